@@ -50,7 +50,7 @@ func TestContextFits(t *testing.T) {
 		d.memory(func(m *layers.Memory, p state.Project) { d.rulesOf(m, p, piece, 36) })
 		out := d.hook("SessionStart", "new-1", nil)
 		text := contextOf(t, out)
-		if units := brief.Units(text); units > d.settings.ContextSize || units < 1100 || !strings.Contains(text, " more did not fit and were left out") || strings.Count(text, "<mem-context ") != 1 {
+		if units := brief.Units(text); units > d.settings.ContextSize || units < 1100 || !strings.Contains(text, "Left out, because it did not fit: ") || strings.Count(text, "<mem-context ") != 1 {
 			t.Errorf("%q: %d units: %.300s", piece, units, text)
 		}
 		if n := strings.Count(text, " rules list`"); n != 1 {

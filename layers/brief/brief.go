@@ -51,8 +51,9 @@ type Item struct {
 type Section struct {
 	Title    string
 	Items    []Item
-	MaxUnits int // UTF-16 units of its lines; 0 is no limit
-	Rank     int // items of the sections with the highest rank are omitted first
+	MaxUnits int    // UTF-16 units of its lines, unless all sections leave room; 0 is no limit
+	Rank     int    // items of the sections with the highest rank are omitted first
+	More     string // the command that lists the items that were left out
 }
 
 // A Sheet contains all items.
@@ -94,14 +95,45 @@ func Write(s Sheet, limit int, seal func(text string) string) (string, []Written
 	}
 	gone := overLimit(s, list)
 	order := dropOrder(list, gone)
-	for n := 0; ; n++ {
-		if text := fence(s, body(s, list, gone), seal); Units(text) <= limit {
-			return text, writtenLines(list, gone)
-		}
+	size := func() int { return Units(fence(s, body(s, list, gone), func(string) string { return keyRoom })) }
+	n := 0
+	for ; size() > limit; n++ {
 		if n == len(order) {
 			return "", nil
 		}
 		drop(list, gone, order[n])
+	}
+	if n == 0 {
+		refill(s, list, gone, limit, size)
+	}
+	return fence(s, body(s, list, gone), seal), writtenLines(list, gone)
+}
+
+// keyRoom stands for the key of a fence while a text is measured.
+const keyRoom = "0123456789abcdef"
+
+// refill adds lines that exceeded the limits of their sections, the most important first, as long as there is room.
+func refill(s Sheet, list []line, gone map[int]bool, limit int, size func() int) {
+	var left []int
+	for i, l := range list {
+		if gone[i] && !l.Child {
+			left = append(left, i)
+		}
+	}
+	slices.SortStableFunc(left, func(a, b int) int { return cmp.Compare(list[a].rank, list[b].rank) })
+	for _, i := range left {
+		undrop(list, gone, i)
+		if size() > limit {
+			drop(list, gone, i)
+		}
+	}
+}
+
+// undrop adds a line and its children.
+func undrop(list []line, gone map[int]bool, i int) {
+	delete(gone, i)
+	for k := i + 1; k < len(list) && list[k].item && list[k].Child; k++ {
+		delete(gone, k)
 	}
 }
 
@@ -156,13 +188,15 @@ type line struct {
 // lines returns the permitted lines, escaped and cut.
 func lines(s Sheet) []line {
 	var out []line
+	told := map[string]bool{} // no text twice
 	for k, sec := range s.Sections {
 		out = append(out, line{title: Plain(sec.Title, maxText), section: k})
 		said := true
 		for _, it := range sec.Items {
 			ok := it.Trust > Tool || it.Always || it.Named
 			if !it.Child {
-				said = ok
+				said = ok && !told[it.Text]
+				told[it.Text] = true
 			}
 			if text := it.line(); text != "" && said && ok {
 				out = append(out, line{Item: it, text: text, item: true, section: k, rank: sec.Rank})
@@ -218,13 +252,15 @@ func dropOrder(list []line, gone map[int]bool) []int {
 // body writes the remaining lines under their headings.
 func body(s Sheet, list []line, gone map[int]bool) string {
 	var b strings.Builder
-	title, left := "", 0
+	title := ""
+	left := make([]int, len(s.Sections))
 	for i, l := range list {
 		switch {
 		case !l.item:
 			title = l.title
+		case gone[i] && l.Child:
 		case gone[i]:
-			left++
+			left[l.section]++
 		default:
 			if title != "" {
 				b.WriteString("\n" + title + "\n")
@@ -233,8 +269,19 @@ func body(s Sheet, list []line, gone map[int]bool) string {
 			b.WriteString(l.text + "\n")
 		}
 	}
-	if left > 0 {
-		fmt.Fprintf(&b, "\n%d more did not fit and were left out. %s\n", left, Plain(s.More, maxText))
+	var parts []string
+	for k, n := range left {
+		if n == 0 {
+			continue
+		}
+		part := fmt.Sprintf("%d of %q", n, Plain(s.Sections[k].Title, maxText))
+		if more := s.Sections[k].More; more != "" {
+			part += " (`" + Plain(more, maxText) + "`)"
+		}
+		parts = append(parts, part)
+	}
+	if len(parts) > 0 {
+		fmt.Fprintf(&b, "\nLeft out, because it did not fit: %s. %s\n", strings.Join(parts, ", "), Plain(s.More, maxText))
 	}
 	return b.String()
 }

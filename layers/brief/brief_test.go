@@ -54,7 +54,7 @@ func TestOverflow(t *testing.T) {
 			t.Fatalf("%d units, want at most %d", Units(got), limit)
 		}
 		left := 30 - strings.Count(got, "\n- ")
-		if !strings.Contains(got, fmt.Sprintf("\n%d more did not fit", left)) {
+		if !strings.Contains(got, fmt.Sprintf("did not fit: %d of \"Things\"", left)) {
 			t.Errorf("%d are left out, but the text is\n%s", left, got)
 		}
 		for i := range 30 {

@@ -93,7 +93,7 @@ const (
 // nothing to say. The same state gives the same text. It contains nothing that comes only from tools, files, the web or
 // scripts, and nothing from untrusted devices.
 func (m Ops) Context(ctx context.Context, p state.Project, o ContextOptions) (Given, error) {
-	b := &briefing{m: m, o: o, told: map[string]bool{}}
+	b := &briefing{m: m, o: o}
 	var err error
 	if b.st, err = trust.On(m.DB).Outline(ctx, p.ID); err != nil {
 		return Given{}, err
@@ -124,7 +124,7 @@ func (m Ops) Context(ctx context.Context, p state.Project, o ContextOptions) (Gi
 	out := m.give(b.sheet(p), o.Limit)
 	out.Left = left
 	for _, s := range b.sessions {
-		if b.told[s.ID] && strings.Contains(out.Text, bodies.ShortID(s.ID)) { // not if the limit cut it
+		if strings.Contains(out.Text, bodies.ShortID(s.ID)) { // not if the limit cut it
 			out.Used = append(out.Used, s.ID)
 		}
 	}
@@ -133,21 +133,22 @@ func (m Ops) Context(ctx context.Context, p state.Project, o ContextOptions) (Gi
 
 // sheet returns the sections of a context, the most important first.
 func (b *briefing) sheet(p state.Project) brief.Sheet {
-	return brief.Sheet{
-		Project: cmp.Or(b.st.Name, p.Name),
-		More:    fmt.Sprintf("`%[1]s rules list`, `%[1]s facts list` and `%[1]s ls` show all.", b.o.Program),
-		Sections: slices.Concat([]brief.Section{
-			{Title: "Rules", Items: b.ruleItems(), MaxUnits: 800},
-			{Title: "Pinned by the user, word for word", Items: b.pinItems(), MaxUnits: 1000},
-		}, Start(b.digests, bodies.ShortID), []brief.Section{
-			{Title: "Open issues", Items: b.issueItems(), MaxUnits: 600, Rank: 1},
-			{Title: "Decisions", Items: b.decisionItems(), MaxUnits: 700, Rank: 1},
-			{Title: "Jobs that the files here belong to", Items: b.conceptItems(), MaxUnits: 500, Rank: 2},
-			{Title: "Recent sessions", Items: b.sessionItems(), MaxUnits: 600, Rank: 3},
-			{Title: "Not done yet", Items: b.pendingItems()},
-			{Title: "More", Items: b.index()},
-		}),
+	mem := b.o.Program
+	sections := slices.Concat([]brief.Section{
+		{Title: "Rules", Items: b.ruleItems(), MaxUnits: 800, More: mem + " rules list"},
+		{Title: "Pinned by the user, word for word", Items: b.pinItems(), MaxUnits: 1000, More: mem + " keepit list"},
+	}, Start(b.digests, bodies.ShortID), []brief.Section{
+		{Title: "Open issues", Items: b.issueItems(), MaxUnits: 600, Rank: 1, More: mem + " facts list --open"},
+		{Title: "Decisions", Items: b.decisionItems(), MaxUnits: 700, Rank: 1, More: mem + " facts list"},
+		{Title: "Jobs that the files here belong to", Items: b.conceptItems(), MaxUnits: 500, Rank: 2, More: mem + " concepts list"},
+		{Title: "Not done yet", Items: b.pendingItems()},
+		{Title: "More", Items: b.index()},
+	})
+	if len(b.digests) == 0 {
+		sections = append(sections, brief.Section{Title: "Recent sessions", Items: b.sessionItems(), Rank: 3})
 	}
+	return brief.Sheet{Project: cmp.Or(b.st.Name, p.Name), Sections: sections,
+		More: fmt.Sprintf("`%[1]s ls` lists the sessions, `%[1]s show ID:L1` prints one.", mem)}
 }
 
 // A briefing is the input of a context.
@@ -161,9 +162,8 @@ type briefing struct {
 	rules    *permanent.Set
 	due      bool
 	sessions []*state.Session // the newest first, without the one that gets the context
-	told     map[string]bool
-	digests  []Digest        // of the newest sessions, the newest first
-	spoken   map[string]bool // exchanges with a fact from the user or the model
+	digests  []Digest         // of the newest sessions, the newest first
+	spoken   map[string]bool  // exchanges with a fact from the user or the model
 }
 
 // recent returns the sessions that a context may mention, the newest first.
@@ -215,7 +215,6 @@ func (b *briefing) factItem(f facts.Fact) brief.Item {
 	source := f.ID
 	if f.Session != "" {
 		source += " of " + bodies.ShortID(f.Session)
-		b.told[f.Session] = true
 	}
 	return brief.Item{Text: f.Shown(), Source: source, Trust: trustOf(f.Trust), Time: f.Time}
 }
@@ -331,7 +330,6 @@ func (b *briefing) sessionItems() (out []brief.Item) {
 		if v := b.st.OwnVersionsOf(s); len(v) > 0 {
 			text += ", compressed as " + v[len(v)-1].Label
 		}
-		b.told[s.ID] = true
 		out = append(out, brief.Item{Text: text, Source: bodies.ShortID(s.ID), Trust: trust, Time: now.Scan.Last})
 	}
 	return out

@@ -56,6 +56,10 @@ func codeDigest(c *records.Codec, d *Digest) {
 		said(&t.Asked)
 		said(&t.Answered)
 		records.Word(c, &t.Plan)
+		records.Number(c, &t.Did)
+		records.Number(c, &t.Stopped)
+		c.Bool(&t.Long)
+		c.Bool(&t.Waits)
 	})
 	records.List(c, &d.Files, func(f *File) {
 		records.Word(c, &f.Path)
@@ -67,6 +71,7 @@ func codeDigest(c *records.Codec, d *Digest) {
 	records.List(c, &d.Commands, func(x *Command) {
 		records.Word(c, &x.Name)
 		records.Word(c, &x.Args)
+		records.Word(c, &x.Task)
 		records.Number(c, &x.N)
 		records.Number(c, &x.Runs)
 		records.Number(c, &x.End)
@@ -84,6 +89,23 @@ func codeDigest(c *records.Codec, d *Digest) {
 		records.Word(c, &r.Tags)
 	})
 	c.Bool(&d.Cleared.All)
+	records.List(c, &d.Broken, func(f *Form) {
+		for _, s := range []*string{&f.Key, &f.Line, &f.Why, &f.Fix} {
+			records.Word(c, s)
+		}
+		records.Number(c, &f.N)
+	})
+	records.List(c, &d.Worked, func(n *int) { records.Number(c, n) })
+	records.List(c, &d.Wants, func(w *Want) {
+		records.Number(c, &w.N)
+		records.Word(c, &w.Lead)
+		records.Word(c, &w.Text)
+	})
+	records.List(c, &d.Open, func(o *Open) {
+		records.Number(c, &o.N)
+		records.Word(c, &o.What)
+		records.Word(c, &o.Text)
+	})
 	records.List(c, &d.Todos, func(x *Todo) {
 		records.Word(c, &x.Text)
 		records.Word(c, &x.State)
@@ -250,6 +272,12 @@ func (d *Digest) cutCopies(r io.Reader) error {
 	}
 	for i := range d.Todos {
 		texts = append(texts, &d.Todos[i].Text)
+	}
+	for i := range d.Open {
+		texts = append(texts, &d.Open[i].Text)
+	}
+	for i := range d.Wants {
+		texts = append(texts, &d.Wants[i].Lead) // it may repeat a question of the model
 	}
 	var list []string
 	for _, t := range texts {

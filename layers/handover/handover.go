@@ -15,7 +15,7 @@ import (
 )
 
 // Version changes when the digest of the same session changes.
-const Version = 6
+const Version = 7
 
 // A Digest summarises one session.
 type Digest struct {
@@ -29,6 +29,10 @@ type Digest struct {
 	Commands []Command // in order of first run
 	Failed   []Failure // tests whose last known run failed, in order
 	Cleared  Cleared   // what says that tests of earlier sessions pass
+	Broken   []Form    // commands that failed for a reason of their form and did not succeed later
+	Worked   []int     // the keys of commands that succeeded, as [hashKey] shortens them; sorted
+	Wants    []Want    // what the user corrected, chose and refused, the newest last
+	Open     []Open    // refused plans and questions without an answer
 	Todos    []Todo    // not completed, in order
 	Marked   []Said    // typed messages with a marker, in their text or added; whole
 	Working  int       // the message of the last tool call if the model wrote no text after it, otherwise 0
@@ -43,9 +47,25 @@ type Said struct {
 
 // A Turn is a request of the user and the last text of the model before the next request.
 type Turn struct {
-	Asked    Said
-	Answered Said
+	Asked    Said   // the user's own words, without what he pasted
+	Answered Said   // whole sentences
 	Plan     string // the heading of the plan that the request consists of, or ""
+	Did      int    // calls of tools with a result, and answered dialogs
+	Long     bool   // the answer is long
+	Waits    bool   // the answer ends with a question
+	Stopped  int    // the message with which the user interrupted it, 0 if the model went on
+}
+
+// A Want is a text of the user that says what he wants. Lead is what it answers, in words of mem.
+type Want struct {
+	N          int
+	Lead, Text string
+}
+
+// Open is something that waits for the user: a refused "plan" or a "question".
+type Open struct {
+	N          int
+	What, Text string
 }
 
 // A File is a file that a session read or edited.
@@ -74,6 +94,7 @@ const (
 type Command struct {
 	Name string // program and subcommand: "go test"
 	Args string // "" unless they are plain names
+	Task string // the command that it stands for, or ""
 	N    int    // message
 	Runs int
 	End  Outcome

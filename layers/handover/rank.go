@@ -14,8 +14,7 @@ type Ranked struct {
 	Edits, Reads int
 	Sessions     int
 	Session      string // that touched it last
-	N            int    // the message
-	Edited       bool   // by that session
+	N            int    // the message: of its last edit, of its last read if it has none
 	Time         time.Time
 	Symbols      []string
 }
@@ -46,9 +45,12 @@ func Files(digests []Digest) []Ranked {
 			if !known {
 				i = len(out)
 				at[f.Path] = i
-				out = append(out, Ranked{Path: f.Path, Session: d.Session, N: f.N, Edited: f.Edits > 0, Time: d.Last})
+				out = append(out, Ranked{Path: f.Path, Session: d.Session, N: f.N, Time: d.Last})
 			}
 			r := &out[i]
+			if f.Edits > 0 && r.Edits == 0 { // the newest edit, not a later read
+				r.Session, r.N, r.Time = d.Session, f.Edited, d.Last
+			}
 			if f.Edits > 0 {
 				r.Score += editWeight*touch + everWeight*ever
 			} else {

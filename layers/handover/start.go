@@ -18,18 +18,28 @@ import (
 
 // Limits of the sections of a start, in lines and characters.
 const (
-	maxSet     = 20 // files, including those that the last session changed
-	maxRun     = 8  // commands
-	maxTests   = 6
-	failedBack = 5 // sessions whose failures are listed
+	maxSet      = 12 // files
+	maxSymbol   = 2  // symbols of a file
+	withSymbols = 6  // files with symbols
+	maxRun      = 8  // commands
+	maxTests    = 6
+	failedBack  = 5 // sessions whose failures are listed
 
-	capStatus   = 1200
-	capFiles    = 1300
-	capCommands = 500
+	capStatus   = 1300
+	capOpen     = 600
+	capFails    = 400
+	capWants    = 600
+	capBefore   = 600
+	capFiles    = 800
+	capCommands = 550
 
-	showRequest = 100
-	showOutcome = 150
-	showTodo    = 80
+	showRequest  = 200
+	showOutcome  = 400
+	showEarlier  = 110 // of an earlier exchange or session
+	showEnding   = 170
+	showTodo     = 100
+	showWant     = 180
+	showQuestion = 160
 )
 
 // An ID shortens the ID of a session.
@@ -38,84 +48,251 @@ type ID func(session string) string
 // at returns the source of a message.
 func (id ID) at(session string, n int) string { return fmt.Sprintf("%s#%d", id(session), n) }
 
-// Start returns the status, the working set and the commands. Digests are sorted, the newest first.
+// Start returns what a new session is told of earlier ones. Digests are sorted, the newest first.
 func Start(digests []Digest, id ID) []brief.Section {
 	if len(digests) == 0 {
 		return nil
 	}
-	ranked := Files(digests)
-	status, shown := status(digests[0], atStart, id)
-	status = append(status, failures(digests, id)...)
+	last := lastWork(digests)
+	shown := map[string]bool{}
 	return []brief.Section{
-		{Title: "Where things stand", Items: status, MaxUnits: capStatus},
-		{Title: "Working set (files of tool calls)", Items: workingSet(ranked, shown, id), MaxUnits: capFiles},
+		{Title: "Where things stand", Items: stands(digests[last], atStart, id), MaxUnits: capStatus},
+		{Title: "Open", Items: open(digests[:min(last+2, len(digests))], atStart, id), MaxUnits: capOpen},
+		{Title: "Fails here", Items: failsHere(digests, id), MaxUnits: capFails},
+		{Title: "What the user wants, in their words", Items: wants(digests, id), MaxUnits: capWants, Rank: 1},
+		{Title: "Sessions before", Items: before(digests, last, id), MaxUnits: capBefore, Rank: 2},
+		{Title: "Files of the work (from tool calls)", Items: workingSet(Files(digests), shown, id), MaxUnits: capFiles},
 		{Title: "Commands and their last results", Items: commandItems(digests, id), MaxUnits: capCommands},
 	}
 }
 
+// lastWork returns the newest session that did something.
+func lastWork(digests []Digest) int {
+	return max(0, slices.IndexFunc(digests, func(d Digest) bool { return slices.ContainsFunc(d.Turns, Turn.did) }))
+}
+
 // statusLimits are the limits of the status of a session.
 type statusLimits struct {
-	requests, changed, todos int
+	requests, todos int
 }
 
 var (
-	atStart   = statusLimits{requests: 2, changed: 8, todos: 3}
-	atCompact = statusLimits{requests: 4, changed: 20, todos: 10}
+	atStart   = statusLimits{requests: 3, todos: 3}
+	atCompact = statusLimits{requests: 5, todos: 10}
 )
 
-// status returns the status of a session and the files that it names.
-func status(d Digest, limits statusLimits, id ID) (out []brief.Item, shown map[string]bool) {
-	say := func(it brief.Item) { it.Time = d.Last; out = append(out, it) }
-	for i, t := range d.Turns {
-		switch n := len(d.Turns); {
-		case i == n-1:
-			say(brief.Item{Text: "Asked last: " + t.request(showRequest), Source: id.at(d.Session, t.Asked.N),
-				Trust: brief.User, Why: "the last request of the session"})
-		case i == 0:
-			say(brief.Item{Text: "Asked first: " + t.request(showRequest), Source: id.at(d.Session, t.Asked.N),
-				Trust: brief.User, Why: "what the session was about"})
-		case i > n-limits.requests:
-			say(brief.Item{Text: "Asked: " + t.request(showRequest), Source: id.at(d.Session, t.Asked.N),
-				Trust: brief.User, Why: "a late request of the session"})
+// stands returns the last exchanges of a session that did something, the newest first: each with its request and its
+// outcome.
+func stands(d Digest, limits statusLimits, id ID) (out []brief.Item) {
+	n := 0
+	for i := len(d.Turns) - 1; i >= 0 && n < limits.requests; i-- {
+		t := d.Turns[i]
+		if !t.did() && t.Stopped == 0 {
+			continue
 		}
-	}
-	if n := len(d.Turns); n > 0 {
-		say(ending(d, id))
-	}
-	shown = map[string]bool{}
-	changed := slices.DeleteFunc(slices.Clone(d.Files), func(f File) bool { return f.Edits == 0 })
-	slices.SortStableFunc(changed, func(a, b File) int { return cmp.Compare(b.Edited, a.Edited) })
-	if n := len(changed); n > 0 {
-		var paths []string
-		for _, f := range changed[:min(n, limits.changed)] {
-			paths, shown[f.Path] = append(paths, f.Path), true
+		last := n == 0
+		request, outcome := showRequest, showOutcome
+		if !last {
+			request, outcome = showEarlier, showEnding
 		}
-		text := "[files] changed: " + strings.Join(paths, ", ")
-		if n > limits.changed {
-			text += fmt.Sprintf(" and %d more", n-limits.changed)
+		lead := "Asked before: "
+		if last {
+			lead = "Asked last: "
 		}
-		say(brief.Item{Text: text, Source: id.at(d.Session, changed[0].Edited), Trust: brief.Assistant, Verbatim: true,
-			Keys: paths, Why: "files that the session edited, the newest first"})
+		n++
+		out = append(out, brief.Item{Text: lead + t.request(request), Source: id.at(d.Session, t.Asked.N), Trust: brief.User,
+			Time: d.Last, Keys: []string{t.key(d.Session)}, Why: "an exchange that did something"})
+		it := ending(d, t, last && i == len(d.Turns)-1, outcome, id)
+		it.Time, it.Child = d.Last, true
+		out = append(out, it)
 	}
-	for i := len(d.Todos) - 1; i >= 0 && i >= len(d.Todos)-limits.todos; i-- {
-		t := d.Todos[i]
-		say(brief.Item{Text: "Open todo: " + quoted(t.Text, showTodo), Source: id.at(d.Session, t.N), Trust: brief.Assistant,
-			Why: "on the model's list and not completed"})
+	if len(out) == 0 && len(d.Turns) > 0 {
+		t := d.Turns[len(d.Turns)-1]
+		out = append(out, brief.Item{Text: "Asked last: " + t.request(showRequest), Source: id.at(d.Session, t.Asked.N),
+			Trust: brief.User, Time: d.Last, Why: "the last request"})
+		it := ending(d, t, true, showOutcome, id)
+		it.Time, it.Child = d.Last, true
+		out = append(out, it)
 	}
 	if name := names.Branch(d.Branch); name != "" && name != "HEAD" {
-		say(brief.Item{Text: "[branch] " + name, Source: id(d.Session), Trust: brief.Tool, Named: true,
-			Why: "the branch at the end of the last session"})
+		out = append(out, brief.Item{Text: "[branch] " + name, Source: id(d.Session), Trust: brief.Tool, Named: true,
+			Time: d.Last, Why: "the branch at the end of the session"})
 	}
-	return out, shown
+	return out
+}
+
+// key is the key of a turn that must not be delivered twice.
+func (t Turn) key(session string) string { return fmt.Sprintf("%s#%d", session, t.Asked.N) }
+
+// open returns what waits: requests that were interrupted, plans that were refused, questions without an answer, items
+// of the model's list, and tests that fail.
+func open(digests []Digest, limits statusLimits, id ID) (out []brief.Item) {
+	for i, d := range digests {
+		say := func(n int, trust brief.Trust, text, why string) {
+			out = append(out, brief.Item{Text: text, Source: id.at(d.Session, n), Trust: trust, Time: d.Last, Why: why})
+		}
+		if k := len(d.Turns) - 1; k >= 0 && d.Turns[k].Stopped > 0 {
+			say(d.Turns[k].Stopped, brief.User, "Interrupted by the user: "+d.Turns[k].request(showEarlier),
+				"the model did not go on")
+		} else if k >= 0 && d.Turns[k].Waits && i == 0 {
+			say(d.Turns[k].Answered.N, brief.Assistant, "Asked the user and got no answer: "+
+				quoted(lastClause(d.Turns[k].Answered.Text), showQuestion), "the session ended with a question")
+		}
+		for _, o := range d.Open {
+			what := "The user refused the plan "
+			if o.What == "question" {
+				what = "Question without an answer: "
+			}
+			say(o.N, brief.Assistant, what+quoted(o.Text, showQuestion), "nothing later settles it")
+		}
+		for k := len(d.Todos) - 1; k >= 0 && k >= len(d.Todos)-limits.todos && i == 0; k-- {
+			t := d.Todos[k]
+			say(t.N, brief.Assistant, "Open todo: "+quoted(t.Text, showTodo), "on the model's list and not completed")
+		}
+	}
+	return append(out, failures(digests, id)...)
+}
+
+// lastClause returns the last sentence of a text.
+func lastClause(text string) string {
+	list := clauses(strings.Join(strings.Fields(text), " "))
+	return list[len(list)-1]
+}
+
+// maxFails is the number of commands that are listed as failing, and newForm how many of the newest sessions a single
+// failure is listed of.
+const (
+	maxFails = 4
+	newForm  = 3
+)
+
+// A failing is a form that failed in earlier sessions and has not worked since.
+type failing struct {
+	Form
+	session  string // the newest
+	sessions int
+	newest   int
+}
+
+// failingForms returns the forms that failed and have not worked since, those of most sessions first.
+func failingForms(digests []Digest) []failing {
+	at := map[string]int{}
+	worked := map[string]bool{}
+	var out []failing
+	for i, d := range digests[:min(len(digests), ageSessions)] {
+		for _, f := range d.Broken {
+			k, known := at[f.Key]
+			switch {
+			case known:
+				out[k].sessions++
+				if out[k].Fix == "" {
+					out[k].Fix = f.Fix
+				}
+				continue
+			case worked[f.Key] || slices.ContainsFunc(digests[:i], func(later Digest) bool {
+				_, is := slices.BinarySearch(later.Worked, hashKey(f.Key))
+				return is
+			}):
+				worked[f.Key] = true
+				continue
+			}
+			at[f.Key] = len(out)
+			out = append(out, failing{f, d.Session, 1, i})
+		}
+	}
+	slices.SortStableFunc(out, func(a, b failing) int {
+		return cmp.Or(cmp.Compare(b.sessions, a.sessions), cmp.Compare(a.newest, b.newest))
+	})
+	return out
+}
+
+// text tells a form that fails.
+func (f failing) text() string {
+	text := fmt.Sprintf("[fails] `%s`: %s", f.Line, f.Why)
+	if f.sessions > 1 {
+		text += fmt.Sprintf(", in %d sessions", f.sessions)
+	}
+	if f.Fix != "" {
+		text += fmt.Sprintf("; `%s` worked", f.Fix)
+	}
+	return text
+}
+
+func failsHere(digests []Digest, id ID) (out []brief.Item) {
+	for _, f := range failingForms(digests) {
+		if len(out) == maxFails {
+			break
+		}
+		if f.sessions == 1 && f.newest >= newForm {
+			continue
+		}
+		out = append(out, brief.Item{Text: f.text(), Source: id.at(f.session, f.N), Trust: brief.Tool, Named: true,
+			Why: "failed for a reason of its form and was not seen to work since"})
+	}
+	return out
+}
+
+// maxWantsShown is the number of wants of the user that are listed.
+const maxWantsShown = 6
+
+// wants lists what the user corrected, chose and refused, the newest first.
+func wants(digests []Digest, id ID) (out []brief.Item) {
+	for _, d := range digests[:min(len(digests), ageSessions)] {
+		for i := len(d.Wants) - 1; i >= 0 && len(out) < maxWantsShown; i-- {
+			w := d.Wants[i]
+			out = append(out, brief.Item{Text: w.Lead + quoted(w.Text, showWant), Source: id.at(d.Session, w.N),
+				Trust: brief.User, Time: d.Last, Why: "a correction, a choice or a refusal"})
+		}
+	}
+	return out
+}
+
+// maxBefore is the number of earlier sessions that are listed.
+const maxBefore = 3
+
+// before lists the sessions before the newest that did something, each with its first request and its outcome.
+func before(digests []Digest, last int, id ID) (out []brief.Item) {
+	for _, d := range digests[min(last+1, len(digests)):] {
+		var did []Turn
+		for _, t := range d.Turns {
+			if t.did() {
+				did = append(did, t)
+			}
+		}
+		if !slices.ContainsFunc(did, func(t Turn) bool { return t.Answered.Text != "" }) {
+			continue
+		}
+		if len(out) == maxBefore {
+			break
+		}
+		end := did[0] // the exchange with the most work, of several the last
+		for _, t := range did {
+			if t.Did >= end.Did && t.Answered.Text != "" {
+				end = t
+			}
+		}
+		text := "asked " + end.request(showEarlier)
+		if end.Answered.Text != "" {
+			text += "; ended with " + quoted(end.Answered.Text, showEnding)
+		}
+		if !d.Last.IsZero() {
+			text = d.Last.UTC().Format("2006-01-02") + ": " + text
+		}
+		out = append(out, brief.Item{Text: text, Source: id.at(d.Session, max(end.Answered.N, end.Asked.N)),
+			Trust: brief.Assistant, Time: d.Last, Why: "a session before, with its outcome"})
+	}
+	return out
 }
 
 // Compaction returns what a compaction of the session loses: requests, todos, files, commands and failures.
 func Compaction(d Digest, id ID) []brief.Section {
-	status, _ := status(d, atCompact, id)
-	status = append(status, failures([]Digest{d}, id)...)
+	one := []Digest{d}
 	return []brief.Section{
-		{Title: "Where this session stands", Items: status},
-		{Title: "Commands and their last results", Items: commandItems([]Digest{d}, id), Rank: 1},
+		{Title: "Where this session stands", Items: stands(d, atCompact, id)},
+		{Title: "Open", Items: open(one, atCompact, id)},
+		{Title: "What the user wants, in their words", Items: wants(one, id)},
+		{Title: "Files of the work (from tool calls)", Items: workingSet(Files(one), nil, id)},
+		{Title: "Commands and their last results", Items: commandItems(one, id), Rank: 1},
 	}
 }
 
@@ -141,20 +318,21 @@ func (t Turn) request(most int) string {
 	return quoted(t.Asked.Text, most)
 }
 
-// ending returns how the last turn of a session ended. An answer to an earlier request is not quoted, because the last
-// request may have made it wrong.
-func ending(d Digest, id ID) brief.Item {
-	last := d.Turns[len(d.Turns)-1]
-	it := brief.Item{Text: "Ended with: " + quoted(last.Answered.Text, showOutcome), Trust: brief.Assistant,
-		Source: id.at(d.Session, last.Answered.N), Why: "the model's own last words"}
+// ending returns how a turn ended, at most so long. Only the last one of a session can have ended during the work.
+func ending(d Digest, t Turn, last bool, most int, id ID) brief.Item {
+	it := brief.Item{Text: "Outcome: " + quoted(t.Answered.Text, most), Trust: brief.Assistant,
+		Source: id.at(d.Session, t.Answered.N), Why: "the model's own last words"}
 	switch {
-	case last.Answered.Text == "" && last.Answered.N > 0:
+	case t.Stopped > 0:
+		it.Text, it.Source = "Interrupted by the user.", id.at(d.Session, t.Stopped)
+		it.Why = "the model did not go on"
+	case t.Answered.Text == "" && t.Answered.N > 0:
 		it.Text, it.Why = "Ended with a text that a tool had printed.", "the model only repeated the output of a tool"
-	case last.Answered.Text == "":
-		it.Text, it.Source = "Ended before an answer.", id.at(d.Session, max(last.Asked.N, d.Working))
-		it.Why = "the model wrote no text after the last request"
-	case d.Working > 0:
-		it.Text = "Ended during the work, after: " + quoted(last.Answered.Text, showOutcome)
+	case t.Answered.Text == "":
+		it.Text, it.Source = "Ended before an answer.", id.at(d.Session, max(t.Asked.N, d.Working))
+		it.Why = "the model wrote no text after the request"
+	case last && d.Working > 0:
+		it.Text = "Ended during the work, after: " + quoted(t.Answered.Text, most)
 		it.Why = "the model's last words, before its last tool call"
 	}
 	return it
@@ -171,16 +349,13 @@ func failures(digests []Digest, id ID) (out []brief.Item) {
 		}
 		for _, command := range commandsOf(open) {
 			var tests []string
-			n, all := 0, 0
+			n := 0
 			for _, f := range open {
 				if f.Command != command {
 					continue
 				}
 				n = max(n, f.N)
-				if f.Test != "" {
-					all++
-				}
-				if name := names.Test(f.Test); name != "" {
+				if name := names.Test(f.Test); name != "" && !slices.Contains(tests, name) {
 					tests = append(tests, name)
 				}
 			}
@@ -189,7 +364,7 @@ func failures(digests []Digest, id ID) (out []brief.Item) {
 			if len(tests) > 0 {
 				shown := tests[:min(len(tests), maxTests)]
 				it.Text = "[failed] " + strings.Join(shown, ", ")
-				if more := all - len(shown); more > 0 {
+				if more := len(tests) - len(shown); more > 0 {
 					it.Text += fmt.Sprintf(" and %d more", more)
 				}
 				it.Text += " in " + command
@@ -210,41 +385,53 @@ func commandsOf(list []Failure) (out []string) {
 	return out
 }
 
-// workingSet lists the files that rank first, without shown ones, grouped by session and by edited or read.
+// leastEdited is the number of edited files below which files that were only read are listed, too.
+const leastEdited = 4
+
+// workingSet lists the files that rank first, grouped by session, each with its last edit and what it changed. shown
+// gets their paths.
 func workingSet(ranked []Ranked, shown map[string]bool, id ID) (out []brief.Item) {
+	edited := 0
+	for _, r := range ranked {
+		if r.Edits > 0 {
+			edited++
+		}
+	}
 	type group struct {
 		session string
 		edited  bool
 	}
 	at := map[group]int{}
-	var texts []string
-	room := maxSet - len(shown)
+	room := maxSet
 	for _, r := range ranked {
 		if room == 0 {
 			break
 		}
-		if shown[r.Path] {
+		if r.Edits == 0 && edited >= leastEdited {
 			continue
 		}
 		room--
-		g := group{r.Session, r.Edited}
+		g := group{r.Session, r.Edits > 0}
 		i, known := at[g]
 		if !known {
 			i = len(out)
 			at[g] = i
 			out = append(out, brief.Item{Source: id(r.Session), Trust: brief.Assistant, Time: r.Time, Named: true,
-				Verbatim: true, Short: true})
-			texts = append(texts, "[files] "+map[bool]string{true: "edited: ", false: "read: "}[r.Edited])
+				Verbatim: true, Short: true,
+				Text: "[files] " + map[bool]string{true: "edited: ", false: "read: "}[r.Edits > 0]})
 		} else {
-			texts[i] += ", "
+			out[i].Text += ", "
 		}
-		texts[i] += fmt.Sprintf("%s#%d", r.Path, r.N)
+		out[i].Text += fmt.Sprintf("%s#%d", r.Path, r.N)
+		if list := r.Symbols[:min(len(r.Symbols), maxSymbol)]; r.Edits > 0 && len(list) > 0 && room >= maxSet-withSymbols {
+			out[i].Text += " (" + strings.Join(list, ", ") + ")"
+		}
+		if shown != nil {
+			shown[r.Path] = true
+		}
 		out[i].Keys = append(out[i].Keys, r.Path)
 		out[i].Why += fmt.Sprintf("%s: %s, %s, %s; ", r.Path, times(r.Edits, "edit"), times(r.Reads, "read"),
 			times(r.Sessions, "session"))
-	}
-	for i := range out {
-		out[i].Text = texts[i]
 	}
 	return out
 }
@@ -281,8 +468,10 @@ func Commands(digests []Digest) []Run {
 			}
 			r := &out[i]
 			if r.End == Unknown && c.End != Unknown {
+				c.Task = cmp.Or(r.Task, c.Task)
 				r.Command, r.Session = c, d.Session
 			}
+			r.Task = cmp.Or(r.Task, c.Task)
 			r.Total += c.Runs
 			w := fade * float64(min(c.Runs, manyRuns))
 			if verdict.Tests(c.Name) {
@@ -304,6 +493,9 @@ func commandItems(digests []Digest, id ID) (out []brief.Item) {
 		if r.Args != "" {
 			text += " " + r.Args
 		}
+		if r.Task != "" {
+			text += " = " + r.Task
+		}
 		out = append(out, brief.Item{Text: text + ended(r.Command), Source: id.at(r.Session, r.N), Trust: brief.Assistant,
 			Short: true, Why: times(r.Total, "run")})
 	}
@@ -314,7 +506,7 @@ func commandItems(digests []Digest, id ID) (out []brief.Item) {
 func ended(c Command) string {
 	switch {
 	case c.End == Passed:
-		return ": ok"
+		return ": passed"
 	case c.End == Broke && c.Exit != 0:
 		return fmt.Sprintf(": failed, exit %d", c.Exit)
 	case c.End == Broke:

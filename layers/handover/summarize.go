@@ -3,6 +3,7 @@ package handover
 import (
 	"cmp"
 	"iter"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,7 +19,7 @@ import (
 const (
 	maxTurns    = 24
 	maxAsked    = 400
-	maxAnswered = 500
+	maxAnswered = 900
 	maxFiles    = 120
 	maxCommands = 40
 	maxSymbols  = 12
@@ -26,12 +27,17 @@ const (
 	maxTodos    = 20
 	maxMarked   = 40
 	maxFailed   = 40
+	maxWants    = 12
+	maxWant     = 240
+	maxQuestion = 90
+	maxPlan     = 120
 )
 
 // Summarize makes a digest from the entries of a session's L1. Echo reports whether a message is a copy from another
 // session. Marked are messages with an added marker, which is not in their text.
 func Summarize(entries iter.Seq2[refine.Entry, error], echo func(n int) bool, marked []int) (Digest, error) {
-	s := &summary{files: map[string]int{}, commands: map[string]int{}, todoAt: map[string]int{}, marked: marked}
+	s := &summary{files: map[string]int{}, commands: map[string]int{}, todoAt: map[string]int{}, marked: marked,
+		forms: forms{worked: map[int]bool{}}}
 	for e, err := range entries {
 		if err != nil {
 			return Digest{}, err
@@ -54,43 +60,102 @@ type summary struct {
 	calls    int
 	marked   []int
 	tests    tests
+	forms    forms
 }
 
 func (s *summary) entry(e refine.Entry) {
 	switch {
+	case e.Rewound:
 	case e.Role == "tool":
 		s.calls++
 		s.tool(e)
 		if !e.Side {
 			s.d.Working = e.N
+			s.did(e)
 		}
 	case e.Role == "summary" && e.Name == "boundary":
 		s.d.Compact = e.N
+	case e.Role == "user" && e.Name == "answer":
+		s.answered(e)
+	case e.Role == "user" && e.Name == "refusal":
+		s.want(e, "refused "+refusedName(e.Target)+": ", e.Said)
 	case e.Typed() && !e.Side:
 		s.asked(e)
+	case e.Role == "note" && strings.HasPrefix(e.Said, "[Request interrupted by user"):
+		if t := s.turn(); t != nil {
+			t.Stopped = e.N
+		}
 	case e.Role == "assistant" && !e.Side && strings.TrimSpace(e.Said) != "":
-		if n := len(s.d.Turns); n > 0 {
-			s.d.Turns[n-1].Answered = Said{e.N, Cut(withoutCode(e.Said), maxAnswered)}
+		if t := s.turn(); t != nil {
+			t.Answered, t.Stopped = Said{e.N, Gist(e.Said, maxAnswered)}, 0
+			t.Long = len(e.Said) > longAnswer
+			t.Waits = question(e.Said)
 		}
 		s.tests.said(e.Said)
 		s.d.Working = 0
 	}
 }
 
-// withoutCode returns a text without its code blocks, unless nothing else is in it.
-func withoutCode(s string) string {
-	var b strings.Builder
-	for i, part := range strings.Split(s, "```") {
-		if i%2 == 0 {
-			b.WriteString(part)
-		} else {
-			b.WriteString(" … ")
-		}
+// turn returns the current turn, nil before the first request.
+func (s *summary) turn() *Turn {
+	if n := len(s.d.Turns); n > 0 {
+		return &s.d.Turns[n-1]
 	}
-	if out := strings.TrimSpace(b.String()); strings.Trim(out, " …") != "" {
-		return out
+	return nil
+}
+
+// longAnswer is the size of an answer that counts as work.
+const longAnswer = 400
+
+// did counts the work of a turn.
+func (s *summary) did(e refine.Entry) {
+	t := s.turn()
+	if t == nil || e.Result == "" && e.Name != "AskUserQuestion" || strings.HasPrefix(e.Result, "refused by the user") {
+		return
 	}
-	return s
+	t.Did++
+}
+
+// did reports whether the turn did something: a greeting and its answer did not.
+func (t Turn) did() bool {
+	asks := len(strings.Fields(t.Asked.Text)) > 2 && len(ParsePrompt(t.Asked.Text).words) > 0
+	return t.Did > 0 || t.Long || asks
+}
+
+// answered records the answers in a dialog: they are what the user wants.
+func (s *summary) answered(e refine.Entry) {
+	if e.Script {
+		return
+	}
+	if t := s.turn(); t != nil {
+		t.Did++
+	}
+	for _, a := range e.Dialog {
+		s.want(e, "asked “"+Cut(a.Question, maxQuestion)+"” chose: ", strings.TrimSpace(a.Answer+" "+a.Notes))
+	}
+}
+
+// want records words of the user that say what he wants.
+func (s *summary) want(e refine.Entry, lead, text string) {
+	if text = strings.TrimSpace(text); text == "" || e.Script {
+		return
+	}
+	if len(s.d.Wants) == maxWants {
+		s.d.Wants = s.d.Wants[1:]
+	}
+	s.d.Wants = append(s.d.Wants, Want{N: e.N, Lead: lead, Text: Cut(text, maxWant)})
+}
+
+// refusedName returns the name of the tool of a refused call.
+func refusedName(target string) string {
+	name, _, _ := strings.Cut(target, " ")
+	switch {
+	case name == "ExitPlanMode":
+		return "a plan"
+	case names.Word(name):
+		return name
+	}
+	return "a call"
 }
 
 // asked starts a turn.
@@ -101,10 +166,14 @@ func (s *summary) asked(e refine.Entry) {
 	if (strings.Contains(e.Said, "##keepit") || slices.Contains(s.marked, e.N)) && len(s.d.Marked) < maxMarked {
 		s.d.Marked = append(s.d.Marked, Said{e.N, strings.Clone(e.Said)})
 	}
+	text := Own(e.Said)
+	if t := s.turn(); t != nil && corrects(text) {
+		s.want(e, "", text)
+	}
 	if len(s.d.Turns) == maxTurns { // keep the first request
 		s.d.Turns = slices.Delete(s.d.Turns, 1, 2)
 	}
-	s.d.Turns = append(s.d.Turns, Turn{Asked: Said{e.N, Cut(e.Said, maxAsked)},
+	s.d.Turns = append(s.d.Turns, Turn{Asked: Said{e.N, Cut(text, maxAsked)},
 		Plan: Cut(transcript.PlanHeading(strings.TrimSpace(e.Said)), maxAsked)})
 	s.d.Working = 0
 }
@@ -125,6 +194,17 @@ func (s *summary) tool(e refine.Entry) {
 		}
 	case "Bash", "PowerShell":
 		s.ran(e)
+	case "ExitPlanMode":
+		s.planned(e)
+	case "AskUserQuestion":
+		switch text, ok := strings.CutPrefix(e.Result, "refused by the user"); {
+		case e.Result == "" || ok && strings.TrimLeft(text, ": ") == "":
+			s.d.Open = append(s.d.Open, Open{N: e.N, What: "question", Text: Cut(e.Target, maxWant)})
+		case ok:
+			s.want(e, "asked “"+Cut(e.Target, maxQuestion)+"” said: ", strings.TrimLeft(text, ": "))
+		default:
+			s.want(e, "answered: ", e.Result)
+		}
 	case "TodoWrite":
 		if s.newList(e.Target) {
 			s.todos, s.todoAt = nil, map[string]int{}
@@ -199,6 +279,7 @@ func (s *summary) ran(e refine.Entry) {
 		s.command(e, c, outcomes[verdicts[i]])
 	}
 	s.tests.ran(e, list, verdicts)
+	s.forms.ran(e)
 }
 
 var outcomes = map[verdict.Verdict]Outcome{verdict.Passed: Passed, verdict.Failed: Broke}
@@ -216,6 +297,9 @@ func (s *summary) command(e refine.Entry, c shell.Command, end Outcome) {
 		return
 	}
 	x.N, x.Args, x.End, x.Exit = e.N, names.Args(c.Args), end, e.Exit
+	if w := strings.Fields(e.Task); len(w) > 1 && commandInNames(w) == strings.Join(w, " ") {
+		x.Task = strings.Join(w, " ")
+	}
 }
 
 // placeForCommand returns the index for a new command. If there are many, it is that of the command with the fewest runs,
@@ -234,6 +318,21 @@ func (s *summary) placeForCommand() int {
 	}
 	delete(s.commands, s.d.Commands[least].Name)
 	return least
+}
+
+// planned records a proposed plan: one that the user refused is open until another is accepted.
+func (s *summary) planned(e refine.Entry) {
+	s.d.Open = slices.DeleteFunc(s.d.Open, func(o Open) bool { return o.What == "plan" })
+	reason, refused := strings.CutPrefix(e.Result, "refused by the user")
+	if !refused {
+		return
+	}
+	heading := transcript.PlanHeading(strings.TrimSpace(e.Said))
+	if heading == "" {
+		heading, _, _ = strings.Cut(strings.TrimLeft(strings.TrimSpace(e.Said), "# "), "\n")
+	}
+	s.d.Open = append(s.d.Open, Open{N: e.N, What: "plan", Text: Cut(heading, maxPlan)})
+	s.want(e, "refused a plan: ", strings.TrimLeft(reason, ": "))
 }
 
 // newList reports whether a change of the todo list starts a new list: it has several items, none of them known.
@@ -270,7 +369,8 @@ func (s *summary) addTodo(t Todo) {
 }
 
 func (s *summary) finish() Digest {
-	s.d.Failed, s.d.Cleared = s.tests.failed, s.tests.cleared
+	s.d.Failed, s.d.Cleared, s.d.Broken = s.tests.failed, s.tests.cleared, s.forms.broken
+	s.d.Worked = slices.Sorted(maps.Keys(s.forms.worked))
 	for _, t := range s.todos {
 		if (t.State == "pending" || t.State == "in_progress") && len(s.d.Todos) < maxTodos {
 			s.d.Todos = append(s.d.Todos, t)

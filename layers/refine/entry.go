@@ -45,6 +45,7 @@ type Entry struct {
 	// of Cmd: "passed", "failed", or "" if that is not proven; see [verdict.Of]. An exit status of 0 proves nothing
 	Verdict string   `json:"verdict,omitempty"`
 	Proof   string   `json:"proof,omitempty"`  // the line of the output that proves it, "" if the exit status does
+	Task    string   `json:"task,omitempty"`   // the command that a task of Cmd stands for, as its output says
 	Failed  []string `json:"failed,omitempty"` // names of tests that Cmd saw fail
 	Passed  []string `json:"passed,omitempty"` // and pass: those that failed before, and all if they are few
 	// changed lines, each after "-" or "+"; "@@" is a gap
@@ -150,6 +151,7 @@ func (e Entry) AppendJSON(b []byte) []byte {
 	b = appendNumber(b, "exit", int64(e.Exit))
 	b = appendField(b, "verdict", e.Verdict)
 	b = appendField(b, "proof", e.Proof)
+	b = appendField(b, "task", e.Task)
 	b = appendList(b, "failed", e.Failed)
 	b = appendList(b, "passed", e.Passed)
 	b = appendField(b, "diff", e.Diff)

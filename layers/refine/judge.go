@@ -26,6 +26,7 @@ func (r *refiner) judge(x *entry, b transcript.Block) {
 	out := clean(b.Result())
 	j := verdict.Of(verdict.Run{Line: x.line, Ended: r.ended(e, b, out), Exit: e.Exit, Output: out})
 	e.Verdict, e.Proof = string(j.Verdict), cut(j.Proof, lineLimit)
+	e.Task = verdict.Task(x.line, out)
 	e.Failed = j.Failed[:min(len(j.Failed), maxFailedTests)]
 	if len(j.Passed) > maxPassedTests {
 		j.Passed = slices.DeleteFunc(j.Passed, func(name string) bool { return !r.failedTests[name] })

@@ -1,0 +1,144 @@
+package handover
+
+import (
+	"regexp"
+	"strings"
+	"sync"
+
+	"github.com/memvcs/mem/layers/compress/paste"
+)
+
+// Own returns the user's own words in a message: without logs, code and output that he pasted. Of a message that is
+// all paste, it returns how much that is.
+func Own(text string) string {
+	kinds := paste.Kinds(text)
+	if kinds == nil {
+		return text
+	}
+	var own []string
+	pasted := 0
+	for i, line := range strings.Split(text, "\n") {
+		switch {
+		case kinds[i] == paste.Pasted:
+			pasted++
+		case strings.TrimSpace(line) != "":
+			own = append(own, line)
+		}
+	}
+	if len(own) == 0 {
+		return "(" + times(pasted, "pasted line") + ")"
+	}
+	return strings.Join(own, "\n")
+}
+
+// correction matches the start of a request that corrects what the model did, or says how it should work.
+var correction = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)^(no[,. ]|nope\b|not (like|what|the|that)|don'?t\b|do not\b|stop\b|wait\b|instead\b|actually\b|i (don'?t|didn'?t|said|meant|want|prefer|would prefer|'d prefer)\b|why (did|do|are|is|not)\b|that'?s (not|wrong)|this is (not|wrong)|you (should|shouldn'?t|must|need|forgot|missed|didn'?t|don'?t)\b|please (don'?t|always|never|use|keep|only)\b|(always|never|only) \w|revert\b|undo\b|rather\b|but (i|we|you|it|the|that|this)\b|we (should|shouldn'?t|don'?t|want|need|use)\b|can we (not|instead)\b|let'?s (not|keep|use|rather|instead)\b|hm+\b|use \S+ instead|nein\b|nicht\b)`)
+})
+
+// rule matches words that say how to work from now on.
+var rule = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)\b(always|never|instead of|rather than|from now on|make sure|don'?t (use|add|write|change|create|commit)|i('d| would) prefer|should (not|never|always|only|just))\b`)
+})
+
+// maxCorrection is the size of a correction. A longer text is a request.
+const maxCorrection = 400
+
+// corrects reports whether a request corrects what the model did, or says how it should work.
+func corrects(text string) bool {
+	text = strings.TrimSpace(text)
+	return len(text) >= 12 && len(text) <= maxCorrection && !strings.HasPrefix(text, "(") &&
+		(correction().MatchString(text) || rule().MatchString(text))
+}
+
+// question reports whether a text ends with a question to the user.
+func question(text string) bool {
+	text = strings.TrimRight(strings.TrimSpace(text), "*_` ")
+	return strings.HasSuffix(text, "?") || strings.HasSuffix(text, "？")
+}
+
+// lead matches a clause that only announces what follows.
+var lead = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)^(here'?s|here is|here are|summary|the (following|changes|fix|problem|result)|what (i|was|changed)|changes|let me|now (let|i)|i'?ll|perfect|great|excellent|done|all done)\b[^.:!]{0,60}[:!.]?$`)
+})
+
+// mark matches the mark of an item or a heading.
+var mark = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(#{1,6}|[-*+•]|\d+[.)])\s+`) })
+
+// Gist returns the sentences and items of a text of the model, whole ones, in order, up to a limit: without code,
+// tables, headings and clauses that only announce something.
+func Gist(text string, limit int) string {
+	var out []string
+	size, fenced, skipped := 0, false, false
+	add := func(s string) bool {
+		n := len(s) + 1
+		if size+n > limit {
+			return false
+		}
+		if skipped && len(out) > 0 {
+			out = append(out, "…")
+			size += 4
+		}
+		skipped = false
+		out, size = append(out, s), size+n
+		return true
+	}
+	for line := range strings.SplitSeq(text, "\n") {
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, "```") {
+			fenced, skipped = !fenced, true
+			continue
+		}
+		bare := mark().ReplaceAllString(line, "")
+		switch {
+		case fenced, line == "", strings.HasPrefix(line, "|"), strings.Trim(line, "-=*_ ") == "":
+			continue
+		case strings.HasPrefix(line, "#"), heading(bare):
+			skipped = true
+			continue
+		}
+		bare = strings.ReplaceAll(bare, "**", "")
+		for _, s := range clauses(bare) {
+			if lead().MatchString(s) {
+				continue
+			}
+			if !add(s) {
+				if len(out) == 0 {
+					return Cut(s, limit)
+				}
+				return withoutLead(out) + ellipsis
+			}
+		}
+	}
+	if len(out) == 0 {
+		return Cut(text, limit)
+	}
+	return withoutLead(out)
+}
+
+// heading reports whether a line is a heading without its mark: a bold text alone.
+func heading(line string) bool {
+	return strings.HasPrefix(line, "**") && strings.HasSuffix(strings.TrimSuffix(line, ":"), "**") && strings.Count(line, "**") == 2
+}
+
+// withoutLead joins clauses, without a last one that announces something.
+func withoutLead(out []string) string {
+	for len(out) > 1 && (strings.HasSuffix(out[len(out)-1], ":") || out[len(out)-1] == "…") {
+		out = out[:len(out)-1]
+	}
+	return strings.Join(out, " ")
+}
+
+// clauses divides a line into sentences.
+func clauses(line string) (out []string) {
+	start := 0
+	for i := 0; i+1 < len(line); i++ {
+		if strings.ContainsRune(".!?", rune(line[i])) && line[i+1] == ' ' && i+2 < len(line) && !lower(line[i+2]) {
+			out = append(out, strings.TrimSpace(line[start:i+1]))
+			start = i + 2
+		}
+	}
+	return append(out, strings.TrimSpace(line[start:]))
+}
+
+func lower(b byte) bool { return b >= 'a' && b <= 'z' || b >= '0' && b <= '9' }
