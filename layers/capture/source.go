@@ -11,10 +11,12 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/redact"
+	"github.com/memvcs/mem/layers/redact/scanner"
 	"github.com/memvcs/mem/layers/secrets"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/transcript"
@@ -41,16 +43,41 @@ type Source struct {
 }
 
 // SessionID returns the ID of the session in the file: ID, or the name of the file without ".jsonl", in the form of
-// [records.SessionOf].
+// [records.SessionOf]. A name that contains a secret becomes a hash, because the ID of a session is in every record
+// about it, and cannot be cleaned there.
 func (s Source) SessionID() string {
-	if s.ID != "" {
-		return string(records.SessionOf(s.ID))
+	id := s.ID
+	if id == "" {
+		if id = agents.RolloutID(s.Path); id != "" {
+			return id
+		}
+		id = strings.TrimSuffix(filepath.Base(s.Path), ".jsonl")
 	}
-	if id := agents.RolloutID(s.Path); id != "" {
+	return string(records.SessionOf(withoutSecret(id)))
+}
+
+// minSecret is the length of the shortest token that a rule finds without a name before it.
+const minSecret = 20
+
+// withoutSecret returns id, or a hash of it if a built-in rule finds a secret in it.
+func withoutSecret(id string) string {
+	if len(id) < minSecret {
 		return id
 	}
-	return string(records.SessionOf(strings.TrimSuffix(filepath.Base(s.Path), ".jsonl")))
+	var numbers redact.Numbers
+	if _, cuts := builtinRules().Redact([]byte(id), &numbers); len(cuts) == 0 {
+		return id
+	}
+	return "session-" + objects.Sum([]byte(id)).String()[:16]
 }
+
+var builtinRules = sync.OnceValue(func() redact.Rules {
+	rules, err := redact.New(scanner.Config{})
+	if err != nil {
+		panic("capture: " + err.Error()) // it has no rules that could be malformed
+	}
+	return rules
+})
 
 // A MalformedTag is a tag in a typed message that begins like a keepit marker but is not valid.
 type MalformedTag struct {
@@ -174,12 +201,23 @@ func (c *Capture) stage(ctx context.Context, st *state.State, s *refs.Stage) (er
 		c.snap = c.Base.Snapshot
 		return nil
 	}
+	if c.known == nil && 2*c.snap.Scan.Opaque > c.snap.Scan.Values && isBinary(c.File) {
+		return fmt.Errorf("%s: a binary file with %d unreadable of %d lines: %w", c.src.Path, c.snap.Scan.Opaque,
+			c.snap.Scan.Values, state.ErrNotTranscript)
+	}
 	if c.snap.Scan.Messages == 0 {
 		if ok, err := isSession(c.File, c.size); err != nil || !ok {
 			return errors.Join(err, fmt.Errorf("%s: no session record: %w", c.src.Path, state.ErrNotTranscript))
 		}
 	}
 	return nil
+}
+
+// isBinary reports whether a file begins like a program, an archive or an image, which may contain sessions.
+func isBinary(f io.ReaderAt) bool {
+	head := make([]byte, 8<<10)
+	n, _ := f.ReadAt(head, 0) // the scan has read it
+	return bytes.IndexByte(head[:n], 0) >= 0
 }
 
 // isSession reports whether a file without readable messages contains a record of Claude Code: a JSON object with a

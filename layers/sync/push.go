@@ -9,6 +9,7 @@ import (
 
 	"github.com/memvcs/mem/layers/forget"
 	"github.com/memvcs/mem/layers/projects"
+	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/secrets"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/trust"
@@ -284,6 +285,10 @@ func (p *pusher) gate(ctx context.Context, l *PushedLane) (err error) {
 		cleaned := false
 		if cleaned, err = p.clean(ctx, l); err == nil && cleaned {
 			l.Leaks, err = secrets.On(p.m.DB).GateLane(ctx, l.lane, have)
+		}
+		if errors.Is(err, records.ErrMalformed) { // a name that cannot be changed, such as the ID of a session
+			l.Status, l.Why = "refused", fmt.Sprintf("%d secrets found, of which a name cannot be cleaned: %v", len(l.Leaks), err)
+			return nil
 		}
 	}
 	if errors.Is(err, pack.ErrNotFound) || errors.Is(err, pack.ErrCorrupt) || errors.Is(err, objects.ErrCorrupt) {
