@@ -51,7 +51,8 @@ type Filter struct {
 	Topic   string                // words in the topics of the session
 	Keepit  func(weight int) bool // of a marker in the message
 	Only    Only
-	Rewound bool // also what the user withdrew
+	Rewound bool            // also what the user withdrew
+	Without map[string]bool // sessions to leave out, by id
 }
 
 // Only restricts projects to some of their sessions, by id. A project that is not in it is searched whole.
@@ -109,7 +110,7 @@ func (q *Query) fits(text string) bool {
 // Restricts reports whether f excludes anything.
 func (f *Filter) Restricts() bool {
 	return len(f.Classes)+len(f.Files) > 0 || f.Since != 0 || f.Until != 0 || f.Branch != "" || f.Topic != "" ||
-		f.Keepit != nil || len(f.Only) > 0
+		f.Keepit != nil || len(f.Only) > 0 || len(f.Without) > 0
 }
 
 // A Hit is one result.
@@ -126,6 +127,7 @@ type Hit struct {
 
 	Passage  Snippet // the part of the text that answers; if a request matches, of the outcome of its exchange
 	Request  string  // of the exchange, in one line; "" if Passage is the request
+	Changed  string  // "SESSION#N" of the first later edit that removed lines which the hit, or an edit of its exchange, added
 	From, To int     // messages that Request and Passage come from, if they are near; else of Passage
 	Share    float64 // the part of the query's words, by their rarity, that Passage contains: 0 to 1
 }

@@ -205,7 +205,7 @@ func (f *Filter) session(c Corpus, n int) bool {
 		return f.Only.allows(c.Project, nil) && f.Branch == "" && f.Topic == "" && f.Keepit == nil
 	}
 	s := c.Sessions.At(n)
-	if !f.Only.allows(c.Project, &s) || f.Branch != "" && s.Branch != f.Branch || f.Keepit != nil && len(s.Marks) == 0 {
+	if f.Without[s.ID] || f.Without[s.Parent] || !f.Only.allows(c.Project, &s) || f.Branch != "" && s.Branch != f.Branch || f.Keepit != nil && len(s.Marks) == 0 {
 		return false
 	}
 	return f.Topic == "" || slices.ContainsFunc(s.Topics, func(t string) bool { return indexFold(t, f.Topic) >= 0 })

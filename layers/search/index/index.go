@@ -38,6 +38,23 @@ const (
 	classes
 )
 
+// Role returns the role of a message of a class, "" for another class.
+func (c Class) Role() string {
+	switch c {
+	case User:
+		return "user"
+	case Assistant:
+		return "assistant"
+	case Tool:
+		return "tool"
+	case Summary:
+		return "summary"
+	case Note:
+		return "note"
+	}
+	return ""
+}
+
 // Flags say more about a document. Files contain them.
 type Flags byte
 

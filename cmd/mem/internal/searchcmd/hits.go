@@ -60,7 +60,7 @@ func hitAnswers(found search.Results) []hitAnswer {
 func searchAnswer(h search.Hit) hitAnswer {
 	s := h.Passage
 	a := hitAnswer{
-		Ref: HitName(h), Layer: layerOf(h.Doc.Class), Project: h.Project, N: h.Doc.N, Role: roleOf(h.Doc.Class),
+		Ref: HitName(h), Layer: layerOf(h.Doc.Class), Project: h.Project, N: h.Doc.N, Role: h.Doc.Class.Role(),
 		Score: h.Score, Context: h.Context, Time: term.TimeText(h.Time()), Request: h.Request,
 		File: h.Doc.File, Count: h.Count, Snippet: s.Text, Matches: s.Matches,
 	}
@@ -120,22 +120,6 @@ func layerOf(c index.Class) string {
 		return "composition"
 	}
 	return "L1"
-}
-
-func roleOf(c index.Class) string {
-	switch c {
-	case index.User:
-		return "user"
-	case index.Assistant:
-		return "assistant"
-	case index.Tool:
-		return "tool"
-	case index.Summary:
-		return "summary"
-	case index.Note:
-		return "note"
-	}
-	return ""
 }
 
 func jsonHits(e *app.Env, q search.Query, found search.Results) error {
@@ -249,7 +233,7 @@ func (p *HitPrinter) Who(h search.Hit) string {
 	case index.Tool:
 		return "tool"
 	default:
-		return roleOf(c)
+		return c.Role()
 	}
 }
 

@@ -1,0 +1,65 @@
+package search
+
+import (
+	"context"
+	"time"
+
+	"github.com/memvcs/mem/layers/search/index"
+	"github.com/memvcs/mem/refs"
+)
+
+// PassageOptions restrict [Ops.Passages].
+type PassageOptions struct {
+	Limit   int             // passages at most; 0 is 5
+	Width   int             // bytes of one, about; 0 is 400
+	Without map[string]bool // ids of sessions to leave out
+}
+
+// A Passage is the part of an earlier message that answers a text, with its source.
+type Passage struct {
+	Project, Session, Title string
+	From, To                int    // messages that Request and Text come from
+	Exchange                int    // first message of the exchange
+	Who                     string // user, assistant, tool, summary or note
+	Time                    time.Time
+	Request                 string  // of the exchange, in one line; "" if Text is the request
+	Text                    string  // whole sentences, items or changed lines, on one line
+	File                    string  // that the call changes or reads
+	Share                   float64 // the part of the words of the text, by their rarity, that Text contains: 0 to 1
+	Changed                 string  // "SESSION#N" of a later edit that removed lines of this one
+}
+
+// passagesPerSession is how many passages come from one session.
+const passagesPerSession = 2
+
+// Passages returns the passages of earlier messages that answer a text best, at most one of an exchange for the same
+// words and two of a session. What the user withdrew and what is derived of sessions is left out.
+func (m Ops) Passages(ctx context.Context, projects []refs.Project, text string, o PassageOptions) ([]Passage, error) {
+	s, err := m.Searcher(ctx, projects)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	q := Query{Words: text, Limit: pageSize, Width: o.Width, Filter: Filter{Without: o.Without,
+		Classes: []index.Class{index.User, index.Assistant, index.Tool, index.Summary, index.Note}}}
+	found, err := s.Search(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	limit := o.Limit
+	if limit <= 0 {
+		limit = 5
+	}
+	var out []Passage
+	of := map[string]int{}
+	for _, h := range found.Hits {
+		if len(out) == limit || h.Session == nil || of[h.Session.ID] == passagesPerSession {
+			continue
+		}
+		of[h.Session.ID]++
+		out = append(out, Passage{Project: h.Project, Session: h.Session.ID, Title: h.Session.Title, From: h.From, To: h.To,
+			Exchange: h.Doc.Exchange, Who: h.Doc.Class.Role(), Time: h.Time(), Request: h.Request, Text: h.Passage.Text,
+			File: h.Doc.File, Share: h.Share, Changed: h.Changed})
+	}
+	return out, nil
+}
