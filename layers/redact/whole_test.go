@@ -24,6 +24,7 @@ func TestWholeValue(t *testing.T) {
 		"docker run -e password=«amberfalcon» -p 80:80 img", "--set auth.rootPassword=«qwhzkdpslmvn» --wait",
 		`"password": "«qwhzkdpslmvnxbaq»"`, `"password": "«abqd xfgh zjkl mqop»"`, "SMTP_PASSWORD=«abqd xfgh zjkl mqop»\n", "Server=db;Uid=app;Password=«abqd xfgh zjkl mqop»;Encrypt=true",
 		"The password is «abqd xfgh zjkl mqop» and", `"password": "«lane-server-commit-parser»"`, `"password": "«correct horse battery staple»"`, "password: «wsxdRfvTgbYhnUjm»\n",
+		`"password": "«AmberFalconRiver»"`, "| password | «qwhzkdpslmvnxbaq» |\n",
 		"cloudflare «cfut_aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5bC7d0123abcd» set", "«dp.st.dev_x.aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5bC7dE» set", "«dp.pt.aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5bC7dE9»",
 		"«lin_oauth_9d41c7e5b02f68a3d7c1e94f5a8b36207ce1d9f49d41c7e5b02f68a3d7c1e94f»", "«squ_9d41c7e5b02f68a3d7c1e94f5a8b36207ce1d9f4»", "«CCIPAT_aB3dE5fG7hJ9kL1mN3pQ5r_9d41c7e5b02f68a3d7c1e94f5a8b36207ce1d9f4»",
 		"redis://:«Amber.Falcon7»@cache:6379/0",
@@ -35,6 +36,7 @@ func TestWholeValue(t *testing.T) {
 		"The password is «Amber.Falcon7» and", "das Passwort lautet «Amber.Falcon7» und", "das Passwort ist «Amber.Falcon7»\n", "le mot de passe est «Amber.Falcon7» ici",
 		"la contraseña es «Amber.Falcon7» y", "la password è «Amber.Falcon7» e", "パスワードは «kT92hQx81LmP» です",
 		// words of messages, names and code
+		"'password' => 'required|string|min:8'", `"password": "ForgotPasswordScreen"`,
 		`"password": "required"`, `"password": "Enter the password of your account"`, `"password": "forgot-password-page-link"`, `"password": "string"`, `{"password": "autocomplete current password"}`,
 		"password := []byte(\"asdf\")", "Credentials:   mcpCreds,\n", "password, hostname: proxyHostname } = url", `"password": "process.env.DB_PWD_HASH"`, "this only took some time", "grep -rn secret=false x",
 		// references and placeholders, by their form in that place
