@@ -11,14 +11,18 @@ import (
 	"github.com/memvcs/mem/layers/records"
 )
 
-// compact is PreCompact: it captures, and tells the compaction what memory has and which text must survive. Two runs
-// for the same compaction print the same text.
+// compact is PreCompact: it captures, and tells an automatic compaction what memory has and which text must survive. Two
+// runs for the same compaction print the same text.
 func (r *run) compact(ctx context.Context) error {
 	if err := r.capture(ctx); err != nil {
 		return err
 	}
-	if r.memory == nil && !r.hasTranscript {
-		return nil
+	// each compaction gets its context once, also a second one that follows soon
+	if err := remove(r.sessionFile(r.p.Session, "."+sourceCompact)); err != nil {
+		return err
+	}
+	if r.p.Trigger == "manual" || r.memory == nil && !r.hasTranscript {
+		return nil // the client would quote the text to the user; SessionStart hands it over
 	}
 	m, p, _, err := r.locate(ctx, r.p.Cwd)
 	if err != nil {

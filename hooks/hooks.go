@@ -92,6 +92,10 @@ func (r *run) hook(ctx context.Context) (err error) {
 		return r.tool(ctx)
 	case settings.UserPromptSubmit:
 		return r.prompt(ctx)
+	case settings.PreToolUse:
+		return r.action()
+	case settings.SubagentStart:
+		return r.subagent(ctx)
 	}
 	if r.hasTranscript, err = checkTranscript(r.projects(), r.p.Transcript); err != nil {
 		return err
@@ -106,6 +110,8 @@ func (r *run) hook(ctx context.Context) (err error) {
 		return r.compact(ctx)
 	case settings.Stop:
 		return r.stop(ctx)
+	case settings.StopFailure:
+		return errors.Join(r.capture(ctx), r.noteIncomplete())
 	}
 	return r.end(ctx)
 }

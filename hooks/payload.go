@@ -22,6 +22,10 @@ type Payload struct {
 	AgentTranscript string // of SubagentStop
 	LastMessage     string // the start of last_assistant_message
 	StopActive      bool   // stop_hook_active
+	Trigger         string // of PreCompact: manual or auto
+
+	// of PreToolUse, the start of each: the command, the edited file, its lines before and after
+	Command, File, Before, After string
 }
 
 // Limits of the parts of a payload that are kept. The payload itself may be of any size.
@@ -55,6 +59,8 @@ func (p *Payload) field(key string) (to *string, hint bool) {
 		return &p.Text, true
 	case "source":
 		return &p.Source, false
+	case "trigger":
+		return &p.Trigger, false
 	case "agent_id":
 		return &p.AgentID, false
 	case "agent_transcript_path":
@@ -97,6 +103,9 @@ func (p *Payload) member(s *scanner, key string) error {
 	if err != nil {
 		return err
 	}
+	if key == "tool_input" && c == '{' {
+		return s.object(func(key string) error { return p.input(s, key) })
+	}
 	to, hint := p.field(key)
 	switch {
 	case to != nil && *to == "" && c == '"':
@@ -122,6 +131,31 @@ func (p *Payload) member(s *scanner, key string) error {
 		p.StopActive = true
 	}
 	return s.skip()
+}
+
+// input reads the value of one member of the input of a tool.
+func (p *Payload) input(s *scanner, key string) error {
+	c, err := s.peek()
+	if err != nil {
+		return err
+	}
+	var to *string
+	switch key {
+	case "command":
+		to = &p.Command
+	case "file_path", "notebook_path":
+		to = &p.File
+	case "old_string":
+		to = &p.Before
+	case "new_string", "content", "new_source":
+		to = &p.After
+	}
+	if to == nil || *to != "" || c != '"' {
+		return s.skip()
+	}
+	text, _, err := s.text(maxText)
+	*to = strings.ToValidUTF8(text, "")
+	return err
 }
 
 // A scanner reads JSON from a reader through a small buffer.

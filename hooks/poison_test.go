@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -300,7 +299,7 @@ func (d *desk) noPoison(out string) {
 	if evil(fence[2]) || strings.ContainsAny(fence[2], "<>＜\u200b\u202e\u2060") || brief.Units(text) > maxAnswer {
 		d.t.Errorf("poison in %d units:\n%s", brief.Units(text), text)
 	}
-	if !slices.ContainsFunc(strings.Split(fence[2], "\n"), func(l string) bool { return strings.HasPrefix(l, "- 20") && strings.Contains(l, " messages [") }) {
+	if !strings.Contains(fence[2], "\nWhere things stand\n") {
 		d.t.Errorf("it does not tell of the sessions:\n%s", text)
 	}
 }

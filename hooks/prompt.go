@@ -14,6 +14,9 @@ func (r *run) prompt(ctx context.Context) error {
 		return err
 	}
 	r.phase.Store(interruptible)
+	if r.p.Source != "" && r.p.Source != "user" {
+		return nil // no person typed it
+	}
 	if r.Getenv("MEM_RECALL") == "off" || strings.TrimSpace(r.p.Text) == "" {
 		return nil
 	}

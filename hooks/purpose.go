@@ -43,14 +43,24 @@ func Purposes(s Settings) []Purpose {
 		prompt += "; adds matches"
 		promptCosts = fmt.Sprintf("up to %d characters", s.PromptSize)
 	}
+	action, agent := "nothing", "nothing"
+	if s.Action {
+		action = "names what fails here, and what the user said of a file"
+	}
+	if s.ContextSize > 0 {
+		agent = "adds rules and pinned text"
+	}
 	return []Purpose{
 		{settings.SessionStart, start, startCosts},
 		{settings.UserPromptSubmit, prompt, promptCosts},
+		{settings.PreToolUse, action, "up to 700 characters, once for each"},
 		{settings.PostToolUse, tool, toolCosts},
 		{settings.PostToolUseFailure, tool, toolCosts},
+		{settings.SubagentStart, agent, "up to 1500 characters"},
 		{settings.SubagentStop, "captures the subagent", capture},
 		{settings.PreCompact, compact, compactCosts},
 		{settings.Stop, stop, stopCosts},
+		{settings.StopFailure, "captures", capture},
 		{settings.SessionEnd, end, endCosts},
 	}
 }

@@ -57,11 +57,19 @@ func TestRecordedPayloads(t *testing.T) {
 			Agent      string `json:"agent_transcript_path"`
 			Last       string `json:"last_assistant_message"`
 			Active     bool   `json:"stop_hook_active"`
+			Trigger    string `json:"trigger"`
+			Input      struct {
+				Command string `json:"command"`
+				File    string `json:"file_path"`
+				Before  string `json:"old_string"`
+				After   string `json:"new_string"`
+				Content string `json:"content"`
+			} `json:"tool_input"`
 		}
 		if err := json.Unmarshal(b, &p); err != nil {
 			t.Fatal(name, err)
 		}
-		want := Payload{Session: p.Session, Transcript: p.Transcript, Cwd: p.Cwd, Prompt: p.Prompt, Text: p.Text, Source: p.Source, AgentID: p.AgentID, AgentTranscript: p.Agent, LastMessage: p.Last, StopActive: p.Active}
+		want := Payload{Session: p.Session, Transcript: p.Transcript, Cwd: p.Cwd, Prompt: p.Prompt, Text: p.Text, Source: p.Source, AgentID: p.AgentID, AgentTranscript: p.Agent, LastMessage: p.Last, StopActive: p.Active, Trigger: p.Trigger, Command: p.Input.Command, File: p.Input.File, Before: p.Input.Before, After: p.Input.After + p.Input.Content}
 		if got, err := ReadPayload(bytes.NewReader(b), false); err != nil || got != want {
 			t.Errorf("%s: %+v, %v; want %+v", name, got, err, want)
 		}

@@ -35,6 +35,9 @@ func (r *run) start(ctx context.Context) error {
 		r.recordDelivered(given.Keys)
 		r.recordHandover(p, given)
 	}
+	if err == nil && r.p.Source != sourceCompact && len(given.Actions) > 0 {
+		r.recordActions(given.Actions)
+	}
 	if err == nil && given.Left > 0 && left == 0 {
 		err = r.deferCatchUp()
 	}

@@ -59,6 +59,7 @@ type Settings struct {
 	ContextSize    int    // most characters that SessionStart hands over
 	PromptSize     int    // most characters that UserPromptSubmit hands over
 	Recall         bool   // UserPromptSubmit hands over what fits the prompt
+	Action         bool   // PreToolUse hands over what fits the call
 	Decay          keepit.Decay
 }
 

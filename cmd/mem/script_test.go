@@ -308,8 +308,8 @@ func payload(ts *testscript.TestScript, neg bool, args []string) {
 	for _, kv := range args[1:] {
 		key, value, _ := strings.Cut(kv, "=")
 		fields[key] = value
-		if value == "true" {
-			fields[key] = true
+		if value == "true" || strings.HasPrefix(value, "{") {
+			fields[key] = json.RawMessage(value)
 		}
 	}
 	b, err := json.Marshal(fields)

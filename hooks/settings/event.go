@@ -11,18 +11,21 @@ type Event string
 const (
 	SessionStart       Event = "SessionStart"
 	UserPromptSubmit   Event = "UserPromptSubmit"
+	PreToolUse         Event = "PreToolUse"
 	PostToolUse        Event = "PostToolUse"
 	PostToolUseFailure Event = "PostToolUseFailure"
+	SubagentStart      Event = "SubagentStart"
 	SubagentStop       Event = "SubagentStop"
 	PreCompact         Event = "PreCompact"
 	Stop               Event = "Stop"
+	StopFailure        Event = "StopFailure"
 	SessionEnd         Event = "SessionEnd"
 )
 
 // Events returns the events that have hooks of mem, in the order of a session.
 func Events() []Event {
-	return []Event{SessionStart, UserPromptSubmit, PostToolUse, PostToolUseFailure, SubagentStop, PreCompact, Stop,
-		SessionEnd}
+	return []Event{SessionStart, UserPromptSubmit, PreToolUse, PostToolUse, PostToolUseFailure, SubagentStart, SubagentStop,
+		PreCompact, Stop, StopFailure, SessionEnd}
 }
 
 // ParseEvent parses the name of an event, in the form of Claude Code (SessionStart) or of a command line
@@ -50,6 +53,14 @@ func (e Event) Arg() string {
 		b.WriteRune(r)
 	}
 	return b.String()
+}
+
+// Matcher returns the tools for which the event runs a hook, "" for all.
+func (e Event) Matcher() string {
+	if e == PreToolUse {
+		return "Bash|Edit|MultiEdit|Write|NotebookEdit"
+	}
+	return ""
 }
 
 // Brief reports whether the event's payload may be huge, so that only its first members are read.

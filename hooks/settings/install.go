@@ -59,7 +59,11 @@ func Complete(found []Found, p Program) bool {
 
 // InstallOne returns the settings b with a hook that runs p at e.
 func InstallOne(b []byte, p Program, e Event) ([]byte, error) {
-	group, err := Indented(map[string]any{"hooks": []Handler{HandlerOf(p, e)}})
+	handlers := struct {
+		Matcher string    `json:"matcher,omitempty"`
+		Hooks   []Handler `json:"hooks"`
+	}{e.Matcher(), []Handler{HandlerOf(p, e)}}
+	group, err := Indented(handlers)
 	if err != nil {
 		return nil, err
 	}

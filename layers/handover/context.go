@@ -49,7 +49,9 @@ type Given struct {
 	Units int      // UTF-16 units of Text
 	Hash  string   // of Text, keyed by this device
 	Keys  []string // of passages that must not be delivered twice
-	Lines []Line
+	// what the session is told before it acts; only of a context
+	Actions []Action
+	Lines   []Line
 }
 
 // A Line describes a line of a handed-over text, without the text. JSON is its format in the log of hand-overs.
@@ -122,7 +124,7 @@ func (m Ops) Context(ctx context.Context, p state.Project, o ContextOptions) (Gi
 		return Given{}, err
 	}
 	out := m.give(b.sheet(p), o.Limit)
-	out.Left = left
+	out.Left, out.Actions = left, b.actions()
 	for _, s := range b.sessions {
 		if strings.Contains(out.Text, bodies.ShortID(s.ID)) { // not if the limit cut it
 			out.Used = append(out.Used, s.ID)

@@ -235,10 +235,15 @@ func failsHere(digests []Digest, id ID) (out []brief.Item) {
 // maxWantsShown is the number of wants of the user that are listed.
 const maxWantsShown = 6
 
+// wantItems returns all that the user corrected, chose and refused, the newest first.
+func wantItems(digests []Digest) []brief.Item { return wantsOf(digests, records.ShortID, maxActions) }
+
 // wants lists what the user corrected, chose and refused, the newest first.
-func wants(digests []Digest, id ID) (out []brief.Item) {
+func wants(digests []Digest, id ID) []brief.Item { return wantsOf(digests, id, maxWantsShown) }
+
+func wantsOf(digests []Digest, id ID, most int) (out []brief.Item) {
 	for _, d := range digests[:min(len(digests), ageSessions)] {
-		for i := len(d.Wants) - 1; i >= 0 && len(out) < maxWantsShown; i-- {
+		for i := len(d.Wants) - 1; i >= 0 && len(out) < most; i-- {
 			w := d.Wants[i]
 			out = append(out, brief.Item{Text: w.Lead + quoted(w.Text, showWant), Source: id.at(d.Session, w.N),
 				Trust: brief.User, Time: d.Last, Why: "a correction, a choice or a refusal"})

@@ -59,6 +59,8 @@ var keys = sync.OnceValue(func() []Key {
 		{"engine", oneOf("extract", "claude", "anthropic", "openai", "command", "replay"), "extract",
 			"engine that writes compressions"},
 		{"facts.maxPerSession", integer(0, 1_000_000), "0", "maximum number of facts of one session; 0 for no limit"},
+		{"hooks.action", oneOf("on", "off"), "on",
+			"tell a session before a command that fails here, or an edit that the user spoke of"},
 		{"hooks.ask", boolean, "false", "tell the model in a session which messages have no facts yet"},
 		{"hooks.askAfterTokens", integer(1, 1_000_000), "2000",
 			"tokens without facts from which hooks.ask and hooks.blocking act"},

@@ -36,8 +36,9 @@ func Hook(e *app.Env) *cli.Command {
 		Name:      "hook",
 		Usage:     "answer an event of Claude Code, JSON in and JSON out",
 		ArgsUsage: "<event>",
-		Description: "Events are SessionStart, UserPromptSubmit, PostToolUse, PostToolUseFailure,\n" +
-			"SubagentStop, PreCompact, Stop and SessionEnd; session-start is accepted too. A hook\n" +
+		Description: "Events are SessionStart, UserPromptSubmit, PreToolUse, PostToolUse,\n" +
+			"PostToolUseFailure, SubagentStart, SubagentStop, PreCompact, Stop, StopFailure and\n" +
+			"SessionEnd; session-start is accepted too. A hook\n" +
 			"never fails a session: errors are logged in cache/hooks.log of the memory. MEM_HOOK=off\n" +
 			"makes every hook return at once, MEM_CAPTURE=off excludes a session from capture. See\n" +
 			"\"mem help capturing\".",

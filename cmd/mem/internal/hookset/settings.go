@@ -28,6 +28,7 @@ func HookSettings(e *app.Env) (hooks.Settings, error) {
 	s.Register = err == nil && (from == config.Default || HookValue(c.Bool, "defaults.autoRegisterSessions", false))
 	s.Distill = HookValue(c.String, "distill.engine", "") != ""
 	s.ContextSize, s.PromptSize = HookValue(c.Int, "hooks.contextSize", 4000), HookValue(c.Int, "hooks.promptSize", 1500)
+	s.Action = HookValue(c.String, "hooks.action", "on") != "off"
 	s.Recall = HookValue(c.Bool, "recall.enabled", true)
 	if s.Decay, err = names.DecayOf(c); err != nil {
 		s.Decay = keepit.DefaultDecay

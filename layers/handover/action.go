@@ -1,0 +1,170 @@
+package handover
+
+import (
+	"context"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/memvcs/mem/layers/brief"
+	"github.com/memvcs/mem/layers/facts"
+	bodies "github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/shell"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/trust"
+)
+
+// An Action is what a session is told before it does something: before a command of a form that fails here, or before
+// an edit of what a rule, a pin or words of the user name.
+type Action struct {
+	ID    string   `json:"id"`
+	Key   string   `json:"key,omitempty"`   // of commands, see [formKeys]
+	Names []string `json:"names,omitempty"` // of files and symbols
+	Text  string   `json:"text"`            // in its fence
+}
+
+// A Call is a call of a tool that is about to run.
+type Call struct {
+	Command string
+	File    string // that it edits
+	Lines   string // the lines of it before and after
+}
+
+// Limits of actions.
+const (
+	maxActions    = 80
+	maxActionText = 700
+	maxActionName = 12
+	leastSymbol   = 6
+)
+
+// ActionsFor returns the actions that a call gives cause for.
+func ActionsFor(list []Action, c Call) (out []Action) {
+	var keys []string
+	if c.Command != "" && len(c.Command) <= maxForm {
+		keys = lineKeys(shell.Parse(c.Command))
+	}
+	for _, a := range list {
+		if a.Key != "" && slices.Contains(keys, a.Key) || c.File != "" && slices.ContainsFunc(a.Names, c.names) {
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+// names reports whether a name is that of the edited file or of a symbol on the edited lines.
+func (c Call) names(name string) bool {
+	file := slashed(c.File)
+	if file == name || strings.HasSuffix(file, "/"+name) {
+		return true
+	}
+	if strings.ContainsAny(name, "./") {
+		return false
+	}
+	for rest := c.Lines; ; {
+		i := strings.Index(rest, name)
+		if i < 0 {
+			return false
+		}
+		after := rest[i+len(name):]
+		if !wordEnd(rest[:i], true) || !wordEnd(after, false) {
+			rest = after
+			continue
+		}
+		return true
+	}
+}
+
+// wordEnd reports whether no letter or digit is at the end of s, or at its start.
+func wordEnd(s string, atEnd bool) bool {
+	if s == "" {
+		return true
+	}
+	b := s[0]
+	if atEnd {
+		b = s[len(s)-1]
+	}
+	return b != '_' && !(b >= '0' && b <= '9') && !(b|0x20 >= 'a' && b|0x20 <= 'z')
+}
+
+// named matches names of files and symbols in a text of the user: with an extension or a slash, with a change of case
+// or an underscore inside.
+var named = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`[\w@.-]+(?:/[\w@.-]+)*\.[A-Za-z]{1,5}\b|[a-z]+[A-Z]\w+|[A-Z][a-z]+[A-Z]\w+|[A-Za-z]+_\w+`)
+})
+
+// namesIn returns the names of files and symbols in a text.
+func namesIn(text string) (out []string) {
+	for _, s := range named().FindAllString(text, -1) {
+		file := strings.Contains(s, ".")
+		if file && !strings.ContainsAny(s[strings.LastIndexByte(s, '.')+1:], "abcdefghijklmnopqrstuvwxyz") ||
+			!file && len(s) < leastSymbol || slices.Contains(out, s) || len(out) == maxActionName {
+			continue
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// actions returns what the session is told before it acts.
+func (b *briefing) actions() (out []Action) {
+	add := func(a Action, title string, it brief.Item) {
+		if len(out) == maxActions {
+			return
+		}
+		given := b.m.give(brief.Sheet{Project: b.st.Name, Sections: []brief.Section{{Title: title, Items: []brief.Item{it}}}},
+			maxActionText)
+		if a.ID, a.Text = given.Hash, given.Text; a.Text != "" {
+			out = append(out, a)
+		}
+	}
+	for _, f := range failingForms(b.digests) {
+		add(Action{Key: f.Key}, "This command failed in an earlier session and was not seen to work since",
+			brief.Item{Text: f.text(), Source: ID(bodies.ShortID).at(f.session, f.N), Trust: brief.Tool, Named: true})
+	}
+	for _, it := range slices.Concat(b.ruleItems(), b.pinItems(), wantItems(b.digests), b.userFacts()) {
+		if names := namesIn(it.Text); len(names) > 0 && it.Trust == brief.User {
+			add(Action{Names: names}, "This edit is about something that the user spoke of", it)
+		}
+	}
+	return out
+}
+
+// userFacts returns the decisions and preferences of the user.
+func (b *briefing) userFacts() (out []brief.Item) {
+	for _, f := range b.newestFacts(contextIssues, func(f *facts.Fact) bool {
+		return (f.Kind == facts.Decision || f.Kind == facts.Preference) && f.Trust == facts.User
+	}) {
+		out = append(out, b.factItem(f))
+	}
+	return out
+}
+
+// Subagent returns what a subagent is told: rules and pinned texts. It reads only digests in the cache.
+func (m Ops) Subagent(ctx context.Context, p state.Project, o ContextOptions) (Given, error) {
+	b := &briefing{m: m, o: o}
+	var err error
+	if b.st, err = trust.On(m.DB).Outline(ctx, p.ID); err != nil {
+		return Given{}, err
+	}
+	if b.trust, err = m.Trust(ctx); err != nil {
+		return Given{}, err
+	}
+	records, err := m.Upper(ctx, p.ID)
+	if err != nil {
+		return Given{}, err
+	}
+	all, err := trust.On(m.DB).Folded(ctx, p.ID, records)
+	if err != nil {
+		return Given{}, err
+	}
+	b.rules, b.sessions, b.o.Late = all.Rules, b.recent(), func() bool { return true }
+	if _, err := b.digest(ctx, p); err != nil {
+		return Given{}, err
+	}
+	return m.give(brief.Sheet{Project: b.st.Name, Sections: []brief.Section{
+		{Title: "Rules", Items: b.ruleItems(), More: o.Program + " rules list"},
+		{Title: "Pinned by the user, word for word", Items: b.pinItems(), More: o.Program + " keepit list"},
+	}}, o.Limit), nil
+}
