@@ -111,7 +111,7 @@ func (s *Snippets) matches(text string) (out []match) {
 
 // A passage is the part of a text that answers: units from first to last, before last excluded.
 type passage struct {
-	head        int // length of the start of the text that is always shown: the name and the place of a call
+	from, head  int // the line that is always shown: the name and the place of a call
 	units       []unit
 	first, last int
 	value       float64 // 0 to about 1: how much of the query it contains
@@ -124,16 +124,12 @@ type passage struct {
 func (s *Snippets) passage(d *index.Doc, width int) passage {
 	p := passage{matches: s.matches(d.Text)}
 	if d.Class == index.Tool {
-		p.head = headOf(d)
-		p.units = lines(d.Text[p.head:])
-		for i := range p.units {
-			p.units[i].start += p.head
-			p.units[i].end += p.head
-		}
+		p.from, p.head = headOf(d)
+		p.units = slices.DeleteFunc(lines(d.Text), func(u unit) bool { return u.start >= p.from && u.end <= p.head })
 	} else {
 		p.units = units(d.Text)
 	}
-	room := max(width-p.head, width/3)
+	room := max(width-(p.head-p.from), width/3)
 	p.choose(s, d, room)
 	p.extend(d.Text, s.kind.follows, room)
 	if s.kind.cue != nil && p.first < p.last && s.kind.cue.MatchString(d.Text[p.units[p.first].start:p.units[p.last-1].end]) {
@@ -142,13 +138,19 @@ func (s *Snippets) passage(d *index.Doc, width int) passage {
 	return p
 }
 
-// headOf returns the length of the name and the place of a call: of a command only the name.
-func headOf(d *index.Doc) int {
-	line, _, _ := strings.Cut(d.Text, "\n")
-	if d.File != "" && strings.HasPrefix(line, d.Name) {
-		return len(line)
+// headOf returns the line with the name and the place of a call about a file; nothing for another document.
+func headOf(d *index.Doc) (from, to int) {
+	if d.File == "" || d.Name == "" {
+		return 0, 0
 	}
-	return 0
+	for from < len(d.Text) {
+		line, _, _ := strings.Cut(d.Text[from:], "\n")
+		if strings.HasPrefix(line, d.Name+" ") {
+			return from, from + len(line)
+		}
+		from += len(line) + 1
+	}
+	return 0, 0
 }
 
 // choose finds the first shortest run of units of at most room bytes whose matches are worth most.
@@ -157,7 +159,7 @@ func (p *passage) choose(s *Snippets, d *index.Doc, room int) {
 	var head []match
 	k := 0
 	for _, m := range p.matches {
-		if m.start < p.head {
+		if m.start >= p.from && m.start < p.head {
 			head = append(head, m)
 			continue
 		}
@@ -285,7 +287,7 @@ func (p *passage) extend(text string, follows bool, room int) {
 func (p *passage) terms() map[string]bool {
 	out := map[string]bool{}
 	for _, m := range p.matches {
-		if m.start < p.head || p.first < p.last && m.start >= p.units[p.first].start && m.end <= p.units[p.last-1].end {
+		if m.start >= p.from && m.start < p.head || p.first < p.last && m.start >= p.units[p.first].start && m.end <= p.units[p.last-1].end {
 			out[m.term] = true
 		}
 	}
@@ -297,19 +299,26 @@ func (p *passage) terms() map[string]bool {
 func (s *Snippets) Passage(d index.Doc, width int) Snippet {
 	p := s.passage(&d, width)
 	w := lineWriter{text: d.Text, matches: p.matches}
-	if p.head > 0 {
-		w.add(0, p.head, p.head)
-		w.space = true
+	head := func() {
+		if p.head > p.from {
+			w.add(p.from, p.head, 1<<20)
+			w.space = true
+		}
 	}
 	if p.first >= p.last {
+		head()
 		return w.done()
+	}
+	after := p.units[p.first].start >= p.from // the announcement is not shown
+	if after {
+		head()
 	}
 	from, to := p.units[p.first].start, p.units[p.last-1].end
 	w.out.Line = strings.Count(d.Text[:from], "\n")
-	if p.first > 0 {
+	if p.first > 0 && !(after && p.first == 1 && p.units[0].start < p.from) {
 		w.mark("… ")
 	}
-	limit := max(width-p.head, width/3)
+	limit := max(width-(p.head-p.from), width/3)
 	if over := to - from - limit; over > limit/3 && p.last-p.first == 1 {
 		from, to = s.within(d.Text, p, limit)
 		if from > p.units[p.first].start {
@@ -317,8 +326,15 @@ func (s *Snippets) Passage(d index.Doc, width int) Snippet {
 		}
 	}
 	for i := p.first; i < p.last; i++ {
+		if !after && p.units[i].start >= p.from {
+			head()
+			after = true
+		}
 		w.add(max(from, p.units[i].start), min(to, p.units[i].end), 2*width)
 		w.space = true
+	}
+	if !after {
+		head()
 	}
 	if to < p.units[p.last-1].end || p.last < len(p.units) {
 		w.mark(" …")

@@ -11,6 +11,7 @@ package search
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -51,9 +52,20 @@ type Filter struct {
 	Topic   string                // words in the topics of the session
 	Keepit  func(weight int) bool // of a marker in the message
 	Only    Only
+	Part    Part            // of calls that must match
 	Rewound bool            // also what the user withdrew
 	Without map[string]bool // sessions to leave out, by id
 }
+
+// A Part is a part of a call of a tool.
+type Part int
+
+// The parts: what the model gave to the tool, and what the tool answered.
+const (
+	Both Part = iota
+	Given
+	Answered
+)
 
 // Only restricts projects to some of their sessions, by id. A project that is not in it is searched whole.
 type Only map[string]map[string]bool
@@ -84,9 +96,38 @@ func Parse(s string) (q Query) {
 	return q
 }
 
+// Blank reports whether q asks for nothing.
+func (q *Query) Blank() bool { return q.text() == "" && len(q.Patterns) == 0 && !q.Filter.Restricts() }
+
 // text returns the words and phrases, which the ranking counts.
 func (q *Query) text() string {
 	return strings.TrimSpace(q.Words + "\n" + strings.Join(q.Phrases, "\n"))
+}
+
+// Role adds the classes of a role to the filter, and reports whether there is such a role. What the model gave to a
+// tool is the assistant's, and what the tool answered is the tool's.
+func (f *Filter) Role(role string) bool {
+	add := func(part Part, all ...index.Class) {
+		if had := slices.Contains(f.Classes, index.Tool); part != Both && had && f.Part != part {
+			f.Part = Both
+		} else if part != Both {
+			f.Part = part
+		}
+		f.Classes = append(f.Classes, all...)
+	}
+	switch role {
+	case "user":
+		add(Both, index.User)
+	case "assistant":
+		add(Given, index.Assistant, index.Tool)
+	case "tool":
+		add(Answered, index.Tool)
+	case "note":
+		add(Both, index.Note, index.Summary)
+	default:
+		return false
+	}
+	return true
 }
 
 // exact reports whether the text of a hit must be checked.

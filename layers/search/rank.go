@@ -34,6 +34,9 @@ const (
 	weakShare  = .5 // of the score of a document that only reads or deletes, or was replaced
 
 	wholeInMessages = .5 // of an identifier, whose parts count too
+	exactShare      = 2  // of an identifier or a path that is known, whose parts count little
+	partShare       = .1 // of these parts
+	editOfPath      = 8  // the factor of the score of a change of the file that is the query
 	wholeInSessions = .1
 )
 
@@ -65,6 +68,7 @@ type matcher struct {
 	score   []float32 // of documents
 	allowed []bool    // documents that may be found; nil: all
 	rewound bool      // also what the user withdrew
+	page    bool      // the hits are a page, not a list
 
 	exchanges int     // that have a word of the query
 	most      float32 // the best score of a document
@@ -215,9 +219,13 @@ func (f *Filter) session(c Corpus, n int) bool {
 type queryTerm struct {
 	term  string
 	times float64
-	whole bool
-	docs  int // that contain it
+	whole bool  // an identifier, a path or a number with dots
+	exact bool  // an identifier or a path that is not only words with hyphens
+	of    []int // the wholes that it is a part of, in the list of terms
+	docs  int   // that contain it
 	worth float64
+
+	start, end int // of its first occurrence
 }
 
 func queryTerms(text string) []queryTerm {
@@ -225,14 +233,47 @@ func queryTerms(text string) []queryTerm {
 	var out []queryTerm
 	c.Each(text, func(t terms.Term) {
 		for i := range out {
-			if out[i].term == string(t.Text) {
+			if out[i].term == string(t.Text) && out[i].whole == t.Whole {
 				out[i].times++
 				return
 			}
 		}
-		out = append(out, queryTerm{term: string(t.Text), times: 1, whole: t.Whole})
+		out = append(out, queryTerm{term: string(t.Text), times: 1, whole: t.Whole, start: t.Start, end: t.End,
+			exact: t.Whole && !onlyHyphens(text[t.Start:t.End])})
 	})
+	for i := range out {
+		for k := range out {
+			if k != i && out[k].exact && out[k].start <= out[i].start && out[i].end <= out[k].end {
+				out[i].of = append(out[i].of, k)
+			}
+		}
+	}
 	return out
+}
+
+// onlyHyphens reports whether an identifier is small letters with hyphens, which is a word as often as a name.
+func onlyHyphens(s string) bool { return strings.Trim(s, "abcdefghijklmnopqrstuvwxyz-") == "" }
+
+// weighParts lowers the worth of the parts of an identifier or a path that a document contains as a whole, to 0 if the
+// query has nothing else: GetGitAuthor is not "git" and "author".
+func weighParts(all []queryTerm) {
+	part := func(t queryTerm) bool {
+		return slices.ContainsFunc(t.of, func(k int) bool { return all[k].docs > 0 })
+	}
+	share := 0.
+	for _, t := range all {
+		if !part(t) && !t.whole {
+			share = partShare
+		}
+	}
+	for i, t := range all {
+		switch {
+		case part(t):
+			all[i].worth *= share
+		case t.exact && t.docs > 0:
+			all[i].worth *= exactShare / wholeInMessages
+		}
+	}
 }
 
 // terms adds the scores of the query's terms to the documents and sessions that contain them, and counts the documents.
@@ -257,10 +298,13 @@ func (m *matcher) terms(all []queryTerm) error {
 			n += lists[i][t].Docs
 		}
 		all[t].docs = n
-		if worth[t] = float32(q.times * rarity(n, m.live)); q.whole {
-			worth[t] *= wholeInMessages
+		if all[t].worth = q.times * rarity(n, m.live); q.whole {
+			all[t].worth *= wholeInMessages
 		}
-		all[t].worth = float64(worth[t])
+	}
+	weighParts(all)
+	for t := range all {
+		worth[t] = float32(all[t].worth)
 	}
 	frequency := make([][]float32, len(all)) // of each term in each session
 	for t := range frequency {
@@ -270,6 +314,9 @@ func (m *matcher) terms(all []queryTerm) error {
 		// One write fault a page costs less than the two that reading new memory before writing it takes.
 		clear(m.score[m.parts[i].base:][:m.parts[i].seg.Docs()])
 		for t := range all {
+			if worth[t] == 0 {
+				continue
+			}
 			if err := m.postings(&m.parts[i], &lists[i][t], worth[t], frequency[t]); err != nil {
 				return err
 			}
@@ -277,9 +324,35 @@ func (m *matcher) terms(all []queryTerm) error {
 		return nil
 	})
 	for t, q := range all {
-		m.sessions(q, frequency[t])
+		if q.worth > 0 {
+			m.sessions(q, frequency[t])
+		}
 	}
 	return err
+}
+
+// path raises the documents about a file that is all of the query, most the changes of it.
+func (m *matcher) path(q *Query) error {
+	name := strings.TrimSpace(q.text())
+	if strings.ContainsAny(name, " \t\n*?[") || !strings.ContainsAny(name, "./\\") {
+		return nil
+	}
+	for i := range m.parts {
+		p := &m.parts[i]
+		post, err := p.seg.Postings(index.FileTerm(name))
+		if err != nil {
+			return err
+		}
+		for doc, _, ok := post.Next(); ok; doc, _, ok = post.Next() {
+			if v := &m.score[p.base+doc]; *v > 0 && p.seg.Is(doc, index.Edit) && !p.seg.Is(doc, index.Weak) {
+				*v *= editOfPath
+			}
+		}
+		if post.Damaged() {
+			return index.ErrDamaged
+		}
+	}
+	return nil
 }
 
 // sessions adds the score of a term to the sessions that contain it.
@@ -435,6 +508,9 @@ func (m *matcher) rankSpan(out []ranked, p *part, s index.Span) []ranked {
 		v := m.withNeighbours(p, s, k)
 		if v == 0 {
 			continue
+		}
+		if m.page && m.score[p.base+doc] == 0 && (k == 0 || !p.seg.Asks(doc-1)) {
+			continue // a page has a neighbour only if it answers
 		}
 		if m.score[p.base+doc] > 0 && exchange != begin {
 			exchange = begin

@@ -35,9 +35,12 @@ func find(corpora []Corpus, q Query) (out Results, err error) {
 	if err := m.terms(all); err != nil {
 		return out, err
 	}
+	if err := m.path(&q); err != nil {
+		return out, err
+	}
 	f := &finder{matcher: m, q: q, all: all, asked: len(all) > 0}
 	f.cut = newSnippets(q, all, func(t queryTerm) float64 { return t.worth })
-	f.page = q.Limit > 0 && q.Limit <= pageSize
+	m.page = q.Limit > 0 && q.Limit <= pageSize
 	if q.Limit <= 0 {
 		f.q.Limit = max(1, m.docs)
 	}
@@ -77,7 +80,6 @@ type finder struct {
 	q     Query
 	all   []queryTerm
 	asked bool // the query has terms
-	page  bool // the hits are a page, not a list
 	cut   *Snippets
 	out   Results
 }
@@ -138,6 +140,9 @@ func (f *finder) read(r ranked) (h Hit, files []string, err error) {
 		h.Weight = weightOf(h.Session, h.Doc.N)
 	}
 	w := &f.q.Filter
+	if !f.part(&h.Doc) {
+		return h, nil, nil
+	}
 	files = strings.Split(h.Doc.File, "\n")
 	if len(w.Files) > 0 {
 		files = slices.DeleteFunc(files, func(file string) bool {
@@ -150,6 +155,19 @@ func (f *finder) read(r ranked) (h Hit, files []string, err error) {
 	h.Doc.File = files[0]
 	h.From, h.To = h.Doc.N, max(h.Doc.N, h.Doc.To)
 	return h, files, nil
+}
+
+// part cuts the text of a call to the part that [Filter.Part] names, and reports whether a word of the query is in it.
+func (f *finder) part(d *index.Doc) bool {
+	if d.Class != index.Tool || f.q.Filter.Part == Both {
+		return true
+	}
+	if f.q.Filter.Part == Given {
+		d.Text = d.Text[:d.Said]
+	} else {
+		d.Text, d.Said = strings.TrimSpace(d.Text[d.Said:]), 0
+	}
+	return d.Text != "" && (!f.asked || len(f.cut.matches(d.Text)) > 0)
 }
 
 // weightOf returns the weight of the heaviest marker in a message, -1 if it has none.
@@ -253,7 +271,7 @@ func (f *finder) bestOf() (map[int]counted, error) {
 
 // slow reports whether documents must be read to know whether they match.
 func (f *finder) slow() bool {
-	return f.q.exact() || len(f.q.Filter.Files) > 0 || f.q.Filter.Keepit != nil
+	return f.q.exact() || len(f.q.Filter.Files) > 0 || f.q.Filter.Keepit != nil || f.q.Filter.Part != Both
 }
 
 // files finds the files of the matching tool calls, each with its best message.

@@ -1,7 +1,7 @@
 // Package terms splits text into the terms of a search index.
 //
 // A word is a run of letters and digits, in lower case, reduced to its Porter2 stem; stop words have no term. An
-// identifier, a path or a number with dots has a term for the whole of it and one for each part: getUserName is
+// identifier, a path or a number with dots has a term for the whole of it and one for each part, a path also without a number of a line: getUserName is
 // "getusername", "get", "user" and "name"; layers/search.go is itself, "search.go" and three words. Runs of Han,
 // Kana and Hangul have a term for each pair of neighbouring characters. Texts and queries are split by the same
 // code, so a query finds a text by its own words.
@@ -16,7 +16,7 @@ import (
 )
 
 // Version changes when the terms of the same text change.
-const Version = 1
+const Version = 2
 
 // maxTerm is the length limit of a term in bytes. Longer runs are data, not words.
 const maxTerm = 64
@@ -110,14 +110,37 @@ func (c *Cutter) compound(text string, i int, yield func(Term)) int {
 		}
 	}
 	if words > 1 {
-		if end-start <= maxTerm {
-			yield(Term{c.lower(text[start:end]), start, end, true})
-		}
-		if base > start && base < end && strings.ContainsAny(text[base:end], ".-:@#_") && end-base <= maxTerm {
-			yield(Term{c.lower(text[base:end]), base, end, true})
+		c.whole(text, start, base, end, yield)
+		if bare := withoutLine(text[start:end]); start+bare < end { // a path with the number of a line is the path, too
+			c.whole(text, start, base, start+bare, yield)
 		}
 	}
 	return max(end, i)
+}
+
+// whole yields the compound text[start:end], and the name text[base:end] in it if that is a compound, too.
+func (c *Cutter) whole(text string, start, base, end int, yield func(Term)) {
+	if end-start <= maxTerm {
+		yield(Term{c.lower(text[start:end]), start, end, true})
+	}
+	if base > start && base < end && strings.ContainsAny(text[base:end], ".-:@#_") && end-base <= maxTerm {
+		yield(Term{c.lower(text[base:end]), base, end, true})
+	}
+}
+
+// withoutLine returns the length of a path without the numbers of lines behind it: a/b.go:12 or a/b.go:12-14.
+func withoutLine(s string) int {
+	rest := strings.TrimRight(s, "0123456789")
+	if before, ok := strings.CutSuffix(rest, "-"); ok && len(rest) < len(s) {
+		if more := strings.TrimRight(before, "0123456789"); len(more) < len(before) {
+			rest = more
+		}
+	}
+	path, ok := strings.CutSuffix(rest, ":")
+	if !ok || len(rest) == len(s) || path == "" {
+		return len(s)
+	}
+	return len(path)
 }
 
 // wordEnd returns the index after the word that starts at text[i]; i if there is none.

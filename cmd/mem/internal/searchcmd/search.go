@@ -115,7 +115,7 @@ func Query(e *app.Env, o Options) (q search.Query, err error) {
 	if q.Filter, err = searchFilter(e, o); err != nil {
 		return q, err
 	}
-	if o.batch == "" && strings.TrimSpace(words) == "" && len(q.Patterns) == 0 && !q.Filter.Restricts() {
+	if o.batch == "" && q.Blank() {
 		return q, app.WithHint(app.Usagef("mem search needs words, a regular expression or a filter"),
 			"mem search -h")
 	}
@@ -143,19 +143,11 @@ func searchFilter(e *app.Env, o Options) (f search.Filter, err error) {
 		}
 	}
 	for _, r := range o.Roles {
-		c, ok := searchRoles()[r]
-		if !ok {
+		if !f.Role(r) {
 			return f, app.Usagef("option --role cannot be %q: want user, assistant, tool or note", r)
 		}
-		f.Classes = append(f.Classes, c...)
 	}
 	return f, layersOf(o.In, &f)
-}
-
-func searchRoles() map[string][]index.Class {
-	return map[string][]index.Class{
-		"user": {index.User}, "assistant": {index.Assistant}, "tool": {index.Tool}, "note": {index.Note, index.Summary},
-	}
 }
 
 // layersOf restricts a filter to the layers in, a list separated by commas.
@@ -293,8 +285,8 @@ func runSearchBatch(ctx context.Context, e *app.Env, o Options, like search.Quer
 		for in.Scan() {
 			q := search.Parse(in.Text())
 			q.Patterns, q.Filter, q.By, q.Limit = like.Patterns, like.Filter, like.By, like.Limit
-			var found search.Results // none for a blank line without a filter, which does not ask for anything
-			if strings.TrimSpace(in.Text()) != "" || len(q.Patterns) > 0 || q.Filter.Restricts() {
+			var found search.Results // none for a line that asks for nothing
+			if !q.Blank() {
 				if found, err = s.Search(ctx, q); err != nil {
 					return err
 				}

@@ -92,13 +92,11 @@ func query(r *http.Request) (q search.Query, err error) {
 		q.Filter.Classes = append(q.Filter.Classes, classes...)
 	}
 	for _, name := range NonEmpty(in["role"]) {
-		classes, ok := classesOf()[name]
-		if !ok || name[0] == 'l' {
+		if !q.Filter.Role(name) {
 			return q, BadRequest("role is user, assistant, tool or note")
 		}
-		q.Filter.Classes = append(q.Filter.Classes, classes...)
 	}
-	if strings.TrimSpace(in.Get("q")) == "" && !q.Filter.Restricts() {
+	if q.Blank() {
 		return q, BadRequest("the parameter q is missing: the words to search for, or a filter")
 	}
 	return q, nil
@@ -119,7 +117,6 @@ func classesOf() map[string][]index.Class {
 		"l1": {index.User, index.Assistant, index.Tool, index.Summary, index.Note}, "l2": {index.Fact}, "l3": {index.Concept},
 		"l4":       {index.Rule},
 		"versions": {index.Version}, "compositions": {index.Composition},
-		"user": {index.User}, "assistant": {index.Assistant}, "tool": {index.Tool}, "note": {index.Note, index.Summary},
 	}
 }
 
