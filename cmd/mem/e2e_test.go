@@ -106,6 +106,7 @@ func inside(t *testing.T) {
 	t.Run("hooks", insideHooks)
 	t.Run("engine", insideEngine)
 	t.Run("mcp", insideMCP)
+	t.Run("resume", insideResume)
 	r := newRig(t, os.Getenv("MEM_E2E_BIN"), homeOf(t))
 	file := composed(t, r)
 	before, err := os.ReadFile(file)
