@@ -22,8 +22,6 @@ func byScore(a, b ranked) int {
 	return cmp.Compare(a.n, b.n)
 }
 
-func worstFirst(a, b ranked) int { return byScore(b, a) }
-
 func sortRanked(all []ranked) { slices.SortFunc(all, byScore) }
 
 // bestFirst yields what sortRanked would, in that order, and orders only as much as is asked for.

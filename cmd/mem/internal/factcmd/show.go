@@ -106,38 +106,3 @@ func showDistilled(ctx context.Context, run names.Run, rev state.Rev) error {
 	return run.Checkout().Write(ctx, state.Rev{Kind: state.IsL2, Project: rev.Project, Session: rev.Session},
 		checkout.Text, w)
 }
-
-// factsNamed resolves names of facts and of sessions (all their live facts). All must be of one project, which becomes
-// the project of the run.
-func factsNamed(ctx context.Context, run *names.Run, operands []string) ([]facts.Fact, error) {
-	var list []facts.Fact
-	for i, name := range operands {
-		var some []facts.Fact
-		var p state.Project
-		if knowledge.IsFactID(name) {
-			f, home, err := oneFact(ctx, *run, name)
-			if err != nil {
-				return nil, err
-			}
-			some, p = []facts.Fact{f}, home
-		} else {
-			rev, err := run.ResolveSession(ctx, name)
-			if err != nil {
-				return nil, err
-			}
-			set, err := run.Revision().Facts(ctx, rev.Project.ID)
-			if err != nil {
-				return nil, err
-			}
-			p = rev.Project
-			for _, x := range set.LiveExchanges(rev.Session.ID) {
-				some = append(some, x.Facts...)
-			}
-		}
-		if i > 0 && p.ID != run.Project.ID {
-			return nil, app.Usagef("%s is of another project than %s", name, operands[0])
-		}
-		run.Project, list = p, append(list, some...)
-	}
-	return list, nil
-}
