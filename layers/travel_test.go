@@ -266,6 +266,14 @@ func tryPush(t testing.TB, m *Memory) (syncing.Pushed, error) {
 
 func fetchAll(t testing.TB, m *Memory) syncing.Fetched {
 	t.Helper()
+	out := fetchUntrusted(t, m)
+	trustAll(t, m)
+	return out
+}
+
+// fetchUntrusted fetches all lanes of origin, and trusts nobody.
+func fetchUntrusted(t testing.TB, m *Memory) syncing.Fetched {
+	t.Helper()
 	out, err := m.Sync().Fetch(context.Background(), syncing.FetchOptions{Remote: origin(t, m)})
 	if err != nil {
 		t.Fatal(err)

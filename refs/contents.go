@@ -12,7 +12,7 @@ import (
 // every stream. A lane only grows, so its tip contains the content of all its commits, and no older directory is read.
 // It stops at an error of visit and returns it.
 func (r *Repo) Contents(ctx context.Context, l Lane, visit func(Piece) error) error {
-	tip, err := r.memory.Ref(l.Ref())
+	tip, err := r.memory.Ref(l.LocalRef())
 	if err != nil || tip.IsZero() {
 		return err
 	}

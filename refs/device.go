@@ -44,6 +44,13 @@ func (r *Repo) KeyOf(device string) (string, error) {
 		if err != nil {
 			return "", err
 		}
+		if !originals {
+			outside, err := r.Outside()
+			if err != nil {
+				return "", err
+			}
+			all = append(all, outside...)
+		}
 		for _, l := range all {
 			if l.Device != device {
 				continue

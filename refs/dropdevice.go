@@ -27,11 +27,16 @@ func (r *Repo) DropDevice(ctx context.Context, device string) error {
 		if err != nil {
 			return fmt.Errorf("list lanes: %w", err)
 		}
-		for _, ref := range all {
+		outside, err := g.Refs(lane.OutsidePrefix)
+		if err != nil {
+			return fmt.Errorf("list lanes: %w", err)
+		}
+		for _, ref := range append(all, outside...) {
 			names = append(names, ref.Name)
 		}
 		for _, name := range names {
-			if p, d, ok := lane.SplitRef(name); !ok || d != device || p == Home || !strings.HasPrefix(name, lane.Prefix) {
+			p, d, ok := lane.SplitRef(lane.Prefix + strings.TrimPrefix(strings.TrimPrefix(name, lane.Prefix), lane.OutsidePrefix))
+			if !ok || d != device || p == Home {
 				continue
 			}
 			if err := g.Remove(ctx, name); err != nil {

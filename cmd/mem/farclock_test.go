@@ -50,7 +50,7 @@ func TestFarClockOfOwn(t *testing.T) {
 	t.Log(victim.ok("push", "--all", "--yes"))
 	victim.ok("fsck", "--full")
 	t.Log(s.ok("fetch"))
-	if got, want := s.ok("-p", "shop", "checkout", "-o", "-", "victim~laptop:original"), victim.ok("checkout", "-o", "-", "victim:original"); got != want {
+	if got, want := s.ok("-p", "shop", "checkout", "-o", "-", "victim:original"), victim.ok("checkout", "-o", "-", "victim:original"); got != want {
 		t.Errorf("%s: the other store has %q", dir, got)
 	}
 	s.ok("fsck", "--full")

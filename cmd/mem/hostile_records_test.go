@@ -51,7 +51,7 @@ func newMeeting(t *testing.T, encrypted bool) (dir string, victim *target, s *st
 	victim.ok("add", "victim.jsonl")
 	victim.ok("-p", "shop", "compress", "victim", "-r", "3")
 	victim.ok("-p", "shop", "compose", "ctx", "victim:v001", "--budget", "4k")
-	clone := []string{"clone", hub, "--device", "stranger"}
+	clone := []string{"clone", hub, "--device", "stranger", "--trust"}
 	if encrypted {
 		key := filepath.Join(dir, "paper")
 		out := victim.ok("remote", "add", "--encrypt", "origin", hub)
@@ -187,7 +187,7 @@ func forgeries() map[string]forgery {
 		"a composition of the name":      {do: func(s *stranger) { s.forge("composition", s.poisoned) }},
 		"a version of the label":         {do: func(s *stranger) { s.forge("version", s.poisoned) }},
 		"a version of a real derivation": {do: knownDerivation},
-		"a forgetting":                   {do: func(s *stranger) { s.ok("-p", "shop", "forget", "victim~laptop", "--yes") }},
+		"a forgetting":                   {do: func(s *stranger) { s.ok("-p", "shop", "forget", "victim", "--yes") }},
 		"a forgetting by record": {do: func(s *stranger) {
 			s.body("purge", map[string]any{"cause": "revision", "sessions": []string{purgeKey("victim")}})
 		}},
@@ -230,7 +230,7 @@ func (s *stranger) poisoned(tx *refs.Tx, body map[string]any) {
 
 // knownDerivation states a forged version under the key of a compression that the victim will run next.
 func knownDerivation(s *stranger) {
-	s.ok("-p", "shop", "compress", "victim~laptop", "-r", "9")
+	s.ok("-p", "shop", "compress", "victim", "-r", "9")
 	s.say(func(tx *refs.Tx, all []refs.Record) (string, any) {
 		var body map[string]any
 		for _, r := range all {

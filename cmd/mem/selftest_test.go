@@ -24,7 +24,7 @@ func TestSelftestAttacks(t *testing.T) {
 		want  []string
 	}{
 		"every device is trusted": {
-			`"$REAL" fetch; for lane in "$MEM_DIR"/memory.git/refs/heads/p/*/*; do "$REAL" device trust "${lane##*/}" --yes; done >/dev/null 2>&1`,
+			`"$REAL" fetch; for lane in "$MEM_DIR"/memory.git/refs/untrusted/*/*; do "$REAL" device trust "${lane##*/}" --yes; done >/dev/null 2>&1`,
 			[]string{"a newer session", "a removed session", "a forgotten session", "a project's name", "a rule of the user"},
 		},
 		"no lane is checked": {

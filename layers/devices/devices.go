@@ -18,12 +18,8 @@ import (
 
 // Untrusted returns the names of untrusted devices with lanes here, by ID.
 func (m Ops) Untrusted(ctx context.Context) (map[string]string, error) {
-	lanes, err := m.Refs.Lanes()
-	if err != nil {
-		return nil, err
-	}
-	trust, err := m.Trust(ctx)
-	if err != nil || !slices.ContainsFunc(lanes, func(l refs.Lane) bool { return !trust.Of(l.Device) }) {
+	outside, err := m.Refs.Outside()
+	if err != nil || len(outside) == 0 {
 		return nil, err
 	}
 	devices, err := m.Devices(ctx)
@@ -42,31 +38,64 @@ func (m Ops) Untrusted(ctx context.Context) (map[string]string, error) {
 // Undecided returns the untrusted devices with lanes in the projects that the user has neither trusted nor revoked.
 // Without projects, the lanes of all projects count.
 func (m Ops) Undecided(ctx context.Context, projects []refs.Project) ([]state.Device, error) {
-	names, err := m.Untrusted(ctx)
-	if err != nil || len(names) == 0 {
+	outside, err := m.Refs.Outside()
+	if err != nil || len(outside) == 0 {
+		return nil, err
+	}
+	all, err := m.Devices(ctx)
+	if err != nil {
 		return nil, err
 	}
 	peers, err := m.Peers(ctx)
+	return slices.DeleteFunc(all, func(d state.Device) bool {
+		return d.Trusted || peers[d.ID].Revoked || !slices.ContainsFunc(outside, func(l refs.Lane) bool {
+			return l.Device == d.ID && (len(projects) == 0 || slices.Contains(projects, l.Project))
+		})
+	}), err
+}
+
+// Waiting is [Ops.Devices] with the waiting data of untrusted devices counted.
+func (m Ops) Waiting(ctx context.Context) ([]state.Device, error) {
+	all, err := m.Devices(ctx)
 	if err != nil {
 		return nil, err
 	}
-	lanes, err := m.Refs.Lanes()
+	outside, err := m.Refs.Outside()
 	if err != nil {
 		return nil, err
 	}
-	found := map[string]bool{}
-	var out []state.Device
-	for _, l := range lanes {
-		name, untrusted := names[l.Device]
-		if !untrusted || peers[l.Device].Revoked || found[l.Device] ||
-			len(projects) > 0 && !slices.Contains(projects, l.Project) {
+	for i := range all {
+		d := &all[i]
+		lanes := slices.DeleteFunc(slices.Clone(outside), func(l refs.Lane) bool { return l.Device != d.ID })
+		if len(lanes) == 0 {
 			continue
 		}
-		found[l.Device] = true
-		out = append(out, state.Device{ID: l.Device, Name: name})
+		if d.Waiting, err = m.waiting(ctx, lanes); err != nil {
+			return nil, fmt.Errorf("device %s: %w", d.Name, err)
+		}
 	}
-	slices.SortFunc(out, func(a, b state.Device) int { return strings.Compare(a.Name, b.Name) })
-	return out, nil
+	return all, nil
+}
+
+// waiting counts the data in lanes of an untrusted device.
+func (m Ops) waiting(ctx context.Context, lanes []refs.Lane) (*state.Waiting, error) {
+	w := &state.Waiting{Projects: len(lanes)}
+	sessions := map[string]bool{}
+	for _, l := range lanes {
+		err := m.Refs.RecordsOf(ctx, l, func(r refs.Record) {
+			var s records.Snapshot
+			if r.Kind == records.KindSession && json.Unmarshal(r.Body, &s) == nil {
+				sessions[string(l.Project)+s.Session] = true
+			}
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	w.Sessions = len(sessions)
+	var err error
+	w.Bytes, err = m.Refs.SizeOf(ctx, lanes)
+	return w, err
 }
 
 // Peers returns the user's last settings for each device, by ID.
@@ -125,6 +154,11 @@ func (m Ops) laneDevices() (map[string]*state.Device, error) {
 	if err != nil {
 		return nil, err
 	}
+	outside, err := m.Refs.Outside()
+	if err != nil {
+		return nil, err
+	}
+	lanes = append(lanes, outside...)
 	own := m.Refs.Device()
 	found := map[string]*state.Device{own.ID: {ID: own.ID, Name: own.Name, Key: own.PublicKey(), Own: true}}
 	for _, l := range lanes {
@@ -237,19 +271,37 @@ func deviceNamed(all []state.Device, name string) (state.Device, error) {
 // ErrOwnDevice reports an operation that is not possible on this device itself.
 var ErrOwnDevice = errors.New("that is this device")
 
-// TrustDevice sets whether the user trusts a device.
+// TrustDevice sets whether the user trusts a device, and moves its lanes in or out. After an interruption its lanes are
+// still outside, or it is still trusted.
 func (m Ops) TrustDevice(ctx context.Context, d state.Device, trusted bool) error {
 	if d.Own {
 		return ErrOwnDevice
+	}
+	selves, err := m.Refs.OwnDevices()
+	if err != nil {
+		return err
+	}
+	if !trusted && !slices.Contains(selves, d.ID) {
+		trust, err := m.Trust(ctx)
+		if err == nil {
+			err = m.Refs.Place(ctx, func(device string) bool { return device != d.ID && trust.Of(device) })
+		}
+		if err != nil {
+			return err
+		}
 	}
 	verb := "trust"
 	if !trusted {
 		verb = "revoke"
 	}
-	return m.SetPeer(ctx, d, verb+" device "+d.Name, func(b *records.PeerBody) {
+	err = m.SetPeer(ctx, d, verb+" device "+d.Name, func(b *records.PeerBody) {
 		b.Trusted, b.Revoked = trusted, !trusted
 		b.Dropped = b.Dropped && !trusted
 	})
+	if err != nil {
+		return err
+	}
+	return m.PlaceLanes(ctx)
 }
 
 // DropDevice distrusts a device and removes its lanes and their bytes from this store. A fetch ignores its lanes

@@ -102,12 +102,17 @@ type Prover struct {
 	Out     Proof
 }
 
-// AllLanes returns the lanes of all projects, including [refs.Home].
+// AllLanes returns the lanes of all projects, including [refs.Home] and those of untrusted devices.
 func (m Ops) AllLanes() ([]refs.Lane, error) {
 	lanes, err := m.Refs.Lanes()
 	if err != nil {
 		return nil, err
 	}
+	outside, err := m.Refs.Outside()
+	if err != nil {
+		return nil, err
+	}
+	lanes = append(lanes, outside...)
 	devices, err := m.Refs.OwnDevices()
 	for _, d := range devices {
 		lanes = append(lanes, refs.Lane{Project: refs.Home, Device: d})

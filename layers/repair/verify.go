@@ -1,7 +1,6 @@
 package repair
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/memvcs/mem/layers/brief"
 	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/compose"
 	"github.com/memvcs/mem/layers/compress"
@@ -34,8 +32,9 @@ type Checked struct {
 	MissingInputs          []MissingInput
 	Newer                  bool // data of a newer mem, which this version cannot repair
 	Problems               []repair.Problem
-	Ignored                []repair.Problem // faults of untrusted devices, which have no effect
+	Ignored                []repair.Problem // faults in records of other devices, which only these can correct
 	Roots                  []Root
+	own                    []string // identities of this device
 }
 
 // A MissingInput is an input of valid derived data that is in no local lane: it is in the lane of a third device,
@@ -69,6 +68,10 @@ func (m Ops) Check(ctx context.Context, full bool) (Checked, error) {
 	if c.Counts, err = repair.Check(ctx, m.Refs, full, report); err != nil {
 		return c, err
 	}
+	if c.own, err = m.Refs.OwnDevices(); err != nil {
+		report(repair.Problem{Where: "devices", What: err.Error()})
+	}
+	c.own = append(c.own, m.Refs.Device().ID)
 	ids, err := m.Refs.Projects()
 	if err != nil {
 		report(repair.Problem{Where: "projects", What: err.Error()})
@@ -93,9 +96,6 @@ func (m Ops) checkProject(ctx context.Context, id refs.Project, full bool, c *Ch
 		fresh := state.NewState(id) // not from the cache, which is checked, too
 		records, err := tx.Records(ctx, nil)
 		if err == nil {
-			fresh.Untrusted, err = m.UntrustedAt(ctx, id, tx.Tips())
-		}
-		if err == nil {
 			err = m.ApplyPurges(ctx, fresh, records)
 		}
 		if err == nil {
@@ -117,8 +117,7 @@ func (m Ops) checkProject(ctx context.Context, id refs.Project, full bool, c *Ch
 		if err != nil {
 			return err
 		}
-		// equal in every store
-		named := state.Project{ID: id, Name: cmp.Or(st.Name, brief.Plain(st.ClaimedName.Name, 60)), Identity: st.Identity}
+		named := state.Project{ID: id, Name: st.Name, Identity: st.Identity}
 		c.Roots = append(c.Roots, Root{named, root})
 		return m.checkLineage(ctx, tx, st, upper, c)
 	})
@@ -129,7 +128,7 @@ func (m Ops) checkProject(ctx context.Context, id refs.Project, full bool, c *Ch
 }
 
 // A lineageCheck checks that everything in the records of a project exists and is consistent. Faults in records of
-// untrusted devices are ignored and reported with the device, because nothing is derived from them.
+// other devices are reported with the device.
 type lineageCheck struct {
 	m      Ops
 	tx     *refs.Tx
@@ -143,10 +142,10 @@ func (l *lineageCheck) bad(what, device string, err error) {
 	l.c.problem(l.st, what, device, err)
 }
 
-// problem records a fault in a record of a device.
+// problem records a fault in a record of a device. The store is sound if another device has signed it like that.
 func (c *Checked) problem(st *state.State, what, device string, err error) {
 	p := repair.Problem{Where: "project " + st.AsProject().Name + ": " + what, What: err.Error()}
-	if st.IsUntrusted(device) {
+	if device != "" && !slices.Contains(c.own, device) {
 		p.Device = device
 		c.Ignored = append(c.Ignored, p)
 		return
@@ -164,7 +163,7 @@ func (l *lineageCheck) need(what, device string, h objects.Hash) {
 func (l *lineageCheck) input(what, device string, deleted bool, h objects.Hash) {
 	switch {
 	case l.have[h]:
-	case l.listed[h] || device == l.m.Refs.Device().ID || l.st.IsUntrusted(device):
+	case l.listed[h] || device == l.m.Refs.Device().ID:
 		l.need(what, device, h)
 	case !deleted:
 		a := MissingInput{l.st.AsProject(), what, device, h}
@@ -183,32 +182,58 @@ func (m Ops) checkLineage(ctx context.Context, tx *refs.Tx, st *state.State, upp
 		l.have[h] = true
 	}
 	l.upper(upper)
-	var graph lineage.Graph
 	for _, s := range st.Sessions {
-		for _, p := range slices.Concat(s.Points, s.UntrustedPoints) {
+		for _, p := range s.Points {
 			l.need("session "+bodies.ShortID(s.ID), p.Stamp.Device, p.Original)
-			graph.AddSource(p.Original)
 			for _, f := range p.Files {
 				l.need("session "+bodies.ShortID(s.ID)+", file "+f.Name, p.Stamp.Device, f.Hash)
 			}
 		}
 	}
 	for _, v := range st.Versions {
-		if !v.Untrusted {
-			graph.Add(v.Derivation)
-		}
 		l.version(ctx, v)
 	}
 	for _, k := range st.Compositions {
-		if !st.IsUntrusted(k.Device) {
-			graph.Add(k.Derivation)
-		}
 		l.composition(ctx, k)
 	}
-	if err := graph.Check(); err != nil {
-		l.bad("lineage", "", err)
-	}
+	l.cycles()
 	return ctx.Err()
+}
+
+// cycles checks the graph of derivations: first that of this device, then with those of one more device each. A device
+// that closes a cycle is left out.
+func (l *lineageCheck) cycles() {
+	of := map[string][]lineage.Derivation{}
+	add := func(device string, d lineage.Derivation) {
+		if slices.Contains(l.c.own, device) {
+			device = ""
+		}
+		of[device] = append(of[device], d)
+	}
+	for _, v := range l.st.Versions {
+		add(v.Device, v.Derivation)
+	}
+	for _, k := range l.st.Compositions {
+		add(k.Device, k.Derivation)
+	}
+	var sound []lineage.Derivation
+	for _, device := range slices.Sorted(maps.Keys(of)) {
+		var graph lineage.Graph
+		for _, s := range l.st.Sessions {
+			for _, p := range s.Points {
+				graph.AddSource(p.Original)
+			}
+		}
+		with := slices.Concat(sound, of[device])
+		for _, d := range with {
+			graph.Add(d)
+		}
+		if err := graph.Check(); err != nil {
+			l.bad("lineage", device, err)
+			continue
+		}
+		sound = with
+	}
 }
 
 func (l *lineageCheck) version(ctx context.Context, v *bodies.Version) {
@@ -250,12 +275,12 @@ func (l *lineageCheck) composition(ctx context.Context, k *bodies.Composition) {
 	}
 }
 
-// upper checks facts and rules: those of trusted devices together, those of each other device separately.
+// upper checks facts and rules: those of this device together, those of each other device separately.
 func (l *lineageCheck) upper(records []facts.Record) {
 	of := map[string][]facts.Record{}
 	for _, r := range records {
 		device := ""
-		if l.st.IsUntrusted(r.Device) {
+		if !slices.Contains(l.c.own, r.Device) {
 			device = r.Device
 		}
 		of[device] = append(of[device], r)
@@ -295,26 +320,19 @@ func checkFacts(records []facts.Record, need func(string, objects.Hash),
 	return nil
 }
 
-// listedTexts returns the texts that the records of a project list: transcripts and derived texts. Records of untrusted
-// devices do not count.
+// listedTexts returns the texts that the records of a project list: transcripts and derived texts.
 func listedTexts(st *state.State) map[objects.Hash]bool {
 	out := map[objects.Hash]bool{}
 	for _, s := range st.Sessions {
 		for _, p := range s.Points {
-			if !st.IsUntrusted(p.Stamp.Device) {
-				out[p.Original] = true
-			}
+			out[p.Original] = true
 		}
 	}
 	for _, v := range st.Versions {
-		if !v.Untrusted {
-			out[v.Derivation.Output] = true
-		}
+		out[v.Derivation.Output] = true
 	}
 	for _, k := range st.Compositions {
-		if !st.IsUntrusted(k.Device) {
-			out[k.Derivation.Output] = true
-		}
+		out[k.Derivation.Output] = true
 	}
 	return out
 }

@@ -36,6 +36,16 @@ func (m *DB) Trust(ctx context.Context) (Trust, error) {
 	return t, err
 }
 
+// PlaceLanes moves the lanes of trusted devices in and those of untrusted devices out.
+func (m *DB) PlaceLanes(ctx context.Context) error {
+	trust, err := m.Trust(ctx)
+	if err == nil {
+		err = m.Refs.Place(ctx, trust.Of)
+	}
+	m.Outlines.Clear()
+	return err
+}
+
 // A Device is an installation of mem with data in this memory.
 type Device struct {
 	ID          string    `json:"id"`
@@ -47,6 +57,15 @@ type Device struct {
 	Dropped     bool      `json:"dropped,omitempty"` // its data was removed here, and is not fetched
 	Projects    int       `json:"projects"`
 	Last        time.Time `json:"last"` // the time of its last record
+	// Waiting is the data of an untrusted device, which nothing reads.
+	Waiting *Waiting `json:"waiting,omitempty"`
+}
+
+// Waiting counts the data of an untrusted device.
+type Waiting struct {
+	Sessions int   `json:"sessions"`
+	Projects int   `json:"projects"`
+	Bytes    int64 `json:"bytes"` // as they are stored
 }
 
 // Members returns the members of the encrypted remotes, from the keyrings that were fetched last.

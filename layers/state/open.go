@@ -2,6 +2,7 @@ package state
 
 import (
 	"context"
+	"errors"
 
 	"github.com/memvcs/mem/refs"
 )
@@ -28,5 +29,11 @@ func Open(dir string, o Options) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	return OnRepo(r, o), nil
+	m := OnRepo(r, o)
+	if !r.Placed() {
+		if err := m.PlaceLanes(context.Background()); err != nil {
+			return nil, errors.Join(err, r.Close())
+		}
+	}
+	return m, nil
 }

@@ -72,6 +72,11 @@ func (m Ops) Fetch(ctx context.Context, o FetchOptions) (out Fetched, err error)
 	}
 	defer func() { err = errors.Join(err, client.Close()) }()
 	f := &fetcher{m: m, o: o, out: &out, client: client, known: map[string]bool{}}
+	if !o.DryRun {
+		if err := m.PlaceLanes(ctx); err != nil {
+			return out, errors.Join(err, f.closeSession())
+		}
+	}
 	if err = f.fetch(ctx); err == nil && o.Remote.Originals {
 		f.originals, f.want, f.tips = true, nil, nil
 		err = f.fetch(ctx)
@@ -80,9 +85,19 @@ func (m Ops) Fetch(ctx context.Context, o FetchOptions) (out Fetched, err error)
 		return out, fmt.Errorf("fetch from %s: %w", nameOf(o.Remote), err)
 	}
 	if !o.DryRun {
-		err = f.applyDeletions(ctx)
+		if err = m.PlaceLanes(ctx); err == nil { // the trust may have changed meanwhile
+			err = f.applyDeletions(ctx)
+		}
 	}
 	return out, errors.Join(err, f.describe(ctx))
+}
+
+// closeSession closes the given session, which was not used.
+func (f *fetcher) closeSession() error {
+	if f.o.Session == nil {
+		return nil
+	}
+	return f.o.Session.Close()
 }
 
 // fetch fetches the lanes of one of the two repositories.
@@ -126,6 +141,7 @@ type fetcher struct {
 	originals bool            // fetch the lanes of originals.git
 	tips      []pack.ID       // of the lanes here
 	known     map[string]bool // devices
+	trust     state.Trust
 	want      []FetchedLane
 	same      []FetchedLane // equal lanes, not known before to be on the remote
 }
@@ -157,6 +173,9 @@ func (f *fetcher) plan(ctx context.Context, there []gitstore.Ref) error {
 	if err != nil {
 		return err
 	}
+	if f.trust, err = f.m.Trust(ctx); err != nil {
+		return err
+	}
 	if f.dropped, err = device.On(f.m.DB).Dropped(ctx); err != nil {
 		return err
 	}
@@ -174,6 +193,9 @@ func (f *fetcher) plan(ctx context.Context, there []gitstore.Ref) error {
 		}
 		shown[ref.Name] = true
 		l.Tip = ref.ID
+		if l.Outside = !f.trust.Of(l.Device); l.Outside && l.Originals {
+			continue // nothing could read them
+		}
 		if err := f.planLane(ctx, l, here[ref.Name]); err != nil {
 			return err
 		}
@@ -434,8 +456,14 @@ func (f *fetcher) describe(ctx context.Context) error {
 			l.By = devices[j].Name
 		}
 	}
+	isNew := func(d state.Device) bool { return !d.Own && !d.Dropped && !f.known[d.ID] }
+	if slices.ContainsFunc(devices, isNew) {
+		if devices, err = device.On(f.m.DB).Waiting(ctx); err != nil {
+			return err
+		}
+	}
 	for _, d := range devices {
-		if !d.Own && !d.Dropped && !f.known[d.ID] {
+		if isNew(d) {
 			f.out.Devices = append(f.out.Devices, d)
 		}
 	}

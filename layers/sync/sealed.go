@@ -140,12 +140,22 @@ func (m Ops) RenewRecovery(ctx context.Context, r refs.Remote) (recovery string,
 // CheckSealed returns the problems of the keys of an encrypted remote.
 func (m Ops) CheckSealed(r refs.Remote) error { return sealed.Check(m.Refs, r.Sealed) }
 
-// lanes returns the local lanes.
+// lanes returns the local lanes, with those of untrusted devices.
 func (f *fetcher) lanes() ([]refs.Lane, error) {
 	if f.originals {
 		return f.m.Refs.OriginalLanes()
 	}
-	return f.m.Refs.Lanes()
+	return f.m.allLanes()
+}
+
+// allLanes returns all lanes of memory.git that were fetched or written here.
+func (m Ops) allLanes() ([]refs.Lane, error) {
+	lanes, err := m.Refs.Lanes()
+	if err != nil {
+		return nil, err
+	}
+	outside, err := m.Refs.Outside()
+	return append(lanes, outside...), err
 }
 
 func (f *fetcher) quarantine(ctx context.Context) (*incoming.Quarantine, error) {

@@ -56,7 +56,7 @@ func (m Ops) ShowRemote(ctx context.Context, r refs.Remote) (out Shown, err erro
 	if v, ok := client.(*sealed.Vault); ok {
 		out.Members, out.Epochs = v.Keyring().Members, len(v.Keyring().Epochs)
 	}
-	lanes, err := m.Refs.Lanes()
+	lanes, err := m.allLanes()
 	if err != nil {
 		return out, err
 	}

@@ -12,11 +12,17 @@ var ErrRefName = errors.New("not a branch name")
 // branches is the prefix of all branches.
 const branches = "refs/heads/"
 
-// CheckRef returns an error that wraps [ErrRefName] unless name is "refs/heads/" and a name that
+// outside is the prefix of refs that git does not show as branches. They are kept, but neither registered nor verified.
+const outside = "refs/untrusted/"
+
+// CheckRef returns an error that wraps [ErrRefName] unless name is "refs/heads/" or "refs/untrusted/" and a name that
 // git allows for a branch: parts between single slashes, of which none is empty, begins with "."
 // or "-", or ends in ".lock"; no "..", "@{", space, control byte or any of ~^:?*[\ in it.
 func CheckRef(name string) error {
 	rest, ok := strings.CutPrefix(name, branches)
+	if !ok {
+		rest, ok = strings.CutPrefix(name, outside)
+	}
 	bad := !ok || strings.Contains(rest, "..") || strings.Contains(rest, "@{") || strings.HasSuffix(rest, ".")
 	for _, c := range []byte(rest) {
 		bad = bad || c <= ' ' || c == 0x7f || strings.IndexByte(`~^:?*[\`, c) >= 0

@@ -119,10 +119,10 @@ func isAbsent(err error) bool {
 // looseRefs reads the files of all branches that begin with prefix, n at most.
 func (r *Repo) looseRefs(prefix string, n int) ([]Ref, error) {
 	start := branches
-	if i := strings.LastIndexByte(prefix, '/'); strings.HasPrefix(prefix, branches) {
+	if i := strings.LastIndexByte(prefix, '/'); strings.HasPrefix(prefix, branches) || strings.HasPrefix(prefix, outside) {
 		start = prefix[:i+1]
 	}
-	if start != branches {
+	if start != branches && start != outside {
 		if err := CheckRef(strings.TrimSuffix(start, "/")); err != nil {
 			return nil, err
 		}
@@ -201,7 +201,7 @@ func parsePacked(s, prefix string) ([]Ref, error) {
 		if !ok || err != nil || id.IsZero() {
 			return nil, fmt.Errorf("line %.120q: %w", line, ErrRef)
 		}
-		if !strings.HasPrefix(name, branches) || !strings.HasPrefix(name, prefix) {
+		if !strings.HasPrefix(name, branches) && !strings.HasPrefix(name, outside) || !strings.HasPrefix(name, prefix) {
 			continue
 		}
 		if err := CheckRef(name); err != nil {

@@ -22,6 +22,9 @@ func escapeRef(ref string) string { return strings.NewReplacer("%", "%25", "/", 
 // register adds a branch to the registry. Errors are ignored: the branch is durable already, and its next move tries
 // again.
 func (r *Repo) register(ref string) {
+	if !strings.HasPrefix(ref, branches) {
+		return
+	}
 	path := r.registryPath(ref)
 	_, err := os.Lstat(filepath.Dir(path))
 	if errors.Is(err, fs.ErrNotExist) && makeDirs(filepath.Dir(path)) == nil { // a clone or a copy

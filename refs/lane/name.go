@@ -45,6 +45,9 @@ const Home Project = "0000000000000000"
 // Prefix is the prefix of the refs of all lanes in a local repository.
 const Prefix = "refs/heads/p/"
 
+// OutsidePrefix is the prefix of the refs of lanes of untrusted devices in a local repository.
+const OutsidePrefix = "refs/untrusted/"
+
 // Ref returns the ref of a lane in a local repository.
 func Ref(p Project, device string) string {
 	return Prefix + string(p) + "/" + device
@@ -69,9 +72,10 @@ type Lane struct {
 	Device    string
 	Tip       pack.ID
 	Originals bool // true: in originals.git; false: in memory.git
+	Outside   bool // of an untrusted device: nothing reads it
 }
 
-// Ref returns the lane's ref on remotes. In memory.git it is the same.
+// Ref returns the lane's ref on remotes. In memory.git it is the same, unless the lane is outside.
 func (l Lane) Ref() string {
 	if l.Originals {
 		return originalsPrefix + string(l.Project) + "/" + l.Device
@@ -80,7 +84,12 @@ func (l Lane) Ref() string {
 }
 
 // LocalRef returns the lane's ref in its local repository.
-func (l Lane) LocalRef() string { return Ref(l.Project, l.Device) }
+func (l Lane) LocalRef() string {
+	if l.Outside {
+		return OutsidePrefix + string(l.Project) + "/" + l.Device
+	}
+	return Ref(l.Project, l.Device)
+}
 
 // originalsPrefix is the prefix of the refs of lanes of originals.git on a remote.
 const originalsPrefix = "refs/heads/o/"

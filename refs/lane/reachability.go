@@ -31,10 +31,15 @@ func AddReachable(ctx context.Context, g *gitstore.Repo, tip pack.ID, seen map[p
 
 // Reachable returns the objects reachable from the refs of a repository.
 func Reachable(ctx context.Context, g *gitstore.Repo) (map[pack.ID]struct{}, error) {
-	all, err := g.Refs("refs/")
+	all, err := g.Refs("refs/heads/")
 	if err != nil {
 		return nil, err
 	}
+	outside, err := g.Refs(OutsidePrefix)
+	if err != nil {
+		return nil, err
+	}
+	all = append(all, outside...)
 	seen := map[pack.ID]struct{}{}
 	for _, ref := range all {
 		if err := AddReachable(ctx, g, ref.ID, seen); err != nil {

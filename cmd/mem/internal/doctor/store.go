@@ -130,7 +130,7 @@ func (x *Exam) store() {
 	case len(c.Ignored) > 0:
 		p := c.Ignored[0]
 		device := term.ShortID(p.Device)
-		x.warn(check, term.Shell("mem", "device", "drop", device), "%s ignored, the first of device %.8s: %s",
+		x.warn(check, term.Shell("mem", "device", "drop", device), "%s wrong, the first of device %.8s: %s",
 			term.Count(len(c.Ignored), "statement"), p.Device, p)
 	default:
 		x.ok(check, "%s, %s, %s", term.Count(c.Commits, "commit"), term.Count(c.Records, "record"),

@@ -236,7 +236,7 @@ func printFsck(e *app.Env, o fsckOptions, c repair.Checked) error {
 	return nil
 }
 
-// printIgnored prints, in a line for each device, its ignored records.
+// printIgnored prints, in a line for each device, its wrong records.
 func printIgnored(e *app.Env, all []refsrepair.Problem) {
 	for i, p := range all {
 		if slices.ContainsFunc(all[:i], func(q refsrepair.Problem) bool { return q.Device == p.Device }) {
@@ -248,8 +248,9 @@ func printIgnored(e *app.Env, all []refsrepair.Problem) {
 				n++
 			}
 		}
-		e.Note("%s of device %.8s %s ignored, such as %s", term.Count(n, "statement"), p.Device, areIs(n), e.Safe(p.String()))
-		e.Hint(term.Shell("mem", "device", "drop", p.Device[:8]))
+		e.Note("%s of device %.8s %s wrong, such as %s", term.Count(n, "statement"), p.Device, areIs(n), e.Safe(p.String()))
+		e.Hint("only that device can correct it; to remove all its data here: " +
+			term.Shell("mem", "device", "drop", p.Device[:8]))
 	}
 }
 

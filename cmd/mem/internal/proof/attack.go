@@ -290,13 +290,15 @@ func (s *target) unchanged(ctx context.Context, a attack) error {
 	return err
 }
 
-// hasRef reports whether the store has a branch.
+// hasRef reports whether the store has a lane, inside or outside.
 func (s *target) hasRef(ref string) (bool, error) {
-	_, err := os.Stat(filepath.Join(s.Store.Dir, "memory.git", ref))
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
+	for _, name := range []string{ref, strings.Replace(ref, "refs/heads/p/", "refs/untrusted/", 1)} {
+		_, err := os.Stat(filepath.Join(s.Store.Dir, "memory.git", name))
+		if !errors.Is(err, fs.ErrNotExist) {
+			return err == nil, err
+		}
 	}
-	return err == nil, err
+	return false, nil
 }
 
 // setRef sets a branch of the remote to a commit.

@@ -148,8 +148,7 @@ func (m *machine) checkCompositions(v view, other *machine, when string) error {
 		return err
 	}
 	for _, name := range slices.Sorted(maps.Keys(v.compositions)) {
-		asked, _, _ := strings.Cut(name, "~") // compositions of untrusted devices are named NAME~DEVICE
-		if !m.requested[asked] && !other.requested[asked] {
+		if !m.requested[name] && !other.requested[name] {
 			return broken("%s: nobody asked for the composition %s", when, name)
 		}
 	}

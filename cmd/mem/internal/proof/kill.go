@@ -144,7 +144,45 @@ func (r *Rig) newPair(ctx context.Context, i int) (*pair, error) {
 		}
 		p.machines[k] = m
 	}
-	return p, nil
+	return p, p.trust(ctx)
+}
+
+// trust lets the machines of a pair trust each other.
+func (p *pair) trust(ctx context.Context) error {
+	for _, m := range p.machines {
+		for _, args := range [][]string{{"rules", "add", "Be exact."}, {"push", "--all", "--yes"}} {
+			if err := m.Do(ctx, args...); err != nil {
+				return err
+			}
+		}
+	}
+	for _, m := range p.machines {
+		if err := m.Do(ctx, "pull"); err != nil {
+			return err
+		}
+		text, err := m.Output(ctx, "device", "list", "--json")
+		if err != nil {
+			return err
+		}
+		var list struct {
+			Devices []struct {
+				ID  string `json:"id"`
+				Own bool   `json:"own"`
+			} `json:"devices"`
+		}
+		if err := json.Unmarshal([]byte(text), &list); err != nil {
+			return err
+		}
+		for _, d := range list.Devices {
+			if d.Own {
+				continue
+			}
+			if err := m.Do(ctx, "device", "trust", d.ID); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 func (p *pair) newSession(m *machine) *session {

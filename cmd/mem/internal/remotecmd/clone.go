@@ -158,6 +158,14 @@ func makeClone(ctx context.Context, e *app.Env, o cloneOptions, options state.Op
 			out.Devices[i].Trusted = true
 		}
 	}
+	if o.trust && r.Originals {
+		exact, err := runFetchOn(ctx, e, m, r, nil) // exact bytes are fetched from trusted devices alone
+		if err != nil {
+			return app.WithHint(memory.RemoteError(err), "run the same command again: it resumes")
+		}
+		out.Lanes = append(out.Lanes, exact.Lanes...)
+		out.Objects, out.Bytes = out.Objects+exact.Objects, out.Bytes+exact.Bytes
+	}
 	if err := m.Repo().EndClone(o.url.String()); err != nil {
 		return err
 	}
@@ -173,7 +181,7 @@ func makeClone(ctx context.Context, e *app.Env, o cloneOptions, options state.Op
 
 // untrusted returns the other devices that are not trusted yet, including those of an interrupted clone.
 func untrusted(ctx context.Context, m *layers.Memory) ([]state.Device, error) {
-	all, err := m.Devices().Devices(ctx)
+	all, err := m.Devices().Waiting(ctx)
 	return slices.DeleteFunc(all, func(d state.Device) bool { return d.Own || d.Trusted }), err
 }
 

@@ -3,11 +3,13 @@ package remotecmd
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/memory"
+	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/devices"
 	"github.com/memvcs/mem/layers/state"
 )
@@ -24,8 +26,8 @@ func Device(e *app.Env) *cli.Command {
 		Name:  "device",
 		Usage: "list devices and manage trust",
 		Description: "Every installation of mem is a device with an id, a name and a signing key. Data of an\n" +
-			"untrusted device is listed, but never handed to a session or promoted. Before you trust\n" +
-			"a device, compare the fingerprints that \"mem device list\" prints on both machines.",
+			"untrusted device is put aside: the list counts it, and nothing else reads it. Before you\n" +
+			"trust a device, compare the fingerprints that \"mem device list\" prints on both machines.",
 		Action: list,
 		Subcommands: []*cli.Command{
 			{Name: "list", Usage: "list the devices", Action: list},
@@ -59,7 +61,7 @@ func runDeviceList(ctx context.Context, e *app.Env) error {
 		return err
 	}
 	defer m.Close()
-	list, err := m.Devices().Devices(ctx)
+	list, err := m.Devices().Waiting(ctx)
 	if err != nil {
 		return err
 	}
@@ -69,7 +71,7 @@ func runDeviceList(ctx context.Context, e *app.Env) error {
 		}{list})
 	}
 	t := e.Table(app.Column{Name: ""}, app.Column{Name: "device", Shrinks: true}, app.Column{Name: "id"},
-		app.Column{Name: "trusted"}, app.Column{Name: "last"}, app.Column{Name: "fingerprint"})
+		app.Column{Name: "trusted"}, app.Column{Name: "last"}, app.Column{Name: "fingerprint"}, app.Column{Name: "waiting"})
 	for _, d := range list {
 		mark, trusted := app.Cell{Short: " "}, app.Cell{Full: "no", Paint: e.Style().Yellow}
 		if d.Own {
@@ -86,9 +88,18 @@ func runDeviceList(ctx context.Context, e *app.Env) error {
 			last = app.Cell{Full: d.Last.UTC().Format("2006-01-02T15:04:05Z"), Short: app.Ago(e.Now(), d.Last)}
 		}
 		t.Row(mark, app.Cell{Full: d.Name}, app.Cell{Full: d.ID, Short: d.ID[:8]}, trusted, last,
-			app.Cell{Full: d.Fingerprint})
+			app.Cell{Full: d.Fingerprint}, app.Cell{Full: waitingCell(d.Waiting)})
 	}
 	return t.Flush()
+}
+
+// waitingCell returns the number of sessions and projects that wait, and their size.
+func waitingCell(w *state.Waiting) string {
+	if w == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s in %s, %s", term.Count(w.Sessions, "session"), term.Count(w.Projects, "project"),
+		app.BytesText(w.Bytes))
 }
 
 // A deviceChange is the action of a subcommand on a device.

@@ -42,9 +42,9 @@ func Pull(e *app.Env) *cli.Command {
 		Name:      "pull",
 		Usage:     "fetch from a remote and list what arrived",
 		ArgsUsage: "[<remote>]",
-		Description: "A project is the union of the records of all its devices; a pull adds records and\n" +
-			"changes none of yours. Data of an untrusted device is listed, but never handed to a\n" +
-			"session: see \"mem device trust\".",
+		Description: "A project is the union of the records of your devices; a pull adds records and changes\n" +
+			"none of yours. Data of an untrusted device is verified and put aside: nothing reads it\n" +
+			"until \"mem device trust\".",
 		Action: fetching(e, "pull"),
 	}
 }
@@ -243,10 +243,20 @@ func printFetched(e *app.Env, what string, r refs.Remote, out sync.Fetched) {
 	forgetcmd.PrintHeeded(e, out)
 	for _, d := range out.Devices {
 		if !d.Trusted {
-			e.Note("new device %s (%s): its data is listed but unused until you trust it", d.Name, d.Fingerprint)
+			e.Note("new device %s (%s): %s", d.Name, d.Fingerprint, waitingText(d))
 			e.Hint("%s", term.Shell("mem", "device", "trust", d.Name))
 		}
 	}
+}
+
+// waitingText says what data of an untrusted device waits.
+func waitingText(d state.Device) string {
+	w := d.Waiting
+	if w == nil {
+		return "its data is not used until you trust it"
+	}
+	return fmt.Sprintf("%s in %s (%s) not used until you trust it", term.Count(w.Sessions, "session"),
+		term.Count(w.Projects, "project"), app.BytesText(w.Bytes))
 }
 
 // printFetchLines prints a line for each changed lane.
@@ -266,7 +276,11 @@ func printFetchLines(e *app.Env, r refs.Remote, out sync.Fetched) {
 			e.Report("From %s\n", e.Safe(r.URL))
 			said = true
 		}
-		e.Report("%s  %s (%s)\n", line, e.Safe(exactly(l.Name, l.Exact)), e.Safe(l.By))
+		by := e.Safe(l.By)
+		if l.Lane.Outside {
+			by += ", not trusted"
+		}
+		e.Report("%s  %s (%s)\n", line, e.Safe(exactly(l.Name, l.Exact)), by)
 	}
 	if !said && !troubled(out) {
 		e.Note("already up to date")
@@ -284,6 +298,9 @@ func printPulled(e *app.Env, r refs.Remote, out sync.Fetched) {
 			continue
 		}
 		said = true
+		if l.Lane.Outside && !e.Opt.DryRun {
+			continue // its device is named below
+		}
 		if l.Arrival.Removed > 0 {
 			e.Report("[%s] %s has forgotten %s\n", e.Safe(l.Name), e.Safe(l.By), term.Count(l.Arrival.Removed, "record"))
 			if l.Arrival.Records == 0 {
