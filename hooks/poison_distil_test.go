@@ -26,6 +26,7 @@ type gull struct {
 	mixed int // which of the sessions with the texts it distils, below zero an honest one
 	texts []string
 	asked map[string]int // how often, by the first words of what it was told
+	facts []string       // that it was asked about
 	again bool           // its next answer is one after an answer that was refused
 }
 
@@ -42,6 +43,10 @@ func (g *gull) Ask(_ context.Context, q engines.Question) (engines.Answer, error
 	case kind == "You sort":
 		g.again = false
 		answer = g.sorts(shown)
+	case kind == "You check" && g.again:
+		answer = asJSON(map[string]any{"answers": []any{map[string]string{"id": g.texts[0], "answer": g.texts[1], "text": "", "why": ""}}})
+	case kind == "You check":
+		answer = g.believes(shown)
 	case kind == "You look" && g.again:
 		answer = asJSON(map[string]any{"verdicts": []any{map[string]string{"candidate": g.texts[0], "verdict": "promote", "text": "", "type": "", "reason": ""}}})
 	case kind == "You look":
@@ -179,7 +184,19 @@ func (g *gull) looksBack(shown string) string {
 		}
 		list = append(list, map[string]string{"candidate": m[1], "verdict": "promote", "text": text, "type": "core_logic", "reason": name(g.texts[i%len(g.texts)])})
 	}
-	return asJSON(map[string]any{"verdicts": list})
+	return asJSON(map[string]any{"verdicts": list, "rules": []any{map[string]any{"text": short(g.texts[0]), "type": "rule", "problem": "", "reason": "", "evidence": g.facts}}})
+}
+
+// believes says that all of it was said.
+func (g *gull) believes(shown string) string {
+	var list []map[string]string
+	for _, m := range regexp.MustCompile(`(?m)^([ef]:[0-9a-f]{8,}) `).FindAllStringSubmatch(shown, -1) {
+		list = append(list, map[string]string{"id": m[1], "answer": "supported", "text": "", "why": ""})
+		if m[1][0] == 'f' {
+			g.facts = append(g.facts, m[1])
+		}
+	}
+	return asJSON(map[string]any{"answers": list})
 }
 
 // mixed is how many sessions hold all the texts, each in another place: what three sessions say may become a rule.

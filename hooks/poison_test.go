@@ -238,7 +238,7 @@ func (d *desk) takenIn(m *layers.Memory, p state.Project, session string, texts 
 	if err != nil || len(marks) > 0 {
 		d.t.Errorf("%s: pins %v, %v", session, marks, err)
 	}
-	return saved.Count(facts.Verified) + saved.Count(facts.Quoted)
+	return saved.Accepted()
 }
 
 // reflectAll promotes whatever reflection shows, as somebody who is not the user and believes everything; and states every fact as a rule.

@@ -295,8 +295,16 @@ func stateFact(t *testing.T, m *Memory, p state.Project) {
 		Kind: facts.Decision, Text: "A web page said so.", Verdict: facts.Verified, Trust: facts.Tool, Evidence: []facts.Evidence{{Message: 3, Quote: "x"}},
 	}}}
 	err := m.Refs.Update(context.Background(), p.ID, "facts", func(tx *refs.Tx) error {
-		_, err := tx.Add(facts.KindExchange, x)
-		return err
+		if _, err := tx.Add(facts.KindExchange, x); err != nil {
+			return err
+		}
+		for _, f := range x.Facts {
+			f.Session = x.Session
+			if _, err := tx.Add(facts.KindJudgement, facts.Judgement{Fact: f.Key(), Says: facts.Verifies, Value: true}); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -142,7 +142,7 @@ func distilling(q engines.Question) string {
 			return object{"kind": kind, "text": text, "keywords": []string{}, "files": []string{}, "supersedes": []string{}, "refutes": []string{}, "resolves": []string{},
 				"evidence": []object{{"message": n, "quote": said}}}
 		}
-		list = append(list, object{"messages": []int{n, n}, "summary": "", "topic": "a request", "keywords": []string{}, "files": []string{},
+		list = append(list, object{"messages": []int{n, n}, "summary": "", "topic": "a request of the user", "keywords": []string{}, "files": []string{},
 			"facts": []object{fact(said), fact("The user wants 4711 kangaroos.")}})
 	}
 	name := "exchanges"

@@ -61,7 +61,10 @@ func writeExchange(b *strings.Builder, x facts.Exchange, md bool) {
 	}
 	for _, f := range x.Facts {
 		mark := ""
-		if f.Verdict != facts.Verified {
+		switch {
+		case f.Resolved:
+			mark = " (resolved)"
+		case f.Verdict != facts.Verified:
 			mark = " (" + string(f.Verdict) + ")"
 		}
 		fmt.Fprintf(b, "%s%s %s%s: %s", item, f.ID, f.Kind, mark, f.Text)

@@ -258,7 +258,7 @@ func (m Ops) tierFacts(ctx context.Context, p refs.Project, trust state.Trust) (
 	}
 	out := map[string][]tier.Fact{}
 	for f := range set.All() {
-		if !f.Live() || f.Verdict != facts.Verified || f.Trust < facts.Assistant || len(f.Evidence) == 0 ||
+		if !f.Current() || f.Verdict != facts.Verified || f.Trust < facts.Assistant || len(f.Evidence) == 0 ||
 			f.Session == "" || !trust.Of(f.Device) {
 			continue
 		}

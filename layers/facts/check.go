@@ -175,9 +175,12 @@ func (t *Transcript) hint(message int, quote string) string {
 
 func distance(a, b int) int { return max(a-b, b-a) }
 
-// A Scene is the exchange around a fact: its text, and whether one of its commands is proved to have passed.
+// A Scene is what a check looks at besides the quotes: the text of the exchange around the fact, and whether one of its
+// commands is proved to have passed; and of the session, what the user typed, and what the user or the model said.
 type Scene struct {
 	Text   string
+	Typed  string
+	Said   string
 	Passed bool
 }
 
@@ -208,7 +211,7 @@ func Check(f *Fact, t *Transcript, scene Scene) {
 		f.Verdict, f.Notes, f.Trust = Rejected, missing, Tool
 		return
 	}
-	f.Trust = f.trust(t)
+	f.Trust = f.trust(t, scene)
 	f.noteSpeaker()
 	f.noteClaims(t, scene)
 	if !scene.Passed && passes().MatchString(f.Text) {
@@ -242,21 +245,35 @@ func (f *Fact) quote(i int, t *Transcript) string {
 }
 
 // trust returns the trust of the least trusted quote. If quotes of the user and the model alone contain every name and
-// number of the fact, further quotes do not lower it below that of the model.
-func (f *Fact) trust(t *Transcript) Trust {
+// number of the fact, further quotes do not lower it below that of the model. If nobody of that trust names them in the
+// session, it is that of somebody who does: the words of a tool are not the user's because the user is quoted.
+func (f *Fact) trust(t *Transcript, scene Scene) Trust {
 	least := User
-	var said strings.Builder
+	var typed, said strings.Builder
 	for _, e := range f.Evidence {
 		by, _ := t.SpeakerOf(e)
 		trust := by.Trust(f.Kind)
-		if least = min(least, trust); trust >= Assistant {
+		if least = min(least, trust); trust == User {
+			typed.WriteString(e.Quote + "\n")
+		}
+		if trust >= Assistant {
 			said.WriteString(e.Quote + "\n")
 		}
 	}
-	if least < Assistant && said.Len() > 0 && len(claims.Missing(f.Text, said.String())) == 0 {
+	switch {
+	case least < Assistant && said.Len() > 0 && f.names(said.String()):
 		return Assistant
+	case least == User && f.names(typed.String()+scene.Typed):
+		return User
+	case least >= Assistant && !f.names(said.String()+scene.Said):
+		return Tool
 	}
-	return least
+	return min(least, Assistant)
+}
+
+// names reports whether a text contains the names and numbers of the fact.
+func (f *Fact) names(text string) bool {
+	return len(claims.Missing(f.Text+"\n"+f.Reason, text+"\n"+plain(text))) == 0
 }
 
 // noteSpeaker notes a fact about the user that does not quote the user, and an action that only the user mentions.
@@ -289,13 +306,13 @@ var passes = sync.OnceValue(func() *regexp.Regexp {
 func (f *Fact) noteClaims(t *Transcript, scene Scene) {
 	text := f.Text + "\n" + f.Reason
 	quoted := t.text(f.Evidence)
-	outside := claims.NewSource(quoted).Missing(text)
+	outside := claims.NewSource(quoted + "\n" + plain(quoted)).Missing(text)
 	outside = append(outside, claims.Quantities(text, quoted)...)
 	if len(outside) == 0 {
 		return
 	}
 	all := quoted + scene.Text
-	nowhere := append(claims.NewSource(all).Missing(text), claims.Quantities(text, all)...)
+	nowhere := append(claims.NewSource(all+"\n"+plain(all)).Missing(text), claims.Quantities(text, all)...)
 	near := slices.DeleteFunc(outside, func(s string) bool { return slices.Contains(nowhere, s) })
 	if len(nowhere) > 0 {
 		f.note("not in its exchange: %s", quoteList(nowhere))

@@ -154,8 +154,11 @@ func (f Fact) Live() bool {
 	return f.Verdict != Rejected && !f.Removed && !f.Refuted && f.SupersededBy == "" && f.Revoked == ""
 }
 
+// Current reports whether the fact tells how things are: it is valid, and no issue that was resolved.
+func (f Fact) Current() bool { return f.Live() && !f.Resolved }
+
 // Open reports whether the fact is an unresolved issue.
-func (f Fact) Open() bool { return f.Kind == Issue && f.Live() && !f.Resolved }
+func (f Fact) Open() bool { return f.Kind == Issue && f.Current() }
 
 // idLength is the shortest length of an ID in digits of the key.
 const idLength = 8

@@ -110,7 +110,9 @@ func (d *distiller) facts(ctx context.Context) error {
 		prompt := part.Instruction("")
 		if d.o.DryRun {
 			d.out.Left += part.Tokens
-			d.estimate(prompt, part.Tokens)
+			d.estimate(distillSystem, prompt, facts.AnswerSchema(), part.Tokens)
+			d.estimate(verifySystem, prompt, json.RawMessage(facts.AnswersSchema), part.Tokens)
+			d.out.Receipt.Windows++
 			continue
 		}
 		d.out.Left = part.Tokens + part.Left
@@ -173,20 +175,25 @@ func (d *distiller) verify(ctx context.Context) error {
 	}
 }
 
-func (d *distiller) estimate(prompt string, tokens int) {
-	u := d.asker.EstimateCost(distillSystem, prompt, facts.AnswerSchema(), answerTokens(tokens))
+// estimate adds the cost of a request about tokens of a transcript. Questions about facts have no more than that.
+func (d *distiller) estimate(system, prompt string, schema json.RawMessage, tokens int) {
+	u := d.asker.EstimateCost(system, prompt, schema, answerTokens(tokens))
 	d.out.Receipt.Requests++
-	d.out.Receipt.Windows++
 	d.out.Receipt.Usage = d.out.Receipt.Usage.Add(u)
 }
 
 func (d *distiller) ask(ctx context.Context, prompt string, part FactDraft) (facts.Input, error) {
 	q := question{distillSystem, prompt, facts.AnswerSchema(), answerTokens(part.Tokens)}
+	first := true
 	return askTwice(ctx, d.asker, q, func(b []byte) (facts.Input, error) {
 		given, err := facts.Decode(b)
 		if err == nil {
 			err = validate(&given, part)
 		}
+		if err == nil && first {
+			err = shortTopics(given)
+		}
+		first = false
 		given.Session, given.Through = "", part.To
 		return given, err
 	})
@@ -250,6 +257,21 @@ func validate(g *facts.Input, part FactDraft) error {
 				part.From, part.To))
 		case !placed:
 			bad = append(bad, fmt.Sprintf("exchanges[%d].messages: missing", i))
+		}
+	}
+	if len(bad) > 0 {
+		return &facts.InputError{Problems: bad}
+	}
+	return nil
+}
+
+// shortTopics returns an error about the topics of one or two words: they say little, so the model is asked once for
+// better ones.
+func shortTopics(g facts.Input) error {
+	var bad []string
+	for i, x := range g.Exchanges {
+		if shortTopic(x.Topic) {
+			bad = append(bad, fmt.Sprintf("exchanges[%d].topic: `%s` says little: want 3 to 5 words", i, x.Topic))
 		}
 	}
 	if len(bad) > 0 {

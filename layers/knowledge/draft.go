@@ -125,7 +125,8 @@ const maxCommand = 200
 
 // The lengths of what a draft shows of an entry, in characters.
 const (
-	maxCall    = 280 // of a call of a tool with its result
+	maxCall    = 280 // of a command with its result, of a report, of a call that failed
+	maxQuiet   = 140 // of an edit, and of a command that says nothing of how it ended
 	maxPaste   = 400 // of pasted text in a prompt
 	shortPaste = 3   // lines
 )
@@ -145,6 +146,9 @@ func draftText(e refine.Entry) string {
 		return e.Text()
 	case e.Cmd == "" && e.Diff == "" && len(e.Errors) == 0 && (e.Result == "" || e.Result == "ok"):
 		return ""
+	}
+	if e.Diff != "" || e.Cmd != "" && e.Verdict == "" && e.Exit == 0 && len(e.Errors) == 0 {
+		return FirstRunes(e.Text(), maxQuiet)
 	}
 	return FirstRunes(e.Text(), maxCall)
 }

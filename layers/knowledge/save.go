@@ -184,7 +184,7 @@ func (s *saver) addExchange(i int, g facts.InputExchange) {
 	if bad := claims.Missing(x.Summary+"\n"+x.Details, scene.Text); len(bad) > 0 {
 		s.note(at+".summary", "not in its messages %d to %d: `%s`", x.From, x.To, strings.Join(bad, "`, `"))
 	}
-	if n := len(strings.Fields(x.Topic)); n > 0 && n < 3 && spaced(x.Topic) {
+	if shortTopic(x.Topic) {
 		s.note(at+".topic", "`%s` says little: 3 to 5 words are better", x.Topic)
 	}
 	x.Files = append(x.Files, s.namedFiles(at, g.Files, scene.Text)...)
@@ -217,9 +217,11 @@ func (s *saver) addExchange(i int, g facts.InputExchange) {
 	}
 }
 
-// spaced reports whether a text has a letter of a script that separates words by spaces.
-func spaced(s string) bool {
-	return strings.ContainsFunc(s, func(r rune) bool { return unicode.In(r, unicode.Latin, unicode.Cyrillic, unicode.Greek) })
+// shortTopic reports whether a topic has one or two words, in a script that separates words by spaces.
+func shortTopic(s string) bool {
+	n := len(strings.Fields(s))
+	return n > 0 && n < 3 &&
+		strings.ContainsFunc(s, func(r rune) bool { return unicode.In(r, unicode.Latin, unicode.Cyrillic, unicode.Greek) })
 }
 
 // around returns the saved exchange to which a correction belongs: the shortest one that contains the messages, if the

@@ -165,7 +165,7 @@ func (f *finder) add(c Candidate, list []facts.Fact) {
 	slices.SortFunc(list, earlier)
 	c.Trust, c.Files, c.Evidence = facts.User, []string{}, []string{}
 	for _, x := range list {
-		c.Trust = min(c.Trust, x.StatementTrust())
+		c.Trust = min(c.Trust, wordTrust(x))
 		c.Evidence, c.keys = append(c.Evidence, x.ID), append(c.keys, x.Key().String())
 		for _, file := range x.Files {
 			if !slices.Contains(c.Files, file) {
@@ -180,6 +180,24 @@ func (f *finder) add(c Candidate, list []facts.Fact) {
 		c.Sessions = f.independentSessions(list)
 	}
 	f.out = append(f.out, c)
+}
+
+// wordTrust returns who vouches for the words of a fact: the user only if they are the user's words, or confirmed.
+func wordTrust(x facts.Fact) facts.Trust {
+	t := x.StatementTrust()
+	if t < facts.User || x.Confirmed {
+		return t
+	}
+	var said []string
+	for _, e := range x.Evidence {
+		if e.By == "" || e.By == facts.ByUser.String() {
+			said = append(said, e.Quote)
+		}
+	}
+	if len(AddedWords(said, x.Text)) > 0 {
+		return facts.Assistant
+	}
+	return t
 }
 
 // independentSessions returns one session of each conversation that facts come from, in the order of the facts.

@@ -154,7 +154,7 @@ func (m Definition) newRule(r Record, byKey map[string]facts.Fact, revoked func(
 			out.Evidence, out.keys = append(out.Evidence, "f:"+key[:min(8, len(key))]), append(out.keys, key)
 			continue
 		}
-		out.Trust = min(out.Trust, f.StatementTrust()) // a revoked fact counts too: revoking never raises the trust
+		out.Trust = min(out.Trust, wordTrust(f)) // a revoked fact counts too: revoking never raises the trust
 		before[f.Session] = true
 		if f.Revoked != "" {
 			why, out.LostEvidence = f.Revoked, out.LostEvidence+1

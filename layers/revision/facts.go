@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -51,6 +53,8 @@ type Quoted struct {
 	Point   *records.Point
 	Entries []refine.Entry // L1
 	Text    *facts.Transcript
+
+	typed, said string // see spoken
 }
 
 // Quotable reads the session at p: its L1, and the full content of the cited messages.
@@ -106,11 +110,7 @@ func partsOf(e refine.Entry, echo bool) []facts.Part {
 		}
 		return out
 	case e.Prompt():
-		parts := typedParts(e)
-		for _, d := range e.Dialog {
-			parts = append(parts, facts.Part{Speaker: facts.ByAssistant, Text: d.Question})
-		}
-		return parts
+		return typedParts(e)
 	case e.Role == "user", e.Role == "assistant", e.Role == "summary":
 		return said(facts.ByAssistant)
 	case e.Role == "note" && e.Name == "command":
@@ -248,16 +248,36 @@ func (q *Quoted) ExchangeOf(from, to int) (first, last int) {
 
 // Scene returns what a check looks at besides the quotes: the messages from first to last.
 func (q *Quoted) Scene(first, last int) facts.Scene {
-	var b strings.Builder
-	var out facts.Scene
+	var text strings.Builder
+	out := facts.Scene{}
 	for _, e := range q.Entries {
 		if e.N >= first && e.N <= last {
-			b.WriteString(e.Text() + "\n")
+			text.WriteString(e.Text() + "\n")
 			out.Passed = out.Passed || passed(e)
 		}
 	}
-	out.Text = b.String()
+	if q.said == "" {
+		q.typed, q.said = q.spoken()
+	}
+	out.Text, out.Typed, out.Said = text.String(), q.typed, q.said
 	return out
+}
+
+// spoken returns what the user typed in the session, and what the user or the model said.
+func (q *Quoted) spoken() (typed, said string) {
+	var t, s strings.Builder
+	for _, n := range slices.Sorted(maps.Keys(q.Text.Parts)) {
+		for _, p := range q.Text.Parts[n] {
+			trust := p.Speaker.Trust("")
+			if trust == facts.User {
+				t.WriteString(p.Text + "\n")
+			}
+			if trust >= facts.Assistant {
+				s.WriteString(p.Text + "\n")
+			}
+		}
+	}
+	return t.String(), s.String()
 }
 
 // passed reports whether an entry is a command that is proved to have passed.

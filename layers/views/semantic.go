@@ -88,7 +88,7 @@ func semantic(p *Project, uuid func(MessageRef) string) []SemanticEntry {
 		out = append(out, e)
 	}
 	for f := range p.Facts.All() {
-		if f.Live() && p.trusted(f.Device) {
+		if f.Current() && p.trusted(f.Device) {
 			out = append(out, SemanticEntry{f.ID, semanticType(f.Kind), content(f), confidence(f), quotes(*f), instant(f.Extracted),
 				f.Confirmed})
 		}

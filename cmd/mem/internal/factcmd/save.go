@@ -38,7 +38,7 @@ func factsWriteCommands(e *app.Env) []*cli.Command {
 			Description: "Without an operand, prints the newest session. A long session is printed in parts;\n" +
 				"messages that are distilled are not printed again.",
 			Flags: []cli.Flag{
-				flags.Parsed(&o.tokens, "tokens", "print at most about `T` tokens, instruction included; default 6k",
+				flags.Parsed(&o.tokens, "tokens", "print at most about `T` tokens, instruction included; default 7k",
 					flags.Tokens),
 				flags.Parsed(&o.since, "since", "print messages after `N` only", flags.NotNegative),
 				flags.Bool(&o.all, "all", "print distilled messages too"),
@@ -65,7 +65,7 @@ func factsWriteCommands(e *app.Env) []*cli.Command {
 }
 
 // draftTokens is the maximum length of a draft: Claude Code cuts longer outputs of tools.
-const draftTokens = 6000
+const draftTokens = 7000
 
 func runFactsDraft(ctx context.Context, e *app.Env, o factsDraftOptions, name string) error {
 	if o.tokens == 0 {

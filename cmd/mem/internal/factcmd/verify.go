@@ -40,7 +40,7 @@ func factsVerify(e *app.Env) *cli.Command {
 			flags.String(&o.answers, "answers", "record the answers in the JSON `FILE`, - for standard input"),
 			flags.Parsed(&o.by, "by", "who was asked: `NAME`; default claude in a session of Claude Code, else user or script",
 				flags.Line("a name", 80)),
-			flags.Parsed(&o.tokens, "tokens", "print at most about `T` tokens; default 6k", flags.Tokens),
+			flags.Parsed(&o.tokens, "tokens", "print at most about `T` tokens; default 7k", flags.Tokens),
 			flags.Bool(&o.next, "next", "with --answers: print the questions that are left"),
 		},
 		Action: func(c *cli.Context) error {

@@ -158,14 +158,16 @@ func distillRules(ctx context.Context, run names.Run, o DistillOptions, answer *
 	found, err := run.Knowledge().DistillRules(ctx, run.Project, asker,
 		knowledge.DistillOptions{Again: o.again, DryRun: run.Opt.DryRun})
 	if errors.Is(err, engines.ErrRecorded) { // what the sessions hold was replayed
-		run.Note("no answer about the %d candidates is recorded: they wait for a decision (mem reflect)", found.Candidates)
+		if found.Candidates > 0 {
+			run.Note("no answer about the %d candidates is recorded: they wait for a decision (mem reflect)", found.Candidates)
+		}
 		return nil
 	}
 	if err != nil {
 		return distillError(err, state.Rev{})
 	}
 	answer.Reflection = reflectedOf(found)
-	if run.Opt.JSON || found.Candidates == 0 {
+	if run.Opt.JSON || found.Receipt.Requests == 0 {
 		return nil
 	}
 	cost := costLine(found.Receipt)
