@@ -16,6 +16,7 @@ import (
 	"github.com/memvcs/mem/layers/quotes"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/refine"
+	"github.com/memvcs/mem/layers/search"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/objects"
@@ -216,7 +217,8 @@ func (m Ops) digests(ctx context.Context, p refs.Project, sessions []*state.Sess
 	return out, left, nil
 }
 
-// MakeDigests makes the missing digests of a project, to save time at the next start.
+// MakeDigests makes the missing digests of a project and brings its search index up to date, to save time at the next
+// start and prompt.
 func (m Ops) MakeDigests(ctx context.Context, p state.Project) error {
 	b := &briefing{m: m}
 	var err error
@@ -226,7 +228,13 @@ func (m Ops) MakeDigests(ctx context.Context, p state.Project) error {
 	if b.trust, err = m.Trust(ctx); err != nil {
 		return err
 	}
-	_, _, err = m.digests(ctx, p.ID, b.recent(), func() bool { return ctx.Err() != nil })
+	if _, _, err = m.digests(ctx, p.ID, b.recent(), func() bool { return ctx.Err() != nil }); err != nil {
+		return err
+	}
+	s, err := search.On(m.DB).Searcher(ctx, []refs.Project{p.ID}) // for prompts, which do not wait for the index
+	if err == nil {
+		s.Close()
+	}
 	return err
 }
 

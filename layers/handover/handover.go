@@ -15,7 +15,7 @@ import (
 )
 
 // Version changes when the digest of the same session changes.
-const Version = 7
+const Version = 8
 
 // A Digest summarises one session.
 type Digest struct {

@@ -9,17 +9,19 @@ import (
 	"unicode"
 
 	"github.com/memvcs/mem/layers/brief"
+	"github.com/memvcs/mem/layers/search"
 )
 
 // Limits of the answer to a prompt.
 const (
-	maxPassages     = 3
-	maxPromptFiles  = 10
+	maxPassages     = 4
+	maxPromptFiles  = 3
 	showAsked       = 130
 	showAnswered    = 230
 	maxPromptWords  = 200
-	capPassages     = 950
-	capPromptFiles  = 700
+	capPassages     = 1000
+	capPromptFiles  = 300
+	showOn          = 70
 	shortestWord    = 3
 	shortestSpelled = 4
 )
@@ -55,6 +57,8 @@ const (
 	shareOfBest   = 0.20 // of the chance of the best file
 	leastCoverage = 0.45 // share of the prompt's weight that a passage covers
 	leastPassage  = 9.0  // weight of the words that a passage shares with the prompt
+	leastShare    = 0.20 // of the prompt's words in a passage of the index
+	enoughShare   = 0.33 // with which a passage answers without other evidence
 )
 
 // A Query is a parsed prompt.
@@ -134,21 +138,56 @@ func rarity(n, of int) float64 { return math.Log(1 + (float64(of-n)+0.5)/(float6
 
 // Prompt returns the passages and files that fit a prompt, without delivered ones, or nothing if nothing fits well
 // enough. asked has the words that each turn of each digest shares with the prompt.
-func Prompt(q Query, digests []Digest, asked [][][]string, delivered map[string]bool, id ID) []brief.Section {
+func Prompt(q Query, digests []Digest, asked [][][]string, found []search.Passage, delivered map[string]bool,
+	id ID) []brief.Section {
 	ranked := Files(digests)
 	m := newMatcher(q, asked, ranked)
-	if m.total == 0 || m.evidence(asked, ranked) < leastEvidence {
+	answered := slices.ContainsFunc(found, func(p search.Passage) bool { return p.Share >= enoughShare })
+	if m.total == 0 || m.evidence(asked, ranked) < leastEvidence && !answered {
 		return nil
 	}
-	passages := m.passages(digests, asked, delivered, id)
+	passages := passageItems(found, id)
+	if len(found) == 0 {
+		passages = m.passages(digests, asked, delivered, id)
+	}
 	files := m.files(digests, asked, ranked, delivered, id)
 	if len(passages) == 0 && len(files) == 0 {
 		return nil
 	}
 	return []brief.Section{
-		{Title: "Earlier exchanges that this prompt resembles", Items: passages, MaxUnits: capPassages},
+		{Title: "Earlier messages that fit this prompt", Items: passages, MaxUnits: capPassages},
 		{Title: "Files that fit (from tool calls)", Items: files, MaxUnits: capPromptFiles, Rank: 1},
 	}
+}
+
+// passageItems lists passages of the index, each with what it answered. Of a call of a tool only the file is named.
+func passageItems(found []search.Passage, id ID) (out []brief.Item) {
+	for _, p := range found {
+		it := brief.Item{Source: id.at(p.Session, p.To), Time: p.Time, Keys: []string{passageKey(p)},
+			Why: fmt.Sprintf("has %.0f %% of the prompt's words by weight", 100*p.Share)}
+		day := ""
+		if !p.Time.IsZero() {
+			day = p.Time.UTC().Format("2006-01-02") + ": "
+		}
+		switch p.Who {
+		case "user":
+			it.Trust, it.Text = brief.User, day+"“"+p.Text+"”"
+		case "plan": // the user accepted it
+			it.Trust, it.Text = brief.Assistant, day+"in a plan that the user accepted: “"+p.Text+"”"
+		case "assistant", "summary":
+			it.Trust, it.Text = brief.Assistant, day+"“"+p.Text+"”"
+			if p.Request != "" {
+				it.Text = day + "asked " + quoted(Own(p.Request), showOn) + ": “" + p.Text + "”"
+			}
+		default:
+			continue
+		}
+		if p.Changed != "" {
+			it.Text += " (changed later)"
+		}
+		out = append(out, it)
+	}
+	return out
 }
 
 // newMatcher counts the words of the prompt in turns and paths.
@@ -319,6 +358,19 @@ func (m *matcher) similarSessions(digests []Digest, asked [][][]string) map[stri
 	return sum
 }
 
+// reasonOf tells why a file fits: of the words of its name alone, that they are in the prompt.
+func reasonOf(why string) string {
+	switch {
+	case strings.Contains(why, "spelled"):
+		return "the prompt names it"
+	case strings.Contains(why, "symbol "):
+		return "the prompt names a symbol in it"
+	case why != "":
+		return "words of its name are in the prompt"
+	}
+	return ""
+}
+
 // files lists the files that fit the prompt, the best first.
 func (m *matcher) files(digests []Digest, asked [][][]string, ranked []Ranked, delivered map[string]bool,
 	id ID) (out []brief.Item) {
@@ -346,7 +398,7 @@ func (m *matcher) files(digests []Digest, asked [][][]string, ranked []Ranked, d
 		if f.Edits > 0 {
 			what = times(f.Edits, "edit")
 		}
-		out = append(out, brief.Item{Text: f.Path + ", " + what, Source: id.at(f.Session, f.N), Trust: brief.Assistant,
+		out = append(out, brief.Item{Text: f.Path + ", " + what + ": " + cmp.Or(reasonOf(f.why), "similar requests"), Source: id.at(f.Session, f.N), Trust: brief.Assistant,
 			Short: true, Time: f.Time, Keys: []string{f.Path},
 			Why: fmt.Sprintf("chance %.0f %%: %s", 100*f.chance, cmp.Or(f.why, "similar requests"))})
 	}

@@ -35,7 +35,7 @@ func TestIdle(t *testing.T) {
 		q := ParsePrompt(text)
 		f := digestFile{list: []storedDigest{{Digest: d[0]}}}
 		f.words = post(f.list)
-		return Prompt(q, d, f.turnsWith(q.words), delivered, id)
+		return Prompt(q, d, f.turnsWith(q.words), nil, delivered, id)
 	}
 	got := prompt("why does roundPrice in lib/price.go round the price twice?", nil)
 	if len(got) == 0 || !strings.Contains(got[1].Items[0].Text, "lib/price.go") {
@@ -69,7 +69,7 @@ func TestChance(t *testing.T) {
 	}
 	f.words = post(f.list)
 	q := ParsePrompt("Invoices that the payment gateway refused stay in the queue, why is there no retry?")
-	sections := Prompt(q, list, f.turnsWith(q.words), nil, func(s string) string { return s })
+	sections := Prompt(q, list, f.turnsWith(q.words), nil, nil, func(s string) string { return s })
 	if len(sections) == 0 {
 		t.Fatal("the prompt is not answered")
 	}

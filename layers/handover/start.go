@@ -100,7 +100,7 @@ func stands(d Digest, limits statusLimits, id ID) (out []brief.Item) {
 			lead = "Asked last: "
 		}
 		n++
-		out = append(out, brief.Item{Text: lead + t.request(request), Source: id.at(d.Session, t.Asked.N), Trust: brief.User,
+		out = append(out, brief.Item{Text: lead + t.request(request), Source: id.at(d.Session, t.Asked.N), Trust: t.by(),
 			Time: d.Last, Keys: []string{t.key(d.Session)}, Why: "an exchange that did something"})
 		it := ending(d, t, last && i == len(d.Turns)-1, outcome, id)
 		it.Time, it.Child = d.Last, true
@@ -109,7 +109,7 @@ func stands(d Digest, limits statusLimits, id ID) (out []brief.Item) {
 	if len(out) == 0 && len(d.Turns) > 0 {
 		t := d.Turns[len(d.Turns)-1]
 		out = append(out, brief.Item{Text: "Asked last: " + t.request(showRequest), Source: id.at(d.Session, t.Asked.N),
-			Trust: brief.User, Time: d.Last, Why: "the last request"})
+			Trust: t.by(), Time: d.Last, Why: "the last request"})
 		it := ending(d, t, true, showOutcome, id)
 		it.Time, it.Child = d.Last, true
 		out = append(out, it)
@@ -119,6 +119,14 @@ func stands(d Digest, limits statusLimits, id ID) (out []brief.Item) {
 			Time: d.Last, Why: "the branch at the end of the session"})
 	}
 	return out
+}
+
+// by returns who wrote the request: a plan is the model's.
+func (t Turn) by() brief.Trust {
+	if t.Plan != "" {
+		return brief.Assistant
+	}
+	return brief.User
 }
 
 // key is the key of a turn that must not be delivered twice.

@@ -81,6 +81,8 @@ func (s *summary) entry(e refine.Entry) {
 		s.want(e, "refused "+refusedName(e.Target)+": ", e.Said)
 	case e.Typed() && !e.Side:
 		s.asked(e)
+	case e.Role == "note" && e.Name == "plan" && !e.Side: // the client sends back a plan that the user accepted
+		s.begin(Turn{Asked: Said{e.N, planHeading(e.Said)}, Plan: planHeading(e.Said)})
 	case e.Role == "note" && strings.HasPrefix(e.Said, "[Request interrupted by user"):
 		if t := s.turn(); t != nil {
 			t.Stopped = e.N
@@ -170,12 +172,27 @@ func (s *summary) asked(e refine.Entry) {
 	if t := s.turn(); t != nil && corrects(text) {
 		s.want(e, "", text)
 	}
+	s.begin(Turn{Asked: Said{e.N, Cut(text, maxAsked)},
+		Plan: Cut(transcript.PlanHeading(strings.TrimSpace(e.Said)), maxAsked)})
+}
+
+// begin starts a turn.
+func (s *summary) begin(t Turn) {
 	if len(s.d.Turns) == maxTurns { // keep the first request
 		s.d.Turns = slices.Delete(s.d.Turns, 1, 2)
 	}
-	s.d.Turns = append(s.d.Turns, Turn{Asked: Said{e.N, Cut(text, maxAsked)},
-		Plan: Cut(transcript.PlanHeading(strings.TrimSpace(e.Said)), maxAsked)})
+	s.d.Turns = append(s.d.Turns, t)
 	s.d.Working = 0
+}
+
+// planHeading returns the heading of a plan, or its first line.
+func planHeading(plan string) string {
+	plan = strings.TrimSpace(plan)
+	heading := transcript.PlanHeading(plan)
+	if heading == "" {
+		heading, _, _ = strings.Cut(strings.TrimLeft(plan, "# "), "\n")
+	}
+	return Cut(heading, maxPlan)
 }
 
 func (s *summary) tool(e refine.Entry) {
@@ -327,11 +344,7 @@ func (s *summary) planned(e refine.Entry) {
 	if !refused {
 		return
 	}
-	heading := transcript.PlanHeading(strings.TrimSpace(e.Said))
-	if heading == "" {
-		heading, _, _ = strings.Cut(strings.TrimLeft(strings.TrimSpace(e.Said), "# "), "\n")
-	}
-	s.d.Open = append(s.d.Open, Open{N: e.N, What: "plan", Text: Cut(heading, maxPlan)})
+	s.d.Open = append(s.d.Open, Open{N: e.N, What: "plan", Text: planHeading(e.Said)})
 	s.want(e, "refused a plan: ", strings.TrimLeft(reason, ": "))
 }
 

@@ -160,7 +160,7 @@ func TestManyPassages(t *testing.T) {
 	q := ParsePrompt(asked)
 	f := digestFile{list: []storedDigest{{Digest: d}, {Digest: rest}}}
 	f.words = post(f.list)
-	sections := Prompt(q, []Digest{d, rest}, f.turnsWith(q.words), nil, func(s string) string { return s })
+	sections := Prompt(q, []Digest{d, rest}, f.turnsWith(q.words), nil, nil, func(s string) string { return s })
 	if len(sections) == 0 {
 		t.Fatal("nothing fits")
 	}

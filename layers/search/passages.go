@@ -2,6 +2,8 @@ package search
 
 import (
 	"context"
+	"errors"
+	"strings"
 	"time"
 
 	"github.com/memvcs/mem/layers/search/index"
@@ -13,6 +15,7 @@ type PassageOptions struct {
 	Limit   int             // passages at most; 0 is 5
 	Width   int             // bytes of one, about; 0 is 400
 	Without map[string]bool // ids of sessions to leave out
+	AsIs    bool            // from the index as it is, without bringing it up to date; nothing if there is none
 }
 
 // A Passage is the part of an earlier message that answers a text, with its source.
@@ -35,14 +38,19 @@ const passagesPerSession = 2
 // Passages returns the passages of earlier messages that answer a text best, at most one of an exchange for the same
 // words and two of a session. What the user withdrew and what is derived of sessions is left out.
 func (m Ops) Passages(ctx context.Context, projects []refs.Project, text string, o PassageOptions) ([]Passage, error) {
-	s, err := m.Searcher(ctx, projects)
-	if err != nil {
+	s := &Searcher{m: m, projects: projects}
+	if o.AsIs {
+		s.openAsIs()
+	} else if err := s.open(ctx); err != nil {
 		return nil, err
 	}
 	defer s.Close()
 	q := Query{Words: text, Limit: pageSize, Width: o.Width, Filter: Filter{Without: o.Without,
 		Classes: []index.Class{index.User, index.Assistant, index.Tool, index.Summary, index.Note}}}
-	found, err := s.Search(ctx, q)
+	found, err := Search(s.corpora, q)
+	if errors.Is(err, index.ErrDamaged) && !o.AsIs {
+		found, err = s.Search(ctx, q)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -62,4 +70,17 @@ func (m Ops) Passages(ctx context.Context, projects []refs.Project, text string,
 			File: h.Doc.File, Share: h.Share, Changed: h.Changed})
 	}
 	return out, nil
+}
+
+// openAsIs opens the indexes that exist.
+func (s *Searcher) openAsIs() {
+	for _, p := range s.projects {
+		head, err := index.ReadHead(s.m.searchDir(p))
+		if err != nil || !strings.HasPrefix(head.Key, documentsVersion()+"\n") {
+			continue // it is made again before the next search
+		}
+		if r, err := index.Open(s.m.searchDir(p), head); err == nil {
+			s.corpora = append(s.corpora, Corpus{string(p), r})
+		}
+	}
 }
