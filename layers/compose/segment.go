@@ -21,7 +21,8 @@ func body(i int, segments []Segment) string {
 }
 
 // pieces yields the role and the text of each run of segments of one side: a tag, then the texts, each on a line of its
-// own. Tool entries belong to the assistant. Segments of white space are left out.
+// own. Tool entries belong to the assistant. Segments of white space and the headings of exchanges, for which the
+// tags stand, are left out.
 func pieces(i int, segments []Segment) func(yield func(string, string) bool) {
 	return func(yield func(string, string) bool) {
 		var run []Segment
@@ -29,7 +30,7 @@ func pieces(i int, segments []Segment) func(yield func(string, string) bool) {
 			return len(run) == 0 || yield(side(run[0]), tag(i, run)+texts(run))
 		}
 		for _, s := range segments {
-			if strings.TrimSpace(s.Text) == "" {
+			if strings.TrimSpace(s.Text) == "" || s.Role == "heading" {
 				continue
 			}
 			if len(run) > 0 && label(run[0]) != label(s) {
@@ -65,12 +66,23 @@ func label(s Segment) string {
 	return ""
 }
 
-// texts returns the texts of a run, each after a line end.
+// texts returns the texts of a run, each after a line end, with an empty line between them. Text of the user is as it
+// was typed, other text as in a version.
 func texts(run []Segment) string {
 	var b strings.Builder
-	for _, s := range run {
-		b.WriteByte('\n')
-		b.WriteString(s.Text)
+	for i, s := range run {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		if s.Role == user && s.Label == "" {
+			b.WriteByte('\n')
+			b.WriteString(s.Text)
+			continue
+		}
+		for _, l := range s.Lines() {
+			b.WriteByte('\n')
+			b.WriteString(l.Text)
+		}
 	}
 	return b.String()
 }

@@ -4,12 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"github.com/memvcs/mem/layers/compress/anchors"
+	"github.com/memvcs/mem/layers/refine"
 	"github.com/memvcs/mem/layers/tokens"
 )
 
@@ -35,81 +34,6 @@ func TestEngineGone(t *testing.T) {
 	}
 }
 
-// TestEvenLetters asks for versions that are nine tenths to all of a budget of letters, four for a token, as a program does that
-// cannot count tokens: at most three times, each time for what the answer before tells. Most budgets are met: sentences are not cut to fill them.
-func TestEvenLetters(t *testing.T) {
-	notShort(t)
-	t.Parallel()
-	missed, budgets := 0, 0
-	for seed := range int64(2) {
-		items, st, marks := session(seed, 60+120*int(seed))
-		ask := func(n int) float64 {
-			p, _, err := Resolve(Settings{Tokens: n, Counter: tokens.For(""), Keepit: Ignore}, st, marks)
-			if err != nil {
-				t.Fatal(err)
-			}
-			r, err := Run(context.Background(), Input{Items: items}, p, Extract{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			return float64(utf8.RuneCountInString(Text(r.Segments))) / 4
-		}
-		for budget := 16; budget <= 320; budget += 3 {
-			budgets++
-			next, met := budget*9/10, false
-			for range 3 {
-				got := ask(next)
-				if met = got <= float64(budget) && got >= .9*float64(budget); met || got == 0 {
-					break
-				}
-				next = int(float64(next) * .97 * float64(budget) / got)
-			}
-			if !met {
-				missed++
-			}
-		}
-	}
-	t.Logf("missed %d of %d", missed, budgets)
-	if missed*8 > budgets {
-		t.Errorf("of %d budgets %d are missed", budgets, missed)
-	}
-}
-
-// TestNear holds what the engine reads where a good part fits: the changed lines and what tools returned, as they are
-// but for line numbers, and only at the aggressive level.
-func TestNear(t *testing.T) {
-	t.Parallel()
-	var items []Item
-	for i := 1; i <= 40; i++ {
-		items = append(items, Item{N: i, Kind: Assistant, Text: fmt.Sprintf("The helper number %d reads the list and then it writes the list once more for the caller.", i)},
-			Item{N: i, Kind: Diff, Text: fmt.Sprintf("+	if basket.SumOf(line%dCents) == nil {", i)})
-	}
-	returned := []Item{{N: 3, Kind: Output, Text: "   12→	return the.WholeSum(of, the)\n   13→\n   14→	}"}}
-	run := func(budget int, l Level) string {
-		t.Helper()
-		r, err := Run(context.Background(), Input{Items: items, Output: outputs(returned)}, Plan{Engine: Extract{}.ID(), Tokenizer: tokens.For("").ID(), Budget: budget, Tiers: []Part{{From: 1, To: 40, Budget: budget, Level: l}}}, Extract{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return Text(r.Segments)
-	}
-	got := run(1000, 2)
-	for _, want := range []string{"+if basket.SumOf(line7Cents) == nil {\n", "return the.WholeSum(of, the)\n"} {
-		if !strings.Contains(got, want) {
-			t.Errorf("there is no %q in\n%s", want, got)
-		}
-	}
-	if strings.Contains(got, "→") {
-		t.Errorf("line numbers of the client in\n%s", got)
-	}
-	if got := run(600, 1); strings.Contains(got, "SumOf") {
-		t.Errorf("the moderate level reads changed lines that its text has no room for:\n%s", got)
-	}
-	if got := run(60, 2); strings.Contains(got, "SumOf") {
-		t.Errorf("changed lines where not even what was said fits:\n%s", got)
-	}
-}
-
 // TestShortCommand holds what is taken off the ends of commands, and that nothing is taken out of their middle.
 func TestShortCommand(t *testing.T) {
 	t.Parallel()
@@ -128,45 +52,10 @@ func TestShortCommand(t *testing.T) {
 			t.Errorf("ShortCommand(%q) = %q, want %q", in, got, want)
 		}
 	}
-	if got := bareLine(Diff, "+\t\tx := 1"); got != "+x := 1" {
-		t.Errorf("a changed line is %q", got)
-	}
-}
-
-func TestNames(t *testing.T) {
-	t.Parallel()
-	var got []string
-	anchors.EachName("call cart.SumOf(line.Cents), see a.b, cart/sum.go, v1.2, Cart..Sum and x-y/price.Parse. e.g. A.", func(s string) { got = append(got, s) })
-	if fmt.Sprint(got) != "[cart.SumOf line.Cents price.Parse]" {
-		t.Errorf("names = %q", got)
-	}
-	for in, want := range map[string]bool{"return": true, "+\t}, 100)": true, "-\t\t.get(id);": true, "+\treturn total": false, "合計": false, "": true} {
-		if got := bare(in); got != want {
-			t.Errorf("bare(%q) = %v", in, got)
-		}
-	}
-	for in, want := range map[string]string{"12→\tx": "x", "12→": "", "→x": "→x", "12 x": "12 x", "": ""} {
-		if got := anchors.Unnumbered(in); got != want {
-			t.Errorf("unnumbered(%q) = %q, want %q", in, got, want)
-		}
-	}
-}
-
-// outputs is an [Input.Output] of a list.
-func outputs(items []Item) func(ctx context.Context, from, to int) iter.Seq2[Item, error] {
-	return func(_ context.Context, from, to int) iter.Seq2[Item, error] {
-		return func(yield func(Item, error) bool) {
-			for _, it := range items {
-				if from <= it.N && it.N <= to && !yield(it, nil) {
-					return
-				}
-			}
-		}
-	}
 }
 
 // TestSaidAsSaid holds that each line of a version is an unbroken piece of a line of the messages that its segment names, or such
-// pieces in their order with " … " between them, or a list of names behind its mark, and that lists are at most a fifth of it.
+// pieces in their order with " … " between them, or a list or a block behind its label.
 func TestSaidAsSaid(t *testing.T) {
 	notShort(t)
 	t.Parallel()
@@ -174,17 +63,14 @@ func TestSaidAsSaid(t *testing.T) {
 	for seed := range int64(3) {
 		items, st, _ := session(seed, 200)
 		items = withDiffs(items)
-		source := map[int]string{}
-		for _, it := range items {
-			if it.Kind == User && it.N%4 == 0 {
-				it.Text += " It must not round twice unless the tax office asks for it. Only then may you add a second step to it. Please tell me first."
-			}
-			source[it.N] += it.Text + "\n" + withoutTags(it.Text) + "\n"
-		}
 		for i := range items {
 			if items[i].Kind == User && items[i].N%4 == 0 {
 				items[i].Text += " It must not round twice unless the tax office asks for it. Only then may you add a second step to it. Please tell me first."
 			}
+		}
+		source := map[int]string{}
+		for _, it := range items {
+			source[it.N] += it.Text + "\n" + withoutTags(it.Text) + "\n" + it.Diff + "\n"
 		}
 		for _, s := range []Settings{{Ratio: 3}, {Ratio: 10}, {Ratio: 20}, {Ratio: 50}, {Tokens: 60}, {Tokens: 25}, {Preset: "standard"}} {
 			s.Keepit, s.Counter = Ignore, tokens.For("")
@@ -192,15 +78,13 @@ func TestSaidAsSaid(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			r, err := Run(context.Background(), Input{Items: items, Output: outputs(items)}, p, Extract{})
+			r, err := Run(context.Background(), Input{Items: items}, p, Extract{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			names := 0
 			for _, seg := range r.Segments {
-				if _, _, ok := listOf(seg.Text); ok {
-					names += tokens.Raw(seg.Text)
-					seen["list"]++
+				if seg.Role == "heading" || seg.Label == "files" || seg.Label == "commands" || seg.Code == "diff" {
+					seen[seg.Role+seg.Label]++
 					continue
 				}
 				for line := range strings.SplitSeq(seg.Text, "\n") {
@@ -210,13 +94,194 @@ func TestSaidAsSaid(t *testing.T) {
 					}
 				}
 			}
-			if names*mostNames > tokens.Raw(Text(r.Segments)) {
-				t.Errorf("seed %d, %+v: lists are %d tokens of %d", seed, s, names, tokens.Raw(Text(r.Segments)))
-			}
 		}
 	}
-	if seen["verbatim"] == 0 || seen["cut"] == 0 || seen["list"] == 0 {
-		t.Errorf("not all kinds of lines are there: %v", seen)
+	for _, kind := range []string{"verbatim", "cut", "heading", "toolfiles", "toolcommands"} {
+		if seen[kind] == 0 {
+			t.Errorf("there is no %s: %v", kind, seen)
+		}
+	}
+}
+
+// TestMonotone holds that a version with a larger budget has everything that one with a smaller budget has.
+func TestMonotone(t *testing.T) {
+	notShort(t)
+	t.Parallel()
+	for seed := range int64(3) {
+		items, st, _ := session(seed, 150)
+		before := map[string]int{}
+		for n := 100; n < 6000; n = n*5/4 + 1 {
+			p, _, err := Resolve(Settings{Tokens: n, Level: new(Level), Keepit: Ignore, Counter: tokens.For("")}, st, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := Run(context.Background(), Input{Items: items}, p, Extract{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			said := map[string]int{}
+			for _, s := range r.Segments {
+				if s.Label == "files" || s.Label == "commands" {
+					continue // one line of many entries
+				}
+				for line := range strings.SplitSeq(s.Text, "\n") {
+					for piece := range strings.SplitSeq(line, anchors.Gap) {
+						said[piece]++
+					}
+				}
+			}
+			all := Text(r.Segments)
+			for piece := range before {
+				if !strings.Contains(all, piece) {
+					t.Errorf("seed %d: %d tokens lack %q", seed, n, piece)
+				}
+			}
+			before = said
+		}
+	}
+}
+
+func versionOf(t *testing.T, l1 string, budget int) string {
+	t.Helper()
+	items, err := Items(refine.Entries(strings.NewReader(strings.TrimLeft(l1, "\n"))), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := items[len(items)-1].N
+	r, err := Run(context.Background(), Input{Items: items}, Plan{Engine: Extract{}.ID(), Tokenizer: tokens.For("").ID(),
+		Budget: budget, Tiers: []Part{{From: 1, To: last, Budget: budget, Level: 1}}}, Extract{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Text(r.Segments)
+}
+
+const loginL1 = `
+{"n":2,"ts":"2026-02-11T15:39:00Z","role":"user","text":"Why does the login fail?\n\nIt worked yesterday."}
+{"n":3,"role":"assistant","text":"Let me look."}
+{"n":4,"role":"tool","name":"Bash","cmd":"cd /src && go test ./login 2>&1 | tail","exit":1,"result":"--- FAIL: TestLogin\n    login_test.go:9: got 401"}
+{"n":6,"role":"tool","name":"Edit","target":"login.go:12","diff":"-\treturn old\n+\treturn fresh\n+\t// tokens expire","symbols":["Token"],"result":"ok"}
+{"n":7,"role":"tool","name":"Bash","cmd":"git push","result":"refused by the user"}
+{"n":8,"role":"user","name":"refusal","text":"not yet","target":"Bash git push"}
+{"n":9,"role":"tool","name":"Bash","cmd":"go test ./...","result":"ok"}
+{"n":10,"ts":"2026-02-11T15:45:00Z","role":"assistant","text":"The token had expired.\n\n# Fix\n\nIt is read again:\n\n- in ` + "`login.go`" + `\n\n` + "```go\\nreturn fresh\\n```" + `"}
+{"n":12,"ts":"2026-02-12T09:00:00Z","role":"user","text":"thanks"}
+{"n":13,"role":"summary","name":"boundary"}
+{"n":14,"role":"summary","text":"The login was fixed."}
+{"n":15,"role":"assistant","text":"You are welcome."}
+`
+
+// TestDigest holds the form of a version.
+func TestDigest(t *testing.T) {
+	t.Parallel()
+	want := `## #2 · Feb 11 15:39
+
+> Why does the login fail?
+> 
+> It worked yesterday.
+
+Let me look.
+
+[failed go test ./login; it passed later, #9] --- FAIL: TestLogin
+
+[answer] the user refused: git push
+
+> not yet
+
+The token had expired.
+
+### Fix
+
+It is read again:
+
+- in ` + "`login.go`" + `
+
+` + "```go\nreturn fresh\n```" + `
+
+[changes login.go]
+
+` + "```diff\n@@ 12 @@\n-\treturn old\n+\treturn fresh\n+\t// tokens expire\n```" + `
+
+[files] login.go (+2 −1): Token
+
+[commands] go test ./login → exit 1; go test ./...
+
+## #12 · Feb 12 09:00
+
+> thanks
+
+[summary of #1..13] The login was fixed.
+
+[summary ends]
+
+You are welcome.
+`
+	if got := versionOf(t, loginL1, 4000); got != want {
+		t.Errorf("the digest is\n%s\nwant\n%s", got, want)
+	}
+	small := versionOf(t, loginL1, 110)
+	for _, s := range []string{"> Why does the login fail?", "The token had expired.", "> thanks", "You are welcome."} {
+		if !strings.Contains(small, s) {
+			t.Errorf("110 tokens lack %q:\n%s", s, small)
+		}
+	}
+}
+
+// TestLeadIn holds that no text ends on words that only announce what is left out, and that an item of a list brings them with it.
+func TestLeadIn(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	b.WriteString("## Changes\\n\\nHere is what I did, in the order of the files:\\n")
+	for i := range 30 {
+		fmt.Fprintf(&b, "\\n- The handler number%dOf the `queue%d.go` retries because the lock of store_%d was lost.", i, i, i)
+	}
+	l1 := `{"n":1,"role":"user","text":"go on"}` + "\n" + `{"n":2,"role":"assistant","text":"` + b.String() + `"}` + "\n"
+	for budget := 12; budget < 400; budget += 7 {
+		got := versionOf(t, l1, budget)
+		lines := strings.Split(strings.TrimSpace(got), "\n")
+		if leadsIn(lines[len(lines)-1]) || strings.Contains(got, "- ") && !strings.Contains(got, "Here is what I did") {
+			t.Errorf("%d tokens: %s", budget, got)
+		}
+	}
+}
+
+// TestMonotonousOutput: what a command printed, what starts agents and what the client writes never displaces a decision.
+func TestMonotonousOutput(t *testing.T) {
+	t.Parallel()
+	var numbers strings.Builder
+	for i := range 4000 {
+		fmt.Fprintf(&numbers, "%d\\n", i)
+	}
+	l1 := `{"n":1,"role":"user","text":"Which store do we take?\n\n` + "```\\n" + numbers.String() + "```" + `"}
+{"n":2,"role":"tool","name":"Task","target":"` + strings.Repeat("Look at file_%d.go and list names. ", 40) + `","result":"ok"}
+{"n":3,"role":"note","text":"Base directory for this skill: /x"}
+{"n":4,"role":"assistant","text":"We take SQLite, because it needs no server."}
+`
+	got := versionOf(t, l1, 60)
+	if !strings.Contains(got, "Which store") || !strings.Contains(got, "because it needs no server.") || strings.Contains(got, "Base directory") {
+		t.Errorf("%s", got)
+	}
+}
+
+// TestFencesBalanced holds that every block of code in a version ends in it, whatever was cut.
+func TestFencesBalanced(t *testing.T) {
+	t.Parallel()
+	text := "Look:\\n\\n```go\\nfunc A() {}\\n```\\n\\nand\\n\\n````md\\n```\\nx\\n```\\n````\\n\\nthen the open one\\n\\n```\\nnever closed"
+	l1 := `{"n":1,"role":"user","text":"` + text + `"}` + "\n" + `{"n":2,"role":"assistant","text":"` + text + `"}` + "\n"
+	for budget := 10; budget < 200; budget++ {
+		open := ""
+		for line := range strings.SplitSeq(versionOf(t, l1, budget), "\n") {
+			line = strings.TrimPrefix(line, "> ")
+			switch {
+			case open != "" && closes(line, open):
+				open = ""
+			case open == "" && strings.HasPrefix(line, "```"):
+				open = fenceOf(line)
+			}
+		}
+		if open != "" {
+			t.Errorf("%d tokens: a block of code is open:\n%s", budget, versionOf(t, l1, budget))
+		}
 	}
 }
 

@@ -1,137 +1,45 @@
 package compress
 
 import (
+	"container/heap"
 	"context"
+	"math"
+	"slices"
 	"strings"
-	"unicode/utf8"
 
-	"github.com/memvcs/mem/layers/compress/anchors"
 	"github.com/memvcs/mem/layers/keepit"
-	"github.com/memvcs/mem/layers/tokens"
-)
-
-// Level and Counter are the types of packages keepit and tokens.
-type (
-	Level   = keepit.Level
-	Counter = tokens.Counter
 )
 
 // Extract is the engine without a model: see the package comment. Its zero value is ready.
 type Extract struct{}
 
 // ID names the engine and its version.
-func (Extract) ID() string { return "extract/5" }
+func (Extract) ID() string { return "extract/6" }
 
 // IsExtract reports whether an ID is that of the engine without a model, of any version.
 func IsExtract(id string) bool { return strings.HasPrefix(id, "extract/") }
 
-// A share is a part of the budget that only some classes of units may use. The rest of it is available to all.
-type share struct {
-	percent int
-	of      classSet
+// Summarize returns the beginning of the order of everything that fits into the budget.
+func (Extract) Summarize(ctx context.Context, req Request) (Summary, error) {
+	return newExtractor(sizer{}).Summarize(ctx, req)
 }
 
-// A mix has the weights and the shares of a level.
-type mix struct {
-	prior  [classes]int64 // per cent, by class
-	shares []share
-	weights
-}
-
-// mixFor returns the mix of a level. The numbers of the aggressive level maximise what versions of real sessions keep
-// (anchors, text of the user, files and words of commits, fixed failures). The milder levels give more room to prose
-// and commands.
-func mixFor(l Level) mix {
-	m := mix{
-		prior: [...]int64{userClass: 200, closing: 170, prose: 100, failure: 160, file: 200, symbols: 130, command: 50,
-			call: 30, output: 30, change: 30, pasted: 110},
-		weights: weights{stem: 60, anchor: 350, pair: 60, exponent: 92},
-		shares: []share{
-			{18, setOf(file)},
-			{50, setOf(userClass)},
-			{14, setOf(failure)},
-			{14, setOf(closing)},
-			{3, setOf(command)},
-		},
-	}
-	switch l {
-	case keepit.Moderate:
-		m.prior[prose], m.prior[command] = 115, 80
-		m.shares = []share{{35, setOf(userClass)}, {10, setOf(failure)}, {10, setOf(file)}, {20, setOf(closing)},
-			{4, setOf(command)}}
-	case keepit.Minimal:
-		m.prior[prose], m.prior[command], m.prior[call] = 140, 100, 80
-		m.shares = []share{{30, setOf(userClass)}, {8, setOf(failure)}, {6, setOf(file)}, {15, setOf(closing)},
-			{6, setOf(command)}, {20, setOf(prose)}}
-	}
-	return m
-}
-
-// relax changes the mix of the aggressive level for a budget that is large for the items (see [isRoomy]). The prose is
-// soon covered; then changed lines add more than repetition, and last the output of tools, of which the concepts that
-// occur in other messages matter. The numbers were found in the same way.
-func (m *mix) relax() {
-	m.weights = weights{stem: 5, anchor: 350, pair: 60, name: 150, once: 30, exponent: 100}
-	m.prior[command], m.prior[call], m.prior[change], m.prior[output] = 90, 90, 100, 6
-	for i, s := range m.shares {
-		m.shares[i].percent = min(s.percent, 4)
-		if s.of == setOf(userClass) {
-			m.shares[i].percent = 38
-		}
-	}
-}
-
-// isRoomy reports whether the level is aggressive and a sixth or more of the items, without tool output and changed
-// lines, fits into room plain tokens.
-func isRoomy(items []Item, room int, l Level) bool {
-	if l != keepit.Aggressive {
-		return false
-	}
-	n := int64(0)
-	for i := range items {
-		if it := &items[i]; it.Kind != Output && it.Kind != Diff {
-			n += int64(it.length())
-		}
-	}
-	return n < 4*6*int64(room)
-}
-
-// Summarize chooses units of the items until the budget is full.
-func (e Extract) Summarize(ctx context.Context, req Request) (Summary, error) {
-	return newExtractor(sizer{}, (*Spill)(nil).Text, &Spill{}).Summarize(ctx, req)
-}
-
-// An extractor is Extract with a cache of the units of items, which do not depend on the budget.
+// An extractor is [Extract] with a memory: the order of what items say depends on the level, not on the budget.
 type extractor struct {
-	Extract
 	sizes  sizer
-	text   func(*Item) string
-	spill  *Spill
-	cached map[unitKey]unitSet
+	cached map[orderKey]*order
 }
 
-// A unitKey names a list of items and says whether a good part of them fits.
-type unitKey struct {
-	first *Item
+type orderKey struct {
+	items *Item
 	n     int
-	roomy bool
+	level Level
 }
 
-func newExtractor(z sizer, text func(*Item) string, spill *Spill) *extractor {
-	return &extractor{sizes: z, text: text, spill: spill, cached: map[unitKey]unitSet{}}
-}
+func newExtractor(z sizer) *extractor { return &extractor{z, map[orderKey]*order{}} }
 
-// unitsOf returns the units of the items. There is at least one item.
-func (e *extractor) unitsOf(items []Item, roomy bool) unitSet {
-	key := unitKey{&items[0], len(items), roomy}
-	a, ok := e.cached[key]
-	if !ok {
-		a = split(items, e.text, e.spill)
-		a.measure(roomy, e.spill)
-		e.cached[key] = a
-	}
-	return a
-}
+// ID is [Extract.ID].
+func (e *extractor) ID() string { return Extract{}.ID() }
 
 // Summarize is [Extract.Summarize].
 func (e *extractor) Summarize(ctx context.Context, req Request) (Summary, error) {
@@ -139,163 +47,450 @@ func (e *extractor) Summarize(ctx context.Context, req Request) (Summary, error)
 	if room <= 0 || len(req.Items) == 0 {
 		return Summary{}, ctx.Err()
 	}
-	m, roomy := mixFor(req.Level), isRoomy(req.Items, room, req.Level)
-	if roomy {
-		m.relax()
-	}
-	a := e.unitsOf(req.Items, roomy)
-	for i := range a.units.n {
-		u := a.units.at(int32(i))
-		it := &req.Items[u.item]
-		u.prior = int32(m.priority(u) * int64(100+it.Weight) / 100)
-		if u.class == closing && !roomy {
-			u.prior = int32(int64(u.prior) * (100 + recency(int64(u.item), int64(len(req.Items)-1))) / 100)
-		}
-		switch {
-		case u.traits&traitPage != 0:
-			u.prior /= 2
-		case roomy && u.class >= output && u.traits&traitBare != 0:
-			u.prior = 0 // chosen only if nothing else remains
-		}
+	key := orderKey{&req.Items[0], len(req.Items), req.Level}
+	o := e.cached[key]
+	if o == nil {
+		o = newOrder(req.Items, req.Level)
+		e.cached[key] = o
 	}
 	if err := ctx.Err(); err != nil {
 		return Summary{}, err
 	}
-	p := newPool(a, m.weights)
-	p.names = room / mostNames
-	left := room
-	for _, s := range m.shares {
-		used := p.fill(min(left, room*s.percent/100), 1, s.of)
-		if left -= used; s.of == setOf(userClass) && !p.wants(userClass) { // pasted text gets what requests leave
-			left -= p.fill(min(left, room*s.percent/100-used), 1, setOf(pasted))
-		}
-	}
-	p.fill(left, 1, anyUnit)
-	segs := e.fit(p, req, room)
-	return Summary{e.fillSmall(p, req, room, segs)}, nil
+	return o.fit(e.sizes, room), nil
 }
 
-// recency returns by how many per cent the priority of item i of n is raised: later conclusions of the assistant are
-// about the result of the work, earlier ones about intermediate findings.
-func recency(i, n int64) int64 {
-	const most = 20
-	return (2*i*most - n*most) / max(1, n)
+// A step is what is taken at once: a unit with the parents that it needs.
+type step struct {
+	units []int32
+	cost  int32 // about
 }
 
-// priority returns the prior of a unit. It is low for an error without names and high for the name of a failed test.
-func (m mix) priority(u *unit) int64 {
-	prior := m.prior[u.class]
-	if u.class != failure {
-		return prior
-	}
-	switch {
-	case u.traits&traitTestPackage != 0:
-		return prior / 20
-	case u.traits&traitAnchor == 0:
-		return prior / 2
-	case u.traits&traitTestName != 0:
-		return prior * 3
-	}
-	return prior
+// An order is everything that items say, the most valuable first.
+type order struct {
+	items []Item
+	units []unit
+	said  []step // what was said, and lists
+	code  []step // changes and errors
 }
 
-// bare reports whether a line of a file or of output says nothing alone: it has fewer than two words, such as "return".
-func bare(s string) bool {
-	words, run := 0, 0
-	for i := range len(s) {
-		switch c := s[i]; {
-		case c >= utf8.RuneSelf:
-			return false
-		case anchors.IsUpper(c) || anchors.IsLower(c):
-			if run++; run == 3 {
-				words++
+// priors are the values of the classes, relative to prose.
+func priors(l Level) [classes]float64 {
+	p := [classes]float64{userClass: 3, pasted: .3, asked: 1.6, closing: 1.5, prose: 1, summary: .5, report: .3, file: 1.3,
+		symbols: .8, command: .7, failed: 1, note: .8, change: 1, trouble: 1}
+	switch l {
+	case keepit.Moderate:
+		p[prose], p[report] = .9, .25
+	case keepit.Aggressive:
+		p[prose], p[report], p[command], p[symbols] = .85, .2, .5, .6
+	}
+	return p
+}
+
+var (
+	// cue matches reasons, decisions, problems and findings.
+	cue = pattern(`(?i)\b(because|instead|root cause|caused? by|the (real |actual )?(issue|problem|bug|reason|cause) (is|was|with)|turns out|found|fix(ed|es)?|can'?t|cannot|fails?|failed|failing|decid|decision|should|must|never|always|only|better|reason|so that|however|but|wrong|actually|recommend|option|prefer|trade-?offs?|risk|missing|not |n't|whether|pending|remaining|todo|next step|still|until|unless|rather than)`)
+	// narrates matches the announcement of a step.
+	narrates = pattern(`^(\W{0,3})(Let me|Now let me|I'll |I will |Now I'll|Now I |Let's |First, let me|Good[.,!]|Perfect[.,!]|Great[.,!]|Now (update|add|fix|run|check|the)|OK[.,]|Okay[.,]|Excellent)`)
+)
+
+// newOrder puts everything that items say into the order in which it is taken.
+func newOrder(items []Item, level Level) *order {
+	o := &order{items: items, units: split(items)}
+	if len(o.units) == 0 {
+		return o
+	}
+	p := priors(level)
+	lastX := exchangesOf(items)
+	outcomes := map[int32]int{} // pieces of the outcome of an item so far
+	for i := range o.units {
+		u := &o.units[i]
+		it := &items[u.item]
+		v := p[u.class] * float64(100+it.Weight) / 100
+		switch u.class {
+		case closing:
+			v *= max(.75, 1-.03*float64(outcomes[u.item]))
+			outcomes[u.item]++
+			fallthrough
+		case prose, summary, report:
+			if narrates().MatchString(u.text) {
+				v *= .35
+			} else if cue().MatchString(u.text) {
+				v *= 1.5
 			}
-		default:
-			run = 0
-		}
-	}
-	return words < 2
-}
-
-// tooMany returns by how many plain tokens the lists in segments exceed their part.
-func (e *extractor) tooMany(segs []Segment) int {
-	names := 0
-	for _, s := range segs {
-		if _, _, ok := listOf(s.Text); ok {
-			names += e.sizes.size([]Segment{s})
-		}
-	}
-	if names == 0 {
-		return 0
-	}
-	return max(0, names-e.sizes.size(segs)/mostNames)
-}
-
-// fewerNames renders the chosen units. It drops names until the lists do not exceed their part.
-func (e *extractor) fewerNames(p *pool, items []Item) []Segment {
-	segs := render(p, items)
-	for k := len(p.order) - 1; k >= 0; {
-		excess, dropped := e.tooMany(segs), 0
-		if excess == 0 {
-			break
-		}
-		for ; k >= 0 && dropped <= excess/3; k-- { // more could be too many: costs are not exact
-			if i := p.order[k]; p.taken[i] && listed.has(p.units.at(i).class) {
-				p.drop(int(i))
-				dropped += int(p.units.at(i).cost)
+			if strings.HasPrefix(u.text, "```") || strings.HasPrefix(u.text, "|") {
+				v *= .6
+			}
+		case failed, trouble:
+			if it.Fixed {
+				v *= .5
+			}
+			if !telling(u.text) {
+				v *= .3
+			}
+		case command:
+			if strings.HasPrefix(u.text, "git commit") || strings.HasPrefix(u.text, "gh ") {
+				v *= 1.8
 			}
 		}
-		segs = render(p, items)
+		v *= 1 + .5*float64(lastX[u.item])/float64(max(1, lastX[len(items)-1])) // later exchanges first
+		u.prior = float32(v)
 	}
-	p.names = min(p.names, p.listed)
-	return segs
+	o.arrange()
+	return o
 }
 
-// mostNames is the limit of lists of names: one fifth of a version.
-const mostNames = 5
+// exchangesOf returns the index of the exchange of each item.
+func exchangesOf(items []Item) []int {
+	out, n := make([]int, len(items)), 0
+	for i := range items {
+		if i > 0 && items[i].X != items[i-1].X {
+			n++
+		}
+		out[i] = n
+	}
+	return out
+}
 
-const anyUnit = ^classSet(0)
+// arrange fills the steps.
+func (o *order) arrange() {
+	a := arranger{order: o, children: map[int32][]int32{}}
+	for i := range o.units {
+		if p := o.units[i].parent; p >= 0 {
+			a.children[p] = append(a.children[p], int32(i))
+		}
+		for _, t := range o.units[i].terms {
+			if t < 0 {
+				t = -1 - t
+			}
+			for int(t) >= len(a.seen) {
+				a.seen = append(a.seen, 0)
+			}
+		}
+	}
+	for _, u := range o.lines() {
+		a.take(u)
+	}
+	for i := range o.units {
+		u := &o.units[i]
+		if u.flags&(taken|lead|bulky) == 0 && !u.class.code() {
+			a.push(int32(i))
+		}
+	}
+	a.drain()
+	for i := range o.units { // long blocks, and words that lead in to nothing
+		u := &o.units[i]
+		if u.flags&taken == 0 && !u.class.code() {
+			a.push(int32(i))
+		}
+	}
+	a.drain()
+	a.code = true
+	for i := range o.units {
+		if o.units[i].class.code() {
+			a.push(int32(i))
+		}
+	}
+	a.drain()
+	for i := range o.units {
+		o.units[i].flags &^= taken
+	}
+}
 
-// fit renders the chosen units, fills the rest that rounding leaves, and ensures that the result is not too long.
-func (e *extractor) fit(p *pool, req Request, room int) []Segment {
-	var segs []Segment
-	for range 4 {
-		segs = e.fewerNames(p, req.Items)
-		used := e.sizes.size(segs)
-		if used > room {
+// lines returns the units of the line that every exchange gets first: the beginning of what the user said each time, and
+// the first sentence of what the assistant said last. The last exchange comes first, then the first, then later ones
+// before earlier ones.
+func (o *order) lines() []int32 {
+	of := exchangesOf(o.items)
+	n := of[len(o.items)-1] + 1
+	heads := make([][]int32, n)
+	const enough = 160 // bytes of a request
+	size, from := 0, int32(-1)
+	outcome := make([]int32, n) // the last closing item of each exchange
+	for i := range o.items {
+		if o.items[i].Closing {
+			outcome[of[i]] = int32(i)
+		}
+	}
+	for i := range o.units {
+		u := &o.units[i]
+		x := of[u.item]
+		if u.item != from {
+			size, from = 0, u.item
+		}
+		it := &o.items[u.item]
+		switch {
+		case u.flags&(lead|bulky) != 0 && u.class != userClass, u.class == pasted:
+		case u.class == userClass, it.Label == "copied":
+			if size < enough && (size == 0 || size+len(u.text) < 2*enough) {
+				heads[x] = append(heads[x], int32(i))
+				size += len(u.text)
+			} else {
+				size = enough
+			}
+		case u.class == closing:
+			short := !strings.HasPrefix(u.text, "|") && (len(u.text) < 240 || !strings.HasPrefix(u.text, "```"))
+			if u.item != outcome[x] && narrates().MatchString(u.text) {
+				continue // he interrupted a step
+			}
+			if short && (size < 26 || size < 80 && u.line == o.units[i-1].line) {
+				heads[x] = append(heads[x], int32(i))
+				size += len(u.text)
+			}
+		}
+	}
+	var out []int32
+	add := func(x int) { out, heads[x] = append(out, heads[x]...), nil }
+	add(n - 1)
+	add(0)
+	for x := n - 1; x >= 0; x-- {
+		add(x)
+	}
+	return out
+}
+
+// An arranger takes units one after the other, each time the one with the greatest value for its cost.
+type arranger struct {
+	*order
+	code     bool
+	seen     []uint16 // how often each term was taken
+	children map[int32][]int32
+	queue    candidates
+}
+
+type candidate struct {
+	unit  int32
+	score float64
+}
+
+type candidates []candidate
+
+func (q candidates) Len() int { return len(q) }
+func (q candidates) Less(i, j int) bool {
+	return q[i].score > q[j].score || q[i].score == q[j].score && q[i].unit < q[j].unit
+}
+func (q candidates) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
+func (q *candidates) Push(x any)   { *q = append(*q, x.(candidate)) }
+func (q *candidates) Pop() any {
+	old := *q
+	x := old[len(old)-1]
+	*q = old[:len(old)-1]
+	return x
+}
+
+func (a *arranger) push(i int32) { heap.Push(&a.queue, candidate{i, a.score(i)}) }
+
+// The value of a new name, of a new word, and of a sentence that has neither, for each token.
+const (
+	nameValue = 3
+	wordValue = 1
+	baseValue = .12
+)
+
+// gain is what a unit adds to what was taken.
+func (a *arranger) gain(u *unit) float64 {
+	g := baseValue * float64(u.cost)
+	for _, t := range u.terms {
+		v := float64(wordValue)
+		if t < 0 {
+			t, v = -1-t, nameValue
+		}
+		g += v / float64(1+3*int(a.seen[t]))
+	}
+	return g * float64(u.prior)
+}
+
+// score is the value of a unit for each token that it costs, with the parents that it needs.
+func (a *arranger) score(i int32) float64 {
+	gain, cost := 0.0, 2.0
+	for ; i >= 0; i = a.units[i].parent {
+		u := &a.units[i]
+		if u.flags&taken != 0 {
 			break
 		}
-		least := int64(1)
-		if used < room*9/10 {
-			least = 0 // a line without new concepts is better than none
+		g := a.gain(u)
+		if u.flags&lead != 0 {
+			g /= 2
 		}
-		if p.fill(room-used, least, anyUnit) == 0 {
+		gain += g
+		cost += float64(u.cost)
+	}
+	return gain / math.Pow(cost, .95)
+}
+
+// drain takes all that was pushed. What has lost value since it was pushed waits again.
+func (a *arranger) drain() {
+	for a.queue.Len() > 0 {
+		c := a.queue[0]
+		if a.units[c.unit].flags&taken != 0 {
+			heap.Pop(&a.queue)
+			continue
+		}
+		if s := a.score(c.unit); s < c.score*.999 {
+			a.queue[0].score = s
+			heap.Fix(&a.queue, 0)
+			continue
+		}
+		heap.Pop(&a.queue)
+		a.take(c.unit)
+	}
+}
+
+// take takes a unit with its parents. What has the same parents is worth more then.
+func (a *arranger) take(i int32) {
+	var s step
+	for k := i; k >= 0 && a.units[k].flags&taken == 0; k = a.units[k].parent {
+		u := &a.units[k]
+		u.flags |= taken
+		s.units = append(s.units, k)
+		s.cost += u.cost
+		for _, t := range u.terms {
+			if t < 0 {
+				t = -1 - t
+			}
+			if a.seen[t] < math.MaxUint16 {
+				a.seen[t]++
+			}
+		}
+	}
+	if len(s.units) == 0 {
+		return
+	}
+	if a.code {
+		a.order.code = append(a.order.code, s)
+	} else {
+		a.said = append(a.said, s)
+	}
+	if a.code {
+		return
+	}
+	for _, k := range s.units {
+		for _, child := range a.children[k] {
+			if u := &a.units[child]; u.flags&(taken|lead|bulky) == 0 && a.queue.Len() > 0 {
+				a.push(child)
+			}
+		}
+	}
+}
+
+// fit returns the longest beginning of the order that fits into room, in plain tokens.
+func (o *order) fit(z sizer, room int) Summary {
+	n, sum := 0, 0
+	for n < len(o.said) && sum+int(o.said[n].cost) <= room {
+		sum += int(o.said[n].cost)
+		n++
+	}
+	chosen := make([]bool, len(o.units))
+	set := func(steps []step, on bool) {
+		for _, s := range steps {
+			for _, u := range s.units {
+				chosen[u] = on
+			}
+		}
+	}
+	try := func(k int) bool {
+		clear(chosen)
+		set(o.said[:k], true)
+		return z.size(o.digest(chosen)) <= room
+	}
+	low, high := 0, len(o.said) // try(low) is true, or low is 0; try(high+1) would be false
+	for low < high {
+		k := (low + high + 1) / 2
+		if low == 0 && high == len(o.said) { // near the estimate
+			k = max(1, min(high, n*9/10))
+		} else if high == len(o.said) && k > low+max(8, low/8) {
+			k = low + max(8, low/8)
+		}
+		if try(k) {
+			low = k
+		} else {
+			high = k - 1
+		}
+	}
+	clear(chosen)
+	set(o.said[:low], true)
+	s := Summary{Segments: o.digest(chosen), Whole: low == len(o.said)}
+	if low == 0 { // the first line is too long: what fits of the others
+		s.Segments = o.anything(z, chosen, room)
+		s.Whole = true
+		return s
+	}
+	if s.Whole {
+		s = o.withCode(z, chosen, room, s)
+	}
+	return s
+}
+
+// anything takes what fits of the lines of the exchanges, without headings.
+func (o *order) anything(z sizer, chosen []bool, room int) []Segment {
+	var out []Segment
+	for tries, i := 0, 0; i < len(o.said) && tries < 64; i++ {
+		if int(o.said[i].cost) > room+8 {
+			continue
+		}
+		tries++
+		for _, u := range o.said[i].units {
+			chosen[u] = true
+		}
+		segs := slices.DeleteFunc(o.digest(chosen), func(s Segment) bool { return s.Role == "heading" })
+		if z.size(segs) <= room {
+			out = segs
+			continue
+		}
+		for _, u := range o.said[i].units {
+			chosen[u] = false
+		}
+	}
+	for i := 0; out == nil && i < len(o.said) && i < 64; i++ {
+		out = o.beginning(z, o.said[i].units[0], room)
+	}
+	return out
+}
+
+// beginning returns the first words of a unit that fit into room, if they say something. Nothing else is said then.
+func (o *order) beginning(z sizer, i int32, room int) []Segment {
+	u := o.units[i]
+	words := strings.Fields(cut(u.text, 16*room))
+	if len(words) > room {
+		words = words[:room]
+	}
+	it := &o.items[u.item]
+	for n := len(words) - 1; n >= minWords; n-- {
+		segs := []Segment{{Role: roleOf(it.Kind), Label: it.Label, Text: strings.Join(words[:n], " ") + " …", Src: it.sources()}}
+		if z.size(segs) <= room {
 			return segs
 		}
 	}
-	return e.shorten(p, req, room)
+	return nil
 }
 
-// shorten renders the chosen units without the last ones that exceed the room. It drops several units at once according
-// to their costs, to render the text only a few times.
-func (e *extractor) shorten(p *pool, req Request, room int) []Segment {
-	segs := e.fewerNames(p, req.Items)
-	for k := len(p.order) - 1; k >= 0; {
-		excess := e.sizes.size(segs) - room
-		if excess <= 0 {
-			break
+// withCode adds whole changes and errors, up to a third of the version.
+func (o *order) withCode(z sizer, chosen []bool, room int, s Summary) Summary {
+	size := z.size(s.Segments)
+	most := min(room-size, size/2)
+	left := most
+	s.Whole = size/2 < room-size
+	for _, c := range o.code {
+		if int(c.cost) > left || int(c.cost) > max(200, most/4) {
+			continue
 		}
-		dropped := false
-		for ; k >= 0 && excess > 0; k-- {
-			if i := p.order[k]; p.taken[i] {
-				p.drop(int(i))
-				dropped = true
-				excess -= int(p.units.at(i).cost)
-			}
-		}
-		if dropped {
-			segs = e.fewerNames(p, req.Items)
+		left -= int(c.cost)
+		for _, u := range c.units {
+			chosen[u] = true
 		}
 	}
-	return segs
+	for k := len(o.code) - 1; ; k-- {
+		segs := o.digest(chosen)
+		if z.size(segs) <= size+most {
+			s.Segments = segs
+			return s
+		}
+		for ; k >= 0 && !chosen[o.code[k].units[0]]; k-- {
+		}
+		if k < 0 {
+			return s
+		}
+		for _, u := range o.code[k].units {
+			chosen[u] = false
+		}
+	}
 }

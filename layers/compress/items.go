@@ -3,158 +3,159 @@ package compress
 import (
 	"fmt"
 	"iter"
+	"sort"
 	"strconv"
 	"strings"
 
-	"github.com/memvcs/mem/layers/compress/anchors"
+	"github.com/memvcs/mem/layers/exchange"
 	"github.com/memvcs/mem/layers/refine"
 )
 
-// Items converts the entries of an L1 to items. echo reports whether the typed text of a message is an echo, which mem
-// wrote or a fork copied: it does not count as typed. It may be nil. The changed lines of edits become items
-// of kind [Diff]: [Run] uses them only when there is room. Texts that are too large for memory are written to spill
-// and not into the items, which [Run] and [Spill.Text] know; it may be nil.
-func Items(entries iter.Seq2[refine.Entry, error], echo func(n int) bool, spill *Spill) ([]Item, error) {
-	b := builder{spill: spill}
-	for e, err := range entries {
-		if err != nil {
-			return nil, fmt.Errorf("read items: %w", err)
-		}
-		switch {
-		case e.Prompt() && e.Said == "":
-		case e.Name == "answer" && e.Prompt():
-			b.dialog(e)
-		case e.Prompt() && echo != nil && echo(e.N):
-			b.add(Item{N: e.N, Kind: Recap, Text: e.Said})
-		case e.Typed():
-			if e.Request() {
-				b.close()
-			}
-			b.add(Item{N: e.N, Kind: User, Text: e.Said})
-		case e.Prompt():
-			b.close()
-			b.add(Item{N: e.N, Kind: Script, Text: e.Said})
-		case e.Role == "user":
-			b.add(Item{N: e.N, Kind: Recap, Text: e.Said})
-		case e.Role == "assistant":
-			b.add(Item{N: e.N, Kind: Assistant, Text: e.Said})
-			if !e.Side {
-				b.last = len(b.items)
-			}
-		case e.Role == "summary" && e.Name != "boundary":
-			b.add(Item{N: e.N, Kind: Recap, Text: e.Said})
-		case e.Role == "tool":
-			b.tool(e)
-		case e.Role == "note":
-			b.add(Item{N: e.N, Kind: Call, Text: strings.TrimSpace(e.Name + " " + e.Target + " " + e.Said)})
-		}
+// Items converts the entries of an L1 to items. echo reports whether the prompt of a message is a copy, which mem wrote
+// or a fork copied: it does not count as typed. It may be nil.
+func Items(entries iter.Seq2[refine.Entry, error], echo func(n int) bool) ([]Item, error) {
+	xs, err := exchange.Of(entries, echo)
+	if err != nil {
+		return nil, fmt.Errorf("read items: %w", err)
 	}
-	b.close()
-	return b.items, nil
+	var items []Item
+	for i := range xs {
+		items = append(items, itemsOf(&xs[i])...)
+	}
+	return items, nil
 }
 
-type builder struct {
-	spill *Spill
-	items []Item
-	last  int // index behind the last words of the assistant
-}
-
-func (b *builder) add(it Item) {
-	if strings.TrimSpace(it.Text) != "" || it.Kind == Edit && it.Target != "" {
-		b.items = append(b.items, b.spill.KeepItem(it))
+// itemsOf returns the items of an exchange, in the order of their messages.
+func itemsOf(x *exchange.Exchange) []Item {
+	var out []Item
+	command := ""
+	if x.By == exchange.Slash {
+		command = oneLine(x.Request.Text, 80)
 	}
-}
-
-// close marks the last words of the assistant before the user speaks again.
-func (b *builder) close() {
-	if b.last > 0 {
-		b.items[b.last-1].Closing = true
-		b.last = 0
-	}
-}
-
-// dialog adds the questions of a dialog, which the model asked, and the user's answers.
-func (b *builder) dialog(e refine.Entry) {
-	var asked []string
-	for _, a := range e.Dialog {
-		asked = append(asked, a.Question)
-	}
-	b.add(Item{N: e.N, Kind: Assistant, Text: strings.Join(asked, "\n")})
-	kind := User
-	if e.Script {
-		kind = Script
-	}
-	b.add(Item{N: e.N, Kind: kind, Text: e.Said})
-}
-
-func (b *builder) tool(e refine.Entry) {
-	switch {
-	case e.Diff != "" || len(e.Symbols) > 0 || edits[e.Name]:
-		file, line := e.Target, 0
-		if k := strings.LastIndexByte(file, ':'); k > 0 && strings.Trim(file[k+1:], "0123456789") == "" {
-			line, _ = strconv.Atoi(file[k+1:]) // a number too great for a line is none
-			file = file[:k]
+	add := func(it Item) {
+		if strings.TrimSpace(it.Text) != "" || it.Target != "" {
+			it.X, it.Time, it.By = x.From, x.Start, command
+			out = append(out, it)
 		}
-		b.add(Item{N: e.N, Kind: Edit, Target: file, Line: line, Text: strings.Join(e.Symbols, " ")})
-		b.add(Item{N: e.N, Kind: Diff, Text: e.Diff})
-	case e.Cmd != "":
-		text := "$ " + e.Cmd
-		if e.Exit != 0 {
-			text = "$ " + oneLine(e.Cmd, 200) + " -> exit " + strconv.Itoa(e.Exit)
-		}
-		b.add(Item{N: e.N, Kind: Command, Text: text})
-		for _, f := range staged(e.Cmd) {
-			b.add(Item{N: e.N, Kind: Edit, Target: f})
-		}
-	case e.Name != "result":
-		b.add(Item{N: e.N, Kind: Call, Text: strings.TrimSpace(e.Name + " " + e.Target)})
 	}
-	b.add(Item{N: e.N, Kind: Assistant, Text: e.Said}) // a plan
-	switch {
-	case e.Result == "ok", e.Result == "":
-	case e.Name == "Task", e.Name == "Agent":
-		b.add(Item{N: e.N, Kind: Recap, Text: e.Result})
-	default:
-		b.add(Item{N: e.N, Kind: Failure, Text: firstLines(e.Result, 3)})
+	ask := Item{N: x.Request.N, Text: x.Request.Text}
+	switch x.By {
+	case exchange.User:
+		ask.Kind = User
+	case exchange.Script:
+		ask.Kind = Script
+	case exchange.Copy:
+		ask.Kind, ask.Label = Recap, "copied"
+	case exchange.Agent:
+		ask.Kind = Recap
 	}
-	b.add(Item{N: e.N, Kind: Failure, Text: strings.Join(e.Errors, "\n")})
-}
-
-// staged returns the files that a shell command passes to git add, mv or rm: they have changed.
-func staged(cmd string) []string {
-	var files []string
-	for rest := cmd; ; {
-		k := strings.Index(rest, "git ")
-		if k < 0 {
-			return files
-		}
-		rest = rest[k+len("git "):]
-		args := rest
-		if k := strings.IndexAny(args, "&|;\n<>"); k >= 0 {
-			args = args[:k]
-		}
-		words := strings.Fields(args)
-		if len(words) < 2 || words[0] != "add" && words[0] != "mv" && words[0] != "rm" {
+	if x.By != exchange.Nobody && x.By != exchange.Slash {
+		add(ask)
+	}
+	closing := closings(x)
+	for _, s := range x.Summaries {
+		add(Item{N: s.N, Kind: Recap, Text: s.Text, Label: summaryLabel(s)})
+	}
+	said := map[string]bool{}
+	for _, s := range x.Texts {
+		if len(s.Text) > 80 && said[s.Text] || s.Text == "No response requested." { // the client asked for it again
 			continue
 		}
-		for _, w := range words[1:] {
-			if w = strings.Trim(w, `"'`); anchors.FileName(w[strings.LastIndexByte(w, '/')+1:]) &&
-				!strings.ContainsAny(w, "*?$(") {
-				files = append(files, w)
-			}
+		said[s.Text] = true
+		add(Item{N: s.N, Kind: Assistant, Text: s.Text, Closing: closing[s.N]})
+	}
+	for _, s := range x.Plans {
+		add(Item{N: s.N, Kind: Assistant, Text: s.Text})
+	}
+	whole := false
+	for _, d := range x.Dialogs {
+		kind := User
+		if d.Script {
+			kind = Script
+		}
+		add(Item{N: d.N, Kind: Assistant, Text: d.Question, Label: "asked"})
+		if d.Said != "" {
+			whole = strings.Contains(d.Said, "##keepit") // a marker counts in all that was said
+		}
+		switch {
+		case whole:
+			add(Item{N: d.N, Kind: kind, Text: d.Said})
+		default:
+			add(Item{N: d.N, Kind: kind, Text: d.Answer})
 		}
 	}
+	for _, q := range x.Questions {
+		add(Item{N: q.N, Kind: Assistant, Text: q.Text, Label: "asked"})
+	}
+	for _, r := range x.Refusals {
+		add(Item{N: r.N, Kind: Call, Label: "answer", Text: "the user refused: " + oneLine(r.Of, 80)})
+		kind := User
+		if r.Script {
+			kind = Script
+		}
+		add(Item{N: r.N, Kind: kind, Text: r.Reason})
+	}
+	for _, r := range x.Reports {
+		add(Item{N: r.N, Kind: Recap, Text: r.Text, Label: "report of an agent: " + oneLine(r.Task, 80)})
+	}
+	for _, e := range x.Edits {
+		add(Item{N: e.N, Kind: Edit, Target: e.File, Line: e.Line, Diff: e.Diff, Added: e.Added,
+			Removed: e.Removed, Text: strings.Join(e.Symbols, " ")})
+	}
+	for _, c := range x.Commands {
+		add(Item{N: c.N, Kind: Command, Text: c.Cmd, Label: ending(c)})
+	}
+	for _, f := range x.Failures {
+		add(Item{N: f.N, Kind: Failure, Text: strings.Join(f.Lines, "\n"), Label: f.Of, Target: f.Tool, Fixed: f.Fixed > 0,
+			Line: f.Fixed})
+	}
+	for _, n := range x.Notes {
+		add(Item{N: n.N, Kind: Call, Text: strings.TrimSpace(n.Name + " " + n.Text)})
+	}
+	for _, c := range x.Calls {
+		add(Item{N: c.N, Kind: Call, Target: c.Tool, Text: c.Target})
+	}
+	sort.SliceStable(out, func(i, j int) bool { return out[i].N < out[j].N })
+	return out
 }
 
-var edits = map[string]bool{"Edit": true, "MultiEdit": true, "Write": true, "NotebookEdit": true}
-
-func firstLines(s string, n int) string {
-	for i := range len(s) {
-		if s[i] == '\n' {
-			if n--; n == 0 {
-				return s[:i]
+// closings returns the messages with the last words of the assistant before the user speaks again.
+func closings(x *exchange.Exchange) map[int]bool {
+	last := map[int]bool{}
+	mark := func(before int) {
+		for i := len(x.Texts) - 1; i >= 0; i-- {
+			if x.Texts[i].N < before {
+				last[x.Texts[i].N] = true
+				return
 			}
 		}
 	}
-	return s
+	for _, d := range x.Dialogs {
+		mark(d.N)
+	}
+	for _, r := range x.Refusals {
+		mark(r.N)
+	}
+	mark(x.To + 1)
+	return last
+}
+
+func summaryLabel(s exchange.Summary) string {
+	if s.Covers == 0 {
+		return "summary"
+	}
+	return fmt.Sprintf("summary of #%d..%d", max(1, s.N-s.Covers), s.N-1)
+}
+
+// ending says how a command ended, if that is known.
+func ending(c exchange.Command) string {
+	switch {
+	case c.Exit != 0:
+		return "exit " + strconv.Itoa(c.Exit)
+	case c.Verdict == exchange.Failed:
+		return "failed"
+	case c.Verdict == exchange.Passed:
+		return "passed"
+	}
+	return ""
 }

@@ -66,7 +66,7 @@ func extractPins(in Input, p Plan) ([]Item, []pin, error) {
 		}
 		if it.Kept && len(spans) > 0 {
 			s := spans[0]
-			if spans = spans[1:]; s.Message != it.N || s.End-s.Start != it.length() {
+			if spans = spans[1:]; s.Message != it.N || s.End-s.Start != len(it.Text) {
 				return nil, nil, fmt.Errorf("message %d has no kept text of %d bytes", s.Message, s.End-s.Start)
 			}
 			if kept[s] {
@@ -75,7 +75,7 @@ func extractPins(in Input, p Plan) ([]Item, []pin, error) {
 			}
 			it.Weight = int(s.Weight)
 		}
-		at, text := 0, in.Text(&it)
+		at, text := 0, it.Text
 		rest := func(to, weight int) {
 			part := withoutTags(text[at:to])
 			switch f := it; {
@@ -83,7 +83,7 @@ func extractPins(in Input, p Plan) ([]Item, []pin, error) {
 			case len(part) == len(text) && weight <= it.Weight:
 				out = append(out, it)
 			default:
-				f.Text, f.spilled, f.size, f.Weight = part, 0, 0, max(weight, it.Weight)
+				f.Text, f.Weight = part, max(weight, it.Weight)
 				out = append(out, f)
 			}
 			at = to
@@ -91,7 +91,7 @@ func extractPins(in Input, p Plan) ([]Item, []pin, error) {
 		for len(spans) > 0 && !it.Kept && spans[0].Message == it.N {
 			s := spans[0]
 			spans = spans[1:]
-			if s.Start < at || s.End < s.Start || s.End > it.length() {
+			if s.Start < at || s.End < s.Start || s.End > len(it.Text) {
 				return nil, nil, fmt.Errorf("message %d has no bytes %d to %d to keep", s.Message, s.Start, s.End)
 			}
 			rest(s.Start, 0)

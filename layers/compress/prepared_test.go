@@ -18,8 +18,7 @@ func TestPrepared(t *testing.T) {
 	for seed := range int64(3) {
 		items, stats, marks := session(seed, 120)
 		items = withDiffs(items)
-		lying, _ := lying(t, items)
-		ready := Prepare(Input{Items: lying.items, Output: outputs(items), Spill: lying.Spill})
+		ready := Prepare(Input{Items: items})
 		aggressive := keepit.Aggressive
 		var all sync.WaitGroup
 		for _, s := range []Settings{{Tokens: 90}, {Tokens: 400}, {Ratio: 40}, {Ratio: 2}, {Preset: "standard"}, {Ratio: 3, Level: &aggressive},
@@ -29,7 +28,7 @@ func TestPrepared(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want, wrong := Run(ctx, Input{Items: items, Output: outputs(items)}, p, Extract{})
+			want, wrong := Run(ctx, Input{Items: items}, p, Extract{})
 			all.Go(func() {
 				got, err := ready.Run(ctx, p, Extract{})
 				if fmt.Sprint(err) != fmt.Sprint(wrong) || !bytes.Equal(got.Body, want.Body) || got.Tokens != want.Tokens ||

@@ -2,7 +2,9 @@ package compress
 
 import (
 	"sort"
+	"strconv"
 	"strings"
+	"time"
 )
 
 // Recall converts the segments of a version to items, to make a smaller version of it. The items name the messages of
@@ -10,60 +12,97 @@ import (
 // in order, or none.
 func Recall(segs []Segment) []Item {
 	var items []Item
+	x, at := 0, ""
+	closing := -1
 	for _, s := range segs {
-		it := Item{N: s.Src[0][0], To: s.Src[len(s.Src)-1][1], Text: s.Text}
+		if s.Role == "heading" {
+			x, at = headingOf(s.Text)
+			closing = -1
+			continue
+		}
+		it := Item{N: s.Src[0][0], To: s.Src[len(s.Src)-1][1], X: x, Time: at, Text: s.Text, Label: s.Label}
 		if len(s.Src) > 1 {
 			it.Src = s.Src
 		}
 		switch {
 		case s.Keep != "":
 			it.Kind, it.Kept = User, true
-			items = append(items, it)
 		case s.Role == "user":
 			it.Kind, it.Partial = Answer, s.Partial // there are no marks in it
-			items = append(items, it)
 		case s.Role == "script":
 			it.Kind = Script
-			items = append(items, it)
+		case s.Role == "assistant" && s.Label == "asked":
+			it.Kind = Assistant
 		case s.Role == "assistant":
 			it.Kind, it.Closing = Assistant, true
-			items = append(items, it)
+			if closing >= 0 {
+				items[closing].Closing = false
+			}
+			closing = len(items)
 		default:
-			items = append(items, tools(it)...)
+			items = append(items, tools(it, s)...)
+			continue
 		}
+		if it.Kind != Assistant {
+			closing = -1
+		}
+		items = append(items, it)
 	}
 	sort.SliceStable(items, func(i, j int) bool { return items[i].N < items[j].N })
 	return items
 }
 
-// tools converts a segment in the role of tools: a list, a command, an error or other text.
-func tools(it Item) []Item {
-	if !strings.Contains(it.Text, "\n") {
-		if c, names, ok := listOf(it.Text); ok {
-			return listItems(it, c, strings.Split(names, ", "))
-		}
+// headingOf reads a heading: the first message of the exchange and its time, of which the year is not known.
+func headingOf(text string) (x int, at string) {
+	number, when, _ := strings.Cut(strings.TrimPrefix(text, "#"), " · ")
+	when, _, _ = strings.Cut(when, ", continued")
+	x, _ = strconv.Atoi(strings.TrimSuffix(number, ", continued")) // 0: a heading of another device, which is left out
+	if t, err := time.Parse("Jan 2 15:04", when); err == nil {
+		at = t.Format(time.RFC3339)
 	}
-	switch {
-	case strings.HasPrefix(it.Text, "$ "):
-		it.Kind = Command
-	case strings.Contains(it.Text, "FAIL") || strings.Contains(it.Text, "rror") || strings.Contains(it.Text, "panic"):
-		it.Kind = Failure
-	default:
-		it.Kind = Recap
-	}
-	return []Item{it}
+	return x, at
 }
 
-// listItems are the items of the names of a list.
-func listItems(it Item, c class, names []string) []Item {
-	if c == file {
-		items := make([]Item, len(names))
-		for i, name := range names {
-			items[i] = it
-			items[i].Kind, items[i].Target, items[i].Text = Edit, name, ""
+var entry = pattern(`^(.*?)(?: \(\+(\d+) −(\d+)\))?(?:: ([^:]*))?$`)
+
+// tools converts a segment in the role of tools: a list, a change, a failure or other text.
+func tools(it Item, s Segment) []Item {
+	kind, of, _ := strings.Cut(s.Label, " ")
+	switch kind {
+	case "files":
+		var items []Item
+		for e := range strings.SplitSeq(s.Text, "; ") {
+			m := entry().FindStringSubmatch(e)
+			x := it
+			x.Kind, x.Label, x.Target, x.Text = Edit, "", m[1], strings.ReplaceAll(m[4], ",", "")
+			x.Added, _ = strconv.Atoi(m[2])
+			x.Removed, _ = strconv.Atoi(m[3])
+			items = append(items, x)
 		}
 		return items
+	case "commands":
+		var items []Item
+		for e := range strings.SplitSeq(s.Text, "; ") {
+			x := it
+			x.Kind = Command
+			x.Text, x.Label, _ = strings.Cut(e, " → ")
+			items = append(items, x)
+		}
+		return items
+	case "changes":
+		it.Kind, it.Label, it.Diff, it.Text = Edit, "", s.Text, ""
+		file, line, _ := strings.Cut(of, ":")
+		it.Target = file
+		it.Line, _ = strconv.Atoi(line)
+		return []Item{it}
+	case "failed":
+		it.Kind = Failure
+		var later string
+		if it.Label, later, it.Fixed = strings.Cut(of, "; it passed later, #"); it.Fixed {
+			it.Line, _ = strconv.Atoi(later)
+		}
+		return []Item{it}
 	}
-	it.Kind, it.Text = Edit, strings.Join(names, " ")
+	it.Kind = Recap
 	return []Item{it}
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"slices"
 	"sort"
 	"strings"
@@ -18,15 +17,7 @@ type Input struct {
 	// Items are the entries of L1 in order, as [Items] makes them. The Text of a User item is exactly what was
 	// typed in its message: the offsets of spans count in it.
 	Items []Item
-	// Output yields what tools returned in the messages from..to, in order, as items of kind [Output]. It is only
-	// asked when the budget has room for more than Items hold. It may be nil.
-	Output func(ctx context.Context, from, to int) iter.Seq2[Item, error]
-	// Spill holds the texts that Items do not. It may be nil.
-	Spill *Spill
 }
-
-// Text returns the text of one of the items.
-func (in Input) Text(it *Item) string { return in.Spill.Text(it) }
 
 // A Result is a finished version.
 type Result struct {
@@ -40,12 +31,10 @@ type Result struct {
 var ErrEngineGone = errors.New("made by another version of the engine")
 
 // Run carries out a plan. Run promises that the tokens of the result are at most p.Budget, measured by the plan's
-// counter on [Text] of the segments and on [Markdown] of them, and that every kept span is there byte for byte, in
+// counter on [Text] of the segments, and that every kept span is there byte for byte, in
 // order; otherwise it fails. The error is a [*PinError] if the kept spans alone are too large.
 func Run(ctx context.Context, in Input, p Plan, engine Summarizer) (Result, error) {
-	k := Prepare(in)
-	k.once = true
-	return k.Run(ctx, p, engine)
+	return Prepare(in).Run(ctx, p, engine)
 }
 
 // A run executes a plan.
@@ -54,7 +43,6 @@ type run struct {
 	plan   Plan
 	count  Counter
 	engine Summarizer
-	own    bool // the engine is Extract
 	pins   []pin
 	parts  []*part
 	sizes  sizer
@@ -64,15 +52,14 @@ type run struct {
 type part struct {
 	Part
 	items []Item
-	tier  *tier
 	room  int // tokens that are not for pins
 	used  int
-	extra int // what was added to the items: 1 = detail, 2 = tool output, too
+	whole bool // more room would change nothing
 	segs  []Segment
 }
 
 // shareBudget gives every tier the tokens that its pins leave; what the pins of a tier exceed it by, the others lose.
-func (r *run) shareBudget(tiers []*tier) error {
+func (r *run) shareBudget(tiers [][]Item) error {
 	pinned := pinTokens(r.count, r.sizes, pinSegments(r.pins))
 	if pinned > r.plan.Budget {
 		e := &PinError{Need: pinned, Budget: r.plan.Budget}
@@ -83,7 +70,7 @@ func (r *run) shareBudget(tiers []*tier) error {
 	}
 	sum := 0
 	for i, t := range r.plan.Tiers {
-		p := &part{Part: t, room: t.Budget, tier: tiers[i], items: tiers[i].said}
+		p := &part{Part: t, room: t.Budget, items: tiers[i]}
 		for _, pin := range r.pins {
 			if t.From <= pin.Message && pin.Message <= t.To {
 				p.room -= r.count.Scale(tokens.Raw(pin.text) + 2)
@@ -114,12 +101,10 @@ func (r *run) summarizeTiers(ctx context.Context) error {
 		left, hungry := r.plan.Budget-r.tokens(), 0
 		todo = nil
 		for _, p := range r.parts {
-			if p.used >= p.room*9/10 && p.used > 0 {
+			if !p.whole && p.used > 0 {
 				todo = append(todo, p)
 				hungry += p.room
-				if r.own {
-					left -= p.room - p.used
-				}
+				left -= p.room - p.used
 			}
 		}
 		if left < r.plan.Budget/20+8 || hungry == 0 {
@@ -127,6 +112,12 @@ func (r *run) summarizeTiers(ctx context.Context) error {
 		}
 		for _, p := range todo {
 			p.room += int(int64(left) * int64(p.room) / int64(hungry))
+		}
+	}
+	if last := r.newest(); last != nil && r.largest().used == 0 { // no line fits into the part of any tier
+		last.room = max(0, r.plan.Budget-pinTokens(r.count, r.sizes, pinSegments(r.pins)))
+		if err := r.summarize(ctx, last); err != nil {
+			return err
 		}
 	}
 	for excess := r.tokens() - r.plan.Budget; excess > 0; excess = r.tokens() - r.plan.Budget {
@@ -137,6 +128,16 @@ func (r *run) summarizeTiers(ctx context.Context) error {
 		p.room = max(0, min(p.room, p.used)-excess)
 		if err := r.summarize(ctx, p); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// newest returns the last tier with items.
+func (r *run) newest() *part {
+	for _, p := range slices.Backward(r.parts) {
+		if len(p.items) > 0 {
+			return p
 		}
 	}
 	return nil
@@ -157,47 +158,19 @@ func (r *run) tokens() int { return r.count.Scale(r.sizes.size(r.insertPins())) 
 
 func (r *run) summarize(ctx context.Context, p *part) error {
 	p.segs, p.used = nil, 0
-	if p.room == 0 {
-		return nil
-	}
-	room := r.count.Unscale(p.room)
-	roomy := r.own && isRoomy(p.items, room, p.Level)
-	if p.extra == 0 && (roomy || r.in.leavesRoom(p.items, room)) {
-		p.extra++
-		p.items = p.tier.detailed()
-	}
-	if p.extra == 1 && r.in.Output != nil && (roomy || r.in.leavesRoom(p.items, room)) {
-		p.extra++
-		items, err := p.tier.full(ctx, r.in, p.Part)
-		if err != nil {
-			return err
-		}
-		p.items = items
-	}
-	if len(p.items) == 0 {
+	if p.room == 0 || len(p.items) == 0 {
 		return nil
 	}
 	s, err := r.engine.Summarize(ctx, Request{Items: p.items, Budget: p.room, Count: r.count, Level: p.Level})
 	if err != nil {
 		return fmt.Errorf("compress messages %d to %d: %w", p.From, p.To, err)
 	}
-	p.segs = s.Segments
+	p.segs, p.whole = s.Segments, s.Whole
 	if p.used = r.count.Scale(r.sizes.size(p.segs)); p.used > p.room {
 		return fmt.Errorf("compress messages %d to %d: engine %s used %d tokens of %d", p.From, p.To, r.engine.ID(),
 			p.used, p.room)
 	}
 	return nil
-}
-
-// leavesRoom says whether all of the items would leave a good part of room (plain tokens) unused.
-func (in Input) leavesRoom(items []Item, room int) bool {
-	raw := 0
-	for _, it := range items {
-		if raw += tokens.Raw(in.Text(&it)) + 2; raw > room*5/4 {
-			return false
-		}
-	}
-	return true
 }
 
 // insertPins puts the pins back where they were.
@@ -242,7 +215,7 @@ func (r *run) markPartial(segs []Segment) {
 				continue
 			}
 			if item != k {
-				typed, item = singleSpaced(r.in.Text(it)), k
+				typed, item = singleSpaced(it.Text), k
 			}
 			if strings.Contains(typed, text) {
 				s.Partial, script = false, false
@@ -281,8 +254,7 @@ func (r *run) finish(pins []pin) (Result, error) {
 	if len(pins) > 0 {
 		return Result{}, fmt.Errorf("pinned text of message %d was lost", pins[0].Message)
 	}
-	text, _ := r.sizes.both(res.Segments)
-	res.Tokens = r.count.Scale(text)
+	res.Tokens = r.count.Scale(r.sizes.size(res.Segments))
 	if res.Tokens > r.plan.Budget {
 		return Result{}, fmt.Errorf("compress to %d tokens: the result has %d", r.plan.Budget, res.Tokens)
 	}

@@ -11,39 +11,6 @@ import (
 	"github.com/memvcs/mem/layers/keepit"
 )
 
-// Text returns segments for a terminal or a model: text of the user after "> ", other text as it is, kept texts as they
-// were typed. Budgets are measured on this form.
-func Text(segs []Segment) string {
-	var b strings.Builder
-	for _, s := range segs {
-		s.write(&b)
-	}
-	return b.String()
-}
-
-// Markdown returns segments as a page: the lines of [Text] with an empty line between segments. [Run] keeps the budget
-// in this form too.
-func Markdown(segs []Segment) string {
-	var b strings.Builder
-	for i, s := range segs {
-		if i > 0 {
-			b.WriteByte('\n')
-		}
-		s.write(&b)
-	}
-	return b.String()
-}
-
-func (s Segment) write(b *strings.Builder) {
-	if s.Role == "user" && s.Keep == "" {
-		b.WriteString("> ")
-		b.WriteString(strings.ReplaceAll(s.Text, "\n", "\n> "))
-	} else {
-		b.WriteString(s.Text)
-	}
-	b.WriteByte('\n')
-}
-
 // Encode returns segments as JSON lines, the form in which a version is stored.
 func Encode(segs []Segment) ([]byte, error) {
 	var b bytes.Buffer
@@ -99,9 +66,9 @@ func Segments(r io.Reader) iter.Seq2[Segment, error] {
 
 func (s Segment) check() error {
 	switch s.Role {
-	case "user", "script", "assistant", "tool":
+	case "user", "script", "assistant", "tool", "heading":
 	default:
-		return fmt.Errorf("role %q: want user, script, assistant or tool", s.Role)
+		return fmt.Errorf("role %q: want user, script, assistant, tool or heading", s.Role)
 	}
 	if s.Role == "script" && s.Keep != "" {
 		return fmt.Errorf("a script cannot pin a text")
@@ -110,6 +77,9 @@ func (s Segment) check() error {
 		if _, err := keepit.ParseWeight(s.Keep); err != nil {
 			return err
 		}
+	}
+	if strings.ContainsAny(s.Label+s.Code, "\r\n") {
+		return fmt.Errorf("the label %q has several lines", s.Label)
 	}
 	if len(s.Src) == 0 {
 		return fmt.Errorf("names no messages")

@@ -11,20 +11,13 @@ import (
 	"github.com/memvcs/mem/layers/tokens"
 )
 
-// A sizer counts segments and remembers what it has counted: most of them come again, in the next round or the other
-// form. The tokens of a text are those of its parts where a line ends and the next begins with something that no
+// A sizer counts segments and remembers what it has counted: most of them come again in the next round. The tokens of a text are those of its parts where a line ends and the next begins with something that no
 // token takes together with a line end. Of the parts only their [digest] is remembered.
 type sizer map[digest]int32
 
-// size is the plain tokens of segments, the larger of the two forms they are shown in.
+// size returns the plain tokens of [Text] of segments.
 func (z sizer) size(segs []Segment) int {
-	text, page := z.both(segs)
-	return max(text, page)
-}
-
-// both returns the plain tokens of [Text] and [Markdown] of segments.
-func (z sizer) both(segs []Segment) (text, page int) {
-	t, p := &tally{z: z}, &tally{z: z}
+	t := &tally{z: z}
 	var b strings.Builder
 	for i, s := range segs {
 		b.Reset()
@@ -32,14 +25,13 @@ func (z sizer) both(segs []Segment) (text, page int) {
 		part := b.String()
 		if !sticky(part) {
 			t.end()
-			p.end()
 		}
-		t.last, p.last = append(t.last, part...), append(p.last, part...)
+		t.last = append(t.last, part...)
 		if i < len(segs)-1 {
-			p.last = append(p.last, '\n')
+			t.last = append(t.last, '\n')
 		}
 	}
-	return t.sum(), p.sum()
+	return t.sum()
 }
 
 // A tally is the parts of a text, counted when there are many.

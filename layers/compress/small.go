@@ -69,7 +69,7 @@ const bytesPerToken = 4
 // size returns the size of the text of items in bytes.
 func size(items []Item) (n int) {
 	for i := range items {
-		n += items[i].length()
+		n += len(items[i].Text)
 	}
 	return n
 }
@@ -83,6 +83,9 @@ func say(segs []Segment) bool {
 	for _, s := range segs {
 		if s.Keep != "" {
 			return true
+		}
+		if s.Role == "heading" {
+			continue
 		}
 		words += wordsOf(s.Text)
 	}

@@ -1,10 +1,10 @@
 package compress
 
 import (
-	"encoding/binary"
-	"math"
-	"path"
+	"fmt"
+	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -15,206 +15,449 @@ import (
 	"github.com/memvcs/mem/layers/tokens"
 )
 
-// unit is the smallest thing the engine keeps or drops: a line or sentence of a text, a call, an error line, or a file
-// that was changed. Its text and what it is about lie on shelves, see [unitSet].
+// A unit is the smallest thing that the engine takes or leaves: a sentence, a block of code, a table's head, an entry
+// of a list. One whose parent is not taken would not be understood: an item of a list needs the words that lead in.
 type unit struct {
-	item   int32                 // index of its Item
-	line   int32                 // units of one line of the source share it
-	cost   int32                 // plain tokens of its text, as it will be written
-	prior  int32                 // per cent
-	alone  [anchors.Kinds]uint16 // concepts that no other unit has, and that have no number
-	at     uint16                // which piece of its line
-	class  class
-	traits traits
+	text   string
+	terms  []int32
+	item   int32 // index of its Item
+	line   int32 // of the text of the item, from 0
+	parent int32 // index of a unit, or -1
+	cost   int32 // plain tokens, about
+	at     uint16
 	edges  anchors.Edges
+	class  class
+	flags  flags
+	prior  float32
 }
 
-// traits is what the text of a unit says of it.
-type traits uint8
+type flags uint8
 
 const (
-	traitBare        traits = 1 << iota // see [bare]
-	traitTestName                       // the name of a test
-	traitAnchor                         // it is about one
-	traitTestPackage                    // the package of a test that failed, which says less than the name of the test
-	traitPage                           // it is in the middle of a very long text of the user
+	lead     flags = 1 << iota // it says nothing alone: a heading, or words before a list
+	blank                      // a blank line is before its line
+	listItem                   // its line is an item of a list or a row of a table
+	bulky                      // a long block: it comes after everything else that was said
+	first                      // it belongs to the line that every exchange gets first
+	taken
 )
 
-// unitSet is a list of items, taken apart.
-type unitSet struct {
-	units   chunkList[unit]
-	texts   *textList // of the units, as they will be written
-	lists   *textList // what each unit is about
-	lexicon *lexicon  // of what the units are about
-}
-
-// text returns the text of a unit.
-func (a *unitSet) text(i int32) string { return a.texts.text(int(i)) }
-
-// about returns the concepts of a unit.
-func (a *unitSet) about(i int32) list { return list(a.lists.text(int(i))) }
-
-// list is a number of concepts, four bytes each.
-type list string
-
-func (l list) len() int { return len(l) / 4 }
-
-func (l list) at(i int) int32 {
-	b := l[4*i : 4*i+4]
-	return int32(uint32(b[0]) | uint32(b[1])<<8 | uint32(b[2])<<16 | uint32(b[3])<<24)
-}
-
-// class is what a unit is for; some classes have a share of the budget to themselves.
+// class is what a unit is for.
 type class uint8
 
 const (
 	userClass class = iota
-	closing         // the last thing the assistant says before the user answers: outcomes, decisions
+	pasted          // what the user pasted
+	asked           // a question of the assistant in a dialog
+	closing         // the last thing that the assistant says before the user speaks again
 	prose           // what it says in between
-	failure         // error lines
-	file            // a file that was changed
-	symbols         // a symbol that an edit touched
-	command
-	call
-	output // other results of tools
-	change // changed lines
-	pasted // a line of a log or of code that the user pasted
+	summary         // of a compaction
+	report          // of an agent
+	file            // an entry of the list of changed files
+	symbols         // what was changed in a file
+	command         // an entry of the list of commands
+	failed          // a failure, in one line
+	note            // of the client
+	change          // the changed lines of an edit
+	trouble         // the error lines of a failure
 	classes
 )
 
-// split makes the units of items. Said returns the text of an item.
-func split(items []Item, said func(*Item) string, spill *Spill) unitSet {
-	t := &taker{unitSet: unitSet{texts: newTextList(spill, 8)}, said: &digestSet{}}
-	line := int32(0)
-	put := func(i int, c class, text string) { t.put(unit{item: int32(i), line: line, class: c}, text) }
-	files := map[string]bool{}
+// code reports whether units of a class are code, which follows what was said.
+func (c class) code() bool { return c == change || c == trouble }
+
+// longBlock is the size in bytes from which a block of code in a text comes after everything else.
+const longBlock = 1200
+
+// split makes the units of items.
+func split(items []Item) []unit {
+	s := splitter{files: filesOf(items)}
 	for i := range items {
 		it := &items[i]
-		line++
+		s.item = int32(i)
 		switch it.Kind {
-		case User, Answer, Script, Assistant, Recap:
-			t.prose(unit{item: int32(i), class: proseClass(*it)}, said(it), &line)
+		case User, Answer, Script:
+			s.prose(it.Text, userClass)
+		case Assistant:
+			switch {
+			case it.Label == "asked":
+				s.prose(it.Text, asked)
+			case it.Closing:
+				s.prose(it.Text, closing)
+			default:
+				s.prose(it.Text, prose)
+			}
+		case Recap:
+			switch {
+			case strings.HasPrefix(it.Label, "report"):
+				s.prose(it.Text, report)
+			default:
+				s.prose(it.Text, summary)
+			}
 		case Edit:
-			name := oneLine(path.Base(strings.ReplaceAll(it.Target, `\`, "/")), 255)
-			if it.Target != "" && name != "" && !files[name] {
-				files[name] = true
-				put(i, file, name)
-			}
-			for s := range strings.FieldsSeq(said(it)) {
-				put(i, symbols, s)
-			}
+			s.edit(i, it)
 		case Command:
-			put(i, command, oneLine(anchors.ShortCommand(said(it)), 240))
-		case Call:
-			put(i, call, oneLine(said(it), 240))
+			if text := commandText(it); text != "" {
+				s.add(unit{text: text, class: command})
+			}
 		case Failure:
-			eachLine(said(it), func(_ int, s string) {
-				line++
-				u := unit{item: int32(i), line: line, class: failure}
-				if strings.HasPrefix(s, "FAIL\t") && !strings.HasSuffix(s, "]") {
-					u.traits = traitTestPackage
-				}
-				t.put(u, oneLine(s, 240))
-			})
-		case Output, Diff:
-			class := change
-			if it.Kind == Output {
-				class = output
+			s.failure(it)
+		case Call:
+			if it.Target == "" && (it.Label != "" || !clientNoise(it.Text)) {
+				s.add(unit{text: oneLine(it.Text, 240), class: note})
 			}
-			eachLine(said(it), func(_ int, s string) {
-				line++
-				put(i, class, bareLine(it.Kind, s))
-			})
 		}
 	}
-	t.flush()
-	t.texts.close()
-	return t.unitSet
+	s.measure()
+	return s.units
 }
 
-// prose makes units of a text that somebody said. It numbers its lines with line.
-func (t *taker) prose(u unit, text string, line *int32) {
+type splitter struct {
+	units []unit
+	item  int32
+	files map[int]*changed // by the item of the first edit
+}
+
+// changed is a file with all its edits in an exchange.
+type changed struct {
+	added, removed int
+	symbols        []string
+	src            [][2]int
+}
+
+// maxSymbols is how many symbols the entry of a file has.
+const maxSymbols = 6
+
+// filesOf returns the files that each exchange changed, by the item of the first edit.
+func filesOf(items []Item) map[int]*changed {
+	type key struct {
+		x    int
+		file string
+	}
+	out, at := map[int]*changed{}, map[key]*changed{}
+	for i := range items {
+		it := &items[i]
+		if it.Kind != Edit || it.Target == "" {
+			continue
+		}
+		k := key{it.X, it.Target}
+		f := at[k]
+		if f == nil {
+			f = &changed{}
+			at[k], out[i] = f, f
+		}
+		f.added, f.removed = f.added+it.Added, f.removed+it.Removed
+		f.src = append(f.src, it.sources()...)
+		for sym := range strings.FieldsSeq(it.Text) {
+			if len(f.symbols) < maxSymbols && !slices.Contains(f.symbols, sym) {
+				f.symbols = append(f.symbols, sym)
+			}
+		}
+	}
+	return out
+}
+
+// add appends a unit without a parent and returns its index.
+func (s *splitter) add(u unit) int32 {
+	u.item = s.item
+	if u.parent == 0 {
+		u.parent = -1
+	} else {
+		u.parent--
+	}
+	s.units = append(s.units, u)
+	return int32(len(s.units) - 1)
+}
+
+// under is add with a parent, -1 for none.
+func (s *splitter) under(u unit, parent int32) int32 {
+	u.parent = parent + 1
+	return s.add(u)
+}
+
+var listMark = pattern(`^([-*+•]|\d{1,3}[.)])\s+`)
+
+// prose makes units of a text that somebody said.
+func (s *splitter) prose(text string, c class) {
+	lines := strings.Split(strings.TrimRight(text, " \t\r\n"), "\n")
 	var kinds []paste.Kind
-	if u.class == userClass {
-		kinds = paste.Kinds(text)
+	if c == userClass {
+		kinds = paste.Kinds(strings.Join(lines, "\n"))
 	}
-	eachLine(text, func(n int, s string) {
-		*line++
-		u := u
-		if u.line = *line; kinds != nil {
-			switch kinds[n] {
-			case paste.Pasted:
+	heading, before := int32(-1), int32(-1) // the heading above, and the words that lead in
+	var nest []nested                       // items of lists around the line
+	blankBefore := false
+	for i := 0; i < len(lines); i++ {
+		line := strings.TrimRight(lines[i], " \t\r")
+		trimmed := strings.TrimLeft(line, " \t")
+		if trimmed == "" {
+			blankBefore = i > 0
+			continue
+		}
+		u := unit{line: int32(i), class: c}
+		if blankBefore {
+			u.flags |= blank
+		}
+		afterBlank := blankBefore
+		blankBefore = false
+		indent := len(line) - len(trimmed)
+		for len(nest) > 0 && nest[len(nest)-1].indent >= indent {
+			nest = nest[:len(nest)-1]
+		}
+		around := before
+		if len(nest) > 0 {
+			around = nest[len(nest)-1].unit
+		} else if around < 0 {
+			around = heading
+		}
+		switch {
+		case paste.Fence(trimmed):
+			end := fenceEnd(lines, i)
+			u.text = strings.Join(lines[i:end+1], "\n")
+			if end == i || !closes(lines[end], trimmed) {
+				u.text += "\n" + fenceOf(trimmed) // never closed in the session
+			}
+			if len(u.text) > longBlock {
+				u.flags |= bulky
+			}
+			if kinds != nil && kinds[i] == paste.Pasted {
 				u.class = pasted
-			case paste.Page:
-				u.traits |= traitPage
+			}
+			s.under(u, around)
+			i = end
+		case kinds != nil && kinds[i] == paste.Pasted:
+			const block = 12 // lines of a paste that stay together
+			end := i
+			for end+1 < len(lines) && end-i+1 < block && kinds[end+1] == paste.Pasted && !paste.Fence(strings.TrimSpace(lines[end+1])) {
+				end++
+			}
+			u.text, u.class = strings.TrimRight(strings.Join(lines[i:end+1], "\n"), " \t\r\n"), pasted
+			if i > 0 && kinds[i-1] == paste.Pasted {
+				u.flags |= bulky
+			}
+			s.under(u, around)
+			i = end
+		case strings.HasPrefix(trimmed, "#") && strings.HasPrefix(strings.TrimLeft(trimmed, "#"), " ") || boldLine(trimmed):
+			u.text, u.flags = line, u.flags|lead
+			heading = s.under(u, -1)
+			before, nest = -1, nil
+		case strings.Trim(trimmed, "-=*_ ") == "":
+			// a rule
+		case strings.HasPrefix(trimmed, "|"):
+			u.flags |= listItem
+			if i+1 < len(lines) && tableRule(lines[i+1]) {
+				u.text, u.flags = line+"\n"+strings.TrimRight(lines[i+1], " \t\r"), u.flags|lead
+				before = s.under(u, around)
+				i++
+			} else {
+				u.text = line
+				s.under(u, around)
+			}
+		default:
+			isItem := listMark().MatchString(trimmed)
+			if isItem {
+				u.flags |= listItem
+			} else if len(nest) == 0 && before >= 0 && afterBlank && indent == 0 && s.units[before].line < int32(i)-2 {
+				before, around = -1, heading // the list that the words led in is over
+			}
+			if kinds != nil && kinds[i] == paste.Page {
+				u.flags |= bulky
+			}
+			if indent < 4 && !isItem && len(nest) == 0 {
+				line = trimmed
+			}
+			last, leads := s.line(line, u, around)
+			switch {
+			case leads && isItem:
+				nest = append(nest, nested{last, indent})
+			case leads:
+				before = last
+			case isItem:
+				nest = append(nest, nested{last, indent})
+			case len(nest) == 0 && before >= 0 && around == before:
+				before = -1 // one paragraph was led in
 			}
 		}
-		anchors.EachPiece(s, func(p anchors.Piece) {
-			u.edges = p.Edges
-			t.put(u, p.Text)
-			u.at++
-		})
+	}
+}
+
+// nested is an item of a list, with its indentation.
+type nested struct {
+	unit   int32
+	indent int
+}
+
+// line makes the units of a line of prose: its sentences. It returns the one that following lines may depend on, and
+// whether it leads in.
+func (s *splitter) line(line string, u unit, parent int32) (last int32, leads bool) {
+	item := u.flags&listItem != 0
+	begin := int32(-1)
+	anchors.EachPiece(line, func(p anchors.Piece) {
+		u := u
+		u.text, u.edges = p.Text, p.Edges
+		under := parent
+		if item && begin >= 0 {
+			under = begin
+		}
+		if leads = leadsIn(p.Text); leads {
+			u.flags |= lead
+		}
+		last = s.under(u, under)
+		if begin < 0 {
+			begin = last
+		}
+		u.at++
+		s.units[last].at = uint16(min(int(last-begin), 1<<16-1))
 	})
-}
-
-// bareLine returns a line of a file, or of the changes of one, without what stands before its text: the number
-// and arrow of the client, and how far it is indented.
-func bareLine(k Kind, s string) string {
-	if k == Diff {
-		return s[:1] + strings.TrimLeft(s[1:], " \t")
+	if item {
+		return begin, leads
 	}
-	return anchors.Unnumbered(s)
+	return last, leads
 }
 
-// A taker makes units of texts, many at once.
-type taker struct {
-	unitSet
-	fresh []unit   // not looked at yet
-	found []string // their texts
-	size  int      // of those
-	said  *digestSet
+// leadsIn reports whether a text only announces what follows.
+func leadsIn(text string) bool {
+	text = strings.TrimRight(text, " *_`")
+	return strings.HasSuffix(text, ":") || strings.HasSuffix(text, "：")
 }
 
-func (t *taker) put(u unit, text string) {
-	t.fresh, t.found = append(t.fresh, u), append(t.found, text)
-	if t.size += len(text); t.size > 4<<20 || len(t.fresh) == 1<<15 {
-		t.flush()
-	}
+// boldLine reports whether a line is a heading in bold.
+func boldLine(s string) bool {
+	return len(s) > 4 && len(s) < 80 && strings.HasPrefix(s, "**") && strings.HasSuffix(strings.TrimRight(s, ":"), "**") &&
+		strings.Count(s, "**") == 2
 }
 
-// flush measures the texts that say what none before them says.
-func (t *taker) flush() {
+func tableRule(s string) bool {
+	s = strings.TrimSpace(s)
+	return strings.HasPrefix(s, "|") && strings.Contains(s, "-") && strings.Trim(s, "|-: ") == ""
+}
+
+// fenceOf returns the sign of a fence: its first characters that are the same.
+func fenceOf(line string) string {
 	n := 0
-	for i, u := range t.fresh {
-		text := t.found[i]
-		if text == "" {
-			continue
-		}
-		if !t.said.add(digestOf(text)) && u.class != file {
-			continue
-		}
-		t.fresh[n], t.found[n] = u, text
+	for n < len(line) && line[n] == line[0] {
 		n++
 	}
-	t.fresh, t.found = t.fresh[:n], t.found[:n]
-	parallel(n, func(i int) {
-		u, text := &t.fresh[i], t.found[i]
-		u.cost = int32(tokens.Raw(text)) + frame(u.class)
-		if bare(text) {
-			u.traits |= traitBare
+	return line[:n]
+}
+
+// closes reports whether a line ends the block that open begins.
+func closes(line, open string) bool {
+	line = strings.TrimSpace(line)
+	f := fenceOf(open)
+	return strings.HasPrefix(line, f) && strings.Trim(line, f[:1]) == ""
+}
+
+// fenceEnd returns the line that ends the block of code that begins at line i: its fence, or else the last line before
+// a blank one.
+func fenceEnd(lines []string, i int) int {
+	open := strings.TrimLeft(lines[i], " \t")
+	for k := i + 1; k < len(lines); k++ {
+		if closes(lines[k], open) {
+			return k
 		}
-		if strings.Contains(text, "FAIL") {
-			u.traits |= traitTestName
+	}
+	k := i
+	for k+1 < len(lines) && strings.TrimSpace(lines[k+1]) != "" {
+		k++
+	}
+	return k
+}
+
+// edit makes the units of an edit: its file and symbols for the list, and the changed lines.
+func (s *splitter) edit(i int, it *Item) {
+	if f := s.files[i]; f != nil {
+		name := oneLine(strings.ReplaceAll(it.Target, `\`, "/"), 200)
+		if f.added+f.removed > 0 {
+			name += fmt.Sprintf(" (+%d −%d)", f.added, f.removed)
+		}
+		at := s.add(unit{text: name, class: file})
+		if len(f.symbols) > 0 {
+			s.under(unit{text: strings.Join(f.symbols, " "), class: symbols}, at)
+		}
+	}
+	if it.Diff != "" {
+		s.add(unit{text: strings.TrimRight(it.Diff, "\n"), class: change})
+	}
+}
+
+// failure makes the units of a failure of a command: a line for the list, and the error lines.
+func (s *splitter) failure(it *Item) {
+	if it.Target != "" && it.Target != "Bash" && it.Target != "PowerShell" && it.Target != "result" && it.Target != "recalled" {
+		return // a call of another tool that the client refused says nothing about the project
+	}
+	text := strings.TrimRight(it.Text, "\n")
+	begin := ""
+	for line := range strings.SplitSeq(text, "\n") {
+		if line = strings.TrimSpace(line); len(line) > len(begin) && begin == "" || telling(line) && !telling(begin) {
+			begin = line
+		}
+	}
+	if begin == "" {
+		return
+	}
+	s.add(unit{text: oneLine(begin, 200), class: failed})
+	if strings.Contains(text, "\n") && !it.Fixed {
+		s.add(unit{text: text, class: trouble, line: 1})
+	}
+}
+
+var tells = pattern(`(?i)error|fail|panic|fatal|cannot|undefined|denied|not found|unknown|invalid`)
+
+func telling(line string) bool { return tells().MatchString(line) }
+
+// commandText returns the entry of a command in the list of commands, or "" if it only looks around.
+func commandText(it *Item) string {
+	cmd := strings.TrimPrefix(anchors.ShortCommand("$ "+strings.TrimPrefix(it.Text, "$ ")), "$ ")
+	if !does().MatchString(cmd) {
+		return ""
+	}
+	if m := heredoc().FindStringSubmatch(cmd); m != nil {
+		cmd = m[1] + `"` + strings.TrimSpace(m[2]) + `"`
+	}
+	text := oneLine(cmd, 120)
+	if it.Label != "" {
+		text += " → " + it.Label
+	}
+	return text
+}
+
+var (
+	// does matches commands that build, test, check or change something.
+	does = pattern(`\b(test|tests|pytest|jest|vitest|lint|build|check|fmt|format|commit|push|merge|rebase|tag|release|deploy|publish|install|migrate|vet|tsc|make|gh pr (create|merge)|gh issue create)\b`)
+	// heredoc matches a commit whose message is in a here-document.
+	heredoc = pattern(`(?s)(git commit [^\n"]*)"\$\(cat <<'?"?EOF'?"?\n([^\n]+)`)
+)
+
+// clientNoise reports whether a note of the client says nothing about the work.
+func clientNoise(text string) bool {
+	return !strings.HasPrefix(text, "pull request") && !strings.HasPrefix(text, "[Request interrupted")
+}
+
+// measure counts the units and looks for what they are about.
+func (s *splitter) measure() {
+	v := NewVocabulary()
+	for i := range s.units {
+		u := &s.units[i]
+		u.terms = v.append(nil, u.text)
+		for k, t := range u.terms {
+			if v.Anchor(t) {
+				u.terms[k] = -1 - t // anchors are below zero
+			}
+		}
+	}
+	parallel(len(s.units), func(i int) {
+		u := &s.units[i]
+		u.cost = int32(tokens.Raw(u.text)) + 1
+		switch u.class {
+		case userClass, pasted:
+			u.cost += 1 + int32(strings.Count(u.text, "\n"))
+		case change, trouble:
+			u.cost += 20 // its label and its fences
+		case failed:
+			u.cost += 14
 		}
 	})
-	for _, text := range t.found {
-		t.texts.put(text)
-	}
-	for _, u := range t.fresh {
-		t.units.add(u)
-	}
-	clear(t.found)
-	t.fresh, t.found, t.size = t.fresh[:0], t.found[:0], 0
 }
 
 // parallel calls do for 0 to n-1 on all processors. The calls must not depend on each other.
@@ -237,31 +480,6 @@ func parallel(n int, do func(i int)) {
 	wg.Wait()
 }
 
-func proseClass(it Item) class {
-	switch {
-	case it.Kind == User, it.Kind == Answer, it.Kind == Script:
-		return userClass
-	case it.Kind == Assistant && it.Closing:
-		return closing
-	}
-	return prose
-}
-
-// eachLine yields the lines of a text that say something, and their numbers from 0; the marks of code fences are left
-// out.
-func eachLine(text string, yield func(n int, line string)) {
-	n := -1
-	for s := range strings.SplitSeq(text, "\n") {
-		n++
-		s = strings.TrimRight(s, " \t\r")
-		trimmed := strings.TrimLeft(s, " \t")
-		if trimmed == "" || paste.Fence(trimmed) || strings.Trim(trimmed, "-=*_|: +") == "" {
-			continue
-		}
-		yield(n, trimmed)
-	}
-}
-
 // oneLine joins the lines of s and cuts it to at most n bytes, between words where there is a place.
 func oneLine(s string, n int) string {
 	s = strings.Join(strings.Fields(cut(s, 4*n)), " ")
@@ -272,7 +490,7 @@ func oneLine(s string, n int) string {
 	if k := strings.LastIndexByte(s, ' '); k > n*3/4 {
 		s = s[:k]
 	}
-	return s
+	return s + "…"
 }
 
 func cut(s string, n int) string {
@@ -285,52 +503,7 @@ func cut(s string, n int) string {
 	return s[:n]
 }
 
-// measure fills in what units are about.
-func (a *unitSet) measure(roomy bool, spill *Spill) {
-	a.lexicon, a.lists = newLexicon(), newTextList(spill, 8)
-	if size := a.texts.total(); size > spill.numberLimit() {
-		f := newFilter(size)
-		f.look(&a.units, a.texts, roomy)
-		a.lexicon = a.lexicon.withFilter(f)
-	}
-	l, texts := a.lexicon, a.texts.browse()
-	var about []int32
-	var b []byte
-	for i := range a.units.n {
-		u := a.units.at(int32(i))
-		g := gatherOptions{pairs: u.class == userClass, names: roomy, in: int32(i)}
-		if roomy {
-			g.in = u.item
-		}
-		about = l.gather(about[:0], int32(i), texts.text(i), g)
-		for k, n := range l.kinds {
-			u.alone[k] = uint16(min(n, math.MaxUint16))
-			for range n - int(u.alone[k]) {
-				about = append(about, l.fresh(anchors.Kind(k)))
-				l.known.at(int32(l.known.n - 1)).count = 1
-			}
-		}
-		b = b[:0]
-		for _, c := range about {
-			if l.known.at(c).Kind == anchors.AnchorConcept {
-				u.traits |= traitAnchor
-			}
-			b = binary.LittleEndian.AppendUint32(b, uint32(c))
-		}
-		if u.alone[anchors.AnchorConcept] > 0 {
-			u.traits |= traitAnchor
-		}
-		a.lists.putBytes(b)
-	}
-	a.lists.close()
-	l.forget()
-}
-
-// frame is what the sign before a unit and the line end behind it cost.
-func frame(c class) int32 {
-	switch c {
-	case userClass, pasted:
-		return 2
-	}
-	return 1
+// pattern returns a regular expression that is compiled when it is first used.
+func pattern(s string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(s) })
 }

@@ -253,9 +253,9 @@ func (s *Summarizer) join(ctx context.Context, ws []answeredWindow, req compress
 	return compress.Summary{Segments: out}, nil
 }
 
-// segmentTokens returns the plain tokens of segments, the maximum of both output forms.
+// segmentTokens returns the plain tokens of segments, in Markdown.
 func segmentTokens(segs []compress.Segment) int {
-	return max(tokens.Raw(compress.Text(segs)), tokens.Raw(compress.Markdown(segs)))
+	return tokens.Raw(compress.Text(segs))
 }
 
 func extract(ctx context.Context, items []compress.Item, room int, level compress.Level) ([]compress.Segment, error) {

@@ -98,10 +98,7 @@ func messageRange(it compress.Item) string {
 
 // itemText returns the text of an item in the prompt.
 func itemText(it compress.Item) string {
-	text := it.Text
-	if it.Kind == compress.Edit {
-		text = strings.TrimSpace("changed " + it.Target + " " + it.Text)
-	}
+	text := it.String()
 	if strings.ContainsFunc(text, isHidden) { // not allowed in answers
 		return strings.Map(func(r rune) rune {
 			if isHidden(r) {

@@ -5,7 +5,8 @@
 // The package is pure: [Of] reads the entries of an L1 and nothing else. An [Exchange] shares its texts with the
 // entries. It names the message of each of its parts, so that everything in it can be looked up.
 //
-// The conversation of agents inside the session is not part of an exchange; of an agent there is its report.
+// What the user withdrew and the conversation of agents inside the session are not parts of an exchange; of an agent
+// there is its report.
 package exchange
 
 import (
@@ -33,6 +34,7 @@ const (
 	User   By = iota // typed by the user
 	Script           // sent by a script in a headless run
 	Agent            // sent by another agent: the session is that of a subagent
+	Slash            // a command of the client that starts work, such as /review; the request is its name with arguments
 	Copy             // written by mem, or copied from the session that this one is a fork of: it does not count as typed
 	Nobody           // what precedes the first prompt
 )
@@ -44,9 +46,10 @@ type Exchange struct {
 	By         By
 	Request    Said // the zero value with [Nobody]
 
-	Texts     []Said // of the assistant, in order; the last is the outcome
-	Plans     []Said // that the assistant proposed
-	Dialogs   []Dialog
+	Texts     []Said   // of the assistant, in order; the last is the outcome
+	Plans     []Said   // that the assistant proposed
+	Dialogs   []Dialog // in which the user answered
+	Questions []Said   // that the user did not answer in a dialog
 	Refusals  []Refusal
 	Edits     []Edit
 	Commands  []Command
@@ -61,9 +64,10 @@ type Exchange struct {
 // A Dialog is a question of the assistant with the user's answer.
 type Dialog struct {
 	N        int
-	Question string // as the assistant asked it, or "" if Answer contains it
+	Question string
 	Answer   string
-	Script   bool // answered in a headless run
+	Said     string // of the first question of a message: the user's words in all of its answers
+	Script   bool   // answered in a headless run
 }
 
 // A Refusal is a call of a tool that the user rejected.
@@ -204,20 +208,37 @@ type builder struct {
 	runs    []run
 }
 
+// housekeeping are the commands that start no work.
+var housekeeping = set("/exit /quit /clear /compact /model /cost /status /help /login /logout /mcp /resume /config /context /doctor " +
+	"/memory /permissions /agents /hooks /ide /vim /theme /usage /stats /export /add-dir /bug /feedback /release-notes " +
+	"/remote-env /rename /rewind /terminal-setup /statusline /output-style /plugin /fast /effort /sandbox /tasks /todos")
+
+func set(words string) map[string]bool {
+	m := map[string]bool{}
+	for w := range strings.FieldsSeq(words) {
+		m[w] = true
+	}
+	return m
+}
+
 func (b *builder) entry(e refine.Entry) {
+	blank := e.Role == "user" && strings.TrimSpace(e.Said) == ""
 	switch {
-	case e.Role == "user" && strings.TrimSpace(e.Said) == "":
+	case e.Rewound, blank:
 		return
-	case e.Prompt() && b.echo != nil && b.echo(e.N):
+	case e.Request() && b.echo != nil && b.echo(e.N):
 		b.begin(e, Copy)
 		return
-	case e.Typed() && e.Request():
-		b.begin(e, User)
-		return
-	case e.Request():
+	case e.Request() && e.Script:
 		b.begin(e, Script)
 		return
-	case e.Prompt(): // an answer or a refusal
+	case e.Request():
+		b.begin(e, User)
+		return
+	case e.Role == "note" && e.Name == "command" && !housekeeping[strings.Fields(e.Said + " -")[0]]:
+		b.begin(e, Slash)
+		return
+	case e.Prompt():
 	case e.Role == "user": // of an agent: in its own session, the first is the request
 		if len(b.out) == 0 {
 			b.begin(e, Agent)
@@ -255,18 +276,20 @@ func (b *builder) entry(e refine.Entry) {
 
 // reply adds the answers in a dialog, or the reason of the refusal before it.
 func (b *builder) reply(x *Exchange, e refine.Entry) {
+	said := e.Said
 	for _, a := range e.Dialog {
 		answer := a.Answer
 		if a.Notes != "" {
 			answer = strings.TrimSpace(answer + "\n" + a.Notes)
 		}
-		x.Dialogs = append(x.Dialogs, Dialog{N: e.N, Question: a.Question, Answer: answer, Script: e.Script})
+		x.Dialogs = append(x.Dialogs, Dialog{e.N, a.Question, answer, said, e.Script})
+		said = ""
 	}
 	if e.Name != "refusal" {
 		return
 	}
-	if n := len(x.Refusals); n > 0 && x.Refusals[n-1].Reason == "" {
-		x.Refusals[n-1].Reason, x.Refusals[n-1].Script = e.Said, e.Script
+	if n := len(x.Refusals); n > 0 && x.Refusals[n-1].Reason == "" { // that of the call
+		x.Refusals[n-1].N, x.Refusals[n-1].Reason, x.Refusals[n-1].Script = e.N, e.Said, e.Script
 		return
 	}
 	x.Refusals = append(x.Refusals, Refusal{e.N, e.Target, e.Said, e.Script})
@@ -305,6 +328,7 @@ func (b *builder) tool(x *Exchange, e refine.Entry) {
 		x.Refusals = append(x.Refusals, Refusal{N: e.N, Of: of})
 		return
 	case e.Name == "AskUserQuestion":
+		x.Questions = append(x.Questions, Said{e.N, e.Target})
 		return
 	case e.Name == "Task", e.Name == "Agent":
 		if e.Result != "" {

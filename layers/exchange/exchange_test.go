@@ -28,6 +28,7 @@ func TestOf(t *testing.T) {
 {"n":8,"role":"user","name":"answer","text":"the first","dialog":[{"question":"Which?","answer":"the first"}]}
 {"n":9,"role":"tool","name":"Bash","cmd":"git push","result":"refused by the user"}
 {"n":9,"role":"user","name":"refusal","text":"not yet","target":"Bash git push"}
+{"n":9,"role":"assistant","text":"Withdrawn.","rewound":true}
 {"n":10,"role":"assistant","side":true,"text":"an agent speaks"}
 {"n":11,"ts":"2026-02-11T15:45:00Z","role":"tool","name":"Task","target":"look around","result":"All is well."}
 {"n":12,"role":"assistant","text":"Fixed."}
@@ -52,7 +53,7 @@ func TestOf(t *testing.T) {
 	if f := x.Files(); len(f) != 1 || f[0] != (File{"login.go", 2, 1, 6, 6}) {
 		t.Errorf("files = %+v", f)
 	}
-	if len(x.Dialogs) != 1 || len(x.Refusals) != 1 || x.Refusals[0].Reason != "not yet" || len(x.Reports) != 1 {
+	if len(x.Dialogs) != 1 || len(x.Refusals) != 1 || x.Refusals[0] != (Refusal{9, "git push", "not yet", false}) || len(x.Reports) != 1 {
 		t.Errorf("dialogs, refusals, reports = %+v %+v %+v", x.Dialogs, x.Refusals, x.Reports)
 	}
 	if len(x.Failures) != 1 || x.Failures[0].Fixed != 14 || len(x.Failures[0].Lines) != 2 || len(x.Open()) != 0 {

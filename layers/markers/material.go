@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"os"
 	"slices"
 
 	"github.com/memvcs/mem/layers/compress"
@@ -85,7 +84,7 @@ type Counted struct {
 	Lead bool `json:"lead,omitempty"`
 }
 
-const countedVersion = 3
+const countedVersion = 2
 
 func (m Ops) countedPath(h objects.Hash) string { return m.CachePath("counts", h.String()+".json") }
 
@@ -252,8 +251,7 @@ func (m Ops) Material(ctx context.Context, project refs.Project, s *state.Sessio
 		c, err := m.Counts(ctx, project, s, p)
 		done <- counting{c, err}
 	}()
-	out.Input.Spill = m.NewSpill()
-	items, err := m.ItemsWith(ctx, project, s, p, ItemOptions{without, out.Input.Spill})
+	items, err := m.ItemsWithout(ctx, project, s, p, without)
 	counts := <-done
 	if err := errors.Join(err, counts.err); err != nil {
 		return out, err
@@ -264,7 +262,7 @@ func (m Ops) Material(ctx context.Context, project refs.Project, s *state.Sessio
 			out.Stats.Typed = append(out.Stats.Typed, it.N)
 		}
 	}
-	out.Input.Items, out.Input.Output = items, m.ToolOutput(project, p, without)
+	out.Input.Items = items
 	out.Marks = s.Marks(out.Input, p)
 	return out, nil
 }
@@ -272,18 +270,12 @@ func (m Ops) Material(ctx context.Context, project refs.Project, s *state.Sessio
 // Items returns the L1 of the session as items of a compression.
 func (m Ops) Items(ctx context.Context, project refs.Project, s *state.Session,
 	p *records.Point) ([]compress.Item, error) {
-	return m.ItemsWith(ctx, project, s, p, ItemOptions{})
+	return m.ItemsWithout(ctx, project, s, p, nil)
 }
 
-// ItemOptions are the options of [Ops.ItemsWith].
-type ItemOptions struct {
-	Without [][2]int        // messages whose calls of tools are left out
-	Spill   *compress.Spill // for texts that are too large for memory; nil: they are in the items
-}
-
-// ItemsWith is [Ops.Items] with options.
-func (m Ops) ItemsWith(ctx context.Context, project refs.Project, s *state.Session, p *records.Point,
-	o ItemOptions) ([]compress.Item, error) {
+// ItemsWithout is [Ops.Items] without the tool calls in some messages.
+func (m Ops) ItemsWithout(ctx context.Context, project refs.Project, s *state.Session, p *records.Point,
+	without [][2]int) ([]compress.Item, error) {
 	l1, err := originals.On(m.DB).L1(ctx, project, p.Original, refine.Full)
 	if err != nil {
 		return nil, err
@@ -295,49 +287,8 @@ func (m Ops) ItemsWith(ctx context.Context, project refs.Project, s *state.Sessi
 			echo[n] = true
 		}
 	}
-	entries := trust.WithoutEntries(refine.Entries(l1), o.Without)
-	return compress.Items(entries, func(n int) bool { return echo[n] }, o.Spill)
-}
-
-// NewSpill returns the spill file of a compression, for texts that are too large for memory: an unlinked file in the
-// cache.
-func (m Ops) NewSpill() *compress.Spill {
-	return &compress.Spill{Open: func() (compress.File, error) {
-		dir := m.CachePath("l1", "")
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return nil, err
-		}
-		f, err := os.CreateTemp(dir, ".tmp-*")
-		if err != nil {
-			return nil, err
-		}
-		os.Remove(f.Name()) // the cache must not evict it; the space is freed when f is closed
-		return f, nil
-	}}
-}
-
-// ToolOutput yields the output of tools, for versions with room for it.
-func (m Ops) ToolOutput(project refs.Project, p *records.Point, without [][2]int) func(ctx context.Context, from,
-	to int) iter.Seq2[compress.Item, error] {
-	return func(ctx context.Context, from, to int) iter.Seq2[compress.Item, error] {
-		return func(yield func(compress.Item, error) bool) {
-			for msg, err := range m.Messages(ctx, project, p, [2]int{from, to}, without) {
-				if err != nil {
-					yield(compress.Item{}, err)
-					return
-				}
-				if p.Rewound.Has(msg.N) {
-					continue
-				}
-				for _, b := range msg.Blocks {
-					if b.Kind == transcript.ToolResult && !yield(compress.Item{N: msg.N, Kind: compress.Output, Text: b.Result()},
-						nil) {
-						return
-					}
-				}
-			}
-		}
-	}
+	entries := trust.WithoutEntries(refine.Entries(l1), without)
+	return compress.Items(entries, func(n int) bool { return echo[n] })
 }
 
 // Messages yields the readable records of a growth point with numbers in span, except those in without.

@@ -13,6 +13,7 @@ import (
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/refine"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/textdiff"
 	"github.com/memvcs/mem/layers/trace"
 	"github.com/memvcs/mem/layers/transcript"
 	"github.com/memvcs/mem/refs"
@@ -133,7 +134,7 @@ type sourceText struct {
 	// from a message with one tool call to that with the result; from one that left the queue to that which queued it
 	results map[int]int
 	sent    map[int]int // from a message that queued text to that in which it left the queue
-	texts   *compress.Spill
+	texts   *textdiff.Spill
 	role    map[int]string
 	time    map[int]string
 	markers []compress.Mark
@@ -157,7 +158,7 @@ func (b *blamer) source(source string) *sourceText {
 		return v
 	}
 	v := &sourceText{last: maxUnread, messages: map[int][]int{}, results: map[int]int{}, sent: map[int]int{},
-		texts: markers.On(b.t.m.DB).NewSpill(), role: map[int]string{}, time: map[int]string{}}
+		texts: b.t.m.newSpill(), role: map[int]string{}, time: map[int]string{}}
 	b.sources[source] = v
 	for _, at := range b.points {
 		if at.source == source {
@@ -230,13 +231,11 @@ func (b *blamer) load(v *sourceText, at sourcePoint) error {
 // marks returns the markers of a session up to a growth point.
 func (b *blamer) marks(at sourcePoint) ([]compress.Mark, error) {
 	ops := markers.On(b.t.m.DB)
-	in := compress.Input{Spill: ops.NewSpill()}
-	var err error
-	in.Items, err = ops.ItemsWith(b.ctx, at.project, at.session, at.point, markers.ItemOptions{Spill: in.Spill})
+	items, err := ops.Items(b.ctx, at.project, at.session, at.point)
 	if err != nil {
 		return nil, err
 	}
-	return at.session.Marks(in, at.point), in.Spill.Err()
+	return at.session.Marks(compress.Input{Items: items}, at.point), nil
 }
 
 // add adds a text to a message, and sets the speaker if none is set.

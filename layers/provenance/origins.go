@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"os"
 	"slices"
 	"sort"
 	"strings"
@@ -21,6 +22,7 @@ import (
 	"github.com/memvcs/mem/layers/textdiff"
 	"github.com/memvcs/mem/layers/tokens"
 	"github.com/memvcs/mem/layers/trace"
+	"github.com/memvcs/mem/layers/transcript"
 	"github.com/memvcs/mem/layers/trust"
 )
 
@@ -44,13 +46,29 @@ func (t *tracer) side() trace.Side {
 	if !t.spills {
 		return trace.Side{}
 	}
-	texts := markers.On(t.m.DB).NewSpill()
+	texts := t.m.newSpill()
 	texts.Held = maxSideBytes
 	return trace.Side{Texts: texts}
 }
 
 // maxSideBytes limits the texts of a side in memory.
 const maxSideBytes = 32 << 20
+
+// newSpill returns a spill file for texts that are too large for memory: an unlinked file in the cache.
+func (m Ops) newSpill() *textdiff.Spill {
+	return &textdiff.Spill{Open: func() (textdiff.File, error) {
+		dir := m.CachePath("l1", "")
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return nil, err
+		}
+		f, err := os.CreateTemp(dir, ".tmp-*")
+		if err != nil {
+			return nil, err
+		}
+		os.Remove(f.Name()) // the cache must not evict it; the space is freed when f is closed
+		return f, nil
+	}}
+}
 
 // counterOf returns the counter for a comparison: that of the first operand that has one.
 func (m Ops) counterOf(revs ...state.Rev) tokens.Counter {
@@ -114,17 +132,18 @@ func (t *tracer) operand(ctx context.Context, rev state.Rev) (Operand, error) {
 // original returns the conversation and the tool output of some messages.
 func (t *tracer) original(ctx context.Context, rev state.Rev, p *records.Point, from, to int) (trace.Side, error) {
 	side := t.side()
-	items, err := markers.On(t.m.DB).ItemsWith(ctx, rev.Project.ID, rev.Session, p,
-		markers.ItemOptions{Spill: side.Texts})
+	items, err := markers.On(t.m.DB).Items(ctx, rev.Project.ID, rev.Session, p)
 	if err != nil {
 		return side, err
 	}
-	for it, err := range markers.On(t.m.DB).ToolOutput(rev.Project.ID, p, nil)(ctx, from, to) {
+	for msg, err := range markers.On(t.m.DB).Messages(ctx, rev.Project.ID, p, [2]int{from, to}, nil) {
 		if err != nil {
 			return side, err
 		}
-		if strings.TrimSpace(it.Text) != "" {
-			items = append(items, side.Texts.KeepItem(it))
+		for _, b := range msg.Blocks {
+			if b.Kind == transcript.ToolResult {
+				items = append(items, compress.Item{N: msg.N, Kind: compress.Call, Text: b.Result()})
+			}
 		}
 	}
 	sort.SliceStable(items, func(i, j int) bool { return items[i].N < items[j].N })
@@ -141,15 +160,14 @@ func (t *tracer) original(ctx context.Context, rev state.Rev, p *records.Point, 
 
 func (t *tracer) refined(ctx context.Context, rev state.Rev) (trace.Side, error) {
 	p, side := rev.Session.Now(), t.side()
-	items, err := markers.On(t.m.DB).ItemsWith(ctx, rev.Project.ID, rev.Session, p,
-		markers.ItemOptions{Spill: side.Texts})
+	items, err := markers.On(t.m.DB).Items(ctx, rev.Project.ID, rev.Session, p)
 	t.fromItems(&side, rev.Session, p, items, [2]int{1, p.Scan.Values})
 	return side, err
 }
 
 // fromItems adds the items of the messages in span to a side that contains their texts; all markers count as kept.
 func (t *tracer) fromItems(side *trace.Side, of *state.Session, p *records.Point, items []compress.Item, span [2]int) {
-	in, source := compress.Input{Items: items, Spill: side.Texts}, t.source(of, p)
+	in, source := compress.Input{Items: items}, t.source(of, p)
 	marks := of.Marks(in, p)
 	put := func(it *compress.Item, role, text, keep string) {
 		if keep != "" || strings.TrimSpace(text) != "" {
@@ -163,15 +181,11 @@ func (t *tracer) fromItems(side *trace.Side, of *state.Session, p *records.Point
 		}
 		these := marks[sort.Search(len(marks), func(k int) bool { return marks[k].Message >= it.N }):]
 		marked := it.Kind == compress.User && len(these) > 0 && these[0].Message == it.N
-		if !marked && it.Kind == compress.Edit {
-			put(it, roleOf(it.Kind), editText(it, in.Text(it)), "")
-			continue
-		}
 		if !marked {
-			side.AddItem(pieceOf(source, it, roleOf(it.Kind), "", ""), it)
+			put(it, roleOf(it.Kind), it.String(), "")
 			continue
 		}
-		at, text := 0, in.Text(it)
+		at, text := 0, it.Text
 		for _, k := range these {
 			if k.Message != it.N {
 				break
@@ -204,14 +218,6 @@ func roleOf(k compress.Kind) string {
 		return "assistant"
 	}
 	return "tool"
-}
-
-// editText formats an edit like the copying engine.
-func editText(it *compress.Item, text string) string {
-	if text == "" {
-		return it.Target
-	}
-	return it.Target + ": " + text
 }
 
 func (t *tracer) version(ctx context.Context, rev state.Rev) (trace.Side, error) {
@@ -290,8 +296,7 @@ func (t *tracer) part(ctx context.Context, p records.CompositionPart) (source st
 		return source, marks, err
 	}
 	side := t.side()
-	items, err := markers.On(t.m.DB).ItemsWith(ctx, rev.Project.ID, rev.Session, point,
-		markers.ItemOptions{Spill: side.Texts})
+	items, err := markers.On(t.m.DB).Items(ctx, rev.Project.ID, rev.Session, point)
 	t.fromItems(&side, rev.Session, point, items, [2]int{1, point.Scan.Values})
 	return source, append([]trace.Mark{}, side.Marks...), errors.Join(err, side.Texts.Err())
 }
@@ -352,7 +357,7 @@ func (m Ops) WriteMarkdown(ctx context.Context, rev state.Rev, w io.Writer) erro
 func (m Ops) Lines(ctx context.Context, c Comparison) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		lines := textdiff.NewLineIndex()
-		a, b := lines.New(markers.On(m.DB).NewSpill()), lines.New(markers.On(m.DB).NewSpill())
+		a, b := lines.New(m.newSpill()), lines.New(m.newSpill())
 		var err error
 		if !c.Since {
 			err = m.WriteMarkdown(ctx, c.A.Rev, a)

@@ -62,7 +62,7 @@ func (s *Session) Keepits(in compress.Input, p *records.Point) []Keepit {
 		if it.Kind != compress.User {
 			continue
 		}
-		text := in.Text(it)
+		text := it.Text
 		for _, mark := range compress.Marks(it.N, text) {
 			k := Keepit{ID: fmt.Sprintf("k%d", len(out)+1), Mark: mark, Context: LastWords(text[:mark.Start], 60)}
 			for _, o := range s.Overrides {
@@ -101,7 +101,7 @@ func typedAt(in compress.Input, o records.Override) (string, bool) {
 		if it.N != o.Message || it.Kind != compress.User {
 			continue
 		}
-		if text := in.Text(it); 0 <= o.Start && o.Start < o.End && o.End <= len(text) &&
+		if text := it.Text; 0 <= o.Start && o.Start < o.End && o.End <= len(text) &&
 			utf8.ValidString(text[o.Start:o.End]) {
 			return text, true
 		}

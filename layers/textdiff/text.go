@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"hash/maphash"
 	"sort"
-
-	"github.com/memvcs/mem/layers/compress"
 )
 
 var seeds = [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
@@ -16,11 +14,11 @@ type LineIndex struct{ known map[[2]uint64]int32 }
 // NewLineIndex returns an empty index.
 func NewLineIndex() *LineIndex { return &LineIndex{map[[2]uint64]int32{}} }
 
-// A Text is a text that is compared by lines: write it, close it, then read it. Long texts are stored in an
-// [compress.Spill].
+// A Text is a text that is compared by lines: write it, close it, then read it. Long texts are stored in a
+// [Spill].
 type Text struct {
 	of     *LineIndex
-	spill  *compress.Spill
+	spill  *Spill
 	ids    []int32
 	ends   []uint32 // of each line in its chunk
 	chunks []int    // number of lines up to the end of each chunk
@@ -33,7 +31,7 @@ type Text struct {
 }
 
 // New returns an empty text, stored in spill, which must not be used for anything else while the text is written.
-func (l *LineIndex) New(spill *compress.Spill) *Text { return &Text{of: l, spill: spill} }
+func (l *LineIndex) New(spill *Spill) *Text { return &Text{of: l, spill: spill} }
 
 // chunkSize is the size of a chunk in bytes.
 const chunkSize = 64 << 10

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/memvcs/mem/layers/compress"
 )
 
 // rebuild returns both texts of a list of edits.
@@ -211,7 +209,7 @@ func unified(a, b string) string {
 	l := NewLineIndex()
 	var texts [2]*Text
 	for i, s := range []string{a, b} {
-		texts[i] = l.New(&compress.Spill{})
+		texts[i] = l.New(&Spill{})
 		for at := 0; at < len(s); at += 3 {
 			texts[i].Write([]byte(s[at:min(at+3, len(s))]))
 		}

@@ -21,12 +21,12 @@ func VersionLines(pieces []Piece) []Line {
 		if i > 0 {
 			out = append(out, Line{Piece: -1})
 		}
-		prefix := ""
-		if p.Role == "user" && p.Keep == "" {
-			prefix = "> "
-		}
-		for line := range strings.SplitSeq(p.Text, "\n") {
-			out = append(out, Line{Text: prefix + line, Content: line, Piece: i})
+		for _, l := range p.Lines() {
+			piece := i
+			if l.Frame {
+				piece = -1
+			}
+			out = append(out, Line{Text: l.Text, Content: l.Content, Piece: piece})
 		}
 	}
 	return out
@@ -44,11 +44,24 @@ func Locate(text string, pieces []Piece) []Line {
 		if strings.TrimSpace(p.Text) == "" {
 			continue
 		}
-		want := strings.Split(p.Text, "\n")
+		parts := []compress.Line{}
+		if p.Role == "user" && p.Label == "" {
+			for l := range strings.SplitSeq(p.Text, "\n") {
+				parts = append(parts, compress.Line{Text: l, Content: l})
+			}
+		} else {
+			parts = p.Lines()
+		}
+		want := make([]string, len(parts))
+		for i, l := range parts {
+			want[i] = l.Text
+		}
 		for k := at; k+len(want) <= len(out); k++ {
 			if startsWith(out[k:], want) {
-				for j := range want {
-					out[k+j].Piece = i
+				for j, l := range parts {
+					if !l.Frame {
+						out[k+j].Piece, out[k+j].Content = i, l.Content
+					}
 				}
 				at = k + len(want)
 				break

@@ -80,7 +80,7 @@ type differ struct {
 }
 
 // Diff compares two sides; count counts the tokens of both. The sides must not change while the difference is used.
-// Errors of reading texts outside the pieces are reported by their [compress.Spill], not here.
+// Errors of reading texts outside the pieces are reported by their [textdiff.Spill], not here.
 func Diff(a, b Side, count Counter) Difference {
 	d := &differ{sides: [2]Side{a, b}, count: count}
 	for _, x := range align(d.sides) {

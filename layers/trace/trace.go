@@ -15,6 +15,7 @@ import (
 	"slices"
 
 	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/textdiff"
 	"github.com/memvcs/mem/layers/tokens"
 )
 
@@ -37,22 +38,13 @@ type Side struct {
 	Pieces []Piece         // in the order of the text
 	Marks  []Mark          // all markers that the text was made from, kept or not
 	Tokens int             // of the whole text; 0 counts those of the pieces
-	Texts  *compress.Spill // large texts of pieces; nil: all texts are in the pieces
+	Texts  *textdiff.Spill // large texts of pieces; nil: all texts are in the pieces
 }
 
 // Add appends a piece. Its text may move to s.Texts.
 func (s *Side) Add(p Piece) {
 	if n, ok := s.Texts.Keep(p.Text); ok {
 		p.Text, p.spilled = "", int32(n)+1
-	}
-	s.Pieces = append(s.Pieces, p)
-}
-
-// AddItem appends a piece with the text of an item that [compress.Items] created with s.Texts. The text is not copied.
-func (s *Side) AddItem(p Piece, it *compress.Item) {
-	p.Text = it.Text
-	if n, ok := it.Number(); ok {
-		p.spilled = int32(n) + 1
 	}
 	s.Pieces = append(s.Pieces, p)
 }

@@ -218,19 +218,14 @@ func TestDiffAside(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	dir, files := t.TempDir(), 0
 	away := func(s Side) Side {
-		out := Side{Marks: s.Marks, Tokens: s.Tokens, Texts: &compress.Spill{Held: 1, Open: func() (compress.File, error) {
+		out := Side{Marks: s.Marks, Tokens: s.Tokens, Texts: &textdiff.Spill{Held: 1, Open: func() (textdiff.File, error) {
 			files++
 			f, err := os.CreateTemp(dir, "")
 			t.Cleanup(func() { f.Close() })
 			return f, err
 		}}}
-		for i, p := range s.Pieces {
-			if i%3 == 0 && p.Text != "" {
-				it := out.Texts.KeepItem(compress.Item{Text: p.Text})
-				out.AddItem(p, &it)
-			} else {
-				out.Add(p)
-			}
+		for _, p := range s.Pieces {
+			out.Add(p)
 		}
 		return out
 	}
@@ -248,23 +243,6 @@ func TestDiffAside(t *testing.T) {
 	}
 	if files == 0 {
 		t.Error("nothing was put aside")
-	}
-}
-
-// TestAddItem: what items hold in memory is held once, and no reason to put more aside.
-func TestAddItem(t *testing.T) {
-	t.Parallel()
-	var s Side
-	s.Texts = &compress.Spill{Held: 10, Open: func() (compress.File, error) {
-		t.Error("a file was made")
-		return nil, os.ErrPermission
-	}}
-	for _, text := range []string{"seven b", "two"} {
-		it := s.Texts.KeepItem(compress.Item{Text: text})
-		s.AddItem(piece("user", "", 1, 1), &it)
-		if p := &s.Pieces[len(s.Pieces)-1]; p.Text != text || s.text(p) != text {
-			t.Errorf("%q is %q", text, p.Text)
-		}
 	}
 }
 

@@ -12,7 +12,6 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	"github.com/memvcs/mem/hooks/settings"
-	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/textdiff"
 	"github.com/memvcs/mem/refs/config"
 )
@@ -81,7 +80,7 @@ func registerMark(e *app.Env) (string, error) {
 func unifiedDiff(file string, c settings.Change) string {
 	lines := textdiff.NewLineIndex()
 	text := func(b []byte) *textdiff.Text {
-		t := lines.New(&compress.Spill{})
+		t := lines.New(&textdiff.Spill{})
 		t.Write(b) // it never fails
 		t.Close()
 		return t

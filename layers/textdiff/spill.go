@@ -1,4 +1,4 @@
-package compress
+package textdiff
 
 import (
 	"io"
@@ -19,32 +19,16 @@ type Spill struct {
 	Held int64                // the limit of bytes in memory; 0 means 16 MB
 
 	file   File
-	used   int64     // bytes in memory
-	end    int64     // of the file
-	broken bool      // the file cannot be created or written
-	texts  *textList // of items
+	used   int64 // bytes in memory
+	end    int64 // of the file
+	broken bool  // the file cannot be created or written
+	texts  *textList
 	mu     sync.Mutex
 	err    error // of reading
 }
 
 // held is the default limit in memory, enough for a session of tens of megabytes unless most of it was typed.
 const held = 16 << 20
-
-// fresh returns an empty Spill like a.
-func (a *Spill) fresh() *Spill {
-	if a == nil {
-		return &Spill{}
-	}
-	return &Spill{Open: a.Open, Held: a.Held}
-}
-
-// KeepItem returns an item, with its text in the file if the limit is reached.
-func (a *Spill) KeepItem(it Item) Item {
-	if n, ok := a.Keep(it.Text); ok {
-		it.spilled, it.size, it.Text = int32(n)+1, int32(len(it.Text)), ""
-	}
-	return it
-}
 
 // Keep stores a text and returns its number if the limit is reached; otherwise ok is false and the caller keeps it.
 func (a *Spill) Keep(text string) (n int, ok bool) {
@@ -57,9 +41,6 @@ func (a *Spill) Keep(text string) (n int, ok bool) {
 	return a.Put(text), true
 }
 
-// Number returns the number of the text of an item in its [Spill]; ok is false if the text is in the item.
-func (it *Item) Number() (n int, ok bool) { return int(it.spilled) - 1, it.spilled > 0 }
-
 // Put stores a text and returns its number, from 0.
 func (a *Spill) Put(text string) int {
 	if a.texts == nil {
@@ -71,30 +52,6 @@ func (a *Spill) Put(text string) int {
 
 // At returns the text with a number from [Spill.Put].
 func (a *Spill) At(i int) string { return a.texts.text(i) }
-
-// Text returns the text of an item.
-func (a *Spill) Text(it *Item) string {
-	if it.spilled == 0 {
-		return it.Text
-	}
-	return a.texts.text(int(it.spilled) - 1)
-}
-
-// restored returns items with their texts.
-func (a *Spill) restored(items []Item) []Item {
-	if a == nil || a.texts == nil {
-		return items
-	}
-	out := slices.Clone(items)
-	for i := range out {
-		out[i].Text, out[i].spilled, out[i].size = a.Text(&out[i]), 0, 0
-	}
-	return out
-}
-
-// numberLimit is from how many bytes of units on what only one of them is about gets no number: half of what stays in
-// memory.
-func (a *Spill) numberLimit() int64 { return a.memoryLimit() / 2 }
 
 func (a *Spill) memoryLimit() int64 {
 	if a.Held == 0 {
@@ -168,17 +125,8 @@ func newTextList(a *Spill, shift uint) *textList { return &textList{spill: a, sh
 
 func (s *textList) len() int { return len(s.rows)<<s.shift + len(s.ends) }
 
-// total is how many bytes the texts of a shelf that is closed have.
-func (s *textList) total() int64 { return s.bytes }
-
 // put appends a text.
 func (s *textList) put(text string) {
-	s.last = append(s.last, text...)
-	s.end()
-}
-
-// putBytes is put of bytes.
-func (s *textList) putBytes(text []byte) {
 	s.last = append(s.last, text...)
 	s.end()
 }
@@ -232,27 +180,4 @@ func (s *textList) text(i int) string {
 		return ""
 	}
 	return s.spill.read(r.at+int64(from), int(to-from))
-}
-
-// A browser reads most texts of a shelf, in order: whole rows.
-type browser struct {
-	*textList
-	row  int
-	read string
-}
-
-func (s *textList) browse() *browser { return &browser{textList: s, row: -1} }
-
-// text is that of the shelf.
-func (b *browser) text(i int) string {
-	n := i >> b.shift
-	r := &b.rows[n]
-	if r.at < 0 {
-		return b.textList.text(i)
-	}
-	if b.row != n {
-		b.row, b.read = n, b.spill.read(r.at, int(r.ends[len(r.ends)-1]))
-	}
-	from, to := b.span(i)
-	return b.read[from:to]
 }

@@ -1,0 +1,99 @@
+package compress
+
+import (
+	"strings"
+)
+
+// A Line is a line of the text of a segment.
+type Line struct {
+	Text    string // as it is shown
+	Content string // what the segment says in it; "" if mem wrote the whole line
+	Frame   bool   // mem wrote the whole line
+}
+
+// Lines returns the lines of a segment in Markdown. Text of the user is quoted, text that was kept is as it was typed,
+// behind its mark, and a label or a heading is mem's. Every block of code ends in it.
+func (s Segment) Lines() []Line {
+	text := strings.Split(s.Text, "\n")
+	out := make([]Line, 0, len(text)+3)
+	switch {
+	case s.Role == "heading":
+		return append(out, Line{Text: "## " + s.Text, Frame: true})
+	case s.Keep != "":
+		for i, l := range text {
+			out = append(out, Line{Text: l, Content: l})
+			if i == 0 {
+				out[0].Text = "[kept] " + l
+			}
+		}
+		return out
+	case s.Code != "":
+		fence := "```"
+		for strings.Contains(s.Text, fence) {
+			fence += "`"
+		}
+		out = append(out, Line{Text: "[" + s.Label + "]", Frame: true}, Line{Frame: true}, Line{Text: fence + s.Code, Frame: true})
+		for _, l := range text {
+			out = append(out, Line{Text: l, Content: l})
+		}
+		return append(out, Line{Text: fence, Frame: true})
+	}
+	prefix := ""
+	if s.Role == "user" && s.Label == "" {
+		prefix = "> "
+	}
+	open := "" // the fence of the block of code that is open
+	for i, l := range text {
+		shown := l
+		trimmed := strings.TrimSpace(l)
+		switch {
+		case open != "":
+			if closes(trimmed, open) {
+				open = ""
+			}
+		case strings.HasPrefix(trimmed, "```"), strings.HasPrefix(trimmed, "~~~"):
+			open = fenceOf(trimmed)
+		case prefix == "" && strings.HasPrefix(l, "#") && strings.HasPrefix(strings.TrimLeft(l, "#"), " "):
+			shown = "##" + l // below the headings of exchanges
+		}
+		if i == 0 && s.Label != "" {
+			if shown = "[" + s.Label + "] " + shown; open != "" {
+				out = append(out, Line{Text: "[" + s.Label + "]", Frame: true}, Line{Frame: true})
+				shown = l
+			}
+		}
+		out = append(out, Line{Text: prefix + shown, Content: l})
+	}
+	if open != "" {
+		out = append(out, Line{Text: prefix + open, Frame: true})
+	}
+	if summaries(s.Label) {
+		out = append(out, Line{Text: "", Frame: true}, Line{Text: "[summary ends]", Frame: true})
+	}
+	return out
+}
+
+// summaries reports whether the end of the text under a label is marked: it is long and reads like what is around it.
+func summaries(label string) bool { return strings.HasPrefix(label, "summary") }
+
+// Text returns segments as Markdown, with an empty line between them. Budgets are measured on it.
+func Text(segs []Segment) string {
+	var b strings.Builder
+	for i, s := range segs {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		s.write(&b)
+	}
+	return b.String()
+}
+
+// Markdown is [Text].
+func Markdown(segs []Segment) string { return Text(segs) }
+
+func (s Segment) write(b *strings.Builder) {
+	for _, l := range s.Lines() {
+		b.WriteString(l.Text)
+		b.WriteByte('\n')
+	}
+}
