@@ -40,21 +40,25 @@ type Query struct {
 	By       Unit
 	Limit    int // 0 is no limit
 	Width    int // bytes of a passage, about; 0 is 400
+
+	Phrase  string // of the time in a question, which [Ask] read
+	without *Query // the question without this reading, if nothing was written then
 }
 
 // A Filter restricts the results. The zero Filter accepts everything.
 type Filter struct {
-	Classes []index.Class
-	Files   []string // names or ends of paths, or patterns with * and ?; one must match
-	Since   int64    // seconds since 1970
-	Until   int64    // exclusive; 0 is no limit
-	Branch  string
-	Topic   string                // words in the topics of the session
-	Keepit  func(weight int) bool // of a marker in the message
-	Only    Only
-	Part    Part            // of calls that must match
-	Rewound bool            // also what the user withdrew
-	Without map[string]bool // sessions to leave out, by id
+	Classes  []index.Class
+	Files    []string // names or ends of paths, or patterns with * and ?; one must match
+	Since    int64    // seconds since 1970
+	Until    int64    // exclusive; 0 is no limit
+	Branch   string
+	Topic    string                // words in the topics of the session
+	Keepit   func(weight int) bool // of a marker in the message
+	Only     Only
+	Requests bool            // only requests that begin an exchange
+	Part     Part            // of calls that must match
+	Rewound  bool            // also what the user withdrew
+	Without  map[string]bool // sessions to leave out, by id
 }
 
 // A Part is a part of a call of a tool.
@@ -151,7 +155,7 @@ func (q *Query) fits(text string) bool {
 // Restricts reports whether f excludes anything.
 func (f *Filter) Restricts() bool {
 	return len(f.Classes)+len(f.Files) > 0 || f.Since != 0 || f.Until != 0 || f.Branch != "" || f.Topic != "" ||
-		f.Keepit != nil || len(f.Only) > 0 || len(f.Without) > 0
+		f.Keepit != nil || len(f.Only) > 0 || len(f.Without) > 0 || f.Requests
 }
 
 // A Hit is one result.
@@ -178,6 +182,7 @@ type Results struct {
 	Hits    []Hit    // the best first
 	Total   int      // without the limit
 	AtLeast bool     // Total is a lower bound: not all texts were read
+	Phrase  string   // the phrase of the question by which the time was restricted
 	Missing []string // words of the query that are in no text of the projects, if others are
 }
 

@@ -162,7 +162,7 @@ func (m *matcher) filter(f *Filter) error {
 				continue
 			}
 			for doc := s.First; doc < s.First+s.Count; doc++ {
-				if len(f.Classes) > 0 && !classes[p.seg.Class(doc)] || near != nil && !near[doc] {
+				if len(f.Classes) > 0 && !classes[p.seg.Class(doc)] || f.Requests && !p.seg.Is(doc, index.Begins) || near != nil && !near[doc] {
 					continue
 				}
 				if f.Since != 0 || f.Until != 0 {

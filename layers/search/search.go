@@ -15,6 +15,15 @@ const maxCounted = 1000
 // [index.ErrDamaged] if an index cannot be read.
 func Search(corpora []Corpus, q Query) (Results, error) {
 	out, err := find(corpora, q)
+	if err == nil && len(out.Hits) == 0 && q.without != nil {
+		other := *q.without
+		other.By, other.Limit, other.Width, other.Patterns = q.By, q.Limit, q.Width, q.Patterns
+		f := q.Filter
+		f.Since, f.Until, f.Requests = other.Filter.Since, other.Filter.Until, false
+		other.Filter = f
+		return Search(corpora, other)
+	}
+	out.Phrase = q.Phrase
 	if err != nil || len(out.Hits) > 0 || len(q.Phrases) == 0 {
 		return out, err
 	}

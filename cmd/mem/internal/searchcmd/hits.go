@@ -135,6 +135,9 @@ func printHits(e *app.Env, o Options, q search.Query, found search.Results) erro
 	if found.Hits[0].Loose {
 		e.Note("no match for the whole phrase; these match some of its words")
 	}
+	if found.Phrase != "" {
+		e.Note("only what was written %s", term.Quoted(found.Phrase))
+	}
 	if len(found.Missing) > 0 {
 		var words []string
 		for _, w := range found.Missing {

@@ -100,7 +100,7 @@ func Query(e *app.Env, o Options) (q search.Query, err error) {
 	if o.Number < 0 || o.context < 0 {
 		return q, app.Usagef("options --number and --context require a whole number from 0")
 	}
-	q = search.Parse(words)
+	q = search.Ask(words, e.Now())
 	q.By, q.Limit = search.Unit(o.By), o.Number
 	if o.list {
 		q.By = search.BySession
@@ -112,8 +112,14 @@ func Query(e *app.Env, o Options) (q search.Query, err error) {
 		}
 		q.Patterns = append(q.Patterns, re)
 	}
+	asked := q.Filter
 	if q.Filter, err = searchFilter(e, o); err != nil {
 		return q, err
+	}
+	if q.Phrase != "" && (o.Since != "" || o.Until != "") { // an option is meant as it stands
+		q = search.Query{Words: search.Parse(words).Words, By: q.By, Limit: q.Limit, Patterns: q.Patterns, Filter: q.Filter}
+	} else if q.Phrase != "" {
+		q.Filter.Since, q.Filter.Until, q.Filter.Requests = asked.Since, asked.Until, asked.Requests
 	}
 	if o.batch == "" && q.Blank() {
 		return q, app.WithHint(app.Usagef("mem search needs words, a regular expression or a filter"),

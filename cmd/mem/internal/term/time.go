@@ -32,6 +32,19 @@ func ParseTime(s string, now time.Time) (time.Time, error) {
 	if t, err := time.ParseInLocation(time.DateOnly, s, now.Location()); err == nil {
 		return t, nil
 	}
+	words := strings.Fields(s)
+	if len(words) == 2 && (words[0] == "last" || words[0] == "this") {
+		switch words[1] {
+		case "week":
+			monday := midnight.AddDate(0, 0, -(int(midnight.Weekday())+6)%7)
+			return monday.AddDate(0, 0, map[string]int{"last": -7}[words[0]]), nil
+		case "month":
+			first := midnight.AddDate(0, 0, 1-midnight.Day())
+			return first.AddDate(0, map[string]int{"last": -1}[words[0]], 0), nil
+		case "year":
+			return time.Date(now.Year()+map[string]int{"last": -1}[words[0]], 1, 1, 0, 0, 0, 0, now.Location()), nil
+		}
+	}
 	return parseDistance(s, now)
 }
 

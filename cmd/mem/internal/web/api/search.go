@@ -60,9 +60,9 @@ type HitAnswer struct {
 }
 
 // query reads a search from a request.
-func query(r *http.Request) (q search.Query, err error) {
+func query(r *http.Request, now time.Time) (q search.Query, err error) {
 	in := r.URL.Query()
-	q = search.Parse(in.Get("q"))
+	q = search.Ask(in.Get("q"), now)
 	if q.By = search.Unit(in.Get("by")); q.By == "" {
 		q.By = search.ByMessage
 	}
@@ -139,7 +139,7 @@ func weightRange(low, high string) (func(int) bool, error) {
 
 // Find searches as a request says.
 func (s *API) Find(ctx context.Context, r *http.Request, limit int) (SearchAnswer, error) {
-	q, err := query(r)
+	q, err := query(r, s.Now())
 	if err != nil {
 		return SearchAnswer{}, err
 	}

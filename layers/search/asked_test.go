@@ -1,0 +1,37 @@
+package search
+
+import (
+	"testing"
+	"time"
+)
+
+func TestAsk(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 1, 21, 15, 0, 0, 0, time.UTC) // a Wednesday
+	for _, x := range []struct {
+		text, words, since, until string
+		requests                  bool
+	}{
+		{"what did we do last week?", "", "2026-01-12", "2026-01-19", true},
+		{"why did the build fail yesterday", "why did the build fail", "2026-01-20", "2026-01-21", false},
+		{"changes of the parser since last monday", "changes of the parser", "2026-01-19", "", false},
+		{"the parser before 2026-01-10", "the parser", "", "2026-01-10", false},
+		{"what happened 2 weeks ago", "", "2026-01-05", "2026-01-12", true},
+		{"the parser on 2026-01-10", "the parser", "2026-01-10", "2026-01-11", false},
+		{"last wednesday: the lexer", ": the lexer", "2026-01-14", "2026-01-15", false},
+		{"the last weekend", "the last weekend", "", "", false},
+		{`"last week"`, "", "", "", false},
+	} {
+		q := Ask(x.text, now)
+		day := func(s int64) string {
+			if s == 0 {
+				return ""
+			}
+			return time.Unix(s, 0).UTC().Format(time.DateOnly)
+		}
+		if q.Words != x.words && !(x.requests && q.Words == "") || day(q.Filter.Since) != x.since || day(q.Filter.Until) != x.until ||
+			q.Filter.Requests != x.requests {
+			t.Errorf("Ask(%q) = %q from %s to %s, %v", x.text, q.Words, day(q.Filter.Since), day(q.Filter.Until), q.Filter.Requests)
+		}
+	}
+}
