@@ -19,7 +19,7 @@ import (
 // Limits of the sections of a start, in lines and characters.
 const (
 	maxSet      = 12 // files
-	maxSymbol   = 2  // symbols of a file
+	maxSymbol   = 1  // symbols of a file
 	withSymbols = 6  // files with symbols
 	maxRun      = 8  // commands
 	maxTests    = 6
@@ -29,12 +29,12 @@ const (
 	capOpen     = 600
 	capFails    = 400
 	capWants    = 600
-	capBefore   = 600
-	capFiles    = 800
+	capBefore   = 500
+	capFiles    = 1000
 	capCommands = 550
 
 	showRequest  = 200
-	showOutcome  = 400
+	showOutcome  = 360
 	showEarlier  = 110 // of an earlier exchange or session
 	showEnding   = 170
 	showTodo     = 100

@@ -41,8 +41,8 @@ func HooksCommand(e *app.Env) *cli.Command {
 			"action and cost of each hook. Other hooks, order, white space and comments are\n" +
 			"preserved. The hooks use the current memory: MEM_DIR or --mem-dir, if set. No hook\n" +
 			"asks a model or the user for anything unless --distill is on: \"session\" tells Claude\n" +
-			"which messages have no facts, \"background\" distils a session when it ends. On a\n" +
-			"terminal, install asks once. uninstall restores the file byte for byte if it has not\n" +
+			"which messages have no facts, \"background\" distils a session when it ends.\n" +
+			"install asks nothing. uninstall restores the file byte for byte if it has not\n" +
 			"changed since, and the setting defaults.autoRegisterSessions. With -n, both print the\n" +
 			"change as a diff. See \"mem help capturing\".",
 		Subcommands: []*cli.Command{
@@ -109,7 +109,7 @@ func runHooksInstall(ctx context.Context, e *app.Env, scope, distill string) err
 	if scope == "project" && change.Changed() && !e.Opt.DryRun {
 		e.Warn("%s is often shared with others, and names %s", f.Path, p.Path)
 	}
-	if err := AskDistill(ctx, e, distill); err != nil {
+	if err := setDistillMode(ctx, e, distill); err != nil {
 		return err
 	}
 	s, err := hookset.HookSettings(e)
