@@ -186,6 +186,10 @@ func (q *Quoted) read(r io.Reader, cited map[int]bool) error {
 				})
 			case b.Kind == transcript.Text && msg.Role == "assistant":
 				q.Text.Add(v.N, facts.Part{Speaker: facts.ByAssistant, Text: b.Text})
+			case b.Kind == transcript.Text && slices.ContainsFunc(q.Text.Parts[v.N], func(p facts.Part) bool {
+				return p.Speaker == facts.ByPlan // the client's words around it
+			}):
+				q.Text.Add(v.N, facts.Part{Speaker: facts.ByTool, Text: b.Text})
 			}
 		}
 	}
