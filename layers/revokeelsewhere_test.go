@@ -49,7 +49,7 @@ func TestRevokeElsewhere(t *testing.T) {
 	pushAll(t, a)
 	hidden := func(m *Memory, name string) bool {
 		t.Helper()
-		err := m.Trusted().MayHand(ctx, rev(m, blog, name))
+		err := m.Trusted().MayUse(ctx, rev(m, blog, name))
 		if err != nil && !errors.Is(err, trust.ErrRevoked) {
 			t.Fatal(err)
 		}

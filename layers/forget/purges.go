@@ -15,43 +15,37 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// ApplyRemotePurges applies the purges of trusted devices to this device's lanes. It returns the items that were
-// deleted here, and the untrusted devices whose purges were ignored. swept reports that other devices have rewritten
-// their lanes, so that their old bytes must be removed.
-func (m Ops) ApplyRemotePurges(ctx context.Context, swept bool) (items []DeletedItem, ignored []string, err error) {
+// ApplyRemotePurges applies the purges of other devices to this device's lanes. It returns the items that were deleted
+// here. swept reports that other devices have rewritten their lanes, so that their old bytes must be removed.
+func (m Ops) ApplyRemotePurges(ctx context.Context, swept bool) (items []DeletedItem, err error) {
 	ids, err := m.Refs.Projects()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	var purged []*state.State
 	for _, id := range ids {
 		st, err := trust.On(m.DB).Outline(ctx, id)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		if len(st.Purges) > 0 {
 			purged = append(purged, st)
 		}
-		for _, d := range st.IgnoredPurgeDevices {
-			if !slices.Contains(ignored, d) {
-				ignored = append(ignored, d)
-			}
-		}
 	}
 	_, unfinished, err := m.ReadPending()
 	if err != nil || len(purged) == 0 && !swept && !unfinished {
-		return nil, ignored, err
+		return nil, err
 	}
 	unlock, err := m.Refs.LockForget(ctx)
 	if err != nil {
-		return nil, ignored, err
+		return nil, err
 	}
 	defer unlock()
 	for _, st := range purged {
 		p := st.AsProject()
 		f, err := m.forgetIn(ctx, p, ForgetOptions{}, st.Purged)
 		if err != nil {
-			return items, ignored, fmt.Errorf("project %s: %w", p.Name, err)
+			return items, fmt.Errorf("project %s: %w", p.Name, err)
 		}
 		if f.changes() {
 			items = append(items, slices.DeleteFunc(f.items, func(t DeletedItem) bool { return t.Device != "" })...)
@@ -59,7 +53,7 @@ func (m Ops) ApplyRemotePurges(ctx context.Context, swept bool) (items []Deleted
 	}
 	damaged, err := m.damaged()
 	if err != nil {
-		return items, ignored, err
+		return items, err
 	}
 	finished, _, err := m.finish(ctx)
 	if err == nil && !finished && swept {
@@ -68,7 +62,7 @@ func (m Ops) ApplyRemotePurges(ctx context.Context, swept bool) (items []Deleted
 	if err == nil && (finished || swept) {
 		items = append(items, damaged...)
 	}
-	return items, ignored, err
+	return items, err
 }
 
 // selectPurged selects the items that the purges of other devices name, the records that this device derived from

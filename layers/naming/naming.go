@@ -118,7 +118,7 @@ func (m Ops) RenameComposition(ctx context.Context, rev state.Rev, name string) 
 	}
 	was := rev.Composition.Name
 	if _, err := records.ParseName(was); err != nil {
-		return fmt.Errorf("mv %s: %w", was, trust.ErrUntrusted)
+		return fmt.Errorf("mv %s: %w", was, err)
 	}
 	return m.Refs.Update(ctx, rev.Project.ID, "mv "+was+" "+name, func(tx *refs.Tx) error {
 		st, err := m.Fold(ctx, tx, rev.Project.ID)

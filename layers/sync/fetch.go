@@ -51,8 +51,7 @@ type Fetched struct {
 	Objects int            // received, of both repositories
 	Bytes   int64          // of the packs with them
 
-	Forgotten           []forget.DeletedItem // deleted here because another device deleted it
-	IgnoredPurgeDevices []string             // untrusted devices with deletions
+	Forgotten []forget.DeletedItem // deleted here because another device deleted it
 }
 
 // Limits returns the limits of a pack from a remote.
@@ -118,17 +117,10 @@ func (f *fetcher) applyDeletions(ctx context.Context) (err error) {
 	restarted := slices.ContainsFunc(f.out.Lanes, func(l FetchedLane) bool {
 		return l.Arrival.Epoch > 0 && l.Status == "updated"
 	})
-	var devices []string
-	if f.out.Forgotten, devices, err = forget.On(f.m.DB).ApplyRemotePurges(ctx, restarted); err != nil {
+	if f.out.Forgotten, err = forget.On(f.m.DB).ApplyRemotePurges(ctx, restarted); err != nil {
 		return fmt.Errorf("apply deletions of other devices: %w", err)
 	}
-	known, err := device.On(f.m.DB).Devices(ctx)
-	for _, d := range known {
-		if slices.Contains(devices, d.ID) {
-			f.out.IgnoredPurgeDevices = append(f.out.IgnoredPurgeDevices, d.Name)
-		}
-	}
-	return err
+	return nil
 }
 
 // A fetcher runs one fetch.

@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"iter"
 	"slices"
 	"strings"
@@ -368,48 +367,6 @@ func (m Ops) MayUse(ctx context.Context, rev state.Rev) error {
 		return &RevokedError{rev.Name(), why}
 	}
 	return nil
-}
-
-// An UntrustedError reports that a device that is not trusted made something.
-type UntrustedError struct {
-	What   string
-	Device string // name
-}
-
-func (e *UntrustedError) Error() string {
-	return fmt.Sprintf("%s was made by device %s, which you do not trust", e.What, e.Device)
-}
-
-// ErrUntrusted says that something was made by a device that is not trusted.
-var ErrUntrusted = errors.New("made by an untrusted device")
-
-// Unwrap returns [ErrUntrusted].
-func (e *UntrustedError) Unwrap() error { return ErrUntrusted }
-
-// MayHand refuses to hand to a session what rests on a revoked source, or is a text that was made by a device
-// that is not trusted. The error is a [*RevokedError] or an [*UntrustedError].
-func (m Ops) MayHand(ctx context.Context, rev state.Rev) error {
-	if err := m.MayUse(ctx, rev); err != nil {
-		return err
-	}
-	device := ""
-	switch rev.Kind {
-	case state.IsVersion:
-		device = rev.Version.Device
-	case state.IsComposition:
-		device = rev.Composition.Device
-	default:
-		return nil
-	}
-	trust, err := m.Trust(ctx)
-	if err != nil || trust.Of(device) {
-		return err
-	}
-	name, err := m.DeviceName(ctx, device)
-	if err != nil {
-		return err
-	}
-	return &UntrustedError{rev.Name(), name}
 }
 
 // DeviceName returns what a device is called, or the start of its id.

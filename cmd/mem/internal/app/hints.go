@@ -39,7 +39,6 @@ func HintsOf(err error) []string {
 	var missing *state.NotFoundError
 	var foreign *projects.ForeignError
 	var revoked *trust.RevokedError
-	var untrusted *trust.UntrustedError
 	switch {
 	case errors.As(err, &h):
 		hints := slices.Clone(h.hints)
@@ -52,9 +51,6 @@ func HintsOf(err error) []string {
 	case errors.As(err, &revoked):
 		return []string{term.Shell("mem", "why", revoked.What) +
 			"; mem revoke lists the sources; mem revoke --undo --source SOURCE restores one",
-			"to write it anyway: mem checkout --force"}
-	case errors.As(err, &untrusted):
-		return []string{term.Shell("mem", "device", "trust", untrusted.Device),
 			"to write it anyway: mem checkout --force"}
 	case errors.As(err, &foreign):
 		return ShareHints(foreign)

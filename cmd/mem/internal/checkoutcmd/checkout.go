@@ -75,7 +75,7 @@ func runCheckout(ctx context.Context, e *app.Env, o checkoutOptions, name string
 		if err != nil {
 			return err
 		}
-		if err := run.Trusted().MayHand(ctx, rev); err != nil && !o.force {
+		if err := run.Trusted().MayUse(ctx, rev); err != nil && !o.force {
 			return err
 		} else if err != nil {
 			e.Warn("%v", err)

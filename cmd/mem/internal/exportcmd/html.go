@@ -34,7 +34,7 @@ func writeHTML(ctx context.Context, e *app.Env, name, out string, force bool) er
 		if err != nil {
 			return err
 		}
-		if err := run.Trusted().MayHand(ctx, rev); err != nil && !force {
+		if err := run.Trusted().MayUse(ctx, rev); err != nil && !force {
 			return err
 		} else if err != nil {
 			e.Warn("%v", err)

@@ -553,8 +553,4 @@ func PrintHeeded(e *app.Env, out sync.Fetched) {
 		}
 		e.Printf("%s\n", e.Safe(of+forgottenLine("forgot", t)))
 	}
-	for _, name := range out.IgnoredPurgeDevices {
-		e.Note("device %s has forgotten data; it is deleted here when you trust the device and pull again", name)
-		e.Hint("%s", term.Shell("mem", "device", "trust", name))
-	}
 }

@@ -23,7 +23,6 @@ import (
 	"github.com/memvcs/mem/layers/facts"
 	"github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/state"
-	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/refs"
 )
 
@@ -36,9 +35,9 @@ func servable(ctx context.Context, run names.Run, name string) (state.Rev, error
 	return rev, checkAccess(ctx, run.Memory, rev, name)
 }
 
-// checkAccess returns an error for revoked, removed or retired data, and for that of untrusted devices.
+// checkAccess returns an error for revoked, removed or retired data.
 func checkAccess(ctx context.Context, m *layers.Memory, rev state.Rev, name string) error {
-	if err := m.Trusted().MayHand(ctx, rev); err != nil {
+	if err := m.Trusted().MayUse(ctx, rev); err != nil {
 		return err
 	}
 	switch {
@@ -46,8 +45,6 @@ func checkAccess(ctx context.Context, m *layers.Memory, rev state.Rev, name stri
 		return mayServeKnown(ctx, m, rev, name)
 	case rev.Session == nil:
 		return nil
-	case rev.Session.UntrustedDevice != "":
-		return fmt.Errorf("%s: %w", name, trust.ErrUntrusted)
 	case rev.Session.Deleted:
 		return &state.NotFoundError{What: "session", Name: name}
 	case rev.Version != nil && rev.Version.Deleted:

@@ -160,8 +160,7 @@ type fetchAnswer struct {
 	Bytes   int64          `json:"bytes"`
 	DryRun  bool           `json:"dry_run"`
 
-	Forgotten           []forgetcmd.ForgottenAnswer `json:"forgotten,omitempty"` // here, because another device forgot it
-	IgnoredPurgeDevices []string                    `json:"unheeded,omitempty"`  // untrusted devices that forgot something
+	Forgotten []forgetcmd.ForgottenAnswer `json:"forgotten,omitempty"` // here, because another device forgot it
 }
 
 type fetchedLane struct {
@@ -179,7 +178,7 @@ type fetchedLane struct {
 
 func fetchAnswerOf(r refs.Remote, out sync.Fetched, dryRun bool) fetchAnswer {
 	a := fetchAnswer{r.Name, r.URL, []fetchedLane{}, append([]state.Device{}, out.Devices...), out.Objects, out.Bytes,
-		dryRun, forgetcmd.ForgottenAnswers(out.Forgotten, nil), out.IgnoredPurgeDevices}
+		dryRun, forgetcmd.ForgottenAnswers(out.Forgotten, nil)}
 	for _, l := range out.Lanes {
 		kinds := l.Arrival.Kinds
 		if kinds == nil {

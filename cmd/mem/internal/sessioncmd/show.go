@@ -79,7 +79,7 @@ func runShow(ctx context.Context, e *app.Env, o showOptions, name string) error 
 			return err
 		}
 		run.Project = rev.Project
-		if err := run.Trusted().MayHand(ctx, rev); errors.Is(err, trust.ErrRevoked) || errors.Is(err, trust.ErrUntrusted) {
+		if err := run.Trusted().MayUse(ctx, rev); errors.Is(err, trust.ErrRevoked) {
 			e.Warn("%v", err)
 		} else if err != nil {
 			return err

@@ -379,7 +379,7 @@ func (s *Server) sessionFile(w http.ResponseWriter, r *http.Request, rev state.R
 
 // stream responds with a file while it is read. An error after the first byte aborts the response.
 func (s *Server) stream(w http.ResponseWriter, r *http.Request, rev state.Rev, f checkout.Format, name string) error {
-	if err := s.Memory.Trusted().MayHand(r.Context(), rev); err != nil {
+	if err := s.Memory.Trusted().MayUse(r.Context(), rev); err != nil {
 		return err
 	}
 	out := &headerWriter{w: w, head: func() { api.Download(w, "application/octet-stream", name) }}

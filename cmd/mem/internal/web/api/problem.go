@@ -65,7 +65,6 @@ func causes() []struct {
 		{markers.ErrMarked, http.StatusConflict, "conflict"},
 		{history.ErrNothingToUndo, http.StatusConflict, "nothing_to_undo"},
 		{knowledge.ErrUsersRule, http.StatusForbidden, "users_rule"},
-		{trust.ErrUntrusted, http.StatusForbidden, "untrusted"},
 		{trust.ErrRevoked, http.StatusForbidden, "revoked"},
 		{compress.ErrTooSmall, http.StatusUnprocessableEntity, "budget"},
 		{compress.ErrEmpty, http.StatusUnprocessableEntity, "empty"},
