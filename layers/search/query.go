@@ -3,7 +3,9 @@
 // The score of a message is BM25 over Porter2 stems, whole identifiers and their parts, plus a share of the scores
 // of the neighbouring messages (an answer seldom repeats the words of the question) and of its session. Sessions are
 // ranked by BM25 over all their text, plus their best message. All sums are computed in the same order each time, so
-// a query has one answer. Literal searches, for a phrase or a regular expression, read the stored text.
+// a query has one answer. The best messages are then compared by their best passage: whole sentences, items or changed
+// lines. A page shows different things: an exchange once for the same words, three hits of a session at most. Literal
+// searches, for a phrase or a regular expression, read the stored text.
 //
 // [Transcript] makes documents of a session, [Search] answers a query. Package index stores the documents, package
 // terms splits texts.
