@@ -112,7 +112,8 @@ func newOrder(items []Item, level Level) *order {
 			outcomes[u.item]++
 			fallthrough
 		case prose, summary, report:
-			if narrates().MatchString(u.text) {
+			if narrates().MatchString(u.text) && len(u.text) < 200 && u.class == prose {
+				u.flags |= bulky // the announcement of a step comes after everything else
 				v *= .35
 			} else if cue().MatchString(u.text) {
 				v *= 1.5

@@ -126,7 +126,7 @@ type changed struct {
 }
 
 // maxSymbols is how many symbols the entry of a file has.
-const maxSymbols = 6
+const maxSymbols = 3
 
 // filesOf returns the files that each exchange changed, by the item of the first edit.
 func filesOf(items []Item) map[int]*changed {
