@@ -113,7 +113,7 @@ func readClientDir(dir string, files map[string]ClientFile) (subdirs []string, e
 	}
 	for _, e := range entries {
 		name, ok := strings.CutSuffix(e.Name(), ".jsonl")
-		if !ok || name == "" || !e.Type().IsRegular() {
+		if !ok || !isSessionName(e.Name()) || !e.Type().IsRegular() {
 			continue
 		}
 		fi, err := e.Info()

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -51,7 +52,9 @@ func (s Source) SessionID() string {
 		if id = agents.RolloutID(s.Path); id != "" {
 			return id
 		}
-		id = strings.TrimSuffix(filepath.Base(s.Path), ".jsonl")
+		if id = strings.TrimSuffix(filepath.Base(s.Path), ".jsonl"); isConflictCopy(id) {
+			return copyID(id[:uuidLength], id)
+		}
 	}
 	return string(records.SessionOf(withoutSecret(id)))
 }
@@ -69,6 +72,30 @@ func withoutSecret(id string) string {
 		return id
 	}
 	return "session-" + objects.Sum([]byte(id)).String()[:16]
+}
+
+const uuidLength = 36
+
+// isConflictCopy reports whether a name begins with the ID of a session and goes on: the name that a program which
+// synchronises files gives to the other of two contents, such as "<id>.sync-conflict-20261003" or "<id> (copy)".
+func isConflictCopy(name string) bool {
+	if len(name) <= uuidLength || strings.IndexByte("._- (~", name[uuidLength]) < 0 {
+		return false
+	}
+	for i, c := range []byte(name[:uuidLength]) {
+		dash := i == 8 || i == 13 || i == 18 || i == 23
+		if dash != (c == '-') || !dash && !('0' <= c && c <= '9' || 'a' <= c && c <= 'f') {
+			return false
+		}
+	}
+	return true
+}
+
+// copyID returns the ID of the session in another file of the session id, from what distinguishes the file. Its first
+// part is new, so that its short form is not that of the session.
+func copyID(id, file string) string {
+	sum := sha256.Sum256([]byte(id + "\x00" + file))
+	return fmt.Sprintf("%x", sum[:4]) + id[min(8, len(id)):]
 }
 
 var builtinRules = sync.OnceValue(func() redact.Rules {

@@ -32,7 +32,7 @@ func sourcesUnder(roots ...string) ([]Source, error) {
 				return err
 			case errors.Is(err, fs.ErrNotExist):
 				return nil // deleted meanwhile
-			case err == nil && (!d.Type().IsRegular() || filepath.Ext(path) != ".jsonl"):
+			case err == nil && (!d.Type().IsRegular() || !isSessionName(d.Name())):
 				return nil
 			}
 			var fi fs.FileInfo
@@ -54,6 +54,10 @@ func sourcesUnder(roots ...string) ([]Source, error) {
 	}
 	return out, errors.Join(failed...)
 }
+
+// isSessionName reports whether a file with this name can be a session. Hidden files are others' data about sessions,
+// such as the resource forks "._<id>.jsonl" of macOS.
+func isSessionName(name string) bool { return filepath.Ext(name) == ".jsonl" && name[0] != '.' }
 
 // withLinks returns dir and, if it is a projects directory, the symbolic links to directories in it. The names end in
 // a separator, so that WalkDir follows links.

@@ -84,6 +84,9 @@ func (m Ops) writeEarlier(ctx context.Context, rev state.Rev, f Format, w io.Wri
 	return m.WriteSaid(ctx, rev, f, w)
 }
 
+// Rewound is the mark of what the user withdrew.
+const Rewound = "[rewound] "
+
 // whole returns rev with all its messages.
 func whole(rev state.Rev) state.Rev {
 	rev.From, rev.To = 1, math.MaxInt
@@ -93,11 +96,16 @@ func whole(rev state.Rev) state.Rev {
 // said calls f with the segments of the messages in rev. An error of f ends it.
 func (m Ops) said(ctx context.Context, rev state.Rev, f func(compress.Segment) error) error {
 	var c originals.Conversation
-	p := cmp.Or(rev.Point, rev.Session.Now())
+	p := *cmp.Or(rev.Point, rev.Session.Now())
+	rewound := p.Rewound
+	p.Rewound = nil // they are shown, with their mark
 	write := func(segs []compress.Segment) error {
 		for _, s := range segs {
 			if n := s.Src[0][0]; n < rev.From || n > rev.To {
 				continue
+			}
+			if rewound.Has(s.Src[0][0]) {
+				s.Text = Rewound + s.Text
 			}
 			if err := f(s); err != nil {
 				return err
@@ -105,7 +113,7 @@ func (m Ops) said(ctx context.Context, rev state.Rev, f func(compress.Segment) e
 		}
 		return nil
 	}
-	err := originals.On(m.DB).EachMessage(ctx, rev.Project.ID, p, nil, func(n int, msg transcript.Message) error {
+	err := originals.On(m.DB).EachMessage(ctx, rev.Project.ID, &p, nil, func(n int, msg transcript.Message) error {
 		return write(c.Said(n, msg))
 	})
 	return cmp.Or(err, write(c.Rest()))
@@ -162,11 +170,15 @@ func (m Ops) writeL1(ctx context.Context, rev state.Rev, f Format, w io.Writer) 
 		_, err := io.Copy(w, l1)
 		return err
 	}
-	for e, err := range refine.Entries(l1) {
+	for e, err := range refine.WithRewound(l1) {
 		if err != nil {
 			return err
 		}
-		if _, err := fmt.Fprintln(w, e.Text()); err != nil {
+		text := e.Text()
+		if e.Rewound {
+			text = Rewound + text
+		}
+		if _, err := fmt.Fprintln(w, text); err != nil {
 			return err
 		}
 	}

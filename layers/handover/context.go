@@ -178,7 +178,7 @@ func (b *briefing) recent() []*state.Session {
 		}
 	}
 	slices.SortFunc(out, func(a, c *state.Session) int {
-		return cmp.Or(c.Now().Scan.Last.Compare(a.Now().Scan.Last), strings.Compare(a.ID, c.ID))
+		return cmp.Or(c.Now().Ended().Compare(a.Now().Ended()), strings.Compare(a.ID, c.ID))
 	})
 	return out
 }

@@ -68,8 +68,26 @@ func (s Stamp) Compare(o Stamp) int {
 // A Point is a snapshot with its place among the records.
 type Point struct {
 	Stamp Stamp
-	Time  time.Time
+	Time  time.Time // of the capture
 	Snapshot
+}
+
+// Ended returns the time of the end of the session for its order among others: it is not after the capture, so that a
+// session from a client with a wrong clock is not the newest for ever. What exceeds the capture counts a 2^32nd, which
+// keeps the order of such sessions.
+func (p *Point) Ended() time.Time {
+	if ahead := p.Ahead(); ahead > 0 {
+		return p.Time.Add(ahead >> 32)
+	}
+	return p.Scan.Last
+}
+
+// Ahead returns how far the end of the session is after its capture, 0 if it is not.
+func (p *Point) Ahead() time.Duration {
+	if p.Time.IsZero() {
+		return 0
+	}
+	return max(0, p.Scan.Last.Sub(p.Time))
 }
 
 // Code codes the stamp.

@@ -18,6 +18,14 @@ import (
 // Ops are the operations of this package on a store.
 type Ops struct{ *state.DB }
 
+// Ended returns the time for the order of the list; see [records.Point.Ended].
+func (it Item) Ended() time.Time {
+	if it.Session == nil {
+		return it.Last
+	}
+	return it.Session.Now().Ended()
+}
+
 // On returns the operations on db.
 func On(db *state.DB) Ops { return Ops{db} }
 
@@ -102,7 +110,7 @@ func (m Ops) List(ctx context.Context, p state.Project, o capture.ListOptions) (
 		}
 	}
 	capture.On(m.DB).WriteFileCache(p.ID, found)
-	slices.SortFunc(items, func(a, b Item) int { return cmp.Or(b.Last.Compare(a.Last), cmp.Compare(a.ID, b.ID)) })
+	slices.SortFunc(items, func(a, b Item) int { return cmp.Or(b.Ended().Compare(a.Ended()), cmp.Compare(a.ID, b.ID)) })
 	return items, st, nil
 }
 

@@ -188,7 +188,7 @@ func (st *State) Recent() []*Session {
 		}
 	}
 	slices.SortFunc(out, func(a, b *Session) int {
-		return cmp.Or(b.Now().Scan.Last.Compare(a.Now().Scan.Last), cmp.Compare(a.ID, b.ID))
+		return cmp.Or(b.Now().Ended().Compare(a.Now().Ended()), cmp.Compare(a.ID, b.ID))
 	})
 	return out
 }
@@ -198,7 +198,7 @@ func (st *State) Newest() *Session {
 	var best *Session
 	for _, s := range st.Sessions {
 		if best != nil {
-			if c := best.Now().Scan.Last.Compare(s.Now().Scan.Last); c > 0 || c == 0 && best.ID < s.ID {
+			if c := best.Now().Ended().Compare(s.Now().Ended()); c > 0 || c == 0 && best.ID < s.ID {
 				continue
 			}
 		}

@@ -104,7 +104,7 @@ func (st *State) UntrustedSessions() (out []string) {
 			all = append(all, s)
 		}
 	}
-	slices.SortStableFunc(all, func(a, b *Session) int { return b.Now().Scan.Last.Compare(a.Now().Scan.Last) })
+	slices.SortStableFunc(all, func(a, b *Session) int { return b.Now().Ended().Compare(a.Now().Ended()) })
 	for _, s := range all {
 		out = append(out, s.Name())
 	}

@@ -43,7 +43,7 @@ func (st *State) applyUses() {
 
 // Accessed returns when a session was worked on or used last: the later of its last message and its last use.
 func (s *Session) Accessed() time.Time {
-	if last := s.Now().Scan.Last; !s.Used.Last.After(last) {
+	if last := s.Now().Ended(); !s.Used.Last.After(last) {
 		return last
 	}
 	return s.Used.Last

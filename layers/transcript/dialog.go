@@ -22,7 +22,9 @@ const (
 	refusedFor  = "the user said:\n"
 	clarify     = "The user wants to clarify these questions."
 	askedBefore = "Questions asked:\n"
-	answered    = "User has answered your questions: "
+
+	// Answered is the start of the result of a dialog.
+	Answered = "User has answered your questions: "
 )
 
 // refusalTrailers are the beginnings of what the client writes after the user's words in a refusal.
@@ -115,14 +117,14 @@ func dialog(copied []byte, text string) []Answer {
 	if out != nil {
 		return out
 	}
-	rest, ok := strings.CutPrefix(strings.TrimSpace(text), answered)
+	rest, ok := strings.CutPrefix(strings.TrimSpace(text), Answered)
 	if !ok || strings.Count(rest, `"="`) != 1 {
 		return nil
 	}
 	question, rest, _ := strings.Cut(strings.TrimPrefix(rest, `"`), `"="`)
 	answer, _, ok := strings.Cut(rest, `". You can now continue`)
 	if !ok {
-		return nil
+		answer = strings.TrimSuffix(strings.TrimSuffix(rest, "."), `"`)
 	}
 	answer, _, _ = strings.Cut(answer, `" selected preview:`) // the model's
 	return []Answer{{Question: question, Answer: answer}}

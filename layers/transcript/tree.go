@@ -51,6 +51,7 @@ type Tree struct {
 	byID    map[string]int
 	missing map[string]int
 	turns   []int // numbers of the prompts of a linear session that hold
+	recaps  []int // those of summaries, which stay when the messages that they stand for are withdrawn
 	spans   Spans
 	n       int
 }
@@ -79,6 +80,9 @@ func (t *Tree) Add(m Message) {
 	}
 	if m.Sidechain || m.AgentID != "" {
 		return
+	}
+	if m.CompactSummary {
+		t.recaps = append(t.recaps, m.N)
 	}
 	kind := kindOf(m)
 	if m.ParentUUID == "" && kind == promptNode {
@@ -111,6 +115,14 @@ func (t *Tree) rewind(m Message) {
 		return // of what is not here
 	}
 	t.turns = slices.DeleteFunc(t.turns, func(n int) bool { return n >= from })
+	for _, n := range t.recaps {
+		if n >= from {
+			if n > from {
+				t.spans = append(t.spans, [2]int{from, n - 1})
+			}
+			from = n + 1
+		}
+	}
 	t.spans = append(t.spans, [2]int{from, m.N})
 }
 

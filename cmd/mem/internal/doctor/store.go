@@ -66,6 +66,15 @@ func (x *Exam) clock() {
 	default:
 		x.ok(check, "no operation is from the future")
 	}
+	ahead, err := x.m.Sessions().Ahead(x.Ctx, clockDrift)
+	switch {
+	case err != nil:
+		x.fail(check, "mem fsck --repair", "%v", err)
+	case ahead != nil:
+		p := ahead.Now()
+		x.warn(check, "mem show "+term.ShortID(ahead.ID), "session %s ends %s but was captured %s, which counts as its time",
+			term.ShortID(ahead.ID), term.TimeText(p.Scan.Last), term.TimeText(p.Time))
+	}
 }
 
 // spool checks for notes of hooks that were not processed.

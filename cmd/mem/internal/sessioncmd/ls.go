@@ -155,7 +155,7 @@ func list(ctx context.Context, run names.Run, o capture.ListOptions) (all, elsew
 	}
 	here, elsewhere := splitElsewhere(run.Env, run.Scope, elsewhere)
 	if all = append(all, here...); len(here) > 0 || run.Opt.AllProjects {
-		slices.SortStableFunc(all, func(a, b Listed) int { return b.Last.Compare(a.Last) })
+		slices.SortStableFunc(all, func(a, b Listed) int { return b.Ended().Compare(a.Ended()) })
 	}
 	return all, elsewhere, nil
 }
@@ -241,7 +241,7 @@ func listKnown(ctx context.Context, run names.Run, o capture.ListOptions) ([]Lis
 		}
 	}
 	if len(projects) > 1 {
-		slices.SortStableFunc(all, func(a, b Listed) int { return b.Last.Compare(a.Last) })
+		slices.SortStableFunc(all, func(a, b Listed) int { return b.Ended().Compare(a.Ended()) })
 	}
 	return all, nil
 }
