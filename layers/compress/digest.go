@@ -20,7 +20,28 @@ func (o *order) digest(chosen []bool) []Segment {
 		}
 	}
 	w.end()
-	return w.out
+	return joinSteps(w.out)
+}
+
+// joinSteps joins announcements of steps that follow each other into one line.
+func joinSteps(segs []Segment) []Segment {
+	step := func(s Segment) bool {
+		return s.Role == "assistant" && s.Label == "" && len(s.Text) < 240 && !strings.Contains(s.Text, "\n") &&
+			narrates().MatchString(s.Text)
+	}
+	out := segs[:0]
+	joined := false // the last one is of steps
+	for _, s := range segs {
+		is := step(s)
+		if n := len(out) - 1; is && joined {
+			out[n].Text += anchors.Gap + s.Text
+			out[n].Src = merge(append(slices.Clone(out[n].Src), s.Src...))
+			continue
+		}
+		joined = is
+		out = append(out, s)
+	}
+	return out
 }
 
 type writer struct {

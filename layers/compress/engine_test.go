@@ -190,7 +190,7 @@ Let me look.
 
 The token had expired.
 
-### Fix
+**Fix**
 
 It is read again:
 

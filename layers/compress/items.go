@@ -110,6 +110,10 @@ func itemsOf(x *exchange.Exchange) []Item {
 			Line: f.Fixed})
 	}
 	for _, n := range x.Notes {
+		if n.Name == "plan" {
+			add(Item{N: n.N, Kind: Assistant, Text: n.Text, Label: "plan, accepted by the user"})
+			continue
+		}
 		add(Item{N: n.N, Kind: Call, Text: strings.TrimSpace(n.Name + " " + n.Text)})
 	}
 	for _, c := range x.Calls {

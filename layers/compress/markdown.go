@@ -12,7 +12,7 @@ type Line struct {
 }
 
 // Lines returns the lines of a segment in Markdown. Text of the user is quoted, text that was kept is as it was typed,
-// behind its mark, and a label or a heading is mem's. Every block of code ends in it.
+// quoted in its first line, and a label or a heading is mem's. Every block of code ends in it.
 func (s Segment) Lines() []Line {
 	text := strings.Split(s.Text, "\n")
 	out := make([]Line, 0, len(text)+3)
@@ -23,7 +23,7 @@ func (s Segment) Lines() []Line {
 		for i, l := range text {
 			out = append(out, Line{Text: l, Content: l})
 			if i == 0 {
-				out[0].Text = "[kept] " + l
+				out[0].Text = "> " + l
 			}
 		}
 		return out
@@ -54,7 +54,7 @@ func (s Segment) Lines() []Line {
 		case strings.HasPrefix(trimmed, "```"), strings.HasPrefix(trimmed, "~~~"):
 			open = fenceOf(trimmed)
 		case prefix == "" && strings.HasPrefix(l, "#") && strings.HasPrefix(strings.TrimLeft(l, "#"), " "):
-			shown = "##" + l // below the headings of exchanges
+			shown = "**" + strings.Trim(strings.TrimLeft(l, "#"), " *") + "**" // headings are those of exchanges
 		}
 		if i == 0 && s.Label != "" {
 			if shown = "[" + s.Label + "] " + shown; open != "" {

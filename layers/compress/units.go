@@ -201,7 +201,11 @@ func (s *splitter) prose(text string, c class) {
 		afterBlank := blankBefore
 		blankBefore = false
 		indent := len(line) - len(trimmed)
+		sibling := int32(-1) // a list is kept from its first item on
 		for len(nest) > 0 && nest[len(nest)-1].indent >= indent {
+			if last := nest[len(nest)-1]; last.indent == indent && listMark().MatchString(trimmed) {
+				sibling = last.unit
+			}
 			nest = nest[:len(nest)-1]
 		}
 		around := before
@@ -209,6 +213,9 @@ func (s *splitter) prose(text string, c class) {
 			around = nest[len(nest)-1].unit
 		} else if around < 0 {
 			around = heading
+		}
+		if sibling >= 0 {
+			around = sibling
 		}
 		switch {
 		case paste.Fence(trimmed):
@@ -386,7 +393,7 @@ func (s *splitter) failure(it *Item) {
 	if it.Target != "" && it.Target != "Bash" && it.Target != "PowerShell" && it.Target != "result" && it.Target != "recalled" {
 		return // a call of another tool that the client refused says nothing about the project
 	}
-	text := strings.TrimRight(it.Text, "\n")
+	text := withoutRepeats(strings.TrimRight(it.Text, "\n"))
 	begin := ""
 	for line := range strings.SplitSeq(text, "\n") {
 		if line = strings.TrimSpace(line); len(line) > len(begin) && begin == "" || telling(line) && !telling(begin) {
@@ -405,6 +412,17 @@ func (s *splitter) failure(it *Item) {
 var tells = pattern(`(?i)error|fail|panic|fatal|cannot|undefined|denied|not found|unknown|invalid`)
 
 func telling(line string) bool { return tells().MatchString(line) }
+
+// withoutRepeats returns a text without the lines that it has already.
+func withoutRepeats(text string) string {
+	var out []string
+	for line := range strings.SplitSeq(text, "\n") {
+		if !slices.Contains(out, line) {
+			out = append(out, line)
+		}
+	}
+	return strings.Join(out, "\n")
+}
 
 // commandText returns the entry of a command in the list of commands, or "" if it only looks around.
 func commandText(it *Item) string {
