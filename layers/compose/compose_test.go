@@ -197,8 +197,12 @@ func TestRendering(t *testing.T) {
 				t.Fatalf("seed %d: part %d has %d tokens, want those of its text, %d", seed, i, p.Tokens, want)
 			}
 			for _, s := range p.Segments {
-				if !strings.Contains(md, s.Text) && strings.TrimSpace(s.Text) != "" {
-					t.Fatalf("seed %d: text %q is not in composed.md", seed, s.Text)
+				text := s.Text
+				if s.Role != "user" {
+					text = strings.TrimRight(compress.Text([]compress.Segment{s}), "\n") // headings in it are bold lines
+				}
+				if s.Role != "heading" && !strings.Contains(md, text) && strings.TrimSpace(s.Text) != "" {
+					t.Fatalf("seed %d: text %q is not in composed.md", seed, text)
 				}
 			}
 		}

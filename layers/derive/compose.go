@@ -26,7 +26,7 @@ import (
 // Name and version of the step in recipes.
 const (
 	ComposeStep        = "compose"
-	ComposeStepVersion = 3
+	ComposeStepVersion = 4
 )
 
 // A ComposePart is a session of a [ComposeRequest].
