@@ -150,6 +150,7 @@ func composeCommands() []command {
 			make: versioncmd.Compose},
 		{name: "tier", group: groupMake, bare: "status", writes: []string{"run"}, make: tiercmd.Tier},
 		{name: "distill", group: groupMake, writes: []string{""}, make: knowledgecmd.Distill},
+		{name: "resume", group: groupMake, writes: []string{""}, make: checkoutcmd.Resume},
 		{name: "checkout", group: groupMake, writes: []string{""}, across: []string{""}, make: checkoutcmd.Checkout},
 	}
 }

@@ -95,7 +95,7 @@ func imports() map[string]string {
 		"layers/markers":                "layers/compress layers/keepit layers/originals layers/records layers/refine layers/revision layers/state layers/tokens layers/transcript layers/trust objects objects/strictjson refs",
 		"layers/revocation":             "layers/records layers/revision layers/state layers/trust refs",
 		"layers/capture":                "layers/keepit layers/markers layers/originals layers/projects layers/records layers/redact layers/redact/scanner layers/revision layers/secrets layers/state layers/transcript layers/transcript/agents layers/trust layers/worktree objects objects/stream objects/strictjson refs refs/lane",
-		"layers/checkout":               "layers/capture layers/compose layers/compress layers/facts layers/markers layers/originals layers/records layers/refine layers/revision layers/state layers/transcript layers/trust layers/worktree objects refs",
+		"layers/checkout":               "layers/capture layers/compose layers/compress layers/facts layers/markers layers/originals layers/records layers/redact layers/refine layers/revision layers/state layers/transcript layers/trust layers/worktree objects refs",
 		"layers/derive":                 "layers/capture layers/compose layers/compress layers/engines layers/facts layers/keepit layers/markers layers/originals layers/projects layers/records layers/refine layers/revision layers/state layers/tier layers/tokens layers/transcript layers/trust lineage objects refs",
 		"layers/history":                "layers/ledger layers/records layers/state refs",
 		"layers/sessions":               "layers/capture layers/markers layers/records layers/state layers/trust objects",

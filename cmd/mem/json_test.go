@@ -79,6 +79,7 @@ rules review -p shop
 rules validate RULE -p shop
 reflect -p shop
 memory -p shop
+resume 6ecd8c99 -n -p shop
 stats -p shop
 stats --by day
 stats --usage -p shop

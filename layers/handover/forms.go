@@ -190,7 +190,7 @@ func inNames(list []shell.Simple, key string) string {
 	moved := false
 	for _, s := range list {
 		if slices.Contains(formKeys(s, moved), key) {
-			return commandInNames(bare(s))
+			return names.Command(bare(s), maxShown)
 		}
 		moved = moved || s.Words[0] == "cd"
 	}
@@ -199,20 +199,6 @@ func inNames(list []shell.Simple, key string) string {
 
 // maxShown is the size of a command that is shown.
 const maxShown = 70
-
-// commandInNames returns the first words of a command that are names.
-func commandInNames(w []string) string {
-	var out []string
-	size := 0
-	for _, s := range w {
-		if !names.Word(s) || size+len(s) > maxShown {
-			break
-		}
-		size += len(s) + 1
-		out = append(out, s)
-	}
-	return strings.Join(out, " ")
-}
 
 // hashKey shortens a key.
 func hashKey(key string) int {
@@ -288,7 +274,7 @@ func (f *forms) fixedBy(list []shell.Simple, keys []string) {
 		if len(w) == 0 || !s.Acts() && w[0] != "cd" {
 			continue
 		}
-		show := commandInNames(w)
+		show := names.Command(w, maxShown)
 		if show == last.Line || common(last.Line, show) <= common(last.Line, last.Fix) {
 			continue
 		}

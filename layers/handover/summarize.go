@@ -314,7 +314,7 @@ func (s *summary) command(e refine.Entry, c shell.Command, end Outcome) {
 		return
 	}
 	x.N, x.Args, x.End, x.Exit = e.N, names.Args(c.Args), end, e.Exit
-	if w := strings.Fields(e.Task); len(w) > 1 && commandInNames(w) == strings.Join(w, " ") {
+	if w := strings.Fields(e.Task); len(w) > 1 && names.Command(w, maxShown) == strings.Join(w, " ") {
 		x.Task = strings.Join(w, " ")
 	}
 }

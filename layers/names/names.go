@@ -98,6 +98,20 @@ func Args(words []string) string {
 	return all
 }
 
+// Command returns the first words of a command that are names and together hold no sentence, at most size bytes.
+func Command(words []string, size int) string {
+	line := kind{marks: word.marks + " ", length: size, words: 10, small: 1}
+	out := ""
+	for _, s := range words {
+		next := strings.TrimPrefix(out+" "+s, " ")
+		if !Word(s) || !line.accepts(next) {
+			break
+		}
+		out = next
+	}
+	return out
+}
+
 // accepts reports whether s is a name of kind k.
 func (k kind) accepts(s string) bool {
 	if s == "" || len(s) > k.length || !k.spelled(s) || Host(s) {

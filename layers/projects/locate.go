@@ -224,3 +224,13 @@ func InsideRepo(dir string) bool {
 	}
 	return false
 }
+
+// CheckoutOf returns the root of the checkout that contains dir, or dir.
+func (Ops) CheckoutOf(dir string) string {
+	for d := dir; d != ""; d = Parent(d) {
+		if IsRepo(d) {
+			return d
+		}
+	}
+	return dir
+}

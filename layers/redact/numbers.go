@@ -108,6 +108,14 @@ func RuleOf(mark []byte) string {
 
 func ruleByte(c byte) bool { return 'a' <= c && c <= 'z' || '0' <= c && c <= '9' || c == '-' }
 
+// Placeholders returns the placeholders in text, in order.
+func Placeholders(text []byte) (found []string) {
+	for _, span := range placeholders(text) {
+		found = append(found, string(text[span.Start:span.End]))
+	}
+	return found
+}
+
 // placeholders returns the placeholders in text, in order.
 func placeholders(text []byte) (found []lexical.Span) {
 	for at := 0; ; {

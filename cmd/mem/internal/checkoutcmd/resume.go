@@ -1,0 +1,153 @@
+package checkoutcmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os/exec"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/flags"
+	"github.com/memvcs/mem/cmd/mem/internal/names"
+	"github.com/memvcs/mem/cmd/mem/internal/outfile"
+	"github.com/memvcs/mem/cmd/mem/internal/term"
+	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/worktree"
+)
+
+// Resume returns mem resume.
+func Resume(e *app.Env) *cli.Command {
+	var run bool
+	return &cli.Command{
+		Name:      "resume",
+		Usage:     "put a session where Claude Code resumes it",
+		ArgsUsage: "[<session>]",
+		Description: "Writes a session, by default the newest of this project from any device, with its\n" +
+			"subagents and tool results to the directory in which Claude Code looks for the sessions\n" +
+			"of the working directory, and prints the command that resumes it. Paths of the former\n" +
+			"working directory become those of this one, in the fields that the client and the tools\n" +
+			"fill; what anybody said stays. On another device than the one that captured the session,\n" +
+			"the secrets that redaction removed are missing: the output names them. A file that is\n" +
+			"there and differs is never replaced.",
+		Flags: []cli.Flag{flags.Bool(&run, "run", "start Claude Code with the session")},
+		Action: e.Action(0, 1, func(c *cli.Context) error {
+			return runResume(c.Context, e, names.OrNewest(e.Operand(0)), run)
+		}),
+	}
+}
+
+// A resumeAnswer is the JSON form of mem resume.
+type resumeAnswer struct {
+	Session string         `json:"session"`
+	Dir     string         `json:"dir"` // the working directory to resume in
+	Files   []string       `json:"files"`
+	From    string         `json:"from,omitempty"` // the former working directory, if paths were rewritten
+	Changed int            `json:"changed_lines"`
+	Removed map[string]int `json:"removed_secrets"` // by rule
+	Command []string       `json:"command"`
+	DryRun  bool           `json:"dry_run"`
+}
+
+func runResume(ctx context.Context, e *app.Env, name string, start bool) error {
+	var answer resumeAnswer
+	err := names.WithMemory(ctx, e, func(run names.Run) error {
+		rev, err := run.ResolveSession(ctx, name)
+		if err != nil {
+			return err
+		}
+		if err := resumable(ctx, run, rev); err != nil {
+			return err
+		}
+		claude, err := e.ClaudeDir()
+		if err != nil {
+			return err
+		}
+		answer = resumeAnswer{Session: rev.Session.ID, Dir: e.Dir, DryRun: e.Opt.DryRun,
+			Command: []string{"claude", "--resume", rev.Session.ID}}
+		done, err := run.Checkout().Resume(ctx, rev, claude, e.Dir, run.Projects().CheckoutOf(e.Dir), e.Opt.DryRun)
+		var there *worktree.FileError
+		if errors.As(err, &there) && errors.Is(err, worktree.ErrExists) {
+			return app.WithCode(app.ExitNo, app.WithHint(fmt.Errorf("%s differs from the session in memory", there.Path),
+				"to resume that file: "+term.Shell(answer.Command...), "to capture it first: mem import"))
+		}
+		if err != nil {
+			return names.StoreError(outfile.Error(err))
+		}
+		answer.Files, answer.From, answer.Changed = append([]string{}, done.Files...), done.From, done.Changed
+		answer.Removed = map[string]int{}
+		maps.Copy(answer.Removed, done.Removed)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if e.Opt.JSON && !start {
+		return e.PrintJSON("resume", answer)
+	}
+	printResume(e, answer, start)
+	if start && !e.Opt.DryRun {
+		return startClaude(ctx, e, answer.Command)
+	}
+	return nil
+}
+
+// resumable returns an error if a session cannot be resumed in the working directory.
+func resumable(ctx context.Context, run names.Run, rev state.Rev) error {
+	id := records.ShortID(rev.Session.ID)
+	switch {
+	case rev.Kind != state.IsSession && rev.Kind != state.IsOriginal:
+		return app.WithHint(app.Usagef("mem resume takes a session"), term.Shell("mem", "resume", id))
+	case rev.Session.Parent() != "":
+		parent := records.ShortID(rev.Session.Parent())
+		return app.WithHint(app.Usagef("%s is a subagent of %s", id, parent), term.Shell("mem", "resume", parent))
+	case rev.Project.ID != run.Project.ID:
+		return app.WithCode(app.ExitNo, app.WithHint(fmt.Errorf("%s is a session of project %s, not of this directory", id, rev.Project.Name),
+			"change to a directory of that project, or: "+names.LinkCommand(run.Dir, run.Dir, rev.Project)))
+	}
+	return run.Trusted().MayUse(ctx, rev)
+}
+
+func printResume(e *app.Env, a resumeAnswer, start bool) {
+	for _, f := range a.Files {
+		verb := "wrote"
+		if a.DryRun {
+			verb = "would write"
+		}
+		e.Note("%s %s", verb, e.Safe(f))
+	}
+	if a.From != "" && a.Changed > 0 {
+		e.Note("paths in %s were changed from %s", term.Count(a.Changed, "line"), e.Safe(a.From))
+	}
+	if len(a.Removed) > 0 {
+		var list []string
+		for _, rule := range slices.Sorted(maps.Keys(a.Removed)) {
+			list = append(list, fmt.Sprintf("%d %s", a.Removed[rule], rule))
+		}
+		e.Note("without the secrets that only the capturing device has: %s", e.Safe(strings.Join(list, ", ")))
+	}
+	if !start {
+		e.Printf("%s\n", term.Shell(a.Command...))
+	}
+}
+
+// startClaude runs the client in the terminal of mem.
+func startClaude(ctx context.Context, e *app.Env, command []string) error {
+	path, err := exec.LookPath(command[0])
+	if err != nil {
+		return app.WithHint(fmt.Errorf("claude is not installed: %w", err), term.Shell(command...))
+	}
+	cmd := e.Command(context.WithoutCancel(ctx), nil, path, command[1:]...)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = e.Stdin, term.File(e.Stdout), term.File(e.Stderr)
+	err = cmd.Run()
+	var status *exec.ExitError
+	if errors.As(err, &status) {
+		return app.Exit(app.ExitFatal) // the client has said why
+	}
+	return err
+}
