@@ -23,11 +23,12 @@ func TestConversation(t *testing.T) {
 	got := ""
 	var c originals.Conversation
 	for i, msg := range messages {
+		msg.N = i + 1
 		for _, s := range c.Said(i+1, msg) {
 			got += fmt.Sprintf("%d %s %q, ", s.Src[0][0], s.Role, s.Text)
 		}
 	}
-	if want := `1 tool "grey", 1 user " Stop.\n", 3 user "Ask first.", 4 tool "grey", 5 assistant "Yes.", `; got != want {
+	if want := `1 tool "grey", 1 user " Stop.\n", 4 tool "grey", 4 user "Ask first.", 5 assistant "Yes.", `; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }

@@ -39,7 +39,7 @@ func TestAgain(t *testing.T) {
 		t.Errorf("of another recipe: %+v, %v", a, err)
 	}
 	gone := *first.Version
-	gone.Derivation.Recipe.Params = []byte(strings.Replace(string(gone.Derivation.Recipe.Params), `"extract/5"`, `"extract/0"`, 1))
+	gone.Derivation.Recipe.Params = []byte(strings.Replace(string(gone.Derivation.Recipe.Params), `"`+compress.Extract{}.ID()+`"`, `"extract/0"`, 1))
 	if a, err = m.Provenance().Reproduce(ctx, at(gone)); err != nil || a.Err == nil || !strings.Contains(a.Err.Error(), "extract/0") {
 		t.Errorf("of another engine: %+v, %v", a, err)
 	}

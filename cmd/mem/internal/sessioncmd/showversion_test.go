@@ -12,7 +12,7 @@ import (
 func TestSourceOf(t *testing.T) {
 	t.Parallel()
 	v := &records.Version{Session: "a1aaaaaa", Label: "v002", Source: "v001"}
-	if got := sourceOf(&app.Env{}, v, 0, 0); !strings.HasPrefix(got, "a1aaaaaa:original b3:") {
+	if got := sourceOf(&app.Env{}, v, 0, 0); !strings.HasPrefix(got, "a1aaaaaa, ") {
 		t.Errorf("the source is %q", got)
 	}
 }

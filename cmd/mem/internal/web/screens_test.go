@@ -191,7 +191,7 @@ func TestJourneyByForms(t *testing.T) {
 	r := newRig(t, nil, nil)
 	s, p := "/s/"+sampleSession, "/p/"+string(r.project.ID)
 	form := url.Values{"mode": {"uniform"}, "ratio": {"30"}, "level": {"aggressive"}, "distance": {"5"}, "keepit": {"decay"}, "skip": {"0"}}
-	if body := r.get(s + "/compress?" + form.Encode()); !strings.Contains(body, "of at least <b>0.65</b> survive") || !strings.Contains(body, "Will preserve <b>3</b>, will summarise <b>2</b>") {
+	if body := r.get(s + "/compress?" + form.Encode()); !strings.Contains(body, "of at least <b>0.65</b> are kept") || !strings.Contains(body, "Kept: <b>3</b>, not protected: <b>2</b>") {
 		t.Errorf("the preview says %s", between(body, `id="estimate"`, "</section>"))
 	}
 	a := r.post(s+"/compress", form)
@@ -202,7 +202,7 @@ func TestJourneyByForms(t *testing.T) {
 	if a := r.post(s+"/keepits/k2", url.Values{"weight": {"0.10"}}); a.status != 303 {
 		t.Fatalf("set: %d %.300s", a.status, a.body)
 	}
-	if body := r.get(s + "/compress?" + form.Encode()); !strings.Contains(body, "Will preserve <b>2</b>, will summarise <b>3</b>") {
+	if body := r.get(s + "/compress?" + form.Encode()); !strings.Contains(body, "Kept: <b>2</b>, not protected: <b>3</b>") {
 		t.Errorf("after the change the preview says %s", between(body, `id="estimate"`, "</section>"))
 	}
 	if body := r.get(s + "/keepits/k1?weight=0.60"); strings.Count(body, "BARELY SURVIVES") != 0 || !strings.Contains(body, "At distance 1, ratio 30:1: <span class=\"tag kept\">SURVIVES") {
