@@ -93,7 +93,10 @@ func (f *faults) attempt(name string) attempt {
 	case "push":
 		a.args, a.want = []string{"push", "--all", "--yes"}, f.pushed
 	case "pull":
-		a.args, a.want = []string{"pull"}, holds(f.other, f.theirs)
+		a.args = []string{"pull"} // the session waits until its device is trusted
+		a.want = func(c *rig) bool {
+			return strings.Contains(c.ok("device", "list", "--json"), `"waiting":{"sessions":1,`)
+		}
 	case "hook":
 		hooked := f.write("clone/claude/projects/-home-user-app/"+f.grown+".jsonl", after) // below the home of the copies
 		payload, err := json.Marshal(map[string]string{"session_id": f.grown, "transcript_path": hooked, "cwd": "/home/user/app"})

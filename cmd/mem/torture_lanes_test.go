@@ -313,13 +313,13 @@ func (w *lanesWorld) victim(t *testing.T, numbers []uint64) (all []outcome, take
 			}
 		}
 	}
-	lanes, err := filepath.Glob(filepath.Join(g.dir, "memory.git/refs/heads/p/*/*"))
+	lanes, err := filepath.Glob(filepath.Join(g.dir, "memory.git/refs/untrusted/*/*"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	took := 0
 	for _, ref := range refs {
-		if slices.Contains(lanes, filepath.Join(g.dir, "memory.git", ref)) {
+		if slices.Contains(lanes, filepath.Join(g.dir, "memory.git", strings.Replace(ref, "refs/heads/p/", "refs/untrusted/", 1))) {
 			took++
 		}
 	}
@@ -332,7 +332,7 @@ func (w *lanesWorld) victim(t *testing.T, numbers []uint64) (all []outcome, take
 	for _, line := range strings.Split(strings.TrimSpace(ownCommands), "\n") {
 		all = append(all, w.own(g, line))
 	}
-	return append(all, outcome{"files", 0, filesElsewhere(t, home)}), len(lanes) - 2
+	return append(all, outcome{"files", 0, filesElsewhere(t, home)}), len(lanes)
 }
 
 // packBranches packs the branches of the memory as "git gc" does, in three of four batches: each command reads all of them several times.

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -55,12 +56,22 @@ func tortureLarge(t *testing.T, r *rig) {
 	}
 	other := filepath.Join(t.TempDir(), "other")
 	r.atMost(256, "--mem-dir", other, "clone", "-q", hub, "--device", "second")
+	r.ok("--mem-dir", other, "device", "trust", otherDevice(r.ok("--mem-dir", other, "device", "list", "--json")), "--yes")
 	if a, b := r.ok("fsck", "--root"), r.ok("--mem-dir", other, "fsck", "--root"); a != b || a == "" {
 		t.Errorf("roots %q and %q", a, b)
 	}
 	if out := r.ok("--mem-dir", other, "fsck", "--full"); !strings.Contains(out, ": ok") {
 		t.Errorf("fsck --full: %s", out)
 	}
+}
+
+// otherDevice returns the device of a list that is not the memory's own, "" if there is none.
+func otherDevice(list string) string {
+	m := regexp.MustCompile(`"id":"([0-9a-f]+)","name":"[^"]*","key":"[^"]*","fingerprint":"[^"]*","own":false`).FindStringSubmatch(list)
+	if m == nil {
+		return ""
+	}
+	return m[1]
 }
 
 // tortureLong forgets a word in a long session: its memory is that of a few messages.
