@@ -23,8 +23,14 @@ import (
 // sampleSessions captures testdata/transcripts and returns its sessions as revisions.
 func sampleSessions(t *testing.T) (*Memory, []state.Rev) {
 	t.Helper()
+	return sampleSessionsOf(t, testOptions())
+}
+
+// sampleSessionsOf is sampleSessions in a memory with other options.
+func sampleSessionsOf(t *testing.T, o state.Options) (*Memory, []state.Rev) {
+	t.Helper()
 	ctx := context.Background()
-	m := newMemory(t, testOptions())
+	m := newMemory(t, o)
 	sources, err := capture.Sources(filepath.Join("..", "testdata", "transcripts"))
 	if err != nil {
 		t.Fatal(err)

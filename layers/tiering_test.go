@@ -39,7 +39,9 @@ func TestAgeing(t *testing.T) {
 	skipShort(t)
 	t.Parallel()
 	ctx := context.Background()
-	m, sessions := sampleSessions(t)
+	o := testOptions()
+	o.Now = func() time.Time { return time.Date(2026, 9, 1, 0, 0, 0, 0, time.UTC) } // after the sessions
+	m, sessions := sampleSessionsOf(t, o)
 	p := sessions[0].Project
 	for _, s := range sessions {
 		if s.Project.Name == "shop" {

@@ -278,7 +278,7 @@ func (m Ops) TierStatus(ctx context.Context, p state.Project, o TierOptions) ([]
 		out = append(out, x)
 	}
 	slices.SortStableFunc(out, func(x, y TierState) int {
-		return y.Session.Now().Ended().Compare(x.Session.Now().Ended())
+		return y.Session.Now().Scan.Last.Compare(x.Session.Now().Scan.Last)
 	})
 	return out, todo, nil
 }

@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 )
@@ -142,9 +143,16 @@ func fromComposition(text string) bool {
 	if heading, ok := strings.CutPrefix(text, "## "); ok {
 		line, rest, _ := strings.Cut(heading, "\n")
 		number, _, ok := strings.Cut(line, ". ")
-		return ok && digits(number) && tagged(rest)
+		return ok && digits(number) && (tagged(strings.TrimLeft(rest, "\n")) || rest == "" && dated(line))
 	}
 	return tagged(text)
+}
+
+// dated reports whether the heading of a part ends in a date: "3. Rounding, 2026-01-22".
+func dated(line string) bool {
+	_, date, ok := strings.Cut(line[max(0, len(line)-len(", 2026-01-22")):], ", ")
+	_, err := time.Parse(time.DateOnly, date)
+	return ok && err == nil
 }
 
 // tagged reports whether text begins with the tag of a source: "[mem 1#12 user]".
