@@ -72,7 +72,7 @@ func TestDistilledInTheBackground(t *testing.T) {
 		args []string
 	}{
 		{"\tdecision\tverified\tassistant\t", []string{"facts", "list", "--all-projects"}}, {"c001\tThe work\t", []string{"concepts", "list", "--all-projects"}},
-		{"\tproposed\t", []string{"rules", "review", "-p", "decided"}}, {"\t7\t", []string{"cost"}}, // two questions about each session, and one about what came back
+		{"\tproposed\t", []string{"rules", "review", "-p", "decided"}}, {"\t12\t", []string{"cost"}}, // draft, verification, assignment and reflection of each of three sessions
 	} {
 		if out := r.ok(tt.args...); !strings.Contains(out, tt.want) {
 			t.Errorf("mem %s prints %q, want %q in it", strings.Join(tt.args, " "), out, tt.want)

@@ -218,7 +218,7 @@ func called(t *testing.T, where string, fn *ast.FuncDecl, call *ast.CallExpr) []
 		return []string{doctor.Edit("path", linesOf(t, where, fn, call.Args[1])[0])}
 	case name == "UninstallFrom":
 		return []string{hookset.UninstallFrom([]string{"user", "local"})}
-	case name == "ShortID":
+	case name == "ShortID", name == "string": // of an ID
 		return []string{"name"}
 	case name == "SetClock":
 		return []string{doctor.SetClock()}

@@ -182,9 +182,6 @@ func passageItems(found []search.Passage, id ID) (out []brief.Item) {
 		default:
 			continue
 		}
-		if p.Changed != "" {
-			it.Text += " (changed later)"
-		}
 		out = append(out, it)
 	}
 	return out

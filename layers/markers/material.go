@@ -84,7 +84,7 @@ type Counted struct {
 	Lead bool `json:"lead,omitempty"`
 }
 
-const countedVersion = 2
+const countedVersion = 3
 
 func (m Ops) countedPath(h objects.Hash) string { return m.CachePath("counts", h.String()+".json") }
 

@@ -29,7 +29,6 @@ type Passage struct {
 	Text                    string  // whole sentences, items or changed lines, on one line
 	File                    string  // that the call changes or reads
 	Share                   float64 // the part of the words of the text, by their rarity, that Text contains: 0 to 1
-	Changed                 string  // "SESSION#N" of a later edit that removed lines of this one
 }
 
 // passagesPerSession is how many passages come from one session.
@@ -67,7 +66,7 @@ func (m Ops) Passages(ctx context.Context, projects []refs.Project, text string,
 		of[h.Session.ID]++
 		out = append(out, Passage{Project: h.Project, Session: h.Session.ID, Title: h.Session.Title, From: h.From, To: h.To,
 			Exchange: h.Doc.Exchange, Who: h.Doc.Class.Role(), Time: h.Time(), Request: h.Request, Text: h.Passage.Text,
-			File: h.Doc.File, Share: h.Share, Changed: h.Changed})
+			File: h.Doc.File, Share: h.Share})
 	}
 	return out, nil
 }

@@ -174,7 +174,6 @@ type Hit struct {
 
 	Passage  Snippet // the part of the text that answers; if a request matches, of the outcome of its exchange
 	Request  string  // of the exchange, in one line; "" if Passage is the request
-	Changed  string  // "SESSION#N" of the first later edit that removed lines which the hit, or an edit of its exchange, added
 	From, To int     // messages that Request and Passage come from, if they are near; else of Passage
 	Share    float64 // the part of the query's words, by their rarity, that Passage contains: 0 to 1
 }

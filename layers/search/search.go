@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/text/unicode/norm"
+
 	"github.com/memvcs/mem/layers/search/index"
 )
 
@@ -14,6 +16,7 @@ const maxCounted = 1000
 // Search answers a query. If no text has its phrases, they count as words, and the hits are loose. The error is
 // [index.ErrDamaged] if an index cannot be read.
 func Search(corpora []Corpus, q Query) (Results, error) {
+	q = composed(q)
 	out, err := find(corpora, q)
 	if err == nil && len(out.Hits) == 0 && q.without != nil {
 		other := *q.without
@@ -33,6 +36,21 @@ func Search(corpora []Corpus, q Query) (Results, error) {
 		out.Hits[i].Loose = true
 	}
 	return out, err
+}
+
+// composed returns q with composed accents, as the indexes have them. Patterns stay as they are.
+func composed(q Query) Query {
+	q.Words = norm.NFC.String(q.Words)
+	all := func(texts []string) []string {
+		texts = slices.Clone(texts)
+		for i := range texts {
+			texts[i] = norm.NFC.String(texts[i])
+		}
+		return texts
+	}
+	q.Phrases, q.Filter.Files = all(q.Phrases), all(q.Filter.Files)
+	q.Filter.Topic = norm.NFC.String(q.Filter.Topic)
+	return q
 }
 
 func find(corpora []Corpus, q Query) (out Results, err error) {

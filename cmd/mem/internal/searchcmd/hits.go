@@ -321,7 +321,7 @@ func (p *HitPrinter) hit(h search.Hit) {
 		who += " (context)"
 	}
 	request := term.SanitizeLine(h.Request)
-	if width := p.fits("    ", name, who); width > 0 {
+	if width := p.fits("     ", name, who); width > 0 {
 		request = app.Cut(request, width)
 	}
 	p.E.Printf("  %s %s  %s\n", p.E.Style().Cyan(name), who, p.E.Style().Dim(request))
