@@ -167,7 +167,7 @@ func (d *desk) workOn() string {
 	return a.SessionID
 }
 
-// compacts compacts a session: the compaction receives the text of memory. Prompts of a script, as in all of these runs without a
+// compacts compacts a session by hand: the request for the summary has no text of memory, the next one has it once. Prompts of a script, as in all of these runs without a
 // terminal, contain no markers of the user.
 func (d *desk) compacts(id string) {
 	d.t.Helper()
@@ -178,7 +178,7 @@ func (d *desk) compacts(id string) {
 		for _, req := range d.api.asked()[before:] {
 			if req.compacts() {
 				told++
-				if s := lastUser(req); !strings.Contains(s, "mem has stored this session word for word") || strings.Contains(s, "The user marked") {
+				if s := lastUser(req); strings.Contains(s, "mem has stored this session word for word") || strings.Contains(s, "The user marked") {
 					wrong = "it is asked: ..." + s[max(0, len(s)-600):]
 				}
 			}
@@ -189,7 +189,7 @@ func (d *desk) compacts(id string) {
 		return wrong
 	})
 	d.print("And now the tests.", "--resume", id)
-	if n, text := d.told(); n != 1 || !strings.Contains(text, "Where this session stands") {
+	if n, text := d.told(); n != 1 || !strings.Contains(text, "Files of the work") {
 		d.t.Errorf("after the compaction the request holds the context %d times: %s", n, text)
 	}
 	d.captured(id, "after compaction")

@@ -27,7 +27,7 @@ func insideMCP(t *testing.T) {
 		t.Fatalf("search answers %+v, %v", results[0], err)
 	}
 	hit := found.Hits[0]
-	if !strings.HasPrefix(hit.Ref, first.SessionID[:8]+"#") || !strings.Contains(hit.Line, "heron-4711") {
+	if !strings.HasPrefix(hit.Ref, first.SessionID[:8]+"#") || !strings.Contains(hit.Request+hit.Line, "heron-4711") {
 		t.Errorf("the first hit is %+v, want what was decided in %s", hit, first.SessionID)
 	}
 
