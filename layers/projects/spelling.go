@@ -54,17 +54,26 @@ func portablePath(dir string) string {
 		return dir // most
 	}
 	slashed := strings.ReplaceAll(dir, `\`, "/")
-	if hasDrive(slashed) || strings.HasPrefix(slashed, "//") {
-		dir = strings.TrimPrefix(strings.Replace(slashed, "//?/UNC/", "//", 1), "//?/")
+	server := strings.HasPrefix(slashed, "//")
+	if server {
+		slashed = "/" + path.Clean(slashed)
+		if rest, ok := strings.CutPrefix(slashed, "//?/"); ok {
+			if len(rest) > 4 && strings.EqualFold(rest[:4], "UNC/") {
+				rest = "//" + rest[4:]
+			}
+			return portablePath(rest)
+		}
+		if in, ok := ofLinux(slashed); ok {
+			return portablePath(in)
+		}
+	}
+	if server || hasDrive(slashed) {
+		dir = slashed
 	} else if on, ok := mountedDrive(dir); ok {
-		dir = on
+		dir = strings.ReplaceAll(on, `\`, "/") // which no name on such a drive has
 	} else {
 		return dir
 	}
-	if in, ok := ofLinux(dir); ok {
-		return portablePath(path.Clean(in))
-	}
-	server := strings.HasPrefix(dir, "//")
 	if dir = strings.ToLower(cleanPath(dir)); server {
 		dir = "/" + dir
 	}
