@@ -32,7 +32,7 @@ func help(e *app.Env) *cli.Command {
 		Flags: []cli.Flag{
 			flags.Bool(&all, "all,a", "list all commands and topics"),
 			flags.Bool(&man, "man", "print the man page, of mem or of a command"),
-			flags.String(&dir, "man-dir", "write all man pages into `DIR`"),
+			flags.String(&dir, "man-dir", "write all man pages into man1 under `DIR`"),
 		},
 		Action: func(*cli.Context) error {
 			switch {

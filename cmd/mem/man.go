@@ -130,9 +130,9 @@ func runMan(e *app.Env, words []string) error {
 	return nil
 }
 
-// writeMan writes all pages into dir, for packages.
+// writeMan writes all pages into man1 under dir, where man(1) finds them if dir is in MANPATH.
 func writeMan(e *app.Env, dir string) error {
-	dir = e.Path(dir)
+	dir = filepath.Join(e.Path(dir), "man1")
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
