@@ -95,11 +95,11 @@ func changeAny(t *testing.T, m *Memory, rev state.Rev, rng *rand.Rand) {
 	if len(all) > 0 && rng.IntN(2) == 0 {
 		id := all[rng.IntN(len(all))].ID
 		if rng.IntN(2) == 0 {
-			if _, err = m.Markers().SetKeepit(ctx, rev, id, w, false); errors.Is(err, markers.ErrMarked) {
+			if _, err = m.Markers().SetKeepit(ctx, rev, id, w, markers.Edit{}); errors.Is(err, markers.ErrMarked) {
 				return
 			}
 		} else {
-			_, err = m.Markers().RemoveKeepit(ctx, rev, id, false)
+			_, err = m.Markers().RemoveKeepit(ctx, rev, id, markers.Edit{})
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -124,7 +124,7 @@ func changeAny(t *testing.T, m *Memory, rev state.Rev, rng *rand.Rand) {
 	to := from + rng.IntN(len(it.Text)+1-from)
 	text := strings.TrimSpace(it.Text[from:to])
 	rev.Kind, rev.From, rev.To = state.IsMessages, it.N, it.N
-	k, err := m.Markers().AddKeepit(ctx, rev, text, w, false)
+	k, err := m.Markers().AddKeepit(ctx, rev, text, w, markers.Edit{})
 	switch {
 	case err == nil && it.Kind == compress.User && text != "" && provenance.CollapseSpace(k.Mark.Text) != provenance.CollapseSpace(text):
 		t.Fatalf("marked %q, want %q", k.Mark.Text, text)
@@ -144,12 +144,12 @@ func TestAddKeepitRefuses(t *testing.T) {
 	for _, it := range items {
 		at := rev
 		at.Kind, at.From, at.To = state.IsMessages, it.N, it.N
-		_, err := m.Markers().AddKeepit(ctx, at, "no such text, surely", 80, true)
+		_, err := m.Markers().AddKeepit(ctx, at, "no such text, surely", 80, markers.Edit{DryRun: true})
 		if want := markers.ErrNoText; it.Kind == compress.User && !errors.Is(err, want) || it.Kind != compress.User && !errors.Is(err, markers.ErrNotTyped) {
 			t.Errorf("message %d: %v", it.N, err)
 		}
 	}
-	if _, err := m.Markers().SetKeepit(ctx, rev, "k99", 50, false); err == nil {
+	if _, err := m.Markers().SetKeepit(ctx, rev, "k99", 50, markers.Edit{}); err == nil {
 		t.Error("set a marker that there is not")
 	}
 }

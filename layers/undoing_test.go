@@ -14,6 +14,7 @@ import (
 	"github.com/memvcs/mem/layers/facts"
 	"github.com/memvcs/mem/layers/history"
 	"github.com/memvcs/mem/layers/keepit"
+	"github.com/memvcs/mem/layers/markers"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/refs"
@@ -197,9 +198,9 @@ func anyOperation(t *testing.T, m *Memory, sessions []state.Rev, rng *rand.Rand)
 		if len(marks) > 0 {
 			k := marks[rng.IntN(len(marks))]
 			if rng.IntN(2) == 0 {
-				_, err = m.Markers().RemoveKeepit(ctx, rev, k.ID, false)
+				_, err = m.Markers().RemoveKeepit(ctx, rev, k.ID, markers.Edit{})
 			} else {
-				_, err = m.Markers().SetKeepit(ctx, rev, k.ID, (k.Mark.Weight+keepit.Weight(1+rng.IntN(50)))%100, false)
+				_, err = m.Markers().SetKeepit(ctx, rev, k.ID, (k.Mark.Weight+keepit.Weight(1+rng.IntN(50)))%100, markers.Edit{})
 			}
 			must(err)
 			return "keepit"

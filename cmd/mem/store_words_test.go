@@ -13,6 +13,7 @@ import (
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/facts"
 	"github.com/memvcs/mem/layers/knowledge"
+	"github.com/memvcs/mem/layers/naming"
 	"github.com/memvcs/mem/layers/state"
 )
 
@@ -135,8 +136,8 @@ func TestMakeStoreWords(t *testing.T) {
 		must(t, err)
 		return state.Rev{Kind: state.IsSession, Project: p, Session: st.Session(id(name))}
 	}
-	must(t, s.m.Naming().Retitle(ctx, rev(lib, libSession), "The cache"))
-	must(t, s.m.Naming().Tag(ctx, rev(lib, libSession), "cache-work", false, false))
+	must(t, s.m.Naming().Retitle(ctx, rev(lib, libSession), "The cache", naming.Edit{}))
+	must(t, s.m.Naming().Tag(ctx, rev(lib, libSession), "cache-work", naming.Edit{}))
 	must(t, s.m.Relations().Relate(ctx, rev(lib, libSession), app.ID, "shared code"))
 	must(t, s.m.Relations().Relate(ctx, rev(app, appSession), lib.ID, "by mistake"))
 	must(t, s.m.Relations().Unrelate(ctx, rev(app, appSession), lib.ID))

@@ -108,10 +108,7 @@ func (m Ops) CompressBy(ctx context.Context, by CompressRun, rev state.Rev, b tr
 	if err := trusted.On(m.DB).MayCompress(ctx, rev, &b); err != nil {
 		return c, err
 	}
-	if !by.DryRun {
-		m.previews = nil // only in this copy of m: previews are for dry runs
-	}
-	mat, ready, err := m.prepared(ctx, rev.Project.ID, c.Session, b, s.Engine)
+	mat, err := m.materialOf(ctx, rev.Project.ID, c.Session, b)
 	if err != nil {
 		return c, err
 	}
@@ -134,7 +131,7 @@ func (m Ops) CompressBy(ctx context.Context, by CompressRun, rev state.Rev, b tr
 	}
 	b.Note(c.Version, m.Refs.Device().ID)
 	if by.DryRun {
-		return c, c.preview(ctx, mat.Input, ready, s.Engine)
+		return c, c.preview(ctx, mat.Input, s.Engine)
 	}
 	res, witnesses, err := m.run(ctx, mat.Input, &c, s.Engine)
 	switch {
@@ -156,16 +153,15 @@ func (m Ops) CompressBy(ctx context.Context, by CompressRun, rev state.Rev, b tr
 
 // preview fills in the cost and the number of messages of the result: an engine without a model is run, a model is
 // estimated.
-func (c *CompressResult) preview(ctx context.Context, in compress.Input, ready *compress.Prepared,
-	engine compress.Summarizer) error {
+func (c *CompressResult) preview(ctx context.Context, in compress.Input, engine compress.Summarizer) error {
 	v := c.Version
 	if model, asks := engine.(*engines.Summarizer); asks {
 		e := model.Estimator()
-		_, err := ready.Run(ctx, c.Plan, e)
+		_, err := compress.Run(ctx, in, c.Plan, e)
 		c.Receipt, v.MessagesOut = e.Receipt(), max(1, v.MessagesIn*v.TokensOut/max(1, v.TokensIn))
 		return err
 	}
-	res, err := ready.Run(ctx, c.Plan, engine)
+	res, err := compress.Run(ctx, in, c.Plan, engine)
 	if err != nil {
 		return err
 	}

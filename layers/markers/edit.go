@@ -18,7 +18,7 @@ import (
 
 // SetKeepit sets the weight of a marker of a session, also of a removed one. The transcript does not change.
 func (m Ops) SetKeepit(ctx context.Context, rev state.Rev, id string, w keepit.Weight,
-	dryRun bool) (state.Keepit, error) {
+	how Edit) (state.Keepit, error) {
 	k, all, err := m.keepitByID(ctx, rev, id)
 	if err != nil {
 		return k, err
@@ -33,18 +33,18 @@ func (m Ops) SetKeepit(ctx context.Context, rev state.Rev, id string, w keepit.W
 	}
 	k.Mark.Weight, k.Removed = w, false
 	o := overrideOf(rev.Session, k)
-	return k, m.write(ctx, rev, o, fmt.Sprintf("keepit set %s %s %s", records.ShortID(rev.Session.ID), id, w), dryRun)
+	return k, m.write(ctx, rev, o, fmt.Sprintf("keepit set %s %s %s", records.ShortID(rev.Session.ID), id, w), how)
 }
 
 // RemoveKeepit removes a marker of a session: its text counts like any other. SetKeepit restores it.
-func (m Ops) RemoveKeepit(ctx context.Context, rev state.Rev, id string, dryRun bool) (state.Keepit, error) {
+func (m Ops) RemoveKeepit(ctx context.Context, rev state.Rev, id string, how Edit) (state.Keepit, error) {
 	k, _, err := m.keepitByID(ctx, rev, id)
 	if err != nil {
 		return k, err
 	}
 	k.Removed = true
 	return k, m.write(ctx, rev, overrideOf(rev.Session, k), fmt.Sprintf("keepit rm %s %s", records.ShortID(rev.Session.ID),
-		id), dryRun)
+		id), how)
 }
 
 // Errors of AddKeepit.
@@ -58,7 +58,7 @@ var (
 // AddKeepit pins a text in the message that rev names, or the whole typed message if text is empty. White space in the
 // text matches any white space.
 func (m Ops) AddKeepit(ctx context.Context, rev state.Rev, text string, w keepit.Weight,
-	dryRun bool) (state.Keepit, error) {
+	how Edit) (state.Keepit, error) {
 	p := rev.Session.Now()
 	items, err := m.Items(ctx, rev.Project.ID, rev.Session, p)
 	if err != nil {
@@ -84,7 +84,7 @@ func (m Ops) AddKeepit(ctx context.Context, rev state.Rev, text string, w keepit
 	}
 	k.ID = nextAdded(rev.Session, o)
 	return k, m.write(ctx, rev, o, fmt.Sprintf("keepit add %s#%d %s", records.ShortID(rev.Session.ID), rev.From, w),
-		dryRun)
+		how)
 }
 
 // nextAdded returns the ID of an added marker.
@@ -152,12 +152,12 @@ func (m Ops) keepitByID(ctx context.Context, rev state.Rev, id string) (state.Ke
 		Candidates: have}
 }
 
-func (m Ops) write(ctx context.Context, rev state.Rev, o records.Override, message string, dryRun bool) error {
-	if dryRun {
+func (m Ops) write(ctx context.Context, rev state.Rev, o records.Override, message string, how Edit) error {
+	if how.DryRun {
 		return nil
 	}
-	if m.tool != "" {
-		message += ", imported from " + m.tool
+	if how.Tool != "" {
+		message += ", imported from " + how.Tool
 	}
 	return m.Refs.Update(ctx, rev.Project.ID, message, func(tx *refs.Tx) error {
 		tx.Trailer("Op", "keepit")

@@ -4,13 +4,13 @@ package markers
 import "github.com/memvcs/mem/layers/state"
 
 // Ops are the operations of this package on a store.
-type Ops struct {
-	*state.DB
-	tool string // source of the markers; "" for mem
-}
+type Ops struct{ *state.DB }
 
 // On returns the operations on db.
-func On(db *state.DB) Ops { return Ops{DB: db} }
+func On(db *state.DB) Ops { return Ops{db} }
 
-// From returns operations whose log entries name another tool as the source of markers.
-func (m Ops) From(tool string) Ops { return Ops{m.DB, tool} }
+// An Edit says how a marker is changed.
+type Edit struct {
+	DryRun bool
+	Tool   string // from which the marker is imported; "" for mem
+}

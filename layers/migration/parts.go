@@ -102,7 +102,7 @@ func (w *projectImport) retitle(ctx context.Context, rev state.Rev, title string
 		_, err := records.ParseTitle(title)
 		return err
 	}
-	return naming.On(w.m.DB).From(w.store.Tool).Retitle(ctx, rev, title)
+	return naming.On(w.m.DB).Retitle(ctx, rev, title, naming.Edit{Tool: w.store.Tool})
 }
 
 func (w *projectImport) tag(ctx context.Context, h *target, rev state.Rev, tag string) error {
@@ -124,7 +124,7 @@ func (w *projectImport) tag(ctx context.Context, h *target, rev state.Rev, tag s
 			return nil
 		}
 	}
-	err = naming.On(w.m.DB).From(w.store.Tool).Tag(ctx, rev, tag, false, w.o.DryRun)
+	err = naming.On(w.m.DB).Tag(ctx, rev, tag, naming.Edit{DryRun: w.o.DryRun, Tool: w.store.Tool})
 	switch {
 	case errors.Is(err, naming.ErrTaken):
 		it.Status, it.Why = Conflict, err.Error()
@@ -276,7 +276,7 @@ func (w *projectImport) marker(ctx context.Context, h *target, mat *sessionText,
 	if !ok {
 		return w.reject(it, errors.New("the session has no such message"))
 	}
-	ops, weight := markers.On(w.m.DB).From(w.store.Tool), keepit.Weight(k.Weight)
+	weight, how := keepit.Weight(k.Weight), markers.Edit{DryRun: w.o.DryRun, Tool: w.store.Tool}
 	for _, x := range mat.markers {
 		if x.Mark.Message != msg.n || !sameStart(markedText(mat, x), k.Text) {
 			continue
@@ -293,7 +293,7 @@ func (w *projectImport) marker(ctx context.Context, h *target, mat *sessionText,
 				it.Why = "it was removed"
 			}
 		default:
-			if _, err := ops.SetKeepit(ctx, mat.rev, x.ID, weight, w.o.DryRun); err != nil {
+			if _, err := markers.On(w.m.DB).SetKeepit(ctx, mat.rev, x.ID, weight, how); err != nil {
 				return w.reject(it, err)
 			}
 			it.Status, it.Why = New, "its weight in the store is not the typed one"
@@ -303,7 +303,7 @@ func (w *projectImport) marker(ctx context.Context, h *target, mat *sessionText,
 	}
 	at := mat.rev
 	at.Kind, at.From, at.To = state.IsMessages, msg.n, msg.n
-	x, err := ops.AddKeepit(ctx, at, w.redacted(k.Text, mat.numbers()), weight, w.o.DryRun)
+	x, err := markers.On(w.m.DB).AddKeepit(ctx, at, w.redacted(k.Text, mat.numbers()), weight, how)
 	if err != nil {
 		return w.reject(it, err)
 	}

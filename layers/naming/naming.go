@@ -13,16 +13,17 @@ import (
 )
 
 // Ops names things in a store.
-type Ops struct {
-	*state.DB
-	tool string // source of the names; "" for mem
-}
+type Ops struct{ *state.DB }
 
 // On returns the operations on a store.
-func On(db *state.DB) Ops { return Ops{DB: db} }
+func On(db *state.DB) Ops { return Ops{db} }
 
-// From returns operations that log another tool as the source of the names.
-func (m Ops) From(tool string) Ops { return Ops{m.DB, tool} }
+// An Edit says how something is named.
+type Edit struct {
+	Force  bool // take the name away from another target
+	DryRun bool
+	Tool   string // from which the name is imported; "" for mem
+}
 
 // Errors of naming.
 var (
@@ -32,7 +33,7 @@ var (
 )
 
 // Retitle sets the title of a session. An empty title restores that of the transcript.
-func (m Ops) Retitle(ctx context.Context, rev state.Rev, title string) error {
+func (m Ops) Retitle(ctx context.Context, rev state.Rev, title string, how Edit) error {
 	body := records.NameBody{Target: "session/" + rev.Session.ID, Field: records.FieldTitle, Removed: title == ""}
 	if title != "" {
 		t, err := records.ParseTitle(title)
@@ -41,12 +42,12 @@ func (m Ops) Retitle(ctx context.Context, rev state.Rev, title string) error {
 		}
 		body.Name = string(t)
 	}
-	return m.record(ctx, rev, "mv "+rev.Session.Name(), "mv", body)
+	return m.record(ctx, rev, how.Tool, "mv "+rev.Session.Name(), "mv", body)
 }
 
 // Tag tags a session or a version. A dry run only checks. The error wraps [ErrTaken] if another target has the tag
-// and force is not set.
-func (m Ops) Tag(ctx context.Context, rev state.Rev, name string, force, dryRun bool) error {
+// and the edit does not force it.
+func (m Ops) Tag(ctx context.Context, rev state.Rev, name string, how Edit) error {
 	if _, err := records.ParseName(name); err != nil {
 		return err
 	}
@@ -67,14 +68,14 @@ func (m Ops) Tag(ctx context.Context, rev state.Rev, name string, force, dryRun 
 		case t.Name != name || err != nil:
 		case was == target:
 			return nil
-		case !force:
+		case !how.Force:
 			return fmt.Errorf("tag %s: %w by %s", name, ErrTaken, t.Rev(rev.Project).Name())
 		}
 	}
-	if dryRun {
+	if how.DryRun {
 		return nil
 	}
-	return m.record(ctx, rev, "tag "+name+"  "+what, "tag", records.NameBody{Target: target, Field: records.FieldTag,
+	return m.record(ctx, rev, how.Tool, "tag "+name+"  "+what, "tag", records.NameBody{Target: target, Field: records.FieldTag,
 		Name: name})
 }
 
@@ -94,7 +95,7 @@ func (m Ops) Untag(ctx context.Context, p state.Project, name string, dryRun boo
 			if dryRun {
 				return nil
 			}
-			return m.record(ctx, rev, "tag -d "+name, "tag", records.NameBody{Target: target, Field: records.FieldTag, Name: name,
+			return m.record(ctx, rev, "", "tag -d "+name, "tag", records.NameBody{Target: target, Field: records.FieldTag, Name: name,
 				Removed: true})
 		}
 	}
@@ -151,9 +152,9 @@ func (m Ops) RenameComposition(ctx context.Context, rev state.Rev, name string) 
 }
 
 // record writes a name.
-func (m Ops) record(ctx context.Context, rev state.Rev, message, op string, body records.NameBody) error {
-	if m.tool != "" {
-		message += ", imported from " + m.tool
+func (m Ops) record(ctx context.Context, rev state.Rev, tool, message, op string, body records.NameBody) error {
+	if tool != "" {
+		message += ", imported from " + tool
 	}
 	return m.Refs.Update(ctx, rev.Project.ID, message, func(tx *refs.Tx) error {
 		tx.Trailer("Op", op)

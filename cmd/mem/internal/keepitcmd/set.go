@@ -33,7 +33,7 @@ func keepitChanges(e *app.Env) []*cli.Command {
 				}
 				return changeKeepit(c.Context, e, args[:len(args)-1],
 					func(ctx context.Context, m *layers.Memory, rev state.Rev, id string) (state.Keepit, error) {
-						return m.Markers().SetKeepit(ctx, rev, id, w, e.Opt.DryRun)
+						return m.Markers().SetKeepit(ctx, rev, id, w, markers.Edit{DryRun: e.Opt.DryRun})
 					})
 			})},
 		{Name: "add", Usage: "pin a text that the user typed", ArgsUsage: "<rev> [<text>]",
@@ -53,7 +53,7 @@ func keepitChanges(e *app.Env) []*cli.Command {
 			Action: e.Action(1, 2, func(c *cli.Context) error {
 				return changeKeepit(c.Context, e, e.Operands, func(ctx context.Context, m *layers.Memory, rev state.Rev,
 					id string) (state.Keepit, error) {
-					return m.Markers().RemoveKeepit(ctx, rev, id, e.Opt.DryRun)
+					return m.Markers().RemoveKeepit(ctx, rev, id, markers.Edit{DryRun: e.Opt.DryRun})
 				})
 			})},
 		{Name: "lint", Usage: "find malformed markers", ArgsUsage: "[<rev>]",
@@ -119,7 +119,7 @@ func runKeepitAdd(ctx context.Context, e *app.Env, name, text string, w keepit.W
 			return app.WithHint(app.Usagef("%s is not a message", name),
 				"name one by its number: mem keepit add abc1#234 \"its text\"")
 		}
-		k, err := run.Markers().AddKeepit(ctx, rev, text, w, e.Opt.DryRun)
+		k, err := run.Markers().AddKeepit(ctx, rev, text, w, markers.Edit{DryRun: e.Opt.DryRun})
 		switch {
 		case errors.Is(err, markers.ErrNotTyped):
 			return app.WithHint(err, "only text that the user typed can be pinned")

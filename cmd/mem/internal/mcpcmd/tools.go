@@ -91,7 +91,7 @@ func (s served) AddKeepit(ctx context.Context, in mcp.KeepitIn) (out mcp.KeepitO
 		if rev.Kind != state.IsMessages || rev.From != rev.To {
 			return app.Usagef("%s is not a message: want one such as 6ecd8c99#12", in.Ref)
 		}
-		k, err := run.Markers().AddKeepit(ctx, rev, in.Text, w, false)
+		k, err := run.Markers().AddKeepit(ctx, rev, in.Text, w, markers.Edit{})
 		if errors.Is(err, markers.ErrNotTyped) {
 			return fmt.Errorf("%w: only text that the user typed can be pinned", err)
 		}

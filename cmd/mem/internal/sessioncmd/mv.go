@@ -56,7 +56,7 @@ func runMv(ctx context.Context, e *app.Env, from, to string) error {
 		}
 		if !e.Opt.DryRun {
 			if rev.Kind == state.IsSession {
-				err = run.Naming().Retitle(ctx, rev, to)
+				err = run.Naming().Retitle(ctx, rev, to, naming.Edit{})
 			} else {
 				err = run.Naming().RenameComposition(ctx, rev, to)
 			}

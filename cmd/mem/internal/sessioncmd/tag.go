@@ -114,7 +114,7 @@ func runTag(ctx context.Context, e *app.Env, operands []string, o tagOptions) er
 				break
 			}
 			rev = revs[0]
-			if err = run.Naming().Tag(ctx, rev, name, o.force, e.Opt.DryRun); err == nil && e.Opt.DryRun {
+			if err = run.Naming().Tag(ctx, rev, name, naming.Edit{Force: o.force, DryRun: e.Opt.DryRun}); err == nil && e.Opt.DryRun {
 				e.Message("would tag %s as %s", e.Safe(rev.Name()), e.Safe(name))
 			}
 		}

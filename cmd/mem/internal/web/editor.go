@@ -93,13 +93,13 @@ func (s *Server) setMarker(w http.ResponseWriter, r *http.Request, rev state.Rev
 	ctx := r.Context()
 	id := r.PathValue("marker")
 	if r.PostFormValue("remove") != "" {
-		_, err = s.Memory.Markers().RemoveKeepit(ctx, rev, id, false)
+		_, err = s.Memory.Markers().RemoveKeepit(ctx, rev, id, markers.Edit{})
 	} else {
 		var weight keepit.Weight
 		if weight, err = keepit.ParseTyped(cmp.Or(r.PostFormValue("preset"), r.PostFormValue("weight"))); err != nil {
 			return "", page{}, api.BadRequest(err.Error())
 		}
-		_, err = s.Memory.Markers().SetKeepit(ctx, rev, id, weight, false)
+		_, err = s.Memory.Markers().SetKeepit(ctx, rev, id, weight, markers.Edit{})
 	}
 	if err != nil {
 		return "", page{}, err
@@ -119,7 +119,7 @@ func (s *Server) addMarker(w http.ResponseWriter, r *http.Request, rev state.Rev
 		return "", page{}, api.BadRequest(err.Error())
 	}
 	rev.Kind, rev.From, rev.To = state.IsMessages, n, n
-	k, err := s.Memory.Markers().AddKeepit(ctx, rev, r.PostFormValue("text"), weight, false)
+	k, err := s.Memory.Markers().AddKeepit(ctx, rev, r.PostFormValue("text"), weight, markers.Edit{})
 	if errors.Is(err, markers.ErrNotTyped) || errors.Is(err, markers.ErrNoText) || errors.Is(err, markers.ErrManyTexts) {
 		return "", page{}, api.BadRequest(err.Error())
 	}

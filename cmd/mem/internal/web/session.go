@@ -166,12 +166,12 @@ func (s *Server) nameSession(w http.ResponseWriter, r *http.Request, rev state.R
 		if _, wrong := records.ParseTitle(title); wrong != nil && title != "" {
 			return "", page{}, api.BadRequest("title: " + wrong.Error())
 		}
-		err = s.Memory.Naming().Retitle(ctx, rev, title)
+		err = s.Memory.Naming().Retitle(ctx, rev, title, naming.Edit{})
 	default:
 		if _, wrong := records.ParseName(tag); wrong != nil {
 			return "", page{}, api.BadRequest("tag: " + wrong.Error())
 		}
-		err = s.Memory.Naming().Tag(ctx, rev, tag, false, false)
+		err = s.Memory.Naming().Tag(ctx, rev, tag, naming.Edit{})
 	}
 	if errors.Is(err, naming.ErrTaken) || errors.Is(err, naming.ErrNoTag) {
 		return "", page{}, api.NewProblem(http.StatusConflict, "conflict", err.Error())

@@ -13,7 +13,6 @@ import (
 
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/compress"
-	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/keepit"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/stats"
@@ -55,9 +54,8 @@ type API struct {
 	quit   chan struct{} // closed when the server ends: streams end at once
 	ended  sync.Once
 
-	previews derive.Previews
-	lists    lists
-	idle     *time.Timer // drops previews and lists
+	lists lists
+	idle  *time.Timer // drops lists
 }
 
 // New returns the API of a world.
@@ -79,15 +77,14 @@ func (s *API) Close() {
 	})
 }
 
-// idleTime is the time after which unused caches of previews and lists are dropped.
+// idleTime is the time after which an unused cache of lists is dropped.
 const idleTime = 30 * time.Second
 
 // restartIdle restarts the timer of dropCaches.
 func (s *API) restartIdle() { s.idle.Reset(idleTime) }
 
 func (s *API) dropCaches() {
-	previews, lists := s.previews.Clear(), s.lists.drop()
-	if previews || lists {
+	if s.lists.drop() {
 		debug.FreeOSMemory() // otherwise an idle server keeps the memory for minutes
 	}
 }

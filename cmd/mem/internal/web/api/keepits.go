@@ -5,6 +5,7 @@ import (
 
 	"github.com/memvcs/mem/layers/export"
 	"github.com/memvcs/mem/layers/keepit"
+	"github.com/memvcs/mem/layers/markers"
 	"github.com/memvcs/mem/layers/state"
 )
 
@@ -48,7 +49,7 @@ func (s *API) apiSetKeepit(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	k, err := s.Memory.Markers().SetKeepit(c, rev, c.r.PathValue("markerId"), keepit.Weight(in.Weight), false)
+	k, err := s.Memory.Markers().SetKeepit(c, rev, c.r.PathValue("markerId"), keepit.Weight(in.Weight), markers.Edit{})
 	if err != nil {
 		return reply{}, err
 	}

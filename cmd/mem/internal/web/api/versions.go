@@ -148,19 +148,14 @@ func (s *API) Compress(ctx context.Context, rev state.Rev, in CompressionSetting
 	if set.Engine == nil {
 		set.Model = in.Model
 	}
-	with := s.Memory.Derive()
-	if dryRun {
-		defer s.restartIdle()
-		with = with.WithPreviews(&s.previews)
-	}
 	if in.Since == "" {
-		return with.Compress(ctx, rev, set, dryRun)
+		return s.Memory.Derive().Compress(ctx, rev, set, dryRun)
 	}
 	base, err := s.Version(ctx, SessionName(rev.Session), in.Since)
 	if err != nil {
 		return derive.CompressResult{}, err
 	}
-	return with.CompressSince(ctx, rev, base, set, dryRun)
+	return s.Memory.Derive().CompressSince(ctx, rev, base, set, dryRun)
 }
 
 // CallsModel reports whether the engine of a request calls a model, which may take long.
