@@ -14,10 +14,10 @@ import (
 
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/brief"
-	"github.com/memvcs/mem/layers/concepts"
-	"github.com/memvcs/mem/layers/facts"
 	"github.com/memvcs/mem/layers/knowledge"
-	"github.com/memvcs/mem/layers/permanent"
+	"github.com/memvcs/mem/layers/knowledge/concepts"
+	"github.com/memvcs/mem/layers/knowledge/facts"
+	"github.com/memvcs/mem/layers/knowledge/permanent"
 	"github.com/memvcs/mem/layers/state"
 )
 

@@ -15,8 +15,8 @@ import (
 
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/capture"
-	"github.com/memvcs/mem/layers/facts"
-	"github.com/memvcs/mem/layers/permanent"
+	"github.com/memvcs/mem/layers/knowledge/facts"
+	"github.com/memvcs/mem/layers/knowledge/permanent"
 	"github.com/memvcs/mem/layers/state"
 )
 

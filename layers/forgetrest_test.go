@@ -13,7 +13,7 @@ import (
 	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/forget"
-	"github.com/memvcs/mem/layers/permanent"
+	"github.com/memvcs/mem/layers/knowledge/permanent"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/refs"

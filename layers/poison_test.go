@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/memvcs/mem/layers/capture"
-	"github.com/memvcs/mem/layers/facts"
 	"github.com/memvcs/mem/layers/knowledge"
+	"github.com/memvcs/mem/layers/knowledge/facts"
 	"github.com/memvcs/mem/layers/state"
 )
 

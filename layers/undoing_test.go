@@ -11,9 +11,9 @@ import (
 
 	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/derive"
-	"github.com/memvcs/mem/layers/facts"
 	"github.com/memvcs/mem/layers/history"
 	"github.com/memvcs/mem/layers/keepit"
+	"github.com/memvcs/mem/layers/knowledge/facts"
 	"github.com/memvcs/mem/layers/markers"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"

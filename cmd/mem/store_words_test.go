@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/memvcs/mem/layers"
-	"github.com/memvcs/mem/layers/facts"
 	"github.com/memvcs/mem/layers/knowledge"
+	"github.com/memvcs/mem/layers/knowledge/facts"
 	"github.com/memvcs/mem/layers/naming"
 	"github.com/memvcs/mem/layers/state"
 )

@@ -12,7 +12,7 @@ import (
 
 	"github.com/memvcs/mem/layers/compose"
 	"github.com/memvcs/mem/layers/compress"
-	"github.com/memvcs/mem/layers/facts"
+	"github.com/memvcs/mem/layers/knowledge/facts"
 	"github.com/memvcs/mem/layers/markers"
 	"github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/records"

@@ -6,10 +6,10 @@ import (
 	"io"
 	"slices"
 
+	"github.com/memvcs/mem/layers/knowledge/views"
 	"github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/transcript"
 	"github.com/memvcs/mem/layers/trust"
-	"github.com/memvcs/mem/layers/views"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/refs"
 )

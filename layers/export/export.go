@@ -9,13 +9,13 @@ import (
 
 	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/checkout"
-	"github.com/memvcs/mem/layers/concepts"
 	"github.com/memvcs/mem/layers/knowledge"
+	"github.com/memvcs/mem/layers/knowledge/concepts"
+	"github.com/memvcs/mem/layers/knowledge/views"
 	bodies "github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tokens"
 	trusted "github.com/memvcs/mem/layers/trust"
-	"github.com/memvcs/mem/layers/views"
 	"github.com/memvcs/mem/layers/worktree"
 )
 

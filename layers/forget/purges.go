@@ -7,7 +7,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/memvcs/mem/layers/facts"
+	"github.com/memvcs/mem/layers/knowledge/facts"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/trust"

@@ -8,7 +8,7 @@ import (
 	"sync"
 
 	"github.com/memvcs/mem/layers/brief"
-	"github.com/memvcs/mem/layers/facts"
+	"github.com/memvcs/mem/layers/knowledge/facts"
 	bodies "github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/shell"
 	"github.com/memvcs/mem/layers/state"

@@ -8,10 +8,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/memvcs/mem/layers/concepts"
 	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/engines"
-	"github.com/memvcs/mem/layers/facts"
+	"github.com/memvcs/mem/layers/knowledge/concepts"
+	"github.com/memvcs/mem/layers/knowledge/facts"
 	"github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/revision"
 	"github.com/memvcs/mem/layers/state"

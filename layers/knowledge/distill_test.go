@@ -3,7 +3,7 @@ package knowledge
 import (
 	"testing"
 
-	"github.com/memvcs/mem/layers/facts"
+	"github.com/memvcs/mem/layers/knowledge/facts"
 )
 
 // TestValidate refuses an exchange whose messages cannot be determined, so that the model is asked again and not the

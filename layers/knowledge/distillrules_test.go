@@ -3,8 +3,8 @@ package knowledge
 import (
 	"testing"
 
-	"github.com/memvcs/mem/layers/facts"
-	"github.com/memvcs/mem/layers/permanent"
+	"github.com/memvcs/mem/layers/knowledge/facts"
+	"github.com/memvcs/mem/layers/knowledge/permanent"
 )
 
 // TestDecideOnce promotes two candidates with the same text, in two requests: they give one rule.

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/memvcs/mem/layers/compress/paste"
-	"github.com/memvcs/mem/layers/facts"
+	"github.com/memvcs/mem/layers/knowledge/facts"
 	"github.com/memvcs/mem/layers/markers"
 	"github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/refine"

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/memvcs/mem/layers/facts"
+	"github.com/memvcs/mem/layers/knowledge/facts"
 )
 
 // TestFence encloses a transcript with many lines in a key that is not in it, in linear time.

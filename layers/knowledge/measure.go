@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"github.com/memvcs/mem/layers/facts"
+	"github.com/memvcs/mem/layers/knowledge/facts"
 	"github.com/memvcs/mem/layers/refine"
 	"github.com/memvcs/mem/layers/revision"
 	"github.com/memvcs/mem/layers/state"

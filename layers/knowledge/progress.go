@@ -9,10 +9,10 @@ import (
 
 	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/derive"
-	"github.com/memvcs/mem/layers/facts"
+	"github.com/memvcs/mem/layers/knowledge/facts"
+	"github.com/memvcs/mem/layers/knowledge/permanent"
 	"github.com/memvcs/mem/layers/markers"
 	"github.com/memvcs/mem/layers/originals"
-	"github.com/memvcs/mem/layers/permanent"
 	"github.com/memvcs/mem/layers/refine"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/trust"

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/memvcs/mem/layers/facts"
+	"github.com/memvcs/mem/layers/knowledge/facts"
+	"github.com/memvcs/mem/layers/knowledge/permanent"
 	"github.com/memvcs/mem/layers/originals"
-	"github.com/memvcs/mem/layers/permanent"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/refine"
 	"github.com/memvcs/mem/layers/state"

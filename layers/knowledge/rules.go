@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/memvcs/mem/layers/compress"
-	"github.com/memvcs/mem/layers/facts"
+	"github.com/memvcs/mem/layers/knowledge/facts"
+	"github.com/memvcs/mem/layers/knowledge/permanent"
 	"github.com/memvcs/mem/layers/markers"
-	"github.com/memvcs/mem/layers/permanent"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/revision"
 	"github.com/memvcs/mem/layers/state"

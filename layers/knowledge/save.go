@@ -8,8 +8,8 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/memvcs/mem/layers/claims"
-	"github.com/memvcs/mem/layers/facts"
+	"github.com/memvcs/mem/layers/knowledge/claims"
+	"github.com/memvcs/mem/layers/knowledge/facts"
 	"github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/revision"

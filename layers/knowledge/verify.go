@@ -8,7 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/memvcs/mem/layers/facts"
+	"github.com/memvcs/mem/layers/knowledge/facts"
 	"github.com/memvcs/mem/layers/markers"
 	"github.com/memvcs/mem/layers/refine"
 	"github.com/memvcs/mem/layers/revision"

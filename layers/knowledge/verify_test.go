@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/memvcs/mem/layers/facts"
+	"github.com/memvcs/mem/layers/knowledge/facts"
 	"github.com/memvcs/mem/layers/refine"
 )
 

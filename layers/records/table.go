@@ -7,9 +7,9 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/memvcs/mem/layers/concepts"
-	"github.com/memvcs/mem/layers/facts"
-	"github.com/memvcs/mem/layers/permanent"
+	"github.com/memvcs/mem/layers/knowledge/concepts"
+	"github.com/memvcs/mem/layers/knowledge/facts"
+	"github.com/memvcs/mem/layers/knowledge/permanent"
 	"github.com/memvcs/mem/layers/transcript"
 	"github.com/memvcs/mem/lineage"
 	"github.com/memvcs/mem/objects"

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/memvcs/mem/layers/facts"
+	"github.com/memvcs/mem/layers/knowledge/facts"
 	"github.com/memvcs/mem/layers/refine"
 )
 

@@ -6,9 +6,9 @@ import (
 	"unicode"
 
 	"github.com/memvcs/mem/layers/brief"
-	"github.com/memvcs/mem/layers/claims"
-	"github.com/memvcs/mem/layers/facts"
-	"github.com/memvcs/mem/layers/permanent"
+	"github.com/memvcs/mem/layers/knowledge/claims"
+	"github.com/memvcs/mem/layers/knowledge/facts"
+	"github.com/memvcs/mem/layers/knowledge/permanent"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/refs"
 )

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/memvcs/mem/layers/concepts"
-	"github.com/memvcs/mem/layers/facts"
-	"github.com/memvcs/mem/layers/permanent"
+	"github.com/memvcs/mem/layers/knowledge/concepts"
+	"github.com/memvcs/mem/layers/knowledge/facts"
+	"github.com/memvcs/mem/layers/knowledge/permanent"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/refs"

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/memvcs/mem/layers/facts"
+	"github.com/memvcs/mem/layers/knowledge/facts"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/refs"
 )

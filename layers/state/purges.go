@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/memvcs/mem/layers/permanent"
+	"github.com/memvcs/mem/layers/knowledge/permanent"
 	bodies "github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/refs"

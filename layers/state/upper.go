@@ -7,9 +7,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/memvcs/mem/layers/concepts"
-	"github.com/memvcs/mem/layers/facts"
-	"github.com/memvcs/mem/layers/permanent"
+	"github.com/memvcs/mem/layers/knowledge/concepts"
+	"github.com/memvcs/mem/layers/knowledge/facts"
+	"github.com/memvcs/mem/layers/knowledge/permanent"
 	bodies "github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/transcript"
 	"github.com/memvcs/mem/refs"

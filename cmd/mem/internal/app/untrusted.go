@@ -1,7 +1,7 @@
 package app
 
 import (
-	"github.com/memvcs/mem/layers/facts"
+	"github.com/memvcs/mem/layers/knowledge/facts"
 )
 
 // Untrusted maps the id of each device that is not trusted to its name. Lists mark the data of these devices.

@@ -9,8 +9,8 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
+	"github.com/memvcs/mem/layers/knowledge/views"
 	"github.com/memvcs/mem/layers/tokens"
-	"github.com/memvcs/mem/layers/views"
 )
 
 // memoryBudget is the default budget of memory.md in tokens.

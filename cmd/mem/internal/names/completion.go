@@ -11,7 +11,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers"
-	"github.com/memvcs/mem/layers/facts"
+	"github.com/memvcs/mem/layers/knowledge/facts"
 	"github.com/memvcs/mem/layers/state"
 )
 

@@ -9,7 +9,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
-	"github.com/memvcs/mem/layers/concepts"
+	"github.com/memvcs/mem/layers/knowledge/concepts"
 	"github.com/memvcs/mem/layers/provenance"
 	"github.com/memvcs/mem/layers/state"
 )

@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/memvcs/mem/cmd/mem/internal/web/api"
-	"github.com/memvcs/mem/layers/concepts"
 	"github.com/memvcs/mem/layers/knowledge"
+	"github.com/memvcs/mem/layers/knowledge/concepts"
 	"github.com/memvcs/mem/layers/state"
 )
 

@@ -16,8 +16,8 @@ import (
 	"time"
 
 	"github.com/memvcs/mem/cmd/mem/internal/web/api"
-	"github.com/memvcs/mem/layers/concepts"
 	"github.com/memvcs/mem/layers/knowledge"
+	"github.com/memvcs/mem/layers/knowledge/concepts"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tokens"
 )

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/memvcs/mem/cmd/mem/internal/web/api"
-	"github.com/memvcs/mem/layers/facts"
+	"github.com/memvcs/mem/layers/knowledge/facts"
 	"github.com/memvcs/mem/layers/naming"
 	"github.com/memvcs/mem/layers/provenance"
 	"github.com/memvcs/mem/layers/records"

@@ -3,7 +3,7 @@ package api
 import (
 	"testing"
 
-	"github.com/memvcs/mem/layers/permanent"
+	"github.com/memvcs/mem/layers/knowledge/permanent"
 )
 
 // TestWeightRange checks the limits of a search by weight.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/memvcs/mem/layers/facts"
+	"github.com/memvcs/mem/layers/knowledge/facts"
 )
 
 // TestDecide weighs what somebody who is not the user says of candidates.

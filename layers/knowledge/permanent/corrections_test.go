@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/memvcs/mem/layers/facts"
+	"github.com/memvcs/mem/layers/knowledge/facts"
 )
 
 // TestCorrections: a correction is a sentence that tells the model to do it otherwise; a question, a quotation and a request are none.

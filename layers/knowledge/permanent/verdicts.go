@@ -6,8 +6,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/memvcs/mem/layers/claims"
-	"github.com/memvcs/mem/layers/facts"
+	"github.com/memvcs/mem/layers/knowledge/claims"
+	"github.com/memvcs/mem/layers/knowledge/facts"
 	"github.com/memvcs/mem/objects/strictjson"
 )
 

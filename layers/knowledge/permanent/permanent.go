@@ -23,7 +23,7 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/memvcs/mem/layers/facts"
+	"github.com/memvcs/mem/layers/knowledge/facts"
 	"github.com/memvcs/mem/objects"
 )
 

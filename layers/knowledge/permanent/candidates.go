@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/memvcs/mem/layers/claims"
-	"github.com/memvcs/mem/layers/concepts"
-	"github.com/memvcs/mem/layers/facts"
+	"github.com/memvcs/mem/layers/knowledge/claims"
+	"github.com/memvcs/mem/layers/knowledge/concepts"
+	"github.com/memvcs/mem/layers/knowledge/facts"
 	"github.com/memvcs/mem/objects"
 )
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/memvcs/mem/layers/facts"
+	"github.com/memvcs/mem/layers/knowledge/facts"
 )
 
 // minCorrections is the number of conversations in which the user corrects the model in the same way before that is

@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/memvcs/mem/layers/concepts"
-	"github.com/memvcs/mem/layers/facts"
-	"github.com/memvcs/mem/layers/permanent"
+	"github.com/memvcs/mem/layers/knowledge/concepts"
+	"github.com/memvcs/mem/layers/knowledge/facts"
+	"github.com/memvcs/mem/layers/knowledge/permanent"
 	"github.com/memvcs/mem/layers/tokens"
 	"github.com/memvcs/mem/objects"
 )

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/memvcs/mem/layers/concepts"
-	"github.com/memvcs/mem/layers/facts"
+	"github.com/memvcs/mem/layers/knowledge/concepts"
+	"github.com/memvcs/mem/layers/knowledge/facts"
 )
 
 // A Record is the body of one record with its place in the order of all records.

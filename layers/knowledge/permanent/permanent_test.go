@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/memvcs/mem/layers/facts"
+	"github.com/memvcs/mem/layers/knowledge/facts"
 )
 
 var day = time.Date(2026, 1, 10, 12, 0, 0, 0, time.UTC)

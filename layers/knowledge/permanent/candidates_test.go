@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/memvcs/mem/layers/facts"
+	"github.com/memvcs/mem/layers/knowledge/facts"
 )
 
 func found(t *testing.T, in Input) string {

@@ -3,8 +3,8 @@ package views
 import (
 	"time"
 
-	"github.com/memvcs/mem/layers/facts"
-	"github.com/memvcs/mem/layers/permanent"
+	"github.com/memvcs/mem/layers/knowledge/facts"
+	"github.com/memvcs/mem/layers/knowledge/permanent"
 )
 
 // SemanticFile is semantic.json: facts and rules as semantic memories.

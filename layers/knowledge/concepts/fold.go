@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/memvcs/mem/layers/facts"
+	"github.com/memvcs/mem/layers/knowledge/facts"
 )
 
 // A Record is the body of one record with its place in the order of all records.

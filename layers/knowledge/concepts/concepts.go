@@ -15,7 +15,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/memvcs/mem/layers/facts"
+	"github.com/memvcs/mem/layers/knowledge/facts"
 )
 
 // The kinds of records that [Fold] reads.

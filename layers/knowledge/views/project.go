@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/memvcs/mem/layers/brief"
-	"github.com/memvcs/mem/layers/concepts"
-	"github.com/memvcs/mem/layers/permanent"
+	"github.com/memvcs/mem/layers/knowledge/concepts"
+	"github.com/memvcs/mem/layers/knowledge/permanent"
 )
 
 // maxConceptFiles is the maximum number of files listed with a concept.

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"unicode"
 
-	"github.com/memvcs/mem/layers/facts"
+	"github.com/memvcs/mem/layers/knowledge/facts"
 )
 
 // words returns the content words of a text, sorted and stemmed, and whether the text is negated. In scripts without
