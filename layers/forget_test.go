@@ -386,11 +386,11 @@ func TestForgetOrder(t *testing.T) {
 
 func trustAll(t testing.TB, m *Memory) {
 	t.Helper()
-	devices, err := m.Devices().Devices(context.Background())
+	known, err := m.Devices().Devices(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, d := range devices {
+	for _, d := range known {
 		if !d.Own && !d.Trusted {
 			if err := m.Devices().TrustDevice(context.Background(), d, true); err != nil {
 				t.Fatal(err)

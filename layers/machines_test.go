@@ -104,8 +104,8 @@ func (c *computer) add(rng *mrand.Rand) {
 // trustAll trusts every device that is here.
 func (c *computer) trustAll() {
 	c.t.Helper()
-	devices, err := c.m.Devices().Devices(c.t.Context())
-	for _, d := range devices {
+	known, err := c.m.Devices().Devices(c.t.Context())
+	for _, d := range known {
 		if err == nil && !d.Own {
 			err = c.m.Devices().TrustDevice(c.t.Context(), d, true)
 		}

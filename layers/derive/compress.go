@@ -82,17 +82,17 @@ func (m Ops) compress(ctx context.Context, rev state.Rev, b trusted.Basis, s com
 	if err != nil {
 		return CompressResult{}, err
 	}
-	return m.CompressBy(ctx, CompressRun{State: st, DryRun: dryRun, Save: m.SaveVersion}, rev, b, s)
+	return m.CompressBy(ctx, CompressRun{State: st, DryRun: dryRun}, rev, b, s)
 }
 
 // A CompressRun configures [Ops.CompressBy].
 type CompressRun struct {
 	State  *state.State // of the project
 	DryRun bool
-	Save   func(context.Context, CompressResult, [][]byte) (CompressResult, error) // stores the version and its objects
+	Save   func(context.Context, CompressResult, [][]byte) (CompressResult, error) // nil: [Ops.SaveVersion]
 }
 
-// CompressBy compresses with a given state of the project and stores the result with by.Save.
+// CompressBy compresses with a given state of the project and stores the result.
 func (m Ops) CompressBy(ctx context.Context, by CompressRun, rev state.Rev, b trusted.Basis,
 	s compress.Settings) (CompressResult, error) {
 	c := CompressResult{Project: rev.Project, Session: rev.Session, Point: b.Point, From: b.After + 1}
@@ -148,6 +148,9 @@ func (m Ops) CompressBy(ctx context.Context, by CompressRun, rev state.Rev, b tr
 	c.Version.TokensOut, c.Version.MessagesOut = res.Tokens, res.Messages
 	c.Version.Ratio = ratio(c.Version.TokensIn, res.Tokens)
 	c.Version.Derivation.Output = objects.Sum(res.Body)
+	if by.Save == nil {
+		return m.SaveVersion(ctx, c, append(witnesses, res.Body))
+	}
 	return by.Save(ctx, c, append(witnesses, res.Body))
 }
 

@@ -78,11 +78,10 @@ func RunVersions(ctx context.Context, e *app.Env, name string, o VersionsOptions
 		if o.Manifest {
 			return versionsManifest(ctx, run, rev)
 		}
-		load := run.Trusted().Outline
-		if e.Opt.JSON {
-			load = run.Trusted().State // keepitStats needs the plans
+		st, err := run.Trusted().Outline(ctx, rev.Project.ID)
+		if err == nil && e.Opt.JSON {
+			st, err = run.Trusted().State(ctx, rev.Project.ID) // keepitStats needs the plans
 		}
-		st, err := load(ctx, rev.Project.ID)
 		if err != nil {
 			return err
 		}
