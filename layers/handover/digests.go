@@ -323,6 +323,7 @@ func (b *briefing) digest(ctx context.Context, p state.Project) (left int, err e
 	for i, d := range b.digests {
 		b.digests[i] = d.Rebase(b.o.Dir)
 	}
+	settle(b.digests, toldOf(b.known))
 	return left, err
 }
 

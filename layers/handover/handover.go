@@ -54,6 +54,7 @@ type Turn struct {
 	Long     bool   // the answer is long
 	Waits    bool   // the answer ends with a question
 	Stopped  int    // the message with which the user interrupted it, 0 if the model went on
+	Settled  string // what became of a sentence that [settle] removed from the answer, or ""
 }
 
 // A Want is a text of the user that says what he wants. Lead is what it answers, in words of mem.

@@ -272,7 +272,7 @@ func before(digests []Digest, last int, id ID) (out []brief.Item) {
 				did = append(did, t)
 			}
 		}
-		if !slices.ContainsFunc(did, func(t Turn) bool { return t.Answered.Text != "" }) {
+		if !slices.ContainsFunc(did, Turn.answered) {
 			continue
 		}
 		if len(out) == maxBefore {
@@ -280,13 +280,15 @@ func before(digests []Digest, last int, id ID) (out []brief.Item) {
 		}
 		end := did[0] // the exchange with the most work, of several the last
 		for _, t := range did {
-			if t.Did >= end.Did && t.Answered.Text != "" {
+			if t.Did >= end.Did && t.answered() {
 				end = t
 			}
 		}
 		text := "asked " + end.request(showEarlier)
 		if end.Answered.Text != "" {
 			text += "; ended with " + quoted(end.Answered.Text, showEnding)
+		} else if end.Settled != "" {
+			text += "; ended with " + end.Settled
 		}
 		if !d.Last.IsZero() {
 			text = d.Last.UTC().Format("2006-01-02") + ": " + text
@@ -296,6 +298,9 @@ func before(digests []Digest, last int, id ID) (out []brief.Item) {
 	}
 	return out
 }
+
+// answered reports whether the model answered a turn.
+func (t Turn) answered() bool { return t.Answered.Text != "" || t.Settled != "" }
 
 // Compaction returns what a compaction of the session loses: requests, todos, files, commands and failures.
 func Compaction(d Digest, id ID) []brief.Section {
@@ -339,6 +344,8 @@ func ending(d Digest, t Turn, last bool, most int, id ID) brief.Item {
 	case t.Stopped > 0:
 		it.Text, it.Source = "Interrupted by the user.", id.at(d.Session, t.Stopped)
 		it.Why = "the model did not go on"
+	case t.Answered.Text == "" && t.Settled != "":
+		it.Text, it.Why = "Outcome: "+t.Settled+".", "a fact tells it"
 	case t.Answered.Text == "" && t.Answered.N > 0:
 		it.Text, it.Why = "Ended with a text that a tool had printed.", "the model only repeated the output of a tool"
 	case t.Answered.Text == "":
