@@ -32,14 +32,14 @@ func Device(e *app.Env) *cli.Command {
 		Subcommands: []*cli.Command{
 			{Name: "list", Usage: "list the devices", Action: list},
 			{Name: "trust", Usage: "trust a device and use its data", ArgsUsage: "<device>",
-				Action: change(deviceChange{devices.Ops.Device, func(ctx context.Context, o devices.Ops, d state.Device) error {
+				Action: change(deviceChange{do: func(ctx context.Context, o devices.Ops, d state.Device) error {
 					return o.TrustDevice(ctx, d, true)
-				}, "trusted"})},
+				}, done: "trusted"})},
 			{Name: "revoke", Usage: "stop trusting a device; it cannot read later pushes to encrypted remotes",
 				ArgsUsage: "<device>",
-				Action: change(deviceChange{devices.Ops.Reader, func(ctx context.Context, o devices.Ops, d state.Device) error {
+				Action: change(deviceChange{readers: true, do: func(ctx context.Context, o devices.Ops, d state.Device) error {
 					return o.TrustDevice(ctx, d, false)
-				}, "not trusted any more"})},
+				}, done: "not trusted any more"})},
 			deviceDrop(e),
 			deviceApprove(e),
 			{Name: "rename", Usage: "rename a device", ArgsUsage: "<device> <name>",
@@ -49,7 +49,7 @@ func Device(e *app.Env) *cli.Command {
 						return err
 					}
 					rename := func(ctx context.Context, o devices.Ops, d state.Device) error { return o.RenameDevice(ctx, d, name) }
-					return runDevice(c.Context, e, deviceChange{devices.Ops.Device, rename, "called " + name})
+					return runDevice(c.Context, e, deviceChange{do: rename, done: "called " + name})
 				})},
 		},
 	}
@@ -104,9 +104,9 @@ func waitingCell(w *state.Waiting) string {
 
 // A deviceChange is the action of a subcommand on a device.
 type deviceChange struct {
-	find func(o devices.Ops, ctx context.Context, name string) (state.Device, error)
-	do   func(ctx context.Context, o devices.Ops, d state.Device) error
-	done string // what the device is then
+	readers bool // the name may be that of a reader of encrypted remotes
+	do      func(ctx context.Context, o devices.Ops, d state.Device) error
+	done    string // what the device is then
 }
 
 // runDevice applies a change to the named device.
@@ -116,7 +116,10 @@ func runDevice(ctx context.Context, e *app.Env, change deviceChange) error {
 		return err
 	}
 	defer m.Close()
-	d, err := change.find(m.Devices(), ctx, e.Operand(0))
+	d, err := m.Devices().Device(ctx, e.Operand(0))
+	if change.readers {
+		d, err = m.Devices().Reader(ctx, e.Operand(0))
+	}
 	if err != nil {
 		return app.WithHint(err, "mem device list")
 	}

@@ -27,7 +27,7 @@ func deviceDrop(e *app.Env) *cli.Command {
 			"restore it.",
 		Action: e.Action(1, 1, func(c *cli.Context) error {
 			drop := func(ctx context.Context, o devices.Ops, d state.Device) error { return dropDevice(ctx, e, o, d) }
-			return runDevice(c.Context, e, deviceChange{devices.Ops.Device, drop, "dropped"})
+			return runDevice(c.Context, e, deviceChange{do: drop, done: "dropped"})
 		}),
 	}
 }
