@@ -136,7 +136,7 @@ func TestMCP(t *testing.T) {
 
 	var found mcp.SearchOut
 	text, failed := r.call(s, "search", mcp.SearchIn{Query: "backoff clock", Limit: 100}, &found)
-	if n := tokens.Raw(text); failed || len(found.Hits) != 3 || n > 1000 { // of one session
+	if n := tokens.Raw(text); failed || len(found.Hits) != 3 || found.More != 0 || n > 1000 { // of one session
 		t.Errorf("search: %d hits, %d more, %d tokens, want three, at most 1000\n%s", len(found.Hits), found.More, n, text)
 	}
 	if text, failed := r.call(s, "search", mcp.SearchIn{Query: "retry policy"}, &found); failed || !strings.Contains(found.Hits[0].Line, "retry policy") || found.Hits[0].Ref != "a1aaaaaa#1" {

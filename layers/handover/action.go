@@ -12,7 +12,6 @@ import (
 	bodies "github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/shell"
 	"github.com/memvcs/mem/layers/state"
-	"github.com/memvcs/mem/layers/trust"
 )
 
 // An Action is what a session is told before it does something: before a command of a form that fails here, or before
@@ -143,23 +142,11 @@ func (b *briefing) userFacts() (out []brief.Item) {
 
 // Subagent returns what a subagent is told: rules and pinned texts. It reads only digests in the cache.
 func (m Ops) Subagent(ctx context.Context, p state.Project, o ContextOptions) (Given, error) {
-	b := &briefing{m: m, o: o}
-	var err error
-	if b.st, err = trust.On(m.DB).Outline(ctx, p.ID); err != nil {
-		return Given{}, err
-	}
-	if b.trust, err = m.Trust(ctx); err != nil {
-		return Given{}, err
-	}
-	records, err := m.Upper(ctx, p.ID)
+	o.Late = func() bool { return true }
+	b, err := m.briefing(ctx, p, o)
 	if err != nil {
 		return Given{}, err
 	}
-	all, err := trust.On(m.DB).Folded(ctx, p.ID, records)
-	if err != nil {
-		return Given{}, err
-	}
-	b.rules, b.sessions, b.o.Late = all.Rules, b.recent(), func() bool { return true }
 	if _, err := b.digest(ctx, p); err != nil {
 		return Given{}, err
 	}

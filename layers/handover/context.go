@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/memvcs/mem/layers/brief"
 	"github.com/memvcs/mem/layers/keepit"
@@ -20,7 +19,6 @@ import (
 	bodies "github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tokens"
-	"github.com/memvcs/mem/layers/transcript"
 	"github.com/memvcs/mem/layers/trust"
 )
 
@@ -84,38 +82,18 @@ func (m Ops) give(s brief.Sheet, limit int) (g Given) {
 const (
 	contextIssues    = 20
 	contextConcepts  = 8
-	contextSessions  = 3
 	contextDecisions = 8
 	contextPending   = 3
-
-	showTitle = 48 // bytes of the title of a session
 )
 
 // Context returns the context for the start of a session of the project p, inside one fence, or no text if there is
 // nothing to say. The same state gives the same text. It contains nothing that comes only from tools, files, the web or
 // scripts, and nothing from untrusted devices.
 func (m Ops) Context(ctx context.Context, p state.Project, o ContextOptions) (Given, error) {
-	b := &briefing{m: m, o: o}
-	var err error
-	if b.st, err = trust.On(m.DB).Outline(ctx, p.ID); err != nil {
-		return Given{}, err
-	}
-	if b.trust, err = m.Trust(ctx); err != nil {
-		return Given{}, err
-	}
-	records, err := m.Upper(ctx, p.ID)
+	b, err := m.briefing(ctx, p, o)
 	if err != nil {
 		return Given{}, err
 	}
-	all, err := trust.On(m.DB).Folded(ctx, p.ID, records)
-	if err != nil {
-		return Given{}, err
-	}
-	b.known, b.jobs, b.rules = all.Facts, all.Concepts, all.Rules
-	if b.due, err = knowledge.On(m.DB).ReflectionDueIn(records); err != nil {
-		return Given{}, err
-	}
-	b.sessions = b.recent()
 	if len(b.sessions) == 0 && len(b.known.Exchanges) == 0 && len(b.rules.Rules) == 0 {
 		return Given{}, nil
 	}
@@ -146,9 +124,6 @@ func (b *briefing) sheet(p state.Project) brief.Sheet {
 		{Title: "Not done yet", Items: b.pendingItems()},
 		{Title: "More", Items: b.index()},
 	})
-	if len(b.digests) == 0 {
-		sections = append(sections, brief.Section{Title: "Recent sessions", Items: b.sessionItems(), Rank: 3})
-	}
 	return brief.Sheet{Project: cmp.Or(b.st.Name, p.Name), Sections: sections,
 		More: fmt.Sprintf("`%[1]s ls` lists the sessions, `%[1]s show ID:L1` prints one.", mem)}
 }
@@ -166,6 +141,30 @@ type briefing struct {
 	sessions []*state.Session // the newest first, without the one that gets the context
 	digests  []Digest         // of the newest sessions, the newest first
 	spoken   map[string]bool  // exchanges with a fact from the user or the model
+}
+
+// briefing reads what memory knows of a project, without digests.
+func (m Ops) briefing(ctx context.Context, p state.Project, o ContextOptions) (*briefing, error) {
+	b := &briefing{m: m, o: o}
+	var err error
+	if b.st, err = trust.On(m.DB).Outline(ctx, p.ID); err != nil {
+		return nil, err
+	}
+	if b.trust, err = m.Trust(ctx); err != nil {
+		return nil, err
+	}
+	records, err := m.Upper(ctx, p.ID)
+	if err != nil {
+		return nil, err
+	}
+	all, err := trust.On(m.DB).Folded(ctx, p.ID, records)
+	if err != nil {
+		return nil, err
+	}
+	b.known, b.jobs, b.rules = all.Facts, all.Concepts, all.Rules
+	b.due, err = knowledge.On(m.DB).ReflectionDueIn(records)
+	b.sessions = b.recent()
+	return b, err
 }
 
 // recent returns the sessions that a context may mention, the newest first.
@@ -305,34 +304,6 @@ func (b *briefing) decisionItems() (out []brief.Item) {
 		it := b.factItem(f)
 		it.Text, it.Why = string(f.Kind)+": "+it.Text, "one of the newest"
 		out = append(out, it)
-	}
-	return out
-}
-
-// sessionItems lists the newest sessions.
-func (b *briefing) sessionItems() (out []brief.Item) {
-	for _, s := range b.sessions[:min(contextSessions, len(b.sessions))] {
-		now := s.Now()
-		trust := brief.User
-		if from := now.Scan.TitleFrom; s.Renamed == "" && (from == transcript.FromSummary || from == transcript.FromStray) {
-			trust = brief.Assistant
-		}
-		text := "Undated"
-		if !now.Scan.Last.IsZero() {
-			text = now.Scan.Last.UTC().Format(time.DateOnly)
-		}
-		switch {
-		case now.Scan.Scripted:
-			trust = brief.Assistant
-			text += " a headless run" // text typed by a script is never quoted
-		case s.Title() != "":
-			text += fmt.Sprintf(" %q", Cut(s.Title(), showTitle))
-		}
-		text += ", " + bodies.Numbered(now.Scan.Messages, "message", "messages")
-		if v := b.st.OwnVersionsOf(s); len(v) > 0 {
-			text += ", compressed as " + v[len(v)-1].Label
-		}
-		out = append(out, brief.Item{Text: text, Source: bodies.ShortID(s.ID), Trust: trust, Time: now.Scan.Last})
 	}
 	return out
 }

@@ -24,7 +24,7 @@ import (
 )
 
 // digestVersion is the version of the file of digests in the cache. A file of another version is rebuilt.
-const digestVersion = 5<<8 | Version
+const digestVersion = 6<<8 | Version
 
 // code encodes or decodes the file.
 func (f *digestFile) code(c *records.Codec) {
@@ -59,6 +59,7 @@ func codeDigest(c *records.Codec, d *Digest) {
 		records.Word(c, &t.Plan)
 		records.Number(c, &t.Did)
 		records.Number(c, &t.Stopped)
+		c.Bool(&t.Script)
 		c.Bool(&t.Long)
 		c.Bool(&t.Waits)
 	})
@@ -89,7 +90,7 @@ func codeDigest(c *records.Codec, d *Digest) {
 		records.Word(c, &r.Command)
 		records.Word(c, &r.Tags)
 	})
-	c.Bool(&d.Cleared.All)
+	records.List(c, &d.Cleared.Kinds, func(s *string) { records.Word(c, s) })
 	records.List(c, &d.Broken, func(f *Form) {
 		for _, s := range []*string{&f.Key, &f.Line, &f.Why, &f.Fix} {
 			records.Word(c, s)

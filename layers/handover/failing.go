@@ -23,7 +23,7 @@ type Failure struct {
 type Cleared struct {
 	Tests []string  // names of tests that passed
 	Runs  []WideRun // runs that passed and were not limited to some tests
-	All   bool      // the model said at the end that all tests pass
+	Kinds []string  // the kinds of checks of which the model said last that all pass, see [kindsIn]
 }
 
 // A WideRun is a command that runs all tests of a kind.
@@ -68,7 +68,7 @@ func (t *tests) ran(e refine.Entry, list []shell.Command, verdicts []verdict.Ver
 				t.cleared.Runs = append(t.cleared.Runs, w)
 			}
 		case i == len(list)-1 && e.Verdict == string(verdict.Failed):
-			t.cleared.All = false
+			t.cleared.Kinds = nil
 			t.broke(e, c.Name, tags, verdicts[i])
 		}
 	}
@@ -96,16 +96,31 @@ func (t *tests) broke(e refine.Entry, command, tags string, v verdict.Verdict) {
 
 // said reads what the model wrote last.
 func (t *tests) said(text string) {
-	if allPass(text) {
-		t.failed, t.cleared.All = nil, true
-		return
+	if kinds := passKinds(text); len(kinds) > 0 {
+		t.cleared.Kinds = kinds
 	}
-	t.failed = slices.DeleteFunc(t.failed, func(f Failure) bool { return f.Test != "" && saidFixed(text, f.Test) })
+	t.failed = slices.DeleteFunc(t.failed, func(f Failure) bool {
+		return t.cleared.settles(f.Command, f.Tags) || f.Test != "" && saidFixed(text, f.Test)
+	})
+}
+
+// settles reports whether the model said of the kind of checks that a command runs that all pass.
+func (c Cleared) settles(command, tags string) bool {
+	of := kindsIn(command + " " + tags)
+	return slices.ContainsFunc(c.Kinds, func(k string) bool {
+		switch k {
+		case "all":
+			return true
+		case "test":
+			return len(of) == 0 || slices.Contains(testKinds, of[0])
+		}
+		return slices.Contains(of, k)
+	})
 }
 
 // ends reports whether a later session ends a failure.
 func (c Cleared) ends(f Failure) bool {
-	return c.All || slices.ContainsFunc(c.Tests, func(name string) bool { return sameTest(f.Test, name) }) ||
+	return c.settles(f.Command, f.Tags) || slices.ContainsFunc(c.Tests, func(name string) bool { return sameTest(f.Test, name) }) ||
 		slices.ContainsFunc(c.Runs, func(w WideRun) bool { return w.includes(f) })
 }
 
@@ -155,8 +170,32 @@ func tagsOf(args []string) string {
 	return ""
 }
 
-// kinds are words in the name of a task that runs one kind of tests. A task called ci or check runs all.
-var kinds = []string{"e2e", "integration", "unit", "lint", "types", "typecheck", "fmt", "format", "build"}
+// testKinds are kinds of tests.
+var testKinds = []string{"e2e", "integration", "unit"}
+
+// kinds are kinds of checks, with what names them in a task or a sentence. A task called ci or check runs all.
+var kinds = []struct {
+	kind string
+	in   *regexp.Regexp
+}{
+	{"e2e", regexp.MustCompile(`(?i)e2e|end-to-end`)},
+	{"integration", regexp.MustCompile(`(?i)integration`)},
+	{"unit", regexp.MustCompile(`(?i)\bunit`)},
+	{"lint", regexp.MustCompile(`(?i)lint|credo|clippy|\bruff|\bvet\b|biome`)},
+	{"types", regexp.MustCompile(`(?i)type.?check|\btypes\b|\btsc\b|mypy|pyright|dialyzer`)},
+	{"format", regexp.MustCompile(`(?i)\b(go)?fmt|format`)},
+	{"build", regexp.MustCompile(`(?i)\bbuild|compil`)},
+}
+
+// kindsIn returns the kinds of checks that a command or a sentence names.
+func kindsIn(s string) (out []string) {
+	for _, k := range kinds {
+		if k.in.MatchString(s) {
+			out = append(out, k.kind)
+		}
+	}
+	return out
+}
 
 // includes reports whether a run that passed includes a failure: the same command, or a wider one.
 func (w WideRun) includes(f Failure) bool {
@@ -169,27 +208,20 @@ func (w WideRun) includes(f Failure) bool {
 	}
 	everything := strings.HasSuffix(wide, "ci") || strings.HasSuffix(wide, "all") || strings.HasSuffix(wide, " check") ||
 		strings.HasSuffix(wide, " verify")
-	kind := func(s string) string {
-		for _, k := range kinds {
-			if strings.Contains(strings.ToLower(s), k) {
-				return k
-			}
-		}
-		return ""
-	}
-	of := kind(f.Command + " " + f.Tags)
-	return everything || strings.Contains(wide, "test") && kind(w.Command+" "+w.Tags) == of
+	return everything || strings.Contains(wide, "test") &&
+		slices.Equal(kindsIn(w.Command+" "+w.Tags), kindsIn(f.Command+" "+f.Tags))
 }
 
 // passing and doubtful match sentences that say that tests pass, and those that say it of some only.
 var (
 	passing = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)\ball\b[^.!\n]{0,60}\b(pass|passes|passed|passing|green)\b|\b(tests?|suite|everything|checks) (now |all |is |are )*(pass|passes|passed|passing|green|succeeds?)\b`)
+		return regexp.MustCompile(`(?i)\ball\b[^.!\n]{0,60}\b(pass|passes|passed|passing|green)\b|\b(tests?|suite|everything|checks) (now |all |is |are )*(pass|passes|passed|passing|green|succeeds?)\b|\b(lint(ing|er)?|type.?check(s|ing)?|build) (now |is |also )*(clean|pass|passes|passed|green|succeeds)\b`)
 	})
 	doubtful = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?i)\b(not|isn't|aren't|don't|doesn't|fail\w*|still|except|but|should|once|until|if|when|will|would|make sure|verify|ensure|unrelated|remaining|broken|expected to|so that|to see|could|let me)\b|n't\b|\?`)
 	})
-	fixing = sync.OnceValue(func() *regexp.Regexp {
+	namesTests = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)\b(tests?|suites?|specs?)\b`) })
+	fixing     = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?i)\b(pass|passes|passed|passing|fixed|green|resolved|removed|renamed|deleted)\b`)
 	})
 )
@@ -199,17 +231,27 @@ func sentences(text string) []string {
 	return strings.FieldsFunc(strings.ReplaceAll(text, ". ", ".\n"), func(r rune) bool { return strings.ContainsRune("\n!。", r) })
 }
 
-// allPass reports whether a text says that all tests pass, without a reservation.
-func allPass(text string) (says bool) {
+// passKinds returns the kinds of checks of which a text says, without a reservation, that all pass: "test" are tests of
+// every kind, "all" is everything.
+func passKinds(text string) (out []string) {
 	for _, s := range sentences(text) {
-		if passing().MatchString(s) {
-			if doubtful().MatchString(s) {
-				return false
-			}
-			says = true
+		if !passing().MatchString(s) {
+			continue
 		}
+		if doubtful().MatchString(s) {
+			return nil
+		}
+		of := kindsIn(s)
+		tests := namesTests().MatchString(s)
+		if tests && !slices.ContainsFunc(of, func(k string) bool { return slices.Contains(testKinds, k) }) {
+			of = append(of, "test")
+		}
+		if len(of) == 0 {
+			of = []string{"all"}
+		}
+		out = append(out, of...)
 	}
-	return says
+	return out
 }
 
 // saidFixed reports whether a text says of a test that it passes or is gone.

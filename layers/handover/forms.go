@@ -275,11 +275,40 @@ func (f *forms) fixedBy(list []shell.Simple, keys []string) {
 			continue
 		}
 		show := names.Command(w, maxShown)
-		if show == last.Line || common(last.Line, show) <= common(last.Line, last.Fix) {
+		if show == last.Line || !mends(last.Line, show) || common(last.Line, show) <= common(last.Line, last.Fix) {
 			continue
 		}
 		last.Fix = show
 	}
+}
+
+// mends reports whether a command does what another one was meant to do: it has all of its words but one, and if it has
+// another word in its place, one that resembles it.
+func mends(broken, fix string) bool {
+	without := func(a, b string) (out []string) {
+		has := strings.Fields(b)
+		for _, w := range strings.Fields(a) {
+			if !strings.HasPrefix(w, "-") && !slices.Contains(has, w) {
+				out = append(out, w)
+			}
+		}
+		return out
+	}
+	lost, new := without(broken, fix), without(fix, broken)
+	if len(lost) == 0 || len(lost) == 1 && len(new) == 0 {
+		return true
+	}
+	return len(lost) == 1 && slices.ContainsFunc(new, func(w string) bool { return resembles(lost[0], w) })
+}
+
+// resembles reports whether one of two words begins or ends with the other one, or they begin or end with the same half.
+func resembles(a, b string) bool {
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	half := (len(a) + 1) / 2
+	return len(a) > 1 && (strings.HasPrefix(b, a) || strings.HasSuffix(b, a)) ||
+		len(a) > 3 && (b[:half] == a[:half] || b[len(b)-half:] == a[len(a)-half:])
 }
 
 // common returns how many words of a command another one has, without flags.

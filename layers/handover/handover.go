@@ -15,7 +15,7 @@ import (
 )
 
 // Version changes when the digest of the same session changes.
-const Version = 8
+const Version = 9
 
 // A Digest summarises one session.
 type Digest struct {
@@ -49,6 +49,7 @@ type Said struct {
 type Turn struct {
 	Asked    Said   // the user's own words, without what he pasted
 	Answered Said   // whole sentences
+	Script   bool   // a script sent the request; its text is not kept
 	Plan     string // the heading of the plan that the request consists of, or ""
 	Did      int    // calls of tools with a result, and answered dialogs
 	Long     bool   // the answer is long
@@ -84,10 +85,12 @@ type File struct {
 type Outcome int
 
 // The outcomes. Unknown is a command whose end nothing proves: one behind a pipe, in the background, or interrupted.
+// Settled is one that failed and of which the model said later that it passes.
 const (
 	Unknown Outcome = iota
 	Passed
 	Broke
+	Settled
 )
 
 // A Command is a command that a session ran. Args, N, End and Exit are those of the last run with a known outcome, of

@@ -87,7 +87,7 @@ func stands(d Digest, limits statusLimits, id ID) (out []brief.Item) {
 	n := 0
 	for i := len(d.Turns) - 1; i >= 0 && n < limits.requests; i-- {
 		t := d.Turns[i]
-		if !t.did() && t.Stopped == 0 {
+		if !t.did() && t.Stopped == 0 && !(i == len(d.Turns)-1 && t.waiting()) {
 			continue
 		}
 		last := n == 0
@@ -121,9 +121,19 @@ func stands(d Digest, limits statusLimits, id ID) (out []brief.Item) {
 	return out
 }
 
+// waiting reports whether the user asked something and got no answer.
+func (t Turn) waiting() bool {
+	return t.Answered.N == 0 && !t.Script && !greeting().MatchString(t.Asked.Text)
+}
+
+// greeting matches a request that asks for nothing.
+var greeting = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)^\W*(hi|hello|hey|yo|hallo|good (morning|evening)|thanks?( you)?|thx|ok(ay)?|bye|test)?\W*$`)
+})
+
 // by returns who wrote the request: a plan is the model's.
 func (t Turn) by() brief.Trust {
-	if t.Plan != "" {
+	if t.Plan != "" || t.Script {
 		return brief.Assistant
 	}
 	return brief.User
@@ -330,6 +340,9 @@ func quoted(s string, most int) string {
 // request returns the cut request of a turn in quotes; of a plan its heading, because plan mode writes the same words
 // before each plan.
 func (t Turn) request(most int) string {
+	if t.Script {
+		return "(a headless run)" // what a script sent is not quoted
+	}
 	if t.Plan != "" {
 		return "implement the plan " + quoted(t.Plan, most)
 	}

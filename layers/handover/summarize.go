@@ -81,6 +81,8 @@ func (s *summary) entry(e refine.Entry) {
 		s.want(e, "refused "+refusedName(e.Target)+": ", e.Said)
 	case e.Typed() && !e.Side:
 		s.asked(e)
+	case e.Request() && e.Script:
+		s.begin(Turn{Script: true, Asked: Said{N: e.N}})
 	case e.Role == "note" && e.Name == "plan" && !e.Side: // the client sends back a plan that the user accepted
 		s.begin(Turn{Asked: Said{e.N, planHeading(e.Said)}, Plan: planHeading(e.Said)})
 	case e.Role == "note" && strings.HasPrefix(e.Said, "[Request interrupted by user"):
@@ -94,7 +96,18 @@ func (s *summary) entry(e refine.Entry) {
 			t.Waits = question(e.Said)
 		}
 		s.tests.said(e.Said)
+		s.settle()
 		s.d.Working = 0
+	}
+}
+
+// settle takes the verdict from commands that failed, if the model said later that what they check passes.
+func (s *summary) settle() {
+	for i := range s.d.Commands {
+		c := &s.d.Commands[i]
+		if c.End == Broke && verdict.Tests(c.Name) && s.tests.cleared.settles(c.Name, c.Task) {
+			c.End = Settled
+		}
 	}
 }
 
@@ -169,8 +182,8 @@ func (s *summary) asked(e refine.Entry) {
 		s.d.Marked = append(s.d.Marked, Said{e.N, strings.Clone(e.Said)})
 	}
 	text := Own(e.Said)
-	if t := s.turn(); t != nil && corrects(text) {
-		s.want(e, "", text)
+	if t := s.turn(); t != nil {
+		s.want(e, "", wish(text))
 	}
 	s.begin(Turn{Asked: Said{e.N, Cut(text, maxAsked)},
 		Plan: Cut(transcript.PlanHeading(strings.TrimSpace(e.Said)), maxAsked)})

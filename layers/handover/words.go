@@ -33,7 +33,7 @@ func Own(text string) string {
 
 // correction matches the start of a request that corrects what the model did, or says how it should work.
 var correction = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)^(no[,. ]|nope\b|not (like|what|the|that)|don'?t\b|do not\b|stop\b|wait\b|instead\b|actually\b|i (don'?t|didn'?t|said|meant|want|prefer|would prefer|'d prefer)\b|why (did|do|are|is|not)\b|that'?s (not|wrong)|this is (not|wrong)|you (should|shouldn'?t|must|need|forgot|missed|didn'?t|don'?t)\b|please (don'?t|always|never|use|keep|only)\b|(always|never|only) \w|revert\b|undo\b|rather\b|but (i|we|you|it|the|that|this)\b|we (should|shouldn'?t|don'?t|want|need|use)\b|can we (not|instead)\b|let'?s (not|keep|use|rather|instead)\b|hm+\b|use \S+ instead|nein\b|nicht\b)`)
+	return regexp.MustCompile(`(?i)^(no[,. ]|nope\b|not (like|what|the|that)|don'?t\b|do not\b|stop\b|wait\b|instead\b|actually\b|i (don'?t|didn'?t|said|meant|want|prefer|would prefer|'d prefer)\b|that'?s (not|wrong)|this is (not|wrong)|you (should|shouldn'?t|must|need|forgot|missed|didn'?t|don'?t)\b|please (don'?t|always|never|use|keep|only)\b|(always|never|only) \w|revert\b|undo\b|rather\b|but (i|we|you|it|the|that|this)\b|we (should|shouldn'?t|don'?t|want|need|use)\b|can we (not|instead)\b|let'?s (not|keep|use|rather|instead)\b|hm+\b|use \S+ instead|nein\b|nicht\b)`)
 })
 
 // rule matches words that say how to work from now on.
@@ -44,11 +44,33 @@ var rule = sync.OnceValue(func() *regexp.Regexp {
 // maxCorrection is the size of a correction. A longer text is a request.
 const maxCorrection = 400
 
-// corrects reports whether a request corrects what the model did, or says how it should work.
-func corrects(text string) bool {
+// asking matches the start of a question that says nothing about how to work.
+var asking = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)^(and |but |so |hm+,? |ok(ay)?,? )*(why|what|how|when|where|who|which|is|are|was|were|do|does|did|have|has|should|could|would|will|any)\b`)
+})
+
+// wish returns what of a request corrects what the model did, or says how it should work: without questions. It is ""
+// if nothing does.
+func wish(text string) string {
 	text = strings.TrimSpace(text)
-	return len(text) >= 12 && len(text) <= maxCorrection && !strings.HasPrefix(text, "(") &&
-		(correction().MatchString(text) || rule().MatchString(text))
+	if len(text) > maxCorrection || strings.HasPrefix(text, "(") {
+		return ""
+	}
+	var out []string
+	says := false
+	for line := range strings.Lines(text) {
+		for _, s := range clauses(strings.TrimSpace(line)) {
+			says = says || correction().MatchString(s) || rule().MatchString(s)
+			if s != "" && !asking().MatchString(s) && (!question(s) || correction().MatchString(s)) {
+				out = append(out, s)
+			}
+		}
+	}
+	text = strings.Join(out, " ")
+	if !says || len(text) < 12 || !correction().MatchString(text) && !rule().MatchString(text) {
+		return ""
+	}
+	return text
 }
 
 // question reports whether a text ends with a question to the user.
@@ -97,10 +119,15 @@ func Gist(text string, limit int) string {
 			skipped = true
 			continue
 		}
+		item := bare != line
 		bare = strings.ReplaceAll(bare, "**", "")
-		for _, s := range clauses(bare) {
+		for k, s := range clauses(bare) {
 			if lead().MatchString(s) {
 				continue
+			}
+			if n := len(out); item && k == 0 && n > 0 && !strings.ContainsAny(out[n-1][len(out[n-1])-1:], ".:;,!?") && out[n-1] != "…" {
+				out[n-1] += ";"
+				size++
 			}
 			if !add(s) {
 				if len(out) == 0 {
@@ -126,7 +153,7 @@ func withoutLead(out []string) string {
 	for len(out) > 1 && (strings.HasSuffix(out[len(out)-1], ":") || out[len(out)-1] == "…") {
 		out = out[:len(out)-1]
 	}
-	return strings.Join(out, " ")
+	return strings.TrimSuffix(strings.Join(out, " "), ";")
 }
 
 // clauses divides a line into sentences.

@@ -30,6 +30,9 @@ func (p *Passages) message(m transcript.Message) {
 	if text, ok := transcript.Typed(m); ok {
 		p.Written(text)
 	}
+	if plan, ok := transcript.PlanSentBack(m); ok { // the model wrote it, and the user accepted it
+		p.Written(plan)
+	}
 	for _, b := range m.Blocks {
 		switch {
 		case b.Kind == transcript.ToolResult:

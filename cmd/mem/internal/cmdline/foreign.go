@@ -20,7 +20,7 @@ func foreignCapture(word string) []string {
 		return []string{"mem add captures sessions; mem push copies the memory to a remote"}
 	case "branch", "switch", "merge", "rebase", "bookmark", "stash", "cherry-pick", "squash":
 		return []string{"mem compose builds one context from several sessions; mem has no branches"}
-	case "resume", "context", "brief":
+	case "context", "brief":
 		return []string{"mem next prints the text for the next session; mem compose builds a context for claude --resume"}
 	case "remember", "pin", "note":
 		return []string{"mem keepit add pins a message; mem rules add states a permanent rule"}
