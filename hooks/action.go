@@ -18,6 +18,13 @@ const subagentSize = 1500
 
 // recordActions writes what the session is told before it acts.
 func (r *run) recordActions(list []handover.Action) {
+	if err := r.writeActions(r.p.Session, list); err != nil {
+		r.logError(string(r.event), r.p.Session, withoutPath(err))
+	}
+}
+
+// writeActions writes what a session is told before it acts.
+func (w *World) writeActions(session string, list []handover.Action) error {
 	var b []byte
 	for _, a := range list {
 		line, err := json.Marshal(a)
@@ -26,10 +33,8 @@ func (r *run) recordActions(list []handover.Action) {
 		}
 		b = append(append(b, line...), '\n')
 	}
-	file := r.sessionFile(r.p.Session, actionsExt)
-	if err := withDir(file, func() error { return overwrite(file, b) }); err != nil {
-		r.logError(string(r.event), r.p.Session, withoutPath(err))
-	}
+	file := w.sessionFile(session, actionsExt)
+	return withDir(file, func() error { return overwrite(file, b) })
 }
 
 // action is PreToolUse: it tells what the user said of the edited file, or that the command fails here, once for each

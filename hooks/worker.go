@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/memvcs/mem/layers/handover"
 	"github.com/memvcs/mem/refs/disk"
 )
 
@@ -79,11 +80,25 @@ func (w *World) catchUpBacklogs(ctx context.Context) error {
 	return failed
 }
 
-// digestAt makes the missing digests of the project of a backlog.
+// digestAt makes the missing digests of the project of a backlog, and writes again what its session is told before it
+// acts: SessionStart knew only the sessions with a digest.
 func (w *World) digestAt(ctx context.Context, at backlog) error {
 	m, p, known, err := w.locate(ctx, at.Cwd)
 	if err != nil || !known {
 		return err
 	}
-	return m.Handover().MakeDigests(ctx, p)
+	if err := m.Handover().MakeDigests(ctx, p); err != nil {
+		return err
+	}
+	s, err := w.Settings()
+	session := sessionOf(at.Path)
+	if err != nil || checkSession(session) != nil {
+		return err
+	}
+	list, err := m.Handover().Actions(ctx, p, handover.ContextOptions{Session: session, Dir: at.Cwd, Program: w.Program(),
+		Decay: s.Decay})
+	if err != nil || len(list) == 0 {
+		return err
+	}
+	return withoutPath(w.writeActions(session, list))
 }

@@ -130,6 +130,18 @@ func (b *briefing) actions() (out []Action) {
 	return out
 }
 
+// Actions returns what a session is told before it acts. It makes missing digests.
+func (m Ops) Actions(ctx context.Context, p state.Project, o ContextOptions) ([]Action, error) {
+	b, err := m.briefing(ctx, p, o)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := b.digest(ctx, p); err != nil {
+		return nil, err
+	}
+	return b.actions(), nil
+}
+
 // userFacts returns the decisions and preferences of the user.
 func (b *briefing) userFacts() (out []brief.Item) {
 	for _, f := range b.newestFacts(contextIssues, func(f *facts.Fact) bool {

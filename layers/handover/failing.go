@@ -174,22 +174,26 @@ func tagsOf(args []string) string {
 var testKinds = []string{"e2e", "integration", "unit"}
 
 // kinds are kinds of checks, with what names them in a task or a sentence. A task called ci or check runs all.
-var kinds = []struct {
+type kind struct {
 	kind string
 	in   *regexp.Regexp
-}{
-	{"e2e", regexp.MustCompile(`(?i)e2e|end-to-end`)},
-	{"integration", regexp.MustCompile(`(?i)integration`)},
-	{"unit", regexp.MustCompile(`(?i)\bunit`)},
-	{"lint", regexp.MustCompile(`(?i)lint|credo|clippy|\bruff|\bvet\b|biome`)},
-	{"types", regexp.MustCompile(`(?i)type.?check|\btypes\b|\btsc\b|mypy|pyright|dialyzer`)},
-	{"format", regexp.MustCompile(`(?i)\b(go)?fmt|format`)},
-	{"build", regexp.MustCompile(`(?i)\bbuild|compil`)},
 }
+
+var kinds = sync.OnceValue(func() []kind {
+	return []kind{
+		{"e2e", regexp.MustCompile(`(?i)e2e|end-to-end`)},
+		{"integration", regexp.MustCompile(`(?i)integration`)},
+		{"unit", regexp.MustCompile(`(?i)\bunit`)},
+		{"lint", regexp.MustCompile(`(?i)lint|credo|clippy|\bruff|\bvet\b|biome`)},
+		{"types", regexp.MustCompile(`(?i)type.?check|\btypes\b|\btsc\b|mypy|pyright|dialyzer`)},
+		{"format", regexp.MustCompile(`(?i)\b(go)?fmt|format`)},
+		{"build", regexp.MustCompile(`(?i)\bbuild|compil`)},
+	}
+})
 
 // kindsIn returns the kinds of checks that a command or a sentence names.
 func kindsIn(s string) (out []string) {
-	for _, k := range kinds {
+	for _, k := range kinds() {
 		if k.in.MatchString(s) {
 			out = append(out, k.kind)
 		}

@@ -308,7 +308,7 @@ func resembles(a, b string) bool {
 	}
 	half := (len(a) + 1) / 2
 	return len(a) > 1 && (strings.HasPrefix(b, a) || strings.HasSuffix(b, a)) ||
-		len(a) > 3 && (b[:half] == a[:half] || b[len(b)-half:] == a[len(a)-half:])
+		len(a) > 3 && !strings.Contains(a, "/") && (b[:half] == a[:half] || b[len(b)-half:] == a[len(a)-half:])
 }
 
 // common returns how many words of a command another one has, without flags.

@@ -49,6 +49,9 @@ var asking = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)^(and |but |so |hm+,? |ok(ay)?,? )*(why|what|how|when|where|who|which|is|are|was|were|do|does|did|have|has|should|could|would|will|any)\b`)
 })
 
+// ends matches the end of a sentence, also before a small letter.
+var ends = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`([.!?])\s+`) })
+
 // wish returns what of a request corrects what the model did, or says how it should work: without questions. It is ""
 // if nothing does.
 func wish(text string) string {
@@ -59,7 +62,8 @@ func wish(text string) string {
 	var out []string
 	says := false
 	for line := range strings.Lines(text) {
-		for _, s := range clauses(strings.TrimSpace(line)) {
+		for s := range strings.SplitSeq(ends().ReplaceAllString(line, "$1\n"), "\n") {
+			s = strings.TrimSpace(s)
 			says = says || correction().MatchString(s) || rule().MatchString(s)
 			if s != "" && !asking().MatchString(s) && (!question(s) || correction().MatchString(s)) {
 				out = append(out, s)

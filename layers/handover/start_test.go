@@ -1,0 +1,117 @@
+package handover
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/memvcs/mem/layers/refine"
+)
+
+func same(s string) string { return s }
+
+// TestStands shows the last exchanges that did something, and a last prompt without an answer.
+func TestStands(t *testing.T) {
+	t.Parallel()
+	user := func(s string) refine.Entry { return refine.Entry{Role: "user", Said: s} }
+	model := refine.Entry{Role: "assistant", Said: "The parser rounds."}
+	for _, c := range []struct {
+		name    string
+		entries []refine.Entry
+		want    string
+	}{
+		{"a prompt without an answer", []refine.Entry{user("Mend the price parser"), model, user("Are you sure?")},
+			"Asked last: “Are you sure?” / Ended before an answer. / Asked before: “Mend the price parser” / Outcome: “The parser rounds.”"},
+		{"a greeting", []refine.Entry{user("Mend the price parser"), model, user("hi")},
+			"Asked last: “Mend the price parser” / Outcome: “The parser rounds.”"},
+		{"thanks and their answer", []refine.Entry{user("Mend the price parser"), model, user("thanks"), {Role: "assistant", Said: "You are welcome."}},
+			"Asked last: “Mend the price parser” / Outcome: “The parser rounds.”"},
+		{"a headless run", []refine.Entry{{Role: "user", Script: true, Said: "deploy to eu-west-1"}, bash("make", "ok"), model},
+			"Asked last: (a headless run) / Outcome: “The parser rounds.”"},
+	} {
+		var got []string
+		for _, it := range stands(summarized(t, c.entries...), atStart, same) {
+			got = append(got, it.Text)
+		}
+		if s := strings.Join(got, " / "); s != c.want {
+			t.Errorf("%s:\n got %s\nwant %s", c.name, s, c.want)
+		}
+	}
+}
+
+// TestSettled says that checks pass: only the verdicts of such checks go.
+func TestSettled(t *testing.T) {
+	t.Parallel()
+	for said, want := range map[string]string{
+		"All green.":                               "",
+		"All 4 places updated, 1309 tests pass.":   "bun run lint",
+		"The lint is clean.":                       "bun run test",
+		"All unit tests pass.":                     "bun run lint bun run test",
+		"The icons are green now.":                 "bun run lint bun run test",
+		"1309 tests pass, lint clean.":             "",
+		"All tests should pass once it is merged.": "bun run lint bun run test",
+	} {
+		d := summarized(t, refine.Entry{Role: "user", Said: "go"}, bash("bun run lint", "Exit code 1"),
+			bash("bun run test", "Exit code 1"), refine.Entry{Role: "assistant", Said: said})
+		var failed []string
+		for _, c := range d.Commands {
+			if c.End == Broke {
+				failed = append(failed, c.Name)
+			}
+		}
+		if got := strings.Join(failed, " "); got != want {
+			t.Errorf("after %q failed %q, want %q", said, got, want)
+		}
+	}
+}
+
+func TestWish(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		`why are the errors changed to return "" here`:                    "",
+		"do we log the deleted items?":                                    "",
+		"Always use tabs. Is this an easy change?":                        "Always use tabs.",
+		"no, use the other parser":                                        "no, use the other parser",
+		"can we not print it?":                                            "can we not print it?",
+		"how do we make sure it never fails?":                             "",
+		"hmm, why is it red?":                                             "",
+		"Make sure that the name is the agent's. how long would it take?": "Make sure that the name is the agent's.",
+		"look at the parser":                                              "",
+	} {
+		if got := wish(text); got != want {
+			t.Errorf("wish(%q) = %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestMends(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		broken, fix string
+		want        bool
+	}{
+		{"rtk bun run test", "bun run test", true},
+		{"rtk bun run test", "bun run lint", false},
+		{"npm run tset", "npm run test", false},
+		{"npm run tests", "npm run test", true},
+		{"npm run deploy", "npm run build", false},
+		{"python x.py", "python3 x.py", true},
+		{"cat -A", "rtk proxy cat -A", true},
+		{"go test ./layers/x", "go test ./layers/y", false},
+	} {
+		if got := mends(c.broken, c.fix); got != c.want {
+			t.Errorf("mends(%q, %q) = %v, want %v", c.broken, c.fix, got, c.want)
+		}
+	}
+}
+
+func TestGist(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"Deleted two files:\n- `start.go`\n- `stop.go`\n\nAll is well.": "Deleted two files: `start.go`; `stop.go` All is well.",
+		"1. One.\n2. Two\n3. Three":                                     "One. Two; Three",
+	} {
+		if got := Gist(text, 400); got != want {
+			t.Errorf("Gist(%q) = %q, want %q", text, got, want)
+		}
+	}
+}
