@@ -134,6 +134,9 @@ func (w *World) captureNotes(ctx context.Context, notes []note) error {
 		}
 	}
 	failed, err := w.captureFiles(ctx, files, cwds)
+	if err == nil {
+		err = w.captureMemories(ctx, notes)
+	}
 	if err != nil {
 		return err
 	}

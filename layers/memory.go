@@ -17,6 +17,7 @@ import (
 	"github.com/memvcs/mem/layers/markers"
 	"github.com/memvcs/mem/layers/migration"
 	"github.com/memvcs/mem/layers/naming"
+	"github.com/memvcs/mem/layers/notes"
 	"github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/projects"
 	"github.com/memvcs/mem/layers/provenance"
@@ -109,6 +110,9 @@ func (m *Memory) Markers() markers.Ops { return markers.On(m.DB) }
 
 // Migration returns the operations of package migration.
 func (m *Memory) Migration() migration.Ops { return migration.On(m.DB) }
+
+// ClaudeNotes returns the operations of package notes.
+func (m *Memory) ClaudeNotes() notes.Ops { return notes.On(m.DB) }
 
 // Originals returns the operations of package originals.
 func (m *Memory) Originals() originals.Ops { return originals.On(m.DB) }

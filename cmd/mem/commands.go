@@ -22,6 +22,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/keepitcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/knowledgecmd"
 	"github.com/memvcs/mem/cmd/mem/internal/mcpcmd"
+	"github.com/memvcs/mem/cmd/mem/internal/notescmd"
 	"github.com/memvcs/mem/cmd/mem/internal/plumbingcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/projectcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/remotecmd"
@@ -130,6 +131,7 @@ func inspectCommands() []command {
 			across: []string{"list", "search"}, make: factcmd.Facts},
 		{name: "concepts", group: groupLook, bare: "list", writes: []string{"assign", "rename", "merge", "split", "rm"},
 			across: []string{"list"}, make: conceptcmd.Concepts},
+		{name: "notes", group: groupLook, bare: "list", writes: []string{"restore", "forget"}, make: notescmd.Notes},
 		{name: "rules", group: groupLook, bare: "list", writes: []string{"add", "promote", "dismiss", "validate",
 			"contradict", "retire", "review"}, across: []string{"list"}, make: rulecmd.Rules},
 		{name: "reflect", group: groupLook, writes: []string{""}, make: rulecmd.Reflect},

@@ -156,6 +156,7 @@ func jsonElsewhere() map[string]string {
 	return map[string]string{
 		"device.approve": "encrypt", "remote.recovery-key": "encrypt", "distill": "distill", "selftest": "selftest", "serve": "serve",
 		"hooks.test": "hooks-install", "rules.dismiss": "rules", "facts.judge": "facts", "prune": "undo", "test": "", "hooks.": "",
+		"notes.list": "notes", "notes.log": "notes", "notes.show": "notes",
 	}
 }
 

@@ -22,10 +22,11 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// ForgetOptions select what to delete: exactly one of Revs, Match, Secret, Tool and Since is set.
+// ForgetOptions select what to delete: exactly one of Revs, Notes, Match, Secret, Tool and Since is set.
 type ForgetOptions struct {
 	Projects []state.Project // to search; those of Revs are added
 	Revs     []state.Rev     // sessions, versions, compositions, messages
+	Notes    []objects.Hash  // records of states of notes in Projects
 	Match    *regexp.Regexp  // messages that match, in what was said or done in them
 	Metadata bool            // with Match: or in the fields that the client writes, for example the branch
 	Secret   []byte          // this value, in any spelling
@@ -209,6 +210,9 @@ func (f *deletion) selectItems(ctx context.Context) error {
 			return fmt.Errorf("%s: %w", rev.Name(), ErrNotForgettable)
 		}
 	}
+	for _, h := range f.o.Notes {
+		f.direct[h] = true
+	}
 	for again := true; again; { // subagents are deleted with their session
 		again = false
 		for _, s := range f.st.Sessions {
@@ -251,7 +255,7 @@ func (f *deletion) Plan(ctx context.Context) error {
 	}
 	f.purgeLabels()
 	f.describe()
-	return nil
+	return f.sealNotes() // not described: the notes are
 }
 
 // session plans the deletion in one session.

@@ -180,6 +180,11 @@ func (f *deletion) item(r refs.Record) (t DeletedItem, named bool) {
 			return DeletedItem{Kind: "facts", Name: fmt.Sprintf("%s#%d..%d", records.ShortID(x.Session), x.From, x.To),
 				Count: len(x.Facts)}, true
 		}
+	case records.KindNote:
+		var n records.Note
+		if json.Unmarshal(r.Body, &n) == nil {
+			return DeletedItem{Kind: "note", Name: n.File, Count: 1}, true
+		}
 	case concepts.Kind:
 		return DeletedItem{Kind: "concept", Name: "c:" + r.ID.Short()}, true
 	case permanent.Kind:

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -329,6 +330,26 @@ func (f *deletion) dropRecord(r refs.Record) (err error) {
 				f.markGone(fact.Key())
 			}
 		})
+	}
+	return nil
+}
+
+// sealNotes seals the deleted states of this device's notes, because their files may still have the text.
+func (f *deletion) sealNotes() error {
+	for _, r := range f.records {
+		if r.Kind != records.KindNote || !f.drop[r.ID] || !f.own(r.Device) {
+			continue
+		}
+		err := state.ApplyTo(r, func(n records.Note) {
+			f.Seals.Files = append(f.Seals.Files, originals.On(f.m.DB).SealFile(objects.Sum([]byte(n.Text))))
+			_, name, err := records.ParseNoteFile(n.File)
+			if file := filepath.Join(n.Dir, filepath.FromSlash(name)); err == nil && !slices.Contains(f.files, file) {
+				f.files = append(f.files, file)
+			}
+		})
+		if err != nil {
+			return err
+		}
 	}
 	return nil
 }

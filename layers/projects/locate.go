@@ -234,3 +234,13 @@ func (Ops) CheckoutOf(dir string) string {
 	}
 	return dir
 }
+
+// Checkouts returns the root of the checkout that contains dir, and the main checkout of its repository. Both are dir if
+// it is in none.
+func Checkouts(dir string) (root, main string) {
+	root = Ops{}.CheckoutOf(dir)
+	if main = openRepo(root).main; main == "" {
+		main = root
+	}
+	return root, main
+}

@@ -36,6 +36,7 @@ var Bodies = sync.OnceValue(func() Table {
 		KindPeer:        Of(func(b *PeerBody) error { return ParseDigits(b.Device, 32) }),
 		KindShare:       Of(func(b *ShareBody) error { return wantProjects(b.From, b.With) }),
 		KindPurge:       Of(checkPurge),
+		KindNote:        Of(checkNote),
 
 		facts.KindExchange:  Of(checkExchange),
 		facts.KindDistilled: Of(func(b *facts.Distilled) error { return wantSessions(b.Session) }),

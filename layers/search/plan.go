@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/notes"
 	"github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/provenance"
 	"github.com/memvcs/mem/layers/search/index"
@@ -97,7 +98,7 @@ func (s *searchPlan) gather() error {
 	}
 	s.addFacts()
 	s.addKnowledge()
-	return nil
+	return s.addNotes()
 }
 
 // session plans a session: its messages, and the session itself.
@@ -269,6 +270,24 @@ func (s *searchPlan) addFacts() {
 		slices.SortFunc(docs, func(a, b index.Doc) int { return cmp.Or(cmp.Compare(a.N, b.N), cmp.Compare(a.ID, b.ID)) })
 		s.addTexts("f/"+id, n, docs)
 	}
+}
+
+// addNotes plans the newest states of Claude's notes.
+func (s *searchPlan) addNotes() error {
+	files, err := notes.On(s.m.DB).Files(s.ctx, s.p)
+	if err != nil {
+		return err
+	}
+	var docs []index.Doc
+	for _, f := range files {
+		for _, h := range f.Heads() {
+			if !h.Deleted {
+				docs = append(docs, index.Doc{Class: index.ClaudeNote, Time: h.Time.Unix(), Name: f.Name, Text: h.Text})
+			}
+		}
+	}
+	s.addTexts("notes", -1, docs)
+	return nil
 }
 
 // shows reports whether one of some sessions is shown, or there are none.

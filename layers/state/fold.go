@@ -54,7 +54,7 @@ func (st *State) Apply(r refs.Record) error {
 		return ApplyTo(r, func(b records.RevokeBody) { st.Revokes = append(st.Revokes, StoredRevoke{b, StampOf(r), r.Time}) })
 	case records.KindCost:
 		return ApplyTo(r, func(b records.CostBody) { st.addCost(b.On(r.Time)) })
-	case "device":
+	case "device", records.KindNote: // see [DB.Notes]
 		return nil
 	}
 	if slices.Contains(UpperKinds, r.Kind) {

@@ -162,7 +162,7 @@ func (m *DB) trustedPurges(ctx context.Context, p refs.Project, all []StoredPurg
 
 // purgesOf returns the purges of a project that take effect.
 func (m *DB) purgesOf(ctx context.Context, tx *refs.Tx, p refs.Project) (*Purges, error) {
-	up, err := m.upperRecords(ctx, tx, p)
+	up, err := m.upperRecords(ctx, tx, p, upperLayers)
 	if err != nil {
 		return nil, err
 	}

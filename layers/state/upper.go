@@ -211,10 +211,27 @@ func (m *DB) Upper(ctx context.Context, p refs.Project) (out []UpperRecord, err 
 
 // UpperAt is [DB.Upper] in a transaction.
 func (m *DB) UpperAt(ctx context.Context, tx *refs.Tx, p refs.Project) ([]UpperRecord, error) {
-	records, err := m.upperRecords(ctx, tx, p)
+	records, err := m.upperRecords(ctx, tx, p, upperLayers)
 	if err != nil || !slices.ContainsFunc(records, func(r UpperRecord) bool { return r.Kind == bodies.KindPurge }) {
 		return records, err
 	}
+	return m.unhidden(ctx, tx, p, records)
+}
+
+// Notes returns the records of Claude Code's notes in a project in their order. They are kept apart, because hooks read
+// the upper layers and need no notes.
+func (m *DB) Notes(ctx context.Context, p refs.Project) (out []UpperRecord, err error) {
+	err = m.Refs.ViewRetry(ctx, p, func(tx *refs.Tx) error {
+		if out, err = m.upperRecords(ctx, tx, p, noteLayer); err == nil && len(out) > 0 {
+			out, err = m.unhidden(ctx, tx, p, out)
+		}
+		return err
+	})
+	return out, err
+}
+
+// unhidden returns the records that no purge hides.
+func (m *DB) unhidden(ctx context.Context, tx *refs.Tx, p refs.Project, records []UpperRecord) ([]UpperRecord, error) {
 	q, err := m.purgesOf(ctx, tx, p)
 	if err != nil {
 		return nil, err
@@ -223,10 +240,21 @@ func (m *DB) UpperAt(ctx context.Context, tx *refs.Tx, p refs.Project) ([]UpperR
 		nil
 }
 
-// upperRecords is [DB.UpperAt] including the records that purges hide.
-func (m *DB) upperRecords(ctx context.Context, tx *refs.Tx, p refs.Project) ([]UpperRecord, error) {
+// A layerCache is a directory of the cache for the records of some kinds.
+type layerCache struct {
+	dir   string
+	kinds []string
+}
+
+var (
+	upperLayers = layerCache{"upper", UpperKinds}
+	noteLayer   = layerCache{"notes", []string{bodies.KindNote}}
+)
+
+// upperRecords returns the records of some kinds including those that purges hide.
+func (m *DB) upperRecords(ctx context.Context, tx *refs.Tx, p refs.Project, of layerCache) ([]UpperRecord, error) {
 	h := &history{tx: tx, tips: tx.Tips()}
-	file := m.CachePath("upper", string(p))
+	file := m.CachePath(of.dir, string(p))
 	u := &uppers{}
 	if !DecodeCache(file, u.code) || u.version != upperVersion {
 		u = &uppers{version: upperVersion}
@@ -242,7 +270,7 @@ func (m *DB) upperRecords(ctx context.Context, tx *refs.Tx, p refs.Project) ([]U
 		u.records = nil
 	}
 	for _, r := range records {
-		if slices.Contains(UpperKinds, r.Kind) {
+		if slices.Contains(of.kinds, r.Kind) {
 			u.records = append(u.records, UpperRecord{r.Kind, StampOf(r), r.Time, json.RawMessage(r.Body)})
 		}
 	}

@@ -35,6 +35,7 @@ const (
 	Rule
 	Version
 	Composition
+	ClaudeNote // a file that Claude Code wrote for itself
 	classes
 )
 

@@ -22,6 +22,7 @@ import (
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/sync"
 	"github.com/memvcs/mem/layers/tokens"
+	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/refs"
 )
 
@@ -172,33 +173,44 @@ func runForget(ctx context.Context, e *app.Env, o forgetOptions) error {
 		if err != nil {
 			return forgetError(ctx, run, err)
 		}
-		if !f.DryRun && !e.Opt.Yes { // without a question, one plan is enough
-			plan := f
-			plan.DryRun = true
-			would, err := run.Forget().Forget(ctx, plan)
-			if err == nil {
-				printForgotten(e, would, true)
-				noteMetadata(e, would)
-				if ok, err := e.Confirm("forget this for ever?"); err != nil || !ok {
-					return err
-				}
-			}
-		}
-		out, err := run.Forget().Forget(ctx, f)
-		if err != nil {
-			if out.Finished {
-				e.Note("finished an interrupted forget")
-			}
-			if errors.Is(err, forget.ErrNothingToForget) {
-				err = nothing(run, o, f, out, err)
-			}
-			return forgetError(ctx, run, err)
-		}
-		if f.DryRun || e.Opt.Yes {
-			noteMetadata(e, out)
-		}
-		return reportForgotten(ctx, run, f, out)
+		return forgetSelected(ctx, run, o, f)
 	})
+}
+
+// States forgets states of notes of the project, after a question.
+func States(ctx context.Context, run names.Run, all []objects.Hash) error {
+	return forgetSelected(ctx, run, forgetOptions{}, forget.ForgetOptions{Projects: []state.Project{run.Project}, Notes: all,
+		DryRun: run.Opt.DryRun})
+}
+
+func forgetSelected(ctx context.Context, run names.Run, o forgetOptions, f forget.ForgetOptions) error {
+	e := run.Env
+	if !f.DryRun && !e.Opt.Yes { // without a question, one plan is enough
+		plan := f
+		plan.DryRun = true
+		would, err := run.Forget().Forget(ctx, plan)
+		if err == nil {
+			printForgotten(e, would, true)
+			noteMetadata(e, would)
+			if ok, err := e.Confirm("forget this for ever?"); err != nil || !ok {
+				return err
+			}
+		}
+	}
+	out, err := run.Forget().Forget(ctx, f)
+	if err != nil {
+		if out.Finished {
+			e.Note("finished an interrupted forget")
+		}
+		if errors.Is(err, forget.ErrNothingToForget) {
+			err = nothing(run, o, f, out, err)
+		}
+		return forgetError(ctx, run, err)
+	}
+	if f.DryRun || e.Opt.Yes {
+		noteMetadata(e, out)
+	}
+	return reportForgotten(ctx, run, f, out)
 }
 
 // nothing adds the likely reason to an error that nothing is selected.

@@ -10,7 +10,7 @@ type SearchIn struct {
 	Topic    string   `json:"topic,omitempty" jsonschema:"in sessions with this topic"`
 	Keepit   string   `json:"keepit,omitempty" jsonschema:"with a marker of such a weight: >=0.5, <0.8 or 1.00"`
 	Roles    []string `json:"roles,omitempty" jsonschema:"written by: user, assistant, tool or note"`
-	In       string   `json:"in,omitempty" jsonschema:"layers, separated by commas: L1, L2, L3, L4, versions, compositions"`
+	In       string   `json:"in,omitempty" jsonschema:"layers, separated by commas: L1, L2, L3, L4, versions, compositions, notes"`
 	Branch   string   `json:"branch,omitempty" jsonschema:"in sessions on this git branch"`
 	Projects string   `json:"projects,omitempty" jsonschema:"all, or related: this project and sessions related to it; else only this"`
 	Limit    int      `json:"limit,omitempty" jsonschema:"the most hits, 10 without it"`

@@ -78,7 +78,7 @@ func searchAnswer(h search.Hit) hitAnswer {
 		a.Kind = h.Doc.Name
 	case index.Tool:
 		a.Tool, a.Message = h.Doc.Name, h.Doc.ID
-	case index.Version, index.Composition, index.Concept:
+	case index.Version, index.Composition, index.Concept, index.ClaudeNote:
 	default:
 		a.Message = h.Doc.ID
 	}
@@ -94,7 +94,7 @@ func HitName(h search.Hit) string {
 	switch h.Doc.Class {
 	case index.Fact, index.Rule:
 		return h.Doc.ID
-	case index.Concept, index.Composition:
+	case index.Concept, index.Composition, index.ClaudeNote:
 		return h.Doc.Name
 	case index.Version:
 		return session + ":" + h.Doc.Name
@@ -118,6 +118,8 @@ func layerOf(c index.Class) string {
 		return "version"
 	case index.Composition:
 		return "composition"
+	case index.ClaudeNote:
+		return "Claude's note"
 	}
 	return "L1"
 }
@@ -227,7 +229,7 @@ func (p *HitPrinter) line(h search.Hit) {
 // Who returns the role or layer of a hit.
 func (p *HitPrinter) Who(h search.Hit) string {
 	switch c := h.Doc.Class; c {
-	case index.Fact, index.Rule, index.Concept, index.Version, index.Composition:
+	case index.Fact, index.Rule, index.Concept, index.Version, index.Composition, index.ClaudeNote:
 		name := layerOf(c)
 		if c == index.Fact || c == index.Rule {
 			name += " " + h.Doc.Name

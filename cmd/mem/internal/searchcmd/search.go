@@ -66,7 +66,7 @@ func Search(e *app.Env) *cli.Command {
 			flags.String(&o.Keepit, "keepit", "with a marker whose weight meets `COND`: >=0.5, <0.8 or 1.00"),
 			flags.Repeated(&o.Roles, "role", "written by `ROLE`: user, assistant, tool or note"),
 			flags.String(&o.In, "in",
-				"look in `LAYERS`: L1 (or original), L2, L3, L4, versions, compositions, separated by commas"),
+				"look in `LAYERS`: L1 (or original), L2, L3, L4, versions, compositions, notes, separated by commas"),
 			flags.String(&o.Branch, "branch", "in sessions on this git `BRANCH`"),
 			flags.Choice(&o.By, "by", "a hit is a `UNIT`: message, session or file", "message", "session", "file"),
 			flags.Int(&o.Number, "number,n", "print the best `N` only, 10 by default; 0 prints all"),
@@ -176,9 +176,11 @@ func layersOf(in string, f *search.Filter) error {
 			classes = append(classes, index.Version)
 		case "compositions":
 			classes = append(classes, index.Composition)
+		case "notes":
+			classes = append(classes, index.ClaudeNote)
 		default:
 			return app.Usagef(
-				"option --in cannot be %q: want L1, original, L2, L3, L4, versions or compositions, separated by commas", in)
+				"option --in cannot be %q: want L1, original, L2, L3, L4, versions, compositions or notes, separated by commas", in)
 		}
 	}
 	if len(f.Classes) > 0 { // of the roles

@@ -21,6 +21,8 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/tiercmd"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/capture"
+	"github.com/memvcs/mem/layers/notes"
+	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/sessions"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/refs"
@@ -70,10 +72,57 @@ func runAdd(ctx context.Context, e *app.Env, o addOptions) error {
 		if err != nil {
 			return err
 		}
-		return addAll(ctx, e, m, addition{op: "add", sources: sources, then: func(added []capture.Added) error {
+		err = addAll(ctx, e, m, addition{op: "add", sources: sources, then: func(added []capture.Added) error {
 			return m.Capture().CountAdded(ctx, added)
 		}})
+		if more := captureNotes(ctx, e, m, []string{e.Dir}); more != nil {
+			return errors.Join(err, more)
+		}
+		return err
 	})
+}
+
+// captureNotes captures the notes of Claude Code about directories whose projects are in memory.
+func captureNotes(ctx context.Context, e *app.Env, m *layers.Memory, dirs []string) error {
+	dir, err := e.ClaudeDir()
+	if err != nil {
+		return err
+	}
+	client := notes.Client{Dir: dir, Getenv: e.Getenv}
+	var files []string
+	for _, dir := range dirs {
+		if !client.Changed(m.Refs.Dir(), dir) {
+			continue
+		}
+		p, _, err := m.Projects().Locate(ctx, dir)
+		if err != nil {
+			return err
+		}
+		if has, err := m.Projects().HasProject(ctx, p.ID); err != nil || !has {
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		done, err := m.ClaudeNotes().Capture(ctx, p, client, dir, e.Opt.DryRun)
+		if err != nil {
+			return names.StoreError(err)
+		}
+		for _, c := range done.Changes {
+			files = append(files, c.File)
+		}
+		for _, path := range done.Skipped {
+			e.Warn("%s is not text or is longer than %s: not captured", e.Safe(path), app.BytesText(records.MaxNote))
+		}
+	}
+	if len(files) > 0 {
+		verb := "captured"
+		if e.Opt.DryRun {
+			verb = "would capture"
+		}
+		e.Note("%s %s of Claude: mem notes", verb, term.Count(len(files), "changed note"))
+	}
+	return nil
 }
 
 // addSources returns the files to add.

@@ -150,8 +150,21 @@ func runImport(ctx context.Context, e *app.Env, o importOptions, operand string)
 			}
 			return refineAdded(ctx, e, m, added)
 		}})
-		if err == nil && o.agent == "" && operand == "" {
-			err = hintOtherAgents(ctx, e, m)
+		if o.agent == "" && operand == "" {
+			paths, perr := m.Projects().Paths(ctx)
+			if perr != nil {
+				return errors.Join(err, perr)
+			}
+			var dirs []string
+			for _, p := range paths {
+				dirs = append(dirs, p.Path)
+			}
+			if more := captureNotes(ctx, e, m, dirs); more != nil {
+				return errors.Join(err, more)
+			}
+			if err == nil {
+				err = hintOtherAgents(ctx, e, m)
+			}
 		}
 		return err
 	})

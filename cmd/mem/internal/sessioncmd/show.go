@@ -17,6 +17,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/keepitcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
+	"github.com/memvcs/mem/cmd/mem/internal/notescmd"
 	"github.com/memvcs/mem/cmd/mem/internal/outfile"
 	"github.com/memvcs/mem/cmd/mem/internal/rulecmd"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
@@ -75,6 +76,10 @@ func runShow(ctx context.Context, e *app.Env, o showOptions, name string) error 
 			return showManifest(ctx, run)
 		}
 		rev, err := run.Resolve(ctx, name)
+		var missing *state.NotFoundError
+		if errors.As(err, &missing) && o.format == "" && notescmd.IsNote(name) { // as a search names it
+			return notescmd.Show(ctx, run, name)
+		}
 		if err != nil {
 			return err
 		}

@@ -15,9 +15,11 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/hookset"
 	"github.com/memvcs/mem/cmd/mem/internal/knowledgecmd"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
+	"github.com/memvcs/mem/cmd/mem/internal/notescmd"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/knowledge"
+	"github.com/memvcs/mem/layers/notes"
 	"github.com/memvcs/mem/layers/sessions"
 	"github.com/memvcs/mem/layers/state"
 )
@@ -81,9 +83,10 @@ type StatusReport struct {
 	progress           *knowledge.Progress // nil for several projects, or if nothing is in memory
 	Untrusted          map[string]int      // sessions of devices that are not trusted, by name
 	revoked            int                 // sources, of this project
+	Notes              []notes.Change      // of Claude, on disk and not in memory
 }
 
-func (r StatusReport) clean() bool { return len(r.Changed)+len(r.Untracked) == 0 }
+func (r StatusReport) clean() bool { return len(r.Changed)+len(r.Untracked)+len(r.Notes) == 0 }
 
 func runStatus(ctx context.Context, e *app.Env, o statusOptions) error {
 	return names.WithMemory(ctx, e, func(run names.Run) error {
@@ -149,6 +152,11 @@ func SessionsReport(ctx context.Context, run names.Run) (StatusReport, error) {
 	if r.Subagents, err = subagentsInMemory(ctx, run); err != nil {
 		return r, err
 	}
+	if r.Stored > 0 && !run.Opt.AllProjects {
+		if r.Notes, err = changedNotes(ctx, run); err != nil {
+			return r, err
+		}
+	}
 	if r.Stored == 0 && !run.Opt.AllProjects {
 		p, ok, err := movedFrom(ctx, run)
 		if err != nil {
@@ -165,6 +173,19 @@ func SessionsReport(ctx context.Context, run names.Run) (StatusReport, error) {
 		}
 	}
 	return r, nil
+}
+
+// changedNotes returns the notes of Claude on disk that are not in memory.
+func changedNotes(ctx context.Context, run names.Run) ([]notes.Change, error) {
+	client, err := notescmd.ClientOf(run.Env)
+	if err != nil || !client.Changed(run.Refs.Dir(), run.Dir) {
+		return nil, err
+	}
+	if here, _, err := run.Projects().Locate(ctx, run.Dir); err != nil || here.ID != run.Project.ID {
+		return nil, err
+	}
+	c, err := run.ClaudeNotes().Capture(ctx, run.Project, client, run.Dir, true)
+	return c.Changes, err
 }
 
 // subagentsInMemory counts the sessions of subagents in the listed projects.
@@ -254,6 +275,12 @@ func longStatus(e *app.Env, r StatusReport) {
 	statusPart(e, "Untracked sessions:", `use "mem add <session>" or "mem add -A"`, r.Untracked, func(it Listed) string {
 		return fmt.Sprintf("%s, %s", app.BytesText(it.Bytes), app.Ago(e.Now(), it.Last))
 	})
+	if len(r.Notes) > 0 {
+		e.Printf("\nNotes of Claude changed since they were captured:  (use \"mem add -u\")\n")
+		for _, c := range r.Notes {
+			e.Printf("  %s\n", e.Safe(notescmd.PendingText(c)))
+		}
+	}
 	if r.renamed {
 		e.Printf("\nIf this directory was renamed: the sessions of project %s are from one that is gone  (use \"%s\")\n",
 			e.Safe(r.movedName), e.Safe(r.Moved))
@@ -352,9 +379,11 @@ func statusJSON(e *app.Env, r StatusReport) error {
 		Elsewhere int             `json:"untracked_elsewhere,omitempty"` // untracked sessions of other projects
 		Strangers map[string]int  `json:"untrusted_sessions,omitempty"`  // by device
 		Revoked   int             `json:"revoked_sources,omitempty"`
+		Notes     []string        `json:"changed_notes"` // of Claude, since they were captured
 		Layers    *layersAnswer   `json:"layers,omitempty"`
 	}{Elsewhere: len(r.Elsewhere), Strangers: r.Untrusted, Revoked: r.revoked, Project: r.project.Name, Stored: r.Stored,
-		Subagents: r.Subagents, Clean: r.clean(), Changed: []sessionAnswer{}, Untracked: []sessionAnswer{}}
+		Subagents: r.Subagents, Clean: r.clean(), Changed: []sessionAnswer{}, Untracked: []sessionAnswer{},
+		Notes: []string{}}
 	if r.Newest != nil {
 		answer.Newest, answer.Messages = r.Newest.ID, &r.Newest.Messages
 	}
@@ -363,6 +392,9 @@ func statusJSON(e *app.Env, r StatusReport) error {
 	}
 	for _, it := range r.Untracked {
 		answer.Untracked = append(answer.Untracked, sessionAnswerOf(it))
+	}
+	for _, c := range r.Notes {
+		answer.Notes = append(answer.Notes, c.File)
 	}
 	if d := r.progress; d != nil {
 		answer.Layers = &layersAnswer{d.L1, append([]string{}, d.L2...), d.Facts, d.Exchanges, d.L3, d.L4,

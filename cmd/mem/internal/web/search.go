@@ -74,6 +74,8 @@ func hitLink(h api.HitAnswer) string {
 		return project + "/facts?show=concepts"
 	case index.Composition:
 		return project + "/c/" + h.Ref
+	case index.ClaudeNote:
+		return project + "/notes?file=" + url.QueryEscape(h.Ref)
 	case index.Version:
 		_, label, _ := strings.Cut(h.Ref, ":")
 		return "/s/" + h.Session + "/v/" + label

@@ -17,7 +17,7 @@ import (
 func searchParams() []param {
 	return []param{
 		{"q", "string", "words, and phrases in double quotes"}, {"project", "string", "id or name; default: all projects"},
-		{"layer", "string", "L1, L2, L3, L4, versions or compositions; may be repeated"},
+		{"layer", "string", "L1, L2, L3, L4, versions, compositions or notes; may be repeated"},
 		{"file", "string", "a file; may be repeated"},
 		{"since", "string", "a day, 2026-01-15"}, {"until", "string", "a day, exclusive"},
 		{"topic", "string", "words in the topics of the session"},
@@ -87,7 +87,7 @@ func query(r *http.Request, now time.Time) (q search.Query, err error) {
 	for _, name := range NonEmpty(in["layer"]) {
 		classes, ok := classesOf()[strings.ToLower(name)]
 		if !ok {
-			return q, BadRequest("layer is L1, L2, L3, L4, versions or compositions")
+			return q, BadRequest("layer is L1, L2, L3, L4, versions, compositions or notes")
 		}
 		q.Filter.Classes = append(q.Filter.Classes, classes...)
 	}
@@ -116,7 +116,7 @@ func classesOf() map[string][]index.Class {
 	return map[string][]index.Class{
 		"l1": {index.User, index.Assistant, index.Tool, index.Summary, index.Note}, "l2": {index.Fact}, "l3": {index.Concept},
 		"l4":       {index.Rule},
-		"versions": {index.Version}, "compositions": {index.Composition},
+		"versions": {index.Version}, "compositions": {index.Composition}, "notes": {index.ClaudeNote},
 	}
 }
 
@@ -211,6 +211,8 @@ func hitOf(h search.Hit) HitAnswer {
 		a.Layer, a.Ref = "version", short+":"+h.Doc.Name
 	case index.Composition:
 		a.Layer, a.Ref = "composition", h.Doc.Name
+	case index.ClaudeNote:
+		a.Layer, a.Ref = "note", h.Doc.Name
 	case index.User:
 		a.Role, a.UUID = "user", h.Doc.ID
 	case index.Assistant:

@@ -1,0 +1,606 @@
+// Package notescmd has mem notes.
+package notescmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/flags"
+	"github.com/memvcs/mem/cmd/mem/internal/forgetcmd"
+	"github.com/memvcs/mem/cmd/mem/internal/names"
+	"github.com/memvcs/mem/cmd/mem/internal/outfile"
+	"github.com/memvcs/mem/cmd/mem/internal/term"
+	"github.com/memvcs/mem/layers/notes"
+	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/objects"
+)
+
+// Notes returns mem notes.
+func Notes(e *app.Env) *cli.Command {
+	var all bool
+	return &cli.Command{
+		Name:  "notes",
+		Usage: "list, compare and restore Claude's own notes",
+		Description: "Notes are what Claude Code writes for itself: its auto memory of the project, the plans\n" +
+			"of its sessions and the memory of its subagents. It rewrites these files without asking.\n" +
+			"Hooks, \"mem add\" and \"mem import\" capture each changed file. A file is named by the end\n" +
+			"of its name, and FILE@{n} is its n-th last state. Notes are Claude's words, never yours.",
+		Subcommands: []*cli.Command{
+			{Name: "list", Usage: "list the notes with their last change", Action: e.Action(0, 0, func(c *cli.Context) error {
+				return withNotes(c.Context, e, runList)
+			})},
+			{Name: "log", Usage: "list the states of notes", ArgsUsage: "[<file>]", Action: e.Action(0, 1, func(c *cli.Context) error {
+				return withNotes(c.Context, e, func(ctx context.Context, l *list) error { return runLog(l, e.Operand(0)) })
+			})},
+			{Name: "show", Usage: "print a state of a note", ArgsUsage: "<file>[@{<n>}]",
+				Action: e.Action(1, 1, func(c *cli.Context) error {
+					return withNotes(c.Context, e, func(ctx context.Context, l *list) error { return runShow(l, e.Operand(0)) })
+				})},
+			{Name: "diff", Usage: "show what changed in notes", ArgsUsage: "[<file>[@{<n>}] [@{<n>}]]",
+				Description: "Of a file, shows what the file on disk has and memory has not, or else its last change,\n" +
+					"or the difference between the states of two machines that both changed it. With one state\n" +
+					"it is compared with the newest one, with two states the first with the second. Without a\n" +
+					"file, shows what is on disk and not in memory.",
+				Action: e.Action(0, 2, func(c *cli.Context) error {
+					return withNotes(c.Context, e, func(ctx context.Context, l *list) error {
+						return runDiff(ctx, l, e.Operand(0), e.Operand(1))
+					})
+				})},
+			{Name: "restore", Usage: "write a state of a note to Claude's directory", ArgsUsage: "<file>[@{<n>}]",
+				Description: "The file on disk is captured first, so a restore is undone by restoring FILE@{1}. With\n" +
+					"--all every note that is missing or older here is written, for example after \"mem pull\"\n" +
+					"on another machine. A note that two machines changed is left alone: name its state.",
+				Flags: []cli.Flag{flags.Bool(&all, "all", "restore the newest state of every note")},
+				Action: e.Action(0, 1, func(c *cli.Context) error {
+					if all == (e.Operand(0) != "") {
+						return app.WithHint(app.Usagef("mem notes restore requires a file or --all"), "mem notes")
+					}
+					return withNotes(c.Context, e, func(ctx context.Context, l *list) error {
+						return runRestore(ctx, l, e.Operand(0))
+					})
+				})},
+			{Name: "forget", Usage: "delete states of a note permanently", ArgsUsage: "<file>[@{<n>}]",
+				Description: "Without @{n}, all states of the file. The file on disk stays; its present text is not\n" +
+					"captured again.",
+				Action: e.Action(1, 1, func(c *cli.Context) error {
+					return withNotes(c.Context, e, func(ctx context.Context, l *list) error {
+						return runForget(ctx, l, e.Operand(0))
+					})
+				})},
+		},
+	}
+}
+
+// A list is the notes of a project.
+type list struct {
+	names.Run
+	client  notes.Client
+	here    bool // the working directory is of the project
+	files   []*notes.File
+	devices map[string]string // names of other devices
+	titles  map[string]string // of sessions
+}
+
+// ClientOf returns where Claude Code keeps its files.
+func ClientOf(e *app.Env) (notes.Client, error) {
+	dir, err := e.ClaudeDir()
+	return notes.Client{Dir: dir, Getenv: e.Getenv}, err
+}
+
+func withNotes(ctx context.Context, e *app.Env, f func(context.Context, *list) error) error {
+	return names.WithMemory(ctx, e, func(run names.Run) error {
+		l, err := newList(ctx, run)
+		if err != nil {
+			return err
+		}
+		return f(ctx, l)
+	})
+}
+
+func newList(ctx context.Context, run names.Run) (*list, error) {
+	l := &list{Run: run, devices: map[string]string{}, titles: map[string]string{}}
+	var err error
+	if l.client, err = ClientOf(run.Env); err != nil {
+		return nil, err
+	}
+	here, _, err := run.Projects().Locate(ctx, run.Dir)
+	if err != nil {
+		return nil, err
+	}
+	l.here = here.ID == run.Project.ID
+	return l, names.StoreError(l.load(ctx))
+}
+
+// IsNote reports whether a name begins as the whole name of a note does.
+func IsNote(name string) bool {
+	name, _, _ = strings.Cut(name, "@{")
+	_, _, err := records.ParseNoteFile(name)
+	return err == nil
+}
+
+// Show prints a note.
+func Show(ctx context.Context, run names.Run, name string) error {
+	l, err := newList(ctx, run)
+	if err != nil {
+		return err
+	}
+	return runShow(l, name)
+}
+
+func (l *list) load(ctx context.Context) (err error) {
+	if l.files, err = l.ClaudeNotes().Files(ctx, l.Project.ID); err != nil {
+		return err
+	}
+	st, err := l.Trusted().Outline(ctx, l.Project.ID)
+	if err != nil {
+		return err
+	}
+	for _, f := range l.files {
+		for _, s := range f.States {
+			if d := s.Stamp.Device; d != l.Refs.Device().ID && l.devices[d] == "" {
+				if l.devices[d], err = l.Trusted().DeviceName(ctx, d); err != nil {
+					return err
+				}
+			}
+			if x := st.Session(s.Session); x != nil {
+				l.titles[s.Session] = x.Title()
+			}
+		}
+	}
+	return nil
+}
+
+// find returns the note and the number of the state that a user names; n is -1 if the name has none.
+func (l *list) find(name string) (f *notes.File, n int, err error) {
+	file, at, has := strings.Cut(name, "@{")
+	n = -1
+	if has {
+		if n, err = strconv.Atoi(strings.TrimSuffix(at, "}")); err != nil || n < 0 || !strings.HasSuffix(at, "}") {
+			return nil, 0, app.Usagef("%s is not FILE@{n}", name)
+		}
+	}
+	if f, err = notes.Find(l.files, file); err != nil {
+		return nil, 0, app.WithCode(app.ExitNo, app.WithHint(err, "mem notes"))
+	}
+	if n >= len(f.States) {
+		return nil, 0, app.WithCode(app.ExitNo, app.WithHint(fmt.Errorf("%s has only %s", f.Name, term.Count(len(f.States), "state")),
+			term.Shell("mem", "notes", "log", f.Name)))
+	}
+	return f, n, nil
+}
+
+// author says who made a state.
+func (l *list) author(s *notes.State) string {
+	who := "by hand"
+	switch {
+	case s.Deleted:
+		who = "deleted"
+	case s.Restored:
+		who = "restored"
+	case s.Session != "":
+		who = strings.TrimSpace(term.ShortID(s.Session) + " " + l.titles[s.Session])
+	}
+	if d := l.devices[s.Stamp.Device]; d != "" {
+		who += " (" + d + ")"
+	}
+	return who
+}
+
+// A noteJSON is the JSON form of a state.
+type noteJSON struct {
+	File     string    `json:"file"`
+	N        int       `json:"n"` // 0 is the newest state
+	Time     time.Time `json:"time"`
+	Session  string    `json:"session,omitempty"`
+	By       string    `json:"by"` // session, hand, restore
+	Device   string    `json:"device"`
+	Deleted  bool      `json:"deleted"`
+	Newest   bool      `json:"newest"` // no other state replaced it
+	Bytes    int       `json:"bytes"`
+	Added    int       `json:"added_lines"`
+	Removed  int       `json:"removed_lines"`
+	Redacted int       `json:"redacted"`
+	Text     *string   `json:"text,omitempty"`
+}
+
+func (l *list) json(f *notes.File, n int) noteJSON {
+	s := f.States[n]
+	x := noteJSON{File: f.Name, N: n, Time: when(s), Session: s.Session, By: "hand", Device: s.Stamp.Device, Deleted: s.Deleted,
+		Newest: slices.Contains(f.Heads(), s), Bytes: len(s.Text), Redacted: s.Cut}
+	switch {
+	case s.Restored:
+		x.By = "restore"
+	case s.Session != "":
+		x.By = "session"
+	}
+	x.Added, x.Removed = notes.Stat(before(f, s), s.Text)
+	return x
+}
+
+// when returns the time of the change.
+func when(s *notes.State) time.Time {
+	if s.Modified.IsZero() {
+		return s.Time
+	}
+	return s.Modified
+}
+
+// before returns the text that a state replaced, on its device if it replaced several.
+func before(f *notes.File, s *notes.State) string {
+	text, found := "", false
+	for _, o := range f.States {
+		if slices.Contains(s.After, o.Name()) && (!found || o.Stamp.Device == s.Stamp.Device) {
+			text, found = o.Text, true
+			if o.Stamp.Device == s.Stamp.Device {
+				break
+			}
+		}
+	}
+	return text
+}
+
+func runList(ctx context.Context, l *list) error {
+	pending, err := l.pending(ctx)
+	if err != nil {
+		return err
+	}
+	if l.Opt.JSON {
+		out := []noteJSON{}
+		for _, f := range l.files {
+			out = append(out, l.json(f, 0))
+		}
+		changed := []string{}
+		for _, c := range pending.Changes {
+			changed = append(changed, c.File)
+		}
+		return l.PrintJSON("notes.list", struct {
+			Notes   []noteJSON `json:"notes"`
+			Changed []string   `json:"changed"` // on disk, since they were captured
+		}{out, changed})
+	}
+	if len(l.files) == 0 {
+		l.Note("no notes in memory")
+	} else if err := l.table(l.files); err != nil {
+		return err
+	}
+	for _, f := range l.files {
+		if heads := f.Heads(); len(heads) > 1 {
+			l.Note("%s was changed on %d machines, and nothing was merged: mem notes diff %s", l.Safe(f.Name), len(heads), l.Safe(f.Name))
+		}
+	}
+	l.notePending(pending)
+	return nil
+}
+
+// pending returns the notes on disk that are not in memory.
+func (l *list) pending(ctx context.Context) (notes.Capture, error) {
+	if !l.here {
+		return notes.Capture{}, nil
+	}
+	return l.ClaudeNotes().Capture(ctx, l.Project, l.client, l.Dir, true)
+}
+
+func (l *list) table(files []*notes.File) error {
+	t := l.Table(app.Column{Name: "file", Shrinks: true}, app.Column{Name: "changed"}, app.Column{Name: "lines", Right: true},
+		app.Column{Name: "states", Right: true}, app.Column{Name: "by", Shrinks: true})
+	for _, f := range files {
+		for _, s := range f.Heads() {
+			t.Row(app.Cell{Full: f.Name}, l.TimeCell(when(s)), app.Cell{Full: strconv.Itoa(lines(s.Text))},
+				app.Cell{Full: strconv.Itoa(len(f.States))}, app.Cell{Full: l.author(s)})
+		}
+	}
+	return t.Flush()
+}
+
+func lines(text string) int {
+	n := strings.Count(text, "\n")
+	if text != "" && !strings.HasSuffix(text, "\n") {
+		n++
+	}
+	return n
+}
+
+// notePending says which notes on disk are not in memory.
+func (l *list) notePending(c notes.Capture) {
+	for _, x := range c.Changes {
+		l.Note("%s is not captured yet: mem add -u", l.Safe(PendingText(x)))
+	}
+	for _, path := range c.Skipped {
+		l.Note("%s is not text or is longer than %s: not captured", l.Safe(path), app.BytesText(records.MaxNote))
+	}
+}
+
+// PendingText describes a change on disk.
+func PendingText(c notes.Change) string {
+	switch {
+	case c.Deleted:
+		return c.File + " (deleted)"
+	case c.New:
+		return c.File + " (new)"
+	}
+	return fmt.Sprintf("%s (+%d -%d lines)", c.File, c.Added, c.Removed)
+}
+
+func runLog(l *list, name string) error {
+	files := l.files
+	if name != "" {
+		f, n, err := l.find(name)
+		if err != nil {
+			return err
+		}
+		f = &notes.File{Name: f.Name, States: f.States}
+		if files = []*notes.File{f}; n > 0 {
+			return app.Usagef("mem notes log takes a file")
+		}
+	}
+	if l.Opt.JSON {
+		out := []noteJSON{}
+		for _, f := range files {
+			for n := range f.States {
+				out = append(out, l.json(f, n))
+			}
+		}
+		return l.PrintJSON("notes.log", struct {
+			States []noteJSON `json:"states"`
+		}{out})
+	}
+	if len(files) == 0 {
+		l.Note("no notes in memory")
+		return nil
+	}
+	t := l.Table(app.Column{Name: "state", Shrinks: true}, app.Column{Name: "changed"}, app.Column{Name: "lines", Right: true},
+		app.Column{Name: "by", Shrinks: true})
+	for _, f := range files {
+		for n, s := range f.States {
+			added, removed := notes.Stat(before(f, s), s.Text)
+			t.Row(app.Cell{Full: stateName(f, n)}, l.TimeCell(when(s)), app.Cell{Full: fmt.Sprintf("+%d -%d", added, removed)},
+				app.Cell{Full: l.author(s)})
+		}
+	}
+	return t.Flush()
+}
+
+func stateName(f *notes.File, n int) string { return fmt.Sprintf("%s@{%d}", f.Name, n) }
+
+func runShow(l *list, name string) error {
+	f, n, err := l.find(name)
+	if err != nil {
+		return err
+	}
+	n = max(n, 0)
+	s := f.States[n]
+	if l.Opt.JSON {
+		x := l.json(f, n)
+		x.Text = &s.Text
+		return l.PrintJSON("notes.show", x)
+	}
+	if s.Deleted {
+		return app.WithCode(app.ExitNo, app.WithHint(fmt.Errorf("%s is deleted", stateName(f, n)),
+			term.Shell("mem", "notes", "log", f.Name)))
+	}
+	_, err = io.WriteString(outfile.Stdout(l.Env), s.Text)
+	return err
+}
+
+func (l *list) printDiff(lines []string) {
+	style := l.Style()
+	for _, line := range lines {
+		line = l.Safe(line)
+		switch {
+		case strings.HasPrefix(line, "-"):
+			line = style.Red(line)
+		case strings.HasPrefix(line, "+"):
+			line = style.Green(line)
+		case strings.HasPrefix(line, "@"):
+			line = style.Cyan(line)
+		}
+		l.Printf("%s\n", line)
+	}
+}
+
+// label names a state in a diff.
+func (l *list) label(f *notes.File, s *notes.State) string {
+	return fmt.Sprintf("%s  %s, %s", stateName(f, slices.Index(f.States, s)), app.Ago(l.Now(), when(s)), l.author(s))
+}
+
+func runDiff(ctx context.Context, l *list, name, other string) error {
+	pending, err := l.pending(ctx)
+	if err != nil {
+		return err
+	}
+	if name == "" {
+		for _, c := range pending.Changes {
+			l.printDiff(notes.Diff(c.File, c.Path, c.Before, c.Text()))
+		}
+		return nil
+	}
+	f, n, err := l.find(name)
+	if err != nil {
+		return err
+	}
+	switch heads := f.Heads(); {
+	case other != "":
+		_, to, err := l.find(f.Name + strings.TrimPrefix(other, f.Name))
+		if err != nil {
+			return err
+		}
+		if n < 0 { // FILE @{n}: that state and the newest
+			n, to = to, 0
+		}
+		return l.compare(f, f.States[n], f.States[to])
+	case n >= 0:
+		return l.compare(f, f.States[n], f.States[0])
+	case len(heads) > 1:
+		return l.compare(f, heads[1], heads[0])
+	default:
+		for _, c := range pending.Changes {
+			if c.File == f.Name {
+				l.printDiff(notes.Diff(stateName(f, 0), c.Path, c.Before, c.Text()))
+				return nil
+			}
+		}
+		s := f.States[0]
+		from := "/dev/null"
+		if len(f.States) > 1 {
+			from = stateName(f, 1)
+		}
+		l.printDiff(notes.Diff(from, l.label(f, s), before(f, s), s.Text))
+		return nil
+	}
+}
+
+func (l *list) compare(f *notes.File, a, b *notes.State) error {
+	l.printDiff(notes.Diff(l.label(f, a), l.label(f, b), a.Text, b.Text))
+	return nil
+}
+
+func runRestore(ctx context.Context, l *list, name string) error {
+	var conflicts []string
+	if !l.here {
+		return app.WithCode(app.ExitNo, app.WithHint(fmt.Errorf("project %s is not that of this directory", l.Project.Name),
+			"change to a directory of the project, or: "+names.LinkCommand(l.Dir, l.Dir, l.Project)))
+	}
+	if !l.Opt.DryRun { // what is on disk is not lost
+		done, err := l.ClaudeNotes().Capture(ctx, l.Project, l.client, l.Dir, false)
+		if err != nil {
+			return names.StoreError(err)
+		}
+		if len(done.Changes) > 0 {
+			if err := l.load(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	var plan []notes.Restore
+	add := func(f *notes.File, to *notes.State) error {
+		r, err := l.client.PlanRestore(l.Dir, f, to)
+		if err == nil && !r.Same() {
+			plan = append(plan, r)
+		}
+		return err
+	}
+	if name != "" {
+		f, n, err := l.find(name)
+		if err != nil {
+			return err
+		}
+		if heads := f.Heads(); n < 0 && len(heads) > 1 {
+			return l.conflict(f)
+		}
+		to := f.States[max(n, 0)]
+		if to.Deleted {
+			return app.WithCode(app.ExitNo, app.WithHint(fmt.Errorf("%s is deleted", stateName(f, max(n, 0))),
+				"name an earlier state: "+term.Shell("mem", "notes", "log", f.Name)))
+		}
+		if err := add(f, to); err != nil {
+			return restoreError(err)
+		}
+	} else {
+		for _, f := range l.files {
+			heads := f.Heads()
+			switch {
+			case len(heads) > 1:
+				conflicts = append(conflicts, f.Name)
+				continue
+			case heads[0].Deleted:
+				continue
+			}
+			if err := add(f, heads[0]); err != nil && !errors.Is(err, notes.ErrOff) {
+				return err
+			}
+		}
+	}
+	if len(plan) == 0 && len(conflicts) == 0 {
+		l.Note("Claude's notes here are as in memory")
+		return nil
+	}
+	if err := l.write(ctx, plan); err != nil {
+		return err
+	}
+	for _, file := range conflicts {
+		l.Warn("%s was changed on several machines: not restored", l.Safe(file))
+		l.Hint("%s", term.Shell("mem", "notes", "diff", file)+"; "+term.Shell("mem", "notes", "restore", file+"@{0}"))
+	}
+	if len(conflicts) > 0 {
+		return app.Exit(app.ExitPartial)
+	}
+	return nil
+}
+
+func (l *list) conflict(f *notes.File) error {
+	var hints []string
+	for _, h := range f.Heads() {
+		n := slices.Index(f.States, h)
+		hints = append(hints, term.Shell("mem", "notes", "restore", stateName(f, n))+" restores "+l.author(h))
+	}
+	return app.WithCode(app.ExitNo, app.WithHint(fmt.Errorf("%s was changed on several machines", f.Name), hints...))
+}
+
+func restoreError(err error) error {
+	if errors.Is(err, notes.ErrOff) {
+		return app.WithCode(app.ExitNo, app.WithHint(err, "set autoMemoryEnabled in Claude Code's settings"))
+	}
+	return err
+}
+
+// write shows what would change, asks, and writes it.
+func (l *list) write(ctx context.Context, plan []notes.Restore) error {
+	if len(plan) == 0 {
+		return nil
+	}
+	for _, r := range plan {
+		from := r.Path
+		if !r.Here {
+			from = "/dev/null"
+		}
+		if l.Opt.DryRun || !l.Opt.Yes && l.Term.Stdin {
+			l.printDiff(notes.Diff(from, l.label(r.File, r.To), r.Now, r.To.Text))
+		}
+	}
+	if l.Opt.DryRun {
+		return nil
+	}
+	if l.Term.Stdin {
+		if ok, err := l.Confirm("write %s?", term.Count(len(plan), "note")); err != nil || !ok {
+			return err
+		}
+	}
+	if err := l.ClaudeNotes().Restore(ctx, l.Project, plan); err != nil {
+		return names.StoreError(err)
+	}
+	for _, r := range plan {
+		l.Note("wrote %s", l.Safe(r.Path))
+		if r.To.Cut > 0 {
+			l.Note("%s has placeholders for %s that redaction removed", l.Safe(r.File.Name), term.Count(r.To.Cut, "secret"))
+		}
+		if r.Here {
+			l.Note("to undo: %s", term.Shell("mem", "notes", "restore", r.File.Name+"@{1}"))
+		}
+	}
+	return nil
+}
+
+func runForget(ctx context.Context, l *list, name string) error {
+	f, n, err := l.find(name)
+	if err != nil {
+		return err
+	}
+	states := f.States
+	if n >= 0 {
+		states = states[n : n+1]
+	}
+	var all []objects.Hash
+	for _, s := range states {
+		all = append(all, s.Stamp.Record)
+	}
+	return forgetcmd.States(ctx, l.Run, all)
+}

@@ -1,0 +1,48 @@
+package hooks
+
+import (
+	"cmp"
+	"context"
+
+	"github.com/memvcs/mem/layers/notes"
+)
+
+// captureMemories captures Claude's own notes about the directories of some notes in the spool. A use of a tool is too
+// early: the client has not written yet who changed a file.
+func (w *World) captureMemories(ctx context.Context, list []note) error {
+	done := map[[2]string]bool{}
+	for _, n := range list {
+		at := [2]string{cmp.Or(n.Claude, w.Claude), n.Cwd}
+		if done[at] || n.Event.Brief() || n.Cwd == "" ||
+			w.isOff(n.Session) {
+			continue
+		}
+		done[at] = true
+		if err := w.captureMemory(ctx, at[0], at[1]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// captureMemory captures Claude's own notes about a directory, if its project is in memory and captured. It compares the
+// times of the files before it opens the store.
+func (w *World) captureMemory(ctx context.Context, claude, cwd string) error {
+	client := notes.Client{Dir: claude, Getenv: w.Getenv}
+	if ignored(cwd) || !client.Changed(w.Store, cwd) {
+		return nil
+	}
+	s, err := w.Settings()
+	if err != nil || !s.Capture {
+		return err
+	}
+	m, p, _, err := w.locate(ctx, cwd)
+	if err != nil || !s.CaptureProject(p) {
+		return err
+	}
+	if has, err := m.Projects().HasProject(ctx, p.ID); err != nil || !has {
+		return err
+	}
+	_, err = m.ClaudeNotes().Capture(ctx, p, client, cwd, false)
+	return err
+}

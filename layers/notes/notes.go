@@ -1,0 +1,147 @@
+// Package notes keeps the history of the notes that Claude Code writes itself: its memory of a project, its plans, and
+// the memory of its subagents. The client rewrites these files without asking and keeps no earlier state.
+//
+// A state of a file is one record with its text ([records.Note]) in the lane of the device that captured it. Each state
+// names the states that it replaced, so that two devices that both changed a file have two newest states ([File.Heads]).
+// Nothing is merged: a restored state replaces all that the device had seen.
+package notes
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/refs"
+)
+
+// Ops works on the notes of a store.
+type Ops struct{ *state.DB }
+
+// On returns the operations on a store.
+func On(db *state.DB) Ops { return Ops{db} }
+
+// A State is a state of a note.
+type State struct {
+	records.Note
+	Stamp records.Stamp
+	Time  time.Time // when it was captured
+}
+
+// Name returns the name of the state in [records.Note.After].
+func (s *State) Name() string { return records.NoteState(s.Stamp) }
+
+// same reports whether two states have the same content.
+func (s *State) same(o *State) bool { return s.Deleted == o.Deleted && s.Text == o.Text }
+
+// A File is a note with its states, the newest first.
+type File struct {
+	Name   string
+	States []*State
+}
+
+// Heads returns the states that no other replaced, the newest first and each content once. More than one are changes of
+// several machines, or of several checkouts.
+func (f *File) Heads() (out []*State) {
+	replaced := map[string]bool{}
+	for _, s := range f.States {
+		for _, name := range s.After {
+			replaced[name] = true
+		}
+	}
+	for _, s := range f.States {
+		if !replaced[s.Name()] && !slices.ContainsFunc(out, s.same) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// Files returns the notes of a project, sorted by name.
+func (m Ops) Files(ctx context.Context, p refs.Project) ([]*File, error) {
+	all, err := m.Notes(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	byName := map[string]*File{}
+	var out []*File
+	for _, r := range slices.Backward(all) {
+		s := &State{Stamp: r.Stamp, Time: r.Time}
+		if err := json.Unmarshal(r.Body, &s.Note); err != nil {
+			return nil, fmt.Errorf("record %s: note body: %w", r.Stamp.Record.Short(), err)
+		}
+		f := byName[s.File]
+		if f == nil {
+			f = &File{Name: s.File}
+			byName[s.File] = f
+			out = append(out, f)
+		}
+		f.States = append(f.States, s)
+	}
+	slices.SortFunc(out, func(a, b *File) int { return strings.Compare(a.Name, b.Name) })
+	return out, nil
+}
+
+// Find returns the note that a user means: by its whole name, or its name in the memory, or the end of it if only
+// one note has it.
+func Find(files []*File, name string) (*File, error) {
+	name = strings.TrimSuffix(name, "/")
+	var found []*File
+	memory := records.NoteMemory + "/" + strings.TrimSuffix(name, ".md") + ".md"
+	for _, f := range files {
+		if f.Name == name || f.Name == memory {
+			return f, nil
+		}
+		if strings.HasSuffix(f.Name, "/"+name) || strings.TrimSuffix(f.Name, ".md") == name ||
+			strings.HasSuffix(strings.TrimSuffix(f.Name, ".md"), "/"+name) {
+			found = append(found, f)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return nil, fmt.Errorf("%w %q", ErrNone, name)
+	case 1:
+		return found[0], nil
+	}
+	var names []string
+	for _, f := range found {
+		names = append(names, f.Name)
+	}
+	return nil, fmt.Errorf("%q is ambiguous: %s", name, strings.Join(names, ", "))
+}
+
+// last returns the newest state of a file in a directory of this device, nil for none.
+func (m Ops) last(f *File, dir string) *State {
+	if f == nil {
+		return nil
+	}
+	i := slices.IndexFunc(f.States, func(s *State) bool { return s.Stamp.Device == m.Refs.Device().ID && s.Dir == dir })
+	if i < 0 {
+		return nil
+	}
+	return f.States[i]
+}
+
+// Stat returns the numbers of added and removed lines between two texts.
+func Stat(from, to string) (added, removed int) {
+	count := map[string]int{}
+	for line := range strings.Lines(from) {
+		count[strings.TrimSuffix(line, "\n")]++
+	}
+	for line := range strings.Lines(to) {
+		line = strings.TrimSuffix(line, "\n")
+		if count[line] > 0 {
+			count[line]--
+		} else {
+			added++
+		}
+	}
+	for _, n := range count {
+		removed += n
+	}
+	return added, removed
+}
