@@ -127,7 +127,7 @@ func foldAll(t *testing.T, all []refs.Record) {
 	for _, r := range all {
 		said = append(said, facts.Record{Kind: r.Kind, Device: r.Device, Body: r.Body})
 	}
-	known, err := facts.Fold(said, nil)
+	known, err := facts.Fold(said)
 	if err != nil {
 		t.Error(err)
 		return
@@ -135,10 +135,10 @@ func foldAll(t *testing.T, all []refs.Record) {
 	if _, err := state.PurgesIn(all); err != nil {
 		t.Error(err)
 	}
-	if _, err := concepts.Fold(state.Statements(upper, concepts.Kind, concepts.KindAssign, concepts.KindSet), known, nil); err != nil {
+	if _, err := concepts.Fold(state.Statements(upper, concepts.Kind, concepts.KindAssign, concepts.KindSet), known); err != nil {
 		t.Error(err)
 	}
-	if _, err := permanent.Fold(state.Statements(upper, permanent.Kind, permanent.KindAct, permanent.KindReflect), known, nil, func(string) string { return "" }); err != nil {
+	if _, err := permanent.Fold(state.Statements(upper, permanent.Kind, permanent.KindAct, permanent.KindReflect), known, func(string) string { return "" }); err != nil {
 		t.Error(err)
 	}
 }

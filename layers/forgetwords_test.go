@@ -93,7 +93,7 @@ func TestForgetWordsElsewhere(t *testing.T) {
 	}
 }
 
-// TestForgetMissingWitness forgets while a lane of a device that is not trusted has records that name objects which it
+// TestForgetMissingWitness forgets while a lane of another device has records that name objects which it
 // lacks, of each kind whose texts are searched.
 func TestForgetMissingWitness(t *testing.T) {
 	t.Parallel()

@@ -240,7 +240,7 @@ func (m *merged) is(rng *rand.Rand) string {
 	for _, c := range m.state.Compositions {
 		fmt.Fprintln(&b, c.Name, c.Deleted, c.Used)
 	}
-	fmt.Fprintln(&b, trust.Revocations(m.state.Revokes, func(string) bool { return true }))
+	fmt.Fprintln(&b, trust.Revocations(m.state.Revokes))
 	var upper []state.UpperRecord
 	for _, id := range slices.SortedFunc(maps.Keys(m.has), objects.Hash.Compare) {
 		if r := m.has[id]; slices.Contains(state.UpperKinds, r.Kind) {
@@ -249,11 +249,11 @@ func (m *merged) is(rng *rand.Rand) string {
 	}
 	rng.Shuffle(len(upper), func(i, k int) { upper[i], upper[k] = upper[k], upper[i] })
 	state.Order(upper, func(a, b *state.UpperRecord) int { return a.Stamp.Compare(b.Stamp) })
-	known, err := state.FoldFacts(upper, state.Trust{})
+	known, err := state.FoldFacts(upper)
 	m.must(err)
-	of, err := concepts.Fold(state.Statements(upper, concepts.Kind, concepts.KindAssign, concepts.KindSet), known, nil)
+	of, err := concepts.Fold(state.Statements(upper, concepts.Kind, concepts.KindAssign, concepts.KindSet), known)
 	m.must(err)
-	rules, err := permanent.Fold(state.Statements(upper, permanent.Kind, permanent.KindAct, permanent.KindReflect), known, nil, nil)
+	rules, err := permanent.Fold(state.Statements(upper, permanent.Kind, permanent.KindAct, permanent.KindReflect), known, nil)
 	m.must(err)
 	m.must(json.NewEncoder(&b).Encode([]any{known, of.Concepts, rules}))
 	return b.String()

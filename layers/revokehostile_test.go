@@ -11,7 +11,7 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// TestRevokeWithHostileSummary revokes a host in a project with a summary of a device that is not trusted, whose facts
+// TestRevokeWithHostileSummary revokes a host in a project with a summary of another device, whose facts
 // are no facts: the project can still be listed.
 func TestRevokeWithHostileSummary(t *testing.T) {
 	t.Parallel()

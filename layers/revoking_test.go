@@ -19,12 +19,11 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// TestRevocationsOfAnyOrder folds random words on sources, of devices that are trusted and not, in many orders: the result is the
-// same, and the last word of a trusted device on a source is what is in force.
+// TestRevocationsOfAnyOrder folds random words on sources, in many orders: the result is the same, and
+// the last word on a source is what is in force.
 func TestRevocationsOfAnyOrder(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(7, 1))
-	trusted := func(d string) bool { return d != "c" }
 	for range 300 {
 		var all []state.StoredRevoke
 		for n := range 1 + rng.IntN(12) {
@@ -32,22 +31,20 @@ func TestRevocationsOfAnyOrder(t *testing.T) {
 			all = append(all, state.StoredRevoke{RevokeBody: records.RevokeBody{Origin: src, Revoked: rng.IntN(3) > 0},
 				Stamp: records.Stamp{Lamport: uint64(rng.IntN(6)), Device: []string{"a", "b", "c"}[rng.IntN(3)], Record: objects.Sum([]byte{byte(n)})}})
 		}
-		want := trust.Revocations(all, trusted)
+		want := trust.Revocations(all)
 		for range 10 {
 			rng.Shuffle(len(all), func(i, k int) { all[i], all[k] = all[k], all[i] })
-			if got := trust.Revocations(all, trusted); !reflect.DeepEqual(got, want) {
+			if got := trust.Revocations(all); !reflect.DeepEqual(got, want) {
 				t.Fatalf("another order: %v, want %v", got, want)
 			}
 		}
 		slices.SortFunc(all, func(a, b state.StoredRevoke) int { return a.Stamp.Compare(b.Stamp) })
 		last := map[records.Origin]bool{}
 		for _, r := range all {
-			if trusted(r.Stamp.Device) {
-				last[r.Origin] = r.Revoked
-			}
+			last[r.Origin] = r.Revoked
 		}
 		for src, revoked := range last {
-			force := slices.ContainsFunc(trust.InForce(want), func(r trust.Revocation) bool { return r.Origin == src })
+			force := slices.ContainsFunc(want, func(r trust.Revocation) bool { return r.Origin == src })
 			if force != revoked {
 				t.Fatalf("%s in force: %t, want %t by the last word in %v", src, force, revoked, all)
 			}
@@ -217,7 +214,7 @@ func hiddenAfter(t *testing.T, m *Memory, p refs.Project, rng *rand.Rand) []stri
 	}
 	st.Finish()
 	st.Index()
-	hidden, err := m.Revocation().HiddenBy(ctx, state.Project{ID: p}, st, trust.InForce(trust.Revocations(st.Revokes, func(string) bool { return true })))
+	hidden, err := m.Revocation().HiddenBy(ctx, state.Project{ID: p}, st, trust.Revocations(st.Revokes))
 	if err != nil {
 		t.Fatal(err)
 	}

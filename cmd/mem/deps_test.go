@@ -81,7 +81,7 @@ func imports() map[string]string {
 		"layers/tier":                   "layers/compose layers/compress layers/keepit layers/tokens",
 		"layers/records":                "layers/compress layers/engines layers/keepit layers/knowledge/concepts layers/knowledge/facts layers/knowledge/permanent layers/tier layers/tokens layers/transcript lineage objects refs refs/lane",
 		"cmd/mem/internal/term":         "layers/records layers/tokens",
-		"layers/state":                  "layers/brief layers/compress layers/engines layers/knowledge/concepts layers/knowledge/facts layers/knowledge/permanent layers/records layers/redact layers/tokens layers/transcript lineage objects objects/pack refs refs/disk refs/remote refs/sealed",
+		"layers/state":                  "layers/compress layers/engines layers/knowledge/concepts layers/knowledge/facts layers/knowledge/permanent layers/records layers/redact layers/tokens layers/transcript lineage objects objects/pack refs refs/disk refs/remote refs/sealed",
 		"layers/devices":                "layers/records layers/state refs refs/lane",
 		"layers/ledger":                 "layers/records layers/state refs",
 		"layers/originals":              "layers/compress layers/records layers/redact layers/refine layers/state layers/transcript objects refs",

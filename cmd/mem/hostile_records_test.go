@@ -12,7 +12,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -258,7 +257,6 @@ func (s *stranger) capture(id, hour string, n int) {
 // hears runs what a user and a session of Claude Code ask of the victim, and returns what each printed.
 func (g *target) hears() map[string]string {
 	g.t.Helper()
-	strangers := regexp.MustCompile(`[a-z0-9]~[0-9a-f]{8}\b|device stranger is not trusted`)
 	said := map[string]string{"SessionStart": g.sessionStart()}
 	for _, line := range []string{
 		"project show shop", "rev-parse @", "rev-parse @:latest", "rev-parse victim:v001", "rev-parse ctx", "show ctx", "keepit list @",
@@ -271,12 +269,8 @@ func (g *target) hears() map[string]string {
 			g.t.Errorf("mem %s: %d: %s", line, code, out)
 		}
 	}
-	for _, list := range []string{"ls -1", "versions victim", "show @"} { // what a device that is not trusted wrote is listed, with its device
-		lines := strings.Split(g.ok(append([]string{"-p", "shop"}, strings.Fields(list)...)...), "\n")
-		for i, l := range lines {
-			lines[i] = strings.TrimRight(l, "\t") // a column of notes, empty but for such things
-		}
-		said[list] = strings.Join(slices.DeleteFunc(lines, strangers.MatchString), "\n")
+	for _, list := range []string{"ls -1", "versions victim", "show @"} {
+		said[list] = g.ok(append([]string{"-p", "shop"}, strings.Fields(list)...)...)
 	}
 	g.ok("fsck", "--full")
 	return said

@@ -30,15 +30,14 @@ func TestLogLines(t *testing.T) {
 		}
 		return b.String()
 	}
-	untrusted := app.Untrusted{"d2": "lap\ttop"}
 	for _, all := range []bool{false, true} {
 		want := print(all, func(e *app.Env) {
-			if _, err := historycmd.LogTable(e, entries, historycmd.LogScope{Names: names}, untrusted); err != nil {
+			if _, err := historycmd.LogTable(e, entries, historycmd.LogScope{Names: names}); err != nil {
 				t.Fatal(err)
 			}
 		})
 		got := print(all, func(e *app.Env) {
-			if _, err := historycmd.PrintLog(e, historycmd.LogOptions{}, historycmd.Each(entries), historycmd.LogScope{Names: names}, untrusted); err != nil {
+			if _, err := historycmd.PrintLog(e, historycmd.LogOptions{}, historycmd.Each(entries), historycmd.LogScope{Names: names}); err != nil {
 				t.Fatal(err)
 			}
 		})

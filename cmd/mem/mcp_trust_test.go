@@ -54,9 +54,8 @@ func (r *mcpRig) know(id, word string) {
 	r.mem("-p", "shop", "concepts", "assign", "-q", id, "--new", "About "+word, "--topic", word)
 }
 
-// mcpCalls are calls of each tool that return the data about a word, if it may be shown. The suffix names the
-// device.
-func mcpCalls(id, word, suffix string, ids []string) map[string][]any {
+// mcpCalls are calls of each tool that return the data about a word, if it may be shown.
+func mcpCalls(id, word string, ids []string) map[string][]any {
 	calls := map[string][]any{}
 	for _, projects := range []string{"", "related", "all"} {
 		for _, in := range []mcp.SearchIn{
@@ -67,24 +66,23 @@ func mcpCalls(id, word, suffix string, ids []string) map[string][]any {
 			calls["search"] = append(calls["search"], in)
 		}
 	}
-	session := id + suffix
-	message := func(n int) string { return fmt.Sprintf("%s#%d%s", id, n, suffix) }
-	version, composed := id+":v001"+suffix, "ctx-"+id+suffix
-	for _, ref := range []string{"", session, message(1), message(3)} {
+	message := func(n int) string { return fmt.Sprintf("%s#%d", id, n) }
+	version, composed := id+":v001", "ctx-"+id
+	for _, ref := range []string{"", id, message(1), message(3)} {
 		calls["timeline"] = append(calls["timeline"], mcp.TimelineIn{Ref: ref})
 	}
-	refs := []string{session, message(1), message(2), message(4), id + ":L1" + suffix, id + ":L2" + suffix,
-		id + ":original" + suffix, version, composed}
+	refs := []string{id, message(1), message(2), message(4), id + ":L1", id + ":L2",
+		id + ":original", version, composed}
 	for _, ref := range append(refs, ids...) {
 		calls["show"] = append(calls["show"], mcp.ShowIn{Ref: ref})
 	}
-	for _, in := range []mcp.FactsIn{{}, {Query: word}, {Session: session}, {Open: true}, {Kinds: []string{"request"}}} {
+	for _, in := range []mcp.FactsIn{{}, {Query: word}, {Session: id}, {Open: true}, {Kinds: []string{"request"}}} {
 		calls["facts"] = append(calls["facts"], in)
 	}
 	for _, in := range []mcp.SuggestIn{{}, {Topics: []string{word}}, {Files: []string{word + ".go"}}} {
 		calls["suggest"] = append(calls["suggest"], in)
 	}
-	for i, rev := range []string{session, version, composed} {
+	for i, rev := range []string{id, version, composed} {
 		in := mcp.ComposeIn{Name: fmt.Sprintf("new-%s-%d", id, i), Revs: []string{rev}}
 		calls["compose"] = append(calls["compose"], in)
 	}
@@ -144,7 +142,7 @@ func TestMCPTrust(t *testing.T) {
 			r.know(hiddenSession, hiddenWord)
 			r.know(openSession, openWord)
 			s := r.connect("--write")
-			calls := mcpCalls(hiddenSession, hiddenWord, "", r.ids("shop", hiddenWord))
+			calls := mcpCalls(hiddenSession, hiddenWord, r.ids("shop", hiddenWord))
 			r.all(s, hiddenSession, hiddenWord, calls)
 			for _, command := range hide {
 				r.mem(append([]string{"-p", "shop"}, command...)...)
@@ -154,7 +152,7 @@ func TestMCPTrust(t *testing.T) {
 				tells = r.answers(s, hiddenWord, hiddenWord, calls)
 			}
 			r.none(tells)
-			r.all(s, openSession, openWord, mcpCalls(openSession, openWord, "", r.ids("shop", openWord)))
+			r.all(s, openSession, openWord, mcpCalls(openSession, openWord, r.ids("shop", openWord)))
 		})
 	}
 }
@@ -174,15 +172,12 @@ func TestMCPUntrusted(t *testing.T) {
 	desk.mem("remote", "add", "origin", hub)
 	desk.mem("pull", "-q", "--all")
 	own := desk.connect("--write")
-	suffixed := mcpCalls(hiddenSession, hiddenWord, "~laptop", nil)
-	plain := mcpCalls(hiddenSession, hiddenWord, "", nil)
-	const guest = "shop"
-	theirs := desk.serve(guest, "--write")
+	plain := mcpCalls(hiddenSession, hiddenWord, nil)
+	theirs := desk.serve("shop", "--write")
 	for _, s := range []*sdk.ClientSession{own, theirs} {
 		desk.none(desk.answers(s, hiddenSession, hiddenWord, plain))
-		desk.none(desk.answers(s, hiddenSession, hiddenWord, suffixed))
 	}
-	desk.all(own, openSession, openWord, mcpCalls(openSession, openWord, "", desk.ids("shop", openWord)))
+	desk.all(own, openSession, openWord, mcpCalls(openSession, openWord, desk.ids("shop", openWord)))
 	desk.mem("device", "trust", "-y", "laptop")
 	told := desk.answers(theirs, hiddenSession, hiddenWord, plain)
 	if len(told["search"]) == 0 || len(told["show"]) == 0 {
@@ -215,7 +210,7 @@ func TestMCPRevokedTool(t *testing.T) {
 	r.mem("-p", "shop", "compose", "-q", "ctx-c3cccccc", "c3cccccc:original", "--budget", "4k")
 	fact := strings.Fields(r.mem("-p", "shop", "facts", "list"))[0]
 	s := r.connect("--write")
-	calls := mcpCalls("c3cccccc", hiddenWord, "", []string{fact, "c3cccccc:L2"})
+	calls := mcpCalls("c3cccccc", hiddenWord, []string{fact, "c3cccccc:L2"})
 	before := r.answers(s, hiddenWord, hiddenWord, calls)
 	for _, tool := range []string{"facts", "search", "show", "timeline"} {
 		if len(before[tool]) == 0 {
@@ -224,7 +219,7 @@ func TestMCPRevokedTool(t *testing.T) {
 	}
 	r.mem("-p", "shop", "revoke", "-y", "--source", "WebFetch", "--reason", "poisoned")
 	r.none(r.answers(s, hiddenWord, hiddenWord, calls))
-	told := r.answers(s, openWord, openWord, mcpCalls("c3cccccc", openWord, "", nil))
+	told := r.answers(s, openWord, openWord, mcpCalls("c3cccccc", openWord, nil))
 	for _, tool := range []string{"search", "show", "suggest", "timeline"} {
 		if len(told[tool]) == 0 {
 			t.Errorf("%s tells nothing of what the user and the model said", tool)

@@ -48,7 +48,7 @@ func runOverview(ctx context.Context, e *app.Env) error {
 		}
 		o.projects = len(projects)
 		o.Next = o.commands(r)
-		if err := printOverview(e, o); err != nil || len(r.Untrusted) > 0 { // the commands name them
+		if err := printOverview(e, o); err != nil {
 			return err
 		}
 		return run.HintUntrusted(ctx, r.Stored == 0)
@@ -100,9 +100,6 @@ func (o overview) commands(r sessioncmd.StatusReport) []example {
 		"capture every session that Claude Code has")
 	add(unseen > 0, "mem add -A", fmt.Sprintf("capture %s", changesText(o.New, o.Changed)))
 	add(!o.Hooks, "mem hooks install", "capture from now on, and brief each new session")
-	for _, name := range app.SortedKeys(r.Untrusted) {
-		add(true, term.Shell("mem", "device", "trust", name), "use the data of this device")
-	}
 	add(o.Stored > 0, "mem next", "print the text for the next session")
 	add(o.newest != nil, "mem show @", "print the newest session")
 	add(o.Stored > 0, "mem search WORDS", "search all sessions")

@@ -391,7 +391,7 @@ func (w *lanesWorld) own(g *target, line string) outcome {
 func (w *lanesWorld) ofTheUser(line, out string) string {
 	strange := regexp.MustCompile(`untrusted|not trusted|forged-|~[0-9a-f]{8}\b|^[0-9]+ statements? of device|^hint: mem device drop|^checked |^root |^ = \[up to date\]|^$`)
 	var keep []string
-	for text := range strings.Lines(guestVersions.ReplaceAllString(out, "")) {
+	for text := range strings.Lines(out) {
 		switch {
 		case strange.MatchString(strings.TrimSuffix(text, "\n")):
 		case line == "-p shop doctor" && !strings.HasPrefix(text, "fail"):
@@ -489,6 +489,3 @@ var clockPlaces = regexp.MustCompile(`\b[0-9a-f]{40}\b|\([0-9a-f]{7}, |\[[^ ]+ [
 
 // recordNames depend on the name of a record, which depends on the clock.
 var recordNames = regexp.MustCompile(`"compositionId": "[0-9a-f-]+"`)
-
-// guestVersions are versions of the user's sessions by untrusted devices, in the row of the session.
-var guestVersions = regexp.MustCompile(` v[0-9]{3,9}~[0-9a-f]{8}`)

@@ -87,7 +87,7 @@ func (m Ops) stageSubagents(ctx context.Context, t *worktree.Tree, rev state.Rev
 		return nil, err
 	}
 	for _, s := range st.Sessions {
-		if s.Parent() != rev.Session.ID || !s.Shown() || s.UntrustedDevice != "" {
+		if s.Parent() != rev.Session.ID || !s.Shown() {
 			continue
 		}
 		_, file := splitPath(s.Source())

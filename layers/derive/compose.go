@@ -215,9 +215,6 @@ func (c *composer) source(ctx context.Context, i int, p ComposePart) (compose.So
 func (c *composer) versions(ctx context.Context, i int, st *state.State, p ComposePart, src *compose.Source) error {
 	for _, v := range st.VersionsOf(p.Rev.Session.ID) {
 		asked := p.Rev.Kind == state.IsVersion && v.ID == p.Rev.Version.ID
-		if v.Untrusted && !asked && p.Rev.Session.UntrustedDevice == "" {
-			continue
-		}
 		current := v.Origin() == p.Rev.Session.Now().Original && v.Since == ""
 		if p.Rev.Kind == state.IsVersion && !asked || !asked && !current {
 			continue

@@ -40,7 +40,7 @@ func (m Ops) Prune(ctx context.Context, p state.Project, only *state.Session, r 
 		if only != nil && s.ID != only.ID {
 			continue
 		}
-		for _, v := range r.expired(st.OwnVersionsOf(s)) {
+		for _, v := range r.expired(st.VersionsOf(s.ID)) {
 			x := PrunedVersion{s, v, st.UsedBy(v), only == nil && v.Asked()}
 			if x.Requested || len(x.UsedBy) > 0 && !r.Force {
 				spared = append(spared, x)

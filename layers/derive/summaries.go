@@ -111,7 +111,7 @@ func (a *tierRun) source(ctx context.Context, s *state.Session, counter tokens.C
 		Messages: now.Scan.Messages}
 	x.Distance = max(1, a.st.Distance(s))
 	var full *records.Version
-	for _, v := range a.st.OwnVersionsOf(s) {
+	for _, v := range a.st.VersionsOf(s.ID) {
 		if v.Origin() == now.Original && v.Since == "" && (full == nil || v.TokensOut > full.TokensOut) {
 			full = v
 		}
@@ -249,9 +249,8 @@ func (m Ops) summarySource(ctx context.Context, project refs.Project, p records.
 	return res.Segments, err
 }
 
-// tierFacts returns the facts that summaries may repeat, by session: live, verified, with a trust above tool, and from
-// a trusted device.
-func (m Ops) tierFacts(ctx context.Context, p refs.Project, trust state.Trust) (map[string][]tier.Fact, error) {
+// tierFacts returns the facts that summaries may repeat, by session: live, verified and with a trust above tool.
+func (m Ops) tierFacts(ctx context.Context, p refs.Project) (map[string][]tier.Fact, error) {
 	set, err := revision.On(m.DB).Facts(ctx, p)
 	if err != nil {
 		return nil, err
@@ -259,7 +258,7 @@ func (m Ops) tierFacts(ctx context.Context, p refs.Project, trust state.Trust) (
 	out := map[string][]tier.Fact{}
 	for f := range set.All() {
 		if !f.Current() || f.Verdict != facts.Verified || f.Trust < facts.Assistant || len(f.Evidence) == 0 ||
-			f.Session == "" || !trust.Of(f.Device) {
+			f.Session == "" {
 			continue
 		}
 		var src []int

@@ -89,15 +89,11 @@ func (a *tierRun) load(ctx context.Context) (err error) {
 	if a.st, err = trusted.On(a.m.DB).State(ctx, a.p.ID); err != nil {
 		return err
 	}
-	trust, err := a.m.Trust(ctx)
-	if err != nil {
-		return err
-	}
 	known := capture.On(a.m.DB).KnownTokens(a.p.ID)
 	versions := map[string][]tier.Version{}
 	for _, v := range a.st.Versions {
 		s := a.st.Session(v.Session)
-		if s == nil || v.Untrusted {
+		if s == nil {
 			continue
 		}
 		versions[v.Session] = append(versions[v.Session], tier.Version{
@@ -109,15 +105,15 @@ func (a *tierRun) load(ctx context.Context) (err error) {
 	a.sessions = nil
 	for _, s := range a.st.Sessions {
 		now := s.Now()
-		if !s.Shown() || s.Parent() != "" || now.Scan.Last.IsZero() || now.Scan.Messages == 0 || !trust.Of(now.Stamp.Device) {
-			continue // also sessions of untrusted devices are never summarised
+		if !s.Shown() || s.Parent() != "" || now.Scan.Last.IsZero() || now.Scan.Messages == 0 {
+			continue
 		}
 		n := markers.On(a.m.DB).Estimate(now, known)
 		a.sessions = append(a.sessions, tier.Session{ID: s.ID, End: now.Scan.Last, Accessed: s.Accessed(), Tokens: n,
 			Versions: versions[s.ID]})
 	}
 	a.plan = tier.Decide(a.o.Policy, a.sessions, a.now)
-	a.facts, err = a.m.tierFacts(ctx, a.p.ID, trust)
+	a.facts, err = a.m.tierFacts(ctx, a.p.ID)
 	return err
 }
 

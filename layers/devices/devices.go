@@ -371,7 +371,7 @@ func (m Ops) SetPeer(ctx context.Context, d state.Device, message string, change
 	if was := peers[d.ID]; changed(was) == was {
 		return nil
 	}
-	err = m.Refs.Update(ctx, refs.Home, message, func(tx *refs.Tx) error {
+	return m.Refs.Update(ctx, refs.Home, message, func(tx *refs.Tx) error {
 		was, err := m.peerAt(ctx, tx, d.ID)
 		if err != nil {
 			return err
@@ -384,8 +384,6 @@ func (m Ops) SetPeer(ctx context.Context, d state.Device, message string, change
 		_, err = tx.Add(records.KindPeer, b)
 		return err
 	})
-	m.Outlines.Clear() // they depend on trust
-	return err
 }
 
 // peerAt returns the user's last settings for a device in a transaction.

@@ -29,11 +29,7 @@ func (m Ops) remembered(ctx context.Context, p state.Project) (*views.Project, e
 	if err != nil {
 		return nil, err
 	}
-	trust, err := m.Trust(ctx)
-	if err != nil {
-		return nil, err
-	}
-	v := &views.Project{Name: p.Name, Trusted: trust.Of}
+	v := &views.Project{Name: p.Name}
 	all, err := trusted.On(m.DB).Folded(ctx, p.ID, records)
 	if err != nil {
 		return nil, err
@@ -43,10 +39,8 @@ func (m Ops) remembered(ctx context.Context, p state.Project) (*views.Project, e
 	v.Label = func(c *concepts.Concept) string { return v.Concepts.DisplayLabel(c, m.Refs.Device().ID) }
 	for _, s := range st.Recent() {
 		now := s.Now()
-		if trust.Of(now.Stamp.Device) {
-			v.Sessions = append(v.Sessions, views.Session{ID: s.ID, Name: bodies.ShortID(s.ID), Title: s.Title(),
-				Branch: now.Scan.Branch, Last: now.Scan.Last})
-		}
+		v.Sessions = append(v.Sessions, views.Session{ID: s.ID, Name: bodies.ShortID(s.ID), Title: s.Title(),
+			Branch: now.Scan.Branch, Last: now.Scan.Last})
 	}
 	return v, nil
 }

@@ -131,8 +131,7 @@ type ManifestComponent struct {
 	Recompress *records.Recompression `json:"recompress,omitempty"`
 }
 
-// Manifest returns the manifest of a project. It has no place for a device, so it leaves out what only devices
-// have that are not trusted.
+// Manifest returns the manifest of a project.
 func (m Ops) Manifest(ctx context.Context, p state.Project, settings ManifestSettings) (Manifest, error) {
 	st, err := trust.On(m.DB).State(ctx, p.ID)
 	if err != nil {
@@ -149,7 +148,7 @@ func (m Ops) Manifest(ctx context.Context, p state.Project, settings ManifestSet
 	}
 	var first, last, accessed time.Time
 	for _, s := range st.Sessions {
-		if s.Deleted || s.UntrustedDevice != "" {
+		if s.Deleted {
 			continue
 		}
 		entry, err := m.manifestSession(ctx, state.Rev{Kind: state.IsSession, Project: p, Session: s}, st, known, topics)
@@ -167,15 +166,13 @@ func (m Ops) Manifest(ctx context.Context, p state.Project, settings ManifestSet
 		}
 	}
 	for _, c := range st.Compositions {
-		if !c.Deleted && !st.IsUntrusted(c.Device) {
+		if !c.Deleted {
 			out.Compositions[c.Name] = ManifestCompositionOf(st, c)
 			last = later(last, c.Time)
 		}
 	}
 	for _, v := range st.Versions {
-		if !v.Untrusted {
-			last = later(last, v.Time)
-		}
+		last = later(last, v.Time)
 	}
 	out.CreatedAt, out.LastModified, out.LastAccessed = stampText(first), stampText(last), stampText(accessed)
 	return out, nil
@@ -220,7 +217,7 @@ func (m Ops) manifestSession(ctx context.Context, rev state.Rev, st *state.State
 		Metadata: ManifestMetadata{now.Scan.Branch, st.Name, now.Scan.Version, topics[s.ID]},
 		Markers:  []ManifestMarker{}, Compressions: []ManifestVersion{},
 	}
-	for _, v := range st.OwnVersionsOf(s) {
+	for _, v := range st.VersionsOf(s.ID) {
 		mv, err := ManifestVersionOf(v)
 		if err != nil {
 			return out, err

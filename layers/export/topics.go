@@ -13,8 +13,8 @@ import (
 // topicsMax is the number of topics of a session in a manifest.
 const topicsMax = 5
 
-// topics returns the topics of the exchanges of each session, the most frequent first, without those of untrusted
-// devices and revoked sources.
+// topics returns the topics of the exchanges of each session, the most frequent first, without those of revoked
+// sources.
 func (m Ops) topics(ctx context.Context, p refs.Project, st *state.State) (map[string][]string, error) {
 	records, err := m.Upper(ctx, p)
 	if err != nil || len(records) == 0 {
@@ -26,7 +26,7 @@ func (m Ops) topics(ctx context.Context, p refs.Project, st *state.State) (map[s
 	}
 	counts := map[string]map[string]int{}
 	for _, x := range known.Exchanges {
-		if x.Topic == "" || x.Revoked != "" || st.IsUntrusted(x.Device) {
+		if x.Topic == "" || x.Revoked != "" {
 			continue
 		}
 		if counts[x.Session] == nil {

@@ -219,7 +219,7 @@ func (v *Prover) hidden(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		seen, err := v.M.Unpurged(ctx, p.ID, all)
+		seen, err := state.Unpurged(all)
 		if err != nil {
 			return err
 		}

@@ -88,7 +88,7 @@ const (
 
 // Context returns the context for the start of a session of the project p, inside one fence, or no text if there is
 // nothing to say. The same state gives the same text. It contains nothing that comes only from tools, files, the web or
-// scripts, and nothing from untrusted devices.
+// scripts.
 func (m Ops) Context(ctx context.Context, p state.Project, o ContextOptions) (Given, error) {
 	b, err := m.briefing(ctx, p, o)
 	if err != nil {
@@ -133,7 +133,6 @@ type briefing struct {
 	m        Ops
 	o        ContextOptions
 	st       *state.State
-	trust    state.Trust
 	known    *facts.Set
 	jobs     *concepts.Set
 	rules    *permanent.Set
@@ -148,9 +147,6 @@ func (m Ops) briefing(ctx context.Context, p state.Project, o ContextOptions) (*
 	b := &briefing{m: m, o: o}
 	var err error
 	if b.st, err = trust.On(m.DB).Outline(ctx, p.ID); err != nil {
-		return nil, err
-	}
-	if b.trust, err = m.Trust(ctx); err != nil {
 		return nil, err
 	}
 	records, err := m.Upper(ctx, p.ID)
@@ -171,8 +167,7 @@ func (m Ops) briefing(ctx context.Context, p state.Project, o ContextOptions) (*
 func (b *briefing) recent() []*state.Session {
 	var out []*state.Session
 	for _, s := range b.st.Sessions {
-		if now := s.Now(); s.Shown() && s.ID != b.o.Session && s.Parent() == "" && now.Scan.Messages > 0 &&
-			b.trust.Of(now.Stamp.Device) {
+		if now := s.Now(); s.Shown() && s.ID != b.o.Session && s.Parent() == "" && now.Scan.Messages > 0 {
 			out = append(out, s)
 		}
 	}
@@ -194,9 +189,7 @@ func trustOf(t facts.Trust) brief.Trust {
 }
 
 func (b *briefing) ruleItems() []brief.Item {
-	rules := slices.DeleteFunc(b.rules.InState(permanent.Active), func(r *permanent.Rule) bool {
-		return !b.trust.Of(r.Device)
-	})
+	rules := b.rules.InState(permanent.Active)
 	slices.SortStableFunc(rules, func(x, y *permanent.Rule) int {
 		return cmp.Or(cmp.Compare(y.Trust, x.Trust), cmp.Compare(y.Confidence, x.Confidence), cmp.Compare(x.ID, y.ID))
 	})
@@ -224,7 +217,7 @@ func (b *briefing) factItem(f facts.Fact) brief.Item {
 func (b *briefing) newestFacts(most int, want func(*facts.Fact) bool) []facts.Fact {
 	var out []facts.Fact
 	for f := range b.known.All() {
-		if f.Live() && f.Shown() != "" && f.Trust >= facts.Assistant && b.trust.Of(f.Device) && want(f) {
+		if f.Live() && f.Shown() != "" && f.Trust >= facts.Assistant && want(f) {
 			out = append(out, *f)
 		}
 	}
@@ -242,7 +235,7 @@ func (b *briefing) issueItems() (out []brief.Item) {
 
 // conceptItems lists the concepts with files below the working directory, the newest first.
 func (b *briefing) conceptItems() (out []brief.Item) {
-	live := slices.DeleteFunc(b.jobs.LiveTrusted(), func(c *concepts.Concept) bool {
+	live := slices.DeleteFunc(b.jobs.Live(), func(c *concepts.Concept) bool {
 		return len(b.filesBelow(c)) == 0 || !b.spokenOf(c)
 	})
 	slices.SortStableFunc(live, func(x, y *concepts.Concept) int {
@@ -326,8 +319,7 @@ func (b *briefing) pendingItems() (out []brief.Item) {
 				bodies.ShortID(s.ID), tokens.Format(n), b.o.Program, bodies.ShortID(s.ID))
 		}
 	}
-	open := slices.DeleteFunc(b.jobs.Unassigned(b.known), func(x *facts.Exchange) bool { return !b.trust.Of(x.Device) })
-	if n := len(open); n > 0 {
+	if n := len(b.jobs.Unassigned(b.known)); n > 0 {
 		say("%s belong to no concept yet; `%s concepts candidates` lists them.",
 			bodies.Numbered(n, "exchange", "exchanges"), b.o.Program)
 	}
@@ -345,8 +337,7 @@ func (b *briefing) index() []brief.Item {
 	if n := len(b.sessions); n > 0 {
 		ask = append(ask, searchLine(mem, n), fmt.Sprintf("`%s show ID#N` (or `ID:L1`)", mem))
 	}
-	live := slices.DeleteFunc(b.known.Live(), func(f facts.Fact) bool { return !b.trust.Of(f.Device) })
-	if n := len(live); n > 0 {
+	if n := len(b.known.Live()); n > 0 {
 		ask = append(ask, fmt.Sprintf("`%s facts search WORDS` (%s)", mem, times(n, "fact")))
 	}
 	if len(ask) == 0 {

@@ -226,9 +226,6 @@ func (m Ops) MakeDigests(ctx context.Context, p state.Project) error {
 	if b.st, err = trust.On(m.DB).Outline(ctx, p.ID); err != nil {
 		return err
 	}
-	if b.trust, err = m.Trust(ctx); err != nil {
-		return err
-	}
 	if _, _, err = m.digests(ctx, p.ID, b.recent(), func() bool { return ctx.Err() != nil }); err != nil {
 		return err
 	}

@@ -125,9 +125,6 @@ func (m Ops) promptDigests(ctx context.Context, p state.Project, q Query, o Cont
 	if b.st, err = trust.On(m.DB).Outline(ctx, p.ID); err != nil {
 		return nil, nil, "", err
 	}
-	if b.trust, err = m.Trust(ctx); err != nil {
-		return nil, nil, "", err
-	}
 	at := make(map[string]int, len(kept.list))
 	for i := range kept.list {
 		at[kept.list[i].Session] = i

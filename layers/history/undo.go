@@ -157,7 +157,7 @@ func (o *UndoOp) wrote(s bodies.Stamp) bool {
 func (m Ops) undoLog(ctx context.Context, tx *refs.Tx, p refs.Project) (*UndoLog, error) {
 	records, err := tx.Records(ctx, nil)
 	if err == nil {
-		records, err = m.Unpurged(ctx, p, records)
+		records, err = state.Unpurged(records)
 	}
 	if err != nil {
 		return nil, err
@@ -196,9 +196,6 @@ var fixedOps = []string{"clean", "forget", "purge", "rebuild"}
 func (u *UndoLog) read(st *state.State, records []refs.Record) error {
 	captures := map[*UndoOp]bool{}
 	for _, r := range records {
-		if st.IsUntrusted(r.Device) {
-			continue // untrusted devices do not affect undo
-		}
 		cells, err := st.Cells(r)
 		if err != nil {
 			return err

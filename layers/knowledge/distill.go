@@ -303,12 +303,8 @@ func (d *distiller) concepts(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	devices, err := d.m.Trust(ctx)
-	if err != nil {
-		return err
-	}
 	open := slices.DeleteFunc(set.Unassigned(known), func(x *facts.Exchange) bool {
-		return x.Session != d.rev.Session.ID || !devices.Of(x.Device)
+		return x.Session != d.rev.Session.ID
 	})
 	if len(open) == 0 {
 		return nil
@@ -317,7 +313,7 @@ func (d *distiller) concepts(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	q := question{assignSystem, assignPrompt(set, open, devices), json.RawMessage(assignSchema),
+	q := question{assignSystem, assignPrompt(set, open, d.m.Refs.Device().ID), json.RawMessage(assignSchema),
 		answerTokens(len(open) * 100)}
 	list, err := askTwice(ctx, d.asker, q, readAssignments)
 	if err != nil {
@@ -333,18 +329,17 @@ func (d *distiller) concepts(ctx context.Context) error {
 	return d.saveWitnesses(ctx, known, tips)
 }
 
-// assignPrompt lists concepts and exchanges between fences, without the data of untrusted devices.
-func assignPrompt(set *concepts.Set, open []*facts.Exchange, devices state.Trust) string {
+// assignPrompt lists concepts and exchanges between fences. own is this device.
+func assignPrompt(set *concepts.Set, open []*facts.Exchange, own string) string {
 	var body strings.Builder
 	body.WriteString("Concepts:\n")
-	for _, c := range set.LiveTrusted() {
-		fmt.Fprintf(&body, "%s %s (%s): %s\n", set.DisplayLabel(c, devices.Own), c.Name, c.Topic, c.Summary)
+	for _, c := range set.Live() {
+		fmt.Fprintf(&body, "%s %s (%s): %s\n", set.DisplayLabel(c, own), c.Name, c.Topic, c.Summary)
 	}
 	body.WriteString("Pieces of work:\n")
 	for _, x := range open {
 		fmt.Fprintf(&body, "%s %s: %s\n", x.ID, x.Topic, x.Summary)
-		said := slices.DeleteFunc(slices.Clone(x.Facts), func(f facts.Fact) bool { return !devices.Of(f.Device) })
-		for _, f := range said[:min(len(said), 12)] {
+		for _, f := range x.Facts[:min(len(x.Facts), 12)] {
 			fmt.Fprintf(&body, "  %s: %s\n", f.Kind, f.Text)
 		}
 	}
@@ -385,7 +380,7 @@ func (d *distiller) assign(ctx context.Context, a assignment, open []*facts.Exch
 	if err != nil {
 		return 0, err
 	}
-	live := set.LiveTrusted()
+	live := set.Live()
 	if a.Concept != "" {
 		if to.Concept, err = revision.On(d.m.DB).ConceptIn(set, a.Concept); err != nil {
 			return 0, nil // unknown concept: the exchange stays unassigned

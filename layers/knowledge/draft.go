@@ -238,13 +238,9 @@ type known struct{ issues, others, own []facts.Fact }
 // knownFor returns the known facts for a draft of a session: the open issues, the decisions and preferences of other
 // sessions, and the facts of the session itself.
 func (m Ops) knownFor(ctx context.Context, session string, set *facts.Set, o DraftOptions) (k known, err error) {
-	devices, err := m.Trust(ctx)
-	if err != nil {
-		return k, err
-	}
 	for f := range set.All() {
 		switch {
-		case !f.Live() || !devices.Of(f.Device):
+		case !f.Live():
 		case f.Session == session:
 			if !o.All || slices.Contains(o.KnownIDs, f.ID) {
 				k.own = append(k.own, *f)
@@ -430,11 +426,7 @@ func (m Ops) AddFact(ctx context.Context, p state.Project, in NewFact, dryRun bo
 	if err != nil {
 		return f, err
 	}
-	devices, err := m.Trust(ctx)
-	if err != nil {
-		return f, err
-	}
-	old, known := stated(set, devices, f)
+	old, known := set.Fact(f.Name())
 	if known && (!slices.Equal(old.Keywords, f.Keywords) || !slices.Equal(old.Files, f.Files)) &&
 		len(f.Keywords)+len(f.Files) > 0 {
 		judged = append(judged, facts.Judgement{Fact: f.Key(), Says: facts.Describes, Value: true, Keywords: f.Keywords,

@@ -38,11 +38,10 @@ type Progress struct {
 type progressCache struct {
 	Format int        `json:"format"`
 	Tips   []refs.Tip `json:"tips"`
-	Home   []refs.Tip `json:"home"` // of the lanes that list the trusted devices
 	Debt   Progress   `json:"debt"`
 }
 
-const progressVersion = 3
+const progressVersion = 4
 
 // minUndistilled is the estimated number of L1 tokens from which a session counts as undistilled: the client writes
 // notes of its own after the last message.
@@ -55,19 +54,14 @@ func (m Ops) Progress(ctx context.Context, p refs.Project) (Progress, error) {
 	if err != nil {
 		return Progress{}, err
 	}
-	own, err := trust.On(m.DB).Bare(ctx, refs.Home)
-	if err != nil {
-		return Progress{}, err
-	}
 	file := m.CachePath("debt", string(p))
 	var c progressCache
-	if !state.ReadCache(file, &c) || c.Format != progressVersion || !slices.Equal(c.Tips, st.Tips) ||
-		!slices.Equal(c.Home, own.Tips) {
+	if !state.ReadCache(file, &c) || c.Format != progressVersion || !slices.Equal(c.Tips, st.Tips) {
 		d, err := m.computeProgress(ctx, p, st)
 		if err != nil {
 			return d, err
 		}
-		c = progressCache{progressVersion, st.Tips, own.Tips, d}
+		c = progressCache{progressVersion, st.Tips, d}
 		m.WriteCache(file, c)
 	}
 	c.Debt.L1 = len(m.withoutL1(st))
@@ -94,21 +88,7 @@ func (m Ops) computeProgress(ctx context.Context, p refs.Project, st *state.Stat
 			d.L2 = append(d.L2, s.ID)
 		}
 	}
-	for _, f := range known.Live() {
-		if !st.IsUntrusted(f.Device) {
-			d.Facts++
-		}
-	}
-	for _, x := range known.Exchanges {
-		if !st.IsUntrusted(x.Device) {
-			d.Exchanges++
-		}
-	}
-	for _, x := range jobs.Unassigned(known) {
-		if !st.IsUntrusted(x.Device) {
-			d.L3++
-		}
-	}
+	d.Facts, d.Exchanges, d.L3 = len(known.Live()), len(known.Exchanges), len(jobs.Unassigned(known))
 	d.Rules, d.Reflected = len(rules.InState(permanent.Active)), rules.ReflectedAt
 	d.L4 = FactStatements(records) > rules.Reflected
 	return d, nil

@@ -29,7 +29,7 @@ func (m Ops) ReflectionDue(ctx context.Context, p refs.Project) (bool, error) {
 
 // ReflectionDueIn is like [Ops.ReflectionDue] for records that are already loaded.
 func (m Ops) ReflectionDueIn(upper []state.UpperRecord) (bool, error) {
-	rules, err := state.FoldRules(upper, &facts.Set{}, state.Trust{Own: m.Refs.Device().ID})
+	rules, err := state.FoldRules(upper, &facts.Set{})
 	return err == nil && FactStatements(upper) > rules.Reflected, err
 }
 
@@ -58,7 +58,7 @@ const maxRecent = 60
 func recentFacts(in permanent.Input) (out []FactGroup) {
 	var list []facts.Fact
 	for _, f := range in.Facts.Live() {
-		if f.Trust >= facts.Assistant && in.Trusted(f.Device) && f.Shown() != "" {
+		if f.Trust >= facts.Assistant && f.Shown() != "" {
 			list = append(list, f)
 		}
 	}
@@ -138,11 +138,6 @@ func (m Ops) reflectionInput(ctx context.Context, p refs.Project, upper []state.
 		return in, err
 	}
 	in.Facts, in.Concepts, in.Rules = all.Facts, all.Concepts, all.Rules
-	trust, err := m.Trust(ctx)
-	if err != nil {
-		return in, err
-	}
-	in.Trusted = trust.Of
 	st, err := trusted.On(m.DB).State(ctx, p)
 	if err != nil {
 		return in, err
@@ -151,9 +146,6 @@ func (m Ops) reflectionInput(ctx context.Context, p refs.Project, upper []state.
 	for _, s := range st.Recent() {
 		if err := ctx.Err(); err != nil {
 			return in, err
-		}
-		if !trust.Of(s.Now().Stamp.Device) {
-			continue
 		}
 		found, err := m.ruleEvidence(ctx, p, s)
 		if err != nil {

@@ -102,7 +102,6 @@ type saver struct {
 	given      facts.Input
 	local      map[string]facts.Fact // by their names in the input
 	set        *facts.Set
-	trust      state.Trust
 	q          *revision.Quoted
 	out        SavedFacts
 	judgements []facts.Judgement
@@ -115,9 +114,6 @@ type saver struct {
 func (s *saver) prepare(ctx context.Context) (err error) {
 	project := s.rev.Project.ID
 	if s.set, err = revision.On(s.m.DB).Facts(ctx, project); err != nil {
-		return err
-	}
-	if s.trust, err = s.m.Trust(ctx); err != nil {
 		return err
 	}
 	st, err := trust.On(s.m.DB).State(ctx, project)
@@ -135,7 +131,7 @@ func (s *saver) prepare(ctx context.Context) (err error) {
 		}
 	}
 	for f := range s.set.All() {
-		if f.Session == session.ID && f.Live() && s.trust.Of(f.Device) {
+		if f.Session == session.ID && f.Live() {
 			s.factCount++
 		}
 	}
@@ -193,7 +189,7 @@ func (s *saver) addExchange(i int, g facts.InputExchange) {
 		f := facts.Fact{Session: x.Session, Kind: given.Kind, Text: given.Text, Reason: given.Reason,
 			Evidence: given.Evidence, Keywords: given.Keywords}
 		s.q.Check(&f)
-		_, known := stated(s.set, s.trust, f)
+		_, known := s.set.Fact(f.Name())
 		if !known && f.Verdict != facts.Rejected && s.o.MaxFacts > 0 && s.factCount >= s.o.MaxFacts {
 			f.Verdict, f.Notes = facts.Rejected, []string{fmt.Sprintf("facts.maxPerSession is %d", s.o.MaxFacts)}
 		}
@@ -232,7 +228,7 @@ func (s *saver) around(span [2]int, g facts.InputExchange) (best *facts.Exchange
 	}
 	for i := range s.set.Exchanges {
 		x := &s.set.Exchanges[i]
-		if x.Session == s.out.Session.ID && x.Generation == s.q.Point.Generation && s.trust.Of(x.Device) &&
+		if x.Session == s.out.Session.ID && x.Generation == s.q.Point.Generation &&
 			x.From <= span[0] && x.To >= span[1] && (best == nil || x.To-x.From < best.To-best.From) {
 			best = x
 		}
@@ -445,21 +441,15 @@ func adoptWitnesses(ctx context.Context, tx *refs.Tx, stage *refs.Stage, witness
 	return tx.Adopt(stage)
 }
 
-// isSaved reports whether trusted devices have stored an exchange and all its facts.
+// isSaved reports whether an exchange and all its facts are stored.
 func (s *saver) isSaved(x facts.Exchange) bool {
 	if !slices.ContainsFunc(s.set.Exchanges, func(k facts.Exchange) bool {
-		return k.Key() == x.Key() && s.trust.Of(k.Device)
+		return k.Key() == x.Key()
 	}) {
 		return false
 	}
 	return !slices.ContainsFunc(x.Facts, func(f facts.Fact) bool {
-		old, ok := stated(s.set, s.trust, f)
+		old, ok := s.set.Fact(f.Name())
 		return !ok || old.Removed
 	})
-}
-
-// stated returns the stored fact that is equal to f if a trusted device stated it.
-func stated(set *facts.Set, devices state.Trust, f facts.Fact) (facts.Fact, bool) {
-	old, ok := set.Fact(f.Name())
-	return old, ok && devices.Of(old.Device)
 }

@@ -64,11 +64,7 @@ func (m Ops) Questions(ctx context.Context, p refs.Project, session string, o Qu
 	if out.Session = st.Session(session); out.Session == nil {
 		return nil, &state.NotFoundError{What: "session", Name: session}
 	}
-	devices, err := m.Trust(ctx)
-	if err != nil {
-		return nil, err
-	}
-	all := slices.DeleteFunc(questionsIn(set, session, devices, o), func(q Question) bool { return o.Without[q.ID] })
+	all := slices.DeleteFunc(questionsIn(set, session, o), func(q Question) bool { return o.Without[q.ID] })
 	if len(all) == 0 {
 		return out, nil
 	}
@@ -101,12 +97,8 @@ func (m Ops) Unverified(ctx context.Context, p refs.Project) (out []string, err 
 	if err != nil {
 		return nil, err
 	}
-	devices, err := m.Trust(ctx)
-	if err != nil {
-		return nil, err
-	}
 	for _, s := range st.Recent() {
-		if len(questionsIn(set, s.ID, devices, QuestionOptions{})) > 0 {
+		if len(questionsIn(set, s.ID, QuestionOptions{})) > 0 {
 			out = append(out, s.ID)
 		}
 	}
@@ -115,7 +107,7 @@ func (m Ops) Unverified(ctx context.Context, p refs.Project) (out []string, err 
 
 // questionsIn returns the selected questions about a session, in the order of its messages: one about each live fact with
 // quotes, and one about each summary.
-func questionsIn(set *facts.Set, session string, devices state.Trust, o QuestionOptions) (out []Question) {
+func questionsIn(set *facts.Set, session string, o QuestionOptions) (out []Question) {
 	wanted := func(id string, v facts.Verdict) bool {
 		if len(o.IDs) > 0 {
 			return slices.Contains(o.IDs, id)
@@ -124,12 +116,12 @@ func questionsIn(set *facts.Set, session string, devices state.Trust, o Question
 	}
 	for i := range set.Exchanges {
 		x := &set.Exchanges[i]
-		if x.Session != session || x.Revoked != "" || !devices.Of(x.Device) {
+		if x.Session != session || x.Revoked != "" {
 			continue
 		}
 		for k := range x.Facts {
 			f := &x.Facts[k]
-			if f.Live() && len(f.Evidence) > 0 && devices.Of(f.Device) && wanted(f.ID, f.Verdict) {
+			if f.Live() && len(f.Evidence) > 0 && wanted(f.ID, f.Verdict) {
 				out = append(out, Question{ID: f.ID, Kind: string(f.Kind), Text: f.Text, Reason: f.Reason, Quotes: f.Evidence,
 					Notes: append([]string{}, f.Notes...), fact: f, exchange: x})
 			}
@@ -374,9 +366,6 @@ func (m Ops) SaveAnswers(ctx context.Context, n *Questionnaire, answers []facts.
 	s := saver{m: m, o: o, out: SavedFacts{Session: n.Session}, rev: state.Rev{Project: state.Project{ID: n.p}}}
 	var err error
 	if s.set, err = revision.On(m.DB).Facts(ctx, n.p); err != nil {
-		return v, err
-	}
-	if s.trust, err = m.Trust(ctx); err != nil {
 		return v, err
 	}
 	for _, a := range answers {

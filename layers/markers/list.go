@@ -45,7 +45,7 @@ func (m Ops) keepitsIn(ctx context.Context, st *state.State, rev state.Rev) ([]s
 		return nil, err
 	}
 	out := s.Keepits(compress.Input{Items: items}, p)
-	for _, v := range st.OwnVersionsOf(s) {
+	for _, v := range st.VersionsOf(s.ID) {
 		fates := v.MarkFates()
 		for i := range out {
 			switch kept, ok := fates[state.PlaceOf(out[i].Mark)]; {

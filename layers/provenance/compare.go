@@ -162,7 +162,7 @@ func (m Ops) PreviousVersion(ctx context.Context, rev state.Rev) (state.Rev, err
 		if x.ID == rev.Version.ID {
 			break
 		}
-		if x.Since == "" && (!x.Untrusted || rev.Version.Untrusted) {
+		if x.Since == "" {
 			last = x
 		}
 	}

@@ -61,7 +61,6 @@ type ancestry struct {
 	originals    map[objects.Hash]*Node
 	inputs       map[*Node][]objects.Hash
 	users        map[objects.Hash][]*Node // by input
-	untrusted    map[objects.Hash]bool    // originals that only untrusted devices have
 	points       map[string][]objects.Hash
 	session      map[*Node]string // of an original
 	names        map[objects.Hash]string
@@ -74,7 +73,7 @@ type ancestry struct {
 func (m Ops) ancestry(ctx context.Context) (*ancestry, error) {
 	a := &ancestry{
 		versions: map[objects.Hash][]*Node{}, compositions: map[objects.Hash][]*Node{}, originals: map[objects.Hash]*Node{},
-		inputs: map[*Node][]objects.Hash{}, users: map[objects.Hash][]*Node{}, untrusted: map[objects.Hash]bool{},
+		inputs: map[*Node][]objects.Hash{}, users: map[objects.Hash][]*Node{},
 		points: map[string][]objects.Hash{}, session: map[*Node]string{},
 		names: map[objects.Hash]string{}, records: map[objects.Hash]*Node{}, text: map[*Node]objects.Hash{},
 		base: map[*Node]objects.Hash{}, followers: map[objects.Hash][]*Node{},
@@ -100,10 +99,9 @@ func (a *ancestry) add(p state.Project, st *state.State) {
 	for _, s := range st.Sessions {
 		for i := range s.Points {
 			q := &s.Points[i]
-			if a.originals[q.Original] != nil && (s.UntrustedDevice != "" || !a.untrusted[q.Original]) {
+			if a.originals[q.Original] != nil {
 				continue
 			}
-			a.untrusted[q.Original] = s.UntrustedDevice != "" // the original of a trusted device has precedence
 			name := records.ShortID(s.ID) + ":original"
 			if q.Original != s.Now().Original {
 				name += fmt.Sprintf(" (messages 1-%d)", q.Scan.Values)

@@ -160,7 +160,7 @@ func (s *mentionFinder) beforeVersion(st *state.State, v *records.Version) (bool
 			break
 		}
 		// removed versions count, because the log shows them
-		if x.Session == v.Session && x.Since == "" && (!x.Untrusted || v.Untrusted) {
+		if x.Session == v.Session && x.Since == "" {
 			last = x
 		}
 	}

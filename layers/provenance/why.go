@@ -33,7 +33,6 @@ type Reason struct {
 	Trust   string    `json:"trust,omitempty"`
 	Device  string    `json:"device,omitempty"`  // id of the device that recorded it
 	By      string    `json:"by,omitempty"`      // name of the device
-	Trusted bool      `json:"trusted"`           // the device is trusted here
 	Revoked string    `json:"revoked,omitempty"` // why it is hidden
 	Notes   []string  `json:"notes"`
 	Time    time.Time `json:"time,omitzero"`
@@ -43,11 +42,7 @@ type Reason struct {
 
 // Why returns the reason for rev: the thing with everything it is based on.
 func (m Ops) Why(ctx context.Context, rev state.Rev) (*Reason, error) {
-	trust, err := m.Trust(ctx)
-	if err != nil {
-		return nil, err
-	}
-	w := &explainer{m: m, trust: trust, names: map[string]string{}, seen: map[string]*Reason{}}
+	w := &explainer{m: m, names: map[string]string{}, seen: map[string]*Reason{}}
 	devices, err := devices.On(m.DB).Devices(ctx)
 	if err != nil {
 		return nil, err
@@ -61,7 +56,6 @@ func (m Ops) Why(ctx context.Context, rev state.Rev) (*Reason, error) {
 // An explainer collects reasons.
 type explainer struct {
 	m     Ops
-	trust state.Trust
 	names map[string]string  // of devices
 	seen  map[string]*Reason // sessions, which many things share
 }
@@ -69,7 +63,7 @@ type explainer struct {
 // setDevice sets the device of a reason.
 func (w *explainer) setDevice(r *Reason, device string) *Reason {
 	if r.Device = device; device != "" {
-		r.By, r.Trusted = w.names[device], w.trust.Of(device)
+		r.By = w.names[device]
 		if r.By == "" {
 			r.By = device[:min(8, len(device))]
 		}
@@ -101,7 +95,7 @@ func (w *explainer) explain(ctx context.Context, rev state.Rev) (*Reason, error)
 		return s, err
 	}
 	out := &Reason{Kind: string(rev.Kind), Name: records.ShortID(rev.Session.ID) + ":" + string(rev.Kind),
-		Session: rev.Session.ID, Trusted: s.Trusted, Revoked: s.Revoked, Next: []*Reason{s}}
+		Session: rev.Session.ID, Revoked: s.Revoked, Next: []*Reason{s}}
 	if rev.Kind == state.IsL1 {
 		out.Trust, out.Notes = "tool", []string{"computed from the clean transcript alone"}
 		return out, nil
@@ -234,7 +228,7 @@ func (w *explainer) fact(ctx context.Context, p refs.Project, f facts.Fact, whol
 	for i, e := range f.Evidence {
 		by := checked[0].By(i)
 		n := &Reason{Kind: "message", Name: fmt.Sprintf("%s#%d", records.ShortID(f.Session), e.Message), Text: e.Quote,
-			Session: f.Session, Trusted: out.Trusted, Missing: by == ""}
+			Session: f.Session, Missing: by == ""}
 		if by != "" {
 			n.Trust = speakerTrust(by, f.Kind)
 			n.note("said by %s", by)
@@ -345,7 +339,7 @@ func (w *explainer) version(ctx context.Context, rev state.Rev) (*Reason, error)
 	out.Trust = leastTrust(segs)
 	for _, h := range v.Derivation.Witnesses {
 		out.Next = append(out.Next, &Reason{Kind: "witness", Name: "b3:" + h.Short(), Trust: facts.Assistant.String(),
-			Trusted: out.Trusted, Notes: []string{"request to a model, or its answer"}})
+			Notes: []string{"request to a model, or its answer"}})
 	}
 	for _, b := range st.Versions {
 		if s := st.Session(b.Session); v.Source != "" && b.ID == v.Base && s != nil {
@@ -426,7 +420,7 @@ func (w *explainer) composition(ctx context.Context, rev state.Rev) (*Reason, er
 	}
 	for _, h := range c.Derivation.Inputs[min(len(c.Parts), len(c.Derivation.Inputs)):] {
 		out.Next = append(out.Next, &Reason{Kind: "facts", Name: "b3:" + h.Short(), Trust: facts.Assistant.String(),
-			Trusted: out.Trusted, Notes: []string{"the facts of its sessions"}})
+			Notes: []string{"the facts of its sessions"}})
 	}
 	return out, nil
 }

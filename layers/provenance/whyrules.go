@@ -49,7 +49,7 @@ func (w *explainer) quote(ctx context.Context, p refs.Project, word permanent.Qu
 	}
 	n := &Reason{Kind: "message", Name: fmt.Sprintf("%s#%d", records.ShortID(word.Session), word.Message),
 		Session: word.Session, Text: word.Text, Trust: facts.User.String(),
-		Time: word.Time, Trusted: s.Trusted, Revoked: s.Revoked, Next: []*Reason{s}}
+		Time: word.Time, Revoked: s.Revoked, Next: []*Reason{s}}
 	n.note("typed by the user")
 	return n, nil
 }
@@ -67,7 +67,7 @@ func (w *explainer) messages(ctx context.Context, rev state.Rev) (*Reason, error
 	if rev.From == rev.To {
 		name = fmt.Sprintf("%s#%d", records.ShortID(rev.Session.ID), rev.From)
 	}
-	out := &Reason{Kind: "messages", Name: name, Session: rev.Session.ID, Trusted: s.Trusted, Revoked: s.Revoked,
+	out := &Reason{Kind: "messages", Name: name, Session: rev.Session.ID, Revoked: s.Revoked,
 		Device: s.Device, By: s.By}
 	cited := map[int]bool{}
 	for n := rev.From; n <= min(rev.To, rev.From+maxMessages-1); n++ {
@@ -94,7 +94,7 @@ func (w *explainer) messages(ctx context.Context, rev state.Rev) (*Reason, error
 			done[part] = true
 			m := &Reason{Kind: "message", Name: fmt.Sprintf("%s#%d", records.ShortID(rev.Session.ID), n),
 				Session: rev.Session.ID, Text: knowledge.FirstWords(part.Text, 120), Trust: part.Speaker.Trust("").String(),
-				Trusted: s.Trusted, Revoked: s.Revoked, Notes: []string{"said by " + part.Speaker.String()}}
+				Revoked: s.Revoked, Notes: []string{"said by " + part.Speaker.String()}}
 			if m.Revoked == "" && part.Speaker == facts.ByTool {
 				if m.Revoked = from.In(n, n); m.Revoked == "" {
 					m.Revoked = from.Called(n)
@@ -113,7 +113,7 @@ func (w *explainer) messages(ctx context.Context, rev state.Rev) (*Reason, error
 
 // revokedMessages returns the messages of a session that came from revoked tools and hosts.
 func (w *explainer) revokedMessages(ctx context.Context, rev state.Rev) (trust.TaintedMessages, error) {
-	st, by, _, err := trust.On(w.m.DB).InForceOf(ctx, rev.Project.ID)
+	st, by, err := trust.On(w.m.DB).InForceOf(ctx, rev.Project.ID)
 	if err != nil {
 		return nil, err
 	}

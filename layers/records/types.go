@@ -151,9 +151,8 @@ type Version struct {
 	Revoked string    `json:"-"` // why it is hidden, "" if it is not
 	Used    Rehearsal `json:"-"`
 
-	Untrusted bool        `json:"-"` // made by an untrusted device
-	Shown     string      `json:"-"` // label and device, if another device has the same label
-	Key       lineage.Key `json:"-"` // of Derivation, once the version is part of a State
+	Shown string      `json:"-"` // label and device, if another device has the same label
+	Key   lineage.Key `json:"-"` // of Derivation, once the version is part of a State
 }
 
 // Purposes of versions that mem makes on its own.

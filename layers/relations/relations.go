@@ -79,7 +79,7 @@ func (m Ops) record(ctx context.Context, rev state.Rev, b records.RelationBody) 
 }
 
 // To returns the sessions of other projects related to a project, sorted by project and ID. It excludes removed and
-// revoked sessions and those of untrusted devices.
+// revoked sessions.
 func (m Ops) To(ctx context.Context, to refs.Project) (out []Relation, err error) {
 	projects, err := trust.On(m.DB).Projects(ctx)
 	if err != nil {
@@ -115,7 +115,7 @@ func (m Ops) from(ctx context.Context, p state.Project) (out []Relation, err err
 	}
 	for _, r := range st.Relations {
 		s := st.Session(r.Session)
-		if r.Removed || s == nil || !s.Shown() || s.UntrustedDevice != "" {
+		if r.Removed || s == nil || !s.Shown() {
 			continue
 		}
 		out = append(out, Relation{Session: s, From: p, To: r.To, Reason: r.Reason, Time: r.Time})

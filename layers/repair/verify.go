@@ -96,10 +96,10 @@ func (m Ops) checkProject(ctx context.Context, id refs.Project, full bool, c *Ch
 		fresh := state.NewState(id) // not from the cache, which is checked, too
 		records, err := tx.Records(ctx, nil)
 		if err == nil {
-			err = m.ApplyPurges(ctx, fresh, records)
+			err = fresh.ApplyPurges(records)
 		}
 		if err == nil {
-			records, err = m.Unpurged(ctx, id, records)
+			records, err = state.Unpurged(records)
 		}
 		if err != nil {
 			return err
@@ -296,7 +296,7 @@ func (l *lineageCheck) upper(records []facts.Record) {
 // checkFacts checks that the transcripts quoted by facts exist, and the questions and answers of models.
 func checkFacts(records []facts.Record, need func(string, objects.Hash),
 	input func(what, device string, deleted bool, h objects.Hash)) error {
-	set, err := facts.Fold(records, nil)
+	set, err := facts.Fold(records)
 	if err != nil {
 		return err
 	}

@@ -90,9 +90,6 @@ func (m Ops) Resolve(ctx context.Context, sc state.Scope, s string) (state.Rev, 
 	}
 	rev, err := m.ResolveSession(ctx, sc, name)
 	var missing *state.NotFoundError
-	if _, _, ok := devices.On(m.DB).DeviceSuffix(ctx, sub); ok && errors.As(err, &missing) && len(missing.Untrusted) == 1 {
-		rev, err = m.ResolveSession(ctx, sc, missing.Untrusted[0]) // abc1:v001~desk, of a session on untrusted devices only
-	}
 	if err != nil && errors.As(err, &missing) && isCommitPrefix(s) {
 		if commit, found := m.resolveCommitPrefix(ctx, sc, s); found == nil {
 			return commit, nil
@@ -158,23 +155,16 @@ func (m Ops) ResolveSession(ctx context.Context, sc state.Scope, name string) (s
 	var found []state.Rev
 	var near []string // sessions of the scope's project, or of all projects
 	inScope, known := false, false
-	base, device, hasDevice := devices.On(m.DB).DeviceSuffix(ctx, name)
-	var untrusted []string
 	err := m.Scoped(ctx, sc, func(p state.Project, st *state.State) bool {
 		var names []string
 		for _, s := range st.Sessions {
-			if how := s.Matches(name); how != "" && s.UntrustedDevice == "" {
+			if how := s.Matches(name); how != "" {
 				rev := state.Rev{Kind: state.IsSession, Project: p, Session: s, Hash: s.Now().Original, How: how}
 				if s.ID == name {
 					found = []state.Rev{rev}
 					return true
 				}
 				found = append(found, rev)
-			} else if one := s.Named(base, device); hasDevice && one != nil {
-				found = append(found, state.Rev{Kind: state.IsSession, Project: p, Session: one, Hash: one.Now().Original,
-					Device: device, How: one.Matches(base)})
-			} else if how != "" {
-				untrusted = append(untrusted, s.Name())
 			} else if s.Shown() && s.Parent() == "" {
 				names = append(names, s.Name())
 			}
@@ -196,7 +186,7 @@ func (m Ops) ResolveSession(ctx context.Context, sc state.Scope, name string) (s
 	found = preferSessions(preferShown(found))
 	switch len(found) {
 	case 0:
-		return state.Rev{}, &state.NotFoundError{What: "session", Name: name, Candidates: near, Untrusted: untrusted}
+		return state.Rev{}, &state.NotFoundError{What: "session", Name: name, Candidates: near}
 	case 1:
 		return found[0], nil
 	}
@@ -258,9 +248,6 @@ func (m Ops) resolveRecent(ctx context.Context, sc state.Scope, name string) (st
 	recent := st.Recent()
 	if back >= len(recent) {
 		missing := &state.NotFoundError{What: "session", Name: name}
-		if len(recent) == 0 {
-			missing.Untrusted = st.UntrustedSessions()
-		}
 		if n := len(recent); n > 0 {
 			missing.Candidates = []string{fmt.Sprintf("@~%d", n-1)}
 		}
@@ -299,17 +286,14 @@ func (m Ops) resolveVersion(ctx context.Context, rev state.Rev, sub string) (sta
 		return rev, err
 	}
 	versions := st.VersionsOf(rev.Session.ID)
-	means := meant(rev, versions)
-	if shown := selected(versions, means); strings.EqualFold(sub, "latest") && len(shown) > 0 {
-		return m.At(ctx, rev, shown[len(shown)-1])
+	if strings.EqualFold(sub, "latest") && len(versions) > 0 {
+		return m.At(ctx, rev, versions[len(versions)-1])
 	}
 	label, device, _ := strings.Cut(normalLabel(devices.On(m.DB).WithDevice(ctx, sub)), "~")
-	found := m.labelled(st.AllVersionsOf(rev.Session.ID), label, device, means) // hidden ones included
+	found := m.labelled(st.AllVersionsOf(rev.Session.ID), label, device) // hidden ones included
 	switch len(found) {
 	case 0:
-		return rev, noVersion(rev, sub, versions, func(v *records.Version) bool {
-			return v.Untrusted && v.Label == label && device == ""
-		})
+		return rev, noVersion(rev, sub, versions)
 	case 1:
 		return m.At(ctx, rev, found[0])
 	}
@@ -320,26 +304,16 @@ func (m Ops) resolveVersion(ctx context.Context, rev state.Rev, sub string) (sta
 	return rev, &state.AmbiguousError{What: "version", Name: sub, Candidates: names}
 }
 
-// meant returns which versions match a name without a device: those of the device in the revision, if there are any,
-// else those of trusted devices.
-func meant(rev state.Rev, versions []*records.Version) func(*records.Version) bool {
-	by := func(v *records.Version) bool { return rev.Device != "" && strings.HasPrefix(v.Device, rev.Device) }
-	if slices.ContainsFunc(versions, by) {
-		return by
-	}
-	return func(v *records.Version) bool { return !v.Untrusted }
-}
-
 // selected returns the versions for which ok is true.
 func selected(versions []*records.Version, ok func(*records.Version) bool) []*records.Version {
 	return slices.DeleteFunc(slices.Clone(versions), func(v *records.Version) bool { return !ok(v) })
 }
 
-// labelled returns the versions with a label, of a device or those that means accepts. Of several it prefers those
-// that are shown, and that of this device.
-func (m Ops) labelled(all []*records.Version, label, device string, means func(*records.Version) bool) []*records.Version {
+// labelled returns the versions with a label, of any device if device is "". Of several it prefers those that are shown,
+// and that of this device.
+func (m Ops) labelled(all []*records.Version, label, device string) []*records.Version {
 	found := selected(all, func(v *records.Version) bool {
-		return v.Label == label && (device == "" && means(v) || device != "" && strings.HasPrefix(v.Device, device))
+		return v.Label == label && strings.HasPrefix(v.Device, device)
 	})
 	if shown := selected(found, func(v *records.Version) bool { return !v.Deleted }); len(shown) > 0 {
 		found = shown
@@ -351,15 +325,11 @@ func (m Ops) labelled(all []*records.Version, label, device string, means func(*
 	return found
 }
 
-// noVersion returns the error for a name without a version. untrusted reports whether an untrusted device made a
-// version.
-func noVersion(rev state.Rev, name string, versions []*records.Version, untrusted func(*records.Version) bool) error {
+// noVersion returns the error for a name without a version.
+func noVersion(rev state.Rev, name string, versions []*records.Version) error {
 	missing := &state.NotFoundError{What: "version", Name: name, Of: records.ShortID(rev.Session.ID)}
 	for _, v := range versions {
 		missing.Candidates = append(missing.Candidates, v.Name())
-		if untrusted(v) {
-			missing.Untrusted = append(missing.Untrusted, records.ShortID(rev.Session.ID)+":"+v.Name())
-		}
 	}
 	return missing
 }
@@ -377,8 +347,7 @@ func (m Ops) resolveLabel(ctx context.Context, sc state.Scope, label string) (st
 		var rev state.Rev
 		err := m.Scoped(ctx, sc, func(p state.Project, st *state.State) bool {
 			if s := st.Session(sc.Last.ID); s != nil {
-				rev = state.Rev{Kind: state.IsSession, Project: p, Session: s, Device: sc.Last.UntrustedDevice,
-					How: "of the session named last"}
+				rev = state.Rev{Kind: state.IsSession, Project: p, Session: s, How: "of the session named last"}
 			}
 			return rev.Session != nil
 		})
@@ -423,10 +392,9 @@ func (m Ops) resolveComposition(ctx context.Context, sc state.Scope, s string) (
 	}
 	var found []state.Rev
 	var homes []string // projects with such a composition
-	qualified := devices.On(m.DB).WithDevice(ctx, name)
 	err := m.Scoped(ctx, sc, func(p state.Project, st *state.State) bool {
 		for i := len(st.Compositions) - 1; i >= 0; i-- {
-			if c := st.Compositions[i]; (c.Name == name || c.Name == qualified) && !c.Deleted {
+			if c := st.Compositions[i]; c.Name == name && !c.Deleted {
 				found = append(found, state.Rev{Kind: state.IsComposition, Project: p, Composition: c, Hash: c.Derivation.Output,
 					How: "name of a composition"})
 			}

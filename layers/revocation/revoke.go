@@ -23,7 +23,7 @@ func (m Ops) Revocations(ctx context.Context, p refs.Project) ([]trusted.Revocat
 	if err != nil {
 		return nil, err
 	}
-	return trusted.On(m.DB).RevocationsOf(ctx, st)
+	return trusted.Revocations(st.Revokes), nil
 }
 
 // NormalOrigin returns a source in the form of records: a host has no scheme, path or final dot.
@@ -68,15 +68,11 @@ func (m Ops) Revoke(ctx context.Context, p state.Project, b records.RevokeBody, 
 	if err != nil {
 		return out, err
 	}
-	now, err := trusted.On(m.DB).RevocationsOf(ctx, st)
-	if err != nil {
-		return out, err
-	}
-	now = trusted.InForce(now)
+	now := trusted.Revocations(st.Revokes)
 	then := slices.DeleteFunc(slices.Clone(now), func(r trusted.Revocation) bool { return r.Origin == src })
 	out.Already = b.Revoked != (len(then) == len(now))
 	if b.Revoked {
-		then = append(then, trusted.Revocation{Origin: src, Reason: b.Reason, Device: m.Refs.Device().ID, InForce: true})
+		then = append(then, trusted.Revocation{Origin: src, Reason: b.Reason, Device: m.Refs.Device().ID})
 		slices.SortFunc(then, func(a, b trusted.Revocation) int { return a.Compare(b.Origin) })
 	}
 	if out.Changed, err = m.changed(ctx, p, st, now, then); err != nil {
@@ -181,16 +177,12 @@ func (m Ops) hiddenElsewhere(ctx context.Context, st *state.State,
 		if !slices.Contains(there.PartsFrom(), st.Project) {
 			continue
 		}
-		all, err := trusted.On(m.DB).RevocationsOf(ctx, there)
-		if err != nil {
-			return nil, err
-		}
 		from, err := trusted.On(m.DB).Foreigns(ctx, there)
 		if err != nil {
 			return nil, err
 		}
 		from = slices.DeleteFunc(from, func(f trusted.Foreign) bool { return f.St.Project == st.Project })
-		marked, err := trusted.On(m.DB).Marked(ctx, there, trusted.InForce(all),
+		marked, err := trusted.On(m.DB).Marked(ctx, there, trusted.Revocations(there.Revokes),
 			append(from, trusted.Foreign{St: st, By: by}))
 		if err != nil {
 			return nil, err
@@ -213,11 +205,7 @@ func (m Ops) hiddenUpper(ctx context.Context, p refs.Project, st *state.State,
 	if err != nil {
 		return nil, err
 	}
-	trust, err := m.Trust(ctx)
-	if err != nil {
-		return nil, err
-	}
-	k, err := trusted.On(m.DB).FoldUpper(ctx, records, trust, st, by)
+	k, err := trusted.On(m.DB).FoldUpper(ctx, records, st, by)
 	if err != nil {
 		return nil, err
 	}

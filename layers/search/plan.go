@@ -27,14 +27,13 @@ type searchPlan struct {
 	ctx   context.Context
 	p     refs.Project
 	st    *state.State
-	trust state.Trust
 	upper trust.UpperState
 	by    []trust.Revocation
 	plan  index.Plan
 	at    map[string]int // of sessions in plan
 }
 
-// searchPlan returns the sources of the index of a project: data of trusted devices that is neither hidden nor revoked.
+// searchPlan returns the sources of the index of a project: data that is neither hidden nor revoked.
 func (m Ops) searchPlan(ctx context.Context, p refs.Project) (index.Plan, error) {
 	s := &searchPlan{m: m, ctx: ctx, p: p, at: map[string]int{}}
 	bare, err := trust.On(m.DB).Bare(ctx, p)
@@ -54,14 +53,7 @@ func (m Ops) searchPlan(ctx context.Context, p refs.Project) (index.Plan, error)
 	if s.st, err = trust.On(m.DB).Outline(ctx, p); err != nil {
 		return s.plan, err
 	}
-	if s.trust, err = m.Trust(ctx); err != nil {
-		return s.plan, err
-	}
-	all, err := trust.On(m.DB).RevocationsOf(ctx, s.st)
-	if err != nil {
-		return s.plan, err
-	}
-	s.by = trust.InForce(all)
+	s.by = trust.Revocations(s.st.Revokes)
 	records, err := m.Upper(ctx, p)
 	if err != nil {
 		return s.plan, err
@@ -74,7 +66,7 @@ func (m Ops) searchPlan(ctx context.Context, p refs.Project) (index.Plan, error)
 
 func (s *searchPlan) gather() error {
 	for _, x := range s.st.Sessions {
-		if x.Shown() && s.trust.Of(x.Now().Stamp.Device) {
+		if x.Shown() {
 			if err := s.session(x); err != nil {
 				return err
 			}
@@ -82,14 +74,14 @@ func (s *searchPlan) gather() error {
 	}
 	for _, v := range s.st.Versions {
 		n, ok := s.at[v.Session]
-		if ok && !v.Deleted && v.Revoked == "" && s.trust.Of(v.Device) {
+		if ok && !v.Deleted && v.Revoked == "" {
 			s.addDerived("v/"+v.ID.String(), n, v.Derivation.Output,
 				index.Doc{Class: index.Version, Time: v.Time.Unix(), Name: v.Name()})
 		}
 	}
 	seen := map[string]bool{}
 	for _, c := range slices.Backward(s.st.Compositions) {
-		if seen[c.Name] || c.Deleted || c.Revoked != "" || !s.trust.Of(c.Device) {
+		if seen[c.Name] || c.Deleted || c.Revoked != "" {
 			continue
 		}
 		seen[c.Name] = true
@@ -171,13 +163,13 @@ func (s *searchPlan) topics(session string) (out []string) {
 		}
 	}
 	for _, c := range s.upper.Concepts.Live() {
-		if slices.Contains(c.Sessions, session) && s.trust.Of(c.Device) && c.Revoked == "" {
+		if slices.Contains(c.Sessions, session) && c.Revoked == "" {
 			add(c.Name)
 			add(c.Topic)
 		}
 	}
 	for _, x := range s.upper.Facts.LiveExchanges(session) {
-		if x.Revoked == "" && s.trust.Of(x.Device) {
+		if x.Revoked == "" {
 			add(x.Topic)
 		}
 	}
@@ -236,7 +228,7 @@ func (s *searchPlan) addTexts(name string, session int, docs []index.Doc) {
 func (s *searchPlan) addFacts() {
 	of := map[string][]index.Doc{}
 	for f := range s.upper.Facts.All() {
-		if !f.Live() || !s.trust.Of(f.Device) {
+		if !f.Live() {
 			continue
 		}
 		n := 0
@@ -299,7 +291,7 @@ func (s *searchPlan) shows(ids []string) bool {
 func (s *searchPlan) addKnowledge() {
 	var docs []index.Doc
 	for _, c := range s.upper.Concepts.Live() {
-		if c.Revoked == "" && s.trust.Of(c.Device) && s.shows(c.Sessions) {
+		if c.Revoked == "" && s.shows(c.Sessions) {
 			text := strings.TrimSpace(strings.Join([]string{c.Name, c.Topic, c.Summary, strings.Join(c.Keywords, " "),
 				strings.Join(c.Files, " ")}, "\n"))
 			if c.Doubt != "" {
@@ -312,7 +304,7 @@ func (s *searchPlan) addKnowledge() {
 	s.addTexts("concepts", -1, docs)
 	docs = nil
 	for _, r := range s.upper.Rules.Rules {
-		if r.InForce() && s.trust.Of(r.Device) {
+		if r.InForce() {
 			text := r.Text
 			if r.Problem != "" {
 				text += "\n" + r.Problem

@@ -96,12 +96,8 @@ func (m Ops) suggested(ctx context.Context, x Suggestion, left, share int) (Sugg
 		out.Version, out.Tokens, out.Rev = "original", n, name+":original"
 		return out, nil
 	}
-	trust, err := m.Trust(ctx)
-	if err != nil {
-		return out, err
-	}
 	versions := slices.DeleteFunc(st.VersionsOf(x.Session.ID), func(v *records.Version) bool {
-		return v.Deleted || v.Revoked != "" || !trust.Of(v.Device) || v.TokensOut > share || v.TokensOut < max(leastSuggested, share/leastUsed)
+		return v.Deleted || v.Revoked != "" || v.TokensOut > share || v.TokensOut < max(leastSuggested, share/leastUsed)
 	})
 	if len(versions) > 0 {
 		v := slices.MaxFunc(versions, func(a, b *records.Version) int { return a.TokensOut - b.TokensOut })

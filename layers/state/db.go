@@ -117,13 +117,9 @@ type NotFoundError struct {
 	Name       string
 	Of         string   // the session that has no such version; "" for other things
 	Candidates []string // similar names
-	Untrusted  []string // things of untrusted devices with this name, as they are named here
 }
 
 func (e *NotFoundError) Error() string {
-	if len(e.Untrusted) > 0 {
-		return fmt.Sprintf("'%s' is a %s of a device that is not trusted", e.Name, e.What)
-	}
 	if e.Of != "" {
 		return fmt.Sprintf("'%s' is not a %s of %s", e.Name, e.What, e.Of)
 	}

@@ -4,15 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/memvcs/mem/layers/records"
-	"github.com/memvcs/mem/refs"
 	"github.com/memvcs/mem/refs/sealed"
 )
 
-// Trust has the devices that the user trusts. The data of others is listed, but never injected or promoted.
+// Trust has the devices that the user trusts. The lanes of others stay outside the state.
 type Trust struct {
 	Own     string
 	Trusted map[string]bool
@@ -39,11 +37,10 @@ func (m *DB) Trust(ctx context.Context) (Trust, error) {
 // PlaceLanes moves the lanes of trusted devices in and those of untrusted devices out.
 func (m *DB) PlaceLanes(ctx context.Context) error {
 	trust, err := m.Trust(ctx)
-	if err == nil {
-		err = m.Refs.Place(ctx, trust.Of)
+	if err != nil {
+		return err
 	}
-	m.Outlines.Clear()
-	return err
+	return m.Refs.Place(ctx, trust.Of)
 }
 
 // A Device is an installation of mem with data in this memory.
@@ -85,24 +82,4 @@ func (m *DB) Members() (out []sealed.Member, err error) {
 		out = append(out, v.Keyring().Members...)
 	}
 	return out, err
-}
-
-// UntrustedAt returns the untrusted devices among those of tips, sorted.
-func (m *DB) UntrustedAt(ctx context.Context, p refs.Project, tips []refs.Tip) ([]string, error) {
-	own := m.Refs.Device().ID
-	if p == refs.Home || !slices.ContainsFunc(tips, func(t refs.Tip) bool { return t.Device != own }) {
-		return nil, nil
-	}
-	trust, err := m.Trust(ctx)
-	if err != nil {
-		return nil, err
-	}
-	var out []string
-	for _, t := range tips {
-		if !trust.Of(t.Device) {
-			out = append(out, t.Device)
-		}
-	}
-	slices.Sort(out)
-	return out, nil
 }

@@ -10,15 +10,9 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// trustedOnly are the kinds of records that have no effect if their device is not trusted.
-var trustedOnly = []string{records.KindName, records.KindRelation, records.KindKeepit, records.KindUse}
-
 // Apply adds one record to the state.
 func (st *State) Apply(r refs.Record) error {
 	if st.Purged != nil && st.Purged.Hides(r.Kind, StampOf(r), r.Body) {
-		return nil
-	}
-	if slices.Contains(trustedOnly, r.Kind) && st.IsUntrusted(r.Device) {
 		return nil
 	}
 	switch r.Kind {
@@ -37,11 +31,10 @@ func (st *State) Apply(r refs.Record) error {
 		})
 	case records.KindComposition:
 		return ApplyTo(r, func(b records.Composition) {
-			b.Name = st.nameBy(b.Name, r.Device)
 			st.Stored.Compositions = append(st.Stored.Compositions, StoredItem[records.Composition]{StampOf(r), r.Time, &b})
 		})
 	case records.KindSet:
-		return ApplyTo(r, func(b records.SetBody) { st.assign(assignment{st.assignedBy(b, r.Device), StampOf(r)}) })
+		return ApplyTo(r, func(b records.SetBody) { st.assign(assignment{b, StampOf(r)}) })
 	case records.KindName:
 		return ApplyTo(r, func(b records.NameBody) { st.name(StoredNaming{b, StampOf(r)}) })
 	case records.KindRelation:
@@ -68,14 +61,8 @@ func (st *State) Apply(r refs.Record) error {
 func (st *State) Finish() {
 	Order(st.Sessions, func(a, b **Session) int { return cmp.Compare((*a).ID, (*b).ID) })
 	for _, s := range st.Sessions {
-		st.separateUntrusted(s)
 		Order(s.Points, func(a, b *records.Point) int { return a.Stamp.Compare(b.Stamp) })
-		Order(s.UntrustedPoints, func(a, b *records.Point) int { return a.Stamp.Compare(b.Stamp) })
 		s.settle()
-		s.UntrustedDevice = ""
-		if d := s.Now().Stamp.Device; st.IsUntrusted(d) {
-			s.UntrustedDevice = d
-		}
 		s.Deleted, s.Overrides, s.Renamed, s.Tags = false, nil, "", nil
 	}
 	Order(st.Keepits, func(a, b *override) int { return a.First.Compare(b.First) })
@@ -94,7 +81,6 @@ func (st *State) Finish() {
 	st.Versions = slices.Grow(st.Versions[:0], len(st.Stored.Versions))
 	for _, v := range st.Stored.Versions {
 		v.Body.ID, v.Body.Device, v.Body.Time, v.Body.Deleted = v.Stamp.Record, v.Stamp.Device, v.Time, false
-		v.Body.Untrusted = st.IsUntrusted(v.Stamp.Device)
 		st.Versions = append(st.Versions, v.Body)
 	}
 	st.Compositions = slices.Grow(st.Compositions[:0], len(st.Stored.Compositions))
@@ -131,16 +117,8 @@ func (st *State) applySets() {
 			if s := st.Session(name); s != nil {
 				s.Deleted = a.Value
 			}
-		case untrustedTarget + "session":
-			if s := st.Session(name); s != nil && s.UntrustedDevice != "" {
-				s.Deleted = a.Value
-			}
 		case "version":
 			if v := versions[name]; v != nil {
-				v.Deleted = a.Value
-			}
-		case untrustedTarget + "version":
-			if v := versions[name]; v != nil && v.Untrusted {
 				v.Deleted = a.Value
 			}
 		case "composition":
@@ -155,10 +133,6 @@ func (st *State) applyProject(r refs.Record) error {
 	return ApplyTo(r, func(b records.ProjectBody) {
 		if b.Name == "" {
 			return // it names nothing, in any order of records
-		}
-		if st.IsUntrusted(r.Device) {
-			st.ClaimedName.claim(StampOf(r), b)
-			return
 		}
 		if s := StampOf(r); s.Compare(st.NameStamp) > 0 {
 			st.Name, st.Identity, st.NameStamp = strings.Map(onLine, b.Name), b.Identity, s
@@ -215,16 +189,13 @@ func (st *State) assign(a assignment) { keepLast(&st.Sets, &st.setAt, a) }
 func (a assignment) key() (string, records.Stamp) { return a.Field + "\x00" + a.Target, a.Stamp }
 
 // NameVersions sets the names under which versions are shown: the label, with the device if another device has the same
-// label or the device is not trusted. A pull never changes what a bare label means on the device own.
+// label. A pull never changes what a bare label means on the device own.
 func (st *State) NameVersions(own string) {
 	type name struct{ session, label string }
 	devices := map[name]string{}
 	twice := map[name]bool{}
 	for _, v := range st.Versions {
 		n := name{v.Session, v.Label}
-		if v.Untrusted {
-			continue // it is always shown with its device
-		}
 		if d, ok := devices[n]; ok && d != v.Device {
 			twice[n] = true
 		}
@@ -232,7 +203,7 @@ func (st *State) NameVersions(own string) {
 	}
 	for _, v := range st.Versions {
 		v.Shown = ""
-		if v.Untrusted || v.Device != own && twice[name{v.Session, v.Label}] {
+		if v.Device != own && twice[name{v.Session, v.Label}] {
 			v.Shown = v.Label + "~" + v.Device[:8]
 		}
 	}

@@ -63,7 +63,7 @@ func (st *State) Tags() []Tag {
 		switch v := versions[name]; {
 		case kind == "session" && st.Session(name) != nil:
 			out = append(out, Tag{Name: n.Name, Session: st.Session(name)})
-		case kind == "version" && v != nil && !v.Untrusted && st.Session(v.Session) != nil:
+		case kind == "version" && v != nil && st.Session(v.Session) != nil:
 			out = append(out, Tag{n.Name, st.Session(v.Session), v})
 		}
 	}

@@ -22,9 +22,6 @@ func TestNewest(t *testing.T) {
 				p.Parent = "another"
 			}
 			s := &Session{ID: fmt.Sprintf("%02d-%d", rng.IntN(100), i), Points: []records.Point{p}, Deleted: rng.IntN(4) == 0}
-			if rng.IntN(5) == 0 {
-				s.UntrustedDevice = "phone"
-			}
 			st.Sessions = append(st.Sessions, s)
 		}
 		var want *Session

@@ -15,7 +15,7 @@ import (
 // updated from there, so neither depends on the other.
 
 // stateVersion is the version of both files; another one is rebuilt.
-const stateVersion = 20
+const stateVersion = 21
 
 // Fold returns the state of a project in a transaction. It reads and updates the cache.
 func (m *DB) Fold(ctx context.Context, tx *refs.Tx, p refs.Project) (*State, error) {
@@ -68,28 +68,17 @@ func (m *DB) FoldOutline(ctx context.Context, tx *refs.Tx, p refs.Project) (*Sta
 		st.Index()
 		return st, nil
 	}
-	var home []refs.Tip // another process may have changed which devices the user trusts
-	err := m.Refs.View(ctx, refs.Home, func(tx *refs.Tx) error { home = tx.Tips(); return nil })
-	if err != nil {
-		return nil, err
-	}
 	if x, ok := m.Outlines.Load(p); ok {
-		if was := x.(outlined); slices.Equal(was.st.Tips, h.tips) && slices.Equal(was.home, home) {
-			return was.st, nil
+		if was := x.(*State); slices.Equal(was.Tips, h.tips) {
+			return was, nil
 		}
 	}
 	st, err := m.outlineAt(ctx, h, p)
 	if err == nil {
 		st.Index() // before several goroutines read the state
-		m.Outlines.Store(p, outlined{st, home})
+		m.Outlines.Store(p, st)
 	}
 	return st, err
-}
-
-// An outlined is an outline with the tips of [refs.Home] before it was read.
-type outlined struct {
-	st   *State
-	home []refs.Tip
 }
 
 func (m *DB) outlineAt(ctx context.Context, h *history, p refs.Project) (*State, error) {
@@ -99,22 +88,13 @@ func (m *DB) outlineAt(ctx context.Context, h *history, p refs.Project) (*State,
 		st = NewState(p)
 	}
 	st.Purged = NewPurges(st.Purges)
-	same, err := m.SameTrust(ctx, p, st.PurgeDevices(), st.IgnoredPurgeDevices)
-	if err != nil {
-		return nil, err
-	}
-	strangers, err := m.UntrustedAt(ctx, p, h.tips)
-	if err != nil {
-		return nil, err
-	}
-	same = same && slices.Equal(st.Untrusted, strangers)
-	if slices.Equal(st.Tips, h.tips) && same {
+	if slices.Equal(st.Tips, h.tips) {
 		st.Finish()
 		st.NameVersions(m.Refs.Device().ID)
 		return st, nil
 	}
 	records, follows, err := h.after(ctx, st.Tips)
-	if err == nil && follows && len(st.Tips) > 0 && (!same || slices.ContainsFunc(records, isPurge)) {
+	if err == nil && follows && len(st.Tips) > 0 && slices.ContainsFunc(records, isPurge) {
 		records, _, err = h.after(ctx, nil) // records that were applied before may be hidden now
 		follows = false
 	}
@@ -124,8 +104,7 @@ func (m *DB) outlineAt(ctx context.Context, h *history, p refs.Project) (*State,
 	if !follows {
 		st = NewState(p)
 	}
-	st.Untrusted = strangers
-	if err := m.ApplyPurges(ctx, st, records); err != nil {
+	if err := st.ApplyPurges(records); err != nil {
 		return nil, err
 	}
 	for _, r := range records {
@@ -144,46 +123,14 @@ func NewState(p refs.Project) *State {
 
 func isPurge(r refs.Record) bool { return r.Kind == records.KindPurge }
 
-// ApplyPurges has a state omit what the purges among records name. Purges of untrusted devices have no effect; their
-// devices are listed in IgnoredPurgeDevices.
-func (m *DB) ApplyPurges(ctx context.Context, st *State, records []refs.Record) error {
+// ApplyPurges has a state omit what the purges among records name.
+func (st *State) ApplyPurges(records []refs.Record) error {
 	all, err := PurgesIn(records)
 	if err != nil || len(all) == 0 {
 		return err
 	}
-	if st.Purges, err = m.trustedPurges(ctx, st.Project, all); err != nil {
-		return err
-	}
-	st.IgnoredPurgeDevices = nil
-	for _, q := range all {
-		if !slices.ContainsFunc(st.Purges, func(h StoredPurge) bool { return h.Stamp == q.Stamp }) {
-			st.IgnoredPurgeDevices = append(st.IgnoredPurgeDevices, q.Stamp.Device)
-		}
-	}
-	st.Purged = NewPurges(st.Purges)
+	st.Purges, st.Purged = all, NewPurges(all)
 	return nil
-}
-
-// PurgeDevices returns the devices whose purges take effect.
-func (st *State) PurgeDevices() []string {
-	var out []string
-	for _, q := range st.Purges {
-		out = append(out, q.Stamp.Device)
-	}
-	return out
-}
-
-// SameTrust reports whether the devices in applied are still trusted, and those in ignored still are not.
-func (m *DB) SameTrust(ctx context.Context, p refs.Project, applied, ignored []string) (bool, error) {
-	if len(applied)+len(ignored) == 0 || p == refs.Home {
-		return true, nil
-	}
-	trust, err := m.Trust(ctx)
-	if err != nil {
-		return false, err
-	}
-	return !slices.ContainsFunc(applied, func(d string) bool { return !trust.Of(d) }) &&
-		!slices.ContainsFunc(ignored, trust.Of), nil
 }
 
 func (m *DB) bulksAt(ctx context.Context, h *history, p refs.Project) (*Bulks, error) {
@@ -230,12 +177,10 @@ func (b *Bulks) Apply(r refs.Record) error {
 // Fill sets the fields that the outline omits.
 func (st *State) Fill(b *Bulks) {
 	for _, s := range st.Sessions {
-		for _, points := range [][]records.Point{s.Points, s.UntrustedPoints} {
-			for i := range points {
-				p := &points[i]
-				x := b.Of[p.Stamp.Record]
-				p.Typed, p.Scan.Queue = x.typed, x.queue
-			}
+		for i := range s.Points {
+			p := &s.Points[i]
+			x := b.Of[p.Stamp.Record]
+			p.Typed, p.Scan.Queue = x.typed, x.queue
 		}
 	}
 	for _, v := range st.Versions {
@@ -360,10 +305,6 @@ func (st *State) Code(c *records.Codec) {
 	records.List(c, &st.Costs, func(k *records.Cost) { k.Code(c) })
 	records.List(c, &st.Revokes, func(r *StoredRevoke) { r.code(c) })
 	records.List(c, &st.Purges, func(q *StoredPurge) { q.code(c) })
-	c.Words(&st.IgnoredPurgeDevices)
-	c.Words(&st.Untrusted)
-	records.Word(c, &st.ClaimedName.Name)
-	st.ClaimedName.Stamp.Code(c)
 }
 
 func (i *StoredItem[T]) code(c *records.Codec) {

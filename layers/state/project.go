@@ -18,7 +18,7 @@ type Names struct {
 	Changed bool
 }
 
-const namesVersion = 2
+const namesVersion = 3
 
 func (m *DB) ReadNames() *Names {
 	n := &Names{}
@@ -50,9 +50,6 @@ func (n *Names) code(c *records.Codec) {
 		CodeTips(c, &x.Tips)
 		records.Word(c, &x.Name)
 		records.Word(c, &x.Identity)
-		c.Words(&x.PurgeDevices)
-		c.Words(&x.IgnoredPurgeDevices)
-		c.Words(&x.Untrusted)
 		n.Of[*id] = x
 	})
 }
@@ -79,3 +76,6 @@ func (m *DB) nameProject(ctx context.Context, tx *refs.Tx) (kind string, body an
 	}
 	return records.KindProject, records.ProjectBody{Identity: st.Identity, Name: st.Name}, nil
 }
+
+// AsProject returns the project of a state.
+func (st *State) AsProject() Project { return Project{st.Project, st.Name, st.Identity} }

@@ -148,19 +148,7 @@ func PurgesIn(records []refs.Record) (out []StoredPurge, err error) {
 	return out, nil
 }
 
-// trustedPurges returns the purges that take effect here: those of this device and of trusted devices.
-func (m *DB) trustedPurges(ctx context.Context, p refs.Project, all []StoredPurge) ([]StoredPurge, error) {
-	if len(all) == 0 || p == refs.Home {
-		return all, nil
-	}
-	trust, err := m.Trust(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return slices.DeleteFunc(slices.Clone(all), func(q StoredPurge) bool { return !trust.Of(q.Stamp.Device) }), nil
-}
-
-// purgesOf returns the purges of a project that take effect.
+// purgesOf returns the purges of a project.
 func (m *DB) purgesOf(ctx context.Context, tx *refs.Tx, p refs.Project) (*Purges, error) {
 	up, err := m.upperRecords(ctx, tx, p, upperLayers)
 	if err != nil {
@@ -174,18 +162,12 @@ func (m *DB) purgesOf(ctx context.Context, tx *refs.Tx, p refs.Project) (*Purges
 		}
 	}
 	all, err := PurgesIn(records)
-	if err == nil {
-		all, err = m.trustedPurges(ctx, p, all)
-	}
 	return NewPurges(all), err
 }
 
 // Unpurged returns records without the hidden ones.
-func (m *DB) Unpurged(ctx context.Context, p refs.Project, records []refs.Record) ([]refs.Record, error) {
+func Unpurged(records []refs.Record) ([]refs.Record, error) {
 	all, err := PurgesIn(records)
-	if err == nil {
-		all, err = m.trustedPurges(ctx, p, all)
-	}
 	if err != nil || len(all) == 0 {
 		return records, err
 	}

@@ -85,11 +85,7 @@ func (r Rev) Hidden() bool {
 // contain their own text and are made again when needed.
 func (st *State) Users(rev Rev) []string {
 	var names []string
-	guest := rev.Session != nil && rev.Session.UntrustedDevice != "" || rev.Version != nil && rev.Version.Untrusted
 	for _, c := range st.Compositions {
-		if !guest && st.IsUntrusted(c.Device) {
-			continue // an untrusted device cannot prevent a removal
-		}
 		if c.Deleted || c.Tier != "" || rev.Kind == IsComposition || slices.Contains(names, c.Name) {
 			continue
 		}
@@ -141,7 +137,6 @@ type Rev struct {
 	Commit      string
 	From, To    int // of messages
 	Fact        *facts.Fact
-	Device      string // the device in the name of the session, or the start of its ID; "" for none
 	How         string // how the name was resolved, for display
 }
 
@@ -178,12 +173,11 @@ func (s *Session) Matches(name string) string {
 // Shown reports whether the session is in the lists.
 func (s *Session) Shown() bool { return !s.Deleted && s.Revoked == "" }
 
-// Recent returns the sessions of a state, the newest first, without subagents, deleted and hidden ones, and those of
-// untrusted devices.
+// Recent returns the sessions of a state, the newest first, without subagents, deleted and hidden ones.
 func (st *State) Recent() []*Session {
 	var out []*Session
 	for _, s := range st.Sessions {
-		if s.Shown() && s.Parent() == "" && s.UntrustedDevice == "" {
+		if s.Shown() && s.Parent() == "" {
 			out = append(out, s)
 		}
 	}
@@ -202,7 +196,7 @@ func (st *State) Newest() *Session {
 				continue
 			}
 		}
-		if s.Shown() && s.Parent() == "" && s.UntrustedDevice == "" {
+		if s.Shown() && s.Parent() == "" {
 			best = s
 		}
 	}
@@ -225,19 +219,6 @@ func (st *State) AllVersionsOf(session string) []*records.Version {
 		}
 	}
 	return out
-}
-
-// OwnVersionsOf returns the versions of a session that commands list and choose from, see [Session.TrustedVersions].
-func (st *State) OwnVersionsOf(s *Session) []*records.Version {
-	return s.TrustedVersions(st.VersionsOf(s.ID))
-}
-
-// TrustedVersions returns versions without those of untrusted devices, unless only such devices have the session.
-func (s *Session) TrustedVersions(all []*records.Version) []*records.Version {
-	if s.UntrustedDevice != "" {
-		return all
-	}
-	return slices.DeleteFunc(slices.Clone(all), func(v *records.Version) bool { return v.Untrusted })
 }
 
 // PointOf returns the growth point with that content, or else the session as it is now.

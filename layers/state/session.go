@@ -3,6 +3,7 @@ package state
 import (
 	"cmp"
 	"fmt"
+	"github.com/memvcs/mem/layers/transcript"
 	"slices"
 
 	"github.com/memvcs/mem/layers/records"
@@ -125,4 +126,34 @@ func (st *State) markNamesakes() {
 			first[title] = s
 		}
 	}
+}
+
+// Name returns the name of a session in lists: the start of its ID.
+func (s *Session) Name() string { return records.ShortID(s.ID) }
+
+// SeenElsewhere reports whether a typed message is in another session or in a composition. If it is in none, it is
+// recorded as the session's.
+func (st *State) SeenElsewhere(k transcript.Key, session string) bool {
+	if st.Typed == nil {
+		st.Typed = map[transcript.Key]string{}
+		for _, c := range st.Compositions {
+			for _, k := range c.Typed {
+				st.Typed[k] = "composition " + c.Name
+			}
+		}
+		for _, s := range st.Sessions {
+			for _, p := range s.Points {
+				for _, t := range p.Typed {
+					if _, ok := st.Typed[t.Key]; !ok {
+						st.Typed[t.Key] = s.ID
+					}
+				}
+			}
+		}
+	}
+	first, ok := st.Typed[k]
+	if !ok {
+		st.Typed[k] = session
+	}
+	return ok && first != session
 }

@@ -16,29 +16,26 @@ import (
 // A State is the content of a project: a pure function of the records of its lanes, in any order. It is cached, and
 // updated from the records that arrived since.
 type State struct {
-	Format              int
-	Tips                []refs.Tip
-	Project             refs.Project
-	Name                string
-	Identity            string
-	NameStamp           records.Stamp
-	Sessions            []*Session             // by id
-	Versions            []*records.Version     // in the order of records
-	Compositions        []*records.Composition // in the order of records
-	Stored              storedLists            // Versions and Compositions with their stamps
-	Sets                []assignment           // the last of each target and field
-	Names               []StoredNaming         // the last of each slot
-	Relations           []StoredRelation       // the last of each slot, in the order of records
-	Keepits             []override             // the last of each text
-	Uses                []StoredUse            // in the order of records
-	Paths               []StoredPath           // of the home project only, in the order of records
-	Costs               []records.Cost         // of the home project only, sorted
-	Revokes             []StoredRevoke         // in the order of records
-	Unknown             int                    // the number of records of unknown kinds
-	Purges              []StoredPurge          // those that take effect, in the order of records
-	IgnoredPurgeDevices []string               // the devices of the other purges, which are not trusted
-	Untrusted           []string               // devices with a lane that are not trusted, sorted: see untrusted.go
-	ClaimedName         claimedName
+	Format       int
+	Tips         []refs.Tip
+	Project      refs.Project
+	Name         string
+	Identity     string
+	NameStamp    records.Stamp
+	Sessions     []*Session             // by id
+	Versions     []*records.Version     // in the order of records
+	Compositions []*records.Composition // in the order of records
+	Stored       storedLists            // Versions and Compositions with their stamps
+	Sets         []assignment           // the last of each target and field
+	Names        []StoredNaming         // the last of each slot
+	Relations    []StoredRelation       // the last of each slot, in the order of records
+	Keepits      []override             // the last of each text
+	Uses         []StoredUse            // in the order of records
+	Paths        []StoredPath           // of the home project only, in the order of records
+	Costs        []records.Cost         // of the home project only, sorted
+	Revokes      []StoredRevoke         // in the order of records
+	Unknown      int                    // the number of records of unknown kinds
+	Purges       []StoredPurge          // in the order of records
 
 	bulk       *Bulks // nil in an outline
 	ByID       map[string]*Session
@@ -87,17 +84,15 @@ type StoredItem[T any] struct {
 
 // A Session is one conversation.
 type Session struct {
-	ID              string
-	Points          []records.Point    // growth points, in the order of records; see Now
-	Deleted         bool               // removed from the lists; its bytes remain
-	Renamed         string             // the title that the user gave it, "" for none
-	Tags            []string           // sorted
-	UntrustedPoints []records.Point    // of untrusted devices, if a trusted one has the session too; they have no effect
-	UntrustedDevice string             // the device of Now if only untrusted devices have the session, else ""
-	Revoked         string             // why it is hidden, "" if it is not
-	Overrides       []records.Override // of its markers, in the order of their first records
-	Used            records.Rehearsal
-	Namesake        bool // another session has the same title in its transcript
+	ID        string
+	Points    []records.Point    // growth points, in the order of records; see Now
+	Deleted   bool               // removed from the lists; its bytes remain
+	Renamed   string             // the title that the user gave it, "" for none
+	Tags      []string           // sorted
+	Revoked   string             // why it is hidden, "" if it is not
+	Overrides []records.Override // of its markers, in the order of their first records
+	Used      records.Rehearsal
+	Namesake  bool // another session has the same title in its transcript
 
 	NowAt int // the position of Now in Points
 }
@@ -208,20 +203,10 @@ type Bulks struct {
 	Of   map[objects.Hash]Bulk
 }
 
-// A claimedName is the name that untrusted devices give to a project.
-type claimedName struct {
-	Name  string
-	Stamp records.Stamp
-}
-
-// A StoredName is the name of a project at some tips. It is valid while the same devices are trusted: see
-// [DB.SameTrust].
+// A StoredName is the name of a project at some tips.
 type StoredName struct {
-	Tips                []refs.Tip
-	Name, Identity      string
-	PurgeDevices        []string
-	IgnoredPurgeDevices []string
-	Untrusted           []string
+	Tips           []refs.Tip
+	Name, Identity string
 }
 
 // Purges is an index of purges.
@@ -233,10 +218,4 @@ type Purges struct {
 	Acked    map[string]bool  // device and sum of the purges that a device has applied
 	Ids      map[string]bool  // keys of the messages that are deleted as a whole
 	Parts    map[string]bool  // keys of these and of the messages that are deleted in part
-}
-
-// IsUntrusted reports whether a device is not trusted.
-func (st *State) IsUntrusted(device string) bool {
-	_, found := slices.BinarySearch(st.Untrusted, device)
-	return found
 }

@@ -16,17 +16,17 @@ import (
 )
 
 // FoldConcepts returns the concepts of a project. known has the facts of the project.
-func FoldConcepts(records []UpperRecord, known *facts.Set, trust Trust) (*concepts.Set, error) {
-	return concepts.Fold(Statements(records, concepts.Kind, concepts.KindAssign, concepts.KindSet), known, trust.Of)
+func FoldConcepts(records []UpperRecord, known *facts.Set) (*concepts.Set, error) {
+	return concepts.Fold(Statements(records, concepts.Kind, concepts.KindAssign, concepts.KindSet), known)
 }
 
 // FoldFacts returns the facts of a project.
-func FoldFacts(records []UpperRecord, trust Trust) (*facts.Set, error) {
+func FoldFacts(records []UpperRecord) (*facts.Set, error) {
 	var mine []facts.Record
 	for _, r := range records {
 		mine = append(mine, facts.Record{Kind: r.Kind, Device: r.Stamp.Device, Body: r.Body, Time: r.Time})
 	}
-	return facts.Fold(mine, trust.Of)
+	return facts.Fold(mine)
 }
 
 // lastingCells returns the cells of a record about concepts or rules.
@@ -101,9 +101,8 @@ func voidCell(record, what string) Cell {
 }
 
 // FoldRules returns the rules of a project. known has the facts of the project.
-func FoldRules(records []UpperRecord, known *facts.Set, trust Trust) (*permanent.Set, error) {
-	return permanent.Fold(Statements(records, permanent.Kind, permanent.KindAct, permanent.KindReflect), known,
-		trust.Of, nil)
+func FoldRules(records []UpperRecord, known *facts.Set) (*permanent.Set, error) {
+	return permanent.Fold(Statements(records, permanent.Kind, permanent.KindAct, permanent.KindReflect), known, nil)
 }
 
 // Families returns a function that maps a session to the name of its conversation. Sessions with the same typed message
@@ -123,9 +122,6 @@ func (st *State) Families() func(string) string {
 	}
 	first := map[transcript.Key]string{}
 	for _, s := range st.Sessions {
-		if s.UntrustedDevice != "" {
-			continue // otherwise an untrusted device could make two conversations of the user one
-		}
 		if up := s.Parent(); up != "" {
 			join(s.ID, up)
 		}

@@ -46,10 +46,10 @@ func (st *State) Named() []*records.Composition {
 	return out
 }
 
-// Made returns the version that a derivation of this device or a trusted one made, nil if there is none.
+// Made returns the version that a derivation made, nil if there is none.
 func (st *State) Made(k lineage.Key) *records.Version {
 	for _, v := range slices.Backward(st.Versions) {
-		if !v.Deleted && !v.Untrusted && v.Key == k {
+		if !v.Deleted && v.Key == k {
 			return v
 		}
 	}

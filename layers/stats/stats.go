@@ -46,7 +46,7 @@ func (m Ops) Of(ctx context.Context, projects []state.Project, zone *time.Locati
 	for i, p := range projects {
 		st := states[i]
 		for _, s := range st.Sessions {
-			if s.Parent() != "" && s.Shown() && s.UntrustedDevice == "" {
+			if s.Parent() != "" && s.Shown() {
 				out.Subagents++
 			}
 		}
@@ -128,7 +128,7 @@ func (out *Stats) addVersions(st *state.State, s *state.Session, used *used, p s
 	out.Largest[len(out.Largest)-1].Stored = stored
 	row := SessionStorage{Session: s.ID, Project: string(p.ID), Title: s.Title(), Bytes: s.Now().Size, Stored: stored}
 	bounds, _ := ratioBands()
-	for _, v := range st.OwnVersionsOf(s) {
+	for _, v := range st.VersionsOf(s.ID) {
 		i := slices.IndexFunc(bounds, func(b float64) bool { return v.Ratio <= b })
 		out.Ratios[i].Versions++
 		out.Ratios[i].Tokens += v.TokensOut

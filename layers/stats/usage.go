@@ -105,7 +105,7 @@ func (m Ops) Spending(ctx context.Context, projects []state.Project, by string, 
 // oldestFirst returns the sessions that count, subagents included, the oldest first.
 func oldestFirst(st *state.State) (out []*state.Session) {
 	for _, s := range st.Sessions {
-		if s.Shown() && s.UntrustedDevice == "" {
+		if s.Shown() {
 			out = append(out, s)
 		}
 	}

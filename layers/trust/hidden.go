@@ -57,11 +57,7 @@ func (m Ops) Foreigns(ctx context.Context, st *state.State) (out []Foreign, err 
 		if f.St, err = m.Bare(ctx, p); err != nil {
 			return nil, err
 		}
-		all, err := m.RevocationsOf(ctx, f.St)
-		if err != nil {
-			return nil, err
-		}
-		if f.By = InForce(all); len(f.By) > 0 {
+		if f.By = Revocations(f.St.Revokes); len(f.By) > 0 {
 			out = append(out, f)
 		}
 	}
@@ -83,11 +79,7 @@ func (m Ops) Bare(ctx context.Context, p refs.Project) (st *state.State, err err
 
 // withRevoked returns a state in which hidden items are marked, and st itself if nothing is hidden.
 func (m Ops) withRevoked(ctx context.Context, st *state.State) (*state.State, error) {
-	all, err := m.RevocationsOf(ctx, st)
-	if err != nil {
-		return nil, err
-	}
-	by := InForce(all)
+	by := Revocations(st.Revokes)
 	from, err := m.Foreigns(ctx, st)
 	if err != nil || len(by)+len(from) == 0 {
 		return st, err
@@ -318,11 +310,11 @@ func (m Ops) LeaveOut(ctx context.Context, p refs.Project, s *state.Session, h o
 	if err != nil {
 		return nil, err
 	}
-	all, err := m.RevocationsOf(ctx, st)
-	if err != nil || len(InForce(all)) == 0 {
-		return nil, err
+	by := Revocations(st.Revokes)
+	if len(by) == 0 {
+		return nil, nil
 	}
-	t := &taint{m: m, st: st, by: InForce(all)}
+	t := &taint{m: m, st: st, by: by}
 	if why := t.session(s); why != "" {
 		return nil, &RevokedError{records.ShortID(s.ID), why}
 	}

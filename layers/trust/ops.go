@@ -1,4 +1,4 @@
-// Package trust returns the state of a project without data that is revoked or comes from untrusted devices.
+// Package trust returns the state of a project without revoked data.
 package trust
 
 import "github.com/memvcs/mem/layers/state"

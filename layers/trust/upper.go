@@ -22,47 +22,43 @@ type UpperState struct {
 
 // Folded folds the records of the upper layers of a project.
 func (m Ops) Folded(ctx context.Context, p refs.Project, records []state.UpperRecord) (UpperState, error) {
-	st, by, trust, err := m.InForceOf(ctx, p)
+	st, by, err := m.InForceOf(ctx, p)
 	if err != nil {
 		return UpperState{}, err
 	}
-	return m.FoldUpper(ctx, records, trust, st, by)
+	return m.FoldUpper(ctx, records, st, by)
 }
 
 // KnownFacts folds only the facts.
 func (m Ops) KnownFacts(ctx context.Context, p refs.Project, records []state.UpperRecord) (*facts.Set, error) {
-	st, by, trust, err := m.InForceOf(ctx, p)
+	st, by, err := m.InForceOf(ctx, p)
 	if err != nil {
 		return nil, err
 	}
-	known, err := state.FoldFacts(records, trust)
+	known, err := state.FoldFacts(records)
 	if err != nil {
 		return nil, err
 	}
 	return known, (&taint{m: m, st: st, by: by}).facts(ctx, known)
 }
 
-// InForceOf returns the revocations in force in a project, with its state and the trusted devices.
-func (m Ops) InForceOf(ctx context.Context, p refs.Project) (st *state.State, by []Revocation, trust state.Trust,
-	err error) {
-	if trust, err = m.Trust(ctx); err != nil {
-		return nil, nil, trust, err
-	}
+// InForceOf returns the revocations of a project, with its state.
+func (m Ops) InForceOf(ctx context.Context, p refs.Project) (st *state.State, by []Revocation, err error) {
 	if st, err = m.Bare(ctx, p); err != nil {
-		return nil, nil, trust, err
+		return nil, nil, err
 	}
-	return st, InForce(Revocations(st.Revokes, trust.Of)), trust, nil
+	return st, Revocations(st.Revokes), nil
 }
 
 // FoldUpper folds the records of the upper layers of a project and marks what revocations hide.
-func (m Ops) FoldUpper(ctx context.Context, records []state.UpperRecord, trust state.Trust, st *state.State,
+func (m Ops) FoldUpper(ctx context.Context, records []state.UpperRecord, st *state.State,
 	by []Revocation) (out UpperState, err error) {
-	if out.Facts, err = state.FoldFacts(records, trust); err != nil {
+	if out.Facts, err = state.FoldFacts(records); err != nil {
 		return out, err
 	}
 	var whole *concepts.Set // without revocations
 	if len(by) > 0 {
-		if whole, err = state.FoldConcepts(records, out.Facts, trust); err != nil {
+		if whole, err = state.FoldConcepts(records, out.Facts); err != nil {
 			return out, err
 		}
 	}
@@ -70,12 +66,12 @@ func (m Ops) FoldUpper(ctx context.Context, records []state.UpperRecord, trust s
 	if err := t.facts(ctx, out.Facts); err != nil {
 		return out, err
 	}
-	if out.Concepts, err = state.FoldConcepts(records, out.Facts, trust); err != nil {
+	if out.Concepts, err = state.FoldConcepts(records, out.Facts); err != nil {
 		return out, err
 	}
 	t.concepts(out.Concepts, whole)
 	statements := state.Statements(records, permanent.Kind, permanent.KindAct, permanent.KindReflect)
-	out.Rules, err = permanent.Fold(statements, out.Facts, trust.Of, t.word)
+	out.Rules, err = permanent.Fold(statements, out.Facts, t.word)
 	return out, err
 }
 

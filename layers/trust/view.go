@@ -90,16 +90,7 @@ func (m Ops) LogOf(ctx context.Context, rev state.Rev) ([]refs.Entry, error) {
 
 // nameOf returns the project with an ID, from the known names or else from its outline.
 func (m Ops) nameOf(ctx context.Context, id refs.Project, tips []refs.Tip, known *state.Names) (state.Project, error) {
-	n := known.Of[id]
-	same, err := m.SameTrust(ctx, id, n.PurgeDevices, n.IgnoredPurgeDevices)
-	if err != nil {
-		return state.Project{}, err
-	}
-	strangers, err := m.UntrustedAt(ctx, id, tips)
-	if err != nil {
-		return state.Project{}, err
-	}
-	if same && slices.Equal(n.Untrusted, strangers) && len(tips) > 0 && slices.Equal(n.Tips, tips) {
+	if n := known.Of[id]; len(tips) > 0 && slices.Equal(n.Tips, tips) {
 		return state.Project{ID: id, Name: n.Name, Identity: n.Identity}, nil
 	}
 	st, err := m.Outline(ctx, id)
@@ -107,8 +98,7 @@ func (m Ops) nameOf(ctx context.Context, id refs.Project, tips []refs.Tip, known
 		return state.Project{}, err
 	}
 	p := st.AsProject()
-	known.Of[id] = state.StoredName{Tips: st.Tips, Name: p.Name, Identity: p.Identity, PurgeDevices: st.PurgeDevices(),
-		IgnoredPurgeDevices: st.IgnoredPurgeDevices, Untrusted: st.Untrusted}
+	known.Of[id] = state.StoredName{Tips: st.Tips, Name: p.Name, Identity: p.Identity}
 	known.Changed = true
 	return p, nil
 }

@@ -86,14 +86,12 @@ type Membership struct {
 	Concept *Concept // nil: none
 	Reason  string
 	Time    time.Time
-	trusted bool // a trusted device assigned it
 }
 
 // A Set contains the concepts of a project.
 type Set struct {
 	Concepts []*Concept // in the order of creation, also those that are not live
 
-	trusted  func(device string) bool // nil: all are
 	byRecord map[string]*Concept
 	members  map[string]Membership // by "session/..." and "exchange/..."; the member may be unknown
 }
@@ -110,69 +108,54 @@ func (s *Set) Live() []*Concept {
 	return out
 }
 
-// LiveTrusted returns the live concepts of trusted devices by label.
-func (s *Set) LiveTrusted() []*Concept {
-	return slices.DeleteFunc(s.Live(), func(c *Concept) bool { return !s.trusts(c.Device) })
-}
-
-// MembershipOf returns the membership of an exchange: its own, or else that of its session. An assignment by an
-// untrusted device does not replace one by a trusted device.
+// MembershipOf returns the membership of an exchange: its own, or else that of its session.
 func (s *Set) MembershipOf(exchange, session string) Membership {
-	whole := s.SessionMembership(session)
-	if m, ok := s.members["exchange/"+exchange]; ok && (m.trusted || !whole.trusted) {
+	if m, ok := s.members["exchange/"+exchange]; ok {
 		return m
 	}
-	return whole
+	return s.SessionMembership(session)
 }
 
 // SessionMembership returns the membership of a session as a whole.
 func (s *Set) SessionMembership(session string) Membership { return s.members["session/"+session] }
 
-// Unassigned returns the live exchanges without a concept, in the order of time. An untrusted device does not assign
-// exchanges of a trusted one.
+// Unassigned returns the live exchanges without a concept, in the order of time.
 func (s *Set) Unassigned(known *facts.Set) []*facts.Exchange {
 	return slices.DeleteFunc(liveExchanges(known), func(x *facts.Exchange) bool {
-		m := s.MembershipOf(x.ID, x.Session)
-		return m.Concept != nil && (m.trusted || !s.trusts(x.Device))
+		return s.MembershipOf(x.ID, x.Session).Concept != nil
 	})
 }
-
-func (s *Set) trusts(device string) bool { return s.trusted == nil || s.trusted(device) }
 
 // ByRecord returns the concept that a record created, nil if there is none.
 func (s *Set) ByRecord(id string) *Concept { return s.byRecord[id] }
 
-// NextLabel returns the label for a new concept. It is above all labels from trusted devices, so only devices that have
-// not synchronised choose the same one. An untrusted device cannot use up the numbers.
+// NextLabel returns the label for a new concept. It is above all others, so only devices that have not
+// synchronised choose the same one.
 func (s *Set) NextLabel() string { return s.LabelAfter(0) }
 
 // LabelAfter returns the label that follows the next n labels.
 func (s *Set) LabelAfter(n int) string {
 	last := 0
 	for _, c := range s.Concepts {
-		if s.trusts(c.Device) {
-			last = max(last, labelNumber(c.Label))
-		}
+		last = max(last, labelNumber(c.Label))
 	}
 	return labelOf(last + 1 + n)
 }
 
 // Find returns the concepts that name may stand for: a label (c001), a label with a device (c001~d3f1), an id such as
-// c:9f2c61ab, or a name. A label without a device means the concept of this device if there is one. Concepts of
-// untrusted devices are found only by their id and by their label with the device.
+// c:9f2c61ab, or a name. A label without a device means the concept of this device if there is one.
 func (s *Set) Find(name, device string) []*Concept {
 	label, of, _ := strings.Cut(name, "~")
 	var found []*Concept
 	for _, c := range s.Concepts {
 		if c.Record == name || isID(name) && strings.HasPrefix(c.Record, strings.TrimPrefix(name, "c:")) ||
-			labelNumber(label) > 0 && labelNumber(c.Label) == labelNumber(label) && strings.HasPrefix(c.Device, of) &&
-				(of != "" || s.trusts(c.Device)) {
+			labelNumber(label) > 0 && labelNumber(c.Label) == labelNumber(label) && strings.HasPrefix(c.Device, of) {
 			found = append(found, c)
 		}
 	}
 	if len(found) == 0 {
 		for _, c := range s.Concepts {
-			if c.Live() && s.trusts(c.Device) && strings.EqualFold(c.Name, name) {
+			if c.Live() && strings.EqualFold(c.Name, name) {
 				found = append(found, c)
 			}
 		}
@@ -184,14 +167,14 @@ func (s *Set) Find(name, device string) []*Concept {
 	return found
 }
 
-// DisplayLabel returns the label by which a device can name the concept: c002, or c002~d3f1a2b4 if its device is not
-// trusted or a concept of another trusted device has the same label.
+// DisplayLabel returns the label by which a device can name the concept: c002, or c002~d3f1a2b4 if a concept of
+// another device has the same label.
 func (s *Set) DisplayLabel(c *Concept, device string) string {
 	if c.Device == device {
 		return c.Label
 	}
-	same := func(o *Concept) bool { return o != c && o.Label == c.Label && s.trusts(o.Device) }
-	if !s.trusts(c.Device) || slices.ContainsFunc(s.Concepts, same) {
+	same := func(o *Concept) bool { return o != c && o.Label == c.Label }
+	if slices.ContainsFunc(s.Concepts, same) {
 		return c.Label + "~" + c.Device[:min(8, len(c.Device))]
 	}
 	return c.Label

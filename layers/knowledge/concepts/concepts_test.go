@@ -41,7 +41,7 @@ func known(t testing.TB, lines ...string) *facts.Set {
 		}
 		records = append(records, facts.Record{Kind: facts.KindExchange, Device: "d", Body: b})
 	}
-	s, err := facts.Fold(records, nil)
+	s, err := facts.Fold(records)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +50,7 @@ func known(t testing.TB, lines ...string) *facts.Set {
 
 func fold(t testing.TB, known *facts.Set, records ...Record) *Set {
 	t.Helper()
-	s, err := Fold(records, known, nil)
+	s, err := Fold(records, known)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -246,7 +246,7 @@ func FuzzFold(f *testing.F) {
 	f.Add(Kind, []byte(`{"label":"c99999999999999999999"}`))
 	f.Fuzz(func(t *testing.T, kind string, body []byte) {
 		a := record(t, 1, "d", Kind, Definition{Label: "c001", Name: "A"})
-		s, err := Fold([]Record{a, {Kind: kind, ID: "00000002ff", Lamport: 2, Device: "e", Body: body}}, &facts.Set{}, nil)
+		s, err := Fold([]Record{a, {Kind: kind, ID: "00000002ff", Lamport: 2, Device: "e", Body: body}}, &facts.Set{})
 		if err != nil {
 			return
 		}
@@ -259,100 +259,6 @@ func FuzzFold(f *testing.F) {
 		}
 		s.NextLabel()
 	})
-}
-
-// TestUntrusted lets a device that is not trusted speak of concepts: it changes its own alone, and puts nothing into those of others.
-func TestUntrusted(t *testing.T) {
-	t.Parallel()
-	have := known(t, "s1 mine a.go w", "s2 other b.go w")
-	have.Exchanges[1].Device = "evil"
-	member := "exchange/" + have.Exchanges[1].Key().String()
-	records := []Record{
-		record(t, 1, "d", Kind, Definition{Label: "c001", Name: "Prices"}), record(t, 2, "evil", Kind, Definition{Label: "c002", Name: "Evil"}),
-	}
-	own, evil := records[0].ID, records[1].ID
-	records = append(records,
-		record(t, 3, "evil", KindSet, Change{Concept: own, Field: "name", Value: "run this"}), record(t, 4, "evil", KindSet, Change{Concept: own, Field: "removed", Value: "true"}),
-		record(t, 5, "evil", KindSet, Change{Concept: evil, Field: "name", Value: "Evil too"}), record(t, 6, "evil", KindAssign, Assignment{Member: member, Concept: own}),
-		record(t, 7, "d", KindAssign, Assignment{Member: "session/s1", Concept: own}), record(t, 8, "evil", KindAssign, Assignment{Member: "session/s1", Concept: evil}),
-		record(t, 9, "d", KindAssign, Assignment{Member: "session/s2", Concept: own}))
-	for range 2 {
-		s, err := Fold(records, have, func(d string) bool { return d == "d" })
-		if err != nil {
-			t.Fatal(err)
-		}
-		c := s.Concepts[0]
-		if c.Name != "Prices" || c.Removed || strings.Join(c.Files, ",") != "a.go" || len(c.Exchanges) != 1 {
-			t.Errorf("the concept of a trusted device: %+v", c)
-		}
-		if s.Concepts[1].Name != "Evil too" || len(s.Concepts[1].Exchanges) != 0 {
-			t.Errorf("its own: %+v", s.Concepts[1])
-		}
-		slices.Reverse(records)
-	}
-}
-
-// TestUntrustedMerge merges a concept of an untrusted device into one of a trusted device: its assignments stay outside.
-func TestUntrustedMerge(t *testing.T) {
-	t.Parallel()
-	have := known(t, "s1 mine a.go w", "s2 other b.go w")
-	own := record(t, 1, "d", Kind, Definition{Label: "c001", Name: "Prices"})
-	evil := record(t, 2, "evil", Kind, Definition{Label: "c002", Name: "Evil"})
-	merged := record(t, 3, "evil", KindSet, Change{Concept: evil.ID, Field: "into", Value: own.ID})
-	records := []Record{own, evil, merged,
-		record(t, 4, "evil", KindAssign, Assignment{Member: "session/s1", Concept: evil.ID}),
-		record(t, 5, "evil", KindAssign,
-			Assignment{Member: "exchange/" + have.Exchanges[1].Key().String(), Concept: evil.ID})}
-	s, err := Fold(records, have, func(d string) bool { return d == "d" })
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := s.Concepts[0]
-	if len(c.Sessions) != 0 || len(c.Exchanges) != 0 || !c.Updated.Equal(c.Created) {
-		t.Errorf("the concept of a trusted device has %q and %q, updated %v", c.Sessions, c.Exchanges, c.Updated)
-	}
-	if got := s.Unassigned(have); len(got) != 2 {
-		t.Errorf("%d exchanges are unassigned, want 2", len(got))
-	}
-}
-
-// TestUntrustedAssignment assigns an exchange of a trusted device: it still counts as unassigned.
-func TestUntrustedAssignment(t *testing.T) {
-	t.Parallel()
-	have := known(t, "s1 mine a.go w", "s2 other b.go w")
-	have.Exchanges[0].Device, have.Exchanges[1].Device = "d", "evil"
-	evil := record(t, 1, "evil", Kind, Definition{Label: "c001", Name: "Evil"})
-	records := []Record{evil, record(t, 2, "evil", KindAssign, Assignment{Member: "session/s1", Concept: evil.ID}),
-		record(t, 3, "evil", KindAssign, Assignment{Member: "session/s2", Concept: evil.ID})}
-	unassigned := func() (out []string) {
-		s, err := Fold(records, have, func(d string) bool { return d == "d" })
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, x := range s.Unassigned(have) {
-			out = append(out, x.Session)
-		}
-		return out
-	}
-	if got := unassigned(); len(got) != 1 || got[0] != "s1" {
-		t.Errorf("unassigned: %q, want s1", got)
-	}
-	records = append(records, record(t, 4, "d", KindAssign, Assignment{Member: "session/s1", Concept: evil.ID}))
-	if got := unassigned(); len(got) != 0 {
-		t.Errorf("unassigned after the user assigned it: %q", got)
-	}
-
-	own := record(t, 5, "d", Kind, Definition{Label: "c002", Name: "Prices"})
-	records = append(records, own, record(t, 6, "d", KindAssign, Assignment{Member: "session/s1", Concept: own.ID}),
-		record(t, 7, "evil", KindAssign,
-			Assignment{Member: "exchange/" + have.Exchanges[0].Key().String(), Concept: evil.ID}))
-	s, err := Fold(records, have, func(d string) bool { return d == "d" })
-	if err != nil {
-		t.Fatal(err)
-	}
-	if c := s.ByRecord(own.ID); len(c.Exchanges) != 1 {
-		t.Errorf("an untrusted device moved an exchange out of %+v", c)
-	}
 }
 
 // TestLongMerge folds chains and circles of merges that are as long as a hostile device likes.
@@ -382,30 +288,5 @@ func TestLongMerge(t *testing.T) {
 				t.Fatalf("%s: concept %d is merged into %.8s, want %.8s", tt.name, i, c.MergedInto, want)
 			}
 		}
-	}
-}
-
-// TestUntrustedNames finds a concept of an untrusted device only by its id and by its label with the device.
-func TestUntrustedNames(t *testing.T) {
-	t.Parallel()
-	records := []Record{record(t, 1, "dddddddddddd", Kind, Definition{Label: "c001", Name: "Prices"}),
-		record(t, 2, "eeeeeeeeeeee", Kind, Definition{Label: "c001", Name: "prices"}),
-		record(t, 3, "eeeeeeeeeeee", Kind, Definition{Label: "c002", Name: "Evil"})}
-	s, err := Fold(records, &facts.Set{}, func(d string) bool { return d != "eeeeeeeeeeee" })
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, want := range map[string]string{"c001": "Prices", "prices": "Prices", "c001~eeee": "prices", "c002": "",
-		"Evil": "", "c002~eeeeeeee": "Evil", "c:00000003": "Evil"} {
-		got := ""
-		for _, c := range s.Find(name, "ffffffffffff") {
-			got += c.Name
-		}
-		if got != want {
-			t.Errorf("Find(%q) = %q, want %q", name, got, want)
-		}
-	}
-	if got := s.DisplayLabel(s.Concepts[2], "ffffffffffff"); got != "c002~eeeeeeee" {
-		t.Errorf("DisplayLabel = %s", got)
 	}
 }

@@ -27,11 +27,10 @@ func (r Record) Compare(o Record) int {
 }
 
 // Fold computes the concepts from records, in any order, and the exchanges in known. Records of other kinds are
-// ignored. A record of a device for which trusted returns false affects only concepts of untrusted devices; a nil
-// trusted accepts all devices.
-func Fold(records []Record, known *facts.Set, trusted func(device string) bool) (*Set, error) {
-	f := folder{Set: &Set{trusted: trusted, byRecord: map[string]*Concept{}, members: map[string]Membership{}},
-		assigned: map[string]trustedAssignment{}}
+// ignored.
+func Fold(records []Record, known *facts.Set) (*Set, error) {
+	f := folder{Set: &Set{byRecord: map[string]*Concept{}, members: map[string]Membership{}},
+		assigned: map[string]timedAssignment{}}
 	records = slices.SortedFunc(slices.Values(records), Record.Compare)
 	for _, r := range records { // first all concepts: a record about a concept can have a lower lamport time
 		if r.Kind == Kind {
@@ -67,15 +66,14 @@ func apply[T any](r Record, f func(Record, T)) error {
 	return nil
 }
 
-type trustedAssignment struct {
+type timedAssignment struct {
 	Assignment
-	time    time.Time
-	trusted bool
+	time time.Time
 }
 
 type folder struct {
 	*Set
-	assigned map[string]trustedAssignment
+	assigned map[string]timedAssignment
 }
 
 func (f *folder) define(r Record, m Definition) {
@@ -89,23 +87,12 @@ func (f *folder) define(r Record, m Definition) {
 	f.byRecord[r.ID] = c
 }
 
-func (f *folder) assign(r Record, a Assignment) {
-	was, ok := f.assigned[a.Member]
-	if trusted := f.trusts(r.Device); trusted || (!ok || !was.trusted) && !f.isTrusted(a.Concept) {
-		f.assigned[a.Member] = trustedAssignment{a, r.Time, trusted}
-	}
-}
-
-// isTrusted reports whether a concept was created by a trusted device.
-func (f *folder) isTrusted(concept string) bool {
-	c := f.byRecord[concept]
-	return c != nil && f.trusts(c.Device)
-}
+func (f *folder) assign(r Record, a Assignment) { f.assigned[a.Member] = timedAssignment{a, r.Time} }
 
 func (f *folder) change(r Record, s Change, into map[*Concept]string) {
 	c := f.byRecord[s.Concept]
-	if c == nil || f.trusts(c.Device) && !f.trusts(r.Device) {
-		return // the record of the concept has not arrived, or the device may not change it
+	if c == nil {
+		return // the record of the concept has not arrived
 	}
 	switch s.Field {
 	case "name":
@@ -175,10 +162,7 @@ func (f *folder) addMembers(known *facts.Set) {
 			continue // the assignment was removed
 		}
 		c := f.target(a.Concept)
-		if c != nil && f.trusts(c.Device) && !a.trusted {
-			continue // an untrusted device merged its own concept into this one
-		}
-		f.members[member] = Membership{c, a.Reason, a.time, a.trusted}
+		f.members[member] = Membership{c, a.Reason, a.time}
 		if c != nil {
 			c.Updated = later(c.Updated, a.time)
 		}
@@ -204,7 +188,7 @@ func (f *folder) addMembers(known *facts.Set) {
 			f.members["exchange/"+x.ID] = m
 		}
 		m := f.MembershipOf(x.ID, x.Session)
-		if m.Concept == nil || f.trusts(m.Concept.Device) && !f.trusts(x.Device) {
+		if m.Concept == nil {
 			continue
 		}
 		c := m.Concept

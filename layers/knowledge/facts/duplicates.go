@@ -37,7 +37,7 @@ func Distinct(list []Fact) []Fact {
 
 // A resolution is a resolved issue with its judgement.
 type resolution struct {
-	trustedJudgement
+	placedJudgement
 	issue Fact
 	at    time.Time // of the solution; zero without one
 	trust Trust
@@ -47,7 +47,7 @@ type resolution struct {
 // stated after its resolution has come back.
 func (f *folder) resolvesDuplicate(c resolution, x *Fact) bool {
 	switch {
-	case c.trust < min(x.Trust, Assistant), !f.applies(c.trustedJudgement, x):
+	case c.trust < min(x.Trust, Assistant):
 		return false
 	case c.at.IsZero() || x.Time.IsZero():
 		return f.facts[x.key].first < c.record
@@ -63,7 +63,7 @@ func (f *folder) resolveDuplicates() {
 		if x.Kind != Issue || !x.Resolved {
 			continue
 		}
-		c := resolution{trustedJudgement: f.judgements[judgementKey{x.key, Resolves}], issue: *x, trust: User}
+		c := resolution{placedJudgement: f.judgements[judgementKey{x.key, Resolves}], issue: *x, trust: User}
 		if by, ok := f.facts[c.By]; ok {
 			solution := f.at(by)
 			c.at, c.trust = solution.Time, solution.Trust

@@ -50,8 +50,8 @@ func TestResolveDuplicates(t *testing.T) {
 		add(KindExchange, device, Exchange{Session: session, From: 1, To: 2, Facts: []Fact{f}}.Bare())
 		return f
 	}
-	open := func(trusted func(string) bool) string {
-		s, err := Fold(records, trusted)
+	open := func() string {
+		s, err := Fold(records)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -71,19 +71,19 @@ func TestResolveDuplicates(t *testing.T) {
 	state("a", "s5", Issue, "It leaks.", day(9), Assistant)
 	solution := state("a", "s6", Solution, "It is closed now.", day(5), Assistant)
 	add(KindJudgement, "a", Judgement{Fact: own.Key(), Says: Resolves, Value: false})
-	if got := open(nil); got != "s1 s2 s3 s4 s5" {
+	if got := open(); got != "s1 s2 s3 s4 s5" {
 		t.Fatalf("open at first: %s", got)
 	}
 	add(KindJudgement, "a", Judgement{Fact: first.Key(), Says: Resolves, Value: true, By: solution.Key()})
-	if got := open(nil); got != "s3 s4 s5" {
+	if got := open(); got != "s3 s4 s5" {
 		t.Errorf("open after the solution: %s, want s3, which somebody opened, s4, which is another, and s5, which came later", got)
 	}
 	// An issue that is saved later, but was met before the solution, is closed too.
 	state("a", "s7", Issue, "It leaks", day(3), Assistant)
-	if got := open(nil); got != "s3 s4 s5" {
+	if got := open(); got != "s3 s4 s5" {
 		t.Errorf("open after an old one was saved: %s", got)
 	}
-	s, err := Fold(records, nil)
+	s, err := Fold(records)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,27 +92,24 @@ func TestResolveDuplicates(t *testing.T) {
 			t.Errorf("%s: resolved by %s: %q", f.Session, f.ResolvedBy, f.Resolution)
 		}
 	}
-	// What a tool printed solves nothing that the user or the model said; a device that is not trusted solves nothing of others.
+	// What a tool printed solves nothing that the user or the model said.
 	slow := state("t", "s8", Issue, "It is slow", day(1), Tool)
 	tool := state("t", "s8", Solution, "It is fast now.", day(8), Tool)
 	add(KindJudgement, "t", Judgement{Fact: slow.Key(), Says: Resolves, Value: true, By: tool.Key()})
-	if got := open(nil); got != "s3 s4 s5" {
+	if got := open(); got != "s3 s4 s5" {
 		t.Errorf("open after the word of a tool: %s", got)
 	}
 	state("t", "s9", Solution, "It is fast now, really.", day(8), User)
 	add(KindJudgement, "t", Judgement{Fact: slow.Key(), Says: Resolves, Value: true, Reason: "it  is fast"})
-	if got := open(func(device string) bool { return device == "a" }); got != "s3 s4 s5" {
-		t.Errorf("open after the word of a stranger: %s", got)
-	}
-	if got := open(nil); got != "s3 s5" {
-		t.Errorf("open after the word of a trusted device: %s", got)
+	if got := open(); got != "s3 s5" {
+		t.Errorf("open after the word of the user: %s", got)
 	}
 }
 
 // TestUndoRevoked: a solution that is hidden has solved nothing.
 func TestUndoRevoked(t *testing.T) {
 	t.Parallel()
-	s, err := Fold(statements(t), nil)
+	s, err := Fold(statements(t))
 	if err != nil {
 		t.Fatal(err)
 	}

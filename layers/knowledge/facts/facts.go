@@ -270,7 +270,7 @@ type Record struct {
 
 // A Set contains all facts, also those that are no longer live.
 type Set struct {
-	Exchanges []Exchange     // those of trusted devices first, in the order of their first records
+	Exchanges []Exchange     // in the order of their first records
 	Through   map[string]int // the last distilled message of each session
 	Witnesses []objects.Hash // requests to models and their answers, sorted
 

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -58,7 +57,7 @@ func statements(t *testing.T) []Record {
 }
 
 func TestFold(t *testing.T) {
-	s, err := Fold(statements(t), nil)
+	s, err := Fold(statements(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,11 +83,11 @@ func TestFold(t *testing.T) {
 // TestFoldTwice: what is stated twice, on the same or another device, changes nothing but that removed facts come back.
 func TestFoldTwice(t *testing.T) {
 	records := statements(t)
-	once, err := Fold(records, nil)
+	once, err := Fold(records)
 	if err != nil {
 		t.Fatal(err)
 	}
-	twice, err := Fold(append(slices.Clone(records), records...), nil)
+	twice, err := Fold(append(slices.Clone(records), records...))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -199,81 +198,6 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// TestUntrusted lets a device that is not trusted speak of facts: it says nothing of those that a trusted one states, and takes none
-// over by stating it first.
-func TestUntrusted(t *testing.T) {
-	var records []Record
-	add := func(kind, device string, body any) {
-		b, err := json.Marshal(body)
-		if err != nil {
-			t.Fatal(err)
-		}
-		records = append(records, Record{Kind: kind, Device: device, Body: b})
-	}
-	fact := func(n int) Fact {
-		return Fact{Session: "s", Kind: Issue, Text: fmt.Sprint("fact ", n), Verdict: Verified, Trust: User, Evidence: []Evidence{{Message: n, Quote: "x"}}}
-	}
-	add(KindExchange, "evil", Exchange{Session: "s", Topic: "t", Facts: []Fact{fact(1), fact(2)}}.Bare())
-	add(KindExchange, "own", Exchange{Session: "s", Topic: "t", Facts: []Fact{fact(1)}}.Bare())
-	for _, n := range []int{1, 2} {
-		add(KindJudgement, "evil", Judgement{Fact: fact(n).Key(), Says: Refutes, Value: true})
-		add(KindJudgement, "evil", Judgement{Fact: fact(n).Key(), Says: Removes, Value: true})
-	}
-	s, err := Fold(records, func(d string) bool { return d == "own" })
-	if err != nil {
-		t.Fatal(err)
-	}
-	for f := range s.All() {
-		if own := f.Text == "fact 1"; f.Live() != own || (f.Device == "own") != own {
-			t.Errorf("%s of %s: stands %t, removed %t, refuted %t", f.Text, f.Device, f.Live(), f.Removed, f.Refuted)
-		}
-	}
-}
-
-// TestUntrustedRestates: an untrusted device that states a fact of a trusted one, before or after it, changes nothing.
-func TestUntrustedRestates(t *testing.T) {
-	t.Parallel()
-	state := func(device, word string, n int) Record {
-		f := Fact{Session: "s", Kind: Issue, Text: "It leaks.", Verdict: Verified, Trust: User, Evidence: []Evidence{{Message: 1, Quote: "x"}},
-			Keywords: []string{word}, Files: []string{word}, From: word, Time: time.Unix(int64(n), 0).UTC()}
-		b, err := json.Marshal(Exchange{Session: "s", Topic: word, Summary: word, Facts: []Fact{f}}.Bare())
-		if err != nil {
-			t.Fatal(err)
-		}
-		return Record{Kind: KindExchange, Device: device, Body: b, Time: time.Unix(int64(n), 0).UTC()}
-	}
-	own := func(d string) bool { return d == "own" }
-	alone, err := Fold([]Record{state("own", "good", 1)}, own)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := alone.Live()[0]
-	remove, err := json.Marshal(Judgement{Fact: want.Key(), Says: Removes, Value: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	good, evil := state("own", "good", 1), state("evil", "evil", 2)
-	for _, test := range []struct {
-		what    string
-		records []Record
-		removed bool
-	}{
-		{"before", []Record{evil, good}, false},
-		{"after", []Record{good, evil}, false},
-		{"after a removal", []Record{good, {Kind: KindJudgement, Device: "own", Body: remove}, evil}, true},
-		{"a trusted one after a removal", []Record{good, {Kind: KindJudgement, Device: "own", Body: remove}, good}, false},
-	} {
-		s, err := Fold(test.records, own)
-		if err != nil {
-			t.Fatal(err)
-		}
-		want.Removed = test.removed
-		if got, ok := s.Fact(want.ID); !ok || !reflect.DeepEqual(got, want) {
-			t.Errorf("%s: %+v, want %+v", test.what, got, want)
-		}
-	}
-}
-
 // TestVerify: only the answer of a reader makes a fact verified, and the last one counts.
 func TestVerify(t *testing.T) {
 	t.Parallel()
@@ -289,9 +213,8 @@ func TestVerify(t *testing.T) {
 	bare := Fact{Session: "s", Kind: Decision, Text: "Euros.", Verdict: Verified, Trust: User}
 	x := Exchange{Session: "s", From: 1, To: 2, Summary: "Money.", Verdict: Verified, Facts: []Fact{f, bare}}
 	add(KindExchange, "own", x.Bare())
-	own := func(d string) bool { return d == "own" }
 	look := func(step, want, shown, summary string) {
-		s, err := Fold(records, own)
+		s, err := Fold(records)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -306,9 +229,6 @@ func TestVerify(t *testing.T) {
 	quote := `tool: "x"`
 	look("saved as verified", "quoted  true", quote, "stated Money.")
 	yes := Judgement{Fact: f.Key(), Says: Verifies, Value: true, Asked: "haiku"}
-	add(KindJudgement, "evil", yes)
-	add(KindJudgement, "evil", Judgement{Fact: x.Key(), Says: Verifies, Value: true, Text: "Evil."})
-	look("by an untrusted device", "quoted  true", quote, "stated Money.")
 	add(KindJudgement, "own", yes)
 	add(KindJudgement, "own", Judgement{Fact: x.Key(), Says: Verifies, Value: true, Text: "Prices are cents."})
 	look("supported", "verified haiku true", "Cents.", "verified Prices are cents.")
@@ -317,7 +237,7 @@ func TestVerify(t *testing.T) {
 	add(KindJudgement, "own", Judgement{Fact: f.Key(), Says: Removes, Value: true, Asked: "opus"})
 	add(KindJudgement, "own", Judgement{Fact: x.Key(), Says: Removes, Value: true})
 	look("not supported", "verified haiku false", "Cents.", " ")
-	s, err := Fold(records, own)
+	s, err := Fold(records)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,26 +12,15 @@ import (
 )
 
 // Fold computes the set from records in their order: a later record overrides an earlier one about the same thing.
-// Records of a device for which trusted returns false count only for facts that no trusted device states; a nil trusted
-// accepts all devices.
-func Fold(records []Record, trusted func(device string) bool) (*Set, error) {
-	if trusted == nil {
-		trusted = func(string) bool { return true }
-	}
+func Fold(records []Record) (*Set, error) {
 	f := folder{
-		trusted:   trusted,
 		exchanges: map[objects.Hash]int{}, facts: map[objects.Hash]location{},
-		judgements: map[judgementKey]trustedJudgement{}, witnesses: map[objects.Hash]bool{},
+		judgements: map[judgementKey]placedJudgement{}, witnesses: map[objects.Hash]bool{},
 		set: &Set{Through: map[string]int{}, generation: map[string]int{}, where: map[string][2]int{}},
 	}
-	for _, now := range []bool{true, false} { // the records of trusted devices first
-		for n, r := range records {
-			if trusted(r.Device) != now {
-				continue
-			}
-			if err := f.add(n, r); err != nil {
-				return nil, fmt.Errorf("%s of device %.8s: %w", r.Kind, r.Device, err)
-			}
+	for n, r := range records {
+		if err := f.add(n, r); err != nil {
+			return nil, fmt.Errorf("%s of device %.8s: %w", r.Kind, r.Device, err)
 		}
 	}
 	f.set.Witnesses = slices.SortedFunc(maps.Keys(f.witnesses), objects.Hash.Compare)
@@ -56,9 +45,7 @@ func (f *folder) add(n int, r Record) error {
 		if err := json.Unmarshal(r.Body, &d); err != nil {
 			return err
 		}
-		if f.trusted(r.Device) { // an untrusted device must not mark the user's session as distilled
-			f.set.distilled(d)
-		}
+		f.set.distilled(d)
 		for _, w := range d.Witnesses {
 			f.witnesses[w] = true
 		}
@@ -67,7 +54,7 @@ func (f *folder) add(n int, r Record) error {
 		if err := json.Unmarshal(r.Body, &j); err != nil {
 			return err
 		}
-		f.addJudgement(trustedJudgement{j, n, f.trusted(r.Device), r.Time})
+		f.judgements[judgementKey{j.Fact, j.Says}] = placedJudgement{j, n, r.Time}
 	}
 	return nil
 }
@@ -83,16 +70,14 @@ func (s *Set) distilled(d Distilled) {
 }
 
 type folder struct {
-	trusted    func(string) bool
 	set        *Set
 	exchanges  map[objects.Hash]int
 	facts      map[objects.Hash]location
-	judgements map[judgementKey]trustedJudgement
+	judgements map[judgementKey]placedJudgement
 	witnesses  map[objects.Hash]bool
 }
 
-// A location is the place of a fact in the set, with the indexes of the first and last record that state it. Records of
-// untrusted devices about a fact of a trusted one are ignored.
+// A location is the place of a fact in the set, with the indexes of the first and last record that state it.
 type location struct {
 	at     [2]int
 	first  int
@@ -104,19 +89,11 @@ type judgementKey struct {
 	says string
 }
 
-type trustedJudgement struct {
+// A placedJudgement is the last judgement on a fact, with the index and the time of its record.
+type placedJudgement struct {
 	Judgement
-	record  int
-	trusted bool
-	time    time.Time
-}
-
-// addJudgement stores the last judgement on a fact; one of an untrusted device never replaces one of a trusted device.
-func (f *folder) addJudgement(j trustedJudgement) {
-	at := judgementKey{j.Fact, j.Says}
-	if was, ok := f.judgements[at]; !ok || j.trusted || !was.trusted {
-		f.judgements[at] = j
-	}
+	record int
+	time   time.Time
 }
 
 // addExchange adds an exchange and its facts; known ones keep the place and the content of their first record.
@@ -138,14 +115,12 @@ func (f *folder) addExchange(n int, r Record, x Exchange) {
 		fact.Session, fact.Device, fact.Verdict = x.Session, r.Device, storedVerdict(fact)
 		fact.Extracted, fact.key = r.Time, fact.Key()
 		was, ok := f.facts[fact.key]
-		switch {
-		case !ok:
-			f.facts[fact.key] = location{[2]int{i, len(home.Facts)}, n, n}
+		if !ok {
+			was = location{[2]int{i, len(home.Facts)}, n, n}
 			home.Facts = append(home.Facts, fact)
-		case f.trusted(r.Device) || !f.trusted(f.at(was).Device):
-			was.record = n
-			f.facts[fact.key] = was
 		}
+		was.record = n
+		f.facts[fact.key] = was
 	}
 }
 
@@ -212,13 +187,13 @@ func (f *folder) applyJudgements() {
 	}
 	for k, s := range f.facts {
 		j, ok := f.judgements[judgementKey{k, Removes}]
-		fact(k).Removed = ok && j.Value && j.record > s.record && f.applies(j, fact(k))
+		fact(k).Removed = ok && j.Value && j.record > s.record
 	}
 	for k := range f.facts {
 		x := fact(k)
 		holds := func(says string) (by string, ok bool) {
 			j, said := f.judgements[judgementKey{k, says}]
-			if !said || !j.Value || !f.applies(j, x) {
+			if !said || !j.Value {
 				return "", false
 			}
 			if j.By.IsZero() {
@@ -232,12 +207,12 @@ func (f *folder) applyJudgements() {
 			}
 			return "f:" + j.By.String()[:idLength], true
 		}
-		if j, said := f.judgements[judgementKey{k, Describes}]; said && j.Value && f.applies(j, x) {
+		if j, said := f.judgements[judgementKey{k, Describes}]; said && j.Value {
 			x.Keywords, x.Files = j.Keywords, j.Files
 		}
 		x.SupersededBy, _ = holds(Supersedes)
 		x.RefutedBy, x.Refuted = holds(Refutes)
-		if j := f.judgements[judgementKey{k, Verifies}]; x.Verdict != Rejected && j.Value && f.applies(j, x) {
+		if j := f.judgements[judgementKey{k, Verifies}]; x.Verdict != Rejected && j.Value {
 			x.Verdict, x.VerifiedBy, x.VerifiedAt = Verified, j.Asked, j.time
 		}
 		if _, x.Confirmed = holds(Confirms); x.Confirmed {
@@ -254,13 +229,12 @@ func (f *folder) applyJudgements() {
 func (f *folder) judgeSummaries() {
 	for k, i := range f.exchanges {
 		x := &f.set.Exchanges[i]
-		may := func(j trustedJudgement) bool { return j.Value && (j.trusted || !f.trusted(x.Device)) }
 		yes, no := f.judgements[judgementKey{k, Verifies}], f.judgements[judgementKey{k, Removes}]
 		switch {
-		case may(no) && (!may(yes) || no.record > yes.record):
+		case no.Value && (!yes.Value || no.record > yes.record):
 			x.written = &[2]string{x.Summary, x.Details}
 			x.Summary, x.Details, x.Verdict = "", "", ""
-		case may(yes) && x.Verdict != "":
+		case yes.Value && x.Verdict != "":
 			x.Verdict, x.VerifiedBy, x.VerifiedAt = Verified, yes.Asked, yes.time
 			if yes.Text != "" {
 				x.written = &[2]string{x.Summary, x.Details}
@@ -280,6 +254,3 @@ func (f *folder) resolution(issue objects.Hash, solution *Fact) string {
 	}
 	return "stated to be resolved"
 }
-
-// applies reports whether a judgement may change a fact.
-func (f *folder) applies(j trustedJudgement, x *Fact) bool { return j.trusted || !f.trusted(x.Device) }

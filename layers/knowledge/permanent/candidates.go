@@ -81,7 +81,6 @@ type Input struct {
 	Corrections []Quote // of what the model did, by the user
 	Trials      []Trial
 	Now         time.Time
-	Trusted     func(device string) bool // nil trusts all
 
 	// Family returns the conversation of a session: forks, resumed copies and subagents belong to their origin and
 	// count once. Nil treats every session as its own conversation.
@@ -97,15 +96,14 @@ type finder struct {
 }
 
 // Candidates returns proposals to promote or review, ordered by kind and support. Dismissed candidates and existing
-// rules are left out. Facts that only tools, files, the web, scripts or an echo support, or that come from an untrusted
-// device, are ignored.
+// rules are left out. Facts that only tools, files, the web, scripts or an echo support are ignored.
 func Candidates(in Input) []Candidate {
 	if in.Family == nil {
 		in.Family = func(session string) string { return session }
 	}
 	f := &finder{Input: in, words: map[string][]string{}}
 	for _, x := range in.Facts.Live() {
-		if x.Trust >= facts.Assistant && (in.Trusted == nil || in.Trusted(x.Device)) {
+		if x.Trust >= facts.Assistant {
 			f.live = append(f.live, x)
 			f.words[x.ID], _ = words(x.Text)
 		}

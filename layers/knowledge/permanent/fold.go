@@ -27,15 +27,11 @@ const maxContradictions = 2
 
 // Fold computes the rules from records, in any order, and from the facts in known. Records of other kinds are ignored.
 //
-// A rule from a device for which trusted returns false is only proposed, and other records of that device are ignored;
-// a nil trusted accepts all devices. revoked returns the reason why the user's words in a session no longer count, ""
+// revoked returns the reason why the user's words in a session no longer count, ""
 // if they count; nil means that they all count. Revoked quotes and facts are left out of rules, and a rule with too
 // little remaining evidence is hidden.
-func Fold(records []Record, known *facts.Set, trusted func(device string) bool,
+func Fold(records []Record, known *facts.Set,
 	revoked func(session string) string) (*Set, error) {
-	if trusted == nil {
-		trusted = func(string) bool { return true }
-	}
 	if revoked == nil {
 		revoked = func(string) string { return "" }
 	}
@@ -46,7 +42,6 @@ func Fold(records []Record, known *facts.Set, trusted func(device string) bool,
 		byKey[f.Key().String()] = *f
 	}
 	records = slices.SortedFunc(slices.Values(records), Record.Compare)
-	records = slices.DeleteFunc(records, func(r Record) bool { return r.Kind != Kind && !trusted(r.Device) })
 	records, err := withoutVoid(records)
 	if err != nil {
 		return nil, err
@@ -57,9 +52,6 @@ func Fold(records []Record, known *facts.Set, trusted func(device string) bool,
 		}
 		err := apply(r, func(m Definition) {
 			byRecord[r.ID] = m.newRule(r, byKey, revoked)
-			if !trusted(r.Device) {
-				byRecord[r.ID].markUntrusted()
-			}
 			s.Rules = append(s.Rules, byRecord[r.ID])
 		})
 		if err != nil {
@@ -202,8 +194,6 @@ func (r *Rule) hideIfWeak(before, after int, why string) {
 		r.Confidence = max(0, r.Confidence-lostSession*(before-after))
 	}
 }
-
-func (r *Rule) markUntrusted() { r.State, r.Trust, r.Stated = Proposed, facts.Tool, false }
 
 // markStated records that the user stated the rule.
 func (r *Rule) markStated() { r.Stated, r.Derived, r.Trust = true, false, facts.User }

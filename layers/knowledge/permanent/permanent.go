@@ -210,7 +210,7 @@ func Preview(m Definition, known *facts.Set, now time.Time) (*Rule, error) {
 	if err != nil {
 		return nil, err
 	}
-	set, err := Fold([]Record{{Kind: Kind, ID: strings.Repeat("0", 64), Time: now, Body: b}}, known, nil, nil)
+	set, err := Fold([]Record{{Kind: Kind, ID: strings.Repeat("0", 64), Time: now, Body: b}}, known, nil)
 	if err != nil {
 		return nil, err
 	}

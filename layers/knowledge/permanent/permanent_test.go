@@ -27,7 +27,7 @@ func record(t testing.TB, n int, device, kind string, body any) Record {
 
 func fold(t testing.TB, known *facts.Set, records ...Record) *Set {
 	t.Helper()
-	s, err := Fold(records, known, nil, nil)
+	s, err := Fold(records, known, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +70,7 @@ func factsOf(t testing.TB, lines ...string) *facts.Set {
 			records = append(records, facts.Record{Kind: facts.KindJudgement, Device: "d", Body: b})
 		}
 	}
-	s, err := facts.Fold(records, nil)
+	s, err := facts.Fold(records)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -204,28 +204,6 @@ func TestVoid(t *testing.T) {
 	}
 }
 
-// TestDistrust folds what a device says that nobody trusts yet: its rules are proposed, its acts count for nothing.
-func TestDistrust(t *testing.T) {
-	t.Parallel()
-	mine := record(t, 1, "d", Kind, Definition{Text: "A", State: Active, Trust: facts.Assistant, Confidence: 70})
-	theirs := record(t, 2, "evil", Kind, Definition{Text: "Run curl evil", State: Active, Trust: facts.User, ByUser: true, Confidence: 100})
-	records := []Record{mine, theirs, record(t, 3, "evil", KindAct, Act{Rule: mine.ID, Act: Retire, ByUser: true}), record(t, 4, "evil", KindAct, Act{Rule: mine.ID, Act: Void})}
-	s, err := Fold(records, factsOf(t), func(d string) bool { return d != "evil" }, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(s.Rules) != 2 || !s.Rules[0].InForce() || s.Rules[1].InForce() || s.Rules[1].Stated {
-		t.Errorf("%+v", s.Rules)
-	}
-	if s = fold(t, factsOf(t), records...); len(s.Rules) != 1 || !s.Rules[0].InForce() {
-		t.Errorf("once it is trusted: %+v", s.Rules)
-	}
-	records = append(records, record(t, 5, "d", KindAct, Act{Rule: theirs.ID, Act: Promote}))
-	if s, _ = Fold(records, factsOf(t), func(d string) bool { return d != "evil" }, nil); s.Rules[1].InForce() {
-		t.Error("the model promoted what a stranger stated")
-	}
-}
-
 // FuzzFold gives Fold bodies of any form: it fails or gives rules that can be found, none of which rests on tools alone and holds.
 func FuzzFold(f *testing.F) {
 	f.Add(Kind, []byte(`{"type":"rule","text":"x","trust":"tool","state":"active","evidence":["zz"]}`))
@@ -234,7 +212,7 @@ func FuzzFold(f *testing.F) {
 	known := factsOf(f, "s1 tool decision Run curl evil")
 	f.Fuzz(func(t *testing.T, kind string, body []byte) {
 		a := record(t, 1, "d", Kind, Definition{Text: "A", Evidence: keys(known), State: Active})
-		s, err := Fold([]Record{a, {Kind: kind, ID: "00000002ff", Lamport: 2, Device: "e", Body: body}}, known, nil, nil)
+		s, err := Fold([]Record{a, {Kind: kind, ID: "00000002ff", Lamport: 2, Device: "e", Body: body}}, known, nil)
 		if err != nil {
 			return
 		}
@@ -283,7 +261,7 @@ func TestRevoked(t *testing.T) {
 		}
 		for range 2 {
 			slices.Reverse(records)
-			s, err := Fold(records, known, nil, func(session string) string {
+			s, err := Fold(records, known, func(session string) string {
 				if strings.Contains(tt.revoked, session) {
 					return "gone"
 				}

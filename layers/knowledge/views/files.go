@@ -118,7 +118,7 @@ func Facts(p *Project) FactsFile {
 	reason := map[string]string{}
 	for i := range p.Facts.Exchanges {
 		x := &p.Facts.Exchanges[i]
-		if x.Revoked != "" || !p.trusted(x.Device) {
+		if x.Revoked != "" {
 			continue
 		}
 		f.Stats.Exchanges++
@@ -135,7 +135,7 @@ func Facts(p *Project) FactsFile {
 		}
 	}
 	for x := range p.Facts.All() {
-		if !x.Live() || !p.trusted(x.Device) {
+		if !x.Live() {
 			continue
 		}
 		f.Stats.Facts++
@@ -220,9 +220,9 @@ type ConceptEntry struct {
 	Updated   string   `json:"updated"`
 }
 
-// concepts returns the live concepts from trusted devices.
+// concepts returns the live concepts.
 func (p *Project) concepts() []*concepts.Concept {
-	return slices.DeleteFunc(p.Concepts.Live(), func(c *concepts.Concept) bool { return !p.trusted(c.Device) })
+	return p.Concepts.Live()
 }
 
 // Concepts returns concepts.json. A concept without a summary gets the summaries of its newest exchanges.
@@ -231,7 +231,7 @@ func Concepts(p *Project) ConceptsFile {
 	summary := map[string]string{}
 	for i := range p.Facts.Exchanges {
 		x := &p.Facts.Exchanges[i]
-		if x.Revoked != "" || !p.trusted(x.Device) {
+		if x.Revoked != "" {
 			continue
 		}
 		summary[x.ID] = strings.TrimRight(strings.TrimSpace(x.Summary), ".")

@@ -81,14 +81,14 @@ func semantic(p *Project, uuid func(MessageRef) string) []SemanticEntry {
 			e.Sources = append(e.Sources, SemanticSource{w.Session, uuid(MessageRef{w.Session, "", w.Message}), w.Text})
 		}
 		for _, id := range r.Evidence {
-			if f, ok := p.Facts.Fact(id); ok && f.Revoked == "" && p.trusted(f.Device) {
+			if f, ok := p.Facts.Fact(id); ok && f.Revoked == "" {
 				e.Sources = append(e.Sources, quotes(f)...)
 			}
 		}
 		out = append(out, e)
 	}
 	for f := range p.Facts.All() {
-		if f.Current() && p.trusted(f.Device) {
+		if f.Current() {
 			out = append(out, SemanticEntry{f.ID, semanticType(f.Kind), content(f), confidence(f), quotes(*f), instant(f.Extracted),
 				f.Confirmed})
 		}

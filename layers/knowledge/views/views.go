@@ -41,17 +41,14 @@ type Project struct {
 	Rules      *permanent.Set
 	Sessions   []Session // the newest first
 	Label      func(*concepts.Concept) string
-	Trusted    func(device string) bool // nil: all devices are trusted
-	Unassessed int                      // statements about facts since the last reflection
+	Unassessed int // statements about facts since the last reflection
 }
-
-func (p *Project) trusted(device string) bool { return p.Trusted == nil || p.Trusted(device) }
 
 // live returns the live facts with a trust above tool that may be shown, the newest first.
 func (p *Project) live(kinds ...facts.Kind) []facts.Fact {
 	var out []facts.Fact
 	for f := range p.Facts.All() {
-		if f.Live() && f.Shown() != "" && f.Trust >= facts.Assistant && p.trusted(f.Device) && slices.Contains(kinds, f.Kind) {
+		if f.Live() && f.Shown() != "" && f.Trust >= facts.Assistant && slices.Contains(kinds, f.Kind) {
 			out = append(out, *f)
 		}
 	}
@@ -62,7 +59,7 @@ func (p *Project) live(kinds ...facts.Kind) []facts.Fact {
 // rules returns the rules in force, those that the user stated first.
 func (p *Project) rules() []*permanent.Rule {
 	out := slices.DeleteFunc(slices.Clone(p.Rules.Rules), func(r *permanent.Rule) bool {
-		return !r.InForce() || !p.trusted(r.Device)
+		return !r.InForce()
 	})
 	slices.SortStableFunc(out, func(a, b *permanent.Rule) int {
 		return cmp.Or(cmp.Compare(b.Trust, a.Trust), cmp.Compare(b.Confidence, a.Confidence), a.Created.Compare(b.Created),
@@ -71,22 +68,22 @@ func (p *Project) rules() []*permanent.Rule {
 	return out
 }
 
-// updated returns the time of the last change by a trusted device.
+// updated returns the time of the last change.
 func (p *Project) updated() time.Time {
 	var last time.Time
-	see := func(device string, t time.Time) {
-		if t.After(last) && p.trusted(device) {
+	see := func(t time.Time) {
+		if t.After(last) {
 			last = t
 		}
 	}
 	for i := range p.Facts.Exchanges {
-		see(p.Facts.Exchanges[i].Device, p.Facts.Exchanges[i].Time)
+		see(p.Facts.Exchanges[i].Time)
 	}
 	for _, c := range p.Concepts.Concepts {
-		see(c.Device, c.Updated)
+		see(c.Updated)
 	}
 	for _, r := range p.Rules.Rules {
-		see(r.Device, r.LastValidated)
+		see(r.LastValidated)
 	}
 	for _, s := range p.Sessions {
 		if s.Last.After(last) {
@@ -274,7 +271,7 @@ func (p *Project) summary(session string) string {
 			summary = "" // nobody checked it
 		}
 		if text := strings.TrimRight(strings.TrimSpace(cmp.Or(summary, x.Topic)), "."); text != "" && trusted &&
-			x.Revoked == "" && p.trusted(x.Device) && !slices.Contains(parts, text) {
+			x.Revoked == "" && !slices.Contains(parts, text) {
 			parts = append(parts, text)
 		}
 	}

@@ -57,7 +57,7 @@ func shop(t testing.TB) *Project {
 			records = append(records, facts.Record{Kind: facts.KindJudgement, Device: "d", Body: body(t, facts.Judgement{Fact: k, Says: facts.Verifies, Value: true})})
 		}
 	}
-	known, err := facts.Fold(records, nil)
+	known, err := facts.Fold(records)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +67,7 @@ func shop(t testing.TB) *Project {
 	jobs, err := concepts.Fold([]concepts.Record{
 		at(1, concepts.Kind, concepts.Definition{Label: "c001", Name: "Coupons", Topic: "coupon codes"}),
 		at(2, concepts.KindAssign, concepts.Assignment{Member: "session/s1", Concept: "00000001"}),
-	}, known, nil)
+	}, known)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +81,7 @@ func shop(t testing.TB) *Project {
 		r := at(10+i, permanent.Kind, m)
 		rules = append(rules, permanent.Record(r))
 	}
-	lasting, err := permanent.Fold(rules, known, nil, nil)
+	lasting, err := permanent.Fold(rules, known, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +150,7 @@ func TestMemoryFitsItsBudget(t *testing.T) {
 		records = append(records, facts.Record{Kind: facts.KindExchange, Device: "d", Body: body(t, facts.Exchange{Session: "s1", From: i, Facts: []facts.Fact{f}})})
 	}
 	var err error
-	if p.Facts, err = facts.Fold(records, nil); err != nil {
+	if p.Facts, err = facts.Fold(records); err != nil {
 		t.Fatal(err)
 	}
 	c := tokens.For("")
@@ -246,13 +246,9 @@ func TestSemantic(t *testing.T) {
 	if types[Pattern] != 3 || types[Decision] != 1 || types[Preference] != 1 || types[Plain] != 3 { // not the resolved issue
 		t.Errorf("memories by type: %v", types)
 	}
-	p.Trusted = func(string) bool { return false }
-	if got := Semantic(p, func(MessageRef) string { return "" }); len(got.Memories) > 0 {
-		t.Errorf("memories of a device that is not trusted: %+v", got.Memories)
-	}
 }
 
-// TestDescription: project.md lists concepts and rules, but no summary in doubt and nothing of a device that is not trusted.
+// TestDescription: project.md lists concepts and rules, but no summary in doubt.
 func TestDescription(t *testing.T) {
 	t.Parallel()
 	p := shop(t)
@@ -266,9 +262,5 @@ func TestDescription(t *testing.T) {
 	}
 	if c.Doubt = "revoked"; strings.Contains(Description(p), "take money off") {
 		t.Error("a summary in doubt is shown")
-	}
-	p.Trusted = func(string) bool { return false }
-	if text := Description(p); strings.Count(text, "- none") != 3 || strings.Contains(text, "Version") {
-		t.Errorf("of a device that is not trusted:\n%s", text)
 	}
 }

@@ -145,10 +145,6 @@ func IsReadOnly(err error) bool {
 // MissingHints suggests similar names for one that was not found, or lists the names that exist.
 func MissingHints(missing *state.NotFoundError) []string {
 	switch {
-	case len(missing.Untrusted) > 0:
-		const most = 3
-		return []string{"name it with its device: " +
-			strings.Join(term.QuoteAll(missing.Untrusted[:min(most, len(missing.Untrusted))]), ", ")}
 	case missing.What == "message":
 		return []string{"its messages are " + strings.Join(missing.Candidates, ", ")}
 	case strings.HasPrefix(missing.Name, "@") && !isRecent(missing.Name):

@@ -48,7 +48,7 @@ func Checkout(e *app.Env) *cli.Command {
 			flags.Choice(&o.format, "format", "write only `FORM`: md, jsonl, text or both", "md", "jsonl", "text", "both"),
 			flags.Bool(&o.files, "files", "with an original: also its tool-results/ files, next to it as in Claude Code"),
 			flags.Bool(&o.force, "force,f",
-				"replace files that mem did not write; write data of revoked sources and untrusted devices"),
+				"replace files that mem did not write; write data of revoked sources"),
 		},
 		Action: e.Action(1, 1, func(c *cli.Context) error {
 			return runCheckout(c.Context, e, o, e.Operand(0))

@@ -72,10 +72,6 @@ func runConceptsList(ctx context.Context, e *app.Env, all bool) error {
 		if err != nil {
 			return err
 		}
-		untrusted, err := names.Untrusted(ctx, run.Memory)
-		if err != nil {
-			return err
-		}
 		columns := []app.Column{{Name: "concept"}, {Name: "name"}, {Name: "sessions", Right: true},
 			{Name: "exchanges", Right: true}, {Name: "updated"}}
 		if e.Opt.AllProjects {
@@ -100,7 +96,7 @@ func runConceptsList(ctx context.Context, e *app.Env, all bool) error {
 				if e.Opt.AllProjects {
 					row = append(row, app.Cell{Full: p.Name})
 				}
-				t.Row(append(row, app.Cell{Full: conceptText(set, c, run.Repo().Device().ID, untrusted)})...)
+				t.Row(append(row, app.Cell{Full: conceptText(set, c, run.Repo().Device().ID)})...)
 			}
 		}
 		if e.Opt.JSON {
@@ -121,7 +117,7 @@ func runConceptsList(ctx context.Context, e *app.Env, all bool) error {
 }
 
 // conceptText returns the topic of a concept, or its state if it was merged or removed.
-func conceptText(set *concepts.Set, c *concepts.Concept, device string, s app.Untrusted) string {
+func conceptText(set *concepts.Set, c *concepts.Concept, device string) string {
 	switch {
 	case c.MergedInto != "":
 		return "merged into " + set.DisplayLabel(set.ByRecord(c.MergedInto), device)
@@ -129,8 +125,6 @@ func conceptText(set *concepts.Set, c *concepts.Concept, device string, s app.Un
 		return "removed"
 	case c.Revoked != "":
 		return app.HiddenText(c.Topic, c.Revoked)
-	case s.Of(c.Device) != "":
-		return c.Topic + " (device " + s.Of(c.Device) + " is not trusted)"
 	}
 	return c.Topic
 }

@@ -150,13 +150,8 @@ func runFactsList(ctx context.Context, e *app.Env, o Options, name string) error
 
 // printFacts prints a list of facts.
 func printFacts(ctx context.Context, run names.Run, what string, list []app.ListedFact) error {
-	untrusted, err := names.Untrusted(ctx, run.Memory)
-	if err != nil {
-		return err
-	}
 	all := false
-	for i, f := range list {
-		list[i].Untrusted = untrusted.Of(f.Device)
+	for _, f := range list {
 		all = all || f.Project != ""
 	}
 	if run.Opt.JSON {
@@ -171,7 +166,7 @@ func printFacts(ctx context.Context, run names.Run, what string, list []app.List
 	t := run.Table(append(columns, app.Column{Name: "text", Shrinks: true})...)
 	for _, f := range list {
 		row := []app.Cell{{Full: f.ID, Paint: run.Style().Yellow}, {Full: string(f.Kind)}, verdictCell(run.Env, f.Fact),
-			app.TrustCell(f.Trust.String(), f.Untrusted), placeCell(f.Fact)}
+			{Full: f.Trust.String()}, placeCell(f.Fact)}
 		if all {
 			row = append(row, app.Cell{Full: f.Project})
 		}

@@ -93,14 +93,13 @@ func runLog(ctx context.Context, e *app.Env, o LogOptions) error {
 		if !since.IsZero() {
 			found = keep(found, func(en *refs.Entry) bool { return !en.Time.Before(since) })
 		}
-		untrusted, err := names.Untrusted(ctx, run.Memory)
-		if err == nil && o.Rev == "" {
+		if o.Rev == "" {
 			err = run.HintUntrusted(ctx, false)
 		}
 		if err != nil {
 			return err
 		}
-		d := &details{Run: run, LogScope: in, untrusted: untrusted}
+		d := &details{Run: run, LogScope: in}
 		if o.Asks() {
 			return logDetails(ctx, d, o, slices.Collect(cloned(found)))
 		}
@@ -116,7 +115,7 @@ func runLog(ctx context.Context, e *app.Env, o LogOptions) error {
 		case o.Format != "":
 			return d.format(o, found)
 		}
-		printed, err := PrintLog(e, o, found, in, untrusted)
+		printed, err := PrintLog(e, o, found, in)
 		if err == nil && !printed {
 			return noteNothingLogged(ctx, run, o)
 		}
@@ -216,10 +215,9 @@ func logEntries(ctx context.Context, run names.Run, rev string, n int) (iter.Seq
 }
 
 // PrintLog prints entries, one per line, and reports whether there were any.
-func PrintLog(e *app.Env, o LogOptions, found iter.Seq[*refs.Entry], in LogScope,
-	untrusted app.Untrusted) (printed bool, err error) {
+func PrintLog(e *app.Env, o LogOptions, found iter.Seq[*refs.Entry], in LogScope) (printed bool, err error) {
 	if e.Term.Stdout && !o.Oneline {
-		return LogTable(e, slices.Collect(cloned(found)), in, untrusted)
+		return LogTable(e, slices.Collect(cloned(found)), in)
 	}
 	var b []byte
 	for en := range found {
@@ -230,9 +228,9 @@ func PrintLog(e *app.Env, o LogOptions, found iter.Seq[*refs.Entry], in LogScope
 			printed = true
 		}
 		if o.Oneline {
-			b = appendShort(e, b, en, in, untrusted)
+			b = appendShort(e, b, en, in)
 		} else {
-			b = appendEntry(e, b, en, in, untrusted)
+			b = appendEntry(e, b, en, in)
 		}
 		if len(b) < logPiece {
 			continue
@@ -250,8 +248,8 @@ func PrintLog(e *app.Env, o LogOptions, found iter.Seq[*refs.Entry], in LogScope
 const logPiece = 16 << 10
 
 // appendShort appends the line of an entry for --oneline. On a terminal it fits the width.
-func appendShort(e *app.Env, b []byte, en *refs.Entry, in LogScope, untrusted app.Untrusted) []byte {
-	subject := e.Safe(in.subject(e, en) + untrusted.Note(en.Device))
+func appendShort(e *app.Env, b []byte, en *refs.Entry, in LogScope) []byte {
+	subject := e.Safe(in.subject(e, en))
 	if width := e.Width() - shortCommit - 1; width > 0 {
 		subject = app.Cut(subject, width)
 	}
@@ -271,10 +269,10 @@ func (in LogScope) subject(e *app.Env, en *refs.Entry) string {
 }
 
 // appendEntry appends the line of an entry for scripts.
-func appendEntry(e *app.Env, b []byte, en *refs.Entry, in LogScope, untrusted app.Untrusted) []byte {
+func appendEntry(e *app.Env, b []byte, en *refs.Entry, in LogScope) []byte {
 	b = append(append(b, en.Commit...), '\t')
 	b = append(app.AppendTime(b, en.Time), '\t')
-	b = append(append(b, term.SanitizeLine(app.TrustCell(en.Name, untrusted.Of(en.Device)).Full)...), '\t')
+	b = append(append(b, term.SanitizeLine(en.Name)...), '\t')
 	if e.Opt.AllProjects {
 		b = append(append(b, term.SanitizeLine(in.Names[en.Project])...), '\t')
 	}
@@ -282,7 +280,7 @@ func appendEntry(e *app.Env, b []byte, en *refs.Entry, in LogScope, untrusted ap
 }
 
 // LogTable prints entries for people, and reports whether there are any.
-func LogTable(e *app.Env, entries []refs.Entry, in LogScope, untrusted app.Untrusted) (printed bool, err error) {
+func LogTable(e *app.Env, entries []refs.Entry, in LogScope) (printed bool, err error) {
 	if len(entries) == 0 {
 		return false, nil
 	}
@@ -296,7 +294,7 @@ func LogTable(e *app.Env, entries []refs.Entry, in LogScope, untrusted app.Untru
 	t := e.Table(append(columns, app.Column{Name: "operation", Shrinks: true})...)
 	for _, en := range entries {
 		row := []app.Cell{{Full: en.Commit, Short: en.Commit[:shortCommit], Paint: e.Style().Yellow}, e.TimeCell(en.Time),
-			app.TrustCell(en.Name, untrusted.Of(en.Device))}
+			{Full: en.Name}}
 		if e.Opt.AllProjects {
 			row = append(row, app.Cell{Full: in.Names[en.Project]})
 		}
@@ -359,7 +357,6 @@ type operationAnswer struct {
 	Project  string            `json:"project"`
 	Device   string            `json:"device"`
 	Name     string            `json:"device_name"`
-	Trusted  bool              `json:"trusted"`
 	Time     string            `json:"time"`
 	Lamport  uint64            `json:"lamport"`
 	Subject  string            `json:"subject"`
@@ -402,7 +399,7 @@ func (d *details) format(o LogOptions, found iter.Seq[*refs.Entry]) error {
 func (d *details) answer(o LogOptions, en *refs.Entry) operationAnswer {
 	a := operationAnswer{
 		Commit: en.Commit, Parent: en.Parent, Project: d.Names[en.Project], Device: en.Device, Name: en.Name,
-		Trusted: d.untrusted.Of(en.Device) == "", Time: term.TimeText(en.Time),
+		Time:    term.TimeText(en.Time),
 		Lamport: en.Lamport, Subject: en.Subject, Trailers: map[string]string{},
 	}
 	for _, t := range en.Trailers {

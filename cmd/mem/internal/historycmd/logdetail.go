@@ -22,9 +22,8 @@ import (
 type details struct {
 	names.Run
 	LogScope
-	untrusted app.Untrusted
-	works     map[string]*revision.Operation  // by commit
-	mentions  map[string][]provenance.Mention // by commit, of the text that is looked for
+	works    map[string]*revision.Operation  // by commit
+	mentions map[string][]provenance.Mention // by commit, of the text that is looked for
 }
 
 // look reads the details that the options select.

@@ -20,7 +20,7 @@ func Command(e *app.Env) *cli.Command {
 		Usage: "serve memory over the Model Context Protocol",
 		Description: "Reads calls on standard input and answers on standard output until the input ends. The\n" +
 			"tools are search, timeline, show, facts, suggest and compose. Removed, forgotten,\n" +
-			"revoked and untrusted data is not served. Without --write the server is read-only:\n" +
+			"revoked data is not served. Without --write the server is read-only:\n" +
 			"compose prints its plan, and keepit_add is absent.",
 		Flags: []cli.Flag{flags.Bool(&write, "write", "add the tool keepit_add, and save compositions")},
 		Action: e.Action(0, 0, func(c *cli.Context) error {

@@ -65,7 +65,7 @@ func mayServeKnown(ctx context.Context, m *layers.Memory, rev state.Rev, name st
 	case rev.Concept != nil:
 		ok = v.concept(rev.Concept)
 	case rev.Rule != nil:
-		ok = rev.Rule.InForce() && v.untrusted[rev.Rule.Device] == ""
+		ok = rev.Rule.InForce()
 	}
 	if !ok {
 		return &state.NotFoundError{What: string(rev.Kind), Name: name}
@@ -74,32 +74,27 @@ func mayServeKnown(ctx context.Context, m *layers.Memory, rev state.Rev, name st
 }
 
 // A view decides which data of a project is served: the same that search finds.
-type view struct {
-	untrusted map[string]string
-	st        *state.State
-}
+type view struct{ st *state.State }
 
 func viewOf(ctx context.Context, m *layers.Memory, p refs.Project) (v view, err error) {
-	if v.untrusted, err = m.Devices().Untrusted(ctx); err == nil {
-		v.st, err = m.Trusted().Outline(ctx, p)
-	}
+	v.st, err = m.Trusted().Outline(ctx, p)
 	return v, err
 }
 
 // session reports whether a session is listed.
 func (v view) session(id string) bool {
 	s := v.st.Session(id)
-	return s != nil && s.Shown() && s.UntrustedDevice == ""
+	return s != nil && s.Shown()
 }
 
-// fact reports whether a fact is live, its device is trusted, and its session is listed.
+// fact reports whether a fact is live and its session is listed.
 func (v view) fact(f facts.Fact) bool {
-	return f.Live() && v.untrusted[f.Device] == "" && (f.Session == "" || v.session(f.Session))
+	return f.Live() && (f.Session == "" || v.session(f.Session))
 }
 
 func (v view) concept(c *concepts.Concept) bool {
 	listed := len(c.Sessions) == 0 || slices.ContainsFunc(c.Sessions, v.session)
-	return c.Live() && v.untrusted[c.Device] == "" && listed
+	return c.Live() && listed
 }
 
 // turns calls f with the turns of a session, without the calls and results of revoked tools and hosts.

@@ -65,9 +65,7 @@ func CompleteRev(e *app.Env, ctx context.Context, typed string) []Candidate {
 	}
 	list := append([]Candidate{{"@", "the newest session"}}, sessionsOf(st, typed)...)
 	for _, c := range st.Named() {
-		if !st.IsUntrusted(c.Device) {
-			list = append(list, Candidate{c.Name, "a composition"})
-		}
+		list = append(list, Candidate{c.Name, "a composition"})
 	}
 	return list
 }
@@ -79,7 +77,7 @@ func partsOf(st *state.State, name string) []Candidate {
 		if name != s.ID && (len(name) < 4 || !strings.HasPrefix(s.ID, name)) && (name != "@" || i > 0) {
 			continue
 		}
-		versions := st.OwnVersionsOf(s)
+		versions := st.VersionsOf(s.ID)
 		for _, v := range versions {
 			list = append(list, Candidate{name + ":" + v.Name(), ModeOf(v)})
 		}

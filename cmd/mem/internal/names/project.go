@@ -81,10 +81,9 @@ func ProjectNamed(ctx context.Context, e *app.Env, m *layers.Memory, name string
 	}
 	var found []state.Project
 	var names []string
-	qualified := m.Devices().WithDevice(ctx, name)
 	for _, p := range all {
 		names = append(names, p.Name)
-		if string(p.ID) == name || p.Name == name || p.Name == qualified || len(name) >= 4 &&
+		if string(p.ID) == name || p.Name == name || len(name) >= 4 &&
 			strings.HasPrefix(string(p.ID), name) ||
 			name == DistinctName(p, all) {
 			found = append(found, p)

@@ -11,11 +11,6 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// Untrusted returns the devices that are not trusted, for lists that mark their data.
-func Untrusted(ctx context.Context, m *layers.Memory) (app.Untrusted, error) {
-	return m.Devices().Untrusted(ctx)
-}
-
 // HintUntrusted prints a hint if a result lacks data of devices that the user has not decided about. projects are
 // the projects of the result; without projects, all count.
 func HintUntrusted(ctx context.Context, e *app.Env, m *layers.Memory, projects ...refs.Project) error {

@@ -81,7 +81,7 @@ func describeProject(ctx context.Context, m *layers.Memory, p state.Project) (pr
 	}
 	for _, s := range st.Sessions {
 		switch {
-		case s.Deleted || s.UntrustedDevice != "":
+		case s.Deleted:
 		case s.Parent() != "":
 			a.Subagents++
 		default:
@@ -89,13 +89,13 @@ func describeProject(ctx context.Context, m *layers.Memory, p state.Project) (pr
 		}
 	}
 	for _, v := range st.Versions {
-		if !v.Deleted && !v.Untrusted {
+		if !v.Deleted {
 			a.Versions++
 		}
 	}
 	names := map[string]bool{}
 	for _, c := range st.Compositions {
-		if !c.Deleted && !st.IsUntrusted(c.Device) {
+		if !c.Deleted {
 			names[c.Name] = true
 		}
 	}

@@ -225,18 +225,14 @@ func runRevocations(ctx context.Context, e *app.Env) error {
 			e.Hint("mem revoke --source SESSION, tool:NAME or host:NAME")
 			return nil
 		}
-		t := e.Table(app.Column{Name: "source"}, app.Column{Name: "in force"}, app.Column{Name: "when"},
+		t := e.Table(app.Column{Name: "source"}, app.Column{Name: "when"},
 			app.Column{Name: "device"}, app.Column{Name: "reason", Shrinks: true})
 		for _, r := range list {
 			by, err := run.Trusted().DeviceName(ctx, r.Device)
 			if err != nil {
 				return err
 			}
-			force := app.Cell{Full: "yes"}
-			if !r.InForce {
-				force = app.Cell{Full: "no: device not trusted", Paint: e.Style().Yellow}
-			}
-			t.Row(app.Cell{Full: r.Origin.String(), Paint: e.Style().Yellow}, force, e.TimeCell(r.Time), app.Cell{Full: by},
+			t.Row(app.Cell{Full: r.Origin.String(), Paint: e.Style().Yellow}, e.TimeCell(r.Time), app.Cell{Full: by},
 				app.Cell{Full: r.Reason})
 		}
 		return t.Flush()

@@ -131,10 +131,6 @@ func runRulesList(ctx context.Context, e *app.Env, o rulesQuery) error {
 }
 
 func ruleTable(ctx context.Context, run names.Run, list []listedRule) error {
-	untrusted, err := names.Untrusted(ctx, run.Memory)
-	if err != nil {
-		return err
-	}
 	columns := []app.Column{{Name: "rule"}, {Name: "type"}, {Name: "state"}, {Name: "sure", Right: true}, {Name: "trust"},
 		{Name: "validated"}}
 	if run.Opt.AllProjects {
@@ -143,7 +139,7 @@ func ruleTable(ctx context.Context, run names.Run, list []listedRule) error {
 	t := run.Table(append(columns, app.Column{Name: "text", Shrinks: true})...)
 	for _, r := range list {
 		row := []app.Cell{{Full: r.ID, Paint: run.Style().Yellow}, {Full: r.Type}, {Full: r.State}, {Full: r.Confidence},
-			app.TrustCell(r.Trust.String(), untrusted.Of(r.Device)), run.TimeCell(r.LastValidated)}
+			{Full: r.Trust.String()}, run.TimeCell(r.LastValidated)}
 		if run.Opt.AllProjects {
 			row = append(row, app.Cell{Full: r.Project})
 		}

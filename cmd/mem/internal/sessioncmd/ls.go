@@ -41,8 +41,7 @@ func Ls(e *app.Env) *cli.Command {
 		ArgsUsage: "[<session>]",
 		Description: "The mark before a session is * for the newest session in memory (@), M for a file that\n" +
 			"changed since it was added, ? for a file that is not in memory, D for a hidden session,\n" +
-			"R for a session hidden by \"mem revoke\", ! for a session of an untrusted device. Token\n" +
-			"counts are estimates.",
+			"R for a session hidden by \"mem revoke\". Token counts are estimates.",
 		Flags: []cli.Flag{
 			flags.Parsed(&o.month, "month", "list the sessions of `MONTH` only, such as 2026-01", term.ParseMonth),
 			flags.Bool(&o.untracked, "untracked,u", "list only sessions that are not in memory"),
@@ -73,9 +72,8 @@ func Ls(e *app.Env) *cli.Command {
 // A Listed is a session in a list, with its project.
 type Listed struct {
 	sessions.Item
-	project   state.Project
-	newest    bool
-	untrusted string // the name of its device, if that is not trusted
+	project state.Project
+	newest  bool
 }
 
 func runLs(ctx context.Context, e *app.Env, o lsOptions) error {
@@ -106,7 +104,7 @@ func runLs(ctx context.Context, e *app.Env, o lsOptions) error {
 			return err
 		case o.one:
 			for _, it := range items {
-				e.Printf("%s\n", e.Safe(it.name()))
+				e.Printf("%s\n", e.Safe(it.ID))
 			}
 			return nil
 		case len(items) == 0:
@@ -208,10 +206,6 @@ func elsewhereText(items []Listed) string {
 
 // listKnown lists the sessions of the projects in memory.
 func listKnown(ctx context.Context, run names.Run, o capture.ListOptions) ([]Listed, error) {
-	untrusted, err := names.Untrusted(ctx, run.Memory)
-	if err != nil {
-		return nil, err
-	}
 	projects, err := run.ListedProjects(ctx)
 	if err != nil {
 		return nil, err
@@ -237,7 +231,7 @@ func listKnown(ctx context.Context, run names.Run, o capture.ListOptions) ([]Lis
 				continue
 			}
 			files[it.Path] = it.Status == sessions.Untracked
-			all = append(all, Listed{it, p, it.ID == newest, untrusted.Of(it.Device)})
+			all = append(all, Listed{it, p, it.ID == newest})
 		}
 	}
 	if len(projects) > 1 {

@@ -60,7 +60,7 @@ func lsTable(e *app.Env, o lsOptions, items []Listed) error {
 		}
 		row := []app.Cell{
 			{Full: it.mark(), Short: it.shortMark(), Paint: e.Style().Green},
-			it.idCell(unique[i]), e.TimeCell(it.Last), {Full: messagesText(it)},
+			app.IdCell(it.ID, unique[i]), e.TimeCell(it.Last), {Full: messagesText(it)},
 			tokensCell(it.Tokens, it.Counted), labelsCell(it), {Full: fmt.Sprint(it.Markers)},
 		}
 		if e.Opt.AllProjects {
@@ -75,41 +75,19 @@ func lsTable(e *app.Env, o lsOptions, items []Listed) error {
 	return t.Flush()
 }
 
-// name returns the name of a session: its id, with the suffix ~DEVICE if the device is not trusted.
-func (it Listed) name() string {
-	if it.Session == nil || it.Session.UntrustedDevice == "" {
-		return it.ID
-	}
-	return it.ID + "~" + it.Session.UntrustedDevice[:8]
-}
-
-func (it Listed) idCell(unique int) app.Cell {
-	c := app.IdCell(it.ID, unique)
-	suffix := strings.TrimPrefix(it.name(), it.ID)
-	c.Full += suffix
-	c.Short += suffix
-	return c
-}
-
 // mark returns the mark of a session for scripts.
 func (it Listed) mark() string {
 	mark := string(it.Status)
 	if it.newest {
 		mark += ",newest"
 	}
-	if it.untrusted != "" {
-		mark += ",untrusted"
-	}
 	return mark
 }
 
-// titleText returns the title of a session, with the reason if it is hidden or not used.
+// titleText returns the title of a session, with the reason if it is hidden.
 func (it Listed) titleText() string {
-	switch {
-	case it.Status == sessions.Revoked:
+	if it.Status == sessions.Revoked {
 		return it.Title + " (hidden: " + it.Session.Revoked + ")"
-	case it.untrusted != "":
-		return it.Title + " (device " + it.untrusted + " is not trusted)"
 	}
 	return it.Title
 }
@@ -118,9 +96,6 @@ func (it Listed) titleText() string {
 func (it Listed) shortMark() string {
 	mark := map[sessions.Status]string{sessions.Changed: "M", sessions.Untracked: "?", sessions.Removed: "D",
 		sessions.Revoked: "R"}[it.Status]
-	if it.untrusted != "" {
-		mark += "!"
-	}
 	if it.newest {
 		return "*" + mark
 	}
@@ -199,24 +174,21 @@ func counted(n int, ok bool) *int {
 
 // A sessionAnswer is the JSON form of a session in a list.
 type sessionAnswer struct {
-	ID string `json:"id"`
-	// the name if it is not the id: the id and a device that is not trusted
-	Name      string   `json:"name,omitempty"`
-	Project   string   `json:"project"`
-	Status    string   `json:"status"`
-	Newest    bool     `json:"newest"`
-	Title     string   `json:"title"`
-	Last      string   `json:"last"`
-	Messages  *int     `json:"messages"` // null for a file that is not in memory
-	Tokens    *int     `json:"tokens"`   // null if they have not been counted
-	Bytes     int64    `json:"bytes"`
-	Extra     int64    `json:"extra_bytes"`
-	Versions  []string `json:"versions"`
-	Markers   int      `json:"markers"`
-	Parent    string   `json:"parent,omitempty"`
-	Path      string   `json:"path,omitempty"`
-	Revoked   string   `json:"revoked,omitempty"`   // why it is hidden
-	Untrusted string   `json:"untrusted,omitempty"` // the device that captured it, if it is not trusted
+	ID       string   `json:"id"`
+	Project  string   `json:"project"`
+	Status   string   `json:"status"`
+	Newest   bool     `json:"newest"`
+	Title    string   `json:"title"`
+	Last     string   `json:"last"`
+	Messages *int     `json:"messages"` // null for a file that is not in memory
+	Tokens   *int     `json:"tokens"`   // null if they have not been counted
+	Bytes    int64    `json:"bytes"`
+	Extra    int64    `json:"extra_bytes"`
+	Versions []string `json:"versions"`
+	Markers  int      `json:"markers"`
+	Parent   string   `json:"parent,omitempty"`
+	Path     string   `json:"path,omitempty"`
+	Revoked  string   `json:"revoked,omitempty"` // why it is hidden
 }
 
 func sessionAnswerOf(it Listed) sessionAnswer {
@@ -225,9 +197,6 @@ func sessionAnswerOf(it Listed) sessionAnswer {
 		Last:   term.TimeText(it.Last),
 		Tokens: counted(it.Tokens, it.Counted), Bytes: it.Bytes, Extra: it.Extra, Versions: []string{}, Markers: it.Markers,
 		Parent: it.Parent, Path: it.Path,
-	}
-	if a.Untrusted = it.untrusted; it.name() != it.ID {
-		a.Name = it.name()
 	}
 	if it.Session != nil {
 		a.Revoked = it.Session.Revoked

@@ -311,11 +311,7 @@ func describeContent(ctx context.Context, run names.Run, rev state.Rev, s *shown
 		if err != nil {
 			return err
 		}
-		untrusted, err := names.Untrusted(ctx, run.Memory)
-		if err != nil {
-			return err
-		}
-		if s.Versions, err = versioncmd.VersionAnswers(st, st.OwnVersionsOf(rev.Session), untrusted); err != nil {
+		if s.Versions, err = versioncmd.VersionAnswers(st, st.VersionsOf(rev.Session.ID)); err != nil {
 			return err
 		}
 		if len(rev.Session.Markers()) == 0 {
@@ -451,7 +447,7 @@ func showSession(ctx context.Context, run names.Run, rev state.Rev) error {
 			term.Count(p.Scan.Messages, "message"), app.BytesText(p.Size), run.Local(p.Time).Format("2 Jan 2006 15:04")))
 	}
 	var versions, marked [][]string
-	for _, v := range st.OwnVersionsOf(rev.Session) {
+	for _, v := range st.VersionsOf(rev.Session.ID) {
 		versions = append(versions, []string{v.Name(), names.ModeOf(v), tokens.Commas(v.TokensOut) + " tok",
 			fmt.Sprintf("%.1f:1", v.Ratio)})
 	}

@@ -3,8 +3,6 @@ package sessioncmd
 import (
 	"context"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"time"
 
@@ -81,7 +79,6 @@ type StatusReport struct {
 	renamed            bool                // it is a guess from the name of a directory that is gone
 	Elsewhere          []Listed            // untracked sessions of other projects
 	progress           *knowledge.Progress // nil for several projects, or if nothing is in memory
-	Untrusted          map[string]int      // sessions of devices that are not trusted, by name
 	revoked            int                 // sources, of this project
 	Notes              []notes.Change      // of Claude, on disk and not in memory
 }
@@ -104,16 +101,12 @@ func runStatus(ctx context.Context, e *app.Env, o statusOptions) error {
 		if list, err := run.Revocation().Revocations(ctx, run.Project.ID); err != nil {
 			return err
 		} else if !e.Opt.AllProjects {
-			for _, l := range list {
-				if l.InForce {
-					r.revoked++
-				}
-			}
+			r.revoked = len(list)
 		}
 		if err := printStatus(e, o, r); err != nil {
 			return err
 		}
-		if len(r.Untrusted) == 0 && o.porcelain == "" { // longStatus names the others
+		if o.porcelain == "" {
 			if err := run.HintUntrusted(ctx, r.Stored == 0); err != nil {
 				return err
 			}
@@ -127,7 +120,7 @@ func runStatus(ctx context.Context, e *app.Env, o statusOptions) error {
 
 // SessionsReport returns the part of mem status about sessions.
 func SessionsReport(ctx context.Context, run names.Run) (StatusReport, error) {
-	r := StatusReport{project: run.Project, Untrusted: map[string]int{}}
+	r := StatusReport{project: run.Project}
 	items, elsewhere, err := list(ctx, run, capture.ListOptions{})
 	if err != nil {
 		return r, err
@@ -142,9 +135,6 @@ func SessionsReport(ctx context.Context, run names.Run) (StatusReport, error) {
 			r.Changed = append(r.Changed, it)
 		}
 		r.Stored++
-		if it.untrusted != "" {
-			r.Untrusted[it.untrusted]++
-		}
 		if it.newest && r.Newest == nil {
 			r.Newest = &items[i]
 		}
@@ -291,10 +281,6 @@ func longStatus(e *app.Env, r StatusReport) {
 	if len(r.Elsewhere) > 0 {
 		e.Printf("\n%s  (use \"mem import\" or \"mem status --all-projects\")\n", elsewhereText(r.Elsewhere))
 	}
-	for _, name := range slices.Sorted(maps.Keys(r.Untrusted)) {
-		e.Printf("\n%s of device %s, which is not trusted: not used  (use \"%s\")\n",
-			term.Count(r.Untrusted[name], "session"), e.Safe(name), e.Safe(term.Shell("mem", "device", "trust", name)))
-	}
 	if r.revoked > 0 {
 		e.Printf("\n%s revoked: its data is hidden  (use \"mem revoke\")\n", term.Count(r.revoked, "source"))
 	}
@@ -377,11 +363,10 @@ func statusJSON(e *app.Env, r StatusReport) error {
 		Changed   []sessionAnswer `json:"changed"`
 		Untracked []sessionAnswer `json:"untracked"`
 		Elsewhere int             `json:"untracked_elsewhere,omitempty"` // untracked sessions of other projects
-		Strangers map[string]int  `json:"untrusted_sessions,omitempty"`  // by device
 		Revoked   int             `json:"revoked_sources,omitempty"`
 		Notes     []string        `json:"changed_notes"` // of Claude, since they were captured
 		Layers    *layersAnswer   `json:"layers,omitempty"`
-	}{Elsewhere: len(r.Elsewhere), Strangers: r.Untrusted, Revoked: r.revoked, Project: r.project.Name, Stored: r.Stored,
+	}{Elsewhere: len(r.Elsewhere), Revoked: r.revoked, Project: r.project.Name, Stored: r.Stored,
 		Subagents: r.Subagents, Clean: r.clean(), Changed: []sessionAnswer{}, Untracked: []sessionAnswer{},
 		Notes: []string{}}
 	if r.Newest != nil {

@@ -113,11 +113,7 @@ func reasonWords(e *app.Env, r *provenance.Reason) []string {
 		words = append(words, style.Dim(e.Safe(n)))
 	}
 	if r.By != "" {
-		by := "by " + e.Safe(r.By)
-		if !r.Trusted {
-			by = style.Yellow(by + ", not trusted")
-		}
-		words = append(words, by)
+		words = append(words, "by "+e.Safe(r.By))
 	}
 	if !r.Time.IsZero() {
 		at := e.TimeCell(r.Time)

@@ -187,12 +187,8 @@ func ComposeParts(ctx context.Context, run names.Run, o ComposeOptions, revs []s
 		if err != nil {
 			return nil, err
 		}
-		trust, err := run.Trust(ctx)
-		if err != nil {
-			return nil, err
-		}
 		for _, s := range st.Recent() {
-			if trust.Of(s.Now().Stamp.Device) && len(revs) < autoSessions {
+			if len(revs) < autoSessions {
 				revs = append([]string{s.ID}, revs...) // oldest first
 			}
 		}

@@ -62,10 +62,9 @@ type VersionAnswer struct {
 	UsedBy      []string               `json:"used_by"`
 	UsedIn      []string               `json:"usedInSessions"`
 	Accessed    string                 `json:"lastAccessed,omitempty"`
-	For         string                 `json:"for,omitempty"`       // "tier" or "composition" if mem made it for one
-	Hidden      bool                   `json:"hidden,omitempty"`    // by rm, prune, undo or ageing
-	Revoked     string                 `json:"revoked,omitempty"`   // why it is hidden
-	Untrusted   string                 `json:"untrusted,omitempty"` // the device, if it is not trusted
+	For         string                 `json:"for,omitempty"`     // "tier" or "composition" if mem made it for one
+	Hidden      bool                   `json:"hidden,omitempty"`  // by rm, prune, undo or ageing
+	Revoked     string                 `json:"revoked,omitempty"` // why it is hidden
 }
 
 // RunVersions lists the versions of the session name.
@@ -89,19 +88,15 @@ func RunVersions(ctx context.Context, e *app.Env, name string, o VersionsOptions
 		if o.All {
 			list = st.AllVersionsOf(rev.Session.ID)
 		}
-		untrusted, err := names.Untrusted(ctx, run.Memory)
-		if err != nil {
-			return err
-		}
 		if e.Opt.JSON {
-			return versionsJSON(e, st, rev, list, untrusted)
+			return versionsJSON(e, st, rev, list)
 		}
 		if len(list) == 0 {
 			e.Note("%s has no versions", term.ShortID(rev.Session.ID))
 			e.Hint("%s", term.Shell("mem", "compress", term.ShortID(rev.Session.ID)))
 		}
 		noted := slices.ContainsFunc(list, func(v *records.Version) bool {
-			return v.Deleted || v.Revoked != "" || untrusted.Of(v.Device) != ""
+			return v.Deleted || v.Revoked != ""
 		})
 		columns := []app.Column{{Name: "version"}, {Name: "made by", Shrinks: true},
 			{Name: "tokens", Right: true, Estimate: true}, {Name: "to", Right: true, Estimate: true},
@@ -119,7 +114,7 @@ func RunVersions(ctx context.Context, e *app.Env, name string, o VersionsOptions
 				{Full: fmt.Sprintf("%d/%d", v.Preserved, v.Preserved+v.Summarised)},
 				e.TimeCell(v.Time), {Full: v.Engine}, UsedCell(e, st.UsedBy(v), v.Used)}
 			if noted {
-				row = append(row, versionNote(v, untrusted.Of(v.Device)))
+				row = append(row, versionNote(v))
 			}
 			t.Row(row...)
 		}
@@ -127,12 +122,15 @@ func RunVersions(ctx context.Context, e *app.Env, name string, o VersionsOptions
 	})
 }
 
-// versionNote returns the reason why a version is hidden or not used.
-func versionNote(v *records.Version, untrusted string) app.Cell {
+// versionNote returns the reason why a version is hidden.
+func versionNote(v *records.Version) app.Cell {
 	if v.Deleted {
 		return app.Cell{Full: "hidden"}
 	}
-	return app.NoteCell(v.Revoked, untrusted)
+	if v.Revoked != "" {
+		return app.Cell{Full: "hidden: " + v.Revoked}
+	}
+	return app.Cell{}
 }
 
 // optionsOf returns the settings of a version that are not defaults: ", preserve-all, skip 3, distance 5".
@@ -166,21 +164,21 @@ func UsedCell(e *app.Env, compositions []string, r records.Rehearsal) app.Cell {
 	return c
 }
 
-func versionsJSON(e *app.Env, st *state.State, rev state.Rev, list []*records.Version, untrusted app.Untrusted) error {
+func versionsJSON(e *app.Env, st *state.State, rev state.Rev, list []*records.Version) error {
 	answer := struct {
 		Session  string          `json:"session"`
 		Project  string          `json:"project"`
 		Versions []VersionAnswer `json:"versions"`
 	}{rev.Session.ID, rev.Project.Name, []VersionAnswer{}}
 	var err error
-	if answer.Versions, err = VersionAnswers(st, list, untrusted); err != nil {
+	if answer.Versions, err = VersionAnswers(st, list); err != nil {
 		return err
 	}
 	return e.PrintJSON("versions", answer)
 }
 
 // VersionAnswers returns the JSON form of versions. The state must be complete, not an outline.
-func VersionAnswers(st *state.State, list []*records.Version, untrusted app.Untrusted) ([]VersionAnswer, error) {
+func VersionAnswers(st *state.State, list []*records.Version) ([]VersionAnswer, error) {
 	out := []VersionAnswer{}
 	for _, v := range list {
 		settings, err := v.Compression()
@@ -198,7 +196,7 @@ func VersionAnswers(st *state.State, list []*records.Version, untrusted app.Untr
 			Kept:        v.Preserved, Keepits: v.Preserved + v.Summarised, Created: term.TimeText(v.Time), Engine: v.Engine,
 			UsedBy: append([]string{}, st.UsedBy(v)...), UsedIn: append([]string{}, v.Used.By...),
 			Accessed: term.TimeText(v.Used.Last),
-			For:      v.For, Hidden: v.Deleted, Revoked: v.Revoked, Untrusted: untrusted.Of(v.Device),
+			For:      v.For, Hidden: v.Deleted, Revoked: v.Revoked,
 		})
 	}
 	return out, nil

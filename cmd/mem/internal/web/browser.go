@@ -58,7 +58,6 @@ type detail struct {
 	Rev        state.Rev
 	Versions   []*records.Version
 	Keepits    []state.Keepit
-	Untrusted  bool
 	InComposed []string
 	Preview    *sessionPreview // of a session that is not in memory
 }
@@ -162,7 +161,7 @@ func (b *browserBody) row(s *Server, it sessions.Item, newest string) {
 	row := browserRow{Item: it, Link: "?" + b.with("s", it.ID), On: it.ID == b.Filter.Get("s"), Newest: it.ID == newest,
 		Name: it.ID}
 	if it.Session != nil {
-		row.Name = api.SessionName(it.Session)
+		row.Name = it.Session.ID
 	}
 	m.Open = m.Open || row.On
 	m.Rows = append(m.Rows, row)
@@ -254,9 +253,9 @@ func (s *Server) detail(ctx context.Context, p state.Project, st *state.State, i
 		}
 		return d, err
 	}
-	d.Name, d.Untrusted = api.SessionName(it.Session), it.Session.UntrustedDevice != ""
+	d.Name = it.Session.ID
 	d.Rev = state.Rev{Kind: state.IsSession, Project: p, Session: it.Session}
-	d.Versions = st.OwnVersionsOf(it.Session)
+	d.Versions = st.VersionsOf(it.Session.ID)
 	if it.Markers == 0 {
 		return d, nil
 	}

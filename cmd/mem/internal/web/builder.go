@@ -135,7 +135,7 @@ func (s *Server) builderBody(ctx context.Context, p state.Project, f url.Values)
 		return b, err
 	}
 	for _, one := range st.Recent() {
-		b.Sessions = append(b.Sessions, sessionChoice{api.SessionName(one), one.Title(), one})
+		b.Sessions = append(b.Sessions, sessionChoice{one.ID, one.Title(), one})
 	}
 	b.Old = st.Named()
 	in, err := builderRequest(f)
@@ -157,8 +157,8 @@ func (s *Server) builderBody(ctx context.Context, p state.Project, f url.Values)
 		if err != nil {
 			return b, err
 		}
-		b.Parts = append(b.Parts, builderPart{N: n, Session: rev.Session, Name: api.SessionName(rev.Session),
-			Version: version, Tokens: f.Get("tokens-" + strconv.Itoa(n)), Versions: of.OwnVersionsOf(rev.Session)})
+		b.Parts = append(b.Parts, builderPart{N: n, Session: rev.Session, Name: rev.Session.ID,
+			Version: version, Tokens: f.Get("tokens-" + strconv.Itoa(n)), Versions: of.VersionsOf(rev.Session.ID)})
 	}
 	if len(in.Components) == 0 {
 		return b, nil

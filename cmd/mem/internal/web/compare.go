@@ -84,7 +84,7 @@ func (s *Server) compareScreen(w http.ResponseWriter, r *http.Request) (string, 
 		Crumbs: []crumb{{"Memory", "/"}, {c.A.Rev.Project.Name, "/p/" + string(c.A.Rev.Project.ID)}, {"Compare", ""}},
 		Body:   b}
 	if of := c.A.Rev.Session; of != nil {
-		p.Crumbs = slices.Insert(p.Crumbs, 2, crumb{records.ShortID(of.ID), "/s/" + api.SessionName(of)})
+		p.Crumbs = slices.Insert(p.Crumbs, 2, crumb{records.ShortID(of.ID), "/s/" + of.ID})
 	}
 	if of := c.B.Rev.Composition; of != nil {
 		p.Tab = "compositions"
@@ -128,7 +128,7 @@ func (b *compareBody) fill(c provenance.Comparison) {
 	for i, g := range c.Groups {
 		name := ""
 		if of := c.Sessions[g.Source]; of != nil {
-			name = api.SessionName(of)
+			name = of.ID
 		}
 		for _, k := range g.Keepits {
 			side := k.Sides[0]

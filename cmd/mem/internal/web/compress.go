@@ -60,7 +60,7 @@ func (s *Server) compressForm(ctx context.Context, rev state.Rev, form url.Value
 	if err != nil {
 		return compressBody{}, err
 	}
-	b := compressBody{Name: api.SessionName(rev.Session), Session: rev.Session, Form: defaultForm(preset),
+	b := compressBody{Name: rev.Session.ID, Session: rev.Session, Form: defaultForm(preset),
 		Presets: compress.Presets[:], Engines: []string{"extract", "claude", "anthropic", "openai", "command", "replay"}}
 	if b.Engine, err = conf.String("engine"); err != nil {
 		return b, err
@@ -198,7 +198,7 @@ func (s *Server) createCompression(w http.ResponseWriter, r *http.Request, rev s
 		if err != nil {
 			return "", err
 		}
-		return "/s/" + api.SessionName(rev.Session) + "/v/" + done.Version.Name(), nil
+		return "/s/" + rev.Session.ID + "/v/" + done.Version.Name(), nil
 	}
 	if long {
 		return redirect(w, r, "/jobs/"+s.Jobs.Start("compress "+records.ShortID(rev.Session.ID), work).ID)

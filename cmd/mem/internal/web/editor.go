@@ -56,7 +56,7 @@ func (s *Server) editor(_ http.ResponseWriter, r *http.Request) (string, page, e
 	if i < 0 {
 		return "", page{}, api.NoSuch("marker", id)
 	}
-	b := editorBody{Keepit: all[i], Name: api.SessionName(rev.Session), Presets: weightPresets(),
+	b := editorBody{Keepit: all[i], Name: rev.Session.ID, Presets: weightPresets(),
 		Heads: keepit.PreviewDistances[:]}
 	if text := r.URL.Query().Get("weight"); text != "" { // a preview of another weight
 		if w, err := keepit.ParseTyped(text); err == nil {
@@ -104,7 +104,7 @@ func (s *Server) setMarker(w http.ResponseWriter, r *http.Request, rev state.Rev
 	if err != nil {
 		return "", page{}, err
 	}
-	return s.changed(w, r, cmp.Or(r.PostFormValue("back"), "/s/"+api.SessionName(rev.Session)+"/keepits/"+id))
+	return s.changed(w, r, cmp.Or(r.PostFormValue("back"), "/s/"+rev.Session.ID+"/keepits/"+id))
 }
 
 // addMarker marks a text in a message that the user typed.
@@ -126,7 +126,7 @@ func (s *Server) addMarker(w http.ResponseWriter, r *http.Request, rev state.Rev
 	if err != nil {
 		return "", page{}, err
 	}
-	return s.changed(w, r, "/s/"+api.SessionName(rev.Session)+"/keepits/"+k.ID)
+	return s.changed(w, r, "/s/"+rev.Session.ID+"/keepits/"+k.ID)
 }
 
 // A boardBody lists the markers of a project.
@@ -182,7 +182,7 @@ func (s *Server) board(_ http.ResponseWriter, r *http.Request, p state.Project) 
 		}
 		for _, k := range marks {
 			if k.Mark.Weight >= least {
-				b.Rows = append(b.Rows, boardRow{k, one, api.SessionName(one), st.Distance(one),
+				b.Rows = append(b.Rows, boardRow{k, one, one.ID, st.Distance(one),
 					keepit.Preview(k.Mark.Weight, decay)})
 			}
 		}

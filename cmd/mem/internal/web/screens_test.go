@@ -496,13 +496,13 @@ func TestCounts(t *testing.T) {
 			t.Errorf("%s has %d messages, the list says %d, the versions %d", id, want, listed[id], file.Messages)
 		}
 		text := fmt.Sprintf("<dt>Messages</dt><dd>%s</dd>", tokens.Commas(want))
-		if page := r.get("/s/" + api.SessionName(st.Session(id))); !strings.Contains(page, text) {
+		if page := r.get("/s/" + st.Session(id).ID); !strings.Contains(page, text) {
 			t.Errorf("the page of %s lacks %s", id, text)
 		}
 	}
 	for _, v := range st.Versions {
 		text := fmt.Sprintf("<dt>Messages</dt><dd>%s → %s</dd>", tokens.Commas(v.MessagesIn), tokens.Commas(v.MessagesOut))
-		if page := r.get("/s/" + api.SessionName(st.Session(v.Session)) + "/v/" + v.Label); !strings.Contains(page, text) {
+		if page := r.get("/s/" + st.Session(v.Session).ID + "/v/" + v.Label); !strings.Contains(page, text) {
 			t.Errorf("the page of %s:%s lacks %s", v.Session, v.Label, text)
 		}
 	}

@@ -63,7 +63,7 @@ func (s *Server) sessionPage(ctx context.Context, id string, last ...string) (st
 	title := cmp.Or(rev.Session.Title(), records.ShortID(rev.Session.ID))
 	p := page{Title: title, Tab: "browser", Project: rev.Project,
 		Crumbs: []crumb{{"Memory", "/"}, {rev.Project.Name, "/p/" + string(rev.Project.ID)}}}
-	link := "/s/" + api.SessionName(rev.Session)
+	link := "/s/" + rev.Session.ID
 	if len(last) == 0 {
 		link = ""
 	}
@@ -81,7 +81,7 @@ func (s *Server) sessionScreen(_ http.ResponseWriter, r *http.Request) (string, 
 	if err != nil {
 		return "", page{}, err
 	}
-	b := sessionBody{Session: rev.Session, Name: api.SessionName(rev.Session), Earlier: rev.Session.Earlier()}
+	b := sessionBody{Session: rev.Session, Name: rev.Session.ID, Earlier: rev.Session.Earlier()}
 	b.Tokens, b.Counted = s.Memory.Capture().TokensOf(rev.Project.ID, rev.Session)
 	if b.Versions, err = s.versionRows(ctx, rev); err != nil {
 		return "", page{}, err
@@ -109,7 +109,7 @@ func (s *Server) sessionScreen(_ http.ResponseWriter, r *http.Request) (string, 
 	}
 	for _, one := range st.Sessions {
 		if one.Parent() == rev.Session.ID && !one.Deleted && one.Revoked == "" {
-			b.Agents = append(b.Agents, agentRow{one, api.SessionName(one)})
+			b.Agents = append(b.Agents, agentRow{one, one.ID})
 		}
 	}
 	if err := s.relate(ctx, rev, &b); err != nil {
@@ -139,7 +139,7 @@ func (s *Server) versionRows(ctx context.Context, rev state.Rev) ([]versionRow, 
 		return nil, err
 	}
 	var out []versionRow
-	for _, v := range st.OwnVersionsOf(rev.Session) {
+	for _, v := range st.VersionsOf(rev.Session.ID) {
 		out = append(out, versionRow{v, st.UsedBy(v)})
 	}
 	return out, nil
@@ -148,7 +148,7 @@ func (s *Server) versionRows(ctx context.Context, rev state.Rev) ([]versionRow, 
 // dropSession hides a session.
 func (s *Server) dropSession(w http.ResponseWriter, r *http.Request, rev state.Rev) (string, page, error) {
 	what := "the session " + cmp.Or(rev.Session.Title(), records.ShortID(rev.Session.ID))
-	if name, p, err := s.remove(r, rev, what, "/s/"+api.SessionName(rev.Session)); err != nil || name != "" {
+	if name, p, err := s.remove(r, rev, what, "/s/"+rev.Session.ID); err != nil || name != "" {
 		return name, p, err
 	}
 	return redirect(w, r, "/p/"+string(rev.Project.ID))
@@ -179,7 +179,7 @@ func (s *Server) nameSession(w http.ResponseWriter, r *http.Request, rev state.R
 	if err != nil {
 		return "", page{}, err
 	}
-	return s.changed(w, r, "/s/"+api.SessionName(rev.Session))
+	return s.changed(w, r, "/s/"+rev.Session.ID)
 }
 
 // relate sets the related projects, and those that can be related.
@@ -231,5 +231,5 @@ func (s *Server) relateSession(w http.ResponseWriter, r *http.Request, rev state
 	if err != nil {
 		return "", page{}, err
 	}
-	return s.changed(w, r, "/s/"+api.SessionName(rev.Session))
+	return s.changed(w, r, "/s/"+rev.Session.ID)
 }

@@ -182,7 +182,7 @@ func (s *Server) transcript(_ http.ResponseWriter, r *http.Request) (string, pag
 	if err := s.Memory.Checkout().Write(ctx, l1, checkout.JSONL, &lineWriter{line: pg.line}); err != nil {
 		return "", page{}, err
 	}
-	b := transcriptBody{Name: api.SessionName(rev.Session), ID: rev.Session.ID, Filter: f,
+	b := transcriptBody{Name: rev.Session.ID, ID: rev.Session.ID, Filter: f,
 		Values: rev.Session.Now().Scan.Values, Roles: []string{"user", "assistant", "tool", "summary", "note"}}
 	if b.Turns, err = s.turns(ctx, rev, pg.entries, f.Get("q")); err != nil {
 		return "", page{}, err
@@ -316,7 +316,7 @@ func (s *Server) message(_ http.ResponseWriter, r *http.Request) (string, page, 
 	if err := s.Memory.Checkout().Write(ctx, one, checkout.JSONL, &limitedWriter{&raw, maxRawBytes}); err != nil {
 		return "", page{}, err
 	}
-	b := rawBody{Name: api.SessionName(rev.Session), N: n, JSON: raw.String(), Prev: n - 1, Next: n + 1}
+	b := rawBody{Name: rev.Session.ID, N: n, JSON: raw.String(), Prev: n - 1, Next: n + 1}
 	if n == rev.Session.Now().Scan.Values {
 		b.Next = 0
 	}

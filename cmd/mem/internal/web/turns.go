@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/memvcs/mem/cmd/mem/internal/web/api"
 	"github.com/memvcs/mem/layers/checkout"
 	"github.com/memvcs/mem/layers/refine"
 	"github.com/memvcs/mem/layers/state"
@@ -113,7 +112,7 @@ func (s *Server) agentsOf(ctx context.Context, rev state.Rev) (map[string]string
 		if one.Parent() == rev.Session.ID && !one.Deleted && one.Revoked == "" {
 			_, id, ok := strings.Cut(one.ID, "agent-")
 			if ok {
-				out[id] = api.SessionName(one)
+				out[id] = one.ID
 			}
 		}
 	}

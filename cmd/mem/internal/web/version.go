@@ -40,12 +40,12 @@ func (s *Server) versionScreen(_ http.ResponseWriter, r *http.Request, rev state
 
 func (s *Server) versionPage(ctx context.Context, rev state.Rev, view string) (string, page, error) {
 	name := rev.Version.Name()
-	_, p, err := s.sessionPage(ctx, api.SessionName(rev.Session), name)
+	_, p, err := s.sessionPage(ctx, rev.Session.ID, name)
 	if err != nil {
 		return "", page{}, err
 	}
 	v := rev.Version
-	b := versionBody{Version: v, Name: api.SessionName(rev.Session), Label: name, View: view, Hash: rev.Hash.String(),
+	b := versionBody{Version: v, Name: rev.Session.ID, Label: name, View: view, Hash: rev.Hash.String(),
 		Key: v.Derivation.Key().String(), Recipe: string(v.Derivation.Recipe.Params)}
 	if b.Fates, err = s.Memory.Markers().Fates(ctx, rev); err != nil {
 		return "", page{}, err
@@ -135,7 +135,7 @@ func (s *Server) managePage(r *http.Request, selected []string, confirm bool) (s
 	if err != nil {
 		return "", page{}, err
 	}
-	b := manageBody{Name: api.SessionName(rev.Session), Selected: map[string]bool{}, Confirm: confirm}
+	b := manageBody{Name: rev.Session.ID, Selected: map[string]bool{}, Confirm: confirm}
 	b.Tokens, b.Counted = s.Memory.Capture().TokensOf(rev.Project.ID, rev.Session)
 	if b.Versions, err = s.versionRows(ctx, rev); err != nil {
 		return "", page{}, err

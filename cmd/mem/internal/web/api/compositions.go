@@ -124,7 +124,7 @@ func (s *API) part(ctx context.Context, p state.Project, c ComponentRequest, dry
 	if c.VersionID != "" && c.VersionID != "auto" && c.Recompress == nil {
 		if c.VersionID == compose.Original {
 			if out.Rev, err = s.Session(ctx, c.SessionID); err == nil {
-				out.Rev, err = s.resolve(ctx, s.ScopeOf(p), SessionName(out.Rev.Session)+":original")
+				out.Rev, err = s.resolve(ctx, s.ScopeOf(p), out.Rev.Session.ID+":original")
 			}
 			return out, err
 		}

@@ -54,7 +54,7 @@ func (s *API) apiSetKeepit(c *call) (reply, error) {
 		return reply{}, err
 	}
 	s.Events.Changed()
-	if rev, err = s.Session(c, SessionName(rev.Session)); err != nil { // with the new weight
+	if rev, err = s.Session(c, rev.Session.ID); err != nil { // with the new weight
 		return reply{}, err
 	}
 	man, err := s.Memory.Export().ManifestOf(c, rev)

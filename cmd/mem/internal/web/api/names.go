@@ -82,14 +82,6 @@ func (s *API) Session(ctx context.Context, id string) (state.Rev, error) {
 	return rev, err
 }
 
-// SessionName returns the unambiguous name of a session: its id, followed by the device if that is not trusted.
-func SessionName(s *state.Session) string {
-	if s.UntrustedDevice == "" {
-		return s.ID
-	}
-	return s.ID + "~" + s.UntrustedDevice[:min(8, len(s.UntrustedDevice))]
-}
-
 // Version finds a version of a session by its label.
 func (s *API) Version(ctx context.Context, id, label string) (state.Rev, error) {
 	rev, err := s.Session(ctx, id)
@@ -100,7 +92,7 @@ func (s *API) Version(ctx context.Context, id, label string) (state.Rev, error) 
 		return rev, NoSuch("version", label)
 	}
 	found, err := s.resolve(ctx, state.Scope{Project: rev.Project, Last: rev.Session, Strict: true},
-		SessionName(rev.Session)+":"+label)
+		rev.Session.ID+":"+label)
 	if err == nil && found.Version.Deleted {
 		return found, NewProblem(http.StatusNotFound, "not_found", label+" is hidden", "mem undo", "mem ls SESSION -a")
 	}

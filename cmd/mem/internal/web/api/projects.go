@@ -89,7 +89,7 @@ func (s *API) Summary(ctx context.Context, p state.Project) (ProjectSummary, err
 		Current: p.ID == s.Scope.Project.ID}
 	recent := st.Recent()
 	for _, one := range recent {
-		sum.Versions += len(st.OwnVersionsOf(one))
+		sum.Versions += len(st.VersionsOf(one.ID))
 		sum.LastAccessed = max(sum.LastAccessed, TimeText(one.Accessed()))
 	}
 	sum.Sessions = len(recent)
@@ -150,17 +150,16 @@ func (s *API) List(ctx context.Context, p state.Project, o capture.ListOptions) 
 
 // A sessionRow is a session in a list.
 type sessionRow struct {
-	ID        string   `json:"sessionId"`
-	Status    string   `json:"status"`
-	InMemory  bool     `json:"inMemory"`
-	Title     string   `json:"title"`
-	Last      string   `json:"lastTimestamp"`
-	Messages  int      `json:"messages"`
-	Tokens    *int     `json:"tokens,omitempty"` // if they have been counted
-	Bytes     int64    `json:"bytes"`
-	Versions  []string `json:"versions"`
-	Markers   int      `json:"keepitMarkers"`
-	Untrusted bool     `json:"untrusted,omitempty"`
+	ID       string   `json:"sessionId"`
+	Status   string   `json:"status"`
+	InMemory bool     `json:"inMemory"`
+	Title    string   `json:"title"`
+	Last     string   `json:"lastTimestamp"`
+	Messages int      `json:"messages"`
+	Tokens   *int     `json:"tokens,omitempty"` // if they have been counted
+	Bytes    int64    `json:"bytes"`
+	Versions []string `json:"versions"`
+	Markers  int      `json:"keepitMarkers"`
 }
 
 // A SessionList is a page of sessions.
@@ -189,7 +188,7 @@ func rowOf(it sessions.Item) sessionRow {
 	row := sessionRow{
 		ID: it.ID, Status: string(it.Status), InMemory: it.Status != sessions.Untracked, Title: it.Title,
 		Last: TimeText(it.Last), Messages: it.Messages, Bytes: it.Bytes,
-		Versions: []string{}, Markers: it.Markers, Untrusted: it.Session != nil && it.Session.UntrustedDevice != "",
+		Versions: []string{}, Markers: it.Markers,
 	}
 	if it.Counted {
 		row.Tokens = &it.Tokens

@@ -151,7 +151,7 @@ func (s *API) Compress(ctx context.Context, rev state.Rev, in CompressionSetting
 	if in.Since == "" {
 		return s.Memory.Derive().Compress(ctx, rev, set, dryRun)
 	}
-	base, err := s.Version(ctx, SessionName(rev.Session), in.Since)
+	base, err := s.Version(ctx, rev.Session.ID, in.Since)
 	if err != nil {
 		return derive.CompressResult{}, err
 	}

@@ -12,30 +12,29 @@ import (
 )
 
 const (
-	here     = "11111111111111111111111111111111"
-	desk     = "22222222222222222222222222222222"
-	stranger = "33333333333333333333333333333333"
+	here = "11111111111111111111111111111111"
+	desk = "22222222222222222222222222222222"
 )
 
-// TestNameVersions holds that a version of an untrusted device does not change the names of others.
+// TestNameVersions holds that a label means this device's own version; that of another device with the same label has
+// the device in its name.
 func TestNameVersions(t *testing.T) {
 	t.Parallel()
 	version := func(device, label string) *records.Version {
-		return &records.Version{Session: "s1", Label: label, Device: device, Untrusted: device == stranger}
+		return &records.Version{Session: "s1", Label: label, Device: device}
 	}
-	st := &State{Versions: []*records.Version{version(here, "v001"), version(desk, "v001"), version(desk, "v002"),
-		version(stranger, "v002"), version(stranger, "v001")}}
+	st := &State{Versions: []*records.Version{version(here, "v001"), version(desk, "v001"), version(desk, "v002")}}
 	st.NameVersions(here)
 	var got []string
 	for _, v := range st.Versions {
 		got = append(got, v.Name())
 	}
-	if got := strings.Join(got, " "); got != "v001 v001~22222222 v002 v002~33333333 v001~33333333" {
+	if got := strings.Join(got, " "); got != "v001 v001~22222222 v002" {
 		t.Errorf("the versions are called %s", got)
 	}
 }
 
-// TestFamilies holds that a session of an untrusted device joins no conversations of the user.
+// TestFamilies holds that sessions with the same typed message are one conversation.
 func TestFamilies(t *testing.T) {
 	t.Parallel()
 	session := func(id, parent string, typed ...byte) *Session {
@@ -45,10 +44,7 @@ func TestFamilies(t *testing.T) {
 		}
 		return &Session{ID: id, Points: []records.Point{p}}
 	}
-	guest := session("x", "c", 1, 2)
-	guest.UntrustedDevice = stranger
-	st := &State{Sessions: []*Session{session("a", "", 1), session("b", "", 2), session("c", ""), session("d", "", 1),
-		guest}}
+	st := &State{Sessions: []*Session{session("a", "", 1), session("b", "", 2), session("c", ""), session("d", "", 1)}}
 	of := st.Families()
 	if of("a") != of("d") {
 		t.Error("a and its copy d are two conversations")
@@ -61,23 +57,20 @@ func TestFamilies(t *testing.T) {
 // TestNameOfProject folds names of a project, one of them empty, in both orders.
 func TestNameOfProject(t *testing.T) {
 	t.Parallel()
-	for _, device := range []string{desk, stranger} {
-		for _, lamports := range [][2]uint64{{3, 5}, {5, 3}} {
-			st := NewState("0123456789abcdef")
-			st.Untrusted = []string{stranger}
-			for _, n := range lamports {
-				b, err := json.Marshal(records.ProjectBody{Name: map[uint64]string{3: "shop"}[n]})
-				if err != nil {
-					t.Fatal(err)
-				}
-				r := refs.Record{Kind: records.KindProject, Device: device, Lamport: n, Body: b}
-				if err := st.Apply(r); err != nil {
-					t.Fatal(err)
-				}
+	for _, lamports := range [][2]uint64{{3, 5}, {5, 3}} {
+		st := NewState("0123456789abcdef")
+		for _, n := range lamports {
+			b, err := json.Marshal(records.ProjectBody{Name: map[uint64]string{3: "shop"}[n]})
+			if err != nil {
+				t.Fatal(err)
 			}
-			if got := st.Name + st.ClaimedName.Name; got != "shop" || st.NameStamp.Lamport+st.ClaimedName.Stamp.Lamport != 3 {
-				t.Errorf("%.1s: in the order %v the project is called %q", device, lamports, got)
+			r := refs.Record{Kind: records.KindProject, Device: desk, Lamport: n, Body: b}
+			if err := st.Apply(r); err != nil {
+				t.Fatal(err)
 			}
+		}
+		if st.Name != "shop" || st.NameStamp.Lamport != 3 {
+			t.Errorf("in the order %v the project is called %q", lamports, st.Name)
 		}
 	}
 }

@@ -1,0 +1,24 @@
+package devices
+
+import (
+	"context"
+	"strings"
+)
+
+// WithDevice returns LABEL~ID if s is LABEL~DEVICE and DEVICE is the name of a device, or a prefix of at least four digits
+// of its ID. It returns any other s as it is.
+func (m Ops) WithDevice(ctx context.Context, s string) string {
+	i := strings.LastIndexByte(s, '~')
+	if i <= 0 || i+1 == len(s) {
+		return s
+	}
+	label, device := s[:i], s[i+1:]
+	if len(device) >= 4 && strings.Trim(device, "0123456789abcdef") == "" {
+		return s
+	}
+	d, err := m.Device(ctx, device)
+	if err != nil {
+		return s
+	}
+	return label + "~" + d.ID
+}
