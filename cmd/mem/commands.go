@@ -47,6 +47,7 @@ type command struct {
 	plain  bool     // only prints: an interrupt kills it
 	bare   string   // the default subcommand, of a command that does nothing itself
 	common bool     // listed by "mem help"
+	under  string   // the command whose help lists it, in place of "mem help -a"
 	make   func(*app.Env) *cli.Command
 }
 
@@ -129,13 +130,13 @@ func inspectCommands() []command {
 			make: keepitcmd.Keepit},
 		{name: "facts", group: groupLook, bare: "list", writes: []string{"save", "add", "edit", "confirm", "rm", "verify"},
 			across: []string{"list", "search"}, make: factcmd.Facts},
-		{name: "concepts", group: groupLook, bare: "list", writes: []string{"assign", "rename", "merge", "split", "rm"},
+		{name: "concepts", under: "facts", group: groupLook, bare: "list", writes: []string{"assign", "rename", "merge", "split", "rm"},
 			across: []string{"list"}, make: conceptcmd.Concepts},
 		{name: "notes", group: groupLook, bare: "list", writes: []string{"restore", "forget"}, make: notescmd.Notes},
-		{name: "rules", group: groupLook, bare: "list", writes: []string{"add", "promote", "dismiss", "validate",
+		{name: "rules", under: "facts", group: groupLook, bare: "list", writes: []string{"add", "promote", "dismiss", "validate",
 			"contradict", "retire", "review"}, across: []string{"list"}, make: rulecmd.Rules},
-		{name: "reflect", group: groupLook, writes: []string{""}, make: rulecmd.Reflect},
-		{name: "memory", group: groupLook, make: knowledgecmd.MemoryPage},
+		{name: "reflect", under: "facts", group: groupLook, writes: []string{""}, make: rulecmd.Reflect},
+		{name: "memory", under: "facts", group: groupLook, make: knowledgecmd.MemoryPage},
 		{name: "serve", group: groupLook, make: servecmd.Serve},
 		{name: "count", group: groupHidden, make: statscmd.Count},
 		{name: "cost", group: groupHidden, make: statscmd.Cost},
@@ -151,7 +152,7 @@ func composeCommands() []command {
 		{name: "compose", group: groupMake, common: true, writes: []string{""}, across: []string{""},
 			make: versioncmd.Compose},
 		{name: "tier", group: groupMake, bare: "status", writes: []string{"run"}, make: tiercmd.Tier},
-		{name: "distill", group: groupMake, writes: []string{""}, make: knowledgecmd.Distill},
+		{name: "distill", under: "facts", group: groupMake, writes: []string{""}, make: knowledgecmd.Distill},
 		{name: "resume", group: groupMake, writes: []string{""}, make: checkoutcmd.Resume},
 		{name: "checkout", group: groupMake, writes: []string{""}, across: []string{""}, make: checkoutcmd.Checkout},
 	}
@@ -213,7 +214,7 @@ func scriptCommands() []command {
 func settingsCommands() []command {
 	return []command{
 		{name: "token", group: groupHelp, bare: "list", writes: []string{"add", "rm"}, make: servecmd.Token},
-		{name: "config", group: groupHelp, bare: "list", writes: []string{"set", "unset"}, make: storecmd.Config},
+		{name: "config", group: groupHelp, writes: []string{"", "set", "unset"}, make: storecmd.Config},
 		{name: "completion", group: groupHelp, plain: true, make: completion},
 		{name: "help", group: groupHelp, make: help},
 		{name: "version", group: groupHelp, plain: true, make: version},

@@ -89,7 +89,7 @@ func candidates(ctx context.Context, e *app.Env, before []string, typed string) 
 		return operandCandidates(ctx, e, line, typed)
 	}
 	if name, val, ok := strings.Cut(typed, "="); ok && strings.HasPrefix(name, "--") {
-		if o, err := p.Scope().Long(name[2:]); err == nil {
+		if o, ok := p.Scope().Long(name[2:]); ok {
 			return valueCandidates(ctx, e, o, name+"=", val)
 		}
 		return nil

@@ -159,7 +159,9 @@ const (
 {{.}}
 {{end}}{{with .VisibleCommands}}
 {{bold "subcommands"}}
-{{commands .}}{{end}}{{with own}}
+{{commands .}}{{end}}{{with related}}
+{{bold "related commands"}}
+{{.}}{{end}}{{with own}}
 {{bold "options"}}
 {{options .}}{{end}}{{with global}}
 {{bold "options of every command:"}} {{.}}
@@ -201,7 +203,7 @@ func helpOnCommon(e *app.Env) error {
 // helpOnAll prints all commands that are not hidden, in their groups, and the topics.
 func helpOnAll(e *app.Env) error {
 	return helpOnMany(e, overviewTemplate+"\"mem help <command>\" and \"mem help <topic>\" tell more.\n",
-		func(c command) bool { return c.group != groupHidden }, topics())
+		func(c command) bool { return c.group != groupHidden && c.under == "" }, topics())
 }
 
 // helpOnMany prints the wanted commands under the headings of their groups, and the topics.
@@ -235,6 +237,7 @@ func helpOn(e *app.Env, path []string, c *cli.Command) error {
 		writeExamples(&b, d.Examples)
 		return b.String()
 	}
+	known["related"] = func() string { return related(e, path) }
 	known["commands"] = func(list []*cli.Command) string {
 		return columns(list, func(c *cli.Command) (string, string) {
 			if c.Name == d.bare {
@@ -254,6 +257,17 @@ func helpOn(e *app.Env, path []string, c *cli.Command) error {
 	var b strings.Builder
 	cli.HelpPrinterCustom(&b, commandTemplate, c, known)
 	return showHelp(e, b.String())
+}
+
+// related lists the commands that the help of the command at path names in place of "mem help -a".
+func related(e *app.Env, path []string) string {
+	var list []*cli.Command
+	for _, c := range commands() {
+		if len(path) == 1 && c.under == path[0] {
+			list = append(list, c.build(e))
+		}
+	}
+	return columns(list, func(c *cli.Command) (string, string) { return c.Name, c.Usage })
 }
 
 // columns writes a list as two columns; names of more than 28 columns do not widen the first.

@@ -52,6 +52,7 @@ log --project shop
 log --undo --project shop
 log --handed --project shop
 keepit list 6ecd8c99
+keepit list --handed -p shop
 keepit show 6ecd8c99 k1
 keepit preview 6ecd8c99 -r 30
 keepit lint -p shop

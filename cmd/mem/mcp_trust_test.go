@@ -170,7 +170,7 @@ func TestMCPUntrusted(t *testing.T) {
 	laptop.mem("-p", "shop", "push", "-q", "--yes")
 	desk.know(openSession, openWord)
 	desk.mem("remote", "add", "origin", hub)
-	desk.mem("pull", "-q", "--all")
+	desk.mem("pull", "-q")
 	own := desk.connect("--write")
 	plain := mcpCalls(hiddenSession, hiddenWord, nil)
 	theirs := desk.serve("shop", "--write")

@@ -3,8 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -13,6 +11,7 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/cmdline"
+	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/refs/config"
 )
 
@@ -63,7 +62,7 @@ func dispatch(ctx context.Context, e *app.Env, args []string) error {
 		line.Command = &cli.Command{Action: func(c *cli.Context) error { return runOverview(c.Context, e) }}
 	}
 	before := func(ctx context.Context) (context.Context, error) {
-		if err := settle(e); err != nil || chosen.plain || e.Interruptible == nil {
+		if err := settle(ctx, e); err != nil || chosen.plain || e.Interruptible == nil {
 			return ctx, err
 		}
 		return e.Interruptible(ctx), nil
@@ -89,11 +88,11 @@ func parser(e *app.Env, table []command, chosen *command) *cmdline.Parser {
 }
 
 // settle applies the global options.
-func settle(e *app.Env) error {
+func settle(ctx context.Context, e *app.Env) error {
 	if e.Opt.Dir != "" {
 		e.Dir = e.Path(e.Opt.Dir)
-		if fi, err := os.Stat(e.Dir); err == nil && !fi.IsDir() {
-			return fmt.Errorf("cannot change to %s: it is not a directory", e.Opt.Dir)
+		if err := names.CheckDir(ctx, e); err != nil {
+			return err
 		}
 	}
 	if fixed := e.Getenv("MEM_NOW"); fixed != "" {

@@ -338,9 +338,7 @@ func (b *briefing) pinItems() (out []brief.Item) {
 			continue
 		}
 		for _, k := range s.Keepits(markedInput(d), s.Now()) {
-			pressure := keepit.Pressure{Level: keepit.Moderate, Ratio: pinRatio, Distance: max(1, b.st.Distance(s)),
-				Decay: b.o.Decay}
-			if k.Removed || !pressure.Keeps(k.Mark.Weight) {
+			if k.Removed || !PinPressure(b.st.Distance(s), b.o.Decay).Keeps(k.Mark.Weight) {
 				continue
 			}
 			pins = append(pins, pin{k.Mark.Weight, brief.Item{Text: k.Mark.Text,
@@ -354,9 +352,6 @@ func (b *briefing) pinItems() (out []brief.Item) {
 	}
 	return out
 }
-
-// pinRatio is the compression ratio at which a marker of an earlier session must survive to be handed over.
-const pinRatio = 10
 
 // markedInput returns the messages of a digest with markers as input of an engine.
 func markedInput(d Digest) (in compress.Input) {

@@ -18,14 +18,16 @@ func (e *Env) Ask(format string, args ...any) (bool, error) {
 	}
 	fmt.Fprintf(e.Stderr, "%s [y/N] ", question)
 	line, err := bufio.NewReader(e.Stdin).ReadString('\n')
-	if err != nil && !errors.Is(err, io.EOF) {
+	if errors.Is(err, io.EOF) {
+		fmt.Fprintln(e.Stderr) // the question ends its line even if no answer did
+	} else if err != nil {
 		return false, fmt.Errorf("read the answer: %w", err)
 	}
 	answer := strings.ToLower(strings.TrimSpace(line))
 	return answer == "y" || answer == "yes", nil
 }
 
-// Confirm asks before a destructive action. The answer is yes without asking if --yes or --dry-run is given or
+// Confirm asks before a destructive action, and notes if nothing is done. The answer is yes without asking if --yes or --dry-run is given or
 // ui.confirmDestructiveActions is false. Without a terminal it returns a usage error that names --yes.
 func (e *Env) Confirm(format string, args ...any) (bool, error) {
 	conf, err := e.Settings()
@@ -36,7 +38,11 @@ func (e *Env) Confirm(format string, args ...any) (bool, error) {
 	if err != nil || !ask || e.Opt.Yes || e.Opt.DryRun {
 		return err == nil, err
 	}
-	return e.Ask(format, args...)
+	yes, err := e.Ask(format, args...)
+	if err == nil && !yes {
+		e.Note("nothing changed")
+	}
+	return yes, err
 }
 
 // UserTypes reports whether the user types the command: stdin is a terminal, and no agent runs mem.

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/engines"
 	"github.com/memvcs/mem/layers/originals"
@@ -172,6 +173,14 @@ func MissingHints(missing *state.NotFoundError) []string {
 	}
 	if near := term.Suggest(missing.Name, missing.Candidates); len(near) > 0 && len(near) <= 3 {
 		return []string{DidYouMean("", near)}
+	}
+	if missing.What == "session" && len(missing.Name) < 4 {
+		if like := slices.DeleteFunc(slices.Clone(missing.Candidates), func(id string) bool {
+			return !strings.HasPrefix(id, missing.Name)
+		}); len(like) > 0 {
+			const most = 3
+			return []string{"the start of an id needs four characters: " + flags.OrList(like[:min(most, len(like))])}
+		}
 	}
 	const most = 8
 	if n := len(missing.Candidates); n > most {

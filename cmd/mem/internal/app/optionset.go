@@ -2,7 +2,6 @@ package app
 
 import (
 	"maps"
-	"strings"
 
 	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/urfave/cli/v2"
@@ -40,24 +39,9 @@ func OptionsOf(list []cli.Flag, global bool) OptionSet {
 	return s
 }
 
-// Long finds an option by its name or a unique prefix of it. One-letter names have no prefix.
-func (s OptionSet) Long(name string) (Option, error) {
-	if o, ok := s[name]; ok {
-		return o, nil
-	}
-	found := map[string]Option{}
-	for n, o := range s {
-		if len(n) > 1 && name != "" && strings.HasPrefix(n, name) {
-			found[o.Name] = o
-		}
-	}
-	if len(found) == 1 {
-		for _, o := range found {
-			return o, nil
-		}
-	}
-	if len(found) == 0 {
-		return Option{}, &UnknownOption{}
-	}
-	return Option{}, &UnknownOption{Candidates: SortedKeys(found)}
+// Long finds an option by its whole name. A prefix is no name: --mode, typed for something that mem does not have, must
+// not become --model.
+func (s OptionSet) Long(name string) (Option, bool) {
+	o, ok := s[name]
+	return o, ok
 }

@@ -28,11 +28,6 @@ func IsUsage(err error) bool {
 	return errors.As(err, &usage)
 }
 
-// An UnknownOption error reports an option that does not exist or a prefix of several options (Candidates).
-type UnknownOption struct{ Candidates []string }
-
-func (e *UnknownOption) Error() string { return "unknown option" }
-
 // A MissingValue error reports an option without its required value.
 type MissingValue struct {
 	Option  Option

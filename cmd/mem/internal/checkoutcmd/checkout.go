@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -39,7 +40,7 @@ func Checkout(e *app.Env) *cli.Command {
 		Description: "A session or abc1:original is written byte for byte. A composition is written as\n" +
 			"composed.md, composed.jsonl and composition.json; resume it with\n" +
 			"\"claude --resume composed.jsonl --fork-session\". The extension of PATH selects the\n" +
-			"format; -o - writes to standard output. --files also writes the tool-results/ files of an original\n" +
+			"format; -o - writes to standard output. Inside a git work tree -o is required. --files also writes the tool-results/ files of an original\n" +
 			"next to it, where Claude Code looks for them. A file that mem did not write, or that\n" +
 			"changed since, is replaced only with --force. -n lists the files. A checkout by a\n" +
 			"session of Claude Code counts as a use, which brings old sessions nearer.",
@@ -139,6 +140,10 @@ func checkoutPlace(e *app.Env, rev state.Rev, out string) (checkout.Place, error
 		return checkout.Place{Path: path}, err
 	}
 	at := checkout.Place{Path: e.Dir}
+	if tree := workTree(e.Dir); tree != "" {
+		return at, app.WithHint(app.Usagef("without -o it would write into the work tree %s", tree),
+			"-o DIR writes into a directory, -o - to standard output")
+	}
 	if rev.Kind == state.IsComposition {
 		at.Sub = rev.Composition.Name
 		if hiddenDir(at.Sub) {
@@ -147,6 +152,20 @@ func checkoutPlace(e *app.Env, rev state.Rev, out string) (checkout.Place, error
 		}
 	}
 	return at, outfile.CheckOutside(e, filepath.Join(at.Path, at.Sub))
+}
+
+// workTree returns the git work tree that has the directory, "" if there is none.
+func workTree(dir string) string {
+	for {
+		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil {
+			return dir
+		}
+		up := filepath.Dir(dir)
+		if up == dir {
+			return ""
+		}
+		dir = up
+	}
 }
 
 // hiddenDir reports whether an element of a path begins with a dot. The name of a composition may come from another

@@ -110,7 +110,7 @@ func TestArgv(t *testing.T) {
 		{"log -Sfoo=bar", func(s *sample, _ *app.Options) bool { return s.text == "foo=bar" }, "log", ""},
 		{"log -S -x", func(s *sample, _ *app.Options) bool { return s.text == "-x" }, "log", ""},
 		{"log -üx", func(s *sample, _ *app.Options) bool { return s.text == "x" }, "log", ""},
-		{"log --te x", func(s *sample, _ *app.Options) bool { return s.text == "x" }, "log", ""},
+		{"log --text x", func(s *sample, _ *app.Options) bool { return s.text == "x" }, "log", ""},
 		{"log --text=", func(s *sample, _ *app.Options) bool { return s.text == "" }, "log", ""},
 		{"log --all --no-all", func(s *sample, _ *app.Options) bool { return !s.all }, "log", ""},
 		{"log --all=false -a", func(s *sample, _ *app.Options) bool { return s.all }, "log", ""},
@@ -120,7 +120,7 @@ func TestArgv(t *testing.T) {
 		{"log --list a,b --list c", func(s *sample, _ *app.Options) bool { return slices.Equal(s.list, []string{"a,b", "c"}) }, "log", ""},
 		{"log -f md", func(s *sample, _ *app.Options) bool { return s.format == "md" }, "log", ""},
 		{"log --long 3s", func(s *sample, _ *app.Options) bool { return s.long == 3*time.Second }, "log", ""},
-		{"log --max-c 3", func(s *sample, _ *app.Options) bool { return s.max == 3 }, "log", ""},
+		{"log --max-count 3", func(s *sample, _ *app.Options) bool { return s.max == 3 }, "log", ""},
 		{"log -- --json -n", func(_ *sample, o *app.Options) bool { return !o.JSON }, "log", "--json -n"},
 		{"log a -- b -- c", nil, "log", "a b -- c"},
 		{"log - a", nil, "log", "- a"},
@@ -158,7 +158,7 @@ func TestArgvHelp(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]string{
 		"log -h": "log", "-h log a b": "log", "log a --help": "log", "log -gh": "log", "keepit set -h x": "keepit set",
-		"log --hel": "log", "-h": "", "keepit -h": "keepit",
+		"-h": "", "keepit -h": "keepit",
 	} {
 		_, _, a, err := runSample(strings.Fields(line))
 		if err != nil || !a.Help || strings.Join(a.Path, " ") != want {
@@ -173,26 +173,28 @@ func TestArgvHelp(t *testing.T) {
 func TestArgvErrors(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]string{
-		"lgo":               `"lgo" is not a mem command | did you mean "mem log"?`,
-		"keepit set --wei":  "option --weight requires a value",
-		"keepit -w 1 list":  "mem keepit list has no option --weight | mem keepit list -h",
-		"log --max 3":       "option --max is ambiguous: --max-count or --max-imal | mem log -h",
-		"log --nubmer 3":    `mem log has no option --nubmer | did you mean "--number"?`,
-		"log -x":            "mem log has no option -x | mem log -h | mem log -- -x if it is an operand",
-		"log -5x":           "mem log has no option -5 | mem log -h | mem log -- -5 if it is an operand",
-		"log -n x":          `option -n cannot be "x": want a whole number`,
-		"log --number=":     `option --number cannot be "": want a whole number`,
-		"log -n":            "option -n requires a value: N",
-		"log -f":            "option -f requires a value: md or jsonl",
-		"log --no-text":     "option --text takes a value and cannot be turned off",
-		"log --no-help":     "mem log has no option --no-help | mem log -h | mem log -- --no-help if it is an operand",
-		"log --all=maybe":   `option --all cannot be "maybe": want true or false`,
-		"log --long=x":      `option --long cannot be "x": want a time such as 500ms, 10s or 2m`,
-		"log -f pdf":        `option -f cannot be "pdf": want md or jsonl`,
-		"log --=":           "mem log has no option -- | mem log -h | mem log -- -- if it is an operand",
-		"--number 5 log":    "mem has no option --number | mem -h",
-		"-- log":            "there is no command before -- | mem help",
-		"log --json=x --al": `option --json cannot be "x": want true or false`,
+		"lgo":                 `"lgo" is not a mem command | did you mean "mem log"?`,
+		"keepit set --weight": "option --weight requires a value",
+		"keepit -w 1 list":    "mem keepit list has no option --weight | mem keepit list -h",
+		"log --max 3":         `mem log has no option --max | did you mean "--max-count" or "--max-imal"?`,
+		"log --form md":       `mem log has no option --form | did you mean "--format"?`,
+		"log --no-al":         `mem log has no option --no-al | mem log -h | mem log -- --no-al if it is an operand`,
+		"log --nubmer 3":      `mem log has no option --nubmer | did you mean "--number"?`,
+		"log -x":              "mem log has no option -x | mem log -h | mem log -- -x if it is an operand",
+		"log -5x":             "mem log has no option -5 | mem log -h | mem log -- -5 if it is an operand",
+		"log -n x":            `option -n cannot be "x": want a whole number`,
+		"log --number=":       `option --number cannot be "": want a whole number`,
+		"log -n":              "option -n requires a value: N",
+		"log -f":              "option -f requires a value: md or jsonl",
+		"log --no-text":       "option --text takes a value and cannot be turned off",
+		"log --no-help":       "mem log has no option --no-help | mem log -h | mem log -- --no-help if it is an operand",
+		"log --all=maybe":     `option --all cannot be "maybe": want true or false`,
+		"log --long=x":        `option --long cannot be "x": want a time such as 500ms, 10s or 2m`,
+		"log -f pdf":          `option -f cannot be "pdf": want md or jsonl`,
+		"log --=":             "mem log has no option -- | mem log -h | mem log -- -- if it is an operand",
+		"--number 5 log":      "mem has no option --number | mem -h",
+		"-- log":              "there is no command before -- | mem help",
+		"log --json=x --al":   `option --json cannot be "x": want true or false`,
 	} {
 		_, _, _, err := runSample(strings.Fields(line))
 		if err == nil {

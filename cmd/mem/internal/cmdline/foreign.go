@@ -11,6 +11,15 @@ func foreignCommand(word string) []string {
 	return nil
 }
 
+// foreignOption returns a hint for an option that mem has under another name; "" if it is none of these.
+func foreignOption(spelled string) string {
+	switch spelled {
+	case "mem compress --mode", "mem compress --tiered", "mem compress --uniform", "mem compress --tiers":
+		return "--preset standard compresses old parts more than new ones, --ratio 10 all parts alike"
+	}
+	return ""
+}
+
 // foreignCapture returns hints for commands that store something or build a context from it.
 func foreignCapture(word string) []string {
 	switch word {

@@ -25,8 +25,7 @@ type Parser struct {
 }
 
 // Parse reorders a command line for urfave/cli: options may be anywhere, -n5 means -n 5, -5 means -n 5 if -n
-// is a number, -abc means -a -b -c, --no-x turns x off, a long option may be a unique prefix, global options may
-// follow the command, and everything after "--" is an operand. With an error, the line is the part that was read.
+// is a number, -abc means -a -b -c, --no-x turns x off, global options may follow the command, and everything after "--" is an operand. With an error, the line is the part that was read.
 func (p *Parser) Parse(words []string) (*Line, error) {
 	p.rest = words
 	for len(p.rest) > 0 {
@@ -119,12 +118,12 @@ func (p *Parser) long(word string) error {
 	if name == "version" && p.line.Command == nil && !has {
 		return p.name(name)
 	}
-	o, err := p.Scope().Long(name)
-	if err != nil {
-		if off, ok := strings.CutPrefix(name, "no-"); ok && !has {
+	o, ok := p.Scope().Long(name)
+	if !ok {
+		if off, negated := strings.CutPrefix(name, "no-"); negated && !has {
 			return p.off(off, name)
 		}
-		return p.explain(err, "--"+name)
+		return p.unknownOption("--" + name)
 	}
 	switch {
 	case o.Help:
@@ -142,9 +141,9 @@ func (p *Parser) long(word string) error {
 
 // off reads --no-name.
 func (p *Parser) off(name, whole string) error {
-	o, err := p.Scope().Long(name)
-	if err != nil || o.Help {
-		return p.explain(&app.UnknownOption{}, "--"+whole)
+	o, ok := p.Scope().Long(name)
+	if !ok || o.Help {
+		return p.unknownOption("--" + whole)
 	}
 	if o.NeedsValue() {
 		return app.Usagef("option --%s takes a value and cannot be turned off", o.Name)
@@ -170,7 +169,7 @@ func (p *Parser) short(word string) error {
 			p.line.Help = true
 			continue
 		case !ok:
-			return p.explain(&app.UnknownOption{}, "-"+letter, "--"+word)
+			return p.unknownOption("-"+letter, "--"+word)
 		case !o.NeedsValue():
 			if err := p.use(o, "-"+letter, o.Implied); err != nil {
 				return err
@@ -221,7 +220,7 @@ func (p *Parser) end() error {
 	scope := app.OptionsOf(p.line.Command.Flags, false)
 	for _, o := range p.early {
 		if _, ok := scope[o.Name]; !ok {
-			return p.explain(&app.UnknownOption{}, "--"+o.Name)
+			return p.unknownOption("--" + o.Name)
 		}
 	}
 	return nil

@@ -5,27 +5,19 @@ import (
 	"strings"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 )
 
-// explain turns an error about the option spelled into a usage error that suggests similar options.
-func (p *Parser) explain(err error, spelled string, others ...string) error {
-	unknown, ok := err.(*app.UnknownOption)
-	if !ok {
-		return err
-	}
+// unknownOption returns a usage error for the option spelled that suggests similar options.
+func (p *Parser) unknownOption(spelled string, others ...string) error {
 	line := p.line.String()
-	if len(unknown.Candidates) > 0 {
-		for i, c := range unknown.Candidates {
-			unknown.Candidates[i] = "--" + c
-		}
-		return app.WithHint(app.Usagef("option %s is ambiguous: %s", spelled, flags.OrList(unknown.Candidates)), line+" -h")
+	if hint := foreignOption(line + " " + spelled); hint != "" {
+		return app.WithHint(app.Usagef("%s has no option %s", line, spelled), hint)
 	}
 	scope := p.Scope()
 	known := app.SortedKeys(scope)
 	for _, s := range append(others, spelled) {
-		if name := strings.TrimLeft(s, "-"); len(name) > 2 {
+		if name := strings.TrimLeft(s, "-"); len(name) > 1 {
 			if _, ok := scope[name]; ok && s != spelled {
 				return app.WithHint(app.Usagef("%s has no option %s", line, spelled), fmt.Sprintf("did you mean %q?", s))
 			}

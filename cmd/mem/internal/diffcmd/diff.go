@@ -38,7 +38,7 @@ func Diff(e *app.Env) *cli.Command {
 			"version; nothing if there are none.",
 		Flags: []cli.Flag{
 			flags.Bool(&o.text, "text", "compare the lines of both as Markdown, as diff -u does"),
-			flags.Bool(&o.stat, "stat", "print numbers, and the names that were lost or gained"),
+			flags.Bool(&o.stat, "stat", "print a line for each changed part, and a summary"),
 			flags.Bool(&o.keepits, "keepit-only", "print markers whose fate changed"),
 			flags.Bool(&o.word, "word", "print changed segments whole, with changed words marked"),
 			flags.Bool(&o.exitCode, "exit-code", "exit with 1 if anything differs"),
@@ -142,10 +142,10 @@ func printDiff(ctx context.Context, run names.Run, o diffOptions, c provenance.C
 	case o.keepits:
 		return diffKeepits(run.Env, c)
 	}
-	Head(run.Env, c)
 	if o.stat {
 		return diffStat(run.Env, c)
 	}
+	Head(run.Env, c)
 	for _, g := range c.Groups {
 		run.Printf("\n")
 		Group(run.Env, c, g, o.word)

@@ -8,43 +8,39 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/keepit"
 	"github.com/memvcs/mem/layers/provenance"
+	"github.com/memvcs/mem/layers/tokens"
 	"github.com/memvcs/mem/layers/trace"
 )
 
-// diffStat prints the figures of each side, the lost and gained anchors, and the messages that differ.
+// diffStat prints a line for each group of messages that differs, with a bar as git diff --stat does, and a summary.
 func diffStat(e *app.Env, c provenance.Comparison) error {
-	e.Printf("\n")
-	t := e.Table(app.Column{Name: "kind"}, app.Column{Name: "before", Right: true}, app.Column{Name: "after", Right: true},
-		app.Column{Name: "lost", Right: true},
-		app.Column{Name: "gained", Right: true}, app.Column{Name: "which", Shrinks: true})
-	for _, a := range c.Summary.Anchors {
-		t.Row(app.Cell{Full: a.Kind}, app.Cell{Full: fmt.Sprint(a.A)}, app.Cell{Full: fmt.Sprint(a.B)},
-			app.Cell{Full: fmt.Sprint(len(a.Lost))}, app.Cell{Full: fmt.Sprint(len(a.Gained))},
-			app.Cell{Full: anchorNames(a, len(a.Lost)+len(a.Gained)), Short: anchorNames(a, 12)})
+	const bar, widest = 40, 32
+	wide, most := 0, 1
+	places := make([]string, len(c.Groups))
+	for i, g := range c.Groups {
+		places[i] = clip(place(c, g.Source, g.Src), widest)
+		wide, most = max(wide, app.Columns(places[i])), max(most, g.Tokens[0], g.Tokens[1])
 	}
-	if err := t.Flush(); err != nil {
-		return err
+	for i, g := range c.Groups {
+		change := g.Tokens[1] - g.Tokens[0]
+		sign, paint := "+", e.Style().Green
+		if change < 0 {
+			sign, paint = "-", e.Style().Red
+		}
+		marks := ""
+		if n := (bar*max(change, -change) + most - 1) / most; n > 0 {
+			marks = " " + strings.Repeat(sign, n)
+		}
+		e.Printf(" %s%s | %6s -> %6s%s\n", e.Safe(places[i]), strings.Repeat(" ", wide-app.Columns(places[i])),
+			tokens.Commas(g.Tokens[0]), tokens.Commas(g.Tokens[1]), paint(marks))
 	}
-	e.Printf("\n")
-	where := e.Table(app.Column{Name: "messages"}, app.Column{Name: "before", Right: true},
-		app.Column{Name: "after", Right: true})
-	for _, g := range c.Groups {
-		where.Row(app.Cell{Full: place(c, g.Source, g.Src)}, app.Cell{Full: fmt.Sprint(g.Tokens[0])},
-			app.Cell{Full: fmt.Sprint(g.Tokens[1])})
-	}
-	return where.Flush()
-}
-
-// anchorNames lists anchors: lost ones with the prefix "-", gained ones with "+".
-func anchorNames(a trace.Anchors, most int) string {
-	var out []string
-	for _, n := range a.Lost {
-		out = append(out, "-"+n)
-	}
-	for _, n := range a.Gained {
-		out = append(out, "+"+n)
-	}
-	return strings.Join(out[:min(most, len(out))], " ")
+	s := c.Summary
+	lost, gained := tally(s.Anchors)
+	e.Printf(" %s changed, %s %s tokens -> %s %s tokens%s, markers kept %d -> %d\n", term.Count(len(c.Groups), "part"),
+		e.Safe(c.A.Name), tokens.Commas(s.Tokens[0]), e.Safe(c.B.Name), tokens.Commas(s.Tokens[1]), percent(s.Tokens),
+		s.Kept[0], s.Kept[1])
+	e.Printf(" lost %s; gained %s\n", lost, gained)
+	return c.Err()
 }
 
 // place returns messages: "#12", "#12-18 #77"; with the session first if there are several.

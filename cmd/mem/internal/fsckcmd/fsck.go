@@ -224,10 +224,9 @@ func printFsck(e *app.Env, o fsckOptions, c repair.Checked) error {
 	if o.full {
 		read = fmt.Sprintf(", %s read and hashed", app.BytesText(c.Bytes))
 	}
-	e.Printf("checked %s, %s, %s, %s, %s, %s%s: %s\n", term.Count(c.Objects, "object"), term.Count(c.Records, "record"),
-		term.Count(c.Commits, "commit"),
-		term.Count(c.Versions, "version"), term.Count(c.Compositions, "composition"), term.Count(c.Segments, "segment"),
-		read, verdict)
+	e.Printf("checked %s, with %s and %s%s: %s\n", term.Count(c.Objects, "object"), term.Count(c.Versions, "version"),
+		term.Count(c.Compositions, "composition"), read, verdict)
+	e.Detail("%s, %s, %s", term.Count(c.Records, "record"), term.Count(c.Commits, "commit"), term.Count(c.Segments, "segment"))
 	if c.Withheld > 0 {
 		e.Detail("the exact bytes of %s are on the device that captured them only", term.Count(c.Withheld, "original"))
 	}

@@ -310,7 +310,7 @@ func printHooksStatus(e *app.Env, r hooksReport, installed []string) {
 	}
 	printTimings(e, r.Runs)
 	if r.Spool > 0 {
-		e.Printf("spool    %d note%s to capture; the next hook does it\n", r.Spool, term.Plural(r.Spool))
+		e.Printf("pending  %d note%s to capture; the next hook does it\n", r.Spool, term.Plural(r.Spool))
 	}
 	if r.Behind > 0 {
 		e.Printf("behind   sessions in %d place%s; a worker captures them, or the next start there\n", r.Behind,

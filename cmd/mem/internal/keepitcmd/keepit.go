@@ -27,9 +27,10 @@ type keepitOptions struct {
 // Keepit returns mem keepit.
 func Keepit(e *app.Env) *cli.Command {
 	var o keepitOptions
+	var given bool
 	return &cli.Command{
 		Name:  "keepit",
-		Usage: "list, preview and edit markers",
+		Usage: "list, add and change pinned texts, and preview what is kept",
 		Description: "A marker, such as ##keepit0.80##, pins the text that you type after it, up to the next\n" +
 			"marker, ##/keepit## or the end of the message. A compression keeps pinned text word for\n" +
 			"word if the weight of the marker, here 0.80, reaches its threshold; weight 1.00 is\n" +
@@ -37,7 +38,14 @@ func Keepit(e *app.Env) *cli.Command {
 			"versions only.",
 		Subcommands: append(keepitChanges(e), []*cli.Command{
 			{Name: "list", Usage: "list the markers of a session or the project", ArgsUsage: "[<rev>]",
+				Flags: []cli.Flag{flags.Bool(&given, "handed", "list what the next session gets, and why it does not get the rest")},
 				Action: e.Action(0, 1, func(c *cli.Context) error {
+					if given && (e.Operand(0) != "" || e.Opt.AllProjects) {
+						return app.WithHint(app.Usagef("--handed lists the markers of this project"), "mem keepit list --handed")
+					}
+					if given {
+						return runHanded(c.Context, e)
+					}
 					return runKeepitList(c.Context, e, e.Operand(0))
 				})},
 			{Name: "show", Usage: "print markers and their fate by ratio and distance", ArgsUsage: "[<rev>] [<marker>]",
@@ -186,8 +194,7 @@ func runKeepitList(ctx context.Context, e *app.Env, name string) error {
 			return e.PrintJSON("keepit.list", answer)
 		}
 		if len(answer.Markers) == 0 {
-			e.Note("no markers")
-			e.Hint("type ##keepit0.80## before the text to pin, in a message to Claude")
+			noteNoMarkers(e)
 			return nil
 		}
 		if err := e.Page("keepit"); err != nil {
@@ -197,16 +204,23 @@ func runKeepitList(ctx context.Context, e *app.Env, name string) error {
 	})
 }
 
-// fateText returns the versions that keep a marker, "v001 v002", and those that did not protect it, "-v003".
+func noteNoMarkers(e *app.Env) {
+	e.Note("no markers")
+	e.Hint("type ##keepit0.80## before the text to pin, in a message to Claude")
+}
+
+// fateText returns the versions that keep the text of a marker word for word, and those that do not.
 func fateText(k state.Keepit) string {
-	words := append([]string{}, k.Kept...)
-	for _, l := range k.Lost {
-		words = append(words, "-"+l)
+	kept, lost := strings.Join(k.Kept, " "), strings.Join(k.Lost, " ")
+	switch {
+	case kept == "" && lost == "":
+		return "no version yet"
+	case kept == "":
+		return "none of " + lost
+	case lost == "":
+		return kept
 	}
-	if len(words) == 0 {
-		return "-"
-	}
-	return strings.Join(words, " ")
+	return kept + ", not " + lost
 }
 
 // markerName reports whether s is the name of a marker, such as k1.

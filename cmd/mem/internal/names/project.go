@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/capture"
@@ -27,16 +28,17 @@ func TheProject(ctx context.Context, e *app.Env, m *layers.Memory) (state.Projec
 		return ProjectNamed(ctx, e, m, e.Opt.Project)
 	}
 	p, _, err := m.Projects().Locate(ctx, e.Dir)
-	if err != nil || e.Opt.Dir == "" {
-		return p, err
-	}
-	return p, mustKnow(ctx, e, m, p)
+	return p, err
 }
 
-// mustKnow returns an error if the directory of -C does not exist, unless memory has a project of it (removed, or
-// of another machine) or Claude Code has sessions of it.
-func mustKnow(ctx context.Context, e *app.Env, m *layers.Memory, p state.Project) error {
-	if _, err := os.Stat(e.Dir); !errors.Is(err, fs.ErrNotExist) {
+// CheckDir returns an error if the directory of -C does not exist, unless memory has a project of it (removed, or
+// of another machine) or Claude Code has sessions of it. It serves every command, also those without a project.
+func CheckDir(ctx context.Context, e *app.Env) error {
+	fi, err := os.Stat(e.Dir)
+	switch {
+	case err == nil && !fi.IsDir():
+		return fmt.Errorf("cannot change to %s: it is not a directory", e.Opt.Dir)
+	case !errors.Is(err, fs.ErrNotExist):
 		return nil
 	}
 	if dir, err := e.ClaudeDir(); err == nil {
@@ -44,12 +46,22 @@ func mustKnow(ctx context.Context, e *app.Env, m *layers.Memory, p state.Project
 			return nil
 		}
 	}
+	missing := app.WithHint(fmt.Errorf("cannot change to %s: no such directory, and no project of it in memory",
+		e.Opt.Dir), "mem project list")
+	m, err := memory.Open(e)
+	if err != nil {
+		return missing // without a memory there is no project of it
+	}
+	defer m.Close()
+	p, _, err := m.Projects().Locate(ctx, e.Dir)
+	if err != nil {
+		return err
+	}
 	all, err := m.Trusted().Projects(ctx)
 	if err != nil || slices.ContainsFunc(all, func(q state.Project) bool { return q.ID == p.ID }) {
 		return err
 	}
-	return app.WithHint(fmt.Errorf("cannot change to %s: no such directory, and no project of it in memory",
-		e.Opt.Dir), "mem project list")
+	return missing
 }
 
 // Projects returns all projects for lists and questions. Equal names are extended by the start of the id.

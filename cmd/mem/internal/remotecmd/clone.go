@@ -16,7 +16,6 @@ import (
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/sync"
 	"github.com/memvcs/mem/refs"
-	"github.com/memvcs/mem/refs/lane"
 	"github.com/memvcs/mem/refs/remote"
 	"github.com/memvcs/mem/refs/sealed"
 )
@@ -28,7 +27,6 @@ type cloneOptions struct {
 
 	url     remote.URL
 	sealed  bool           // found out
-	lanes   int            // found out, of a remote that is not sealed
 	resumed bool           // an interrupted clone of the same remote is here
 	session remote.Session // the session to continue; nil: a new one
 }
@@ -41,7 +39,7 @@ func Clone(e *app.Env) *cli.Command {
 		Usage:     "create a memory from a remote",
 		ArgsUsage: "<url>",
 		Description: "Creates a memory from the remote, or resumes a clone that was interrupted; an existing\n" +
-			"memory is refused. This machine becomes a new device. The lanes of other devices are\n" +
+			"memory is refused. This machine becomes a new device. The data of other devices is\n" +
 			"verified byte by byte, as in \"mem fetch\". The remote is named origin. An encrypted\n" +
 			"remote needs its recovery key, or the approval of a device that can read it.",
 		Flags: append([]cli.Flag{
@@ -80,11 +78,6 @@ func runClone(ctx context.Context, e *app.Env, address string, o cloneOptions) e
 		return memory.RemoteError(fmt.Errorf("clone %s: %w", o.url, err))
 	}
 	o.sealed = sync.IsSealed(s.Refs())
-	for _, ref := range s.Refs() {
-		if _, ok := lane.ParseRef(ref.Name); ok {
-			o.lanes++
-		}
-	}
 	if !e.Opt.DryRun && !o.sealed && !o.seal.originals { // an interrupted clone continues
 		o.session = s
 		return makeClone(ctx, e, o, options)
@@ -168,13 +161,6 @@ func makeClone(ctx context.Context, e *app.Env, o cloneOptions, options state.Op
 	}
 	if err := m.Repo().EndClone(o.url.String()); err != nil {
 		return err
-	}
-	if o.sealed {
-		for _, l := range out.Lanes {
-			if !l.Exact {
-				o.lanes++
-			}
-		}
 	}
 	return printClone(e, o, out)
 }
@@ -274,11 +260,11 @@ func printClone(e *app.Env, o cloneOptions, out sync.Fetched) error {
 			fetchAnswer
 		}{dir, fetchAnswerOf(r, out, e.Opt.DryRun)})
 	}
-	if o.sealed && e.Opt.DryRun { // its lanes are not known
-		e.Note("%s an encrypted remote into %s", verb, dir)
-	} else {
-		e.Note("%s %d lane%s into %s", verb, o.lanes, term.Plural(o.lanes), dir)
+	what := r.URL
+	if o.sealed {
+		what = "the encrypted " + what
 	}
+	e.Note("%s %s into %s", verb, what, dir)
 	if e.Opt.DryRun {
 		return nil
 	}

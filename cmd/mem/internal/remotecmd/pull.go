@@ -29,7 +29,7 @@ func Fetch(e *app.Env) *cli.Command {
 		Usage:     "fetch from a remote and verify everything",
 		ArgsUsage: "[<remote>]",
 		Description: "Fetched data goes to a quarantine, where every object, signature and record is\n" +
-			"verified. A lane that violates a rule is refused alone; the others join the memory.\n" +
+			"verified. Data of a device that violates a rule is refused alone; the others join the memory.\n" +
 			"There are no merges and no conflicts. \"mem pull\" does the same and lists the sessions\n" +
 			"that arrived. Without -p, fetches every project of the remote.",
 		Action: fetching(e, "fetch"),
@@ -306,7 +306,7 @@ func printPulled(e *app.Env, r refs.Remote, out sync.Fetched) {
 				continue
 			}
 		}
-		e.Report("[%s] %s %s from %s%s\n", e.Safe(l.Name), verb, arrived(l), e.Safe(l.By), e.Safe(kindsText(l.Arrival.Kinds)))
+		e.Report("[%s] %s %s from %s\n", e.Safe(l.Name), verb, arrived(l), e.Safe(l.By))
 	}
 	if !said && !troubled(out) {
 		e.Note("already up to date with %s", r.Name)
@@ -319,24 +319,20 @@ func arrived(l sync.FetchedLane) string {
 		return "exact bytes"
 	}
 	if l.Arrival.Commits == 0 {
-		return "a lane"
+		return "data" // of a dry run, which has not fetched it
 	}
-	return fmt.Sprintf("%d record%s", l.Arrival.Records, term.Plural(l.Arrival.Records))
-}
-
-// kindsText returns the numbers of sessions, versions and other named records.
-func kindsText(kinds map[string]int) string {
 	var parts []string
+	rest := l.Arrival.Records
 	for _, k := range []string{"session", "version", "composition"} {
-		if n := kinds[k]; n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s%s", n, cmp.Or(map[string]string{"session": "snapshot"}[k], k),
-				term.Plural(n)))
+		if n := l.Arrival.Kinds[k]; n > 0 {
+			parts = append(parts, term.Count(n, cmp.Or(map[string]string{"session": "capture"}[k], k)))
+			rest -= n
 		}
 	}
-	if len(parts) == 0 {
-		return ""
+	if rest > 0 {
+		parts = append(parts, term.Count(rest, "small change"))
 	}
-	return " (" + strings.Join(parts, ", ") + ")"
+	return strings.Join(parts, ", ")
 }
 
 // warnLane warns of an invalid lane on a remote.
@@ -347,14 +343,14 @@ func warnLane(e *app.Env, r refs.Remote, l sync.FetchedLane) {
 	}
 	switch l.Status {
 	case "refused":
-		e.Warn("%s, project %s: the lane %s was not fetched: %s", r.Name, l.Name, whose, l.Why)
+		e.Warn("%s, project %s: the data %s was not fetched: %s", r.Name, l.Name, whose, l.Why)
 	case "rewritten":
-		e.Warn("%s, project %s: the lane %s was rewritten; the local copy stays", r.Name, l.Name, whose)
+		e.Warn("%s, project %s: the data %s was rewritten; the local copy stays", r.Name, l.Name, whose)
 	case "missing":
-		e.Warn("%s, project %s: the lane %s is gone; the remote was recreated, or the lane was deleted",
+		e.Warn("%s, project %s: the data %s is gone; the remote was recreated, or the data was deleted",
 			r.Name, l.Name, whose)
 	case "behind":
-		e.Warn("%s, project %s: the lane %s was rolled back; the local copy stays", r.Name, l.Name, whose)
+		e.Warn("%s, project %s: the data %s was rolled back; the local copy stays", r.Name, l.Name, whose)
 	default:
 		return
 	}

@@ -26,7 +26,7 @@ func Push(e *app.Env) *cli.Command {
 	var all bool
 	return &cli.Command{
 		Name:      "push",
-		Usage:     "send this device's records of a project to a remote",
+		Usage:     "send the memory of a project to a remote",
 		ArgsUsage: "[<remote>]",
 		Description: "Pushes this project, the project of --project, or all of them with --all. Only lanes of\n" +
 			"this device, the branches that it writes, are sent, as fast-forwards; the exception is\n" +

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -284,37 +283,14 @@ func longStatus(e *app.Env, r StatusReport) {
 	if r.revoked > 0 {
 		e.Printf("\n%s revoked: its data is hidden  (use \"mem revoke\")\n", term.Count(r.revoked, "source"))
 	}
-	if r.progress != nil {
-		e.Printf("\nLayers   %s\n", strings.Join(layerLines(*r.progress, e.Now()), "\n         "))
-		e.Printf("Hooks    %s\n", hooksLine(e))
+	if r.progress == nil {
+		return
 	}
-}
-
-// layerLines returns the progress of each layer, such as "L2 facts                2 sessions pending".
-func layerLines(d knowledge.Progress, now time.Time) []string {
-	pending := func(n int, what string) string {
-		if n == 0 {
-			return "done"
-		}
-		return term.Count(n, what) + " pending"
+	e.Printf("\nHooks    %s\n", hooksLine(e))
+	if d := r.progress; d.Distilled > 0 { // only for users who distil
+		e.Printf("Facts    %s, %s without  (use \"mem status --layers\")\n", term.Count(d.Facts, "fact"),
+			term.Count(len(d.L2), "session"))
 	}
-	l4 := "never reflected"
-	if !d.Reflected.IsZero() {
-		l4 = "reflected " + app.Ago(now, d.Reflected)
-	}
-	if d.L4 {
-		l4 += ", facts are newer"
-	}
-	l3 := pending(d.L3, "exchange")
-	if d.Exchanges == 0 {
-		l3, l4 = "no exchanges yet", "no facts yet"
-	}
-	l2 := pending(len(d.L2), "session")
-	if len(d.L2) == 0 && d.Distilled == 0 {
-		l2 = "no session is long enough yet"
-	}
-	return []string{"L1 refined transcripts  " + pending(d.L1, "session"), "L2 facts                " + l2,
-		"L3 concepts             " + l3, "L4 rules                " + l4}
 }
 
 // changeText returns the growth of a session file since it was added, or since its newest version.

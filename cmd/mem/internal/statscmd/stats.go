@@ -32,7 +32,7 @@ func Stats(e *app.Env) *cli.Command {
 		Usage:     "show storage, growth, ratios, usage, cost and hook latency",
 		ArgsUsage: "[<file|rev>...]",
 		Description: "Figures are for this project, or with --all-projects for all projects. Storage is the\n" +
-			"compressed size in the packs. \"originals\" is the text that redaction removed, \"files\"\n" +
+			"compressed size on the disk. \"originals\" is the text that redaction removed, \"files\"\n" +
 			"are long tool results that Claude Code keeps next to a session. The table by month\n" +
 			"counts a session, with its messages and tokens, in the month of its last message, and\n" +
 			"stored bytes in the month in which mem stored them. Cache size and hook latency are for\n" +
@@ -154,58 +154,30 @@ func printKinds(e *app.Env, s stats.Stats) error {
 		return nil
 	}
 	t := section(e, "Storage by kind", "kind", "objects", "stored")
+	own := stats.KindStorage{Kind: "mem's own records"}
 	for _, k := range s.Storage.Kinds {
+		switch k.Kind {
+		case "records", "trees", "commits", "points":
+			own.Objects, own.Stored = own.Objects+k.Objects, own.Stored+k.Stored
+			continue
+		}
 		t.Row(app.Cell{Full: k.Kind}, countCell(k.Objects), bytesCell(k.Stored))
 	}
+	t.Row(app.Cell{Full: own.Kind}, countCell(own.Objects), bytesCell(own.Stored))
 	return t.Flush()
 }
 
 func printCaches(e *app.Env, s stats.Stats) error {
 	most := ""
 	if s.Storage.CacheMax > 0 {
-		most = " of " + app.BytesText(s.Storage.CacheMax)
+		most = " of at most " + app.BytesText(s.Storage.CacheMax)
 	}
-	t := section(e, "Cache, "+app.BytesText(s.Storage.Cache)+most, "directory", "files", "size")
-	t.Columns = append(t.Columns, app.Column{Name: "contents", Shrinks: true})
-	for _, c := range s.Storage.Caches {
-		name := c.Directory
-		if name == "" {
-			name = "."
-		}
-		t.Row(app.Cell{Full: name}, countCell(c.Files), bytesCell(c.Bytes), app.Cell{Full: cacheContents[c.Directory]})
-	}
-	return t.Flush()
-}
-
-// cacheContents describes the directories of the cache.
-var cacheContents = map[string]string{
-	"":        "names of projects, log of hooks, files written for you",
-	"beneath": "working directories of session files",
-	"bulk":    "state of projects, long texts",
-	"counts":  "token counts of messages",
-	"debt":    "progress of facts, concepts and rules",
-	"digests": "summaries of sessions for the hand-over",
-	"distill": "background distilling",
-	"given":   "uses of sessions, not recorded yet",
-	"growing": "lengths of L1",
-	"hooks":   "what hooks handed over to sessions",
-	"l1":      "refined transcripts",
-	"log":     "operations",
-	"looked":  "content already searched for secrets",
-	"others":  "sessions of other agents",
-	"pushing": "pushes in progress",
-	"search":  "search index",
-	"seen":    "state of session files",
-	"signs":   "evidence for rules",
-	"state":   "state of projects",
-	"tier":    "last run of the tiers",
-	"tokens":  "token counts of session files",
-	"traces":  "tools and hosts in messages",
-	"upper":   "facts, concepts and rules",
+	e.Printf("\nCache: %s%s, deleted and made again at any time\n", app.BytesText(s.Storage.Cache), most)
+	return nil
 }
 
 func printShares(e *app.Env, s stats.Stats) error {
-	t := section(e, "Storage by project, "+app.BytesText(s.Storage.Packs)+" in packs", "project", "stored")
+	t := section(e, "Storage by project, "+app.BytesText(s.Storage.Packs)+" together", "project", "stored")
 	var all []state.Project
 	for _, p := range s.Storage.Projects {
 		all = append(all, state.Project{ID: refs.Project(p.Project), Name: p.Name})

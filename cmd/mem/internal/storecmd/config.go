@@ -7,18 +7,28 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/memory"
+	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/refs/config"
 )
 
 // Config returns mem config.
 func Config(e *app.Env) *cli.Command {
+	var o configOptions
 	return &cli.Command{
-		Name:  "config",
-		Usage: "read and change settings",
+		Name:      "config",
+		Usage:     "read and change settings",
+		ArgsUsage: "[<key> [<value>]]",
 		Description: "Settings are stored in config.json in the memory's directory. \"mem config list\" prints\n" +
 			"all of them with value and origin; -c KEY=VALUE overrides one for a single run of any\n" +
-			"command.",
+			"command. As in git, KEY alone prints a setting, and KEY VALUE changes it.",
+		Flags: []cli.Flag{
+			flags.Bool(&o.get, "get", "print the setting KEY"),
+			flags.Bool(&o.unset, "unset", "reset the setting KEY to its default"),
+			flags.Bool(&o.list, "list,l", "list all settings and their sources"),
+		},
+		Action: func(c *cli.Context) error { return runConfig(c, e, o) },
 		Subcommands: []*cli.Command{
 			{Name: "get", Usage: "print a setting", ArgsUsage: "<key>", Action: e.Action(1, 1, func(c *cli.Context) error {
 				return runConfigGet(e, e.Operand(0))
@@ -36,6 +46,39 @@ func Config(e *app.Env) *cli.Command {
 			})},
 		},
 	}
+}
+
+type configOptions struct{ get, unset, list bool }
+
+// runConfig runs the forms of git config: KEY, KEY VALUE, --get KEY, --unset KEY and --list.
+func runConfig(c *cli.Context, e *app.Env, o configOptions) error {
+	least, most := 0, 2
+	switch {
+	case o.get && o.unset || o.list && (o.get || o.unset):
+		return app.Usagef("--get, --unset and --list cannot be combined")
+	case o.list:
+		most = 0
+	case o.get || o.unset:
+		least, most = 1, 1
+	}
+	if err := e.WantOperands(c, least, most); err != nil {
+		return err
+	}
+	switch {
+	case len(e.Operands) == 0:
+		return runConfigList(e)
+	case o.unset:
+		return runConfigUnset(c.Context, e, e.Operand(0))
+	case len(e.Operands) == 2:
+		return runConfigSet(c.Context, e, e.Operand(0), e.Operand(1))
+	}
+	key := e.Operand(0)
+	if _, err := config.Lookup(key); err != nil {
+		if near := term.Suggest(key, []string{"get", "set", "unset", "list"}); len(near) > 0 {
+			return app.WithHint(app.Usagef("%q is neither a setting nor a mem config command", key), app.DidYouMean("mem config ", near))
+		}
+	}
+	return runConfigGet(e, key)
 }
 
 // A setting is the JSON form of a setting.

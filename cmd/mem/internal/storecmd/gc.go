@@ -20,7 +20,7 @@ func Gc(e *app.Env) *cli.Command {
 	var confirm bool
 	return &cli.Command{
 		Name:  "gc",
-		Usage: "merge packs and delete leftovers",
+		Usage: "free the space of leftovers",
 		Description: "mem merges packs automatically. Merged packs stay for 15 minutes, because a git process\n" +
 			"may be reading them; gc deletes them at once, together with leftovers of killed\n" +
 			"commands. No object is lost. The cache is trimmed to storage.maxCacheSize.\n" +
@@ -85,14 +85,18 @@ func printGC(e *app.Env, before, after refs.Size, cache state.CacheSize) error {
 			e.Opt.DryRun})
 	}
 	if e.Opt.DryRun {
-		e.Printf("would merge %d packs, %s\n", before.Packs, app.BytesText(before.Bytes))
+		e.Printf("would tidy up %s of stored sessions, versions and compositions\n", app.BytesText(before.Bytes))
 		if cache.Evicted > 0 {
 			e.Printf("would trim the cache by %s to %s\n", app.BytesText(cache.Freed), app.BytesText(cache.Bytes))
 		}
 		return nil
 	}
-	e.Report("%d packs, %s -> %d packs, %s\n", before.Packs, app.BytesText(before.Bytes), after.Packs,
-		app.BytesText(after.Bytes))
+	if freed := before.Bytes - after.Bytes; freed > 0 {
+		e.Report("freed %s, the memory takes %s\n", app.BytesText(freed), app.BytesText(after.Bytes))
+	} else {
+		e.Report("nothing to free, the memory takes %s\n", app.BytesText(after.Bytes))
+	}
+	e.Detail("%d packs before, %d now", before.Packs, after.Packs)
 	if cache.Evicted > 0 {
 		e.Report("trimmed the cache by %s to %s\n", app.BytesText(cache.Freed), app.BytesText(cache.Bytes))
 	}

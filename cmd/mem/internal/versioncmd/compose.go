@@ -100,6 +100,10 @@ func runCompose(ctx context.Context, e *app.Env, o ComposeOptions, name string, 
 		if err := NameIsFree(ctx, run, name); err != nil {
 			return err
 		}
+		before, err := composedAs(ctx, run, name)
+		if err != nil {
+			return err
+		}
 		parts, err := ComposeParts(ctx, run, o, revs)
 		if err != nil {
 			return err
@@ -121,8 +125,22 @@ func runCompose(ctx context.Context, e *app.Env, o ComposeOptions, name string, 
 		if e.Opt.JSON {
 			return e.PrintJSON("compose", ComposeAnswer(e, req, done))
 		}
-		return printComposed(e, req, done)
+		return printComposed(e, req, done, before)
 	})
+}
+
+// composedAs returns the number of parts of the composition that has the name, 0 if none has it.
+func composedAs(ctx context.Context, run names.Run, name string) (int, error) {
+	rev, err := run.Revision().Resolve(ctx, run.Scope, name)
+	var missing *state.NotFoundError
+	var ambiguous *state.AmbiguousError
+	switch {
+	case errors.As(err, &missing), errors.As(err, &ambiguous):
+		return 0, nil
+	case err != nil || rev.Kind != state.IsComposition || rev.Composition.Name != name || rev.Composition.Deleted:
+		return 0, err
+	}
+	return len(rev.Composition.Parts), nil
 }
 
 // ComposeEngine returns a function that returns the engine for a part. An engine from the command line is set up at
@@ -352,7 +370,8 @@ func score(thousandths int) string {
 	return strconv.FormatFloat(float64(thousandths)/1000, 'f', 2, 64)
 }
 
-func printComposed(e *app.Env, req derive.ComposeRequest, d derive.ComposeResult) error {
+// printComposed prints a composition; before is the number of parts of the one that it replaces.
+func printComposed(e *app.Env, req derive.ComposeRequest, d derive.ComposeResult, before int) error {
 	if e.Opt.Quiet && !e.Opt.DryRun {
 		return nil
 	}
@@ -368,11 +387,11 @@ func printComposed(e *app.Env, req derive.ComposeRequest, d derive.ComposeResult
 			app.Cell{Full: score(p.Score)}, app.Cell{Full: why(e, p)})
 	}
 	frame := frameTokens(d)
-	why := "headings, sources, tags"
+	why := "with sources and tags"
 	if d.Recount > 0 {
 		why += fmt.Sprintf("; %s because a newer model counts more", tokens.Commas(d.Recount))
 	}
-	t.Row(app.Cell{Full: "-"}, app.Cell{Full: "frame"}, app.Cell{Full: "-"},
+	t.Row(app.Cell{Full: "-"}, app.Cell{Full: "headings"}, app.Cell{Full: "-"},
 		app.Cell{Full: strconv.Itoa(frame), Short: tokens.Commas(frame)},
 		app.Cell{Full: "-"}, app.Cell{Full: "-"}, app.Cell{Full: why})
 	if err := t.Flush(); err != nil {
@@ -399,6 +418,13 @@ func printComposed(e *app.Env, req derive.ComposeRequest, d derive.ComposeResult
 			tokens.Commas(r.Usage.Output), engines.FormatDollars(r.Usage.Micros))
 	case !e.Opt.DryRun:
 		printReceipt(e, r)
+	}
+	if before > 0 && !d.Existed {
+		verb := "replaced"
+		if e.Opt.DryRun {
+			verb = "would replace"
+		}
+		e.Note("%s the composition %s of %s, which stays as %s", verb, req.Name, term.Count(before, "part"), req.Name+"@{1}")
 	}
 	if !e.Opt.DryRun {
 		e.Hint("write it out with \"%s -o DIR\"", term.Shell("mem", "checkout", req.Name))

@@ -88,6 +88,9 @@ func (o *compressOptions) settings(conf interface{ String(string) (string, error
 	for _, t := range o.tiers {
 		tier, err := compress.ParseTier(t)
 		if err != nil {
+			if slices.Contains(compress.Presets[:], t) {
+				return s, app.WithHint(app.Usagef("%s is a preset, not one tier", t), "--preset "+t)
+			}
 			return s, app.WithHint(app.Usagef("%v", err),
 				"a tier is END:RATIO:LEVEL, such as --tier 25:10:moderate --tier 100:3:minimal")
 		}

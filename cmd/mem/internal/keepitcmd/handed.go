@@ -1,0 +1,116 @@
+package keepitcmd
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/hookset"
+	"github.com/memvcs/mem/cmd/mem/internal/names"
+	"github.com/memvcs/mem/cmd/mem/internal/term"
+	"github.com/memvcs/mem/layers/handover"
+	"github.com/memvcs/mem/layers/keepit"
+	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/state"
+)
+
+// A handedAnswer is the JSON form of a marker in mem keepit list --handed.
+type handedAnswer struct {
+	ID      string `json:"id"`
+	Session string `json:"session"`
+	Message int    `json:"message"`
+	Weight  string `json:"weight"`
+	Handed  bool   `json:"handed"`
+	Why     string `json:"why"`
+	Text    string `json:"text"`
+}
+
+// runHanded prints which markers of the project the next session gets, and why it does not get the others.
+func runHanded(ctx context.Context, e *app.Env) error {
+	s, err := hookset.HookSettings(e)
+	if err != nil {
+		return err
+	}
+	return names.WithMemory(ctx, e, func(run names.Run) error {
+		given, err := run.Handover().Context(ctx, run.Project, handover.ContextOptions{Dir: e.Dir,
+			Program: hookset.CalledAs(e), Limit: s.ContextSize, Decay: s.Decay})
+		if err != nil {
+			return fmt.Errorf("next session's context: %w", err)
+		}
+		st, err := run.Trusted().State(ctx, run.Project.ID)
+		if err != nil {
+			return err
+		}
+		all, err := allMarks(ctx, run)
+		if err != nil {
+			return err
+		}
+		pins := handedPins(given)
+		answer := struct {
+			Markers []handedAnswer `json:"markers"`
+		}{[]handedAnswer{}}
+		for _, in := range all {
+			for _, k := range in.marks {
+				ok, why := pins.judge(in.rev.Session, k, handover.PinPressure(st.Distance(in.rev.Session), s.Decay))
+				answer.Markers = append(answer.Markers, handedAnswer{k.ID, in.rev.Session.ID, k.Mark.Message,
+					k.Mark.Weight.String(), ok, why, k.Mark.Text})
+			}
+		}
+		switch {
+		case e.Opt.JSON:
+			return e.PrintJSON("keepit.handed", answer)
+		case len(answer.Markers) == 0:
+			noteNoMarkers(e)
+			return nil
+		}
+		if err := e.Page("keepit"); err != nil {
+			return err
+		}
+		return handedTable(e, answer.Markers)
+	})
+}
+
+func handedTable(e *app.Env, list []handedAnswer) error {
+	t := e.Table(app.Column{Name: "next session"}, app.Column{Name: "session"}, app.Column{Name: "marker"},
+		app.Column{Name: "weight"}, app.Column{Name: "why"}, app.Column{Name: "text", Shrinks: true})
+	for _, a := range list {
+		gets := "no"
+		if a.Handed {
+			gets = "yes"
+		}
+		t.Row(app.Cell{Full: gets}, app.Cell{Full: a.Session, Short: term.ShortID(a.Session)}, app.Cell{Full: a.ID},
+			app.Cell{Full: a.Weight}, app.Cell{Full: a.Why}, app.Cell{Full: term.FirstWords(a.Text, 120)})
+	}
+	return t.Flush()
+}
+
+// handed are the pinned texts of a context, with their sources.
+type handed map[string]string
+
+func handedPins(given handover.Given) handed {
+	pins := handed{}
+	for _, t := range given.Told {
+		if t.Verbatim {
+			pins[t.Text] = t.Source
+		}
+	}
+	return pins
+}
+
+// judge reports whether the next session gets the marker k of s, and why.
+func (h handed) judge(s *state.Session, k state.Keepit, p keepit.Pressure) (ok bool, why string) {
+	source, given := h[k.Mark.Text]
+	here := fmt.Sprintf("%s#%d, %s", records.ShortID(s.ID), k.Mark.Message, k.Mark.Weight)
+	ago := fmt.Sprintf("%s ago", term.Count(p.Distance, "session"))
+	switch {
+	case k.Removed:
+		return false, "its marker was removed"
+	case given && source == here:
+		return true, ago
+	case given:
+		return true, "once, as " + source
+	case !p.Keeps(k.Mark.Weight):
+		return false, fmt.Sprintf("its weight is below %s, the least for %s", keepit.Thousandths(p.Threshold()), ago)
+	}
+	return false, "no room in the text (hooks.contextSize)"
+}
