@@ -321,7 +321,9 @@ func (b *briefing) digest(ctx context.Context, p state.Project) (left int, err e
 	for i, d := range b.digests {
 		b.digests[i] = d.Rebase(b.o.Dir)
 	}
-	settle(b.digests, toldOf(b.known))
+	if b.known != nil { // a subagent is told no facts
+		settle(b.digests, toldOf(b.known))
+	}
 	return left, err
 }
 
