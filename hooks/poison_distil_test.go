@@ -178,13 +178,9 @@ func (g *gull) sorts(shown string) string {
 func (g *gull) looksBack(shown string) string {
 	var list []map[string]string
 	for i, m := range regexp.MustCompile(`(?m)^(p:[0-9a-f]{8}) (\w+)`).FindAllStringSubmatch(shown, -1) {
-		text := short(g.texts[i%len(g.texts)])
-		if m[2] == permanent.CandidateCoreLogic {
-			text = "" // what it is about is a name that the model gave before
-		}
-		list = append(list, map[string]string{"candidate": m[1], "verdict": "promote", "text": text, "type": "core_logic", "reason": name(g.texts[i%len(g.texts)])})
+		list = append(list, map[string]string{"candidate": m[1], "verdict": "promote", "type": "core_logic", "reason": name(g.texts[i%len(g.texts)])})
 	}
-	return asJSON(map[string]any{"verdicts": list, "rules": []any{map[string]any{"text": short(g.texts[0]), "type": "rule", "problem": "", "reason": "", "evidence": g.facts}}})
+	return asJSON(map[string]any{"verdicts": list, "rules": []any{map[string]any{"text": short(g.texts[0]), "type": "rule", "problem": "", "contradicts": "", "reason": "", "evidence": g.facts}}})
 }
 
 // believes says that all of it was said.
@@ -287,7 +283,7 @@ func (d *desk) letDistil(model engines.Model, g *gull) (recorded []engines.Excha
 		if err != nil {
 			d.t.Fatal(err)
 		}
-		if pondered.Candidates < 3 || len(pondered.Rules) != 2 || len(pondered.Skipped) == 0 {
+		if pondered.Candidates < 1 || len(pondered.Rules) != 1 || len(pondered.Skipped) == 0 {
 			d.t.Errorf("%d candidates became %d rules, %v left", pondered.Candidates, len(pondered.Rules), pondered.Skipped)
 		}
 		d.noneOfIt(m, p)
@@ -332,8 +328,8 @@ func (d *desk) noneOfIt(m *layers.Memory, p state.Project) {
 			d.t.Errorf("a rule, %s: %q", r.State, r.Text)
 		}
 	}
-	if n := len(rules.InState(permanent.Active)); n != 2 {
-		d.t.Errorf("%d rules hold, want the two honest ones", n)
+	if n := len(rules.InState(permanent.Active)); n != 1 {
+		d.t.Errorf("%d rules hold, want the honest one", n)
 	}
 	st, err := m.Trusted().Outline(ctx, p.ID)
 	if err != nil {

@@ -135,10 +135,10 @@ func foldAll(t *testing.T, all []refs.Record) {
 	if _, err := state.PurgesIn(all); err != nil {
 		t.Error(err)
 	}
-	if _, err := concepts.Fold(state.Statements(upper, concepts.Kind, concepts.KindAssign, concepts.KindSet), known); err != nil {
+	if _, err := concepts.Fold(state.Statements(upper), known); err != nil {
 		t.Error(err)
 	}
-	if _, err := permanent.Fold(state.Statements(upper, permanent.Kind, permanent.KindAct, permanent.KindReflect), known, func(string) string { return "" }); err != nil {
+	if _, err := permanent.Fold(state.Statements(upper), known, func(string) string { return "" }); err != nil {
 		t.Error(err)
 	}
 }

@@ -43,7 +43,7 @@ func TestFactsOfAnyOrder(t *testing.T) {
 	}
 	folded := func() string {
 		state.Order(records, func(a, b *state.UpperRecord) int { return a.Stamp.Compare(b.Stamp) })
-		set, err := state.FoldFacts(records)
+		set, err := facts.Fold(state.Statements(records))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -132,7 +132,7 @@ func (m Ops) conceptsAt(ctx context.Context, tx *refs.Tx, p refs.Project) (*conc
 	if err != nil {
 		return nil, err
 	}
-	return concepts.Fold(state.Statements(upper, concepts.Kind), &facts.Set{})
+	return concepts.Fold(state.Statements(upper), &facts.Set{})
 }
 
 func (m Ops) previewAssign(ctx context.Context, p state.Project, to Target) (*concepts.Concept, error) {

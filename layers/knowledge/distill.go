@@ -303,9 +303,7 @@ func (d *distiller) concepts(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	open := slices.DeleteFunc(set.Unassigned(known), func(x *facts.Exchange) bool {
-		return x.Session != d.rev.Session.ID
-	})
+	open := slices.DeleteFunc(set.Unassigned(known), func(x *facts.Exchange) bool { return x.Session != d.rev.Session.ID })
 	if len(open) == 0 {
 		return nil
 	}
@@ -329,12 +327,12 @@ func (d *distiller) concepts(ctx context.Context) error {
 	return d.saveWitnesses(ctx, known, tips)
 }
 
-// assignPrompt lists concepts and exchanges between fences. own is this device.
-func assignPrompt(set *concepts.Set, open []*facts.Exchange, own string) string {
+// assignPrompt lists concepts and exchanges between fences.
+func assignPrompt(set *concepts.Set, open []*facts.Exchange, device string) string {
 	var body strings.Builder
 	body.WriteString("Concepts:\n")
 	for _, c := range set.Live() {
-		fmt.Fprintf(&body, "%s %s (%s): %s\n", set.DisplayLabel(c, own), c.Name, c.Topic, c.Summary)
+		fmt.Fprintf(&body, "%s %s (%s): %s\n", set.DisplayLabel(c, device), c.Name, c.Topic, c.Summary)
 	}
 	body.WriteString("Pieces of work:\n")
 	for _, x := range open {

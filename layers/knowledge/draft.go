@@ -85,10 +85,7 @@ func (m Ops) DraftFacts(ctx context.Context, rev state.Rev, o DraftOptions) (Fac
 	if s := st.Session(rev.Session.ID); s != nil {
 		echo = revision.Echoed(s, p)
 	}
-	known, err := m.knownFor(ctx, rev.Session.ID, set, o)
-	if err != nil {
-		return d, err
-	}
+	known := knownFor(rev.Session.ID, set, o)
 	var exchange []DraftLine
 	most := o.MaxTokens
 	if o.Whole {
@@ -237,7 +234,7 @@ type known struct{ issues, others, own []facts.Fact }
 
 // knownFor returns the known facts for a draft of a session: the open issues, the decisions and preferences of other
 // sessions, and the facts of the session itself.
-func (m Ops) knownFor(ctx context.Context, session string, set *facts.Set, o DraftOptions) (k known, err error) {
+func knownFor(session string, set *facts.Set, o DraftOptions) (k known) {
 	for f := range set.All() {
 		switch {
 		case !f.Live():
@@ -256,7 +253,7 @@ func (m Ops) knownFor(ctx context.Context, session string, set *facts.Set, o Dra
 	}
 	k.issues, k.others = facts.Distinct(k.issues), facts.Distinct(k.others)
 	k.own = k.own[max(0, len(k.own)-maxKnown):]
-	return k, nil
+	return k
 }
 
 // reserve returns the tokens that the known facts of a draft may need.

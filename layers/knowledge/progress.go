@@ -9,9 +9,7 @@ import (
 
 	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/derive"
-	"github.com/memvcs/mem/layers/knowledge/facts"
 	"github.com/memvcs/mem/layers/knowledge/permanent"
-	"github.com/memvcs/mem/layers/markers"
 	"github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/refine"
 	"github.com/memvcs/mem/layers/state"
@@ -92,16 +90,6 @@ func (m Ops) computeProgress(ctx context.Context, p refs.Project, st *state.Stat
 	d.Rules, d.Reflected = len(rules.InState(permanent.Active)), rules.ReflectedAt
 	d.L4 = FactStatements(records) > rules.Reflected
 	return d, nil
-}
-
-// UndistilledTokens estimates the tokens of a session's L1 that were not distilled.
-func (m Ops) UndistilledTokens(s *state.Session, known *facts.Set) int {
-	now := s.Now()
-	left := now.Scan.Values - known.ThroughOf(s.ID, now.Generation)
-	if left <= 0 {
-		return 0
-	}
-	return markers.On(m.DB).Counter(now).Estimate(now.Said() * int64(left) / int64(now.Scan.Values))
 }
 
 // withoutL1 returns the sessions without L1 in the cache. If the cache cannot be read, that is all of them.

@@ -29,7 +29,7 @@ func (m Ops) ReflectionDue(ctx context.Context, p refs.Project) (bool, error) {
 
 // ReflectionDueIn is like [Ops.ReflectionDue] for records that are already loaded.
 func (m Ops) ReflectionDueIn(upper []state.UpperRecord) (bool, error) {
-	rules, err := state.FoldRules(upper, &facts.Set{})
+	rules, err := permanent.Fold(state.Statements(upper), &facts.Set{}, nil)
 	return err == nil && FactStatements(upper) > rules.Reflected, err
 }
 
@@ -154,14 +154,13 @@ func (m Ops) reflectionInput(ctx context.Context, p refs.Project, upper []state.
 		if found, err = trusted.On(m.DB).WithoutRevoked(ctx, st, s, found); err != nil {
 			return in, err
 		}
-		in.Quotes, in.Trials = append(in.Quotes, found.Words...), append(in.Trials, found.Trials...)
-		in.Corrections = append(in.Corrections, found.Corrections...)
+		in.Quotes, in.Corrections = append(in.Quotes, found.Words...), append(in.Corrections, found.Corrections...)
 	}
 	return in, nil
 }
 
 // evidenceVersion changes with the rules of recognition; results of another version in the cache are ignored.
-const evidenceVersion = 4
+const evidenceVersion = 5
 
 func (m Ops) ruleEvidence(ctx context.Context, p refs.Project, s *state.Session) (state.RuleEvidence, error) {
 	now := s.Now()
@@ -184,24 +183,20 @@ func (m Ops) ruleEvidence(ctx context.Context, p refs.Project, s *state.Session)
 }
 
 func findRuleEvidence(l1 io.Reader) (out state.RuleEvidence, err error) {
-	var runs []permanent.Run
 	for e, err := range refine.Entries(l1) {
 		if err != nil {
 			return out, err
 		}
+		if !e.Typed() {
+			continue
+		}
 		at, _ := time.Parse(time.RFC3339, e.TS) // zero if the message has no time
-		switch {
-		case e.Typed():
-			for _, s := range permanent.Requests(e.Said) {
-				out.Words = append(out.Words, permanent.Quote{Message: e.N, Text: s.Text, Time: at})
-			}
-			for _, s := range permanent.Corrections(e.Said) {
-				out.Corrections = append(out.Corrections, permanent.Quote{Message: e.N, Text: s, Time: at})
-			}
-		case e.Verdict != "" && !e.Side:
-			runs = append(runs, permanent.Run{Message: e.N, Command: e.Cmd, Failed: e.Verdict == "failed", Time: at})
+		for _, s := range permanent.Requests(e.Said) {
+			out.Words = append(out.Words, permanent.Quote{Message: e.N, Text: s.Text, Time: at})
+		}
+		for _, s := range permanent.Corrections(e.Said) {
+			out.Corrections = append(out.Corrections, permanent.Quote{Message: e.N, Text: s, Time: at})
 		}
 	}
-	out.Trials = permanent.Trials(runs)
 	return out, nil
 }

@@ -38,23 +38,23 @@ func (m Ops) FindCandidate(ctx context.Context, p state.Project, name string) (p
 // ErrNotSaid means that a message does not contain the statement for which it is cited.
 var ErrNotSaid = errors.New("the message does not say that")
 
-// UserQuote returns the sentences that support text in the user's message that rev names. The error is
-// [markers.ErrNotTyped] if the user did not type the message in this session first, and [ErrNotSaid] if it is about
-// something else or, unless against is set, denies the text or lacks one of its words.
-func (m Ops) UserQuote(ctx context.Context, rev state.Rev, text string, against bool) (permanent.Quote, error) {
+// UserQuote returns the sentences of the user's message that rev names which state text, or, if mention is set, are about
+// it. The error is [markers.ErrNotTyped] if the user did not type the message in this session first, and [ErrNotSaid] if
+// it is in other words or about something else.
+func (m Ops) UserQuote(ctx context.Context, rev state.Rev, text string, mention bool) (permanent.Quote, error) {
 	w, said, err := m.typedIn(ctx, rev)
 	if err != nil {
 		return w, err
 	}
-	quote, ok := permanent.FindQuote(said, text, against)
+	ok := mention
+	if w.Text = permanent.Verbatim(said, text); w.Text != "" {
+		ok = true
+	} else if mention {
+		w.Text, ok = permanent.Mentions(said, text)
+	}
 	if !ok {
 		return w, fmt.Errorf("message %d of %s: %w", rev.From, records.ShortID(rev.Session.ID), ErrNotSaid)
 	}
-	if more := permanent.AddedWords([]string{quote}, text); !against && len(more) > 0 {
-		return w, fmt.Errorf("message %d of %s: %w: not `%s`", rev.From, records.ShortID(rev.Session.ID), ErrNotSaid,
-			strings.Join(more, "`, `"))
-	}
-	w.Text = quote
 	return w, nil
 }
 
@@ -85,27 +85,23 @@ func (m Ops) typedIn(ctx context.Context, rev state.Rev) (permanent.Quote, strin
 	return w, said, nil
 }
 
-// FromUser adds a message of the user to the definition of a rule, as its evidence. If the message states the rule in
-// the words of the rule, it is the user's and active. Otherwise it is derived and only proposed, and if its words do not
-// even come from the message, only the user can promote it: code cannot tell whether the message means the same.
+// FromUser adds a message of the user to the definition of a rule, as its evidence. If the rule consists of sentences of
+// the message, it is the user's and active. Otherwise it is derived and only proposed, and only the user can promote it:
+// code cannot tell whether the message means the same.
 func (m Ops) FromUser(ctx context.Context, rev state.Rev, made *permanent.Definition) error {
 	w, said, err := m.typedIn(ctx, rev)
 	if err != nil {
 		return err
 	}
-	quote, ok := permanent.FindQuote(said, made.Text, false)
-	if w.Text = quote; !ok {
+	if w.Text = permanent.Verbatim(said, made.Text); w.Text != "" && permanent.Within(said, made.Problem) {
+		made.State, made.Trust, made.Confidence = permanent.Active, facts.User, 100
+	} else {
+		made.Derived, made.State, made.Trust = true, permanent.Proposed, facts.Tool
+	}
+	if w.Text == "" {
 		w.Text = FirstRunes(strings.TrimSpace(said), maxRuleQuote)
 	}
 	made.Quotes = append(made.Quotes, w)
-	switch added := permanent.AddedWords([]string{quote}, made.Text+" . "+made.Problem); {
-	case ok && len(added) == 0:
-		made.State, made.Trust, made.Confidence = permanent.Active, facts.User, 100
-	case ok:
-		made.Derived, made.State, made.Trust = true, permanent.Proposed, facts.Assistant
-	default:
-		made.Derived, made.State, made.Trust = true, permanent.Proposed, facts.Tool
-	}
 	return nil
 }
 

@@ -443,13 +443,9 @@ func adoptWitnesses(ctx context.Context, tx *refs.Tx, stage *refs.Stage, witness
 
 // isSaved reports whether an exchange and all its facts are stored.
 func (s *saver) isSaved(x facts.Exchange) bool {
-	if !slices.ContainsFunc(s.set.Exchanges, func(k facts.Exchange) bool {
-		return k.Key() == x.Key()
-	}) {
-		return false
-	}
-	return !slices.ContainsFunc(x.Facts, func(f facts.Fact) bool {
-		old, ok := s.set.Fact(f.Name())
-		return !ok || old.Removed
-	})
+	return slices.ContainsFunc(s.set.Exchanges, func(k facts.Exchange) bool { return k.Key() == x.Key() }) &&
+		!slices.ContainsFunc(x.Facts, func(f facts.Fact) bool {
+			old, ok := s.set.Fact(f.Name())
+			return !ok || old.Removed
+		})
 }

@@ -97,10 +97,5 @@ func (s *Stamp) Code(c *Codec) {
 	c.Hash(&s.Record)
 }
 
-// Constants of the capture of growing files.
-const (
-	GrowingVersion = 1
-	MaxMarks       = 64
-	FirstLook      = 1 << 20 // bytes at the end of a new file that are refined
-	L1Share        = 25      // estimated ratio of file to L1 for the rest
-)
+// L1Share is the estimated ratio of a file to its L1.
+const L1Share = 25

@@ -15,20 +15,6 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// FoldConcepts returns the concepts of a project. known has the facts of the project.
-func FoldConcepts(records []UpperRecord, known *facts.Set) (*concepts.Set, error) {
-	return concepts.Fold(Statements(records, concepts.Kind, concepts.KindAssign, concepts.KindSet), known)
-}
-
-// FoldFacts returns the facts of a project.
-func FoldFacts(records []UpperRecord) (*facts.Set, error) {
-	var mine []facts.Record
-	for _, r := range records {
-		mine = append(mine, facts.Record{Kind: r.Kind, Device: r.Stamp.Device, Body: r.Body, Time: r.Time})
-	}
-	return facts.Fold(mine)
-}
-
 // lastingCells returns the cells of a record about concepts or rules.
 func lastingCells(r refs.Record) (out []Cell, err error) {
 	switch r.Kind {
@@ -100,11 +86,6 @@ func voidCell(record, what string) Cell {
 	return Cell{Slot: "rule/" + record, What: what, Value: "counts", Restore: counts, Empty: emptyCell{"void", void}}
 }
 
-// FoldRules returns the rules of a project. known has the facts of the project.
-func FoldRules(records []UpperRecord, known *facts.Set) (*permanent.Set, error) {
-	return permanent.Fold(Statements(records, permanent.Kind, permanent.KindAct, permanent.KindReflect), known, nil)
-}
-
 // Families returns a function that maps a session to the name of its conversation. Sessions with the same typed message
 // (forks and resumed copies) and the subagents of a session are one conversation.
 func (st *State) Families() func(string) string {
@@ -138,12 +119,11 @@ func (st *State) Families() func(string) string {
 	return root
 }
 
-// RuleEvidence is what one pass over the L1 of a session finds: explicit requests of the user, and work that succeeded
-// only after several attempts. It is cached.
+// RuleEvidence is what one pass over the L1 of a session finds: explicit requests and corrections of the user. It is
+// cached.
 type RuleEvidence struct {
 	Words       []permanent.Quote
 	Corrections []permanent.Quote
-	Trials      []permanent.Trial
 }
 
 // OwnEvidence adds the session to evidence, and removes words in messages that another session or mem itself wrote
@@ -154,9 +134,6 @@ func (s *Session) OwnEvidence(in RuleEvidence) RuleEvidence {
 	}
 	for i := range in.Corrections {
 		in.Corrections[i].Session = s.ID
-	}
-	for i := range in.Trials {
-		in.Trials[i].Session = s.ID
 	}
 	echo := map[int]bool{}
 	for _, p := range s.Chain(s.Now()) {
@@ -276,14 +253,12 @@ func (m *DB) upperRecords(ctx context.Context, tx *refs.Tx, p refs.Project, of l
 	return u.records, nil
 }
 
-// Statements returns the records of some kinds in the form from which concepts and rules are folded.
-func Statements(records []UpperRecord, kinds ...string) []concepts.Record {
-	var out []concepts.Record
-	for _, r := range records {
-		if slices.Contains(kinds, r.Kind) {
-			out = append(out, concepts.Record{Kind: r.Kind, ID: r.Stamp.Record.String(), Lamport: r.Stamp.Lamport,
-				Device: r.Stamp.Device, Time: r.Time, Body: r.Body})
-		}
+// Statements returns the records in the form from which facts, concepts and rules are folded.
+func Statements(records []UpperRecord) []facts.Record {
+	out := make([]facts.Record, len(records))
+	for i, r := range records {
+		out[i] = facts.Record{Kind: r.Kind, ID: r.Stamp.Record.String(), Lamport: r.Stamp.Lamport, Device: r.Stamp.Device,
+			Time: r.Time, Body: r.Body}
 	}
 	return out
 }

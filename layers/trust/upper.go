@@ -35,16 +35,17 @@ func (m Ops) KnownFacts(ctx context.Context, p refs.Project, records []state.Upp
 	if err != nil {
 		return nil, err
 	}
-	known, err := state.FoldFacts(records)
+	known, err := facts.Fold(state.Statements(records))
 	if err != nil {
 		return nil, err
 	}
 	return known, (&taint{m: m, st: st, by: by}).facts(ctx, known)
 }
 
-// InForceOf returns the revocations of a project, with its state.
-func (m Ops) InForceOf(ctx context.Context, p refs.Project) (st *state.State, by []Revocation, err error) {
-	if st, err = m.Bare(ctx, p); err != nil {
+// InForceOf returns the revocations in force in a project, with its state.
+func (m Ops) InForceOf(ctx context.Context, p refs.Project) (*state.State, []Revocation, error) {
+	st, err := m.Bare(ctx, p)
+	if err != nil {
 		return nil, nil, err
 	}
 	return st, Revocations(st.Revokes), nil
@@ -53,12 +54,13 @@ func (m Ops) InForceOf(ctx context.Context, p refs.Project) (st *state.State, by
 // FoldUpper folds the records of the upper layers of a project and marks what revocations hide.
 func (m Ops) FoldUpper(ctx context.Context, records []state.UpperRecord, st *state.State,
 	by []Revocation) (out UpperState, err error) {
-	if out.Facts, err = state.FoldFacts(records); err != nil {
+	statements := state.Statements(records)
+	if out.Facts, err = facts.Fold(statements); err != nil {
 		return out, err
 	}
 	var whole *concepts.Set // without revocations
 	if len(by) > 0 {
-		if whole, err = state.FoldConcepts(records, out.Facts); err != nil {
+		if whole, err = concepts.Fold(statements, out.Facts); err != nil {
 			return out, err
 		}
 	}
@@ -66,11 +68,10 @@ func (m Ops) FoldUpper(ctx context.Context, records []state.UpperRecord, st *sta
 	if err := t.facts(ctx, out.Facts); err != nil {
 		return out, err
 	}
-	if out.Concepts, err = state.FoldConcepts(records, out.Facts); err != nil {
+	if out.Concepts, err = concepts.Fold(statements, out.Facts); err != nil {
 		return out, err
 	}
 	t.concepts(out.Concepts, whole)
-	statements := state.Statements(records, permanent.Kind, permanent.KindAct, permanent.KindReflect)
 	out.Rules, err = permanent.Fold(statements, out.Facts, t.word)
 	return out, err
 }
@@ -169,18 +170,14 @@ func (t *taint) word(session string) string {
 	return ""
 }
 
-// WithoutRevoked removes the evidence that is based on revoked sources.
+// WithoutRevoked returns the user's words in a session, none if it is revoked.
 func (m Ops) WithoutRevoked(ctx context.Context, st *state.State, s *state.Session,
 	found state.RuleEvidence) (state.RuleEvidence, error) {
-	without, err := m.LeaveOut(ctx, st.Project, s, s.Now().Original)
-	if errors.Is(err, ErrRevoked) {
-		return state.RuleEvidence{}, nil
+	if _, err := m.LeaveOut(ctx, st.Project, s, s.Now().Original); err != nil {
+		if errors.Is(err, ErrRevoked) {
+			err = nil
+		}
+		return state.RuleEvidence{}, err
 	}
-	if err != nil || len(without) == 0 {
-		return found, err
-	}
-	found.Trials = slices.DeleteFunc(found.Trials, func(x permanent.Trial) bool {
-		return slices.ContainsFunc(without, func(w [2]int) bool { return w[0] <= x.To && w[1] >= x.From })
-	})
 	return found, nil
 }

@@ -11,6 +11,7 @@ package concepts
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -129,7 +130,7 @@ func (s *Set) Unassigned(known *facts.Set) []*facts.Exchange {
 // ByRecord returns the concept that a record created, nil if there is none.
 func (s *Set) ByRecord(id string) *Concept { return s.byRecord[id] }
 
-// NextLabel returns the label for a new concept. It is above all others, so only devices that have not
+// NextLabel returns the label for a new concept. It is above all known labels, so only devices that have not
 // synchronised choose the same one.
 func (s *Set) NextLabel() string { return s.LabelAfter(0) }
 
@@ -139,7 +140,7 @@ func (s *Set) LabelAfter(n int) string {
 	for _, c := range s.Concepts {
 		last = max(last, labelNumber(c.Label))
 	}
-	return labelOf(last + 1 + n)
+	return fmt.Sprintf("c%03d", last+1+n)
 }
 
 // Find returns the concepts that name may stand for: a label (c001), a label with a device (c001~d3f1), an id such as
@@ -167,14 +168,13 @@ func (s *Set) Find(name, device string) []*Concept {
 	return found
 }
 
-// DisplayLabel returns the label by which a device can name the concept: c002, or c002~d3f1a2b4 if a concept of
-// another device has the same label.
+// DisplayLabel returns the label by which a device can name the concept: c002, or c002~d3f1a2b4 if a concept of another
+// device has the same label.
 func (s *Set) DisplayLabel(c *Concept, device string) string {
 	if c.Device == device {
 		return c.Label
 	}
-	same := func(o *Concept) bool { return o != c && o.Label == c.Label }
-	if slices.ContainsFunc(s.Concepts, same) {
+	if slices.ContainsFunc(s.Concepts, func(o *Concept) bool { return o != c && o.Label == c.Label }) {
 		return c.Label + "~" + c.Device[:min(8, len(c.Device))]
 	}
 	return c.Label

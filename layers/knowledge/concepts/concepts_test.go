@@ -16,13 +16,13 @@ import (
 var day = time.Date(2026, 1, 10, 12, 0, 0, 0, time.UTC)
 
 // record is a statement of device at lamport n.
-func record(t testing.TB, n int, device, kind string, body any) Record {
+func record(t testing.TB, n int, device, kind string, body any) facts.Record {
 	t.Helper()
 	b, err := json.Marshal(body)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Record{Kind: kind, ID: fmt.Sprintf("%08x%056x", n, n), Lamport: uint64(n), Device: device, Time: day.Add(time.Duration(n) * time.Minute), Body: b}
+	return facts.Record{Kind: kind, ID: fmt.Sprintf("%08x%056x", n, n), Lamport: uint64(n), Device: device, Time: day.Add(time.Duration(n) * time.Minute), Body: b}
 }
 
 // known returns facts with exchanges of sessions, each given as "session topic file,file keyword,keyword".
@@ -48,7 +48,7 @@ func known(t testing.TB, lines ...string) *facts.Set {
 	return s
 }
 
-func fold(t testing.TB, known *facts.Set, records ...Record) *Set {
+func fold(t testing.TB, known *facts.Set, records ...facts.Record) *Set {
 	t.Helper()
 	s, err := Fold(records, known)
 	if err != nil {
@@ -86,8 +86,8 @@ func TestTakenBack(t *testing.T) {
 	t.Parallel()
 	k := known(t, "s1 login a.go x")
 	a, b := record(t, 1, "d", Kind, Definition{Label: "c001", Name: "A"}), record(t, 2, "d", Kind, Definition{Label: "c002", Name: "B"})
-	of := func(more ...Record) string {
-		all := append([]Record{a, b, record(t, 3, "d", KindAssign, Assignment{Member: "session/s1", Concept: b.ID})}, more...)
+	of := func(more ...facts.Record) string {
+		all := append([]facts.Record{a, b, record(t, 3, "d", KindAssign, Assignment{Member: "session/s1", Concept: b.ID})}, more...)
 		if c := fold(t, k, all...).MembershipOf(k.Exchanges[0].ID, "s1").Concept; c != nil {
 			return c.Name
 		}
@@ -97,23 +97,23 @@ func TestTakenBack(t *testing.T) {
 	removed := record(t, 5, "d", KindSet, Change{Concept: b.ID, Field: "removed", Value: "true"})
 	for _, tt := range []struct {
 		what, want string
-		records    []Record
+		records    []facts.Record
 	}{
 		{"assigned", "B", nil},
-		{"assigned elsewhere", "A", []Record{record(t, 6, "d", KindAssign, Assignment{Member: "session/s1", Concept: a.ID})}},
-		{"assigned to none", "", []Record{record(t, 6, "d", KindAssign, Assignment{Member: "session/s1"})}},
-		{"an exchange of its own", "A", []Record{record(t, 6, "d", KindAssign, Assignment{Member: "exchange/" + k.Exchanges[0].Key().String(), Concept: a.ID})}},
-		{"an exchange of its own, taken back", "B", []Record{
+		{"assigned elsewhere", "A", []facts.Record{record(t, 6, "d", KindAssign, Assignment{Member: "session/s1", Concept: a.ID})}},
+		{"assigned to none", "", []facts.Record{record(t, 6, "d", KindAssign, Assignment{Member: "session/s1"})}},
+		{"an exchange of its own", "A", []facts.Record{record(t, 6, "d", KindAssign, Assignment{Member: "exchange/" + k.Exchanges[0].Key().String(), Concept: a.ID})}},
+		{"an exchange of its own, taken back", "B", []facts.Record{
 			record(t, 6, "d", KindAssign, Assignment{Member: "exchange/" + k.Exchanges[0].Key().String(), Concept: a.ID}),
 			record(t, 7, "d", KindAssign, Assignment{Member: "exchange/" + k.Exchanges[0].Key().String()}),
 		}},
-		{"merged", "A", []Record{merged}},
-		{"merged and parted", "B", []Record{merged, record(t, 6, "d", KindSet, Change{Concept: b.ID, Field: "into"})}},
-		{"removed", "", []Record{removed}},
-		{"removed and back", "B", []Record{removed, record(t, 6, "d", KindSet, Change{Concept: b.ID, Field: "removed", Value: "false"})}},
-		{"renamed", "C", []Record{record(t, 6, "d", KindSet, Change{Concept: b.ID, Field: "name", Value: "C"})}},
-		{"of a newer program", "B", []Record{record(t, 6, "d", KindSet, Change{Concept: b.ID, Field: "colour", Value: "C"})}},
-		{"of an unknown concept", "B", []Record{record(t, 6, "d", KindSet, Change{Concept: "ff", Field: "name", Value: "C"})}},
+		{"merged", "A", []facts.Record{merged}},
+		{"merged and parted", "B", []facts.Record{merged, record(t, 6, "d", KindSet, Change{Concept: b.ID, Field: "into"})}},
+		{"removed", "", []facts.Record{removed}},
+		{"removed and back", "B", []facts.Record{removed, record(t, 6, "d", KindSet, Change{Concept: b.ID, Field: "removed", Value: "false"})}},
+		{"renamed", "C", []facts.Record{record(t, 6, "d", KindSet, Change{Concept: b.ID, Field: "name", Value: "C"})}},
+		{"of a newer program", "B", []facts.Record{record(t, 6, "d", KindSet, Change{Concept: b.ID, Field: "colour", Value: "C"})}},
+		{"of an unknown concept", "B", []facts.Record{record(t, 6, "d", KindSet, Change{Concept: "ff", Field: "name", Value: "C"})}},
 	} {
 		if got := of(tt.records...); got != tt.want {
 			t.Errorf("%s: of %q, want %q", tt.what, got, tt.want)
@@ -124,9 +124,9 @@ func TestTakenBack(t *testing.T) {
 // TestMergedInACircle lets three devices merge concepts into each other: the one that was made first stands, for all.
 func TestMergedInACircle(t *testing.T) {
 	t.Parallel()
-	var records []Record
+	var records []facts.Record
 	for i, name := range []string{"A", "B", "C", "D"} {
-		records = append(records, record(t, i+1, "d", Kind, Definition{Label: labelOf(i + 1), Name: name}))
+		records = append(records, record(t, i+1, "d", Kind, Definition{Label: fmt.Sprintf("c%03d", i+1), Name: name}))
 	}
 	into := func(n, from, to int) {
 		records = append(records, record(t, n, "d", KindSet, Change{Concept: records[from].ID, Field: "into", Value: records[to].ID}))
@@ -152,14 +152,14 @@ func TestAnyOrder(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	k := known(t, "s1 a a.go x", "s1 b b.go x,y", "s2 c a.go,c.go z", "s3 d d.go y")
 	for range 40 {
-		var records []Record
+		var records []facts.Record
 		var made []string
 		for n := range 30 {
 			device := string(rune('a' + rng.IntN(3)))
 			pick := func() string { return made[rng.IntN(len(made))] }
 			switch what := rng.IntN(4); {
 			case what == 0 || len(made) == 0:
-				r := record(t, n+1, device, Kind, Definition{Label: labelOf(1 + rng.IntN(4)), Name: fmt.Sprint("concept ", n)})
+				r := record(t, n+1, device, Kind, Definition{Label: fmt.Sprintf("c%03d", 1+rng.IntN(4)), Name: fmt.Sprint("concept ", n)})
 				records, made = append(records, r), append(made, r.ID)
 			case what == 1:
 				records = append(records, record(t, n+1, device, KindAssign, Assignment{Member: fmt.Sprintf("session/s%d", 1+rng.IntN(3)), Concept: pick()}))
@@ -217,28 +217,6 @@ func TestFind(t *testing.T) {
 	}
 }
 
-func TestNear(t *testing.T) {
-	t.Parallel()
-	for _, tt := range []struct {
-		a, b string
-		want bool
-	}{
-		{"Login form", "login forms", true},
-		{"Login form", "The login form", true},
-		{"Authentication bugfix", "Authentification bugfix", true},
-		{"결제 오류 수정", "결제 오류  수정", true},
-		{"Login form", "Login audit", false},
-		{"Phase 1", "Phase 2", false},
-		{"REST button limit", "SLEEP button limit", false},
-		{"", "Login", false},
-		{"支付接口", "支付页面", false},
-	} {
-		if got := similarNames(tt.a, tt.b); got != tt.want {
-			t.Errorf("near(%q, %q) = %v, want %v", tt.a, tt.b, got, tt.want)
-		}
-	}
-}
-
 // FuzzFold gives Fold bodies of any form: it fails or gives a set, whose concepts can be found and listed.
 func FuzzFold(f *testing.F) {
 	f.Add(KindSet, []byte(`{"concept":"0000000100000000000000000000000000000000000000000000000000000001","field":"into","value":"x"}`))
@@ -246,7 +224,7 @@ func FuzzFold(f *testing.F) {
 	f.Add(Kind, []byte(`{"label":"c99999999999999999999"}`))
 	f.Fuzz(func(t *testing.T, kind string, body []byte) {
 		a := record(t, 1, "d", Kind, Definition{Label: "c001", Name: "A"})
-		s, err := Fold([]Record{a, {Kind: kind, ID: "00000002ff", Lamport: 2, Device: "e", Body: body}}, &facts.Set{})
+		s, err := Fold([]facts.Record{a, {Kind: kind, ID: "00000002ff", Lamport: 2, Device: "e", Body: body}}, &facts.Set{})
 		if err != nil {
 			return
 		}
@@ -254,7 +232,6 @@ func FuzzFold(f *testing.F) {
 			if len(s.Find(c.ID, "d")) == 0 && len(c.Record) >= 4 {
 				t.Errorf("%s cannot be found by its id %s", c.Name, c.ID)
 			}
-			s.Similar(c.Name, c)
 			s.DisplayLabel(c, "d")
 		}
 		s.NextLabel()
@@ -265,7 +242,7 @@ func FuzzFold(f *testing.F) {
 func TestLongMerge(t *testing.T) {
 	t.Parallel()
 	const n = 20_000
-	var records []Record
+	var records []facts.Record
 	for i := range n {
 		records = append(records, record(t, i+1, "d", Kind, Definition{Label: "c001", Name: fmt.Sprint("concept ", i)}))
 	}
@@ -275,7 +252,7 @@ func TestLongMerge(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		name    string
-		records []Record
+		records []facts.Record
 		end     int
 	}{{"chain", records[:len(records)-1], n - 1}, {"circle", records, 0}} {
 		start := time.Now()

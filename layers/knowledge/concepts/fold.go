@@ -2,8 +2,6 @@ package concepts
 
 import (
 	"cmp"
-	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -11,30 +9,14 @@ import (
 	"github.com/memvcs/mem/layers/knowledge/facts"
 )
 
-// A Record is the body of one record with its place in the order of all records.
-type Record struct {
-	Kind    string
-	ID      string // hexadecimal
-	Lamport uint64
-	Device  string
-	Time    time.Time
-	Body    json.RawMessage
-}
-
-// Compare orders records by (lamport, device, id): of two records about one thing the later one wins.
-func (r Record) Compare(o Record) int {
-	return cmp.Or(cmp.Compare(r.Lamport, o.Lamport), cmp.Compare(r.Device, o.Device), cmp.Compare(r.ID, o.ID))
-}
-
 // Fold computes the concepts from records, in any order, and the exchanges in known. Records of other kinds are
 // ignored.
-func Fold(records []Record, known *facts.Set) (*Set, error) {
-	f := folder{Set: &Set{byRecord: map[string]*Concept{}, members: map[string]Membership{}},
-		assigned: map[string]timedAssignment{}}
-	records = slices.SortedFunc(slices.Values(records), Record.Compare)
+func Fold(records []facts.Record, known *facts.Set) (*Set, error) {
+	f := folder{Set: &Set{byRecord: map[string]*Concept{}, members: map[string]Membership{}}, assigned: map[string]assigned{}}
+	records = slices.SortedFunc(slices.Values(records), facts.Record.Compare)
 	for _, r := range records { // first all concepts: a record about a concept can have a lower lamport time
 		if r.Kind == Kind {
-			if err := apply(r, f.define); err != nil {
+			if err := facts.Apply(r, func(m Definition) { f.define(r, m) }); err != nil {
 				return nil, err
 			}
 		}
@@ -44,9 +26,9 @@ func Fold(records []Record, known *facts.Set) (*Set, error) {
 		var err error
 		switch r.Kind {
 		case KindAssign:
-			err = apply(r, f.assign)
+			err = facts.Apply(r, func(a Assignment) { f.assigned[a.Member] = assigned{a, r.Time} })
 		case KindSet:
-			err = apply(r, func(r Record, c Change) { f.change(r, c, into) })
+			err = facts.Apply(r, func(c Change) { f.change(r, c, into) })
 		}
 		if err != nil {
 			return nil, err
@@ -57,26 +39,17 @@ func Fold(records []Record, known *facts.Set) (*Set, error) {
 	return f.Set, nil
 }
 
-func apply[T any](r Record, f func(Record, T)) error {
-	var body T
-	if err := json.Unmarshal(r.Body, &body); err != nil {
-		return fmt.Errorf("record %s: %s body: %w", r.ID[:min(8, len(r.ID))], r.Kind, err)
-	}
-	f(r, body)
-	return nil
-}
-
-type timedAssignment struct {
+type assigned struct {
 	Assignment
 	time time.Time
 }
 
 type folder struct {
 	*Set
-	assigned map[string]timedAssignment
+	assigned map[string]assigned
 }
 
-func (f *folder) define(r Record, m Definition) {
+func (f *folder) define(r facts.Record, m Definition) {
 	c := &Concept{
 		ID: "c:" + r.ID[:min(8, len(r.ID))], Record: r.ID, Label: m.Label, Device: r.Device,
 		Name: m.Name, Topic: m.Topic, Summary: m.Summary,
@@ -87,9 +60,7 @@ func (f *folder) define(r Record, m Definition) {
 	f.byRecord[r.ID] = c
 }
 
-func (f *folder) assign(r Record, a Assignment) { f.assigned[a.Member] = timedAssignment{a, r.Time} }
-
-func (f *folder) change(r Record, s Change, into map[*Concept]string) {
+func (f *folder) change(r facts.Record, s Change, into map[*Concept]string) {
 	c := f.byRecord[s.Concept]
 	if c == nil {
 		return // the record of the concept has not arrived

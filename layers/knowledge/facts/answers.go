@@ -42,7 +42,7 @@ func DecodeAnswers(b []byte, known func(id string) bool) ([]Answer, error) {
 	seen := map[string]bool{}
 	for i := range v.Answers {
 		a := &v.Answers[i]
-		a.Text, a.Why = oneSpace(a.Text), truncate(oneSpace(a.Why), maxText)
+		a.Text, a.Why = oneSpace(a.Text), Truncate(oneSpace(a.Why), maxText)
 		if why := a.problem(known, seen); why != "" {
 			problems = append(problems, fmt.Sprintf("answers[%d].%s", i, why))
 		}
@@ -58,11 +58,11 @@ func DecodeAnswers(b []byte, known func(id string) bool) ([]Answer, error) {
 func (a Answer) problem(known func(id string) bool, seen map[string]bool) string {
 	switch {
 	case !known(a.ID):
-		return fmt.Sprintf("id: no question is about `%s`", truncate(printable(a.ID), 40))
+		return fmt.Sprintf("id: no question is about `%s`", Truncate(printable(a.ID), 40))
 	case seen[a.ID]:
 		return "id: " + a.ID + " is answered twice"
 	case !slices.Contains([]string{Supported, Partly, NotSupported}, a.Answer):
-		return fmt.Sprintf("answer: `%s` is none of supported, partly and not", truncate(printable(a.Answer), 20))
+		return fmt.Sprintf("answer: `%s` is none of supported, partly and not", Truncate(printable(a.Answer), 20))
 	case a.Answer == Partly && a.Text == "":
 		return "text: missing: say what the messages support"
 	case len([]rune(a.Text)) > maxText:

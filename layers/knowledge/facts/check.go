@@ -327,7 +327,7 @@ func quoteList(words []string) string {
 	const most = 5
 	var out []string
 	for _, w := range words[:min(len(words), most)] {
-		out = append(out, "`"+truncate(oneSpace(w), 60)+"`")
+		out = append(out, "`"+Truncate(oneSpace(w), 60)+"`")
 	}
 	if n := len(words) - most; n > 0 {
 		return fmt.Sprintf("%s and %d more", strings.Join(out, ", "), n)
@@ -335,8 +335,8 @@ func quoteList(words []string) string {
 	return strings.Join(out, ", ")
 }
 
-// truncate shortens s to n runes.
-func truncate(s string, n int) string {
+// Truncate shortens s to n characters.
+func Truncate(s string, n int) string {
 	if r := []rune(s); len(r) > n {
 		return string(r[:n-1]) + "…"
 	}

@@ -37,7 +37,7 @@ func Distinct(list []Fact) []Fact {
 
 // A resolution is a resolved issue with its judgement.
 type resolution struct {
-	placedJudgement
+	stated
 	issue Fact
 	at    time.Time // of the solution; zero without one
 	trust Trust
@@ -63,29 +63,20 @@ func (f *folder) resolveDuplicates() {
 		if x.Kind != Issue || !x.Resolved {
 			continue
 		}
-		c := resolution{placedJudgement: f.judgements[judgementKey{x.key, Resolves}], issue: *x, trust: User}
-		if by, ok := f.facts[c.By]; ok {
-			solution := f.at(by)
+		c := resolution{stated: f.judgements[judgementKey{x.key, Resolves}], issue: *x, trust: User}
+		if solution := f.at(c.By); solution != nil {
 			c.at, c.trust = solution.Time, solution.Trust
 		}
 		key := comparisonKey(x.Text)
 		closed[key] = append(closed[key], c)
 	}
-	if len(closed) == 0 {
-		return
-	}
 	for x := range f.set.All() {
-		if x.Kind != Issue || x.Resolved {
+		if _, said := f.judgements[judgementKey{x.key, Resolves}]; said || x.Kind != Issue || len(closed) == 0 {
 			continue
 		}
-		if _, said := f.judgements[judgementKey{x.key, Resolves}]; said {
-			continue
-		}
-		for _, c := range closed[comparisonKey(x.Text)] {
-			if f.resolvesDuplicate(c, x) {
-				x.Resolved, x.ResolvedBy, x.Resolution = true, c.issue.ResolvedBy, c.issue.Resolution
-				break
-			}
+		list := closed[comparisonKey(x.Text)]
+		if i := slices.IndexFunc(list, func(c resolution) bool { return f.resolvesDuplicate(c, x) }); i >= 0 {
+			x.Resolved, x.ResolvedBy, x.Resolution = true, list[i].issue.ResolvedBy, list[i].issue.Resolution
 		}
 	}
 }

@@ -15,7 +15,6 @@ package facts
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"iter"
 	"slices"
@@ -260,14 +259,6 @@ const (
 	KindJudgement = "judgement"
 )
 
-// A Record is a record about facts.
-type Record struct {
-	Kind   string
-	Device string
-	Body   json.RawMessage
-	Time   time.Time
-}
-
 // A Set contains all facts, also those that are no longer live.
 type Set struct {
 	Exchanges []Exchange     // in the order of their first records
@@ -373,7 +364,7 @@ func (f Fact) Shown() string {
 	}
 	var out []string
 	for _, e := range f.Evidence[:min(len(f.Evidence), 2)] {
-		out = append(out, fmt.Sprintf("%s: \"%s\"", cmp.Or(e.By, Tool.String()), truncate(oneSpace(e.Quote), maxShown)))
+		out = append(out, fmt.Sprintf("%s: \"%s\"", cmp.Or(e.By, Tool.String()), Truncate(oneSpace(e.Quote), maxShown)))
 	}
 	return strings.Join(out, "; ")
 }

@@ -1,8 +1,6 @@
 package facts
 
 import (
-	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -15,12 +13,12 @@ import (
 func Fold(records []Record) (*Set, error) {
 	f := folder{
 		exchanges: map[objects.Hash]int{}, facts: map[objects.Hash]location{},
-		judgements: map[judgementKey]placedJudgement{}, witnesses: map[objects.Hash]bool{},
+		judgements: map[judgementKey]stated{}, witnesses: map[objects.Hash]bool{},
 		set: &Set{Through: map[string]int{}, generation: map[string]int{}, where: map[string][2]int{}},
 	}
 	for n, r := range records {
 		if err := f.add(n, r); err != nil {
-			return nil, fmt.Errorf("%s of device %.8s: %w", r.Kind, r.Device, err)
+			return nil, err
 		}
 	}
 	f.set.Witnesses = slices.SortedFunc(maps.Keys(f.witnesses), objects.Hash.Compare)
@@ -35,26 +33,16 @@ func Fold(records []Record) (*Set, error) {
 func (f *folder) add(n int, r Record) error {
 	switch r.Kind {
 	case KindExchange:
-		var x Exchange
-		if err := json.Unmarshal(r.Body, &x); err != nil {
-			return err
-		}
-		f.addExchange(n, r, x)
+		return Apply(r, func(x Exchange) { f.addExchange(n, r, x) })
 	case KindDistilled:
-		var d Distilled
-		if err := json.Unmarshal(r.Body, &d); err != nil {
-			return err
-		}
-		f.set.distilled(d)
-		for _, w := range d.Witnesses {
-			f.witnesses[w] = true
-		}
+		return Apply(r, func(d Distilled) {
+			f.set.distilled(d)
+			for _, w := range d.Witnesses {
+				f.witnesses[w] = true
+			}
+		})
 	case KindJudgement:
-		var j Judgement
-		if err := json.Unmarshal(r.Body, &j); err != nil {
-			return err
-		}
-		f.judgements[judgementKey{j.Fact, j.Says}] = placedJudgement{j, n, r.Time}
+		return Apply(r, func(j Judgement) { f.judgements[judgementKey{j.Fact, j.Says}] = stated{j, n, r.Time} })
 	}
 	return nil
 }
@@ -73,7 +61,7 @@ type folder struct {
 	set        *Set
 	exchanges  map[objects.Hash]int
 	facts      map[objects.Hash]location
-	judgements map[judgementKey]placedJudgement
+	judgements map[judgementKey]stated
 	witnesses  map[objects.Hash]bool
 }
 
@@ -89,8 +77,8 @@ type judgementKey struct {
 	says string
 }
 
-// A placedJudgement is the last judgement on a fact, with the index and the time of its record.
-type placedJudgement struct {
+// A stated is the last judgement of its kind on a fact, with the index and the time of its record.
+type stated struct {
 	Judgement
 	record int
 	time   time.Time
@@ -114,13 +102,13 @@ func (f *folder) addExchange(n int, r Record, x Exchange) {
 	for _, fact := range list {
 		fact.Session, fact.Device, fact.Verdict = x.Session, r.Device, storedVerdict(fact)
 		fact.Extracted, fact.key = r.Time, fact.Key()
-		was, ok := f.facts[fact.key]
-		if !ok {
-			was = location{[2]int{i, len(home.Facts)}, n, n}
-			home.Facts = append(home.Facts, fact)
+		if was, ok := f.facts[fact.key]; ok {
+			was.record = n
+			f.facts[fact.key] = was
+			continue
 		}
-		was.record = n
-		f.facts[fact.key] = was
+		f.facts[fact.key] = location{[2]int{i, len(home.Facts)}, n, n}
+		home.Facts = append(home.Facts, fact)
 	}
 }
 
@@ -135,7 +123,14 @@ func storedVerdict(f Fact) Verdict {
 	return Quoted
 }
 
-func (f *folder) at(l location) *Fact { return &f.set.Exchanges[l.at[0]].Facts[l.at[1]] }
+// at returns the fact with a key, nil if there is none.
+func (f *folder) at(key objects.Hash) *Fact {
+	l, ok := f.facts[key]
+	if !ok {
+		return nil
+	}
+	return &f.set.Exchanges[l.at[0]].Facts[l.at[1]]
+}
 
 // assignIDs gives exchanges and facts their IDs: the shortest unique prefix of the key, at least idLength digits.
 func (f *folder) assignIDs() {
@@ -178,36 +173,28 @@ func shortener(keys func(func(objects.Hash) bool)) func(objects.Hash) string {
 
 // applyJudgements applies the judgements. A removed fact is live again if a later record states it.
 func (f *folder) applyJudgements() {
-	fact := func(k objects.Hash) *Fact {
-		s, ok := f.facts[k]
-		if !ok {
-			return nil
-		}
-		return f.at(s)
-	}
-	for k, s := range f.facts {
-		j, ok := f.judgements[judgementKey{k, Removes}]
-		fact(k).Removed = ok && j.Value && j.record > s.record
+	for k, l := range f.facts {
+		j := f.judgements[judgementKey{k, Removes}]
+		f.at(k).Removed = j.Value && j.record > l.record
 	}
 	for k := range f.facts {
-		x := fact(k)
+		x := f.at(k)
 		holds := func(says string) (by string, ok bool) {
-			j, said := f.judgements[judgementKey{k, says}]
-			if !said || !j.Value {
+			j := f.judgements[judgementKey{k, says}]
+			switch other := f.at(j.By); {
+			case !j.Value:
 				return "", false
-			}
-			if j.By.IsZero() {
+			case j.By.IsZero():
 				return "", true
-			}
-			if other := fact(j.By); other != nil {
-				if other.Removed {
-					return "", false
-				}
+			case other == nil:
+				return "f:" + j.By.String()[:idLength], true
+			case other.Removed:
+				return "", false
+			default:
 				return other.ID, true
 			}
-			return "f:" + j.By.String()[:idLength], true
 		}
-		if j, said := f.judgements[judgementKey{k, Describes}]; said && j.Value {
+		if j := f.judgements[judgementKey{k, Describes}]; j.Value {
 			x.Keywords, x.Files = j.Keywords, j.Files
 		}
 		x.SupersededBy, _ = holds(Supersedes)
@@ -220,7 +207,7 @@ func (f *folder) applyJudgements() {
 			x.VerifiedAt = f.judgements[judgementKey{k, Confirms}].time
 		}
 		if x.ResolvedBy, x.Resolved = holds(Resolves); x.Resolved {
-			x.Resolution = f.resolution(k, fact(f.judgements[judgementKey{k, Resolves}].By))
+			x.Resolution = f.resolution(f.judgements[judgementKey{k, Resolves}])
 		}
 	}
 }
@@ -245,12 +232,12 @@ func (f *folder) judgeSummaries() {
 }
 
 // resolution returns how an issue was resolved: the text of the solution, or else the stated reason.
-func (f *folder) resolution(issue objects.Hash, solution *Fact) string {
-	if solution != nil {
+func (f *folder) resolution(j stated) string {
+	if solution := f.at(j.By); solution != nil {
 		return solution.Text
 	}
-	if why := oneSpace(f.judgements[judgementKey{issue, Resolves}].Reason); why != "" {
-		return truncate(why, maxText)
+	if why := oneSpace(j.Reason); why != "" {
+		return Truncate(why, maxText)
 	}
 	return "stated to be resolved"
 }

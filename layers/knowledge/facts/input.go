@@ -276,7 +276,7 @@ func (r *decoder) integer(it item, least int) int {
 		if ok {
 			got = string(s)
 		}
-		r.problem(it.at, "want a whole number from %d, not %s", least, truncate(got, 20))
+		r.problem(it.at, "want a whole number from %d, not %s", least, Truncate(got, 20))
 		return 0
 	}
 	return n
@@ -371,7 +371,7 @@ func (r *decoder) fact(it item) (f InputFact) {
 
 // printable makes a name from the input safe to print.
 func printable(s string) string {
-	return truncate(strings.Map(func(r rune) rune {
+	return Truncate(strings.Map(func(r rune) rune {
 		if isHidden(r) || unicode.IsSpace(r) {
 			return ' '
 		}

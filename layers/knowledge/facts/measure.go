@@ -84,7 +84,7 @@ func Measure(turns []Turn, list []Fact) Figures {
 	var words [][]string
 	in := map[string]int{}
 	for _, t := range turns {
-		list := termsOf(t.Text)
+		list := Terms(t.Text)
 		for _, s := range list {
 			in[s]++
 		}

@@ -8,17 +8,16 @@ import (
 	"github.com/memvcs/mem/layers/search/terms"
 )
 
-// termsOf returns the terms of a text in their order, each once, without those of whole identifiers.
-func termsOf(text string) (out []string) {
-	seen := map[string]bool{}
+// Terms returns the terms of a text, sorted, each once, without those of whole identifiers.
+func Terms(text string) (out []string) {
 	var c terms.Cutter
 	c.Each(text, func(t terms.Term) {
-		if s := string(t.Text); !t.Whole && !seen[s] {
-			seen[s] = true
-			out = append(out, s)
+		if !t.Whole {
+			out = append(out, string(t.Text))
 		}
 	})
-	return out
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // termSet contains the terms of texts, whole identifiers included.

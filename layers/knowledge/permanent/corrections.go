@@ -40,38 +40,32 @@ func Corrections(message string) (out []string) {
 func (f *finder) fromCorrections() {
 	type set struct {
 		words  []string
-		denies bool
 		quotes []Quote
 	}
 	var sets []*set
 next:
 	for _, q := range f.Corrections {
-		w, denies := words(q.Text)
+		w := facts.Terms(q.Text)
 		for _, s := range sets {
-			if s.denies == denies && similar(s.words, w) {
+			if similar(s.words, w) {
 				s.quotes = append(s.quotes, q)
 				continue next
 			}
 		}
 		if len(w) > 1 {
-			sets = append(sets, &set{w, denies, []Quote{q}})
+			sets = append(sets, &set{w, []Quote{q}})
 		}
 	}
 	for _, s := range sets {
-		last := s.quotes[len(s.quotes)-1]
 		c := Candidate{ID: candidateID(CandidateCorrection, squash(s.quotes[0].Text)), Kind: CandidateCorrection, Type: TypeRule,
-			Trust: facts.User, Quotes: s.quotes, Files: []string{}, Evidence: []string{}, Sessions: []string{}}
-		seen := map[string]bool{}
+			Trust: facts.User, Files: []string{}, Evidence: []string{}, Sessions: []string{}, Text: s.quotes[0].Text}
 		for _, q := range s.quotes {
-			if family := f.Family(q.Session); !seen[family] {
-				seen[family] = true
-				c.Sessions = append(c.Sessions, q.Session)
-			}
 			if !q.Time.Before(c.Newest) {
-				c.Newest, last = q.Time, q
+				c.Text = q.Text
 			}
+			f.quoted(&c, q)
 		}
-		if c.Text, c.Why = last.Text, fmt.Sprintf("corrected in %d sessions", len(c.Sessions)); len(c.Sessions) >= minCorrections {
+		if c.Why = fmt.Sprintf("corrected in %d sessions", len(c.Sessions)); len(c.Sessions) >= minCorrections {
 			f.out = append(f.out, c)
 		}
 	}

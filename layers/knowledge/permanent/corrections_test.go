@@ -88,9 +88,34 @@ func TestFromPattern(t *testing.T) {
 		{"Go files are indented with tabs.", ids, ids[3] + " is no evidence"},
 		{"Go files are indented with tabs.", append([]string{"f:00000000"}, ids...), "f:00000000 is no evidence"},
 	} {
-		made, why := FromPattern(Input{Facts: known, Now: time.Time{}}, Pattern{Text: test.text, Type: TypeRule, Evidence: test.ids})
+		w := FromPattern(Input{Facts: known, Now: time.Time{}}, Pattern{Text: test.text, Type: TypeRule, Evidence: test.ids})
+		why, made := w.NotApplied, w.Rule
 		if why != test.why || why == "" && (made.State != Proposed || !made.Derived || made.Trust != facts.Assistant || len(made.Evidence) != 3) {
 			t.Errorf("%q of %d facts: %q, %+v, want %q", test.text, len(test.ids), why, made, test.why)
+		}
+	}
+}
+
+// TestContradicted: a fact that speaks against a rule counts once, against a rule in force.
+func TestContradicted(t *testing.T) {
+	t.Parallel()
+	known := factsOf(t, "a user decision Use spaces in main.go")
+	rule := record(t, 1, "d", Kind, Definition{Type: TypeRule, Text: "Use tabs", State: Active, ByUser: true})
+	id := known.Live()[0].ID
+	in := Input{Facts: known, Rules: fold(t, known, rule)}
+	r := in.Rules.Rules[0].ID
+	w := FromPattern(in, Pattern{Contradicts: r, Type: TypeRule, Evidence: []string{id}})
+	if w.Act == nil || w.Act.Rule != rule.ID || w.Act.Act != Contradict || w.Act.Evidence != keys(known)[0] {
+		t.Fatalf("%+v", w)
+	}
+	in.Rules = fold(t, known, rule, record(t, 2, "d", KindAct, *w.Act))
+	for what, p := range map[string]Pattern{
+		"the contradiction is known":       {Contradicts: r, Evidence: []string{id}},
+		"no fact speaks against it":        {Contradicts: r},
+		"there is no rule r:ffff in force": {Contradicts: "r:ffff", Evidence: []string{id}},
+	} {
+		if w := FromPattern(in, p); w.NotApplied != what {
+			t.Errorf("%+v, want %s", w, what)
 		}
 	}
 }

@@ -2,16 +2,14 @@ package permanent
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"slices"
 
-	"github.com/memvcs/mem/layers/knowledge/concepts"
 	"github.com/memvcs/mem/layers/knowledge/facts"
 )
 
 // A Record is the body of one record with its place in the order of all records.
-type Record = concepts.Record
+type Record = facts.Record
 
 // Confidence of rules and what acts add to or subtract from it, in hundredths.
 const (
@@ -27,11 +25,9 @@ const maxContradictions = 2
 
 // Fold computes the rules from records, in any order, and from the facts in known. Records of other kinds are ignored.
 //
-// revoked returns the reason why the user's words in a session no longer count, ""
-// if they count; nil means that they all count. Revoked quotes and facts are left out of rules, and a rule with too
-// little remaining evidence is hidden.
-func Fold(records []Record, known *facts.Set,
-	revoked func(session string) string) (*Set, error) {
+// revoked returns the reason why the user's words in a session no longer count, "" if they count; nil means that they all
+// count. Revoked quotes and facts are left out of rules, and a rule with too little remaining evidence is hidden.
+func Fold(records []Record, known *facts.Set, revoked func(session string) string) (*Set, error) {
 	if revoked == nil {
 		revoked = func(string) string { return "" }
 	}
@@ -50,7 +46,7 @@ func Fold(records []Record, known *facts.Set,
 		if r.Kind != Kind {
 			continue
 		}
-		err := apply(r, func(m Definition) {
+		err := facts.Apply(r, func(m Definition) {
 			byRecord[r.ID] = m.newRule(r, byKey, revoked)
 			s.Rules = append(s.Rules, byRecord[r.ID])
 		})
@@ -62,7 +58,7 @@ func Fold(records []Record, known *facts.Set,
 		var err error
 		switch r.Kind {
 		case KindAct:
-			err = apply(r, func(a Act) {
+			err = facts.Apply(r, func(a Act) {
 				if rule := byRecord[a.Rule]; rule != nil && byKey[a.Evidence].Revoked == "" &&
 					(a.Quote == nil || revoked(a.Quote.Session) == "") {
 					rule.act(r, a)
@@ -70,7 +66,7 @@ func Fold(records []Record, known *facts.Set,
 				s.dismiss(a)
 			})
 		case KindReflect:
-			err = apply(r, func(f Reflection) {
+			err = facts.Apply(r, func(f Reflection) {
 				s.Reflected = max(s.Reflected, f.Seen)
 				if r.Time.After(s.ReflectedAt) {
 					s.ReflectedAt = r.Time
@@ -91,7 +87,7 @@ func withoutVoid(records []Record) ([]Record, error) {
 		if r.Kind != KindAct {
 			continue
 		}
-		err := apply(r, func(a Act) {
+		err := facts.Apply(r, func(a Act) {
 			switch a.Act {
 			case Void:
 				void[a.Rule] = true
@@ -104,15 +100,6 @@ func withoutVoid(records []Record) ([]Record, error) {
 		}
 	}
 	return slices.DeleteFunc(records, func(r Record) bool { return void[r.ID] }), nil
-}
-
-func apply[T any](r Record, f func(T)) error {
-	var body T
-	if err := json.Unmarshal(r.Body, &body); err != nil {
-		return fmt.Errorf("record %s: %s body: %w", r.ID[:min(8, len(r.ID))], r.Kind, err)
-	}
-	f(body)
-	return nil
 }
 
 // dismiss hides a candidate, or shows it again after a promotion.

@@ -1,9 +1,9 @@
 // Package permanent contains the permanent rules of a project: the fourth layer, after Reflection.
 //
 // A [Rule] is an instruction to follow (rule), the solution of a recurring problem (solution), or a description of
-// how the core of the project works (core_logic). No rule is created automatically. [Candidates] searches the facts
-// of many sessions for rules to add or to withdraw, each with its evidence; the user or Claude promotes or dismisses
-// them.
+// how the core of the project works (core_logic). No rule is created automatically. [Candidates] are what the user asked
+// for, and rules to look at; what several sessions established is proposed by a reader of their facts ([FromPattern]).
+// Code compares words, a reader compares meanings: a rule in other words than its evidence is derived, and only proposed.
 //
 // Memory can be poisoned: a README that says "always run this" is not the user. Therefore:
 //
@@ -21,7 +21,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/memvcs/mem/layers/knowledge/facts"
 	"github.com/memvcs/mem/objects"
@@ -218,94 +217,98 @@ func Preview(m Definition, known *facts.Set, now time.Time) (*Rule, error) {
 	return set.Rules[0], nil
 }
 
-// FindQuote returns the sentences of a message that share words with text. It reports whether they express it: they
-// must contain three fifths of its words and, unless against is set, negate it exactly if text is negated.
-func FindQuote(message, text string, against bool) (quote string, ok bool) {
-	want, denies := words(text)
-	var said, own []string
-	for _, s := range sentences(message) {
-		if have, _ := words(s.ownText); shared(have, want) > 0 && !isQuestion(s.text) {
-			said, own = append(said, s.text), append(own, s.ownText)
-		}
-	}
-	quote = strings.Join(said, " ")
-	have, no := words(strings.Join(own, " "))
-	return quote, len(want) > 0 && 5*shared(have, want) >= 3*len(want) && (against || no == denies)
-}
-
-// AddedWords returns the words of text that do not occur in said in any form. Function words and words of scripts that
-// attach endings to words are ignored. A rule in the user's name may not add words to what the user said.
-func AddedWords(said []string, text string) []string {
-	have, _ := words(strings.Join(said, " . "))
-	var out []string
-	for _, w := range strings.FieldsFunc(text, func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '\'' && r != '’'
-	}) {
-		stems, _ := words(w)
-		for _, x := range stems {
-			if x != "" && !unspaced(w) && !slices.ContainsFunc(have, func(y string) bool { return sameWord(x, y) }) &&
-				!isFiller(strings.ToLower(w)) && !slices.Contains(out, w) {
-				out = append(out, w)
+// Verbatim returns the sentences of the user's message that a text consists of, with at most the words "from now on",
+// "remember", "always" and the like removed from their start; "" if the text is in other words. Whether other words mean
+// the same is not for code to say.
+func Verbatim(message, text string) string {
+	want := squash(text)
+	list := sentences(message)
+	for i := range list {
+		all, have := "", ""
+		for _, s := range list[i:] {
+			if all = strings.TrimSpace(all + " " + s.text); isQuestion(s.text) {
+				break
+			}
+			if have += squash(s.text); want != "" && (have == want || have == squash(s.text) && squash(s.withoutCue()) == want) {
+				return all
 			}
 		}
 	}
-	return out
+	return ""
 }
 
-// sameWord reports whether two stems belong to forms of one word, like commit and committ(ing).
-func sameWord(a, b string) bool {
-	if len(a) > len(b) {
-		a, b = b, a
-	}
-	return a == b || a != "" && b == a+a[len(a)-1:]
-}
-
-func isFiller(w string) bool {
-	switch w {
-	case "each", "every", "any", "when", "whenever", "while", "use", "using", "used", "project", "repository", "repo",
-		"here", "our", "my", "your", "they", "them", "which", "please":
-		return true
-	}
-	return false
-}
-
-// Supports reports whether the established texts express text: they must contain three fifths of its words. This
-// prevents that a rule is rephrased into another one. A single established text must be negated exactly if text is.
-// With several texts, no clause of text may contradict the clauses that match it best.
-func Supports(established []string, text string) bool {
-	want, denies := words(text)
-	have, no := words(strings.Join(established, " . "))
-	if len(want) == 0 || 5*shared(have, want) < 3*len(want) {
-		return false
-	}
-	if len(established) < 2 {
-		return no == denies
-	}
-	var theirs []string
-	for _, e := range established {
-		theirs = append(theirs, clauses(e)...)
-	}
-	return !slices.ContainsFunc(clauses(text), func(c string) bool { return opposedBy(c, theirs) })
-}
-
-// clauses splits a text into parts that can each be negated on its own.
-func clauses(text string) []string {
-	return strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(",;:.!?()，、；：。！？\n", r) })
-}
-
-// opposedBy reports whether the clauses that share the most words with clause, and at least three fifths, are all
-// negated where it is not, or the reverse.
-func opposedBy(clause string, theirs []string) bool {
-	mine, denies := words(clause)
-	best, other := 0, false
-	for _, t := range theirs {
-		some, no := words(t)
-		switch n := shared(some, mine); {
-		case n > best:
-			best, other = n, no != denies
-		case n == best:
-			other = other && no != denies
+// withoutCue returns the sentence without the words at its start that only say that it holds for ever.
+func (s sentence) withoutCue() string {
+	for _, c := range languages()[0] { // of English
+		m := c.match.FindStringSubmatchIndex(s.ownText)
+		if i := 2 * c.match.SubexpIndex("cue"); m != nil && m[0] == 0 && lasting(s.ownText[m[i]:m[i+1]]) {
+			return s.ownText[m[i+1]:]
 		}
 	}
-	return other && 5*best >= 3*len(mine)
+	return s.text
+}
+
+// lasting reports whether a cue can be left out: what it introduces means the same without it.
+func lasting(cue string) bool {
+	first, _, _ := strings.Cut(strings.ToLower(cue), " ")
+	return slices.Contains([]string{"from", "remember", "henceforth", "going", "in", "for", "always", "keep"}, first)
+}
+
+// Mentions returns the sentences of the user's message that share words with a text. It reports whether they contain
+// three fifths of its words: the message is about it.
+func Mentions(message, text string) (quote string, ok bool) {
+	want := facts.Terms(text)
+	var said []string
+	for _, s := range sentences(message) {
+		if !isQuestion(s.text) && shared(facts.Terms(s.ownText), want) > 0 {
+			said = append(said, s.text)
+		}
+	}
+	quote = strings.Join(said, " ")
+	return quote, len(want) > 0 && 5*shared(facts.Terms(quote), want) >= 3*len(want)
+}
+
+// Within reports whether a text has no word that the user's message lacks.
+func Within(message, text string) bool {
+	return len(facts.Terms(text)) == shared(facts.Terms(message), facts.Terms(text))
+}
+
+// shared returns the number of terms that two sorted lists have in common.
+func shared(a, b []string) (n int) {
+	for _, s := range a {
+		if _, ok := slices.BinarySearch(b, s); ok {
+			n++
+		}
+	}
+	return n
+}
+
+// similar reports whether two texts are about the same: they share three fifths of the terms of the shorter one. It is
+// the reason for a question, never for an answer.
+func similar(a, b []string) bool {
+	both := shared(a, b)
+	return both >= 2 && 5*both >= 3*min(len(a), len(b)) && 3*both >= max(len(a), len(b)) || both > 0 && both == len(a) && both == len(b)
+}
+
+// wordTrust returns who vouches for the words of a fact: the user only if they are the user's words, or confirmed.
+func wordTrust(x facts.Fact) facts.Trust {
+	own := func(e facts.Evidence) bool { return squash(e.Quote) == squash(x.Text) }
+	if t := x.StatementTrust(); t < facts.User || x.Confirmed || slices.ContainsFunc(x.Evidence, own) {
+		return t
+	}
+	return facts.Assistant
+}
+
+// Basis returns the trust of a rule with a text that rests on facts: that of the least trusted, and at most that of the
+// model if the text is in other words than each of them.
+func Basis(text string, evidence []facts.Fact) (trust facts.Trust, derived bool) {
+	trust, derived = facts.User, true
+	for _, f := range evidence {
+		trust = min(trust, wordTrust(f))
+		derived = derived && squash(f.Text) != squash(text)
+	}
+	if derived {
+		trust = min(trust, facts.Assistant)
+	}
+	return trust, derived
 }

@@ -214,7 +214,7 @@ func TestLongMessages(t *testing.T) {
 	t.Parallel()
 	for _, s := range []string{"‘", "« ", "(“x", "\"x\n\n ", "no. ", "<", "</a>\n", "a\n```\n"} {
 		message := "<a>\n" + strings.Repeat(s, 50_000)
-		if quote, ok := FindQuote(message, "use tabs", false); ok {
+		if quote, ok := Mentions(message, "use tabs"); ok {
 			t.Errorf("%q: %q", s, quote)
 		}
 	}

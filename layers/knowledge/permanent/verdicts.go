@@ -1,6 +1,7 @@
 package permanent
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -15,7 +16,6 @@ import (
 type Verdict struct {
 	Candidate string `json:"candidate"`
 	Verdict   string `json:"verdict"`
-	Text      string `json:"text"` // a better wording of the rule; empty keeps the candidate's text
 	Type      string `json:"type"` // empty keeps the candidate's type
 	Reason    string `json:"reason"`
 }
@@ -25,59 +25,35 @@ const Leave = "leave"
 
 func verdictNames() []string { return []string{Promote, Dismiss, Contradict, Question, Leave} }
 
+// A Pattern is a rule that a model sees behind several facts, or an existing rule that they contradict. It is not
+// trusted: [FromPattern] looks its evidence up.
+type Pattern struct {
+	Text        string   `json:"text"`
+	Type        string   `json:"type"`
+	Problem     string   `json:"problem"`
+	Contradicts string   `json:"contradicts"` // id of the rule, instead of a text
+	Evidence    []string `json:"evidence"`    // ids of facts
+	Reason      string   `json:"reason"`
+}
+
+// An Answer is a model's answer about candidates, with the rules that it sees itself.
+type Answer struct {
+	Verdicts []Verdict `json:"verdicts"`
+	Rules    []Pattern `json:"rules"`
+}
+
 // VerdictSchema is the JSON schema of the input of [DecodeVerdicts].
 const VerdictSchema = `{"type":"object","properties":{"verdicts":{"type":"array","items":{"type":"object","properties":{` +
-	`"candidate":{"type":"string"},"verdict":{"type":"string","enum":["promote","dismiss","contradict","review","leave"]},"text":{"type":"string"},` +
+	`"candidate":{"type":"string"},"verdict":{"type":"string","enum":["promote","dismiss","contradict","review","leave"]},` +
 	`"type":{"type":"string","enum":["","rule","solution","core_logic"]},"reason":{"type":"string"}},` +
-	`"required":["candidate","verdict","text","type","reason"],"additionalProperties":false}},"rules":{"type":"array","items":{"type":"object","properties":{` +
-	`"text":{"type":"string"},"type":{"type":"string","enum":["rule","solution","core_logic"]},"problem":{"type":"string"},"evidence":{"type":"array","items":{"type":"string"}},` +
-	`"reason":{"type":"string"}},"required":["text","type","problem","evidence","reason"],"additionalProperties":false}}},"required":["verdicts","rules"],"additionalProperties":false}`
+	`"required":["candidate","verdict","type","reason"],"additionalProperties":false}},` +
+	`"rules":{"type":"array","items":{"type":"object","properties":{` +
+	`"text":{"type":"string"},"type":{"type":"string","enum":["rule","solution","core_logic"]},"problem":{"type":"string"},` +
+	`"contradicts":{"type":"string"},"evidence":{"type":"array","items":{"type":"string"}},"reason":{"type":"string"}},` +
+	`"required":["text","type","problem","contradicts","evidence","reason"],"additionalProperties":false}}},` +
+	`"required":["verdicts","rules"],"additionalProperties":false}`
 
-// A Pattern is a rule that a model sees behind several facts. It is not trusted: [FromPattern] looks its evidence up.
-type Pattern struct {
-	Text     string   `json:"text"`
-	Type     string   `json:"type"`
-	Problem  string   `json:"problem"`
-	Evidence []string `json:"evidence"` // ids of facts
-	Reason   string   `json:"reason"`
-}
-
-// FromPattern returns the rule that a pattern proposes, or why it proposes none. The rule is derived, and waits for
-// somebody who promotes it.
-func FromPattern(in Input, p Pattern) (Definition, string) {
-	if in.Family == nil {
-		in.Family = func(session string) string { return session }
-	}
-	f := &finder{Input: in}
-	var list []facts.Fact
-	var said []string
-	for _, id := range p.Evidence {
-		x, ok := in.Facts.Fact(id)
-		if !ok || !x.Live() || x.Trust < facts.Assistant {
-			return Definition{}, fmt.Sprintf("%s is no evidence", id)
-		}
-		list, said = append(list, x), append(said, x.Text)
-		for _, e := range x.Evidence {
-			said = append(said, e.Quote)
-		}
-	}
-	need := minDecisions
-	if p.Type == TypeSolution {
-		need = minSolutions
-	}
-	if n := len(f.independentSessions(list)); n < need {
-		return Definition{}, fmt.Sprintf("its evidence is from %d sessions, and %d are needed", n, need)
-	}
-	if bad := claims.Missing(p.Text+"\n"+p.Problem, strings.Join(said, "\n")); len(bad) > 0 {
-		return Definition{}, fmt.Sprintf("its evidence does not contain `%s`", strings.Join(bad, "`, `"))
-	}
-	f.add(Candidate{}, unique(list))
-	c := f.out[0]
-	return Definition{Type: p.Type, Text: p.Text, Problem: p.Problem, Files: c.Files, Evidence: c.keys, Derived: true,
-		Trust: min(c.Trust, facts.Assistant), Confidence: 70, State: Proposed, Reason: p.Reason}, ""
-}
-
-// Limits of a verdict, in characters.
+// Limits of an answer, in characters.
 const (
 	maxRuleText = 500
 	maxReason   = 500
@@ -100,19 +76,13 @@ func DecodeVerdicts(b []byte, asked []Candidate) (Answer, error) {
 		p := &v.Rules[i]
 		p.Text, p.Problem, p.Reason = plainLine(p.Text), plainLine(p.Problem), plainLine(p.Reason)
 		switch {
-		case p.Text == "" || utf8.RuneCountInString(p.Text+p.Problem+p.Reason) > maxRuleText+2*maxReason:
+		case p.Text == "" && p.Contradicts == "" || utf8.RuneCountInString(p.Text+p.Problem+p.Reason) > maxRuleText+2*maxReason:
 			return Answer{}, fmt.Errorf("rules[%d].text: want 1 to %d characters", i, maxRuleText)
 		case !slices.Contains(Types(), p.Type):
 			return Answer{}, fmt.Errorf("rules[%d].type: %q is none of %s", i, p.Type, strings.Join(Types(), ", "))
 		}
 	}
 	return v, nil
-}
-
-// An Answer is a model's answer about candidates, with the rules that it sees itself.
-type Answer struct {
-	Verdicts []Verdict `json:"verdicts"`
-	Rules    []Pattern `json:"rules"`
 }
 
 func (v *Verdict) check(asked []Candidate, seen map[string]bool) error {
@@ -125,11 +95,9 @@ func (v *Verdict) check(asked []Candidate, seen map[string]bool) error {
 		return fmt.Errorf("verdict: %q is none of %s", v.Verdict, strings.Join(verdictNames(), ", "))
 	case v.Type != "" && !slices.Contains(Types(), v.Type):
 		return fmt.Errorf("type: %q is none of %s", v.Type, strings.Join(Types(), ", "))
-	case utf8.RuneCountInString(v.Text) > maxRuleText:
-		return fmt.Errorf("text: longer than %d characters", maxRuleText)
 	}
 	seen[v.Candidate] = true
-	v.Text, v.Reason = plainLine(v.Text), plainLine(v.Reason)
+	v.Reason = plainLine(v.Reason)
 	if r := []rune(v.Reason); len(r) > maxReason {
 		v.Reason = string(r[:maxReason])
 	}
@@ -147,15 +115,16 @@ type Outcome struct {
 	NotApplied string
 }
 
-// Decide returns the outcome of a verdict that was given without the user. A verdict can promote what is established,
-// in words that its evidence supports; the rule is active at once only if the user said all of the evidence, otherwise
-// it is proposed. It can dismiss what the user did not ask for, count a contradiction, and request a review of a rule.
+// Decide returns the outcome of a verdict that was given without the user. A verdict can promote what the user said, in
+// the user's words. It can dismiss what the user did not ask for, count a contradiction, and request a review of a rule.
 // It cannot end a rule.
-func Decide(c Candidate, v Verdict, made Definition, known *facts.Set) Outcome {
+func Decide(c Candidate, v Verdict, made Definition) Outcome {
 	w := Outcome{Candidate: c}
 	switch {
 	case v.Verdict == Promote && c.Rule == "":
-		return w.promote(v, made, known)
+		made.Type, made.Reason = orElse(v.Type, made.Type), orElse(v.Reason, made.Reason)
+		made.ByUser, made.Trust, made.State = false, c.Trust, Active
+		w.Rule = &made
 	case v.Verdict == Dismiss && c.Rule == "" && c.Stated:
 		w.NotApplied = "the user asked for it explicitly: only the user, or a session with the user, can dismiss it"
 	case v.Verdict == Dismiss && c.Rule == "":
@@ -174,52 +143,80 @@ func Decide(c Candidate, v Verdict, made Definition, known *facts.Set) Outcome {
 	return w
 }
 
-// promote returns the outcome with the rule of a candidate, if the evidence supports its words.
-func (w Outcome) promote(v Verdict, made Definition, known *facts.Set) Outcome {
-	c := w.Candidate
-	if v.Text != "" && v.Text != made.Text && !c.Stated { // a rule that the user stated keeps its words
-		established := Established(c, known)
-		if !Supports(established, v.Text) {
-			w.NotApplied = "its evidence does not support " + v.Text
-			return w
-		}
-		if bad := claims.Missing(v.Text, strings.Join(established, "\n")); len(bad) > 0 {
-			w.NotApplied = fmt.Sprintf("its evidence does not contain `%s`", strings.Join(bad, "`, `"))
-			return w
-		}
-		if more := AddedWords(established, v.Text); c.Trust == facts.User && len(more) > 0 {
-			w.NotApplied = fmt.Sprintf("the user did not say `%s`", strings.Join(more, "`, `"))
-			return w
-		}
-		made.Text = v.Text
+func orElse(s, other string) string {
+	if s == "" {
+		return other
 	}
-	if v.Type != "" {
-		made.Type = v.Type
+	return s
+}
+
+// FromPattern returns the outcome of a pattern: a derived rule that waits for somebody who promotes it, or a
+// contradiction of an existing one.
+func FromPattern(in Input, p Pattern) Outcome {
+	w := Outcome{Candidate: Candidate{ID: orElse(p.Contradicts, facts.Truncate(p.Text, 40)), Rule: p.Contradicts}}
+	list, said, err := in.evidence(p.Evidence)
+	if err == nil && p.Contradicts != "" {
+		w.Act, err = in.contradicted(p, list)
+	} else if err == nil {
+		w.Rule, err = in.derived(p, list, said)
 	}
-	if v.Reason != "" {
-		made.Reason = v.Reason
+	if err != nil {
+		w.NotApplied = err.Error()
 	}
-	made.ByUser, made.Trust, made.State = false, c.Trust, Proposed
-	if c.Trust == facts.User {
-		made.State = Active
-	}
-	w.Rule = &made
 	return w
 }
 
-// Established returns the texts that support a candidate: its own, the user's quotes and the facts in its evidence.
-func Established(c Candidate, known *facts.Set) []string {
-	out := []string{c.Text}
-	if c.Problem != "" {
-		out = append(out, c.Problem)
-	}
-	for _, w := range c.Quotes {
-		out = append(out, w.Text)
-	}
-	for _, id := range c.Evidence {
-		if f, ok := known.Fact(id); ok {
-			out = append(out, f.Text)
+// evidence returns the facts with the ids, and what they and their quotes say.
+func (in Input) evidence(ids []string) (list []facts.Fact, said string, err error) {
+	for _, id := range ids {
+		x, ok := in.Facts.Fact(id)
+		if !ok || !x.Live() || x.Trust < facts.Assistant {
+			return nil, "", fmt.Errorf("%s is no evidence", id)
+		}
+		list, said = append(list, x), said+x.Text+"\n"
+		for _, e := range x.Evidence {
+			said += e.Quote + "\n"
 		}
 	}
-	return out
+	return list, said, nil
+}
+
+func (in Input) contradicted(p Pattern, list []facts.Fact) (*Act, error) {
+	found := in.Rules.Find(p.Contradicts)
+	switch {
+	case len(found) != 1 || !found[0].InForce():
+		return nil, fmt.Errorf("there is no rule %s in force", p.Contradicts)
+	case len(list) == 0:
+		return nil, errors.New("no fact speaks against it")
+	case found[0].counted[list[0].Key().String()]:
+		return nil, errors.New("the contradiction is known")
+	}
+	return &Act{Rule: found[0].Record, Act: Contradict, Evidence: list[0].Key().String(), Reason: p.Reason}, nil
+}
+
+func (in Input) derived(p Pattern, list []facts.Fact, said string) (*Definition, error) {
+	need := minDecisions
+	if p.Type == TypeSolution {
+		need = minSolutions
+	}
+	if in.Family == nil {
+		in.Family = func(session string) string { return session }
+	}
+	if n := len((&finder{Input: in}).independentSessions(list)); n < need {
+		return nil, fmt.Errorf("its evidence is from %d sessions, and %d are needed", n, need)
+	}
+	if bad := claims.Missing(p.Text+"\n"+p.Problem, said); len(bad) > 0 {
+		return nil, fmt.Errorf("its evidence does not contain `%s`", strings.Join(bad, "`, `"))
+	}
+	made := &Definition{Type: p.Type, Text: p.Text, Problem: p.Problem, Derived: true, Trust: facts.Assistant, Confidence: 70,
+		State: Proposed, Reason: p.Reason}
+	for _, x := range list {
+		made.Evidence, made.Trust = append(made.Evidence, x.Key().String()), min(made.Trust, wordTrust(x))
+		for _, file := range x.Files {
+			if !slices.Contains(made.Files, file) {
+				made.Files = append(made.Files, file)
+			}
+		}
+	}
+	return made, nil
 }

@@ -58,9 +58,7 @@ func (p *Project) live(kinds ...facts.Kind) []facts.Fact {
 
 // rules returns the rules in force, those that the user stated first.
 func (p *Project) rules() []*permanent.Rule {
-	out := slices.DeleteFunc(slices.Clone(p.Rules.Rules), func(r *permanent.Rule) bool {
-		return !r.InForce()
-	})
+	out := slices.DeleteFunc(slices.Clone(p.Rules.Rules), func(r *permanent.Rule) bool { return !r.InForce() })
 	slices.SortStableFunc(out, func(a, b *permanent.Rule) int {
 		return cmp.Or(cmp.Compare(b.Trust, a.Trust), cmp.Compare(b.Confidence, a.Confidence), a.Created.Compare(b.Created),
 			cmp.Compare(a.ID, b.ID))
@@ -70,27 +68,20 @@ func (p *Project) rules() []*permanent.Rule {
 
 // updated returns the time of the last change.
 func (p *Project) updated() time.Time {
-	var last time.Time
-	see := func(t time.Time) {
-		if t.After(last) {
-			last = t
-		}
-	}
+	times := []time.Time{{}}
 	for i := range p.Facts.Exchanges {
-		see(p.Facts.Exchanges[i].Time)
+		times = append(times, p.Facts.Exchanges[i].Time)
 	}
 	for _, c := range p.Concepts.Concepts {
-		see(c.Updated)
+		times = append(times, c.Updated)
 	}
 	for _, r := range p.Rules.Rules {
-		see(r.LastValidated)
+		times = append(times, r.LastValidated)
 	}
 	for _, s := range p.Sessions {
-		if s.Last.After(last) {
-			last = s.Last
-		}
+		times = append(times, s.Last)
 	}
-	return last
+	return slices.MaxFunc(times, time.Time.Compare)
 }
 
 // The sections of memory.md, in their order.

@@ -61,17 +61,17 @@ func shop(t testing.TB) *Project {
 	if err != nil {
 		t.Fatal(err)
 	}
-	at := func(n int, kind string, b any) concepts.Record {
-		return concepts.Record{Kind: kind, ID: fmt.Sprintf("%08x", n), Lamport: uint64(n), Device: "d", Time: day, Body: body(t, b)}
+	at := func(n int, kind string, b any) facts.Record {
+		return facts.Record{Kind: kind, ID: fmt.Sprintf("%08x", n), Lamport: uint64(n), Device: "d", Time: day, Body: body(t, b)}
 	}
-	jobs, err := concepts.Fold([]concepts.Record{
+	jobs, err := concepts.Fold([]facts.Record{
 		at(1, concepts.Kind, concepts.Definition{Label: "c001", Name: "Coupons", Topic: "coupon codes"}),
 		at(2, concepts.KindAssign, concepts.Assignment{Member: "session/s1", Concept: "00000001"}),
 	}, known)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var rules []permanent.Record
+	var rules []facts.Record
 	for i, m := range []permanent.Definition{
 		{Type: permanent.TypeRule, Text: "Sign commits", ByUser: true, Confidence: 100, State: permanent.Active},
 		{Type: permanent.TypeSolution, Problem: "The test times out", Text: "Close the database", Trust: facts.Assistant, Confidence: 95, State: permanent.Active, Evidence: []string{issue.Key().String()}},
@@ -79,7 +79,7 @@ func shop(t testing.TB) *Project {
 		{Type: permanent.TypeRule, Text: "Only proposed", Trust: facts.Assistant, State: permanent.Proposed},
 	} {
 		r := at(10+i, permanent.Kind, m)
-		rules = append(rules, permanent.Record(r))
+		rules = append(rules, r)
 	}
 	lasting, err := permanent.Fold(rules, known, nil)
 	if err != nil {

@@ -161,10 +161,6 @@ func assign(ctx context.Context, run names.Run, members []knowledge.Member, to k
 	if err != nil {
 		return err
 	}
-	var near []*concepts.Concept
-	if to.New != nil {
-		near = set.Similar(to.New.Name, nil)
-	}
 	c, err := run.Knowledge().Assign(ctx, run.Project, members, to, run.Opt.DryRun)
 	if err != nil {
 		return err
@@ -173,13 +169,9 @@ func assign(ctx context.Context, run names.Run, members []knowledge.Member, to k
 		DryRun  bool           `json:"dry_run"`
 		Members []string       `json:"members"`
 		Concept *conceptAnswer `json:"concept"` // null: to none
-		Near    []string       `json:"near"`    // concepts with almost the same name
-	}{DryRun: run.Opt.DryRun, Members: []string{}, Near: []string{}}
+	}{DryRun: run.Opt.DryRun, Members: []string{}}
 	for _, x := range members {
 		answer.Members = append(answer.Members, x.String())
-	}
-	for _, n := range near {
-		answer.Near = append(answer.Near, set.DisplayLabel(n, run.Repo().Device().ID))
 	}
 	where := "to no concept"
 	if c != nil {
@@ -194,28 +186,16 @@ func assign(ctx context.Context, run names.Run, members []knowledge.Member, to k
 		verb = "would assign"
 	}
 	run.Note("%s %s %s", verb, strings.Join(answer.Members, " "), where)
-	warnNear(run, set, near, c)
 	if n := len(strings.Fields(to.Topic)); n > maxTopicWords {
 		run.Warn("the topic has %d words: 3 to %d tell jobs apart", n, maxTopicWords)
 	}
 	return nil
 }
 
-// warnNear warns if a name is similar to that of another concept.
-func warnNear(run names.Run, set *concepts.Set, near []*concepts.Concept, c *concepts.Concept) {
-	for _, n := range near {
-		run.Warn("%s is called almost the same: %s", set.DisplayLabel(n, run.Repo().Device().ID), n.Name)
-		if c != nil && !run.Opt.DryRun {
-			run.Hint("if it is the same job: mem concepts merge %s %s", c.Label, set.DisplayLabel(n, run.Repo().Device().ID))
-		}
-	}
-}
-
 // A conceptChange is the JSON form of changed concepts.
 type conceptChange struct {
 	DryRun   bool            `json:"dry_run"`
 	Concepts []conceptAnswer `json:"concepts"`
-	Near     []string        `json:"near,omitempty"`
 }
 
 // change changes concepts and prints their new state.
@@ -268,12 +248,7 @@ func runRename(ctx context.Context, e *app.Env, o assignOptions, concept string)
 			return err
 		}
 		label := set.DisplayLabel(c, run.Repo().Device().ID)
-		if err := change(ctx, run, "rename concept "+c.Label,
-			fmt.Sprintf("%s is %s now", label, cmp.Or(o.name, c.Name)), changes); err != nil || o.name == "" {
-			return err
-		}
-		warnNear(run, set, set.Similar(o.name, c), c)
-		return nil
+		return change(ctx, run, "rename concept "+c.Label, fmt.Sprintf("%s is %s now", label, cmp.Or(o.name, c.Name)), changes)
 	})
 }
 

@@ -102,14 +102,14 @@ func saidIn(ctx context.Context, run names.Run, o ruleOptions) (state.Rev, error
 	return rev, err
 }
 
-// userQuote returns the quote of the user in the message of --said that states text, or contradicts it if against is
-// set; nil without the option.
-func userQuote(ctx context.Context, run names.Run, o ruleOptions, text string, against bool) (*permanent.Quote, error) {
+// userQuote returns the quote of the user in the message of --said that states text, or is about it if mention is set;
+// nil without the option.
+func userQuote(ctx context.Context, run names.Run, o ruleOptions, text string, mention bool) (*permanent.Quote, error) {
 	rev, err := saidIn(ctx, run, o)
 	if err != nil || rev.Session == nil {
 		return nil, err
 	}
-	w, err := run.Knowledge().UserQuote(ctx, rev, text, against)
+	w, err := run.Knowledge().UserQuote(ctx, rev, text, mention)
 	return &w, ruleError(err, "")
 }
 
@@ -136,11 +136,8 @@ func runRulesAdd(ctx context.Context, e *app.Env, o ruleOptions, text string) er
 		if err != nil {
 			return err
 		}
-		least := facts.User
-		var established []string
 		for _, f := range evidence {
-			made.Evidence, least = append(made.Evidence, f.Key().String()), min(least, f.StatementTrust())
-			established = append(established, f.Text)
+			made.Evidence = append(made.Evidence, f.Key().String())
 		}
 		set, err := run.Revision().Rules(ctx, run.Project.ID)
 		if err != nil {
@@ -153,13 +150,10 @@ func runRulesAdd(ctx context.Context, e *app.Env, o ruleOptions, text string) er
 		case made.ByUser:
 			made.State, made.Trust, made.Confidence, made.Derived = permanent.Active, facts.User, 100, false
 		case said.Session != nil || len(made.Evidence) == 0:
-		case !permanent.Supports(established, text) ||
-			len(permanent.AddedWords(established, text+" . "+o.problem)) > 0: // in other words: somebody must look at it
-			made.Derived, made.Trust = true, min(least, facts.Assistant)
-		case least == facts.User:
-			made.State, made.Trust, made.Confidence = permanent.Active, least, 80
 		default:
-			made.Trust = least
+			if made.Trust, made.Derived = permanent.Basis(text, evidence); made.Trust == facts.User && o.problem == "" {
+				made.State, made.Confidence = permanent.Active, 80
+			}
 		}
 		r, err := run.Knowledge().AddRule(ctx, run.Project, made, e.Opt.DryRun)
 		if err != nil {
@@ -292,38 +286,13 @@ func promoteCandidate(ctx context.Context, run names.Run, o ruleOptions, name st
 	if w != nil {
 		made.Quotes = append(made.Quotes, *w)
 	}
-	if !made.ByUser && (o.text != "" || o.problem != "") {
-		known, err := run.Revision().Facts(ctx, run.Project.ID)
-		if err != nil {
-			return nil, err
-		}
-		established := permanent.Established(c, known)
-		if w == nil && o.text != "" && !permanent.Supports(established, o.text) {
-			return nil, app.WithHint(fmt.Errorf("%s: its evidence does not support %q", c.ID, o.text),
-				"use the words of the evidence, or ask the user to type the command at a terminal")
-		}
-		if err := checkUserWords(w, c.Trust, established, o.text, o.problem); err != nil {
-			return nil, err
+	if !made.ByUser && w == nil && (o.text != "" || o.problem != "") { // in words of the model
+		made.Derived, made.State, made.Trust, made.Confidence = true, permanent.Proposed, facts.Tool, 70
+		if o.problem == "" && permanent.Verbatim(c.Text, o.text) != "" {
+			made.Derived, made.State, made.Trust, made.Confidence = false, permanent.Active, c.Trust, 100
 		}
 	}
 	return run.Knowledge().AddRule(ctx, run.Project, made, run.Opt.DryRun)
-}
-
-// checkUserWords returns an error if a rule would count as the user's own, because of w or of the trust in its
-// evidence, but has words that the user did not write.
-func checkUserWords(w *permanent.Quote, trust facts.Trust, established []string, texts ...string) error {
-	said := established
-	if w != nil {
-		if trust != facts.User {
-			said = nil
-		}
-		trust, said = facts.User, append(said, w.Text)
-	}
-	if more := permanent.AddedWords(said, strings.Join(texts, " . ")); trust == facts.User && len(more) > 0 {
-		return app.WithHint(fmt.Errorf("the user did not say `%s`", strings.Join(more, "`, `")),
-			"use the words of the evidence, or ask the user to type the command at a terminal")
-	}
-	return nil
 }
 
 // candidate returns the candidate with the id.
@@ -402,7 +371,7 @@ func runRuleAction(ctx context.Context, e *app.Env, o ruleOptions, act string, o
 		}
 		for i, r := range list {
 			var err error
-			if a.Quote, err = userQuote(ctx, run, o, r.Text, act == permanent.Retire); err != nil {
+			if a.Quote, err = userQuote(ctx, run, o, r.Text, true); err != nil {
 				return err
 			}
 			if list[i], err = run.Knowledge().Act(ctx, run.Project, r, a, e.Opt.DryRun); err != nil {

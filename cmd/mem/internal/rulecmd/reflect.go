@@ -21,8 +21,8 @@ const reflectSteps = `Step 1 - Aggregate. Read the candidates and the recent fac
 Step 2 - Patterns. Look for decisions that come back, problems that come back with their solution, and principles behind several
 facts; the candidates are a hint. A rule that is no candidate: mem rules add "in one sentence" --evidence FACT --evidence FACT
 Step 3 - Validate. Ask of each: will it hold from now on? Is it general? Does any evidence speak against it?
-Step 4 - Promote what stands that test, in words that need no context; dismiss what does not:
-    mem rules promote CANDIDATE --text "the rule in one sentence"
+Step 4 - Promote what stands that test, in the words of the user; dismiss what does not:
+    mem rules promote CANDIDATE
     mem rules dismiss CANDIDATE --reason "why it is none"
 Step 5 - Clean up. Look at what is contradicted or stale:
     mem rules validate RULE | mem rules contradict RULE --evidence FACT | mem rules retire RULE --reason "why"
@@ -37,9 +37,9 @@ func Reflect(e *app.Env) *cli.Command {
 		Name:  "reflect",
 		Usage: "propose permanent rules to add or retire",
 		Description: "Prints candidates for permanent rules with their evidence and the commands that decide.\n" +
-			"Candidates are decisions of three independent sessions, problems that two sessions have\n" +
-			"solved, successes after many failures, changes to the core of the project, explicit\n" +
-			"requests of the user, corrections of the same kind in three sessions, and rules that are contradicted or stale. Nothing becomes a rule\n" +
+			"Candidates are explicit requests of the user, corrections of the same kind in three\n" +
+			"sessions, and rules that are contradicted or stale. Then come the recent facts, by concept\n" +
+			"and file: what several sessions established may be a rule. Nothing becomes a rule\n" +
 			"automatically. The review is recorded, except with -n.",
 		Flags: []cli.Flag{
 			flags.String(&since, "since", "only with evidence after `TIME`, such as 2026-01-15, 3d or \"2 weeks ago\""),
@@ -121,14 +121,6 @@ func candidateHeading(kind string) string {
 		return "What the user asked for in so many words"
 	case permanent.CandidateCorrection:
 		return "What the user corrected again and again"
-	case permanent.CandidateDecision:
-		return "Decisions that came back"
-	case permanent.CandidateSolution:
-		return "Problems that came back, with their solution"
-	case permanent.CandidateBreakthrough:
-		return "What went well after many failures"
-	case permanent.CandidateCoreLogic:
-		return "Changes to the heart of the project"
 	case permanent.CandidateContradiction:
 		return "Rules that something speaks against"
 	}
