@@ -13,9 +13,9 @@ import (
 // digest writes the chosen units as segments: each exchange under its heading, its parts in the order of the session,
 // and then the lists of what failed, of files and of commands.
 func (o *order) digest(chosen []bool) []Segment {
-	w := writer{order: o}
+	w := writer{order: o, shown: o.shown(chosen)}
 	for i := range o.units {
-		if chosen[i] {
+		if w.shown[i] {
 			w.unit(int32(i))
 		}
 	}
@@ -44,13 +44,28 @@ func joinSteps(segs []Segment) []Segment {
 	return out
 }
 
+// shown returns the chosen units without words that lead in to something that is not chosen.
+func (o *order) shown(chosen []bool) []bool {
+	out := slices.Clone(chosen)
+	for i := len(out) - 1; i >= 0; i-- {
+		u := &o.units[i]
+		if out[i] && u.flags&lead != 0 && !o.announces(i) {
+			out[i] = i+1 < len(out) && out[i+1] && o.units[i+1].item == u.item
+		}
+	}
+	return out
+}
+
 type writer struct {
 	*order
+	shown []bool
+	list  int32 // the last item that is shown of a list that goes on, plus one
 	out   []Segment
 	text  strings.Builder // of the last segment
 	last  int32           // the unit before, plus one; 0: none in this segment
 	begun bool            // a heading was written
 	x     int             // of the exchange
+	day   string          // of the last heading
 	lists [classes][]int32
 }
 
@@ -87,11 +102,14 @@ func (w *writer) unit(i int32) {
 	w.said(i, u, it)
 }
 
-// failureLabel names what failed, and where it succeeded later.
+// passedLater ends the label of a failure if the same thing succeeded later.
+const passedLater = ", then passed"
+
+// failureLabel names what failed.
 func failureLabel(it *Item) string {
 	label := "failed " + oneLine(strings.TrimPrefix(anchors.ShortCommand("$ "+it.Label), "$ "), 100)
-	if it.Fixed && it.Line > 0 {
-		label += "; it passed later, #" + strconv.Itoa(it.Line)
+	if it.Fixed {
+		label += passedLater
 	}
 	return label
 }
@@ -103,7 +121,12 @@ func (w *writer) heading(it *Item) {
 	}
 	text := "#" + strconv.Itoa(it.X)
 	if at, err := time.Parse(time.RFC3339, it.Time); err == nil {
-		text += " · " + at.UTC().Format("Jan 2 15:04")
+		at = at.UTC()
+		layout := "15:04"
+		if day := at.Format(time.DateOnly); day != w.day {
+			layout, w.day = "Jan 2 15:04", day
+		}
+		text += " · " + at.Format(layout)
 	}
 	if it.By != "" {
 		text += " · " + it.By
@@ -139,6 +162,7 @@ func (w *writer) said(i int32, u *unit, it *Item) {
 			w.text.WriteString(anchors.Gap)
 		default:
 			w.midEnd()
+			w.listEnd(u)
 			w.text.WriteByte('\n')
 			if apart(w.units, before, u, w.last) {
 				w.text.WriteByte('\n')
@@ -150,7 +174,31 @@ func (w *writer) said(i int32, u *unit, it *Item) {
 	}
 	w.text.WriteString(u.text)
 	w.last = i + 1
+	if u.next > 0 && !w.shown[u.next] {
+		w.list = i + 1
+	}
 }
+
+// listEnd marks that a list goes on behind its last item that is shown. next is what follows it, or nil.
+func (w *writer) listEnd(next *unit) {
+	if w.list == 0 || next != nil && next.flags&listItem != 0 && indent(next.text) > indent(w.units[w.list-1].text) {
+		return
+	}
+	more := 0
+	u := &w.units[w.list-1]
+	for k := u.next; k > 0; k = w.units[k].next {
+		more++
+	}
+	w.list = 0
+	if w.units[w.last-1].edges&anchors.MidEnd == 0 {
+		w.text.WriteString(anchors.Gap[:len(anchors.Gap)-1])
+	}
+	if u.class != userClass { // what the user typed stands alone
+		w.text.WriteString(" +" + strconv.Itoa(more))
+	}
+}
+
+func indent(s string) int { return len(s) - len(strings.TrimLeft(s, " \t")) }
 
 // apart reports whether a blank line is between two lines of a text: where the text has one between them, and where
 // paragraphs would run on because lines between them are left out.
@@ -178,6 +226,7 @@ func (w *writer) midEnd() {
 func (w *writer) close() {
 	if w.last > 0 {
 		w.midEnd()
+		w.listEnd(nil)
 		w.out[len(w.out)-1].Text = w.text.String()
 		w.text.Reset()
 		w.last = 0
@@ -200,21 +249,38 @@ func (w *writer) end() {
 			s.Src = append(s.Src, w.items[w.units[i].item].sources()...)
 		}
 		s.Text = strings.Join(entries, "; ")
-		w.list(s)
+		w.add(s)
 	}
 	if list := w.lists[command]; len(list) > 0 {
 		s := Segment{Role: "tool", Label: "commands"}
-		var entries []string
 		for _, i := range list {
-			if text := w.units[i].text; !slices.Contains(entries, text) {
-				entries = append(entries, text)
-			}
 			s.Src = append(s.Src, w.items[w.units[i].item].sources()...)
 		}
-		s.Text = strings.Join(entries, "; ")
-		w.list(s)
+		s.Text = strings.Join(w.endings(list), "; ")
+		w.add(s)
 	}
 	w.lists = [classes][]int32{}
+}
+
+// endings returns the entries of the list of commands: each command once, with all the ways in which it ended.
+func (w *writer) endings(list []int32) []string {
+	var entries, last []string
+	at := map[string]int{}
+	for _, i := range list {
+		cmd, end, _ := strings.Cut(w.units[i].text, arrow)
+		k, known := at[cmd]
+		switch {
+		case !known:
+			at[cmd] = len(entries)
+			entries, last = append(entries, w.units[i].text), append(last, end)
+		case end == "" || end == last[k]:
+		case last[k] == "":
+			entries[k], last[k] = entries[k]+arrow+end, end
+		default:
+			entries[k], last[k] = entries[k]+", then "+end, end
+		}
+	}
+	return entries
 }
 
 // changes writes the chosen changes, a block for each file with the line of each change before it. One line alone says
@@ -240,13 +306,13 @@ func (w *writer) changes(list []int32) {
 			s.Src = append(s.Src, it.sources()...)
 		}
 		if s.Text = strings.Join(text, "\n"); strings.Count(s.Text, "\n") > 1 {
-			w.list(s)
+			w.add(s)
 		}
 		list = rest
 	}
 }
 
-func (w *writer) list(s Segment) {
+func (w *writer) add(s Segment) {
 	sort.SliceStable(s.Src, func(a, b int) bool { return s.Src[a][0] < s.Src[b][0] })
 	s.Src = merge(s.Src)
 	w.out = append(w.out, s)

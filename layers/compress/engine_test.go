@@ -124,6 +124,9 @@ func TestMonotone(t *testing.T) {
 				if s.Label == "files" || s.Label == "commands" {
 					continue // one line of many entries
 				}
+				if s.Role == "heading" { // the date is in the first of a day
+					s.Text, _, _ = strings.Cut(s.Text, " · ")
+				}
 				for line := range strings.SplitSeq(s.Text, "\n") {
 					for piece := range strings.SplitSeq(line, anchors.Gap) {
 						said[piece]++
@@ -182,7 +185,7 @@ func TestDigest(t *testing.T) {
 
 Let me look.
 
-[failed go test ./login; it passed later, #9] --- FAIL: TestLogin
+[failed go test ./login, then passed] --- FAIL: TestLogin
 
 [answer] the user refused: git push
 
@@ -224,6 +227,80 @@ You are welcome.
 		if !strings.Contains(small, s) {
 			t.Errorf("110 tokens lack %q:\n%s", s, small)
 		}
+	}
+}
+
+// TestAsked holds that no answer is shown without what it answers, whatever the budget.
+func TestAsked(t *testing.T) {
+	t.Parallel()
+	l1 := `
+{"n":1,"role":"user","text":"Which store do we take for the queue?"}
+{"n":2,"role":"assistant","text":"` + strings.Repeat("The queue is read from many places in the code. ", 12) + `\n\nShould I write the table first?"}
+{"n":3,"role":"user","text":"yes please"}
+{"n":4,"role":"user","name":"answer","text":"SQLite\nthe next release","dialog":[{"question":"Which store holds the jobs? It must be one that survives a restart.","answer":"SQLite"},{"question":"When does it ship?","answer":"the next release"}]}
+{"n":5,"role":"tool","name":"ExitPlanMode","text":"# Plan\n\nWrite the table.","result":"refused by the user"}
+{"n":6,"role":"tool","name":"Edit","target":"jobs.go","diff":"+func Drain() {}","result":"refused by the user"}
+{"n":7,"role":"user","name":"refusal","text":"call it Flush","target":"Edit jobs.go"}
+{"n":8,"role":"assistant","text":"The table is written."}
+{"n":9,"role":"user","text":"thanks, that is all for today"}
+`
+	for budget := 20; budget < 600; budget += 5 {
+		got := versionOf(t, l1, budget)
+		for answer, question := range map[string]string{
+			"> yes please":       "Should I write the table first?",
+			"> SQLite":           "[asked] Which store holds the jobs? It must be one that survives a restart.",
+			"> the next release": "[asked] When does it ship?",
+			"> call it Flush":    "[answer] the user refused: Edit jobs.go, to write: func Drain() {}",
+		} {
+			if strings.Contains(got, answer) && !strings.Contains(got, question) {
+				t.Errorf("%d tokens: %q without %q:\n%s", budget, answer, question, got)
+			}
+		}
+	}
+	got := versionOf(t, l1, 600)
+	for _, want := range []string{"[plan, refused by the user] **Plan**", "[no answer] nothing followed"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("there is no %q:\n%s", want, got)
+		}
+	}
+}
+
+// TestLists holds that a short list is shown whole or not at all, and that the end of what is shown of a long one is marked.
+func TestLists(t *testing.T) {
+	t.Parallel()
+	var long strings.Builder
+	for i := range 40 {
+		fmt.Fprintf(&long, "- The handler %d of queue_%d.go retries when the lock is lost\\n", i, i)
+	}
+	l1 := `
+{"n":1,"role":"user","text":"What are the options for the queue?"}
+{"n":2,"role":"assistant","text":"There are three ways to do it.\n\n**Options:**\n\n1. SQLite, which we have\n2. Redis, which is faster\n3. A file, which is simplest\n\nThe handlers are these:\n\n` + long.String() + `\nI would take the first one."}
+`
+	whole, part := 0, 0
+	for budget := 20; budget < 900; budget += 5 {
+		got := versionOf(t, l1, budget)
+		switch n := strings.Count(got, "SQLite, which") + strings.Count(got, "Redis, which") + strings.Count(got, "A file, which"); n {
+		case 0:
+			if strings.Contains(got, "Options") {
+				t.Errorf("%d tokens: a heading without its list:\n%s", budget, got)
+			}
+		case 3:
+			whole++
+		default:
+			t.Errorf("%d tokens: %d of 3 options:\n%s", budget, n, got)
+		}
+		n := strings.Count(got, "- The handler")
+		mark := fmt.Sprintf(" … +%d\n", 40-n)
+		if n > 0 && n < 40 {
+			part++
+			if !strings.Contains(got, mark) || !strings.Contains(got, "- The handler 0 ") {
+				t.Errorf("%d tokens: %d of 40 items without their first or %q:\n%s", budget, n, mark, got)
+			}
+		}
+	}
+	if whole == 0 || part == 0 {
+		t.Log(versionOf(t, l1, 800))
+		t.Errorf("%d versions with the short list, %d with a part of the long one", whole, part)
 	}
 }
 

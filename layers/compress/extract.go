@@ -14,7 +14,7 @@ import (
 type Extract struct{}
 
 // ID names the engine and its version.
-func (Extract) ID() string { return "extract/6" }
+func (Extract) ID() string { return "extract/7" }
 
 // IsExtract reports whether an ID is that of the engine without a model, of any version.
 func IsExtract(id string) bool { return strings.HasPrefix(id, "extract/") }
@@ -75,8 +75,8 @@ type order struct {
 
 // priors are the values of the classes, relative to prose.
 func priors(l Level) [classes]float64 {
-	p := [classes]float64{userClass: 3, pasted: .3, asked: 1.6, closing: 1.5, prose: 1, summary: .5, report: .3, file: 1.3,
-		symbols: .8, command: .7, failed: 1, note: .8, change: 1, trouble: 1}
+	p := [classes]float64{userClass: 3, pasted: .3, asked: 1.6, closing: 1.5, prose: 1, summary: .5, report: .3, file: 1.6,
+		symbols: .8, command: .6, failed: 1, note: .8, change: 1, trouble: 1}
 	switch l {
 	case keepit.Moderate:
 		p[prose], p[report] = .9, .25
@@ -89,6 +89,8 @@ func priors(l Level) [classes]float64 {
 var (
 	// cue matches reasons, decisions, problems and findings.
 	cue = pattern(`(?i)\b(because|instead|root cause|caused? by|the (real |actual )?(issue|problem|bug|reason|cause) (is|was|with)|turns out|found|fix(ed|es)?|can'?t|cannot|fails?|failed|failing|decid|decision|should|must|never|always|only|better|reason|so that|however|but|wrong|actually|recommend|option|prefer|trade-?offs?|risk|missing|not |n't|whether|pending|remaining|todo|next step|still|until|unless|rather than)`)
+	// opening matches a sentence that only begins an answer.
+	opening = pattern(`^\W{0,3}(Good|Great|Yes|Yep|No|You're right|Done|Perfect|Excellent|Ah|I see|Got it|Fixed|Sure|Right|Correct|OK|Okay|Interesting|Absolutely|Agreed|Now I)\b.{0,30}$`)
 	// narrates matches the announcement of a step.
 	narrates = pattern(`^(\W{0,3})(Let me|Now let me|I'll |I will |Now I'll|Now I |Let's |First, let me|Good[.,!]|Perfect[.,!]|Great[.,!]|Now (update|add|fix|run|check|the)|OK[.,]|Okay[.,]|Excellent)`)
 )
@@ -102,6 +104,7 @@ func newOrder(items []Item, level Level) *order {
 	p := priors(level)
 	lastX := exchangesOf(items)
 	outcomes := map[int32]int{} // pieces of the outcome of an item so far
+	plans := map[int32]int{}    // bytes of a plan so far
 	for i := range o.units {
 		u := &o.units[i]
 		it := &items[u.item]
@@ -121,6 +124,17 @@ func newOrder(items []Item, level Level) *order {
 			if strings.HasPrefix(u.text, "```") || strings.HasPrefix(u.text, "|") {
 				v *= .6
 			}
+			if strings.HasPrefix(it.Label, "plan") {
+				const aim = 600 // bytes in which a plan says what it is for
+				if plans[u.item] += len(u.text); plans[u.item] < aim {
+					v *= 1.5
+				} else {
+					v *= .3 // what was done says it again
+				}
+			}
+			if u.class == summary && lastX[u.item] > 0 {
+				v *= .5 // what it repeats is there
+			}
 		case failed, trouble:
 			if it.Fixed {
 				v *= .5
@@ -138,6 +152,15 @@ func newOrder(items []Item, level Level) *order {
 	}
 	o.arrange()
 	return o
+}
+
+// announces reports whether a unit leads in to nothing in its text: to a call of a tool, or what the user wrote.
+func (o *order) announces(i int) bool {
+	u := &o.units[i]
+	if u.class == userClass {
+		return true
+	}
+	return (i+1 == len(o.units) || o.units[i+1].item != u.item) && narrates().MatchString(u.text)
 }
 
 // exchangesOf returns the index of the exchange of each item.
@@ -171,21 +194,22 @@ func (o *order) arrange() {
 	for _, u := range o.lines() {
 		a.take(u)
 	}
+	a.filling = true
 	for i := range o.units {
 		u := &o.units[i]
-		if u.flags&(taken|lead|bulky) == 0 && !u.class.code() {
+		if u.flags&(taken|lead|bulky) == 0 && !u.class.code() && !a.waits(int32(i)) {
 			a.push(int32(i))
 		}
 	}
 	a.drain()
-	for i := range o.units { // long blocks, and words that lead in to nothing
+	for i := range o.units { // long blocks; words that lead in come with what they lead to
 		u := &o.units[i]
-		if u.flags&taken == 0 && !u.class.code() {
+		if u.flags&taken == 0 && (u.flags&lead == 0 || o.announces(i)) && !u.class.code() {
 			a.push(int32(i))
 		}
 	}
 	a.drain()
-	a.code = true
+	a.filling, a.code = false, true
 	for i := range o.units {
 		if o.units[i].class.code() {
 			a.push(int32(i))
@@ -212,6 +236,8 @@ func (o *order) lines() []int32 {
 			outcome[of[i]] = int32(i)
 		}
 	}
+	told := make([]int, n)    // bytes of an outcome that say something
+	spare := make([]int32, n) // the last unit of the assistant, plus one, if its outcome says nothing
 	for i := range o.units {
 		u := &o.units[i]
 		x := of[u.item]
@@ -219,7 +245,12 @@ func (o *order) lines() []int32 {
 			size, from = 0, u.item
 		}
 		it := &o.items[u.item]
+		if u.class == prose && u.flags&(lead|bulky) == 0 {
+			spare[x] = int32(i) + 1
+		}
 		switch {
+		case it.Label == noAnswer:
+			heads[x] = append(heads[x], int32(i))
 		case u.flags&(lead|bulky) != 0 && u.class != userClass, u.class == pasted:
 		case u.class == userClass, it.Label == "copied":
 			if size < enough && (size == 0 || size+len(u.text) < 2*enough) {
@@ -229,14 +260,24 @@ func (o *order) lines() []int32 {
 				size = enough
 			}
 		case u.class == closing:
-			short := !strings.HasPrefix(u.text, "|") && (len(u.text) < 240 || !strings.HasPrefix(u.text, "```"))
 			if u.item != outcome[x] && narrates().MatchString(u.text) {
 				continue // he interrupted a step
 			}
-			if short && (size < 26 || size < 80 && u.line == o.units[i-1].line) {
-				heads[x] = append(heads[x], int32(i))
-				size += len(u.text)
+			if strings.HasPrefix(u.text, "|") || len(u.text) >= 240 && strings.HasPrefix(u.text, "```") || u.flags&listItem != 0 && told[x] >= 60 {
+				continue
 			}
+			if size < 26 || size < 80 && u.line == o.units[i-1].line {
+				heads[x] = append(heads[x], int32(i))
+				if !opening().MatchString(u.text) {
+					size += len(u.text)
+					told[x] += len(u.text)
+				}
+			}
+		}
+	}
+	for x, i := range spare {
+		if told[x] == 0 && i > 0 {
+			heads[x] = append(heads[x], i-1)
 		}
 	}
 	var out []int32
@@ -253,9 +294,11 @@ func (o *order) lines() []int32 {
 type arranger struct {
 	*order
 	code     bool
+	filling  bool     // what depends on a taken unit is pushed
 	seen     []uint16 // how often each term was taken
 	children map[int32][]int32
 	queue    candidates
+	buffer   []int32 // of with
 }
 
 type candidate struct {
@@ -276,6 +319,12 @@ func (q *candidates) Pop() any {
 	x := old[len(old)-1]
 	*q = old[:len(old)-1]
 	return x
+}
+
+// waits reports whether a unit is an item of a long list and the item before it is not taken.
+func (a *arranger) waits(i int32) bool {
+	p := a.units[i].parent
+	return p >= 0 && a.units[p].next == i && a.units[p].flags&taken == 0
 }
 
 func (a *arranger) push(i int32) { heap.Push(&a.queue, candidate{i, a.score(i)}) }
@@ -300,14 +349,33 @@ func (a *arranger) gain(u *unit) float64 {
 	return g * float64(u.prior)
 }
 
+// with returns the units that are taken with one that is not taken: its parents, and the whole of a short list. It is
+// valid up to the next call.
+func (a *arranger) with(i int32) []int32 {
+	a.buffer = a.buffer[:0]
+	for ; i >= 0 && a.units[i].flags&taken == 0; i = a.units[i].parent {
+		g := a.units[i].group
+		if g < 0 {
+			a.buffer = append(a.buffer, i)
+			continue
+		}
+		for k := g; ; k = a.units[k].next {
+			if a.units[k].flags&taken == 0 {
+				a.buffer = append(a.buffer, k)
+			}
+			if a.units[k].next == 0 {
+				break
+			}
+		}
+	}
+	return a.buffer
+}
+
 // score is the value of a unit for each token that it costs, with the parents that it needs.
 func (a *arranger) score(i int32) float64 {
 	gain, cost := 0.0, 2.0
-	for ; i >= 0; i = a.units[i].parent {
-		u := &a.units[i]
-		if u.flags&taken != 0 {
-			break
-		}
+	for _, k := range a.with(i) {
+		u := &a.units[k]
 		g := a.gain(u)
 		if u.flags&lead != 0 {
 			g /= 2
@@ -339,7 +407,7 @@ func (a *arranger) drain() {
 // take takes a unit with its parents. What has the same parents is worth more then.
 func (a *arranger) take(i int32) {
 	var s step
-	for k := i; k >= 0 && a.units[k].flags&taken == 0; k = a.units[k].parent {
+	for _, k := range a.with(i) {
 		u := &a.units[k]
 		u.flags |= taken
 		s.units = append(s.units, k)
@@ -366,7 +434,7 @@ func (a *arranger) take(i int32) {
 	}
 	for _, k := range s.units {
 		for _, child := range a.children[k] {
-			if u := &a.units[child]; u.flags&(taken|lead|bulky) == 0 && a.queue.Len() > 0 {
+			if u := &a.units[child]; u.flags&(taken|lead|bulky) == 0 && a.filling {
 				a.push(child)
 			}
 		}

@@ -1,8 +1,10 @@
 package compress
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -65,7 +67,11 @@ func itemsOf(x *exchange.Exchange) []Item {
 		add(Item{N: s.N, Kind: Assistant, Text: s.Text, Closing: closing[s.N]})
 	}
 	for _, s := range x.Plans {
-		add(Item{N: s.N, Kind: Assistant, Text: s.Text})
+		label := "plan"
+		if slices.ContainsFunc(x.Refusals, func(r exchange.Refusal) bool { return r.Call == s.N }) {
+			label = refusedPlan
+		}
+		add(Item{N: s.N, Kind: Assistant, Text: s.Text, Label: label})
 	}
 	whole := false
 	for _, d := range x.Dialogs {
@@ -88,7 +94,7 @@ func itemsOf(x *exchange.Exchange) []Item {
 		add(Item{N: q.N, Kind: Assistant, Text: q.Text, Label: "asked"})
 	}
 	for _, r := range x.Refusals {
-		add(Item{N: r.N, Kind: Call, Label: "answer", Text: "the user refused: " + oneLine(r.Of, 80)})
+		add(Item{N: cmp.Or(r.Call, r.N), Kind: Call, Label: "answer", Text: refused(r)})
 		kind := User
 		if r.Script {
 			kind = Script
@@ -96,9 +102,15 @@ func itemsOf(x *exchange.Exchange) []Item {
 		add(Item{N: r.N, Kind: kind, Text: r.Reason})
 	}
 	for _, r := range x.Reports {
+		if strings.HasPrefix(r.Text, "API Error") {
+			continue // it did not work
+		}
 		add(Item{N: r.N, Kind: Recap, Text: r.Text, Label: "report of an agent: " + oneLine(r.Task, 80)})
 	}
-	for _, e := range x.Edits {
+	for i, e := range x.Edits {
+		if superseded(e, x.Edits[i+1:]) {
+			e.Diff = ""
+		}
 		add(Item{N: e.N, Kind: Edit, Target: e.File, Line: e.Line, Diff: e.Diff, Added: e.Added,
 			Removed: e.Removed, Text: strings.Join(e.Symbols, " ")})
 	}
@@ -106,8 +118,7 @@ func itemsOf(x *exchange.Exchange) []Item {
 		add(Item{N: c.N, Kind: Command, Text: c.Cmd, Label: ending(c)})
 	}
 	for _, f := range x.Failures {
-		add(Item{N: f.N, Kind: Failure, Text: strings.Join(f.Lines, "\n"), Label: f.Of, Target: f.Tool, Fixed: f.Fixed > 0,
-			Line: f.Fixed})
+		add(Item{N: f.N, Kind: Failure, Text: strings.Join(f.Lines, "\n"), Label: f.Of, Target: f.Tool, Fixed: f.Fixed > 0})
 	}
 	for _, n := range x.Notes {
 		if n.Name == "plan" {
@@ -119,8 +130,73 @@ func itemsOf(x *exchange.Exchange) []Item {
 	for _, c := range x.Calls {
 		add(Item{N: c.N, Kind: Call, Target: c.Tool, Text: c.Target})
 	}
+	if len(x.Texts) == 0 && (x.By == exchange.User || x.By == exchange.Script) {
+		add(Item{N: x.To, Kind: Call, Label: noAnswer, Text: unanswered(x)})
+	}
 	sort.SliceStable(out, func(i, j int) bool { return out[i].N < out[j].N })
 	return out
+}
+
+// Labels of items.
+const (
+	noAnswer    = "no answer"
+	refusedPlan = "plan, refused by the user"
+)
+
+// unanswered says what is known of an exchange in which the assistant said nothing.
+func unanswered(x *exchange.Exchange) string {
+	switch {
+	case slices.ContainsFunc(x.Notes, func(n exchange.Note) bool { return strings.Contains(n.Text, "[Request interrupted") }):
+		return "the user interrupted"
+	case len(x.Edits)+len(x.Commands)+len(x.Calls) > 0:
+		return "it used tools and said nothing"
+	}
+	return "nothing followed"
+}
+
+// refused says what the user refused, and shortly what it would have written.
+func refused(r exchange.Refusal) string {
+	text := "the user refused: " + oneLine(r.Of, 100)
+	var lines []string
+	for line := range strings.SplitSeq(r.Was, "\n") {
+		if added, ok := strings.CutPrefix(line, "+"); ok && strings.TrimSpace(added) != "" {
+			lines = append(lines, strings.TrimSpace(added))
+		}
+	}
+	if len(lines) > 0 && r.Reason != "" {
+		text += ", to write: " + oneLine(strings.Join(lines, " ⏎ "), 140)
+	}
+	return text
+}
+
+// superseded reports whether later edits replace the most of what an edit wrote.
+func superseded(e exchange.Edit, later []exchange.Edit) bool {
+	removed := map[string]bool{}
+	for _, l := range later {
+		if l.File != e.File {
+			continue
+		}
+		for line := range strings.SplitSeq(l.Diff, "\n") {
+			if gone, ok := strings.CutPrefix(line, "-"); ok {
+				removed[strings.TrimSpace(gone)] = true
+			}
+		}
+	}
+	if len(removed) == 0 {
+		return false
+	}
+	added, gone := 0, 0
+	for line := range strings.SplitSeq(e.Diff, "\n") {
+		text, ok := strings.CutPrefix(line, "+")
+		if text = strings.TrimSpace(text); !ok || text == "" {
+			continue
+		}
+		added++
+		if removed[text] {
+			gone++
+		}
+	}
+	return gone > 0 && 2*gone >= added
 }
 
 // closings returns the messages with the last words of the assistant before the user speaks again.

@@ -19,6 +19,8 @@ func (s Segment) Lines() []Line {
 	switch {
 	case s.Role == "heading":
 		return append(out, Line{Text: "## " + s.Text, Frame: true})
+	case s.Label == noAnswer:
+		return append(out, Line{Text: "[" + s.Label + "] " + s.Text, Frame: true})
 	case s.Keep != "":
 		for i, l := range text {
 			out = append(out, Line{Text: l, Content: l})
@@ -88,8 +90,16 @@ func Text(segs []Segment) string {
 	return b.String()
 }
 
-// Markdown is [Text].
-func Markdown(segs []Segment) string { return Text(segs) }
+// Legend says how to read a version.
+const Legend = "## How to read: > the user said, plain text the assistant said, [name] a list or remark by mem, … something is left out here (+2: two items)"
+
+// Markdown is [Text] under the [Legend].
+func Markdown(segs []Segment) string {
+	if len(segs) == 0 {
+		return ""
+	}
+	return Legend + "\n\n" + Text(segs)
+}
 
 func (s Segment) write(b *strings.Builder) {
 	for _, l := range s.Lines() {

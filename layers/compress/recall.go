@@ -13,10 +13,11 @@ import (
 func Recall(segs []Segment) []Item {
 	var items []Item
 	x, at := 0, ""
+	var day time.Time // of the last heading with a date
 	closing := -1
 	for _, s := range segs {
 		if s.Role == "heading" {
-			x, at = headingOf(s.Text)
+			x, at, day = headingOf(s.Text, day)
 			closing = -1
 			continue
 		}
@@ -34,7 +35,7 @@ func Recall(segs []Segment) []Item {
 		case s.Role == "assistant" && s.Label == "asked":
 			it.Kind = Assistant
 		case s.Role == "assistant":
-			it.Kind, it.Closing = Assistant, true
+			it.Kind, it.Closing, it.Text = Assistant, true, leftOut().ReplaceAllString(s.Text, " …")
 			if closing >= 0 {
 				items[closing].Closing = false
 			}
@@ -52,15 +53,24 @@ func Recall(segs []Segment) []Item {
 	return items
 }
 
-// headingOf reads a heading: the first message of the exchange and its time, of which the year is not known.
-func headingOf(text string) (x int, at string) {
+// leftOut matches the mark of a list that goes on.
+var leftOut = pattern(`(?m) … \+\d+$`)
+
+// headingOf reads a heading: the first message of the exchange and its time, of which the year is not known. day is that
+// of the heading before.
+func headingOf(text string, day time.Time) (x int, at string, of time.Time) {
 	number, when, _ := strings.Cut(strings.TrimPrefix(text, "#"), " · ")
 	when, _, _ = strings.Cut(when, ", continued")
+	when, _, _ = strings.Cut(when, " · ")
 	x, _ = strconv.Atoi(strings.TrimSuffix(number, ", continued")) // 0: a heading of another device, which is left out
 	if t, err := time.Parse("Jan 2 15:04", when); err == nil {
-		at = t.Format(time.RFC3339)
+		return x, t.Format(time.RFC3339), t
 	}
-	return x, at
+	if t, err := time.Parse("15:04", when); err == nil && !day.IsZero() {
+		y, m, d := day.Date()
+		return x, time.Date(y, m, d, t.Hour(), t.Minute(), 0, 0, time.UTC).Format(time.RFC3339), day
+	}
+	return x, "", day
 }
 
 var entry = pattern(`^(.*?)(?: \(\+(\d+) −(\d+)\))?(?:: ([^:]*))?$`)
@@ -97,10 +107,7 @@ func tools(it Item, s Segment) []Item {
 		return []Item{it}
 	case "failed":
 		it.Kind = Failure
-		var later string
-		if it.Label, later, it.Fixed = strings.Cut(of, "; it passed later, #"); it.Fixed {
-			it.Line, _ = strconv.Atoi(later)
-		}
+		it.Label, it.Fixed = strings.CutSuffix(of, passedLater)
 		return []Item{it}
 	}
 	it.Kind = Recap

@@ -122,7 +122,7 @@ func TestRecall(t *testing.T) {
 		{Role: "assistant", Text: "Fixed.", Src: [][2]int{{4, 6}}},
 		{Role: "tool", Label: "commands", Text: "go test ./... → exit 1", Src: [][2]int{{5, 5}}},
 		{Role: "user", Text: "Then … once more.", Src: [][2]int{{5, 5}}, Partial: true},
-		{Role: "tool", Label: "failed go test ./...; it passed later, #9", Text: "--- FAIL: TestLock", Src: [][2]int{{5, 5}}},
+		{Role: "tool", Label: "failed go test ./..., then passed", Text: "--- FAIL: TestLock", Src: [][2]int{{5, 5}}},
 		{Role: "tool", Label: "changes lock.go", Code: "diff", Text: "@@ 3 @@\n-a\n+b", Src: [][2]int{{7, 7}}},
 		{Role: "tool", Label: "files", Text: "lock.go (+3 −1): Lock, Unlock; lock_test.go", Src: [][2]int{{3, 3}, {7, 7}}},
 	}

@@ -23,6 +23,8 @@ type unit struct {
 	item   int32 // index of its Item
 	line   int32 // of the text of the item, from 0
 	parent int32 // index of a unit, or -1
+	group  int32 // index of the first unit of the short list that it is an item of, or -1: it is taken as a whole
+	next   int32 // index of the next item of its list, or 0
 	cost   int32 // plain tokens, about
 	at     uint16
 	edges  anchors.Edges
@@ -64,24 +66,31 @@ const (
 )
 
 // code reports whether units of a class are code, which follows what was said.
-func (c class) code() bool { return c == change || c == trouble }
+func (c class) code() bool { return c == change || c == trouble || c == symbols }
 
 // longBlock is the size in bytes from which a block of code in a text comes after everything else.
 const longBlock = 1200
 
 // split makes the units of items.
 func split(items []Item) []unit {
-	s := splitter{files: filesOf(items)}
+	s := splitter{items: items, files: filesOf(items)}
 	for i := range items {
 		it := &items[i]
 		s.item = int32(i)
 		switch it.Kind {
 		case User, Answer, Script:
+			from := len(s.units)
 			s.prose(it.Text, userClass)
+			if from < len(s.units) && s.units[from].parent < 0 {
+				s.units[from].parent = s.question(it, from)
+			}
 		case Assistant:
 			switch {
 			case it.Label == "asked":
 				s.prose(it.Text, asked)
+				for k := len(s.units) - 1; k > 0 && s.units[k-1].item == s.item; k-- {
+					s.units[k].parent = int32(k - 1) // all of a question
+				}
 			case it.Closing:
 				s.prose(it.Text, closing)
 			default:
@@ -113,6 +122,7 @@ func split(items []Item) []unit {
 }
 
 type splitter struct {
+	items []Item
 	units []unit
 	item  int32
 	files map[int]*changed // by the item of the first edit
@@ -157,9 +167,38 @@ func filesOf(items []Item) map[int]*changed {
 	return out
 }
 
+// shortReply is the size in bytes up to which a request is read together with the question that it answers.
+const shortReply = 60
+
+// question returns the last unit of the question that the text of an item answers, or -1: that of a dialog, and for a
+// few words the one that the assistant ended on. from is the first unit of the text.
+func (s *splitter) question(it *Item, from int) int32 {
+	if from == 0 {
+		return -1
+	}
+	last := &s.units[from-1]
+	before := &s.items[last.item]
+	switch {
+	case before.Label == "answer":
+		return int32(from - 1)
+	case before.Kind != Assistant:
+		return -1
+	case last.class == asked && before.N == it.N:
+		return int32(from - 1)
+	case len(it.Text) > shortReply || !before.Closing:
+		return -1
+	}
+	for k := from - 1; k >= max(0, from-3) && s.units[k].item == last.item; k-- {
+		if strings.HasSuffix(strings.TrimRight(s.units[k].text, " *_)"), "?") {
+			return int32(k)
+		}
+	}
+	return -1
+}
+
 // add appends a unit without a parent and returns its index.
 func (s *splitter) add(u unit) int32 {
-	u.item = s.item
+	u.item, u.group = s.item, -1
 	if u.parent == 0 {
 		u.parent = -1
 	} else {
@@ -186,7 +225,10 @@ func (s *splitter) prose(text string, c class) {
 	}
 	heading, before := int32(-1), int32(-1) // the heading above, and the words that lead in
 	var nest []nested                       // items of lists around the line
+	row := int32(-1)                        // the row of a table before the line
 	blankBefore := false
+	whole := len(s.units)
+	defer func() { s.lists(whole) }()
 	for i := 0; i < len(lines); i++ {
 		line := strings.TrimRight(lines[i], " \t\r")
 		trimmed := strings.TrimLeft(line, " \t")
@@ -215,8 +257,14 @@ func (s *splitter) prose(text string, c class) {
 			around = heading
 		}
 		if sibling >= 0 {
-			around = sibling
+			if s.units[sibling].flags&lead != 0 {
+				sibling = -1 // parts with a heading each
+			} else {
+				around = sibling
+			}
 		}
+		above := row
+		row = -1
 		switch {
 		case paste.Fence(trimmed):
 			end := fenceEnd(lines, i)
@@ -255,10 +303,18 @@ func (s *splitter) prose(text string, c class) {
 			if i+1 < len(lines) && tableRule(lines[i+1]) {
 				u.text, u.flags = line+"\n"+strings.TrimRight(lines[i+1], " \t\r"), u.flags|lead
 				before = s.under(u, around)
+				row = before
 				i++
-			} else {
-				u.text = line
-				s.under(u, around)
+				break
+			}
+			u.text = line
+			if above < 0 {
+				row = s.under(u, around)
+				break
+			}
+			row = s.under(u, above)
+			if s.units[above].flags&lead == 0 {
+				s.units[above].next = row
 			}
 		default:
 			isItem := listMark().MatchString(trimmed)
@@ -274,6 +330,9 @@ func (s *splitter) prose(text string, c class) {
 				line = trimmed
 			}
 			last, leads := s.line(line, u, around)
+			if sibling >= 0 && isItem {
+				s.units[sibling].next = last
+			}
 			switch {
 			case leads && isItem:
 				nest = append(nest, nested{last, indent})
@@ -284,6 +343,36 @@ func (s *splitter) prose(text string, c class) {
 			case len(nest) == 0 && before >= 0 && around == before:
 				before = -1 // one paragraph was led in
 			}
+		}
+	}
+}
+
+// shortList is the size in bytes up to which the items of a list are taken together.
+const shortList = 480
+
+// lists makes groups of the short lists among the units from the given one on.
+func (s *splitter) lists(from int) {
+	begins := map[int32]bool{}
+	for i := from; i < len(s.units); i++ {
+		if next := s.units[i].next; next > 0 {
+			begins[next] = true
+		}
+	}
+	for i := from; i < len(s.units); i++ {
+		if s.units[i].next == 0 || begins[int32(i)] {
+			continue
+		}
+		list := []int32{int32(i)}
+		size := len(s.units[i].text)
+		for k := s.units[i].next; k > 0; k = s.units[k].next {
+			list = append(list, k)
+			size += len(s.units[k].text)
+		}
+		if size > shortList {
+			continue
+		}
+		for _, k := range list {
+			s.units[k].group, s.units[k].parent = int32(i), s.units[i].parent
 		}
 	}
 }
@@ -424,6 +513,9 @@ func withoutRepeats(text string) string {
 	return strings.Join(out, "\n")
 }
 
+// arrow stands before how a command ended.
+const arrow = " → "
+
 // commandText returns the entry of a command in the list of commands, or "" if it only looks around.
 func commandText(it *Item) string {
 	cmd := strings.TrimPrefix(anchors.ShortCommand("$ "+strings.TrimPrefix(it.Text, "$ ")), "$ ")
@@ -435,7 +527,7 @@ func commandText(it *Item) string {
 	}
 	text := oneLine(cmd, 120)
 	if it.Label != "" {
-		text += " → " + it.Label
+		text += arrow + it.Label
 	}
 	return text
 }

@@ -10,6 +10,7 @@
 package exchange
 
 import (
+	"cmp"
 	"iter"
 	"strconv"
 	"strings"
@@ -18,7 +19,7 @@ import (
 )
 
 // Version changes when the same entries give other exchanges. Caches of what is made from them name it.
-const Version = 1
+const Version = 2
 
 // Said is a text with the number of its message.
 type Said struct {
@@ -74,6 +75,8 @@ type Dialog struct {
 type Refusal struct {
 	N      int
 	Of     string // the tool with its target or command
+	Call   int    // the message of the call, or 0
+	Was    string // what the call would have done: the plan or the changed lines, or ""
 	Reason string // what the user typed, or ""
 	Script bool
 }
@@ -292,7 +295,7 @@ func (b *builder) reply(x *Exchange, e refine.Entry) {
 		x.Refusals[n-1].N, x.Refusals[n-1].Reason, x.Refusals[n-1].Script = e.N, e.Said, e.Script
 		return
 	}
-	x.Refusals = append(x.Refusals, Refusal{e.N, e.Target, e.Said, e.Script})
+	x.Refusals = append(x.Refusals, Refusal{N: e.N, Of: e.Target, Reason: e.Said, Script: e.Script})
 }
 
 func (b *builder) begin(e refine.Entry, by By) {
@@ -325,7 +328,7 @@ func (b *builder) tool(x *Exchange, e refine.Entry) {
 	}
 	switch {
 	case strings.HasPrefix(e.Result, "refused by the user"):
-		x.Refusals = append(x.Refusals, Refusal{N: e.N, Of: of})
+		x.Refusals = append(x.Refusals, Refusal{N: e.N, Of: of, Call: e.N, Was: cmp.Or(e.Said, e.Diff)})
 		return
 	case e.Name == "AskUserQuestion":
 		x.Questions = append(x.Questions, Said{e.N, e.Target})

@@ -53,7 +53,7 @@ func TestOf(t *testing.T) {
 	if f := x.Files(); len(f) != 1 || f[0] != (File{"login.go", 2, 1, 6, 6}) {
 		t.Errorf("files = %+v", f)
 	}
-	if len(x.Dialogs) != 1 || len(x.Refusals) != 1 || x.Refusals[0] != (Refusal{9, "git push", "not yet", false}) || len(x.Reports) != 1 {
+	if len(x.Dialogs) != 1 || len(x.Refusals) != 1 || x.Refusals[0] != (Refusal{N: 9, Of: "git push", Call: 9, Reason: "not yet"}) || len(x.Reports) != 1 {
 		t.Errorf("dialogs, refusals, reports = %+v %+v %+v", x.Dialogs, x.Refusals, x.Reports)
 	}
 	if len(x.Failures) != 1 || x.Failures[0].Fixed != 14 || len(x.Failures[0].Lines) != 2 || len(x.Open()) != 0 {

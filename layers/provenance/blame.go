@@ -269,6 +269,9 @@ func (b *blamer) lineOf(o trace.Origin, pieces []trace.Piece) BlameLine {
 		if trace.Messages(o.Messages) == 1 {
 			out.Role = v.role[o.Messages[0][0]]
 		}
+		if said := out.Role == "user" || out.Role == "script"; said && (p.Role == "assistant" || p.Role == "tool") {
+			out.Role = p.Role // the message of an answer has the question too, and that of a refusal the call
+		}
 	}
 	if trace.Messages(o.Messages) == 1 {
 		if to, ok := v.sent[o.Messages[0][0]]; ok {

@@ -18,9 +18,10 @@ type Line struct {
 func VersionLines(pieces []Piece) []Line {
 	var out []Line
 	for i, p := range pieces {
-		if i > 0 {
-			out = append(out, Line{Piece: -1})
+		if i == 0 {
+			out = append(out, Line{Text: compress.Legend, Piece: -1})
 		}
+		out = append(out, Line{Piece: -1})
 		for _, l := range p.Lines() {
 			piece := i
 			if l.Frame {

@@ -278,9 +278,10 @@ func TestBlame(t *testing.T) {
 		got = append(got, fmt.Sprint(o.Line, o.Frame, o.Messages, o.Supported, o.Confidence))
 	}
 	want := []string{
-		"1 false [[12 12]] true 100", "2 false [[12 12]] true 100", "3 true [] false 0",
-		"4 false [[14 14]] true 100", "5 false [[13 14]] true 100", "6 false [[12 15]] false 0", "7 true [] false 0",
-		"8 false [[12 12]] true 100", "9 false [[12 12]] true 100",
+		"1 true [] false 0", "2 true [] false 0",
+		"3 false [[12 12]] true 100", "4 false [[12 12]] true 100", "5 true [] false 0",
+		"6 false [[14 14]] true 100", "7 false [[13 14]] true 100", "8 false [[12 15]] false 0", "9 true [] false 0",
+		"10 false [[12 12]] true 100", "11 false [[12 12]] true 100",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
