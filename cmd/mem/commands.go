@@ -9,11 +9,9 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/checkoutcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/cmdline"
-	"github.com/memvcs/mem/cmd/mem/internal/conceptcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/diffcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/doctor"
 	"github.com/memvcs/mem/cmd/mem/internal/exportcmd"
-	"github.com/memvcs/mem/cmd/mem/internal/factcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/forgetcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/fsckcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/historycmd"
@@ -26,7 +24,6 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/plumbingcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/projectcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/remotecmd"
-	"github.com/memvcs/mem/cmd/mem/internal/rulecmd"
 	"github.com/memvcs/mem/cmd/mem/internal/searchcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/servecmd"
 	"github.com/memvcs/mem/cmd/mem/internal/sessioncmd"
@@ -129,13 +126,13 @@ func inspectCommands() []command {
 		{name: "keepit", group: groupLook, bare: "list", writes: []string{"set", "add", "rm"}, across: []string{"list"},
 			make: keepitcmd.Keepit},
 		{name: "facts", group: groupLook, bare: "list", writes: []string{"save", "add", "edit", "confirm", "rm", "verify"},
-			across: []string{"list", "search"}, make: factcmd.Facts},
+			across: []string{"list", "search"}, make: knowledgecmd.Facts},
 		{name: "concepts", under: "facts", group: groupLook, bare: "list", writes: []string{"assign", "rename", "merge", "split", "rm"},
-			across: []string{"list"}, make: conceptcmd.Concepts},
+			across: []string{"list"}, make: knowledgecmd.Concepts},
 		{name: "notes", group: groupLook, bare: "list", writes: []string{"restore", "forget"}, make: notescmd.Notes},
 		{name: "rules", under: "facts", group: groupLook, bare: "list", writes: []string{"add", "promote", "dismiss", "validate",
-			"contradict", "retire", "review"}, across: []string{"list"}, make: rulecmd.Rules},
-		{name: "reflect", under: "facts", group: groupLook, writes: []string{""}, make: rulecmd.Reflect},
+			"contradict", "retire", "review"}, across: []string{"list"}, make: knowledgecmd.Rules},
+		{name: "reflect", under: "facts", group: groupLook, writes: []string{""}, make: knowledgecmd.Reflect},
 		{name: "memory", under: "facts", group: groupLook, make: knowledgecmd.MemoryPage},
 		{name: "serve", group: groupLook, make: servecmd.Serve},
 		{name: "count", group: groupHidden, make: statscmd.Count},

@@ -9,10 +9,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/factcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
-	"github.com/memvcs/mem/cmd/mem/internal/rulecmd"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
 	"github.com/memvcs/mem/layers/derive"
@@ -190,7 +188,7 @@ func distillRules(ctx context.Context, run names.Run, o DistillOptions, answer *
 // reflectedJSON is the JSON form of the model's decisions on candidates.
 type reflectedJSON struct {
 	Candidates int                          `json:"candidates"`
-	Rules      []rulecmd.Answer             `json:"rules"`
+	Rules      []Answer                     `json:"rules"`
 	Dismissed  []string                     `json:"dismissed"`
 	Doubted    []string                     `json:"doubted"`
 	Left       []knowledge.SkippedCandidate `json:"left"`
@@ -198,10 +196,10 @@ type reflectedJSON struct {
 }
 
 func reflectedOf(p knowledge.RuleDistillation) reflectedJSON {
-	x := reflectedJSON{p.Candidates, []rulecmd.Answer{}, append([]string{}, p.Dismissed...),
+	x := reflectedJSON{p.Candidates, []Answer{}, append([]string{}, p.Dismissed...),
 		append([]string{}, p.Changed...), append([]knowledge.SkippedCandidate{}, p.Skipped...), p.Receipt}
 	for _, r := range p.Rules {
-		x.Rules = append(x.Rules, rulecmd.AnswerOf(r))
+		x.Rules = append(x.Rules, AnswerOf(r))
 	}
 	return x
 }
@@ -255,20 +253,20 @@ type distilled struct {
 	Accepted int    `json:"accepted"`
 	Rejected int    `json:"rejected"`
 	knowledge.Verification
-	Assigned int                 `json:"assigned"`
-	Left     int                 `json:"tokens_left"`
-	Facts    []factcmd.SavedFact `json:"facts"`
-	Receipt  engines.Receipt     `json:"receipt"`
+	Assigned int             `json:"assigned"`
+	Left     int             `json:"tokens_left"`
+	Facts    []SavedFact     `json:"facts"`
+	Receipt  engines.Receipt `json:"receipt"`
 }
 
 func (a *distillAnswer) add(rev state.Rev, d knowledge.Distillation, dryRun bool) {
 	x := distilled{Session: rev.Session.ID, Parts: len(d.Saved), Assigned: d.Assigned, Left: d.Left, Receipt: d.Receipt,
-		Verification: knowledge.NewVerification(), Facts: []factcmd.SavedFact{}}
+		Verification: knowledge.NewVerification(), Facts: []SavedFact{}}
 	x.Add(d.Verification)
 	for _, s := range d.Saved {
 		x.Accepted, x.Rejected = x.Accepted+s.Accepted(), x.Rejected+s.Count(facts.Rejected)
 		for _, f := range s.Facts {
-			x.Facts = append(x.Facts, factcmd.SavedFact{At: f.Path, Known: f.Known, Fact: f.Fact})
+			x.Facts = append(x.Facts, SavedFact{At: f.Path, Known: f.Known, Fact: f.Fact})
 		}
 	}
 	a.Sessions, a.DryRun = append(a.Sessions, x), dryRun

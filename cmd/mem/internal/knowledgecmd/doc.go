@@ -1,2 +1,3 @@
-// Package knowledgecmd has the commands that make and print knowledge of all layers: distill, layers and memory.
+// Package knowledgecmd has the commands about facts, concepts and rules: facts, concepts, rules, reflect, distill, layers and
+// memory.
 package knowledgecmd

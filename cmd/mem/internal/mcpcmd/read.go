@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/factcmd"
+	"github.com/memvcs/mem/cmd/mem/internal/knowledgecmd"
 	"github.com/memvcs/mem/cmd/mem/internal/mcp"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/sessioncmd"
@@ -266,7 +266,7 @@ func writeKnown(ctx context.Context, m *layers.Memory, rev state.Rev, w io.Write
 	}
 	for _, f := range list {
 		if v.fact(f) {
-			lines = append(lines, factcmd.Line(f))
+			lines = append(lines, knowledgecmd.Line(f))
 		}
 	}
 	lines = slices.DeleteFunc(lines, func(s string) bool { return s == "" })
@@ -276,9 +276,9 @@ func writeKnown(ctx context.Context, m *layers.Memory, rev state.Rev, w io.Write
 
 // Facts answers as mem facts list and search do, without facts that must not be served.
 func (s served) Facts(ctx context.Context, in mcp.FactsIn) (out mcp.FactsOut, err error) {
-	e, o := s.run(), factcmd.Options{Open: in.Open}
+	e, o := s.run(), knowledgecmd.FactOptions{Open: in.Open}
 	if len(in.Kinds) > 0 {
-		if o.Kinds, err = factcmd.ParseKinds(strings.Join(in.Kinds, ",")); err != nil {
+		if o.Kinds, err = knowledgecmd.ParseKinds(strings.Join(in.Kinds, ",")); err != nil {
 			return out, err
 		}
 	}
@@ -336,7 +336,7 @@ func choose(set *facts.Set, query string, wants func(facts.Fact) bool, limit int
 }
 
 func servedFact(f facts.Fact) mcp.Fact {
-	x := mcp.Fact{ID: f.ID, Kind: string(f.Kind), Verdict: factcmd.FateOf(f), Text: term.SanitizeLine(cmp.Or(f.Shown(), f.Text))}
+	x := mcp.Fact{ID: f.ID, Kind: string(f.Kind), Verdict: knowledgecmd.FateOf(f), Text: term.SanitizeLine(cmp.Or(f.Shown(), f.Text))}
 	if f.VerifiedBy != "" {
 		x.By, x.At = term.SanitizeLine(f.VerifiedBy), f.VerifiedAt.UTC().Format(time.RFC3339)
 	}

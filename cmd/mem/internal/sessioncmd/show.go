@@ -12,14 +12,12 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/conceptcmd"
-	"github.com/memvcs/mem/cmd/mem/internal/factcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/keepitcmd"
+	"github.com/memvcs/mem/cmd/mem/internal/knowledgecmd"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/notescmd"
 	"github.com/memvcs/mem/cmd/mem/internal/outfile"
-	"github.com/memvcs/mem/cmd/mem/internal/rulecmd"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
 	"github.com/memvcs/mem/layers/checkout"
@@ -90,10 +88,10 @@ func runShow(ctx context.Context, e *app.Env, o showOptions, name string) error 
 			return err
 		}
 		if rev.Kind == state.IsConcept && o.format == "" {
-			return conceptcmd.Show(ctx, run, rev.Concept)
+			return knowledgecmd.ShowConcept(ctx, run, rev.Concept)
 		}
 		if rev.Kind == state.IsRule && o.format == "" {
-			return rulecmd.Show(ctx, run, rev.Rule)
+			return knowledgecmd.ShowRule(ctx, run, rev.Rule)
 		}
 		if e.Opt.JSON {
 			return showJSON(ctx, run, rev)
@@ -358,7 +356,7 @@ func showHead(ctx context.Context, run names.Run, rev state.Rev) error {
 	case state.IsSession:
 		return showSession(ctx, run, rev)
 	case state.IsFact:
-		return factcmd.Show(ctx, run, *rev.Fact)
+		return knowledgecmd.ShowFact(ctx, run, *rev.Fact)
 	case state.IsCommit:
 		return showOperation(ctx, run, rev)
 	}

@@ -1,4 +1,4 @@
-package rulecmd
+package knowledgecmd
 
 import (
 	"context"
@@ -7,7 +7,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/factcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
@@ -107,7 +106,7 @@ func runReflect(ctx context.Context, e *app.Env, after string) error {
 		for _, g := range found.Recent {
 			e.Printf("%s\n", e.Safe(app.OneLine(g.Name)))
 			for _, f := range g.Facts {
-				e.Printf("    %s\n", e.Safe(factcmd.Line(f)))
+				e.Printf("    %s\n", e.Safe(Line(f)))
 			}
 		}
 		e.Printf("\n%s", reflectSteps)
@@ -156,7 +155,7 @@ func showCandidate(e *app.Env, c permanent.Candidate, known *facts.Set) {
 			continue
 		}
 		f, _ := known.Fact(id) // a candidate rests on facts that there are
-		e.Printf("    %-9s %s\n", "evidence", e.Safe(factcmd.Line(f)))
+		e.Printf("    %-9s %s\n", "evidence", e.Safe(Line(f)))
 	}
 	if shown > mostEvidence {
 		e.Printf("    %-9s and %d more\n", "", shown-mostEvidence)

@@ -1,4 +1,4 @@
-package conceptcmd
+package knowledgecmd
 
 import (
 	"cmp"

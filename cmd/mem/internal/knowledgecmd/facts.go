@@ -1,4 +1,4 @@
-package factcmd
+package knowledgecmd
 
 import (
 	"cmp"
@@ -18,8 +18,8 @@ import (
 	"github.com/memvcs/mem/layers/state"
 )
 
-// Options select facts.
-type Options struct {
+// FactOptions select facts.
+type FactOptions struct {
 	Kinds      []facts.Kind
 	verdict    string
 	unverified bool
@@ -43,7 +43,7 @@ func Facts(e *app.Env) *cli.Command {
 	}
 }
 
-func (o *Options) flags() []cli.Flag {
+func (o *FactOptions) flags() []cli.Flag {
 	return []cli.Flag{
 		flags.Parsed(&o.Kinds, "kind,k",
 			"only facts of `KIND`: request, action, decision, issue, solution, preference; several with commas", ParseKinds),
@@ -70,7 +70,7 @@ func ParseKinds(s string) ([]facts.Kind, error) {
 }
 
 // Wants reports whether the options select f.
-func (o *Options) Wants(f facts.Fact) bool {
+func (o *FactOptions) Wants(f facts.Fact) bool {
 	switch {
 	case !o.all && !f.Live(),
 		len(o.Kinds) > 0 && !slices.Contains(o.Kinds, f.Kind),
@@ -84,7 +84,7 @@ func (o *Options) Wants(f facts.Fact) bool {
 
 // factsReadCommands returns the subcommands that only read.
 func factsReadCommands(e *app.Env) []*cli.Command {
-	var o, found Options
+	var o, found FactOptions
 	return []*cli.Command{
 		{Name: "list", Usage: "list facts, the newest first", ArgsUsage: "[<session>]", Flags: o.flags(),
 			Action: e.Action(0, 1, func(c *cli.Context) error {
@@ -103,7 +103,7 @@ func factsReadCommands(e *app.Env) []*cli.Command {
 	}
 }
 
-func runFactsList(ctx context.Context, e *app.Env, o Options, name string) error {
+func runFactsList(ctx context.Context, e *app.Env, o FactOptions, name string) error {
 	if o.number < 0 {
 		return app.Usagef("option --number cannot be %d: want a whole number from 0", o.number)
 	}
@@ -230,7 +230,7 @@ func oneFact(ctx context.Context, run names.Run, id string) (facts.Fact, state.P
 	return f, p, err
 }
 
-func runFactsSearch(ctx context.Context, e *app.Env, o Options, query string) error {
+func runFactsSearch(ctx context.Context, e *app.Env, o FactOptions, query string) error {
 	if o.number < 0 {
 		return app.Usagef("option --number cannot be %d: want a whole number from 0", o.number)
 	}

@@ -1,4 +1,4 @@
-package rulecmd
+package knowledgecmd
 
 import (
 	"context"
@@ -10,7 +10,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/factcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
@@ -53,7 +52,7 @@ func Rules(e *app.Env) *cli.Command {
 						if err != nil {
 							return err
 						}
-						return Show(c.Context, run, r)
+						return ShowRule(c.Context, run, r)
 					})
 				})},
 		}, ruleChanges(e)...),
@@ -159,8 +158,8 @@ func ruleText(r *permanent.Rule) string {
 	return r.Problem + ": " + r.Text
 }
 
-// Show prints a rule with its evidence.
-func Show(ctx context.Context, run names.Run, r *permanent.Rule) error {
+// ShowRule prints a rule with its evidence.
+func ShowRule(ctx context.Context, run names.Run, r *permanent.Rule) error {
 	if run.Opt.JSON {
 		return run.PrintJSON("rules.show", AnswerOf(r))
 	}
@@ -196,7 +195,7 @@ func Show(ctx context.Context, run names.Run, r *permanent.Rule) error {
 	for _, id := range r.Evidence {
 		line := id + "  has not arrived"
 		if f, ok := known.Fact(id); ok {
-			line = factcmd.Line(f)
+			line = Line(f)
 			if !f.Live() {
 				line += " (no longer active)"
 			}

@@ -1,4 +1,4 @@
-package factcmd
+package knowledgecmd
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package rulecmd
+package knowledgecmd
 
 import (
 	"cmp"

@@ -1,4 +1,4 @@
-package factcmd
+package knowledgecmd
 
 import (
 	"context"
@@ -23,7 +23,7 @@ func runFactsShow(ctx context.Context, e *app.Env, name string) error {
 				return err
 			}
 			run.Project = p
-			return Show(ctx, run, f)
+			return ShowFact(ctx, run, f)
 		}
 		rev, err := run.ResolveSession(ctx, name)
 		if err != nil {
@@ -33,8 +33,8 @@ func runFactsShow(ctx context.Context, e *app.Env, name string) error {
 	})
 }
 
-// Show prints a fact with its evidence.
-func Show(ctx context.Context, run names.Run, f facts.Fact) error {
+// ShowFact prints a fact with its evidence.
+func ShowFact(ctx context.Context, run names.Run, f facts.Fact) error {
 	if run.Opt.JSON {
 		return run.PrintJSON("facts.show", f)
 	}

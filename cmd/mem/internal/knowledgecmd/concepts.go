@@ -1,4 +1,4 @@
-package conceptcmd
+package knowledgecmd
 
 import (
 	"cmp"
@@ -135,12 +135,12 @@ func runConceptsShow(ctx context.Context, e *app.Env, name string) error {
 		if err != nil {
 			return err
 		}
-		return Show(ctx, run, c)
+		return ShowConcept(ctx, run, c)
 	})
 }
 
-// Show prints a concept with its members.
-func Show(ctx context.Context, run names.Run, c *concepts.Concept) error {
+// ShowConcept prints a concept with its members.
+func ShowConcept(ctx context.Context, run names.Run, c *concepts.Concept) error {
 	set, err := run.Revision().Concepts(ctx, run.Project.ID)
 	if err != nil {
 		return err

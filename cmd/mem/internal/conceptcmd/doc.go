@@ -1,2 +1,0 @@
-// Package conceptcmd has mem concepts, which lists and edits concepts.
-package conceptcmd

@@ -1,2 +1,0 @@
-// Package factcmd has mem facts, which lists, checks and edits facts.
-package factcmd

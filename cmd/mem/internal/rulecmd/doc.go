@@ -1,2 +1,0 @@
-// Package rulecmd has the commands that list, propose and edit permanent rules: rules and reflect.
-package rulecmd
