@@ -76,32 +76,24 @@ func (m Ops) measure(ctx context.Context, p state.Project, s *state.Session, lis
 
 // turnsOf returns the messages that facts should cover: the prompts that are new in the session, and the last answer of
 // the model before the next one.
-func turnsOf(entries []refine.Entry, echo map[int]bool) (out []facts.Turn) {
-	var last *facts.Turn
-	finish := func() {
-		if last != nil {
-			out = append(out, *last)
-		}
-		last = nil
-	}
-	repeated := false // the exchange was copied from another session
+func turnsOf(entries []refine.Entry, echo map[int]bool) (out []int) {
+	last, repeated := 0, false // the exchange was copied from another session
 	for _, e := range entries {
 		switch {
 		case e.Prompt():
-			finish()
-			if repeated = echo[e.N]; repeated {
-				continue
+			if last > 0 {
+				out = append(out, last)
 			}
-			by := facts.ByUser
-			if e.Script {
-				by = facts.ByScript
+			if last, repeated = 0, echo[e.N]; !repeated {
+				out = append(out, e.N)
 			}
-			out = append(out, facts.Turn{Message: e.N, Speaker: by, Text: e.Said})
 		case e.Role == "assistant" && !e.Side && !repeated && e.Said != "":
-			last = &facts.Turn{Message: e.N, Speaker: facts.ByAssistant, Text: e.Said}
+			last = e.N
 		}
 	}
-	finish()
-	slices.SortStableFunc(out, func(a, b facts.Turn) int { return a.Message - b.Message })
+	if last > 0 {
+		out = append(out, last)
+	}
+	slices.Sort(out)
 	return out
 }

@@ -18,8 +18,8 @@ func factsCheck(e *app.Env) *cli.Command {
 	return &cli.Command{
 		Name: "check", Usage: "measure the integrity and coverage of facts", ArgsUsage: "[<session>]",
 		Description: "Integrity is the share of facts that their quotes still prove. Coverage is the share of\n" +
-			"turns that a fact quotes or whose words the facts contain; a turn is a prompt, or the\n" +
-			"last words of the model before the next prompt. No model is asked.",
+			"turns that a fact quotes; a turn is a prompt, or the last words of the model before the\n" +
+			"next prompt. No model is asked.",
 		Action: e.Action(0, 1, func(c *cli.Context) error {
 			return runFactsCheck(c.Context, e, e.Operand(0))
 		}),
@@ -76,12 +76,11 @@ func runFactsCheck(ctx context.Context, e *app.Env, name string) error {
 		total := facts.Figures{Missed: []int{}}
 		t := e.Table(app.Column{Name: "session"}, app.Column{Name: "facts", Right: true},
 			app.Column{Name: "verified", Right: true}, app.Column{Name: "integrity", Right: true},
-			app.Column{Name: "turns", Right: true}, app.Column{Name: "cited", Right: true},
-			app.Column{Name: "covered", Right: true}, app.Column{Name: "coverage", Right: true})
+			app.Column{Name: "turns", Right: true}, app.Column{Name: "covered", Right: true}, app.Column{Name: "coverage", Right: true})
 		row := func(name app.Cell, f facts.Figures) {
 			number := func(n int) app.Cell { return app.Cell{Full: fmt.Sprint(n)} }
-			t.Row(name, number(f.Facts), number(f.Verified), ratioCell(f.Integrity()), number(f.Turns), number(f.Cited),
-				number(f.Covered), ratioCell(f.Coverage()))
+			t.Row(name, number(f.Facts), number(f.Verified), ratioCell(f.Integrity()), number(f.Turns), number(f.Covered),
+				ratioCell(f.Coverage()))
 		}
 		for _, x := range list {
 			a := figuresOf(x.Figures)
