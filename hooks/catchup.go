@@ -70,7 +70,7 @@ func (w *World) catchUpAt(ctx context.Context, at backlog, end time.Duration) (l
 	if err != nil {
 		return 0, err
 	}
-	if err := w.captureMemory(ctx, w.Claude, at.Cwd); err != nil {
+	if err := w.captureMemory(ctx, w.Claude, at.Cwd, true); err != nil {
 		return 0, err
 	}
 	behind, err := m.Capture().Pending(ctx, p, capture.ListOptions{Claude: w.Claude, Dir: at.Cwd,

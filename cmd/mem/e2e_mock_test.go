@@ -74,6 +74,8 @@ type apiRequest struct {
 	Stream   bool              `json:"stream"`
 	Tools    []json.RawMessage `json:"tools"`
 	Messages []apiMessage      `json:"messages"`
+
+	body string // the whole request, for texts that are in no message
 }
 
 type apiMessage struct {
@@ -132,6 +134,7 @@ func (a *messagesAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.Method == http.MethodPost && r.URL.Path == "/v1/messages/count_tokens":
 		fmt.Fprintf(w, `{"input_tokens":%d}`, len(body)/4)
 	case r.Method == http.MethodPost && r.URL.Path == "/v1/messages":
+		req.body = string(body)
 		a.requests = append(a.requests, req)
 		a.reply(w, req, len(body)/4)
 	default:

@@ -107,6 +107,7 @@ func inside(t *testing.T) {
 	t.Run("engine", insideEngine)
 	t.Run("mcp", insideMCP)
 	t.Run("resume", insideResume)
+	t.Run("notes", insideNotes)
 	r := newRig(t, os.Getenv("MEM_E2E_BIN"), homeOf(t))
 	file := composed(t, r)
 	before, err := os.ReadFile(file)

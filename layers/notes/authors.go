@@ -60,7 +60,8 @@ func (a *authors) of(f found, before, raw string) (session string, named bool) {
 			named = true
 		}
 		for _, w := range c.writes {
-			if w.path == f.path {
+			if filepath.Base(w.path) == filepath.Base(f.path) &&
+				filepath.Join(canonical(filepath.Dir(w.path)), filepath.Base(w.path)) == f.path {
 				all, named = append(all, w), true
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/records"
@@ -42,22 +43,34 @@ type Capture struct {
 	Skipped []string // files that are too long, or no text
 }
 
-// Capture stores the notes about a working directory that have changed, in one commit. A dry run only reports them.
-func (m Ops) Capture(ctx context.Context, p state.Project, c Client, cwd string, dryRun bool) (out Capture, err error) {
+// Options are the options of [Ops.Capture].
+type Options struct {
+	DryRun bool // only report the changes
+	// Running leaves a note that was just changed and that no session has written for a later capture: the client
+	// writes the session's file later than the note.
+	Running bool
+}
+
+// young is the age up to which [Options.Running] waits for the session's file.
+const young = 10 * time.Second
+
+// Capture stores the notes about a working directory that have changed, in one commit.
+func (m Ops) Capture(ctx context.Context, p state.Project, c Client, cwd string, o Options) (out Capture, err error) {
 	for try := 0; ; try++ {
-		out, err = m.tryCapture(ctx, p, c, cwd, dryRun)
+		out, err = m.tryCapture(ctx, p, c, cwd, o)
 		if !errors.Is(err, refs.ErrConflict) || try == 20 {
 			return out, err
 		}
 	}
 }
 
-func (m Ops) tryCapture(ctx context.Context, p state.Project, c Client, cwd string, dryRun bool) (Capture, error) {
+func (m Ops) tryCapture(ctx context.Context, p state.Project, c Client, cwd string, o Options) (Capture, error) {
 	s, err := m.newScanner(ctx, p, c, cwd)
 	if err != nil {
 		return Capture{}, err
 	}
-	if err := s.compare(); err != nil || dryRun {
+	s.running = o.Running
+	if err := s.compare(); err != nil || o.DryRun {
 		return s.out, err
 	}
 	if len(s.out.Changes) > 0 {
@@ -65,7 +78,7 @@ func (m Ops) tryCapture(ctx context.Context, p state.Project, c Client, cwd stri
 			return s.out, err
 		}
 	}
-	writeStamps(stampFile(m.Refs.Dir(), cwd), s.files, m.Opts.Now())
+	writeStamps(stampFile(m.Refs.Dir(), cwd), slices.DeleteFunc(s.files, func(f found) bool { return s.left[f.path] }), m.Opts.Now())
 	return s.out, nil
 }
 
@@ -81,11 +94,13 @@ type scanner struct {
 	authors  *authors
 	tips     []refs.Tip
 	places   []Place
+	running  bool
+	left     map[string]bool // paths of the notes that wait for a later capture
 	out      Capture
 }
 
 func (m Ops) newScanner(ctx context.Context, p state.Project, c Client, cwd string) (*scanner, error) {
-	s := &scanner{m: m, places: c.Places(cwd), rules: secrets.On(m.DB).RulesIn(cwd)}
+	s := &scanner{m: m, places: c.Places(cwd), left: map[string]bool{}, rules: secrets.On(m.DB).RulesIn(cwd)}
 	st, err := trust.On(m.DB).Outline(ctx, p.ID)
 	if err != nil {
 		return nil, err
@@ -153,6 +168,10 @@ func (s *scanner) changed(f found, old *State, raw string) {
 		was = old.Text
 	}
 	by, named := s.authors.of(f, was, raw)
+	if by == "" && s.running && s.m.Opts.Now().Sub(f.time) < young {
+		s.left[f.path] = true
+		return
+	}
 	if f.place.Name == records.NotePlans && old == nil && !named {
 		return // a plan of another project
 	}

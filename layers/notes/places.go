@@ -38,10 +38,26 @@ func (c Client) Places(cwd string) []Place {
 			out = append(out, Place{records.NoteMemory, c.memoryDir(root)}) // of clients that do not know worktrees
 		}
 	}
-	return append(out,
+	out = append(out,
 		Place{records.NotePlans, filepath.Join(c.Dir, "plans")},
 		Place{records.NoteAgent, filepath.Join(root, ".claude", "agent-memory")},
 		Place{records.NoteAgentLocal, filepath.Join(root, ".claude", "agent-memory-local")})
+	for i := range out {
+		out[i].Dir = canonical(out[i].Dir)
+	}
+	return out
+}
+
+// canonical returns a path without symbolic links, as far as it exists: a directory has one name in the history.
+func canonical(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	up := filepath.Dir(path)
+	if up == path {
+		return path
+	}
+	return filepath.Join(canonical(up), filepath.Base(path))
 }
 
 func (c Client) memoryDir(checkout string) string {

@@ -286,7 +286,7 @@ func (l *list) pending(ctx context.Context) (notes.Capture, error) {
 	if !l.here {
 		return notes.Capture{}, nil
 	}
-	return l.ClaudeNotes().Capture(ctx, l.Project, l.client, l.Dir, true)
+	return l.ClaudeNotes().Capture(ctx, l.Project, l.client, l.Dir, notes.Options{DryRun: true})
 }
 
 func (l *list) table(files []*notes.File) error {
@@ -470,7 +470,7 @@ func runRestore(ctx context.Context, l *list, name string) error {
 			"change to a directory of the project, or: "+names.LinkCommand(l.Dir, l.Dir, l.Project)))
 	}
 	if !l.Opt.DryRun { // what is on disk is not lost
-		done, err := l.ClaudeNotes().Capture(ctx, l.Project, l.client, l.Dir, false)
+		done, err := l.ClaudeNotes().Capture(ctx, l.Project, l.client, l.Dir, notes.Options{})
 		if err != nil {
 			return names.StoreError(err)
 		}

@@ -104,7 +104,7 @@ func captureNotes(ctx context.Context, e *app.Env, m *layers.Memory, dirs []stri
 			}
 			continue
 		}
-		done, err := m.ClaudeNotes().Capture(ctx, p, client, dir, e.Opt.DryRun)
+		done, err := m.ClaudeNotes().Capture(ctx, p, client, dir, notes.Options{DryRun: e.Opt.DryRun})
 		if err != nil {
 			return names.StoreError(err)
 		}

@@ -173,7 +173,7 @@ func changedNotes(ctx context.Context, run names.Run) ([]notes.Change, error) {
 	if here, _, err := run.Projects().Locate(ctx, run.Dir); err != nil || here.ID != run.Project.ID {
 		return nil, err
 	}
-	c, err := run.ClaudeNotes().Capture(ctx, run.Project, client, run.Dir, true)
+	c, err := run.ClaudeNotes().Capture(ctx, run.Project, client, run.Dir, notes.Options{DryRun: true})
 	return c.Changes, err
 }
 
