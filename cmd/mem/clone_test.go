@@ -9,8 +9,6 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-
-	"github.com/memvcs/mem/cmd/mem/internal/proof"
 )
 
 // A cloning is a remote that is cloned again and again, each time killed at another system call.
@@ -53,7 +51,7 @@ func newCloning(t *testing.T, bin, inject string, sealed bool) *cloning {
 	if out, err := exec.Command("git", "init", "-q", "--bare", hub).CombinedOutput(); err != nil {
 		t.Skipf("SKIPPED: the repository that is cloned is made with git: %v %s", err, out)
 	}
-	teller := proof.NewGenerator(501, "/home/user/app")
+	teller := NewGenerator(501, "/home/user/app")
 	c.session = teller.ID
 	c.ok("add", c.write("in/"+teller.ID+".jsonl", teller.More(20)))
 	c.work = filepath.Join(c.Home, "work")

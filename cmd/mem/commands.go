@@ -190,7 +190,6 @@ func maintainCommands() []command {
 		{name: "gc", group: groupKeep, writes: []string{""}, make: storecmd.Gc},
 		{name: "doctor", group: groupKeep, writes: []string{""}, make: doctor.Doctor},
 		{name: "fsck", alias: "verify", group: groupKeep, writes: []string{""}, across: []string{""}, make: fsckcmd.Fsck},
-		{name: "selftest", group: groupKeep, make: selftest},
 	}
 }
 

@@ -14,8 +14,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"github.com/memvcs/mem/cmd/mem/internal/proof"
 )
 
 // TestDistilledInTheBackground ends sessions while a model is to distil them. SessionEnd does not wait for the model, which
@@ -104,7 +102,7 @@ func modelAt(t testing.TB, dir string) string {
 func decided(r *rig, i int) *hooked {
 	r.t.Helper()
 	const cwd = "/home/user/decided"
-	h := &hooked{rig: r, Generator: &proof.Generator{ID: fmt.Sprintf("aaaa%04d-0000-4000-8000-000000000000", i), Cwd: cwd}}
+	h := &hooked{rig: r, Generator: &Generator{ID: fmt.Sprintf("aaaa%04d-0000-4000-8000-000000000000", i), Cwd: cwd}}
 	line := func(n int, role, content string) string {
 		return fmt.Sprintf(`{"type":%q,"uuid":"u%d-%d","timestamp":"2026-01-1%dT10:00:%02dZ","cwd":%q,"sessionId":%q,"message":{"id":"m%d-%d","role":%q,"content":%s}}`+"\n", role, i, n, i, n, cwd, h.ID, i, n, role, content)
 	}

@@ -11,8 +11,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/memvcs/mem/cmd/mem/internal/proof"
 )
 
 // An engineDesk is where mem compresses with the real client, which finds the mock of its API.
@@ -75,7 +73,7 @@ func insideEngine(t *testing.T) {
 	if err := os.Symlink(os.Getenv("MEM_E2E_CLIENT"), filepath.Join(d.dir, "bin", "claude")); err != nil {
 		t.Fatal(err)
 	}
-	w := proof.NewGenerator(4715, "/home/u/app")
+	w := NewGenerator(4715, "/home/u/app")
 	file := filepath.Join(d.dir, w.ID+".jsonl")
 	if err := os.WriteFile(file, w.More(60), 0o600); err != nil {
 		t.Fatal(err)

@@ -15,7 +15,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/memvcs/mem/cmd/mem/internal/proof"
 	"github.com/memvcs/mem/refs"
 )
 
@@ -30,7 +29,7 @@ type desk struct {
 // newDesk returns a desk with an API that says one thing, and the plugin.
 func newDesk(t *testing.T) *desk {
 	dir := homeOf(t)
-	store := &proof.Store{Bin: os.Getenv("MEM_E2E_BIN"), Home: dir, Dir: filepath.Join(dir, ".claude-memory"), Path: os.Getenv("PATH")}
+	store := &Store{Bin: os.Getenv("MEM_E2E_BIN"), Home: dir, Dir: filepath.Join(dir, ".claude-memory"), Path: os.Getenv("PATH")}
 	d := &desk{rig: &rig{store, t}, work: filepath.Join(dir, "work")}
 	for _, sub := range []string{"tmp", "work"} {
 		if err := os.MkdirAll(filepath.Join(dir, sub), 0o755); err != nil {

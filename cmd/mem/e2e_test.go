@@ -12,8 +12,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/memvcs/mem/cmd/mem/internal/proof"
 )
 
 // clientVersion is the client that the test is written for.
@@ -134,7 +132,7 @@ func inside(t *testing.T) {
 // composed makes two sessions, composes them under a budget and returns the composed transcript.
 func composed(t *testing.T, r *rig) string {
 	t.Helper()
-	w, old := proof.NewGenerator(4711, "/home/u/app"), proof.NewGenerator(4712, "/home/u/app")
+	w, old := NewGenerator(4711, "/home/u/app"), NewGenerator(4712, "/home/u/app")
 	var b strings.Builder
 	b.Write(w.More(60))
 	w.Record(&b, map[string]any{"type": "user", "message": map[string]any{"role": "user", "content": "##keepit1.00## " + decision}})

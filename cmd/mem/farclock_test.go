@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/memvcs/mem/cmd/mem/internal/proof"
+	"github.com/memvcs/mem/refs/refstest"
 )
 
 // TestFarClockOfOwn has a store whose own lane has a clock that other stores refuse, as one that took the lane of a hostile device before clocks
@@ -31,7 +31,7 @@ func TestFarClockOfOwn(t *testing.T) {
 	f := openForger(t, git, ref)
 	f.seed = device.Seed
 	record := fmt.Sprintf(`{"kind":"set","device":%q,"lamport":%d,"time":"2026-01-20T13:00:00Z","body":{"target":"session/victim","field":"deleted","value":false}}`+"\n", device.ID, uint64(1)<<62)
-	c := f.next(f.tree(f.with(proof.Fan("records", b3sum(record), ".json"), record)...))
+	c := f.next(f.tree(f.with(refstest.Fan("records", b3sum(record), ".json"), record)...))
 	c.Message = fmt.Sprintf("restore victim\n\nMem-Op: add\nMem-Lamport: %d\n", uint64(1)<<62)
 	f.lead(ref, f.write(f.sign(c)))
 

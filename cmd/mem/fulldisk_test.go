@@ -6,8 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/memvcs/mem/cmd/mem/internal/proof"
 )
 
 // onNoRoom runs in a mount namespace of its own: a small disk with a copy of the store and its reserve is filled to the last byte, which
@@ -35,7 +33,7 @@ func TestFullDiskFrees(t *testing.T) {
 	t.Parallel()
 	space := namespace(t)
 	r := newRig(t, build(t, ".", "mem"), homeOf(t))
-	gone, kept, more := proof.NewGenerator(601, "/home/user/app"), proof.NewGenerator(602, "/home/user/app"), proof.NewGenerator(603, "/home/user/app")
+	gone, kept, more := NewGenerator(601, "/home/user/app"), NewGenerator(602, "/home/user/app"), NewGenerator(603, "/home/user/app")
 	r.ok("add", r.write("in/"+kept.ID+".jsonl", kept.More(60)))
 	r.ok("add", r.write("in/"+gone.ID+".jsonl", gone.More(60)))
 	r.ok("compress", kept.ID, "--ratio", "3")

@@ -14,10 +14,10 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/memvcs/mem/cmd/mem/internal/proof"
 	"github.com/memvcs/mem/objects/gitstore"
 	"github.com/memvcs/mem/objects/pack"
 	segments "github.com/memvcs/mem/objects/stream"
+	"github.com/memvcs/mem/refs/refstest"
 )
 
 // A hostileCase is an attack, the exit status of the victim's command, and its message.
@@ -58,13 +58,13 @@ func entry(mode, name string, last bool) func(*forger) {
 	return func(f *forger) {
 		id := f.blob("x")
 		if mode == "40000" {
-			id = f.tree(proof.Entry{Mode: "100644", Name: "x", ID: id})
+			id = f.tree(refstest.Entry{Mode: "100644", Name: "x", ID: id})
 		}
-		e := proof.Entry{Mode: mode, Name: name, ID: id}
+		e := refstest.Entry{Mode: mode, Name: name, ID: id}
 		if last {
 			f.push(append(f.root, e))
 		} else {
-			f.push(append([]proof.Entry{e}, f.root...))
+			f.push(append([]refstest.Entry{e}, f.root...))
 		}
 	}
 }
@@ -72,7 +72,7 @@ func entry(mode, name string, last bool) func(*forger) {
 // mode gives a file where one may be another mode.
 func mode(mode string) func(*forger) {
 	return func(f *forger) {
-		f.push(f.put(f.root, proof.Fan("objects", b3sum("x"), ""), mode, f.blob("x")))
+		f.push(f.put(f.root, refstest.Fan("objects", b3sum("x"), ""), mode, f.blob("x")))
 	}
 }
 
@@ -107,18 +107,18 @@ func hostileTrees() map[string]hostileCase {
 			f.push(append(f.root, f.root[len(f.root)-1]))
 		}),
 		"tree: file and directory": refused(malformed, func(f *forger) {
-			f.push(append(f.root, proof.Entry{Mode: "100644", Name: "streams", ID: f.blob("x")}))
+			f.push(append(f.root, refstest.Entry{Mode: "100644", Name: "streams", ID: f.blob("x")}))
 		}),
 		"tree: unsorted": refused(malformed, func(f *forger) {
 			f.root[0], f.root[1] = f.root[1], f.root[0]
 			f.push(f.root)
 		}),
 		"tree: cut off": refused(malformed, func(f *forger) {
-			b := proof.Tree(f.root...)
+			b := refstest.Tree(f.root...)
 			f.lead(f.ref, f.write(f.sign(f.next(f.object(pack.Tree, b[:len(b)-5])))))
 		}),
 		"tree: zero name": refused(malformed, func(f *forger) {
-			f.push(append(f.root, proof.Entry{Mode: "100644", Name: "zz", ID: pack.ID{}}))
+			f.push(append(f.root, refstest.Entry{Mode: "100644", Name: "zz", ID: pack.ID{}}))
 		}),
 		"tree: a file as directory": refused("", func(f *forger) {
 			f.push(f.put(f.root, "objects", "40000", f.blob("x")))
@@ -135,13 +135,13 @@ func hostilePaths() map[string]hostileCase {
 	return map[string]hostileCase{
 		"path: readme":     refused("path not allowed", func(f *forger) { f.push(f.with("README", "x")) }),
 		"path: hook":       refused("path not allowed", func(f *forger) { f.push(f.with("hooks/post-checkout", "#!/bin/sh\n")) }),
-		"path: patch":      refused("path not allowed", func(f *forger) { f.push(f.with(proof.Fan("patches", h, ""), "x")) }),
+		"path: patch":      refused("path not allowed", func(f *forger) { f.push(f.with(refstest.Fan("patches", h, ""), "x")) }),
 		"path: high":       refused("path not allowed", func(f *forger) { f.push(f.with("objects/"+h, "x")) }),
-		"path: upper case": refused("path not allowed", func(f *forger) { f.push(f.with(proof.Fan("objects", strings.ToUpper(b3sum("abc")), ""), "abc")) }),
+		"path: upper case": refused("path not allowed", func(f *forger) { f.push(f.with(refstest.Fan("objects", strings.ToUpper(b3sum("abc")), ""), "abc")) }),
 		"path: deep": refused("deep|path not allowed", func(f *forger) {
-			dir := f.tree(proof.Entry{Mode: "100644", Name: "a", ID: f.blob("x")})
+			dir := f.tree(refstest.Entry{Mode: "100644", Name: "a", ID: f.blob("x")})
 			for range 100 {
-				dir = f.tree(proof.Entry{Mode: "40000", Name: "a", ID: dir})
+				dir = f.tree(refstest.Entry{Mode: "40000", Name: "a", ID: dir})
 			}
 			f.push(f.put(f.root, "objects", "40000", dir))
 		}),
@@ -166,23 +166,23 @@ func hostilePaths() map[string]hostileCase {
 }
 
 // manyNames is a bomb of trees: some kilobytes in which one file has millions of names.
-func (f *forger) manyNames(under string) []proof.Entry {
+func (f *forger) manyNames(under string) []refstest.Entry {
 	names, content := f.blobs(under)
 	id := pack.Name(pack.Blob, content[names[0]])
-	var leaf []proof.Entry
+	var leaf []refstest.Entry
 	levels := 4
 	if under == "points" {
 		for i := range 1000 {
-			leaf = append(leaf, proof.Entry{Mode: "100644", Name: fmt.Sprintf("%060x", i), ID: id})
+			leaf = append(leaf, refstest.Entry{Mode: "100644", Name: fmt.Sprintf("%060x", i), ID: id})
 		}
 	} else {
-		var files []proof.Entry
+		var files []refstest.Entry
 		for i := range 16 {
-			files = append(files, proof.Entry{Mode: "100644", Name: fmt.Sprintf("%06d", i), ID: id})
+			files = append(files, refstest.Entry{Mode: "100644", Name: fmt.Sprintf("%06d", i), ID: id})
 		}
-		dir := f.tree(proof.Entry{Mode: "40000", Name: "s0000", ID: f.tree(files...)})
+		dir := f.tree(refstest.Entry{Mode: "40000", Name: "s0000", ID: f.tree(files...)})
 		for i := range 1000 {
-			leaf = append(leaf, proof.Entry{Mode: "40000", Name: fmt.Sprintf("%061x", i), ID: dir})
+			leaf = append(leaf, refstest.Entry{Mode: "40000", Name: fmt.Sprintf("%061x", i), ID: dir})
 		}
 		levels = 3
 	}
@@ -190,7 +190,7 @@ func (f *forger) manyNames(under string) []proof.Entry {
 		dir := f.tree(leaf...)
 		leaf = nil
 		for i := range 16 {
-			leaf = append(leaf, proof.Entry{Mode: "40000", Name: fmt.Sprintf("%x", i), ID: dir})
+			leaf = append(leaf, refstest.Entry{Mode: "40000", Name: fmt.Sprintf("%x", i), ID: dir})
 		}
 	}
 	// What was there stays: only the branches without anything are new.
@@ -205,7 +205,7 @@ func (f *forger) manyNames(under string) []proof.Entry {
 	return f.put(f.root, under, "40000", f.tree(leaf...))
 }
 
-func (f *forger) entry(dir []proof.Entry, name string) pack.ID {
+func (f *forger) entry(dir []refstest.Entry, name string) pack.ID {
 	for _, e := range dir {
 		if e.Name == name {
 			return e.ID
@@ -228,7 +228,7 @@ func hostileCommits() map[string]hostileCase {
 		return func(f *forger) {
 			c := f.next(f.tip.Tree)
 			text := strings.Replace(string(c.Payload()), old, new, 1)
-			sig := strings.TrimSuffix(strings.ReplaceAll(proof.SignSSH(f.seed, []byte(text)), "\n", "\n "), " ")
+			sig := strings.TrimSuffix(strings.ReplaceAll(refstest.SignSSH(f.seed, []byte(text)), "\n", "\n "), " ")
 			head, body, _ := strings.Cut(text, "\n\n")
 			f.lead(f.ref, f.object(pack.Commit, []byte(head+"\ngpgsig "+sig+"\n"+body)))
 		}
@@ -278,7 +278,7 @@ func (f *forger) lose(id pack.ID) {
 func hostileObjects() map[string]hostileCase {
 	as := func(file func(id pack.ID, content []byte) []byte) func(*forger) {
 		return func(f *forger) {
-			f.push(f.with(proof.Fan("objects", b3sum("x"), ""), "x"))
+			f.push(f.with(refstest.Fan("objects", b3sum("x"), ""), "x"))
 			id := pack.Name(pack.Blob, []byte("x"))
 			f.file(loosePath(id), file(id, []byte("x")))
 		}
@@ -286,17 +286,17 @@ func hostileObjects() map[string]hostileCase {
 	const wrong = "corrupt|damaged|does not match|is not"
 	return map[string]hostileCase{
 		"object: missing blob": lacking("not found", func(f *forger) {
-			f.push(f.with(proof.Fan("objects", b3sum("x"), ""), "x"))
+			f.push(f.with(refstest.Fan("objects", b3sum("x"), ""), "x"))
 			f.lose(pack.Name(pack.Blob, []byte("x")))
 		}),
 		"object: missing tree": lacking("not found", func(f *forger) {
-			es := f.with(proof.Fan("objects", b3sum("x"), ""), "x")
+			es := f.with(refstest.Fan("objects", b3sum("x"), ""), "x")
 			f.push(es)
 			f.lose(f.entry(es, "objects"))
 		}),
 		"object: missing root": lacking("not found", func(f *forger) {
 			f.push(f.with("format", "x"))
-			f.lose(pack.Name(pack.Tree, proof.Tree(f.with("format", "x")...)))
+			f.lose(pack.Name(pack.Tree, refstest.Tree(f.with("format", "x")...)))
 		}),
 		"object: missing parent": lacking("not found", func(f *forger) {
 			c := f.next(f.tip.Tree)
@@ -327,15 +327,15 @@ func hostileContent() map[string]hostileCase {
 		return func(f *forger) {
 			names, content := f.blobs("records")
 			text := change(string(content[names[0]]))
-			f.push(f.with(proof.Fan("records", b3sum(text), ".json"), text))
+			f.push(f.with(refstest.Fan("records", b3sum(text), ".json"), text))
 		}
 	}
 	point := func(text string) func(*forger) {
-		return func(f *forger) { f.push(f.with(proof.Fan("points", b3sum("x"), ""), text)) }
+		return func(f *forger) { f.push(f.with(refstest.Fan("points", b3sum("x"), ""), text)) }
 	}
 	return map[string]hostileCase{
-		"content: another":                   refused("corrupt", func(f *forger) { f.push(f.with(proof.Fan("objects", b3sum("x"), ""), "y")) }),
-		"content: record under another name": refused("record", func(f *forger) { f.push(f.with(proof.Fan("records", b3sum("x"), ".json"), "{}")) }),
+		"content: another":                   refused("corrupt", func(f *forger) { f.push(f.with(refstest.Fan("objects", b3sum("x"), ""), "y")) }),
+		"content: record under another name": refused("record", func(f *forger) { f.push(f.with(refstest.Fan("records", b3sum("x"), ".json"), "{}")) }),
 		"content: record with a space":       refused("canonical", record(func(s string) string { return strings.Replace(s, ":", ": ", 1) })),
 		"content: record with more":          refused("canonical", record(func(s string) string { return strings.Replace(s, "{", `{"zz":1,`, 1) })),
 		"content: record of nothing":         refused("record", record(func(string) string { return "null\n" })),
@@ -480,7 +480,7 @@ func hostileFiles() map[string]hostileCase {
 	at := func(name string) func(*forger) string { return func(*forger) string { return name } }
 	lane := func(f *forger) string { return f.ref }
 	object := func(f *forger) string {
-		f.push(f.with(proof.Fan("objects", b3sum("x"), ""), "x"))
+		f.push(f.with(refstest.Fan("objects", b3sum("x"), ""), "x"))
 		return loosePath(pack.Name(pack.Blob, []byte("x")))
 	}
 	return map[string]hostileCase{
@@ -529,7 +529,7 @@ func packed(k pack.Kind, size int64, rest []byte) []byte {
 // packs puts an entry into a pack of the remote, where its index says that an object of the next commit is.
 func (f *forger) packs(e []byte) {
 	f.t.Helper()
-	f.push(f.with(proof.Fan("objects", b3sum("x"), ""), "x"))
+	f.push(f.with(refstest.Fan("objects", b3sum("x"), ""), "x"))
 	id := pack.Name(pack.Blob, []byte("x"))
 	f.lose(id)
 	p := append([]byte("PACK\x00\x00\x00\x02\x00\x00\x00\x01"), e...)

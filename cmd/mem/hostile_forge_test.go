@@ -12,10 +12,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/memvcs/mem/cmd/mem/internal/proof"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/objects/gitstore"
 	"github.com/memvcs/mem/objects/pack"
+	"github.com/memvcs/mem/refs/refstest"
 )
 
 // A forger writes into the bare repository of a remote whatever it likes, and signs it with the key of a device.
@@ -25,7 +25,7 @@ type forger struct {
 	ref  string // the lane that it goes on with
 	tip  gitstore.Commit
 	id   pack.ID // of the tip
-	root []proof.Entry
+	root []refstest.Entry
 	seed []byte
 }
 
@@ -74,7 +74,7 @@ func openForger(t testing.TB, dir, ref string) *forger {
 }
 
 // entries reads a tree of the remote.
-func (f *forger) entries(id pack.ID) (out []proof.Entry) {
+func (f *forger) entries(id pack.ID) (out []refstest.Entry) {
 	f.t.Helper()
 	g, err := gitstore.Open(f.dir)
 	if err != nil {
@@ -90,7 +90,7 @@ func (f *forger) entries(id pack.ID) (out []proof.Entry) {
 		if e.Tree {
 			mode = "40000"
 		}
-		out = append(out, proof.Entry{Mode: mode, Name: e.Name, ID: e.ID})
+		out = append(out, refstest.Entry{Mode: mode, Name: e.Name, ID: e.ID})
 	}
 	return out
 }
@@ -184,15 +184,15 @@ func (f *forger) object(k pack.Kind, content []byte) pack.ID {
 
 func (f *forger) blob(content string) pack.ID { return f.object(pack.Blob, []byte(content)) }
 
-func (f *forger) tree(es ...proof.Entry) pack.ID { return f.object(pack.Tree, proof.Tree(es...)) }
+func (f *forger) tree(es ...refstest.Entry) pack.ID { return f.object(pack.Tree, refstest.Tree(es...)) }
 
 // put returns a copy of a directory in which a path leads to something.
-func (f *forger) put(dir []proof.Entry, path, mode string, id pack.ID) []proof.Entry {
+func (f *forger) put(dir []refstest.Entry, path, mode string, id pack.ID) []refstest.Entry {
 	f.t.Helper()
 	name, rest, deeper := strings.Cut(path, "/")
-	i := slices.IndexFunc(dir, func(e proof.Entry) bool { return e.Name == name })
+	i := slices.IndexFunc(dir, func(e refstest.Entry) bool { return e.Name == name })
 	if deeper {
-		var sub []proof.Entry
+		var sub []refstest.Entry
 		if i >= 0 {
 			sub = f.entries(dir[i].ID)
 		}
@@ -202,13 +202,13 @@ func (f *forger) put(dir []proof.Entry, path, mode string, id pack.ID) []proof.E
 	if i >= 0 {
 		dir = slices.Delete(dir, i, i+1)
 	}
-	dir = append(dir, proof.Entry{Mode: mode, Name: name, ID: id})
-	slices.SortFunc(dir, func(a, b proof.Entry) int { return strings.Compare(a.Key(), b.Key()) })
+	dir = append(dir, refstest.Entry{Mode: mode, Name: name, ID: id})
+	slices.SortFunc(dir, func(a, b refstest.Entry) int { return strings.Compare(a.Key(), b.Key()) })
 	return dir
 }
 
 // with returns the root of the tip with one more file.
-func (f *forger) with(path, content string) []proof.Entry {
+func (f *forger) with(path, content string) []refstest.Entry {
 	f.t.Helper()
 	return f.put(f.root, path, "100644", f.blob(content))
 }
@@ -223,7 +223,7 @@ func (f *forger) next(tree pack.ID) gitstore.Commit {
 // sign returns a commit with the signature of the device's key.
 func (f *forger) sign(c gitstore.Commit) gitstore.Commit {
 	c.Signature = ""
-	c.Signature = proof.SignSSH(f.seed, c.Payload())
+	c.Signature = refstest.SignSSH(f.seed, c.Payload())
 	return c
 }
 
@@ -244,7 +244,7 @@ func (f *forger) lead(ref string, id pack.ID) {
 }
 
 // push goes on with the lane by a signed commit of a tree.
-func (f *forger) push(es []proof.Entry) {
+func (f *forger) push(es []refstest.Entry) {
 	f.t.Helper()
 	f.lead(f.ref, f.write(f.sign(f.next(f.tree(es...)))))
 }

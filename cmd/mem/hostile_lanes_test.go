@@ -16,11 +16,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/memvcs/mem/cmd/mem/internal/proof"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/objects/pack"
+	"github.com/memvcs/mem/refs/refstest"
 	"github.com/memvcs/mem/refs/remote"
 )
 
@@ -29,8 +29,8 @@ import (
 type laneForger struct {
 	t       testing.TB
 	book    *phrasebook
-	project string                 // of the victim
-	shared  map[string]proof.Entry // directories of the victim's lane that others may claim to have
+	project string                    // of the victim
+	shared  map[string]refstest.Entry // directories of the victim's lane that others may claim to have
 	seed    uint64
 	bound   uint64 // the largest clock of a lane that is taken
 
@@ -111,13 +111,13 @@ func (f *laneForger) forge(hub string, numbers []uint64) {
 }
 
 // lane makes up a lane.
-func (f *laneForger) lane(n uint64) proof.ForgedLane {
+func (f *laneForger) lane(n uint64) refstest.ForgedLane {
 	rng := rand.New(rand.NewPCG(f.seed, n))
 	var seed [ed25519.SeedSize]byte
 	for i := range seed {
 		seed[i] = byte(rng.Uint32())
 	}
-	l := proof.ForgedLane{Time: time.Date(2026, 1, 18, 10, 0, 0, 0, time.UTC), Project: f.project, Device: fmt.Sprintf("%016x%016x", rng.Uint64(), rng.Uint64()), Key: ed25519.NewKeyFromSeed(seed[:]), Files: map[string]proof.Entry{},
+	l := refstest.ForgedLane{Time: time.Date(2026, 1, 18, 10, 0, 0, 0, time.UTC), Project: f.project, Device: fmt.Sprintf("%016x%016x", rng.Uint64(), rng.Uint64()), Key: ed25519.NewKeyFromSeed(seed[:]), Files: map[string]refstest.Entry{},
 		Name: "forged-" + pick(rng, []string{"x", "laptop", lanesCanary}), Subject: pick(rng, []string{"add", "compress a1aaaaaa:v003", lanesCanary, "\x1b[31m" + lanesCanary})}
 	switch rng.IntN(10) {
 	case 0:
@@ -155,12 +155,12 @@ func (f *laneForger) lane(n uint64) proof.ForgedLane {
 }
 
 // content adds objects that are what they say, and records that name them: a transcript, a version, a composition.
-func (f *laneForger) content(rng *rand.Rand, l *proof.ForgedLane) {
+func (f *laneForger) content(rng *rand.Rand, l *refstest.ForgedLane) {
 	if rng.IntN(3) > 0 {
 		return
 	}
 	put := func(text string) string {
-		l.Files[proof.Fan("objects", b3sum(text), "")] = proof.Entry{Mode: "100644", ID: f.object(pack.Blob, []byte(text))}
+		l.Files[refstest.Fan("objects", b3sum(text), "")] = refstest.Entry{Mode: "100644", ID: f.object(pack.Blob, []byte(text))}
 		return b3sum(text)
 	}
 	version := put(`{"role":"user","text":"` + lanesCanary + `","src":[[1,1]]}` + "\n")
@@ -184,22 +184,22 @@ func (f *laneForger) content(rng *rand.Rand, l *proof.ForgedLane) {
 }
 
 // oddity gives a few lanes an invalid tree.
-func (f *laneForger) oddity(rng *rand.Rand, l *proof.ForgedLane) {
+func (f *laneForger) oddity(rng *rand.Rand, l *refstest.ForgedLane) {
 	if rng.IntN(20) > 0 {
 		return
 	}
 	text := fmt.Sprint("x", rng.Uint64())
 	id := f.object(pack.Blob, []byte(text))
-	path := proof.Fan("objects", b3sum(text), "")
+	path := refstest.Fan("objects", b3sum(text), "")
 	switch rng.IntN(4) {
 	case 0:
-		l.Files[path] = proof.Entry{Mode: pick(rng, []string{"120000", "100755", "160000", "40000", "100664", ""}), ID: id}
+		l.Files[path] = refstest.Entry{Mode: pick(rng, []string{"120000", "100755", "160000", "40000", "100664", ""}), ID: id}
 	case 1:
-		l.Files["README"] = proof.Entry{Mode: "100644", ID: id}
+		l.Files["README"] = refstest.Entry{Mode: "100644", ID: id}
 	case 2:
-		l.Files["objects"] = proof.Entry{Mode: "40000", ID: id} // a file as directory
+		l.Files["objects"] = refstest.Entry{Mode: "40000", ID: id} // a file as directory
 	case 3:
-		l.Files[proof.Fan("objects", b3sum("y"), "")] = proof.Entry{Mode: "100644", ID: id}
+		l.Files[refstest.Fan("objects", b3sum("y"), "")] = refstest.Entry{Mode: "100644", ID: id}
 	}
 }
 
@@ -215,7 +215,7 @@ func (f *laneForger) object(k pack.Kind, content []byte) pack.ID {
 }
 
 // write writes a lane, whose device signs it.
-func (f *laneForger) write(l proof.ForgedLane) pack.ID {
+func (f *laneForger) write(l refstest.ForgedLane) pack.ID {
 	f.t.Helper()
 	id, err := l.Write(func(k pack.Kind, content []byte) (pack.ID, error) { return f.object(k, content), nil })
 	if err != nil {

@@ -22,8 +22,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/memvcs/mem/cmd/mem/internal/proof"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/refs/refstest"
 )
 
 const (
@@ -249,7 +249,7 @@ func TestHostileRemotes(t *testing.T) {
 	t.Run("honest", func(t *testing.T) { // the forger can write what is taken
 		g := w.target(t)
 		f := newForger(t, g.hub, w.device)
-		f.push(f.with(proof.Fan("objects", b3sum("x"), ""), "x"))
+		f.push(f.with(refstest.Fan("objects", b3sum("x"), ""), "x"))
 		g.ok("fetch")
 		g.trustAll()
 		if got := g.ok("cat-file", "b3:"+b3sum("x")); got != "x" {

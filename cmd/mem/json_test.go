@@ -155,7 +155,7 @@ version
 // script that checks them.
 func jsonElsewhere() map[string]string {
 	return map[string]string{
-		"device.approve": "encrypt", "remote.recovery-key": "encrypt", "distill": "distill", "selftest": "selftest", "serve": "serve",
+		"device.approve": "encrypt", "remote.recovery-key": "encrypt", "distill": "distill", "serve": "serve",
 		"hooks.test": "hooks-install", "rules.dismiss": "rules", "facts.judge": "facts", "prune": "undo", "test": "", "hooks.": "",
 		"notes.list": "notes", "notes.log": "notes", "notes.show": "notes",
 	}

@@ -9,8 +9,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/memvcs/mem/cmd/mem/internal/proof"
 )
 
 // A refusal is a command that must fail in a certain way.
@@ -34,16 +32,16 @@ func (r *rig) refuses(tt refusal) {
 
 // tortureBadInput gives mem invalid input.
 func tortureBadInput(t *testing.T, r *rig) {
-	one := proof.NewGenerator(501, "/home/user/app")
+	one := NewGenerator(501, "/home/user/app")
 	file := r.write("in/"+one.ID+".jsonl", one.More(30))
 	r.ok("add", file)
-	pin := proof.NewGenerator(502, "/home/user/app")
+	pin := NewGenerator(502, "/home/user/app")
 	pin.Turns = 1
 	text := fmt.Sprintf(`{"type":"user","uuid":"u1","parentUuid":null,"sessionId":%q,"cwd":"/home/user/app","timestamp":"2026-03-01T09:00:00.000Z","message":{"role":"user","content":"##keepit1.00## %s"}}`, pin.ID, strings.Repeat("never forget this decision. ", 400))
 	r.ok("add", r.write("in/"+pin.ID+".jsonl", []byte(text+"\n"+string(pin.More(10)))))
 	twins := []string{"abcdef00-0000-4000-a000-000000000001", "abcdef00-0000-4000-a000-000000000002"}
 	for _, id := range twins {
-		w := proof.NewGenerator(503, "/home/user/app")
+		w := NewGenerator(503, "/home/user/app")
 		w.ID = id
 		r.ok("add", r.write("in/"+id+".jsonl", w.More(5)))
 	}
@@ -109,7 +107,7 @@ func tortureBadInput(t *testing.T, r *rig) {
 // is a state that the file went through, or there is an error.
 func (r *rig) unsteady() {
 	r.t.Helper()
-	w := proof.NewGenerator(504, "/home/user/app")
+	w := NewGenerator(504, "/home/user/app")
 	first := w.More(400)
 	rest := w.More(4000)
 	file := r.write("in/"+w.ID+".jsonl", first)
@@ -158,7 +156,7 @@ func (r *rig) unsteady() {
 // longLine adds a session whose only record is longer than what mem looks into.
 func (r *rig) longLine() {
 	r.t.Helper()
-	w := proof.NewGenerator(505, "/home/user/app")
+	w := NewGenerator(505, "/home/user/app")
 	text := strings.Repeat(w.Words(40)+" ", 200_000)
 	var b strings.Builder
 	w.Record(&b, map[string]any{"type": "user", "message": map[string]any{"role": "user", "content": text}})
@@ -172,7 +170,7 @@ func (r *rig) longLine() {
 
 // tortureBadStore opens stores that mem must not touch.
 func tortureBadStore(t *testing.T, r *rig) {
-	w := proof.NewGenerator(601, "/home/user/app")
+	w := NewGenerator(601, "/home/user/app")
 	content := w.More(30)
 	file := r.write("in/"+w.ID+".jsonl", content)
 	r.ok("add", file)

@@ -7,8 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/memvcs/mem/cmd/mem/internal/proof"
 )
 
 // onFullDisk runs in a mount namespace of its own: a small disk with a copy of the store is filled up
@@ -37,7 +35,7 @@ git -C "$MEM_DIR/memory.git" fsck --strict --no-dangling >"$OUT/fsck" 2>&1; echo
 // tortureFullDisk adds and compresses on a disk with hardly any room left.
 func tortureFullDisk(t *testing.T, r *rig) {
 	space := namespace(t)
-	old, grown := proof.NewGenerator(401, "/home/user/app"), proof.NewGenerator(402, "/home/user/app")
+	old, grown := NewGenerator(401, "/home/user/app"), NewGenerator(402, "/home/user/app")
 	kept := r.write("in/"+old.ID+".jsonl", old.More(30))
 	before := grown.More(20)
 	file := r.write("in/"+grown.ID+".jsonl", before)

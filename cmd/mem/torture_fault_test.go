@@ -11,8 +11,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/memvcs/mem/cmd/mem/internal/proof"
 )
 
 // A fault is one way for a system call to fail.
@@ -56,7 +54,7 @@ func tortureFaults(t *testing.T, bin string) {
 // newFaults makes a store with two sessions, one of which has grown since, and a repository with one of another machine.
 func newFaults(t *testing.T, inject string, r *rig) *faults {
 	t.Helper()
-	old, grown, other := proof.NewGenerator(301, "/home/user/app"), proof.NewGenerator(302, "/home/user/app"), proof.NewGenerator(304, "/home/user/app")
+	old, grown, other := NewGenerator(301, "/home/user/app"), NewGenerator(302, "/home/user/app"), NewGenerator(304, "/home/user/app")
 	before := grown.More(20)
 	after := append(bytes.Clone(before), grown.More(20)...)
 	f := &faults{
@@ -84,7 +82,7 @@ func (f *faults) attempt(name string) attempt {
 	case "add grown":
 		a.each, a.args, a.want = true, []string{"add", f.write("in/"+f.grown+".jsonl", after)}, holds(f.grown, after)
 	case "add new":
-		fresh := proof.NewGenerator(303, "/home/user/other")
+		fresh := NewGenerator(303, "/home/user/other")
 		all := fresh.More(30)
 		a.each, a.args, a.want = true, []string{"add", f.write("in/"+fresh.ID+".jsonl", all)}, holds(fresh.ID, all)
 	case "compress":

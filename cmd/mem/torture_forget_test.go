@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/memvcs/mem/cmd/mem/internal/proof"
 )
 
 // tortureForgetPush kills the push after a forget at each of its system calls, to a plain and to an encrypted remote in a
@@ -58,11 +56,11 @@ func newForgotten(t *testing.T, inject string, r *rig, flags []string) *forgotte
 	}
 	r.ok(append(append([]string{"remote", "add"}, flags...), "origin", work)...)
 	for i := range 3 {
-		kept := proof.NewGenerator(uint64(401+i), "/home/user/app")
+		kept := NewGenerator(uint64(401+i), "/home/user/app")
 		r.ok("add", r.write("in/"+kept.ID+".jsonl", kept.More(12)))
 		r.ok("push", "--all", "--yes")
 	}
-	gone, fresh := proof.NewGenerator(411, "/home/user/app"), proof.NewGenerator(412, "/home/user/app")
+	gone, fresh := NewGenerator(411, "/home/user/app"), NewGenerator(412, "/home/user/app")
 	f.mark, f.fresh = gone.ID, r.write("in/"+fresh.ID+".jsonl", fresh.More(12))
 	r.ok("add", r.write("in/"+gone.ID+".jsonl", gone.More(12)))
 	return f

@@ -13,14 +13,12 @@ import (
 	"sync"
 	"testing"
 	"time"
-
-	"github.com/memvcs/mem/cmd/mem/internal/proof"
 )
 
 // A hooked is a session that Claude Code writes and whose hooks run.
 type hooked struct {
 	*rig
-	*proof.Generator
+	*Generator
 	file  string
 	rng   *rand.Rand
 	acked int64 // how long the file was when a hook that ended well began
@@ -29,7 +27,7 @@ type hooked struct {
 }
 
 func newHooked(r *rig, n, seed uint64) *hooked {
-	h := &hooked{rig: r, Generator: proof.NewGenerator(n, "/home/user/hooked"), rng: rand.New(rand.NewPCG(n, 10+seed))}
+	h := &hooked{rig: r, Generator: NewGenerator(n, "/home/user/hooked"), rng: rand.New(rand.NewPCG(n, 10+seed))}
 	h.file = r.write(filepath.Join("claude", "projects", "-home-user-hooked", h.ID+".jsonl"), h.More(4))
 	return h
 }

@@ -21,9 +21,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/memvcs/mem/cmd/mem/internal/proof"
 	"github.com/memvcs/mem/objects/gitstore"
 	"github.com/memvcs/mem/objects/pack"
+	"github.com/memvcs/mem/refs/refstest"
 )
 
 // Of the forged lanes a memory fetches so many, and each sealedLanes-th of them comes from an encrypted remote.
@@ -234,7 +234,7 @@ func (w *lanesWorld) learn(t *testing.T) {
 		t.Fatalf("lanes of the victim: %v, %v", refs, err)
 	}
 	var records [][]byte
-	f := &laneForger{t: t, shared: map[string]proof.Entry{}, seed: 1, bound: laneBound(time.Date(2026, 1, 20, 14, 0, 0, 0, time.UTC))}
+	f := &laneForger{t: t, shared: map[string]refstest.Entry{}, seed: 1, bound: laneBound(time.Date(2026, 1, 20, 14, 0, 0, 0, time.UTC))}
 	for _, ref := range refs {
 		rel, err := filepath.Rel(filepath.Join(w.dir, "victim/memory.git"), ref)
 		if err != nil {

@@ -15,7 +15,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/memvcs/mem/cmd/mem/internal/proof"
 	"github.com/memvcs/mem/refs"
 )
 
@@ -29,7 +28,7 @@ func tortureLarge(t *testing.T, r *rig) {
 	if size == 0 {
 		t.Skip("SKIPPED: it takes seconds: MEM_TORTURE=commit")
 	}
-	w := proof.NewGenerator(7, "/home/user/large")
+	w := NewGenerator(7, "/home/user/large")
 	dir := ".claude/projects/-home-user-large/"
 	file := r.write(dir+w.ID+".jsonl", w.More(3))
 	dump := hard(size)
@@ -81,7 +80,7 @@ func tortureLong(t *testing.T, r *rig) {
 		t.Skip("SKIPPED: it takes seconds: MEM_TORTURE=commit")
 	}
 	const secret = "quokka-471147"
-	w := proof.NewGenerator(8, "/home/user/long")
+	w := NewGenerator(8, "/home/user/long")
 	words := strings.ReplaceAll(string(hard(1<<20)), "\n", " ")
 	var b strings.Builder
 	for n := 0; b.Len() < size; n++ {

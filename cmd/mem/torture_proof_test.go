@@ -5,24 +5,22 @@ import (
 	"os"
 	"testing"
 	"time"
-
-	"github.com/memvcs/mem/cmd/mem/internal/proof"
 )
 
-// newProof returns the rig that "mem selftest" runs.
-func newProof(t *testing.T, bin string) *proof.Rig {
+// newProof returns a rig below a home of the test.
+func newProof(t *testing.T, bin string) *Rig {
 	t.Helper()
 	start := time.Now()
-	return &proof.Rig{
+	return &Rig{
 		Bin: bin, Dir: homeOf(t), Path: os.Getenv("PATH"), Now: time.Now, Seed: seed(t), Note: t.Logf,
 		Uptime: func() time.Duration { return time.Since(start) },
 	}
 }
 
 // proved logs the checks of a proof.
-func proved(t *testing.T, all []proof.Promise, err error) {
+func proved(t *testing.T, all []Promise, err error) {
 	t.Helper()
-	var why *proof.Skipped
+	var why *Skipped
 	switch {
 	case errors.As(err, &why):
 		t.Skip("SKIPPED: " + why.Why)

@@ -9,8 +9,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/memvcs/mem/cmd/mem/internal/proof"
 )
 
 // tortureRepair damages stores, and kills repairs of them. The next repair finishes: from a remote that has the lost data, everything is
@@ -20,7 +18,7 @@ func tortureRepair(t *testing.T, r *rig) {
 	var ids []string
 	var want [][]byte
 	for i := range 4 {
-		w := proof.NewGenerator(uint64(700+i), "/home/user/app")
+		w := NewGenerator(uint64(700+i), "/home/user/app")
 		text := w.More(30)
 		r.ok("add", r.write("in/"+w.ID+".jsonl", text))
 		ids, want = append(ids, w.ID), append(want, text)

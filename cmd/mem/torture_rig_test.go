@@ -8,18 +8,16 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
-
-	"github.com/memvcs/mem/cmd/mem/internal/proof"
 )
 
 // A rig is a store and a way to run mem on it. Its methods may be called from several goroutines at
 // once, but for those that end the test.
 type rig struct {
-	*proof.Store
+	*Store
 	t testing.TB
 }
 
-type result = proof.Result
+type result = Result
 
 // homeOf makes a directory for a test whose commands leave workers in the background. They may write while it goes, which
 // t.TempDir would take for a failure.
@@ -30,7 +28,7 @@ func homeOf(t testing.TB) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := proof.RemoveAll(dir); err != nil {
+		if err := RemoveAll(dir); err != nil {
 			t.Logf("something is left: %v", err)
 		}
 	})
@@ -40,7 +38,7 @@ func homeOf(t testing.TB) string {
 // newRig makes an empty store.
 func newRig(t testing.TB, bin, dir string) *rig {
 	t.Helper()
-	s, err := proof.NewStore(t.Context(), bin, os.Getenv("PATH"), dir)
+	s, err := NewStore(t.Context(), bin, os.Getenv("PATH"), dir)
 	if err != nil {
 		t.Fatal(err)
 	}

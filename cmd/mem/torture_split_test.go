@@ -10,8 +10,6 @@ import (
 	"testing"
 
 	"github.com/memvcs/mem/objects"
-
-	"github.com/memvcs/mem/cmd/mem/internal/proof"
 )
 
 // tortureSplits adds a transcript after every one of a random number of appends, cut anywhere. The
@@ -20,7 +18,7 @@ import (
 func tortureSplits(t *testing.T, r *rig) {
 	rng := rand.New(rand.NewPCG(seed(t)+2, 4))
 	for i := range amount(t, 3, 40, 400) {
-		w := proof.NewGenerator(uint64(200+i), "/home/user/splits")
+		w := NewGenerator(uint64(200+i), "/home/user/splits")
 		text := w.More(10 + rng.IntN(60))
 		if rng.IntN(2) == 0 {
 			text = bytes.TrimSuffix(text, []byte("\n")) // as clients leave it sometimes

@@ -1,4 +1,4 @@
-package proof
+package main_test
 
 import (
 	"bytes"
@@ -147,7 +147,7 @@ func (s *Store) Output(ctx context.Context, args ...string) (string, error) {
 	if ctx.Err() != nil {
 		return "", ctx.Err()
 	}
-	return "", broken("%s", res)
+	return "", brokenf("%s", res)
 }
 
 // Original returns the bytes of a session as the program restores them.
@@ -195,14 +195,14 @@ func (s *Store) Drain(ctx context.Context, uptime func() time.Duration) error {
 			return ctx.Err()
 		}
 		if res.Code != 0 || res.Stderr != "" {
-			return broken("%s", res)
+			return brokenf("%s", res)
 		}
 		notes, err := s.notes()
 		if err != nil || len(notes) == 0 {
 			return err
 		}
 		if uptime() > end {
-			return broken("the spool still has notes of hooks: %v", notes)
+			return brokenf("the spool still has notes of hooks: %v", notes)
 		}
 	}
 }
@@ -254,7 +254,7 @@ func (s *Store) git(ctx context.Context, repo string, args ...string) ([]string,
 		return nil, ctx.Err()
 	}
 	if res.Code != 0 {
-		return nil, broken("git in %s: %s", repo, res)
+		return nil, brokenf("git in %s: %s", repo, res)
 	}
 	return strings.Fields(res.Stdout), nil
 }
@@ -295,7 +295,7 @@ func (s *Store) Private() (int, error) {
 		}
 		n++
 		if bits := fi.Mode().Perm() & 0o077; bits != 0 {
-			return broken("%s has the mode %v: others can read it", path, fi.Mode())
+			return brokenf("%s has the mode %v: others can read it", path, fi.Mode())
 		}
 		return nil
 	})

@@ -1,4 +1,4 @@
-package proof
+package main_test
 
 import (
 	"context"
@@ -90,7 +90,7 @@ func (s *Store) readLoop(ctx context.Context, uptime func() time.Duration, argv 
 		}
 		took := uptime() - begin
 		if res.Code != 0 {
-			return n, broken("a reader failed: %s: %s", argv[0], res)
+			return n, brokenf("a reader failed: %s: %s", argv[0], res)
 		}
 		n++
 		select {
@@ -149,7 +149,7 @@ func (w *writer) hook(ctx context.Context) error {
 		return ctx.Err()
 	}
 	if res.Code != 0 || res.Stderr != "" {
-		return broken("%s", res)
+		return brokenf("%s", res)
 	}
 	w.noted = w.last()
 	return nil
@@ -182,7 +182,7 @@ func (s *Store) checkWriters(ctx context.Context, all []*writer) (states int, er
 	for _, w := range all {
 		for i, name := range w.captured {
 			if !have[name.String()] {
-				return 0, broken("state %d of %s was acknowledged and is missing", i, w.session)
+				return 0, brokenf("state %d of %s was acknowledged and is missing", i, w.session)
 			}
 		}
 		states += len(w.captured) + 1
@@ -207,7 +207,7 @@ func (s *Store) checkLinear(ctx context.Context) error {
 			return err
 		}
 		if len(merges) > 0 {
-			return broken("%s has merges: %v", repo, merges)
+			return brokenf("%s has merges: %v", repo, merges)
 		}
 		lanes, err := s.git(ctx, repo, "for-each-ref", "--format=%(refname)")
 		if err != nil {
@@ -219,7 +219,7 @@ func (s *Store) checkLinear(ctx context.Context) error {
 				return err
 			}
 			if len(roots) != 1 {
-				return broken("lane %s of %s has %d roots", lane, repo, len(roots))
+				return brokenf("lane %s of %s has %d roots", lane, repo, len(roots))
 			}
 		}
 	}
@@ -294,7 +294,7 @@ func (s *Store) checkStored(ctx context.Context, all []*writer) error {
 	}
 	for _, w := range all {
 		if status[w.ID] != "stored" {
-			return broken("%s is %q after %d concurrent hooks; hooks.log:\n%s", w.session, status[w.ID], len(all), s.hookLog())
+			return brokenf("%s is %q after %d concurrent hooks; hooks.log:\n%s", w.session, status[w.ID], len(all), s.hookLog())
 		}
 	}
 	return nil

@@ -1,4 +1,4 @@
-package proof
+package main_test
 
 import (
 	"context"
@@ -30,7 +30,7 @@ func (p *pair) forget(ctx context.Context, m *machine, l *session) error {
 		return err
 	case res.Code == 128 || res.Code == 1:
 		if l.tries == 1 || !strings.Contains(res.Stderr, l.ID[:8]) {
-			return broken("%s", res)
+			return brokenf("%s", res)
 		}
 	case !acked:
 		return nil
@@ -45,7 +45,7 @@ func (p *pair) checkErased(ctx context.Context, m *machine, l *session, when str
 	for range 20 { // a hook in the background may remove a file during the search
 		var left []string
 		if left, err = m.filesWith(ctx, p, l.Mark); err == nil && len(left) > 0 {
-			err = broken("%s: %s still has bytes in %v", when, l, left)
+			err = brokenf("%s: %s still has bytes in %v", when, l, left)
 		}
 		if !errors.Is(err, fs.ErrNotExist) {
 			return err
@@ -73,7 +73,7 @@ func (p *pair) finishForget(ctx context.Context, m *machine) error {
 			return err
 		}
 		if tries > 1000 {
-			return broken("%s cannot be forgotten", m.forgetting[0])
+			return brokenf("%s cannot be forgotten", m.forgetting[0])
 		}
 	}
 	return nil
@@ -87,7 +87,7 @@ func (p *pair) checkForgotten(ctx context.Context, m *machine, when string) erro
 	}
 	for _, l := range p.machines[1-m.n].forgotten {
 		if v.sessions[l.ID] != nil {
-			return broken("%s: %s was forgotten on the other machine and still exists", when, l)
+			return brokenf("%s: %s was forgotten on the other machine and still exists", when, l)
 		}
 	}
 	for _, l := range m.forgotten {

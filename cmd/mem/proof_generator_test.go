@@ -1,4 +1,4 @@
-package proof
+package main_test
 
 import (
 	"encoding/json"

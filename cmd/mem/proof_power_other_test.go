@@ -1,6 +1,6 @@
 //go:build !linux
 
-package proof
+package main_test
 
 import "context"
 

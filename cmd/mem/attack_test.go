@@ -11,9 +11,23 @@ import (
 	"testing"
 )
 
-// TestSelftestAttacks runs the attacks of "mem selftest" against programs whose guards are off: one that trusts every device, and one that fetches
+// TestAttacks fetches validly signed lanes of untrusted devices that break the rules of a lane or contradict the user.
+func TestAttacks(t *testing.T) {
+	t.Parallel()
+	mem, err := exec.LookPath("mem")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := newProof(t, mem).Attacks(t.Context())
+	proved(t, all, err)
+	if len(all) == 0 {
+		t.Error("no attack was made")
+	}
+}
+
+// TestAttacksAreNoticed runs the attacks of [TestAttacks] against programs whose guards are off: one that trusts every device, and one that fetches
 // with git, which checks nothing of what a lane says. The attacks on each guard succeed.
-func TestSelftestAttacks(t *testing.T) {
+func TestAttacksAreNoticed(t *testing.T) {
 	t.Parallel()
 	mem, err := exec.LookPath("mem")
 	if err != nil {

@@ -1,4 +1,4 @@
-package proof
+package main_test
 
 import (
 	"bytes"
@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"github.com/memvcs/mem/refs/refstest"
 	"io/fs"
 	"maps"
 	"os"
@@ -26,13 +27,13 @@ const canary = "CANARY"
 type attack struct {
 	what    string
 	refused bool // the fetch refuses the lane; otherwise it arrives and changes nothing
-	forge   func(*ForgedLane, *target) error
+	forge   func(*refstest.ForgedLane, *target) error
 }
 
 // attacks returns the lanes that [Rig.Attacks] forges.
 func attacks() []attack {
-	add := func(kind, body string) func(*ForgedLane, *target) error {
-		return func(l *ForgedLane, s *target) error {
+	add := func(kind, body string) func(*refstest.ForgedLane, *target) error {
+		return func(l *refstest.ForgedLane, s *target) error {
 			l.AddRecord(kind, l.Clock, []byte(s.names.Replace(body)))
 			return nil
 		}
@@ -75,21 +76,21 @@ func sessionBody(id string) string {
 }
 
 // farClock advances the victim's clock to a time at which other stores refuse its records.
-func farClock(l *ForgedLane, s *target) error {
+func farClock(l *refstest.ForgedLane, s *target) error {
 	l.Clock = 1 << 62
 	l.AddRecord("later", l.Clock, []byte(`{}`))
 	return nil
 }
 
 // linkMode adds an object as a symbolic link.
-func linkMode(l *ForgedLane, s *target) error {
+func linkMode(l *refstest.ForgedLane, s *target) error {
 	id, err := s.put(pack.Blob, []byte("/etc/passwd"))
-	l.Files[Fan("objects", objects.Sum([]byte("/etc/passwd")).String(), "")] = Entry{"120000", "", id}
+	l.Files[refstest.Fan("objects", objects.Sum([]byte("/etc/passwd")).String(), "")] = refstest.Entry{Mode: "120000", ID: id}
 	return err
 }
 
 // extraParts adds a composition with three parts and one input.
-func extraParts(l *ForgedLane, s *target) error {
+func extraParts(l *refstest.ForgedLane, s *target) error {
 	part := s.names.Replace(`{"project":"PROJECT","session":"SESSION","label":"v001","output":"ORIGINAL","tokens":1}`)
 	body := `{"name":"ctx","budget":4000,"strategy":"equal","parts":[` + strings.Join([]string{part, part, part}, ",") +
 		`],"derivation":{"output":"ORIGINAL","inputs":["ORIGINAL"],` +
@@ -187,7 +188,7 @@ func (r *Rig) newTarget(ctx context.Context) (*target, error) {
 		"PURGE", objects.Sum([]byte("mem purge 1\n" + s.session)).String()[:32])
 	for _, c := range s.ownCommands(ctx) {
 		if c.Code != 0 {
-			return nil, broken("without any attack: %s", c)
+			return nil, brokenf("without any attack: %s", c)
 		}
 		s.want[strings.Join(c.Args, " ")] = c
 	}
@@ -231,10 +232,10 @@ func (s *target) attack(ctx context.Context, a attack) error {
 	for i := range seed {
 		seed[i] = byte(s.random.next())
 	}
-	l := &ForgedLane{
+	l := &refstest.ForgedLane{
 		Project: s.project, Device: fmt.Sprintf("%016x%016x", s.random.next(), s.random.next()), Name: "stranger",
 		Key: ed25519.NewKeyFromSeed(seed[:]), Time: s.Now(), Clock: 1000,
-		Subject: "add", Files: map[string]Entry{},
+		Subject: "add", Files: map[string]refstest.Entry{},
 	}
 	l.AddDevice()
 	l.AddRecord("project", 2, []byte(`{"identity":"path /home/user/shop","name":"shop"}`))
@@ -242,7 +243,7 @@ func (s *target) attack(ctx context.Context, a attack) error {
 	if err != nil {
 		return err
 	}
-	l.Files[Fan("objects", objects.Sum([]byte(s.original)).String(), "")] = Entry{"100644", "", id}
+	l.Files[refstest.Fan("objects", objects.Sum([]byte(s.original)).String(), "")] = refstest.Entry{Mode: "100644", ID: id}
 	if err := a.forge(l, s); err != nil {
 		return err
 	}
@@ -262,9 +263,9 @@ func (s *target) attack(ctx context.Context, a attack) error {
 	case err != nil:
 		return err
 	case accepted && a.refused:
-		err = broken("%s: a store accepts the lane: %s", a.what, fetch)
+		err = brokenf("%s: a store accepts the lane: %s", a.what, fetch)
 	case !accepted && !a.refused:
-		err = broken("%s: a store refuses the lane, which is valid: %s", a.what, fetch)
+		err = brokenf("%s: a store refuses the lane, which is valid: %s", a.what, fetch)
 	}
 	return errors.Join(err, s.unchanged(ctx, a), os.Remove(filepath.Join(s.hub, l.Ref())))
 }
@@ -279,12 +280,12 @@ func (s *target) unchanged(ctx context.Context, a attack) error {
 		want := s.want[line]
 		same := got.Stdout == want.Stdout || line == "fsck" || strings.HasPrefix(line, "hook")
 		if got.Code != want.Code || !same || line != "fsck" && strings.Contains(got.Stdout, canary) {
-			return broken("%s: %s\nbefore: %s", a.what, got, want)
+			return brokenf("%s: %s\nbefore: %s", a.what, got, want)
 		}
 	}
 	now, err := s.filesOutside()
 	if err == nil && !maps.Equal(now, s.files) {
-		err = broken("%s: files outside the store are %q, before %q", a.what, slices.Sorted(maps.Keys(now)),
+		err = brokenf("%s: files outside the store are %q, before %q", a.what, slices.Sorted(maps.Keys(now)),
 			slices.Sorted(maps.Keys(s.files)))
 	}
 	return err

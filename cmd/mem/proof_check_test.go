@@ -1,4 +1,4 @@
-package proof
+package main_test
 
 import (
 	"context"
@@ -24,18 +24,18 @@ type view struct {
 func (s *Store) view(ctx context.Context, now func() time.Time) (v view, err error) {
 	mem, err := s.memory(now)
 	if err != nil {
-		return v, broken("open %s: %v", s.Dir, err)
+		return v, brokenf("open %s: %v", s.Dir, err)
 	}
 	defer func() { err = errors.Join(err, mem.Close()) }()
 	projects, err := mem.Trusted().Projects(ctx)
 	if err != nil {
-		return v, broken("read %s: %v", s.Dir, err)
+		return v, brokenf("read %s: %v", s.Dir, err)
 	}
 	v = view{sessions: map[string]*state.Session{}, compositions: map[string]*records.Composition{}}
 	for _, project := range projects {
 		st, err := mem.Trusted().Outline(ctx, project.ID)
 		if err != nil {
-			return v, broken("read %s: %v", s.Dir, err)
+			return v, brokenf("read %s: %v", s.Dir, err)
 		}
 		for _, l := range st.Sessions {
 			v.sessions[l.ID] = l
@@ -67,7 +67,7 @@ func (p *pair) checkContent(ctx context.Context, m *machine, when string) error 
 		known[l.ID] = l
 		if s, at := v.sessions[l.ID], m.pulledState(l); s != nil || at >= 0 {
 			if s == nil {
-				return broken("%s: %s was pushed and pulled and is missing", when, l)
+				return brokenf("%s: %s was pushed and pulled and is missing", when, l)
 			}
 			if err := l.checkState(s.Now().Original, at, when); err != nil {
 				return err
@@ -79,17 +79,17 @@ func (p *pair) checkContent(ctx context.Context, m *machine, when string) error 
 	}
 	for _, l := range m.forgotten {
 		if v.sessions[l.ID] != nil {
-			return broken("%s: %s was forgotten and still exists", when, l)
+			return brokenf("%s: %s was forgotten and still exists", when, l)
 		}
 	}
 	for id := range v.sessions {
 		if known[id] == nil {
-			return broken("%s: nobody asked for session %s", when, id)
+			return brokenf("%s: nobody asked for session %s", when, id)
 		}
 	}
 	for _, made := range v.versions {
 		if l := known[made.Session]; l == nil || !l.ratios[made.Settings.Ratio] && made.Settings.Tokens == 0 {
-			return broken("%s: nobody asked for the version %s of %s", when, made.Label, made.Session)
+			return brokenf("%s: nobody asked for the version %s of %s", when, made.Label, made.Session)
 		}
 	}
 	return m.checkCompositions(v, other, when)
@@ -108,12 +108,12 @@ func (l *session) checkAcknowledged(v view, when string) error {
 	s := v.sessions[l.ID]
 	if s == nil {
 		if l.acked >= 0 {
-			return broken("%s: %s was acknowledged and is missing", when, l)
+			return brokenf("%s: %s was acknowledged and is missing", when, l)
 		}
 		return nil
 	}
 	if s.Deleted && !l.may.hidden || !s.Deleted && !l.may.listed {
-		return broken("%s: %s is removed from the lists: %v", when, l, s.Deleted)
+		return brokenf("%s: %s is removed from the lists: %v", when, l, s.Deleted)
 	}
 	if err := l.checkVersions(v, when); err != nil {
 		return err
@@ -127,7 +127,7 @@ func (l *session) checkVersions(v view, when string) error {
 		if !slices.ContainsFunc(v.versions, func(made *records.Version) bool {
 			return made.Session == l.ID && made.Label == label
 		}) {
-			return broken("%s: the version %s of %s was acknowledged and is missing", when, label, l)
+			return brokenf("%s: the version %s of %s was acknowledged and is missing", when, label, l)
 		}
 	}
 	return nil
@@ -137,7 +137,7 @@ func (l *session) checkVersions(v view, when string) error {
 func (v view) checkCompositions(composed map[string]bool, when string) error {
 	for _, name := range slices.Sorted(maps.Keys(composed)) {
 		if v.compositions[name] == nil {
-			return broken("%s: the composition %s was acknowledged and is missing", when, name)
+			return brokenf("%s: the composition %s was acknowledged and is missing", when, name)
 		}
 	}
 	return nil
@@ -149,7 +149,7 @@ func (m *machine) checkCompositions(v view, other *machine, when string) error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(v.compositions)) {
 		if !m.requested[name] && !other.requested[name] {
-			return broken("%s: nobody asked for the composition %s", when, name)
+			return brokenf("%s: nobody asked for the composition %s", when, name)
 		}
 	}
 	return nil
@@ -222,7 +222,7 @@ func (p *pair) finish(ctx context.Context) error {
 	}
 	p.comparisons++
 	if roots[0] != roots[1] || roots[0] == "" {
-		return broken("%s: two machines have different hashes after they pushed and pulled everything:\n%s%s", when,
+		return brokenf("%s: two machines have different hashes after they pushed and pulled everything:\n%s%s", when,
 			roots[0], roots[1])
 	}
 	return nil
@@ -289,7 +289,7 @@ func (p *pair) checkLeftovers(ctx context.Context, m *machine) error {
 			return err
 		}
 		if p.Uptime() > end { // no hook in the background still writes
-			return broken("left by commands that were killed: %v", left)
+			return brokenf("left by commands that were killed: %v", left)
 		}
 	}
 }

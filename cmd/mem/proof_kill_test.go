@@ -1,4 +1,4 @@
-package proof
+package main_test
 
 import (
 	"cmp"
@@ -302,7 +302,7 @@ func (p *pair) run(ctx context.Context, m *machine, name, stdin string, args ...
 	case 5, 11: // a budget that cannot be met; a hook in the background that has the lock
 	default:
 		if !slices.Contains(expectedCodes[name], res.Code) {
-			return res, false, broken("%s", res)
+			return res, false, brokenf("%s", res)
 		}
 	}
 	return res, res.Code == 0, nil
@@ -338,7 +338,7 @@ func (p *pair) hook(ctx context.Context, m *machine, l *session) error {
 	if acked {
 		l.noted = l.last()
 		if res.Stderr != "" {
-			return broken("a hook wrote to stderr: %s", res)
+			return brokenf("a hook wrote to stderr: %s", res)
 		}
 	}
 	return err
@@ -381,7 +381,7 @@ func (p *pair) compress(ctx context.Context, m *machine, l *session) error {
 func (l *session) addVersion(res Result) error {
 	var made struct{ Version string }
 	if err := json.Unmarshal([]byte(res.Stdout), &made); err != nil || made.Version == "" {
-		return broken("%v: %s", err, res)
+		return brokenf("%v: %s", err, res)
 	}
 	l.versions[made.Version] = true
 	return nil
@@ -449,7 +449,7 @@ func (p *pair) checkout(ctx context.Context, m *machine, l *session) error {
 	}
 	got, err := os.ReadFile(to)
 	if err != nil {
-		return broken("after checkout: %v", err)
+		return brokenf("after checkout: %v", err)
 	}
 	if string(got) == old && !acked {
 		return nil

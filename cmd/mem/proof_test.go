@@ -1,15 +1,4 @@
-// Package proof tries to break a memory on a real disk: it runs the program as a user does, kills commands with
-// SIGKILL, runs many at once and cuts the power of a disk. A [Rig] records the requested and the acknowledged data,
-// where exit code 0 is the acknowledgement, and compares the content of the store with both:
-//
-//   - acknowledged data exists, byte for byte
-//   - existing data was requested
-//   - "mem fsck" is clean, and nothing is ever repaired
-//   - the next command works
-//
-// The tests of the repository ("go test -tags torture ./cmd/mem") and "mem selftest" run the same code. The programs
-// that it starts use a home, a memory and settings below the directory of the Rig, never those of the user.
-package proof
+package main_test
 
 import (
 	"cmp"
@@ -22,7 +11,17 @@ import (
 	"time"
 )
 
-// A Rig is the program and directory of a proof. It is safe for concurrent use.
+// A Rig tries to break a memory on a real disk: it runs the program as a user does, kills commands with SIGKILL, runs
+// many at once and cuts the power of a disk. It records the requested and the acknowledged data, where exit code 0 is
+// the acknowledgement, and compares the content of the store with both:
+//
+//   - acknowledged data exists, byte for byte
+//   - existing data was requested
+//   - "mem fsck" is clean, and nothing is ever repaired
+//   - the next command works
+//
+// The programs that it starts use a home, a memory and settings below its directory, never those of the user. It is
+// safe for concurrent use.
 type Rig struct {
 	Bin    string               // the program
 	Dir    string               // an empty directory on the disk under test
@@ -38,7 +37,7 @@ type Broken struct{ What string }
 
 func (b *Broken) Error() string { return b.What }
 
-func broken(format string, args ...any) error { return &Broken{fmt.Sprintf(format, args...)} }
+func brokenf(format string, args ...any) error { return &Broken{fmt.Sprintf(format, args...)} }
 
 // A Skipped error reports why a proof cannot run on this machine.
 type Skipped struct{ Why string }

@@ -1,4 +1,4 @@
-package proof
+package main_test
 
 import (
 	"bytes"
@@ -98,7 +98,7 @@ func (l *session) payload(s *Store) (string, error) {
 func (l *session) checkState(name objects.Hash, from int, when string) error {
 	if from = max(0, from); from > l.last() || !slices.Contains(l.names[from:], name) {
 		at := slices.Index(l.names, name)
-		return broken("%s: session %s is at %s, state %d; the last acknowledged state is %d of %d", when, l.ID,
+		return brokenf("%s: session %s is at %s, state %d; the last acknowledged state is %d of %d", when, l.ID,
 			name.Short(), at, l.acked, l.last())
 	}
 	return nil
@@ -107,7 +107,7 @@ func (l *session) checkState(name objects.Hash, from int, when string) error {
 // checkRestored checks restored bytes.
 func (l *session) checkRestored(content []byte, when string) error {
 	if !bytes.HasPrefix(l.content, content) {
-		return broken("%s: %d bytes of session %s were restored, which differ from its file", when, len(content), l.ID)
+		return brokenf("%s: %d bytes of session %s were restored, which differ from its file", when, len(content), l.ID)
 	}
 	return l.checkState(objects.Sum(content), l.acked, when)
 }

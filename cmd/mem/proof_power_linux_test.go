@@ -1,4 +1,4 @@
-package proof
+package main_test
 
 import (
 	"context"
@@ -230,7 +230,7 @@ func (d *disk) checkCheckout(ctx context.Context, i int) error {
 	}
 	got, err := os.ReadFile(to)
 	if err != nil {
-		return broken("original checked out before a power cut: %v", err)
+		return brokenf("original checked out before a power cut: %v", err)
 	}
 	return l.checkRestored(got, "checked out before a power cut")
 }
@@ -337,7 +337,7 @@ func (d *disk) acknowledge(e completion, off bool) error {
 		if off || e.res.Code == 5 || e.res.Code == 11 { // a budget that cannot be met; a lock timeout on a slow disk
 			return nil
 		}
-		return broken("%s", e.res)
+		return brokenf("%s", e.res)
 	}
 	if e.kind == "hook" && off {
 		return nil // a hook never fails its session, so without power its status says nothing
