@@ -61,6 +61,20 @@ func (f *File) Heads() (out []*State) {
 	return out
 }
 
+// Before returns the text that a state replaced, on its device if it replaced several.
+func (f *File) Before(s *State) string {
+	text, found := "", false
+	for _, o := range f.States {
+		if slices.Contains(s.After, o.Name()) && (!found || o.Stamp.Device == s.Stamp.Device) {
+			text, found = o.Text, true
+			if o.Stamp.Device == s.Stamp.Device {
+				break
+			}
+		}
+	}
+	return text
+}
+
 // Files returns the notes of a project, sorted by name.
 func (m Ops) Files(ctx context.Context, p refs.Project) ([]*File, error) {
 	all, err := m.Notes(ctx, p)

@@ -222,7 +222,7 @@ func (l *list) json(f *notes.File, n int) noteJSON {
 	case s.Session != "":
 		x.By = "session"
 	}
-	x.Added, x.Removed = notes.Stat(before(f, s), s.Text)
+	x.Added, x.Removed = notes.Stat(f.Before(s), s.Text)
 	return x
 }
 
@@ -232,20 +232,6 @@ func when(s *notes.State) time.Time {
 		return s.Time
 	}
 	return s.Modified
-}
-
-// before returns the text that a state replaced, on its device if it replaced several.
-func before(f *notes.File, s *notes.State) string {
-	text, found := "", false
-	for _, o := range f.States {
-		if slices.Contains(s.After, o.Name()) && (!found || o.Stamp.Device == s.Stamp.Device) {
-			text, found = o.Text, true
-			if o.Stamp.Device == s.Stamp.Device {
-				break
-			}
-		}
-	}
-	return text
 }
 
 func runList(ctx context.Context, l *list) error {
@@ -361,7 +347,7 @@ func runLog(l *list, name string) error {
 		app.Column{Name: "by", Shrinks: true})
 	for _, f := range files {
 		for n, s := range f.States {
-			added, removed := notes.Stat(before(f, s), s.Text)
+			added, removed := notes.Stat(f.Before(s), s.Text)
 			t.Row(app.Cell{Full: stateName(f, n)}, l.TimeCell(when(s)), app.Cell{Full: fmt.Sprintf("+%d -%d", added, removed)},
 				app.Cell{Full: l.author(s)})
 		}
@@ -453,7 +439,7 @@ func runDiff(ctx context.Context, l *list, name, other string) error {
 		if len(f.States) > 1 {
 			from = stateName(f, 1)
 		}
-		l.printDiff(notes.Diff(from, l.label(f, s), before(f, s), s.Text))
+		l.printDiff(notes.Diff(from, l.label(f, s), f.Before(s), s.Text))
 		return nil
 	}
 }

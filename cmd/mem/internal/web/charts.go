@@ -31,28 +31,50 @@ func share(part, whole int64, what string) template.HTML {
 	return bar(n, parts, fmt.Sprintf("%s: %.1f %%", what, float64(n)*100/parts))
 }
 
+// roundUp returns the least number of the form 1, 2 or 5 times a power of ten that is at least n.
+func roundUp(n int) int {
+	for unit := 1; ; unit *= 10 {
+		for _, digit := range []int{1, 2, 5} {
+			if digit*unit >= n {
+				return digit * unit
+			}
+		}
+	}
+}
+
 // A column is one bar of a chart.
 type column struct {
 	Name  string
 	Value int
 }
 
-// chart draws a column chart as SVG. The page also shows a table of the numbers.
-func chart(title string, columns []column) template.HTML {
-	const height, step, gap = 120, 44, 8
+// chart draws a column chart as SVG, with the values on its axis written by format. The page also shows a table of the
+// numbers.
+func chart(title string, columns []column, format func(int) string) template.HTML {
+	const height, step, gap, axis, top = 120, 44, 8, 52, 10
 	most := 1
 	for _, c := range columns {
 		most = max(most, c.Value)
 	}
+	most = roundUp(most)
 	var b strings.Builder
-	width := max(1, len(columns)) * step
+	width := axis + max(1, len(columns))*step
 	fmt.Fprintf(&b, `<svg class="chart" viewBox="0 0 %d %d" preserveAspectRatio="xMinYMid" role="img"><title>%s</title>`,
-		width, height+20, template.HTMLEscapeString(title))
+		width, top+height+20, template.HTMLEscapeString(title))
+	ticks := []int{0, most / 2, most}
+	if most == 1 {
+		ticks = []int{0, 1}
+	}
+	for _, n := range ticks {
+		y := top + height - float64(n)/float64(most)*height
+		fmt.Fprintf(&b, `<line class="axis" x1="%d" y1="%.1f" x2="%d" y2="%.1f"/><text x="%d" y="%.1f" text-anchor="end">%s</text>`,
+			axis, y, width, y, axis-6, y+3, template.HTMLEscapeString(format(n)))
+	}
 	for i, c := range columns {
 		h := float64(c.Value) / float64(most) * height
-		fmt.Fprintf(&b, `<rect class="fill" x="%d" y="%.1f" width="%d" height="%.1f"><title>%s: %d</title></rect>`,
-			i*step+gap/2, height-h, step-gap, h, template.HTMLEscapeString(c.Name), c.Value)
-		fmt.Fprintf(&b, `<text x="%d" y="%d" text-anchor="middle">%s</text>`, i*step+step/2, height+14,
+		fmt.Fprintf(&b, `<rect class="fill" x="%d" y="%.1f" width="%d" height="%.1f"><title>%s: %s</title></rect>`,
+			axis+i*step+gap/2, top+height-h, step-gap, h, template.HTMLEscapeString(c.Name), template.HTMLEscapeString(format(c.Value)))
+		fmt.Fprintf(&b, `<text x="%d" y="%d" text-anchor="middle">%s</text>`, axis+i*step+step/2, top+height+14,
 			template.HTMLEscapeString(c.Name))
 	}
 	b.WriteString(`</svg>`)

@@ -52,7 +52,22 @@ func (s *Server) funcs(p *pages) template.FuncMap {
 		"linelink": lineLink,
 		"place":    func(identity string) string { return strings.TrimPrefix(identity, "path ") },
 		"projname": projectName,
+
+		"difference": differenceClass,
 	}
+}
+
+// differenceClass returns the style of a line of a unified diff.
+func differenceClass(line string) string {
+	switch {
+	case strings.HasPrefix(line, "+"):
+		return "plus"
+	case strings.HasPrefix(line, "-"):
+		return "minus"
+	case strings.HasPrefix(line, "@"):
+		return "at"
+	}
+	return ""
 }
 
 func (s *Server) local(t time.Time) time.Time { return t.In(s.Now().Location()) }

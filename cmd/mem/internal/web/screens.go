@@ -48,6 +48,8 @@ func (s *Server) routePages(mux *http.ServeMux) {
 		"GET /p/{project}/history":             with(s.pathProject, s.history),
 		"POST /p/{project}/history":            with(s.pathProject, s.undoRedo),
 		"GET /p/{project}/stats":               with(s.pathProject, s.statsScreen),
+		"GET /p/{project}/usage":               with(s.pathProject, s.usageScreen),
+		"GET /p/{project}/notes":               with(s.pathProject, s.notesScreen),
 		"GET /settings":                        s.settingsScreen,
 		"POST /settings":                       s.changeSetting,
 		"GET /sync":                            s.sync,

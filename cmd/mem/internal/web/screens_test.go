@@ -157,7 +157,7 @@ func TestLinks(t *testing.T) {
 			t.Errorf("%s is not reached", want)
 		}
 	}
-	for _, part := range []string{"/transcript", "/compress", "/manage", "/m/", "/v/v001", "/keepits/k1", "/markers", "/compositions", "/compose", "/c/ctx", "/facts", "/next", "/history", "/stats"} {
+	for _, part := range []string{"/transcript", "/compress", "/manage", "/m/", "/v/v001", "/keepits/k1", "/markers", "/compositions", "/compose", "/c/ctx", "/facts", "/next", "/history", "/stats", "/usage", "/notes"} {
 		if !slices.ContainsFunc(slices.Collect(maps.Keys(seen)), func(s string) bool { return strings.Contains(s, part) }) {
 			t.Errorf("no link leads to %s", part)
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/stats"
 	"github.com/memvcs/mem/layers/sync"
+	"github.com/memvcs/mem/layers/tokens"
 	"github.com/memvcs/mem/refs/config"
 )
 
@@ -36,7 +37,7 @@ func (s *Server) statsScreen(_ http.ResponseWriter, r *http.Request, p state.Pro
 			column{strings.TrimSuffix(strings.NewReplacer("up to ", "≤", "above ", ">", " to ", "-").Replace(x.Ratio), ":1"),
 				x.Versions})
 	}
-	b.ByMonth, b.ByRatio = chart("Tokens of sessions by month", months), chart("Versions by ratio", ratios)
+	b.ByMonth, b.ByRatio = chart("Tokens of sessions by month", months, tokens.Format), chart("Versions by ratio", ratios, tokens.Commas)
 	return "stats", page{Title: "Statistics", Tab: "stats", Project: p, Crumbs: projectCrumbs(p, "Statistics"), Body: b},
 		nil
 }

@@ -1,0 +1,86 @@
+package web
+
+import (
+	"html/template"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/memvcs/mem/cmd/mem/internal/web/api"
+	"github.com/memvcs/mem/layers/engines"
+	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/stats"
+	"github.com/memvcs/mem/layers/tokens"
+)
+
+// A usageBody is what the sessions of a project used and cost.
+type usageBody struct {
+	stats.Spending
+	Ways   []string
+	Cost   template.HTML
+	Tokens template.HTML
+	Shown  int // columns of the charts
+}
+
+// usageColumns is the maximal number of columns of a chart.
+const usageColumns = 24
+
+func (s *Server) usageScreen(_ http.ResponseWriter, r *http.Request, p state.Project) (string, page, error) {
+	b := usageBody{Ways: []string{stats.ByDay, stats.BySession, stats.ByModel, stats.ByProject}}
+	by := r.FormValue("by")
+	if by == "" {
+		by = stats.ByDay
+	}
+	if !slices.Contains(b.Ways, by) {
+		return "", page{}, api.BadRequest("by is day, session, model or project")
+	}
+	projects := []state.Project{p}
+	if by == stats.ByProject {
+		var err error
+		if projects, err = s.Memory.Trusted().Projects(r.Context()); err != nil {
+			return "", page{}, err
+		}
+	}
+	var err error
+	if b.Spending, err = s.Memory.Stats().Spending(r.Context(), projects, by, s.Now().Location()); err != nil {
+		return "", page{}, err
+	}
+	rows := b.Rows
+	if by == stats.ByDay {
+		rows = rows[max(0, len(rows)-usageColumns):] // the newest days
+	} else {
+		rows = rows[:min(len(rows), usageColumns)]
+	}
+	var cost, used []column
+	for _, row := range rows {
+		name := row.Name
+		switch by {
+		case stats.ByDay:
+			name = strings.ReplaceAll(name[max(0, len(name)-len("01-02")):], "-", "/")
+		case stats.BySession:
+			name = records.ShortID(name)
+		}
+		if len(name) > len("claude..") {
+			name = strings.TrimPrefix(name, "claude-")[:min(8, len(strings.TrimPrefix(name, "claude-")))]
+		}
+		cost = append(cost, column{name, int(row.Micros)})
+		used = append(used, column{name, int(row.Input + row.Output + row.CacheWrite + row.CacheRead)})
+	}
+	b.Shown = len(rows)
+	b.Cost = chart("Cost by "+by, cost, func(n int) string { return engines.FormatDollars(int64(n)) })
+	b.Tokens = chart("Tokens by "+by, used, tokens.Format)
+	crumbs := append(projectCrumbs(p, "Statistics")[:2:2], crumb{"Usage", ""})
+	return "usage", page{Title: "Usage", Tab: "stats", Project: p, Crumbs: crumbs, Body: b}, nil
+}
+
+// Money returns the cost of a row. A plus says that some answers have no known price.
+func (b usageBody) Money(r stats.Spent) string {
+	switch {
+	case len(r.Unpriced) == 0:
+		return engines.FormatDollars(r.Micros)
+	case r.Micros == 0:
+		return "unknown"
+	}
+	return engines.FormatDollars(r.Micros) + "+"
+}
