@@ -70,7 +70,7 @@ func (m Ops) ownFiles(ctx context.Context, p state.Project, st *state.State,
 	}
 	for _, name := range slices.Sorted(maps.Keys(dirs)) {
 		dir := filepath.Join(all, name)
-		found, err := readClientDir(dir, files)
+		found, err := readClientDir(dir, st, files)
 		if err == nil {
 			subdirs[dir] = found
 		}
@@ -98,8 +98,9 @@ func (m Ops) DropForeign(ctx context.Context, p state.Project, files map[string]
 	})
 }
 
-// readClientDir adds the session files of a directory to files and returns the names of its subdirectories.
-func readClientDir(dir string, files map[string]ClientFile) (subdirs []string, err error) {
+// readClientDir adds the session files of a directory to files and returns the names of its subdirectories. st may be nil;
+// see [addTo].
+func readClientDir(dir string, st *state.State, files map[string]ClientFile) (subdirs []string, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, err
@@ -124,10 +125,28 @@ func readClientDir(dir string, files map[string]ClientFile) (subdirs []string, e
 			return nil, err
 		}
 		path := filepath.Join(dir, e.Name())
-		files[Source{Path: path}.SessionID()] = ClientFile{Path: path, Size: fi.Size(), Modified: fi.ModTime(),
-			Dir: dirs[name]}
+		addTo(files, st, ClientFile{Path: path, Size: fi.Size(), Modified: fi.ModTime(), Dir: dirs[name]})
 	}
 	return subdirs, nil
+}
+
+// addTo adds a session file by the ID of its session. Of two files with one ID, the one that the session in st was
+// captured from has it.
+func addTo(files map[string]ClientFile, st *state.State, f ClientFile) {
+	id := fileID(st, f.Path)
+	if was, ok := files[id]; ok && st != nil && st.Session(id) != nil && st.Session(id).Source() == was.Path {
+		return
+	}
+	files[id] = f
+}
+
+// fileID returns the ID of the session in a file, which may have been captured as another session than its name says.
+func fileID(st *state.State, path string) string {
+	src := Source{Path: path}
+	if st != nil && st.Session(otherID(src)) != nil {
+		return otherID(src)
+	}
+	return src.SessionID()
 }
 
 // ChangedCompanions reports whether the subagents or overflow files of a session file differ from the captured ones,

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/memvcs/mem/layers/originals"
@@ -108,8 +110,37 @@ func (c *Capture) findBase(ctx context.Context, p refs.Project, end int64) (Plac
 		c.added.Change = "rewritten"
 		c.snap.Generation = max(c.snap.Generation, base.Generation+1)
 	}
+	if c.isOther() {
+		return Place{}, errOther
+	}
 	c.Base, c.prev, c.restored = nil, nil, false
 	return Place{Clean: stream.Tail{Hash: objects.NewHasher(), Expect: end}, Exact: objects.NewHasher()}, nil
+}
+
+// errOther means that a file is another one than that of the session with its ID, although its name is the same.
+var errOther = errors.New("another file of the session")
+
+// isOther reports whether the file, which contradicts the session with its ID, is not that of the session: it is in
+// another directory, and the file of the session still exists, or the file was captured as another session before.
+func (c *Capture) isOther() bool {
+	if c.known == nil || c.src.ID != "" || c.src.Parent != "" || c.src.Origin != "" || c.known.Source() == c.src.Path {
+		return false
+	}
+	if c.st.Session(otherID(c.src)) != nil {
+		return true
+	}
+	of, err := os.Stat(c.known.Source())
+	if err != nil {
+		return false // it was moved
+	}
+	own, err := os.Stat(c.src.Path)
+	return err == nil && !os.SameFile(of, own)
+}
+
+// otherID returns the ID of the session in a file whose name is that of another session.
+func otherID(src Source) string {
+	dir, file := filepath.Split(src.Path)
+	return copyID(src.SessionID(), filepath.Base(dir)+"/"+file)
 }
 
 // loadPatches reads the patches of base and returns the size that the file had then.

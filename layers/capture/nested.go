@@ -34,7 +34,7 @@ func (m Ops) addNested(ctx context.Context, p state.Project, st *state.State, o 
 	roots := rootsOf(find.Known, p, o.Dir)
 	all := filepath.Join(o.Claude, "projects")
 	b := m.newNestedFiles(p, files, withDir(ctx, find, p, o.Dir))
-	b.roots, b.unreadable = roots, o.NoteUnreadable
+	b.st, b.roots, b.unreadable = st, roots, o.NoteUnreadable
 	for _, name := range nestedDirs(all, roots, files) {
 		if err := b.addDir(ctx, filepath.Join(all, name)); err != nil {
 			maps.Copy(b.now, b.known) // the next call continues from here
@@ -71,6 +71,7 @@ type nestedFiles struct {
 	find       *projects.Finder
 	roots      []string          // the directories of project
 	unreadable func(error) error // called if the subagents of a session cannot be read
+	st         *state.State      // of project; may be nil
 	files      map[string]ClientFile
 	known, now map[string]string       // working directories by path of the file: cached, and of this call
 	owners     map[string]refs.Project // by working directory
@@ -137,10 +138,10 @@ func (b *nestedFiles) add(ctx context.Context, path string, hasDir bool) error {
 		sources = append(sources, subagents...)
 	}
 	for i, src := range sources {
-		addFile(b.files, src.Path, i == 0 && hasDir)
-		if f, ok := b.files[src.SessionID()]; ok && f.Path == src.Path {
+		addFile(b.files, b.st, src.Path, i == 0 && hasDir)
+		if f, ok := b.files[fileID(b.st, src.Path)]; ok && f.Path == src.Path {
 			f.cwd = cwd
-			b.files[src.SessionID()] = f
+			b.files[fileID(b.st, src.Path)] = f
 		}
 	}
 	return nil

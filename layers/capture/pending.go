@@ -38,7 +38,7 @@ func (m Ops) Pending(ctx context.Context, p state.Project, o ListOptions) ([]Pen
 	if err != nil {
 		return nil, err
 	}
-	if err := addSubagents(files, subdirs, o.SessionDir); err != nil {
+	if err := addSubagents(st, files, subdirs, o.SessionDir); err != nil {
 		return nil, err
 	}
 	if err := m.addNested(ctx, p, st, o, files); err != nil {
@@ -73,10 +73,10 @@ func (m Ops) Pending(ctx context.Context, p state.Project, o ListOptions) ([]Pen
 
 // addSubagents adds the sessions in sessionDir, and the subagents of all files. subdirs has the names of the
 // directories in each directory that was read before.
-func addSubagents(files map[string]ClientFile, subdirs map[string][]string, sessionDir string) error {
+func addSubagents(st *state.State, files map[string]ClientFile, subdirs map[string][]string, sessionDir string) error {
 	if _, read := subdirs[sessionDir]; !read && sessionDir != "" {
 		found := map[string]ClientFile{}
-		names, err := readClientDir(sessionDir, found)
+		names, err := readClientDir(sessionDir, st, found)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
@@ -91,7 +91,7 @@ func addSubagents(files map[string]ClientFile, subdirs map[string][]string, sess
 				return err
 			}
 			for _, src := range subagents {
-				addFile(files, src.Path, false)
+				addFile(files, st, src.Path, false)
 			}
 		}
 	}
@@ -99,13 +99,12 @@ func addSubagents(files map[string]ClientFile, subdirs map[string][]string, sess
 }
 
 // addFile adds a session file unless it is empty or does not exist. hasDir is the field Dir of the file.
-func addFile(files map[string]ClientFile, path string, hasDir bool) {
-	id := Source{Path: path}.SessionID()
-	if _, ok := files[id]; ok {
+func addFile(files map[string]ClientFile, st *state.State, path string, hasDir bool) {
+	if _, ok := files[fileID(st, path)]; ok {
 		return
 	}
 	if fi, err := os.Lstat(path); err == nil && fi.Mode().IsRegular() && fi.Size() > 0 {
-		files[id] = ClientFile{Path: path, Size: fi.Size(), Modified: fi.ModTime(), Dir: hasDir}
+		addTo(files, st, ClientFile{Path: path, Size: fi.Size(), Modified: fi.ModTime(), Dir: hasDir})
 	}
 }
 

@@ -149,6 +149,7 @@ type Capture struct {
 	File       originals.SourceFile
 	guard      *originals.Guard // nil if nothing was ever forgotten
 	size       int64
+	st         *state.State
 	known      *state.Session // nil if the project does not contain the session
 	Base       *records.Point // the snapshot that the file continues, nil for none
 	prev       []redact.Patch // the patches of Base
@@ -206,7 +207,7 @@ func (c *Capture) stage(ctx context.Context, st *state.State, s *refs.Stage) (er
 			return fmt.Errorf("read %s: %w", c.src.Path, err)
 		}
 	}
-	c.Rules = secrets.On(c.M.DB).RulesIn(c.src.dir)
+	c.st, c.Rules = st, secrets.On(c.M.DB).RulesIn(c.src.dir)
 	c.snap = records.Snapshot{Session: c.src.SessionID(), Source: cmp.Or(c.src.Origin, c.src.Path), Parent: c.src.Parent,
 		Rules: c.Rules.ID}
 	if c.known = st.Session(c.snap.Session); c.known != nil && c.known.Source() == c.snap.Source {
@@ -220,6 +221,9 @@ func (c *Capture) stage(ctx context.Context, st *state.State, s *refs.Stage) (er
 	if errors.Is(err, errRewritten) {
 		c.verify = true
 		err = c.extend(ctx, st.Project, s, end)
+	}
+	if errors.Is(err, errOther) {
+		return c.stageOther(ctx, s)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.src.Path, err)
@@ -238,6 +242,18 @@ func (c *Capture) stage(ctx context.Context, st *state.State, s *refs.Stage) (er
 		}
 	}
 	return nil
+}
+
+// stageOther stages a file that is not the one of the session with its name as a session of its own.
+func (c *Capture) stageOther(ctx context.Context, s *refs.Stage) error {
+	st, src := c.st, c.src
+	src.ID = otherID(src)
+	*c = Capture{M: c.M, src: src, guard: c.guard, added: Added{Session: src.ID, Path: src.Path, Project: c.added.Project}}
+	if st.Purged.Session(src.ID) {
+		c.added.Change = "forgotten"
+		return nil
+	}
+	return c.stage(ctx, st, s)
 }
 
 // isBinary reports whether a file begins like a program, an archive or an image, which may contain sessions.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/memvcs/mem/layers/compose"
 	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/copies"
 	"github.com/memvcs/mem/layers/engines"
 	"github.com/memvcs/mem/layers/keepit"
 	"github.com/memvcs/mem/layers/markers"
@@ -26,7 +27,7 @@ import (
 // Name and version of the step in recipes.
 const (
 	ComposeStep        = "compose"
-	ComposeStepVersion = 4
+	ComposeStepVersion = 5
 )
 
 // A ComposePart is a session of a [ComposeRequest].
@@ -60,6 +61,7 @@ type ComposeResult struct {
 	Existed     bool // the name already has this content
 	Recount     int  // tokens that the composition's counter finds in addition to the counters of the parts
 	Plan        compose.Plan
+	Copies      []string               // sessions that are left out: other parts have all of their messages
 	Foreign     *projects.ForeignError // why the project cannot be pushed or exported with it; nil if it can
 
 	Receipt engines.Receipt // usage of a model; in a dry run, the minimum estimate
@@ -75,6 +77,8 @@ type composer struct {
 	counter   tokens.Counter // of the frame
 	mats      []markers.Material
 	without   [][][2]int // messages of each part whose tool calls are left out
+	after     []int      // messages of each part up to this one are left out: another part has them
+	copies    []string   // sessions that are left out, because other parts have all of their messages
 	out       compose.Composition
 	reasons   map[int]string // why a part was compressed, by index
 	receipt   engines.Receipt
@@ -112,8 +116,11 @@ func (m Ops) ComposeParts(ctx context.Context, req ComposeRequest) (*composer, C
 	}
 	c := &composer{m: m, req: req, counter: m.largestCounter(sessions), reasons: map[int]string{}}
 	c.out = compose.Composition{Name: req.Name, Budget: req.Budget}
+	if err := c.findCopies(ctx); err != nil {
+		return nil, ComposeResult{}, err
+	}
 	ask := compose.Request{Budget: req.Budget, Strategy: req.Strategy, Ratio: req.Ratio, MaxDistance: req.MaxDistance}
-	for i, p := range req.Parts {
+	for i, p := range c.req.Parts {
 		src, err := c.source(ctx, i, p)
 		if err != nil {
 			return nil, ComposeResult{}, err
@@ -122,7 +129,12 @@ func (m Ops) ComposeParts(ctx context.Context, req ComposeRequest) (*composer, C
 	}
 	ask.Overhead = compose.Reserve(c.counter, req.Name, c.out.Parts)
 	plan, err := c.choose(ask)
-	done := ComposeResult{Project: req.Project, Plan: plan, Foreign: foreign}
+	for i := range plan.Picks {
+		if n := c.after[i]; n > 0 {
+			plan.Picks[i].Why += fmt.Sprintf("; without #1-%d, which another part has", n)
+		}
+	}
+	done := ComposeResult{Project: req.Project, Plan: plan, Foreign: foreign, Copies: c.copies}
 	if err != nil {
 		return nil, done, err
 	}
@@ -149,6 +161,44 @@ func (m Ops) ComposeParts(ctx context.Context, req ComposeRequest) (*composer, C
 		return nil, done, err
 	}
 	return c, done, nil
+}
+
+// findCopies finds the parts that begin with messages of another part, such as forks of one session. Such a part
+// contributes only what is its own. One of which nothing is its own is left out. Versions that the request names are
+// used as they are.
+func (c *composer) findCopies(ctx context.Context) error {
+	groups := map[refs.Project][]*state.Session{}
+	for _, p := range c.req.Parts {
+		v := p.Rev.Version
+		if p.Rev.Kind != state.IsVersion || v.Whole() && v.Origin() == p.Rev.Session.Now().Original {
+			groups[p.Rev.Project.ID] = append(groups[p.Rev.Project.ID], p.Rev.Session)
+		}
+	}
+	var parts []ComposePart
+	for _, p := range c.req.Parts {
+		same, err := copies.On(c.m.DB).Among(ctx, p.Rev.Project.ID, groups[p.Rev.Project.ID])
+		if err != nil {
+			return err
+		}
+		after := copies.Prefix(same[p.Rev.Session.ID])
+		if p.Rev.Kind == state.IsVersion {
+			after = 0
+		}
+		if after > 0 {
+			now := p.Rev.Session.Now()
+			counted, err := markers.On(c.m.DB).Counts(ctx, p.Rev.Project.ID, p.Rev.Session, now)
+			if err != nil {
+				return err
+			}
+			if (compress.Stats{Messages: counted.Messages}).After(after).Raw() == 0 {
+				c.copies = append(c.copies, p.Rev.Session.ID)
+				continue
+			}
+		}
+		parts, c.after = append(parts, p), append(c.after, after)
+	}
+	c.req.Parts = parts
+	return nil
 }
 
 // largestCounter returns the counter, of those of the sessions' models, that counts the most tokens, so that no model
@@ -189,11 +239,15 @@ func (c *composer) source(ctx context.Context, i int, p ComposePart) (compose.So
 		return src, err
 	}
 	c.mats = append(c.mats, mat)
+	for _, k := range mat.Marks { // text that is marked in the copy only
+		c.after[i] = min(c.after[i], k.Message-1)
+	}
+	raw := mat.Stats.After(c.after[i]).Raw()
 	c.out.Parts = append(c.out.Parts, compose.Part{
 		Session: s.ID, Project: p.Rev.Project.Name, Title: s.Title(), Date: now.Scan.Last, Messages: now.Scan.Messages,
 	})
 	src.Distance = max(1, st.Distance(st.Session(s.ID)))
-	src.Original = c.counterOf(i).Scale(mat.Stats.Raw())
+	src.Original = c.counterOf(i).Scale(raw)
 	if p.Rev.Kind == state.IsOriginal {
 		src.Pin = compose.Original
 	}
@@ -215,7 +269,7 @@ func (c *composer) source(ctx context.Context, i int, p ComposePart) (compose.So
 func (c *composer) versions(ctx context.Context, i int, st *state.State, p ComposePart, src *compose.Source) error {
 	for _, v := range st.VersionsOf(p.Rev.Session.ID) {
 		asked := p.Rev.Kind == state.IsVersion && v.ID == p.Rev.Version.ID
-		current := v.Origin() == p.Rev.Session.Now().Original && v.Since == ""
+		current := v.Origin() == p.Rev.Session.Now().Original && v.Since == "" && v.After == c.after[i]
 		if p.Rev.Kind == state.IsVersion && !asked || !asked && !current {
 			continue
 		}
@@ -249,7 +303,7 @@ func (c *composer) pinnedCost(i int, mat markers.Material) int {
 // original returns the whole conversation as segments, as a model would read it.
 func (c *composer) original(ctx context.Context, i int) ([]compress.Segment, error) {
 	rev := c.req.Parts[i].Rev
-	return originals.On(c.m.DB).ConversationWithout(ctx, rev.Project.ID, rev.Session.Now(), c.without[i])
+	return originals.On(c.m.DB).ConversationAfter(ctx, rev.Project.ID, rev.Session.Now(), c.after[i], c.without[i])
 }
 
 // fill sets part i to what was picked, after compressing it if that is the pick.
@@ -283,6 +337,9 @@ func (c *composer) Save(ctx context.Context, done ComposeResult) (ComposeResult,
 	for i, p := range c.out.Parts {
 		if p.Version == compose.Original && len(c.without[i]) > 0 {
 			plan.Without = c.without
+		}
+		if p.Version == compose.Original && c.after[i] > 0 {
+			plan.After = c.after
 		}
 	}
 	for i, p := range c.out.Parts {

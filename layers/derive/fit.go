@@ -23,7 +23,8 @@ import (
 // settings returns the settings for compressing part i to ask tokens.
 func (c *composer) settings(i, ask, distance int) compress.Settings {
 	level := keepit.Moderate
-	return compress.Settings{Tokens: ask, Level: &level, Distance: distance, Counter: c.counterOf(i)}
+	return compress.Settings{Tokens: ask, Level: &level, Distance: distance, Counter: c.counterOf(i),
+		Since: c.after[i]}
 }
 
 // surviving returns the markers that survive if part i is compressed to n tokens.
@@ -217,7 +218,7 @@ func (c *composer) compressWithin(ctx context.Context, i int, r allowance,
 		s := c.settings(i, r.ask, r.distance)
 		s.Engine = engine
 		var over *compose.BudgetError
-		made, err := c.m.compress(ctx, rev, trust.Basis{Point: now, Input: now.Original, Purpose: records.ForComposition,
+		made, err := c.m.compress(ctx, rev, trust.Basis{Point: now, Input: now.Original, After: c.after[i], Purpose: records.ForComposition,
 			Accept: func(segs []compress.Segment) error {
 				if n := c.charge(i, segs); n > r.limit {
 					return &compose.BudgetError{Budget: r.limit, Need: n}
@@ -253,8 +254,9 @@ func (c *composer) estimate(ctx context.Context, plan compose.Plan, limits []int
 		}
 		s := c.settings(i, ask, p.Distance)
 		s.Engine = engine
-		made, err := c.m.Compress(ctx, state.Rev{Kind: state.IsSession, Project: c.req.Parts[i].Rev.Project,
-			Session: c.req.Parts[i].Rev.Session}, s, true)
+		rev, now := c.req.Parts[i].Rev, c.req.Parts[i].Rev.Session.Now()
+		made, err := c.m.compress(ctx, state.Rev{Kind: state.IsSession, Project: rev.Project, Session: rev.Session},
+			trust.Basis{Point: now, Input: now.Original, After: c.after[i]}, s, true)
 		if err != nil {
 			return sum, err
 		}

@@ -112,7 +112,7 @@ func (a *tierRun) source(ctx context.Context, s *state.Session, counter tokens.C
 	x.Distance = max(1, a.st.Distance(s))
 	var full *records.Version
 	for _, v := range a.st.VersionsOf(s.ID) {
-		if v.Origin() == now.Original && v.Since == "" && (full == nil || v.TokensOut > full.TokensOut) {
+		if v.Origin() == now.Original && v.Whole() && (full == nil || v.TokensOut > full.TokensOut) {
 			full = v
 		}
 	}

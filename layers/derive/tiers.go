@@ -99,7 +99,7 @@ func (a *tierRun) load(ctx context.Context) (err error) {
 		versions[v.Session] = append(versions[v.Session], tier.Version{
 			ID: v.ID.String(), Preset: v.Settings.Preset, Asked: v.Asked(), Hidden: v.Deleted || v.Revoked != "",
 			Free:    compress.IsExtract(v.Engine),
-			Current: v.Origin() == s.Now().Original && v.Since == "" && v.Source == "", Used: len(a.st.UsedBy(v)) > 0,
+			Current: v.Origin() == s.Now().Original && v.Whole() && v.Source == "", Used: len(a.st.UsedBy(v)) > 0,
 		})
 	}
 	a.sessions = nil

@@ -17,7 +17,7 @@ func (m Ops) Compaction(ctx context.Context, p state.Project, o ContextOptions) 
 	if err != nil || s == nil || !s.Shown() {
 		return Given{}, err
 	}
-	d, err := m.digest(ctx, p.ID, s)
+	d, err := m.digest(ctx, p.ID, s, nil)
 	if err != nil {
 		return Given{}, err
 	}

@@ -5,11 +5,13 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"iter"
 	"slices"
 	"strings"
 
 	"github.com/memvcs/mem/layers/brief"
 	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/copies"
 	"github.com/memvcs/mem/layers/keepit"
 	"github.com/memvcs/mem/layers/names"
 	"github.com/memvcs/mem/layers/originals"
@@ -18,13 +20,14 @@ import (
 	"github.com/memvcs/mem/layers/refine"
 	"github.com/memvcs/mem/layers/search"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/transcript"
 	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/refs"
 )
 
 // digestVersion is the version of the file of digests in the cache. A file of another version is rebuilt.
-const digestVersion = 6<<8 | Version
+const digestVersion = 7<<8 | Version
 
 // code encodes or decodes the file.
 func (f *digestFile) code(c *records.Codec) {
@@ -33,9 +36,11 @@ func (f *digestFile) code(c *records.Codec) {
 		c.Failed = true
 		return
 	}
+	c.Hash(&f.group)
 	records.List(c, &f.list, func(d *storedDigest) {
 		c.Hash(&d.original)
 		records.Number(c, &d.added)
+		records.List(c, &d.copies, func(s *[2]int) { records.Number(c, &s[0]); records.Number(c, &s[1]) })
 		codeDigest(c, &d.Digest)
 	})
 	records.List(c, &f.words, func(p *posting) { p.code(c) })
@@ -151,14 +156,17 @@ func digested(sessions []*state.Session) []*state.Session {
 // A digestFile has the digests of a project.
 type digestFile struct {
 	version int
+	group   objects.Hash // of the sessions that list was made from; see [groupOf]
 	list    []storedDigest
 	words   []posting // of the turns of list, sorted by word
 }
 
-// A storedDigest is the digest of a session at a growth point with a number of added markers.
+// A storedDigest is the digest of a session at a growth point with a number of added markers, without the messages that
+// are copies of another session's.
 type storedDigest struct {
 	original objects.Hash
 	added    int
+	copies   [][2]int
 	Digest
 }
 
@@ -182,14 +190,25 @@ func (m Ops) digests(ctx context.Context, p refs.Project, sessions []*state.Sess
 	for i := range kept.list {
 		at[kept.list[i].Session] = i
 	}
-	next := digestFile{version: digestVersion}
+	next := digestFile{version: digestVersion, group: groupOf(sessions)}
 	changed := false
+	same := copies.Messages{}
+	if next.group == kept.group {
+		for _, d := range kept.list {
+			same[d.Session] = d.copies
+		}
+	} else if same, err = copies.On(m.DB).Among(ctx, p, sessions); err != nil {
+		return nil, 0, err
+	} else {
+		changed = true
+	}
 	for _, s := range digested(sessions) {
 		now := s.Now()
 		i, known := at[s.ID]
 		added := len(addedMarkers(s))
 		switch {
-		case known && kept.list[i].original == now.Original && kept.list[i].added == added:
+		case known && kept.list[i].original == now.Original && kept.list[i].added == added &&
+			slices.Equal(kept.list[i].copies, same[s.ID]):
 			next.list = append(next.list, kept.list[i])
 			continue
 		case late != nil && late():
@@ -199,14 +218,14 @@ func (m Ops) digests(ctx context.Context, p refs.Project, sessions []*state.Sess
 			}
 			continue
 		}
-		d, err := m.digest(ctx, p, s)
+		d, err := m.digest(ctx, p, s, same[s.ID])
 		if ctx.Err() != nil {
 			return nil, 0, ctx.Err()
 		}
 		if err != nil {
 			continue // its bytes are missing or damaged: fsck reports it
 		}
-		next.list, changed = append(next.list, storedDigest{now.Original, added, d}), true
+		next.list, changed = append(next.list, storedDigest{now.Original, added, same[s.ID], d}), true
 	}
 	if changed {
 		next.words = post(next.list)
@@ -244,8 +263,31 @@ func (m Ops) readDigests(file string) (f digestFile) {
 	return f
 }
 
-// digest makes the current digest of a session.
-func (m Ops) digest(ctx context.Context, p refs.Project, s *state.Session) (Digest, error) {
+// groupOf returns a hash of sessions at their growth points.
+func groupOf(sessions []*state.Session) objects.Hash {
+	h := objects.NewHasher()
+	for _, s := range sessions {
+		h.Write([]byte(s.ID + " " + s.Now().Original.String() + "\n"))
+	}
+	return h.Sum()
+}
+
+// withoutCopies leaves out the entries of some messages, but not those with added markers.
+func withoutCopies(entries iter.Seq2[refine.Entry, error], same transcript.Spans, added []int) iter.Seq2[refine.Entry, error] {
+	return func(yield func(refine.Entry, error) bool) {
+		for e, err := range entries {
+			if err == nil && same.Has(e.N) && !slices.Contains(added, e.N) {
+				continue
+			}
+			if !yield(e, err) {
+				return
+			}
+		}
+	}
+}
+
+// digest makes the current digest of a session, without the messages in same.
+func (m Ops) digest(ctx context.Context, p refs.Project, s *state.Session, same transcript.Spans) (Digest, error) {
 	now := s.Now()
 	l1, err := originals.On(m.DB).L1(ctx, p, now.Original, refine.Full)
 	if err != nil {
@@ -257,7 +299,7 @@ func (m Ops) digest(ctx context.Context, p refs.Project, s *state.Session) (Dige
 		echo = append(echo, q.Echo...)
 	}
 	slices.Sort(echo)
-	d, err := Summarize(refine.Entries(l1), func(n int) bool {
+	d, err := Summarize(withoutCopies(refine.Entries(l1), same, addedMarkers(s)), func(n int) bool {
 		_, is := slices.BinarySearch(echo, n)
 		return is
 	}, addedMarkers(s))

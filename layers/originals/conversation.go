@@ -21,6 +21,12 @@ func (m Ops) Conversation(ctx context.Context, project refs.Project, p *records.
 // ConversationWithout is [Ops.Conversation] without the tool calls of some messages.
 func (m Ops) ConversationWithout(ctx context.Context, project refs.Project, p *records.Point,
 	without [][2]int) ([]compress.Segment, error) {
+	return m.ConversationAfter(ctx, project, p, 0, without)
+}
+
+// ConversationAfter is [Ops.ConversationWithout] without the messages up to number after.
+func (m Ops) ConversationAfter(ctx context.Context, project refs.Project, p *records.Point, after int,
+	without [][2]int) ([]compress.Segment, error) {
 	var out []compress.Segment
 	var c Conversation
 	err := m.EachMessage(ctx, project, p, without, func(n int, msg transcript.Message) error {
@@ -28,6 +34,7 @@ func (m Ops) ConversationWithout(ctx context.Context, project refs.Project, p *r
 		return nil
 	})
 	out = append(out, c.Rest()...)
+	out = slices.DeleteFunc(out, func(s compress.Segment) bool { return s.Src[0][0] <= after })
 	slices.SortStableFunc(out, func(a, b compress.Segment) int { return cmp.Compare(a.Src[0][0], b.Src[0][0]) })
 	return out, err
 }

@@ -133,7 +133,7 @@ func (m Ops) beforeVersion(ctx context.Context, rev state.Rev) (state.Rev, error
 			return before, nil
 		}
 		return source, err
-	case v.Since != "" && p != nil && p.Generation == rev.Session.Now().Generation:
+	case !v.Whole() && p != nil && p.Generation == rev.Session.Now().Generation:
 		plan, err := v.Plan()
 		before.Kind, before.Hash, before.From, before.To = state.IsMessages, objects.Hash{}, plan.Since+1, p.Scan.Values
 		return before, err
@@ -162,11 +162,11 @@ func (m Ops) PreviousVersion(ctx context.Context, rev state.Rev) (state.Rev, err
 		if x.ID == rev.Version.ID {
 			break
 		}
-		if x.Since == "" {
+		if x.Whole() {
 			last = x
 		}
 	}
-	if last == nil || rev.Version.Source != "" || rev.Version.Since != "" {
+	if last == nil || rev.Version.Source != "" || !rev.Version.Whole() {
 		return m.Before(ctx, rev)
 	}
 	return revision.On(m.DB).At(ctx, rev, last)

@@ -160,11 +160,11 @@ func (s *mentionFinder) beforeVersion(st *state.State, v *records.Version) (bool
 			break
 		}
 		// removed versions count, because the log shows them
-		if x.Session == v.Session && x.Since == "" {
+		if x.Session == v.Session && x.Whole() {
 			last = x
 		}
 	}
-	if last != nil && v.Since == "" {
+	if last != nil && v.Whole() {
 		return s.contains(state.IsVersion, last.Derivation.Output)
 	}
 	session := st.Session(v.Session)
@@ -173,7 +173,7 @@ func (s *mentionFinder) beforeVersion(st *state.State, v *records.Version) (bool
 	}
 	p := *state.PointOf(session, v.Origin())
 	had, err := s.original(s.project.ID, session, &p)
-	if v.Since == "" || !had || err != nil {
+	if v.Whole() || !had || err != nil {
 		return had, err
 	}
 	plan, err := v.Plan()

@@ -148,8 +148,8 @@ func (m Ops) partSegments(ctx context.Context, c *records.Composition, i int,
 		if err != nil {
 			return nil, err
 		}
-		return originals.On(m.DB).ConversationWithout(ctx, p,
-			&records.Point{Snapshot: records.Snapshot{Original: h, Rewound: rewound}}, c.Without(i))
+		return originals.On(m.DB).ConversationAfter(ctx, p,
+			&records.Point{Snapshot: records.Snapshot{Original: h, Rewound: rewound}}, c.After(i), c.Without(i))
 	}
 	b, err := originals.On(m.DB).Object(ctx, p, h)
 	if err != nil {

@@ -20,6 +20,7 @@ type ComposePlan struct {
 	Parts   []string `json:"parts"` // session:label of each input
 
 	Without [][][2]int `json:"without,omitempty"` // by part: messages whose tool calls are left out of a whole session
+	After   []int      `json:"after,omitempty"`   // by part: messages up to this one are left out of a whole session
 }
 
 // Without returns the messages whose tool calls part i of a composition leaves out.
@@ -35,6 +36,15 @@ func (c *Composition) Without(i int) [][2]int {
 		return plan.Parts[i].Base.Without
 	}
 	return nil
+}
+
+// After returns the message up to which part i of a composition leaves out a whole session, 0 for none.
+func (c *Composition) After(i int) int {
+	var plan ComposePlan
+	if c.Tier == "" && json.Unmarshal(c.Derivation.Recipe.Params, &plan) == nil && i < len(plan.After) {
+		return plan.After[i]
+	}
+	return 0
 }
 
 // A SummaryPlan has the parameters of a summary. The sessions and facts in it decide whether the summary is current.

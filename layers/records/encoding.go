@@ -80,6 +80,7 @@ func (v *Version) Code(c *Codec) {
 	Word(c, &v.Label)
 	Word(c, &v.Source)
 	Word(c, &v.Since)
+	Number(c, &v.After)
 	c.Hash(&v.Base)
 	Word(c, &v.For)
 	c.Hash(&v.Original)

@@ -125,6 +125,8 @@ type Version struct {
 	Source  string       `json:"source,omitempty"` // label of the version that was compressed
 	Since   string       `json:"since,omitempty"`  // label of the version that it continues
 	Base    objects.Hash `json:"base,omitzero"`    // record of the version in Source or Since
+	// messages up to this one are left out, because another part of the composition that it was made for has them
+	After int `json:"after,omitempty"`
 	// ForTier or ForComposition if mem made it on its own, "" if a user asked for it
 	For        string             `json:"for,omitempty"`
 	Original   objects.Hash       `json:"original,omitzero"`
@@ -172,6 +174,9 @@ func (v *Version) Origin() objects.Hash {
 	}
 	return v.Original
 }
+
+// Whole reports whether the version is of all of its session, as it was then.
+func (v *Version) Whole() bool { return v.Since == "" && v.After == 0 }
 
 // Name returns the name of the version on this device: its label or, if another device made it and the label is not
 // unique, the label with its device, v002~3b0e55d1.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/refine"
 	"github.com/memvcs/mem/layers/search/index"
 	"golang.org/x/text/unicode/norm"
@@ -13,9 +14,15 @@ import (
 
 // Transcript calls add with the documents of the session that is read from r, in order: one for each message of which
 // L1 has something. A last sentence that only announces the call after it ("Let me run the tests:") is in the document
-// of the call. Messages that hidden reports are left out; those of rewound, which the user withdrew, are marked.
-func Transcript(r io.Reader, rewound [][2]int, hidden func(n int) bool, add func(index.Doc)) error {
-	t := transcript{add: add}
+// of the call. Messages that hidden reports are left out; those of rewound, which the user withdrew, and of same,
+// which another session has too, are marked.
+func Transcript(r io.Reader, rewound, same [][2]int, hidden func(n int) bool, add func(index.Doc)) error {
+	t := transcript{add: func(d index.Doc) {
+		if !originals.Outside(d.N, same) {
+			d.Flags |= index.Copy
+		}
+		add(d)
+	}}
 	_, err := refine.Each(r, refine.Full, rewound, nil, func(e *refine.Entry) (int, error) {
 		if e.Role != "opaque" && (hidden == nil || !hidden(e.N)) {
 			t.entry(e)

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/copies"
 	"github.com/memvcs/mem/layers/notes"
 	"github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/provenance"
@@ -30,7 +31,8 @@ type searchPlan struct {
 	upper trust.UpperState
 	by    []trust.Revocation
 	plan  index.Plan
-	at    map[string]int // of sessions in plan
+	at    map[string]int  // of sessions in plan
+	same  copies.Messages // that another session has
 }
 
 // searchPlan returns the sources of the index of a project: data that is neither hidden nor revoked.
@@ -65,6 +67,9 @@ func (m Ops) searchPlan(ctx context.Context, p refs.Project) (index.Plan, error)
 }
 
 func (s *searchPlan) gather() error {
+	if err := s.findCopies(); err != nil {
+		return err
+	}
 	for _, x := range s.st.Sessions {
 		if x.Shown() {
 			if err := s.session(x); err != nil {
@@ -93,6 +98,28 @@ func (s *searchPlan) gather() error {
 	return s.addNotes()
 }
 
+// findCopies finds the messages that several sessions have.
+func (s *searchPlan) findCopies() (err error) {
+	var group []*state.Session
+	for _, x := range s.st.Sessions {
+		if !x.Shown() {
+			continue
+		}
+		if len(s.by) > 0 {
+			_, err := trust.On(s.m.DB).LeaveOut(s.ctx, s.p, x, x.Now().Original)
+			if errors.Is(err, trust.ErrRevoked) {
+				continue
+			}
+			if err != nil {
+				return err
+			}
+		}
+		group = append(group, x)
+	}
+	s.same, err = copies.On(s.m.DB).Among(s.ctx, s.p, group)
+	return err
+}
+
 // session plans a session: its messages, and the session itself.
 func (s *searchPlan) session(x *state.Session) error {
 	now := x.Now()
@@ -115,18 +142,22 @@ func (s *searchPlan) session(x *state.Session) error {
 			return err
 		}
 	}
+	same := s.same[x.ID]
 	n := len(s.plan.Sessions)
 	s.at[x.ID] = n
 	s.plan.Sessions = append(s.plan.Sessions, meta)
 	s.addSource(index.Source{
-		Name: "s/" + x.ID, Version: now.Original.String()[:32] + hiddenText(hidden), Session: n,
+		Name: "s/" + x.ID, Version: now.Original.String()[:32] + hiddenText(hidden) + " same" + hiddenText(same), Session: n,
 		Docs: func(add func(index.Doc)) error {
 			err := originals.On(s.m.DB).Stream(s.ctx, s.p, now.Original, func(r io.Reader) error {
-				return Transcript(r, now.Rewound, func(n int) bool { return !originals.Outside(n, hidden) }, add)
+				return Transcript(r, now.Rewound, same, func(n int) bool { return !originals.Outside(n, hidden) }, add)
 			})
 			return unlessMissing(err)
 		},
 	})
+	if copies.Prefix(same) > 0 { // its title may be that of the session it is a copy of, which is found by it
+		meta.Title = ""
+	}
 	about := About(meta)
 	s.addTexts("a/"+x.ID, n, []index.Doc{about})
 	return nil

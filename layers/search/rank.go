@@ -68,6 +68,7 @@ type matcher struct {
 	score   []float32 // of documents
 	allowed []bool    // documents that may be found; nil: all
 	rewound bool      // also what the user withdrew
+	only    []bool    // corpora that are restricted to some sessions, in which copies of messages of others are found, too
 	page    bool      // the hits are a page, not a list
 
 	exchanges int     // that have a word of the query
@@ -80,7 +81,7 @@ type matcher struct {
 }
 
 func newMatcher(corpora []Corpus) *matcher {
-	m := &matcher{corpora: corpora, lengths: index.Lengths()}
+	m := &matcher{corpora: corpora, only: make([]bool, len(corpora)), lengths: index.Lengths()}
 	words, total := 0, float32(0)
 	for c, x := range corpora {
 		from, scope := len(m.parts), len(m.sessionWords)
@@ -137,12 +138,15 @@ func (m *matcher) asks(doc int) bool {
 
 // allows reports whether a document may be found.
 func (m *matcher) allows(p *part, doc int) bool {
-	return (m.rewound || !p.seg.Is(doc, index.Rewound)) && (m.allowed == nil || m.allowed[p.base+doc])
+	return (m.rewound || !p.seg.Is(doc, index.Rewound)) && (m.only[p.corpus] || !p.seg.Is(doc, index.Copy)) && (m.allowed == nil || m.allowed[p.base+doc])
 }
 
 // filter marks the documents that may be found. The conditions on their text are checked later.
 func (m *matcher) filter(f *Filter) error {
 	m.rewound = f.Rewound
+	for i, c := range m.corpora {
+		_, m.only[i] = f.Only[c.Project]
+	}
 	if !f.Restricts() {
 		return nil
 	}

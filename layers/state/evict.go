@@ -20,7 +20,7 @@ import (
 
 // evictable are the directories of the cache with a file for each growth point. The others have a file for each
 // project, which every command reads.
-var evictable = []string{"l1", "counts", "signs", "growing", "traces"}
+var evictable = []string{"l1", "counts", "signs", "growing", "traces", "copies"}
 
 const (
 	evictEvery = time.Hour

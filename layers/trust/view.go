@@ -33,6 +33,7 @@ type Basis struct {
 func (b Basis) Note(v *records.Version, device string) {
 	v.Label, v.For = b.Label, b.Purpose
 	if b.Version == nil {
+		v.After = b.After
 		return
 	}
 	label := b.Version.Label

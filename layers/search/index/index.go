@@ -66,6 +66,7 @@ const (
 	Edit                       // a change of a file
 	Weak                       // it only reads, searches or deletes, or a later edit of the exchange replaced it
 	Rewound                    // the user withdrew it
+	Copy                       // another session has it too, and is found by it
 	question                   // it ends with a question; the builder sets it
 )
 

@@ -406,12 +406,15 @@ func printComposed(e *app.Env, req derive.ComposeRequest, d derive.ComposeResult
 	default:
 		total = d.Composition.Tokens
 	}
-	what := term.Count(len(req.Parts), "part")
+	what := term.Count(len(d.Plan.Picks), "part")
 	if d.Composition != nil {
 		what += ", " + term.Count(d.Composition.Messages, "message")
 	}
 	e.Report("[%s] %s %s  ~%s of %s tokens, %s\n", e.Safe(d.Project.Name), verb, e.Safe(req.Name), tokens.Commas(total),
 		tokens.Commas(req.Budget), what)
+	for _, id := range d.Copies {
+		e.Report(" left out %s: the other parts have all of its messages\n", e.Safe(term.ShortID(id)))
+	}
 	switch r := d.Receipt; {
 	case e.Opt.DryRun && r.Requests > 0:
 		e.Printf("  %s, about %s tokens in and %s out, %s\n", term.Count(r.Requests, "request"), tokens.Commas(r.Usage.Input),

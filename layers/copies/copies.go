@@ -1,0 +1,232 @@
+// Package copies finds the messages that several sessions of a project share.
+//
+// A fork ("/branch", "--fork-session"), and another file of one session, begin with a copy of what was there before. A
+// copied message is one message: of a group of sessions, one has it, and for the others it is a copy. What reads
+// several sessions together (search, a composition, a hand-over) asks [Ops.Among] which messages those are, and leaves
+// them out. What reads one session (show, compress) reads all of it.
+//
+// The client copies records with their uuid and time, so two records are the same message if these and the content are
+// equal ([transcript.Identity]). Records without both, such as titles, belong to the records around them. If the session that has a message is
+// deleted or not in the group, the next one has it: nothing is lost.
+package copies
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/memvcs/mem/layers/originals"
+	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/transcript"
+	"github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/refs"
+)
+
+// Ops are the operations of this package on a store.
+type Ops struct{ *state.DB }
+
+// On returns the operations on db.
+func On(db *state.DB) Ops { return Ops{db} }
+
+// version is the version of the cached results.
+const version = 1
+
+// Messages are messages of sessions, by the ID of the session.
+type Messages map[string]transcript.Spans
+
+// A member is a session of a group.
+type member struct {
+	*state.Session
+	echoes int                     // typed messages that another session had at the capture
+	typed  map[transcript.Key]bool // all typed messages
+	prints map[print]bool          // of all records; nil until needed
+}
+
+// A print identifies a record wherever it is copied to.
+type print [16]byte
+
+// Among returns, by the ID of their session, the messages of a group of sessions of a project that an earlier session of
+// the group has. Of two sessions, the earlier one is the one with fewer messages that were known when it was captured,
+// or else the one that began first.
+func (m Ops) Among(ctx context.Context, p refs.Project, group []*state.Session) (Messages, error) {
+	if len(group) < 2 || !slices.ContainsFunc(group, func(s *state.Session) bool { return len(echoes(s)) > 0 }) {
+		return nil, nil
+	}
+	st, err := trust.On(m.DB).State(ctx, p) // has the keys of typed messages
+	if err != nil {
+		return nil, err
+	}
+	var all []*member
+	for _, s := range group {
+		full := st.Session(s.ID)
+		if s.Parent() != "" || full == nil {
+			continue
+		}
+		x := &member{Session: s, echoes: len(echoes(s)), typed: map[transcript.Key]bool{}}
+		for _, q := range full.Chain(full.Now()) {
+			for _, t := range q.Typed {
+				x.typed[t.Key] = true
+			}
+		}
+		all = append(all, x)
+	}
+	slices.SortFunc(all, func(a, b *member) int {
+		return cmp.Or(cmp.Compare(a.echoes, b.echoes), a.Now().Scan.First.Compare(b.Now().Scan.First),
+			strings.Compare(a.ID, b.ID))
+	})
+	out := Messages{}
+	for i, x := range all {
+		if x.echoes == 0 {
+			continue
+		}
+		spans, err := m.copied(ctx, p, x, all[:i])
+		if errors.Is(err, objects.ErrNotFound) {
+			continue // fsck reports it
+		}
+		if err != nil {
+			return nil, err
+		}
+		if len(spans) > 0 {
+			out[x.ID] = spans
+		}
+	}
+	return out, nil
+}
+
+// echoes returns the typed messages of a session that others had when it was captured.
+func echoes(s *state.Session) (out []int) {
+	for _, q := range s.Chain(s.Now()) {
+		out = append(out, q.Echo...)
+	}
+	return out
+}
+
+// copied returns the messages of x that one of the sessions before has.
+func (m Ops) copied(ctx context.Context, p refs.Project, x *member, before []*member) (transcript.Spans, error) {
+	var from []*member
+	key := objects.NewHasher()
+	key.Write([]byte(x.Now().Original.String()))
+	for _, y := range before {
+		for k := range x.typed {
+			if y.typed[k] {
+				from = append(from, y)
+				key.Write([]byte(y.Now().Original.String()))
+				break
+			}
+		}
+	}
+	if len(from) == 0 {
+		return nil, nil
+	}
+	file := m.CachePath("copies", key.Sum().String())
+	var out [][2]int
+	code := func(c *records.Codec) {
+		v := version
+		if records.Number(c, &v); v != version {
+			c.Failed = true
+			return
+		}
+		records.List(c, &out, func(s *[2]int) { records.Number(c, &s[0]); records.Number(c, &s[1]) })
+	}
+	if state.DecodeCache(file, code) {
+		m.Touch(file)
+		return out, nil
+	}
+	for _, y := range from {
+		if y.prints != nil {
+			continue
+		}
+		y.prints = map[print]bool{}
+		withdrawn := y.Now().Rewound
+		err := m.records(ctx, p, y, func(n int, f print, ok bool) {
+			if ok && !withdrawn.Has(n) { // what holds here may be withdrawn there
+				y.prints[f] = true
+			}
+		})
+		if err != nil {
+			y.prints = nil
+			return nil, err
+		}
+	}
+	var spans runs
+	last := 0
+	err := m.records(ctx, p, x, func(n int, f print, ok bool) {
+		last = n
+		spans.add(n, ok, ok && slices.ContainsFunc(from, func(y *member) bool { return y.prints[f] }))
+	})
+	if err != nil {
+		return nil, err
+	}
+	out = spans.end(last)
+	m.WriteCacheBytes(file, state.Encode(code))
+	return out, nil
+}
+
+// records calls f with the print of each record of a session, and whether it has one.
+func (m Ops) records(ctx context.Context, p refs.Project, x *member, f func(n int, id print, ok bool)) error {
+	return originals.On(m.DB).Stream(ctx, p, x.Now().Original, func(r io.Reader) error {
+		for v, err := range transcript.Stream(r, originals.HugeValue) {
+			if err != nil {
+				return err
+			}
+			id, ok := printOf(v)
+			f(v.N, id, ok)
+		}
+		return nil
+	})
+}
+
+// printOf returns the print of a record that has one.
+func printOf(v transcript.Value) (out print, ok bool) {
+	id := transcript.Identity(v)
+	sum := objects.Sum(id)
+	copy(out[:], sum[:])
+	return out, id != nil
+}
+
+// runs collects runs of copied messages. Messages without a print between two copied ones are copied, and so are those
+// before the first and after the last.
+type runs struct {
+	done transcript.Spans
+	in   bool // the last message with a print was copied
+	any  bool // there was one with a print
+}
+
+func (r *runs) add(n int, known, copied bool) {
+	switch {
+	case !known:
+		return
+	case !copied:
+		r.in = false
+	case r.in:
+		r.done[len(r.done)-1][1] = n
+	case !r.any:
+		r.done = append(r.done, [2]int{1, n})
+		r.in = true
+	default:
+		r.done = append(r.done, [2]int{n, n})
+		r.in = true
+	}
+	r.any = true
+}
+
+// end returns the runs of a session whose last message is n.
+func (r *runs) end(n int) transcript.Spans {
+	if r.in {
+		r.done[len(r.done)-1][1] = n
+	}
+	return r.done
+}
+
+// Prefix returns the last message up to which all are copies, 0 if there is none.
+func Prefix(spans transcript.Spans) int {
+	if len(spans) > 0 && spans[0][0] == 1 {
+		return spans[0][1]
+	}
+	return 0
+}

@@ -1,0 +1,29 @@
+package transcript
+
+import "testing"
+
+func TestIdentity(t *testing.T) {
+	of := func(raw string) string { return string(Identity(Value{Raw: []byte(raw)})) }
+	const first = `{"type":"user","uuid":"u1","sessionId":"a","cwd":"/w","timestamp":"2026-01-15T10:00:00Z","message":{"role":"user","content":"hi"}}`
+	for _, c := range []struct {
+		raw  string
+		same bool
+	}{
+		{`{"forkedFrom":{"sessionId":"a"},"type":"user","uuid":"u1","sessionId":"b","cwd":"/x","timestamp":"2026-01-15T10:00:00Z","message":{"role":"user","content":"hi"}}`, true},
+		{`{"type":"user","uuid":"u2","sessionId":"a","cwd":"/w","timestamp":"2026-01-15T10:00:00Z","message":{"role":"user","content":"hi"}}`, false},
+		{`{"type":"user","uuid":"u1","sessionId":"a","cwd":"/w","timestamp":"2026-01-15T10:00:01Z","message":{"role":"user","content":"hi"}}`, false},
+		{`{"type":"user","uuid":"u1","sessionId":"a","cwd":"/w","timestamp":"2026-01-15T10:00:00Z","message":{"role":"user","content":"no"}}`, false},
+	} {
+		if got := of(c.raw) == of(first); got != c.same {
+			t.Errorf("Identity(%s) is that of the first: %v, want %v", c.raw, got, c.same)
+		}
+	}
+	for _, raw := range []string{`{"type":"custom-title","customTitle":"x"}`, `{"type":"user","uuid":"u1"}`, `[1]`, `{`} {
+		if got := of(raw); got != "" {
+			t.Errorf("Identity(%s) = %q, want none", raw, got)
+		}
+	}
+	if of(`{"type":"queue-operation","operation":"enqueue","timestamp":"2026-01-15T10:00:00Z","content":"later"}`) == "" {
+		t.Error("a queued prompt has no identity")
+	}
+}
