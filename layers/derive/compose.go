@@ -27,7 +27,7 @@ import (
 // Name and version of the step in recipes.
 const (
 	ComposeStep        = "compose"
-	ComposeStepVersion = 5
+	ComposeStepVersion = 4
 )
 
 // A ComposePart is a session of a [ComposeRequest].
