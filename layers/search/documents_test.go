@@ -22,7 +22,7 @@ func TestManyBlocks(t *testing.T) { // not parallel: it measures allocations
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	var got []index.Doc
-	if err := Transcript(strings.NewReader(b.String()), nil, nil, func(d index.Doc) { got = append(got, d) }); err != nil {
+	if err := Transcript(strings.NewReader(b.String()), nil, nil, nil, func(d index.Doc) { got = append(got, d) }); err != nil {
 		t.Fatal(err)
 	}
 	runtime.ReadMemStats(&after)
