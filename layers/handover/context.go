@@ -139,6 +139,7 @@ type briefing struct {
 	due      bool
 	sessions []*state.Session // the newest first, without the one that gets the context
 	digests  []Digest         // of the newest sessions, the newest first
+	plans    map[string]bool  // turns whose request is an accepted plan
 	spoken   map[string]bool  // exchanges with a fact from the user or the model
 }
 

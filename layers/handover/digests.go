@@ -248,6 +248,12 @@ func (m Ops) MakeDigests(ctx context.Context, p state.Project) error {
 	if _, _, err = m.digests(ctx, p.ID, b.recent(), func() bool { return ctx.Err() != nil }); err != nil {
 		return err
 	}
+	for _, s := range b.recent() {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		_ = m.makeMarks(ctx, p.ID, s) // its bytes are missing or damaged: fsck reports it
+	}
 	s, err := search.On(m.DB).Searcher(ctx, []refs.Project{p.ID}) // for prompts, which do not wait for the index
 	if err == nil {
 		s.Close()

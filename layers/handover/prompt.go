@@ -58,6 +58,7 @@ const (
 	leastCoverage = 0.45 // share of the prompt's weight that a passage covers
 	leastPassage  = 9.0  // weight of the words that a passage shares with the prompt
 	leastShare    = 0.20 // of the prompt's words in a passage of the index
+	shareOfFirst  = 0.5  // of the share of the best passage
 	enoughShare   = 0.33 // with which a passage answers without other evidence
 )
 
@@ -155,37 +156,52 @@ func Prompt(q Query, digests []Digest, asked [][][]string, found []search.Passag
 		return nil
 	}
 	return []brief.Section{
-		{Title: "Earlier messages that fit this prompt", Items: passages, MaxUnits: capPassages},
-		{Title: "Files that fit (from tool calls)", Items: files, MaxUnits: capPromptFiles, Rank: 1},
+		{Title: "Earlier messages that fit this prompt", Items: passages},
+		{Title: "Files that fit (from tool calls)", Items: fitting(files, capPromptFiles), Rank: 1},
 	}
 }
 
 // passageItems lists passages of the index, each with what it answered. Of a call of a tool only the file is named.
 func passageItems(found []search.Passage, id ID) (out []brief.Item) {
 	for _, p := range found {
-		it := brief.Item{Source: id.at(p.Session, p.To), Time: p.Time, Keys: []string{passageKey(p)},
+		it := brief.Item{Source: id.at(p.Session, p.To), Time: p.Time, Keys: []string{passageKey(p)}, Trust: brief.Assistant,
 			Why: fmt.Sprintf("has %.0f %% of the prompt's words by weight", 100*p.Share)}
-		day := ""
+		day, asked := "", ""
 		if !p.Time.IsZero() {
 			day = p.Time.UTC().Format("2006-01-02") + ": "
+		}
+		if plan, is := strings.CutPrefix(p.Request, "plan "); is {
+			asked = "plan " + quoted(strings.TrimLeft(plan, "# "), showOn) + ": "
+		} else if p.Request != "" {
+			asked = "asked " + quoted(Own(p.Request), showOn) + ": "
 		}
 		switch p.Who {
 		case "user":
 			it.Trust, it.Text = brief.User, day+"“"+p.Text+"”"
 		case "plan": // the user accepted it
-			it.Trust, it.Text = brief.Assistant, day+"in a plan that the user accepted: “"+p.Text+"”"
-		case "assistant", "summary":
-			it.Trust, it.Text = brief.Assistant, day+"“"+p.Text+"”"
-			if p.Request != "" {
-				it.Text = day + "asked " + quoted(Own(p.Request), showOn) + ": “" + p.Text + "”"
-			}
+			it.Text = day + "in a plan that the user accepted: “" + p.Text + "”"
+		case "tool":
+			it.Text = day + asked + p.Text
 		default:
-			continue
+			it.Text = day + asked + "“" + p.Text + "”"
 		}
 		out = append(out, it)
 	}
-	return out
+	return fitting(out, capPassages)
 }
+
+// fitting returns the first items that fit.
+func fitting(list []brief.Item, units int) []brief.Item {
+	for i, it := range list {
+		if units -= brief.Units(it.Text) + lineUnits; units < 0 {
+			return list[:i]
+		}
+	}
+	return list
+}
+
+// lineUnits is about the size of the source of a line and its bullet.
+const lineUnits = 30
 
 // newMatcher counts the words of the prompt in turns and paths.
 func newMatcher(q Query, asked [][][]string, ranked []Ranked) *matcher {

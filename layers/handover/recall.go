@@ -8,10 +8,12 @@ import (
 	"strings"
 
 	"github.com/memvcs/mem/layers/brief"
+	"github.com/memvcs/mem/layers/names"
 	"github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/quotes"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/search"
+	"github.com/memvcs/mem/layers/shell"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/refs"
@@ -24,121 +26,142 @@ func (m Ops) Recall(ctx context.Context, p state.Project, prompt string, o Conte
 	if q.Empty() {
 		return Given{}, nil
 	}
-	digests, asked, name, err := m.promptDigests(ctx, p, q, o)
-	if err != nil || len(digests) == 0 {
-		return Given{}, err
-	}
-	passages, err := m.answers(ctx, p, prompt, digests, o)
+	b, asked, err := m.promptDigests(ctx, p, q, o)
 	if err != nil {
 		return Given{}, err
 	}
-	sections := Prompt(q, digests, asked, passages, o.Delivered, records.ShortID)
+	passages, err := m.answers(ctx, p, prompt, q, b, o)
+	if err != nil {
+		return Given{}, err
+	}
+	sections := Prompt(q, b.digests, asked, passages, o.Delivered, records.ShortID)
 	if len(sections) == 0 {
 		return Given{}, nil
 	}
-	return m.give(brief.Sheet{Project: name, More: "`" + o.Program + " search` finds more.", Sections: sections}, o.Limit),
+	return m.give(brief.Sheet{Project: cmp.Or(b.st.Name, p.Name), More: "`" + o.Program + " search` finds more.", Sections: sections}, o.Limit),
 		nil
 }
 
-// Limits of passages.
-const (
-	passageWidth = 380 // bytes, about
-	mostCut      = 24 << 20
-)
+// passageWidth is the size of a passage in bytes, about.
+const passageWidth = 330
 
 // answers returns the passages of earlier messages that answer a prompt, the best first, of the sessions that may be
-// mentioned: whole sentences, and of the model only what no tool printed before.
-func (m Ops) answers(ctx context.Context, p state.Project, prompt string, digests []Digest,
-	o ContextOptions) (out []search.Passage, err error) {
-	known, plans := map[string]bool{}, map[string]bool{}
-	for _, d := range digests {
-		known[d.Session] = true
-		for _, t := range d.Turns {
-			plans[t.key(d.Session)] = t.Plan != ""
-		}
+// mentioned: whole sentences, and of the model only what no tool printed before. Of a call of a tool it is what the
+// model gave to it: what a tool printed is not quoted.
+func (m Ops) answers(ctx context.Context, p state.Project, prompt string, q Query, b *briefing, o ContextOptions) (out []search.Passage, err error) {
+	known := map[string]*state.Session{}
+	for _, s := range b.sessions {
+		known[s.ID] = s
 	}
 	found, err := search.On(m.DB).Passages(ctx, []refs.Project{p.ID}, prompt, search.PassageOptions{Limit: 4 * maxPassages,
-		Width: passageWidth, Without: map[string]bool{o.Session: true}, AsIs: true})
+		Width: passageWidth, Without: map[string]bool{o.Session: true}, Part: search.Given, AsIs: true})
 	if err != nil {
 		return nil, nil // a damaged index is made again by the next search; the digests answer
 	}
+	best := 0.0
 	for _, f := range found {
-		if known[f.Session] && f.Share >= leastShare && !o.Delivered[passageKey(f)] && len(out) < maxPassages {
-			if f.Who == "note" && plans[fmt.Sprintf("%s#%d", f.Session, f.To)] {
-				f.Who = "plan"
-			}
-			if f.Who != "note" && f.Who != "tool" {
-				out = append(out, f)
-			}
-		}
-	}
-	return m.withoutCopies(ctx, p, out)
-}
-
-// withoutCopies removes from passages of the model what a tool printed before.
-func (m Ops) withoutCopies(ctx context.Context, p state.Project, list []search.Passage) (out []search.Passage, err error) {
-	st, err := trust.On(m.DB).Outline(ctx, p.ID)
-	if err != nil {
-		return nil, err
-	}
-	bySession := map[string][]int{}
-	for i, f := range list {
-		if f.Who == "assistant" || f.Who == "summary" {
-			bySession[f.Session] = append(bySession[f.Session], i)
-		}
-	}
-	for session, at := range bySession {
-		s := st.Session(session)
-		var texts []string
-		for _, i := range at {
-			texts = append(texts, list[i].Text)
-		}
-		cut := quotes.Of(texts)
-		if s == nil || s.Now().Size > mostCut || originals.On(m.DB).Stream(ctx, p.ID, s.Now().Original, cut.Read) != nil {
-			for _, i := range at {
-				list[i].Text = ""
-			}
+		s := known[f.Session]
+		if best = max(best, f.Share); s == nil || f.Share < max(leastShare, shareOfFirst*best) || o.Delivered[passageKey(f)] || len(out) == maxPassages {
 			continue
 		}
-		for k, i := range at {
-			whole := len(list[i].Text)
-			if list[i].Text = cut.Cut(k); len(strings.Trim(list[i].Text, " …*-`.:")) < whole/2 {
-				list[i].Text = ""
+		if f.Who == "note" && b.plans[fmt.Sprintf("%s#%d", f.Session, f.To)] {
+			f.Who = "plan"
+		}
+		if f.Who == "tool" && !f.Edit {
+			f.Text = commandsIn(f.Given, q)
+		}
+		if f.Who == "note" || f.Text == "" {
+			continue
+		}
+		if f.Who != "user" && f.Who != "plan" {
+			if f.Text = m.withoutCopies(ctx, p, s, f.Text); f.Text == "" {
+				continue
 			}
 		}
+		out = append(out, f)
 	}
-	return slices.DeleteFunc(list, func(f search.Passage) bool { return f.Text == "" }), nil
+	return out, nil
+}
+
+// commandsIn returns the commands of a shell line that a call runs, in names, after the sentence that announced it: ""
+// if no word of the prompt is in them.
+func commandsIn(given string, q Query) string {
+	lead, line, ok := strings.Cut("\n"+given, "\nBash ")
+	if !ok {
+		return ""
+	}
+	var out []string
+	size := 0
+	for _, s := range shell.Parse(line[:min(len(line), maxForm)]) {
+		c := names.Command(bare(s), maxCommandPassage)
+		if c == "" || !s.Acts() || slices.Contains(out, c) {
+			continue
+		}
+		if size += len(c); size > 2*maxCommandPassage {
+			break
+		}
+		out = append(out, c)
+	}
+	text := strings.TrimSpace(strings.TrimSpace(lead) + " ran: " + strings.Join(out, "; "))
+	if len(out) == 0 || len(shared(text, q.said)) == 0 {
+		return ""
+	}
+	return text
+}
+
+// maxCommandPassage is the size of a command in a passage.
+const maxCommandPassage = 120
+
+// mostGaps is how many gaps copies may leave in a passage that can be read.
+const mostGaps = 1
+
+// withoutCopies removes from a passage of the model what a tool printed before, and returns "" if little is left.
+func (m Ops) withoutCopies(ctx context.Context, p state.Project, s *state.Session, text string) string {
+	cut := quotes.Of([]string{text})
+	if marks, ok := m.readMarks(s); ok {
+		cut.Mark(marks)
+	} else if s.Now().Size > mostRead || originals.On(m.DB).Stream(ctx, p.ID, s.Now().Original, cut.Read) != nil {
+		return ""
+	}
+	left := cut.Cut(0)
+	if len(strings.Trim(left, " …*-`.:")) < len(text)/2 || strings.Count(left, "…")-strings.Count(text, "…") > mostGaps {
+		return ""
+	}
+	return left
 }
 
 // passageKey is the key of a passage that must not be delivered twice: that of its exchange.
 func passageKey(p search.Passage) string { return fmt.Sprintf("%s#%d", p.Session, p.Exchange) }
 
-// promptDigests returns the digests in the cache of sessions that may be mentioned, the newest first, and the words
-// that each of their turns shares with the prompt.
-func (m Ops) promptDigests(ctx context.Context, p state.Project, q Query, o ContextOptions) (out []Digest,
-	asked [][][]string, name string, err error) {
-	kept := m.readDigests(m.CachePath("digests", string(p.ID)))
-	if len(kept.list) == 0 {
-		return nil, nil, "", nil
-	}
-	b := &briefing{m: m, o: o}
+// promptDigests returns the sessions that may be mentioned, those of their digests that are in the cache, the newest
+// first, and the words that each of the turns of these shares with the prompt.
+func (m Ops) promptDigests(ctx context.Context, p state.Project, q Query, o ContextOptions) (b *briefing,
+	asked [][][]string, err error) {
+	b = &briefing{m: m, o: o, plans: map[string]bool{}}
 	if b.st, err = trust.On(m.DB).Outline(ctx, p.ID); err != nil {
-		return nil, nil, "", err
+		return nil, nil, err
 	}
+	kept := m.readDigests(m.CachePath("digests", string(p.ID)))
 	at := make(map[string]int, len(kept.list))
 	for i := range kept.list {
 		at[kept.list[i].Session] = i
 	}
 	words := kept.turnsWith(q.words)
-	for _, s := range b.recent() {
+	b.sessions = b.recent()
+	for _, s := range b.sessions {
 		i, ok := at[s.ID]
 		if !ok {
 			continue
 		}
 		d := &kept.list[i]
 		if d.original == s.Now().Original || s.Point(d.original) != nil {
-			out, asked = append(out, d.Rebase(o.Dir)), append(asked, words[i])
+			b.digests, asked = append(b.digests, d.Rebase(o.Dir)), append(asked, words[i])
+			for _, t := range d.Turns {
+				if t.Plan != "" {
+					b.plans[t.key(d.Session)] = true
+				}
+			}
 		}
 	}
-	return out, asked, cmp.Or(b.st.Name, p.Name), nil
+	return b, asked, nil
 }

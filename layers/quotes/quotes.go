@@ -9,8 +9,9 @@
 package quotes
 
 import (
-	"hash/maphash"
+	"hash/fnv"
 	"iter"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -44,17 +45,16 @@ type Passages struct {
 	words [][]place
 	rows  map[uint64]*row
 	known map[uint64]bool // hashes of words of the texts
-	seed  maphash.Seed
 }
 
 // Of prepares texts.
 func Of(texts []string) *Passages {
-	p := &Passages{texts: texts, rows: map[uint64]*row{}, known: map[uint64]bool{}, seed: maphash.MakeSeed()}
+	p := &Passages{texts: texts, rows: map[uint64]*row{}, known: map[uint64]bool{}}
 	for i, text := range texts {
 		var list []place
 		var hashes []uint64
 		for start, end := range words(text) {
-			h := p.hash(text[start:end])
+			h := hash(text[start:end])
 			list, hashes = append(list, place{i, start, end}), append(hashes, h)
 			p.known[h] = true
 		}
@@ -138,7 +138,7 @@ func (p *Passages) see(text string, printed bool) {
 	}
 	var last []uint64 // consecutive words of the texts
 	for start, end := range words(text) {
-		h := p.hash(text[start:end])
+		h := hash(text[start:end])
 		if !p.known[h] {
 			last = last[:0]
 			continue
@@ -199,9 +199,32 @@ func (p *Passages) Cut(i int) string {
 	return strings.Trim(strings.ReplaceAll(b.String(), gap+" ", gap), " \n")
 }
 
-// hash is that of a word in lower case.
-func (p *Passages) hash(word string) uint64 {
-	return maphash.String(p.seed, strings.ToLower(word))
+// hash is that of a word in lower case. It is the same in every process: marks are stored.
+func hash(word string) uint64 {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(strings.ToLower(word))) // never fails
+	return h.Sum64()
+}
+
+// Marks returns what [Passages.Mark] needs to know about the passages that a tool printed, sorted.
+func (p *Passages) Marks() (out []uint64) {
+	for key, r := range p.rows {
+		if r.printed {
+			out = append(out, key)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// Mark tells the marks of a session instead of the session: a text that is part of one of those that the marks were
+// made of is then cut as that one.
+func (p *Passages) Mark(marks []uint64) {
+	for key, r := range p.rows {
+		if _, printed := slices.BinarySearch(marks, key); printed {
+			r.decided, r.printed = true, true
+		}
+	}
 }
 
 // words yields the words of a text: runs of characters other than blanks, without punctuation at their ends, and each

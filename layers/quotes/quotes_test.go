@@ -57,3 +57,20 @@ func words4(s string) (out []string) {
 	}
 	return out
 }
+
+// TestMarks cuts a part of a text by the marks of the whole session: like the session itself.
+func TestMarks(t *testing.T) {
+	t.Parallel()
+	whole := "I read it. The README says: " + evil + ". So I stopped."
+	p := Of([]string{whole, "something else"})
+	p.Printed(evil)
+	p.Written(whole)
+	part := Of([]string{"… The README says: " + evil + " …", "So I stopped."})
+	part.Mark(p.Marks())
+	if got := part.Cut(0); got != "… The README says: … …" && got != "… The README says: …" {
+		t.Errorf("Cut = %q", got)
+	}
+	if got := part.Cut(1); got != "So I stopped." {
+		t.Errorf("Cut = %q", got)
+	}
+}

@@ -11,6 +11,7 @@ import (
 
 const (
 	compared    = 64  // documents whose passages are compared before the best are chosen
+	comparedFew = 32  // of them, if only the best matter
 	pageSize    = 10  // hits that are seen together
 	perSession  = 3   // of them of one session
 	stretch     = 40  // messages of an exchange between hits of a page that match the same words
@@ -33,10 +34,13 @@ func (f *finder) messages() error {
 	all := f.candidates()
 	p := page{f: f, all: len(all)}
 	var first []found
-	counted := 0
+	counted, most := 0, compared
+	if f.q.uncounted {
+		most = comparedFew
+	}
 	for r := range bestFirst(all) {
 		if p.full() {
-			if !f.slow() {
+			if !f.slow() || f.q.uncounted {
 				break
 			}
 			if counted++; counted > maxCounted {
@@ -52,16 +56,19 @@ func (f *finder) messages() error {
 			continue
 		}
 		x := found{Hit: h, doc: int(r.n)}
-		if f.asked && len(first) < compared {
+		if f.asked && len(first) < most {
 			f.compare(&x)
-			if first = append(first, x); len(first) == compared {
+			if first = append(first, x); len(first) == most {
 				p.offerAll(first)
+				if f.q.uncounted {
+					break
+				}
 			}
 			continue
 		}
 		p.offer(x)
 	}
-	if len(first) < compared {
+	if len(first) < most {
 		p.offerAll(first)
 	}
 	return p.finish()

@@ -15,6 +15,7 @@ type PassageOptions struct {
 	Limit   int             // passages at most; 0 is 5
 	Width   int             // bytes of one, about; 0 is 400
 	Without map[string]bool // ids of sessions to leave out
+	Part    Part            // of calls
 	AsIs    bool            // from the index as it is, without bringing it up to date; nothing if there is none
 }
 
@@ -28,6 +29,9 @@ type Passage struct {
 	Request                 string  // of the exchange, in one line; "" if Text is the request
 	Text                    string  // whole sentences, items or changed lines, on one line
 	File                    string  // that the call changes or reads
+	Name                    string  // of the tool of a call
+	Given                   string  // what the model gave to the tool, after what announced it
+	Edit                    bool    // the call changes a file
 	Share                   float64 // the part of the words of the text, by their rarity, that Text contains: 0 to 1
 }
 
@@ -44,7 +48,7 @@ func (m Ops) Passages(ctx context.Context, projects []refs.Project, text string,
 		return nil, err
 	}
 	defer s.Close()
-	q := Query{Words: text, Limit: pageSize, Width: o.Width, Filter: Filter{Without: o.Without,
+	q := Query{Words: text, Limit: pageSize, Width: o.Width, uncounted: true, Filter: Filter{Without: o.Without, Part: o.Part,
 		Classes: []index.Class{index.User, index.Assistant, index.Tool, index.Summary, index.Note}}}
 	found, err := Search(s.corpora, q)
 	if errors.Is(err, index.ErrDamaged) && !o.AsIs {
@@ -66,7 +70,7 @@ func (m Ops) Passages(ctx context.Context, projects []refs.Project, text string,
 		of[h.Session.ID]++
 		out = append(out, Passage{Project: h.Project, Session: h.Session.ID, Title: h.Session.Title, From: h.From, To: h.To,
 			Exchange: h.Doc.Exchange, Who: h.Doc.Class.Role(), Time: h.Time(), Request: h.Request, Text: h.Passage.Text,
-			File: h.Doc.File, Share: h.Share})
+			File: h.Doc.File, Share: h.Share, Name: h.Doc.Name, Given: h.Doc.Text[:h.Doc.Said], Edit: h.Doc.Flags&index.Edit != 0})
 	}
 	return out, nil
 }

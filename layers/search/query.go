@@ -43,8 +43,9 @@ type Query struct {
 	Limit    int // 0 is no limit
 	Width    int // bytes of a passage, about; 0 is 400
 
-	Phrase  string // of the time in a question, which [Ask] read
-	without *Query // the question without this reading, if nothing was written then
+	Phrase    string // of the time in a question, which [Ask] read
+	uncounted bool   // the hits beyond the limit do not matter
+	without   *Query // the question without this reading, if nothing was written then
 }
 
 // A Filter restricts the results. The zero Filter accepts everything.
