@@ -16,6 +16,7 @@ import (
 	"github.com/memvcs/mem/layers/knowledge/facts"
 	"github.com/memvcs/mem/layers/knowledge/permanent"
 	"github.com/memvcs/mem/layers/names"
+	"github.com/memvcs/mem/layers/notes"
 	bodies "github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tokens"
@@ -124,6 +125,7 @@ func (b *briefing) sheet(p state.Project) brief.Sheet {
 		{Title: "Not done yet", Items: b.pendingItems()},
 		{Title: "More", Items: b.index()},
 	})
+	sections = b.againstNotes(sections)
 	return brief.Sheet{Project: cmp.Or(b.st.Name, p.Name), Sections: sections,
 		More: fmt.Sprintf("`%[1]s ls` lists the sessions, `%[1]s show ID:L1` prints one.", mem)}
 }
@@ -137,6 +139,7 @@ type briefing struct {
 	jobs     *concepts.Set
 	rules    *permanent.Set
 	due      bool
+	notes    []*notes.File    // of Claude
 	sessions []*state.Session // the newest first, without the one that gets the context
 	digests  []Digest         // of the newest sessions, the newest first
 	plans    map[string]bool  // turns whose request is an accepted plan
@@ -160,6 +163,9 @@ func (m Ops) briefing(ctx context.Context, p state.Project, o ContextOptions) (*
 	}
 	b.known, b.jobs, b.rules = all.Facts, all.Concepts, all.Rules
 	b.due, err = knowledge.On(m.DB).ReflectionDueIn(records)
+	if err == nil {
+		b.notes, err = notes.On(m.DB).Files(ctx, p.ID)
+	}
 	b.sessions = b.recent()
 	return b, err
 }

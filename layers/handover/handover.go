@@ -64,7 +64,10 @@ type Want struct {
 	Lead, Text string
 }
 
-// Open is something that waits for the user: a refused "plan" or a "question".
+// acceptedPlan is the last plan that the user accepted.
+const acceptedPlan = "accepted"
+
+// Open is something that waits for the user: a refused "plan" or a "question"; or an [acceptedPlan].
 type Open struct {
 	N          int
 	What, Text string

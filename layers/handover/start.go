@@ -157,6 +157,12 @@ func open(digests []Digest, limits statusLimits, id ID) (out []brief.Item) {
 				quoted(lastClause(d.Turns[k].Answered.Text), showQuestion), "the session ended with a question")
 		}
 		for _, o := range d.Open {
+			if o.What == acceptedPlan {
+				if text := planned(digests[:i+1], o); text != "" {
+					say(o.N, brief.Assistant, text, "the last plan that the user accepted")
+				}
+				continue
+			}
 			what := "The user refused the plan "
 			if o.What == "question" {
 				what = "Question without an answer: "

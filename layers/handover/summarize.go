@@ -350,11 +350,15 @@ func (s *summary) placeForCommand() int {
 	return least
 }
 
-// planned records a proposed plan: one that the user refused is open until another is accepted.
+// planned records a proposed plan: one that the user refused is open until another is accepted, and the last one that he
+// accepted is told with what became of it.
 func (s *summary) planned(e refine.Entry) {
-	s.d.Open = slices.DeleteFunc(s.d.Open, func(o Open) bool { return o.What == "plan" })
+	s.d.Open = slices.DeleteFunc(s.d.Open, func(o Open) bool { return o.What == "plan" || o.What == acceptedPlan })
 	reason, refused := strings.CutPrefix(e.Result, "refused by the user")
 	if !refused {
+		if e.Result != "" && strings.TrimSpace(e.Said) != "" {
+			s.d.Open = append(s.d.Open, Open{N: e.N, What: acceptedPlan, Text: planHeading(e.Said)})
+		}
 		return
 	}
 	s.d.Open = append(s.d.Open, Open{N: e.N, What: "plan", Text: planHeading(e.Said)})

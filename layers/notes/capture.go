@@ -78,7 +78,7 @@ func (m Ops) tryCapture(ctx context.Context, p state.Project, c Client, cwd stri
 			return s.out, err
 		}
 	}
-	writeStamps(stampFile(m.Refs.Dir(), cwd), slices.DeleteFunc(s.files, func(f found) bool { return s.left[f.path] }), m.Opts.Now())
+	writeStamps(stampFile(m.Refs.Dir(), cwd), s.files, s.left, m.Opts.Now())
 	return s.out, nil
 }
 

@@ -120,11 +120,13 @@ func (c Client) Changed(store, cwd string) bool {
 	return false
 }
 
-// writeStamps stores the stamps of files that are old enough.
-func writeStamps(file string, files []found, now time.Time) {
+// writeStamps stores the stamps of files. A file that is too young, or that was left for a later capture, gets one that
+// proves nothing, but tells when it is deleted.
+func writeStamps(file string, files []found, left map[string]bool, now time.Time) {
 	s := stamps{Version: stampsVersion, Files: map[string]seen{}}
 	for _, f := range files {
-		if now.Sub(f.time) > freshness {
+		s.Files[f.path] = seen{Size: -1}
+		if now.Sub(f.time) > freshness && !left[f.path] {
 			s.Files[f.path] = seen{f.size, f.time.UnixNano()}
 		}
 	}
