@@ -32,6 +32,16 @@ type browserBody struct {
 	Older    string
 }
 
+// Filtered returns the number of filters that are set behind the heading.
+func (b browserBody) Filtered() (n int) {
+	for _, name := range []string{"file", "branch", "status", "keepit", "composed"} {
+		if b.Filter.Get(name) != "" {
+			n++
+		}
+	}
+	return n
+}
+
 // A month is a heading of the list.
 type month struct {
 	Name, Key string
@@ -103,7 +113,17 @@ func (s *Server) browser(_ http.ResponseWriter, r *http.Request, p state.Project
 		}
 	}
 	slices.Sort(b.Branches)
-	if id := f.Get("s"); id != "" {
+	id := f.Get("s")
+	if id == "" { // the first one
+		for _, m := range b.Months {
+			if len(m.Rows) > 0 {
+				id = m.Rows[0].ID
+				m.Rows[0].On = true
+				break
+			}
+		}
+	}
+	if id != "" {
 		i := slices.IndexFunc(items, func(it sessions.Item) bool { return it.ID == id })
 		if i < 0 {
 			return "", page{}, api.NoSuch("session", id)
@@ -298,13 +318,13 @@ func (s *Server) requiresConfirmation() (bool, error) {
 
 // addSessions captures the selected sessions.
 func (s *Server) addSessions(w http.ResponseWriter, r *http.Request, p state.Project) (string, page, error) {
-	if len(r.PostForm["id"]) == 0 {
+	if len(r.Form["id"]) == 0 {
 		return "", page{}, api.BadRequest("no session is selected")
 	}
-	for _, id := range r.PostForm["id"] {
+	for _, id := range r.Form["id"] {
 		if err := s.Register(r.Context(), p, id); err != nil {
 			return "", page{}, err
 		}
 	}
-	return s.changed(w, r, r.PostFormValue("back"))
+	return s.changed(w, r, r.FormValue("back"))
 }

@@ -1,15 +1,19 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/memvcs/mem/cmd/mem/internal/web/api"
+	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/sessions"
 	"github.com/memvcs/mem/layers/state"
 
 	"github.com/memvcs/mem/layers/compose"
@@ -19,11 +23,14 @@ import (
 type builderBody struct {
 	Form     url.Values
 	Name     string
-	Budget   int
+	Budget   string // as typed
 	Window   int
 	Percent  float64
 	Parts    []builderPart
-	Sessions []sessionChoice
+	Find     string          // words that the offered sessions have in their title or id
+	Sessions []sessionChoice // that can be added: the newest of those that match
+	More     int             // others that match
+	NoName   bool            // the form was sent without a name
 	Old      []*records.Composition
 	Preview  *api.CompositionPreview
 	Problem  *api.Problem
@@ -42,10 +49,14 @@ type builderPart struct {
 	Got        *api.PartPreview
 }
 
+// A sessionChoice is a session to add to the builder.
 type sessionChoice struct {
-	Name, Title string
-	When        *state.Session
+	sessions.Item
+	New bool // not in memory, as the current session may be
 }
+
+// mostChoices is the maximum number of sessions that the builder offers at once.
+const mostChoices = 8
 
 // defaultBudget is the initial budget, window the context window of a model, both in tokens.
 const (
@@ -112,7 +123,7 @@ func builderRequest(f url.Values) (api.CompositionRequest, error) {
 
 func (s *Server) builder(_ http.ResponseWriter, r *http.Request, p state.Project) (string, page, error) {
 	f := r.URL.Query()
-	if add := f.Get("add"); add != "" && strings.HasPrefix(f.Get("do"), "add") {
+	if verb, add, _ := strings.Cut(f.Get("do"), " "); verb == "add" && add != "" {
 		n := 1
 		for f.Get("part-"+strconv.Itoa(n)) != "" {
 			n++
@@ -134,33 +145,29 @@ func (s *Server) builderBody(ctx context.Context, p state.Project, f url.Values)
 	if err != nil {
 		return b, err
 	}
-	for _, one := range st.Recent() {
-		b.Sessions = append(b.Sessions, sessionChoice{one.ID, one.Title(), one})
+	if err := s.offer(ctx, p, &b); err != nil {
+		return b, err
 	}
 	b.Old = st.Named()
-	in, err := builderRequest(f)
-	b.Budget = in.Budget
-	if err != nil {
-		b.Problem = s.ProblemOf(err)
-		return b, nil
-	}
-	for i, n := range partNumbers(f) {
-		rev, err := s.Session(ctx, in.Components[i].SessionID)
+	in, wrong := builderRequest(f)
+	b.Budget = cmp.Or(strings.TrimSpace(f.Get("budget")), strconv.Itoa(defaultBudget))
+	for _, n := range partNumbers(f) {
+		i := strconv.Itoa(n)
+		rev, err := s.Session(ctx, f.Get("part-"+i))
 		if err != nil {
 			return b, err
-		}
-		version := in.Components[i].VersionID
-		if in.Components[i].Recompress != nil {
-			version = "recompress"
 		}
 		of, err := s.Memory.Trusted().Outline(ctx, rev.Project.ID)
 		if err != nil {
 			return b, err
 		}
 		b.Parts = append(b.Parts, builderPart{N: n, Session: rev.Session, Name: rev.Session.ID,
-			Version: version, Tokens: f.Get("tokens-" + strconv.Itoa(n)), Versions: of.VersionsOf(rev.Session.ID)})
+			Version: f.Get("version-" + i), Tokens: f.Get("tokens-" + i), Versions: of.VersionsOf(rev.Session.ID)})
 	}
-	if len(in.Components) == 0 {
+	if wrong != nil {
+		b.Problem = s.ProblemOf(wrong)
+	}
+	if wrong != nil || len(in.Components) == 0 {
 		return b, nil
 	}
 	if in.Name == "" {
@@ -180,14 +187,64 @@ func (s *Server) builderBody(ctx context.Context, p state.Project, f url.Values)
 	return b, nil
 }
 
+// offer lists the sessions that match the words of the form and are no part yet, those that are not in memory too.
+func (s *Server) offer(ctx context.Context, p state.Project, b *builderBody) error {
+	items, _, err := s.Listed(ctx, p, capture.ListOptions{})
+	if err != nil {
+		return err
+	}
+	b.Find = strings.TrimSpace(b.Form.Get("find"))
+	words := strings.Fields(strings.ToLower(b.Find))
+	taken := func(id string) bool {
+		for name, values := range b.Form {
+			if strings.HasPrefix(name, "part-") && values[0] != "" && strings.HasPrefix(id, values[0]) {
+				return true
+			}
+		}
+		return false
+	}
+	for _, it := range items {
+		text := strings.ToLower(it.Title + " " + it.ID)
+		if taken(it.ID) || slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) }) {
+			continue
+		}
+		if len(b.Sessions) == mostChoices {
+			b.More++
+			continue
+		}
+		b.Sessions = append(b.Sessions, sessionChoice{it, it.Status == sessions.Untracked})
+	}
+	return nil
+}
+
+// Adding returns the address of the form with session id added.
+func (b builderBody) Adding(p state.Project, id string) string {
+	q := url.Values{}
+	for name, values := range b.Form {
+		if name != "do" && name != "part" {
+			q[name] = values
+		}
+	}
+	q.Set("do", "add "+id)
+	return "/p/" + string(p.ID) + "/compose?" + q.Encode()
+}
+
 // createComposition starts a job that creates the composition of a form.
 func (s *Server) createComposition(w http.ResponseWriter, r *http.Request, p state.Project) (string, page, error) {
 	in, err := builderRequest(r.PostForm)
-	if err != nil {
-		return "", page{}, err
+	if err == nil && in.Name != "" {
+		_, err = s.ComposeRequest(r.Context(), p, in, true) // reports errors before the job starts
 	}
-	if _, err := s.ComposeRequest(r.Context(), p, in, true); err != nil { // reports errors before the job starts
-		return "", page{}, err
+	if err != nil || in.Name == "" { // the form again, as it was
+		b, broken := s.builderBody(r.Context(), p, r.PostForm)
+		if broken != nil {
+			return "", page{}, cmp.Or(err, broken)
+		}
+		if b.NoName = in.Name == ""; err != nil {
+			b.Problem = s.ProblemOf(err)
+		}
+		return "builder", page{Title: "Compose", Tab: "compositions", Project: p, Crumbs: projectCrumbs(p, "Compose"),
+			Body: b}, nil
 	}
 	j := s.Jobs.Start("compose "+in.Name, func(ctx context.Context) (string, error) {
 		done, err := s.Compose(ctx, p, in)
@@ -223,16 +280,24 @@ type earlierState struct {
 	Rev string
 }
 
+// A timelinePart is a part of a composition with its session.
+type timelinePart struct {
+	records.CompositionPart
+	Title       string
+	First, Last time.Time
+}
+
 // A compositionBody is one composition.
 type compositionBody struct {
 	*records.Composition
-	ID      string
-	Hash    string
-	Text    string
-	Raw     bool
-	Reuse   string // link to the builder, filled in with the parts of this composition
-	Earlier []earlierState
-	Others  []*records.Composition // to compare with
+	Timeline []timelinePart
+	ID       string
+	Hash     string
+	Text     string
+	Raw      bool
+	Reuse    string // link to the builder, filled in with the parts of this composition
+	Earlier  []earlierState
+	Others   []*records.Composition // to compare with
 }
 
 func (s *Server) compositionScreen(w http.ResponseWriter, r *http.Request, p state.Project) (string, page, error) {
@@ -262,6 +327,13 @@ func (s *Server) compositionScreen(w http.ResponseWriter, r *http.Request, p sta
 	st, err := s.Memory.Trusted().Outline(ctx, p.ID)
 	if err != nil {
 		return "", page{}, err
+	}
+	for _, part := range b.Parts {
+		t := timelinePart{CompositionPart: part}
+		if one := st.Session(part.Session); one != nil {
+			t.Title, t.First, t.Last = one.Title(), one.Now().Scan.First, one.Now().Scan.Last
+		}
+		b.Timeline = append(b.Timeline, t)
 	}
 	back := 0
 	for _, c := range slices.Backward(st.Compositions) {

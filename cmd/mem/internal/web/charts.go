@@ -51,14 +51,14 @@ type column struct {
 // chart draws a column chart as SVG, with the values on its axis written by format. The page also shows a table of the
 // numbers.
 func chart(title string, columns []column, format func(int) string) template.HTML {
-	const height, step, gap, axis, top = 120, 44, 8, 52, 10
+	const height, step, gap, axis, top = 120, 48, 10, 52, 14
 	most := 1
 	for _, c := range columns {
 		most = max(most, c.Value)
 	}
 	most = roundUp(most)
 	var b strings.Builder
-	width := axis + max(1, len(columns))*step
+	width := axis + max(5, len(columns))*step // few columns are not wider than many
 	fmt.Fprintf(&b, `<svg class="chart" viewBox="0 0 %d %d" preserveAspectRatio="xMinYMid" role="img"><title>%s</title>`,
 		width, top+height+20, template.HTMLEscapeString(title))
 	ticks := []int{0, most / 2, most}
@@ -74,6 +74,10 @@ func chart(title string, columns []column, format func(int) string) template.HTM
 		h := float64(c.Value) / float64(most) * height
 		fmt.Fprintf(&b, `<rect class="fill" x="%d" y="%.1f" width="%d" height="%.1f"><title>%s: %s</title></rect>`,
 			axis+i*step+gap/2, top+height-h, step-gap, h, template.HTMLEscapeString(c.Name), template.HTMLEscapeString(format(c.Value)))
+		if c.Value > 0 {
+			fmt.Fprintf(&b, `<text class="value" x="%d" y="%.1f" text-anchor="middle">%s</text>`, axis+i*step+step/2,
+				top+height-h-3, template.HTMLEscapeString(format(c.Value)))
+		}
 		fmt.Fprintf(&b, `<text x="%d" y="%d" text-anchor="middle">%s</text>`, axis+i*step+step/2, top+height+14,
 			template.HTMLEscapeString(c.Name))
 	}

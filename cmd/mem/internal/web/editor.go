@@ -104,6 +104,11 @@ func (s *Server) setMarker(w http.ResponseWriter, r *http.Request, rev state.Rev
 	if err != nil {
 		return "", page{}, err
 	}
+	done := id + " is removed."
+	if r.PostFormValue("remove") == "" {
+		done = id + " has the weight " + cmp.Or(r.PostFormValue("preset"), r.PostFormValue("weight")) + " now."
+	}
+	leaveNotice(w, done)
 	return s.changed(w, r, cmp.Or(r.PostFormValue("back"), "/s/"+rev.Session.ID+"/keepits/"+id))
 }
 
@@ -126,7 +131,8 @@ func (s *Server) addMarker(w http.ResponseWriter, r *http.Request, rev state.Rev
 	if err != nil {
 		return "", page{}, err
 	}
-	return s.changed(w, r, "/s/"+rev.Session.ID+"/keepits/"+k.ID)
+	leaveNotice(w, "The text is pinned as "+k.ID+".")
+	return s.changed(w, r, cmp.Or(r.PostFormValue("back"), "/s/"+rev.Session.ID+"/keepits/"+k.ID))
 }
 
 // A boardBody lists the markers of a project.

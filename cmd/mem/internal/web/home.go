@@ -5,10 +5,10 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/memvcs/mem/cmd/mem/internal/web/api"
 	"github.com/memvcs/mem/layers/history"
-	"github.com/memvcs/mem/layers/knowledge"
 	"github.com/memvcs/mem/layers/state"
 )
 
@@ -18,16 +18,71 @@ type homeBody struct {
 	Current    state.Project
 	Recent     []*state.Session
 	Operations []history.Operation
-	Progress   knowledge.Progress
+	Since      time.Time // the visit before this one; zero if there was none
+	News       int       // operations since then
+	Steps      []step
 	Undo       *history.Operation // the operation that undo applies to
 	Remotes    []syncRow
 	Hooks      api.HooksState
 }
 
+// A step is something that makes sense to do now.
+type step struct{ Text, Link, Command string }
+
+// steps returns what makes sense to do now, the most useful first, as mem without a command does.
+func (s *Server) steps(b homeBody, st *state.State) (out []step) {
+	p := "/p/" + string(b.Current.ID)
+	switch {
+	case !b.Hooks.Installed():
+		out = append(out, step{"Capture new sessions, and brief each of them", "/doctor", s.Program + " hooks install"})
+	case !b.Hooks.Capture:
+		out = append(out, step{"Capture is off: turn it on", "/doctor", s.Program + " config hooks.capture true"})
+	}
+	if len(b.Remotes) == 0 {
+		out = append(out, step{"Back up: this disk has the only copy", "/sync", s.Program + " remote add origin URL"})
+	}
+	for _, r := range b.Remotes {
+		if r.Unpushed > 0 {
+			out = append(out, step{"Send " + count(r.Unpushed, "operation") + " to " + r.Remote.Name, "/sync", s.Program + " sync " + r.Remote.Name})
+		}
+	}
+	if newest := st.Newest(); newest != nil {
+		out = append(out, step{"Read what the next session is told", p + "/next", s.Program + " next"})
+		if len(st.VersionsOf(newest.ID)) == 0 {
+			out = append(out, step{"Make a shorter version of the newest session", "/s/" + newest.ID + "/compress", s.Program + " compress @"})
+		}
+		if len(st.Named()) == 0 {
+			out = append(out, step{"Build one context from several sessions", p + "/compose", ""})
+		}
+	}
+	return out
+}
+
+// visitCookie has the times of the last visit and of the one before it. A visit ends after a quarter of an hour.
+const visitCookie = "mem-visit"
+
+// visited returns the time of the visit before this one, and records this one.
+func (s *Server) visited(w http.ResponseWriter, r *http.Request) (before time.Time) {
+	now, last := s.Now(), time.Time{}
+	if c, err := r.Cookie(visitCookie); err == nil {
+		a, b, _ := strings.Cut(c.Value, "|")
+		before, last = parseTime(a), parseTime(b)
+	}
+	if last.IsZero() || now.Sub(last) > 15*time.Minute {
+		before = last
+	}
+	http.SetCookie(w, &http.Cookie{Name: visitCookie, Value: before.UTC().Format(time.RFC3339) + "|" + now.UTC().Format(time.RFC3339),
+		Path: "/", MaxAge: 365 * 24 * 3600, HttpOnly: true, SameSite: http.SameSiteStrictMode})
+	if before.Year() < 2 {
+		return time.Time{}
+	}
+	return before
+}
+
 // homeRows is the maximum number of sessions, and of operations, on the start page.
 const homeRows = 8
 
-func (s *Server) home(_ http.ResponseWriter, r *http.Request) (string, page, error) {
+func (s *Server) home(w http.ResponseWriter, r *http.Request) (string, page, error) {
 	ctx := r.Context()
 	all, err := s.Projects(ctx)
 	if err != nil {
@@ -59,15 +114,27 @@ func (s *Server) home(_ http.ResponseWriter, r *http.Request) (string, page, err
 			b.Undo = &b.Operations[i]
 		}
 	}
-	b.Operations = b.Operations[:min(homeRows, len(b.Operations))]
+	b.Since = s.visited(w, r)
+	b.News = len(b.Operations)
+	if !b.Since.IsZero() {
+		b.News = 0
+		for _, op := range b.Operations {
+			if op.Time.After(b.Since) {
+				b.News++
+			}
+		}
+	}
+	most := homeRows
+	if !b.Since.IsZero() && b.News > 0 {
+		most = min(homeRows, b.News)
+	}
+	b.Operations = b.Operations[:min(most, len(b.Operations))]
 	if b.Remotes, err = s.remotes(ctx); err != nil {
 		return "", page{}, err
 	}
 	if b.Hooks, err = s.Hooks(); err != nil {
 		return "", page{}, err
 	}
-	if b.Progress, err = s.Memory.Knowledge().Progress(ctx, b.Current.ID); err != nil {
-		return "", page{}, err
-	}
+	b.Steps = s.steps(b, st)
 	return "home", page{Title: "Memory", Project: first, Body: b}, nil
 }

@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"embed"
@@ -9,9 +10,12 @@ import (
 	"fmt"
 	"html/template"
 	"io/fs"
+	"maps"
 	"mime"
 	"net/http"
+	"net/url"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/memvcs/mem/cmd/mem/internal/web/api"
@@ -46,8 +50,44 @@ type page struct {
 	Theme    string
 	Here     string // URL of the page, to which forms return
 	ReadOnly bool
-	Tokens   bool // show estimated tokens in lists
+	Tokens   bool    // show estimated tokens in lists
+	Knows    bool    // the project has facts or rules
+	Retry    []typed // of an error, the form that caused it
 	Body     any
+}
+
+// A typed is a field of a form with the value that it had.
+type typed struct {
+	Name, Value string
+	Hidden      bool
+}
+
+// retryOf returns the fields of a form that a request could not use, so that nothing has to be typed again.
+func retryOf(r *http.Request, p *api.Problem) (out []typed) {
+	if r.Method != http.MethodPost || p.Status < 400 || p.Status >= 500 || fromStranger(p) || p.Status == http.StatusForbidden {
+		return nil
+	}
+	visible := false
+	for _, name := range slices.Sorted(maps.Keys(r.PostForm)) {
+		for _, value := range r.PostForm[name] {
+			f := typed{Name: name, Value: value, Hidden: hiddenField(name)}
+			visible = visible || !f.Hidden
+			out = append(out, f)
+		}
+	}
+	if !visible {
+		return nil
+	}
+	return out
+}
+
+// hiddenField reports whether a field of a form is a choice or a place, not a text that somebody typed.
+func hiddenField(name string) bool {
+	switch name {
+	case "back", "do", "id", "message", "concept", "fact", "rule", "order", "sure", "v", "member", "add":
+		return true
+	}
+	return strings.HasPrefix(name, "part-")
 }
 
 type crumb struct{ Name, Link string }
@@ -131,6 +171,10 @@ func (s *Server) render(w http.ResponseWriter, r *http.Request, status int, name
 		p.Project = s.firstProject(r.Context())
 	}
 	p.ReadOnly, p.Here, p.Theme, p.Tokens = s.ReadOnly, r.URL.RequestURI(), theme(r), s.showsTokens()
+	p.Knows = s.knows(r.Context(), p.Project)
+	if status == http.StatusOK && r.Header.Get("HX-Request") == "" {
+		p.Notice = cmp.Or(p.Notice, s.takeNotice(w, r))
+	}
 	t, part := s.pages.screens[name], "layout.html"
 	if r.Header.Get("HX-Request") == "true" && r.URL.Query().Get("part") != "" &&
 		t.Lookup(r.URL.Query().Get("part")) != nil {
@@ -192,6 +236,38 @@ func (s *Server) firstProject(ctx context.Context) (first state.Project) {
 	return first
 }
 
+// knows reports whether a project has facts or rules, which give them a place in the navigation.
+func (s *Server) knows(ctx context.Context, p state.Project) bool {
+	if p.ID == "" {
+		return false
+	}
+	d, err := s.Memory.Knowledge().Progress(ctx, p.ID)
+	return err == nil && d.Facts+d.Rules > 0 // the page of the facts reports an error
+}
+
+// noticeCookie carries the message of a change to the page that follows it.
+const noticeCookie = "mem-notice"
+
+// leaveNotice tells the next page what has changed. That page offers to undo it.
+func leaveNotice(w http.ResponseWriter, text string) {
+	http.SetCookie(w, &http.Cookie{Name: noticeCookie, Value: url.QueryEscape(text), Path: "/", MaxAge: 30, HttpOnly: true,
+		SameSite: http.SameSiteStrictMode})
+}
+
+// takeNotice returns the message of the last change, once.
+func (s *Server) takeNotice(w http.ResponseWriter, r *http.Request) string {
+	c, err := r.Cookie(noticeCookie)
+	if err != nil {
+		return ""
+	}
+	http.SetCookie(w, &http.Cookie{Name: noticeCookie, Path: "/", MaxAge: -1, HttpOnly: true, SameSite: http.SameSiteStrictMode})
+	text, err := url.QueryUnescape(c.Value)
+	if err != nil {
+		return "" // not a value of leaveNotice
+	}
+	return text
+}
+
 // theme returns the theme in the cookie: light, dark, or "" for that of the system.
 func theme(r *http.Request) string {
 	if c, err := r.Cookie("mem-theme"); err == nil && (c.Value == "light" || c.Value == "dark") {
@@ -228,5 +304,5 @@ func (s *Server) failPage(w http.ResponseWriter, r *http.Request, p *api.Problem
 	if p.Status == http.StatusUnauthorized {
 		name = "signin"
 	}
-	s.render(w, r, p.Status, name, page{Title: http.StatusText(p.Status), Body: p})
+	s.render(w, r, p.Status, name, page{Title: http.StatusText(p.Status), Body: p, Retry: retryOf(r, p)})
 }

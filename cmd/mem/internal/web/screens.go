@@ -51,7 +51,7 @@ func (s *Server) routePages(mux *http.ServeMux) {
 		"GET /p/{project}/usage":               with(s.pathProject, s.usageScreen),
 		"GET /p/{project}/notes":               with(s.pathProject, s.notesScreen),
 		"GET /settings":                        s.settingsScreen,
-		"POST /settings":                       s.changeSetting,
+		"POST /settings":                       s.changeSettings,
 		"GET /sync":                            s.sync,
 		"GET /doctor":                          s.doctor,
 		"POST /doctor":                         s.fix,

@@ -121,7 +121,7 @@ func TestLinks(t *testing.T) {
 	r.fill()
 	href := regexp.MustCompile(`<a [^>]*?href="([^"]+)"`)
 	todo, seen := []string{"/", "/search?q=price", "/compare?v=" + sampleSession + ":v001&v=" + sampleSession + ":v002",
-		"/p/" + string(r.project.ID) + "/compose?part-1=" + sampleSession + "&version-1=auto&add=" + r.ids[0] + "&do=add+0"}, map[string]bool{}
+		"/p/" + string(r.project.ID) + "/compose?part-1=" + sampleSession + "&version-1=auto&do=add+" + r.ids[0]}, map[string]bool{}
 	kinds := map[string]int{}
 	for len(todo) > 0 && len(seen) < 600 {
 		at := todo[0]
@@ -247,10 +247,10 @@ func TestJourneyByForms(t *testing.T) {
 		t.Errorf("undo: %d %.300s", a.status, a.body)
 	}
 	r.get(s + "/v/v001")
-	if a = r.post("/settings", url.Values{"key": {"ui.confirmDestructiveActions"}, "value": {"perhaps"}}); !strings.Contains(a.body, `role="alert"`) {
+	if a = r.post("/settings", url.Values{"ui.confirmDestructiveActions": {"perhaps"}}); !strings.Contains(a.body, `role="alert"`) {
 		t.Errorf("a wrong value: %d", a.status)
 	}
-	if a = r.post("/settings", url.Values{"key": {"llm.command"}, "value": {"rm -rf /"}}); a.status != 403 {
+	if a = r.post("/settings", url.Values{"llm.command": {"rm -rf /"}}); a.status != 403 {
 		t.Errorf("a program is set by a page: %d", a.status)
 	}
 }
@@ -293,8 +293,105 @@ func TestManySessions(t *testing.T) {
 // set changes a setting.
 func (r *rig) set(key, value string) {
 	r.t.Helper()
-	if a := r.post("/settings", url.Values{"key": {key}, "value": {value}}); a.status != http.StatusSeeOther {
+	if a := r.post("/settings", url.Values{key: {value}}); a.status != http.StatusSeeOther {
 		r.t.Fatalf("set %s: %d %.300s", key, a.status, a.body)
+	}
+}
+
+// TestFormsKeepWhatWasTyped sends forms with mistakes: the answer has what was typed, and the mistake at its field.
+func TestFormsKeepWhatWasTyped(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, nil, nil)
+	r.fill()
+	s, p := "/s/"+sampleSession, "/p/"+string(r.project.ID)
+	for _, tt := range []struct {
+		path string
+		form url.Values
+		want []string
+	}{
+		{p + "/compose", url.Values{"part-1": {sampleSession}, "budget": {"3210"}, "tokens-1": {"777"}, "name": {" "}},
+			[]string{"A composition needs a name", `value="3210"`, `value="777"`, `id="k-name" name="name"`, `aria-invalid="true"`}},
+		{p + "/compose", url.Values{"part-1": {sampleSession}, "budget": {"none"}, "name": {"feature-y"}},
+			[]string{"number of tokens", `value="feature-y"`, sampleSession}},
+		{"/settings", url.Values{"hooks.contextSize": {"many"}, "ui.defaultView": {"list"}},
+			[]string{`role="alert"`, `value="many"`, `aria-describedby="e-hooks.contextSize"`, "<option value=\"list\" selected>"}},
+		{s + "/keepits", url.Values{"message": {"31"}, "text": {"words that nobody typed"}, "weight": {"0.70"}},
+			[]string{`value="words that nobody typed"`, `value="0.70"`, `action="` + s + `/keepits"`}},
+	} {
+		a := r.post(tt.path, tt.form)
+		for _, want := range tt.want {
+			if !strings.Contains(a.body, want) {
+				t.Errorf("POST %s %v: %d without %s", tt.path, tt.form, a.status, want)
+			}
+		}
+	}
+	if body := r.get("/settings"); strings.Contains(body, `<option value="list" selected>`) {
+		t.Error("a form with a mistake was saved in part")
+	}
+}
+
+// TestNotice changes a weight: the next page says so, once, and offers to undo it.
+func TestNotice(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, nil, nil)
+	r.fill()
+	at := "/s/" + sampleSession + "/keepits/k2"
+	a := r.post(at, url.Values{"preset": {"0.90"}})
+	cookie, _, _ := strings.Cut(a.header.Get("Set-Cookie"), ";")
+	if a.status != http.StatusSeeOther || !strings.HasPrefix(cookie, noticeCookie+"=") {
+		t.Fatalf("POST: %d %v", a.status, a.header)
+	}
+	name, value, _ := strings.Cut(cookie, "=")
+	next := r.do(http.MethodGet, at, "", func(q *http.Request) { q.AddCookie(&http.Cookie{Name: name, Value: value}) })
+	if !strings.Contains(next.body, "k2 has the weight 0.90 now.") || !strings.Contains(next.body, `value="undo">Undo`) ||
+		!strings.Contains(next.header.Get("Set-Cookie"), "Max-Age=0") {
+		t.Errorf("the notice: %v %s", next.header, between(next.body, `role="status"`, "</div>"))
+	}
+	if body := r.get(at); !strings.Contains(body, `value="0.90" aria-pressed="true"`) {
+		t.Error("the weight that the marker has is not marked")
+	}
+	if body := r.get("/s/" + sampleSession + "/transcript"); !strings.Contains(body, `aria-label="Weight of k2"`) {
+		t.Error("the message has no choice of the weight")
+	}
+}
+
+// TestBuilderOffers finds sessions by words, and offers a few at once.
+func TestBuilderOffers(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, nil, nil)
+	r.fill()
+	p := "/p/" + string(r.project.ID)
+	if n := strings.Count(r.get(p+"/compose"), `value="add `); n == 0 || n > mostChoices {
+		t.Errorf("%d sessions are offered", n)
+	}
+	if body := r.get(p + "/compose?find=zzyzx"); !strings.Contains(body, "No other session matches") {
+		t.Error("words that no title has find a session")
+	}
+	if body := r.get(p + "/compose?do=add+" + sampleSession + "&find=" + sampleSession[:8]); !strings.Contains(body, `name="part-1" value="`+sampleSession) || strings.Contains(body, `value="add `+sampleSession) {
+		t.Error("the added session is no part, or is offered again")
+	}
+}
+
+// TestHome says what to do next, and what changed since the visit before.
+func TestHome(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, nil, nil)
+	r.fill()
+	visits := func(before, last time.Time) func(*http.Request) {
+		return func(q *http.Request) {
+			q.AddCookie(&http.Cookie{Name: visitCookie, Value: before.Format(time.RFC3339) + "|" + last.Format(time.RFC3339)})
+		}
+	}
+	old := time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
+	if a := r.do(http.MethodGet, "/", "", visits(old, old.Add(time.Hour))); !strings.Contains(a.body, "Since you were here") {
+		t.Errorf("after a visit long ago: %s", between(a.body, `id="ops"`, "</section>"))
+	}
+	late := time.Date(2099, 1, 1, 0, 0, 0, 0, time.UTC)
+	if a := r.do(http.MethodGet, "/", "", visits(late, late)); !strings.Contains(a.body, "Nothing changed since you were here") {
+		t.Errorf("after a visit later than everything: %s", between(a.body, `id="ops"`, "</section>"))
+	}
+	if body := r.get("/"); !strings.Contains(body, "What to do next") || !strings.Contains(body, " hooks install") || !strings.Contains(body, "Last changes") || strings.Contains(body, "L1 refined") {
+		t.Errorf("home: %s", between(body, "<main", "</main>"))
 	}
 }
 

@@ -131,6 +131,18 @@ func projectCrumbs(p state.Project, last ...string) []crumb {
 	return out
 }
 
+// lineText returns a line without its sign and without the source at its end, which the page shows as a link.
+func lineText(l api.NextLine) string {
+	text := strings.TrimPrefix(strings.TrimSpace(l.Text), "- ")
+	if i := strings.LastIndex(text, " ["); i > 0 && l.Source != "" && strings.HasSuffix(text, l.Source+"]") {
+		return text[:i]
+	}
+	return text
+}
+
+// isChild reports whether a line belongs to the one before it.
+func isChild(text string) bool { return strings.HasPrefix(text, "  ") }
+
 // lineLink returns the URL of the source message of a line, "" if its source is not a message.
 func lineLink(l api.NextLine) string {
 	id, n, ok := strings.Cut(l.Source, "#")

@@ -1,8 +1,10 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"html/template"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -28,6 +30,7 @@ func (s *Server) statsScreen(_ http.ResponseWriter, r *http.Request, p state.Pro
 	if b.Stats, err = s.API.Stats(r.Context(), p); err != nil {
 		return "", page{}, err
 	}
+	b.Storage.Kinds = foldKinds(b.Storage.Kinds)
 	var months, ratios []column
 	for _, m := range b.Months {
 		months = append(months, column{m.Month[2:], m.Tokens})
@@ -40,6 +43,20 @@ func (s *Server) statsScreen(_ http.ResponseWriter, r *http.Request, p state.Pro
 	b.ByMonth, b.ByRatio = chart("Tokens of sessions by month", months, tokens.Format), chart("Versions by ratio", ratios, tokens.Commas)
 	return "stats", page{Title: "Statistics", Tab: "stats", Project: p, Crumbs: projectCrumbs(p, "Statistics"), Body: b},
 		nil
+}
+
+// foldKinds joins the kinds of objects that a user does not know into one row.
+func foldKinds(all []stats.KindStorage) (out []stats.KindStorage) {
+	own := stats.KindStorage{Kind: "mem's own records"}
+	for _, k := range all {
+		switch k.Kind {
+		case "records", "trees", "commits", "points":
+			own.Objects, own.Stored = own.Objects+k.Objects, own.Stored+k.Stored
+		default:
+			out = append(out, k)
+		}
+	}
+	return append(out, own)
 }
 
 // StoredBytes returns the stored bytes of all kinds.
@@ -55,13 +72,13 @@ type settingsBody struct {
 	Groups  []settingGroup
 	Unknown []string
 	Problem *api.Problem
-	Failed  string // key
-	Tried   string
+	Failed  string            // key
+	Tried   map[string]string // values of a form that was not saved
 }
 
 type settingGroup struct {
-	Name string
-	List []settingRow
+	Key, Name string
+	List      []settingRow
 }
 
 // A settingRow is a setting with its description.
@@ -69,7 +86,17 @@ type settingRow struct {
 	config.Setting
 	About   string
 	Default string
-	Fixed   bool // this page may not change it
+	Choices []string // all values, if there are few
+	Fixed   bool     // this page may not change it
+}
+
+// groupNames are the names of the groups of settings, by the first word of their keys.
+var groupNames = map[string]string{
+	"autoDecay": "Old sessions", "color": "Terminal", "core": "Terminal", "pager": "Terminal", "defaults": "Defaults",
+	"distill": "Facts and rules", "facts": "Facts and rules", "engine": "Engine and models", "llm": "Engine and models",
+	"tokens": "Engine and models", "hooks": "Hooks and hand-over", "recall": "Hooks and hand-over",
+	"keepitDecay": "Pinned text", "lock": "Storage and remotes", "remote": "Storage and remotes",
+	"storage": "Storage and remotes", "version": "Storage and remotes", "redact": "Secrets", "ui": "Browser and lists",
 }
 
 func (s *Server) settingsScreen(http.ResponseWriter, *http.Request) (string, page, error) {
@@ -82,18 +109,19 @@ func (s *Server) settingsPage(b settingsBody) (string, page, error) {
 		return "", page{}, err
 	}
 	for _, one := range conf.List() {
-		group, _, _ := strings.Cut(one.Key, ".")
-		if group == one.Key {
-			group = "general"
-		}
-		i := slices.IndexFunc(b.Groups, func(g settingGroup) bool { return g.Name == group })
+		key, _, _ := strings.Cut(one.Key, ".")
+		name := cmp.Or(groupNames[key], key)
+		i := slices.IndexFunc(b.Groups, func(g settingGroup) bool { return g.Name == name })
 		if i < 0 {
 			i = len(b.Groups)
-			b.Groups = append(b.Groups, settingGroup{Name: group})
+			b.Groups = append(b.Groups, settingGroup{Key: key, Name: name})
 		}
 		row := settingRow{Setting: one, Fixed: runsPrograms(one.Key)}
 		if k, err := config.Lookup(one.Key); err == nil {
-			row.About, row.Default = k.Usage, k.Default
+			row.About, row.Default, row.Choices = k.Usage, k.Default, k.Kind.Values
+		}
+		if tried, ok := b.Tried[one.Key]; ok {
+			row.Value = tried
 		}
 		b.Groups[i].List = append(b.Groups[i].List, row)
 	}
@@ -109,19 +137,45 @@ func runsPrograms(key string) bool {
 		strings.HasPrefix(key, "core.") || strings.HasPrefix(key, "pager")
 }
 
-func (s *Server) changeSetting(w http.ResponseWriter, r *http.Request) (string, page, error) {
-	key, value := r.PostFormValue("key"), r.PostFormValue("value")
-	if runsPrograms(key) {
-		return "", page{}, api.NewProblem(http.StatusForbidden, "forbidden", key+
-			" is set on the command line only: it names what mem runs or talks to", s.Program+" config set "+key+" VALUE")
+// changeSettings sets the settings of the form that differ. An empty value unsets one. If a value does not fit, the page
+// shows what was typed, and nothing is saved.
+func (s *Server) changeSettings(w http.ResponseWriter, r *http.Request) (string, page, error) {
+	conf, err := s.Settings()
+	if err != nil {
+		return "", page{}, err
 	}
-	if r.PostFormValue("reset") != "" {
-		value = ""
-	} else if value == "" {
-		return "", page{}, api.BadRequest("the value is empty", "to go back to the default, use Reset")
+	scratch, err := config.Parse(nil)
+	if err != nil {
+		return "", page{}, err
 	}
-	if err := s.Set(r.Context(), key, value); err != nil {
-		return s.settingsPage(settingsBody{Problem: s.ProblemOf(err), Failed: key, Tried: value})
+	tried, wants := map[string]string{}, []string{}
+	for key := range r.PostForm {
+		tried[key] = r.PostFormValue(key)
+	}
+	for _, key := range slices.Sorted(maps.Keys(tried)) {
+		value := tried[key]
+		now, _, err := conf.Get(key)
+		if err != nil {
+			return "", page{}, api.BadRequest(err.Error())
+		}
+		if value == now {
+			continue
+		}
+		if runsPrograms(key) {
+			return "", page{}, api.NewProblem(http.StatusForbidden, "forbidden", key+
+				" is set on the command line only: it names what mem runs or talks to", s.Program+" config set "+key+" VALUE")
+		}
+		if value != "" {
+			if err := scratch.Set(key, value); err != nil {
+				return s.settingsPage(settingsBody{Problem: s.ProblemOf(api.BadRequest(err.Error())), Failed: key, Tried: tried})
+			}
+		}
+		wants = append(wants, key)
+	}
+	for _, key := range wants {
+		if err := s.Set(r.Context(), key, tried[key]); err != nil {
+			return s.settingsPage(settingsBody{Problem: s.ProblemOf(err), Failed: key, Tried: tried})
+		}
 	}
 	return s.changed(w, r, "/settings")
 }

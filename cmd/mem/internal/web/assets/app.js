@@ -35,6 +35,7 @@ async function refresh() {
   main.replaceChildren(...next.childNodes);
   window.htmx?.process(main);
   copyButtons(main);
+  stack(main);
 }
 
 if (document.body.dataset.live !== "off" && $("header nav")) {
@@ -151,11 +152,25 @@ function sortable(list) {
   }
 }
 
+// On a phone a row of a table is a card, and each value has the heading of its column.
+function stack(within) {
+  for (const table of all("table", within)) {
+    const heads = all("thead th", table).map((th) => th.textContent.trim());
+    if (heads.length < 3 || table.matches(".blame, .history")) continue;
+    table.classList.add("stacked");
+    for (const row of all("tbody tr", table)) {
+      [...row.cells].forEach((cell, i) => { if (cell.tagName === "TD" && heads[i] && cell.colSpan === 1) cell.dataset.label = heads[i]; });
+    }
+  }
+}
+
 for (const list of all("[data-sortable]")) sortable(list);
 copyButtons(document);
+stack(document);
 for (const event of ["htmx:afterSwap", "htmx:after:swap"]) {
   document.addEventListener(event, () => {
     copyButtons(document);
+    stack(document);
     for (const list of all("[data-sortable]")) sortable(list);
   });
 }
