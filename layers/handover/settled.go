@@ -24,7 +24,7 @@ func toldOf(known *facts.Set) (out []told) {
 	keep := map[told]bool{}
 	for f := range known.All() {
 		for _, e := range f.Evidence {
-			t := told{session: f.Session, quote: oneSpaced(e.Quote)}
+			t := told{session: f.Session, quote: facts.Plain(e.Quote)}
 			switch {
 			case f.Current() && !f.Open():
 				keep[t] = true
@@ -50,6 +50,7 @@ func settle(digests []Digest, list []told) {
 	for i := range digests {
 		d := &digests[i]
 		of := func(sentence string) *told {
+			sentence = facts.Plain(sentence)
 			for k := range list {
 				if list[k].session == d.Session && strings.Contains(sentence, list[k].quote) {
 					return &list[k]
@@ -60,12 +61,12 @@ func settle(digests []Digest, list []told) {
 		if !slices.ContainsFunc(list, func(t told) bool { return t.session == d.Session }) {
 			continue
 		}
-		d.Wants = slices.DeleteFunc(slices.Clone(d.Wants), func(w Want) bool { return of(oneSpaced(w.Text)) != nil })
+		d.Wants = slices.DeleteFunc(slices.Clone(d.Wants), func(w Want) bool { return of(w.Text) != nil })
 		d.Turns = slices.Clone(d.Turns)
 		for k := range d.Turns {
 			t := &d.Turns[k]
 			var left []string
-			for _, sentence := range clauses(oneSpaced(t.Answered.Text)) {
+			for _, sentence := range clauses(strings.Join(strings.Fields(t.Answered.Text), " ")) {
 				if gone := of(sentence); gone != nil {
 					t.Settled = gone.instead
 				} else if sentence != "" {
@@ -78,5 +79,3 @@ func settle(digests []Digest, list []told) {
 		}
 	}
 }
-
-func oneSpaced(s string) string { return strings.Join(strings.Fields(s), " ") }

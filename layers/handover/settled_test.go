@@ -11,7 +11,7 @@ func TestSettle(t *testing.T) {
 	t.Parallel()
 	quote := func(s string) []facts.Evidence { return []facts.Evidence{{Message: 2, Quote: s}} }
 	known := &facts.Set{Exchanges: []facts.Exchange{{Facts: []facts.Fact{
-		{Session: "s", Kind: facts.Decision, Evidence: quote("We store it in MySQL"), SupersededBy: "f:2", Verdict: facts.Quoted},
+		{Session: "s", Kind: facts.Decision, Evidence: quote("We **store it** in `MySQL`"), SupersededBy: "f:2", Verdict: facts.Quoted},
 		{Session: "s", Kind: facts.Decision, Evidence: quote("The port is 8080"), SupersededBy: "f:3", Verdict: facts.Quoted},
 		{Session: "s", Kind: facts.Decision, Evidence: quote("The port is 8080"), Verdict: facts.Verified}, // only reworded
 		{Session: "s", Kind: facts.Issue, Evidence: quote("yes"), Resolved: true, Verdict: facts.Quoted},

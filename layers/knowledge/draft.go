@@ -258,8 +258,9 @@ func knownFor(session string, set *facts.Set, o DraftOptions) (k known) {
 
 // reserve returns the tokens that the known facts of a draft may need.
 func (k known) reserve(c tokens.Counter) int {
+	longest := slices.SortedFunc(slices.Values(k.others), func(a, b facts.Fact) int { return len(b.Text) - len(a.Text) })
 	size := 0
-	for _, list := range [][]facts.Fact{k.issues[:min(len(k.issues), maxIssues)], k.own} {
+	for _, list := range [][]facts.Fact{k.issues[:min(len(k.issues), maxIssues)], longest[:min(len(longest), maxRelated)], k.own} {
 		for _, f := range list {
 			size += len(f.Text) + 24
 		}

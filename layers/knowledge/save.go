@@ -215,7 +215,7 @@ func (s *saver) addExchange(i int, g facts.InputExchange) {
 
 // shortTopic reports whether a topic has one or two words, in a script that separates words by spaces.
 func shortTopic(s string) bool {
-	n := len(strings.Fields(s))
+	n := len(strings.FieldsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || r == '-' || r == '/' }))
 	return n > 0 && n < 3 &&
 		strings.ContainsFunc(s, func(r rune) bool { return unicode.In(r, unicode.Latin, unicode.Cyrillic, unicode.Greek) })
 }

@@ -12,7 +12,7 @@ import (
 // TestShortTopic: a topic of one or two words is asked back, in scripts that separate words.
 func TestShortTopic(t *testing.T) {
 	t.Parallel()
-	for topic, want := range map[string]bool{"": false, "coupons": true, "coupon codes": true, "codes of coupons": false, "優惠券": false} {
+	for topic, want := range map[string]bool{"": false, "coupons": true, "coupon codes": true, "codes of coupons": false, "content-aware carry-forward": false, "優惠券": false} {
 		if got := shortTopic(topic); got != want {
 			t.Errorf("shortTopic(%q) = %v", topic, got)
 		}

@@ -88,9 +88,9 @@ func (t *Transcript) text(evidence []Evidence) string {
 	return b.String()
 }
 
-// plain returns a text in which quotes are compared: without the marks of Markdown and quotations, and with one space
+// Plain returns a text in which quotes are compared: without the marks of Markdown and quotations, and with one space
 // for each run of white space.
-func plain(s string) string {
+func Plain(s string) string {
 	words := strings.Fields(markRemover().Replace(s))
 	return strings.Join(slices.DeleteFunc(words, func(w string) bool { return strings.Trim(w, "-+>#|•") == "" }), " ")
 }
@@ -109,7 +109,7 @@ func (t *Transcript) plainParts(message int) []string {
 	}
 	var list []string
 	for _, p := range t.Parts[message] {
-		list = append(list, plain(p.Text))
+		list = append(list, Plain(p.Text))
 	}
 	if t.plain == nil {
 		t.plain = map[int][]string{}
@@ -123,7 +123,7 @@ func oneSpace(s string) string { return strings.Join(strings.Fields(s), " ") }
 // SpeakerOf returns the speaker of a quote, and whether the quote was found. If several speakers say it, the most
 // trusted one counts.
 func (t *Transcript) SpeakerOf(e Evidence) (by Speaker, ok bool) {
-	by, _, ok = t.find(e.Message, plain(e.Quote))
+	by, _, ok = t.find(e.Message, Plain(e.Quote))
 	return by, ok
 }
 
@@ -227,7 +227,7 @@ func (f *Fact) note(format string, args ...any) {
 func (f *Fact) quote(i int, t *Transcript) string {
 	e := &f.Evidence[i]
 	e.By = ""
-	words := plain(e.Quote)
+	words := Plain(e.Quote)
 	switch {
 	case len(t.Parts[e.Message]) == 0:
 		return fmt.Sprintf("message %d has no text", e.Message)
@@ -244,12 +244,13 @@ func (f *Fact) quote(i int, t *Transcript) string {
 	return ""
 }
 
-// trust returns the trust of the least trusted quote. If quotes of the user and the model alone contain every name and
-// number of the fact, further quotes do not lower it below that of the model. If nobody of that trust names them in the
-// session, it is that of somebody who does: the words of a tool are not the user's because the user is quoted.
+// trust returns the trust of the least trusted quote. If the user or the model is quoted too, and they or the quoted calls
+// of the model name every name and number of the fact, further quotes do not lower it below that of the model. If nobody
+// of that trust names them in the session, it is that of somebody who does: the words of a tool are not the user's
+// because the user is quoted.
 func (f *Fact) trust(t *Transcript, scene Scene) Trust {
 	least := User
-	var typed, said strings.Builder
+	var typed, said, called strings.Builder
 	for _, e := range f.Evidence {
 		by, _ := t.SpeakerOf(e)
 		trust := by.Trust(f.Kind)
@@ -259,9 +260,12 @@ func (f *Fact) trust(t *Transcript, scene Scene) Trust {
 		if trust >= Assistant {
 			said.WriteString(e.Quote + "\n")
 		}
+		if by == ByCall {
+			called.WriteString(e.Quote + "\n")
+		}
 	}
 	switch {
-	case least < Assistant && said.Len() > 0 && f.names(said.String()):
+	case least < Assistant && said.Len() > 0 && f.names(said.String()+called.String()+scene.Said):
 		return Assistant
 	case least == User && f.names(typed.String()+scene.Typed):
 		return User
@@ -273,7 +277,7 @@ func (f *Fact) trust(t *Transcript, scene Scene) Trust {
 
 // names reports whether a text contains the names and numbers of the fact.
 func (f *Fact) names(text string) bool {
-	return len(claims.Missing(f.Text+"\n"+f.Reason, text+"\n"+plain(text))) == 0
+	return len(claims.Missing(f.Text+"\n"+f.Reason, text+"\n"+Plain(text))) == 0
 }
 
 // noteSpeaker notes a fact about the user that does not quote the user, and an action that only the user mentions.
@@ -306,13 +310,13 @@ var passes = sync.OnceValue(func() *regexp.Regexp {
 func (f *Fact) noteClaims(t *Transcript, scene Scene) {
 	text := f.Text + "\n" + f.Reason
 	quoted := t.text(f.Evidence)
-	outside := claims.NewSource(quoted + "\n" + plain(quoted)).Missing(text)
+	outside := claims.NewSource(quoted + "\n" + Plain(quoted)).Missing(text)
 	outside = append(outside, claims.Quantities(text, quoted)...)
 	if len(outside) == 0 {
 		return
 	}
 	all := quoted + scene.Text
-	nowhere := append(claims.NewSource(all+"\n"+plain(all)).Missing(text), claims.Quantities(text, all)...)
+	nowhere := append(claims.NewSource(all+"\n"+Plain(all)).Missing(text), claims.Quantities(text, all)...)
 	near := slices.DeleteFunc(outside, func(s string) bool { return slices.Contains(nowhere, s) })
 	if len(nowhere) > 0 {
 		f.note("not in its exchange: %s", quoteList(nowhere))

@@ -91,3 +91,19 @@ func TestMoreEvidence(t *testing.T) {
 		}
 	}
 }
+
+// TestCalledName: a name that only a quoted call has does not lower the trust of what the model says of it.
+func TestCalledName(t *testing.T) {
+	t.Parallel()
+	said := &Transcript{}
+	said.Add(1, Part{ByCall, "go test -run TestParse_Empty"})
+	said.Add(2, Part{ByAssistant, "All 6 tests pass."})
+	said.Add(3, Part{ByTool, "TestParse_Empty is evil_9"})
+	for text, want := range map[string]Trust{"TestParse_Empty has 6 tests, which pass.": Assistant, "TestParse_Empty is evil_9.": Tool} {
+		f := Fact{Kind: Solution, Text: text, Evidence: []Evidence{{Message: 2, Quote: "All 6 tests pass"},
+			{Message: 1, Quote: "go test -run TestParse_Empty"}, {Message: 3, Quote: "TestParse_Empty"}}}
+		if Check(&f, said, Scene{}); f.Trust != want {
+			t.Errorf("%s: %s, want %s", text, f.Trust, want)
+		}
+	}
+}
