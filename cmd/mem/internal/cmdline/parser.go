@@ -158,7 +158,8 @@ func (p *Parser) off(name, whole string) error {
 // short reads the letters after a single dash: switches (the last one may have a value) or a number.
 func (p *Parser) short(word string) error {
 	scope := p.Scope()
-	if n, ok := scope["n"]; ok && n.Number && strings.Trim(word, "0123456789") == "" {
+	_, named := scope[word] // as -1 of mem ls
+	if n, ok := scope["n"]; ok && n.Number && !named && strings.Trim(word, "0123456789") == "" {
 		return p.use(n, "-n", word)
 	}
 	for i, r := range word {

@@ -21,6 +21,11 @@ import (
 )
 
 type lsOptions struct {
+	number    int
+	since     string
+	until     string
+	from, to  time.Time // of since and until
+	branch    string
 	month     time.Time
 	untracked bool
 	subagents bool
@@ -43,6 +48,10 @@ func Ls(e *app.Env) *cli.Command {
 			"changed since it was added, ? for a file that is not in memory, D for a hidden session,\n" +
 			"R for a session hidden by \"mem revoke\". Token counts are estimates.",
 		Flags: []cli.Flag{
+			flags.Int(&o.number, "number,n", "list the newest `N` only"),
+			flags.String(&o.since, "since", "list the sessions that were active at `TIME` or later, such as 2026-01-15 or 3d"),
+			flags.String(&o.until, "until", "list the sessions that began before `TIME`; a day is included"),
+			flags.String(&o.branch, "branch", "list the sessions that ended on the git branch `NAME`"),
 			flags.Parsed(&o.month, "month", "list the sessions of `MONTH` only, such as 2026-01", term.ParseMonth),
 			flags.Bool(&o.untracked, "untracked,u", "list only sessions that are not in memory"),
 			flags.Bool(&o.subagents, "subagents", "list the sessions of subagents too"),
@@ -60,6 +69,25 @@ func Ls(e *app.Env) *cli.Command {
 						"mem ls -h")
 				}
 				return versioncmd.RunVersions(c.Context, e, session, versioncmd.VersionsOptions{All: o.all})
+			}
+			for _, t := range []struct {
+				name, text string
+				to         *time.Time
+				end        bool
+			}{{"since", o.since, &o.from, false}, {"until", o.until, &o.to, true}} {
+				if t.text == "" {
+					continue
+				}
+				var err error
+				if *t.to, err = term.ParseTime(t.text, e.Now()); err != nil {
+					return app.Usagef("option --%s cannot be %q: %v", t.name, t.text, err)
+				}
+				if _, err := time.Parse(time.DateOnly, t.text); err == nil && t.end {
+					*t.to = t.to.AddDate(0, 0, 1)
+				}
+			}
+			if o.number < 0 {
+				return app.Usagef("option --number cannot be negative")
 			}
 			if o.composed {
 				return runLsCompositions(c.Context, e, o)
@@ -89,6 +117,11 @@ func runLs(ctx context.Context, e *app.Env, o lsOptions) error {
 		items := slices.DeleteFunc(slices.Clone(all), func(it Listed) bool { return !o.shows(it) })
 		if o.sort == "tokens" {
 			slices.SortStableFunc(items, func(a, b Listed) int { return cmp.Compare(b.Tokens, a.Tokens) })
+		}
+		if o.number > 0 && len(items) > o.number {
+			if items = items[:o.number]; e.Term.Stdout && !e.Opt.JSON {
+				defer e.Note("the newest %d; mem ls lists all", o.number)
+			}
 		}
 		if err := run.HintUntrusted(ctx, len(all) == 0); err != nil {
 			return err
@@ -120,6 +153,14 @@ func runLs(ctx context.Context, e *app.Env, o lsOptions) error {
 // shows reports whether the options include a session.
 func (o lsOptions) shows(it Listed) bool {
 	if o.untracked && it.Status != sessions.Untracked {
+		return false
+	}
+	began := it.Last
+	if it.Session != nil && !it.Session.Now().Scan.First.IsZero() {
+		began = it.Session.Now().Scan.First
+	}
+	if !o.from.IsZero() && it.Last.Before(o.from) || !o.to.IsZero() && !began.Before(o.to) ||
+		o.branch != "" && (it.Session == nil || it.Session.Now().Scan.Branch != o.branch) {
 		return false
 	}
 	return o.month.IsZero() || !it.Last.Before(o.month) && it.Last.Before(o.month.AddDate(0, 1, 0))

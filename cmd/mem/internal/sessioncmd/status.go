@@ -340,11 +340,10 @@ func statusJSON(e *app.Env, r StatusReport) error {
 		Untracked []sessionAnswer `json:"untracked"`
 		Elsewhere int             `json:"untracked_elsewhere,omitempty"` // untracked sessions of other projects
 		Revoked   int             `json:"revoked_sources,omitempty"`
-		Notes     []string        `json:"changed_notes"` // of Claude, since they were captured
 		Layers    *layersAnswer   `json:"layers,omitempty"`
+		Notes     []string        `json:"changed_notes,omitempty"` // of Claude, since they were captured
 	}{Elsewhere: len(r.Elsewhere), Revoked: r.revoked, Project: r.project.Name, Stored: r.Stored,
-		Subagents: r.Subagents, Clean: r.clean(), Changed: []sessionAnswer{}, Untracked: []sessionAnswer{},
-		Notes: []string{}}
+		Subagents: r.Subagents, Clean: r.clean(), Changed: []sessionAnswer{}, Untracked: []sessionAnswer{}}
 	if r.Newest != nil {
 		answer.Newest, answer.Messages = r.Newest.ID, &r.Newest.Messages
 	}
