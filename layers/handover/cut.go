@@ -23,7 +23,7 @@ func Cut(s string, limit int) string {
 		n--
 	}
 	head := s[:n]
-	for _, ends := range []string{".!?。！？", ";:,；，、"} {
+	for _, ends := range []string{".!?。！？", ";,；，、"} {
 		if i := lastEnd(head, ends); i > limit/3 {
 			return head[:i] + ellipsis
 		}

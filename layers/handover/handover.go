@@ -15,7 +15,7 @@ import (
 )
 
 // Version changes when the digest of the same session changes.
-const Version = 9
+const Version = 11
 
 // A Digest summarises one session.
 type Digest struct {

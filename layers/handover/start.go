@@ -20,10 +20,11 @@ import (
 const (
 	maxSet      = 12 // files
 	maxSymbol   = 1  // symbols of a file
-	withSymbols = 6  // files with symbols
+	withSymbols = 4  // files with symbols
 	maxRun      = 8  // commands
 	maxTests    = 6
-	failedBack  = 5 // sessions whose failures are listed
+	failedBack  = 5  // sessions whose failures are listed
+	openBack    = 10 // sessions whose open items are listed
 
 	capStatus   = 1300
 	capOpen     = 600
@@ -34,11 +35,11 @@ const (
 	capCommands = 550
 
 	showRequest  = 200
-	showOutcome  = 360
-	showEarlier  = 110 // of an earlier exchange or session
-	showEnding   = 170
+	showOutcome  = 310
+	showEarlier  = 90 // of an earlier exchange or session
+	showEnding   = 150
 	showTodo     = 100
-	showWant     = 180
+	showWant     = 150
 	showQuestion = 160
 )
 
@@ -57,7 +58,7 @@ func Start(digests []Digest, id ID) []brief.Section {
 	shown := map[string]bool{}
 	return []brief.Section{
 		{Title: "Where things stand", Items: stands(digests[last], atStart, id), MaxUnits: capStatus},
-		{Title: "Open", Items: open(digests[:min(last+2, len(digests))], atStart, id), MaxUnits: capOpen},
+		{Title: "Open", Items: open(digests[:min(last+openBack, len(digests))], atStart, id), MaxUnits: capOpen},
 		{Title: "Fails here", Items: failsHere(digests, id), MaxUnits: capFails},
 		{Title: "What the user wants, in their words", Items: wants(digests, id), MaxUnits: capWants, Rank: 1},
 		{Title: "Sessions before", Items: before(digests, last, id), MaxUnits: capBefore, Rank: 2},
@@ -149,7 +150,7 @@ func open(digests []Digest, limits statusLimits, id ID) (out []brief.Item) {
 		say := func(n int, trust brief.Trust, text, why string) {
 			out = append(out, brief.Item{Text: text, Source: id.at(d.Session, n), Trust: trust, Time: d.Last, Why: why})
 		}
-		if k := len(d.Turns) - 1; k >= 0 && d.Turns[k].Stopped > 0 {
+		if k := len(d.Turns) - 1; k >= 0 && d.Turns[k].Stopped > 0 && !settled(d.Turns[k].Asked.Text, digests[:i]) {
 			say(d.Turns[k].Stopped, brief.User, "Interrupted by the user: "+d.Turns[k].request(showEarlier),
 				"the model did not go on")
 		} else if k >= 0 && d.Turns[k].Waits && i == 0 {
@@ -158,16 +159,22 @@ func open(digests []Digest, limits statusLimits, id ID) (out []brief.Item) {
 		}
 		for _, o := range d.Open {
 			if o.What == acceptedPlan {
-				if text := planned(digests[:i+1], o); text != "" {
+				if text := planned(digests[:i+1], o); text != "" && i < 2 {
 					say(o.N, brief.Assistant, text, "the last plan that the user accepted")
 				}
 				continue
 			}
-			what := "The user refused the plan "
+			what := "Plan that the user rejected: "
 			if o.What == "question" {
 				what = "Question without an answer: "
 			}
-			say(o.N, brief.Assistant, what+quoted(o.Text, showQuestion), "nothing later settles it")
+			if settled(o.Text, digests[:i]) {
+				continue
+			}
+			if o.Text != "" {
+				what += quoted(o.Text, showQuestion)
+			}
+			say(o.N, brief.Assistant, strings.TrimRight(what, ": "), "nothing later settles it")
 		}
 		for k := len(d.Todos) - 1; k >= 0 && k >= len(d.Todos)-limits.todos && i == 0; k-- {
 			t := d.Todos[k]
@@ -175,6 +182,20 @@ func open(digests []Digest, limits statusLimits, id ID) (out []brief.Item) {
 		}
 	}
 	return append(out, failures(digests, id)...)
+}
+
+// settled reports whether a later session did something about a text: a request that it answered has half of its words.
+func settled(text string, later []Digest) bool {
+	q := ParsePrompt(text)
+	wanted := map[string]bool{}
+	for _, w := range q.words {
+		wanted[w] = true
+	}
+	return len(wanted) > 0 && slices.ContainsFunc(later, func(d Digest) bool {
+		return slices.ContainsFunc(d.Turns, func(t Turn) bool {
+			return t.Stopped == 0 && t.Answered.N > 0 && 2*len(shared(t.Asked.Text, wanted)) >= len(wanted)
+		})
+	})
 }
 
 // lastClause returns the last sentence of a text.
@@ -257,7 +278,7 @@ func failsHere(digests []Digest, id ID) (out []brief.Item) {
 }
 
 // maxWantsShown is the number of wants of the user that are listed.
-const maxWantsShown = 6
+const maxWantsShown = 5
 
 // wantItems returns all that the user corrected, chose and refused, the newest first.
 func wantItems(digests []Digest) []brief.Item { return wantsOf(digests, records.ShortID, maxActions) }

@@ -59,8 +59,11 @@ type summary struct {
 	created  int            // number of TaskCreate calls
 	calls    int
 	marked   []int
+	plan     string // the heading of the plan that was written last
 	tests    tests
 	forms    forms
+
+	answeredAt, answerSize int // work of the current turn before its answer, and the size of that
 }
 
 func (s *summary) entry(e refine.Entry) {
@@ -91,9 +94,7 @@ func (s *summary) entry(e refine.Entry) {
 		}
 	case e.Role == "assistant" && !e.Side && strings.TrimSpace(e.Said) != "":
 		if t := s.turn(); t != nil {
-			t.Answered, t.Stopped = Said{e.N, Gist(e.Said, maxAnswered)}, 0
-			t.Long = len(e.Said) > longAnswer
-			t.Waits = question(e.Said)
+			s.answer(t, e)
 		}
 		s.tests.said(e.Said)
 		s.settle()
@@ -109,6 +110,19 @@ func (s *summary) settle() {
 			c.End = Settled
 		}
 	}
+}
+
+// answer records a text of the model. After a long answer without work after it, a short text is a remark on something
+// else, such as the end of a task in the background, and the answer stays.
+func (s *summary) answer(t *Turn, e refine.Entry) {
+	t.Stopped = 0
+	if t.Long && t.Did == s.answeredAt && 3*len(e.Said) < s.answerSize {
+		return
+	}
+	t.Answered = Said{e.N, Gist(e.Said, maxAnswered)}
+	t.Long = len(e.Said) > longAnswer
+	t.Waits = question(e.Said)
+	s.answeredAt, s.answerSize = t.Did, len(e.Said)
 }
 
 // turn returns the current turn, nil before the first request.
@@ -215,6 +229,9 @@ func (s *summary) tool(e refine.Entry) {
 		s.touch(e, e.Target, !failed, false)
 	case "Edit", "MultiEdit", "Write", "NotebookEdit":
 		s.touch(e, withoutLine(e.Target), false, !failed)
+		if strings.Contains(slashed(e.Target), "/plans/") && strings.HasPrefix(e.Diff, "+#") { // where plan mode writes it
+			s.plan = planHeading(strings.TrimPrefix(e.Diff, "+"))
+		}
 	case "Grep", "Glob":
 		if i := strings.LastIndex(e.Target, " in "); i >= 0 {
 			where, _, _ := strings.Cut(e.Target[i+4:], " ")
@@ -361,7 +378,7 @@ func (s *summary) planned(e refine.Entry) {
 		}
 		return
 	}
-	s.d.Open = append(s.d.Open, Open{N: e.N, What: "plan", Text: planHeading(e.Said)})
+	s.d.Open = append(s.d.Open, Open{N: e.N, What: "plan", Text: cmp.Or(planHeading(e.Said), s.plan)})
 	s.want(e, "refused a plan: ", strings.TrimLeft(reason, ": "))
 }
 

@@ -21,7 +21,7 @@ import (
 )
 
 // Version changes when the same records make other documents, so that indexes are built again.
-const Version = 4
+const Version = 5
 
 // A Unit is the kind of thing that a search returns.
 type Unit string

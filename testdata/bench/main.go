@@ -67,6 +67,7 @@ var bars = []bar{
 	{"refine", "L1 on one core", (*bench).barRefine},
 	{"hook", "hooks of tools and of Stop", (*bench).barHook},
 	{"session", "SessionStart", (*bench).barSession},
+	{"action", "PreToolUse on real sessions", (*bench).barAction},
 	{"prompt", "UserPromptSubmit at 200 MB of sessions", (*bench).barPrompt},
 	{"search", "the search index of 193 MB of sessions, and queries", (*bench).barSearch},
 	{"storm", "a thousand hooks at once", (*bench).barStorm},
