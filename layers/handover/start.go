@@ -35,9 +35,9 @@ const (
 	capCommands = 550
 
 	showRequest  = 200
-	showOutcome  = 310
+	showOutcome  = 290
 	showEarlier  = 90 // of an earlier exchange or session
-	showEnding   = 150
+	showEnding   = 130
 	showTodo     = 100
 	showWant     = 150
 	showQuestion = 160
@@ -115,7 +115,7 @@ func stands(d Digest, limits statusLimits, id ID) (out []brief.Item) {
 		it.Time, it.Child = d.Last, true
 		out = append(out, it)
 	}
-	if name := names.Branch(d.Branch); name != "" && name != "HEAD" {
+	if name := names.Branch(d.Branch); name != "" && !slices.Contains([]string{"HEAD", "main", "master"}, name) {
 		out = append(out, brief.Item{Text: "[branch] " + name, Source: id(d.Session), Trust: brief.Tool, Named: true,
 			Time: d.Last, Why: "the branch at the end of the session"})
 	}
