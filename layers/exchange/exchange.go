@@ -334,7 +334,7 @@ func (b *builder) tool(x *Exchange, e refine.Entry) {
 		x.Questions = append(x.Questions, Said{e.N, e.Target})
 		return
 	case e.Name == "Task", e.Name == "Agent":
-		if e.Result != "" {
+		if e.Result != "" && e.Result != "ok" { // that of one in the background comes later
 			x.Reports = append(x.Reports, Report{e.N, e.Target, e.Result})
 		}
 		return

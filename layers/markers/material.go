@@ -96,10 +96,10 @@ func (m Ops) readCounted(h objects.Hash) (c Counted, ok bool) {
 	return c, ok
 }
 
-// Counts returns the counted messages of the session at p.
+// Counts returns the counted messages of the session at p. Raw is without those that the user withdrew.
 func (m Ops) Counts(ctx context.Context, project refs.Project, s *state.Session, p *records.Point) (Counted, error) {
 	if c, ok := m.readCounted(p.Original); ok {
-		return c, nil
+		return c.holding(p.Rewound), nil
 	}
 	c := Counted{Format: countedVersion}
 	chain := s.Chain(p)
@@ -120,8 +120,19 @@ func (m Ops) Counts(ctx context.Context, project refs.Project, s *state.Session,
 	}
 	c.Size = p.Size
 	m.WriteCache(m.countedPath(p.Original), c)
+	c = c.holding(p.Rewound)
 	m.noteTokens(project, p.Original, c.Raw)
 	return c, nil
+}
+
+// holding returns c with a Raw of only the messages that hold.
+func (c Counted) holding(rewound transcript.Spans) Counted {
+	for _, x := range c.Messages {
+		if rewound.Has(x.First) {
+			c.Raw -= x.Raw
+		}
+	}
+	return c
 }
 
 // countBatch is how many bytes of text are counted at a time, while the next ones are read.
@@ -256,7 +267,11 @@ func (m Ops) Material(ctx context.Context, project refs.Project, s *state.Sessio
 	if err := errors.Join(err, counts.err); err != nil {
 		return out, err
 	}
-	out.Stats.Messages = counts.c.Messages
+	for _, x := range counts.c.Messages {
+		if !p.Rewound.Has(x.First) {
+			out.Stats.Messages = append(out.Stats.Messages, x)
+		}
+	}
 	for _, it := range items {
 		if it.Kind == compress.User || it.Kind == compress.Script {
 			out.Stats.Typed = append(out.Stats.Typed, it.N)

@@ -81,6 +81,7 @@ func (c *Conversation) Said(n int, msg transcript.Message) []compress.Segment {
 			out = append(out, compress.Segment{Role: role, Text: text, Src: [][2]int{{n, n}}})
 		}
 	}
+	c.queue.Command.Mark(&msg)
 	said := c.queue.Said(msg)
 	_, own := transcript.Typed(msg) // its text blocks are the typed text
 	for _, b := range msg.Blocks {

@@ -13,6 +13,7 @@ func (p *Passages) Read(r io.Reader) error {
 	if len(p.rows) == 0 {
 		return nil
 	}
+	var command transcript.Command
 	for v, err := range transcript.Stream(r, transcript.Longest) {
 		if err != nil {
 			return err
@@ -21,6 +22,7 @@ func (p *Passages) Read(r io.Reader) error {
 		if err != nil {
 			continue // an unreadable value has no text of anybody
 		}
+		command.Mark(&m)
 		p.message(m)
 	}
 	return nil

@@ -34,7 +34,7 @@ import (
 )
 
 // Version is the version of the step. It changes when the same bytes give other entries.
-const Version = 7
+const Version = 8
 
 // A Mode selects how much of a tool call is kept.
 type Mode int
@@ -169,6 +169,7 @@ func (r *refiner) value(v transcript.Value) {
 	if m.Cwd == "" {
 		m.Cwd = r.cwd // other agents store it in separate values
 	}
+	r.queue.Command.Mark(&m)
 	r.m, r.cwd = m, m.Cwd
 	r.stats.Forked = r.stats.Forked || m.Forks(r.tip)
 	if m.InTree() {

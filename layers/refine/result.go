@@ -22,6 +22,8 @@ func (r *refiner) result(b transcript.Block) {
 		r.failed(&x.Entry, clean(b.Result()))
 	case x.Name == "AskUserQuestion":
 		x.Result = clean(b.Result())
+	case (x.Name == "Task" || x.Name == "Agent") && r.launched(b):
+		x.Result = "ok" // the client says that the agent runs; its report has an entry of its own
 	case x.Name == "Task" || x.Name == "Agent":
 		x.Result = r.report(clean(b.Result()))
 	default:
@@ -37,6 +39,13 @@ func (r *refiner) result(b transcript.Block) {
 		r.judge(x, b)
 	}
 	r.hold(x)
+}
+
+// launched reports whether the result b of an agent only says that it was started in the background.
+func (r *refiner) launched(b transcript.Block) bool {
+	return gjson.GetBytes(r.m.ToolUseResult, "status").Str == "async_launched" ||
+		gjson.GetBytes(r.m.ToolUseResult, "isAsync").Bool() ||
+		strings.HasPrefix(clean(b.Result()), "Async agent launched")
 }
 
 // report returns the part of a subagent's last message that is kept.

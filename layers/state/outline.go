@@ -15,7 +15,7 @@ import (
 // updated from there, so neither depends on the other.
 
 // stateVersion is the version of both files; another one is rebuilt.
-const stateVersion = 22
+const stateVersion = 23
 
 // Fold returns the state of a project in a transaction. It reads and updates the cache.
 func (m *DB) Fold(ctx context.Context, tx *refs.Tx, p refs.Project) (*State, error) {
@@ -249,6 +249,7 @@ func (b *Bulks) Code(c *records.Codec) {
 		c.Words(&x.queue.Asked)
 		c.Words(&x.queue.Other)
 		records.Word(c, &x.queue.ID)
+		records.Word(c, (*string)(&x.queue.Command))
 		c.Bool(&x.queue.Script)
 		b.Of[*id] = x
 	})

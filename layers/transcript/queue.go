@@ -36,9 +36,31 @@ type Queue struct {
 	Asked   []string `json:"asked,omitempty"` // keys of the calls of the last answer that ask the user
 	Other   []string `json:"other,omitempty"` // keys of those whose results other programs write
 	ID      string   `json:"id,omitempty"`    // message.id of the last answer
+	Command Command  `json:"command,omitempty"`
 
 	// Script reports whether a script types: that of the last record with an entrypoint.
 	Script bool `json:"script,omitempty"`
+}
+
+// A Command is the uuid of the last record if that is a command of the user ("/deploy"), else "". The record below it is
+// the text of the command, from a file of the project, a plugin or a skill. Older clients write it as if it were typed:
+// what a client knows itself ("/context") is followed by its output, so that no prompt is there.
+type Command string
+
+// Mark marks m as written by the client if it is the text of a command. It is called with all messages in order; to call
+// it twice with one does no harm.
+func (c *Command) Mark(m *Message) {
+	if m.Type != "user" && m.Type != "assistant" {
+		return
+	}
+	if *c != "" && m.Type == "user" && m.ParentUUID == string(*c) {
+		m.Meta = true
+	}
+	*c = ""
+	text := strings.TrimSpace(firstText(*m))
+	if m.Type == "user" && (strings.HasPrefix(text, "<command-name>") || strings.HasPrefix(text, "<command-message>")) {
+		*c = Command(m.UUID)
+	}
 }
 
 // A Queued is a text in the queue, with the record that says so.
@@ -65,6 +87,7 @@ const (
 // Said returns what the user said in the next message of a session, and what earlier messages said if only m shows that
 // no record repeats it. It is called with all messages in order; those of sidechains are ignored.
 func (q *Queue) Said(m Message) []Said {
+	q.Command.Mark(&m)
 	if m.Sidechain || m.AgentID != "" {
 		return nil
 	}

@@ -54,6 +54,7 @@ type Tree struct {
 	recaps  []int // those of summaries, which stay when the messages that they stand for are withdrawn
 	spans   Spans
 	n       int
+	command Command
 }
 
 type treeNode struct {
@@ -74,6 +75,7 @@ const (
 // Add adds the next message. Messages must be added in order.
 func (t *Tree) Add(m Message) {
 	t.n = m.N
+	t.command.Mark(&m)
 	if m.Rewind != (Rewind{}) {
 		t.rewind(m)
 		return

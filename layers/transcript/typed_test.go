@@ -134,3 +134,46 @@ func TestDialogs(t *testing.T) {
 		}
 	}
 }
+
+// TestCommandBody: the record below a command is its text, whoever wrote it down; a prompt below the output of a command
+// is the user's.
+func TestCommandBody(t *testing.T) {
+	t.Parallel()
+	const command = "<command-message>deploy is running</command-message>\n<command-name>/deploy</command-name>"
+	record := func(uuid, parent, content string) string {
+		return fmt.Sprintf(`{"type":"user","uuid":%q,"parentUuid":%q,"timestamp":"2026-01-15T10:00:00Z","message":{"role":"user","content":%s}}`, uuid, parent, content)
+	}
+	quote := func(s string) string { return fmt.Sprintf("%q", s) }
+	for _, tt := range []struct {
+		name    string
+		records []string
+		want    []string
+	}{
+		{"blocks", []string{record("1", "", quote(command)), record("2", "1", `[{"type":"text","text":"body"}]`)}, nil},
+		{"a string", []string{record("1", "", quote(command)), record("2", "1", quote("body"))}, nil},
+		{"a block as command", []string{record("1", "", `[{"type":"text","text":"<command-name>/x</command-name>"}]`), record("2", "1", quote("body"))}, nil},
+		{"with bookkeeping between", []string{record("1", "", quote(command)),
+			`{"type":"file-history-snapshot","messageId":"m"}`, record("2", "1", quote("body"))}, nil},
+		{"output, then a prompt", []string{record("1", "", quote(command)), record("2", "1", quote("<local-command-stdout>x</local-command-stdout>")),
+			record("3", "2", quote("mine"))}, []string{"mine"}},
+		{"body, answer, prompt", []string{record("1", "", quote(command)), record("2", "1", quote("body")),
+			`{"type":"assistant","uuid":"3","parentUuid":"2","message":{"id":"m","role":"assistant","content":[{"type":"text","text":"done"}]}}`,
+			record("4", "3", quote("mine"))}, []string{"mine"}},
+		{"a prompt elsewhere", []string{record("1", "", quote(command)), record("2", "0", quote("mine"))}, []string{"mine"}},
+	} {
+		var q Queue
+		var got []string
+		for i, raw := range tt.records {
+			m, err := Decode(Value{N: i + 1, Raw: []byte(raw), Size: int64(len(raw))})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, s := range q.Said(m) {
+				got = append(got, s.Text)
+			}
+		}
+		if !reflect.DeepEqual(got, tt.want) {
+			t.Errorf("%s: said %q, want %q", tt.name, got, tt.want)
+		}
+	}
+}
