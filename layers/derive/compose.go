@@ -244,7 +244,7 @@ func (c *composer) source(ctx context.Context, i int, p ComposePart) (compose.So
 	}
 	raw := mat.Stats.After(c.after[i]).Raw()
 	c.out.Parts = append(c.out.Parts, compose.Part{
-		Session: s.ID, Project: p.Rev.Project.Name, Title: s.Title(), Date: now.Scan.Last, Messages: now.Scan.Messages,
+		Session: s.ID, Project: p.Rev.Project.Name, Title: s.Title(), Date: now.Ended(), Messages: now.Scan.Messages,
 	})
 	src.Distance = max(1, st.Distance(st.Session(s.ID)))
 	src.Original = c.counterOf(i).Scale(raw)

@@ -107,7 +107,7 @@ func (a *tierRun) estimate(due tier.Due) (n int) {
 func (a *tierRun) source(ctx context.Context, s *state.Session, counter tokens.Counter, part *records.SummaryPart,
 	x *tier.Source) (err error) {
 	now := s.Now()
-	x.Part = compose.Part{Session: s.ID, Project: a.p.Name, Title: s.Title(), Date: now.Scan.Last,
+	x.Part = compose.Part{Session: s.ID, Project: a.p.Name, Title: s.Title(), Date: now.Ended(),
 		Messages: now.Scan.Messages}
 	x.Distance = max(1, a.st.Distance(s))
 	var full *records.Version

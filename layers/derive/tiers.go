@@ -109,7 +109,7 @@ func (a *tierRun) load(ctx context.Context) (err error) {
 			continue
 		}
 		n := markers.On(a.m.DB).Estimate(now, known)
-		a.sessions = append(a.sessions, tier.Session{ID: s.ID, End: now.Scan.Last, Accessed: s.Accessed(), Tokens: n,
+		a.sessions = append(a.sessions, tier.Session{ID: s.ID, End: now.Ended(), Accessed: s.Accessed(), Tokens: n,
 			Versions: versions[s.ID]})
 	}
 	a.plan = tier.Decide(a.o.Policy, a.sessions, a.now)
@@ -274,7 +274,7 @@ func (m Ops) TierStatus(ctx context.Context, p state.Project, o TierOptions) ([]
 		out = append(out, x)
 	}
 	slices.SortStableFunc(out, func(x, y TierState) int {
-		return y.Session.Now().Scan.Last.Compare(x.Session.Now().Scan.Last)
+		return y.Session.Now().Ended().Compare(x.Session.Now().Ended())
 	})
 	return out, todo, nil
 }

@@ -309,7 +309,7 @@ func (m Ops) digest(ctx context.Context, p refs.Project, s *state.Session, same 
 		_, is := slices.BinarySearch(echo, n)
 		return is
 	}, addedMarkers(s))
-	d.Session, d.First, d.Last = s.ID, now.Scan.First, now.Scan.Last
+	d.Session, d.First, d.Last = s.ID, now.Scan.First, now.Ended()
 	d.Dir, d.Branch = now.Scan.Cwd, now.Scan.Branch
 	if err != nil {
 		return d, err

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -125,13 +126,19 @@ func (s *searchPlan) session(x *state.Session) error {
 	now := x.Now()
 	meta := index.Session{
 		ID: x.ID, Title: x.Title(), Branch: now.Scan.Branch, Parent: x.Parent(), Device: now.Stamp.Device,
-		First: now.Scan.First.Unix(), Last: now.Scan.Last.Unix(), Topics: s.topics(x.ID),
+		First: now.Scan.First.Unix(), Last: now.Ended().Unix(), Topics: s.topics(x.ID),
 	}
 	if now.Scan.First.IsZero() {
 		meta.First, meta.Last = now.Time.Unix(), now.Time.Unix()
 	}
 	for _, k := range x.Markers() {
 		meta.Marks = append(meta.Marks, index.Mark{N: k.N, Weight: int(k.Weight)})
+	}
+	until, capped := int64(math.MaxInt64), ""
+	if now.Ahead() > 0 { // its clock was ahead
+		until = now.Time.Unix()
+		capped = " until " + strconv.FormatInt(until, 10)
+		meta.First = min(meta.First, until)
 	}
 	var hidden [][2]int
 	if len(s.by) > 0 {
@@ -147,10 +154,13 @@ func (s *searchPlan) session(x *state.Session) error {
 	s.at[x.ID] = n
 	s.plan.Sessions = append(s.plan.Sessions, meta)
 	s.addSource(index.Source{
-		Name: "s/" + x.ID, Version: now.Original.String()[:32] + hiddenText(hidden) + " same" + hiddenText(same), Session: n,
+		Name: "s/" + x.ID, Version: now.Original.String()[:32] + hiddenText(hidden) + " same" + hiddenText(same) + capped, Session: n,
 		Docs: func(add func(index.Doc)) error {
 			err := originals.On(s.m.DB).Stream(s.ctx, s.p, now.Original, func(r io.Reader) error {
-				return Transcript(r, now.Rewound, same, func(n int) bool { return !originals.Outside(n, hidden) }, add)
+				return Transcript(r, now.Rewound, same, func(n int) bool { return !originals.Outside(n, hidden) }, func(d index.Doc) {
+					d.Time = min(d.Time, until)
+					add(d)
+				})
 			})
 			return unlessMissing(err)
 		},

@@ -139,7 +139,7 @@ func (m Ops) compare(ctx context.Context, st *state.State, s *state.Session, f c
 
 func (m Ops) item(s *state.Session, versions []*records.Version, known map[objects.Hash]int) Item {
 	now := s.Now()
-	it := Item{ID: s.ID, Status: Stored, Title: s.Title(), Last: now.Scan.Last, Messages: now.Scan.Messages,
+	it := Item{ID: s.ID, Status: Stored, Title: s.Title(), Last: now.Ended(), Messages: now.Scan.Messages,
 		Bytes: now.Size, Versions: versions, Markers: s.Marked(), Parent: s.Parent(), Session: s,
 		Device: now.Stamp.Device}
 	if it.Last.IsZero() {
