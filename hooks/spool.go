@@ -200,12 +200,8 @@ func readNote(file string) (note, error) {
 	return n, err
 }
 
-// A ByteSearch returns b with one byte changed so that valid accepts it.
-type ByteSearch func(b []byte, valid func([]byte) bool) (fixed []byte, ok bool)
-
-// DamagedNotes calls bad with the name of every damaged note in the spool of the store in dir. Fix returns the content
-// that search found for the note.
-func DamagedNotes(dir string, search ByteSearch, bad func(name string, err error, fix func() ([]byte, bool))) error {
+// DamagedNotes calls bad with the name of every damaged note in the spool of the store in dir.
+func DamagedNotes(dir string, bad func(name string, err error)) error {
 	entries, err := os.ReadDir(filepath.Join(dir, "spool"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -216,24 +212,10 @@ func DamagedNotes(dir string, search ByteSearch, bad func(name string, err error
 		}
 		file := filepath.Join(dir, "spool", e.Name())
 		if _, err := readNote(file); err != nil && !errors.Is(err, errTorn) && !errors.Is(err, fs.ErrNotExist) {
-			bad(e.Name(), err, func() ([]byte, bool) { return fixNote(file, search) })
+			bad(e.Name(), err)
 		}
 	}
 	return err
-}
-
-func fixNote(file string, search ByteSearch) ([]byte, bool) {
-	if fi, err := os.Lstat(file); err != nil || !fi.Mode().IsRegular() || fi.Size() > maxNote {
-		return nil, false
-	}
-	b, err := os.ReadFile(file)
-	if err != nil {
-		return nil, false
-	}
-	return search(b, func(b []byte) bool {
-		_, err := decodeNote(b)
-		return err == nil && bytes.Contains(b, []byte(sumLead)) && b[len(b)-1] == '\n'
-	})
 }
 
 // Spooled returns the number of waiting notes in the spool of the store in dir.

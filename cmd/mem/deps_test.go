@@ -119,7 +119,7 @@ func imports() map[string]string {
 		"cmd/mem/internal/names":        "cmd/mem/internal/app cmd/mem/internal/memory cmd/mem/internal/term layers layers/capture layers/keepit layers/knowledge/facts layers/originals layers/records layers/revision layers/state layers/tokens objects refs refs/config",
 		"cmd/mem/internal/outfile":      "cmd/mem/internal/app cmd/mem/internal/term layers/worktree",
 		"cmd/mem/internal/plumbingcmd":  "cmd/mem/internal/app cmd/mem/internal/flags cmd/mem/internal/memory cmd/mem/internal/names cmd/mem/internal/outfile cmd/mem/internal/term layers layers/state objects",
-		"cmd/mem/internal/fsckcmd":      "cmd/mem/internal/app cmd/mem/internal/flags cmd/mem/internal/memory cmd/mem/internal/names cmd/mem/internal/term hooks layers/provenance layers/records layers/repair layers/state layers/tokens refs refs/config refs/disk refs/repair",
+		"cmd/mem/internal/fsckcmd":      "cmd/mem/internal/app cmd/mem/internal/flags cmd/mem/internal/memory cmd/mem/internal/names cmd/mem/internal/term hooks layers/provenance layers/records layers/repair layers/state layers/tokens refs refs/config refs/repair",
 		"cmd/mem/internal/forgetcmd":    "cmd/mem/internal/app cmd/mem/internal/flags cmd/mem/internal/names cmd/mem/internal/term layers/forget layers/markers layers/state layers/sync layers/tokens objects refs",
 		"cmd/mem/internal/projectcmd":   "cmd/mem/internal/app cmd/mem/internal/flags cmd/mem/internal/memory cmd/mem/internal/names cmd/mem/internal/term layers layers/projects layers/records layers/relations layers/state",
 		"cmd/mem/internal/web/guard":    "cmd/mem/internal/web/api refs/disk",

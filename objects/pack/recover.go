@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"crypto/sha1"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -16,15 +15,16 @@ import (
 
 // A Recovery is the result of [Recover].
 type Recovery struct {
-	Objects       int  // intact objects
-	Lost          []ID // names of damaged objects that are in the index
-	DamagedRanges int  // byte ranges that are not objects, if there is no index to name them
-	Pack          string
-	Aside         map[string]string // the names of the damaged files in aside, by ".pack" and ".idx"
+	Objects int  // intact objects
+	Lost    []ID // names of damaged objects
+	Unknown bool // the index is damaged, too: nothing tells what the pack had
+	Pack    string
+	Aside   map[string]string // the names of the damaged files in aside, by ".pack" and ".idx"
 }
 
-// Recover repairs a damaged pack of dir. If the pack is intact, it rebuilds the index; otherwise it writes all intact
-// objects to a new pack. Before that it links the damaged files into the directory aside, so nothing is ever lost.
+// Recover repairs a damaged pack of dir. If the pack is intact, it rebuilds the index; if the index is intact, it
+// writes the intact objects to a new pack; otherwise it removes both. Before that it links the damaged files into the
+// directory aside, so nothing is ever lost.
 // With dryRun it writes nothing. It can be interrupted at any point and repeated. The caller must have locked merges.
 func Recover(dir, mark, aside string, d Damage, dryRun bool) (Recovery, error) {
 	r, err := recoverPack(dir, mark, aside, d, dryRun)
@@ -36,13 +36,12 @@ func Recover(dir, mark, aside string, d Damage, dryRun bool) (Recovery, error) {
 
 func recoverPack(dir, mark, aside string, d Damage, dryRun bool) (r Recovery, err error) {
 	base := filepath.Join(dir, d.Name)
-	if fi, err := os.Lstat(base + ".pack"); err != nil || !fi.Mode().IsRegular() {
-		r.DamagedRanges = 1
-		if err != nil || dryRun {
-			return r, err
+	fi, err := os.Lstat(base + ".pack")
+	if err != nil || !fi.Mode().IsRegular() || d.Pack != nil && d.Index != nil {
+		if err != nil {
+			return Recovery{Unknown: true}, err
 		}
-		return r, errors.Join(r.setAside(base, ".pack", aside), r.setAside(base, ".idx", aside), removePack(base),
-			SyncDir(dir))
+		return giveUpPack(dir, base, aside, dryRun)
 	}
 	s, err := openSalvage(base, d.Index == nil)
 	if err != nil {
@@ -50,25 +49,41 @@ func recoverPack(dir, mark, aside string, d Damage, dryRun bool) (r Recovery, er
 	}
 	defer func() { err = errors.Join(err, s.f.Close()) }()
 	items, err := s.all(&r)
+	r.Objects = len(items)
+	if err != nil && isDamage(err) {
+		return giveUpPack(dir, base, aside, dryRun)
+	}
 	if err != nil || dryRun {
 		return r, err
 	}
-	for _, ext := range []string{".idx", ".pack"} {
-		if ext == ".idx" && d.Index == nil && d.Pack == nil || ext == ".pack" && d.Pack == nil {
-			continue
-		}
-		if err := r.setAside(base, ext, aside); err != nil {
-			return r, err
-		}
+	if err := r.setAside(base, ".idx", aside); err != nil {
+		return r, err
 	}
-	if d.Pack == nil && r.DamagedRanges == 0 {
+	if d.Pack == nil {
 		r.Pack = d.Name
 		return r, s.reindex(dir, mark, base, items)
+	}
+	if err := r.setAside(base, ".pack", aside); err != nil {
+		return r, err
 	}
 	if r.Pack, err = s.copy(dir, mark, items); err != nil || r.Pack == d.Name {
 		return r, err // the new pack has the same name: it has replaced the damaged one
 	}
 	return r, errors.Join(removePack(base), SyncDir(dir))
+}
+
+// giveUpPack sets a pack and its index aside and removes both.
+func giveUpPack(dir, base, aside string, dryRun bool) (Recovery, error) {
+	r := Recovery{Unknown: true}
+	if dryRun {
+		return r, nil
+	}
+	return r, errors.Join(r.setAside(base, ".pack", aside), r.setAside(base, ".idx", aside), removePack(base), SyncDir(dir))
+}
+
+// isDamage reports whether an error is about the content of a pack and not about reading it.
+func isDamage(err error) bool {
+	return errors.Is(err, ErrCorrupt) || errors.Is(err, ErrTooLarge) || errors.Is(err, ErrNotFound)
 }
 
 func (r *Recovery) setAside(base, ext, aside string) error {
@@ -175,15 +190,10 @@ func openSalvage(base string, indexed bool) (*salvager, error) {
 
 // all finds the intact objects, in the order of the pack.
 func (s *salvager) all(r *Recovery) ([]item, error) {
-	var items []item
-	var err error
-	if s.idx != nil {
-		items, err = s.indexed(r)
-	} else {
-		items, err = s.scan(r)
+	if s.idx == nil {
+		return s.scan()
 	}
-	r.Objects = len(items)
-	return items, err
+	return s.indexed(r)
 }
 
 func (s *salvager) indexed(r *Recovery) (items []item, err error) {
@@ -192,7 +202,7 @@ func (s *salvager) indexed(r *Recovery) (items []item, err error) {
 		switch {
 		case err == nil && id == it.id:
 			items = append(items, item{id, crc, it.off})
-		case err == nil || errors.Is(err, ErrCorrupt) || errors.Is(err, ErrTooLarge) || errors.Is(err, ErrNotFound):
+		case err == nil || isDamage(err):
 			r.Lost = append(r.Lost, it.id)
 		default:
 			return nil, err
@@ -202,36 +212,25 @@ func (s *salvager) indexed(r *Recovery) (items []item, err error) {
 	return items, nil
 }
 
-// scan reads a pack without an index. After a damaged entry it searches for the next possible one: a header, followed
-// by a zlib stream of the right length and checksum.
-func (s *salvager) scan(r *Recovery) (items []item, err error) {
+// scan reads an intact pack without an index.
+func (s *salvager) scan() (items []item, err error) {
 	var pending []int64 // deltas before their base
-	inGap := false
-	for off := int64(headerSize); off < s.end; {
-		if !s.plausible(off) {
-			r.DamagedRanges, inGap = r.DamagedRanges+gap(s, off, inGap), true
-			off++
-			continue
-		}
+	for off := int64(headerSize); off < s.end-int64(idSize); {
 		id, crc, err := s.check(off)
 		size, read := s.size[off]
 		switch {
 		case err == nil:
-			items, inGap = append(items, item{id, crc, off}), false
+			items = append(items, item{id, crc, off})
 			s.at[id] = off
-			off += size
-		case read && (errors.Is(err, ErrNotFound) || errors.Is(err, ErrCorrupt)):
-			pending, inGap = append(pending, off), false
-			off += size
-		case errors.Is(err, ErrCorrupt), errors.Is(err, ErrTooLarge), errors.Is(err, ErrNotFound):
-			r.DamagedRanges, inGap = r.DamagedRanges+gap(s, off, inGap), true
-			off++
+		case read && errors.Is(err, ErrNotFound):
+			pending = append(pending, off)
 		default:
 			return nil, err
 		}
+		off += size
 	}
-	for n := -1; n != len(pending); {
-		n = len(pending)
+	for len(pending) > 0 {
+		n := len(pending)
 		pending = slices.DeleteFunc(pending, func(off int64) bool {
 			id, crc, err := s.check(off)
 			if err == nil {
@@ -240,57 +239,12 @@ func (s *salvager) scan(r *Recovery) (items []item, err error) {
 			}
 			return err == nil
 		})
-	}
-	r.DamagedRanges += len(pending)
-	if n, ok := s.count(); r.DamagedRanges == 0 && (!ok || n > len(items)) {
-		r.DamagedRanges++ // truncated
+		if len(pending) == n {
+			return nil, fmt.Errorf("%d deltas without their base: %w", n, ErrCorrupt)
+		}
 	}
 	slices.SortFunc(items, func(a, b item) int { return cmp.Compare(a.off, b.off) })
 	return items, nil
-}
-
-// count returns the number of entries in the header of the pack.
-func (s *salvager) count() (int, bool) {
-	var b [headerSize]byte
-	if readAt(s.f, b[:], 0) != nil {
-		return 0, false
-	}
-	return int(binary.BigEndian.Uint32(b[8:])), true
-}
-
-// gap returns 1 for the first byte of a damaged range, 0 for its other bytes and for the checksum at the end of a pack.
-func gap(s *salvager, off int64, in bool) int {
-	if in || off >= s.end-int64(idSize) {
-		return 0
-	}
-	return 1
-}
-
-// plausible reports whether an entry may begin at off.
-func (s *salvager) plausible(off int64) bool {
-	var b [40]byte
-	n, err := s.f.ReadAt(b[:], off)
-	if n == 0 || err != nil && err != io.EOF {
-		return false
-	}
-	i := 0
-	for i < n && b[i]&0x80 != 0 {
-		i++
-	}
-	i++
-	switch entryKind(b[0]) {
-	case Commit, Tree, Blob, Tag:
-	case offsetDelta:
-		for i < n && b[i]&0x80 != 0 {
-			i++
-		}
-		i++
-	case refDelta:
-		i += idSize
-	default:
-		return false
-	}
-	return i+1 < n && b[i]&0x0f == 8 && (int(b[i])<<8|int(b[i+1]))%31 == 0
 }
 
 // check reads the entry at off and returns the name of its object and the CRC-32 of the entry.

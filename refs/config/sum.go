@@ -72,24 +72,6 @@ func checkSum(file string) error {
 	return err
 }
 
-// Corrected returns a damaged file with one byte changed so that its checksum matches. search finds that byte. If there
-// is none, it returns the file unchanged and false.
-func Corrected(file string, search func(b []byte, good func([]byte) bool) ([]byte, bool)) ([]byte, bool, error) {
-	b, err := os.ReadFile(file)
-	if err != nil {
-		return nil, false, err
-	}
-	sum, err := os.ReadFile(file + sumSuffix)
-	if err != nil {
-		return nil, false, err
-	}
-	fixed, ok := search(b, func(b []byte) bool { return bytes.Equal(sum, sumLine(file, b)) })
-	if !ok {
-		return b, false, nil
-	}
-	return fixed, true, nil
-}
-
 // Replace writes b as the settings in file, with its checksum. Only the callback of [Damaged] may call it.
 func Replace(file string, b []byte) error {
 	if _, err := Parse(b); err != nil {

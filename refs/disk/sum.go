@@ -23,7 +23,7 @@ const (
 )
 
 // WithSum adds a last member "sum" to an indented JSON object: the BLAKE3 hash of the file without that member. It
-// reveals damage, and [CorrectSummed] can correct one damaged byte.
+// reveals damage.
 func WithSum(b []byte) []byte {
 	body := bytes.TrimSuffix(b, []byte(bodyEnd))
 	return append(append(append(bytes.Clone(body), sumPrefix...), objects.Sum(b).String()...), sumSuffix...)
@@ -58,40 +58,6 @@ func CheckJSON(b []byte, v any) error {
 		err = errors.New("it is not in the form that mem writes")
 	}
 	return err
-}
-
-// CorrectByte searches for a change of one byte of b for which good returns true, and returns the changed bytes. It
-// tries files of up to 16 KiB.
-func CorrectByte(b []byte, good func([]byte) bool) ([]byte, bool) {
-	const maxSize = 16 << 10
-	if len(b) > maxSize {
-		return nil, false
-	}
-	b = bytes.Clone(b)
-	for bit := range 8 { // flipped bits are most likely
-		for i := range b {
-			if b[i] ^= 1 << bit; good(b) {
-				return b, true
-			}
-			b[i] ^= 1 << bit
-		}
-	}
-	for i, was := range b {
-		for d := range 255 {
-			if b[i] = was + byte(d+1); good(b) {
-				return b, true
-			}
-		}
-		b[i] = was
-	}
-	return nil, false
-}
-
-// CorrectSummed is [CorrectByte] for a file of [WithSum].
-func CorrectSummed(b []byte) ([]byte, bool) {
-	return CorrectByte(b, func(b []byte) bool {
-		return len(b) > 0 && b[len(b)-1] == '\n' && bytes.Contains(b, []byte(sumPrefix)) && CheckSum(b) == nil
-	})
 }
 
 // CheckNote checks the sum of a JSON control file whose fields another package defines. Without a sum the file must be

@@ -337,8 +337,8 @@ func (x *repair) records(g *gitstore.Repo, tree pack.ID, f func(refs.Record) boo
 	})
 }
 
-// projectOf returns the project of a commit: from its project record or the marks of remotes and, for patches, from
-// the records that they belong to.
+// projectOf returns the project of a commit: from its project record or, for patches, from the records that
+// they belong to.
 func (x *repair) projectOf(g *gitstore.Repo, h lostTip) (refs.Project, bool) {
 	c, err := g.Commit(h.id)
 	if err != nil {
@@ -359,38 +359,10 @@ func (x *repair) projectOf(g *gitstore.Repo, h lostTip) (refs.Project, bool) {
 		}
 		return p == ""
 	})
-	if p != "" {
-		return p, true
+	if p == "" && home {
+		p = refs.Home
 	}
-	if home {
-		return refs.Home, true
-	}
-	return x.projectOfMarks(g, h)
-}
-
-// projectOfMarks looks for the commit and its ancestors among the tips that were seen on remotes.
-func (x *repair) projectOfMarks(g *gitstore.Repo, h lostTip) (refs.Project, bool) {
-	remotes, err := x.r.Remotes()
-	if err != nil {
-		return "", false
-	}
-	marks := map[string]refs.Project{}
-	for _, r := range remotes {
-		for name, m := range r.Marks {
-			if p, device, ok := lane.SplitRef(name); ok && device == h.device {
-				marks[m.Tip] = p
-			}
-		}
-	}
-	for c, err := range lane.Ancestors(x.ctx, g, h.id) {
-		if p, ok := marks[c.ID.String()]; ok {
-			return p, true
-		}
-		if err != nil {
-			return "", false
-		}
-	}
-	return "", false
+	return p, p != ""
 }
 
 // projectOfPatches returns the project whose lane in memory.git contains the record of one of the patches.

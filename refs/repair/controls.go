@@ -14,7 +14,6 @@ import (
 
 	"github.com/memvcs/mem/objects/pack"
 	"github.com/memvcs/mem/refs"
-	"github.com/memvcs/mem/refs/disk"
 	"github.com/memvcs/mem/refs/lane"
 )
 
@@ -72,8 +71,7 @@ func validLine(line string) bool {
 	return !summed || line == refs.FormerLine(id)
 }
 
-// validLines returns the valid lines of a file of [refs.FormerDir] and the number of invalid ones. A line with one
-// damaged byte is corrected.
+// validLines returns the valid lines of a file of [refs.FormerDir] and the number of invalid ones.
 func validLines(b []byte) (good []byte, bad int) {
 	if len(b) == 0 {
 		return nil, 0
@@ -88,13 +86,7 @@ func validLines(b []byte) (good []byte, bad int) {
 	for line := range strings.SplitSeq(string(b[:end]), "\n") {
 		if !validLine(line) {
 			bad++
-			fixed, ok := disk.CorrectByte([]byte(line), func(b []byte) bool {
-				return bytes.IndexByte(b, ' ') > 0 && validLine(string(b))
-			})
-			if !ok {
-				continue
-			}
-			line = string(fixed)
+			continue
 		}
 		good = append(append(good, line...), '\n')
 	}
@@ -129,7 +121,7 @@ func eachFormer(dir string, f func(name string, b []byte) error) error {
 	return nil
 }
 
-// formerFiles corrects the files of [refs.FormerDir] and removes lines that it cannot correct. A remote that still
+// formerFiles removes damaged lines from the files of [refs.FormerDir]. A remote that still
 // has the commit of a removed line looks as if another device had rewritten it.
 func (m *fixer) formerFiles() error {
 	return eachFormer(m.store, func(name string, b []byte) error {

@@ -45,8 +45,7 @@ func (l Loss) Patches() bool { return strings.HasPrefix(l.Where, refs.OriginalsD
 type FetchFunc func(ctx context.Context, branches []string, w *pack.Writer) (map[string]pack.ID, error)
 
 // FixFiles repairs the control files of the store in dir: HEAD, git's settings, device.json and the other small
-// files. It does not need a store that can be opened. A file with a checksum is restored if one byte of it is
-// damaged. The error wraps [refs.ErrNotRepo] if dir contains no memory.
+// files. It does not need a store that can be opened. Damage of a file with a checksum is only reported. The error wraps [refs.ErrNotRepo] if dir contains no memory.
 func FixFiles(dir string, dryRun bool) ([]Fix, error) {
 	if !exists(filepath.Join(dir, refs.MemoryDir)) && !exists(filepath.Join(dir, lane.DeviceFile)) {
 		return nil, fmt.Errorf("%s: %w", dir, refs.ErrNotRepo)
@@ -57,8 +56,8 @@ func FixFiles(dir string, dryRun bool) ([]Fix, error) {
 		return nil, err
 	}
 	for name, v := range files {
-		if err := m.checksummedFile(name, v); err != nil {
-			return nil, err
+		if _, damage := checkFile(dir, name, v); damage != nil {
+			m.fixes = append(m.fixes, Fix{Where: name, What: damage.Error()})
 		}
 	}
 	if err := m.formerFiles(); err != nil {
@@ -98,27 +97,6 @@ func (m *fixer) damagedDir(part string) string { return filepath.Join(m.store, r
 func (m *fixer) setAside(part, file string) (kept string, err error) {
 	name, err := pack.SetAside(file, m.damagedDir(part))
 	return refs.DamagedPath(part, name), err
-}
-
-func (m *fixer) checksummedFile(name string, v any) error {
-	b, damage := checkFile(m.store, name, v)
-	if damage == nil {
-		return nil
-	}
-	file := filepath.Join(m.store, name)
-	corrected, ok := disk.CorrectSummed(b)
-	fix := Fix{Where: name, What: damage.Error()}
-	if ok {
-		fix.Done = "corrected one byte"
-	}
-	if ok && !m.dryRun {
-		var err error
-		if fix.Kept, err = m.replace("", file, corrected); err != nil {
-			return fmt.Errorf("repair %s: %w", name, err)
-		}
-	}
-	m.fixes = append(m.fixes, fix)
-	return nil
 }
 
 // replace writes a file of a part of the store after it has set aside the damaged one.
@@ -274,8 +252,11 @@ func (x *repair) packFixes(d pack.Damage, got pack.Recovery) (out []Fix) {
 	kept := func(ext string) string { return refs.DamagedPath(x.Part.Dir, got.Aside[ext]) }
 	where := x.Part.Dir + "/objects/pack/" + d.Name
 	done := fmt.Sprintf("%d objects were saved", got.Objects)
-	if n := len(got.Lost) + got.DamagedRanges; n > 0 {
+	if n := len(got.Lost); n > 0 {
 		done += fmt.Sprintf(", %d were damaged", n)
+	}
+	if got.Unknown {
+		done = "set aside with its index"
 	}
 	if d.Pack != nil {
 		out = append(out, Fix{where + ".pack", d.Pack.Error(), done, kept(".pack")})

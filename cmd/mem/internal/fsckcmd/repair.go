@@ -14,7 +14,6 @@ import (
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/repair"
 	"github.com/memvcs/mem/refs/config"
-	"github.com/memvcs/mem/refs/disk"
 	refsrepair "github.com/memvcs/mem/refs/repair"
 )
 
@@ -200,21 +199,12 @@ func smallFiles(ctx context.Context, e *app.Env, dir string, look bool, found fu
 	if err != nil {
 		return err
 	}
-	return hooks.DamagedNotes(dir, disk.CorrectByte, func(name string, damage error, fix func() ([]byte, bool)) {
-		m := refsrepair.Fix{Where: "spool/" + name, What: damage.Error()}
+	return hooks.DamagedNotes(dir, func(name string, damage error) {
+		m := refsrepair.Fix{Where: "spool/" + name, What: damage.Error(), Done: "removed; SessionStart captures its session"}
 		path := filepath.Join(dir, "spool", name)
-		aside := filepath.Join(dir, "damaged", "spool")
-		b, ok := fix()
-		if ok {
-			m.Done = "corrected one byte"
-		} else {
-			m.Done = "removed; SessionStart captures its session"
-		}
 		if !look {
-			kept, err := refsrepair.SetAside(path, aside)
-			if err == nil && ok {
-				err = disk.WriteFile(path, b)
-			} else if err == nil {
+			kept, err := refsrepair.SetAside(path, filepath.Join(dir, "damaged", "spool"))
+			if err == nil {
 				err = os.Remove(path)
 			}
 			if kept != "" {
@@ -235,17 +225,13 @@ func mendSettings(dir, file string, damage error, look bool) (refsrepair.Fix, er
 	if !errors.Is(damage, config.ErrSum) {
 		return m, nil
 	}
-	b, ok, err := config.Corrected(file, disk.CorrectByte)
+	b, err := os.ReadFile(file)
 	if err != nil {
 		return m, err
 	}
-	m.Done = "corrected one byte"
-	_, err = config.Parse(b)
-	switch {
-	case err != nil:
+	m.Done = "accepted, with a new checksum: mem config list"
+	if _, err = config.Parse(b); err != nil {
 		m.Done = settingsGone
-	case !ok:
-		m.Done = "accepted, with a new checksum: mem config list"
 	}
 	if look {
 		return m, nil
