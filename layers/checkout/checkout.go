@@ -197,7 +197,7 @@ func (m Ops) writeVersion(ctx context.Context, rev state.Rev, f Format, w io.Wri
 }
 
 func (m Ops) writeComposition(ctx context.Context, rev state.Rev, f Format, w io.Writer) error {
-	c, err := m.Composed(ctx, rev)
+	c, err := m.composedAs(ctx, rev)
 	if err != nil {
 		return err
 	}
@@ -418,7 +418,7 @@ func (m Ops) stageFiles(ctx context.Context, t *worktree.Tree, rev state.Rev, tr
 
 // writeManifest writes the composition.json of a composition in dir.
 func (m Ops) writeManifest(ctx context.Context, rev state.Rev, dir string, w io.Writer) error {
-	c, err := m.Composed(ctx, rev)
+	c, err := m.composedAs(ctx, rev)
 	if err != nil {
 		return err
 	}
@@ -477,4 +477,14 @@ func (m Ops) Composed(ctx context.Context, rev state.Rev) (compose.Composition, 
 		return compose.Composition{}, err
 	}
 	return compose.Decode(b)
+}
+
+// composedAs returns the composition with the name that it has now, if that is not what makes it exceed its budget: a
+// byte is at most one token.
+func (m Ops) composedAs(ctx context.Context, rev state.Rev) (compose.Composition, error) {
+	c, err := m.Composed(ctx, rev)
+	if longer := len(rev.Composition.Name) - len(c.Name); err == nil && c.Tokens+max(0, longer) <= rev.Composition.Budget {
+		c.Name = rev.Composition.Name
+	}
+	return c, err
 }

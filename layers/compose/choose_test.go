@@ -106,7 +106,7 @@ func TestChooseFails(t *testing.T) {
 		name, want string
 		req        Request
 	}{
-		{"pins", "a budget of 1000 tokens is too small: 1550 are needed for abc (v002) 600, def (original) 900, frame 50",
+		{"pins", "a budget of 1000 tokens is too small: 1550 are needed for abc (v002) 600, def (original) 900, headings 50",
 			Request{Budget: 1000, Overhead: 50, Sources: []Source{pinned, {Session: "def", Original: 900, Pin: Original}}}},
 		{"shares", "a budget of 1000 tokens is too small: 1316 are needed for abc (v002) 600, def (share) 700, ghi (least) 16",
 			Request{Budget: 1000, Sources: []Source{pinned, {Session: "def", Original: 900, Share: 700}, {Session: "ghi", Original: 900}}}},

@@ -146,7 +146,7 @@ func (e *BudgetError) Error() string {
 		s += fmt.Sprintf("%s%s (%s) %d", sep, p.Session, p.What, p.Tokens)
 	}
 	if e.Frame > 0 {
-		s += fmt.Sprintf(", frame %d", e.Frame)
+		s += fmt.Sprintf(", headings %d", e.Frame)
 	}
 	return s
 }

@@ -120,7 +120,7 @@ func (m Ops) rebuildComposition(ctx context.Context, rev state.Rev) ([]byte, err
 		}
 		return now.Encode(), err
 	}
-	now := compose.Composition{Name: rev.Composition.Name, Budget: rev.Composition.Budget}
+	now := compose.Composition{Name: was.Name, Budget: rev.Composition.Budget} // it may have another name since
 	for i, in := range rev.Composition.Derivation.Inputs {
 		if i >= len(was.Parts) || i >= len(rev.Composition.Parts) {
 			return nil, fmt.Errorf("%s has %d inputs and %d parts", rev.Composition.Name, len(rev.Composition.Derivation.Inputs),
