@@ -47,8 +47,11 @@ func (m Ops) keepitsIn(ctx context.Context, st *state.State, rev state.Rev) ([]s
 	out := s.Keepits(compress.Input{Items: items}, p)
 	for _, v := range st.VersionsOf(s.ID) {
 		fates := v.MarkFates()
+		ignored := v.Settings.Keepit == string(compress.Ignore) && state.PointOf(s, v.Origin()) == p
 		for i := range out {
 			switch kept, ok := fates[state.PlaceOf(out[i].Mark)]; {
+			case !ok && ignored && !out[i].Added: // it records no markers
+				out[i].Lost = append(out[i].Lost, v.Label)
 			case !ok:
 			case kept:
 				out[i].Kept = append(out[i].Kept, v.Label)
