@@ -2,10 +2,12 @@ package facts
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -73,8 +75,8 @@ func (e *InputError) Error() string {
 	return strings.Join(e.Problems, "; ")
 }
 
-// Decode parses an input, which may be inside a Markdown fence. The error is an [*InputError] that names every wrong
-// field.
+// Decode parses an input, which may be inside a Markdown fence, and must have the form of the schema. The error is an
+// [*InputError] that names every wrong field.
 func Decode(b []byte) (Input, error) {
 	var g Input
 	if len(b) > maxBytes {
@@ -93,16 +95,15 @@ func Decode(b []byte) (Input, error) {
 	if _, err := dec.Token(); err != io.EOF {
 		return g, &InputError{[]string{"something follows the JSON object"}}
 	}
-	r := decoder{}
-	if o, ok := r.object("", v, "session", "through", "exchanges"); ok {
-		g.Session = r.text(o, "session", maxWord, false)
-		g.Through = r.number(o, "through", 0)
-		for _, x := range r.list(o, "exchanges", maxExchanges, true) {
-			g.Exchanges = append(g.Exchanges, r.exchange(x))
+	c := checker{}
+	if c.check("", v, inputSchema(false), true); len(c.problems) == 0 {
+		if err := json.Unmarshal(b, &g); err != nil {
+			return Input{}, &InputError{[]string{err.Error()}}
 		}
+		c.input(&g)
 	}
-	if len(r.problems) > 0 {
-		return Input{}, &InputError{r.problems}
+	if len(c.problems) > 0 {
+		return Input{}, &InputError{c.problems}
 	}
 	return g, nil
 }
@@ -127,50 +128,129 @@ func syntaxProblem(b []byte, err error) string {
 	return "not JSON: " + err.Error()
 }
 
-// A decoder converts JSON values and collects the problems.
-type decoder struct{ problems []string }
+// A checker compares JSON values with a schema and collects the problems.
+type checker struct{ problems []string }
 
-// A node is a JSON object with its path.
-type node struct {
-	at     string
-	fields map[string]any
-}
-
-func (n node) path(name string) string {
-	if n.at == "" {
-		return name
-	}
-	return n.at + "." + name
-}
-
-func (r *decoder) problem(at, format string, args ...any) {
+func (c *checker) problem(at, format string, args ...any) {
 	if at != "" {
 		at += ": "
 	}
-	if len(r.problems) < 1000 {
-		r.problems = append(r.problems, at+fmt.Sprintf(format, args...))
+	if len(c.problems) < 1000 {
+		c.problems = append(c.problems, at+fmt.Sprintf(format, args...))
 	}
 }
 
-// object returns v as an object that has only the known fields.
-func (r *decoder) object(at string, v any, known ...string) (node, bool) {
+// check checks a value. A value that is not required may be null.
+func (c *checker) check(at string, v any, s jsonSchema, required bool) {
+	if v == nil && !required {
+		return
+	}
+	switch s.Type {
+	case "object":
+		c.object(at, v, s)
+	case "array":
+		list, ok := v.([]any)
+		switch {
+		case !ok:
+			c.problem(at, "want a list, not %s", typeName(v))
+		case len(list) > s.most:
+			c.problem(at, "%d are too many: want at most %d", len(list), s.most)
+		case s.pair && len(list) != 0 && len(list) != 2:
+			c.problem(at, "want two numbers, the first and the last")
+		default:
+			for i, v := range list {
+				c.check(fmt.Sprintf("%s[%d]", at, i), v, *s.Items, true)
+			}
+		}
+	case "integer":
+		number, ok := v.(json.Number)
+		if n, err := strconv.Atoi(string(number)); !ok || err != nil || n < s.least || n > 1<<31-1 {
+			got := typeName(v)
+			if ok {
+				got = string(number)
+			}
+			c.problem(at, "want a whole number from %d, not %s", s.least, Truncate(got, 20))
+		}
+	default:
+		c.text(at, v, s, required)
+	}
+}
+
+// object checks an object, which has only the known fields.
+func (c *checker) object(at string, v any, s jsonSchema) {
 	fields, ok := v.(map[string]any)
 	if !ok {
-		r.problem(at, "want an object, not %s", typeName(v))
-		return node{}, false
+		c.problem(at, "want an object, not %s", typeName(v))
+		return
 	}
-	n := node{at, fields}
-	var unknown []string
-	for name := range fields {
-		if !slices.Contains(known, name) {
-			unknown = append(unknown, name)
+	path := func(name string) string { return strings.TrimPrefix(at+"."+name, ".") }
+	var known []string
+	for _, m := range s.members {
+		known = append(known, m.name)
+		v, ok := fields[m.name]
+		switch missing := !ok || v == nil && m.shape.missing != ""; {
+		case missing && m.required:
+			c.problem(path(m.name), "missing: want %s", cmp.Or(m.shape.missing, map[string]string{"array": "a list"}[m.shape.Type], "text"))
+		case !missing:
+			c.check(path(m.name), v, m.shape, m.required)
 		}
 	}
-	slices.Sort(unknown)
-	for _, name := range unknown {
-		r.problem(n.path(printable(name)), "unknown field; the fields are %s", strings.Join(known, ", "))
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		if !slices.Contains(known, name) {
+			c.problem(path(printable(name)), "unknown field; the fields are %s", strings.Join(known, ", "))
+		}
 	}
-	return n, true
+}
+
+func (c *checker) text(at string, v any, s jsonSchema, required bool) {
+	text, ok := v.(string)
+	text = strings.TrimSpace(text)
+	switch n := utf8.RuneCountInString(text); {
+	case !ok:
+		c.problem(at, "want text, not %s", typeName(v))
+	case text == "" && required:
+		c.problem(at, "it is empty")
+	case n > s.most:
+		c.problem(at, "%d characters are too many: want at most %d", n, s.most)
+	case strings.ContainsFunc(text, isHidden):
+		c.problem(at, "it contains control characters")
+	case s.Enum != nil && !slices.Contains(s.Enum, Kind(text)):
+		_, err := ParseKind(text)
+		c.problem(at, "%v", err)
+	}
+}
+
+// input checks what a schema cannot say, and brings the texts into their form.
+func (c *checker) input(g *Input) {
+	g.Session = strings.TrimSpace(g.Session)
+	for i := range g.Exchanges {
+		x, at := &g.Exchanges[i], fmt.Sprintf("exchanges[%d]", i)
+		if x.Messages != [2]int{} && x.L1Range != [2]int{} {
+			c.problem(at+".l1_range", "messages already determines the part of the session")
+		}
+		if s := x.Messages; s[0] > s[1] {
+			c.problem(at+".messages", "%d is after %d", s[0], s[1])
+		}
+		if s := x.L1Range; s[0] > s[1] {
+			c.problem(at+".l1_range", "%d is after %d", s[0], s[1])
+		}
+		x.Summary, x.Topic, x.Details = filled(x.Summary), filled(x.Topic), filled(x.Details)
+		x.Keywords, x.Files = filledList(x.Keywords), filledList(x.Files)
+		for k := range x.Facts {
+			f := &x.Facts[k]
+			f.ID, f.Kind = strings.TrimSpace(f.ID), Kind(strings.TrimSpace(string(f.Kind)))
+			f.Text, f.Reason = oneSpace(f.Text), filled(f.Reason)
+			for _, list := range []*[]string{&f.Keywords, &f.Files, &f.Supersedes, &f.Refutes, &f.Resolves} {
+				*list = filledList(*list)
+			}
+			if len(f.Evidence) == 0 {
+				c.problem(fmt.Sprintf("%s.facts[%d].evidence", at, k), "it is empty: a fact needs a quote")
+			}
+			for n := range f.Evidence {
+				f.Evidence[n].Quote = strings.TrimSpace(f.Evidence[n].Quote)
+			}
+		}
+	}
 }
 
 func typeName(v any) string {
@@ -189,64 +269,6 @@ func typeName(v any) string {
 	return "an object"
 }
 
-type item struct {
-	at string
-	v  any
-}
-
-func (r *decoder) list(n node, name string, most int, needed bool) []item {
-	v, ok := n.fields[name]
-	if !ok || v == nil && !needed {
-		if needed {
-			r.problem(n.path(name), "missing: want a list")
-		}
-		return nil
-	}
-	all, ok := v.([]any)
-	switch {
-	case !ok:
-		r.problem(n.path(name), "want a list, not %s", typeName(v))
-		return nil
-	case len(all) > most:
-		r.problem(n.path(name), "%d are too many: want at most %d", len(all), most)
-		return nil
-	}
-	var out []item
-	for i, v := range all {
-		out = append(out, item{fmt.Sprintf("%s[%d]", n.path(name), i), v})
-	}
-	return out
-}
-
-func (r *decoder) text(n node, name string, most int, needed bool) string {
-	v, ok := n.fields[name]
-	if !ok || v == nil && !needed {
-		if needed {
-			r.problem(n.path(name), "missing: want text")
-		}
-		return ""
-	}
-	return r.checkText(item{n.path(name), v}, most, needed)
-}
-
-func (r *decoder) checkText(it item, most int, needed bool) string {
-	s, ok := it.v.(string)
-	s = strings.TrimSpace(s)
-	switch n := utf8.RuneCountInString(s); {
-	case !ok:
-		r.problem(it.at, "want text, not %s", typeName(it.v))
-	case s == "" && needed:
-		r.problem(it.at, "it is empty")
-	case n > most:
-		r.problem(it.at, "%d characters are too many: want at most %d", n, most)
-	case strings.ContainsFunc(s, isHidden):
-		r.problem(it.at, "it contains control characters")
-	default:
-		return s
-	}
-	return ""
-}
-
 // isHidden reports whether a character is invalid in a text: a control character, an invisible letter, or a mark that
 // changes the direction of writing.
 func isHidden(r rune) bool {
@@ -260,75 +282,6 @@ func isHidden(r rune) bool {
 	return unicode.IsControl(r)
 }
 
-func (r *decoder) number(n node, name string, least int) int {
-	v, ok := n.fields[name]
-	if !ok || v == nil {
-		return 0
-	}
-	return r.integer(item{n.path(name), v}, least)
-}
-
-func (r *decoder) integer(it item, least int) int {
-	s, ok := it.v.(json.Number)
-	n, err := strconv.Atoi(string(s))
-	if !ok || err != nil || n < least || n > 1<<31-1 {
-		got := typeName(it.v)
-		if ok {
-			got = string(s)
-		}
-		r.problem(it.at, "want a whole number from %d, not %s", least, Truncate(got, 20))
-		return 0
-	}
-	return n
-}
-
-// span decodes a pair of numbers.
-func (r *decoder) span(n node, name string) (out [2]int) {
-	all := r.list(n, name, 1000, false)
-	if len(all) == 0 {
-		return out
-	}
-	if len(all) != 2 {
-		r.problem(n.path(name), "want two numbers, the first and the last")
-		return out
-	}
-	for i, it := range all {
-		out[i] = r.integer(it, 1)
-	}
-	if out[0] > out[1] && out[1] > 0 {
-		r.problem(n.path(name), "%d is after %d", out[0], out[1])
-	}
-	return out
-}
-
-func (r *decoder) exchange(it item) (x InputExchange) {
-	n, ok := r.object(it.at, it.v, "messages", "l1_range", "summary", "details", "topic", "keywords", "files", "facts")
-	if !ok {
-		return x
-	}
-	x.Messages, x.L1Range = r.span(n, "messages"), r.span(n, "l1_range")
-	if x.Messages != [2]int{} && x.L1Range != [2]int{} {
-		r.problem(n.path("l1_range"), "messages already determines the part of the session")
-	}
-	x.Summary, x.Topic = filled(r.text(n, "summary", maxText, false)), filled(r.text(n, "topic", maxWord, false))
-	x.Details = filled(r.text(n, "details", maxDetails, false))
-	x.Keywords, x.Files = r.strings(n, "keywords"), r.strings(n, "files")
-	for _, f := range r.list(n, "facts", maxFacts, true) {
-		x.Facts = append(x.Facts, r.fact(f))
-	}
-	return x
-}
-
-func (r *decoder) strings(n node, name string) []string {
-	var out []string
-	for _, it := range r.list(n, name, maxWords, false) {
-		if s := filled(r.checkText(it, maxWord, true)); s != "" && !slices.Contains(out, s) {
-			out = append(out, s)
-		}
-	}
-	return out
-}
-
 // filled returns a text on one line, "" if it is what the form of a draft has in its place.
 func filled(s string) string {
 	if s = oneSpace(s); s == "..." || s == "f:..." || s == "3 to 5 words" {
@@ -337,36 +290,14 @@ func filled(s string) string {
 	return s
 }
 
-func (r *decoder) fact(it item) (f InputFact) {
-	n, ok := r.object(it.at, it.v, "id", "kind", "text", "reason", "evidence", "keywords", "files", "supersedes", "refutes",
-		"resolves")
-	if !ok {
-		return f
-	}
-	if s := r.text(n, "kind", maxWord, true); s != "" {
-		k, err := ParseKind(s)
-		if err != nil {
-			r.problem(n.path("kind"), "%v", err)
-		}
-		f.Kind = k
-	}
-	f.ID, f.Text = r.text(n, "id", maxWord, false), oneSpace(r.text(n, "text", maxText, true))
-	f.Reason = filled(r.text(n, "reason", maxText, false))
-	f.Keywords, f.Files = r.strings(n, "keywords"), r.strings(n, "files")
-	for _, e := range r.list(n, "evidence", maxEvidence, true) {
-		if o, ok := r.object(e.at, e.v, "message", "quote"); ok {
-			if o.fields["message"] == nil {
-				r.problem(o.path("message"), "missing: want the number of a message")
-			}
-			f.Evidence = append(f.Evidence, Evidence{Message: r.number(o, "message", 1),
-				Quote: r.text(o, "quote", maxQuote, true)})
+// filledList returns the filled texts of a list, each once.
+func filledList(list []string) (out []string) {
+	for _, s := range list {
+		if s = filled(s); s != "" && !slices.Contains(out, s) {
+			out = append(out, s)
 		}
 	}
-	if v, _ := n.fields["evidence"].([]any); v != nil && len(v) == 0 {
-		r.problem(n.path("evidence"), "it is empty: a fact needs a quote")
-	}
-	f.Supersedes, f.Refutes, f.Resolves = r.strings(n, "supersedes"), r.strings(n, "refutes"), r.strings(n, "resolves")
-	return f
+	return out
 }
 
 // printable makes a name from the input safe to print.
