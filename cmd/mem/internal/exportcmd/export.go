@@ -9,6 +9,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/outfile"
 	"github.com/memvcs/mem/cmd/mem/internal/remotecmd"
+	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/checkout"
 	"github.com/memvcs/mem/layers/export"
 
@@ -20,6 +21,7 @@ type exportOptions struct {
 	out    string
 	force  bool
 
+	l1      string // the directory for the sessions as files
 	html    string // the session, version or composition of a page
 	archive remotecmd.ArchiveOptions
 }
@@ -45,6 +47,7 @@ func Export(e *app.Env) *cli.Command {
 			flags.Choice(&o.format, "format", "write `FORM`: facts, concepts, semantic, memory or project", "facts",
 				"concepts", "semantic", "memory", "project"),
 			flags.String(&o.html, "html", "write the session, version or composition `REV` as one HTML page"),
+			flags.String(&o.l1, "l1", "write each session as a Markdown file of exchanges to `DIR`, with an index; again writes what changed"),
 			flags.String(&o.out, "output,o", "write to the `PATH`, a file or directory, instead of standard output"),
 			flags.Bool(&o.archive.All, "all", "archive every project"),
 			flags.Bool(&o.archive.Originals, "originals", "include the exact bytes, with the secrets in them"),
@@ -54,6 +57,10 @@ func Export(e *app.Env) *cli.Command {
 		Action: e.Action(0, 1, func(c *cli.Context) error {
 			file := e.Operand(0)
 			switch {
+			case o.l1 != "" && (file != "" || o.format != "" || o.html != "" || o.out != "" || o.archive != remotecmd.ArchiveOptions{}):
+				return app.WithHint(app.Usagef("--l1 names the directory to write to"), "mem export --l1 DIR")
+			case o.l1 != "":
+				return writeL1(c.Context, e, o.l1, o.force)
 			case o.html != "" && (file != "" || o.format != "" || o.archive != remotecmd.ArchiveOptions{}):
 				return app.WithHint(app.Usagef("--html writes one page"), "mem export --html REV -o FILE.html")
 			case o.html != "":
@@ -80,6 +87,31 @@ func Export(e *app.Env) *cli.Command {
 			return runExport(c.Context, e, o)
 		}),
 	}
+}
+
+// writeL1 writes the sessions of the project as files.
+func writeL1(ctx context.Context, e *app.Env, dir string, force bool) error {
+	return names.WithMemory(ctx, e, func(run names.Run) error {
+		done, err := run.Export().L1Files(ctx, run.Project, e.Path(dir), checkout.CheckoutOptions{Force: force, DryRun: e.Opt.DryRun})
+		if err != nil {
+			return names.StoreError(outfile.Error(err))
+		}
+		if e.Opt.JSON {
+			return e.PrintJSON("export.l1", struct {
+				Files     []string `json:"files"`
+				Unchanged int      `json:"unchanged"`
+				Removed   []string `json:"removed"`
+				DryRun    bool     `json:"dry_run"`
+			}{append([]string{}, done.Files...), done.Unchanged, append([]string{}, done.Removed...), e.Opt.DryRun})
+		}
+		verb := "wrote"
+		if e.Opt.DryRun {
+			verb = "would write"
+		}
+		e.Note("%s %s, %d unchanged, %d deleted", verb, term.Count(len(done.Files)-1, "page"), done.Unchanged, len(done.Removed))
+		e.Printf("%s\n", e.Safe(done.Files[len(done.Files)-1]))
+		return nil
+	})
 }
 
 func runExport(ctx context.Context, e *app.Env, o exportOptions) error {
