@@ -13,9 +13,12 @@ type Purpose struct {
 	Costs string         `json:"costs"`
 }
 
+// Milliseconds is the cost of a hook that costs nothing but time.
+const Milliseconds = "milliseconds"
+
 // Purposes returns the purposes of all hooks under settings, in the order of a session.
 func Purposes(s Settings) []Purpose {
-	const capture = "milliseconds"
+	const capture = Milliseconds
 	tool, stop, end := "captures now and then", "captures", "captures in the background"
 	toolCosts, stopCosts, endCosts := capture, capture, capture
 	if s.Ask {

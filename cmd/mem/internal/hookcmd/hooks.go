@@ -116,8 +116,11 @@ func runHooksInstall(ctx context.Context, e *app.Env, scope, distill string) err
 	if err != nil {
 		return err
 	}
-	return printHooks(e, "install", hooksChange{File: f.Path, Command: p.Path, Store: p.Store, Hooks: hooks.Purposes(s)},
-		change)
+	purposes := hooks.Purposes(s)
+	if !e.Opt.DryRun && !e.Opt.Quiet {
+		measure(ctx, e, purposes)
+	}
+	return printHooks(e, "install", hooksChange{File: f.Path, Command: p.Path, Store: p.Store, Hooks: purposes}, change)
 }
 
 // readyForHooks creates the memory that hooks need, and sets defaults.autoRegisterSessions.
@@ -269,7 +272,7 @@ func HooksReport(e *app.Env, only string) (r hooksReport, installed []string, er
 		r.Files = append(r.Files, in)
 	}
 	if only == "" {
-		r.Plugin = hookset.Plugin(e)
+		r.Plugin = hookset.RunningPlugin(e)
 	}
 	return r, installed, nil
 }

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
@@ -44,30 +45,14 @@ func runHooksTest(ctx context.Context, e *app.Env, scope string) error {
 	if err != nil {
 		return err
 	}
-	dir, err := os.MkdirTemp("", "mem-hooks-test-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir) // if it stays, it is a temporary directory
-	if dir, err = filepath.EvalSymlinks(dir); err != nil {
-		return err
-	}
-	file := trialFile(dir)
-	if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700),
-		os.WriteFile(file, []byte(trialTranscript), 0o600)); err != nil {
-		return err
-	}
 	answer := struct {
 		Command string  `json:"command"`
 		Trials  []trial `json:"trials"`
 	}{program.Path, nil}
-	failed := false
-	for _, ev := range settings.Events() {
-		t := runTrial(ctx, e, program, dir, ev)
-		failed = failed || !t.OK
-		answer.Trials = append(answer.Trials, t)
+	if answer.Trials, err = runTrials(ctx, e, program); err != nil {
+		return err
 	}
-	awaitSpool(ctx, filepath.Join(dir, "store"))
+	failed := slices.ContainsFunc(answer.Trials, func(t trial) bool { return !t.OK })
 	if e.Opt.JSON {
 		err = e.PrintJSON("hooks.test", answer)
 	} else {
@@ -84,6 +69,64 @@ func runHooksTest(ctx context.Context, e *app.Env, scope string) error {
 		return app.Exit(app.ExitNo)
 	}
 	return err
+}
+
+// runTrials runs the hooks of all events in a memory of their own.
+func runTrials(ctx context.Context, e *app.Env, program settings.Program) (out []trial, err error) {
+	dir, err := os.MkdirTemp("", "mem-hooks-test-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir) // if it stays, it is a temporary directory
+	if dir, err = filepath.EvalSymlinks(dir); err != nil {
+		return nil, err
+	}
+	file := trialFile(dir)
+	if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o700),
+		os.WriteFile(file, []byte(trialTranscript), 0o600)); err != nil {
+		return nil, err
+	}
+	for _, ev := range settings.Events() {
+		out = append(out, runTrial(ctx, e, program, dir, ev))
+	}
+	awaitSpool(ctx, filepath.Join(dir, "store"))
+	return out, nil
+}
+
+// measure adds to purposes how many milliseconds their hooks took: most of their runs here, or one in an empty memory
+// if there were none.
+func measure(ctx context.Context, e *app.Env, purposes []hooks.Purpose) {
+	ms := map[settings.Event]float64{}
+	if store, err := e.MemoryDir(); err == nil {
+		for _, t := range hooks.Timings(store) {
+			ms[t.Event] = float64(t.P95) / float64(time.Millisecond)
+		}
+	}
+	if len(ms) == 0 {
+		program, err := installedProgram(e, "")
+		if err != nil {
+			return // the hooks are not there yet
+		}
+		trials, err := runTrials(ctx, e, program)
+		if err != nil {
+			return // without a temporary directory nothing is measured
+		}
+		for _, t := range trials {
+			if t.OK {
+				ms[settings.Event(t.Event)] = t.MS
+			}
+		}
+	}
+	for i, p := range purposes {
+		took, ok := ms[p.Event]
+		switch {
+		case !ok:
+		case p.Costs == hooks.Milliseconds:
+			purposes[i].Costs = fmt.Sprintf("%.0f ms", took)
+		default:
+			purposes[i].Costs += fmt.Sprintf("; %.0f ms", took)
+		}
+	}
 }
 
 // awaitSpool waits for the background process of SessionEnd.

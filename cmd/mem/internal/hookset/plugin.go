@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/hooks"
 )
 
 // A HooksPlugin is mem's plugin, enabled in the settings of Claude Code. It runs the same hooks.
@@ -48,6 +49,22 @@ func Plugin(e *app.Env) *HooksPlugin {
 	return &p
 }
 
+// RunningPlugin is [Plugin], or the plugin that was given by --plugin-dir: no settings name it, but its hooks ran last.
+func RunningPlugin(e *app.Env) *HooksPlugin {
+	if p := Plugin(e); p != nil {
+		return p
+	}
+	store, err := e.MemoryDir()
+	if err != nil {
+		return nil
+	}
+	called := hooks.LastCaller(store)
+	if called.Root == "" || called.Setting.After(called.Plugin) && !called.Both() {
+		return nil
+	}
+	return &HooksPlugin{ID: called.Root, Scope: "--plugin-dir", State: "given"}
+}
+
 // Twice reports whether the hooks in the settings of scopes run in addition to those of the plugin.
 func (p *HooksPlugin) Twice(scopes []string) bool { return p != nil && p.Off == "" && len(scopes) > 0 }
 
@@ -62,8 +79,14 @@ func UninstallFrom(scopes []string) string {
 
 // PrintPlugin prints the state of the plugin and warns if its hooks run twice.
 func PrintPlugin(e *app.Env, p *HooksPlugin, installed []string) {
-	e.Printf("plugin   %-15s %s, in %s\n", p.State, e.Safe(p.ID), e.Safe(p.File))
+	where := "in " + p.File
+	if p.File == "" {
+		where = p.Scope
+	}
+	e.Printf("plugin   %-15s %s, %s\n", p.State, e.Safe(p.ID), e.Safe(where))
 	switch {
+	case p.File == "" && p.Twice(installed):
+		e.Printf("         each hook runs twice: remove one of the two\n         %s\n", UninstallFrom(installed))
 	case p.Off != "":
 		e.Printf("         \"disableAllHooks\" is true in %s: remove it\n", e.Safe(p.Off))
 	case p.Twice(installed):

@@ -389,7 +389,7 @@ func HooksFound(e *app.Env) installedHooks {
 	if err != nil {
 		self = "" // deleted meanwhile: hooks run another program
 	}
-	r := installedHooks{plugin: hookset.Plugin(e)}
+	r := installedHooks{plugin: hookset.RunningPlugin(e)}
 	for _, scope := range hookset.DistinctScopes(e) {
 		f, err := hookset.SettingsOf(e, scope)
 		if err != nil {
