@@ -192,6 +192,9 @@ func (x *repair) run() error {
 	if x.packsToRepair() {
 		return nil
 	}
+	if err := x.outside(); err != nil {
+		return err
+	}
 	missing, err := x.missing(x.Git)
 	if err != nil {
 		return err
@@ -212,6 +215,34 @@ func (x *repair) run() error {
 		return err
 	}
 	return x.restartLocal()
+}
+
+// outside removes lanes of untrusted devices that lack an object. Nothing reads them, and the next fetch brings them
+// again.
+func (x *repair) outside() error {
+	lanes, err := x.Git.Refs(lane.OutsidePrefix)
+	if err != nil {
+		return err
+	}
+	for _, ref := range lanes {
+		missing := 0
+		v := &walker{git: x.Git, seen: map[pack.ID]bool{}, onMissing: func(pack.ID, []string) { missing++ }}
+		if err := v.lane(x.ctx, ref.ID); err != nil {
+			return err
+		}
+		if missing == 0 {
+			continue
+		}
+		x.add(Fix{Where: x.Part.Dir + "/" + ref.Name, What: fmt.Sprintf("%d objects are missing", missing),
+			Done: "removed; a fetch brings it again"})
+		if x.dryRun {
+			continue
+		}
+		if err := x.Git.Remove(x.ctx, ref.Name); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // packsToRepair reports whether a dry run has found damaged packs. Missing objects are known only after their repair.

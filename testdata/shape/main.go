@@ -1,6 +1,6 @@
 // Command shape prints the shape of the module, one row a package: a mirror for contributors, and no gate.
 //
-//	go run ./testdata/shape [-all] [-list] [PACKAGE...]
+//	go run ./testdata/shape [-all] [-list] [-about REGEXP] [PACKAGE...]
 //
 // Tests are not counted. CONTRIBUTING.md says how to read the columns.
 package main
@@ -19,6 +19,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -56,11 +57,13 @@ type row struct {
 	wide      int      // functions with more than parameters parameters
 	overlong  int      // lines over longLine characters
 	over      []string // the functions over a limit, one line each
+	about     int      // lines of the functions that name what -about looks for
 }
 
 func main() {
 	all := flag.Bool("all", false, "count the programs of testdata, too")
 	each := flag.Bool("list", false, "list the functions over a limit instead")
+	about := flag.String("about", "", "count the lines of the functions with a name or a word that `REGEXP` matches instead")
 	flag.Parse()
 	patterns := flag.Args()
 	if len(patterns) == 0 {
@@ -69,26 +72,33 @@ func main() {
 	if *all {
 		patterns = append(patterns, "./testdata/...")
 	}
-	if err := run(os.Stdout, patterns, *each); err != nil {
+	if err := run(os.Stdout, patterns, *each, *about); err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)
 		os.Exit(1)
 	}
 }
 
-func run(w io.Writer, patterns []string, each bool) error {
+func run(w io.Writer, patterns []string, each bool, about string) error {
+	subject, err := regexp.Compile(about)
+	if err != nil {
+		return err
+	}
 	packages, exports, err := list(patterns)
 	if err != nil {
 		return err
 	}
 	var rows []row
 	for _, p := range packages {
-		r, err := measure(p, exports)
+		r, err := measure(p, exports, subject)
 		if err != nil {
 			return fmt.Errorf("%s: %w", p.ImportPath, err)
 		}
 		rows = append(rows, r)
 	}
 	slices.SortFunc(rows, func(a, b row) int { return b.lines - a.lines })
+	if about != "" {
+		return writeAbout(w, rows)
+	}
 	if each {
 		return writeEach(w, rows)
 	}
@@ -131,7 +141,7 @@ func list(patterns []string) ([]listed, map[string]string, error) {
 }
 
 // measure parses and checks the files of p.
-func measure(p listed, exports map[string]string) (row, error) {
+func measure(p listed, exports map[string]string, about *regexp.Regexp) (row, error) {
 	r := row{name: short(p.ImportPath), files: len(p.GoFiles), knot: 1}
 	fset := token.NewFileSet()
 	var files []*ast.File
@@ -161,7 +171,7 @@ func measure(p listed, exports map[string]string) (row, error) {
 		return r, err
 	}
 	r.countNames(pkg)
-	r.countFunctions(fset, files)
+	r.countFunctions(fset, files, about)
 	r.knot = knot(fset, files, info, pkg)
 	return r, nil
 }
@@ -199,7 +209,7 @@ func (r *row) countNames(pkg *types.Package) {
 	}
 }
 
-func (r *row) countFunctions(fset *token.FileSet, files []*ast.File) {
+func (r *row) countFunctions(fset *token.FileSet, files []*ast.File, about *regexp.Regexp) {
 	for _, f := range files {
 		for _, d := range f.Decls {
 			fn, ok := d.(*ast.FuncDecl)
@@ -208,6 +218,9 @@ func (r *row) countFunctions(fset *token.FileSet, files []*ast.File) {
 			}
 			lines := fset.Position(fn.End()).Line - fset.Position(fn.Pos()).Line + 1
 			r.longest = max(r.longest, lines)
+			if mentions(fn, about) {
+				r.about += lines
+			}
 			if lines > longFunc {
 				r.long++
 			}
@@ -224,6 +237,34 @@ func (r *row) countFunctions(fset *token.FileSet, files []*ast.File) {
 			}
 		}
 	}
+}
+
+// mentions reports whether a function has an identifier or a text that about matches.
+func mentions(fn *ast.FuncDecl, about *regexp.Regexp) (found bool) {
+	ast.Inspect(fn, func(x ast.Node) bool {
+		switch x := x.(type) {
+		case *ast.Ident:
+			found = found || about.MatchString(x.Name)
+		case *ast.BasicLit:
+			found = found || about.MatchString(x.Value)
+		}
+		return !found
+	})
+	return found
+}
+
+// writeAbout prints the lines of the functions that -about found in each package, and their sum.
+func writeAbout(w io.Writer, rows []row) error {
+	sum := 0
+	for _, r := range rows {
+		if sum += r.about; r.about > 0 {
+			if _, err := fmt.Fprintf(w, "%6d  %s\n", r.about, r.name); err != nil {
+				return err
+			}
+		}
+	}
+	_, err := fmt.Fprintf(w, "%6d  all\n", sum)
+	return err
 }
 
 // complexity is McCabe's cyclomatic complexity: one more than the decisions in the function.
