@@ -1,6 +1,7 @@
 package permanent
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -122,7 +123,7 @@ func Decide(c Candidate, v Verdict, made Definition) Outcome {
 	w := Outcome{Candidate: c}
 	switch {
 	case v.Verdict == Promote && c.Rule == "":
-		made.Type, made.Reason = orElse(v.Type, made.Type), orElse(v.Reason, made.Reason)
+		made.Type, made.Reason = cmp.Or(v.Type, made.Type), cmp.Or(v.Reason, made.Reason)
 		made.ByUser, made.Trust, made.State = false, c.Trust, Active
 		w.Rule = &made
 	case v.Verdict == Dismiss && c.Rule == "" && c.Stated:
@@ -143,17 +144,10 @@ func Decide(c Candidate, v Verdict, made Definition) Outcome {
 	return w
 }
 
-func orElse(s, other string) string {
-	if s == "" {
-		return other
-	}
-	return s
-}
-
 // FromPattern returns the outcome of a pattern: a derived rule that waits for somebody who promotes it, or a
 // contradiction of an existing one.
 func FromPattern(in Input, p Pattern) Outcome {
-	w := Outcome{Candidate: Candidate{ID: orElse(p.Contradicts, facts.Truncate(p.Text, 40)), Rule: p.Contradicts}}
+	w := Outcome{Candidate: Candidate{ID: cmp.Or(p.Contradicts, facts.Truncate(p.Text, 40)), Rule: p.Contradicts}}
 	list, said, err := in.evidence(p.Evidence)
 	if err == nil && p.Contradicts != "" {
 		w.Act, err = in.contradicted(p, list)

@@ -49,7 +49,7 @@ func ruleChanges(e *app.Env) []*cli.Command {
 			Description: "A rule is active at once if the user types the command at a terminal, if --said names\n" +
 				"the message in which the user states it, or if all its evidence is verified text of the\n" +
 				"user. Otherwise, also if it is in other words than its evidence, it is proposed, and\n" +
-				"\"promote\" activates it; without evidence only the user can activate a rule.",
+				"\"promote\" activates it; without facts as evidence only the user can activate a rule.",
 			Flags: []cli.Flag{
 				flags.Choice(&o.kind, "type", "set the `TYPE`: rule, solution or core_logic; default rule", permanent.Types()...),
 				problem,
