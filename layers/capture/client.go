@@ -1,6 +1,9 @@
 package capture
 
 import (
+	"bytes"
+	"os"
+	"path/filepath"
 	"strconv"
 	"unicode/utf16"
 
@@ -19,6 +22,40 @@ type ListOptions struct {
 	// Unreadable is called with the error of a file or directory that cannot be read; the listing continues if it
 	// returns nil. If it is nil, the listing ends with that error.
 	Unreadable func(error) error
+	// Ignored is called with each file with the name of a session file that is none: a hidden file, such as the
+	// "._<id>.jsonl" of macOS, or one without a session record. It may be nil.
+	Ignored func(path string)
+}
+
+// noteHidden reports the hidden files of a directory that have the ending of a session file.
+func (o ListOptions) noteHidden(dir string) {
+	if o.Ignored == nil {
+		return
+	}
+	entries, _ := os.ReadDir(dir) // the listing reports the error
+	for _, e := range entries {
+		if filepath.Ext(e.Name()) == ".jsonl" && !isSessionName(e.Name()) {
+			o.Ignored(filepath.Join(dir, e.Name()))
+		}
+	}
+}
+
+// NoSession reports whether a file has no record of a session. A file whose first record is being written has one.
+func NoSession(path string) bool {
+	f, size, err := OpenSource(path)
+	if err != nil {
+		return false // adding the file reports the error
+	}
+	defer f.Close()
+	head := make([]byte, min(size, 4<<10))
+	if _, err := f.ReadAt(head, 0); err != nil || bytes.Contains(head, []byte(`"type"`)) {
+		return false
+	}
+	if !bytes.ContainsRune(head, '\n') && bytes.HasPrefix(bytes.TrimSpace(head), []byte("{")) {
+		return false
+	}
+	ok, err := isSession(f, size)
+	return err == nil && !ok
 }
 
 // NoteUnreadable returns the error with which the listing ends, nil if it continues.

@@ -71,6 +71,7 @@ func (m Ops) ownFiles(ctx context.Context, p state.Project, st *state.State,
 	for _, name := range slices.Sorted(maps.Keys(dirs)) {
 		dir := filepath.Join(all, name)
 		found, err := readClientDir(dir, st, files)
+		o.noteHidden(dir)
 		if err == nil {
 			subdirs[dir] = found
 		}

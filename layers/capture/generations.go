@@ -121,10 +121,15 @@ func (c *Capture) findBase(ctx context.Context, p refs.Project, end int64) (Plac
 var errOther = errors.New("another file of the session")
 
 // isOther reports whether the file, which contradicts the session with its ID, is not that of the session: it is in
-// another directory, and the file of the session still exists, or the file was captured as another session before.
+// another directory of the client, and the file of the session still exists, or the file was captured as another
+// session before.
 func (c *Capture) isOther() bool {
 	if c.known == nil || c.src.ID != "" || c.src.Parent != "" || c.src.Origin != "" || c.known.Source() == c.src.Path {
 		return false
+	}
+	client := func(path string) string { return filepath.Dir(filepath.Dir(path)) }
+	if client(c.known.Source()) != client(c.src.Path) {
+		return false // a copy from elsewhere, such as a session that is resumed on another machine
 	}
 	if c.st.Session(otherID(c.src)) != nil {
 		return true

@@ -105,6 +105,12 @@ func (m Ops) List(ctx context.Context, p state.Project, o capture.ListOptions) (
 		if st.Purged.Session(id) && !o.Forgotten {
 			continue
 		}
+		if capture.NoSession(f.Path) {
+			if o.Ignored != nil {
+				o.Ignored(f.Path)
+			}
+			continue
+		}
 		if _, ok := capture.SubagentOf(f.Path); !ok { // listed with its session
 			items = append(items, m.untracked(id, f, found))
 		}
@@ -163,6 +169,9 @@ func (m Ops) Untracked(ctx context.Context, o capture.ListOptions) (items []Item
 	}
 	caches := map[string]*capture.FileCache{} // by project
 	for _, u := range list {
+		if capture.NoSession(u.File.Path) {
+			continue // listed with its project
+		}
 		found := caches[string(u.Project.ID)]
 		if found == nil {
 			found = capture.On(m.DB).ReadFileCache(u.Project.ID)

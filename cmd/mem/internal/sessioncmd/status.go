@@ -3,6 +3,7 @@ package sessioncmd
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -77,6 +78,7 @@ type StatusReport struct {
 	movedName          string
 	renamed            bool                // it is a guess from the name of a directory that is gone
 	Elsewhere          []Listed            // untracked sessions of other projects
+	Ignored            []string            // files with the name of a session file that are none
 	progress           *knowledge.Progress // nil for several projects, or if nothing is in memory
 	revoked            int                 // sources, of this project
 	Notes              []notes.Change      // of Claude, on disk and not in memory
@@ -120,7 +122,7 @@ func runStatus(ctx context.Context, e *app.Env, o statusOptions) error {
 // SessionsReport returns the part of mem status about sessions.
 func SessionsReport(ctx context.Context, run names.Run) (StatusReport, error) {
 	r := StatusReport{project: run.Project}
-	items, elsewhere, err := list(ctx, run, capture.ListOptions{})
+	items, elsewhere, err := list(ctx, run, capture.ListOptions{Ignored: func(path string) { r.Ignored = append(r.Ignored, path) }})
 	if err != nil {
 		return r, err
 	}
@@ -279,6 +281,13 @@ func longStatus(e *app.Env, r StatusReport) {
 	}
 	if len(r.Elsewhere) > 0 {
 		e.Printf("\n%s  (use \"mem import\" or \"mem status --all-projects\")\n", elsewhereText(r.Elsewhere))
+	}
+	if len(r.Ignored) > 0 && e.Opt.Verbose {
+		e.Printf("\nIgnored, no session files:\n")
+		slices.Sort(r.Ignored)
+		for _, path := range r.Ignored {
+			e.Printf("    %s\n", e.Safe(path))
+		}
 	}
 	if r.revoked > 0 {
 		e.Printf("\n%s revoked: its data is hidden  (use \"mem revoke\")\n", term.Count(r.revoked, "source"))
