@@ -84,7 +84,7 @@ func insideEngine(t *testing.T) {
 
 	d.says(map[string]any{"role": "user", "messages": []int{n}, "text": text})
 	made := compressed(t, d.ok("compress", w.ID, "--ratio", "5", "--engine", "claude", "--model", "sonnet", "--json"))
-	if !strings.HasPrefix(made.Engine, "claude/1 (sonnet") || made.Receipt.Requests == 0 || made.Receipt.Replaced != 0 {
+	if !strings.HasPrefix(made.Engine, "claude/2 (sonnet") || made.Receipt.Requests == 0 || made.Receipt.Replaced != 0 {
 		t.Errorf("compress says %+v", made)
 	}
 	if got := d.ok("show", w.ID+":"+made.Version, "--format", "text"); got != "> "+text+"\n" {

@@ -8,9 +8,11 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"sync/atomic"
 
 	"github.com/memvcs/mem/layers/exchange"
 	"github.com/memvcs/mem/layers/refine"
+	"github.com/memvcs/mem/layers/tokens"
 )
 
 // Items converts the entries of an L1 to items. echo reports whether the prompt of a message is a copy, which mem wrote
@@ -25,6 +27,13 @@ func Items(entries iter.Seq2[refine.Entry, error], echo func(n int) bool) ([]Ite
 		items = append(items, itemsOf(&xs[i])...)
 	}
 	return items, nil
+}
+
+// Raw returns the plain tokens of all that a version of the items can keep.
+func Raw(items []Item) int {
+	var n atomic.Int64
+	parallel(len(items), func(i int) { n.Add(int64(tokens.Raw(items[i].String()))) })
+	return int(n.Load())
 }
 
 // itemsOf returns the items of an exchange, in the order of their messages.

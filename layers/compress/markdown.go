@@ -1,6 +1,7 @@
 package compress
 
 import (
+	"strconv"
 	"strings"
 )
 
@@ -75,8 +76,23 @@ func (s Segment) Lines() []Line {
 	return out
 }
 
+// SummaryBy is the label of what an author, a model or another tool, wrote about messages.
+func SummaryBy(author string, src [][2]int) string {
+	label := "summary by " + oneLine(author, 80)
+	if len(src) == 0 {
+		return label
+	}
+	first, last := src[0][0], src[len(src)-1][1]
+	if label += " of #" + strconv.Itoa(first); last > first {
+		label += ".." + strconv.Itoa(last)
+	}
+	return label
+}
+
 // summaries reports whether the end of the text under a label is marked: it is long and reads like what is around it.
-func summaries(label string) bool { return strings.HasPrefix(label, "summary") }
+func summaries(label string) bool {
+	return strings.HasPrefix(label, "summary") && !strings.HasPrefix(label, "summary by ")
+}
 
 // Text returns segments as Markdown, with an empty line between them. Budgets are measured on it.
 func Text(segs []Segment) string {

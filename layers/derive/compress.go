@@ -129,6 +129,7 @@ func (m Ops) CompressBy(ctx context.Context, by CompressRun, rev state.Rev, b tr
 	if b.After == 0 {
 		c.Version.MessagesIn = b.Point.Scan.Messages // includes messages without text, as lists do
 	}
+	c.Version.TokensL1 = s.Counter.Scale(compress.Raw(mat.Input.Items))
 	b.Note(c.Version, m.Refs.Device().ID)
 	if by.DryRun {
 		return c, c.preview(ctx, mat.Input, s.Engine)

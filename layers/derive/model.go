@@ -4,12 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sort"
+	"strings"
 
 	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/engines"
 	"github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/trace"
 	trusted "github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/refs"
@@ -27,6 +30,8 @@ func (m Ops) run(ctx context.Context, in compress.Input, c *CompressResult,
 			return res, nil, err
 		}
 		witnesses, err := c.addWitnesses(imported.Exchanges())
+		c.Receipt.Lines, c.Receipt.Baseless = support(res.Segments, in.Items)
+		c.Version.Receipt = c.Receipt
 		return res, witnesses, err
 	}
 	asking = asking.Metered(&Meter{M: m, Caps: m.Opts.Caps, Project: c.Project.ID, Session: c.Session.ID,
@@ -36,9 +41,38 @@ func (m Ops) run(ctx context.Context, in compress.Input, c *CompressResult,
 	if err != nil {
 		return res, nil, err
 	}
+	c.Receipt.Lines, c.Receipt.Baseless = support(res.Segments, in.Items)
 	witnesses, err := c.addWitnesses(asking.Exchanges())
 	c.Version.Receipt = c.Receipt
 	return res, witnesses, err
+}
+
+// support counts the lines of a version that a model wrote, and those of them that no message supports.
+func support(segs []compress.Segment, items []compress.Item) (lines, baseless int) {
+	var pieces []trace.Piece
+	for _, s := range segs {
+		if strings.HasPrefix(s.Label, "summary by ") {
+			pieces = append(pieces, trace.Piece{Segment: s})
+		}
+	}
+	said := func(_ string, n int) string {
+		var b strings.Builder
+		k := sort.Search(len(items), func(k int) bool { return max(items[k].N, items[k].To) >= n })
+		for ; k < len(items) && items[k].N <= n; k++ {
+			b.WriteString(items[k].String() + "\n")
+		}
+		return b.String()
+	}
+	for _, o := range trace.Blame(trace.VersionLines(pieces), pieces, said) {
+		if o.Frame {
+			continue
+		}
+		lines++
+		if !o.Supported {
+			baseless++
+		}
+	}
+	return lines, baseless
 }
 
 // addWitnesses adds the hashes of requests and answers to the version and returns their stored form.

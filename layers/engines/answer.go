@@ -56,13 +56,13 @@ func decode(text string) ([]answerSegment, error) {
 	return *v.Segments, nil
 }
 
-// check converts the answer for a window to segments in the order of their messages. wrong lists the bad segments with
+// check converts the answer of an author for a window to segments in the order of their messages. wrong lists the bad segments with
 // the reasons; if it is empty, the answer can be used.
-func check(answer []answerSegment, w window) (segs []compress.Segment, wrong []string) {
+func check(author string, answer []answerSegment, w window) (segs []compress.Segment, wrong []string) {
 	const most = 12 // reasons
 	known := newSources(w.items)
 	for i, s := range answer {
-		seg, err := known.segment(s)
+		seg, err := known.segment(author, s)
 		if err == nil {
 			segs = append(segs, seg)
 			continue
@@ -100,8 +100,8 @@ func newSources(items []compress.Item) *sources {
 	return &sources{items: items, key: fenceKey(items), unread: maxReads * size}
 }
 
-// segment checks and converts one segment.
-func (s *sources) segment(a answerSegment) (compress.Segment, error) {
+// segment checks and converts one segment. Whoever it is about, the words are the author's.
+func (s *sources) segment(author string, a answerSegment) (compress.Segment, error) {
 	none := compress.Segment{}
 	if !slices.Contains([]string{"user", "assistant", "tool"}, *a.Role) {
 		return none, fmt.Errorf("its role is %s: want user, assistant or tool", quote(*a.Role))
@@ -117,7 +117,7 @@ func (s *sources) segment(a answerSegment) (compress.Segment, error) {
 	if bad := unsupported(text, s.text); len(bad) > 0 {
 		return none, fmt.Errorf("it names %s, which the messages it lists do not contain", strings.Join(bad, ", "))
 	}
-	return compress.Segment{Role: *a.Role, Text: text, Src: src}, nil
+	return compress.Segment{Role: "tool", Label: compress.SummaryBy(author, src), Text: text, Src: src}, nil
 }
 
 // unsupported returns at most five claims of text that source does not contain, quoted.

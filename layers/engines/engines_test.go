@@ -197,7 +197,7 @@ func TestManyReads(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		segs, wrong := check(list, window{items: items})
+		segs, wrong := check("m", list, window{items: items})
 		if c.want == "" && len(wrong)+len(c.list)-len(segs) != 0 || c.want != "" && !strings.HasSuffix(wrong[0], c.want) {
 			t.Errorf("%d segments: %d are good, %q, want %q", len(c.list), len(segs), wrong, c.want)
 		}
@@ -620,7 +620,7 @@ func FuzzAnswer(f *testing.F) {
 		if err != nil {
 			return
 		}
-		segs, wrong := check(list, w)
+		segs, wrong := check("m", list, w)
 		if len(wrong) == 0 && len(segs) != len(list) {
 			t.Fatalf("%d of %d segments", len(segs), len(list))
 		}

@@ -72,7 +72,7 @@ func (i *Imported) Exchanges() []Exchange {
 
 // Segments checks the answer against the items of the session. The error of an unsupported claim wraps errUnverified.
 func (i *Imported) Segments(items []compress.Item) ([]compress.Segment, error) {
-	segs, wrong := check(i.segs, window{items: items})
+	segs, wrong := check(i.tool, i.segs, window{items: items})
 	if len(wrong) > 0 {
 		return nil, fmt.Errorf("%w: %s", errUnverified, wrong[0])
 	}

@@ -59,8 +59,8 @@ func levelInstruction(l compress.Level) string {
 func question(model string, w window, budget int, level compress.Level, wrong []string) Question {
 	var b strings.Builder
 	key := fenceKey(w.items)
-	fmt.Fprintf(&b, "Shorten the record below to at most %d words (%d tokens) in all. %s\n\n", max(1, budget*3/4), budget,
-		levelInstruction(level))
+	fmt.Fprintf(&b, "Shorten the record below to at most %d words (%d tokens) in all. %s\n\n", max(1, budget*5/8),
+		max(1, budget*5/6), levelInstruction(level)) // the labels of the segments take the rest
 	fmt.Fprintf(&b, "=== record %s ===\n", key)
 	for _, it := range w.items {
 		fmt.Fprintf(&b, "%s %s %s%s\n%s\n", key, messageRange(it), speaker(it.Kind), importance(it),

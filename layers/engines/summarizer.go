@@ -1,6 +1,7 @@
 package engines
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,7 +14,7 @@ import (
 
 // version is the version of all code that determines the bytes of a summary, except for the prompt: the windows, the
 // checks, the cutting of answers. A new version gives recipes new keys.
-const version = 1
+const version = 2
 
 // Options are the options of a Summarizer.
 type Options struct {
@@ -29,13 +30,15 @@ type Receipt struct {
 	Retried  int   `json:"asked_again"` // windows whose first answer was rejected
 	Replaced int   `json:"replaced"`    // windows left to extract because the second answer was rejected, too
 	Trimmed  int   `json:"trimmed"`     // windows whose answer was too long
+	Lines    int   `json:"lines"`       // that the model wrote, of the version
+	Baseless int   `json:"unsupported"` // of these, lines without a message that supports them
 	Usage    Usage `json:"usage"`
 }
 
 // Add returns the sum of two receipts.
 func (r Receipt) Add(o Receipt) Receipt {
 	return Receipt{r.Windows + o.Windows, r.Requests + o.Requests, r.Retried + o.Retried, r.Replaced + o.Replaced,
-		r.Trimmed + o.Trimmed, r.Usage.Add(o.Usage)}
+		r.Trimmed + o.Trimmed, r.Lines + o.Lines, r.Baseless + o.Baseless, r.Usage.Add(o.Usage)}
 }
 
 // A Summarizer is an engine that uses a model. It is for one [compress.Run] and not safe for concurrent use.
@@ -74,6 +77,12 @@ func (s *Summarizer) Metered(m Meter) *Summarizer {
 	o := s.opts
 	o.Meter = m
 	return New(s.model, o)
+}
+
+// author is the name of a model to readers.
+func author(m Model) string {
+	name, model, _ := strings.Cut(m.ID(), " ")
+	return cmp.Or(model, name)
 }
 
 // ID contains the engine, the model, the window and the prompt.
@@ -151,7 +160,7 @@ func (s *Summarizer) write(ctx context.Context, w window, budget int, level comp
 			continue
 		}
 		var segs []compress.Segment
-		if segs, wrong = check(list, w); len(wrong) == 0 {
+		if segs, wrong = check(cmp.Or(a.Model, author(s.model)), list, w); len(wrong) == 0 {
 			return answeredWindow{window: w, segs: segs}, nil
 		}
 	}
@@ -267,18 +276,7 @@ func extract(ctx context.Context, items []compress.Item, room int, level compres
 func trim(ctx context.Context, segs []compress.Segment, room int, level compress.Level) ([]compress.Segment, error) {
 	items := make([]compress.Item, len(segs))
 	for i, s := range segs {
-		it := compress.Item{N: i + 1, Text: s.Text}
-		switch s.Role {
-		case "user":
-			it.Kind = compress.User
-		case "script":
-			it.Kind = compress.Script
-		case "assistant":
-			it.Kind, it.Closing = compress.Assistant, true
-		default:
-			it.Kind = compress.Recap // as tool output it would have almost no weight
-		}
-		items[i] = it
+		items[i] = compress.Item{N: i + 1, Kind: compress.Recap, Label: s.Label, Text: s.Text}
 	}
 	short, err := extract(ctx, items, room, level)
 	if err != nil {
@@ -286,7 +284,7 @@ func trim(ctx context.Context, segs []compress.Segment, room int, level compress
 	}
 	for i := range short {
 		from := segs[short[i].Src[0][0]-1] // its number was its index
-		short[i].Src, short[i].Role = from.Src, from.Role
+		short[i].Src, short[i].Label = from.Src, from.Label
 	}
 	return short, nil
 }

@@ -89,6 +89,7 @@ func (v *Version) Code(c *Codec) {
 	Word(c, &v.Engine)
 	v.Settings.code(c)
 	Number(c, &v.TokensIn)
+	Number(c, &v.TokensL1)
 	Number(c, &v.TokensOut)
 	Word(c, &v.Counter)
 	Number(c, &v.MessagesIn)
@@ -105,6 +106,8 @@ func codeReceipt(c *Codec, r *engines.Receipt) {
 	Number(c, &r.Retried)
 	Number(c, &r.Replaced)
 	Number(c, &r.Trimmed)
+	Number(c, &r.Lines)
+	Number(c, &r.Baseless)
 	codeUsage(c, &r.Usage)
 }
 

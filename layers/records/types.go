@@ -135,6 +135,7 @@ type Version struct {
 	Settings   VersionSettings    `json:"settings"`
 
 	TokensIn    int     `json:"tokens_in"`
+	TokensL1    int     `json:"tokens_l1"` // of TokensIn, what a version can keep
 	TokensOut   int     `json:"tokens_out"`
 	Counter     string  `json:"counter"` // how tokens were counted
 	MessagesIn  int     `json:"messages_in"`

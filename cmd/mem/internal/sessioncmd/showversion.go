@@ -27,11 +27,18 @@ func showVersion(ctx context.Context, run names.Run, rev state.Rev, s shown) err
 	scan := rev.Session.Now().Scan
 	names.Field(run.Env, "Period", run.DateText(scan.First)+" to "+run.DateText(scan.Last))
 	names.Field(run.Env, "Source", sourceOf(run.Env, v, s.From, s.To))
-	names.Field(run.Env, "Result", fmt.Sprintf("%s tok, %s, %.1f:1, %d of %d markers kept", tokens.Commas(v.TokensOut),
-		term.Count(v.MessagesOut, "message"), v.Ratio, v.Preserved, v.Preserved+v.Summarised))
+	of := ""
+	if v.TokensL1 > 0 && v.Source == "" {
+		of = fmt.Sprintf(" of the session, %.1f:1 of L1", float64(v.TokensL1)/float64(max(1, v.TokensOut)))
+	}
+	names.Field(run.Env, "Result", fmt.Sprintf("%s tok, %s, %.1f:1%s, %d of %d markers kept", tokens.Commas(v.TokensOut),
+		term.Count(v.MessagesOut, "message"), v.Ratio, of, v.Preserved, v.Preserved+v.Summarised))
 	if r := v.Receipt; r.Requests > 0 {
 		names.Field(run.Env, "Cost", fmt.Sprintf("%s, %s tok in, %s out, %s", term.Count(r.Requests, "request"),
 			tokens.Commas(r.Usage.Input), tokens.Commas(r.Usage.Output), engines.FormatDollars(r.Usage.Micros)))
+	}
+	if r := v.Receipt; r.Lines > 0 {
+		names.Field(run.Env, "Support", fmt.Sprintf("%d of %d lines of the model have no supporting message", r.Baseless, r.Lines))
 	}
 	for _, name := range s.UsedBy {
 		names.Field(run.Env, "Used by", name)

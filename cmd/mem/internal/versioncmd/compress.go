@@ -215,6 +215,7 @@ type compressAnswer struct {
 	From         int                    `json:"from,omitempty"`   // range of messages, if it continues a version
 	To           int                    `json:"to,omitempty"`
 	InputTokens  int                    `json:"input_tokens"`
+	L1Tokens     int                    `json:"l1_tokens"` // of the input, what a version can keep
 	OutputTokens int                    `json:"output_tokens"`
 	Ratio        float64                `json:"ratio"`
 	InMessages   int                    `json:"input_messages"`
@@ -237,7 +238,7 @@ type compressAnswer struct {
 func compressAnswerOf(e *app.Env, c derive.CompressResult) compressAnswer {
 	v := c.Version
 	a := compressAnswer{
-		Session: v.Session, Version: v.Label, InputTokens: v.TokensIn, OutputTokens: v.TokensOut, Ratio: v.Ratio,
+		Session: v.Session, Version: v.Label, InputTokens: v.TokensIn, L1Tokens: v.TokensL1, OutputTokens: v.TokensOut, Ratio: v.Ratio,
 		InMessages: v.MessagesIn, OutMessages: v.MessagesOut, Budget: c.Plan.Budget, Preserved: v.Preserved,
 		Summarised: v.Summarised, Skipped: skippedOf(c.Fates),
 		Markers: []keepitcmd.FateAnswer{}, Engine: v.Engine, Counter: v.Counter, Key: v.Derivation.Key().String(),
@@ -270,14 +271,47 @@ func printCompressed(e *app.Env, c derive.CompressResult) error {
 		if n := v.Preserved + v.Summarised + skippedOf(c.Fates); n > 0 {
 			kept = fmt.Sprintf(", %d of %d markers kept", v.Preserved, n)
 		}
-		e.Report("[%s] compress %s%s  %s -> %s tokens (%.1f:1)%s\n", e.Safe(c.Project.Name), e.Safe(names.Label(v)),
-			e.Safe(rangeOf(c)), tokens.Commas(v.TokensIn), tokens.Commas(v.TokensOut), v.Ratio, kept)
+		e.Report("[%s] compress %s%s  %s -> %s tokens (%.1f:1%s)%s\n", e.Safe(c.Project.Name), e.Safe(names.Label(v)),
+			e.Safe(rangeOf(c)), tokens.Commas(v.TokensIn), tokens.Commas(v.TokensOut), v.Ratio, ofL1(v), kept)
 		if n := skippedOf(c.Fates); n > 0 {
 			e.Warn("%s of skipped messages left out: %s", term.Count(n, "marker"), skippedText(c.Fates))
 		}
+		if wanted := c.Plan.Budget; 3*v.TokensOut < 2*wanted {
+			e.Report("  %s of the %s tokens that were asked for: %s\n", tokens.Commas(v.TokensOut), tokens.Commas(wanted),
+				whyShort(v))
+		}
 		printReceipt(e, c.Receipt)
+		printSupport(e, v)
 	}
 	return nil
+}
+
+// ofL1 returns the ratio of a version to what L1 keeps of its input: ", 2.1:1 of L1".
+func ofL1(v *records.Version) string {
+	if v.TokensL1 == 0 || v.Source != "" {
+		return ""
+	}
+	of := fmt.Sprintf("%.1f:1", float64(v.TokensL1)/float64(max(1, v.TokensOut)))
+	if of == fmt.Sprintf("%.1f:1", v.Ratio) {
+		return ""
+	}
+	return ", " + of + " of L1"
+}
+
+// whyShort says why a version is much smaller than asked.
+func whyShort(v *records.Version) string {
+	if compress.IsExtract(v.Engine) {
+		return "there is nothing else worth reading"
+	}
+	return "the model wrote less"
+}
+
+// printSupport prints how many lines that a model wrote have no source.
+func printSupport(e *app.Env, v *records.Version) {
+	if r := v.Receipt; r.Baseless > 0 {
+		e.Report("  lines of the model without a supporting message: %d of %d (mem blame %s)\n", r.Baseless,
+			r.Lines, e.Safe(names.Label(v)))
+	}
 }
 
 // existing describes a version that already exists with the same recipe.
