@@ -91,8 +91,10 @@ var (
 	cue = pattern(`(?i)\b(because|instead|root cause|caused? by|the (real |actual )?(issue|problem|bug|reason|cause) (is|was|with)|turns out|found|fix(ed|es)?|can'?t|cannot|fails?|failed|failing|decid|decision|should|must|never|always|only|better|reason|so that|however|but|wrong|actually|recommend|option|prefer|trade-?offs?|risk|missing|not |n't|whether|pending|remaining|todo|next step|still|until|unless|rather than)`)
 	// opening matches a sentence that only begins an answer.
 	opening = pattern(`^\W{0,3}(Good|Great|Yes|Yep|No|You're right|Done|Perfect|Excellent|Ah|I see|Got it|Fixed|Sure|Right|Correct|OK|Okay|Interesting|Absolutely|Agreed|Now I)\b.{0,30}$`)
+	// causes matches the finding of a reason.
+	causes = pattern(`(?i)\b(because|root cause|caused? by|the (real |actual )?(issue|problem|bug|reason|cause) (is|was)|turns out|which means|needs to|should)\b`)
 	// narrates matches the announcement of a step.
-	narrates = pattern(`^(\W{0,3})(Let me|Now let me|I'll |I will |Now I'll|Now I |Let's |First, let me|Good[.,!]|Perfect[.,!]|Great[.,!]|Now (update|add|fix|run|check|the)|OK[.,]|Okay[.,]|Excellent)`)
+	narrates = pattern(`^(\W{0,3})(Let me|Now let's|Next,|First,|Also,? let me|Now I see|I see\b|I can see|There it is|Found it|I found it|I need to (see|check|look|find|read)|Now let me|I'll |I will |Now I'll|Now I |Let's |First, let me|Good[.,!]|Perfect[.,!]|Great[.,!]|Now (update|add|fix|run|check|the)|OK[.,]|Okay[.,]|Excellent)`)
 )
 
 // newOrder puts everything that items say into the order in which it is taken.
@@ -115,10 +117,7 @@ func newOrder(items []Item, level Level) *order {
 			outcomes[u.item]++
 			fallthrough
 		case prose, summary, report:
-			if narrates().MatchString(u.text) && len(u.text) < 200 && u.class == prose {
-				u.flags |= bulky // the announcement of a step comes after everything else
-				v *= .35
-			} else if cue().MatchString(u.text) {
+			if cue().MatchString(u.text) {
 				v *= 1.5
 			}
 			if strings.HasPrefix(u.text, "```") || strings.HasPrefix(u.text, "|") {
@@ -129,8 +128,11 @@ func newOrder(items []Item, level Level) *order {
 				if plans[u.item] += len(u.text); plans[u.item] < aim {
 					v *= 1.5
 				} else {
-					v *= .3 // what was done says it again
+					v *= .15 // what was done says it again
 				}
+			}
+			if strings.HasPrefix(it.Label, "plan") && u.at == 0 && u.parent >= 0 && o.units[u.parent].flags&lead != 0 {
+				v *= 2 // the first sentence of a part
 			}
 			if u.class == summary && lastX[u.item] > 0 {
 				v *= .5 // what it repeats is there
@@ -141,6 +143,10 @@ func newOrder(items []Item, level Level) *order {
 			}
 			if !telling(u.text) {
 				v *= .3
+			}
+		case change:
+			if strings.Count(u.text, "\n") < 3 {
+				v *= .4 // an import, a name
 			}
 		case command:
 			if strings.HasPrefix(u.text, "git commit") || strings.HasPrefix(u.text, "gh ") {
@@ -197,14 +203,14 @@ func (o *order) arrange() {
 	a.filling = true
 	for i := range o.units {
 		u := &o.units[i]
-		if u.flags&(taken|lead|bulky) == 0 && !u.class.code() && !a.waits(int32(i)) {
+		if u.flags&(taken|lead|bulky|idle) == 0 && !u.class.code() && !a.waits(int32(i)) {
 			a.push(int32(i))
 		}
 	}
 	a.drain()
 	for i := range o.units { // long blocks; words that lead in come with what they lead to
 		u := &o.units[i]
-		if u.flags&taken == 0 && (u.flags&lead == 0 || o.announces(i)) && !u.class.code() {
+		if u.flags&(taken|idle) == 0 && (u.flags&lead == 0 || o.announces(i)) && !u.class.code() {
 			a.push(int32(i))
 		}
 	}
@@ -227,7 +233,14 @@ func (o *order) arrange() {
 func (o *order) lines() []int32 {
 	of := exchangesOf(o.items)
 	n := of[len(o.items)-1] + 1
-	heads := make([][]int32, n)
+	heads, more := make([][]int32, n), make([][]int32, n) // what comes first of each exchange, and what follows
+	put := func(x int, head bool, i int32) {
+		if head {
+			heads[x] = append(heads[x], i)
+		} else {
+			more[x] = append(more[x], i)
+		}
+	}
 	const enough = 160 // bytes of a request
 	size, from := 0, int32(-1)
 	outcome := make([]int32, n) // the last closing item of each exchange
@@ -236,26 +249,44 @@ func (o *order) lines() []int32 {
 			outcome[of[i]] = int32(i)
 		}
 	}
-	told := make([]int, n)    // bytes of an outcome that say something
-	spare := make([]int32, n) // the last unit of the assistant, plus one, if its outcome says nothing
+	turns := turnsOf(o.items)
+	begins := make([]int, n) // the turn with the request of each exchange
+	for i := len(o.items) - 1; i >= 0; i-- {
+		if is := o.items[i].Kind == User || o.items[i].Kind == Answer || o.items[i].Kind == Script; is || begins[of[i]] == 0 {
+			begins[of[i]] = turns[i]
+		}
+	}
+	var first []int32                       // what answers a question first, and the rest of a request that begins with a few words
+	told := make([]int, len(o.items)+1)     // of a turn: bytes of an outcome that say something
+	spare := make([]int32, len(o.items)+1)  // of a turn: the last unit of the assistant, plus one, if its outcome says nothing
+	answer := make([]int32, len(o.items)+1) // of a turn: the first item of the assistant, plus one, if a question was asked
 	for i := range o.units {
 		u := &o.units[i]
-		x := of[u.item]
+		x, turn := of[u.item], turns[u.item]
 		if u.item != from {
 			size, from = 0, u.item
 		}
 		it := &o.items[u.item]
-		if u.class == prose && u.flags&(lead|bulky) == 0 {
-			spare[x] = int32(i) + 1
+		if it.Kind == Assistant && answer[turn] == 0 && turn > 0 {
+			answer[turn] = u.item + 1
+		}
+		if u.class == prose && u.flags&(lead|bulky|idle) == 0 {
+			spare[turn] = int32(i) + 1
 		}
 		switch {
+		case u.class == prose && answer[turn] == u.item+1 && u.at == 0 && size == 0 && u.flags&(lead|bulky|idle|listItem) == 0 &&
+			asks(o.items, u.item) && !opening().MatchString(u.text):
+			first = append(first, int32(i))
 		case it.Label == noAnswer:
-			heads[x] = append(heads[x], int32(i))
+			put(x, true, int32(i))
 		case u.flags&(lead|bulky) != 0 && u.class != userClass, u.class == pasted:
 		case u.class == userClass, it.Label == "copied":
 			if size < enough && (size == 0 || size+len(u.text) < 2*enough) {
-				heads[x] = append(heads[x], int32(i))
+				put(x, turn == begins[x] || size == 0, int32(i))
 				size += len(u.text)
+			} else if size < 60 && len(u.text) < 4*enough {
+				first = append(first, int32(i))
+				size = enough
 			} else {
 				size = enough
 			}
@@ -263,31 +294,59 @@ func (o *order) lines() []int32 {
 			if u.item != outcome[x] && narrates().MatchString(u.text) {
 				continue // he interrupted a step
 			}
-			if strings.HasPrefix(u.text, "|") || len(u.text) >= 240 && strings.HasPrefix(u.text, "```") || u.flags&listItem != 0 && told[x] >= 60 {
+			if strings.HasPrefix(u.text, "|") || len(u.text) >= 240 && strings.HasPrefix(u.text, "```") || u.flags&listItem != 0 && told[turn] >= 90 {
 				continue
 			}
-			if size < 26 || size < 80 && u.line == o.units[i-1].line {
-				heads[x] = append(heads[x], int32(i))
+			if size < 26 || size < 80 && u.line == o.units[i-1].line || u.group == int32(i) {
+				put(x, u.item == outcome[x] && u.group < 0 && told[turn] < 26, int32(i))
 				if !opening().MatchString(u.text) {
 					size += len(u.text)
-					told[x] += len(u.text)
+					told[turn] += len(u.text)
 				}
 			}
 		}
 	}
-	for x, i := range spare {
-		if told[x] == 0 && i > 0 {
-			heads[x] = append(heads[x], i-1)
+	for turn, i := range spare {
+		if told[turn] == 0 && i > 0 {
+			x := of[o.units[i-1].item]
+			put(x, turn == begins[x], i-1)
 		}
 	}
+	slices.Reverse(first)
 	var out []int32
-	add := func(x int) { out, heads[x] = append(out, heads[x]...), nil }
-	add(n - 1)
-	add(0)
-	for x := n - 1; x >= 0; x-- {
-		add(x)
+	for _, list := range [][][]int32{heads, more} {
+		add := func(x int) { out, list[x] = append(out, list[x]...), nil }
+		add(n - 1)
+		add(0)
+		for x := n - 1; x >= 0; x-- {
+			add(x)
+		}
+	}
+	return append(out, first...)
+}
+
+// turnsOf returns for each item the number of the turn that it belongs to: it begins with what the user said.
+func turnsOf(items []Item) []int {
+	out, n, said := make([]int, len(items)), 0, false
+	for i := range items {
+		is := items[i].Kind == User || items[i].Kind == Answer || items[i].Kind == Script
+		if is && !said {
+			n++
+		}
+		said = is
+		out[i] = n
 	}
 	return out
+}
+
+// asks reports whether the last thing that the user said before an item is a question.
+func asks(items []Item, i int32) bool {
+	for k := i - 1; k >= 0 && items[k].X == items[i].X; k-- {
+		if items[k].Kind == User || items[k].Kind == Answer {
+			return strings.Contains(items[k].Text, "?")
+		}
+	}
+	return false
 }
 
 // An arranger takes units one after the other, each time the one with the greatest value for its cost.
@@ -321,10 +380,11 @@ func (q *candidates) Pop() any {
 	return x
 }
 
-// waits reports whether a unit is an item of a long list and the item before it is not taken.
+// waits reports whether a unit comes after one that is not taken: the item before it in a long list, the sentence before
+// it, or the paragraph that it refers to.
 func (a *arranger) waits(i int32) bool {
 	p := a.units[i].parent
-	return p >= 0 && a.units[p].next == i && a.units[p].flags&taken == 0
+	return p >= 0 && (a.units[p].next == i || a.units[i].flags&after != 0) && a.units[p].flags&taken == 0
 }
 
 func (a *arranger) push(i int32) { heap.Push(&a.queue, candidate{i, a.score(i)}) }
@@ -434,7 +494,7 @@ func (a *arranger) take(i int32) {
 	}
 	for _, k := range s.units {
 		for _, child := range a.children[k] {
-			if u := &a.units[child]; u.flags&(taken|lead|bulky) == 0 && a.filling {
+			if u := &a.units[child]; u.flags&(taken|lead|bulky|idle) == 0 && a.filling {
 				a.push(child)
 			}
 		}
@@ -539,7 +599,7 @@ func (o *order) withCode(z sizer, chosen []bool, room int, s Summary) Summary {
 	left := most
 	s.Whole = size/2 < room-size
 	for _, c := range o.code {
-		if int(c.cost) > left || int(c.cost) > max(200, most/4) {
+		if int(c.cost) > left || int(c.cost) > max(600, most/2) {
 			continue
 		}
 		left -= int(c.cost)

@@ -72,8 +72,15 @@ func itemsOf(x *exchange.Exchange) []Item {
 		if len(s.Text) > 80 && said[s.Text] || s.Text == "No response requested." { // the client asked for it again
 			continue
 		}
+		if strings.HasPrefix(s.Text, "API Error") {
+			add(Item{N: s.N, Kind: Call, Text: s.Text, Label: "client"})
+			continue
+		}
 		said[s.Text] = true
 		add(Item{N: s.N, Kind: Assistant, Text: s.Text, Closing: closing[s.N]})
+	}
+	if len(x.Plans) > 1 {
+		x.Plans = x.Plans[len(x.Plans)-1:] // the others are earlier forms of it
 	}
 	for _, s := range x.Plans {
 		label := "plan"
@@ -102,8 +109,15 @@ func itemsOf(x *exchange.Exchange) []Item {
 	for _, q := range x.Questions {
 		add(Item{N: q.N, Kind: Assistant, Text: q.Text, Label: "asked"})
 	}
+	talked := false
 	for _, r := range x.Refusals {
-		add(Item{N: cmp.Or(r.Call, r.N), Kind: Call, Label: "answer", Text: refused(r)})
+		text := refused(r)
+		if plan := strings.HasSuffix(text, "accepting the plan"); plan && talked {
+			text = ""
+		} else {
+			talked = talked || plan
+		}
+		add(Item{N: cmp.Or(r.Call, r.N), Kind: Call, Label: "answer", Text: text})
 		kind := User
 		if r.Script {
 			kind = Script
@@ -134,6 +148,9 @@ func itemsOf(x *exchange.Exchange) []Item {
 			add(Item{N: n.N, Kind: Assistant, Text: n.Text, Label: "plan, accepted by the user"})
 			continue
 		}
+		if len(x.Texts) == 0 && strings.Contains(n.Text, interrupted) {
+			continue // it is said below
+		}
 		add(Item{N: n.N, Kind: Call, Text: strings.TrimSpace(n.Name + " " + n.Text)})
 	}
 	for _, c := range x.Calls {
@@ -149,13 +166,14 @@ func itemsOf(x *exchange.Exchange) []Item {
 // Labels of items.
 const (
 	noAnswer    = "no answer"
+	interrupted = "[Request interrupted"
 	refusedPlan = "plan, refused by the user"
 )
 
 // unanswered says what is known of an exchange in which the assistant said nothing.
 func unanswered(x *exchange.Exchange) string {
 	switch {
-	case slices.ContainsFunc(x.Notes, func(n exchange.Note) bool { return strings.Contains(n.Text, "[Request interrupted") }):
+	case slices.ContainsFunc(x.Notes, func(n exchange.Note) bool { return strings.Contains(n.Text, interrupted) }):
 		return "the user interrupted"
 	case len(x.Edits)+len(x.Commands)+len(x.Calls) > 0:
 		return "it used tools and said nothing"
@@ -163,19 +181,12 @@ func unanswered(x *exchange.Exchange) string {
 	return "nothing followed"
 }
 
-// refused says what the user refused, and shortly what it would have written.
+// refused says what the user refused.
 func refused(r exchange.Refusal) string {
-	text := "the user refused: " + oneLine(r.Of, 100)
-	var lines []string
-	for line := range strings.SplitSeq(r.Was, "\n") {
-		if added, ok := strings.CutPrefix(line, "+"); ok && strings.TrimSpace(added) != "" {
-			lines = append(lines, strings.TrimSpace(added))
-		}
+	if strings.HasPrefix(r.Of, "ExitPlanMode") && r.Reason != "" {
+		return "the user went on talking instead of accepting the plan"
 	}
-	if len(lines) > 0 && r.Reason != "" {
-		text += ", to write: " + oneLine(strings.Join(lines, " ⏎ "), 140)
-	}
-	return text
+	return "the user refused: " + oneLine(r.Of, 100)
 }
 
 // superseded reports whether later edits replace the most of what an edit wrote.
@@ -205,7 +216,7 @@ func superseded(e exchange.Edit, later []exchange.Edit) bool {
 			gone++
 		}
 	}
-	return gone > 0 && 2*gone >= added
+	return gone > 0 && 3*gone >= added
 }
 
 // closings returns the messages with the last words of the assistant before the user speaks again.

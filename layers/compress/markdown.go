@@ -56,8 +56,10 @@ func (s Segment) Lines() []Line {
 			}
 		case strings.HasPrefix(trimmed, "```"), strings.HasPrefix(trimmed, "~~~"):
 			open = fenceOf(trimmed)
+		case prefix == "" && s.Role != "script" && strings.HasPrefix(trimmed, ">"):
+			shown = strings.Replace(l, ">", "│", 1) // what the assistant quotes is not what the user said
 		case prefix == "" && strings.HasPrefix(l, "#") && strings.HasPrefix(strings.TrimLeft(l, "#"), " "):
-			shown = "**" + strings.Trim(strings.TrimLeft(l, "#"), " *") + "**" // headings are those of exchanges
+			shown = "**" + strings.Trim(strings.ReplaceAll(strings.TrimLeft(l, "#"), "**", ""), " ") + "**" // headings are those of exchanges
 		}
 		if i == 0 && s.Label != "" {
 			if shown = "[" + s.Label + "] " + shown; open != "" {
@@ -107,7 +109,7 @@ func Text(segs []Segment) string {
 }
 
 // Legend says how to read a version.
-const Legend = "## How to read: > the user said, plain text the assistant said, [name] a list or remark by mem, … something is left out here (+2: two items)"
+const Legend = "## How to read: > the user said, plain text the assistant said, [name] a list or remark by mem; … marks a cut list, and ends of paragraphs or whole ones may be left out"
 
 // Markdown is [Text] under the [Legend].
 func Markdown(segs []Segment) string {

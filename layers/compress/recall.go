@@ -54,7 +54,7 @@ func Recall(segs []Segment) []Item {
 }
 
 // leftOut matches the mark of a list that goes on.
-var leftOut = pattern(`(?m) … \+\d+$`)
+var leftOut = pattern(`(?m) … \(\d+ more\)$`)
 
 // headingOf reads a heading: the first message of the exchange and its time, of which the year is not known. day is that
 // of the heading before.

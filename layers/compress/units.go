@@ -40,7 +40,8 @@ const (
 	blank                      // a blank line is before its line
 	listItem                   // its line is an item of a list or a row of a table
 	bulky                      // a long block: it comes after everything else that was said
-	first                      // it belongs to the line that every exchange gets first
+	after                      // it is only taken after its parent: the sentence before it, or what it refers to
+	idle                       // the announcement of a step, which says nothing
 	taken
 )
 
@@ -152,6 +153,12 @@ func filesOf(items []Item) map[int]*changed {
 		}
 		k := key{it.X, it.Target}
 		f := at[k]
+		for other := range at { // one of them was named from another directory
+			if f == nil && other.x == it.X && (strings.HasSuffix(other.file, "/"+it.Target) || strings.HasSuffix(it.Target, "/"+other.file)) {
+				f = at[other]
+				at[k] = f
+			}
+		}
 		if f == nil {
 			f = &changed{}
 			at[k], out[i] = f, f
@@ -228,7 +235,12 @@ func (s *splitter) prose(text string, c class) {
 	row := int32(-1)                        // the row of a table before the line
 	blankBefore := false
 	whole := len(s.units)
-	defer func() { s.lists(whole) }()
+	defer func() {
+		s.lists(whole)
+		if c == prose {
+			s.idle(whole)
+		}
+	}()
 	for i := 0; i < len(lines); i++ {
 		line := strings.TrimRight(lines[i], " \t\r")
 		trimmed := strings.TrimLeft(line, " \t")
@@ -392,8 +404,16 @@ func (s *splitter) line(line string, u unit, parent int32) (last int32, leads bo
 		u := u
 		u.text, u.edges = p.Text, p.Edges
 		under := parent
+		if begin >= 0 {
+			under = last
+			u.flags |= after
+			u.flags &^= listItem
+		} else if !item && u.class != userClass && refers().MatchString(p.Text) && s.before(u.line) {
+			under = int32(len(s.units) - 1)
+			u.flags |= after
+		}
 		if item && begin >= 0 {
-			under = begin
+			u.flags |= listItem
 		}
 		if leads = leadsIn(p.Text); leads {
 			u.flags |= lead
@@ -411,6 +431,31 @@ func (s *splitter) line(line string, u unit, parent int32) (last int32, leads bo
 	return last, leads
 }
 
+// refers matches the beginning of a paragraph that goes on from the one before it.
+var refers = pattern(`^\W{0,3}(But|However|So|And|That|This|These|Those|It|They|Both|Also|Then|Which|Neither|Instead|Otherwise|Therefore|Additionally|Because)\b`)
+
+// before reports whether the unit before belongs to the same text, above a line.
+func (s *splitter) before(line int32) bool {
+	n := len(s.units) - 1
+	return n >= 0 && s.units[n].item == s.item && s.units[n].line < line
+}
+
+// idle marks the lines among the units from the given one on that only announce a step.
+func (s *splitter) idle(from int) {
+	for i := from; i < len(s.units); {
+		end, tells := i, false
+		for ; end < len(s.units) && s.units[end].line == s.units[i].line; end++ {
+			u := &s.units[end]
+			tells = tells || !narrates().MatchString(u.text) || len(u.text) > 200 || causes().MatchString(u.text)
+		}
+		for ; i < end; i++ {
+			if !tells && s.units[i].flags&listItem == 0 {
+				s.units[i].flags |= idle
+			}
+		}
+	}
+}
+
 // leadsIn reports whether a text only announces what follows.
 func leadsIn(text string) bool {
 	text = strings.TrimRight(text, " *_`")
@@ -420,7 +465,7 @@ func leadsIn(text string) bool {
 // boldLine reports whether a line is a heading in bold.
 func boldLine(s string) bool {
 	return len(s) > 4 && len(s) < 80 && strings.HasPrefix(s, "**") && strings.HasSuffix(strings.TrimRight(s, ":"), "**") &&
-		strings.Count(s, "**") == 2
+		strings.Count(s, "**") == 2 && !strings.Contains(s, ": ") // "**Status: done**" says something
 }
 
 func tableRule(s string) bool {

@@ -10,7 +10,6 @@
 package exchange
 
 import (
-	"cmp"
 	"iter"
 	"strconv"
 	"strings"
@@ -76,7 +75,6 @@ type Refusal struct {
 	N      int
 	Of     string // the tool with its target or command
 	Call   int    // the message of the call, or 0
-	Was    string // what the call would have done: the plan or the changed lines, or ""
 	Reason string // what the user typed, or ""
 	Script bool
 }
@@ -328,7 +326,7 @@ func (b *builder) tool(x *Exchange, e refine.Entry) {
 	}
 	switch {
 	case strings.HasPrefix(e.Result, "refused by the user"):
-		x.Refusals = append(x.Refusals, Refusal{N: e.N, Of: of, Call: e.N, Was: cmp.Or(e.Said, e.Diff)})
+		x.Refusals = append(x.Refusals, Refusal{N: e.N, Of: of, Call: e.N})
 		return
 	case e.Name == "AskUserQuestion":
 		x.Questions = append(x.Questions, Said{e.N, e.Target})
