@@ -134,12 +134,33 @@ func (c *Capture) isOther() bool {
 	if c.st.Session(otherID(c.src)) != nil {
 		return true
 	}
-	of, err := os.Stat(c.known.Source())
+	captured := ownSource(c.known, c.M.Refs.Device().ID)
+	if captured == "" || captured == c.src.Path {
+		return false // only another device has captured it: its paths mean nothing here
+	}
+	of, err := os.Stat(captured)
 	if err != nil {
 		return false // it was moved
 	}
 	own, err := os.Stat(c.src.Path)
 	return err == nil && !os.SameFile(of, own)
+}
+
+// ownSource returns the file from which a device captured a session last, "" if it never did.
+func ownSource(s *state.Session, device string) string {
+	own := false
+	for _, p := range slices.Backward(s.Points) {
+		if p.Stamp.Device != device {
+			continue
+		}
+		if own = true; p.Source != "" {
+			return p.Source
+		}
+	}
+	if own { // the file was that of the session before
+		return s.Source()
+	}
+	return ""
 }
 
 // otherID returns the ID of the session in a file whose name is that of another session.

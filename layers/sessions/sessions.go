@@ -136,6 +136,9 @@ func versionsOf(st *state.State, o capture.ListOptions) map[string][]*records.Ve
 func (m Ops) compare(ctx context.Context, st *state.State, s *state.Session, f capture.ClientFile,
 	found *capture.FileCache) (extra int64, changed bool, err error) {
 	extra, changed = capture.On(m.DB).ChangedFile(ctx, st.Project, s, f, found)
+	if changed && saysNothing(f.Path, f.Size, extra) {
+		extra, changed = 0, false
+	}
 	if !f.Dir {
 		return extra, changed, nil
 	}
