@@ -21,9 +21,10 @@ type Usage struct {
 	Bytes int64
 }
 
-// Usage calls visit for every reachable git object of both repositories, oldest commits first. An object in several
-// lanes counts for the first of them. It stops at an error of visit and returns it.
-func (r *Repo) Usage(ctx context.Context, visit func(Usage) error) error {
+// Usage calls visit for every git object of both repositories that is reachable from a lane of the wanted projects,
+// oldest commits first. An object in several lanes counts for the first of them. It stops at an error of visit and
+// returns it.
+func (r *Repo) Usage(ctx context.Context, wanted func(Project) bool, visit func(Usage) error) error {
 	for _, originals := range []bool{false, true} {
 		lanes, err := r.lanes(originals)
 		if err != nil {
@@ -31,6 +32,9 @@ func (r *Repo) Usage(ctx context.Context, visit func(Usage) error) error {
 		}
 		u := usage{git: r.GitOf(Lane{Originals: originals}), seen: map[pack.ID]struct{}{}, visit: visit}
 		for _, l := range lanes {
+			if !wanted(l.Project) {
+				continue
+			}
 			if err := u.lane(ctx, l); err != nil {
 				return fmt.Errorf("usage of %s: %w", l.Ref(), err)
 			}

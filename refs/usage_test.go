@@ -35,7 +35,7 @@ func TestUsage(t *testing.T) {
 	}
 	var sum int64
 	kinds := map[string]int{}
-	err = r.Usage(ctx, func(u Usage) error {
+	err = r.Usage(ctx, func(Project) bool { return true }, func(u Usage) error {
 		sum += u.Bytes
 		if u.Lane.Project == testProject {
 			kinds[u.Kind]++

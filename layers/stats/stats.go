@@ -57,7 +57,7 @@ func (m Ops) Of(ctx context.Context, projects []state.Project, zone *time.Locati
 			}
 		}
 	}
-	if err := m.addStorage(ctx, &out, used); err != nil {
+	if err := m.addStorage(&out, projects, used); err != nil {
 		return out, err
 	}
 	if out.Costs, err = m.costs(ctx, ids); err != nil {

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/memvcs/mem/layers/state"
-	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/objects/stream"
 	"github.com/memvcs/mem/refs"
@@ -20,7 +19,7 @@ type used struct {
 	kinds    map[string]KindStorage // of the selected projects
 	months   map[string]int64       // as above
 	names    map[objects.Hash]int64 // by object, stream or patch, as above
-	projects map[refs.Project]int64 // of all
+	projects map[refs.Project]int64
 }
 
 // kindNames returns the kinds of content in the order of the report.
@@ -58,15 +57,17 @@ func kindOf(x refs.Usage, made map[objects.Hash]string) string {
 	return cmp.Or(made[x.Name], "other")
 }
 
-// usage adds up the size of the packs: by project, and in detail for some projects, whose objects are in made.
+// usage adds up what some projects take in the packs, whose objects are in made; if there are several, also what belongs
+// to none.
 func (m Ops) usage(ctx context.Context, of []refs.Project, made map[objects.Hash]string,
 	zone *time.Location) (*used, error) {
 	u := &used{kinds: map[string]KindStorage{}, months: map[string]int64{}, names: map[objects.Hash]int64{},
 		projects: map[refs.Project]int64{}}
-	err := m.Refs.Usage(ctx, func(x refs.Usage) error {
+	wanted := func(p refs.Project) bool { return slices.Contains(of, p) || p == refs.Home && len(of) > 1 }
+	err := m.Refs.Usage(ctx, wanted, func(x refs.Usage) error {
 		u.total += x.Bytes
 		u.projects[x.Lane.Project] += x.Bytes
-		if !slices.Contains(of, x.Lane.Project) {
+		if x.Lane.Project == refs.Home {
 			return nil
 		}
 		kind := kindOf(x, made)
@@ -102,7 +103,7 @@ func (u *used) session(s *state.Session) int64 {
 }
 
 // addStorage adds the storage by kind, month and project, and the cache.
-func (m Ops) addStorage(ctx context.Context, out *Stats, u *used) error {
+func (m Ops) addStorage(out *Stats, of []state.Project, u *used) error {
 	for _, name := range kindNames() {
 		if k, ok := u.kinds[name]; ok {
 			out.Storage.Kinds = append(out.Storage.Kinds, k)
@@ -114,8 +115,8 @@ func (m Ops) addStorage(ctx context.Context, out *Stats, u *used) error {
 	out.Storage.Packs = u.total
 	for id, n := range u.projects {
 		name := "(this store)"
-		if id != refs.Home {
-			name = trust.On(m.DB).ProjectName(ctx, id)
+		if i := slices.IndexFunc(of, func(p state.Project) bool { return p.ID == id }); i >= 0 {
+			name = of[i].Name
 		}
 		out.Storage.Projects = append(out.Storage.Projects, ProjectStorage{string(id), name, n})
 	}

@@ -100,6 +100,9 @@ func printGC(e *app.Env, before, after refs.Size, cache state.CacheSize) error {
 	if cache.Evicted > 0 {
 		e.Report("trimmed the cache by %s to %s\n", app.BytesText(cache.Freed), app.BytesText(cache.Bytes))
 	}
+	if cache.Max > 0 && cache.Bytes > cache.Max {
+		e.Note("the cache stays above storage.maxCacheSize (%s): hooks and searches need the rest", app.BytesText(cache.Max))
+	}
 	return nil
 }
 

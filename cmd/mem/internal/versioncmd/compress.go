@@ -355,7 +355,12 @@ func printPreview(e *app.Env, c derive.CompressResult) error {
 	case mode == compress.Ignore:
 		e.Printf("  threshold  none: no marker is kept\n")
 	case len(c.Plan.Tiers) == 1:
-		e.Printf("  threshold  %s\n", keepitcmd.ThresholdText(c.Fates[0].Pressure))
+		judged := slices.IndexFunc(c.Fates, func(f compress.Fate) bool { return !f.Skipped })
+		if judged < 0 {
+			e.Printf("  threshold  none: every marker is in a message that --skip leaves out\n")
+			break
+		}
+		e.Printf("  threshold  %s\n", keepitcmd.ThresholdText(c.Fates[judged].Pressure))
 	}
 	e.Printf("\n")
 	if err := keepitcmd.FateTable(e, c.Fates); err != nil {
