@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/memvcs/mem/layers/compress"
@@ -58,7 +60,10 @@ func (m Ops) UserQuote(ctx context.Context, rev state.Rev, text string, mention 
 	return w, nil
 }
 
-// typedIn returns what the user typed in a message, and a quote of it without text.
+// markerTag matches the tags of markers, which are no words of a sentence.
+var markerTag = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)##(?:keepit[0-9. ]*|/keepit)##\s*`) })
+
+// typedIn returns what the user typed in a message, without the tags of markers, and a quote of it without text.
 func (m Ops) typedIn(ctx context.Context, rev state.Rev) (permanent.Quote, string, error) {
 	w := permanent.Quote{Session: rev.Session.ID, Message: rev.From}
 	st, err := trust.On(m.DB).State(ctx, rev.Project.ID)
@@ -76,7 +81,7 @@ func (m Ops) typedIn(ctx context.Context, rev state.Rev) (permanent.Quote, strin
 	said := ""
 	for _, it := range items {
 		if it.N == rev.From && it.Kind == compress.User && s.Parent() == "" {
-			said += it.Text + "\n"
+			said += markerTag().ReplaceAllString(it.Text, "") + "\n"
 		}
 	}
 	if said == "" {

@@ -187,17 +187,19 @@ func (c *checker) object(at string, v any, s jsonSchema) {
 	var known []string
 	for _, m := range s.members {
 		known = append(known, m.name)
+	}
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		if !slices.Contains(known, name) {
+			c.problem(path(printable(name)), "unknown field; the fields are %s", strings.Join(known, ", "))
+		}
+	}
+	for _, m := range s.members {
 		v, ok := fields[m.name]
 		switch missing := !ok || v == nil && m.shape.missing != ""; {
 		case missing && m.required:
 			c.problem(path(m.name), "missing: want %s", cmp.Or(m.shape.missing, map[string]string{"array": "a list"}[m.shape.Type], "text"))
 		case !missing:
 			c.check(path(m.name), v, m.shape, m.required)
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(fields)) {
-		if !slices.Contains(known, name) {
-			c.problem(path(printable(name)), "unknown field; the fields are %s", strings.Join(known, ", "))
 		}
 	}
 }
