@@ -118,7 +118,7 @@ func (p *pager) line(b []byte) error {
 	if err := json.Unmarshal(b, &e); err != nil {
 		return fmt.Errorf("entry of message %d: %w", n, err)
 	}
-	if e.Typed() && !e.Side {
+	if e.Typed() && !e.Side && !e.Rewound {
 		p.prompts = append(p.prompts, refine.Entry{N: e.N, Said: excerpt(80, e.Said)})
 	}
 	if p.want != nil && !p.want(e) {

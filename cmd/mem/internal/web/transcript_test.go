@@ -58,3 +58,23 @@ func TestTranscript(t *testing.T) {
 		t.Errorf("with thinking: %s", between(body, "<article", "</main>"))
 	}
 }
+
+// TestRewound: turns that the user withdrew are on the page, marked, and not in the list of prompts.
+func TestRewound(t *testing.T) {
+	t.Parallel()
+	const session = "0c0c0c0c-0000-4000-8000-000000000001"
+	record := func(id, parent, role, text string) string {
+		return `{"uuid":"` + id + `","parentUuid":` + parent + `,"sessionId":"` + session + `","cwd":"/home/user/extra","timestamp":"2026-01-20T10:00:00Z","type":"` + role +
+			`","message":{"id":"m` + id + `","role":"` + role + `","content":[{"type":"text","text":"` + text + `"}]}}` + "\n"
+	}
+	r := newRig(t, nil, map[string]string{session: record("1", "null", "user", "Which store?") + record("2", `"1"`, "assistant", "MongoDB or SQLite.") +
+		record("3", `"2"`, "user", "take MongoDB") + record("4", `"3"`, "assistant", "MongoDB stands.") +
+		record("5", `"2"`, "user", "take SQLite") + record("6", `"5"`, "assistant", "SQLite stands.")})
+	body := r.get("/s/" + session + "/transcript")
+	if n := strings.Count(body, ">rewound</span>"); n != 2 || strings.Count(body, ` rewound"`) != 2 {
+		t.Errorf("%d turns are marked as rewound, want 2:\n%s", n, between(body, "<article", "</main>"))
+	}
+	if n := strings.Count(body, "take MongoDB"); n != 1 {
+		t.Errorf("the withdrawn prompt is on the page %d times, want 1", n)
+	}
+}
