@@ -21,7 +21,6 @@ import (
 	"github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/projects"
 	"github.com/memvcs/mem/layers/provenance"
-	"github.com/memvcs/mem/layers/relations"
 	"github.com/memvcs/mem/layers/repair"
 	"github.com/memvcs/mem/layers/revision"
 	"github.com/memvcs/mem/layers/revocation"
@@ -122,9 +121,6 @@ func (m *Memory) Projects() projects.Ops { return projects.On(m.DB) }
 
 // Provenance returns the operations of package provenance.
 func (m *Memory) Provenance() provenance.Ops { return provenance.On(m.DB) }
-
-// Relations returns the operations of package relations.
-func (m *Memory) Relations() relations.Ops { return relations.On(m.DB) }
 
 // Repair returns the operations of package repair.
 func (m *Memory) Repair() repair.Ops { return repair.On(m.DB) }

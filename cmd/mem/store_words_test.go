@@ -51,7 +51,7 @@ func TestStoreWords(t *testing.T) {
 	st, err := m.Trusted().State(t.Context(), lib.ID)
 	must(t, err)
 	related := state.Rev{Kind: state.IsSession, Project: lib, Session: st.Sessions[0]}
-	must(t, m.Relations().Unrelate(t.Context(), related, app.ID))
+	must(t, m.Naming().Unrelate(t.Context(), related, app.ID))
 	if got := wordsOf(t, m); strings.Contains(got, "\nrelation ") {
 		t.Errorf("the relation was removed: %s", got)
 	}
@@ -87,7 +87,7 @@ func wordsOf(t *testing.T, m *layers.Memory) string {
 		for _, tag := range st.Tags() {
 			fmt.Fprintf(&b, "tag %s of %s\n", tag.Name, tag.Session.ID)
 		}
-		list, err := m.Relations().To(t.Context(), p.ID)
+		list, err := m.Naming().RelatedTo(t.Context(), p.ID)
 		must(t, err)
 		for _, r := range list {
 			fmt.Fprintf(&b, "relation %s of %s to %s %q %s\n",
@@ -138,9 +138,9 @@ func TestMakeStoreWords(t *testing.T) {
 	}
 	must(t, s.m.Naming().Retitle(ctx, rev(lib, libSession), "The cache", naming.Edit{}))
 	must(t, s.m.Naming().Tag(ctx, rev(lib, libSession), "cache-work", naming.Edit{}))
-	must(t, s.m.Relations().Relate(ctx, rev(lib, libSession), app.ID, "shared code"))
-	must(t, s.m.Relations().Relate(ctx, rev(app, appSession), lib.ID, "by mistake"))
-	must(t, s.m.Relations().Unrelate(ctx, rev(app, appSession), lib.ID))
+	must(t, s.m.Naming().Relate(ctx, rev(lib, libSession), app.ID, "shared code"))
+	must(t, s.m.Naming().Relate(ctx, rev(app, appSession), lib.ID, "by mistake"))
+	must(t, s.m.Naming().Unrelate(ctx, rev(app, appSession), lib.ID))
 	given := func(kind facts.Kind, text, quote string) facts.InputFact {
 		return facts.InputFact{Kind: kind, Text: text, Evidence: []facts.Evidence{{Message: 1, Quote: quote}}}
 	}

@@ -1,4 +1,5 @@
-// Package naming sets titles of sessions, tags of sessions and versions, and names of compositions.
+// Package naming sets what a user says about sessions: titles, tags, and relations to other projects. It also names
+// compositions.
 package naming
 
 import (

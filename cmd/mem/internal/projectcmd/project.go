@@ -166,7 +166,7 @@ func runProjectShow(ctx context.Context, e *app.Env, dir string) error {
 		return err
 	}
 	a.Current = dir != ""
-	related, err := m.Relations().To(ctx, p.ID)
+	related, err := m.Naming().RelatedTo(ctx, p.ID)
 	if err != nil {
 		return err
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
+	"github.com/memvcs/mem/layers/naming"
 	"github.com/memvcs/mem/layers/records"
-	"github.com/memvcs/mem/layers/relations"
 )
 
 type relateOptions struct {
@@ -61,18 +61,18 @@ func runProjectRelate(ctx context.Context, e *app.Env, o relateOptions, session 
 		}
 		switch {
 		case rev.Project.ID == to.ID:
-			err = relations.ErrOwn
+			err = naming.ErrOwn
 		case e.Opt.DryRun:
 		case o.off:
-			err = run.Relations().Unrelate(ctx, rev, to.ID)
+			err = run.Naming().Unrelate(ctx, rev, to.ID)
 		default:
-			err = run.Relations().Relate(ctx, rev, to.ID, o.reason)
+			err = run.Naming().Relate(ctx, rev, to.ID, o.reason)
 		}
 		name := term.ShortID(rev.Session.ID)
 		switch {
-		case errors.Is(err, relations.ErrOwn):
+		case errors.Is(err, naming.ErrOwn):
 			return app.Usagef("%s is a session of %s already", name, to.Name)
-		case errors.Is(err, relations.ErrNotRelated):
+		case errors.Is(err, naming.ErrNotRelated):
 			return app.WithCode(app.ExitNo, app.WithHint(err, term.Shell("mem", "project", "show")))
 		case err != nil:
 			return err
@@ -105,7 +105,7 @@ type relationAnswer struct {
 	Reason  string `json:"reason"`
 }
 
-func relationAnswers(list []relations.Relation) []relationAnswer {
+func relationAnswers(list []naming.Relation) []relationAnswer {
 	out := []relationAnswer{}
 	for _, r := range list {
 		out = append(out, relationAnswer{string(r.From.ID), r.Session.ID, string(r.To), term.TimeText(r.Time), r.Reason})

@@ -5,7 +5,7 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/layers"
-	"github.com/memvcs/mem/layers/relations"
+	"github.com/memvcs/mem/layers/naming"
 	"github.com/memvcs/mem/layers/search"
 	"github.com/memvcs/mem/refs"
 )
@@ -34,15 +34,15 @@ func searcher(
 // Only are to be searched.
 func WithRelated(
 	ctx context.Context, m *layers.Memory, projects []refs.Project,
-) ([]refs.Project, search.Only, []relations.Relation, error) {
+) ([]refs.Project, search.Only, []naming.Relation, error) {
 	whole := map[refs.Project]bool{}
 	for _, p := range projects {
 		whole[p] = true
 	}
 	only := search.Only{}
-	var all []relations.Relation
+	var all []naming.Relation
 	for _, p := range projects {
-		list, err := m.Relations().To(ctx, p)
+		list, err := m.Naming().RelatedTo(ctx, p)
 		if err != nil {
 			return nil, nil, nil, err
 		}

@@ -14,7 +14,6 @@ import (
 	"github.com/memvcs/mem/layers/naming"
 	"github.com/memvcs/mem/layers/provenance"
 	"github.com/memvcs/mem/layers/records"
-	"github.com/memvcs/mem/layers/relations"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/refs"
 )
@@ -188,7 +187,7 @@ func (s *Server) relate(ctx context.Context, rev state.Rev, b *sessionBody) erro
 	if err != nil {
 		return err
 	}
-	list, err := s.Memory.Relations().Of(ctx, rev)
+	list, err := s.Memory.Naming().RelationsOf(ctx, rev)
 	if err != nil {
 		return err
 	}
@@ -213,7 +212,7 @@ func (s *Server) relateSession(w http.ResponseWriter, r *http.Request, rev state
 	var err error
 	ctx := r.Context()
 	if off := r.PostFormValue("off"); off != "" {
-		err = s.Memory.Relations().Unrelate(ctx, rev, refs.Project(off))
+		err = s.Memory.Naming().Unrelate(ctx, rev, refs.Project(off))
 	} else {
 		to, wrong := s.Project(ctx, r.PostFormValue("to"))
 		if wrong != nil {
@@ -223,9 +222,9 @@ func (s *Server) relateSession(w http.ResponseWriter, r *http.Request, rev state
 		if _, wrong := records.ParseTitle(reason); wrong != nil {
 			return "", page{}, api.BadRequest("reason: " + wrong.Error())
 		}
-		err = s.Memory.Relations().Relate(ctx, rev, to.ID, reason)
+		err = s.Memory.Naming().Relate(ctx, rev, to.ID, reason)
 	}
-	if errors.Is(err, relations.ErrOwn) || errors.Is(err, relations.ErrNotRelated) {
+	if errors.Is(err, naming.ErrOwn) || errors.Is(err, naming.ErrNotRelated) {
 		return "", page{}, api.NewProblem(http.StatusConflict, "conflict", err.Error())
 	}
 	if err != nil {

@@ -1,9 +1,4 @@
-// Package relations relates sessions to other projects: a session about a library can be useful in the projects that
-// import it.
-//
-// The record is in the lane of the session's project: it is deleted with the session, and the remote of the other
-// project does not receive it.
-package relations
+package naming
 
 import (
 	"cmp"
@@ -19,19 +14,15 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// Ops relates sessions in a store.
-type Ops struct{ *state.DB }
-
-// On returns the operations on a store.
-func On(db *state.DB) Ops { return Ops{db} }
-
 // Errors of relating.
 var (
 	ErrOwn        = errors.New("the session is of that project")
 	ErrNotRelated = errors.New("the session is not related to that project")
 )
 
-// A Relation is a session of one project that is related to another one.
+// A Relation is a session of one project that can be useful in another one, for example about a library that the other
+// project imports. The record is in the lane of the session's project: it is deleted with the session, and the remote of
+// the other project does not receive it.
 type Relation struct {
 	Session *state.Session
 	From    state.Project // of the session
@@ -49,7 +40,7 @@ func (m Ops) Relate(ctx context.Context, rev state.Rev, to refs.Project, reason 
 	if err != nil {
 		return err
 	}
-	return m.record(ctx, rev, records.RelationBody{Session: rev.Session.ID, To: to, Reason: string(title)})
+	return m.recordRelation(ctx, rev, records.RelationBody{Session: rev.Session.ID, To: to, Reason: string(title)})
 }
 
 // Unrelate deletes a relation. The error wraps [ErrNotRelated] if there is none.
@@ -62,10 +53,10 @@ func (m Ops) Unrelate(ctx context.Context, rev state.Rev, to refs.Project) error
 	if !slices.ContainsFunc(st.Relations, there) {
 		return fmt.Errorf("relate %s: %w", records.ShortID(rev.Session.ID), ErrNotRelated)
 	}
-	return m.record(ctx, rev, records.RelationBody{Session: rev.Session.ID, To: to, Removed: true})
+	return m.recordRelation(ctx, rev, records.RelationBody{Session: rev.Session.ID, To: to, Removed: true})
 }
 
-func (m Ops) record(ctx context.Context, rev state.Rev, b records.RelationBody) error {
+func (m Ops) recordRelation(ctx context.Context, rev state.Rev, b records.RelationBody) error {
 	message := fmt.Sprintf("relate %s to %.8s", records.ShortID(b.Session), b.To)
 	if b.Removed {
 		message = fmt.Sprintf("relate %s to %.8s no more", records.ShortID(b.Session), b.To)
@@ -78,9 +69,9 @@ func (m Ops) record(ctx context.Context, rev state.Rev, b records.RelationBody) 
 	})
 }
 
-// To returns the sessions of other projects related to a project, sorted by project and ID. It excludes removed and
+// RelatedTo returns the sessions of other projects related to a project, sorted by project and ID. It excludes removed and
 // revoked sessions.
-func (m Ops) To(ctx context.Context, to refs.Project) (out []Relation, err error) {
+func (m Ops) RelatedTo(ctx context.Context, to refs.Project) (out []Relation, err error) {
 	projects, err := trust.On(m.DB).Projects(ctx)
 	if err != nil {
 		return nil, err
@@ -89,7 +80,7 @@ func (m Ops) To(ctx context.Context, to refs.Project) (out []Relation, err error
 		if p.ID == to {
 			continue
 		}
-		some, err := m.from(ctx, p)
+		some, err := m.relationsOf(ctx, p)
 		if err != nil {
 			return nil, err
 		}
@@ -101,14 +92,14 @@ func (m Ops) To(ctx context.Context, to refs.Project) (out []Relation, err error
 	return out, nil
 }
 
-// Of returns the other projects to which a session is related.
-func (m Ops) Of(ctx context.Context, rev state.Rev) ([]Relation, error) {
-	all, err := m.from(ctx, rev.Project)
+// RelationsOf returns the other projects to which a session is related.
+func (m Ops) RelationsOf(ctx context.Context, rev state.Rev) ([]Relation, error) {
+	all, err := m.relationsOf(ctx, rev.Project)
 	return slices.DeleteFunc(all, func(r Relation) bool { return r.Session.ID != rev.Session.ID }), err
 }
 
-// from returns the relations of the sessions of a project.
-func (m Ops) from(ctx context.Context, p state.Project) (out []Relation, err error) {
+// relationsOf returns the relations of the sessions of a project.
+func (m Ops) relationsOf(ctx context.Context, p state.Project) (out []Relation, err error) {
 	st, err := trust.On(m.DB).Outline(ctx, p.ID)
 	if err != nil {
 		return nil, err
