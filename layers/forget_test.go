@@ -386,13 +386,13 @@ func TestForgetOrder(t *testing.T) {
 
 func trustAll(t testing.TB, m *Memory) {
 	t.Helper()
-	known, err := m.Devices().Devices(context.Background())
+	known, err := m.Trusted().Devices(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, d := range known {
 		if !d.Own && !d.Trusted {
-			if err := m.Devices().TrustDevice(context.Background(), d, true); err != nil {
+			if err := m.Trusted().TrustDevice(context.Background(), d, true); err != nil {
 				t.Fatal(err)
 			}
 		}

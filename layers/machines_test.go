@@ -104,10 +104,10 @@ func (c *computer) add(rng *mrand.Rand) {
 // trustAll trusts every device that is here.
 func (c *computer) trustAll() {
 	c.t.Helper()
-	known, err := c.m.Devices().Devices(c.t.Context())
+	known, err := c.m.Trusted().Devices(c.t.Context())
 	for _, d := range known {
 		if err == nil && !d.Own {
-			err = c.m.Devices().TrustDevice(c.t.Context(), d, true)
+			err = c.m.Trusted().TrustDevice(c.t.Context(), d, true)
 		}
 	}
 	if err != nil {

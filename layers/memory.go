@@ -7,7 +7,6 @@ import (
 	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/checkout"
 	"github.com/memvcs/mem/layers/derive"
-	"github.com/memvcs/mem/layers/devices"
 	"github.com/memvcs/mem/layers/export"
 	"github.com/memvcs/mem/layers/forget"
 	"github.com/memvcs/mem/layers/handover"
@@ -79,9 +78,6 @@ func (m *Memory) Checkout() checkout.Ops { return checkout.On(m.DB) }
 
 // Derive returns the operations of package derive.
 func (m *Memory) Derive() derive.Ops { return derive.On(m.DB) }
-
-// Devices returns the operations of package devices.
-func (m *Memory) Devices() devices.Ops { return devices.On(m.DB) }
 
 // Export returns the operations of package export.
 func (m *Memory) Export() export.Ops { return export.On(m.DB) }

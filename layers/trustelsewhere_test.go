@@ -16,12 +16,12 @@ func TestTrustElsewhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { other.Close() })
-	known, err := b.Devices().Devices(t.Context())
+	known, err := b.Trusted().Devices(t.Context())
 	if err != nil || len(known) != 2 {
 		t.Fatalf("devices %+v, %v", known, err)
 	}
 	for _, trusted := range []bool{false, true, false} {
-		if err := other.Devices().TrustDevice(t.Context(), known[1], trusted); err != nil {
+		if err := other.Trusted().TrustDevice(t.Context(), known[1], trusted); err != nil {
 			t.Fatal(err)
 		}
 		st, err := b.Trusted().Outline(t.Context(), p)

@@ -11,7 +11,6 @@ import (
 	"github.com/memvcs/mem/layers/checkout"
 	"github.com/memvcs/mem/layers/compose"
 	"github.com/memvcs/mem/layers/compress"
-	"github.com/memvcs/mem/layers/devices"
 	"github.com/memvcs/mem/layers/knowledge"
 	"github.com/memvcs/mem/layers/knowledge/facts"
 	"github.com/memvcs/mem/layers/records"
@@ -43,7 +42,7 @@ type Reason struct {
 // Why returns the reason for rev: the thing with everything it is based on.
 func (m Ops) Why(ctx context.Context, rev state.Rev) (*Reason, error) {
 	w := &explainer{m: m, names: map[string]string{}, seen: map[string]*Reason{}}
-	devices, err := devices.On(m.DB).Devices(ctx)
+	devices, err := trust.On(m.DB).Devices(ctx)
 	if err != nil {
 		return nil, err
 	}

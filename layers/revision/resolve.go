@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/memvcs/mem/layers/devices"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/trust"
@@ -289,7 +288,7 @@ func (m Ops) resolveVersion(ctx context.Context, rev state.Rev, sub string) (sta
 	if strings.EqualFold(sub, "latest") && len(versions) > 0 {
 		return m.At(ctx, rev, versions[len(versions)-1])
 	}
-	label, device, _ := strings.Cut(normalLabel(devices.On(m.DB).WithDevice(ctx, sub)), "~")
+	label, device, _ := strings.Cut(normalLabel(trust.On(m.DB).WithDevice(ctx, sub)), "~")
 	found := m.labelled(st.AllVersionsOf(rev.Session.ID), label, device) // hidden ones included
 	switch len(found) {
 	case 0:

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	device "github.com/memvcs/mem/layers/devices"
 	"github.com/memvcs/mem/layers/forget"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/trust"
@@ -168,7 +167,7 @@ func (f *fetcher) plan(ctx context.Context, there []gitstore.Ref) error {
 	if f.trust, err = f.m.Trust(ctx); err != nil {
 		return err
 	}
-	if f.dropped, err = device.On(f.m.DB).Dropped(ctx); err != nil {
+	if f.dropped, err = trust.On(f.m.DB).Dropped(ctx); err != nil {
 		return err
 	}
 	here := map[string]refs.Lane{}
@@ -316,7 +315,7 @@ func (f *fetcher) take(ctx context.Context, s remote.Session) (took []FetchedLan
 	if err := f.receive(ctx, s, q, slices.Compact(want)); err != nil {
 		return nil, err
 	}
-	peers, err := device.On(f.m.DB).Peers(ctx)
+	peers, err := trust.On(f.m.DB).Peers(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -428,7 +427,7 @@ func (f *fetcher) mark(ctx context.Context, lanes []FetchedLane) error {
 // describe adds names, and which devices are new.
 func (f *fetcher) describe(ctx context.Context) error {
 	slices.SortStableFunc(f.out.Lanes, func(a, b FetchedLane) int { return strings.Compare(a.Lane.Ref(), b.Lane.Ref()) })
-	devices, err := device.On(f.m.DB).Devices(ctx)
+	devices, err := trust.On(f.m.DB).Devices(ctx)
 	if err != nil {
 		return err
 	}
@@ -450,7 +449,7 @@ func (f *fetcher) describe(ctx context.Context) error {
 	}
 	isNew := func(d state.Device) bool { return !d.Own && !d.Dropped && !f.known[d.ID] }
 	if slices.ContainsFunc(devices, isNew) {
-		if devices, err = device.On(f.m.DB).Waiting(ctx); err != nil {
+		if devices, err = trust.On(f.m.DB).Waiting(ctx); err != nil {
 			return err
 		}
 	}

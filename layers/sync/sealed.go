@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/memvcs/mem/layers/devices"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/objects/gitstore"
 	"github.com/memvcs/mem/refs"
 	"github.com/memvcs/mem/refs/incoming"
@@ -38,7 +38,7 @@ func (m Ops) vault(ctx context.Context, r refs.Remote, c *remote.Client, progres
 }
 
 func (m Ops) sealOptions(ctx context.Context) (sealed.Options, error) {
-	peers, err := devices.On(m.DB).Peers(ctx)
+	peers, err := trust.On(m.DB).Peers(ctx)
 	revoked := func(device string) bool { return peers[device].Revoked }
 	return sealed.Options{Name: m.Refs.Device().Name, Revoked: revoked, Rand: m.Opts.Rand, Limits: Limits(nil)}, err
 }
@@ -118,12 +118,12 @@ func (m Ops) Approve(ctx context.Context, r refs.Remote, request sealed.Request,
 	if err != nil {
 		return err
 	}
-	peers, err := devices.On(m.DB).Peers(ctx)
+	peers, err := trust.On(m.DB).Peers(ctx)
 	was := peers[request.Device]
 	if err != nil || !was.Revoked {
 		return err
 	}
-	return devices.On(m.DB).SetPeer(ctx, state.Device{ID: was.Device, Key: was.Key}, "allow device "+name+" to read again",
+	return trust.On(m.DB).SetPeer(ctx, state.Device{ID: was.Device, Key: was.Key}, "allow device "+name+" to read again",
 		func(b *records.PeerBody) { b.Revoked = false })
 }
 

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/memvcs/mem/layers/devices"
 	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/objects/pack"
 	"github.com/memvcs/mem/refs"
@@ -70,7 +69,7 @@ func (m Ops) ShowRemote(ctx context.Context, r refs.Remote) (out Shown, err erro
 			all[ref.Name] = [2]refs.Lane{all[ref.Name][0], l}
 		}
 	}
-	devices, err := devices.On(m.DB).Devices(ctx)
+	devices, err := trust.On(m.DB).Devices(ctx)
 	if err != nil {
 		return out, err
 	}

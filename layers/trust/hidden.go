@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/memvcs/mem/layers/devices"
 	"github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/refine"
@@ -363,7 +362,7 @@ func (m Ops) MayUse(ctx context.Context, rev state.Rev) error {
 
 // DeviceName returns what a device is called, or the start of its id.
 func (m Ops) DeviceName(ctx context.Context, id string) (string, error) {
-	devices, err := devices.On(m.DB).Devices(ctx)
+	devices, err := m.Devices(ctx)
 	if err != nil {
 		return "", err
 	}

@@ -1,4 +1,4 @@
-// Package trust returns the state of a project without revoked data.
+// Package trust knows the devices, and returns the state of a project without revoked data.
 package trust
 
 import "github.com/memvcs/mem/layers/state"

@@ -17,7 +17,7 @@ import (
 // devices checks for untrusted devices.
 func (x *Exam) devices() {
 	const check = "devices"
-	found, err := x.m.Devices().Untrusted(x.Ctx)
+	found, err := x.m.Trusted().Untrusted(x.Ctx)
 	if err != nil {
 		x.fail(check, "mem fsck --repair", "%v", err)
 		return

@@ -347,7 +347,7 @@ func ForgottenAnswers(things []forget.DeletedItem, names map[string]string) (out
 // reportForgotten prints the receipt. The exit status is 3 if forgotten data remains in this store.
 func reportForgotten(ctx context.Context, run names.Run, f forget.ForgetOptions, out forget.Forgotten) error {
 	names := map[string]string{}
-	devices, err := run.Devices().Devices(ctx)
+	devices, err := run.Trusted().Devices(ctx)
 	if err != nil {
 		return err
 	}

@@ -40,7 +40,7 @@ func withUntrustedHint(ctx context.Context, m *layers.Memory, missing error) err
 
 // untrustedHint returns the number of undecided devices with data in the projects and the command to type, or "".
 func untrustedHint(ctx context.Context, m *layers.Memory, projects []refs.Project) (string, error) {
-	undecided, err := m.Devices().Undecided(ctx, projects)
+	undecided, err := m.Trusted().Undecided(ctx, projects)
 	if err != nil {
 		return "", err
 	}

@@ -150,7 +150,7 @@ func trustArchived(ctx context.Context, m *layers.Memory, a archive.Manifest, ad
 		}) {
 			continue
 		}
-		if err := m.Devices().TrustDevice(ctx, d, true); err != nil {
+		if err := m.Trusted().TrustDevice(ctx, d, true); err != nil {
 			return err
 		}
 		for i := range added {

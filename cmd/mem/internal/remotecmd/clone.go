@@ -145,7 +145,7 @@ func makeClone(ctx context.Context, e *app.Env, o cloneOptions, options state.Op
 	}
 	for i, d := range out.Devices {
 		if o.trust {
-			if err := m.Devices().TrustDevice(ctx, d, true); err != nil {
+			if err := m.Trusted().TrustDevice(ctx, d, true); err != nil {
 				return err
 			}
 			out.Devices[i].Trusted = true
@@ -167,7 +167,7 @@ func makeClone(ctx context.Context, e *app.Env, o cloneOptions, options state.Op
 
 // untrusted returns the other devices that are not trusted yet, including those of an interrupted clone.
 func untrusted(ctx context.Context, m *layers.Memory) ([]state.Device, error) {
-	all, err := m.Devices().Waiting(ctx)
+	all, err := m.Trusted().Waiting(ctx)
 	return slices.DeleteFunc(all, func(d state.Device) bool { return d.Own || d.Trusted }), err
 }
 

@@ -1,4 +1,4 @@
-package devices
+package trust
 
 import (
 	"crypto/rand"
