@@ -3,6 +3,7 @@ package web
 import (
 	"cmp"
 	"context"
+	"errors"
 	"net/http"
 	"net/url"
 	"slices"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/web/api"
 	"github.com/memvcs/mem/layers/capture"
+	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/sessions"
 	"github.com/memvcs/mem/layers/state"
@@ -314,6 +316,51 @@ func (s *Server) requiresConfirmation() (bool, error) {
 		return true, err
 	}
 	return conf.Bool("ui.confirmDestructiveActions")
+}
+
+// selected composes or removes the selected sessions. Sessions that are not in memory are left out.
+func (s *Server) selected(w http.ResponseWriter, r *http.Request, p state.Project) (string, page, error) {
+	var revs []state.Rev
+	parts := url.Values{}
+	for _, id := range r.Form["id"] {
+		rev, err := s.Session(r.Context(), id)
+		var missing *state.NotFoundError
+		if errors.As(err, &missing) {
+			continue
+		} else if err != nil {
+			return "", page{}, err
+		}
+		revs = append(revs, rev)
+		parts.Set("part-"+strconv.Itoa(len(revs)), rev.Session.ID)
+	}
+	back := "/p/" + string(p.ID)
+	switch do := r.FormValue("do"); {
+	case len(revs) == 0:
+		return "", page{}, api.BadRequest("no session in memory is selected")
+	case do == "compose":
+		return redirect(w, r, back+"/compose?"+parts.Encode())
+	case do != "remove":
+		return "", page{}, api.BadRequest("do is compose or remove")
+	}
+	ask, err := s.requiresConfirmation()
+	if err != nil {
+		return "", page{}, err
+	}
+	again := url.Values{"do": {"remove"}, "id": r.Form["id"]}
+	b := confirmBody{Question: "Remove " + count(len(revs), "session") + "?", Action: back + "/select?" + again.Encode(), Back: back}
+	if sure := r.PostFormValue("sure") != ""; !ask || sure {
+		for _, rev := range revs {
+			var used *derive.UsedError
+			if err := s.Memory.Derive().Remove(r.Context(), rev, sure, false); errors.As(err, &used) {
+				b.Used = used.Error()
+				return "confirm", page{Title: "Confirm", Project: p, Body: b}, nil
+			} else if err != nil {
+				return "", page{}, err
+			}
+		}
+		return s.changed(w, r, back)
+	}
+	return "confirm", page{Title: "Confirm", Project: p, Body: b}, nil
 }
 
 // addSessions captures the selected sessions.

@@ -14,6 +14,7 @@ func (s *Server) routePages(mux *http.ServeMux) {
 		"GET /go":                              s.goProject,
 		"GET /p/{project}":                     with(s.pathProject, s.browser),
 		"POST /p/{project}/add":                with(s.pathProject, s.addSessions),
+		"POST /p/{project}/select":             with(s.pathProject, s.selected),
 		"GET /s/{session}":                     s.sessionScreen,
 		"POST /s/{session}/names":              with(s.pathSession, s.nameSession),
 		"POST /s/{session}/relate":             with(s.pathSession, s.relateSession),
