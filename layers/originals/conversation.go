@@ -83,6 +83,7 @@ func (c *Conversation) Said(n int, msg transcript.Message) []compress.Segment {
 	}
 	c.queue.Command.Mark(&msg)
 	said := c.queue.Said(msg)
+	heard := said
 	_, own := transcript.Typed(msg) // its text blocks are the typed text
 	for _, b := range msg.Blocks {
 		switch {
@@ -92,12 +93,18 @@ func (c *Conversation) Said(n int, msg transcript.Message) []compress.Segment {
 			add(textRole(msg), strings.TrimSpace(b.Text), n)
 		case b.Kind == transcript.ToolUse:
 			add("tool", strings.TrimSpace(b.Name+" "+string(b.Input)), n)
+		case b.Kind == transcript.ToolResult && answered(heard, b):
 		case b.Kind == transcript.ToolResult:
 			add("tool", strings.TrimSpace(b.Result()), n)
 		}
 	}
 	addTyped(said, add)
 	return out
+}
+
+// answered reports whether the result of a call only repeats the user's answers in a dialog.
+func answered(said []transcript.Said, b transcript.Block) bool {
+	return slices.ContainsFunc(said, func(s transcript.Said) bool { return s.Answers != nil && s.ToolID == b.ToolID })
 }
 
 // Rest returns the segments of what the user typed and no message repeats, at the end of the session.
