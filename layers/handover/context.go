@@ -115,10 +115,11 @@ func (m Ops) Context(ctx context.Context, p state.Project, o ContextOptions) (Gi
 // sheet returns the sections of a context, the most important first.
 func (b *briefing) sheet(p state.Project) brief.Sheet {
 	mem := b.o.Program
+	pins := b.pinItems()
 	sections := slices.Concat([]brief.Section{
 		{Title: "Rules", Items: b.ruleItems(), MaxUnits: 800, More: mem + " rules list"},
-		{Title: "Pinned by the user, word for word", Items: b.pinItems(), MaxUnits: 1000, More: mem + " keepit list"},
-	}, Start(b.digests, bodies.ShortID), []brief.Section{
+		{Title: "Pinned by the user, word for word", Items: pins, MaxUnits: 1000, More: mem + " keepit list"},
+	}, unpinned(Start(b.digests, bodies.ShortID), pins), []brief.Section{
 		{Title: "Open issues", Items: b.issueItems(), MaxUnits: 600, Rank: 1, More: mem + " facts list --open"},
 		{Title: "Decisions", Items: b.decisionItems(), MaxUnits: 700, Rank: 1, More: mem + " facts list"},
 		{Title: "Jobs that the files here belong to", Items: b.conceptItems(), MaxUnits: 500, Rank: 2, More: mem + " concepts list"},
@@ -128,6 +129,25 @@ func (b *briefing) sheet(p state.Project) brief.Sheet {
 	sections = b.againstNotes(sections)
 	return brief.Sheet{Project: cmp.Or(b.st.Name, p.Name), Sections: sections,
 		More: fmt.Sprintf("`%[1]s ls` lists the sessions, `%[1]s show ID:L1` prints one.", mem)}
+}
+
+// pinnedStart is how much of a pinned text is compared.
+const pinnedStart = 32
+
+// unpinned removes from the words of the user those that are pinned: no text is there twice.
+func unpinned(sections []brief.Section, pins []brief.Item) []brief.Section {
+	for i, s := range sections {
+		if s.Title != wantsTitle {
+			continue
+		}
+		sections[i].Items = slices.DeleteFunc(s.Items, func(it brief.Item) bool {
+			return slices.ContainsFunc(pins, func(p brief.Item) bool {
+				text := strings.Join(strings.Fields(p.Text), " ")
+				return strings.Contains(it.Text, strings.ToValidUTF8(text[:min(len(text), pinnedStart)], ""))
+			})
+		})
+	}
+	return sections
 }
 
 // A briefing is the input of a context.

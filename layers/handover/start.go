@@ -43,6 +43,9 @@ const (
 	showQuestion = 160
 )
 
+// wantsTitle is the title of the words of the user.
+const wantsTitle = "What the user wants, in their words"
+
 // An ID shortens the ID of a session.
 type ID func(session string) string
 
@@ -60,7 +63,7 @@ func Start(digests []Digest, id ID) []brief.Section {
 		{Title: "Where things stand", Items: stands(digests[last], atStart, id), MaxUnits: capStatus},
 		{Title: "Open", Items: open(digests[:min(last+openBack, len(digests))], atStart, id), MaxUnits: capOpen},
 		{Title: "Fails here", Items: failsHere(digests, id), MaxUnits: capFails},
-		{Title: "What the user wants, in their words", Items: wants(digests, id), MaxUnits: capWants, Rank: 1},
+		{Title: wantsTitle, Items: wants(digests, id), MaxUnits: capWants, Rank: 1},
 		{Title: "Sessions before", Items: before(digests, last, id), MaxUnits: capBefore, Rank: 2},
 		{Title: "Files of the work (from tool calls)", Items: workingSet(Files(digests), shown, id), MaxUnits: capFiles},
 		{Title: "Commands and their last results", Items: commandItems(digests, id), MaxUnits: capCommands},
@@ -345,7 +348,7 @@ func Compaction(d Digest, id ID) []brief.Section {
 	return []brief.Section{
 		{Title: "Where this session stands", Items: stands(d, atCompact, id)},
 		{Title: "Open", Items: open(one, atCompact, id)},
-		{Title: "What the user wants, in their words", Items: wants(one, id)},
+		{Title: wantsTitle, Items: wants(one, id)},
 		{Title: "Files of the work (from tool calls)", Items: workingSet(Files(one), nil, id)},
 		{Title: "Commands and their last results", Items: commandItems(one, id), Rank: 1},
 	}
