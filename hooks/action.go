@@ -85,7 +85,7 @@ func (r *run) subagent(ctx context.Context) error {
 	if err != nil || !known {
 		return err
 	}
-	given, err := m.Handover().Subagent(ctx, p, handover.ContextOptions{Session: r.p.Session, Dir: r.p.Cwd,
+	given, err := handover.Subagent(ctx, m.DB, p, handover.ContextOptions{Session: r.p.Session, Dir: r.p.Cwd,
 		Program: r.Program(), Limit: min(subagentSize, s.ContextSize), Decay: s.Decay})
 	if err != nil || given.Text == "" {
 		return err

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"github.com/memvcs/mem/layers/knowledge"
 )
 
 // syncDelay is the time after which a note is synced while its capture still runs. Most captures end earlier, and their
@@ -65,6 +67,6 @@ func (r *run) isStored(ctx context.Context) bool {
 	if err != nil {
 		return false
 	}
-	s, err := m.Knowledge().SessionOf(ctx, p.ID, r.p.Session)
+	s, err := knowledge.SessionOf(ctx, m.DB, p.ID, r.p.Session)
 	return err == nil && s != nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/memvcs/mem/hooks/settings"
 	"github.com/memvcs/mem/layers/capture"
+	"github.com/memvcs/mem/layers/projects"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/objects"
 )
@@ -73,7 +74,7 @@ func (w *World) catchUpAt(ctx context.Context, at backlog, end time.Duration) (l
 	if err := w.captureMemory(ctx, w.Claude, at.Cwd, true); err != nil {
 		return 0, err
 	}
-	behind, err := m.Capture().Pending(ctx, p, capture.ListOptions{Claude: w.Claude, Dir: at.Cwd,
+	behind, err := capture.Pending(ctx, m.DB, p, capture.ListOptions{Claude: w.Claude, Dir: at.Cwd,
 		SessionDir: filepath.Dir(at.Path)})
 	if err != nil || len(behind) == 0 {
 		return 0, err
@@ -82,12 +83,12 @@ func (w *World) catchUpAt(ctx context.Context, at backlog, end time.Duration) (l
 	if err != nil || !s.Capture { // a worker also comes for digests
 		return 0, err
 	}
-	wanted := w.capturable(behind, w.storedElsewhere(m.Capture().SessionLookup(ctx), p), s)
+	wanted := w.capturable(behind, w.storedElsewhere(capture.SessionLookup(ctx, m.DB), p), s)
 	if !known && s.CaptureProject(p) && slices.ContainsFunc(wanted, func(c capture.PendingFile) bool {
 		return c.Cwd != "" && c.Cwd != at.Cwd
 	}) {
 		// otherwise the files would be captured as projects of their own
-		if err := m.Projects().Meet(ctx, p, at.Cwd); err != nil {
+		if err := projects.Meet(ctx, m.DB, p, at.Cwd); err != nil {
 			return len(wanted), err
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/knowledge"
 	"github.com/memvcs/mem/layers/state"
 )
 
@@ -46,7 +47,7 @@ func TestGiven(t *testing.T) {
 	d.write("aaaa1111", "How does the parser work?")
 	used := func() (by []string) {
 		d.memory(func(m *layers.Memory, p state.Project) {
-			s, err := m.Knowledge().SessionOf(context.Background(), p.ID, "aaaa1111")
+			s, err := knowledge.SessionOf(context.Background(), m.DB, p.ID, "aaaa1111")
 			if err != nil || s == nil {
 				t.Fatal(s, err)
 			}
@@ -101,7 +102,7 @@ func TestLastMessage(t *testing.T) {
 	d.write("bbbb2222", "Something else")
 	d.hook("Stop", "bbbb2222", nil)
 	d.memory(func(m *layers.Memory, p state.Project) {
-		s, err := m.Knowledge().SessionOf(context.Background(), p.ID, "aaaa1111")
+		s, err := knowledge.SessionOf(context.Background(), m.DB, p.ID, "aaaa1111")
 		if err != nil || s.Now().Scan.Values != 4 || Spooled(d.store()) != 0 {
 			t.Errorf("%d messages, %d notes, %v; %s", s.Now().Scan.Values, Spooled(d.store()), err, d.log())
 		}

@@ -28,7 +28,7 @@ func (r *run) compact(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	h, err := m.Knowledge().Contents(ctx, p, r.p.Session)
+	h, err := knowledge.ReadContents(ctx, m.DB, p, r.p.Session)
 	if err != nil || h.Messages == 0 {
 		return err
 	}
@@ -37,7 +37,7 @@ func (r *run) compact(ctx context.Context) error {
 		return err
 	}
 	text := compaction(h, r.Program(), records.ShortID(r.p.Session))
-	doing, err := m.Handover().Compaction(ctx, p, handover.ContextOptions{Session: r.p.Session, Dir: r.p.Cwd,
+	doing, err := handover.AtCompaction(ctx, m.DB, p, handover.ContextOptions{Session: r.p.Session, Dir: r.p.Cwd,
 		Program: r.Program(), Limit: min(settings.ContextSize, maxAnswer-brief.Units(text)), Unpinned: true})
 	if err != nil {
 		r.logError(string(r.event), r.p.Session, err) // the first part is printed without it

@@ -11,7 +11,9 @@ import (
 
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/capture"
+	"github.com/memvcs/mem/layers/projects"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/refs"
 )
 
@@ -24,7 +26,7 @@ func (d *desk) in(cwd, session string) string {
 func (d *desk) owners() map[string]string {
 	out := map[string]string{}
 	d.memory(func(m *layers.Memory, _ state.Project) {
-		projects, err := m.Trusted().Projects(context.Background())
+		projects, err := trust.Projects(context.Background(), m.DB)
 		if err != nil {
 			d.t.Fatal(err)
 		}
@@ -32,7 +34,7 @@ func (d *desk) owners() map[string]string {
 			if p.ID == refs.Home {
 				continue
 			}
-			st, err := m.Trusted().Outline(context.Background(), p.ID)
+			st, err := trust.Outline(context.Background(), m.DB, p.ID)
 			if err != nil {
 				d.t.Fatal(err)
 			}
@@ -135,7 +137,7 @@ func TestCatchUpBeneathUnmetQuiet(t *testing.T) {
 	d := newDesk(t)
 	d.hook("SessionStart", "new-0", nil)
 	d.memory(func(m *layers.Memory, _ state.Project) {
-		if _, known, err := m.Projects().Locate(context.Background(), d.cwd); known || err != nil {
+		if _, known, err := projects.Locate(context.Background(), m.DB, d.cwd); known || err != nil {
 			t.Errorf("known: %v, %v; %s", known, err, d.log())
 		}
 	})
@@ -178,7 +180,7 @@ func TestBehindOnce(t *testing.T) {
 	d.writeAt(sibling, d.in(sibling, "other-1"), "A question")
 	look := func() (paths []string) {
 		d.memory(func(m *layers.Memory, p state.Project) {
-			behind, err := m.Capture().Pending(context.Background(), p, capture.ListOptions{Claude: filepath.Join(d.dir, "claude"), Dir: d.cwd, SessionDir: d.sessions()})
+			behind, err := capture.Pending(context.Background(), m.DB, p, capture.ListOptions{Claude: filepath.Join(d.dir, "claude"), Dir: d.cwd, SessionDir: d.sessions()})
 			if err != nil {
 				t.Fatal(err)
 			}

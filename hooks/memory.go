@@ -6,6 +6,7 @@ import (
 
 	"github.com/memvcs/mem/hooks/settings"
 	"github.com/memvcs/mem/layers/notes"
+	"github.com/memvcs/mem/layers/projects"
 )
 
 // captureMemories captures Claude's own notes about the directories of some notes in the spool. A use of a tool is too
@@ -44,9 +45,9 @@ func (w *World) captureMemory(ctx context.Context, claude, cwd string, running b
 	if err != nil || !s.CaptureProject(p) {
 		return err
 	}
-	if has, err := m.Projects().HasProject(ctx, p.ID); err != nil || !has {
+	if has, err := projects.HasProject(ctx, m.DB, p.ID); err != nil || !has {
 		return err
 	}
-	_, err = m.ClaudeNotes().Capture(ctx, p, client, cwd, notes.Options{Running: running})
+	_, err = notes.CaptureAll(ctx, m.DB, p, client, cwd, notes.Options{Running: running})
 	return err
 }

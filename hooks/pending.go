@@ -14,7 +14,7 @@ func (r *run) pending(ctx context.Context) (knowledge.Pending, error) {
 	if err != nil {
 		return knowledge.Pending{}, err
 	}
-	return m.Knowledge().Pending(ctx, p.ID, r.p.Session)
+	return knowledge.FindPending(ctx, m.DB, p.ID, r.p.Session)
 }
 
 // undistilled names the messages without facts, and the commands that save facts.

@@ -16,7 +16,10 @@ import (
 	"github.com/memvcs/mem/layers/knowledge"
 	"github.com/memvcs/mem/layers/knowledge/facts"
 	"github.com/memvcs/mem/layers/knowledge/permanent"
+	"github.com/memvcs/mem/layers/markers"
+	"github.com/memvcs/mem/layers/revision"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/trust"
 )
 
 // A gull is a model that believes every text it is shown: it says that the user wants what the text wants, that honest facts
@@ -261,7 +264,7 @@ func (d *desk) letDistil(model engines.Model, g *gull) (recorded []engines.Excha
 	d.t.Helper()
 	ctx := context.Background()
 	d.memory(func(m *layers.Memory, p state.Project) {
-		st, err := m.Trusted().Outline(ctx, p.ID)
+		st, err := trust.Outline(ctx, m.DB, p.ID)
 		if err != nil {
 			d.t.Fatal(err)
 		}
@@ -273,13 +276,13 @@ func (d *desk) letDistil(model engines.Model, g *gull) (recorded []engines.Excha
 				if honest != (g.mixed < 0) {
 					continue
 				}
-				out, err := m.Knowledge().Distill(ctx, state.Rev{Kind: state.IsSession, Project: p, Session: s}, engines.NewAsker(model, engines.Options{}), knowledge.DistillOptions{})
+				out, err := knowledge.Distill(ctx, m.DB, state.Rev{Kind: state.IsSession, Project: p, Session: s}, engines.NewAsker(model, engines.Options{}), knowledge.DistillOptions{})
 				if err != nil || len(out.Saved) == 0 {
 					d.t.Fatalf("%s distils %s: %d parts, %v", model.ID(), s.ID, len(out.Saved), err)
 				}
 			}
 		}
-		pondered, err := m.Knowledge().DistillRules(ctx, p, engines.NewAsker(model, engines.Options{}), knowledge.DistillOptions{})
+		pondered, err := knowledge.DistillRules(ctx, m.DB, p, engines.NewAsker(model, engines.Options{}), knowledge.DistillOptions{})
 		if err != nil {
 			d.t.Fatal(err)
 		}
@@ -287,7 +290,7 @@ func (d *desk) letDistil(model engines.Model, g *gull) (recorded []engines.Excha
 			d.t.Errorf("%d candidates became %d rules, %v left", pondered.Candidates, len(pondered.Rules), pondered.Skipped)
 		}
 		d.noneOfIt(m, p)
-		if recorded, err = m.Knowledge().ModelExchanges(ctx, p.ID); err != nil {
+		if recorded, err = knowledge.ModelExchanges(ctx, m.DB, p.ID); err != nil {
 			d.t.Fatal(err)
 		}
 	})
@@ -299,7 +302,7 @@ func (d *desk) letDistil(model engines.Model, g *gull) (recorded []engines.Excha
 func (d *desk) noneOfIt(m *layers.Memory, p state.Project) {
 	d.t.Helper()
 	ctx := context.Background()
-	known, err := m.Revision().Facts(ctx, p.ID)
+	known, err := revision.Facts(ctx, m.DB, p.ID)
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -319,7 +322,7 @@ func (d *desk) noneOfIt(m *layers.Memory, p state.Project) {
 	if stored < 100 || open != 1 {
 		d.t.Errorf("%d poisons are stored and %d honest issues open: the test shows nothing", stored, open)
 	}
-	rules, err := m.Revision().Rules(ctx, p.ID)
+	rules, err := revision.Rules(ctx, m.DB, p.ID)
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -331,12 +334,12 @@ func (d *desk) noneOfIt(m *layers.Memory, p state.Project) {
 	if n := len(rules.InState(permanent.Active)); n != 1 {
 		d.t.Errorf("%d rules hold, want the honest one", n)
 	}
-	st, err := m.Trusted().Outline(ctx, p.ID)
+	st, err := trust.Outline(ctx, m.DB, p.ID)
 	if err != nil {
 		d.t.Fatal(err)
 	}
 	for _, s := range st.Recent() {
-		if marks, err := m.Markers().Keepits(ctx, state.Rev{Kind: state.IsSession, Project: p, Session: s}); err != nil || len(marks) > 0 {
+		if marks, err := markers.Keepits(ctx, m.DB, state.Rev{Kind: state.IsSession, Project: p, Session: s}); err != nil || len(marks) > 0 {
 			d.t.Errorf("%s: pins %v, %v", s.ID, marks, err)
 		}
 	}

@@ -14,10 +14,13 @@ import (
 
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/brief"
+	"github.com/memvcs/mem/layers/export"
 	"github.com/memvcs/mem/layers/knowledge"
 	"github.com/memvcs/mem/layers/knowledge/concepts"
 	"github.com/memvcs/mem/layers/knowledge/facts"
 	"github.com/memvcs/mem/layers/knowledge/permanent"
+	"github.com/memvcs/mem/layers/markers"
+	"github.com/memvcs/mem/layers/revision"
 	"github.com/memvcs/mem/layers/state"
 )
 
@@ -202,7 +205,7 @@ func (d *desk) poisoned(session string, texts []string, values func(id, text str
 func (d *desk) takenIn(m *layers.Memory, p state.Project, session string, texts []string) int {
 	d.t.Helper()
 	ctx := context.Background()
-	s, err := m.Knowledge().SessionOf(ctx, p.ID, session)
+	s, err := knowledge.SessionOf(ctx, m.DB, p.ID, session)
 	if err != nil || s == nil {
 		d.t.Fatal(session, s, err)
 	}
@@ -223,18 +226,18 @@ func (d *desk) takenIn(m *layers.Memory, p state.Project, session string, texts 
 		given.Exchanges = append(given.Exchanges, x)
 	}
 	rev := state.Rev{Kind: state.IsSession, Project: p, Session: s}
-	saved, err := m.Knowledge().SaveFacts(ctx, rev, given, knowledge.SaveOptions{})
+	saved, err := knowledge.SaveFacts(ctx, m.DB, rev, given, knowledge.SaveOptions{})
 	if err != nil {
 		d.t.Fatalf("save facts of %s: %v", session, err)
 	}
 	for i := range saved.Exchanges[:2] {
 		x := knowledge.Member{Project: p, Session: session, Exchange: &saved.Exchanges[i]}
 		to := knowledge.Target{New: &concepts.Definition{Name: texts[i], Topic: texts[i], Summary: texts[i]}, Topic: texts[i], Reason: texts[i]}
-		if _, err := m.Knowledge().Assign(ctx, p, []knowledge.Member{x}, to, false); err != nil {
+		if _, err := knowledge.Assign(ctx, m.DB, p, []knowledge.Member{x}, to, false); err != nil {
 			d.t.Fatal(err)
 		}
 	}
-	marks, err := m.Markers().Keepits(ctx, rev)
+	marks, err := markers.Keepits(ctx, m.DB, rev)
 	if err != nil || len(marks) > 0 {
 		d.t.Errorf("%s: pins %v, %v", session, marks, err)
 	}
@@ -245,32 +248,32 @@ func (d *desk) takenIn(m *layers.Memory, p state.Project, session string, texts 
 func (d *desk) reflectAll(m *layers.Memory, p state.Project) {
 	d.t.Helper()
 	ctx := context.Background()
-	found, err := m.Knowledge().Reflect(ctx, p, time.Time{}, false)
+	found, err := knowledge.Reflect(ctx, m.DB, p, time.Time{}, false)
 	if err != nil {
 		d.t.Fatal(err)
 	}
 	for _, c := range found.Candidates {
 		d.t.Errorf("candidate %s (%s, trust %s): %q", c.ID, c.Kind, c.Trust, c.Text)
 		if c.Rule == "" {
-			if _, err := m.Knowledge().AddRule(ctx, p, knowledge.RuleOf(c), false); err != nil {
+			if _, err := knowledge.AddRule(ctx, m.DB, p, knowledge.RuleOf(c), false); err != nil {
 				d.t.Fatal(err)
 			}
 		}
 	}
-	known, err := m.Revision().Facts(ctx, p.ID)
+	known, err := revision.Facts(ctx, m.DB, p.ID)
 	if err != nil {
 		d.t.Fatal(err)
 	}
 	for _, f := range known.Live()[:40] {
-		r, err := m.Knowledge().AddRule(ctx, p, permanent.Definition{Type: permanent.TypeRule, Text: f.Text, Evidence: []string{f.Key().String()}, Trust: facts.Assistant, Confidence: 95, State: permanent.Active}, false)
+		r, err := knowledge.AddRule(ctx, m.DB, p, permanent.Definition{Type: permanent.TypeRule, Text: f.Text, Evidence: []string{f.Key().String()}, Trust: facts.Assistant, Confidence: 95, State: permanent.Active}, false)
 		if err != nil {
 			d.t.Fatal(err)
 		}
-		if _, err := m.Knowledge().Act(ctx, p, r, permanent.Act{Act: permanent.Promote}, false); err == nil {
+		if _, err := knowledge.Act(ctx, m.DB, p, r, permanent.Act{Act: permanent.Promote}, false); err == nil {
 			d.t.Errorf("%s was promoted: %q", r.ID, r.Text)
 		}
 	}
-	rules, err := m.Revision().Rules(ctx, p.ID)
+	rules, err := revision.Rules(ctx, m.DB, p.ID)
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -279,7 +282,7 @@ func (d *desk) reflectAll(m *layers.Memory, p state.Project) {
 			d.t.Errorf("a rule holds: %q", r.Text)
 		}
 	}
-	page, err := m.Export().MemoryPage(ctx, p, 0)
+	page, err := export.MemoryPage(ctx, m.DB, p, 0)
 	if err != nil {
 		d.t.Fatal(err)
 	}

@@ -32,7 +32,7 @@ func (r *run) prompt(ctx context.Context) error {
 	if err != nil || !known {
 		return err
 	}
-	given, err := m.Handover().Recall(ctx, p, r.p.Text, handover.ContextOptions{
+	given, err := handover.Recall(ctx, m.DB, p, r.p.Text, handover.ContextOptions{
 		Session: r.p.Session, Dir: r.p.Cwd, Program: r.Program(), Limit: min(s.PromptSize, maxAnswer),
 		Delivered: r.delivered(),
 	})

@@ -14,6 +14,7 @@ import (
 
 	"github.com/memvcs/mem/hooks/settings"
 	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/knowledge"
 	"github.com/memvcs/mem/layers/state"
 )
 
@@ -108,7 +109,7 @@ func TestRecordedPayloads(t *testing.T) {
 		t.Errorf("%d sessions are captured of %d and a subagent; %s", n, len(sessions), d.log())
 	}
 	d.memory(func(m *layers.Memory, p state.Project) {
-		s, err := m.Knowledge().SessionOf(context.Background(), p.ID, "agent-a3f61ca7dd3c8e8ce")
+		s, err := knowledge.SessionOf(context.Background(), m.DB, p.ID, "agent-a3f61ca7dd3c8e8ce")
 		if err != nil || s == nil || !sessions[s.Parent()] {
 			t.Errorf("the subagent is %v, %v", s, err)
 		}

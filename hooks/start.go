@@ -55,9 +55,9 @@ func (r *run) context(ctx context.Context, m *layers.Memory, p state.Project, s 
 		o.Pending = s.AskAfterTokens
 	}
 	if r.p.Source == sourceCompact {
-		return m.Handover().Compaction(ctx, p, o)
+		return handover.AtCompaction(ctx, m.DB, p, o)
 	}
 	end := r.Uptime() + digestTime
 	o.Late = func() bool { return r.Uptime() > end }
-	return m.Handover().Context(ctx, p, o)
+	return handover.Context(ctx, m.DB, p, o)
 }

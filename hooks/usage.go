@@ -6,6 +6,9 @@ import (
 	"errors"
 	"path/filepath"
 	"time"
+
+	"github.com/memvcs/mem/layers/markers"
+	"github.com/memvcs/mem/layers/projects"
 )
 
 // A usage lists the sessions that a handed-over context was made from. SessionStart has no time for a commit, and a
@@ -57,10 +60,10 @@ func (w *World) recordUsage(ctx context.Context) error {
 		if ctx.Err() != nil {
 			break
 		}
-		p, _, err := m.Projects().Locate(ctx, g.Cwd)
+		p, _, err := projects.Locate(ctx, m.DB, g.Cwd)
 		known := false
 		if err == nil {
-			known, err = m.Markers().RecordGiven(ctx, p.ID, g.session, g.Used, g.At)
+			known, err = markers.RecordGiven(ctx, m.DB, p.ID, g.session, g.Used, g.At)
 		}
 		if known || w.Now().Sub(g.At) > keepUsage {
 			err = errors.Join(err, g.request.done())

@@ -24,7 +24,7 @@ func (r *run) digestCaptured(ctx context.Context) error {
 	}
 	m, err := r.open()
 	for i := 0; err == nil && i < len(r.captured); i++ {
-		err = m.Handover().MakeDigests(ctx, r.captured[i])
+		err = handover.MakeDigests(ctx, m.DB, r.captured[i])
 	}
 	return err
 }
@@ -87,7 +87,7 @@ func (w *World) digestAt(ctx context.Context, at backlog) error {
 	if err != nil || !known {
 		return err
 	}
-	if err := m.Handover().MakeDigests(ctx, p); err != nil {
+	if err := handover.MakeDigests(ctx, m.DB, p); err != nil {
 		return err
 	}
 	s, err := w.Settings()
@@ -95,7 +95,7 @@ func (w *World) digestAt(ctx context.Context, at backlog) error {
 	if err != nil || checkSession(session) != nil {
 		return err
 	}
-	list, err := m.Handover().Actions(ctx, p, handover.ContextOptions{Session: session, Dir: at.Cwd, Program: w.Program(),
+	list, err := handover.Actions(ctx, m.DB, p, handover.ContextOptions{Session: session, Dir: at.Cwd, Program: w.Program(),
 		Decay: s.Decay})
 	if err != nil || len(list) == 0 {
 		return err

@@ -11,6 +11,7 @@ import (
 
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/keepit"
+	"github.com/memvcs/mem/layers/projects"
 	"github.com/memvcs/mem/layers/state"
 )
 
@@ -100,7 +101,7 @@ func (w *World) open() (*layers.Memory, error) {
 // project.
 func (w *World) locate(ctx context.Context, cwd string) (m *layers.Memory, p state.Project, known bool, err error) {
 	if m, err = w.open(); err == nil {
-		p, known, err = m.Projects().Locate(ctx, cwd)
+		p, known, err = projects.Locate(ctx, m.DB, cwd)
 	}
 	return m, p, known, err
 }

@@ -15,9 +15,12 @@ import (
 
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/capture"
+	"github.com/memvcs/mem/layers/knowledge"
 	"github.com/memvcs/mem/layers/knowledge/facts"
 	"github.com/memvcs/mem/layers/knowledge/permanent"
+	"github.com/memvcs/mem/layers/projects"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/trust"
 )
 
 // A desk is a place with a Claude Code directory and a memory, where hooks run in this process.
@@ -135,7 +138,7 @@ func (d *desk) memory(look func(m *layers.Memory, p state.Project)) {
 		d.t.Fatal(err)
 	}
 	defer m.Close()
-	p, _, err := m.Projects().Locate(context.Background(), d.cwd)
+	p, _, err := projects.Locate(context.Background(), m.DB, d.cwd)
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -145,7 +148,7 @@ func (d *desk) memory(look func(m *layers.Memory, p state.Project)) {
 // stored returns how many sessions the memory has.
 func (d *desk) stored() (n int) {
 	d.memory(func(m *layers.Memory, p state.Project) {
-		st, err := m.Trusted().Outline(context.Background(), p.ID)
+		st, err := trust.Outline(context.Background(), m.DB, p.ID)
 		if err != nil {
 			d.t.Fatal(err)
 		}
@@ -157,7 +160,7 @@ func (d *desk) stored() (n int) {
 // messages returns how many messages of a session the memory has.
 func (d *desk) messages(session string) (n int) {
 	d.memory(func(m *layers.Memory, p state.Project) {
-		if s, err := m.Knowledge().SessionOf(context.Background(), p.ID, session); err != nil {
+		if s, err := knowledge.SessionOf(context.Background(), m.DB, p.ID, session); err != nil {
 			d.t.Fatal(err)
 		} else if s != nil {
 			n = s.Now().Scan.Values
@@ -169,12 +172,12 @@ func (d *desk) messages(session string) (n int) {
 // everywhere returns how many messages of a session the memory has, in any project.
 func (d *desk) everywhere(session string) (n int) {
 	d.memory(func(m *layers.Memory, _ state.Project) {
-		projects, err := m.Trusted().Projects(context.Background())
+		projects, err := trust.Projects(context.Background(), m.DB)
 		if err != nil {
 			d.t.Fatal(err)
 		}
 		for _, p := range projects {
-			if s, err := m.Knowledge().SessionOf(context.Background(), p.ID, session); err == nil && s != nil {
+			if s, err := knowledge.SessionOf(context.Background(), m.DB, p.ID, session); err == nil && s != nil {
 				n += s.Now().Scan.Values
 			}
 		}
@@ -196,7 +199,7 @@ func (d *desk) rulesOf(m *layers.Memory, p state.Project, text string, n int) {
 	d.t.Helper()
 	for i := range n {
 		r := permanent.Definition{Type: permanent.TypeRule, Text: fmt.Sprintf("%d %s", i, strings.Repeat(text, 400/len([]rune(text)))), Trust: facts.User, Confidence: 100, State: permanent.Active, ByUser: true}
-		if _, err := m.Knowledge().AddRule(context.Background(), p, r, false); err != nil {
+		if _, err := knowledge.AddRule(context.Background(), m.DB, p, r, false); err != nil {
 			d.t.Fatal(err)
 		}
 	}

@@ -14,7 +14,10 @@ import (
 	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/engines"
+	"github.com/memvcs/mem/layers/ledger"
+	"github.com/memvcs/mem/layers/repair"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/refs"
 )
 
@@ -74,7 +77,7 @@ func talkMemory(t *testing.T, n int, caps state.Caps, clock ...func() time.Time)
 	if err != nil || len(ids) != 1 {
 		t.Fatalf("%v, %v", ids, err)
 	}
-	st, err := m.Trusted().State(ctx, ids[0])
+	st, err := trust.State(ctx, m.DB, ids[0])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,11 +95,11 @@ func TestCompressByModel(t *testing.T) {
 	ctx := context.Background()
 	m, rev := talkMemory(t, 200, noCaps)
 	p := &parrot{usage: engines.Usage{Input: 1000, Output: 100}}
-	would, err := m.Derive().Compress(ctx, rev, settingsBy(p), true)
+	would, err := derive.Compress(ctx, m.DB, rev, settingsBy(p), true)
 	if err != nil || p.asked != 0 || would.Receipt.Requests < 3 || would.Receipt.Usage.Micros == 0 {
 		t.Fatalf("a dry run asked %d times and foresees %+v, %v", p.asked, would.Receipt, err)
 	}
-	c, err := m.Derive().Compress(ctx, rev, settingsBy(p), false)
+	c, err := derive.Compress(ctx, m.DB, rev, settingsBy(p), false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,12 +114,12 @@ func TestCompressByModel(t *testing.T) {
 		t.Error("the pinned text is gone")
 	}
 	asked := p.asked
-	again, err := m.Derive().Compress(ctx, rev, settingsBy(p), false)
+	again, err := derive.Compress(ctx, m.DB, rev, settingsBy(p), false)
 	if err != nil || !again.Existed || p.asked != asked {
 		t.Errorf("the same recipe was paid for twice: %v", err)
 	}
 
-	st, err := m.Trusted().State(ctx, rev.Project.ID)
+	st, err := trust.State(ctx, m.DB, rev.Project.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +127,7 @@ func TestCompressByModel(t *testing.T) {
 	if v.Receipt != r {
 		t.Errorf("stored receipt %+v, want %+v", v.Receipt, r)
 	}
-	xs, err := m.Derive().Recorded(ctx, rev)
+	xs, err := derive.Recorded(ctx, m.DB, rev)
 	if err != nil || len(xs) != r.Requests {
 		t.Fatalf("%d exchanges, %v", len(xs), err)
 	}
@@ -133,18 +136,18 @@ func TestCompressByModel(t *testing.T) {
 			t.Error("the pinned text was shown to the model")
 		}
 	}
-	made, err := m.Derive().Reproduce(ctx, state.Rev{Kind: state.IsVersion, Project: rev.Project, Session: rev.Session, Version: v})
+	made, err := derive.Reproduce(ctx, m.DB, state.Rev{Kind: state.IsVersion, Project: rev.Project, Session: rev.Session, Version: v})
 	if err != nil || !made.Identical || p.asked != asked {
 		t.Errorf("reproduced: %v, same %v", err, made.Identical)
 	}
-	replayed, err := m.Derive().Compress(ctx, rev, compress.Settings{Ratio: 3, Engine: engines.New(engines.NewReplay("", xs), engines.Options{Window: 2000})}, false)
+	replayed, err := derive.Compress(ctx, m.DB, rev, compress.Settings{Ratio: 3, Engine: engines.New(engines.NewReplay("", xs), engines.Options{Window: 2000})}, false)
 	if err != nil || replayed.Version.Derivation.Output != c.Version.Derivation.Output || replayed.Version.Label != "v002" {
 		t.Errorf("replayed as %v: %v", replayed.Version, err)
 	}
-	if sum, err := m.Derive().CostToday(ctx); err != nil || sum.Input != 1000*r.Requests || sum.Micros != int64(1100*r.Requests) {
+	if sum, err := derive.CostToday(ctx, m.DB); err != nil || sum.Input != 1000*r.Requests || sum.Micros != int64(1100*r.Requests) {
 		t.Errorf("today %+v, %v", sum, err)
 	}
-	check, err := m.Repair().Check(ctx, true)
+	check, err := repair.Check(ctx, m.DB, true)
 	if err != nil || len(check.Problems) > 0 {
 		t.Errorf("%v, %v", check.Problems, err)
 	}
@@ -154,18 +157,18 @@ func TestReproduceExtract(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	m, rev := talkMemory(t, 50, noCaps)
-	c, err := m.Derive().Compress(ctx, rev, compress.Settings{Ratio: 3}, false)
+	c, err := derive.Compress(ctx, m.DB, rev, compress.Settings{Ratio: 3}, false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := m.Derive().Reproduce(ctx, state.Rev{Kind: state.IsVersion, Project: rev.Project, Session: rev.Session, Version: c.Version})
+	r, err := derive.Reproduce(ctx, m.DB, state.Rev{Kind: state.IsVersion, Project: rev.Project, Session: rev.Session, Version: c.Version})
 	if err != nil || !r.Identical {
 		t.Errorf("%v, same %v", err, r.Identical)
 	}
 	if b, err := compress.Encode(c.Segments); err != nil || !bytes.Equal(b, r.Body) {
 		t.Errorf("other bytes, %v", err)
 	}
-	if _, err := m.Derive().Recorded(ctx, rev); !errors.Is(err, derive.ErrNoWitnesses) {
+	if _, err := derive.Recorded(ctx, m.DB, rev); !errors.Is(err, derive.ErrNoWitnesses) {
 		t.Errorf("Recorded: %v", err)
 	}
 }
@@ -187,7 +190,7 @@ func TestCaps(t *testing.T) {
 			t.Parallel()
 			m, rev := talkMemory(t, 200, c.caps)
 			p := &parrot{usage: engines.Usage{Input: 9000, Output: 1000}}
-			_, err := m.Derive().Compress(ctx, rev, settingsBy(p), false)
+			_, err := derive.Compress(ctx, m.DB, rev, settingsBy(p), false)
 			var over *state.CapError
 			if !errors.Is(err, engines.ErrCap) || !errors.As(err, &over) || over.Setting != c.setting {
 				t.Fatalf("got %v", err)
@@ -195,11 +198,11 @@ func TestCaps(t *testing.T) {
 			if p.asked != c.asked {
 				t.Errorf("asked %d times, want %d", p.asked, c.asked)
 			}
-			st, err := m.Trusted().State(ctx, rev.Project.ID)
+			st, err := trust.State(ctx, m.DB, rev.Project.ID)
 			if err != nil || len(st.Versions) != 0 {
 				t.Errorf("%d versions, %v", len(st.Versions), err)
 			}
-			costs, err := m.Derive().Costs(ctx)
+			costs, err := derive.Costs(ctx, m.DB)
 			if err != nil || c.asked > 0 && (len(costs) != 1 || costs[0].Requests != c.asked || costs[0].Day != "2026-01-20" || costs[0].Model != "m1-2026") {
 				t.Errorf("costs %+v, %v", costs, err)
 			}
@@ -214,22 +217,22 @@ func TestLedger(t *testing.T) {
 	now := testOptions().Now()
 	m, rev := talkMemory(t, 200, state.Caps{Tokens: 30_000, Micros: -1}, func() time.Time { return now })
 	p := &parrot{usage: engines.Usage{Input: 9000, Output: 1000, Micros: 5}, stuck: 2}
-	if _, err := m.Derive().Compress(ctx, rev, settingsBy(p), false); err == nil || !strings.Contains(err.Error(), "the line is dead") {
+	if _, err := derive.Compress(ctx, m.DB, rev, settingsBy(p), false); err == nil || !strings.Contains(err.Error(), "the line is dead") {
 		t.Fatalf("got %v", err)
 	}
 	now = now.Add(10 * time.Hour)
-	if sum, err := m.Derive().CostToday(ctx); err != nil || sum != (engines.Usage{}) {
+	if sum, err := derive.CostToday(ctx, m.DB); err != nil || sum != (engines.Usage{}) {
 		t.Errorf("the next day has cost %+v, %v", sum, err)
 	}
-	k := &derive.Meter{M: derive.On(m.DB), Caps: m.Opts.Caps, Project: rev.Project.ID, Session: "s1", Engine: "e"}
+	k := &derive.Meter{M: m.DB, Caps: m.Opts.Caps, Project: rev.Project.ID, Session: "s1", Engine: "e"}
 	if err := k.Spend(ctx, "m", engines.Usage{Input: 1}); err != nil {
 		t.Fatal(err)
 	}
-	costs, err := m.Derive().Costs(ctx)
+	costs, err := derive.Costs(ctx, m.DB)
 	if err != nil || len(costs) != 2 || costs[0].Requests != 2 || costs[0].Usage != (engines.Usage{Input: 18_000, Output: 2000, Micros: 10}) || costs[1].Day != "2026-01-21" {
 		t.Errorf("%+v, %v", costs, err)
 	}
-	entries, err := m.Ledger().Log(ctx, refs.Home, 1)
+	entries, err := ledger.Log(ctx, m.DB, refs.Home, 1)
 	if err != nil || !strings.HasPrefix(entries[0].Subject, "cost s1") {
 		t.Errorf("%+v, %v", entries, err)
 	}
@@ -245,7 +248,7 @@ func TestComposeEstimate(t *testing.T) {
 		b.WriteString(userLine(1000+i, fmt.Sprintf("Question%d is why the report of week %d lacks the region of store %d.", i, i, i)))
 	}
 	add(t, m, write(t, filepath.Join(t.TempDir(), "s2.jsonl"), b.String()))
-	st, err := m.Trusted().State(ctx, rev.Project.ID)
+	st, err := trust.State(ctx, m.DB, rev.Project.ID)
 	if err != nil || len(st.Sessions) != 2 {
 		t.Fatalf("%d sessions, %v", len(st.Sessions), err)
 	}
@@ -253,7 +256,7 @@ func TestComposeEstimate(t *testing.T) {
 	other.Session = st.Sessions[1]
 	p := &parrot{usage: engines.Usage{Input: 1000, Output: 100}}
 	for _, extracted := range []string{"", st.Sessions[0].ID, st.Sessions[1].ID} {
-		done, err := m.Derive().Compose(ctx, derive.ComposeRequest{Project: rev.Project, Name: "both", Budget: 2000, DryRun: true,
+		done, err := derive.Compose(ctx, m.DB, derive.ComposeRequest{Project: rev.Project, Name: "both", Budget: 2000, DryRun: true,
 			Parts: []derive.ComposePart{{Rev: rev}, {Rev: other}},
 			Engine: func(_ context.Context, part state.Rev) (compress.Summarizer, error) {
 				if part.Session.ID == extracted {

@@ -5,9 +5,13 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/memvcs/mem/layers/checkout"
 	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/derive"
+	"github.com/memvcs/mem/layers/markers"
+	"github.com/memvcs/mem/layers/provenance"
 	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/repair"
 	"github.com/memvcs/mem/layers/state"
 )
 
@@ -27,7 +31,7 @@ func TestVersionsOfVersions(t *testing.T) {
 		if len(rev.Session.Markers()) < 3 {
 			continue
 		}
-		c, err := m.Derive().Compress(ctx, rev, compress.Settings{Ratio: 3}, false)
+		c, err := derive.Compress(ctx, m.DB, rev, compress.Settings{Ratio: 3}, false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -35,10 +39,10 @@ func TestVersionsOfVersions(t *testing.T) {
 		for n := range 20 {
 			from := versionRev(rev, c)
 			s := compress.Settings{Tokens: max(120, c.Version.TokensOut*9/10), Distance: 1 + n}
-			if c, err = m.Derive().Compress(ctx, from, s, false); err != nil {
+			if c, err = derive.Compress(ctx, m.DB, from, s, false); err != nil {
 				t.Fatal(err)
 			}
-			again, err := m.Derive().Compress(ctx, from, s, false)
+			again, err := derive.Compress(ctx, m.DB, from, s, false)
 			if err != nil || !again.Existed || again.Version.ID != c.Version.ID {
 				t.Fatalf("round %d once more: %+v, %v", n, again.Version, err)
 			}
@@ -49,21 +53,21 @@ func TestVersionsOfVersions(t *testing.T) {
 			if v.TokensOut > s.Tokens {
 				t.Fatalf("round %d: %d tokens of %d", n, v.TokensOut, s.Tokens)
 			}
-			segs, err := m.Checkout().VersionSegments(ctx, rev.Project.ID, v)
+			segs, err := checkout.VersionSegments(ctx, m.DB, rev.Project.ID, v)
 			if err != nil {
 				t.Fatal(err)
 			}
 			checkKept(t, from.Name(), c.Fates, segs)
 		}
 		last := versionRev(rev, c)
-		if a, err := m.Provenance().Reproduce(ctx, last); err != nil || !a.Identical {
+		if a, err := provenance.Reproduce(ctx, m.DB, last); err != nil || !a.Identical {
 			t.Errorf("%s once more: %+v, %v", last.Name(), a, err)
 		}
-		fates, err := m.Markers().Fates(ctx, last)
+		fates, err := markers.Fates(ctx, m.DB, last)
 		if err != nil || len(fates) != len(rev.Session.Markers()) {
 			t.Errorf("%d fates of %d markers, %v", len(fates), len(rev.Session.Markers()), err)
 		}
-		blamed, err := m.Provenance().Blame(ctx, last)
+		blamed, err := provenance.Blame(ctx, m.DB, last)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -72,7 +76,7 @@ func TestVersionsOfVersions(t *testing.T) {
 				t.Errorf("%s: line %d %q is of no message", last.Name(), l.Line, l.Text)
 			}
 		}
-		up, err := m.Provenance().Lineage(ctx, last, false)
+		up, err := provenance.Lineage(ctx, m.DB, last, false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -83,11 +87,11 @@ func TestVersionsOfVersions(t *testing.T) {
 		if steps != 21 || up.Hash != rev.Hash {
 			t.Errorf("%d versions up to %s, want 21", steps, up.Name)
 		}
-		if before, err := m.Provenance().Before(ctx, versionRev(rev, derive.CompressResult{Version: first})); err != nil || before.Kind != state.IsOriginal {
+		if before, err := provenance.Before(ctx, m.DB, versionRev(rev, derive.CompressResult{Version: first})); err != nil || before.Kind != state.IsOriginal {
 			t.Errorf("before %s: %s, %v", first.Label, before.Kind, err)
 		}
 	}
-	if checked, err := m.Repair().Check(ctx, true); err != nil || len(checked.Problems) > 0 {
+	if checked, err := repair.Check(ctx, m.DB, true); err != nil || len(checked.Problems) > 0 {
 		t.Errorf("%v, %v", checked.Problems, err)
 	}
 }
@@ -96,26 +100,26 @@ func TestSinceWrongVersions(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	m, revs := sampleSessions(t)
-	c, err := m.Derive().Compress(ctx, revs[0], compress.Settings{Ratio: 3}, false)
+	c, err := derive.Compress(ctx, m.DB, revs[0], compress.Settings{Ratio: 3}, false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	base := versionRev(revs[0], c)
 	s := compress.Settings{Ratio: 3}
-	if _, err := m.Derive().CompressSince(ctx, revs[1], base, s, false); !errors.Is(err, derive.ErrOtherSession) {
+	if _, err := derive.CompressSince(ctx, m.DB, revs[1], base, s, false); !errors.Is(err, derive.ErrOtherSession) {
 		t.Errorf("of another session: %v", err)
 	}
-	if _, err := m.Derive().CompressSince(ctx, revs[0], revs[0], s, false); !errors.Is(err, derive.ErrOtherSession) {
+	if _, err := derive.CompressSince(ctx, m.DB, revs[0], revs[0], s, false); !errors.Is(err, derive.ErrOtherSession) {
 		t.Errorf("a session: %v", err)
 	}
 	var nothing *derive.UpToDateError
-	if _, err := m.Derive().CompressSince(ctx, revs[0], base, s, false); !errors.As(err, &nothing) || nothing.Through != revs[0].Session.Now().Scan.Values {
+	if _, err := derive.CompressSince(ctx, m.DB, revs[0], base, s, false); !errors.As(err, &nothing) || nothing.Through != revs[0].Session.Now().Scan.Values {
 		t.Errorf("nothing new: %v", err)
 	}
-	if _, err := m.Derive().CompressSince(ctx, base, base, s, false); !errors.Is(err, records.ErrNotCompressible) {
+	if _, err := derive.CompressSince(ctx, m.DB, base, base, s, false); !errors.Is(err, records.ErrNotCompressible) {
 		t.Errorf("since of a version: %v", err)
 	}
-	if _, err := m.Derive().Compress(ctx, base, compress.Settings{Ratio: 3, Skip: 2}, false); !errors.Is(err, derive.ErrSkip) {
+	if _, err := derive.Compress(ctx, m.DB, base, compress.Settings{Ratio: 3, Skip: 2}, false); !errors.Is(err, derive.ErrSkip) {
 		t.Errorf("skip in a version: %v", err)
 	}
 }

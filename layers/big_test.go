@@ -15,10 +15,13 @@ import (
 	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/keepit"
+	"github.com/memvcs/mem/layers/ledger"
 	"github.com/memvcs/mem/layers/projects"
 	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/sessions"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/transcript"
+	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/lineage"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/refs"
@@ -45,10 +48,10 @@ func newBig(tb testing.TB) big {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() { b.m.Close() })
-	if known, err := b.m.Trusted().Projects(ctx); err != nil || len(known) > 0 {
+	if known, err := trust.Projects(ctx, b.m.DB); err != nil || len(known) > 0 {
 		return b
 	}
-	if err := b.m.Projects().AddPaths(ctx, []records.PathBody{{Path: "/home/dev/big", Project: b.project.ID, Identity: b.project.Identity, Name: b.project.Name}}); err != nil {
+	if err := projects.AddPaths(ctx, b.m.DB, []records.PathBody{{Path: "/home/dev/big", Project: b.project.ID, Identity: b.project.Identity, Name: b.project.Name}}); err != nil {
 		tb.Fatal(err)
 	}
 	commits, err := strconv.Atoi(cmp.Or(os.Getenv("MEM_BIG_OPERATIONS"), "50"))
@@ -152,24 +155,24 @@ func BenchmarkLists(b *testing.B) {
 		name string
 		run  func() error
 	}{
-		{"Outline", func() error { _, err := s.m.Trusted().Outline(ctx, s.project.ID); return err }},
-		{"State", func() error { _, err := s.m.Trusted().State(ctx, s.project.ID); return err }},
-		{"Log", func() error { _, err := s.m.Ledger().Log(ctx, s.project.ID, 0); return err }},
+		{"Outline", func() error { _, err := trust.Outline(ctx, s.m.DB, s.project.ID); return err }},
+		{"State", func() error { _, err := trust.State(ctx, s.m.DB, s.project.ID); return err }},
+		{"Log", func() error { _, err := ledger.Log(ctx, s.m.DB, s.project.ID, 0); return err }},
 		{"Entries", func() error {
-			found, err := s.m.Ledger().Entries(ctx, s.project.ID, 0)
+			found, err := ledger.Entries(ctx, s.m.DB, s.project.ID, 0)
 			for range found {
 			}
 			return err
 		}},
-		{"Projects", func() error { _, err := s.m.Trusted().Projects(ctx); return err }},
-		{"Log20", func() error { _, err := s.m.Ledger().Log(ctx, s.project.ID, 20); return err }},
+		{"Projects", func() error { _, err := trust.Projects(ctx, s.m.DB); return err }},
+		{"Log20", func() error { _, err := ledger.Log(ctx, s.m.DB, s.project.ID, 20); return err }},
 		{"List", func() error {
-			_, _, err := s.m.Sessions().List(ctx, s.project, capture.ListOptions{Claude: s.claude, Dir: "/home/dev/big"})
+			_, _, err := sessions.List(ctx, s.m.DB, s.project, capture.ListOptions{Claude: s.claude, Dir: "/home/dev/big"})
 			return err
 		}},
 		{"Rebuild", func() error {
 			os.RemoveAll(s.m.CachePath())
-			_, err := s.m.Trusted().State(ctx, s.project.ID)
+			_, err := trust.State(ctx, s.m.DB, s.project.ID)
 			return err
 		}},
 	} {

@@ -16,8 +16,11 @@ import (
 	"time"
 
 	"github.com/memvcs/mem/layers/capture"
+	"github.com/memvcs/mem/layers/originals"
+	"github.com/memvcs/mem/layers/projects"
 	"github.com/memvcs/mem/layers/redact"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/refs"
 	"github.com/memvcs/mem/refs/repair"
 )
@@ -70,7 +73,7 @@ func write(t testing.TB, path, content string) capture.Source {
 
 func add(t testing.TB, m *Memory, src ...capture.Source) []capture.Added {
 	t.Helper()
-	added, err := m.Capture().Add(context.Background(), src, capture.AddOptions{})
+	added, err := capture.Add(context.Background(), m.DB, src, capture.AddOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +84,7 @@ func add(t testing.TB, m *Memory, src ...capture.Source) []capture.Added {
 func restored(t testing.TB, m *Memory, p refs.Project, id string) [][]byte {
 	t.Helper()
 	ctx := context.Background()
-	st, err := m.Trusted().State(ctx, p)
+	st, err := trust.State(ctx, m.DB, p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +92,7 @@ func restored(t testing.TB, m *Memory, p refs.Project, id string) [][]byte {
 	var out [][]byte
 	for i := range s.Points {
 		var b bytes.Buffer
-		if err := m.Originals().WriteOriginal(ctx, p, s, &s.Points[i], &b); err != nil {
+		if err := originals.WriteOriginal(ctx, m.DB, p, s, &s.Points[i], &b); err != nil {
 			t.Fatalf("growth point %d: %v", i, err)
 		}
 		out = append(out, b.Bytes())
@@ -158,7 +161,7 @@ func noSecret(t *testing.T, m *Memory, p refs.Project) {
 			if err != nil {
 				return err
 			}
-			b, err := m.Originals().Object(ctx, p, h)
+			b, err := originals.Object(ctx, m.DB, p, h)
 			if err != nil {
 				return err
 			}
@@ -209,12 +212,12 @@ func TestAddRefuses(t *testing.T) {
 		write(t, filepath.Join(dir, "torn.jsonl"), `{"type":"user","mess`),
 	}
 	for _, src := range bad {
-		_, err := m.Capture().Add(context.Background(), []capture.Source{src}, capture.AddOptions{})
+		_, err := capture.Add(context.Background(), m.DB, []capture.Source{src}, capture.AddOptions{})
 		if err == nil || !errors.Is(err, state.ErrNotTranscript) && !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("Add(%s): %v", filepath.Base(src.Path), err)
 		}
 	}
-	added, err := m.Capture().Add(context.Background(), append(bad, good), capture.AddOptions{})
+	added, err := capture.Add(context.Background(), m.DB, append(bad, good), capture.AddOptions{})
 	var se *capture.SourceError
 	if !errors.As(err, &se) || len(added) != 1 || added[0].Session != "good" {
 		t.Errorf("Add(bad and good) = %d added, %v", len(added), err)
@@ -256,7 +259,7 @@ func TestStateCache(t *testing.T) {
 			return all
 		}
 		left := files() // by adding, before anything asked for the state
-		cached, err := m.Trusted().State(ctx, p)
+		cached, err := trust.State(ctx, m.DB, p)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -266,7 +269,7 @@ func TestStateCache(t *testing.T) {
 			os.RemoveAll(m.CachePath("state"))
 			os.RemoveAll(m.CachePath("bulk"))
 		}
-		fresh, err := m.Trusted().State(ctx, p)
+		fresh, err := trust.State(ctx, m.DB, p)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -382,7 +385,7 @@ func TestDirectoryWithNul(t *testing.T) {
 			t.Errorf("%s is in the project %q", a.Session, a.Project.Name)
 		}
 	}
-	paths, err := m.Projects().Paths(t.Context())
+	paths, err := projects.Paths(t.Context(), m.DB)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,9 +9,11 @@ import (
 	"testing"
 
 	"github.com/memvcs/mem/layers/capture"
+	"github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/redact"
 	"github.com/memvcs/mem/layers/transcript"
+	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/objects"
 )
 
@@ -57,7 +59,7 @@ func TestChangingFile(t *testing.T) {
 			}
 		})
 		for range rounds(60) {
-			_, err := m.Capture().Add(t.Context(), []capture.Source{capture.SourceOf(path)}, capture.AddOptions{})
+			_, err := capture.Add(t.Context(), m.DB, []capture.Source{capture.SourceOf(path)}, capture.AddOptions{})
 			var src *capture.SourceError
 			if err != nil && !errors.As(err, &src) {
 				t.Error(err)
@@ -66,13 +68,13 @@ func TestChangingFile(t *testing.T) {
 		close(stop)
 		writer.Wait()
 		got := restored(t, m, project, "s1")
-		st, err := m.Trusted().State(t.Context(), project)
+		st, err := trust.State(t.Context(), m.DB, project)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for i, p := range st.Session("s1").Points {
 			sc := transcript.NewScanner(transcript.Carry{}, func([]byte) [32]byte { return [32]byte{} })
-			if err := m.Originals().WriteObject(t.Context(), project, p.Original, sc); err != nil {
+			if err := originals.WriteObject(t.Context(), m.DB, project, p.Original, sc); err != nil {
 				t.Fatal(err)
 			}
 			if sum := sc.Summary(); sum.Values != p.Scan.Values || sum.Opaque != p.Scan.Opaque || sum.Messages != p.Scan.Messages {
@@ -95,7 +97,7 @@ func TestExactIsWhatWasRead(t *testing.T) {
 	one, two := before+userLine(1, "TOKEN_aaaaaaaa"), before+userLine(1, "TOKEN_bbbbbbbb")
 	base := &records.Point{}
 	base.Original, base.Size = objects.Sum([]byte(before)), int64(len(before))
-	c := &capture.Capture{M: capture.On(m.DB), Rules: o.Rules, Base: base}
+	c := &capture.Capture{M: m.DB, Rules: o.Rules, Base: base}
 	read := objects.NewHasher()
 	read.Write([]byte(one[len(before):]))
 	at := capture.Place{Raw: base.Size}

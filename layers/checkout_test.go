@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/memvcs/mem/layers/checkout"
+	"github.com/memvcs/mem/layers/revision"
 	"github.com/memvcs/mem/layers/state"
 )
 
@@ -17,17 +18,17 @@ func TestCheckoutStops(t *testing.T) {
 	t.Parallel()
 	m := newMemory(t, testOptions())
 	p := add(t, m, write(t, filepath.Join(t.TempDir(), "s1.jsonl"), userLine(1, strings.Repeat("x", 3<<20))+userLine(2, "that is all")))[0].Project
-	rev, err := m.Revision().Resolve(t.Context(), state.Scope{Project: p}, "s1:original")
+	rev, err := revision.Resolve(t.Context(), m.DB, state.Scope{Project: p}, "s1:original")
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	if err := m.Checkout().Write(ctx, rev, "", calling(cancel)); !errors.Is(err, context.Canceled) {
+	if err := checkout.Write(ctx, m.DB, rev, "", calling(cancel)); !errors.Is(err, context.Canceled) {
 		t.Errorf("interrupted after the first bytes: %v, want context.Canceled", err)
 	}
 	dir := t.TempDir()
-	if _, err := m.Checkout().Checkout(ctx, rev, checkout.Place{Path: filepath.Join(dir, "out.jsonl")}, checkout.CheckoutOptions{}); !errors.Is(err, context.Canceled) {
+	if _, err := checkout.Checkout(ctx, m.DB, rev, checkout.Place{Path: filepath.Join(dir, "out.jsonl")}, checkout.CheckoutOptions{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("a checkout that was interrupted: %v, want context.Canceled", err)
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {

@@ -12,10 +12,14 @@ import (
 
 	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/forget"
 	"github.com/memvcs/mem/layers/redact"
 	"github.com/memvcs/mem/layers/redact/scanner"
+	"github.com/memvcs/mem/layers/repair"
+	"github.com/memvcs/mem/layers/secrets"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/refs"
 )
 
@@ -51,24 +55,24 @@ func TestCleanLane(t *testing.T) {
 	}
 	other := add(t, m, write(t, filepath.Join(dir, "s2.jsonl"), userLine(1, "nothing to hide")))[0]
 	p := other.Project.ID
-	st, err := m.Trusted().State(ctx, p)
+	st, err := trust.State(ctx, m.DB, p)
 	if err != nil {
 		t.Fatal(err)
 	}
 	rev := state.Rev{Kind: state.IsSession, Project: other.Project, Session: st.Session("s1"), Hash: st.Session("s1").Now().Original}
-	if _, err := m.Derive().Compress(ctx, rev, compress.Settings{Ratio: 2}, false); err != nil {
+	if _, err := derive.Compress(ctx, m.DB, rev, compress.Settings{Ratio: 2}, false); err != nil {
 		t.Fatal(err)
 	}
 	m.Opts.Rules = rules
-	done, err := m.Forget().CleanLane(ctx, p)
+	done, err := forget.CleanLane(ctx, m.DB, p)
 	if err != nil || done.Sessions != 1 || done.Objects < 2 || done.Records < 4 {
 		t.Fatalf("CleanLane = %+v, %v", done, err)
 	}
-	if leaks, err := m.Secrets().ScanOutgoing(ctx, p, never); err != nil || len(leaks) > 0 {
+	if leaks, err := secrets.ScanOutgoing(ctx, m.DB, p, never); err != nil || len(leaks) > 0 {
 		t.Errorf("leaks %v, %v", leaks, err)
 	}
 	checkClean(t, m)
-	if c, err := m.Repair().Check(ctx, true); err != nil || len(c.Problems) > 0 {
+	if c, err := repair.Check(ctx, m.DB, true); err != nil || len(c.Problems) > 0 {
 		t.Errorf("check: %v, %v", c.Problems, err)
 	}
 	got := restored(t, m, p, "s1")
@@ -77,13 +81,13 @@ func TestCleanLane(t *testing.T) {
 			t.Fatalf("growth point %d does not come back", i)
 		}
 	}
-	st, err = m.Trusted().State(ctx, p)
+	st, err = trust.State(ctx, m.DB, p)
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := st.Session("s1")
 	var b strings.Builder
-	if err := m.Capture().WriteFile(ctx, capture.SessionPoint{Project: p, Session: s, Point: s.Now()}, s.Now().Files[0], &b); err != nil || b.String() != overflow {
+	if err := capture.WriteFile(ctx, m.DB, capture.SessionPoint{Project: p, Session: s, Point: s.Now()}, s.Now().Files[0], &b); err != nil || b.String() != overflow {
 		t.Errorf("the overflow file is %q, %v", b.String(), err)
 	}
 	if now := st.Session("s2").Now(); now.Original != other.Now.Original || now.Stamp.Record != other.ID {
@@ -100,7 +104,7 @@ func TestCleanLane(t *testing.T) {
 	if a := add(t, m, src)[0]; a.Change != "grown" {
 		t.Errorf("added again: %s", a.Change)
 	}
-	if again, err := m.Forget().CleanLane(ctx, p); err != nil || again != (forget.Cleaned{}) {
+	if again, err := forget.CleanLane(ctx, m.DB, p); err != nil || again != (forget.Cleaned{}) {
 		t.Errorf("cleaned twice: %+v, %v", again, err)
 	}
 	got = restored(t, m, p, "s1")
@@ -139,7 +143,7 @@ func TestNewRules(t *testing.T) {
 	p := revOf(t, m, "s1").Project.ID
 	was := revOf(t, m, "s1").Session.Points
 	m.Opts.Rules = with("CODE-[0-9]{6}", "PASS-[0-9]{6}")
-	if done, err := m.Forget().CleanLane(ctx, p); err != nil || done.Sessions != 1 {
+	if done, err := forget.CleanLane(ctx, m.DB, p); err != nil || done.Sessions != 1 {
 		t.Fatalf("CleanLane = %+v, %v", done, err)
 	}
 	now := revOf(t, m, "s1").Session.Points
@@ -223,21 +227,21 @@ func TestCleanLaneFiles(t *testing.T) {
 			store(file, write(t, filepath.Join(dir, "0-BADGE-000001.txt"), "TOKEN_87654321").Path)
 			p := revOf(t, m, "s1").Project.ID
 			m.Opts.Rules = newer
-			if done, err := m.Forget().CleanLane(t.Context(), p); err != nil || done == (forget.Cleaned{}) {
+			if done, err := forget.CleanLane(t.Context(), m.DB, p); err != nil || done == (forget.Cleaned{}) {
 				t.Fatalf("CleanLane = %+v, %v", done, err)
 			}
-			if leaks, err := m.Secrets().ScanOutgoing(t.Context(), p, never); err != nil || len(leaks) > 0 {
+			if leaks, err := secrets.ScanOutgoing(t.Context(), m.DB, p, never); err != nil || len(leaks) > 0 {
 				t.Errorf("leaks %v, %v", leaks, err)
 			}
 			s := revOf(t, m, "s1").Session
 			for i := range s.Points {
 				f := s.Points[i].Files[len(s.Points[i].Files)-1]
 				var b strings.Builder
-				if err := m.Capture().WriteFile(t.Context(), capture.SessionPoint{Project: p, Session: s, Point: &s.Points[i]}, f, &b); err != nil || b.String() != c.file {
+				if err := capture.WriteFile(t.Context(), m.DB, capture.SessionPoint{Project: p, Session: s, Point: &s.Points[i]}, f, &b); err != nil || b.String() != c.file {
 					t.Errorf("growth point %d: the file is %q, %v; want %q", i, b.String(), err, c.file)
 				}
 			}
-			if c, err := m.Repair().Check(t.Context(), true); err != nil || len(c.Problems) > 0 {
+			if c, err := repair.Check(t.Context(), m.DB, true); err != nil || len(c.Problems) > 0 {
 				t.Errorf("check: %v, %v", c.Problems, err)
 			}
 		})
@@ -256,14 +260,14 @@ func TestCleanShortSession(t *testing.T) {
 		t.Fatal(err)
 	}
 	m.Opts.Rules = rules
-	leaks, err := m.Secrets().ScanOutgoing(t.Context(), p, never)
+	leaks, err := secrets.ScanOutgoing(t.Context(), m.DB, p, never)
 	if err != nil || len(leaks) == 0 {
 		t.Fatalf("ScanOutgoing = %v, %v; want a leak", leaks, err)
 	}
-	if done, err := m.Forget().CleanLane(t.Context(), p); err != nil || done.Sessions != 1 {
+	if done, err := forget.CleanLane(t.Context(), m.DB, p); err != nil || done.Sessions != 1 {
 		t.Errorf("CleanLane = %+v, %v; want one session", done, err)
 	}
-	if leaks, err = m.Secrets().ScanOutgoing(t.Context(), p, never); err != nil || len(leaks) > 0 {
+	if leaks, err = secrets.ScanOutgoing(t.Context(), m.DB, p, never); err != nil || len(leaks) > 0 {
 		t.Errorf("ScanOutgoing = %v, %v; want none", leaks, err)
 	}
 }

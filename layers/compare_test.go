@@ -6,6 +6,7 @@ import (
 
 	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/derive"
+	"github.com/memvcs/mem/layers/provenance"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/refs"
@@ -17,7 +18,7 @@ func TestVersionWithoutSession(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	m, revs := sampleSessions(t)
-	c, err := m.Derive().Compress(ctx, revs[0], compress.Settings{Ratio: 3}, false)
+	c, err := derive.Compress(ctx, m.DB, revs[0], compress.Settings{Ratio: 3}, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,10 +33,10 @@ func TestVersionWithoutSession(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := m.Provenance().Why(ctx, versionRev(revs[0], derive.CompressResult{Version: &below})); err != nil {
+	if _, err := provenance.Why(ctx, m.DB, versionRev(revs[0], derive.CompressResult{Version: &below})); err != nil {
 		t.Error(err)
 	}
-	got, err := m.Provenance().CompareSince(ctx, state.Scope{Project: revs[0].Project}, state.Rev{})
+	got, err := provenance.CompareSince(ctx, m.DB, state.Scope{Project: revs[0].Project}, state.Rev{})
 	if err != nil || got.A.Rev.Version == nil || got.A.Rev.Version.ID != c.Version.ID {
 		t.Errorf("compared with %s, %v, want %s", got.A.Name, err, c.Version.Label)
 	}

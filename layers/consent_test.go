@@ -5,6 +5,7 @@ import (
 
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/sync"
+	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/refs"
 )
 
@@ -18,13 +19,13 @@ func TestConsentOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	add(t, m, session(t, "s2", "/home/dev/shop", 3))
-	projects, err := m.Trusted().Projects(t.Context())
+	projects, err := trust.Projects(t.Context(), m.DB)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, answer := range []bool{false, true} {
 		asked := 0
-		out, err := m.Sync().Push(t.Context(), sync.PushOptions{Remote: origin(t, m), Projects: projects,
+		out, err := sync.Push(t.Context(), m.DB, sync.PushOptions{Remote: origin(t, m), Projects: projects,
 			Consent: func(state.Project, refs.Remote) (bool, error) { asked++; return answer, nil }})
 		if err != nil {
 			t.Fatal(err)

@@ -27,7 +27,7 @@ func TestDebt(t *testing.T) {
 	p := rev.Project
 	debt := func() knowledge.Progress {
 		t.Helper()
-		d, err := m.Knowledge().Progress(ctx, p.ID)
+		d, err := knowledge.ReadProgress(ctx, m.DB, p.ID)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -48,7 +48,7 @@ func TestDebt(t *testing.T) {
 	if first.Sessions != 5 || first.L1 != 5 || !slices.Contains(first.L2, rev.Session.ID) || first.Distilled+first.Facts+first.L3 != 0 || first.L4 {
 		t.Fatalf("at first %+v", first)
 	}
-	if n, err := m.Knowledge().Refine(ctx, p, nil); err != nil || n != 5 {
+	if n, err := knowledge.Refine(ctx, m.DB, p, nil); err != nil || n != 5 {
 		t.Fatalf("Refine = %d, %v", n, err)
 	}
 	if d := debt(); d.L1 != 0 {
@@ -62,7 +62,7 @@ func TestDebt(t *testing.T) {
 	if d := debt(); slices.Contains(d.L2, rev.Session.ID) || len(d.L2) != len(first.L2)-1 || d.Distilled != 1 {
 		t.Errorf("after distilling %+v", d)
 	}
-	if _, err := m.Knowledge().Reflect(ctx, p, time.Time{}, false); err != nil {
+	if _, err := knowledge.Reflect(ctx, m.DB, p, time.Time{}, false); err != nil {
 		t.Fatal(err)
 	}
 	if d := debt(); d.L4 || !d.Reflected.Equal(m.Opts.Now()) {

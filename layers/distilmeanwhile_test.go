@@ -36,11 +36,11 @@ func TestDistillMeanwhile(t *testing.T) {
 		"distill": func(m *Memory, rev state.Rev, meanwhile func()) error {
 			answer := `{"exchanges":[{"messages":[1,2],"summary":"","topic":"tests","keywords":[],"files":[],"facts":[` +
 				`{"kind":"request","text":"The user wants to go on with the tests.","evidence":[{"message":2,"quote":"go on with the tests"}]}]}]}`
-			_, err := m.Knowledge().Distill(ctx, rev, engines.NewAsker(&slow{answer, meanwhile}, engines.Options{}), knowledge.DistillOptions{})
+			_, err := knowledge.Distill(ctx, m.DB, rev, engines.NewAsker(&slow{answer, meanwhile}, engines.Options{}), knowledge.DistillOptions{})
 			return err
 		},
 		"reflect": func(m *Memory, rev state.Rev, meanwhile func()) error {
-			_, err := m.Knowledge().DistillRules(ctx, rev.Project, engines.NewAsker(&slow{`{"verdicts":[]}`, meanwhile}, engines.Options{}), knowledge.DistillOptions{Again: true})
+			_, err := knowledge.DistillRules(ctx, m.DB, rev.Project, engines.NewAsker(&slow{`{"verdicts":[]}`, meanwhile}, engines.Options{}), knowledge.DistillOptions{Again: true})
 			return err
 		},
 	} {

@@ -147,7 +147,7 @@ func TestDropped(t *testing.T) {
 				pushAll(t, a)
 				before := roots(t, b)
 				w.cut(c[0], c[1])
-				_, err := b.Sync().Fetch(context.Background(), syncing.FetchOptions{Remote: origin(t, b)})
+				_, err := syncing.Fetch(context.Background(), b.DB, syncing.FetchOptions{Remote: origin(t, b)})
 				w.cut(-1, -1)
 				complains(t, fmt.Sprintf("fetch cut after %d", c), err, true)
 				if roots(t, b) != before {
@@ -158,7 +158,7 @@ func TestDropped(t *testing.T) {
 			}
 			c := h.memory(t, "new") // a clone
 			w.cut(-1, 2*dropBytes)
-			_, err := c.Sync().Fetch(context.Background(), syncing.FetchOptions{Remote: origin(t, c)})
+			_, err := syncing.Fetch(context.Background(), c.DB, syncing.FetchOptions{Remote: origin(t, c)})
 			w.cut(-1, -1)
 			complains(t, "clone", err, true)
 			noLeftovers(t, c)
@@ -209,7 +209,7 @@ func TestDroppedDir(t *testing.T) {
 	a, b := h.memory(t, "laptop"), h.memory(t, "desk")
 	p := add(t, a, noise(t, "s1", dropBytes), noise(t, "s2", dropBytes))[0].Project
 	ctx, cancel := context.WithCancel(context.Background())
-	_, err := a.Sync().Push(ctx, syncing.PushOptions{Remote: origin(t, a), Projects: []state.Project{p}, Consent: yes, Progress: func(int64) { cancel() }})
+	_, err := syncing.Push(ctx, a.DB, syncing.PushOptions{Remote: origin(t, a), Projects: []state.Project{p}, Consent: yes, Progress: func(int64) { cancel() }})
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("a push that was stopped: %v", err)
 	}
@@ -220,7 +220,7 @@ func TestDroppedDir(t *testing.T) {
 	before := roots(t, b)
 	ctx, cancel = context.WithCancel(context.Background())
 	cancel()
-	if _, err := b.Sync().Fetch(ctx, syncing.FetchOptions{Remote: origin(t, b)}); !errors.Is(err, context.Canceled) {
+	if _, err := syncing.Fetch(ctx, b.DB, syncing.FetchOptions{Remote: origin(t, b)}); !errors.Is(err, context.Canceled) {
 		t.Errorf("a fetch that was stopped: %v", err)
 	}
 	noLeftovers(t, b)
@@ -233,7 +233,7 @@ func TestDroppedDir(t *testing.T) {
 		if err := errors.Join(os.Chmod(pack, 0o600), os.WriteFile(pack, whole[:n], 0o600)); err != nil {
 			t.Fatal(err)
 		}
-		_, err := b.Sync().Fetch(context.Background(), syncing.FetchOptions{Remote: origin(t, b)})
+		_, err := syncing.Fetch(context.Background(), b.DB, syncing.FetchOptions{Remote: origin(t, b)})
 		complains(t, fmt.Sprintf("a pack of %d of %d bytes", n, len(whole)), err, true)
 		if roots(t, b) != before {
 			t.Errorf("a pack of %d bytes: something was taken over", n)

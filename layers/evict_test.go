@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/state"
 )
 
@@ -219,7 +220,7 @@ func TestEvictionBesideReaders(t *testing.T) {
 }
 
 func wholeL1(m *Memory, rev state.Rev) (string, error) {
-	r, err := m.Originals().L1(context.Background(), rev.Project.ID, rev.Hash, 0)
+	r, err := originals.L1(context.Background(), m.DB, rev.Project.ID, rev.Hash, 0)
 	if err != nil {
 		return "", err
 	}

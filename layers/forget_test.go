@@ -16,13 +16,16 @@ import (
 	"time"
 
 	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/forget"
 	"github.com/memvcs/mem/layers/markers"
 	"github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/redact"
 	"github.com/memvcs/mem/layers/redact/scanner"
+	"github.com/memvcs/mem/layers/revision"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/transcript"
+	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/objects/gitstore"
 	"github.com/memvcs/mem/refs/lane"
 )
@@ -32,12 +35,12 @@ import (
 func stays(t testing.TB, text string, stores []*Memory, dirs ...string) (found []string) {
 	t.Helper()
 	for _, m := range stores {
-		lanes, err := m.Forget().AllLanes()
+		lanes, err := forget.AllLanes(m.DB)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, l := range lanes {
-			v := &forget.Prover{M: forget.On(m.DB), Needles: [][]byte{[]byte(text)}, Out: forget.Proof{Others: map[string]int{}}}
+			v := &forget.Prover{M: m.DB, Needles: [][]byte{[]byte(text)}, Out: forget.Proof{Others: map[string]int{}}}
 			if err := v.Lane(context.Background(), l); err != nil {
 				t.Fatal(err)
 			}
@@ -105,13 +108,13 @@ func staysIn(t testing.TB, text, dir string) (found []string) {
 func forgetText(t testing.TB, m *Memory, o forget.ForgetOptions) forget.Forgotten {
 	t.Helper()
 	if o.Projects == nil && o.Revs == nil {
-		all, err := m.Trusted().Projects(context.Background())
+		all, err := trust.Projects(context.Background(), m.DB)
 		if err != nil {
 			t.Fatal(err)
 		}
 		o.Projects = all
 	}
-	out, err := m.Forget().Forget(context.Background(), o)
+	out, err := forget.Forget(context.Background(), m.DB, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,11 +127,11 @@ func forgetText(t testing.TB, m *Memory, o forget.ForgetOptions) forget.Forgotte
 // revOf resolves a name in any project.
 func revOf(t testing.TB, m *Memory, name string) state.Rev {
 	t.Helper()
-	all, err := m.Trusted().Projects(context.Background())
+	all, err := trust.Projects(context.Background(), m.DB)
 	if err != nil {
 		t.Fatal(err)
 	}
-	rev, err := m.Revision().Resolve(context.Background(), state.Scope{Project: all[0]}, name)
+	rev, err := revision.Resolve(context.Background(), m.DB, state.Scope{Project: all[0]}, name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,7 +167,7 @@ func TestForgetSecret(t *testing.T) {
 			add(t, m, src)
 		}
 		add(t, m, write(t, filepath.Join(dir, "s2.jsonl"), userLine(1, "nothing to hide")))
-		if _, err := m.Derive().Compress(context.Background(), revOf(t, m, "s1"), compress.Settings{Ratio: 2}, false); err != nil {
+		if _, err := derive.Compress(context.Background(), m.DB, revOf(t, m, "s1"), compress.Settings{Ratio: 2}, false); err != nil {
 			t.Fatal(err)
 		}
 		forgetText(t, m, forget.ForgetOptions{Secret: []byte(secret)})
@@ -174,7 +177,7 @@ func TestForgetSecret(t *testing.T) {
 		roots(t, m)
 		rev := revOf(t, m, "s1")
 		var b bytes.Buffer
-		if err := m.Originals().WriteOriginal(context.Background(), rev.Project.ID, rev.Session, rev.Session.Now(), &b); err != nil {
+		if err := originals.WriteOriginal(context.Background(), m.DB, rev.Project.ID, rev.Session, rev.Session.Now(), &b); err != nil {
 			t.Fatal(err)
 		}
 		want := userLine(900, "first, without any") + strings.ReplaceAll(text, secret, strings.Repeat("*", len(secret)))
@@ -241,7 +244,7 @@ func TestForgetProperty(t *testing.T) {
 		}
 		rev := revOf(t, m, "s1")
 		var b bytes.Buffer
-		if err := m.Originals().WriteOriginal(context.Background(), rev.Project.ID, rev.Session, rev.Session.Now(), &b); err != nil {
+		if err := originals.WriteOriginal(context.Background(), m.DB, rev.Project.ID, rev.Session, rev.Session.Now(), &b); err != nil {
 			t.Fatal(err)
 		}
 		got := slices.Collect(transcript.Values(b.Bytes()))
@@ -271,29 +274,29 @@ func TestForgetKilled(t *testing.T) {
 	for _, step := range []string{"planned", "noted", "rewritten", "patches"} {
 		m := newMemory(t, testOptions())
 		add(t, m, write(t, filepath.Join(t.TempDir(), "s1.jsonl"), userLine(1, "call me zaphod")+userLine(2, "and go on")), write(t, filepath.Join(t.TempDir(), "s2.jsonl"), userLine(1, "stay")))
-		all, err := m.Trusted().Projects(ctx)
+		all, err := trust.Projects(ctx, m.DB)
 		if err != nil {
 			t.Fatal(err)
 		}
 		o := forget.ForgetOptions{Projects: all, Match: regexp.MustCompile("zaphod")}
-		f, err := m.Forget().NewDeletion(ctx, all[0], o, nil)
+		f, err := forget.NewDeletion(ctx, m.DB, all[0], o, nil)
 		if err == nil {
 			err = f.Plan(ctx)
 		}
 		if err == nil && step != "planned" {
-			err = errors.Join(m.Originals().AddSeals(f.Seals), m.Forget().NotePending(f))
+			err = errors.Join(originals.AddSeals(m.DB, f.Seals), forget.NotePending(m.DB, f))
 		}
 		if err == nil && (step == "rewritten" || step == "patches") {
 			err = f.Apply(ctx)
 		}
 		if err == nil && step == "patches" {
-			err = m.Forget().DropPatches(ctx, all[0].ID)
+			err = forget.DropPatches(ctx, m.DB, all[0].ID)
 		}
 		if err = errors.Join(err, f.Stage.Close()); err != nil {
 			t.Fatal(err)
 		}
 		roots(t, m)
-		out, err := m.Forget().Forget(ctx, o)
+		out, err := forget.Forget(ctx, m.DB, o)
 		if err != nil && !errors.Is(err, forget.ErrNothingToForget) {
 			t.Fatal(err)
 		}
@@ -303,7 +306,7 @@ func TestForgetKilled(t *testing.T) {
 		if found := stays(t, "zaphod", []*Memory{m}); len(found) > 0 {
 			t.Errorf("%s: it stays in %v", step, found)
 		}
-		if _, left, err := m.Forget().ReadPending(); left || err != nil {
+		if _, left, err := forget.ReadPending(m.DB); left || err != nil {
 			t.Errorf("%s: still pending, %v", step, err)
 		}
 		roots(t, m)
@@ -334,7 +337,7 @@ func TestForgetOrder(t *testing.T) {
 			add(t, m, write(t, filepath.Join(t.TempDir(), fmt.Sprintf("dddd%04d.jsonl", i)), userLine(1, fmt.Sprintf("own of %d", i))))
 			trustAll(t, m)
 			rev := revOf(t, m, "aaaa0001")
-			if _, err := m.Derive().Compress(context.Background(), rev, compress.Settings{Ratio: 2, Distance: 1}, false); err != nil {
+			if _, err := derive.Compress(context.Background(), m.DB, rev, compress.Settings{Ratio: 2, Distance: 1}, false); err != nil {
 				t.Fatal(err)
 			}
 			add(t, m, write(t, filepath.Join(t.TempDir(), "aaaa0001.jsonl"), text)) // it has the file too
@@ -364,7 +367,7 @@ func TestForgetOrder(t *testing.T) {
 				t.Errorf("order %v: roots differ:\n%s\n%s", order, got, now)
 			}
 		}
-		st, err := ms[2].Trusted().State(context.Background(), revOf(t, ms[2], "aaaa0001").Project.ID)
+		st, err := trust.State(context.Background(), ms[2].DB, revOf(t, ms[2], "aaaa0001").Project.ID)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -386,13 +389,13 @@ func TestForgetOrder(t *testing.T) {
 
 func trustAll(t testing.TB, m *Memory) {
 	t.Helper()
-	known, err := m.Trusted().Devices(context.Background())
+	known, err := trust.Devices(context.Background(), m.DB)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, d := range known {
 		if !d.Own && !d.Trusted {
-			if err := m.Trusted().TrustDevice(context.Background(), d, true); err != nil {
+			if err := trust.TrustDevice(context.Background(), m.DB, d, true); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -480,12 +483,12 @@ func TestSpellings(t *testing.T) {
 	value := []byte(`p"ss/wörd<&>+42`)
 	var values []originals.SealedValue
 	for _, s := range markers.Spellings(value) {
-		values = append(values, m.Originals().SealValue(s))
+		values = append(values, originals.SealValue(m.DB, s))
 	}
-	if err := m.Originals().AddSeals(originals.Seals{Values: values}); err != nil {
+	if err := originals.AddSeals(m.DB, originals.Seals{Values: values}); err != nil {
 		t.Fatal(err)
 	}
-	g, err := m.Originals().NewGuard(state.NewPurges(nil))
+	g, err := originals.NewGuard(m.DB, state.NewPurges(nil))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -509,15 +512,15 @@ func TestManySealed(t *testing.T) {
 	m := newMemory(t, testOptions())
 	var values []originals.SealedValue
 	for i := range 3000 {
-		values = append(values, m.Originals().SealValue([]byte(strings.Repeat("v", 8+i%40)+fmt.Sprint(10000+i))))
+		values = append(values, originals.SealValue(m.DB, []byte(strings.Repeat("v", 8+i%40)+fmt.Sprint(10000+i))))
 	}
-	if err := m.Originals().AddSeals(originals.Seals{Values: values}); err != nil {
+	if err := originals.AddSeals(m.DB, originals.Seals{Values: values}); err != nil {
 		t.Fatal(err)
 	}
 	text := bytes.Repeat([]byte("Some text without a value. "), 8<<10)
 	at := len(text)
 	text = append(text, strings.Repeat("v", 8)+"10000 and the end"...)
-	g, err := m.Originals().NewGuard(state.NewPurges(nil))
+	g, err := originals.NewGuard(m.DB, state.NewPurges(nil))
 	if err != nil {
 		t.Fatal(err)
 	}

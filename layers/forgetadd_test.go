@@ -10,6 +10,7 @@ import (
 
 	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/forget"
+	"github.com/memvcs/mem/layers/repair"
 )
 
 // TestForgetWhileAdding forgets something while a capture is under way that has read the memory before: the capture begins again on what
@@ -46,11 +47,11 @@ func TestForgetWhileAdding(t *testing.T) {
 			during := func(int64) {
 				once.Do(func() { forgetText(t, other, forget.ForgetOptions{Match: regexp.MustCompile("zaphod")}) })
 			}
-			if _, err := m.Capture().Add(t.Context(), []capture.Source{write(t, filepath.Join(dir, src.file), src.lines)}, capture.AddOptions{Progress: during}); err != nil {
+			if _, err := capture.Add(t.Context(), m.DB, []capture.Source{write(t, filepath.Join(dir, src.file), src.lines)}, capture.AddOptions{Progress: during}); err != nil {
 				t.Fatal(err)
 			}
 			m = reopen(t, m)
-			checked, err := m.Repair().Check(t.Context(), true)
+			checked, err := repair.Check(t.Context(), m.DB, true)
 			if err != nil || len(checked.Problems) > 0 {
 				t.Errorf("Check: %v, %v", checked.Problems, err)
 			}
@@ -77,7 +78,7 @@ func TestForgetElsewhereWhileAdding(t *testing.T) {
 	o := capture.AddOptions{Progress: func(int64) {
 		once.Do(func() { forgetText(t, other, forget.ForgetOptions{Secret: []byte(secret)}) })
 	}}
-	if _, err := m.Capture().Add(t.Context(), []capture.Source{write(t, filepath.Join(t.TempDir(), "bbbb0002.jsonl"), elsewhere)}, o); err != nil {
+	if _, err := capture.Add(t.Context(), m.DB, []capture.Source{write(t, filepath.Join(t.TempDir(), "bbbb0002.jsonl"), elsewhere)}, o); err != nil {
 		t.Fatal(err)
 	}
 	m = reopen(t, m)

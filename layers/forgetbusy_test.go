@@ -12,6 +12,7 @@ import (
 
 	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/forget"
+	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/refs"
 )
 
@@ -45,7 +46,7 @@ func TestForgetBusy(t *testing.T) {
 	o.Rand = &busy{rand.Reader, func() {
 		n++
 		file := write(t, filepath.Join(dir, fmt.Sprintf("bbbb%04d.jsonl", n)), userLine(n, "another session"))
-		switch _, err := other.Capture().Add(t.Context(), []capture.Source{file}, capture.AddOptions{}); {
+		switch _, err := capture.Add(t.Context(), other.DB, []capture.Source{file}, capture.AddOptions{}); {
 		case err == nil:
 			wrote++
 		case errors.Is(err, refs.ErrLocked):
@@ -59,11 +60,11 @@ func TestForgetBusy(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer forgetter.Close()
-	p, err := m.Trusted().Projects(t.Context())
+	p, err := trust.Projects(t.Context(), m.DB)
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := forgetter.Forget().Forget(t.Context(), forget.ForgetOptions{Projects: p, Match: regexp.MustCompile("zaphod")})
+	out, err := forget.Forget(t.Context(), forgetter.DB, forget.ForgetOptions{Projects: p, Match: regexp.MustCompile("zaphod")})
 	if err != nil || len(out.Proof.Left) > 0 {
 		t.Fatalf("Forget: %v, left %v; others wrote %d times, waited %d times", err, out.Proof.Left, wrote, waited)
 	}

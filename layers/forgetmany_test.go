@@ -9,9 +9,11 @@ import (
 	"testing"
 
 	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/forget"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/lineage"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/refs"
@@ -32,7 +34,7 @@ func TestForgetManyVersions(t *testing.T) {
 	rev := revOf(t, m, "s1")
 	const versions = forget.RebuildBatch + 6
 	for i := range versions {
-		if _, err := m.Derive().Compress(ctx, rev, compress.Settings{Tokens: 400 + 5*i}, false); err != nil {
+		if _, err := derive.Compress(ctx, m.DB, rev, compress.Settings{Tokens: 400 + 5*i}, false); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -43,7 +45,7 @@ func TestForgetManyVersions(t *testing.T) {
 			rebuilt++
 		}
 	}
-	st, err := m.Trusted().State(ctx, p.ID)
+	st, err := trust.State(ctx, m.DB, p.ID)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,8 +12,11 @@ import (
 
 	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/forget"
 	"github.com/memvcs/mem/layers/knowledge/permanent"
+	"github.com/memvcs/mem/layers/originals"
+	"github.com/memvcs/mem/layers/repair"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/refs"
@@ -77,7 +80,7 @@ func TestForgetReflection(t *testing.T) {
 		}
 		forgetText(t, m, c.o)
 		for i, h := range witnesses {
-			_, err := m.Originals().Object(ctx, p, h)
+			_, err := originals.Object(ctx, m.DB, p, h)
 			if gone := errors.Is(err, objects.ErrNotFound); gone != slices.Contains(c.goes, i) || err != nil && !gone {
 				t.Errorf("%s: witness %d: gone is %v (%v)", name, i, gone, err)
 			}
@@ -104,7 +107,7 @@ func TestForgetEarlierEngine(t *testing.T) {
 	}
 	text.WriteString(userLine(90, "the zaphod message"))
 	add(t, m, write(t, filepath.Join(t.TempDir(), "s1.jsonl"), text.String()))
-	if _, err := m.Derive().Compress(context.Background(), revOf(t, m, "s1"), compress.Settings{Ratio: 3, Engine: compress.Extract{}}, false); err != nil {
+	if _, err := derive.Compress(context.Background(), m.DB, revOf(t, m, "s1"), compress.Settings{Ratio: 3, Engine: compress.Extract{}}, false); err != nil {
 		t.Fatal(err)
 	}
 	out := forgetText(t, m, forget.ForgetOptions{Match: regexp.MustCompile("zaphod")})
@@ -136,7 +139,7 @@ func TestForgetAside(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		proof, err := m.Forget().Prove(context.Background(), o, nil, nil)
+		proof, err := forget.Prove(context.Background(), m.DB, o, nil, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -187,18 +190,18 @@ func TestForgetNameOfFile(t *testing.T) {
 		text += userLine(2, "more")
 	}
 	p := revOf(t, m, "s1").Project
-	if _, err := m.Forget().Forget(t.Context(), forget.ForgetOptions{Projects: []state.Project{p}, Secret: []byte("quokka-4711")}); err != nil {
+	if _, err := forget.Forget(t.Context(), m.DB, forget.ForgetOptions{Projects: []state.Project{p}, Secret: []byte("quokka-4711")}); err != nil {
 		t.Fatal(err)
 	}
 	s := revOf(t, m, "s1").Session
 	for i := range s.Points {
 		var b strings.Builder
 		f := s.Points[i].Files[0]
-		if err := m.Capture().WriteFile(t.Context(), capture.SessionPoint{Project: p.ID, Session: s, Point: &s.Points[i]}, f, &b); err != nil || b.String() != content || strings.Contains(f.Name, "quokka") {
+		if err := capture.WriteFile(t.Context(), m.DB, capture.SessionPoint{Project: p.ID, Session: s, Point: &s.Points[i]}, f, &b); err != nil || b.String() != content || strings.Contains(f.Name, "quokka") {
 			t.Errorf("growth point %d: file %s is %q, %v; want %q", i, f.Name, b.String(), err, content)
 		}
 	}
-	if c, err := m.Repair().Check(t.Context(), true); err != nil || len(c.Problems) > 0 {
+	if c, err := repair.Check(t.Context(), m.DB, true); err != nil || len(c.Problems) > 0 {
 		t.Errorf("check: %v, %v", c.Problems, err)
 	}
 }
@@ -239,12 +242,12 @@ func TestForgetLostPatches(t *testing.T) {
 		if now := rev.Session.Now(); !now.Withheld || len(now.Files) > 0 || now.Scan.Values != 3 {
 			t.Errorf("%s: the session is %+v", name, now.Snapshot)
 		}
-		b, err := m.Originals().Object(t.Context(), p, rev.Session.Now().Original)
+		b, err := originals.Object(t.Context(), m.DB, p, rev.Session.Now().Original)
 		if err != nil || !strings.Contains(string(b), "‹secret:") {
 			t.Errorf("%s: the session is %s, %v", name, b, err)
 		}
 		var exact strings.Builder
-		err = m.Originals().WriteOriginal(t.Context(), p, rev.Session, &rev.Session.Points[0], &exact)
+		err = originals.WriteOriginal(t.Context(), m.DB, p, rev.Session, &rev.Session.Points[0], &exact)
 		if comes := err == nil && strings.Contains(exact.String(), "TOKEN_zzzzzzzz"); comes != (name == "last") {
 			t.Errorf("%s: the first growth point is %s, %v", name, exact.String(), err)
 		}

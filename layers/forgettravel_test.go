@@ -14,6 +14,7 @@ import (
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/sync"
+	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/refs"
 )
 
@@ -133,7 +134,7 @@ func TestForgetLease(t *testing.T) {
 				pushAll(t, copied)
 				fetchAll(t, a)
 				for _, m := range []*Memory{a, copied} {
-					st, err := m.Trusted().Outline(context.Background(), p.ID)
+					st, err := trust.Outline(context.Background(), m.DB, p.ID)
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -154,7 +155,7 @@ func pushForced(t testing.TB, m *Memory, p state.Project, seen func()) error {
 	t.Helper()
 	r := origin(t, m)
 	r.Projects = nil // so that it asks
-	out, err := m.Sync().Push(context.Background(), sync.PushOptions{Remote: r, Projects: []state.Project{p}, Consent: func(state.Project, refs.Remote) (bool, error) {
+	out, err := sync.Push(context.Background(), m.DB, sync.PushOptions{Remote: r, Projects: []state.Project{p}, Consent: func(state.Project, refs.Remote) (bool, error) {
 		seen()
 		return true, nil
 	}})

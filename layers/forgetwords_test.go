@@ -23,20 +23,20 @@ func stateWords(t *testing.T, m *Memory, p state.Project, text string) {
 	ctx := context.Background()
 	for _, words := range []string{text, "nothing to hide"} {
 		stated := func(s string) facts.Fact {
-			f, err := m.Knowledge().AddFact(ctx, p, knowledge.NewFact{Given: facts.InputFact{Kind: facts.Decision, Text: s}}, false)
+			f, err := knowledge.AddFact(ctx, m.DB, p, knowledge.NewFact{Given: facts.InputFact{Kind: facts.Decision, Text: s}}, false)
 			if err != nil {
 				t.Fatal(err)
 			}
 			return f
 		}
 		stated("the database is reached with " + words)
-		if err := m.Knowledge().JudgeFacts(ctx, p.ID, []facts.Fact{stated("judged for " + fmt.Sprint(len(words)))}, facts.Judgement{Says: facts.Refutes, Value: true, Reason: "it was " + words}, false); err != nil {
+		if err := knowledge.JudgeFacts(ctx, m.DB, p.ID, []facts.Fact{stated("judged for " + fmt.Sprint(len(words)))}, facts.Judgement{Says: facts.Refutes, Value: true, Reason: "it was " + words}, false); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := m.Knowledge().AddRule(ctx, p, permanent.Definition{Type: permanent.Types()[0], Text: "always say " + words, ByUser: true, Trust: facts.User, Confidence: 90, State: permanent.Active}, false); err != nil {
+		if _, err := knowledge.AddRule(ctx, m.DB, p, permanent.Definition{Type: permanent.Types()[0], Text: "always say " + words, ByUser: true, Trust: facts.User, Confidence: 90, State: permanent.Active}, false); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := m.Knowledge().Assign(ctx, p, nil, knowledge.Target{New: &concepts.Definition{Name: "about " + words}}, false); err != nil {
+		if _, err := knowledge.Assign(ctx, m.DB, p, nil, knowledge.Target{New: &concepts.Definition{Name: "about " + words}}, false); err != nil {
 			t.Fatal(err)
 		}
 	}

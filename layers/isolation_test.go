@@ -10,6 +10,7 @@ import (
 
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/sync"
+	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/objects/gitstore"
 	"github.com/memvcs/mem/objects/pack"
 	"github.com/memvcs/mem/refs"
@@ -86,21 +87,21 @@ func isolation(t *testing.T, rng *mrand.Rand, configs int) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := m.Sync().AddRemote(ctx, name, u); err != nil {
+		if err := sync.AddRemote(ctx, m.DB, name, u); err != nil {
 			t.Fatal(err)
 		}
 		allowed := map[refs.Project]bool{}
 		for range 1 + rng.IntN(3) {
-			all, err := m.Trusted().Projects(ctx)
+			all, err := trust.Projects(ctx, m.DB)
 			if err != nil {
 				t.Fatal(err)
 			}
 			chosen := slices.DeleteFunc(all, func(state.Project) bool { return rng.IntN(2) == 0 })
-			r, err := m.Sync().Remote(name)
+			r, err := sync.Remote(m.DB, name)
 			if err != nil {
 				t.Fatal(err)
 			}
-			out, err := m.Sync().Push(ctx, sync.PushOptions{Remote: r, Projects: chosen, Consent: func(p state.Project, _ refs.Remote) (bool, error) {
+			out, err := sync.Push(ctx, m.DB, sync.PushOptions{Remote: r, Projects: chosen, Consent: func(p state.Project, _ refs.Remote) (bool, error) {
 				ok := rng.IntN(4) > 0
 				allowed[p.ID] = allowed[p.ID] || ok
 				return ok, nil

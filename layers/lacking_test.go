@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/memvcs/mem/layers/sync"
+	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/objects/gitstore"
 	"github.com/memvcs/mem/objects/pack"
 	"github.com/memvcs/mem/refs/lane"
@@ -79,7 +80,7 @@ func lacking(t *testing.T, h *hub, lost pack.ID) {
 	if err := pack.Drop(filepath.Join(h.dir, "objects", "pack"), "test", func(id pack.ID) bool { return id != lost }); err != nil {
 		t.Fatal(err)
 	}
-	out, err := b.Sync().Fetch(t.Context(), sync.FetchOptions{Remote: origin(t, b)})
+	out, err := sync.Fetch(t.Context(), b.DB, sync.FetchOptions{Remote: origin(t, b)})
 	if err != nil {
 		t.Errorf("without %s: %v", lost, err)
 		return
@@ -90,7 +91,7 @@ func lacking(t *testing.T, h *hub, lost pack.ID) {
 			t.Errorf("without %s: refused, and nobody says why", lost)
 		}
 	}
-	st, err := b.Trusted().State(t.Context(), lane.ProjectOf("/home/dev/shop"))
+	st, err := trust.State(t.Context(), b.DB, lane.ProjectOf("/home/dev/shop"))
 	if err != nil || status["refused"] != 1 || status["new"] != 1 {
 		t.Errorf("without %s: %v, %d sessions, %v, want one lane refused and one new", lost, status, len(st.Sessions), err)
 	}

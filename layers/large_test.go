@@ -19,6 +19,7 @@ import (
 	"github.com/memvcs/mem/layers/redact/scanner"
 	"github.com/memvcs/mem/layers/secrets"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/objects/stream"
 	"github.com/memvcs/mem/refs"
 	"github.com/memvcs/mem/testdata/gen/plants"
@@ -51,7 +52,7 @@ func sessionWith(t testing.TB, dir, id string, messages int, files map[string]st
 // filesOf returns the exact bytes of the files of a session at each of its growth points.
 func filesOf(t testing.TB, m *Memory, p refs.Project, id string) (out []map[string]string) {
 	t.Helper()
-	st, err := m.Trusted().State(context.Background(), p)
+	st, err := trust.State(context.Background(), m.DB, p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +61,7 @@ func filesOf(t testing.TB, m *Memory, p refs.Project, id string) (out []map[stri
 		files := map[string]string{}
 		for _, f := range s.Points[i].Files {
 			var b bytes.Buffer
-			if err := m.Capture().WriteFile(context.Background(), capture.SessionPoint{Project: p, Session: s, Point: &s.Points[i]}, f, &b); err != nil {
+			if err := capture.WriteFile(context.Background(), m.DB, capture.SessionPoint{Project: p, Session: s, Point: &s.Points[i]}, f, &b); err != nil {
 				t.Fatalf("growth point %d, %s: %v", i, f.Name, err)
 			}
 			files[f.Name] = b.String()
@@ -281,7 +282,7 @@ func TestLargeFileCleaned(t *testing.T) {
 	if got := add(t, a, src)[0]; got.Change != "unchanged" {
 		t.Errorf("captured again it is %s", got.Change)
 	}
-	leaks, err := a.Secrets().ScanOutgoing(t.Context(), p.ID, func(string) bool { return false })
+	leaks, err := secrets.ScanOutgoing(t.Context(), a.DB, p.ID, func(string) bool { return false })
 	if err != nil || len(leaks) > 0 {
 		t.Errorf("still: %v, %v", leaks, err)
 	}
@@ -294,7 +295,7 @@ func TestFileLeak(t *testing.T) {
 	a.Opts.Rules = redact.Rules{}
 	p := add(t, a, sessionWith(t, t.TempDir(), "s1", 2, map[string]string{"a": strings.Repeat("filler\n", 30) + "TOKEN_aaaaaaaa\n"}))[0].Project
 	a.Opts.Gate = toyRules()
-	leaks, err := a.Secrets().ScanOutgoing(t.Context(), p.ID, func(string) bool { return false })
+	leaks, err := secrets.ScanOutgoing(t.Context(), a.DB, p.ID, func(string) bool { return false })
 	if err != nil || len(leaks) != 1 || leaks[0].Kind != "object" || leaks[0].Name != nowOf(t, a, p).Files[0].Hash {
 		t.Errorf("%+v, %v", leaks, err)
 	}

@@ -8,10 +8,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/memvcs/mem/layers/history"
 	"github.com/memvcs/mem/layers/knowledge"
 	"github.com/memvcs/mem/layers/knowledge/concepts"
 	"github.com/memvcs/mem/layers/knowledge/facts"
 	"github.com/memvcs/mem/layers/knowledge/permanent"
+	"github.com/memvcs/mem/layers/revision"
 	"github.com/memvcs/mem/layers/state"
 )
 
@@ -40,12 +42,12 @@ func TestUndoOfWhatLasts(t *testing.T) {
 				past, future = append(past, lasting(t, m, p)), nil
 			}
 		case k == 2 && len(past) > 1:
-			if _, err := m.History().Undo(ctx, p.ID, 1, false); err != nil {
+			if _, err := history.Undo(ctx, m.DB, p.ID, 1, false); err != nil {
 				t.Fatalf("step %d: %v", step, err)
 			}
 			past, future = past[:len(past)-1], append(future, past[len(past)-1])
 		case k == 3 && len(future) > 0:
-			if _, err := m.History().Redo(ctx, p.ID, 1, false); err != nil {
+			if _, err := history.Redo(ctx, m.DB, p.ID, 1, false); err != nil {
 				t.Fatalf("step %d: %v", step, err)
 			}
 			past, future = append(past, future[len(future)-1]), future[:len(future)-1]
@@ -60,11 +62,11 @@ func TestUndoOfWhatLasts(t *testing.T) {
 func lasting(t *testing.T, m *Memory, p state.Project) string {
 	t.Helper()
 	ctx := context.Background()
-	known, err := m.Revision().Concepts(ctx, p.ID)
+	known, err := revision.Concepts(ctx, m.DB, p.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
-	rules, err := m.Revision().Rules(ctx, p.ID)
+	rules, err := revision.Rules(ctx, m.DB, p.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +84,7 @@ func lasting(t *testing.T, m *Memory, p state.Project) string {
 func anyConcept(t *testing.T, m *Memory, rev state.Rev, rng *rand.Rand) string {
 	t.Helper()
 	ctx := context.Background()
-	set, err := m.Revision().Concepts(ctx, rev.Project.ID)
+	set, err := revision.Concepts(ctx, m.DB, rev.Project.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,16 +99,16 @@ func anyConcept(t *testing.T, m *Memory, rev state.Rev, rng *rand.Rand) string {
 		c = live[rng.IntN(len(live))]
 	}
 	change := func(field, value string) error {
-		return m.Knowledge().ChangeConcept(ctx, rev.Project, field+" "+c.Label, concepts.Change{Concept: c.Record, Field: field, Value: value})
+		return knowledge.ChangeConcept(ctx, m.DB, rev.Project, field+" "+c.Label, concepts.Change{Concept: c.Record, Field: field, Value: value})
 	}
 	switch what {
 	case 0:
-		_, err = m.Knowledge().Assign(ctx, rev.Project, member, knowledge.Target{New: &concepts.Definition{Name: fmt.Sprint("job ", rng.IntN(1000))}}, false)
+		_, err = knowledge.Assign(ctx, m.DB, rev.Project, member, knowledge.Target{New: &concepts.Definition{Name: fmt.Sprint("job ", rng.IntN(1000))}}, false)
 	case 1:
 		if set.SessionMembership(rev.Session.ID).Concept == c {
 			return ""
 		}
-		_, err = m.Knowledge().Assign(ctx, rev.Project, member, knowledge.Target{Concept: c}, false)
+		_, err = knowledge.Assign(ctx, m.DB, rev.Project, member, knowledge.Target{Concept: c}, false)
 	case 2:
 		err = change("name", fmt.Sprint("other ", rng.IntN(1000)))
 	case 3:
@@ -128,17 +130,17 @@ func anyConcept(t *testing.T, m *Memory, rev state.Rev, rng *rand.Rand) string {
 func anyRule(t *testing.T, m *Memory, rev state.Rev, rng *rand.Rand) string {
 	t.Helper()
 	ctx := context.Background()
-	set, err := m.Revision().Rules(ctx, rev.Project.ID)
+	set, err := revision.Rules(ctx, m.DB, rev.Project.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(set.Rules) == 0 || rng.IntN(2) == 0 {
-		_, err = m.Knowledge().AddRule(ctx, rev.Project, permanent.Definition{
+		_, err = knowledge.AddRule(ctx, m.DB, rev.Project, permanent.Definition{
 			Type: permanent.TypeRule, Text: fmt.Sprint("rule ", rng.IntN(1000)), Trust: facts.Assistant, Confidence: 70, State: permanent.Active,
 		}, false)
 	} else {
 		acts := []string{permanent.Validate, permanent.Contradict, permanent.Retire, permanent.Promote}
-		_, err = m.Knowledge().Act(ctx, rev.Project, set.Rules[rng.IntN(len(set.Rules))], permanent.Act{Act: acts[rng.IntN(len(acts))]}, false)
+		_, err = knowledge.Act(ctx, m.DB, rev.Project, set.Rules[rng.IntN(len(set.Rules))], permanent.Act{Act: acts[rng.IntN(len(acts))]}, false)
 	}
 	if err != nil {
 		t.Fatal(err)

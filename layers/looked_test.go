@@ -39,7 +39,7 @@ func TestLooked(t *testing.T) {
 	gate := func(name string, rules redact.Rules, have func(string) bool, want ...string) {
 		t.Helper()
 		m.Opts.Gate = rules
-		leaks, err := m.Secrets().GateLane(ctx, lane, have)
+		leaks, err := secrets.GateLane(ctx, m.DB, lane, have)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -59,7 +59,7 @@ func TestLooked(t *testing.T) {
 	gate("newer rules", other, never, "session", "record", "commit")
 	gate("newer rules again", other, never, "session", "record", "commit")                    // what has leaks is not noted
 	gate("the growth alone", toyRules(), func(c string) bool { return c == first }, "record") // its title is the first words
-	if leaks, err := m.Secrets().ScanOutgoing(ctx, p, never); err != nil || len(leaks) < 3 {
+	if leaks, err := secrets.ScanOutgoing(ctx, m.DB, p, never); err != nil || len(leaks) < 3 {
 		t.Errorf("a scan by the user's wish: %v, %v", leaks, err)
 	}
 	m.Opts.World.Agent = "mem/2"
@@ -114,7 +114,7 @@ func TestLookedValues(t *testing.T) {
 	}
 	m := newMemory(t, testOptions())
 	end := objects.Sum([]byte("x"))
-	m.Secrets().RecordScanned("0123456789abcdef", with("one-1234-abcd", "two-1234-abcd"), []secrets.CleanSpan{{End: end}})
+	secrets.RecordScanned(m.DB, "0123456789abcdef", with("one-1234-abcd", "two-1234-abcd"), []secrets.CleanSpan{{End: end}})
 	for _, c := range []struct {
 		rules redact.Rules
 		want  bool
@@ -122,11 +122,11 @@ func TestLookedValues(t *testing.T) {
 		{with("one-1234-abcd", "two-1234-abcd"), true}, {with("two-1234-abcd", "one-1234-abcd"), true}, {with("two-1234-abcd"), true}, {with(), true},
 		{with("three-1234-abcd"), false}, {with("one-1234-abcd", "two-1234-abcd", "three-1234-abcd"), false},
 	} {
-		if got := m.Secrets().Scanned("0123456789abcdef", c.rules).Covers(objects.Hash{}, end); got != c.want {
+		if got := secrets.Scanned(m.DB, "0123456789abcdef", c.rules).Covers(objects.Hash{}, end); got != c.want {
 			t.Errorf("with %d values: covers = %v, want %v", len(c.rules.Known()), got, c.want)
 		}
 	}
-	if m.Secrets().Scanned("fedcba9876543210", with()).Covers(objects.Hash{}, end) {
+	if secrets.Scanned(m.DB, "fedcba9876543210", with()).Covers(objects.Hash{}, end) {
 		t.Error("a note of another project is believed")
 	}
 }
@@ -142,17 +142,17 @@ func TestLookedLong(t *testing.T) {
 	p := add(t, m, write(t, filepath.Join(dir, "s1.jsonl"), userLine(1, "short")+userLine(2, strings.Repeat("long ", redact.Window/2))))[0].Project.ID
 	torn := userLine(1, "whole") + `{"type":"user","message":{"role":"user","content":"` + strings.Repeat("y", capture.MaxTail+10)
 	add(t, m, write(t, filepath.Join(dir, "s2.jsonl"), torn))
-	if l := m.Secrets().Scanned(p, o.Rules); len(l) > 0 {
+	if l := secrets.Scanned(m.DB, p, o.Rules); len(l) > 0 {
 		t.Errorf("%d notes, want none", len(l))
 	}
 	add(t, m, write(t, filepath.Join(dir, "s3.jsonl"), userLine(1, "short")))
-	if l := m.Secrets().Scanned(p, o.Rules); len(l) != 1 {
+	if l := secrets.Scanned(m.DB, p, o.Rules); len(l) != 1 {
 		t.Errorf("%d notes, want 1", len(l))
 	}
-	if leaks, err := m.Secrets().GateLane(context.Background(), refs.Lane{Project: p, Device: m.Refs.Device().ID}, never); err != nil || len(leaks) > 0 {
+	if leaks, err := secrets.GateLane(context.Background(), m.DB, refs.Lane{Project: p, Device: m.Refs.Device().ID}, never); err != nil || len(leaks) > 0 {
 		t.Fatalf("leaks %v, %v", leaks, err)
 	}
-	if l := m.Secrets().Scanned(p, o.Rules); len(l) != 3 {
+	if l := secrets.Scanned(m.DB, p, o.Rules); len(l) != 3 {
 		t.Errorf("%d notes after a push looked, want 3", len(l))
 	}
 }

@@ -15,8 +15,11 @@ import (
 	"time"
 
 	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/state"
+	syncing "github.com/memvcs/mem/layers/sync"
+	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/refs/remote"
 )
 
@@ -46,7 +49,7 @@ func newComputer(t *testing.T, h *hub, name string) *computer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := m.Sync().AddRemote(t.Context(), "origin", u); err != nil {
+	if err := syncing.AddRemote(t.Context(), m.DB, "origin", u); err != nil {
 		t.Fatal(err)
 	}
 	return c
@@ -104,10 +107,10 @@ func (c *computer) add(rng *mrand.Rand) {
 // trustAll trusts every device that is here.
 func (c *computer) trustAll() {
 	c.t.Helper()
-	known, err := c.m.Trusted().Devices(c.t.Context())
+	known, err := trust.Devices(c.t.Context(), c.m.DB)
 	for _, d := range known {
 		if err == nil && !d.Own {
-			err = c.m.Trusted().TrustDevice(c.t.Context(), d, true)
+			err = trust.TrustDevice(c.t.Context(), c.m.DB, d, true)
 		}
 	}
 	if err != nil {
@@ -117,12 +120,12 @@ func (c *computer) trustAll() {
 
 // derive compresses a session or takes it out of the lists.
 func (c *computer) derive(rng *mrand.Rand) {
-	projects, err := c.m.Trusted().Projects(c.t.Context())
+	projects, err := trust.Projects(c.t.Context(), c.m.DB)
 	if err != nil || len(projects) == 0 {
 		return
 	}
 	p := projects[rng.IntN(len(projects))]
-	st, err := c.m.Trusted().State(c.t.Context(), p.ID)
+	st, err := trust.State(c.t.Context(), c.m.DB, p.ID)
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -131,9 +134,9 @@ func (c *computer) derive(rng *mrand.Rand) {
 	}
 	rev := state.Rev{Kind: state.IsSession, Project: p, Session: st.Sessions[rng.IntN(len(st.Sessions))]}
 	if rng.IntN(3) == 0 {
-		err = c.m.Derive().Remove(c.t.Context(), rev, true, false)
+		err = derive.Remove(c.t.Context(), c.m.DB, rev, true, false)
 	} else {
-		_, err = c.m.Derive().Compress(c.t.Context(), rev, compress.Settings{Tokens: 100 + rng.IntN(300)}, false)
+		_, err = derive.Compress(c.t.Context(), c.m.DB, rev, compress.Settings{Tokens: 100 + rng.IntN(300)}, false)
 	}
 	var behind *originals.BehindError
 	if err != nil && !errors.As(err, &behind) && !errors.Is(err, compress.ErrTooSmall) {
@@ -145,12 +148,12 @@ func (c *computer) derive(rng *mrand.Rand) {
 func (c *computer) holds(all map[string]int, what string) {
 	c.t.Helper()
 	have := map[string]int{}
-	projects, err := c.m.Trusted().Projects(context.Background())
+	projects, err := trust.Projects(context.Background(), c.m.DB)
 	if err != nil {
 		c.t.Fatal(err)
 	}
 	for _, p := range projects {
-		st, err := c.m.Trusted().State(context.Background(), p.ID)
+		st, err := trust.State(context.Background(), c.m.DB, p.ID)
 		if err != nil {
 			c.t.Fatal(err)
 		}

@@ -9,11 +9,14 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/memvcs/mem/layers/checkout"
 	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/keepit"
 	"github.com/memvcs/mem/layers/markers"
 	"github.com/memvcs/mem/layers/provenance"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/trust"
 )
 
 // TestAnyMarkers adds, sets and removes markers at random and compresses: what counts is kept byte for byte and in order,
@@ -31,14 +34,14 @@ func TestAnyMarkers(t *testing.T) {
 			changeAny(t, m, rev, rng)
 		}
 		rev = now(t, m, rev)
-		marks, err := m.Markers().Keepits(ctx, rev)
+		marks, err := markers.Keepits(ctx, m.DB, rev)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if got := len(rev.Session.Markers()); got != len(marks) {
 			t.Errorf("%s: %d markers in lists, %d in the session", rev.Name(), got, len(marks))
 		}
-		c, err := m.Derive().Compress(ctx, rev, compress.Settings{Ratio: 1, Keepit: compress.PreserveAll}, false)
+		c, err := derive.Compress(ctx, m.DB, rev, compress.Settings{Ratio: 1, Keepit: compress.PreserveAll}, false)
 		if errors.Is(err, compress.ErrEmpty) {
 			continue
 		}
@@ -51,7 +54,7 @@ func TestAnyMarkers(t *testing.T) {
 		}
 		v := rev
 		v.Kind, v.Version, v.Hash = state.IsVersion, c.Version, c.Version.Derivation.Output
-		segs, err := m.Checkout().VersionSegments(ctx, rev.Project.ID, c.Version)
+		segs, err := checkout.VersionSegments(ctx, m.DB, rev.Project.ID, c.Version)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -67,7 +70,7 @@ func TestAnyMarkers(t *testing.T) {
 		if !slices.Equal(got, want) {
 			t.Errorf("%s kept %q, want %q", v.Name(), got, want)
 		}
-		if a, err := m.Provenance().Reproduce(ctx, v); err != nil || !a.Identical {
+		if a, err := provenance.Reproduce(ctx, m.DB, v); err != nil || !a.Identical {
 			t.Errorf("%s once more: %+v, %v", v.Name(), a, err)
 		}
 	}
@@ -76,7 +79,7 @@ func TestAnyMarkers(t *testing.T) {
 // now returns the session of a revision as it is now.
 func now(t *testing.T, m *Memory, rev state.Rev) state.Rev {
 	t.Helper()
-	st, err := m.Trusted().State(context.Background(), rev.Project.ID)
+	st, err := trust.State(context.Background(), m.DB, rev.Project.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +90,7 @@ func now(t *testing.T, m *Memory, rev state.Rev) state.Rev {
 func changeAny(t *testing.T, m *Memory, rev state.Rev, rng *rand.Rand) {
 	t.Helper()
 	ctx := context.Background()
-	all, err := m.Markers().AllKeepits(ctx, rev)
+	all, err := markers.AllKeepits(ctx, m.DB, rev)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,16 +98,16 @@ func changeAny(t *testing.T, m *Memory, rev state.Rev, rng *rand.Rand) {
 	if len(all) > 0 && rng.IntN(2) == 0 {
 		id := all[rng.IntN(len(all))].ID
 		if rng.IntN(2) == 0 {
-			if _, err = m.Markers().SetKeepit(ctx, rev, id, w, markers.Edit{}); errors.Is(err, markers.ErrMarked) {
+			if _, err = markers.SetKeepit(ctx, m.DB, rev, id, w, markers.Edit{}); errors.Is(err, markers.ErrMarked) {
 				return
 			}
 		} else {
-			_, err = m.Markers().RemoveKeepit(ctx, rev, id, markers.Edit{})
+			_, err = markers.RemoveKeepit(ctx, m.DB, rev, id, markers.Edit{})
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		after, err := m.Markers().AllKeepits(ctx, now(t, m, rev))
+		after, err := markers.AllKeepits(ctx, m.DB, now(t, m, rev))
 		if err != nil || len(after) != len(all) {
 			t.Fatalf("%d markers, then %d, %v", len(all), len(after), err)
 		}
@@ -115,7 +118,7 @@ func changeAny(t *testing.T, m *Memory, rev state.Rev, rng *rand.Rand) {
 		}
 		return
 	}
-	items, err := m.Markers().Items(ctx, rev.Project.ID, rev.Session, rev.Session.Now())
+	items, err := markers.Items(ctx, m.DB, rev.Project.ID, rev.Session, rev.Session.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +127,7 @@ func changeAny(t *testing.T, m *Memory, rev state.Rev, rng *rand.Rand) {
 	to := from + rng.IntN(len(it.Text)+1-from)
 	text := strings.TrimSpace(it.Text[from:to])
 	rev.Kind, rev.From, rev.To = state.IsMessages, it.N, it.N
-	k, err := m.Markers().AddKeepit(ctx, rev, text, w, markers.Edit{})
+	k, err := markers.AddKeepit(ctx, m.DB, rev, text, w, markers.Edit{})
 	switch {
 	case err == nil && it.Kind == compress.User && text != "" && provenance.CollapseSpace(k.Mark.Text) != provenance.CollapseSpace(text):
 		t.Fatalf("marked %q, want %q", k.Mark.Text, text)
@@ -137,19 +140,19 @@ func TestAddKeepitRefuses(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	m, rev := talkMemory(t, 10, noCaps)
-	items, err := m.Markers().Items(ctx, rev.Project.ID, rev.Session, rev.Session.Now())
+	items, err := markers.Items(ctx, m.DB, rev.Project.ID, rev.Session, rev.Session.Now())
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, it := range items {
 		at := rev
 		at.Kind, at.From, at.To = state.IsMessages, it.N, it.N
-		_, err := m.Markers().AddKeepit(ctx, at, "no such text, surely", 80, markers.Edit{DryRun: true})
+		_, err := markers.AddKeepit(ctx, m.DB, at, "no such text, surely", 80, markers.Edit{DryRun: true})
 		if want := markers.ErrNoText; it.Kind == compress.User && !errors.Is(err, want) || it.Kind != compress.User && !errors.Is(err, markers.ErrNotTyped) {
 			t.Errorf("message %d: %v", it.N, err)
 		}
 	}
-	if _, err := m.Markers().SetKeepit(ctx, rev, "k99", 50, markers.Edit{}); err == nil {
+	if _, err := markers.SetKeepit(ctx, m.DB, rev, "k99", 50, markers.Edit{}); err == nil {
 		t.Error("set a marker that there is not")
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/forget"
 	"github.com/memvcs/mem/layers/originals"
+	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/objects"
 )
 
@@ -23,12 +24,12 @@ func TestForgetMeanwhile(t *testing.T) {
 	lines := userLine(1, "call me zaphod") + userLine(2, "and go on with the tests. They are slow. Find out why they are slow. Then make them fast.")
 	p := add(t, m, write(t, filepath.Join(t.TempDir(), "aaaa0001.jsonl"), lines))[0].Project
 	rev := revOf(t, m, "aaaa0001")
-	version, err := m.Derive().Compress(ctx, rev, compress.Settings{Ratio: 2}, false)
+	version, err := derive.Compress(ctx, m.DB, rev, compress.Settings{Ratio: 2}, false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	req := derive.ComposeRequest{Project: p, Name: "ctx", Budget: 2000, Parts: []derive.ComposePart{{Rev: rev}}}
-	late, done, err := m.Derive().ComposeParts(ctx, req)
+	late, done, err := derive.ComposeParts(ctx, m.DB, req)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,14 +37,14 @@ func TestForgetMeanwhile(t *testing.T) {
 	if _, err := late.Save(ctx, done); !errors.Is(err, originals.ErrInputDeleted) {
 		t.Errorf("a composition was stored: %v", err)
 	}
-	if _, err := m.Derive().SaveVersion(ctx, version, nil); !errors.Is(err, originals.ErrInputDeleted) {
+	if _, err := derive.SaveVersion(ctx, m.DB, version, nil); !errors.Is(err, originals.ErrInputDeleted) {
 		t.Errorf("a version was stored: %v", err)
 	}
 	if found := stays(t, "zaphod", []*Memory{m}); len(found) > 0 {
 		t.Errorf("it stays in %v", found)
 	}
 	req.Parts[0].Rev = revOf(t, m, "aaaa0001")
-	if _, err := m.Derive().Compose(ctx, req); err != nil {
+	if _, err := derive.Compose(ctx, m.DB, req); err != nil {
 		t.Errorf("of what is left: %v", err)
 	}
 	roots(t, m)
@@ -60,7 +61,7 @@ func TestForgetTexts(t *testing.T) {
 	fetchAll(t, b)
 	trustAll(t, b)
 	for _, m := range []*Memory{a, b} {
-		c, err := m.Derive().Compress(ctx, revOf(t, m, "aaaa0001"), compress.Settings{Ratio: 2}, false)
+		c, err := derive.Compress(ctx, m.DB, revOf(t, m, "aaaa0001"), compress.Settings{Ratio: 2}, false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -68,7 +69,7 @@ func TestForgetTexts(t *testing.T) {
 		v := *c.Version
 		v.Engine, v.Derivation.Output, v.Derivation.Recipe.Version = "a model", objects.Sum(text), 99
 		c.Version = &v
-		if _, err := m.Derive().SaveVersion(ctx, c, [][]byte{text}); err != nil {
+		if _, err := derive.SaveVersion(ctx, m.DB, c, [][]byte{text}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -93,7 +94,7 @@ func TestForgetTexts(t *testing.T) {
 		t.Errorf("it stays in %v", found)
 	}
 	for _, m := range []*Memory{a, b} {
-		st, err := m.Trusted().Outline(ctx, revOf(t, m, "aaaa0001").Project.ID)
+		st, err := trust.Outline(ctx, m.DB, revOf(t, m, "aaaa0001").Project.ID)
 		if err != nil {
 			t.Fatal(err)
 		}

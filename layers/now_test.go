@@ -12,10 +12,13 @@ import (
 	"testing"
 
 	"github.com/memvcs/mem/layers/capture"
+	"github.com/memvcs/mem/layers/checkout"
 	"github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/revision"
 	"github.com/memvcs/mem/layers/sessions"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/refs"
 )
@@ -57,18 +60,18 @@ func both(t *testing.T, a, b *Memory) (*Memory, *Memory) {
 // exactNow returns what "mem checkout s1:original" writes.
 func exactNow(t *testing.T, m *Memory, p state.Project) (string, error) {
 	t.Helper()
-	rev, err := m.Revision().Resolve(t.Context(), state.Scope{Project: p}, "s1:original")
+	rev, err := revision.Resolve(t.Context(), m.DB, state.Scope{Project: p}, "s1:original")
 	if err != nil {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	err = m.Checkout().Write(t.Context(), rev, "", &b)
+	err = checkout.Write(t.Context(), m.DB, rev, "", &b)
 	return b.String(), err
 }
 
 func nowOf(t *testing.T, m *Memory, p state.Project) *records.Point {
 	t.Helper()
-	st, err := m.Trusted().Outline(t.Context(), p.ID)
+	st, err := trust.Outline(t.Context(), m.DB, p.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,7 +175,7 @@ func TestChangedIsOfThisDevice(t *testing.T) {
 	fetch(t, a, b)
 	a = reopen(t, a)
 	list := func() sessions.Item {
-		items, _, err := a.Sessions().List(t.Context(), p, capture.ListOptions{Claude: claude, Dir: "/home/dev/shop"})
+		items, _, err := sessions.List(t.Context(), a.DB, p, capture.ListOptions{Claude: claude, Dir: "/home/dev/shop"})
 		if err != nil || len(items) != 1 {
 			t.Fatalf("%d sessions, %v", len(items), err)
 		}

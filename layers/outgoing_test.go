@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/memvcs/mem/layers/secrets"
 	"github.com/memvcs/mem/refs"
 )
 
@@ -21,7 +22,7 @@ func TestScanOutgoing(t *testing.T) {
 	text := userLine(1, "see TOKEN_abcd1234 here") + userLine(2, "clean")
 	p := add(t, m, write(t, path, text))[0].Project.ID
 	m.Opts.Rules = toyRules()
-	leaks, err := m.Secrets().ScanOutgoing(ctx, p, never)
+	leaks, err := secrets.ScanOutgoing(ctx, m.DB, p, never)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +43,7 @@ func TestScanOutgoing(t *testing.T) {
 	m.Opts.Rules.Rules = nil
 	add(t, m, write(t, path, text+userLine(3, "later TOKEN_ffff0000")))
 	m.Opts.Rules = toyRules()
-	leaks, err = m.Secrets().ScanOutgoing(ctx, p, func(commit string) bool { return commit == pushed })
+	leaks, err = secrets.ScanOutgoing(ctx, m.DB, p, func(commit string) bool { return commit == pushed })
 	if err != nil || len(leaks) == 0 {
 		t.Fatalf("leaks %v, %v", leaks, err)
 	}
@@ -51,7 +52,7 @@ func TestScanOutgoing(t *testing.T) {
 			t.Errorf("leak of what was pushed: %+v", l)
 		}
 	}
-	if leaks, err = m.Secrets().ScanOutgoing(ctx, p, func(commit string) bool { return commit == tipOf(t, m, p) }); err != nil || len(leaks) > 0 {
+	if leaks, err = secrets.ScanOutgoing(ctx, m.DB, p, func(commit string) bool { return commit == tipOf(t, m, p) }); err != nil || len(leaks) > 0 {
 		t.Errorf("nothing to push, but %v, %v", leaks, err)
 	}
 }

@@ -11,6 +11,8 @@ import (
 	"github.com/memvcs/mem/layers/capture"
 	capturing "github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/originals"
+	"github.com/memvcs/mem/layers/repair"
+	"github.com/memvcs/mem/layers/trust"
 )
 
 // TestOverflowFiles captures a session whose tool results have files of their own, with secrets in them: what
@@ -54,7 +56,7 @@ func TestOverflowFiles(t *testing.T) {
 	store("grown", state{"a.txt": "more\n", "b.json": `{"key":"TOKEN_87654321"}`}) // with a torn end as it was
 
 	p := add(t, m, capturing.SourceOf(path))[0].Project.ID
-	st, err := m.Trusted().State(t.Context(), p)
+	st, err := trust.State(t.Context(), m.DB, p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +68,7 @@ func TestOverflowFiles(t *testing.T) {
 		got := state{}
 		for _, f := range s.Points[i].Files {
 			var b bytes.Buffer
-			if err := m.Capture().WriteFile(t.Context(), capture.SessionPoint{Project: p, Session: s, Point: &s.Points[i]}, f, &b); err != nil {
+			if err := capture.WriteFile(t.Context(), m.DB, capture.SessionPoint{Project: p, Session: s, Point: &s.Points[i]}, f, &b); err != nil {
 				t.Fatalf("growth point %d, %s: %v", i, f.Name, err)
 			}
 			if got[f.Name] = b.String(); f.Withheld != strings.Contains(b.String(), "TOKEN_") {
@@ -79,7 +81,7 @@ func TestOverflowFiles(t *testing.T) {
 	}
 	noSecret(t, m, p)
 	checkClean(t, m)
-	if c, err := m.Repair().Check(t.Context(), true); err != nil || len(c.Problems) > 0 {
+	if c, err := repair.Check(t.Context(), m.DB, true); err != nil || len(c.Problems) > 0 {
 		t.Errorf("check: %v, %v", c.Problems, err)
 	}
 }
@@ -99,14 +101,14 @@ func TestOverflowElsewhere(t *testing.T) {
 	fetch(t, b, a)
 	b = reopen(t, b)
 	now := nowOf(t, b, p)
-	st, err := b.Trusted().State(t.Context(), p.ID)
+	st, err := trust.State(t.Context(), b.DB, p.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := b.Capture().WriteFile(t.Context(), capture.SessionPoint{Project: p.ID, Session: st.Session("s1"), Point: now}, now.Files[0], &bytes.Buffer{}); !errors.Is(err, originals.ErrWithheld) {
+	if err := capture.WriteFile(t.Context(), b.DB, capture.SessionPoint{Project: p.ID, Session: st.Session("s1"), Point: now}, now.Files[0], &bytes.Buffer{}); !errors.Is(err, originals.ErrWithheld) {
 		t.Errorf("WriteFile: %v, want ErrWithheld", err)
 	}
-	if c, err := b.Repair().Check(t.Context(), true); err != nil || len(c.Problems) > 0 || c.Withheld != 1 {
+	if c, err := repair.Check(t.Context(), b.DB, true); err != nil || len(c.Problems) > 0 || c.Withheld != 1 {
 		t.Errorf("check: %d withheld, %v, %v", c.Withheld, c.Problems, err)
 	}
 }

@@ -13,9 +13,11 @@ import (
 	"testing"
 
 	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/redact"
 	"github.com/memvcs/mem/layers/redact/scanner"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/objects/stream"
 	"github.com/memvcs/mem/testdata/gen/plants"
 )
@@ -47,17 +49,17 @@ func TestPlantedRemote(t *testing.T) {
 		}
 		add(t, m, write(t, filepath.Join(t.TempDir(), id+".jsonl"), string(b)))
 	}
-	projects, err := m.Trusted().Projects(ctx)
+	projects, err := trust.Projects(ctx, m.DB)
 	if err != nil {
 		t.Fatal(err)
 	}
-	st, err := m.Trusted().State(ctx, projects[0].ID)
+	st, err := trust.State(ctx, m.DB, projects[0].ID)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, s := range st.Sessions {
 		rev := state.Rev{Kind: state.IsSession, Project: projects[0], Session: s}
-		if _, err := m.Derive().Compress(ctx, rev, compress.Settings{Ratio: 2}, false); err != nil {
+		if _, err := derive.Compress(ctx, m.DB, rev, compress.Settings{Ratio: 2}, false); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -16,8 +16,10 @@ import (
 	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/keepit"
+	"github.com/memvcs/mem/layers/markers"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/trust"
 )
 
 // sampleSessions captures testdata/transcripts and returns its sessions as revisions.
@@ -35,13 +37,13 @@ func sampleSessionsOf(t *testing.T, o state.Options) (*Memory, []state.Rev) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	added, err := m.Capture().Add(ctx, sources, capture.AddOptions{})
+	added, err := capture.Add(ctx, m.DB, sources, capture.AddOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var revs []state.Rev
 	for _, a := range added {
-		st, err := m.Trusted().State(ctx, a.Project.ID)
+		st, err := trust.State(ctx, m.DB, a.Project.ID)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -57,11 +59,11 @@ func TestGuess(t *testing.T) {
 	m, revs := sampleSessions(t)
 	n := 0
 	for _, rev := range revs {
-		c, err := m.Checkout().Count(t.Context(), rev)
+		c, err := checkout.Count(t.Context(), m.DB, rev)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := m.Markers().Estimate(rev.Session.Now(), nil)
+		got := markers.Estimate(m.DB, rev.Session.Now(), nil)
 		if c.Tokens < 400 {
 			continue
 		}
@@ -87,7 +89,7 @@ func TestCompressKeepsItsPromises(t *testing.T) {
 		rev := revs[i%len(revs)]
 		s := randomSettings(rng)
 		name := fmt.Sprintf("%s %+v", records.ShortID(rev.Session.ID), s)
-		c, err := m.Derive().Compress(ctx, rev, s, false)
+		c, err := derive.Compress(ctx, m.DB, rev, s, false)
 		var pins *compress.PinError
 		switch {
 		case errors.As(err, &pins):
@@ -104,17 +106,17 @@ func TestCompressKeepsItsPromises(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		segs, err := m.Checkout().VersionSegments(ctx, rev.Project.ID, c.Version)
+		segs, err := checkout.VersionSegments(ctx, m.DB, rev.Project.ID, c.Version)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, text := range []string{compress.Text(segs), compress.Markdown(segs)} {
-			if n := m.Markers().Counter(c.Point).Count(text); n > c.Plan.Budget {
+			if n := markers.Counter(m.DB, c.Point).Count(text); n > c.Plan.Budget {
 				t.Errorf("%s: %d tokens of %d", name, n, c.Plan.Budget)
 			}
 		}
 		checkKept(t, name, c.Fates, segs)
-		again, err := m.Derive().Compress(ctx, rev, s, false)
+		again, err := derive.Compress(ctx, m.DB, rev, s, false)
 		if err != nil || !again.Existed || again.Version.ID != c.Version.ID {
 			t.Errorf("%s again: %v, existed %v", name, err, again.Existed)
 		}
@@ -174,8 +176,8 @@ func TestComposeKeepsItsPromises(t *testing.T) {
 		name := fmt.Sprintf("%s of %d parts, budget %d, %s", req.Name, len(req.Parts), req.Budget, req.Strategy)
 		dry := req
 		dry.DryRun = true
-		planned, dryErr := m.Derive().Compose(ctx, dry)
-		done, err := m.Derive().Compose(ctx, req)
+		planned, dryErr := derive.Compose(ctx, m.DB, dry)
+		done, err := derive.Compose(ctx, m.DB, req)
 		if (dryErr == nil) != (err == nil) {
 			t.Errorf("%s: %v, but a dry run: %v", name, err, dryErr)
 		}
@@ -195,11 +197,11 @@ func TestComposeKeepsItsPromises(t *testing.T) {
 			t.Errorf("%s: %d tokens, planned were %d", name, done.Composition.Tokens, planned.Plan.Total)
 		}
 		checkComposed(t, m, name, req, done)
-		again, err := m.Derive().Compose(ctx, req)
+		again, err := derive.Compose(ctx, m.DB, req)
 		if err != nil || again.Composition.Tokens > req.Budget {
 			t.Errorf("%s again: %v", name, err)
 		}
-		third, err := m.Derive().Compose(ctx, req)
+		third, err := derive.Compose(ctx, m.DB, req)
 		if err != nil || !third.Existed || third.Composition.Derivation.Output != again.Composition.Derivation.Output {
 			t.Errorf("%s a third time: %v, existed %v", name, err, third.Existed)
 		}
@@ -230,15 +232,15 @@ func checkComposed(t *testing.T, m *Memory, name string, req derive.ComposeReque
 	ctx := context.Background()
 	rev := state.Rev{Kind: state.IsComposition, Project: req.Project, Composition: done.Composition, Hash: done.Composition.Derivation.Output}
 	var md bytes.Buffer
-	if err := m.Checkout().Write(ctx, rev, checkout.Markdown, &md); err != nil {
+	if err := checkout.Write(ctx, m.DB, rev, checkout.Markdown, &md); err != nil {
 		t.Fatal(err)
 	}
 	for _, p := range req.Parts {
-		if n := m.Markers().Counter(p.Rev.Session.Now()).Count(md.String()); n > req.Budget {
+		if n := markers.Counter(m.DB, p.Rev.Session.Now()).Count(md.String()); n > req.Budget {
 			t.Errorf("%s: composed.md has %d tokens", name, n)
 		}
 	}
-	c, err := m.Checkout().Composed(ctx, rev)
+	c, err := checkout.Composed(ctx, m.DB, rev)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,9 +8,15 @@ import (
 	"testing"
 
 	"github.com/memvcs/mem/layers/capture"
+	"github.com/memvcs/mem/layers/checkout"
 	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/derive"
+	"github.com/memvcs/mem/layers/markers"
+	"github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/repair"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/trust"
 )
 
 // TestRealTranscripts takes the sessions under MEM_TRANSCRIPTS through the whole journey and compares every
@@ -26,7 +32,7 @@ func TestRealTranscripts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	added, err := m.Capture().Add(ctx, sources, capture.AddOptions{})
+	added, err := capture.Add(ctx, m.DB, sources, capture.AddOptions{})
 	if err != nil {
 		t.Errorf("Add: %v", err)
 	}
@@ -42,27 +48,27 @@ func TestRealTranscripts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		st, err := m.Trusted().State(ctx, a.Project.ID)
+		st, err := trust.State(ctx, m.DB, a.Project.ID)
 		if err != nil {
 			t.Fatal(err)
 		}
 		s := st.Session(a.Session)
 		var got bytes.Buffer
-		if err := m.Originals().WriteOriginal(ctx, a.Project.ID, s, s.Now(), &got); err != nil || !bytes.Equal(got.Bytes(), want) {
+		if err := originals.WriteOriginal(ctx, m.DB, a.Project.ID, s, s.Now(), &got); err != nil || !bytes.Equal(got.Bytes(), want) {
 			t.Errorf("original of %s: %d bytes, %v, want %d", a.Session, got.Len(), err, len(want))
 		}
 	}
-	if err := m.Derive().CacheL1(ctx, added, nil); err != nil {
+	if err := derive.CacheL1(ctx, m.DB, added, nil); err != nil {
 		t.Errorf("Derive: %v", err)
 	}
 	guessed(t, m, added)
 	for _, a := range added[:min(40, len(added))] {
-		st, err := m.Trusted().State(ctx, a.Project.ID)
+		st, err := trust.State(ctx, m.DB, a.Project.ID)
 		if err != nil {
 			t.Fatal(err)
 		}
 		rev := state.Rev{Kind: state.IsSession, Project: a.Project, Session: st.Session(a.Session)}
-		c, err := m.Derive().Compress(ctx, rev, compress.Settings{Ratio: 10}, false)
+		c, err := derive.Compress(ctx, m.DB, rev, compress.Settings{Ratio: 10}, false)
 		if err != nil {
 			t.Errorf("compress %s: %v", a.Session, err)
 			continue
@@ -71,7 +77,7 @@ func TestRealTranscripts(t *testing.T) {
 			t.Errorf("compress %s: %d tokens of a budget of %d", a.Session, v.TokensOut, c.Plan.Budget)
 		}
 	}
-	checked, err := m.Repair().Check(ctx, true)
+	checked, err := repair.Check(ctx, m.DB, true)
 	if err != nil || len(checked.Problems) > 0 {
 		t.Errorf("check: %v %v", checked.Problems, err)
 	}
@@ -82,18 +88,18 @@ func TestRealTranscripts(t *testing.T) {
 func guessed(t *testing.T, m *Memory, added []capture.Added) {
 	var off []float64
 	for _, a := range added {
-		st, err := m.Trusted().State(t.Context(), a.Project.ID)
+		st, err := trust.State(t.Context(), m.DB, a.Project.ID)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if now := st.Session(a.Session).Now(); now.Original != a.Now.Original || now.Size < 100<<10 {
 			continue
 		}
-		c, err := m.Checkout().Count(t.Context(), state.Rev{Kind: state.IsSession, Project: a.Project, Session: st.Session(a.Session)})
+		c, err := checkout.Count(t.Context(), m.DB, state.Rev{Kind: state.IsSession, Project: a.Project, Session: st.Session(a.Session)})
 		if err != nil {
 			t.Fatal(err)
 		}
-		guess := m.Markers().Estimate(&records.Point{Snapshot: a.Now}, nil)
+		guess := markers.Estimate(m.DB, &records.Point{Snapshot: a.Now}, nil)
 		off = append(off, max(float64(guess)/float64(c.Tokens), float64(c.Tokens)/float64(guess)))
 	}
 	slices.Sort(off)

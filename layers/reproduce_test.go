@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/provenance"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
@@ -18,38 +19,38 @@ func TestAgain(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	m, rev := talkMemory(t, 50, noCaps)
-	first, err := m.Derive().Compress(ctx, rev, compress.Settings{Ratio: 3}, false)
+	first, err := derive.Compress(ctx, m.DB, rev, compress.Settings{Ratio: 3}, false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, err := m.Derive().Compress(ctx, rev, compress.Settings{Ratio: 6}, false)
+	second, err := derive.Compress(ctx, m.DB, rev, compress.Settings{Ratio: 6}, false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	at := func(v records.Version) state.Rev {
 		return state.Rev{Kind: state.IsVersion, Project: rev.Project, Session: rev.Session, Version: &v, Hash: v.Derivation.Output}
 	}
-	if a, err := m.Provenance().Reproduce(ctx, at(*first.Version)); err != nil || !a.Identical || a.Why != "" || a.Err != nil {
+	if a, err := provenance.Reproduce(ctx, m.DB, at(*first.Version)); err != nil || !a.Identical || a.Why != "" || a.Err != nil {
 		t.Errorf("the same: %+v, %v", a, err)
 	}
 	other := *first.Version
 	other.Derivation.Output = second.Version.Derivation.Output
-	a, err := m.Provenance().Reproduce(ctx, at(other))
+	a, err := provenance.Reproduce(ctx, m.DB, at(other))
 	if err != nil || a.Identical || a.Err != nil || !strings.Contains(a.Why, "segments then") || !strings.Contains(a.Why, "first in message") {
 		t.Errorf("of another recipe: %+v, %v", a, err)
 	}
 	gone := *first.Version
 	gone.Derivation.Recipe.Params = []byte(strings.Replace(string(gone.Derivation.Recipe.Params), `"`+compress.Extract{}.ID()+`"`, `"extract/0"`, 1))
-	if a, err = m.Provenance().Reproduce(ctx, at(gone)); err != nil || a.Err == nil || !strings.Contains(a.Err.Error(), "extract/0") {
+	if a, err = provenance.Reproduce(ctx, m.DB, at(gone)); err != nil || a.Err == nil || !strings.Contains(a.Err.Error(), "extract/0") {
 		t.Errorf("of another engine: %+v, %v", a, err)
 	}
 	later := *first.Version
 	later.Derivation.Recipe.Version++
-	if a, err = m.Provenance().Reproduce(ctx, at(later)); err != nil || !errors.Is(a.Err, compress.ErrEngineGone) {
+	if a, err = provenance.Reproduce(ctx, m.DB, at(later)); err != nil || !errors.Is(a.Err, compress.ErrEngineGone) {
 		t.Errorf("of a later version of the step: %+v, %v", a, err)
 	}
 	n := 0
-	if err := m.Provenance().ReproduceAll(ctx, rev.Project, func(a provenance.Reproduction) {
+	if err := provenance.ReproduceAll(ctx, m.DB, rev.Project, func(a provenance.Reproduction) {
 		if n++; !a.Identical {
 			t.Errorf("%+v", a)
 		}
@@ -71,19 +72,19 @@ func TestCompareSample(t *testing.T) {
 		l1.Kind = state.IsL1
 		revs = append(revs, l1)
 		for _, settings := range []compress.Settings{{Ratio: 3}, {Preset: "standard"}} {
-			c, err := m.Derive().Compress(ctx, s, settings, false)
+			c, err := derive.Compress(ctx, m.DB, s, settings, false)
 			if err != nil {
 				continue // too short for that
 			}
 			v := s
 			v.Kind, v.Version, v.Hash = state.IsVersion, c.Version, c.Version.Derivation.Output
 			revs = append(revs, v)
-			if again, err := m.Derive().Compress(ctx, v, compress.Settings{Tokens: c.Version.TokensOut * 2 / 3}, false); err == nil {
+			if again, err := derive.Compress(ctx, m.DB, v, compress.Settings{Tokens: c.Version.TokensOut * 2 / 3}, false); err == nil {
 				w := v
 				w.Version, w.Hash = again.Version, again.Version.Derivation.Output
 				revs, v = append(revs, w), w
 			}
-			blamed, err := m.Provenance().Blame(ctx, v)
+			blamed, err := provenance.Blame(ctx, m.DB, v)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -95,7 +96,7 @@ func TestCompareSample(t *testing.T) {
 		}
 		for _, a := range revs {
 			for _, b := range revs {
-				c, err := m.Provenance().Compare(ctx, a, b)
+				c, err := provenance.Compare(ctx, m.DB, a, b)
 				if err != nil {
 					t.Fatalf("%s with %s: %v", a.Name(), b.Name(), err)
 				}

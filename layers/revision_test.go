@@ -29,21 +29,21 @@ func FuzzResolve(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	added, err := m.Capture().Add(ctx, sources, capture.AddOptions{})
+	added, err := capture.Add(ctx, m.DB, sources, capture.AddOptions{})
 	if err != nil {
 		f.Fatal(err)
 	}
 	sc := state.Scope{Project: added[0].Project}
-	rev, err := m.Revision().Resolve(ctx, sc, added[0].Session)
+	rev, err := revision.Resolve(ctx, m.DB, sc, added[0].Session)
 	if err != nil {
 		f.Fatal(err)
 	}
 	for _, ratio := range []int{2, 3} {
-		if _, err := m.Derive().Compress(ctx, rev, compress.Settings{Ratio: ratio}, false); err != nil {
+		if _, err := derive.Compress(ctx, m.DB, rev, compress.Settings{Ratio: ratio}, false); err != nil {
 			f.Fatal(err)
 		}
 	}
-	if _, err := m.Derive().Compose(ctx, derive.ComposeRequest{Project: rev.Project, Name: "feature-x", Parts: []derive.ComposePart{{Rev: rev}}, Budget: 4000}); err != nil {
+	if _, err := derive.Compose(ctx, m.DB, derive.ComposeRequest{Project: rev.Project, Name: "feature-x", Parts: []derive.ComposePart{{Rev: rev}}, Budget: 4000}); err != nil {
 		f.Fatal(err)
 	}
 	id := rev.Session.ID
@@ -57,7 +57,7 @@ func FuzzResolve(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		for _, scope := range []state.Scope{sc, {Project: sc.Project, Last: rev.Session, Strict: true}, {Project: projects.ProjectOf("path /home/dev/none", "/home/dev/none")}} {
-			got, err := m.Revision().Resolve(ctx, scope, s)
+			got, err := revision.Resolve(ctx, m.DB, scope, s)
 			var missing *state.NotFoundError
 			var ambiguous *state.AmbiguousError
 			switch {

@@ -8,7 +8,9 @@ import (
 	"testing"
 
 	"github.com/memvcs/mem/layers/derive"
+	"github.com/memvcs/mem/layers/projects"
 	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/revision"
 	"github.com/memvcs/mem/layers/revocation"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/sync"
@@ -29,27 +31,27 @@ func TestRevokeElsewhere(t *testing.T) {
 	}
 	shop, blog := project("s1aaaaaa", "/home/dev/shop"), project("b2bbbbbb", "/home/dev/blog")
 	rev := func(m *Memory, p state.Project, name string) state.Rev {
-		r, err := m.Revision().Resolve(ctx, state.Scope{Project: p}, name)
+		r, err := revision.Resolve(ctx, m.DB, state.Scope{Project: p}, name)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return r
 	}
 	compose := func(name string, parts ...derive.ComposePart) {
-		if _, err := a.Derive().Compose(ctx, derive.ComposeRequest{Project: blog, Name: name, Budget: 4000, Parts: parts}); err != nil {
+		if _, err := derive.Compose(ctx, a.DB, derive.ComposeRequest{Project: blog, Name: name, Budget: 4000, Parts: parts}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	foreign, own := derive.ComposePart{Rev: rev(a, shop, "s1aaaaaa")}, derive.ComposePart{Rev: rev(a, blog, "b2bbbbbb")}
 	compose("both", foreign, own)
 	compose("alone", own)
-	if err := a.Projects().Share(ctx, shop, blog, true); err != nil {
+	if err := projects.Share(ctx, a.DB, shop, blog, true); err != nil {
 		t.Fatal(err)
 	}
 	pushAll(t, a)
 	hidden := func(m *Memory, name string) bool {
 		t.Helper()
-		err := m.Trusted().MayUse(ctx, rev(m, blog, name))
+		err := trust.MayUse(ctx, m.DB, rev(m, blog, name))
 		if err != nil && !errors.Is(err, trust.ErrRevoked) {
 			t.Fatal(err)
 		}
@@ -60,7 +62,7 @@ func TestRevokeElsewhere(t *testing.T) {
 	}
 	for _, src := range []records.Origin{{Kind: records.ToolSource, Name: "webfetch"}, {Kind: records.HostSource, Name: "evil.example"}, {Kind: records.SessionSource, Name: "s1aaaaaa"}} {
 		revoke := func(off bool) revocation.Effect {
-			e, err := a.Revocation().Revoke(ctx, shop, records.RevokeBody{Origin: src, Revoked: !off}, false)
+			e, err := revocation.Revoke(ctx, a.DB, shop, records.RevokeBody{Origin: src, Revoked: !off}, false)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -79,7 +81,7 @@ func TestRevokeElsewhere(t *testing.T) {
 		for _, order := range [][]refs.Project{{blog.ID, shop.ID}, {shop.ID, blog.ID}} {
 			m := h.memory(t, "another")
 			for _, p := range order {
-				if _, err := m.Sync().Fetch(ctx, sync.FetchOptions{Remote: origin(t, m), Projects: []refs.Project{p}}); err != nil {
+				if _, err := sync.Fetch(ctx, m.DB, sync.FetchOptions{Remote: origin(t, m), Projects: []refs.Project{p}}); err != nil {
 					t.Fatal(err)
 				}
 				trustAll(t, m)

@@ -5,7 +5,9 @@ import (
 	"testing"
 
 	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/revocation"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/lineage"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/refs"
@@ -47,12 +49,12 @@ func TestRevokeWithHostileSummary(t *testing.T) {
 	}
 	pushAll(t, b)
 	fetchAll(t, a)
-	_, err = a.Revocation().Revoke(t.Context(), state.Project{ID: p.ID}, records.RevokeBody{
+	_, err = revocation.Revoke(t.Context(), a.DB, state.Project{ID: p.ID}, records.RevokeBody{
 		Origin: records.Origin{Kind: records.HostSource, Name: "evil.example"}, Revoked: true}, false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := a.Trusted().Outline(t.Context(), p.ID); err != nil {
+	if _, err := trust.Outline(t.Context(), a.DB, p.ID); err != nil {
 		t.Error(err)
 	}
 }

@@ -11,7 +11,11 @@ import (
 	"testing"
 
 	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/derive"
+	"github.com/memvcs/mem/layers/originals"
+	"github.com/memvcs/mem/layers/provenance"
 	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/revision"
 	"github.com/memvcs/mem/layers/revocation"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/trust"
@@ -133,21 +137,21 @@ func TestRevokeAnyOrder(t *testing.T) {
 		p = add(t, m, write(t, filepath.Join(dir, id+".jsonl"), body))[0].Project
 	}
 	rev := func(id string) state.Rev {
-		r, err := m.Revision().Resolve(ctx, state.Scope{Project: p}, id)
+		r, err := revision.Resolve(ctx, m.DB, state.Scope{Project: p}, id)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return r
 	}
 	make := func(id string, tokens int) *records.Version {
-		c, err := m.Derive().Compress(ctx, rev(id), compress.Settings{Tokens: tokens}, false)
+		c, err := derive.Compress(ctx, m.DB, rev(id), compress.Settings{Tokens: tokens}, false)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return c.Version
 	}
 	revoke := func(src records.Origin, off bool) revocation.Effect {
-		e, err := m.Revocation().Revoke(ctx, p, records.RevokeBody{Origin: src, Revoked: !off}, false)
+		e, err := revocation.Revoke(ctx, m.DB, p, records.RevokeBody{Origin: src, Revoked: !off}, false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -163,15 +167,15 @@ func TestRevokeAnyOrder(t *testing.T) {
 	if second.ID == first.ID {
 		t.Error("the version after the revocation is that before it")
 	}
-	b, err := m.Originals().Object(ctx, p.ID, second.Derivation.Output)
+	b, err := originals.Object(ctx, m.DB, p.ID, second.Derivation.Output)
 	if err != nil || strings.Contains(string(b), "POISON") || strings.Contains(string(b), "evil.example") {
 		t.Errorf("the version after the revocation holds the page: %v %s", err, b)
 	}
-	if r, err := m.Provenance().Reproduce(ctx, state.Rev{Kind: state.IsVersion, Project: p, Session: rev("s1aaaaaa").Session, Version: second, Hash: second.Derivation.Output}); err != nil || !r.Identical {
+	if r, err := provenance.Reproduce(ctx, m.DB, state.Rev{Kind: state.IsVersion, Project: p, Session: rev("s1aaaaaa").Session, Version: second, Hash: second.Derivation.Output}); err != nil || !r.Identical {
 		t.Errorf("made once more: %+v, %v", r, err)
 	}
 	revoke(session, false)
-	if _, err := m.Derive().Compress(ctx, rev("s2bbbbbb"), compress.Settings{Tokens: 300}, false); err == nil {
+	if _, err := derive.Compress(ctx, m.DB, rev("s2bbbbbb"), compress.Settings{Tokens: 300}, false); err == nil {
 		t.Error("a revoked session was compressed")
 	}
 	want := hiddenAfter(t, m, p.ID, nil)
@@ -214,7 +218,7 @@ func hiddenAfter(t *testing.T, m *Memory, p refs.Project, rng *rand.Rand) []stri
 	}
 	st.Finish()
 	st.Index()
-	hidden, err := m.Revocation().HiddenBy(ctx, state.Project{ID: p}, st, trust.Revocations(st.Revokes))
+	hidden, err := revocation.HiddenBy(ctx, m.DB, state.Project{ID: p}, st, trust.Revocations(st.Revokes))
 	if err != nil {
 		t.Fatal(err)
 	}

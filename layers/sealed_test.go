@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/memvcs/mem/layers/sync"
+	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/objects/pack"
 	"github.com/memvcs/mem/refs"
@@ -141,7 +142,7 @@ func TestSealedHostile(t *testing.T) {
 			known := bad.copyOf(t, b)
 			u, _, err := remote.ParseURL(bad.url, nil)
 			if err == nil {
-				err = known.Sync().SetRemoteURL(context.Background(), "origin", u)
+				err = sync.SetRemoteURL(context.Background(), known.DB, "origin", u)
 			}
 			if err != nil {
 				t.Fatal(err)
@@ -192,7 +193,7 @@ func TestSealedKeyring(t *testing.T) {
 	pushAll(t, b)
 	before := roots(t, a)
 	fetch := func() error {
-		_, err := a.Sync().Fetch(context.Background(), sync.FetchOptions{Remote: origin(t, a)})
+		_, err := sync.Fetch(context.Background(), a.DB, sync.FetchOptions{Remote: origin(t, a)})
 		return err
 	}
 	stranger := newHub(t, "sealed dir")
@@ -269,13 +270,13 @@ func TestSealedInterrupted(t *testing.T) {
 	stopped := 0
 	for i := range 12 {
 		add(t, a, session(t, "s1", "/home/dev/shop", 10+10*i), session(t, "s2", "/home/dev/blog", 5+5*i))
-		projects, err := a.Trusted().Projects(context.Background())
+		projects, err := trust.Projects(context.Background(), a.DB)
 		if err != nil {
 			t.Fatal(err)
 		}
 		ctx, cancel := context.WithCancel(context.Background())
 		n := 0
-		_, err = a.Sync().Push(ctx, sync.PushOptions{Remote: origin(t, a), Projects: projects, Consent: yes, Progress: func(int64) {
+		_, err = sync.Push(ctx, a.DB, sync.PushOptions{Remote: origin(t, a), Projects: projects, Consent: yes, Progress: func(int64) {
 			if n++; n == 1+3*i {
 				cancel()
 			}
@@ -328,7 +329,7 @@ func TestSealedWhole(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	client, err := a.Sync().Client(ctx, origin(t, a), nil)
+	client, err := sync.Client(ctx, a.DB, origin(t, a), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -396,7 +397,7 @@ func stepsOf(t *testing.T, m *Memory, l refs.Lane) (ids []pack.ID) {
 func wholeLane(t *testing.T, m *Memory, l refs.Lane) int {
 	t.Helper()
 	ctx := context.Background()
-	client, err := m.Sync().Client(ctx, origin(t, m), nil)
+	client, err := sync.Client(ctx, m.DB, origin(t, m), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

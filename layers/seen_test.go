@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/memvcs/mem/layers/capture"
+	"github.com/memvcs/mem/layers/trust"
 )
 
 // TestSeenAgain looks at a file that cannot be read, and then can: what went wrong is no fact about the file.
@@ -15,7 +16,7 @@ func TestSeenAgain(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "aaaa1111.jsonl")
 	src := write(t, path, userLine(1, "hello")+userLine(2, "and more"))
 	p := add(t, m, src)[0].Project.ID
-	st, err := m.Trusted().State(t.Context(), p)
+	st, err := trust.State(t.Context(), m.DB, p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,18 +25,18 @@ func TestSeenAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, found := capture.ClientFile{Path: path, Size: fi.Size(), Modified: fi.ModTime()}, m.Capture().ReadFileCache(p)
+	f, found := capture.ClientFile{Path: path, Size: fi.Size(), Modified: fi.ModTime()}, capture.ReadFileCache(m.DB, p)
 	found.ReadModified = true
 	if err := os.Rename(path, path+".away"); err != nil {
 		t.Fatal(err)
 	}
-	if _, changed := m.Capture().ChangedFile(t.Context(), p, s, f, found); !changed {
+	if _, changed := capture.ChangedFile(t.Context(), m.DB, p, s, f, found); !changed {
 		t.Error("a file that cannot be read is unchanged")
 	}
 	if err := os.Rename(path+".away", path); err != nil {
 		t.Fatal(err)
 	}
-	if _, changed := m.Capture().ChangedFile(t.Context(), p, s, f, found); changed {
+	if _, changed := capture.ChangedFile(t.Context(), m.DB, p, s, f, found); changed {
 		t.Error("a file that could not be read once is changed for ever")
 	}
 }

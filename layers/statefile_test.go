@@ -18,6 +18,7 @@ import (
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/transcript"
+	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/refs"
 )
@@ -240,15 +241,15 @@ func TestStateAfterEverything(t *testing.T) {
 func checkCaches(t *testing.T, m *Memory, p refs.Project, harm int) {
 	t.Helper()
 	ctx := context.Background()
-	outline, err := m.Trusted().Outline(ctx, p)
+	outline, err := trust.Outline(ctx, m.DB, p)
 	if err != nil {
 		t.Fatal(err)
 	}
-	full, err := m.Trusted().State(ctx, p)
+	full, err := trust.State(ctx, m.DB, p)
 	if err != nil {
 		t.Fatal(err)
 	}
-	log, err := m.Ledger().Log(ctx, p, 0)
+	log, err := ledger.Log(ctx, m.DB, p, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -288,7 +289,7 @@ func checkCaches(t *testing.T, m *Memory, p refs.Project, harm int) {
 		t.Fatalf("log has %d entries, want %d", len(log), i)
 	}
 	for range 2 { // from the outlines, and from the cache of names
-		known, err := m.Trusted().Projects(ctx)
+		known, err := trust.Projects(ctx, m.DB)
 		i := slices.IndexFunc(known, func(k state.Project) bool { return k.ID == p })
 		if err != nil || i < 0 || known[i].Name != fresh.Name || known[i].Identity != fresh.Identity {
 			t.Fatalf("Projects = %+v, %v, want one called %s, %s", known, err, fresh.Name, fresh.Identity)

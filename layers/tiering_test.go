@@ -16,11 +16,16 @@ import (
 	"github.com/memvcs/mem/layers/compose"
 	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/derive"
+	"github.com/memvcs/mem/layers/history"
 	"github.com/memvcs/mem/layers/knowledge/facts"
+	"github.com/memvcs/mem/layers/markers"
+	"github.com/memvcs/mem/layers/provenance"
 	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/repair"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tier"
 	"github.com/memvcs/mem/layers/tokens"
+	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/lineage"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/refs"
@@ -56,7 +61,7 @@ func TestAgeing(t *testing.T) {
 	made, hidden := map[string]bool{}, 0
 	for range 20 {
 		clock = clock.AddDate(0, 0, 9)
-		did, err := m.Derive().Tier(ctx, p, tierOptions())
+		did, err := derive.Tier(ctx, m.DB, p, tierOptions())
 		if err != nil || len(did.Failed) > 0 {
 			t.Fatalf("%v: %v, %v", clock, err, did.Failed)
 		}
@@ -67,7 +72,7 @@ func TestAgeing(t *testing.T) {
 			made[s.Label] = true
 		}
 		hidden += len(did.Hidden)
-		again, err := m.Derive().Tier(ctx, p, tierOptions())
+		again, err := derive.Tier(ctx, m.DB, p, tierOptions())
 		if err != nil || !again.Empty() {
 			t.Fatalf("%v: a second run: %v, %+v", clock, err, again)
 		}
@@ -84,7 +89,7 @@ func TestAgeing(t *testing.T) {
 	if got := originalsOf(t, m, p); got != root {
 		t.Error("an original has changed")
 	}
-	if _, err := m.History().Undo(ctx, p.ID, 1000, false); err != nil {
+	if _, err := history.Undo(ctx, m.DB, p.ID, 1000, false); err != nil {
 		t.Fatal(err)
 	}
 	if got := looks(t, m, p); got != before {
@@ -111,13 +116,13 @@ func TestTierLimit(t *testing.T) {
 	o := tierOptions()
 	o.MaxVersions = 2
 	for left := -1; left != 0; {
-		did, err := m.Derive().Tier(ctx, p, o)
+		did, err := derive.Tier(ctx, m.DB, p, o)
 		if err != nil || len(did.Compressed) == 0 || len(did.Compressed) > 2 || left >= 0 && did.Deferred >= left || (len(did.Summaries) > 0) != (did.Deferred == 0) {
 			t.Fatalf("%d were left: %+v, %v", left, did, err)
 		}
 		left = did.Deferred
 	}
-	if did, err := m.Derive().Tier(ctx, p, tierOptions()); err != nil || !did.Empty() {
+	if did, err := derive.Tier(ctx, m.DB, p, tierOptions()); err != nil || !did.Empty() {
 		t.Errorf("after that there is %+v, %v", did, err)
 	}
 }
@@ -146,13 +151,13 @@ func TestTierAtOnce(t *testing.T) {
 				return
 			}
 			defer other.Close()
-			if did, err := other.Derive().Tier(ctx, p, tierOptions()); err != nil || len(did.Failed) > 0 {
+			if did, err := derive.Tier(ctx, other.DB, p, tierOptions()); err != nil || len(did.Failed) > 0 {
 				t.Error(err, did.Failed)
 			}
 		})
 	}
 	wg.Wait()
-	ops, err := m.History().Operations(ctx, p.ID)
+	ops, err := history.Operations(ctx, m.DB, p.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +167,7 @@ func TestTierAtOnce(t *testing.T) {
 			n++
 		}
 	}
-	st, err := m.Trusted().State(ctx, p.ID)
+	st, err := trust.State(ctx, m.DB, p.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -213,15 +218,15 @@ func TestTierBatches(t *testing.T) {
 			cancel()
 		}
 	}
-	if _, err := m.Derive().Tier(ctx, p, o); !errors.Is(err, context.Canceled) {
+	if _, err := derive.Tier(ctx, m.DB, p, o); !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
 	count := func() (versions, commits int) {
-		st, err := m.Trusted().State(context.Background(), p.ID)
+		st, err := trust.State(context.Background(), m.DB, p.ID)
 		if err != nil {
 			t.Fatal(err)
 		}
-		ops, err := m.History().Operations(context.Background(), p.ID)
+		ops, err := history.Operations(context.Background(), m.DB, p.ID)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -236,7 +241,7 @@ func TestTierBatches(t *testing.T) {
 		t.Errorf("%d versions in %d commits, want %d in 2", versions, commits, made)
 	}
 	o.Progress = nil
-	did, err := m.Derive().Tier(context.Background(), p, o)
+	did, err := derive.Tier(context.Background(), m.DB, p, o)
 	if err != nil || len(did.Compressed) != sessions-made || did.Compressed[0].Label != "v001" {
 		t.Fatal(len(did.Compressed), err)
 	}
@@ -269,11 +274,11 @@ func TestTierCanceled(t *testing.T) {
 	o := tierOptions()
 	o.Policy.WeeklyAfter, o.Policy.MonthlyAfter, o.Policy.AggressiveAfter, o.Policy.IntermediateAfter = 700, 800, 900, 900
 	for n := 0; ; n++ {
-		did, err := m.Derive().Tier(&expiring{ctx, n}, p, o)
+		did, err := derive.Tier(&expiring{ctx, n}, m.DB, p, o)
 		if err != nil && !errors.Is(err, context.Canceled) {
 			t.Fatal(err)
 		}
-		st, stateErr := m.Trusted().State(ctx, p.ID)
+		st, stateErr := trust.State(ctx, m.DB, p.ID)
 		if stateErr != nil {
 			t.Fatal(stateErr)
 		}
@@ -317,7 +322,7 @@ func stateFact(t *testing.T, m *Memory, p state.Project) {
 func checkSummaries(t *testing.T, m *Memory, p state.Project) {
 	t.Helper()
 	ctx := context.Background()
-	st, err := m.Trusted().State(ctx, p.ID)
+	st, err := trust.State(ctx, m.DB, p.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -327,18 +332,18 @@ func checkSummaries(t *testing.T, m *Memory, p state.Project) {
 			continue
 		}
 		rev := state.Rev{Kind: state.IsComposition, Project: p, Composition: c, Hash: c.Derivation.Output}
-		text, err := m.Provenance().Markdown(ctx, rev)
+		text, err := provenance.Markdown(ctx, m.DB, rev)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n := m.Markers().Counter(st.Session(c.Parts[0].Session).Now()).Count(text); n > c.Budget {
+		if n := markers.Counter(m.DB, st.Session(c.Parts[0].Session).Now()).Count(text); n > c.Budget {
 			t.Errorf("%s has %d tokens of %d", c.Name, n, c.Budget)
 		}
 		said = said || strings.Contains(text, "- decision: The queue is a file on disk. (f:")
 		if strings.Contains(text, "web page") {
 			t.Errorf("%s repeats what only a tool said", c.Name)
 		}
-		a, err := m.Provenance().Reproduce(ctx, rev)
+		a, err := provenance.Reproduce(ctx, m.DB, rev)
 		if err != nil || a.Err != nil || !a.Identical {
 			t.Errorf("%s made again: %v, %v, %s", c.Name, err, a.Err, a.Why)
 		}
@@ -346,7 +351,7 @@ func checkSummaries(t *testing.T, m *Memory, p state.Project) {
 	if !said {
 		t.Error("no summary says the fact")
 	}
-	checked, err := m.Repair().Check(ctx, true)
+	checked, err := repair.Check(ctx, m.DB, true)
 	if err != nil || len(checked.Problems) > 0 {
 		t.Errorf("check: %v, %v", err, checked.Problems)
 	}
@@ -370,7 +375,7 @@ func TestAutoTier(t *testing.T) {
 		for hour := range 7 * 24 * 3 {
 			now := start.Add(time.Duration(hour) * time.Hour)
 			m.Opts.Now = func() time.Time { return now }
-			_, did, err := m.Derive().AutoTier(ctx, p, tt.schedule, o)
+			_, did, err := derive.AutoTier(ctx, m.DB, p, tt.schedule, o)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -422,7 +427,7 @@ func TestReproduceForgedSummary(t *testing.T) {
 			t.Fatal(err)
 		}
 		rev := state.Rev{Kind: state.IsComposition, Project: s.Project, Composition: c, Hash: c.Derivation.Output}
-		if got, err := m.Provenance().Reproduce(ctx, rev); err != nil || got.Err == nil {
+		if got, err := provenance.Reproduce(ctx, m.DB, rev); err != nil || got.Err == nil {
 			t.Errorf("%s: Reproduce = %v, %v, want an error of the composition", name, got.Err, err)
 		}
 	}

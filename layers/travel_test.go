@@ -20,8 +20,10 @@ import (
 	"time"
 
 	"github.com/memvcs/mem/layers/capture"
+	"github.com/memvcs/mem/layers/repair"
 	"github.com/memvcs/mem/layers/state"
 	syncing "github.com/memvcs/mem/layers/sync"
+	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/refs"
 	"github.com/memvcs/mem/refs/remote"
 )
@@ -218,9 +220,9 @@ func (h *hub) memory(t testing.TB, device string) *Memory {
 		t.Fatal(err)
 	}
 	if !h.sealed {
-		err = m.Sync().AddRemote(context.Background(), "origin", u)
+		err = syncing.AddRemote(context.Background(), m.DB, "origin", u)
 	} else {
-		j, serr := m.Sync().AddSealed(context.Background(), "origin", u, syncing.Seal{Recovery: h.recovery})
+		j, serr := syncing.AddSealed(context.Background(), m.DB, "origin", u, syncing.Seal{Recovery: h.recovery})
 		h.recovery, err = cmp.Or(j.Recovery, h.recovery), serr
 	}
 	if err != nil {
@@ -233,7 +235,7 @@ func yes(state.Project, refs.Remote) (bool, error) { return true, nil }
 
 func origin(t testing.TB, m *Memory) refs.Remote {
 	t.Helper()
-	r, err := m.Sync().Remote("")
+	r, err := syncing.Remote(m.DB, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -257,11 +259,11 @@ func pushAll(t testing.TB, m *Memory) syncing.Pushed {
 
 func tryPush(t testing.TB, m *Memory) (syncing.Pushed, error) {
 	t.Helper()
-	projects, err := m.Trusted().Projects(context.Background())
+	projects, err := trust.Projects(context.Background(), m.DB)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return m.Sync().Push(context.Background(), syncing.PushOptions{Remote: origin(t, m), Projects: projects, Consent: yes})
+	return syncing.Push(context.Background(), m.DB, syncing.PushOptions{Remote: origin(t, m), Projects: projects, Consent: yes})
 }
 
 func fetchAll(t testing.TB, m *Memory) syncing.Fetched {
@@ -274,7 +276,7 @@ func fetchAll(t testing.TB, m *Memory) syncing.Fetched {
 // fetchUntrusted fetches all lanes of origin, and trusts nobody.
 func fetchUntrusted(t testing.TB, m *Memory) syncing.Fetched {
 	t.Helper()
-	out, err := m.Sync().Fetch(context.Background(), syncing.FetchOptions{Remote: origin(t, m)})
+	out, err := syncing.Fetch(context.Background(), m.DB, syncing.FetchOptions{Remote: origin(t, m)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -284,7 +286,7 @@ func fetchUntrusted(t testing.TB, m *Memory) syncing.Fetched {
 // roots returns the hashes of all projects, after a check that finds nothing wrong.
 func roots(t testing.TB, m *Memory) string {
 	t.Helper()
-	c, err := m.Repair().Check(context.Background(), true)
+	c, err := repair.Check(context.Background(), m.DB, true)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,10 @@
 package layers
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/memvcs/mem/layers/trust"
+)
 
 // TestTrustElsewhere trusts and revokes a device in another process. A store that stays open, as that of mem serve,
 // sees it.
@@ -16,15 +20,15 @@ func TestTrustElsewhere(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { other.Close() })
-	known, err := b.Trusted().Devices(t.Context())
+	known, err := trust.Devices(t.Context(), b.DB)
 	if err != nil || len(known) != 2 {
 		t.Fatalf("devices %+v, %v", known, err)
 	}
 	for _, trusted := range []bool{false, true, false} {
-		if err := other.Trusted().TrustDevice(t.Context(), known[1], trusted); err != nil {
+		if err := trust.TrustDevice(t.Context(), other.DB, known[1], trusted); err != nil {
 			t.Fatal(err)
 		}
-		st, err := b.Trusted().Outline(t.Context(), p)
+		st, err := trust.Outline(t.Context(), b.DB, p)
 		if err != nil {
 			t.Fatal(err)
 		}

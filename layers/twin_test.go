@@ -14,9 +14,11 @@ import (
 	"testing"
 
 	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/forget"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/sync"
+	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/refs"
 	"github.com/memvcs/mem/refs/remote"
 )
@@ -50,7 +52,7 @@ func settle(t testing.TB, m *Memory) {
 			}
 			return
 		}
-		if err := m.Sync().Split(context.Background(), origin(t, m), twin.Own); err != nil {
+		if err := sync.Split(context.Background(), m.DB, origin(t, m), twin.Own); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -61,7 +63,7 @@ func settle(t testing.TB, m *Memory) {
 func fetchSettled(t testing.TB, m *Memory) {
 	t.Helper()
 	if out := fetchAll(t, m); out.Twin {
-		if err := m.Sync().Split(context.Background(), origin(t, m), true); err != nil {
+		if err := sync.Split(context.Background(), m.DB, origin(t, m), true); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -69,7 +71,7 @@ func fetchSettled(t testing.TB, m *Memory) {
 
 func sessionsOf(t testing.TB, m *Memory, p refs.Project) []string {
 	t.Helper()
-	st, err := m.Trusted().Outline(context.Background(), p)
+	st, err := trust.Outline(context.Background(), m.DB, p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +92,7 @@ func sessionsOf(t testing.TB, m *Memory, p refs.Project) []string {
 
 func compressSession(t testing.TB, m *Memory, p refs.Project, id string) {
 	t.Helper()
-	st, err := m.Trusted().State(context.Background(), p)
+	st, err := trust.State(context.Background(), m.DB, p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +100,7 @@ func compressSession(t testing.TB, m *Memory, p refs.Project, id string) {
 	if s == nil {
 		t.Fatalf("no session %s", id)
 	}
-	_, err = m.Derive().Compress(context.Background(), state.Rev{Kind: state.IsSession, Project: state.Project{ID: p, Name: st.Name, Identity: st.Identity}, Session: s}, compress.Settings{Tokens: 200}, false)
+	_, err = derive.Compress(context.Background(), m.DB, state.Rev{Kind: state.IsSession, Project: state.Project{ID: p, Name: st.Name, Identity: st.Identity}, Session: s}, compress.Settings{Tokens: 200}, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -369,14 +371,14 @@ func TestSeenAlready(t *testing.T) {
 	pushAll(t, a)
 	fetchAll(t, b)
 	ctx := t.Context()
-	if err := b.Sync().RemoveRemote(ctx, "origin"); err != nil {
+	if err := sync.RemoveRemote(ctx, b.DB, "origin"); err != nil {
 		t.Fatal(err)
 	}
 	u, _, err := remote.ParseURL(h.url, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := b.Sync().AddRemote(ctx, "origin", u); err != nil {
+	if err := sync.AddRemote(ctx, b.DB, "origin", u); err != nil {
 		t.Fatal(err)
 	}
 	if got := fetchAll(t, b); len(got.Lanes) != 0 {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/memvcs/mem/layers/redact"
 	"github.com/memvcs/mem/layers/redact/scanner"
+	"github.com/memvcs/mem/layers/secrets"
 )
 
 // zeros is a source of randomness that makes the same device each time.
@@ -66,7 +67,7 @@ func TestTwins(t *testing.T) {
 			if got := restored(t, m, p, "s1"); string(got[len(got)-1]) != part {
 				t.Fatal("the original does not come back")
 			}
-			leaks, err := m.Secrets().ScanOutgoing(ctx, p, never)
+			leaks, err := secrets.ScanOutgoing(ctx, m.DB, p, never)
 			if err != nil || len(leaks) > 0 {
 				t.Errorf("leaks %v, %v", leaks, err)
 			}

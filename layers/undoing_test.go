@@ -15,8 +15,11 @@ import (
 	"github.com/memvcs/mem/layers/keepit"
 	"github.com/memvcs/mem/layers/knowledge/facts"
 	"github.com/memvcs/mem/layers/markers"
+	"github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/revision"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/refs"
 )
 
@@ -24,14 +27,14 @@ import (
 func looks(t *testing.T, m *Memory, p state.Project) string {
 	t.Helper()
 	ctx := context.Background()
-	st, err := m.Trusted().State(ctx, p.ID)
+	st, err := trust.State(ctx, m.DB, p.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var b strings.Builder
 	for _, s := range st.Sessions {
 		fmt.Fprintln(&b, "session", s.ID, s.Deleted)
-		marks, err := m.Markers().Keepits(ctx, state.Rev{Kind: state.IsSession, Project: p, Session: s, Hash: s.Now().Original})
+		marks, err := markers.Keepits(ctx, m.DB, state.Rev{Kind: state.IsSession, Project: p, Session: s, Hash: s.Now().Original})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -46,7 +49,7 @@ func looks(t *testing.T, m *Memory, p state.Project) string {
 	for _, c := range st.Named() {
 		fmt.Fprintln(&b, "composition", c.Name, c.Derivation.Output)
 	}
-	set, err := m.Revision().Facts(ctx, p.ID)
+	set, err := revision.Facts(ctx, m.DB, p.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +85,7 @@ func TestUndoIsTheWayBack(t *testing.T) {
 				t.Fatalf("step %d: %s changed nothing", step, did)
 			}
 		case 1:
-			_, err := m.History().Undo(ctx, p.ID, 1, false)
+			_, err := history.Undo(ctx, m.DB, p.ID, 1, false)
 			if len(past) == 1 {
 				if !errors.Is(err, history.ErrNothingToUndo) {
 					t.Fatalf("step %d: undo of nothing: %v", step, err)
@@ -94,7 +97,7 @@ func TestUndoIsTheWayBack(t *testing.T) {
 			}
 			past, future = past[:len(past)-1], append(future, past[len(past)-1])
 		case 2:
-			_, err := m.History().Redo(ctx, p.ID, 1, false)
+			_, err := history.Redo(ctx, m.DB, p.ID, 1, false)
 			if len(future) == 0 {
 				if !errors.Is(err, history.ErrNothingToUndo) {
 					t.Fatalf("step %d: redo of nothing: %v", step, err)
@@ -111,7 +114,7 @@ func TestUndoIsTheWayBack(t *testing.T) {
 		}
 	}
 	n := len(past) - 1
-	did, err := m.History().Undo(ctx, p.ID, n, false)
+	did, err := history.Undo(ctx, m.DB, p.ID, n, false)
 	if n > 0 && (err != nil || len(did) != n) {
 		t.Fatalf("undo of all %d: %d, %v", n, len(did), err)
 	}
@@ -126,14 +129,14 @@ func TestUndoIsTheWayBack(t *testing.T) {
 // originalsOf returns the hashes of what the exact originals are.
 func originalsOf(t *testing.T, m *Memory, p state.Project) string {
 	t.Helper()
-	st, err := m.Trusted().State(context.Background(), p.ID)
+	st, err := trust.State(context.Background(), m.DB, p.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var all []string
 	for _, s := range st.Sessions {
 		var b strings.Builder
-		if err := m.Originals().WriteOriginal(context.Background(), p.ID, s, s.Now(), &b); err != nil {
+		if err := originals.WriteOriginal(context.Background(), m.DB, p.ID, s, s.Now(), &b); err != nil {
 			t.Fatal(err)
 		}
 		all = append(all, s.ID+b.String())
@@ -146,7 +149,7 @@ func anyOperation(t *testing.T, m *Memory, sessions []state.Rev, rng *rand.Rand)
 	t.Helper()
 	ctx := context.Background()
 	rev := now(t, m, sessions[rng.IntN(len(sessions))])
-	st, err := m.Trusted().State(ctx, rev.Project.ID)
+	st, err := trust.State(ctx, m.DB, rev.Project.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,24 +165,24 @@ func anyOperation(t *testing.T, m *Memory, sessions []state.Rev, rng *rand.Rand)
 		if rev.Session.Deleted {
 			return ""
 		}
-		must(m.Derive().Remove(ctx, rev, true, false))
+		must(derive.Remove(ctx, m.DB, rev, true, false))
 		return "rm session"
 	case 1:
 		if len(versions) == 0 {
 			return ""
 		}
 		rev.Kind, rev.Version = state.IsVersion, versions[rng.IntN(len(versions))]
-		must(m.Derive().Remove(ctx, rev, true, false))
+		must(derive.Remove(ctx, m.DB, rev, true, false))
 		return "rm version"
 	case 2:
-		c, err := m.Derive().Compress(ctx, rev, compress.Settings{Ratio: 4 + rng.IntN(4)}, false)
+		c, err := derive.Compress(ctx, m.DB, rev, compress.Settings{Ratio: 4 + rng.IntN(4)}, false)
 		must(err)
 		if c.Existed {
 			return ""
 		}
 		return "compress"
 	case 3, 4, 8, 9:
-		c, err := m.Derive().Compose(ctx, derive.ComposeRequest{Project: rev.Project, Name: []string{"one", "two"}[rng.IntN(2)], Budget: 20_000, Parts: []derive.ComposePart{{Rev: rev}}})
+		c, err := derive.Compose(ctx, m.DB, derive.ComposeRequest{Project: rev.Project, Name: []string{"one", "two"}[rng.IntN(2)], Budget: 20_000, Parts: []derive.ComposePart{{Rev: rev}}})
 		must(err)
 		if c.Existed {
 			return ""
@@ -188,19 +191,19 @@ func anyOperation(t *testing.T, m *Memory, sessions []state.Rev, rng *rand.Rand)
 	case 5, 10, 11:
 		for _, i := range rng.Perm(len(st.Compositions)) {
 			if c := st.Compositions[i]; !c.Deleted {
-				must(m.Derive().Remove(ctx, state.Rev{Kind: state.IsComposition, Project: rev.Project, Composition: c}, true, false))
+				must(derive.Remove(ctx, m.DB, state.Rev{Kind: state.IsComposition, Project: rev.Project, Composition: c}, true, false))
 				return "rm composition"
 			}
 		}
 	case 6:
-		marks, err := m.Markers().Keepits(ctx, rev)
+		marks, err := markers.Keepits(ctx, m.DB, rev)
 		must(err)
 		if len(marks) > 0 {
 			k := marks[rng.IntN(len(marks))]
 			if rng.IntN(2) == 0 {
-				_, err = m.Markers().RemoveKeepit(ctx, rev, k.ID, markers.Edit{})
+				_, err = markers.RemoveKeepit(ctx, m.DB, rev, k.ID, markers.Edit{})
 			} else {
-				_, err = m.Markers().SetKeepit(ctx, rev, k.ID, (k.Mark.Weight+keepit.Weight(1+rng.IntN(50)))%100, markers.Edit{})
+				_, err = markers.SetKeepit(ctx, m.DB, rev, k.ID, (k.Mark.Weight+keepit.Weight(1+rng.IntN(50)))%100, markers.Edit{})
 			}
 			must(err)
 			return "keepit"
@@ -215,7 +218,7 @@ func anyOperation(t *testing.T, m *Memory, sessions []state.Rev, rng *rand.Rand)
 func anyFact(t *testing.T, m *Memory, rev state.Rev, rng *rand.Rand) string {
 	t.Helper()
 	ctx := context.Background()
-	set, err := m.Revision().Facts(ctx, rev.Project.ID)
+	set, err := revision.Facts(ctx, m.DB, rev.Project.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -245,7 +248,7 @@ func TestUndoLeavesWhatOthersChanged(t *testing.T) {
 	ctx := context.Background()
 	m, sessions := sampleSessions(t)
 	rev := sessions[0]
-	if err := m.Derive().Remove(ctx, rev, false, false); err != nil {
+	if err := derive.Remove(ctx, m.DB, rev, false, false); err != nil {
 		t.Fatal(err)
 	}
 	other := records.SetBody{Target: "session/" + rev.Session.ID, Field: "deleted", Value: false}

@@ -19,6 +19,7 @@ import (
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/sync"
 	"github.com/memvcs/mem/objects/pack"
 	"github.com/memvcs/mem/refs/refstest"
 	"github.com/memvcs/mem/refs/remote"
@@ -51,11 +52,11 @@ func (f *laneForger) seal(memory, member string, numbers []uint64) (refs []strin
 		f.t.Fatal(err)
 	}
 	defer m.Close()
-	r, err := m.Sync().Remote("sealed")
+	r, err := sync.Remote(m.DB, "sealed")
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	client, err := m.Sync().Client(f.t.Context(), r, nil)
+	client, err := sync.Client(f.t.Context(), m.DB, r, nil)
 	if err != nil {
 		f.t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/trust"
 )
 
 // A view is the content of a store.
@@ -27,13 +28,13 @@ func (s *Store) view(ctx context.Context, now func() time.Time) (v view, err err
 		return v, brokenf("open %s: %v", s.Dir, err)
 	}
 	defer func() { err = errors.Join(err, mem.Close()) }()
-	projects, err := mem.Trusted().Projects(ctx)
+	projects, err := trust.Projects(ctx, mem.DB)
 	if err != nil {
 		return v, brokenf("read %s: %v", s.Dir, err)
 	}
 	v = view{sessions: map[string]*state.Session{}, compositions: map[string]*records.Composition{}}
 	for _, project := range projects {
-		st, err := mem.Trusted().Outline(ctx, project.ID)
+		st, err := trust.Outline(ctx, mem.DB, project.ID)
 		if err != nil {
 			return v, brokenf("read %s: %v", s.Dir, err)
 		}

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/memvcs/mem/layers/forget"
 )
 
 // forget deletes a session permanently. The next command finishes a killed forget.
@@ -62,7 +64,7 @@ func (m *machine) filesWith(ctx context.Context, p *pair, text string) (left []s
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, mem.Close()) }()
-	return mem.Forget().Holds(ctx, []byte(text))
+	return forget.Holds(ctx, mem.DB, []byte(text))
 }
 
 // finishForget completes the pending deletions.

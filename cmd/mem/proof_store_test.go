@@ -17,6 +17,7 @@ import (
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/checkout"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/trust"
 )
 
 // A Store is a memory in a home of its own. It is safe for concurrent use.
@@ -167,19 +168,19 @@ func (s *Store) Read(ctx context.Context, now func() time.Time, id string) (cont
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, m.Close()) }()
-	projects, err := m.Trusted().Projects(ctx)
+	projects, err := trust.Projects(ctx, m.DB)
 	if err != nil {
 		return nil, err
 	}
 	for _, p := range projects {
-		st, err := m.Trusted().Outline(ctx, p.ID)
+		st, err := trust.Outline(ctx, m.DB, p.ID)
 		if err != nil {
 			return nil, err
 		}
 		for _, session := range st.Sessions {
 			if session.ID == id {
 				var b bytes.Buffer
-				err := m.Checkout().Write(ctx, state.Rev{Kind: state.IsOriginal, Project: p, Session: session}, checkout.JSONL, &b)
+				err := checkout.Write(ctx, m.DB, state.Rev{Kind: state.IsOriginal, Project: p, Session: session}, checkout.JSONL, &b)
 				return b.Bytes(), err
 			}
 		}

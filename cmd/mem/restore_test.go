@@ -13,6 +13,7 @@ import (
 	"github.com/memvcs/mem/layers"
 	sources "github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/trust"
 )
 
 // TestRestoreWithoutMem runs the script of docs/formats.md, which knows nothing of this program, on the
@@ -30,15 +31,15 @@ func TestRestoreWithoutMem(t *testing.T) {
 	m, err := layers.Open(dir, state.Options{Now: time.Now})
 	must(t, err)
 	defer m.Close()
-	projects, err := m.Trusted().Projects(t.Context())
+	projects, err := trust.Projects(t.Context(), m.DB)
 	must(t, err)
 	restored, growths := 0, 0
 	for _, p := range projects {
-		st, err := m.Trusted().State(t.Context(), p.ID)
+		st, err := trust.State(t.Context(), m.DB, p.ID)
 		must(t, err)
 		for _, s := range st.Sessions {
 			var want bytes.Buffer
-			err := m.Originals().WriteOriginal(t.Context(), p.ID, s, s.Now(), &want)
+			err := sources.WriteOriginal(t.Context(), m.DB, p.ID, s, s.Now(), &want)
 			withheld := errors.Is(err, sources.ErrWithheld)
 			var got, errs bytes.Buffer
 			cmd := exec.CommandContext(t.Context(), "sh", script, dir, s.ID)

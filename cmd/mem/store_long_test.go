@@ -13,7 +13,9 @@ import (
 	"github.com/memvcs/mem/layers"
 	capturing "github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/redact"
+	"github.com/memvcs/mem/layers/repair"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/trust"
 )
 
 // storeLong is a memory in the format "mem 1" with overflow files stored as streams, next to some stored as blobs. It was
@@ -42,11 +44,11 @@ func TestStoreLong(t *testing.T) {
 	}
 	file := filepath.Join(t.TempDir(), filepath.Base(longFiles))
 	must(t, os.WriteFile(file, []byte(longSession(3)), 0o600))
-	added, err := m.Capture().Add(t.Context(), []capturing.Source{capturing.SourceOf(file)}, capturing.AddOptions{})
+	added, err := capturing.Add(t.Context(), m.DB, []capturing.Source{capturing.SourceOf(file)}, capturing.AddOptions{})
 	if err != nil || added[0].Change != "grown" || len(added[0].Now.Files) != 3 {
 		t.Errorf("grown by a message: %+v, %v", added, err)
 	}
-	if c, err := m.Repair().Check(t.Context(), true); err != nil || len(c.Problems) > 0 {
+	if c, err := repair.Check(t.Context(), m.DB, true); err != nil || len(c.Problems) > 0 {
 		t.Errorf("%v, %v", c.Problems, err)
 	}
 }
@@ -55,16 +57,16 @@ func TestStoreLong(t *testing.T) {
 func filesOf(t *testing.T, m *layers.Memory) string {
 	t.Helper()
 	f := &facting{t: t, m: m, ctx: t.Context()}
-	projects, err := m.Trusted().Projects(f.ctx)
+	projects, err := trust.Projects(f.ctx, m.DB)
 	must(t, err)
 	for _, p := range projects {
-		st, err := m.Trusted().State(f.ctx, p.ID)
+		st, err := trust.State(f.ctx, m.DB, p.ID)
 		must(t, err)
 		for _, s := range st.Sessions {
 			for i := range s.Points {
 				for _, file := range s.Points[i].Files {
 					sum := f.sum(func(w io.Writer) error {
-						return m.Capture().WriteFile(f.ctx, capturing.SessionPoint{Project: p.ID, Session: s, Point: &s.Points[i]}, file, w)
+						return capturing.WriteFile(f.ctx, m.DB, capturing.SessionPoint{Project: p.ID, Session: s, Point: &s.Points[i]}, file, w)
 					})
 					f.say("exact %s of point %d withheld %v %s", file.Name, i, file.Withheld, sum)
 				}

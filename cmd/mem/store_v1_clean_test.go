@@ -10,9 +10,13 @@ import (
 	"time"
 
 	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/forget"
 	sources "github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/redact"
+	"github.com/memvcs/mem/layers/repair"
+	"github.com/memvcs/mem/layers/secrets"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/trust"
 )
 
 // wordRules take words for secrets that stand in the sessions, titles and versions of the store.
@@ -33,19 +37,19 @@ func wordRules() redact.Rules {
 func originals(t *testing.T, m *layers.Memory) (out [][]byte) {
 	t.Helper()
 	ctx := context.Background()
-	projects, err := m.Trusted().Projects(ctx)
+	projects, err := trust.Projects(ctx, m.DB)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, p := range projects {
-		st, err := m.Trusted().State(ctx, p.ID)
+		st, err := trust.State(ctx, m.DB, p.ID)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, s := range st.Sessions {
 			for i := range s.Points {
 				var b bytes.Buffer
-				if err := m.Originals().WriteOriginal(ctx, p.ID, s, &s.Points[i], &b); err != nil && !errors.Is(err, sources.ErrWithheld) {
+				if err := sources.WriteOriginal(ctx, m.DB, p.ID, s, &s.Points[i], &b); err != nil && !errors.Is(err, sources.ErrWithheld) {
 					t.Fatal(err)
 				}
 				out = append(out, b.Bytes())
@@ -68,18 +72,18 @@ func TestStoreV1Clean(t *testing.T) {
 	}
 	defer m.Close()
 	want := originals(t, m)
-	projects, err := m.Trusted().Projects(ctx)
+	projects, err := trust.Projects(ctx, m.DB)
 	if err != nil {
 		t.Fatal(err)
 	}
 	cleaned := 0
 	for _, p := range projects {
-		done, err := m.Forget().CleanLane(ctx, p.ID)
+		done, err := forget.CleanLane(ctx, m.DB, p.ID)
 		if err != nil {
 			t.Fatalf("clean %s: %v", p.Name, err)
 		}
 		cleaned += done.Sessions
-		leaks, err := m.Secrets().ScanOutgoing(ctx, p.ID, func(string) bool { return false })
+		leaks, err := secrets.ScanOutgoing(ctx, m.DB, p.ID, func(string) bool { return false })
 		if err != nil || len(leaks) > 0 {
 			t.Errorf("%s: leaks %v, %v", p.Name, leaks, err)
 		}
@@ -87,7 +91,7 @@ func TestStoreV1Clean(t *testing.T) {
 	if cleaned == 0 {
 		t.Error("no session was cleaned")
 	}
-	c, err := m.Repair().Check(ctx, true)
+	c, err := repair.Check(ctx, m.DB, true)
 	if err != nil || len(c.Problems) > 0 {
 		t.Errorf("check: %v, %v", c.Problems, err)
 	}

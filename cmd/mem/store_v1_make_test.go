@@ -18,6 +18,7 @@ import (
 	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/redact"
+	"github.com/memvcs/mem/layers/revision"
 	"github.com/memvcs/mem/layers/state"
 )
 
@@ -136,7 +137,7 @@ func (s *storeMaker) everything() []capturing.Source {
 
 func (s *storeMaker) add(sources ...capturing.Source) {
 	s.now = s.now.Add(time.Hour)
-	added, err := s.m.Capture().Add(s.t.Context(), sources, capturing.AddOptions{})
+	added, err := capturing.Add(s.t.Context(), s.m.DB, sources, capturing.AddOptions{})
 	must(s.t, err)
 	s.shop = added[0].Project
 	for _, a := range added {
@@ -213,7 +214,7 @@ func (s *storeMaker) derive() {
 	s.compose("given-up", 3000, "proportional", agents)
 	for _, rev := range []string{id(removed), id(grows) + ":v001", "given-up"} {
 		s.now = s.now.Add(time.Hour)
-		must(s.t, s.m.Derive().Remove(s.t.Context(), s.rev(rev), false, false))
+		must(s.t, derive.Remove(s.t.Context(), s.m.DB, s.rev(rev), false, false))
 	}
 	must(s.t, s.m.Close())
 }
@@ -221,14 +222,14 @@ func (s *storeMaker) derive() {
 func id(file string) string { return strings.TrimSuffix(filepath.Base(file), ".jsonl") }
 
 func (s *storeMaker) rev(name string) state.Rev {
-	rev, err := s.m.Revision().Resolve(s.t.Context(), state.Scope{Project: s.shop}, name)
+	rev, err := revision.Resolve(s.t.Context(), s.m.DB, state.Scope{Project: s.shop}, name)
 	must(s.t, err)
 	return rev
 }
 
 func (s *storeMaker) compress(file string, settings compress.Settings) {
 	s.now = s.now.Add(time.Hour)
-	_, err := s.m.Derive().Compress(s.t.Context(), s.rev(id(file)), settings, false)
+	_, err := derive.Compress(s.t.Context(), s.m.DB, s.rev(id(file)), settings, false)
 	must(s.t, err)
 }
 
@@ -240,6 +241,6 @@ func (s *storeMaker) compose(name string, budget int, strategy string, files ...
 	for _, file := range files {
 		req.Parts = append(req.Parts, derive.ComposePart{Rev: s.rev(id(file))})
 	}
-	_, err = s.m.Derive().Compose(s.t.Context(), req)
+	_, err = derive.Compose(s.t.Context(), s.m.DB, req)
 	must(s.t, err)
 }

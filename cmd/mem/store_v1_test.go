@@ -19,9 +19,12 @@ import (
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/checkout"
 	"github.com/memvcs/mem/layers/compose"
+	"github.com/memvcs/mem/layers/ledger"
 	sources "github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/repair"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/objects"
 )
 
@@ -174,7 +177,7 @@ func compareLines(t *testing.T, got, want string) {
 func recordsOf(t *testing.T, m *layers.Memory) string {
 	t.Helper()
 	f := &facting{t: t, m: m, ctx: t.Context()}
-	checked, err := m.Repair().Check(f.ctx, true)
+	checked, err := repair.Check(f.ctx, m.DB, true)
 	f.must(err)
 	for _, p := range checked.Problems {
 		f.say("problem %s: %s", p.Where, p.What)
@@ -212,7 +215,7 @@ func (f *facting) sum(write func(io.Writer) error) string {
 }
 
 func (f *facting) project(p state.Project) {
-	st, err := f.m.Trusted().State(f.ctx, p.ID)
+	st, err := trust.State(f.ctx, f.m.DB, p.ID)
 	f.must(err)
 	for _, s := range st.Sessions {
 		f.say("session %s deleted %v markers %d", s.ID, s.Deleted, len(s.Markers()))
@@ -229,13 +232,13 @@ func (f *facting) project(p state.Project) {
 		f.say("composition %s deleted %v budget %d tokens %d output %s", c.Name, c.Deleted, c.Budget, c.Tokens, c.Derivation.Output)
 		rev := state.Rev{Kind: state.IsComposition, Project: p, Composition: c, Hash: c.Derivation.Output}
 		f.write(rev, checkout.Markdown, checkout.JSONL)
-		text, err := f.m.Checkout().Composed(f.ctx, rev)
+		text, err := checkout.Composed(f.ctx, f.m.DB, rev)
 		f.must(err)
 		b, err := text.Manifest(compose.ManifestOptions{CreatedAt: c.Time, OutputFile: "composed.md"})
 		f.must(err)
 		f.say("  composition.json %s %d bytes", objects.Sum(b), len(b))
 	}
-	log, err := f.m.Ledger().Log(f.ctx, p.ID, 0)
+	log, err := ledger.Log(f.ctx, f.m.DB, p.ID, 0)
 	f.must(err)
 	for _, e := range log {
 		f.say("log %s %s %d %s %q %q", e.Commit, e.Time.UTC().Format(time.RFC3339), e.Lamport, e.Name, e.Subject, e.Trailers)
@@ -245,18 +248,18 @@ func (f *facting) project(p state.Project) {
 func (f *facting) point(p state.Project, s *state.Session, at *records.Point) {
 	f.say("  point %s generation %d segments %d clean %s %d bytes values %d parent %q echo %d", at.Stamp.Record, at.Generation, at.Segments,
 		at.Original, at.Size, at.Scan.Values, at.Parent, len(at.Echo))
-	if err := f.m.Originals().WriteOriginal(f.ctx, p.ID, s, at, io.Discard); errors.Is(err, sources.ErrWithheld) {
+	if err := sources.WriteOriginal(f.ctx, f.m.DB, p.ID, s, at, io.Discard); errors.Is(err, sources.ErrWithheld) {
 		f.say("    original withheld")
 	} else {
-		f.say("    original %s", f.sum(func(w io.Writer) error { return f.m.Originals().WriteOriginal(f.ctx, p.ID, s, at, w) }))
+		f.say("    original %s", f.sum(func(w io.Writer) error { return sources.WriteOriginal(f.ctx, f.m.DB, p.ID, s, at, w) }))
 	}
 	for _, file := range at.Files {
-		f.say("    file %s %s", file.Name, f.sum(func(w io.Writer) error { return f.m.Originals().WriteObject(f.ctx, p.ID, file.Hash, w) }))
+		f.say("    file %s %s", file.Name, f.sum(func(w io.Writer) error { return sources.WriteObject(f.ctx, f.m.DB, p.ID, file.Hash, w) }))
 	}
 }
 
 func (f *facting) write(rev state.Rev, formats ...checkout.Format) {
 	for _, form := range formats {
-		f.say("  %s %s", form, f.sum(func(w io.Writer) error { return f.m.Checkout().Write(f.ctx, rev, form, w) }))
+		f.say("  %s %s", form, f.sum(func(w io.Writer) error { return checkout.Write(f.ctx, f.m.DB, rev, form, w) }))
 	}
 }

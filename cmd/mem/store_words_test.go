@@ -14,7 +14,10 @@ import (
 	"github.com/memvcs/mem/layers/knowledge"
 	"github.com/memvcs/mem/layers/knowledge/facts"
 	"github.com/memvcs/mem/layers/naming"
+	"github.com/memvcs/mem/layers/repair"
+	"github.com/memvcs/mem/layers/revision"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/trust"
 )
 
 // storeWords is a memory in the format "mem 1" with titles, tags, relations to other projects, and confirmed and
@@ -48,14 +51,14 @@ func TestStoreWords(t *testing.T) {
 		t.Error("with a warm cache the store reads differently")
 	}
 	lib, app := wordsProjects(t, m)
-	st, err := m.Trusted().State(t.Context(), lib.ID)
+	st, err := trust.State(t.Context(), m.DB, lib.ID)
 	must(t, err)
 	related := state.Rev{Kind: state.IsSession, Project: lib, Session: st.Sessions[0]}
-	must(t, m.Naming().Unrelate(t.Context(), related, app.ID))
+	must(t, naming.Unrelate(t.Context(), m.DB, related, app.ID))
 	if got := wordsOf(t, m); strings.Contains(got, "\nrelation ") {
 		t.Errorf("the relation was removed: %s", got)
 	}
-	if c, err := m.Repair().Check(t.Context(), true); err != nil || len(c.Problems) > 0 {
+	if c, err := repair.Check(t.Context(), m.DB, true); err != nil || len(c.Problems) > 0 {
 		t.Errorf("%v, %v", c.Problems, err)
 	}
 }
@@ -63,7 +66,7 @@ func TestStoreWords(t *testing.T) {
 // wordsProjects returns the projects of the store.
 func wordsProjects(t *testing.T, m *layers.Memory) (lib, app state.Project) {
 	t.Helper()
-	all, err := m.Trusted().Projects(t.Context())
+	all, err := trust.Projects(t.Context(), m.DB)
 	must(t, err)
 	if len(all) != 2 {
 		t.Fatalf("projects: %+v", all)
@@ -79,7 +82,7 @@ func wordsOf(t *testing.T, m *layers.Memory) string {
 	lib, app := wordsProjects(t, m)
 	for _, p := range []state.Project{lib, app} {
 		fmt.Fprintf(&b, "project %s %s\n", p.ID, p.Name)
-		st, err := m.Trusted().Outline(t.Context(), p.ID)
+		st, err := trust.Outline(t.Context(), m.DB, p.ID)
 		must(t, err)
 		for _, s := range st.Sessions {
 			fmt.Fprintf(&b, "title %s %q\n", s.ID, s.Title())
@@ -87,13 +90,13 @@ func wordsOf(t *testing.T, m *layers.Memory) string {
 		for _, tag := range st.Tags() {
 			fmt.Fprintf(&b, "tag %s of %s\n", tag.Name, tag.Session.ID)
 		}
-		list, err := m.Naming().RelatedTo(t.Context(), p.ID)
+		list, err := naming.RelatedTo(t.Context(), m.DB, p.ID)
 		must(t, err)
 		for _, r := range list {
 			fmt.Fprintf(&b, "relation %s of %s to %s %q %s\n",
 				r.Session.ID, r.From.Name, r.To, r.Reason, r.Time.UTC().Format(time.RFC3339))
 		}
-		set, err := m.Revision().Facts(t.Context(), p.ID)
+		set, err := revision.Facts(t.Context(), m.DB, p.ID)
 		must(t, err)
 		for f := range set.All() {
 			fmt.Fprintf(&b, "fact %s %s %q trust %s stated %s\n",
@@ -132,29 +135,29 @@ func TestMakeStoreWords(t *testing.T) {
 	lib, app := wordsProjects(t, s.m)
 	ctx := t.Context()
 	rev := func(p state.Project, name string) state.Rev {
-		st, err := s.m.Trusted().State(ctx, p.ID)
+		st, err := trust.State(ctx, s.m.DB, p.ID)
 		must(t, err)
 		return state.Rev{Kind: state.IsSession, Project: p, Session: st.Session(id(name))}
 	}
-	must(t, s.m.Naming().Retitle(ctx, rev(lib, libSession), "The cache", naming.Edit{}))
-	must(t, s.m.Naming().Tag(ctx, rev(lib, libSession), "cache-work", naming.Edit{}))
-	must(t, s.m.Naming().Relate(ctx, rev(lib, libSession), app.ID, "shared code"))
-	must(t, s.m.Naming().Relate(ctx, rev(app, appSession), lib.ID, "by mistake"))
-	must(t, s.m.Naming().Unrelate(ctx, rev(app, appSession), lib.ID))
+	must(t, naming.Retitle(ctx, s.m.DB, rev(lib, libSession), "The cache", naming.Edit{}))
+	must(t, naming.Tag(ctx, s.m.DB, rev(lib, libSession), "cache-work", naming.Edit{}))
+	must(t, naming.Relate(ctx, s.m.DB, rev(lib, libSession), app.ID, "shared code"))
+	must(t, naming.Relate(ctx, s.m.DB, rev(app, appSession), lib.ID, "by mistake"))
+	must(t, naming.Unrelate(ctx, s.m.DB, rev(app, appSession), lib.ID))
 	given := func(kind facts.Kind, text, quote string) facts.InputFact {
 		return facts.InputFact{Kind: kind, Text: text, Evidence: []facts.Evidence{{Message: 1, Quote: quote}}}
 	}
-	_, err = s.m.Knowledge().SaveFacts(ctx, rev(lib, libSession), facts.Input{Exchanges: []facts.InputExchange{{
+	_, err = knowledge.SaveFacts(ctx, s.m.DB, rev(lib, libSession), facts.Input{Exchanges: []facts.InputExchange{{
 		Messages: [2]int{1, 1}, Facts: []facts.InputFact{
 			given(facts.Issue, "The cache of the library is broken.", "The cache of the library is broken."),
 			given(facts.Decision, "The library has a cache.", "The cache of the library"),
 		}}}}, knowledge.SaveOptions{})
 	must(t, err)
-	set, err := s.m.Revision().Facts(ctx, lib.ID)
+	set, err := revision.Facts(ctx, s.m.DB, lib.ID)
 	must(t, err)
 	all := set.Live()
-	must(t, s.m.Knowledge().JudgeFacts(ctx, lib.ID, all[:1], facts.Judgement{Says: facts.Resolves, Value: true, Reason: "the disk was full"}, false))
-	must(t, s.m.Knowledge().JudgeFacts(ctx, lib.ID, all[1:], facts.Judgement{Says: facts.Confirms, Value: true}, false))
+	must(t, knowledge.JudgeFacts(ctx, s.m.DB, lib.ID, all[:1], facts.Judgement{Says: facts.Resolves, Value: true, Reason: "the disk was full"}, false))
+	must(t, knowledge.JudgeFacts(ctx, s.m.DB, lib.ID, all[1:], facts.Judgement{Says: facts.Confirms, Value: true}, false))
 	must(t, s.m.Close())
 	for _, leftover := range []string{"cache", "spool", "reserve", "init.lock", "memory.git/mem", "originals.git/mem"} {
 		must(t, os.RemoveAll(filepath.Join(store, leftover)))

@@ -23,7 +23,7 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// AddOptions are the options of [Ops.Add].
+// AddOptions are the options of [Add].
 type AddOptions struct {
 	DryRun    bool
 	Op        string                   // for the log: "add" (the default), "import", "capture"
@@ -58,9 +58,9 @@ const (
 // Add captures sources, each into the project it belongs to. A source that cannot be captured does not stop the
 // others: Add returns the results of those together with the joined errors, each a [*SourceError]. An error of the
 // store stops it. Adding a source again changes nothing.
-func (m Ops) Add(ctx context.Context, sources []Source, o AddOptions) ([]Added, error) {
+func Add(ctx context.Context, db *state.DB, sources []Source, o AddOptions) ([]Added, error) {
 	var failed []error
-	groups, err := m.group(ctx, sources, o, &failed)
+	groups, err := group(ctx, db, sources, o, &failed)
 	if err != nil {
 		return nil, err
 	}
@@ -68,12 +68,12 @@ func (m Ops) Add(ctx context.Context, sources []Source, o AddOptions) ([]Added, 
 		groups = slices.DeleteFunc(groups, func(g *Group) bool { return !o.Only(g.project) })
 	}
 	if o.Known {
-		if groups, err = m.knownOnly(ctx, groups); err != nil {
+		if groups, err = knownOnly(ctx, db, groups); err != nil {
 			return nil, err
 		}
 	}
 	out := allocateResults(groups)
-	ended := m.addGroups(ctx, groups, o)
+	ended := addGroups(ctx, db, groups, o)
 	for _, g := range groups {
 		out = append(out, g.added...) // closes the gaps of the sources that failed
 		failed = append(failed, g.failed...)
@@ -81,16 +81,16 @@ func (m Ops) Add(ctx context.Context, sources []Source, o AddOptions) ([]Added, 
 	if ended != nil {
 		return out, errors.Join(append(failed, ended)...)
 	}
-	if err := m.rememberPaths(ctx, groups, o); err != nil {
+	if err := rememberPaths(ctx, db, groups, o); err != nil {
 		return out, errors.Join(append(failed, err)...)
 	}
 	return out, errors.Join(failed...)
 }
 
 // knownOnly removes the sources of sessions that are not in memory.
-func (m Ops) knownOnly(ctx context.Context, groups []*Group) ([]*Group, error) {
+func knownOnly(ctx context.Context, db *state.DB, groups []*Group) ([]*Group, error) {
 	for _, g := range groups {
-		st, err := trusted.On(m.DB).Outline(ctx, g.project.ID)
+		st, err := trusted.Outline(ctx, db, g.project.ID)
 		if err != nil {
 			return nil, err
 		}
@@ -124,11 +124,11 @@ func allocateResults(groups []*Group) []Added {
 
 // addGroups captures groups concurrently, so that one is committed while others are read. It returns the error of
 // the first group that an error of the store ended.
-func (m Ops) addGroups(ctx context.Context, groups []*Group, o AddOptions) error {
+func addGroups(ctx context.Context, db *state.DB, groups []*Group, o AddOptions) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	errs := make([]error, len(groups))
-	side := m.Opts.Workers
+	side := db.Opts.Workers
 	if side > 1 {
 		side *= 2
 	}
@@ -138,7 +138,7 @@ func (m Ops) addGroups(ctx context.Context, groups []*Group, o AddOptions) error
 			if errs[i] = ctx.Err(); errs[i] != nil {
 				return
 			}
-			added, failed, err := m.addBatch(ctx, g.project, batch, o)
+			added, failed, err := addBatch(ctx, db, g.project, batch, o)
 			g.added = append(g.added, added...)
 			g.failed = append(g.failed, failed...)
 			if errs[i] = err; err != nil {
@@ -176,8 +176,8 @@ type place struct {
 
 // placesOf finds the projects of the working directories of sources, and their earlier projects. Existing directories
 // come first: the repository of a worktree that is gone may be one of them.
-func (m Ops) placesOf(ctx context.Context, looked []peeked) (map[string]*place, error) {
-	find, err := projects.On(m.DB).Finder(ctx)
+func placesOf(ctx context.Context, db *state.DB, looked []peeked) (map[string]*place, error) {
+	find, err := projects.LoadFinder(ctx, db)
 	if err != nil {
 		return nil, err
 	}
@@ -207,12 +207,12 @@ func placeOf(ctx context.Context, find *projects.Finder, dir, branch string) *pl
 
 // homeOf returns the project to capture a source into: a session stays in the project that has it, also after its
 // directory was linked to another project or unlinked.
-func (m Ops) homeOf(ctx context.Context, at *place, src Source) (state.Project, error) {
+func homeOf(ctx context.Context, db *state.DB, at *place, src Source) (state.Project, error) {
 	if len(at.earlier) == 0 {
 		return at.project, nil
 	}
 	for _, p := range append([]state.Project{at.project}, at.earlier...) {
-		st, err := trusted.On(m.DB).Outline(ctx, p.ID)
+		st, err := trusted.Outline(ctx, db, p.ID)
 		if err != nil {
 			return p, err
 		}
@@ -225,13 +225,13 @@ func (m Ops) homeOf(ctx context.Context, at *place, src Source) (state.Project, 
 
 // group finds the project of each source. The groups are in the order of their first source. Sources that cannot be
 // read go to failed.
-func (m Ops) group(ctx context.Context, sources []Source, o AddOptions, failed *[]error) ([]*Group, error) {
+func group(ctx context.Context, db *state.DB, sources []Source, o AddOptions, failed *[]error) ([]*Group, error) {
 	var groups []*Group
-	looked, err := m.withDirs(ctx, peekAll(sources, failed), o)
+	looked, err := withDirs(ctx, db, peekAll(sources, failed), o)
 	if err != nil {
 		return nil, err
 	}
-	places, err := m.placesOf(ctx, looked)
+	places, err := placesOf(ctx, db, looked)
 	if err != nil {
 		return nil, err
 	}
@@ -239,7 +239,7 @@ func (m Ops) group(ctx context.Context, sources []Source, o AddOptions, failed *
 		src, cwd, size := l.src, l.cwd, l.size
 		src.dir = cwd
 		at := places[cwd]
-		p, err := m.homeOf(ctx, at, src)
+		p, err := homeOf(ctx, db, at, src)
 		if err != nil {
 			return nil, err
 		}
@@ -263,8 +263,8 @@ func (m Ops) group(ctx context.Context, sources []Source, o AddOptions, failed *
 }
 
 // withDirs returns the sources that o selects, each with a working directory.
-func (m Ops) withDirs(ctx context.Context, looked []peeked, o AddOptions) ([]peeked, error) {
-	guess := guesser{m: m, others: slices.Clone(looked)}
+func withDirs(ctx context.Context, db *state.DB, looked []peeked, o AddOptions) ([]peeked, error) {
+	guess := guesser{m: db, others: slices.Clone(looked)}
 	var out []peeked
 	for _, l := range looked {
 		if l.cwd = cmp.Or(l.cwd, dirName(l.src.Cwd)); l.cwd == "" {
@@ -328,7 +328,7 @@ func peek(src Source) (peeked, error) {
 
 // A guesser finds the working directories of sources that do not name one yet.
 type guesser struct {
-	m      Ops
+	m      *state.DB
 	others []peeked
 	names  map[string]string // working directories by the names of Claude Code's directories for them; nil until needed
 }
@@ -338,7 +338,7 @@ type guesser struct {
 // or else the directory of the file.
 func (g *guesser) dir(ctx context.Context, src Source) (string, error) {
 	if g.names == nil {
-		paths, err := projects.On(g.m.DB).Paths(ctx)
+		paths, err := projects.Paths(ctx, g.m)
 		if err != nil {
 			return "", err
 		}
@@ -353,19 +353,19 @@ func (g *guesser) dir(ctx context.Context, src Source) (string, error) {
 		}
 	}
 	dir := filepath.Dir(src.Path)
-	if known, err := g.m.hasSession(ctx, dir, src.SessionID()); known || err != nil {
+	if known, err := hasSession(ctx, g.m, dir, src.SessionID()); known || err != nil {
 		return dir, err
 	}
 	return cmp.Or(g.names[filepath.Base(dir)], dir), nil
 }
 
 // hasSession reports whether the project of a directory contains the session.
-func (m Ops) hasSession(ctx context.Context, dir, id string) (bool, error) {
-	p, _, err := projects.On(m.DB).Locate(ctx, dir)
+func hasSession(ctx context.Context, db *state.DB, dir, id string) (bool, error) {
+	p, _, err := projects.Locate(ctx, db, dir)
 	if err != nil {
 		return false, err
 	}
-	st, err := trusted.On(m.DB).Outline(ctx, p.ID)
+	st, err := trusted.Outline(ctx, db, p.ID)
 	return err == nil && st.Session(id) != nil, err
 }
 
@@ -389,26 +389,26 @@ func (g *Group) Batches() [][]Source {
 
 // addBatch captures sources of one project in one commit. If another writer commits first, it starts again from the
 // new state.
-func (m Ops) addBatch(ctx context.Context, p state.Project, sources []Source, o AddOptions) ([]Added, []error, error) {
+func addBatch(ctx context.Context, db *state.DB, p state.Project, sources []Source, o AddOptions) ([]Added, []error, error) {
 	for try := 0; ; try++ {
-		added, errs, err := m.tryBatch(ctx, p, sources, o)
+		added, errs, err := tryBatch(ctx, db, p, sources, o)
 		if !errors.Is(err, refs.ErrConflict) || try == 100 {
 			return added, errs, err
 		}
 	}
 }
 
-func (m Ops) tryBatch(ctx context.Context, p state.Project, sources []Source, o AddOptions) ([]Added, []error, error) {
-	st, err := trusted.On(m.DB).State(ctx, p.ID)
+func tryBatch(ctx context.Context, db *state.DB, p state.Project, sources []Source, o AddOptions) ([]Added, []error, error) {
+	st, err := trusted.State(ctx, db, p.ID)
 	if err != nil {
 		return nil, nil, err
 	}
-	s, err := m.Refs.Stage(ctx)
+	s, err := db.Refs.Stage(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer s.Close()
-	b := batch{m: m, p: p, st: st, o: o, ids: map[string]objects.Hash{}}
+	b := batch{m: db, p: p, st: st, o: o, ids: map[string]objects.Hash{}}
 	captures, errs := b.captureAll(ctx, s, sources)
 	var store *refs.WriteError
 	if slices.ContainsFunc(errs, func(err error) bool { return errors.As(err, &store) }) {
@@ -462,7 +462,7 @@ func (b *batch) commit(ctx context.Context, s *refs.Stage, changed []*Capture) (
 				return err
 			}
 		}
-		if err := originals.On(m.DB).SameSeals(changed[0].guard); err != nil {
+		if err := originals.SameSeals(m, changed[0].guard); err != nil {
 			return err
 		}
 		if err := tx.Adopt(s); err != nil {
@@ -473,7 +473,7 @@ func (b *batch) commit(ctx context.Context, s *refs.Stage, changed []*Capture) (
 	if err != nil {
 		return "", err
 	}
-	m.noteScanned(b.p.ID, changed)
+	noteScanned(m, b.p.ID, changed)
 	if direct {
 		m.Advance(st, done)
 	}
@@ -482,7 +482,7 @@ func (b *batch) commit(ctx context.Context, s *refs.Stage, changed []*Capture) (
 
 // A batch captures sources of one project on top of a state of it.
 type batch struct {
-	m   Ops
+	m   *state.DB
 	p   state.Project
 	st  *state.State
 	o   AddOptions
@@ -499,7 +499,7 @@ func (b *batch) withoutFailed(ctx context.Context, sources []Source, errs []erro
 	}
 	o := b.o
 	o.Progress = nil
-	return b.m.addBatch(ctx, b.p, good, o)
+	return addBatch(ctx, b.m, b.p, good, o)
 }
 
 // captureAll stages sources on several goroutines.
@@ -507,7 +507,7 @@ func (b *batch) captureAll(ctx context.Context, s *refs.Stage, sources []Source)
 	m, st, o := b.m, b.st, b.o
 	captures, errs := make([]*Capture, len(sources)), make([]error, len(sources))
 	st.Index() // built here, then read by several goroutines
-	g, err := originals.On(m.DB).NewGuard(st.Purged)
+	g, err := originals.NewGuard(m, st.Purged)
 	if err != nil {
 		for i := range sources {
 			captures[i], errs[i] = &Capture{M: m, src: sources[i]}, fmt.Errorf("read the list of deletions: %w", err)
@@ -613,7 +613,7 @@ func addMessage(captures []*Capture, o AddOptions) string {
 }
 
 // rememberPaths registers the new directories of groups with their projects.
-func (m Ops) rememberPaths(ctx context.Context, groups []*Group, o AddOptions) error {
+func rememberPaths(ctx context.Context, db *state.DB, groups []*Group, o AddOptions) error {
 	if o.DryRun {
 		return nil
 	}
@@ -624,11 +624,11 @@ func (m Ops) rememberPaths(ctx context.Context, groups []*Group, o AddOptions) e
 				Name: g.project.Name})
 		}
 	}
-	return projects.On(m.DB).AddPaths(ctx, paths)
+	return projects.AddPaths(ctx, db, paths)
 }
 
 // noteScanned records which contents of a commit the rules have scanned, so that a push need not scan them again.
-func (m Ops) noteScanned(p refs.Project, captures []*Capture) {
+func noteScanned(db *state.DB, p refs.Project, captures []*Capture) {
 	byHead := map[string][]secrets.CleanSpan{}
 	rules := map[string]redact.Rules{}
 	for _, c := range captures {
@@ -637,11 +637,11 @@ func (m Ops) noteScanned(p refs.Project, captures []*Capture) {
 			looks = append(slices.Clone(looks), *c.clean)
 		}
 		if len(looks) > 0 {
-			head := secrets.On(m.DB).ScanHead(c.Rules)
+			head := secrets.ScanHead(db, c.Rules)
 			byHead[head], rules[head] = append(byHead[head], looks...), c.Rules
 		}
 	}
 	for head, looks := range byHead {
-		secrets.On(m.DB).RecordScanned(p, rules[head], looks)
+		secrets.RecordScanned(db, p, rules[head], looks)
 	}
 }

@@ -78,13 +78,13 @@ func unreadSources(err error) (unread []error, fatal error) {
 
 // OtherSessions counts the sessions of other agents in the project of dir that are not in memory, by agent. roots has
 // the directory of each agent's sessions. For each project it returns them only once, until the cache is deleted.
-func (m Ops) OtherSessions(ctx context.Context, dir string, roots map[string]string) (map[string]int, error) {
-	find, err := projects.On(m.DB).Finder(ctx)
+func OtherSessions(ctx context.Context, db *state.DB, dir string, roots map[string]string) (map[string]int, error) {
+	find, err := projects.LoadFinder(ctx, db)
 	if err != nil {
 		return nil, err
 	}
 	p, _ := find.Locate(ctx, dir, "")
-	marker := m.CachePath("others", string(p.ID)) // exists once they were returned
+	marker := db.CachePath("others", string(p.ID)) // exists once they were returned
 	if _, ok := state.ReadCacheBytes(marker); ok {
 		return nil, nil
 	}
@@ -94,7 +94,7 @@ func (m Ops) OtherSessions(ctx context.Context, dir string, roots map[string]str
 			dirs = append(dirs, b.Path)
 		}
 	}
-	st, err := trusted.On(m.DB).Outline(ctx, p.ID)
+	st, err := trusted.Outline(ctx, db, p.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +116,7 @@ func (m Ops) OtherSessions(ctx context.Context, dir string, roots map[string]str
 		}
 	}
 	if len(out) > 0 {
-		m.WriteCache(marker, out)
+		db.WriteCache(marker, out)
 	}
 	return out, nil
 }

@@ -28,26 +28,26 @@ type ClientFile struct {
 }
 
 // ClientFiles returns the session files that Claude Code has for a project, by session ID: those of the project's
-// directories and of directories nested in them. Some may belong to other projects, see [Ops.DropForeign].
-func (m Ops) ClientFiles(ctx context.Context, p state.Project, st *state.State,
+// directories and of directories nested in them. Some may belong to other projects, see [DropForeign].
+func ClientFiles(ctx context.Context, db *state.DB, p state.Project, st *state.State,
 	o ListOptions) (map[string]ClientFile, error) {
-	files, _, err := m.ownFiles(ctx, p, st, o)
+	files, _, err := ownFiles(ctx, db, p, st, o)
 	if err != nil {
 		return nil, err
 	}
-	return files, m.addNested(ctx, p, st, o, files)
+	return files, addNested(ctx, db, p, st, o, files)
 }
 
 // ownFiles returns the session files of the project's directories, by session ID, and the names of the directories
 // next to them, by the directory they are in. The project's directories are those that this device knows and those
 // that sessions were captured from.
-func (m Ops) ownFiles(ctx context.Context, p state.Project, st *state.State,
+func ownFiles(ctx context.Context, db *state.DB, p state.Project, st *state.State,
 	o ListOptions) (files map[string]ClientFile, subdirs map[string][]string, err error) {
 	files, subdirs = map[string]ClientFile{}, map[string][]string{}
 	if o.Claude == "" {
 		return files, subdirs, nil
 	}
-	paths, err := projects.On(m.DB).Paths(ctx)
+	paths, err := projects.Paths(ctx, db)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -57,12 +57,12 @@ func (m Ops) ownFiles(ctx context.Context, p state.Project, st *state.State,
 			dirs[ClientDir(b.Path)] = true
 		}
 	}
-	if here, _, err := projects.On(m.DB).Locate(ctx, o.Dir); err == nil && here.ID == p.ID {
+	if here, _, err := projects.Locate(ctx, db, o.Dir); err == nil && here.ID == p.ID {
 		dirs[ClientDir(o.Dir)] = true
 	}
 	all := filepath.Join(o.Claude, "projects")
 	for _, s := range st.Sessions {
-		if last := s.Last(m.Refs.Device().ID); last != nil {
+		if last := s.Last(db.Refs.Device().ID); last != nil {
 			if dir, name := filepath.Split(filepath.Dir(last.Source)); filepath.Clean(dir) == all {
 				dirs[name] = true
 			}
@@ -87,11 +87,11 @@ func (m Ops) ownFiles(ctx context.Context, p state.Project, st *state.State,
 
 // DropForeign removes the files whose sessions are in another project: Claude Code uses one directory for several
 // working directories, for example a/b and a-b.
-func (m Ops) DropForeign(ctx context.Context, p state.Project, files map[string]ClientFile) error {
+func DropForeign(ctx context.Context, db *state.DB, p state.Project, files map[string]ClientFile) error {
 	if len(files) == 0 {
 		return nil
 	}
-	return revision.On(m.DB).Scoped(ctx, state.Scope{Project: p}, func(other state.Project, st *state.State) bool {
+	return revision.Scoped(ctx, db, state.Scope{Project: p}, func(other state.Project, st *state.State) bool {
 		if other.ID != p.ID {
 			maps.DeleteFunc(files, func(id string, _ ClientFile) bool { return st.Session(id) != nil })
 		}
@@ -152,7 +152,7 @@ func fileID(st *state.State, path string) string {
 
 // ChangedCompanions reports whether the subagents or overflow files of a session file differ from the captured ones,
 // and by how many bytes.
-func (m Ops) ChangedCompanions(ctx context.Context, st *state.State, s *state.Session, f ClientFile,
+func ChangedCompanions(ctx context.Context, db *state.DB, st *state.State, s *state.Session, f ClientFile,
 	found *FileCache) (extra int64, changed bool, err error) {
 	subagents, err := Subagents(f.Path)
 	for _, src := range subagents {
@@ -165,23 +165,23 @@ func (m Ops) ChangedCompanions(ctx context.Context, st *state.State, s *state.Se
 			extra, changed = extra+fi.Size(), true
 			continue
 		}
-		more, also := m.ChangedFile(ctx, st.Project, sub, ClientFile{Path: src.Path, Size: fi.Size(), Modified: fi.ModTime()},
+		more, also := ChangedFile(ctx, db, st.Project, sub, ClientFile{Path: src.Path, Size: fi.Size(), Modified: fi.ModTime()},
 			found)
 		extra, changed = extra+more, changed || also
 	}
 	src := SourceOf(f.Path)
-	more, also := m.changedOverflow(ctx, st.Project, s, src, found)
+	more, also := changedOverflow(ctx, db, st.Project, s, src, found)
 	return extra + more, changed || also, errors.Join(err, src.filesErr)
 }
 
 // changedOverflow reports whether the overflow files of a session file differ from those that this device captured
 // last, and by how many bytes.
-func (m Ops) changedOverflow(ctx context.Context, project refs.Project, s *state.Session, src Source,
+func changedOverflow(ctx context.Context, db *state.DB, project refs.Project, s *state.Session, src Source,
 	found *FileCache) (extra int64, changed bool) {
 	if len(src.Files) == 0 {
 		return 0, false
 	}
-	last := s.Last(m.Refs.Device().ID)
+	last := s.Last(db.Refs.Device().ID)
 	if last == nil {
 		last = s.Now()
 	}
@@ -196,7 +196,7 @@ func (m Ops) changedOverflow(ctx context.Context, project refs.Project, s *state
 		}
 		size := int64(0)
 		if ref, ok := known[filepath.Base(path)]; ok {
-			if size, ok = m.fileSize(ctx, SessionPoint{project, s, last}, ref, found); !ok {
+			if size, ok = fileSize(ctx, db, SessionPoint{project, s, last}, ref, found); !ok {
 				size = ref.Size
 			}
 			if fi.Size() == size {

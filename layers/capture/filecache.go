@@ -44,9 +44,9 @@ type FilePrefix struct {
 const FileCacheVersion = 2
 
 // ReadFileCache returns the cache of a project, empty if there is none.
-func (m Ops) ReadFileCache(p refs.Project) *FileCache {
+func ReadFileCache(db *state.DB, p refs.Project) *FileCache {
 	s := &FileCache{}
-	if state.DecodeCache(m.CachePath("seen", string(p)), s.Code) {
+	if state.DecodeCache(db.CachePath("seen", string(p)), s.Code) {
 		return s
 	}
 	return &FileCache{Format: FileCacheVersion, Titles: map[string]FileTitle{}, Prefixes: map[string]FilePrefix{},
@@ -54,9 +54,9 @@ func (m Ops) ReadFileCache(p refs.Project) *FileCache {
 }
 
 // WriteFileCache stores the cache of a project if it has changed.
-func (m Ops) WriteFileCache(p refs.Project, s *FileCache) {
+func WriteFileCache(db *state.DB, p refs.Project, s *FileCache) {
 	if s.changed {
-		m.WriteCacheBytes(m.CachePath("seen", string(p)), state.Encode(s.Code))
+		db.WriteCacheBytes(db.CachePath("seen", string(p)), state.Encode(s.Code))
 	}
 }
 
@@ -128,7 +128,7 @@ func codeHashes[T ~int | ~int64](c *records.Codec, m map[objects.Hash]T) {
 
 // exactSize returns the size that the file of a session had at the growth point p; ok is false if this device does not
 // know it.
-func (m Ops) exactSize(ctx context.Context, project refs.Project, session *state.Session, p *records.Point,
+func exactSize(ctx context.Context, db *state.DB, project refs.Project, session *state.Session, p *records.Point,
 	s *FileCache) (n int64, ok bool) {
 	if !p.Withheld {
 		return p.Size, true
@@ -136,7 +136,7 @@ func (m Ops) exactSize(ctx context.Context, project refs.Project, session *state
 	if n, ok := s.Sizes[p.Stamp.Record]; ok {
 		return n, true
 	}
-	patches, err := originals.On(m.DB).Patches(ctx, project, session, p)
+	patches, err := originals.Patches(ctx, db, project, session, p)
 	if err != nil || len(patches) == 0 {
 		return 0, false // captured on another device
 	}
@@ -148,33 +148,33 @@ func (m Ops) exactSize(ctx context.Context, project refs.Project, session *state
 // ChangedFile reports whether the file of a session differs from this device's last capture, or else from the session
 // as it is now, and by how many bytes. A truncated file has not changed: memory contains all of it. A modified file of
 // the same size is read only if s.ReadModified is set.
-func (m Ops) ChangedFile(ctx context.Context, p refs.Project, session *state.Session, f ClientFile,
+func ChangedFile(ctx context.Context, db *state.DB, p refs.Project, session *state.Session, f ClientFile,
 	s *FileCache) (extra int64, changed bool) {
-	last := session.Last(m.Refs.Device().ID)
+	last := session.Last(db.Refs.Device().ID)
 	if last == nil {
 		last = session.Now()
 	}
-	size, ok := m.exactSize(ctx, p, session, last, s)
+	size, ok := exactSize(ctx, db, p, session, last, s)
 	if !ok {
 		size = last.Size
 	}
 	if f.Size == size {
 		return 0, s.ReadModified && ok && f.Modified.After(last.Time) &&
-			!m.isTruncated(ctx, SessionPoint{p, session, last}, f, s)
+			!isTruncated(ctx, db, SessionPoint{p, session, last}, f, s)
 	}
-	return f.Size - size, f.Size > size || !m.isTruncated(ctx, SessionPoint{p, session, last}, f, s)
+	return f.Size - size, f.Size > size || !isTruncated(ctx, db, SessionPoint{p, session, last}, f, s)
 }
 
 // isTruncated reports whether a file that is not longer than at the growth point is a prefix of what it was then. It
 // reads both once for each size and time of the file.
-func (m Ops) isTruncated(ctx context.Context, at SessionPoint, f ClientFile, s *FileCache) bool {
+func isTruncated(ctx context.Context, db *state.DB, at SessionPoint, f ClientFile, s *FileCache) bool {
 	now := FilePrefix{Size: f.Size, Modified: f.Modified.UnixNano(), Record: at.Point.Stamp.Record}
 	if was := s.Prefixes[f.Path]; was.Size == now.Size && was.Modified == now.Modified && was.Record == now.Record {
 		return was.IsPrefix
 	}
 	file, size, err := OpenSource(f.Path)
 	if err == nil {
-		now.IsPrefix, err = m.isPrefix(ctx, at, io.NewSectionReader(file, 0, size))
+		now.IsPrefix, err = isPrefix(ctx, db, at, io.NewSectionReader(file, 0, size))
 		file.Close()
 	}
 	if err != nil || size != f.Size {
@@ -185,31 +185,31 @@ func (m Ops) isTruncated(ctx context.Context, at SessionPoint, f ClientFile, s *
 }
 
 // WriteTokens stores the token counts of this process in the cache.
-func (m Ops) WriteTokens() {
-	m.CountedMu.Lock()
-	defer m.CountedMu.Unlock()
-	for project := range m.Counted {
-		known := m.withCounted(project)
-		m.WriteCacheBytes(m.tokensPath(project), state.Encode(func(c *records.Codec) { codeHashes(c, known) }))
+func WriteTokens(db *state.DB) {
+	db.CountedMu.Lock()
+	defer db.CountedMu.Unlock()
+	for project := range db.Counted {
+		known := withCounted(db, project)
+		db.WriteCacheBytes(tokensPath(db, project), state.Encode(func(c *records.Codec) { codeHashes(c, known) }))
 	}
-	m.Counted = nil
+	db.Counted = nil
 }
 
-func (m Ops) tokensPath(p refs.Project) string { return m.CachePath("tokens", string(p)) }
+func tokensPath(db *state.DB, p refs.Project) string { return db.CachePath("tokens", string(p)) }
 
 // KnownTokens returns the tokens of the originals that have been counted, by hash.
-func (m Ops) KnownTokens(project refs.Project) map[objects.Hash]int {
-	m.CountedMu.Lock()
-	defer m.CountedMu.Unlock()
-	return m.withCounted(project)
+func KnownTokens(db *state.DB, project refs.Project) map[objects.Hash]int {
+	db.CountedMu.Lock()
+	defer db.CountedMu.Unlock()
+	return withCounted(db, project)
 }
 
 // withCounted merges the cached counts of a project and those of this process. The caller has locked CountedMu.
-func (m Ops) withCounted(project refs.Project) map[objects.Hash]int {
+func withCounted(db *state.DB, project refs.Project) map[objects.Hash]int {
 	known := map[objects.Hash]int{}
-	if !state.DecodeCache(m.tokensPath(project), func(c *records.Codec) { codeHashes(c, known) }) {
+	if !state.DecodeCache(tokensPath(db, project), func(c *records.Codec) { codeHashes(c, known) }) {
 		known = map[objects.Hash]int{}
 	}
-	maps.Copy(known, m.Counted[project])
+	maps.Copy(known, db.Counted[project])
 	return known
 }

@@ -94,7 +94,7 @@ func (c *Capture) findBase(ctx context.Context, p refs.Project, end int64) (Plac
 		}
 		if c.restored = c.isRestored(base); c.size < length && !c.restored {
 			whole := io.NewSectionReader(c.File, 0, c.size)
-			if c.older, err = c.M.isPrefix(ctx, SessionPoint{p, c.known, base}, whole); c.older || err != nil {
+			if c.older, err = isPrefix(ctx, c.M, SessionPoint{p, c.known, base}, whole); c.older || err != nil {
 				c.Base, c.added.Change = base, "unchanged"
 				return Place{}, err
 			}
@@ -174,7 +174,7 @@ func (c *Capture) loadPatches(ctx context.Context, p refs.Project, base *records
 	if c.prev = nil; !base.Withheld {
 		return base.Size, nil
 	}
-	if c.prev, err = originals.On(c.M.DB).Patches(ctx, p, c.known, base); err != nil {
+	if c.prev, err = originals.Patches(ctx, c.M, p, c.known, base); err != nil {
 		return 0, err
 	}
 	return c.prev[len(c.prev)-1].RawLen, nil
@@ -226,13 +226,13 @@ type SessionPoint struct {
 }
 
 // isPrefix reports whether the file f is a prefix of the exact bytes of a growth point, like an older copy of it.
-func (m Ops) isPrefix(ctx context.Context, at SessionPoint, f *io.SectionReader) (bool, error) {
+func isPrefix(ctx context.Context, db *state.DB, at SessionPoint, f *io.SectionReader) (bool, error) {
 	file := objects.NewHasher()
 	if err := copyRange(file, f, 0, f.Size()); err != nil {
 		return false, err
 	}
 	stored := &beginning{hash: objects.NewHasher(), left: f.Size()}
-	err := originals.On(m.DB).WriteOriginal(ctx, at.Project, at.Session, at.Point, stored)
+	err := originals.WriteOriginal(ctx, db, at.Project, at.Session, at.Point, stored)
 	if errors.Is(err, errEnough) {
 		err = nil
 	}

@@ -19,12 +19,12 @@ import (
 // directory, but so does the name for "shop-old" next to "shop", and one name can stand for two directories. So a
 // nested file counts only if its working directory belongs to the project. Files of other projects remain only in
 // o.SessionDir and in the directory for o.Dir, where a session is starting.
-func (m Ops) addNested(ctx context.Context, p state.Project, st *state.State, o ListOptions,
+func addNested(ctx context.Context, db *state.DB, p state.Project, st *state.State, o ListOptions,
 	files map[string]ClientFile) error {
 	if o.Claude == "" {
 		return nil
 	}
-	find, err := projects.On(m.DB).Finder(ctx)
+	find, err := projects.LoadFinder(ctx, db)
 	if err != nil {
 		return err
 	}
@@ -33,12 +33,12 @@ func (m Ops) addNested(ctx context.Context, p state.Project, st *state.State, o 
 	}
 	roots := rootsOf(find.Known, p, o.Dir)
 	all := filepath.Join(o.Claude, "projects")
-	b := m.newNestedFiles(p, files, withDir(ctx, find, p, o.Dir))
+	b := newNestedFiles(db, p, files, withDir(ctx, find, p, o.Dir))
 	b.st, b.roots, b.unreadable = st, roots, o.NoteUnreadable
 	for _, name := range nestedDirs(all, roots, files) {
 		if err := b.addDir(ctx, filepath.Join(all, name)); err != nil {
 			maps.Copy(b.now, b.known) // the next call continues from here
-			m.writeCwds(p, b.now)
+			writeCwds(db, p, b.now)
 			return err
 		}
 	}
@@ -59,14 +59,14 @@ func (b *nestedFiles) dropForeign(ctx context.Context, st *state.State, own ...s
 		}
 	}
 	if !maps.Equal(b.now, b.known) {
-		b.m.writeCwds(b.project, b.now)
+		writeCwds(b.m, b.project, b.now)
 	}
 }
 
 // A nestedFiles selects the session files of a project by their working directories. The working directory of a file
 // is cached: it never changes, as the file only grows.
 type nestedFiles struct {
-	m          Ops
+	m          *state.DB
 	project    state.Project
 	find       *projects.Finder
 	roots      []string          // the directories of project
@@ -87,8 +87,8 @@ func withDir(ctx context.Context, find *projects.Finder, p state.Project, dir st
 	return find.With(dir, p)
 }
 
-func (m Ops) newNestedFiles(p state.Project, files map[string]ClientFile, find *projects.Finder) *nestedFiles {
-	return &nestedFiles{m: m, project: p, find: find, files: files, known: m.readCwds(p), now: map[string]string{},
+func newNestedFiles(db *state.DB, p state.Project, files map[string]ClientFile, find *projects.Finder) *nestedFiles {
+	return &nestedFiles{m: db, project: p, find: find, files: files, known: readCwds(db, p), now: map[string]string{},
 		owners: map[string]refs.Project{}, mine: map[string]bool{}}
 }
 
@@ -249,16 +249,16 @@ func isWithin(root, path string) bool {
 }
 
 // readCwds reads the cached working directories of files.
-func (m Ops) readCwds(p state.Project) map[string]string {
+func readCwds(db *state.DB, p state.Project) map[string]string {
 	cwds := map[string]string{}
-	if !state.DecodeCache(m.CachePath("beneath", string(p.ID)), func(c *records.Codec) { codeWords(c, cwds) }) {
+	if !state.DecodeCache(db.CachePath("beneath", string(p.ID)), func(c *records.Codec) { codeWords(c, cwds) }) {
 		return map[string]string{}
 	}
 	return cwds
 }
 
-func (m Ops) writeCwds(p state.Project, cwds map[string]string) {
-	m.WriteCacheBytes(m.CachePath("beneath", string(p.ID)), state.Encode(func(c *records.Codec) { codeWords(c, cwds) }))
+func writeCwds(db *state.DB, p state.Project, cwds map[string]string) {
+	db.WriteCacheBytes(db.CachePath("beneath", string(p.ID)), state.Encode(func(c *records.Codec) { codeWords(c, cwds) }))
 }
 
 // codeWords writes or reads a map in the order of its keys.

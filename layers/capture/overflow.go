@@ -88,7 +88,7 @@ func (c *Capture) sameFile(ctx context.Context, p refs.Project, f records.FileRe
 	if !f.Withheld {
 		return raw == f.Hash, nil
 	}
-	patch, err := secrets.On(c.M.DB).FilePatch(ctx, p, c.known, c.Base, f.Name)
+	patch, err := secrets.FilePatch(ctx, c.M, p, c.known, c.Base, f.Name)
 	if errors.Is(err, originals.ErrWithheld) { // the patch was lost
 		return false, nil
 	}
@@ -103,7 +103,7 @@ func (c *Capture) putFile(ctx context.Context, s *refs.Stage, name string, r io.
 	clean := secrets.NewFileCleaner(in, size, c.Rules)
 	out := &Counter{R: clean}
 	ref.Name = name
-	if size < c.M.largeFile() {
+	if size < largeFile(c.M) {
 		ref.Hash, err = s.PutReader(out)
 	} else {
 		var g refs.Growth
@@ -127,7 +127,7 @@ func (c *Capture) putFile(ctx context.Context, s *refs.Stage, name string, r io.
 	return ref, raw, nil
 }
 
-func (m Ops) largeFile() int64 { return cmp.Or(m.Opts.LargeFile, state.LargeFile) }
+func largeFile(db *state.DB) int64 { return cmp.Or(db.Opts.LargeFile, state.LargeFile) }
 
 // A Counter counts the bytes that are read through it.
 type Counter struct {
@@ -201,15 +201,15 @@ func (c FileChain) Patch(tx *refs.Tx, device string, f records.FileRef) (b []byt
 
 // WriteFile writes the exact bytes of an overflow file at a growth point. If it returns an error, it may have written
 // a part of them or wrong bytes.
-func (m Ops) WriteFile(ctx context.Context, at SessionPoint, f records.FileRef, w io.Writer) error {
+func WriteFile(ctx context.Context, db *state.DB, at SessionPoint, f records.FileRef, w io.Writer) error {
 	if !f.Withheld {
-		return originals.On(m.DB).WriteObject(ctx, at.Project, f.Hash, w)
+		return originals.WriteObject(ctx, db, at.Project, f.Hash, w)
 	}
-	patch, err := secrets.On(m.DB).FilePatch(ctx, at.Project, at.Session, at.Point, f.Name)
+	patch, err := secrets.FilePatch(ctx, db, at.Project, at.Session, at.Point, f.Name)
 	if err != nil {
 		return err
 	}
-	return m.Refs.View(ctx, at.Project, func(tx *refs.Tx) error {
+	return db.Refs.View(ctx, at.Project, func(tx *refs.Tx) error {
 		rc, err := tx.Get(ctx, f.Hash)
 		if err != nil {
 			return err
@@ -220,7 +220,7 @@ func (m Ops) WriteFile(ctx context.Context, at SessionPoint, f records.FileRef, 
 }
 
 // fileSize returns the size of an overflow file when it was captured; ok is false if this device does not know it.
-func (m Ops) fileSize(ctx context.Context, at SessionPoint, f records.FileRef, s *FileCache) (n int64, ok bool) {
+func fileSize(ctx context.Context, db *state.DB, at SessionPoint, f records.FileRef, s *FileCache) (n int64, ok bool) {
 	if !f.Withheld {
 		return f.Size, true
 	}
@@ -228,7 +228,7 @@ func (m Ops) fileSize(ctx context.Context, at SessionPoint, f records.FileRef, s
 	if n, ok := s.Sizes[id]; ok {
 		return n, true
 	}
-	patch, err := secrets.On(m.DB).FilePatch(ctx, at.Project, at.Session, at.Point, f.Name)
+	patch, err := secrets.FilePatch(ctx, db, at.Project, at.Session, at.Point, f.Name)
 	if err != nil {
 		return 0, false // captured on another device
 	}

@@ -27,24 +27,24 @@ type PendingFile struct {
 
 // Pending returns the session files of a project and of its subagents that are new or have changed since they were
 // captured, the last modified first, without removed and forgotten sessions. It reads the directories of
-// [Ops.ClientFiles] and o.SessionDir. It reads no transcript except, once, the start of those in directories that may
+// [ClientFiles] and o.SessionDir. It reads no transcript except, once, the start of those in directories that may
 // be nested in the project.
-func (m Ops) Pending(ctx context.Context, p state.Project, o ListOptions) ([]PendingFile, error) {
-	st, err := trust.On(m.DB).Outline(ctx, p.ID)
+func Pending(ctx context.Context, db *state.DB, p state.Project, o ListOptions) ([]PendingFile, error) {
+	st, err := trust.Outline(ctx, db, p.ID)
 	if err != nil {
 		return nil, err
 	}
-	files, subdirs, err := m.ownFiles(ctx, p, st, o)
+	files, subdirs, err := ownFiles(ctx, db, p, st, o)
 	if err != nil {
 		return nil, err
 	}
 	if err := addSubagents(st, files, subdirs, o.SessionDir); err != nil {
 		return nil, err
 	}
-	if err := m.addNested(ctx, p, st, o, files); err != nil {
+	if err := addNested(ctx, db, p, st, o, files); err != nil {
 		return nil, err
 	}
-	found := m.ReadFileCache(p.ID)
+	found := ReadFileCache(db, p.ID)
 	var out []PendingFile
 	for id, f := range files {
 		s := st.Session(id)
@@ -57,14 +57,14 @@ func (m Ops) Pending(ctx context.Context, p state.Project, o ListOptions) ([]Pen
 		}
 		src.Cwd = f.cwd
 		if s != nil {
-			_, changed := m.ChangedFile(ctx, p.ID, s, f, found)
-			if _, also := m.changedOverflow(ctx, p.ID, s, src, found); !changed && !also {
+			_, changed := ChangedFile(ctx, db, p.ID, s, f, found)
+			if _, also := changedOverflow(ctx, db, p.ID, s, src, found); !changed && !also {
 				continue
 			}
 		}
 		out = append(out, PendingFile{src, s != nil, f.Size, f.Modified})
 	}
-	m.WriteFileCache(p.ID, found)
+	WriteFileCache(db, p.ID, found)
 	slices.SortFunc(out, func(a, b PendingFile) int {
 		return cmp.Or(b.Modified.Compare(a.Modified), strings.Compare(a.Path, b.Path))
 	})
@@ -110,13 +110,13 @@ func addFile(files map[string]ClientFile, st *state.State, path string, hasDir b
 
 // SessionLookup returns a function that reports whether a project contains a session. It reads each project once. The
 // function is not safe for concurrent use.
-func (m Ops) SessionLookup(ctx context.Context) func(project, session string) bool {
+func SessionLookup(ctx context.Context, db *state.DB) func(project, session string) bool {
 	states := map[string]*state.State{}
 	return func(project, session string) bool {
 		st, ok := states[project]
 		if !ok {
 			if p, err := lane.ParseProject(project); err == nil {
-				st, _ = trust.On(m.DB).Outline(ctx, p) // on an error the file is captured again
+				st, _ = trust.Outline(ctx, db, p) // on an error the file is captured again
 			}
 			states[project] = st
 		}

@@ -46,11 +46,11 @@ type OwnStream struct {
 
 // OwnStreams calls f with each stream of a session that this device captured, in the order of the generations. It
 // returns the first error of f.
-func (m Ops) OwnStreams(ctx context.Context, p refs.Project, s *state.Session, nines func([]byte) bool,
+func OwnStreams(ctx context.Context, db *state.DB, p refs.Project, s *state.Session, nines func([]byte) bool,
 	f func(*OwnStream) error) error {
 	by := map[int]*OwnStream{}
 	for _, pt := range s.Points {
-		if pt.Stamp.Device != m.Refs.Device().ID {
+		if pt.Stamp.Device != db.Refs.Device().ID {
 			continue
 		}
 		o := by[pt.Generation]
@@ -62,7 +62,7 @@ func (m Ops) OwnStreams(ctx context.Context, p refs.Project, s *state.Session, n
 		lost := o.kept < len(o.Points) // a later patch continues the lost one
 		if pt.Withheld && !lost {
 			var err error
-			patch, err = m.patch(ctx, p, pt.Stamp)
+			patch, err = patchOf(ctx, db, p, pt.Stamp)
 			if lost = errors.Is(err, objects.ErrNotFound); err != nil && !lost {
 				return err
 			}
@@ -75,7 +75,7 @@ func (m Ops) OwnStreams(ctx context.Context, p refs.Project, s *state.Session, n
 	for _, g := range slices.Sorted(maps.Keys(by)) {
 		o := by[g]
 		last := o.Points[len(o.Points)-1].Original
-		o.read = func(f func(io.Reader) error) error { return originals.On(m.DB).Stream(ctx, p, last, f) }
+		o.read = func(f func(io.Reader) error) error { return originals.Stream(ctx, db, p, last, f) }
 		if err := f(o); err != nil {
 			return err
 		}
@@ -83,9 +83,9 @@ func (m Ops) OwnStreams(ctx context.Context, p refs.Project, s *state.Session, n
 	return nil
 }
 
-// patch returns the patch of a growth point.
-func (m Ops) patch(ctx context.Context, p refs.Project, s records.Stamp) (patch *redact.Patch, err error) {
-	err = m.Refs.View(ctx, p, func(tx *refs.Tx) error {
+// patchOf returns the patch of a growth point.
+func patchOf(ctx context.Context, db *state.DB, p refs.Project, s records.Stamp) (patch *redact.Patch, err error) {
+	err = db.Refs.View(ctx, p, func(tx *refs.Tx) error {
 		b, err := tx.Patch(s.Device, s.Record)
 		if err != nil {
 			return err
@@ -295,7 +295,7 @@ func (w *Rewriting) moved(at int64) int64 {
 
 // Regrow stages the growth points of a rewritten stream and returns them by their old records. Their exact bytes are
 // those that a capture reads through an [originals.Guard].
-func (m Ops) Regrow(ctx context.Context, stage *refs.Stage, o *OwnStream, w *Rewriting,
+func Regrow(ctx context.Context, stage *refs.Stage, o *OwnStream, w *Rewriting,
 	keepFile func(records.FileRef) bool) (map[objects.Hash]Regrown, error) {
 	out := map[objects.Hash]Regrown{}
 	err := o.read(func(r io.Reader) error {

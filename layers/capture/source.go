@@ -40,7 +40,7 @@ type Source struct {
 	ID       string   // of the session; "" to take it from the name of the file
 	Origin   string   // the file of another agent that Path was converted from
 	filesErr error    // why Files could not be listed
-	dir      string   // the working directory, set by [Ops.group]
+	dir      string   // the working directory, set by [group]
 }
 
 // SessionID returns the ID of the session in the file: ID, or the name of the file without ".jsonl", in the form of
@@ -125,7 +125,7 @@ type Added struct {
 	Long      int   // those of NewValues that are longer than [transcript.Longest] and not read
 	Tail      int64 // bytes of an unclosed value at the end, stored in a patch
 	Echo      int   // typed messages that another session contains already
-	Tokens    int   // of the session, see [Ops.CountAdded]
+	Tokens    int   // of the session, see [CountAdded]
 	Counted   bool  // Tokens is known
 
 	Malformed []MalformedTag // in the new messages
@@ -144,7 +144,7 @@ func (a Added) Growth() string {
 
 // A Capture stages one source.
 type Capture struct {
-	M          Ops
+	M          *state.DB
 	src        Source
 	File       originals.SourceFile
 	guard      *originals.Guard // nil if nothing was ever forgotten
@@ -207,7 +207,7 @@ func (c *Capture) stage(ctx context.Context, st *state.State, s *refs.Stage) (er
 			return fmt.Errorf("read %s: %w", c.src.Path, err)
 		}
 	}
-	c.st, c.Rules = st, secrets.On(c.M.DB).RulesIn(c.src.dir)
+	c.st, c.Rules = st, secrets.RulesIn(c.M, c.src.dir)
 	c.snap = records.Snapshot{Session: c.src.SessionID(), Source: cmp.Or(c.src.Origin, c.src.Path), Parent: c.src.Parent,
 		Rules: c.Rules.ID}
 	if c.known = st.Session(c.snap.Session); c.known != nil && c.known.Source() == c.snap.Source {

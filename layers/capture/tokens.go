@@ -12,8 +12,8 @@ import (
 )
 
 // TokensOf returns the tokens of a session as it is now; counted is false if they are not known.
-func (m Ops) TokensOf(p refs.Project, s *state.Session) (n int, counted bool) {
-	return markers.On(m.DB).Tokens(s.Now(), m.KnownTokens(p))
+func TokensOf(db *state.DB, p refs.Project, s *state.Session) (n int, counted bool) {
+	return markers.Tokens(db, s.Now(), KnownTokens(db, p))
 }
 
 // CountAtOnce is the number of bytes of transcripts that a list counts if their tokens are unknown. It takes about a
@@ -23,37 +23,37 @@ const CountAtOnce = 4 * markers.CountNow
 // CountMissing counts the tokens of the newest sessions of a project that have no count, for example after a clone or
 // after the cache was deleted, until it has read left bytes. It returns the bytes that remain. A session that cannot be
 // read stays uncounted.
-func (m Ops) CountMissing(ctx context.Context, p refs.Project, left int64) int64 {
-	st, err := trusted.On(m.DB).Outline(ctx, p)
+func CountMissing(ctx context.Context, db *state.DB, p refs.Project, left int64) int64 {
+	st, err := trusted.Outline(ctx, db, p)
 	if err != nil {
 		return left
 	}
-	known := m.KnownTokens(p)
+	known := KnownTokens(db, p)
 	for _, s := range st.Recent() {
 		now := s.Now()
 		if _, ok := known[now.Original]; ok || now.Size > left || ctx.Err() != nil {
 			continue
 		}
 		left -= now.Size
-		_, _ = markers.On(m.DB).Counts(ctx, p, s, now) // its count stays unknown
+		_, _ = markers.Counts(ctx, db, p, s, now) // its count stays unknown
 	}
 	return left
 }
 
 // CountAdded sets the token counts of added sessions. It counts new sessions until it has read [markers.CountNow]
 // bytes; the others get a count only if they have one already.
-func (m Ops) CountAdded(ctx context.Context, added []Added) error {
+func CountAdded(ctx context.Context, db *state.DB, added []Added) error {
 	known := map[refs.Project]map[objects.Hash]int{}
 	left := int64(markers.CountNow)
 	for i := range added {
 		a := &added[i]
 		if known[a.Project.ID] == nil {
-			known[a.Project.ID] = m.KnownTokens(a.Project.ID)
+			known[a.Project.ID] = KnownTokens(db, a.Project.ID)
 		}
 		p := &records.Point{Snapshot: a.Now}
 		if _, ok := known[a.Project.ID][a.Now.Original]; !ok && a.Commit != "" && a.Now.Size <= left {
 			left -= a.Now.Size
-			st, err := trusted.On(m.DB).Outline(ctx, a.Project.ID)
+			st, err := trusted.Outline(ctx, db, a.Project.ID)
 			if err != nil {
 				return err
 			}
@@ -61,13 +61,13 @@ func (m Ops) CountAdded(ctx context.Context, added []Added) error {
 			if s == nil || s.Point(a.Now.Original) == nil {
 				continue // removed or grown meanwhile
 			}
-			c, err := markers.On(m.DB).Counts(ctx, a.Project.ID, s, s.Point(a.Now.Original))
+			c, err := markers.Counts(ctx, db, a.Project.ID, s, s.Point(a.Now.Original))
 			if err != nil {
 				return err
 			}
 			known[a.Project.ID][a.Now.Original] = c.Raw
 		}
-		a.Tokens, a.Counted = markers.On(m.DB).Tokens(p, known[a.Project.ID])
+		a.Tokens, a.Counted = markers.Tokens(db, p, known[a.Project.ID])
 	}
 	return nil
 }

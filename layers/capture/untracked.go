@@ -25,8 +25,8 @@ type UntrackedFile struct {
 
 // Untracked returns the session files of Claude Code, of all projects, whose sessions are not in memory, sorted
 // by path. Files of forgotten sessions count as captured, and files of subagents belong to their session.
-// Unlike [Ops.ClientFiles] it needs no known directory: the project of a file is the one that [Ops.Add] finds.
-func (m Ops) Untracked(ctx context.Context, o ListOptions) ([]UntrackedFile, error) {
+// Unlike [ClientFiles] it needs no known directory: the project of a file is the one that [Add] finds.
+func Untracked(ctx context.Context, db *state.DB, o ListOptions) ([]UntrackedFile, error) {
 	if o.Claude == "" {
 		return nil, nil
 	}
@@ -34,14 +34,14 @@ func (m Ops) Untracked(ctx context.Context, o ListOptions) ([]UntrackedFile, err
 	if err != nil || len(files) == 0 {
 		return nil, err
 	}
-	if err := m.dropKnown(ctx, files); err != nil || len(files) == 0 {
+	if err := dropKnown(ctx, db, files); err != nil || len(files) == 0 {
 		return nil, err
 	}
-	find, err := projects.On(m.DB).Finder(ctx)
+	find, err := projects.LoadFinder(ctx, db)
 	if err != nil {
 		return nil, err
 	}
-	return m.withProjects(ctx, files, find)
+	return withProjects(ctx, db, files, find)
 }
 
 // allClientFiles returns the session files in all directories of root, by session.
@@ -66,13 +66,13 @@ func allClientFiles(root string, o ListOptions) (map[string]ClientFile, error) {
 }
 
 // dropKnown removes the files of sessions that a project contains or has forgotten.
-func (m Ops) dropKnown(ctx context.Context, files map[string]ClientFile) error {
-	all, err := trusted.On(m.DB).Projects(ctx)
+func dropKnown(ctx context.Context, db *state.DB, files map[string]ClientFile) error {
+	all, err := trusted.Projects(ctx, db)
 	if err != nil {
 		return err
 	}
 	for _, p := range all {
-		st, err := trusted.On(m.DB).Outline(ctx, p.ID)
+		st, err := trusted.Outline(ctx, db, p.ID)
 		if err != nil {
 			return err
 		}
@@ -82,19 +82,19 @@ func (m Ops) dropKnown(ctx context.Context, files map[string]ClientFile) error {
 }
 
 // withProjects finds the project of each file, by the working directory that it names.
-func (m Ops) withProjects(ctx context.Context, files map[string]ClientFile,
+func withProjects(ctx context.Context, db *state.DB, files map[string]ClientFile,
 	find *projects.Finder) ([]UntrackedFile, error) {
 	every := state.Project{ID: "every"} // the name of the cache of working directories
-	b := m.newNestedFiles(every, files, find)
+	b := newNestedFiles(db, every, files, find)
 	var looked []peeked
 	for _, id := range slices.Sorted(maps.Keys(files)) {
 		src := Source{Path: files[id].Path}
 		looked = append(looked, peeked{src: src, cwd: b.cwd(src.Path)})
 	}
 	if !maps.Equal(b.now, b.known) {
-		m.writeCwds(every, b.now)
+		writeCwds(db, every, b.now)
 	}
-	guess := guesser{m: m, others: looked}
+	guess := guesser{m: db, others: looked}
 	known := map[string]state.Project{}
 	var out []UntrackedFile
 	for _, l := range looked {

@@ -23,16 +23,16 @@ const (
 	mostWritten    = 2000 // from this number of files on, deleted ones are removed from the cache
 )
 
-func (m Ops) readWritten() *written {
+func readWritten(db *state.DB) *written {
 	w := &written{}
-	if state.DecodeCache(m.CachePath("written"), w.code) {
+	if state.DecodeCache(db.CachePath("written"), w.code) {
 		return w
 	}
 	return &written{version: writtenVersion, seals: map[string]string{}}
 }
 
-func (m Ops) sealWritten(path string, sum objects.Hash) string {
-	return m.Refs.MAC("file " + path + "\n" + sum.String())
+func sealWritten(db *state.DB, path string, sum objects.Hash) string {
+	return db.Refs.MAC("file " + path + "\n" + sum.String())
 }
 
 // A CheckedOut lists the files and directories that a checkout created.
@@ -42,12 +42,12 @@ type CheckedOut struct {
 }
 
 // WriteTree calls f to stage files in the directory dir, and writes them all or none. f returns their names.
-func (m Ops) WriteTree(dir string, force, dryRun bool, f func(*worktree.Tree) ([]string, error)) (done CheckedOut,
+func WriteTree(db *state.DB, dir string, force, dryRun bool, f func(*worktree.Tree) ([]string, error)) (done CheckedOut,
 	err error) {
-	w := m.readWritten()
+	w := readWritten(db)
 	t, err := worktree.Open(dir, worktree.Options{Force: force, DryRun: dryRun,
 		Wrote: func(path string, sum objects.Hash) bool {
-			return w.seals[path] == m.sealWritten(path, sum)
+			return w.seals[path] == sealWritten(db, path, sum)
 		}})
 	if err != nil {
 		return done, err
@@ -57,10 +57,10 @@ func (m Ops) WriteTree(dir string, force, dryRun bool, f func(*worktree.Tree) ([
 	if err != nil {
 		return done, err
 	}
-	err = t.Commit(func(path string, sum objects.Hash) { w.seals[path] = m.sealWritten(path, sum) })
+	err = t.Commit(func(path string, sum objects.Hash) { w.seals[path] = sealWritten(db, path, sum) })
 	if !dryRun {
 		w.prune()
-		m.WriteCacheBytes(m.CachePath("written"), state.Encode(w.code))
+		db.WriteCacheBytes(db.CachePath("written"), state.Encode(w.code))
 	}
 	if err != nil {
 		return done, err

@@ -44,44 +44,44 @@ var ErrFormatless = errors.New("has no content to write")
 // Write writes the content of rev. If the exact bytes of a session are here only up to an earlier growth point, it
 // writes those and then returns a [*originals.BehindError]. The format "" is the default: the exact bytes of a
 // session or original, JSON lines of L1, Markdown of versions and compositions, the content of an object.
-func (m Ops) Write(ctx context.Context, rev state.Rev, f Format, w io.Writer) error {
+func Write(ctx context.Context, db *state.DB, rev state.Rev, f Format, w io.Writer) error {
 	if f == Lean && rev.Kind != state.IsL1 {
 		return fmt.Errorf("a %s has no lean form: %w", rev.Kind, revision.ErrLayer)
 	}
 	w = whileOn{ctx, w}
 	switch rev.Kind {
 	case state.IsSession, state.IsOriginal:
-		return m.writeOriginal(ctx, rev, f, w)
+		return writeOriginal(ctx, db, rev, f, w)
 	case state.IsEarlier:
-		return m.writeEarlier(ctx, rev, f, w)
+		return writeEarlier(ctx, db, rev, f, w)
 	case state.IsMessages:
-		return m.writeMessages(ctx, rev, f, w)
+		return writeMessages(ctx, db, rev, f, w)
 	case state.IsL1:
-		return m.writeL1(ctx, rev, f, w)
+		return writeL1(ctx, db, rev, f, w)
 	case state.IsL2, state.IsFact:
-		return m.writeL2(ctx, rev, f, w)
+		return writeL2(ctx, db, rev, f, w)
 	case state.IsVersion:
-		return m.writeVersion(ctx, rev, f, w)
+		return writeVersion(ctx, db, rev, f, w)
 	case state.IsComposition:
-		return m.writeComposition(ctx, rev, f, w)
+		return writeComposition(ctx, db, rev, f, w)
 	case state.IsObject:
-		return originals.On(m.DB).WriteObject(ctx, rev.Project.ID, rev.Hash, w)
+		return originals.WriteObject(ctx, db, rev.Project.ID, rev.Hash, w)
 	}
 	return fmt.Errorf("a %s %w", rev.Kind, ErrFormatless)
 }
 
-func (m Ops) writeOriginal(ctx context.Context, rev state.Rev, f Format, w io.Writer) error {
+func writeOriginal(ctx context.Context, db *state.DB, rev state.Rev, f Format, w io.Writer) error {
 	if f == "" || f == JSONL {
-		return originals.On(m.DB).WriteExact(ctx, rev, w)
+		return originals.WriteExact(ctx, db, rev, w)
 	}
-	return m.WriteSaid(ctx, rev, f, w)
+	return WriteSaid(ctx, db, rev, f, w)
 }
 
-func (m Ops) writeEarlier(ctx context.Context, rev state.Rev, f Format, w io.Writer) error {
+func writeEarlier(ctx context.Context, db *state.DB, rev state.Rev, f Format, w io.Writer) error {
 	if f == "" || f == JSONL {
-		return originals.On(m.DB).WriteOriginal(ctx, rev.Project.ID, rev.Session, rev.Point, w)
+		return originals.WriteOriginal(ctx, db, rev.Project.ID, rev.Session, rev.Point, w)
 	}
-	return m.WriteSaid(ctx, rev, f, w)
+	return WriteSaid(ctx, db, rev, f, w)
 }
 
 // Rewound is the mark of what the user withdrew.
@@ -94,7 +94,7 @@ func whole(rev state.Rev) state.Rev {
 }
 
 // said calls f with the segments of the messages in rev. An error of f ends it.
-func (m Ops) said(ctx context.Context, rev state.Rev, f func(compress.Segment) error) error {
+func said(ctx context.Context, db *state.DB, rev state.Rev, f func(compress.Segment) error) error {
 	var c originals.Conversation
 	p := *cmp.Or(rev.Point, rev.Session.Now())
 	rewound := p.Rewound
@@ -113,21 +113,21 @@ func (m Ops) said(ctx context.Context, rev state.Rev, f func(compress.Segment) e
 		}
 		return nil
 	}
-	err := originals.On(m.DB).EachMessage(ctx, rev.Project.ID, &p, nil, func(n int, msg transcript.Message) error {
+	err := originals.EachMessage(ctx, db, rev.Project.ID, &p, nil, func(n int, msg transcript.Message) error {
 		return write(c.Said(n, msg))
 	})
 	return cmp.Or(err, write(c.Rest()))
 }
 
 // WriteSaid writes the conversation of the session in rev at its growth point.
-func (m Ops) WriteSaid(ctx context.Context, rev state.Rev, f Format, w io.Writer) error {
-	return m.writeConversation(ctx, whole(rev), f, w)
+func WriteSaid(ctx context.Context, db *state.DB, rev state.Rev, f Format, w io.Writer) error {
+	return writeConversation(ctx, db, whole(rev), f, w)
 }
 
 // writeConversation writes the conversation of the messages in rev, segment by segment.
-func (m Ops) writeConversation(ctx context.Context, rev state.Rev, f Format, w io.Writer) error {
+func writeConversation(ctx context.Context, db *state.DB, rev state.Rev, f Format, w io.Writer) error {
 	between := ""
-	return m.said(ctx, rev, func(s compress.Segment) error {
+	return said(ctx, db, rev, func(s compress.Segment) error {
 		if _, err := io.WriteString(w, between+compress.Text([]compress.Segment{s})); err != nil {
 			return err
 		}
@@ -147,21 +147,21 @@ func writeSegments(segs []compress.Segment, f Format, w io.Writer) error {
 	return err
 }
 
-func (m Ops) writeMessages(ctx context.Context, rev state.Rev, f Format, w io.Writer) error {
+func writeMessages(ctx context.Context, db *state.DB, rev state.Rev, f Format, w io.Writer) error {
 	if f == JSONL {
 		return copyValues(rev.From, rev.To, w, func(f func(io.Reader) error) error {
-			return originals.On(m.DB).Stream(ctx, rev.Project.ID, rev.Session.Now().Original, f)
+			return originals.Stream(ctx, db, rev.Project.ID, rev.Session.Now().Original, f)
 		})
 	}
-	return m.writeConversation(ctx, rev, f, w)
+	return writeConversation(ctx, db, rev, f, w)
 }
 
-func (m Ops) writeL1(ctx context.Context, rev state.Rev, f Format, w io.Writer) error {
+func writeL1(ctx context.Context, db *state.DB, rev state.Rev, f Format, w io.Writer) error {
 	mode := refine.Full
 	if f == Lean {
 		mode = refine.Lean
 	}
-	l1, err := originals.On(m.DB).L1(ctx, rev.Project.ID, rev.Session.Now().Original, mode)
+	l1, err := originals.L1(ctx, db, rev.Project.ID, rev.Session.Now().Original, mode)
 	if err != nil {
 		return err
 	}
@@ -185,19 +185,19 @@ func (m Ops) writeL1(ctx context.Context, rev state.Rev, f Format, w io.Writer) 
 	return nil
 }
 
-func (m Ops) writeVersion(ctx context.Context, rev state.Rev, f Format, w io.Writer) error {
+func writeVersion(ctx context.Context, db *state.DB, rev state.Rev, f Format, w io.Writer) error {
 	if f == JSONL {
-		return originals.On(m.DB).WriteObject(ctx, rev.Project.ID, rev.Hash, w)
+		return originals.WriteObject(ctx, db, rev.Project.ID, rev.Hash, w)
 	}
-	segs, err := m.VersionSegments(ctx, rev.Project.ID, rev.Version)
+	segs, err := VersionSegments(ctx, db, rev.Project.ID, rev.Version)
 	if err != nil {
 		return err
 	}
 	return writeSegments(segs, f, w)
 }
 
-func (m Ops) writeComposition(ctx context.Context, rev state.Rev, f Format, w io.Writer) error {
-	c, err := m.composedAs(ctx, rev)
+func writeComposition(ctx context.Context, db *state.DB, rev state.Rev, f Format, w io.Writer) error {
+	c, err := composedAs(ctx, db, rev)
 	if err != nil {
 		return err
 	}
@@ -222,7 +222,7 @@ type output struct {
 	manifest bool // composition.json
 }
 
-// outputs returns the directory and the files of [Ops.Checkout]. A composition becomes composed.md, composed.jsonl
+// outputs returns the directory and the files of [Checkout]. A composition becomes composed.md, composed.jsonl
 // and composition.json, a version its files of both formats, anything else one file. If the path names a file, or
 // has the extension of one, only that file is written, in the given format or that of the extension. An original is
 // always its exact bytes unless a format is given.
@@ -321,7 +321,7 @@ var ErrFileName = errors.New("is not the name of a transcript")
 // With a [*originals.BehindError] the file has the exact bytes that are here. If the exact bytes of an overflow file
 // are only on another device, the files are written and the error wraps [originals.ErrWithheld]. A file that must
 // not be overwritten is a [*worktree.FileError].
-func (m Ops) Checkout(ctx context.Context, rev state.Rev, at Place, o CheckoutOptions) (done capture.CheckedOut,
+func Checkout(ctx context.Context, db *state.DB, rev state.Rev, at Place, o CheckoutOptions) (done capture.CheckedOut,
 	err error) {
 	dir, out, err := outputs(rev, at, o.Format)
 	if err != nil {
@@ -334,9 +334,9 @@ func (m Ops) Checkout(ctx context.Context, rev state.Rev, at Place, o CheckoutOp
 	write := func(x output) func(io.Writer) error {
 		return func(w io.Writer) error {
 			if x.manifest {
-				return m.writeManifest(ctx, rev, filepath.Join(dir, filepath.FromSlash(path.Dir(x.name))), w)
+				return writeManifest(ctx, db, rev, filepath.Join(dir, filepath.FromSlash(path.Dir(x.name))), w)
 			}
-			err := m.Write(ctx, rev, x.format, w)
+			err := Write(ctx, db, rev, x.format, w)
 			if errors.As(err, &behind) {
 				return nil
 			}
@@ -351,7 +351,7 @@ func (m Ops) Checkout(ctx context.Context, rev state.Rev, at Place, o CheckoutOp
 		return done, errors.Join(err, asError(behind))
 	}
 	var withheld error
-	done, err = capture.On(m.DB).WriteTree(dir, o.Force, o.DryRun, func(t *worktree.Tree) ([]string, error) {
+	done, err = capture.WriteTree(db, dir, o.Force, o.DryRun, func(t *worktree.Tree) ([]string, error) {
 		var names []string
 		for _, x := range out {
 			if err := t.Stage(x.name, write(x)); err != nil {
@@ -362,7 +362,7 @@ func (m Ops) Checkout(ctx context.Context, rev state.Rev, at Place, o CheckoutOp
 		if !o.Files {
 			return names, nil
 		}
-		more, err := m.stageFiles(ctx, t, rev, out[0].name)
+		more, err := stageFiles(ctx, db, t, rev, out[0].name)
 		if errors.Is(err, originals.ErrWithheld) {
 			withheld, err = err, nil
 		}
@@ -385,8 +385,8 @@ func asError(b *originals.BehindError) error {
 // stageFiles stages the exact bytes of a session's overflow files in the directory where Claude Code expects them,
 // next to the session's file. The error wraps [originals.ErrWithheld] if the exact bytes of one are only on another
 // device.
-func (m Ops) stageFiles(ctx context.Context, t *worktree.Tree, rev state.Rev, transcript string) ([]string, error) {
-	p, err := originals.On(m.DB).Exact(ctx, rev.Project.ID, rev.Session)
+func stageFiles(ctx context.Context, db *state.DB, t *worktree.Tree, rev state.Rev, transcript string) ([]string, error) {
+	p, err := originals.Exact(ctx, db, rev.Project.ID, rev.Session)
 	if p == nil && errors.Is(err, originals.ErrWithheld) {
 		p = rev.Session.Now() // the files may be here
 	}
@@ -402,7 +402,7 @@ func (m Ops) stageFiles(ctx context.Context, t *worktree.Tree, rev state.Rev, tr
 		}
 		err := t.Stage(name, func(w io.Writer) error {
 			at := capture.SessionPoint{Project: rev.Project.ID, Session: rev.Session, Point: p}
-			return capture.On(m.DB).WriteFile(ctx, at, f, whileOn{ctx, w})
+			return capture.WriteFile(ctx, db, at, f, whileOn{ctx, w})
 		})
 		if errors.Is(err, originals.ErrWithheld) {
 			failed = append(failed, err)
@@ -417,12 +417,12 @@ func (m Ops) stageFiles(ctx context.Context, t *worktree.Tree, rev state.Rev, tr
 }
 
 // writeManifest writes the composition.json of a composition in dir.
-func (m Ops) writeManifest(ctx context.Context, rev state.Rev, dir string, w io.Writer) error {
-	c, err := m.composedAs(ctx, rev)
+func writeManifest(ctx context.Context, db *state.DB, rev state.Rev, dir string, w io.Writer) error {
+	c, err := composedAs(ctx, db, rev)
 	if err != nil {
 		return err
 	}
-	st, err := trust.On(m.DB).Outline(ctx, rev.Project.ID)
+	st, err := trust.Outline(ctx, db, rev.Project.ID)
 	if err != nil {
 		return err
 	}
@@ -461,9 +461,9 @@ func (o whileOn) Write(p []byte) (int, error) {
 }
 
 // VersionSegments returns the text of a version.
-func (m Ops) VersionSegments(ctx context.Context, project refs.Project,
+func VersionSegments(ctx context.Context, db *state.DB, project refs.Project,
 	v *records.Version) ([]compress.Segment, error) {
-	b, err := originals.On(m.DB).Object(ctx, project, v.Derivation.Output)
+	b, err := originals.Object(ctx, db, project, v.Derivation.Output)
 	if err != nil {
 		return nil, err
 	}
@@ -471,8 +471,8 @@ func (m Ops) VersionSegments(ctx context.Context, project refs.Project,
 }
 
 // Composed returns a stored composition with its texts.
-func (m Ops) Composed(ctx context.Context, rev state.Rev) (compose.Composition, error) {
-	b, err := originals.On(m.DB).Object(ctx, rev.Project.ID, rev.Composition.Derivation.Output)
+func Composed(ctx context.Context, db *state.DB, rev state.Rev) (compose.Composition, error) {
+	b, err := originals.Object(ctx, db, rev.Project.ID, rev.Composition.Derivation.Output)
 	if err != nil {
 		return compose.Composition{}, err
 	}
@@ -481,8 +481,8 @@ func (m Ops) Composed(ctx context.Context, rev state.Rev) (compose.Composition, 
 
 // composedAs returns the composition with the name that it has now, if that is not what makes it exceed its budget: a
 // byte is at most one token.
-func (m Ops) composedAs(ctx context.Context, rev state.Rev) (compose.Composition, error) {
-	c, err := m.Composed(ctx, rev)
+func composedAs(ctx context.Context, db *state.DB, rev state.Rev) (compose.Composition, error) {
+	c, err := Composed(ctx, db, rev)
 	if longer := len(rev.Composition.Name) - len(c.Name); err == nil && c.Tokens+max(0, longer) <= rev.Composition.Budget {
 		c.Name = rev.Composition.Name
 	}

@@ -10,16 +10,16 @@ import (
 )
 
 // Count counts the content of rev. The counts of sessions are cached.
-func (m Ops) Count(ctx context.Context, rev state.Rev) (markers.Count, error) {
+func Count(ctx context.Context, db *state.DB, rev state.Rev) (markers.Count, error) {
 	switch rev.Kind {
 	case state.IsSession, state.IsOriginal:
 		now := rev.Session.Now()
-		c, err := markers.On(m.DB).Counts(ctx, rev.Project.ID, rev.Session, now)
-		by := markers.On(m.DB).Counter(now)
+		c, err := markers.Counts(ctx, db, rev.Project.ID, rev.Session, now)
+		by := markers.Counter(db, now)
 		return markers.Count{Tokens: by.Scale(c.Raw), Method: by.ID(), Messages: now.Scan.Messages, Bytes: now.Size}, err
 	}
 	var b bytes.Buffer
-	if err := m.Write(ctx, rev, "", &b); err != nil {
+	if err := Write(ctx, db, rev, "", &b); err != nil {
 		return markers.Count{}, err
 	}
 	size := int64(b.Len())
@@ -31,7 +31,7 @@ func (m Ops) Count(ctx context.Context, rev state.Rev) (markers.Count, error) {
 		return markers.Count{Tokens: rev.Composition.Tokens, Method: rev.Composition.Counter,
 			Messages: rev.Composition.Messages, Bytes: size}, nil
 	}
-	c, err := markers.CountBytes(ctx, b.Bytes(), m.Opts.Model, m.Opts.Workers)
+	c, err := markers.CountBytes(ctx, b.Bytes(), db.Opts.Model, db.Opts.Workers)
 	if rev.Kind == state.IsL1 {
 		c.Messages = rev.Session.Now().Scan.Messages // a transcript has one for each
 	}
@@ -39,11 +39,11 @@ func (m Ops) Count(ctx context.Context, rev state.Rev) (markers.Count, error) {
 }
 
 // NameOf returns the hash of the content of rev. It computes a layer to hash it.
-func (m Ops) NameOf(ctx context.Context, rev state.Rev) (objects.Hash, error) {
+func NameOf(ctx context.Context, db *state.DB, rev state.Rev) (objects.Hash, error) {
 	if rev.Kind != state.IsL1 && rev.Kind != state.IsMessages {
 		return rev.Hash, nil
 	}
 	h := objects.NewHasher()
-	err := m.Write(ctx, rev, JSONL, h)
+	err := Write(ctx, db, rev, JSONL, h)
 	return h.Sum(), err
 }

@@ -15,9 +15,9 @@ type Turn struct {
 }
 
 // Turns calls f with the texts of messages from to to of the session in rev, in order. An error of f ends it.
-func (m Ops) Turns(ctx context.Context, rev state.Rev, from, to int, f func(Turn) error) error {
+func Turns(ctx context.Context, db *state.DB, rev state.Rev, from, to int, f func(Turn) error) error {
 	rev.From, rev.To = from, to
-	return m.said(ctx, rev, func(s compress.Segment) error { return f(Turn{s.Src[0][0], s.Role, s.Text}) })
+	return said(ctx, db, rev, func(s compress.Segment) error { return f(Turn{s.Src[0][0], s.Role, s.Text}) })
 }
 
 // An Exchange is a request of the user and the last text of the answer.
@@ -27,9 +27,9 @@ type Exchange struct {
 }
 
 // Exchanges returns the exchanges of the session in rev, in order.
-func (m Ops) Exchanges(ctx context.Context, rev state.Rev) ([]Exchange, error) {
+func Exchanges(ctx context.Context, db *state.DB, rev state.Rev) ([]Exchange, error) {
 	var out []Exchange
-	err := m.Turns(ctx, rev, 1, int(^uint(0)>>1), func(t Turn) error {
+	err := Turns(ctx, db, rev, 1, int(^uint(0)>>1), func(t Turn) error {
 		switch {
 		case t.Role == "user":
 			out = append(out, Exchange{Asked: t})

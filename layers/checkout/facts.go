@@ -15,12 +15,12 @@ import (
 )
 
 // writeL2 writes facts, as JSON lines of one exchange each or as text.
-func (m Ops) writeL2(ctx context.Context, rev state.Rev, f Format, w io.Writer) error {
+func writeL2(ctx context.Context, db *state.DB, rev state.Rev, f Format, w io.Writer) error {
 	var list []facts.Exchange
 	if rev.Fact != nil {
 		list = []facts.Exchange{{Session: rev.Fact.Session, Facts: []facts.Fact{*rev.Fact}}}
 	} else {
-		set, err := revision.On(m.DB).Facts(ctx, rev.Project.ID)
+		set, err := revision.Facts(ctx, db, rev.Project.ID)
 		if err != nil {
 			return err
 		}

@@ -40,7 +40,7 @@ type Resumed struct {
 // checkout with here. If this device does
 // not have the exact bytes, the text without secrets is written. A file that is there and differs is not replaced: the
 // error is a [*worktree.FileError].
-func (m Ops) Resume(ctx context.Context, rev state.Rev, claude, here, root string, dryRun bool) (out Resumed, err error) {
+func Resume(ctx context.Context, db *state.DB, rev state.Rev, claude, here, root string, dryRun bool) (out Resumed, err error) {
 	s, dir := rev.Session, filepath.Join(claude, "projects", capture.ClientDir(here))
 	name := s.ID + ".jsonl"
 	if _, err := os.Lstat(filepath.Join(dir, name)); err == nil && filepath.Clean(s.Source()) == filepath.Join(dir, name) {
@@ -54,17 +54,17 @@ func (m Ops) Resume(ctx context.Context, rev state.Rev, claude, here, root strin
 		out.From = s.Now().Scan.Cwd
 	}
 	out.Removed = map[string]int{}
-	out.CheckedOut, err = capture.On(m.DB).WriteTree(dir, false, dryRun, func(t *worktree.Tree) ([]string, error) {
+	out.CheckedOut, err = capture.WriteTree(db, dir, false, dryRun, func(t *worktree.Tree) ([]string, error) {
 		names := []string{name}
-		if err := m.stageResumed(ctx, t, rev, name, move, &out); err != nil {
+		if err := stageResumed(ctx, db, t, rev, name, move, &out); err != nil {
 			return nil, err
 		}
-		more, err := m.stageFiles(ctx, t, rev, name)
+		more, err := stageFiles(ctx, db, t, rev, name)
 		if err != nil && !errors.Is(err, originals.ErrWithheld) {
 			return nil, err
 		}
 		names = append(names, more...)
-		agents, err := m.stageSubagents(ctx, t, rev, move, &out)
+		agents, err := stageSubagents(ctx, db, t, rev, move, &out)
 		return append(names, agents...), err
 	})
 	return out, err
@@ -80,9 +80,9 @@ func sourceDir(s *state.Session) string {
 }
 
 // stageSubagents stages the sessions of subagents next to that of their parent.
-func (m Ops) stageSubagents(ctx context.Context, t *worktree.Tree, rev state.Rev, move relocation,
+func stageSubagents(ctx context.Context, db *state.DB, t *worktree.Tree, rev state.Rev, move relocation,
 	out *Resumed) (names []string, err error) {
-	st, err := trust.On(m.DB).Outline(ctx, rev.Project.ID)
+	st, err := trust.Outline(ctx, db, rev.Project.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +96,7 @@ func (m Ops) stageSubagents(ctx context.Context, t *worktree.Tree, rev state.Rev
 		}
 		name := rev.Session.ID + "/subagents/" + file
 		one := state.Rev{Kind: state.IsSession, Project: rev.Project, Session: s, Hash: s.Now().Original}
-		if err := m.stageResumed(ctx, t, one, name, move, out); err != nil {
+		if err := stageResumed(ctx, db, t, one, name, move, out); err != nil {
 			return nil, err
 		}
 		names = append(names, name)
@@ -105,10 +105,10 @@ func (m Ops) stageSubagents(ctx context.Context, t *worktree.Tree, rev state.Rev
 }
 
 // stageResumed stages one transcript: its exact bytes if they are here, else the text without secrets.
-func (m Ops) stageResumed(ctx context.Context, t *worktree.Tree, rev state.Rev, name string, move relocation,
+func stageResumed(ctx context.Context, db *state.DB, t *worktree.Tree, rev state.Rev, name string, move relocation,
 	out *Resumed) error {
-	store := originals.On(m.DB)
-	at, err := store.Exact(ctx, rev.Project.ID, rev.Session)
+	store := db
+	at, err := originals.Exact(ctx, store, rev.Project.ID, rev.Session)
 	exact := err == nil
 	if err != nil && !errors.Is(err, originals.ErrWithheld) {
 		return err
@@ -118,9 +118,9 @@ func (m Ops) stageResumed(ctx context.Context, t *worktree.Tree, rev state.Rev, 
 	}
 	read := func(w io.Writer) error {
 		if exact {
-			return store.WriteOriginal(ctx, rev.Project.ID, rev.Session, at, w)
+			return originals.WriteOriginal(ctx, store, rev.Project.ID, rev.Session, at, w)
 		}
-		return store.WriteObject(ctx, rev.Project.ID, at.Original, w)
+		return originals.WriteObject(ctx, store, rev.Project.ID, at.Original, w)
 	}
 	return t.Stage(name, func(w io.Writer) error {
 		from, to := io.Pipe()

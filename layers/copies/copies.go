@@ -2,7 +2,7 @@
 //
 // A fork ("/branch", "--fork-session"), and another file of one session, begin with a copy of what was there before. A
 // copied message is one message: of a group of sessions, one has it, and for the others it is a copy. What reads
-// several sessions together (search, a composition, a hand-over) asks [Ops.Among] which messages those are, and leaves
+// several sessions together (search, a composition, a hand-over) asks [Among] which messages those are, and leaves
 // them out. What reads one session (show, compress) reads all of it.
 //
 // The client copies records with their uuid and time, so two records are the same message if these and the content are
@@ -27,12 +27,6 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// Ops are the operations of this package on a store.
-type Ops struct{ *state.DB }
-
-// On returns the operations on db.
-func On(db *state.DB) Ops { return Ops{db} }
-
 // version is the version of the cached results.
 const version = 1
 
@@ -53,11 +47,11 @@ type print [16]byte
 // Among returns, by the ID of their session, the messages of a group of sessions of a project that an earlier session of
 // the group has. Of two sessions, the earlier one is the one with fewer messages that were known when it was captured,
 // or else the one that began first.
-func (m Ops) Among(ctx context.Context, p refs.Project, group []*state.Session) (Messages, error) {
+func Among(ctx context.Context, db *state.DB, p refs.Project, group []*state.Session) (Messages, error) {
 	if len(group) < 2 || !slices.ContainsFunc(group, func(s *state.Session) bool { return len(echoes(s)) > 0 }) {
 		return nil, nil
 	}
-	st, err := trust.On(m.DB).State(ctx, p) // has the keys of typed messages
+	st, err := trust.State(ctx, db, p) // has the keys of typed messages
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +78,7 @@ func (m Ops) Among(ctx context.Context, p refs.Project, group []*state.Session) 
 		if x.echoes == 0 {
 			continue
 		}
-		spans, err := m.copied(ctx, p, x, all[:i])
+		spans, err := copied(ctx, db, p, x, all[:i])
 		if errors.Is(err, objects.ErrNotFound) {
 			continue // fsck reports it
 		}
@@ -107,7 +101,7 @@ func echoes(s *state.Session) (out []int) {
 }
 
 // copied returns the messages of x that one of the sessions before has.
-func (m Ops) copied(ctx context.Context, p refs.Project, x *member, before []*member) (transcript.Spans, error) {
+func copied(ctx context.Context, db *state.DB, p refs.Project, x *member, before []*member) (transcript.Spans, error) {
 	var from []*member
 	key := objects.NewHasher()
 	key.Write([]byte(x.Now().Original.String()))
@@ -123,7 +117,7 @@ func (m Ops) copied(ctx context.Context, p refs.Project, x *member, before []*me
 	if len(from) == 0 {
 		return nil, nil
 	}
-	file := m.CachePath("copies", key.Sum().String())
+	file := db.CachePath("copies", key.Sum().String())
 	var out [][2]int
 	code := func(c *records.Codec) {
 		v := version
@@ -134,7 +128,7 @@ func (m Ops) copied(ctx context.Context, p refs.Project, x *member, before []*me
 		records.List(c, &out, func(s *[2]int) { records.Number(c, &s[0]); records.Number(c, &s[1]) })
 	}
 	if state.DecodeCache(file, code) {
-		m.Touch(file)
+		db.Touch(file)
 		return out, nil
 	}
 	for _, y := range from {
@@ -143,7 +137,7 @@ func (m Ops) copied(ctx context.Context, p refs.Project, x *member, before []*me
 		}
 		y.prints = map[print]bool{}
 		withdrawn := y.Now().Rewound
-		err := m.records(ctx, p, y, func(n int, f print, ok bool) {
+		err := recordsOf(ctx, db, p, y, func(n int, f print, ok bool) {
 			if ok && !withdrawn.Has(n) { // what holds here may be withdrawn there
 				y.prints[f] = true
 			}
@@ -155,7 +149,7 @@ func (m Ops) copied(ctx context.Context, p refs.Project, x *member, before []*me
 	}
 	var spans runs
 	last := 0
-	err := m.records(ctx, p, x, func(n int, f print, ok bool) {
+	err := recordsOf(ctx, db, p, x, func(n int, f print, ok bool) {
 		last = n
 		spans.add(n, ok, ok && slices.ContainsFunc(from, func(y *member) bool { return y.prints[f] }))
 	})
@@ -163,13 +157,13 @@ func (m Ops) copied(ctx context.Context, p refs.Project, x *member, before []*me
 		return nil, err
 	}
 	out = spans.end(last)
-	m.WriteCacheBytes(file, state.Encode(code))
+	db.WriteCacheBytes(file, state.Encode(code))
 	return out, nil
 }
 
-// records calls f with the print of each record of a session, and whether it has one.
-func (m Ops) records(ctx context.Context, p refs.Project, x *member, f func(n int, id print, ok bool)) error {
-	return originals.On(m.DB).Stream(ctx, p, x.Now().Original, func(r io.Reader) error {
+// recordsOf calls f with the print of each record of a session, and whether it has one.
+func recordsOf(ctx context.Context, db *state.DB, p refs.Project, x *member, f func(n int, id print, ok bool)) error {
+	return originals.Stream(ctx, db, p, x.Now().Original, func(r io.Reader) error {
 		for v, err := range transcript.Stream(r, originals.HugeValue) {
 			if err != nil {
 				return err

@@ -28,14 +28,14 @@ type lastTier struct {
 // maxAutoVersions limits the versions of one automatic run, because a user waits for the command that triggers it.
 const maxAutoVersions = 8
 
-// AutoTier calls [Ops.Tier] if the schedule requires it now, and reports whether it did. Days and weeks are in UTC. A
+// AutoTier calls [Tier] if the schedule requires it now, and reports whether it did. Days and weeks are in UTC. A
 // run with another policy, or one that deferred versions, does not count as the last run.
-func (m Ops) AutoTier(ctx context.Context, p state.Project, schedule TierSchedule,
+func AutoTier(ctx context.Context, db *state.DB, p state.Project, schedule TierSchedule,
 	o TierOptions) (out TierResult, ran bool, err error) {
-	file := m.CachePath("tier", string(p.ID))
+	file := db.CachePath("tier", string(p.ID))
 	var last lastTier
 	known := state.ReadCache(file, &last) && last.Policy == o.Policy
-	now := m.Opts.Now().UTC()
+	now := db.Opts.Now().UTC()
 	switch {
 	case schedule == TierOff || schedule == "":
 		return out, false, nil
@@ -45,8 +45,8 @@ func (m Ops) AutoTier(ctx context.Context, p state.Project, schedule TierSchedul
 		return out, false, nil
 	}
 	o.MaxVersions = maxAutoVersions
-	if out, err = m.Tier(ctx, p, o); err == nil && !o.DryRun && out.Deferred == 0 {
-		m.WriteCache(file, lastTier{now, o.Policy})
+	if out, err = Tier(ctx, db, p, o); err == nil && !o.DryRun && out.Deferred == 0 {
+		db.WriteCache(file, lastTier{now, o.Policy})
 	}
 	return out, true, err
 }

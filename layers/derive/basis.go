@@ -81,13 +81,13 @@ func recordedBasis(s *state.Session, v *records.Version) (trusted.Basis, error) 
 }
 
 // materialOf reads the input of a compression of b.
-func (m Ops) materialOf(ctx context.Context, project refs.Project, s *state.Session,
+func materialOf(ctx context.Context, db *state.DB, project refs.Project, s *state.Session,
 	b trusted.Basis) (markers.Material, error) {
-	mat, err := markers.On(m.DB).Material(ctx, project, s, b.Point, b.Without)
+	mat, err := markers.ReadMaterial(ctx, db, project, s, b.Point, b.Without)
 	if err != nil || !b.Again {
 		return mat, err
 	}
-	segs, err := m.segments(ctx, project, b.Input)
+	segs, err := segments(ctx, db, project, b.Input)
 	if err != nil {
 		return mat, fmt.Errorf("text of a version of %s: %w", records.ShortID(s.ID), err)
 	}
@@ -101,8 +101,8 @@ func (m Ops) materialOf(ctx context.Context, project refs.Project, s *state.Sess
 }
 
 // segments reads the text of a version.
-func (m Ops) segments(ctx context.Context, project refs.Project, h objects.Hash) ([]compress.Segment, error) {
-	b, err := originals.On(m.DB).Object(ctx, project, h)
+func segments(ctx context.Context, db *state.DB, project refs.Project, h objects.Hash) ([]compress.Segment, error) {
+	b, err := originals.Object(ctx, db, project, h)
 	if err != nil {
 		return nil, err
 	}

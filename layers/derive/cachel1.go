@@ -15,7 +15,7 @@ import (
 
 // CacheL1 computes the L1 and token counts of sessions on all cores, so that later commands find them in the cache. It
 // calls progress after each session, from several goroutines.
-func (m Ops) CacheL1(ctx context.Context, added []capture.Added, progress func(bytes int64)) error {
+func CacheL1(ctx context.Context, db *state.DB, added []capture.Added, progress func(bytes int64)) error {
 	var projects []refs.Project
 	of := map[refs.Project][]int{}
 	for i, a := range added {
@@ -30,17 +30,17 @@ func (m Ops) CacheL1(ctx context.Context, added []capture.Added, progress func(b
 		var todo []int
 		for len(projects) > 0 && len(todo) < maxLoaded {
 			p := projects[0]
-			st, err := trusted.On(m.DB).State(ctx, p)
+			st, err := trusted.State(ctx, db, p)
 			if err != nil {
 				return errors.Join(append(errs, err)...)
 			}
 			st.Index() // built here because the workers read it concurrently
 			states[p], projects, todo = st, projects[1:], append(todo, of[p]...)
 		}
-		state.Parallel(len(todo), m.Opts.Workers, func(k int) {
+		state.Parallel(len(todo), db.Opts.Workers, func(k int) {
 			i := todo[k]
 			if ctx.Err() == nil {
-				errs[i] = m.cacheL1(ctx, states[added[i].Project.ID], added[i])
+				errs[i] = cacheL1(ctx, db, states[added[i].Project.ID], added[i])
 			}
 			if progress != nil {
 				progress(added[i].Now.Size)
@@ -54,16 +54,16 @@ func (m Ops) CacheL1(ctx context.Context, added []capture.Added, progress func(b
 // import do not fit into memory.
 const maxLoaded = 4096
 
-func (m Ops) cacheL1(ctx context.Context, st *state.State, a capture.Added) error {
+func cacheL1(ctx context.Context, db *state.DB, st *state.State, a capture.Added) error {
 	s := st.Session(a.Session)
 	if s == nil {
 		return nil // forgotten
 	}
-	l1, err := originals.On(m.DB).L1(ctx, a.Project.ID, s.Now().Original, refine.Full)
+	l1, err := originals.L1(ctx, db, a.Project.ID, s.Now().Original, refine.Full)
 	if err != nil {
 		return err
 	}
 	l1.Close() // opening it filled the cache
-	_, err = markers.On(m.DB).Counts(ctx, a.Project.ID, s, s.Now())
+	_, err = markers.Counts(ctx, db, a.Project.ID, s, s.Now())
 	return err
 }

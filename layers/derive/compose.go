@@ -54,7 +54,7 @@ type ComposeRequest struct {
 	Engine func(ctx context.Context, part state.Rev) (compress.Summarizer, error)
 }
 
-// A ComposeResult is the result of [Ops.Compose].
+// A ComposeResult is the result of [Compose].
 type ComposeResult struct {
 	Project     state.Project // where it is stored
 	Composition *records.Composition
@@ -72,7 +72,7 @@ var ErrNoParts = errors.New("nothing to compose")
 
 // A composer executes one request.
 type composer struct {
-	m         Ops
+	m         *state.DB
 	req       ComposeRequest
 	counter   tokens.Counter // of the frame
 	mats      []markers.Material
@@ -87,20 +87,20 @@ type composer struct {
 
 // Compose chooses a form for each session, creates missing versions, and stores the composition under its name. The
 // result never exceeds the budget.
-func (m Ops) Compose(ctx context.Context, req ComposeRequest) (ComposeResult, error) {
-	c, done, err := m.ComposeParts(ctx, req)
+func Compose(ctx context.Context, db *state.DB, req ComposeRequest) (ComposeResult, error) {
+	c, done, err := ComposeParts(ctx, db, req)
 	if err != nil || req.DryRun {
 		return done, err
 	}
 	return c.Save(ctx, done)
 }
 
-// ComposeParts is like [Ops.Compose] without storing the composition. It stores missing versions.
-func (m Ops) ComposeParts(ctx context.Context, req ComposeRequest) (*composer, ComposeResult, error) {
+// ComposeParts is like [Compose] without storing the composition. It stores missing versions.
+func ComposeParts(ctx context.Context, db *state.DB, req ComposeRequest) (*composer, ComposeResult, error) {
 	if len(req.Parts) == 0 {
 		return nil, ComposeResult{}, ErrNoParts
 	}
-	if st, err := trusted.On(m.DB).State(ctx, req.Project.ID); err != nil {
+	if st, err := trusted.State(ctx, db, req.Project.ID); err != nil {
 		return nil, ComposeResult{}, err
 	} else if st.Name == "" { // unknown project
 		req.Project = req.Parts[0].Rev.Project
@@ -110,11 +110,11 @@ func (m Ops) ComposeParts(ctx context.Context, req ComposeRequest) (*composer, C
 	for _, p := range req.Parts {
 		from, sessions = append(from, p.Rev.Project.ID), append(sessions, p.Rev.Session)
 	}
-	foreign, err := trusted.On(m.DB).MayCompose(ctx, req.Project, from)
+	foreign, err := trusted.MayCompose(ctx, db, req.Project, from)
 	if err != nil {
 		return nil, ComposeResult{}, err
 	}
-	c := &composer{m: m, req: req, counter: m.largestCounter(sessions), reasons: map[int]string{}}
+	c := &composer{m: db, req: req, counter: largestCounter(db, sessions), reasons: map[int]string{}}
 	c.out = compose.Composition{Name: req.Name, Budget: req.Budget}
 	if err := c.findCopies(ctx); err != nil {
 		return nil, ComposeResult{}, err
@@ -176,7 +176,7 @@ func (c *composer) findCopies(ctx context.Context) error {
 	}
 	var parts []ComposePart
 	for _, p := range c.req.Parts {
-		same, err := copies.On(c.m.DB).Among(ctx, p.Rev.Project.ID, groups[p.Rev.Project.ID])
+		same, err := copies.Among(ctx, c.m, p.Rev.Project.ID, groups[p.Rev.Project.ID])
 		if err != nil {
 			return err
 		}
@@ -186,7 +186,7 @@ func (c *composer) findCopies(ctx context.Context) error {
 		}
 		if after > 0 {
 			now := p.Rev.Session.Now()
-			counted, err := markers.On(c.m.DB).Counts(ctx, p.Rev.Project.ID, p.Rev.Session, now)
+			counted, err := markers.Counts(ctx, c.m, p.Rev.Project.ID, p.Rev.Session, now)
 			if err != nil {
 				return err
 			}
@@ -203,10 +203,10 @@ func (c *composer) findCopies(ctx context.Context) error {
 
 // largestCounter returns the counter, of those of the sessions' models, that counts the most tokens, so that no model
 // counts more than the budget.
-func (m Ops) largestCounter(sessions []*state.Session) tokens.Counter {
+func largestCounter(db *state.DB, sessions []*state.Session) tokens.Counter {
 	var best tokens.Counter
 	for i, s := range sessions {
-		if c := markers.On(m.DB).Counter(s.Now()); i == 0 || c.Scale(1000) > best.Scale(1000) {
+		if c := markers.Counter(db, s.Now()); i == 0 || c.Scale(1000) > best.Scale(1000) {
 			best = c
 		}
 	}
@@ -215,26 +215,26 @@ func (m Ops) largestCounter(sessions []*state.Session) tokens.Counter {
 
 // counterOf returns the counter for versions of the session of part i.
 func (c *composer) counterOf(i int) tokens.Counter {
-	return markers.On(c.m.DB).Counter(c.req.Parts[i].Rev.Session.Now())
+	return markers.Counter(c.m, c.req.Parts[i].Rev.Session.Now())
 }
 
 // source returns the possible forms of a session with their costs.
 func (c *composer) source(ctx context.Context, i int, p ComposePart) (compose.Source, error) {
 	s, now := p.Rev.Session, p.Rev.Session.Now()
 	src := compose.Source{Session: s.ID, Share: p.Share, Recompress: p.Recompress}
-	st, err := trusted.On(c.m.DB).State(ctx, p.Rev.Project.ID)
+	st, err := trusted.State(ctx, c.m, p.Rev.Project.ID)
 	if err != nil {
 		return src, err
 	}
-	without, err := trusted.On(c.m.DB).LeaveOut(ctx, p.Rev.Project.ID, s, now.Original)
+	without, err := trusted.LeaveOut(ctx, c.m, p.Rev.Project.ID, s, now.Original)
 	if err == nil && p.Rev.Kind == state.IsVersion {
-		err = trusted.On(c.m.DB).MayUse(ctx, p.Rev)
+		err = trusted.MayUse(ctx, c.m, p.Rev)
 	}
 	if err != nil {
 		return src, err
 	}
 	c.without = append(c.without, without)
-	mat, err := markers.On(c.m.DB).Material(ctx, p.Rev.Project.ID, s, now, without)
+	mat, err := markers.ReadMaterial(ctx, c.m, p.Rev.Project.ID, s, now, without)
 	if err != nil {
 		return src, err
 	}
@@ -273,7 +273,7 @@ func (c *composer) versions(ctx context.Context, i int, st *state.State, p Compo
 		if p.Rev.Kind == state.IsVersion && !asked || !asked && !current {
 			continue
 		}
-		segs, err := c.m.segments(ctx, p.Rev.Project.ID, v.Derivation.Output)
+		segs, err := segments(ctx, c.m, p.Rev.Project.ID, v.Derivation.Output)
 		if err != nil {
 			return err
 		}
@@ -303,7 +303,7 @@ func (c *composer) pinnedCost(i int, mat markers.Material) int {
 // original returns the whole conversation as segments, as a model would read it.
 func (c *composer) original(ctx context.Context, i int) ([]compress.Segment, error) {
 	rev := c.req.Parts[i].Rev
-	return originals.On(c.m.DB).ConversationAfter(ctx, rev.Project.ID, rev.Session.Now(), c.after[i], c.without[i])
+	return originals.ConversationAfter(ctx, c.m, rev.Project.ID, rev.Session.Now(), c.after[i], c.without[i])
 }
 
 // fill sets part i to what was picked, after compressing it if that is the pick.
@@ -317,7 +317,7 @@ func (c *composer) fill(ctx context.Context, i int, pick compose.Pick, limit int
 		part.Segments, err = c.original(ctx, i)
 	case compose.PickVersion:
 		part.Hash, part.Tokens = pick.Version.Hash, pick.Version.Tokens
-		part.Segments, err = c.m.segments(ctx, rev.Project.ID, part.Hash)
+		part.Segments, err = segments(ctx, c.m, rev.Project.ID, part.Hash)
 	default:
 		if err = c.compress(ctx, i, limit, pick.Distance); err == nil {
 			c.reasons[i] = string(records.CleanTitle(strings.Replace(pick.Why, "would compress", "compressed", 1)))
@@ -377,7 +377,7 @@ func (c *composer) Save(ctx context.Context, done ComposeResult) (ComposeResult,
 		if err := tx.Adopt(s); err != nil {
 			return err
 		}
-		if err := originals.On(c.m.DB).CheckParts(ctx, tx, comp); err != nil {
+		if err := originals.CheckParts(ctx, c.m, tx, comp); err != nil {
 			return err
 		}
 		tx.Trailer("Op", map[bool]string{false: "compose", true: "rebuild"}[c.req.Rebuild])

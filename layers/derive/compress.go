@@ -37,12 +37,12 @@ type CompressResult struct {
 
 // Compress creates a version of the session or of the version that rev names. It returns the existing version if there
 // is one with the same recipe and input. A dry run computes the plan and writes nothing.
-func (m Ops) Compress(ctx context.Context, rev state.Rev, s compress.Settings, dryRun bool) (CompressResult, error) {
+func Compress(ctx context.Context, db *state.DB, rev state.Rev, s compress.Settings, dryRun bool) (CompressResult, error) {
 	switch {
 	case rev.Session == nil:
 	case rev.Kind == state.IsSession || rev.Kind == state.IsOriginal:
 		now := rev.Session.Now()
-		return m.compress(ctx, rev, trusted.Basis{Point: now, Input: now.Original}, s, dryRun)
+		return compressBasis(ctx, db, rev, trusted.Basis{Point: now, Input: now.Original}, s, dryRun)
 	case rev.Kind == state.IsVersion && s.Skip > 0:
 		return CompressResult{}, fmt.Errorf("%w: %w", compress.ErrSettings, ErrSkip)
 	case rev.Kind == state.IsVersion:
@@ -50,14 +50,14 @@ func (m Ops) Compress(ctx context.Context, rev state.Rev, s compress.Settings, d
 		if err != nil {
 			return CompressResult{}, err
 		}
-		return m.compress(ctx, rev, b, s, dryRun)
+		return compressBasis(ctx, db, rev, b, s, dryRun)
 	}
 	return CompressResult{}, records.ErrNotCompressible
 }
 
 // CompressSince creates a version of the messages of a session after those that the version base covers. The error is
 // an [*UpToDateError] if there are none.
-func (m Ops) CompressSince(ctx context.Context, rev, base state.Rev, s compress.Settings,
+func CompressSince(ctx context.Context, db *state.DB, rev, base state.Rev, s compress.Settings,
 	dryRun bool) (CompressResult, error) {
 	if rev.Session == nil || rev.Kind != state.IsSession && rev.Kind != state.IsOriginal {
 		return CompressResult{}, records.ErrNotCompressible
@@ -69,46 +69,46 @@ func (m Ops) CompressSince(ctx context.Context, rev, base state.Rev, s compress.
 	if err != nil {
 		return CompressResult{}, err
 	}
-	c, err := m.compress(ctx, rev, b, s, dryRun)
+	c, err := compressBasis(ctx, db, rev, b, s, dryRun)
 	if errors.Is(err, compress.ErrEmpty) {
 		err = &UpToDateError{rev.Session.ID, base.Version.Label, b.After}
 	}
 	return c, err
 }
 
-func (m Ops) compress(ctx context.Context, rev state.Rev, b trusted.Basis, s compress.Settings,
+func compressBasis(ctx context.Context, db *state.DB, rev state.Rev, b trusted.Basis, s compress.Settings,
 	dryRun bool) (CompressResult, error) {
-	st, err := trusted.On(m.DB).State(ctx, rev.Project.ID)
+	st, err := trusted.State(ctx, db, rev.Project.ID)
 	if err != nil {
 		return CompressResult{}, err
 	}
-	return m.CompressBy(ctx, CompressRun{State: st, DryRun: dryRun}, rev, b, s)
+	return CompressBy(ctx, db, CompressRun{State: st, DryRun: dryRun}, rev, b, s)
 }
 
-// A CompressRun configures [Ops.CompressBy].
+// A CompressRun configures [CompressBy].
 type CompressRun struct {
 	State  *state.State // of the project
 	DryRun bool
-	Save   func(context.Context, CompressResult, [][]byte) (CompressResult, error) // nil: [Ops.SaveVersion]
+	Save   func(context.Context, CompressResult, [][]byte) (CompressResult, error) // nil: [SaveVersion]
 }
 
 // CompressBy compresses with a given state of the project and stores the result.
-func (m Ops) CompressBy(ctx context.Context, by CompressRun, rev state.Rev, b trusted.Basis,
+func CompressBy(ctx context.Context, db *state.DB, by CompressRun, rev state.Rev, b trusted.Basis,
 	s compress.Settings) (CompressResult, error) {
 	c := CompressResult{Project: rev.Project, Session: rev.Session, Point: b.Point, From: b.After + 1}
 	if s.Distance == 0 {
 		s.Distance = max(1, by.State.Distance(by.State.Session(rev.Session.ID)))
 	}
 	if s.Counter == (tokens.Counter{}) {
-		s.Counter = markers.On(m.DB).Counter(c.Point)
+		s.Counter = markers.Counter(db, c.Point)
 	}
 	if s.Engine == nil {
 		s.Engine = compress.Extract{}
 	}
-	if err := trusted.On(m.DB).MayCompress(ctx, rev, &b); err != nil {
+	if err := trusted.MayCompress(ctx, db, rev, &b); err != nil {
 		return c, err
 	}
-	mat, err := m.materialOf(ctx, rev.Project.ID, c.Session, b)
+	mat, err := materialOf(ctx, db, rev.Project.ID, c.Session, b)
 	if err != nil {
 		return c, err
 	}
@@ -123,18 +123,18 @@ func (m Ops) CompressBy(ctx context.Context, by CompressRun, rev state.Rev, b tr
 	}
 	if c.Version = by.State.Made(recipe.Key(b.Input)); c.Version != nil {
 		c.Existed = true
-		return c, m.checkExisting(ctx, c, b)
+		return c, checkExisting(ctx, db, c, b)
 	}
 	c.Version = newVersion(c, s, mat.Stats.After(b.After), recipe, b.Input)
 	if b.After == 0 {
 		c.Version.MessagesIn = b.Point.Scan.Messages // includes messages without text, as lists do
 	}
 	c.Version.TokensL1 = s.Counter.Scale(compress.Raw(mat.Input.Items))
-	b.Note(c.Version, m.Refs.Device().ID)
+	b.Note(c.Version, db.Refs.Device().ID)
 	if by.DryRun {
 		return c, c.preview(ctx, mat.Input, s.Engine)
 	}
-	res, witnesses, err := m.run(ctx, mat.Input, &c, s.Engine)
+	res, witnesses, err := run(ctx, db, mat.Input, &c, s.Engine)
 	switch {
 	case err != nil:
 	case b.Accept != nil:
@@ -150,7 +150,7 @@ func (m Ops) CompressBy(ctx context.Context, by CompressRun, rev state.Rev, b tr
 	c.Version.Ratio = ratio(c.Version.TokensIn, res.Tokens)
 	c.Version.Derivation.Output = objects.Sum(res.Body)
 	if by.Save == nil {
-		return m.SaveVersion(ctx, c, append(witnesses, res.Body))
+		return SaveVersion(ctx, db, c, append(witnesses, res.Body))
 	}
 	return by.Save(ctx, c, append(witnesses, res.Body))
 }
@@ -174,11 +174,11 @@ func (c *CompressResult) preview(ctx context.Context, in compress.Input, engine 
 }
 
 // checkExisting calls b.Accept for a version that exists.
-func (m Ops) checkExisting(ctx context.Context, c CompressResult, b trusted.Basis) error {
+func checkExisting(ctx context.Context, db *state.DB, c CompressResult, b trusted.Basis) error {
 	if b.Accept == nil {
 		return nil
 	}
-	segs, err := m.segments(ctx, c.Project.ID, c.Version.Derivation.Output)
+	segs, err := segments(ctx, db, c.Project.ID, c.Version.Derivation.Output)
 	if err != nil {
 		return err
 	}
@@ -234,8 +234,8 @@ func settingsOf(s compress.Settings, p compress.Plan) records.VersionSettings {
 }
 
 // SaveVersion commits a version, unless another writer saved the same one meanwhile.
-func (m Ops) SaveVersion(ctx context.Context, c CompressResult, bodies [][]byte) (CompressResult, error) {
-	s, err := m.Refs.Stage(ctx)
+func SaveVersion(ctx context.Context, db *state.DB, c CompressResult, bodies [][]byte) (CompressResult, error) {
+	s, err := db.Refs.Stage(ctx)
 	if err != nil {
 		return c, err
 	}
@@ -245,8 +245,8 @@ func (m Ops) SaveVersion(ctx context.Context, c CompressResult, bodies [][]byte)
 			return c, err
 		}
 	}
-	err = m.Refs.Update(ctx, c.Project.ID, "compress "+records.ShortID(c.Session.ID), func(tx *refs.Tx) error {
-		st, err := m.Fold(ctx, tx, c.Project.ID)
+	err = db.Refs.Update(ctx, c.Project.ID, "compress "+records.ShortID(c.Session.ID), func(tx *refs.Tx) error {
+		st, err := db.Fold(ctx, tx, c.Project.ID)
 		if err != nil {
 			return err
 		}
@@ -254,8 +254,8 @@ func (m Ops) SaveVersion(ctx context.Context, c CompressResult, bodies [][]byte)
 			c.Version, c.Existed = v, true
 			return nil
 		}
-		if !st.Free(c.Session.ID, m.Refs.Device().ID, c.Version.Label) {
-			c.Version.Label = st.NextLabel(c.Session.ID, m.Refs.Device().ID)
+		if !st.Free(c.Session.ID, db.Refs.Device().ID, c.Version.Label) {
+			c.Version.Label = st.NextLabel(c.Session.ID, db.Refs.Device().ID)
 		}
 		if err := tx.Adopt(s); err != nil {
 			return err
@@ -282,10 +282,10 @@ func (m Ops) SaveVersion(ctx context.Context, c CompressResult, bodies [][]byte)
 }
 
 // Pressure returns the pressure on markers in a uniform compression of the session with these settings.
-func (m Ops) Pressure(ctx context.Context, rev state.Rev, ratio int, level *keepit.Level,
+func Pressure(ctx context.Context, db *state.DB, rev state.Rev, ratio int, level *keepit.Level,
 	distance int) (keepit.Pressure, error) {
 	if distance == 0 && rev.Session != nil {
-		st, err := trusted.On(m.DB).State(ctx, rev.Project.ID)
+		st, err := trusted.State(ctx, db, rev.Project.ID)
 		if err != nil {
 			return keepit.Pressure{}, err
 		}

@@ -15,8 +15,8 @@ import (
 )
 
 // Costs returns what models have cost on all devices, the oldest day first.
-func (m Ops) Costs(ctx context.Context) ([]records.Cost, error) {
-	st, err := trust.On(m.DB).Outline(ctx, refs.Home)
+func Costs(ctx context.Context, db *state.DB) ([]records.Cost, error) {
+	st, err := trust.Outline(ctx, db, refs.Home)
 	if err != nil {
 		return nil, err
 	}
@@ -25,7 +25,7 @@ func (m Ops) Costs(ctx context.Context) ([]records.Cost, error) {
 
 // A Meter records the costs of one compression. It implements [engines.Meter].
 type Meter struct {
-	M       Ops
+	M       *state.DB
 	Caps    state.Caps
 	Project refs.Project
 	Session string
@@ -37,7 +37,7 @@ type Meter struct {
 // the caps. A permitted request is pending until Spend.
 func (k *Meter) Allow(ctx context.Context, u engines.Usage) (limit int64, err error) {
 	k.hold, err = k.M.Refs.Hold(ctx, func(others [][]byte) ([]byte, error) {
-		today, err := k.M.CostToday(ctx)
+		today, err := CostToday(ctx, k.M)
 		if err != nil {
 			return nil, err
 		}
@@ -59,12 +59,12 @@ func (k *Meter) Allow(ctx context.Context, u engines.Usage) (limit int64, err er
 }
 
 // CostToday returns what models have cost since midnight UTC.
-func (m Ops) CostToday(ctx context.Context) (sum engines.Usage, err error) {
-	st, err := trust.On(m.DB).Outline(ctx, refs.Home)
+func CostToday(ctx context.Context, db *state.DB) (sum engines.Usage, err error) {
+	st, err := trust.Outline(ctx, db, refs.Home)
 	if err != nil {
 		return sum, err
 	}
-	day := records.DayOf(m.Opts.Now())
+	day := records.DayOf(db.Opts.Now())
 	for _, c := range st.Costs {
 		if c.Day == day {
 			sum = sum.Add(c.Usage)

@@ -188,7 +188,7 @@ func (c *composer) compress(ctx context.Context, i, limit, distance int) error {
 		return err
 	}
 	part.Version, part.Hash, part.Tokens = made.Version.Label, made.Version.Derivation.Output, made.Version.TokensOut
-	part.Segments, err = c.m.segments(ctx, rev.Project.ID, part.Hash)
+	part.Segments, err = segments(ctx, c.m, rev.Project.ID, part.Hash)
 	return err
 }
 
@@ -218,7 +218,7 @@ func (c *composer) compressWithin(ctx context.Context, i int, r allowance,
 		s := c.settings(i, r.ask, r.distance)
 		s.Engine = engine
 		var over *compose.BudgetError
-		made, err := c.m.compress(ctx, rev, trust.Basis{Point: now, Input: now.Original, After: c.after[i], Purpose: records.ForComposition,
+		made, err := compressBasis(ctx, c.m, rev, trust.Basis{Point: now, Input: now.Original, After: c.after[i], Purpose: records.ForComposition,
 			Accept: func(segs []compress.Segment) error {
 				if n := c.charge(i, segs); n > r.limit {
 					return &compose.BudgetError{Budget: r.limit, Need: n}
@@ -255,7 +255,7 @@ func (c *composer) estimate(ctx context.Context, plan compose.Plan, limits []int
 		s := c.settings(i, ask, p.Distance)
 		s.Engine = engine
 		rev, now := c.req.Parts[i].Rev, c.req.Parts[i].Rev.Session.Now()
-		made, err := c.m.compress(ctx, state.Rev{Kind: state.IsSession, Project: rev.Project, Session: rev.Session},
+		made, err := compressBasis(ctx, c.m, state.Rev{Kind: state.IsSession, Project: rev.Project, Session: rev.Session},
 			trust.Basis{Point: now, Input: now.Original, After: c.after[i]}, s, true)
 		if err != nil {
 			return sum, err

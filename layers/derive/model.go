@@ -20,7 +20,7 @@ import (
 
 // run executes the plan of c. The requests to a model and its answers become witnesses of the version and are returned
 // for storing; the cost is recorded when run returns, also after an error.
-func (m Ops) run(ctx context.Context, in compress.Input, c *CompressResult,
+func run(ctx context.Context, db *state.DB, in compress.Input, c *CompressResult,
 	engine compress.Summarizer) (compress.Result, [][]byte, error) {
 	asking, ok := engine.(*engines.Summarizer)
 	if !ok {
@@ -34,7 +34,7 @@ func (m Ops) run(ctx context.Context, in compress.Input, c *CompressResult,
 		c.Version.Receipt = c.Receipt
 		return res, witnesses, err
 	}
-	asking = asking.Metered(&Meter{M: m, Caps: m.Opts.Caps, Project: c.Project.ID, Session: c.Session.ID,
+	asking = asking.Metered(&Meter{M: db, Caps: db.Opts.Caps, Project: c.Project.ID, Session: c.Session.ID,
 		Engine: asking.ID()})
 	res, err := compress.Run(ctx, in, c.Plan, asking)
 	c.Receipt = asking.Receipt()
@@ -89,11 +89,11 @@ var ErrNoWitnesses = errors.New("no recorded answers of a model")
 
 // Recorded returns the requests to models and their answers for the versions of a session, or for the one version that
 // rev names, in the order of the versions.
-func (m Ops) Recorded(ctx context.Context, rev state.Rev) ([]engines.Exchange, error) {
+func Recorded(ctx context.Context, db *state.DB, rev state.Rev) ([]engines.Exchange, error) {
 	if rev.Session == nil {
 		return nil, records.ErrNotCompressible
 	}
-	st, err := trusted.On(m.DB).State(ctx, rev.Project.ID)
+	st, err := trusted.State(ctx, db, rev.Project.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +102,7 @@ func (m Ops) Recorded(ctx context.Context, rev state.Rev) ([]engines.Exchange, e
 		if v.Session != rev.Session.ID || rev.Version != nil && v.ID != rev.Version.ID {
 			continue
 		}
-		xs, err := m.exchanges(ctx, rev.Project.ID, v)
+		xs, err := exchanges(ctx, db, rev.Project.ID, v)
 		if err != nil {
 			return nil, err
 		}
@@ -115,10 +115,10 @@ func (m Ops) Recorded(ctx context.Context, rev state.Rev) ([]engines.Exchange, e
 }
 
 // exchanges returns the requests to a model and its answers for a version.
-func (m Ops) exchanges(ctx context.Context, p refs.Project, v *records.Version) ([]engines.Exchange, error) {
+func exchanges(ctx context.Context, db *state.DB, p refs.Project, v *records.Version) ([]engines.Exchange, error) {
 	var bodies [][]byte
 	for _, h := range v.Derivation.Witnesses {
-		b, err := originals.On(m.DB).Object(ctx, p, h)
+		b, err := originals.Object(ctx, db, p, h)
 		if err != nil {
 			return nil, fmt.Errorf("witness of %s: %w", v.Label, err)
 		}
@@ -131,7 +131,7 @@ func (m Ops) exchanges(ctx context.Context, p refs.Project, v *records.Version) 
 	return xs, nil
 }
 
-// A Reproduction is the result of [Ops.Reproduce].
+// A Reproduction is the result of [Reproduce].
 type Reproduction struct {
 	Identical bool         // byte for byte
 	Output    objects.Hash // of the new body
@@ -141,7 +141,7 @@ type Reproduction struct {
 // Reproduce runs the recipe of a version again on its inputs, with recorded answers instead of a model. It costs and
 // writes nothing. The error is [compress.ErrEngineGone] if this program does not have the step or the engine of the
 // version.
-func (m Ops) Reproduce(ctx context.Context, rev state.Rev) (Reproduction, error) {
+func Reproduce(ctx context.Context, db *state.DB, rev state.Rev) (Reproduction, error) {
 	v := rev.Version
 	if v == nil || rev.Session == nil || len(v.Derivation.Inputs) == 0 {
 		return Reproduction{}, records.ErrNotCompressible
@@ -155,7 +155,7 @@ func (m Ops) Reproduce(ctx context.Context, rev state.Rev) (Reproduction, error)
 	if err != nil {
 		return r, err
 	}
-	engine, err := m.replayEngine(ctx, rev.Project.ID, v, plan.Engine)
+	engine, err := replayEngine(ctx, db, rev.Project.ID, v, plan.Engine)
 	if err != nil {
 		return r, err
 	}
@@ -163,7 +163,7 @@ func (m Ops) Reproduce(ctx context.Context, rev state.Rev) (Reproduction, error)
 	if err != nil {
 		return r, err
 	}
-	mat, err := m.materialOf(ctx, rev.Project.ID, rev.Session, b)
+	mat, err := materialOf(ctx, db, rev.Project.ID, rev.Session, b)
 	if err != nil {
 		return r, err
 	}
@@ -177,14 +177,14 @@ func (m Ops) Reproduce(ctx context.Context, rev state.Rev) (Reproduction, error)
 }
 
 // replayEngine returns the engine that made a version, with recorded answers instead of a model.
-func (m Ops) replayEngine(ctx context.Context, p refs.Project, v *records.Version,
+func replayEngine(ctx context.Context, db *state.DB, p refs.Project, v *records.Version,
 	id string) (compress.Summarizer, error) {
 	if own := (compress.Extract{}); id == own.ID() {
 		return own, nil
 	}
 	var engine compress.Summarizer = compress.Extract{}
 	if tool, ok := engines.ImportedTool(id); ok {
-		xs, err := m.exchanges(ctx, p, v)
+		xs, err := exchanges(ctx, db, p, v)
 		if err != nil {
 			return nil, err
 		}
@@ -195,7 +195,7 @@ func (m Ops) replayEngine(ctx context.Context, p refs.Project, v *records.Versio
 			return nil, fmt.Errorf("%s: %w", v.Label, err)
 		}
 	} else if model, window, ok := engines.ModelOf(id); ok {
-		xs, err := m.exchanges(ctx, p, v)
+		xs, err := exchanges(ctx, db, p, v)
 		if err != nil {
 			return nil, err
 		}

@@ -30,9 +30,9 @@ type PrunedVersion struct {
 // Prune hides unused versions of one session, or of all sessions if only is nil. Their bytes stay, and history.Undo
 // restores them. It spares versions that compositions use, unless [Retention.Force] is set, and versions that a person
 // requested, unless their session is given.
-func (m Ops) Prune(ctx context.Context, p state.Project, only *state.Session, r Retention, dryRun bool) (taken,
+func Prune(ctx context.Context, db *state.DB, p state.Project, only *state.Session, r Retention, dryRun bool) (taken,
 	spared []PrunedVersion, err error) {
-	st, err := trust.On(m.DB).Outline(ctx, p.ID)
+	st, err := trust.Outline(ctx, db, p.ID)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -60,13 +60,13 @@ func (m Ops) Prune(ctx context.Context, p state.Project, only *state.Session, r 
 	for i, x := range taken {
 		targets[i] = "version/" + x.Version.ID.String()
 	}
-	return taken, spared, m.hide(ctx, p.ID, message, "prune", targets)
+	return taken, spared, hide(ctx, db, p.ID, message, "prune", targets)
 }
 
 // hide hides targets of a project in one operation.
-func (m Ops) hide(ctx context.Context, p refs.Project, message, op string, targets []string) error {
-	return m.Refs.WithReserve(func() error {
-		return m.Refs.Update(ctx, p, message, func(tx *refs.Tx) error {
+func hide(ctx context.Context, db *state.DB, p refs.Project, message, op string, targets []string) error {
+	return db.Refs.WithReserve(func() error {
+		return db.Refs.Update(ctx, p, message, func(tx *refs.Tx) error {
 			tx.Trailer("Op", op)
 			for _, target := range targets {
 				if _, err := tx.Add(records.KindSet, hidden(target)); err != nil {

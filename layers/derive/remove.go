@@ -24,15 +24,15 @@ func (e *UsedError) Error() string {
 		strings.Join(e.By, ", "))
 }
 
-// Remove is [Ops.RemoveAll] for one thing.
-func (m Ops) Remove(ctx context.Context, rev state.Rev, force, dryRun bool) error {
-	return m.RemoveAll(ctx, []state.Rev{rev}, force, dryRun)
+// Remove is [RemoveAll] for one thing.
+func Remove(ctx context.Context, db *state.DB, rev state.Rev, force, dryRun bool) error {
+	return RemoveAll(ctx, db, []state.Rev{rev}, force, dryRun)
 }
 
 // RemoveAll hides the things that revs name, in one operation for each project; the bytes stay, and adding a thing
 // again restores it. Hidden things are skipped. The error is a [*UsedError] if a composition that stays uses one of
 // them, unless force is set; nothing is hidden then.
-func (m Ops) RemoveAll(ctx context.Context, revs []state.Rev, force, dryRun bool) error {
+func RemoveAll(ctx context.Context, db *state.DB, revs []state.Rev, force, dryRun bool) error {
 	var projects []refs.Project
 	targets, names := map[refs.Project][]string{}, map[refs.Project][]string{}
 	for _, rev := range revs {
@@ -44,7 +44,7 @@ func (m Ops) RemoveAll(ctx context.Context, revs []state.Rev, force, dryRun bool
 		if rev.Hidden() || slices.Contains(targets[p], target) {
 			continue
 		}
-		st, err := trusted.On(m.DB).Outline(ctx, p)
+		st, err := trusted.Outline(ctx, db, p)
 		if err != nil {
 			return err
 		}
@@ -61,7 +61,7 @@ func (m Ops) RemoveAll(ctx context.Context, revs []state.Rev, force, dryRun bool
 		return nil
 	}
 	for _, p := range projects {
-		if err := m.hide(ctx, p, removeMessage(names[p]), "rm", targets[p]); err != nil {
+		if err := hide(ctx, db, p, removeMessage(names[p]), "rm", targets[p]); err != nil {
 			return err
 		}
 	}

@@ -39,7 +39,7 @@ func (a *tierRun) summarise(ctx context.Context, stage *refs.Stage, due tier.Due
 	for i, id := range due.Sessions {
 		sessions[i] = a.st.Session(id)
 	}
-	counter := a.m.largestCounter(sessions)
+	counter := largestCounter(a.m, sessions)
 	plan := records.SummaryPlan{Tier: string(due.Tier), Period: due.Name, Asked: a.o.Policy.WeeklyTokens,
 		Counter: counter.ID()}
 	if due.Tier == tier.Monthly {
@@ -121,7 +121,7 @@ func (a *tierRun) source(ctx context.Context, s *state.Session, counter tokens.C
 		if from, err := tokens.ByID(full.Counter); err == nil && from.Scale(1000) > 0 {
 			x.Tokens = full.TokensIn * counter.Scale(1000) / from.Scale(1000)
 		}
-		x.Segments, err = a.m.segments(ctx, a.p.ID, full.Derivation.Output)
+		x.Segments, err = segments(ctx, a.m, a.p.ID, full.Derivation.Output)
 	} else {
 		x.Part.Version, x.Part.Hash = "original", now.Original
 		err = a.readOriginal(ctx, s, counter, part, x)
@@ -133,11 +133,11 @@ func (a *tierRun) source(ctx context.Context, s *state.Session, counter tokens.C
 // readOriginal reads the whole L1 of a session, with its markers.
 func (a *tierRun) readOriginal(ctx context.Context, s *state.Session, counter tokens.Counter, part *records.SummaryPart,
 	x *tier.Source) error {
-	without, err := trusted.On(a.m.DB).LeaveOut(ctx, a.p.ID, s, s.Now().Original)
+	without, err := trusted.LeaveOut(ctx, a.m, a.p.ID, s, s.Now().Original)
 	if err != nil {
 		return err
 	}
-	mat, err := markers.On(a.m.DB).Material(ctx, a.p.ID, s, s.Now(), without)
+	mat, err := markers.ReadMaterial(ctx, a.m, a.p.ID, s, s.Now(), without)
 	if err != nil {
 		return err
 	}
@@ -188,7 +188,7 @@ func (a *tierRun) composition(plan records.SummaryPlan, sum tier.Summary) (*reco
 }
 
 // RebuildSummary computes the parts of a summary again from its inputs.
-func (m Ops) RebuildSummary(ctx context.Context, rev state.Rev, was compose.Composition,
+func RebuildSummary(ctx context.Context, db *state.DB, rev state.Rev, was compose.Composition,
 	counter tokens.Counter) (compose.Composition, error) {
 	c := rev.Composition
 	now := compose.Composition{Name: c.Name, Budget: c.Budget}
@@ -201,7 +201,7 @@ func (m Ops) RebuildSummary(ctx context.Context, rev state.Rev, was compose.Comp
 	}
 	known := map[string][]tier.Fact{}
 	if !plan.Facts.IsZero() {
-		b, err := originals.On(m.DB).Object(ctx, rev.Project.ID, plan.Facts)
+		b, err := originals.Object(ctx, db, rev.Project.ID, plan.Facts)
 		if err != nil {
 			return now, fmt.Errorf("facts: %w", err)
 		}
@@ -212,7 +212,7 @@ func (m Ops) RebuildSummary(ctx context.Context, rev state.Rev, was compose.Comp
 	for i, p := range plan.Parts {
 		part := was.Parts[i]
 		part.Hash, part.Segments = c.Derivation.Inputs[i], nil
-		segs, err := m.summarySource(ctx, rev.Project.ID, p, part.Hash)
+		segs, err := summarySource(ctx, db, rev.Project.ID, p, part.Hash)
 		if err == nil {
 			part.Segments, err = p.Cut.Rebuild(ctx, segs, known[p.Session], counter)
 		}
@@ -225,15 +225,15 @@ func (m Ops) RebuildSummary(ctx context.Context, rev state.Rev, was compose.Comp
 }
 
 // summarySource reads the input segments of a part of a summary.
-func (m Ops) summarySource(ctx context.Context, project refs.Project, p records.SummaryPart,
+func summarySource(ctx context.Context, db *state.DB, project refs.Project, p records.SummaryPart,
 	input objects.Hash) ([]compress.Segment, error) {
 	if p.Label != "original" {
-		return m.segments(ctx, project, input)
+		return segments(ctx, db, project, input)
 	}
 	if p.Base == nil {
 		return nil, nil
 	}
-	st, err := trusted.On(m.DB).State(ctx, project)
+	st, err := trusted.State(ctx, db, project)
 	if err != nil {
 		return nil, err
 	}
@@ -241,7 +241,7 @@ func (m Ops) summarySource(ctx context.Context, project refs.Project, p records.
 	if s == nil || s.Point(input) == nil {
 		return nil, fmt.Errorf("its source %s: %w", input.Short(), objects.ErrNotFound)
 	}
-	mat, err := markers.On(m.DB).Material(ctx, project, s, s.Point(input), p.Base.Without)
+	mat, err := markers.ReadMaterial(ctx, db, project, s, s.Point(input), p.Base.Without)
 	if err != nil {
 		return nil, err
 	}
@@ -250,8 +250,8 @@ func (m Ops) summarySource(ctx context.Context, project refs.Project, p records.
 }
 
 // tierFacts returns the facts that summaries may repeat, by session: live, verified and with a trust above tool.
-func (m Ops) tierFacts(ctx context.Context, p refs.Project) (map[string][]tier.Fact, error) {
-	set, err := revision.On(m.DB).Facts(ctx, p)
+func tierFacts(ctx context.Context, db *state.DB, p refs.Project) (map[string][]tier.Fact, error) {
+	set, err := revision.Facts(ctx, db, p)
 	if err != nil {
 		return nil, err
 	}

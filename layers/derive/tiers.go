@@ -19,7 +19,7 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// TierOptions are the options of [Ops.Tier].
+// TierOptions are the options of [Tier].
 type TierOptions struct {
 	Policy tier.Policy
 	Decay  keepit.Decay // zero: the default
@@ -65,7 +65,7 @@ type TierSummary struct {
 
 // A tierRun contains the state of a project that ages.
 type tierRun struct {
-	m        Ops
+	m        *state.DB
 	p        state.Project
 	o        TierOptions
 	planOnly bool // in a dry run: do not check whether sessions can be compressed
@@ -76,20 +76,20 @@ type tierRun struct {
 	plan     tier.Work
 }
 
-func (m Ops) newTierRun(ctx context.Context, p state.Project, o TierOptions) (*tierRun, error) {
+func newTierRun(ctx context.Context, db *state.DB, p state.Project, o TierOptions) (*tierRun, error) {
 	if err := o.Policy.Check(); err != nil {
 		return nil, err
 	}
-	a := &tierRun{m: m, p: p, o: o, now: m.Opts.Now()}
+	a := &tierRun{m: db, p: p, o: o, now: db.Opts.Now()}
 	return a, a.load(ctx)
 }
 
 // load reads the input of the decision and decides.
 func (a *tierRun) load(ctx context.Context) (err error) {
-	if a.st, err = trusted.On(a.m.DB).State(ctx, a.p.ID); err != nil {
+	if a.st, err = trusted.State(ctx, a.m, a.p.ID); err != nil {
 		return err
 	}
-	known := capture.On(a.m.DB).KnownTokens(a.p.ID)
+	known := capture.KnownTokens(a.m, a.p.ID)
 	versions := map[string][]tier.Version{}
 	for _, v := range a.st.Versions {
 		s := a.st.Session(v.Session)
@@ -108,20 +108,20 @@ func (a *tierRun) load(ctx context.Context) (err error) {
 		if !s.Shown() || s.Parent() != "" || now.Scan.Last.IsZero() || now.Scan.Messages == 0 {
 			continue
 		}
-		n := markers.On(a.m.DB).Estimate(now, known)
+		n := markers.Estimate(a.m, now, known)
 		a.sessions = append(a.sessions, tier.Session{ID: s.ID, End: now.Ended(), Accessed: s.Accessed(), Tokens: n,
 			Versions: versions[s.ID]})
 	}
 	a.plan = tier.Decide(a.o.Policy, a.sessions, a.now)
-	a.facts, err = a.m.tierFacts(ctx, a.p.ID)
+	a.facts, err = tierFacts(ctx, a.m, a.p.ID)
 	return err
 }
 
 // Tier applies a project's policy: it creates missing versions of old sessions and summaries of weeks and months, and
 // hides superseded versions. Originals do not change, and history.Undo restores hidden versions. A second run does
 // nothing.
-func (m Ops) Tier(ctx context.Context, p state.Project, o TierOptions) (TierResult, error) {
-	a, err := m.newTierRun(ctx, p, o)
+func Tier(ctx context.Context, db *state.DB, p state.Project, o TierOptions) (TierResult, error) {
+	a, err := newTierRun(ctx, db, p, o)
 	if err != nil {
 		return TierResult{}, err
 	}
@@ -188,7 +188,7 @@ func (a *tierRun) finish(ctx context.Context, out *TierResult) error {
 		}
 		tx.Trailer("Op", "tier")
 		for _, c := range made {
-			if err := originals.On(a.m.DB).CheckParts(ctx, tx, c); err != nil {
+			if err := originals.CheckParts(ctx, a.m, tx, c); err != nil {
 				return err
 			}
 			if _, err := tx.Add(records.KindComposition, c); err != nil {
@@ -240,10 +240,10 @@ type TierState struct {
 	Summary string // the summary that replaces it, "" if there is none
 }
 
-// TierStatus returns the tiers of the sessions of a project, the newest first, and what [Ops.Tier] would do.
-func (m Ops) TierStatus(ctx context.Context, p state.Project, o TierOptions) ([]TierState, TierResult, error) {
+// TierStatus returns the tiers of the sessions of a project, the newest first, and what [Tier] would do.
+func TierStatus(ctx context.Context, db *state.DB, p state.Project, o TierOptions) ([]TierState, TierResult, error) {
 	o.DryRun = true
-	a, err := m.newTierRun(ctx, p, o)
+	a, err := newTierRun(ctx, db, p, o)
 	if err != nil {
 		return nil, TierResult{}, err
 	}

@@ -79,7 +79,7 @@ func (t *batchWriter) compress(ctx context.Context, c tier.Compression) (TierVer
 	rev := state.Rev{Kind: state.IsSession, Project: a.p, Session: s}
 	settings := compress.Settings{Preset: c.Preset, Decay: a.o.Decay}
 	for {
-		made, err := a.m.CompressBy(ctx, CompressRun{State: a.st, DryRun: a.o.DryRun, Save: t.stageVersion}, rev,
+		made, err := CompressBy(ctx, a.m, CompressRun{State: a.st, DryRun: a.o.DryRun, Save: t.stageVersion}, rev,
 			trust.Basis{Point: s.Now(), Input: s.Now().Original, Purpose: records.ForTier}, settings)
 		var pins *compress.PinError
 		if errors.As(err, &pins) && pins.Need > settings.Tokens {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/memvcs/mem/layers/knowledge/views"
 	"github.com/memvcs/mem/layers/originals"
+	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/transcript"
 	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/objects"
@@ -15,10 +16,10 @@ import (
 )
 
 // messageNames returns a function for the UUIDs of the messages of transcripts, "" for a missing message or transcript.
-func (m Ops) messageNames(ctx context.Context, p refs.Project,
+func messageNames(ctx context.Context, db *state.DB, p refs.Project,
 	cited map[views.MessageRef]bool) (func(views.MessageRef) string,
 	error) {
-	st, err := trust.On(m.DB).Outline(ctx, p)
+	st, err := trust.Outline(ctx, db, p)
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +43,7 @@ func (m Ops) messageNames(ctx context.Context, p refs.Project,
 	}
 	slices.SortFunc(order, objects.Hash.Compare)
 	for _, h := range order {
-		err := originals.On(m.DB).Stream(ctx, p, h, func(r io.Reader) error { return nameMessages(r, wanted[h], names) })
+		err := originals.Stream(ctx, db, p, h, func(r io.Reader) error { return nameMessages(r, wanted[h], names) })
 		if err != nil && !errors.Is(err, objects.ErrNotFound) {
 			return nil, err
 		}

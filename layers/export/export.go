@@ -20,23 +20,23 @@ import (
 )
 
 // remembered gathers the input of the views of a project.
-func (m Ops) remembered(ctx context.Context, p state.Project) (*views.Project, error) {
-	st, err := trusted.On(m.DB).Outline(ctx, p.ID)
+func remembered(ctx context.Context, db *state.DB, p state.Project) (*views.Project, error) {
+	st, err := trusted.Outline(ctx, db, p.ID)
 	if err != nil {
 		return nil, err
 	}
-	records, err := m.Upper(ctx, p.ID)
+	records, err := db.Upper(ctx, p.ID)
 	if err != nil {
 		return nil, err
 	}
 	v := &views.Project{Name: p.Name}
-	all, err := trusted.On(m.DB).Folded(ctx, p.ID, records)
+	all, err := trusted.Folded(ctx, db, p.ID, records)
 	if err != nil {
 		return nil, err
 	}
 	v.Facts, v.Concepts, v.Rules = all.Facts, all.Concepts, all.Rules
 	v.Unassessed = max(0, knowledge.FactStatements(records)-v.Rules.Reflected)
-	v.Label = func(c *concepts.Concept) string { return v.Concepts.DisplayLabel(c, m.Refs.Device().ID) }
+	v.Label = func(c *concepts.Concept) string { return v.Concepts.DisplayLabel(c, db.Refs.Device().ID) }
 	for _, s := range st.Recent() {
 		now := s.Now()
 		v.Sessions = append(v.Sessions, views.Session{ID: s.ID, Name: bodies.ShortID(s.ID), Title: s.Title(),
@@ -46,12 +46,12 @@ func (m Ops) remembered(ctx context.Context, p state.Project) (*views.Project, e
 }
 
 // MemoryPage returns memory.md, the rolling summary of a project, at most budget tokens long; 0 is no limit.
-func (m Ops) MemoryPage(ctx context.Context, p state.Project, budget int) (views.Page, error) {
-	v, err := m.remembered(ctx, p)
+func MemoryPage(ctx context.Context, db *state.DB, p state.Project, budget int) (views.Page, error) {
+	v, err := remembered(ctx, db, p)
 	if err != nil {
 		return views.Page{}, err
 	}
-	return views.Memory(v, budget, tokens.For(m.Opts.Model))
+	return views.Memory(v, budget, tokens.For(db.Opts.Model))
 }
 
 // A Format is a file format for the knowledge of a project.
@@ -78,8 +78,8 @@ func (f Format) FileName() string {
 }
 
 // Encode returns the knowledge of a project in a format.
-func (m Ops) Encode(ctx context.Context, p state.Project, f Format) ([]byte, error) {
-	v, err := m.remembered(ctx, p)
+func Encode(ctx context.Context, db *state.DB, p state.Project, f Format) ([]byte, error) {
+	v, err := remembered(ctx, db, p)
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +90,7 @@ func (m Ops) Encode(ctx context.Context, p state.Project, f Format) ([]byte, err
 	case FormatConcepts:
 		shape = views.Concepts(v)
 	case FormatSemantic:
-		name, err := m.messageNames(ctx, p.ID, views.CitedMessages(v))
+		name, err := messageNames(ctx, db, p.ID, views.CitedMessages(v))
 		if err != nil {
 			return nil, err
 		}
@@ -98,7 +98,7 @@ func (m Ops) Encode(ctx context.Context, p state.Project, f Format) ([]byte, err
 	case FormatProject:
 		return []byte(views.Description(v)), nil
 	default:
-		page, err := views.Memory(v, 0, tokens.For(m.Opts.Model))
+		page, err := views.Memory(v, 0, tokens.For(db.Opts.Model))
 		return []byte(page.Text), err
 	}
 	var b bytes.Buffer
@@ -111,9 +111,9 @@ func (m Ops) Encode(ctx context.Context, p state.Project, f Format) ([]byte, err
 
 // Write writes an export to a file, or to a file with the default name in a directory, whole or not at all (see
 // [worktree.Tree]). It returns the size.
-func (m Ops) Write(ctx context.Context, p state.Project, f Format, at checkout.Place,
+func Write(ctx context.Context, db *state.DB, p state.Project, f Format, at checkout.Place,
 	o checkout.CheckoutOptions) (size int, done capture.CheckedOut, err error) {
-	b, err := m.Encode(ctx, p, f)
+	b, err := Encode(ctx, db, p, f)
 	if err != nil {
 		return 0, done, err
 	}
@@ -131,7 +131,7 @@ func (m Ops) Write(ctx context.Context, p state.Project, f Format, at checkout.P
 		}
 		return len(b), done, err
 	}
-	done, err = capture.On(m.DB).WriteTree(filepath.Clean(dir), o.Force, o.DryRun,
+	done, err = capture.WriteTree(db, filepath.Clean(dir), o.Force, o.DryRun,
 		func(t *worktree.Tree) ([]string, error) { return []string{name}, t.Stage(name, write) })
 	return len(b), done, err
 }

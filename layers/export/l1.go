@@ -24,7 +24,7 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// An agent that searches files finds more than one that asks for passages. [Ops.L1Files] gives it the sessions as files: a
+// An agent that searches files finds more than one that asks for passages. [L1Files] gives it the sessions as files: a
 // page of exchanges each, and an index.
 
 // l1Format is the version of the pages. A page of another version is written again.
@@ -33,7 +33,7 @@ const l1Format = 1
 // l1Mark begins a page that this package wrote.
 const l1Mark = "<!-- mem L1 "
 
-// An L1Export is the result of [Ops.L1Files].
+// An L1Export is the result of [L1Files].
 type L1Export struct {
 	capture.CheckedOut
 	Unchanged int      // pages that were up to date
@@ -42,8 +42,8 @@ type L1Export struct {
 
 // L1Files writes a page of each session of a project, with the subagents, and index.md to a directory. A page that is up
 // to date is not made again, and the page of a session that was removed or forgotten is deleted.
-func (m Ops) L1Files(ctx context.Context, p state.Project, dir string, o checkout.CheckoutOptions) (out L1Export, err error) {
-	st, err := trust.On(m.DB).Outline(ctx, p.ID)
+func L1Files(ctx context.Context, db *state.DB, p state.Project, dir string, o checkout.CheckoutOptions) (out L1Export, err error) {
+	st, err := trust.Outline(ctx, db, p.ID)
 	if err != nil {
 		return out, err
 	}
@@ -58,7 +58,7 @@ func (m Ops) L1Files(ctx context.Context, p state.Project, dir string, o checkou
 	fmt.Fprintf(&index, "# Sessions of %s\n\nThe newest first. Each file has the exchanges of a session: request, what was said, files, commands, failures.\n\n",
 		st.AsProject().Name)
 	wanted := map[string]bool{"index.md": true}
-	done, err := capture.On(m.DB).WriteTree(dir, o.Force, o.DryRun, func(t *worktree.Tree) (written []string, err error) {
+	done, err := capture.WriteTree(db, dir, o.Force, o.DryRun, func(t *worktree.Tree) (written []string, err error) {
 		for _, s := range sessions {
 			now := s.Now()
 			name := l1Name(s)
@@ -69,7 +69,7 @@ func (m Ops) L1Files(ctx context.Context, p state.Project, dir string, o checkou
 			}
 			fmt.Fprintf(&index, "- [%s](%s): %s, %s%s\n", strings.NewReplacer("[", "(", "]", ")").Replace(s.Title()), name,
 				now.Ended().UTC().Format("2006-01-02"), records.Numbered(now.Scan.Messages, "message", "messages"), of)
-			without, err := trust.On(m.DB).LeaveOut(ctx, p.ID, s, now.Original)
+			without, err := trust.LeaveOut(ctx, db, p.ID, s, now.Original)
 			if err != nil {
 				return nil, err
 			}
@@ -78,7 +78,7 @@ func (m Ops) L1Files(ctx context.Context, p state.Project, dir string, o checkou
 				out.Unchanged++
 				continue
 			}
-			page, err := m.l1Page(ctx, p.ID, s, without)
+			page, err := l1Page(ctx, db, p.ID, s, without)
 			if err != nil {
 				return nil, fmt.Errorf("session %s: %w", records.ShortID(s.ID), err)
 			}
@@ -141,8 +141,8 @@ func dropPages(dir string, wanted map[string]bool, dryRun bool) (dropped []strin
 }
 
 // l1Page returns a session as Markdown, an exchange after the other.
-func (m Ops) l1Page(ctx context.Context, p refs.Project, s *state.Session, without [][2]int) (string, error) {
-	l1, err := originals.On(m.DB).L1(ctx, p, s.Now().Original, refine.Full)
+func l1Page(ctx context.Context, db *state.DB, p refs.Project, s *state.Session, without [][2]int) (string, error) {
+	l1, err := originals.L1(ctx, db, p, s.Now().Original, refine.Full)
 	if err != nil {
 		return "", err
 	}

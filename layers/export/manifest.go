@@ -131,9 +131,9 @@ type ManifestComponent struct {
 	Recompress *records.Recompression `json:"recompress,omitempty"`
 }
 
-// Manifest returns the manifest of a project.
-func (m Ops) Manifest(ctx context.Context, p state.Project, settings ManifestSettings) (Manifest, error) {
-	st, err := trust.On(m.DB).State(ctx, p.ID)
+// NewManifest returns the manifest of a project.
+func NewManifest(ctx context.Context, db *state.DB, p state.Project, settings ManifestSettings) (Manifest, error) {
+	st, err := trust.State(ctx, db, p.ID)
 	if err != nil {
 		return Manifest{}, err
 	}
@@ -141,8 +141,8 @@ func (m Ops) Manifest(ctx context.Context, p state.Project, settings ManifestSet
 		Version: "1.0.0", ProjectID: p.ID, DisplayName: st.Name, Settings: settings,
 		Sessions: map[string]ManifestSession{}, Compositions: map[string]ManifestComposition{},
 	}
-	known := capture.On(m.DB).KnownTokens(p.ID)
-	topics, err := m.topics(ctx, p.ID, st)
+	known := capture.KnownTokens(db, p.ID)
+	topics, err := topics(ctx, db, p.ID, st)
 	if err != nil {
 		return out, err
 	}
@@ -151,7 +151,7 @@ func (m Ops) Manifest(ctx context.Context, p state.Project, settings ManifestSet
 		if s.Deleted {
 			continue
 		}
-		entry, err := m.manifestSession(ctx, state.Rev{Kind: state.IsSession, Project: p, Session: s}, st, known, topics)
+		entry, err := manifestSession(ctx, db, state.Rev{Kind: state.IsSession, Project: p, Session: s}, st, known, topics)
 		if err != nil {
 			return out, err
 		}
@@ -179,17 +179,17 @@ func (m Ops) Manifest(ctx context.Context, p state.Project, settings ManifestSet
 }
 
 // ManifestOf returns the entry of one session in the manifest of its project.
-func (m Ops) ManifestOf(ctx context.Context, rev state.Rev) (ManifestSession, error) {
-	st, err := trust.On(m.DB).State(ctx, rev.Project.ID)
+func ManifestOf(ctx context.Context, db *state.DB, rev state.Rev) (ManifestSession, error) {
+	st, err := trust.State(ctx, db, rev.Project.ID)
 	if err != nil {
 		return ManifestSession{}, err
 	}
-	topics, err := m.topics(ctx, rev.Project.ID, st)
+	topics, err := topics(ctx, db, rev.Project.ID, st)
 	if err != nil {
 		return ManifestSession{}, err
 	}
-	return m.manifestSession(ctx, state.Rev{Kind: state.IsSession, Project: rev.Project, Session: rev.Session}, st,
-		capture.On(m.DB).KnownTokens(rev.Project.ID), topics)
+	return manifestSession(ctx, db, state.Rev{Kind: state.IsSession, Project: rev.Project, Session: rev.Session}, st,
+		capture.KnownTokens(db, rev.Project.ID), topics)
 }
 
 func later(a, b time.Time) time.Time {
@@ -206,10 +206,10 @@ func stampText(t time.Time) string {
 	return t.UTC().Format(time.RFC3339)
 }
 
-func (m Ops) manifestSession(ctx context.Context, rev state.Rev, st *state.State, known map[objects.Hash]int,
+func manifestSession(ctx context.Context, db *state.DB, rev state.Rev, st *state.State, known map[objects.Hash]int,
 	topics map[string][]string) (ManifestSession, error) {
 	s, now := rev.Session, rev.Session.Now()
-	tokens, _ := markers.On(m.DB).Tokens(now, known)
+	tokens, _ := markers.Tokens(db, now, known)
 	out := ManifestSession{
 		SessionID: s.ID, OriginalFile: s.Source(), OriginalTokens: tokens, OriginalMessages: now.Scan.Messages,
 		First: stampText(now.Scan.First), Last: stampText(now.Scan.Last),
@@ -227,11 +227,11 @@ func (m Ops) manifestSession(ctx context.Context, rev state.Rev, st *state.State
 	if len(s.Markers()) == 0 {
 		return out, nil
 	}
-	marks, err := markers.On(m.DB).KeepitsIn(ctx, st, rev)
+	marks, err := markers.KeepitsIn(ctx, db, st, rev)
 	if err != nil || len(marks) == 0 {
 		return out, err
 	}
-	said, err := m.saidIn(ctx, rev, marks)
+	said, err := saidIn(ctx, db, rev, marks)
 	for _, k := range marks {
 		msg := said[k.Mark.Message]
 		out.Markers = append(out.Markers, ManifestMarker{
@@ -251,12 +251,12 @@ type envelope struct {
 }
 
 // saidIn returns the envelopes of the messages with markers, by number.
-func (m Ops) saidIn(ctx context.Context, rev state.Rev, marks []state.Keepit) (map[int]envelope, error) {
+func saidIn(ctx context.Context, db *state.DB, rev state.Rev, marks []state.Keepit) (map[int]envelope, error) {
 	out := map[int]envelope{}
 	for _, k := range marks {
 		out[k.Mark.Message] = envelope{}
 	}
-	err := originals.On(m.DB).Stream(ctx, rev.Project.ID, rev.Session.Now().Original, func(r io.Reader) error {
+	err := originals.Stream(ctx, db, rev.Project.ID, rev.Session.Now().Original, func(r io.Reader) error {
 		for v, err := range transcript.Stream(r, originals.HugeValue) {
 			if err != nil {
 				return err

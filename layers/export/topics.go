@@ -15,12 +15,12 @@ const topicsMax = 5
 
 // topics returns the topics of the exchanges of each session, the most frequent first, without those of revoked
 // sources.
-func (m Ops) topics(ctx context.Context, p refs.Project, st *state.State) (map[string][]string, error) {
-	records, err := m.Upper(ctx, p)
+func topics(ctx context.Context, db *state.DB, p refs.Project, st *state.State) (map[string][]string, error) {
+	records, err := db.Upper(ctx, p)
 	if err != nil || len(records) == 0 {
 		return nil, err
 	}
-	known, err := trust.On(m.DB).KnownFacts(ctx, p, records)
+	known, err := trust.KnownFacts(ctx, db, p, records)
 	if err != nil {
 		return nil, err
 	}

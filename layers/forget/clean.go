@@ -25,7 +25,7 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// Cleaned counts the changes of [Ops.CleanLane].
+// Cleaned counts the changes of [CleanLane].
 type Cleaned struct {
 	Sessions, Objects, Records int
 }
@@ -35,21 +35,21 @@ type Cleaned struct {
 // bytes can still be restored. Objects without secrets keep their names, and a lane without secrets is not changed.
 //
 // A lane that was pushed must not be cleaned: its remote would refuse it, as it is not a fast-forward.
-func (m Ops) CleanLane(ctx context.Context, p refs.Project) (Cleaned, error) {
-	leaks, err := secrets.On(m.DB).ScanOutgoing(ctx, p, func(string) bool { return false })
+func CleanLane(ctx context.Context, db *state.DB, p refs.Project) (Cleaned, error) {
+	leaks, err := secrets.ScanOutgoing(ctx, db, p, func(string) bool { return false })
 	if err != nil || len(leaks) == 0 {
 		return Cleaned{}, err
 	}
-	st, err := trusted.On(m.DB).State(ctx, p)
+	st, err := trusted.State(ctx, db, p)
 	if err != nil {
 		return Cleaned{}, err
 	}
-	stage, err := m.Refs.Stage(ctx)
+	stage, err := db.Refs.Stage(ctx)
 	if err != nil {
 		return Cleaned{}, err
 	}
 	defer stage.Close()
-	l := &laneCleaner{m: m, p: p, rules: secrets.On(m.DB).Gate(), stage: stage, points: map[objects.Hash]cleanPoint{},
+	l := &laneCleaner{m: db, p: p, rules: secrets.Gate(db), stage: stage, points: map[objects.Hash]cleanPoint{},
 		streams: map[objects.Hash]bool{}, names: map[string]string{},
 		stale: map[objects.Hash]bool{}, files: map[objects.Hash]cleanFile{}, exact: map[objects.Hash]bool{},
 		chains: map[objects.Hash]capture.FileChain{}}
@@ -68,7 +68,7 @@ func (m Ops) CleanLane(ctx context.Context, p refs.Project) (Cleaned, error) {
 	if err := l.longFiles(ctx); err != nil {
 		return l.done, fmt.Errorf("clean overflow files: %w", err)
 	}
-	err = m.Refs.Rewrite(ctx, p, "remove secrets from the lane", func(old, tx *refs.Tx) error {
+	err = db.Refs.Rewrite(ctx, p, "remove secrets from the lane", func(old, tx *refs.Tx) error {
 		if tips := old.Tips(); !slices.Equal(tips, st.Tips) {
 			return refs.ErrConflict
 		}
@@ -76,14 +76,14 @@ func (m Ops) CleanLane(ctx context.Context, p refs.Project) (Cleaned, error) {
 		return l.rewrite(ctx, old, tx)
 	})
 	if err == nil {
-		err = m.Refs.Sweep(ctx) // deletes the objects of the old lane
+		err = db.Refs.Sweep(ctx) // deletes the objects of the old lane
 	}
 	return l.done, err
 }
 
 // A laneCleaner rewrites a lane without secrets.
 type laneCleaner struct {
-	m       Ops
+	m       *state.DB
 	p       refs.Project
 	rules   redact.Rules
 	stage   *refs.Stage
@@ -122,7 +122,7 @@ func (l *laneCleaner) session(ctx context.Context, s *state.Session) error {
 		points := byGeneration[generation]
 		last := points[len(points)-1]
 		var leaks []secrets.Leak
-		err := originals.On(l.m.DB).Stream(ctx, l.p, last.Original, func(r io.Reader) (err error) {
+		err := originals.Stream(ctx, l.m, l.p, last.Original, func(r io.Reader) (err error) {
 			leaks, err = secrets.LeaksIn(r, last.Size, 0, l.rules, secrets.Leak{Kind: "session"})
 			return err
 		})
@@ -134,7 +134,7 @@ func (l *laneCleaner) session(ctx context.Context, s *state.Session) error {
 		}
 		l.streams[stream.Name(s.ID, generation)] = true
 		l.done.Sessions++
-		err = originals.On(l.m.DB).Stream(ctx, l.p, last.Original, func(r io.Reader) error { return l.grow(ctx, r, points) })
+		err = originals.Stream(ctx, l.m, l.p, last.Original, func(r io.Reader) error { return l.grow(ctx, r, points) })
 		if err != nil {
 			return err
 		}
@@ -269,7 +269,7 @@ func (l *laneCleaner) longFiles(ctx context.Context) error {
 	}
 	for _, h := range long {
 		var leaks []secrets.Leak
-		err := originals.On(l.m.DB).Stream(ctx, l.p, h, func(r io.Reader) (err error) {
+		err := originals.Stream(ctx, l.m, l.p, h, func(r io.Reader) (err error) {
 			leaks, err = secrets.LeaksIn(r, secrets.CleanerRoom, 0, l.rules, secrets.Leak{Kind: "object"})
 			return err
 		})
@@ -279,7 +279,7 @@ func (l *laneCleaner) longFiles(ctx context.Context) error {
 		if len(leaks) == 0 {
 			continue
 		}
-		err = originals.On(l.m.DB).Stream(ctx, l.p, h, func(r io.Reader) error {
+		err = originals.Stream(ctx, l.m, l.p, h, func(r io.Reader) error {
 			c := secrets.NewFileCleaner(r, secrets.CleanerRoom, l.rules)
 			g, err := l.stage.PutLong(ctx, secrets.OnlyReader{Reader: c})
 			if err == nil {

@@ -68,7 +68,7 @@ type DeletedItem struct {
 	Excerpts []Excerpt // of the same, in a dry run
 }
 
-// A Forgotten is the result of [Ops.Forget].
+// A Forgotten is the result of [Forget].
 type Forgotten struct {
 	Things   []DeletedItem
 	Files    []string // files of Claude Code that still contain the deleted text
@@ -100,7 +100,7 @@ var ErrNotForgettable = errors.New("only sessions, messages, versions and compos
 
 // A deletion is the plan of a deletion in one project.
 type deletion struct {
-	m  Ops
+	m  *state.DB
 	o  ForgetOptions
 	p  state.Project
 	st *state.State
@@ -146,9 +146,9 @@ type deletion struct {
 
 // NewDeletion returns an empty plan on the state of a project. purges has the purges of other devices to apply, nil
 // to apply o. The caller closes its Stage.
-func (m Ops) NewDeletion(ctx context.Context, p state.Project, o ForgetOptions,
+func NewDeletion(ctx context.Context, db *state.DB, p state.Project, o ForgetOptions,
 	purges *state.Purges) (*deletion, error) {
-	f := &deletion{m: m, o: o, p: p, sessions: map[string]bool{}, direct: map[objects.Hash]bool{},
+	f := &deletion{m: db, o: o, p: p, sessions: map[string]bool{}, direct: map[objects.Hash]bool{},
 		ranges: map[string][][3]int{}, sizes: map[string]int64{}, excerpts: map[string][]Excerpt{},
 		streams: map[objects.Hash]bool{}, points: map[objects.Hash]bool{}, regrown: map[objects.Hash]capture.Regrown{},
 		passed: map[string]map[int]map[int]bool{},
@@ -156,26 +156,26 @@ func (m Ops) NewDeletion(ctx context.Context, p state.Project, o ForgetOptions,
 		names: map[string]string{}, bodies: map[objects.Hash]json.RawMessage{}, patches: map[objects.Hash][]byte{},
 		purges: purges, until: map[string]uint64{}, missing: map[objects.Hash]bool{}, stale: map[objects.Hash]bool{}}
 	f.purge.Cause = o.cause()
-	known, err := originals.On(m.DB).ReadSeals()
+	known, err := originals.ReadSeals(db)
 	if err != nil {
 		return nil, err
 	}
-	f.asDigits = originals.On(m.DB).MaskAsDigits(known)
-	err = m.Refs.View(ctx, p.ID, func(tx *refs.Tx) (err error) {
+	f.asDigits = originals.MaskAsDigits(db, known)
+	err = db.Refs.View(ctx, p.ID, func(tx *refs.Tx) (err error) {
 		if f.records, err = tx.Records(ctx, nil); err != nil {
 			return err
 		}
 		if purges != nil {
-			f.st, err = unfiltered(p.ID, f.records, tx.Tips(), m.Refs.Device().ID)
+			f.st, err = unfiltered(p.ID, f.records, tx.Tips(), db.Refs.Device().ID)
 		} else {
-			f.st, err = m.Fold(ctx, tx, p.ID)
+			f.st, err = db.Fold(ctx, tx, p.ID)
 		}
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	f.Stage, err = m.Refs.Stage(ctx)
+	f.Stage, err = db.Refs.Stage(ctx)
 	return f, err
 }
 
@@ -186,7 +186,7 @@ func (f *deletion) selectItems(ctx context.Context) error {
 	if f.o.Secret != nil {
 		f.needles = markers.Spellings(f.o.Secret)
 		for _, n := range f.needles {
-			f.Seals.Values = append(f.Seals.Values, originals.On(f.m.DB).SealValue(n))
+			f.Seals.Values = append(f.Seals.Values, originals.SealValue(f.m, n))
 		}
 	}
 	for _, rev := range f.o.Revs {
@@ -269,7 +269,7 @@ func (f *deletion) session(ctx context.Context, s *state.Session) error {
 		return nil
 	}
 	names := map[string]bool{} // overflow files that deleted messages name
-	err := capture.On(f.m.DB).OwnStreams(ctx, f.p.ID, s, f.asDigits, func(o *capture.OwnStream) error {
+	err := capture.OwnStreams(ctx, f.m, f.p.ID, s, f.asDigits, func(o *capture.OwnStream) error {
 		return f.stream(ctx, s, o, names)
 	})
 	if err != nil || f.purges != nil {

@@ -38,14 +38,14 @@ type pending struct {
 //
 // If it is interrupted, the memory is valid, and the next Forget finishes the deletion. A dry run only reports what
 // would be deleted. The error wraps [ErrNothingToForget] if nothing would; Finished is set even then.
-func (m Ops) Forget(ctx context.Context, o ForgetOptions) (out Forgotten, err error) {
+func Forget(ctx context.Context, db *state.DB, o ForgetOptions) (out Forgotten, err error) {
 	if !o.DryRun {
-		unlock, err := m.Refs.LockForget(ctx)
+		unlock, err := db.Refs.LockForget(ctx)
 		if err != nil {
 			return out, err
 		}
 		defer unlock()
-		if err := m.finishFirst(ctx, &out); err != nil {
+		if err := finishFirst(ctx, db, &out); err != nil {
 			return out, err
 		}
 	}
@@ -55,7 +55,7 @@ func (m Ops) Forget(ctx context.Context, o ForgetOptions) (out Forgotten, err er
 	tools := map[string]bool{}
 	for _, p := range o.projects() {
 		var f *deletion
-		err := m.Refs.WithReserve(func() (err error) { f, err = m.forgetIn(ctx, p, o, nil); return err })
+		err := db.Refs.WithReserve(func() (err error) { f, err = forgetIn(ctx, db, p, o, nil); return err })
 		if err != nil {
 			return out, fmt.Errorf("project %s: %w", p.Name, err)
 		}
@@ -72,7 +72,7 @@ func (m Ops) Forget(ctx context.Context, o ForgetOptions) (out Forgotten, err er
 		}
 		return out, ErrNothingToForget
 	}
-	damaged, err := m.damaged()
+	damaged, err := damaged(db)
 	if err != nil {
 		return out, err
 	}
@@ -81,24 +81,24 @@ func (m Ops) Forget(ctx context.Context, o ForgetOptions) (out Forgotten, err er
 		_, err := os.Lstat(file)
 		return errors.Is(err, fs.ErrNotExist)
 	})
-	if out.Remotes, err = m.remotesOf(oldest); err != nil || o.DryRun {
+	if out.Remotes, err = remotesOf(db, oldest); err != nil || o.DryRun {
 		return out, err
 	}
 	var made []string
-	err = m.Refs.WithReserve(func() error {
-		_, again, err := m.finish(ctx)
+	err = db.Refs.WithReserve(func() error {
+		_, again, err := finish(ctx, db)
 		made = append(made, again...)
 		return err
 	})
 	if err != nil {
 		return out, err
 	}
-	_ = m.Refs.KeepReserve() // the disk may still be full: "mem doctor" reports it
+	_ = db.Refs.KeepReserve() // the disk may still be full: "mem doctor" reports it
 	gone = slices.DeleteFunc(gone, func(name string) bool { return slices.Contains(made, name) })
 	if o.Moved {
 		return out, nil
 	}
-	out.Proof, err = m.Prove(ctx, o, gone, purges)
+	out.Proof, err = Prove(ctx, db, o, gone, purges)
 	return out, err
 }
 
@@ -112,8 +112,8 @@ func (out *Forgotten) addFiles(files []string) {
 }
 
 // finishFirst finishes an interrupted deletion before a new one.
-func (m Ops) finishFirst(ctx context.Context, out *Forgotten) error {
-	err := m.Refs.WithReserve(func() (err error) { out.Finished, _, err = m.finish(ctx); return err })
+func finishFirst(ctx context.Context, db *state.DB, out *Forgotten) error {
+	err := db.Refs.WithReserve(func() (err error) { out.Finished, _, err = finish(ctx, db); return err })
 	if err != nil {
 		return fmt.Errorf("finish an interrupted forget: %w", err)
 	}
@@ -157,8 +157,8 @@ func (f *deletion) oldest() map[string]uint64 {
 }
 
 // remotesOf returns the names of the remotes that have a record of a branch with at least the given Lamport time.
-func (m Ops) remotesOf(oldest map[string]uint64) (out []string, err error) {
-	remotes, err := m.Refs.Remotes()
+func remotesOf(db *state.DB, oldest map[string]uint64) (out []string, err error) {
+	remotes, err := db.Refs.Remotes()
 	for _, r := range remotes {
 		for branch, n := range oldest {
 			if mark, ok := r.Marks[branch]; ok && mark.Lamport >= n {
@@ -176,11 +176,11 @@ const FreePlans = 2
 
 // forgetIn plans the deletion in a project and, unless it is a dry run, applies it. It starts again if another writer
 // commits meanwhile. purges has the purges of other devices to apply, nil to apply o.
-func (m Ops) forgetIn(ctx context.Context, p state.Project, o ForgetOptions,
+func forgetIn(ctx context.Context, db *state.DB, p state.Project, o ForgetOptions,
 	purges *state.Purges) (*deletion, error) {
 	for try := 0; ; try++ {
 		exclusive := try >= FreePlans && !o.DryRun
-		f, err := m.tryForget(ctx, p, o, purges, exclusive)
+		f, err := tryForget(ctx, db, p, o, purges, exclusive)
 		if !errors.Is(err, refs.ErrConflict) || exclusive {
 			return f, err
 		}
@@ -188,17 +188,17 @@ func (m Ops) forgetIn(ctx context.Context, p state.Project, o ForgetOptions,
 }
 
 // tryForget makes and applies one plan. With exclusive it locks other writers of the project out.
-func (m Ops) tryForget(ctx context.Context, p state.Project, o ForgetOptions, purges *state.Purges,
+func tryForget(ctx context.Context, db *state.DB, p state.Project, o ForgetOptions, purges *state.Purges,
 	exclusive bool) (*deletion, error) {
 	var writer *refs.Writer
 	if exclusive {
 		var err error
-		if writer, err = m.Refs.Writer(ctx, p.ID); err != nil {
+		if writer, err = db.Refs.Writer(ctx, p.ID); err != nil {
 			return nil, err
 		}
 		defer writer.Close()
 	}
-	f, err := m.NewDeletion(ctx, p, o, purges)
+	f, err := NewDeletion(ctx, db, p, o, purges)
 	if err != nil {
 		return nil, err
 	}
@@ -214,10 +214,10 @@ func (m Ops) tryForget(ctx context.Context, p state.Project, o ForgetOptions, pu
 	if o.DryRun || !needed {
 		return f, nil
 	}
-	if err := originals.On(m.DB).AddSeals(f.Seals); err != nil {
+	if err := originals.AddSeals(db, f.Seals); err != nil {
 		return f, err
 	}
-	if err := m.NotePending(f); err != nil {
+	if err := NotePending(db, f); err != nil {
 		return f, err
 	}
 	return f, f.Apply(ctx)
@@ -230,8 +230,8 @@ func (f *deletion) goneNames() []string {
 }
 
 // NotePending stores durably that f is being applied.
-func (m Ops) NotePending(f *deletion) error {
-	p, _, err := m.ReadPending()
+func NotePending(db *state.DB, f *deletion) error {
+	p, _, err := ReadPending(db)
 	if err != nil {
 		return err
 	}
@@ -243,7 +243,7 @@ func (m Ops) NotePending(f *deletion) error {
 	if err != nil {
 		return err
 	}
-	return m.Refs.WriteNote(pendingFile, b)
+	return db.Refs.WriteNote(pendingFile, b)
 }
 
 func (p pending) encode() ([]byte, error) {
@@ -252,54 +252,54 @@ func (p pending) encode() ([]byte, error) {
 }
 
 // ReadPending returns the unfinished deletion; ok is false if there is none.
-func (m Ops) ReadPending() (p pending, ok bool, err error) {
-	ok, err = m.Refs.ReadNote(pendingFile, &p)
+func ReadPending(db *state.DB) (p pending, ok bool, err error) {
+	ok, err = db.Refs.ReadNote(pendingFile, &p)
 	return p, ok, err
 }
 
 // RenewPending replaces a damaged note of an unfinished deletion by one that covers all projects. Versions that it
 // would have rebuilt are not rebuilt. It returns the path to which the damaged note was moved.
-func (m Ops) RenewPending() (kept string, err error) {
+func RenewPending(db *state.DB) (kept string, err error) {
 	var p pending
-	if p.Projects, err = m.Refs.Projects(); err != nil {
+	if p.Projects, err = db.Refs.Projects(); err != nil {
 		return "", err
 	}
 	b, err := p.encode()
 	if err != nil {
 		return "", err
 	}
-	return m.Refs.ReplaceNote(pendingFile, b)
+	return db.Refs.ReplaceNote(pendingFile, b)
 }
 
 // finish deletes the bytes that no lane refers to any more, and rebuilds versions and compositions. It reports whether
 // a deletion was pending. made has the names of the rebuilt texts, which may be the same as before.
-func (m Ops) finish(ctx context.Context) (found bool, made []string, err error) {
-	p, found, err := m.ReadPending()
+func finish(ctx context.Context, db *state.DB) (found bool, made []string, err error) {
+	p, found, err := ReadPending(db)
 	if err != nil || !found {
 		return false, nil, err
 	}
 	for _, id := range p.Projects {
-		if err := m.DropPatches(ctx, id); err != nil {
+		if err := DropPatches(ctx, db, id); err != nil {
 			return true, made, err
 		}
 	}
-	if err := m.dropBytes(ctx); err != nil {
+	if err := dropBytes(ctx, db); err != nil {
 		return true, made, err
 	}
 	if len(p.Rebuild) > 0 {
-		if made, err = m.rebuildAll(ctx, p.Rebuild); err != nil {
+		if made, err = rebuildAll(ctx, db, p.Rebuild); err != nil {
 			return true, made, err
 		}
-		if err := m.dropBytes(ctx); err != nil {
+		if err := dropBytes(ctx, db); err != nil {
 			return true, made, err
 		}
 	}
-	return true, made, m.Refs.RemoveNote(pendingFile)
+	return true, made, db.Refs.RemoveNote(pendingFile)
 }
 
 // damaged returns the damaged files that a repair moved. Their content is unknown, so all of them are deleted.
-func (m Ops) damaged() (out []DeletedItem, err error) {
-	files, err := repair.Damaged(m.Refs)
+func damaged(db *state.DB) (out []DeletedItem, err error) {
+	files, err := repair.Damaged(db.Refs)
 	for _, f := range files {
 		out = append(out, DeletedItem{Kind: "damaged file", Name: f, Count: 1})
 	}
@@ -308,24 +308,24 @@ func (m Ops) damaged() (out []DeletedItem, err error) {
 
 // dropBytes empties the cache, deletes the damaged files that a repair moved, and removes unreachable objects from
 // the packs.
-func (m Ops) dropBytes(ctx context.Context) error {
-	m.Outlines.Clear()
-	m.CountedMu.Lock()
-	m.Counted = nil
-	m.CountedMu.Unlock()
-	if err := m.DropCache(); err != nil {
+func dropBytes(ctx context.Context, db *state.DB) error {
+	db.Outlines.Clear()
+	db.CountedMu.Lock()
+	db.Counted = nil
+	db.CountedMu.Unlock()
+	if err := db.DropCache(); err != nil {
 		return err
 	}
-	if err := repair.DropDamaged(m.Refs); err != nil {
+	if err := repair.DropDamaged(db.Refs); err != nil {
 		return err
 	}
-	return m.Refs.Sweep(ctx)
+	return db.Refs.Sweep(ctx)
 }
 
 // DropPatches deletes the patches of a project whose records were deleted.
-func (m Ops) DropPatches(ctx context.Context, p refs.Project) error {
+func DropPatches(ctx context.Context, db *state.DB, p refs.Project) error {
 	keep := map[objects.Hash]bool{}
-	err := m.Refs.View(ctx, p, func(tx *refs.Tx) error {
+	err := db.Refs.View(ctx, p, func(tx *refs.Tx) error {
 		records, err := tx.Records(ctx, nil)
 		for _, r := range records {
 			if r.Kind != bodies.KindSession {
@@ -343,7 +343,7 @@ func (m Ops) DropPatches(ctx context.Context, p refs.Project) error {
 	if err != nil {
 		return err
 	}
-	return m.Refs.RewritePatches(ctx, p, func(h objects.Hash) bool { return keep[h] })
+	return db.Refs.RewritePatches(ctx, p, func(h objects.Hash) bool { return keep[h] })
 }
 
 // storeError returns err if the store could not be read or written, and nil for other errors: they mean that too little
@@ -364,7 +364,7 @@ func storeError(err error) error {
 }
 
 // composeRebuilt rebuilds a composition and returns its name, zero if it exists or no input remains.
-func (m Ops) composeRebuilt(ctx context.Context, st *state.State, r rebuild) (made objects.Hash, err error) {
+func composeRebuilt(ctx context.Context, db *state.DB, st *state.State, r rebuild) (made objects.Hash, err error) {
 	for _, c := range st.Compositions {
 		if c.Name == r.Name && !c.Deleted {
 			return made, nil // it exists already
@@ -379,7 +379,7 @@ func (m Ops) composeRebuilt(ctx context.Context, st *state.State, r rebuild) (ma
 	for _, part := range r.Parts {
 		in := st
 		if part.Project != r.Project.ID {
-			if in, err = trust.On(m.DB).State(ctx, part.Project); err != nil {
+			if in, err = trust.State(ctx, db, part.Project); err != nil {
 				return made, err
 			}
 		}
@@ -389,12 +389,12 @@ func (m Ops) composeRebuilt(ctx context.Context, st *state.State, r rebuild) (ma
 		}
 		rev := state.Rev{Kind: state.IsSession, Project: state.Project{ID: part.Project, Name: in.Name,
 			Identity: in.Identity}, Session: s, Hash: s.Now().Original}
-		if v := m.rebuiltPart(in.VersionsOf(part.Session), part); v != nil {
+		if v := rebuiltPart(db, in.VersionsOf(part.Session), part); v != nil {
 			rev.Kind, rev.Version, rev.Hash = state.IsVersion, v, v.Derivation.Output
 		}
 		req.Parts = append(req.Parts, derive.ComposePart{Rev: rev})
 	}
-	c, err := derive.On(m.DB).Compose(ctx, req)
+	c, err := derive.Compose(ctx, db, req)
 	if err != nil {
 		return made, storeError(err)
 	}
@@ -403,12 +403,12 @@ func (m Ops) composeRebuilt(ctx context.Context, st *state.State, r rebuild) (ma
 
 // rebuiltPart returns the version that a part was made of, or the version that this device rebuilt in its place; nil if
 // there is neither.
-func (m Ops) rebuiltPart(versions []*bodies.Version, part bodies.CompositionPart) (rebuilt *bodies.Version) {
+func rebuiltPart(db *state.DB, versions []*bodies.Version, part bodies.CompositionPart) (rebuilt *bodies.Version) {
 	for _, v := range versions {
 		switch {
 		case v.Derivation.Output == part.Output:
 			return v
-		case v.Device == m.Refs.Device().ID && v.Label == part.Label:
+		case v.Device == db.Refs.Device().ID && v.Label == part.Label:
 			rebuilt = v
 		}
 	}
@@ -416,13 +416,13 @@ func (m Ops) rebuiltPart(versions []*bodies.Version, part bodies.CompositionPart
 }
 
 // FinishForgetting finishes an interrupted deletion, and reports whether there was one.
-func (m Ops) FinishForgetting(ctx context.Context) (bool, error) {
-	unlock, err := m.Refs.LockForget(ctx)
+func FinishForgetting(ctx context.Context, db *state.DB) (bool, error) {
+	unlock, err := db.Refs.LockForget(ctx)
 	if err != nil {
 		return false, err
 	}
 	defer unlock()
 	found := false
-	err = m.Refs.WithReserve(func() (err error) { found, _, err = m.finish(ctx); return err })
+	err = db.Refs.WithReserve(func() (err error) { found, _, err = finish(ctx, db); return err })
 	return found, err
 }

@@ -21,10 +21,10 @@ type ForgottenMessage struct {
 
 // ForgottenMessages returns the forgotten messages of a session from one number to another, at its current generation.
 // Each is listed once, as it was deleted first.
-func (m Ops) ForgottenMessages(ctx context.Context, p refs.Project, s *state.Session,
+func ForgottenMessages(ctx context.Context, db *state.DB, p refs.Project, s *state.Session,
 	from, to int) (out []ForgottenMessage, err error) {
 	key, generation := state.PurgeKey(s.ID), s.Now().Generation
-	err = m.Refs.View(ctx, p, func(tx *refs.Tx) error {
+	err = db.Refs.View(ctx, p, func(tx *refs.Tx) error {
 		all, err := tx.Records(ctx, nil)
 		for _, r := range all {
 			if r.Kind != records.KindPurge || err != nil {

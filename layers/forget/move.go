@@ -17,7 +17,7 @@ import (
 	"github.com/memvcs/mem/layers/trust"
 )
 
-// A Moved is the result of [Ops.Move].
+// A Moved is the result of [Move].
 type Moved struct {
 	Sessions []string      // IDs, without those of subagents
 	Things   []DeletedItem // derived from them in the old project, and deleted there
@@ -27,18 +27,18 @@ type Moved struct {
 }
 
 // Move moves the sessions of one project whose working directory is selected, with their subagents and files, to another
-// project: their exact bytes are captured again there, and deleted from the lane of the old project as [Ops.Forget]
+// project: their exact bytes are captured again there, and deleted from the lane of the old project as [Forget]
 // does, since a push would send them with it. What was derived from them there is deleted too. The directory temp is
 // for the bytes meanwhile. If it is interrupted, a session may be in both projects, and the next Move finishes.
-func (m Ops) Move(ctx context.Context, from, to state.Project, selected func(cwd string) bool, temp string,
+func Move(ctx context.Context, db *state.DB, from, to state.Project, selected func(cwd string) bool, temp string,
 	dryRun bool) (out Moved, err error) {
-	st, err := trust.On(m.DB).Outline(ctx, from.ID)
+	st, err := trust.Outline(ctx, db, from.ID)
 	if err != nil {
 		return out, err
 	}
 	var revs []state.Rev
 	var sources []capture.Source
-	device := m.Refs.Device().ID
+	device := db.Refs.Device().ID
 	for _, s := range st.Sessions {
 		top := s
 		if parent := st.Session(s.Parent()); parent != nil {
@@ -62,7 +62,7 @@ func (m Ops) Move(ctx context.Context, from, to state.Project, selected func(cwd
 		if dryRun {
 			continue
 		}
-		exact, err := m.export(ctx, rev, filepath.Join(temp, fmt.Sprint(len(revs))))
+		exact, err := export(ctx, db, rev, filepath.Join(temp, fmt.Sprint(len(revs))))
 		if err != nil {
 			return out, fmt.Errorf("read session %s: %w", s.ID, err)
 		}
@@ -72,31 +72,31 @@ func (m Ops) Move(ctx context.Context, from, to state.Project, selected func(cwd
 		return out, nil
 	}
 	o := capture.AddOptions{Op: "move", Into: &to}
-	if _, err := capture.On(m.DB).Add(ctx, sources, o); err != nil {
+	if _, err := capture.Add(ctx, db, sources, o); err != nil {
 		return out, fmt.Errorf("capture into project %s: %w", to.Name, err)
 	}
-	forgotten, err := m.Forget(ctx, ForgetOptions{Revs: revs, Moved: true})
+	forgotten, err := Forget(ctx, db, ForgetOptions{Revs: revs, Moved: true})
 	out.Remotes = forgotten.Remotes
 	out.Things = slices.DeleteFunc(forgotten.Things, func(t DeletedItem) bool { return t.Kind == "session" })
 	return out, err
 }
 
 // export writes the exact bytes of a session's generations and files to dir, and returns them as sources, oldest first.
-func (m Ops) export(ctx context.Context, rev state.Rev, dir string) (out []capture.Source, err error) {
+func export(ctx context.Context, db *state.DB, rev state.Rev, dir string) (out []capture.Source, err error) {
 	s := rev.Session
-	last, err := originals.On(m.DB).Exact(ctx, rev.Project.ID, s)
+	last, err := originals.Exact(ctx, db, rev.Project.ID, s)
 	if err != nil {
 		return nil, err
 	}
 	points := slices.DeleteFunc(slices.Clone(s.Earlier()), func(p *records.Point) bool {
-		return p.Stamp.Device != m.Refs.Device().ID || p.Generation == last.Generation
+		return p.Stamp.Device != db.Refs.Device().ID || p.Generation == last.Generation
 	})
 	slices.Reverse(points) // oldest first
 	for i, p := range append(points, last) {
 		src := capture.Source{ID: s.ID, Parent: s.Parent(), Origin: s.Source(), Cwd: s.Now().Scan.Cwd,
 			Path: filepath.Join(dir, fmt.Sprint(i), s.ID+".jsonl")}
 		err := writeNew(src.Path, func(w io.Writer) error {
-			return originals.On(m.DB).WriteOriginal(ctx, rev.Project.ID, s, p, w)
+			return originals.WriteOriginal(ctx, db, rev.Project.ID, s, p, w)
 		})
 		if err != nil {
 			return nil, err
@@ -108,7 +108,7 @@ func (m Ops) export(ctx context.Context, rev state.Rev, dir string) (out []captu
 				}
 				name := filepath.Join(dir, "files", f.Name)
 				at := capture.SessionPoint{Project: rev.Project.ID, Session: s, Point: p}
-				err := writeNew(name, func(w io.Writer) error { return capture.On(m.DB).WriteFile(ctx, at, f, w) })
+				err := writeNew(name, func(w io.Writer) error { return capture.WriteFile(ctx, db, at, f, w) })
 				if err != nil {
 					return nil, err
 				}

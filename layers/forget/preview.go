@@ -41,7 +41,7 @@ func (f *deletion) sample(s *state.Session, v transcript.Value, spots [][2]int) 
 	}
 	clean := bytes.Clone(v.Raw)
 	originals.Mask(clean, spots, f.asDigits)
-	clean, _ = secrets.On(f.m.DB).Gate().Redact(clean, &redact.Numbers{})
+	clean, _ = secrets.Gate(f.m).Redact(clean, &redact.Numbers{})
 	if x, ok := f.excerpt(v, clean); ok {
 		f.excerpts[s.ID] = append(f.excerpts[s.ID], x)
 	}

@@ -38,8 +38,8 @@ type Proof struct {
 
 // Prove searches every byte of the store: for a secret and its spellings, for matches of an expression, or else for the
 // names in gone. purges has the purges of this deletion, which other devices must apply.
-func (m Ops) Prove(ctx context.Context, o ForgetOptions, gone []string, purges []records.Purge) (Proof, error) {
-	v := &Prover{M: m, o: o, purges: purges, Out: Proof{Others: map[string]int{}}}
+func Prove(ctx context.Context, db *state.DB, o ForgetOptions, gone []string, purges []records.Purge) (Proof, error) {
+	v := &Prover{M: db, o: o, purges: purges, Out: Proof{Others: map[string]int{}}}
 	switch {
 	case o.Secret != nil:
 		v.Needles = markers.Spellings(o.Secret)
@@ -53,7 +53,7 @@ func (m Ops) Prove(ctx context.Context, o ForgetOptions, gone []string, purges [
 			}
 		}
 	}
-	lanes, err := m.AllLanes()
+	lanes, err := AllLanes(db)
 	if err != nil {
 		return v.Out, err
 	}
@@ -69,7 +69,7 @@ func (m Ops) Prove(ctx context.Context, o ForgetOptions, gone []string, purges [
 	if err := v.files(); err != nil {
 		return v.Out, err
 	}
-	aside, err := repair.Damaged(m.Refs)
+	aside, err := repair.Damaged(db.Refs)
 	if err != nil {
 		return v.Out, err
 	}
@@ -84,8 +84,8 @@ func (m Ops) Prove(ctx context.Context, o ForgetOptions, gone []string, purges [
 
 // Holds searches every byte of the store for a text and returns the places that contain it, except in the lanes of
 // other devices and in unreachable objects, which the next sweep deletes.
-func (m Ops) Holds(ctx context.Context, text []byte) ([]string, error) {
-	p, err := m.Prove(ctx, ForgetOptions{}, []string{string(text)}, nil)
+func Holds(ctx context.Context, db *state.DB, text []byte) ([]string, error) {
+	p, err := Prove(ctx, db, ForgetOptions{}, []string{string(text)}, nil)
 	return slices.DeleteFunc(p.Left, func(where string) bool { return strings.HasSuffix(where, unreachable) }), err
 }
 
@@ -94,7 +94,7 @@ const unreachable = ", which is unreachable"
 
 // A Prover searches a store for needles and for matches of an expression.
 type Prover struct {
-	M       Ops
+	M       *state.DB
 	o       ForgetOptions
 	purges  []records.Purge
 	Needles [][]byte
@@ -103,17 +103,17 @@ type Prover struct {
 }
 
 // AllLanes returns the lanes of all projects, including [refs.Home] and those of untrusted devices.
-func (m Ops) AllLanes() ([]refs.Lane, error) {
-	lanes, err := m.Refs.Lanes()
+func AllLanes(db *state.DB) ([]refs.Lane, error) {
+	lanes, err := db.Refs.Lanes()
 	if err != nil {
 		return nil, err
 	}
-	outside, err := m.Refs.Outside()
+	outside, err := db.Refs.Outside()
 	if err != nil {
 		return nil, err
 	}
 	lanes = append(lanes, outside...)
-	devices, err := m.Refs.OwnDevices()
+	devices, err := db.Refs.OwnDevices()
 	for _, d := range devices {
 		lanes = append(lanes, refs.Lane{Project: refs.Home, Device: d})
 	}

@@ -17,14 +17,14 @@ import (
 
 // ApplyRemotePurges applies the purges of other devices to this device's lanes. It returns the items that were deleted
 // here. swept reports that other devices have rewritten their lanes, so that their old bytes must be removed.
-func (m Ops) ApplyRemotePurges(ctx context.Context, swept bool) (items []DeletedItem, err error) {
-	ids, err := m.Refs.Projects()
+func ApplyRemotePurges(ctx context.Context, db *state.DB, swept bool) (items []DeletedItem, err error) {
+	ids, err := db.Refs.Projects()
 	if err != nil {
 		return nil, err
 	}
 	var purged []*state.State
 	for _, id := range ids {
-		st, err := trust.On(m.DB).Outline(ctx, id)
+		st, err := trust.Outline(ctx, db, id)
 		if err != nil {
 			return nil, err
 		}
@@ -32,18 +32,18 @@ func (m Ops) ApplyRemotePurges(ctx context.Context, swept bool) (items []Deleted
 			purged = append(purged, st)
 		}
 	}
-	_, unfinished, err := m.ReadPending()
+	_, unfinished, err := ReadPending(db)
 	if err != nil || len(purged) == 0 && !swept && !unfinished {
 		return nil, err
 	}
-	unlock, err := m.Refs.LockForget(ctx)
+	unlock, err := db.Refs.LockForget(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer unlock()
 	for _, st := range purged {
 		p := st.AsProject()
-		f, err := m.forgetIn(ctx, p, ForgetOptions{}, st.Purged)
+		f, err := forgetIn(ctx, db, p, ForgetOptions{}, st.Purged)
 		if err != nil {
 			return items, fmt.Errorf("project %s: %w", p.Name, err)
 		}
@@ -51,13 +51,13 @@ func (m Ops) ApplyRemotePurges(ctx context.Context, swept bool) (items []Deleted
 			items = append(items, slices.DeleteFunc(f.items, func(t DeletedItem) bool { return t.Device != "" })...)
 		}
 	}
-	damaged, err := m.damaged()
+	damaged, err := damaged(db)
 	if err != nil {
 		return items, err
 	}
-	finished, _, err := m.finish(ctx)
+	finished, _, err := finish(ctx, db)
 	if err == nil && !finished && swept {
-		err = m.dropBytes(ctx)
+		err = dropBytes(ctx, db)
 	}
 	if err == nil && (finished || swept) {
 		items = append(items, damaged...)

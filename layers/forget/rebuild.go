@@ -18,7 +18,7 @@ const RebuildBatch = 64
 
 // A rebuilder rebuilds versions of one project and commits them in batches.
 type rebuilder struct {
-	m       Ops
+	m       *state.DB
 	project refs.Project
 	st      *state.State // when the batch began
 	stage   *refs.Stage
@@ -28,8 +28,8 @@ type rebuilder struct {
 
 // rebuildAll rebuilds versions and compositions, and returns the names of the texts. Consecutive versions of one
 // project share a commit; a composition is rebuilt after the versions before it were committed.
-func (m Ops) rebuildAll(ctx context.Context, all []rebuild) (made []string, err error) {
-	b := &rebuilder{m: m}
+func rebuildAll(ctx context.Context, db *state.DB, all []rebuild) (made []string, err error) {
+	b := &rebuilder{m: db}
 	defer b.close()
 	for _, r := range all {
 		if r.Name != "" || r.Project.ID != b.project {
@@ -51,11 +51,11 @@ func (m Ops) rebuildAll(ctx context.Context, all []rebuild) (made []string, err 
 }
 
 func (b *rebuilder) composition(ctx context.Context, r rebuild) error {
-	st, err := trust.On(b.m.DB).State(ctx, r.Project.ID)
+	st, err := trust.State(ctx, b.m, r.Project.ID)
 	if err != nil {
 		return err
 	}
-	h, err := b.m.composeRebuilt(ctx, st, r)
+	h, err := composeRebuilt(ctx, b.m, st, r)
 	b.names = append(b.names, h.String())
 	return err
 }
@@ -63,7 +63,7 @@ func (b *rebuilder) composition(ctx context.Context, r rebuild) error {
 // version rebuilds a version, unless too little input remains.
 func (b *rebuilder) version(ctx context.Context, r rebuild) (err error) {
 	if b.st == nil {
-		if b.st, err = trust.On(b.m.DB).State(ctx, r.Project.ID); err != nil {
+		if b.st, err = trust.State(ctx, b.m, r.Project.ID); err != nil {
 			return err
 		}
 	}
@@ -78,7 +78,7 @@ func (b *rebuilder) version(ctx context.Context, r rebuild) (err error) {
 	now := s.Now()
 	rev := state.Rev{Kind: state.IsSession, Project: r.Project, Session: s, Hash: now.Original}
 	basis := trust.Basis{Point: now, Input: now.Original, Label: r.Label, Purpose: r.For}
-	c, err := derive.On(b.m.DB).CompressBy(ctx, derive.CompressRun{State: b.st, Save: b.keep}, rev, basis, settings)
+	c, err := derive.CompressBy(ctx, b.m, derive.CompressRun{State: b.st, Save: b.keep}, rev, basis, settings)
 	if err != nil {
 		return storeError(err)
 	}

@@ -254,7 +254,7 @@ func (f *deletion) searchTexts(ctx context.Context) error {
 // textMatches reports whether a text that a record names contains selected text. A missing text does not: it was
 // deleted before, or another device never stored it.
 func (f *deletion) textMatches(ctx context.Context, r refs.Record, text objects.Hash) (bool, error) {
-	b, err := originals.On(f.m.DB).Object(ctx, f.p.ID, text)
+	b, err := originals.Object(ctx, f.m, f.p.ID, text)
 	if errors.Is(err, objects.ErrNotFound) {
 		return false, nil
 	}
@@ -341,7 +341,7 @@ func (f *deletion) sealNotes() error {
 			continue
 		}
 		err := state.ApplyTo(r, func(n records.Note) {
-			f.Seals.Files = append(f.Seals.Files, originals.On(f.m.DB).SealFile(objects.Sum([]byte(n.Text))))
+			f.Seals.Files = append(f.Seals.Files, originals.SealFile(f.m, objects.Sum([]byte(n.Text))))
 			_, name, err := records.ParseNoteFile(n.File)
 			if file := filepath.Join(n.Dir, filepath.FromSlash(name)); err == nil && !slices.Contains(f.files, file) {
 				f.files = append(f.files, file)

@@ -38,7 +38,7 @@ func (f *deletion) stream(ctx context.Context, s *state.Session, o *capture.OwnS
 		f.markDeleted(s, o.Generation, v, spots)
 		if whole {
 			if originals.UuidOf(v) == "" {
-				f.Seals.Records = append(f.Seals.Records, originals.On(f.m.DB).SealRecord(v.Raw))
+				f.Seals.Records = append(f.Seals.Records, originals.SealRecord(f.m, v.Raw))
 			}
 			f.noteFiles(s, v.Raw, names)
 		}
@@ -60,7 +60,7 @@ func (f *deletion) stream(ctx context.Context, s *state.Session, o *capture.OwnS
 	if f.streams[stream.Name(s.ID, o.Generation)] = true; s.Source() != "" && !slices.Contains(f.files, s.Source()) {
 		f.files = append(f.files, s.Source())
 	}
-	made, err := capture.On(f.m.DB).Regrow(ctx, f.Stage, o, w, func(r records.FileRef) bool { return !bad[r.Hash] })
+	made, err := capture.Regrow(ctx, f.Stage, o, w, func(r records.FileRef) bool { return !bad[r.Hash] })
 	if err != nil {
 		return err
 	}
@@ -121,7 +121,7 @@ func (f *deletion) deletedFiles(ctx context.Context, s *state.Session, o *captur
 			}
 			if names[file.Name] || found {
 				bad[file.Hash] = true
-				f.Seals.Files = append(f.Seals.Files, originals.On(f.m.DB).SealFile(sum))
+				f.Seals.Files = append(f.Seals.Files, originals.SealFile(f.m, sum))
 			}
 		}
 	}
@@ -146,9 +146,9 @@ func (f *deletion) searchFile(ctx context.Context, s *state.Session, p *records.
 		to, matched = append(to, pipe), func() bool { return <-answer }
 	}
 	w := io.MultiWriter(to...)
-	err = capture.On(f.m.DB).WriteFile(ctx, capture.SessionPoint{Project: f.p.ID, Session: s, Point: p}, file, w)
+	err = capture.WriteFile(ctx, f.m, capture.SessionPoint{Project: f.p.ID, Session: s, Point: p}, file, w)
 	if errors.Is(err, originals.ErrWithheld) { // the patch was lost, and nothing was written
-		err = originals.On(f.m.DB).WriteObject(ctx, f.p.ID, file.Hash, w)
+		err = originals.WriteObject(ctx, f.m, f.p.ID, file.Hash, w)
 	}
 	if pipe != nil {
 		pipe.CloseWithError(err) // io.EOF if err is nil
@@ -179,7 +179,7 @@ func (f *deletion) otherStreams(ctx context.Context, s *state.Session) error {
 	}
 	for _, k := range order {
 		values := func(yield func(transcript.Value)) error {
-			return originals.On(f.m.DB).Stream(ctx, f.p.ID, last[k].Original, func(r io.Reader) error {
+			return originals.Stream(ctx, f.m, f.p.ID, last[k].Original, func(r io.Reader) error {
 				for v, err := range transcript.Whole(r) {
 					if err != nil {
 						return err

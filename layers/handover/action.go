@@ -112,7 +112,7 @@ func (b *briefing) actions() (out []Action) {
 		if len(out) == maxActions {
 			return
 		}
-		given := b.m.give(brief.Sheet{Project: b.st.Name, Sections: []brief.Section{{Title: title, Items: []brief.Item{it}}}},
+		given := give(b.m, brief.Sheet{Project: b.st.Name, Sections: []brief.Section{{Title: title, Items: []brief.Item{it}}}},
 			maxActionText)
 		if a.ID, a.Text = given.Hash, given.Text; a.Text != "" {
 			out = append(out, a)
@@ -131,8 +131,8 @@ func (b *briefing) actions() (out []Action) {
 }
 
 // Actions returns what a session is told before it acts. It makes missing digests.
-func (m Ops) Actions(ctx context.Context, p state.Project, o ContextOptions) ([]Action, error) {
-	b, err := m.briefing(ctx, p, o)
+func Actions(ctx context.Context, db *state.DB, p state.Project, o ContextOptions) ([]Action, error) {
+	b, err := newBriefing(ctx, db, p, o)
 	if err != nil {
 		return nil, err
 	}
@@ -153,16 +153,16 @@ func (b *briefing) userFacts() (out []brief.Item) {
 }
 
 // Subagent returns what a subagent is told: rules and pinned texts. It reads only digests in the cache.
-func (m Ops) Subagent(ctx context.Context, p state.Project, o ContextOptions) (Given, error) {
+func Subagent(ctx context.Context, db *state.DB, p state.Project, o ContextOptions) (Given, error) {
 	o.Late = func() bool { return true }
-	b, err := m.briefing(ctx, p, o)
+	b, err := newBriefing(ctx, db, p, o)
 	if err != nil {
 		return Given{}, err
 	}
 	if _, err := b.digest(ctx, p); err != nil {
 		return Given{}, err
 	}
-	return m.give(brief.Sheet{Project: b.st.Name, Sections: []brief.Section{
+	return give(db, brief.Sheet{Project: b.st.Name, Sections: []brief.Section{
 		{Title: "Rules", Items: b.ruleItems(), More: o.Program + " rules list"},
 		{Title: "Pinned by the user, word for word", Items: b.pinItems(), More: o.Program + " keepit list"},
 	}}, o.Limit), nil

@@ -10,21 +10,21 @@ import (
 	"github.com/memvcs/mem/layers/state"
 )
 
-// Compaction returns what a compaction of a session loses: pinned text, requests, todos, files, commands and failures.
+// AtCompaction returns what a compaction of a session loses: pinned text, requests, todos, files, commands and failures.
 // The text is empty if memory does not have the session.
-func (m Ops) Compaction(ctx context.Context, p state.Project, o ContextOptions) (Given, error) {
-	s, err := knowledge.On(m.DB).SessionOf(ctx, p.ID, o.Session)
+func AtCompaction(ctx context.Context, db *state.DB, p state.Project, o ContextOptions) (Given, error) {
+	s, err := knowledge.SessionOf(ctx, db, p.ID, o.Session)
 	if err != nil || s == nil || !s.Shown() {
 		return Given{}, err
 	}
-	d, err := m.digest(ctx, p.ID, s, nil)
+	d, err := digest(ctx, db, p.ID, s, nil)
 	if err != nil {
 		return Given{}, err
 	}
 	sheet := brief.Sheet{Project: p.Name, More: "`" + o.Program + " show " + records.ShortID(s.ID) +
 		":L1` prints all of it."}
 	if !o.Unpinned {
-		held, err := knowledge.On(m.DB).Contents(ctx, p, o.Session)
+		held, err := knowledge.ReadContents(ctx, db, p, o.Session)
 		if err != nil {
 			return Given{}, err
 		}
@@ -37,5 +37,5 @@ func (m Ops) Compaction(ctx context.Context, p state.Project, o ContextOptions) 
 	}
 	sheet.Sections = append(sheet.Sections, Compaction(d, records.ShortID)...)
 	sheet.Project = cmp.Or(sheet.Project, "project")
-	return m.give(sheet, o.Limit), nil
+	return give(db, sheet, o.Limit), nil
 }

@@ -62,14 +62,14 @@ type Line struct {
 }
 
 // give lays out a sheet as text.
-func (m Ops) give(s brief.Sheet, limit int) (g Given) {
-	g.Text, g.Told = brief.Write(s, limit, m.Refs.MAC)
+func give(db *state.DB, s brief.Sheet, limit int) (g Given) {
+	g.Text, g.Told = brief.Write(s, limit, db.Refs.MAC)
 	if g.Text == "" {
 		return g
 	}
-	g.Units, g.Hash = brief.Units(g.Text), m.Refs.MAC(g.Text)
+	g.Units, g.Hash = brief.Units(g.Text), db.Refs.MAC(g.Text)
 	for _, t := range g.Told {
-		l := Line{Section: t.Section, Source: t.Source, Hash: m.Refs.MAC(t.Line)}
+		l := Line{Section: t.Section, Source: t.Source, Hash: db.Refs.MAC(t.Line)}
 		if !t.Always {
 			l.Said = t.Trust.String()
 		}
@@ -90,8 +90,8 @@ const (
 // Context returns the context for the start of a session of the project p, inside one fence, or no text if there is
 // nothing to say. The same state gives the same text. It contains nothing that comes only from tools, files, the web or
 // scripts.
-func (m Ops) Context(ctx context.Context, p state.Project, o ContextOptions) (Given, error) {
-	b, err := m.briefing(ctx, p, o)
+func Context(ctx context.Context, db *state.DB, p state.Project, o ContextOptions) (Given, error) {
+	b, err := newBriefing(ctx, db, p, o)
 	if err != nil {
 		return Given{}, err
 	}
@@ -102,7 +102,7 @@ func (m Ops) Context(ctx context.Context, p state.Project, o ContextOptions) (Gi
 	if err != nil {
 		return Given{}, err
 	}
-	out := m.give(b.sheet(p), o.Limit)
+	out := give(db, b.sheet(p), o.Limit)
 	out.Left, out.Actions = left, b.actions()
 	for _, s := range b.sessions {
 		if strings.Contains(out.Text, bodies.ShortID(s.ID)) { // not if the limit cut it
@@ -152,7 +152,7 @@ func unpinned(sections []brief.Section, pins []brief.Item) []brief.Section {
 
 // A briefing is the input of a context.
 type briefing struct {
-	m        Ops
+	m        *state.DB
 	o        ContextOptions
 	st       *state.State
 	known    *facts.Set
@@ -166,25 +166,25 @@ type briefing struct {
 	spoken   map[string]bool  // exchanges with a fact from the user or the model
 }
 
-// briefing reads what memory knows of a project, without digests.
-func (m Ops) briefing(ctx context.Context, p state.Project, o ContextOptions) (*briefing, error) {
-	b := &briefing{m: m, o: o}
+// newBriefing reads what memory knows of a project, without digests.
+func newBriefing(ctx context.Context, db *state.DB, p state.Project, o ContextOptions) (*briefing, error) {
+	b := &briefing{m: db, o: o}
 	var err error
-	if b.st, err = trust.On(m.DB).Outline(ctx, p.ID); err != nil {
+	if b.st, err = trust.Outline(ctx, db, p.ID); err != nil {
 		return nil, err
 	}
-	records, err := m.Upper(ctx, p.ID)
+	records, err := db.Upper(ctx, p.ID)
 	if err != nil {
 		return nil, err
 	}
-	all, err := trust.On(m.DB).Folded(ctx, p.ID, records)
+	all, err := trust.Folded(ctx, db, p.ID, records)
 	if err != nil {
 		return nil, err
 	}
 	b.known, b.jobs, b.rules = all.Facts, all.Concepts, all.Rules
-	b.due, err = knowledge.On(m.DB).ReflectionDueIn(records)
+	b.due, err = knowledge.ReflectionDueIn(records)
 	if err == nil {
-		b.notes, err = notes.On(m.DB).Files(ctx, p.ID)
+		b.notes, err = notes.Files(ctx, db, p.ID)
 	}
 	b.sessions = b.recent()
 	return b, err
@@ -341,7 +341,7 @@ func (b *briefing) pendingItems() (out []brief.Item) {
 		return out
 	}
 	for _, s := range b.sessions {
-		if n := knowledge.On(b.m.DB).UndistilledTokens(s, b.known); n > b.o.Pending && len(out) < contextPending {
+		if n := knowledge.UndistilledTokens(b.m, s, b.known); n > b.o.Pending && len(out) < contextPending {
 			say("Session %s has no facts yet for about %s tokens of what was said; `%s facts draft %s` prints them.",
 				bodies.ShortID(s.ID), tokens.Format(n), b.o.Program, bodies.ShortID(s.ID))
 		}

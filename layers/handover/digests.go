@@ -182,10 +182,10 @@ func addedMarkers(s *state.Session) (out []int) {
 
 // digests returns the digests of sessions in their order. It makes the missing ones until late reports true; left is
 // the number of those that are then outdated or missing. An outdated digest is returned, too.
-func (m Ops) digests(ctx context.Context, p refs.Project, sessions []*state.Session, late func() bool) (out []Digest,
+func digests(ctx context.Context, db *state.DB, p refs.Project, sessions []*state.Session, late func() bool) (out []Digest,
 	left int, err error) {
-	file := m.CachePath("digests", string(p))
-	kept := m.readDigests(file)
+	file := db.CachePath("digests", string(p))
+	kept := readDigests(file)
 	at := make(map[string]int, len(kept.list))
 	for i := range kept.list {
 		at[kept.list[i].Session] = i
@@ -197,7 +197,7 @@ func (m Ops) digests(ctx context.Context, p refs.Project, sessions []*state.Sess
 		for _, d := range kept.list {
 			same[d.Session] = d.copies
 		}
-	} else if same, err = copies.On(m.DB).Among(ctx, p, sessions); err != nil {
+	} else if same, err = copies.Among(ctx, db, p, sessions); err != nil {
 		return nil, 0, err
 	} else {
 		changed = true
@@ -218,7 +218,7 @@ func (m Ops) digests(ctx context.Context, p refs.Project, sessions []*state.Sess
 			}
 			continue
 		}
-		d, err := m.digest(ctx, p, s, same[s.ID])
+		d, err := digest(ctx, db, p, s, same[s.ID])
 		if ctx.Err() != nil {
 			return nil, 0, ctx.Err()
 		}
@@ -229,7 +229,7 @@ func (m Ops) digests(ctx context.Context, p refs.Project, sessions []*state.Sess
 	}
 	if changed {
 		next.words = post(next.list)
-		m.WriteCacheBytes(file, state.Encode(next.code))
+		db.WriteCacheBytes(file, state.Encode(next.code))
 	}
 	for _, d := range next.list {
 		out = append(out, d.Digest)
@@ -239,22 +239,22 @@ func (m Ops) digests(ctx context.Context, p refs.Project, sessions []*state.Sess
 
 // MakeDigests makes the missing digests of a project and brings its search index up to date, to save time at the next
 // start and prompt.
-func (m Ops) MakeDigests(ctx context.Context, p state.Project) error {
-	b := &briefing{m: m}
+func MakeDigests(ctx context.Context, db *state.DB, p state.Project) error {
+	b := &briefing{m: db}
 	var err error
-	if b.st, err = trust.On(m.DB).Outline(ctx, p.ID); err != nil {
+	if b.st, err = trust.Outline(ctx, db, p.ID); err != nil {
 		return err
 	}
-	if _, _, err = m.digests(ctx, p.ID, b.recent(), func() bool { return ctx.Err() != nil }); err != nil {
+	if _, _, err = digests(ctx, db, p.ID, b.recent(), func() bool { return ctx.Err() != nil }); err != nil {
 		return err
 	}
 	for _, s := range b.recent() {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		_ = m.makeMarks(ctx, p.ID, s) // its bytes are missing or damaged: fsck reports it
+		_ = makeMarks(ctx, db, p.ID, s) // its bytes are missing or damaged: fsck reports it
 	}
-	s, err := search.On(m.DB).Searcher(ctx, []refs.Project{p.ID}) // for prompts, which do not wait for the index
+	s, err := search.NewSearcher(ctx, db, []refs.Project{p.ID}) // for prompts, which do not wait for the index
 	if err == nil {
 		s.Close()
 	}
@@ -262,7 +262,7 @@ func (m Ops) MakeDigests(ctx context.Context, p state.Project) error {
 }
 
 // readDigests returns the digests in the cache.
-func (m Ops) readDigests(file string) (f digestFile) {
+func readDigests(file string) (f digestFile) {
 	if !state.DecodeCache(file, f.code) || f.version != digestVersion {
 		return digestFile{}
 	}
@@ -293,9 +293,9 @@ func withoutCopies(entries iter.Seq2[refine.Entry, error], same transcript.Spans
 }
 
 // digest makes the current digest of a session, without the messages in same.
-func (m Ops) digest(ctx context.Context, p refs.Project, s *state.Session, same transcript.Spans) (Digest, error) {
+func digest(ctx context.Context, db *state.DB, p refs.Project, s *state.Session, same transcript.Spans) (Digest, error) {
 	now := s.Now()
-	l1, err := originals.On(m.DB).L1(ctx, p, now.Original, refine.Full)
+	l1, err := originals.L1(ctx, db, p, now.Original, refine.Full)
 	if err != nil {
 		return Digest{}, err
 	}
@@ -314,7 +314,7 @@ func (m Ops) digest(ctx context.Context, p refs.Project, s *state.Session, same 
 	if err != nil {
 		return d, err
 	}
-	err = originals.On(m.DB).Stream(ctx, p, now.Original, d.cutCopies)
+	err = originals.Stream(ctx, db, p, now.Original, d.cutCopies)
 	return d, err
 }
 
@@ -365,7 +365,7 @@ func withoutHosts(text string) string {
 
 // digest sets the digests of the sessions. It returns how many are missing.
 func (b *briefing) digest(ctx context.Context, p state.Project) (left int, err error) {
-	b.digests, left, err = b.m.digests(ctx, p.ID, b.sessions, b.o.Late)
+	b.digests, left, err = digests(ctx, b.m, p.ID, b.sessions, b.o.Late)
 	for i, d := range b.digests {
 		b.digests[i] = d.Rebase(b.o.Dir)
 	}

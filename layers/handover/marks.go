@@ -20,13 +20,13 @@ const (
 	mostRead     = 2 << 20 // bytes of a session without marks that a prompt reads
 )
 
-func (m Ops) marksPath(s *state.Session) string {
-	return m.CachePath("copies", s.Now().Original.String())
+func marksPath(db *state.DB, s *state.Session) string {
+	return db.CachePath("copies", s.Now().Original.String())
 }
 
 // readMarks returns the marks of a session and whether it has any.
-func (m Ops) readMarks(s *state.Session) (out []uint64, ok bool) {
-	b, ok := state.ReadCacheBytes(m.marksPath(s))
+func readMarks(db *state.DB, s *state.Session) (out []uint64, ok bool) {
+	b, ok := state.ReadCacheBytes(marksPath(db, s))
 	if !ok || len(b)%8 != 1 || b[0] != marksVersion {
 		return nil, false
 	}
@@ -37,11 +37,11 @@ func (m Ops) readMarks(s *state.Session) (out []uint64, ok bool) {
 }
 
 // makeMarks makes the marks of a session if it has none. Of a session with more texts than mostMarked there are none.
-func (m Ops) makeMarks(ctx context.Context, p refs.Project, s *state.Session) error {
-	if _, ok := m.readMarks(s); ok {
+func makeMarks(ctx context.Context, db *state.DB, p refs.Project, s *state.Session) error {
+	if _, ok := readMarks(db, s); ok {
 		return nil
 	}
-	l1, err := originals.On(m.DB).L1(ctx, p, s.Now().Original, refine.Full)
+	l1, err := originals.L1(ctx, db, p, s.Now().Original, refine.Full)
 	if err != nil {
 		return err
 	}
@@ -62,13 +62,13 @@ func (m Ops) makeMarks(ctx context.Context, p refs.Project, s *state.Session) er
 		texts = append(texts, strings.Clone(text))
 	}
 	p2 := quotes.Of(texts)
-	if err := originals.On(m.DB).Stream(ctx, p, s.Now().Original, p2.Read); err != nil {
+	if err := originals.Stream(ctx, db, p, s.Now().Original, p2.Read); err != nil {
 		return err
 	}
 	b := []byte{marksVersion}
 	for _, mark := range p2.Marks() {
 		b = binary.BigEndian.AppendUint64(b, mark)
 	}
-	m.WriteCacheBytes(m.marksPath(s), b)
+	db.WriteCacheBytes(marksPath(db, s), b)
 	return nil
 }

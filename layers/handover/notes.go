@@ -10,6 +10,7 @@ import (
 
 	"github.com/memvcs/mem/layers/brief"
 	"github.com/memvcs/mem/layers/notes"
+	"github.com/memvcs/mem/layers/state"
 )
 
 // The client loads the start of MEMORY.md into every session.
@@ -82,7 +83,7 @@ func (b *briefing) loaded() string {
 	if i < 0 {
 		return ""
 	}
-	s := b.m.noteHere(b.notes[i])
+	s := noteHere(b.m, b.notes[i])
 	if s == nil {
 		return ""
 	}
@@ -99,9 +100,9 @@ func (b *briefing) loaded() string {
 }
 
 // noteHere returns the newest state of a note on this device, nil if it has none or it is deleted.
-func (m Ops) noteHere(f *notes.File) *notes.State {
+func noteHere(db *state.DB, f *notes.File) *notes.State {
 	for _, s := range f.States {
-		if s.Stamp.Device == m.Refs.Device().ID {
+		if s.Stamp.Device == db.Refs.Device().ID {
 			if s.Deleted {
 				return nil
 			}
@@ -116,7 +117,7 @@ func (m Ops) noteHere(f *notes.File) *notes.State {
 func (b *briefing) contradicted(it brief.Item, what string) (out []brief.Item) {
 	mine := claimOf(it.Text)
 	for _, f := range b.notes {
-		s := b.m.noteHere(f)
+		s := noteHere(b.m, f)
 		if s == nil || !strings.HasPrefix(f.Name, "memory/") {
 			continue
 		}

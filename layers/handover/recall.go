@@ -21,16 +21,16 @@ import (
 
 // Recall returns passages and files of earlier sessions of the project p that fit a prompt, or no text if nothing fits
 // well enough. It reads only digests and the index in the cache.
-func (m Ops) Recall(ctx context.Context, p state.Project, prompt string, o ContextOptions) (Given, error) {
+func Recall(ctx context.Context, db *state.DB, p state.Project, prompt string, o ContextOptions) (Given, error) {
 	q := ParsePrompt(prompt)
 	if q.Empty() {
 		return Given{}, nil
 	}
-	b, asked, err := m.promptDigests(ctx, p, q, o)
+	b, asked, err := promptDigests(ctx, db, p, q, o)
 	if err != nil {
 		return Given{}, err
 	}
-	passages, err := m.answers(ctx, p, prompt, q, b, o)
+	passages, err := answers(ctx, db, p, prompt, q, b, o)
 	if err != nil {
 		return Given{}, err
 	}
@@ -38,7 +38,7 @@ func (m Ops) Recall(ctx context.Context, p state.Project, prompt string, o Conte
 	if len(sections) == 0 {
 		return Given{}, nil
 	}
-	return m.give(brief.Sheet{Project: cmp.Or(b.st.Name, p.Name), More: "`" + o.Program + " search` finds more.", Sections: sections}, o.Limit),
+	return give(db, brief.Sheet{Project: cmp.Or(b.st.Name, p.Name), More: "`" + o.Program + " search` finds more.", Sections: sections}, o.Limit),
 		nil
 }
 
@@ -48,12 +48,12 @@ const passageWidth = 330
 // answers returns the passages of earlier messages that answer a prompt, the best first, of the sessions that may be
 // mentioned: whole sentences, and of the model only what no tool printed before. Of a call of a tool it is what the
 // model gave to it: what a tool printed is not quoted.
-func (m Ops) answers(ctx context.Context, p state.Project, prompt string, q Query, b *briefing, o ContextOptions) (out []search.Passage, err error) {
+func answers(ctx context.Context, db *state.DB, p state.Project, prompt string, q Query, b *briefing, o ContextOptions) (out []search.Passage, err error) {
 	known := map[string]*state.Session{}
 	for _, s := range b.sessions {
 		known[s.ID] = s
 	}
-	found, err := search.On(m.DB).Passages(ctx, []refs.Project{p.ID}, prompt, search.PassageOptions{Limit: 4 * maxPassages,
+	found, err := search.Passages(ctx, db, []refs.Project{p.ID}, prompt, search.PassageOptions{Limit: 4 * maxPassages,
 		Width: passageWidth, Without: map[string]bool{o.Session: true}, Part: search.Given, AsIs: true})
 	if err != nil {
 		return nil, nil // a damaged index is made again by the next search; the digests answer
@@ -74,7 +74,7 @@ func (m Ops) answers(ctx context.Context, p state.Project, prompt string, q Quer
 			continue
 		}
 		if f.Who != "user" && f.Who != "plan" {
-			if f.Text = m.withoutCopies(ctx, p, s, f.Text); f.Text == "" {
+			if f.Text = dropCopies(ctx, db, p, s, f.Text); f.Text == "" {
 				continue
 			}
 		}
@@ -115,12 +115,12 @@ const maxCommandPassage = 120
 // mostGaps is how many gaps copies may leave in a passage that can be read.
 const mostGaps = 1
 
-// withoutCopies removes from a passage of the model what a tool printed before, and returns "" if little is left.
-func (m Ops) withoutCopies(ctx context.Context, p state.Project, s *state.Session, text string) string {
+// dropCopies removes from a passage of the model what a tool printed before, and returns "" if little is left.
+func dropCopies(ctx context.Context, db *state.DB, p state.Project, s *state.Session, text string) string {
 	cut := quotes.Of([]string{text})
-	if marks, ok := m.readMarks(s); ok {
+	if marks, ok := readMarks(db, s); ok {
 		cut.Mark(marks)
-	} else if s.Now().Size > mostRead || originals.On(m.DB).Stream(ctx, p.ID, s.Now().Original, cut.Read) != nil {
+	} else if s.Now().Size > mostRead || originals.Stream(ctx, db, p.ID, s.Now().Original, cut.Read) != nil {
 		return ""
 	}
 	left := cut.Cut(0)
@@ -135,13 +135,13 @@ func passageKey(p search.Passage) string { return fmt.Sprintf("%s#%d", p.Session
 
 // promptDigests returns the sessions that may be mentioned, those of their digests that are in the cache, the newest
 // first, and the words that each of the turns of these shares with the prompt.
-func (m Ops) promptDigests(ctx context.Context, p state.Project, q Query, o ContextOptions) (b *briefing,
+func promptDigests(ctx context.Context, db *state.DB, p state.Project, q Query, o ContextOptions) (b *briefing,
 	asked [][][]string, err error) {
-	b = &briefing{m: m, o: o, plans: map[string]bool{}}
-	if b.st, err = trust.On(m.DB).Outline(ctx, p.ID); err != nil {
+	b = &briefing{m: db, o: o, plans: map[string]bool{}}
+	if b.st, err = trust.Outline(ctx, db, p.ID); err != nil {
 		return nil, nil, err
 	}
-	kept := m.readDigests(m.CachePath("digests", string(p.ID)))
+	kept := readDigests(db.CachePath("digests", string(p.ID)))
 	at := make(map[string]int, len(kept.list))
 	for i := range kept.list {
 		at[kept.list[i].Session] = i

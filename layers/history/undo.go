@@ -43,10 +43,10 @@ type Reverted struct {
 }
 
 // Operations returns the operations of this device in a project, the newest first.
-func (m Ops) Operations(ctx context.Context, p refs.Project) ([]Operation, error) {
+func Operations(ctx context.Context, db *state.DB, p refs.Project) ([]Operation, error) {
 	var out []Operation
-	err := m.Refs.View(ctx, p, func(tx *refs.Tx) error {
-		u, err := m.undoLog(ctx, tx, p)
+	err := db.Refs.View(ctx, p, func(tx *refs.Tx) error {
+		u, err := undoLog(ctx, db, tx, p)
 		if err != nil {
 			return err
 		}
@@ -75,18 +75,18 @@ func (u *UndoLog) state(op *UndoOp) OpState {
 // Undo undoes the last n undoable operations of this device, with records that restore the state before them. Things
 // changed since by other operations stay. Captures and uses cannot be undone. A dry run writes nothing. The error is
 // [ErrNothingToUndo] if there is none.
-func (m Ops) Undo(ctx context.Context, p refs.Project, n int, dryRun bool) ([]Reverted, error) {
-	return m.revert(ctx, p, n, dryRun, "undo")
+func Undo(ctx context.Context, db *state.DB, p refs.Project, n int, dryRun bool) ([]Reverted, error) {
+	return revert(ctx, db, p, n, dryRun, "undo")
 }
 
 // Redo redoes the last n undone operations, the one undone last first.
-func (m Ops) Redo(ctx context.Context, p refs.Project, n int, dryRun bool) ([]Reverted, error) {
-	return m.revert(ctx, p, n, dryRun, "redo")
+func Redo(ctx context.Context, db *state.DB, p refs.Project, n int, dryRun bool) ([]Reverted, error) {
+	return revert(ctx, db, p, n, dryRun, "redo")
 }
 
-func (m Ops) revert(ctx context.Context, p refs.Project, n int, dryRun bool, verb string) (out []Reverted, err error) {
+func revert(ctx context.Context, db *state.DB, p refs.Project, n int, dryRun bool, verb string) (out []Reverted, err error) {
 	run := func(tx *refs.Tx) error {
-		u, err := m.undoLog(ctx, tx, p)
+		u, err := undoLog(ctx, db, tx, p)
 		if err != nil {
 			return err
 		}
@@ -116,17 +116,17 @@ func (m Ops) revert(ctx context.Context, p refs.Project, n int, dryRun bool, ver
 		return nil
 	}
 	if dryRun {
-		err = m.Refs.View(ctx, p, run) // before out is read
+		err = db.Refs.View(ctx, p, run) // before out is read
 		return out, err
 	}
 	// The operations are known only under the lock, so the subject contains their number.
 	subject := verb
 	if n > 1 {
 		subject = fmt.Sprintf("%s up to %d operations", verb, n)
-	} else if first, err := m.revert(ctx, p, 1, true, verb); err == nil {
+	} else if first, err := revert(ctx, db, p, 1, true, verb); err == nil {
 		subject = verb + " " + first[0].Operation.Subject
 	}
-	err = m.Refs.Update(ctx, p, subject, run)
+	err = db.Refs.Update(ctx, p, subject, run)
 	return out, err
 }
 
@@ -154,7 +154,7 @@ func (o *UndoOp) wrote(s bodies.Stamp) bool {
 }
 
 // undoLog loads the operations.
-func (m Ops) undoLog(ctx context.Context, tx *refs.Tx, p refs.Project) (*UndoLog, error) {
+func undoLog(ctx context.Context, db *state.DB, tx *refs.Tx, p refs.Project) (*UndoLog, error) {
 	records, err := tx.Records(ctx, nil)
 	if err == nil {
 		records, err = state.Unpurged(records)
@@ -162,17 +162,17 @@ func (m Ops) undoLog(ctx context.Context, tx *refs.Tx, p refs.Project) (*UndoLog
 	if err != nil {
 		return nil, err
 	}
-	st, err := m.FoldOutline(ctx, tx, p)
+	st, err := db.FoldOutline(ctx, tx, p)
 	if err != nil {
 		return nil, err
 	}
-	entries, err := ledger.On(m.DB).Log(ctx, p, 0)
+	entries, err := ledger.Log(ctx, db, p, 0)
 	if err != nil {
 		return nil, err
 	}
 	u := &UndoLog{Values: state.Timeline{}}
 	for _, e := range slices.Backward(entries) {
-		if e.Device != m.Refs.Device().ID {
+		if e.Device != db.Refs.Device().ID {
 			continue
 		}
 		op := &UndoOp{Entry: e}

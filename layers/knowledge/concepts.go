@@ -37,11 +37,11 @@ func (x Member) String() string {
 	return records.ShortID(x.Session)
 }
 
-// Member returns the session or the exchange (e:9f2c61ab) with a name. The error is [ErrNotMember] if the name stands
+// FindMember returns the session or the exchange (e:9f2c61ab) with a name. The error is [ErrNotMember] if the name stands
 // for something else.
-func (m Ops) Member(ctx context.Context, sc state.Scope, name string) (Member, error) {
+func FindMember(ctx context.Context, db *state.DB, sc state.Scope, name string) (Member, error) {
 	if !strings.HasPrefix(name, "e:") {
-		rev, err := revision.On(m.DB).Resolve(ctx, sc, name)
+		rev, err := revision.Resolve(ctx, db, sc, name)
 		if err == nil && rev.Kind != state.IsSession && rev.Kind != state.IsOriginal && rev.Kind != state.IsL1 {
 			err = fmt.Errorf("%s: %w", name, ErrNotMember)
 		}
@@ -50,7 +50,7 @@ func (m Ops) Member(ctx context.Context, sc state.Scope, name string) (Member, e
 		}
 		return Member{Project: rev.Project, Session: rev.Session.ID}, nil
 	}
-	known, err := revision.On(m.DB).Facts(ctx, sc.Project.ID)
+	known, err := revision.Facts(ctx, db, sc.Project.ID)
 	if err != nil {
 		return Member{}, err
 	}
@@ -84,17 +84,17 @@ type Target struct {
 }
 
 // Assign assigns members, all of one project, to a target and returns their concept, nil for none.
-func (m Ops) Assign(ctx context.Context, p state.Project, members []Member, to Target,
+func Assign(ctx context.Context, db *state.DB, p state.Project, members []Member, to Target,
 	dryRun bool) (c *concepts.Concept, err error) {
 	if dryRun {
-		return m.previewAssign(ctx, p, to)
+		return previewAssign(ctx, db, p, to)
 	}
 	record := ""
-	err = m.Refs.Update(ctx, p.ID, assignMessage(members, to), func(tx *refs.Tx) error {
+	err = db.Refs.Update(ctx, p.ID, assignMessage(members, to), func(tx *refs.Tx) error {
 		tx.Trailer("Op", "assign")
 		switch {
 		case to.New != nil:
-			set, err := m.conceptsAt(ctx, tx, p.ID)
+			set, err := conceptsAt(ctx, db, tx, p.ID)
 			if err != nil {
 				return err
 			}
@@ -119,7 +119,7 @@ func (m Ops) Assign(ctx context.Context, p state.Project, members []Member, to T
 	if err != nil || record == "" {
 		return nil, err
 	}
-	set, err := revision.On(m.DB).Concepts(ctx, p.ID)
+	set, err := revision.Concepts(ctx, db, p.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -127,23 +127,23 @@ func (m Ops) Assign(ctx context.Context, p state.Project, members []Member, to T
 }
 
 // conceptsAt returns the concepts of a project at the start of a transaction.
-func (m Ops) conceptsAt(ctx context.Context, tx *refs.Tx, p refs.Project) (*concepts.Set, error) {
-	upper, err := m.UpperAt(ctx, tx, p)
+func conceptsAt(ctx context.Context, db *state.DB, tx *refs.Tx, p refs.Project) (*concepts.Set, error) {
+	upper, err := db.UpperAt(ctx, tx, p)
 	if err != nil {
 		return nil, err
 	}
 	return concepts.Fold(state.Statements(upper), &facts.Set{})
 }
 
-func (m Ops) previewAssign(ctx context.Context, p state.Project, to Target) (*concepts.Concept, error) {
+func previewAssign(ctx context.Context, db *state.DB, p state.Project, to Target) (*concepts.Concept, error) {
 	if to.New == nil {
 		return to.Concept, nil
 	}
-	set, err := revision.On(m.DB).Concepts(ctx, p.ID)
+	set, err := revision.Concepts(ctx, db, p.ID)
 	if err != nil {
 		return nil, err
 	}
-	return &concepts.Concept{Label: set.NextLabel(), Device: m.Refs.Device().ID, Name: to.New.Name,
+	return &concepts.Concept{Label: set.NextLabel(), Device: db.Refs.Device().ID, Name: to.New.Name,
 		Topic: to.New.Topic, Summary: to.New.Summary}, nil
 }
 
@@ -162,8 +162,8 @@ func assignMessage(members []Member, to Target) string {
 }
 
 // ChangeConcept records changes of concepts in one commit. The first word of the message is its Op trailer.
-func (m Ops) ChangeConcept(ctx context.Context, p state.Project, message string, changes ...concepts.Change) error {
-	return m.Refs.Update(ctx, p.ID, message, func(tx *refs.Tx) error {
+func ChangeConcept(ctx context.Context, db *state.DB, p state.Project, message string, changes ...concepts.Change) error {
+	return db.Refs.Update(ctx, p.ID, message, func(tx *refs.Tx) error {
 		op, _, _ := strings.Cut(message, " ")
 		tx.Trailer("Op", op)
 		for _, c := range changes {

@@ -27,14 +27,14 @@ type PinnedText struct {
 	Text   string
 }
 
-// Contents summarises the session as it was captured last. It is zero if the session is not stored.
-func (m Ops) Contents(ctx context.Context, p state.Project, id string) (h Contents, err error) {
-	s, err := m.SessionOf(ctx, p.ID, id)
+// ReadContents summarises the session as it was captured last. It is zero if the session is not stored.
+func ReadContents(ctx context.Context, db *state.DB, p state.Project, id string) (h Contents, err error) {
+	s, err := SessionOf(ctx, db, p.ID, id)
 	if err != nil || s == nil || s.Deleted {
 		return h, err
 	}
 	h.Messages = s.Now().Scan.Values
-	known, err := revision.On(m.DB).Facts(ctx, p.ID)
+	known, err := revision.Facts(ctx, db, p.ID)
 	if err != nil {
 		return h, err
 	}
@@ -43,11 +43,11 @@ func (m Ops) Contents(ctx context.Context, p state.Project, id string) (h Conten
 			h.Facts++
 		}
 	}
-	if h.Pinned, err = m.pinned(ctx, p, s, nil); err != nil {
+	if h.Pinned, err = pinned(ctx, db, p, s, nil); err != nil {
 		return h, err
 	}
 	if slices.ContainsFunc(s.Chain(s.Now()), func(q records.Point) bool { return len(q.Echo) > 0 }) {
-		more, err := m.pinnedInOrigins(ctx, p, id)
+		more, err := pinnedInOrigins(ctx, db, p, id)
 		if err != nil {
 			return h, err
 		}
@@ -59,8 +59,8 @@ func (m Ops) Contents(ctx context.Context, p state.Project, id string) (h Conten
 
 // pinnedInOrigins returns the markers in messages that a session copied from others, as a fork does. They count in the
 // original session, and a compaction of the fork would remove them as well.
-func (m Ops) pinnedInOrigins(ctx context.Context, p state.Project, id string) ([]PinnedText, error) {
-	st, err := trust.On(m.DB).State(ctx, p.ID)
+func pinnedInOrigins(ctx context.Context, db *state.DB, p state.Project, id string) ([]PinnedText, error) {
+	st, err := trust.State(ctx, db, p.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +77,7 @@ func (m Ops) pinnedInOrigins(ctx context.Context, p state.Project, id string) ([
 		if o.ID == id || o.Deleted {
 			continue
 		}
-		more, err := m.pinned(ctx, p, o, echoed)
+		more, err := pinned(ctx, db, p, o, echoed)
 		if err != nil {
 			return nil, err
 		}
@@ -88,7 +88,7 @@ func (m Ops) pinnedInOrigins(ctx context.Context, p state.Project, id string) ([
 
 // pinned returns the markers of a session. If keys is not nil, only those in messages with one of the keys that the
 // session typed first.
-func (m Ops) pinned(ctx context.Context, p state.Project, s *state.Session,
+func pinned(ctx context.Context, db *state.DB, p state.Project, s *state.Session,
 	keys map[transcript.Key]bool) ([]PinnedText, error) {
 	if s.Marked() == 0 {
 		return nil, nil
@@ -104,7 +104,7 @@ func (m Ops) pinned(ctx context.Context, p state.Project, s *state.Session,
 	if keys != nil && len(in) == 0 {
 		return nil, nil
 	}
-	marks, err := markers.On(m.DB).Keepits(ctx, state.Rev{Project: p, Session: s})
+	marks, err := markers.Keepits(ctx, db, state.Rev{Project: p, Session: s})
 	if err != nil {
 		return nil, err
 	}

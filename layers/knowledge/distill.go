@@ -42,14 +42,14 @@ const assignSchema = `{"type":"object","properties":{"assignments":{"type":"arra
 	`"topic":{"type":"string"},"reason":{"type":"string"}},"required":["exchange","concept","name","topic","reason"],` +
 	`"additionalProperties":false}}},"required":["assignments"],"additionalProperties":false}`
 
-// DistillOptions are the options of [Ops.Distill] and [Ops.DistillRules].
+// DistillOptions are the options of [Distill] and [DistillRules].
 type DistillOptions struct {
 	MaxFacts int  // per session; 0 is no limit
 	Again    bool // start from the beginning
 	DryRun   bool // estimate the cost without asking the model
 }
 
-// A Distillation is the result of [Ops.Distill].
+// A Distillation is the result of [Distill].
 type Distillation struct {
 	Saved []SavedFacts // one for each part
 	Verification
@@ -62,11 +62,11 @@ type Distillation struct {
 var ErrAnswer = errors.New("the model's answer is malformed")
 
 // Distill asks a model to distil the undistilled messages of the session that rev names, in parts that fit the model.
-// Each part is checked like the input of [Ops.SaveFacts] and saved in one commit with the model's requests and answers,
+// Each part is checked like the input of [SaveFacts] and saved in one commit with the model's requests and answers,
 // so an error later loses nothing that was paid for. The error wraps [engines.ErrCap] if a cost cap is reached.
-func (m Ops) Distill(ctx context.Context, rev state.Rev, asker *engines.Asker, o DistillOptions) (Distillation, error) {
-	d := distiller{m: m, rev: rev, o: o, asker: asker}
-	d.asker = asker.Metered(&derive.Meter{M: derive.On(m.DB), Caps: m.Opts.Caps, Project: rev.Project.ID,
+func Distill(ctx context.Context, db *state.DB, rev state.Rev, asker *engines.Asker, o DistillOptions) (Distillation, error) {
+	d := distiller{m: db, rev: rev, o: o, asker: asker}
+	d.asker = asker.Metered(&derive.Meter{M: db, Caps: db.Opts.Caps, Project: rev.Project.ID,
 		Session: rev.Session.ID, Engine: asker.ID()})
 	err := d.facts(ctx)
 	if err == nil && !o.DryRun {
@@ -81,7 +81,7 @@ func (m Ops) Distill(ctx context.Context, rev state.Rev, asker *engines.Asker, o
 }
 
 type distiller struct {
-	m        Ops
+	m        *state.DB
 	rev      state.Rev
 	o        DistillOptions
 	asker    *engines.Asker
@@ -97,11 +97,11 @@ func answerTokens(in int) int { return min(8_192+in/2, 32_000) }
 func (d *distiller) facts(ctx context.Context) error {
 	since := 0
 	for {
-		tips, err := originals.On(d.m.DB).Tips(ctx, d.rev.Project.ID)
+		tips, err := originals.Tips(ctx, d.m, d.rev.Project.ID)
 		if err != nil {
 			return err
 		}
-		part, err := d.m.DraftFacts(ctx, d.rev, DraftOptions{All: d.o.Again, MaxTokens: d.asker.Window(), After: since,
+		part, err := DraftFacts(ctx, d.m, d.rev, DraftOptions{All: d.o.Again, MaxTokens: d.asker.Window(), After: since,
 			KnownIDs: d.savedIDs})
 		if err != nil || part.To == 0 {
 			return err
@@ -124,7 +124,7 @@ func (d *distiller) facts(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		saved, err := d.m.SaveFacts(ctx, d.rev, given, SaveOptions{MaxFacts: d.o.MaxFacts, Engine: d.asker.ID(),
+		saved, err := SaveFacts(ctx, d.m, d.rev, given, SaveOptions{MaxFacts: d.o.MaxFacts, Engine: d.asker.ID(),
 			Witnesses: witnesses, tips: tips, AllowEmpty: true})
 		if err != nil {
 			return err
@@ -142,11 +142,11 @@ func (d *distiller) facts(ctx context.Context) error {
 func (d *distiller) verify(ctx context.Context) error {
 	asked := map[string]bool{}
 	for {
-		tips, err := originals.On(d.m.DB).Tips(ctx, d.rev.Project.ID)
+		tips, err := originals.Tips(ctx, d.m, d.rev.Project.ID)
 		if err != nil {
 			return err
 		}
-		n, err := d.m.Questions(ctx, d.rev.Project.ID, d.rev.Session.ID,
+		n, err := Questions(ctx, d.m, d.rev.Project.ID, d.rev.Session.ID,
 			QuestionOptions{MaxTokens: d.asker.Window(), All: d.o.Again, Without: asked})
 		if err != nil || len(n.Questions) == 0 {
 			return err
@@ -166,7 +166,7 @@ func (d *distiller) verify(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		v, err := d.m.SaveAnswers(ctx, n, answers, d.asker.ID(), SaveOptions{Engine: d.asker.ID(), Witnesses: witnesses,
+		v, err := SaveAnswers(ctx, d.m, n, answers, d.asker.ID(), SaveOptions{Engine: d.asker.ID(), Witnesses: witnesses,
 			tips: tips})
 		if err != nil {
 			return err
@@ -291,15 +291,15 @@ func (d *distiller) witnesses() ([][]byte, error) {
 // concepts asks the model for the concepts of the session's unassigned exchanges.
 func (d *distiller) concepts(ctx context.Context) error {
 	p := d.rev.Project
-	tips, err := originals.On(d.m.DB).Tips(ctx, p.ID)
+	tips, err := originals.Tips(ctx, d.m, p.ID)
 	if err != nil {
 		return err
 	}
-	set, err := revision.On(d.m.DB).Concepts(ctx, p.ID)
+	set, err := revision.Concepts(ctx, d.m, p.ID)
 	if err != nil {
 		return err
 	}
-	known, err := revision.On(d.m.DB).Facts(ctx, p.ID)
+	known, err := revision.Facts(ctx, d.m, p.ID)
 	if err != nil {
 		return err
 	}
@@ -307,7 +307,7 @@ func (d *distiller) concepts(ctx context.Context) error {
 	if len(open) == 0 {
 		return nil
 	}
-	names, err := revision.On(d.m.DB).Namer(ctx, p.ID, d.rev.Session, open)
+	names, err := revision.LoadNamer(ctx, d.m, p.ID, d.rev.Session, open)
 	if err != nil {
 		return err
 	}
@@ -374,13 +374,13 @@ func (d *distiller) assign(ctx context.Context, a assignment, open []*facts.Exch
 		topic = ""
 	}
 	to := Target{Topic: topic, Reason: reason}
-	set, err := revision.On(d.m.DB).Concepts(ctx, d.rev.Project.ID)
+	set, err := revision.Concepts(ctx, d.m, d.rev.Project.ID)
 	if err != nil {
 		return 0, err
 	}
 	live := set.Live()
 	if a.Concept != "" {
-		if to.Concept, err = revision.On(d.m.DB).ConceptIn(set, a.Concept); err != nil {
+		if to.Concept, err = revision.ConceptIn(d.m, set, a.Concept); err != nil {
 			return 0, nil // unknown concept: the exchange stays unassigned
 		}
 	} else if at := slices.IndexFunc(live, func(c *concepts.Concept) bool {
@@ -390,7 +390,7 @@ func (d *distiller) assign(ctx context.Context, a assignment, open []*facts.Exch
 	} else {
 		to.New = &concepts.Definition{Name: name, Topic: topic}
 	}
-	_, err = d.m.Assign(ctx, d.rev.Project,
+	_, err = Assign(ctx, d.m, d.rev.Project,
 		[]Member{{Project: d.rev.Project, Session: open[i].Session, Exchange: open[i]}}, to, false)
 	if err != nil {
 		return 0, err
@@ -420,8 +420,8 @@ func (d *distiller) saveWitnesses(ctx context.Context, known *facts.Set, tips []
 
 // ModelExchanges returns the requests and answers of models when sessions of a project were distilled and its
 // candidates judged. The error is [derive.ErrNoWitnesses] if there are none.
-func (m Ops) ModelExchanges(ctx context.Context, p refs.Project) ([]engines.Exchange, error) {
-	records, err := m.Upper(ctx, p)
+func ModelExchanges(ctx context.Context, db *state.DB, p refs.Project) ([]engines.Exchange, error) {
+	records, err := db.Upper(ctx, p)
 	if err != nil {
 		return nil, err
 	}
@@ -439,7 +439,7 @@ func (m Ops) ModelExchanges(ctx context.Context, p refs.Project) ([]engines.Exch
 			asked = d.Witnesses
 		}
 		for _, h := range asked {
-			b, err := originals.On(m.DB).Object(ctx, p, h)
+			b, err := originals.Object(ctx, db, p, h)
 			if err != nil {
 				return nil, fmt.Errorf("read a request to a model: %w", err)
 			}
@@ -453,12 +453,12 @@ func (m Ops) ModelExchanges(ctx context.Context, p refs.Project) ([]engines.Exch
 }
 
 // Backlog returns the sessions of a project that are not distilled to their end, the newest first.
-func (m Ops) Backlog(ctx context.Context, p refs.Project) ([]*state.Session, error) {
-	st, err := trust.On(m.DB).Outline(ctx, p)
+func Backlog(ctx context.Context, db *state.DB, p refs.Project) ([]*state.Session, error) {
+	st, err := trust.Outline(ctx, db, p)
 	if err != nil {
 		return nil, err
 	}
-	set, err := revision.On(m.DB).Facts(ctx, p)
+	set, err := revision.Facts(ctx, db, p)
 	if err != nil {
 		return nil, err
 	}

@@ -36,7 +36,7 @@ sentence with the names of its facts, and with the ids of these facts as "eviden
 fact contradicts a rule that there is, add an entry with its id in "contradicts", the fact as "evidence", no text.
 Answer with one JSON object and nothing else.`
 
-// A RuleDistillation is the result of [Ops.DistillRules].
+// A RuleDistillation is the result of [DistillRules].
 type RuleDistillation struct {
 	Candidates int
 	Rules      []*permanent.Rule // new rules, active or proposed
@@ -52,13 +52,13 @@ type SkippedCandidate struct {
 	Why string `json:"why"`
 }
 
-// DistillRules asks a model about the candidates of [Ops.Reflect] and the recent facts if there are facts that no reflection has seen. Each
+// DistillRules asks a model about the candidates of [Reflect] and the recent facts if there are facts that no reflection has seen. Each
 // answer is judged by [permanent.Decide]; the results are saved in one commit with the requests and answers.
-func (m Ops) DistillRules(ctx context.Context, p state.Project, asker *engines.Asker,
+func DistillRules(ctx context.Context, db *state.DB, p state.Project, asker *engines.Asker,
 	o DistillOptions) (RuleDistillation, error) {
-	w := ruleDistiller{m: m, p: p, o: o}
-	w.asker = asker.Metered(&derive.Meter{M: derive.On(m.DB), Caps: m.Opts.Caps, Project: p.ID, Engine: asker.ID()})
-	due, err := m.ReflectionDue(ctx, p.ID)
+	w := ruleDistiller{m: db, p: p, o: o}
+	w.asker = asker.Metered(&derive.Meter{M: db, Caps: db.Opts.Caps, Project: p.ID, Engine: asker.ID()})
+	due, err := ReflectionDue(ctx, db, p.ID)
 	if err != nil || !due && !o.Again {
 		return w.out, err
 	}
@@ -70,7 +70,7 @@ func (m Ops) DistillRules(ctx context.Context, p state.Project, asker *engines.A
 }
 
 type ruleDistiller struct {
-	m     Ops
+	m     *state.DB
 	p     state.Project
 	o     DistillOptions
 	asker *engines.Asker
@@ -83,14 +83,14 @@ type ruleDistiller struct {
 }
 
 func (w *ruleDistiller) run(ctx context.Context) (err error) {
-	if w.tips, err = originals.On(w.m.DB).Tips(ctx, w.p.ID); err != nil {
+	if w.tips, err = originals.Tips(ctx, w.m, w.p.ID); err != nil {
 		return err
 	}
 	records, err := w.m.Upper(ctx, w.p.ID)
 	if err != nil {
 		return err
 	}
-	if w.in, err = w.m.reflectionInput(ctx, w.p.ID, records); err != nil {
+	if w.in, err = reflectionInput(ctx, w.m, w.p.ID, records); err != nil {
 		return err
 	}
 	all := permanent.Candidates(w.in)
@@ -130,7 +130,7 @@ const maxBatch = 40
 func (w *ruleDistiller) batches(all []permanent.Candidate) (out [][]permanent.Candidate) {
 	start, size := 0, 0
 	for i, c := range all {
-		n := markers.On(w.m.DB).Counter(&records.Point{}).Estimate(int64(len(w.describe(c))))
+		n := markers.Counter(w.m, &records.Point{}).Estimate(int64(len(w.describe(c))))
 		if i > start && (i-start == maxBatch || size+n > w.asker.Window()) {
 			out, start, size = append(out, all[start:i]), i, 0
 		}
@@ -292,7 +292,7 @@ func (w *ruleDistiller) save(ctx context.Context, seen permanent.Reflection) err
 
 // report fills in the result.
 func (w *ruleDistiller) report(ctx context.Context, made []string) error {
-	set, err := revision.On(w.m.DB).Rules(ctx, w.p.ID)
+	set, err := revision.Rules(ctx, w.m, w.p.ID)
 	if err != nil {
 		return err
 	}

@@ -41,7 +41,7 @@ type DraftLine struct {
 	Text string `json:"text"`
 }
 
-// DraftOptions are the options of [Ops.DraftFacts].
+// DraftOptions are the options of [DraftFacts].
 type DraftOptions struct {
 	All       bool     // include distilled messages
 	MaxTokens int      // estimated limit of Printed; the first exchange is included at least in part. 0 is no limit
@@ -60,9 +60,9 @@ const (
 
 // DraftFacts returns the undistilled lines of the session that rev names. A part ends with an exchange, unless the
 // exchange is longer than the limit.
-func (m Ops) DraftFacts(ctx context.Context, rev state.Rev, o DraftOptions) (FactDraft, error) {
+func DraftFacts(ctx context.Context, db *state.DB, rev state.Rev, o DraftOptions) (FactDraft, error) {
 	d := FactDraft{Session: rev.Session, Next: o.Next}
-	set, err := revision.On(m.DB).Facts(ctx, rev.Project.ID)
+	set, err := revision.Facts(ctx, db, rev.Project.ID)
 	if err != nil {
 		return d, err
 	}
@@ -72,13 +72,13 @@ func (m Ops) DraftFacts(ctx context.Context, rev state.Rev, o DraftOptions) (Fac
 	if o.All {
 		since = o.After
 	}
-	l1, err := originals.On(m.DB).L1(ctx, rev.Project.ID, p.Original, refine.Lean)
+	l1, err := originals.L1(ctx, db, rev.Project.ID, p.Original, refine.Lean)
 	if err != nil {
 		return d, err
 	}
 	defer l1.Close()
-	c, echo := markers.On(m.DB).Counter(p), map[int]bool{}
-	st, err := trust.On(m.DB).State(ctx, rev.Project.ID)
+	c, echo := markers.Counter(db, p), map[int]bool{}
+	st, err := trust.State(ctx, db, rev.Project.ID)
 	if err != nil {
 		return d, err
 	}
@@ -389,7 +389,7 @@ func fenced(title, text string) string {
 	return fmt.Sprintf("=== %s %s ===\n%s=== end %s %s ===\n", title, key, text, title, key)
 }
 
-// A NewFact is the input of [Ops.AddFact].
+// A NewFact is the input of [AddFact].
 type NewFact struct {
 	Given    facts.InputFact
 	Session  *state.Session // nil if it has no evidence
@@ -398,8 +398,8 @@ type NewFact struct {
 
 // AddFact adds one fact, checked like any other; a fact without evidence is only stated. The error is [ErrAllRejected] if
 // the check rejects it.
-func (m Ops) AddFact(ctx context.Context, p state.Project, in NewFact, dryRun bool) (facts.Fact, error) {
-	set, err := revision.On(m.DB).Facts(ctx, p.ID)
+func AddFact(ctx context.Context, db *state.DB, p state.Project, in NewFact, dryRun bool) (facts.Fact, error) {
+	set, err := revision.Facts(ctx, db, p.ID)
 	if err != nil {
 		return facts.Fact{}, err
 	}
@@ -408,7 +408,7 @@ func (m Ops) AddFact(ctx context.Context, p state.Project, in NewFact, dryRun bo
 	x := facts.Exchange{}
 	var q *revision.Quoted
 	if in.Session != nil {
-		if q, x, err = m.exchangeFor(ctx, p.ID, in.Session, f); err != nil {
+		if q, x, err = exchangeFor(ctx, db, p.ID, in.Session, f); err != nil {
 			return f, err
 		}
 		f.Session = x.Session
@@ -418,7 +418,7 @@ func (m Ops) AddFact(ctx context.Context, p state.Project, in NewFact, dryRun bo
 		return f, ErrAllRejected
 	}
 	if f.Time.IsZero() {
-		f.Time = m.Opts.Now().UTC().Truncate(time.Second)
+		f.Time = db.Opts.Now().UTC().Truncate(time.Second)
 	}
 	judged, err := in.judgements(set, f)
 	if err != nil {
@@ -438,7 +438,7 @@ func (m Ops) AddFact(ctx context.Context, p state.Project, in NewFact, dryRun bo
 		what = "edit " + in.Replaces
 	}
 	x.Time, x.Facts = f.Time, []facts.Fact{f}
-	return f, m.Refs.Update(ctx, p.ID, "facts "+what+"  "+f.Name(), func(tx *refs.Tx) error {
+	return f, db.Refs.Update(ctx, p.ID, "facts "+what+"  "+f.Name(), func(tx *refs.Tx) error {
 		tx.Trailer("Op", "facts")
 		if !known || old.Removed {
 			if _, err := tx.Add(facts.KindExchange, x.Bare()); err != nil {
@@ -489,9 +489,9 @@ func (in NewFact) judgements(set *facts.Set, f facts.Fact) (out []facts.Judgemen
 
 // exchangeFor returns an exchange that spans the messages that f quotes, and the text in which quotes of f are
 // searched.
-func (m Ops) exchangeFor(ctx context.Context, project refs.Project, s *state.Session, f facts.Fact) (*revision.Quoted,
+func exchangeFor(ctx context.Context, db *state.DB, project refs.Project, s *state.Session, f facts.Fact) (*revision.Quoted,
 	facts.Exchange, error) {
-	st, err := trust.On(m.DB).State(ctx, project)
+	st, err := trust.State(ctx, db, project)
 	if err != nil {
 		return nil, facts.Exchange{}, err
 	}
@@ -501,7 +501,7 @@ func (m Ops) exchangeFor(ctx context.Context, project refs.Project, s *state.Ses
 	}
 	s = known
 	now := s.Now()
-	q, err := revision.On(m.DB).Quotable(ctx, project, s, now, citedMessages([]facts.Fact{f}))
+	q, err := revision.Quotable(ctx, db, project, s, now, citedMessages([]facts.Fact{f}))
 	if err != nil {
 		return nil, facts.Exchange{}, err
 	}
@@ -517,7 +517,7 @@ func (m Ops) exchangeFor(ctx context.Context, project refs.Project, s *state.Ses
 }
 
 // JudgeFacts records the same judgement on several facts. The field Fact of j is set for each.
-func (m Ops) JudgeFacts(ctx context.Context, p refs.Project, list []facts.Fact, j facts.Judgement, dryRun bool) error {
+func JudgeFacts(ctx context.Context, db *state.DB, p refs.Project, list []facts.Fact, j facts.Judgement, dryRun bool) error {
 	if dryRun {
 		return nil
 	}
@@ -531,7 +531,7 @@ func (m Ops) JudgeFacts(ctx context.Context, p refs.Project, list []facts.Fact, 
 	for _, f := range list {
 		what += " " + f.ID
 	}
-	return m.Refs.Update(ctx, p, what, func(tx *refs.Tx) error {
+	return db.Refs.Update(ctx, p, what, func(tx *refs.Tx) error {
 		tx.Trailer("Op", "facts")
 		for _, f := range list {
 			j.Fact = f.Key()

@@ -55,15 +55,15 @@ func (c CheckedFact) By(i int) string {
 }
 
 // CheckFacts looks facts of a project up again, against the clean transcripts. An empty list means all valid facts.
-func (m Ops) CheckFacts(ctx context.Context, project refs.Project, list []facts.Fact) ([]CheckedFact, error) {
-	set, err := revision.On(m.DB).Facts(ctx, project)
+func CheckFacts(ctx context.Context, db *state.DB, project refs.Project, list []facts.Fact) ([]CheckedFact, error) {
+	set, err := revision.Facts(ctx, db, project)
 	if err != nil {
 		return nil, err
 	}
 	if len(list) == 0 {
 		list = set.Live()
 	}
-	st, err := trust.On(m.DB).State(ctx, project)
+	st, err := trust.State(ctx, db, project)
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +86,7 @@ func (m Ops) CheckFacts(ctx context.Context, project refs.Project, list []facts.
 		for _, i := range groups[key] {
 			some = append(some, list[i])
 		}
-		q, problem := m.transcriptOf(ctx, st, homes[some[0].Exchange], citedMessages(some))
+		q, problem := transcriptOf(ctx, db, st, homes[some[0].Exchange], citedMessages(some))
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
@@ -110,12 +110,12 @@ func (m Ops) CheckFacts(ctx context.Context, project refs.Project, list []facts.
 }
 
 // checkNew looks up a new fact of an exchange.
-func (m Ops) checkNew(ctx context.Context, project refs.Project, x facts.Exchange, f facts.Fact) (facts.Fact, error) {
-	st, err := trust.On(m.DB).State(ctx, project)
+func checkNew(ctx context.Context, db *state.DB, project refs.Project, x facts.Exchange, f facts.Fact) (facts.Fact, error) {
+	st, err := trust.State(ctx, db, project)
 	if err != nil {
 		return f, err
 	}
-	q, err := m.transcriptOf(ctx, st, x, citedMessages([]facts.Fact{f}))
+	q, err := transcriptOf(ctx, db, st, x, citedMessages([]facts.Fact{f}))
 	if err != nil {
 		return f, err
 	}
@@ -127,7 +127,7 @@ func shortSession(s *state.Session) string { return records.ShortID(s.ID) }
 
 // transcriptOf returns the transcript that the facts of an exchange were checked against, nil if they belong to no
 // session.
-func (m Ops) transcriptOf(ctx context.Context, st *state.State, x facts.Exchange,
+func transcriptOf(ctx context.Context, db *state.DB, st *state.State, x facts.Exchange,
 	cited map[int]bool) (*revision.Quoted, error) {
 	if x.Session == "" {
 		return nil, nil
@@ -140,5 +140,5 @@ func (m Ops) transcriptOf(ctx context.Context, st *state.State, x facts.Exchange
 	if p == nil {
 		return nil, fmt.Errorf("session %s has no version that matches the saved fact", records.ShortID(s.ID))
 	}
-	return revision.On(m.DB).Quotable(ctx, st.Project, s, p, cited)
+	return revision.Quotable(ctx, db, st.Project, s, p, cited)
 }

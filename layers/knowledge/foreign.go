@@ -23,7 +23,7 @@ type Foreign struct {
 	Rules    []permanent.Definition
 }
 
-// A ForeignFact is a fact of another tool, checked by [Ops.CheckForeign].
+// A ForeignFact is a fact of another tool, checked by [CheckForeign].
 type ForeignFact struct {
 	Exchange   facts.Exchange // contains the fact
 	Resolved   bool           // for issues
@@ -38,12 +38,12 @@ type ForeignConcept struct {
 
 // CheckForeign checks a fact of another tool, which its field From names. Without evidence in a session it is only
 // stated, with the lowest trust. The error wraps [ErrAllRejected] if the check rejects it.
-func (m Ops) CheckForeign(ctx context.Context, p state.Project, f facts.Fact, s *state.Session) (ForeignFact, error) {
+func CheckForeign(ctx context.Context, db *state.DB, p state.Project, f facts.Fact, s *state.Session) (ForeignFact, error) {
 	x := facts.Exchange{}
 	var q *revision.Quoted
 	if s != nil && len(f.Evidence) > 0 {
 		var err error
-		if q, x, err = m.exchangeFor(ctx, p.ID, s, f); err != nil {
+		if q, x, err = exchangeFor(ctx, db, p.ID, s, f); err != nil {
 			return ForeignFact{}, err
 		}
 		f.Session = x.Session
@@ -52,7 +52,7 @@ func (m Ops) CheckForeign(ctx context.Context, p state.Project, f facts.Fact, s 
 		return ForeignFact{}, fmt.Errorf("%w: %s", ErrAllRejected, strings.Join(f.Notes, "; "))
 	}
 	if f.Time.IsZero() {
-		f.Time = m.Opts.Now().UTC().Truncate(time.Second)
+		f.Time = db.Opts.Now().UTC().Truncate(time.Second)
 	}
 	f.ID = f.Name()
 	x.Time, x.Facts = f.Time, []facts.Fact{f}
@@ -60,7 +60,7 @@ func (m Ops) CheckForeign(ctx context.Context, p state.Project, f facts.Fact, s 
 }
 
 // SaveForeign stores the knowledge of another tool in one commit.
-func (m Ops) SaveForeign(ctx context.Context, p state.Project, in Foreign) error {
+func SaveForeign(ctx context.Context, db *state.DB, p state.Project, in Foreign) error {
 	var what []string
 	for _, part := range []struct {
 		n    int
@@ -73,7 +73,7 @@ func (m Ops) SaveForeign(ctx context.Context, p state.Project, in Foreign) error
 	if len(what) == 0 {
 		return nil
 	}
-	return m.Refs.Update(ctx, p.ID, "import "+strings.Join(what, ", ")+" from "+in.Tool, func(tx *refs.Tx) error {
+	return db.Refs.Update(ctx, p.ID, "import "+strings.Join(what, ", ")+" from "+in.Tool, func(tx *refs.Tx) error {
 		tx.Trailer("Op", "facts")
 		for _, f := range in.Facts {
 			if err := addForeignFact(tx, f); err != nil {
@@ -85,7 +85,7 @@ func (m Ops) SaveForeign(ctx context.Context, p state.Project, in Foreign) error
 				return fmt.Errorf("rule %d: %w", i+1, err)
 			}
 		}
-		return m.addForeignConcepts(ctx, tx, p, in.Concepts)
+		return addForeignConcepts(ctx, db, tx, p, in.Concepts)
 	})
 }
 
@@ -101,8 +101,8 @@ func addForeignFact(tx *refs.Tx, f ForeignFact) error {
 	return err
 }
 
-func (m Ops) addForeignConcepts(ctx context.Context, tx *refs.Tx, p state.Project, list []ForeignConcept) error {
-	set, err := m.conceptsAt(ctx, tx, p.ID)
+func addForeignConcepts(ctx context.Context, db *state.DB, tx *refs.Tx, p state.Project, list []ForeignConcept) error {
+	set, err := conceptsAt(ctx, db, tx, p.ID)
 	if err != nil {
 		return err
 	}

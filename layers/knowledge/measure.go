@@ -20,12 +20,12 @@ type SessionFigures struct {
 
 // MeasureFacts measures the facts of a session against its transcript; with an empty id, of all sessions that have
 // facts. It also returns the number of sessions without facts.
-func (m Ops) MeasureFacts(ctx context.Context, p state.Project, id string) (out []SessionFigures, none int, err error) {
-	set, err := revision.On(m.DB).Facts(ctx, p.ID)
+func MeasureFacts(ctx context.Context, db *state.DB, p state.Project, id string) (out []SessionFigures, none int, err error) {
+	set, err := revision.Facts(ctx, db, p.ID)
 	if err != nil {
 		return nil, 0, err
 	}
-	st, err := trust.On(m.DB).State(ctx, p.ID)
+	st, err := trust.State(ctx, db, p.ID)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -44,7 +44,7 @@ func (m Ops) MeasureFacts(ctx context.Context, p state.Project, id string) (out 
 			none++
 			continue
 		}
-		f, err := m.measure(ctx, p, s, list)
+		f, err := measure(ctx, db, p, s, list)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -53,9 +53,9 @@ func (m Ops) MeasureFacts(ctx context.Context, p state.Project, id string) (out 
 	return out, none, nil
 }
 
-func (m Ops) measure(ctx context.Context, p state.Project, s *state.Session, list []facts.Fact) (facts.Figures, error) {
+func measure(ctx context.Context, db *state.DB, p state.Project, s *state.Session, list []facts.Fact) (facts.Figures, error) {
 	if len(list) > 0 {
-		checked, err := m.CheckFacts(ctx, p.ID, list)
+		checked, err := CheckFacts(ctx, db, p.ID, list)
 		if err != nil {
 			return facts.Figures{}, err
 		}
@@ -67,7 +67,7 @@ func (m Ops) measure(ctx context.Context, p state.Project, s *state.Session, lis
 			list = append(list, c.Now)
 		}
 	}
-	q, err := revision.On(m.DB).Quotable(ctx, p.ID, s, s.Now(), nil)
+	q, err := revision.Quotable(ctx, db, p.ID, s, s.Now(), nil)
 	if err != nil {
 		return facts.Figures{}, err
 	}

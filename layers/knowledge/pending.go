@@ -17,12 +17,12 @@ type Pending struct {
 	Reflect    bool // the project has facts that no reflection has seen
 }
 
-// Pending returns what is pending for a session as it was captured last.
-func (m Ops) Pending(ctx context.Context, p refs.Project, id string) (out Pending, err error) {
-	if out.Undistilled, err = m.Undistilled(ctx, p, id); err != nil {
+// FindPending returns what is pending for a session as it was captured last.
+func FindPending(ctx context.Context, db *state.DB, p refs.Project, id string) (out Pending, err error) {
+	if out.Undistilled, err = FindUndistilled(ctx, db, p, id); err != nil {
 		return out, err
 	}
-	known, err := revision.On(m.DB).Facts(ctx, p)
+	known, err := revision.Facts(ctx, db, p)
 	if err != nil || len(known.Exchanges) == 0 {
 		return out, err
 	}
@@ -31,7 +31,7 @@ func (m Ops) Pending(ctx context.Context, p refs.Project, id string) (out Pendin
 			out.Facts++
 		}
 	}
-	jobs, err := revision.On(m.DB).Concepts(ctx, p)
+	jobs, err := revision.Concepts(ctx, db, p)
 	if err != nil {
 		return out, err
 	}
@@ -40,13 +40,13 @@ func (m Ops) Pending(ctx context.Context, p refs.Project, id string) (out Pendin
 			out.Unassigned++
 		}
 	}
-	out.Reflect, err = m.ReflectionDue(ctx, p)
+	out.Reflect, err = ReflectionDue(ctx, db, p)
 	return out, err
 }
 
 // SessionOf returns the session with the full id, nil if the project has none.
-func (m Ops) SessionOf(ctx context.Context, p refs.Project, id string) (*state.Session, error) {
-	st, err := trust.On(m.DB).Outline(ctx, p)
+func SessionOf(ctx context.Context, db *state.DB, p refs.Project, id string) (*state.Session, error) {
+	st, err := trust.Outline(ctx, db, p)
 	if err != nil {
 		return nil, err
 	}

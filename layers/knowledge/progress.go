@@ -45,33 +45,33 @@ const progressVersion = 4
 // notes of its own after the last message.
 const minUndistilled = 100
 
-// Progress returns the progress of all layers. The part that follows from the records is computed once for each of
+// ReadProgress returns the progress of all layers. The part that follows from the records is computed once for each of
 // their states.
-func (m Ops) Progress(ctx context.Context, p refs.Project) (Progress, error) {
-	st, err := trust.On(m.DB).Outline(ctx, p)
+func ReadProgress(ctx context.Context, db *state.DB, p refs.Project) (Progress, error) {
+	st, err := trust.Outline(ctx, db, p)
 	if err != nil {
 		return Progress{}, err
 	}
-	file := m.CachePath("debt", string(p))
+	file := db.CachePath("debt", string(p))
 	var c progressCache
 	if !state.ReadCache(file, &c) || c.Format != progressVersion || !slices.Equal(c.Tips, st.Tips) {
-		d, err := m.computeProgress(ctx, p, st)
+		d, err := computeProgress(ctx, db, p, st)
 		if err != nil {
 			return d, err
 		}
 		c = progressCache{progressVersion, st.Tips, d}
-		m.WriteCache(file, c)
+		db.WriteCache(file, c)
 	}
-	c.Debt.L1 = len(m.withoutL1(st))
+	c.Debt.L1 = len(withoutL1(db, st))
 	return c.Debt, nil
 }
 
-func (m Ops) computeProgress(ctx context.Context, p refs.Project, st *state.State) (d Progress, err error) {
-	records, err := m.Upper(ctx, p)
+func computeProgress(ctx context.Context, db *state.DB, p refs.Project, st *state.State) (d Progress, err error) {
+	records, err := db.Upper(ctx, p)
 	if err != nil {
 		return d, err
 	}
-	all, err := trust.On(m.DB).Folded(ctx, p, records)
+	all, err := trust.Folded(ctx, db, p, records)
 	if err != nil {
 		return d, err
 	}
@@ -82,7 +82,7 @@ func (m Ops) computeProgress(ctx context.Context, p refs.Project, st *state.Stat
 		if known.ThroughOf(s.ID, now.Generation) > 0 {
 			d.Distilled++
 		}
-		if now.Scan.Messages > 0 && m.UndistilledTokens(s, known) >= minUndistilled {
+		if now.Scan.Messages > 0 && UndistilledTokens(db, s, known) >= minUndistilled {
 			d.L2 = append(d.L2, s.ID)
 		}
 	}
@@ -93,8 +93,8 @@ func (m Ops) computeProgress(ctx context.Context, p refs.Project, st *state.Stat
 }
 
 // withoutL1 returns the sessions without L1 in the cache. If the cache cannot be read, that is all of them.
-func (m Ops) withoutL1(st *state.State) (out []*state.Session) {
-	entries, _ := os.ReadDir(m.CachePath("l1")) // a missing L1 only costs time
+func withoutL1(db *state.DB, st *state.State) (out []*state.Session) {
+	entries, _ := os.ReadDir(db.CachePath("l1")) // a missing L1 only costs time
 	have := make(map[string]bool, len(entries))
 	for _, e := range entries {
 		have[e.Name()] = true
@@ -107,29 +107,29 @@ func (m Ops) withoutL1(st *state.State) (out []*state.Session) {
 	return out
 }
 
-// SizeWithoutL1 returns the number of bytes that [Ops.Refine] would read.
-func (m Ops) SizeWithoutL1(ctx context.Context, p state.Project) (n int64, err error) {
-	st, err := trust.On(m.DB).Outline(ctx, p.ID)
+// SizeWithoutL1 returns the number of bytes that [Refine] would read.
+func SizeWithoutL1(ctx context.Context, db *state.DB, p state.Project) (n int64, err error) {
+	st, err := trust.Outline(ctx, db, p.ID)
 	if err != nil {
 		return 0, err
 	}
-	for _, s := range m.withoutL1(st) {
+	for _, s := range withoutL1(db, st) {
 		n += s.Now().Size
 	}
 	return n, nil
 }
 
 // Refine computes the missing L1 of the sessions of a project, calls progress after each, and returns their number.
-func (m Ops) Refine(ctx context.Context, p state.Project, progress func(bytes int64)) (int, error) {
-	st, err := trust.On(m.DB).Outline(ctx, p.ID)
+func Refine(ctx context.Context, db *state.DB, p state.Project, progress func(bytes int64)) (int, error) {
+	st, err := trust.Outline(ctx, db, p.ID)
 	if err != nil {
 		return 0, err
 	}
 	var todo []capture.Added
-	for _, s := range m.withoutL1(st) {
+	for _, s := range withoutL1(db, st) {
 		todo = append(todo, capture.Added{Session: s.ID, Project: p, Now: s.Now().Snapshot})
 	}
-	if err := derive.On(m.DB).CacheL1(ctx, todo, progress); err != nil {
+	if err := derive.CacheL1(ctx, db, todo, progress); err != nil {
 		return 0, fmt.Errorf("refine: %w", err)
 	}
 	return len(todo), nil

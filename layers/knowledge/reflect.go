@@ -19,16 +19,16 @@ import (
 )
 
 // ReflectionDue reports whether there are facts that no reflection has seen.
-func (m Ops) ReflectionDue(ctx context.Context, p refs.Project) (bool, error) {
-	upper, err := m.Upper(ctx, p)
+func ReflectionDue(ctx context.Context, db *state.DB, p refs.Project) (bool, error) {
+	upper, err := db.Upper(ctx, p)
 	if err != nil {
 		return false, err
 	}
-	return m.ReflectionDueIn(upper)
+	return ReflectionDueIn(upper)
 }
 
-// ReflectionDueIn is like [Ops.ReflectionDue] for records that are already loaded.
-func (m Ops) ReflectionDueIn(upper []state.UpperRecord) (bool, error) {
+// ReflectionDueIn is like [ReflectionDue] for records that are already loaded.
+func ReflectionDueIn(upper []state.UpperRecord) (bool, error) {
 	rules, err := permanent.Fold(state.Statements(upper), &facts.Set{}, nil)
 	return err == nil && FactStatements(upper) > rules.Reflected, err
 }
@@ -83,7 +83,7 @@ func recentFacts(in permanent.Input) (out []FactGroup) {
 	return out
 }
 
-// Candidates is the result of [Ops.Reflect].
+// Candidates is the result of [Reflect].
 type Candidates struct {
 	Recent     []FactGroup
 	Candidates []permanent.Candidate
@@ -94,13 +94,13 @@ type Candidates struct {
 
 // Reflect searches a project for candidates for new rules and for rules to review, with evidence newer than since. It
 // changes no rule; unless dryRun is set, it records that a reflection took place.
-func (m Ops) Reflect(ctx context.Context, p state.Project, since time.Time, dryRun bool) (Candidates, error) {
+func Reflect(ctx context.Context, db *state.DB, p state.Project, since time.Time, dryRun bool) (Candidates, error) {
 	var out Candidates
-	upper, err := m.Upper(ctx, p.ID)
+	upper, err := db.Upper(ctx, p.ID)
 	if err != nil {
 		return out, err
 	}
-	in, err := m.reflectionInput(ctx, p.ID, upper)
+	in, err := reflectionInput(ctx, db, p.ID, upper)
 	if err != nil {
 		return out, err
 	}
@@ -112,7 +112,7 @@ func (m Ops) Reflect(ctx context.Context, p state.Project, since time.Time, dryR
 	}
 	out.Recent = recentFacts(in)
 	out.Facts, out.Last = len(in.Facts.Live()), in.Rules.ReflectedAt
-	st, err := trusted.On(m.DB).Outline(ctx, p.ID)
+	st, err := trusted.Outline(ctx, db, p.ID)
 	if err != nil {
 		return out, err
 	}
@@ -121,7 +121,7 @@ func (m Ops) Reflect(ctx context.Context, p state.Project, since time.Time, dryR
 		return out, nil
 	}
 	seen := permanent.Reflection{Seen: FactStatements(upper), Candidates: len(out.Candidates)}
-	return out, m.Refs.Update(ctx, p.ID, fmt.Sprintf("reflect: %d candidates", len(out.Candidates)),
+	return out, db.Refs.Update(ctx, p.ID, fmt.Sprintf("reflect: %d candidates", len(out.Candidates)),
 		func(tx *refs.Tx) error {
 			tx.Trailer("Op", "reflect")
 			_, err := tx.Add(permanent.KindReflect, seen)
@@ -130,15 +130,15 @@ func (m Ops) Reflect(ctx context.Context, p state.Project, since time.Time, dryR
 }
 
 // reflectionInput gathers the input of [permanent.Candidates].
-func (m Ops) reflectionInput(ctx context.Context, p refs.Project, upper []state.UpperRecord) (in permanent.Input,
+func reflectionInput(ctx context.Context, db *state.DB, p refs.Project, upper []state.UpperRecord) (in permanent.Input,
 	err error) {
-	in.Now = m.Opts.Now()
-	all, err := trusted.On(m.DB).Folded(ctx, p, upper)
+	in.Now = db.Opts.Now()
+	all, err := trusted.Folded(ctx, db, p, upper)
 	if err != nil {
 		return in, err
 	}
 	in.Facts, in.Concepts, in.Rules = all.Facts, all.Concepts, all.Rules
-	st, err := trusted.On(m.DB).State(ctx, p)
+	st, err := trusted.State(ctx, db, p)
 	if err != nil {
 		return in, err
 	}
@@ -147,11 +147,11 @@ func (m Ops) reflectionInput(ctx context.Context, p refs.Project, upper []state.
 		if err := ctx.Err(); err != nil {
 			return in, err
 		}
-		found, err := m.ruleEvidence(ctx, p, s)
+		found, err := ruleEvidence(ctx, db, p, s)
 		if err != nil {
 			return in, fmt.Errorf("search %s: %w", records.ShortID(s.ID), err)
 		}
-		if found, err = trusted.On(m.DB).WithoutRevoked(ctx, st, s, found); err != nil {
+		if found, err = trusted.WithoutRevoked(ctx, db, st, s, found); err != nil {
 			return in, err
 		}
 		in.Quotes, in.Corrections = append(in.Quotes, found.Words...), append(in.Corrections, found.Corrections...)
@@ -162,15 +162,15 @@ func (m Ops) reflectionInput(ctx context.Context, p refs.Project, upper []state.
 // evidenceVersion changes with the rules of recognition; results of another version in the cache are ignored.
 const evidenceVersion = 5
 
-func (m Ops) ruleEvidence(ctx context.Context, p refs.Project, s *state.Session) (state.RuleEvidence, error) {
+func ruleEvidence(ctx context.Context, db *state.DB, p refs.Project, s *state.Session) (state.RuleEvidence, error) {
 	now := s.Now()
-	file := m.CachePath("signs", fmt.Sprintf("%s-%d-%d.json", now.Original, refine.Version, evidenceVersion))
+	file := db.CachePath("signs", fmt.Sprintf("%s-%d-%d.json", now.Original, refine.Version, evidenceVersion))
 	var out state.RuleEvidence
 	if state.ReadCache(file, &out) {
-		m.Touch(file)
+		db.Touch(file)
 		return s.OwnEvidence(out), nil
 	}
-	l1, err := originals.On(m.DB).L1(ctx, p, now.Original, refine.Full)
+	l1, err := originals.L1(ctx, db, p, now.Original, refine.Full)
 	if err != nil {
 		return out, err
 	}
@@ -178,7 +178,7 @@ func (m Ops) ruleEvidence(ctx context.Context, p refs.Project, s *state.Session)
 	if out, err = findRuleEvidence(l1); err != nil {
 		return out, err
 	}
-	m.WriteCache(file, out)
+	db.WriteCache(file, out)
 	return s.OwnEvidence(out), nil
 }
 

@@ -22,8 +22,8 @@ import (
 )
 
 // FindCandidate returns the candidate with an id such as p:9f2c61ab.
-func (m Ops) FindCandidate(ctx context.Context, p state.Project, name string) (permanent.Candidate, error) {
-	found, err := m.Reflect(ctx, p, time.Time{}, true)
+func FindCandidate(ctx context.Context, db *state.DB, p state.Project, name string) (permanent.Candidate, error) {
+	found, err := Reflect(ctx, db, p, time.Time{}, true)
 	if err != nil {
 		return permanent.Candidate{}, err
 	}
@@ -43,8 +43,8 @@ var ErrNotSaid = errors.New("the message does not say that")
 // UserQuote returns the sentences of the user's message that rev names which state text, or, if mention is set, are about
 // it. The error is [markers.ErrNotTyped] if the user did not type the message in this session first, and [ErrNotSaid] if
 // it is in other words or about something else.
-func (m Ops) UserQuote(ctx context.Context, rev state.Rev, text string, mention bool) (permanent.Quote, error) {
-	w, said, err := m.typedIn(ctx, rev)
+func UserQuote(ctx context.Context, db *state.DB, rev state.Rev, text string, mention bool) (permanent.Quote, error) {
+	w, said, err := typedIn(ctx, db, rev)
 	if err != nil {
 		return w, err
 	}
@@ -64,9 +64,9 @@ func (m Ops) UserQuote(ctx context.Context, rev state.Rev, text string, mention 
 var markerTag = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)##(?:keepit[0-9. ]*|/keepit)##\s*`) })
 
 // typedIn returns what the user typed in a message, without the tags of markers, and a quote of it without text.
-func (m Ops) typedIn(ctx context.Context, rev state.Rev) (permanent.Quote, string, error) {
+func typedIn(ctx context.Context, db *state.DB, rev state.Rev) (permanent.Quote, string, error) {
 	w := permanent.Quote{Session: rev.Session.ID, Message: rev.From}
-	st, err := trust.On(m.DB).State(ctx, rev.Project.ID)
+	st, err := trust.State(ctx, db, rev.Project.ID)
 	if err != nil {
 		return w, "", err
 	}
@@ -74,7 +74,7 @@ func (m Ops) typedIn(ctx context.Context, rev state.Rev) (permanent.Quote, strin
 	if s == nil {
 		return w, "", &state.NotFoundError{What: "session", Name: rev.Session.ID}
 	}
-	items, err := markers.On(m.DB).Items(ctx, rev.Project.ID, s, s.Now())
+	items, err := markers.Items(ctx, db, rev.Project.ID, s, s.Now())
 	if err != nil {
 		return w, "", err
 	}
@@ -93,8 +93,8 @@ func (m Ops) typedIn(ctx context.Context, rev state.Rev) (permanent.Quote, strin
 // FromUser adds a message of the user to the definition of a rule, as its evidence. If the rule consists of sentences of
 // the message, it is the user's and active. Otherwise it is derived and only proposed, and only the user can promote it:
 // code cannot tell whether the message means the same.
-func (m Ops) FromUser(ctx context.Context, rev state.Rev, made *permanent.Definition) error {
-	w, said, err := m.typedIn(ctx, rev)
+func FromUser(ctx context.Context, db *state.DB, rev state.Rev, made *permanent.Definition) error {
+	w, said, err := typedIn(ctx, db, rev)
 	if err != nil {
 		return err
 	}
@@ -114,21 +114,21 @@ func (m Ops) FromUser(ctx context.Context, rev state.Rev, made *permanent.Defini
 const maxRuleQuote = 400
 
 // AddRule creates a rule and returns it.
-func (m Ops) AddRule(ctx context.Context, p state.Project, made permanent.Definition, dryRun bool) (*permanent.Rule,
+func AddRule(ctx context.Context, db *state.DB, p state.Project, made permanent.Definition, dryRun bool) (*permanent.Rule,
 	error) {
-	upper, err := m.Upper(ctx, p.ID)
+	upper, err := db.Upper(ctx, p.ID)
 	if err != nil {
 		return nil, err
 	}
-	known, err := trust.On(m.DB).KnownFacts(ctx, p.ID, upper)
+	known, err := trust.KnownFacts(ctx, db, p.ID, upper)
 	if err != nil {
 		return nil, err
 	}
 	if dryRun {
-		return permanent.Preview(made, known, m.Opts.Now())
+		return permanent.Preview(made, known, db.Opts.Now())
 	}
 	id := ""
-	err = m.Refs.Update(ctx, p.ID, "rule: "+FirstWords(made.Text, 60), func(tx *refs.Tx) error {
+	err = db.Refs.Update(ctx, p.ID, "rule: "+FirstWords(made.Text, 60), func(tx *refs.Tx) error {
 		tx.Trailer("Op", "rule")
 		r, err := tx.Add(permanent.Kind, made)
 		id = r.ID.String()
@@ -137,7 +137,7 @@ func (m Ops) AddRule(ctx context.Context, p state.Project, made permanent.Defini
 	if err != nil {
 		return nil, err
 	}
-	set, err := revision.On(m.DB).Rules(ctx, p.ID)
+	set, err := revision.Rules(ctx, db, p.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -160,7 +160,7 @@ var ErrUsersRule = errors.New("the user stated it: only the user can remove it")
 var ErrNeedsUser = errors.New("the user must confirm it")
 
 // Act applies an act to a rule and returns the changed rule.
-func (m Ops) Act(ctx context.Context, p state.Project, r *permanent.Rule, a permanent.Act,
+func Act(ctx context.Context, db *state.DB, p state.Project, r *permanent.Rule, a permanent.Act,
 	dryRun bool) (*permanent.Rule, error) {
 	user := a.ByUser || a.Quote != nil
 	if a.Act == permanent.Promote && r.Trust < facts.Assistant && !user {
@@ -172,10 +172,10 @@ func (m Ops) Act(ctx context.Context, p state.Project, r *permanent.Rule, a perm
 	}
 	a.Rule = r.Record
 	if !dryRun {
-		if err := m.act(ctx, p, a, a.Act+" "+r.ID); err != nil {
+		if err := act(ctx, db, p, a, a.Act+" "+r.ID); err != nil {
 			return nil, err
 		}
-		set, err := revision.On(m.DB).Rules(ctx, p.ID)
+		set, err := revision.Rules(ctx, db, p.ID)
 		if err != nil {
 			return nil, err
 		}
@@ -188,13 +188,13 @@ func (m Ops) Act(ctx context.Context, p state.Project, r *permanent.Rule, a perm
 }
 
 // DismissCandidate hides a candidate for good.
-func (m Ops) DismissCandidate(ctx context.Context, p state.Project, c permanent.Candidate, a permanent.Act) error {
+func DismissCandidate(ctx context.Context, db *state.DB, p state.Project, c permanent.Candidate, a permanent.Act) error {
 	a.Rule, a.Act = c.ID, permanent.Dismiss
-	return m.act(ctx, p, a, "dismiss "+c.ID)
+	return act(ctx, db, p, a, "dismiss "+c.ID)
 }
 
-func (m Ops) act(ctx context.Context, p state.Project, a permanent.Act, message string) error {
-	return m.Refs.Update(ctx, p.ID, message, func(tx *refs.Tx) error {
+func act(ctx context.Context, db *state.DB, p state.Project, a permanent.Act, message string) error {
+	return db.Refs.Update(ctx, p.ID, message, func(tx *refs.Tx) error {
 		tx.Trailer("Op", a.Act)
 		_, err := tx.Add(permanent.KindAct, a)
 		return err

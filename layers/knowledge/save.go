@@ -19,7 +19,7 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// SaveOptions are the options of [Ops.SaveFacts].
+// SaveOptions are the options of [SaveFacts].
 type SaveOptions struct {
 	MaxFacts   int        // per session; 0 is no limit
 	Engine     string     // author of the facts; "" if a person or Claude ran the command
@@ -38,7 +38,7 @@ type SavedFact struct {
 	given facts.InputFact
 }
 
-// SavedFacts is the result of [Ops.SaveFacts].
+// SavedFacts is the result of [SaveFacts].
 type SavedFacts struct {
 	Session   *state.Session
 	Exchanges []facts.Exchange // as saved, without rejected facts
@@ -71,8 +71,8 @@ var ErrAllRejected = errors.New("no fact was saved")
 // SaveFacts checks facts about the session that rev names and saves the accepted ones in one commit. The result
 // contains the reason of each rejection. If all are rejected, nothing is written and the error is [ErrAllRejected];
 // malformed input is a [*facts.InputError].
-func (m Ops) SaveFacts(ctx context.Context, rev state.Rev, g facts.Input, o SaveOptions) (SavedFacts, error) {
-	s := saver{m: m, rev: rev, o: o, given: g, local: map[string]facts.Fact{}, out: SavedFacts{Session: rev.Session}}
+func SaveFacts(ctx context.Context, db *state.DB, rev state.Rev, g facts.Input, o SaveOptions) (SavedFacts, error) {
+	s := saver{m: db, rev: rev, o: o, given: g, local: map[string]facts.Fact{}, out: SavedFacts{Session: rev.Session}}
 	if err := s.prepare(ctx); err != nil {
 		return s.out, err
 	}
@@ -96,7 +96,7 @@ func (m Ops) SaveFacts(ctx context.Context, rev state.Rev, g facts.Input, o Save
 
 // A saver saves facts of a session.
 type saver struct {
-	m          Ops
+	m          *state.DB
 	rev        state.Rev
 	o          SaveOptions
 	given      facts.Input
@@ -113,10 +113,10 @@ type saver struct {
 // prepare loads the session and its known facts.
 func (s *saver) prepare(ctx context.Context) (err error) {
 	project := s.rev.Project.ID
-	if s.set, err = revision.On(s.m.DB).Facts(ctx, project); err != nil {
+	if s.set, err = revision.Facts(ctx, s.m, project); err != nil {
 		return err
 	}
-	st, err := trust.On(s.m.DB).State(ctx, project)
+	st, err := trust.State(ctx, s.m, project)
 	if err != nil {
 		return err
 	}
@@ -135,7 +135,7 @@ func (s *saver) prepare(ctx context.Context) (err error) {
 			s.factCount++
 		}
 	}
-	if s.q, err = revision.On(s.m.DB).Quotable(ctx, project, session, session.Now(), quotes); err != nil {
+	if s.q, err = revision.Quotable(ctx, s.m, project, session, session.Now(), quotes); err != nil {
 		return err
 	}
 	total := s.q.Point.Scan.Values

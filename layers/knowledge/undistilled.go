@@ -18,9 +18,9 @@ type Undistilled struct {
 	Total    int // of the whole session
 }
 
-// Undistilled returns the undistilled part of a session as it was captured last.
-func (m Ops) Undistilled(ctx context.Context, p refs.Project, id string) (Undistilled, error) {
-	st, err := trust.On(m.DB).Outline(ctx, p)
+// FindUndistilled returns the undistilled part of a session as it was captured last.
+func FindUndistilled(ctx context.Context, db *state.DB, p refs.Project, id string) (Undistilled, error) {
+	st, err := trust.Outline(ctx, db, p)
 	if err != nil {
 		return Undistilled{}, err
 	}
@@ -28,21 +28,21 @@ func (m Ops) Undistilled(ctx context.Context, p refs.Project, id string) (Undist
 	if s == nil {
 		return Undistilled{}, nil
 	}
-	known, err := revision.On(m.DB).Facts(ctx, p)
+	known, err := revision.Facts(ctx, db, p)
 	if err != nil {
 		return Undistilled{}, err
 	}
 	now := s.Now()
 	return Undistilled{From: known.ThroughOf(id, now.Generation) + 1, To: now.Scan.Values,
-		Tokens: m.UndistilledTokens(s, known), Total: markers.On(m.DB).Counter(now).Estimate(now.Said())}, nil
+		Tokens: UndistilledTokens(db, s, known), Total: markers.Counter(db, now).Estimate(now.Said())}, nil
 }
 
 // UndistilledTokens estimates the tokens of what was said in a session and was not distilled.
-func (m Ops) UndistilledTokens(s *state.Session, known *facts.Set) int {
+func UndistilledTokens(db *state.DB, s *state.Session, known *facts.Set) int {
 	now := s.Now()
 	left := now.Scan.Values - known.ThroughOf(s.ID, now.Generation)
 	if left <= 0 {
 		return 0
 	}
-	return markers.On(m.DB).Counter(now).Estimate(now.Said() * int64(left) / int64(now.Scan.Values))
+	return markers.Counter(db, now).Estimate(now.Said() * int64(left) / int64(now.Scan.Values))
 }

@@ -51,13 +51,13 @@ type QuestionOptions struct {
 }
 
 // Questions returns the questions about the facts and summaries of a session.
-func (m Ops) Questions(ctx context.Context, p refs.Project, session string, o QuestionOptions) (*Questionnaire, error) {
+func Questions(ctx context.Context, db *state.DB, p refs.Project, session string, o QuestionOptions) (*Questionnaire, error) {
 	out := &Questionnaire{p: p}
-	set, err := revision.On(m.DB).Facts(ctx, p)
+	set, err := revision.Facts(ctx, db, p)
 	if err != nil {
 		return nil, err
 	}
-	st, err := trust.On(m.DB).State(ctx, p)
+	st, err := trust.State(ctx, db, p)
 	if err != nil {
 		return nil, err
 	}
@@ -78,22 +78,22 @@ func (m Ops) Questions(ctx context.Context, p refs.Project, session string, o Qu
 	for _, q := range all {
 		citeMessages(cited, q.Quotes)
 	}
-	q, err := m.transcriptOf(ctx, st, *last, cited)
+	q, err := transcriptOf(ctx, db, st, *last, cited)
 	if err != nil {
 		return nil, err
 	}
-	out.add(q, all, func(n int) int { return markers.On(m.DB).Counter(q.Point).Estimate(int64(n)) }, o.MaxTokens)
+	out.add(q, all, func(n int) int { return markers.Counter(db, q.Point).Estimate(int64(n)) }, o.MaxTokens)
 	out.Left = total - len(out.Questions)
 	return out, nil
 }
 
 // Unverified returns the sessions of a project with facts or summaries that nobody was asked about, the newest first.
-func (m Ops) Unverified(ctx context.Context, p refs.Project) (out []string, err error) {
-	set, err := revision.On(m.DB).Facts(ctx, p)
+func Unverified(ctx context.Context, db *state.DB, p refs.Project) (out []string, err error) {
+	set, err := revision.Facts(ctx, db, p)
 	if err != nil {
 		return nil, err
 	}
-	st, err := trust.On(m.DB).Outline(ctx, p)
+	st, err := trust.Outline(ctx, db, p)
 	if err != nil {
 		return nil, err
 	}
@@ -340,7 +340,7 @@ func (n *Questionnaire) IDs() (out []string) {
 	return out
 }
 
-// Verification is the result of [Ops.SaveAnswers].
+// Verification is the result of [SaveAnswers].
 type Verification struct {
 	Verified []string     `json:"verified"` // ids
 	Reworded []facts.Fact `json:"reworded"` // the new facts
@@ -360,12 +360,12 @@ func (v *Verification) Add(o Verification) {
 }
 
 // SaveAnswers records the answers to questions about facts of a project, in one commit. asked names who answered.
-func (m Ops) SaveAnswers(ctx context.Context, n *Questionnaire, answers []facts.Answer, asked string,
+func SaveAnswers(ctx context.Context, db *state.DB, n *Questionnaire, answers []facts.Answer, asked string,
 	o SaveOptions) (Verification, error) {
 	v := NewVerification()
-	s := saver{m: m, o: o, out: SavedFacts{Session: n.Session}, rev: state.Rev{Project: state.Project{ID: n.p}}}
+	s := saver{m: db, o: o, out: SavedFacts{Session: n.Session}, rev: state.Rev{Project: state.Project{ID: n.p}}}
 	var err error
-	if s.set, err = revision.On(m.DB).Facts(ctx, n.p); err != nil {
+	if s.set, err = revision.Facts(ctx, db, n.p); err != nil {
 		return v, err
 	}
 	for _, a := range answers {
@@ -373,7 +373,7 @@ func (m Ops) SaveAnswers(ctx context.Context, n *Questionnaire, answers []facts.
 		if i < 0 {
 			continue
 		}
-		if err := m.answer(ctx, &s, &v, n.Questions[i], a, asked); err != nil {
+		if err := answer(ctx, db, &s, &v, n.Questions[i], a, asked); err != nil {
 			return v, err
 		}
 	}
@@ -388,7 +388,7 @@ func (m Ops) SaveAnswers(ctx context.Context, n *Questionnaire, answers []facts.
 }
 
 // answer adds the records of one answer.
-func (m Ops) answer(ctx context.Context, s *saver, v *Verification, q Question, a facts.Answer, asked string) error {
+func answer(ctx context.Context, db *state.DB, s *saver, v *Verification, q Question, a facts.Answer, asked string) error {
 	key := q.exchange.Key()
 	if q.fact != nil {
 		key = q.fact.Key()
@@ -404,19 +404,19 @@ func (m Ops) answer(ctx context.Context, s *saver, v *Verification, q Question, 
 		v.Verified = append(v.Verified, q.ID)
 		yes.Text = a.Text
 	default:
-		return m.reword(ctx, s, v, q, a, yes)
+		return reword(ctx, db, s, v, q, a, yes)
 	}
 	s.judgements = append(s.judgements, yes)
 	return nil
 }
 
 // reword adds a fact with the better wording, which takes the place of the old one.
-func (m Ops) reword(ctx context.Context, s *saver, v *Verification, q Question, a facts.Answer,
+func reword(ctx context.Context, db *state.DB, s *saver, v *Verification, q Question, a facts.Answer,
 	yes facts.Judgement) error {
 	f := *q.fact
 	made := facts.Fact{Session: f.Session, Kind: f.Kind, Text: a.Text, Evidence: f.Evidence, Keywords: f.Keywords,
 		Files: f.Files, Time: f.Time}
-	checked, err := m.checkNew(ctx, s.rev.Project.ID, *q.exchange, made)
+	checked, err := checkNew(ctx, db, s.rev.Project.ID, *q.exchange, made)
 	if err != nil {
 		return err
 	}

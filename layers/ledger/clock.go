@@ -4,18 +4,19 @@ import (
 	"context"
 	"time"
 
+	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/refs"
 )
 
 // Future returns the newest operation of all projects if its time is after t: then the clock of this or another
 // device is wrong. Times decide nothing, but users read them and sessions age by them.
-func (m Ops) Future(ctx context.Context, t time.Time) (newest refs.Entry, ok bool, err error) {
-	ids, err := m.Refs.Projects()
+func Future(ctx context.Context, db *state.DB, t time.Time) (newest refs.Entry, ok bool, err error) {
+	ids, err := db.Refs.Projects()
 	if err != nil {
 		return newest, false, err
 	}
 	for _, id := range append(ids, refs.Home) {
-		entries, err := m.Log(ctx, id, fewEntries)
+		entries, err := Log(ctx, db, id, fewEntries)
 		if err != nil {
 			return newest, false, err
 		}

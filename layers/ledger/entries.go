@@ -93,18 +93,18 @@ func (l *Ledger) Newest(p refs.Project, n int) []refs.Entry {
 	return out
 }
 
-// Entries yields the result of [Ops.Log]. An entry and its trailers are valid until the next one is yielded.
-func (m Ops) Entries(ctx context.Context, p refs.Project, n int) (iter.Seq[*refs.Entry], error) {
-	k, err := m.cursor(ctx, p, n, false)
+// Entries yields the result of [Log]. An entry and its trailers are valid until the next one is yielded.
+func Entries(ctx context.Context, db *state.DB, p refs.Project, n int) (iter.Seq[*refs.Entry], error) {
+	k, err := cursor(ctx, db, p, n, false)
 	return Together([]*Cursor{k}), err
 }
 
 // EntriesByTime yields the newest n operations of each project, or all if n is 0, the latest first and equal times
-// in the order of the projects. An entry is valid as in [Ops.Entries].
-func (m Ops) EntriesByTime(ctx context.Context, projects []state.Project, n int) (iter.Seq[*refs.Entry], error) {
+// in the order of the projects. An entry is valid as in [Entries].
+func EntriesByTime(ctx context.Context, db *state.DB, projects []state.Project, n int) (iter.Seq[*refs.Entry], error) {
 	var logs []*Cursor
 	for i, p := range projects {
-		k, err := m.cursor(ctx, p.ID, n, true)
+		k, err := cursor(ctx, db, p.ID, n, true)
 		if err != nil {
 			return nil, err
 		}
@@ -116,12 +116,12 @@ func (m Ops) EntriesByTime(ctx context.Context, projects []state.Project, n int)
 
 // cursor returns a cursor before the n newest operations of a project, or before all if n is 0, in the order of the
 // log or by time. The orders only differ if a clock was wrong.
-func (m Ops) cursor(ctx context.Context, p refs.Project, n int, byTime bool) (*Cursor, error) {
+func cursor(ctx context.Context, db *state.DB, p refs.Project, n int, byTime bool) (*Cursor, error) {
 	if n > 0 && n <= fewEntries {
-		entries, err := m.Log(ctx, p, n)
+		entries, err := Log(ctx, db, p, n)
 		return decodedCursor(entries, byTime), err
 	}
-	l, err := m.ledger(ctx, p)
+	l, err := ledger(ctx, db, p)
 	if err != nil {
 		return nil, err
 	}

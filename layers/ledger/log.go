@@ -27,10 +27,10 @@ const LedgerVersion = 1
 const fewEntries = 64
 
 // Log returns the newest n operations of a project, the newest first, or all if n is 0.
-func (m Ops) Log(ctx context.Context, p refs.Project, n int) ([]refs.Entry, error) {
+func Log(ctx context.Context, db *state.DB, p refs.Project, n int) ([]refs.Entry, error) {
 	if n > 0 && n <= fewEntries {
 		var out []refs.Entry
-		for e, err := range m.Refs.Log(ctx, p, nil) {
+		for e, err := range db.Refs.Log(ctx, p, nil) {
 			if err != nil {
 				return nil, err
 			}
@@ -40,7 +40,7 @@ func (m Ops) Log(ctx context.Context, p refs.Project, n int) ([]refs.Entry, erro
 		}
 		return out, nil
 	}
-	l, err := m.ledger(ctx, p)
+	l, err := ledger(ctx, db, p)
 	if err != nil {
 		return nil, err
 	}
@@ -48,13 +48,13 @@ func (m Ops) Log(ctx context.Context, p refs.Project, n int) ([]refs.Entry, erro
 }
 
 // ledger returns the current ledger of a project.
-func (m Ops) ledger(ctx context.Context, p refs.Project) (*Ledger, error) {
+func ledger(ctx context.Context, db *state.DB, p refs.Project) (*Ledger, error) {
 	var tips []refs.Tip
-	err := m.Refs.View(ctx, p, func(tx *refs.Tx) error { tips = tx.Tips(); return nil })
+	err := db.Refs.View(ctx, p, func(tx *refs.Tx) error { tips = tx.Tips(); return nil })
 	if err != nil {
 		return nil, err
 	}
-	file := m.CachePath("log", string(p))
+	file := db.CachePath("log", string(p))
 	l := &Ledger{}
 	if s, ok := state.ReadCacheText(file); !ok || !l.Read(s) {
 		l = &Ledger{Format: LedgerVersion}
@@ -62,25 +62,25 @@ func (m Ops) ledger(ctx context.Context, p refs.Project) (*Ledger, error) {
 	if slices.Equal(l.tips, tips) {
 		return l, nil
 	}
-	ok, err := m.extend(ctx, p, l, tips)
+	ok, err := extend(ctx, db, p, l, tips)
 	if err == nil && !ok { // a lane was rewritten: start again
 		l = &Ledger{Format: LedgerVersion}
-		_, err = m.extend(ctx, p, l, tips)
+		_, err = extend(ctx, db, p, l, tips)
 	}
 	if err != nil {
 		return nil, err
 	}
-	m.WriteCacheBytes(file, state.Encode(l.Code))
+	db.WriteCacheBytes(file, state.Encode(l.Code))
 	return l, nil
 }
 
 // extend adds the operations after the tips of l. It returns false if a lane does not descend from its tip; then l
 // is invalid.
-func (m Ops) extend(ctx context.Context, p refs.Project, l *Ledger, now []refs.Tip) (bool, error) {
+func extend(ctx context.Context, db *state.DB, p refs.Project, l *Ledger, now []refs.Tip) (bool, error) {
 	// by device: commit of the first entry, parent of the last one
 	newest, oldest := map[string]string{}, map[string]string{}
 	var fresh []refs.Entry
-	for e, err := range m.Refs.Log(ctx, p, l.tips) {
+	for e, err := range db.Refs.Log(ctx, p, l.tips) {
 		if err != nil {
 			return false, err
 		}

@@ -16,10 +16,16 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
+// An Edit says how a marker is changed.
+type Edit struct {
+	DryRun bool
+	Tool   string // from which the marker is imported; "" for mem
+}
+
 // SetKeepit sets the weight of a marker of a session, also of a removed one. The transcript does not change.
-func (m Ops) SetKeepit(ctx context.Context, rev state.Rev, id string, w keepit.Weight,
+func SetKeepit(ctx context.Context, db *state.DB, rev state.Rev, id string, w keepit.Weight,
 	how Edit) (state.Keepit, error) {
-	k, all, err := m.keepitByID(ctx, rev, id)
+	k, all, err := keepitByID(ctx, db, rev, id)
 	if err != nil {
 		return k, err
 	}
@@ -33,17 +39,17 @@ func (m Ops) SetKeepit(ctx context.Context, rev state.Rev, id string, w keepit.W
 	}
 	k.Mark.Weight, k.Removed = w, false
 	o := overrideOf(rev.Session, k)
-	return k, m.write(ctx, rev, o, fmt.Sprintf("keepit set %s %s %s", records.ShortID(rev.Session.ID), id, w), how)
+	return k, write(ctx, db, rev, o, fmt.Sprintf("keepit set %s %s %s", records.ShortID(rev.Session.ID), id, w), how)
 }
 
 // RemoveKeepit removes a marker of a session: its text counts like any other. SetKeepit restores it.
-func (m Ops) RemoveKeepit(ctx context.Context, rev state.Rev, id string, how Edit) (state.Keepit, error) {
-	k, _, err := m.keepitByID(ctx, rev, id)
+func RemoveKeepit(ctx context.Context, db *state.DB, rev state.Rev, id string, how Edit) (state.Keepit, error) {
+	k, _, err := keepitByID(ctx, db, rev, id)
 	if err != nil {
 		return k, err
 	}
 	k.Removed = true
-	return k, m.write(ctx, rev, overrideOf(rev.Session, k), fmt.Sprintf("keepit rm %s %s", records.ShortID(rev.Session.ID),
+	return k, write(ctx, db, rev, overrideOf(rev.Session, k), fmt.Sprintf("keepit rm %s %s", records.ShortID(rev.Session.ID),
 		id), how)
 }
 
@@ -57,10 +63,10 @@ var (
 
 // AddKeepit pins a text in the message that rev names, or the whole typed message if text is empty. White space in the
 // text matches any white space.
-func (m Ops) AddKeepit(ctx context.Context, rev state.Rev, text string, w keepit.Weight,
+func AddKeepit(ctx context.Context, db *state.DB, rev state.Rev, text string, w keepit.Weight,
 	how Edit) (state.Keepit, error) {
 	p := rev.Session.Now()
-	items, err := m.Items(ctx, rev.Project.ID, rev.Session, p)
+	items, err := Items(ctx, db, rev.Project.ID, rev.Session, p)
 	if err != nil {
 		return state.Keepit{}, err
 	}
@@ -83,7 +89,7 @@ func (m Ops) AddKeepit(ctx context.Context, rev state.Rev, text string, w keepit
 		}
 	}
 	k.ID = nextAdded(rev.Session, o)
-	return k, m.write(ctx, rev, o, fmt.Sprintf("keepit add %s#%d %s", records.ShortID(rev.Session.ID), rev.From, w),
+	return k, write(ctx, db, rev, o, fmt.Sprintf("keepit add %s#%d %s", records.ShortID(rev.Session.ID), rev.From, w),
 		how)
 }
 
@@ -136,8 +142,8 @@ func overrideOf(s *state.Session, k state.Keepit) records.Override {
 }
 
 // keepitByID returns the marker with an ID, and all markers.
-func (m Ops) keepitByID(ctx context.Context, rev state.Rev, id string) (state.Keepit, []state.Keepit, error) {
-	all, err := m.AllKeepits(ctx, rev)
+func keepitByID(ctx context.Context, db *state.DB, rev state.Rev, id string) (state.Keepit, []state.Keepit, error) {
+	all, err := AllKeepits(ctx, db, rev)
 	if err != nil {
 		return state.Keepit{}, nil, err
 	}
@@ -152,14 +158,14 @@ func (m Ops) keepitByID(ctx context.Context, rev state.Rev, id string) (state.Ke
 		Candidates: have}
 }
 
-func (m Ops) write(ctx context.Context, rev state.Rev, o records.Override, message string, how Edit) error {
+func write(ctx context.Context, db *state.DB, rev state.Rev, o records.Override, message string, how Edit) error {
 	if how.DryRun {
 		return nil
 	}
 	if how.Tool != "" {
 		message += ", imported from " + how.Tool
 	}
-	return m.Refs.Update(ctx, rev.Project.ID, message, func(tx *refs.Tx) error {
+	return db.Refs.Update(ctx, rev.Project.ID, message, func(tx *refs.Tx) error {
 		tx.Trailer("Op", "keepit")
 		tx.Trailer("Session", o.Session)
 		_, err := tx.Add(records.KindKeepit, o)
@@ -175,8 +181,8 @@ type NearMiss struct {
 }
 
 // LintKeepits returns the near misses of a session, in order.
-func (m Ops) LintKeepits(ctx context.Context, rev state.Rev) ([]NearMiss, error) {
-	items, err := m.Items(ctx, rev.Project.ID, rev.Session, rev.Session.Now())
+func LintKeepits(ctx context.Context, db *state.DB, rev state.Rev) ([]NearMiss, error) {
+	items, err := Items(ctx, db, rev.Project.ID, rev.Session, rev.Session.Now())
 	if err != nil {
 		return nil, err
 	}

@@ -20,14 +20,14 @@ type Judgement struct {
 }
 
 // Fates returns the fates of the markers of a session in the version that rev names.
-func (m Ops) Fates(ctx context.Context, rev state.Rev) ([]Judgement, error) {
+func Fates(ctx context.Context, db *state.DB, rev state.Rev) ([]Judgement, error) {
 	v := rev.Version
 	plan, err := v.Plan()
 	if err != nil {
 		return nil, err
 	}
 	p := state.PointOf(rev.Session, v.Origin())
-	before, err := m.fatesBefore(ctx, rev)
+	before, err := fatesBefore(ctx, db, rev)
 	if err != nil {
 		return nil, err
 	}
@@ -35,7 +35,7 @@ func (m Ops) Fates(ctx context.Context, rev state.Rev) ([]Judgement, error) {
 		(v.Settings.Keepit != string(compress.Ignore) || len(rev.Session.Markers()) == 0) {
 		return before, nil
 	}
-	mat, err := m.Material(ctx, rev.Project.ID, rev.Session, p, plan.Without)
+	mat, err := ReadMaterial(ctx, db, rev.Project.ID, rev.Session, p, plan.Without)
 	if err != nil {
 		return nil, err
 	}
@@ -55,11 +55,11 @@ func (m Ops) Fates(ctx context.Context, rev state.Rev) ([]Judgement, error) {
 }
 
 // fatesBefore returns the markers that did not survive in the source of a version.
-func (m Ops) fatesBefore(ctx context.Context, rev state.Rev) ([]Judgement, error) {
+func fatesBefore(ctx context.Context, db *state.DB, rev state.Rev) ([]Judgement, error) {
 	if rev.Version.Source == "" {
 		return nil, nil
 	}
-	source, err := m.Source(ctx, rev)
+	source, err := Source(ctx, db, rev)
 	var missing *state.NotFoundError
 	if errors.As(err, &missing) {
 		return nil, nil // the record is missing
@@ -67,19 +67,19 @@ func (m Ops) fatesBefore(ctx context.Context, rev state.Rev) ([]Judgement, error
 	if err != nil {
 		return nil, err
 	}
-	fates, err := m.Fates(ctx, source)
+	fates, err := Fates(ctx, db, source)
 	return slices.DeleteFunc(fates, func(j Judgement) bool { return j.Kept }), err
 }
 
 // Source returns the version from which a version was made, or whose messages it continues.
-func (m Ops) Source(ctx context.Context, rev state.Rev) (state.Rev, error) {
-	st, err := trust.On(m.DB).State(ctx, rev.Project.ID)
+func Source(ctx context.Context, db *state.DB, rev state.Rev) (state.Rev, error) {
+	st, err := trust.State(ctx, db, rev.Project.ID)
 	if err != nil {
 		return rev, err
 	}
 	for _, v := range st.Versions {
 		if v.ID == rev.Version.Base {
-			return revision.On(m.DB).At(ctx, rev, v)
+			return revision.At(ctx, db, rev, v)
 		}
 	}
 	return rev, &state.NotFoundError{What: "version", Name: cmp.Or(rev.Version.Source, rev.Version.Since),

@@ -11,36 +11,36 @@ import (
 )
 
 // Keepits returns the markers of a session in force with their fates in its versions.
-func (m Ops) Keepits(ctx context.Context, rev state.Rev) ([]state.Keepit, error) {
-	all, err := m.AllKeepits(ctx, rev)
+func Keepits(ctx context.Context, db *state.DB, rev state.Rev) ([]state.Keepit, error) {
+	all, err := AllKeepits(ctx, db, rev)
 	return slices.DeleteFunc(all, func(k state.Keepit) bool { return k.Removed }), err
 }
 
 // AllKeepits is Keepits with removed markers.
-func (m Ops) AllKeepits(ctx context.Context, rev state.Rev) ([]state.Keepit, error) {
+func AllKeepits(ctx context.Context, db *state.DB, rev state.Rev) ([]state.Keepit, error) {
 	if rev.Session == nil {
 		return nil, records.ErrNotCompressible
 	}
-	st, err := trust.On(m.DB).State(ctx, rev.Project.ID)
+	st, err := trust.State(ctx, db, rev.Project.ID)
 	if err != nil {
 		return nil, err
 	}
-	return m.keepitsIn(ctx, st, rev)
+	return keepitsIn(ctx, db, st, rev)
 }
 
 // KeepitsIn is Keepits with a loaded state of the project, for calls for many sessions.
-func (m Ops) KeepitsIn(ctx context.Context, st *state.State, rev state.Rev) ([]state.Keepit, error) {
-	all, err := m.keepitsIn(ctx, st, rev)
+func KeepitsIn(ctx context.Context, db *state.DB, st *state.State, rev state.Rev) ([]state.Keepit, error) {
+	all, err := keepitsIn(ctx, db, st, rev)
 	return slices.DeleteFunc(all, func(k state.Keepit) bool { return k.Removed }), err
 }
 
-func (m Ops) keepitsIn(ctx context.Context, st *state.State, rev state.Rev) ([]state.Keepit, error) {
+func keepitsIn(ctx context.Context, db *state.DB, st *state.State, rev state.Rev) ([]state.Keepit, error) {
 	s := st.Session(rev.Session.ID)
 	if s == nil {
 		s = rev.Session
 	}
 	p := s.Now()
-	items, err := m.Items(ctx, rev.Project.ID, s, p)
+	items, err := Items(ctx, db, rev.Project.ID, s, p)
 	if err != nil {
 		return nil, err
 	}

@@ -56,9 +56,9 @@ func scanned(b []byte) transcript.Summary {
 	return sc.Summary()
 }
 
-func (m Ops) Objects(ctx context.Context, p refs.Project) ([]objects.Hash, error) {
+func Objects(ctx context.Context, db *state.DB, p refs.Project) ([]objects.Hash, error) {
 	var names []objects.Hash
-	err := m.Refs.View(ctx, p, func(tx *refs.Tx) error {
+	err := db.Refs.View(ctx, p, func(tx *refs.Tx) error {
 		for h, err := range tx.All(ctx) {
 			if err != nil {
 				return err
@@ -86,42 +86,44 @@ type Counted struct {
 
 const countedVersion = 3
 
-func (m Ops) countedPath(h objects.Hash) string { return m.CachePath("counts", h.String()+".json") }
+func countedPath(db *state.DB, h objects.Hash) string {
+	return db.CachePath("counts", h.String()+".json")
+}
 
 // readCounted returns what is known of a growth point.
-func (m Ops) readCounted(h objects.Hash) (c Counted, ok bool) {
-	if ok = state.ReadCache(m.countedPath(h), &c) && c.Format == countedVersion; ok {
-		m.Touch(m.countedPath(h))
+func readCounted(db *state.DB, h objects.Hash) (c Counted, ok bool) {
+	if ok = state.ReadCache(countedPath(db, h), &c) && c.Format == countedVersion; ok {
+		db.Touch(countedPath(db, h))
 	}
 	return c, ok
 }
 
 // Counts returns the counted messages of the session at p. Raw is without those that the user withdrew.
-func (m Ops) Counts(ctx context.Context, project refs.Project, s *state.Session, p *records.Point) (Counted, error) {
-	if c, ok := m.readCounted(p.Original); ok {
+func Counts(ctx context.Context, db *state.DB, project refs.Project, s *state.Session, p *records.Point) (Counted, error) {
+	if c, ok := readCounted(db, p.Original); ok {
 		return c.holding(p.Rewound), nil
 	}
 	c := Counted{Format: countedVersion}
 	chain := s.Chain(p)
 	for _, q := range slices.Backward(chain) {
-		if earlier, ok := m.readCounted(q.Original); ok {
+		if earlier, ok := readCounted(db, q.Original); ok {
 			c = earlier
 			break
 		}
 	}
-	err := originals.On(m.DB).Stream(ctx, project, p.Original, func(r io.Reader) error {
+	err := originals.Stream(ctx, db, project, p.Original, func(r io.Reader) error {
 		if _, err := io.CopyN(io.Discard, r, c.Size); err != nil {
 			return err
 		}
-		return c.Extend(ctx, r, max(1, m.Opts.Workers))
+		return c.Extend(ctx, r, max(1, db.Opts.Workers))
 	})
 	if err != nil {
 		return c, fmt.Errorf("count %s: %w", records.ShortID(s.ID), err)
 	}
 	c.Size = p.Size
-	m.WriteCache(m.countedPath(p.Original), c)
+	db.WriteCache(countedPath(db, p.Original), c)
 	c = c.holding(p.Rewound)
-	m.noteTokens(project, p.Original, c.Raw)
+	noteTokens(db, project, p.Original, c.Raw)
 	return c, nil
 }
 
@@ -209,9 +211,9 @@ func countRaw(texts []string, workers int) <-chan []int {
 }
 
 // Tokens returns the tokens of the session at p, and whether they have been counted.
-func (m Ops) Tokens(p *records.Point, known map[objects.Hash]int) (n int, counted bool) {
+func Tokens(db *state.DB, p *records.Point, known map[objects.Hash]int) (n int, counted bool) {
 	raw, counted := known[p.Original]
-	return m.Counter(p).Scale(raw), counted
+	return Counter(db, p).Scale(raw), counted
 }
 
 // CountNow is the number of bytes of transcripts that are counted as soon as they are added: it takes a few hundredths
@@ -219,11 +221,11 @@ func (m Ops) Tokens(p *records.Point, known map[objects.Hash]int) (n int, counte
 const CountNow = 4 << 20
 
 // Estimate returns the tokens of the session at p, estimated from the scan if they have not been counted.
-func (m Ops) Estimate(p *records.Point, known map[objects.Hash]int) int {
-	if n, ok := m.Tokens(p, known); ok {
+func Estimate(db *state.DB, p *records.Point, known map[objects.Hash]int) int {
+	if n, ok := Tokens(db, p, known); ok {
 		return n
 	}
-	c, s := m.Counter(p), p.Snapshot
+	c, s := Counter(db, p), p.Snapshot
 	if s.Scan.Read > 0 {
 		return c.Estimate(s.Scan.Read * 20 / 19) // text and tool calls have 3.8 bytes a token
 	}
@@ -235,9 +237,9 @@ func (m Ops) Estimate(p *records.Point, known map[objects.Hash]int) int {
 const readShare = 5
 
 // Counter returns the counter for the model of a session.
-func (m Ops) Counter(p *records.Point) tokens.Counter {
-	if m.Opts.Model != "" {
-		return tokens.For(m.Opts.Model)
+func Counter(db *state.DB, p *records.Point) tokens.Counter {
+	if db.Opts.Model != "" {
+		return tokens.For(db.Opts.Model)
 	}
 	return tokens.For(p.Scan.Model)
 }
@@ -249,8 +251,8 @@ type Material struct {
 	Input compress.Input
 }
 
-// Material reads the input of a compression of the session at p, without the tool calls in some messages.
-func (m Ops) Material(ctx context.Context, project refs.Project, s *state.Session, p *records.Point,
+// ReadMaterial reads the input of a compression of the session at p, without the tool calls in some messages.
+func ReadMaterial(ctx context.Context, db *state.DB, project refs.Project, s *state.Session, p *records.Point,
 	without [][2]int) (Material, error) {
 	var out Material
 	type counting struct {
@@ -259,10 +261,10 @@ func (m Ops) Material(ctx context.Context, project refs.Project, s *state.Sessio
 	}
 	done := make(chan counting, 1)
 	go func() {
-		c, err := m.Counts(ctx, project, s, p)
+		c, err := Counts(ctx, db, project, s, p)
 		done <- counting{c, err}
 	}()
-	items, err := m.ItemsWithout(ctx, project, s, p, without)
+	items, err := ItemsWithout(ctx, db, project, s, p, without)
 	counts := <-done
 	if err := errors.Join(err, counts.err); err != nil {
 		return out, err
@@ -283,15 +285,15 @@ func (m Ops) Material(ctx context.Context, project refs.Project, s *state.Sessio
 }
 
 // Items returns the L1 of the session as items of a compression.
-func (m Ops) Items(ctx context.Context, project refs.Project, s *state.Session,
+func Items(ctx context.Context, db *state.DB, project refs.Project, s *state.Session,
 	p *records.Point) ([]compress.Item, error) {
-	return m.ItemsWithout(ctx, project, s, p, nil)
+	return ItemsWithout(ctx, db, project, s, p, nil)
 }
 
-// ItemsWithout is [Ops.Items] without the tool calls in some messages.
-func (m Ops) ItemsWithout(ctx context.Context, project refs.Project, s *state.Session, p *records.Point,
+// ItemsWithout is [Items] without the tool calls in some messages.
+func ItemsWithout(ctx context.Context, db *state.DB, project refs.Project, s *state.Session, p *records.Point,
 	without [][2]int) ([]compress.Item, error) {
-	l1, err := originals.On(m.DB).L1(ctx, project, p.Original, refine.Full)
+	l1, err := originals.L1(ctx, db, project, p.Original, refine.Full)
 	if err != nil {
 		return nil, err
 	}
@@ -307,10 +309,10 @@ func (m Ops) ItemsWithout(ctx context.Context, project refs.Project, s *state.Se
 }
 
 // Messages yields the readable records of a growth point with numbers in span, except those in without.
-func (m Ops) Messages(ctx context.Context, project refs.Project, p *records.Point, span [2]int,
+func Messages(ctx context.Context, db *state.DB, project refs.Project, p *records.Point, span [2]int,
 	without [][2]int) iter.Seq2[transcript.Message, error] {
 	return func(yield func(transcript.Message, error) bool) {
-		err := originals.On(m.DB).Stream(ctx, project, p.Original, func(r io.Reader) error {
+		err := originals.Stream(ctx, db, project, p.Original, func(r io.Reader) error {
 			for v, err := range transcript.Stream(r, originals.HugeValue) {
 				if err != nil {
 					return err
@@ -338,14 +340,14 @@ func (m Ops) Messages(ctx context.Context, project refs.Project, p *records.Poin
 }
 
 // noteTokens stores the size of a session for lists; Close writes it.
-func (m Ops) noteTokens(project refs.Project, h objects.Hash, raw int) {
-	m.CountedMu.Lock()
-	defer m.CountedMu.Unlock()
-	if m.Counted == nil {
-		m.Counted = map[refs.Project]map[objects.Hash]int{}
+func noteTokens(db *state.DB, project refs.Project, h objects.Hash, raw int) {
+	db.CountedMu.Lock()
+	defer db.CountedMu.Unlock()
+	if db.Counted == nil {
+		db.Counted = map[refs.Project]map[objects.Hash]int{}
 	}
-	if m.Counted[project] == nil {
-		m.Counted[project] = map[objects.Hash]int{}
+	if db.Counted[project] == nil {
+		db.Counted[project] = map[objects.Hash]int{}
 	}
-	m.Counted[project][h] = raw
+	db.Counted[project][h] = raw
 }

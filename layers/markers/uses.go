@@ -12,8 +12,8 @@ import (
 )
 
 // RecordUse records that the session by used what rev names, at a time by its clock. Repeated uses are not recorded.
-func (m Ops) RecordUse(ctx context.Context, rev state.Rev, by string, at time.Time) error {
-	st, err := trust.On(m.DB).Outline(ctx, rev.Project.ID)
+func RecordUse(ctx context.Context, db *state.DB, rev state.Rev, by string, at time.Time) error {
+	st, err := trust.Outline(ctx, db, rev.Project.ID)
 	if err != nil {
 		return err
 	}
@@ -21,11 +21,11 @@ func (m Ops) RecordUse(ctx context.Context, rev state.Rev, by string, at time.Ti
 	if len(u.Targets) == 0 || st.Used(u) {
 		return nil
 	}
-	return m.recordUse(ctx, rev.Project.ID, u, fmt.Sprintf("use %s  by %s", rev.Name(), records.ShortID(by)))
+	return recordUse(ctx, db, rev.Project.ID, u, fmt.Sprintf("use %s  by %s", rev.Name(), records.ShortID(by)))
 }
 
-func (m Ops) recordUse(ctx context.Context, p refs.Project, u records.Use, message string) error {
-	return m.Refs.Update(ctx, p, message, func(tx *refs.Tx) error {
+func recordUse(ctx context.Context, db *state.DB, p refs.Project, u records.Use, message string) error {
+	return db.Refs.Update(ctx, p, message, func(tx *refs.Tx) error {
 		tx.Trailer("Op", "use")
 		tx.Trailer("Session", u.By)
 		_, err := tx.Add(records.KindUse, u)
@@ -35,9 +35,9 @@ func (m Ops) recordUse(ctx context.Context, p refs.Project, u records.Use, messa
 
 // RecordGiven records that the session by got a context about sessions. It reports whether by is a session of the
 // project with messages; otherwise nothing was used and nothing is recorded. Repeated uses are not recorded.
-func (m Ops) RecordGiven(ctx context.Context, p refs.Project, by string, sessions []string, at time.Time) (known bool,
+func RecordGiven(ctx context.Context, db *state.DB, p refs.Project, by string, sessions []string, at time.Time) (known bool,
 	err error) {
-	st, err := trust.On(m.DB).Outline(ctx, p)
+	st, err := trust.Outline(ctx, db, p)
 	if err != nil {
 		return false, err
 	}
@@ -54,6 +54,6 @@ func (m Ops) RecordGiven(ctx context.Context, p refs.Project, by string, session
 	if len(u.Targets) == 0 {
 		return true, nil
 	}
-	return true, m.recordUse(ctx, p, u, fmt.Sprintf("use %s  by %s",
+	return true, recordUse(ctx, db, p, u, fmt.Sprintf("use %s  by %s",
 		records.Numbered(len(u.Targets), "session", "sessions"), records.ShortID(by)))
 }

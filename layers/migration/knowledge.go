@@ -52,7 +52,7 @@ func (w *projectImport) knowledge(ctx context.Context) error {
 	g := &knowledgeImport{projectImport: w, project: p, of: map[string][]facts.Exchange{}, ambiguous: map[string]bool{},
 		items: map[string][]compress.Item{}, taken: map[string]bool{}}
 	g.out.Tool = w.store.Tool
-	if g.facts, err = revision.On(w.m.DB).Facts(ctx, p.ID); err != nil {
+	if g.facts, err = revision.Facts(ctx, w.m, p.ID); err != nil {
 		return err
 	}
 	g.findAmbiguous()
@@ -78,7 +78,7 @@ func (g *knowledgeImport) importAll(ctx context.Context) error {
 	if g.o.DryRun {
 		return nil
 	}
-	return knowledge.On(g.m.DB).SaveForeign(ctx, g.project, g.out)
+	return knowledge.SaveForeign(ctx, g.m, g.project, g.out)
 }
 
 // findAmbiguous finds exchange IDs that several sessions use. They identify no exchange.
@@ -106,10 +106,10 @@ func (g *knowledgeImport) importFacts(ctx context.Context) error {
 		given, s, err := g.factOf(ctx, f)
 		if err == nil {
 			var found knowledge.ForeignFact
-			found, err = knowledge.On(g.m.DB).CheckForeign(ctx, g.project, given, s)
+			found, err = knowledge.CheckForeign(ctx, g.m, g.project, given, s)
 			if errors.Is(err, knowledge.ErrAllRejected) && s != nil { // the quote exists but does not support the fact
 				given.Evidence = nil
-				found, err = knowledge.On(g.m.DB).CheckForeign(ctx, g.project, given, nil)
+				found, err = knowledge.CheckForeign(ctx, g.m, g.project, given, nil)
 			}
 			if err == nil {
 				g.addFact(it, f, found)
@@ -175,7 +175,7 @@ func (g *knowledgeImport) factOf(ctx context.Context, f foreign.Fact) (given fac
 	}
 	items, ok := g.items[h.id]
 	if !ok {
-		if items, err = markers.On(g.m.DB).Items(ctx, h.project.ID, s, s.Now()); err != nil {
+		if items, err = markers.Items(ctx, g.m, h.project.ID, s, s.Now()); err != nil {
 			return given, nil, err
 		}
 		for i := range items {
@@ -219,7 +219,7 @@ func (g *knowledgeImport) from(id string) string {
 }
 
 func (g *knowledgeImport) importConcepts(ctx context.Context) error {
-	set, err := revision.On(g.m.DB).Concepts(ctx, g.project.ID)
+	set, err := revision.Concepts(ctx, g.m, g.project.ID)
 	if err != nil {
 		return err
 	}
@@ -279,7 +279,7 @@ func (g *knowledgeImport) members(c foreign.Concept) (out []facts.Exchange) {
 }
 
 func (g *knowledgeImport) importRules(ctx context.Context) error {
-	set, err := revision.On(g.m.DB).Rules(ctx, g.project.ID)
+	set, err := revision.Rules(ctx, g.m, g.project.ID)
 	if err != nil {
 		return err
 	}

@@ -24,12 +24,6 @@ import (
 	"github.com/memvcs/mem/layers/trust"
 )
 
-// Ops are the operations of this package on a store.
-type Ops struct{ *state.DB }
-
-// On returns the operations on db.
-func On(db *state.DB) Ops { return Ops{db} }
-
 // Options of an import.
 type Options struct {
 	DryRun   bool
@@ -79,12 +73,12 @@ func (r Report) Count(statuses ...string) (n int) {
 
 // Import imports a store. An error of the memory itself ends it; the report then lists the remaining entries as
 // [Failed], unless ctx was cancelled.
-func (m Ops) Import(ctx context.Context, s *foreign.Store, o Options) (Report, error) {
-	forgotten, err := originals.On(m.DB).Forgotten()
+func Import(ctx context.Context, db *state.DB, s *foreign.Store, o Options) (Report, error) {
+	forgotten, err := originals.Forgotten(db)
 	if err != nil {
 		return Report{Tool: s.Tool}, err
 	}
-	r := &importer{m: m, o: o, store: s, forgotten: forgotten, report: Report{Tool: s.Tool}}
+	r := &importer{m: db, o: o, store: s, forgotten: forgotten, report: Report{Tool: s.Tool}}
 	for i, p := range s.Projects {
 		w, first := &projectImport{importer: r, p: p}, len(r.report.Items)
 		if err := w.run(ctx); err != nil {
@@ -99,7 +93,7 @@ func (m Ops) Import(ctx context.Context, s *foreign.Store, o Options) (Report, e
 
 // An importer imports one store.
 type importer struct {
-	m      Ops
+	m      *state.DB
 	o      Options
 	store  *foreign.Store
 	report Report
@@ -172,7 +166,7 @@ func (w *projectImport) session(ctx context.Context, h *target) (*state.State, *
 	if h.change == "" {
 		return nil, nil, nil
 	}
-	st, err := trust.On(w.m.DB).State(ctx, h.project.ID)
+	st, err := trust.State(ctx, w.m, h.project.ID)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -199,13 +193,13 @@ func (w *projectImport) project(ctx context.Context) (state.Project, error) {
 			return h.project, nil
 		}
 	}
-	p, _, err := projects.On(w.m.DB).Locate(ctx, cmp.Or(w.p.Dir, w.o.Here))
+	p, _, err := projects.Locate(ctx, w.m, cmp.Or(w.p.Dir, w.o.Here))
 	return p, err
 }
 
 // redacted returns a text of the store with its secrets replaced. Numbers gives secrets of the session their numbers
 // there.
 func (w *projectImport) redacted(text string, numbers *redact.Numbers) string {
-	clean, _ := secrets.On(w.m.DB).RulesIn(w.p.Dir).Redact([]byte(text), numbers)
+	clean, _ := secrets.RulesIn(w.m, w.p.Dir).Redact([]byte(text), numbers)
 	return string(clean)
 }

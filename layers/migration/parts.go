@@ -102,7 +102,7 @@ func (w *projectImport) retitle(ctx context.Context, rev state.Rev, title string
 		_, err := records.ParseTitle(title)
 		return err
 	}
-	return naming.On(w.m.DB).Retitle(ctx, rev, title, naming.Edit{Tool: w.store.Tool})
+	return naming.Retitle(ctx, w.m, rev, title, naming.Edit{Tool: w.store.Tool})
 }
 
 func (w *projectImport) tag(ctx context.Context, h *target, rev state.Rev, tag string) error {
@@ -113,7 +113,7 @@ func (w *projectImport) tag(ctx context.Context, h *target, rev state.Rev, tag s
 	case w.redacted(tag, &redact.Numbers{}) != tag:
 		return w.reject(it, errors.New("it contains a secret"))
 	}
-	tags, err := naming.On(w.m.DB).Tags(ctx, h.project.ID)
+	tags, err := naming.Tags(ctx, w.m, h.project.ID)
 	if err != nil {
 		return err
 	}
@@ -124,7 +124,7 @@ func (w *projectImport) tag(ctx context.Context, h *target, rev state.Rev, tag s
 			return nil
 		}
 	}
-	err = naming.On(w.m.DB).Tag(ctx, rev, tag, naming.Edit{DryRun: w.o.DryRun, Tool: w.store.Tool})
+	err = naming.Tag(ctx, w.m, rev, tag, naming.Edit{DryRun: w.o.DryRun, Tool: w.store.Tool})
 	switch {
 	case errors.Is(err, naming.ErrTaken):
 		it.Status, it.Why = Conflict, err.Error()
@@ -200,7 +200,7 @@ func (w *projectImport) markersAndVersions(ctx context.Context, h *target, rev s
 	if err != nil {
 		return w.reject(Item{Kind: "session", Name: h.name()}, err)
 	}
-	if mat.markers, err = markers.On(w.m.DB).AllKeepits(ctx, rev); err != nil {
+	if mat.markers, err = markers.AllKeepits(ctx, w.m, rev); err != nil {
 		return err
 	}
 	for _, k := range h.Markers {
@@ -224,7 +224,7 @@ func (w *projectImport) readText(ctx context.Context, rev state.Rev, named map[s
 	p := rev.Session.Now()
 	m := &sessionText{rev: rev, listed: map[int]bool{}, typed: map[int]string{}, messages: map[string]message{}}
 	var err error
-	if m.items, err = markers.On(w.m.DB).Items(ctx, rev.Project.ID, rev.Session, p); err != nil {
+	if m.items, err = markers.Items(ctx, w.m, rev.Project.ID, rev.Session, p); err != nil {
 		return nil, err
 	}
 	for _, it := range m.items {
@@ -235,7 +235,7 @@ func (w *projectImport) readText(ctx context.Context, rev state.Rev, named map[s
 			m.typed[it.N] = it.Text
 		}
 	}
-	for msg, err := range markers.On(w.m.DB).Messages(ctx, rev.Project.ID, p, [2]int{1, p.Scan.Values}, nil) {
+	for msg, err := range markers.Messages(ctx, w.m, rev.Project.ID, p, [2]int{1, p.Scan.Values}, nil) {
 		if err != nil {
 			return nil, err
 		}
@@ -247,7 +247,7 @@ func (w *projectImport) readText(ctx context.Context, rev state.Rev, named map[s
 	if !p.Withheld {
 		return m, nil
 	}
-	patches, err := originals.On(w.m.DB).Patches(ctx, rev.Project.ID, rev.Session, p)
+	patches, err := originals.Patches(ctx, w.m, rev.Project.ID, rev.Session, p)
 	if errors.Is(err, originals.ErrWithheld) {
 		err = nil // captured on another device: the numbers of the secrets are unknown
 	}
@@ -293,7 +293,7 @@ func (w *projectImport) marker(ctx context.Context, h *target, mat *sessionText,
 				it.Why = "it was removed"
 			}
 		default:
-			if _, err := markers.On(w.m.DB).SetKeepit(ctx, mat.rev, x.ID, weight, how); err != nil {
+			if _, err := markers.SetKeepit(ctx, w.m, mat.rev, x.ID, weight, how); err != nil {
 				return w.reject(it, err)
 			}
 			it.Status, it.Why = New, "its weight in the store is not the typed one"
@@ -303,7 +303,7 @@ func (w *projectImport) marker(ctx context.Context, h *target, mat *sessionText,
 	}
 	at := mat.rev
 	at.Kind, at.From, at.To = state.IsMessages, msg.n, msg.n
-	x, err := markers.On(w.m.DB).AddKeepit(ctx, at, w.redacted(k.Text, mat.numbers()), weight, how)
+	x, err := markers.AddKeepit(ctx, w.m, at, w.redacted(k.Text, mat.numbers()), weight, how)
 	if err != nil {
 		return w.reject(it, err)
 	}

@@ -134,7 +134,7 @@ func (w *projectImport) add(ctx context.Context, sources []capture.Source,
 	if len(sources) == 0 {
 		return nil, nil
 	}
-	added, err := capture.On(w.m.DB).Add(ctx, sources, o)
+	added, err := capture.Add(ctx, w.m, sources, o)
 	list := []error{err}
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		list = joined.Unwrap()

@@ -42,7 +42,7 @@ func (w *projectImport) version(ctx context.Context, h *target, mat *sessionText
 	if left > 0 {
 		it.Why = fmt.Sprintf("without %s that Claude Code wrote itself", records.Numbered(left, "message", "messages"))
 	}
-	st, err := trust.On(w.m.DB).State(ctx, h.project.ID)
+	st, err := trust.State(ctx, w.m, h.project.ID)
 	if err != nil {
 		return err
 	}
@@ -82,14 +82,14 @@ func (w *projectImport) compress(ctx context.Context, st *state.State, v checked
 		len(label) == len(next) && label < next {
 		label = next
 	}
-	count := markers.On(w.m.DB).Counter(now)
+	count := markers.Counter(w.m, now)
 	size := max(count.Count(compress.Text(v.segs)), count.Count(compress.Markdown(v.segs)))
-	ops := derive.On(w.m.DB)
+	ops := w.m
 	save := func(ctx context.Context, c derive.CompressResult, bodies [][]byte) (derive.CompressResult, error) {
 		c.Version.Label = label
-		return ops.SaveVersion(ctx, c, bodies)
+		return derive.SaveVersion(ctx, ops, c, bodies)
 	}
-	c, err := ops.CompressBy(ctx, derive.CompressRun{State: st, DryRun: w.o.DryRun, Save: save}, v.rev,
+	c, err := derive.CompressBy(ctx, ops, derive.CompressRun{State: st, DryRun: w.o.DryRun, Save: save}, v.rev,
 		trust.Basis{Point: now, Input: now.Original}, compress.Settings{
 			Tokens: size + size/50 + 8, Keepit: compress.Ignore, Engine: v.engine, Counter: count})
 	if err != nil {
@@ -217,7 +217,7 @@ func (w *projectImport) composition(ctx context.Context, c foreign.Composition) 
 	}
 	req.Project = req.Parts[0].Rev.Project
 	it.Project, it.As = req.Project.Name, name
-	st, err := trust.On(w.m.DB).State(ctx, req.Project.ID)
+	st, err := trust.State(ctx, w.m, req.Project.ID)
 	if err != nil {
 		return err
 	}
@@ -231,7 +231,7 @@ func (w *projectImport) composition(ctx context.Context, c foreign.Composition) 
 	if req.Budget == 0 {
 		req.Budget = need + need/10 + 1000*len(req.Parts) // the store has none
 	}
-	done, err := derive.On(w.m.DB).Compose(ctx, req)
+	done, err := derive.Compose(ctx, w.m, req)
 	var short *compose.BudgetError
 	if errors.As(err, &short) && c.Budget > 0 {
 		err = fmt.Errorf("its parts need %d tokens as memory counts them, its budget is %d", short.Need, c.Budget)
@@ -267,8 +267,8 @@ func (w *projectImport) part(ctx context.Context, p foreign.Part) (state.Rev, in
 	}
 	rev := state.Rev{Kind: state.IsOriginal, Project: h.project, Session: s, Hash: s.Now().Original}
 	if p.Version == "original" {
-		counts, err := markers.On(w.m.DB).Counts(ctx, h.project.ID, s, s.Now())
-		return rev, markers.On(w.m.DB).Counter(s.Now()).Scale(counts.Raw), err
+		counts, err := markers.Counts(ctx, w.m, h.project.ID, s, s.Now())
+		return rev, markers.Counter(w.m, s.Now()).Scale(counts.Raw), err
 	}
 	for _, it := range w.report.Items {
 		if it.Kind != "version" || it.Name != h.name()+" "+p.Version || it.As == "" || it.Project != h.project.Name {

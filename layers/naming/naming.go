@@ -13,12 +13,6 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// Ops names things in a store.
-type Ops struct{ *state.DB }
-
-// On returns the operations on a store.
-func On(db *state.DB) Ops { return Ops{db} }
-
 // An Edit says how something is named.
 type Edit struct {
 	Force  bool // take the name away from another target
@@ -34,7 +28,7 @@ var (
 )
 
 // Retitle sets the title of a session. An empty title restores that of the transcript.
-func (m Ops) Retitle(ctx context.Context, rev state.Rev, title string, how Edit) error {
+func Retitle(ctx context.Context, db *state.DB, rev state.Rev, title string, how Edit) error {
 	body := records.NameBody{Target: "session/" + rev.Session.ID, Field: records.FieldTitle, Removed: title == ""}
 	if title != "" {
 		t, err := records.ParseTitle(title)
@@ -43,12 +37,12 @@ func (m Ops) Retitle(ctx context.Context, rev state.Rev, title string, how Edit)
 		}
 		body.Name = string(t)
 	}
-	return m.record(ctx, rev, how.Tool, "mv "+rev.Session.Name(), "mv", body)
+	return record(ctx, db, rev, how.Tool, "mv "+rev.Session.Name(), "mv", body)
 }
 
 // Tag tags a session or a version. A dry run only checks. The error wraps [ErrTaken] if another target has the tag
 // and the edit does not force it.
-func (m Ops) Tag(ctx context.Context, rev state.Rev, name string, how Edit) error {
+func Tag(ctx context.Context, db *state.DB, rev state.Rev, name string, how Edit) error {
 	if _, err := records.ParseName(name); err != nil {
 		return err
 	}
@@ -56,7 +50,7 @@ func (m Ops) Tag(ctx context.Context, rev state.Rev, name string, how Edit) erro
 	if err != nil || rev.Kind == state.IsComposition {
 		return fmt.Errorf("tag %s: %w", rev.Name(), ErrKind)
 	}
-	st, err := trust.On(m.DB).Outline(ctx, rev.Project.ID)
+	st, err := trust.Outline(ctx, db, rev.Project.ID)
 	if err != nil {
 		return err
 	}
@@ -76,13 +70,13 @@ func (m Ops) Tag(ctx context.Context, rev state.Rev, name string, how Edit) erro
 	if how.DryRun {
 		return nil
 	}
-	return m.record(ctx, rev, how.Tool, "tag "+name+"  "+what, "tag", records.NameBody{Target: target, Field: records.FieldTag,
+	return record(ctx, db, rev, how.Tool, "tag "+name+"  "+what, "tag", records.NameBody{Target: target, Field: records.FieldTag,
 		Name: name})
 }
 
 // Untag deletes a tag of a project. A dry run only checks. The error wraps [ErrNoTag] if the tag does not exist.
-func (m Ops) Untag(ctx context.Context, p state.Project, name string, dryRun bool) error {
-	st, err := trust.On(m.DB).Outline(ctx, p.ID)
+func Untag(ctx context.Context, db *state.DB, p state.Project, name string, dryRun bool) error {
+	st, err := trust.Outline(ctx, db, p.ID)
 	if err != nil {
 		return err
 	}
@@ -96,7 +90,7 @@ func (m Ops) Untag(ctx context.Context, p state.Project, name string, dryRun boo
 			if dryRun {
 				return nil
 			}
-			return m.record(ctx, rev, "", "tag -d "+name, "tag", records.NameBody{Target: target, Field: records.FieldTag, Name: name,
+			return record(ctx, db, rev, "", "tag -d "+name, "tag", records.NameBody{Target: target, Field: records.FieldTag, Name: name,
 				Removed: true})
 		}
 	}
@@ -104,8 +98,8 @@ func (m Ops) Untag(ctx context.Context, p state.Project, name string, dryRun boo
 }
 
 // Tags returns the tags of a project, sorted by name.
-func (m Ops) Tags(ctx context.Context, p refs.Project) ([]state.Tag, error) {
-	st, err := trust.On(m.DB).Outline(ctx, p)
+func Tags(ctx context.Context, db *state.DB, p refs.Project) ([]state.Tag, error) {
+	st, err := trust.Outline(ctx, db, p)
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +108,7 @@ func (m Ops) Tags(ctx context.Context, p refs.Project) ([]state.Tag, error) {
 
 // RenameComposition renames a composition and its earlier states. Its text keeps the old name in its heading. The
 // error wraps [ErrTaken] if a composition or a tag has the name.
-func (m Ops) RenameComposition(ctx context.Context, rev state.Rev, name string) error {
+func RenameComposition(ctx context.Context, db *state.DB, rev state.Rev, name string) error {
 	if _, err := records.ParseName(name); err != nil {
 		return err
 	}
@@ -122,8 +116,8 @@ func (m Ops) RenameComposition(ctx context.Context, rev state.Rev, name string) 
 	if _, err := records.ParseName(was); err != nil {
 		return fmt.Errorf("mv %s: %w", was, err)
 	}
-	return m.Refs.Update(ctx, rev.Project.ID, "mv "+was+" "+name, func(tx *refs.Tx) error {
-		st, err := m.Fold(ctx, tx, rev.Project.ID)
+	return db.Refs.Update(ctx, rev.Project.ID, "mv "+was+" "+name, func(tx *refs.Tx) error {
+		st, err := db.Fold(ctx, tx, rev.Project.ID)
 		if err != nil {
 			return err
 		}
@@ -153,11 +147,11 @@ func (m Ops) RenameComposition(ctx context.Context, rev state.Rev, name string) 
 }
 
 // record writes a name.
-func (m Ops) record(ctx context.Context, rev state.Rev, tool, message, op string, body records.NameBody) error {
+func record(ctx context.Context, db *state.DB, rev state.Rev, tool, message, op string, body records.NameBody) error {
 	if tool != "" {
 		message += ", imported from " + tool
 	}
-	return m.Refs.Update(ctx, rev.Project.ID, message, func(tx *refs.Tx) error {
+	return db.Refs.Update(ctx, rev.Project.ID, message, func(tx *refs.Tx) error {
 		tx.Trailer("Op", op)
 		tx.Trailer("Session", rev.Session.ID)
 		_, err := tx.Add(records.KindName, body)

@@ -32,7 +32,7 @@ type Relation struct {
 }
 
 // Relate relates the session in rev to a project. The error wraps [ErrOwn] if it is the session's project.
-func (m Ops) Relate(ctx context.Context, rev state.Rev, to refs.Project, reason string) error {
+func Relate(ctx context.Context, db *state.DB, rev state.Rev, to refs.Project, reason string) error {
 	if rev.Project.ID == to {
 		return fmt.Errorf("relate %s: %w", records.ShortID(rev.Session.ID), ErrOwn)
 	}
@@ -40,12 +40,12 @@ func (m Ops) Relate(ctx context.Context, rev state.Rev, to refs.Project, reason 
 	if err != nil {
 		return err
 	}
-	return m.recordRelation(ctx, rev, records.RelationBody{Session: rev.Session.ID, To: to, Reason: string(title)})
+	return recordRelation(ctx, db, rev, records.RelationBody{Session: rev.Session.ID, To: to, Reason: string(title)})
 }
 
 // Unrelate deletes a relation. The error wraps [ErrNotRelated] if there is none.
-func (m Ops) Unrelate(ctx context.Context, rev state.Rev, to refs.Project) error {
-	st, err := trust.On(m.DB).Outline(ctx, rev.Project.ID)
+func Unrelate(ctx context.Context, db *state.DB, rev state.Rev, to refs.Project) error {
+	st, err := trust.Outline(ctx, db, rev.Project.ID)
 	if err != nil {
 		return err
 	}
@@ -53,15 +53,15 @@ func (m Ops) Unrelate(ctx context.Context, rev state.Rev, to refs.Project) error
 	if !slices.ContainsFunc(st.Relations, there) {
 		return fmt.Errorf("relate %s: %w", records.ShortID(rev.Session.ID), ErrNotRelated)
 	}
-	return m.recordRelation(ctx, rev, records.RelationBody{Session: rev.Session.ID, To: to, Removed: true})
+	return recordRelation(ctx, db, rev, records.RelationBody{Session: rev.Session.ID, To: to, Removed: true})
 }
 
-func (m Ops) recordRelation(ctx context.Context, rev state.Rev, b records.RelationBody) error {
+func recordRelation(ctx context.Context, db *state.DB, rev state.Rev, b records.RelationBody) error {
 	message := fmt.Sprintf("relate %s to %.8s", records.ShortID(b.Session), b.To)
 	if b.Removed {
 		message = fmt.Sprintf("relate %s to %.8s no more", records.ShortID(b.Session), b.To)
 	}
-	return m.Refs.Update(ctx, rev.Project.ID, message, func(tx *refs.Tx) error {
+	return db.Refs.Update(ctx, rev.Project.ID, message, func(tx *refs.Tx) error {
 		tx.Trailer("Op", "relate")
 		tx.Trailer("Session", b.Session)
 		_, err := tx.Add(records.KindRelation, b)
@@ -71,8 +71,8 @@ func (m Ops) recordRelation(ctx context.Context, rev state.Rev, b records.Relati
 
 // RelatedTo returns the sessions of other projects related to a project, sorted by project and ID. It excludes removed and
 // revoked sessions.
-func (m Ops) RelatedTo(ctx context.Context, to refs.Project) (out []Relation, err error) {
-	projects, err := trust.On(m.DB).Projects(ctx)
+func RelatedTo(ctx context.Context, db *state.DB, to refs.Project) (out []Relation, err error) {
+	projects, err := trust.Projects(ctx, db)
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +80,7 @@ func (m Ops) RelatedTo(ctx context.Context, to refs.Project) (out []Relation, er
 		if p.ID == to {
 			continue
 		}
-		some, err := m.relationsOf(ctx, p)
+		some, err := relationsOf(ctx, db, p)
 		if err != nil {
 			return nil, err
 		}
@@ -93,14 +93,14 @@ func (m Ops) RelatedTo(ctx context.Context, to refs.Project) (out []Relation, er
 }
 
 // RelationsOf returns the other projects to which a session is related.
-func (m Ops) RelationsOf(ctx context.Context, rev state.Rev) ([]Relation, error) {
-	all, err := m.relationsOf(ctx, rev.Project)
+func RelationsOf(ctx context.Context, db *state.DB, rev state.Rev) ([]Relation, error) {
+	all, err := relationsOf(ctx, db, rev.Project)
 	return slices.DeleteFunc(all, func(r Relation) bool { return r.Session.ID != rev.Session.ID }), err
 }
 
 // relationsOf returns the relations of the sessions of a project.
-func (m Ops) relationsOf(ctx context.Context, p state.Project) (out []Relation, err error) {
-	st, err := trust.On(m.DB).Outline(ctx, p.ID)
+func relationsOf(ctx context.Context, db *state.DB, p state.Project) (out []Relation, err error) {
+	st, err := trust.Outline(ctx, db, p.ID)
 	if err != nil {
 		return nil, err
 	}

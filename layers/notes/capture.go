@@ -37,13 +37,13 @@ type Change struct {
 // Text returns the text that would be stored, without secrets.
 func (c Change) Text() string { return c.note.Text }
 
-// A Capture is the result of [Ops.Capture].
+// A Capture is the result of [Capture].
 type Capture struct {
 	Changes []Change
 	Skipped []string // files that are too long, or no text
 }
 
-// Options are the options of [Ops.Capture].
+// Options are the options of [Capture].
 type Options struct {
 	DryRun bool // only report the changes
 	// Running leaves a note that was just changed and that no session has written for a later capture: the client
@@ -54,18 +54,18 @@ type Options struct {
 // young is the age up to which [Options.Running] waits for the session's file.
 const young = 10 * time.Second
 
-// Capture stores the notes about a working directory that have changed, in one commit.
-func (m Ops) Capture(ctx context.Context, p state.Project, c Client, cwd string, o Options) (out Capture, err error) {
+// CaptureAll stores the notes about a working directory that have changed, in one commit.
+func CaptureAll(ctx context.Context, db *state.DB, p state.Project, c Client, cwd string, o Options) (out Capture, err error) {
 	for try := 0; ; try++ {
-		out, err = m.tryCapture(ctx, p, c, cwd, o)
+		out, err = tryCapture(ctx, db, p, c, cwd, o)
 		if !errors.Is(err, refs.ErrConflict) || try == 20 {
 			return out, err
 		}
 	}
 }
 
-func (m Ops) tryCapture(ctx context.Context, p state.Project, c Client, cwd string, o Options) (Capture, error) {
-	s, err := m.newScanner(ctx, p, c, cwd)
+func tryCapture(ctx context.Context, db *state.DB, p state.Project, c Client, cwd string, o Options) (Capture, error) {
+	s, err := newScanner(ctx, db, p, c, cwd)
 	if err != nil {
 		return Capture{}, err
 	}
@@ -74,17 +74,17 @@ func (m Ops) tryCapture(ctx context.Context, p state.Project, c Client, cwd stri
 		return s.out, err
 	}
 	if len(s.out.Changes) > 0 {
-		if err := m.commit(ctx, p, s.tips, s.out.Changes); err != nil {
+		if err := commit(ctx, db, p, s.tips, s.out.Changes); err != nil {
 			return s.out, err
 		}
 	}
-	writeStamps(stampFile(m.Refs.Dir(), cwd), s.files, s.left, m.Opts.Now())
+	writeStamps(stampFile(db.Refs.Dir(), cwd), s.files, s.left, db.Opts.Now())
 	return s.out, nil
 }
 
 // A scanner compares the notes on disk with those in memory.
 type scanner struct {
-	m        Ops
+	m        *state.DB
 	files    []found
 	complete map[string]bool
 	known    []*File
@@ -99,24 +99,24 @@ type scanner struct {
 	out      Capture
 }
 
-func (m Ops) newScanner(ctx context.Context, p state.Project, c Client, cwd string) (*scanner, error) {
-	s := &scanner{m: m, places: c.Places(cwd), left: map[string]bool{}, rules: secrets.On(m.DB).RulesIn(cwd)}
-	st, err := trust.On(m.DB).Outline(ctx, p.ID)
+func newScanner(ctx context.Context, db *state.DB, p state.Project, c Client, cwd string) (*scanner, error) {
+	s := &scanner{m: db, places: c.Places(cwd), left: map[string]bool{}, rules: secrets.RulesIn(db, cwd)}
+	st, err := trust.Outline(ctx, db, p.ID)
 	if err != nil {
 		return nil, err
 	}
 	s.tips = st.Tips
-	if s.known, err = m.Files(ctx, p.ID); err != nil {
+	if s.known, err = Files(ctx, db, p.ID); err != nil {
 		return nil, err
 	}
-	if s.guard, err = originals.On(m.DB).NewGuard(st.Purged); err != nil {
+	if s.guard, err = originals.NewGuard(db, st.Purged); err != nil {
 		return nil, fmt.Errorf("read the list of deletions: %w", err)
 	}
-	seals, err := originals.On(m.DB).ReadSeals()
+	seals, err := originals.ReadSeals(db)
 	if err != nil {
 		return nil, err
 	}
-	s.mask = originals.On(m.DB).MaskAsDigits(seals)
+	s.mask = originals.MaskAsDigits(db, seals)
 	s.files, s.complete = scan(s.places)
 	s.authors = &authors{client: c, cwd: cwd}
 	return s, nil
@@ -135,7 +135,7 @@ func (s *scanner) file(name string) *File {
 func (s *scanner) compare() error {
 	was := readStamps(stampFile(s.m.Refs.Dir(), s.authors.cwd))
 	for _, f := range s.files {
-		old := s.m.last(s.file(f.file), f.place.Dir)
+		old := last(s.m, s.file(f.file), f.place.Dir)
 		if was[f.path] == (seen{f.size, f.time.UnixNano()}) && (old != nil || f.place.Name == records.NotePlans) {
 			continue
 		}
@@ -220,7 +220,7 @@ func (s *scanner) replaced(file string, old *State, text string) (out []string) 
 // deleted adds the states of this device whose file is gone to the changes.
 func (s *scanner) deleted(f *File) {
 	for _, p := range s.places {
-		old := s.m.last(f, p.Dir)
+		old := last(s.m, f, p.Dir)
 		place, _, _ := strings.Cut(f.Name, "/")
 		if old == nil || old.Deleted || place != p.Name || !s.complete[p.Dir] ||
 			slices.ContainsFunc(s.files, func(x found) bool { return x.file == f.Name && x.place.Dir == p.Dir }) {
@@ -239,8 +239,8 @@ func pathOf(dir, file string) string {
 }
 
 // commit stores changes, if nothing was deleted for good since the tips.
-func (m Ops) commit(ctx context.Context, p state.Project, tips []refs.Tip, changes []Change) error {
-	return m.Refs.Update(ctx, p.ID, message(changes), func(tx *refs.Tx) error {
+func commit(ctx context.Context, db *state.DB, p state.Project, tips []refs.Tip, changes []Change) error {
+	return db.Refs.Update(ctx, p.ID, message(changes), func(tx *refs.Tx) error {
 		if !slices.Equal(tx.Tips(), tips) {
 			return refs.ErrConflict
 		}

@@ -19,12 +19,6 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// Ops works on the notes of a store.
-type Ops struct{ *state.DB }
-
-// On returns the operations on a store.
-func On(db *state.DB) Ops { return Ops{db} }
-
 // A State is a state of a note.
 type State struct {
 	records.Note
@@ -76,8 +70,8 @@ func (f *File) Before(s *State) string {
 }
 
 // Files returns the notes of a project, sorted by name.
-func (m Ops) Files(ctx context.Context, p refs.Project) ([]*File, error) {
-	all, err := m.Notes(ctx, p)
+func Files(ctx context.Context, db *state.DB, p refs.Project) ([]*File, error) {
+	all, err := db.Notes(ctx, p)
 	if err != nil {
 		return nil, err
 	}
@@ -129,11 +123,11 @@ func Find(files []*File, name string) (*File, error) {
 }
 
 // last returns the newest state of a file in a directory of this device, nil for none.
-func (m Ops) last(f *File, dir string) *State {
+func last(db *state.DB, f *File, dir string) *State {
 	if f == nil {
 		return nil
 	}
-	i := slices.IndexFunc(f.States, func(s *State) bool { return s.Stamp.Device == m.Refs.Device().ID && s.Dir == dir })
+	i := slices.IndexFunc(f.States, func(s *State) bool { return s.Stamp.Device == db.Refs.Device().ID && s.Dir == dir })
 	if i < 0 {
 		return nil
 	}

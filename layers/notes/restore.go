@@ -49,9 +49,9 @@ func (c Client) PlanRestore(cwd string, f *File, to *State) (r Restore, err erro
 	return r, err
 }
 
-// Restore writes states of notes to Claude Code's directories and records that. Call [Ops.Capture] first, so that no text
+// RestoreAll writes states of notes to Claude Code's directories and records that. Call [Capture] first, so that no text
 // is lost. A link, or a directory in the way, is not replaced.
-func (m Ops) Restore(ctx context.Context, p state.Project, all []Restore) error {
+func RestoreAll(ctx context.Context, db *state.DB, p state.Project, all []Restore) error {
 	var changes []Change
 	for _, r := range all {
 		if err := r.write(); err != nil {
@@ -71,7 +71,7 @@ func (m Ops) Restore(ctx context.Context, p state.Project, all []Restore) error 
 		for _, h := range r.File.Heads() { // the user has seen them
 			c.note.After = append(c.note.After, h.Name())
 		}
-		if old := m.last(r.File, dir); old != nil {
+		if old := last(db, r.File, dir); old != nil {
 			c.note.After = append(c.note.After, old.Name())
 		}
 		slices.Sort(c.note.After)
@@ -81,9 +81,9 @@ func (m Ops) Restore(ctx context.Context, p state.Project, all []Restore) error 
 	}
 	for try := 0; ; try++ {
 		var tips []refs.Tip
-		err := m.Refs.View(ctx, p.ID, func(tx *refs.Tx) error { tips = tx.Tips(); return nil })
+		err := db.Refs.View(ctx, p.ID, func(tx *refs.Tx) error { tips = tx.Tips(); return nil })
 		if err == nil {
-			err = m.commit(ctx, p, tips, changes)
+			err = commit(ctx, db, p, tips, changes)
 		}
 		if !errors.Is(err, refs.ErrConflict) || try == 20 {
 			return err

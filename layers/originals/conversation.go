@@ -9,27 +9,28 @@ import (
 
 	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/transcript"
 	"github.com/memvcs/mem/refs"
 )
 
-// Conversation returns the whole conversation of a session at p as segments.
-func (m Ops) Conversation(ctx context.Context, project refs.Project, p *records.Point) ([]compress.Segment, error) {
-	return m.ConversationWithout(ctx, project, p, nil)
+// ReadConversation returns the whole conversation of a session at p as segments.
+func ReadConversation(ctx context.Context, db *state.DB, project refs.Project, p *records.Point) ([]compress.Segment, error) {
+	return ConversationWithout(ctx, db, project, p, nil)
 }
 
-// ConversationWithout is [Ops.Conversation] without the tool calls of some messages.
-func (m Ops) ConversationWithout(ctx context.Context, project refs.Project, p *records.Point,
+// ConversationWithout is [Conversation] without the tool calls of some messages.
+func ConversationWithout(ctx context.Context, db *state.DB, project refs.Project, p *records.Point,
 	without [][2]int) ([]compress.Segment, error) {
-	return m.ConversationAfter(ctx, project, p, 0, without)
+	return ConversationAfter(ctx, db, project, p, 0, without)
 }
 
-// ConversationAfter is [Ops.ConversationWithout] without the messages up to number after.
-func (m Ops) ConversationAfter(ctx context.Context, project refs.Project, p *records.Point, after int,
+// ConversationAfter is [ConversationWithout] without the messages up to number after.
+func ConversationAfter(ctx context.Context, db *state.DB, project refs.Project, p *records.Point, after int,
 	without [][2]int) ([]compress.Segment, error) {
 	var out []compress.Segment
 	var c Conversation
-	err := m.EachMessage(ctx, project, p, without, func(n int, msg transcript.Message) error {
+	err := EachMessage(ctx, db, project, p, without, func(n int, msg transcript.Message) error {
 		out = append(out, c.Said(n, msg)...)
 		return nil
 	})
@@ -42,9 +43,9 @@ func (m Ops) ConversationAfter(ctx context.Context, project refs.Project, p *rec
 // EachMessage calls f with the number and the message of each message of a session, in order. It returns the first
 // error of f. Messages that the user withdrew are left out, and so are the tool calls of the messages in without, pairs of
 // first and last number.
-func (m Ops) EachMessage(ctx context.Context, project refs.Project, p *records.Point, without [][2]int,
+func EachMessage(ctx context.Context, db *state.DB, project refs.Project, p *records.Point, without [][2]int,
 	f func(int, transcript.Message) error) error {
-	return m.Stream(ctx, project, p.Original, func(r io.Reader) error {
+	return Stream(ctx, db, project, p.Original, func(r io.Reader) error {
 		for v, err := range transcript.Stream(r, HugeValue) {
 			if err != nil {
 				return err

@@ -33,7 +33,7 @@ func (e *BehindError) Unwrap() error { return ErrWithheld }
 
 // Exact returns the current growth point of the session if this device has its exact bytes, or one that reaches as far.
 // Otherwise it returns the furthest one with a [*BehindError]; if there is none, the error wraps [ErrWithheld].
-func (m Ops) Exact(ctx context.Context, project refs.Project, s *state.Session) (*records.Point, error) {
+func Exact(ctx context.Context, db *state.DB, project refs.Project, s *state.Session) (*records.Point, error) {
 	now := s.Now()
 	order := make([]*records.Point, len(s.Points))
 	for i := range s.Points {
@@ -43,7 +43,7 @@ func (m Ops) Exact(ctx context.Context, project refs.Project, s *state.Session) 
 	order = slices.DeleteFunc(order, func(p *records.Point) bool { return p == now })
 	for _, p := range append([]*records.Point{now}, order...) {
 		if p.Withheld {
-			_, err := m.Patches(ctx, project, s, p)
+			_, err := Patches(ctx, db, project, s, p)
 			if errors.Is(err, ErrWithheld) {
 				continue
 			}

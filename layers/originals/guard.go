@@ -16,7 +16,7 @@ import (
 
 // A Guard recognises deleted text, which captures must not store again.
 type Guard struct {
-	m       Ops
+	m       *state.DB
 	purged  *state.Purges
 	seals   Seals
 	lengths []sealedLength // ascending
@@ -30,8 +30,8 @@ type sealedLength struct {
 }
 
 // NewGuard returns the guard that keeps deleted text out of the captures of a project, nil if nothing was ever deleted.
-func (m Ops) NewGuard(purged *state.Purges) (*Guard, error) {
-	s, err := m.ReadSeals()
+func NewGuard(db *state.DB, purged *state.Purges) (*Guard, error) {
+	s, err := ReadSeals(db)
 	if err != nil || s.Count()+len(purged.Ids) == 0 && !s.Lost {
 		return nil, err
 	}
@@ -39,7 +39,7 @@ func (m Ops) NewGuard(purged *state.Purges) (*Guard, error) {
 	for _, v := range s.Values {
 		rolls[v.Length] = append(rolls[v.Length], v.Roll)
 	}
-	g := &Guard{m: m, purged: purged, seals: s, key: m.rollKey()}
+	g := &Guard{m: db, purged: purged, seals: s, key: rollKey(db)}
 	for _, n := range slices.Sorted(maps.Keys(rolls)) {
 		g.lengths = append(g.lengths, sealedLength{n, slices.Sorted(slices.Values(rolls[n]))})
 	}
@@ -47,8 +47,8 @@ func (m Ops) NewGuard(purged *state.Purges) (*Guard, error) {
 }
 
 // Forgotten returns a function that reports whether a text contains a deleted value.
-func (m Ops) Forgotten() (func(text string) bool, error) {
-	g, err := m.NewGuard(&state.Purges{})
+func Forgotten(db *state.DB) (func(text string) bool, error) {
+	g, err := NewGuard(db, &state.Purges{})
 	if g == nil || err != nil {
 		return func(string) bool { return false }, err
 	}
@@ -76,7 +76,7 @@ func (g *Guard) File(r io.Reader) (sum objects.Hash, forgot bool, err error) {
 		w.most = g.lengths[n-1].length
 	}
 	_, err = io.Copy(io.MultiWriter(h, w), r)
-	return h.Sum(), w.Done() || slices.Contains(g.seals.Files, g.m.SealFile(h.Sum())), err
+	return h.Sum(), w.Done() || slices.Contains(g.seals.Files, SealFile(g.m, h.Sum())), err
 }
 
 // Values returns the spans of deleted values in b.
@@ -87,7 +87,7 @@ func (g *Guard) Values(b []byte) [][2]int {
 			_, found := slices.BinarySearch(l.rolls, h)
 			return found
 		}, func(text []byte) bool {
-			return g.seals.value(g.m.SealValue(text).Seal) >= 0
+			return g.seals.value(SealValue(g.m, text).Seal) >= 0
 		})...)
 	}
 	return Joined(out)
@@ -105,7 +105,7 @@ func (g *Guard) whole(session string, v transcript.Value) bool {
 	if id == "" && g.seals.Lost && g.purged.Place(session, v.N) {
 		return true
 	}
-	return len(g.seals.Records) > 0 && slices.Contains(g.seals.Records, g.m.SealRecord(v.Raw))
+	return len(g.seals.Records) > 0 && slices.Contains(g.seals.Records, SealRecord(g.m, v.Raw))
 }
 
 // UuidOf returns the uuid of a message, "" if it has none.
@@ -153,7 +153,7 @@ func (g *Guard) Through(session string, f SourceFile, size int64) (SourceFile, e
 			continue
 		}
 		raw := slices.Clone(v.Raw)
-		Mask(raw, spots, g.m.MaskAsDigits(g.seals))
+		Mask(raw, spots, MaskAsDigits(g.m, g.seals))
 		for _, s := range spots {
 			out.over = append(out.over, overlay{v.Off + int64(s[0]), raw[s[0]:s[1]]})
 		}

@@ -21,11 +21,11 @@ var ErrWithheld = errors.New("the exact bytes were kept on the device that captu
 
 // Patches returns the patches that turn the clean stream into the exact bytes of the snapshot p, oldest first. The
 // error wraps [ErrWithheld] if this device does not have one.
-func (m Ops) Patches(ctx context.Context, project refs.Project, s *state.Session,
+func Patches(ctx context.Context, db *state.DB, project refs.Project, s *state.Session,
 	p *records.Point) ([]redact.Patch, error) {
 	var out []redact.Patch
 	chain := s.Chain(p)
-	err := m.Refs.View(ctx, project, func(tx *refs.Tx) error {
+	err := db.Refs.View(ctx, project, func(tx *refs.Tx) error {
 		for i := len(chain) - 1; i >= 0; i-- {
 			b, err := tx.Patch(chain[i].Stamp.Device, chain[i].Stamp.Record)
 			if errors.Is(err, objects.ErrNotFound) {
@@ -51,16 +51,16 @@ func (m Ops) Patches(ctx context.Context, project refs.Project, s *state.Session
 
 // WriteOriginal writes the exact bytes of a session's file at the snapshot p. If it returns an error, it may have
 // written a part of them or wrong bytes.
-func (m Ops) WriteOriginal(ctx context.Context, project refs.Project, s *state.Session, p *records.Point,
+func WriteOriginal(ctx context.Context, db *state.DB, project refs.Project, s *state.Session, p *records.Point,
 	w io.Writer) error {
 	if !p.Withheld {
-		return m.WriteObject(ctx, project, p.Original, w)
+		return WriteObject(ctx, db, project, p.Original, w)
 	}
-	patches, err := m.Patches(ctx, project, s, p)
+	patches, err := Patches(ctx, db, project, s, p)
 	if err != nil {
 		return err
 	}
-	return m.Refs.View(ctx, project, func(tx *refs.Tx) error {
+	return db.Refs.View(ctx, project, func(tx *refs.Tx) error {
 		rc, err := tx.Get(ctx, p.Original)
 		if err != nil {
 			return err
@@ -71,20 +71,20 @@ func (m Ops) WriteOriginal(ctx context.Context, project refs.Project, s *state.S
 }
 
 // WriteExact writes the exact bytes of a session, or those that this device has and returns a [*BehindError].
-func (m Ops) WriteExact(ctx context.Context, rev state.Rev, w io.Writer) error {
-	p, behind := m.Exact(ctx, rev.Project.ID, rev.Session)
+func WriteExact(ctx context.Context, db *state.DB, rev state.Rev, w io.Writer) error {
+	p, behind := Exact(ctx, db, rev.Project.ID, rev.Session)
 	if p == nil {
 		return behind
 	}
-	if err := m.WriteOriginal(ctx, rev.Project.ID, rev.Session, p, w); err != nil {
+	if err := WriteOriginal(ctx, db, rev.Project.ID, rev.Session, p, w); err != nil {
 		return err
 	}
 	return behind
 }
 
 // WriteObject writes the object h of a project.
-func (m Ops) WriteObject(ctx context.Context, project refs.Project, h objects.Hash, w io.Writer) error {
-	return m.Refs.View(ctx, project, func(tx *refs.Tx) error {
+func WriteObject(ctx context.Context, db *state.DB, project refs.Project, h objects.Hash, w io.Writer) error {
+	return db.Refs.View(ctx, project, func(tx *refs.Tx) error {
 		rc, err := tx.Get(ctx, h)
 		if err != nil {
 			return err
@@ -97,14 +97,14 @@ func (m Ops) WriteObject(ctx context.Context, project refs.Project, h objects.Ha
 
 // WriteAnywhere writes the content of the object h to w, whatever project contains it. The error is a
 // [*state.NotFoundError] if none does.
-func (m Ops) WriteAnywhere(ctx context.Context, h objects.Hash, w io.Writer) error {
-	ids, err := m.Refs.Projects()
+func WriteAnywhere(ctx context.Context, db *state.DB, h objects.Hash, w io.Writer) error {
+	ids, err := db.Refs.Projects()
 	if err != nil {
 		return err
 	}
 	for _, id := range ids {
 		var rc io.ReadCloser
-		err := m.Refs.View(ctx, id, func(tx *refs.Tx) (err error) {
+		err := db.Refs.View(ctx, id, func(tx *refs.Tx) (err error) {
 			if rc, err = tx.Get(ctx, h); err != nil {
 				return err
 			}
@@ -120,8 +120,8 @@ func (m Ops) WriteAnywhere(ctx context.Context, h objects.Hash, w io.Writer) err
 }
 
 // Object returns the content of the object h of a project.
-func (m Ops) Object(ctx context.Context, project refs.Project, h objects.Hash) ([]byte, error) {
+func Object(ctx context.Context, db *state.DB, project refs.Project, h objects.Hash) ([]byte, error) {
 	var b bytes.Buffer
-	err := m.WriteObject(ctx, project, h, &b)
+	err := WriteObject(ctx, db, project, h, &b)
 	return b.Bytes(), err
 }

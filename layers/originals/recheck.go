@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	bodies "github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/refs"
 )
@@ -35,7 +36,7 @@ func CheckInputs(ctx context.Context, tx *refs.Tx, names ...objects.Hash) error 
 }
 
 // CheckParts is [CheckInputs] for the parts of a composition, which may be in other projects.
-func (m Ops) CheckParts(ctx context.Context, tx *refs.Tx, c *bodies.Composition) error {
+func CheckParts(ctx context.Context, db *state.DB, tx *refs.Tx, c *bodies.Composition) error {
 	for i, p := range c.Parts {
 		if i >= len(c.Derivation.Inputs) {
 			break
@@ -45,7 +46,7 @@ func (m Ops) CheckParts(ctx context.Context, tx *refs.Tx, c *bodies.Composition)
 		if p.Project == tx.Project() {
 			err = look(tx)
 		} else {
-			err = m.Refs.View(ctx, p.Project, look)
+			err = db.Refs.View(ctx, p.Project, look)
 		}
 		if err != nil {
 			return fmt.Errorf("session %s: %w", bodies.ShortID(p.Session), err)
@@ -69,8 +70,8 @@ func CheckNoPurge(ctx context.Context, tx *refs.Tx, since []refs.Tip) error {
 }
 
 // Tips returns the tips of the lanes of a project, for [CheckNoPurge].
-func (m Ops) Tips(ctx context.Context, p refs.Project) (tips []refs.Tip, err error) {
-	err = m.Refs.View(ctx, p, func(tx *refs.Tx) error { tips = tx.Tips(); return nil })
+func Tips(ctx context.Context, db *state.DB, p refs.Project) (tips []refs.Tip, err error) {
+	err = db.Refs.View(ctx, p, func(tx *refs.Tx) error { tips = tx.Tips(); return nil })
 	return tips, err
 }
 
@@ -87,8 +88,8 @@ func CheckQuestion(ctx context.Context, tx *refs.Tx, asked []refs.Tip) error {
 
 // SameSeals checks, in the transaction that stores captures, that no value was deleted in any project since their guard
 // was made. The error is [refs.ErrConflict] otherwise.
-func (m Ops) SameSeals(g *Guard) error {
-	now, err := m.ReadSeals()
+func SameSeals(db *state.DB, g *Guard) error {
+	now, err := ReadSeals(db)
 	if err == nil && now.Count() != g.count() {
 		err = refs.ErrConflict
 	}

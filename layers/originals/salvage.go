@@ -3,14 +3,16 @@ package originals
 import (
 	"encoding/json"
 	"regexp"
+
+	"github.com/memvcs/mem/layers/state"
 )
 
 // RenewSeals replaces a damaged list of deleted text by one with the entries that can still be read. It returns their
 // number, and the path to which the damaged file was moved. The new list records that entries are lost. From then on,
 // captures omit the whole of a message that was deleted in part, and each message without an ID at the place of a
 // deleted one. Lost values are not recognised in other messages.
-func (m Ops) RenewSeals(dryRun bool) (n int, kept string, err error) {
-	b, err := m.Refs.ReadDamagedNote(sealsFile)
+func RenewSeals(db *state.DB, dryRun bool) (n int, kept string, err error) {
+	b, err := db.Refs.ReadDamagedNote(sealsFile)
 	if err != nil {
 		return 0, "", err
 	}
@@ -22,7 +24,7 @@ func (m Ops) RenewSeals(dryRun bool) (n int, kept string, err error) {
 	if b, err = json.MarshalIndent(s, "", "  "); err != nil {
 		return n, "", err
 	}
-	kept, err = m.Refs.ReplaceNote(sealsFile, append(b, '\n'))
+	kept, err = db.Refs.ReplaceNote(sealsFile, append(b, '\n'))
 	return n, kept, err
 }
 

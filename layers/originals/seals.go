@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/objects"
 )
 
@@ -16,13 +17,13 @@ type Seals struct {
 	Values  []SealedValue `json:"values,omitempty"`
 	Records []string      `json:"records,omitempty"` // messages without a uuid
 	Files   []string      `json:"files,omitempty"`   // overflow files
-	Lost    bool          `json:"lost,omitempty"`    // entries were lost: see [Ops.RenewSeals]
+	Lost    bool          `json:"lost,omitempty"`    // entries were lost: see [RenewSeals]
 }
 
 // ReadSeals returns the seals of the text that this device has deleted. A damaged file is an error, because captures
 // would store deleted text again.
-func (m Ops) ReadSeals() (s Seals, err error) {
-	_, err = m.Refs.ReadNote(sealsFile, &s)
+func ReadSeals(db *state.DB) (s Seals, err error) {
+	_, err = db.Refs.ReadNote(sealsFile, &s)
 	return s, err
 }
 
@@ -36,16 +37,16 @@ func (s *Seals) value(seal string) int {
 
 // MaskAsDigits returns a function that reports whether digits of a deleted value are overwritten with nines even in
 // strings, see [Mask].
-func (m Ops) MaskAsDigits(s Seals) func(spot []byte) bool {
+func MaskAsDigits(db *state.DB, s Seals) func(spot []byte) bool {
 	return func(spot []byte) bool {
-		i := s.value(m.SealValue(spot).Seal)
+		i := s.value(SealValue(db, spot).Seal)
 		return i >= 0 && !s.Values[i].Stars
 	}
 }
 
 // AddSeals adds seals durably.
-func (m Ops) AddSeals(more Seals) error {
-	s, err := m.ReadSeals()
+func AddSeals(db *state.DB, more Seals) error {
+	s, err := ReadSeals(db)
 	if err != nil {
 		return err
 	}
@@ -65,12 +66,12 @@ func (m Ops) AddSeals(more Seals) error {
 	if err != nil {
 		return err
 	}
-	return m.Refs.WriteNote(sealsFile, append(b, '\n'))
+	return db.Refs.WriteNote(sealsFile, append(b, '\n'))
 }
 
 // rollKey returns this device's key for [Roll].
-func (m Ops) rollKey() uint64 {
-	k, err := strconv.ParseUint(m.Refs.MAC("forgotten values"), 16, 64)
+func rollKey(db *state.DB) uint64 {
+	k, err := strconv.ParseUint(db.Refs.MAC("forgotten values"), 16, 64)
 	if err != nil {
 		panic("originals: a seal is not a number: " + err.Error())
 	}
@@ -78,12 +79,12 @@ func (m Ops) rollKey() uint64 {
 }
 
 // SealValue returns the seal of a value.
-func (m Ops) SealValue(v []byte) SealedValue {
-	return SealedValue{len(v), Roll(v, m.rollKey()), m.Refs.MAC("value " + string(v)), true}
+func SealValue(db *state.DB, v []byte) SealedValue {
+	return SealedValue{len(v), Roll(v, rollKey(db)), db.Refs.MAC("value " + string(v)), true}
 }
 
 // SealRecord returns the seal of a message without a uuid.
-func (m Ops) SealRecord(raw []byte) string { return m.Refs.MAC("record " + string(raw)) }
+func SealRecord(db *state.DB, raw []byte) string { return db.Refs.MAC("record " + string(raw)) }
 
 // SealFile returns the seal of an overflow file with these exact bytes.
-func (m Ops) SealFile(h objects.Hash) string { return m.Refs.MAC("file " + h.String()) }
+func SealFile(db *state.DB, h objects.Hash) string { return db.Refs.MAC("file " + h.String()) }

@@ -5,6 +5,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/transcript"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/refs"
@@ -14,8 +15,8 @@ import (
 const HugeValue = transcript.Longest
 
 // Stream calls f with the content of an object.
-func (m Ops) Stream(ctx context.Context, project refs.Project, h objects.Hash, f func(io.Reader) error) error {
-	return m.Refs.View(ctx, project, func(tx *refs.Tx) error {
+func Stream(ctx context.Context, db *state.DB, project refs.Project, h objects.Hash, f func(io.Reader) error) error {
+	return db.Refs.View(ctx, project, func(tx *refs.Tx) error {
 		rc, err := tx.Get(ctx, h)
 		if err != nil {
 			return err

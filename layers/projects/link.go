@@ -12,12 +12,12 @@ import (
 )
 
 // Paths returns the directories known to this device, later records last.
-func (m Ops) Paths(ctx context.Context) ([]records.PathBody, error) {
+func Paths(ctx context.Context, db *state.DB) ([]records.PathBody, error) {
 	var paths []records.PathBody
-	err := m.Refs.ViewRetry(ctx, refs.Home, func(tx *refs.Tx) error {
-		st, err := m.FoldOutline(ctx, tx, refs.Home)
+	err := db.Refs.ViewRetry(ctx, refs.Home, func(tx *refs.Tx) error {
+		st, err := db.FoldOutline(ctx, tx, refs.Home)
 		if err == nil {
-			paths = st.PathsOf(m.Refs.Device().ID)
+			paths = st.PathsOf(db.Refs.Device().ID)
 		}
 		return err
 	})
@@ -25,8 +25,8 @@ func (m Ops) Paths(ctx context.Context) ([]records.PathBody, error) {
 }
 
 // HasProject reports whether the memory has records of a project.
-func (m Ops) HasProject(ctx context.Context, p refs.Project) (has bool, err error) {
-	err = m.Refs.ViewRetry(ctx, p, func(tx *refs.Tx) error {
+func HasProject(ctx context.Context, db *state.DB, p refs.Project) (has bool, err error) {
+	err = db.Refs.ViewRetry(ctx, p, func(tx *refs.Tx) error {
 		has = len(tx.Tips()) > 0
 		return nil
 	})
@@ -34,8 +34,8 @@ func (m Ops) HasProject(ctx context.Context, p refs.Project) (has bool, err erro
 }
 
 // LinkProject links dir to the project p on this device.
-func (m Ops) LinkProject(ctx context.Context, p state.Project, dir string) error {
-	return m.AddPaths(ctx, []records.PathBody{{Path: dir, Project: p.ID, Identity: p.Identity, Name: p.Name,
+func LinkProject(ctx context.Context, db *state.DB, p state.Project, dir string) error {
+	return AddPaths(ctx, db, []records.PathBody{{Path: dir, Project: p.ID, Identity: p.Identity, Name: p.Name,
 		Linked: true}})
 }
 
@@ -44,8 +44,8 @@ var ErrNotLinked = errors.New("it is not linked to a project")
 
 // UnlinkProject removes the link of dir and returns its project without the link. Captured sessions stay in their
 // project. The error is [ErrNotLinked] if there is no link. A dry run writes nothing.
-func (m Ops) UnlinkProject(ctx context.Context, dir string, dryRun bool) (p state.Project, err error) {
-	paths, err := m.Paths(ctx)
+func UnlinkProject(ctx context.Context, db *state.DB, dir string, dryRun bool) (p state.Project, err error) {
+	paths, err := Paths(ctx, db)
 	if err != nil {
 		return p, err
 	}
@@ -53,28 +53,28 @@ func (m Ops) UnlinkProject(ctx context.Context, dir string, dryRun bool) (p stat
 		return p, ErrNotLinked
 	}
 	unlinked := slices.DeleteFunc(slices.Clone(paths), func(b records.PathBody) bool { return b.Path == dir && b.Linked })
-	p, _ = NewFinder(unlinked, m.world()).Locate(ctx, dir, "")
+	p, _ = NewFinder(unlinked, world(db)).Locate(ctx, dir, "")
 	if dryRun {
 		return p, nil
 	}
 	b := records.PathBody{Path: dir, Project: p.ID, Identity: p.Identity, Name: p.Name}
-	return p, m.addPaths(ctx, []records.PathBody{b}, hasPath)
+	return p, addPaths(ctx, db, []records.PathBody{b}, hasPath)
 }
 
 // Meet records that dir belongs to the project p on this device, unless dir has a record. It also applies to
 // subdirectories that are not repositories.
-func (m Ops) Meet(ctx context.Context, p state.Project, dir string) error {
-	return m.AddPaths(ctx, []records.PathBody{{Path: dir, Project: p.ID, Identity: p.Identity, Name: p.Name,
+func Meet(ctx context.Context, db *state.DB, p state.Project, dir string) error {
+	return AddPaths(ctx, db, []records.PathBody{{Path: dir, Project: p.ID, Identity: p.Identity, Name: p.Name,
 		Linked: false}})
 }
 
 // AddPaths records the projects of directories, unless they are known.
-func (m Ops) AddPaths(ctx context.Context, paths []records.PathBody) error {
-	return m.addPaths(ctx, paths, knowsPath)
+func AddPaths(ctx context.Context, db *state.DB, paths []records.PathBody) error {
+	return addPaths(ctx, db, paths, knowsPath)
 }
 
 // addPaths records the projects of directories, unless has reports that the known ones include it.
-func (m Ops) addPaths(ctx context.Context, paths []records.PathBody,
+func addPaths(ctx context.Context, db *state.DB, paths []records.PathBody,
 	has func([]records.PathBody, records.PathBody) bool) error {
 	if len(paths) == 0 {
 		return nil
@@ -85,12 +85,12 @@ func (m Ops) addPaths(ctx context.Context, paths []records.PathBody,
 	}
 	var st *state.State
 	var on *refs.Tx
-	err := m.Refs.Update(ctx, refs.Home, message, func(tx *refs.Tx) (err error) {
+	err := db.Refs.Update(ctx, refs.Home, message, func(tx *refs.Tx) (err error) {
 		on = tx
-		if st, err = m.Fold(ctx, tx, refs.Home); err != nil {
+		if st, err = db.Fold(ctx, tx, refs.Home); err != nil {
 			return err
 		}
-		known := st.PathsOf(m.Refs.Device().ID)
+		known := st.PathsOf(db.Refs.Device().ID)
 		for _, b := range paths {
 			if has(known, b) {
 				continue
@@ -102,7 +102,7 @@ func (m Ops) addPaths(ctx context.Context, paths []records.PathBody,
 		return nil
 	})
 	if err == nil {
-		m.Advance(st, on)
+		db.Advance(st, on)
 	}
 	return err
 }

@@ -25,7 +25,7 @@ type World struct {
 	Getenv  func(string) string
 }
 
-func (m Ops) world() World { return World{m.Opts.World.Command, m.Opts.World.Getenv} }
+func world(db *state.DB) World { return World{db.Opts.World.Command, db.Opts.World.Getenv} }
 
 // A Finder finds the projects of directories. It asks git once for each repository, so it must not outlive a command.
 type Finder struct {
@@ -55,15 +55,15 @@ func (f *Finder) With(dir string, p state.Project) *Finder {
 		Name: p.Name}), f.world)
 }
 
-// Finder returns a finder with the directories known to this device.
-func (m Ops) Finder(ctx context.Context) (*Finder, error) {
-	paths, err := m.Paths(ctx)
-	return NewFinder(paths, m.world()), err
+// LoadFinder returns a finder with the directories known to this device.
+func LoadFinder(ctx context.Context, db *state.DB) (*Finder, error) {
+	paths, err := Paths(ctx, db)
+	return NewFinder(paths, world(db)), err
 }
 
 // Locate is [Finder.Locate] for a single directory.
-func (m Ops) Locate(ctx context.Context, dir string) (p state.Project, known bool, err error) {
-	f, err := m.Finder(ctx)
+func Locate(ctx context.Context, db *state.DB, dir string) (p state.Project, known bool, err error) {
+	f, err := LoadFinder(ctx, db)
 	if err != nil {
 		return state.Project{}, false, err
 	}
@@ -226,7 +226,7 @@ func InsideRepo(dir string) bool {
 }
 
 // CheckoutOf returns the root of the checkout that contains dir, or dir.
-func (Ops) CheckoutOf(dir string) string {
+func CheckoutOf(dir string) string {
 	for d := dir; d != ""; d = Parent(d) {
 		if IsRepo(d) {
 			return d
@@ -238,7 +238,7 @@ func (Ops) CheckoutOf(dir string) string {
 // Checkouts returns the root of the checkout that contains dir, and the main checkout of its repository. Both are dir if
 // it is in none.
 func Checkouts(dir string) (root, main string) {
-	root = Ops{}.CheckoutOf(dir)
+	root = CheckoutOf(dir)
 	if main = openRepo(root).main; main == "" {
 		main = root
 	}

@@ -19,12 +19,12 @@ type Stray struct {
 // Strays returns the directories of this device whose sessions are in the project of an unrelated directory, in the order
 // in which they became known. That happens if git answered for another repository than that of the directory, or if two
 // copies of a repository were one project. Directories that do not exist, and those that the user linked, count as right.
-func (m Ops) Strays(ctx context.Context) ([]Stray, error) {
-	paths, err := m.Paths(ctx)
+func Strays(ctx context.Context, db *state.DB) ([]Stray, error) {
+	paths, err := Paths(ctx, db)
 	if err != nil {
 		return nil, err
 	}
-	find := NewFinder(links(paths), m.world())
+	find := NewFinder(links(paths), world(db))
 	var order []refs.Project
 	dirs := map[refs.Project][]records.PathBody{}
 	for i, b := range paths {
@@ -82,11 +82,11 @@ func (f *Finder) strays(ctx context.Context, dirs []records.PathBody) (out []Str
 
 // Owner returns the project that a directory belongs to, whatever project this device has had it in. A link by the user
 // still counts.
-func (m Ops) Owner(ctx context.Context, dir string) (state.Project, error) {
-	paths, err := m.Paths(ctx)
+func Owner(ctx context.Context, db *state.DB, dir string) (state.Project, error) {
+	paths, err := Paths(ctx, db)
 	if err != nil {
 		return state.Project{}, err
 	}
-	p, _ := NewFinder(links(paths), m.world()).Locate(ctx, dir, "")
+	p, _ := NewFinder(links(paths), world(db)).Locate(ctx, dir, "")
 	return p, nil
 }

@@ -25,8 +25,8 @@ const maxRenamings = 3
 
 // Renamed returns what dir, whose project has no sessions, may have been before, the newest first: a directory in the same
 // place, or with the same name, that is gone. Only projects that are identified by their path are lost by a new name.
-func (m Ops) Renamed(ctx context.Context, dir string) ([]Renaming, error) {
-	paths, err := m.Paths(ctx)
+func Renamed(ctx context.Context, db *state.DB, dir string) ([]Renaming, error) {
+	paths, err := Paths(ctx, db)
 	if err != nil {
 		return nil, err
 	}

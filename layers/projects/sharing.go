@@ -14,11 +14,11 @@ import (
 var ErrForeign = errors.New("text of another project")
 
 // Share sets whether compositions of the project with may contain text of the project from and be pushed.
-func (m Ops) Share(ctx context.Context, from, with state.Project, allowed bool) error {
+func Share(ctx context.Context, db *state.DB, from, with state.Project, allowed bool) error {
 	if from.ID == with.ID {
 		return fmt.Errorf("%s and %s are one project", from.Name, with.Name)
 	}
-	shares, err := m.Shares(ctx)
+	shares, err := Shares(ctx, db)
 	if err != nil {
 		return err
 	}
@@ -29,7 +29,7 @@ func (m Ops) Share(ctx context.Context, from, with state.Project, allowed bool) 
 	if !allowed {
 		message = fmt.Sprintf("share %s with %s no more", from.Name, with.Name)
 	}
-	return m.Refs.Update(ctx, refs.Home, message, func(tx *refs.Tx) error {
+	return db.Refs.Update(ctx, refs.Home, message, func(tx *refs.Tx) error {
 		tx.Trailer("Op", "share")
 		_, err := tx.Add(records.KindShare, records.ShareBody{From: from.ID, With: with.ID, Allowed: allowed})
 		return err
@@ -37,9 +37,9 @@ func (m Ops) Share(ctx context.Context, from, with state.Project, allowed bool) 
 }
 
 // Shares returns which pairs of projects (from, with) are allowed.
-func (m Ops) Shares(ctx context.Context) (map[[2]refs.Project]bool, error) {
+func Shares(ctx context.Context, db *state.DB) (map[[2]refs.Project]bool, error) {
 	out := map[[2]refs.Project]bool{}
-	return out, state.Home(ctx, m.DB, records.KindShare, func(_ records.Stamp, b records.ShareBody) {
+	return out, state.Home(ctx, db, records.KindShare, func(_ records.Stamp, b records.ShareBody) {
 		out[[2]refs.Project{b.From, b.With}] = b.Allowed
 	})
 }

@@ -33,8 +33,8 @@ type BlameLine struct {
 var ErrNotBlamable = errors.New("only versions and compositions can be blamed")
 
 // Blame returns the lines of a version or composition, as in its Markdown form, with the messages that each comes from.
-func (m Ops) Blame(ctx context.Context, rev state.Rev) ([]BlameLine, error) {
-	t := &tracer{m: m, sessions: map[string]*state.Session{}}
+func Blame(ctx context.Context, db *state.DB, rev state.Rev) ([]BlameLine, error) {
+	t := &tracer{m: db, sessions: map[string]*state.Session{}}
 	b := &blamer{t: t, ctx: ctx, sources: map[string]*sourceText{}}
 	lines, pieces, err := b.lines(rev)
 	if err != nil {
@@ -80,14 +80,14 @@ func (b *blamer) lines(rev state.Rev) ([]trace.Line, []trace.Piece, error) {
 				return nil, nil, err
 			}
 		}
-		text, err := b.t.m.Markdown(b.ctx, rev)
+		text, err := Markdown(b.ctx, b.t.m, rev)
 		return trace.Locate(text, side.Pieces), side.Pieces, err
 	}
 	return nil, nil, fmt.Errorf("%s is a %s: %w", rev.Name(), rev.Kind, ErrNotBlamable)
 }
 
 func (b *blamer) addPart(part records.CompositionPart) error {
-	rev, err := b.t.m.partRev(b.ctx, part)
+	rev, err := partRev(b.ctx, b.t.m, part)
 	if err != nil || rev.Session == nil {
 		return err
 	}
@@ -158,7 +158,7 @@ func (b *blamer) source(source string) *sourceText {
 		return v
 	}
 	v := &sourceText{last: maxUnread, messages: map[int][]int{}, results: map[int]int{}, sent: map[int]int{},
-		texts: b.t.m.newSpill(), role: map[int]string{}, time: map[int]string{}}
+		texts: newSpill(b.t.m), role: map[int]string{}, time: map[int]string{}}
 	b.sources[source] = v
 	for _, at := range b.points {
 		if at.source == source {
@@ -174,7 +174,7 @@ func (b *blamer) source(source string) *sourceText {
 // load reads the texts up to a growth point: L1, from which versions are made, and the output of tools.
 func (b *blamer) load(v *sourceText, at sourcePoint) error {
 	m := b.t.m
-	l1, err := originals.On(m.DB).L1(b.ctx, at.project, at.point.Original, refine.Full)
+	l1, err := originals.L1(b.ctx, m, at.project, at.point.Original, refine.Full)
 	if err != nil {
 		return err
 	}
@@ -182,7 +182,7 @@ func (b *blamer) load(v *sourceText, at sourcePoint) error {
 	calls, uses := map[string]int{}, map[int]int{}
 	queued, left := map[string]int{}, map[int]bool{}
 	v.last = 0
-	for msg, err := range markers.On(m.DB).Messages(b.ctx, at.project, at.point, [2]int{1, at.point.Scan.Values}, nil) {
+	for msg, err := range markers.Messages(b.ctx, m, at.project, at.point, [2]int{1, at.point.Scan.Values}, nil) {
 		if err != nil {
 			return err
 		}
@@ -230,8 +230,8 @@ func (b *blamer) load(v *sourceText, at sourcePoint) error {
 
 // marks returns the markers of a session up to a growth point.
 func (b *blamer) marks(at sourcePoint) ([]compress.Mark, error) {
-	ops := markers.On(b.t.m.DB)
-	items, err := ops.Items(b.ctx, at.project, at.session, at.point)
+	ops := b.t.m
+	items, err := markers.Items(b.ctx, ops, at.project, at.session, at.point)
 	if err != nil {
 		return nil, err
 	}

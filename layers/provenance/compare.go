@@ -37,8 +37,8 @@ type Comparison struct {
 }
 
 // Compare compares two revisions.
-func (m Ops) Compare(ctx context.Context, a, b state.Rev) (Comparison, error) {
-	t := &tracer{m: m, sessions: map[string]*state.Session{}, spills: true}
+func Compare(ctx context.Context, db *state.DB, a, b state.Rev) (Comparison, error) {
+	t := &tracer{m: db, sessions: map[string]*state.Session{}, spills: true}
 	left, err := t.operand(ctx, a)
 	if err != nil {
 		return Comparison{}, err
@@ -55,12 +55,12 @@ var ErrNoVersions = errors.New("there is no version")
 
 // CompareSince compares the newest version of a session, or of the project if rev names no session, with the later
 // messages.
-func (m Ops) CompareSince(ctx context.Context, sc state.Scope, rev state.Rev) (Comparison, error) {
+func CompareSince(ctx context.Context, db *state.DB, sc state.Scope, rev state.Rev) (Comparison, error) {
 	p := sc.Project
 	if rev.Session != nil {
 		p = rev.Project
 	}
-	st, err := trust.On(m.DB).Outline(ctx, p.ID)
+	st, err := trust.Outline(ctx, db, p.ID)
 	if err != nil {
 		return Comparison{}, err
 	}
@@ -74,8 +74,8 @@ func (m Ops) CompareSince(ctx context.Context, sc state.Scope, rev state.Rev) (C
 		return Comparison{}, ErrNoVersions
 	}
 	s := st.Session(newest.Session)
-	t := &tracer{m: m, sessions: map[string]*state.Session{}, spills: true}
-	v, err := revision.On(m.DB).At(ctx, state.Rev{Project: p, Session: s}, newest)
+	t := &tracer{m: db, sessions: map[string]*state.Session{}, spills: true}
+	v, err := revision.At(ctx, db, state.Rev{Project: p, Session: s}, newest)
 	if err != nil {
 		return Comparison{}, err
 	}
@@ -96,19 +96,19 @@ func (m Ops) CompareSince(ctx context.Context, sc state.Scope, rev state.Rev) (C
 
 // Before returns the default revision to compare a version or composition with: the source of a version, the previous
 // state of a composition.
-func (m Ops) Before(ctx context.Context, rev state.Rev) (state.Rev, error) {
+func Before(ctx context.Context, db *state.DB, rev state.Rev) (state.Rev, error) {
 	switch rev.Kind {
 	case state.IsVersion:
-		return m.beforeVersion(ctx, rev)
+		return beforeVersion(ctx, db, rev)
 	case state.IsComposition:
-		st, err := trust.On(m.DB).Outline(ctx, rev.Project.ID)
+		st, err := trust.Outline(ctx, db, rev.Project.ID)
 		if err != nil {
 			return rev, err
 		}
 		var last *records.Composition
 		for _, c := range st.Compositions {
 			if c.ID == rev.Composition.ID && last != nil {
-				rev.Composition, err = m.CompleteComposition(ctx, rev.Project.ID, last)
+				rev.Composition, err = db.CompleteComposition(ctx, rev.Project.ID, last)
 				rev.Hash = last.Derivation.Output
 				return rev, err
 			}
@@ -122,12 +122,12 @@ func (m Ops) Before(ctx context.Context, rev state.Rev) (state.Rev, error) {
 }
 
 // beforeVersion returns the source of a version: another version, the messages after one, or the original.
-func (m Ops) beforeVersion(ctx context.Context, rev state.Rev) (state.Rev, error) {
+func beforeVersion(ctx context.Context, db *state.DB, rev state.Rev) (state.Rev, error) {
 	v, before := rev.Version, rev
 	before.Kind, before.Version, before.Hash = state.IsOriginal, nil, v.Origin()
 	switch p := rev.Session.Point(v.Origin()); {
 	case v.Source != "":
-		source, err := markers.On(m.DB).Source(ctx, rev)
+		source, err := markers.Source(ctx, db, rev)
 		var missing *state.NotFoundError
 		if errors.As(err, &missing) {
 			return before, nil
@@ -142,8 +142,8 @@ func (m Ops) beforeVersion(ctx context.Context, rev state.Rev) (state.Rev, error
 }
 
 // stateName returns the name of a composition with the number of later states: name@{1}.
-func (m Ops) stateName(ctx context.Context, rev state.Rev) (string, error) {
-	st, err := trust.On(m.DB).Outline(ctx, rev.Project.ID)
+func stateName(ctx context.Context, db *state.DB, rev state.Rev) (string, error) {
+	st, err := trust.Outline(ctx, db, rev.Project.ID)
 	if err != nil {
 		return "", err
 	}
@@ -152,8 +152,8 @@ func (m Ops) stateName(ctx context.Context, rev state.Rev) (string, error) {
 
 // PreviousVersion returns the revision that the log compares a version with: the previous version of its session, or
 // else its source.
-func (m Ops) PreviousVersion(ctx context.Context, rev state.Rev) (state.Rev, error) {
-	st, err := trust.On(m.DB).Outline(ctx, rev.Project.ID)
+func PreviousVersion(ctx context.Context, db *state.DB, rev state.Rev) (state.Rev, error) {
+	st, err := trust.Outline(ctx, db, rev.Project.ID)
 	if err != nil {
 		return rev, err
 	}
@@ -167,7 +167,7 @@ func (m Ops) PreviousVersion(ctx context.Context, rev state.Rev) (state.Rev, err
 		}
 	}
 	if last == nil || rev.Version.Source != "" || !rev.Version.Whole() {
-		return m.Before(ctx, rev)
+		return Before(ctx, db, rev)
 	}
-	return revision.On(m.DB).At(ctx, rev, last)
+	return revision.At(ctx, db, rev, last)
 }

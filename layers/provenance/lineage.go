@@ -41,8 +41,8 @@ var ErrNoLineage = errors.New("has no lineage")
 
 // Lineage returns rev with everything that it was made from, or if down is set with everything made from it. A session
 // represents all its growth points.
-func (m Ops) Lineage(ctx context.Context, rev state.Rev, down bool) (*Node, error) {
-	a, err := m.ancestry(ctx)
+func Lineage(ctx context.Context, db *state.DB, rev state.Rev, down bool) (*Node, error) {
+	a, err := newAncestry(ctx, db)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +70,7 @@ type ancestry struct {
 	followers    map[objects.Hash][]*Node // by that
 }
 
-func (m Ops) ancestry(ctx context.Context) (*ancestry, error) {
+func newAncestry(ctx context.Context, db *state.DB) (*ancestry, error) {
 	a := &ancestry{
 		versions: map[objects.Hash][]*Node{}, compositions: map[objects.Hash][]*Node{}, originals: map[objects.Hash]*Node{},
 		inputs: map[*Node][]objects.Hash{}, users: map[objects.Hash][]*Node{},
@@ -78,7 +78,7 @@ func (m Ops) ancestry(ctx context.Context) (*ancestry, error) {
 		names: map[objects.Hash]string{}, records: map[objects.Hash]*Node{}, text: map[*Node]objects.Hash{},
 		base: map[*Node]objects.Hash{}, followers: map[objects.Hash][]*Node{},
 	}
-	ids, err := m.Refs.Projects()
+	ids, err := db.Refs.Projects()
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +86,7 @@ func (m Ops) ancestry(ctx context.Context) (*ancestry, error) {
 		if id == refs.Home {
 			continue
 		}
-		st, err := trust.On(m.DB).State(ctx, id)
+		st, err := trust.State(ctx, db, id)
 		if err != nil {
 			return nil, err
 		}

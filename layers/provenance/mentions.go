@@ -25,16 +25,16 @@ type Mention struct {
 // Mentions returns the operations of a project that added or removed a text, by commit. A session is compared with its
 // previous state, also if its file was rewritten; a version with the previous version of its session, a composition
 // with its previous state, and the first ones with the originals of their inputs. White space counts as one space.
-func (m Ops) Mentions(ctx context.Context, p state.Project, text string) (map[string][]Mention, error) {
-	works, err := revision.On(m.DB).Operations(ctx, p)
+func Mentions(ctx context.Context, db *state.DB, p state.Project, text string) (map[string][]Mention, error) {
+	works, err := revision.Operations(ctx, db, p)
 	if err != nil {
 		return nil, err
 	}
-	st, err := trust.On(m.DB).State(ctx, p.ID)
+	st, err := trust.State(ctx, db, p.ID)
 	if err != nil {
 		return nil, err
 	}
-	s := &mentionFinder{m: m, ctx: ctx, project: p, text: CollapseSpace(text), since: map[objects.Hash]int{},
+	s := &mentionFinder{m: db, ctx: ctx, project: p, text: CollapseSpace(text), since: map[objects.Hash]int{},
 		has: map[objects.Hash]bool{}}
 	out := map[string][]Mention{}
 	for commit, w := range works {
@@ -54,7 +54,7 @@ func CollapseSpace(s string) string { return strings.Join(strings.Fields(s), " "
 
 // A mentionFinder searches a text, each object at most once.
 type mentionFinder struct {
-	m       Ops
+	m       *state.DB
 	ctx     context.Context
 	project state.Project
 	text    string
@@ -118,7 +118,7 @@ func (s *mentionFinder) original(project refs.Project, session *state.Session, p
 	}
 	first, ok := s.since[newest.Original]
 	if !ok {
-		segs, err := originals.On(s.m.DB).Conversation(s.ctx, project, newest)
+		segs, err := originals.ReadConversation(s.ctx, s.m, project, newest)
 		if err != nil {
 			return false, err
 		}
@@ -138,7 +138,7 @@ func (s *mentionFinder) contains(kind state.Kind, h objects.Hash) (bool, error) 
 	if has, ok := s.has[h]; ok {
 		return has, nil
 	}
-	b, err := originals.On(s.m.DB).Object(s.ctx, s.project.ID, h)
+	b, err := originals.Object(s.ctx, s.m, s.project.ID, h)
 	if err != nil {
 		return false, err
 	}
@@ -199,7 +199,7 @@ func (s *mentionFinder) beforeComposition(st *state.State, c *records.Compositio
 		return s.contains(state.IsComposition, last.Derivation.Output)
 	}
 	for _, part := range c.Parts {
-		rev, err := s.m.partRev(s.ctx, part)
+		rev, err := partRev(s.ctx, s.m, part)
 		if err != nil {
 			return false, err
 		}

@@ -28,13 +28,13 @@ import (
 
 // A tracer builds the sides of a comparison.
 type tracer struct {
-	m        Ops
+	m        *state.DB
 	sessions map[string]*state.Session // by source
 	spills   bool                      // large texts are stored outside the pieces
 }
 
 func (t *tracer) compare(a, b Operand) (Comparison, error) {
-	c := Comparison{A: a, B: b, Difference: trace.Diff(a.Side, b.Side, t.m.counterOf(a.Rev, b.Rev)), Sessions: t.sessions}
+	c := Comparison{A: a, B: b, Difference: trace.Diff(a.Side, b.Side, counterOf(t.m, a.Rev, b.Rev)), Sessions: t.sessions}
 	return c, c.Err()
 }
 
@@ -46,7 +46,7 @@ func (t *tracer) side() trace.Side {
 	if !t.spills {
 		return trace.Side{}
 	}
-	texts := t.m.newSpill()
+	texts := newSpill(t.m)
 	texts.Held = maxSideBytes
 	return trace.Side{Texts: texts}
 }
@@ -55,9 +55,9 @@ func (t *tracer) side() trace.Side {
 const maxSideBytes = 32 << 20
 
 // newSpill returns a spill file for texts that are too large for memory: an unlinked file in the cache.
-func (m Ops) newSpill() *textdiff.Spill {
+func newSpill(db *state.DB) *textdiff.Spill {
 	return &textdiff.Spill{Open: func() (textdiff.File, error) {
-		dir := m.CachePath("l1", "")
+		dir := db.CachePath("l1", "")
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return nil, err
 		}
@@ -71,7 +71,7 @@ func (m Ops) newSpill() *textdiff.Spill {
 }
 
 // counterOf returns the counter for a comparison: that of the first operand that has one.
-func (m Ops) counterOf(revs ...state.Rev) tokens.Counter {
+func counterOf(db *state.DB, revs ...state.Rev) tokens.Counter {
 	for _, r := range revs {
 		id := ""
 		switch {
@@ -86,10 +86,10 @@ func (m Ops) counterOf(revs ...state.Rev) tokens.Counter {
 	}
 	for _, r := range revs {
 		if r.Session != nil {
-			return markers.On(m.DB).Counter(r.Session.Now())
+			return markers.Counter(db, r.Session.Now())
 		}
 	}
-	return tokens.For(m.Opts.Model)
+	return tokens.For(db.Opts.Model)
 }
 
 // source names the conversation in which the messages of a growth point are numbered: a rewritten file is another one.
@@ -121,7 +121,7 @@ func (t *tracer) operand(ctx context.Context, rev state.Rev) (Operand, error) {
 		c.Side, err = t.version(ctx, rev)
 	case state.IsComposition:
 		if c.Side, err = t.composition(ctx, rev); err == nil {
-			c.Name, err = t.m.stateName(ctx, rev)
+			c.Name, err = stateName(ctx, t.m, rev)
 		}
 	default:
 		err = fmt.Errorf("a %s %w", rev.Kind, ErrNotComparable)
@@ -132,11 +132,11 @@ func (t *tracer) operand(ctx context.Context, rev state.Rev) (Operand, error) {
 // original returns the conversation and the tool output of some messages.
 func (t *tracer) original(ctx context.Context, rev state.Rev, p *records.Point, from, to int) (trace.Side, error) {
 	side := t.side()
-	items, err := markers.On(t.m.DB).Items(ctx, rev.Project.ID, rev.Session, p)
+	items, err := markers.Items(ctx, t.m, rev.Project.ID, rev.Session, p)
 	if err != nil {
 		return side, err
 	}
-	for msg, err := range markers.On(t.m.DB).Messages(ctx, rev.Project.ID, p, [2]int{from, to}, nil) {
+	for msg, err := range markers.Messages(ctx, t.m, rev.Project.ID, p, [2]int{from, to}, nil) {
 		if err != nil {
 			return side, err
 		}
@@ -149,18 +149,18 @@ func (t *tracer) original(ctx context.Context, rev state.Rev, p *records.Point, 
 	sort.SliceStable(items, func(i, j int) bool { return items[i].N < items[j].N })
 	t.fromItems(&side, rev.Session, p, items, [2]int{from, to})
 	if from == 1 && to == p.Scan.Values {
-		counts, err := markers.On(t.m.DB).Counts(ctx, rev.Project.ID, rev.Session, p)
+		counts, err := markers.Counts(ctx, t.m, rev.Project.ID, rev.Session, p)
 		if err != nil {
 			return side, err
 		}
-		side.Tokens = markers.On(t.m.DB).Counter(p).Scale(counts.Raw)
+		side.Tokens = markers.Counter(t.m, p).Scale(counts.Raw)
 	}
 	return side, nil
 }
 
 func (t *tracer) refined(ctx context.Context, rev state.Rev) (trace.Side, error) {
 	p, side := rev.Session.Now(), t.side()
-	items, err := markers.On(t.m.DB).Items(ctx, rev.Project.ID, rev.Session, p)
+	items, err := markers.Items(ctx, t.m, rev.Project.ID, rev.Session, p)
 	t.fromItems(&side, rev.Session, p, items, [2]int{1, p.Scan.Values})
 	return side, err
 }
@@ -223,7 +223,7 @@ func roleOf(k compress.Kind) string {
 func (t *tracer) version(ctx context.Context, rev state.Rev) (trace.Side, error) {
 	side, source := t.side(), t.source(rev.Session, pointOf(rev))
 	side.Tokens = rev.Version.TokensOut
-	err := originals.On(t.m.DB).Stream(ctx, rev.Project.ID, rev.Version.Derivation.Output, func(r io.Reader) error {
+	err := originals.Stream(ctx, t.m, rev.Project.ID, rev.Version.Derivation.Output, func(r io.Reader) error {
 		for s, err := range compress.Segments(r) {
 			if err != nil {
 				return err
@@ -241,7 +241,7 @@ func (t *tracer) version(ctx context.Context, rev state.Rev) (trace.Side, error)
 
 // marks returns the markers of a version with their fates.
 func (t *tracer) marks(ctx context.Context, rev state.Rev, source string) ([]trace.Mark, error) {
-	fates, err := markers.On(t.m.DB).Fates(ctx, rev)
+	fates, err := markers.Fates(ctx, t.m, rev)
 	out := []trace.Mark{}
 	for _, f := range fates {
 		out = append(out, trace.Mark{Source: source, Fate: f.Fate, Judged: f.Judged})
@@ -260,7 +260,7 @@ func pointOf(rev state.Rev) *records.Point {
 func (t *tracer) composition(ctx context.Context, rev state.Rev) (trace.Side, error) {
 	side := t.side()
 	side.Tokens = rev.Composition.Tokens
-	c, err := checkout.On(t.m.DB).Composed(ctx, rev)
+	c, err := checkout.Composed(ctx, t.m, rev)
 	if err != nil {
 		return side, err
 	}
@@ -285,7 +285,7 @@ func (t *tracer) composition(ctx context.Context, rev state.Rev) (trace.Side, er
 
 // part finds out what a part of a composition was made from; marks are nil if that is not known.
 func (t *tracer) part(ctx context.Context, p records.CompositionPart) (source string, marks []trace.Mark, err error) {
-	rev, err := t.m.partRev(ctx, p)
+	rev, err := partRev(ctx, t.m, p)
 	if err != nil || rev.Session == nil {
 		return p.Session + " 0", nil, err
 	}
@@ -296,14 +296,14 @@ func (t *tracer) part(ctx context.Context, p records.CompositionPart) (source st
 		return source, marks, err
 	}
 	side := t.side()
-	items, err := markers.On(t.m.DB).Items(ctx, rev.Project.ID, rev.Session, point)
+	items, err := markers.Items(ctx, t.m, rev.Project.ID, rev.Session, point)
 	t.fromItems(&side, rev.Session, point, items, [2]int{1, point.Scan.Values})
 	return source, append([]trace.Mark{}, side.Marks...), errors.Join(err, side.Texts.Err())
 }
 
 // partRev returns what a part of a composition is; its Session is nil if the memory does not have it.
-func (m Ops) partRev(ctx context.Context, p records.CompositionPart) (state.Rev, error) {
-	st, err := trust.On(m.DB).Outline(ctx, p.Project)
+func partRev(ctx context.Context, db *state.DB, p records.CompositionPart) (state.Rev, error) {
+	st, err := trust.Outline(ctx, db, p.Project)
 	if err != nil {
 		return state.Rev{}, err
 	}
@@ -313,7 +313,7 @@ func (m Ops) partRev(ctx context.Context, p records.CompositionPart) (state.Rev,
 	}
 	for _, v := range slices.Backward(st.Versions) {
 		if v.Session == p.Session && v.Derivation.Output == p.Output {
-			return revision.On(m.DB).At(ctx, rev, v)
+			return revision.At(ctx, db, rev, v)
 		}
 	}
 	return state.Rev{}, nil
@@ -335,35 +335,35 @@ func keptMarks(source string, segs []compress.Segment) []trace.Mark {
 }
 
 // Markdown returns what WriteMarkdown writes.
-func (m Ops) Markdown(ctx context.Context, rev state.Rev) (string, error) {
+func Markdown(ctx context.Context, db *state.DB, rev state.Rev) (string, error) {
 	var b strings.Builder
-	err := m.WriteMarkdown(ctx, rev, &b)
+	err := WriteMarkdown(ctx, db, rev, &b)
 	return b.String(), err
 }
 
 // WriteMarkdown writes what a revision names as a page, for a comparison by lines.
-func (m Ops) WriteMarkdown(ctx context.Context, rev state.Rev, w io.Writer) error {
+func WriteMarkdown(ctx context.Context, db *state.DB, rev state.Rev, w io.Writer) error {
 	if rev.Kind == state.IsOriginal || rev.Kind == state.IsSession {
 		rev.Point = state.PointOf(rev.Session, rev.Hash)
-		return checkout.On(m.DB).WriteSaid(ctx, rev, checkout.Markdown, w)
+		return checkout.WriteSaid(ctx, db, rev, checkout.Markdown, w)
 	}
 	if rev.Kind == state.IsMessages && rev.From > rev.To {
 		return nil
 	}
-	return checkout.On(m.DB).Write(ctx, rev, checkout.Markdown, w)
+	return checkout.Write(ctx, db, rev, checkout.Markdown, w)
 }
 
 // Lines compares what is compared by lines: it yields the lines of [textdiff.Unified]. An error ends it.
-func (m Ops) Lines(ctx context.Context, c Comparison) iter.Seq2[string, error] {
+func Lines(ctx context.Context, db *state.DB, c Comparison) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		lines := textdiff.NewLineIndex()
-		a, b := lines.New(m.newSpill()), lines.New(m.newSpill())
+		a, b := lines.New(newSpill(db)), lines.New(newSpill(db))
 		var err error
 		if !c.Since {
-			err = m.WriteMarkdown(ctx, c.A.Rev, a)
+			err = WriteMarkdown(ctx, db, c.A.Rev, a)
 		}
 		if err == nil {
-			err = m.WriteMarkdown(ctx, c.B.Rev, b)
+			err = WriteMarkdown(ctx, db, c.B.Rev, b)
 		}
 		if err != nil {
 			yield("", err)

@@ -31,20 +31,20 @@ type Reproduction struct {
 // Reproduce runs the recipe of a version or composition again on its inputs, with the recorded answers of models, and
 // compares the bytes. It costs and writes nothing. If the reproduction fails, its Err is set; the returned error is an
 // error of the store.
-func (m Ops) Reproduce(ctx context.Context, rev state.Rev) (Reproduction, error) {
+func Reproduce(ctx context.Context, db *state.DB, rev state.Rev) (Reproduction, error) {
 	a := Reproduction{Rev: rev, Name: rev.Name()}
 	var body []byte
 	switch rev.Kind {
 	case state.IsVersion:
-		r, err := derive.On(m.DB).Reproduce(ctx, rev)
+		r, err := derive.Reproduce(ctx, db, rev)
 		a.Err, body = err, r.Body
 	case state.IsComposition:
-		name, err := m.stateName(ctx, rev)
+		name, err := stateName(ctx, db, rev)
 		if err != nil {
 			return a, err
 		}
 		a.Name = name
-		body, a.Err = m.rebuildComposition(ctx, rev)
+		body, a.Err = rebuildComposition(ctx, db, rev)
 	default:
 		return a, fmt.Errorf("%s is a %s: %w", rev.Name(), rev.Kind, ErrNotBlamable)
 	}
@@ -55,7 +55,7 @@ func (m Ops) Reproduce(ctx context.Context, rev state.Rev) (Reproduction, error)
 	if a.Identical = a.Output == rev.Hash; a.Identical {
 		return a, nil
 	}
-	stored, err := originals.On(m.DB).Object(ctx, rev.Project.ID, rev.Hash)
+	stored, err := originals.Object(ctx, db, rev.Project.ID, rev.Hash)
 	if err != nil {
 		a.Err = err
 		return a, ctx.Err()
@@ -65,13 +65,13 @@ func (m Ops) Reproduce(ctx context.Context, rev state.Rev) (Reproduction, error)
 }
 
 // ReproduceAll reproduces all versions and compositions of a project and calls report after each.
-func (m Ops) ReproduceAll(ctx context.Context, p state.Project, report func(Reproduction)) error {
-	st, err := trust.On(m.DB).State(ctx, p.ID)
+func ReproduceAll(ctx context.Context, db *state.DB, p state.Project, report func(Reproduction)) error {
+	st, err := trust.State(ctx, db, p.ID)
 	if err != nil {
 		return err
 	}
 	try := func(rev state.Rev) error {
-		a, err := m.Reproduce(ctx, rev)
+		a, err := Reproduce(ctx, db, rev)
 		if err == nil {
 			report(a)
 		}
@@ -97,8 +97,8 @@ func (m Ops) ReproduceAll(ctx context.Context, p state.Project, report func(Repr
 }
 
 // rebuildComposition computes the body of a composition from its inputs, with the stored titles and dates.
-func (m Ops) rebuildComposition(ctx context.Context, rev state.Rev) ([]byte, error) {
-	was, err := checkout.On(m.DB).Composed(ctx, rev)
+func rebuildComposition(ctx context.Context, db *state.DB, rev state.Rev) ([]byte, error) {
+	was, err := checkout.Composed(ctx, db, rev)
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +114,7 @@ func (m Ops) rebuildComposition(ctx context.Context, rev state.Rev) ([]byte, err
 		return nil, fmt.Errorf("%s: %w: it was %s, this is %s", rev.Composition.Name, compress.ErrEngineGone, made, step)
 	}
 	if rev.Composition.Tier != "" {
-		now, err := derive.On(m.DB).RebuildSummary(ctx, rev, was, counter)
+		now, err := derive.RebuildSummary(ctx, db, rev, was, counter)
 		if err == nil {
 			err = now.Measure(counter)
 		}
@@ -128,7 +128,7 @@ func (m Ops) rebuildComposition(ctx context.Context, rev state.Rev) ([]byte, err
 		}
 		part := was.Parts[i]
 		part.Hash, part.Segments = in, nil
-		if part.Segments, err = m.partSegments(ctx, rev.Composition, i, part.Version); err != nil {
+		if part.Segments, err = partSegments(ctx, db, rev.Composition, i, part.Version); err != nil {
 			return nil, fmt.Errorf("part %d, %s:%s: %w", i+1, records.ShortID(part.Session), part.Version, err)
 		}
 		now.Parts = append(now.Parts, part)
@@ -140,18 +140,18 @@ func (m Ops) rebuildComposition(ctx context.Context, rev state.Rev) ([]byte, err
 }
 
 // partSegments returns the text of part i of a composition, as the step had it.
-func (m Ops) partSegments(ctx context.Context, c *records.Composition, i int,
+func partSegments(ctx context.Context, db *state.DB, c *records.Composition, i int,
 	label string) ([]compress.Segment, error) {
 	p, h := c.Parts[i].Project, c.Derivation.Inputs[i]
 	if label == "original" {
-		rewound, err := originals.On(m.DB).Rewound(ctx, p, h)
+		rewound, err := originals.Rewound(ctx, db, p, h)
 		if err != nil {
 			return nil, err
 		}
-		return originals.On(m.DB).ConversationAfter(ctx, p,
+		return originals.ConversationAfter(ctx, db, p,
 			&records.Point{Snapshot: records.Snapshot{Original: h, Rewound: rewound}}, c.After(i), c.Without(i))
 	}
-	b, err := originals.On(m.DB).Object(ctx, p, h)
+	b, err := originals.Object(ctx, db, p, h)
 	if err != nil {
 		return nil, err
 	}

@@ -40,9 +40,9 @@ type Reason struct {
 }
 
 // Why returns the reason for rev: the thing with everything it is based on.
-func (m Ops) Why(ctx context.Context, rev state.Rev) (*Reason, error) {
-	w := &explainer{m: m, names: map[string]string{}, seen: map[string]*Reason{}}
-	devices, err := trust.On(m.DB).Devices(ctx)
+func Why(ctx context.Context, db *state.DB, rev state.Rev) (*Reason, error) {
+	w := &explainer{m: db, names: map[string]string{}, seen: map[string]*Reason{}}
+	devices, err := trust.Devices(ctx, db)
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +54,7 @@ func (m Ops) Why(ctx context.Context, rev state.Rev) (*Reason, error) {
 
 // An explainer collects reasons.
 type explainer struct {
-	m     Ops
+	m     *state.DB
 	names map[string]string  // of devices
 	seen  map[string]*Reason // sessions, which many things share
 }
@@ -99,7 +99,7 @@ func (w *explainer) explain(ctx context.Context, rev state.Rev) (*Reason, error)
 		out.Trust, out.Notes = "tool", []string{"computed from the clean transcript alone"}
 		return out, nil
 	}
-	known, err := revision.On(w.m.DB).Facts(ctx, rev.Project.ID)
+	known, err := revision.Facts(ctx, w.m, rev.Project.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -142,7 +142,7 @@ func (w *explainer) rule(ctx context.Context, rev state.Rev) (*Reason, error) {
 		}
 		out.Next = append(out.Next, n)
 	}
-	known, err := revision.On(w.m.DB).Facts(ctx, rev.Project.ID)
+	known, err := revision.Facts(ctx, w.m, rev.Project.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -220,7 +220,7 @@ func (w *explainer) fact(ctx context.Context, p refs.Project, f facts.Fact, whol
 		out.note("%s", n)
 	}
 	out.noteFate(f)
-	checked, err := knowledge.On(w.m.DB).CheckFacts(ctx, p, []facts.Fact{f})
+	checked, err := knowledge.CheckFacts(ctx, w.m, p, []facts.Fact{f})
 	if err != nil {
 		return nil, err
 	}
@@ -278,11 +278,11 @@ func (w *explainer) concept(ctx context.Context, rev state.Rev) (*Reason, error)
 	if c.Doubt != "" {
 		out.note("%s", c.Doubt)
 	}
-	known, err := revision.On(w.m.DB).Facts(ctx, rev.Project.ID)
+	known, err := revision.Facts(ctx, w.m, rev.Project.ID)
 	if err != nil {
 		return nil, err
 	}
-	set, err := revision.On(w.m.DB).Concepts(ctx, rev.Project.ID)
+	set, err := revision.Concepts(ctx, w.m, rev.Project.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -317,7 +317,7 @@ func (w *explainer) concept(ctx context.Context, rev state.Rev) (*Reason, error)
 // version explains a version by its source, recipe and witnesses.
 func (w *explainer) version(ctx context.Context, rev state.Rev) (*Reason, error) {
 	v := rev.Version
-	st, err := trust.On(w.m.DB).Outline(ctx, rev.Project.ID)
+	st, err := trust.Outline(ctx, w.m, rev.Project.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -328,7 +328,7 @@ func (w *explainer) version(ctx context.Context, rev state.Rev) (*Reason, error)
 	if plan, err := v.Plan(); err == nil && len(plan.Without) > 0 {
 		out.note("without the tool calls in messages %s", spansText(plan.Without))
 	}
-	segs, err := checkout.On(w.m.DB).VersionSegments(ctx, rev.Project.ID, v)
+	segs, err := checkout.VersionSegments(ctx, w.m, rev.Project.ID, v)
 	switch {
 	case errors.Is(err, objects.ErrNotFound):
 		out.Missing = true
@@ -342,7 +342,7 @@ func (w *explainer) version(ctx context.Context, rev state.Rev) (*Reason, error)
 	}
 	for _, b := range st.Versions {
 		if s := st.Session(b.Session); v.Source != "" && b.ID == v.Base && s != nil {
-			base, err := revision.On(w.m.DB).At(ctx, state.Rev{Project: rev.Project, Session: s}, b)
+			base, err := revision.At(ctx, w.m, state.Rev{Project: rev.Project, Session: s}, b)
 			if err != nil {
 				return nil, err
 			}
@@ -395,14 +395,14 @@ func leastTrust(segs []compress.Segment) string {
 // composition explains a composition by its parts.
 func (w *explainer) composition(ctx context.Context, rev state.Rev) (*Reason, error) {
 	c := rev.Composition
-	st, err := trust.On(w.m.DB).Outline(ctx, rev.Project.ID)
+	st, err := trust.Outline(ctx, w.m, rev.Project.ID)
 	if err != nil {
 		return nil, err
 	}
 	out := w.setDevice(&Reason{Kind: "composition", Name: c.Name, Revoked: st.Revoked(rev), Time: c.Time}, c.Device)
 	out.note("b3:%s, recipe %s/%d, %d of %d tokens", c.Derivation.Output.Short(), c.Derivation.Recipe.Step,
 		c.Derivation.Recipe.Version, c.Tokens, c.Budget)
-	text, err := checkout.On(w.m.DB).Composed(ctx, rev)
+	text, err := checkout.Composed(ctx, w.m, rev)
 	switch {
 	case errors.Is(err, objects.ErrNotFound):
 		out.Missing = true
@@ -432,7 +432,7 @@ func allSegments(c compose.Composition) (out []compress.Segment) {
 }
 
 func (w *explainer) part(ctx context.Context, part records.CompositionPart) (*Reason, error) {
-	rev, err := w.m.partRev(ctx, part)
+	rev, err := partRev(ctx, w.m, part)
 	switch {
 	case err != nil:
 		return nil, err
@@ -451,7 +451,7 @@ func (w *explainer) session(ctx context.Context, p refs.Project, id string, h ob
 	if r := w.seen[key]; r != nil {
 		return r, nil
 	}
-	st, err := trust.On(w.m.DB).Outline(ctx, p)
+	st, err := trust.Outline(ctx, w.m, p)
 	if err != nil {
 		return nil, err
 	}

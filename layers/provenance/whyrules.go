@@ -76,7 +76,7 @@ func (w *explainer) messages(ctx context.Context, rev state.Rev) (*Reason, error
 	if left := rev.To - rev.From + 1 - len(cited); left > 0 {
 		out.note("%d more messages are not shown", left)
 	}
-	q, err := revision.On(w.m.DB).Quotable(ctx, rev.Project.ID, rev.Session, rev.Session.Now(), cited)
+	q, err := revision.Quotable(ctx, w.m, rev.Project.ID, rev.Session, rev.Session.Now(), cited)
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +113,7 @@ func (w *explainer) messages(ctx context.Context, rev state.Rev) (*Reason, error
 
 // revokedMessages returns the messages of a session that came from revoked tools and hosts.
 func (w *explainer) revokedMessages(ctx context.Context, rev state.Rev) (trust.TaintedMessages, error) {
-	st, by, err := trust.On(w.m.DB).InForceOf(ctx, rev.Project.ID)
+	st, by, err := trust.InForceOf(ctx, w.m, rev.Project.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -121,19 +121,19 @@ func (w *explainer) revokedMessages(ctx context.Context, rev state.Rev) (trust.T
 	if s == nil {
 		return nil, nil
 	}
-	return trust.On(w.m.DB).PlacesAt(ctx, rev.Project.ID, s, s.Now().Original, by)
+	return trust.PlacesAt(ctx, w.m, rev.Project.ID, s, s.Now().Original, by)
 }
 
 // object explains the version, composition or original with a hash; other objects are only bytes.
 func (w *explainer) object(ctx context.Context, rev state.Rev) (*Reason, error) {
-	st, err := trust.On(w.m.DB).Outline(ctx, rev.Project.ID)
+	st, err := trust.Outline(ctx, w.m, rev.Project.ID)
 	if err != nil {
 		return nil, err
 	}
 	p := st.AsProject()
 	for _, v := range st.Versions {
 		if s := st.Session(v.Session); v.Derivation.Output == rev.Hash && s != nil {
-			full, err := revision.On(w.m.DB).At(ctx, state.Rev{Project: p, Session: s}, v)
+			full, err := revision.At(ctx, w.m, state.Rev{Project: p, Session: s}, v)
 			if err != nil {
 				return nil, err
 			}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/memvcs/mem/layers/forget"
 	"github.com/memvcs/mem/layers/originals"
+	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/refs/repair"
 )
 
@@ -17,7 +18,7 @@ const (
 
 // notes rewrites notes of a deletion with more than one damaged byte. The note of a running deletion is rebuilt from
 // local data. The list of forgotten data cannot be rebuilt: with Forget, its lost entries are dropped.
-func (m Ops) notes(ro RepairOptions, out *Repaired) error {
+func notes(db *state.DB, ro RepairOptions, out *Repaired) error {
 	for i := range out.Fixes {
 		d := &out.Fixes[i]
 		if d.Done != "" {
@@ -28,11 +29,11 @@ func (m Ops) notes(ro RepairOptions, out *Repaired) error {
 		case d.Where == pendingNote:
 			d.Done = "rewritten for all projects; versions that the deletion removed are not rebuilt"
 			if !ro.DryRun {
-				d.Kept, err = forget.On(m.DB).RenewPending()
+				d.Kept, err = forget.RenewPending(db)
 			}
 		case d.Where == sealsNote && ro.Forget:
 			var n int
-			n, d.Kept, err = originals.On(m.DB).RenewSeals(ro.DryRun)
+			n, d.Kept, err = originals.RenewSeals(db, ro.DryRun)
 			d.Done = fmt.Sprintf("restarted with the %d readable entries", n)
 		}
 		if err != nil {

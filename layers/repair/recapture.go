@@ -11,6 +11,7 @@ import (
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/redact"
 	"github.com/memvcs/mem/layers/secrets"
+	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/objects/pack"
 	"github.com/memvcs/mem/objects/stream"
@@ -21,16 +22,16 @@ import (
 // A recapturer restores lost parts of transcripts and overflow files from the files of Claude Code: the same bytes
 // give the same segments. A result is only stored if its hash is that of the lost object.
 type recapturer struct {
-	m    Ops
+	m    *state.DB
 	want map[pack.ID]bool
 	got  map[pack.ID][]byte
 	from map[pack.ID]string // source files
 }
 
 // recapture restores losses from files of Claude Code and returns the remaining ones.
-func (m Ops) recapture(ctx context.Context, losses []repair.Loss, out *Repaired, dryRun bool) ([]repair.Loss, error) {
-	g := &recapturer{m: m, want: map[pack.ID]bool{}, got: map[pack.ID][]byte{}, from: map[pack.ID]string{}}
-	x := newLossExplainer(m.Refs)
+func recapture(ctx context.Context, db *state.DB, losses []repair.Loss, out *Repaired, dryRun bool) ([]repair.Loss, error) {
+	g := &recapturer{m: db, want: map[pack.ID]bool{}, got: map[pack.ID][]byte{}, from: map[pack.ID]string{}}
+	x := newLossExplainer(db.Refs)
 	tried := map[string]bool{}
 	for _, l := range losses {
 		g.want[l.ID] = true
@@ -59,7 +60,7 @@ func (m Ops) recapture(ctx context.Context, losses []repair.Loss, out *Repaired,
 		return losses, nil
 	}
 	if !dryRun {
-		if err := repair.Restore(ctx, m.Refs, g.got); err != nil {
+		if err := repair.Restore(ctx, db.Refs, g.got); err != nil {
 			return losses, err
 		}
 	}
@@ -83,7 +84,7 @@ func (g *recapturer) stream(ctx context.Context, points []records.Snapshot) erro
 		return nil
 	}
 	tried := map[string]bool{}
-	for _, rules := range []redact.Rules{secrets.On(g.m.DB).RulesIn(points[len(points)-1].Scan.Cwd), g.m.Opts.Rules, {}} {
+	for _, rules := range []redact.Rules{secrets.RulesIn(g.m, points[len(points)-1].Scan.Cwd), g.m.Opts.Rules, {}} {
 		if tried[rules.ID] {
 			continue
 		}
@@ -143,7 +144,7 @@ func (g *recapturer) grow(ctx context.Context, path string, rules redact.Rules,
 // files restores overflow files.
 func (g *recapturer) files(ctx context.Context, files []lostFile, tried map[string]bool) error {
 	for _, f := range files {
-		for _, rules := range []redact.Rules{secrets.On(g.m.DB).RulesIn(f.cwd), g.m.Opts.Rules, {}} {
+		for _, rules := range []redact.Rules{secrets.RulesIn(g.m, f.cwd), g.m.Opts.Rules, {}} {
 			key := f.ref.Hash.String() + " " + rules.ID + " " + f.path
 			if tried[key] {
 				continue

@@ -56,9 +56,9 @@ func Repair(ctx context.Context, dir string, o state.Options, ro RepairOptions) 
 		}
 		return out, err
 	}
-	m := On(state.OnRepo(repo, o))
+	m := state.OnRepo(repo, o)
 	defer func() { err = errors.Join(err, repo.Close()) }()
-	remotes, err := m.remotesToAsk(ro)
+	remotes, err := remotesToAsk(m, ro)
 	if err != nil {
 		return out, err
 	}
@@ -68,7 +68,7 @@ func Repair(ctx context.Context, dir string, o state.Options, ro RepairOptions) 
 			unreachable(name, err)
 		}
 	}
-	fixes, losses, err := repair.FixRepositories(ctx, repo, ro.DryRun, m.fetchFunc(remotes, ro.Unreachable))
+	fixes, losses, err := repair.FixRepositories(ctx, repo, ro.DryRun, fetchFunc(m, remotes, ro.Unreachable))
 	out.Fixes = append(out.Fixes, fixes...)
 	if err != nil {
 		return out, err
@@ -85,15 +85,15 @@ func Repair(ctx context.Context, dir string, o state.Options, ro RepairOptions) 
 			return out, err
 		}
 	}
-	if err := m.notes(ro, &out); err != nil {
+	if err := notes(m, ro, &out); err != nil {
 		return out, err
 	}
-	if losses, err = m.recapture(ctx, losses, &out, ro.DryRun); err != nil {
+	if losses, err = recapture(ctx, m, losses, &out, ro.DryRun); err != nil {
 		return out, err
 	}
-	out.Lost = m.explainLosses(losses)
+	out.Lost = explainLosses(m, losses)
 	if !ro.DryRun {
-		if err := m.refetch(ctx, remotes, &out, ro.Unreachable); err != nil {
+		if err := refetch(ctx, m, remotes, &out, ro.Unreachable); err != nil {
 			return out, err
 		}
 		if len(out.Fixes) > 0 { // the index lacks the restored texts, and no lane has changed
@@ -102,27 +102,27 @@ func Repair(ctx context.Context, dir string, o state.Options, ro RepairOptions) 
 			}
 		}
 	}
-	if err := m.giveUp(ctx, ro, losses, &out); err != nil || ro.DryRun {
+	if err := giveUp(ctx, m, ro, losses, &out); err != nil || ro.DryRun {
 		return out, err
 	}
 	if repo.Device().ID == "" {
 		return out, nil // the rest needs a device
 	}
-	checked, err := m.Check(ctx, false)
+	checked, err := Check(ctx, m, false)
 	out.Left, out.Roots = checked.Problems, checked.Roots
 	return out, err
 }
 
 // giveUp drops references to lost data from this device's lanes if that is wanted, and else finds out whether they
 // block the store.
-func (m Ops) giveUp(ctx context.Context, ro RepairOptions, losses []repair.Loss, out *Repaired) error {
-	fixes, err := repair.GiveUp(ctx, m.Refs, true, losses, nil)
+func giveUp(ctx context.Context, db *state.DB, ro RepairOptions, losses []repair.Loss, out *Repaired) error {
+	fixes, err := repair.GiveUp(ctx, db.Refs, true, losses, nil)
 	out.Stuck = len(fixes) > 0
 	if err != nil || !ro.Forget || !out.Stuck {
 		return err
 	}
 	if !ro.DryRun {
-		fixes, err = repair.GiveUp(ctx, m.Refs, false, losses, m.isUseful(losses))
+		fixes, err = repair.GiveUp(ctx, db.Refs, false, losses, isUseful(db, losses))
 	}
 	for _, c := range fixes {
 		if i := slices.IndexFunc(out.Fixes, func(d repair.Fix) bool {
@@ -140,8 +140,8 @@ func (m Ops) giveUp(ctx context.Context, ro RepairOptions, losses []repair.Loss,
 // isUseful returns a function that reports whether a record is of use without its lost data. A session record
 // without its transcript is useless if Claude Code still has the file, because the next capture then stores it
 // again. Otherwise its versions need the record.
-func (m Ops) isUseful(losses []repair.Loss) func(r refs.Record, has func(objects.Hash) bool) bool {
-	x := newLossExplainer(m.Refs)
+func isUseful(db *state.DB, losses []repair.Loss) func(r refs.Record, has func(objects.Hash) bool) bool {
+	x := newLossExplainer(db.Refs)
 	files := map[string]string{}
 	for _, l := range losses {
 		for _, s := range x.project(l.Lane.Project).snapshots {
@@ -159,12 +159,12 @@ func (m Ops) isUseful(losses []repair.Loss) func(r refs.Record, has func(objects
 }
 
 // remotesToAsk returns the remotes to ask.
-func (m Ops) remotesToAsk(ro RepairOptions) ([]refs.Remote, error) {
+func remotesToAsk(db *state.DB, ro RepairOptions) ([]refs.Remote, error) {
 	if ro.Remote != "" {
-		r, err := sync.On(m.DB).Remote(ro.Remote)
+		r, err := sync.Remote(db, ro.Remote)
 		return []refs.Remote{r}, err
 	}
-	all, err := m.Refs.Remotes()
+	all, err := db.Refs.Remotes()
 	if errors.Is(err, refs.ErrRemotes) {
 		return nil, nil // the file is damaged and reported already
 	}
@@ -173,14 +173,14 @@ func (m Ops) remotesToAsk(ro RepairOptions) ([]refs.Remote, error) {
 
 // fetchFunc returns a function that fetches branches from the first remotes that have them, nil if there are no
 // remotes.
-func (m Ops) fetchFunc(remotes []refs.Remote, unreachable func(string, error)) repair.FetchFunc {
+func fetchFunc(db *state.DB, remotes []refs.Remote, unreachable func(string, error)) repair.FetchFunc {
 	if len(remotes) == 0 {
 		return nil
 	}
 	return func(ctx context.Context, branches []string, w *pack.Writer) (map[string]pack.ID, error) {
 		tips := map[string]pack.ID{}
 		for _, r := range remotes {
-			err := m.fetchLost(ctx, r, branches, tips, w)
+			err := fetchLost(ctx, db, r, branches, tips, w)
 			if ctx.Err() != nil {
 				return nil, ctx.Err()
 			}
@@ -192,9 +192,9 @@ func (m Ops) fetchFunc(remotes []refs.Remote, unreachable func(string, error)) r
 	}
 }
 
-func (m Ops) fetchLost(ctx context.Context, r refs.Remote, branches []string, tips map[string]pack.ID,
+func fetchLost(ctx context.Context, db *state.DB, r refs.Remote, branches []string, tips map[string]pack.ID,
 	w *pack.Writer) (err error) {
-	client, err := sync.On(m.DB).Client(ctx, r, nil)
+	client, err := sync.Client(ctx, db, r, nil)
 	if err != nil {
 		return err
 	}
@@ -227,7 +227,7 @@ func (m Ops) fetchLost(ctx context.Context, r refs.Remote, branches []string, ti
 }
 
 // refetch fetches branches that were lost or rolled back here, with all checks of a fetch.
-func (m Ops) refetch(ctx context.Context, remotes []refs.Remote, out *Repaired, unreachable func(string, error)) error {
+func refetch(ctx context.Context, db *state.DB, remotes []refs.Remote, out *Repaired, unreachable func(string, error)) error {
 	var projects []refs.Project
 	for _, d := range out.Fixes {
 		if l, ok := lane.ParseRef(strings.TrimPrefix(d.Where, "memory.git/")); ok && !slices.Contains(projects, l.Project) {
@@ -238,7 +238,7 @@ func (m Ops) refetch(ctx context.Context, remotes []refs.Remote, out *Repaired, 
 		if len(projects) == 0 {
 			return nil
 		}
-		got, err := sync.On(m.DB).Fetch(ctx, sync.FetchOptions{Remote: r, Projects: projects})
+		got, err := sync.Fetch(ctx, db, sync.FetchOptions{Remote: r, Projects: projects})
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -266,8 +266,8 @@ func (out *Repaired) restored(l sync.FetchedLane, from string) {
 }
 
 // explainLosses returns the sessions and messages of losses.
-func (m Ops) explainLosses(losses []repair.Loss) []LostData {
-	x := newLossExplainer(m.Refs)
+func explainLosses(db *state.DB, losses []repair.Loss) []LostData {
+	x := newLossExplainer(db.Refs)
 	for _, l := range losses {
 		x.add(l)
 	}

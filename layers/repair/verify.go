@@ -55,7 +55,7 @@ type Root struct {
 // Check checks refs, commits, trees, records and streams ([repair.Check]), that lineage has no cycle
 // ([lineage.Graph.Check]), and that every input and output exists. With full it reads every byte and restores every
 // original whose patches this device has.
-func (m Ops) Check(ctx context.Context, full bool) (Checked, error) {
+func Check(ctx context.Context, db *state.DB, full bool) (Checked, error) {
 	var c Checked
 	var err error
 	report := func(p repair.Problem) {
@@ -65,19 +65,19 @@ func (m Ops) Check(ctx context.Context, full bool) (Checked, error) {
 		}
 		c.Problems = append(c.Problems, p)
 	}
-	if c.Counts, err = repair.Check(ctx, m.Refs, full, report); err != nil {
+	if c.Counts, err = repair.Check(ctx, db.Refs, full, report); err != nil {
 		return c, err
 	}
-	if c.own, err = m.Refs.OwnDevices(); err != nil {
+	if c.own, err = db.Refs.OwnDevices(); err != nil {
 		report(repair.Problem{Where: "devices", What: err.Error()})
 	}
-	c.own = append(c.own, m.Refs.Device().ID)
-	ids, err := m.Refs.Projects()
+	c.own = append(c.own, db.Refs.Device().ID)
+	ids, err := db.Refs.Projects()
 	if err != nil {
 		report(repair.Problem{Where: "projects", What: err.Error()})
 	}
 	for _, id := range ids {
-		err := m.checkProject(ctx, id, full, &c)
+		err := checkProject(ctx, db, id, full, &c)
 		if ctx.Err() != nil {
 			return c, ctx.Err()
 		}
@@ -90,9 +90,9 @@ func (m Ops) Check(ctx context.Context, full bool) (Checked, error) {
 	return c, nil
 }
 
-func (m Ops) checkProject(ctx context.Context, id refs.Project, full bool, c *Checked) error {
+func checkProject(ctx context.Context, db *state.DB, id refs.Project, full bool, c *Checked) error {
 	var st *state.State
-	err := m.Refs.View(ctx, id, func(tx *refs.Tx) error {
+	err := db.Refs.View(ctx, id, func(tx *refs.Tx) error {
 		fresh := state.NewState(id) // not from the cache, which is checked, too
 		records, err := tx.Records(ctx, nil)
 		if err == nil {
@@ -119,18 +119,18 @@ func (m Ops) checkProject(ctx context.Context, id refs.Project, full bool, c *Ch
 		}
 		named := state.Project{ID: id, Name: st.Name, Identity: st.Identity}
 		c.Roots = append(c.Roots, Root{named, root})
-		return m.checkLineage(ctx, tx, st, upper, c)
+		return checkLineage(ctx, db, tx, st, upper, c)
 	})
 	if err != nil {
 		return err
 	}
-	return m.checkPatches(ctx, id, st, full, c)
+	return checkPatches(ctx, db, id, st, full, c)
 }
 
 // A lineageCheck checks that everything in the records of a project exists and is consistent. Faults in records of
 // other devices are reported with the device.
 type lineageCheck struct {
-	m      Ops
+	m      *state.DB
 	tx     *refs.Tx
 	st     *state.State
 	c      *Checked
@@ -173,8 +173,8 @@ func (l *lineageCheck) input(what, device string, deleted bool, h objects.Hash) 
 	}
 }
 
-func (m Ops) checkLineage(ctx context.Context, tx *refs.Tx, st *state.State, upper []facts.Record, c *Checked) error {
-	l := &lineageCheck{m: m, tx: tx, st: st, c: c, have: map[objects.Hash]bool{}, listed: listedTexts(st)}
+func checkLineage(ctx context.Context, db *state.DB, tx *refs.Tx, st *state.State, upper []facts.Record, c *Checked) error {
+	l := &lineageCheck{m: db, tx: tx, st: st, c: c, have: map[objects.Hash]bool{}, listed: listedTexts(st)}
 	for h, err := range tx.All(ctx) {
 		if err != nil {
 			return err
@@ -246,7 +246,7 @@ func (l *lineageCheck) version(ctx context.Context, v *bodies.Version) {
 	for _, h := range v.Derivation.Inputs {
 		l.input(what, v.Device, v.Deleted, h)
 	}
-	if err := l.m.checkVersion(ctx, l.tx, v); err != nil {
+	if err := checkVersion(ctx, l.tx, v); err != nil {
 		l.bad(what, v.Device, err)
 	}
 }
@@ -338,7 +338,7 @@ func listedTexts(st *state.State) map[objects.Hash]bool {
 }
 
 // checkVersion reads a version and its plan.
-func (m Ops) checkVersion(ctx context.Context, tx *refs.Tx, v *bodies.Version) error {
+func checkVersion(ctx context.Context, tx *refs.Tx, v *bodies.Version) error {
 	if _, err := v.Plan(); err != nil {
 		return err
 	}
@@ -366,24 +366,24 @@ func readObject(ctx context.Context, tx *refs.Tx, h objects.Hash, f func([]byte)
 }
 
 // checkPatches checks that the exact bytes of every session and its files can be restored.
-func (m Ops) checkPatches(ctx context.Context, id refs.Project, st *state.State, full bool, c *Checked) error {
+func checkPatches(ctx context.Context, db *state.DB, id refs.Project, st *state.State, full bool, c *Checked) error {
 	for _, s := range st.Sessions {
 		for i := range s.Points {
 			p := &s.Points[i]
 			found := func(what string, err error) {
-				if errors.Is(err, originals.ErrWithheld) && p.Stamp.Device != m.Refs.Device().ID {
+				if errors.Is(err, originals.ErrWithheld) && p.Stamp.Device != db.Refs.Device().ID {
 					c.Withheld++
 				} else if err != nil {
 					c.problem(st, what+" of "+bodies.ShortID(s.ID), p.Stamp.Device, err)
 				}
 			}
 			if p.Withheld {
-				found("original", m.checkOriginal(ctx, id, s, p, full))
+				found("original", checkOriginal(ctx, db, id, s, p, full))
 			}
 			for _, f := range p.Files {
 				if f.Withheld {
 					at := capture.SessionPoint{Project: id, Session: s, Point: p}
-					found("file "+f.Name, m.checkFile(ctx, at, f, full))
+					found("file "+f.Name, checkFile(ctx, db, at, f, full))
 				}
 			}
 		}
@@ -391,18 +391,18 @@ func (m Ops) checkPatches(ctx context.Context, id refs.Project, st *state.State,
 	return ctx.Err()
 }
 
-func (m Ops) checkOriginal(ctx context.Context, id refs.Project, s *state.Session, p *bodies.Point, full bool) error {
+func checkOriginal(ctx context.Context, db *state.DB, id refs.Project, s *state.Session, p *bodies.Point, full bool) error {
 	if full {
-		return originals.On(m.DB).WriteOriginal(ctx, id, s, p, io.Discard)
+		return originals.WriteOriginal(ctx, db, id, s, p, io.Discard)
 	}
-	_, err := originals.On(m.DB).Patches(ctx, id, s, p)
+	_, err := originals.Patches(ctx, db, id, s, p)
 	return err
 }
 
-func (m Ops) checkFile(ctx context.Context, at capture.SessionPoint, f bodies.FileRef, full bool) error {
+func checkFile(ctx context.Context, db *state.DB, at capture.SessionPoint, f bodies.FileRef, full bool) error {
 	if full {
-		return capture.On(m.DB).WriteFile(ctx, at, f, io.Discard)
+		return capture.WriteFile(ctx, db, at, f, io.Discard)
 	}
-	_, err := secrets.On(m.DB).FilePatch(ctx, at.Project, at.Session, at.Point, f.Name)
+	_, err := secrets.FilePatch(ctx, db, at.Project, at.Session, at.Point, f.Name)
 	return err
 }

@@ -22,19 +22,19 @@ import (
 )
 
 // Facts returns the facts of a project.
-func (m Ops) Facts(ctx context.Context, p refs.Project) (*facts.Set, error) {
-	upper, err := m.Upper(ctx, p)
+func Facts(ctx context.Context, db *state.DB, p refs.Project) (*facts.Set, error) {
+	upper, err := db.Upper(ctx, p)
 	if err != nil {
 		return nil, err
 	}
-	return trust.On(m.DB).KnownFacts(ctx, p, upper)
+	return trust.KnownFacts(ctx, db, p, upper)
 }
 
 // FactNamed returns the fact whose ID starts with id, from the scope's project or else from another one.
-func (m Ops) FactNamed(ctx context.Context, sc state.Scope, id string) (f facts.Fact, home state.Project, err error) {
+func FactNamed(ctx context.Context, db *state.DB, sc state.Scope, id string) (f facts.Fact, home state.Project, err error) {
 	missing := error(&state.NotFoundError{What: "fact", Name: id})
-	err = m.eachScoped(ctx, sc, func(p state.Project) (bool, error) {
-		found, err := m.FindFact(ctx, p.ID, id)
+	err = eachScoped(ctx, db, sc, func(p state.Project) (bool, error) {
+		found, err := FindFact(ctx, db, p.ID, id)
 		var none *state.NotFoundError
 		if errors.As(err, &none) {
 			return false, nil
@@ -58,9 +58,9 @@ type Quoted struct {
 }
 
 // Quotable reads the session at p: its L1, and the full content of the cited messages.
-func (m Ops) Quotable(ctx context.Context, project refs.Project, s *state.Session, p *records.Point,
+func Quotable(ctx context.Context, db *state.DB, project refs.Project, s *state.Session, p *records.Point,
 	cited map[int]bool) (*Quoted, error) {
-	l1, err := originals.On(m.DB).L1(ctx, project, p.Original, refine.Full)
+	l1, err := originals.L1(ctx, db, project, p.Original, refine.Full)
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +79,7 @@ func (m Ops) Quotable(ctx context.Context, project refs.Project, s *state.Sessio
 	if len(cited) == 0 {
 		return q, nil
 	}
-	err = originals.On(m.DB).Stream(ctx, project, p.Original, func(r io.Reader) error { return q.read(r, cited) })
+	err = originals.Stream(ctx, db, project, p.Original, func(r io.Reader) error { return q.read(r, cited) })
 	return q, err
 }
 
@@ -308,8 +308,8 @@ func (q *Quoted) Check(f *facts.Fact) {
 }
 
 // resolveFact finds a fact by the start of its ID.
-func (m Ops) resolveFact(ctx context.Context, sc state.Scope, id string) (state.Rev, error) {
-	f, p, err := m.FactNamed(ctx, sc, id)
+func resolveFact(ctx context.Context, db *state.DB, sc state.Scope, id string) (state.Rev, error) {
+	f, p, err := FactNamed(ctx, db, sc, id)
 	if err != nil {
 		return state.Rev{}, err
 	}

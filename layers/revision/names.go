@@ -28,15 +28,15 @@ const (
 	mostWords   = 10
 )
 
-// Namer returns the namer for exchanges of a session.
-func (m Ops) Namer(ctx context.Context, p refs.Project, s *state.Session, open []*facts.Exchange) (Namer, error) {
+// LoadNamer returns the namer for exchanges of a session.
+func LoadNamer(ctx context.Context, db *state.DB, p refs.Project, s *state.Session, open []*facts.Exchange) (Namer, error) {
 	cited := map[int]bool{}
 	for _, x := range open {
 		for n := x.From; n <= x.To; n++ {
 			cited[n] = true
 		}
 	}
-	q, err := m.Quotable(ctx, p, s, s.Now(), cited)
+	q, err := Quotable(ctx, db, p, s, s.Now(), cited)
 	if err != nil {
 		return Namer{}, err
 	}

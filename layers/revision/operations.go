@@ -41,12 +41,12 @@ type Captured struct {
 }
 
 // Operations returns the operations of a project, by commit.
-func (m Ops) Operations(ctx context.Context, p state.Project) (map[string]*Operation, error) {
-	entries, err := ledger.On(m.DB).Log(ctx, p.ID, 0)
+func Operations(ctx context.Context, db *state.DB, p state.Project) (map[string]*Operation, error) {
+	entries, err := ledger.Log(ctx, db, p.ID, 0)
 	if err != nil {
 		return nil, err
 	}
-	st, err := trust.On(m.DB).State(ctx, p.ID)
+	st, err := trust.State(ctx, db, p.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -162,20 +162,20 @@ func (x *Operation) usesAll(made map[objects.Hash]*Operation, inputs []objects.H
 }
 
 // RevOf returns the revision of a version of a project, or of a composition.
-func (m Ops) RevOf(ctx context.Context, p state.Project, v *records.Version,
+func RevOf(ctx context.Context, db *state.DB, p state.Project, v *records.Version,
 	c *records.Composition) (state.Rev, error) {
 	rev := state.Rev{Project: p}
 	if c != nil {
-		full, err := m.CompleteComposition(ctx, p.ID, c)
+		full, err := db.CompleteComposition(ctx, p.ID, c)
 		rev.Kind, rev.Composition, rev.Hash = state.IsComposition, full, c.Derivation.Output
 		return rev, err
 	}
-	st, err := trust.On(m.DB).Outline(ctx, p.ID)
+	st, err := trust.Outline(ctx, db, p.ID)
 	if err != nil {
 		return rev, err
 	}
 	if rev.Session = st.Session(v.Session); rev.Session == nil {
 		return rev, &state.NotFoundError{What: "session", Name: v.Session}
 	}
-	return m.At(ctx, rev, v)
+	return At(ctx, db, rev, v)
 }

@@ -39,9 +39,9 @@ func resolveEarlier(rev state.Rev, sub string) (state.Rev, error) {
 
 // resolveTag finds the version with a tag in the scope's project. Tags of sessions are resolved as names of
 // sessions.
-func (m Ops) resolveTag(ctx context.Context, sc state.Scope, name string) (rev state.Rev, ok bool, err error) {
+func resolveTag(ctx context.Context, db *state.DB, sc state.Scope, name string) (rev state.Rev, ok bool, err error) {
 	sc.Strict = true
-	err = m.Scoped(ctx, sc, func(p state.Project, st *state.State) bool {
+	err = Scoped(ctx, db, sc, func(p state.Project, st *state.State) bool {
 		for _, t := range st.Tags() {
 			if t.Name == name && t.Version != nil {
 				rev, ok = t.Rev(p), true
@@ -52,7 +52,7 @@ func (m Ops) resolveTag(ctx context.Context, sc state.Scope, name string) (rev s
 	if err != nil || !ok {
 		return rev, false, err
 	}
-	rev, err = m.At(ctx, rev, rev.Version)
+	rev, err = At(ctx, db, rev, rev.Version)
 	return rev, true, err
 }
 
@@ -61,15 +61,15 @@ var ErrLayer = errors.New("no such layer")
 
 // Resolve resolves a revision: abc1, @~2, abc1:v002, abc1#12..18, name@{1}, b3:9f2c, HEAD~1 or, if no session has the
 // name, the start of a commit. The error is a [*state.NotFoundError], a [*state.AmbiguousError] or one of the store.
-func (m Ops) Resolve(ctx context.Context, sc state.Scope, s string) (state.Rev, error) {
+func Resolve(ctx context.Context, db *state.DB, sc state.Scope, s string) (state.Rev, error) {
 	switch {
 	case strings.HasPrefix(s, "b3:"):
-		return m.resolveObject(ctx, sc, s)
+		return resolveObject(ctx, db, sc, s)
 	case s == "HEAD" || strings.HasPrefix(s, "HEAD~"):
-		return m.resolveCommit(ctx, sc, s)
+		return resolveCommit(ctx, db, sc, s)
 	}
 	if what := upperNamed(s); what != "" {
-		return m.resolveUpper(ctx, sc, what, s)
+		return resolveUpper(ctx, db, sc, what, s)
 	}
 	name, sub, hasSub := strings.Cut(s, ":")
 	messages, hasMessages := "", false
@@ -77,20 +77,20 @@ func (m Ops) Resolve(ctx context.Context, sc state.Scope, s string) (state.Rev, 
 		name, messages, hasMessages = strings.Cut(s, "#")
 	}
 	if label := normalLabel(s); label != "" {
-		return m.resolveLabel(ctx, sc, label)
+		return resolveLabel(ctx, db, sc, label)
 	}
 	if !hasSub && !hasMessages {
-		if rev, ok, err := m.resolveComposition(ctx, sc, s); ok || err != nil {
+		if rev, ok, err := resolveComposition(ctx, db, sc, s); ok || err != nil {
 			return rev, err
 		}
 	}
-	if rev, ok, err := m.resolveTag(ctx, sc, s); ok || err != nil {
+	if rev, ok, err := resolveTag(ctx, db, sc, s); ok || err != nil {
 		return rev, err
 	}
-	rev, err := m.ResolveSession(ctx, sc, name)
+	rev, err := ResolveSession(ctx, db, sc, name)
 	var missing *state.NotFoundError
 	if err != nil && errors.As(err, &missing) && isCommitPrefix(s) {
-		if commit, found := m.resolveCommitPrefix(ctx, sc, s); found == nil {
+		if commit, found := resolveCommitPrefix(ctx, db, sc, s); found == nil {
 			return commit, nil
 		}
 	}
@@ -99,7 +99,7 @@ func (m Ops) Resolve(ctx context.Context, sc state.Scope, s string) (state.Rev, 
 	}
 	switch {
 	case hasSub:
-		return m.resolveSub(ctx, rev, sub)
+		return resolveSub(ctx, db, rev, sub)
 	case hasMessages:
 		return resolveMessages(rev, messages)
 	}
@@ -119,15 +119,15 @@ func normalLabel(s string) string {
 func IsLabel(s string) bool { return normalLabel(s) != "" }
 
 // Scoped calls f with the state of the scope's project and then of all others, until f returns true.
-func (m Ops) Scoped(ctx context.Context, sc state.Scope, f func(p state.Project, st *state.State) (done bool)) error {
-	st, err := trust.On(m.DB).Outline(ctx, sc.Project.ID)
+func Scoped(ctx context.Context, db *state.DB, sc state.Scope, f func(p state.Project, st *state.State) (done bool)) error {
+	st, err := trust.Outline(ctx, db, sc.Project.ID)
 	if err != nil {
 		return err
 	}
 	if f(sc.Project, st) || sc.Strict {
 		return nil
 	}
-	ids, err := m.Refs.Projects()
+	ids, err := db.Refs.Projects()
 	if err != nil {
 		return err
 	}
@@ -135,7 +135,7 @@ func (m Ops) Scoped(ctx context.Context, sc state.Scope, f func(p state.Project,
 		if id == sc.Project.ID {
 			continue
 		}
-		st, err := trust.On(m.DB).Outline(ctx, id)
+		st, err := trust.Outline(ctx, db, id)
 		if err != nil {
 			return err
 		}
@@ -147,14 +147,14 @@ func (m Ops) Scoped(ctx context.Context, sc state.Scope, f func(p state.Project,
 }
 
 // ResolveSession finds a session by "@", "@~n", ID, unique prefix or title.
-func (m Ops) ResolveSession(ctx context.Context, sc state.Scope, name string) (state.Rev, error) {
+func ResolveSession(ctx context.Context, db *state.DB, sc state.Scope, name string) (state.Rev, error) {
 	if strings.HasPrefix(name, "@") {
-		return m.resolveRecent(ctx, sc, name)
+		return resolveRecent(ctx, db, sc, name)
 	}
 	var found []state.Rev
 	var near []string // sessions of the scope's project, or of all projects
 	inScope, known := false, false
-	err := m.Scoped(ctx, sc, func(p state.Project, st *state.State) bool {
+	err := Scoped(ctx, db, sc, func(p state.Project, st *state.State) bool {
 		var names []string
 		for _, s := range st.Sessions {
 			if how := s.Matches(name); how != "" {
@@ -231,7 +231,7 @@ func preferSessions(found []state.Rev) []state.Rev {
 	return found
 }
 
-func (m Ops) resolveRecent(ctx context.Context, sc state.Scope, name string) (state.Rev, error) {
+func resolveRecent(ctx context.Context, db *state.DB, sc state.Scope, name string) (state.Rev, error) {
 	back := 0
 	if name != "@" {
 		n, err := strconv.Atoi(strings.TrimPrefix(name, "@~"))
@@ -240,7 +240,7 @@ func (m Ops) resolveRecent(ctx context.Context, sc state.Scope, name string) (st
 		}
 		back = n
 	}
-	st, err := trust.On(m.DB).Outline(ctx, sc.Project.ID)
+	st, err := trust.Outline(ctx, db, sc.Project.ID)
 	if err != nil {
 		return state.Rev{}, err
 	}
@@ -258,7 +258,7 @@ func (m Ops) resolveRecent(ctx context.Context, sc state.Scope, name string) (st
 }
 
 // resolveSub resolves the part after the colon.
-func (m Ops) resolveSub(ctx context.Context, rev state.Rev, sub string) (state.Rev, error) {
+func resolveSub(ctx context.Context, db *state.DB, rev state.Rev, sub string) (state.Rev, error) {
 	if len(sub) > len("original@{") && strings.EqualFold(sub[:len("original@{")], "original@{") {
 		return resolveEarlier(rev, sub)
 	}
@@ -275,26 +275,26 @@ func (m Ops) resolveSub(ctx context.Context, rev state.Rev, sub string) (state.R
 	case "l3", "l4":
 		return rev, fmt.Errorf("%s of %s: %w", strings.ToUpper(sub), records.ShortID(rev.Session.ID), ErrLayer)
 	}
-	return m.resolveVersion(ctx, rev, sub)
+	return resolveVersion(ctx, db, rev, sub)
 }
 
 // resolveVersion resolves a version of a session.
-func (m Ops) resolveVersion(ctx context.Context, rev state.Rev, sub string) (state.Rev, error) {
-	st, err := trust.On(m.DB).Outline(ctx, rev.Project.ID)
+func resolveVersion(ctx context.Context, db *state.DB, rev state.Rev, sub string) (state.Rev, error) {
+	st, err := trust.Outline(ctx, db, rev.Project.ID)
 	if err != nil {
 		return rev, err
 	}
 	versions := st.VersionsOf(rev.Session.ID)
 	if strings.EqualFold(sub, "latest") && len(versions) > 0 {
-		return m.At(ctx, rev, versions[len(versions)-1])
+		return At(ctx, db, rev, versions[len(versions)-1])
 	}
-	label, device, _ := strings.Cut(normalLabel(trust.On(m.DB).WithDevice(ctx, sub)), "~")
-	found := m.labelled(st.AllVersionsOf(rev.Session.ID), label, device) // hidden ones included
+	label, device, _ := strings.Cut(normalLabel(trust.WithDevice(ctx, db, sub)), "~")
+	found := labelled(db, st.AllVersionsOf(rev.Session.ID), label, device) // hidden ones included
 	switch len(found) {
 	case 0:
 		return rev, noVersion(rev, sub, versions)
 	case 1:
-		return m.At(ctx, rev, found[0])
+		return At(ctx, db, rev, found[0])
 	}
 	var names []string
 	for _, v := range found {
@@ -310,14 +310,14 @@ func selected(versions []*records.Version, ok func(*records.Version) bool) []*re
 
 // labelled returns the versions with a label, of any device if device is "". Of several it prefers those that are shown,
 // and that of this device.
-func (m Ops) labelled(all []*records.Version, label, device string) []*records.Version {
+func labelled(db *state.DB, all []*records.Version, label, device string) []*records.Version {
 	found := selected(all, func(v *records.Version) bool {
 		return v.Label == label && strings.HasPrefix(v.Device, device)
 	})
 	if shown := selected(found, func(v *records.Version) bool { return !v.Deleted }); len(shown) > 0 {
 		found = shown
 	}
-	own := slices.IndexFunc(found, func(v *records.Version) bool { return v.Device == m.Refs.Device().ID })
+	own := slices.IndexFunc(found, func(v *records.Version) bool { return v.Device == db.Refs.Device().ID })
 	if own >= 0 && device == "" {
 		found = found[own : own+1]
 	}
@@ -334,17 +334,17 @@ func noVersion(rev state.Rev, name string, versions []*records.Version) error {
 }
 
 // At returns the revision of a version and completes it.
-func (m Ops) At(ctx context.Context, r state.Rev, v *records.Version) (state.Rev, error) {
+func At(ctx context.Context, db *state.DB, r state.Rev, v *records.Version) (state.Rev, error) {
 	r.Kind, r.Hash = state.IsVersion, v.Derivation.Output
 	var err error
-	r.Version, err = m.Complete(ctx, r.Project.ID, v)
+	r.Version, err = db.Complete(ctx, r.Project.ID, v)
 	return r, err
 }
 
-func (m Ops) resolveLabel(ctx context.Context, sc state.Scope, label string) (state.Rev, error) {
+func resolveLabel(ctx context.Context, db *state.DB, sc state.Scope, label string) (state.Rev, error) {
 	if sc.Last != nil {
 		var rev state.Rev
-		err := m.Scoped(ctx, sc, func(p state.Project, st *state.State) bool {
+		err := Scoped(ctx, db, sc, func(p state.Project, st *state.State) bool {
 			if s := st.Session(sc.Last.ID); s != nil {
 				rev = state.Rev{Kind: state.IsSession, Project: p, Session: s, How: "of the session named last"}
 			}
@@ -353,14 +353,14 @@ func (m Ops) resolveLabel(ctx context.Context, sc state.Scope, label string) (st
 		if err != nil {
 			return rev, err
 		}
-		return m.resolveSub(ctx, rev, label)
+		return resolveSub(ctx, db, rev, label)
 	}
-	rev, err := m.resolveRecent(ctx, sc, "@")
+	rev, err := resolveRecent(ctx, db, sc, "@")
 	if err != nil {
 		return rev, err
 	}
 	rev.How = "of the newest session"
-	return m.resolveSub(ctx, rev, label)
+	return resolveSub(ctx, db, rev, label)
 }
 
 func resolveMessages(rev state.Rev, s string) (state.Rev, error) {
@@ -380,7 +380,7 @@ func resolveMessages(rev state.Rev, s string) (state.Rev, error) {
 }
 
 // resolveComposition finds a composition, or with @{n} its n-th state before the newest.
-func (m Ops) resolveComposition(ctx context.Context, sc state.Scope, s string) (state.Rev, bool, error) {
+func resolveComposition(ctx context.Context, db *state.DB, sc state.Scope, s string) (state.Rev, bool, error) {
 	name, back := s, 0
 	if base, rest, ok := strings.Cut(s, "@{"); ok {
 		n, err := strconv.Atoi(strings.TrimSuffix(rest, "}"))
@@ -391,7 +391,7 @@ func (m Ops) resolveComposition(ctx context.Context, sc state.Scope, s string) (
 	}
 	var found []state.Rev
 	var homes []string // projects with such a composition
-	err := m.Scoped(ctx, sc, func(p state.Project, st *state.State) bool {
+	err := Scoped(ctx, db, sc, func(p state.Project, st *state.State) bool {
 		for i := len(st.Compositions) - 1; i >= 0; i-- {
 			if c := st.Compositions[i]; c.Name == name && !c.Deleted {
 				found = append(found, state.Rev{Kind: state.IsComposition, Project: p, Composition: c, Hash: c.Derivation.Output,
@@ -414,15 +414,15 @@ func (m Ops) resolveComposition(ctx context.Context, sc state.Scope, s string) (
 			Candidates: []string{fmt.Sprintf("%s@{%d}", name, len(found)-1)}}
 	}
 	rev := found[back]
-	rev.Composition, err = m.CompleteComposition(ctx, rev.Project.ID, rev.Composition)
+	rev.Composition, err = db.CompleteComposition(ctx, rev.Project.ID, rev.Composition)
 	return rev, true, err
 }
 
-func (m Ops) resolveObject(ctx context.Context, sc state.Scope, s string) (state.Rev, error) {
+func resolveObject(ctx context.Context, db *state.DB, sc state.Scope, s string) (state.Rev, error) {
 	prefix := strings.ToLower(strings.TrimPrefix(s, "b3:"))
 	var found []state.Rev
-	err := m.eachProject(sc.Project.ID, func(id refs.Project) (bool, error) {
-		err := m.Refs.View(ctx, id, func(tx *refs.Tx) error {
+	err := eachProject(db, sc.Project.ID, func(id refs.Project) (bool, error) {
+		err := db.Refs.View(ctx, id, func(tx *refs.Tx) error {
 			names, err := tx.Find(prefix)
 			for _, h := range names {
 				if !slices.ContainsFunc(found, func(r state.Rev) bool { return r.Hash == h }) {
@@ -449,13 +449,13 @@ func (m Ops) resolveObject(ctx context.Context, sc state.Scope, s string) (state
 }
 
 // eachProject calls f for the project first and then for all others, until f returns true.
-func (m Ops) eachProject(first refs.Project, f func(refs.Project) (done bool, err error)) error {
+func eachProject(db *state.DB, first refs.Project, f func(refs.Project) (done bool, err error)) error {
 	if first != "" {
 		if done, err := f(first); done || err != nil {
 			return err
 		}
 	}
-	ids, err := m.Refs.Projects()
+	ids, err := db.Refs.Projects()
 	if err != nil {
 		return err
 	}
@@ -470,7 +470,7 @@ func (m Ops) eachProject(first refs.Project, f func(refs.Project) (done bool, er
 	return nil
 }
 
-func (m Ops) resolveCommit(ctx context.Context, sc state.Scope, s string) (state.Rev, error) {
+func resolveCommit(ctx context.Context, db *state.DB, sc state.Scope, s string) (state.Rev, error) {
 	back := 0
 	if rest, ok := strings.CutPrefix(s, "HEAD~"); ok {
 		n, err := strconv.Atoi(rest)
@@ -479,11 +479,11 @@ func (m Ops) resolveCommit(ctx context.Context, sc state.Scope, s string) (state
 		}
 		back = n
 	}
-	for e, err := range m.Refs.Log(ctx, sc.Project.ID, nil) {
+	for e, err := range db.Refs.Log(ctx, sc.Project.ID, nil) {
 		if err != nil {
 			return state.Rev{}, err
 		}
-		if e.Device != m.Refs.Device().ID {
+		if e.Device != db.Refs.Device().ID {
 			continue
 		}
 		if back == 0 {
@@ -500,10 +500,10 @@ func isCommitPrefix(s string) bool {
 }
 
 // resolveCommitPrefix finds an operation by the start of its commit.
-func (m Ops) resolveCommitPrefix(ctx context.Context, sc state.Scope, prefix string) (state.Rev, error) {
+func resolveCommitPrefix(ctx context.Context, db *state.DB, sc state.Scope, prefix string) (state.Rev, error) {
 	var found []state.Rev
-	err := m.Scoped(ctx, sc, func(p state.Project, _ *state.State) (done bool) {
-		for e, err := range m.Refs.Log(ctx, p.ID, nil) {
+	err := Scoped(ctx, db, sc, func(p state.Project, _ *state.State) (done bool) {
+		for e, err := range db.Refs.Log(ctx, p.ID, nil) {
 			if err != nil {
 				return false // reading the operations of this project reports it
 			}

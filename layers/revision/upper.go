@@ -14,26 +14,26 @@ import (
 )
 
 // Concepts returns the concepts of a project.
-func (m Ops) Concepts(ctx context.Context, p refs.Project) (*concepts.Set, error) {
-	records, err := m.Upper(ctx, p)
+func Concepts(ctx context.Context, db *state.DB, p refs.Project) (*concepts.Set, error) {
+	records, err := db.Upper(ctx, p)
 	if err != nil {
 		return nil, err
 	}
-	all, err := trust.On(m.DB).Folded(ctx, p, records)
+	all, err := trust.Folded(ctx, db, p, records)
 	return all.Concepts, err
 }
 
 // FindConcept returns the concept of a project with a name: c002, c002~d3f1, c:9f2c61ab or its title.
-func (m Ops) FindConcept(ctx context.Context, p refs.Project, name string) (*concepts.Concept, error) {
-	set, err := m.Concepts(ctx, p)
+func FindConcept(ctx context.Context, db *state.DB, p refs.Project, name string) (*concepts.Concept, error) {
+	set, err := Concepts(ctx, db, p)
 	if err != nil {
 		return nil, err
 	}
-	return m.ConceptIn(set, name)
+	return ConceptIn(db, set, name)
 }
 
-func (m Ops) ConceptIn(set *concepts.Set, name string) (*concepts.Concept, error) {
-	device := m.Refs.Device().ID
+func ConceptIn(db *state.DB, set *concepts.Set, name string) (*concepts.Concept, error) {
+	device := db.Refs.Device().ID
 	found := set.Find(name, device)
 	if len(found) == 1 {
 		return found[0], nil
@@ -52,12 +52,12 @@ func (m Ops) ConceptIn(set *concepts.Set, name string) (*concepts.Concept, error
 }
 
 // Rules returns the permanent rules of a project.
-func (m Ops) Rules(ctx context.Context, p refs.Project) (*permanent.Set, error) {
-	records, err := m.Upper(ctx, p)
+func Rules(ctx context.Context, db *state.DB, p refs.Project) (*permanent.Set, error) {
+	records, err := db.Upper(ctx, p)
 	if err != nil {
 		return nil, err
 	}
-	all, err := trust.On(m.DB).Folded(ctx, p, records)
+	all, err := trust.Folded(ctx, db, p, records)
 	return all.Rules, err
 }
 
@@ -75,25 +75,25 @@ func upperNamed(s string) string {
 }
 
 // resolveUpper resolves an ID above L1.
-func (m Ops) resolveUpper(ctx context.Context, sc state.Scope, what, s string) (rev state.Rev, err error) {
+func resolveUpper(ctx context.Context, db *state.DB, sc state.Scope, what, s string) (rev state.Rev, err error) {
 	if what == "fact" {
-		return m.resolveFact(ctx, sc, s)
+		return resolveFact(ctx, db, sc, s)
 	}
 	missing := error(&state.NotFoundError{What: what, Name: s})
 	find, ok := map[string]func(state.Project) (state.Rev, error){
 		"concept": func(p state.Project) (state.Rev, error) {
-			c, err := m.FindConcept(ctx, p.ID, s)
+			c, err := FindConcept(ctx, db, p.ID, s)
 			return state.Rev{Kind: state.IsConcept, Project: p, Concept: c, How: "id of a concept"}, err
 		},
 		"rule": func(p state.Project) (state.Rev, error) {
-			r, err := m.FindRule(ctx, p.ID, s)
+			r, err := FindRule(ctx, db, p.ID, s)
 			return state.Rev{Kind: state.IsRule, Project: p, Rule: r, How: "id of a rule"}, err
 		},
 	}[what]
 	if !ok {
 		return rev, missing
 	}
-	err = m.eachScoped(ctx, sc, func(p state.Project) (bool, error) {
+	err = eachScoped(ctx, db, sc, func(p state.Project) (bool, error) {
 		found, err := find(p)
 		var none *state.NotFoundError
 		if errors.As(err, &none) {
@@ -112,9 +112,9 @@ func (m Ops) resolveUpper(ctx context.Context, sc state.Scope, what, s string) (
 }
 
 // eachScoped calls f for the scope's project and then for all others, until f returns true.
-func (m Ops) eachScoped(ctx context.Context, sc state.Scope, f func(state.Project) (done bool, err error)) error {
+func eachScoped(ctx context.Context, db *state.DB, sc state.Scope, f func(state.Project) (done bool, err error)) error {
 	var failed error
-	err := m.Scoped(ctx, sc, func(p state.Project, _ *state.State) bool {
+	err := Scoped(ctx, db, sc, func(p state.Project, _ *state.State) bool {
 		done, err := f(p)
 		failed = err
 		return done || err != nil
@@ -123,8 +123,8 @@ func (m Ops) eachScoped(ctx context.Context, sc state.Scope, f func(state.Projec
 }
 
 // FindRule returns the rule of a project with an ID such as r:9f2c61ab.
-func (m Ops) FindRule(ctx context.Context, p refs.Project, name string) (*permanent.Rule, error) {
-	set, err := m.Rules(ctx, p)
+func FindRule(ctx context.Context, db *state.DB, p refs.Project, name string) (*permanent.Rule, error) {
+	set, err := Rules(ctx, db, p)
 	if err != nil {
 		return nil, err
 	}
@@ -146,8 +146,8 @@ func (m Ops) FindRule(ctx context.Context, p refs.Project, name string) (*perman
 }
 
 // FindFact returns the fact of a project with an ID such as f:9f2c61ab.
-func (m Ops) FindFact(ctx context.Context, p refs.Project, name string) (facts.Fact, error) {
-	known, err := m.Facts(ctx, p)
+func FindFact(ctx context.Context, db *state.DB, p refs.Project, name string) (facts.Fact, error) {
+	known, err := Facts(ctx, db, p)
 	if err != nil {
 		return facts.Fact{}, err
 	}

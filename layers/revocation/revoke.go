@@ -18,8 +18,8 @@ import (
 )
 
 // Revocations returns the revoked sources of a project, sorted.
-func (m Ops) Revocations(ctx context.Context, p refs.Project) ([]trusted.Revocation, error) {
-	st, err := trusted.On(m.DB).Outline(ctx, p)
+func Revocations(ctx context.Context, db *state.DB, p refs.Project) ([]trusted.Revocation, error) {
+	st, err := trusted.Outline(ctx, db, p)
 	if err != nil {
 		return nil, err
 	}
@@ -61,10 +61,10 @@ type Effect struct {
 // Revoke revokes a source, or withdraws its revocation if b.Revoked is false. It deletes nothing: data from the
 // source is hidden in lists, contexts and views, on all devices, until the revocation is withdrawn. A dry run only
 // returns the effect.
-func (m Ops) Revoke(ctx context.Context, p state.Project, b records.RevokeBody, dryRun bool) (Effect, error) {
+func Revoke(ctx context.Context, db *state.DB, p state.Project, b records.RevokeBody, dryRun bool) (Effect, error) {
 	var out Effect
 	src := b.Origin
-	st, err := trusted.On(m.DB).Bare(ctx, p.ID)
+	st, err := trusted.Bare(ctx, db, p.ID)
 	if err != nil {
 		return out, err
 	}
@@ -72,16 +72,16 @@ func (m Ops) Revoke(ctx context.Context, p state.Project, b records.RevokeBody, 
 	then := slices.DeleteFunc(slices.Clone(now), func(r trusted.Revocation) bool { return r.Origin == src })
 	out.Already = b.Revoked != (len(then) == len(now))
 	if b.Revoked {
-		then = append(then, trusted.Revocation{Origin: src, Reason: b.Reason, Device: m.Refs.Device().ID})
+		then = append(then, trusted.Revocation{Origin: src, Reason: b.Reason, Device: db.Refs.Device().ID})
 		slices.SortFunc(then, func(a, b trusted.Revocation) int { return a.Compare(b.Origin) })
 	}
-	if out.Changed, err = m.changed(ctx, p, st, now, then); err != nil {
+	if out.Changed, err = changed(ctx, db, p, st, now, then); err != nil {
 		return out, err
 	}
-	if out.Places, err = trusted.On(m.DB).CountPlaces(ctx, p.ID, st, src); err != nil {
+	if out.Places, err = trusted.CountPlaces(ctx, db, p.ID, st, src); err != nil {
 		return out, err
 	}
-	if out.Copies, err = m.copies(ctx, st, out.Changed, src); err != nil {
+	if out.Copies, err = copies(ctx, db, st, out.Changed, src); err != nil {
 		return out, err
 	}
 	if dryRun || out.Already {
@@ -91,7 +91,7 @@ func (m Ops) Revoke(ctx context.Context, p state.Project, b records.RevokeBody, 
 	if !b.Revoked {
 		message = "revoke " + src.String() + " no more"
 	}
-	return out, m.Refs.Update(ctx, p.ID, message, func(tx *refs.Tx) error {
+	return out, db.Refs.Update(ctx, p.ID, message, func(tx *refs.Tx) error {
 		tx.Trailer("Op", "revoke")
 		_, err := tx.Add(records.KindRevoke, b)
 		return err
@@ -99,13 +99,13 @@ func (m Ops) Revoke(ctx context.Context, p state.Project, b records.RevokeBody, 
 }
 
 // changed lists what one list of revocations hides and another does not.
-func (m Ops) changed(ctx context.Context, p state.Project, st *state.State, now,
+func changed(ctx context.Context, db *state.DB, p state.Project, st *state.State, now,
 	then []trusted.Revocation) ([]state.Hidden, error) {
-	before, err := m.HiddenBy(ctx, p, st, now)
+	before, err := HiddenBy(ctx, db, p, st, now)
 	if err != nil {
 		return nil, err
 	}
-	after, err := m.HiddenBy(ctx, p, st, then)
+	after, err := HiddenBy(ctx, db, p, st, then)
 	if err != nil {
 		return nil, err
 	}
@@ -123,13 +123,13 @@ func (m Ops) changed(ctx context.Context, p state.Project, st *state.State, now,
 }
 
 // HiddenBy lists what revocations hide in a project.
-func (m Ops) HiddenBy(ctx context.Context, p state.Project, st *state.State,
+func HiddenBy(ctx context.Context, db *state.DB, p state.Project, st *state.State,
 	by []trusted.Revocation) ([]state.Hidden, error) {
-	from, err := trusted.On(m.DB).Foreigns(ctx, st)
+	from, err := trusted.Foreigns(ctx, db, st)
 	if err != nil {
 		return nil, err
 	}
-	marked, err := trusted.On(m.DB).Marked(ctx, st, by, from)
+	marked, err := trusted.Marked(ctx, db, st, by, from)
 	if err != nil {
 		return nil, err
 	}
@@ -151,18 +151,18 @@ func (m Ops) HiddenBy(ctx context.Context, p state.Project, st *state.State,
 			out = append(out, state.Hidden{Kind: state.IsComposition, Name: names[c.ID], Why: c.Revoked})
 		}
 	}
-	upper, err := m.hiddenUpper(ctx, p.ID, marked, by)
+	upper, err := hiddenUpper(ctx, db, p.ID, marked, by)
 	if err != nil {
 		return nil, err
 	}
-	elsewhere, err := m.hiddenElsewhere(ctx, st, by)
+	elsewhere, err := hiddenElsewhere(ctx, db, st, by)
 	return slices.Concat(out, upper, elsewhere), err
 }
 
 // hiddenElsewhere lists the compositions of other projects with hidden parts from the project of st.
-func (m Ops) hiddenElsewhere(ctx context.Context, st *state.State,
+func hiddenElsewhere(ctx context.Context, db *state.DB, st *state.State,
 	by []trusted.Revocation) (out []state.Hidden, err error) {
-	ids, err := m.Refs.Projects()
+	ids, err := db.Refs.Projects()
 	if err != nil {
 		return nil, err
 	}
@@ -170,19 +170,19 @@ func (m Ops) hiddenElsewhere(ctx context.Context, st *state.State,
 		if id == st.Project {
 			continue
 		}
-		there, err := trusted.On(m.DB).Bare(ctx, id)
+		there, err := trusted.Bare(ctx, db, id)
 		if err != nil {
 			return nil, err
 		}
 		if !slices.Contains(there.PartsFrom(), st.Project) {
 			continue
 		}
-		from, err := trusted.On(m.DB).Foreigns(ctx, there)
+		from, err := trusted.Foreigns(ctx, db, there)
 		if err != nil {
 			return nil, err
 		}
 		from = slices.DeleteFunc(from, func(f trusted.Foreign) bool { return f.St.Project == st.Project })
-		marked, err := trusted.On(m.DB).Marked(ctx, there, trusted.Revocations(there.Revokes),
+		marked, err := trusted.Marked(ctx, db, there, trusted.Revocations(there.Revokes),
 			append(from, trusted.Foreign{St: st, By: by}))
 		if err != nil {
 			return nil, err
@@ -199,13 +199,13 @@ func (m Ops) hiddenElsewhere(ctx context.Context, st *state.State,
 }
 
 // hiddenUpper lists the facts, concepts and rules that revocations hide.
-func (m Ops) hiddenUpper(ctx context.Context, p refs.Project, st *state.State,
+func hiddenUpper(ctx context.Context, db *state.DB, p refs.Project, st *state.State,
 	by []trusted.Revocation) ([]state.Hidden, error) {
-	records, err := m.Upper(ctx, p)
+	records, err := db.Upper(ctx, p)
 	if err != nil {
 		return nil, err
 	}
-	k, err := trusted.On(m.DB).FoldUpper(ctx, records, st, by)
+	k, err := trusted.FoldUpper(ctx, db, records, st, by)
 	if err != nil {
 		return nil, err
 	}
@@ -217,7 +217,7 @@ func (m Ops) hiddenUpper(ctx context.Context, p refs.Project, st *state.State,
 	}
 	for _, c := range k.Concepts.Concepts {
 		if c.Revoked != "" && !c.Removed && c.MergedInto == "" {
-			label := k.Concepts.DisplayLabel(c, m.Refs.Device().ID)
+			label := k.Concepts.DisplayLabel(c, db.Refs.Device().ID)
 			out = append(out, state.Hidden{Kind: state.IsConcept, Name: label, What: c.Name, Why: c.Revoked})
 		}
 	}
@@ -230,7 +230,7 @@ func (m Ops) hiddenUpper(ctx context.Context, p refs.Project, st *state.State,
 }
 
 // copies returns the sessions of all projects that used hidden data.
-func (m Ops) copies(ctx context.Context, st *state.State, hidden []state.Hidden, src records.Origin) ([]string, error) {
+func copies(ctx context.Context, db *state.DB, st *state.State, hidden []state.Hidden, src records.Origin) ([]string, error) {
 	in := map[refs.Project][]state.Hidden{st.Project: nil}
 	for _, h := range hidden {
 		home := cmp.Or(h.Home, st.Project)
@@ -241,7 +241,7 @@ func (m Ops) copies(ctx context.Context, st *state.State, hidden []state.Hidden,
 		of := st
 		if id != st.Project {
 			var err error
-			if of, err = trusted.On(m.DB).Bare(ctx, id); err != nil {
+			if of, err = trusted.Bare(ctx, db, id); err != nil {
 				return nil, err
 			}
 		}
@@ -254,22 +254,22 @@ func (m Ops) copies(ctx context.Context, st *state.State, hidden []state.Hidden,
 // FindOrigin finds a source by name: a session, a tool or MCP server, a host or a URL. A prefix session:, tool: or
 // host: selects the kind, and the source need not be known. It also returns the project to search: that of the
 // session, or of the scope. The error is a [*state.NotFoundError] or a [*state.AmbiguousError].
-func (m Ops) FindOrigin(ctx context.Context, sc state.Scope, name string) (records.Origin, state.Project, error) {
+func FindOrigin(ctx context.Context, db *state.DB, sc state.Scope, name string) (records.Origin, state.Project, error) {
 	kind, rest, ok := strings.Cut(name, ":")
 	switch {
 	case ok && (kind == records.ToolSource || kind == records.HostSource):
 		src, err := NormalOrigin(kind, rest)
 		return src, sc.Project, err
 	case ok && kind == records.SessionSource:
-		return m.sessionOrigin(ctx, sc, rest)
+		return sessionOrigin(ctx, db, sc, rest)
 	}
-	tools, err := trusted.On(m.DB).Tools(ctx, sc.Project.ID)
+	tools, err := trusted.Tools(ctx, db, sc.Project.ID)
 	if err != nil {
 		return records.Origin{}, sc.Project, err
 	}
 	var found []records.Origin
 	p := sc.Project
-	session, home, err := m.sessionOrigin(ctx, sc, name)
+	session, home, err := sessionOrigin(ctx, db, sc, name)
 	var missing *state.NotFoundError
 	if err == nil {
 		found, p = append(found, session), home
@@ -297,8 +297,8 @@ func (m Ops) FindOrigin(ctx context.Context, sc state.Scope, name string) (recor
 	return records.Origin{}, p, &state.AmbiguousError{What: "source", Name: name, Candidates: names}
 }
 
-func (m Ops) sessionOrigin(ctx context.Context, sc state.Scope, name string) (records.Origin, state.Project, error) {
-	rev, err := revision.On(m.DB).ResolveSession(ctx, sc, name)
+func sessionOrigin(ctx context.Context, db *state.DB, sc state.Scope, name string) (records.Origin, state.Project, error) {
+	rev, err := revision.ResolveSession(ctx, db, sc, name)
 	if err != nil {
 		return records.Origin{}, sc.Project, err
 	}

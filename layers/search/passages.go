@@ -7,10 +7,11 @@ import (
 	"time"
 
 	"github.com/memvcs/mem/layers/search/index"
+	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/refs"
 )
 
-// PassageOptions restrict [Ops.Passages].
+// PassageOptions restrict [Passages].
 type PassageOptions struct {
 	Limit   int             // passages at most; 0 is 5
 	Width   int             // bytes of one, about; 0 is 400
@@ -40,8 +41,8 @@ const passagesPerSession = 2
 
 // Passages returns the passages of earlier messages that answer a text best, at most one of an exchange for the same
 // words and two of a session. What the user withdrew and what is derived of sessions is left out.
-func (m Ops) Passages(ctx context.Context, projects []refs.Project, text string, o PassageOptions) ([]Passage, error) {
-	s := &Searcher{m: m, projects: projects}
+func Passages(ctx context.Context, db *state.DB, projects []refs.Project, text string, o PassageOptions) ([]Passage, error) {
+	s := &Searcher{m: db, projects: projects}
 	if o.AsIs {
 		s.openAsIs()
 	} else if err := s.open(ctx); err != nil {
@@ -78,11 +79,11 @@ func (m Ops) Passages(ctx context.Context, projects []refs.Project, text string,
 // openAsIs opens the indexes that exist.
 func (s *Searcher) openAsIs() {
 	for _, p := range s.projects {
-		head, err := index.ReadHead(s.m.searchDir(p))
+		head, err := index.ReadHead(searchDir(s.m, p))
 		if err != nil || !strings.HasPrefix(head.Key, documentsVersion()+"\n") {
 			continue // it is made again before the next search
 		}
-		if r, err := index.Open(s.m.searchDir(p), head); err == nil {
+		if r, err := index.Open(searchDir(s.m, p), head); err == nil {
 			s.corpora = append(s.corpora, Corpus{string(p), r})
 		}
 	}

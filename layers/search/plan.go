@@ -25,7 +25,7 @@ import (
 
 // A searchPlan collects the sources of an index.
 type searchPlan struct {
-	m     Ops
+	m     *state.DB
 	ctx   context.Context
 	p     refs.Project
 	st    *state.State
@@ -36,10 +36,10 @@ type searchPlan struct {
 	same  copies.Messages // that another session has
 }
 
-// searchPlan returns the sources of the index of a project: data that is neither hidden nor revoked.
-func (m Ops) searchPlan(ctx context.Context, p refs.Project) (index.Plan, error) {
-	s := &searchPlan{m: m, ctx: ctx, p: p, at: map[string]int{}}
-	bare, err := trust.On(m.DB).Bare(ctx, p)
+// newSearchPlan returns the sources of the index of a project: data that is neither hidden nor revoked.
+func newSearchPlan(ctx context.Context, db *state.DB, p refs.Project) (index.Plan, error) {
+	s := &searchPlan{m: db, ctx: ctx, p: p, at: map[string]int{}}
+	bare, err := trust.Bare(ctx, db, p)
 	if err != nil {
 		return s.plan, err
 	}
@@ -50,18 +50,18 @@ func (m Ops) searchPlan(ctx context.Context, p refs.Project) (index.Plan, error)
 		}
 	}
 	// before the rest is read, so that a change in the meantime makes it stale
-	if s.plan.Key, err = searchKey(projects, m.currentTips(ctx)); err != nil {
+	if s.plan.Key, err = searchKey(projects, currentTips(ctx, db)); err != nil {
 		return s.plan, err
 	}
-	if s.st, err = trust.On(m.DB).Outline(ctx, p); err != nil {
+	if s.st, err = trust.Outline(ctx, db, p); err != nil {
 		return s.plan, err
 	}
 	s.by = trust.Revocations(s.st.Revokes)
-	records, err := m.Upper(ctx, p)
+	records, err := db.Upper(ctx, p)
 	if err != nil {
 		return s.plan, err
 	}
-	if s.upper, err = trust.On(m.DB).Folded(ctx, p, records); err != nil {
+	if s.upper, err = trust.Folded(ctx, db, p, records); err != nil {
 		return s.plan, err
 	}
 	return s.plan, s.gather()
@@ -107,7 +107,7 @@ func (s *searchPlan) findCopies() (err error) {
 			continue
 		}
 		if len(s.by) > 0 {
-			_, err := trust.On(s.m.DB).LeaveOut(s.ctx, s.p, x, x.Now().Original)
+			_, err := trust.LeaveOut(s.ctx, s.m, s.p, x, x.Now().Original)
 			if errors.Is(err, trust.ErrRevoked) {
 				continue
 			}
@@ -117,7 +117,7 @@ func (s *searchPlan) findCopies() (err error) {
 		}
 		group = append(group, x)
 	}
-	s.same, err = copies.On(s.m.DB).Among(s.ctx, s.p, group)
+	s.same, err = copies.Among(s.ctx, s.m, s.p, group)
 	return err
 }
 
@@ -143,7 +143,7 @@ func (s *searchPlan) session(x *state.Session) error {
 	var hidden [][2]int
 	if len(s.by) > 0 {
 		var err error
-		if hidden, err = trust.On(s.m.DB).LeaveOut(s.ctx, s.p, x, now.Original); errors.Is(err, trust.ErrRevoked) {
+		if hidden, err = trust.LeaveOut(s.ctx, s.m, s.p, x, now.Original); errors.Is(err, trust.ErrRevoked) {
 			return nil
 		} else if err != nil {
 			return err
@@ -156,7 +156,7 @@ func (s *searchPlan) session(x *state.Session) error {
 	s.addSource(index.Source{
 		Name: "s/" + x.ID, Version: now.Original.String()[:32] + hiddenText(hidden) + " same" + hiddenText(same) + capped, Session: n,
 		Docs: func(add func(index.Doc)) error {
-			err := originals.On(s.m.DB).Stream(s.ctx, s.p, now.Original, func(r io.Reader) error {
+			err := originals.Stream(s.ctx, s.m, s.p, now.Original, func(r io.Reader) error {
 				return Transcript(r, now.Rewound, same, func(n int) bool { return !originals.Outside(n, hidden) }, func(d index.Doc) {
 					d.Time = min(d.Time, until)
 					add(d)
@@ -222,7 +222,7 @@ func (s *searchPlan) addDerived(name string, session int, h objects.Hash, d inde
 	s.addSource(index.Source{
 		Name: name, Version: h.String()[:32] + " " + d.Name, Session: session,
 		Docs: func(add func(index.Doc)) error {
-			b, err := originals.On(s.m.DB).Object(s.ctx, s.p, h)
+			b, err := originals.Object(s.ctx, s.m, s.p, h)
 			if err != nil {
 				return unlessMissing(err)
 			}
@@ -307,7 +307,7 @@ func (s *searchPlan) addFacts() {
 
 // addNotes plans the newest states of Claude's notes.
 func (s *searchPlan) addNotes() error {
-	files, err := notes.On(s.m.DB).Files(s.ctx, s.p)
+	files, err := notes.Files(s.ctx, s.m, s.p)
 	if err != nil {
 		return err
 	}

@@ -17,10 +17,10 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// Search answers a query over projects. It updates their indexes first; if another process is updating one, its
+// Find answers a query over projects. It updates their indexes first; if another process is updating one, its
 // previous state is searched. A damaged index is deleted and built again.
-func (m Ops) Search(ctx context.Context, projects []refs.Project, q Query) (Results, error) {
-	s, err := m.Searcher(ctx, projects)
+func Find(ctx context.Context, db *state.DB, projects []refs.Project, q Query) (Results, error) {
+	s, err := NewSearcher(ctx, db, projects)
 	if err != nil {
 		return Results{}, err
 	}
@@ -30,26 +30,26 @@ func (m Ops) Search(ctx context.Context, projects []refs.Project, q Query) (Resu
 
 // A Searcher answers several queries over the same projects.
 type Searcher struct {
-	m        Ops
+	m        *state.DB
 	all      bool // all projects that have a lane when they are opened
 	projects []refs.Project
 	corpora  []Corpus
 }
 
-// Searcher brings the indexes of projects up to date and opens them.
-func (m Ops) Searcher(ctx context.Context, projects []refs.Project) (*Searcher, error) {
-	s := &Searcher{m: m, projects: projects}
+// NewSearcher brings the indexes of projects up to date and opens them.
+func NewSearcher(ctx context.Context, db *state.DB, projects []refs.Project) (*Searcher, error) {
+	s := &Searcher{m: db, projects: projects}
 	return s, s.open(ctx)
 }
 
-// SearcherOfAll is [Ops.Searcher] for all projects of the memory, which it lists and looks up in one pass.
-func (m Ops) SearcherOfAll(ctx context.Context) (*Searcher, error) {
-	s := &Searcher{m: m, all: true}
+// SearcherOfAll is [NewSearcher] for all projects of the memory, which it lists and looks up in one pass.
+func SearcherOfAll(ctx context.Context, db *state.DB) (*Searcher, error) {
+	s := &Searcher{m: db, all: true}
 	return s, s.open(ctx)
 }
 
 func (s *Searcher) open(ctx context.Context) error {
-	tips := s.m.currentTips(ctx)
+	tips := currentTips(ctx, s.m)
 	if s.all || len(s.projects) > 1 {
 		all, err := s.m.Refs.Tips()
 		if err != nil {
@@ -62,13 +62,13 @@ func (s *Searcher) open(ctx context.Context) error {
 	}
 	ready := make([]*index.Reader, len(s.projects))
 	if len(s.projects) > 1 {
-		state.Parallel(len(ready), runtime.GOMAXPROCS(0), func(i int) { ready[i] = s.m.openFresh(s.projects[i], tips) })
+		state.Parallel(len(ready), runtime.GOMAXPROCS(0), func(i int) { ready[i] = openFresh(s.m, s.projects[i], tips) })
 	}
 	for i, p := range s.projects {
 		c := Corpus{string(p), ready[i]}
 		if c.Reader == nil {
 			var err error
-			if c, err = s.m.corpus(ctx, p, tips); err != nil {
+			if c, err = corpusOf(ctx, s.m, p, tips); err != nil {
 				s.Close()
 				return err
 			}
@@ -81,15 +81,15 @@ func (s *Searcher) open(ctx context.Context) error {
 }
 
 // openFresh opens the index of a project if it is up to date and undamaged, else it returns nil.
-func (m Ops) openFresh(p refs.Project, tips tipsOf) *index.Reader {
-	head, err := index.ReadHead(m.searchDir(p))
+func openFresh(db *state.DB, p refs.Project, tips tipsOf) *index.Reader {
+	head, err := index.ReadHead(searchDir(db, p))
 	if err != nil {
 		return nil
 	}
 	if fresh, err := searchFresh(p, head.Key, tips); err != nil || !fresh {
 		return nil
 	}
-	r, err := index.Open(m.searchDir(p), head)
+	r, err := index.Open(searchDir(db, p), head)
 	if err != nil {
 		return nil // told when it is opened again
 	}
@@ -112,7 +112,7 @@ func (s *Searcher) Search(ctx context.Context, q Query) (Results, error) {
 	}
 	s.Close()
 	for _, p := range s.projects {
-		os.RemoveAll(s.m.searchDir(p)) // it is built again
+		os.RemoveAll(searchDir(s.m, p)) // it is built again
 	}
 	if err := s.open(ctx); err != nil {
 		return Results{}, err
@@ -120,15 +120,15 @@ func (s *Searcher) Search(ctx context.Context, q Query) (Results, error) {
 	return Search(s.corpora, q)
 }
 
-func (m Ops) searchDir(p refs.Project) string { return m.CachePath("search", string(p)) }
+func searchDir(db *state.DB, p refs.Project) string { return db.CachePath("search", string(p)) }
 
 // tipsOf returns the tips of the lanes of a project.
 type tipsOf func(p refs.Project) ([]refs.Tip, error)
 
 // currentTips returns tipsOf as the lanes are when it is called.
-func (m Ops) currentTips(ctx context.Context) tipsOf {
+func currentTips(ctx context.Context, db *state.DB) tipsOf {
 	return func(p refs.Project) (tips []refs.Tip, err error) {
-		err = m.Refs.View(ctx, p, func(tx *refs.Tx) error {
+		err = db.Refs.View(ctx, p, func(tx *refs.Tx) error {
 			tips = tx.Tips()
 			return nil
 		})
@@ -136,51 +136,51 @@ func (m Ops) currentTips(ctx context.Context) tipsOf {
 	}
 }
 
-// corpus opens the index of a project. If the index cannot be written, a part of it is in memory.
-func (m Ops) corpus(ctx context.Context, p refs.Project, tips tipsOf) (Corpus, error) {
+// corpusOf opens the index of a project. If the index cannot be written, a part of it is in memory.
+func corpusOf(ctx context.Context, db *state.DB, p refs.Project, tips tipsOf) (Corpus, error) {
 	c := Corpus{Project: string(p)}
-	head, err := m.updateSearch(ctx, p, tips)
+	head, err := updateSearch(ctx, db, p, tips)
 	if err == nil {
-		c.Reader, err = index.Open(m.searchDir(p), head)
+		c.Reader, err = index.Open(searchDir(db, p), head)
 	}
 	if errors.Is(err, index.ErrDamaged) {
-		os.RemoveAll(m.searchDir(p)) // it is built again
-		if err = m.buildSearch(ctx, p); err == nil {
-			c.Reader, err = index.Open(m.searchDir(p), nil)
+		os.RemoveAll(searchDir(db, p)) // it is built again
+		if err = buildSearch(ctx, db, p); err == nil {
+			c.Reader, err = index.Open(searchDir(db, p), nil)
 		}
 	}
 	if err == nil || ctx.Err() != nil {
 		return c, err
 	}
-	plan, err := m.searchPlan(ctx, p)
+	plan, err := newSearchPlan(ctx, db, p)
 	if err == nil {
-		c.Reader, err = index.Overlay(m.searchDir(p), plan)
+		c.Reader, err = index.Overlay(searchDir(db, p), plan)
 	}
 	return c, err
 }
 
 // updateSearch brings the search index of a project up to date, unless another process does. The lanes have the given
 // tips. It returns the head of the index if that was up to date.
-func (m Ops) updateSearch(ctx context.Context, p refs.Project, tips tipsOf) (*index.Head, error) {
-	head, err := index.ReadHead(m.searchDir(p))
+func updateSearch(ctx context.Context, db *state.DB, p refs.Project, tips tipsOf) (*index.Head, error) {
+	head, err := index.ReadHead(searchDir(db, p))
 	if err == nil {
 		if fresh, err := searchFresh(p, head.Key, tips); err != nil || fresh {
 			return head, err
 		}
 	}
-	return nil, m.buildSearch(ctx, p)
+	return nil, buildSearch(ctx, db, p)
 }
 
 // buildSearch makes an index of the project as it is now.
-func (m Ops) buildSearch(ctx context.Context, p refs.Project) error {
-	plan, err := m.searchPlan(ctx, p)
+func buildSearch(ctx context.Context, db *state.DB, p refs.Project) error {
+	plan, err := newSearchPlan(ctx, db, p)
 	if err != nil {
 		return err
 	}
-	err = index.Update(m.searchDir(p), plan, m.SameCache)
+	err = index.Update(searchDir(db, p), plan, db.SameCache)
 	if errors.Is(err, index.ErrDamaged) || errors.Is(err, fs.ErrNotExist) {
-		os.RemoveAll(m.searchDir(p)) // it is built again
-		err = index.Update(m.searchDir(p), plan, m.SameCache)
+		os.RemoveAll(searchDir(db, p)) // it is built again
+		err = index.Update(searchDir(db, p), plan, db.SameCache)
 	}
 	if errors.Is(err, index.ErrBusy) {
 		return nil // its previous state can be searched

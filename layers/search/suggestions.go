@@ -9,6 +9,7 @@ import (
 	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/compose"
 	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tokens"
 	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/refs"
@@ -32,15 +33,15 @@ type Suggested struct {
 	Tokens  int    // that it takes
 }
 
-// Suggest returns the sessions that fit a request best, each as what fits the budget: its original, else its largest
+// SuggestSessions returns the sessions that fit a request best, each as what fits the budget: its original, else its largest
 // version that does and uses at least half of its share, else what a new version would get.
-func (m Ops) Suggest(ctx context.Context, r SuggestRequest) ([]Suggested, error) {
-	s, err := m.Searcher(ctx, r.Projects)
+func SuggestSessions(ctx context.Context, db *state.DB, r SuggestRequest) ([]Suggested, error) {
+	s, err := NewSearcher(ctx, db, r.Projects)
 	if err != nil {
 		return nil, err
 	}
 	defer s.Close()
-	all, err := Suggest(s.corpora, Criteria{Files: r.Files, Topics: r.Topics, Only: r.Only, Now: m.Opts.Now().Unix()})
+	all, err := Suggest(s.corpora, Criteria{Files: r.Files, Topics: r.Topics, Only: r.Only, Now: db.Opts.Now().Unix()})
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +49,7 @@ func (m Ops) Suggest(ctx context.Context, r SuggestRequest) ([]Suggested, error)
 	left := r.Budget - r.Budget/20 - frameOf(all)
 	var out []Suggested
 	for i, x := range all {
-		one, err := m.suggested(ctx, x, left, max(left/(len(all)-i), left/2))
+		one, err := suggested(ctx, db, x, left, max(left/(len(all)-i), left/2))
 		if err != nil {
 			return nil, err
 		}
@@ -80,9 +81,9 @@ const leastUsed = 2
 
 // suggested chooses what of a session is suggested: at most share tokens, or what there is in at most left of a
 // session that is that small.
-func (m Ops) suggested(ctx context.Context, x Suggestion, left, share int) (Suggested, error) {
+func suggested(ctx context.Context, db *state.DB, x Suggestion, left, share int) (Suggested, error) {
 	out := Suggested{Suggestion: x, Version: "auto", Tokens: min(share, left)}
-	st, err := trust.On(m.DB).Outline(ctx, refs.Project(x.Project))
+	st, err := trust.Outline(ctx, db, refs.Project(x.Project))
 	if err != nil {
 		return out, err
 	}
@@ -92,7 +93,7 @@ func (m Ops) suggested(ctx context.Context, x Suggestion, left, share int) (Sugg
 	if session == nil {
 		return out, nil
 	}
-	if n, _ := capture.On(m.DB).TokensOf(refs.Project(x.Project), session); n > 0 && n <= share {
+	if n, _ := capture.TokensOf(db, refs.Project(x.Project), session); n > 0 && n <= share {
 		out.Version, out.Tokens, out.Rev = "original", n, name+":original"
 		return out, nil
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/memvcs/mem/layers/projects"
 	"github.com/memvcs/mem/layers/redact"
 	"github.com/memvcs/mem/layers/redact/scanner"
+	"github.com/memvcs/mem/layers/state"
 )
 
 // Limits of .env files. Files beyond them are ignored.
@@ -21,15 +22,15 @@ const (
 // RulesIn returns the rules for a session in dir: those of the memory, and the values in the .env files of dir and
 // the directories above it up to the root of the repository. The files are read once and their values kept as
 // hashes.
-func (m Ops) RulesIn(dir string) redact.Rules {
-	if !m.Opts.EnvFiles || dir == "" || !m.Opts.Rules.Any() {
-		return m.Opts.Rules
+func RulesIn(db *state.DB, dir string) redact.Rules {
+	if !db.Opts.EnvFiles || dir == "" || !db.Opts.Rules.Any() {
+		return db.Opts.Rules
 	}
-	if r, ok := m.EnvRules.Load(dir); ok {
+	if r, ok := db.EnvRules.Load(dir); ok {
 		return r.(redact.Rules)
 	}
-	r := m.Opts.Rules.With(envValues(dir))
-	m.EnvRules.Store(dir, r)
+	r := db.Opts.Rules.With(envValues(dir))
+	db.EnvRules.Store(dir, r)
 	return r
 }
 

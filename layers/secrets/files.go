@@ -23,9 +23,9 @@ func FilePatchID(record objects.Hash, name string) objects.Hash {
 
 // FilePatch returns the patch of an overflow file of a session at the growth point p, from the snapshot with the
 // last capture of the file. The error wraps [originals.ErrWithheld] if this device does not have it.
-func (m Ops) FilePatch(ctx context.Context, project refs.Project, s *state.Session, p *records.Point,
+func FilePatch(ctx context.Context, db *state.DB, project refs.Project, s *state.Session, p *records.Point,
 	name string) (patch redact.Patch, err error) {
-	err = m.Refs.View(ctx, project, func(tx *refs.Tx) error {
+	err = db.Refs.View(ctx, project, func(tx *refs.Tx) error {
 		for _, q := range slices.Backward(s.Chain(p)) {
 			b, err := tx.Patch(q.Stamp.Device, FilePatchID(q.Stamp.Record, name))
 			if errors.Is(err, objects.ErrNotFound) {

@@ -10,6 +10,7 @@ import (
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/redact"
 	"github.com/memvcs/mem/layers/redact/scanner"
+	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/transcript"
 	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/objects"
@@ -48,24 +49,24 @@ func (l Leak) String() string {
 
 // ScanOutgoing scans this device's lane of p with the current rules: messages of commits, records, objects, and
 // decompressed streams of sessions that no commit with have has. It ignores notes of earlier scans.
-func (m Ops) ScanOutgoing(ctx context.Context, p refs.Project, have func(commit string) bool) ([]Leak, error) {
-	return m.scanLane(ctx, refs.Lane{Project: p, Device: m.Refs.Device().ID}, have, nil)
+func ScanOutgoing(ctx context.Context, db *state.DB, p refs.Project, have func(commit string) bool) ([]Leak, error) {
+	return scanLane(ctx, db, refs.Lane{Project: p, Device: db.Refs.Device().ID}, have, nil)
 }
 
-// GateLane is [Ops.ScanOutgoing] for any lane before a push. It skips content that this device has scanned with the
+// GateLane is [ScanOutgoing] for any lane before a push. It skips content that this device has scanned with the
 // same rules. Nothing may be pushed unless it returns no leak and no error.
-func (m Ops) GateLane(ctx context.Context, l refs.Lane, have func(commit string) bool) ([]Leak, error) {
-	return m.scanLane(ctx, l, have, m.Scanned(l.Project, m.Gate()))
+func GateLane(ctx context.Context, db *state.DB, l refs.Lane, have func(commit string) bool) ([]Leak, error) {
+	return scanLane(ctx, db, l, have, Scanned(db, l.Project, Gate(db)))
 }
 
-func (m Ops) scanLane(ctx context.Context, l refs.Lane, have func(commit string) bool,
+func scanLane(ctx context.Context, db *state.DB, l refs.Lane, have func(commit string) bool,
 	known cleanSpans) ([]Leak, error) {
-	sessions, err := m.streamNames(ctx, l.Project)
+	sessions, err := streamNames(ctx, db, l.Project)
 	if err != nil {
 		return nil, err
 	}
-	g := newGatekeeper(m.Gate(), known, m.Opts.Workers)
-	err = m.Refs.Outgoing(ctx, l, have, func(piece refs.Piece) error {
+	g := newGatekeeper(Gate(db), known, db.Opts.Workers)
+	err = db.Refs.Outgoing(ctx, l, have, func(piece refs.Piece) error {
 		where := Leak{Kind: piece.Kind, Name: piece.Name, Commit: piece.Commit}
 		if piece.Kind == "stream" {
 			if where.Kind, where.Session = "session", sessions[piece.Name]; piece.Name == stream.Whole(piece.End) {
@@ -78,13 +79,13 @@ func (m Ops) scanLane(ctx context.Context, l refs.Lane, have func(commit string)
 	if failed != nil || err != nil {
 		return leaks, cmp.Or(failed, err)
 	}
-	m.RecordScanned(l.Project, g.rules, clean)
+	RecordScanned(db, l.Project, g.rules, clean)
 	return leaks, nil
 }
 
 // streamNames returns the session of each stream of p.
-func (m Ops) streamNames(ctx context.Context, p refs.Project) (map[objects.Hash]string, error) {
-	st, err := trust.On(m.DB).Outline(ctx, p)
+func streamNames(ctx context.Context, db *state.DB, p refs.Project) (map[objects.Hash]string, error) {
+	st, err := trust.Outline(ctx, db, p)
 	if err != nil {
 		return nil, err
 	}
@@ -99,11 +100,11 @@ func (m Ops) streamNames(ctx context.Context, p refs.Project) (map[objects.Hash]
 
 // Gate returns the rules for outgoing data. They are always on: a setting that allows a secret in memory does not
 // allow to push it.
-func (m Ops) Gate() redact.Rules {
-	if m.Opts.Gate.Any() {
-		return m.Opts.Gate
+func Gate(db *state.DB) redact.Rules {
+	if db.Opts.Gate.Any() {
+		return db.Opts.Gate
 	}
-	return m.Opts.Rules
+	return db.Opts.Rules
 }
 
 // LeaksIn returns the secrets in r, of the given size, after its first skip bytes. where describes r.

@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/memvcs/mem/layers/redact"
+	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/objects/pack"
 	"github.com/memvcs/mem/refs"
@@ -32,26 +33,26 @@ const maxScanned = 4 << 20
 
 // ScanHead returns the head of a file of notes: the rules and the known values, each as a keyed hash of this
 // device.
-func (m Ops) ScanHead(r redact.Rules) string {
+func ScanHead(db *state.DB, r redact.Rules) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "rules %s\n", m.Refs.MAC("rules "+m.Opts.World.Agent+" "+r.ID))
+	fmt.Fprintf(&b, "rules %s\n", db.Refs.MAC("rules "+db.Opts.World.Agent+" "+r.ID))
 	for _, h := range r.Known() {
-		fmt.Fprintf(&b, "known %s\n", m.Refs.MAC("known "+h.String()))
+		fmt.Fprintf(&b, "known %s\n", db.Refs.MAC("known "+h.String()))
 	}
 	return b.String()
 }
 
-func (m Ops) scanFile(p refs.Project, head string) string {
-	return m.CachePath("looked", string(p), m.Refs.MAC("looked "+head))
+func scanFile(db *state.DB, p refs.Project, head string) string {
+	return db.CachePath("looked", string(p), db.Refs.MAC("looked "+head))
 }
 
 // RecordScanned records content without secrets. If the store cannot be written, it records nothing.
-func (m Ops) RecordScanned(p refs.Project, r redact.Rules, looks []CleanSpan) {
+func RecordScanned(db *state.DB, p refs.Project, r redact.Rules, looks []CleanSpan) {
 	if len(looks) == 0 || !r.Any() {
 		return
 	}
-	head := m.ScanHead(r)
-	file := m.scanFile(p, head)
+	head := ScanHead(db, r)
+	file := scanFile(db, p, head)
 	if os.MkdirAll(filepath.Dir(file), 0o700) != nil {
 		return
 	}
@@ -77,10 +78,10 @@ func (m Ops) RecordScanned(p refs.Project, r redact.Rules, looks []CleanSpan) {
 type cleanSpans map[objects.Hash][]objects.Hash // bases by end
 
 // Scanned returns the content scanned with the rules r, or with more known values.
-func (m Ops) Scanned(p refs.Project, r redact.Rules) cleanSpans {
+func Scanned(db *state.DB, p refs.Project, r redact.Rules) cleanSpans {
 	out := cleanSpans{}
-	want := strings.Split(strings.TrimSuffix(m.ScanHead(r), "\n"), "\n")
-	dir := m.CachePath("looked", string(p))
+	want := strings.Split(strings.TrimSuffix(ScanHead(db, r), "\n"), "\n")
+	dir := db.CachePath("looked", string(p))
 	files, err := os.ReadDir(dir)
 	if err != nil {
 		return out
@@ -96,7 +97,7 @@ func (m Ops) Scanned(p refs.Project, r redact.Rules) cleanSpans {
 			continue
 		}
 		head, notes := ParseScanned(b)
-		if m.Refs.MAC("looked "+strings.Join(head, "\n")+"\n") != f.Name() {
+		if db.Refs.MAC("looked "+strings.Join(head, "\n")+"\n") != f.Name() {
 			continue // torn
 		}
 		if slices.ContainsFunc(want, func(line string) bool { return !slices.Contains(head, line) }) {

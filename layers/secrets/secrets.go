@@ -31,11 +31,11 @@ type Secret struct {
 // Secrets returns the secrets of a session at its current growth point, by number, and those of its overflow files.
 // The error wraps [originals.ErrWithheld] if the session was captured on another device, which its secrets never
 // leave.
-func (m Ops) Secrets(ctx context.Context, p refs.Project, s *state.Session) ([]Secret, error) {
+func Secrets(ctx context.Context, db *state.DB, p refs.Project, s *state.Session) ([]Secret, error) {
 	now := s.Now()
 	var out []Secret
 	if now.Withheld {
-		patches, err := originals.On(m.DB).Patches(ctx, p, s, now)
+		patches, err := originals.Patches(ctx, db, p, s, now)
 		if err != nil {
 			return nil, err
 		}
@@ -43,7 +43,7 @@ func (m Ops) Secrets(ctx context.Context, p refs.Project, s *state.Session) ([]S
 		for _, patch := range patches {
 			cuts = append(cuts, patch.Cuts...)
 		}
-		if out, err = m.secretsAt(ctx, p, now.Original, cuts); err != nil {
+		if out, err = secretsAt(ctx, db, p, now.Original, cuts); err != nil {
 			return nil, fmt.Errorf("session %s: %w", records.ShortID(s.ID), err)
 		}
 	}
@@ -51,11 +51,11 @@ func (m Ops) Secrets(ctx context.Context, p refs.Project, s *state.Session) ([]S
 		if !f.Withheld {
 			continue
 		}
-		patch, err := m.FilePatch(ctx, p, s, now, f.Name)
+		patch, err := FilePatch(ctx, db, p, s, now, f.Name)
 		if err != nil {
 			return nil, err
 		}
-		found, err := m.secretsAt(ctx, p, f.Hash, patch.Cuts)
+		found, err := secretsAt(ctx, db, p, f.Hash, patch.Cuts)
 		if err != nil {
 			return nil, fmt.Errorf("session %s, file %s: %w", records.ShortID(s.ID), f.Name, err)
 		}
@@ -71,9 +71,9 @@ func (m Ops) Secrets(ctx context.Context, p refs.Project, s *state.Session) ([]S
 }
 
 // secretsAt describes sorted cuts from the clean content.
-func (m Ops) secretsAt(ctx context.Context, p refs.Project, content objects.Hash, cuts []redact.Cut) ([]Secret, error) {
+func secretsAt(ctx context.Context, db *state.DB, p refs.Project, content objects.Hash, cuts []redact.Cut) ([]Secret, error) {
 	byNo := map[int]*Secret{}
-	err := originals.On(m.DB).Stream(ctx, p, content, func(r io.Reader) error {
+	err := originals.Stream(ctx, db, p, content, func(r io.Reader) error {
 		marks := markWriter{cuts: cuts}
 		for v, err := range transcript.Stream(io.TeeReader(r, &marks), 0) {
 			if err != nil {
@@ -135,9 +135,9 @@ func (w *markWriter) next() (mark []byte) {
 
 // ScanStored scans stored data with the current rules: the content of a revision or, without one, this device's lane
 // of the project.
-func (m Ops) ScanStored(ctx context.Context, p refs.Project, rev *state.Rev) ([]Leak, error) {
+func ScanStored(ctx context.Context, db *state.DB, p refs.Project, rev *state.Rev) ([]Leak, error) {
 	if rev == nil {
-		return m.ScanOutgoing(ctx, p, func(string) bool { return false })
+		return ScanOutgoing(ctx, db, p, func(string) bool { return false })
 	}
 	if rev.Hash.IsZero() {
 		return nil, fmt.Errorf("%s: no content to scan", rev.Kind)
@@ -147,8 +147,8 @@ func (m Ops) ScanStored(ctx context.Context, p refs.Project, rev *state.Rev) ([]
 		where.Kind, where.Session = "session", rev.Session.ID
 	}
 	var leaks []Leak
-	err := originals.On(m.DB).Stream(ctx, rev.Project.ID, rev.Hash, func(r io.Reader) (err error) {
-		leaks, err = LeaksIn(r, CleanerRoom, 0, m.Gate(), where)
+	err := originals.Stream(ctx, db, rev.Project.ID, rev.Hash, func(r io.Reader) (err error) {
+		leaks, err = LeaksIn(r, CleanerRoom, 0, Gate(db), where)
 		return err
 	})
 	return leaks, err

@@ -9,13 +9,13 @@ import (
 )
 
 // Ahead returns the session that is furthest ahead of its capture, among those that are so by more than slack.
-func (m Ops) Ahead(ctx context.Context, slack time.Duration) (s *state.Session, err error) {
-	ids, err := m.Refs.Projects()
+func Ahead(ctx context.Context, db *state.DB, slack time.Duration) (s *state.Session, err error) {
+	ids, err := db.Refs.Projects()
 	if err != nil {
 		return nil, err
 	}
 	for _, id := range ids {
-		st, err := trust.On(m.DB).Outline(ctx, id)
+		st, err := trust.Outline(ctx, db, id)
 		if err != nil {
 			return nil, err
 		}

@@ -15,9 +15,6 @@ import (
 	"github.com/memvcs/mem/objects"
 )
 
-// Ops are the operations of this package on a store.
-type Ops struct{ *state.DB }
-
 // Ended returns the time for the order of the list; see [records.Point.Ended].
 func (it Item) Ended() time.Time {
 	if it.Session == nil {
@@ -25,9 +22,6 @@ func (it Item) Ended() time.Time {
 	}
 	return it.Session.Now().Ended()
 }
-
-// On returns the operations on db.
-func On(db *state.DB) Ops { return Ops{db} }
 
 // A Status compares a session with its file.
 type Status string
@@ -62,18 +56,18 @@ type Item struct {
 
 // List returns the sessions of a project, in memory or only in Claude Code's files, the newest first.
 // It reads no transcript in memory and at most the start of untracked files.
-func (m Ops) List(ctx context.Context, p state.Project, o capture.ListOptions) ([]Item, *state.State, error) {
-	st, err := trust.On(m.DB).Outline(ctx, p.ID)
+func List(ctx context.Context, db *state.DB, p state.Project, o capture.ListOptions) ([]Item, *state.State, error) {
+	st, err := trust.Outline(ctx, db, p.ID)
 	if err != nil {
 		return nil, nil, err
 	}
-	files, err := capture.On(m.DB).ClientFiles(ctx, p, st, o)
+	files, err := capture.ClientFiles(ctx, db, p, st, o)
 	if err != nil {
 		return nil, nil, err
 	}
-	known := capture.On(m.DB).KnownTokens(p.ID)
+	known := capture.KnownTokens(db, p.ID)
 	versions := versionsOf(st, o)
-	found := capture.On(m.DB).ReadFileCache(p.ID)
+	found := capture.ReadFileCache(db, p.ID)
 	found.ReadModified = true
 	found.Prune(files)
 	var items []Item
@@ -83,10 +77,10 @@ func (m Ops) List(ctx context.Context, p state.Project, o capture.ListOptions) (
 		if s.Parent() != "" && !o.Subagents || s.Deleted && !o.Removed || s.Revoked != "" && !o.Revoked {
 			continue
 		}
-		it := m.item(s, versions[s.ID], known)
+		it := item(db, s, versions[s.ID], known)
 		if onDisk {
 			it.Path = f.Path
-			extra, changed, err := m.compare(ctx, st, s, f, found)
+			extra, changed, err := compare(ctx, db, st, s, f, found)
 			if err != nil {
 				if err := o.NoteUnreadable(err); err != nil {
 					return nil, nil, err
@@ -98,7 +92,7 @@ func (m Ops) List(ctx context.Context, p state.Project, o capture.ListOptions) (
 		}
 		items = append(items, it)
 	}
-	if err := capture.On(m.DB).DropForeign(ctx, p, files); err != nil {
+	if err := capture.DropForeign(ctx, db, p, files); err != nil {
 		return nil, nil, err
 	}
 	for id, f := range files {
@@ -112,10 +106,10 @@ func (m Ops) List(ctx context.Context, p state.Project, o capture.ListOptions) (
 			continue
 		}
 		if _, ok := capture.SubagentOf(f.Path); !ok { // listed with its session
-			items = append(items, m.untracked(id, f, found))
+			items = append(items, untracked(id, f, found))
 		}
 	}
-	capture.On(m.DB).WriteFileCache(p.ID, found)
+	capture.WriteFileCache(db, p.ID, found)
 	slices.SortFunc(items, func(a, b Item) int { return cmp.Or(b.Ended().Compare(a.Ended()), cmp.Compare(a.ID, b.ID)) })
 	return items, st, nil
 }
@@ -133,20 +127,20 @@ func versionsOf(st *state.State, o capture.ListOptions) map[string][]*records.Ve
 
 // compare reports whether the files of a session have changed, and by how many bytes they exceed the stored ones. The
 // error is about the files next to the session file.
-func (m Ops) compare(ctx context.Context, st *state.State, s *state.Session, f capture.ClientFile,
+func compare(ctx context.Context, db *state.DB, st *state.State, s *state.Session, f capture.ClientFile,
 	found *capture.FileCache) (extra int64, changed bool, err error) {
-	extra, changed = capture.On(m.DB).ChangedFile(ctx, st.Project, s, f, found)
+	extra, changed = capture.ChangedFile(ctx, db, st.Project, s, f, found)
 	if changed && saysNothing(f.Path, f.Size, extra) {
 		extra, changed = 0, false
 	}
 	if !f.Dir {
 		return extra, changed, nil
 	}
-	more, also, err := capture.On(m.DB).ChangedCompanions(ctx, st, s, f, found)
+	more, also, err := capture.ChangedCompanions(ctx, db, st, s, f, found)
 	return extra + more, changed || also, err
 }
 
-func (m Ops) item(s *state.Session, versions []*records.Version, known map[objects.Hash]int) Item {
+func item(db *state.DB, s *state.Session, versions []*records.Version, known map[objects.Hash]int) Item {
 	now := s.Now()
 	it := Item{ID: s.ID, Status: Stored, Title: s.Title(), Last: now.Ended(), Messages: now.Scan.Messages,
 		Bytes: now.Size, Versions: versions, Markers: s.Marked(), Parent: s.Parent(), Session: s,
@@ -160,13 +154,13 @@ func (m Ops) item(s *state.Session, versions []*records.Version, known map[objec
 	if s.Revoked != "" {
 		it.Status = Revoked
 	}
-	it.Tokens, it.Counted = markers.On(m.DB).Tokens(now, known)
+	it.Tokens, it.Counted = markers.Tokens(db, now, known)
 	return it
 }
 
-// Untracked returns the session files that [capture.Ops.Untracked] finds in all projects, and the project of each.
-func (m Ops) Untracked(ctx context.Context, o capture.ListOptions) (items []Item, of []state.Project, err error) {
-	list, err := capture.On(m.DB).Untracked(ctx, o)
+// ListUntracked returns the session files that [capture.Untracked] finds in all projects, and the project of each.
+func ListUntracked(ctx context.Context, db *state.DB, o capture.ListOptions) (items []Item, of []state.Project, err error) {
+	list, err := capture.Untracked(ctx, db, o)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -177,15 +171,15 @@ func (m Ops) Untracked(ctx context.Context, o capture.ListOptions) (items []Item
 		}
 		found := caches[string(u.Project.ID)]
 		if found == nil {
-			found = capture.On(m.DB).ReadFileCache(u.Project.ID)
+			found = capture.ReadFileCache(db, u.Project.ID)
 			caches[string(u.Project.ID)] = found
 		}
-		items, of = append(items, m.untracked(u.ID, u.File, found)), append(of, u.Project)
+		items, of = append(items, untracked(u.ID, u.File, found)), append(of, u.Project)
 	}
 	return items, of, nil
 }
 
-func (m Ops) untracked(id string, f capture.ClientFile, s *capture.FileCache) Item {
+func untracked(id string, f capture.ClientFile, s *capture.FileCache) Item {
 	it := Item{ID: id, Status: Untracked, Last: f.Modified, Bytes: f.Size, Path: f.Path, Extra: f.Size, Title: s.Title(f)}
 	return it
 }

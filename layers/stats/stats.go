@@ -21,7 +21,7 @@ import (
 type Activity func(projects []refs.Project) ([]Hook, []Handover, error)
 
 // Of returns the figures of some projects together. Months are in the time zone.
-func (m Ops) Of(ctx context.Context, projects []state.Project, zone *time.Location, activity Activity) (Stats, error) {
+func Of(ctx context.Context, db *state.DB, projects []state.Project, zone *time.Location, activity Activity) (Stats, error) {
 	out := empty()
 	if len(projects) == 1 {
 		out.Project, out.Name = string(projects[0].ID), projects[0].Name
@@ -34,12 +34,12 @@ func (m Ops) Of(ctx context.Context, projects []state.Project, zone *time.Locati
 	made := map[objects.Hash]string{}
 	for i, p := range projects {
 		var err error
-		if states[i], err = trust.On(m.DB).State(ctx, p.ID); err != nil {
+		if states[i], err = trust.State(ctx, db, p.ID); err != nil {
 			return out, err
 		}
 		kindsOf(states[i], made)
 	}
-	used, err := m.usage(ctx, ids, made, zone)
+	used, err := usage(ctx, db, ids, made, zone)
 	if err != nil {
 		return out, err
 	}
@@ -51,16 +51,16 @@ func (m Ops) Of(ctx context.Context, projects []state.Project, zone *time.Locati
 			}
 		}
 		for _, s := range st.Recent() {
-			m.addSession(&out, p, s, zone)
+			addSession(db, &out, p, s, zone)
 			if err := out.addVersions(st, s, used, p); err != nil {
 				return out, err
 			}
 		}
 	}
-	if err := m.addStorage(&out, projects, used); err != nil {
+	if err := addStorage(db, &out, projects, used); err != nil {
 		return out, err
 	}
-	if out.Costs, err = m.costs(ctx, ids); err != nil {
+	if out.Costs, err = costs(ctx, db, ids); err != nil {
 		return out, err
 	}
 	hooks, handed, err := activity(ids)
@@ -101,7 +101,7 @@ func (out *Stats) month(name string) *Month {
 
 const monthForm = "2006-01"
 
-func (m Ops) addSession(out *Stats, p state.Project, s *state.Session, zone *time.Location) {
+func addSession(db *state.DB, out *Stats, p state.Project, s *state.Session, zone *time.Location) {
 	now := s.Now()
 	last := now.Scan.Last
 	if last.IsZero() { // no message has a time
@@ -114,7 +114,7 @@ func (m Ops) addSession(out *Stats, p state.Project, s *state.Session, zone *tim
 	out.Messages += now.Scan.Messages
 	out.Bytes += now.Size
 	out.Markers += len(s.Markers())
-	if n, counted := capture.On(m.DB).TokensOf(p.ID, s); counted {
+	if n, counted := capture.TokensOf(db, p.ID, s); counted {
 		month.Tokens += n
 		out.Tokens += n
 		out.Counted++
@@ -174,8 +174,8 @@ func (out *Stats) addFates(v *records.Version) error {
 }
 
 // costs adds up the usage of models for some projects, by model.
-func (m Ops) costs(ctx context.Context, projects []refs.Project) ([]Cost, error) {
-	all, err := derive.On(m.DB).Costs(ctx)
+func costs(ctx context.Context, db *state.DB, projects []refs.Project) ([]Cost, error) {
+	all, err := derive.Costs(ctx, db)
 	out := []Cost{}
 	for _, c := range all {
 		if !slices.Contains(projects, c.Project) {

@@ -59,12 +59,12 @@ func kindOf(x refs.Usage, made map[objects.Hash]string) string {
 
 // usage adds up what some projects take in the packs, whose objects are in made; if there are several, also what belongs
 // to none.
-func (m Ops) usage(ctx context.Context, of []refs.Project, made map[objects.Hash]string,
+func usage(ctx context.Context, db *state.DB, of []refs.Project, made map[objects.Hash]string,
 	zone *time.Location) (*used, error) {
 	u := &used{kinds: map[string]KindStorage{}, months: map[string]int64{}, names: map[objects.Hash]int64{},
 		projects: map[refs.Project]int64{}}
 	wanted := func(p refs.Project) bool { return slices.Contains(of, p) || p == refs.Home && len(of) > 1 }
-	err := m.Refs.Usage(ctx, wanted, func(x refs.Usage) error {
+	err := db.Refs.Usage(ctx, wanted, func(x refs.Usage) error {
 		u.total += x.Bytes
 		u.projects[x.Lane.Project] += x.Bytes
 		if x.Lane.Project == refs.Home {
@@ -103,7 +103,7 @@ func (u *used) session(s *state.Session) int64 {
 }
 
 // addStorage adds the storage by kind, month and project, and the cache.
-func (m Ops) addStorage(out *Stats, of []state.Project, u *used) error {
+func addStorage(db *state.DB, out *Stats, of []state.Project, u *used) error {
 	for _, name := range kindNames() {
 		if k, ok := u.kinds[name]; ok {
 			out.Storage.Kinds = append(out.Storage.Kinds, k)
@@ -123,11 +123,11 @@ func (m Ops) addStorage(out *Stats, of []state.Project, u *used) error {
 	slices.SortFunc(out.Storage.Projects, func(a, b ProjectStorage) int {
 		return cmp.Or(cmp.Compare(b.Stored, a.Stored), cmp.Compare(a.Project, b.Project))
 	})
-	dirs, err := m.CacheDirs()
+	dirs, err := db.CacheDirs()
 	for _, d := range dirs {
 		out.Storage.Caches = append(out.Storage.Caches, CacheStorage{d.Name, d.Files, d.Bytes})
 		out.Storage.Cache += d.Bytes
 	}
-	out.Storage.CacheMax = m.Opts.MaxCache
+	out.Storage.CacheMax = db.Opts.MaxCache
 	return err
 }

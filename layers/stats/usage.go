@@ -47,15 +47,15 @@ const (
 	ByProject = "project"
 )
 
-// Spending adds up the usage in the transcripts of projects. An answer of the API counts once, although the client writes
+// ReadSpending adds up the usage in the transcripts of projects. An answer of the API counts once, although the client writes
 // a record for each of its blocks and forks copy them: in the oldest session that contains it. A subagent counts as its
 // session. What the user withdrew was paid for, and counts. Days are in the time zone.
-func (m Ops) Spending(ctx context.Context, projects []state.Project, by string, zone *time.Location) (Spending, error) {
+func ReadSpending(ctx context.Context, db *state.DB, projects []state.Project, by string, zone *time.Location) (Spending, error) {
 	out := Spending{By: by, Prices: engines.PricesDate, Rows: []Spent{}, Total: Spent{Name: "total", Unpriced: []string{}}}
 	rows := map[string]*Spent{}
 	seen := map[string]bool{}
 	for _, p := range projects {
-		st, err := trust.On(m.DB).Outline(ctx, p.ID)
+		st, err := trust.Outline(ctx, db, p.ID)
 		if err != nil {
 			return out, err
 		}
@@ -64,7 +64,7 @@ func (m Ops) Spending(ctx context.Context, projects []state.Project, by string, 
 			if parent := st.Session(s.Parent()); parent != nil {
 				top = parent
 			}
-			answers, err := m.answers(ctx, p, s.Now())
+			answers, err := answers(ctx, db, p, s.Now())
 			if err != nil {
 				return out, err
 			}
@@ -158,18 +158,18 @@ func costOf(a answer) (micros int64, ok bool) {
 const usageVersion = 1
 
 // answers returns the usage of the answers in a transcript at a growth point, in order, each once with its last record.
-func (m Ops) answers(ctx context.Context, p state.Project, at *records.Point) (out []answer, err error) {
-	file := m.CachePath("usage", at.Original.String())
+func answers(ctx context.Context, db *state.DB, p state.Project, at *records.Point) (out []answer, err error) {
+	file := db.CachePath("usage", at.Original.String())
 	if state.DecodeCache(file, func(c *records.Codec) { codeAnswers(c, &out) }) {
 		return out, nil
 	}
 	out = nil
-	err = originals.On(m.DB).Stream(ctx, p.ID, at.Original, func(r io.Reader) (err error) {
+	err = originals.Stream(ctx, db, p.ID, at.Original, func(r io.Reader) (err error) {
 		out, err = readAnswers(r)
 		return err
 	})
 	if err == nil {
-		m.WriteCacheBytes(file, state.Encode(func(c *records.Codec) { codeAnswers(c, &out) }))
+		db.WriteCacheBytes(file, state.Encode(func(c *records.Codec) { codeAnswers(c, &out) }))
 	}
 	return out, err
 }

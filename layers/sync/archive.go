@@ -31,9 +31,9 @@ type ArchiveOptions struct {
 // WriteArchive writes an archive of all local lanes of projects. It is a push to an empty repository: the archive
 // contains what a push would send. If it contains no lane, nothing is written and Pushed says why. Write is called
 // with the function that writes the archive.
-func (m Ops) WriteArchive(ctx context.Context, write func(func(io.Writer) error) error,
+func WriteArchive(ctx context.Context, db *state.DB, write func(func(io.Writer) error) error,
 	o ArchiveOptions) (out Pushed, err error) {
-	dir, remove, err := m.makeTemp(ctx, o.Temp)
+	dir, remove, err := makeTemp(ctx, db, o.Temp)
 	if err != nil {
 		return out, err
 	}
@@ -46,7 +46,7 @@ func (m Ops) WriteArchive(ctx context.Context, write func(func(io.Writer) error)
 	if err != nil {
 		return out, err
 	}
-	out, err = m.Push(ctx, PushOptions{Remote: r, Projects: o.Projects, DryRun: o.DryRun, Others: true,
+	out, err = Push(ctx, db, PushOptions{Remote: r, Projects: o.Projects, DryRun: o.DryRun, Others: true,
 		Progress: o.Progress, Consent: func(state.Project, refs.Remote) (bool, error) { return true, nil }})
 	if err != nil || o.DryRun || out.Objects == 0 {
 		return out, err
@@ -56,7 +56,7 @@ func (m Ops) WriteArchive(ctx context.Context, write func(func(io.Writer) error)
 		return out, err
 	}
 	defer func() { err = errors.Join(err, git.Close()) }()
-	manifest := archive.Manifest{Created: m.Opts.Now().UTC(), Device: m.Refs.Device().Name, Originals: o.Originals,
+	manifest := archive.Manifest{Created: db.Opts.Now().UTC(), Device: db.Refs.Device().Name, Originals: o.Originals,
 		Projects: []archive.Project{}}
 	for _, p := range o.Projects {
 		if slices.ContainsFunc(out.Lanes, func(l PushedLane) bool { return l.Project.ID == p.ID && l.Status == "new" }) {
@@ -71,20 +71,20 @@ const abandoned = 24 * time.Hour
 
 // makeTemp creates a locked directory for the parts of an archive, and a function that removes it. It removes the
 // directories of killed processes.
-func (m Ops) makeTemp(ctx context.Context, in string) (dir string, remove func() error, err error) {
+func makeTemp(ctx context.Context, db *state.DB, in string) (dir string, remove func() error, err error) {
 	left, err := disk.Match(in, "archive-*.tmp")
 	if err != nil {
 		return "", nil, err
 	}
 	for _, dir := range left {
-		if err := m.removeAbandoned(dir); err != nil {
+		if err := removeAbandoned(db, dir); err != nil {
 			return "", nil, err
 		}
 	}
 	if dir, err = os.MkdirTemp(in, "archive-*.tmp"); err != nil {
 		return "", nil, err
 	}
-	unlock, err := disk.Lock(ctx, filepath.Join(dir, tempLock), m.Opts.LockTimeout)
+	unlock, err := disk.Lock(ctx, filepath.Join(dir, tempLock), db.Opts.LockTimeout)
 	if err != nil {
 		return "", nil, errors.Join(err, os.RemoveAll(dir))
 	}
@@ -105,14 +105,14 @@ func removeLocked(dir string, unlock func()) error {
 const tempLock = "lock"
 
 // removeAbandoned removes a directory for the parts of an archive, unless a process uses it.
-func (m Ops) removeAbandoned(dir string) error {
+func removeAbandoned(db *state.DB, dir string) error {
 	info, err := os.Lstat(dir)
 	if err != nil || !info.IsDir() {
 		return nil // removed meanwhile, or not a directory of mem
 	}
 	lock := filepath.Join(dir, tempLock)
 	if _, err := os.Lstat(lock); errors.Is(err, fs.ErrNotExist) {
-		if m.Opts.Now().Sub(info.ModTime()) > abandoned {
+		if db.Opts.Now().Sub(info.ModTime()) > abandoned {
 			return os.RemoveAll(dir)
 		}
 		return nil
@@ -141,9 +141,9 @@ type ReadArchiveOptions struct {
 // ReadArchive imports the lanes of an archive like a fetch: existing data stays, forgotten data does not return, and
 // new devices are untrusted. The error wraps [archive.ErrDamaged] or [archive.ErrNewer] if the archive is the cause;
 // then nothing is imported.
-func (m Ops) ReadArchive(ctx context.Context, from io.Reader,
+func ReadArchive(ctx context.Context, db *state.DB, from io.Reader,
 	o ReadArchiveOptions) (a archive.Manifest, out Fetched, err error) {
-	dir, remove, err := m.makeTemp(ctx, o.Temp)
+	dir, remove, err := makeTemp(ctx, db, o.Temp)
 	if err != nil {
 		return a, out, err
 	}
@@ -156,14 +156,14 @@ func (m Ops) ReadArchive(ctx context.Context, from io.Reader,
 	if err != nil {
 		return a, out, err
 	}
-	out, err = m.Fetch(ctx, FetchOptions{Remote: r, Projects: o.Projects, DryRun: o.DryRun})
+	out, err = Fetch(ctx, db, FetchOptions{Remote: r, Projects: o.Projects, DryRun: o.DryRun})
 	if err != nil || !out.Twin || o.DryRun {
 		return a, out, err
 	}
-	if err := m.Refs.NewDeviceID(ctx); err != nil { // the store is a copy or an old backup
+	if err := db.Refs.NewDeviceID(ctx); err != nil { // the store is a copy or an old backup
 		return a, out, fmt.Errorf("become a new device: %w", err)
 	}
-	again, err := m.Fetch(ctx, FetchOptions{Remote: r, Projects: o.Projects})
+	again, err := Fetch(ctx, db, FetchOptions{Remote: r, Projects: o.Projects})
 	again.Twin = true
 	return a, again, err
 }

@@ -14,7 +14,7 @@ func (p *pusher) clean(ctx context.Context, l *PushedLane) (bool, error) {
 	if p.o.DryRun || !l.old.IsZero() || l.lane.Device != p.m.Refs.Device().ID {
 		return false, nil
 	}
-	remotes, err := p.m.Remotes()
+	remotes, err := Remotes(p.m)
 	pushed := func(r refs.Remote) bool {
 		_, known := r.Marks[l.lane.Ref()]
 		return known
@@ -22,7 +22,7 @@ func (p *pusher) clean(ctx context.Context, l *PushedLane) (bool, error) {
 	if err != nil || slices.ContainsFunc(remotes, pushed) {
 		return false, err
 	}
-	if l.Cleaned, err = forget.On(p.m.DB).CleanLane(ctx, l.Project.ID); err != nil || l.Cleaned == (forget.Cleaned{}) {
+	if l.Cleaned, err = forget.CleanLane(ctx, p.m, l.Project.ID); err != nil || l.Cleaned == (forget.Cleaned{}) {
 		return false, err
 	}
 	lanes, err := p.m.Refs.Lanes()

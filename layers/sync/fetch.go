@@ -46,7 +46,7 @@ type FetchedLane struct {
 type Fetched struct {
 	Lanes   []FetchedLane  // without current ones
 	Devices []state.Device // not known before
-	Twin    bool           // the remote has another lane of this device: see [Ops.Split]
+	Twin    bool           // the remote has another lane of this device: see [Split]
 	Objects int            // received, of both repositories
 	Bytes   int64          // of the packs with them
 
@@ -60,8 +60,8 @@ func Limits(progress func(int64)) pack.Limits {
 
 // Fetch fetches the lanes of a remote into a quarantine, where every byte is checked. Only lanes that are valid and
 // fast-forward are adopted. There is nothing to merge: the state of a project follows from all its lanes.
-func (m Ops) Fetch(ctx context.Context, o FetchOptions) (out Fetched, err error) {
-	client, err := m.Client(ctx, o.Remote, o.Progress)
+func Fetch(ctx context.Context, db *state.DB, o FetchOptions) (out Fetched, err error) {
+	client, err := Client(ctx, db, o.Remote, o.Progress)
 	if err != nil {
 		if o.Session != nil {
 			err = errors.Join(err, o.Session.Close())
@@ -69,9 +69,9 @@ func (m Ops) Fetch(ctx context.Context, o FetchOptions) (out Fetched, err error)
 		return out, err
 	}
 	defer func() { err = errors.Join(err, client.Close()) }()
-	f := &fetcher{m: m, o: o, out: &out, client: client, known: map[string]bool{}}
+	f := &fetcher{m: db, o: o, out: &out, client: client, known: map[string]bool{}}
 	if !o.DryRun {
-		if err := m.PlaceLanes(ctx); err != nil {
+		if err := db.PlaceLanes(ctx); err != nil {
 			return out, errors.Join(err, f.closeSession())
 		}
 	}
@@ -83,7 +83,7 @@ func (m Ops) Fetch(ctx context.Context, o FetchOptions) (out Fetched, err error)
 		return out, fmt.Errorf("fetch from %s: %w", nameOf(o.Remote), err)
 	}
 	if !o.DryRun {
-		if err = m.PlaceLanes(ctx); err == nil { // the trust may have changed meanwhile
+		if err = db.PlaceLanes(ctx); err == nil { // the trust may have changed meanwhile
 			err = f.applyDeletions(ctx)
 		}
 	}
@@ -116,7 +116,7 @@ func (f *fetcher) applyDeletions(ctx context.Context) (err error) {
 	restarted := slices.ContainsFunc(f.out.Lanes, func(l FetchedLane) bool {
 		return l.Arrival.Epoch > 0 && l.Status == "updated"
 	})
-	if f.out.Forgotten, err = forget.On(f.m.DB).ApplyRemotePurges(ctx, restarted); err != nil {
+	if f.out.Forgotten, err = forget.ApplyRemotePurges(ctx, f.m, restarted); err != nil {
 		return fmt.Errorf("apply deletions of other devices: %w", err)
 	}
 	return nil
@@ -124,7 +124,7 @@ func (f *fetcher) applyDeletions(ctx context.Context) (err error) {
 
 // A fetcher runs one fetch.
 type fetcher struct {
-	m         Ops
+	m         *state.DB
 	o         FetchOptions
 	out       *Fetched
 	client    connection
@@ -167,7 +167,7 @@ func (f *fetcher) plan(ctx context.Context, there []gitstore.Ref) error {
 	if f.trust, err = f.m.Trust(ctx); err != nil {
 		return err
 	}
-	if f.dropped, err = trust.On(f.m.DB).Dropped(ctx); err != nil {
+	if f.dropped, err = trust.Dropped(ctx, f.m); err != nil {
 		return err
 	}
 	here := map[string]refs.Lane{}
@@ -268,7 +268,7 @@ func (f *fetcher) outdated(ctx context.Context, l, here refs.Lane) (bool, error)
 
 // behind records a lane of which the remote has less than this memory, if the remote had more before.
 func (f *fetcher) behind(ctx context.Context, l, here refs.Lane) error {
-	back, err := f.m.rolledBack(ctx, f.o.Remote, l)
+	back, err := rolledBack(ctx, f.m, f.o.Remote, l)
 	switch {
 	case err != nil:
 		return err
@@ -283,7 +283,7 @@ func (f *fetcher) behind(ctx context.Context, l, here refs.Lane) error {
 // rolledBack reports whether a remote had more of a lane than the tip that it shows, which exists here. The remote
 // may have more than its mark says: a push that is killed after the remote accepted it writes no mark. If that push
 // replaced the lane, its tip does not descend from the mark; then it is newer.
-func (m Ops) rolledBack(ctx context.Context, r refs.Remote, shown refs.Lane) (bool, error) {
+func rolledBack(ctx context.Context, db *state.DB, r refs.Remote, shown refs.Lane) (bool, error) {
 	mark, marked := r.Marks[shown.Ref()]
 	if !marked || mark.Tip == shown.Tip.String() {
 		return false, nil
@@ -292,11 +292,11 @@ func (m Ops) rolledBack(ctx context.Context, r refs.Remote, shown refs.Lane) (bo
 	if err != nil || shown.Tip.IsZero() {
 		return true, nil // not a commit here, so not in the lane shown
 	}
-	_, follows, err := lane.CommitsSince(ctx, m.Refs.Git(), shown.Tip, seen, maxCommits)
+	_, follows, err := lane.CommitsSince(ctx, db.Refs.Git(), shown.Tip, seen, maxCommits)
 	if err != nil || follows {
 		return false, err
 	}
-	now, err := m.Refs.MarkOf(shown)
+	now, err := db.Refs.MarkOf(shown)
 	return now.Lamport <= mark.Lamport, err
 }
 
@@ -315,7 +315,7 @@ func (f *fetcher) take(ctx context.Context, s remote.Session) (took []FetchedLan
 	if err := f.receive(ctx, s, q, slices.Compact(want)); err != nil {
 		return nil, err
 	}
-	peers, err := trust.On(f.m.DB).Peers(ctx)
+	peers, err := trust.Peers(ctx, f.m)
 	if err != nil {
 		return nil, err
 	}
@@ -388,13 +388,13 @@ func (f *fetcher) fork(ctx context.Context, q *incoming.Quarantine, l *FetchedLa
 // Split gives this store a new device identity, because a remote has another lane of its device: the store is a
 // copy, or was restored from an old backup. It fetches the lane of the remote, and moves the unpushed part to the
 // new device. Own says that the current identity is affected, not only a former one.
-func (m Ops) Split(ctx context.Context, r refs.Remote, own bool) error {
+func Split(ctx context.Context, db *state.DB, r refs.Remote, own bool) error {
 	if own {
-		if err := m.Refs.NewDeviceID(ctx); err != nil {
+		if err := db.Refs.NewDeviceID(ctx); err != nil {
 			return err
 		}
 	}
-	_, err := m.Fetch(ctx, FetchOptions{Remote: r})
+	_, err := Fetch(ctx, db, FetchOptions{Remote: r})
 	return err
 }
 
@@ -411,7 +411,7 @@ func (f *fetcher) mark(ctx context.Context, lanes []FetchedLane) error {
 		}
 		marks[l.Lane.Ref()] = mark
 	}
-	return f.m.changeRemote(ctx, f.o.Remote.Name, func(r *refs.Remote) {
+	return changeRemote(ctx, f.m, f.o.Remote.Name, func(r *refs.Remote) {
 		if r.URL != f.o.Remote.URL {
 			return // it was changed meanwhile
 		}
@@ -427,7 +427,7 @@ func (f *fetcher) mark(ctx context.Context, lanes []FetchedLane) error {
 // describe adds names, and which devices are new.
 func (f *fetcher) describe(ctx context.Context) error {
 	slices.SortStableFunc(f.out.Lanes, func(a, b FetchedLane) int { return strings.Compare(a.Lane.Ref(), b.Lane.Ref()) })
-	devices, err := trust.On(f.m.DB).Devices(ctx)
+	devices, err := trust.Devices(ctx, f.m)
 	if err != nil {
 		return err
 	}
@@ -439,7 +439,7 @@ func (f *fetcher) describe(ctx context.Context) error {
 			continue
 		}
 		if names[l.Project] == "" { // it lists all lanes of the project
-			names[l.Project] = trust.On(f.m.DB).ProjectName(ctx, l.Project)
+			names[l.Project] = trust.ProjectName(ctx, f.m, l.Project)
 		}
 		l.Name = names[l.Project]
 		l.By = l.Device[:8]
@@ -449,7 +449,7 @@ func (f *fetcher) describe(ctx context.Context) error {
 	}
 	isNew := func(d state.Device) bool { return !d.Own && !d.Dropped && !f.known[d.ID] }
 	if slices.ContainsFunc(devices, isNew) {
-		if devices, err = trust.On(f.m.DB).Waiting(ctx); err != nil {
+		if devices, err = trust.Waiting(ctx, f.m); err != nil {
 			return err
 		}
 	}

@@ -95,18 +95,18 @@ const maxCommits = 1 << 30
 
 // Push pushes this device's lanes of projects to a remote, as fast-forwards only. It touches no other branch. Only
 // an own lane that was rewritten by a deletion is forced, if the remote has exactly the known tip. The error is a
-// [*DivergedError] if a lane cannot be fast-forwarded; see [Ops.Split]. All data is scanned first, and a project
+// [*DivergedError] if a lane cannot be fast-forwarded; see [Split]. All data is scanned first, and a project
 // with a secret is not pushed.
-func (m Ops) Push(ctx context.Context, o PushOptions) (out Pushed, err error) {
-	out.Rules = secrets.On(m.DB).Gate().Count()
+func Push(ctx context.Context, db *state.DB, o PushOptions) (out Pushed, err error) {
+	out.Rules = secrets.Gate(db).Count()
 	if o.Remote.Name != "" {
-		unlock, err := m.Refs.LockRemote(ctx, o.Remote.Name)
+		unlock, err := db.Refs.LockRemote(ctx, o.Remote.Name)
 		if err != nil {
 			return out, err
 		}
 		defer unlock()
 	}
-	client, err := m.Client(ctx, o.Remote, nil)
+	client, err := Client(ctx, db, o.Remote, nil)
 	if err != nil {
 		return out, err
 	}
@@ -120,9 +120,9 @@ func (m Ops) Push(ctx context.Context, o PushOptions) (out Pushed, err error) {
 	if err != nil {
 		return out, fmt.Errorf("push to %s: %w", nameOf(o.Remote), err)
 	}
-	p := &pusher{m: m, o: o, out: &out, git: m.Refs.Git(), client: client, first: s, session: s, seen: map[pack.ID]struct{}{},
+	p := &pusher{m: db, o: o, out: &out, git: db.Refs.Git(), client: client, first: s, session: s, seen: map[pack.ID]struct{}{},
 		there: map[string]pack.ID{}, answers: map[refs.Project]bool{}, started: map[string]bool{}}
-	if c, err := m.plainClient(o.Remote); err == nil {
+	if c, err := plainClient(db, o.Remote); err == nil {
 		p.directory = c.Directory()
 	}
 	defer func() {
@@ -147,7 +147,7 @@ func (m Ops) Push(ctx context.Context, o PushOptions) (out Pushed, err error) {
 
 // A pusher runs one push.
 type pusher struct {
-	m       Ops
+	m       *state.DB
 	o       PushOptions
 	out     *Pushed
 	git     *gitstore.Repo // whose lanes are pushed
@@ -221,7 +221,7 @@ func (p *pusher) at(lane string) pack.ID {
 // absent records the lanes of other devices that the remote does not have.
 func (p *pusher) absent(ctx context.Context, project state.Project, lanes []refs.Lane) error {
 	for _, l := range lanes {
-		name, err := trust.On(p.m.DB).DeviceName(ctx, l.Device)
+		name, err := trust.DeviceName(ctx, p.m, l.Device)
 		if err != nil {
 			return err
 		}
@@ -257,11 +257,11 @@ func (p *pusher) planLane(ctx context.Context, l *PushedLane) (err error) {
 	there := l.lane
 	there.Tip = l.old
 	if !l.Forced {
-		if l.Restored, err = p.m.rolledBack(ctx, p.o.Remote, there); err != nil {
+		if l.Restored, err = rolledBack(ctx, p.m, p.o.Remote, there); err != nil {
 			return err
 		}
 	}
-	foreign, err := trust.On(p.m.DB).ForeignParts(ctx, l.Project)
+	foreign, err := trust.ForeignParts(ctx, p.m, l.Project)
 	if err != nil {
 		return err
 	}
@@ -281,10 +281,10 @@ func (p *pusher) planLane(ctx context.Context, l *PushedLane) (err error) {
 // gate refuses a lane with secrets that cannot be removed.
 func (p *pusher) gate(ctx context.Context, l *PushedLane) (err error) {
 	have := func(commit string) bool { return commit == l.Old }
-	if l.Leaks, err = secrets.On(p.m.DB).GateLane(ctx, l.lane, have); err == nil && len(l.Leaks) > 0 {
+	if l.Leaks, err = secrets.GateLane(ctx, p.m, l.lane, have); err == nil && len(l.Leaks) > 0 {
 		cleaned := false
 		if cleaned, err = p.clean(ctx, l); err == nil && cleaned {
-			l.Leaks, err = secrets.On(p.m.DB).GateLane(ctx, l.lane, have)
+			l.Leaks, err = secrets.GateLane(ctx, p.m, l.lane, have)
 		}
 		if errors.Is(err, records.ErrMalformed) { // a name that cannot be changed, such as the ID of a session
 			l.Status, l.Why = "refused", fmt.Sprintf("%d secrets found, of which a name cannot be cleaned: %v", len(l.Leaks), err)
@@ -482,7 +482,7 @@ func (p *pusher) markAt(ctx context.Context, l *PushedLane, tip pack.ID) error {
 	if err != nil {
 		return err
 	}
-	return p.m.changeRemote(ctx, p.o.Remote.Name, func(r *refs.Remote) {
+	return changeRemote(ctx, p.m, p.o.Remote.Name, func(r *refs.Remote) {
 		if r.URL != p.o.Remote.URL {
 			return // it was changed meanwhile
 		}

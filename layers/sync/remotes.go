@@ -23,12 +23,12 @@ var (
 )
 
 // Remotes returns the remotes, sorted by name.
-func (m Ops) Remotes() ([]refs.Remote, error) { return m.Refs.Remotes() }
+func Remotes(db *state.DB) ([]refs.Remote, error) { return db.Refs.Remotes() }
 
 // Remote returns the remote with a name. Without a name it returns "origin" or the only remote. The error wraps
 // [ErrNoRemote] or [ErrWhichRemote], or is a [*state.NotFoundError].
-func (m Ops) Remote(name string) (refs.Remote, error) {
-	all, err := m.Refs.Remotes()
+func Remote(db *state.DB, name string) (refs.Remote, error) {
+	all, err := db.Refs.Remotes()
 	if err != nil {
 		return refs.Remote{}, err
 	}
@@ -49,20 +49,20 @@ func (m Ops) Remote(name string) (refs.Remote, error) {
 }
 
 // AddRemote adds a remote. It does not connect to it.
-func (m Ops) AddRemote(ctx context.Context, name string, u remote.URL) error {
-	return m.addRemote(ctx, refs.Remote{Name: name, URL: u.String()})
+func AddRemote(ctx context.Context, db *state.DB, name string, u remote.URL) error {
+	return addRemote(ctx, db, refs.Remote{Name: name, URL: u.String()})
 }
 
-// AddRawRemote is [Ops.AddRemote] for a remote that may receive exact originals with their secrets, unencrypted.
-func (m Ops) AddRawRemote(ctx context.Context, name string, u remote.URL) error {
-	return m.addRemote(ctx, refs.Remote{Name: name, URL: u.String(), Originals: true})
+// AddRawRemote is [AddRemote] for a remote that may receive exact originals with their secrets, unencrypted.
+func AddRawRemote(ctx context.Context, db *state.DB, name string, u remote.URL) error {
+	return addRemote(ctx, db, refs.Remote{Name: name, URL: u.String(), Originals: true})
 }
 
-func (m Ops) addRemote(ctx context.Context, r refs.Remote) error {
+func addRemote(ctx context.Context, db *state.DB, r refs.Remote) error {
 	if err := refs.CheckRemoteName(r.Name); err != nil {
 		return err
 	}
-	return m.Refs.EditRemotes(ctx, func(all []refs.Remote) ([]refs.Remote, error) {
+	return db.Refs.EditRemotes(ctx, func(all []refs.Remote) ([]refs.Remote, error) {
 		if indexRemote(all, r.Name) >= 0 {
 			return nil, fmt.Errorf("remote %s: %w", r.Name, ErrRemoteExists)
 		}
@@ -78,16 +78,16 @@ func indexRemote(all []refs.Remote, name string) int {
 }
 
 // RemoveRemote removes a remote. Its data stays there.
-func (m Ops) RemoveRemote(ctx context.Context, name string) error {
-	return m.changeRemote(ctx, name, nil)
+func RemoveRemote(ctx context.Context, db *state.DB, name string) error {
+	return changeRemote(ctx, db, name, nil)
 }
 
 // RenameRemote renames a remote.
-func (m Ops) RenameRemote(ctx context.Context, name, to string) error {
+func RenameRemote(ctx context.Context, db *state.DB, name, to string) error {
 	if err := refs.CheckRemoteName(to); err != nil {
 		return err
 	}
-	return m.Refs.EditRemotes(ctx, func(all []refs.Remote) ([]refs.Remote, error) {
+	return db.Refs.EditRemotes(ctx, func(all []refs.Remote) ([]refs.Remote, error) {
 		i := indexRemote(all, name)
 		if i < 0 {
 			return nil, missingRemote(all, name)
@@ -101,8 +101,8 @@ func (m Ops) RenameRemote(ctx context.Context, name, to string) error {
 }
 
 // SetRemoteURL changes the URL of a remote. Consents are for the old URL and are asked again.
-func (m Ops) SetRemoteURL(ctx context.Context, name string, u remote.URL) error {
-	return m.changeRemote(ctx, name, func(r *refs.Remote) {
+func SetRemoteURL(ctx context.Context, db *state.DB, name string, u remote.URL) error {
+	return changeRemote(ctx, db, name, func(r *refs.Remote) {
 		if r.URL != u.String() {
 			*r = refs.Remote{Name: name, URL: u.String(), Sealed: r.Sealed, Originals: r.Originals && r.Sealed != ""}
 		}
@@ -110,8 +110,8 @@ func (m Ops) SetRemoteURL(ctx context.Context, name string, u remote.URL) error 
 }
 
 // changeRemote changes a remote with fn, or removes it if fn is nil.
-func (m Ops) changeRemote(ctx context.Context, name string, fn func(*refs.Remote)) error {
-	return m.Refs.EditRemotes(ctx, func(all []refs.Remote) ([]refs.Remote, error) {
+func changeRemote(ctx context.Context, db *state.DB, name string, fn func(*refs.Remote)) error {
+	return db.Refs.EditRemotes(ctx, func(all []refs.Remote) ([]refs.Remote, error) {
 		i := indexRemote(all, name)
 		if i < 0 {
 			return nil, missingRemote(all, name)
@@ -145,20 +145,20 @@ type plain struct{ *remote.Client }
 func (plain) Close() error { return nil }
 
 // Client returns a connection to a remote. The caller closes it.
-func (m Ops) Client(ctx context.Context, r refs.Remote, progress func(int64)) (connection, error) {
-	c, err := m.plainClient(r)
+func Client(ctx context.Context, db *state.DB, r refs.Remote, progress func(int64)) (connection, error) {
+	c, err := plainClient(db, r)
 	if err != nil || r.Sealed == "" {
 		return plain{c}, err
 	}
-	return m.vault(ctx, r, c, progress)
+	return vault(ctx, db, r, c, progress)
 }
 
-func (m Ops) plainClient(r refs.Remote) (*remote.Client, error) {
+func plainClient(db *state.DB, r refs.Remote) (*remote.Client, error) {
 	u, _, err := remote.ParseURL(r.URL, nil)
 	if err != nil {
 		return nil, fmt.Errorf("remote %s: %w", r.Name, err)
 	}
-	w := m.Opts.World
-	w.Mark, w.LockTimeout = m.Refs.Device().ID, m.Opts.LockTimeout
+	w := db.Opts.World
+	w.Mark, w.LockTimeout = db.Refs.Device().ID, db.Opts.LockTimeout
 	return remote.New(u, w), nil
 }

@@ -24,23 +24,23 @@ var ErrNotSealed = errors.New("the remote is not encrypted")
 func IsSealed(all []gitstore.Ref) bool { return sealed.IsEncrypted(all) }
 
 // vault returns a connection to an encrypted remote.
-func (m Ops) vault(ctx context.Context, r refs.Remote, c *remote.Client, progress func(int64)) (*sealed.Vault, error) {
-	o, err := m.sealOptions(ctx)
+func vault(ctx context.Context, db *state.DB, r refs.Remote, c *remote.Client, progress func(int64)) (*sealed.Vault, error) {
+	o, err := sealOptions(ctx, db)
 	if err != nil {
 		return nil, err
 	}
 	o.Limits.Progress = progress
-	v, err := sealed.Open(m.Refs, c, r.Sealed, o)
+	v, err := sealed.Open(db.Refs, c, r.Sealed, o)
 	if err != nil {
 		return nil, fmt.Errorf("remote %s: %w", r.Name, err)
 	}
 	return v, nil
 }
 
-func (m Ops) sealOptions(ctx context.Context) (sealed.Options, error) {
-	peers, err := trust.On(m.DB).Peers(ctx)
+func sealOptions(ctx context.Context, db *state.DB) (sealed.Options, error) {
+	peers, err := trust.Peers(ctx, db)
 	revoked := func(device string) bool { return peers[device].Revoked }
-	return sealed.Options{Name: m.Refs.Device().Name, Revoked: revoked, Rand: m.Opts.Rand, Limits: Limits(nil)}, err
+	return sealed.Options{Name: db.Refs.Device().Name, Revoked: revoked, Rand: db.Opts.Rand, Limits: Limits(nil)}, err
 }
 
 // A Seal has the options of an encrypted remote.
@@ -50,12 +50,12 @@ type Seal struct {
 }
 
 // AddSealed adds an encrypted remote: it initialises an empty repository, or joins an existing remote. Unlike
-// [Ops.AddRemote] it connects to the remote. The result is not open if another device must approve this one first.
-func (m Ops) AddSealed(ctx context.Context, name string, u remote.URL, s Seal) (j sealed.JoinResult, err error) {
+// [AddRemote] it connects to the remote. The result is not open if another device must approve this one first.
+func AddSealed(ctx context.Context, db *state.DB, name string, u remote.URL, s Seal) (j sealed.JoinResult, err error) {
 	if err := refs.CheckRemoteName(name); err != nil {
 		return j, err
 	}
-	all, err := m.Refs.Remotes()
+	all, err := db.Refs.Remotes()
 	if err != nil {
 		return j, err
 	}
@@ -68,7 +68,7 @@ func (m Ops) AddSealed(ctx context.Context, name string, u remote.URL, s Seal) (
 		}
 	}
 	r := refs.Remote{Name: name, URL: u.String()}
-	c, err := m.plainClient(r)
+	c, err := plainClient(db, r)
 	if err != nil {
 		return j, err
 	}
@@ -77,33 +77,33 @@ func (m Ops) AddSealed(ctx context.Context, name string, u remote.URL, s Seal) (
 	} else if public {
 		return j, ErrPublic
 	}
-	o, err := m.sealOptions(ctx)
+	o, err := sealOptions(ctx, db)
 	if err != nil {
 		return j, err
 	}
 	join := sealed.JoinOptions{Recovery: s.Recovery, Originals: s.Originals}
-	if j, err = sealed.Join(ctx, m.Refs, c, join, o); err != nil {
+	if j, err = sealed.Join(ctx, db.Refs, c, join, o); err != nil {
 		return j, err
 	}
 	r.Sealed, r.Originals = j.ID, j.Originals
-	return j, m.addRemote(ctx, r)
+	return j, addRemote(ctx, db, r)
 }
 
 // opened calls f with a connection to an encrypted remote.
-func (m Ops) opened(ctx context.Context, r refs.Remote, f func(*sealed.Vault) error) (err error) {
+func opened(ctx context.Context, db *state.DB, r refs.Remote, f func(*sealed.Vault) error) (err error) {
 	if r.Sealed == "" {
 		return fmt.Errorf("%s: %w", r.Name, ErrNotSealed)
 	}
-	unlock, err := m.Refs.LockRemote(ctx, r.Name)
+	unlock, err := db.Refs.LockRemote(ctx, r.Name)
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	c, err := m.plainClient(r)
+	c, err := plainClient(db, r)
 	if err != nil {
 		return err
 	}
-	v, err := m.vault(ctx, r, c, nil)
+	v, err := vault(ctx, db, r, c, nil)
 	if err != nil {
 		return err
 	}
@@ -113,24 +113,24 @@ func (m Ops) opened(ctx context.Context, r refs.Remote, f func(*sealed.Vault) er
 
 // Approve gives the device of a request access to the encrypted remote r, including its past data. It lifts a
 // revocation of the device but does not trust it.
-func (m Ops) Approve(ctx context.Context, r refs.Remote, request sealed.Request, name string) error {
-	err := m.opened(ctx, r, func(v *sealed.Vault) error { return v.Approve(ctx, request, name) })
+func Approve(ctx context.Context, db *state.DB, r refs.Remote, request sealed.Request, name string) error {
+	err := opened(ctx, db, r, func(v *sealed.Vault) error { return v.Approve(ctx, request, name) })
 	if err != nil {
 		return err
 	}
-	peers, err := trust.On(m.DB).Peers(ctx)
+	peers, err := trust.Peers(ctx, db)
 	was := peers[request.Device]
 	if err != nil || !was.Revoked {
 		return err
 	}
-	return trust.On(m.DB).SetPeer(ctx, state.Device{ID: was.Device, Key: was.Key}, "allow device "+name+" to read again",
+	return trust.SetPeer(ctx, db, state.Device{ID: was.Device, Key: was.Key}, "allow device "+name+" to read again",
 		func(b *records.PeerBody) { b.Revoked = false })
 }
 
 // RenewRecovery replaces the recovery key of an encrypted remote and returns the new one. The old key cannot read
 // later pushes.
-func (m Ops) RenewRecovery(ctx context.Context, r refs.Remote) (recovery string, err error) {
-	err = m.opened(ctx, r, func(v *sealed.Vault) error {
+func RenewRecovery(ctx context.Context, db *state.DB, r refs.Remote) (recovery string, err error) {
+	err = opened(ctx, db, r, func(v *sealed.Vault) error {
 		recovery, err = v.RenewRecovery(ctx)
 		return err
 	})
@@ -138,23 +138,23 @@ func (m Ops) RenewRecovery(ctx context.Context, r refs.Remote) (recovery string,
 }
 
 // CheckSealed returns the problems of the keys of an encrypted remote.
-func (m Ops) CheckSealed(r refs.Remote) error { return sealed.Check(m.Refs, r.Sealed) }
+func CheckSealed(db *state.DB, r refs.Remote) error { return sealed.Check(db.Refs, r.Sealed) }
 
 // lanes returns the local lanes, with those of untrusted devices.
 func (f *fetcher) lanes() ([]refs.Lane, error) {
 	if f.originals {
 		return f.m.Refs.OriginalLanes()
 	}
-	return f.m.allLanes()
+	return allLanes(f.m)
 }
 
 // allLanes returns all lanes of memory.git that were fetched or written here.
-func (m Ops) allLanes() ([]refs.Lane, error) {
-	lanes, err := m.Refs.Lanes()
+func allLanes(db *state.DB) ([]refs.Lane, error) {
+	lanes, err := db.Refs.Lanes()
 	if err != nil {
 		return nil, err
 	}
-	outside, err := m.Refs.Outside()
+	outside, err := db.Refs.Outside()
 	return append(lanes, outside...), err
 }
 

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/objects/pack"
 	"github.com/memvcs/mem/refs"
@@ -37,9 +38,9 @@ type Shown struct {
 }
 
 // ShowRemote compares a remote with this store. It fetches nothing.
-func (m Ops) ShowRemote(ctx context.Context, r refs.Remote) (out Shown, err error) {
+func ShowRemote(ctx context.Context, db *state.DB, r refs.Remote) (out Shown, err error) {
 	out = Shown{Name: r.Name, URL: r.URL, Encrypted: r.Sealed != "", Originals: r.Originals, Lanes: []ShownLane{}}
-	client, err := m.Client(ctx, r, nil)
+	client, err := Client(ctx, db, r, nil)
 	if err != nil {
 		return out, err
 	}
@@ -55,7 +56,7 @@ func (m Ops) ShowRemote(ctx context.Context, r refs.Remote) (out Shown, err erro
 	if v, ok := client.(*sealed.Vault); ok {
 		out.Members, out.Epochs = v.Keyring().Members, len(v.Keyring().Epochs)
 	}
-	lanes, err := m.allLanes()
+	lanes, err := allLanes(db)
 	if err != nil {
 		return out, err
 	}
@@ -69,13 +70,13 @@ func (m Ops) ShowRemote(ctx context.Context, r refs.Remote) (out Shown, err erro
 			all[ref.Name] = [2]refs.Lane{all[ref.Name][0], l}
 		}
 	}
-	devices, err := trust.On(m.DB).Devices(ctx)
+	devices, err := trust.Devices(ctx, db)
 	if err != nil {
 		return out, err
 	}
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		l, _ := lane.ParseRef(name)
-		sl, err := m.compareLane(ctx, r, l, all[name][0].Tip, all[name][1].Tip)
+		sl, err := compareLane(ctx, db, r, l, all[name][0].Tip, all[name][1].Tip)
 		if err != nil {
 			return out, err
 		}
@@ -93,9 +94,9 @@ func (m Ops) ShowRemote(ctx context.Context, r refs.Remote) (out Shown, err erro
 	return out, nil
 }
 
-func (m Ops) compareLane(ctx context.Context, r refs.Remote, l refs.Lane, here, there pack.ID) (ShownLane, error) {
+func compareLane(ctx context.Context, db *state.DB, r refs.Remote, l refs.Lane, here, there pack.ID) (ShownLane, error) {
 	l.Tip = here
-	out := ShownLane{Project: trust.On(m.DB).ProjectName(ctx, l.Project), Device: l.Device[:8], Here: commitName(here),
+	out := ShownLane{Project: trust.ProjectName(ctx, db, l.Project), Device: l.Device[:8], Here: commitName(here),
 		There: commitName(there)}
 	switch {
 	case here == there:
@@ -106,18 +107,18 @@ func (m Ops) compareLane(ctx context.Context, r refs.Remote, l refs.Lane, here, 
 		return out, nil
 	}
 	out.State = "to fetch"
-	if former, err := m.Refs.IsFormer(ctx, r, l, there); err != nil || former { // from before a deletion here
+	if former, err := db.Refs.IsFormer(ctx, r, l, there); err != nil || former { // from before a deletion here
 		out.State = "to push"
 		return out, err
 	}
-	has, err := m.Refs.Git().Has(there)
+	has, err := db.Refs.Git().Has(there)
 	if err != nil || !has || here.IsZero() {
 		return out, err
 	}
-	_, behind, err := lane.CommitsSince(ctx, m.Refs.Git(), here, there, maxCommits)
+	_, behind, err := lane.CommitsSince(ctx, db.Refs.Git(), here, there, maxCommits)
 	if behind {
 		out.State = "to push"
-		if l.Device != m.Refs.Device().ID {
+		if l.Device != db.Refs.Device().ID {
 			out.State = "newer here"
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/memvcs/mem/layers/ledger"
+	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/objects/pack"
 	"github.com/memvcs/mem/refs"
@@ -27,13 +28,13 @@ type Status struct {
 }
 
 // RemoteStatus returns the sync status of a remote from local data or, with ask, from the remote. It fetches nothing.
-func (m Ops) RemoteStatus(ctx context.Context, r refs.Remote, ask bool) (Status, error) {
+func RemoteStatus(ctx context.Context, db *state.DB, r refs.Remote, ask bool) (Status, error) {
 	out := Status{Remote: r}
-	selves, err := m.Refs.OwnDevices()
+	selves, err := db.Refs.OwnDevices()
 	if err != nil {
 		return out, err
 	}
-	projects, err := trust.On(m.DB).Projects(ctx)
+	projects, err := trust.Projects(ctx, db)
 	if err != nil {
 		return out, err
 	}
@@ -42,7 +43,7 @@ func (m Ops) RemoteStatus(ctx context.Context, r refs.Remote, ask bool) (Status,
 			out.Home = append(out.Home, p.Name)
 			continue
 		}
-		entries, err := ledger.On(m.DB).Log(ctx, p.ID, 0)
+		entries, err := ledger.Log(ctx, db, p.ID, 0)
 		if err != nil {
 			return out, err
 		}
@@ -51,7 +52,7 @@ func (m Ops) RemoteStatus(ctx context.Context, r refs.Remote, ask bool) (Status,
 	if !ask {
 		return out, nil
 	}
-	shown, err := m.ShowRemote(ctx, r)
+	shown, err := ShowRemote(ctx, db, r)
 	if err != nil {
 		return out, err
 	}
@@ -60,7 +61,7 @@ func (m Ops) RemoteStatus(ctx context.Context, r refs.Remote, ask bool) (Status,
 			out.ToFetch++
 		}
 	}
-	out.Back, err = m.lanesBack(ctx, r, shown.Lanes)
+	out.Back, err = lanesBack(ctx, db, r, shown.Lanes)
 	return out, err
 }
 
@@ -83,7 +84,7 @@ func (t *Status) count(entries []refs.Entry, selves []string) {
 }
 
 // lanesBack returns the lanes of which a remote had more before, or which it lost.
-func (m Ops) lanesBack(ctx context.Context, r refs.Remote, shown []ShownLane) ([]ShownLane, error) {
+func lanesBack(ctx context.Context, db *state.DB, r refs.Remote, shown []ShownLane) ([]ShownLane, error) {
 	var out []ShownLane
 	for ref, mark := range r.Marks {
 		at, ok := lane.ParseRef(ref)
@@ -92,7 +93,7 @@ func (m Ops) lanesBack(ctx context.Context, r refs.Remote, shown []ShownLane) ([
 		}
 		i := slices.IndexFunc(shown, func(l ShownLane) bool { return l.ref == ref })
 		if i < 0 || shown[i].There == "" {
-			gone := ShownLane{Project: trust.On(m.DB).ProjectName(ctx, at.Project),
+			gone := ShownLane{Project: trust.ProjectName(ctx, db, at.Project),
 				Device: at.Device[:min(8, len(at.Device))], State: "gone", ref: ref}
 			if i >= 0 {
 				gone.Device, gone.Here = shown[i].Device, shown[i].Here
@@ -100,7 +101,7 @@ func (m Ops) lanesBack(ctx context.Context, r refs.Remote, shown []ShownLane) ([
 			out = append(out, gone)
 			continue
 		}
-		if back, err := m.isBehind(ctx, mark.Tip, shown[i].There); err != nil {
+		if back, err := isBehind(ctx, db, mark.Tip, shown[i].There); err != nil {
 			return nil, err
 		} else if back {
 			l := shown[i]
@@ -113,7 +114,7 @@ func (m Ops) lanesBack(ctx context.Context, r refs.Remote, shown []ShownLane) ([
 }
 
 // isBehind reports whether a commit of a lane is an ancestor of the last one seen.
-func (m Ops) isBehind(ctx context.Context, seen, now string) (bool, error) {
+func isBehind(ctx context.Context, db *state.DB, seen, now string) (bool, error) {
 	if seen == now {
 		return false, nil
 	}
@@ -126,10 +127,10 @@ func (m Ops) isBehind(ctx context.Context, seen, now string) (bool, error) {
 		return false, err
 	}
 	for _, id := range []pack.ID{from, to} {
-		if has, err := m.Refs.Git().Has(id); err != nil || !has {
+		if has, err := db.Refs.Git().Has(id); err != nil || !has {
 			return false, err // newer or diverged: a fetch decides
 		}
 	}
-	_, behind, err := lane.CommitsSince(ctx, m.Refs.Git(), from, to, maxCommits)
+	_, behind, err := lane.CommitsSince(ctx, db.Refs.Git(), from, to, maxCommits)
 	return behind, err
 }

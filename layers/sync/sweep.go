@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/objects/pack"
 	"github.com/memvcs/mem/refs"
 )
@@ -21,22 +22,22 @@ type Sweep struct {
 
 // SweepRemote deletes the former data of rewritten lanes and the data of unfinished pushes on a remote. With confirm the
 // user says that it is deleted.
-func (m Ops) SweepRemote(ctx context.Context, name string, confirm bool) (out Sweep, err error) {
-	unlock, err := m.Refs.LockRemote(ctx, name)
+func SweepRemote(ctx context.Context, db *state.DB, name string, confirm bool) (out Sweep, err error) {
+	unlock, err := db.Refs.LockRemote(ctx, name)
 	if err != nil {
 		return out, err
 	}
 	defer unlock()
-	r, err := m.Remote(name)
+	r, err := Remote(db, name)
 	if err != nil {
 		return out, err
 	}
-	return m.sweepRemote(ctx, r, confirm)
+	return sweepRemote(ctx, db, r, confirm)
 }
 
-// sweepRemote is [Ops.SweepRemote] for a caller that has locked the remote.
-func (m Ops) sweepRemote(ctx context.Context, r refs.Remote, confirm bool) (out Sweep, err error) {
-	c, err := m.plainClient(r)
+// sweepRemote is [SweepRemote] for a caller that has locked the remote.
+func sweepRemote(ctx context.Context, db *state.DB, r refs.Remote, confirm bool) (out Sweep, err error) {
+	c, err := plainClient(db, r)
 	if err != nil {
 		return out, err
 	}
@@ -62,7 +63,7 @@ func (m Ops) sweepRemote(ctx context.Context, r refs.Remote, confirm bool) (out 
 	if len(out.Unswept) == len(r.Unswept) {
 		return out, nil
 	}
-	return out, m.changeRemote(ctx, r.Name, func(now *refs.Remote) {
+	return out, changeRemote(ctx, db, r.Name, func(now *refs.Remote) {
 		maps.DeleteFunc(now.Unswept, func(ref, commit string) bool { return swept[ref] && commit == r.Unswept[ref] })
 	})
 }
@@ -96,7 +97,7 @@ func (p *pusher) notePush(ctx context.Context) error {
 	if len(left) == 0 {
 		return nil
 	}
-	return p.m.changeRemote(ctx, p.o.Remote.Name, func(r *refs.Remote) {
+	return changeRemote(ctx, p.m, p.o.Remote.Name, func(r *refs.Remote) {
 		if r.Unswept == nil {
 			r.Unswept = map[string]string{}
 		}
@@ -116,13 +117,13 @@ func (p *pusher) sweep(ctx context.Context) error {
 	if p.o.Remote.Name == "" || p.o.DryRun {
 		return nil
 	}
-	r, err := p.m.Remote(p.o.Remote.Name)
+	r, err := Remote(p.m, p.o.Remote.Name)
 	if err != nil || r.URL != p.o.Remote.URL || len(r.Unswept) == 0 {
 		return err
 	}
 	ended := func(ref, commit string) bool { return commit == "" && p.started[ref] }
 	if maps.DeleteFunc(r.Unswept, ended); len(r.Unswept) > 0 {
-		p.out.Sweep, err = p.m.sweepRemote(ctx, r, false)
+		p.out.Sweep, err = sweepRemote(ctx, p.m, r, false)
 	}
 	for i := range p.out.Lanes {
 		l := &p.out.Lanes[i]
@@ -131,5 +132,5 @@ func (p *pusher) sweep(ctx context.Context) error {
 	if err != nil || len(p.started) == 0 {
 		return err
 	}
-	return p.m.changeRemote(ctx, r.Name, func(r *refs.Remote) { maps.DeleteFunc(r.Unswept, ended) })
+	return changeRemote(ctx, p.m, r.Name, func(r *refs.Remote) { maps.DeleteFunc(r.Unswept, ended) })
 }

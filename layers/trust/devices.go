@@ -17,12 +17,12 @@ import (
 )
 
 // Untrusted returns the names of untrusted devices with lanes here, by ID.
-func (m Ops) Untrusted(ctx context.Context) (map[string]string, error) {
-	outside, err := m.Refs.Outside()
+func Untrusted(ctx context.Context, db *state.DB) (map[string]string, error) {
+	outside, err := db.Refs.Outside()
 	if err != nil || len(outside) == 0 {
 		return nil, err
 	}
-	devices, err := m.Devices(ctx)
+	devices, err := Devices(ctx, db)
 	if err != nil {
 		return nil, err
 	}
@@ -37,16 +37,16 @@ func (m Ops) Untrusted(ctx context.Context) (map[string]string, error) {
 
 // Undecided returns the untrusted devices with lanes in the projects that the user has neither trusted nor revoked.
 // Without projects, the lanes of all projects count.
-func (m Ops) Undecided(ctx context.Context, projects []refs.Project) ([]state.Device, error) {
-	outside, err := m.Refs.Outside()
+func Undecided(ctx context.Context, db *state.DB, projects []refs.Project) ([]state.Device, error) {
+	outside, err := db.Refs.Outside()
 	if err != nil || len(outside) == 0 {
 		return nil, err
 	}
-	all, err := m.Devices(ctx)
+	all, err := Devices(ctx, db)
 	if err != nil {
 		return nil, err
 	}
-	peers, err := m.Peers(ctx)
+	peers, err := Peers(ctx, db)
 	return slices.DeleteFunc(all, func(d state.Device) bool {
 		return d.Trusted || peers[d.ID].Revoked || !slices.ContainsFunc(outside, func(l refs.Lane) bool {
 			return l.Device == d.ID && (len(projects) == 0 || slices.Contains(projects, l.Project))
@@ -54,13 +54,13 @@ func (m Ops) Undecided(ctx context.Context, projects []refs.Project) ([]state.De
 	}), err
 }
 
-// Waiting is [Ops.Devices] with the waiting data of untrusted devices counted.
-func (m Ops) Waiting(ctx context.Context) ([]state.Device, error) {
-	all, err := m.Devices(ctx)
+// Waiting is [Devices] with the waiting data of untrusted devices counted.
+func Waiting(ctx context.Context, db *state.DB) ([]state.Device, error) {
+	all, err := Devices(ctx, db)
 	if err != nil {
 		return nil, err
 	}
-	outside, err := m.Refs.Outside()
+	outside, err := db.Refs.Outside()
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +70,7 @@ func (m Ops) Waiting(ctx context.Context) ([]state.Device, error) {
 		if len(lanes) == 0 {
 			continue
 		}
-		if d.Waiting, err = m.waiting(ctx, lanes); err != nil {
+		if d.Waiting, err = waiting(ctx, db, lanes); err != nil {
 			return nil, fmt.Errorf("device %s: %w", d.Name, err)
 		}
 	}
@@ -78,11 +78,11 @@ func (m Ops) Waiting(ctx context.Context) ([]state.Device, error) {
 }
 
 // waiting counts the data in lanes of an untrusted device.
-func (m Ops) waiting(ctx context.Context, lanes []refs.Lane) (*state.Waiting, error) {
+func waiting(ctx context.Context, db *state.DB, lanes []refs.Lane) (*state.Waiting, error) {
 	w := &state.Waiting{Projects: len(lanes)}
 	sessions := map[string]bool{}
 	for _, l := range lanes {
-		err := m.Refs.RecordsOf(ctx, l, func(r refs.Record) {
+		err := db.Refs.RecordsOf(ctx, l, func(r refs.Record) {
 			var s records.Snapshot
 			if r.Kind == records.KindSession && json.Unmarshal(r.Body, &s) == nil {
 				sessions[string(l.Project)+s.Session] = true
@@ -94,28 +94,28 @@ func (m Ops) waiting(ctx context.Context, lanes []refs.Lane) (*state.Waiting, er
 	}
 	w.Sessions = len(sessions)
 	var err error
-	w.Bytes, err = m.Refs.SizeOf(ctx, lanes)
+	w.Bytes, err = db.Refs.SizeOf(ctx, lanes)
 	return w, err
 }
 
 // Peers returns the user's last settings for each device, by ID.
-func (m Ops) Peers(ctx context.Context) (map[string]records.PeerBody, error) {
+func Peers(ctx context.Context, db *state.DB) (map[string]records.PeerBody, error) {
 	out := map[string]records.PeerBody{}
-	return out, state.Home(ctx, m.DB, records.KindPeer, func(_ records.Stamp, b records.PeerBody) { out[b.Device] = b })
+	return out, state.Home(ctx, db, records.KindPeer, func(_ records.Stamp, b records.PeerBody) { out[b.Device] = b })
 }
 
 // Devices returns this device, the devices with lanes here, and dropped ones. This device is the first; the others
 // are sorted by name.
-func (m Ops) Devices(ctx context.Context) ([]state.Device, error) {
-	trust, err := m.Trust(ctx)
+func Devices(ctx context.Context, db *state.DB) ([]state.Device, error) {
+	trust, err := db.Trust(ctx)
 	if err != nil {
 		return nil, err
 	}
-	peers, err := m.Peers(ctx)
+	peers, err := Peers(ctx, db)
 	if err != nil {
 		return nil, err
 	}
-	found, err := m.laneDevices()
+	found, err := laneDevices(db)
 	if err != nil {
 		return nil, err
 	}
@@ -149,17 +149,17 @@ func (m Ops) Devices(ctx context.Context) ([]state.Device, error) {
 }
 
 // laneDevices returns this device and the devices of all lanes here, by ID.
-func (m Ops) laneDevices() (map[string]*state.Device, error) {
-	lanes, err := m.Refs.Lanes()
+func laneDevices(db *state.DB) (map[string]*state.Device, error) {
+	lanes, err := db.Refs.Lanes()
 	if err != nil {
 		return nil, err
 	}
-	outside, err := m.Refs.Outside()
+	outside, err := db.Refs.Outside()
 	if err != nil {
 		return nil, err
 	}
 	lanes = append(lanes, outside...)
-	own := m.Refs.Device()
+	own := db.Refs.Device()
 	found := map[string]*state.Device{own.ID: {ID: own.ID, Name: own.Name, Key: own.PublicKey(), Own: true}}
 	for _, l := range lanes {
 		d := found[l.Device]
@@ -168,7 +168,7 @@ func (m Ops) laneDevices() (map[string]*state.Device, error) {
 			found[l.Device] = d
 		}
 		d.Projects++
-		if err := m.Refs.Describe(l, func(name, key string, at time.Time) {
+		if err := db.Refs.Describe(l, func(name, key string, at time.Time) {
 			if at.After(d.Last) {
 				d.Last = at
 				if !d.Own {
@@ -198,22 +198,22 @@ func disambiguate(all []state.Device) {
 
 // Device finds a device by its name, or by a prefix of its ID or fingerprint. The error is a [*state.NotFoundError]
 // or a [*state.AmbiguousError].
-func (m Ops) Device(ctx context.Context, name string) (state.Device, error) {
-	all, err := m.Devices(ctx)
+func Device(ctx context.Context, db *state.DB, name string) (state.Device, error) {
+	all, err := Devices(ctx, db)
 	if err != nil {
 		return state.Device{}, err
 	}
 	return deviceNamed(all, name)
 }
 
-// Reader is [Ops.Device] for devices without data here that can read an encrypted remote, too.
-func (m Ops) Reader(ctx context.Context, name string) (state.Device, error) {
-	all, err := m.Devices(ctx)
+// Reader is [Device] for devices without data here that can read an encrypted remote, too.
+func Reader(ctx context.Context, db *state.DB, name string) (state.Device, error) {
+	all, err := Devices(ctx, db)
 	if err != nil {
 		return state.Device{}, err
 	}
 	n := len(all)
-	members, err := m.Members()
+	members, err := db.Members()
 	if err != nil {
 		return state.Device{}, err
 	}
@@ -273,18 +273,18 @@ var ErrOwnDevice = errors.New("that is this device")
 
 // TrustDevice sets whether the user trusts a device, and moves its lanes in or out. After an interruption its lanes are
 // still outside, or it is still trusted.
-func (m Ops) TrustDevice(ctx context.Context, d state.Device, trusted bool) error {
+func TrustDevice(ctx context.Context, db *state.DB, d state.Device, trusted bool) error {
 	if d.Own {
 		return ErrOwnDevice
 	}
-	selves, err := m.Refs.OwnDevices()
+	selves, err := db.Refs.OwnDevices()
 	if err != nil {
 		return err
 	}
 	if !trusted && !slices.Contains(selves, d.ID) {
-		trust, err := m.Trust(ctx)
+		trust, err := db.Trust(ctx)
 		if err == nil {
-			err = m.Refs.Place(ctx, func(device string) bool { return device != d.ID && trust.Of(device) })
+			err = db.Refs.Place(ctx, func(device string) bool { return device != d.ID && trust.Of(device) })
 		}
 		if err != nil {
 			return err
@@ -294,52 +294,52 @@ func (m Ops) TrustDevice(ctx context.Context, d state.Device, trusted bool) erro
 	if !trusted {
 		verb = "revoke"
 	}
-	err = m.SetPeer(ctx, d, verb+" device "+d.Name, func(b *records.PeerBody) {
+	err = SetPeer(ctx, db, d, verb+" device "+d.Name, func(b *records.PeerBody) {
 		b.Trusted, b.Revoked = trusted, !trusted
 		b.Dropped = b.Dropped && !trusted
 	})
 	if err != nil {
 		return err
 	}
-	return m.PlaceLanes(ctx)
+	return db.PlaceLanes(ctx)
 }
 
 // DropDevice distrusts a device and removes its lanes and their bytes from this store. A fetch ignores its lanes
 // until the device is trusted again. A second run removes what a killed run left.
-func (m Ops) DropDevice(ctx context.Context, d state.Device) error {
-	selves, err := m.Refs.OwnDevices()
+func DropDevice(ctx context.Context, db *state.DB, d state.Device) error {
+	selves, err := db.Refs.OwnDevices()
 	if err != nil {
 		return err
 	}
 	if d.Own || slices.Contains(selves, d.ID) {
 		return ErrOwnDevice
 	}
-	unlock, err := m.Refs.LockForget(ctx) // it drops the cache
+	unlock, err := db.Refs.LockForget(ctx) // it drops the cache
 	if err != nil {
 		return err
 	}
 	defer unlock()
-	err = m.SetPeer(ctx, d, "drop device "+d.Name, func(b *records.PeerBody) {
+	err = SetPeer(ctx, db, d, "drop device "+d.Name, func(b *records.PeerBody) {
 		if name, _, _ := strings.Cut(d.Name, "~"); b.Name == "" { // its lanes, which have the name, are removed
 			b.Name = name
 		}
 		b.Trusted, b.Revoked, b.Dropped = false, true, true
 	})
 	if err == nil {
-		err = m.Refs.DropDevice(ctx, d.ID)
+		err = db.Refs.DropDevice(ctx, d.ID)
 	}
 	if err == nil {
-		err = m.DropCache()
+		err = db.DropCache()
 	}
 	if err == nil {
-		err = m.Refs.Sweep(ctx)
+		err = db.Refs.Sweep(ctx)
 	}
 	return err
 }
 
 // Dropped returns the devices whose lanes are ignored.
-func (m Ops) Dropped(ctx context.Context) (map[string]bool, error) {
-	peers, err := m.Peers(ctx)
+func Dropped(ctx context.Context, db *state.DB) (map[string]bool, error) {
+	peers, err := Peers(ctx, db)
 	out := map[string]bool{}
 	for id, b := range peers {
 		out[id] = b.Dropped
@@ -348,17 +348,17 @@ func (m Ops) Dropped(ctx context.Context) (map[string]bool, error) {
 }
 
 // RenameDevice renames a device: this one for everybody from its next commit, other ones only here.
-func (m Ops) RenameDevice(ctx context.Context, d state.Device, name string) error {
+func RenameDevice(ctx context.Context, db *state.DB, d state.Device, name string) error {
 	if d.Own {
-		return m.Refs.RenameDevice(ctx, name)
+		return db.Refs.RenameDevice(ctx, name)
 	}
-	return m.SetPeer(ctx, d, "call device "+d.Name+" "+name, func(b *records.PeerBody) { b.Name = name })
+	return SetPeer(ctx, db, d, "call device "+d.Name+" "+name, func(b *records.PeerBody) { b.Name = name })
 }
 
 // SetPeer changes the user's settings for a device. It calls change again if another process has changed them
 // meanwhile.
-func (m Ops) SetPeer(ctx context.Context, d state.Device, message string, change func(*records.PeerBody)) error {
-	peers, err := m.Peers(ctx)
+func SetPeer(ctx context.Context, db *state.DB, d state.Device, message string, change func(*records.PeerBody)) error {
+	peers, err := Peers(ctx, db)
 	if err != nil {
 		return err
 	}
@@ -371,8 +371,8 @@ func (m Ops) SetPeer(ctx context.Context, d state.Device, message string, change
 	if was := peers[d.ID]; changed(was) == was {
 		return nil
 	}
-	return m.Refs.Update(ctx, refs.Home, message, func(tx *refs.Tx) error {
-		was, err := m.peerAt(ctx, tx, d.ID)
+	return db.Refs.Update(ctx, refs.Home, message, func(tx *refs.Tx) error {
+		was, err := peerAt(ctx, db, tx, d.ID)
 		if err != nil {
 			return err
 		}
@@ -387,8 +387,8 @@ func (m Ops) SetPeer(ctx context.Context, d state.Device, message string, change
 }
 
 // peerAt returns the user's last settings for a device in a transaction.
-func (m Ops) peerAt(ctx context.Context, tx *refs.Tx, device string) (last records.PeerBody, err error) {
-	all, err := m.UpperAt(ctx, tx, refs.Home)
+func peerAt(ctx context.Context, db *state.DB, tx *refs.Tx, device string) (last records.PeerBody, err error) {
+	all, err := db.UpperAt(ctx, tx, refs.Home)
 	if err != nil {
 		return last, err
 	}

@@ -46,7 +46,7 @@ func TestDeviceNamed(t *testing.T) {
 	}
 }
 
-func store(t *testing.T) Ops {
+func store(t *testing.T) *state.DB {
 	t.Helper()
 	m, err := state.Init(t.Context(), filepath.Join(t.TempDir(), "memory"), "laptop", state.Options{Now: time.Now,
 		Rand: rand.Reader, LockTimeout: 100 * time.Millisecond})
@@ -54,21 +54,21 @@ func store(t *testing.T) Ops {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { m.Refs.Close() })
-	return On(m)
+	return m
 }
 
 // TestSetPeerMeanwhile renames a device while it is revoked: the revocation stays.
 func TestSetPeerMeanwhile(t *testing.T) {
 	t.Parallel()
 	m, d := store(t), state.Device{ID: strings.Repeat("b", 32), Key: "key"}
-	if err := m.TrustDevice(t.Context(), d, true); err != nil {
+	if err := TrustDevice(t.Context(), m, d, true); err != nil {
 		t.Fatal(err)
 	}
 	revoked := false
-	err := m.SetPeer(t.Context(), d, "rename", func(b *records.PeerBody) {
+	err := SetPeer(t.Context(), m, d, "rename", func(b *records.PeerBody) {
 		if !revoked {
 			revoked = true
-			if err := m.TrustDevice(t.Context(), d, false); err != nil {
+			if err := TrustDevice(t.Context(), m, d, false); err != nil {
 				t.Error(err)
 			}
 		}
@@ -77,7 +77,7 @@ func TestSetPeerMeanwhile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	peers, err := m.Peers(t.Context())
+	peers, err := Peers(t.Context(), m)
 	if got := peers[d.ID]; err != nil || got.Trusted || !got.Revoked || got.Name != "desk" {
 		t.Errorf("the settings are %+v, %v, want desk, revoked", got, err)
 	}
@@ -91,11 +91,11 @@ func TestDropDeviceLocked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := m.DropDevice(t.Context(), d); !errors.Is(err, refs.ErrLocked) {
+	if err := DropDevice(t.Context(), m, d); !errors.Is(err, refs.ErrLocked) {
 		t.Errorf("DropDevice = %v, want ErrLocked", err)
 	}
 	unlock()
-	if err := m.DropDevice(t.Context(), d); err != nil {
+	if err := DropDevice(t.Context(), m, d); err != nil {
 		t.Error(err)
 	}
 }

@@ -50,10 +50,10 @@ type Foreign struct {
 func (f Foreign) same(o Foreign) bool { return f.St == o.St && slices.Equal(f.By, o.By) }
 
 // Foreigns returns the projects that parts of a state's compositions come from and in which something is revoked.
-func (m Ops) Foreigns(ctx context.Context, st *state.State) (out []Foreign, err error) {
+func Foreigns(ctx context.Context, db *state.DB, st *state.State) (out []Foreign, err error) {
 	for _, p := range st.PartsFrom() {
 		f := Foreign{}
-		if f.St, err = m.Bare(ctx, p); err != nil {
+		if f.St, err = Bare(ctx, db, p); err != nil {
 			return nil, err
 		}
 		if f.By = Revocations(f.St.Revokes); len(f.By) > 0 {
@@ -63,46 +63,46 @@ func (m Ops) Foreigns(ctx context.Context, st *state.State) (out []Foreign, err 
 	return out, nil
 }
 
-// Bare is [Ops.Outline] without the marks of revocations. The state is empty if p is not the ID of a project, which a
+// Bare is [Outline] without the marks of revocations. The state is empty if p is not the ID of a project, which a
 // record of another device can name.
-func (m Ops) Bare(ctx context.Context, p refs.Project) (st *state.State, err error) {
+func Bare(ctx context.Context, db *state.DB, p refs.Project) (st *state.State, err error) {
 	if strings.Trim(string(p), "0123456789abcdef") != "" {
 		return state.NewState(p), nil
 	}
-	err = m.Refs.ViewRetry(ctx, p, func(tx *refs.Tx) error {
-		st, err = m.FoldOutline(ctx, tx, p)
+	err = db.Refs.ViewRetry(ctx, p, func(tx *refs.Tx) error {
+		st, err = db.FoldOutline(ctx, tx, p)
 		return err
 	})
 	return st, err
 }
 
 // withRevoked returns a state in which hidden items are marked, and st itself if nothing is hidden.
-func (m Ops) withRevoked(ctx context.Context, st *state.State) (*state.State, error) {
+func withRevoked(ctx context.Context, db *state.DB, st *state.State) (*state.State, error) {
 	by := Revocations(st.Revokes)
-	from, err := m.Foreigns(ctx, st)
+	from, err := Foreigns(ctx, db, st)
 	if err != nil || len(by)+len(from) == 0 {
 		return st, err
 	}
-	if was, ok := m.MarkedStates.Load(st.Project); ok {
+	if was, ok := db.MarkedStates.Load(st.Project); ok {
 		if w := was.(markedState); w.of == st && slices.Equal(w.by, by) && slices.EqualFunc(w.from, from, Foreign.same) {
 			return w.st, nil
 		}
 	}
-	out, err := m.Marked(ctx, st, by, from)
+	out, err := Marked(ctx, db, st, by, from)
 	if err == nil {
-		m.MarkedStates.Store(st.Project, markedState{st, by, from, out})
+		db.MarkedStates.Store(st.Project, markedState{st, by, from, out})
 	}
 	return out, err
 }
 
 // Marked returns a copy of a state in which the items that revocations hide are marked: by the revocations of its
 // project, and by those of the projects from which its compositions have parts.
-func (m Ops) Marked(ctx context.Context, st *state.State, by []Revocation, from []Foreign) (*state.State, error) {
+func Marked(ctx context.Context, db *state.DB, st *state.State, by []Revocation, from []Foreign) (*state.State, error) {
 	out := st.Clone()
 	if len(by)+len(from) == 0 {
 		return out, nil
 	}
-	t := &taint{m: m, st: out, by: by, from: from}
+	t := &taint{m: db, st: out, by: by, from: from}
 	if err := t.markSessions(ctx); err != nil {
 		return nil, err
 	}
@@ -118,7 +118,7 @@ func (m Ops) Marked(ctx context.Context, st *state.State, by []Revocation, from 
 
 // A taint finds the items of a project that come from revoked sources.
 type taint struct {
-	m     Ops
+	m     *state.DB
 	st    *state.State
 	by    []Revocation
 	from  []Foreign
@@ -157,7 +157,7 @@ func (t *taint) session(s *state.Session) string {
 
 // messages returns the messages of a session with content h that come from revoked tools and hosts.
 func (t *taint) messages(ctx context.Context, s *state.Session, h objects.Hash) (TaintedMessages, error) {
-	return t.m.PlacesAt(ctx, t.st.Project, s, h, t.by)
+	return PlacesAt(ctx, t.m, t.st.Project, s, h, t.by)
 }
 
 // version returns why a version is hidden, "" if it is not.
@@ -228,7 +228,7 @@ func (t *taint) of(ctx context.Context, p refs.Project) (*taint, error) {
 		f = t.from[i]
 	} else {
 		var err error
-		if f.St, err = t.m.Bare(ctx, p); err != nil { // no revocations there
+		if f.St, err = Bare(ctx, t.m, p); err != nil { // no revocations there
 			return nil, err
 		}
 	}
@@ -269,7 +269,7 @@ func (t *taint) summaryFacts(ctx context.Context, c *records.Composition) (strin
 	if c.Tier == "" || len(c.Derivation.Inputs) <= len(c.Parts) {
 		return "", nil
 	}
-	b, err := originals.On(t.m.DB).Object(ctx, t.st.Project, c.Derivation.Inputs[len(c.Parts)])
+	b, err := originals.Object(ctx, t.m, t.st.Project, c.Derivation.Inputs[len(c.Parts)])
 	if errors.Is(err, objects.ErrNotFound) {
 		return "", nil
 	}
@@ -304,8 +304,8 @@ func (t *taint) summaryFacts(ctx context.Context, c *records.Composition) (strin
 
 // LeaveOut returns the messages of a session that a compression or composition must exclude, because they come from
 // revoked sources. The error is a [*RevokedError] if the whole session is hidden.
-func (m Ops) LeaveOut(ctx context.Context, p refs.Project, s *state.Session, h objects.Hash) ([][2]int, error) {
-	st, err := m.Bare(ctx, p)
+func LeaveOut(ctx context.Context, db *state.DB, p refs.Project, s *state.Session, h objects.Hash) ([][2]int, error) {
+	st, err := Bare(ctx, db, p)
 	if err != nil {
 		return nil, err
 	}
@@ -313,7 +313,7 @@ func (m Ops) LeaveOut(ctx context.Context, p refs.Project, s *state.Session, h o
 	if len(by) == 0 {
 		return nil, nil
 	}
-	t := &taint{m: m, st: st, by: by}
+	t := &taint{m: db, st: st, by: by}
 	if why := t.session(s); why != "" {
 		return nil, &RevokedError{records.ShortID(s.ID), why}
 	}
@@ -337,20 +337,20 @@ func WithoutEntries(entries iter.Seq2[refine.Entry, error], spans [][2]int) iter
 }
 
 // MayCompress refuses to compress what is hidden, and leaves out what came from revoked tools and hosts.
-func (m Ops) MayCompress(ctx context.Context, rev state.Rev, b *Basis) (err error) {
-	b.Without, err = m.LeaveOut(ctx, rev.Project.ID, rev.Session, b.Point.Original)
+func MayCompress(ctx context.Context, db *state.DB, rev state.Rev, b *Basis) (err error) {
+	b.Without, err = LeaveOut(ctx, db, rev.Project.ID, rev.Session, b.Point.Original)
 	if b.Again {
 		b.Without = nil // its input is a version
 	}
 	if err != nil || b.Version == nil {
 		return err
 	}
-	return m.MayUse(ctx, state.Rev{Kind: state.IsVersion, Project: rev.Project, Session: rev.Session, Version: b.Version})
+	return MayUse(ctx, db, state.Rev{Kind: state.IsVersion, Project: rev.Project, Session: rev.Session, Version: b.Version})
 }
 
 // MayUse refuses data that depends on a revoked source. The error is a [*RevokedError].
-func (m Ops) MayUse(ctx context.Context, rev state.Rev) error {
-	st, err := m.Outline(ctx, rev.Project.ID)
+func MayUse(ctx context.Context, db *state.DB, rev state.Rev) error {
+	st, err := Outline(ctx, db, rev.Project.ID)
 	if err != nil {
 		return err
 	}
@@ -361,8 +361,8 @@ func (m Ops) MayUse(ctx context.Context, rev state.Rev) error {
 }
 
 // DeviceName returns what a device is called, or the start of its id.
-func (m Ops) DeviceName(ctx context.Context, id string) (string, error) {
-	devices, err := m.Devices(ctx)
+func DeviceName(ctx context.Context, db *state.DB, id string) (string, error) {
+	devices, err := Devices(ctx, db)
 	if err != nil {
 		return "", err
 	}

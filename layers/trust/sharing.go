@@ -11,16 +11,16 @@ import (
 
 // ForeignParts returns the first composition of this device with text that the user did not allow in p, or nil.
 // Removed compositions and earlier states count: their bytes are in the lane.
-func (m Ops) ForeignParts(ctx context.Context, p state.Project) (*projects.ForeignError, error) {
-	st, err := m.Outline(ctx, p.ID)
+func ForeignParts(ctx context.Context, db *state.DB, p state.Project) (*projects.ForeignError, error) {
+	st, err := Outline(ctx, db, p.ID)
 	if err != nil {
 		return nil, err
 	}
-	shares, err := projects.On(m.DB).Shares(ctx)
+	shares, err := projects.Shares(ctx, db)
 	if err != nil {
 		return nil, err
 	}
-	selves, err := m.Refs.OwnDevices()
+	selves, err := db.Refs.OwnDevices()
 	if err != nil {
 		return nil, err
 	}
@@ -28,7 +28,7 @@ func (m Ops) ForeignParts(ctx context.Context, p state.Project) (*projects.Forei
 		for _, part := range c.Parts {
 			if part.Project != p.ID && slices.Contains(selves, c.Device) && !shares[[2]refs.Project{part.Project, p.ID}] {
 				return &projects.ForeignError{Composition: c.Name, Removed: st.Composition(c.Name) == nil,
-					From: m.ProjectName(ctx, part.Project), With: p.Name}, nil
+					From: ProjectName(ctx, db, part.Project), With: p.Name}, nil
 			}
 		}
 	}
@@ -36,8 +36,8 @@ func (m Ops) ForeignParts(ctx context.Context, p state.Project) (*projects.Forei
 }
 
 // ProjectName returns the name of a project for people, or its id.
-func (m Ops) ProjectName(ctx context.Context, p refs.Project) string {
-	if st, err := m.Outline(ctx, p); err == nil && st.AsProject().Name != "" {
+func ProjectName(ctx context.Context, db *state.DB, p refs.Project) string {
+	if st, err := Outline(ctx, db, p); err == nil && st.AsProject().Name != "" {
 		return st.AsProject().Name
 	}
 	return string(p)[:8]
@@ -45,8 +45,8 @@ func (m Ops) ProjectName(ctx context.Context, p refs.Project) string {
 
 // MayCompose refuses to put text of another project into one that was pushed, unless the user allowed it: its lane
 // could not be pushed any more. For a project that was not pushed yet, it returns the error that a push would have.
-func (m Ops) MayCompose(ctx context.Context, into state.Project, parts []refs.Project) (*projects.ForeignError, error) {
-	shares, err := projects.On(m.DB).Shares(ctx)
+func MayCompose(ctx context.Context, db *state.DB, into state.Project, parts []refs.Project) (*projects.ForeignError, error) {
+	shares, err := projects.Shares(ctx, db)
 	if err != nil {
 		return nil, err
 	}
@@ -56,8 +56,8 @@ func (m Ops) MayCompose(ctx context.Context, into state.Project, parts []refs.Pr
 	if i < 0 {
 		return nil, nil
 	}
-	foreign := &projects.ForeignError{From: m.ProjectName(ctx, parts[i]), With: into.Name}
-	remotes, err := m.Refs.Remotes()
+	foreign := &projects.ForeignError{From: ProjectName(ctx, db, parts[i]), With: into.Name}
+	remotes, err := db.Refs.Remotes()
 	if err != nil {
 		return nil, err
 	}

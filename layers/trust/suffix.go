@@ -3,11 +3,13 @@ package trust
 import (
 	"context"
 	"strings"
+
+	"github.com/memvcs/mem/layers/state"
 )
 
 // WithDevice returns LABEL~ID if s is LABEL~DEVICE and DEVICE is the name of a device, or a prefix of at least four digits
 // of its ID. It returns any other s as it is.
-func (m Ops) WithDevice(ctx context.Context, s string) string {
+func WithDevice(ctx context.Context, db *state.DB, s string) string {
 	i := strings.LastIndexByte(s, '~')
 	if i <= 0 || i+1 == len(s) {
 		return s
@@ -16,7 +18,7 @@ func (m Ops) WithDevice(ctx context.Context, s string) string {
 	if len(device) >= 4 && strings.Trim(device, "0123456789abcdef") == "" {
 		return s
 	}
-	d, err := m.Device(ctx, device)
+	d, err := Device(ctx, db, device)
 	if err != nil {
 		return s
 	}

@@ -75,7 +75,7 @@ func (p TaintedMessages) Called(n int) string {
 }
 
 // PlacesAt returns the messages of a session with content h that come from revoked tools and hosts.
-func (m Ops) PlacesAt(ctx context.Context, p refs.Project, s *state.Session, h objects.Hash,
+func PlacesAt(ctx context.Context, db *state.DB, p refs.Project, s *state.Session, h objects.Hash,
 	by []Revocation) (TaintedMessages, error) {
 	at := state.PointOf(s, h)
 	last := at
@@ -90,7 +90,7 @@ func (m Ops) PlacesAt(ctx context.Context, p refs.Project, s *state.Session, h o
 		if r.Kind == records.SessionSource {
 			continue
 		}
-		t, err := m.traces(ctx, p, s, last, r.Origin)
+		t, err := traces(ctx, db, p, s, last, r.Origin)
 		if err != nil {
 			return nil, fmt.Errorf("look for %s in %s: %w", r.Origin, records.ShortID(s.ID), err)
 		}
@@ -119,32 +119,32 @@ type Traces struct {
 // tracesVersion changes with what is recognised; cached results of another version are not used.
 const tracesVersion = 2
 
-func (m Ops) tracesPath(original objects.Hash, src records.Origin) string {
-	return m.CachePath("traces", fmt.Sprintf("%s-%s-%d.json", original,
+func tracesPath(db *state.DB, original objects.Hash, src records.Origin) string {
+	return db.CachePath("traces", fmt.Sprintf("%s-%s-%d.json", original,
 		objects.Sum([]byte(src.Kind+"\n"+src.Name)).Short(), tracesVersion))
 }
 
-func (m Ops) traces(ctx context.Context, p refs.Project, s *state.Session, at *records.Point,
+func traces(ctx context.Context, db *state.DB, p refs.Project, s *state.Session, at *records.Point,
 	src records.Origin) (*Traces, error) {
-	file := m.tracesPath(at.Original, src)
-	if t, ok := m.Traced.Load(file); ok {
+	file := tracesPath(db, at.Original, src)
+	if t, ok := db.Traced.Load(file); ok {
 		return t.(*Traces), nil
 	}
 	t := &Traces{}
 	if state.ReadCache(file, t) && t.Size == at.Size {
-		m.Touch(file)
-		m.Traced.Store(file, t)
+		db.Touch(file)
+		db.Traced.Store(file, t)
 		return t, nil
 	}
 	t = &Traces{}
 	for _, q := range slices.Backward(s.Chain(at)) {
 		earlier := &Traces{}
-		if state.ReadCache(m.tracesPath(q.Original, src), earlier) && earlier.Size == q.Size {
+		if state.ReadCache(tracesPath(db, q.Original, src), earlier) && earlier.Size == q.Size {
 			t = earlier
 			break
 		}
 	}
-	err := originals.On(m.DB).Stream(ctx, p, at.Original, func(r io.Reader) error {
+	err := originals.Stream(ctx, db, p, at.Original, func(r io.Reader) error {
 		if _, err := io.CopyN(io.Discard, r, t.Size); err != nil {
 			return err
 		}
@@ -154,8 +154,8 @@ func (m Ops) traces(ctx context.Context, p refs.Project, s *state.Session, at *r
 		return nil, err
 	}
 	t.Size = at.Size
-	m.WriteCache(file, t)
-	m.Traced.Store(file, t)
+	db.WriteCache(file, t)
+	db.Traced.Store(file, t)
 	return t, nil
 }
 
@@ -280,7 +280,7 @@ func isLabelRune(r rune) bool {
 }
 
 // CountPlaces returns how many messages of a project came from a source.
-func (m Ops) CountPlaces(ctx context.Context, p refs.Project, st *state.State, src records.Origin) (int, error) {
+func CountPlaces(ctx context.Context, db *state.DB, p refs.Project, st *state.State, src records.Origin) (int, error) {
 	n := 0
 	for _, s := range st.Sessions {
 		if src.Kind == records.SessionSource {
@@ -289,7 +289,7 @@ func (m Ops) CountPlaces(ctx context.Context, p refs.Project, st *state.State, s
 			}
 			continue
 		}
-		found, err := m.PlacesAt(ctx, p, s, s.Now().Original, []Revocation{{Origin: src}})
+		found, err := PlacesAt(ctx, db, p, s, s.Now().Original, []Revocation{{Origin: src}})
 		if err != nil {
 			return n, err
 		}
@@ -303,14 +303,14 @@ func (m Ops) CountPlaces(ctx context.Context, p refs.Project, st *state.State, s
 }
 
 // Tools returns the tools that sessions of a project called, in lower case, sorted.
-func (m Ops) Tools(ctx context.Context, p refs.Project) ([]string, error) {
-	st, err := m.Outline(ctx, p)
+func Tools(ctx context.Context, db *state.DB, p refs.Project) ([]string, error) {
+	st, err := Outline(ctx, db, p)
 	if err != nil {
 		return nil, err
 	}
 	found := map[string]bool{}
 	for _, s := range st.Sessions {
-		err := originals.On(m.DB).Stream(ctx, p, s.Now().Original, func(r io.Reader) error {
+		err := originals.Stream(ctx, db, p, s.Now().Original, func(r io.Reader) error {
 			for v, err := range transcript.Stream(r, originals.HugeValue) {
 				if err != nil {
 					return err

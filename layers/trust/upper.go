@@ -21,17 +21,17 @@ type UpperState struct {
 }
 
 // Folded folds the records of the upper layers of a project.
-func (m Ops) Folded(ctx context.Context, p refs.Project, records []state.UpperRecord) (UpperState, error) {
-	st, by, err := m.InForceOf(ctx, p)
+func Folded(ctx context.Context, db *state.DB, p refs.Project, records []state.UpperRecord) (UpperState, error) {
+	st, by, err := InForceOf(ctx, db, p)
 	if err != nil {
 		return UpperState{}, err
 	}
-	return m.FoldUpper(ctx, records, st, by)
+	return FoldUpper(ctx, db, records, st, by)
 }
 
 // KnownFacts folds only the facts.
-func (m Ops) KnownFacts(ctx context.Context, p refs.Project, records []state.UpperRecord) (*facts.Set, error) {
-	st, by, err := m.InForceOf(ctx, p)
+func KnownFacts(ctx context.Context, db *state.DB, p refs.Project, records []state.UpperRecord) (*facts.Set, error) {
+	st, by, err := InForceOf(ctx, db, p)
 	if err != nil {
 		return nil, err
 	}
@@ -39,12 +39,12 @@ func (m Ops) KnownFacts(ctx context.Context, p refs.Project, records []state.Upp
 	if err != nil {
 		return nil, err
 	}
-	return known, (&taint{m: m, st: st, by: by}).facts(ctx, known)
+	return known, (&taint{m: db, st: st, by: by}).facts(ctx, known)
 }
 
 // InForceOf returns the revocations in force in a project, with its state.
-func (m Ops) InForceOf(ctx context.Context, p refs.Project) (*state.State, []Revocation, error) {
-	st, err := m.Bare(ctx, p)
+func InForceOf(ctx context.Context, db *state.DB, p refs.Project) (*state.State, []Revocation, error) {
+	st, err := Bare(ctx, db, p)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -52,7 +52,7 @@ func (m Ops) InForceOf(ctx context.Context, p refs.Project) (*state.State, []Rev
 }
 
 // FoldUpper folds the records of the upper layers of a project and marks what revocations hide.
-func (m Ops) FoldUpper(ctx context.Context, records []state.UpperRecord, st *state.State,
+func FoldUpper(ctx context.Context, db *state.DB, records []state.UpperRecord, st *state.State,
 	by []Revocation) (out UpperState, err error) {
 	statements := state.Statements(records)
 	if out.Facts, err = facts.Fold(statements); err != nil {
@@ -64,7 +64,7 @@ func (m Ops) FoldUpper(ctx context.Context, records []state.UpperRecord, st *sta
 			return out, err
 		}
 	}
-	t := &taint{m: m, st: st, by: by}
+	t := &taint{m: db, st: st, by: by}
 	if err := t.facts(ctx, out.Facts); err != nil {
 		return out, err
 	}
@@ -171,9 +171,9 @@ func (t *taint) word(session string) string {
 }
 
 // WithoutRevoked returns the user's words in a session, none if it is revoked.
-func (m Ops) WithoutRevoked(ctx context.Context, st *state.State, s *state.Session,
+func WithoutRevoked(ctx context.Context, db *state.DB, st *state.State, s *state.Session,
 	found state.RuleEvidence) (state.RuleEvidence, error) {
-	if _, err := m.LeaveOut(ctx, st.Project, s, s.Now().Original); err != nil {
+	if _, err := LeaveOut(ctx, db, st.Project, s, s.Now().Original); err != nil {
 		if errors.Is(err, ErrRevoked) {
 			err = nil
 		}

@@ -49,32 +49,32 @@ func (b Basis) Note(v *records.Version, device string) {
 }
 
 // State returns the state of the project p.
-func (m Ops) State(ctx context.Context, p refs.Project) (st *state.State, err error) {
-	err = m.Refs.ViewRetry(ctx, p, func(tx *refs.Tx) error {
-		st, err = m.Fold(ctx, tx, p)
+func State(ctx context.Context, db *state.DB, p refs.Project) (st *state.State, err error) {
+	err = db.Refs.ViewRetry(ctx, p, func(tx *refs.Tx) error {
+		st, err = db.Fold(ctx, tx, p)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	return m.withRevoked(ctx, st)
+	return withRevoked(ctx, db, st)
 }
 
 // Outline is State without the data that only captures and derivations need: the parameters of recipes, the keys of
 // typed messages and the queues of scans. It is much faster, and enough for lists and names. It may be shared with
 // other callers and must not be changed.
-func (m Ops) Outline(ctx context.Context, p refs.Project) (*state.State, error) {
-	st, err := m.Bare(ctx, p)
+func Outline(ctx context.Context, db *state.DB, p refs.Project) (*state.State, error) {
+	st, err := Bare(ctx, db, p)
 	if err != nil {
 		return nil, err
 	}
-	return m.withRevoked(ctx, st)
+	return withRevoked(ctx, db, st)
 }
 
 // LogOf returns the operations that made, changed or used rev, newest first. For a session they include those of its
 // versions and of compositions with a part of it. For a commit it is the log from there on.
-func (m Ops) LogOf(ctx context.Context, rev state.Rev) ([]refs.Entry, error) {
-	entries, err := ledger.On(m.DB).Log(ctx, rev.Project.ID, 0)
+func LogOf(ctx context.Context, db *state.DB, rev state.Rev) ([]refs.Entry, error) {
+	entries, err := ledger.Log(ctx, db, rev.Project.ID, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +82,7 @@ func (m Ops) LogOf(ctx context.Context, rev state.Rev) ([]refs.Entry, error) {
 		i := slices.IndexFunc(entries, func(e refs.Entry) bool { return e.Commit == rev.Commit })
 		return entries[max(i, 0):], nil
 	}
-	st, err := m.Outline(ctx, rev.Project.ID)
+	st, err := Outline(ctx, db, rev.Project.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -90,11 +90,11 @@ func (m Ops) LogOf(ctx context.Context, rev state.Rev) ([]refs.Entry, error) {
 }
 
 // nameOf returns the project with an ID, from the known names or else from its outline.
-func (m Ops) nameOf(ctx context.Context, id refs.Project, tips []refs.Tip, known *state.Names) (state.Project, error) {
+func nameOf(ctx context.Context, db *state.DB, id refs.Project, tips []refs.Tip, known *state.Names) (state.Project, error) {
 	if n := known.Of[id]; len(tips) > 0 && slices.Equal(n.Tips, tips) {
 		return state.Project{ID: id, Name: n.Name, Identity: n.Identity}, nil
 	}
-	st, err := m.Outline(ctx, id)
+	st, err := Outline(ctx, db, id)
 	if err != nil {
 		return state.Project{}, err
 	}
@@ -105,22 +105,22 @@ func (m Ops) nameOf(ctx context.Context, id refs.Project, tips []refs.Tip, known
 }
 
 // Projects returns all projects of the memory, sorted by name.
-func (m Ops) Projects(ctx context.Context) ([]state.Project, error) {
-	tips, err := m.Refs.Tips()
+func Projects(ctx context.Context, db *state.DB) ([]state.Project, error) {
+	tips, err := db.Refs.Tips()
 	if err != nil {
 		return nil, err
 	}
 	delete(tips, refs.Home)
-	known := m.ReadNames()
+	known := db.ReadNames()
 	var out []state.Project
 	for _, id := range slices.Sorted(maps.Keys(tips)) {
-		p, err := m.nameOf(ctx, id, tips[id], known)
+		p, err := nameOf(ctx, db, id, tips[id], known)
 		if err != nil {
 			return nil, err
 		}
 		out = append(out, p)
 	}
-	m.WriteNames(known)
+	db.WriteNames(known)
 	slices.SortFunc(out, func(a, b state.Project) int {
 		return strings.Compare(a.Name+"\x00"+string(a.ID), b.Name+"\x00"+string(b.ID))
 	})

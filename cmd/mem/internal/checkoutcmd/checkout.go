@@ -18,8 +18,10 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/cmd/mem/internal/tiercmd"
 	"github.com/memvcs/mem/layers/checkout"
+	"github.com/memvcs/mem/layers/markers"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/layers/worktree"
 )
 
@@ -76,7 +78,7 @@ func runCheckout(ctx context.Context, e *app.Env, o checkoutOptions, name string
 		if err != nil {
 			return err
 		}
-		if err := run.Trusted().MayUse(ctx, rev); err != nil && !o.force {
+		if err := trust.MayUse(ctx, run.DB, rev); err != nil && !o.force {
 			return err
 		} else if err != nil {
 			e.Warn("%v", err)
@@ -85,7 +87,7 @@ func runCheckout(ctx context.Context, e *app.Env, o checkoutOptions, name string
 			return app.Usagef("--files requires a session or its original, and an output that is not -")
 		}
 		if o.out == "-" {
-			if err := run.Checkout().Write(ctx, rev, format, outfile.Stdout(e)); err != nil {
+			if err := checkout.Write(ctx, run.DB, rev, format, outfile.Stdout(e)); err != nil {
 				return names.StoreError(err)
 			}
 			return recordUse(ctx, run, rev)
@@ -94,7 +96,7 @@ func runCheckout(ctx context.Context, e *app.Env, o checkoutOptions, name string
 		if err != nil {
 			return err
 		}
-		done, err := run.Checkout().Checkout(ctx, rev, at, checkout.CheckoutOptions{Format: format, Files: o.files,
+		done, err := checkout.Checkout(ctx, run.DB, rev, at, checkout.CheckoutOptions{Format: format, Files: o.files,
 			Force: o.force, DryRun: e.Opt.DryRun})
 		var noTranscript *worktree.FileError
 		switch {
@@ -191,7 +193,7 @@ func recordUse(ctx context.Context, run names.Run, rev state.Rev) error {
 	if run.Opt.DryRun || !validSessionID(by) || rev.Version == nil && rev.Composition == nil {
 		return nil
 	}
-	if err := run.Markers().RecordUse(ctx, rev, by, run.Now()); err != nil {
+	if err := markers.RecordUse(ctx, run.DB, rev, by, run.Now()); err != nil {
 		return fmt.Errorf("record the use by session %s: %w", term.ShortID(by), err)
 	}
 	return nil

@@ -16,8 +16,11 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/outfile"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
+	"github.com/memvcs/mem/layers/checkout"
+	"github.com/memvcs/mem/layers/projects"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/layers/worktree"
 )
 
@@ -70,7 +73,7 @@ func runResume(ctx context.Context, e *app.Env, name string, start bool) error {
 		}
 		answer = resumeAnswer{Session: rev.Session.ID, Dir: e.Dir, DryRun: e.Opt.DryRun,
 			Command: []string{"claude", "--resume", rev.Session.ID}}
-		done, err := run.Checkout().Resume(ctx, rev, claude, e.Dir, run.Projects().CheckoutOf(e.Dir), e.Opt.DryRun)
+		done, err := checkout.Resume(ctx, run.DB, rev, claude, e.Dir, projects.CheckoutOf(e.Dir), e.Opt.DryRun)
 		var there *worktree.FileError
 		if errors.As(err, &there) && errors.Is(err, worktree.ErrExists) {
 			return app.WithCode(app.ExitNo, app.WithHint(fmt.Errorf("%s differs from the session in memory", there.Path),
@@ -110,7 +113,7 @@ func resumable(ctx context.Context, run names.Run, rev state.Rev) error {
 		return app.WithCode(app.ExitNo, app.WithHint(fmt.Errorf("%s is a session of project %s, not of this directory", id, rev.Project.Name),
 			"change to a directory of that project, or: "+names.LinkCommand(run.Dir, run.Dir, rev.Project)))
 	}
-	return run.Trusted().MayUse(ctx, rev)
+	return trust.MayUse(ctx, run.DB, rev)
 }
 
 func printResume(e *app.Env, a resumeAnswer, start bool) {

@@ -83,13 +83,13 @@ func runDiff(ctx context.Context, e *app.Env, o diffOptions, operands []string) 
 		var c provenance.Comparison
 		switch {
 		case len(revs) == 2:
-			c, err = run.Provenance().Compare(ctx, revs[0], revs[1])
+			c, err = provenance.Compare(ctx, run.DB, revs[0], revs[1])
 		case len(revs) == 0 || revs[0].Kind == state.IsSession:
-			c, err = run.Provenance().CompareSince(ctx, run.Scope, append(revs, state.Rev{})[0])
+			c, err = provenance.CompareSince(ctx, run.DB, run.Scope, append(revs, state.Rev{})[0])
 		default:
 			var before state.Rev
-			if before, err = run.Provenance().Before(ctx, revs[0]); err == nil {
-				c, err = run.Provenance().Compare(ctx, before, revs[0])
+			if before, err = provenance.Before(ctx, run.DB, revs[0]); err == nil {
+				c, err = provenance.Compare(ctx, run.DB, before, revs[0])
 			}
 		}
 		if err != nil {
@@ -156,7 +156,7 @@ func printDiff(ctx context.Context, run names.Run, o diffOptions, c provenance.C
 // diffText prints the line differences.
 func diffText(ctx context.Context, run names.Run, c provenance.Comparison) error {
 	style := run.Style()
-	for line, err := range run.Provenance().Lines(ctx, c) {
+	for line, err := range provenance.Lines(ctx, run.DB, c) {
 		if err != nil {
 			return err
 		}

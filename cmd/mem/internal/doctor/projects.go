@@ -1,11 +1,14 @@
 package doctor
 
-import "github.com/memvcs/mem/cmd/mem/internal/term"
+import (
+	"github.com/memvcs/mem/cmd/mem/internal/term"
+	"github.com/memvcs/mem/layers/projects"
+)
 
 // projects checks for projects with the sessions of unrelated directories.
 func (x *Exam) projects() {
 	const check = "projects"
-	strays, err := x.m.Projects().Strays(x.Ctx)
+	strays, err := projects.Strays(x.Ctx, x.m.DB)
 	if err != nil {
 		x.fail(check, "mem fsck --repair", "%v", err)
 		return

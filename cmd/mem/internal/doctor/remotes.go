@@ -10,6 +10,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/sync"
+	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/refs"
 	"github.com/memvcs/mem/refs/remote"
 )
@@ -17,7 +18,7 @@ import (
 // devices checks for untrusted devices.
 func (x *Exam) devices() {
 	const check = "devices"
-	found, err := x.m.Trusted().Untrusted(x.Ctx)
+	found, err := trust.Untrusted(x.Ctx, x.m.DB)
 	if err != nil {
 		x.fail(check, "mem fsck --repair", "%v", err)
 		return
@@ -37,7 +38,7 @@ func (x *Exam) devices() {
 // remotes checks the remotes. It contacts them only if ask is set.
 func (x *Exam) remotes(ask bool) {
 	const check = "remote"
-	all, err := x.m.Sync().Remotes()
+	all, err := sync.Remotes(x.m.DB)
 	switch {
 	case err != nil:
 		x.fail(check, "mem fsck --repair", "%v", err)
@@ -48,14 +49,14 @@ func (x *Exam) remotes(ask bool) {
 	}
 	for _, r := range all {
 		if r.Sealed != "" {
-			if err := x.m.Sync().CheckSealed(r); err != nil {
+			if err := sync.CheckSealed(x.m.DB, r); err != nil {
 				x.fail(check, term.Shell("mem", "remote", "rm", r.Name)+"; mem remote add --encrypt --recovery-key FILE "+
 					term.Shell(r.Name, r.URL), "the keys of %s: %v", r.Name, err)
 				continue
 			}
 		}
 		x.unswept(r)
-		t, err := x.m.Sync().RemoteStatus(x.Ctx, r, ask)
+		t, err := sync.RemoteStatus(x.Ctx, x.m.DB, r, ask)
 		switch {
 		case x.Ctx.Err() != nil:
 			return
@@ -78,7 +79,7 @@ func (x *Exam) unswept(r refs.Remote) {
 	s := sync.Sweep{Unswept: slices.Sorted(maps.Keys(r.Unswept))}
 	if x.Fix {
 		var err error
-		if s, err = x.m.Sync().SweepRemote(x.Ctx, r.Name, false); err != nil {
+		if s, err = sync.SweepRemote(x.Ctx, x.m.DB, r.Name, false); err != nil {
 			s = sync.Sweep{Unswept: slices.Sorted(maps.Keys(r.Unswept)), Why: err}
 		}
 	}

@@ -11,6 +11,9 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/hooks"
+	"github.com/memvcs/mem/layers/ledger"
+	"github.com/memvcs/mem/layers/repair"
+	"github.com/memvcs/mem/layers/sessions"
 	"github.com/memvcs/mem/layers/tokens"
 	"github.com/memvcs/mem/refs"
 	"github.com/memvcs/mem/refs/disk"
@@ -53,7 +56,7 @@ const clockDrift = 5 * time.Minute
 func (x *Exam) clock() {
 	const check = "clock"
 	now := x.E.Now()
-	newest, found, err := x.m.Ledger().Future(x.Ctx, now.Add(clockDrift))
+	newest, found, err := ledger.Future(x.Ctx, x.m.DB, now.Add(clockDrift))
 	switch {
 	case err != nil:
 		x.fail(check, "mem fsck --repair", "%v", err)
@@ -66,7 +69,7 @@ func (x *Exam) clock() {
 	default:
 		x.ok(check, "no operation is from the future")
 	}
-	ahead, err := x.m.Sessions().Ahead(x.Ctx, clockDrift)
+	ahead, err := sessions.Ahead(x.Ctx, x.m.DB, clockDrift)
 	switch {
 	case err != nil:
 		x.fail(check, "mem fsck --repair", "%v", err)
@@ -130,7 +133,7 @@ func (x *Exam) clone() {
 // store checks the store like "mem fsck".
 func (x *Exam) store() {
 	const check = "store"
-	c, err := x.m.Repair().Check(x.Ctx, false)
+	c, err := repair.Check(x.Ctx, x.m.DB, false)
 	switch {
 	case err != nil:
 		x.fail(check, "mem fsck --repair", "%v", err)

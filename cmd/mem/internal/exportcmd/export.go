@@ -92,7 +92,7 @@ func Export(e *app.Env) *cli.Command {
 // writeL1 writes the sessions of the project as files.
 func writeL1(ctx context.Context, e *app.Env, dir string, force bool) error {
 	return names.WithMemory(ctx, e, func(run names.Run) error {
-		done, err := run.Export().L1Files(ctx, run.Project, e.Path(dir), checkout.CheckoutOptions{Force: force, DryRun: e.Opt.DryRun})
+		done, err := export.L1Files(ctx, run.DB, run.Project, e.Path(dir), checkout.CheckoutOptions{Force: force, DryRun: e.Opt.DryRun})
 		if err != nil {
 			return names.StoreError(outfile.Error(err))
 		}
@@ -127,7 +127,7 @@ func runExport(ctx context.Context, e *app.Env, o exportOptions) error {
 			Text    string          `json:"text,omitempty"`
 		}{Format: o.format, DryRun: e.Opt.DryRun}
 		if o.out == "" || o.out == "-" {
-			b, err := run.Export().Encode(ctx, run.Project, format)
+			b, err := export.Encode(ctx, run.DB, run.Project, format)
 			if err != nil {
 				return err
 			}
@@ -146,7 +146,7 @@ func runExport(ctx context.Context, e *app.Env, o exportOptions) error {
 			if err != nil {
 				return err
 			}
-			n, done, err := run.Export().Write(ctx, run.Project, format, checkout.Place{Path: path},
+			n, done, err := export.Write(ctx, run.DB, run.Project, format, checkout.Place{Path: path},
 				checkout.CheckoutOptions{Force: o.force, DryRun: e.Opt.DryRun})
 			if err != nil {
 				return outfile.Error(err)

@@ -13,9 +13,11 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/outfile"
 	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/checkout"
 	"github.com/memvcs/mem/layers/refine"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/layers/worktree"
 )
 
@@ -34,7 +36,7 @@ func writeHTML(ctx context.Context, e *app.Env, name, out string, force bool) er
 		if err != nil {
 			return err
 		}
-		if err := run.Trusted().MayUse(ctx, rev); err != nil && !force {
+		if err := trust.MayUse(ctx, run.DB, rev); err != nil && !force {
 			return err
 		} else if err != nil {
 			e.Warn("%v", err)
@@ -53,7 +55,7 @@ func writeHTML(ctx context.Context, e *app.Env, name, out string, force bool) er
 		stage := func(t *worktree.Tree) ([]string, error) {
 			return []string{filepath.Base(path)}, t.Stage(filepath.Base(path), page.Write)
 		}
-		done, err := run.Capture().WriteTree(filepath.Dir(path), force, e.Opt.DryRun, stage)
+		done, err := capture.WriteTree(run.DB, filepath.Dir(path), force, e.Opt.DryRun, stage)
 		if err != nil {
 			return outfile.Error(err)
 		}
@@ -95,7 +97,7 @@ func htmlPage(ctx context.Context, m *layers.Memory, rev state.Rev) (p htmlpage.
 	case state.IsSession, state.IsOriginal, state.IsL1:
 		p.Kind = "session"
 		rev.Kind = state.IsL1
-		if err = m.Checkout().Write(ctx, rev, checkout.JSONL, &b); err != nil {
+		if err = checkout.Write(ctx, m.DB, rev, checkout.JSONL, &b); err != nil {
 			return p, err
 		}
 		for entry, err := range refine.Entries(io.Reader(&b)) {
@@ -110,7 +112,7 @@ func htmlPage(ctx context.Context, m *layers.Memory, rev state.Rev) (p htmlpage.
 	case state.IsComposition:
 		p.Title, p.Name = rev.Composition.Name, rev.Composition.Name
 	}
-	err = m.Checkout().Write(ctx, rev, checkout.Markdown, &b)
+	err = checkout.Write(ctx, m.DB, rev, checkout.Markdown, &b)
 	p.Text = b.String()
 	return p, err
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/sync"
 	"github.com/memvcs/mem/layers/tokens"
+	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/refs"
 )
@@ -111,7 +112,7 @@ func toForget(ctx context.Context, run names.Run, o forgetOptions) (f forget.For
 			return f, err
 		}
 	}
-	all, err := run.Trusted().Projects(ctx)
+	all, err := trust.Projects(ctx, run.DB)
 	if err != nil {
 		return f, err
 	}
@@ -188,7 +189,7 @@ func forgetSelected(ctx context.Context, run names.Run, o forgetOptions, f forge
 	if !f.DryRun && !e.Opt.Yes { // without a question, one plan is enough
 		plan := f
 		plan.DryRun = true
-		would, err := run.Forget().Forget(ctx, plan)
+		would, err := forget.Forget(ctx, run.DB, plan)
 		if err == nil {
 			printForgotten(e, would, true)
 			noteMetadata(e, would)
@@ -197,7 +198,7 @@ func forgetSelected(ctx context.Context, run names.Run, o forgetOptions, f forge
 			}
 		}
 	}
-	out, err := run.Forget().Forget(ctx, f)
+	out, err := forget.Forget(ctx, run.DB, f)
 	if err != nil {
 		if out.Finished {
 			e.Note("finished an interrupted forget")
@@ -246,7 +247,7 @@ func matchText(n int) string {
 func forgetError(ctx context.Context, run names.Run, err error) error {
 	var missing *state.NotFoundError
 	if errors.As(err, &missing) && !run.Opt.DryRun {
-		done, ferr := run.Forget().FinishForgetting(ctx)
+		done, ferr := forget.FinishForgetting(ctx, run.DB)
 		if ferr != nil {
 			return ferr
 		}
@@ -347,7 +348,7 @@ func ForgottenAnswers(things []forget.DeletedItem, names map[string]string) (out
 // reportForgotten prints the receipt. The exit status is 3 if forgotten data remains in this store.
 func reportForgotten(ctx context.Context, run names.Run, f forget.ForgetOptions, out forget.Forgotten) error {
 	names := map[string]string{}
-	devices, err := run.Trusted().Devices(ctx)
+	devices, err := trust.Devices(ctx, run.DB)
 	if err != nil {
 		return err
 	}

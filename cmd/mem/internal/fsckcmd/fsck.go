@@ -196,7 +196,7 @@ func check(ctx context.Context, e *app.Env, full bool) (c repair.Checked, err er
 		return c, err
 	}
 	defer m.Close()
-	c, err = m.Repair().Check(ctx, full)
+	c, err = repair.Check(ctx, m.DB, full)
 	c.Problems = append(small, c.Problems...)
 	return c, err
 }

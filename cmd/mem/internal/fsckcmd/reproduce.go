@@ -9,6 +9,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/provenance"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/trust"
 )
 
 // runReproduce makes versions and compositions again and compares the bytes: the named one, all of the project, or with
@@ -27,7 +28,7 @@ func runReproduce(ctx context.Context, e *app.Env, o fsckOptions, name string) e
 			if err != nil {
 				return err
 			}
-			a, err := run.Provenance().Reproduce(ctx, rev)
+			a, err := provenance.Reproduce(ctx, run.DB, rev)
 			if errors.Is(err, provenance.ErrNotBlamable) {
 				return app.WithHint(app.Usagef("%s is a %s: only versions and compositions can be reproduced", name, rev.Kind),
 					term.Shell("mem", "fsck", "--reproduce", name+":latest"))
@@ -41,12 +42,12 @@ func runReproduce(ctx context.Context, e *app.Env, o fsckOptions, name string) e
 		projects := []state.Project{run.Project}
 		if o.all || e.Opt.AllProjects {
 			var err error
-			if projects, err = run.Trusted().Projects(ctx); err != nil {
+			if projects, err = trust.Projects(ctx, run.DB); err != nil {
 				return err
 			}
 		}
 		for _, p := range projects {
-			if err := run.Provenance().ReproduceAll(ctx, p, report); err != nil {
+			if err := provenance.ReproduceAll(ctx, run.DB, p, report); err != nil {
 				return err
 			}
 		}

@@ -15,7 +15,9 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
+	"github.com/memvcs/mem/layers/ledger"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/refs"
 )
 
@@ -196,11 +198,11 @@ func logEntries(ctx context.Context, run names.Run, rev string, n int) (iter.Seq
 		if r.Session != nil {
 			in.session = r.Session.ID
 		}
-		entries, err := run.Trusted().LogOf(ctx, r)
+		entries, err := trust.LogOf(ctx, run.DB, r)
 		return Each(entries), in, err
 	}
 	if !run.Opt.AllProjects {
-		found, err := run.Ledger().Entries(ctx, run.Project.ID, n)
+		found, err := ledger.Entries(ctx, run.DB, run.Project.ID, n)
 		return found, in, err
 	}
 	projects, err := names.Projects(ctx, run.Memory)
@@ -210,7 +212,7 @@ func logEntries(ctx context.Context, run names.Run, rev string, n int) (iter.Seq
 	for _, p := range projects {
 		in.Names[p.ID] = p.Name
 	}
-	found, err := run.Ledger().EntriesByTime(ctx, projects, n)
+	found, err := ledger.EntriesByTime(ctx, run.DB, projects, n)
 	return found, in, err
 }
 

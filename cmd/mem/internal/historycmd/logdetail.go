@@ -36,7 +36,7 @@ func (d *details) look(ctx context.Context, o LogOptions, entries []refs.Entry) 
 		}
 		done[en.Project] = true
 		p := state.Project{ID: en.Project, Name: d.Names[en.Project]}
-		works, err := d.Revision().Operations(ctx, p)
+		works, err := revision.Operations(ctx, d.DB, p)
 		if err != nil {
 			return err
 		}
@@ -49,7 +49,7 @@ func (d *details) look(ctx context.Context, o LogOptions, entries []refs.Entry) 
 		if o.Search == "" {
 			continue
 		}
-		found, err := d.Provenance().Mentions(ctx, p, o.Search)
+		found, err := provenance.Mentions(ctx, d.DB, p, o.Search)
 		if err != nil {
 			return err
 		}
@@ -205,11 +205,11 @@ func statLines(people bool, w *revision.Operation) []string {
 func (d *details) patch(ctx context.Context, en refs.Entry) error {
 	w := d.works[en.Commit]
 	for _, v := range w.Versions {
-		rev, err := d.Revision().RevOf(ctx, w.Project, v, nil)
+		rev, err := revision.RevOf(ctx, d.DB, w.Project, v, nil)
 		if err != nil {
 			return err
 		}
-		before, err := d.Provenance().PreviousVersion(ctx, rev)
+		before, err := provenance.PreviousVersion(ctx, d.DB, rev)
 		if err == nil {
 			err = d.difference(ctx, before, rev)
 		}
@@ -218,11 +218,11 @@ func (d *details) patch(ctx context.Context, en refs.Entry) error {
 		}
 	}
 	for _, c := range w.Compositions {
-		rev, err := d.Revision().RevOf(ctx, w.Project, nil, c)
+		rev, err := revision.RevOf(ctx, d.DB, w.Project, nil, c)
 		if err != nil {
 			return err
 		}
-		before, err := d.Provenance().Before(ctx, rev)
+		before, err := provenance.Before(ctx, d.DB, rev)
 		if err != nil {
 			continue // its first state: there is nothing before it
 		}
@@ -234,7 +234,7 @@ func (d *details) patch(ctx context.Context, en refs.Entry) error {
 }
 
 func (d *details) difference(ctx context.Context, a, b state.Rev) error {
-	c, err := d.Provenance().Compare(ctx, a, b)
+	c, err := provenance.Compare(ctx, d.DB, a, b)
 	if err != nil {
 		return err
 	}

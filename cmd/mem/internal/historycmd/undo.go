@@ -35,7 +35,7 @@ func Undo(e *app.Env) *cli.Command {
 		Action: func(c *cli.Context) error {
 			return doRevert(e, c, "undo", func(m *layers.Memory, ctx context.Context, p refs.Project, n int,
 				dryRun bool) ([]history.Reverted, error) {
-				return m.History().Undo(ctx, p, n, dryRun)
+				return history.Undo(ctx, m.DB, p, n, dryRun)
 			})
 		},
 	}
@@ -52,7 +52,7 @@ func Redo(e *app.Env) *cli.Command {
 		Action: func(c *cli.Context) error {
 			return doRevert(e, c, "redo", func(m *layers.Memory, ctx context.Context, p refs.Project, n int,
 				dryRun bool) ([]history.Reverted, error) {
-				return m.History().Redo(ctx, p, n, dryRun)
+				return history.Redo(ctx, m.DB, p, n, dryRun)
 			})
 		},
 	}
@@ -134,7 +134,7 @@ func runRevert(ctx context.Context, e *app.Env, verb string, n int, revert rever
 
 // forgot reports whether the last operation of this device is a forget.
 func forgot(ctx context.Context, run names.Run) bool {
-	ops, err := run.History().Operations(ctx, run.Project.ID)
+	ops, err := history.Operations(ctx, run.DB, run.Project.ID)
 	return err == nil && slices.ContainsFunc(ops, func(o history.Operation) bool { return o.Trailer("Op") == "forget" })
 }
 
@@ -177,7 +177,7 @@ func stateCell(s history.OpState) app.Cell {
 
 func runOpLog(ctx context.Context, e *app.Env, n int) error {
 	return names.WithMemory(ctx, e, func(run names.Run) error {
-		ops, err := run.History().Operations(ctx, run.Project.ID)
+		ops, err := history.Operations(ctx, run.DB, run.Project.ID)
 		if err != nil {
 			return err
 		}

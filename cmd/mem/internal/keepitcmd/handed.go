@@ -12,6 +12,7 @@ import (
 	"github.com/memvcs/mem/layers/keepit"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/trust"
 )
 
 // A handedAnswer is the JSON form of a marker in mem keepit list --handed.
@@ -32,12 +33,12 @@ func runHanded(ctx context.Context, e *app.Env) error {
 		return err
 	}
 	return names.WithMemory(ctx, e, func(run names.Run) error {
-		given, err := run.Handover().Context(ctx, run.Project, handover.ContextOptions{Dir: e.Dir,
+		given, err := handover.Context(ctx, run.DB, run.Project, handover.ContextOptions{Dir: e.Dir,
 			Program: hookset.CalledAs(e), Limit: s.ContextSize, Decay: s.Decay})
 		if err != nil {
 			return fmt.Errorf("next session's context: %w", err)
 		}
-		st, err := run.Trusted().State(ctx, run.Project.ID)
+		st, err := trust.State(ctx, run.DB, run.Project.ID)
 		if err != nil {
 			return err
 		}

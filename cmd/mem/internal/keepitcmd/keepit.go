@@ -13,9 +13,12 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/keepit"
+	"github.com/memvcs/mem/layers/markers"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/trust"
 )
 
 type keepitOptions struct {
@@ -79,7 +82,7 @@ func marksOf(ctx context.Context, run names.Run, name string) (marked, error) {
 	if err != nil {
 		return marked{}, err
 	}
-	marks, err := run.Markers().Keepits(ctx, rev)
+	marks, err := markers.Keepits(ctx, run.DB, rev)
 	out := marked{rev: rev}
 	for _, k := range marks {
 		if rev.Kind != state.IsMessages || k.Mark.Message >= rev.From && k.Mark.Message <= rev.To {
@@ -109,7 +112,7 @@ func listedMarks(ctx context.Context, run names.Run) ([]marked, error) {
 
 // allMarks returns the markers of all sessions of the project that have any, the newest session first.
 func allMarks(ctx context.Context, run names.Run) ([]marked, error) {
-	st, err := run.Trusted().State(ctx, run.Project.ID)
+	st, err := trust.State(ctx, run.DB, run.Project.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +122,7 @@ func allMarks(ctx context.Context, run names.Run) ([]marked, error) {
 			continue
 		}
 		rev := state.Rev{Kind: state.IsSession, Project: run.Project, Session: s}
-		marks, err := run.Markers().KeepitsIn(ctx, st, rev)
+		marks, err := markers.KeepitsIn(ctx, run.DB, st, rev)
 		if err != nil {
 			return nil, err
 		}
@@ -390,7 +393,7 @@ func pressure(ctx context.Context, run names.Run, rev state.Rev, o keepitOptions
 		}
 		level = &l
 	}
-	p, err := run.Derive().Pressure(ctx, rev, o.ratio, level, o.distance)
+	p, err := derive.Pressure(ctx, run.DB, rev, o.ratio, level, o.distance)
 	if err != nil {
 		return p, err
 	}

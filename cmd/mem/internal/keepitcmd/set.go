@@ -15,6 +15,7 @@ import (
 	"github.com/memvcs/mem/layers/keepit"
 	"github.com/memvcs/mem/layers/markers"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/trust"
 )
 
 // keepitChanges returns the subcommands that change markers, and mem keepit lint.
@@ -33,7 +34,7 @@ func keepitChanges(e *app.Env) []*cli.Command {
 				}
 				return changeKeepit(c.Context, e, args[:len(args)-1],
 					func(ctx context.Context, m *layers.Memory, rev state.Rev, id string) (state.Keepit, error) {
-						return m.Markers().SetKeepit(ctx, rev, id, w, markers.Edit{DryRun: e.Opt.DryRun})
+						return markers.SetKeepit(ctx, m.DB, rev, id, w, markers.Edit{DryRun: e.Opt.DryRun})
 					})
 			})},
 		{Name: "add", Usage: "pin a text that the user typed", ArgsUsage: "<rev> [<text>]",
@@ -53,7 +54,7 @@ func keepitChanges(e *app.Env) []*cli.Command {
 			Action: e.Action(1, 2, func(c *cli.Context) error {
 				return changeKeepit(c.Context, e, e.Operands, func(ctx context.Context, m *layers.Memory, rev state.Rev,
 					id string) (state.Keepit, error) {
-					return m.Markers().RemoveKeepit(ctx, rev, id, markers.Edit{DryRun: e.Opt.DryRun})
+					return markers.RemoveKeepit(ctx, m.DB, rev, id, markers.Edit{DryRun: e.Opt.DryRun})
 				})
 			})},
 		{Name: "lint", Usage: "find malformed markers", ArgsUsage: "[<rev>]",
@@ -119,7 +120,7 @@ func runKeepitAdd(ctx context.Context, e *app.Env, name, text string, w keepit.W
 			return app.WithHint(app.Usagef("%s is not a message", name),
 				"name one by its number: mem keepit add abc1#234 \"its text\"")
 		}
-		k, err := run.Markers().AddKeepit(ctx, rev, text, w, markers.Edit{DryRun: e.Opt.DryRun})
+		k, err := markers.AddKeepit(ctx, run.DB, rev, text, w, markers.Edit{DryRun: e.Opt.DryRun})
 		switch {
 		case errors.Is(err, markers.ErrNotTyped):
 			return app.WithHint(err, "only text that the user typed can be pinned")
@@ -156,7 +157,7 @@ func runKeepitLint(ctx context.Context, e *app.Env, name string) error {
 		t := e.Table(app.Column{Name: "session"}, app.Column{Name: "at"}, app.Column{Name: "what"},
 			app.Column{Name: "problem"}, app.Column{Name: "hint", Shrinks: true})
 		for _, rev := range revs {
-			found, err := run.Markers().LintKeepits(ctx, rev)
+			found, err := markers.LintKeepits(ctx, run.DB, rev)
 			if err != nil {
 				return err
 			}
@@ -185,7 +186,7 @@ func lintRevs(ctx context.Context, run names.Run, name string) ([]state.Rev, err
 		rev, err := run.ResolveSession(ctx, name)
 		return []state.Rev{rev}, err
 	}
-	st, err := run.Trusted().Outline(ctx, run.Project.ID)
+	st, err := trust.Outline(ctx, run.DB, run.Project.ID)
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/knowledge/concepts"
 	"github.com/memvcs/mem/layers/knowledge/facts"
+	"github.com/memvcs/mem/layers/revision"
 )
 
 // topicTask is the instruction for assigning exchanges to concepts, after LiSA.
@@ -35,11 +36,11 @@ func runConceptsCandidates(ctx context.Context, e *app.Env, name string) error {
 			}
 			run.Project, session = rev.Project, rev.Session.ID
 		}
-		set, err := run.Revision().Concepts(ctx, run.Project.ID)
+		set, err := revision.Concepts(ctx, run.DB, run.Project.ID)
 		if err != nil {
 			return err
 		}
-		known, err := run.Revision().Facts(ctx, run.Project.ID)
+		known, err := revision.Facts(ctx, run.DB, run.Project.ID)
 		if err != nil {
 			return err
 		}

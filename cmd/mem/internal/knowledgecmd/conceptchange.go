@@ -15,6 +15,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/layers/knowledge"
 	"github.com/memvcs/mem/layers/knowledge/concepts"
+	"github.com/memvcs/mem/layers/revision"
 	"github.com/memvcs/mem/layers/state"
 )
 
@@ -133,7 +134,7 @@ func runAssign(e *app.Env, c *cli.Context, o assignOptions) error {
 func members(ctx context.Context, run *names.Run, operands []string) ([]knowledge.Member, error) {
 	var list []knowledge.Member
 	for _, name := range operands {
-		x, err := run.Knowledge().Member(ctx, run.Scope, name)
+		x, err := knowledge.FindMember(ctx, run.DB, run.Scope, name)
 		var missing *state.NotFoundError
 		switch {
 		case errors.Is(err, knowledge.ErrNotMember):
@@ -157,11 +158,11 @@ const maxTopicWords = 5
 
 // assign assigns members to a concept and prints the result.
 func assign(ctx context.Context, run names.Run, members []knowledge.Member, to knowledge.Target) error {
-	set, err := run.Revision().Concepts(ctx, run.Project.ID)
+	set, err := revision.Concepts(ctx, run.DB, run.Project.ID)
 	if err != nil {
 		return err
 	}
-	c, err := run.Knowledge().Assign(ctx, run.Project, members, to, run.Opt.DryRun)
+	c, err := knowledge.Assign(ctx, run.DB, run.Project, members, to, run.Opt.DryRun)
 	if err != nil {
 		return err
 	}
@@ -202,11 +203,11 @@ type conceptChange struct {
 func change(ctx context.Context, run names.Run, message, note string,
 	changes []concepts.Change) error {
 	if !run.Opt.DryRun {
-		if err := run.Knowledge().ChangeConcept(ctx, run.Project, message, changes...); err != nil {
+		if err := knowledge.ChangeConcept(ctx, run.DB, run.Project, message, changes...); err != nil {
 			return err
 		}
 	}
-	set, err := run.Revision().Concepts(ctx, run.Project.ID)
+	set, err := revision.Concepts(ctx, run.DB, run.Project.ID)
 	if err != nil {
 		return err
 	}
@@ -243,7 +244,7 @@ func runRename(ctx context.Context, e *app.Env, o assignOptions, concept string)
 				changes = append(changes, concepts.Change{Concept: c.Record, Field: f[0], Value: f[1]})
 			}
 		}
-		set, err := run.Revision().Concepts(ctx, run.Project.ID)
+		set, err := revision.Concepts(ctx, run.DB, run.Project.ID)
 		if err != nil {
 			return err
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/knowledge/concepts"
 	"github.com/memvcs/mem/layers/knowledge/facts"
+	"github.com/memvcs/mem/layers/revision"
 	"github.com/memvcs/mem/layers/state"
 )
 
@@ -55,7 +56,7 @@ type conceptAnswer struct {
 
 // conceptNamed returns the concept of an operand.
 func conceptNamed(ctx context.Context, run names.Run, name string) (*concepts.Concept, error) {
-	c, err := run.Revision().FindConcept(ctx, run.Project.ID, name)
+	c, err := revision.FindConcept(ctx, run.DB, run.Project.ID, name)
 	var missing *state.NotFoundError
 	switch {
 	case errors.As(err, &missing) && len(missing.Candidates) == 0:
@@ -80,7 +81,7 @@ func runConceptsList(ctx context.Context, e *app.Env, all bool) error {
 		t := e.Table(append(columns, app.Column{Name: "topic", Shrinks: true})...)
 		answers := []conceptAnswer{}
 		for _, p := range projects {
-			set, err := run.Revision().Concepts(ctx, p.ID)
+			set, err := revision.Concepts(ctx, run.DB, p.ID)
 			if err != nil {
 				return err
 			}
@@ -141,12 +142,12 @@ func runConceptsShow(ctx context.Context, e *app.Env, name string) error {
 
 // ShowConcept prints a concept with its members.
 func ShowConcept(ctx context.Context, run names.Run, c *concepts.Concept) error {
-	set, err := run.Revision().Concepts(ctx, run.Project.ID)
+	set, err := revision.Concepts(ctx, run.DB, run.Project.ID)
 	if err != nil {
 		return err
 	}
 	c = set.ByRecord(c.Record)
-	known, err := run.Revision().Facts(ctx, run.Project.ID)
+	known, err := revision.Facts(ctx, run.DB, run.Project.ID)
 	if err != nil {
 		return err
 	}

@@ -82,7 +82,7 @@ func asker(ctx context.Context, run names.Run, choice versioncmd.EngineChoice) (
 		return nil, err
 	}
 	if choice.Name == "replay" {
-		recorded, err := run.Knowledge().ModelExchanges(ctx, run.Project.ID)
+		recorded, err := knowledge.ModelExchanges(ctx, run.DB, run.Project.ID)
 		if err != nil {
 			return nil, app.WithHint(err, "distil a session with a model: mem distill --engine claude")
 		}
@@ -121,7 +121,7 @@ func RunDistill(ctx context.Context, e *app.Env, o DistillOptions, name string) 
 			if err != nil {
 				return err
 			}
-			d, err := run.Knowledge().Distill(ctx, rev, asker, knowledge.DistillOptions{MaxFacts: most, Again: o.again,
+			d, err := knowledge.Distill(ctx, run.DB, rev, asker, knowledge.DistillOptions{MaxFacts: most, Again: o.again,
 				DryRun: e.Opt.DryRun})
 			answer.add(rev, d, e.Opt.DryRun)
 			if err == nil || len(d.Saved) > 0 {
@@ -153,7 +153,7 @@ func distillRules(ctx context.Context, run names.Run, o DistillOptions, answer *
 	if err != nil {
 		return err
 	}
-	found, err := run.Knowledge().DistillRules(ctx, run.Project, asker,
+	found, err := knowledge.DistillRules(ctx, run.DB, run.Project, asker,
 		knowledge.DistillOptions{Again: o.again, DryRun: run.Opt.DryRun})
 	if errors.Is(err, engines.ErrRecorded) { // what the sessions hold was replayed
 		if found.Candidates > 0 {
@@ -216,7 +216,7 @@ func toDistill(ctx context.Context, run *names.Run, o DistillOptions, name strin
 		run.Project = rev.Project
 		return []state.Rev{rev}, err
 	}
-	sessions, err := run.Knowledge().Backlog(ctx, run.Project.ID)
+	sessions, err := knowledge.Backlog(ctx, run.DB, run.Project.ID)
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
+	"github.com/memvcs/mem/layers/knowledge"
 	"github.com/memvcs/mem/layers/knowledge/facts"
 )
 
@@ -64,7 +65,7 @@ func runFactsCheck(ctx context.Context, e *app.Env, name string) error {
 			}
 			p, id = rev.Project, rev.Session.ID
 		}
-		list, none, err := run.Knowledge().MeasureFacts(ctx, p, id)
+		list, none, err := knowledge.MeasureFacts(ctx, run.DB, p, id)
 		if err != nil {
 			return err
 		}

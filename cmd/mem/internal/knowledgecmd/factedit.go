@@ -198,7 +198,7 @@ func addFact(ctx context.Context, run names.Run, in knowledge.NewFact) error {
 	if in.Given.Text == "" {
 		return app.Usagef("a fact needs a text")
 	}
-	f, err := run.Knowledge().AddFact(ctx, run.Project, in, run.Opt.DryRun)
+	f, err := knowledge.AddFact(ctx, run.DB, run.Project, in, run.Opt.DryRun)
 	rejected := errors.Is(err, knowledge.ErrAllRejected)
 	if err != nil && !rejected {
 		return silencedHint(err)
@@ -256,7 +256,7 @@ func runFactsJudge(ctx context.Context, e *app.Env, ids []string, j facts.Judgem
 			}
 			run.Project, list = p, append(list, f)
 		}
-		if err := run.Knowledge().JudgeFacts(ctx, run.Project.ID, list, j, e.Opt.DryRun); err != nil {
+		if err := knowledge.JudgeFacts(ctx, run.DB, run.Project.ID, list, j, e.Opt.DryRun); err != nil {
 			return err
 		}
 		if e.Opt.JSON {

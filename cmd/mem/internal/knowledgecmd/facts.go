@@ -15,6 +15,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/knowledge/facts"
+	"github.com/memvcs/mem/layers/revision"
 	"github.com/memvcs/mem/layers/state"
 )
 
@@ -121,7 +122,7 @@ func runFactsList(ctx context.Context, e *app.Env, o FactOptions, name string) e
 		}
 		var list []app.ListedFact
 		for _, p := range projects {
-			set, err := run.Revision().Facts(ctx, p.ID)
+			set, err := revision.Facts(ctx, run.DB, p.ID)
 			if err != nil {
 				return err
 			}
@@ -218,7 +219,7 @@ func placeCell(f facts.Fact) app.Cell {
 
 // oneFact resolves the name of one fact.
 func oneFact(ctx context.Context, run names.Run, id string) (facts.Fact, state.Project, error) {
-	f, p, err := run.Revision().FactNamed(ctx, run.Scope, id)
+	f, p, err := revision.FactNamed(ctx, run.DB, run.Scope, id)
 	var missing *state.NotFoundError
 	var many *state.AmbiguousError
 	switch {
@@ -245,7 +246,7 @@ func runFactsSearch(ctx context.Context, e *app.Env, o FactOptions, query string
 		}
 		var hits []hit
 		for _, p := range projects {
-			set, err := run.Revision().Facts(ctx, p.ID)
+			set, err := revision.Facts(ctx, run.DB, p.ID)
 			if err != nil {
 				return err
 			}

@@ -76,7 +76,7 @@ func runFactsDraft(ctx context.Context, e *app.Env, o factsDraftOptions, name st
 		if err != nil {
 			return err
 		}
-		d, err := run.Knowledge().DraftFacts(ctx, rev, knowledge.DraftOptions{
+		d, err := knowledge.DraftFacts(ctx, run.DB, rev, knowledge.DraftOptions{
 			All: o.all, MaxTokens: o.tokens, Whole: true, After: o.since,
 		})
 		if err != nil {
@@ -112,7 +112,7 @@ func printDraft(e *app.Env, d knowledge.FactDraft) {
 
 // printNext prints what is to be done next with a session: the next part of its draft, or the questions about its facts.
 func printNext(ctx context.Context, run names.Run, rev state.Rev) error {
-	d, err := run.Knowledge().DraftFacts(ctx, rev, knowledge.DraftOptions{MaxTokens: draftTokens, Whole: true, Next: true})
+	d, err := knowledge.DraftFacts(ctx, run.DB, rev, knowledge.DraftOptions{MaxTokens: draftTokens, Whole: true, Next: true})
 	if err != nil {
 		return err
 	}
@@ -120,7 +120,7 @@ func printNext(ctx context.Context, run names.Run, rev state.Rev) error {
 		printDraft(run.Env, d)
 		return nil
 	}
-	n, err := run.Knowledge().Questions(ctx, rev.Project.ID, rev.Session.ID, knowledge.QuestionOptions{MaxTokens: draftTokens})
+	n, err := knowledge.Questions(ctx, run.DB, rev.Project.ID, rev.Session.ID, knowledge.QuestionOptions{MaxTokens: draftTokens})
 	if err != nil || len(n.Questions) == 0 {
 		return err
 	}
@@ -215,7 +215,7 @@ func runFactsSave(ctx context.Context, e *app.Env, session, file string, next bo
 		if err != nil {
 			return err
 		}
-		saved, err := run.Knowledge().SaveFacts(ctx, rev, given, knowledge.SaveOptions{MaxFacts: most, DryRun: e.Opt.DryRun})
+		saved, err := knowledge.SaveFacts(ctx, run.DB, rev, given, knowledge.SaveOptions{MaxFacts: most, DryRun: e.Opt.DryRun})
 		if err != nil && !errors.Is(err, knowledge.ErrAllRejected) {
 			var input *facts.InputError
 			if errors.As(err, &input) {

@@ -12,6 +12,7 @@ import (
 	"github.com/memvcs/mem/layers/checkout"
 	"github.com/memvcs/mem/layers/knowledge"
 	"github.com/memvcs/mem/layers/knowledge/facts"
+	"github.com/memvcs/mem/layers/revision"
 	"github.com/memvcs/mem/layers/state"
 )
 
@@ -82,7 +83,7 @@ func quoteText(s string) string { return `"` + strings.Join(strings.Fields(s), "
 
 // showDistilled prints the exchanges of a session with their facts.
 func showDistilled(ctx context.Context, run names.Run, rev state.Rev) error {
-	set, err := run.Revision().Facts(ctx, rev.Project.ID)
+	set, err := revision.Facts(ctx, run.DB, rev.Project.ID)
 	if err != nil {
 		return err
 	}
@@ -103,6 +104,6 @@ func showDistilled(ctx context.Context, run names.Run, rev state.Rev) error {
 	if run.Term.Stdout {
 		w = &term.SafeWriter{W: run.Out}
 	}
-	return run.Checkout().Write(ctx, state.Rev{Kind: state.IsL2, Project: rev.Project, Session: rev.Session},
+	return checkout.Write(ctx, run.DB, state.Rev{Kind: state.IsL2, Project: rev.Project, Session: rev.Session},
 		checkout.Text, w)
 }

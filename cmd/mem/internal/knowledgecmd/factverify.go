@@ -15,6 +15,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/knowledge"
 	"github.com/memvcs/mem/layers/knowledge/facts"
+	"github.com/memvcs/mem/layers/revision"
 	"github.com/memvcs/mem/layers/state"
 )
 
@@ -81,7 +82,7 @@ func runFactsVerify(ctx context.Context, e *app.Env, o factsVerifyOptions, opera
 			e.Note("every fact of project %s is verified", run.Project.Name)
 			return nil
 		}
-		n, err := run.Knowledge().Questions(ctx, run.Project.ID, session, knowledge.QuestionOptions{IDs: ids, MaxTokens: o.tokens})
+		n, err := knowledge.Questions(ctx, run.DB, run.Project.ID, session, knowledge.QuestionOptions{IDs: ids, MaxTokens: o.tokens})
 		if err != nil {
 			return err
 		}
@@ -92,7 +93,7 @@ func runFactsVerify(ctx context.Context, e *app.Env, o factsVerifyOptions, opera
 // questioned returns the session and the facts to ask about, and sets the project of the run.
 func questioned(ctx context.Context, run *names.Run, operands []string) (session string, ids []string, err error) {
 	if len(operands) == 0 {
-		list, err := run.Knowledge().Unverified(ctx, run.Project.ID)
+		list, err := knowledge.Unverified(ctx, run.DB, run.Project.ID)
 		if err != nil || len(list) == 0 {
 			return "", nil, err
 		}
@@ -159,7 +160,7 @@ func recordAnswers(ctx context.Context, run names.Run, o factsVerifyOptions) err
 	if err != nil {
 		return err
 	}
-	set, err := run.Revision().Facts(ctx, run.Project.ID)
+	set, err := revision.Facts(ctx, run.DB, run.Project.ID)
 	if err != nil {
 		return err
 	}
@@ -189,11 +190,11 @@ func recordAnswers(ctx context.Context, run names.Run, o factsVerifyOptions) err
 		for _, a := range groups[id] {
 			ids = append(ids, a.ID)
 		}
-		n, err := run.Knowledge().Questions(ctx, run.Project.ID, id, knowledge.QuestionOptions{IDs: ids})
+		n, err := knowledge.Questions(ctx, run.DB, run.Project.ID, id, knowledge.QuestionOptions{IDs: ids})
 		if err != nil {
 			return err
 		}
-		v, err := run.Knowledge().SaveAnswers(ctx, n, groups[id], o.readerName(run.Env),
+		v, err := knowledge.SaveAnswers(ctx, run.DB, n, groups[id], o.readerName(run.Env),
 			knowledge.SaveOptions{DryRun: run.Opt.DryRun})
 		if err != nil {
 			return err
@@ -204,7 +205,7 @@ func recordAnswers(ctx context.Context, run names.Run, o factsVerifyOptions) err
 		run.Opt.JSON {
 		return err
 	}
-	n, err := run.Knowledge().Questions(ctx, run.Project.ID, sessions[len(sessions)-1],
+	n, err := knowledge.Questions(ctx, run.DB, run.Project.ID, sessions[len(sessions)-1],
 		knowledge.QuestionOptions{MaxTokens: o.tokens})
 	if err != nil || len(n.Questions) == 0 {
 		return err

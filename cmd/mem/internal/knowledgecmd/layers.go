@@ -61,7 +61,7 @@ func layerRows(d knowledge.Progress) []layerRow {
 // RunLayersStatus prints the progress of each layer.
 func RunLayersStatus(ctx context.Context, e *app.Env) error {
 	return names.WithMemory(ctx, e, func(run names.Run) error {
-		d, err := run.Knowledge().Progress(ctx, run.Project.ID)
+		d, err := knowledge.ReadProgress(ctx, run.DB, run.Project.ID)
 		if err != nil {
 			return err
 		}
@@ -89,12 +89,12 @@ func RunLayersStatus(ctx context.Context, e *app.Env) error {
 
 func runLayersBuild(ctx context.Context, e *app.Env) error {
 	return names.WithMemory(ctx, e, func(run names.Run) error {
-		size, err := run.Knowledge().SizeWithoutL1(ctx, run.Project)
+		size, err := knowledge.SizeWithoutL1(ctx, run.DB, run.Project)
 		if err != nil {
 			return err
 		}
 		bar := e.ProgressBytes("refining", size)
-		n, err := run.Knowledge().Refine(ctx, run.Project, bar.Add)
+		n, err := knowledge.Refine(ctx, run.DB, run.Project, bar.Add)
 		bar.End()
 		if err != nil {
 			return names.StoreError(err)

@@ -13,6 +13,7 @@ import (
 	"github.com/memvcs/mem/layers/knowledge"
 	"github.com/memvcs/mem/layers/knowledge/facts"
 	"github.com/memvcs/mem/layers/knowledge/permanent"
+	"github.com/memvcs/mem/layers/revision"
 )
 
 // reflectSteps is the instruction for candidates, after Reflection.
@@ -58,7 +59,7 @@ func runReflect(ctx context.Context, e *app.Env, after string) error {
 		}
 	}
 	return names.WithMemory(ctx, e, func(run names.Run) error {
-		found, err := run.Knowledge().Reflect(ctx, run.Project, since, e.Opt.DryRun)
+		found, err := knowledge.Reflect(ctx, run.DB, run.Project, since, e.Opt.DryRun)
 		if err != nil {
 			return err
 		}
@@ -85,7 +86,7 @@ func runReflect(ctx context.Context, e *app.Env, after string) error {
 		if n == 0 && len(found.Recent) == 0 {
 			return nil
 		}
-		known, err := run.Revision().Facts(ctx, run.Project.ID)
+		known, err := revision.Facts(ctx, run.DB, run.Project.ID)
 		if err != nil {
 			return err
 		}

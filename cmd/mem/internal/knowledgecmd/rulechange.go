@@ -16,6 +16,7 @@ import (
 	"github.com/memvcs/mem/layers/knowledge"
 	"github.com/memvcs/mem/layers/knowledge/facts"
 	"github.com/memvcs/mem/layers/knowledge/permanent"
+	"github.com/memvcs/mem/layers/revision"
 	"github.com/memvcs/mem/layers/state"
 )
 
@@ -109,7 +110,7 @@ func userQuote(ctx context.Context, run names.Run, o ruleOptions, text string, m
 	if err != nil || rev.Session == nil {
 		return nil, err
 	}
-	w, err := run.Knowledge().UserQuote(ctx, rev, text, mention)
+	w, err := knowledge.UserQuote(ctx, run.DB, rev, text, mention)
 	return &w, ruleError(err, "")
 }
 
@@ -128,7 +129,7 @@ func runRulesAdd(ctx context.Context, e *app.Env, o ruleOptions, text string) er
 			return err
 		}
 		if said.Session != nil {
-			if err := run.Knowledge().FromUser(ctx, said, &made); err != nil {
+			if err := knowledge.FromUser(ctx, run.DB, said, &made); err != nil {
 				return ruleError(err, "")
 			}
 		}
@@ -139,7 +140,7 @@ func runRulesAdd(ctx context.Context, e *app.Env, o ruleOptions, text string) er
 		for _, f := range evidence {
 			made.Evidence = append(made.Evidence, f.Key().String())
 		}
-		set, err := run.Revision().Rules(ctx, run.Project.ID)
+		set, err := revision.Rules(ctx, run.DB, run.Project.ID)
 		if err != nil {
 			return err
 		}
@@ -155,7 +156,7 @@ func runRulesAdd(ctx context.Context, e *app.Env, o ruleOptions, text string) er
 				made.State, made.Confidence = permanent.Active, 80
 			}
 		}
-		r, err := run.Knowledge().AddRule(ctx, run.Project, made, e.Opt.DryRun)
+		r, err := knowledge.AddRule(ctx, run.DB, run.Project, made, e.Opt.DryRun)
 		if err != nil {
 			return err
 		}
@@ -252,7 +253,7 @@ func promote(ctx context.Context, run names.Run, o ruleOptions, name string) (*p
 		return nil, err
 	}
 	act := permanent.Act{Act: permanent.Promote, Quote: w, ByUser: app.UserTypes(run.Env), Reason: o.reason}
-	r, err = run.Knowledge().Act(ctx, run.Project, r, act, run.Opt.DryRun)
+	r, err = knowledge.Act(ctx, run.DB, run.Project, r, act, run.Opt.DryRun)
 	return r, ruleError(err, name)
 }
 
@@ -292,12 +293,12 @@ func promoteCandidate(ctx context.Context, run names.Run, o ruleOptions, name st
 			made.Derived, made.State, made.Trust, made.Confidence = false, permanent.Active, c.Trust, 100
 		}
 	}
-	return run.Knowledge().AddRule(ctx, run.Project, made, run.Opt.DryRun)
+	return knowledge.AddRule(ctx, run.DB, run.Project, made, run.Opt.DryRun)
 }
 
 // candidate returns the candidate with the id.
 func candidate(ctx context.Context, run names.Run, name string) (permanent.Candidate, error) {
-	c, err := run.Knowledge().FindCandidate(ctx, run.Project, name)
+	c, err := knowledge.FindCandidate(ctx, run.DB, run.Project, name)
 	var missing *state.NotFoundError
 	if errors.As(err, &missing) {
 		return c, app.WithHint(err, "mem reflect -n")
@@ -321,7 +322,7 @@ func runDismiss(ctx context.Context, e *app.Env, o ruleOptions, operands []strin
 		}{e.Opt.DryRun, []string{}}
 		for _, c := range list {
 			if !e.Opt.DryRun {
-				if err := run.Knowledge().DismissCandidate(ctx, run.Project, c,
+				if err := knowledge.DismissCandidate(ctx, run.DB, run.Project, c,
 					permanent.Act{ByUser: app.UserTypes(e), Reason: o.reason}); err != nil {
 					return err
 				}
@@ -374,7 +375,7 @@ func runRuleAction(ctx context.Context, e *app.Env, o ruleOptions, act string, o
 			if a.Quote, err = userQuote(ctx, run, o, r.Text, true); err != nil {
 				return err
 			}
-			if list[i], err = run.Knowledge().Act(ctx, run.Project, r, a, e.Opt.DryRun); err != nil {
+			if list[i], err = knowledge.Act(ctx, run.DB, run.Project, r, a, e.Opt.DryRun); err != nil {
 				return ruleError(err, r.ID)
 			}
 		}

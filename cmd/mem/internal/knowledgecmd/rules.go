@@ -17,6 +17,7 @@ import (
 	"github.com/memvcs/mem/layers/knowledge/facts"
 	"github.com/memvcs/mem/layers/knowledge/permanent"
 	"github.com/memvcs/mem/layers/markers"
+	"github.com/memvcs/mem/layers/revision"
 )
 
 // Rules returns mem rules.
@@ -70,7 +71,7 @@ func AnswerOf(r *permanent.Rule) Answer { return Answer{r, term.Hundredths(r.Con
 
 // rule returns the rule of an operand.
 func rule(ctx context.Context, run names.Run, name string) (*permanent.Rule, error) {
-	r, err := run.Revision().FindRule(ctx, run.Project.ID, name)
+	r, err := revision.FindRule(ctx, run.DB, run.Project.ID, name)
 	if err != nil && strings.HasPrefix(name, "p:") {
 		return nil, app.WithHint(err, "p: is a candidate: mem rules promote "+name)
 	}
@@ -102,7 +103,7 @@ func runRulesList(ctx context.Context, e *app.Env, o rulesQuery) error {
 		}
 		list := []listedRule{}
 		for _, p := range projects {
-			set, err := run.Revision().Rules(ctx, p.ID)
+			set, err := revision.Rules(ctx, run.DB, p.ID)
 			if err != nil {
 				return err
 			}
@@ -163,7 +164,7 @@ func ShowRule(ctx context.Context, run names.Run, r *permanent.Rule) error {
 	if run.Opt.JSON {
 		return run.PrintJSON("rules.show", AnswerOf(r))
 	}
-	known, err := run.Revision().Facts(ctx, run.Project.ID)
+	known, err := revision.Facts(ctx, run.DB, run.Project.ID)
 	if err != nil {
 		return err
 	}
@@ -225,7 +226,7 @@ func ruleError(err error, name string) error {
 
 // factOf resolves the name of a fact.
 func factOf(ctx context.Context, run names.Run, name string) (facts.Fact, error) {
-	f, err := run.Revision().FindFact(ctx, run.Project.ID, name)
+	f, err := revision.FindFact(ctx, run.DB, run.Project.ID, name)
 	if err != nil {
 		return f, app.WithHint(err, "mem facts list")
 	}

@@ -22,7 +22,9 @@ import (
 	"github.com/memvcs/mem/layers/knowledge/concepts"
 	"github.com/memvcs/mem/layers/knowledge/facts"
 	"github.com/memvcs/mem/layers/originals"
+	"github.com/memvcs/mem/layers/revision"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/refs"
 )
 
@@ -37,7 +39,7 @@ func servable(ctx context.Context, run names.Run, name string) (state.Rev, error
 
 // checkAccess returns an error for revoked, removed or retired data.
 func checkAccess(ctx context.Context, m *layers.Memory, rev state.Rev, name string) error {
-	if err := m.Trusted().MayUse(ctx, rev); err != nil {
+	if err := trust.MayUse(ctx, m.DB, rev); err != nil {
 		return err
 	}
 	switch {
@@ -77,7 +79,7 @@ func mayServeKnown(ctx context.Context, m *layers.Memory, rev state.Rev, name st
 type view struct{ st *state.State }
 
 func viewOf(ctx context.Context, m *layers.Memory, p refs.Project) (v view, err error) {
-	v.st, err = m.Trusted().Outline(ctx, p)
+	v.st, err = trust.Outline(ctx, m.DB, p)
 	return v, err
 }
 
@@ -100,11 +102,11 @@ func (v view) concept(c *concepts.Concept) bool {
 // turns calls f with the turns of a session, without the calls and results of revoked tools and hosts.
 func turns(ctx context.Context, m *layers.Memory, rev state.Rev, f func(checkout.Turn) error) error {
 	at := cmp.Or(rev.Point, rev.Session.Now()).Original
-	hidden, err := m.Trusted().LeaveOut(ctx, rev.Project.ID, rev.Session, at)
+	hidden, err := trust.LeaveOut(ctx, m.DB, rev.Project.ID, rev.Session, at)
 	if err != nil {
 		return err
 	}
-	return m.Checkout().Turns(ctx, rev, rev.From, rev.To, func(t checkout.Turn) error {
+	return checkout.Turns(ctx, m.DB, rev, rev.From, rev.To, func(t checkout.Turn) error {
 		if t.Role == "tool" && !originals.Outside(t.Message, hidden) {
 			return nil
 		}
@@ -118,7 +120,7 @@ func (s served) Timeline(ctx context.Context, in mcp.TimelineIn) (out mcp.Timeli
 	out.Moments = []mcp.Moment{}
 	return out, names.WithMemory(ctx, e, func(run names.Run) error {
 		if in.Ref == "" {
-			st, err := run.Trusted().Outline(ctx, run.Project.ID)
+			st, err := trust.Outline(ctx, run.DB, run.Project.ID)
 			if err != nil {
 				return err
 			}
@@ -195,7 +197,7 @@ func (s served) Show(ctx context.Context, in mcp.ShowIn) (out mcp.ShowOut, err e
 		case state.IsMessages:
 			err = turns(ctx, run.Memory, rev, sessioncmd.TurnWriter(&b))
 		case state.IsVersion, state.IsComposition:
-			err = run.Checkout().Write(ctx, rev, checkout.Markdown, &b)
+			err = checkout.Write(ctx, run.DB, rev, checkout.Markdown, &b)
 		default:
 			err = writeKnown(ctx, run.Memory, rev, &b)
 		}
@@ -233,7 +235,7 @@ func writeKnown(ctx context.Context, m *layers.Memory, rev state.Rev, w io.Write
 	if err != nil {
 		return err
 	}
-	set, err := m.Revision().Facts(ctx, rev.Project.ID)
+	set, err := revision.Facts(ctx, m.DB, rev.Project.ID)
 	if err != nil {
 		return err
 	}
@@ -299,7 +301,7 @@ func (s served) Facts(ctx context.Context, in mcp.FactsIn) (out mcp.FactsOut, er
 		if err != nil {
 			return err
 		}
-		set, err := run.Revision().Facts(ctx, project)
+		set, err := revision.Facts(ctx, run.DB, project)
 		if err != nil {
 			return err
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/search"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/refs"
 )
 
@@ -46,13 +47,13 @@ func scopeOf(ctx context.Context, e *app.Env, m *layers.Memory, projects string)
 
 // note returns the reason for an empty answer: the project has no sessions, or else nothing.
 func (sc scope) note(ctx context.Context, m *layers.Memory, nothing string) (string, error) {
-	projects, err := m.Trusted().Projects(ctx)
+	projects, err := trust.Projects(ctx, m.DB)
 	if err != nil {
 		return "", err
 	}
 	own, others := 0, 0
 	for _, p := range projects {
-		st, err := m.Trusted().Outline(ctx, p.ID)
+		st, err := trust.Outline(ctx, m.DB, p.ID)
 		switch {
 		case err != nil:
 			return "", err

@@ -43,7 +43,7 @@ func (s served) Search(ctx context.Context, in mcp.SearchIn) (out mcp.SearchOut,
 			return err
 		}
 		q.Filter.Only = sc.only
-		found, err := m.Search().Search(ctx, sc.projects, q)
+		found, err := search.Find(ctx, m.DB, sc.projects, q)
 		if err != nil {
 			return err
 		}
@@ -91,7 +91,7 @@ func (s served) AddKeepit(ctx context.Context, in mcp.KeepitIn) (out mcp.KeepitO
 		if rev.Kind != state.IsMessages || rev.From != rev.To {
 			return app.Usagef("%s is not a message: want one such as 6ecd8c99#12", in.Ref)
 		}
-		k, err := run.Markers().AddKeepit(ctx, rev, in.Text, w, markers.Edit{})
+		k, err := markers.AddKeepit(ctx, run.DB, rev, in.Text, w, markers.Edit{})
 		if errors.Is(err, markers.ErrNotTyped) {
 			return fmt.Errorf("%w: only text that the user typed can be pinned", err)
 		}
@@ -113,7 +113,7 @@ func (s served) Suggest(ctx context.Context, in mcp.SuggestIn) (out mcp.SuggestO
 		if err != nil {
 			return err
 		}
-		all, err := m.Search().Suggest(ctx, search.SuggestRequest{Projects: sc.projects, Only: sc.only, Files: in.Files,
+		all, err := search.SuggestSessions(ctx, m.DB, search.SuggestRequest{Projects: sc.projects, Only: sc.only, Files: in.Files,
 			Topics: in.Topics, Budget: cmp.Or(in.Budget, 8000), Limit: max(cmp.Or(in.Limit, 5), 1)})
 		if err != nil {
 			return err
@@ -158,7 +158,7 @@ func (s served) Compose(ctx context.Context, in mcp.ComposeIn, save bool) (out m
 		if req.Engine, err = versioncmd.ComposeEngine(ctx, run, parts, versioncmd.EngineChoice{}); err != nil {
 			return err
 		}
-		done, err := run.Derive().Compose(ctx, req)
+		done, err := derive.Compose(ctx, run.DB, req)
 		if err != nil {
 			return versioncmd.ComposeError(err)
 		}

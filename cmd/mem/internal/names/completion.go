@@ -11,8 +11,11 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/knowledge"
 	"github.com/memvcs/mem/layers/knowledge/facts"
+	"github.com/memvcs/mem/layers/revision"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/trust"
 )
 
 // A Candidate is a completion with a short description.
@@ -29,7 +32,7 @@ func outline(ctx context.Context, e *app.Env) (*state.State, bool) {
 	if err != nil {
 		return nil, false
 	}
-	st, err := m.Trusted().Outline(ctx, p.ID)
+	st, err := trust.Outline(ctx, m.DB, p.ID)
 	return st, err == nil
 }
 
@@ -97,7 +100,7 @@ func CompleteProject(e *app.Env, ctx context.Context, _ string) []Candidate {
 		return nil
 	}
 	defer m.Close()
-	projects, err := m.Trusted().Projects(ctx)
+	projects, err := trust.Projects(ctx, m.DB)
 	if err != nil {
 		return nil
 	}
@@ -123,7 +126,7 @@ func withProject(ctx context.Context, e *app.Env, f func(*layers.Memory, state.P
 // CompleteConcept offers the concepts of the project by label.
 func CompleteConcept(e *app.Env, ctx context.Context, _ string) (list []Candidate) {
 	withProject(ctx, e, func(m *layers.Memory, p state.Project) {
-		set, err := m.Revision().Concepts(ctx, p.ID)
+		set, err := revision.Concepts(ctx, m.DB, p.ID)
 		if err != nil {
 			return
 		}
@@ -137,7 +140,7 @@ func CompleteConcept(e *app.Env, ctx context.Context, _ string) (list []Candidat
 // CompleteRule offers the rules of the project by id.
 func CompleteRule(e *app.Env, ctx context.Context, _ string) (list []Candidate) {
 	withProject(ctx, e, func(m *layers.Memory, p state.Project) {
-		set, err := m.Revision().Rules(ctx, p.ID)
+		set, err := revision.Rules(ctx, m.DB, p.ID)
 		if err != nil {
 			return
 		}
@@ -154,7 +157,7 @@ const mostCompleted = 200
 // CompleteFact offers the ids of the newest live facts of the project.
 func CompleteFact(e *app.Env, ctx context.Context, _ string) (list []Candidate) {
 	withProject(ctx, e, func(m *layers.Memory, p state.Project) {
-		set, err := m.Revision().Facts(ctx, p.ID)
+		set, err := revision.Facts(ctx, m.DB, p.ID)
 		if err != nil {
 			return
 		}
@@ -170,7 +173,7 @@ func CompleteFact(e *app.Env, ctx context.Context, _ string) (list []Candidate) 
 // CompleteExchange offers the newest exchanges of the project, by id.
 func CompleteExchange(e *app.Env, ctx context.Context, _ string) (list []Candidate) {
 	withProject(ctx, e, func(m *layers.Memory, p state.Project) {
-		set, err := m.Revision().Facts(ctx, p.ID)
+		set, err := revision.Facts(ctx, m.DB, p.ID)
 		if err != nil {
 			return
 		}
@@ -184,7 +187,7 @@ func CompleteExchange(e *app.Env, ctx context.Context, _ string) (list []Candida
 // CompleteCandidate offers the ids of candidates for rules.
 func CompleteCandidate(e *app.Env, ctx context.Context, _ string) (list []Candidate) {
 	withProject(ctx, e, func(m *layers.Memory, p state.Project) {
-		found, err := m.Knowledge().Reflect(ctx, p, time.Time{}, true)
+		found, err := knowledge.Reflect(ctx, m.DB, p, time.Time{}, true)
 		if err != nil {
 			return
 		}

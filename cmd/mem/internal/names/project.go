@@ -15,7 +15,9 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/capture"
+	"github.com/memvcs/mem/layers/projects"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/trust"
 )
 
 // TheProject returns the project of the run: the one that -p names, by name or id, else the one of the directory.
@@ -27,7 +29,7 @@ func TheProject(ctx context.Context, e *app.Env, m *layers.Memory) (state.Projec
 	if e.Opt.Project != "" {
 		return ProjectNamed(ctx, e, m, e.Opt.Project)
 	}
-	p, _, err := m.Projects().Locate(ctx, e.Dir)
+	p, _, err := projects.Locate(ctx, m.DB, e.Dir)
 	return p, err
 }
 
@@ -53,11 +55,11 @@ func CheckDir(ctx context.Context, e *app.Env) error {
 		return missing // without a memory there is no project of it
 	}
 	defer m.Close()
-	p, _, err := m.Projects().Locate(ctx, e.Dir)
+	p, _, err := projects.Locate(ctx, m.DB, e.Dir)
 	if err != nil {
 		return err
 	}
-	all, err := m.Trusted().Projects(ctx)
+	all, err := trust.Projects(ctx, m.DB)
 	if err != nil || slices.ContainsFunc(all, func(q state.Project) bool { return q.ID == p.ID }) {
 		return err
 	}
@@ -66,7 +68,7 @@ func CheckDir(ctx context.Context, e *app.Env) error {
 
 // Projects returns all projects for lists and questions. Equal names are extended by the start of the id.
 func Projects(ctx context.Context, m *layers.Memory) ([]state.Project, error) {
-	all, err := m.Trusted().Projects(ctx)
+	all, err := trust.Projects(ctx, m.DB)
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +89,7 @@ func DistinctName(p state.Project, list []state.Project) string {
 
 // ProjectNamed finds a project by its id or name, or by an absolute path of one of its directories.
 func ProjectNamed(ctx context.Context, e *app.Env, m *layers.Memory, name string) (state.Project, error) {
-	all, err := m.Trusted().Projects(ctx)
+	all, err := trust.Projects(ctx, m.DB)
 	if err != nil {
 		return state.Project{}, err
 	}
@@ -104,7 +106,7 @@ func ProjectNamed(ctx context.Context, e *app.Env, m *layers.Memory, name string
 	switch len(found) {
 	case 0:
 		if filepath.IsAbs(name) {
-			p, known, err := m.Projects().Locate(ctx, filepath.Clean(name))
+			p, known, err := projects.Locate(ctx, m.DB, filepath.Clean(name))
 			if err != nil || known {
 				return p, err
 			}

@@ -30,7 +30,7 @@ func WithMemory(ctx context.Context, e *app.Env, f func(Run) error) error {
 
 // Resolve resolves a revision.
 func (run Run) Resolve(ctx context.Context, rev string) (state.Rev, error) {
-	r, err := run.Revision().Resolve(ctx, run.Scope, rev)
+	r, err := revision.Resolve(ctx, run.DB, run.Scope, rev)
 	var ambiguous *state.AmbiguousError
 	if errors.As(err, &ambiguous) {
 		hint := "write more of the name"

@@ -8,6 +8,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/refs"
 )
 
@@ -40,7 +41,7 @@ func withUntrustedHint(ctx context.Context, m *layers.Memory, missing error) err
 
 // untrustedHint returns the number of undecided devices with data in the projects and the command to type, or "".
 func untrustedHint(ctx context.Context, m *layers.Memory, projects []refs.Project) (string, error) {
-	undecided, err := m.Trusted().Undecided(ctx, projects)
+	undecided, err := trust.Undecided(ctx, m.DB, projects)
 	if err != nil {
 		return "", err
 	}

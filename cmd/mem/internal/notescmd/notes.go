@@ -20,7 +20,9 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/outfile"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/notes"
+	"github.com/memvcs/mem/layers/projects"
 	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/objects"
 )
 
@@ -112,7 +114,7 @@ func newList(ctx context.Context, run names.Run) (*list, error) {
 	if l.client, err = ClientOf(run.Env); err != nil {
 		return nil, err
 	}
-	here, _, err := run.Projects().Locate(ctx, run.Dir)
+	here, _, err := projects.Locate(ctx, run.DB, run.Dir)
 	if err != nil {
 		return nil, err
 	}
@@ -137,17 +139,17 @@ func Show(ctx context.Context, run names.Run, name string) error {
 }
 
 func (l *list) load(ctx context.Context) (err error) {
-	if l.files, err = l.ClaudeNotes().Files(ctx, l.Project.ID); err != nil {
+	if l.files, err = notes.Files(ctx, l.DB, l.Project.ID); err != nil {
 		return err
 	}
-	st, err := l.Trusted().Outline(ctx, l.Project.ID)
+	st, err := trust.Outline(ctx, l.DB, l.Project.ID)
 	if err != nil {
 		return err
 	}
 	for _, f := range l.files {
 		for _, s := range f.States {
 			if d := s.Stamp.Device; d != l.Refs.Device().ID && l.devices[d] == "" {
-				if l.devices[d], err = l.Trusted().DeviceName(ctx, d); err != nil {
+				if l.devices[d], err = trust.DeviceName(ctx, l.DB, d); err != nil {
 					return err
 				}
 			}
@@ -272,7 +274,7 @@ func (l *list) pending(ctx context.Context) (notes.Capture, error) {
 	if !l.here {
 		return notes.Capture{}, nil
 	}
-	return l.ClaudeNotes().Capture(ctx, l.Project, l.client, l.Dir, notes.Options{DryRun: true})
+	return notes.CaptureAll(ctx, l.DB, l.Project, l.client, l.Dir, notes.Options{DryRun: true})
 }
 
 func (l *list) table(files []*notes.File) error {
@@ -456,7 +458,7 @@ func runRestore(ctx context.Context, l *list, name string) error {
 			"change to a directory of the project, or: "+names.LinkCommand(l.Dir, l.Dir, l.Project)))
 	}
 	if !l.Opt.DryRun { // what is on disk is not lost
-		done, err := l.ClaudeNotes().Capture(ctx, l.Project, l.client, l.Dir, notes.Options{})
+		done, err := notes.CaptureAll(ctx, l.DB, l.Project, l.client, l.Dir, notes.Options{})
 		if err != nil {
 			return names.StoreError(err)
 		}
@@ -560,7 +562,7 @@ func (l *list) write(ctx context.Context, plan []notes.Restore) error {
 			return err
 		}
 	}
-	if err := l.ClaudeNotes().Restore(ctx, l.Project, plan); err != nil {
+	if err := notes.RestoreAll(ctx, l.DB, l.Project, plan); err != nil {
 		return names.StoreError(err)
 	}
 	for _, r := range plan {

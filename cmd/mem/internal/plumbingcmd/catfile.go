@@ -14,6 +14,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/outfile"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/objects"
 	"github.com/urfave/cli/v2"
@@ -64,7 +65,7 @@ func runCatFile(ctx context.Context, e *app.Env, o catFileOptions, name string) 
 		return err
 	}
 	defer m.Close()
-	return printObject(e, o, func(w io.Writer) error { return m.Originals().WriteAnywhere(ctx, h, w) })
+	return printObject(e, o, func(w io.Writer) error { return originals.WriteAnywhere(ctx, m.DB, h, w) })
 }
 
 // catNamed prints the object of a name that is not a whole hash.
@@ -81,7 +82,7 @@ func catNamed(ctx context.Context, e *app.Env, m *layers.Memory, o catFileOption
 		return err
 	}
 	return printObject(e, o, func(w io.Writer) error {
-		return m.Originals().WriteObject(ctx, rev.Project.ID, rev.Hash, w)
+		return originals.WriteObject(ctx, m.DB, rev.Project.ID, rev.Hash, w)
 	})
 }
 

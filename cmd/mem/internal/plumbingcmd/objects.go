@@ -12,7 +12,9 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
+	"github.com/memvcs/mem/layers/markers"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/objects"
 )
 
@@ -131,13 +133,13 @@ func runLsObjects(ctx context.Context, e *app.Env) error {
 	return names.WithMemory(ctx, e, func(run names.Run) (err error) {
 		projects := []state.Project{run.Project}
 		if e.Opt.AllProjects {
-			if projects, err = run.Trusted().Projects(ctx); err != nil {
+			if projects, err = trust.Projects(ctx, run.DB); err != nil {
 				return err
 			}
 		}
 		var names []objects.Hash
 		for _, p := range projects {
-			more, err := run.Markers().Objects(ctx, p.ID)
+			more, err := markers.Objects(ctx, run.DB, p.ID)
 			if err != nil {
 				return err
 			}

@@ -10,6 +10,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/checkout"
 	"github.com/memvcs/mem/layers/state"
 )
 
@@ -93,7 +94,7 @@ func describeName(ctx context.Context, m *layers.Memory, name string, rev state.
 		return a, nil
 	}
 	if rev.Commit == "" {
-		h, err := m.Checkout().NameOf(ctx, rev)
+		h, err := checkout.NameOf(ctx, m.DB, rev)
 		if err != nil {
 			return a, err
 		}

@@ -14,8 +14,10 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/naming"
 	"github.com/memvcs/mem/layers/projects"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/trust"
 )
 
 // Project returns mem project.
@@ -75,7 +77,7 @@ type projectAnswer struct {
 // describeProject returns a project with its counts.
 func describeProject(ctx context.Context, m *layers.Memory, p state.Project) (projectAnswer, error) {
 	a := projectAnswer{ID: string(p.ID), Name: p.Name, Identity: p.Identity}
-	st, err := m.Trusted().Outline(ctx, p.ID)
+	st, err := trust.Outline(ctx, m.DB, p.ID)
 	if err != nil {
 		return a, err
 	}
@@ -105,7 +107,7 @@ func describeProject(ctx context.Context, m *layers.Memory, p state.Project) (pr
 
 func runProjectList(ctx context.Context, e *app.Env) error {
 	return names.WithMemory(ctx, e, func(run names.Run) error {
-		projects, err := run.Trusted().Projects(ctx)
+		projects, err := trust.Projects(ctx, run.DB)
 		if err != nil {
 			return err
 		}
@@ -156,7 +158,7 @@ func runProjectShow(ctx context.Context, e *app.Env, dir string) error {
 	if dir == "" {
 		p, err = names.ProjectNamed(ctx, e, m, e.Opt.Project)
 	} else {
-		p, known, err = m.Projects().Locate(ctx, dir)
+		p, known, err = projects.Locate(ctx, m.DB, dir)
 	}
 	if err != nil {
 		return err
@@ -166,7 +168,7 @@ func runProjectShow(ctx context.Context, e *app.Env, dir string) error {
 		return err
 	}
 	a.Current = dir != ""
-	related, err := m.Naming().RelatedTo(ctx, p.ID)
+	related, err := naming.RelatedTo(ctx, m.DB, p.ID)
 	if err != nil {
 		return err
 	}
@@ -212,7 +214,7 @@ func runProjectLink(ctx context.Context, e *app.Env, name, dir string) error {
 		return err
 	}
 	if !e.Opt.DryRun {
-		if err := m.Projects().LinkProject(ctx, p, dir); err != nil {
+		if err := projects.LinkProject(ctx, m.DB, p, dir); err != nil {
 			return err
 		}
 	}
@@ -225,7 +227,7 @@ func runProjectUnlink(ctx context.Context, e *app.Env, dir string) error {
 		return err
 	}
 	defer m.Close()
-	p, err := m.Projects().UnlinkProject(ctx, dir, e.Opt.DryRun)
+	p, err := projects.UnlinkProject(ctx, m.DB, dir, e.Opt.DryRun)
 	if errors.Is(err, projects.ErrNotLinked) {
 		return app.WithCode(app.ExitNo, app.WithHint(fmt.Errorf("%s: %w", dir, err),
 			term.Shell("mem", "project", "show", dir)))

@@ -64,9 +64,9 @@ func runProjectRelate(ctx context.Context, e *app.Env, o relateOptions, session 
 			err = naming.ErrOwn
 		case e.Opt.DryRun:
 		case o.off:
-			err = run.Naming().Unrelate(ctx, rev, to.ID)
+			err = naming.Unrelate(ctx, run.DB, rev, to.ID)
 		default:
-			err = run.Naming().Relate(ctx, rev, to.ID, o.reason)
+			err = naming.Relate(ctx, run.DB, rev, to.ID, o.reason)
 		}
 		name := term.ShortID(rev.Session.ID)
 		switch {

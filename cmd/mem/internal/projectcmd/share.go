@@ -6,6 +6,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
+	"github.com/memvcs/mem/layers/projects"
 )
 
 // runProjectShare allows or forbids that compositions of one project with text of another are pushed.
@@ -27,7 +28,7 @@ func runProjectShare(ctx context.Context, e *app.Env, from, with string, allowed
 		return app.Usagef("%s and %s are one project", from, with)
 	}
 	if !e.Opt.DryRun {
-		if err := m.Projects().Share(ctx, a, b, allowed); err != nil {
+		if err := projects.Share(ctx, m.DB, a, b, allowed); err != nil {
 			return err
 		}
 	}

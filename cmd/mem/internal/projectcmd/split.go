@@ -13,6 +13,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/forget"
 	"github.com/memvcs/mem/layers/projects"
 	"github.com/memvcs/mem/layers/state"
 )
@@ -81,19 +82,19 @@ func runProjectSplit(ctx context.Context, e *app.Env, dirs []string) error {
 // toSplit returns the strays, or the given directories with the projects that have and own them.
 func toSplit(ctx context.Context, e *app.Env, m *layers.Memory, dirs []string) ([]projects.Stray, error) {
 	if len(dirs) == 0 {
-		return m.Projects().Strays(ctx)
+		return projects.Strays(ctx, m.DB)
 	}
 	var out []projects.Stray
 	for _, dir := range dirs {
 		dir = e.Path(dir)
-		in, known, err := m.Projects().Locate(ctx, dir)
+		in, known, err := projects.Locate(ctx, m.DB, dir)
 		if err != nil {
 			return nil, err
 		}
 		if !known {
 			return nil, app.WithCode(app.ExitNo, app.WithHint(fmt.Errorf("%s is in no project of this memory", dir), "mem project list"))
 		}
-		owner, err := m.Projects().Owner(ctx, dir)
+		owner, err := projects.Owner(ctx, m.DB, dir)
 		if err != nil {
 			return nil, err
 		}
@@ -123,7 +124,7 @@ func split(ctx context.Context, e *app.Env, m *layers.Memory, s projects.Stray, 
 			return len(o.Dir) > len(s.Dir) && within(o.Dir, cwd)
 		})
 	}
-	moved, err := m.Forget().Move(ctx, s.In, s.Owns, selected, temp, e.Opt.DryRun)
+	moved, err := forget.Move(ctx, m.DB, s.In, s.Owns, selected, temp, e.Opt.DryRun)
 	a.Removed, a.Others = moved.Removed, moved.Others
 	a.Sessions, a.Remotes = append(a.Sessions, moved.Sessions...), append(a.Remotes, moved.Remotes...)
 	for _, t := range moved.Things {
@@ -132,7 +133,7 @@ func split(ctx context.Context, e *app.Env, m *layers.Memory, s projects.Stray, 
 	if err != nil || e.Opt.DryRun {
 		return a, err
 	}
-	return a, m.Projects().Meet(ctx, state.Project{ID: s.Owns.ID, Name: s.Owns.Name, Identity: s.Owns.Identity}, s.Dir)
+	return a, projects.Meet(ctx, m.DB, state.Project{ID: s.Owns.ID, Name: s.Owns.Name, Identity: s.Owns.Identity}, s.Dir)
 }
 
 func printSplit(e *app.Env, s projects.Stray, a splitAnswer) {

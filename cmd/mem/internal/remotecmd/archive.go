@@ -19,6 +19,7 @@ import (
 	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/sync"
+	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/layers/worktree"
 	"github.com/memvcs/mem/refs"
 	"github.com/memvcs/mem/refs/lane"
@@ -52,8 +53,8 @@ func WriteArchive(ctx context.Context, e *app.Env, file string, o ArchiveOptions
 		}
 		bar := e.ProgressBytes("writing", 0)
 		var written capture.CheckedOut
-		done, err := run.Sync().WriteArchive(ctx, func(write func(io.Writer) error) (err error) {
-			written, err = run.Capture().WriteTree(filepath.Dir(path), o.Force, false, func(t *worktree.Tree) ([]string, error) {
+		done, err := sync.WriteArchive(ctx, run.DB, func(write func(io.Writer) error) (err error) {
+			written, err = capture.WriteTree(run.DB, filepath.Dir(path), o.Force, false, func(t *worktree.Tree) ([]string, error) {
 				return []string{filepath.Base(path)}, t.Stage(filepath.Base(path), write)
 			})
 			return err
@@ -123,7 +124,7 @@ func ReadArchive(ctx context.Context, e *app.Env, file string, trust bool) (err 
 		}
 		bar := e.ProgressBytes("unpacking", 0)
 		o.Progress = bar.Add
-		manifest, out, err := m.Sync().ReadArchive(ctx, f, o)
+		manifest, out, err := sync.ReadArchive(ctx, m.DB, f, o)
 		bar.End()
 		if err != nil {
 			return archiveError(file, err)
@@ -150,7 +151,7 @@ func trustArchived(ctx context.Context, m *layers.Memory, a archive.Manifest, ad
 		}) {
 			continue
 		}
-		if err := m.Trusted().TrustDevice(ctx, d, true); err != nil {
+		if err := trust.TrustDevice(ctx, m.DB, d, true); err != nil {
 			return err
 		}
 		for i := range added {

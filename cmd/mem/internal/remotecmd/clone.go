@@ -15,6 +15,7 @@ import (
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/sync"
+	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/refs"
 	"github.com/memvcs/mem/refs/remote"
 	"github.com/memvcs/mem/refs/sealed"
@@ -145,7 +146,7 @@ func makeClone(ctx context.Context, e *app.Env, o cloneOptions, options state.Op
 	}
 	for i, d := range out.Devices {
 		if o.trust {
-			if err := m.Trusted().TrustDevice(ctx, d, true); err != nil {
+			if err := trust.TrustDevice(ctx, m.DB, d, true); err != nil {
 				return err
 			}
 			out.Devices[i].Trusted = true
@@ -167,7 +168,7 @@ func makeClone(ctx context.Context, e *app.Env, o cloneOptions, options state.Op
 
 // untrusted returns the other devices that are not trusted yet, including those of an interrupted clone.
 func untrusted(ctx context.Context, m *layers.Memory) ([]state.Device, error) {
-	all, err := m.Trusted().Waiting(ctx)
+	all, err := trust.Waiting(ctx, m.DB)
 	return slices.DeleteFunc(all, func(d state.Device) bool { return d.Own || d.Trusted }), err
 }
 
@@ -193,7 +194,7 @@ func initClone(
 		return nil, r, fmt.Errorf("make a memory in %s: %w", dir, err)
 	}
 	if err = addOrigin(ctx, e, m, o); err == nil {
-		r, err = m.Sync().Remote("origin")
+		r, err = sync.Remote(m.DB, "origin")
 	}
 	if err != nil {
 		m.Close() // the error before it is the cause
@@ -208,12 +209,12 @@ func addOrigin(ctx context.Context, e *app.Env, m *layers.Memory, o cloneOptions
 		return err
 	}
 	if !o.sealed && o.seal.originals {
-		return m.Sync().AddRawRemote(ctx, "origin", o.url)
+		return sync.AddRawRemote(ctx, m.DB, "origin", o.url)
 	}
 	if !o.sealed {
-		return m.Sync().AddRemote(ctx, "origin", o.url)
+		return sync.AddRemote(ctx, m.DB, "origin", o.url)
 	}
-	j, err := m.Sync().AddSealed(ctx, "origin", o.url, sync.Seal{Recovery: o.seal.recovery})
+	j, err := sync.AddSealed(ctx, m.DB, "origin", o.url, sync.Seal{Recovery: o.seal.recovery})
 	if err != nil {
 		return app.WithHint(memory.RemoteError(err), "run the same command again: it resumes")
 	}
@@ -227,7 +228,7 @@ func addOrigin(ctx context.Context, e *app.Env, m *layers.Memory, o cloneOptions
 // hasOrigin reports whether an interrupted clone has added the remote with the same options. A remote that differs, or
 // is to be opened with a recovery key, is removed first.
 func hasOrigin(ctx context.Context, m *layers.Memory, o cloneOptions) (bool, error) {
-	all, err := m.Sync().Remotes()
+	all, err := sync.Remotes(m.DB)
 	i := slices.IndexFunc(all, func(r refs.Remote) bool { return r.Name == "origin" })
 	if err != nil || i < 0 {
 		return false, err
@@ -241,7 +242,7 @@ func hasOrigin(ctx context.Context, m *layers.Memory, o cloneOptions) (bool, err
 	if same {
 		return true, nil
 	}
-	return false, m.Sync().RemoveRemote(ctx, "origin")
+	return false, sync.RemoveRemote(ctx, m.DB, "origin")
 }
 
 func printClone(e *app.Env, o cloneOptions, out sync.Fetched) error {

@@ -32,13 +32,13 @@ func Device(e *app.Env) *cli.Command {
 		Subcommands: []*cli.Command{
 			{Name: "list", Usage: "list the devices", Action: list},
 			{Name: "trust", Usage: "trust a device and use its data", ArgsUsage: "<device>",
-				Action: change(deviceChange{do: func(ctx context.Context, o trust.Ops, d state.Device) error {
-					return o.TrustDevice(ctx, d, true)
+				Action: change(deviceChange{do: func(ctx context.Context, o *state.DB, d state.Device) error {
+					return trust.TrustDevice(ctx, o, d, true)
 				}, done: "trusted"})},
 			{Name: "revoke", Usage: "stop trusting a device; it cannot read later pushes to encrypted remotes",
 				ArgsUsage: "<device>",
-				Action: change(deviceChange{readers: true, do: func(ctx context.Context, o trust.Ops, d state.Device) error {
-					return o.TrustDevice(ctx, d, false)
+				Action: change(deviceChange{readers: true, do: func(ctx context.Context, o *state.DB, d state.Device) error {
+					return trust.TrustDevice(ctx, o, d, false)
 				}, done: "not trusted any more"})},
 			deviceDrop(e),
 			deviceApprove(e),
@@ -48,7 +48,9 @@ func Device(e *app.Env) *cli.Command {
 					if err := memory.CheckDeviceName(name); err != nil {
 						return err
 					}
-					rename := func(ctx context.Context, o trust.Ops, d state.Device) error { return o.RenameDevice(ctx, d, name) }
+					rename := func(ctx context.Context, o *state.DB, d state.Device) error {
+						return trust.RenameDevice(ctx, o, d, name)
+					}
 					return runDevice(c.Context, e, deviceChange{do: rename, done: "called " + name})
 				})},
 		},
@@ -61,7 +63,7 @@ func runDeviceList(ctx context.Context, e *app.Env) error {
 		return err
 	}
 	defer m.Close()
-	list, err := m.Trusted().Waiting(ctx)
+	list, err := trust.Waiting(ctx, m.DB)
 	if err != nil {
 		return err
 	}
@@ -105,7 +107,7 @@ func waitingCell(w *state.Waiting) string {
 // A deviceChange is the action of a subcommand on a device.
 type deviceChange struct {
 	readers bool // the name may be that of a reader of encrypted remotes
-	do      func(ctx context.Context, o trust.Ops, d state.Device) error
+	do      func(ctx context.Context, o *state.DB, d state.Device) error
 	done    string // what the device is then
 }
 
@@ -116,15 +118,15 @@ func runDevice(ctx context.Context, e *app.Env, change deviceChange) error {
 		return err
 	}
 	defer m.Close()
-	d, err := m.Trusted().Device(ctx, e.Operand(0))
+	d, err := trust.Device(ctx, m.DB, e.Operand(0))
 	if change.readers {
-		d, err = m.Trusted().Reader(ctx, e.Operand(0))
+		d, err = trust.Reader(ctx, m.DB, e.Operand(0))
 	}
 	if err != nil {
 		return app.WithHint(err, "mem device list")
 	}
 	if !e.Opt.DryRun {
-		if err := change.do(ctx, m.Trusted(), d); errors.Is(err, errDeclined) {
+		if err := change.do(ctx, m.DB, d); errors.Is(err, errDeclined) {
 			return nil
 		} else if errors.Is(err, trust.ErrOwnDevice) {
 			return app.WithHint(app.Usagef("%s: %v", d.Name, err), "mem device list")

@@ -26,13 +26,13 @@ func deviceDrop(e *app.Env) *cli.Command {
 			"stay. Remotes and other machines keep the data: \"mem device trust\" and \"mem pull\"\n" +
 			"restore it.",
 		Action: e.Action(1, 1, func(c *cli.Context) error {
-			drop := func(ctx context.Context, o trust.Ops, d state.Device) error { return dropDevice(ctx, e, o, d) }
+			drop := func(ctx context.Context, o *state.DB, d state.Device) error { return dropDevice(ctx, e, o, d) }
 			return runDevice(c.Context, e, deviceChange{do: drop, done: "dropped"})
 		}),
 	}
 }
 
-func dropDevice(ctx context.Context, e *app.Env, o trust.Ops, d state.Device) error {
+func dropDevice(ctx context.Context, e *app.Env, o *state.DB, d state.Device) error {
 	if d.Trusted && !d.Own || e.Term.Stdin { // a script may drop what it never used
 		if ok, err := e.Confirm("remove the data of device %s in %s?", d.Name,
 			term.Count(d.Projects, "project")); err != nil {
@@ -41,5 +41,5 @@ func dropDevice(ctx context.Context, e *app.Env, o trust.Ops, d state.Device) er
 			return errDeclined
 		}
 	}
-	return o.DropDevice(ctx, d)
+	return trust.DropDevice(ctx, o, d)
 }

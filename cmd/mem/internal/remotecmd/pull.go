@@ -18,6 +18,7 @@ import (
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/sync"
+	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/refs"
 	"github.com/memvcs/mem/refs/remote"
 )
@@ -88,7 +89,7 @@ func withRemote(e *app.Env, f func(*layers.Memory, refs.Remote) error) error {
 		return err
 	}
 	defer m.Close()
-	r, err := m.Sync().Remote(e.Operand(0))
+	r, err := sync.Remote(m.DB, e.Operand(0))
 	if err != nil {
 		return memory.RemoteError(err)
 	}
@@ -119,7 +120,7 @@ func runFetchOn(ctx context.Context, e *app.Env, m *layers.Memory, r refs.Remote
 	if o.Progress = bar.Add; bar != nil {
 		bar.Idle = "waiting for the remote"
 	}
-	out, err := m.Sync().Fetch(ctx, o)
+	out, err := sync.Fetch(ctx, m.DB, o)
 	bar.End()
 	if err != nil || !out.Twin {
 		return out, err
@@ -369,7 +370,7 @@ func runSync(ctx context.Context, e *app.Env, m *layers.Memory, r refs.Remote) e
 		return memory.RemoteError(err)
 	}
 	pulled := printFetch(e, "pull", r, out)
-	if r, err = m.Sync().Remote(r.Name); err != nil {
+	if r, err = sync.Remote(m.DB, r.Name); err != nil {
 		return err
 	}
 	projects, err := projectsToSync(ctx, e, m, r)
@@ -388,18 +389,18 @@ func syncJSON(ctx context.Context, e *app.Env, m *layers.Memory, r refs.Remote) 
 	if err != nil {
 		return memory.RemoteError(err)
 	}
-	if r, err = m.Sync().Remote(r.Name); err != nil {
+	if r, err = sync.Remote(m.DB, r.Name); err != nil {
 		return err
 	}
 	projects, err := projectsToSync(ctx, e, m, r)
 	if err != nil {
 		return err
 	}
-	known, err := m.Trusted().Projects(ctx)
+	known, err := trust.Projects(ctx, m.DB)
 	if err != nil {
 		return err
 	}
-	out, err := m.Sync().Push(ctx, sync.PushOptions{Remote: r, Projects: projects, DryRun: e.Opt.DryRun,
+	out, err := sync.Push(ctx, m.DB, sync.PushOptions{Remote: r, Projects: projects, DryRun: e.Opt.DryRun,
 		Consent: ConsentTo(e, projects, known)})
 	if err != nil {
 		return memory.RemoteError(err)
@@ -423,7 +424,7 @@ func projectsToSync(ctx context.Context, e *app.Env, m *layers.Memory, r refs.Re
 	if err != nil {
 		return nil, err
 	}
-	known, err := m.Trusted().Projects(ctx)
+	known, err := trust.Projects(ctx, m.DB)
 	if err != nil {
 		return nil, err
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/memvcs/mem/layers/secrets"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/sync"
+	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/refs"
 )
 
@@ -39,7 +40,7 @@ func Push(e *app.Env) *cli.Command {
 				return app.Usagef("--project cannot be combined with --all")
 			}
 			return names.WithMemory(c.Context, e, func(run names.Run) error {
-				r, err := run.Sync().Remote(e.Operand(0))
+				r, err := sync.Remote(run.DB, e.Operand(0))
 				if err != nil {
 					return memory.RemoteError(err)
 				}
@@ -55,7 +56,7 @@ func Push(e *app.Env) *cli.Command {
 
 // projectsToPush returns the project of the run, or all projects.
 func projectsToPush(ctx context.Context, run names.Run, all bool) ([]state.Project, error) {
-	known, err := run.Trusted().Projects(ctx)
+	known, err := trust.Projects(ctx, run.DB)
 	if err != nil {
 		return nil, err
 	}
@@ -103,14 +104,14 @@ type pushedLane struct {
 }
 
 func runPush(ctx context.Context, e *app.Env, m *layers.Memory, r refs.Remote, projects []state.Project) error {
-	known, err := m.Trusted().Projects(ctx)
+	known, err := trust.Projects(ctx, m.DB)
 	if err != nil {
 		return err
 	}
 	bar := e.ProgressBytes("pushing", 0)
 	o := sync.PushOptions{Remote: r, Projects: projects, DryRun: e.Opt.DryRun, Progress: bar.Add,
 		Consent: ConsentTo(e, projects, known)}
-	out, err := m.Sync().Push(ctx, o)
+	out, err := sync.Push(ctx, m.DB, o)
 	bar.End()
 	var twin *sync.DivergedError
 	if errors.As(err, &twin) && !e.Opt.DryRun {
@@ -311,17 +312,17 @@ func pushAgain(
 		return sync.Pushed{}, fmt.Errorf("%w; become a new device: %w", twin, err)
 	}
 	var err error
-	if o.Remote, err = m.Sync().Remote(o.Remote.Name); err != nil {
+	if o.Remote, err = sync.Remote(m.DB, o.Remote.Name); err != nil {
 		return sync.Pushed{}, err
 	}
 	o.Progress = nil
-	return m.Sync().Push(ctx, o)
+	return sync.Push(ctx, m.DB, o)
 }
 
 // split makes the store a new device and prints a note.
 func split(ctx context.Context, e *app.Env, m *layers.Memory, r refs.Remote, own bool) error {
 	was := m.Repo().Device()
-	if err := m.Sync().Split(ctx, r, own); err != nil {
+	if err := sync.Split(ctx, m.DB, r, own); err != nil {
 		return err
 	}
 	if now := m.Repo().Device(); now.ID != was.ID {

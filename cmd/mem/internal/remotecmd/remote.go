@@ -86,7 +86,7 @@ func changeRemote(ctx context.Context, e *app.Env, args []string,
 }
 
 func remoteRemove(ctx context.Context, e *app.Env, m *layers.Memory, args []string) error {
-	r, err := m.Sync().Remote(args[0])
+	r, err := sync.Remote(m.DB, args[0])
 	if err != nil {
 		return err
 	}
@@ -98,7 +98,7 @@ func remoteRemove(ctx context.Context, e *app.Env, m *layers.Memory, args []stri
 		return nil
 	}
 	warnAbandoned(e, r)
-	return m.Sync().RemoveRemote(ctx, args[0])
+	return sync.RemoveRemote(ctx, m.DB, args[0])
 }
 
 func remoteSetURL(ctx context.Context, e *app.Env, m *layers.Memory, args []string) error {
@@ -106,14 +106,14 @@ func remoteSetURL(ctx context.Context, e *app.Env, m *layers.Memory, args []stri
 	if err != nil {
 		return err
 	}
-	r, err := m.Sync().Remote(args[0])
+	r, err := sync.Remote(m.DB, args[0])
 	if err != nil || e.Opt.DryRun {
 		return err
 	}
 	if r.URL != u.String() {
 		warnAbandoned(e, r)
 	}
-	return m.Sync().SetRemoteURL(ctx, args[0], u)
+	return sync.SetRemoteURL(ctx, m.DB, args[0], u)
 }
 
 // warnAbandoned warns of deleted data that a remote may still have when mem no longer knows the remote.
@@ -127,18 +127,18 @@ func remoteRename(ctx context.Context, e *app.Env, m *layers.Memory, args []stri
 	if err := refs.CheckRemoteName(args[1]); err != nil {
 		return app.Usagef("%v", err)
 	}
-	if _, err := m.Sync().Remote(args[0]); err != nil {
+	if _, err := sync.Remote(m.DB, args[0]); err != nil {
 		return err
 	}
 	if e.Opt.DryRun {
 		return nameIsFree(m, args[1])
 	}
-	return m.Sync().RenameRemote(ctx, args[0], args[1])
+	return sync.RenameRemote(ctx, m.DB, args[0], args[1])
 }
 
 // nameIsFree returns [sync.ErrRemoteExists] for the name of an existing remote.
 func nameIsFree(m *layers.Memory, name string) error {
-	all, err := m.Sync().Remotes()
+	all, err := sync.Remotes(m.DB)
 	if err == nil && slices.ContainsFunc(all, func(r refs.Remote) bool { return r.Name == name }) {
 		err = fmt.Errorf("remote %s: %w", name, sync.ErrRemoteExists)
 	}
@@ -160,7 +160,7 @@ func runRemoteList(e *app.Env) error {
 		return err
 	}
 	defer m.Close()
-	all, err := m.Sync().Remotes()
+	all, err := sync.Remotes(m.DB)
 	if err != nil {
 		return err
 	}
@@ -193,11 +193,11 @@ func runRemoteShow(ctx context.Context, e *app.Env, name string) error {
 		return err
 	}
 	defer m.Close()
-	r, err := m.Sync().Remote(name)
+	r, err := sync.Remote(m.DB, name)
 	if err != nil {
 		return memory.RemoteError(err)
 	}
-	shown, err := m.Sync().ShowRemote(ctx, r)
+	shown, err := sync.ShowRemote(ctx, m.DB, r)
 	if err != nil {
 		return memory.RemoteError(err)
 	}

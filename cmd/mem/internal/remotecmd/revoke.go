@@ -84,7 +84,7 @@ type revokeAnswer struct {
 
 func runRevoke(ctx context.Context, e *app.Env, o revokeOptions) error {
 	return names.WithMemory(ctx, e, func(run names.Run) error {
-		src, home, err := run.Revocation().FindOrigin(ctx, run.Scope, o.source)
+		src, home, err := revocation.FindOrigin(ctx, run.DB, run.Scope, o.source)
 		if err != nil {
 			return originError(err, o.source)
 		}
@@ -95,7 +95,7 @@ func runRevoke(ctx context.Context, e *app.Env, o revokeOptions) error {
 			}
 		}
 		for _, p := range o.projects {
-			eff, err := run.Revocation().Revoke(ctx, p, o.body(), true)
+			eff, err := revocation.Revoke(ctx, run.DB, p, o.body(), true)
 			if err != nil {
 				return fmt.Errorf("revoke %s: %w", src, err)
 			}
@@ -143,7 +143,7 @@ func applyRevoke(ctx context.Context, run names.Run, o revokeOptions) (bool, err
 		}
 	}
 	for _, p := range o.projects {
-		if _, err := run.Revocation().Revoke(ctx, p, o.body(), false); err != nil {
+		if _, err := revocation.Revoke(ctx, run.DB, p, o.body(), false); err != nil {
 			return false, fmt.Errorf("revoke %s in %s: %w", o.src, p.Name, err)
 		}
 	}
@@ -210,7 +210,7 @@ func noteRevoked(e *app.Env, o revokeOptions, a revokeAnswer) {
 // runRevocations lists the revoked sources.
 func runRevocations(ctx context.Context, e *app.Env) error {
 	return names.WithMemory(ctx, e, func(run names.Run) error {
-		list, err := run.Revocation().Revocations(ctx, run.Project.ID)
+		list, err := revocation.Revocations(ctx, run.DB, run.Project.ID)
 		if err != nil {
 			return err
 		}
@@ -228,7 +228,7 @@ func runRevocations(ctx context.Context, e *app.Env) error {
 		t := e.Table(app.Column{Name: "source"}, app.Column{Name: "when"},
 			app.Column{Name: "device"}, app.Column{Name: "reason", Shrinks: true})
 		for _, r := range list {
-			by, err := run.Trusted().DeviceName(ctx, r.Device)
+			by, err := trust.DeviceName(ctx, run.DB, r.Device)
 			if err != nil {
 				return err
 			}

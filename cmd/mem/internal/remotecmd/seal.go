@@ -92,16 +92,16 @@ func runRemoteAdd(ctx context.Context, e *app.Env, m *layers.Memory, o sealOptio
 			return j, err
 		}
 		if o.originals {
-			return j, m.Sync().AddRawRemote(ctx, name, u)
+			return j, sync.AddRawRemote(ctx, m.DB, name, u)
 		}
-		return j, m.Sync().AddRemote(ctx, name, u)
+		return j, sync.AddRemote(ctx, m.DB, name, u)
 	}
 	if o.file != "" {
 		if err := readRecovery(e, &o); err != nil {
 			return j, err
 		}
 	}
-	return m.Sync().AddSealed(ctx, name, u, sync.Seal{Recovery: o.recovery, Originals: o.originals})
+	return sync.AddSealed(ctx, m.DB, name, u, sync.Seal{Recovery: o.recovery, Originals: o.originals})
 }
 
 // allowRaw asks before exact bytes are sent to a remote that is not encrypted.
@@ -178,7 +178,7 @@ func runRecoveryKey(ctx context.Context, e *app.Env, name string) error {
 		return err
 	}
 	defer m.Close()
-	r, err := m.Sync().Remote(name)
+	r, err := sync.Remote(m.DB, name)
 	if err != nil {
 		return memory.RemoteError(err)
 	}
@@ -189,7 +189,7 @@ func runRecoveryKey(ctx context.Context, e *app.Env, name string) error {
 		e.Note("would create a new recovery key for %s", r.Name)
 		return nil
 	}
-	key, err := m.Sync().RenewRecovery(ctx, r)
+	key, err := sync.RenewRecovery(ctx, m.DB, r)
 	if err != nil {
 		return memory.RemoteError(err)
 	}
@@ -262,7 +262,7 @@ func runDeviceApprove(ctx context.Context, e *app.Env, text, name, on string) er
 		name = "device " + request.Device[:8]
 	}
 	if !e.Opt.DryRun {
-		if err := m.Sync().Approve(ctx, r, request, name); err != nil {
+		if err := sync.Approve(ctx, m.DB, r, request, name); err != nil {
 			return memory.RemoteError(fmt.Errorf("approve %s on %s: %w", name, r.Name, err))
 		}
 	}
@@ -285,9 +285,9 @@ func runDeviceApprove(ctx context.Context, e *app.Env, text, name, on string) er
 // sealedRemote returns the encrypted remote with the name, or the only one.
 func sealedRemote(m *layers.Memory, name string) (refs.Remote, error) {
 	if name != "" {
-		return m.Sync().Remote(name)
+		return sync.Remote(m.DB, name)
 	}
-	all, err := m.Sync().Remotes()
+	all, err := sync.Remotes(m.DB)
 	if err != nil {
 		return refs.Remote{}, err
 	}

@@ -16,7 +16,7 @@ func searcher(
 	ctx context.Context, e *app.Env, m *layers.Memory, related bool, q *search.Query,
 ) (*search.Searcher, []refs.Project, error) {
 	if e.Opt.AllProjects {
-		s, err := m.Search().SearcherOfAll(ctx)
+		s, err := search.SearcherOfAll(ctx, m.DB)
 		return s, nil, err
 	}
 	projects, err := Scope(ctx, e, m)
@@ -26,7 +26,7 @@ func searcher(
 	if err != nil {
 		return nil, nil, err
 	}
-	s, err := m.Search().Searcher(ctx, projects)
+	s, err := search.NewSearcher(ctx, m.DB, projects)
 	return s, projects, err
 }
 
@@ -42,7 +42,7 @@ func WithRelated(
 	only := search.Only{}
 	var all []naming.Relation
 	for _, p := range projects {
-		list, err := m.Naming().RelatedTo(ctx, p)
+		list, err := naming.RelatedTo(ctx, m.DB, p)
 		if err != nil {
 			return nil, nil, nil, err
 		}

@@ -17,8 +17,10 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/keepit"
+	"github.com/memvcs/mem/layers/projects"
 	"github.com/memvcs/mem/layers/search"
 	"github.com/memvcs/mem/layers/search/index"
+	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/refs"
 	"github.com/urfave/cli/v2"
 )
@@ -231,13 +233,13 @@ func Scope(ctx context.Context, e *app.Env, m *layers.Memory) ([]refs.Project, e
 		if err != nil {
 			return nil, err
 		}
-		has, err := m.Projects().HasProject(ctx, p.ID)
+		has, err := projects.HasProject(ctx, m.DB, p.ID)
 		if err != nil || has || e.Opt.Project != "" {
 			return []refs.Project{p.ID}, err
 		}
 		e.Detail("%s is in no project: searching all projects", e.Dir)
 	}
-	all, err := m.Trusted().Projects(ctx)
+	all, err := trust.Projects(ctx, m.DB)
 	var ids []refs.Project
 	for _, p := range all {
 		ids = append(ids, p.ID)

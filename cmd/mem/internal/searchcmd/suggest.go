@@ -100,7 +100,7 @@ func runSuggest(ctx context.Context, e *app.Env, o suggestOptions) error {
 			}
 		}
 		req.Projects = projects
-		all, err := m.Search().Suggest(ctx, req)
+		all, err := search.SuggestSessions(ctx, m.DB, req)
 		if err != nil {
 			return err
 		}

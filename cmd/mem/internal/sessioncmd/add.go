@@ -22,9 +22,11 @@ import (
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/notes"
+	"github.com/memvcs/mem/layers/projects"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/sessions"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/refs"
 )
 
@@ -73,7 +75,7 @@ func runAdd(ctx context.Context, e *app.Env, o addOptions) error {
 			return err
 		}
 		err = addAll(ctx, e, m, addition{op: "add", sources: sources, then: func(added []capture.Added) error {
-			return m.Capture().CountAdded(ctx, added)
+			return capture.CountAdded(ctx, m.DB, added)
 		}})
 		if more := captureNotes(ctx, e, m, []string{e.Dir}); more != nil {
 			return errors.Join(err, more)
@@ -94,17 +96,17 @@ func captureNotes(ctx context.Context, e *app.Env, m *layers.Memory, dirs []stri
 		if !client.Changed(m.Refs.Dir(), dir) {
 			continue
 		}
-		p, _, err := m.Projects().Locate(ctx, dir)
+		p, _, err := projects.Locate(ctx, m.DB, dir)
 		if err != nil {
 			return err
 		}
-		if has, err := m.Projects().HasProject(ctx, p.ID); err != nil || !has {
+		if has, err := projects.HasProject(ctx, m.DB, p.ID); err != nil || !has {
 			if err != nil {
 				return err
 			}
 			continue
 		}
-		done, err := m.ClaudeNotes().Capture(ctx, p, client, dir, notes.Options{DryRun: e.Opt.DryRun})
+		done, err := notes.CaptureAll(ctx, m.DB, p, client, dir, notes.Options{DryRun: e.Opt.DryRun})
 		if err != nil {
 			return names.StoreError(err)
 		}
@@ -171,7 +173,7 @@ func clientItems(ctx context.Context, e *app.Env, m *layers.Memory, p state.Proj
 	if err != nil {
 		return nil, err
 	}
-	items, _, err := m.Sessions().List(ctx, p, capture.ListOptions{Claude: claude, Dir: e.Dir, Forgotten: forgotten})
+	items, _, err := sessions.List(ctx, m.DB, p, capture.ListOptions{Claude: claude, Dir: e.Dir, Forgotten: forgotten})
 	return items, unreadableClient(err)
 }
 
@@ -302,7 +304,7 @@ func addAll(ctx context.Context, e *app.Env, m *layers.Memory, a addition) error
 	tuneMemory(a.sources, size)
 	bar := e.ProgressBytes(a.op, size)
 	o := capture.AddOptions{DryRun: e.Opt.DryRun, Op: a.op, Progress: bar.Add}
-	added, err := m.Capture().Add(ctx, a.sources, o)
+	added, err := capture.Add(ctx, m.DB, a.sources, o)
 	bar.End()
 	more, fatal := splitErrors(err)
 	failed := append(a.failed, more...)
@@ -350,7 +352,7 @@ func noteCopies(ctx context.Context, e *app.Env, m *layers.Memory, added []captu
 	if len(of) == 0 {
 		return nil
 	}
-	find, err := m.Projects().Finder(ctx)
+	find, err := projects.LoadFinder(ctx, m.DB)
 	if err != nil {
 		return err
 	}
@@ -360,7 +362,7 @@ func noteCopies(ctx context.Context, e *app.Env, m *layers.Memory, added []captu
 		if !ok {
 			continue
 		}
-		st, err := m.Trusted().Outline(ctx, p.ID)
+		st, err := trust.Outline(ctx, m.DB, p.ID)
 		if err != nil {
 			return err
 		}

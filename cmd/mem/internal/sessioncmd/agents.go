@@ -61,7 +61,7 @@ func hintOtherAgents(ctx context.Context, e *app.Env, m *layers.Memory) error {
 			roots[name] = dir
 		}
 	}
-	found, err := m.Capture().OtherSessions(ctx, e.Dir, roots)
+	found, err := capture.OtherSessions(ctx, m.DB, e.Dir, roots)
 	if err != nil || len(found) == 0 {
 		return err
 	}

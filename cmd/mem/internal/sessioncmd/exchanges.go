@@ -22,7 +22,7 @@ const longestText = 300
 
 // showExchanges prints the first and the last exchanges of a session, and a hint if their texts are shortened.
 func showExchanges(ctx context.Context, run names.Run, rev state.Rev) error {
-	all, err := run.Checkout().Exchanges(ctx, rev)
+	all, err := checkout.Exchanges(ctx, run.DB, rev)
 	if err != nil || len(all) == 0 {
 		return err
 	}

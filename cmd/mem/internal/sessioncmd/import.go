@@ -19,7 +19,10 @@ import (
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/archive"
 	capturing "github.com/memvcs/mem/layers/capture"
+	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/foreign"
+	"github.com/memvcs/mem/layers/handover"
+	"github.com/memvcs/mem/layers/projects"
 	"github.com/memvcs/mem/layers/transcript/agents"
 	"github.com/memvcs/mem/refs"
 )
@@ -151,7 +154,7 @@ func runImport(ctx context.Context, e *app.Env, o importOptions, operand string)
 			return refineAdded(ctx, e, m, added)
 		}})
 		if o.agent == "" && operand == "" {
-			paths, perr := m.Projects().Paths(ctx)
+			paths, perr := projects.Paths(ctx, m.DB)
 			if perr != nil {
 				return errors.Join(err, perr)
 			}
@@ -186,7 +189,7 @@ func warnTorn(e *app.Env, err error) bool {
 func refineAdded(ctx context.Context, e *app.Env, m *layers.Memory, added []capturing.Added) error {
 	bar := e.ProgressBytes("refining", totalAdded(added))
 	defer bar.End()
-	return errors.Join(m.Derive().CacheL1(ctx, added, bar.Add), m.Capture().CountAdded(ctx, added),
+	return errors.Join(derive.CacheL1(ctx, m.DB, added, bar.Add), capturing.CountAdded(ctx, m.DB, added),
 		makeDigests(ctx, m, added))
 }
 
@@ -202,7 +205,7 @@ func makeDigests(ctx context.Context, m *layers.Memory, added []capturing.Added)
 			continue
 		}
 		made[a.Project.ID] = true
-		if err := m.Handover().MakeDigests(ctx, a.Project); err != nil {
+		if err := handover.MakeDigests(ctx, m.DB, a.Project); err != nil {
 			return err
 		}
 	}
@@ -239,7 +242,7 @@ func importSources(ctx context.Context, e *app.Env, m *layers.Memory, from impor
 		return capturing.Sources(from.dir)
 	}
 	directories := []string{e.Dir}
-	paths, err := m.Projects().Paths(ctx)
+	paths, err := projects.Paths(ctx, m.DB)
 	if err != nil {
 		return nil, err
 	}

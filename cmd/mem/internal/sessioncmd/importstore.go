@@ -44,7 +44,7 @@ func runImportStore(ctx context.Context, e *app.Env, o importOptions, store *for
 			}
 			opts.Project = &p
 		}
-		report, err := m.Migration().Import(ctx, store, opts)
+		report, err := migration.Import(ctx, m.DB, store, opts)
 		bar.End()
 		if err != nil {
 			err = fmt.Errorf("import from %s: %w", store.Tool, names.StoreError(err))

@@ -202,7 +202,7 @@ func list(ctx context.Context, run names.Run, o capture.ListOptions) (all, elsew
 // otherUntracked returns the untracked sessions of every project that are not in all.
 func otherUntracked(ctx context.Context, run names.Run, o capture.ListOptions, all []Listed) ([]Listed, error) {
 	o.Unreadable = func(error) error { return nil } // listing the project warns already
-	items, of, err := run.Sessions().Untracked(ctx, o)
+	items, of, err := sessions.ListUntracked(ctx, run.DB, o)
 	if err != nil {
 		return nil, err
 	}
@@ -255,11 +255,11 @@ func listKnown(ctx context.Context, run names.Run, o capture.ListOptions) ([]Lis
 	files := map[string]bool{} // untracked; several projects may share a directory
 	left := int64(capture.CountAtOnce)
 	for _, p := range projects {
-		left = run.Capture().CountMissing(ctx, p.ID, left)
+		left = capture.CountMissing(ctx, run.DB, p.ID, left)
 		if o.Dir = ""; p.ID == run.Project.ID {
 			o.Dir = run.Dir
 		}
-		items, st, err := run.Sessions().List(ctx, p, o)
+		items, st, err := sessions.List(ctx, run.DB, p, o)
 		if err != nil {
 			return nil, err
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tokens"
+	"github.com/memvcs/mem/layers/trust"
 )
 
 // A compositionAnswer is the JSON form of a composition in mem ls --compositions.
@@ -42,7 +43,7 @@ func runLsCompositions(ctx context.Context, e *app.Env, o lsOptions) error {
 			app.Column{Name: "msgs", Right: true}, app.Column{Name: "parts", Right: true}, app.Column{Name: "used in"},
 			app.Column{Name: "project"}, app.Column{Name: "note", Shrinks: true})
 		for _, p := range projects {
-			st, err := run.Trusted().Outline(ctx, p.ID)
+			st, err := trust.Outline(ctx, run.DB, p.ID)
 			if err != nil {
 				return err
 			}

@@ -9,6 +9,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/capture"
+	"github.com/memvcs/mem/layers/projects"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/transcript"
 )
@@ -36,11 +37,11 @@ func movedFrom(ctx context.Context, run names.Run) (state.Project, bool, error) 
 		if _, err := os.Stat(cwd); err == nil {
 			continue
 		}
-		p, _, err := run.Projects().Locate(ctx, cwd)
+		p, _, err := projects.Locate(ctx, run.DB, cwd)
 		if err != nil {
 			return none, false, err
 		}
-		if has, err := run.Projects().HasProject(ctx, p.ID); err != nil || has && p.ID != run.Project.ID {
+		if has, err := projects.HasProject(ctx, run.DB, p.ID); err != nil || has && p.ID != run.Project.ID {
 			return p, has, err
 		}
 	}
@@ -50,7 +51,7 @@ func movedFrom(ctx context.Context, run names.Run) (state.Project, bool, error) 
 // renamedFrom returns the project of the working directory before it was renamed, and the command that links it. The
 // newest directory that is gone is the best guess.
 func renamedFrom(ctx context.Context, run names.Run) (name, command string, err error) {
-	found, err := run.Projects().Renamed(ctx, run.Dir)
+	found, err := projects.Renamed(ctx, run.DB, run.Dir)
 	if err != nil || len(found) == 0 {
 		return "", "", err
 	}

@@ -56,9 +56,9 @@ func runMv(ctx context.Context, e *app.Env, from, to string) error {
 		}
 		if !e.Opt.DryRun {
 			if rev.Kind == state.IsSession {
-				err = run.Naming().Retitle(ctx, rev, to, naming.Edit{})
+				err = naming.Retitle(ctx, run.DB, rev, to, naming.Edit{})
 			} else {
-				err = run.Naming().RenameComposition(ctx, rev, to)
+				err = naming.RenameComposition(ctx, run.DB, rev, to)
 			}
 		}
 		if err != nil {

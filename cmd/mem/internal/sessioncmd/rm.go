@@ -57,7 +57,7 @@ func runRm(ctx context.Context, e *app.Env, operands []string, force bool) error
 		if err != nil {
 			return err
 		}
-		if err := run.Derive().RemoveAll(ctx, revs, force, true); err != nil { // before the question
+		if err := derive.RemoveAll(ctx, run.DB, revs, force, true); err != nil { // before the question
 			return removeError(err)
 		}
 		for _, rev := range revs {
@@ -76,7 +76,7 @@ func runRm(ctx context.Context, e *app.Env, operands []string, force bool) error
 			Removed []removedAnswer `json:"removed"`
 		}{e.Opt.DryRun, []removedAnswer{}}
 		if !e.Opt.DryRun {
-			if err := run.Derive().RemoveAll(ctx, revs, force, false); err != nil {
+			if err := derive.RemoveAll(ctx, run.DB, revs, force, false); err != nil {
 				return removeError(err)
 			}
 		}

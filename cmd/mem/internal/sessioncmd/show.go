@@ -20,8 +20,11 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/outfile"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
+	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/checkout"
 	"github.com/memvcs/mem/layers/export"
+	"github.com/memvcs/mem/layers/forget"
+	"github.com/memvcs/mem/layers/markers"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/revision"
 	"github.com/memvcs/mem/layers/state"
@@ -82,7 +85,7 @@ func runShow(ctx context.Context, e *app.Env, o showOptions, name string) error 
 			return err
 		}
 		run.Project = rev.Project
-		if err := run.Trusted().MayUse(ctx, rev); errors.Is(err, trust.ErrRevoked) {
+		if err := trust.MayUse(ctx, run.DB, rev); errors.Is(err, trust.ErrRevoked) {
 			e.Warn("%v", err)
 		} else if err != nil {
 			return err
@@ -119,7 +122,7 @@ func runShow(ctx context.Context, e *app.Env, o showOptions, name string) error 
 		if rev.Kind == state.IsMessages && unformatted {
 			return showTurns(ctx, run, rev, w)
 		}
-		err = run.Checkout().Write(ctx, rev, checkout.Format(o.format), w)
+		err = checkout.Write(ctx, run.DB, rev, checkout.Format(o.format), w)
 		if errors.Is(err, revision.ErrLayer) {
 			return app.WithHint(err, term.Shell("mem", "show", name+":L1", "--format", "lean"))
 		}
@@ -131,7 +134,7 @@ func runShow(ctx context.Context, e *app.Env, o showOptions, name string) error 
 // so.
 func showTurns(ctx context.Context, run names.Run, rev state.Rev, w io.Writer) error {
 	empty, write := true, TurnWriter(w)
-	err := run.Checkout().Turns(ctx, rev, rev.From, rev.To, func(t checkout.Turn) error {
+	err := checkout.Turns(ctx, run.DB, rev, rev.From, rev.To, func(t checkout.Turn) error {
 		empty = false
 		return write(t)
 	})
@@ -148,7 +151,7 @@ func showTurns(ctx context.Context, run names.Run, rev state.Rev, w io.Writer) e
 
 // noteForgotten prints which of the messages were forgotten, and returns their number.
 func noteForgotten(ctx context.Context, run names.Run, rev state.Rev) (int, error) {
-	all, err := run.Forget().ForgottenMessages(ctx, rev.Project.ID, rev.Session, rev.From, rev.To)
+	all, err := forget.ForgottenMessages(ctx, run.DB, rev.Project.ID, rev.Session, rev.From, rev.To)
 	for i := 0; i < len(all); {
 		first, k := all[i], i+1
 		for same := first; k < len(all); k++ {
@@ -188,7 +191,7 @@ func showManifest(ctx context.Context, run names.Run) error {
 	if err != nil {
 		return err
 	}
-	man, err := run.Export().Manifest(ctx, run.Project, export.ManifestSettings{Preset: preset, AutoRegister: auto,
+	man, err := export.NewManifest(ctx, run.DB, run.Project, export.ManifestSettings{Preset: preset, AutoRegister: auto,
 		Decay: decay})
 	if err != nil {
 		return err
@@ -257,13 +260,13 @@ func describeRev(ctx context.Context, run names.Run, rev state.Rev) (shown, erro
 		now := cmp.Or(rev.Point, rev.Session.Now())
 		s.Session, s.Title, s.Messages, s.Bytes = rev.Session.ID, rev.Session.Title(), now.Scan.Messages, now.Size
 		if rev.Kind == state.IsSession {
-			s.Tokens, s.Earlier = counted(run.Capture().TokensOf(rev.Project.ID, rev.Session)), earlierOf(rev.Session)
+			s.Tokens, s.Earlier = counted(capture.TokensOf(run.DB, rev.Project.ID, rev.Session)), earlierOf(rev.Session)
 		}
 		s.First, s.Last = term.TimeText(now.Scan.First), term.TimeText(now.Scan.Last)
 		s.UsedIn, s.Accessed = rev.Session.Used.By, term.TimeText(rev.Session.Used.Last)
 	}
 	if rev.Version != nil {
-		st, err := run.Trusted().State(ctx, rev.Project.ID)
+		st, err := trust.State(ctx, run.DB, rev.Project.ID)
 		if err != nil {
 			return s, err
 		}
@@ -288,7 +291,7 @@ func showJSON(ctx context.Context, run names.Run, rev state.Rev) error {
 		return err
 	}
 	if rev.Kind == state.IsVersion {
-		fates, err := run.Markers().Fates(ctx, rev)
+		fates, err := markers.Fates(ctx, run.DB, rev)
 		if err != nil {
 			return err
 		}
@@ -305,7 +308,7 @@ func describeContent(ctx context.Context, run names.Run, rev state.Rev, s *shown
 	switch rev.Kind {
 	case state.IsSession:
 		s.Branch = rev.Session.Now().Scan.Branch
-		st, err := run.Trusted().State(ctx, rev.Project.ID)
+		st, err := trust.State(ctx, run.DB, rev.Project.ID)
 		if err != nil {
 			return err
 		}
@@ -315,14 +318,14 @@ func describeContent(ctx context.Context, run names.Run, rev state.Rev, s *shown
 		if len(rev.Session.Markers()) == 0 {
 			return nil
 		}
-		marks, err := run.Markers().Keepits(ctx, rev)
+		marks, err := markers.Keepits(ctx, run.DB, rev)
 		for _, k := range marks {
 			s.Markers = append(s.Markers, keepitcmd.AnswerOf(rev.Session, k))
 		}
 		return err
 	case state.IsL1, state.IsL2, state.IsMessages:
 		var b strings.Builder
-		err := names.StoreError(run.Checkout().Write(ctx, rev, checkout.JSONL, &b))
+		err := names.StoreError(checkout.Write(ctx, run.DB, rev, checkout.JSONL, &b))
 		s.Content = b.String()
 		return err
 	}
@@ -366,7 +369,7 @@ func showHead(ctx context.Context, run names.Run, rev state.Rev) error {
 // showOperation prints an operation: its device and time, and what it captured and derived.
 func showOperation(ctx context.Context, run names.Run, rev state.Rev) error {
 	names.HeadLine(run.Env, "commit "+rev.Commit, rev.How)
-	all, err := run.Revision().Operations(ctx, rev.Project)
+	all, err := revision.Operations(ctx, run.DB, rev.Project)
 	if err != nil {
 		return err
 	}
@@ -423,7 +426,7 @@ func showSession(ctx context.Context, run names.Run, rev state.Rev) error {
 	}
 	names.Field(run.Env, "Messages", fmt.Sprintf("%s (#N is line N of %s)", tokens.Commas(now.Scan.Messages),
 		tokens.Commas(now.Scan.Values)))
-	if n, ok := run.Capture().TokensOf(rev.Project.ID, rev.Session); ok {
+	if n, ok := capture.TokensOf(run.DB, rev.Project.ID, rev.Session); ok {
 		names.Field(run.Env, "Tokens", "~"+tokens.Commas(n))
 	} else {
 		names.Field(run.Env, "Tokens", "?")
@@ -435,7 +438,7 @@ func showSession(ctx context.Context, run names.Run, rev state.Rev) error {
 	if parent := rev.Session.Parent(); parent != "" {
 		names.Field(run.Env, "Parent", parent)
 	}
-	st, err := run.Trusted().State(ctx, rev.Project.ID)
+	st, err := trust.State(ctx, run.DB, rev.Project.ID)
 	if err != nil {
 		return err
 	}
@@ -451,7 +454,7 @@ func showSession(ctx context.Context, run names.Run, rev state.Rev) error {
 	}
 	names.Fields(run.Env, "Version", versions)
 	if len(rev.Session.Markers()) > 0 {
-		marks, err := run.Markers().Keepits(ctx, rev)
+		marks, err := markers.Keepits(ctx, run.DB, rev)
 		if err != nil {
 			return err
 		}

@@ -47,7 +47,7 @@ func showVersion(ctx context.Context, run names.Run, rev state.Rev, s shown) err
 	if run.Env.Opt.Verbose {
 		recipeFields(run, rev)
 	}
-	fates, err := run.Markers().Fates(ctx, rev)
+	fates, err := markers.Fates(ctx, run.DB, rev)
 	var rows [][]string
 	for _, f := range fates {
 		rows = append(rows, fateRow(f))

@@ -18,8 +18,11 @@ import (
 	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/knowledge"
 	"github.com/memvcs/mem/layers/notes"
+	"github.com/memvcs/mem/layers/projects"
+	"github.com/memvcs/mem/layers/revocation"
 	"github.com/memvcs/mem/layers/sessions"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/trust"
 )
 
 type statusOptions struct {
@@ -93,13 +96,13 @@ func runStatus(ctx context.Context, e *app.Env, o statusOptions) error {
 			return err
 		}
 		if !e.Opt.AllProjects && r.Stored > 0 && o.porcelain == "" {
-			d, err := run.Knowledge().Progress(ctx, run.Project.ID)
+			d, err := knowledge.ReadProgress(ctx, run.DB, run.Project.ID)
 			if err != nil {
 				return err
 			}
 			r.progress = &d
 		}
-		if list, err := run.Revocation().Revocations(ctx, run.Project.ID); err != nil {
+		if list, err := revocation.Revocations(ctx, run.DB, run.Project.ID); err != nil {
 			return err
 		} else if !e.Opt.AllProjects {
 			r.revoked = len(list)
@@ -172,10 +175,10 @@ func changedNotes(ctx context.Context, run names.Run) ([]notes.Change, error) {
 	if err != nil || !client.Changed(run.Refs.Dir(), run.Dir) {
 		return nil, err
 	}
-	if here, _, err := run.Projects().Locate(ctx, run.Dir); err != nil || here.ID != run.Project.ID {
+	if here, _, err := projects.Locate(ctx, run.DB, run.Dir); err != nil || here.ID != run.Project.ID {
 		return nil, err
 	}
-	c, err := run.ClaudeNotes().Capture(ctx, run.Project, client, run.Dir, notes.Options{DryRun: true})
+	c, err := notes.CaptureAll(ctx, run.DB, run.Project, client, run.Dir, notes.Options{DryRun: true})
 	return c.Changes, err
 }
 
@@ -186,7 +189,7 @@ func subagentsInMemory(ctx context.Context, run names.Run) (n int, err error) {
 		return 0, err
 	}
 	for _, p := range projects {
-		st, err := run.Trusted().Outline(ctx, p.ID)
+		st, err := trust.Outline(ctx, run.DB, p.ID)
 		if err != nil {
 			return 0, err
 		}

@@ -69,7 +69,7 @@ func tagOf(t state.Tag) tagAnswer {
 
 func runTagList(ctx context.Context, e *app.Env) error {
 	return names.WithMemory(ctx, e, func(run names.Run) error {
-		tags, err := run.Naming().Tags(ctx, run.Project.ID)
+		tags, err := naming.Tags(ctx, run.DB, run.Project.ID)
 		if err != nil {
 			return err
 		}
@@ -101,7 +101,7 @@ func runTag(ctx context.Context, e *app.Env, operands []string, o tagOptions) er
 		var err error
 		switch {
 		case o.remove:
-			if err = run.Naming().Untag(ctx, run.Project, name, e.Opt.DryRun); err == nil && e.Opt.DryRun {
+			if err = naming.Untag(ctx, run.DB, run.Project, name, e.Opt.DryRun); err == nil && e.Opt.DryRun {
 				e.Message("would delete tag %s", e.Safe(name))
 			}
 		default:
@@ -114,7 +114,7 @@ func runTag(ctx context.Context, e *app.Env, operands []string, o tagOptions) er
 				break
 			}
 			rev = revs[0]
-			if err = run.Naming().Tag(ctx, rev, name, naming.Edit{Force: o.force, DryRun: e.Opt.DryRun}); err == nil && e.Opt.DryRun {
+			if err = naming.Tag(ctx, run.DB, rev, name, naming.Edit{Force: o.force, DryRun: e.Opt.DryRun}); err == nil && e.Opt.DryRun {
 				e.Message("would tag %s as %s", e.Safe(rev.Name()), e.Safe(name))
 			}
 		}

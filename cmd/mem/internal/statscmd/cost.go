@@ -13,6 +13,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
+	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/engines"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/tokens"
@@ -58,7 +59,7 @@ func runCost(ctx context.Context, e *app.Env, by string) error {
 		return err
 	}
 	defer m.Close() // only what is cached could be lost
-	costs, err := m.Derive().Costs(ctx)
+	costs, err := derive.Costs(ctx, m.DB)
 	if err != nil {
 		return names.StoreError(err)
 	}

@@ -117,7 +117,7 @@ func countOne(ctx context.Context, e *app.Env, name string) (markers.Count, erro
 			return app.WithHint(fmt.Errorf("no file and no session is called '%s'", name), app.MissingHints(missing)...)
 		}
 		if err == nil {
-			n, err = run.Checkout().Count(ctx, rev)
+			n, err = checkout.Count(ctx, run.DB, rev)
 		}
 		if errors.Is(err, checkout.ErrFormatless) {
 			return app.WithHint(app.Usagef("%s is a %s and has no tokens", name, rev.Kind), "mem help revisions")

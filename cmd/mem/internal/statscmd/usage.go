@@ -26,7 +26,7 @@ func runUsage(ctx context.Context, e *app.Env, by string, asCSV bool) error {
 				return names.StoreError(err)
 			}
 		}
-		found, err := run.Stats().Spending(ctx, projects, by, e.Now().Location())
+		found, err := stats.ReadSpending(ctx, run.DB, projects, by, e.Now().Location())
 		switch {
 		case err != nil:
 			return names.StoreError(err)

@@ -11,6 +11,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/sync"
 	"github.com/memvcs/mem/refs"
 )
 
@@ -113,7 +114,7 @@ func sweepRemote(ctx context.Context, e *app.Env, name string, confirm bool) err
 		return err
 	}
 	defer m.Close()
-	r, err := m.Sync().Remote(name)
+	r, err := sync.Remote(m.DB, name)
 	if err != nil {
 		return memory.RemoteError(err)
 	}
@@ -121,7 +122,7 @@ func sweepRemote(ctx context.Context, e *app.Env, name string, confirm bool) err
 		e.Printf("would delete unreachable data on %s\n", r.Name)
 		return nil
 	}
-	out, err := m.Sync().SweepRemote(ctx, r.Name, confirm)
+	out, err := sync.SweepRemote(ctx, m.DB, r.Name, confirm)
 	if err != nil {
 		return memory.RemoteError(err)
 	}

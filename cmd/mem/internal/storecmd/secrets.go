@@ -18,6 +18,7 @@ import (
 	"github.com/memvcs/mem/layers/redact/scanner"
 	"github.com/memvcs/mem/layers/secrets"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/refs/config"
 )
 
@@ -96,7 +97,7 @@ func scanStored(ctx context.Context, run names.Run, name string, all bool) ([]se
 		if err != nil {
 			return nil, err
 		}
-		return run.Secrets().ScanStored(ctx, rev.Project.ID, &rev)
+		return secrets.ScanStored(ctx, run.DB, rev.Project.ID, &rev)
 	}
 	projects := []state.Project{run.Project}
 	if all {
@@ -107,7 +108,7 @@ func scanStored(ctx context.Context, run names.Run, name string, all bool) ([]se
 	}
 	var out []secrets.Leak
 	for _, p := range projects {
-		leaks, err := run.Secrets().ScanStored(ctx, p.ID, nil)
+		leaks, err := secrets.ScanStored(ctx, run.DB, p.ID, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -156,7 +157,7 @@ func listedSecrets(ctx context.Context, run names.Run, name string) ([]secrets.S
 		if err != nil {
 			return nil, err
 		}
-		found, err := run.Secrets().Secrets(ctx, rev.Project.ID, rev.Session)
+		found, err := secrets.Secrets(ctx, run.DB, rev.Project.ID, rev.Session)
 		return append(out, found...), err
 	}
 	projects, err := run.ListedProjects(ctx)
@@ -164,12 +165,12 @@ func listedSecrets(ctx context.Context, run names.Run, name string) ([]secrets.S
 		return nil, err
 	}
 	for _, p := range projects {
-		st, err := run.Trusted().Outline(ctx, p.ID)
+		st, err := trust.Outline(ctx, run.DB, p.ID)
 		if err != nil {
 			return nil, err
 		}
 		for _, s := range st.Recent() {
-			found, err := run.Secrets().Secrets(ctx, p.ID, s)
+			found, err := secrets.Secrets(ctx, run.DB, p.ID, s)
 			if errors.Is(err, originals.ErrWithheld) {
 				continue // captured elsewhere
 			}

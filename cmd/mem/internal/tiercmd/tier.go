@@ -20,6 +20,7 @@ import (
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tier"
 	"github.com/memvcs/mem/layers/tokens"
+	"github.com/memvcs/mem/layers/trust"
 )
 
 type tierOptions struct{ weekly, monthly int }
@@ -126,7 +127,7 @@ func runTier(ctx context.Context, e *app.Env, o tierOptions) error {
 			}
 			bar.Add(1)
 		}
-		did, err := run.Derive().Tier(ctx, run.Project, how)
+		did, err := derive.Tier(ctx, run.DB, run.Project, how)
 		bar.End()
 		if err != nil {
 			return err
@@ -267,7 +268,7 @@ func runTierStatus(ctx context.Context, e *app.Env, o tierOptions) error {
 		return err
 	}
 	return names.WithMemory(ctx, e, func(run names.Run) error {
-		states, todo, err := run.Derive().TierStatus(ctx, run.Project, how)
+		states, todo, err := derive.TierStatus(ctx, run.DB, run.Project, how)
 		if err != nil {
 			return err
 		}
@@ -362,7 +363,7 @@ func Auto(ctx context.Context, e *app.Env, m *layers.Memory, p state.Project) {
 		if err != nil {
 			return err
 		}
-		did, _, err := m.Derive().AutoTier(ctx, p, derive.TierSchedule(schedule), how)
+		did, _, err := derive.AutoTier(ctx, m.DB, p, derive.TierSchedule(schedule), how)
 		if !did.Empty() {
 			e.Note("autoDecay: %s", strings.NewReplacer(" to make", "", " to hide", " hidden").Replace(todoText(did)))
 		}
@@ -399,7 +400,7 @@ func AutoEverywhere(ctx context.Context, e *app.Env) {
 		return
 	}
 	defer m.Close()
-	projects, err := m.Trusted().Projects(ctx)
+	projects, err := trust.Projects(ctx, m.DB)
 	if err != nil {
 		return
 	}

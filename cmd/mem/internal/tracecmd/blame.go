@@ -81,7 +81,7 @@ func runBlame(ctx context.Context, e *app.Env, o blameOptions, name string) erro
 			}
 			return err
 		}
-		lines, err := run.Provenance().Blame(ctx, rev)
+		lines, err := provenance.Blame(ctx, run.DB, rev)
 		if errors.Is(err, provenance.ErrNotBlamable) {
 			return notBlamable(ctx, run, rev, err)
 		}

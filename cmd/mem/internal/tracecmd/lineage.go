@@ -48,7 +48,7 @@ func runLineage(ctx context.Context, e *app.Env, name string, up, down bool) err
 		if !up && (rev.Kind == state.IsSession || rev.Kind == state.IsOriginal || rev.Kind == state.IsMessages) {
 			down = true
 		}
-		made, err := run.Provenance().Lineage(ctx, rev, down)
+		made, err := provenance.Lineage(ctx, run.DB, rev, down)
 		if errors.Is(err, provenance.ErrNoLineage) {
 			return app.WithHint(err, "name a session, version or composition")
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/layers/knowledge/concepts"
 	"github.com/memvcs/mem/layers/provenance"
+	"github.com/memvcs/mem/layers/revision"
 	"github.com/memvcs/mem/layers/state"
 )
 
@@ -47,7 +48,7 @@ func runWhy(ctx context.Context, e *app.Env, name string) error {
 	return names.WithMemory(ctx, e, func(run names.Run) error {
 		rev, err := run.Resolve(ctx, name)
 		if err != nil && concepts.IsLabel(name) { // as concepts are listed
-			if c, found := run.Revision().FindConcept(ctx, run.Project.ID, name); found == nil {
+			if c, found := revision.FindConcept(ctx, run.DB, run.Project.ID, name); found == nil {
 				rev, err = state.Rev{Kind: state.IsConcept, Project: run.Project, Concept: c}, nil
 			}
 		}
@@ -70,7 +71,7 @@ func runWhy(ctx context.Context, e *app.Env, name string) error {
 				printHandedTo(e, h)
 			}
 		}
-		r, err := run.Provenance().Why(ctx, rev)
+		r, err := provenance.Why(ctx, run.DB, rev)
 		if err != nil {
 			return fmt.Errorf("why %s: %w", name, err)
 		}

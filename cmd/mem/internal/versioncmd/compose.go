@@ -25,6 +25,7 @@ import (
 	"github.com/memvcs/mem/layers/revision"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tokens"
+	"github.com/memvcs/mem/layers/trust"
 )
 
 // ComposeOptions are the options of mem compose.
@@ -113,7 +114,7 @@ func runCompose(ctx context.Context, e *app.Env, o ComposeOptions, name string, 
 		if req.Engine, err = ComposeEngine(ctx, run, parts, o.engine); err != nil {
 			return err
 		}
-		done, err := run.Derive().Compose(ctx, req)
+		done, err := derive.Compose(ctx, run.DB, req)
 		if err != nil {
 			return ComposeError(err)
 		}
@@ -131,7 +132,7 @@ func runCompose(ctx context.Context, e *app.Env, o ComposeOptions, name string, 
 
 // composedAs returns the number of parts of the composition that has the name, 0 if none has it.
 func composedAs(ctx context.Context, run names.Run, name string) (int, error) {
-	rev, err := run.Revision().Resolve(ctx, run.Scope, name)
+	rev, err := revision.Resolve(ctx, run.DB, run.Scope, name)
 	var missing *state.NotFoundError
 	var ambiguous *state.AmbiguousError
 	switch {
@@ -184,7 +185,7 @@ func NameIsFree(ctx context.Context, run names.Run, name string) error {
 // HidesSession reports whether a composition with this name would hide a session, because the name is the start of its
 // id.
 func HidesSession(ctx context.Context, run names.Run, name string) (bool, error) {
-	rev, err := run.Revision().Resolve(ctx, run.Scope, name)
+	rev, err := revision.Resolve(ctx, run.DB, run.Scope, name)
 	var missing *state.NotFoundError
 	var ambiguous *state.AmbiguousError
 	if errors.As(err, &missing) || errors.As(err, &ambiguous) {
@@ -201,7 +202,7 @@ func appendTo(list *[]string) func(string) ([]string, error) {
 // ComposeParts resolves the operands REV[=TOKENS].
 func ComposeParts(ctx context.Context, run names.Run, o ComposeOptions, revs []string) ([]derive.ComposePart, error) {
 	if len(revs) == 0 {
-		st, err := run.Trusted().State(ctx, run.Project.ID)
+		st, err := trust.State(ctx, run.DB, run.Project.ID)
 		if err != nil {
 			return nil, err
 		}

@@ -154,7 +154,7 @@ func runCompress(ctx context.Context, e *app.Env, o compressOptions, name string
 func compressRev(ctx context.Context, run names.Run, rev state.Rev, s compress.Settings,
 	since string) (derive.CompressResult, error) {
 	if since == "" {
-		return run.Derive().Compress(ctx, rev, s, run.Opt.DryRun)
+		return derive.Compress(ctx, run.DB, rev, s, run.Opt.DryRun)
 	}
 	if rev.Session == nil || rev.Kind == state.IsVersion {
 		return derive.CompressResult{}, app.WithHint(app.Usagef("--since requires a session, and %s is a %s", rev.Name(),
@@ -173,7 +173,7 @@ func compressRev(ctx context.Context, run names.Run, rev state.Rev, s compress.S
 			app.WithHint(app.Usagef("--since requires a version, and %s is a %s", since, base.Kind),
 				term.Shell("mem", "versions", term.ShortID(rev.Session.ID)))
 	}
-	return run.Derive().CompressSince(ctx, rev, base, s, run.Opt.DryRun)
+	return derive.CompressSince(ctx, run.DB, rev, base, s, run.Opt.DryRun)
 }
 
 // compressError adds hints and an exit status to an error of a compression.

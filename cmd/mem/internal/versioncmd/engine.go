@@ -15,6 +15,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/engines"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/refs/config"
@@ -95,7 +96,7 @@ func (s *Setup) Of(ctx context.Context, m *layers.Memory, rev state.Rev, name st
 	case "command":
 		return s.command()
 	}
-	recorded, err := m.Derive().Recorded(ctx, rev)
+	recorded, err := derive.Recorded(ctx, m.DB, rev)
 	if err != nil {
 		return nil, app.WithHint(err, "compress it by a model once: mem compress --engine claude "+
 			term.ShortID(rev.Session.ID))

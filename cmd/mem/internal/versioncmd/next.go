@@ -13,6 +13,8 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/handover"
+	"github.com/memvcs/mem/layers/projects"
+	"github.com/memvcs/mem/layers/trust"
 )
 
 type nextOptions struct {
@@ -59,7 +61,7 @@ func runNext(ctx context.Context, e *app.Env, o nextOptions) error {
 		return err
 	}
 	return names.WithMemory(ctx, e, func(run names.Run) error {
-		given, err := run.Handover().Context(ctx, run.Project, handover.ContextOptions{Dir: e.Dir,
+		given, err := handover.Context(ctx, run.DB, run.Project, handover.ContextOptions{Dir: e.Dir,
 			Program: hookset.CalledAs(e), Limit: s.ContextSize, Decay: s.Decay})
 		if err != nil {
 			return fmt.Errorf("next session's context: %w", err)
@@ -90,13 +92,13 @@ func runNext(ctx context.Context, e *app.Env, o nextOptions) error {
 
 // noteNoText prints why the next session receives no text.
 func noteNoText(ctx context.Context, run names.Run, limit int) error {
-	st, err := run.Trusted().Outline(ctx, run.Project.ID)
+	st, err := trust.Outline(ctx, run.DB, run.Project.ID)
 	if err != nil {
 		return err
 	}
 	if len(st.Recent()) == 0 {
 		run.Note("the next session receives no text: no session of project %s is in memory", run.Project.Name)
-		found, err := run.Projects().Renamed(ctx, run.Dir)
+		found, err := projects.Renamed(ctx, run.DB, run.Dir)
 		for _, r := range found {
 			run.Hint("if " + run.Safe(r.From) + " was renamed: " + names.LinkCommand(run.Dir, r.Dir, r.Of))
 		}

@@ -128,7 +128,7 @@ func runPrune(ctx context.Context, e *app.Env, r derive.Retention, name string) 
 			}
 			only, p = rev.Session, rev.Project
 		}
-		taken, spared, err := run.Derive().Prune(ctx, p, only, r, true)
+		taken, spared, err := derive.Prune(ctx, run.DB, p, only, r, true)
 		if err != nil {
 			return err
 		}
@@ -136,7 +136,7 @@ func runPrune(ctx context.Context, e *app.Env, r derive.Retention, name string) 
 			if ok, err := e.Confirm("hide %s?", term.Count(len(taken), "version")); err != nil || !ok {
 				return err
 			}
-			if taken, spared, err = run.Derive().Prune(ctx, p, only, r, false); err != nil {
+			if taken, spared, err = derive.Prune(ctx, run.DB, p, only, r, false); err != nil {
 				return err
 			}
 		}

@@ -14,9 +14,11 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/export"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tokens"
+	"github.com/memvcs/mem/layers/trust"
 )
 
 // VersionsOptions are the options of mem versions.
@@ -77,9 +79,9 @@ func RunVersions(ctx context.Context, e *app.Env, name string, o VersionsOptions
 		if o.Manifest {
 			return versionsManifest(ctx, run, rev)
 		}
-		st, err := run.Trusted().Outline(ctx, rev.Project.ID)
+		st, err := trust.Outline(ctx, run.DB, rev.Project.ID)
 		if err == nil && e.Opt.JSON {
-			st, err = run.Trusted().State(ctx, rev.Project.ID) // keepitStats needs the plans
+			st, err = trust.State(ctx, run.DB, rev.Project.ID) // keepitStats needs the plans
 		}
 		if err != nil {
 			return err
@@ -204,7 +206,7 @@ func VersionAnswers(st *state.State, list []*records.Version) ([]VersionAnswer, 
 
 // versionsManifest prints the versions of a session in the format of the seeds' versions.json.
 func versionsManifest(ctx context.Context, run names.Run, rev state.Rev) error {
-	man, err := run.Export().ManifestOf(ctx, rev)
+	man, err := export.ManifestOf(ctx, run.DB, rev)
 	if err != nil {
 		return err
 	}

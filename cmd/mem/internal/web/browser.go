@@ -13,6 +13,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/web/api"
 	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/derive"
+	"github.com/memvcs/mem/layers/markers"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/sessions"
 	"github.com/memvcs/mem/layers/state"
@@ -282,7 +283,7 @@ func (s *Server) detail(ctx context.Context, p state.Project, st *state.State, i
 		return d, nil
 	}
 	var err error
-	d.Keepits, err = s.Memory.Markers().Keepits(ctx, d.Rev)
+	d.Keepits, err = markers.Keepits(ctx, s.Memory.DB, d.Rev)
 	slices.SortStableFunc(d.Keepits, func(a, b state.Keepit) int { return cmp.Compare(b.Mark.Weight, a.Mark.Weight) })
 	return d, err
 }
@@ -351,7 +352,7 @@ func (s *Server) selected(w http.ResponseWriter, r *http.Request, p state.Projec
 	if sure := r.PostFormValue("sure") != ""; !ask || sure {
 		for _, rev := range revs {
 			var used *derive.UsedError
-			if err := s.Memory.Derive().Remove(r.Context(), rev, sure, false); errors.As(err, &used) {
+			if err := derive.Remove(r.Context(), s.Memory.DB, rev, sure, false); errors.As(err, &used) {
 				b.Used = used.Error()
 				return "confirm", page{Title: "Confirm", Project: p, Body: b}, nil
 			} else if err != nil {

@@ -22,6 +22,7 @@ import (
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 	"github.com/memvcs/mem/cmd/mem/internal/web/api"
+	"github.com/memvcs/mem/layers/trust"
 )
 
 // A tab is a page of a real browser that is signed in. It notes what goes wrong: errors on the console, and requests to other hosts.
@@ -358,7 +359,7 @@ func TestBrowserHostile(t *testing.T) {
 		ids = append(ids, id)
 	}
 	r := newRig(t, func(w *api.World) {
-		all, err := w.Memory.Trusted().Projects(t.Context())
+		all, err := trust.Projects(t.Context(), w.Memory.DB)
 		must(t, err)
 		for _, p := range all {
 			if p.Name == "extra" {

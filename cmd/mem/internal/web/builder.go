@@ -17,6 +17,8 @@ import (
 	"github.com/memvcs/mem/layers/state"
 
 	"github.com/memvcs/mem/layers/compose"
+	"github.com/memvcs/mem/layers/provenance"
+	"github.com/memvcs/mem/layers/trust"
 )
 
 // A builderBody is the form of a new composition, with a preview.
@@ -141,7 +143,7 @@ func (s *Server) builder(_ http.ResponseWriter, r *http.Request, p state.Project
 func (s *Server) builderBody(ctx context.Context, p state.Project, f url.Values) (builderBody, error) {
 	b := builderBody{Form: f, Name: f.Get("name"), Window: window,
 		Strategy: []string{"equal", "proportional", "recency", "inverse-recency"}}
-	st, err := s.Memory.Trusted().Outline(ctx, p.ID)
+	st, err := trust.Outline(ctx, s.Memory.DB, p.ID)
 	if err != nil {
 		return b, err
 	}
@@ -157,7 +159,7 @@ func (s *Server) builderBody(ctx context.Context, p state.Project, f url.Values)
 		if err != nil {
 			return b, err
 		}
-		of, err := s.Memory.Trusted().Outline(ctx, rev.Project.ID)
+		of, err := trust.Outline(ctx, s.Memory.DB, rev.Project.ID)
 		if err != nil {
 			return b, err
 		}
@@ -266,7 +268,7 @@ type compositionsBody struct {
 }
 
 func (s *Server) compositions(_ http.ResponseWriter, r *http.Request, p state.Project) (string, page, error) {
-	st, err := s.Memory.Trusted().Outline(r.Context(), p.ID)
+	st, err := trust.Outline(r.Context(), s.Memory.DB, p.ID)
 	if err != nil {
 		return "", page{}, err
 	}
@@ -314,7 +316,7 @@ func (s *Server) compositionScreen(w http.ResponseWriter, r *http.Request, p sta
 	}
 	b := compositionBody{Composition: rev.Composition, ID: compose.ID(rev.Hash), Hash: rev.Hash.String(),
 		Raw: r.URL.Query().Get("view") == "source"}
-	if b.Text, err = s.Memory.Provenance().Markdown(ctx, rev); err != nil {
+	if b.Text, err = provenance.Markdown(ctx, s.Memory.DB, rev); err != nil {
 		return "", page{}, err
 	}
 	q := url.Values{"name": {b.Name}, "budget": {strconv.Itoa(b.Budget)}, "allocate": {b.Strategy}}
@@ -324,7 +326,7 @@ func (s *Server) compositionScreen(w http.ResponseWriter, r *http.Request, p sta
 		q.Set("version-"+n, part.Label)
 	}
 	b.Reuse = "/p/" + string(p.ID) + "/compose?" + q.Encode()
-	st, err := s.Memory.Trusted().Outline(ctx, p.ID)
+	st, err := trust.Outline(ctx, s.Memory.DB, p.ID)
 	if err != nil {
 		return "", page{}, err
 	}

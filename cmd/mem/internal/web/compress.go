@@ -74,7 +74,7 @@ func (s *Server) compressForm(ctx context.Context, rev state.Rev, form url.Value
 	if b.Versions, err = s.versionRows(ctx, rev); err != nil {
 		return b, err
 	}
-	p, err := s.Memory.Derive().Pressure(ctx, rev, 1, nil, 0)
+	p, err := derive.Pressure(ctx, s.Memory.DB, rev, 1, nil, 0)
 	b.Distance = p.Distance
 	return b, err
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/web/api"
 	"github.com/memvcs/mem/layers/knowledge"
 	"github.com/memvcs/mem/layers/knowledge/concepts"
+	"github.com/memvcs/mem/layers/revision"
 	"github.com/memvcs/mem/layers/state"
 )
 
@@ -28,7 +29,7 @@ func (s *Server) editConcept(w http.ResponseWriter, r *http.Request, p state.Pro
 	case "move":
 		err = s.moveMembers(r, p, c)
 	case "delete":
-		err = s.Memory.Knowledge().ChangeConcept(ctx, p, "remove concept "+c.Label,
+		err = knowledge.ChangeConcept(ctx, s.Memory.DB, p, "remove concept "+c.Label,
 			concepts.Change{Concept: c.Record, Field: "removed", Value: "true"})
 	default:
 		err = api.BadRequest("a concept can be renamed, merged, split or deleted")
@@ -41,7 +42,7 @@ func (s *Server) editConcept(w http.ResponseWriter, r *http.Request, p state.Pro
 
 // liveConcept finds a concept that is neither deleted nor merged into another one.
 func (s *Server) liveConcept(r *http.Request, p state.Project, name string) (*concepts.Concept, error) {
-	c, err := s.Memory.Revision().FindConcept(r.Context(), p.ID, name)
+	c, err := revision.FindConcept(r.Context(), s.Memory.DB, p.ID, name)
 	if err == nil && (c == nil || !c.Live()) {
 		err = api.NoSuch("concept", name)
 	}
@@ -75,7 +76,7 @@ func (s *Server) renameConcept(r *http.Request, p state.Project, c *concepts.Con
 	if len(changes) == 0 {
 		return api.BadRequest("nothing was changed")
 	}
-	return s.Memory.Knowledge().ChangeConcept(r.Context(), p, "rename concept "+c.Label, changes...)
+	return knowledge.ChangeConcept(r.Context(), s.Memory.DB, p, "rename concept "+c.Label, changes...)
 }
 
 // mergeConcept merges c into another concept.
@@ -87,7 +88,7 @@ func (s *Server) mergeConcept(r *http.Request, p state.Project, c *concepts.Conc
 	if into.Record == c.Record {
 		return api.BadRequest(c.Label + " cannot be merged into itself")
 	}
-	return s.Memory.Knowledge().ChangeConcept(r.Context(), p, "merge "+c.Label+" into "+into.Label,
+	return knowledge.ChangeConcept(r.Context(), s.Memory.DB, p, "merge "+c.Label+" into "+into.Label,
 		concepts.Change{Concept: c.Record, Field: "into", Value: into.Record})
 }
 
@@ -98,7 +99,7 @@ func (s *Server) moveMembers(r *http.Request, p state.Project, c *concepts.Conce
 		if !slices.Contains(c.Sessions, name) && !slices.Contains(c.Exchanges, name) {
 			return api.BadRequest(name + " does not belong to " + c.Label)
 		}
-		m, err := s.Memory.Knowledge().Member(r.Context(), s.ScopeOf(p), name)
+		m, err := knowledge.FindMember(r.Context(), s.Memory.DB, s.ScopeOf(p), name)
 		if err != nil {
 			return err
 		}
@@ -121,6 +122,6 @@ func (s *Server) moveMembers(r *http.Request, p state.Project, c *concepts.Conce
 	} else if to.Concept, err = s.liveConcept(r, p, r.PostFormValue("into")); err != nil {
 		return err
 	}
-	_, err = s.Memory.Knowledge().Assign(r.Context(), p, members, to, false)
+	_, err = knowledge.Assign(r.Context(), s.Memory.DB, p, members, to, false)
 	return err
 }

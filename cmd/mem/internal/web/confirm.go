@@ -27,7 +27,7 @@ func (s *Server) remove(r *http.Request, rev state.Rev, what, back string) (stri
 	b := confirmBody{Question: "Remove " + what + "?", Action: r.URL.Path, Back: back}
 	var used *derive.UsedError
 	if !ask || sure {
-		err = s.Memory.Derive().Remove(r.Context(), rev, sure, false)
+		err = derive.Remove(r.Context(), s.Memory.DB, rev, sure, false)
 		if err == nil {
 			s.Events.Changed()
 			return "", page{}, nil

@@ -70,7 +70,7 @@ func TestCrowd(t *testing.T) {
 				t.Error(err)
 				return
 			}
-			if _, err := hooks.Capture().Add(t.Context(), []capture.Source{capture.SourceOf(file)}, capture.AddOptions{Op: "add"}); err != nil {
+			if _, err := capture.Add(t.Context(), hooks.DB, []capture.Source{capture.SourceOf(file)}, capture.AddOptions{Op: "add"}); err != nil {
 				t.Errorf("capture %d: %v", n, err)
 			}
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/memvcs/mem/layers/state"
 
 	"github.com/memvcs/mem/layers/keepit"
+	"github.com/memvcs/mem/layers/trust"
 )
 
 // An editorBody is one marker in its message, with its fate at several settings.
@@ -48,7 +49,7 @@ func (s *Server) editor(_ http.ResponseWriter, r *http.Request) (string, page, e
 	if err != nil {
 		return "", page{}, err
 	}
-	all, err := s.Memory.Markers().AllKeepits(ctx, rev)
+	all, err := markers.AllKeepits(ctx, s.Memory.DB, rev)
 	if err != nil {
 		return "", page{}, err
 	}
@@ -93,13 +94,13 @@ func (s *Server) setMarker(w http.ResponseWriter, r *http.Request, rev state.Rev
 	ctx := r.Context()
 	id := r.PathValue("marker")
 	if r.PostFormValue("remove") != "" {
-		_, err = s.Memory.Markers().RemoveKeepit(ctx, rev, id, markers.Edit{})
+		_, err = markers.RemoveKeepit(ctx, s.Memory.DB, rev, id, markers.Edit{})
 	} else {
 		var weight keepit.Weight
 		if weight, err = keepit.ParseTyped(cmp.Or(r.PostFormValue("preset"), r.PostFormValue("weight"))); err != nil {
 			return "", page{}, api.BadRequest(err.Error())
 		}
-		_, err = s.Memory.Markers().SetKeepit(ctx, rev, id, weight, markers.Edit{})
+		_, err = markers.SetKeepit(ctx, s.Memory.DB, rev, id, weight, markers.Edit{})
 	}
 	if err != nil {
 		return "", page{}, err
@@ -124,7 +125,7 @@ func (s *Server) addMarker(w http.ResponseWriter, r *http.Request, rev state.Rev
 		return "", page{}, api.BadRequest(err.Error())
 	}
 	rev.Kind, rev.From, rev.To = state.IsMessages, n, n
-	k, err := s.Memory.Markers().AddKeepit(ctx, rev, r.PostFormValue("text"), weight, markers.Edit{})
+	k, err := markers.AddKeepit(ctx, s.Memory.DB, rev, r.PostFormValue("text"), weight, markers.Edit{})
 	if errors.Is(err, markers.ErrNotTyped) || errors.Is(err, markers.ErrNoText) || errors.Is(err, markers.ErrManyTexts) {
 		return "", page{}, api.BadRequest(err.Error())
 	}
@@ -154,7 +155,7 @@ type boardRow struct {
 
 func (s *Server) board(_ http.ResponseWriter, r *http.Request, p state.Project) (string, page, error) {
 	ctx := r.Context()
-	st, err := s.Memory.Trusted().State(ctx, p.ID)
+	st, err := trust.State(ctx, s.Memory.DB, p.ID)
 	if err != nil {
 		return "", page{}, err
 	}
@@ -182,7 +183,7 @@ func (s *Server) board(_ http.ResponseWriter, r *http.Request, p state.Project) 
 		if b.Session != "" && b.Session != one.ID {
 			continue
 		}
-		marks, err := s.Memory.Markers().KeepitsIn(ctx, st, rev)
+		marks, err := markers.KeepitsIn(ctx, s.Memory.DB, st, rev)
 		if err != nil {
 			return "", page{}, err
 		}
@@ -192,7 +193,7 @@ func (s *Server) board(_ http.ResponseWriter, r *http.Request, p state.Project) 
 					keepit.Preview(k.Mark.Weight, decay)})
 			}
 		}
-		found, err := s.Memory.Markers().LintKeepits(ctx, rev)
+		found, err := markers.LintKeepits(ctx, s.Memory.DB, rev)
 		if err != nil {
 			return "", page{}, err
 		}

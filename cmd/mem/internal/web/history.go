@@ -12,6 +12,7 @@ import (
 	"github.com/memvcs/mem/layers/history"
 	"github.com/memvcs/mem/layers/state"
 
+	"github.com/memvcs/mem/layers/ledger"
 	"github.com/memvcs/mem/refs"
 )
 
@@ -38,11 +39,11 @@ const historyRows = 100
 
 func (s *Server) history(_ http.ResponseWriter, r *http.Request, p state.Project) (string, page, error) {
 	ctx := r.Context()
-	entries, err := s.Memory.Ledger().Log(ctx, p.ID, api.MaxLogged)
+	entries, err := ledger.Log(ctx, s.Memory.DB, p.ID, api.MaxLogged)
 	if err != nil {
 		return "", page{}, err
 	}
-	ops, err := s.Memory.History().Operations(ctx, p.ID)
+	ops, err := history.Operations(ctx, s.Memory.DB, p.ID)
 	if err != nil {
 		return "", page{}, err
 	}
@@ -113,9 +114,9 @@ func (s *Server) undoRedo(w http.ResponseWriter, r *http.Request, p state.Projec
 	var err error
 	switch r.PostFormValue("do") {
 	case "undo":
-		_, err = s.Memory.History().Undo(r.Context(), p.ID, 1, false)
+		_, err = history.Undo(r.Context(), s.Memory.DB, p.ID, 1, false)
 	case "redo":
-		_, err = s.Memory.History().Redo(r.Context(), p.ID, 1, false)
+		_, err = history.Redo(r.Context(), s.Memory.DB, p.ID, 1, false)
 	default:
 		err = api.BadRequest("want undo or redo")
 	}

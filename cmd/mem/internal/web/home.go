@@ -10,6 +10,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/web/api"
 	"github.com/memvcs/mem/layers/history"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/trust"
 )
 
 // A homeBody is the content of the start page.
@@ -100,13 +101,13 @@ func (s *Server) home(w http.ResponseWriter, r *http.Request) (string, page, err
 	slices.SortStableFunc(b.Projects, func(x, y api.ProjectSummary) int {
 		return strings.Compare(y.LastAccessed, x.LastAccessed)
 	})
-	st, err := s.Memory.Trusted().Outline(ctx, b.Current.ID)
+	st, err := trust.Outline(ctx, s.Memory.DB, b.Current.ID)
 	if err != nil {
 		return "", page{}, err
 	}
 	b.Recent = st.Recent()
 	b.Recent = b.Recent[:min(homeRows, len(b.Recent))]
-	if b.Operations, err = s.Memory.History().Operations(ctx, b.Current.ID); err != nil {
+	if b.Operations, err = history.Operations(ctx, s.Memory.DB, b.Current.ID); err != nil {
 		return "", page{}, err
 	}
 	for i, op := range b.Operations {

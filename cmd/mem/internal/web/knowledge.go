@@ -5,9 +5,11 @@ import (
 	"slices"
 
 	"github.com/memvcs/mem/cmd/mem/internal/web/api"
+	"github.com/memvcs/mem/layers/knowledge"
 	"github.com/memvcs/mem/layers/knowledge/concepts"
 	"github.com/memvcs/mem/layers/knowledge/facts"
 	"github.com/memvcs/mem/layers/knowledge/permanent"
+	"github.com/memvcs/mem/layers/revision"
 	"github.com/memvcs/mem/layers/state"
 )
 
@@ -26,20 +28,20 @@ func (s *Server) knowledge(_ http.ResponseWriter, r *http.Request, p state.Proje
 	b := knowledgeBody{Show: r.URL.Query().Get("show"), Kind: r.URL.Query().Get("kind")}
 	switch b.Show {
 	case "concepts":
-		set, err := s.Memory.Revision().Concepts(ctx, p.ID)
+		set, err := revision.Concepts(ctx, s.Memory.DB, p.ID)
 		if err != nil {
 			return "", page{}, err
 		}
 		b.Concepts = api.ValidConcepts(set)
 	case "rules":
-		set, err := s.Memory.Revision().Rules(ctx, p.ID)
+		set, err := revision.Rules(ctx, s.Memory.DB, p.ID)
 		if err != nil {
 			return "", page{}, err
 		}
 		b.Rules = api.ValidRules(set)
 	default:
 		b.Show = "facts"
-		set, err := s.Memory.Revision().Facts(ctx, p.ID)
+		set, err := revision.Facts(ctx, s.Memory.DB, p.ID)
 		if err != nil {
 			return "", page{}, err
 		}
@@ -58,7 +60,7 @@ func (s *Server) knowledge(_ http.ResponseWriter, r *http.Request, p state.Proje
 // judgeFact removes a fact, or resolves an issue.
 func (s *Server) judgeFact(w http.ResponseWriter, r *http.Request, p state.Project) (string, page, error) {
 	ctx := r.Context()
-	f, err := s.Memory.Revision().FindFact(ctx, p.ID, r.PostFormValue("fact"))
+	f, err := revision.FindFact(ctx, s.Memory.DB, p.ID, r.PostFormValue("fact"))
 	if err != nil {
 		return "", page{}, err
 	}
@@ -69,7 +71,7 @@ func (s *Server) judgeFact(w http.ResponseWriter, r *http.Request, p state.Proje
 	if says == facts.Resolves && f.Kind != facts.Issue {
 		return "", page{}, api.BadRequest("only an issue can be resolved")
 	}
-	if err := s.Memory.Knowledge().JudgeFacts(ctx, p.ID, []facts.Fact{f},
+	if err := knowledge.JudgeFacts(ctx, s.Memory.DB, p.ID, []facts.Fact{f},
 		facts.Judgement{Says: says, Value: true, Reason: "on the page of facts"}, false); err != nil {
 		return "", page{}, err
 	}
@@ -79,7 +81,7 @@ func (s *Server) judgeFact(w http.ResponseWriter, r *http.Request, p state.Proje
 // actOnRule confirms or rejects a rule.
 func (s *Server) actOnRule(w http.ResponseWriter, r *http.Request, p state.Project) (string, page, error) {
 	ctx := r.Context()
-	rule, err := s.Memory.Revision().FindRule(ctx, p.ID, r.PostFormValue("rule"))
+	rule, err := revision.FindRule(ctx, s.Memory.DB, p.ID, r.PostFormValue("rule"))
 	if err != nil {
 		return "", page{}, err
 	}
@@ -87,7 +89,7 @@ func (s *Server) actOnRule(w http.ResponseWriter, r *http.Request, p state.Proje
 	if !slices.Contains([]string{permanent.Promote, permanent.Validate, permanent.Retire}, act) {
 		return "", page{}, api.BadRequest("a rule can be promoted, validated or retired")
 	}
-	_, err = s.Memory.Knowledge().Act(ctx, p, rule, permanent.Act{Act: act, ByUser: byUser(r),
+	_, err = knowledge.Act(ctx, s.Memory.DB, p, rule, permanent.Act{Act: act, ByUser: byUser(r),
 		Reason: "on the page of rules"}, false)
 	if err != nil {
 		return "", page{}, err

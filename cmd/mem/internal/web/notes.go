@@ -10,6 +10,7 @@ import (
 	"github.com/memvcs/mem/layers/notes"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/trust"
 )
 
 // A notesBody is the list of Claude's notes and, if one is chosen, its history with the difference that a state made.
@@ -35,11 +36,11 @@ type noteRow struct {
 
 func (s *Server) notesScreen(_ http.ResponseWriter, r *http.Request, p state.Project) (string, page, error) {
 	ctx := r.Context()
-	files, err := s.Memory.ClaudeNotes().Files(ctx, p.ID)
+	files, err := notes.Files(ctx, s.Memory.DB, p.ID)
 	if err != nil {
 		return "", page{}, err
 	}
-	st, err := s.Memory.Trusted().Outline(ctx, p.ID)
+	st, err := trust.Outline(ctx, s.Memory.DB, p.ID)
 	if err != nil {
 		return "", page{}, err
 	}
@@ -47,7 +48,7 @@ func (s *Server) notesScreen(_ http.ResponseWriter, r *http.Request, p state.Pro
 		x := noteRow{State: f.States[n], N: n}
 		x.Added, x.Removed = notes.Stat(f.Before(x.State), x.Text)
 		if x.Stamp.Device != s.Memory.Refs.Device().ID {
-			if x.Device, err = s.Memory.Trusted().DeviceName(ctx, x.Stamp.Device); err != nil {
+			if x.Device, err = trust.DeviceName(ctx, s.Memory.DB, x.Stamp.Device); err != nil {
 				return x, err
 			}
 		}

@@ -21,7 +21,7 @@ func TestNotesPage(t *testing.T) {
 	must(t, os.MkdirAll(memory, 0o700))
 	for _, text := range []string{"Prices are floats.\n", "Prices are <b>cents</b>.\n"} {
 		must(t, os.WriteFile(filepath.Join(memory, "MEMORY.md"), []byte(text), 0o600))
-		_, err := r.world.Memory.ClaudeNotes().Capture(t.Context(), r.project, client, dir, notes.Options{})
+		_, err := notes.CaptureAll(t.Context(), r.world.Memory.DB, r.project, client, dir, notes.Options{})
 		must(t, err)
 	}
 	p := "/p/" + string(r.project.ID) + "/notes"

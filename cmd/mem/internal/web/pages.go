@@ -20,6 +20,7 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/web/api"
 	"github.com/memvcs/mem/cmd/mem/internal/web/markdown"
+	"github.com/memvcs/mem/layers/knowledge"
 	"github.com/memvcs/mem/layers/state"
 )
 
@@ -241,7 +242,7 @@ func (s *Server) knows(ctx context.Context, p state.Project) bool {
 	if p.ID == "" {
 		return false
 	}
-	d, err := s.Memory.Knowledge().Progress(ctx, p.ID)
+	d, err := knowledge.ReadProgress(ctx, s.Memory.DB, p.ID)
 	return err == nil && d.Facts+d.Rules > 0 // the page of the facts reports an error
 }
 

@@ -25,6 +25,7 @@ import (
 	"github.com/memvcs/mem/layers/keepit"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/stats"
+	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/refs"
 	"github.com/memvcs/mem/refs/config"
 	"github.com/memvcs/mem/testdata"
@@ -55,9 +56,9 @@ func newRig(t testing.TB, change func(*api.World), extra map[string]string) *rig
 	t.Cleanup(func() { must(t, m.Close()) })
 	sources, err := capture.Sources(claude)
 	must(t, err)
-	_, err = m.Capture().Add(t.Context(), sources, capture.AddOptions{Op: "import"})
+	_, err = capture.Add(t.Context(), m.DB, sources, capture.AddOptions{Op: "import"})
 	must(t, err)
-	all, err := m.Trusted().Projects(t.Context())
+	all, err := trust.Projects(t.Context(), m.DB)
 	must(t, err)
 	p := all[0]
 	for _, q := range all {
@@ -120,7 +121,7 @@ func newRig(t testing.TB, change func(*api.World), extra map[string]string) *rig
 	r.signIn()
 	r.token, err = guard.AddToken(store, "test", now, rand.Reader)
 	must(t, err)
-	st, err := m.Trusted().Outline(t.Context(), p.ID)
+	st, err := trust.Outline(t.Context(), m.DB, p.ID)
 	must(t, err)
 	for _, s := range st.Recent() {
 		r.ids = append(r.ids, s.ID)

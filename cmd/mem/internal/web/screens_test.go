@@ -20,6 +20,7 @@ import (
 	"github.com/memvcs/mem/layers/knowledge/concepts"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tokens"
+	"github.com/memvcs/mem/layers/trust"
 )
 
 // sampleSession is the session of the sample that has markers.
@@ -53,9 +54,9 @@ func (r *rig) wait(j *api.JobAnswer) {
 func (r *rig) group() {
 	r.t.Helper()
 	for i, name := range []string{"Coupon codes", "Money as integers"} {
-		m, err := r.world.Memory.Knowledge().Member(r.t.Context(), state.Scope{Project: r.project}, r.ids[i])
+		m, err := knowledge.FindMember(r.t.Context(), r.world.Memory.DB, state.Scope{Project: r.project}, r.ids[i])
 		must(r.t, err)
-		_, err = r.world.Memory.Knowledge().Assign(r.t.Context(), r.project, []knowledge.Member{m}, knowledge.Target{New: &concepts.Definition{Name: name, Topic: name}}, false)
+		_, err = knowledge.Assign(r.t.Context(), r.world.Memory.DB, r.project, []knowledge.Member{m}, knowledge.Target{New: &concepts.Definition{Name: name, Topic: name}}, false)
 		must(r.t, err)
 	}
 }
@@ -270,7 +271,7 @@ func TestManySessions(t *testing.T) {
 		extra[id] = fmt.Sprintf(`{"uuid":"u","sessionId":"%s","cwd":"/home/user/extra","timestamp":"2026-01-%02dT10:00:00Z","type":"user","message":{"role":"user","content":"session %d"}}`+"\n", id, 1+i%28, i)
 	}
 	r := newRig(t, nil, extra)
-	all, err := r.world.Memory.Trusted().Projects(t.Context())
+	all, err := trust.Projects(t.Context(), r.world.Memory.DB)
 	must(t, err)
 	at := ""
 	for _, p := range all {
@@ -575,7 +576,7 @@ func TestCounts(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, nil, nil)
 	r.fill()
-	st, err := r.world.Memory.Trusted().Outline(t.Context(), r.project.ID)
+	st, err := trust.Outline(t.Context(), r.world.Memory.DB, r.project.ID)
 	must(t, err)
 	var list api.SessionList
 	r.api(http.MethodGet, "/projects/"+string(r.project.ID)+"/sessions?limit=100", nil, &list, 200)

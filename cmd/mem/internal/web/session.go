@@ -10,11 +10,15 @@ import (
 	"strings"
 
 	"github.com/memvcs/mem/cmd/mem/internal/web/api"
+	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/knowledge/facts"
+	"github.com/memvcs/mem/layers/markers"
 	"github.com/memvcs/mem/layers/naming"
 	"github.com/memvcs/mem/layers/provenance"
 	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/revision"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/refs"
 )
 
@@ -81,16 +85,16 @@ func (s *Server) sessionScreen(_ http.ResponseWriter, r *http.Request) (string, 
 		return "", page{}, err
 	}
 	b := sessionBody{Session: rev.Session, Name: rev.Session.ID, Earlier: rev.Session.Earlier()}
-	b.Tokens, b.Counted = s.Memory.Capture().TokensOf(rev.Project.ID, rev.Session)
+	b.Tokens, b.Counted = capture.TokensOf(s.Memory.DB, rev.Project.ID, rev.Session)
 	if b.Versions, err = s.versionRows(ctx, rev); err != nil {
 		return "", page{}, err
 	}
 	if len(rev.Session.Markers()) > 0 {
-		if b.Keepits, err = s.Memory.Markers().Keepits(ctx, rev); err != nil {
+		if b.Keepits, err = markers.Keepits(ctx, s.Memory.DB, rev); err != nil {
 			return "", page{}, err
 		}
 	}
-	set, err := s.Memory.Revision().Facts(ctx, rev.Project.ID)
+	set, err := revision.Facts(ctx, s.Memory.DB, rev.Project.ID)
 	if err != nil {
 		return "", page{}, err
 	}
@@ -99,10 +103,10 @@ func (s *Server) sessionScreen(_ http.ResponseWriter, r *http.Request) (string, 
 			b.Facts = append(b.Facts, f)
 		}
 	}
-	if b.Made, err = s.Memory.Provenance().Lineage(ctx, rev, true); err != nil {
+	if b.Made, err = provenance.Lineage(ctx, s.Memory.DB, rev, true); err != nil {
 		return "", page{}, err
 	}
-	st, err := s.Memory.Trusted().Outline(ctx, rev.Project.ID)
+	st, err := trust.Outline(ctx, s.Memory.DB, rev.Project.ID)
 	if err != nil {
 		return "", page{}, err
 	}
@@ -133,7 +137,7 @@ func sinceNewest(rev state.Rev, versions []versionRow) int {
 func (v versionRow) Skip() int { return v.Settings.Skip }
 
 func (s *Server) versionRows(ctx context.Context, rev state.Rev) ([]versionRow, error) {
-	st, err := s.Memory.Trusted().Outline(ctx, rev.Project.ID)
+	st, err := trust.Outline(ctx, s.Memory.DB, rev.Project.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -160,17 +164,17 @@ func (s *Server) nameSession(w http.ResponseWriter, r *http.Request, rev state.R
 	title, tag := strings.TrimSpace(r.PostFormValue("title")), strings.TrimSpace(r.PostFormValue("tag"))
 	switch untag := r.PostFormValue("untag"); {
 	case untag != "":
-		err = s.Memory.Naming().Untag(ctx, rev.Project, untag, false)
+		err = naming.Untag(ctx, s.Memory.DB, rev.Project, untag, false)
 	case r.PostFormValue("do") == "title":
 		if _, wrong := records.ParseTitle(title); wrong != nil && title != "" {
 			return "", page{}, api.BadRequest("title: " + wrong.Error())
 		}
-		err = s.Memory.Naming().Retitle(ctx, rev, title, naming.Edit{})
+		err = naming.Retitle(ctx, s.Memory.DB, rev, title, naming.Edit{})
 	default:
 		if _, wrong := records.ParseName(tag); wrong != nil {
 			return "", page{}, api.BadRequest("tag: " + wrong.Error())
 		}
-		err = s.Memory.Naming().Tag(ctx, rev, tag, naming.Edit{})
+		err = naming.Tag(ctx, s.Memory.DB, rev, tag, naming.Edit{})
 	}
 	if errors.Is(err, naming.ErrTaken) || errors.Is(err, naming.ErrNoTag) {
 		return "", page{}, api.NewProblem(http.StatusConflict, "conflict", err.Error())
@@ -187,7 +191,7 @@ func (s *Server) relate(ctx context.Context, rev state.Rev, b *sessionBody) erro
 	if err != nil {
 		return err
 	}
-	list, err := s.Memory.Naming().RelationsOf(ctx, rev)
+	list, err := naming.RelationsOf(ctx, s.Memory.DB, rev)
 	if err != nil {
 		return err
 	}
@@ -212,7 +216,7 @@ func (s *Server) relateSession(w http.ResponseWriter, r *http.Request, rev state
 	var err error
 	ctx := r.Context()
 	if off := r.PostFormValue("off"); off != "" {
-		err = s.Memory.Naming().Unrelate(ctx, rev, refs.Project(off))
+		err = naming.Unrelate(ctx, s.Memory.DB, rev, refs.Project(off))
 	} else {
 		to, wrong := s.Project(ctx, r.PostFormValue("to"))
 		if wrong != nil {
@@ -222,7 +226,7 @@ func (s *Server) relateSession(w http.ResponseWriter, r *http.Request, rev state
 		if _, wrong := records.ParseTitle(reason); wrong != nil {
 			return "", page{}, api.BadRequest("reason: " + wrong.Error())
 		}
-		err = s.Memory.Naming().Relate(ctx, rev, to.ID, reason)
+		err = naming.Relate(ctx, s.Memory.DB, rev, to.ID, reason)
 	}
 	if errors.Is(err, naming.ErrOwn) || errors.Is(err, naming.ErrNotRelated) {
 		return "", page{}, api.NewProblem(http.StatusConflict, "conflict", err.Error())

@@ -201,10 +201,10 @@ func (s *Server) sync(_ http.ResponseWriter, r *http.Request) (string, page, err
 
 // remotes returns the last known state of each remote. It does not use the network.
 func (s *Server) remotes(ctx context.Context) ([]syncRow, error) {
-	all, err := s.Memory.Sync().Remotes()
+	all, err := sync.Remotes(s.Memory.DB)
 	var out []syncRow
 	for _, one := range all {
-		t, err := s.Memory.Sync().RemoteStatus(ctx, one, false)
+		t, err := sync.RemoteStatus(ctx, s.Memory.DB, one, false)
 		row := syncRow{Status: t}
 		if row.Remote = one; err != nil {
 			row.Problem = err.Error()

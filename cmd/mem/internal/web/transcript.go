@@ -14,10 +14,13 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/web/api"
 	"github.com/memvcs/mem/layers/checkout"
+	"github.com/memvcs/mem/layers/markers"
 	"github.com/memvcs/mem/layers/provenance"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/refine"
+	"github.com/memvcs/mem/layers/revision"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/trust"
 )
 
 // messagesPerPage is the number of messages on a page of a transcript.
@@ -179,7 +182,7 @@ func (s *Server) transcript(_ http.ResponseWriter, r *http.Request) (string, pag
 	pg := &pager{from: from, most: messagesPerPage, want: entryFilter(f)}
 	l1 := rev
 	l1.Kind = state.IsL1
-	if err := s.Memory.Checkout().Write(ctx, l1, checkout.JSONL, &lineWriter{line: pg.line}); err != nil {
+	if err := checkout.Write(ctx, s.Memory.DB, l1, checkout.JSONL, &lineWriter{line: pg.line}); err != nil {
 		return "", page{}, err
 	}
 	b := transcriptBody{Name: rev.Session.ID, ID: rev.Session.ID, Filter: f,
@@ -244,7 +247,7 @@ func entryFilter(f url.Values) func(refine.Entry) bool {
 func (s *Server) turns(ctx context.Context, rev state.Rev, entries []refine.Entry, q string) ([]turn, error) {
 	marks := map[int][]state.Keepit{}
 	if len(rev.Session.Markers()) > 0 || len(rev.Session.Overrides) > 0 {
-		all, err := s.Memory.Markers().Keepits(ctx, rev)
+		all, err := markers.Keepits(ctx, s.Memory.DB, rev)
 		if err != nil {
 			return nil, err
 		}
@@ -313,7 +316,7 @@ func (s *Server) message(_ http.ResponseWriter, r *http.Request) (string, page, 
 	one := rev
 	one.Kind, one.From, one.To = state.IsMessages, n, n
 	var raw bytes.Buffer
-	if err := s.Memory.Checkout().Write(ctx, one, checkout.JSONL, &limitedWriter{&raw, maxRawBytes}); err != nil {
+	if err := checkout.Write(ctx, s.Memory.DB, one, checkout.JSONL, &limitedWriter{&raw, maxRawBytes}); err != nil {
 		return "", page{}, err
 	}
 	b := rawBody{Name: rev.Session.ID, N: n, JSON: raw.String(), Prev: n - 1, Next: n + 1}
@@ -339,11 +342,11 @@ func (s *Server) keptIn(ctx context.Context, rev state.Rev) ([]keptIn, error) {
 	}
 	var out []keptIn
 	for _, v := range rows {
-		of, err := s.Memory.Revision().RevOf(ctx, rev.Project, v.Version, nil)
+		of, err := revision.RevOf(ctx, s.Memory.DB, rev.Project, v.Version, nil)
 		if err != nil {
 			return nil, err
 		}
-		lines, err := s.Memory.Provenance().Blame(ctx, of)
+		lines, err := provenance.Blame(ctx, s.Memory.DB, of)
 		if err != nil {
 			return nil, err
 		}
@@ -379,11 +382,11 @@ func (s *Server) sessionFile(w http.ResponseWriter, r *http.Request, rev state.R
 
 // stream responds with a file while it is read. An error after the first byte aborts the response.
 func (s *Server) stream(w http.ResponseWriter, r *http.Request, rev state.Rev, f checkout.Format, name string) error {
-	if err := s.Memory.Trusted().MayUse(r.Context(), rev); err != nil {
+	if err := trust.MayUse(r.Context(), s.Memory.DB, rev); err != nil {
 		return err
 	}
 	out := &headerWriter{w: w, head: func() { api.Download(w, "application/octet-stream", name) }}
-	err := s.Memory.Checkout().Write(r.Context(), rev, f, out)
+	err := checkout.Write(r.Context(), s.Memory.DB, rev, f, out)
 	if err != nil && out.begun {
 		panic(http.ErrAbortHandler) // otherwise the file looks complete
 	}

@@ -9,9 +9,11 @@ import (
 	"strings"
 
 	"github.com/memvcs/mem/layers/checkout"
+	"github.com/memvcs/mem/layers/markers"
 	"github.com/memvcs/mem/layers/refine"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tokens"
+	"github.com/memvcs/mem/layers/trust"
 )
 
 // Additions to the refined transcript on a page: tokens of messages, thinking, and subagents.
@@ -22,7 +24,7 @@ func (s *Server) addTokens(ctx context.Context, rev state.Rev, turns []turn) err
 		return nil
 	}
 	now := rev.Session.Now()
-	counted, err := s.Memory.Markers().Counts(ctx, rev.Project.ID, rev.Session, now)
+	counted, err := markers.Counts(ctx, s.Memory.DB, rev.Project.ID, rev.Session, now)
 	if err != nil {
 		return err
 	}
@@ -75,7 +77,7 @@ func (s *Server) addRaw(ctx context.Context, rev state.Rev, b *transcriptBody, n
 	one := rev
 	one.Kind, one.From, one.To = state.IsMessages, b.From, to
 	raw := &rawReader{n: b.From - 1, ids: map[string]int{}, agents: map[int][]string{}, thinking: map[int][]string{}}
-	if err := s.Memory.Checkout().Write(ctx, one, checkout.JSONL, &lineWriter{line: raw.line}); err != nil {
+	if err := checkout.Write(ctx, s.Memory.DB, one, checkout.JSONL, &lineWriter{line: raw.line}); err != nil {
 		return err
 	}
 	if b.Thinking {
@@ -103,7 +105,7 @@ func (t turn) Failed() bool {
 
 // agentsOf returns the subagents of a session that are in memory: their names in URLs by agent id.
 func (s *Server) agentsOf(ctx context.Context, rev state.Rev) (map[string]string, error) {
-	st, err := s.Memory.Trusted().Outline(ctx, rev.Project.ID)
+	st, err := trust.Outline(ctx, s.Memory.DB, rev.Project.ID)
 	if err != nil {
 		return nil, err
 	}

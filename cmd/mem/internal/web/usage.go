@@ -12,6 +12,7 @@ import (
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/stats"
 	"github.com/memvcs/mem/layers/tokens"
+	"github.com/memvcs/mem/layers/trust"
 )
 
 // A usageBody is what the sessions of a project used and cost.
@@ -38,12 +39,12 @@ func (s *Server) usageScreen(_ http.ResponseWriter, r *http.Request, p state.Pro
 	projects := []state.Project{p}
 	if by == stats.ByProject {
 		var err error
-		if projects, err = s.Memory.Trusted().Projects(r.Context()); err != nil {
+		if projects, err = trust.Projects(r.Context(), s.Memory.DB); err != nil {
 			return "", page{}, err
 		}
 	}
 	var err error
-	if b.Spending, err = s.Memory.Stats().Spending(r.Context(), projects, by, s.Now().Location()); err != nil {
+	if b.Spending, err = stats.ReadSpending(r.Context(), s.Memory.DB, projects, by, s.Now().Location()); err != nil {
 		return "", page{}, err
 	}
 	rows := b.Rows

@@ -7,7 +7,9 @@ import (
 	"strings"
 
 	"github.com/memvcs/mem/cmd/mem/internal/web/api"
+	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/checkout"
+	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/markers"
 	"github.com/memvcs/mem/layers/provenance"
 	"github.com/memvcs/mem/layers/records"
@@ -47,7 +49,7 @@ func (s *Server) versionPage(ctx context.Context, rev state.Rev, view string) (s
 	v := rev.Version
 	b := versionBody{Version: v, Name: rev.Session.ID, Label: name, View: view, Hash: rev.Hash.String(),
 		Key: v.Derivation.Key().String(), Recipe: string(v.Derivation.Recipe.Params)}
-	if b.Fates, err = s.Memory.Markers().Fates(ctx, rev); err != nil {
+	if b.Fates, err = markers.Fates(ctx, s.Memory.DB, rev); err != nil {
 		return "", page{}, err
 	}
 	rows, err := s.versionRows(ctx, rev)
@@ -63,7 +65,7 @@ func (s *Server) versionPage(ctx context.Context, rev state.Rev, view string) (s
 	}
 	switch view {
 	case "blame":
-		if b.Blame, err = s.Memory.Provenance().Blame(ctx, rev); err != nil {
+		if b.Blame, err = provenance.Blame(ctx, s.Memory.DB, rev); err != nil {
 			return "", page{}, err
 		}
 		for _, l := range b.Blame {
@@ -76,7 +78,7 @@ func (s *Server) versionPage(ctx context.Context, rev state.Rev, view string) (s
 		}
 	default:
 		var text strings.Builder
-		if err := s.Memory.Checkout().Write(ctx, rev, checkout.Markdown, &text); err != nil {
+		if err := checkout.Write(ctx, s.Memory.DB, rev, checkout.Markdown, &text); err != nil {
 			return "", page{}, err
 		}
 		b.Text = text.String()
@@ -88,7 +90,7 @@ func (s *Server) versionPage(ctx context.Context, rev state.Rev, view string) (s
 // verifyVersion reproduces a version and shows whether it is identical.
 func (s *Server) verifyVersion(_ http.ResponseWriter, r *http.Request, rev state.Rev) (string, page, error) {
 	ctx := r.Context()
-	made, err := s.Memory.Derive().Reproduce(ctx, rev)
+	made, err := derive.Reproduce(ctx, s.Memory.DB, rev)
 	if err != nil {
 		return "", page{}, err
 	}
@@ -136,7 +138,7 @@ func (s *Server) managePage(r *http.Request, selected []string, confirm bool) (s
 		return "", page{}, err
 	}
 	b := manageBody{Name: rev.Session.ID, Selected: map[string]bool{}, Confirm: confirm}
-	b.Tokens, b.Counted = s.Memory.Capture().TokensOf(rev.Project.ID, rev.Session)
+	b.Tokens, b.Counted = capture.TokensOf(s.Memory.DB, rev.Project.ID, rev.Session)
 	if b.Versions, err = s.versionRows(ctx, rev); err != nil {
 		return "", page{}, err
 	}
@@ -174,7 +176,7 @@ func (s *Server) deleteVersions(w http.ResponseWriter, r *http.Request) (string,
 	for _, label := range names {
 		rev, err := s.Version(r.Context(), r.PathValue("session"), label)
 		if err == nil {
-			err = s.Memory.Derive().Remove(r.Context(), rev, true, false) // confirmed
+			err = derive.Remove(r.Context(), s.Memory.DB, rev, true, false) // confirmed
 		}
 		if err != nil {
 			return "", page{}, err

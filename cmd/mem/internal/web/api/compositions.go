@@ -12,9 +12,11 @@ import (
 	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/export"
+	"github.com/memvcs/mem/layers/provenance"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/revision"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/trust"
 )
 
 func compositionEndpoints() []endpoint {
@@ -64,7 +66,7 @@ type ComponentRequest struct {
 const MaxParts = 200
 
 func (s *API) apiCompositions(c *call, p state.Project) (reply, error) {
-	st, err := s.Memory.Trusted().Outline(c, p.ID)
+	st, err := trust.Outline(c, s.Memory.DB, p.ID)
 	if err != nil {
 		return reply{}, err
 	}
@@ -145,7 +147,7 @@ func (s *API) part(ctx context.Context, p state.Project, c ComponentRequest, dry
 	if err != nil {
 		return out, err
 	}
-	out.Rev, err = s.Memory.Revision().RevOf(ctx, done.Project, done.Version, nil)
+	out.Rev, err = revision.RevOf(ctx, s.Memory.DB, done.Project, done.Version, nil)
 	return out, err
 }
 
@@ -196,7 +198,7 @@ func (s *API) Compose(ctx context.Context, p state.Project, in CompositionReques
 	if err != nil {
 		return derive.ComposeResult{}, err
 	}
-	return s.Memory.Derive().Compose(ctx, req)
+	return derive.Compose(ctx, s.Memory.DB, req)
 }
 
 // A CompositionPreview describes the parts of a composition before it is created.
@@ -235,7 +237,7 @@ func (s *API) PreviewComposition(ctx context.Context, p state.Project,
 	if err != nil {
 		return CompositionPreview{}, err
 	}
-	done, err := s.Memory.Derive().Compose(ctx, req)
+	done, err := derive.Compose(ctx, s.Memory.DB, req)
 	if err != nil {
 		return CompositionPreview{}, err
 	}
@@ -266,11 +268,11 @@ func (s *API) apiComposition(c *call, rev state.Rev) (reply, error) {
 	if format := c.r.URL.Query().Get("format"); format != "" {
 		return reply{}, s.Write(c, c.w, rev, format, rev.Composition.Name)
 	}
-	text, err := s.Memory.Provenance().Markdown(c, rev)
+	text, err := provenance.Markdown(c, s.Memory.DB, rev)
 	if err != nil {
 		return reply{}, err
 	}
-	st, err := s.Memory.Trusted().Outline(c, rev.Project.ID)
+	st, err := trust.Outline(c, s.Memory.DB, rev.Project.ID)
 	if err != nil {
 		return reply{}, err
 	}

@@ -50,7 +50,7 @@ func (s *API) Comparison(ctx context.Context, sc state.Scope, a, b string) (prov
 	if err != nil {
 		return provenance.Comparison{}, err
 	}
-	return s.Memory.Provenance().Compare(ctx, first, second)
+	return provenance.Compare(ctx, s.Memory.DB, first, second)
 }
 
 func (s *API) apiDiff(c *call, p state.Project) (reply, error) {
@@ -105,7 +105,7 @@ func (s *API) apiBlame(c *call, p state.Project) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	lines, err := s.Memory.Provenance().Blame(c, rev)
+	lines, err := provenance.Blame(c, s.Memory.DB, rev)
 	if err != nil {
 		return reply{}, err
 	}

@@ -30,7 +30,7 @@ type WeightRequest struct {
 }
 
 func (s *API) apiKeepits(c *call, rev state.Rev) (reply, error) {
-	man, err := s.Memory.Export().ManifestOf(c, rev)
+	man, err := export.ManifestOf(c, s.Memory.DB, rev)
 	if err != nil {
 		return reply{}, err
 	}
@@ -49,7 +49,7 @@ func (s *API) apiSetKeepit(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	k, err := s.Memory.Markers().SetKeepit(c, rev, c.r.PathValue("markerId"), keepit.Weight(in.Weight), markers.Edit{})
+	k, err := markers.SetKeepit(c, s.Memory.DB, rev, c.r.PathValue("markerId"), keepit.Weight(in.Weight), markers.Edit{})
 	if err != nil {
 		return reply{}, err
 	}
@@ -57,7 +57,7 @@ func (s *API) apiSetKeepit(c *call) (reply, error) {
 	if rev, err = s.Session(c, rev.Session.ID); err != nil { // with the new weight
 		return reply{}, err
 	}
-	man, err := s.Memory.Export().ManifestOf(c, rev)
+	man, err := export.ManifestOf(c, s.Memory.DB, rev)
 	if err != nil {
 		return reply{}, err
 	}

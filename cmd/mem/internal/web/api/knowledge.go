@@ -7,6 +7,7 @@ import (
 	"github.com/memvcs/mem/layers/knowledge/concepts"
 	"github.com/memvcs/mem/layers/knowledge/facts"
 	"github.com/memvcs/mem/layers/knowledge/permanent"
+	"github.com/memvcs/mem/layers/revision"
 	"github.com/memvcs/mem/layers/state"
 )
 
@@ -63,7 +64,7 @@ func factOf(f facts.Fact) factAnswer {
 }
 
 func (s *API) apiFacts(c *call, p state.Project) (reply, error) {
-	set, err := s.Memory.Revision().Facts(c, p.ID)
+	set, err := revision.Facts(c, s.Memory.DB, p.ID)
 	if err != nil {
 		return reply{}, err
 	}
@@ -91,7 +92,7 @@ type ruleAnswer struct {
 }
 
 func (s *API) apiRules(c *call, p state.Project) (reply, error) {
-	set, err := s.Memory.Revision().Rules(c, p.ID)
+	set, err := revision.Rules(c, s.Memory.DB, p.ID)
 	if err != nil {
 		return reply{}, err
 	}
@@ -121,7 +122,7 @@ type conceptAnswer struct {
 }
 
 func (s *API) apiConcepts(c *call, p state.Project) (reply, error) {
-	set, err := s.Memory.Revision().Concepts(c, p.ID)
+	set, err := revision.Concepts(c, s.Memory.DB, p.ID)
 	if err != nil {
 		return reply{}, err
 	}

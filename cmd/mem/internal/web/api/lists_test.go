@@ -12,6 +12,7 @@ import (
 	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/sessions"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/trust"
 )
 
 // TestListed shows what a page sees of files that appear: they are at most five seconds late, and what the memory
@@ -33,12 +34,12 @@ func TestListed(t *testing.T) {
 	add := func() {
 		sources, err := capture.Sources(claude)
 		must(t, err)
-		_, err = m.Capture().Add(t.Context(), sources, capture.AddOptions{Op: "import"})
+		_, err = capture.Add(t.Context(), m.DB, sources, capture.AddOptions{Op: "import"})
 		must(t, err)
 	}
 	write(1)
 	add()
-	projects, err := m.Trusted().Projects(t.Context())
+	projects, err := trust.Projects(t.Context(), m.DB)
 	must(t, err)
 	s := New(World{Memory: m, Store: store, Claude: claude, Now: time.Now, Rand: rand.Reader})
 	defer s.Close()

@@ -11,6 +11,7 @@ import (
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/revision"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/trust"
 )
 
 // PlainName reports whether s can be a name in a URL: no revision syntax, no path, no invisible characters.
@@ -28,7 +29,7 @@ func NoSuch(what, name string) error {
 
 // Projects returns the projects that this server shows.
 func (s *API) Projects(ctx context.Context) ([]state.Project, error) {
-	all, err := s.Memory.Trusted().Projects(ctx)
+	all, err := trust.Projects(ctx, s.Memory.DB)
 	if s.Scope.Strict {
 		all = slices.DeleteFunc(all, func(p state.Project) bool { return p.ID != s.Scope.Project.ID })
 	}
@@ -63,7 +64,7 @@ func (s *API) Project(ctx context.Context, name string) (state.Project, error) {
 
 // resolve resolves a revision in the projects that this server shows.
 func (s *API) resolve(ctx context.Context, sc state.Scope, name string) (state.Rev, error) {
-	rev, err := s.Memory.Revision().Resolve(ctx, sc, name)
+	rev, err := revision.Resolve(ctx, s.Memory.DB, sc, name)
 	if err == nil && s.Scope.Strict && rev.Project.ID != s.Scope.Project.ID {
 		return rev, NoSuch("revision", name)
 	}
@@ -108,13 +109,13 @@ func (s *API) composition(ctx context.Context, id string) (state.Rev, error) {
 	var homes []state.Project
 	var named []*records.Composition
 	for _, p := range all {
-		st, err := s.Memory.Trusted().Outline(ctx, p.ID)
+		st, err := trust.Outline(ctx, s.Memory.DB, p.ID)
 		if err != nil {
 			return state.Rev{}, err
 		}
 		for _, c := range st.Named() {
 			if compose.ID(c.Derivation.Output) == id {
-				return s.Memory.Revision().RevOf(ctx, p, nil, c)
+				return revision.RevOf(ctx, s.Memory.DB, p, nil, c)
 			}
 			if c.Name == id {
 				homes, named = append(homes, p), append(named, c)
@@ -129,18 +130,18 @@ func (s *API) composition(ctx context.Context, id string) (state.Rev, error) {
 		return state.Rev{}, NewProblem(http.StatusBadRequest, "ambiguous",
 			"several projects have a composition named '"+id+"'", "use the id")
 	}
-	return s.Memory.Revision().RevOf(ctx, homes[max(i, 0)], nil, named[max(i, 0)])
+	return revision.RevOf(ctx, s.Memory.DB, homes[max(i, 0)], nil, named[max(i, 0)])
 }
 
 // CompositionIn finds a composition of a project by its name.
 func (s *API) CompositionIn(ctx context.Context, p state.Project, name string) (state.Rev, error) {
-	st, err := s.Memory.Trusted().Outline(ctx, p.ID)
+	st, err := trust.Outline(ctx, s.Memory.DB, p.ID)
 	if err != nil {
 		return state.Rev{}, err
 	}
 	for _, c := range st.Named() {
 		if c.Name == name {
-			return s.Memory.Revision().RevOf(ctx, p, nil, c)
+			return revision.RevOf(ctx, s.Memory.DB, p, nil, c)
 		}
 	}
 	return state.Rev{}, NoSuch("composition", name)

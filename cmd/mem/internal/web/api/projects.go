@@ -9,9 +9,11 @@ import (
 	"strings"
 
 	"github.com/memvcs/mem/layers/capture"
+	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/export"
 	"github.com/memvcs/mem/layers/sessions"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/refs"
 )
 
@@ -81,7 +83,7 @@ func (s *API) apiProjects(c *call) (reply, error) {
 
 // Summary returns the counts of a project.
 func (s *API) Summary(ctx context.Context, p state.Project) (ProjectSummary, error) {
-	st, err := s.Memory.Trusted().Outline(ctx, p.ID)
+	st, err := trust.Outline(ctx, s.Memory.DB, p.ID)
 	if err != nil {
 		return ProjectSummary{}, err
 	}
@@ -113,7 +115,7 @@ func (s *API) manifest(ctx context.Context, p state.Project) (export.Manifest, e
 	if err != nil {
 		return export.Manifest{}, err
 	}
-	return s.Memory.Export().Manifest(ctx, p, export.ManifestSettings{Preset: preset, AutoRegister: auto, Decay: decay})
+	return export.NewManifest(ctx, s.Memory.DB, p, export.ManifestSettings{Preset: preset, AutoRegister: auto, Decay: decay})
 }
 
 func (s *API) apiProject(c *call, p state.Project) (reply, error) {
@@ -145,7 +147,7 @@ func (s *API) List(ctx context.Context, p state.Project, o capture.ListOptions) 
 	if p.ID == s.Scope.Project.ID {
 		o.Dir = s.Dir
 	}
-	return s.Memory.Sessions().List(ctx, p, o)
+	return sessions.List(ctx, s.Memory.DB, p, o)
 }
 
 // A sessionRow is a session in a list.
@@ -214,12 +216,12 @@ func (s *API) Register(ctx context.Context, p state.Project, id string) error {
 	case items[i].Path == "":
 		return NewProblem(http.StatusConflict, "conflict", "the session's file is missing", "restore it: mem undo")
 	}
-	added, err := s.Memory.Capture().Add(ctx, []capture.Source{capture.SourceOf(items[i].Path)},
+	added, err := capture.Add(ctx, s.Memory.DB, []capture.Source{capture.SourceOf(items[i].Path)},
 		capture.AddOptions{Op: "add"})
 	if err != nil {
 		return err
 	}
-	return s.Memory.Capture().CountAdded(ctx, added)
+	return capture.CountAdded(ctx, s.Memory.DB, added)
 }
 
 func (s *API) apiRegister(c *call, p state.Project) (reply, error) {
@@ -235,7 +237,7 @@ func (s *API) apiRegister(c *call, p state.Project) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	out, err := s.Memory.Export().ManifestOf(c, rev)
+	out, err := export.ManifestOf(c, s.Memory.DB, rev)
 	if err != nil {
 		return reply{}, err
 	}
@@ -259,7 +261,7 @@ func (s *API) remove(c *call, rev state.Rev) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	if err := s.Memory.Derive().Remove(c, rev, force, false); err != nil {
+	if err := derive.Remove(c, s.Memory.DB, rev, force, false); err != nil {
 		return reply{}, err
 	}
 	s.Events.Changed()

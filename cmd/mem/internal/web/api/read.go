@@ -6,6 +6,8 @@ import (
 
 	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/handover"
+	"github.com/memvcs/mem/layers/knowledge"
+	"github.com/memvcs/mem/layers/ledger"
 	"github.com/memvcs/mem/layers/search"
 	"github.com/memvcs/mem/layers/sessions"
 	"github.com/memvcs/mem/layers/state"
@@ -75,7 +77,7 @@ func (s *API) apiSuggest(c *call) (reply, error) {
 		return reply{}, err
 	}
 	q := c.r.URL.Query()
-	all, err := s.Memory.Search().Suggest(c, search.SuggestRequest{Projects: projects, Files: NonEmpty(q["file"]),
+	all, err := search.SuggestSessions(c, s.Memory.DB, search.SuggestRequest{Projects: projects, Files: NonEmpty(q["file"]),
 		Topics: NonEmpty(q["topic"]), Budget: budget, Limit: max(limit, 1)})
 	if err != nil {
 		return reply{}, err
@@ -110,7 +112,7 @@ type operation struct {
 const MaxLogged = 10_000
 
 func (s *API) apiLog(c *call, p state.Project) (reply, error) {
-	all, err := s.Memory.Ledger().Log(c, p.ID, MaxLogged)
+	all, err := ledger.Log(c, s.Memory.DB, p.ID, MaxLogged)
 	if err != nil {
 		return reply{}, err
 	}
@@ -160,7 +162,7 @@ func (s *API) status(ctx context.Context, p state.Project) (statusAnswer, error)
 		}
 		out.Stored++
 	}
-	d, err := s.Memory.Knowledge().Progress(ctx, p.ID)
+	d, err := knowledge.ReadProgress(ctx, s.Memory.DB, p.ID)
 	out.Layers = layersDebt{d.L1, len(d.L2), d.L3, d.L4, d.Facts, d.Rules, TimeText(d.Reflected)}
 	return out, err
 }
@@ -203,7 +205,7 @@ func (s *API) Next(ctx context.Context, p state.Project) (NextAnswer, error) {
 	if p.ID == s.Scope.Project.ID {
 		o.Dir = s.Dir
 	}
-	given, err := s.Memory.Handover().Context(ctx, p, o)
+	given, err := handover.Context(ctx, s.Memory.DB, p, o)
 	if err != nil {
 		return NextAnswer{}, err
 	}

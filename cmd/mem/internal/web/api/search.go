@@ -148,7 +148,7 @@ func (s *API) Find(ctx context.Context, r *http.Request, limit int) (SearchAnswe
 	if err != nil {
 		return SearchAnswer{}, err
 	}
-	found, err := s.Memory.Search().Search(ctx, projects, q)
+	found, err := search.Find(ctx, s.Memory.DB, projects, q)
 	if err != nil {
 		return SearchAnswer{}, err
 	}

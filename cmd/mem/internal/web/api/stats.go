@@ -13,5 +13,5 @@ func (s *API) apiStats(c *call, p state.Project) (reply, error) {
 
 // Stats returns the figures of a project, as "mem stats --json" prints them.
 func (s *API) Stats(ctx context.Context, p state.Project) (stats.Stats, error) {
-	return s.Memory.Stats().Of(ctx, []state.Project{p}, s.Now().Location(), s.Activity)
+	return stats.Of(ctx, s.Memory.DB, []state.Project{p}, s.Now().Location(), s.Activity)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/export"
 	"github.com/memvcs/mem/layers/keepit"
+	"github.com/memvcs/mem/layers/markers"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
 )
@@ -149,13 +150,13 @@ func (s *API) Compress(ctx context.Context, rev state.Rev, in CompressionSetting
 		set.Model = in.Model
 	}
 	if in.Since == "" {
-		return s.Memory.Derive().Compress(ctx, rev, set, dryRun)
+		return derive.Compress(ctx, s.Memory.DB, rev, set, dryRun)
 	}
 	base, err := s.Version(ctx, rev.Session.ID, in.Since)
 	if err != nil {
 		return derive.CompressResult{}, err
 	}
-	return s.Memory.Derive().CompressSince(ctx, rev, base, set, dryRun)
+	return derive.CompressSince(ctx, s.Memory.DB, rev, base, set, dryRun)
 }
 
 // CallsModel reports whether the engine of a request calls a model, which may take long.
@@ -266,7 +267,7 @@ func previewOf(d derive.CompressResult) compressionPreview {
 }
 
 func (s *API) apiVersions(c *call, rev state.Rev) (reply, error) {
-	man, err := s.Memory.Export().ManifestOf(c, rev)
+	man, err := export.ManifestOf(c, s.Memory.DB, rev)
 	if err != nil {
 		return reply{}, err
 	}
@@ -286,7 +287,7 @@ func (s *API) apiVersion(c *call, rev state.Rev) (reply, error) {
 		return reply{}, s.Write(c, c.w, rev, format, rev.Version.FileName())
 	}
 	var b strings.Builder
-	if err := s.Memory.Checkout().Write(c, rev, checkout.Markdown, &b); err != nil {
+	if err := checkout.Write(c, s.Memory.DB, rev, checkout.Markdown, &b); err != nil {
 		return reply{}, err
 	}
 	man, err := export.ManifestVersionOf(rev.Version)
@@ -305,7 +306,7 @@ func (s *API) Write(ctx context.Context, w http.ResponseWriter, rev state.Rev, f
 		return BadRequest("format is md, jsonl or text")
 	}
 	var b strings.Builder
-	if err := s.Memory.Checkout().Write(ctx, rev, checkout.Format(format), &b); err != nil {
+	if err := checkout.Write(ctx, s.Memory.DB, rev, checkout.Format(format), &b); err != nil {
 		return err
 	}
 	if format == "text" {
@@ -382,7 +383,7 @@ func (s *API) apiDecay(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	marks, err := s.Memory.Markers().Keepits(c, rev)
+	marks, err := markers.Keepits(c, s.Memory.DB, rev)
 	if err != nil {
 		return reply{}, err
 	}
@@ -396,7 +397,7 @@ func (s *API) apiDecay(c *call) (reply, error) {
 // pressure returns the pressure on the markers of a session, with the decay of the settings.
 func (s *API) pressure(ctx context.Context, rev state.Rev, ratio int, level *keepit.Level,
 	distance int) (keepit.Pressure, error) {
-	p, err := s.Memory.Derive().Pressure(ctx, rev, ratio, level, distance)
+	p, err := derive.Pressure(ctx, s.Memory.DB, rev, ratio, level, distance)
 	if err != nil {
 		return p, err
 	}

@@ -1,0 +1,2 @@
+// Package history undoes and redoes operations.
+package history

@@ -1,0 +1,2 @@
+// Package ledger lists the operations of projects, in order.
+package ledger

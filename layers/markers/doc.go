@@ -1,0 +1,2 @@
+// Package markers lists, sets and removes markers and determines their fates.
+package markers

@@ -1,0 +1,2 @@
+// Package repair verifies a store and restores lost data from remotes and session files.
+package repair

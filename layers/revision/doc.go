@@ -1,0 +1,2 @@
+// Package revision resolves the names of revisions on the command line.
+package revision

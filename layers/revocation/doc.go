@@ -1,0 +1,2 @@
+// Package revocation revokes a source and lists what that affects.
+package revocation

@@ -1,0 +1,2 @@
+// Package secrets finds secrets in stored and outgoing data.
+package secrets

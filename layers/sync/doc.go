@@ -1,0 +1,2 @@
+// Package sync pushes to remotes and fetches from them.
+package sync
