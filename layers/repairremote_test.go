@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	layersrepair "github.com/memvcs/mem/layers/repair"
+	"github.com/memvcs/mem/layers/repair"
 	"github.com/memvcs/mem/objects/pack"
 	"github.com/memvcs/mem/refs"
 	"github.com/memvcs/mem/refs/lane"
@@ -46,7 +46,7 @@ func TestRepairFromDamagedRemote(t *testing.T) {
 			if err := m.Close(); err != nil {
 				t.Fatal(err)
 			}
-			out, err := layersrepair.Repair(t.Context(), dir, o, layersrepair.RepairOptions{})
+			out, err := repair.Repair(t.Context(), dir, o, repair.RepairOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}

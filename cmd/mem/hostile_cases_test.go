@@ -16,7 +16,7 @@ import (
 
 	"github.com/memvcs/mem/objects/gitstore"
 	"github.com/memvcs/mem/objects/pack"
-	segments "github.com/memvcs/mem/objects/stream"
+	"github.com/memvcs/mem/objects/stream"
 	"github.com/memvcs/mem/refs/refstest"
 )
 
@@ -351,10 +351,10 @@ func hostileContent() map[string]hostileCase {
 
 // hostileSegments are growths of a stream whose head lies.
 func hostileSegments() map[string]hostileCase {
-	grow := func(at int, change func(*segments.Head, []byte) []byte) hostileCase {
+	grow := func(at int, change func(*stream.Head, []byte) []byte) hostileCase {
 		return refused("segment", func(f *forger) {
 			names, content := f.blobs("streams")
-			h, frame, err := segments.ParseHead(content[names[0]])
+			h, frame, err := stream.ParseHead(content[names[0]])
 			if err != nil {
 				f.t.Fatal(err)
 			}
@@ -369,22 +369,22 @@ func hostileSegments() map[string]hostileCase {
 			f.push(f.with(path, string(append(append(blob, head...), frame...))))
 		})
 	}
-	lie := func(change func(*segments.Head)) hostileCase {
-		return grow(0, func(h *segments.Head, b []byte) []byte { change(h); return b })
+	lie := func(change func(*stream.Head)) hostileCase {
+		return grow(0, func(h *stream.Head, b []byte) []byte { change(h); return b })
 	}
 	return map[string]hostileCase{
-		"segment: longer":               lie(func(h *segments.Head) { h.Length++ }),
-		"segment: shorter":              lie(func(h *segments.Head) { h.Length-- }),
-		"segment: empty":                lie(func(h *segments.Head) { h.Length = 0 }),
-		"segment: huge":                 lie(func(h *segments.Head) { h.Length = 1 << 60 }),
-		"segment: elsewhere":            lie(func(h *segments.Head) { h.Offset = 5 }),
-		"segment: before the beginning": lie(func(h *segments.Head) { h.Offset = -5 }),
-		"segment: dictionary":           lie(func(h *segments.Head) { h.Dict = 1 << 20 }),
-		"segment: negative dictionary":  lie(func(h *segments.Head) { h.Dict = -1 }),
-		"segment: another hash":         lie(func(h *segments.Head) { h.Sum[0]++ }),
-		"segment: no zstd":              grow(0, func(_ *segments.Head, _ []byte) []byte { return []byte("hello") }),
-		"segment: bomb":                 grow(0, func(_ *segments.Head, _ []byte) []byte { return zstdBomb(4 << 30) }),
-		"segment: gap":                  grow(3, func(_ *segments.Head, b []byte) []byte { return b }),
+		"segment: longer":               lie(func(h *stream.Head) { h.Length++ }),
+		"segment: shorter":              lie(func(h *stream.Head) { h.Length-- }),
+		"segment: empty":                lie(func(h *stream.Head) { h.Length = 0 }),
+		"segment: huge":                 lie(func(h *stream.Head) { h.Length = 1 << 60 }),
+		"segment: elsewhere":            lie(func(h *stream.Head) { h.Offset = 5 }),
+		"segment: before the beginning": lie(func(h *stream.Head) { h.Offset = -5 }),
+		"segment: dictionary":           lie(func(h *stream.Head) { h.Dict = 1 << 20 }),
+		"segment: negative dictionary":  lie(func(h *stream.Head) { h.Dict = -1 }),
+		"segment: another hash":         lie(func(h *stream.Head) { h.Sum[0]++ }),
+		"segment: no zstd":              grow(0, func(_ *stream.Head, _ []byte) []byte { return []byte("hello") }),
+		"segment: bomb":                 grow(0, func(_ *stream.Head, _ []byte) []byte { return zstdBomb(4 << 30) }),
+		"segment: gap":                  grow(3, func(_ *stream.Head, b []byte) []byte { return b }),
 	}
 }
 

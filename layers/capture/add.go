@@ -18,7 +18,7 @@ import (
 	"github.com/memvcs/mem/layers/secrets"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/transcript"
-	trusted "github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/refs"
 )
@@ -90,7 +90,7 @@ func Add(ctx context.Context, db *state.DB, sources []Source, o AddOptions) ([]A
 // knownOnly removes the sources of sessions that are not in memory.
 func knownOnly(ctx context.Context, db *state.DB, groups []*Group) ([]*Group, error) {
 	for _, g := range groups {
-		st, err := trusted.Outline(ctx, db, g.project.ID)
+		st, err := trust.Outline(ctx, db, g.project.ID)
 		if err != nil {
 			return nil, err
 		}
@@ -212,7 +212,7 @@ func homeOf(ctx context.Context, db *state.DB, at *place, src Source) (state.Pro
 		return at.project, nil
 	}
 	for _, p := range append([]state.Project{at.project}, at.earlier...) {
-		st, err := trusted.Outline(ctx, db, p.ID)
+		st, err := trust.Outline(ctx, db, p.ID)
 		if err != nil {
 			return p, err
 		}
@@ -365,7 +365,7 @@ func hasSession(ctx context.Context, db *state.DB, dir, id string) (bool, error)
 	if err != nil {
 		return false, err
 	}
-	st, err := trusted.Outline(ctx, db, p.ID)
+	st, err := trust.Outline(ctx, db, p.ID)
 	return err == nil && st.Session(id) != nil, err
 }
 
@@ -399,7 +399,7 @@ func addBatch(ctx context.Context, db *state.DB, p state.Project, sources []Sour
 }
 
 func tryBatch(ctx context.Context, db *state.DB, p state.Project, sources []Source, o AddOptions) ([]Added, []error, error) {
-	st, err := trusted.State(ctx, db, p.ID)
+	st, err := trust.State(ctx, db, p.ID)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/transcript/agents"
-	trusted "github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/layers/trust"
 )
 
 // AgentSources finds the sessions of another agent under dir. A session that is not a file of JSON lines is converted
@@ -94,7 +94,7 @@ func OtherSessions(ctx context.Context, db *state.DB, dir string, roots map[stri
 			dirs = append(dirs, b.Path)
 		}
 	}
-	st, err := trusted.Outline(ctx, db, p.ID)
+	st, err := trust.Outline(ctx, db, p.ID)
 	if err != nil {
 		return nil, err
 	}

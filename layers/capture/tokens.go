@@ -6,7 +6,7 @@ import (
 	"github.com/memvcs/mem/layers/markers"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
-	trusted "github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/refs"
 )
@@ -24,7 +24,7 @@ const CountAtOnce = 4 * markers.CountNow
 // after the cache was deleted, until it has read left bytes. It returns the bytes that remain. A session that cannot be
 // read stays uncounted.
 func CountMissing(ctx context.Context, db *state.DB, p refs.Project, left int64) int64 {
-	st, err := trusted.Outline(ctx, db, p)
+	st, err := trust.Outline(ctx, db, p)
 	if err != nil {
 		return left
 	}
@@ -53,7 +53,7 @@ func CountAdded(ctx context.Context, db *state.DB, added []Added) error {
 		p := &records.Point{Snapshot: a.Now}
 		if _, ok := known[a.Project.ID][a.Now.Original]; !ok && a.Commit != "" && a.Now.Size <= left {
 			left -= a.Now.Size
-			st, err := trusted.Outline(ctx, db, a.Project.ID)
+			st, err := trust.Outline(ctx, db, a.Project.ID)
 			if err != nil {
 				return err
 			}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/memvcs/mem/layers/projects"
 	"github.com/memvcs/mem/layers/state"
-	trusted "github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/layers/trust"
 )
 
 // An UntrackedFile is a session file of Claude Code whose session is not in memory, with the project that
@@ -67,12 +67,12 @@ func allClientFiles(root string, o ListOptions) (map[string]ClientFile, error) {
 
 // dropKnown removes the files of sessions that a project contains or has forgotten.
 func dropKnown(ctx context.Context, db *state.DB, files map[string]ClientFile) error {
-	all, err := trusted.Projects(ctx, db)
+	all, err := trust.Projects(ctx, db)
 	if err != nil {
 		return err
 	}
 	for _, p := range all {
-		st, err := trusted.Outline(ctx, db, p.ID)
+		st, err := trust.Outline(ctx, db, p.ID)
 		if err != nil {
 			return err
 		}

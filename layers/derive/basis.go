@@ -12,7 +12,7 @@ import (
 	"github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
-	trusted "github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/refs"
 )
@@ -36,17 +36,17 @@ var (
 )
 
 // incrementalBasis returns the basis for the messages after those that the version base covers.
-func incrementalBasis(rev, base state.Rev) (trusted.Basis, error) {
+func incrementalBasis(rev, base state.Rev) (trust.Basis, error) {
 	v, now := base.Version, rev.Session.Now()
 	if v == nil || base.Session == nil || base.Session.ID != rev.Session.ID {
-		return trusted.Basis{}, fmt.Errorf("%s %w, %s", base.Name(), ErrOtherSession, records.ShortID(rev.Session.ID))
+		return trust.Basis{}, fmt.Errorf("%s %w, %s", base.Name(), ErrOtherSession, records.ShortID(rev.Session.ID))
 	}
 	chain := rev.Session.Chain(now)
 	i := slices.IndexFunc(chain, func(p records.Point) bool { return p.Original == v.Origin() })
 	if i < 0 {
-		return trusted.Basis{}, fmt.Errorf("%s %w: its transcript was rewritten", base.Name(), ErrOtherPast)
+		return trust.Basis{}, fmt.Errorf("%s %w: its transcript was rewritten", base.Name(), ErrOtherPast)
 	}
-	b := trusted.Basis{Point: now, Input: now.Original, After: chain[i].Scan.Values, Version: v}
+	b := trust.Basis{Point: now, Input: now.Original, After: chain[i].Scan.Values, Version: v}
 	if b.After >= now.Scan.Values {
 		return b, &UpToDateError{rev.Session.ID, v.Label, b.After}
 	}
@@ -54,14 +54,14 @@ func incrementalBasis(rev, base state.Rev) (trusted.Basis, error) {
 }
 
 // versionBasis returns the basis for a compression of a version.
-func versionBasis(rev state.Rev) (trusted.Basis, error) {
+func versionBasis(rev state.Rev) (trust.Basis, error) {
 	v := rev.Version
 	p := rev.Session.Point(v.Origin())
 	if p == nil {
-		return trusted.Basis{}, fmt.Errorf("%s: its source %s: %w", rev.Name(), v.Origin().Short(), objects.ErrNotFound)
+		return trust.Basis{}, fmt.Errorf("%s: its source %s: %w", rev.Name(), v.Origin().Short(), objects.ErrNotFound)
 	}
 	plan, err := v.Plan()
-	b := trusted.Basis{Point: p, Input: v.Derivation.Output, Version: v, Again: true}
+	b := trust.Basis{Point: p, Input: v.Derivation.Output, Version: v, Again: true}
 	if plan.Skip+plan.Since > 0 && len(plan.Tiers) > 0 {
 		b.After = plan.Tiers[0].From - 1
 	}
@@ -70,19 +70,19 @@ func versionBasis(rev state.Rev) (trusted.Basis, error) {
 
 // recordedBasis returns the basis that a version was made from. It follows from the derivation alone; the base version
 // may be missing.
-func recordedBasis(s *state.Session, v *records.Version) (trusted.Basis, error) {
+func recordedBasis(s *state.Session, v *records.Version) (trust.Basis, error) {
 	p := s.Point(v.Origin())
 	if p == nil || len(v.Derivation.Inputs) == 0 {
-		return trusted.Basis{}, fmt.Errorf("%s: its source %s: %w", v.Label, v.Origin().Short(), objects.ErrNotFound)
+		return trust.Basis{}, fmt.Errorf("%s: its source %s: %w", v.Label, v.Origin().Short(), objects.ErrNotFound)
 	}
 	plan, err := v.Plan()
-	return trusted.Basis{Point: p, Input: v.Derivation.Inputs[0], After: plan.Since, Again: v.Source != "",
+	return trust.Basis{Point: p, Input: v.Derivation.Inputs[0], After: plan.Since, Again: v.Source != "",
 		Without: plan.Without}, err
 }
 
 // materialOf reads the input of a compression of b.
 func materialOf(ctx context.Context, db *state.DB, project refs.Project, s *state.Session,
-	b trusted.Basis) (markers.Material, error) {
+	b trust.Basis) (markers.Material, error) {
 	mat, err := markers.ReadMaterial(ctx, db, project, s, b.Point, b.Without)
 	if err != nil || !b.Again {
 		return mat, err

@@ -9,7 +9,7 @@ import (
 	"github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/refine"
 	"github.com/memvcs/mem/layers/state"
-	trusted "github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/refs"
 )
 
@@ -30,7 +30,7 @@ func CacheL1(ctx context.Context, db *state.DB, added []capture.Added, progress 
 		var todo []int
 		for len(projects) > 0 && len(todo) < maxLoaded {
 			p := projects[0]
-			st, err := trusted.State(ctx, db, p)
+			st, err := trust.State(ctx, db, p)
 			if err != nil {
 				return errors.Join(append(errs, err)...)
 			}

@@ -18,7 +18,7 @@ import (
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tokens"
 	"github.com/memvcs/mem/layers/transcript"
-	trusted "github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/lineage"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/refs"
@@ -100,7 +100,7 @@ func ComposeParts(ctx context.Context, db *state.DB, req ComposeRequest) (*compo
 	if len(req.Parts) == 0 {
 		return nil, ComposeResult{}, ErrNoParts
 	}
-	if st, err := trusted.State(ctx, db, req.Project.ID); err != nil {
+	if st, err := trust.State(ctx, db, req.Project.ID); err != nil {
 		return nil, ComposeResult{}, err
 	} else if st.Name == "" { // unknown project
 		req.Project = req.Parts[0].Rev.Project
@@ -110,7 +110,7 @@ func ComposeParts(ctx context.Context, db *state.DB, req ComposeRequest) (*compo
 	for _, p := range req.Parts {
 		from, sessions = append(from, p.Rev.Project.ID), append(sessions, p.Rev.Session)
 	}
-	foreign, err := trusted.MayCompose(ctx, db, req.Project, from)
+	foreign, err := trust.MayCompose(ctx, db, req.Project, from)
 	if err != nil {
 		return nil, ComposeResult{}, err
 	}
@@ -222,13 +222,13 @@ func (c *composer) counterOf(i int) tokens.Counter {
 func (c *composer) source(ctx context.Context, i int, p ComposePart) (compose.Source, error) {
 	s, now := p.Rev.Session, p.Rev.Session.Now()
 	src := compose.Source{Session: s.ID, Share: p.Share, Recompress: p.Recompress}
-	st, err := trusted.State(ctx, c.m, p.Rev.Project.ID)
+	st, err := trust.State(ctx, c.m, p.Rev.Project.ID)
 	if err != nil {
 		return src, err
 	}
-	without, err := trusted.LeaveOut(ctx, c.m, p.Rev.Project.ID, s, now.Original)
+	without, err := trust.LeaveOut(ctx, c.m, p.Rev.Project.ID, s, now.Original)
 	if err == nil && p.Rev.Kind == state.IsVersion {
-		err = trusted.MayUse(ctx, c.m, p.Rev)
+		err = trust.MayUse(ctx, c.m, p.Rev)
 	}
 	if err != nil {
 		return src, err

@@ -15,7 +15,7 @@ import (
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tokens"
-	trusted "github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/lineage"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/refs"
@@ -42,7 +42,7 @@ func Compress(ctx context.Context, db *state.DB, rev state.Rev, s compress.Setti
 	case rev.Session == nil:
 	case rev.Kind == state.IsSession || rev.Kind == state.IsOriginal:
 		now := rev.Session.Now()
-		return compressBasis(ctx, db, rev, trusted.Basis{Point: now, Input: now.Original}, s, dryRun)
+		return compressBasis(ctx, db, rev, trust.Basis{Point: now, Input: now.Original}, s, dryRun)
 	case rev.Kind == state.IsVersion && s.Skip > 0:
 		return CompressResult{}, fmt.Errorf("%w: %w", compress.ErrSettings, ErrSkip)
 	case rev.Kind == state.IsVersion:
@@ -76,9 +76,9 @@ func CompressSince(ctx context.Context, db *state.DB, rev, base state.Rev, s com
 	return c, err
 }
 
-func compressBasis(ctx context.Context, db *state.DB, rev state.Rev, b trusted.Basis, s compress.Settings,
+func compressBasis(ctx context.Context, db *state.DB, rev state.Rev, b trust.Basis, s compress.Settings,
 	dryRun bool) (CompressResult, error) {
-	st, err := trusted.State(ctx, db, rev.Project.ID)
+	st, err := trust.State(ctx, db, rev.Project.ID)
 	if err != nil {
 		return CompressResult{}, err
 	}
@@ -93,7 +93,7 @@ type CompressRun struct {
 }
 
 // CompressBy compresses with a given state of the project and stores the result.
-func CompressBy(ctx context.Context, db *state.DB, by CompressRun, rev state.Rev, b trusted.Basis,
+func CompressBy(ctx context.Context, db *state.DB, by CompressRun, rev state.Rev, b trust.Basis,
 	s compress.Settings) (CompressResult, error) {
 	c := CompressResult{Project: rev.Project, Session: rev.Session, Point: b.Point, From: b.After + 1}
 	if s.Distance == 0 {
@@ -105,7 +105,7 @@ func CompressBy(ctx context.Context, db *state.DB, by CompressRun, rev state.Rev
 	if s.Engine == nil {
 		s.Engine = compress.Extract{}
 	}
-	if err := trusted.MayCompress(ctx, db, rev, &b); err != nil {
+	if err := trust.MayCompress(ctx, db, rev, &b); err != nil {
 		return c, err
 	}
 	mat, err := materialOf(ctx, db, rev.Project.ID, c.Session, b)
@@ -174,7 +174,7 @@ func (c *CompressResult) preview(ctx context.Context, in compress.Input, engine 
 }
 
 // checkExisting calls b.Accept for a version that exists.
-func checkExisting(ctx context.Context, db *state.DB, c CompressResult, b trusted.Basis) error {
+func checkExisting(ctx context.Context, db *state.DB, c CompressResult, b trust.Basis) error {
 	if b.Accept == nil {
 		return nil
 	}
@@ -285,7 +285,7 @@ func SaveVersion(ctx context.Context, db *state.DB, c CompressResult, bodies [][
 func Pressure(ctx context.Context, db *state.DB, rev state.Rev, ratio int, level *keepit.Level,
 	distance int) (keepit.Pressure, error) {
 	if distance == 0 && rev.Session != nil {
-		st, err := trusted.State(ctx, db, rev.Project.ID)
+		st, err := trust.State(ctx, db, rev.Project.ID)
 		if err != nil {
 			return keepit.Pressure{}, err
 		}

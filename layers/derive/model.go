@@ -13,7 +13,7 @@ import (
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/trace"
-	trusted "github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/refs"
 )
@@ -93,7 +93,7 @@ func Recorded(ctx context.Context, db *state.DB, rev state.Rev) ([]engines.Excha
 	if rev.Session == nil {
 		return nil, records.ErrNotCompressible
 	}
-	st, err := trusted.State(ctx, db, rev.Project.ID)
+	st, err := trust.State(ctx, db, rev.Project.ID)
 	if err != nil {
 		return nil, err
 	}

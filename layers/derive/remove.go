@@ -8,7 +8,7 @@ import (
 
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
-	trusted "github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/refs"
 )
 
@@ -44,7 +44,7 @@ func RemoveAll(ctx context.Context, db *state.DB, revs []state.Rev, force, dryRu
 		if rev.Hidden() || slices.Contains(targets[p], target) {
 			continue
 		}
-		st, err := trusted.Outline(ctx, db, p)
+		st, err := trust.Outline(ctx, db, p)
 		if err != nil {
 			return err
 		}

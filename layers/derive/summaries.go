@@ -20,7 +20,7 @@ import (
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tier"
 	"github.com/memvcs/mem/layers/tokens"
-	trusted "github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/lineage"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/refs"
@@ -133,7 +133,7 @@ func (a *tierRun) source(ctx context.Context, s *state.Session, counter tokens.C
 // readOriginal reads the whole L1 of a session, with its markers.
 func (a *tierRun) readOriginal(ctx context.Context, s *state.Session, counter tokens.Counter, part *records.SummaryPart,
 	x *tier.Source) error {
-	without, err := trusted.LeaveOut(ctx, a.m, a.p.ID, s, s.Now().Original)
+	without, err := trust.LeaveOut(ctx, a.m, a.p.ID, s, s.Now().Original)
 	if err != nil {
 		return err
 	}
@@ -233,7 +233,7 @@ func summarySource(ctx context.Context, db *state.DB, project refs.Project, p re
 	if p.Base == nil {
 		return nil, nil
 	}
-	st, err := trusted.State(ctx, db, project)
+	st, err := trust.State(ctx, db, project)
 	if err != nil {
 		return nil, err
 	}

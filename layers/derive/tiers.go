@@ -15,7 +15,7 @@ import (
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tier"
-	trusted "github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/refs"
 )
 
@@ -86,7 +86,7 @@ func newTierRun(ctx context.Context, db *state.DB, p state.Project, o TierOption
 
 // load reads the input of the decision and decides.
 func (a *tierRun) load(ctx context.Context) (err error) {
-	if a.st, err = trusted.State(ctx, a.m, a.p.ID); err != nil {
+	if a.st, err = trust.State(ctx, a.m, a.p.ID); err != nil {
 		return err
 	}
 	known := capture.KnownTokens(a.m, a.p.ID)

@@ -15,13 +15,13 @@ import (
 	bodies "github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tokens"
-	trusted "github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/layers/worktree"
 )
 
 // remembered gathers the input of the views of a project.
 func remembered(ctx context.Context, db *state.DB, p state.Project) (*views.Project, error) {
-	st, err := trusted.Outline(ctx, db, p.ID)
+	st, err := trust.Outline(ctx, db, p.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -30,7 +30,7 @@ func remembered(ctx context.Context, db *state.DB, p state.Project) (*views.Proj
 		return nil, err
 	}
 	v := &views.Project{Name: p.Name}
-	all, err := trusted.Folded(ctx, db, p.ID, records)
+	all, err := trust.Folded(ctx, db, p.ID, records)
 	if err != nil {
 		return nil, err
 	}

@@ -18,7 +18,7 @@ import (
 	"github.com/memvcs/mem/layers/secrets"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/transcript"
-	trusted "github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/objects/stream"
 	"github.com/memvcs/mem/objects/strictjson"
@@ -40,7 +40,7 @@ func CleanLane(ctx context.Context, db *state.DB, p refs.Project) (Cleaned, erro
 	if err != nil || len(leaks) == 0 {
 		return Cleaned{}, err
 	}
-	st, err := trusted.State(ctx, db, p)
+	st, err := trust.State(ctx, db, p)
 	if err != nil {
 		return Cleaned{}, err
 	}

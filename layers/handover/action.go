@@ -9,7 +9,7 @@ import (
 
 	"github.com/memvcs/mem/layers/brief"
 	"github.com/memvcs/mem/layers/knowledge/facts"
-	bodies "github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/shell"
 	"github.com/memvcs/mem/layers/state"
 )
@@ -120,7 +120,7 @@ func (b *briefing) actions() (out []Action) {
 	}
 	for _, f := range failingForms(b.digests) {
 		add(Action{Key: f.Key}, "This command failed in an earlier session and was not seen to work since",
-			brief.Item{Text: f.text(), Source: ID(bodies.ShortID).at(f.session, f.N), Trust: brief.Tool, Named: true})
+			brief.Item{Text: f.text(), Source: ID(records.ShortID).at(f.session, f.N), Trust: brief.Tool, Named: true})
 	}
 	for _, it := range slices.Concat(b.ruleItems(), b.pinItems(), wantItems(b.digests), b.userFacts()) {
 		if names := namesIn(it.Text); len(names) > 0 && it.Trust == brief.User {

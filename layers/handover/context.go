@@ -17,7 +17,7 @@ import (
 	"github.com/memvcs/mem/layers/knowledge/permanent"
 	"github.com/memvcs/mem/layers/names"
 	"github.com/memvcs/mem/layers/notes"
-	bodies "github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tokens"
 	"github.com/memvcs/mem/layers/trust"
@@ -105,7 +105,7 @@ func Context(ctx context.Context, db *state.DB, p state.Project, o ContextOption
 	out := give(db, b.sheet(p), o.Limit)
 	out.Left, out.Actions = left, b.actions()
 	for _, s := range b.sessions {
-		if strings.Contains(out.Text, bodies.ShortID(s.ID)) { // not if the limit cut it
+		if strings.Contains(out.Text, records.ShortID(s.ID)) { // not if the limit cut it
 			out.Used = append(out.Used, s.ID)
 		}
 	}
@@ -119,7 +119,7 @@ func (b *briefing) sheet(p state.Project) brief.Sheet {
 	sections := slices.Concat([]brief.Section{
 		{Title: "Rules", Items: b.ruleItems(), MaxUnits: 800, More: mem + " rules list"},
 		{Title: "Pinned by the user, word for word", Items: pins, MaxUnits: 1000, More: mem + " keepit list"},
-	}, unpinned(Start(b.digests, bodies.ShortID), pins), []brief.Section{
+	}, unpinned(Start(b.digests, records.ShortID), pins), []brief.Section{
 		{Title: "Open issues", Items: b.issueItems(), MaxUnits: 600, Rank: 1, More: mem + " facts list --open"},
 		{Title: "Decisions", Items: b.decisionItems(), MaxUnits: 700, Rank: 1, More: mem + " facts list"},
 		{Title: "Jobs that the files here belong to", Items: b.conceptItems(), MaxUnits: 500, Rank: 2, More: mem + " concepts list"},
@@ -235,7 +235,7 @@ func (b *briefing) ruleItems() []brief.Item {
 func (b *briefing) factItem(f facts.Fact) brief.Item {
 	source := f.ID
 	if f.Session != "" {
-		source += " of " + bodies.ShortID(f.Session)
+		source += " of " + records.ShortID(f.Session)
 	}
 	return brief.Item{Text: f.Shown(), Source: source, Trust: trustOf(f.Trust), Time: f.Time}
 }
@@ -335,7 +335,7 @@ func (b *briefing) pendingItems() (out []brief.Item) {
 	}
 	if n := b.o.Behind; n > 0 {
 		say("%s being captured in the background; what is told here does not know them yet.",
-			bodies.Numbered(n, "changed session file of this project is", "changed session files of this project are"))
+			records.Numbered(n, "changed session file of this project is", "changed session files of this project are"))
 	}
 	if b.o.Pending == 0 {
 		return out
@@ -343,12 +343,12 @@ func (b *briefing) pendingItems() (out []brief.Item) {
 	for _, s := range b.sessions {
 		if n := knowledge.UndistilledTokens(b.m, s, b.known); n > b.o.Pending && len(out) < contextPending {
 			say("Session %s has no facts yet for about %s tokens of what was said; `%s facts draft %s` prints them.",
-				bodies.ShortID(s.ID), tokens.Format(n), b.o.Program, bodies.ShortID(s.ID))
+				records.ShortID(s.ID), tokens.Format(n), b.o.Program, records.ShortID(s.ID))
 		}
 	}
 	if n := len(b.jobs.Unassigned(b.known)); n > 0 {
 		say("%s belong to no concept yet; `%s concepts candidates` lists them.",
-			bodies.Numbered(n, "exchange", "exchanges"), b.o.Program)
+			records.Numbered(n, "exchange", "exchanges"), b.o.Program)
 	}
 	if b.due && len(b.known.Exchanges) > 0 {
 		say("There are facts that no reflection has seen; `%s reflect` shows what may be worth keeping for good.",

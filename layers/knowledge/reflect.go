@@ -14,7 +14,7 @@ import (
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/refine"
 	"github.com/memvcs/mem/layers/state"
-	trusted "github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/refs"
 )
 
@@ -112,7 +112,7 @@ func Reflect(ctx context.Context, db *state.DB, p state.Project, since time.Time
 	}
 	out.Recent = recentFacts(in)
 	out.Facts, out.Last = len(in.Facts.Live()), in.Rules.ReflectedAt
-	st, err := trusted.Outline(ctx, db, p.ID)
+	st, err := trust.Outline(ctx, db, p.ID)
 	if err != nil {
 		return out, err
 	}
@@ -133,12 +133,12 @@ func Reflect(ctx context.Context, db *state.DB, p state.Project, since time.Time
 func reflectionInput(ctx context.Context, db *state.DB, p refs.Project, upper []state.UpperRecord) (in permanent.Input,
 	err error) {
 	in.Now = db.Opts.Now()
-	all, err := trusted.Folded(ctx, db, p, upper)
+	all, err := trust.Folded(ctx, db, p, upper)
 	if err != nil {
 		return in, err
 	}
 	in.Facts, in.Concepts, in.Rules = all.Facts, all.Concepts, all.Rules
-	st, err := trusted.State(ctx, db, p)
+	st, err := trust.State(ctx, db, p)
 	if err != nil {
 		return in, err
 	}
@@ -151,7 +151,7 @@ func reflectionInput(ctx context.Context, db *state.DB, p refs.Project, upper []
 		if err != nil {
 			return in, fmt.Errorf("search %s: %w", records.ShortID(s.ID), err)
 		}
-		if found, err = trusted.WithoutRevoked(ctx, db, st, s, found); err != nil {
+		if found, err = trust.WithoutRevoked(ctx, db, st, s, found); err != nil {
 			return in, err
 		}
 		in.Quotes, in.Corrections = append(in.Quotes, found.Words...), append(in.Corrections, found.Corrections...)

@@ -13,17 +13,17 @@ import (
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/revision"
 	"github.com/memvcs/mem/layers/state"
-	trusted "github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/refs"
 )
 
 // Revocations returns the revoked sources of a project, sorted.
-func Revocations(ctx context.Context, db *state.DB, p refs.Project) ([]trusted.Revocation, error) {
-	st, err := trusted.Outline(ctx, db, p)
+func Revocations(ctx context.Context, db *state.DB, p refs.Project) ([]trust.Revocation, error) {
+	st, err := trust.Outline(ctx, db, p)
 	if err != nil {
 		return nil, err
 	}
-	return trusted.Revocations(st.Revokes), nil
+	return trust.Revocations(st.Revokes), nil
 }
 
 // NormalOrigin returns a source in the form of records: a host has no scheme, path or final dot.
@@ -64,21 +64,21 @@ type Effect struct {
 func Revoke(ctx context.Context, db *state.DB, p state.Project, b records.RevokeBody, dryRun bool) (Effect, error) {
 	var out Effect
 	src := b.Origin
-	st, err := trusted.Bare(ctx, db, p.ID)
+	st, err := trust.Bare(ctx, db, p.ID)
 	if err != nil {
 		return out, err
 	}
-	now := trusted.Revocations(st.Revokes)
-	then := slices.DeleteFunc(slices.Clone(now), func(r trusted.Revocation) bool { return r.Origin == src })
+	now := trust.Revocations(st.Revokes)
+	then := slices.DeleteFunc(slices.Clone(now), func(r trust.Revocation) bool { return r.Origin == src })
 	out.Already = b.Revoked != (len(then) == len(now))
 	if b.Revoked {
-		then = append(then, trusted.Revocation{Origin: src, Reason: b.Reason, Device: db.Refs.Device().ID})
-		slices.SortFunc(then, func(a, b trusted.Revocation) int { return a.Compare(b.Origin) })
+		then = append(then, trust.Revocation{Origin: src, Reason: b.Reason, Device: db.Refs.Device().ID})
+		slices.SortFunc(then, func(a, b trust.Revocation) int { return a.Compare(b.Origin) })
 	}
 	if out.Changed, err = changed(ctx, db, p, st, now, then); err != nil {
 		return out, err
 	}
-	if out.Places, err = trusted.CountPlaces(ctx, db, p.ID, st, src); err != nil {
+	if out.Places, err = trust.CountPlaces(ctx, db, p.ID, st, src); err != nil {
 		return out, err
 	}
 	if out.Copies, err = copies(ctx, db, st, out.Changed, src); err != nil {
@@ -100,7 +100,7 @@ func Revoke(ctx context.Context, db *state.DB, p state.Project, b records.Revoke
 
 // changed lists what one list of revocations hides and another does not.
 func changed(ctx context.Context, db *state.DB, p state.Project, st *state.State, now,
-	then []trusted.Revocation) ([]state.Hidden, error) {
+	then []trust.Revocation) ([]state.Hidden, error) {
 	before, err := HiddenBy(ctx, db, p, st, now)
 	if err != nil {
 		return nil, err
@@ -124,12 +124,12 @@ func changed(ctx context.Context, db *state.DB, p state.Project, st *state.State
 
 // HiddenBy lists what revocations hide in a project.
 func HiddenBy(ctx context.Context, db *state.DB, p state.Project, st *state.State,
-	by []trusted.Revocation) ([]state.Hidden, error) {
-	from, err := trusted.Foreigns(ctx, db, st)
+	by []trust.Revocation) ([]state.Hidden, error) {
+	from, err := trust.Foreigns(ctx, db, st)
 	if err != nil {
 		return nil, err
 	}
-	marked, err := trusted.Marked(ctx, db, st, by, from)
+	marked, err := trust.Marked(ctx, db, st, by, from)
 	if err != nil {
 		return nil, err
 	}
@@ -161,7 +161,7 @@ func HiddenBy(ctx context.Context, db *state.DB, p state.Project, st *state.Stat
 
 // hiddenElsewhere lists the compositions of other projects with hidden parts from the project of st.
 func hiddenElsewhere(ctx context.Context, db *state.DB, st *state.State,
-	by []trusted.Revocation) (out []state.Hidden, err error) {
+	by []trust.Revocation) (out []state.Hidden, err error) {
 	ids, err := db.Refs.Projects()
 	if err != nil {
 		return nil, err
@@ -170,20 +170,20 @@ func hiddenElsewhere(ctx context.Context, db *state.DB, st *state.State,
 		if id == st.Project {
 			continue
 		}
-		there, err := trusted.Bare(ctx, db, id)
+		there, err := trust.Bare(ctx, db, id)
 		if err != nil {
 			return nil, err
 		}
 		if !slices.Contains(there.PartsFrom(), st.Project) {
 			continue
 		}
-		from, err := trusted.Foreigns(ctx, db, there)
+		from, err := trust.Foreigns(ctx, db, there)
 		if err != nil {
 			return nil, err
 		}
-		from = slices.DeleteFunc(from, func(f trusted.Foreign) bool { return f.St.Project == st.Project })
-		marked, err := trusted.Marked(ctx, db, there, trusted.Revocations(there.Revokes),
-			append(from, trusted.Foreign{St: st, By: by}))
+		from = slices.DeleteFunc(from, func(f trust.Foreign) bool { return f.St.Project == st.Project })
+		marked, err := trust.Marked(ctx, db, there, trust.Revocations(there.Revokes),
+			append(from, trust.Foreign{St: st, By: by}))
 		if err != nil {
 			return nil, err
 		}
@@ -200,12 +200,12 @@ func hiddenElsewhere(ctx context.Context, db *state.DB, st *state.State,
 
 // hiddenUpper lists the facts, concepts and rules that revocations hide.
 func hiddenUpper(ctx context.Context, db *state.DB, p refs.Project, st *state.State,
-	by []trusted.Revocation) ([]state.Hidden, error) {
+	by []trust.Revocation) ([]state.Hidden, error) {
 	records, err := db.Upper(ctx, p)
 	if err != nil {
 		return nil, err
 	}
-	k, err := trusted.FoldUpper(ctx, db, records, st, by)
+	k, err := trust.FoldUpper(ctx, db, records, st, by)
 	if err != nil {
 		return nil, err
 	}
@@ -241,7 +241,7 @@ func copies(ctx context.Context, db *state.DB, st *state.State, hidden []state.H
 		of := st
 		if id != st.Project {
 			var err error
-			if of, err = trusted.Bare(ctx, db, id); err != nil {
+			if of, err = trust.Bare(ctx, db, id); err != nil {
 				return nil, err
 			}
 		}
@@ -263,7 +263,7 @@ func FindOrigin(ctx context.Context, db *state.DB, sc state.Scope, name string) 
 	case ok && kind == records.SessionSource:
 		return sessionOrigin(ctx, db, sc, rest)
 	}
-	tools, err := trusted.Tools(ctx, db, sc.Project.ID)
+	tools, err := trust.Tools(ctx, db, sc.Project.ID)
 	if err != nil {
 		return records.Origin{}, sc.Project, err
 	}
@@ -277,7 +277,7 @@ func FindOrigin(ctx context.Context, db *state.DB, sc state.Scope, name string) 
 		return records.Origin{}, p, err
 	}
 	if tool, err := NormalOrigin(records.ToolSource, name); err == nil && slices.ContainsFunc(tools, func(t string) bool {
-		return trusted.ToolMatches(t, tool.Name)
+		return trust.ToolMatches(t, tool.Name)
 	}) {
 		found = append(found, tool)
 	}

@@ -18,7 +18,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/archive"
-	capturing "github.com/memvcs/mem/layers/capture"
+	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/foreign"
 	"github.com/memvcs/mem/layers/handover"
@@ -147,7 +147,7 @@ func runImport(ctx context.Context, e *app.Env, o importOptions, operand string)
 			return app.WithHint(fmt.Errorf("no session files (*.jsonl) under %s", dir),
 				"name their directory")
 		}
-		err = addAll(ctx, e, m, addition{"import", sources, failed, func(added []capturing.Added) error {
+		err = addAll(ctx, e, m, addition{"import", sources, failed, func(added []capture.Added) error {
 			if err := warnUnknown(e, o.agent, added); err != nil || o.noL1 {
 				return err
 			}
@@ -186,10 +186,10 @@ func warnTorn(e *app.Env, err error) bool {
 }
 
 // refineAdded derives L1, token counts and digests of the added sessions.
-func refineAdded(ctx context.Context, e *app.Env, m *layers.Memory, added []capturing.Added) error {
+func refineAdded(ctx context.Context, e *app.Env, m *layers.Memory, added []capture.Added) error {
 	bar := e.ProgressBytes("refining", totalAdded(added))
 	defer bar.End()
-	return errors.Join(derive.CacheL1(ctx, m.DB, added, bar.Add), capturing.CountAdded(ctx, m.DB, added),
+	return errors.Join(derive.CacheL1(ctx, m.DB, added, bar.Add), capture.CountAdded(ctx, m.DB, added),
 		makeDigests(ctx, m, added))
 }
 
@@ -198,7 +198,7 @@ const databaseHint = "opencode session list; opencode export SESSION > SESSION.j
 	"mem import --agent opencode SESSION.json"
 
 // makeDigests computes the digests for hand-overs in advance, to save time at the start of sessions.
-func makeDigests(ctx context.Context, m *layers.Memory, added []capturing.Added) error {
+func makeDigests(ctx context.Context, m *layers.Memory, added []capture.Added) error {
 	made := map[refs.Project]bool{}
 	for _, a := range added {
 		if made[a.Project.ID] {
@@ -237,9 +237,9 @@ func importDir(e *app.Env, agent, dir string) (string, error) {
 // importFrom is the agent and directory to import from, and a directory for temporary files.
 type importFrom struct{ agent, dir, temp string }
 
-func importSources(ctx context.Context, e *app.Env, m *layers.Memory, from importFrom) ([]capturing.Source, error) {
+func importSources(ctx context.Context, e *app.Env, m *layers.Memory, from importFrom) ([]capture.Source, error) {
 	if from.agent == "" {
-		return capturing.Sources(from.dir)
+		return capture.Sources(from.dir)
 	}
 	directories := []string{e.Dir}
 	paths, err := projects.Paths(ctx, m.DB)
@@ -249,10 +249,10 @@ func importSources(ctx context.Context, e *app.Env, m *layers.Memory, from impor
 	for _, p := range paths {
 		directories = append(directories, p.Path)
 	}
-	return capturing.AgentSources(from.agent, from.dir, from.temp, directories)
+	return capture.AgentSources(from.agent, from.dir, from.temp, directories)
 }
 
-func totalAdded(added []capturing.Added) (n int64) {
+func totalAdded(added []capture.Added) (n int64) {
 	for _, a := range added {
 		n += a.Now.Size
 	}
