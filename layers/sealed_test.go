@@ -374,7 +374,7 @@ func TestSealedWhole(t *testing.T) {
 
 // addMark makes a commit differ from the one before.
 func addMark(tx *refs.Tx) error {
-	_, err := tx.Add("note", map[string]string{"of": "a test"})
+	_, err := tx.Add("mark", map[string]string{"of": "a test"})
 	return err
 }
 
