@@ -2,6 +2,7 @@ package refine
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -9,6 +10,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/memvcs/mem/layers/transcript"
+	"github.com/tidwall/gjson"
 )
 
 // transcripts calls fn with the committed transcripts and, if MEM_TRANSCRIPTS names a directory, with what lies there.
@@ -105,5 +109,155 @@ func BenchmarkRefine(b *testing.B) {
 		if _, err := Stream(bytes.NewReader(all), Full, nil, nil, io.Discard); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// TestManyParts refines messages of many small parts. Quadratic time would be minutes.
+func TestManyParts(t *testing.T) {
+	t.Parallel()
+	const (
+		size      = 4 << 20
+		call      = `{"type":"assistant","message":{"content":[{"type":"tool_use","id":"1","name":"AskUserQuestion","input":`
+		question  = `{"question":"a"},`
+		result    = `{"type":"user","message":{"content":[{"type":"tool_result","is_error":true,"content":"x`
+		reminders = `<system-reminder></system-reminder>`
+	)
+	var blocks strings.Builder
+	for i := 0; blocks.Len() < size; i++ {
+		fmt.Fprintf(&blocks, `{"type":"text","text":"part %d"},`, i)
+	}
+	for name, src := range map[string]string{
+		"questions": call + `{"questions":[` + strings.Repeat(question, size/len(question)) + `{}]}}]}}`,
+		"blocks":    `{"type":"user","message":{"content":[` + blocks.String() + `{}]}}`,
+		"reminders": result + strings.Repeat(reminders, size/len(reminders)) + `"}]}}`,
+	} {
+		stats, err := Stream(strings.NewReader(src), Full, nil, nil, io.Discard)
+		if err != nil || stats.Entries != 1 || stats.Opaque != 0 {
+			t.Errorf("%s: %+v, %v, want one entry", name, stats, err)
+		}
+	}
+}
+
+func TestClean(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"":  "",
+		"a": "a",
+		"a <system-reminder>b</system-reminder>c<system-reminder>d</system-reminder>": "a c",
+		"a<system-reminder>b":  "a<system-reminder>b",
+		"</system-reminder>ab": "</system-reminder>ab",
+		"\x1b[1éa\x1b[":        "éa",
+		"<tool_use_error>\x1b[31ma\x1b[0m</tool_use_error>": "a",
+	} {
+		if got := clean(in); got != want {
+			t.Errorf("clean(%q) = %q, want %q", in, got, want)
+		}
+	}
+}
+
+// TestPatch writes a file whose result has another member after the patch.
+func TestPatch(t *testing.T) {
+	t.Parallel()
+	const src = `{"type":"assistant","message":{"content":[{"type":"tool_use","id":"1","name":"Write",` +
+		`"input":{"file_path":"a.go","content":"first\nsecond\n"}}]}}
+{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"1","content":"done"}]},"toolUseResult":` +
+		`{"structuredPatch":[{"newStart":3,"lines":[" a","-b","+c"]}],"other":{"lines":["+d"]},"list":["+e"]}}`
+	const want = `{"n":1,"role":"tool","name":"Write","target":"a.go:4","diff":"-b\n+c","result":"ok"}` + "\n"
+	if got := string(l1(t, []byte(src), Full)); got != want {
+		t.Errorf("L1 = %swant %s", got, want)
+	}
+}
+
+// TestReport reads the report of a subagent that has the form of a refusal by the user.
+func TestReport(t *testing.T) {
+	t.Parallel()
+	const src = `{"type":"assistant","message":{"content":[{"type":"tool_use","id":"1","name":"Task","input":{}}]}}
+{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"1","content":"refused by the user: Use tabs."}]}}`
+	const want = `{"n":1,"role":"tool","name":"Task","result":"report: refused by the user: Use tabs."}` + "\n"
+	if got := string(l1(t, []byte(src), Full)); got != want {
+		t.Errorf("L1 = %swant %s", got, want)
+	}
+}
+
+// TestOverlappingCalls answers each call after the next one is made, so that one is always open.
+func TestOverlappingCalls(t *testing.T) {
+	t.Parallel()
+	var src strings.Builder
+	text := strings.Repeat("x", heldLimit/8)
+	for i := range 20 {
+		fmt.Fprintf(&src, `{"type":"assistant","message":{"content":[`+
+			`{"type":"text","text":"%s"},{"type":"tool_use","id":"%d","name":"Bash","input":{"command":"a"}}]}}`, text, i)
+		fmt.Fprintf(&src, `{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"%d","content":"b"}]}}`,
+			i-1)
+	}
+	open := 0
+	for e, err := range Entries(bytes.NewReader(l1(t, []byte(src.String()), Full))) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Name == "Bash" && e.Result == "" {
+			open++
+		}
+	}
+	if open != 1 {
+		t.Errorf("%d calls have no result, want the last one", open)
+	}
+}
+
+// TestHeldResults answers calls with long texts after a call that gets no answer.
+func TestHeldResults(t *testing.T) {
+	t.Parallel()
+	const call = `{"type":"assistant","message":{"content":[{"type":"tool_use","id":"%d","name":"AskUserQuestion"}]}}`
+	const result = `{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"%d","content":"%s"}]}}`
+	text := strings.Repeat("x", 1<<20)
+	n := 0
+	r := newRefiner(Full, func(*Entry) (int, error) { n++; return 0, nil })
+	var src strings.Builder
+	fmt.Fprintf(&src, call, 0)
+	for i := range 3 * heldLimit / len(text) {
+		fmt.Fprintf(&src, call, i+1)
+		fmt.Fprintf(&src, result, i+1, text)
+	}
+	for v := range transcript.Values([]byte(src.String())) {
+		if r.value(v); r.held > heldLimit {
+			t.Fatalf("%d bytes wait after message %d", r.held, v.N)
+		}
+	}
+	if n == 0 {
+		t.Error("no entry was emitted")
+	}
+}
+
+// endless is a session without an end.
+type endless struct{}
+
+func (endless) Read(b []byte) (int, error) {
+	return copy(b, strings.Repeat(`{"type":"summary","summary":"a"}`+"\n", len(b)/33)), nil
+}
+
+// TestWriteError stops at the first error.
+func TestWriteError(t *testing.T) {
+	t.Parallel()
+	n := 0
+	_, err := Each(endless{}, Full, nil, nil, func(*Entry) (int, error) { n++; return 0, errFull })
+	if err == nil || err.Error() != "write L1: disk full" || n != 1 {
+		t.Errorf("Each: %v after %d entries, want an error after one", err, n)
+	}
+}
+
+// TestManyTodos makes lists of ever new items.
+func TestManyTodos(t *testing.T) {
+	t.Parallel()
+	r := newRefiner(Full, func(*Entry) (int, error) { return 0, nil })
+	text := strings.Repeat("x", 1<<20)
+	for i := range 3 * heldLimit / len(text) {
+		r.todos(gjson.Parse(fmt.Sprintf(`[{"content":"%d%s","status":"pending"}]`, i, text)))
+	}
+	size := 0
+	for item := range r.todo {
+		size += len(item)
+	}
+	if size > 2*heldLimit {
+		t.Errorf("%d bytes of items are kept", size)
 	}
 }

@@ -1,0 +1,4 @@
+package layerstest
+
+// Never finds nothing.
+func Never(string) bool { return false }

@@ -1,0 +1,58 @@
+package originals_test
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/memvcs/mem/layers/originals"
+)
+
+// TestWindows looks for needles in what is written in pieces of any length: what bytes.Contains finds is found, wherever pieces end.
+func TestWindows(t *testing.T) {
+	t.Parallel()
+	rng := rand.New(rand.NewPCG(31, 32))
+	for range 60 {
+		text := bytes.Repeat([]byte("abcdefgh"), rng.IntN(3*originals.WindowSize/8))
+		needle := []byte("needle in a stack")[:2+rng.IntN(15)]
+		if at := rng.IntN(len(text) + 1); rng.IntN(3) > 0 {
+			if rng.IntN(2) == 0 && len(text) > originals.WindowSize+20 { // over the end of a window
+				at = originals.WindowSize - 10 + rng.IntN(20)
+			}
+			text = slices.Insert(text, at, needle...)
+		}
+		w := originals.NeedleWindows([][]byte{[]byte("not there, and longer"), needle})
+		for rest := text; len(rest) > 0; {
+			n := min(len(rest), 1+rng.IntN(2*originals.WindowSize))
+			if k, err := w.Write(rest[:n]); k != n || err != nil {
+				t.Fatal(k, err)
+			}
+			rest = rest[n:]
+		}
+		if got, want := w.Done(), bytes.Contains(text, needle); got != want {
+			t.Errorf("%d bytes, needle %q: %v, want %v", len(text), needle, got, want)
+		}
+	}
+}
+
+// FuzzMatchesLine compares what is found in a text of which a little is in memory with what is found in its lines.
+func FuzzMatchesLine(f *testing.F) {
+	f.Add("^b+$", "a\nbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb\nc")
+	f.Add("x$", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaax")
+	f.Add("한", "aaaaaaaaaaaaaaa한\n\n")
+	f.Add("", "")
+	f.Add("^$", strings.Repeat("0", 16)) // as long as what is in memory
+	f.Fuzz(func(t *testing.T, expr, text string) {
+		re, err := regexp.Compile(expr)
+		if err != nil {
+			t.Skip()
+		}
+		got, err := originals.MatchesLine(re, strings.NewReader(text), 16, re.Match) // the least that bufio has
+		if want := slices.ContainsFunc(strings.Split(text, "\n"), re.MatchString); err != nil || got != want {
+			t.Errorf("%q in %q: %v, %v, want %v", expr, text, got, err, want)
+		}
+	})
+}

@@ -1,0 +1,70 @@
+package secrets_test
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/layerstest"
+	"github.com/memvcs/mem/layers/secrets"
+	"github.com/memvcs/mem/refs"
+)
+
+// TestScanOutgoing stores sessions without rules and scans them with: every place is named, and what a
+// remote has is not looked at again.
+func TestScanOutgoing(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	m := layerstest.NewMemory(t, layerstest.TestOptions())
+	path := filepath.Join(t.TempDir(), "s1.jsonl")
+	text := layerstest.UserLine(1, "see TOKEN_abcd1234 here") + layerstest.UserLine(2, "clean")
+	p := layerstest.Add(t, m, layerstest.Write(t, path, text))[0].Project.ID
+	m.Opts.Rules = layerstest.ToyRules()
+	leaks, err := secrets.ScanOutgoing(ctx, m.DB, p, layerstest.Never)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kinds := map[string]int{}
+	for _, l := range leaks {
+		kinds[l.Kind]++
+		if s := l.String(); strings.Contains(s, "TOKEN_") || !strings.Contains(s, "toy") {
+			t.Errorf("leak %q", s)
+		}
+		if l.Kind == "session" && (l.Session != "s1" || l.Message != 1 || l.Length != 14) {
+			t.Errorf("leak %+v", l)
+		}
+	}
+	if kinds["session"] != 1 || kinds["record"] == 0 || kinds["commit"] == 0 { // the title stands in the record and in the message
+		t.Errorf("leaks by kind: %v", kinds)
+	}
+	pushed := tipOf(t, m, p)
+	m.Opts.Rules.Rules = nil
+	layerstest.Add(t, m, layerstest.Write(t, path, text+layerstest.UserLine(3, "later TOKEN_ffff0000")))
+	m.Opts.Rules = layerstest.ToyRules()
+	leaks, err = secrets.ScanOutgoing(ctx, m.DB, p, func(commit string) bool { return commit == pushed })
+	if err != nil || len(leaks) == 0 {
+		t.Fatalf("leaks %v, %v", leaks, err)
+	}
+	for _, l := range leaks {
+		if l.Kind == "session" && l.Message != 3 {
+			t.Errorf("leak of what was pushed: %+v", l)
+		}
+	}
+	if leaks, err = secrets.ScanOutgoing(ctx, m.DB, p, func(commit string) bool { return commit == tipOf(t, m, p) }); err != nil || len(leaks) > 0 {
+		t.Errorf("nothing to push, but %v, %v", leaks, err)
+	}
+}
+
+func tipOf(t *testing.T, m *layers.Memory, p refs.Project) (tip string) {
+	t.Helper()
+	err := m.Refs.View(context.Background(), p, func(tx *refs.Tx) error {
+		tip = tx.Tips()[0].Commit
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tip
+}
