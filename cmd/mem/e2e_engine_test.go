@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -87,7 +88,7 @@ func insideEngine(t *testing.T) {
 	if !strings.HasPrefix(made.Engine, "claude/2 (sonnet") || made.Receipt.Requests == 0 || made.Receipt.Replaced != 0 {
 		t.Errorf("compress says %+v", made)
 	}
-	if got := d.ok("show", w.ID+":"+made.Version, "--format", "text"); got != "> "+text+"\n" {
+	if got := d.ok("show", w.ID+":"+made.Version, "--format", "text"); !summary(n, text).MatchString(got) {
 		t.Errorf("the version is %q, the client said %q", got, text)
 	}
 	asked := len(d.api.asked())
@@ -166,6 +167,11 @@ func compressed(t *testing.T, out string) (c compressedBy) {
 		t.Fatalf("%q: %v", out, err)
 	}
 	return c
+}
+
+// summary matches a version of one text that a model wrote from one message: it says so, and the text is not the user's.
+func summary(n int, text string) *regexp.Regexp {
+	return regexp.MustCompile(fmt.Sprintf(`^\[summary by claude-sonnet-[0-9-]+ of #%d\] %s\n$`, n, regexp.QuoteMeta(text)))
 }
 
 // firstTyped returns the number and the beginning of the first message that the user typed.

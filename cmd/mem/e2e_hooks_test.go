@@ -24,6 +24,7 @@ type desk struct {
 	api    *messagesAPI
 	plugin string
 	work   string
+	env    []string // of the client, besides what it always has
 }
 
 // newDesk returns a desk with an API that says one thing, and the plugin.
@@ -68,6 +69,7 @@ func (d *desk) client(args ...string) *exec.Cmd {
 		"ANTHROPIC_BASE_URL=" + d.api.url, "ANTHROPIC_API_KEY=dummy-local-key", "IS_SANDBOX=1",
 		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_TELEMETRY=1", "DISABLE_AUTOUPDATER=1", "DISABLE_ERROR_REPORTING=1",
 	}
+	cmd.Env = append(cmd.Env, d.env...)
 	return cmd
 }
 
@@ -366,67 +368,23 @@ func (d *desk) clears() {
 		d.t.Logf("SKIPPED /clear: no program script: %v", err)
 		return
 	}
-	seed, err := json.Marshal(map[string]any{
-		"hasCompletedOnboarding": true, "theme": "dark", "bypassPermissionsModeAccepted": true,
-		"customApiKeyResponses": map[string]any{"approved": []string{"dummy-local-key"}},
-		"projects":              map[string]any{d.work: map[string]any{"hasTrustDialogAccepted": true, "hasCompletedProjectOnboarding": true}},
-	})
-	if err == nil {
-		err = os.WriteFile(filepath.Join(d.Home, ".claude.json"), seed, 0o600)
-	}
-	if err != nil {
-		d.t.Fatal(err)
-	}
 	const before = "00000000-0000-4000-8000-00000000c1ea"
-	c := d.client("--session-id", before)
-	cmd := exec.Command("script", "-qec", strings.Join(c.Args, " "), filepath.Join(d.Home, "screen"))
-	cmd.Dir, cmd.Env = c.Dir, c.Env
-	keys, err := cmd.StdinPipe()
-	if err != nil {
-		d.t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		d.t.Fatal(err)
-	}
-	defer func() { keys.Close(); cmd.Process.Kill() }() // it has ended, or is ended now
-	d.types(keys, "first life", func() bool { return d.wasAsked("first life") })
+	tty := d.terminal("--dangerously-skip-permissions", "--session-id", before)
+	tty.says("first life", func() bool { return d.wasAsked("first life") })
 	second := before
 	for try := 0; second == before; try++ { // nothing says that /clear was taken, but the session of the next line
 		if try == 6 {
 			d.t.Fatal("/clear is not taken")
 		}
 		cleared, after := time.Now().Add(2*time.Second), fmt.Sprintf("life number %d", try+2)
-		d.types(keys, "/clear", func() bool { return time.Now().After(cleared) })
-		d.types(keys, after, func() bool { return d.wasAsked(after) })
+		tty.says("/clear", func() bool { return time.Now().After(cleared) })
+		tty.says(after, func() bool { return d.wasAsked(after) })
 		d.waitFor("the session after /clear", func() bool { second = d.withPrompt(after); return second != "" })
 	}
-	exited := make(chan error, 1)
-	go func() { exited <- cmd.Wait() }()
-	d.types(keys, "/exit", func() bool { return len(exited) > 0 })
+	tty.exit()
 	d.print("Where were we?") // the client writes to a session even after its end
 	d.captured(before, "/clear")
 	d.captured(second, "after /clear")
-}
-
-// types types a line, again and again until it has been taken: a terminal that is busy drops keys.
-func (d *desk) types(keys interface{ Write([]byte) (int, error) }, line string, taken func() bool) {
-	d.t.Helper()
-	for range 20 {
-		for _, part := range []string{line, "\r"} {
-			if _, err := keys.Write([]byte(part)); err != nil {
-				return // it has ended
-			}
-			time.Sleep(300 * time.Millisecond)
-		}
-		for range 10 {
-			if taken() {
-				return
-			}
-			time.Sleep(100 * time.Millisecond)
-		}
-	}
-	screen, err := os.ReadFile(filepath.Join(d.Home, "screen"))
-	d.t.Fatalf("%q was not taken; the screen (%v) ends with %q", line, err, screen[max(0, len(screen)-1500):])
 }
 
 func (d *desk) wasAsked(text string) bool {

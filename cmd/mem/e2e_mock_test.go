@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -30,6 +31,10 @@ type block struct {
 	text string
 	tool string
 	in   map[string]any
+
+	to     string                                // the first of a turn: what the last words of its request contain
+	within func(body string) (in map[string]any) // makes in from the request
+	tokens int                                   // the first of a turn: the size of the request as the API says it
 }
 
 // script sets the answers to the next requests of the conversation.
@@ -44,8 +49,13 @@ func (a *messagesAPI) turn(req apiRequest) []block {
 	if len(req.Tools) == 0 || len(a.turns) == 0 || req.compacts() {
 		return []block{{text: a.answer}}
 	}
-	next := a.turns[0]
-	a.turns = a.turns[1:]
+	last := lastUser(req)
+	i := slices.IndexFunc(a.turns, func(turn []block) bool { return strings.Contains(last, turn[0].to) })
+	if i < 0 {
+		return []block{{text: a.answer}}
+	}
+	next := a.turns[i]
+	a.turns = slices.Delete(a.turns, i, i+1)
 	return next
 }
 
@@ -153,10 +163,17 @@ func (a *messagesAPI) asked() []apiRequest {
 // reply sends the answer, as a stream if that was asked for.
 func (a *messagesAPI) reply(w http.ResponseWriter, req apiRequest, tokens int) {
 	type object = map[string]any
+	turn := a.turn(req)
+	if turn[0].tokens > 0 {
+		tokens = turn[0].tokens
+	}
 	usage := object{"input_tokens": tokens, "output_tokens": 5, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0}
 	var content []object
 	stop, n := "end_turn", len(a.requests)
-	for i, b := range a.turn(req) {
+	for i, b := range turn {
+		if b.within != nil {
+			b.in = b.within(req.body)
+		}
 		if b.tool == "" {
 			content = append(content, object{"type": "text", "text": b.text})
 			continue

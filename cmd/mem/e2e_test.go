@@ -15,7 +15,7 @@ import (
 )
 
 // clientVersion is the client that the test is written for.
-const clientVersion = "2.1.329"
+const clientVersion = "2.1.332"
 
 // TestE2E lets the real Claude Code take up a transcript that mem composed. The client and a mock of
 // its API run in a network namespace that has the loopback interface only, so nothing leaves the
@@ -102,6 +102,7 @@ func inside(t *testing.T) {
 		t.Fatalf("loopback interface: %v %s", err, out)
 	}
 	t.Run("hooks", insideHooks)
+	t.Run("words", insideWords)
 	t.Run("engine", insideEngine)
 	t.Run("mcp", insideMCP)
 	t.Run("resume", insideResume)
