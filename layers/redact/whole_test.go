@@ -27,6 +27,8 @@ func TestWholeValue(t *testing.T) {
 		`"password": "«AmberFalconRiver»"`, "| password | «qwhzkdpslmvnxbaq» |\n",
 		"cloudflare «cfut_aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5bC7d0123abcd» set", "«dp.st.dev_x.aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5bC7dE» set", "«dp.pt.aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5bC7dE9»",
 		"«lin_oauth_9d41c7e5b02f68a3d7c1e94f5a8b36207ce1d9f49d41c7e5b02f68a3d7c1e94f»", "«squ_9d41c7e5b02f68a3d7c1e94f5a8b36207ce1d9f4»", "«CCIPAT_aB3dE5fG7hJ9kL1mN3pQ5r_9d41c7e5b02f68a3d7c1e94f5a8b36207ce1d9f4»",
+		"«CCIPRJ_aB3dE5fG7hJ9kL1mN3pQ5r_9d41c7e5b02f68a3d7c1e94f5a8b36207ce1d9f4»", "«sqa_9d41c7e5b02f68a3d7c1e94f5a8b36207ce1d9f4» of", "«sqp_9d41c7e5b02f68a3d7c1e94f5a8b36207ce1d9f4»,", "x «dp.ct.aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5bC7dE9»", "«dp.sa.aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5bC7dE9» x",
+		"«dp.scim.aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5bC7dE9»", "«dp.audit.aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5bC7dE9»", "«dp.st.aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5bC7dE9» x",
 		"redis://:«Amber.Falcon7»@cache:6379/0",
 		`"password": "«~k3.Lq(9[x»"`, `"password": "«zgcyve-pnvvbp-ftyohZ»"`, `password = "«Amber.Falcon7»"`,
 		"DB_PASSWORD=«$9k{Lq(x3<T»\nPORT=80", "DB_PASSWORD=«<a9K>x(3;L#\"q»", "password: «amber-falcon-7»\n",
@@ -39,6 +41,8 @@ func TestWholeValue(t *testing.T) {
 		"'password' => 'required|string|min:8'", `"password": "ForgotPasswordScreen"`,
 		`"password": "required"`, `"password": "Enter the password of your account"`, `"password": "forgot-password-page-link"`, `"password": "string"`, `{"password": "autocomplete current password"}`,
 		"password := []byte(\"asdf\")", "Credentials:   mcpCreds,\n", "password, hostname: proxyHostname } = url", `"password": "process.env.DB_PWD_HASH"`, "this only took some time", "grep -rn secret=false x",
+		// openings of tokens that nothing of their length follows
+		"cfut_is_a_prefix_of_cloudflare", "dp.st.dev is the environment", "lin_oauth_client", "squ_report", "CCIPAT_",
 		// references and placeholders, by their form in that place
 		`"password": "${DB_PASSWORD}"`, `password: "{{ vault.db_password }}"`, "DB_PASSWORD=$(pass show db1)", "password: process.env.DB_PASSWORD1", `password = os.Getenv("DB_PASSWORD1")`,
 		`"password": "<your-password>"`, `"password": "fake-password-1"`, `"password": "/run/secrets/db1"`, "postgres://app:${PG_PASS1}@db/x", "https://host:8080/a@b1", "password is SHA-256 hashed", "password: base64Encode(pwd1, Salt2)",
