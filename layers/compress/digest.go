@@ -194,7 +194,7 @@ func (w *writer) listEnd(next *unit) {
 		w.text.WriteString(anchors.Gap[:len(anchors.Gap)-1])
 	}
 	if u.class != userClass { // what the user typed stands alone
-		w.text.WriteString(" (" + strconv.Itoa(more) + " more)")
+		w.text.WriteString(" +" + strconv.Itoa(more))
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 type Extract struct{}
 
 // ID names the engine and its version.
-func (Extract) ID() string { return "extract/7" }
+func (Extract) ID() string { return "extract/8" }
 
 // IsExtract reports whether an ID is that of the engine without a model, of any version.
 func IsExtract(id string) bool { return strings.HasPrefix(id, "extract/") }
@@ -70,6 +70,7 @@ type order struct {
 	items []Item
 	units []unit
 	said  []step // what was said, and lists
+	idle  []step // the announcements of steps
 	code  []step // changes and errors
 }
 
@@ -183,7 +184,7 @@ func exchangesOf(items []Item) []int {
 
 // arrange fills the steps.
 func (o *order) arrange() {
-	a := arranger{order: o, children: map[int32][]int32{}}
+	a := arranger{order: o, to: &o.said, children: map[int32][]int32{}}
 	for i := range o.units {
 		if p := o.units[i].parent; p >= 0 {
 			a.children[p] = append(a.children[p], int32(i))
@@ -215,7 +216,15 @@ func (o *order) arrange() {
 		}
 	}
 	a.drain()
-	a.filling, a.code = false, true
+	a.filling, a.to = false, &o.idle
+	for i := range o.units {
+		u := &o.units[i]
+		if u.flags&taken == 0 && (u.flags&lead == 0 || o.announces(i)) && !u.class.code() {
+			a.push(int32(i))
+		}
+	}
+	a.drain()
+	a.to = &o.code
 	for i := range o.units {
 		if o.units[i].class.code() {
 			a.push(int32(i))
@@ -250,6 +259,12 @@ func (o *order) lines() []int32 {
 		}
 	}
 	turns := turnsOf(o.items)
+	ends := make([]int32, len(o.items)+1) // the last closing item of each turn
+	for i := range o.items {
+		if o.items[i].Closing {
+			ends[turns[i]] = int32(i)
+		}
+	}
 	begins := make([]int, n) // the turn with the request of each exchange
 	for i := len(o.items) - 1; i >= 0; i-- {
 		if is := o.items[i].Kind == User || o.items[i].Kind == Answer || o.items[i].Kind == Script; is || begins[of[i]] == 0 {
@@ -258,6 +273,7 @@ func (o *order) lines() []int32 {
 	}
 	var first []int32                       // what answers a question first, and the rest of a request that begins with a few words
 	told := make([]int, len(o.items)+1)     // of a turn: bytes of an outcome that say something
+	headed := make([]int, len(o.items)+1)   // of a turn: those that come first
 	spare := make([]int32, len(o.items)+1)  // of a turn: the last unit of the assistant, plus one, if its outcome says nothing
 	answer := make([]int32, len(o.items)+1) // of a turn: the first item of the assistant, plus one, if a question was asked
 	for i := range o.units {
@@ -297,8 +313,15 @@ func (o *order) lines() []int32 {
 			if strings.HasPrefix(u.text, "|") || len(u.text) >= 240 && strings.HasPrefix(u.text, "```") || u.flags&listItem != 0 && told[turn] >= 90 {
 				continue
 			}
-			if size < 26 || size < 80 && u.line == o.units[i-1].line || u.group == int32(i) {
-				put(x, u.item == outcome[x] && u.group < 0 && told[turn] < 26, int32(i))
+			goesOn := size > 0 && u.line == o.units[i-1].line
+			short := goesOn && size+len(u.text) <= shortOutcome
+			none := u.item == ends[turn] && headed[turn] < 26 && u.group < 0 && len(u.text) <= 240 // the outcome began with a list
+			if size < 26 || size < 80 && goesOn || short || none || u.group == int32(i) {
+				head := u.item == ends[turn] && u.group < 0 && (headed[turn] < 26 || short)
+				put(x, head, int32(i))
+				if head && !opening().MatchString(u.text) {
+					headed[turn] += len(u.text)
+				}
 				if !opening().MatchString(u.text) {
 					size += len(u.text)
 					told[turn] += len(u.text)
@@ -324,6 +347,9 @@ func (o *order) lines() []int32 {
 	}
 	return append(out, first...)
 }
+
+// shortOutcome is the size in bytes up to which the sentences of an outcome's first line belong together.
+const shortOutcome = 120
 
 // turnsOf returns for each item the number of the turn that it belongs to: it begins with what the user said.
 func turnsOf(items []Item) []int {
@@ -352,7 +378,7 @@ func asks(items []Item, i int32) bool {
 // An arranger takes units one after the other, each time the one with the greatest value for its cost.
 type arranger struct {
 	*order
-	code     bool
+	to       *[]step  // what is taken
 	filling  bool     // what depends on a taken unit is pushed
 	seen     []uint16 // how often each term was taken
 	children map[int32][]int32
@@ -484,24 +510,21 @@ func (a *arranger) take(i int32) {
 	if len(s.units) == 0 {
 		return
 	}
-	if a.code {
-		a.order.code = append(a.order.code, s)
-	} else {
-		a.said = append(a.said, s)
-	}
-	if a.code {
+	*a.to = append(*a.to, s)
+	if !a.filling {
 		return
 	}
 	for _, k := range s.units {
 		for _, child := range a.children[k] {
-			if u := &a.units[child]; u.flags&(taken|lead|bulky|idle) == 0 && a.filling {
+			if u := &a.units[child]; u.flags&(taken|lead|bulky|idle) == 0 {
 				a.push(child)
 			}
 		}
 	}
 }
 
-// fit returns the longest beginning of the order that fits into room, in plain tokens.
+// fit returns the longest beginning of the order that fits into room, in plain tokens. The announcements of steps are
+// there if all of them fit.
 func (o *order) fit(z sizer, room int) Summary {
 	n, sum := 0, 0
 	for n < len(o.said) && sum+int(o.said[n].cost) <= room {
@@ -538,6 +561,16 @@ func (o *order) fit(z sizer, room int) Summary {
 	clear(chosen)
 	set(o.said[:low], true)
 	s := Summary{Segments: o.digest(chosen), Whole: low == len(o.said)}
+	if s.Whole && len(o.idle) > 0 {
+		set(o.idle, true)
+		if all := o.digest(chosen); z.size(all) <= room {
+			s.Segments = all
+		} else {
+			set(o.idle, false)
+			s.Whole = false
+			return o.withCode(z, chosen, room, s)
+		}
+	}
 	if low == 0 { // the first line is too long: what fits of the others
 		s.Segments = o.anything(z, chosen, room)
 		s.Whole = true
@@ -597,7 +630,7 @@ func (o *order) withCode(z sizer, chosen []bool, room int, s Summary) Summary {
 	size := z.size(s.Segments)
 	most := min(room-size, size/2)
 	left := most
-	s.Whole = size/2 < room-size
+	s.Whole = s.Whole && size/2 < room-size
 	for _, c := range o.code {
 		if int(c.cost) > left || int(c.cost) > max(600, most/2) {
 			continue

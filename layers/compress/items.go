@@ -165,7 +165,7 @@ func itemsOf(x *exchange.Exchange) []Item {
 
 // Labels of items.
 const (
-	noAnswer    = "no answer"
+	noAnswer    = "open: no answer"
 	interrupted = "[Request interrupted"
 	refusedPlan = "plan, refused by the user"
 )

@@ -699,7 +699,7 @@ func TestAsked(t *testing.T) {
 		}
 	}
 	got := versionOf(t, l1, 600)
-	for _, want := range []string{"[plan, refused by the user] **Plan**", "[no answer] nothing followed"} {
+	for _, want := range []string{"[plan, refused by the user] **Plan**", "[open: no answer] nothing followed"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("there is no %q:\n%s", want, got)
 		}
@@ -731,7 +731,7 @@ func TestLists(t *testing.T) {
 			t.Errorf("%d tokens: %d of 3 options:\n%s", budget, n, got)
 		}
 		n := strings.Count(got, "- The handler")
-		mark := fmt.Sprintf(" … (%d more)\n", 40-n)
+		mark := fmt.Sprintf(" … +%d\n", 40-n)
 		if n > 0 && n < 40 {
 			part++
 			if !strings.Contains(got, mark) || !strings.Contains(got, "- The handler 0 ") {

@@ -517,9 +517,24 @@ func (s *splitter) edit(i int, it *Item) {
 			s.under(unit{text: strings.Join(f.symbols, " "), class: symbols}, at)
 		}
 	}
-	if it.Diff != "" {
-		s.add(unit{text: strings.TrimRight(it.Diff, "\n"), class: change})
+	if diff := withoutBlankEnds(it.Diff); diff != "" {
+		s.add(unit{text: diff, class: change})
 	}
+}
+
+// withoutBlankEnds returns a change without the blank lines that it adds or removes at its beginning and its end.
+func withoutBlankEnds(diff string) string {
+	lines := strings.Split(diff, "\n")
+	blank := func(l string) bool {
+		return strings.TrimLeft(l, "+- \t\r") == "" && len(strings.TrimRight(l, " \t\r")) < 2
+	}
+	for len(lines) > 0 && blank(lines[0]) {
+		lines = lines[1:]
+	}
+	for len(lines) > 0 && blank(lines[len(lines)-1]) {
+		lines = lines[:len(lines)-1]
+	}
+	return strings.Join(lines, "\n")
 }
 
 // failure makes the units of a failure of a command: a line for the list, and the error lines.

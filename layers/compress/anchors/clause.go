@@ -2,7 +2,9 @@ package anchors
 
 import (
 	"cmp"
+	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -64,6 +66,7 @@ func eachSentence(s string, e Edges, yield func(Piece)) {
 // text behind it goes on.
 func sentence(s string) (n int, within Edges) {
 	comma, space := 0, 0 // behind the last of each
+	depth := 0           // of open brackets
 	for i, r := range s {
 		if i >= LongUnit {
 			return cmp.Or(comma, space, i), MidStart | MidEnd
@@ -71,12 +74,19 @@ func sentence(s string) (n int, within Edges) {
 		switch r {
 		case '.', '!', '?':
 			j := i + 1
-			for j < len(s) && strings.IndexByte(`"')]*`+"`", s[j]) >= 0 {
-				j++
+			within := depth
+			for ; j < len(s) && strings.IndexByte(`"')]*`+"`", s[j]) >= 0; j++ {
+				if s[j] == ')' || s[j] == ']' {
+					within--
+				}
 			}
-			if j < len(s) && s[j] == ' ' && j >= 20 {
+			if j < len(s) && s[j] == ' ' && j >= 20 && !(within > 0 && closesAgain(s[j:], within)) && !(j == i+1 && abbreviated(s[:i], s[j:])) {
 				return j + 1, 0
 			}
+		case '(', '[':
+			depth++
+		case ')', ']':
+			depth = max(0, depth-1)
 		case '。', '！', '？':
 			return i + utf8.RuneLen(r), 0
 		case '，', '；':
@@ -89,4 +99,37 @@ func sentence(s string) (n int, within Edges) {
 		}
 	}
 	return len(s), 0
+}
+
+// closesAgain reports whether as many brackets as depth are closed soon in a text: one that stays open, as in a list of
+// signs, holds no sentence together.
+func closesAgain(s string, depth int) bool {
+	for i := 0; i < min(len(s), LongUnit); i++ {
+		switch s[i] {
+		case '(', '[':
+			depth++
+		case ')', ']':
+			if depth--; depth == 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// The abbreviations that a text goes on after: always, or if a small letter follows.
+var (
+	abbreviations    = []string{"vs", "e.g", "i.e", "cf", "eg", "ie", "approx", "incl"}
+	abbreviationsLow = []string{"etc", "al", "resp", "ca"}
+)
+
+// abbreviated reports whether the full stop behind a text is that of an abbreviation, and next goes on with the
+// sentence.
+func abbreviated(before, next string) bool {
+	word := strings.ToLower(strings.TrimLeft(before[strings.LastIndexAny(before, " \t(")+1:], `"'*_[`+"`"))
+	if slices.Contains(abbreviations, word) {
+		return true
+	}
+	r, _ := utf8.DecodeRuneInString(strings.TrimLeft(next, " "))
+	return unicode.IsLower(r) && slices.Contains(abbreviationsLow, word)
 }
