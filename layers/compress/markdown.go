@@ -108,8 +108,11 @@ func Text(segs []Segment) string {
 	return b.String()
 }
 
-// Legend says how to read a version.
-const Legend = "## How to read: > the user said, plain text the assistant said, [name] a list or remark by mem; … marks a cut list, +3 three more items of it, and ends of paragraphs or whole ones may be left out"
+// Legend says how to read a version, and Signs what in it is not speech.
+const (
+	Legend = "## How to read: > the user said, plain text the assistant said, " + Signs
+	Signs  = "[name] a list or remark by mem; … marks a cut list, +3 three more items of it, and ends of paragraphs or whole ones may be left out"
+)
 
 // Markdown is [Text] under the [Legend].
 func Markdown(segs []Segment) string {

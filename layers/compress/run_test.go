@@ -706,6 +706,31 @@ func TestAsked(t *testing.T) {
 	}
 }
 
+// TestAnnouncements holds that the announcements of steps are there if all that was said fits, and are what is left out
+// first; code is no reason to leave them out.
+func TestAnnouncements(t *testing.T) {
+	t.Parallel()
+	l1 := `
+{"n":1,"role":"user","text":"Why does the queue lose the jobs of the night?"}
+{"n":2,"role":"assistant","text":"Let me check how the queue is written to the disk of the server."}
+{"n":3,"role":"tool","name":"Edit","target":"jobs.go","diff":"+func Drain() {\n+\tflush(queue)\n+\tclose(queue)\n+}"}
+{"n":4,"role":"assistant","text":"Let me read the log of the night before."}
+{"n":5,"role":"assistant","text":"The reason was a second writer that nobody knew of. It began to write after midnight, and its jobs replaced all those of the evening."}
+`
+	all, none := false, false
+	for budget := 40; budget < 300; budget += 3 {
+		got := versionOf(t, l1, budget)
+		first, second := strings.Contains(got, "Let me check how"), strings.Contains(got, "Let me read the log")
+		if first != second || first && !strings.Contains(got, "those of the evening.") || strings.Contains(got, "[changes") && budget > 200 && !first {
+			t.Errorf("%d tokens:\n%s", budget, got)
+		}
+		all, none = all || first, none || !first && strings.Contains(got, "those of the evening.")
+	}
+	if !all || !none {
+		t.Errorf("with announcements: %v, without: %v", all, none)
+	}
+}
+
 // TestLists holds that a short list is shown whole or not at all, and that the end of what is shown of a long one is marked.
 func TestLists(t *testing.T) {
 	t.Parallel()

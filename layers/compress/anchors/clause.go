@@ -80,7 +80,7 @@ func sentence(s string) (n int, within Edges) {
 					within--
 				}
 			}
-			if j < len(s) && s[j] == ' ' && j >= 20 && !(within > 0 && closesAgain(s[j:], within)) && !(j == i+1 && abbreviated(s[:i], s[j:])) {
+			if j < len(s) && s[j] == ' ' && j >= 20 && !(within > 0 && closesAgain(s[j:], within)) && !goesOn(s[:i], s[i+1:j], s[j:]) {
 				return j + 1, 0
 			}
 		case '(', '[':
@@ -123,13 +123,16 @@ var (
 	abbreviationsLow = []string{"etc", "al", "resp", "ca"}
 )
 
-// abbreviated reports whether the full stop behind a text is that of an abbreviation, and next goes on with the
-// sentence.
-func abbreviated(before, next string) bool {
+// goesOn reports whether a sentence goes on behind the stop after a text: the stop is that of an abbreviation, or the
+// closing signs after it end a sentence in brackets, and a small letter follows.
+func goesOn(before, closing, next string) bool {
+	r, _ := utf8.DecodeRuneInString(strings.TrimLeft(next, " "))
+	if closing != "" {
+		return strings.ContainsAny(closing, ")]") && unicode.IsLower(r)
+	}
 	word := strings.ToLower(strings.TrimLeft(before[strings.LastIndexAny(before, " \t(")+1:], `"'*_[`+"`"))
 	if slices.Contains(abbreviations, word) {
 		return true
 	}
-	r, _ := utf8.DecodeRuneInString(strings.TrimLeft(next, " "))
 	return unicode.IsLower(r) && slices.Contains(abbreviationsLow, word)
 }
