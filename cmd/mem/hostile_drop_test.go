@@ -86,7 +86,10 @@ func TestForgedName(t *testing.T) {
 	for kind, name := range map[string]string{"composition": "../../away\n\x1b[31m", "version": "v99999999999999999999"} {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
-			_, victim, s := newMeeting(t, true)
+			_, victim, s := newMeeting(t, false)
+			s.push()
+			victim.ok("fetch")
+			victim.ok("device", "trust", s.id, "--yes")
 			s.forge(kind, func(_ *refs.Tx, b map[string]any) {
 				b[map[string]string{"composition": "name", "version": "label"}[kind]] = name
 			})
