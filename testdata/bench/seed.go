@@ -99,7 +99,7 @@ func seedOperations(dir, to string, n int) (err error) {
 			return err
 		}
 		for _, f := range files {
-			added, err := m.Capture().Add(context.Background(), []capture.Source{{Path: f}}, capture.AddOptions{Op: "add"})
+			added, err := capture.Add(context.Background(), m.DB, []capture.Source{{Path: f}}, capture.AddOptions{Op: "add"})
 			if err != nil {
 				return fmt.Errorf("add %s: %w", f, err)
 			}
