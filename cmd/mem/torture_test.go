@@ -1,13 +1,14 @@
 package main_test
 
 import (
-	"cmp"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strconv"
 	"testing"
+
+	"github.com/memvcs/mem/layers/layerstest"
 )
 
 // TestTorture runs the real binary as processes do run it, and lets them be killed, collide, and
@@ -74,17 +75,7 @@ func build(t *testing.T, dir, name string) string {
 // amount returns how often to do something in the tier that MEM_TORTURE names.
 func amount(t *testing.T, taste, commit, full int) int {
 	t.Helper()
-	switch tier := cmp.Or(os.Getenv("MEM_TORTURE"), usualTier); tier {
-	case "":
-		return taste
-	case "commit":
-		return commit
-	case "full":
-		return full
-	default:
-		t.Fatalf("MEM_TORTURE=%q, want nothing, commit or full", tier)
-		return 0
-	}
+	return layerstest.Tiered(t, taste, commit, full)
 }
 
 // seed returns the number that all choices follow from.

@@ -165,7 +165,7 @@ func itemsOf(x *exchange.Exchange) []Item {
 
 // Labels of items.
 const (
-	noAnswer    = "open: no answer"
+	noAnswer    = "no answer"
 	interrupted = "[Request interrupted"
 	refusedPlan = "plan, refused by the user"
 )
@@ -176,7 +176,7 @@ func unanswered(x *exchange.Exchange) string {
 	case slices.ContainsFunc(x.Notes, func(n exchange.Note) bool { return strings.Contains(n.Text, interrupted) }):
 		return "the user interrupted"
 	case len(x.Edits)+len(x.Commands)+len(x.Calls) > 0:
-		return "it used tools and said nothing"
+		return "in words; it used tools"
 	}
 	return "nothing followed"
 }

@@ -699,7 +699,7 @@ func TestAsked(t *testing.T) {
 		}
 	}
 	got := versionOf(t, l1, 600)
-	for _, want := range []string{"[plan, refused by the user] **Plan**", "[open: no answer] nothing followed"} {
+	for _, want := range []string{"[plan, refused by the user] **Plan**", "[no answer] nothing followed"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("there is no %q:\n%s", want, got)
 		}
