@@ -68,7 +68,7 @@ func TestParseURL(t *testing.T) {
 }
 
 func FuzzParseURL(f *testing.F) {
-	for _, s := range []string{"git@host:x", "ssh://h:1/x", "https://u:p@h/x", "file:///x", "x"} {
+	for _, s := range []string{"git@host:x", "ssh://h:1/x", "https://u:p@h/x", "file:///x", "x", "file:///://", "file:///x://y"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

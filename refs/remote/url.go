@@ -28,7 +28,7 @@ func ParseURL(s string, abs func(string) string) (u URL, stripped bool, err erro
 	if s == "" || hasControl(s) {
 		return u, false, fmt.Errorf("%.200q: %w", s, ErrURL)
 	}
-	if scheme, _, ok := strings.Cut(s, "://"); ok {
+	if scheme, _, ok := strings.Cut(s, "://"); ok && !strings.Contains(scheme, "/") { // "/a://b" is a directory
 		return parseScheme(s, strings.ToLower(scheme))
 	}
 	if host, path, ok := strings.Cut(s, ":"); ok && len(host) > 1 && !strings.ContainsAny(host, `/\`) {
