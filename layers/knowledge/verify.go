@@ -169,7 +169,7 @@ func (n *Questionnaire) add(q *revision.Quoted, all []Question, estimate func(by
 }
 
 // around returns the lines of L1 that a reader needs to answer a question: the quoted messages, what was said before and
-// after each, the request, and what the user said next; for a summary the requests and the last words of its exchange.
+// after each, what the calls next to it came to, the request, and what the user said next; for a summary the requests and the last words of its exchange.
 func around(entries []refine.Entry, x Question) (out []int) {
 	put := func(i int) {
 		if i >= 0 && i < len(entries) && !slices.Contains(out, i) {
@@ -211,8 +211,15 @@ func around(entries []refine.Entry, x Question) (out []int) {
 			put(next(i, -1, refine.Entry.Prompt))
 			put(next(i, 1, said))
 			put(next(i, 1, refine.Entry.Prompt))
-			if e.Role == "assistant" { // what its calls came to
-				for k := i + 1; k < len(entries) && k <= i+2 && !said(entries[k]); k++ {
+			if e.Role == "assistant" { // the calls before and after it with their results
+				const most = 2
+				for k, n := i-1, 0; k >= 0 && n < most && !said(entries[k]); k-- {
+					if draftText(entries[k]) != "" {
+						put(k)
+						n++
+					}
+				}
+				for k := i + 1; k < len(entries) && k <= i+most && !said(entries[k]); k++ {
 					put(k)
 				}
 			}
@@ -284,11 +291,12 @@ supported  these messages say it as it stands: who, what, how many, and how sure
 partly     true but for something: write in "text" what the messages do support, in one sentence
 not        they say something else, deny it later, or leave it open
 
-The word before the sentence is part of it: a request or preference is the user's, a decision was taken, an action was
-done. It is not supported if a number or name differs; if something was only proposed, asked, planned, listed as an option or
-rejected and the sentence says decided or done; if a log, a paste, a review or a tool says it and the sentence gives it
-to the user; if a command failed, or nothing shows that it passed; if the quote was cut before a denial, or two quotes
-are joined that do not belong together. If you cannot tell, answer not.
+The word before a sentence is its kind: the user asked for a request, a decision was taken, an action was done. How
+something works or is done here may stand under any kind, and a sentence need not say who found it out. A plan is in the
+assistant's words, but the user had it carried out. It is not supported if a number or name differs; if something was only
+proposed, asked, wondered about, listed as an option or rejected, and the sentence says that it is so, was decided or done;
+if a log, a paste, a review or a tool says it and the sentence gives it to the user; if a command failed, or nothing shows
+that it passed; if the quote was cut before a denial, or two quotes are joined that do not belong together. If you cannot tell, answer not.
 `
 
 // Instruction returns the questions as text: how to answer, the messages, the sentences. command is the command that

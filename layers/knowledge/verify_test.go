@@ -40,6 +40,14 @@ func TestAround(t *testing.T) {
 	if want := "[3 4 5 6 8 9]"; fmt.Sprint(got) != want {
 		t.Errorf("around #4: %v, want %s", got, want)
 	}
+	x = Question{fact: &facts.Fact{}, Quotes: []facts.Evidence{{Message: 8, Quote: "It fails."}}}
+	got = nil
+	for _, i := range around(entries, x) {
+		got = append(got, entries[i].N)
+	}
+	if want := "[3 4 5 8 9]"; fmt.Sprint(got) != want {
+		t.Errorf("around #8: %v, want %s: the call before it, without the reads", got, want)
+	}
 	x = Question{exchange: &facts.Exchange{From: 3, To: 8}}
 	got = nil
 	for _, i := range around(entries, x) {
