@@ -7,11 +7,11 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
-	"github.com/memvcs/mem/layers/keepit"
 	"github.com/memvcs/mem/layers/provenance"
 	"github.com/memvcs/mem/layers/textdiff"
 	"github.com/memvcs/mem/layers/tokens"
 	"github.com/memvcs/mem/layers/trace"
+	"github.com/memvcs/mem/layers/view"
 )
 
 // Group prints the differences of two texts in a group of messages, in full if whole is set.
@@ -139,100 +139,13 @@ func trimUnchanged(text string, before, after bool) string {
 	return head + " … " + tail
 }
 
-// A diffSide is the JSON form of one of two compared texts in mem diff.
-type diffSide struct {
-	Name     string `json:"name"`
-	Kind     string `json:"kind"`
-	Hash     string `json:"hash,omitempty"`
-	Tokens   int    `json:"tokens"`
-	Segments int    `json:"segments"`
-	Messages int    `json:"messages"`
-	Kept     int    `json:"keepits_kept"`
-	Keepits  int    `json:"keepits"`
-}
-
-// A diffGroupAnswer is a run of messages in which two texts differ.
-type diffGroupAnswer struct {
-	Session  string             `json:"session"`
-	Messages [][2]int           `json:"messages"`
-	Segments [2]int             `json:"segments"`
-	Tokens   [2]int             `json:"tokens"`
-	Changes  []diffChangeAnswer `json:"changes"`
-	Keepits  []diffKeepitAnswer `json:"keepits"`
-}
-
-type diffChangeAnswer struct {
-	Role  string          `json:"role"`
-	A     string          `json:"a"`
-	B     string          `json:"b"`
-	Words []textdiff.Edit `json:"words,omitempty"`
-}
-
-type diffKeepitAnswer struct {
-	Message int           `json:"message"`
-	Text    string        `json:"text"`
-	Changed bool          `json:"changed"`
-	A       *keepitInDiff `json:"a"`
-	B       *keepitInDiff `json:"b"`
-}
-
-type keepitInDiff struct {
-	Weight    string `json:"weight"`
-	Kept      bool   `json:"kept"`
-	Threshold string `json:"threshold,omitempty"`
-	Margin    string `json:"margin,omitempty"`
-}
-
 func diffJSON(e *app.Env, c provenance.Comparison) error {
-	s := c.Summary
-	answer := struct {
-		A       diffSide        `json:"a"`
-		B       diffSide        `json:"b"`
-		Same    bool            `json:"same"`
-		Both    int             `json:"messages_in_both"`
-		Anchors []trace.Anchors `json:"anchors"`
-	}{Same: c.Same(), Both: s.Both, Anchors: s.Anchors}
-	for i, to := range []*diffSide{&answer.A, &answer.B} {
-		x := []provenance.Operand{c.A, c.B}[i]
-		*to = diffSide{Name: x.Name, Kind: string(x.Rev.Kind), Tokens: s.Tokens[i], Segments: s.Segments[i],
-			Messages: s.Messages[i], Kept: s.Kept[i], Keepits: s.Marks[i]}
-		if !x.Rev.Hash.IsZero() {
-			to.Hash = x.Rev.Hash.String()
-		}
-	}
-	err := app.PrintJSONWith(e, "diff", answer, "groups", func(yield func(diffGroupAnswer) bool) {
+	err := app.PrintJSONWith(e, "diff", view.ComparisonOf(c), "groups", func(yield func(view.Difference) bool) {
 		for _, g := range c.Groups {
-			if !yield(groupAnswerOf(c, g)) {
+			if !yield(view.DifferenceOf(c, g)) {
 				return
 			}
 		}
 	})
 	return errors.Join(err, c.Err())
-}
-
-func groupAnswerOf(c provenance.Comparison, g trace.Group) diffGroupAnswer {
-	a := diffGroupAnswer{Messages: g.Src, Segments: g.Pieces, Tokens: g.Tokens, Changes: []diffChangeAnswer{},
-		Keepits: []diffKeepitAnswer{}}
-	if s := c.Sessions[g.Source]; s != nil {
-		a.Session = s.ID
-	}
-	for _, ch := range g.Changes() {
-		a.Changes = append(a.Changes, diffChangeAnswer(ch))
-	}
-	for _, k := range g.Keepits {
-		a.Keepits = append(a.Keepits, diffKeepitAnswer{k.Message, k.Text, k.Changed, keepitInDiffOf(k.Sides[0]),
-			keepitInDiffOf(k.Sides[1])})
-	}
-	return a
-}
-
-func keepitInDiffOf(p trace.MarkerState) *keepitInDiff {
-	if !p.Known {
-		return nil
-	}
-	k := &keepitInDiff{Weight: p.Weight.String(), Kept: p.Kept}
-	if p.Judged {
-		k.Threshold, k.Margin = keepit.Thousandths(p.Threshold), keepit.Thousandths(p.Margin)
-	}
-	return k
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/memvcs/mem/layers/ledger"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/layers/view"
 	"github.com/memvcs/mem/refs"
 )
 
@@ -352,30 +353,8 @@ func first(found iter.Seq[*refs.Entry], n int) iter.Seq[*refs.Entry] {
 	}
 }
 
-// An operationAnswer is the JSON form of an operation in mem log.
-type operationAnswer struct {
-	Commit   string            `json:"commit"`
-	Parent   string            `json:"parent,omitempty"`
-	Project  string            `json:"project"`
-	Device   string            `json:"device"`
-	Name     string            `json:"device_name"`
-	Time     string            `json:"time"`
-	Lamport  uint64            `json:"lamport"`
-	Subject  string            `json:"subject"`
-	Trailers map[string]string `json:"trailers"`
-	Uses     []string          `json:"uses,omitempty"`    // commits, with --graph
-	Changes  []logChange       `json:"changes,omitempty"` // with -S
-	Stat     []string          `json:"stat,omitempty"`    // with --stat
-}
-
-// A logChange is the JSON form of an appearance or disappearance of the text of -S.
-type logChange struct {
-	Name     string `json:"name"`
-	Appeared bool   `json:"appeared"`
-}
-
 func (d *details) json(o LogOptions, found iter.Seq[*refs.Entry]) error {
-	return app.PrintJSONList(d.Env, "log", "operations", func(yield func(operationAnswer) bool) {
+	return app.PrintJSONList(d.Env, "log", "operations", func(yield func(view.Operation) bool) {
 		for en := range found {
 			if !yield(d.answer(o, en)) {
 				return
@@ -398,19 +377,10 @@ func (d *details) format(o LogOptions, found iter.Seq[*refs.Entry]) error {
 	return nil
 }
 
-func (d *details) answer(o LogOptions, en *refs.Entry) operationAnswer {
-	a := operationAnswer{
-		Commit: en.Commit, Parent: en.Parent, Project: d.Names[en.Project], Device: en.Device, Name: en.Name,
-		Time:    term.TimeText(en.Time),
-		Lamport: en.Lamport, Subject: en.Subject, Trailers: map[string]string{},
-	}
-	for _, t := range en.Trailers {
-		if key, value, ok := strings.Cut(strings.TrimPrefix(t, "Mem-"), ": "); ok && key != "Lamport" {
-			a.Trailers[key] = value
-		}
-	}
+func (d *details) answer(o LogOptions, en *refs.Entry) view.Operation {
+	a := view.OperationOf(en, d.Names[en.Project])
 	for _, f := range d.mentions[en.Commit] {
-		a.Changes = append(a.Changes, logChange{f.Name, f.Appeared})
+		a.Changes = append(a.Changes, view.Appearance{Name: f.Name, Appeared: f.Appeared})
 	}
 	if w := d.works[en.Commit]; w != nil && o.Graph {
 		a.Uses = w.Parents

@@ -56,7 +56,7 @@ func checkAccess(ctx context.Context, m *layers.Memory, rev state.Rev, name stri
 }
 
 func mayServeKnown(ctx context.Context, m *layers.Memory, rev state.Rev, name string) error {
-	v, err := viewOf(ctx, m, rev.Project.ID)
+	v, err := filterOf(ctx, m, rev.Project.ID)
 	if err != nil {
 		return err
 	}
@@ -75,26 +75,26 @@ func mayServeKnown(ctx context.Context, m *layers.Memory, rev state.Rev, name st
 	return nil
 }
 
-// A view decides which data of a project is served: the same that search finds.
-type view struct{ st *state.State }
+// A filter decides which data of a project is served: the same that search finds.
+type filter struct{ st *state.State }
 
-func viewOf(ctx context.Context, m *layers.Memory, p refs.Project) (v view, err error) {
+func filterOf(ctx context.Context, m *layers.Memory, p refs.Project) (v filter, err error) {
 	v.st, err = trust.Outline(ctx, m.DB, p)
 	return v, err
 }
 
 // session reports whether a session is listed.
-func (v view) session(id string) bool {
+func (v filter) session(id string) bool {
 	s := v.st.Session(id)
 	return s != nil && s.Shown()
 }
 
 // fact reports whether a fact is live and its session is listed.
-func (v view) fact(f facts.Fact) bool {
+func (v filter) fact(f facts.Fact) bool {
 	return f.Live() && (f.Session == "" || v.session(f.Session))
 }
 
-func (v view) concept(c *concepts.Concept) bool {
+func (v filter) concept(c *concepts.Concept) bool {
 	listed := len(c.Sessions) == 0 || slices.ContainsFunc(c.Sessions, v.session)
 	return c.Live() && listed
 }
@@ -231,7 +231,7 @@ func withoutShare(name string) string {
 
 // writeKnown writes a fact, the facts of a session, a rule, or a concept with its facts.
 func writeKnown(ctx context.Context, m *layers.Memory, rev state.Rev, w io.Writer) error {
-	v, err := viewOf(ctx, m, rev.Project.ID)
+	v, err := filterOf(ctx, m, rev.Project.ID)
 	if err != nil {
 		return err
 	}
@@ -297,7 +297,7 @@ func (s served) Facts(ctx context.Context, in mcp.FactsIn) (out mcp.FactsOut, er
 			}
 			project, session = rev.Project.ID, rev.Session.ID
 		}
-		v, err := viewOf(ctx, run.Memory, project)
+		v, err := filterOf(ctx, run.Memory, project)
 		if err != nil {
 			return err
 		}

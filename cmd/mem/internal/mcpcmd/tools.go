@@ -21,6 +21,7 @@ import (
 	"github.com/memvcs/mem/layers/search"
 	"github.com/memvcs/mem/layers/search/index"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/view"
 )
 
 // lineWidth is the approximate length in bytes of a text in a line of an answer.
@@ -47,9 +48,8 @@ func (s served) Search(ctx context.Context, in mcp.SearchIn) (out mcp.SearchOut,
 		if err != nil {
 			return err
 		}
-		p := searchcmd.HitPrinter{E: e}
 		for _, h := range found.Hits {
-			out.Hits = append(out.Hits, mcp.Hit{Ref: refOf(h), Who: p.Who(h), Date: dayOf(h.Time()),
+			out.Hits = append(out.Hits, mcp.Hit{Ref: refOf(h), Who: term.SanitizeLine(view.HitOf(h).Who()), Date: dayOf(h.Time()),
 				Request: term.SanitizeLine(h.Request), Line: term.SanitizeLine(h.Passage.Text)})
 		}
 		if len(found.Hits) == 0 {
@@ -64,7 +64,7 @@ func refOf(h search.Hit) string {
 	if h.Doc.Class == index.Concept {
 		return h.Doc.ID
 	}
-	return searchcmd.HitName(h)
+	return view.RefOf(h)
 }
 
 // dayOf returns the day of a time, "" for the zero time.

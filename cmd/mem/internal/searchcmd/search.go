@@ -21,6 +21,7 @@ import (
 	"github.com/memvcs/mem/layers/search"
 	"github.com/memvcs/mem/layers/search/index"
 	"github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/layers/view"
 	"github.com/memvcs/mem/refs"
 	"github.com/urfave/cli/v2"
 )
@@ -272,7 +273,7 @@ func runSearch(ctx context.Context, e *app.Env, o Options, q search.Query) error
 			return err
 		}
 		if e.Opt.JSON {
-			return jsonHits(e, q, found)
+			return jsonHits(e, found)
 		}
 		return printHits(e, o, q, found)
 	})
@@ -301,7 +302,7 @@ func runSearchBatch(ctx context.Context, e *app.Env, o Options, like search.Quer
 					return err
 				}
 			}
-			if err := printJSONLine(e, hitAnswers(found)); err != nil {
+			if err := printJSONLine(e, view.Hits(found)); err != nil {
 				return err
 			}
 		}

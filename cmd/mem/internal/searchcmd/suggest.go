@@ -16,6 +16,7 @@ import (
 	"github.com/memvcs/mem/layers/naming"
 	"github.com/memvcs/mem/layers/search"
 	"github.com/memvcs/mem/layers/tokens"
+	"github.com/memvcs/mem/layers/view"
 )
 
 type suggestOptions struct {
@@ -60,20 +61,6 @@ func Suggest(e *app.Env) *cli.Command {
 	}
 }
 
-// A suggestAnswer is the JSON form of a suggestion, with the member names of the seeds.
-type suggestAnswer struct {
-	Rev     string   `json:"rev"`
-	Session string   `json:"sessionId"`
-	Version string   `json:"versionId"`
-	Score   float64  `json:"relevanceScore"`
-	Topics  []string `json:"matchedTopics"`
-	Files   []string `json:"matchedFiles"`
-	Tokens  int      `json:"suggestedTokens"`
-	Title   string   `json:"title"`
-	Project string   `json:"project"`
-	Related string   `json:"related,omitempty"` // the reason for a session of another project
-}
-
 func runSuggest(ctx context.Context, e *app.Env, o suggestOptions) error {
 	var files []string
 	for _, f := range o.files {
@@ -106,7 +93,7 @@ func runSuggest(ctx context.Context, e *app.Env, o suggestOptions) error {
 		}
 		reason := func(x search.Suggested) string { return why[x.Project+x.Session.ID] }
 		if e.Opt.JSON {
-			return suggestJSON(e, all, reason)
+			return e.PrintJSON("suggest", view.SuggestionsOf(all, reason))
 		}
 		if len(all) == 0 {
 			e.Note("no matching sessions")
@@ -145,22 +132,4 @@ func suggestTitle(title, why string) string {
 		return title
 	}
 	return strings.TrimSpace(title + " (related: " + why + ")")
-}
-
-func suggestJSON(e *app.Env, all []search.Suggested, why func(search.Suggested) string) error {
-	answers := []suggestAnswer{}
-	for _, x := range all {
-		a := suggestAnswer{x.Rev, x.Session.ID, x.Version, x.Score, x.Topics, x.Files, x.Tokens, x.Session.Title, x.Project,
-			why(x)}
-		if a.Topics == nil {
-			a.Topics = []string{}
-		}
-		if a.Files == nil {
-			a.Files = []string{}
-		}
-		answers = append(answers, a)
-	}
-	return e.PrintJSON("suggest", struct {
-		Suggestions []suggestAnswer `json:"suggestions"`
-	}{answers})
 }

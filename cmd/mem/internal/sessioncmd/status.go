@@ -23,6 +23,7 @@ import (
 	"github.com/memvcs/mem/layers/sessions"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/layers/view"
 )
 
 type statusOptions struct {
@@ -352,7 +353,7 @@ func statusJSON(e *app.Env, r StatusReport) error {
 		Untracked []sessionAnswer `json:"untracked"`
 		Elsewhere int             `json:"untracked_elsewhere,omitempty"` // untracked sessions of other projects
 		Revoked   int             `json:"revoked_sources,omitempty"`
-		Layers    *layersAnswer   `json:"layers,omitempty"`
+		Layers    *view.Progress  `json:"layers,omitempty"`
 		Notes     []string        `json:"changed_notes,omitempty"` // of Claude, since they were captured
 	}{Elsewhere: len(r.Elsewhere), Revoked: r.revoked, Project: r.project.Name, Stored: r.Stored,
 		Subagents: r.Subagents, Clean: r.clean(), Changed: []sessionAnswer{}, Untracked: []sessionAnswer{}}
@@ -369,21 +370,10 @@ func statusJSON(e *app.Env, r StatusReport) error {
 		answer.Notes = append(answer.Notes, c.File)
 	}
 	if d := r.progress; d != nil {
-		answer.Layers = &layersAnswer{d.L1, append([]string{}, d.L2...), d.Facts, d.Exchanges, d.L3, d.L4,
-			term.TimeText(d.Reflected)}
+		layers := view.ProgressOf(*d)
+		answer.Layers = &layers
 	}
 	return e.PrintJSON("status", answer)
-}
-
-// A layersAnswer is the JSON form of the progress of the layers in mem status.
-type layersAnswer struct {
-	L1        int      `json:"l1_pending"` // sessions
-	L2        []string `json:"l2_pending"` // sessions
-	Facts     int      `json:"facts"`
-	Exchanges int      `json:"exchanges"`
-	L3        int      `json:"l3_pending"` // exchanges
-	L4        bool     `json:"l4_pending"` // facts are newer than the last reflection
-	Reflected string   `json:"reflected,omitempty"`
 }
 
 // installedHooks are the places where hooks were found.

@@ -18,6 +18,7 @@ import (
 	"github.com/memvcs/mem/layers/provenance"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/trace"
+	"github.com/memvcs/mem/layers/view"
 )
 
 type blameOptions struct {
@@ -125,34 +126,11 @@ func notBlamable(ctx context.Context, run names.Run, rev state.Rev, err error) e
 		term.Shell("mem", "show", id, "--format", "md")+"  # the messages themselves")
 }
 
-// A blameLine is the JSON form of a line in mem blame.
-type blameLine struct {
-	Line       int      `json:"line"`
-	Text       string   `json:"text"`
-	Frame      bool     `json:"frame,omitempty"`
-	Session    string   `json:"session,omitempty"`
-	Messages   [][2]int `json:"messages"`
-	Role       string   `json:"role,omitempty"`
-	Time       string   `json:"time,omitempty"`
-	Keepit     string   `json:"keepit,omitempty"`
-	Marker     string   `json:"marker,omitempty"`
-	Confidence int      `json:"confidence"`
-	Supported  bool     `json:"supported"`
-}
-
 func printBlame(e *app.Env, o blameOptions, rev state.Rev, lines []provenance.BlameLine) error {
-	content, unsupported := 0, 0
-	for _, l := range lines {
-		if !l.Frame {
-			content++
-			if !l.Supported {
-				unsupported++
-			}
-		}
-	}
+	answer := view.BlameOf(rev, lines)
 	none := o.reverse != "" && len(lines) == 0
 	if e.Opt.JSON {
-		if err := blameJSON(e, rev, lines, content, unsupported); err != nil {
+		if err := e.PrintJSON("blame", answer); err != nil {
 			return err
 		}
 	} else if err := blameTable(e, rev, lines); err != nil {
@@ -162,8 +140,8 @@ func printBlame(e *app.Env, o blameOptions, rev state.Rev, lines []provenance.Bl
 		e.Note("no line of %s came from %s", rev.Name(), o.reverse)
 		return app.Exit(app.ExitNo)
 	}
-	if unsupported > 0 {
-		e.Note("%d of %d lines %s no supporting message", unsupported, content,
+	if unsupported := answer.Unsupported; unsupported > 0 {
+		e.Note("%d of %d lines %s no supporting message", unsupported, answer.Content,
 			map[bool]string{true: "has", false: "have"}[unsupported == 1])
 	}
 	return nil
@@ -226,25 +204,4 @@ func blameDate(e *app.Env, text string) app.Cell {
 		c.Short = e.Local(t).Format("2 Jan 15:04")
 	}
 	return c
-}
-
-func blameJSON(e *app.Env, rev state.Rev, lines []provenance.BlameLine, content, unsupported int) error {
-	answer := struct {
-		Name        string      `json:"name"`
-		Hash        string      `json:"hash"`
-		Lines       []blameLine `json:"lines"`
-		Content     int         `json:"content_lines"`
-		Unsupported int         `json:"unsupported_lines"`
-	}{rev.Name(), rev.Hash.String(), []blameLine{}, content, unsupported}
-	for _, l := range lines {
-		b := blameLine{
-			Line: l.Line, Text: l.Text, Frame: l.Frame, Messages: append([][2]int{}, l.Messages...), Role: l.Role, Time: l.Time,
-			Keepit: l.Keep, Marker: l.Marker, Confidence: l.Confidence, Supported: l.Supported,
-		}
-		if l.Session != nil && !l.Frame {
-			b.Session = l.Session.ID
-		}
-		answer.Lines = append(answer.Lines, b)
-	}
-	return e.PrintJSON("blame", answer)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/memvcs/mem/layers/handover"
 	"github.com/memvcs/mem/layers/projects"
 	"github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/layers/view"
 )
 
 type nextOptions struct {
@@ -37,24 +38,6 @@ func Next(e *app.Env) *cli.Command {
 	}
 }
 
-// nextJSON is the JSON form of mem next.
-type nextJSON struct {
-	Text  string     `json:"text"`
-	Units int        `json:"units"` // UTF-16 units of the text
-	Hash  string     `json:"hash"`  // as mem log --handed shows it
-	Lines []nextLine `json:"lines"`
-}
-
-type nextLine struct {
-	Section string   `json:"section"`
-	Text    string   `json:"text"`
-	Said    string   `json:"said,omitempty"`
-	Source  string   `json:"source,omitempty"`
-	Files   []string `json:"files,omitempty"`
-	Why     string   `json:"why,omitempty"`
-	Hash    string   `json:"hash"`
-}
-
 func runNext(ctx context.Context, e *app.Env, o nextOptions) error {
 	s, err := hookset.HookSettings(e)
 	if err != nil {
@@ -69,11 +52,7 @@ func runNext(ctx context.Context, e *app.Env, o nextOptions) error {
 		if err := run.HintUntrusted(ctx, given.Text == ""); err != nil {
 			return err
 		}
-		answer := nextJSON{Text: given.Text, Units: given.Units, Hash: given.Hash, Lines: []nextLine{}}
-		for i, t := range given.Told {
-			l := given.Lines[i]
-			answer.Lines = append(answer.Lines, nextLine{l.Section, t.Line, l.Said, l.Source, t.Keys, t.Why, l.Hash})
-		}
+		answer := view.NextOf(given)
 		switch {
 		case e.Opt.JSON:
 			return e.PrintJSON("next", answer)
@@ -111,7 +90,7 @@ func noteNoText(ctx context.Context, run names.Run, limit int) error {
 }
 
 // printWhyNext prints the reason for each line.
-func printWhyNext(e *app.Env, answer nextJSON) error {
+func printWhyNext(e *app.Env, answer view.Next) error {
 	section := ""
 	for _, l := range answer.Lines {
 		if l.Section != section {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/web/api"
 	"github.com/memvcs/mem/layers/export"
+	"github.com/memvcs/mem/layers/view"
 )
 
 // A checker compares what the API answers with what its OpenAPI file says.
@@ -273,7 +274,7 @@ func (c *checker) looks(session string) {
 	c.call("GET", "/diff", nil, "?a="+session+":v001&b="+session+":v002", nil, nil, 200)
 	c.call("GET", "/blame", nil, "?rev="+session+":v001", nil, nil, 200)
 	c.call("GET", "/status", nil, "", nil, nil, 200)
-	var next api.NextAnswer
+	var next view.Next
 	c.call("GET", "/next", nil, "", nil, &next, 200)
 	if next.Units == 0 || len(next.Lines) == 0 {
 		c.t.Errorf("the next session gets nothing: %+v", next)

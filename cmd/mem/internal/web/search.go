@@ -11,6 +11,7 @@ import (
 	"github.com/memvcs/mem/layers/state"
 
 	"github.com/memvcs/mem/layers/search/index"
+	"github.com/memvcs/mem/layers/view"
 )
 
 // A searchBody is the search form with the hits.
@@ -47,7 +48,7 @@ func (s *Server) searchScreen(_ http.ResponseWriter, r *http.Request) (string, p
 }
 
 // marked returns a snippet with its matches highlighted.
-func marked(h api.HitAnswer) template.HTML {
+func marked(h view.Hit) template.HTML {
 	var b strings.Builder
 	at := 0
 	for _, m := range h.Matches {
@@ -63,7 +64,7 @@ func marked(h api.HitAnswer) template.HTML {
 }
 
 // hitLink returns the URL of a hit.
-func hitLink(h api.HitAnswer) string {
+func hitLink(h view.Hit) string {
 	project := "/p/" + h.Project
 	switch h.Class {
 	case index.Fact:
@@ -86,7 +87,7 @@ func hitLink(h api.HitAnswer) string {
 
 // A nextBody is the context for the next session, by section.
 type nextBody struct {
-	api.NextAnswer
+	view.Next
 	Limit    int
 	Sections []nextSection
 }
@@ -94,13 +95,13 @@ type nextBody struct {
 type nextSection struct {
 	Name  string
 	Units int
-	Lines []api.NextLine
+	Lines []view.NextLine
 }
 
 func (s *Server) nextScreen(_ http.ResponseWriter, r *http.Request, p state.Project) (string, page, error) {
 	var err error
 	b := nextBody{}
-	if b.NextAnswer, err = s.Next(r.Context(), p); err != nil {
+	if b.Next, err = s.Next(r.Context(), p); err != nil {
 		return "", page{}, err
 	}
 	conf, err := s.Settings()
@@ -132,7 +133,7 @@ func projectCrumbs(p state.Project, last ...string) []crumb {
 }
 
 // lineText returns a line without its sign and without the source at its end, which the page shows as a link.
-func lineText(l api.NextLine) string {
+func lineText(l view.NextLine) string {
 	text := strings.TrimPrefix(strings.TrimSpace(l.Text), "- ")
 	if i := strings.LastIndex(text, " ["); i > 0 && l.Source != "" && strings.HasSuffix(text, l.Source+"]") {
 		return text[:i]
@@ -144,7 +145,7 @@ func lineText(l api.NextLine) string {
 func isChild(text string) bool { return strings.HasPrefix(text, "  ") }
 
 // lineLink returns the URL of the source message of a line, "" if its source is not a message.
-func lineLink(l api.NextLine) string {
+func lineLink(l view.NextLine) string {
 	id, n, ok := strings.Cut(l.Source, "#")
 	digits := n[:len(n)-len(strings.TrimLeft(n, "0123456789"))]
 	if !ok || !api.PlainName(id) || digits == "" {

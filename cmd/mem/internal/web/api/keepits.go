@@ -7,6 +7,7 @@ import (
 	"github.com/memvcs/mem/layers/keepit"
 	"github.com/memvcs/mem/layers/markers"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/view"
 )
 
 func keepitEndpoints() []endpoint {
@@ -26,7 +27,7 @@ type MarkerList struct {
 
 // A WeightRequest is the new weight of a marker.
 type WeightRequest struct {
-	Weight weight `json:"weight"`
+	Weight view.Weight `json:"weight"`
 }
 
 func (s *API) apiKeepits(c *call, rev state.Rev) (reply, error) {

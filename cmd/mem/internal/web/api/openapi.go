@@ -1,6 +1,8 @@
 package api
 
 import (
+	"encoding"
+	"github.com/memvcs/mem/layers/view"
 	"net/http"
 	"reflect"
 	"regexp"
@@ -98,9 +100,11 @@ func (d *describer) schema(t reflect.Type) map[string]any {
 	switch {
 	case t.Kind() == reflect.Pointer:
 		return d.schema(t.Elem())
-	case t == reflect.TypeFor[weight]():
+	case t == reflect.TypeFor[view.Weight]():
 		return map[string]any{"type": "number", "minimum": 0, "maximum": 1}
-	case t == reflect.TypeFor[thousandths](), t.String() == "json.Number":
+	case t.Implements(reflect.TypeFor[encoding.TextMarshaler]()):
+		return map[string]any{"type": "string"}
+	case t == reflect.TypeFor[view.Thousandths](), t.String() == "json.Number":
 		return map[string]any{"type": "number"}
 	}
 	switch t.Kind() {
@@ -108,7 +112,7 @@ func (d *describer) schema(t reflect.Type) map[string]any {
 		return map[string]any{"type": "string"}
 	case reflect.Bool:
 		return map[string]any{"type": "boolean"}
-	case reflect.Int, reflect.Int64:
+	case reflect.Int, reflect.Int64, reflect.Uint64:
 		return map[string]any{"type": "integer"}
 	case reflect.Float64:
 		return map[string]any{"type": "number"}

@@ -3,14 +3,13 @@ package api
 import (
 	"context"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/memvcs/mem/layers/keepit"
-	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/search"
 	"github.com/memvcs/mem/layers/search/index"
+	"github.com/memvcs/mem/layers/view"
 	"github.com/memvcs/mem/refs"
 )
 
@@ -30,33 +29,8 @@ func searchParams() []param {
 
 // A SearchAnswer contains the hits of a search.
 type SearchAnswer struct {
-	Hits  []HitAnswer `json:"hits"`
-	Loose bool        `json:"loose"` // no text contains the phrases; these contain some of the words
-}
-
-// A HitAnswer is one hit.
-type HitAnswer struct {
-	Ref     string   `json:"ref"`
-	Layer   string   `json:"layer"`
-	Project string   `json:"projectId"`
-	Session string   `json:"sessionId,omitempty"`
-	Title   string   `json:"title,omitempty"`
-	N       int      `json:"message,omitempty"`
-	To      int      `json:"lastMessage,omitempty"` // that the snippet comes from, if it is another one
-	Request string   `json:"request,omitempty"`     // of the exchange, if the hit is another message
-	UUID    string   `json:"messageUuid,omitempty"`
-	Role    string   `json:"role,omitempty"`
-	Time    string   `json:"timestamp,omitempty"`
-	Tool    string   `json:"tool,omitempty"`
-	File    string   `json:"file,omitempty"`
-	Topics  []string `json:"topics,omitempty"`
-	Weight  *weight  `json:"keepitWeight,omitempty"`
-	Score   float64  `json:"score"`
-	Count   int      `json:"count,omitempty"`
-	Snippet string   `json:"snippet"`
-	Matches [][2]int `json:"matches"` // bytes of the snippet
-
-	Class index.Class `json:"-"`
+	Hits  []view.Hit `json:"hits"`
+	Loose bool       `json:"loose"` // no text contains the phrases; these contain some of the words
 }
 
 // query reads a search from a request.
@@ -125,10 +99,10 @@ func weightRange(low, high string) (func(int) bool, error) {
 	if low == "" && high == "" {
 		return nil, nil
 	}
-	from, to := weight(0), weight(keepit.Pinned)
+	from, to := view.Weight(0), view.Weight(keepit.Pinned)
 	for _, limit := range []struct {
 		text string
-		w    *weight
+		w    *view.Weight
 	}{{low, &from}, {high, &to}} {
 		if limit.text != "" && limit.w.UnmarshalJSON([]byte(limit.text)) != nil {
 			return nil, BadRequest("a weight is a number from 0.00 to 1.00")
@@ -152,11 +126,7 @@ func (s *API) Find(ctx context.Context, r *http.Request, limit int) (SearchAnswe
 	if err != nil {
 		return SearchAnswer{}, err
 	}
-	out := SearchAnswer{Hits: []HitAnswer{}, Loose: len(found.Hits) > 0 && found.Hits[0].Loose}
-	for _, h := range found.Hits {
-		out.Hits = append(out.Hits, hitOf(h))
-	}
-	return out, nil
+	return SearchAnswer{view.Hits(found), len(found.Hits) > 0 && found.Hits[0].Loose}, nil
 }
 
 // searchScope returns the projects to search: the named one, or all that this server shows.
@@ -179,50 +149,4 @@ func (s *API) apiSearch(c *call) (reply, error) {
 		return reply{}, err
 	}
 	return result(s.Find(c, c.r, max(limit, 1)))
-}
-
-func hitOf(h search.Hit) HitAnswer {
-	s := h.Passage
-	a := HitAnswer{Project: h.Project, N: h.Doc.N, Score: h.Score, Time: TimeText(h.Time()),
-		Count: h.Count, File: h.Doc.File, Snippet: s.Text,
-		Matches: append([][2]int{}, s.Matches...), Class: h.Doc.Class}
-	if h.Weight >= 0 {
-		w := weight(h.Weight)
-		a.Weight = &w
-	}
-	short := ""
-	if h.Session != nil {
-		a.Session, a.Title, a.Topics = h.Session.ID, h.Session.Title, h.Session.Topics
-		short = records.ShortID(h.Session.ID)
-	}
-	a.Layer, a.Ref, a.Request = "L1", short+"#"+strconv.Itoa(h.From), h.Request
-	if h.To > h.From {
-		a.To = h.To
-		a.Ref += ".." + strconv.Itoa(a.To)
-	}
-	switch h.Doc.Class {
-	case index.Fact:
-		a.Layer, a.Ref = "L2", h.Doc.ID
-	case index.Rule:
-		a.Layer, a.Ref = "L4", h.Doc.ID
-	case index.Concept:
-		a.Layer, a.Ref = "L3", h.Doc.Name
-	case index.Version:
-		a.Layer, a.Ref = "version", short+":"+h.Doc.Name
-	case index.Composition:
-		a.Layer, a.Ref = "composition", h.Doc.Name
-	case index.ClaudeNote:
-		a.Layer, a.Ref = "note", h.Doc.Name
-	case index.User:
-		a.Role, a.UUID = "user", h.Doc.ID
-	case index.Assistant:
-		a.Role, a.UUID = "assistant", h.Doc.ID
-	case index.Tool:
-		a.Role, a.Tool, a.UUID = "tool", h.Doc.Name, h.Doc.ID
-	case index.Summary:
-		a.Role, a.UUID = "summary", h.Doc.ID
-	case index.Note:
-		a.Role, a.UUID = "note", h.Doc.ID
-	}
-	return a
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/memvcs/mem/layers/markers"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/view"
 )
 
 func versionEndpoints() []endpoint {
@@ -218,14 +219,14 @@ type compressionPreview struct {
 
 // A markerFate is the fate of a marker.
 type markerFate struct {
-	Message   int         `json:"message"`
-	Weight    weight      `json:"weight"`
-	Survives  bool        `json:"survives"`
-	Skipped   bool        `json:"skipped,omitempty"`
-	Pinned    bool        `json:"pinned,omitempty"`
-	Threshold thousandths `json:"threshold"`
-	Margin    thousandths `json:"margin"`
-	Text      string      `json:"text"`
+	Message   int              `json:"message"`
+	Weight    view.Weight      `json:"weight"`
+	Survives  bool             `json:"survives"`
+	Skipped   bool             `json:"skipped,omitempty"`
+	Pinned    bool             `json:"pinned,omitempty"`
+	Threshold view.Thousandths `json:"threshold"`
+	Margin    view.Thousandths `json:"margin"`
+	Text      string           `json:"text"`
 }
 
 func (s *API) apiCompressPreview(c *call) (reply, error) {
@@ -259,8 +260,8 @@ func previewOf(d derive.CompressResult) compressionPreview {
 			out.Skip++
 		}
 		out.Markers = append(out.Markers, markerFate{
-			f.Mark.Message, weight(f.Mark.Weight), f.Kept, f.Skipped, f.Pinned(), thousandths(f.Threshold),
-			thousandths(f.Margin), strings.TrimSpace(f.Mark.Text),
+			f.Mark.Message, view.Weight(f.Mark.Weight), f.Kept, f.Skipped, f.Pinned(), view.Thousandths(f.Threshold),
+			view.Thousandths(f.Margin), strings.TrimSpace(f.Mark.Text),
 		})
 	}
 	return out
@@ -348,14 +349,14 @@ type DecayRequest struct {
 
 // A DecayPreview is the fate of each marker at a distance.
 type DecayPreview struct {
-	Markers   []decayMarker `json:"markers"`
-	Threshold thousandths   `json:"threshold"`
+	Markers   []decayMarker    `json:"markers"`
+	Threshold view.Thousandths `json:"threshold"`
 }
 
 type decayMarker struct {
-	ID       string `json:"markerId"`
-	Weight   weight `json:"weight"`
-	Survives bool   `json:"survives"`
+	ID       string      `json:"markerId"`
+	Weight   view.Weight `json:"weight"`
+	Survives bool        `json:"survives"`
 }
 
 func (s *API) apiDecay(c *call) (reply, error) {
@@ -387,9 +388,9 @@ func (s *API) apiDecay(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	out := DecayPreview{[]decayMarker{}, thousandths(p.Threshold())}
+	out := DecayPreview{[]decayMarker{}, view.Thousandths(p.Threshold())}
 	for _, k := range marks {
-		out.Markers = append(out.Markers, decayMarker{k.ID, weight(k.Mark.Weight), p.Keeps(k.Mark.Weight)})
+		out.Markers = append(out.Markers, decayMarker{k.ID, view.Weight(k.Mark.Weight), p.Keeps(k.Mark.Weight)})
 	}
 	return ok(out)
 }
