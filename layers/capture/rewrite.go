@@ -342,6 +342,7 @@ func (a *regrowing) point(ctx context.Context, p records.Point, end int64,
 	if err == nil && a.tail.Length != end {
 		err = io.ErrUnexpectedEOF
 	}
+	sc.Withdraw(p.Rewound)
 	sum := sc.Summary()
 	if err != nil {
 		return out, err

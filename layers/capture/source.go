@@ -263,8 +263,8 @@ func isBinary(f io.ReaderAt) bool {
 	return bytes.IndexByte(head[:n], 0) >= 0
 }
 
-// isSession reports whether a file without readable messages contains a record of Claude Code: a JSON object with a
-// type. It reads only the start of a long record.
+// isSession reports whether a file without readable messages contains a record of a session. It reads only the start of
+// a long record.
 func isSession(f io.ReaderAt, size int64) (bool, error) {
 	const start = 1 << 20
 	for v, err := range transcript.Stream(io.NewSectionReader(f, 0, size), start) {
@@ -280,7 +280,7 @@ func isSession(f io.ReaderAt, size int64) (bool, error) {
 			}) {
 			return true, nil
 		}
-		if msg, err := transcript.Skim(v); err == nil && msg.Type != "" {
+		if msg, err := transcript.Skim(v); err == nil && msg.OfSession() {
 			return true, nil
 		}
 	}
@@ -377,6 +377,8 @@ func (c *Capture) grow(ctx context.Context, s *refs.Stage, at Place, end int64) 
 		if c.snap.Rewound, err = transcript.Rewound(io.NewSectionReader(c.File, 0, end)); err != nil {
 			return fmt.Errorf("read the turns: %w", err)
 		}
+		sc.Withdraw(c.snap.Rewound)
+		c.snap.Scan = sc.Summary().Carry
 	}
 	c.added.NewBytes, c.added.NewValues, c.added.Tail = g.Size-before, sum.Values-at.Carry.Values, int64(len(c.tail))
 	c.added.Long = sum.Long

@@ -181,6 +181,7 @@ func (l *laneCleaner) grow(ctx context.Context, r io.Reader, points []records.Po
 		if err != nil {
 			return err
 		}
+		sc.Withdraw(p.Rewound)
 		sum := sc.Summary()
 		numbers, carry, segments = c.Numbers, sum.Carry, g.Segments
 		snap := p.Snapshot

@@ -15,7 +15,7 @@ import (
 // updated from there, so neither depends on the other.
 
 // stateVersion is the version of both files; another one is rebuilt.
-const stateVersion = 24
+const stateVersion = 25
 
 // Fold returns the state of a project in a transaction. It reads and updates the cache.
 func (m *DB) Fold(ctx context.Context, tx *refs.Tx, p refs.Project) (*State, error) {

@@ -27,7 +27,9 @@ type Carry struct {
 	Title     string    `json:"title,omitempty"`     // one line of at most 80 characters
 	TitleFrom TitleFrom `json:"titleFrom,omitempty"` // the source of Title
 	Scripted  bool      `json:"scripted,omitempty"`  // a script typed Title
+	TitleN    int       `json:"titleN,omitempty"`    // the message that Title is from
 	Second    string    `json:"second,omitempty"`    // the next request that names a subject, for sessions with equal titles
+	SecondN   int       `json:"secondN,omitempty"`   // the message that it is from
 	LastID    string    `json:"lastID,omitempty"`    // message.id of the last answer
 	LastUUID  string    `json:"lastUUID,omitempty"`  // of the last user or assistant record
 	Tip       string    `json:"tip,omitempty"`       // uuid of the last record in the tree of turns
@@ -56,11 +58,47 @@ const (
 	FromUser                         // the user named the session
 )
 
-func (c *Carry) title(text string, from TitleFrom, scripted bool) {
-	if text = oneLine(text, 80); text == "" || from < c.TitleFrom || from == c.TitleFrom && from <= FromTyped && from != FromOutcome {
+// A heading is what may become the title of a session.
+type heading struct {
+	n        int
+	text     string
+	from     TitleFrom
+	scripted bool
+}
+
+// title takes the title from h, if it is better than the one that is there.
+func (c *Carry) title(h heading) {
+	if h.text = oneLine(h.text, 80); h.text == "" {
 		return
 	}
-	c.Title, c.TitleFrom, c.Scripted = text, from, scripted
+	if h.from == FromTyped && c.TitleFrom >= FromTyped {
+		if c.Second == "" && h.text != c.Title {
+			c.Second, c.SecondN = h.text, h.n
+		}
+		return
+	}
+	if h.from < c.TitleFrom || h.from == c.TitleFrom && h.from <= FromTyped && h.from != FromOutcome {
+		return
+	}
+	c.Title, c.TitleFrom, c.TitleN, c.Scripted = h.text, h.from, h.n, h.scripted
+}
+
+// untitle removes the titles from messages that the user withdrew, and takes others from what follows.
+func (c *Carry) untitle(withdrawn Spans, headings []heading) {
+	own := c.TitleFrom <= FromTyped && withdrawn.Has(c.TitleN)
+	if !own && !withdrawn.Has(c.SecondN) {
+		return
+	}
+	second := heading{c.SecondN, c.Second, FromTyped, c.Scripted}
+	c.Second, c.SecondN = "", 0
+	if own {
+		c.Title, c.TitleFrom, c.TitleN, c.Scripted = "", 0, 0, false
+	}
+	for _, h := range append([]heading{second}, headings...) {
+		if !withdrawn.Has(h.n) {
+			c.title(h)
+		}
+	}
 }
 
 // oneLine returns the words of s on one line of at most n characters.

@@ -82,3 +82,13 @@ type Message struct {
 	ToolUseResult  []byte // JSON, the client's own copy of a tool result
 	Raw            []byte
 }
+
+// OfSession reports whether m, a record of any type, belongs to a session: it has an ID that records have, or it is of
+// the types that have none, or of another agent. Objects with a type are in many files.
+func (m Message) OfSession() bool {
+	switch m.Type {
+	case "user", "assistant", "summary", "file-history-snapshot":
+		return true
+	}
+	return m.SessionID != "" || m.UUID != "" || m.AgentID != "" || Foreign(m.Raw)
+}

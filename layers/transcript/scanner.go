@@ -26,6 +26,7 @@ type Scanner struct {
 	carry       Carry
 	readUnknown bool // Carry.Read is unknown for the bytes before this scan
 	prompts     []Prompt
+	headings    []heading // of this scan
 	long        int
 	keyText     []byte
 }
@@ -53,6 +54,9 @@ func (sc *Scanner) Write(p []byte) (int, error) {
 	})
 	return len(p), nil
 }
+
+// Withdraw takes the title from messages that the user did not withdraw.
+func (sc *Scanner) Withdraw(s Spans) { sc.carry.untitle(s, sc.headings) }
 
 // Summary returns the results so far. A value that is not closed is not counted yet.
 func (sc *Scanner) Summary() Summary {
@@ -146,7 +150,7 @@ func (sc *Scanner) own(raw []byte, r record) {
 		if !r.sidechain {
 			sc.answer(raw, r)
 			if c.TitleFrom < FromTyped {
-				c.title(subject(opening(r.message)), FromOutcome, false)
+				sc.title(heading{n: c.Values, text: subject(opening(r.message)), from: FromOutcome})
 			}
 		}
 	case "attachment":
@@ -160,11 +164,11 @@ func (sc *Scanner) own(raw []byte, r record) {
 		if len(r.leaf) > 0 && string(r.leaf) == c.LastUUID {
 			from = FromSummary
 		}
-		c.title(quoted(r.title), from, false)
+		sc.title(heading{n: c.Values, text: quoted(r.title), from: from})
 	case "custom-title":
-		c.title(quoted(r.title), FromUser, false)
+		sc.title(heading{text: quoted(r.title), from: FromUser})
 	case "ai-title":
-		c.title(quoted(r.title), FromSummary, false)
+		sc.title(heading{text: quoted(r.title), from: FromSummary})
 	}
 }
 
@@ -299,7 +303,7 @@ func (sc *Scanner) said(raw []byte) {
 	}
 	sc.add(sc.carry.Queue.Said(m))
 	if _, ok := PlanSentBack(m); ok { // a request, although the model wrote it
-		sc.carry.request(firstText(m), m.byScript())
+		sc.request(m.N, firstText(m), m.byScript())
 	}
 }
 
@@ -320,7 +324,7 @@ func (sc *Scanner) add(all []Said) {
 	for _, s := range all {
 		sc.carry.Typed++
 		if s.ToolID == "" {
-			sc.carry.request(s.Text, s.Script)
+			sc.request(s.N, s.Text, s.Script)
 		}
 		p := sc.prompt(s)
 		i, _ := slices.BinarySearchFunc(sc.prompts, p.N, func(q Prompt, n int) int { return cmp.Compare(q.N, n) })
@@ -349,7 +353,7 @@ func (sc *Scanner) truncatedTitle(r record) {
 		return
 	}
 	if text, ok := Typed(Message{Type: "user", Blocks: []Block{{Kind: Text, Text: opening(r.truncated)}}}); ok {
-		c.request(text, !Interactive(string(r.entrypoint)))
+		sc.request(c.Values, text, !Interactive(string(r.entrypoint)))
 	}
 }
 

@@ -75,7 +75,7 @@ func TestScanner(t *testing.T) {
 	want := Carry{
 		Closed: int64(strings.LastIndexByte(story, '\n') + 1), Values: 13, Opaque: 2, Messages: 4, Typed: 2, Read: got.Read, Marked: 2,
 		First: got.First, Last: got.Last, SessionID: "s1", Cwd: "/home/dev/shop", Branch: "tax", Version: "2.1.40", Model: "claude-x",
-		Title: "Prices in cents", TitleFrom: FromSummary, LastID: "m2", LastUUID: "u6", Tip: "u6", Second: got.Second,
+		Title: "Prices in cents", TitleFrom: FromSummary, TitleN: 13, LastID: "m2", LastUUID: "u6", Tip: "u6", Second: got.Second, SecondN: 8,
 		Queue: Queue{Took: []string{queueKey("and tax")}, ID: "m2"},
 	}
 	want.Queue.Waiting = got.Queue.Waiting

@@ -26,20 +26,21 @@ func titleOf(text string) string {
 	return firstSentence(text)
 }
 
-// request takes the title from something that the user or a script typed.
-func (c *Carry) request(text string, scripted bool) {
+// request takes the title from something that the user or a script typed in message n.
+func (sc *Scanner) request(n int, text string, scripted bool) {
 	plan := PlanHeading(strings.TrimSpace(text)) != ""
-	text = titleOf(text)
-	switch {
-	case text == "":
-	case !plan && !namesSubject(text):
-		c.title(text, FromVague, scripted)
-	case c.TitleFrom < FromTyped:
-		c.title(text, FromTyped, scripted)
-	case c.Second == "":
-		if text = oneLine(text, 80); text != c.Title {
-			c.Second = text
-		}
+	from := FromTyped
+	if text = titleOf(text); !plan && !namesSubject(text) {
+		from = FromVague
+	}
+	sc.title(heading{n, text, from, scripted})
+}
+
+// title takes the title from h, now or when what it is from now is withdrawn.
+func (sc *Scanner) title(h heading) {
+	sc.carry.title(h)
+	if h.text = oneLine(h.text, 80); h.text != "" && h.from <= FromTyped {
+		sc.headings = append(sc.headings, h)
 	}
 }
 

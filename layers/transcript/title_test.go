@@ -105,3 +105,62 @@ func TestTitleSource(t *testing.T) {
 		}
 	}
 }
+
+// TestTitleOfWithdrawn takes no title from what the user withdrew, in one scan and in several.
+func TestTitleOfWithdrawn(t *testing.T) {
+	t.Parallel()
+	lines := []string{
+		`{"type":"user","message":{"role":"user","content":"Store the logs in Elastic"}}`,
+		`{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"Elastic runs."}]}}`,
+		`{"type":"user","message":{"role":"user","content":"Add a dashboard for Elastic"}}`,
+		`{"type":"user","message":{"role":"user","content":"Store the logs in Loki"}}`,
+		`{"type":"user","message":{"role":"user","content":"Add a dashboard for Loki"}}`,
+		`{"type":"user","message":{"role":"user","content":"Add a dashboard for the queue"}}`,
+	}
+	scan := func(carry Carry, lines []string, withdrawn Spans) Carry {
+		sc := NewScanner(carry, func([]byte) [32]byte { return [32]byte{} })
+		for _, l := range lines {
+			_, _ = sc.Write([]byte(l + "\n")) // never fails
+		}
+		sc.Withdraw(withdrawn)
+		return sc.Summary().Carry
+	}
+	for _, c := range []struct {
+		withdrawn     Spans
+		title, second string
+	}{
+		{nil, "Store the logs in Elastic", "Add a dashboard for Elastic"},
+		{Spans{{1, 3}}, "Store the logs in Loki", "Add a dashboard for Loki"},
+		{Spans{{3, 3}}, "Store the logs in Elastic", "Store the logs in Loki"},
+		{Spans{{1, 3}, {5, 5}}, "Store the logs in Loki", "Add a dashboard for the queue"},
+	} {
+		whole := scan(Carry{}, lines, c.withdrawn)
+		if whole.Title != c.title || whole.Second != c.second {
+			t.Errorf("without %v: title %q, second %q; want %q, %q", c.withdrawn, whole.Title, whole.Second, c.title, c.second)
+		}
+		for cut := range 4 { // up to the prompt that withdraws the ones before
+			parts := scan(scan(Carry{}, lines[:cut], nil), lines[cut:], c.withdrawn)
+			if parts.Title != whole.Title || parts.Second != whole.Second || parts.TitleN != whole.TitleN || parts.SecondN != whole.SecondN {
+				t.Errorf("without %v, from %d on: title %q, second %q; want %q, %q", c.withdrawn, cut, parts.Title, parts.Second, whole.Title, whole.Second)
+			}
+		}
+	}
+}
+
+func TestOfSession(t *testing.T) {
+	t.Parallel()
+	for raw, want := range map[string]bool{
+		`{"type":"user","message":{"role":"user","content":"hi"}}`:          true,
+		`{"type":"summary","summary":"Prices","leafUuid":"u"}`:              true,
+		`{"type":"of-tomorrow","sessionId":"s"}`:                            true,
+		`{"type":"session_meta","payload":{"id":"0199","cwd":"/home/dev"}}`: true,
+		`{"type":"event","name":"click","n":1}`:                             false,
+		`{"type":"Feature","geometry":{"type":"Point"}}`:                    false,
+		`{"level":"info","msg":"started"}`:                                  false,
+	} {
+		m, err := Skim(Value{N: 1, Raw: []byte(raw)})
+		if got := err == nil && m.OfSession(); got != want {
+			t.Errorf("%s: %v, want %v", raw, got, want)
+		}
+	}
+}
