@@ -147,7 +147,7 @@ func (in *receiver) entry() error {
 		}
 		return in.wholeObject(off, k, size)
 	case offsetDelta:
-		back, err := in.distance()
+		back, err := readDistance(in.f)
 		if err != nil || back <= 0 || back > off {
 			return fmt.Errorf("delta at byte %d: its base is %d bytes before it: %w", off, back, ErrCorrupt)
 		}
@@ -191,11 +191,11 @@ func (in *receiver) wholeObject(off int64, k Kind, size int64) error {
 	return nil
 }
 
-// distance reads the distance from an entry back to its base.
-func (in *receiver) distance() (int64, error) {
+// readDistance reads the distance from an entry back to its base.
+func readDistance(r io.ByteReader) (int64, error) {
 	var n int64
 	for i := range 8 {
-		c, err := in.f.ReadByte()
+		c, err := r.ReadByte()
 		if err != nil {
 			return 0, asCorrupt(err)
 		}

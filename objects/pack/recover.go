@@ -1,13 +1,14 @@
 package pack
 
 import (
+	"bufio"
 	"bytes"
-	"cmp"
-	"crypto/sha1"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -22,9 +23,9 @@ type Recovery struct {
 	Aside   map[string]string // the names of the damaged files in aside, by ".pack" and ".idx"
 }
 
-// Recover repairs a damaged pack of dir. If the pack is intact, it rebuilds the index; if the index is intact, it
-// writes the intact objects to a new pack; otherwise it removes both. Before that it links the damaged files into the
-// directory aside, so nothing is ever lost.
+// Recover repairs a damaged pack of dir. If the pack is intact, it is received again, which writes a new index; if the
+// index is intact, the intact objects go to a new pack; otherwise both files are removed. Before that it links the
+// damaged files into the directory aside, so nothing is ever lost.
 // With dryRun it writes nothing. It can be interrupted at any point and repeated. The caller must have locked merges.
 func Recover(dir, mark, aside string, d Damage, dryRun bool) (Recovery, error) {
 	r, err := recoverPack(dir, mark, aside, d, dryRun)
@@ -37,36 +38,51 @@ func Recover(dir, mark, aside string, d Damage, dryRun bool) (Recovery, error) {
 func recoverPack(dir, mark, aside string, d Damage, dryRun bool) (r Recovery, err error) {
 	base := filepath.Join(dir, d.Name)
 	fi, err := os.Lstat(base + ".pack")
-	if err != nil || !fi.Mode().IsRegular() || d.Pack != nil && d.Index != nil {
-		if err != nil {
-			return Recovery{Unknown: true}, err
-		}
+	if err != nil {
+		return Recovery{Unknown: true}, err
+	}
+	if !fi.Mode().IsRegular() || d.Pack != nil && d.Index != nil {
 		return giveUpPack(dir, base, aside, dryRun)
 	}
-	s, err := openSalvage(base, d.Index == nil)
+	p, err := OpenFile(base + ".pack")
 	if err != nil {
 		return r, err
 	}
-	defer func() { err = errors.Join(err, s.f.Close()) }()
-	items, err := s.all(&r)
-	r.Objects = len(items)
-	if err != nil && isDamage(err) {
-		return giveUpPack(dir, base, aside, dryRun)
+	defer func() { err = errors.Join(err, p.Close()) }()
+	var fill func(*Writer) error
+	if d.Pack == nil {
+		var head [headerSize]byte
+		if err := readAt(p, head[:], 0); err != nil {
+			return r, err
+		}
+		r.Objects = int(binary.BigEndian.Uint32(head[8:]))
+		fill = func(w *Writer) error {
+			_, err := w.Receive(p, Limits{Bytes: math.MaxInt64, Objects: math.MaxUint32, Object: math.MaxInt64, Ratio: 1032})
+			return err
+		}
+	} else {
+		s, err := openSalvage(p, base, &r)
+		if err != nil {
+			return r, err
+		}
+		fill = s.copy
 	}
-	if err != nil || dryRun {
-		return r, err
+	if dryRun {
+		return r, nil
 	}
 	if err := r.setAside(base, ".idx", aside); err != nil {
 		return r, err
 	}
-	if d.Pack == nil {
-		r.Pack = d.Name
-		return r, s.reindex(dir, mark, base, items)
+	if d.Pack != nil {
+		if err := r.setAside(base, ".pack", aside); err != nil {
+			return r, err
+		}
 	}
-	if err := r.setAside(base, ".pack", aside); err != nil {
-		return r, err
+	r.Pack, err = Write(dir, mark, fill)
+	if err != nil && isDamage(err) {
+		return giveUpPack(dir, base, aside, dryRun)
 	}
-	if r.Pack, err = s.copy(dir, mark, items); err != nil || r.Pack == d.Name {
+	if err != nil || r.Pack == d.Name {
 		return r, err // the new pack has the same name: it has replaced the damaged one
 	}
 	return r, errors.Join(removePack(base), SyncDir(dir))
@@ -151,219 +167,137 @@ func copyFile(from, to string) error {
 	return errors.Join(err, f.Sync(), f.Close())
 }
 
-// A salvager reads the intact objects of a pack.
+// A salvager copies the intact objects of a damaged pack with an intact index.
 type salvager struct {
 	f    *os.File
 	end  int64
-	idx  []item // in the order of the pack; nil if there is no good index
-	at   map[ID]int64
-	size map[int64]int64 // of entries that were read, in the pack
-	buf  []byte
+	good []item          // in the order of the pack
+	size map[int64]int64 // of the intact entries, by offset
+	at   map[ID]int64    // their offsets
 }
 
-func openSalvage(base string, indexed bool) (*salvager, error) {
-	f, err := OpenFile(base + ".pack")
+// openSalvage finds the intact objects, and adds the others to r.Lost.
+func openSalvage(f *os.File, base string, r *Recovery) (*salvager, error) {
+	st, err := f.Stat()
 	if err != nil {
 		return nil, err
 	}
-	st, err := f.Stat()
-	if err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	s := &salvager{f: f, end: st.Size(), at: map[ID]int64{}, size: map[int64]int64{}}
-	if !indexed {
-		return s, nil
-	}
 	x, err := openIndex(base + ".idx")
-	if err == nil {
-		s.idx, err = x.items()
-		err = errors.Join(err, x.close())
-	}
 	if err != nil {
-		return nil, errors.Join(err, f.Close())
+		return nil, err
 	}
-	for _, it := range s.idx {
-		s.at[it.id] = it.off
+	items, err := x.items()
+	if err = errors.Join(err, x.close()); err != nil {
+		return nil, err
 	}
-	return s, nil
-}
-
-// all finds the intact objects, in the order of the pack.
-func (s *salvager) all(r *Recovery) ([]item, error) {
-	if s.idx == nil {
-		return s.scan()
+	s := &salvager{f: f, end: st.Size() - int64(idSize), size: map[int64]int64{}, at: map[ID]int64{}}
+	for i, it := range items {
+		next := s.end
+		if i+1 < len(items) {
+			next = min(next, items[i+1].off)
+		}
+		crc := crc32.NewIEEE()
+		n, err := io.Copy(crc, io.NewSectionReader(f, it.off, max(0, next-it.off)))
+		if err != nil {
+			return nil, err
+		}
+		if n > 0 && crc.Sum32() == it.crc {
+			s.size[it.off], s.at[it.id] = n, it.off
+		}
 	}
-	return s.indexed(r)
-}
-
-func (s *salvager) indexed(r *Recovery) (items []item, err error) {
-	for _, it := range s.idx {
-		id, crc, err := s.check(it.off)
-		switch {
-		case err == nil && id == it.id:
-			items = append(items, item{id, crc, it.off})
-		case err == nil || isDamage(err):
+	for _, it := range items {
+		if err := s.check(it); err == nil {
+			s.good = append(s.good, it)
+		} else if isDamage(err) {
 			r.Lost = append(r.Lost, it.id)
-		default:
+		} else {
 			return nil, err
 		}
 	}
 	slices.SortFunc(r.Lost, ID.Compare)
-	return items, nil
+	r.Objects = len(s.good)
+	return s, nil
 }
 
-// scan reads an intact pack without an index.
-func (s *salvager) scan() (items []item, err error) {
-	var pending []int64 // deltas before their base
-	for off := int64(headerSize); off < s.end-int64(idSize); {
-		id, crc, err := s.check(off)
-		size, read := s.size[off]
-		switch {
-		case err == nil:
-			items = append(items, item{id, crc, off})
-			s.at[id] = off
-		case read && errors.Is(err, ErrNotFound):
-			pending = append(pending, off)
-		default:
-			return nil, err
-		}
-		off += size
+// check checks an object: a whole one by the CRC-32 of its entry, a delta by the name of its content.
+func (s *salvager) check(it item) error {
+	k, err := s.kind(it.off)
+	if err != nil || !k.isDelta() {
+		return err
 	}
-	for len(pending) > 0 {
-		n := len(pending)
-		pending = slices.DeleteFunc(pending, func(off int64) bool {
-			id, crc, err := s.check(off)
-			if err == nil {
-				items = append(items, item{id, crc, off})
-				s.at[id] = off
+	k, data, err := s.object(it.off, 0)
+	if err == nil && Name(k, data) != it.id {
+		err = fmt.Errorf("object %s: %w", it.id, ErrCorrupt)
+	}
+	return err
+}
+
+// kind returns the kind of an intact entry.
+func (s *salvager) kind(off int64) (Kind, error) {
+	if s.size[off] == 0 {
+		return 0, fmt.Errorf("entry at byte %d: %w", off, ErrNotFound)
+	}
+	var head [1]byte
+	err := readAt(s.f, head[:], off)
+	return entryKind(head[0]), err
+}
+
+// copy adds the intact objects to w: whole ones unchanged, the others without deltas.
+func (s *salvager) copy(w *Writer) error {
+	for _, it := range s.good {
+		k, err := s.kind(it.off)
+		if err == nil && !k.isDelta() {
+			n := s.size[it.off]
+			err = w.addFrom(it.id, it.crc, io.NewSectionReader(s.f, it.off, n), n)
+		} else if err == nil {
+			var data []byte
+			if k, data, err = s.object(it.off, 0); err == nil {
+				err = w.Add(Encode(k, data, 6))
 			}
-			return err == nil
-		})
-		if len(pending) == n {
-			return nil, fmt.Errorf("%d deltas without their base: %w", n, ErrCorrupt)
+		}
+		if err != nil {
+			return err
 		}
 	}
-	slices.SortFunc(items, func(a, b item) int { return cmp.Compare(a.off, b.off) })
-	return items, nil
+	return nil
 }
 
-// check reads the entry at off and returns the name of its object and the CRC-32 of the entry.
-func (s *salvager) check(off int64) (id ID, crc uint32, err error) {
-	k, data, err := s.object(off, 0)
-	if err != nil {
-		return id, 0, err
-	}
-	raw := make([]byte, s.size[off])
-	if err := readAt(s.f, raw, off); err != nil {
-		return id, 0, err
-	}
-	return Name(k, data), crc32.ChecksumIEEE(raw), nil
-}
-
-// object returns the object of the entry at off, with deltas resolved.
+// object returns the object of an intact entry, with deltas resolved.
 func (s *salvager) object(off int64, depth int) (Kind, []byte, error) {
-	f := &markReader{r: io.NewSectionReader(s.f, off, s.end-off), limit: s.end, sum: sha1.New(),
-		buf: slices.Grow(s.buf[:0], 1<<10)}
-	in := &receiver{f: f, l: Limits{Object: MaxSize}}
-	k, size, _, err := decodeHeader(f)
-	switch {
-	case err != nil:
+	if _, err := s.kind(off); err != nil {
 		return 0, nil, err
-	case size > MaxSize || size > 1032*(s.end-off):
-		return 0, nil, fmt.Errorf("%d bytes: %w", size, ErrTooLarge)
-	case depth > maxChain:
-		return 0, nil, fmt.Errorf("an endless chain of deltas: %w", ErrCorrupt)
 	}
-	base := int64(-1)
-	switch k {
-	case Commit, Tree, Blob, Tag:
+	br := bufio.NewReader(nil)
+	h, err := readEntryHeader(br, s.f, off, s.end)
+	if err != nil && !errors.Is(err, ErrDelta) {
+		return 0, nil, err
+	}
+	if h.size > MaxSize || depth > maxChain {
+		return 0, nil, fmt.Errorf("entry at byte %d: %d bytes: %w", off, h.size, ErrTooLarge)
+	}
+	var base ID
+	from := off
+	switch h.kind {
 	case offsetDelta:
-		back, err := in.distance()
-		if err != nil || back <= 0 || back > off-headerSize {
-			return 0, nil, fmt.Errorf("delta at byte %d: its base is %d bytes before it: %w", off, back, ErrCorrupt)
-		}
-		base = off - back
-	case refDelta:
-		b, err := in.f.next(idSize)
+		back, err := readDistance(br)
 		if err != nil {
 			return 0, nil, err
 		}
-		if at, ok := s.at[ID(b)]; ok {
-			base = at
+		from -= back
+	case refDelta:
+		if _, err := io.ReadFull(br, base[:]); err != nil {
+			return 0, nil, asCorrupt(err)
 		}
-	default:
-		return 0, nil, fmt.Errorf("entry of kind %d: %w", k, ErrCorrupt)
+		from = s.at[base]
 	}
-	var b bytes.Buffer
-	if err := in.copy(&b, size); err != nil {
-		return 0, nil, err
+	data, err := inflate(br, h)
+	if err != nil || !h.kind.isDelta() {
+		return h.kind, data, err
 	}
-	data := b.Bytes()
-	s.size[off], s.buf = f.offset(), f.buf
-	if !k.isDelta() {
-		return k, data, nil
-	}
-	if base < 0 {
-		return 0, nil, fmt.Errorf("base of a delta: %w", ErrNotFound)
-	}
-	k, from, err := s.object(base, depth+1)
+	k, of, err := s.object(from, depth+1)
 	if err != nil {
 		return 0, nil, err
 	}
-	data, err = applyDelta(from, data, MaxSize)
+	data, err = applyDelta(of, data, MaxSize)
 	return k, data, err
-}
-
-// reindex writes the index of an intact pack.
-func (s *salvager) reindex(dir, mark, base string, items []item) error {
-	if err := checkMark(mark); err != nil {
-		return err
-	}
-	var sum ID
-	if err := readAt(s.f, sum[:], s.end-int64(idSize)); err != nil {
-		return err
-	}
-	idx := encodeIndex(items, sum)
-	f, err := (&Writer{dir: dir, mark: mark}).writeIndex(idx)
-	if err != nil {
-		return err
-	}
-	if err = syncAndClose(f); err == nil {
-		err = os.Rename(f.Name(), base+".idx")
-	}
-	if err != nil {
-		return errors.Join(err, removeFile(f.Name()))
-	}
-	return SyncDir(dir)
-}
-
-// copy writes a pack of the intact objects. It copies their entries unchanged where possible.
-func (s *salvager) copy(dir, mark string, items []item) (string, error) {
-	return Write(dir, mark, func(w *Writer) error {
-		for _, it := range items {
-			e, err := s.entry(it)
-			if err == nil {
-				err = w.Add(e)
-			}
-			if err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
-func (s *salvager) entry(it item) (Entry, error) {
-	raw := make([]byte, s.size[it.off])
-	if err := readAt(s.f, raw, it.off); err != nil {
-		return Entry{}, err
-	}
-	if k := entryKind(raw[0]); !k.isDelta() {
-		return Entry{ID: it.id, Kind: k, crc: it.crc, raw: raw}, nil
-	}
-	k, data, err := s.object(it.off, 0)
-	if err != nil {
-		return Entry{}, err
-	}
-	return Encode(k, data, 6), nil
 }
