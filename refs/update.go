@@ -408,7 +408,7 @@ func (tx *Tx) checkNew(l *lane.Snapshot) error {
 }
 
 func (tx *Tx) message(subject string) string {
-	lines := append(slices.Clone(tx.trailers), fmt.Sprintf("Mem-Lamport: %d", tx.lamport))
+	lines := append(slices.Clone(tx.trailers), "Mem-Project: "+string(tx.project), fmt.Sprintf("Mem-Lamport: %d", tx.lamport))
 	subject, body, _ := strings.Cut(strings.TrimSpace(subject), "\n")
 	if body = strings.TrimSpace(body); body != "" {
 		subject += "\n\n" + body

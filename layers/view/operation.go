@@ -34,7 +34,7 @@ func OperationOf(e *refs.Entry, project string) Operation {
 	out := Operation{Commit: e.Commit, Parent: e.Parent, Project: project, ID: string(e.Project), Device: e.Device, Name: e.Name,
 		Time: Time{e.Time}, Lamport: e.Lamport, Subject: e.Subject, Trailers: map[string]string{}}
 	for _, t := range e.Trailers {
-		if key, value, ok := strings.Cut(strings.TrimPrefix(t, "Mem-"), ": "); ok && key != "Lamport" {
+		if key, value, ok := strings.Cut(strings.TrimPrefix(t, "Mem-"), ": "); ok && key != "Lamport" && key != "Project" {
 			out.Trailers[key] = value
 		}
 	}

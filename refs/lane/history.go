@@ -203,6 +203,15 @@ func LamportOf(c gitstore.Commit) (uint64, error) {
 	return strconv.ParseUint(v, 10, 64)
 }
 
+// CommitRef returns the ref of the lane of a commit: of its author and of the project in its trailer.
+func CommitRef(c gitstore.Commit) (string, bool) {
+	device, ours := strings.CutSuffix(c.Email, "@mem.invalid")
+	p, ok := trailer(Trailers(c.Message), "Project")
+	ref := Ref(Project(p), device)
+	_, _, valid := SplitRef(ref)
+	return ref, ours && ok && valid
+}
+
 // trailer returns the value of the first trailer "Mem-<key>".
 func trailer(trailers []string, key string) (string, bool) {
 	for _, t := range trailers {

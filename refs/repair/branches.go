@@ -22,7 +22,7 @@ import (
 // A lostTip is a commit in the packs that is no other commit's parent: perhaps the tip of a lost lane.
 type lostTip struct {
 	id      pack.ID
-	device  string
+	ref     string // of its lane
 	lamport uint64
 	at      time.Time
 	root    bool // it has no parent
@@ -117,28 +117,19 @@ func (x *repair) restore(g *gitstore.Repo, good []gitstore.Ref, bad map[string]s
 		return err
 	}
 	byLane := map[string][]lostTip{}
-	var unassigned []lostTip
 	for _, h := range heads {
-		if p, ok := x.projectOf(g, h); ok {
-			byLane[lane.Ref(p, h.device)] = append(byLane[lane.Ref(p, h.device)], h)
-		} else {
-			unassigned = append(unassigned, h)
-		}
+		byLane[h.ref] = append(byLane[h.ref], h)
 	}
 	dropped := x.droppedDevices()
 	for name, tips := range byLane {
-		if !contains(good, name) && bad[name] == "" && !dropped[tips[0].device] &&
+		_, device, _ := lane.SplitRef(name)
+		if !contains(good, name) && bad[name] == "" && !dropped[device] &&
 			slices.ContainsFunc(tips, func(h lostTip) bool { return !h.root }) {
 			bad[name] = "the branch is missing"
 		}
 	}
-	names := slices.Sorted(maps.Keys(bad))
-	for _, name := range names {
-		found := byLane[name]
-		if len(found) == 0 {
-			found = x.unassignedTips(name, names, byLane, unassigned)
-		}
-		if err := x.restoreOne(name, bad[name], found); err != nil {
+	for _, name := range slices.Sorted(maps.Keys(bad)) {
+		if err := x.restoreOne(name, bad[name], byLane[name]); err != nil {
 			return err
 		}
 	}
@@ -166,28 +157,6 @@ func contains(refs []gitstore.Ref, name string) bool {
 		return strings.Compare(r.Name, name)
 	})
 	return ok
-}
-
-// unassignedTips returns the commits of unknown project that can only belong to the branch name, because it is the only
-// lost branch of their device.
-func (x *repair) unassignedTips(name string, lost []string, byLane map[string][]lostTip,
-	unassigned []lostTip) (out []lostTip) {
-	_, device, _ := lane.SplitRef(name)
-	others := 0
-	for _, n := range lost {
-		if _, d, _ := lane.SplitRef(n); d == device && len(byLane[n]) == 0 {
-			others++
-		}
-	}
-	if others != 1 {
-		return nil
-	}
-	for _, h := range unassigned {
-		if h.device == device {
-			out = append(out, h)
-		}
-	}
-	return out
 }
 
 func (x *repair) restoreOne(name, what string, found []lostTip) error {
@@ -268,13 +237,13 @@ func (x *repair) findTips(g *gitstore.Repo, good []gitstore.Ref) ([]lostTip, err
 	}
 	var heads []lostTip
 	for id, c := range commits {
-		device, ours := strings.CutSuffix(c.Email, "@mem.invalid")
+		ref, ok := lane.CommitRef(c)
 		n, err := lane.LamportOf(c)
-		if parents[id] || reached[c.Parent] || !ours || err != nil || !lane.ValidDevice(device) {
+		if parents[id] || reached[c.Parent] || !ok || err != nil {
 			continue
 		}
-		if x.signedByDevice(g, id, refs.Lane{Device: device}) {
-			heads = append(heads, lostTip{id, device, n, c.Time, c.Parent.IsZero()})
+		if _, device, _ := lane.SplitRef(ref); x.signedByDevice(g, id, refs.Lane{Device: device}) {
+			heads = append(heads, lostTip{id, ref, n, c.Time, c.Parent.IsZero()})
 		}
 	}
 	slices.SortFunc(heads, func(a, b lostTip) int { return a.id.Compare(b.id) })
@@ -335,70 +304,6 @@ func (x *repair) records(g *gitstore.Repo, tree pack.ID, f func(refs.Record) boo
 		r, err := lane.CheckRecord(b, h)
 		return err != nil || f(r)
 	})
-}
-
-// projectOf returns the project of a commit: from its project record or, for patches, from the records that
-// they belong to.
-func (x *repair) projectOf(g *gitstore.Repo, h lostTip) (refs.Project, bool) {
-	c, err := g.Commit(h.id)
-	if err != nil {
-		return "", false
-	}
-	if x.Part.Dir == refs.OriginalsDir {
-		return x.projectOfPatches(g, c.Tree)
-	}
-	var p refs.Project
-	home := true
-	x.records(g, c.Tree, func(r refs.Record) bool {
-		var body struct {
-			Identity string `json:"identity"`
-		}
-		home = home && slices.Contains([]string{"device", "path", "cost", "peer", "share"}, r.Kind)
-		if r.Kind == "project" && json.Unmarshal(r.Body, &body) == nil {
-			p = lane.ProjectOf(body.Identity)
-		}
-		return p == ""
-	})
-	if p == "" && home {
-		p = refs.Home
-	}
-	return p, p != ""
-}
-
-// projectOfPatches returns the project whose lane in memory.git contains the record of one of the patches.
-func (x *repair) projectOfPatches(g *gitstore.Repo, tree pack.ID) (refs.Project, bool) {
-	root := lane.DirAt(tree)
-	e, ok, err := root.Find(g, "patches")
-	if err != nil {
-		return "", false
-	}
-	if !ok || e.Dir == nil {
-		return refs.Home, true
-	}
-	branches, err := x.r.Git().Refs(lane.Prefix)
-	if err != nil {
-		return "", false
-	}
-	var found refs.Project
-	lane.WalkReadable(g, e.Dir, func(path []string, _ pack.ID) bool {
-		h, err := objects.ParseHash(strings.Join(path, ""))
-		if err != nil {
-			return true
-		}
-		for _, ref := range branches {
-			p, device, _ := lane.SplitRef(ref.Name)
-			l, err := lane.At(x.r.Git(), ref.ID, device)
-			if err != nil {
-				continue
-			}
-			if _, ok, err := l.Root.Find(l.Git, lane.RecordPath(h)...); err == nil && ok {
-				found = p
-				return false
-			}
-		}
-		return true
-	})
-	return found, found != ""
 }
 
 // ReadableRecords returns the readable records of a project, sorted. Unreadable objects are skipped.
