@@ -25,59 +25,66 @@ type lostTip struct {
 	ref     string // of its lane
 	lamport uint64
 	at      time.Time
-	root    bool // it has no parent
 }
 
-// branches restores branches that are damaged or missing, and those whose commit cannot be read.
-func (x *repair) branches(g *gitstore.Repo) error {
-	bad := map[string]string{}
-	files := map[string]bool{}
-	var shared []Fix // of files with several branches
-	good, err := g.VerifyRefs(func(file, name string, err error) {
-		files[file] = true
+// damagedBranches are the branches that are damaged or missing, and those whose commit cannot be read.
+type damagedBranches struct {
+	names  map[string]string // what is wrong, by name
+	files  map[string]bool   // damaged files
+	shared []Fix             // damaged files with several branches
+}
+
+// verifyBranches returns the branches with a valid file and the damaged ones.
+func (x *repair) verifyBranches(g *gitstore.Repo) (good []gitstore.Ref, bad damagedBranches, err error) {
+	bad = damagedBranches{names: map[string]string{}, files: map[string]bool{}}
+	good, err = g.VerifyRefs(func(file, name string, err error) {
+		bad.files[file] = true
 		if name != "" {
-			bad[name] = err.Error()
+			bad.names[name] = err.Error()
 		} else {
-			shared = append(shared, Fix{Where: x.Part.Dir + "/" + file, What: err.Error(), Done: "kept its valid lines"})
+			bad.shared = append(bad.shared, Fix{Where: x.Part.Dir + "/" + file, What: err.Error(), Done: "kept its valid lines"})
 		}
 	})
 	if err != nil {
-		return err
+		return nil, bad, err
 	}
 	known, err := g.RegisteredRefs()
 	if err != nil {
-		return err
-	}
-	readable := map[string]bool{}
-	for _, ref := range good {
-		readable[ref.Name] = true
-		if _, err := g.Commit(ref.ID); err != nil {
-			if !unreadable(err) {
-				return err
-			}
-			if (x.fetchFrom == nil || x.visited) && !x.packsToRepair() {
-				bad[ref.Name] = fmt.Sprintf("its commit %s is missing", ref.ID)
-				files[ref.Name] = true
-				readable[ref.Name] = false
-			}
-		}
+		return nil, bad, err
 	}
 	for _, name := range known {
-		if !readable[name] && bad[name] == "" {
-			bad[name] = "the branch is missing"
+		if !contains(good, name) && bad.names[name] == "" {
+			bad.names[name] = "the branch is missing"
 		}
 	}
-	x.visited = true
-	if len(files) > 0 && !x.dryRun {
-		if err := x.setAsideRefs(g, files, good, bad); err != nil {
+	for _, ref := range good {
+		_, err := g.Commit(ref.ID)
+		if err != nil && !unreadable(err) {
+			return nil, bad, err
+		}
+		if err != nil && !x.packsToRepair() && (x.fetchFrom == nil || !x.dryRun) {
+			bad.names[ref.Name], bad.files[ref.Name] = fmt.Sprintf("its commit %s is missing", ref.ID), true
+		}
+	}
+	return good, bad, nil
+}
+
+// branches restores the damaged branches.
+func (x *repair) branches(g *gitstore.Repo) error {
+	good, bad, err := x.verifyBranches(g)
+	if err != nil {
+		return err
+	}
+	if len(bad.files) > 0 && !x.dryRun {
+		if err := x.setAsideRefs(g, bad.files, good, bad.names); err != nil {
 			return err
 		}
 	}
-	for _, f := range shared {
+	for _, f := range bad.shared {
 		f.Kept = x.kept[strings.TrimPrefix(f.Where, x.Part.Dir+"/")]
 		x.fixes = append(x.fixes, f)
 	}
-	return x.restore(g, good, bad)
+	return x.restore(g, good, bad.names)
 }
 
 // setAsideRefs moves damaged files of branches to [refs.DamagedDir]. packed-refs is rewritten with its good branches.
@@ -109,46 +116,20 @@ func (x *repair) setAsideRefs(g *gitstore.Repo, files map[string]bool, good []gi
 
 // restore sets each lost branch to the newest commit that its device signed.
 func (x *repair) restore(g *gitstore.Repo, good []gitstore.Ref, bad map[string]string) error {
-	if err := x.fetchOwn(slices.Sorted(maps.Keys(bad))); err != nil {
-		return err
+	if len(bad) == 0 {
+		return nil
 	}
 	heads, err := x.findTips(g, good)
 	if err != nil {
 		return err
 	}
-	byLane := map[string][]lostTip{}
-	for _, h := range heads {
-		byLane[h.ref] = append(byLane[h.ref], h)
-	}
-	dropped := x.droppedDevices()
-	for name, tips := range byLane {
-		_, device, _ := lane.SplitRef(name)
-		if !contains(good, name) && bad[name] == "" && !dropped[device] &&
-			slices.ContainsFunc(tips, func(h lostTip) bool { return !h.root }) {
-			bad[name] = "the branch is missing"
-		}
-	}
 	for _, name := range slices.Sorted(maps.Keys(bad)) {
-		if err := x.restoreOne(name, bad[name], byLane[name]); err != nil {
+		found := slices.DeleteFunc(slices.Clone(heads), func(h lostTip) bool { return h.ref != name })
+		if err := x.restoreOne(name, bad[name], found); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// droppedDevices returns the devices whose lanes the user has removed. Their objects stay until the next sweep.
-func (x *repair) droppedDevices() map[string]bool {
-	dropped := map[string]bool{}
-	for _, r := range ReadableRecords(x.r, refs.Home) { // the last record counts
-		var peer struct {
-			Device  string `json:"device"`
-			Dropped bool   `json:"dropped"`
-		}
-		if r.Kind == "peer" && json.Unmarshal(r.Body, &peer) == nil {
-			dropped[peer.Device] = peer.Dropped
-		}
-	}
-	return dropped
 }
 
 // contains reports whether the sorted refs contain one of that name.
@@ -243,7 +224,7 @@ func (x *repair) findTips(g *gitstore.Repo, good []gitstore.Ref) ([]lostTip, err
 			continue
 		}
 		if _, device, _ := lane.SplitRef(ref); x.signedByDevice(g, id, refs.Lane{Device: device}) {
-			heads = append(heads, lostTip{id, ref, n, c.Time, c.Parent.IsZero()})
+			heads = append(heads, lostTip{id, ref, n, c.Time})
 		}
 	}
 	slices.SortFunc(heads, func(a, b lostTip) int { return a.id.Compare(b.id) })

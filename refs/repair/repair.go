@@ -171,8 +171,6 @@ type repair struct {
 	r         *refs.Repo
 	ctx       context.Context
 	fetchFrom FetchFunc
-	visited   bool              // branches has run
-	fetched   bool              // fetchOwn has run
 	kept      map[string]string // paths of the kept damaged files, by file of the repository
 	lost      []Loss
 
@@ -186,11 +184,11 @@ func (x *repair) run() error {
 	if err := x.loose(); err != nil {
 		return err
 	}
-	if err := x.branches(x.Git); err != nil {
+	if err := x.refetch(); err != nil {
 		return err
 	}
-	if x.packsToRepair() {
-		return nil
+	if err := x.branches(x.Git); err != nil || x.packsToRepair() {
+		return err
 	}
 	if err := x.outside(); err != nil {
 		return err
@@ -198,17 +196,6 @@ func (x *repair) run() error {
 	missing, err := x.missing(x.Git)
 	if err != nil {
 		return err
-	}
-	if len(missing) > 0 && x.fetchFrom != nil && !x.dryRun {
-		if err := x.refetch(missing); err != nil {
-			return err
-		}
-		if err := x.branches(x.Git); err != nil { // the newest commits may have been fetched
-			return err
-		}
-		if missing, err = x.missing(x.Git); err != nil {
-			return err
-		}
 	}
 	x.lost = missing
 	if err := x.describeLosses(); err != nil || x.dryRun {
@@ -226,7 +213,8 @@ func (x *repair) outside() error {
 	}
 	for _, ref := range lanes {
 		missing := 0
-		v := &walker{git: x.Git, seen: map[pack.ID]bool{}, onMissing: func(pack.ID, []string) { missing++ }}
+		v := newWalker(x.Git)
+		v.onMissing = func(pack.ID, []string) { missing++ }
 		if err := v.lane(x.ctx, ref.ID); err != nil {
 			return err
 		}
@@ -320,32 +308,36 @@ func (x *repair) loose() error {
 	return nil
 }
 
-// refetch fetches the missing objects of lanes from a remote.
-func (x *repair) refetch(missing []Loss) error {
-	branches := map[string]bool{}
+// refetch fetches the lanes with missing objects, and the lost branches of this device, from the remotes. It must run
+// before the branches are restored: their newest commits may be lost here too, and a branch restored to an older one
+// would diverge from the remote.
+func (x *repair) refetch() error {
+	if x.fetchFrom == nil || x.dryRun {
+		return nil
+	}
+	missing, err := x.missing(x.Git)
+	if err != nil {
+		return err
+	}
+	_, bad, err := x.verifyBranches(x.Git)
+	if err != nil {
+		return err
+	}
+	wanted := map[string]bool{}
 	for _, l := range missing {
 		if l.Lane.Project != refs.Home {
-			branches[l.Lane.Ref()] = true
+			wanted[l.Lane.Ref()] = true
 		}
 	}
-	return x.fetch(slices.Sorted(maps.Keys(branches)))
-}
-
-// fetchOwn fetches the lost branches of this device from remotes. It must run before the branches are restored:
-// their newest commits may be lost here too, and a branch restored to an older one would diverge from the remote.
-func (x *repair) fetchOwn(lost []string) error {
-	if x.fetchFrom == nil || x.dryRun || x.fetched {
+	for name := range bad.names {
+		if p, device, ok := lane.SplitRef(name); ok && p != refs.Home && device == x.r.Device().ID {
+			wanted[name] = true
+		}
+	}
+	if len(wanted) == 0 {
 		return nil
 	}
-	x.fetched = true
-	own := slices.DeleteFunc(slices.Clone(lost), func(name string) bool {
-		p, device, ok := lane.SplitRef(name)
-		return !ok || p == refs.Home || device != x.r.Device().ID
-	})
-	if len(own) == 0 {
-		return nil
-	}
-	return x.fetch(own)
+	return x.fetch(slices.Sorted(maps.Keys(wanted)))
 }
 
 // fetch fetches branches and adopts the objects that are missing here.
@@ -386,7 +378,7 @@ func (x *repair) adopt(q *incoming.Quarantine, tips map[string]pack.ID) error {
 	}
 	restored := 0
 	_, err = pack.Write(x.Git.PackDir(), refs.RepairMark, func(w *pack.Writer) error {
-		copyEntry := func(id pack.ID) error {
+		copyEntry := func(id pack.ID, _ []string, _ bool) error {
 			if ok, err := x.Git.Has(id); ok || err != nil {
 				return err
 			}
@@ -401,10 +393,12 @@ func (x *repair) adopt(q *incoming.Quarantine, tips map[string]pack.ID) error {
 			if err != nil {
 				return err
 			}
-			restored++
-			return w.Add(e)
+			err = w.Add(e)
+			restored = w.Len()
+			return err
 		}
-		v := &walker{git: q.Git(), seen: map[pack.ID]bool{}, onObject: copyEntry}
+		v := newWalker(q.Git())
+		v.onObject = copyEntry
 		for _, root := range roots {
 			if err := v.lane(x.ctx, root); err != nil {
 				return err
@@ -463,7 +457,7 @@ func (x *repair) missing(g *gitstore.Repo) (lost []Loss, err error) {
 			continue
 		}
 		l := refs.Lane{Project: p, Device: device, Tip: ref.ID}
-		v := &walker{git: g, seen: map[pack.ID]bool{}}
+		v := newWalker(g)
 		v.onMissing = func(id pack.ID, path []string) {
 			lost = append(lost, Loss{Where: x.Part.Dir + " " + ref.Name, Lane: l, Path: slices.Clone(path), ID: id, Old: v.old})
 		}

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/memvcs/mem/objects"
-	"github.com/memvcs/mem/objects/gitstore"
 	"github.com/memvcs/mem/objects/pack"
 	"github.com/memvcs/mem/refs"
 	"github.com/memvcs/mem/refs/lane"
@@ -82,80 +81,22 @@ func (x *repair) history(l refs.Lane, out *refs.RestartedLane) error {
 // walkIntact calls f once for each path with a readable file, except "format": with the file of the newest readable
 // commit that contains it.
 func (x *repair) walkIntact(l refs.Lane, f func(path []string, id pack.ID, b []byte)) error {
-	w := &intactWalker{git: x.Git, f: f, seen: map[string]bool{"format": true}, dirs: map[dirAt]bool{}}
-	for id := l.Tip; !id.IsZero(); {
-		if err := x.ctx.Err(); err != nil {
+	seen := map[string]bool{"format": true}
+	v := newWalker(x.Git)
+	v.onObject = func(id pack.ID, path []string, file bool) error {
+		key := strings.Join(path, "/")
+		if !file || seen[key] {
+			return nil
+		}
+		b, err := x.Git.Get(id, pack.Blob)
+		if err != nil && !unreadable(err) {
 			return err
 		}
-		c, err := x.Git.Commit(id)
-		if unreadable(err) {
-			return nil // older commits are unreachable
+		if err == nil {
+			seen[key] = true
+			f(path, id, b)
 		}
-		if err != nil {
-			return err
-		}
-		if err := w.tree(c.Tree, nil); err != nil {
-			return err
-		}
-		id = c.Parent
-	}
-	return nil
-}
-
-// An intactWalker calls f for the readable files of trees, once for each path.
-type intactWalker struct {
-	git  *gitstore.Repo
-	f    func(path []string, id pack.ID, b []byte)
-	seen map[string]bool // paths of files
-	dirs map[dirAt]bool  // most directories of a commit are those of the next one
-}
-
-// A dirAt is a directory at a path.
-type dirAt struct {
-	path string
-	id   pack.ID
-}
-
-func (w *intactWalker) tree(id pack.ID, path []string) error {
-	at := dirAt{strings.Join(path, "/"), id}
-	if w.dirs[at] || len(path) > lane.MaxPath {
 		return nil
 	}
-	w.dirs[at] = true
-	es, err := w.git.Tree(id)
-	if unreadable(err) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	for _, e := range es {
-		p := append(path[:len(path):len(path)], e.Name)
-		if e.Tree {
-			err = w.tree(e.ID, p)
-		} else {
-			err = w.file(e.ID, p)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (w *intactWalker) file(id pack.ID, path []string) error {
-	key := strings.Join(path, "/")
-	if w.seen[key] {
-		return nil
-	}
-	b, err := w.git.Get(id, pack.Blob)
-	if unreadable(err) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	w.seen[key] = true
-	w.f(path, id, b)
-	return nil
+	return v.lane(x.ctx, l.Tip)
 }

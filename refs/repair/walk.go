@@ -15,18 +15,26 @@ import (
 // A walker visits all objects that are reachable from a commit. It continues after missing ones.
 type walker struct {
 	git       *gitstore.Repo
-	seen      map[pack.ID]bool
-	onObject  func(pack.ID) error
+	seen      map[place]bool
+	onObject  func(id pack.ID, path []string, file bool) error
 	onMissing func(id pack.ID, path []string)
 	old       bool // the tip was visited: only older commits contain the other objects
 }
 
+// A place is an object at a path.
+type place struct {
+	path string
+	id   pack.ID
+}
+
+func newWalker(git *gitstore.Repo) *walker { return &walker{git: git, seen: map[place]bool{}} }
+
 func (v *walker) lane(ctx context.Context, tip pack.ID) error {
-	for id := tip; !id.IsZero() && !v.seen[id]; {
+	for id := tip; !id.IsZero(); {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if ok, err := v.visit(id, nil); err != nil || !ok {
+		if ok, err := v.visit(id, nil, false); err != nil || !ok {
 			return err
 		}
 		c, err := v.git.Commit(id)
@@ -41,14 +49,15 @@ func (v *walker) lane(ctx context.Context, tip pack.ID) error {
 	return nil
 }
 
-// visit reports whether id exists and is visited for the first time.
-func (v *walker) visit(id pack.ID, path []string) (bool, error) {
-	if v.seen[id] {
+// visit reports whether id exists and is visited for the first time at path.
+func (v *walker) visit(id pack.ID, path []string, file bool) (bool, error) {
+	at := place{strings.Join(path, "/"), id}
+	if v.seen[at] {
 		return false, nil
 	}
-	v.seen[id] = true
+	v.seen[at] = true
 	if v.onObject != nil {
-		if err := v.onObject(id); err != nil {
+		if err := v.onObject(id, path, file); err != nil {
 			return false, err
 		}
 	}
@@ -80,7 +89,7 @@ func unreadable(err error) bool {
 }
 
 func (v *walker) tree(id pack.ID, path []string) error {
-	if ok, err := v.visit(id, path); err != nil || !ok {
+	if ok, err := v.visit(id, path, false); err != nil || !ok {
 		return err
 	}
 	es, err := v.git.Tree(id)
@@ -95,7 +104,7 @@ func (v *walker) tree(id pack.ID, path []string) error {
 		if e.Tree {
 			err = v.tree(e.ID, p)
 		} else {
-			_, err = v.visit(e.ID, p)
+			_, err = v.visit(e.ID, p, true)
 		}
 		if err != nil {
 			return err
@@ -139,14 +148,14 @@ func (x *repair) oldestCommits(tip pack.ID, oldest map[pack.ID]gitstore.Commit) 
 		}
 		chain = append(chain, c.ID)
 	}
-	v := &walker{git: x.Git, seen: map[pack.ID]bool{}}
+	v := newWalker(x.Git)
 	for _, id := range slices.Backward(chain) {
 		c, err := x.Git.Commit(id)
 		if err != nil {
 			return err
 		}
-		v.onObject = func(id pack.ID) error { // called once for each object
-			if _, lost := oldest[id]; lost {
+		v.onObject = func(id pack.ID, _ []string, _ bool) error { // the oldest is first
+			if c0, lost := oldest[id]; lost && c0.Message == "" {
 				oldest[id] = c
 			}
 			return x.ctx.Err()
