@@ -3,6 +3,7 @@ package compress
 import (
 	"container/heap"
 	"context"
+	"iter"
 	"math"
 	"slices"
 	"strings"
@@ -61,18 +62,22 @@ func (e *extractor) Summarize(ctx context.Context, req Request) (Summary, error)
 
 // A step is what is taken at once: a unit with the parents that it needs.
 type step struct {
-	units []int32
-	cost  int32 // about
+	from, to int32 // in the list of what was taken
+	cost     int32 // about
 }
 
 // An order is everything that items say, the most valuable first.
 type order struct {
 	items []Item
 	units []unit
-	said  []step // what was said, and lists
-	idle  []step // the announcements of steps
-	code  []step // changes and errors
+	list  []int32 // units in the order in which they were taken
+	said  []step  // what was said, and lists
+	idle  []step  // the announcements of steps
+	code  []step  // changes and errors
 }
+
+// of returns the units of a step.
+func (o *order) of(s step) []int32 { return o.list[s.from:s.to] }
 
 // priors are the values of the classes, relative to prose.
 func priors(l Level) [classes]float64 {
@@ -100,7 +105,8 @@ var (
 
 // newOrder puts everything that items say into the order in which it is taken.
 func newOrder(items []Item, level Level) *order {
-	o := &order{items: items, units: split(items)}
+	units, terms := split(items)
+	o := &order{items: items, units: units}
 	if len(o.units) == 0 {
 		return o
 	}
@@ -157,7 +163,7 @@ func newOrder(items []Item, level Level) *order {
 		v *= 1 + .5*float64(lastX[u.item])/float64(max(1, lastX[len(items)-1])) // later exchanges first
 		u.prior = float32(v)
 	}
-	o.arrange()
+	o.arrange(terms)
 	return o
 }
 
@@ -183,21 +189,9 @@ func exchangesOf(items []Item) []int {
 }
 
 // arrange fills the steps.
-func (o *order) arrange() {
-	a := arranger{order: o, to: &o.said, children: map[int32][]int32{}}
-	for i := range o.units {
-		if p := o.units[i].parent; p >= 0 {
-			a.children[p] = append(a.children[p], int32(i))
-		}
-		for _, t := range o.units[i].terms {
-			if t < 0 {
-				t = -1 - t
-			}
-			for int(t) >= len(a.seen) {
-				a.seen = append(a.seen, 0)
-			}
-		}
-	}
+func (o *order) arrange(terms terms) {
+	a := arranger{order: o, to: &o.said, terms: terms, children: childrenOf(o.units), seen: make([]uint16, terms.known)}
+	o.list = make([]int32, 0, len(o.units))
 	for _, u := range o.lines() {
 		a.take(u)
 	}
@@ -378,12 +372,34 @@ func asks(items []Item, i int32) bool {
 // An arranger takes units one after the other, each time the one with the greatest value for its cost.
 type arranger struct {
 	*order
-	to       *[]step  // what is taken
-	filling  bool     // what depends on a taken unit is pushed
+	to       *[]step // what is taken
+	filling  bool    // what depends on a taken unit is pushed
+	terms    terms
 	seen     []uint16 // how often each term was taken
-	children map[int32][]int32
+	children children
 	queue    candidates
 	buffer   []int32 // of with
+}
+
+// children are the units under each unit.
+type children struct{ first, next []int32 }
+
+func childrenOf(units []unit) children {
+	c := children{make([]int32, len(units)), make([]int32, len(units))}
+	for i := len(units) - 1; i >= 0; i-- {
+		if p := units[i].parent; p >= 0 {
+			c.next[i], c.first[p] = c.first[p], int32(i)+1
+		}
+	}
+	return c
+}
+
+// of yields the units under a unit, in order.
+func (c children) of(i int32) iter.Seq[int32] {
+	return func(yield func(int32) bool) {
+		for k := c.first[i]; k > 0 && yield(k-1); k = c.next[k-1] {
+		}
+	}
 }
 
 type candidate struct {
@@ -423,9 +439,10 @@ const (
 )
 
 // gain is what a unit adds to what was taken.
-func (a *arranger) gain(u *unit) float64 {
+func (a *arranger) gain(i int32) float64 {
+	u := &a.units[i]
 	g := baseValue * float64(u.cost)
-	for _, t := range u.terms {
+	for _, t := range a.terms.of(i) {
 		v := float64(wordValue)
 		if t < 0 {
 			t, v = -1-t, nameValue
@@ -462,7 +479,7 @@ func (a *arranger) score(i int32) float64 {
 	gain, cost := 0.0, 2.0
 	for _, k := range a.with(i) {
 		u := &a.units[k]
-		g := a.gain(u)
+		g := a.gain(k)
 		if u.flags&lead != 0 {
 			g /= 2
 		}
@@ -492,13 +509,13 @@ func (a *arranger) drain() {
 
 // take takes a unit with its parents. What has the same parents is worth more then.
 func (a *arranger) take(i int32) {
-	var s step
+	s := step{from: int32(len(a.list))}
 	for _, k := range a.with(i) {
 		u := &a.units[k]
 		u.flags |= taken
-		s.units = append(s.units, k)
+		a.list = append(a.list, k)
 		s.cost += u.cost
-		for _, t := range u.terms {
+		for _, t := range a.terms.of(k) {
 			if t < 0 {
 				t = -1 - t
 			}
@@ -507,15 +524,15 @@ func (a *arranger) take(i int32) {
 			}
 		}
 	}
-	if len(s.units) == 0 {
+	if s.to = int32(len(a.list)); s.to == s.from {
 		return
 	}
 	*a.to = append(*a.to, s)
 	if !a.filling {
 		return
 	}
-	for _, k := range s.units {
-		for _, child := range a.children[k] {
+	for _, k := range a.of(s) {
+		for child := range a.children.of(k) {
 			if u := &a.units[child]; u.flags&(taken|lead|bulky|idle) == 0 {
 				a.push(child)
 			}
@@ -534,7 +551,7 @@ func (o *order) fit(z sizer, room int) Summary {
 	chosen := make([]bool, len(o.units))
 	set := func(steps []step, on bool) {
 		for _, s := range steps {
-			for _, u := range s.units {
+			for _, u := range o.of(s) {
 				chosen[u] = on
 			}
 		}
@@ -590,7 +607,7 @@ func (o *order) anything(z sizer, chosen []bool, room int) []Segment {
 			continue
 		}
 		tries++
-		for _, u := range o.said[i].units {
+		for _, u := range o.of(o.said[i]) {
 			chosen[u] = true
 		}
 		segs := slices.DeleteFunc(o.digest(chosen), func(s Segment) bool { return s.Role == "heading" })
@@ -598,12 +615,12 @@ func (o *order) anything(z sizer, chosen []bool, room int) []Segment {
 			out = segs
 			continue
 		}
-		for _, u := range o.said[i].units {
+		for _, u := range o.of(o.said[i]) {
 			chosen[u] = false
 		}
 	}
 	for i := 0; out == nil && i < len(o.said) && i < 64; i++ {
-		out = o.beginning(z, o.said[i].units[0], room)
+		out = o.beginning(z, o.of(o.said[i])[0], room)
 	}
 	return out
 }
@@ -636,7 +653,7 @@ func (o *order) withCode(z sizer, chosen []bool, room int, s Summary) Summary {
 			continue
 		}
 		left -= int(c.cost)
-		for _, u := range c.units {
+		for _, u := range o.of(c) {
 			chosen[u] = true
 		}
 	}
@@ -646,12 +663,12 @@ func (o *order) withCode(z sizer, chosen []bool, room int, s Summary) Summary {
 			s.Segments = segs
 			return s
 		}
-		for ; k >= 0 && !chosen[o.code[k].units[0]]; k-- {
+		for ; k >= 0 && !chosen[o.of(o.code[k])[0]]; k-- {
 		}
 		if k < 0 {
 			return s
 		}
-		for _, u := range o.code[k].units {
+		for _, u := range o.of(o.code[k]) {
 			chosen[u] = false
 		}
 	}

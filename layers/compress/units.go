@@ -19,7 +19,6 @@ import (
 // of a list. One whose parent is not taken would not be understood: an item of a list needs the words that lead in.
 type unit struct {
 	text   string
-	terms  []int32
 	item   int32 // index of its Item
 	line   int32 // of the text of the item, from 0
 	parent int32 // index of a unit, or -1
@@ -72,9 +71,10 @@ func (c class) code() bool { return c == change || c == trouble || c == symbols 
 // longBlock is the size in bytes from which a block of code in a text comes after everything else.
 const longBlock = 1200
 
-// split makes the units of items.
-func split(items []Item) []unit {
-	s := splitter{items: items, files: filesOf(items)}
+// split makes the units of items, and looks for what each is about.
+func split(items []Item) ([]unit, terms) {
+	const sentence = 64 // bytes, about
+	s := splitter{items: items, files: filesOf(items), units: make([]unit, 0, size(items)/sentence)}
 	for i := range items {
 		it := &items[i]
 		s.item = int32(i)
@@ -118,8 +118,7 @@ func split(items []Item) []unit {
 			}
 		}
 	}
-	s.measure()
-	return s.units
+	return s.units, s.measure()
 }
 
 type splitter struct {
@@ -604,18 +603,37 @@ func clientNoise(text string) bool {
 	return !strings.HasPrefix(text, "pull request") && !strings.HasPrefix(text, "[Request interrupted")
 }
 
+// terms are those of each unit; anchors are below zero.
+type terms struct {
+	all   []int32
+	ends  []int32 // in all, of each unit
+	known int     // how many there are
+}
+
+func (t *terms) of(i int32) []int32 {
+	from := int32(0)
+	if i > 0 {
+		from = t.ends[i-1]
+	}
+	return t.all[from:t.ends[i]]
+}
+
 // measure counts the units and looks for what they are about.
-func (s *splitter) measure() {
+func (s *splitter) measure() terms {
 	v := NewVocabulary()
+	const each = 8 // bytes of a text for each of its terms, about
+	t := terms{all: make([]int32, 0, size(s.items)/each), ends: make([]int32, len(s.units))}
 	for i := range s.units {
-		u := &s.units[i]
-		u.terms = v.append(nil, u.text)
-		for k, t := range u.terms {
-			if v.Anchor(t) {
-				u.terms[k] = -1 - t // anchors are below zero
+		from := len(t.all)
+		t.all = v.append(t.all, s.units[i].text)
+		for k, id := range t.all[from:] {
+			if v.Anchor(id) {
+				t.all[from+k] = -1 - id
 			}
 		}
+		t.ends[i] = int32(len(t.all))
 	}
+	t.known = v.Len()
 	parallel(len(s.units), func(i int) {
 		u := &s.units[i]
 		u.cost = int32(tokens.Raw(u.text)) + 1
@@ -628,6 +646,7 @@ func (s *splitter) measure() {
 			u.cost += 14
 		}
 	})
+	return t
 }
 
 // parallel calls do for 0 to n-1 on all processors. The calls must not depend on each other.
