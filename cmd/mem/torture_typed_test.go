@@ -24,7 +24,7 @@ func tortureTyped(t *testing.T, r *rig) {
 			r.atMost(most, "show", name, "--format", "jsonl")
 		}
 		r.atMost(most, "count", id)
-		r.atMost(most+150, "compress", id, "--ratio", "20", "--skip", fmt.Sprint(skip)) // each time another version
+		r.atMost(most+120, "compress", id, "--ratio", "20", "--skip", fmt.Sprint(skip)) // each time another version
 		r.atMost(most+130, "blame", fmt.Sprintf("%s:v%03d", id, skip+1))
 		r.atMost(most+130, "diff", fmt.Sprintf("%s:v%03d", id, skip+1), []string{"--json", "--text"}[skip])
 		if err := os.RemoveAll(filepath.Join(r.Dir, "cache")); err != nil { // the second time all is made again
