@@ -14,7 +14,7 @@ func main() { mainIn(app.OsEnv()) }
 // mainIn is main with the given environment.
 func mainIn(env app.Env) {
 	app.NeverExitTwo()
-	if event, store, ok := hookcmd.HookArgs(os.Args[1:]); ok {
+	if event, store, ok := hookcmd.HookArgs(os.Args[1:], env.Term.Stdin); ok {
 		env.Opt.MemDir = store
 		hookcmd.RunHook(&env, event)
 		return

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"time"
 
@@ -20,6 +21,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/cmd/mem/internal/tiercmd"
 	"github.com/memvcs/mem/hooks"
+	"github.com/memvcs/mem/hooks/settings"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/engines"
@@ -43,19 +45,41 @@ func Hook(e *app.Env) *cli.Command {
 			"makes every hook return at once, MEM_CAPTURE=off excludes a session from capture. See\n" +
 			"\"mem help capturing\".",
 		Action: e.Action(1, 1, func(c *cli.Context) error {
+			if event := e.Operand(0); !isEvent(event) {
+				return unknownEvent(event)
+			}
 			RunHook(e, e.Operand(0))
 			return nil
 		}),
 	}
 }
 
+// isEvent reports whether mem answers the event.
+func isEvent(name string) bool {
+	_, ok := settings.ParseEvent(name)
+	return ok || name == hooks.Work
+}
+
+// unknownEvent returns the usage error of a user who typed mem hook in place of mem hooks, or no event.
+func unknownEvent(name string) error {
+	err := app.Usagef("mem hook: %q is no event of Claude Code", name)
+	if slices.Contains(hooksVerbs(), name) {
+		return app.WithHint(err, term.Shell("mem", "hooks", name))
+	}
+	return app.WithHint(err, "mem hook -h")
+}
+
 // HookArgs returns the event and the memory directory if args have the exact form that the settings contain. A hook
-// then skips the parsing of options.
-func HookArgs(args []string) (event, store string, ok bool) {
+// then skips the parsing of options. An event that mem does not know is a hook too, of a newer version, unless a user
+// types it.
+func HookArgs(args []string, typed bool) (event, store string, ok bool) {
 	if len(args) == 4 && args[2] == "--mem-dir" {
 		store, args = args[3], args[:2]
 	}
 	if len(args) != 2 || args[0] != "hook" || len(args[1]) == 0 || args[1][0] == '-' {
+		return "", "", false
+	}
+	if !isEvent(args[1]) && (typed || slices.Contains(hooksVerbs(), args[1])) {
 		return "", "", false
 	}
 	return args[1], store, true

@@ -60,6 +60,9 @@ func HooksCommand(e *app.Env) *cli.Command {
 	}
 }
 
+// hooksVerbs returns the names of the subcommands of mem hooks.
+func hooksVerbs() []string { return []string{"install", "uninstall", "status", "test"} }
+
 // scopesOf returns the named scope, or all scopes.
 func scopesOf(e *app.Env, scope string) []string {
 	if scope != "" {
