@@ -47,6 +47,7 @@ func (m *DB) PlaceLanes(ctx context.Context) error {
 type Device struct {
 	ID          string    `json:"id"`
 	Name        string    `json:"name"`
+	OwnName     string    `json:"own_name,omitempty"` // the device's name for itself, if Name is not
 	Key         string    `json:"key"`
 	Fingerprint string    `json:"fingerprint"`
 	Own         bool      `json:"own"`

@@ -131,7 +131,10 @@ func Devices(ctx context.Context, db *state.DB) ([]state.Device, error) {
 	var out []state.Device
 	for _, d := range found {
 		d.Trusted = trust.Of(d.ID)
-		d.Name = cmp.Or(peers[d.ID].Name, d.Name)
+		own := d.Name
+		if d.Name = cmp.Or(peers[d.ID].Name, d.Name); d.Name != own {
+			d.OwnName = own
+		}
 		d.Fingerprint = lane.Fingerprint(d.Key)
 		out = append(out, *d)
 	}
@@ -191,6 +194,7 @@ func disambiguate(all []state.Device) {
 	}
 	for i := range all {
 		if d := &all[i]; !d.Own && called[d.Name] > 1 {
+			d.OwnName = cmp.Or(d.OwnName, d.Name)
 			d.Name += "~" + d.ID[:min(8, len(d.ID))]
 		}
 	}

@@ -65,6 +65,23 @@ func (t *Table) Row(cells ...Cell) { t.rows = append(t.rows, cells) }
 // Heading adds a line above the rows that follow, for people only.
 func (t *Table) Heading(text string) { t.rows = append(t.rows, []Cell{{Full: text}}) }
 
+// Below adds a dim text below the last row, for people only. It goes on in a new line where the terminal ends; nothing
+// of it is left out.
+func (t *Table) Below(text string) {
+	const indent = "   "
+	for width := t.e.Width() - len(indent); text != ""; {
+		line := text
+		if width > 0 && Columns(text) > width {
+			line = displaywidth.TruncateString(text, width, "")
+		}
+		if line == "" { // not even one character fits
+			line = text
+		}
+		t.rows = append(t.rows, []Cell{{Full: indent + line, Paint: t.e.Style().Dim}})
+		text = text[len(line):]
+	}
+}
+
 func (t *Table) isHeading(row []Cell) bool { return len(row) == 1 && len(t.Columns) > 1 }
 
 // Flush prints the table. A table without rows prints nothing.
@@ -132,7 +149,11 @@ func (t *Table) align(b *strings.Builder) {
 	t.line(b, head, widths)
 	for _, row := range t.rows {
 		if t.isHeading(row) {
-			b.WriteString(t.e.Style().Bold(row[0].Text()) + "\n")
+			paint := t.e.Style().Bold
+			if row[0].Paint != nil {
+				paint = row[0].Paint
+			}
+			b.WriteString(paint(row[0].Text()) + "\n")
 			continue
 		}
 		t.line(b, row, widths)

@@ -1,9 +1,12 @@
 package remotecmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -27,13 +30,14 @@ func Device(e *app.Env) *cli.Command {
 		Usage: "list devices and manage trust",
 		Description: "Every installation of mem is a device with an id, a name and a signing key. Data of an\n" +
 			"untrusted device is put aside: the list counts it, and nothing else reads it. Before you\n" +
-			"trust a device, compare the fingerprints that \"mem device list\" prints on both machines.",
+			"trust a device, compare the fingerprints that \"mem device list\" prints on both machines;\n" +
+			"they are the same, or the data is not of that machine. trust asks on a terminal.",
 		Action: list,
 		Subcommands: []*cli.Command{
 			{Name: "list", Usage: "list the devices", Action: list},
 			{Name: "trust", Usage: "trust a device and use its data", ArgsUsage: "<device>",
 				Action: change(deviceChange{do: func(ctx context.Context, o *state.DB, d state.Device) error {
-					return trust.TrustDevice(ctx, o, d, true)
+					return trustDevice(ctx, e, o, d)
 				}, done: "trusted"})},
 			{Name: "revoke", Usage: "stop trusting a device; it cannot read later pushes to encrypted remotes",
 				ArgsUsage: "<device>",
@@ -74,6 +78,9 @@ func runDeviceList(ctx context.Context, e *app.Env) error {
 	}
 	t := e.Table(app.Column{Name: ""}, app.Column{Name: "device", Shrinks: true}, app.Column{Name: "id"},
 		app.Column{Name: "trusted"}, app.Column{Name: "last"}, app.Column{Name: "fingerprint"}, app.Column{Name: "waiting"})
+	if e.Term.Stdout { // a fingerprint that is cut cannot be compared: it has a line of its own
+		t.Columns = slices.DeleteFunc(t.Columns, func(c app.Column) bool { return c.Name == "fingerprint" })
+	}
 	for _, d := range list {
 		mark, trusted := app.Cell{Short: " "}, app.Cell{Full: "no", Paint: e.Style().Yellow}
 		if d.Own {
@@ -89,8 +96,15 @@ func runDeviceList(ctx context.Context, e *app.Env) error {
 		if !d.Last.IsZero() {
 			last = app.Cell{Full: d.Last.UTC().Format("2006-01-02T15:04:05Z"), Short: app.Ago(e.Now(), d.Last)}
 		}
-		t.Row(mark, app.Cell{Full: d.Name}, app.Cell{Full: d.ID, Short: d.ID[:8]}, trusted, last,
-			app.Cell{Full: d.Fingerprint}, app.Cell{Full: waitingCell(d.Waiting)})
+		name, waiting := app.Cell{Full: d.Name}, app.Cell{Full: waitingCell(d.Waiting)}
+		id := app.Cell{Full: d.ID, Short: d.ID[:8]}
+		if !e.Term.Stdout {
+			t.Row(mark, name, id, trusted, last, app.Cell{Full: d.Fingerprint}, waiting)
+			continue
+		}
+		t.Row(mark, name, id, trusted, last, waiting)
+		t.Below(cmp.Or(d.Fingerprint, "no fingerprint"))
+		t.Below(strings.TrimPrefix(calledText(d), ", "))
 	}
 	return t.Flush()
 }
@@ -102,6 +116,40 @@ func waitingCell(w *state.Waiting) string {
 	}
 	return fmt.Sprintf("%s in %s, %s", term.Count(w.Sessions, "session"), term.Count(w.Projects, "project"),
 		app.BytesText(w.Bytes))
+}
+
+// calledText returns the name that a device has for itself, if it has another one here.
+func calledText(d state.Device) string {
+	if d.OwnName == "" {
+		return ""
+	}
+	return ", calls itself " + d.OwnName
+}
+
+// trustDevice trusts a device. On a terminal it shows whose data that is, and asks first.
+func trustDevice(ctx context.Context, e *app.Env, o *state.DB, d state.Device) error {
+	if d.Own || d.Trusted || !e.Term.Stdin || e.Opt.Yes {
+		return trust.TrustDevice(ctx, o, d, true)
+	}
+	list, err := trust.Waiting(ctx, o)
+	if err != nil {
+		return err
+	}
+	if i := slices.IndexFunc(list, func(w state.Device) bool { return w.ID == d.ID }); i >= 0 {
+		d = list[i]
+	}
+	e.Message("device:      %s%s", d.Name, calledText(d))
+	e.Message("id:          %s", d.ID)
+	e.Message("fingerprint: %s", cmp.Or(d.Fingerprint, "unknown"))
+	e.Message("waiting:     %s", cmp.Or(waitingCell(d.Waiting), "nothing"))
+	e.Message("\"mem device list\" on that machine prints the same fingerprint, or do not trust it.")
+	if ok, err := e.Ask("trust device %s?", d.Name); err != nil {
+		return err
+	} else if !ok {
+		e.Note("nothing changed")
+		return errDeclined
+	}
+	return trust.TrustDevice(ctx, o, d, true)
 }
 
 // A deviceChange is the action of a subcommand on a device.
