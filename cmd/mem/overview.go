@@ -95,8 +95,10 @@ func (o overview) commands(r sessioncmd.StatusReport) []example {
 		}
 	}
 	unseen := o.New + o.Changed
-	add(r.Moved != "", r.Moved, r.MovedText())
-	add(o.Stored == 0 && unseen == 0 && r.Moved == "" && len(r.Elsewhere) > 0, "mem import",
+	for _, f := range r.Formers[:min(2, len(r.Formers))] {
+		add(true, f.Command, f.Briefly)
+	}
+	add(o.Stored == 0 && unseen == 0 && len(r.Formers) == 0 && len(r.Elsewhere) > 0, "mem import",
 		"capture every session that Claude Code has")
 	add(unseen > 0, "mem add -A", fmt.Sprintf("capture %s", changesText(o.New, o.Changed)))
 	add(!o.Hooks, "mem hooks install", "capture from now on, and brief each new session")

@@ -30,6 +30,13 @@ func noteNothingListed(ctx context.Context, run names.Run, some bool) error {
 		return nil
 	}
 	run.Note("no sessions of project %s", run.Project.Name)
+	found, err := names.Formers(ctx, run)
+	for _, f := range found {
+		run.Hint("%s: %s", f.Briefly, f.Command)
+	}
+	if err != nil || len(found) > 0 {
+		return err
+	}
 	run.Hint("capture all of Claude Code's sessions with \"mem import\", or list other projects with --all-projects")
 	return nil
 }

@@ -63,14 +63,6 @@ func Status(e *app.Env) *cli.Command {
 	}
 }
 
-// MovedText says why [StatusReport.Moved] may be useful.
-func (r StatusReport) MovedText() string {
-	if r.renamed {
-		return "if this directory was renamed: project " + r.movedName
-	}
-	return "this directory moved: its sessions are of that project"
-}
-
 // A StatusReport is the result of mem status.
 type StatusReport struct {
 	project            state.Project
@@ -78,9 +70,7 @@ type StatusReport struct {
 	Subagents          int // sessions of subagents in memory, which Stored does not count
 	Newest             *Listed
 	Changed, Untracked []Listed
-	Moved              string // the command that links this directory to its former project, if it was moved
-	movedName          string
-	renamed            bool                // it is a guess from the name of a directory that is gone
+	Formers            []names.Former      // projects that this directory may belong to, if it has no sessions
 	Elsewhere          []Listed            // untracked sessions of other projects
 	Ignored            []string            // files with the name of a session file that are none
 	progress           *knowledge.Progress // nil for several projects, or if nothing is in memory
@@ -153,18 +143,8 @@ func SessionsReport(ctx context.Context, run names.Run) (StatusReport, error) {
 		}
 	}
 	if r.Stored == 0 && !run.Opt.AllProjects {
-		p, ok, err := movedFrom(ctx, run)
-		if err != nil {
+		if r.Formers, err = names.Formers(ctx, run); err != nil {
 			return r, err
-		}
-		if ok {
-			r.Moved = linkTo(p)
-			r.movedName = p.Name
-		} else if len(r.Untracked) == 0 {
-			if r.movedName, r.Moved, err = renamedFrom(ctx, run); err != nil {
-				return r, err
-			}
-			r.renamed = r.Moved != ""
 		}
 	}
 	return r, nil
@@ -276,12 +256,8 @@ func longStatus(e *app.Env, r StatusReport) {
 			e.Printf("  %s\n", e.Safe(notescmd.PendingText(c)))
 		}
 	}
-	if r.renamed {
-		e.Printf("\nIf this directory was renamed: the sessions of project %s are from one that is gone  (use \"%s\")\n",
-			e.Safe(r.movedName), e.Safe(r.Moved))
-	} else if r.Moved != "" {
-		e.Printf("\nThe session files of this directory belong to project %s, whose directory is gone  (use \"%s\")\n",
-			e.Safe(r.movedName), e.Safe(r.Moved))
+	for _, f := range r.Formers {
+		e.Printf("\n%s  (use \"%s\")\n", e.Safe(f.Why), e.Safe(f.Command))
 	}
 	if len(r.Elsewhere) > 0 {
 		e.Printf("\n%s  (use \"mem import\" or \"mem status --all-projects\")\n", elsewhereText(r.Elsewhere))

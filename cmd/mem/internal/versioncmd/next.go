@@ -13,7 +13,6 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/handover"
-	"github.com/memvcs/mem/layers/projects"
 	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/layers/view"
 )
@@ -44,8 +43,8 @@ func runNext(ctx context.Context, e *app.Env, o nextOptions) error {
 		return err
 	}
 	return names.WithMemory(ctx, e, func(run names.Run) error {
-		given, err := handover.Context(ctx, run.DB, run.Project, handover.ContextOptions{Dir: e.Dir,
-			Program: hookset.CalledAs(e), Limit: s.ContextSize, Decay: s.Decay})
+		options := handover.ContextOptions{Dir: e.Dir, Program: hookset.CalledAs(e), Limit: s.ContextSize, Decay: s.Decay}
+		given, err := handover.Context(ctx, run.DB, run.Project, options)
 		if err != nil {
 			return fmt.Errorf("next session's context: %w", err)
 		}
@@ -57,7 +56,7 @@ func runNext(ctx context.Context, e *app.Env, o nextOptions) error {
 		case e.Opt.JSON:
 			return e.PrintJSON("next", answer)
 		case given.Text == "":
-			return noteNoText(ctx, run, s.ContextSize)
+			return noteNoText(ctx, run, options)
 		case o.why:
 			return printWhyNext(e, answer)
 		default:
@@ -70,18 +69,27 @@ func runNext(ctx context.Context, e *app.Env, o nextOptions) error {
 }
 
 // noteNoText prints why the next session receives no text.
-func noteNoText(ctx context.Context, run names.Run, limit int) error {
+func noteNoText(ctx context.Context, run names.Run, o handover.ContextOptions) error {
 	st, err := trust.Outline(ctx, run.DB, run.Project.ID)
 	if err != nil {
 		return err
 	}
 	if len(st.Recent()) == 0 {
 		run.Note("the next session receives no text: no session of project %s is in memory", run.Project.Name)
-		found, err := projects.Renamed(ctx, run.DB, run.Dir)
-		for _, r := range found {
-			run.Hint("if " + run.Safe(r.From) + " was renamed: " + names.LinkCommand(run.Dir, r.Dir, r.Of))
+		found, err := names.Formers(ctx, run)
+		for _, f := range found {
+			run.Hint("%s: %s", f.Briefly, f.Command)
 		}
 		return err
+	}
+	limit := o.Limit
+	o.Limit = 1 << 20
+	if given, err := handover.Context(ctx, run.DB, run.Project, o); err != nil {
+		return err
+	} else if given.Text == "" {
+		run.Note("the next session receives no text: no request and no result is in %s of project %s",
+			term.Count(len(st.Recent()), "session"), run.Project.Name)
+		return nil
 	}
 	run.Note("the next session receives no text: nothing fits into the %s of hooks.contextSize",
 		term.Count(limit, "character"))

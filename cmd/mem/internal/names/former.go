@@ -1,0 +1,145 @@
+package names
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/memvcs/mem/cmd/mem/internal/term"
+	"github.com/memvcs/mem/layers/capture"
+	"github.com/memvcs/mem/layers/projects"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/transcript"
+	"github.com/memvcs/mem/layers/trust"
+)
+
+// A Former is a project whose sessions may be those of the working directory, which has none in memory.
+type Former struct {
+	Why     string // for a line of its own
+	Briefly string // for a remark
+	Command string // links the directory to the project
+}
+
+// A kind of evidence that the working directory is that of another project.
+type evidence func(ctx context.Context, run Run) ([]Former, error)
+
+// Formers returns the projects that the working directory may have been part of, by the most certain evidence that there
+// is: its session files, a directory that is gone, the name.
+func Formers(ctx context.Context, run Run) ([]Former, error) {
+	if run.Opt.Project != "" || run.Opt.AllProjects {
+		return nil, nil
+	}
+	for _, find := range []evidence{moved, renamed, namesakes} {
+		if found, err := find(ctx, run); err != nil || len(found) > 0 {
+			return found, err
+		}
+	}
+	return nil, nil
+}
+
+// moved finds the project of the working directory before it was moved. Its session files name the old directory, which
+// must not exist any more but have a project in memory. A git repository needs no such link.
+func moved(ctx context.Context, run Run) ([]Former, error) {
+	if !strings.HasPrefix(run.Project.Identity, "path ") {
+		return nil, nil
+	}
+	claude, err := run.ClaudeDir()
+	if err != nil {
+		return nil, nil // no home, so no session files
+	}
+	files, err := filepath.Glob(filepath.Join(claude, "projects", capture.ClientDir(run.Dir), "*.jsonl"))
+	if err != nil {
+		return nil, nil // a name that is no pattern has no session files
+	}
+	for _, name := range files {
+		cwd := cwdOf(name)
+		if cwd == "" || cwd == run.Dir {
+			continue
+		}
+		if _, err := os.Stat(cwd); err == nil {
+			continue
+		}
+		p, _, err := projects.Locate(ctx, run.DB, cwd)
+		if err != nil {
+			return nil, err
+		}
+		if has, err := projects.HasProject(ctx, run.DB, p.ID); err != nil {
+			return nil, err
+		} else if has && p.ID != run.Project.ID {
+			return []Former{{
+				fmt.Sprintf("The session files of this directory belong to project %s, whose directory is gone", p.Name),
+				"this directory moved: its sessions are of that project", LinkCommand(run.Dir, run.Dir, p),
+			}}, nil
+		}
+	}
+	return nil, nil
+}
+
+// renamed finds the project of the working directory before it was renamed.
+func renamed(ctx context.Context, run Run) (out []Former, err error) {
+	found, err := projects.Renamed(ctx, run.DB, run.Dir)
+	for _, r := range found {
+		out = append(out, Former{
+			fmt.Sprintf("If this directory was renamed: the sessions of project %s are from %s, which is gone", r.Of.Name, r.From),
+			"if this directory was renamed, from project " + r.Of.Name, LinkCommand(run.Dir, r.Dir, r.Of),
+		})
+	}
+	return out, err
+}
+
+// namesakes finds projects with sessions and the name of the working directory's: without a remote, the same work has
+// another path on another machine.
+func namesakes(ctx context.Context, run Run) (out []Former, err error) {
+	all, err := trust.Projects(ctx, run.DB)
+	if err != nil {
+		return nil, err
+	}
+	all = slices.DeleteFunc(all, func(p state.Project) bool { return p.ID == run.Project.ID || !namesake(p, run.Project) })
+	for _, p := range all {
+		st, err := trust.Outline(ctx, run.DB, p.ID)
+		if err != nil {
+			return nil, err
+		}
+		n := len(st.Recent())
+		if n == 0 {
+			continue
+		}
+		where := strings.TrimPrefix(p.Identity, "path ")
+		out = append(out, Former{
+			fmt.Sprintf("If this directory is of the other project %s: it has %s, from %s", p.Name, term.Count(n, "session"), where),
+			fmt.Sprintf("if this is the other project %s, with %s", p.Name, term.Count(n, "session")),
+			LinkCommand(run.Dir, projects.CheckoutOf(run.Dir), p),
+		})
+	}
+	return out, nil
+}
+
+// namesake reports whether two projects have the same name, or remotes whose repositories have.
+func namesake(p, q state.Project) bool {
+	repository := func(p state.Project) string {
+		url, ok := strings.CutPrefix(p.Identity, "origin ")
+		if !ok {
+			return ""
+		}
+		return path.Base(url)
+	}
+	return p.Name == q.Name || repository(p) != "" && repository(p) == repository(q)
+}
+
+// cwdOf returns the first directory in a session file, "" if there is none or the file cannot be read.
+func cwdOf(name string) string {
+	f, err := os.Open(name)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	cwd, err := transcript.Cwd(f)
+	if err != nil {
+		return ""
+	}
+	return cwd
+}
