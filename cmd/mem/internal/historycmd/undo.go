@@ -31,7 +31,7 @@ func Undo(e *app.Env) *cli.Command {
 			"reverses an undo. A capture cannot be undone: hide the session with \"mem rm\". A forget\n" +
 			"cannot be undone, nor can the operations before it. Things that another operation or\n" +
 			"device has changed since are left alone. \"mem log --undo\" lists the operations that can\n" +
-			"be undone.",
+			"be undone. Several at once are listed on a terminal, and asked about, first.",
 		Action: func(c *cli.Context) error {
 			return doRevert(e, c, "undo", func(m *layers.Memory, ctx context.Context, p refs.Project, n int,
 				dryRun bool) ([]history.Reverted, error) {
@@ -89,7 +89,7 @@ type revertedAnswer struct {
 
 func runRevert(ctx context.Context, e *app.Env, verb string, n int, revert reverter) error {
 	return names.WithMemory(ctx, e, func(run names.Run) error {
-		done, err := revert(run.Memory, ctx, run.Project.ID, n, e.Opt.DryRun)
+		done, err := revert(run.Memory, ctx, run.Project.ID, n, e.Opt.DryRun || asksRevert(e, n))
 		if errors.Is(err, history.ErrNothingToUndo) && verb == "undo" && forgot(ctx, run) {
 			return app.WithCode(app.ExitNo,
 				fmt.Errorf("a forget cannot be undone, and there are no later operations: %w",
@@ -101,6 +101,17 @@ func runRevert(ctx context.Context, e *app.Env, verb string, n int, revert rever
 		}
 		if err != nil {
 			return err
+		}
+		if asksRevert(e, n) {
+			for _, r := range done {
+				e.Message("%s  (%s, %s)", r.Operation.Subject, r.Operation.Commit[:7], app.Ago(e.Now(), r.Operation.Time))
+			}
+			if ok, err := e.Confirm("%s %s?", verb, term.Count(len(done), "operation")); err != nil || !ok {
+				return err
+			}
+			if done, err = revert(run.Memory, ctx, run.Project.ID, n, false); err != nil {
+				return err
+			}
 		}
 		answer := struct {
 			DryRun     bool             `json:"dry_run"`
@@ -126,11 +137,14 @@ func runRevert(ctx context.Context, e *app.Env, verb string, n int, revert rever
 			}
 		}
 		if len(done) < n {
-			e.Note("there was no more to %s", verb)
+			e.Note("there were only %s to %s, not %d", term.Count(len(done), "operation"), verb, n)
 		}
 		return nil
 	})
 }
+
+// asksRevert reports whether the operations are listed and asked about first: several at once, on a terminal.
+func asksRevert(e *app.Env, n int) bool { return n > 1 && e.Term.Stdin && !e.Opt.Yes && !e.Opt.DryRun }
 
 // forgot reports whether the last operation of this device is a forget.
 func forgot(ctx context.Context, run names.Run) bool {

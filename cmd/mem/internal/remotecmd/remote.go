@@ -2,8 +2,11 @@ package remotecmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
+	"os"
 	"slices"
 
 	"github.com/urfave/cli/v2"
@@ -15,6 +18,7 @@ import (
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/sync"
 	"github.com/memvcs/mem/refs"
+	"github.com/memvcs/mem/refs/remote"
 )
 
 // Remote returns mem remote.
@@ -106,6 +110,9 @@ func remoteSetURL(ctx context.Context, e *app.Env, m *layers.Memory, args []stri
 	if err != nil {
 		return err
 	}
+	if err := checkDir(u); err != nil {
+		return err
+	}
 	r, err := sync.Remote(m.DB, args[0])
 	if err != nil || e.Opt.DryRun {
 		return err
@@ -114,6 +121,17 @@ func remoteSetURL(ctx context.Context, e *app.Env, m *layers.Memory, args []stri
 		warnAbandoned(e, r)
 	}
 	return sync.SetRemoteURL(ctx, m.DB, args[0], u)
+}
+
+// checkDir returns an error for a remote in a directory that does not exist: a misspelt path is told at once.
+func checkDir(u remote.URL) error {
+	if u.Scheme != "file" {
+		return nil
+	}
+	if fi, err := os.Stat(u.Path); errors.Is(err, fs.ErrNotExist) || err == nil && !fi.IsDir() {
+		return fmt.Errorf("%s: %w", u, remote.ErrAbsent)
+	}
+	return nil
 }
 
 // warnAbandoned warns of deleted data that a remote may still have when mem no longer knows the remote.

@@ -76,10 +76,13 @@ func runRemoteAdd(ctx context.Context, e *app.Env, m *layers.Memory, o sealOptio
 	if o.raw && !o.originals {
 		return j, app.Usagef("--yes-raw requires --originals")
 	}
+	if err := nameIsFree(m, name); err != nil {
+		return j, err
+	}
+	if err := checkDir(u); err != nil {
+		return j, err
+	}
 	if e.Opt.DryRun {
-		if err := nameIsFree(m, name); err != nil {
-			return j, err
-		}
 		kind := "remote"
 		if o.encrypt {
 			kind = "encrypted remote"

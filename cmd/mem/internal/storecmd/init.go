@@ -9,6 +9,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/memory"
+	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers"
 )
 
@@ -44,6 +45,7 @@ func RunInit(ctx context.Context, e *app.Env, o InitOptions) error {
 	if err != nil {
 		return err
 	}
+	given := o.device
 	if o.device == "" {
 		if o.device, err = e.Hostname(); err != nil || o.device == "" {
 			o.device = "device" // a machine need not have a name
@@ -56,6 +58,10 @@ func RunInit(ctx context.Context, e *app.Env, o InitOptions) error {
 		if err := makeMemory(ctx, e, &answer); err != nil {
 			return err
 		}
+	}
+	if given != "" && given != answer.Name {
+		return app.WithHint(fmt.Errorf("the memory in %s exists, and this device is called %s there", dir, answer.Name),
+			term.Shell("mem", "device", "rename", answer.Name, given))
 	}
 	if e.Opt.JSON {
 		return e.PrintJSON("init", answer)
