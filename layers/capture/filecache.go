@@ -9,6 +9,7 @@ import (
 	"github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/transcript"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/refs"
 )
@@ -146,13 +147,24 @@ func exactSize(ctx context.Context, db *state.DB, project refs.Project, session 
 }
 
 // ChangedFile reports whether the file of a session differs from this device's last capture, or else from the session
-// as it is now, and by how many bytes. A truncated file has not changed: memory contains all of it. A modified file of
-// the same size is read only if s.ReadModified is set.
+// as it is now, and by how many bytes. A truncated file has not changed: memory contains all of it, also if another
+// device captured it. A modified file of the same size is read only if s.ReadModified is set.
 func ChangedFile(ctx context.Context, db *state.DB, p refs.Project, session *state.Session, f ClientFile,
+	s *FileCache) (extra int64, changed bool) {
+	extra, changed = differsFromOwn(ctx, db, p, session, f, s)
+	now := session.Now()
+	if changed && now.Stamp.Device != db.Refs.Device().ID && isTruncated(ctx, db, SessionPoint{p, session, now}, f, s) {
+		return 0, false
+	}
+	return extra, changed
+}
+
+// differsFromOwn is [ChangedFile] without what other devices captured after this one.
+func differsFromOwn(ctx context.Context, db *state.DB, p refs.Project, session *state.Session, f ClientFile,
 	s *FileCache) (extra int64, changed bool) {
 	last := session.Last(db.Refs.Device().ID)
 	if last == nil {
-		last = session.Now()
+		return f.Size - session.Now().Size, true
 	}
 	size, ok := exactSize(ctx, db, p, session, last, s)
 	if !ok {
@@ -165,16 +177,23 @@ func ChangedFile(ctx context.Context, db *state.DB, p refs.Project, session *sta
 	return f.Size - size, f.Size > size || !isTruncated(ctx, db, SessionPoint{p, session, last}, f, s)
 }
 
-// isTruncated reports whether a file that is not longer than at the growth point is a prefix of what it was then. It
-// reads both once for each size and time of the file.
+// isTruncated reports whether a file is a prefix of what it was at the growth point, or has no turns that the growth
+// point of another device lacks. It reads both once for each size and time of the file.
 func isTruncated(ctx context.Context, db *state.DB, at SessionPoint, f ClientFile, s *FileCache) bool {
 	now := FilePrefix{Size: f.Size, Modified: f.Modified.UnixNano(), Record: at.Point.Stamp.Record}
 	if was := s.Prefixes[f.Path]; was.Size == now.Size && was.Modified == now.Modified && was.Record == now.Record {
 		return was.IsPrefix
 	}
 	file, size, err := OpenSource(f.Path)
-	if err == nil {
+	switch {
+	case err != nil:
+	case at.Point.Stamp.Device == db.Refs.Device().ID:
 		now.IsPrefix, err = isPrefix(ctx, db, at, io.NewSectionReader(file, 0, size))
+		file.Close()
+	default:
+		var c transcript.Common
+		c, err = CompareFile(ctx, db, at, file)
+		now.IsPrefix = c.Turns > 0 && !c.MoreB
 		file.Close()
 	}
 	if err != nil || size != f.Size {

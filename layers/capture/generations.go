@@ -14,6 +14,7 @@ import (
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/redact"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/transcript"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/objects/stream"
 	"github.com/memvcs/mem/refs"
@@ -100,6 +101,16 @@ func (c *Capture) findBase(ctx context.Context, p refs.Project, end int64) (Plac
 			}
 		}
 		at, ok, err := c.continues(ctx, p, base, end)
+		if now := c.known.Now(); ok && err == nil && now.Stamp.Device != c.M.Refs.Device().ID && base.Generation < now.Generation {
+			var resumed bool
+			if resumed, err = c.isResumed(ctx, p); resumed { // it went on elsewhere, in a newer generation than here
+				for _, own := range c.generations() {
+					c.snap.Generation = max(c.snap.Generation, own.Generation+1)
+				}
+				c.added.Change = "rewritten"
+				break
+			}
+		}
 		if ok || err != nil {
 			c.Base, c.added.Change, c.snap.Generation = base, "grown", base.Generation
 			if ok && c.size == base.Size && !base.Withheld {
@@ -110,11 +121,40 @@ func (c *Capture) findBase(ctx context.Context, p refs.Project, end int64) (Plac
 		c.added.Change = "rewritten"
 		c.snap.Generation = max(c.snap.Generation, base.Generation+1)
 	}
-	if c.isOther() {
+	resumed, err := c.isResumed(ctx, p)
+	if err != nil {
+		return Place{}, err
+	}
+	if resumed {
+		c.snap.Generation = max(c.snap.Generation, c.known.Now().Generation)
+	} else if c.isOther() {
 		return Place{}, errOther
 	}
 	c.Base, c.prev, c.restored = nil, nil, false
 	return Place{Clean: stream.Tail{Hash: objects.NewHasher(), Expect: end}, Exact: objects.NewHasher()}, nil
+}
+
+// isResumed reports whether the file continues the session as memory has it, in other bytes: those of a copy for another
+// machine or directory, with its paths.
+func (c *Capture) isResumed(ctx context.Context, p refs.Project) (bool, error) {
+	if c.known == nil {
+		return false, nil
+	}
+	common, err := CompareFile(ctx, c.M, SessionPoint{p, c.known, c.known.Now()}, io.NewSectionReader(c.File, 0, c.size))
+	if errors.Is(err, objects.ErrNotFound) || errors.Is(err, objects.ErrCorrupt) {
+		return false, nil // it is lost, and captured again
+	}
+	return common.Continued(), err
+}
+
+// CompareFile compares the turns of a session at a growth point with those of a file of it.
+func CompareFile(ctx context.Context, db *state.DB, at SessionPoint, file io.Reader) (c transcript.Common, err error) {
+	r, _, err := originals.Open(ctx, db, at.Project, at.Session, at.Point)
+	if err != nil {
+		return c, err
+	}
+	c, err = transcript.Compare(r, file)
+	return c, errors.Join(err, r.Close())
 }
 
 // errOther means that a file is another one than that of the session with its ID, although its name is the same.
@@ -134,7 +174,7 @@ func (c *Capture) isOther() bool {
 	if c.st.Session(otherID(c.src)) != nil {
 		return true
 	}
-	captured := ownSource(c.known, c.M.Refs.Device().ID)
+	captured := SourceOn(c.known, c.M.Refs.Device().ID)
 	if captured == "" || captured == c.src.Path {
 		return false // only another device has captured it: its paths mean nothing here
 	}
@@ -146,8 +186,8 @@ func (c *Capture) isOther() bool {
 	return err == nil && !os.SameFile(of, own)
 }
 
-// ownSource returns the file from which a device captured a session last, "" if it never did.
-func ownSource(s *state.Session, device string) string {
+// SourceOn returns the file from which a device captured a session last, "" if it never did.
+func SourceOn(s *state.Session, device string) string {
 	own := false
 	for _, p := range slices.Backward(s.Points) {
 		if p.Stamp.Device != device {

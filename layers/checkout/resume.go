@@ -1,6 +1,7 @@
 package checkout
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/memvcs/mem/layers/capture"
@@ -19,6 +21,7 @@ import (
 	"github.com/memvcs/mem/layers/transcript"
 	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/layers/worktree"
+	"github.com/memvcs/mem/refs"
 )
 
 // ErrForeignAgent reports a session that Claude Code did not write, and cannot resume.
@@ -26,10 +29,12 @@ var ErrForeignAgent = errors.New("another agent wrote it, and Claude Code cannot
 
 // A Resumed is a session where Claude Code finds it.
 type Resumed struct {
-	capture.CheckedOut
-	There   bool   // Claude Code has it already: nothing was written
-	From    string // the working directory of the session, if paths were rewritten
-	Changed int    // lines whose paths were rewritten
+	Files     []string // that were written
+	Continued bool     // the client's file has the beginning of the session: it got the rest
+	Captured  bool     // the client's file had more than memory, which has it now
+	Apart     []string // devices on which the session went on differently: their turns are not in the file
+	From      string   // the working directory of the session, if paths were rewritten
+	Changed   int      // lines whose paths were rewritten
 	// Removed has, by rule, the number of secrets that redaction took out. Their values are only on the device that captured
 	// the session, and this device has the text without them.
 	Removed map[string]int
@@ -37,103 +42,383 @@ type Resumed struct {
 
 // Resume writes a session, with its subagents and tool results, to the directory of Claude Code, claude, where it looks for
 // the sessions of the working directory here. Paths of the old working directory become those of root, the root of the
-// checkout with here. If this device does
-// not have the exact bytes, the text without secrets is written. A file that is there and differs is not replaced: the
-// error is a [*worktree.FileError].
+// checkout with here. What this device captured or the client still has stays byte for byte, with its secrets; turns of
+// other devices follow. If the client's file has turns that memory lacks, they are captured. If each has turns that the
+// other lacks, nothing is written: the error is a [*worktree.FileError].
 func Resume(ctx context.Context, db *state.DB, rev state.Rev, claude, here, root string, dryRun bool) (out Resumed, err error) {
-	s, dir := rev.Session, filepath.Join(claude, "projects", capture.ClientDir(here))
-	name := s.ID + ".jsonl"
-	if _, err := os.Lstat(filepath.Join(dir, name)); err == nil && filepath.Clean(s.Source()) == filepath.Join(dir, name) {
-		out.There = true
-		return out, nil
-	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	dir := filepath.Join(claude, "projects", capture.ClientDir(here))
+	r := &resuming{db: db, project: rev.Project, dir: dir, root: root, out: &out, seen: map[string]bool{}}
+	out.Removed = map[string]int{}
+	s, err := r.captured(ctx, rev.Session, dryRun)
+	if err != nil {
 		return out, err
 	}
-	move := relocationOf(s.Now().Scan.Cwd, root, sourceDir(s), dir)
-	if len(move) > 0 {
-		out.From = s.Now().Scan.Cwd
+	if r.t, err = worktree.Open(dir, worktree.Options{Continue: true, DryRun: dryRun}); err != nil {
+		return out, err
 	}
-	out.Removed = map[string]int{}
-	out.CheckedOut, err = capture.WriteTree(db, dir, false, dryRun, func(t *worktree.Tree) ([]string, error) {
-		names := []string{name}
-		if err := stageResumed(ctx, db, t, rev, name, move, &out); err != nil {
-			return nil, err
-		}
-		more, err := stageFiles(ctx, db, t, rev, name)
-		if err != nil && !errors.Is(err, originals.ErrWithheld) {
-			return nil, err
-		}
-		names = append(names, more...)
-		agents, err := stageSubagents(ctx, db, t, rev, move, &out)
-		return append(names, agents...), err
-	})
-	return out, err
+	defer func() { err = errors.Join(err, r.t.Close()) }()
+	if err := r.stageSession(ctx, s, s.ID+".jsonl", s.ID+"/tool-results/"); err != nil {
+		return out, err
+	}
+	out.Continued = r.continued
+	if err := r.stageSubagents(ctx, s); err != nil {
+		return out, err
+	}
+	return out, r.t.Commit(nil)
 }
 
-// sourceDir returns the directory of the file that a session was captured from, "" if it is not one of Claude Code.
-func sourceDir(s *state.Session) string {
-	dir, _ := splitPath(s.Source())
-	if up, _ := splitPath(dir); !strings.HasSuffix(up, "projects") {
-		return ""
-	}
-	return dir
+// A resuming writes a session to a directory of the client.
+type resuming struct {
+	db        *state.DB
+	project   state.Project
+	dir, root string
+	t         *worktree.Tree
+	out       *Resumed
+	seen      map[string]bool // placeholders of secrets that were counted
+	continued bool            // the last transcript continues a file
 }
 
-// stageSubagents stages the sessions of subagents next to that of their parent.
-func stageSubagents(ctx context.Context, db *state.DB, t *worktree.Tree, rev state.Rev, move relocation,
-	out *Resumed) (names []string, err error) {
-	st, err := trust.Outline(ctx, db, rev.Project.ID)
+// captured captures the client's file of a session if it has turns that memory lacks.
+func (r *resuming) captured(ctx context.Context, s *state.Session, dryRun bool) (*state.Session, error) {
+	path := filepath.Join(r.dir, s.ID+".jsonl")
+	file, err := openRegular(path)
+	if file == nil || err != nil {
+		return s, err
+	}
+	defer file.Close()
+	now, _, err := originals.Open(ctx, r.db, r.project.ID, s, s.Now())
 	if err != nil {
 		return nil, err
 	}
+	defer now.Close()
+	common, err := transcript.Compare(file, now)
+	if err != nil || !common.MoreA || dryRun {
+		return s, err
+	}
+	subagents, err := capture.Subagents(path)
+	if err != nil {
+		return nil, err
+	}
+	o := capture.AddOptions{Op: "capture", Into: &r.project}
+	if _, err := capture.Add(ctx, r.db, append(subagents, capture.SourceOf(path)), o); err != nil {
+		return nil, err
+	}
+	st, err := trust.State(ctx, r.db, r.project.ID)
+	if err != nil {
+		return nil, err
+	}
+	r.out.Captured = true
+	return st.Session(s.ID), nil
+}
+
+// openRegular opens a regular file. The file is nil if there is none: what is there instead is refused when it is written.
+func openRegular(path string) (*os.File, error) {
+	fi, err := os.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !fi.Mode().IsRegular() {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return os.Open(path)
+}
+
+// stageSubagents stages the sessions of subagents next to that of their parent.
+func (r *resuming) stageSubagents(ctx context.Context, parent *state.Session) error {
+	st, err := trust.Outline(ctx, r.db, r.project.ID)
+	if err != nil {
+		return err
+	}
 	for _, s := range st.Sessions {
-		if s.Parent() != rev.Session.ID || !s.Shown() {
+		if s.Parent() != parent.ID || !s.Shown() {
 			continue
 		}
 		_, file := splitPath(s.Source())
 		if _, err := records.ParseFileName(file); err != nil || !strings.HasPrefix(file, "agent-") || path.Ext(file) != ".jsonl" {
 			continue // an older client kept it elsewhere
 		}
-		name := rev.Session.ID + "/subagents/" + file
-		one := state.Rev{Kind: state.IsSession, Project: rev.Project, Session: s, Hash: s.Now().Original}
-		if err := stageResumed(ctx, db, t, one, name, move, out); err != nil {
-			return nil, err
+		dir := parent.ID + "/subagents/"
+		if err := r.stageSession(ctx, s, dir+file, dir); err != nil {
+			return err
 		}
-		names = append(names, name)
 	}
-	return names, nil
+	return nil
 }
 
-// stageResumed stages one transcript: its exact bytes if they are here, else the text without secrets.
-func stageResumed(ctx context.Context, db *state.DB, t *worktree.Tree, rev state.Rev, name string, move relocation,
-	out *Resumed) error {
-	store := db
-	at, err := originals.Exact(ctx, store, rev.Project.ID, rev.Session)
-	exact := err == nil
-	if err != nil && !errors.Is(err, originals.ErrWithheld) {
+// stageSession stages a transcript, unless the client has all of it, and the files that belong to it in the directory files.
+func (r *resuming) stageSession(ctx context.Context, s *state.Session, name, files string) error {
+	now, apart, err := newest(ctx, r.db, r.project.ID, s)
+	if err != nil {
 		return err
 	}
-	if !exact {
-		at = rev.Session.Now()
+	if s.Parent() == "" {
+		r.out.Apart = apart
 	}
-	read := func(w io.Writer) error {
-		if exact {
-			return originals.WriteOriginal(ctx, store, rev.Project.ID, rev.Session, at, w)
-		}
-		return originals.WriteObject(ctx, store, rev.Project.ID, at.Original, w)
-	}
-	return t.Stage(name, func(w io.Writer) error {
-		from, to := io.Pipe()
-		go func() { to.CloseWithError(read(to)) }()
-		in := &firstLine{r: from}
-		changed, err := move.apply(counted{w, exact, out.Removed, map[string]bool{}}, in)
-		out.Changed += changed
-		_ = from.CloseWithError(err) // ends the reader, which has nothing to say then
-		if err == nil && transcript.Foreign(in.line) {
-			err = fmt.Errorf("session %s: %w", records.ShortID(rev.Session.ID), ErrForeignAgent)
-		}
+	b, err := r.beginning(ctx, s, now, name)
+	if err != nil {
 		return err
+	}
+	r.continued = b.local && b.more
+	if b.more {
+		err = r.t.Stage(name, func(w io.Writer) error { return errors.Join(r.write(ctx, s, now, b, w), b.close()) })
+		if err != nil {
+			return err
+		}
+		r.out.Files = append(r.out.Files, r.t.Path(name))
+	} else if err := b.close(); err != nil {
+		return err
+	}
+	return r.stageFiles(ctx, s, []*records.Point{s.Last(r.db.Refs.Device().ID), now}, files)
+}
+
+// newest returns the growth point that has the turns of all devices: the current one, or one of another device that
+// continues it with fewer records. Devices on which the session went on differently are apart.
+func newest(ctx context.Context, db *state.DB, project refs.Project, s *state.Session) (now *records.Point, apart []string, err error) {
+	now = s.Now()
+	tried := map[string]bool{now.Stamp.Device: true}
+	for i := range s.Points {
+		p := s.Last(s.Points[i].Stamp.Device)
+		if tried[p.Stamp.Device] {
+			continue
+		}
+		tried[p.Stamp.Device] = true
+		common, err := comparePoints(ctx, db, project, s, now, p)
+		if err != nil {
+			return nil, nil, err
+		}
+		switch {
+		case common.Continued() && common.MoreB:
+			now = p
+		case common.MoreA && common.MoreB:
+			apart = append(apart, p.Stamp.Device)
+		}
+	}
+	return now, apart, nil
+}
+
+func comparePoints(ctx context.Context, db *state.DB, project refs.Project, s *state.Session, a, b *records.Point) (c transcript.Common,
+	err error) {
+	ra, _, err := originals.Open(ctx, db, project, s, a)
+	if err != nil {
+		return c, err
+	}
+	defer ra.Close()
+	rb, _, err := originals.Open(ctx, db, project, s, b)
+	if err != nil {
+		return c, err
+	}
+	defer rb.Close()
+	return transcript.Compare(ra, rb)
+}
+
+// A beginning is the part of a transcript that this device has, from its own captures or from the client.
+type beginning struct {
+	r      io.ReadCloser // nil for none
+	local  bool          // it is the client's file
+	move   relocation
+	common transcript.Common // with the newest transcript
+	more   bool              // there is something to write
+}
+
+func (b beginning) close() error {
+	if b.r == nil {
+		return nil
+	}
+	return b.r.Close()
+}
+
+// beginning finds the beginning of a transcript on this device.
+func (r *resuming) beginning(ctx context.Context, s *state.Session, now *records.Point, name string) (b beginning, err error) {
+	path := r.t.Path(name)
+	file, err := openRegular(path)
+	if err != nil {
+		return b, err
+	}
+	if file != nil {
+		in, _, err := originals.Open(ctx, r.db, r.project.ID, s, now)
+		if err != nil {
+			return b, errors.Join(err, file.Close())
+		}
+		b = beginning{r: file, local: true}
+		b.common, err = transcript.Compare(file, in)
+		if err = errors.Join(err, in.Close()); err == nil {
+			_, err = file.Seek(0, io.SeekStart)
+		}
+		b.more = b.common.MoreB
+		if err == nil && b.more && !b.common.Continued() {
+			err = &worktree.FileError{Path: path, Err: worktree.ErrExists}
+		}
+		if err != nil {
+			err = errors.Join(err, file.Close())
+		}
+		return b, err
+	}
+	own, common, err := r.own(ctx, s, now)
+	if own == nil || err != nil {
+		return beginning{more: true}, err
+	}
+	b = beginning{move: r.relocation(s, own), common: common, more: true}
+	b.r, _, err = originals.Open(ctx, r.db, r.project.ID, s, own)
+	return b, err
+}
+
+// own returns the newest growth point of this device that the transcript now continues, nil if there is none.
+func (r *resuming) own(ctx context.Context, s *state.Session, now *records.Point) (*records.Point, transcript.Common, error) {
+	device := r.db.Refs.Device().ID
+	for i := len(s.Points) - 1; i >= 0; i-- {
+		p := &s.Points[i]
+		if p.Stamp.Device != device || sameStream(p, s.Points[i+1:]) {
+			continue
+		}
+		if p == now {
+			return nil, transcript.Common{}, nil
+		}
+		common, err := comparePoints(ctx, r.db, r.project.ID, s, p, now)
+		if err != nil || common.Continued() {
+			return p, common, err
+		}
+	}
+	return nil, transcript.Common{}, nil
+}
+
+// sameStream reports whether one of the growth points is of the stream of p.
+func sameStream(p *records.Point, later []records.Point) bool {
+	return slices.ContainsFunc(later, func(q records.Point) bool {
+		return q.Stamp.Device == p.Stamp.Device && q.Generation == p.Generation
 	})
+}
+
+// relocation returns how the paths of a growth point become those of this machine.
+func (r *resuming) relocation(s *state.Session, p *records.Point) relocation {
+	return relocationOf(p.Scan.Cwd, r.root, sourceDir(capture.SourceOn(s, p.Stamp.Device)), r.dir)
+}
+
+// sourceDir returns the directory of a session file, "" if it is not one of Claude Code.
+func sourceDir(file string) string {
+	dir, _ := splitPath(file)
+	if up, name := splitPath(dir); name == "subagents" {
+		dir, _ = splitPath(up)
+	}
+	if up, _ := splitPath(dir); !strings.HasSuffix(up, "projects") {
+		return ""
+	}
+	return dir
+}
+
+// write writes a transcript: its beginning, and what follows in the newest one.
+func (r *resuming) write(ctx context.Context, s *state.Session, now *records.Point, b beginning, w io.Writer) error {
+	had := map[string]bool{} // records at the end of the beginning that are no turns
+	if b.r != nil {
+		end := &after{skip: b.common.EndA}
+		changed, err := b.move.apply(w, io.TeeReader(b.r, end))
+		if err != nil {
+			return err
+		}
+		r.out.Changed += changed
+		for v := range transcript.Values(end.b) {
+			had[string(b.move.line(v.Raw))] = true
+		}
+	}
+	in, exact, err := originals.Open(ctx, r.db, r.project.ID, s, now)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	if exact && now.Stamp.Device == s.Points[0].Stamp.Device {
+		return r.rest(s, now, b.common.Turns, had, w, in) // the device that captured it first has all secrets
+	}
+	return r.rest(s, now, b.common.Turns, had, counted{w, r.out.Removed, r.seen}, in)
+}
+
+// rest writes what follows a number of turns in the transcript now, without the records that the beginning ends with.
+func (r *resuming) rest(s *state.Session, now *records.Point, turns int, had map[string]bool, w io.Writer, in io.Reader) error {
+	move := r.relocation(s, now)
+	if len(move) > 0 && r.out.From == "" {
+		r.out.From = now.Scan.Cwd
+	}
+	if turns == 0 {
+		first := &firstLine{r: in}
+		changed, err := move.apply(w, first)
+		r.out.Changed += changed
+		if err == nil && transcript.Foreign(first.line) {
+			err = fmt.Errorf("session %s: %w", records.ShortID(s.ID), ErrForeignAgent)
+		}
+		return err
+	}
+	for v, err := range transcript.Whole(in) {
+		if err != nil {
+			return err
+		}
+		turn := transcript.TurnKey(v) != ""
+		if turns > 0 {
+			if turn {
+				turns--
+			}
+			continue
+		}
+		line := move.line(v.Raw)
+		if had[string(line)] && !turn {
+			continue
+		}
+		if !bytes.Equal(line, v.Raw) {
+			r.out.Changed++
+		}
+		if _, err := w.Write(append(bytes.Clone(line), '\n')); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// after keeps what is written to it after the first skip bytes.
+type after struct {
+	skip int64
+	b    []byte
+}
+
+func (a *after) Write(p []byte) (int, error) {
+	n := min(a.skip, int64(len(p)))
+	a.skip -= n
+	a.b = append(a.b, p[n:]...)
+	return len(p), nil
+}
+
+// stageFiles stages the files that belong to a session at growth points, in a directory. A file that is there stays.
+func (r *resuming) stageFiles(ctx context.Context, s *state.Session, points []*records.Point, dir string) error {
+	staged := map[string]bool{}
+	for _, p := range points {
+		if p == nil {
+			continue
+		}
+		for _, f := range p.Files {
+			name := dir + f.Name
+			if _, err := os.Lstat(r.t.Path(name)); err == nil || staged[name] {
+				continue
+			}
+			staged[name] = true
+			if strings.Contains(f.Name, "/") {
+				return &worktree.FileError{Path: r.t.Path(name), Err: worktree.ErrName}
+			}
+			at := capture.SessionPoint{Project: r.project.ID, Session: s, Point: p}
+			err := r.t.Stage(name, func(w io.Writer) error {
+				err := capture.WriteFile(ctx, r.db, at, f, w)
+				if !errors.Is(err, originals.ErrWithheld) {
+					return err
+				}
+				var clean bytes.Buffer
+				if err := originals.WriteObject(ctx, r.db, r.project.ID, f.Hash, &clean); err != nil {
+					return err
+				}
+				_, err = counted{w, r.out.Removed, r.seen}.Write(clean.Bytes())
+				return err
+			})
+			if err != nil {
+				return err
+			}
+			r.out.Files = append(r.out.Files, r.t.Path(name))
+		}
+	}
+	return nil
 }
 
 // firstLine keeps the first line that is read through it.
@@ -152,22 +437,19 @@ func (f *firstLine) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// counted counts the placeholders of secrets in lines that are not the exact ones.
+// counted counts the placeholders of secrets, each once.
 type counted struct {
 	w     io.Writer
-	exact bool
 	rules map[string]int
 	seen  map[string]bool
 }
 
-func (c counted) Write(line []byte) (int, error) {
-	if !c.exact {
-		for _, mark := range redact.Placeholders(line) {
-			if !c.seen[mark] {
-				c.seen[mark] = true
-				c.rules[redact.RuleOf([]byte(mark))]++
-			}
+func (c counted) Write(b []byte) (int, error) {
+	for _, mark := range redact.Placeholders(b) {
+		if !c.seen[mark] {
+			c.seen[mark] = true
+			c.rules[redact.RuleOf([]byte(mark))]++
 		}
 	}
-	return c.w.Write(line)
+	return c.w.Write(b)
 }

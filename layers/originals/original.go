@@ -70,6 +70,28 @@ func WriteOriginal(ctx context.Context, db *state.DB, project refs.Project, s *s
 	})
 }
 
+// Open returns the bytes of a session's file at the snapshot p: the exact ones if this device has them, else those
+// without secrets.
+func Open(ctx context.Context, db *state.DB, project refs.Project, s *state.Session, p *records.Point) (r io.ReadCloser,
+	exact bool, err error) {
+	exact = true
+	if p.Withheld {
+		_, err := Patches(ctx, db, project, s, p)
+		if exact = err == nil; err != nil && !errors.Is(err, ErrWithheld) {
+			return nil, false, err
+		}
+	}
+	out, in := io.Pipe()
+	go func() {
+		if exact {
+			in.CloseWithError(WriteOriginal(ctx, db, project, s, p, in))
+		} else {
+			in.CloseWithError(WriteObject(ctx, db, project, p.Original, in))
+		}
+	}()
+	return out, exact, nil
+}
+
 // WriteExact writes the exact bytes of a session, or those that this device has and returns a [*BehindError].
 func WriteExact(ctx context.Context, db *state.DB, rev state.Rev, w io.Writer) error {
 	p, behind := Exact(ctx, db, rev.Project.ID, rev.Session)

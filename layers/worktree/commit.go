@@ -44,6 +44,9 @@ func (t *Tree) Commit(wrote func(path string, sum objects.Hash)) error {
 
 // name renames a staged file into place.
 func (t *Tree) name(s *staged) error {
+	if fi, err := t.root.Lstat(s.name); s.size >= 0 && (err != nil || fi.Size() != s.size) {
+		return errors.Join(err, ErrExists) // it went on meanwhile
+	}
 	if s.replace {
 		return t.root.Rename(s.tmp, s.name)
 	}

@@ -3,10 +3,11 @@
 // Parts of their names come from records, and so from other devices. Therefore every file outside mem's own
 // directory is written through a [Tree]: names are resolved inside one directory from the user ([os.Root]), and
 // links are refused. A file is only replaced if mem wrote it and it has not changed, if it has the same bytes, or
-// with [Options].Force. Files are written under temporary names, synced, and renamed when all of them are complete.
+// with [Options].Force, or with [Options].Continue if the new bytes begin with its own. Files are written under temporary names, synced, and renamed when all of them are complete.
 package worktree
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -43,8 +44,9 @@ func (e *FileError) Unwrap() error { return e.Err }
 
 // Options are the options of a [Tree].
 type Options struct {
-	Force  bool // replace any regular file or link
-	DryRun bool // only check
+	Force    bool // replace any regular file or link
+	Continue bool // replace a file that is the beginning of the new one
+	DryRun   bool // only check
 
 	// Wrote reports whether mem wrote these bytes to a path last; may be nil.
 	Wrote func(path string, sum objects.Hash) bool
@@ -64,7 +66,8 @@ type staged struct {
 	name    string // in the tree, with slashes
 	tmp     string // "" in a dry run
 	sum     objects.Hash
-	replace bool // a file exists and may be replaced
+	replace bool  // a file exists and may be replaced
+	size    int64 // of a file that the new one continues, else -1
 }
 
 // Open opens the directory dir, a path from the user, and creates it if it does not exist.
@@ -119,8 +122,17 @@ func (t *Tree) Stage(name string, f func(io.Writer) error) error {
 	if err != nil {
 		return &FileError{t.Path(name), err}
 	}
-	s := &staged{name: name, replace: exists}
+	s := &staged{name: name, replace: exists, size: -1}
 	h := objects.NewHasher()
+	old, err := t.old(name, exists)
+	if err != nil {
+		return &FileError{t.Path(name), err}
+	}
+	if old != nil {
+		defer old.file.Close()
+		write := f
+		f = func(w io.Writer) error { return write(io.MultiWriter(w, old)) }
+	}
 	switch {
 	case !t.opts.DryRun:
 		err = t.write(s, h, f)
@@ -132,13 +144,54 @@ func (t *Tree) Stage(name string, f func(io.Writer) error) error {
 	}
 	s.sum = h.Sum()
 	if exists && !t.opts.Force {
-		err = t.mayReplace(name, s.sum)
+		if err = t.mayReplace(name, s.sum); errors.Is(err, ErrExists) && old.isBeginning() {
+			s.size, err = old.n, nil
+		}
 	}
 	if err != nil {
 		return errors.Join(&FileError{t.Path(name), err}, t.drop(s))
 	}
 	t.staged = append(t.staged, s)
 	return nil
+}
+
+// A beginning compares what is written to it with a file.
+type beginning struct {
+	file    *os.File
+	n       int64 // bytes of the file that were compared
+	differs bool
+}
+
+// old returns the existing file that the new one may continue, nil for none.
+func (t *Tree) old(name string, exists bool) (*beginning, error) {
+	if !exists || !t.opts.Continue {
+		return nil, nil
+	}
+	f, err := t.root.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	return &beginning{file: f}, nil
+}
+
+func (b *beginning) Write(p []byte) (int, error) {
+	if b.differs {
+		return len(p), nil
+	}
+	was := make([]byte, len(p))
+	n, err := io.ReadFull(b.file, was)
+	b.n += int64(n)
+	b.differs = err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) || !bytes.Equal(was[:n], p[:n])
+	return len(p), nil
+}
+
+// isBeginning reports whether what was written begins with the whole file.
+func (b *beginning) isBeginning() bool {
+	if b == nil || b.differs {
+		return false
+	}
+	fi, err := b.file.Stat()
+	return err == nil && fi.Size() == b.n
 }
 
 // look reports whether a regular file with the name exists, and refuses anything else.

@@ -36,8 +36,10 @@ func Resume(e *app.Env) *cli.Command {
 			"of the working directory, and prints the command that resumes it. Paths of the former\n" +
 			"working directory become those of this one, in the fields that the client and the tools\n" +
 			"fill; what anybody said stays. On another device than the one that captured the session,\n" +
-			"the secrets that redaction removed are missing: the output names them. A file that is\n" +
-			"there and differs is never replaced.",
+			"the secrets that redaction removed are missing: the output names them.\n\n" +
+			"If Claude Code has the beginning of the session, its file gets the turns that follow. If it\n" +
+			"has turns that memory lacks, they are captured first. If the session went on in both\n" +
+			"places, nothing is written.",
 		Flags: []cli.Flag{flags.Bool(&run, "run", "start Claude Code with the session")},
 		Action: e.Action(0, 1, func(c *cli.Context) error {
 			return runResume(c.Context, e, names.OrNewest(e.Operand(0)), run)
@@ -54,7 +56,12 @@ type resumeAnswer struct {
 	Changed int            `json:"changed_lines"`
 	Removed map[string]int `json:"removed_secrets"` // by rule
 	Command []string       `json:"command"`
-	DryRun  bool           `json:"dry_run"`
+
+	Continued bool `json:"continued"` // the client's file had the beginning
+	Captured  bool `json:"captured"`  // the client's file had more
+	// names of devices on which the session went on differently, whose turns are not in the file
+	Apart  []string `json:"apart,omitempty"`
+	DryRun bool     `json:"dry_run"`
 }
 
 func runResume(ctx context.Context, e *app.Env, name string, start bool) error {
@@ -76,13 +83,23 @@ func runResume(ctx context.Context, e *app.Env, name string, start bool) error {
 		done, err := checkout.Resume(ctx, run.DB, rev, claude, e.Dir, projects.CheckoutOf(e.Dir), e.Opt.DryRun)
 		var there *worktree.FileError
 		if errors.As(err, &there) && errors.Is(err, worktree.ErrExists) {
-			return app.WithCode(app.ExitNo, app.WithHint(fmt.Errorf("%s differs from the session in memory", there.Path),
-				"to resume that file: "+term.Shell(answer.Command...), "to capture it first: mem import"))
+			return app.WithCode(app.ExitNo, app.WithHint(
+				fmt.Errorf("%s and the session in memory went on differently: each has turns that the other lacks", there.Path),
+				"to resume that file: "+term.Shell(answer.Command...),
+				"to read the other: "+term.Shell("mem", "show", records.ShortID(rev.Session.ID))))
 		}
 		if err != nil {
 			return names.StoreError(outfile.Error(err))
 		}
 		answer.Files, answer.From, answer.Changed = append([]string{}, done.Files...), done.From, done.Changed
+		answer.Continued, answer.Captured = done.Continued, done.Captured
+		for _, id := range done.Apart {
+			device, err := trust.DeviceName(ctx, run.DB, id)
+			if err != nil {
+				return err
+			}
+			answer.Apart = append(answer.Apart, device)
+		}
 		answer.Removed = map[string]int{}
 		maps.Copy(answer.Removed, done.Removed)
 		return nil
@@ -117,15 +134,24 @@ func resumable(ctx context.Context, run names.Run, rev state.Rev) error {
 }
 
 func printResume(e *app.Env, a resumeAnswer, start bool) {
-	for _, f := range a.Files {
+	if a.Captured {
+		e.Note("captured the file of Claude Code, which has more than memory had")
+	}
+	for i, f := range a.Files {
 		verb := "wrote"
+		if a.Continued && i == 0 {
+			verb = "continued"
+		}
 		if a.DryRun {
-			verb = "would write"
+			verb = map[string]string{"wrote": "would write", "continued": "would continue"}[verb]
 		}
 		e.Note("%s %s", verb, e.Safe(f))
 	}
 	if a.From != "" && a.Changed > 0 {
 		e.Note("paths in %s were changed from %s", term.Count(a.Changed, "line"), e.Safe(a.From))
+	}
+	for _, device := range a.Apart {
+		e.Note("the session went on differently on %s: those turns are not in this file", e.Safe(device))
 	}
 	if len(a.Removed) > 0 {
 		var list []string
