@@ -9,17 +9,6 @@ import (
 	"github.com/memvcs/mem/layers/keepit"
 )
 
-// A FateAnswer is the JSON form of the fate of a marker.
-type FateAnswer struct {
-	Message   int    `json:"message"`
-	Weight    string `json:"weight"`
-	Threshold string `json:"threshold"`
-	Margin    string `json:"margin"`
-	Kept      bool   `json:"survives"`
-	Skipped   bool   `json:"skipped,omitempty"`
-	Text      string `json:"text"`
-}
-
 // ThresholdText returns the settings of a pressure and the weight from which markers survive it.
 func ThresholdText(p keepit.Pressure) string {
 	return fmt.Sprintf("at %d:1 %s, %d session%s ago, a marker is kept from %s on: %s", p.Ratio, p.Level, p.Distance,

@@ -13,17 +13,14 @@ import (
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/layers/view"
 )
 
-// A handedAnswer is the JSON form of a marker in mem keepit list --handed.
-type handedAnswer struct {
-	ID      string `json:"id"`
-	Session string `json:"session"`
-	Message int    `json:"message"`
-	Weight  string `json:"weight"`
-	Handed  bool   `json:"handed"`
-	Why     string `json:"why"`
-	Text    string `json:"text"`
+// A handedMarker is a marker with whether the next session gets it.
+type handedMarker struct {
+	view.Marker
+	Handed bool   `json:"handed"`
+	Why    string `json:"why"`
 }
 
 // runHanded prints which markers of the project the next session gets, and why it does not get the others.
@@ -48,13 +45,12 @@ func runHanded(ctx context.Context, e *app.Env) error {
 		}
 		pins := handedPins(given)
 		answer := struct {
-			Markers []handedAnswer `json:"markers"`
-		}{[]handedAnswer{}}
+			Markers []handedMarker `json:"markers"`
+		}{[]handedMarker{}}
 		for _, in := range all {
 			for _, k := range in.marks {
 				ok, why := pins.judge(in.rev.Session, k, handover.PinPressure(st.Distance(in.rev.Session), s.Decay))
-				answer.Markers = append(answer.Markers, handedAnswer{k.ID, in.rev.Session.ID, k.Mark.Message,
-					k.Mark.Weight.String(), ok, why, k.Mark.Text})
+				answer.Markers = append(answer.Markers, handedMarker{view.MarkerOf(in.rev.Session, k), ok, why})
 			}
 		}
 		switch {
@@ -71,7 +67,7 @@ func runHanded(ctx context.Context, e *app.Env) error {
 	})
 }
 
-func handedTable(e *app.Env, list []handedAnswer) error {
+func handedTable(e *app.Env, list []handedMarker) error {
 	t := e.Table(app.Column{Name: "next session"}, app.Column{Name: "session"}, app.Column{Name: "marker"},
 		app.Column{Name: "weight"}, app.Column{Name: "why"}, app.Column{Name: "text", Shrinks: true})
 	for _, a := range list {
@@ -80,7 +76,7 @@ func handedTable(e *app.Env, list []handedAnswer) error {
 			gets = "yes"
 		}
 		t.Row(app.Cell{Full: gets}, app.Cell{Full: a.Session, Short: term.ShortID(a.Session)}, app.Cell{Full: a.ID},
-			app.Cell{Full: a.Weight}, app.Cell{Full: a.Why}, app.Cell{Full: term.FirstWords(a.Text, 120)})
+			app.Cell{Full: keepit.Weight(a.Weight).String()}, app.Cell{Full: a.Why}, app.Cell{Full: term.FirstWords(a.Content, 120)})
 	}
 	return t.Flush()
 }

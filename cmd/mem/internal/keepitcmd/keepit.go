@@ -12,13 +12,13 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
-	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/keepit"
 	"github.com/memvcs/mem/layers/markers"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/layers/view"
 )
 
 type keepitOptions struct {
@@ -131,33 +131,6 @@ func allMarks(ctx context.Context, run names.Run) ([]marked, error) {
 	return out, nil
 }
 
-// An Answer is the JSON form of a marker.
-type Answer struct {
-	ID         string   `json:"id"`
-	Session    string   `json:"session"`
-	Project    string   `json:"project,omitempty"` // with --all-projects
-	Message    int      `json:"message"`
-	Weight     string   `json:"weight"`
-	Clamped    bool     `json:"clamped,omitempty"`
-	Text       string   `json:"text"`
-	Context    string   `json:"context"`
-	Kept       []string `json:"kept_in"`
-	Summarised []string `json:"summarised_in"`
-	Set        bool     `json:"set,omitempty"`   // the weight was changed
-	Added      bool     `json:"added,omitempty"` // no tag marks it
-	Removed    bool     `json:"removed,omitempty"`
-}
-
-// AnswerOf returns the JSON form of a marker.
-func AnswerOf(s *state.Session, k state.Keepit) Answer {
-	return Answer{
-		ID: k.ID, Session: s.ID, Message: k.Mark.Message, Weight: k.Mark.Weight.String(), Clamped: k.Mark.Clamped,
-		Text: k.Mark.Text, Context: k.Context,
-		Kept: append([]string{}, k.Kept...), Summarised: append([]string{}, k.Lost...),
-		Set: k.Set, Added: k.Added, Removed: k.Removed,
-	}
-}
-
 func runKeepitList(ctx context.Context, e *app.Env, name string) error {
 	return names.WithMemory(ctx, e, func(run names.Run) (err error) {
 		var all []marked
@@ -171,8 +144,8 @@ func runKeepitList(ctx context.Context, e *app.Env, name string) error {
 			return err
 		}
 		answer := struct {
-			Markers []Answer `json:"markers"`
-		}{[]Answer{}}
+			Markers []view.Marker `json:"markers"`
+		}{[]view.Marker{}}
 		columns := []app.Column{{Name: "session"}, {Name: "marker"}, {Name: "weight"}, {Name: "at", Right: true},
 			{Name: "kept in"}}
 		if e.Opt.AllProjects {
@@ -181,7 +154,7 @@ func runKeepitList(ctx context.Context, e *app.Env, name string) error {
 		t := e.Table(append(columns, app.Column{Name: "text", Shrinks: true})...)
 		for _, in := range all {
 			for _, k := range in.marks {
-				a := AnswerOf(in.rev.Session, k)
+				a := view.MarkerOf(in.rev.Session, k)
 				a.Project = names.ProjectName(e, in.rev.Project)
 				answer.Markers = append(answer.Markers, a)
 				row := []app.Cell{{Full: in.rev.Session.ID, Short: term.ShortID(in.rev.Session.ID)}, {Full: k.ID},
@@ -309,17 +282,17 @@ func keepitShowJSON(e *app.Env, rev state.Rev, marks []state.Keepit, decay keepi
 	type row struct {
 		Level string            `json:"level"`
 		Ratio int               `json:"ratio"`
-		Fates map[string]string `json:"fate_by_distance"`
+		Fates map[string]string `json:"fateByDistance"`
 	}
 	type shownMarker struct {
-		Answer
+		view.Marker
 		Decay []row `json:"decay"`
 	}
 	answer := struct {
 		Markers []shownMarker `json:"markers"`
 	}{[]shownMarker{}}
 	for _, k := range marks {
-		s := shownMarker{Answer: AnswerOf(rev.Session, k)}
+		s := shownMarker{Marker: view.MarkerOf(rev.Session, k)}
 		for _, p := range keepit.Preview(k.Mark.Weight, decay) {
 			r := row{p.Level.String(), p.Ratio, map[string]string{}}
 			for i, f := range p.Fates {
@@ -352,18 +325,9 @@ func runKeepitPreview(ctx context.Context, e *app.Env, o keepitOptions, name str
 		if err != nil {
 			return err
 		}
-		var fates []compress.Fate
-		kept := 0
-		for _, k := range in.marks {
-			f := compress.Fate{Mark: k.Mark, Pressure: p, Threshold: p.Threshold(), Margin: p.Margin(k.Mark.Weight),
-				Kept: p.Keeps(k.Mark.Weight)}
-			if f.Kept {
-				kept++
-			}
-			fates = append(fates, f)
-		}
+		decay, fates := view.DecayOf(in.rev.Session, in.marks, p)
 		if e.Opt.JSON {
-			return keepitPreviewJSON(e, in, p, fates, kept)
+			return e.PrintJSON("keepit.preview", decay)
 		}
 		e.Printf("A%s\n", ThresholdText(p)[1:])
 		if len(fates) == 0 {
@@ -374,7 +338,7 @@ func runKeepitPreview(ctx context.Context, e *app.Env, o keepitOptions, name str
 		if err := FateTable(e, fates); err != nil {
 			return err
 		}
-		e.Printf("\n%s\n", KeptLine(kept, len(fates)-kept, 0))
+		e.Printf("\n%s\n", KeptLine(decay.Preserved, decay.Summarised, 0))
 		return nil
 	})
 }
@@ -399,29 +363,4 @@ func pressure(ctx context.Context, run names.Run, rev state.Rev, o keepitOptions
 	}
 	p.Decay, err = names.Decay(run.Env)
 	return p, err
-}
-
-func keepitPreviewJSON(e *app.Env, in marked, p keepit.Pressure, fates []compress.Fate, kept int) error {
-	type fateAnswer struct {
-		Answer
-		Fate   string `json:"fate"`
-		Margin string `json:"margin"`
-	}
-	answer := struct {
-		Session    string       `json:"session"`
-		Ratio      int          `json:"ratio"`
-		Level      string       `json:"level"`
-		Distance   int          `json:"distance"`
-		Threshold  string       `json:"threshold"`
-		Sum        string       `json:"sum"`
-		Kept       int          `json:"kept"`
-		Summarised int          `json:"summarised"`
-		Markers    []fateAnswer `json:"markers"`
-	}{in.rev.Session.ID, p.Ratio, p.Level.String(), p.Distance, keepit.Thousandths(p.Threshold()), p.String(), kept,
-		len(fates) - kept, []fateAnswer{}}
-	for i, f := range fates {
-		answer.Markers = append(answer.Markers, fateAnswer{AnswerOf(in.rev.Session, in.marks[i]),
-			fateWord(p.Fate(f.Mark.Weight)), keepit.Thousandths(f.Margin)})
-	}
-	return e.PrintJSON("keepit.preview", answer)
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/memvcs/mem/layers/markers"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/layers/view"
 )
 
 // keepitChanges returns the subcommands that change markers, and mem keepit lint.
@@ -95,9 +96,9 @@ func changeKeepit(ctx context.Context, e *app.Env, args []string,
 func printKeepitChange(e *app.Env, rev state.Rev, k state.Keepit) error {
 	if e.Opt.JSON {
 		return e.PrintJSON("keepit.change", struct {
-			Answer
+			view.Marker
 			DryRun bool `json:"dry_run"`
-		}{AnswerOf(rev.Session, k), e.Opt.DryRun})
+		}{view.MarkerOf(rev.Session, k), e.Opt.DryRun})
 	}
 	did := fmt.Sprintf("set %s to %s", k.ID, k.Mark.Weight)
 	if k.Removed {
@@ -138,7 +139,7 @@ func runKeepitAdd(ctx context.Context, e *app.Env, name, text string, w keepit.W
 
 // A nearMiss is the JSON form of a finding in mem keepit lint.
 type nearMiss struct {
-	Session string `json:"session"`
+	Session string `json:"sessionId"`
 	Message int    `json:"message"`
 	Text    string `json:"text"`
 	Problem string `json:"problem"`

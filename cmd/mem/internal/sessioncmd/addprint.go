@@ -80,14 +80,17 @@ const maxFailures = 20
 
 func answerOf(a capture.Added) addedAnswer {
 	now := a.Now
-	return addedAnswer{
+	out := addedAnswer{
 		Session: a.Session, Change: a.Change, Project: a.Project.Name, Title: now.Scan.Title, Messages: now.Scan.Messages,
 		Values: now.Scan.Values, Opaque: now.Scan.Opaque, Long: a.Long, Markers: newMarkers(a), Bytes: now.Size + a.Tail,
 		NewBytes: a.NewBytes,
-		Stored:   a.Stored, Tail: a.Tail, Files: a.Files, Tokens: counted(a.Tokens, a.Counted),
-		Original: now.Original.String(),
-		Commit:   a.Commit,
+		Stored:   a.Stored, Tail: a.Tail, Files: a.Files,
+		Original: now.Original.String(), Commit: a.Commit,
 	}
+	if a.Counted {
+		out.Tokens = &a.Tokens
+	}
+	return out
 }
 
 // newMarkers counts the markers in the added part.

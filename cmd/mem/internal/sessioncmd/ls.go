@@ -16,6 +16,7 @@ import (
 	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/sessions"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/view"
 	"github.com/memvcs/mem/refs"
 	"github.com/urfave/cli/v2"
 )
@@ -60,7 +61,7 @@ func Ls(e *app.Env) *cli.Command {
 			flags.Choice(&o.sort, "sort", "sort by `WHAT`: when or tokens", "when", "tokens"),
 			flags.Bool(&o.composed, "compositions", "list the compositions of the project instead"),
 			flags.Bool(&o.one, "1", "print the ids alone"),
-			flags.String(&o.format, "format", "print each session by a Go `TEMPLATE`, such as '{{.id}} {{.title}}'"),
+			flags.String(&o.format, "format", "print each session by a Go `TEMPLATE`, such as '{{.sessionId}} {{.title}}'"),
 		},
 		Action: e.Action(0, 1, func(c *cli.Context) error {
 			if session := e.Operand(0); session != "" {
@@ -104,6 +105,8 @@ type Listed struct {
 	newest  bool
 }
 
+func (it Listed) view() view.Session { return view.SessionOf(it.Item, it.project, it.newest) }
+
 func runLs(ctx context.Context, e *app.Env, o lsOptions) error {
 	return names.WithMemory(ctx, e, func(run names.Run) error {
 		all, elsewhere, err := list(ctx, run, capture.ListOptions{Subagents: o.subagents, Removed: o.removed || o.all,
@@ -132,7 +135,7 @@ func runLs(ctx context.Context, e *app.Env, o lsOptions) error {
 		case o.format != "":
 			f, err := e.ParseFormat(o.format)
 			for i := 0; err == nil && i < len(items); i++ {
-				err = f.Print(sessionAnswerOf(items[i]))
+				err = f.Print(items[i].view())
 			}
 			return err
 		case o.one:

@@ -7,28 +7,13 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
-	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
-	"github.com/memvcs/mem/layers/compose"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tokens"
 	"github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/layers/view"
 )
-
-// A compositionAnswer is the JSON form of a composition in mem ls --compositions.
-type compositionAnswer struct {
-	ID       string   `json:"id"`
-	Name     string   `json:"name"`
-	Project  string   `json:"project"`
-	Created  string   `json:"created"`
-	Tokens   int      `json:"tokens"`
-	Budget   int      `json:"budget"`
-	Messages int      `json:"messages"`
-	Parts    int      `json:"parts"`
-	UsedIn   []string `json:"usedInSessions"`
-	Hidden   string   `json:"hidden,omitempty"` // why
-}
 
 // runLsCompositions lists the newest state of each composition, the newest first.
 func runLsCompositions(ctx context.Context, e *app.Env, o lsOptions) error {
@@ -37,7 +22,7 @@ func runLsCompositions(ctx context.Context, e *app.Env, o lsOptions) error {
 		if err != nil {
 			return err
 		}
-		list := []compositionAnswer{}
+		list := []view.Composition{}
 		t := e.Table(app.Column{Name: "name"}, app.Column{Name: "when"},
 			app.Column{Name: "tokens", Right: true, Estimate: true}, app.Column{Name: "budget", Right: true},
 			app.Column{Name: "msgs", Right: true}, app.Column{Name: "parts", Right: true}, app.Column{Name: "used in"},
@@ -48,26 +33,20 @@ func runLsCompositions(ctx context.Context, e *app.Env, o lsOptions) error {
 				return err
 			}
 			for _, c := range newestStates(st, o) {
-				hidden := c.Revoked
-				if c.Deleted {
-					hidden = "removed"
-				}
-				a := compositionAnswer{compose.ID(c.Derivation.Output), c.Name, p.Name, term.TimeText(c.Time), c.Tokens, c.Budget,
-					c.Messages, len(c.Parts),
-					append([]string{}, c.Used.By...), hidden}
+				a := view.CompositionOf(st, p, c)
 				list = append(list, a)
 				t.Row(app.Cell{Full: c.Name, Paint: e.Style().Cyan}, e.TimeCell(c.Time),
 					app.Cell{Full: fmt.Sprint(c.Tokens), Short: "~" + tokens.Format(c.Tokens)},
 					app.Cell{Full: fmt.Sprint(c.Budget), Short: tokens.Format(c.Budget)}, app.Cell{Full: fmt.Sprint(c.Messages)},
 					app.Cell{Full: fmt.Sprint(len(c.Parts))},
-					versioncmd.UsedCell(e, nil, c.Used), app.Cell{Full: p.Name}, app.Cell{Full: hidden})
+					versioncmd.UsedCell(e, nil, c.Used), app.Cell{Full: p.Name}, app.Cell{Full: a.Hidden})
 			}
 		}
 		switch {
 		case e.Opt.JSON:
 			return e.PrintJSON("ls", struct {
-				Project      string              `json:"project"`
-				Compositions []compositionAnswer `json:"compositions"`
+				Project      string             `json:"project"`
+				Compositions []view.Composition `json:"compositions"`
 			}{run.Project.Name, list})
 		case o.one:
 			for _, a := range list {

@@ -12,6 +12,7 @@ import (
 	"github.com/memvcs/mem/layers/sessions"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tokens"
+	"github.com/memvcs/mem/layers/view"
 )
 
 // noteNothingListed notes that a list is empty; some reports whether the options excluded all sessions.
@@ -171,59 +172,13 @@ func tokensText(n int, counted bool) string {
 	return "~" + tokens.Format(n)
 }
 
-// counted returns a number of tokens for JSON, nil if not counted.
-func counted(n int, ok bool) *int {
-	if !ok {
-		return nil
-	}
-	return &n
-}
-
-// A sessionAnswer is the JSON form of a session in a list.
-type sessionAnswer struct {
-	ID       string   `json:"id"`
-	Project  string   `json:"project"`
-	Status   string   `json:"status"`
-	Newest   bool     `json:"newest"`
-	Title    string   `json:"title"`
-	Last     string   `json:"last"`
-	Messages *int     `json:"messages"` // null for a file that is not in memory
-	Tokens   *int     `json:"tokens"`   // null if they have not been counted
-	Bytes    int64    `json:"bytes"`
-	Extra    int64    `json:"extra_bytes"`
-	Versions []string `json:"versions"`
-	Markers  int      `json:"markers"`
-	Parent   string   `json:"parent,omitempty"`
-	Path     string   `json:"path,omitempty"`
-	Revoked  string   `json:"revoked,omitempty"` // why it is hidden
-}
-
-func sessionAnswerOf(it Listed) sessionAnswer {
-	a := sessionAnswer{
-		ID: it.ID, Project: it.project.Name, Status: string(it.Status), Newest: it.newest, Title: it.Title,
-		Last:   term.TimeText(it.Last),
-		Tokens: counted(it.Tokens, it.Counted), Bytes: it.Bytes, Extra: it.Extra, Versions: []string{}, Markers: it.Markers,
-		Parent: it.Parent, Path: it.Path,
-	}
-	if it.Session != nil {
-		a.Revoked = it.Session.Revoked
-	}
-	if it.Status != sessions.Untracked {
-		a.Messages = &it.Messages
-	}
-	for _, v := range it.Versions {
-		a.Versions = append(a.Versions, v.Name())
-	}
-	return a
-}
-
 func lsJSON(e *app.Env, sc state.Scope, items []Listed) error {
 	answer := struct {
-		Project  string          `json:"project"`
-		Sessions []sessionAnswer `json:"sessions"`
-	}{sc.Project.Name, []sessionAnswer{}}
+		Project  string         `json:"project"`
+		Sessions []view.Session `json:"sessions"`
+	}{sc.Project.Name, []view.Session{}}
 	for _, it := range items {
-		answer.Sessions = append(answer.Sessions, sessionAnswerOf(it))
+		answer.Sessions = append(answer.Sessions, it.view())
 	}
 	return e.PrintJSON("ls", answer)
 }

@@ -13,16 +13,13 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/flags"
-	"github.com/memvcs/mem/cmd/mem/internal/keepitcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/knowledgecmd"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/notescmd"
 	"github.com/memvcs/mem/cmd/mem/internal/outfile"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
-	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
 	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/checkout"
-	"github.com/memvcs/mem/layers/export"
 	"github.com/memvcs/mem/layers/forget"
 	"github.com/memvcs/mem/layers/markers"
 	"github.com/memvcs/mem/layers/records"
@@ -30,6 +27,7 @@ import (
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tokens"
 	"github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/layers/view"
 )
 
 type showOptions struct {
@@ -191,7 +189,7 @@ func showManifest(ctx context.Context, run names.Run) error {
 	if err != nil {
 		return err
 	}
-	man, err := export.NewManifest(ctx, run.DB, run.Project, export.ManifestSettings{Preset: preset, AutoRegister: auto,
+	man, err := view.NewManifest(ctx, run.DB, run.Project, view.ManifestSettings{Preset: preset, AutoRegister: auto,
 		Decay: decay})
 	if err != nil {
 		return err
@@ -205,49 +203,32 @@ func showManifest(ctx context.Context, run names.Run) error {
 
 // A shown is the JSON form of mem show.
 type shown struct {
-	Kind        string                     `json:"kind"`
-	Hash        string                     `json:"hash,omitempty"`
-	Project     string                     `json:"project,omitempty"`
-	Session     string                     `json:"session,omitempty"`
-	Title       string                     `json:"title,omitempty"`
-	Messages    int                        `json:"messages,omitempty"`
-	Bytes       int64                      `json:"bytes,omitempty"`
-	Tokens      *int                       `json:"tokens,omitempty"` // of a session, if they have been counted
-	From        int                        `json:"from,omitempty"`   // of a message range
-	To          int                        `json:"to,omitempty"`
-	Time        string                     `json:"time,omitempty"` // of creation
-	First       string                     `json:"first,omitempty"`
-	Last        string                     `json:"last,omitempty"`
-	Label       string                     `json:"label,omitempty"`
-	UsedBy      []string                   `json:"used_by,omitempty"`
-	UsedIn      []string                   `json:"usedInSessions,omitempty"`
-	Accessed    string                     `json:"lastAccessed,omitempty"` // by one of those sessions
-	Version     *records.Version           `json:"version,omitempty"`
-	Keepits     []keepitcmd.FateAnswer     `json:"keepits,omitempty"` // of a version: the fates of the markers
-	Composition *records.Composition       `json:"composition,omitempty"`
-	Commit      string                     `json:"commit,omitempty"`
-	Earlier     []earlierAnswer            `json:"earlier,omitempty"` // of a session whose file was rewritten
-	Branch      string                     `json:"branch,omitempty"`
-	Versions    []versioncmd.VersionAnswer `json:"versions,omitempty"` // of a session
-	Markers     []keepitcmd.Answer         `json:"markers,omitempty"`  // of a session
-	Content     string                     `json:"content,omitempty"`  // of L1 and L2, and of messages
-}
-
-// An earlierAnswer is the state of a session before its file was rewritten.
-type earlierAnswer struct {
-	Name     string `json:"name"` // original@{1}
-	Hash     string `json:"hash"`
-	Messages int    `json:"messages"`
-	Bytes    int64  `json:"bytes"`
-	Captured string `json:"captured"`
-}
-
-func earlierOf(s *state.Session) (out []earlierAnswer) {
-	for i, p := range s.Earlier() {
-		out = append(out, earlierAnswer{fmt.Sprintf("original@{%d}", i+1), p.Original.String(), p.Scan.Messages, p.Size,
-			term.TimeText(p.Time)})
-	}
-	return out
+	Kind        string               `json:"kind"`
+	Hash        string               `json:"hash,omitempty"`
+	Project     string               `json:"project,omitempty"`
+	Session     string               `json:"session,omitempty"`
+	Title       string               `json:"title,omitempty"`
+	Messages    int                  `json:"messages,omitempty"`
+	Bytes       int64                `json:"bytes,omitempty"`
+	Tokens      *int                 `json:"tokens,omitempty"` // of a session, if they have been counted
+	From        int                  `json:"from,omitempty"`   // of a message range
+	To          int                  `json:"to,omitempty"`
+	Time        string               `json:"createdAt,omitempty"`
+	First       string               `json:"firstTimestamp,omitempty"`
+	Last        string               `json:"lastTimestamp,omitempty"`
+	Label       string               `json:"versionId,omitempty"`
+	UsedBy      []string             `json:"usedInCompositions,omitempty"`
+	UsedIn      []string             `json:"usedInSessions,omitempty"`
+	Accessed    string               `json:"lastAccessed,omitempty"` // by one of those sessions
+	Version     *records.Version     `json:"version,omitempty"`
+	Keepits     []view.Fate          `json:"keepits,omitempty"` // of a version: the fates of the markers
+	Composition *records.Composition `json:"composition,omitempty"`
+	Commit      string               `json:"commit,omitempty"`
+	Earlier     []view.Earlier       `json:"earlier,omitempty"` // of a session whose file was rewritten
+	Branch      string               `json:"branch,omitempty"`
+	Versions    []view.Version       `json:"versions,omitempty"` // of a session
+	Markers     []view.Marker        `json:"markers,omitempty"`  // of a session
+	Content     string               `json:"content,omitempty"`  // of L1 and L2, and of messages
 }
 
 func describeRev(ctx context.Context, run names.Run, rev state.Rev) (shown, error) {
@@ -260,7 +241,10 @@ func describeRev(ctx context.Context, run names.Run, rev state.Rev) (shown, erro
 		now := cmp.Or(rev.Point, rev.Session.Now())
 		s.Session, s.Title, s.Messages, s.Bytes = rev.Session.ID, rev.Session.Title(), now.Scan.Messages, now.Size
 		if rev.Kind == state.IsSession {
-			s.Tokens, s.Earlier = counted(capture.TokensOf(run.DB, rev.Project.ID, rev.Session)), earlierOf(rev.Session)
+			s.Tokens, s.Earlier = nil, view.EarlierOf(rev.Session)
+			if n, ok := capture.TokensOf(run.DB, rev.Project.ID, rev.Session); ok {
+				s.Tokens = &n
+			}
 		}
 		s.First, s.Last = term.TimeText(now.Scan.First), term.TimeText(now.Scan.Last)
 		s.UsedIn, s.Accessed = rev.Session.Used.By, term.TimeText(rev.Session.Used.Last)
@@ -295,7 +279,9 @@ func showJSON(ctx context.Context, run names.Run, rev state.Rev) error {
 		if err != nil {
 			return err
 		}
-		s.Keepits = fatesOf(fates)
+		for _, f := range fates {
+			s.Keepits = append(s.Keepits, view.FateOf(f.Fate, f.Judged))
+		}
 	}
 	if err := describeContent(ctx, run, rev, &s); err != nil {
 		return err
@@ -312,7 +298,7 @@ func describeContent(ctx context.Context, run names.Run, rev state.Rev, s *shown
 		if err != nil {
 			return err
 		}
-		if s.Versions, err = versioncmd.VersionAnswers(st, st.VersionsOf(rev.Session.ID)); err != nil {
+		if s.Versions, err = view.VersionsOf(st, st.VersionsOf(rev.Session.ID)); err != nil {
 			return err
 		}
 		if len(rev.Session.Markers()) == 0 {
@@ -320,7 +306,7 @@ func describeContent(ctx context.Context, run names.Run, rev state.Rev, s *shown
 		}
 		marks, err := markers.Keepits(ctx, run.DB, rev)
 		for _, k := range marks {
-			s.Markers = append(s.Markers, keepitcmd.AnswerOf(rev.Session, k))
+			s.Markers = append(s.Markers, view.MarkerOf(rev.Session, k))
 		}
 		return err
 	case state.IsL1, state.IsL2, state.IsMessages:

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/keepitcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/engines"
@@ -107,17 +106,4 @@ func fateRow(f markers.Judgement) []string {
 	}
 	return []string{f.Mark.Weight.String(), fate, why, fmt.Sprintf("#%d", f.Mark.Message),
 		term.FirstWords(f.Mark.Text, 60)}
-}
-
-// fatesOf returns the JSON form of the markers of a version.
-func fatesOf(fates []markers.Judgement) []keepitcmd.FateAnswer {
-	out := []keepitcmd.FateAnswer{}
-	for _, f := range fates {
-		a := keepitcmd.FateAnswer{Message: f.Mark.Message, Weight: f.Mark.Weight.String(), Kept: f.Kept, Text: f.Mark.Text}
-		if f.Judged {
-			a.Threshold, a.Margin = keepit.Thousandths(f.Threshold), keepit.Thousandths(f.Margin)
-		}
-		out = append(out, a)
-	}
-	return out
 }

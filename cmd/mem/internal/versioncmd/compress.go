@@ -22,6 +22,7 @@ import (
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tokens"
+	"github.com/memvcs/mem/layers/view"
 )
 
 type compressOptions struct {
@@ -208,29 +209,29 @@ func compressError(err error) error {
 
 // A compressAnswer is the JSON form of a version in mem compress.
 type compressAnswer struct {
-	Session      string                 `json:"session"`
-	Version      string                 `json:"version"`
-	Source       string                 `json:"source,omitempty"` // label of the version it was made from
-	Since        string                 `json:"since,omitempty"`  // label of the version it continues
-	From         int                    `json:"from,omitempty"`   // range of messages, if it continues a version
-	To           int                    `json:"to,omitempty"`
-	InputTokens  int                    `json:"input_tokens"`
-	L1Tokens     int                    `json:"l1_tokens"` // of the input, what a version can keep
-	OutputTokens int                    `json:"output_tokens"`
-	Ratio        float64                `json:"ratio"`
-	InMessages   int                    `json:"input_messages"`
-	OutMessages  int                    `json:"output_messages"`
-	Budget       int                    `json:"budget"`
-	Preserved    int                    `json:"keepit_preserved"`
-	Summarised   int                    `json:"keepit_summarised"`
-	Skipped      int                    `json:"keepit_skipped"` // in messages that --skip leaves out
-	Markers      []keepitcmd.FateAnswer `json:"markers"`
-	Engine       string                 `json:"engine"`
-	Counter      string                 `json:"counter"`
-	Hash         string                 `json:"hash"`
-	Key          string                 `json:"recipe_key"`
-	Existed      bool                   `json:"existed"`
-	DryRun       bool                   `json:"dry_run"`
+	Session      string      `json:"session"`
+	Version      string      `json:"version"`
+	Source       string      `json:"source,omitempty"` // label of the version it was made from
+	Since        string      `json:"since,omitempty"`  // label of the version it continues
+	From         int         `json:"from,omitempty"`   // range of messages, if it continues a version
+	To           int         `json:"to,omitempty"`
+	InputTokens  int         `json:"input_tokens"`
+	L1Tokens     int         `json:"l1_tokens"` // of the input, what a version can keep
+	OutputTokens int         `json:"output_tokens"`
+	Ratio        float64     `json:"ratio"`
+	InMessages   int         `json:"input_messages"`
+	OutMessages  int         `json:"output_messages"`
+	Budget       int         `json:"budget"`
+	Preserved    int         `json:"keepit_preserved"`
+	Summarised   int         `json:"keepit_summarised"`
+	Skipped      int         `json:"keepit_skipped"` // in messages that --skip leaves out
+	Markers      []view.Fate `json:"markers"`
+	Engine       string      `json:"engine"`
+	Counter      string      `json:"counter"`
+	Hash         string      `json:"hash"`
+	Key          string      `json:"recipe_key"`
+	Existed      bool        `json:"existed"`
+	DryRun       bool        `json:"dry_run"`
 
 	Receipt engines.Receipt `json:"receipt,omitzero"`
 }
@@ -241,7 +242,7 @@ func compressAnswerOf(e *app.Env, c derive.CompressResult) compressAnswer {
 		Session: v.Session, Version: v.Label, InputTokens: v.TokensIn, L1Tokens: v.TokensL1, OutputTokens: v.TokensOut, Ratio: v.Ratio,
 		InMessages: v.MessagesIn, OutMessages: v.MessagesOut, Budget: c.Plan.Budget, Preserved: v.Preserved,
 		Summarised: v.Summarised, Skipped: skippedOf(c.Fates),
-		Markers: []keepitcmd.FateAnswer{}, Engine: v.Engine, Counter: v.Counter, Key: v.Derivation.Key().String(),
+		Markers: view.FatesOf(c.Fates), Engine: v.Engine, Counter: v.Counter, Key: v.Derivation.Key().String(),
 		Existed: c.Existed, DryRun: e.Opt.DryRun, Receipt: c.Receipt,
 	}
 	if a.Source, a.Since = v.Source, v.Since; a.Since != "" {
@@ -249,12 +250,6 @@ func compressAnswerOf(e *app.Env, c derive.CompressResult) compressAnswer {
 	}
 	if !v.Derivation.Output.IsZero() {
 		a.Hash = v.Derivation.Output.String()
-	}
-	for _, f := range c.Fates {
-		a.Markers = append(a.Markers, keepitcmd.FateAnswer{
-			Message: f.Mark.Message, Weight: f.Mark.Weight.String(), Threshold: keepit.Thousandths(f.Threshold),
-			Margin: keepit.Thousandths(f.Margin), Kept: f.Kept, Skipped: f.Skipped, Text: f.Mark.Text,
-		})
 	}
 	return a
 }

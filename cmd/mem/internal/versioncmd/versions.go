@@ -3,6 +3,7 @@ package versioncmd
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,11 +15,11 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/compress"
-	"github.com/memvcs/mem/layers/export"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tokens"
 	"github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/layers/view"
 )
 
 // VersionsOptions are the options of mem versions.
@@ -44,31 +45,6 @@ func Versions(e *app.Env) *cli.Command {
 	}
 }
 
-// A VersionAnswer is the JSON form of a version.
-type VersionAnswer struct {
-	Label       string                 `json:"label"`
-	Hash        string                 `json:"hash"`
-	Device      string                 `json:"device"`
-	Settings    records.RecipeSettings `json:"settings"`
-	Stats       records.KeepitStats    `json:"keepitStats"`
-	TokensIn    int                    `json:"tokens_in"`
-	TokensOut   int                    `json:"tokens_out"`
-	Method      string                 `json:"method"`
-	Ratio       float64                `json:"ratio"`
-	MessagesIn  int                    `json:"messages_in"`
-	MessagesOut int                    `json:"messages_out"`
-	Kept        int                    `json:"keepits_kept"`
-	Keepits     int                    `json:"keepits"`
-	Created     string                 `json:"created"`
-	Engine      string                 `json:"engine"`
-	UsedBy      []string               `json:"used_by"`
-	UsedIn      []string               `json:"usedInSessions"`
-	Accessed    string                 `json:"lastAccessed,omitempty"`
-	For         string                 `json:"for,omitempty"`     // "tier" or "composition" if mem made it for one
-	Hidden      bool                   `json:"hidden,omitempty"`  // by rm, prune, undo or ageing
-	Revoked     string                 `json:"revoked,omitempty"` // why it is hidden
-}
-
 // RunVersions lists the versions of the session name.
 func RunVersions(ctx context.Context, e *app.Env, name string, o VersionsOptions) error {
 	return names.WithMemory(ctx, e, func(run names.Run) error {
@@ -91,7 +67,12 @@ func RunVersions(ctx context.Context, e *app.Env, name string, o VersionsOptions
 			list = st.AllVersionsOf(rev.Session.ID)
 		}
 		if e.Opt.JSON {
-			return versionsJSON(e, st, rev, list)
+			versions, err := view.VersionsOf(st, list)
+			return errors.Join(err, e.PrintJSON("versions", struct {
+				Session  string         `json:"sessionId"`
+				Project  string         `json:"project"`
+				Versions []view.Version `json:"versions"`
+			}{rev.Session.ID, rev.Project.Name, versions}))
 		}
 		if len(list) == 0 {
 			e.Note("%s has no versions", term.ShortID(rev.Session.ID))
@@ -166,47 +147,9 @@ func UsedCell(e *app.Env, compositions []string, r records.Rehearsal) app.Cell {
 	return c
 }
 
-func versionsJSON(e *app.Env, st *state.State, rev state.Rev, list []*records.Version) error {
-	answer := struct {
-		Session  string          `json:"session"`
-		Project  string          `json:"project"`
-		Versions []VersionAnswer `json:"versions"`
-	}{rev.Session.ID, rev.Project.Name, []VersionAnswer{}}
-	var err error
-	if answer.Versions, err = VersionAnswers(st, list); err != nil {
-		return err
-	}
-	return e.PrintJSON("versions", answer)
-}
-
-// VersionAnswers returns the JSON form of versions. The state must be complete, not an outline.
-func VersionAnswers(st *state.State, list []*records.Version) ([]VersionAnswer, error) {
-	out := []VersionAnswer{}
-	for _, v := range list {
-		settings, err := v.Compression()
-		if err != nil {
-			return nil, err
-		}
-		stats, err := v.KeepitStats()
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, VersionAnswer{
-			Label: v.Label, Hash: v.Derivation.Output.String(), Device: v.Device, Settings: settings, Stats: stats,
-			TokensIn: v.TokensIn, TokensOut: v.TokensOut, Method: v.Counter, Ratio: v.Ratio, MessagesIn: v.MessagesIn,
-			MessagesOut: v.MessagesOut,
-			Kept:        v.Preserved, Keepits: v.Preserved + v.Summarised, Created: term.TimeText(v.Time), Engine: v.Engine,
-			UsedBy: append([]string{}, st.UsedBy(v)...), UsedIn: append([]string{}, v.Used.By...),
-			Accessed: term.TimeText(v.Used.Last),
-			For:      v.For, Hidden: v.Deleted, Revoked: v.Revoked,
-		})
-	}
-	return out, nil
-}
-
 // versionsManifest prints the versions of a session in the format of the seeds' versions.json.
 func versionsManifest(ctx context.Context, run names.Run, rev state.Rev) error {
-	man, err := export.ManifestOf(ctx, run.DB, rev)
+	man, err := view.DetailsOf(ctx, run.DB, rev)
 	if err != nil {
 		return err
 	}

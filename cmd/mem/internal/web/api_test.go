@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/memvcs/mem/cmd/mem/internal/web/api"
-	"github.com/memvcs/mem/layers/export"
 	"github.com/memvcs/mem/layers/view"
 )
 
@@ -157,7 +156,7 @@ func TestAPI(t *testing.T) {
 	c.call("GET", "/projects", nil, "", nil, nil, 200)
 	var record api.ProjectRecord
 	c.call("GET", "/projects/{projectId}", p, "", nil, &record, 200)
-	if len(record.Sessions) < 2 || record.DisplayName != "shop" || record.CreatedAt == "" {
+	if len(record.Sessions) < 2 || record.DisplayName != "shop" || record.CreatedAt.IsZero() {
 		t.Errorf("project %s has %d sessions, created %q", record.DisplayName, len(record.Sessions), record.CreatedAt)
 	}
 	c.call("GET", "/projects/{projectId}/sessions", p, "?limit=2", nil, nil, 200)
@@ -168,14 +167,14 @@ func TestAPI(t *testing.T) {
 		t.Fatalf("the sample has %d markers", len(markers.Markers))
 	}
 	one := markers.Markers[0]
-	var set export.ManifestMarker
+	var set view.Marker
 	c.call("PUT", "/sessions/{sessionId}/keepits/{markerId}", []any{long, one.ID}, "", api.WeightRequest{Weight: 37}, &set, 200)
-	if set.Weight != "0.37" {
-		t.Errorf("the weight is %s, want 0.37", set.Weight)
+	if set.Weight != 37 {
+		t.Errorf("the weight is %d, want 37", set.Weight)
 	}
 
 	decay := api.DecayRequest{SessionID: long, Ratio: 30, Aggressiveness: "aggressive", Distance: 5}
-	var fates api.DecayPreview
+	var fates view.DecayPreview
 	body := c.api("POST", "/decay/preview", decay, nil, 200)
 	if !strings.Contains(body, `"threshold":0.65`) || !strings.Contains(body, `"weight":0.37,"survives":false`) {
 		t.Errorf("decay preview: %s", body)
@@ -185,9 +184,9 @@ func TestAPI(t *testing.T) {
 
 	settings := api.CompressionSettings{Mode: "uniform", Ratio: 10, Aggressiveness: "moderate", Keepit: "decay", Distance: 1}
 	c.call("POST", "/sessions/{sessionId}/versions/preview", s, "", settings, nil, 200)
-	var v export.ManifestVersion
+	var v view.Version
 	c.call("POST", "/sessions/{sessionId}/versions", s, "", settings, &v, 201)
-	if v.VersionID != "v001" || v.Tokens < 1 || v.Settings.Ratio != 10 {
+	if v.ID != "v001" || v.Tokens < 1 || v.Settings.Ratio != 10 {
 		t.Errorf("version %+v", v)
 	}
 	c.call("POST", "/sessions/{sessionId}/versions", s, "", settings, nil, 200)
@@ -241,7 +240,7 @@ func (c *checker) compositions(p []any, session string) {
 	var details api.CompositionDetails
 	c.call("GET", "/compositions/{compositionId}", []any{id}, "", nil, &details, 200)
 	if details.Name != "ctx" || details.Tokens > 4000 || details.Content == "" {
-		c.t.Errorf("composition %+v", details.ManifestComposition)
+		c.t.Errorf("composition %+v", details.Composition)
 	}
 	if text := c.api("GET", "/compositions/ctx?format=jsonl", nil, nil, 200); !strings.HasPrefix(text, "{") {
 		c.t.Errorf("jsonl %.100s", text)

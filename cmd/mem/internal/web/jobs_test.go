@@ -15,8 +15,8 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/web/api"
 	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/engines"
-	"github.com/memvcs/mem/layers/export"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/view"
 )
 
 // A parrot is a model that repeats the first words of every message. It waits before each answer until it may go on.
@@ -140,7 +140,7 @@ func TestModelJob(t *testing.T) {
 	}
 	versions := func() int {
 		var list struct {
-			Versions []export.ManifestVersion `json:"versions"`
+			Versions []view.Version `json:"versions"`
 		}
 		r.api(http.MethodGet, at, nil, &list, 200)
 		return len(list.Versions)

@@ -582,7 +582,7 @@ func TestCounts(t *testing.T) {
 	r.api(http.MethodGet, "/projects/"+string(r.project.ID)+"/sessions?limit=100", nil, &list, 200)
 	listed := map[string]int{}
 	for _, s := range list.Sessions {
-		listed[s.ID] = s.Messages
+		listed[s.ID] = *s.Messages
 	}
 	for _, id := range r.ids {
 		want := st.Session(id).Now().Scan.Messages

@@ -11,12 +11,12 @@ import (
 	"github.com/memvcs/mem/layers/compose"
 	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/derive"
-	"github.com/memvcs/mem/layers/export"
 	"github.com/memvcs/mem/layers/provenance"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/revision"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/layers/view"
 )
 
 func compositionEndpoints() []endpoint {
@@ -40,8 +40,8 @@ func compositionEndpoints() []endpoint {
 
 // A CompositionList is a page of compositions.
 type CompositionList struct {
-	Compositions []export.ManifestComposition `json:"compositions"`
-	Next         string                       `json:"nextCursor,omitempty"`
+	Compositions []view.Composition `json:"compositions"`
+	Next         string             `json:"nextCursor,omitempty"`
 }
 
 // A CompositionRequest is the request for a composition, with the strategy that divides its budget.
@@ -71,7 +71,7 @@ func (s *API) apiCompositions(c *call, p state.Project) (reply, error) {
 		return reply{}, err
 	}
 	list, next, err := paged(c, st.Named(), func(x *records.Composition) string { return x.Name },
-		func(x *records.Composition) export.ManifestComposition { return export.ManifestCompositionOf(st, x) })
+		func(x *records.Composition) view.Composition { return view.CompositionOf(st, p, x) })
 	return result(CompositionList{list, next}, err)
 }
 
@@ -256,12 +256,8 @@ func (s *API) PreviewComposition(ctx context.Context, p state.Project,
 
 // A CompositionDetails is a composition with its text.
 type CompositionDetails struct {
-	export.ManifestComposition
-	ProjectID string `json:"projectId"`
-	Budget    int    `json:"totalTokenBudget"`
-	Strategy  string `json:"allocationStrategy"`
-	Hash      string `json:"hash"`
-	Content   string `json:"content"` // Markdown
+	view.Composition
+	Content string `json:"content"` // Markdown
 }
 
 func (s *API) apiComposition(c *call, rev state.Rev) (reply, error) {
@@ -276,9 +272,7 @@ func (s *API) apiComposition(c *call, rev state.Rev) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	x := rev.Composition
-	return ok(CompositionDetails{export.ManifestCompositionOf(st, x), string(rev.Project.ID), x.Budget, x.Strategy,
-		rev.Hash.String(), text})
+	return ok(CompositionDetails{view.CompositionOf(st, rev.Project, rev.Composition), text})
 }
 
 func (s *API) apiDeleteComposition(c *call, rev state.Rev) (reply, error) {

@@ -3,7 +3,6 @@ package api
 import (
 	"net/http"
 
-	"github.com/memvcs/mem/layers/export"
 	"github.com/memvcs/mem/layers/keepit"
 	"github.com/memvcs/mem/layers/markers"
 	"github.com/memvcs/mem/layers/state"
@@ -16,13 +15,13 @@ func keepitEndpoints() []endpoint {
 			with(pathSession, (*API).apiKeepits)},
 		{http.MethodPut, "/sessions/{sessionId}/keepits/{markerId}",
 			"Update a keepit weight; existing versions do not change", nil,
-			WeightRequest{}, answers(export.ManifestMarker{}), (*API).apiSetKeepit},
+			WeightRequest{}, answers(view.Marker{}), (*API).apiSetKeepit},
 	}
 }
 
 // A MarkerList is the markers of a session.
 type MarkerList struct {
-	Markers []export.ManifestMarker `json:"markers"`
+	Markers []view.Marker `json:"markers"`
 }
 
 // A WeightRequest is the new weight of a marker.
@@ -31,7 +30,7 @@ type WeightRequest struct {
 }
 
 func (s *API) apiKeepits(c *call, rev state.Rev) (reply, error) {
-	man, err := export.ManifestOf(c, s.Memory.DB, rev)
+	man, err := view.DetailsOf(c, s.Memory.DB, rev)
 	if err != nil {
 		return reply{}, err
 	}
@@ -58,7 +57,7 @@ func (s *API) apiSetKeepit(c *call) (reply, error) {
 	if rev, err = s.Session(c, rev.Session.ID); err != nil { // with the new weight
 		return reply{}, err
 	}
-	man, err := export.ManifestOf(c, s.Memory.DB, rev)
+	man, err := view.DetailsOf(c, s.Memory.DB, rev)
 	if err != nil {
 		return reply{}, err
 	}

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
@@ -10,10 +11,10 @@ import (
 
 	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/derive"
-	"github.com/memvcs/mem/layers/export"
 	"github.com/memvcs/mem/layers/sessions"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/layers/view"
 	"github.com/memvcs/mem/refs"
 )
 
@@ -24,7 +25,7 @@ func projectEndpoints() []endpoint {
 		{http.MethodGet, "/projects/{projectId}", "Get project details", nil, nil, answers(ProjectRecord{}),
 			with(pathProject, (*API).apiProject)},
 		{http.MethodPost, "/projects/{projectId}/sessions/{sessionId}", "Register session", nil, nil,
-			map[int]any{http.StatusCreated: export.ManifestSession{}}, with(pathProject, (*API).apiRegister)},
+			map[int]any{http.StatusCreated: view.SessionDetails{}}, with(pathProject, (*API).apiRegister)},
 		{http.MethodDelete, "/projects/{projectId}/sessions/{sessionId}",
 			"Unregister a session: hide it; its data is kept",
 			[]param{{"force", "boolean", "even if compositions use it"}}, nil, answers(removedAnswer{}),
@@ -57,13 +58,13 @@ type projectList struct {
 
 // A ProjectRecord is a project with its sessions and compositions, as in the manifest.
 type ProjectRecord struct {
-	ID           refs.Project                 `json:"projectId"`
-	OriginalPath string                       `json:"originalPath"`
-	DisplayName  string                       `json:"displayName"`
-	CreatedAt    string                       `json:"createdAt"`
-	LastAccessed string                       `json:"lastAccessed"`
-	Sessions     []export.ManifestSession     `json:"sessions"`
-	Compositions []export.ManifestComposition `json:"compositions"`
+	ID           refs.Project          `json:"projectId"`
+	OriginalPath string                `json:"originalPath"`
+	DisplayName  string                `json:"displayName"`
+	CreatedAt    view.Time             `json:"createdAt"`
+	LastAccessed view.Time             `json:"lastAccessed"`
+	Sessions     []view.SessionDetails `json:"sessions"`
+	Compositions []view.Composition    `json:"compositions"`
 }
 
 func (s *API) apiProjects(c *call) (reply, error) {
@@ -98,24 +99,24 @@ func (s *API) Summary(ctx context.Context, p state.Project) (ProjectSummary, err
 	return sum, nil
 }
 
-func (s *API) manifest(ctx context.Context, p state.Project) (export.Manifest, error) {
+func (s *API) manifest(ctx context.Context, p state.Project) (view.Manifest, error) {
 	conf, err := s.Settings()
 	if err != nil {
-		return export.Manifest{}, err
+		return view.Manifest{}, err
 	}
 	preset, err := conf.String("defaults.compressionPreset")
 	if err != nil {
-		return export.Manifest{}, err
+		return view.Manifest{}, err
 	}
 	auto, err := conf.Bool("defaults.autoRegisterSessions")
 	if err != nil {
-		return export.Manifest{}, err
+		return view.Manifest{}, err
 	}
 	decay, err := conf.Bool("defaults.keepitDecayEnabled")
 	if err != nil {
-		return export.Manifest{}, err
+		return view.Manifest{}, err
 	}
-	return export.NewManifest(ctx, s.Memory.DB, p, export.ManifestSettings{Preset: preset, AutoRegister: auto, Decay: decay})
+	return view.NewManifest(ctx, s.Memory.DB, p, view.ManifestSettings{Preset: preset, AutoRegister: auto, Decay: decay})
 }
 
 func (s *API) apiProject(c *call, p state.Project) (reply, error) {
@@ -125,16 +126,14 @@ func (s *API) apiProject(c *call, p state.Project) (reply, error) {
 	}
 	out := ProjectRecord{
 		ID: p.ID, OriginalPath: man.OriginalPath, DisplayName: man.DisplayName, CreatedAt: man.CreatedAt,
-		Sessions:     slices.AppendSeq([]export.ManifestSession{}, maps.Values(man.Sessions)),
-		Compositions: slices.AppendSeq([]export.ManifestComposition{}, maps.Values(man.Compositions)),
+		LastAccessed: man.LastAccessed,
+		Sessions:     slices.AppendSeq([]view.SessionDetails{}, maps.Values(man.Sessions)),
+		Compositions: slices.AppendSeq([]view.Composition{}, maps.Values(man.Compositions)),
 	}
-	for _, one := range out.Sessions {
-		out.LastAccessed = max(out.LastAccessed, one.LastAccessed)
-	}
-	slices.SortFunc(out.Sessions, func(a, b export.ManifestSession) int {
-		return strings.Compare(b.Last+b.SessionID, a.Last+a.SessionID)
+	slices.SortFunc(out.Sessions, func(a, b view.SessionDetails) int {
+		return cmp.Or(b.Last.Compare(a.Last.Time), strings.Compare(b.ID, a.ID))
 	})
-	slices.SortFunc(out.Compositions, func(a, b export.ManifestComposition) int {
+	slices.SortFunc(out.Compositions, func(a, b view.Composition) int {
 		return strings.Compare(a.Name, b.Name)
 	})
 	return ok(out)
@@ -150,24 +149,10 @@ func (s *API) List(ctx context.Context, p state.Project, o capture.ListOptions) 
 	return sessions.List(ctx, s.Memory.DB, p, o)
 }
 
-// A sessionRow is a session in a list.
-type sessionRow struct {
-	ID       string   `json:"sessionId"`
-	Status   string   `json:"status"`
-	InMemory bool     `json:"inMemory"`
-	Title    string   `json:"title"`
-	Last     string   `json:"lastTimestamp"`
-	Messages int      `json:"messages"`
-	Tokens   *int     `json:"tokens,omitempty"` // if they have been counted
-	Bytes    int64    `json:"bytes"`
-	Versions []string `json:"versions"`
-	Markers  int      `json:"keepitMarkers"`
-}
-
 // A SessionList is a page of sessions.
 type SessionList struct {
-	Sessions []sessionRow `json:"sessions"`
-	Next     string       `json:"nextCursor,omitempty"`
+	Sessions []view.Session `json:"sessions"`
+	Next     string         `json:"nextCursor,omitempty"`
 }
 
 func (s *API) apiSessions(c *call, p state.Project) (reply, error) {
@@ -175,30 +160,25 @@ func (s *API) apiSessions(c *call, p state.Project) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	items, _, err := s.List(c, p, capture.ListOptions{})
+	items, st, err := s.List(c, p, capture.ListOptions{})
 	if err != nil {
 		return reply{}, err
 	}
 	if only {
 		items = slices.DeleteFunc(items, func(it sessions.Item) bool { return it.Status != sessions.Untracked })
 	}
-	list, next, err := paged(c, items, func(it sessions.Item) string { return it.ID }, rowOf)
+	newest := newestOf(st)
+	list, next, err := paged(c, items, func(it sessions.Item) string { return it.ID },
+		func(it sessions.Item) view.Session { return view.SessionOf(it, p, it.ID == newest) })
 	return result(SessionList{list, next}, err)
 }
 
-func rowOf(it sessions.Item) sessionRow {
-	row := sessionRow{
-		ID: it.ID, Status: string(it.Status), InMemory: it.Status != sessions.Untracked, Title: it.Title,
-		Last: TimeText(it.Last), Messages: it.Messages, Bytes: it.Bytes,
-		Versions: []string{}, Markers: it.Markers,
+// newestOf returns the id of the newest session in memory.
+func newestOf(st *state.State) string {
+	if recent := st.Recent(); len(recent) > 0 {
+		return recent[0].ID
 	}
-	if it.Counted {
-		row.Tokens = &it.Tokens
-	}
-	for _, v := range it.Versions {
-		row.Versions = append(row.Versions, v.Name())
-	}
-	return row
+	return ""
 }
 
 // Register captures a session of Claude Code, or restores a hidden one. It accepts no paths from clients.
@@ -237,7 +217,7 @@ func (s *API) apiRegister(c *call, p state.Project) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	out, err := export.ManifestOf(c, s.Memory.DB, rev)
+	out, err := view.DetailsOf(c, s.Memory.DB, rev)
 	if err != nil {
 		return reply{}, err
 	}

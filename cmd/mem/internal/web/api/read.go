@@ -92,11 +92,11 @@ func (s *API) apiLog(c *call, p state.Project) (reply, error) {
 
 // A statusAnswer contains the output of mem status.
 type statusAnswer struct {
-	Project   string        `json:"projectId"`
-	Stored    int           `json:"inMemory"`
-	Changed   []sessionRow  `json:"changed"`
-	Untracked []sessionRow  `json:"untracked"`
-	Layers    view.Progress `json:"layers"`
+	Project   string         `json:"projectId"`
+	Stored    int            `json:"inMemory"`
+	Changed   []view.Session `json:"changed"`
+	Untracked []view.Session `json:"untracked"`
+	Layers    view.Progress  `json:"layers"`
 }
 
 func (s *API) apiStatus(c *call, p state.Project) (reply, error) {
@@ -104,18 +104,19 @@ func (s *API) apiStatus(c *call, p state.Project) (reply, error) {
 }
 
 func (s *API) status(ctx context.Context, p state.Project) (statusAnswer, error) {
-	items, _, err := s.List(ctx, p, capture.ListOptions{})
+	items, st, err := s.List(ctx, p, capture.ListOptions{})
 	if err != nil {
 		return statusAnswer{}, err
 	}
-	out := statusAnswer{Project: string(p.ID), Changed: []sessionRow{}, Untracked: []sessionRow{}}
+	out := statusAnswer{Project: string(p.ID), Changed: []view.Session{}, Untracked: []view.Session{}}
+	newest := newestOf(st)
 	for _, it := range items {
 		switch it.Status {
 		case sessions.Untracked:
-			out.Untracked = append(out.Untracked, rowOf(it))
+			out.Untracked = append(out.Untracked, view.SessionOf(it, p, it.ID == newest))
 			continue
 		case sessions.Changed:
-			out.Changed = append(out.Changed, rowOf(it))
+			out.Changed = append(out.Changed, view.SessionOf(it, p, it.ID == newest))
 		}
 		out.Stored++
 	}

@@ -8,20 +8,20 @@ import (
 	"github.com/memvcs/mem/layers/checkout"
 	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/derive"
-	"github.com/memvcs/mem/layers/export"
 	"github.com/memvcs/mem/layers/keepit"
 	"github.com/memvcs/mem/layers/markers"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/layers/view"
 )
 
 func versionEndpoints() []endpoint {
-	made := map[int]any{http.StatusOK: export.ManifestVersion{}, http.StatusCreated: export.ManifestVersion{},
+	made := map[int]any{http.StatusOK: view.Version{}, http.StatusCreated: view.Version{},
 		http.StatusAccepted: JobAnswer{}}
 	return []endpoint{
 		{http.MethodGet, "/sessions/{sessionId}/versions", "List compression versions", nil, nil,
-			answers(export.ManifestVersions{}), with(pathSession, (*API).apiVersions)},
+			answers(view.Versions{}), with(pathSession, (*API).apiVersions)},
 		{http.MethodPost, "/sessions/{sessionId}/versions",
 			"Create a compression: 201; 200 if the recipe was used before; 202 and a job if it needs a model", nil,
 			CompressionSettings{}, made, (*API).apiCompress},
@@ -34,7 +34,7 @@ func versionEndpoints() []endpoint {
 		{http.MethodGet, "/sessions/{sessionId}/versions/{versionId}", "Get version content",
 			[]param{{"format", "string", "md, jsonl or text: only the content"}}, nil, answers(VersionContent{}),
 			with(pathVersion, (*API).apiVersion)},
-		{http.MethodPost, "/decay/preview", "Preview decay for given settings", nil, DecayRequest{}, answers(DecayPreview{}),
+		{http.MethodPost, "/decay/preview", "Preview decay for given settings", nil, DecayRequest{}, answers(view.DecayPreview{}),
 			(*API).apiDecay},
 	}
 }
@@ -194,7 +194,7 @@ func (s *API) apiCompress(c *call) (reply, error) {
 		return reply{}, err
 	}
 	s.Events.Changed()
-	out, err := export.ManifestVersionOf(done.Version)
+	out, err := view.VersionOf(done.Version, nil)
 	if done.Existed {
 		return reply{http.StatusOK, out}, err
 	}
@@ -203,30 +203,18 @@ func (s *API) apiCompress(c *call) (reply, error) {
 
 // A compressionPreview describes the result of a compression before it is made.
 type compressionPreview struct {
-	InputTokens    int          `json:"inputTokens"`
-	InputMessages  int          `json:"inputMessages"`
-	OutputTokens   int          `json:"estimatedTokens"`
-	OutputMessages int          `json:"estimatedMessages"`
-	Ratio          float64      `json:"estimatedRatio"`
-	Preserve       int          `json:"willPreserve"`
-	Summarise      int          `json:"willSummarize"`
-	Skip           int          `json:"willSkip"`
-	Markers        []markerFate `json:"markers"`
-	Requests       int          `json:"requests"` // of a model
-	Dollars        float64      `json:"estimatedDollars"`
-	Existing       string       `json:"existingVersion,omitempty"` // the same recipe made it before
-}
-
-// A markerFate is the fate of a marker.
-type markerFate struct {
-	Message   int              `json:"message"`
-	Weight    view.Weight      `json:"weight"`
-	Survives  bool             `json:"survives"`
-	Skipped   bool             `json:"skipped,omitempty"`
-	Pinned    bool             `json:"pinned,omitempty"`
-	Threshold view.Thousandths `json:"threshold"`
-	Margin    view.Thousandths `json:"margin"`
-	Text      string           `json:"text"`
+	InputTokens    int         `json:"inputTokens"`
+	InputMessages  int         `json:"inputMessages"`
+	OutputTokens   int         `json:"estimatedTokens"`
+	OutputMessages int         `json:"estimatedMessages"`
+	Ratio          float64     `json:"estimatedRatio"`
+	Preserve       int         `json:"willPreserve"`
+	Summarise      int         `json:"willSummarize"`
+	Skip           int         `json:"willSkip"`
+	Markers        []view.Fate `json:"markers"`
+	Requests       int         `json:"requests"` // of a model
+	Dollars        float64     `json:"estimatedDollars"`
+	Existing       string      `json:"existingVersion,omitempty"` // the same recipe made it before
 }
 
 func (s *API) apiCompressPreview(c *call) (reply, error) {
@@ -250,7 +238,7 @@ func previewOf(d derive.CompressResult) compressionPreview {
 	out := compressionPreview{
 		InputTokens: v.TokensIn, InputMessages: v.MessagesIn, OutputTokens: d.Plan.Budget, OutputMessages: v.MessagesOut,
 		Ratio: v.Ratio, Preserve: v.Preserved, Summarise: v.Summarised,
-		Markers: []markerFate{}, Requests: d.Receipt.Requests, Dollars: float64(d.Receipt.Usage.Micros) / 1e6,
+		Markers: view.FatesOf(d.Fates), Requests: d.Receipt.Requests, Dollars: float64(d.Receipt.Usage.Micros) / 1e6,
 	}
 	if d.Existed {
 		out.Existing, out.OutputTokens = v.Name(), v.TokensOut
@@ -259,16 +247,12 @@ func previewOf(d derive.CompressResult) compressionPreview {
 		if f.Skipped {
 			out.Skip++
 		}
-		out.Markers = append(out.Markers, markerFate{
-			f.Mark.Message, view.Weight(f.Mark.Weight), f.Kept, f.Skipped, f.Pinned(), view.Thousandths(f.Threshold),
-			view.Thousandths(f.Margin), strings.TrimSpace(f.Mark.Text),
-		})
 	}
 	return out
 }
 
 func (s *API) apiVersions(c *call, rev state.Rev) (reply, error) {
-	man, err := export.ManifestOf(c, s.Memory.DB, rev)
+	man, err := view.DetailsOf(c, s.Memory.DB, rev)
 	if err != nil {
 		return reply{}, err
 	}
@@ -277,9 +261,8 @@ func (s *API) apiVersions(c *call, rev state.Rev) (reply, error) {
 
 // A VersionContent is a version with its text.
 type VersionContent struct {
-	export.ManifestVersion
+	view.Version
 	SessionID string `json:"sessionId"`
-	Hash      string `json:"hash"`
 	Content   string `json:"content"` // Markdown
 }
 
@@ -291,11 +274,20 @@ func (s *API) apiVersion(c *call, rev state.Rev) (reply, error) {
 	if err := checkout.Write(c, s.Memory.DB, rev, checkout.Markdown, &b); err != nil {
 		return reply{}, err
 	}
-	man, err := export.ManifestVersionOf(rev.Version)
+	man, err := s.versionOf(c, rev)
 	if err != nil {
 		return reply{}, err
 	}
-	return ok(VersionContent{man, rev.Session.ID, rev.Hash.String(), b.String()})
+	return ok(VersionContent{man, rev.Session.ID, b.String()})
+}
+
+// versionOf returns a version with the compositions that contain it.
+func (s *API) versionOf(ctx context.Context, rev state.Rev) (view.Version, error) {
+	st, err := trust.Outline(ctx, s.Memory.DB, rev.Project.ID)
+	if err != nil {
+		return view.Version{}, err
+	}
+	return view.VersionOf(rev.Version, st.UsedBy(rev.Version))
 }
 
 // Write responds with the content only, as a file.
@@ -347,18 +339,6 @@ type DecayRequest struct {
 	Distance       int    `json:"sessionDistance"`
 }
 
-// A DecayPreview is the fate of each marker at a distance.
-type DecayPreview struct {
-	Markers   []decayMarker    `json:"markers"`
-	Threshold view.Thousandths `json:"threshold"`
-}
-
-type decayMarker struct {
-	ID       string      `json:"markerId"`
-	Weight   view.Weight `json:"weight"`
-	Survives bool        `json:"survives"`
-}
-
 func (s *API) apiDecay(c *call) (reply, error) {
 	var in DecayRequest
 	if err := c.into(&in); err != nil {
@@ -388,10 +368,7 @@ func (s *API) apiDecay(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	out := DecayPreview{[]decayMarker{}, view.Thousandths(p.Threshold())}
-	for _, k := range marks {
-		out.Markers = append(out.Markers, decayMarker{k.ID, view.Weight(k.Mark.Weight), p.Keeps(k.Mark.Weight)})
-	}
+	out, _ := view.DecayOf(rev.Session, marks, p)
 	return ok(out)
 }
 
