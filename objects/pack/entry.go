@@ -1,6 +1,7 @@
 package pack
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/binary"
 	"hash/adler32"
@@ -34,41 +35,22 @@ func (e Entry) Release() {
 	}
 }
 
-// InspectEntry calls l.Inspect with the content of a blob, as [Writer.Receive] does, if [Encode] stored it at level 0
-// and it matches the ID. All other entries are skipped: their readers verify them. It uses buf and returns the buffer
-// for the next call.
+// InspectEntry calls l.Inspect with the content of a blob, as [Writer.Receive] does, if it matches the ID. All other
+// entries are skipped: their readers verify them. It returns the buffer for the next call.
 func (l Limits) InspectEntry(e Entry, buf []byte) []byte {
-	if l.Inspect == nil || e.Kind != Blob || len(e.raw) == 0 || len(e.raw) > MaxInspect {
+	if l.Inspect == nil || e.Kind != Blob || len(e.raw) > MaxInspect {
 		return buf
 	}
-	content, ok := e.stored(buf[:0])
-	if !ok || Name(Blob, content) != e.ID {
-		return content
+	br := bufio.NewReader(bytes.NewReader(e.raw))
+	_, size, _, err := decodeHeader(br)
+	if err != nil || size > MaxInspect {
+		return buf
+	}
+	content, err := inflate(br, entryHeader{size: size})
+	if _, more := br.ReadByte(); err != nil || more != io.EOF || Name(Blob, content) != e.ID {
+		return buf
 	}
 	return l.Inspect(e.ID, content)
-}
-
-// stored appends the content of an entry in stored blocks to dst. It reports false if the entry has another form or is
-// damaged.
-func (e Entry) stored(dst []byte) ([]byte, bool) {
-	from := len(dst)
-	_, size, n, err := decodeHeader(bytes.NewReader(e.raw))
-	rest := e.raw[n:]
-	if err != nil || len(rest) < 7 || rest[0] != 0x78 || rest[1] != 1 {
-		return dst, false
-	}
-	for rest = rest[2:]; ; {
-		block, next, last, ok := nextStored(rest)
-		if !ok {
-			return dst, false
-		}
-		dst, rest = append(dst, block...), next
-		if last {
-			content := dst[from:]
-			return dst, int64(len(content)) == size && len(rest) == 4 &&
-				binary.BigEndian.Uint32(rest) == adler32.Checksum(content)
-		}
-	}
 }
 
 // minReuse is the capacity from which the memory of an entry is reused.
@@ -115,19 +97,6 @@ func appendHeader(dst []byte, k Kind, size int) []byte {
 		c = byte(size & 0x7f)
 	}
 	return append(dst, c)
-}
-
-// nextStored splits the first stored block from b, the rest of a zlib stream. It reports ok == false if b does not
-// begin with a whole stored block that is followed by at least the checksum of the stream.
-func nextStored(b []byte) (block, rest []byte, last, ok bool) {
-	if len(b) < 5+4 || b[0] > 1 {
-		return nil, nil, false, false
-	}
-	n, complement := int(b[1])|int(b[2])<<8, int(b[3])|int(b[4])<<8
-	if n != complement^0xffff || len(b) < 5+n+4 {
-		return nil, nil, false, false
-	}
-	return b[5 : 5+n], b[5+n:], b[0] == 1, true
 }
 
 // maxStored is the maximum size of a stored block of a deflate stream.

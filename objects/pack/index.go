@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"sort"
 )
 
 // An item is one line of an index: an object, and the CRC-32 and the offset of its entry.
@@ -189,6 +190,23 @@ func (x *index) offset(i int) (int64, error) {
 		return 0, fmt.Errorf("object %d has no offset: %w", i, ErrCorrupt)
 	}
 	return off, nil
+}
+
+// find returns the offset of the entry of id.
+func (x *index) find(id ID) (off int64, ok bool, err error) {
+	lo, hi := x.fan[id[0]], x.fan[int(id[0])+1]
+	at, ok := sort.Find(hi-lo, func(i int) int {
+		var name ID
+		if err == nil {
+			err = readAt(x.r, name[:], int64(namesAt)+int64(lo+i)*int64(idSize))
+		}
+		return id.Compare(name)
+	})
+	if err != nil || !ok {
+		return 0, false, err
+	}
+	off, err = x.offset(lo + at)
+	return off, err == nil, err
 }
 
 // items reads the whole index, in the order of the pack.

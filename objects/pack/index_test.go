@@ -24,7 +24,7 @@ func indexOf(t testing.TB, items []item) *index {
 	return x
 }
 
-// names that are spread evenly, in clusters, and as unlucky for interpolation as they can be.
+// spreads are names that are spread evenly, in one bucket, in clusters, and with long common prefixes.
 var spreads = map[string]func(r *rand.Rand, i int) ID{
 	"even":    func(r *rand.Rand, _ int) (id ID) { fill(r, id[:]); return id },
 	"bucket":  func(r *rand.Rand, _ int) (id ID) { fill(r, id[1:]); return id },
@@ -46,7 +46,7 @@ func fill(r *rand.Rand, b []byte) {
 func TestFind(t *testing.T) {
 	t.Parallel()
 	for name, spread := range spreads {
-		for _, n := range []int{0, 1, 2, window - 1, window, window + 1, 5000} {
+		for _, n := range []int{0, 1, 2, 199, 5000} {
 			r := rand.New(rand.NewPCG(1, uint64(n)))
 			want := map[ID]int64{}
 			var items []item

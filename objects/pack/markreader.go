@@ -129,12 +129,6 @@ func (f *markReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// peek returns the next n bytes without consuming them.
-func (f *markReader) peek(n int) ([]byte, error) {
-	err := f.fill(n)
-	return f.buf[f.pos:min(f.pos+n, len(f.buf))], err
-}
-
 // next consumes n bytes. They are valid until the next read.
 func (f *markReader) next(n int) ([]byte, error) {
 	if err := f.fill(n); err != nil {
@@ -145,16 +139,13 @@ func (f *markReader) next(n int) ([]byte, error) {
 }
 
 // checksum reads the last 20 bytes of a pack and compares them with the SHA-1 of all before.
-func (f *markReader) checksum() (ID, error) {
+func (f *markReader) checksum() error {
 	f.flushSum()
 	want := ID(f.sum.Sum(nil))
 	f.mark()
 	b, err := f.next(idSize)
-	if err != nil {
-		return want, err
+	if err == nil && ID(b) != want {
+		err = fmt.Errorf("checksum %s, want %s: %w", ID(b), want, ErrCorrupt)
 	}
-	if got := ID(b); got != want {
-		return want, fmt.Errorf("checksum %s, want %s: %w", got, want, ErrCorrupt)
-	}
-	return want, nil
+	return err
 }

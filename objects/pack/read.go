@@ -89,10 +89,7 @@ func readObject(r io.ReaderAt, id ID, off, end int64) (Kind, []byte, error) {
 	if h.size > MaxSize {
 		return 0, nil, fmt.Errorf("%d bytes: %w", h.size, ErrTooLarge)
 	}
-	data, ok, err := readStored(br, r, h, end)
-	if err == nil && !ok {
-		data, err = inflate(br, h)
-	}
+	data, err := inflate(br, h)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -100,31 +97,6 @@ func readObject(r io.ReaderAt, id ID, off, end int64) (Kind, []byte, error) {
 		return 0, nil, fmt.Errorf("content has the name %s: %w", got, ErrCorrupt)
 	}
 	return h.kind, data, nil
-}
-
-// readStored reads an object that [Encode] stored at level 0, with one read. It does not verify the checksum of the
-// zlib stream. It reports false if the entry has another form.
-func readStored(br *bufio.Reader, r io.ReaderAt, h entryHeader, end int64) ([]byte, bool, error) {
-	total := int64(storedSize(int(h.size)))
-	head, err := br.Peek(7)
-	if err != nil || h.dataOff+total > end || head[2]&6 != 0 {
-		return nil, false, nil // inflate reports the error, if there is one
-	}
-	raw := make([]byte, total)
-	if err := readAt(r, raw, h.dataOff); err != nil {
-		return nil, false, err
-	}
-	out := raw[:0] // the blocks move to the front of raw
-	for rest := raw[2:]; ; {
-		block, next, last, ok := nextStored(rest)
-		if !ok {
-			return nil, false, nil
-		}
-		out, rest = append(out, block...), next
-		if last {
-			return out[:len(out):len(out)], int64(len(out)) == h.size, nil
-		}
-	}
 }
 
 // inflate reads an object from its zlib stream.

@@ -5,7 +5,6 @@ import (
 	"crypto/sha1"
 	"encoding/binary"
 	"fmt"
-	"hash/adler32"
 	"hash/crc32"
 	"io"
 
@@ -99,20 +98,13 @@ func (in *receiver) receive() error {
 	if n > int64(in.l.Objects) {
 		return fmt.Errorf("%d objects: %w", n, ErrTooLarge)
 	}
-	fresh := in.w.Len() == 0
 	for range n {
 		if err := in.entry(); err != nil {
 			return err
 		}
 	}
-	whole := fresh && len(in.w.items) == int(n)
-	sum, err := in.f.checksum()
-	if err != nil {
+	if err := in.f.checksum(); err != nil {
 		return err
-	}
-	if whole { // every entry was copied unchanged: the written pack is the received one
-		in.w.knownSum = &sum
-		return nil
 	}
 	return in.resolve()
 }
@@ -218,48 +210,9 @@ func (in *receiver) object(k Kind, size int64, also io.Writer) (id ID, err error
 	if also != nil {
 		to = io.MultiWriter(h, also)
 	}
-	ok, err := in.stored(to, size)
-	if err == nil && !ok {
-		err = in.copy(to, size)
-	}
+	err = in.copy(to, size)
 	h.Sum(id[:0])
 	return id, err
-}
-
-// stored reads content in stored blocks, as [Encode] writes it at level 0, without a decompressor. It reports false,
-// with nothing read, if the content has another form.
-func (in *receiver) stored(to io.Writer, size int64) (bool, error) {
-	total := storedSize(int(size))
-	b, err := in.f.peek(min(total, 7))
-	if err != nil || len(b) < 7 || b[0] != 0x78 || b[1] != 1 || b[2]&6 != 0 || size > flushAt*8 {
-		return false, nil // the decompressor reports the error, if there is one
-	}
-	if b, err = in.f.peek(total); err != nil {
-		return false, nil // as above
-	}
-	left, rest, last := size, b[2:], false
-	check := adler32.New()
-	for !last {
-		var block []byte
-		var ok bool
-		if block, rest, last, ok = nextStored(rest); !ok {
-			return false, nil
-		}
-		check.Write(block)
-		left -= int64(len(block))
-	}
-	if left != 0 || len(rest) != 4 || binary.BigEndian.Uint32(rest) != check.Sum32() {
-		return false, nil
-	}
-	for rest := b[2:]; len(rest) > 4; {
-		var block []byte
-		block, rest, _, _ = nextStored(rest) // checked above
-		if _, err := to.Write(block); err != nil {
-			return false, err
-		}
-	}
-	_, err = in.f.next(total)
-	return true, err
 }
 
 // copy unpacks size bytes into w.

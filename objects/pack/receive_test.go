@@ -556,8 +556,8 @@ func TestShow(t *testing.T) {
 		want bool
 	}{
 		"stored": {good, true}, "empty": {Encode(Blob, nil, 0), true}, "short": {Encode(Blob, []byte("x"), 6), true},
-		"compressed": {Encode(Blob, content, 1), false}, "a tree": {kind, false}, "another size": {edit(1, good.raw[1]^1), false},
-		"another header": {edit(4, 0x9c), false}, "another byte": {edit(100, 'x'), false}, "another checksum": {edit(-1, good.raw[len(good.raw)-1]^1), false},
+		"compressed": {Encode(Blob, content, 1), true}, "a tree": {kind, false}, "another size": {edit(1, good.raw[1]^1), false},
+		"another level": {edit(4, 0x9c), true}, "another byte": {edit(100, 'x'), false}, "another checksum": {edit(-1, good.raw[len(good.raw)-1]^1), false},
 		"a longer entry": {long, false}, "a shorter entry": {short, false}, "nothing": {Entry{Kind: Blob}, false},
 		"a length of a block": {edit(6, 0), false}, "a very long one": {Encode(Blob, make([]byte, MaxInspect), 0), false},
 	} {

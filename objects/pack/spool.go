@@ -90,7 +90,6 @@ func (w *Writer) begin(id ID, crc uint32) (bool, error) {
 		return false, errors.New("add to a pack that is full")
 	}
 	w.seen[id] = struct{}{}
-	w.knownSum = nil
 	w.items = append(w.items, item{id, crc, w.size})
 	return true, nil
 }

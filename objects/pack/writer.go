@@ -18,20 +18,16 @@ const flushAt = 1 << 20
 // A Writer writes one pack. It is not safe for concurrent use; the slow part, [Encode], is. The pack is invisible to
 // others until Close has returned.
 type Writer struct {
-	dir, mark   string
-	f           *os.File // nil until the first flush
-	buf         []byte
-	sum         uint32 // CRC-32 of the flushed bytes without the header
-	size        int64  // of the pack so far, without its checksum
-	started     int64  // offset up to which startWriteback was called
-	unstarted   int64  // bytes written since
-	knownSum    *ID    // the checksum of a pack with the same entries in the same order, if known
-	readBackDue bool   // the written bytes have not been read back
-	items       []item
-	seen        map[ID]struct{}
-	places      map[ID]int64 // of the items; built on first use
-	err         error
-	done        bool
+	dir, mark string
+	f         *os.File // nil until the first flush
+	buf       []byte
+	sum       uint32 // CRC-32 of the flushed bytes without the header
+	size      int64  // of the pack so far, without its checksum
+	items     []item
+	seen      map[ID]struct{}
+	places    map[ID]int64 // of the items; built on first use
+	err       error
+	done      bool
 }
 
 // headerSize is the size of "PACK", the version 2, and the number of entries, which is known at the end.
@@ -114,28 +110,12 @@ func (w *Writer) write(b []byte) error {
 		}
 		w.f, body = f, b[headerSize:]
 	}
-	for rest := b; len(rest) > 0; {
-		n, err := w.f.Write(rest[:min(len(rest), writeSize)])
-		if err != nil {
-			return err
-		}
-		rest = rest[n:]
+	if _, err := w.f.Write(b); err != nil {
+		return err
 	}
 	w.sum = crc32.Update(w.sum, crc32.IEEETable, body)
-	if w.unstarted += int64(len(b)); w.unstarted >= writebackAt {
-		w.started, w.unstarted = w.started+w.unstarted, 0
-		go startWriteback(w.f, w.started)
-	}
 	return nil
 }
-
-// writebackAt is the number of bytes after which writing to disk is started. By itself the kernel collects data for
-// half a minute, for which [Writer.Close] would have to wait.
-const writebackAt = 8 << 20
-
-// writeSize is the maximum size of one write. For larger ones the kernel searches long runs of free pages, which is
-// several times slower if memory is scarce or virtualised.
-const writeSize = 16 << 10
 
 // Abort discards the pack and removes its temporary file. After Close it is a no-op.
 func (w *Writer) Abort() error {
@@ -195,10 +175,7 @@ func (w *Writer) finish(early bool, synced chan error) (string, error) {
 	}
 	f, flushed := w.f, make(chan error, 1)
 	go func() {
-		back := make(chan error, 1)
-		go func() { back <- w.readBack(f) }()
-		err := syncReadOnly(f)
-		flushed <- errors.Join(err, <-back, f.Close())
+		flushed <- syncAndClose(f)
 	}()
 	idx := encodeIndex(w.items, sum)
 	x, err := w.writeIndex(idx)
@@ -246,33 +223,11 @@ func (w *Writer) seal() (sum ID, err error) {
 	if _, err := w.f.WriteAt(count[:], 8); err != nil {
 		return sum, err
 	}
-	if w.knownSum != nil {
-		sum, w.readBackDue = *w.knownSum, true
-	} else if sum, err = w.rehash(); err != nil {
+	if sum, err = w.rehash(); err != nil {
 		return sum, err
 	}
 	_, err = w.f.Write(sum[:])
 	return sum, err
-}
-
-// readBack checks that the file contains the written bytes, unless [Writer.rehash] has done so.
-func (w *Writer) readBack(f *os.File) error {
-	if !w.readBackDue {
-		return nil
-	}
-	c := crc32.NewIEEE()
-	if _, err := io.Copy(c, io.NewSectionReader(f, headerSize, w.size-headerSize)); err != nil {
-		return err
-	}
-	return w.compareSum(f, c.Sum32())
-}
-
-// compareSum compares the CRC-32 of the content of a file with that of the written bytes.
-func (w *Writer) compareSum(f *os.File, sum uint32) error {
-	if sum != w.sum {
-		return fmt.Errorf("%s does not contain the written bytes: %w", f.Name(), ErrCorrupt)
-	}
-	return nil
 }
 
 // rehash reads the pack back to compute its checksum, which covers the number of entries in the header. It also checks
@@ -294,8 +249,11 @@ func (w *Writer) rehash() (sum ID, err error) {
 	if err != nil {
 		return sum, err
 	}
+	if c.Sum32() != w.sum {
+		return sum, fmt.Errorf("%s does not contain the written bytes: %w", w.f.Name(), ErrCorrupt)
+	}
 	h.Sum(sum[:0])
-	return sum, w.compareSum(w.f, c.Sum32())
+	return sum, nil
 }
 
 // onlyReader hides the other methods of a file, so that io.CopyBuffer uses its buffer.
