@@ -19,13 +19,9 @@ type Commit struct {
 	Time        time.Time // whole seconds count
 	Message     string
 	Signature   string // empty, or lines each ending in "\n"
-
-	// signedText is the signed text if it differs from the encoding of the fields: other programs write more headers, time
-	// zones, and committers that are not the author.
-	signedText string
 }
 
-// ErrCommit means that bytes are not a commit that this package can read, or that a Commit cannot be written.
+// ErrCommit means that bytes are not a commit that this package writes, or that a Commit cannot be written.
 var ErrCommit = errors.New("malformed commit")
 
 // EncodeCommit returns the content of a commit. It refuses fields that git would read differently.
@@ -52,12 +48,7 @@ func EncodeCommit(c Commit) ([]byte, error) {
 }
 
 // Payload returns the signed text of c: the content of the commit without the signature.
-func (c Commit) Payload() []byte {
-	if c.signedText != "" {
-		return []byte(c.signedText)
-	}
-	return c.encode("")
-}
+func (c Commit) Payload() []byte { return c.encode("") }
 
 func (c Commit) encode(sig string) []byte {
 	b := make([]byte, 0, 256+len(c.Message)+len(sig))
@@ -77,134 +68,69 @@ func (c Commit) encode(sig string) []byte {
 	return append(b, c.Message...)
 }
 
-// DecodeCommit decodes a commit. Unknown headers are only in [Commit.Payload]; name, email and time are those of the
-// author. The error wraps [ErrCommit] if b is not a commit or has several parents.
+// DecodeCommit decodes a commit. The error wraps [ErrCommit] unless [EncodeCommit] returns the same bytes: a lane has
+// only commits of this package, so there is one reading of what is signed.
 func DecodeCommit(b []byte) (Commit, error) {
-	var c Commit
-	p := commitParser{rest: string(b)}
-	if err := p.headers(&c); err != nil {
-		return Commit{}, err
+	c, err := parseCommit(string(b))
+	if err == nil {
+		var again []byte
+		if again, err = EncodeCommit(c); err == nil && !bytes.Equal(again, b) {
+			err = fmt.Errorf("headers in another form: %w", ErrCommit)
+		}
 	}
-	c.Message = p.rest
-	p.payload.WriteString("\n")
-	p.payload.WriteString(p.rest)
-	if s := p.payload.String(); s != string(c.encode("")) || !bytes.Equal(b, c.encode(c.Signature)) {
-		c.signedText = s
+	if err != nil {
+		return Commit{}, err
 	}
 	return c, nil
 }
 
-type commitParser struct {
-	rest    string
-	payload strings.Builder // the headers so far, without the signature
-}
-
-// headers reads the headers and the empty line before the message.
-func (p *commitParser) headers(c *Commit) error {
-	seen := map[string]bool{}
-	for {
-		header, ok := p.header()
-		if !ok {
-			return fmt.Errorf("headers do not end: %w", ErrCommit)
+// parseCommit reads the fields of a commit, without a check that nothing else is in it.
+func parseCommit(s string) (c Commit, err error) {
+	var head string
+	head, c.Message, _ = strings.Cut(s, "\n\n")
+	lines := strings.Split(head, "\n")
+	next := func(key string) (value string) {
+		if rest, ok := strings.CutPrefix(lines[0], key+" "); ok {
+			value, lines = rest, append(lines[1:], "")
 		}
-		if header == "" {
-			break
-		}
-		key, value, ok := strings.Cut(strings.TrimSuffix(header, "\n"), " ")
-		if !ok || key == "" {
-			return fmt.Errorf("header %.60q: %w", header, ErrCommit)
-		}
-		if key != "gpgsig" {
-			p.payload.WriteString(header)
-		}
-		known, err := c.set(key, value)
-		if err != nil {
-			return fmt.Errorf("header %s: %w", key, err)
-		}
-		if known && seen[key] {
-			return fmt.Errorf("duplicate header %s: %w", key, ErrCommit)
-		}
-		seen[key] = true
+		return value
 	}
-	for _, key := range []string{"tree", "author", "committer"} {
-		if !seen[key] {
-			return fmt.Errorf("no header %s: %w", key, ErrCommit)
+	if c.Tree, err = parseID(next("tree")); err != nil {
+		return c, err
+	}
+	if parent := next("parent"); parent != "" {
+		if c.Parent, err = parseID(parent); err != nil {
+			return c, err
 		}
 	}
-	return nil
-}
-
-// header returns the next header with its continuation lines and final newline, and "" at the
-// empty line.
-func (p *commitParser) header() (string, bool) {
-	end := strings.IndexByte(p.rest, '\n')
-	if end < 0 {
-		return "", false
+	author := next("author")
+	name, rest, _ := strings.Cut(author, " <")
+	email, at, ok := strings.Cut(rest, "> ")
+	seconds, terr := strconv.ParseInt(strings.TrimSuffix(at, " +0000"), 10, 64)
+	if !ok || terr != nil {
+		return c, fmt.Errorf("author %.200q: %w", author, ErrCommit)
 	}
-	if end == 0 {
-		p.rest = p.rest[1:]
-		return "", true
-	}
-	end++
-	for end < len(p.rest) && p.rest[end] == ' ' {
-		n := strings.IndexByte(p.rest[end:], '\n')
-		if n < 0 {
-			return "", false
+	c.Name, c.Email, c.Time = name, email, time.Unix(seconds, 0).UTC()
+	next("committer") // equal to the author
+	if first := next("gpgsig"); first != "" {
+		c.Signature = first + "\n"
+		for strings.HasPrefix(lines[0], " ") {
+			c.Signature += lines[0][1:] + "\n"
+			lines = append(lines[1:], "")
 		}
-		end += n + 1
 	}
-	h := p.rest[:end]
-	p.rest = p.rest[end:]
-	return h, true
-}
-
-// set sets the field of c for a header. It reports whether it knows the header.
-func (c *Commit) set(key, value string) (known bool, err error) {
-	switch key {
-	case "tree":
-		c.Tree, err = parseID(value)
-	case "parent":
-		c.Parent, err = parseID(value)
-	case "author":
-		c.Name, c.Email, c.Time, err = parseIdent(value)
-	case "committer":
-		_, _, _, err = parseIdent(value)
-	case "gpgsig":
-		c.Signature = strings.ReplaceAll(value, "\n ", "\n") + "\n"
-	default:
-		return false, nil
-	}
-	return true, err
+	return c, nil
 }
 
 func parseID(s string) (pack.ID, error) {
 	id, err := pack.ParseID(s)
+	if err == nil && id.IsZero() {
+		err = errors.New("names no object")
+	}
 	if err != nil {
-		return id, fmt.Errorf("%w: %w", err, ErrCommit)
+		err = fmt.Errorf("%w: %w", err, ErrCommit)
 	}
-	if id.IsZero() {
-		return id, fmt.Errorf("names no object: %w", ErrCommit)
-	}
-	return id, nil
-}
-
-// parseIdent parses "NAME <EMAIL> SECONDS ZONE". The zone is only checked for its form: the time does not depend on it.
-func parseIdent(s string) (name, email string, at time.Time, err error) {
-	bad := fmt.Errorf("%.200q: %w", s, ErrCommit)
-	name, rest, ok := strings.Cut(s, "<")
-	if !ok {
-		return "", "", at, bad
-	}
-	email, rest, ok = strings.Cut(rest, "> ")
-	if !ok || strings.ContainsAny(name+email, "<>\n\x00") {
-		return "", "", at, bad
-	}
-	secs, zone, ok := strings.Cut(rest, " ")
-	n, nerr := strconv.ParseInt(secs, 10, 64)
-	if _, zerr := strconv.Atoi(zone); !ok || nerr != nil || zerr != nil || n < 0 || n > maxTime {
-		return "", "", at, bad
-	}
-	return strings.TrimSpace(name), strings.TrimSpace(email), time.Unix(n, 0).UTC(), nil
+	return id, err
 }
 
 // maxTime is the end of the year 9999. Later times are refused.
