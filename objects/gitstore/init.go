@@ -1,13 +1,17 @@
 package gitstore
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
+
+	"github.com/go-git/go-git/v5/plumbing/format/config"
 
 	"github.com/memvcs/mem/objects/pack"
 )
@@ -186,23 +190,22 @@ func checkConfig(path string) error {
 	if err != nil {
 		return err
 	}
-	section := ""
-	for line := range strings.Lines(string(b)) {
-		line = strings.ToLower(strings.TrimSpace(line))
-		if strings.HasPrefix(line, "[") {
-			section, line, _ = strings.Cut(line[1:], "]")
-			line = strings.TrimSpace(line)
-		}
-		key, value, _ := strings.Cut(line, "=")
-		value, _, _ = strings.Cut(strings.ReplaceAll(value, ";", "#"), "#")
-		key, value = strings.TrimSpace(key), strings.Trim(value, " \t\"")
-		switch {
-		case section == "core" && key == "bare" && (value == "false" || value == "no" || value == "off" || value == "0"),
-			section == "core" && key == "repositoryformatversion" && value != "0" && value != "1",
-			section == "extensions" && key == "objectformat" && value != "sha1",
-			section == "extensions" && key == "refstorage" && value != "files",
-			section == "extensions" && key == "partialclone":
-			return fmt.Errorf("config: %s.%s = %s: %w", section, key, value, ErrNoRepository)
+	c := config.New()
+	if err := config.NewDecoder(bytes.NewReader(b)).Decode(c); err != nil {
+		return fmt.Errorf("config: %w: %w", err, ErrNoRepository)
+	}
+	for key, refused := range map[string]func(value string) bool{
+		"core.bare":                    func(v string) bool { return slices.Contains([]string{"false", "no", "off", "0"}, v) },
+		"core.repositoryformatversion": func(v string) bool { return v != "0" && v != "1" },
+		"extensions.objectformat":      func(v string) bool { return v != "sha1" },
+		"extensions.refstorage":        func(v string) bool { return v != "files" },
+		"extensions.partialclone":      func(string) bool { return true },
+	} {
+		section, name, _ := strings.Cut(key, ".")
+		for _, o := range c.Section(section).Options {
+			if o.IsKey(name) && refused(strings.ToLower(o.Value)) {
+				return fmt.Errorf("config: %s = %s: %w", key, o.Value, ErrNoRepository)
+			}
 		}
 	}
 	return nil

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-git/go-git/v5/plumbing/format/config"
+
 	"github.com/memvcs/mem/objects/pack"
 )
 
@@ -125,56 +127,31 @@ const (
 
 // verifyConfig checks that all settings of mem have the values that it writes. Other settings are allowed.
 func verifyConfig(text string) error {
-	got, err := readConfig(text)
+	got, err := parseConfig(text)
 	if err != nil {
 		return err
 	}
-	want, err := readConfig(configText)
+	want, err := parseConfig(configText)
 	if err != nil {
 		return err
 	}
-	for _, k := range want.keys {
-		if got.values[k] != want.values[k] {
-			return fmt.Errorf("%s is %q, want %q: %w", k, got.values[k], want.values[k], pack.ErrCorrupt)
+	for _, s := range want.Sections {
+		for _, o := range s.Options {
+			if v := got.Section(s.Name).Option(o.Key); v != o.Value {
+				return fmt.Errorf("%s.%s is %q, want %q: %w", s.Name, o.Key, v, o.Value, pack.ErrCorrupt)
+			}
 		}
 	}
 	return nil
 }
 
-// configValues are settings by "section.key", in lower case.
-type configValues struct {
-	keys   []string
-	values map[string]string
-}
-
-// readConfig parses lines of sections, and of keys and values. It is stricter than git: lines that git would misread
-// are damage here.
-func readConfig(text string) (configValues, error) {
-	c := configValues{values: map[string]string{}}
-	if text != "" && !strings.HasSuffix(text, "\n") {
-		return c, fmt.Errorf("the last line is cut off: %w", pack.ErrCorrupt)
+func parseConfig(text string) (*config.Config, error) {
+	c := config.New()
+	if err := config.NewDecoder(strings.NewReader(text)).Decode(c); err != nil {
+		return nil, fmt.Errorf("%w: %w", err, pack.ErrCorrupt)
 	}
-	section := ""
-	for line := range strings.Lines(text) {
-		line = strings.TrimSpace(line)
-		if line == "" || line[0] == '#' || line[0] == ';' {
-			continue
-		}
-		if name, ok := strings.CutPrefix(line, "["); ok {
-			if section, ok = strings.CutSuffix(name, "]"); !ok || section == "" {
-				return c, fmt.Errorf("section %.60q: %w", line, pack.ErrCorrupt)
-			}
-			section = strings.ToLower(section)
-			continue
-		}
-		key, value, ok := strings.Cut(line, "=")
-		key = strings.ToLower(strings.TrimSpace(key))
-		if section == "" || !ok || key == "" || strings.Trim(key, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" {
-			return c, fmt.Errorf("line %.60q: %w", line, pack.ErrCorrupt)
-		}
-		key = section + "." + key
-		c.keys = append(c.keys, key)
-		c.values[key] = strings.TrimSpace(value)
+	if text != "" && !strings.HasSuffix(text, "\n") {
+		return nil, fmt.Errorf("the last line is cut off: %w", pack.ErrCorrupt)
 	}
 	return c, nil
 }
@@ -203,26 +180,24 @@ func RepairFiles(dir string, heads []string, aside string) (kept map[string]stri
 	return kept, initDir(dir)
 }
 
-// userSections returns the sections that mem does not write, if the settings are readable.
+// userSections returns the sections that mem does not write, if the settings are readable. They are those with a name,
+// such as those of remotes; another one may be a damaged section of mem.
 func userSections(path string) string {
 	b, err := pack.ReadFile(path)
 	if err != nil {
 		return ""
 	}
-	if _, err := readConfig(string(b)); err != nil {
+	c, err := parseConfig(string(b))
+	if err != nil {
 		return ""
 	}
+	for _, s := range c.Sections {
+		s.Options = nil
+	}
+	c.Sections = slices.DeleteFunc(c.Sections, func(s *config.Section) bool { return len(s.Subsections) == 0 })
 	var out strings.Builder
-	keep := false
-	for line := range strings.Lines(string(b)) {
-		if name, ok := strings.CutPrefix(strings.TrimSpace(line), "["); ok {
-			name = strings.ToLower(strings.TrimSuffix(name, "]"))
-			// only sections with a name, such as those of remotes; another one may be a damaged section of mem
-			keep = strings.Contains(name, " ")
-		}
-		if keep {
-			out.WriteString(line)
-		}
+	if config.NewEncoder(&out).Encode(c) != nil {
+		return ""
 	}
 	return out.String()
 }
