@@ -28,7 +28,7 @@ import (
 )
 
 // version is the version of the cached results.
-const version = 1
+const version = 2
 
 // Messages are messages of sessions, by the ID of the session.
 type Messages map[string]transcript.Spans
@@ -36,9 +36,9 @@ type Messages map[string]transcript.Spans
 // A member is a session of a group.
 type member struct {
 	*state.Session
-	echoes int                     // typed messages that another session had at the capture
-	typed  map[transcript.Key]bool // all typed messages
-	prints map[print]bool          // of all records; nil until needed
+	echoes int              // typed messages that another session had at the capture
+	typed  []transcript.Key // of all typed messages
+	prints map[print]bool   // of all records; nil until needed
 }
 
 // A print identifies a record wherever it is copied to.
@@ -46,9 +46,9 @@ type print [16]byte
 
 // Among returns, by the ID of their session, the messages of a group of sessions of a project that an earlier session of
 // the group has. Of two sessions, the earlier one is the one with fewer messages that were known when it was captured,
-// or else the one that began first.
+// or else the one that began first, or else the one that was captured first.
 func Among(ctx context.Context, db *state.DB, p refs.Project, group []*state.Session) (Messages, error) {
-	if len(group) < 2 || !slices.ContainsFunc(group, func(s *state.Session) bool { return len(echoes(s)) > 0 }) {
+	if !mayShare(group) {
 		return nil, nil
 	}
 	st, err := trust.State(ctx, db, p) // has the keys of typed messages
@@ -61,24 +61,34 @@ func Among(ctx context.Context, db *state.DB, p refs.Project, group []*state.Ses
 		if s.Parent() != "" || full == nil {
 			continue
 		}
-		x := &member{Session: s, echoes: len(echoes(s)), typed: map[transcript.Key]bool{}}
+		x := &member{Session: s, echoes: len(echoes(s))}
 		for _, q := range full.Chain(full.Now()) {
 			for _, t := range q.Typed {
-				x.typed[t.Key] = true
+				x.typed = append(x.typed, t.Key)
 			}
 		}
 		all = append(all, x)
 	}
 	slices.SortFunc(all, func(a, b *member) int {
 		return cmp.Or(cmp.Compare(a.echoes, b.echoes), a.Now().Scan.First.Compare(b.Now().Scan.First),
-			strings.Compare(a.ID, b.ID))
+			a.Points[0].Time.Compare(b.Points[0].Time), strings.Compare(a.ID, b.ID))
 	})
 	out := Messages{}
-	for i, x := range all {
-		if x.echoes == 0 {
+	having := map[transcript.Key][]*member{} // the earlier sessions with a typed message
+	for _, x := range all {
+		var from []*member
+		for _, k := range x.typed {
+			for _, y := range having[k] {
+				if y != x && !slices.Contains(from, y) {
+					from = append(from, y)
+				}
+			}
+			having[k] = append(having[k], x)
+		}
+		if len(from) == 0 {
 			continue
 		}
-		spans, err := copied(ctx, db, p, x, all[:i])
+		spans, err := copied(ctx, db, p, x, from)
 		if errors.Is(err, objects.ErrNotFound) {
 			continue // fsck reports it
 		}
@@ -92,6 +102,14 @@ func Among(ctx context.Context, db *state.DB, p refs.Project, group []*state.Ses
 	return out, nil
 }
 
+// mayShare reports whether sessions of a group may have messages of each other: a capture found some, or two devices
+// captured them, neither of which knew what the other had.
+func mayShare(group []*state.Session) bool {
+	return len(group) > 1 && slices.ContainsFunc(group, func(s *state.Session) bool {
+		return s.Now().Stamp.Device != group[0].Now().Stamp.Device || len(echoes(s)) > 0
+	})
+}
+
 // echoes returns the typed messages of a session that others had when it was captured.
 func echoes(s *state.Session) (out []int) {
 	for _, q := range s.Chain(s.Now()) {
@@ -100,22 +118,12 @@ func echoes(s *state.Session) (out []int) {
 	return out
 }
 
-// copied returns the messages of x that one of the sessions before has.
-func copied(ctx context.Context, db *state.DB, p refs.Project, x *member, before []*member) (transcript.Spans, error) {
-	var from []*member
+// copied returns the messages of x that one of the sessions in from has.
+func copied(ctx context.Context, db *state.DB, p refs.Project, x *member, from []*member) (transcript.Spans, error) {
+	slices.SortFunc(from, func(a, b *member) int { return strings.Compare(a.ID, b.ID) })
 	key := objects.NewHasher()
-	key.Write([]byte(x.Now().Original.String()))
-	for _, y := range before {
-		for k := range x.typed {
-			if y.typed[k] {
-				from = append(from, y)
-				key.Write([]byte(y.Now().Original.String()))
-				break
-			}
-		}
-	}
-	if len(from) == 0 {
-		return nil, nil
+	for _, y := range append([]*member{x}, from...) {
+		key.Write([]byte(y.Now().Original.String()))
 	}
 	file := db.CachePath("copies", key.Sum().String())
 	var out [][2]int

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/memvcs/mem/layers/compose"
@@ -238,10 +239,13 @@ func (c *composer) source(ctx context.Context, i int, p ComposePart) (compose.So
 	if err != nil {
 		return src, err
 	}
-	c.mats = append(c.mats, mat)
-	for _, k := range mat.Marks { // text that is marked in the copy only
-		c.after[i] = min(c.after[i], k.Message-1)
+	for _, o := range s.Overrides { // text that is marked in the copy only
+		if o.Added && !o.Removed && o.Generation == now.Generation {
+			c.after[i] = min(c.after[i], o.Message-1)
+		}
 	}
+	mat.Marks = slices.DeleteFunc(mat.Marks, func(k compress.Mark) bool { return k.Message <= c.after[i] })
+	c.mats = append(c.mats, mat)
 	raw := mat.Stats.After(c.after[i]).Raw()
 	c.out.Parts = append(c.out.Parts, compose.Part{
 		Session: s.ID, Project: p.Rev.Project.Name, Title: s.Title(), Date: now.Ended(), Messages: now.Scan.Messages,
