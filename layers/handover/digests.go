@@ -27,7 +27,7 @@ import (
 )
 
 // digestVersion is the version of the file of digests in the cache. A file of another version is rebuilt.
-const digestVersion = 7<<8 | Version
+const digestVersion = 8<<8 | Version
 
 // code encodes or decodes the file.
 func (f *digestFile) code(c *records.Codec) {

@@ -130,9 +130,10 @@ func (t Turn) waiting() bool {
 	return t.Answered.N == 0 && !t.Script && !greeting().MatchString(t.Asked.Text)
 }
 
-// greeting matches a request that asks for nothing.
+// greeting matches a request that asks for nothing: greetings, thanks and praise.
 var greeting = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)^\W*(hi|hello|hey|yo|hallo|good (morning|evening)|thanks?( you)?|thx|ok(ay)?|bye|test)?\W*$`)
+	return regexp.MustCompile(`(?i)^\W*((hi|hello|hey|yo|hallo|there|again|claude|good|morning|evening|night|thanks?|thx|ty|you|so|very|much|` +
+		`a|lot|ok|okay|great|perfect|nice|cool|awesome|lgtm|well|done|job|bye|test)\b\W*)*$`)
 })
 
 // by returns who wrote the request: a plan is the model's.

@@ -23,8 +23,12 @@ func TestStands(t *testing.T) {
 			"Asked last: “Are you sure?” / Ended before an answer. / Asked before: “Mend the price parser” / Outcome: “The parser rounds.”"},
 		{"a greeting", []refine.Entry{user("Mend the price parser"), model, user("hi")},
 			"Asked last: “Mend the price parser” / Outcome: “The parser rounds.”"},
-		{"thanks and their answer", []refine.Entry{user("Mend the price parser"), model, user("thanks"), {Role: "assistant", Said: "You are welcome."}},
+		{"thanks and their answer", []refine.Entry{user("Mend the price parser"), model, user("thanks"), {N: 4, Role: "assistant", Said: "You are welcome."}},
 			"Asked last: “Mend the price parser” / Outcome: “The parser rounds.”"},
+		{"praise and its answer", []refine.Entry{user("Mend the price parser"), model, user("Great, thank you so much!"), {N: 4, Role: "assistant", Said: "You are welcome."}},
+			"Asked last: “Mend the price parser” / Outcome: “The parser rounds.”"},
+		{"a short request", []refine.Entry{user("Mend the price parser"), model, user("ship it"), {N: 4, Role: "assistant", Said: "Shipped."}},
+			"Asked last: “ship it” / Outcome: “Shipped.” / Asked before: “Mend the price parser” / Outcome: “The parser rounds.”"},
 		{"a headless run", []refine.Entry{{Role: "user", Script: true, Said: "deploy to eu-west-1"}, bash("make", "ok"), model},
 			"Asked last: (a headless run) / Outcome: “The parser rounds.”"},
 	} {

@@ -145,10 +145,11 @@ func (s *summary) did(e refine.Entry) {
 	t.Did++
 }
 
-// did reports whether the turn did something: a greeting and its answer did not.
+// did reports whether the turn did something: a greeting and its answer did not. A short request, such as "ship it",
+// may be answered without a call.
 func (t Turn) did() bool {
 	asks := len(strings.Fields(t.Asked.Text)) > 2 && len(ParsePrompt(t.Asked.Text).words) > 0
-	return t.Did > 0 || t.Long || asks
+	return t.Did > 0 || t.Long || (asks || t.Answered.N > 0) && !greeting().MatchString(t.Asked.Text)
 }
 
 // answered records the answers in a dialog: they are what the user wants.
