@@ -24,7 +24,7 @@ func TestFolded(t *testing.T) {
 		capture(0, "d", "a", "capture a  +3 lines"),
 		capture(1, "d", "b", "capture b  +1 line"),
 		made,
-		capture(3, "d", "a", "capture a  +1 line"),
+		capture(3, "d", "a", "capture a  +1 line, 2 turns rewound"),
 		capture(4, "e", "a", "capture a  +7 lines"),
 		capture(5, "d", "a", `capture a "Title"`),
 		capture(24, "d", "a", "capture a  +2 lines"),
@@ -32,7 +32,7 @@ func TestFolded(t *testing.T) {
 		{Project: "p", Device: "d", Time: day.Add(-25 * time.Hour), Subject: "import 8 sessions", Trailers: []string{"Mem-Op: import"}},
 	}
 	want := []string{
-		`capture a "Title"  +4 lines (3 captures)`, "capture b  +1 line", "compress a:v001", "capture a  +7 lines",
+		`capture a "Title"  +4 lines, 2 turns rewound (3 captures)`, "capture b  +1 line", "compress a:v001", "capture a  +7 lines",
 		"capture a  +2 lines", "import 8 sessions", "import 8 sessions",
 	}
 	var got []string

@@ -604,10 +604,12 @@ func addMessage(captures []*Capture, o AddOptions) string {
 	c := captures[0]
 	what := fmt.Sprintf("%s %s%s", op, records.ShortID(c.snap.Session), from)
 	if c.added.Change == "grown" {
-		return what + "  +" + c.added.Growth()
-	}
-	if title := c.snap.Scan.Title; title != "" {
+		what += "  +" + c.added.Growth()
+	} else if title := c.snap.Scan.Title; title != "" {
 		what += fmt.Sprintf(" %q", title)
+	}
+	if n := c.added.Rewound; n > 0 {
+		what += ", " + records.Numbered(n, "turn", "turns") + " rewound"
 	}
 	return what
 }

@@ -29,6 +29,24 @@ func (c *Capture) recordPrompts(prompts, waiting []transcript.Prompt) {
 	}
 }
 
+// newlyRewound counts the typed messages that are withdrawn now and were not in the base.
+func (c *Capture) newlyRewound() (n int) {
+	typed := c.snap.Typed
+	var before transcript.Spans
+	if c.Base != nil {
+		before = c.Base.Rewound
+		for _, q := range c.known.Chain(c.Base) {
+			typed = append(slices.Clip(typed), q.Typed...)
+		}
+	}
+	for _, t := range typed {
+		if c.snap.Rewound.Has(t.N) && !before.Has(t.N) {
+			n++
+		}
+	}
+	return n
+}
+
 // markEchoes finds the typed messages of captures that another session or mem itself contains already, and removes
 // their markers: they were not typed in this session. Of copies in one batch, the original is in the session that
 // began first; of equal times, in the one with the smaller ID.

@@ -125,6 +125,7 @@ type Added struct {
 	Long      int   // those of NewValues that are longer than [transcript.Longest] and not read
 	Tail      int64 // bytes of an unclosed value at the end, stored in a patch
 	Echo      int   // typed messages that another session contains already
+	Rewound   int   // typed messages that the user withdrew since the last capture
 	Tokens    int   // of the session, see [CountAdded]
 	Counted   bool  // Tokens is known
 
@@ -378,7 +379,7 @@ func (c *Capture) grow(ctx context.Context, s *refs.Stage, at Place, end int64) 
 			return fmt.Errorf("read the turns: %w", err)
 		}
 		sc.Withdraw(c.snap.Rewound)
-		c.snap.Scan = sc.Summary().Carry
+		c.snap.Scan, c.added.Rewound = sc.Summary().Carry, c.newlyRewound()
 	}
 	c.added.NewBytes, c.added.NewValues, c.added.Tail = g.Size-before, sum.Values-at.Carry.Values, int64(len(c.tail))
 	c.added.Long = sum.Long

@@ -34,7 +34,9 @@ func Log(e *app.Env) *cli.Command {
 			"--patch, -S and --json list each of them. With a session, version or composition, lists\n" +
 			"the operations that created, changed or used it; with HEAD~3 or a hash, the operations up\n" +
 			"to that commit. \"mem show HASH\" shows one operation. -S TEXT lists the operations that\n" +
-			"added TEXT to a session, version or composition, or removed it.",
+			"added TEXT to a session, version or composition, or removed it.\n\n" +
+			"It does not list messages. The line of a capture that found turns which the user withdrew\n" +
+			"says \"2 turns rewound\"; \"mem show SESSION\" marks them in the transcript.",
 		Flags: []cli.Flag{
 			flags.Bool(&o.Oneline, "oneline", "print one line per operation"),
 			flags.Int(&o.Number, "number,n", "print the newest `N` only"),

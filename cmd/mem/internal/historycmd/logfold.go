@@ -20,6 +20,7 @@ type fold struct {
 	refs.Entry
 	captures int
 	lines    int
+	rewound  int    // turns
 	first    string // the subject of the oldest
 }
 
@@ -28,11 +29,34 @@ func (f fold) subject() string {
 	if f.captures < 2 {
 		return f.Subject
 	}
-	what, _ := grown(f.first)
-	if f.lines == 0 {
-		return fmt.Sprintf("%s  (%d captures)", what, f.captures)
+	what, _ := rewound(f.first)
+	what, _ = grown(what)
+	if f.lines > 0 {
+		what += fmt.Sprintf("  +%d line%s", f.lines, term.Plural(f.lines))
 	}
-	return fmt.Sprintf("%s  +%d line%s (%d captures)", what, f.lines, term.Plural(f.lines), f.captures)
+	if f.rewound > 0 {
+		what += fmt.Sprintf(", %d turn%s rewound", f.rewound, term.Plural(f.rewound))
+	}
+	space := "  "
+	if f.lines > 0 || f.rewound > 0 {
+		space = " "
+	}
+	return fmt.Sprintf("%s%s(%d captures)", what, space, f.captures)
+}
+
+// rewound parses the turns that a capture found withdrawn: 2 for "add 6ecd8c99  +12 lines, 2 turns rewound".
+func rewound(subject string) (what string, turns int) {
+	rest, ok := strings.CutSuffix(subject, " rewound")
+	i := strings.LastIndex(rest, ", ")
+	if !ok || i < 0 {
+		return subject, 0
+	}
+	number, unit, _ := strings.Cut(rest[i+len(", "):], " ")
+	n, err := strconv.Atoi(number)
+	if err != nil || unit != "turn" && unit != "turns" {
+		return subject, 0
+	}
+	return subject[:i], n
 }
 
 // grown parses the growth in the subject of a capture: 12 for "add 6ecd8c99  +12 lines".
@@ -86,8 +110,9 @@ func (d *folds) add(en *refs.Entry) {
 		f := &d.list[i]
 		f.captures++
 		f.first = en.Subject
-		_, n := grown(en.Subject)
-		f.lines += n
+		what, turns := rewound(en.Subject)
+		_, n := grown(what)
+		f.lines, f.rewound = f.lines+n, f.rewound+turns
 		return
 	}
 	d.list = append(d.list, fold{Entry: cloneEntry(en)})

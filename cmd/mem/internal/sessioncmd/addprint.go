@@ -34,6 +34,7 @@ type addedAnswer struct {
 	Stored   int64  `json:"stored_bytes"` // size of the new part in the store
 	Commit   string `json:"commit"`       // empty if nothing was written
 	Long     int    `json:"too_long"`     // new records that are too long to be read
+	Rewound  int    `json:"rewound"`      // typed messages withdrawn since the last capture
 }
 
 type addAnswer struct {
@@ -82,7 +83,7 @@ func answerOf(a capture.Added) addedAnswer {
 	now := a.Now
 	out := addedAnswer{
 		Session: a.Session, Change: a.Change, Project: a.Project.Name, Title: now.Scan.Title, Messages: now.Scan.Messages,
-		Values: now.Scan.Values, Opaque: now.Scan.Opaque, Long: a.Long, Markers: newMarkers(a), Bytes: now.Size + a.Tail,
+		Values: now.Scan.Values, Opaque: now.Scan.Opaque, Long: a.Long, Markers: newMarkers(a), Rewound: a.Rewound, Bytes: now.Size + a.Tail,
 		NewBytes: a.NewBytes,
 		Stored:   a.Stored, Tail: a.Tail, Files: a.Files,
 		Original: now.Original.String(), Commit: a.Commit,
@@ -136,6 +137,9 @@ func printAddedSession(e *app.Env, a capture.Added) {
 	}
 	if scan.Branch != "" {
 		line += ", branch " + scan.Branch
+	}
+	if a.Rewound > 0 {
+		line += fmt.Sprintf(", %d turn%s rewound", a.Rewound, term.Plural(a.Rewound))
 	}
 	e.Report("%s\n", term.SanitizeLine(line))
 	e.Report(" %s of transcript%s\n", app.BytesText(a.Now.Size+a.Tail), storedText(a.Stored))
