@@ -7,24 +7,39 @@ import (
 )
 
 // notOwnLines reports for each line of a message whether it is not the user's own text: code, quotes, tags, or pasted.
-// If a code block is never closed, everything from the first code block on counts as not the user's own; if a tag is
-// closed that was not opened, everything from the first tag to there: text inside may have ended the block.
+// Everything from the first line with a tag or comment to the last one may be inside of it, and everything from the first
+// block of code on if one is not closed.
 func notOwnLines(lines []string) []bool {
 	out := make([]bool, len(lines))
-	b := blockState{firstFence: -1, firstTag: -1}
+	fence, firstFence, firstTag, paste := "", -1, -1, false
 	for i, line := range lines {
 		t := strings.TrimSpace(line)
-		stray := false
-		out[i], stray = b.read(i, t)
-		if stray && b.firstTag >= 0 {
-			setAll(out[b.firstTag:i])
-			b.firstTag = i
+		switch f := fences().FindString(t); {
+		case fence != "":
+			out[i] = true
+			if strings.HasPrefix(f, fence) {
+				fence = ""
+			}
+			continue
+		case f != "":
+			fence, out[i] = f, true
+			if firstFence < 0 {
+				firstFence = i
+			}
+			continue
 		}
-		out[i] = out[i] || t == "" || strings.HasPrefix(line, "\t") || strings.HasPrefix(line, "    ") ||
+		paste = t != "" && (paste || pasted().block.MatchString(t))
+		out[i] = paste || t == "" || strings.HasPrefix(line, "\t") || strings.HasPrefix(line, "    ") ||
 			strings.ContainsAny(t[:1], ">|#") || pasted().line.MatchString(t)
+		if tags().MatchString(t) {
+			if firstTag < 0 {
+				firstTag = i
+			}
+			setAll(out[firstTag : i+1])
+		}
 	}
-	if b.fence != "" {
-		setAll(out[b.firstFence:])
+	if fence != "" {
+		setAll(out[firstFence:])
 	}
 	return out
 }
@@ -35,49 +50,11 @@ func setAll(list []bool) {
 	}
 }
 
-// A blockState contains the blocks that are open at a line: code, tags, a comment, or pasted text.
-type blockState struct {
-	fence                string // the marks that opened a block of code
-	firstFence, firstTag int    // -1 for none; the lines from firstTag on may be inside a tag
-	tags                 int    // number of open tags
-	comment, paste       bool
-}
-
-// read processes a line and reports whether it is inside a block or one of its ends, and whether it closes more tags
-// than are open.
-func (b *blockState) read(i int, t string) (behind, stray bool) {
-	if f := fenceOf(t); f != "" {
-		switch {
-		case b.fence == "":
-			b.fence = f
-			if b.firstFence < 0 {
-				b.firstFence = i
-			}
-		case strings.HasPrefix(f, b.fence):
-			b.fence = ""
-		}
-		return true, false
-	}
-	if b.fence != "" {
-		return true, false
-	}
-	begin, end := strings.LastIndex(t, "<!--"), strings.LastIndex(t, "-->")
-	behind = b.comment || begin >= 0
-	b.comment = begin > end || b.comment && end < 0
-	if b.paste = t != "" && (b.paste || pasted().block.MatchString(t)); b.paste {
-		behind = true
-	}
-	opened, closed := tagsOf(t)
-	behind = behind || b.tags > 0 || opened+closed > 0
-	if opened > 0 && b.firstTag < 0 {
-		b.firstTag = i
-	}
-	b.tags += opened - closed
-	if stray = b.tags < 0; stray {
-		b.tags = 0
-	}
-	return behind, stray
-}
+var (
+	fences = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("^(?:```+|~~~+)") })
+	// tags matches a tag or the start or end of a comment.
+	tags = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`<!--|-->|</?\pL[^>]*>`) })
+)
 
 // pasted matches lines written by somebody else: line matches a single line, block the first line of a paragraph.
 var pasted = sync.OnceValue(func() (p struct{ line, block *regexp.Regexp }) {

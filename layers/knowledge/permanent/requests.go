@@ -1,8 +1,9 @@
 package permanent
 
 import (
-	"slices"
+	"regexp"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 )
@@ -140,88 +141,35 @@ func isQuestion(s string) bool {
 	return strings.HasSuffix(t, "?") || strings.HasSuffix(t, "？") || strings.HasSuffix(t, "؟")
 }
 
-// A quotePair contains the characters that open and close a quotation.
-type quotePair struct{ opens, closes string }
-
-// quotePairs are the pairs of quotation marks. German and Japanese ones may end with a mark that opens in English.
-var quotePairs = []quotePair{
-	{"\"", "\""}, {"`", "`"}, {"“", "”"}, {"„", "“”"}, {"‟", "”"}, {"‘", "’"}, {"‚", "‘’"}, {"'", "'"}, {"‹", "›"},
-	{"«", "»"}, {"»", "«"}, {"「", "」"}, {"『", "』"},
-	{"《", "》"}, {"〈", "〉"}, {"【", "】"}, {"〝", "〞〟"}, {"❝", "❞"}, {"＂", "＂"}, {"＇", "＇"},
-}
-
 // maskRune replaces the text in quotes or code.
 const maskRune = '▢'
 
-// mask returns a copy of a message of the same length, in which quotations and code are replaced by [maskRune]. Code in
-// backticks ends within its paragraph, or is not code; a quotation may have several paragraphs.
-func mask(r []rune) []rune {
-	out := slices.Clone(r)
-	closing := closingQuotes(r)
-	for i := 0; i < len(r); i++ {
-		k := closing(i)
-		if k < 0 {
-			continue
+// quotations matches what stands in quotation marks or backticks. A mark after a word is an apostrophe or a unit of
+// measure; code in backticks ends within its paragraph; a quotation may have several.
+var quotations = sync.OnceValue(func() *regexp.Regexp {
+	list := []string{"`(?:[^`\n]|\n[^`\n])*`", `\B'(?:[^']|'[\pL\pN])*'`, `\B＇(?:[^＇]|＇[\pL\pN])*＇`, `‘(?:[^’]|’[\pL\pN])*’`,
+		`‚(?:[^‘’]|’[\pL\pN])*[‘’]`, `»[^\s«][^«]*«`, `„[^“”]*[“”]`, `〝[^〞〟]*[〞〟]`}
+	for _, pair := range []string{`""`, "＂＂", "“”", "‟”", "‹›", "«»", "「」", "『』", "《》", "〈〉", "【】", "❝❞"} {
+		r := []rune(pair)
+		open := string(r[0])
+		if r[0] == r[1] {
+			open = `\B` + open
 		}
-		for ; i <= k; i++ {
-			if r[i] != '\n' {
-				out[i] = maskRune
-			}
-		}
-		i = k
+		list = append(list, open+"[^"+string(r[1])+"]*"+string(r[1]))
 	}
-	return out
-}
+	return regexp.MustCompile(strings.Join(list, "|"))
+})
 
-// closingQuotes returns a function that returns the index of the mark that closes the quotation opened at i, -1 if there
-// is none. Its arguments must increase. A mark within or after a word is an apostrophe or a unit of measure.
-func closingQuotes(r []rune) func(i int) int {
-	word := func(k int) bool { return k >= 0 && k < len(r) && (unicode.IsLetter(r[k]) || unicode.IsDigit(r[k])) }
-	paragraph := forward(len(r), func(k int) bool { return r[k] == '\n' && k+1 < len(r) && r[k+1] == '\n' })
-	var near, far []func(int) int // the next closing mark of each pair, in the same and in another paragraph
-	var apostrophe []bool
-	for _, q := range quotePairs {
-		last, _ := utf8.DecodeLastRuneInString(q.closes)
-		inWords := strings.ContainsRune("'＇’‘", last)
-		apostrophe = append(apostrophe, inWords)
-		closes := func(k int) bool { return strings.ContainsRune(q.closes, r[k]) && !(inWords && word(k+1)) }
-		near = append(near, forward(len(r), closes))
-		far = append(far, forward(len(r), func(k int) bool {
-			return closes(k) && !unicode.IsSpace(r[k-1]) && !word(k+1)
-		}))
-	}
-	return func(i int) int {
-		q := slices.IndexFunc(quotePairs, func(q quotePair) bool { return strings.ContainsRune(q.opens, r[i]) })
-		if q < 0 {
-			return -1
-		}
-		same := strings.ContainsRune(quotePairs[q].closes, r[i])
-		if (same || apostrophe[q]) && word(i-1) || r[i] == '»' && (i+1 == len(r) || unicode.IsSpace(r[i+1])) {
-			return -1
-		}
-		k := near[q](i)
-		if same && k > paragraph(i) {
-			if r[i] == '`' {
-				return -1
+// mask returns a message with each character of its quotations and code replaced by [maskRune].
+func mask(message string) string {
+	return quotations().ReplaceAllStringFunc(message, func(s string) string {
+		return strings.Map(func(r rune) rune {
+			if r == '\n' {
+				return r
 			}
-			k = far[q](i)
-		}
-		if k == len(r) {
-			return -1
-		}
-		return k
-	}
-}
-
-// forward returns a function that returns the first index from i+1 to n-1 that ok accepts, n if there is none. Its
-// arguments must not decrease: all calls together ask ok at most twice about an index.
-func forward(n int, ok func(int) bool) func(i int) int {
-	next := 0
-	return func(i int) int {
-		for next = max(next, i+1); next < n && !ok(next); next++ {
-		}
-		return next
-	}
+			return maskRune
+		}, s)
+	})
 }
 
 // visible returns masked text in one line: each quotation is one character, invisible characters are removed.
@@ -240,74 +188,30 @@ func visible(masked []rune) string {
 // pasted from a terminal, a log, a patch or a conversation.
 func sentences(message string) []sentence {
 	var out []sentence
-	r := []rune(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(message))
-	own := mask(r)
-	lines := strings.Split(string(r), "\n")
+	message = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(message)
+	lines, own := strings.Split(message, "\n"), strings.Split(mask(message), "\n")
 	others := notOwnLines(lines)
-	at := 0
 	apart := false
 	for i, text := range lines {
-		n := utf8.RuneCountInString(text)
-		line, mine := r[at:at+n], own[at:at+n]
-		at += n + 1
 		if others[i] {
 			apart = apart || strings.TrimSpace(text) != ""
 			continue
 		}
+		line, mine := []rune(text), []rune(own[i])
 		lead := 0
 		for lead < len(line) && (unicode.IsSpace(line[lead]) || strings.ContainsRune("-*•·", line[lead])) {
 			lead++
 		}
 		for _, s := range split(line[lead:], mine[lead:]) {
-			s.item, s.afterForeign = strings.TrimSpace(string(line[:lead])) != "" || numbered(text), apart
+			s.item, s.afterForeign = strings.TrimSpace(string(line[:lead])) != "" || item().MatchString(text), apart
 			out, apart = append(out, s), false
 		}
 	}
 	return out
 }
 
-// numbered reports whether a line is an item of a list with numbers.
-func numbered(line string) bool {
-	t := strings.TrimLeft(line, " ")
-	rest := strings.TrimLeft(t, "0123456789")
-	return len(rest) < len(t) && (strings.HasPrefix(rest, ". ") || strings.HasPrefix(rest, ") "))
-}
-
-// fenceOf returns the marks of a line that opens or closes a code block, "" for other lines.
-func fenceOf(line string) string {
-	for _, c := range []string{"`", "~"} {
-		if n := len(line) - len(strings.TrimLeft(line, c)); n >= 3 {
-			return line[:n]
-		}
-	}
-	return ""
-}
-
-// tagsOf counts the tags, as in <rules>, that a line opens and closes.
-func tagsOf(line string) (opened, closed int) {
-	end := 0 // of the tag
-	for i := range len(line) {
-		if line[i] != '<' {
-			continue
-		}
-		if end <= i {
-			n := strings.IndexByte(line[i:], '>')
-			if n < 0 {
-				break
-			}
-			end = i + n
-		}
-		name := line[i+1 : end]
-		switch c, _ := utf8.DecodeRuneInString(strings.TrimPrefix(name, "/")); {
-		case !unicode.IsLetter(c):
-		case name[0] == '/':
-			closed++
-		case !strings.HasSuffix(name, "/"):
-			opened++
-		}
-	}
-	return opened, closed
-}
+// item matches the start of an item of a list with numbers.
+var item = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^ *\d+[.)] `) })
 
 // split cuts a line into sentences, at a full stop, question or exclamation mark that ends a word and is not quoted.
 func split(line, own []rune) []sentence {
