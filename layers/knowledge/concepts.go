@@ -89,41 +89,63 @@ func Assign(ctx context.Context, db *state.DB, p state.Project, members []Member
 	if dryRun {
 		return previewAssign(ctx, db, p, to)
 	}
-	record := ""
-	err = db.Refs.Update(ctx, p.ID, assignMessage(members, to), func(tx *refs.Tx) error {
+	x := placement{to: to}
+	for _, m := range members {
+		x.members = append(x.members, m.key())
+	}
+	var made []string
+	err = db.Refs.Update(ctx, p.ID, assignMessage(members, to), func(tx *refs.Tx) (err error) {
 		tx.Trailer("Op", "assign")
-		switch {
-		case to.New != nil:
-			set, err := conceptsAt(ctx, db, tx, p.ID)
-			if err != nil {
-				return err
-			}
-			made := *to.New
-			made.Label = set.NextLabel()
-			r, err := tx.Add(concepts.Kind, made)
-			if err != nil {
-				return err
-			}
-			record = r.ID.String()
-		case to.Concept != nil:
-			record = to.Concept.Record
-		}
-		for _, x := range members {
-			a := concepts.Assignment{Member: x.key(), Concept: record, Topic: to.Topic, Reason: to.Reason}
-			if _, err := tx.Add(concepts.KindAssign, a); err != nil {
-				return err
-			}
-		}
-		return nil
+		made, err = place(ctx, db, tx, p.ID, []placement{x})
+		return err
 	})
-	if err != nil || record == "" {
+	if err != nil || made[0] == "" {
 		return nil, err
 	}
 	set, err := revision.Concepts(ctx, db, p.ID)
 	if err != nil {
 		return nil, err
 	}
-	return set.ByRecord(record), nil
+	return set.ByRecord(made[0]), nil
+}
+
+// A placement assigns members to a target.
+type placement struct {
+	to      Target
+	members []string // their names in assignments
+}
+
+// place adds the records of placements and returns the names of the records of their concepts.
+func place(ctx context.Context, db *state.DB, tx *refs.Tx, p refs.Project, list []placement) (out []string, err error) {
+	set, err := conceptsAt(ctx, db, tx, p)
+	if err != nil {
+		return nil, err
+	}
+	made := 0
+	for _, x := range list {
+		record := ""
+		switch {
+		case x.to.New != nil:
+			c := *x.to.New
+			c.Label = set.LabelAfter(made)
+			made++
+			r, err := tx.Add(concepts.Kind, c)
+			if err != nil {
+				return nil, err
+			}
+			record = r.ID.String()
+		case x.to.Concept != nil:
+			record = x.to.Concept.Record
+		}
+		for _, m := range x.members {
+			a := concepts.Assignment{Member: m, Concept: record, Topic: x.to.Topic, Reason: x.to.Reason}
+			if _, err := tx.Add(concepts.KindAssign, a); err != nil {
+				return nil, err
+			}
+		}
+		out = append(out, record)
+	}
+	return out, nil
 }
 
 // conceptsAt returns the concepts of a project at the start of a transaction.

@@ -317,14 +317,21 @@ func (d *distiller) concepts(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, a := range list {
-		done, err := d.assign(ctx, a, open, names)
-		if err != nil {
-			return err
-		}
-		d.out.Assigned += done
+	placed := d.placements(list, open, set, names)
+	witnesses, err := d.witnesses()
+	if err != nil {
+		return err
 	}
-	return d.saveWitnesses(ctx, known, tips)
+	save := saver{db: d.m, p: p.ID, set: known, session: d.rev.Session,
+		o: SaveOptions{Engine: d.asker.ID(), Witnesses: witnesses, tips: tips}}
+	for _, x := range placed {
+		d.out.Assigned += len(x.members)
+	}
+	return save.write(ctx, fmt.Sprintf("assign %d exchanges of %s  by %s", d.out.Assigned, shortSession(d.rev.Session), d.asker.ID()),
+		0, func(tx *refs.Tx) error {
+			_, err := place(ctx, d.m, tx, p.ID, placed)
+			return err
+		})
 }
 
 // assignPrompt lists concepts and exchanges between fences.
@@ -361,41 +368,35 @@ func readAssignments(b []byte) ([]assignment, error) {
 	return v.Assignments, err
 }
 
-// assign applies one assignment and returns the number of assigned exchanges. An assignment to an unknown concept, or
-// with a name that is not acceptable, is skipped.
-func (d *distiller) assign(ctx context.Context, a assignment, open []*facts.Exchange,
-	names revision.Namer) (int, error) {
-	i := slices.IndexFunc(open, func(x *facts.Exchange) bool { return x.ID == a.Exchange })
-	name, topic, reason := oneLine(a.Name), oneLine(a.Topic), oneLine(a.Reason)
-	if i < 0 || (a.Concept == "") == (name == "") || name != "" && !names.Takes(name) {
-		return 0, nil
-	}
-	if !names.Takes(topic) {
-		topic = ""
-	}
-	to := Target{Topic: topic, Reason: reason}
-	set, err := revision.Concepts(ctx, d.m, d.rev.Project.ID)
-	if err != nil {
-		return 0, err
-	}
-	live := set.Live()
-	if a.Concept != "" {
-		if to.Concept, err = revision.ConceptIn(d.m, set, a.Concept); err != nil {
-			return 0, nil // unknown concept: the exchange stays unassigned
+// placements returns what assignments do. One to an unknown concept, or with a name that is not acceptable, is skipped.
+func (d *distiller) placements(list []assignment, open []*facts.Exchange, set *concepts.Set, names revision.Namer) (out []placement) {
+	for _, a := range list {
+		i := slices.IndexFunc(open, func(x *facts.Exchange) bool { return x.ID == a.Exchange })
+		name, topic := oneLine(a.Name), oneLine(a.Topic)
+		if i < 0 || (a.Concept == "") == (name == "") || name != "" && !names.Takes(name) {
+			continue
 		}
-	} else if at := slices.IndexFunc(live, func(c *concepts.Concept) bool {
-		return strings.EqualFold(c.Name, name)
-	}); at >= 0 {
-		to.Concept = live[at] // named twice in one answer
-	} else {
-		to.New = &concepts.Definition{Name: name, Topic: topic}
+		if !names.Takes(topic) {
+			topic = ""
+		}
+		x := placement{Target{Topic: topic, Reason: oneLine(a.Reason)}, []string{"exchange/" + open[i].Key().String()}}
+		same := func(have string) bool { return strings.EqualFold(have, name) }
+		if a.Concept != "" {
+			var err error
+			if x.to.Concept, err = revision.ConceptIn(d.m, set, a.Concept); err != nil {
+				continue // unknown: the exchange stays unassigned
+			}
+		} else if at := slices.IndexFunc(set.Live(), func(c *concepts.Concept) bool { return same(c.Name) }); at >= 0 {
+			x.to.Concept = set.Live()[at]
+		} else if at := slices.IndexFunc(out, func(o placement) bool { return o.to.New != nil && same(o.to.New.Name) }); at >= 0 {
+			out[at].members = append(out[at].members, x.members...) // named twice in one answer
+			continue
+		} else {
+			x.to.New = &concepts.Definition{Name: name, Topic: topic}
+		}
+		out = append(out, x)
 	}
-	_, err = Assign(ctx, d.m, d.rev.Project,
-		[]Member{{Project: d.rev.Project, Session: open[i].Session, Exchange: open[i]}}, to, false)
-	if err != nil {
-		return 0, err
-	}
-	return 1, nil
+	return out
 }
 
 // oneLine returns s in one line, without control characters.
@@ -403,19 +404,6 @@ func oneLine(s string) string {
 	return strings.Join(strings.FieldsFunc(s, func(r rune) bool {
 		return r < ' ' || r == ' ' || r >= 0x7f && r < 0xa0 || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069
 	}), " ")
-}
-
-// saveWitnesses stores the requests and answers about concepts. The tips are those from before the question.
-func (d *distiller) saveWitnesses(ctx context.Context, known *facts.Set, tips []refs.Tip) error {
-	witnesses, err := d.witnesses()
-	if err != nil || len(witnesses) == 0 {
-		return err
-	}
-	s := saver{m: d.m, rev: d.rev, o: SaveOptions{Engine: d.asker.ID(), Witnesses: witnesses, tips: tips}, set: known,
-		out: SavedFacts{Session: d.rev.Session}}
-	s.q = &revision.Quoted{Point: d.rev.Session.Now()}
-	s.out.Through = known.ThroughOf(d.rev.Session.ID, s.q.Point.Generation)
-	return s.write(ctx)
 }
 
 // ModelExchanges returns the requests and answers of models when sessions of a project were distilled and its

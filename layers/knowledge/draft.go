@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/memvcs/mem/layers/compress/paste"
 	"github.com/memvcs/mem/layers/knowledge/facts"
@@ -18,7 +17,6 @@ import (
 	"github.com/memvcs/mem/layers/tokens"
 	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/objects"
-	"github.com/memvcs/mem/refs"
 )
 
 // A FactDraft contains undistilled lines of the L1 of a session, and the facts that they may be about.
@@ -387,158 +385,4 @@ func fenceKey(text string) string {
 func fenced(title, text string) string {
 	key := fenceKey(text)
 	return fmt.Sprintf("=== %s %s ===\n%s=== end %s %s ===\n", title, key, text, title, key)
-}
-
-// A NewFact is the input of [AddFact].
-type NewFact struct {
-	Given    facts.InputFact
-	Session  *state.Session // nil if it has no evidence
-	Replaces string         // ID of the fact that it edits
-}
-
-// AddFact adds one fact, checked like any other; a fact without evidence is only stated. The error is [ErrAllRejected] if
-// the check rejects it.
-func AddFact(ctx context.Context, db *state.DB, p state.Project, in NewFact, dryRun bool) (facts.Fact, error) {
-	set, err := revision.Facts(ctx, db, p.ID)
-	if err != nil {
-		return facts.Fact{}, err
-	}
-	f := facts.Fact{Kind: in.Given.Kind, Text: in.Given.Text, Reason: in.Given.Reason, Evidence: in.Given.Evidence,
-		Keywords: in.Given.Keywords, Files: in.Given.Files}
-	x := facts.Exchange{}
-	var q *revision.Quoted
-	if in.Session != nil {
-		if q, x, err = exchangeFor(ctx, db, p.ID, in.Session, f); err != nil {
-			return f, err
-		}
-		f.Session = x.Session
-	}
-	q.Check(&f)
-	if f.ID = f.Name(); f.Verdict == facts.Rejected {
-		return f, ErrAllRejected
-	}
-	if f.Time.IsZero() {
-		f.Time = db.Opts.Now().UTC().Truncate(time.Second)
-	}
-	judged, err := in.judgements(set, f)
-	if err != nil {
-		return f, err
-	}
-	old, known := set.Fact(f.Name())
-	if known && (!slices.Equal(old.Keywords, f.Keywords) || !slices.Equal(old.Files, f.Files)) &&
-		len(f.Keywords)+len(f.Files) > 0 {
-		judged = append(judged, facts.Judgement{Fact: f.Key(), Says: facts.Describes, Value: true, Keywords: f.Keywords,
-			Files: f.Files})
-	}
-	if dryRun {
-		return f, nil
-	}
-	what := "add"
-	if in.Replaces != "" {
-		what = "edit " + in.Replaces
-	}
-	x.Time, x.Facts = f.Time, []facts.Fact{f}
-	return f, db.Refs.Update(ctx, p.ID, "facts "+what+"  "+f.Name(), func(tx *refs.Tx) error {
-		tx.Trailer("Op", "facts")
-		if !known || old.Removed {
-			if _, err := tx.Add(facts.KindExchange, x.Bare()); err != nil {
-				return err
-			}
-		}
-		for _, j := range judged {
-			if _, err := tx.Add(facts.KindJudgement, j); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
-// A JudgementError says why a new fact may not supersede, refute or resolve another one.
-type JudgementError struct {
-	Old  facts.Fact
-	Says string // facts.Supersedes, facts.Refutes or facts.Resolves
-	Why  string
-}
-
-func (e *JudgementError) Error() string { return e.Why }
-
-// judgements returns the judgements on other facts that the new fact f makes.
-func (in NewFact) judgements(set *facts.Set, f facts.Fact) (out []facts.Judgement, err error) {
-	given := in.Given
-	if in.Replaces != "" {
-		given.Supersedes = append(slices.Clone(given.Supersedes), in.Replaces)
-	}
-	for _, l := range links(given) {
-		for _, id := range l.ids {
-			old, err := oneFact(set, id)
-			if err != nil {
-				return nil, fmt.Errorf("%s: %w", l.field, err)
-			}
-			if id == in.Replaces && old.Key() == f.Key() {
-				continue // the text is unchanged
-			}
-			if why := objection(f, old, l.says); why != "" {
-				return nil, &JudgementError{old, l.says, why}
-			}
-			out = append(out, facts.Judgement{Fact: old.Key(), Says: l.says, Value: true, By: f.Key()})
-		}
-	}
-	return out, nil
-}
-
-// exchangeFor returns an exchange that spans the messages that f quotes, and the text in which quotes of f are
-// searched.
-func exchangeFor(ctx context.Context, db *state.DB, project refs.Project, s *state.Session, f facts.Fact) (*revision.Quoted,
-	facts.Exchange, error) {
-	st, err := trust.State(ctx, db, project)
-	if err != nil {
-		return nil, facts.Exchange{}, err
-	}
-	known := st.Session(s.ID)
-	if known == nil {
-		return nil, facts.Exchange{}, &state.NotFoundError{What: "session", Name: s.ID}
-	}
-	s = known
-	now := s.Now()
-	q, err := revision.Quotable(ctx, db, project, s, now, citedMessages([]facts.Fact{f}))
-	if err != nil {
-		return nil, facts.Exchange{}, err
-	}
-	x := facts.Exchange{Session: s.ID, Generation: now.Generation, Original: now.Original}
-	for _, e := range f.Evidence {
-		if x.From == 0 || e.Message < x.From {
-			x.From = e.Message
-		}
-		x.To = max(x.To, e.Message)
-	}
-	x.L1Range = q.Lines(x.From, x.To)
-	return q, x, nil
-}
-
-// JudgeFacts records the same judgement on several facts. The field Fact of j is set for each.
-func JudgeFacts(ctx context.Context, db *state.DB, p refs.Project, list []facts.Fact, j facts.Judgement, dryRun bool) error {
-	if dryRun {
-		return nil
-	}
-	what := "facts " + j.Says
-	if j.Says == facts.Removes {
-		what = "facts rm"
-	}
-	if !j.Value {
-		what = "facts not " + j.Says
-	}
-	for _, f := range list {
-		what += " " + f.ID
-	}
-	return db.Refs.Update(ctx, p, what, func(tx *refs.Tx) error {
-		tx.Trailer("Op", "facts")
-		for _, f := range list {
-			j.Fact = f.Key()
-			if _, err := tx.Add(facts.KindJudgement, j); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
 }

@@ -35,7 +35,7 @@ func TestFence(t *testing.T) {
 // TestNamedFiles keeps the files whose path or name is in the text.
 func TestNamedFiles(t *testing.T) {
 	t.Parallel()
-	s := saver{}
+	s := batch{}
 	list := []string{"lib/price.go", `lib\price.go`, "price.go", "lib/cart.go", "lib/", `lib\`, `C:\x\`, ""}
 	got := s.namedFiles("files", list, "I changed price.go in lib/ today")
 	if want := `["lib/price.go" "lib\\price.go" "price.go" "lib/"]`; fmt.Sprintf("%q", got) != want {

@@ -19,19 +19,13 @@ func IsFactID(s string) bool {
 	return ok && rest != "" && strings.Trim(strings.ToLower(rest), "0123456789abcdef") == ""
 }
 
-// citedMessages returns the messages that facts quote.
-func citedMessages(list []facts.Fact) map[int]bool {
+// cited returns the messages that are quoted.
+func cited(list []facts.Evidence) map[int]bool {
 	out := map[int]bool{}
-	for _, f := range list {
-		citeMessages(out, f.Evidence)
-	}
-	return out
-}
-
-func citeMessages(out map[int]bool, evidence []facts.Evidence) {
-	for _, e := range evidence {
+	for _, e := range list {
 		out[e.Message] = true
 	}
+	return out
 }
 
 // A CheckedFact is a fact with the result of a new check.
@@ -82,11 +76,11 @@ func CheckFacts(ctx context.Context, db *state.DB, project refs.Project, list []
 	}
 	out := make([]CheckedFact, len(list))
 	for _, key := range order {
-		var some []facts.Fact
+		var quoted []facts.Evidence
 		for _, i := range groups[key] {
-			some = append(some, list[i])
+			quoted = append(quoted, list[i].Evidence...)
 		}
-		q, problem := transcriptOf(ctx, db, st, homes[some[0].Exchange], citedMessages(some))
+		q, problem := transcriptOf(ctx, db, st, homes[list[groups[key][0]].Exchange], quoted)
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
@@ -109,26 +103,12 @@ func CheckFacts(ctx context.Context, db *state.DB, project refs.Project, list []
 	return out, nil
 }
 
-// checkNew looks up a new fact of an exchange.
-func checkNew(ctx context.Context, db *state.DB, project refs.Project, x facts.Exchange, f facts.Fact) (facts.Fact, error) {
-	st, err := trust.State(ctx, db, project)
-	if err != nil {
-		return f, err
-	}
-	q, err := transcriptOf(ctx, db, st, x, citedMessages([]facts.Fact{f}))
-	if err != nil {
-		return f, err
-	}
-	q.Check(&f)
-	return f, nil
-}
-
 func shortSession(s *state.Session) string { return records.ShortID(s.ID) }
 
 // transcriptOf returns the transcript that the facts of an exchange were checked against, nil if they belong to no
 // session.
 func transcriptOf(ctx context.Context, db *state.DB, st *state.State, x facts.Exchange,
-	cited map[int]bool) (*revision.Quoted, error) {
+	quoted []facts.Evidence) (*revision.Quoted, error) {
 	if x.Session == "" {
 		return nil, nil
 	}
@@ -140,5 +120,5 @@ func transcriptOf(ctx context.Context, db *state.DB, st *state.State, x facts.Ex
 	if p == nil {
 		return nil, fmt.Errorf("session %s has no version that matches the saved fact", records.ShortID(s.ID))
 	}
-	return revision.Quotable(ctx, db, st.Project, s, p, cited)
+	return revision.Quotable(ctx, db, st.Project, s, p, cited(quoted))
 }

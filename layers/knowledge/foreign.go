@@ -10,7 +10,6 @@ import (
 	"github.com/memvcs/mem/layers/knowledge/facts"
 	"github.com/memvcs/mem/layers/knowledge/permanent"
 	"github.com/memvcs/mem/layers/records"
-	"github.com/memvcs/mem/layers/revision"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/refs"
 )
@@ -39,16 +38,18 @@ type ForeignConcept struct {
 // CheckForeign checks a fact of another tool, which its field From names. Without evidence in a session it is only
 // stated, with the lowest trust. The error wraps [ErrAllRejected] if the check rejects it.
 func CheckForeign(ctx context.Context, db *state.DB, p state.Project, f facts.Fact, s *state.Session) (ForeignFact, error) {
-	x := facts.Exchange{}
-	var q *revision.Quoted
-	if s != nil && len(f.Evidence) > 0 {
-		var err error
-		if q, x, err = exchangeFor(ctx, db, p.ID, s, f); err != nil {
-			return ForeignFact{}, err
-		}
-		f.Session = x.Session
+	if len(f.Evidence) == 0 {
+		s = nil
 	}
-	if q.Check(&f); f.Verdict == facts.Rejected {
+	save, err := openSaver(ctx, db, p.ID, s, f.Evidence)
+	if err != nil {
+		return ForeignFact{}, err
+	}
+	x := facts.Exchange{}
+	if s != nil {
+		f.Session, x = s.ID, save.exchange(spanOf(f.Evidence), false)
+	}
+	if save.q.Check(&f); f.Verdict == facts.Rejected {
 		return ForeignFact{}, fmt.Errorf("%w: %s", ErrAllRejected, strings.Join(f.Notes, "; "))
 	}
 	if f.Time.IsZero() {
@@ -73,53 +74,29 @@ func SaveForeign(ctx context.Context, db *state.DB, p state.Project, in Foreign)
 	if len(what) == 0 {
 		return nil
 	}
-	return db.Refs.Update(ctx, p.ID, "import "+strings.Join(what, ", ")+" from "+in.Tool, func(tx *refs.Tx) error {
-		tx.Trailer("Op", "facts")
-		for _, f := range in.Facts {
-			if err := addForeignFact(tx, f); err != nil {
-				return err
-			}
+	save := saver{db: db, p: p.ID, set: &facts.Set{}}
+	for _, f := range in.Facts {
+		save.exchanges = append(save.exchanges, f.Exchange)
+		if f.Resolved {
+			save.judgements = append(save.judgements, facts.Judgement{Fact: f.Exchange.Facts[0].Key(), Says: facts.Resolves,
+				Value: true, Reason: f.Resolution})
 		}
+	}
+	var list []placement
+	for _, c := range in.Concepts {
+		x := placement{to: Target{New: &c.Definition, Topic: c.Definition.Topic, Reason: c.Definition.Reason}}
+		for _, e := range c.Exchanges {
+			x.members = append(x.members, "exchange/"+e.Key().String())
+		}
+		list = append(list, x)
+	}
+	return save.write(ctx, "import "+strings.Join(what, ", ")+" from "+in.Tool, 0, func(tx *refs.Tx) error {
 		for i, r := range in.Rules {
 			if _, err := tx.Add(permanent.Kind, r); err != nil {
 				return fmt.Errorf("rule %d: %w", i+1, err)
 			}
 		}
-		return addForeignConcepts(ctx, db, tx, p, in.Concepts)
+		_, err := place(ctx, db, tx, p.ID, list)
+		return err
 	})
-}
-
-func addForeignFact(tx *refs.Tx, f ForeignFact) error {
-	if _, err := tx.Add(facts.KindExchange, f.Exchange.Bare()); err != nil {
-		return err
-	}
-	if !f.Resolved {
-		return nil
-	}
-	_, err := tx.Add(facts.KindJudgement, facts.Judgement{Fact: f.Exchange.Facts[0].Key(), Says: facts.Resolves,
-		Value: true, Reason: f.Resolution})
-	return err
-}
-
-func addForeignConcepts(ctx context.Context, db *state.DB, tx *refs.Tx, p state.Project, list []ForeignConcept) error {
-	set, err := conceptsAt(ctx, db, tx, p.ID)
-	if err != nil {
-		return err
-	}
-	for i, c := range list {
-		made := c.Definition
-		made.Label = set.LabelAfter(i)
-		r, err := tx.Add(concepts.Kind, made)
-		if err != nil {
-			return err
-		}
-		for _, x := range c.Exchanges {
-			a := concepts.Assignment{Member: "exchange/" + x.Key().String(), Concept: r.ID.String(), Topic: made.Topic,
-				Reason: made.Reason}
-			if _, err := tx.Add(concepts.KindAssign, a); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }

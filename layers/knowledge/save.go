@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 
 	"github.com/memvcs/mem/layers/knowledge/claims"
@@ -72,10 +73,28 @@ var ErrAllRejected = errors.New("no fact was saved")
 // contains the reason of each rejection. If all are rejected, nothing is written and the error is [ErrAllRejected];
 // malformed input is a [*facts.InputError].
 func SaveFacts(ctx context.Context, db *state.DB, rev state.Rev, g facts.Input, o SaveOptions) (SavedFacts, error) {
-	s := saver{m: db, rev: rev, o: o, given: g, local: map[string]facts.Fact{}, out: SavedFacts{Session: rev.Session}}
-	if err := s.prepare(ctx); err != nil {
-		return s.out, err
+	out := SavedFacts{Session: rev.Session}
+	var quoted []facts.Evidence
+	for _, x := range g.Exchanges {
+		for _, f := range x.Facts {
+			quoted = append(quoted, f.Evidence...)
+		}
 	}
+	core, err := openSaver(ctx, db, rev.Project.ID, rev.Session, quoted)
+	if err != nil {
+		return out, err
+	}
+	core.o = o
+	s := batch{saver: core, local: map[string]facts.Fact{}, out: out}
+	for f := range s.set.All() {
+		if f.Session == rev.Session.ID && f.Live() {
+			s.factCount++
+		}
+	}
+	if total := s.q.Point.Scan.Values; g.Through > total {
+		s.problem("through", "%d is behind the last message, %d", g.Through, total)
+	}
+	s.out.Through = max(s.through(), g.Through)
 	for i, x := range g.Exchanges {
 		s.addExchange(i, x)
 	}
@@ -91,90 +110,225 @@ func SaveFacts(ctx context.Context, db *state.DB, rev state.Rev, g facts.Input, 
 	if o.DryRun {
 		return s.out, nil
 	}
-	return s.out, s.write(ctx)
+	fresh := 0
+	for _, f := range s.out.Facts {
+		if f.Fact.Verdict != facts.Rejected && !f.Known {
+			fresh++
+		}
+	}
+	s.exchanges = s.out.Exchanges
+	return s.out, s.write(ctx, fmt.Sprintf("facts save %s  %d facts of %d exchanges, through #%d", records.ShortID(rev.Session.ID),
+		fresh, len(s.exchanges), s.out.Through), s.out.Through, nil)
 }
 
-// A saver saves facts of a session.
+// A saver is the only writer of facts: it checks facts of a session, or of none, and commits them with judgements.
 type saver struct {
-	m          *state.DB
-	rev        state.Rev
-	o          SaveOptions
-	given      facts.Input
-	local      map[string]facts.Fact // by their names in the input
-	set        *facts.Set
-	q          *revision.Quoted
-	out        SavedFacts
+	db      *state.DB
+	p       refs.Project
+	o       SaveOptions
+	set     *facts.Set
+	session *state.Session   // nil for facts of no session
+	q       *revision.Quoted // the session, nil for none
+
+	exchanges  []facts.Exchange
 	judgements []facts.Judgement
-	problems   []string
-	message    string // of the commit; empty for that of new facts
-	factCount  int    // valid facts of the session, saved and new
 }
 
-// prepare loads the session and its known facts.
-func (s *saver) prepare(ctx context.Context) (err error) {
-	project := s.rev.Project.ID
-	if s.set, err = revision.Facts(ctx, s.m, project); err != nil {
-		return err
+// openSaver returns a saver for a session, or for facts of no session if it is nil. The evidence is what will be checked.
+func openSaver(ctx context.Context, db *state.DB, p refs.Project, session *state.Session, quoted []facts.Evidence) (saver, error) {
+	s := saver{db: db, p: p}
+	var err error
+	if s.set, err = revision.Facts(ctx, db, p); err != nil || session == nil {
+		return s, err
 	}
-	st, err := trust.State(ctx, s.m, project)
+	st, err := trust.State(ctx, db, p)
 	if err != nil {
-		return err
+		return s, err
 	}
-	session := st.Session(s.rev.Session.ID)
-	if session == nil {
-		return &state.NotFoundError{What: "session", Name: s.rev.Session.ID}
+	if s.session = st.Session(session.ID); s.session == nil {
+		return s, &state.NotFoundError{What: "session", Name: session.ID}
 	}
-	quotes := map[int]bool{}
-	for _, x := range s.given.Exchanges {
-		for _, f := range x.Facts {
-			citeMessages(quotes, f.Evidence)
-		}
-	}
-	for f := range s.set.All() {
-		if f.Session == session.ID && f.Live() {
-			s.factCount++
-		}
-	}
-	if s.q, err = revision.Quotable(ctx, s.m, project, session, session.Now(), quotes); err != nil {
-		return err
-	}
-	total := s.q.Point.Scan.Values
-	if s.given.Through > total {
-		s.problems = append(s.problems, fmt.Sprintf("through: %d is behind the last message, %d", s.given.Through,
-			total))
-	}
-	s.out.Through = max(s.set.ThroughOf(session.ID, s.q.Point.Generation), s.given.Through)
-	return nil
+	s.q, err = revision.Quotable(ctx, db, p, s.session, s.session.Now(), cited(quoted))
+	return s, err
 }
 
-func (s *saver) problem(at, format string, args ...any) {
+// through returns the last distilled message of the session.
+func (s *saver) through() int { return s.set.ThroughOf(s.session.ID, s.session.Now().Generation) }
+
+// fact checks a fact as it was given.
+func (s *saver) fact(g facts.InputFact) facts.Fact {
+	f := facts.Fact{Kind: g.Kind, Text: g.Text, Reason: g.Reason, Evidence: g.Evidence, Keywords: g.Keywords}
+	if s.session != nil {
+		f.Session = s.session.ID
+	}
+	s.q.Check(&f)
+	f.ID = f.Name()
+	return f
+}
+
+// exchange returns the exchange of messages: with known, the shortest saved one that contains them, if there is one.
+func (s *saver) exchange(span [2]int, known bool) facts.Exchange {
+	now := s.session.Now()
+	x := facts.Exchange{Session: s.session.ID, Generation: now.Generation, Original: now.Original, From: span[0], To: span[1]}
+	var best *facts.Exchange
+	for i := range s.set.Exchanges {
+		old := &s.set.Exchanges[i]
+		if old.Session == x.Session && old.Generation == x.Generation && old.From <= x.From && old.To >= x.To &&
+			(best == nil || old.To-old.From < best.To-best.From) {
+			best = old
+		}
+	}
+	if known && best != nil {
+		x = *best
+		x.Facts = nil
+		return x
+	}
+	x.L1Range, x.Time = s.q.Lines(x.From, x.To), s.q.When(x.To)
+	return x
+}
+
+// judge adds the judgements on other facts that a new one makes. find resolves ids; failed is called with each that cannot
+// be judged, with its field and number.
+func (s *saver) judge(f facts.Fact, g facts.InputFact, find func(id string) (facts.Fact, error),
+	failed func(field string, i int, err error)) {
+	for _, l := range []struct {
+		field, says string
+		ids         []string
+	}{{"supersedes", facts.Supersedes, g.Supersedes}, {"refutes", facts.Refutes, g.Refutes}, {"resolves", facts.Resolves, g.Resolves}} {
+		for i, id := range l.ids {
+			old, err := find(id)
+			if err == nil {
+				if why := objection(f, old, l.says); why != "" {
+					err = &JudgementError{old, l.says, why}
+				}
+			}
+			if err != nil {
+				failed(l.field, i, err)
+				continue
+			}
+			s.judgements = append(s.judgements, facts.Judgement{Fact: old.Key(), Says: l.says, Value: true, By: f.Key()})
+		}
+	}
+}
+
+// A JudgementError says why a new fact may not supersede, refute or resolve another one.
+type JudgementError struct {
+	Old  facts.Fact
+	Says string // facts.Supersedes, facts.Refutes or facts.Resolves
+	Why  string
+}
+
+func (e *JudgementError) Error() string { return e.Why }
+
+// A NewFact is the input of [AddFact].
+type NewFact struct {
+	Given    facts.InputFact
+	Session  *state.Session // nil if it has no evidence
+	Replaces string         // ID of the fact that it edits
+}
+
+// AddFact adds one fact, checked like any other; a fact without evidence is only stated. The error is [ErrAllRejected] if
+// the check rejects it, and a [*JudgementError] if it may not judge another fact.
+func AddFact(ctx context.Context, db *state.DB, p state.Project, in NewFact, dryRun bool) (facts.Fact, error) {
+	s, err := openSaver(ctx, db, p.ID, in.Session, in.Given.Evidence)
+	if err != nil {
+		return facts.Fact{}, err
+	}
+	f := s.fact(in.Given)
+	f.Files = in.Given.Files
+	if f.Verdict == facts.Rejected {
+		return f, ErrAllRejected
+	}
+	x := facts.Exchange{}
+	if in.Session != nil {
+		x = s.exchange(spanOf(f.Evidence), true)
+	}
+	if f.Time.IsZero() {
+		f.Time = db.Opts.Now().UTC().Truncate(time.Second)
+	}
+	if x.Time.IsZero() {
+		x.Time = f.Time
+	}
+	old, known := s.set.Fact(f.Name())
+	given, what := in.Given, "add"
+	if in.Replaces != "" {
+		what = "edit " + in.Replaces
+		if !known || in.Replaces != old.ID { // the text is changed
+			given.Supersedes = append(slices.Clone(given.Supersedes), in.Replaces)
+		}
+	}
+	s.judge(f, given, func(id string) (facts.Fact, error) { return oneFact(s.set, id) }, func(field string, _ int, bad error) {
+		var no *JudgementError
+		if err == nil && errors.As(bad, &no) {
+			err = bad
+		} else if err == nil {
+			err = fmt.Errorf("%s: %w", field, bad)
+		}
+	})
+	if err != nil || dryRun {
+		return f, err
+	}
+	if known && (!slices.Equal(old.Keywords, f.Keywords) || !slices.Equal(old.Files, f.Files)) && len(f.Keywords)+len(f.Files) > 0 {
+		s.judgements = append(s.judgements, facts.Judgement{Fact: f.Key(), Says: facts.Describes, Value: true, Keywords: f.Keywords,
+			Files: f.Files})
+	}
+	x.Facts = []facts.Fact{f}
+	s.exchanges = []facts.Exchange{x}
+	return f, s.write(ctx, "facts "+what+"  "+f.Name(), 0, nil)
+}
+
+// JudgeFacts records the same judgement on several facts. The field Fact of j is set for each.
+func JudgeFacts(ctx context.Context, db *state.DB, p refs.Project, list []facts.Fact, j facts.Judgement, dryRun bool) error {
+	if dryRun {
+		return nil
+	}
+	what := "facts " + j.Says
+	if j.Says == facts.Removes {
+		what = "facts rm"
+	}
+	if !j.Value {
+		what = "facts not " + j.Says
+	}
+	s := saver{db: db, p: p}
+	for _, f := range list {
+		what += " " + f.ID
+		j.Fact = f.Key()
+		s.judgements = append(s.judgements, j)
+	}
+	return s.write(ctx, what, 0, nil)
+}
+
+// A batch is an input that is saved.
+type batch struct {
+	saver
+	local     map[string]facts.Fact // by their names in the input
+	out       SavedFacts
+	problems  []string
+	factCount int // valid facts of the session, saved and new
+}
+
+func (s *batch) problem(at, format string, args ...any) {
 	s.problems = append(s.problems, at+": "+fmt.Sprintf(format, args...))
 }
 
-func (s *saver) note(at, format string, args ...any) {
+func (s *batch) note(at, format string, args ...any) {
 	s.out.Notes = append(s.out.Notes, at+": "+fmt.Sprintf(format, args...))
 }
 
-func (s *saver) drop(at, format string, args ...any) {
+func (s *batch) drop(at, format string, args ...any) {
 	s.out.Dropped = append(s.out.Dropped, at+": "+fmt.Sprintf(format, args...))
 }
 
-// addExchange checks one exchange.
-func (s *saver) addExchange(i int, g facts.InputExchange) {
+// addExchange checks one exchange. A correction, which says nothing else about its messages, goes into the saved one.
+func (s *batch) addExchange(i int, g facts.InputExchange) {
 	at := fmt.Sprintf("exchanges[%d]", i)
-	now := s.q.Point
-	x := facts.Exchange{Session: s.out.Session.ID, Generation: now.Generation, Original: now.Original,
-		Summary: g.Summary, Details: g.Details, Topic: g.Topic, Keywords: g.Keywords}
 	span, ok := s.span(at, g)
 	if !ok {
 		return
 	}
-	if old := s.around(span, g); old != nil {
-		x = *old
-		x.Facts = nil
-	} else {
-		x.From, x.To = span[0], span[1]
-		x.L1Range, x.Time = s.q.Lines(x.From, x.To), s.q.When(x.To)
+	x := s.exchange(span, g.Summary+g.Details+g.Topic == "")
+	if x.ID == "" {
+		x.Summary, x.Details, x.Topic, x.Keywords = g.Summary, g.Details, g.Topic, g.Keywords
 	}
 	scene := s.q.Scene(x.From, x.To)
 	if bad := claims.Missing(x.Summary+"\n"+x.Details, scene.Text); len(bad) > 0 {
@@ -186,14 +340,11 @@ func (s *saver) addExchange(i int, g facts.InputExchange) {
 	x.Files = append(x.Files, s.namedFiles(at, g.Files, scene.Text)...)
 	for k, given := range g.Facts {
 		at := fmt.Sprintf("%s.facts[%d]", at, k)
-		f := facts.Fact{Session: x.Session, Kind: given.Kind, Text: given.Text, Reason: given.Reason,
-			Evidence: given.Evidence, Keywords: given.Keywords}
-		s.q.Check(&f)
-		_, known := s.set.Fact(f.Name())
+		f := s.fact(given)
+		_, known := s.set.Fact(f.ID)
 		if !known && f.Verdict != facts.Rejected && s.o.MaxFacts > 0 && s.factCount >= s.o.MaxFacts {
 			f.Verdict, f.Notes = facts.Rejected, []string{fmt.Sprintf("facts.maxPerSession is %d", s.o.MaxFacts)}
 		}
-		f.ID = f.Name()
 		if f.Verdict != facts.Rejected {
 			f.Files = s.namedFiles(at, given.Files, scene.Text+s.quoted(f))
 			x.Facts = append(x.Facts, f)
@@ -220,24 +371,8 @@ func shortTopic(s string) bool {
 		strings.ContainsFunc(s, func(r rune) bool { return unicode.In(r, unicode.Latin, unicode.Cyrillic, unicode.Greek) })
 }
 
-// around returns the saved exchange to which a correction belongs: the shortest one that contains the messages, if the
-// input says nothing else about them.
-func (s *saver) around(span [2]int, g facts.InputExchange) (best *facts.Exchange) {
-	if g.Summary != "" || g.Details != "" || g.Topic != "" {
-		return nil
-	}
-	for i := range s.set.Exchanges {
-		x := &s.set.Exchanges[i]
-		if x.Session == s.out.Session.ID && x.Generation == s.q.Point.Generation &&
-			x.From <= span[0] && x.To >= span[1] && (best == nil || x.To-x.From < best.To-best.From) {
-			best = x
-		}
-	}
-	return best
-}
-
 // span returns the first and the last message of an exchange.
-func (s *saver) span(at string, g facts.InputExchange) ([2]int, bool) {
+func (s *batch) span(at string, g facts.InputExchange) ([2]int, bool) {
 	total := s.q.Point.Scan.Values
 	switch {
 	case g.Messages != [2]int{}:
@@ -253,25 +388,30 @@ func (s *saver) span(at string, g facts.InputExchange) ([2]int, bool) {
 		}
 		return span, ok
 	}
-	span := [2]int{0, 0}
+	var quoted []facts.Evidence
 	for _, f := range g.Facts {
-		for _, e := range f.Evidence {
-			if e.Message > total {
-				continue // the check reports it
-			}
-			if span[0] == 0 || e.Message < span[0] {
-				span[0] = e.Message
-			}
-			span[1] = max(span[1], e.Message)
-		}
+		quoted = append(quoted, f.Evidence...)
 	}
-	if span[0] == 0 {
+	quoted = slices.DeleteFunc(quoted, func(e facts.Evidence) bool { return e.Message > total }) // the check reports them
+	if len(quoted) == 0 {
 		s.problem(at+".messages", "missing: want the numbers of its first and last message")
+		return [2]int{}, false
 	}
-	return span, span[0] > 0
+	return spanOf(quoted), true
 }
 
-func (s *saver) quoted(f facts.Fact) string {
+// spanOf returns the first and the last message that are quoted.
+func spanOf(list []facts.Evidence) (span [2]int) {
+	for _, e := range list {
+		if span[0] == 0 || e.Message < span[0] {
+			span[0] = e.Message
+		}
+		span[1] = max(span[1], e.Message)
+	}
+	return span
+}
+
+func (s *batch) quoted(f facts.Fact) string {
 	var b strings.Builder
 	for _, e := range f.Evidence {
 		for _, p := range s.q.Text.Parts[e.Message] {
@@ -282,7 +422,7 @@ func (s *saver) quoted(f facts.Fact) string {
 }
 
 // namedFiles returns the files that occur in a text and drops the others.
-func (s *saver) namedFiles(at string, list []string, text string) []string {
+func (s *batch) namedFiles(at string, list []string, text string) []string {
 	var out []string
 	for i, f := range list {
 		name := f[strings.LastIndexAny(f, `/\`)+1:]
@@ -312,41 +452,25 @@ func objection(f, old facts.Fact, says string) string {
 	return ""
 }
 
-// A link lists the facts that a new fact supersedes, refutes or resolves.
-type link struct {
-	field, says string
-	ids         []string
-}
-
-func links(g facts.InputFact) []link {
-	return []link{{"supersedes", facts.Supersedes, g.Supersedes}, {"refutes", facts.Refutes, g.Refutes},
-		{"resolves", facts.Resolves, g.Resolves}}
-}
-
 // addJudgements adds the judgements on other facts that a new one makes.
-func (s *saver) addJudgements(f SavedFact) {
+func (s *batch) addJudgements(f SavedFact) {
 	if f.Fact.Verdict == facts.Rejected {
 		return
 	}
-	for _, l := range links(f.given) {
-		for i, id := range l.ids {
-			at := fmt.Sprintf("%s.%s[%d]", f.Path, l.field, i)
-			old, ok := s.local[id]
-			if !ok {
-				var err error
-				if old, err = oneFact(s.set, id); err != nil {
-					s.problem(at, "%v", err)
-					continue
-				}
-			}
-			if why := objection(f.Fact, old, l.says); why != "" {
-				s.drop(at, "%s", why)
-				continue
-			}
-			s.judgements = append(s.judgements, facts.Judgement{Fact: old.Key(), Says: l.says, Value: true,
-				By: f.Fact.Key()})
+	s.judge(f.Fact, f.given, func(id string) (facts.Fact, error) {
+		if old, ok := s.local[id]; ok {
+			return old, nil
 		}
-	}
+		return oneFact(s.set, id)
+	}, func(field string, i int, err error) {
+		at := fmt.Sprintf("%s.%s[%d]", f.Path, field, i)
+		var no *JudgementError
+		if errors.As(err, &no) {
+			s.drop(at, "%v", err)
+			return
+		}
+		s.problem(at, "%v", err)
+	})
 }
 
 // oneFact returns the only fact whose ID starts with id.
@@ -364,42 +488,40 @@ func oneFact(set *facts.Set, id string) (facts.Fact, error) {
 	}
 }
 
-// write commits the result.
-func (s *saver) write(ctx context.Context) error {
-	now := s.q.Point
-	stage, err := s.m.Refs.Stage(ctx)
+// write commits exchanges and judgements, what extra adds, the requests to a model and its answers, and that the session was
+// distilled through a message, if that is new.
+func (s *saver) write(ctx context.Context, message string, through int, extra func(*refs.Tx) error) error {
+	stage, err := s.db.Refs.Stage(ctx)
 	if err != nil {
 		return err
 	}
 	defer stage.Close()
-	done := facts.Distilled{Session: s.out.Session.ID, Generation: now.Generation, Through: s.out.Through,
-		Engine: s.o.Engine}
+	done := facts.Distilled{Engine: s.o.Engine}
 	if done.Witnesses, err = stageAll(stage, s.o.Witnesses); err != nil {
 		return err
 	}
-	fresh := 0
-	for _, f := range s.out.Facts {
-		if f.Fact.Verdict != facts.Rejected && !f.Known {
-			fresh++
-		}
+	known := 0
+	if s.session != nil {
+		known = s.through()
+		done.Session, done.Generation, done.Through = s.session.ID, s.session.Now().Generation, max(through, known)
 	}
-	message := fmt.Sprintf("facts save %s  %d facts of %d exchanges, through #%d", records.ShortID(done.Session), fresh,
-		len(s.out.Exchanges), done.Through)
-	if s.message != "" {
-		message = s.message
-	}
-	return s.m.Refs.Update(ctx, s.rev.Project.ID, message, func(tx *refs.Tx) error {
+	return s.db.Refs.Update(ctx, s.p, message, func(tx *refs.Tx) error {
 		if err := adoptWitnesses(ctx, tx, stage, done.Witnesses, s.o.tips); err != nil {
 			return err
 		}
-		tx.Trailer("Op", "facts")
-		tx.Trailer("Session", done.Session)
-		for _, x := range s.out.Exchanges {
+		op, _, _ := strings.Cut(message, " ")
+		tx.Trailer("Op", op)
+		if s.session != nil {
+			tx.Trailer("Session", done.Session)
+		}
+		for _, x := range s.exchanges {
 			if s.isSaved(x) {
 				continue
 			}
-			if err := originals.CheckInputs(ctx, tx, x.Original); err != nil {
-				return err
+			if !x.Original.IsZero() {
+				if err := originals.CheckInputs(ctx, tx, x.Original); err != nil {
+					return err
+				}
 			}
 			if _, err := tx.Add(facts.KindExchange, x.Bare()); err != nil {
 				return err
@@ -410,7 +532,12 @@ func (s *saver) write(ctx context.Context) error {
 				return err
 			}
 		}
-		if done.Through == s.set.ThroughOf(done.Session, done.Generation) && len(done.Witnesses) == 0 {
+		if extra != nil {
+			if err := extra(tx); err != nil {
+				return err
+			}
+		}
+		if done.Through == known && len(done.Witnesses) == 0 {
 			return nil
 		}
 		_, err := tx.Add(facts.KindDistilled, done)

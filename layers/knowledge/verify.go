@@ -40,6 +40,7 @@ type Questionnaire struct {
 	Tokens    int // estimate of the whole text
 
 	p refs.Project
+	q *revision.Quoted // the transcript
 }
 
 // QuestionOptions select questions.
@@ -74,15 +75,14 @@ func Questions(ctx context.Context, db *state.DB, p refs.Project, session string
 	}).exchange
 	total := len(all)
 	all = slices.DeleteFunc(all, func(q Question) bool { return q.exchange.Generation != last.Generation })
-	cited := map[int]bool{}
+	var quoted []facts.Evidence
 	for _, q := range all {
-		citeMessages(cited, q.Quotes)
+		quoted = append(quoted, q.Quotes...)
 	}
-	q, err := transcriptOf(ctx, db, st, *last, cited)
-	if err != nil {
+	if out.q, err = transcriptOf(ctx, db, st, *last, quoted); err != nil {
 		return nil, err
 	}
-	out.add(q, all, func(n int) int { return markers.Counter(db, q.Point).Estimate(int64(n)) }, o.MaxTokens)
+	out.add(out.q, all, func(n int) int { return markers.Counter(db, out.q.Point).Estimate(int64(n)) }, o.MaxTokens)
 	out.Left = total - len(out.Questions)
 	return out, nil
 }
@@ -371,32 +371,25 @@ func (v *Verification) Add(o Verification) {
 func SaveAnswers(ctx context.Context, db *state.DB, n *Questionnaire, answers []facts.Answer, asked string,
 	o SaveOptions) (Verification, error) {
 	v := NewVerification()
-	s := saver{m: db, o: o, out: SavedFacts{Session: n.Session}, rev: state.Rev{Project: state.Project{ID: n.p}}}
+	s := saver{db: db, p: n.p, o: o, session: n.Session, q: n.q}
 	var err error
 	if s.set, err = revision.Facts(ctx, db, n.p); err != nil {
 		return v, err
 	}
 	for _, a := range answers {
-		i := slices.IndexFunc(n.Questions, func(q Question) bool { return q.ID == a.ID })
-		if i < 0 {
-			continue
-		}
-		if err := answer(ctx, db, &s, &v, n.Questions[i], a, asked); err != nil {
-			return v, err
+		if i := slices.IndexFunc(n.Questions, func(q Question) bool { return q.ID == a.ID }); i >= 0 {
+			s.answer(&v, n.Questions[i], a, asked)
 		}
 	}
 	if o.DryRun || len(s.judgements) == 0 && len(o.Witnesses) == 0 {
 		return v, nil
 	}
-	s.q = &revision.Quoted{Point: n.Session.Now()}
-	s.out.Through = s.set.ThroughOf(n.Session.ID, s.q.Point.Generation)
-	s.message = fmt.Sprintf("facts verify %s  %d verified, %d reworded, %d removed  by %s", shortSession(n.Session),
-		len(v.Verified), len(v.Reworded), len(v.Removed), asked)
-	return v, s.write(ctx)
+	return v, s.write(ctx, fmt.Sprintf("facts verify %s  %d verified, %d reworded, %d removed  by %s", shortSession(n.Session),
+		len(v.Verified), len(v.Reworded), len(v.Removed), asked), 0, nil)
 }
 
 // answer adds the records of one answer.
-func answer(ctx context.Context, db *state.DB, s *saver, v *Verification, q Question, a facts.Answer, asked string) error {
+func (s *saver) answer(v *Verification, q Question, a facts.Answer, asked string) {
 	key := q.exchange.Key()
 	if q.fact != nil {
 		key = q.fact.Key()
@@ -412,34 +405,26 @@ func answer(ctx context.Context, db *state.DB, s *saver, v *Verification, q Ques
 		v.Verified = append(v.Verified, q.ID)
 		yes.Text = a.Text
 	default:
-		return reword(ctx, db, s, v, q, a, yes)
+		s.reword(v, q, a, yes)
+		return
 	}
 	s.judgements = append(s.judgements, yes)
-	return nil
 }
 
 // reword adds a fact with the better wording, which takes the place of the old one.
-func reword(ctx context.Context, db *state.DB, s *saver, v *Verification, q Question, a facts.Answer,
-	yes facts.Judgement) error {
+func (s *saver) reword(v *Verification, q Question, a facts.Answer, yes facts.Judgement) {
 	f := *q.fact
-	made := facts.Fact{Session: f.Session, Kind: f.Kind, Text: a.Text, Evidence: f.Evidence, Keywords: f.Keywords,
-		Files: f.Files, Time: f.Time}
-	checked, err := checkNew(ctx, db, s.rev.Project.ID, *q.exchange, made)
-	if err != nil {
-		return err
+	made := s.fact(facts.InputFact{Kind: f.Kind, Text: a.Text, Evidence: f.Evidence, Keywords: f.Keywords})
+	made.Files, made.Time = f.Files, f.Time
+	if made.Verdict == facts.Rejected || made.Key() == f.Key() {
+		v.Refused = append(v.Refused, fmt.Sprintf("%s: %s", q.ID, strings.Join(made.Notes, "; ")))
+		return
 	}
-	if checked.Verdict == facts.Rejected || checked.Key() == f.Key() {
-		v.Refused = append(v.Refused, fmt.Sprintf("%s: %s", q.ID, strings.Join(checked.Notes, "; ")))
-		return nil
-	}
-	checked.ID = checked.Name()
-	v.Reworded = append(v.Reworded, checked)
-	yes.Fact = checked.Key()
+	v.Reworded = append(v.Reworded, made)
+	yes.Fact = made.Key()
 	x := *q.exchange
-	x.Facts = []facts.Fact{checked}
-	s.out.Exchanges = append(s.out.Exchanges, x)
-	s.out.Facts = append(s.out.Facts, SavedFact{Fact: checked})
+	x.Facts = []facts.Fact{made}
+	s.exchanges = append(s.exchanges, x)
 	s.judgements = append(s.judgements, yes,
-		facts.Judgement{Fact: f.Key(), Says: facts.Supersedes, Value: true, By: checked.Key(), Asked: yes.Asked, Reason: a.Why})
-	return nil
+		facts.Judgement{Fact: f.Key(), Says: facts.Supersedes, Value: true, By: made.Key(), Asked: yes.Asked, Reason: a.Why})
 }
