@@ -16,7 +16,6 @@ import (
 	"github.com/memvcs/mem/layers/revision"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/trust"
-	"github.com/memvcs/mem/objects/strictjson"
 	"github.com/memvcs/mem/refs"
 )
 
@@ -36,11 +35,6 @@ the same job, at least 70 % alike. Meaning alone counts: files and words that ar
 in one project are two concepts. For each piece name the concept it belongs to, or leave "concept" empty and give a
 "name" for a new one; say its topic in 3 to 5 words, and why.
 Answer with one JSON object and nothing else.`
-
-const assignSchema = `{"type":"object","properties":{"assignments":{"type":"array","items":{"type":"object",` +
-	`"properties":{"exchange":{"type":"string"},"concept":{"type":"string"},"name":{"type":"string"},` +
-	`"topic":{"type":"string"},"reason":{"type":"string"}},"required":["exchange","concept","name","topic","reason"],` +
-	`"additionalProperties":false}}},"required":["assignments"],"additionalProperties":false}`
 
 // DistillOptions are the options of [Distill] and [DistillRules].
 type DistillOptions struct {
@@ -110,8 +104,8 @@ func (d *distiller) facts(ctx context.Context) error {
 		prompt := part.Instruction("")
 		if d.o.DryRun {
 			d.out.Left += part.Tokens
-			d.estimate(distillSystem, prompt, facts.AnswerSchema(), part.Tokens)
-			d.estimate(verifySystem, prompt, json.RawMessage(facts.AnswersSchema), part.Tokens)
+			d.estimate(distillSystem, prompt, facts.AnswerSchemaOf[facts.Input](), part.Tokens)
+			d.estimate(verifySystem, prompt, facts.AnswerSchemaOf[facts.Answers](), part.Tokens)
 			d.out.Receipt.Windows++
 			continue
 		}
@@ -154,7 +148,7 @@ func (d *distiller) verify(ctx context.Context) error {
 		for _, q := range n.Questions {
 			asked[q.ID] = true
 		}
-		q := question{verifySystem, n.Instruction(""), json.RawMessage(facts.AnswersSchema),
+		q := question{verifySystem, n.Instruction(""), facts.AnswerSchemaOf[facts.Answers](),
 			answerTokens(len(n.Questions) * 60)}
 		answers, err := askTwice(ctx, d.asker, q, func(b []byte) ([]facts.Answer, error) {
 			return facts.DecodeAnswers(b, func(id string) bool { return slices.Contains(n.IDs(), id) })
@@ -183,7 +177,7 @@ func (d *distiller) estimate(system, prompt string, schema json.RawMessage, toke
 }
 
 func (d *distiller) ask(ctx context.Context, prompt string, part FactDraft) (facts.Input, error) {
-	q := question{distillSystem, prompt, facts.AnswerSchema(), answerTokens(part.Tokens)}
+	q := question{distillSystem, prompt, facts.AnswerSchemaOf[facts.Input](), answerTokens(part.Tokens)}
 	first := true
 	return askTwice(ctx, d.asker, q, func(b []byte) (facts.Input, error) {
 		given, err := facts.Decode(b)
@@ -311,13 +305,13 @@ func (d *distiller) concepts(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	q := question{assignSystem, assignPrompt(set, open, d.m.Refs.Device().ID), json.RawMessage(assignSchema),
+	q := question{assignSystem, assignPrompt(set, open, d.m.Refs.Device().ID), facts.AnswerSchemaOf[assignments](),
 		answerTokens(len(open) * 100)}
-	list, err := askTwice(ctx, d.asker, q, readAssignments)
+	list, err := askTwice(ctx, d.asker, q, facts.DecodeForm[assignments])
 	if err != nil {
 		return err
 	}
-	placed := d.placements(list, open, set, names)
+	placed := d.placements(list.Assignments, open, set, names)
 	witnesses, err := d.witnesses()
 	if err != nil {
 		return err
@@ -351,21 +345,17 @@ func assignPrompt(set *concepts.Set, open []*facts.Exchange, device string) stri
 	return fenced("record", body.String())
 }
 
-// An assignment is the model's answer for one exchange.
+// assignments is the model's answer about exchanges.
+type assignments struct {
+	Assignments []assignment `json:"assignments" form:"required,items=2000"`
+}
+
 type assignment struct {
-	Exchange string `json:"exchange"`
+	Exchange string `json:"exchange" form:"required"`
 	Concept  string `json:"concept"`
 	Name     string `json:"name"`
 	Topic    string `json:"topic"`
-	Reason   string `json:"reason"`
-}
-
-func readAssignments(b []byte) ([]assignment, error) {
-	var v struct {
-		Assignments []assignment `json:"assignments"`
-	}
-	err := strictjson.Decode(strictjson.Unfence(b), &v)
-	return v.Assignments, err
+	Reason   string `json:"reason" form:"max=1000"`
 }
 
 // placements returns what assignments do. One to an unknown concept, or with a name that is not acceptable, is skipped.

@@ -91,9 +91,9 @@ func (t *Trust) UnmarshalText(b []byte) error {
 
 // Evidence is a quote of a message of the fact's session.
 type Evidence struct {
-	Message int    `json:"message"`
-	Quote   string `json:"quote"`
-	By      string `json:"by,omitempty"` // its speaker, as [Check] found it
+	Message int    `json:"message" form:"required,min=1" about:"number of the message"`
+	Quote   string `json:"quote" form:"required,max=4000" about:"the exact words of that message"`
+	By      string `json:"by,omitempty" form:"-"` // its speaker, as [Check] found it
 }
 
 // A Fact is one sentence with its evidence. Records omit the fields that Fold computes: ID, Exchange, Session, Device

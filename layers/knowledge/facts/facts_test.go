@@ -116,7 +116,7 @@ func TestSchemaAndDecode(t *testing.T) {
 		}
 		Required []string
 	}
-	for _, b := range [][]byte{Schema(), AnswerSchema()} {
+	for _, b := range [][]byte{Schema(), AnswerSchemaOf[Input]()} {
 		if err := json.Unmarshal(b, &s); err != nil || !slices.Contains(s.Required, "exchanges") || s.Properties.Exchanges.Items.Properties["facts"] == nil {
 			t.Errorf("schema %s: %v", b, err)
 		}
@@ -156,8 +156,8 @@ func TestDecodeErrors(t *testing.T) {
 		`{"exchanges":[{"facts":[{"kind":"issue","text":"a\u0000","evidence":[{"message":1,"quote":"q"}]}]}]}`: "exchanges[0].facts[0].text: it contains control characters",
 		`{"exchanges":[{"facts":[{"kind":"issue","text":"a","evidence":[{"message":1.5,"quote":"q"}]}]}]}`:     "exchanges[0].facts[0].evidence[0].message: want a whole number from 1, not 1.5",
 		`{"session":"한글" x`: "line 1, column 17: not JSON: invalid character 'x' after object key:value pair",
-		`{"exchanges":[{"facts":[{"kind":"issue","text":"a","evidence":[{"message":null,"quote":"q"}]}]}]}`:                     "exchanges[0].facts[0].evidence[0].message: missing: want the number of a message",
-		`{"exchanges":[{"facts":[{"kind":"issue","text":"a","evidence":[{"quote":"q"}]}]}]}`:                                    "exchanges[0].facts[0].evidence[0].message: missing: want the number of a message",
+		`{"exchanges":[{"facts":[{"kind":"issue","text":"a","evidence":[{"message":null,"quote":"q"}]}]}]}`:                     "exchanges[0].facts[0].evidence[0].message: missing: want a number",
+		`{"exchanges":[{"facts":[{"kind":"issue","text":"a","evidence":[{"quote":"q"}]}]}]}`:                                    "exchanges[0].facts[0].evidence[0].message: missing: want a number",
 		`{"exchanges":[{"facts":[{"kind":"issue","text":"a","evidence":[{"message":1,"quote":"q"}],"supersedes":["f:1",2]}]}]}`: "exchanges[0].facts[0].supersedes[1]: want text, not a number",
 	} {
 		_, err := Decode([]byte(in))

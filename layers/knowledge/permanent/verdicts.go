@@ -6,103 +6,72 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/memvcs/mem/layers/knowledge/claims"
 	"github.com/memvcs/mem/layers/knowledge/facts"
-	"github.com/memvcs/mem/objects/strictjson"
 )
 
 // A Verdict is a model's answer about a candidate. It is not trusted: [Decide] decides.
 type Verdict struct {
-	Candidate string `json:"candidate"`
-	Verdict   string `json:"verdict"`
-	Type      string `json:"type"` // empty keeps the candidate's type
-	Reason    string `json:"reason"`
+	Candidate string `json:"candidate" form:"required"`
+	Verdict   string `json:"verdict" form:"required" enum:"promote,dismiss,contradict,review,leave"`
+	Type      string `json:"type" enum:",rule,solution,core_logic"` // empty keeps the candidate's type
+	Reason    string `json:"reason" form:"max=4000"`
 }
 
 // Leave is the verdict that leaves the decision to somebody else.
 const Leave = "leave"
 
-func verdictNames() []string { return []string{Promote, Dismiss, Contradict, Question, Leave} }
-
 // A Pattern is a rule that a model sees behind several facts, or an existing rule that they contradict. It is not
 // trusted: [FromPattern] looks its evidence up.
 type Pattern struct {
-	Text        string   `json:"text"`
-	Type        string   `json:"type"`
-	Problem     string   `json:"problem"`
+	Text        string   `json:"text" form:"max=500"`
+	Type        string   `json:"type" enum:"rule,solution,core_logic"`
+	Problem     string   `json:"problem" form:"max=500"`
 	Contradicts string   `json:"contradicts"` // id of the rule, instead of a text
 	Evidence    []string `json:"evidence"`    // ids of facts
-	Reason      string   `json:"reason"`
+	Reason      string   `json:"reason" form:"max=4000"`
 }
 
 // An Answer is a model's answer about candidates, with the rules that it sees itself.
 type Answer struct {
-	Verdicts []Verdict `json:"verdicts"`
+	Verdicts []Verdict `json:"verdicts" form:"required"`
 	Rules    []Pattern `json:"rules"`
 }
 
-// VerdictSchema is the JSON schema of the input of [DecodeVerdicts].
-const VerdictSchema = `{"type":"object","properties":{"verdicts":{"type":"array","items":{"type":"object","properties":{` +
-	`"candidate":{"type":"string"},"verdict":{"type":"string","enum":["promote","dismiss","contradict","review","leave"]},` +
-	`"type":{"type":"string","enum":["","rule","solution","core_logic"]},"reason":{"type":"string"}},` +
-	`"required":["candidate","verdict","type","reason"],"additionalProperties":false}},` +
-	`"rules":{"type":"array","items":{"type":"object","properties":{` +
-	`"text":{"type":"string"},"type":{"type":"string","enum":["rule","solution","core_logic"]},"problem":{"type":"string"},` +
-	`"contradicts":{"type":"string"},"evidence":{"type":"array","items":{"type":"string"}},"reason":{"type":"string"}},` +
-	`"required":["text","type","problem","contradicts","evidence","reason"],"additionalProperties":false}}},` +
-	`"required":["verdicts","rules"],"additionalProperties":false}`
-
-// Limits of an answer, in characters.
-const (
-	maxRuleText = 500
-	maxReason   = 500
-)
+// maxReason is the length of a reason that is stored, in characters.
+const maxReason = 500
 
 // DecodeVerdicts parses verdicts on the candidates in asked. Each verdict must name one of them, and no two the same.
-// The error names the wrong field.
+// The error is a [*facts.InputError] that names the wrong fields.
 func DecodeVerdicts(b []byte, asked []Candidate) (Answer, error) {
-	var v Answer
-	if err := strictjson.Decode(strictjson.Unfence(b), &v); err != nil {
-		return v, fmt.Errorf("verdicts: %w", err)
+	v, err := facts.DecodeForm[Answer](b)
+	if err != nil {
+		return v, err
 	}
+	var bad []string
 	seen := map[string]bool{}
 	for i := range v.Verdicts {
-		if err := v.Verdicts[i].check(asked, seen); err != nil {
-			return Answer{}, fmt.Errorf("verdicts[%d].%w", i, err)
+		x := &v.Verdicts[i]
+		switch known := func(c Candidate) bool { return c.ID == x.Candidate }; {
+		case !slices.ContainsFunc(asked, known):
+			bad = append(bad, fmt.Sprintf("verdicts[%d].candidate: there is no %q", i, x.Candidate))
+		case seen[x.Candidate]:
+			bad = append(bad, fmt.Sprintf("verdicts[%d].candidate: %s is named twice", i, x.Candidate))
 		}
+		seen[x.Candidate], x.Reason = true, facts.Truncate(plainLine(x.Reason), maxReason)
 	}
 	for i := range v.Rules {
 		p := &v.Rules[i]
-		p.Text, p.Problem, p.Reason = plainLine(p.Text), plainLine(p.Problem), plainLine(p.Reason)
-		switch {
-		case p.Text == "" && p.Contradicts == "" || utf8.RuneCountInString(p.Text+p.Problem+p.Reason) > maxRuleText+2*maxReason:
-			return Answer{}, fmt.Errorf("rules[%d].text: want 1 to %d characters", i, maxRuleText)
-		case !slices.Contains(Types(), p.Type):
-			return Answer{}, fmt.Errorf("rules[%d].type: %q is none of %s", i, p.Type, strings.Join(Types(), ", "))
+		p.Text, p.Problem, p.Reason = plainLine(p.Text), plainLine(p.Problem), facts.Truncate(plainLine(p.Reason), maxReason)
+		if p.Type = cmp.Or(p.Type, TypeRule); p.Text == "" && p.Contradicts == "" {
+			bad = append(bad, fmt.Sprintf("rules[%d].text: it is empty", i))
 		}
 	}
+	if len(bad) > 0 {
+		return Answer{}, &facts.InputError{Problems: bad}
+	}
 	return v, nil
-}
-
-func (v *Verdict) check(asked []Candidate, seen map[string]bool) error {
-	switch {
-	case !slices.ContainsFunc(asked, func(c Candidate) bool { return c.ID == v.Candidate }):
-		return fmt.Errorf("candidate: there is no %q", v.Candidate)
-	case seen[v.Candidate]:
-		return fmt.Errorf("candidate: %s is named twice", v.Candidate)
-	case !slices.Contains(verdictNames(), v.Verdict):
-		return fmt.Errorf("verdict: %q is none of %s", v.Verdict, strings.Join(verdictNames(), ", "))
-	case v.Type != "" && !slices.Contains(Types(), v.Type):
-		return fmt.Errorf("type: %q is none of %s", v.Type, strings.Join(Types(), ", "))
-	}
-	seen[v.Candidate] = true
-	v.Reason = plainLine(v.Reason)
-	if r := []rune(v.Reason); len(r) > maxReason {
-		v.Reason = string(r[:maxReason])
-	}
-	return nil
 }
 
 // plainLine returns s in one line, without invisible characters.
