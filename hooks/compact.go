@@ -7,7 +7,6 @@ import (
 
 	"github.com/memvcs/mem/layers/brief"
 	"github.com/memvcs/mem/layers/handover"
-	"github.com/memvcs/mem/layers/knowledge"
 	"github.com/memvcs/mem/layers/records"
 )
 
@@ -28,7 +27,7 @@ func (r *run) compact(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	h, err := knowledge.ReadContents(ctx, m.DB, p, r.p.Session)
+	h, err := handover.ReadContents(ctx, m.DB, p, r.p.Session)
 	if err != nil || h.Messages == 0 {
 		return err
 	}
@@ -47,7 +46,7 @@ func (r *run) compact(ctx context.Context) error {
 }
 
 // compaction returns the text for the compaction: how much memory has, and the pinned text, the heaviest first.
-func compaction(h knowledge.Contents, program, id string) string {
+func compaction(h handover.Contents, program, id string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "mem has stored this session word for word up to its message %d", h.Messages)
 	if h.Facts > 0 {

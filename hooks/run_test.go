@@ -10,7 +10,7 @@ import (
 	"github.com/memvcs/mem/hooks/settings"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/brief"
-	"github.com/memvcs/mem/layers/knowledge"
+	"github.com/memvcs/mem/layers/handover"
 	"github.com/memvcs/mem/layers/state"
 )
 
@@ -20,9 +20,9 @@ func TestCompaction(t *testing.T) {
 	t.Parallel()
 	for _, piece := range []string{"never round prices ", "가격을 반올림하지 마세요 ", "🙂🙃"} {
 		for _, n := range []int{0, 1, 10, 500} {
-			h := knowledge.Contents{Messages: 7, Facts: 2}
+			h := handover.Contents{Messages: 7, Facts: 2}
 			for i := range n {
-				h.Pinned = append(h.Pinned, knowledge.PinnedText{Weight: 90, Text: fmt.Sprintf("%d %s", i, strings.Repeat(piece, 100))})
+				h.Pinned = append(h.Pinned, handover.PinnedText{Weight: 90, Text: fmt.Sprintf("%d %s", i, strings.Repeat(piece, 100))})
 			}
 			text := compaction(h, "mem", "aaaa1111")
 			told := strings.Count(text, "\n- (0.90) ")

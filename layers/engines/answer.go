@@ -8,9 +8,9 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/memvcs/mem/layers/claims"
 	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/keepit"
-	"github.com/memvcs/mem/layers/knowledge/claims"
 	"github.com/memvcs/mem/objects/strictjson"
 )
 

@@ -12,9 +12,9 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/memvcs/mem/layers/claims"
 	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/keepit"
-	"github.com/memvcs/mem/layers/knowledge/claims"
 	"github.com/memvcs/mem/layers/tokens"
 )
 

@@ -6,7 +6,6 @@ import (
 	"io"
 	"slices"
 
-	"github.com/memvcs/mem/layers/knowledge/views"
 	"github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/transcript"
@@ -17,13 +16,13 @@ import (
 
 // messageNames returns a function for the UUIDs of the messages of transcripts, "" for a missing message or transcript.
 func messageNames(ctx context.Context, db *state.DB, p refs.Project,
-	cited map[views.MessageRef]bool) (func(views.MessageRef) string,
+	cited map[MessageRef]bool) (func(MessageRef) string,
 	error) {
 	st, err := trust.Outline(ctx, db, p)
 	if err != nil {
 		return nil, err
 	}
-	names, wanted := map[views.MessageRef]string{}, map[objects.Hash][]views.MessageRef{}
+	names, wanted := map[MessageRef]string{}, map[objects.Hash][]MessageRef{}
 	var order []objects.Hash
 	for c := range cited {
 		s := st.Session(c.Session)
@@ -48,12 +47,12 @@ func messageNames(ctx context.Context, db *state.DB, p refs.Project,
 			return nil, err
 		}
 	}
-	return func(c views.MessageRef) string { return names[c] }, nil
+	return func(c MessageRef) string { return names[c] }, nil
 }
 
 // nameMessages collects the UUIDs of the messages of a transcript.
-func nameMessages(r io.Reader, wanted []views.MessageRef, names map[views.MessageRef]string) error {
-	at, last := map[int][]views.MessageRef{}, 0
+func nameMessages(r io.Reader, wanted []MessageRef, names map[MessageRef]string) error {
+	at, last := map[int][]MessageRef{}, 0
 	for _, c := range wanted {
 		at[c.Message], last = append(at[c.Message], c), max(last, c.Message)
 	}

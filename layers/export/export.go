@@ -11,7 +11,6 @@ import (
 	"github.com/memvcs/mem/layers/checkout"
 	"github.com/memvcs/mem/layers/knowledge"
 	"github.com/memvcs/mem/layers/knowledge/concepts"
-	"github.com/memvcs/mem/layers/knowledge/views"
 	bodies "github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tokens"
@@ -20,7 +19,7 @@ import (
 )
 
 // remembered gathers the input of the views of a project.
-func remembered(ctx context.Context, db *state.DB, p state.Project) (*views.Project, error) {
+func remembered(ctx context.Context, db *state.DB, p state.Project) (*Project, error) {
 	st, err := trust.Outline(ctx, db, p.ID)
 	if err != nil {
 		return nil, err
@@ -29,7 +28,7 @@ func remembered(ctx context.Context, db *state.DB, p state.Project) (*views.Proj
 	if err != nil {
 		return nil, err
 	}
-	v := &views.Project{Name: p.Name}
+	v := &Project{Name: p.Name}
 	all, err := trust.Folded(ctx, db, p.ID, records)
 	if err != nil {
 		return nil, err
@@ -39,19 +38,19 @@ func remembered(ctx context.Context, db *state.DB, p state.Project) (*views.Proj
 	v.Label = func(c *concepts.Concept) string { return v.Concepts.DisplayLabel(c, db.Refs.Device().ID) }
 	for _, s := range st.Recent() {
 		now := s.Now()
-		v.Sessions = append(v.Sessions, views.Session{ID: s.ID, Name: bodies.ShortID(s.ID), Title: s.Title(),
+		v.Sessions = append(v.Sessions, Session{ID: s.ID, Name: bodies.ShortID(s.ID), Title: s.Title(),
 			Branch: now.Scan.Branch, Last: now.Scan.Last})
 	}
 	return v, nil
 }
 
 // MemoryPage returns memory.md, the rolling summary of a project, at most budget tokens long; 0 is no limit.
-func MemoryPage(ctx context.Context, db *state.DB, p state.Project, budget int) (views.Page, error) {
+func MemoryPage(ctx context.Context, db *state.DB, p state.Project, budget int) (Page, error) {
 	v, err := remembered(ctx, db, p)
 	if err != nil {
-		return views.Page{}, err
+		return Page{}, err
 	}
-	return views.Memory(v, budget, tokens.For(db.Opts.Model))
+	return Memory(v, budget, tokens.For(db.Opts.Model))
 }
 
 // A Format is a file format for the knowledge of a project.
@@ -86,19 +85,19 @@ func Encode(ctx context.Context, db *state.DB, p state.Project, f Format) ([]byt
 	var shape any
 	switch f {
 	case FormatFacts:
-		shape = views.Facts(v)
+		shape = Facts(v)
 	case FormatConcepts:
-		shape = views.Concepts(v)
+		shape = Concepts(v)
 	case FormatSemantic:
-		name, err := messageNames(ctx, db, p.ID, views.CitedMessages(v))
+		name, err := messageNames(ctx, db, p.ID, CitedMessages(v))
 		if err != nil {
 			return nil, err
 		}
-		shape = views.Semantic(v, name)
+		shape = Semantic(v, name)
 	case FormatProject:
-		return []byte(views.Description(v)), nil
+		return []byte(Description(v)), nil
 	default:
-		page, err := views.Memory(v, 0, tokens.For(db.Opts.Model))
+		page, err := Memory(v, 0, tokens.For(db.Opts.Model))
 		return []byte(page.Text), err
 	}
 	var b bytes.Buffer

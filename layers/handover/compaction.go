@@ -24,7 +24,7 @@ func AtCompaction(ctx context.Context, db *state.DB, p state.Project, o ContextO
 	sheet := brief.Sheet{Project: p.Name, More: "`" + o.Program + " show " + records.ShortID(s.ID) +
 		":L1` prints all of it."}
 	if !o.Unpinned {
-		held, err := knowledge.ReadContents(ctx, db, p, o.Session)
+		held, err := ReadContents(ctx, db, p, o.Session)
 		if err != nil {
 			return Given{}, err
 		}

@@ -9,7 +9,7 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/memvcs/mem/layers/knowledge/claims"
+	"github.com/memvcs/mem/layers/claims"
 	"github.com/memvcs/mem/layers/knowledge/facts"
 	"github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/records"

@@ -6,7 +6,7 @@ import (
 	"unicode"
 
 	"github.com/memvcs/mem/layers/brief"
-	"github.com/memvcs/mem/layers/knowledge/claims"
+	"github.com/memvcs/mem/layers/claims"
 	"github.com/memvcs/mem/layers/knowledge/facts"
 	"github.com/memvcs/mem/layers/knowledge/permanent"
 	"github.com/memvcs/mem/layers/state"

@@ -9,7 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/memvcs/mem/layers/knowledge/claims"
+	"github.com/memvcs/mem/layers/claims"
 )
 
 // A Speaker says where a part of a message comes from, the least trusted first.

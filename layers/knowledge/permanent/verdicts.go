@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/memvcs/mem/layers/knowledge/claims"
+	"github.com/memvcs/mem/layers/claims"
 	"github.com/memvcs/mem/layers/knowledge/facts"
 )
 
@@ -28,8 +28,8 @@ type Pattern struct {
 	Text        string   `json:"text" form:"max=500"`
 	Type        string   `json:"type" enum:"rule,solution,core_logic"`
 	Problem     string   `json:"problem" form:"max=500"`
-	Contradicts string   `json:"contradicts"` // id of the rule, instead of a text
-	Evidence    []string `json:"evidence"`    // ids of facts
+	Contradicts string   `json:"contradicts"`                // id of the rule, instead of a text
+	Evidence    []string `json:"evidence" form:"items=1000"` // ids of facts
 	Reason      string   `json:"reason" form:"max=4000"`
 }
 

@@ -10,7 +10,6 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/layers/export"
-	"github.com/memvcs/mem/layers/knowledge/views"
 	"github.com/memvcs/mem/layers/tokens"
 )
 
@@ -39,7 +38,7 @@ func MemoryPage(e *app.Env) *cli.Command {
 func runMemory(ctx context.Context, e *app.Env, budget int) error {
 	return names.WithMemory(ctx, e, func(run names.Run) error {
 		page, err := export.MemoryPage(ctx, run.DB, run.Project, budget)
-		if errors.Is(err, views.ErrBudget) {
+		if errors.Is(err, export.ErrBudget) {
 			return app.WithCode(app.ExitBudget, app.WithHint(err, "mem memory --budget 500"))
 		}
 		if err != nil {

@@ -1,4 +1,4 @@
-package views
+package export
 
 import (
 	"encoding/json"

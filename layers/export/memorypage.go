@@ -1,11 +1,4 @@
-// Package views prints the memory of a project in fixed formats: memory.md, project.md, facts.json, concepts.json,
-// semantic.json.
-//
-// Nothing of it is stored. Each view is computed from the current facts, concepts, rules and sessions, so it is
-// always up to date, cannot contradict them, and is the same for the same state. memory.md is the rolling summary
-// that a session can read first: it never exceeds its token budget, drops the least important items first, and
-// states how many it dropped. Text that only tools, files, the web or scripts wrote is not included.
-package views
+package export
 
 import (
 	"cmp"
@@ -24,7 +17,7 @@ import (
 	"github.com/memvcs/mem/layers/tokens"
 )
 
-// A Session is a session in the views.
+// A Session is a session in the
 type Session struct {
 	ID     string
 	Name   string // short
@@ -33,7 +26,7 @@ type Session struct {
 	Last   time.Time
 }
 
-// Project is the input of the views.
+// Project is the input of the
 type Project struct {
 	Name       string
 	Facts      *facts.Set
@@ -86,8 +79,8 @@ func (p *Project) updated() time.Time {
 
 // The sections of memory.md, in their order.
 const (
-	decisions = iota
-	state
+	decisions = iota // of memory.md
+	current
 	recent
 	issues
 	sections
@@ -202,17 +195,17 @@ func (p *Project) lines() []line {
 		}
 	}
 	if f, v := p.version(); v != "" {
-		put(state, 4, "Version: %s (%s)", v, f.ID)
+		put(current, 4, "Version: %s (%s)", v, f.ID)
 	}
 	if len(p.Sessions) > 0 {
 		now := p.Sessions[0]
-		put(state, 1, "Status: %s", cmp.Or(p.summary(now.ID), now.Title, "no summary yet"))
+		put(current, 1, "Status: %s", cmp.Or(p.summary(now.ID), now.Title, "no summary yet"))
 		if now.Branch != "" {
-			put(state, 8, "Branch: %s", now.Branch)
+			put(current, 8, "Branch: %s", now.Branch)
 		}
 	}
 	if last := p.updated(); !last.IsZero() {
-		put(state, 5, "Last updated: %s", last.UTC().Format(time.RFC3339))
+		put(current, 5, "Last updated: %s", last.UTC().Format(time.RFC3339))
 	}
 	for i, s := range p.Sessions {
 		if text := cmp.Or(p.summary(s.ID), s.Title); text != "" {

@@ -1,4 +1,4 @@
-package knowledge
+package handover
 
 import (
 	"cmp"
@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/memvcs/mem/layers/keepit"
+	"github.com/memvcs/mem/layers/knowledge"
 	"github.com/memvcs/mem/layers/markers"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/revision"
@@ -29,7 +30,7 @@ type PinnedText struct {
 
 // ReadContents summarises the session as it was captured last. It is zero if the session is not stored.
 func ReadContents(ctx context.Context, db *state.DB, p state.Project, id string) (h Contents, err error) {
-	s, err := SessionOf(ctx, db, p.ID, id)
+	s, err := knowledge.SessionOf(ctx, db, p.ID, id)
 	if err != nil || s == nil || s.Deleted {
 		return h, err
 	}
