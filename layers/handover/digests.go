@@ -113,11 +113,7 @@ func codeDigest(c *records.Codec, d *Digest) {
 		records.Word(c, &o.What)
 		records.Word(c, &o.Text)
 	})
-	records.List(c, &d.Todos, func(x *Todo) {
-		records.Word(c, &x.Text)
-		records.Word(c, &x.State)
-		records.Number(c, &x.N)
-	})
+	records.List(c, &d.Todos, said)
 	records.List(c, &d.Marked, said)
 }
 
@@ -347,7 +343,7 @@ func (d *Digest) cutCopies(r io.Reader) error {
 	for i, t := range d.Todos {
 		d.Todos[i].Text = withoutHosts(t.Text)
 	}
-	d.Todos = slices.DeleteFunc(d.Todos, func(t Todo) bool { return t.Text == "" })
+	d.Todos = slices.DeleteFunc(d.Todos, func(t Said) bool { return t.Text == "" })
 	return nil
 }
 

@@ -12,10 +12,12 @@ package handover
 
 import (
 	"time"
+
+	"github.com/memvcs/mem/layers/exchange"
 )
 
 // Version changes when the digest of the same session changes.
-const Version = 11
+const Version = 12
 
 // A Digest summarises one session.
 type Digest struct {
@@ -33,7 +35,7 @@ type Digest struct {
 	Worked   []int     // the keys of commands that succeeded, as [hashKey] shortens them; sorted
 	Wants    []Want    // what the user corrected, chose and refused, the newest last
 	Open     []Open    // refused plans and questions without an answer
-	Todos    []Todo    // not completed, in order
+	Todos    []Said    // not completed, in order
 	Marked   []Said    // typed messages with a marker, in their text or added; whole
 	Working  int       // the message of the last tool call if the model wrote no text after it, otherwise 0
 	Compact  int       // the message of the last compaction, 0 if there was none
@@ -64,13 +66,11 @@ type Want struct {
 	Lead, Text string
 }
 
-// acceptedPlan is the last plan that the user accepted.
-const acceptedPlan = "accepted"
-
-// Open is something that waits for the user: a refused "plan" or a "question"; or an [acceptedPlan].
+// Open is something that waits for the user, or the last plan that the user accepted.
 type Open struct {
-	N          int
-	What, Text string
+	N    int
+	What exchange.Kind
+	Text string
 }
 
 // A File is a file that a session read or edited.
@@ -106,11 +106,4 @@ type Command struct {
 	Runs int
 	End  Outcome
 	Exit int
-}
-
-// A Todo is an item of the model's list.
-type Todo struct {
-	Text  string
-	State string // "pending" or "in_progress"
-	N     int
 }

@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"github.com/memvcs/mem/layers/brief"
+	"github.com/memvcs/mem/layers/exchange"
 	"github.com/memvcs/mem/layers/notes"
 	"github.com/memvcs/mem/layers/state"
 )
@@ -29,7 +30,7 @@ func planned(digests []Digest, o Open) string {
 		if slices.ContainsFunc(d.Turns, func(t Turn) bool { return t.Plan != "" && t.Plan == o.Text }) {
 			return ""
 		}
-		if i < last && slices.ContainsFunc(d.Open, func(p Open) bool { return p.What == acceptedPlan }) {
+		if i < last && slices.ContainsFunc(d.Open, func(p Open) bool { return p.What == exchange.AcceptedPlan }) {
 			return ""
 		}
 	}

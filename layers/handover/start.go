@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/memvcs/mem/layers/brief"
+	"github.com/memvcs/mem/layers/exchange"
 	"github.com/memvcs/mem/layers/names"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/verdict"
@@ -162,16 +163,13 @@ func open(digests []Digest, limits statusLimits, id ID) (out []brief.Item) {
 				quoted(lastClause(d.Turns[k].Answered.Text), showQuestion), "the session ended with a question")
 		}
 		for _, o := range d.Open {
-			if o.What == acceptedPlan {
+			if o.What == exchange.AcceptedPlan {
 				if text := planned(digests[:i+1], o); text != "" && i < 2 {
 					say(o.N, brief.Assistant, text, "the last plan that the user accepted")
 				}
 				continue
 			}
-			what := "Plan that the user rejected: "
-			if o.What == "question" {
-				what = "Question without an answer: "
-			}
+			what := exchange.Open{Kind: o.What}.Lead()
 			if settled(o.Text, digests[:i]) {
 				continue
 			}

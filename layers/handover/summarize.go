@@ -5,9 +5,9 @@ import (
 	"iter"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
+	"github.com/memvcs/mem/layers/exchange"
 	"github.com/memvcs/mem/layers/names"
 	"github.com/memvcs/mem/layers/refine"
 	"github.com/memvcs/mem/layers/shell"
@@ -36,13 +36,14 @@ const (
 // Summarize makes a digest from the entries of a session's L1. Echo reports whether a message is a copy from another
 // session. Marked are messages with an added marker, which is not in their text.
 func Summarize(entries iter.Seq2[refine.Entry, error], echo func(n int) bool, marked []int) (Digest, error) {
-	s := &summary{files: map[string]int{}, commands: map[string]int{}, todoAt: map[string]int{}, marked: marked,
+	s := &summary{files: map[string]int{}, commands: map[string]int{}, marked: marked,
 		forms: forms{worked: map[int]bool{}}}
 	for e, err := range entries {
 		if err != nil {
 			return Digest{}, err
 		}
 		if !echo(e.N) {
+			s.open.Add(&e)
 			s.entry(e)
 		}
 	}
@@ -54,12 +55,9 @@ type summary struct {
 	d        Digest
 	files    map[string]int
 	commands map[string]int
-	todos    []Todo         // all, completed ones too
-	todoAt   map[string]int // the first of todos with a text
-	created  int            // number of TaskCreate calls
+	open     exchange.Pending
 	calls    int
 	marked   []int
-	plan     string // the heading of the plan that was written last
 	tests    tests
 	forms    forms
 
@@ -213,15 +211,8 @@ func (s *summary) begin(t Turn) {
 	s.d.Working = 0
 }
 
-// planHeading returns the heading of a plan, or its first line.
-func planHeading(plan string) string {
-	plan = strings.TrimSpace(plan)
-	heading := transcript.PlanHeading(plan)
-	if heading == "" {
-		heading, _, _ = strings.Cut(strings.TrimLeft(plan, "# "), "\n")
-	}
-	return Cut(heading, maxPlan)
-}
+// planHeading returns the cut heading of a plan, or its first line.
+func planHeading(plan string) string { return Cut(exchange.PlanHeading(plan), maxPlan) }
 
 func (s *summary) tool(e refine.Entry) {
 	failed := e.Result != "" && e.Result != "ok"
@@ -230,9 +221,6 @@ func (s *summary) tool(e refine.Entry) {
 		s.touch(e, e.Target, !failed, false)
 	case "Edit", "MultiEdit", "Write", "NotebookEdit":
 		s.touch(e, withoutLine(e.Target), false, !failed)
-		if strings.Contains(slashed(e.Target), "/plans/") && strings.HasPrefix(e.Diff, "+#") { // where plan mode writes it
-			s.plan = planHeading(strings.TrimPrefix(e.Diff, "+"))
-		}
 	case "Grep", "Glob":
 		if i := strings.LastIndex(e.Target, " in "); i >= 0 {
 			where, _, _ := strings.Cut(e.Target[i+4:], " ")
@@ -243,33 +231,17 @@ func (s *summary) tool(e refine.Entry) {
 	case "Bash", "PowerShell":
 		s.ran(e)
 	case "ExitPlanMode":
-		s.planned(e)
+		reason, refused := strings.CutPrefix(e.Result, "refused by the user")
+		if refused {
+			s.want(e, "refused a plan: ", strings.TrimLeft(reason, ": "))
+		}
 	case "AskUserQuestion":
 		switch text, ok := strings.CutPrefix(e.Result, "refused by the user"); {
-		case e.Result == "" || ok && strings.TrimLeft(text, ": ") == "":
-			s.d.Open = append(s.d.Open, Open{N: e.N, What: "question", Text: Cut(e.Target, maxWant)})
+		case e.Result == "":
 		case ok:
 			s.want(e, "asked “"+Cut(e.Target, maxQuestion)+"” said: ", strings.TrimLeft(text, ": "))
 		default:
 			s.want(e, "answered: ", e.Result)
-		}
-	case "TodoWrite":
-		if s.newList(e.Target) {
-			s.todos, s.todoAt = nil, map[string]int{}
-		}
-		for line := range strings.Lines(e.Target) {
-			state, text, ok := strings.Cut(strings.TrimSpace(line), ": ")
-			if ok {
-				s.todo(text, state, e.N)
-			}
-		}
-	case "TaskCreate":
-		s.created++
-		s.addTodo(Todo{Cut(e.Target, maxTodo), "pending", e.N})
-	case "TaskUpdate":
-		id, state, _ := strings.Cut(strings.TrimPrefix(e.Target, "#"), " ")
-		if n, err := strconv.Atoi(id); err == nil && n >= 1 && n <= s.created && s.created == len(s.todos) && state != "" {
-			s.todos[n-1].State, s.todos[n-1].N = state, e.N
 		}
 	}
 }
@@ -368,60 +340,19 @@ func (s *summary) placeForCommand() int {
 	return least
 }
 
-// planned records a proposed plan: one that the user refused is open until another is accepted, and the last one that he
-// accepted is told with what became of it.
-func (s *summary) planned(e refine.Entry) {
-	s.d.Open = slices.DeleteFunc(s.d.Open, func(o Open) bool { return o.What == "plan" || o.What == acceptedPlan })
-	reason, refused := strings.CutPrefix(e.Result, "refused by the user")
-	if !refused {
-		if e.Result != "" && strings.TrimSpace(e.Said) != "" {
-			s.d.Open = append(s.d.Open, Open{N: e.N, What: acceptedPlan, Text: planHeading(e.Said)})
-		}
-		return
-	}
-	s.d.Open = append(s.d.Open, Open{N: e.N, What: "plan", Text: cmp.Or(planHeading(e.Said), s.plan)})
-	s.want(e, "refused a plan: ", strings.TrimLeft(reason, ": "))
-}
-
-// newList reports whether a change of the todo list starts a new list: it has several items, none of them known.
-func (s *summary) newList(change string) bool {
-	n := 0
-	for line := range strings.Lines(change) {
-		_, text, ok := strings.Cut(strings.TrimSpace(line), ": ")
-		if _, known := s.todoAt[Cut(text, maxTodo)]; ok && known {
-			return false
-		}
-		n++
-	}
-	return n > 1
-}
-
-// todo records the state of an item.
-func (s *summary) todo(text, state string, n int) {
-	if !slices.Contains([]string{"pending", "in_progress", "completed", "cancelled"}, state) {
-		return
-	}
-	t := Todo{Cut(text, maxTodo), state, n}
-	if i, known := s.todoAt[t.Text]; known {
-		s.todos[i] = t
-	} else {
-		s.addTodo(t)
-	}
-}
-
-func (s *summary) addTodo(t Todo) {
-	if _, known := s.todoAt[t.Text]; !known {
-		s.todoAt[t.Text] = len(s.todos)
-	}
-	s.todos = append(s.todos, t)
-}
-
 func (s *summary) finish() Digest {
 	s.d.Failed, s.d.Cleared, s.d.Broken = s.tests.failed, s.tests.cleared, s.forms.broken
 	s.d.Worked = slices.Sorted(maps.Keys(s.forms.worked))
-	for _, t := range s.todos {
-		if (t.State == "pending" || t.State == "in_progress") && len(s.d.Todos) < maxTodos {
-			s.d.Todos = append(s.d.Todos, t)
+	for _, o := range s.open.List() {
+		switch o.Kind {
+		case exchange.RefusedPlan, exchange.AcceptedPlan:
+			s.d.Open = append(s.d.Open, Open{N: o.N, What: o.Kind, Text: Cut(o.Text, maxPlan)})
+		case exchange.Unanswered:
+			s.d.Open = append(s.d.Open, Open{N: o.N, What: o.Kind, Text: Cut(o.Text, maxWant)})
+		case exchange.Todo:
+			if len(s.d.Todos) < maxTodos {
+				s.d.Todos = append(s.d.Todos, Said{o.N, Cut(o.Text, maxTodo)})
+			}
 		}
 	}
 	if n := len(s.d.Files); n > maxFiles { // keep those touched last

@@ -17,9 +17,13 @@ var timePhrase = sync.OnceValue(func() *regexp.Regexp {
 
 // Ask is [Parse] for a question of a person: a phrase such as "yesterday", "last week" or "since 3 days ago" restricts
 // the time, unless nothing was written then. What remains of "what did we do last week" asks for the requests of it.
+// "What is still open" and "what did I reject" ask for that.
 func Ask(text string, now time.Time) Query {
 	whole := Parse(text)
 	if len(whole.Phrases) > 0 {
+		return whole
+	}
+	if whole.pending(); whole.Filter.Pending != 0 {
 		return whole
 	}
 	at := timePhrase().FindStringSubmatchIndex(text)
@@ -46,8 +50,42 @@ func Ask(text string, now time.Time) Query {
 	if q.Filter.Requests {
 		q.Words = ""
 	}
+	q.pending()
 	q.Phrase, q.without = strings.TrimSpace(text[at[0]:at[1]]), &whole
 	return q
+}
+
+// The words of questions for what is open, or what the user rejected: they begin with one of asks and have nothing but
+// these words.
+const (
+	asks   = " what whats what's which anything is show list "
+	opens  = " open unfinished undone pending outstanding unresolved unanswered incomplete "
+	refuse = " reject rejected refuse refused decline declined "
+	around = " still left yet there are was were all the a of in this project here now do did we i you he she user users me my our " +
+		"have has had to be by so far that thing things item items issue issues question questions todo todos task tasks work " +
+		"request requests plan plans proposal proposals edit edits call calls suggestion suggestions "
+)
+
+// pending makes a question for what is open or was rejected one for that.
+func (q *Query) pending() {
+	has := func(list, word string) bool { return strings.Contains(list, " "+word+" ") }
+	var kind Pending
+	for i, w := range strings.Fields(strings.ToLower(strings.ReplaceAll(q.Words, "’", "'"))) {
+		w = strings.Trim(w, "?!.,:;")
+		switch {
+		case i == 0 && !has(asks, w):
+			return
+		case has(opens, w):
+			kind = Open
+		case has(refuse, w):
+			kind = Rejected
+		case w != "" && !has(asks, w) && !has(around, w):
+			return
+		}
+	}
+	if kind != 0 {
+		q.Words, q.Filter.Pending = "", kind
+	}
 }
 
 // onlyDoing reports whether words only ask what was done.

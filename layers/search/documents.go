@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/memvcs/mem/layers/exchange"
 	"github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/refine"
 	"github.com/memvcs/mem/layers/search/index"
@@ -25,13 +26,70 @@ func Transcript(r io.Reader, rewound, same [][2]int, hidden func(n int) bool, ad
 	}}
 	_, err := refine.Each(r, refine.Full, rewound, nil, func(e *refine.Entry) (int, error) {
 		if e.Role != "opaque" && (hidden == nil || !hidden(e.N)) {
+			t.open.Add(e)
 			t.entry(e)
 		}
 		return 0, nil
 	})
 	t.flushMessage()
 	t.flush()
+	t.opened()
 	return err
+}
+
+// opened adds what the session left open, or the user rejected. Todos that were written together are one document.
+func (t *transcript) opened() {
+	var todos index.Doc
+	flush := func() {
+		if todos.N > 0 {
+			t.add(todos)
+		}
+		todos = index.Doc{}
+	}
+	for _, o := range t.open.List() {
+		d := openDoc(o)
+		switch {
+		case o.Kind == exchange.AcceptedPlan:
+		case o.Kind != exchange.Todo:
+			t.add(d)
+		case todos.N == 0 || d.N-todos.N > togetherTodos:
+			flush()
+			todos = d
+		default:
+			todos.To, todos.Text = d.N, todos.Text+"; "+strings.TrimPrefix(d.Text, o.Lead())
+		}
+	}
+	flush()
+}
+
+// togetherTodos is the number of messages within which todos are one document.
+const togetherTodos = 8
+
+// because precedes the reason that the user gave.
+const because = ", because: "
+
+// openDoc returns the document of what a session left open, or the user rejected.
+func openDoc(o exchange.Open) index.Doc {
+	text := o.Lead() + quoted(o.Text)
+	if o.Kind == exchange.RefusedCall {
+		text = o.Lead() + strings.Join(strings.Fields(o.Text), " ")
+	}
+	if o.Reason != "" {
+		text += because + quoted(o.Reason)
+	}
+	return index.Doc{N: o.N, Class: index.Pending, Time: seconds(o.Time), Name: string(o.Kind), Text: norm.NFC.String(text)}
+}
+
+// openSize is the size of a text that is quoted as open, in bytes. The rest is in its message.
+const openSize = 600
+
+// quoted returns a text on one line in quotes, cut if it is long.
+func quoted(text string) string {
+	text = strings.Join(strings.Fields(text), " ")
+	if cut := cutText(text, openSize); cut != text {
+		text = cut + " …"
+	}
+	return "“" + text + "”"
 }
 
 // A transcript makes documents of entries.
@@ -42,6 +100,7 @@ type transcript struct {
 	docs    []index.Doc // of the current exchange, until all of it is known
 	edits   []edit      // of docs
 	size    int         // bytes of text in docs
+	open    exchange.Pending
 }
 
 // heldLimit is how much text of an exchange is kept until its end. Documents before that are not compared with later ones.

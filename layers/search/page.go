@@ -274,7 +274,7 @@ func (p *page) finish() error {
 	case f.slow():
 		f.out.Total = max(p.n, len(p.hits))
 	case f.page && f.asked:
-		f.out.Total = max(f.exchanges, len(p.hits))
+		f.out.Total, f.out.InAll = max(f.exchanges, len(p.hits)), f.inAll
 	default:
 		f.out.Total = p.all
 	}

@@ -285,6 +285,10 @@ func (s *searchPlan) addFacts() {
 		}
 		of[f.Session] = append(of[f.Session], index.Doc{N: n, Class: index.Fact, Time: f.Time.Unix(), ID: f.ID,
 			Name: string(f.Kind), Text: text})
+		if f.Open() {
+			of[f.Session] = append(of[f.Session], index.Doc{N: n, Class: index.Pending, Time: f.Time.Unix(), ID: f.ID,
+				Name: "issue", Text: "Unresolved issue: " + quoted(f.Text)})
+		}
 	}
 	ids := make([]string, 0, len(of))
 	for id := range of {

@@ -14,6 +14,7 @@ package search
 import (
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -21,7 +22,7 @@ import (
 )
 
 // Version changes when the same records make other documents, so that indexes are built again.
-const Version = 5
+const Version = 6
 
 // A Unit is the kind of thing that a search returns.
 type Unit string
@@ -62,7 +63,17 @@ type Filter struct {
 	Part     Part            // of calls that must match
 	Rewound  bool            // also what the user withdrew
 	Without  map[string]bool // sessions to leave out, by id
+	Pending  Pending         // only what is open, or was rejected
 }
+
+// Pending says what of sessions is searched instead of their messages.
+type Pending int
+
+// What sessions left open and no later session dealt with; and what the user rejected.
+const (
+	Open Pending = iota + 1
+	Rejected
+)
 
 // A Part is a part of a call of a tool.
 type Part int
@@ -158,7 +169,7 @@ func (q *Query) fits(text string) bool {
 // Restricts reports whether f excludes anything.
 func (f *Filter) Restricts() bool {
 	return len(f.Classes)+len(f.Files) > 0 || f.Since != 0 || f.Until != 0 || f.Branch != "" || f.Topic != "" ||
-		f.Keepit != nil || len(f.Only) > 0 || len(f.Without) > 0 || f.Requests
+		f.Keepit != nil || len(f.Only) > 0 || len(f.Without) > 0 || f.Requests || f.Pending != 0
 }
 
 // A Hit is one result.
@@ -181,11 +192,30 @@ type Hit struct {
 
 // Results are the answer to a query.
 type Results struct {
-	Hits    []Hit    // the best first
-	Total   int      // without the limit
-	AtLeast bool     // Total is a lower bound: not all texts were read
-	Phrase  string   // the phrase of the question by which the time was restricted
-	Missing []string // words of the query that are in no text of the projects, if others are
+	Hits    []Hit     // the best first
+	Total   int       // without the limit; of a page of messages the exchanges with half of the query by rarity, and at least the hits
+	InAll   int       // sessions with these exchanges; 0 if Total counts something else
+	AtLeast bool      // Total is a lower bound: not all texts were read
+	Phrase  string    // the phrase of the question by which the time was restricted
+	Missing []Unknown // words of the query that are in no text of the projects
+}
+
+// An Unknown is a word that is in no text, with the words of texts that are nearest to it.
+type Unknown struct {
+	Word string
+	Near []string
+}
+
+// String says it in a sentence.
+func (u Unknown) String() string {
+	if len(u.Near) == 0 {
+		return "no text contains " + strconv.Quote(u.Word)
+	}
+	var near []string
+	for _, w := range u.Near {
+		near = append(near, strconv.Quote(w))
+	}
+	return "no text contains " + strconv.Quote(u.Word) + " (nearest: " + strings.Join(near, ", ") + ")"
 }
 
 // Time returns the time of the text; the zero time if its record has none, like a title.

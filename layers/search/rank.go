@@ -68,11 +68,15 @@ type matcher struct {
 	score   []float32 // of documents
 	allowed []bool    // documents that may be found; nil: all
 	rewound bool      // also what the user withdrew
+	pending bool      // what is open or was rejected, and nothing else
 	only    []bool    // corpora that are restricted to some sessions, in which copies of messages of others are found, too
 	page    bool      // the hits are a page, not a list
 
-	exchanges int     // that have a word of the query
-	most      float32 // the best score of a document
+	has       []uint32  // of documents: the first terms of the query that are in it, by bit
+	share     []float64 // of these terms: their part of the worth of the query
+	exchanges int       // that have half of the query
+	inAll     int       // with such an exchange
+	most      float32   // the best score of a document
 
 	agent        []bool    // sessions of subagents
 	session      []float32 // score of sessions
@@ -117,7 +121,7 @@ func newMatcher(corpora []Corpus) *matcher {
 	}
 	n := len(m.sessionWords)
 	m.words, m.averageWords = float32(words)/float32(max(1, m.live)), total/float32(max(1, n))
-	m.score = make([]float32, m.docs)
+	m.score, m.has = make([]float32, m.docs), make([]uint32, m.docs)
 	m.session = make([]float32, n)
 	return m
 }
@@ -138,12 +142,12 @@ func (m *matcher) asks(doc int) bool {
 
 // allows reports whether a document may be found.
 func (m *matcher) allows(p *part, doc int) bool {
-	return (m.rewound || !p.seg.Is(doc, index.Rewound)) && (m.only[p.corpus] || !p.seg.Is(doc, index.Copy)) && (m.allowed == nil || m.allowed[p.base+doc])
+	return (p.seg.Class(doc) == index.Pending) == m.pending && (m.rewound || !p.seg.Is(doc, index.Rewound)) && (m.only[p.corpus] || !p.seg.Is(doc, index.Copy)) && (m.allowed == nil || m.allowed[p.base+doc])
 }
 
 // filter marks the documents that may be found. The conditions on their text are checked later.
 func (m *matcher) filter(f *Filter) error {
-	m.rewound = f.Rewound
+	m.rewound, m.pending = f.Rewound, f.Pending != 0
 	for i, c := range m.corpora {
 		_, m.only[i] = f.Only[c.Project]
 	}
@@ -310,6 +314,7 @@ func (m *matcher) terms(all []queryTerm) error {
 	for t := range all {
 		worth[t] = float32(all[t].worth)
 	}
+	m.share = shares(all)
 	frequency := make([][]float32, len(all)) // of each term in each session
 	for t := range frequency {
 		frequency[t] = make([]float32, len(m.session))
@@ -321,7 +326,7 @@ func (m *matcher) terms(all []queryTerm) error {
 			if worth[t] == 0 {
 				continue
 			}
-			if err := m.postings(&m.parts[i], &lists[i][t], worth[t], frequency[t]); err != nil {
+			if err := m.postings(&m.parts[i], &lists[i][t], worth[t], t, frequency[t]); err != nil {
 				return err
 			}
 		}
@@ -393,7 +398,9 @@ func (m *matcher) each(do func(part int) error) error {
 }
 
 // postings adds the documents of one part.
-func (m *matcher) postings(p *part, list *index.Postings, worth float32, frequency []float32) error {
+func (m *matcher) postings(p *part, list *index.Postings, worth float32, term int, frequency []float32) error {
+	bit := uint32(1) << min(term, 32) // 0 from the 33rd on
+
 	at := 0
 	for doc, n, ok := list.Next(); ok; doc, n, ok = list.Next() {
 		for at < len(p.spans) && p.spans[at].First+p.spans[at].Count <= doc {
@@ -408,6 +415,7 @@ func (m *matcher) postings(p *part, list *index.Postings, worth float32, frequen
 		p.found[at] = true
 		class := p.seg.Class(doc)
 		if class != index.About {
+			m.has[p.base+doc] |= bit
 			m.score[p.base+doc] += worth * saturated(float32(n), m.lengths[p.seg.Length(doc)]/m.words, messageK1, messageB)
 		}
 		if s := p.spans[at].Session; s >= 0 {
@@ -418,6 +426,33 @@ func (m *matcher) postings(p *part, list *index.Postings, worth float32, frequen
 		return index.ErrDamaged
 	}
 	return nil
+}
+
+// shares returns the part of each of the first terms in the worth of a query. Those that no text has count for nothing.
+func shares(all []queryTerm) []float64 {
+	out, sum := make([]float64, min(len(all), 32)), 0.
+	for i := range out {
+		if all[i].docs > 0 {
+			sum += all[i].worth
+		}
+	}
+	for i := range out {
+		if all[i].docs > 0 && sum > 0 {
+			out[i] = all[i].worth / sum
+		}
+	}
+	return out
+}
+
+// half reports whether some terms are half of the query.
+func (m *matcher) half(has uint32) bool {
+	sum := 0.
+	for i, v := range m.share {
+		if has&(1<<i) != 0 {
+			sum += v
+		}
+	}
+	return sum >= .5
 }
 
 // rarity is the inverse document frequency of BM25. It is never 0, also if n is more than of, because it counts
@@ -474,6 +509,7 @@ func (m *matcher) firstTyped(out []ranked, p *part, s index.Span) []ranked {
 	for k := range s.Count {
 		if p.seg.Class(s.First+k) == index.User && m.allows(p, s.First+k) {
 			m.exchanges++
+			m.inAll++
 			return append(out, ranked{int32(p.base + s.First + k), sessionShare * m.session[p.scope+s.Session]})
 		}
 	}
@@ -495,13 +531,13 @@ func (m *matcher) weight(p *part, s index.Span, doc int) float32 {
 
 // rankSpan adds the documents of a span that a term of the query is in or near to.
 func (m *matcher) rankSpan(out []ranked, p *part, s index.Span) []ranked {
-	exchange := -1 // its first document, if it is counted
-	begin := 0
+	before, counted := m.exchanges, false
+	has := uint32(0) // in the exchange
 	for k := range s.Count {
 		doc := s.First + k
 		class := p.seg.Class(doc)
 		if p.seg.Is(doc, index.Begins) || class > index.Note {
-			begin = k
+			has, counted = 0, false
 		}
 		if class == index.About || !m.allows(p, doc) {
 			continue
@@ -516,8 +552,8 @@ func (m *matcher) rankSpan(out []ranked, p *part, s index.Span) []ranked {
 		if m.page && m.score[p.base+doc] == 0 && (k == 0 || !p.seg.Asks(doc-1)) {
 			continue // a page has a neighbour only if it answers
 		}
-		if m.score[p.base+doc] > 0 && exchange != begin {
-			exchange = begin
+		if has |= m.has[p.base+doc]; !counted && m.half(has) {
+			counted = true
 			m.exchanges++
 		}
 		if s.Session >= 0 {
@@ -527,6 +563,9 @@ func (m *matcher) rankSpan(out []ranked, p *part, s index.Span) []ranked {
 		}
 		v *= m.weight(p, s, doc)
 		out = append(out, ranked{int32(p.base + doc), v})
+	}
+	if m.exchanges > before {
+		m.inAll++
 	}
 	return out
 }

@@ -71,34 +71,20 @@ func find(corpora []Corpus, q Query) (out Results, err error) {
 	if q.Limit <= 0 {
 		f.q.Limit = max(1, m.docs)
 	}
-	switch q.By {
-	case BySession:
+	switch {
+	case q.Filter.Pending != 0:
+		err = f.open()
+	case q.By == BySession:
 		err = f.sessions()
-	case ByFile:
+	case q.By == ByFile:
 		err = f.files()
 	default:
 		err = f.messages()
 	}
-	if len(f.out.Hits) > 0 {
-		f.out.Missing = m.missing(q.text(), all)
+	if err == nil && !q.uncounted && m.live > 0 {
+		f.out.Missing, err = m.missing(q.text(), all)
 	}
 	return f.out, err
-}
-
-// missing returns the words of a text of which no term is in a document.
-func (m *matcher) missing(text string, all []queryTerm) (out []string) {
-	known := map[string]bool{}
-	for _, t := range all {
-		known[t.term] = t.docs > 0
-	}
-	for _, word := range strings.Fields(text) {
-		parts := queryTerms(word)
-		if len(parts) > 0 && !slices.ContainsFunc(parts, func(t queryTerm) bool { return known[t.term] }) &&
-			!slices.Contains(out, word) {
-			out = append(out, word)
-		}
-	}
-	return out
 }
 
 // A finder makes hits of ranked documents.

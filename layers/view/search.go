@@ -27,7 +27,7 @@ type Hit struct {
 	Context bool     `json:"context,omitempty"`
 	Tool    string   `json:"tool,omitempty"`
 	File    string   `json:"file,omitempty"`
-	Kind    string   `json:"kind,omitempty"` // of a fact or rule
+	Kind    string   `json:"kind,omitempty"` // of a fact or rule, or of what is open
 	Weight  *Weight  `json:"weight,omitempty"`
 	Topics  []string `json:"topics,omitempty"`
 	Count   int      `json:"count,omitempty"` // matches in the session or file
@@ -68,6 +68,10 @@ func HitOf(h search.Hit) Hit {
 	switch h.Doc.Class {
 	case index.Fact, index.Rule:
 		x.Kind = h.Doc.Name
+	case index.Pending:
+		if x.Kind = h.Doc.Name; h.Doc.ID != "" { // an issue is a fact
+			x.Layer, x.Class = "L2", index.Fact
+		}
 	case index.Tool:
 		x.Tool, x.Message = h.Doc.Name, h.Doc.ID
 	case index.Version, index.Composition, index.Concept, index.ClaudeNote:
@@ -84,6 +88,8 @@ func (h Hit) Who() string {
 		return h.Role
 	case h.Class == index.ClaudeNote:
 		return "Claude's note"
+	case h.Class == index.Pending:
+		return h.Kind
 	case h.Kind != "":
 		return h.Layer + " " + h.Kind
 	}
@@ -99,6 +105,10 @@ func RefOf(h search.Hit) string {
 	switch h.Doc.Class {
 	case index.Fact, index.Rule:
 		return h.Doc.ID
+	case index.Pending:
+		if h.Doc.ID != "" { // an issue is a fact
+			return h.Doc.ID
+		}
 	case index.Concept, index.Composition, index.ClaudeNote:
 		return h.Doc.Name
 	case index.Version:

@@ -36,6 +36,7 @@ const (
 	Version
 	Composition
 	ClaudeNote // a file that Claude Code wrote for itself
+	Pending    // what a session left open, or the user rejected; found only when it is asked for
 	classes
 )
 

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sort"
+	"strings"
 
 	"github.com/klauspost/compress/s2"
 	"github.com/memvcs/mem/layers/search/terms"
@@ -311,28 +312,39 @@ func (p *Postings) Damaged() bool { return p.bad }
 
 // Terms returns all terms of the segment, sorted, for tests and for fsck.
 func (s *Segment) Terms() (all []string, err error) {
-	for _, b := range s.termBlocks {
+	err = s.Each("", func(term string, _ int) { all = append(all, term) })
+	if err == nil && !slices.IsSorted(all) {
+		err = ErrDamaged
+	}
+	return all, err
+}
+
+// Each calls yield with the terms that begin with prefix, in order, and the number of documents that contain each.
+func (s *Segment) Each(prefix string, yield func(term string, docs int)) error {
+	first := sort.Search(len(s.termBlocks), func(i int) bool { return s.termBlocks[i].first >= prefix })
+	for _, b := range s.termBlocks[max(0, first-1):] {
+		if b.first > prefix && !strings.HasPrefix(b.first, prefix) {
+			break
+		}
 		raw, err := s.read(nil, b.at, b.length)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		d := &decoder{b: raw}
 		var name []byte
 		for len(d.b) > 0 {
 			same, rest := d.small(), d.bytes()
-			d.small()
+			docs := d.small()
 			d.bytes()
 			if d.failed || same > len(name) {
-				return nil, ErrDamaged
+				return ErrDamaged
 			}
-			name = append(name[:same], rest...)
-			all = append(all, string(name))
+			if name = append(name[:same], rest...); bytes.HasPrefix(name, []byte(prefix)) {
+				yield(string(name), docs)
+			}
 		}
 	}
-	if !slices.IsSorted(all) {
-		return nil, ErrDamaged
-	}
-	return all, nil
+	return nil
 }
 
 func (s *Segment) close() error { return s.f.Close() }

@@ -13,7 +13,8 @@ type SearchIn struct {
 	In       string   `json:"in,omitempty" jsonschema:"layers, separated by commas: L1, L2, L3, L4, versions, compositions, notes"`
 	Branch   string   `json:"branch,omitempty" jsonschema:"in sessions on this git branch"`
 	Projects string   `json:"projects,omitempty" jsonschema:"all, or related: this project and sessions related to it; else only this"`
-	Limit    int      `json:"limit,omitempty" jsonschema:"the most hits, 10 without it"`
+	Limit    int      `json:"limit,omitempty" jsonschema:"the most hits, 10 without it, at most 100"`
+	Open     bool     `json:"open,omitempty" jsonschema:"only what is open: rejected plans, interrupted requests, todos, questions, issues; query may be empty"`
 }
 
 // A Hit is a match of a query.
@@ -30,7 +31,7 @@ type SearchOut struct {
 	Hits []Hit `json:"hits"`
 	More int   `json:"more,omitempty" jsonschema:"hits that did not fit into the answer"`
 
-	Note string `json:"note,omitempty" jsonschema:"why nothing is found"`
+	Note string `json:"note,omitempty" jsonschema:"why nothing is found, or which words are in no text"`
 }
 
 // TimelineIn is the input of the tool timeline.

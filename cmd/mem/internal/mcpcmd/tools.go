@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
@@ -27,13 +28,17 @@ import (
 // lineWidth is the approximate length in bytes of a text in a line of an answer.
 const lineWidth = 140
 
+// mostHits is the maximum number of hits of a search.
+const mostHits = 100
+
 // Search answers as mem search does.
 func (s served) Search(ctx context.Context, in mcp.SearchIn) (out mcp.SearchOut, err error) {
 	e := s.run()
 	e.Operands = []string{in.Query}
 	q, err := searchcmd.Query(e, searchcmd.Options{Patterns: in.Regexp, Files: in.Files, Since: in.Since,
 		Until: in.Until, Topic: in.Topic, Keepit: in.Keepit,
-		Roles: in.Roles, In: in.In, Branch: in.Branch, By: string(search.ByMessage), Number: cmp.Or(in.Limit, 10)})
+		Roles: in.Roles, In: in.In, Branch: in.Branch, By: string(search.ByMessage), Number: min(cmp.Or(in.Limit, 10), mostHits),
+		Open: in.Open})
 	if err != nil {
 		return out, err
 	}
@@ -52,7 +57,10 @@ func (s served) Search(ctx context.Context, in mcp.SearchIn) (out mcp.SearchOut,
 			out.Hits = append(out.Hits, mcp.Hit{Ref: refOf(h), Who: term.SanitizeLine(view.HitOf(h).Who()), Date: dayOf(h.Time()),
 				Request: term.SanitizeLine(h.Request), Line: term.SanitizeLine(h.Passage.Text)})
 		}
-		if len(found.Hits) == 0 {
+		for _, u := range found.Missing {
+			out.Note += term.SanitizeLine(u.String()) + ". "
+		}
+		if out.Note = strings.TrimSpace(out.Note); len(found.Hits) == 0 && out.Note == "" {
 			out.Note, err = sc.note(ctx, m, "nothing is found")
 		}
 		return err

@@ -34,12 +34,10 @@ func printHits(e *app.Env, o Options, q search.Query, found search.Results) erro
 	if found.Phrase != "" {
 		e.Note("only what was written %s", term.Quoted(found.Phrase))
 	}
-	if len(found.Missing) > 0 {
-		var words []string
-		for _, w := range found.Missing {
-			words = append(words, term.Quoted(w))
-		}
-		e.Note("no text contains %s: searched for the other words", strings.Join(words, " or "))
+	noteMissing(e, found, ": searched for the other words")
+	if q.Filter.Pending != 0 && !o.Open {
+		e.Note("only what %s; put words in double quotes to look for them", map[search.Pending]string{
+			search.Open: "is open, as with --open", search.Rejected: "the user rejected"}[q.Filter.Pending])
 	}
 	if err := e.Page("search"); err != nil {
 		return err
@@ -65,11 +63,21 @@ func printHits(e *app.Env, o Options, q search.Query, found search.Results) erro
 	return nil
 }
 
+// noteMissing says which words of a query are in no text, and what is nearest to them.
+func noteMissing(e *app.Env, found search.Results, then string) {
+	for _, u := range found.Missing {
+		e.Note("%s%s", term.SanitizeLine(u.String()), then)
+	}
+}
+
 // summary returns the numbers of hits and sessions, and how to list the other hits.
 func summary(q search.Query, found search.Results) string {
 	unit := map[search.Unit]string{search.BySession: "session", search.ByFile: "file"}[q.By]
 	if unit == "" {
 		unit = "hit"
+		if found.InAll > 0 {
+			unit = "exchange"
+		}
 	}
 	text := term.Count(len(found.Hits), unit)
 	cut := len(found.Hits) < found.Total
@@ -90,9 +98,9 @@ func summary(q search.Query, found search.Results) string {
 		}
 	}
 	if q.By != search.BySession {
-		text += " in " + term.Count(len(sessions), "session")
+		text += " in " + term.Count(max(len(sessions), found.InAll), "session")
 	}
-	if context > 0 && unit == "hit" {
+	if context > 0 && q.By == search.ByMessage {
 		text += fmt.Sprintf(", %d as context", context)
 	}
 	if cut {

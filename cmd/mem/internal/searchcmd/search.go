@@ -43,6 +43,7 @@ type Options struct {
 	list     bool
 	related  bool
 	rewound  bool
+	Open     bool // only what is open
 	batch    string
 	limited  bool // --number was given
 }
@@ -59,7 +60,8 @@ func Search(e *app.Env) *cli.Command {
 			"the request of its exchange and the passage that answers; \"mem show SESSION#N..M\" prints\n" +
 			"its messages. A phrase in double quotes and a regular expression must match exactly. A hit\n" +
 			"marked as context has no word of the query: a message next to it has. A page of ten has\n" +
-			"three hits of a session at most. Outside of a known project, all projects are searched.",
+			"three hits of a session at most. \"What is still open\" lists what --open does, \"what did I\n" +
+			"reject\" lists rejected plans and calls. Outside of a known project, all projects are searched.",
 		Flags: []cli.Flag{
 			flags.Repeated(&o.Patterns, "regexp,e", "the text must match `REGEXP`; repeat for several"),
 			flags.Repeated(&o.Files, "file", "the call must be about `FILE`: a name, the end of a path, or a pattern"),
@@ -77,6 +79,8 @@ func Search(e *app.Env) *cli.Command {
 			flags.Bool(&o.related, "related",
 				"also in sessions of other projects that \"mem project relate\" related to this one"),
 			flags.Bool(&o.rewound, "rewound", "also in turns that the user withdrew"),
+			flags.Bool(&o.Open, "open",
+				"only what is open: rejected plans, interrupted requests, todos, questions and issues, the newest first"),
 			flags.Bool(&o.list, "list,l", "print the names of sessions only"),
 			flags.String(&o.batch, "batch", "answer each line of `FILE` with a JSON array"),
 		},
@@ -124,6 +128,12 @@ func Query(e *app.Env, o Options) (q search.Query, err error) {
 	} else if q.Phrase != "" {
 		q.Filter.Since, q.Filter.Until, q.Filter.Requests = asked.Since, asked.Until, asked.Requests
 	}
+	if q.Filter.Pending == 0 {
+		q.Filter.Pending = asked.Pending
+	}
+	if q.Filter.Pending != 0 && q.By == search.ByFile {
+		return q, app.Usagef("what is open has no files: use --by message or session")
+	}
 	if o.batch == "" && q.Blank() {
 		return q, app.WithHint(app.Usagef("mem search needs words, a regular expression or a filter"),
 			"mem search -h")
@@ -133,6 +143,9 @@ func Query(e *app.Env, o Options) (q search.Query, err error) {
 
 func searchFilter(e *app.Env, o Options) (f search.Filter, err error) {
 	f.Files, f.Branch, f.Topic, f.Rewound = o.Files, o.Branch, o.Topic, o.rewound
+	if o.Open {
+		f.Pending = search.Open
+	}
 	for _, t := range []struct {
 		name, text string
 		to         *int64
@@ -262,6 +275,7 @@ func runSearch(ctx context.Context, e *app.Env, o Options, q search.Query) error
 		}
 		if len(found.Hits) == 0 {
 			if !e.Opt.JSON {
+				noteMissing(e, found, "")
 				e.Note("no match")
 			}
 			if err := names.HintUntrusted(ctx, e, m); err != nil {
