@@ -14,7 +14,7 @@ import (
 func TestBlocks(t *testing.T) {
 	t.Parallel()
 	left := func(from, to, tokens, total, unassigned int, reflect bool) knowledge.Pending {
-		return knowledge.Pending{Undistilled: knowledge.Undistilled{From: from, To: to, Tokens: tokens, Total: total}, Facts: 3, Unassigned: unassigned, Reflect: reflect}
+		return knowledge.Pending{From: from, To: to, Tokens: tokens, Total: total, Facts: 3, Unassigned: unassigned, Reflect: reflect}
 	}
 	before := turn{Blocks: 1, BlockedAt: 5000, BlockedBy: gaps(left(1, 9, 3000, 5000, 0, false))}
 	for _, tt := range []struct {

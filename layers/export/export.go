@@ -9,7 +9,6 @@ import (
 
 	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/checkout"
-	"github.com/memvcs/mem/layers/knowledge"
 	"github.com/memvcs/mem/layers/knowledge/concepts"
 	bodies "github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
@@ -24,17 +23,11 @@ func remembered(ctx context.Context, db *state.DB, p state.Project) (*Project, e
 	if err != nil {
 		return nil, err
 	}
-	records, err := db.Upper(ctx, p.ID)
+	all, err := trust.Known(ctx, db, p.ID)
 	if err != nil {
 		return nil, err
 	}
-	v := &Project{Name: p.Name}
-	all, err := trust.Folded(ctx, db, p.ID, records)
-	if err != nil {
-		return nil, err
-	}
-	v.Facts, v.Concepts, v.Rules = all.Facts, all.Concepts, all.Rules
-	v.Unassessed = max(0, knowledge.FactStatements(records)-v.Rules.Reflected)
+	v := &Project{Name: p.Name, Facts: all.Facts, Concepts: all.Concepts, Rules: all.Rules, Unassessed: all.Unreflected()}
 	v.Label = func(c *concepts.Concept) string { return v.Concepts.DisplayLabel(c, db.Refs.Device().ID) }
 	for _, s := range st.Recent() {
 		now := s.Now()

@@ -173,19 +173,12 @@ func newBriefing(ctx context.Context, db *state.DB, p state.Project, o ContextOp
 	if b.st, err = trust.Outline(ctx, db, p.ID); err != nil {
 		return nil, err
 	}
-	records, err := db.Upper(ctx, p.ID)
+	all, err := trust.Known(ctx, db, p.ID)
 	if err != nil {
 		return nil, err
 	}
-	all, err := trust.Folded(ctx, db, p.ID, records)
-	if err != nil {
-		return nil, err
-	}
-	b.known, b.jobs, b.rules = all.Facts, all.Concepts, all.Rules
-	b.due, err = knowledge.ReflectionDueIn(records)
-	if err == nil {
-		b.notes, err = notes.Files(ctx, db, p.ID)
-	}
+	b.known, b.jobs, b.rules, b.due = all.Facts, all.Concepts, all.Rules, all.Unreflected() > 0
+	b.notes, err = notes.Files(ctx, db, p.ID)
 	b.sessions = b.recent()
 	return b, err
 }

@@ -58,11 +58,7 @@ func DistillRules(ctx context.Context, db *state.DB, p state.Project, asker *eng
 	o DistillOptions) (RuleDistillation, error) {
 	w := ruleDistiller{m: db, p: p, o: o}
 	w.asker = asker.Metered(&derive.Meter{M: db, Caps: db.Opts.Caps, Project: p.ID, Engine: asker.ID()})
-	due, err := ReflectionDue(ctx, db, p.ID)
-	if err != nil || !due && !o.Again {
-		return w.out, err
-	}
-	err = w.run(ctx)
+	err := w.run(ctx)
 	if !o.DryRun {
 		w.out.Receipt = w.asker.Receipt()
 	}
@@ -86,11 +82,8 @@ func (w *ruleDistiller) run(ctx context.Context) (err error) {
 	if w.tips, err = originals.Tips(ctx, w.m, w.p.ID); err != nil {
 		return err
 	}
-	records, err := w.m.Upper(ctx, w.p.ID)
-	if err != nil {
-		return err
-	}
-	if w.in, err = reflectionInput(ctx, w.m, w.p.ID, records); err != nil {
+	seen := 0
+	if w.in, seen, err = reflectionInput(ctx, w.m, w.p.ID); err != nil || seen <= w.in.Rules.Reflected && !w.o.Again {
 		return err
 	}
 	all := permanent.Candidates(w.in)
@@ -119,7 +112,7 @@ func (w *ruleDistiller) run(ctx context.Context) (err error) {
 	if w.o.DryRun {
 		return nil
 	}
-	return w.save(ctx, permanent.Reflection{Seen: FactStatements(records), Candidates: len(all),
+	return w.save(ctx, permanent.Reflection{Seen: seen, Candidates: len(all),
 		Engine: w.asker.ID(), Sessions: quotedSessions(all, w.recent, w.in.Facts)})
 }
 

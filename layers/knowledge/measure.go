@@ -11,11 +11,51 @@ import (
 	"github.com/memvcs/mem/layers/trust"
 )
 
+// Figures measure the facts of a session, without a model and without an annotated sample.
+//
+// They follow the two steps that ProMem (arXiv 2601.04463) adds to extraction. Its verification asks for each fact
+// whether the dialogue supports it; Integrity is the share of facts that were verified. Its completion returns to the
+// turns of the dialogue without a fact; Coverage is the share of turns that a fact quotes. The paper reports a recall of
+// annotated memory points, judged by a model: its figures and these cannot be compared.
+type Figures struct {
+	Facts    int `json:"facts"` // live facts
+	Verified int `json:"verified"`
+	Quoted   int `json:"quoted"`
+	Stated   int `json:"stated"`
+	Rejected int `json:"rejected"` // their quotes are no longer there
+
+	Turns   int   `json:"turns"`
+	Covered int   `json:"covered"` // turns quoted by a fact
+	Missed  []int `json:"missed"`  // messages of the turns that are not covered
+}
+
+// Integrity is the share of verified facts in hundredths, -1 if there are none.
+func (f Figures) Integrity() int { return share(f.Verified, f.Facts) }
+
+// Coverage is the share of covered turns in hundredths, -1 if there are none.
+func (f Figures) Coverage() int { return share(f.Covered, f.Turns) }
+
+// Add returns the sum of both, without the missed messages.
+func (f Figures) Add(o Figures) Figures {
+	return Figures{
+		Facts: f.Facts + o.Facts, Verified: f.Verified + o.Verified, Quoted: f.Quoted + o.Quoted,
+		Stated: f.Stated + o.Stated, Rejected: f.Rejected + o.Rejected,
+		Turns: f.Turns + o.Turns, Covered: f.Covered + o.Covered, Missed: []int{},
+	}
+}
+
+func share(n, of int) int {
+	if of == 0 {
+		return -1
+	}
+	return (200*n + of) / (2 * of)
+}
+
 // SessionFigures are the figures of the facts of one session.
 type SessionFigures struct {
 	Session     *state.Session
 	DistilledTo int // the last message that was distilled
-	facts.Figures
+	Figures
 }
 
 // MeasureFacts measures the facts of a session against its transcript; with an empty id, of all sessions that have
@@ -33,12 +73,7 @@ func MeasureFacts(ctx context.Context, db *state.DB, p state.Project, id string)
 		if id != "" && s.ID != id {
 			continue
 		}
-		var list []facts.Fact
-		for f := range set.All() {
-			if f.Session == s.ID && f.Live() {
-				list = append(list, *f)
-			}
-		}
+		list := liveOf(set, s.ID)
 		through := set.ThroughOf(s.ID, s.Now().Generation)
 		if len(list) == 0 && through == 0 && id == "" {
 			none++
@@ -53,25 +88,45 @@ func MeasureFacts(ctx context.Context, db *state.DB, p state.Project, id string)
 	return out, none, nil
 }
 
-func measure(ctx context.Context, db *state.DB, p state.Project, s *state.Session, list []facts.Fact) (facts.Figures, error) {
+// measure looks the facts of a session up again and counts. Without a transcript nothing supports a fact, and a wrong fact
+// covers nothing.
+func measure(ctx context.Context, db *state.DB, p state.Project, s *state.Session, list []facts.Fact) (f Figures, err error) {
+	var checked []CheckedFact
 	if len(list) > 0 {
-		checked, err := CheckFacts(ctx, db, p.ID, list)
-		if err != nil {
-			return facts.Figures{}, err
-		}
-		list = list[:0]
-		for _, c := range checked {
-			if c.Problem != "" {
-				c.Now.Verdict = facts.Rejected // without a transcript nothing supports it
-			}
-			list = append(list, c.Now)
+		if checked, err = CheckFacts(ctx, db, p.ID, list); err != nil {
+			return f, err
 		}
 	}
 	q, err := revision.Quotable(ctx, db, p.ID, s, s.Now(), nil)
 	if err != nil {
-		return facts.Figures{}, err
+		return f, err
 	}
-	return facts.Measure(turnsOf(q.Entries, revision.Echoed(s, q.Point)), list), nil
+	f.Facts, f.Missed = len(list), []int{}
+	quoted := map[int]bool{}
+	for _, c := range checked {
+		switch {
+		case c.Problem != "" || c.Now.Verdict == facts.Rejected:
+			f.Rejected++
+			continue
+		case c.Now.Verdict == facts.Verified:
+			f.Verified++
+		case c.Now.Verdict == facts.Quoted:
+			f.Quoted++
+		default:
+			f.Stated++
+		}
+		for _, e := range c.Now.Evidence {
+			quoted[e.Message] = true
+		}
+	}
+	for _, n := range turnsOf(q.Entries, revision.Echoed(s, q.Point)) {
+		if f.Turns++; quoted[n] {
+			f.Covered++
+		} else {
+			f.Missed = append(f.Missed, n)
+		}
+	}
+	return f, nil
 }
 
 // turnsOf returns the messages that facts should cover: the prompts that are new in the session, and the last answer of

@@ -9,7 +9,9 @@ import (
 
 	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/derive"
+	"github.com/memvcs/mem/layers/knowledge/facts"
 	"github.com/memvcs/mem/layers/knowledge/permanent"
+	"github.com/memvcs/mem/layers/markers"
 	"github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/refine"
 	"github.com/memvcs/mem/layers/state"
@@ -32,64 +34,90 @@ type Progress struct {
 	Reflected time.Time // time of the last reflection; zero if there was none
 }
 
-// progressCache contains the part of a Progress that follows from the records at these tips.
-type progressCache struct {
-	Format int        `json:"format"`
-	Tips   []refs.Tip `json:"tips"`
-	Debt   Progress   `json:"debt"`
-}
-
-const progressVersion = 4
-
 // minUndistilled is the estimated number of L1 tokens from which a session counts as undistilled: the client writes
 // notes of its own after the last message.
 const minUndistilled = 100
 
-// ReadProgress returns the progress of all layers. The part that follows from the records is computed once for each of
-// their states.
-func ReadProgress(ctx context.Context, db *state.DB, p refs.Project) (Progress, error) {
+// ReadProgress returns the progress of all layers.
+func ReadProgress(ctx context.Context, db *state.DB, p refs.Project) (d Progress, err error) {
 	st, err := trust.Outline(ctx, db, p)
 	if err != nil {
-		return Progress{}, err
+		return d, err
 	}
-	file := db.CachePath("debt", string(p))
-	var c progressCache
-	if !state.ReadCache(file, &c) || c.Format != progressVersion || !slices.Equal(c.Tips, st.Tips) {
-		d, err := computeProgress(ctx, db, p, st)
-		if err != nil {
-			return d, err
-		}
-		c = progressCache{progressVersion, st.Tips, d}
-		db.WriteCache(file, c)
-	}
-	c.Debt.L1 = len(withoutL1(db, st))
-	return c.Debt, nil
-}
-
-func computeProgress(ctx context.Context, db *state.DB, p refs.Project, st *state.State) (d Progress, err error) {
-	records, err := db.Upper(ctx, p)
+	all, err := trust.Known(ctx, db, p)
 	if err != nil {
 		return d, err
 	}
-	all, err := trust.Folded(ctx, db, p, records)
-	if err != nil {
-		return d, err
-	}
-	known, jobs, rules := all.Facts, all.Concepts, all.Rules
 	for _, s := range st.Recent() {
 		now := s.Now()
 		d.Sessions++
-		if known.ThroughOf(s.ID, now.Generation) > 0 {
+		if all.Facts.ThroughOf(s.ID, now.Generation) > 0 {
 			d.Distilled++
 		}
-		if now.Scan.Messages > 0 && UndistilledTokens(db, s, known) >= minUndistilled {
+		if now.Scan.Messages > 0 && UndistilledTokens(db, s, all.Facts) >= minUndistilled {
 			d.L2 = append(d.L2, s.ID)
 		}
 	}
-	d.Facts, d.Exchanges, d.L3 = len(known.Live()), len(known.Exchanges), len(jobs.Unassigned(known))
-	d.Rules, d.Reflected = len(rules.InState(permanent.Active)), rules.ReflectedAt
-	d.L4 = FactStatements(records) > rules.Reflected
+	d.Facts, d.Exchanges, d.L3 = len(all.Facts.Live()), len(all.Facts.Exchanges), len(all.Concepts.Unassigned(all.Facts))
+	d.Rules, d.Reflected, d.L4 = len(all.Rules.InState(permanent.Active)), all.Rules.ReflectedAt, all.Unreflected() > 0
+	d.L1 = len(withoutL1(db, st))
 	return d, nil
+}
+
+// Pending says what the layers above L1 lack for a session as it was captured last. The tokens are estimates for what was
+// said.
+type Pending struct {
+	From, To   int // messages that were not distilled
+	Tokens     int // of them
+	Total      int // of the whole session
+	Facts      int // valid facts of the session
+	Unassigned int // its exchanges without a concept
+	Reflect    bool
+}
+
+// FindPending returns what is pending for a session, nothing if the project does not have it.
+func FindPending(ctx context.Context, db *state.DB, p refs.Project, id string) (out Pending, err error) {
+	s, err := SessionOf(ctx, db, p, id)
+	if err != nil || s == nil {
+		return out, err
+	}
+	all, err := trust.Known(ctx, db, p)
+	if err != nil {
+		return out, err
+	}
+	now := s.Now()
+	out = Pending{From: all.Facts.ThroughOf(id, now.Generation) + 1, To: now.Scan.Values, Tokens: UndistilledTokens(db, s, all.Facts),
+		Total: markers.Counter(db, now).Estimate(now.Said()), Facts: len(liveOf(all.Facts, id)), Reflect: all.Unreflected() > 0}
+	for _, x := range all.Concepts.Unassigned(all.Facts) {
+		if x.Session == id {
+			out.Unassigned++
+		}
+	}
+	return out, nil
+}
+
+// liveOf returns the live facts of a session.
+func liveOf(known *facts.Set, session string) []facts.Fact {
+	return slices.DeleteFunc(known.Live(), func(f facts.Fact) bool { return f.Session != session })
+}
+
+// UndistilledTokens estimates the tokens of what was said in a session and was not distilled.
+func UndistilledTokens(db *state.DB, s *state.Session, known *facts.Set) int {
+	now := s.Now()
+	left := now.Scan.Values - known.ThroughOf(s.ID, now.Generation)
+	if left <= 0 {
+		return 0
+	}
+	return markers.Counter(db, now).Estimate(now.Said() * int64(left) / int64(now.Scan.Values))
+}
+
+// SessionOf returns the session with the full id, nil if the project has none.
+func SessionOf(ctx context.Context, db *state.DB, p refs.Project, id string) (*state.Session, error) {
+	st, err := trust.Outline(ctx, db, p)
+	if err != nil {
+		return nil, err
+	}
+	return st.Session(id), nil
 }
 
 // withoutL1 returns the sessions without L1 in the cache. If the cache cannot be read, that is all of them.

@@ -2,7 +2,6 @@ package knowledge_test
 
 import (
 	"context"
-	"os"
 	"slices"
 	"testing"
 	"time"
@@ -68,12 +67,5 @@ func TestDebt(t *testing.T) {
 	}
 	if d := debt(); d.L4 || !d.Reflected.Equal(m.Opts.Now()) {
 		t.Errorf("after reflecting %+v", d)
-	}
-	known := debt()
-	if err := os.RemoveAll(m.CachePath("debt")); err != nil {
-		t.Fatal(err)
-	}
-	if d := debt(); !slices.Equal(d.L2, known.L2) || d.L3 != known.L3 || d.Facts != known.Facts || d.L4 != known.L4 {
-		t.Errorf("without the cache %+v, want %+v", d, known)
 	}
 }

@@ -18,33 +18,6 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// ReflectionDue reports whether there are facts that no reflection has seen.
-func ReflectionDue(ctx context.Context, db *state.DB, p refs.Project) (bool, error) {
-	upper, err := db.Upper(ctx, p)
-	if err != nil {
-		return false, err
-	}
-	return ReflectionDueIn(upper)
-}
-
-// ReflectionDueIn is like [ReflectionDue] for records that are already loaded.
-func ReflectionDueIn(upper []state.UpperRecord) (bool, error) {
-	rules, err := permanent.Fold(state.Statements(upper), &facts.Set{}, nil)
-	return err == nil && FactStatements(upper) > rules.Reflected, err
-}
-
-// FactStatements counts the records about facts. Records are only added, so there are new facts for a reflection if the
-// number exceeds the largest that a reflection has seen, in any order of arrival.
-func FactStatements(records []state.UpperRecord) int {
-	n := 0
-	for _, r := range records {
-		if r.Kind == facts.KindExchange || r.Kind == facts.KindJudgement {
-			n++
-		}
-	}
-	return n
-}
-
 // A FactGroup contains recent facts of a concept, or about a file.
 type FactGroup struct {
 	Name  string       `json:"name"`
@@ -96,11 +69,7 @@ type Candidates struct {
 // changes no rule; unless dryRun is set, it records that a reflection took place.
 func Reflect(ctx context.Context, db *state.DB, p state.Project, since time.Time, dryRun bool) (Candidates, error) {
 	var out Candidates
-	upper, err := db.Upper(ctx, p.ID)
-	if err != nil {
-		return out, err
-	}
-	in, err := reflectionInput(ctx, db, p.ID, upper)
+	in, seen, err := reflectionInput(ctx, db, p.ID)
 	if err != nil {
 		return out, err
 	}
@@ -120,43 +89,41 @@ func Reflect(ctx context.Context, db *state.DB, p state.Project, since time.Time
 	if dryRun || st.Name == "" { // the project is empty
 		return out, nil
 	}
-	seen := permanent.Reflection{Seen: FactStatements(upper), Candidates: len(out.Candidates)}
+	record := permanent.Reflection{Seen: seen, Candidates: len(out.Candidates)}
 	return out, db.Refs.Update(ctx, p.ID, fmt.Sprintf("reflect: %d candidates", len(out.Candidates)),
 		func(tx *refs.Tx) error {
 			tx.Trailer("Op", "reflect")
-			_, err := tx.Add(permanent.KindReflect, seen)
+			_, err := tx.Add(permanent.KindReflect, record)
 			return err
 		})
 }
 
-// reflectionInput gathers the input of [permanent.Candidates].
-func reflectionInput(ctx context.Context, db *state.DB, p refs.Project, upper []state.UpperRecord) (in permanent.Input,
-	err error) {
-	in.Now = db.Opts.Now()
-	all, err := trust.Folded(ctx, db, p, upper)
+// reflectionInput gathers the input of [permanent.Candidates], with the number of statements about facts.
+func reflectionInput(ctx context.Context, db *state.DB, p refs.Project) (in permanent.Input, seen int, err error) {
+	all, err := trust.Known(ctx, db, p)
 	if err != nil {
-		return in, err
+		return in, 0, err
 	}
-	in.Facts, in.Concepts, in.Rules = all.Facts, all.Concepts, all.Rules
+	in = permanent.Input{Now: db.Opts.Now(), Facts: all.Facts, Concepts: all.Concepts, Rules: all.Rules}
 	st, err := trust.State(ctx, db, p)
 	if err != nil {
-		return in, err
+		return in, 0, err
 	}
 	in.Family = st.Families()
 	for _, s := range st.Recent() {
 		if err := ctx.Err(); err != nil {
-			return in, err
+			return in, 0, err
 		}
 		found, err := ruleEvidence(ctx, db, p, s)
 		if err != nil {
-			return in, fmt.Errorf("search %s: %w", records.ShortID(s.ID), err)
+			return in, 0, fmt.Errorf("search %s: %w", records.ShortID(s.ID), err)
 		}
 		if found, err = trust.WithoutRevoked(ctx, db, st, s, found); err != nil {
-			return in, err
+			return in, 0, err
 		}
 		in.Quotes, in.Corrections = append(in.Quotes, found.Words...), append(in.Corrections, found.Corrections...)
 	}
-	return in, nil
+	return in, all.Statements, nil
 }
 
 // evidenceVersion changes with the rules of recognition; results of another version in the cache are ignored.

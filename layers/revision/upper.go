@@ -15,11 +15,7 @@ import (
 
 // Concepts returns the concepts of a project.
 func Concepts(ctx context.Context, db *state.DB, p refs.Project) (*concepts.Set, error) {
-	records, err := db.Upper(ctx, p)
-	if err != nil {
-		return nil, err
-	}
-	all, err := trust.Folded(ctx, db, p, records)
+	all, err := trust.Known(ctx, db, p)
 	return all.Concepts, err
 }
 
@@ -53,11 +49,7 @@ func ConceptIn(db *state.DB, set *concepts.Set, name string) (*concepts.Concept,
 
 // Rules returns the permanent rules of a project.
 func Rules(ctx context.Context, db *state.DB, p refs.Project) (*permanent.Set, error) {
-	records, err := db.Upper(ctx, p)
-	if err != nil {
-		return nil, err
-	}
-	all, err := trust.Folded(ctx, db, p, records)
+	all, err := trust.Known(ctx, db, p)
 	return all.Rules, err
 }
 

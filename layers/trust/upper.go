@@ -15,9 +15,23 @@ import (
 
 // An UpperState is the content of the layers above L1 of a project; items that revocations hide are marked.
 type UpperState struct {
-	Facts    *facts.Set
-	Concepts *concepts.Set
-	Rules    *permanent.Set
+	Facts      *facts.Set
+	Concepts   *concepts.Set
+	Rules      *permanent.Set
+	Statements int // records about facts: what a reflection can see
+}
+
+// Unreflected returns the number of statements about facts that no reflection has seen. Records are only added, so it does
+// not depend on the order in which they arrived.
+func (u UpperState) Unreflected() int { return max(0, u.Statements-u.Rules.Reflected) }
+
+// Known returns the content of the layers above L1 of a project.
+func Known(ctx context.Context, db *state.DB, p refs.Project) (UpperState, error) {
+	records, err := db.Upper(ctx, p)
+	if err != nil {
+		return UpperState{}, err
+	}
+	return Folded(ctx, db, p, records)
 }
 
 // Folded folds the records of the upper layers of a project.
@@ -55,6 +69,11 @@ func InForceOf(ctx context.Context, db *state.DB, p refs.Project) (*state.State,
 func FoldUpper(ctx context.Context, db *state.DB, records []state.UpperRecord, st *state.State,
 	by []Revocation) (out UpperState, err error) {
 	statements := state.Statements(records)
+	for _, r := range records {
+		if r.Kind == facts.KindExchange || r.Kind == facts.KindJudgement {
+			out.Statements++
+		}
+	}
 	if out.Facts, err = facts.Fold(statements); err != nil {
 		return out, err
 	}

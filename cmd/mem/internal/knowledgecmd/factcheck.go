@@ -11,7 +11,6 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/knowledge"
-	"github.com/memvcs/mem/layers/knowledge/facts"
 )
 
 // factsCheck returns mem facts check.
@@ -31,12 +30,12 @@ func factsCheck(e *app.Env) *cli.Command {
 type figuresAnswer struct {
 	Session string `json:"session,omitempty"`
 	Through int    `json:"through,omitempty"`
-	facts.Figures
+	knowledge.Figures
 	Integrity *float64 `json:"integrity"` // null: there are no facts
 	Coverage  *float64 `json:"coverage"`  // null: there is nothing to cover
 }
 
-func figuresOf(f facts.Figures) figuresAnswer {
+func figuresOf(f knowledge.Figures) figuresAnswer {
 	return figuresAnswer{Figures: f, Integrity: ratioOf(f.Integrity()), Coverage: ratioOf(f.Coverage())}
 }
 
@@ -74,11 +73,11 @@ func runFactsCheck(ctx context.Context, e *app.Env, name string) error {
 			Without  int             `json:"sessions_without_facts"`
 			Total    figuresAnswer   `json:"total"`
 		}{Sessions: []figuresAnswer{}, Without: none}
-		total := facts.Figures{Missed: []int{}}
+		total := knowledge.Figures{Missed: []int{}}
 		t := e.Table(app.Column{Name: "session"}, app.Column{Name: "facts", Right: true},
 			app.Column{Name: "verified", Right: true}, app.Column{Name: "integrity", Right: true},
 			app.Column{Name: "turns", Right: true}, app.Column{Name: "covered", Right: true}, app.Column{Name: "coverage", Right: true})
-		row := func(name app.Cell, f facts.Figures) {
+		row := func(name app.Cell, f knowledge.Figures) {
 			number := func(n int) app.Cell { return app.Cell{Full: fmt.Sprint(n)} }
 			t.Row(name, number(f.Facts), number(f.Verified), ratioCell(f.Integrity()), number(f.Turns), number(f.Covered),
 				ratioCell(f.Coverage()))
