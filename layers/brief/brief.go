@@ -60,7 +60,8 @@ type Section struct {
 type Sheet struct {
 	Project  string
 	Sections []Section
-	More     string // how to see the omitted items
+	More     string          // how to see the omitted items
+	Dropped  func(Item) bool // items that the user does not want; nil drops none
 }
 
 // Maximum lengths of texts in characters.
@@ -193,7 +194,7 @@ func lines(s Sheet) []line {
 		out = append(out, line{title: Plain(sec.Title, maxText), section: k})
 		said := true
 		for _, it := range sec.Items {
-			ok := it.Trust > Tool || it.Always || it.Named
+			ok := (it.Trust > Tool || it.Always || it.Named) && (it.Always || s.Dropped == nil || !s.Dropped(it))
 			if !it.Child {
 				said = ok && !told[it.Text]
 				told[it.Text] = true

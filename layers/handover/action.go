@@ -112,7 +112,7 @@ func (b *briefing) actions() (out []Action) {
 		if len(out) == maxActions {
 			return
 		}
-		given := give(b.m, brief.Sheet{Project: b.st.Name, Sections: []brief.Section{{Title: title, Items: []brief.Item{it}}}},
+		given := give(b.m, b.st, brief.Sheet{Project: b.st.Name, Sections: []brief.Section{{Title: title, Items: []brief.Item{it}}}},
 			maxActionText)
 		if a.ID, a.Text = given.Hash, given.Text; a.Text != "" {
 			out = append(out, a)
@@ -162,7 +162,7 @@ func Subagent(ctx context.Context, db *state.DB, p state.Project, o ContextOptio
 	if _, err := b.digest(ctx, p); err != nil {
 		return Given{}, err
 	}
-	return give(db, brief.Sheet{Project: b.st.Name, Sections: []brief.Section{
+	return give(db, b.st, brief.Sheet{Project: b.st.Name, Sections: []brief.Section{
 		{Title: "Rules", Items: b.ruleItems(), More: o.Program + " rules list"},
 		{Title: "Pinned by the user, word for word", Items: b.pinItems(), More: o.Program + " keepit list"},
 	}}, o.Limit), nil

@@ -37,5 +37,5 @@ func AtCompaction(ctx context.Context, db *state.DB, p state.Project, o ContextO
 	}
 	sheet.Sections = append(sheet.Sections, Compaction(d, records.ShortID)...)
 	sheet.Project = cmp.Or(sheet.Project, "project")
-	return give(db, sheet, o.Limit), nil
+	return give(db, nil, sheet, o.Limit), nil
 }

@@ -35,7 +35,8 @@ type ContextOptions struct {
 	Late      func() bool     // reports whether to stop reading sessions; nil never stops
 	// tokens without facts from which a session is mentioned; 0 mentions no missing facts, concepts and reflections
 	Pending int
-	Behind  int // files of the project that are not captured yet
+	Behind  int  // files of the project that are not captured yet
+	Dropped bool // with the lines that the user dropped
 }
 
 // A Given is a text for a session, with its sources.
@@ -61,8 +62,9 @@ type Line struct {
 	Hash    string `json:"hash"`           // of the line, keyed by this device
 }
 
-// give lays out a sheet as text.
-func give(db *state.DB, s brief.Sheet, limit int) (g Given) {
+// give lays out a sheet as text, without what the user dropped; st may be nil.
+func give(db *state.DB, st *state.State, s brief.Sheet, limit int) (g Given) {
+	s.Dropped = dropped(st)
 	g.Text, g.Told = brief.Write(s, limit, db.Refs.MAC)
 	if g.Text == "" {
 		return g
@@ -102,7 +104,11 @@ func Context(ctx context.Context, db *state.DB, p state.Project, o ContextOption
 	if err != nil {
 		return Given{}, err
 	}
-	out := give(db, b.sheet(p), o.Limit)
+	from := b.st
+	if o.Dropped {
+		from = nil
+	}
+	out := give(db, from, b.sheet(p), o.Limit)
 	out.Left, out.Actions = left, b.actions()
 	for _, s := range b.sessions {
 		if strings.Contains(out.Text, records.ShortID(s.ID)) { // not if the limit cut it

@@ -389,7 +389,7 @@ func (b *briefing) pinItems() (out []brief.Item) {
 			}
 			pins = append(pins, pin{k.Mark.Weight, brief.Item{Text: k.Mark.Text,
 				Source: fmt.Sprintf("%s#%d, %s", records.ShortID(s.ID), k.Mark.Message, k.Mark.Weight), Trust: brief.User,
-				Verbatim: true, Time: d.Last, Why: "marker " + k.ID + " survives at the distance of its session"}})
+				Verbatim: true, Time: d.Last, Why: "pinned text (" + k.ID + "), with a weight that is high enough for the age of its session"}})
 		}
 	}
 	slices.SortStableFunc(pins, func(a, b pin) int { return int(b.weight) - int(a.weight) })

@@ -38,7 +38,7 @@ func Recall(ctx context.Context, db *state.DB, p state.Project, prompt string, o
 	if len(sections) == 0 {
 		return Given{}, nil
 	}
-	return give(db, brief.Sheet{Project: cmp.Or(b.st.Name, p.Name), More: "`" + o.Program + " search` finds more.", Sections: sections}, o.Limit),
+	return give(db, b.st, brief.Sheet{Project: cmp.Or(b.st.Name, p.Name), More: "`" + o.Program + " search` finds more.", Sections: sections}, o.Limit),
 		nil
 }
 

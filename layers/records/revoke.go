@@ -12,6 +12,8 @@ const (
 	SessionSource = "session" // all its content
 	ToolSource    = "tool"    // results of a tool, or of the tools of an MCP server
 	HostSource    = "host"    // results of tools that were requested from a host or name it
+	// a line of the texts for sessions: by its message, or the hash of its text. Only these texts leave it out
+	LineSource = "line"
 )
 
 // An Origin is a source of text in memory.

@@ -25,7 +25,7 @@ func (r Revocation) why() string {
 }
 
 // Revocations folds the records about sources, in any order, and returns the revoked ones, sorted by source. The last
-// record about a source counts.
+// record about a source counts. A line that the user dropped is no source of anything else, and not among them.
 func Revocations(all []state.StoredRevoke) []Revocation {
 	last := map[records.Origin]state.StoredRevoke{}
 	for _, r := range all {
@@ -35,7 +35,7 @@ func Revocations(all []state.StoredRevoke) []Revocation {
 	}
 	var out []Revocation
 	for _, r := range last {
-		if r.Revoked {
+		if r.Revoked && r.Kind != records.LineSource {
 			out = append(out, Revocation{r.Origin, r.Reason, r.Stamp.Device, r.Time})
 		}
 	}

@@ -18,7 +18,10 @@ import (
 )
 
 type nextOptions struct {
-	why bool
+	why     bool
+	drop    string
+	undrop  string
+	dropped bool
 }
 
 // Next returns mem next.
@@ -29,9 +32,27 @@ func Next(e *app.Env) *cli.Command {
 		Usage: "print the text that the next session receives at its start",
 		Description: "Prints the exact text that the SessionStart hook would hand to a new session of this\n" +
 			"project now. --why prints, for each line, the part, the author, the source and the\n" +
-			"reason. \"mem log --handed\" lists earlier hand-overs.",
-		Flags: []cli.Flag{flags.Bool(&o.why, "why", "print the reason for each line instead")},
+			"reason, after the hash that names the line. --drop leaves out what is from the message of\n" +
+			"a line, in this and all later texts for sessions of the project, on all your machines;\n" +
+			"versions and search keep it. \"mem undo\" or --undrop reverses that. To take a session out\n" +
+			"of everything, use \"mem rm\"; to delete a message, \"mem forget\". \"mem log --handed\"\n" +
+			"lists the texts that sessions received.",
+		Flags: []cli.Flag{
+			flags.Bool(&o.why, "why", "print the reason for each line instead"),
+			flags.String(&o.drop, "drop", "leave out the line with `HASH`, as --why prints it"),
+			flags.Bool(&o.dropped, "dropped", "list what was left out with --drop"),
+			flags.String(&o.undrop, "undrop", "hand over again what `SOURCE` of --dropped names"),
+		},
 		Action: e.Action(0, 0, func(c *cli.Context) error {
+			given := 0
+			for _, is := range []bool{o.why, o.drop != "", o.dropped, o.undrop != ""} {
+				if is {
+					given++
+				}
+			}
+			if given > 1 {
+				return app.WithHint(app.Usagef("options --why, --drop, --dropped and --undrop exclude each other"), "mem next -h")
+			}
 			return runNext(c.Context, e, o)
 		}),
 	}
@@ -43,10 +64,19 @@ func runNext(ctx context.Context, e *app.Env, o nextOptions) error {
 		return err
 	}
 	return names.WithMemory(ctx, e, func(run names.Run) error {
+		if o.undrop != "" {
+			return runUndrop(ctx, run, o.undrop)
+		}
 		options := handover.ContextOptions{Dir: e.Dir, Program: hookset.CalledAs(e), Limit: s.ContextSize, Decay: s.Decay}
+		if o.dropped {
+			return printDropped(ctx, run, options)
+		}
 		given, err := handover.Context(ctx, run.DB, run.Project, options)
 		if err != nil {
 			return fmt.Errorf("next session's context: %w", err)
+		}
+		if o.drop != "" {
+			return runDrop(ctx, run, given, o.drop)
 		}
 		if err := run.HintUntrusted(ctx, given.Text == ""); err != nil {
 			return err

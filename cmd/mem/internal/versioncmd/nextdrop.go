@@ -1,0 +1,121 @@
+package versioncmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/names"
+	"github.com/memvcs/mem/cmd/mem/internal/term"
+	"github.com/memvcs/mem/layers/handover"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/trust"
+)
+
+// runDrop drops the line with the hash from the texts for sessions.
+func runDrop(ctx context.Context, run names.Run, given handover.Given, hash string) error {
+	at := -1
+	for i, l := range given.Lines {
+		if len(hash) < 4 || !strings.HasPrefix(l.Hash, hash) {
+			continue
+		}
+		if at >= 0 {
+			return app.WithHint(&state.AmbiguousError{What: "line", Name: hash,
+				Candidates: []string{given.Lines[at].Hash[:16], l.Hash[:16]}}, "write more of the hash")
+		}
+		at = i
+	}
+	if at < 0 {
+		return app.WithHint(&state.NotFoundError{What: "line of the next session's text", Name: hash}, "mem next --why")
+	}
+	lines, err := handover.DropLines(ctx, run.DB, run.Project, given, at, run.Opt.DryRun)
+	if err != nil {
+		return app.WithHint(err, "mem next --why")
+	}
+	if run.Opt.JSON {
+		return run.PrintJSON("next.drop", struct {
+			Lines  []string `json:"lines"`
+			DryRun bool     `json:"dry_run"`
+		}{lines, run.Opt.DryRun})
+	}
+	verb := "sessions are no longer told"
+	if run.Opt.DryRun {
+		verb = "sessions would no longer be told"
+	}
+	run.Note("%s:", verb)
+	for _, l := range lines {
+		run.Printf("%s\n", run.Safe(strings.TrimSpace(l)))
+	}
+	run.Hint("mem undo reverses this, mem next --dropped lists it")
+	return nil
+}
+
+// A droppedAnswer is the JSON form of what the user dropped.
+type droppedAnswer struct {
+	Source string   `json:"source"`
+	Time   string   `json:"time"`
+	Device string   `json:"device"`
+	Lines  []string `json:"lines"` // that it would have in the text now
+}
+
+// printDropped lists what the user dropped, with the lines that it would have now.
+func printDropped(ctx context.Context, run names.Run, o handover.ContextOptions) error {
+	st, err := trust.Outline(ctx, run.DB, run.Project.ID)
+	if err != nil {
+		return err
+	}
+	o.Dropped, o.Limit = true, 1<<20
+	whole, err := handover.Context(ctx, run.DB, run.Project, o)
+	if err != nil {
+		return fmt.Errorf("next session's context: %w", err)
+	}
+	lines, list := whole.Dropped(st), []droppedAnswer{}
+	t := run.Table(app.Column{Name: "source"}, app.Column{Name: "dropped"}, app.Column{Name: "line now", Shrinks: true})
+	for _, d := range handover.Dropped(st) {
+		a := droppedAnswer{d.Key, term.TimeText(d.Time), d.Device, []string{}}
+		if lines[d.Key] != "" {
+			a.Lines = strings.Split(lines[d.Key], "\n")
+		}
+		list = append(list, a)
+		source := app.Cell{Full: d.Key}
+		if !strings.Contains(d.Key, "#") {
+			source.Short = d.Key[:8]
+		}
+		t.Row(source, run.TimeCell(d.Time), app.Cell{Full: strings.Join(a.Lines, " ")})
+	}
+	if run.Opt.JSON {
+		return run.PrintJSON("next.dropped", struct {
+			Dropped []droppedAnswer `json:"dropped"`
+		}{list})
+	}
+	if len(list) == 0 {
+		run.Note("nothing was left out of the next session's text")
+		run.Hint("mem next --why, then mem next --drop HASH")
+	}
+	return t.Flush()
+}
+
+// runUndrop hands over again what was dropped.
+func runUndrop(ctx context.Context, run names.Run, source string) error {
+	d, err := handover.Undrop(ctx, run.DB, run.Project, source, run.Opt.DryRun)
+	if errors.Is(err, handover.ErrNotDropped) {
+		return app.WithCode(app.ExitNo, app.WithHint(err, "mem next --dropped"))
+	}
+	if err != nil {
+		return err
+	}
+	if run.Opt.JSON {
+		return run.PrintJSON("next.undrop", struct {
+			Source string `json:"source"`
+			DryRun bool   `json:"dry_run"`
+		}{d.Key, run.Opt.DryRun})
+	}
+	verb := "are told"
+	if run.Opt.DryRun {
+		verb = "would be told"
+	}
+	run.Note("sessions %s again what is from %s", verb, d.Key)
+	return nil
+}
