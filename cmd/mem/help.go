@@ -202,8 +202,26 @@ func helpOnCommon(e *app.Env) error {
 
 // helpOnAll prints all commands that are not hidden, in their groups, and the topics.
 func helpOnAll(e *app.Env) error {
-	return helpOnMany(e, overviewTemplate+"\"mem help <command>\" and \"mem help <topic>\" tell more.\n",
+	return helpOnMany(e, overviewTemplate+listedElsewhere()+"\"mem help <command>\" and \"mem help <topic>\" tell more.\n",
 		func(c command) bool { return c.group != groupHidden && c.under == "" }, topics())
+}
+
+// listedElsewhere names the commands that the help of another one lists.
+func listedElsewhere() string {
+	var b strings.Builder
+	for _, c := range commands() {
+		var list []string
+		for _, sub := range commands() {
+			if sub.under == c.name {
+				list = append(list, sub.name)
+			}
+		}
+		if len(list) > 0 {
+			slices.Sort(list)
+			fmt.Fprintf(&b, "\"mem help %s\" lists its related commands: %s.\n", c.name, strings.Join(list, ", "))
+		}
+	}
+	return b.String()
 }
 
 // helpOnMany prints the wanted commands under the headings of their groups, and the topics.

@@ -25,6 +25,7 @@ type Column struct {
 	Shrinks  bool // has what the others leave, at least a third of the line; without it the last column has
 	Tail     bool // cut at the start instead of the end, for paths
 	Keep     bool // not left out if the line is too long
+	Script   bool // for scripts: people do not see it
 	Max      int  // maximum width on a terminal if the line is too long; 0 is no limit
 }
 
@@ -102,8 +103,13 @@ func (t *Table) Flush() error {
 	return err
 }
 
-// hideEstimates removes the columns of estimates if ui.showTokenEstimates is false.
+// hideEstimates removes the columns for scripts, and those of estimates if ui.showTokenEstimates is false.
 func (t *Table) hideEstimates() error {
+	for i := len(t.Columns) - 1; i >= 0; i-- {
+		if t.Columns[i].Script {
+			t.hideColumn(i)
+		}
+	}
 	if !slices.ContainsFunc(t.Columns, func(c Column) bool { return c.Estimate }) {
 		return nil
 	}

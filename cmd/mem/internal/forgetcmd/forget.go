@@ -418,7 +418,7 @@ func printSize(e *app.Env, t forget.DeletedItem) {
 	if t.Kind == "session" {
 		n = t.Of
 	}
-	e.Printf("    %s of %s, %s\n", tokens.Commas(n), term.Count(t.Of, "message"), app.BytesText(t.Bytes))
+	e.Printf("    %s of %s of the transcript, %s\n", tokens.Commas(n), term.Count(t.Of, "line"), app.BytesText(t.Bytes))
 	for _, x := range t.Excerpts {
 		place := x.Role
 		if x.Message > 0 {
@@ -442,11 +442,11 @@ func printTotal(e *app.Env, things []forget.DeletedItem) {
 		}
 		if messages += t.Count; 2*t.Count > t.Of {
 			e.Warn("%s loses %s of %s", t.Name[:max(0, strings.IndexByte(t.Name, '#'))], tokens.Commas(t.Count),
-				term.Count(t.Of, "message"))
+				term.Count(t.Of, "line"))
 		}
 	}
 	if sessions > 0 {
-		e.Printf("total: %s of %s, %s\n", term.Count(messages, "message"), term.Count(sessions, "session"),
+		e.Printf("total: %s of %s, %s\n", term.Count(messages, "line"), term.Count(sessions, "session"),
 			app.BytesText(size))
 	}
 }

@@ -77,10 +77,7 @@ func runDeviceList(ctx context.Context, e *app.Env) error {
 		}{list})
 	}
 	t := e.Table(app.Column{Name: ""}, app.Column{Name: "device", Shrinks: true}, app.Column{Name: "id"},
-		app.Column{Name: "trusted"}, app.Column{Name: "last"}, app.Column{Name: "fingerprint"}, app.Column{Name: "waiting"})
-	if e.Term.Stdout { // a fingerprint that is cut cannot be compared: it has a line of its own
-		t.Columns = slices.DeleteFunc(t.Columns, func(c app.Column) bool { return c.Name == "fingerprint" })
-	}
+		app.Column{Name: "trusted"}, app.Column{Name: "last"}, app.Column{Name: "fingerprint", Script: true}, app.Column{Name: "waiting"})
 	for _, d := range list {
 		mark, trusted := app.Cell{Short: " "}, app.Cell{Full: "no", Paint: e.Style().Yellow}
 		if d.Own {
@@ -98,11 +95,8 @@ func runDeviceList(ctx context.Context, e *app.Env) error {
 		}
 		name, waiting := app.Cell{Full: d.Name}, app.Cell{Full: waitingCell(d.Waiting)}
 		id := app.Cell{Full: d.ID, Short: d.ID[:8]}
-		if !e.Term.Stdout {
-			t.Row(mark, name, id, trusted, last, app.Cell{Full: d.Fingerprint}, waiting)
-			continue
-		}
-		t.Row(mark, name, id, trusted, last, waiting)
+		t.Row(mark, name, id, trusted, last, app.Cell{Full: d.Fingerprint}, waiting)
+		// One that is cut cannot be compared: for people it has a line of its own.
 		t.Below(cmp.Or(d.Fingerprint, "no fingerprint"))
 		t.Below(strings.TrimPrefix(calledText(d), ", "))
 	}

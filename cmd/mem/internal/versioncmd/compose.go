@@ -98,7 +98,7 @@ func runCompose(ctx context.Context, e *app.Env, o ComposeOptions, name string, 
 		return app.Usagef("%v", err)
 	}
 	return names.WithMemory(ctx, e, func(run names.Run) error {
-		if err := NameIsFree(ctx, run, name); err != nil {
+		if err := NameIsFree(ctx, run, name, revs...); err != nil {
 			return err
 		}
 		before, err := composedAs(ctx, run, name)
@@ -172,12 +172,13 @@ func CheckName(name string) error {
 	return nil
 }
 
-// NameIsFree returns a usage error for a name that is the start of a session's id, which it would hide.
-func NameIsFree(ctx context.Context, run names.Run, name string) error {
+// NameIsFree returns a usage error for a name that is the start of a session's id, which it would hide. The hint has the
+// other operands, revs, too.
+func NameIsFree(ctx context.Context, run names.Run, name string, revs ...string) error {
 	hidden, err := HidesSession(ctx, run, name)
 	if err == nil && hidden {
 		err = app.WithHint(app.Usagef("%q is the start of a session's id; it cannot be the name of a composition", name),
-			term.Shell("mem", "compose", "NAME", name))
+			term.Shell(append([]string{"mem", "compose", "NAME", name}, revs...)...))
 	}
 	return err
 }
@@ -378,7 +379,7 @@ func printComposed(e *app.Env, req derive.ComposeRequest, d derive.ComposeResult
 	}
 	t := e.Table(app.Column{Name: "#", Right: true}, app.Column{Name: "SESSION"}, app.Column{Name: "PICK"},
 		app.Column{Name: "TOKENS", Right: true},
-		app.Column{Name: "SHARE", Right: true}, app.Column{Name: "SCORE", Right: true},
+		app.Column{Name: "SHARE", Right: true}, app.Column{Name: "SCORE", Right: true, Script: true},
 		app.Column{Name: "WHY", Shrinks: true})
 	for i, p := range d.Plan.Picks {
 		t.Row(app.Cell{Full: strconv.Itoa(i + 1)}, app.Cell{Full: p.Session, Short: term.ShortID(p.Session)},
@@ -408,9 +409,6 @@ func printComposed(e *app.Env, req derive.ComposeRequest, d derive.ComposeResult
 		total = d.Composition.Tokens
 	}
 	what := term.Count(len(d.Plan.Picks), "part")
-	if d.Composition != nil {
-		what += ", " + term.Count(d.Composition.Messages, "message")
-	}
 	e.Report("[%s] %s %s  ~%s of %s tokens, %s\n", e.Safe(d.Project.Name), verb, e.Safe(req.Name), tokens.Commas(total),
 		tokens.Commas(req.Budget), what)
 	for _, id := range d.Copies {

@@ -271,6 +271,10 @@ func printCompressed(e *app.Env, c derive.CompressResult) error {
 		if n := skippedOf(c.Fates); n > 0 {
 			e.Warn("%s of skipped messages left out: %s", term.Count(n, "marker"), skippedText(c.Fates))
 		}
+		if least := usefulTokens; v.TokensOut < least && v.TokensIn > 2*least {
+			e.Warn("%s tokens tell little of %s; a version of use has about %d: -r %d", tokens.Commas(v.TokensOut),
+				term.Count(v.MessagesIn, "message"), least, v.TokensIn/least)
+		}
 		if wanted := c.Plan.Budget; 3*v.TokensOut < 2*wanted {
 			e.Report("  %s of the %s tokens that were asked for: %s\n", tokens.Commas(v.TokensOut), tokens.Commas(wanted),
 				whyShort(v))
@@ -280,6 +284,9 @@ func printCompressed(e *app.Env, c derive.CompressResult) error {
 	}
 	return nil
 }
+
+// usefulTokens is the size below which a version is little more than a heading and the start of a request.
+const usefulTokens = 100
 
 // ofL1 returns the ratio of a version to what L1 keeps of its input: ", 2.1:1 of L1".
 func ofL1(v *records.Version) string {
