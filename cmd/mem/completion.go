@@ -41,10 +41,7 @@ func runCompletion(e *app.Env, shell string) error {
 		return err
 	}
 	if e.Opt.JSON {
-		return e.PrintJSON("completion", struct {
-			Shell  string `json:"shell"`
-			Script string `json:"script"`
-		}{shell, string(script)})
+		return e.PrintJSON("completion", nil, "shell", shell, "script", string(script))
 	}
 	_, err = e.Out.Write(script)
 	return err

@@ -119,7 +119,7 @@ func withoutShadowed(options, own []optionHelp) (out []optionHelp) {
 func everything(e *app.Env) any {
 	var all struct {
 		Commands []commandHelp `json:"commands"`
-		Global   []optionHelp  `json:"global_options"`
+		Global   []optionHelp  `json:"globalOptions"`
 		Topics   []string      `json:"topics"`
 	}
 	all.Topics, all.Global = topics(), optionsHelp((&app.Options{}).Flags(true))

@@ -67,10 +67,7 @@ func runHelp(e *app.Env, words []string, all bool) error {
 	if len(words) == 1 {
 		if text, err := topicFiles.ReadFile("help/" + words[0] + ".txt"); err == nil {
 			if e.Opt.JSON {
-				return e.PrintJSON("help", struct {
-					Topic string `json:"topic"`
-					Text  string `json:"text"`
-				}{words[0], string(text)})
+				return e.PrintJSON("help", nil, "topic", words[0], "text", string(text))
 			}
 			return showHelp(e, string(text))
 		}

@@ -22,12 +22,12 @@ type Spent struct {
 	Name       string   `json:"name"`
 	Title      string   `json:"title,omitempty"` // of a session
 	Answers    int      `json:"answers"`         // of the API, each once
-	Input      int64    `json:"input_tokens"`    // without those of the cache
-	Output     int64    `json:"output_tokens"`
-	CacheWrite int64    `json:"cache_write_tokens"`
-	CacheRead  int64    `json:"cache_read_tokens"`
-	Searches   int64    `json:"web_searches"`
-	Micros     int64    `json:"usd_micros"` // of the models with a known price
+	Input      int64    `json:"inputTokens"`    // without those of the cache
+	Output     int64    `json:"outputTokens"`
+	CacheWrite int64    `json:"cacheWriteTokens"`
+	CacheRead  int64    `json:"cacheReadTokens"`
+	Searches   int64    `json:"webSearches"`
+	Micros     int64    `json:"usdMicros"` // of the models with a known price
 	Unpriced   []string `json:"unpriced"`   // models without a known price
 }
 

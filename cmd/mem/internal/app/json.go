@@ -5,18 +5,37 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
+	"reflect"
+	"strings"
 
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/objects/strictjson"
 )
 
-// PrintJSON prints the struct v as the answer of the command what, indented on a terminal.
-func (e *Env) PrintJSON(what string, v any) error {
+// PrintJSON prints the members of the struct v, which may be nil, and more members as the answer of the command what,
+// indented on a terminal. more has a name and a value for each; a name that ends with ",omitempty" leaves out an empty
+// value, as in a tag of encoding/json.
+func (e *Env) PrintJSON(what string, v any, more ...any) error {
+	if v == nil {
+		v = struct{}{}
+	}
 	b, err := EncodeJSON(what, v)
 	if err != nil {
 		return err
 	}
-	return e.WriteJSON(b)
+	b = bytes.TrimSuffix(b, []byte("}\n"))
+	for i := 0; i < len(more); i += 2 {
+		name, optional := strings.CutSuffix(more[i].(string), ",omitempty")
+		if x := reflect.ValueOf(more[i+1]); optional && (!x.IsValid() || x.IsZero() || x.Kind() == reflect.Slice && x.Len() == 0) {
+			continue
+		}
+		value, err := strictjson.Marshal(more[i+1])
+		if err != nil {
+			return fmt.Errorf("encode the answer: %w", err)
+		}
+		b = append(b, `,"`+name+`":`+string(term.EscapeJSON(value))...)
+	}
+	return e.WriteJSON(append(b, "}\n"...))
 }
 
 // WriteJSON prints encoded JSON, indented on a terminal.

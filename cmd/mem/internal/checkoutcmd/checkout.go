@@ -64,7 +64,7 @@ type checkoutAnswer struct {
 	Kind   string   `json:"kind"`
 	Hash   string   `json:"hash,omitempty"`
 	Files  []string `json:"files"`
-	DryRun bool     `json:"dry_run"`
+	DryRun bool     `json:"dryRun"`
 }
 
 func runCheckout(ctx context.Context, e *app.Env, o checkoutOptions, name string) error {

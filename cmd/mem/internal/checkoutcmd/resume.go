@@ -53,15 +53,15 @@ type resumeAnswer struct {
 	Dir     string         `json:"dir"` // the working directory to resume in
 	Files   []string       `json:"files"`
 	From    string         `json:"from,omitempty"` // the former working directory, if paths were rewritten
-	Changed int            `json:"changed_lines"`
-	Removed map[string]int `json:"removed_secrets"` // by rule
+	Changed int            `json:"changedLines"`
+	Removed map[string]int `json:"removedSecrets"` // by rule
 	Command []string       `json:"command"`
 
 	Continued bool `json:"continued"` // the client's file had the beginning
 	Captured  bool `json:"captured"`  // the client's file had more
 	// names of devices on which the session went on differently, whose turns are not in the file
 	Apart  []string `json:"apart,omitempty"`
-	DryRun bool     `json:"dry_run"`
+	DryRun bool     `json:"dryRun"`
 }
 
 func runResume(ctx context.Context, e *app.Env, name string, start bool) error {

@@ -133,11 +133,7 @@ func (x *Exam) report() error {
 	}
 	e := x.E
 	if e.Opt.JSON {
-		if err := e.PrintJSON("doctor", struct {
-			OK     bool      `json:"ok"`
-			DryRun bool      `json:"dry_run"`
-			Checks []finding `json:"checks"`
-		}{!failed, e.Opt.DryRun, x.Found}); err != nil {
+		if err := e.PrintJSON("doctor", nil, "ok", !failed, "dryRun", e.Opt.DryRun, "checks", x.Found); err != nil {
 			return err
 		}
 	} else {

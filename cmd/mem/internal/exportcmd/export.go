@@ -97,12 +97,9 @@ func writeL1(ctx context.Context, e *app.Env, dir string, force bool) error {
 			return names.StoreError(outfile.Error(err))
 		}
 		if e.Opt.JSON {
-			return e.PrintJSON("export.l1", struct {
-				Files     []string `json:"files"`
-				Unchanged int      `json:"unchanged"`
-				Removed   []string `json:"removed"`
-				DryRun    bool     `json:"dry_run"`
-			}{append([]string{}, done.Files...), done.Unchanged, append([]string{}, done.Removed...), e.Opt.DryRun})
+			return e.PrintJSON("export.l1", nil, "files", append([]string{}, done.Files...),
+				"unchanged", done.Unchanged, "removed", append([]string{}, done.Removed...),
+				"dryRun", e.Opt.DryRun)
 		}
 		verb := "wrote"
 		if e.Opt.DryRun {
@@ -118,28 +115,24 @@ func runExport(ctx context.Context, e *app.Env, o exportOptions) error {
 	o.out = outfile.Name(o.out)
 	return names.WithMemory(ctx, e, func(run names.Run) error {
 		format := export.Format(o.format)
-		answer := struct {
-			Format  string          `json:"format"`
-			File    string          `json:"file,omitempty"`
-			Bytes   int             `json:"bytes"`
-			DryRun  bool            `json:"dry_run"`
-			Content json.RawMessage `json:"content,omitempty"`
-			Text    string          `json:"text,omitempty"`
-		}{Format: o.format, DryRun: e.Opt.DryRun}
+		var file string
+		var bytes int
+		var content json.RawMessage
+		var text string
 		if o.out == "" || o.out == "-" {
 			b, err := export.Encode(ctx, run.DB, run.Project, format)
 			if err != nil {
 				return err
 			}
-			answer.Bytes = len(b)
+			bytes = len(b)
 			switch {
 			case !e.Opt.JSON:
 				e.Printf("%s", e.Safe(string(b)))
 				return nil
 			case format.IsText():
-				answer.Text = string(b)
+				text = string(b)
 			default:
-				answer.Content = json.RawMessage(b)
+				content = json.RawMessage(b)
 			}
 		} else {
 			path, err := outfile.Path(e, o.out)
@@ -152,15 +145,16 @@ func runExport(ctx context.Context, e *app.Env, o exportOptions) error {
 				return outfile.Error(err)
 			}
 			outfile.NoteCreated(e, done.Created)
-			answer.Bytes, answer.File = n, done.Files[0]
+			bytes, file = n, done.Files[0]
 		}
 		if e.Opt.JSON {
-			return e.PrintJSON("export", answer)
+			return e.PrintJSON("export", nil, "format", o.format, "file,omitempty", file, "bytes", bytes,
+				"dryRun", e.Opt.DryRun, "content,omitempty", content, "text,omitempty", text)
 		}
 		if e.Opt.DryRun {
 			e.Note("would write:")
 		}
-		e.Printf("%s\n", e.Safe(answer.File))
+		e.Printf("%s\n", e.Safe(file))
 		return nil
 	})
 }

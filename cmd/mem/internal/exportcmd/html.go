@@ -25,7 +25,7 @@ import (
 type htmlAnswer struct {
 	Format string `json:"format"`
 	File   string `json:"file,omitempty"`
-	DryRun bool   `json:"dry_run"`
+	DryRun bool   `json:"dryRun"`
 	Text   string `json:"text,omitempty"` // the page, without a file
 }
 

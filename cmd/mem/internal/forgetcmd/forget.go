@@ -275,8 +275,8 @@ type ForgottenAnswer struct {
 	Count   int    `json:"count"`
 	Device  string `json:"device,omitempty"` // the device whose lane contains it
 	Rebuilt bool   `json:"rebuilt,omitempty"`
-	Lacks   string `json:"rebuilt_without,omitempty"` // sessions
-	Why     string `json:"why_not_rebuilt,omitempty"`
+	Lacks   string `json:"rebuiltWithout,omitempty"` // sessions
+	Why     string `json:"whyNotRebuilt,omitempty"`
 
 	Of       int             `json:"of,omitempty"`       // the messages of the session
 	Bytes    int64           `json:"bytes,omitempty"`    // of the session or of its deleted messages
@@ -356,24 +356,13 @@ func reportForgotten(ctx context.Context, run names.Run, f forget.ForgetOptions,
 		names[d.ID] = d.Name
 	}
 	if run.Opt.JSON {
-		err = run.PrintJSON("forget", struct {
-			DryRun  bool              `json:"dry_run"`
-			Things  []ForgottenAnswer `json:"forgotten"`
-			Files   []string          `json:"files"`   // files of Claude Code that still contain it
-			Remotes []string          `json:"remotes"` // remotes that contain it until the next push
-			Bytes   int64             `json:"bytes_searched"`
-			Objects int               `json:"objects_searched"`
-			Left    []string          `json:"left"`
-			Others  []heldAnswer      `json:"others"` // devices whose lanes, copied here, contain it until they sync
-			Kept    []keptAnswer      `json:"kept"`   // copies that stay
-			// IDs of projects that match too and were not selected
-			Unselected []string `json:"unselected"`
-			// messages that match only in fields that the client writes, and stay
-			MetadataOnly int `json:"metadata_only"`
-		}{f.DryRun, append([]ForgottenAnswer{}, ForgottenAnswers(out.Things, names)...), append([]string{}, out.Files...),
-			append([]string{}, out.Remotes...), out.Proof.Bytes, out.Proof.Objects, append([]string{}, out.Proof.Left...),
-			heldAnswers(out.Proof.Others, names), keptAnswers(out.Proof.Kept, names), projectIDs(out.Proof.Unselected),
-			out.MetadataOnly})
+		err = run.PrintJSON("forget", nil, "dryRun", f.DryRun,
+			"forgotten", append([]ForgottenAnswer{}, ForgottenAnswers(out.Things, names)...),
+			"files", append([]string{}, out.Files...), "remotes", append([]string{}, out.Remotes...),
+			"bytesSearched", out.Proof.Bytes, "objectsSearched", out.Proof.Objects,
+			"left", append([]string{}, out.Proof.Left...), "others", heldAnswers(out.Proof.Others, names),
+			"kept", keptAnswers(out.Proof.Kept, names), "unselected", projectIDs(out.Proof.Unselected),
+			"metadataOnly", out.MetadataOnly)
 	} else {
 		for i := range out.Things {
 			if n, ok := names[out.Things[i].Device]; ok {

@@ -131,7 +131,7 @@ type fsckAnswer struct {
 	Compositions int           `json:"compositions"`
 	Withheld     int           `json:"withheld"`
 	Apart        []fsckApart   `json:"apart"`
-	Bytes        int64         `json:"bytes_hashed"`
+	Bytes        int64         `json:"bytesHashed"`
 	Problems     []fsckProblem `json:"problems"`
 	Roots        []fsckRoot    `json:"roots"`
 }

@@ -20,7 +20,7 @@ import (
 // A repairAnswer is the JSON form of mem fsck --repair.
 type repairAnswer struct {
 	OK       bool            `json:"ok"`
-	DryRun   bool            `json:"dry_run"`
+	DryRun   bool            `json:"dryRun"`
 	Repaired []repairMending `json:"repaired"`
 	Lost     []repairLost    `json:"lost"`
 	Problems []fsckProblem   `json:"problems"`

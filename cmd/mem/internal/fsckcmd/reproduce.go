@@ -81,12 +81,7 @@ type attemptAnswer struct {
 // reproduced prints the results. The exit status is 1 if something differs, 3 if something could not be made.
 func reproduced(e *app.Env, done []provenance.Reproduction) error {
 	same, differ, failed := 0, 0, 0
-	answer := struct {
-		Same    int             `json:"same"`
-		Differ  int             `json:"differ"`
-		Failed  int             `json:"failed"`
-		Results []attemptAnswer `json:"results"`
-	}{Results: []attemptAnswer{}}
+	results := []attemptAnswer{}
 	for _, a := range done {
 		x := attemptAnswer{Name: a.Name, Kind: string(a.Rev.Kind), Hash: a.Rev.Hash.String(), Same: a.Identical, Why: a.Why}
 		switch {
@@ -101,11 +96,11 @@ func reproduced(e *app.Env, done []provenance.Reproduction) error {
 		if a.Err == nil {
 			x.Again = a.Output.String()
 		}
-		answer.Results = append(answer.Results, x)
+		results = append(results, x)
 	}
-	answer.Same, answer.Differ, answer.Failed = same, differ, failed
 	if e.Opt.JSON {
-		if err := e.PrintJSON("fsck.reproduce", answer); err != nil {
+		if err := e.PrintJSON("fsck.reproduce", nil, "same", same, "differ", differ, "failed", failed,
+			"results", results); err != nil {
 			return err
 		}
 	} else if len(done) != 1 {

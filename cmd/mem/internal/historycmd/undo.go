@@ -113,18 +113,15 @@ func runRevert(ctx context.Context, e *app.Env, verb string, n int, revert rever
 				return err
 			}
 		}
-		answer := struct {
-			DryRun     bool             `json:"dry_run"`
-			Operations []revertedAnswer `json:"operations"`
-		}{e.Opt.DryRun, []revertedAnswer{}}
+		operations := []revertedAnswer{}
 		for _, r := range done {
-			answer.Operations = append(answer.Operations, revertedAnswer{
+			operations = append(operations, revertedAnswer{
 				r.Operation.Commit, r.Operation.Subject, term.TimeText(r.Operation.Time), append([]string{}, r.Changed...),
 				append([]string{}, r.Left...),
 			})
 		}
 		if e.Opt.JSON {
-			return e.PrintJSON(verb, answer)
+			return e.PrintJSON(verb, nil, "dryRun", e.Opt.DryRun, "operations", operations)
 		}
 		did := map[string]string{"undo": "undone", "redo": "redone"}[verb]
 		if e.Opt.DryRun {
@@ -198,19 +195,17 @@ func runOpLog(ctx context.Context, e *app.Env, n int) error {
 		if n > 0 {
 			ops = ops[:min(n, len(ops))]
 		}
-		answer := struct {
-			Operations []opAnswer `json:"operations"`
-		}{[]opAnswer{}}
+		operations := []opAnswer{}
 		t := e.Table(app.Column{Name: "commit"}, app.Column{Name: "when"}, app.Column{Name: "undo"},
 			app.Column{Name: "operation", Shrinks: true})
 		for _, op := range ops {
-			answer.Operations = append(answer.Operations, opAnswer{op.Commit, op.Subject, term.TimeText(op.Time),
+			operations = append(operations, opAnswer{op.Commit, op.Subject, term.TimeText(op.Time),
 				string(op.State)})
 			t.Row(app.Cell{Full: op.Commit, Short: op.Commit[:7], Paint: e.Style().Yellow}, e.TimeCell(op.Time),
 				stateCell(op.State), app.Cell{Full: op.Subject})
 		}
 		if e.Opt.JSON {
-			return e.PrintJSON("op.log", answer)
+			return e.PrintJSON("op.log", nil, "operations", operations)
 		}
 		if err := e.Page("op"); err != nil {
 			return err

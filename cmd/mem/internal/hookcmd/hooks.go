@@ -79,7 +79,7 @@ type hooksChange struct {
 	Events  []string        `json:"events"`
 	Hooks   []hooks.Purpose `json:"hooks,omitempty"` // what they do and cost
 	Changed bool            `json:"changed"`
-	DryRun  bool            `json:"dry_run"`
+	DryRun  bool            `json:"dryRun"`
 	Diff    string          `json:"diff,omitempty"` // of the file, in a dry run
 }
 
@@ -222,15 +222,15 @@ type hooksReport struct {
 	Files    []hookset.HooksInFile `json:"files"`
 	Plugin   *hookset.HooksPlugin  `json:"plugin,omitempty"`
 	Log      []string              `json:"log"` // its last lines
-	LogFile  string                `json:"log_file"`
+	LogFile  string                `json:"logFile"`
 }
 
 // hooksTiming is the timing of one event in milliseconds, measured inside the program.
 type hooksTiming struct {
 	hooks.Timing
 	Last string  `json:"last"`
-	P50  float64 `json:"p50_ms"`
-	P95  float64 `json:"p95_ms"`
+	P50  float64 `json:"p50Ms"`
+	P95  float64 `json:"p95Ms"`
 }
 
 func hooksTimings(store string) []hooksTiming {

@@ -45,19 +45,16 @@ func runHooksTest(ctx context.Context, e *app.Env, scope string) error {
 	if err != nil {
 		return err
 	}
-	answer := struct {
-		Command string  `json:"command"`
-		Trials  []trial `json:"trials"`
-	}{program.Path, nil}
-	if answer.Trials, err = runTrials(ctx, e, program); err != nil {
+	trials, err := runTrials(ctx, e, program)
+	if err != nil {
 		return err
 	}
-	failed := slices.ContainsFunc(answer.Trials, func(t trial) bool { return !t.OK })
+	failed := slices.ContainsFunc(trials, func(t trial) bool { return !t.OK })
 	if e.Opt.JSON {
-		err = e.PrintJSON("hooks.test", answer)
+		err = e.PrintJSON("hooks.test", nil, "command", program.Path, "trials", trials)
 	} else {
 		e.Printf("%s\n", e.Safe(program.Path))
-		for _, t := range answer.Trials {
+		for _, t := range trials {
 			state := "ok"
 			if !t.OK {
 				state = e.Safe(t.Error)

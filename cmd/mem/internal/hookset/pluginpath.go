@@ -37,9 +37,7 @@ func runPluginPath(e *app.Env) error {
 		return err
 	}
 	if e.Opt.JSON {
-		return e.PrintJSON("plugin-path", struct {
-			Path string `json:"path"`
-		}{dir})
+		return e.PrintJSON("plugin-path", nil, "path", dir)
 	}
 	e.Printf("%s\n", e.Safe(dir))
 	return nil

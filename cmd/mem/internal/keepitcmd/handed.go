@@ -44,26 +44,24 @@ func runHanded(ctx context.Context, e *app.Env) error {
 			return err
 		}
 		pins := handedPins(given)
-		answer := struct {
-			Markers []handedMarker `json:"markers"`
-		}{[]handedMarker{}}
+		markers := []handedMarker{}
 		for _, in := range all {
 			for _, k := range in.marks {
 				ok, why := pins.judge(in.rev.Session, k, handover.PinPressure(st.Distance(in.rev.Session), s.Decay))
-				answer.Markers = append(answer.Markers, handedMarker{view.MarkerOf(in.rev.Session, k), ok, why})
+				markers = append(markers, handedMarker{view.MarkerOf(in.rev.Session, k), ok, why})
 			}
 		}
 		switch {
 		case e.Opt.JSON:
-			return e.PrintJSON("keepit.handed", answer)
-		case len(answer.Markers) == 0:
+			return e.PrintJSON("keepit.handed", nil, "markers", markers)
+		case len(markers) == 0:
 			noteNoMarkers(e)
 			return nil
 		}
 		if err := e.Page("keepit"); err != nil {
 			return err
 		}
-		return handedTable(e, answer.Markers)
+		return handedTable(e, markers)
 	})
 }
 

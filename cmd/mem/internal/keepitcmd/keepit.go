@@ -143,9 +143,7 @@ func runKeepitList(ctx context.Context, e *app.Env, name string) error {
 		if err != nil {
 			return err
 		}
-		answer := struct {
-			Markers []view.Marker `json:"markers"`
-		}{[]view.Marker{}}
+		allMarkers := []view.Marker{}
 		columns := []app.Column{{Name: "session"}, {Name: "marker"}, {Name: "weight"}, {Name: "at", Right: true},
 			{Name: "kept in"}}
 		if e.Opt.AllProjects {
@@ -156,7 +154,7 @@ func runKeepitList(ctx context.Context, e *app.Env, name string) error {
 			for _, k := range in.marks {
 				a := view.MarkerOf(in.rev.Session, k)
 				a.Project = names.ProjectName(e, in.rev.Project)
-				answer.Markers = append(answer.Markers, a)
+				allMarkers = append(allMarkers, a)
 				row := []app.Cell{{Full: in.rev.Session.ID, Short: term.ShortID(in.rev.Session.ID)}, {Full: k.ID},
 					{Full: k.Mark.Weight.String()},
 					{Full: fmt.Sprintf("#%d", k.Mark.Message)}, {Full: fateText(k)}}
@@ -167,9 +165,9 @@ func runKeepitList(ctx context.Context, e *app.Env, name string) error {
 			}
 		}
 		if e.Opt.JSON {
-			return e.PrintJSON("keepit.list", answer)
+			return e.PrintJSON("keepit.list", nil, "markers", allMarkers)
 		}
-		if len(answer.Markers) == 0 {
+		if len(allMarkers) == 0 {
 			noteNoMarkers(e)
 			return nil
 		}
@@ -288,9 +286,7 @@ func keepitShowJSON(e *app.Env, rev state.Rev, marks []state.Keepit, decay keepi
 		view.Marker
 		Decay []row `json:"decay"`
 	}
-	answer := struct {
-		Markers []shownMarker `json:"markers"`
-	}{[]shownMarker{}}
+	allMarkers := []shownMarker{}
 	for _, k := range marks {
 		s := shownMarker{Marker: view.MarkerOf(rev.Session, k)}
 		for _, p := range keepit.Preview(k.Mark.Weight, decay) {
@@ -300,9 +296,9 @@ func keepitShowJSON(e *app.Env, rev state.Rev, marks []state.Keepit, decay keepi
 			}
 			s.Decay = append(s.Decay, r)
 		}
-		answer.Markers = append(answer.Markers, s)
+		allMarkers = append(allMarkers, s)
 	}
-	return e.PrintJSON("keepit.show", answer)
+	return e.PrintJSON("keepit.show", nil, "markers", allMarkers)
 }
 
 func fateWord(f keepit.Fate) string {

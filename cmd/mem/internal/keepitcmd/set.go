@@ -95,10 +95,7 @@ func changeKeepit(ctx context.Context, e *app.Env, args []string,
 // printKeepitChange prints the change of a marker.
 func printKeepitChange(e *app.Env, rev state.Rev, k state.Keepit) error {
 	if e.Opt.JSON {
-		return e.PrintJSON("keepit.change", struct {
-			view.Marker
-			DryRun bool `json:"dry_run"`
-		}{view.MarkerOf(rev.Session, k), e.Opt.DryRun})
+		return e.PrintJSON("keepit.change", view.MarkerOf(rev.Session, k), "dryRun", e.Opt.DryRun)
 	}
 	did := fmt.Sprintf("set %s to %s", k.ID, k.Mark.Weight)
 	if k.Removed {
@@ -152,9 +149,7 @@ func runKeepitLint(ctx context.Context, e *app.Env, name string) error {
 		if err != nil {
 			return err
 		}
-		answer := struct {
-			Findings []nearMiss `json:"findings"`
-		}{[]nearMiss{}}
+		findings := []nearMiss{}
 		t := e.Table(app.Column{Name: "session"}, app.Column{Name: "at"}, app.Column{Name: "what"},
 			app.Column{Name: "problem"}, app.Column{Name: "hint", Shrinks: true})
 		for _, rev := range revs {
@@ -163,18 +158,18 @@ func runKeepitLint(ctx context.Context, e *app.Env, name string) error {
 				return err
 			}
 			for _, f := range found {
-				answer.Findings = append(answer.Findings, nearMiss{f.Session.ID, f.Message, f.Text, f.Problem, f.Hint})
+				findings = append(findings, nearMiss{f.Session.ID, f.Message, f.Text, f.Problem, f.Hint})
 				t.Row(app.Cell{Full: f.Session.ID, Short: term.ShortID(f.Session.ID)},
 					app.Cell{Full: fmt.Sprintf("#%d", f.Message)}, app.Cell{Full: f.Text, Paint: e.Style().Yellow},
 					app.Cell{Full: f.Problem}, app.Cell{Full: f.Hint})
 			}
 		}
 		if e.Opt.JSON {
-			err = e.PrintJSON("keepit.lint", answer)
+			err = e.PrintJSON("keepit.lint", nil, "findings", findings)
 		} else {
 			err = t.Flush()
 		}
-		if err == nil && len(answer.Findings) > 0 {
+		if err == nil && len(findings) > 0 {
 			return app.Exit(app.ExitNo)
 		}
 		return err

@@ -109,14 +109,10 @@ func noCandidates(e *app.Env, set *concepts.Set, known *facts.Set, session strin
 }
 
 func candidatesJSON(run names.Run, set *concepts.Set, open []*facts.Exchange, session string) error {
-	answer := struct {
-		Session   string            `json:"session,omitempty"`
-		Task      string            `json:"task"`
-		Concepts  []conceptAnswer   `json:"concepts"`
-		Exchanges []*facts.Exchange `json:"exchanges"`
-	}{session, topicTask, []conceptAnswer{}, append([]*facts.Exchange{}, open...)}
+	allConcepts := []conceptAnswer{}
 	for _, c := range set.Live() {
-		answer.Concepts = append(answer.Concepts, conceptAnswer{c, set.DisplayLabel(c, run.Repo().Device().ID), ""})
+		allConcepts = append(allConcepts, conceptAnswer{c, set.DisplayLabel(c, run.Repo().Device().ID), ""})
 	}
-	return run.PrintJSON("concepts.candidates", answer)
+	return run.PrintJSON("concepts.candidates", nil, "session,omitempty", session, "task", topicTask,
+		"concepts", allConcepts, "exchanges", append([]*facts.Exchange{}, open...))
 }

@@ -166,27 +166,25 @@ func assign(ctx context.Context, run names.Run, members []knowledge.Member, to k
 	if err != nil {
 		return err
 	}
-	answer := struct {
-		DryRun  bool           `json:"dry_run"`
-		Members []string       `json:"members"`
-		Concept *conceptAnswer `json:"concept"` // null: to none
-	}{DryRun: run.Opt.DryRun, Members: []string{}}
+	allMembers := []string{}
+	var concept *conceptAnswer
 	for _, x := range members {
-		answer.Members = append(answer.Members, x.String())
+		allMembers = append(allMembers, x.String())
 	}
 	where := "to no concept"
 	if c != nil {
 		where = fmt.Sprintf("to %s %s", set.DisplayLabel(c, run.Repo().Device().ID), c.Name)
-		answer.Concept = &conceptAnswer{c, set.DisplayLabel(c, run.Repo().Device().ID), ""}
+		concept = &conceptAnswer{c, set.DisplayLabel(c, run.Repo().Device().ID), ""}
 	}
 	if run.Opt.JSON {
-		return run.PrintJSON("concepts.assign", answer)
+		return run.PrintJSON("concepts.assign", nil, "dryRun", run.Opt.DryRun, "members", allMembers,
+			"concept", concept)
 	}
 	verb := "assigned"
 	if run.Opt.DryRun {
 		verb = "would assign"
 	}
-	run.Note("%s %s %s", verb, strings.Join(answer.Members, " "), where)
+	run.Note("%s %s %s", verb, strings.Join(allMembers, " "), where)
 	if n := len(strings.Fields(to.Topic)); n > maxTopicWords {
 		run.Warn("the topic has %d words: 3 to %d tell jobs apart", n, maxTopicWords)
 	}
@@ -195,7 +193,7 @@ func assign(ctx context.Context, run names.Run, members []knowledge.Member, to k
 
 // A conceptChange is the JSON form of changed concepts.
 type conceptChange struct {
-	DryRun   bool            `json:"dry_run"`
+	DryRun   bool            `json:"dryRun"`
 	Concepts []conceptAnswer `json:"concepts"`
 }
 

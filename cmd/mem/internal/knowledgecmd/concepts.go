@@ -101,9 +101,7 @@ func runConceptsList(ctx context.Context, e *app.Env, all bool) error {
 			}
 		}
 		if e.Opt.JSON {
-			return e.PrintJSON("concepts.list", struct {
-				Concepts []conceptAnswer `json:"concepts"`
-			}{answers})
+			return e.PrintJSON("concepts.list", nil, "concepts", answers)
 		}
 		if len(answers) == 0 {
 			e.Note("no concepts")

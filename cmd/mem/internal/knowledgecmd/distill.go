@@ -244,7 +244,7 @@ func distillError(err error, rev state.Rev) error {
 type distillAnswer struct {
 	Sessions   []distilled   `json:"sessions"`
 	Reflection reflectedJSON `json:"reflection"`
-	DryRun     bool          `json:"dry_run"`
+	DryRun     bool          `json:"dryRun"`
 }
 
 type distilled struct {
@@ -254,7 +254,7 @@ type distilled struct {
 	Rejected int    `json:"rejected"`
 	knowledge.Verification
 	Assigned int             `json:"assigned"`
-	Left     int             `json:"tokens_left"`
+	Left     int             `json:"tokensLeft"`
 	Facts    []SavedFact     `json:"facts"`
 	Receipt  engines.Receipt `json:"receipt"`
 }

@@ -68,11 +68,7 @@ func runFactsCheck(ctx context.Context, e *app.Env, name string) error {
 		if err != nil {
 			return err
 		}
-		answer := struct {
-			Sessions []figuresAnswer `json:"sessions"`
-			Without  int             `json:"sessions_without_facts"`
-			Total    figuresAnswer   `json:"total"`
-		}{Sessions: []figuresAnswer{}, Without: none}
+		sessions := []figuresAnswer{}
 		total := knowledge.Figures{Missed: []int{}}
 		t := e.Table(app.Column{Name: "session"}, app.Column{Name: "facts", Right: true},
 			app.Column{Name: "verified", Right: true}, app.Column{Name: "integrity", Right: true},
@@ -85,12 +81,12 @@ func runFactsCheck(ctx context.Context, e *app.Env, name string) error {
 		for _, x := range list {
 			a := figuresOf(x.Figures)
 			a.Session, a.Through = x.Session.ID, x.DistilledTo
-			answer.Sessions, total = append(answer.Sessions, a), total.Add(x.Figures)
+			sessions, total = append(sessions, a), total.Add(x.Figures)
 			row(app.Cell{Full: x.Session.ID, Short: term.ShortID(x.Session.ID), Paint: e.Style().Yellow}, x.Figures)
 		}
-		answer.Total = figuresOf(total)
 		if e.Opt.JSON {
-			return e.PrintJSON("facts.check", answer)
+			return e.PrintJSON("facts.check", nil, "sessions", sessions, "sessionsWithoutFacts", none,
+				"total", figuresOf(total))
 		}
 		if len(list) > 1 {
 			row(app.Cell{Full: "total"}, total)

@@ -204,10 +204,7 @@ func addFact(ctx context.Context, run names.Run, in knowledge.NewFact) error {
 		return silencedHint(err)
 	}
 	if run.Opt.JSON {
-		if err := run.PrintJSON("facts.change", struct {
-			Fact   facts.Fact `json:"fact"`
-			DryRun bool       `json:"dry_run"`
-		}{f, run.Opt.DryRun}); err != nil {
+		if err := run.PrintJSON("facts.change", nil, "fact", f, "dryRun", run.Opt.DryRun); err != nil {
 			return err
 		}
 	} else {
@@ -277,14 +274,10 @@ func runFactsJudge(ctx context.Context, e *app.Env, ids []string, j facts.Judgem
 }
 
 func printJudged(e *app.Env, list []facts.Fact, j facts.Judgement) error {
-	answer := struct {
-		Facts  []string `json:"facts"`
-		Says   string   `json:"says"`
-		Value  bool     `json:"value"`
-		DryRun bool     `json:"dry_run"`
-	}{[]string{}, j.Says, j.Value, e.Opt.DryRun}
+	allFacts := []string{}
 	for _, f := range list {
-		answer.Facts = append(answer.Facts, f.ID)
+		allFacts = append(allFacts, f.ID)
 	}
-	return e.PrintJSON("facts.judge", answer)
+	return e.PrintJSON("facts.judge", nil, "facts", allFacts, "says", j.Says, "value", j.Value,
+		"dryRun", e.Opt.DryRun)
 }

@@ -156,9 +156,7 @@ func printFacts(ctx context.Context, run names.Run, what string, list []app.List
 		all = all || f.Project != ""
 	}
 	if run.Opt.JSON {
-		return run.PrintJSON(what, struct {
-			Facts []app.ListedFact `json:"facts"`
-		}{append([]app.ListedFact{}, list...)})
+		return run.PrintJSON(what, nil, "facts", append([]app.ListedFact{}, list...))
 	}
 	columns := []app.Column{{Name: "fact"}, {Name: "kind"}, {Name: "verdict"}, {Name: "trust"}, {Name: "at"}}
 	if all {

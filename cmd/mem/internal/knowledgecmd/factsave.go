@@ -135,24 +135,14 @@ func titleText(title string) string {
 }
 
 func draftJSON(e *app.Env, d knowledge.FactDraft) error {
-	return e.PrintJSON("facts.draft", struct {
-		Session string                `json:"session"`
-		From    int                   `json:"from"`
-		To      int                   `json:"to"`
-		Total   int                   `json:"messages"`
-		Tokens  int                   `json:"tokens"`
-		Left    int                   `json:"tokens_left"`
-		Lines   []knowledge.DraftLine `json:"lines"`
-		Known   []facts.Fact          `json:"known"`
-	}{d.Session.ID, d.From, d.To, d.Total, d.Tokens, d.Left, append([]knowledge.DraftLine{}, d.Lines...),
-		append([]facts.Fact{}, d.Open...)})
+	return e.PrintJSON("facts.draft", nil, "session", d.Session.ID, "from", d.From, "to", d.To,
+		"messages", d.Total, "tokens", d.Tokens, "tokensLeft", d.Left,
+		"lines", append([]knowledge.DraftLine{}, d.Lines...), "known", append([]facts.Fact{}, d.Open...))
 }
 
 func runFactsSchema(e *app.Env) error {
 	if e.Opt.JSON {
-		return e.PrintJSON("facts.schema", struct {
-			Input json.RawMessage `json:"input"`
-		}{facts.Schema()})
+		return e.PrintJSON("facts.schema", nil, "input", facts.Schema())
 	}
 	b, err := json.MarshalIndent(facts.Schema(), "", "  ")
 	if err != nil {
@@ -243,7 +233,7 @@ type savedAnswer struct {
 	Facts    []SavedFact `json:"facts"`
 	Dropped  []string    `json:"dropped"`
 	Notes    []string    `json:"notes"`
-	DryRun   bool        `json:"dry_run"`
+	DryRun   bool        `json:"dryRun"`
 }
 
 // A SavedFact is the JSON form of a fact that was accepted and saved, or rejected.

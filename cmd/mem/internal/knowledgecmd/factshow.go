@@ -89,11 +89,9 @@ func showDistilled(ctx context.Context, run names.Run, rev state.Rev) error {
 	}
 	list := set.LiveExchanges(rev.Session.ID)
 	if run.Opt.JSON {
-		return run.PrintJSON("facts.show", struct {
-			Session   string           `json:"session"`
-			Through   int              `json:"through"`
-			Exchanges []facts.Exchange `json:"exchanges"`
-		}{rev.Session.ID, set.ThroughOf(rev.Session.ID, rev.Session.Now().Generation), append([]facts.Exchange{}, list...)})
+		return run.PrintJSON("facts.show", nil, "session", rev.Session.ID,
+			"through", set.ThroughOf(rev.Session.ID, rev.Session.Now().Generation),
+			"exchanges", append([]facts.Exchange{}, list...))
 	}
 	if len(list) == 0 {
 		run.Note("%s has no facts yet", term.ShortID(rev.Session.ID))

@@ -132,14 +132,9 @@ func printQuestions(e *app.Env, n *knowledge.Questionnaire) error {
 		if n.Session != nil {
 			session = n.Session.ID
 		}
-		return e.PrintJSON("facts.questions", struct {
-			Session   string                `json:"session"`
-			Questions []knowledge.Question  `json:"questions"`
-			Lines     []knowledge.DraftLine `json:"lines"`
-			Left      int                   `json:"left"`
-			Tokens    int                   `json:"tokens"`
-		}{session, append([]knowledge.Question{}, n.Questions...), append([]knowledge.DraftLine{}, n.Lines...), n.Left,
-			n.Tokens})
+		return e.PrintJSON("facts.questions", nil, "session", session,
+			"questions", append([]knowledge.Question{}, n.Questions...),
+			"lines", append([]knowledge.DraftLine{}, n.Lines...), "left", n.Left, "tokens", n.Tokens)
 	}
 	if len(n.Questions) == 0 {
 		e.Note("every fact of %s is verified", term.ShortID(n.Session.ID))
@@ -215,11 +210,7 @@ func recordAnswers(ctx context.Context, run names.Run, o factsVerifyOptions) err
 
 func printVerification(e *app.Env, v knowledge.Verification, by string) error {
 	if e.Opt.JSON {
-		if err := e.PrintJSON("facts.verify", struct {
-			knowledge.Verification
-			By     string `json:"by"`
-			DryRun bool   `json:"dry_run"`
-		}{v, by, e.Opt.DryRun}); err != nil {
+		if err := e.PrintJSON("facts.verify", v, "by", by, "dryRun", e.Opt.DryRun); err != nil {
 			return err
 		}
 	} else {

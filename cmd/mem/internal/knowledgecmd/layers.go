@@ -67,11 +67,8 @@ func RunLayersStatus(ctx context.Context, e *app.Env) error {
 		}
 		rows := layerRows(d)
 		if e.Opt.JSON {
-			return e.PrintJSON("layers.status", struct {
-				Project   string     `json:"project"`
-				Layers    []layerRow `json:"layers"`
-				Reflected string     `json:"reflected,omitempty"`
-			}{run.Project.Name, rows, term.TimeText(d.Reflected)})
+			return e.PrintJSON("layers.status", nil, "project", run.Project.Name, "layers", rows,
+				"reflected,omitempty", term.TimeText(d.Reflected))
 		}
 		t := e.Table(app.Column{Name: "layer"}, app.Column{Name: "holds"}, app.Column{Name: "have", Right: true},
 			app.Column{Name: "pending", Right: true}, app.Column{Name: "of"}, app.Column{Name: "next", Shrinks: true})
@@ -100,10 +97,7 @@ func runLayersBuild(ctx context.Context, e *app.Env) error {
 			return names.StoreError(err)
 		}
 		if e.Opt.JSON {
-			return e.PrintJSON("layers.build", struct {
-				Project string `json:"project"`
-				L1      int    `json:"l1"`
-			}{run.Project.Name, n})
+			return e.PrintJSON("layers.build", nil, "project", run.Project.Name, "l1", n)
 		}
 		e.Note("made L1 of %s", term.Count(n, "session"))
 		return nil

@@ -45,14 +45,8 @@ func runMemory(ctx context.Context, e *app.Env, budget int) error {
 			return err
 		}
 		if e.Opt.JSON {
-			return e.PrintJSON("memory", struct {
-				Project string `json:"project"`
-				Budget  int    `json:"budget"`
-				Tokens  int    `json:"tokens"`
-				Counter string `json:"counter"`
-				Left    int    `json:"left_out"`
-				Text    string `json:"text"`
-			}{run.Project.Name, budget, page.Tokens, page.Counter, page.Omitted, page.Text})
+			return e.PrintJSON("memory", nil, "project", run.Project.Name, "budget", budget, "tokens", page.Tokens,
+				"counter", page.Counter, "leftOut", page.Omitted, "text", page.Text)
 		}
 		if err := e.Page("memory"); err != nil {
 			return err

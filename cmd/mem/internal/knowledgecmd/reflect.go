@@ -64,17 +64,11 @@ func runReflect(ctx context.Context, e *app.Env, after string) error {
 			return err
 		}
 		if e.Opt.JSON {
-			answer := struct {
-				DryRun     bool                  `json:"dry_run"`
-				Facts      int                   `json:"facts"`
-				Sessions   int                   `json:"sessions"`
-				Last       string                `json:"last_reflection,omitempty"`
-				Candidates []permanent.Candidate `json:"candidates"`
-				Recent     []knowledge.FactGroup `json:"recent"`
-				Task       string                `json:"task"`
-			}{e.Opt.DryRun, found.Facts, found.Sessions, term.TimeText(found.Last),
-				append([]permanent.Candidate{}, found.Candidates...), append([]knowledge.FactGroup{}, found.Recent...), reflectSteps}
-			return e.PrintJSON("reflect", answer)
+
+			return e.PrintJSON("reflect", nil, "dryRun", e.Opt.DryRun, "facts", found.Facts,
+				"sessions", found.Sessions, "lastReflection,omitempty", term.TimeText(found.Last),
+				"candidates", append([]permanent.Candidate{}, found.Candidates...),
+				"recent", append([]knowledge.FactGroup{}, found.Recent...), "task", reflectSteps)
 		}
 		last := "never reflected on before"
 		if !found.Last.IsZero() {

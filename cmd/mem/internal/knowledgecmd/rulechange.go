@@ -182,7 +182,7 @@ func evidenceOf(ctx context.Context, run names.Run, o ruleOptions) ([]facts.Fact
 
 // A ruleChange is the JSON form of changed rules.
 type ruleChange struct {
-	DryRun bool     `json:"dry_run"`
+	DryRun bool     `json:"dryRun"`
 	Rules  []Answer `json:"rules"`
 }
 
@@ -316,10 +316,7 @@ func runDismiss(ctx context.Context, e *app.Env, o ruleOptions, operands []strin
 			}
 			list = append(list, c)
 		}
-		answer := struct {
-			DryRun    bool     `json:"dry_run"`
-			Dismissed []string `json:"dismissed"`
-		}{e.Opt.DryRun, []string{}}
+		dismissed := []string{}
 		for _, c := range list {
 			if !e.Opt.DryRun {
 				if err := knowledge.DismissCandidate(ctx, run.DB, run.Project, c,
@@ -327,16 +324,16 @@ func runDismiss(ctx context.Context, e *app.Env, o ruleOptions, operands []strin
 					return err
 				}
 			}
-			answer.Dismissed = append(answer.Dismissed, c.ID)
+			dismissed = append(dismissed, c.ID)
 		}
 		if e.Opt.JSON {
-			return e.PrintJSON("rules.dismiss", answer)
+			return e.PrintJSON("rules.dismiss", nil, "dryRun", e.Opt.DryRun, "dismissed", dismissed)
 		}
 		verb := "dismissed"
 		if e.Opt.DryRun {
 			verb = "would dismiss"
 		}
-		e.Note("%s %s", verb, strings.Join(answer.Dismissed, " "))
+		e.Note("%s %s", verb, strings.Join(dismissed, " "))
 		return nil
 	})
 }

@@ -117,9 +117,7 @@ func runRulesList(ctx context.Context, e *app.Env, o rulesQuery) error {
 			return slices.Index(o.states, a.State) - slices.Index(o.states, b.State)
 		})
 		if e.Opt.JSON {
-			return e.PrintJSON(o.what, struct {
-				Rules []listedRule `json:"rules"`
-			}{list})
+			return e.PrintJSON(o.what, nil, "rules", list)
 		}
 		if len(list) == 0 {
 			e.Note("no rules")

@@ -208,8 +208,8 @@ type noteJSON struct {
 	Deleted  bool      `json:"deleted"`
 	Newest   bool      `json:"newest"` // no other state replaced it
 	Bytes    int       `json:"bytes"`
-	Added    int       `json:"added_lines"`
-	Removed  int       `json:"removed_lines"`
+	Added    int       `json:"addedLines"`
+	Removed  int       `json:"removedLines"`
 	Redacted int       `json:"redacted"`
 	Text     *string   `json:"text,omitempty"`
 }
@@ -250,10 +250,7 @@ func runList(ctx context.Context, l *list) error {
 		for _, c := range pending.Changes {
 			changed = append(changed, c.File)
 		}
-		return l.PrintJSON("notes.list", struct {
-			Notes   []noteJSON `json:"notes"`
-			Changed []string   `json:"changed"` // on disk, since they were captured
-		}{out, changed})
+		return l.PrintJSON("notes.list", nil, "notes", out, "changed", changed)
 	}
 	if len(l.files) == 0 {
 		l.Note("no notes in memory")
@@ -337,9 +334,7 @@ func runLog(l *list, name string) error {
 				out = append(out, l.json(f, n))
 			}
 		}
-		return l.PrintJSON("notes.log", struct {
-			States []noteJSON `json:"states"`
-		}{out})
+		return l.PrintJSON("notes.log", nil, "states", out)
 	}
 	if len(files) == 0 {
 		l.Note("no notes in memory")

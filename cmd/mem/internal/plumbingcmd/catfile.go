@@ -96,9 +96,7 @@ func printObject(e *app.Env, o catFileOptions, write func(io.Writer) error) erro
 		return err
 	}
 	if e.Opt.JSON {
-		return e.PrintJSON("cat-file", struct {
-			Size int64 `json:"size"`
-		}{int64(n)})
+		return e.PrintJSON("cat-file", nil, "size", int64(n))
 	}
 	e.Printf("%d\n", n)
 	return nil

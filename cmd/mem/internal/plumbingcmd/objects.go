@@ -48,10 +48,8 @@ type hashAnswer struct {
 }
 
 func runHashObject(ctx context.Context, e *app.Env, names []string) error {
-	answer := struct {
-		Objects []hashAnswer `json:"objects"`
-		Errors  []string     `json:"errors"`
-	}{[]hashAnswer{}, []string{}}
+	allObjects := []hashAnswer{}
+	failed := []string{}
 	var first error
 	for _, name := range names {
 		if err := ctx.Err(); err != nil {
@@ -65,23 +63,23 @@ func runHashObject(ctx context.Context, e *app.Env, names []string) error {
 			if len(names) > 1 && !e.Opt.JSON {
 				e.Message("%s %v", e.StderrStyle().Red("error:"), err)
 			}
-			answer.Errors = append(answer.Errors, err.Error())
+			failed = append(failed, err.Error())
 			continue
 		}
-		answer.Objects = append(answer.Objects, hashAnswer{h.String(), name, size})
+		allObjects = append(allObjects, hashAnswer{h.String(), name, size})
 		if !e.Opt.JSON {
 			mark, name := escapeName(name)
 			e.Printf("%s%s  %s\n", mark, h, e.Safe(name))
 		}
 	}
-	if first != nil && len(answer.Objects) == 0 {
+	if first != nil && len(allObjects) == 0 {
 		if len(names) > 1 && !e.Opt.JSON {
 			return app.Exit(app.ExitFatal) // each was named above
 		}
 		return first
 	}
 	if e.Opt.JSON {
-		if err := e.PrintJSON("hash-object", answer); err != nil {
+		if err := e.PrintJSON("hash-object", nil, "objects", allObjects, "errors", failed); err != nil {
 			return err
 		}
 	}
@@ -148,9 +146,7 @@ func runLsObjects(ctx context.Context, e *app.Env) error {
 		slices.SortFunc(names, objects.Hash.Compare)
 		names = slices.Compact(names)
 		if e.Opt.JSON {
-			return e.PrintJSON("ls-objects", struct {
-				Objects []objects.Hash `json:"objects"`
-			}{append([]objects.Hash{}, names...)})
+			return e.PrintJSON("ls-objects", nil, "objects", append([]objects.Hash{}, names...))
 		}
 		for _, h := range names {
 			e.Printf("%s\n", h)

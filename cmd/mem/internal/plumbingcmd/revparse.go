@@ -49,20 +49,18 @@ func runRevParse(ctx context.Context, e *app.Env, operands []string, explain boo
 		if err != nil {
 			return err
 		}
-		answer := struct {
-			Revs []revAnswer `json:"revs"`
-		}{[]revAnswer{}}
+		allRevs := []revAnswer{}
 		for i, rev := range revs {
 			a, err := describeName(ctx, run.Memory, operands[i], rev)
 			if err != nil {
 				return err
 			}
-			answer.Revs = append(answer.Revs, a)
+			allRevs = append(allRevs, a)
 		}
 		if e.Opt.JSON {
-			return e.PrintJSON("rev-parse", answer)
+			return e.PrintJSON("rev-parse", nil, "revs", allRevs)
 		}
-		for i, a := range answer.Revs {
+		for i, a := range allRevs {
 			if !explain {
 				e.Printf("%s\n", a.Name)
 				continue

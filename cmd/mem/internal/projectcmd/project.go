@@ -111,21 +111,19 @@ func runProjectList(ctx context.Context, e *app.Env) error {
 		if err != nil {
 			return err
 		}
-		answer := struct {
-			Projects []projectAnswer `json:"projects"`
-		}{[]projectAnswer{}}
+		allProjects := []projectAnswer{}
 		for _, p := range projects {
 			a, err := describeProject(ctx, run.Memory, p)
 			if err != nil {
 				return err
 			}
 			a.Current = p.ID == run.Project.ID
-			answer.Projects = append(answer.Projects, a)
+			allProjects = append(allProjects, a)
 		}
 		if e.Opt.JSON {
-			return e.PrintJSON("project.list", answer)
+			return e.PrintJSON("project.list", nil, "projects", allProjects)
 		}
-		if len(answer.Projects) == 0 {
+		if len(allProjects) == 0 {
 			e.Note("no projects in memory")
 			e.Hint("mem import")
 		}
@@ -133,7 +131,7 @@ func runProjectList(ctx context.Context, e *app.Env) error {
 			app.Column{Name: "sessions", Right: true}, app.Column{Name: "subagents", Right: true},
 			app.Column{Name: "versions", Right: true}, app.Column{Name: "compositions", Right: true},
 			app.Column{Name: "identity", Shrinks: true, Tail: true})
-		for _, a := range answer.Projects {
+		for _, a := range allProjects {
 			mark := app.Cell{Full: "", Short: " "}
 			if a.Current {
 				mark = app.Cell{Full: "*", Paint: e.Style().Green}
@@ -173,12 +171,7 @@ func runProjectShow(ctx context.Context, e *app.Env, dir string) error {
 		return err
 	}
 	if e.Opt.JSON {
-		return e.PrintJSON("project.show", struct {
-			projectAnswer
-			Dir     string           `json:"dir"`
-			Known   bool             `json:"known"`
-			Related []relationAnswer `json:"related"`
-		}{a, dir, known, relationAnswers(related)})
+		return e.PrintJSON("project.show", a, "dir", dir, "known", known, "related", relationAnswers(related))
 	}
 	names.Field(e, "Project", a.Name)
 	names.Field(e, "Id", a.ID)
@@ -241,12 +234,7 @@ func runProjectUnlink(ctx context.Context, e *app.Env, dir string) error {
 // printLinked prints the new project of a directory.
 func printLinked(e *app.Env, op string, p state.Project, dir string) error {
 	if e.Opt.JSON {
-		return e.PrintJSON(op, struct {
-			ID     string `json:"id"`
-			Name   string `json:"name"`
-			Dir    string `json:"dir"`
-			DryRun bool   `json:"dry_run"`
-		}{string(p.ID), p.Name, dir, e.Opt.DryRun})
+		return e.PrintJSON(op, nil, "id", string(p.ID), "name", p.Name, "dir", dir, "dryRun", e.Opt.DryRun)
 	}
 	verb := "belongs"
 	if e.Opt.DryRun {

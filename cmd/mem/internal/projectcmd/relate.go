@@ -78,11 +78,7 @@ func runProjectRelate(ctx context.Context, e *app.Env, o relateOptions, session 
 			return err
 		case e.Opt.JSON:
 			a := relationAnswer{string(rev.Project.ID), rev.Session.ID, string(to.ID), term.TimeText(e.Now()), o.reason}
-			return e.PrintJSON("project.relate", struct {
-				relationAnswer
-				Removed bool `json:"removed"`
-				DryRun  bool `json:"dry_run"`
-			}{a, o.off, e.Opt.DryRun})
+			return e.PrintJSON("project.relate", a, "removed", o.off, "dryRun", e.Opt.DryRun)
 		}
 		verb := "is"
 		if e.Opt.DryRun {

@@ -33,12 +33,8 @@ func runProjectShare(ctx context.Context, e *app.Env, from, with string, allowed
 		}
 	}
 	if e.Opt.JSON {
-		return e.PrintJSON("project.share", struct {
-			From    string `json:"from"`
-			With    string `json:"with"`
-			Allowed bool   `json:"allowed"`
-			DryRun  bool   `json:"dry_run"`
-		}{string(a.ID), string(b.ID), allowed, e.Opt.DryRun})
+		return e.PrintJSON("project.share", nil, "from", string(a.ID), "with", string(b.ID), "allowed", allowed,
+			"dryRun", e.Opt.DryRun)
 	}
 	may := "may"
 	if !allowed {

@@ -37,11 +37,11 @@ type splitAnswer struct {
 	Dir      string   `json:"dir"`
 	From     string   `json:"from"`
 	To       string   `json:"to"`
-	ToName   string   `json:"to_name"`
+	ToName   string   `json:"toName"`
 	Sessions []string `json:"sessions"`
 	Deleted  []string `json:"deleted"` // names of what was derived from them
 	Removed  int      `json:"removed"`
-	Others   int      `json:"other_devices"`
+	Others   int      `json:"otherDevices"`
 	Remotes  []string `json:"remotes"`
 }
 
@@ -59,22 +59,19 @@ func runProjectSplit(ctx context.Context, e *app.Env, dirs []string) error {
 		e.Note("each directory is in its own project")
 		return nil
 	}
-	answer := struct {
-		Moved  []splitAnswer `json:"moved"`
-		DryRun bool          `json:"dry_run"`
-	}{[]splitAnswer{}, e.Opt.DryRun}
+	moved := []splitAnswer{}
 	for _, s := range strays {
 		a, err := split(ctx, e, m, s, strays)
 		if err != nil {
 			return fmt.Errorf("move the sessions of %s: %w", s.Dir, err)
 		}
-		answer.Moved = append(answer.Moved, a)
+		moved = append(moved, a)
 		if !e.Opt.JSON {
 			printSplit(e, s, a)
 		}
 	}
 	if e.Opt.JSON {
-		return e.PrintJSON("project.split", answer)
+		return e.PrintJSON("project.split", nil, "moved", moved, "dryRun", e.Opt.DryRun)
 	}
 	return nil
 }

@@ -72,9 +72,7 @@ func runDeviceList(ctx context.Context, e *app.Env) error {
 		return err
 	}
 	if e.Opt.JSON {
-		return e.PrintJSON("device.list", struct {
-			Devices []state.Device `json:"devices"`
-		}{list})
+		return e.PrintJSON("device.list", nil, "devices", list)
 	}
 	t := e.Table(app.Column{Name: ""}, app.Column{Name: "device", Shrinks: true}, app.Column{Name: "id"},
 		app.Column{Name: "trusted"}, app.Column{Name: "last"}, app.Column{Name: "fingerprint", Script: true}, app.Column{Name: "waiting"})
@@ -177,11 +175,7 @@ func runDevice(ctx context.Context, e *app.Env, change deviceChange) error {
 		}
 	}
 	if e.Opt.JSON {
-		return e.PrintJSON("device", struct {
-			ID     string `json:"id"`
-			Name   string `json:"name"`
-			DryRun bool   `json:"dry_run"`
-		}{d.ID, d.Name, e.Opt.DryRun})
+		return e.PrintJSON("device", nil, "id", d.ID, "name", d.Name, "dryRun", e.Opt.DryRun)
 	}
 	would := "is"
 	if e.Opt.DryRun {

@@ -156,17 +156,17 @@ type fetchAnswer struct {
 	Remote  string         `json:"remote"`
 	URL     string         `json:"url"`
 	Lanes   []fetchedLane  `json:"lanes"`
-	Devices []state.Device `json:"new_devices"`
+	Devices []state.Device `json:"newDevices"`
 	Objects int            `json:"objects"`
 	Bytes   int64          `json:"bytes"`
-	DryRun  bool           `json:"dry_run"`
+	DryRun  bool           `json:"dryRun"`
 
 	Forgotten []forgetcmd.ForgottenAnswer `json:"forgotten,omitempty"` // here, because another device forgot it
 }
 
 type fetchedLane struct {
 	Project   string         `json:"project"`
-	ProjectID string         `json:"project_id"`
+	ProjectID string         `json:"projectId"`
 	Device    string         `json:"device"`
 	Old       string         `json:"old,omitempty"`
 	New       string         `json:"new,omitempty"`
@@ -406,10 +406,7 @@ func syncJSON(ctx context.Context, e *app.Env, m *layers.Memory, r refs.Remote) 
 		return memory.RemoteError(err)
 	}
 	a, refused, done := pushAnswerOf(r, out, e.Opt.DryRun)
-	if err := e.PrintJSON("sync", struct {
-		Pull fetchAnswer `json:"pull"`
-		Push pushAnswer  `json:"push"`
-	}{fetchAnswerOf(r, in, e.Opt.DryRun), a}); err != nil {
+	if err := e.PrintJSON("sync", nil, "pull", fetchAnswerOf(r, in, e.Opt.DryRun), "push", a); err != nil {
 		return err
 	}
 	if err := pushStatus(refused, done); err != nil {

@@ -81,14 +81,14 @@ type pushAnswer struct {
 	Bytes   int64             `json:"bytes"`
 	Secrets int               `json:"secrets"`
 	Rules   int               `json:"rules"`
-	DryRun  bool              `json:"dry_run"`
+	DryRun  bool              `json:"dryRun"`
 	Absent  []sync.AbsentLane `json:"absent,omitempty"`  // what other devices remember that the remote does not have
 	Unswept int               `json:"unswept,omitempty"` // branches whose deleted data may still be there
 }
 
 type pushedLane struct {
 	Project   string         `json:"project"`
-	ProjectID string         `json:"project_id"`
+	ProjectID string         `json:"projectId"`
 	Old       string         `json:"old,omitempty"`
 	New       string         `json:"new,omitempty"`
 	Status    string         `json:"status"`

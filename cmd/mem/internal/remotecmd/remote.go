@@ -83,10 +83,7 @@ func changeRemote(ctx context.Context, e *app.Env, args []string,
 	if !e.Opt.JSON {
 		return nil
 	}
-	return e.PrintJSON("remote", struct {
-		Name   string `json:"name"`
-		DryRun bool   `json:"dry_run"`
-	}{name, e.Opt.DryRun})
+	return e.PrintJSON("remote", nil, "name", name, "dryRun", e.Opt.DryRun)
 }
 
 func remoteRemove(ctx context.Context, e *app.Env, m *layers.Memory, args []string) error {
@@ -182,9 +179,7 @@ func runRemoteList(e *app.Env) error {
 	if err != nil {
 		return err
 	}
-	answer := struct {
-		Remotes []remoteAnswer `json:"remotes"`
-	}{[]remoteAnswer{}}
+	remotes := []remoteAnswer{}
 	t := e.Table(app.Column{Name: "name"}, app.Column{Name: "url", Shrinks: true},
 		app.Column{Name: "projects", Right: true})
 	for _, r := range all {
@@ -192,11 +187,11 @@ func runRemoteList(e *app.Env) error {
 		for _, p := range slices.Sorted(maps.Keys(r.Projects)) {
 			a.Projects = append(a.Projects, string(p))
 		}
-		answer.Remotes = append(answer.Remotes, a)
+		remotes = append(remotes, a)
 		t.Row(app.Cell{Full: r.Name}, app.Cell{Full: r.URL}, app.Cell{Full: fmt.Sprint(len(a.Projects))})
 	}
 	if e.Opt.JSON {
-		return e.PrintJSON("remote.list", answer)
+		return e.PrintJSON("remote.list", nil, "remotes", remotes)
 	}
 	if len(all) == 0 {
 		e.Note("no remotes")

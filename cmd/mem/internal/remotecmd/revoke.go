@@ -79,7 +79,7 @@ type revokeAnswer struct {
 	Already bool           `json:"already"`
 	Places  int            `json:"messages"`
 	Changed []state.Hidden `json:"changed"`
-	Copies  []string       `json:"sessions_given_its_text"`
+	Copies  []string       `json:"sessionsWithItsText"`
 }
 
 func runRevoke(ctx context.Context, e *app.Env, o revokeOptions) error {
@@ -151,23 +151,20 @@ func applyRevoke(ctx context.Context, run names.Run, o revokeOptions) (bool, err
 }
 
 func printRevoked(e *app.Env, o revokeOptions) error {
-	answer := struct {
-		DryRun   bool           `json:"dry_run"`
-		Projects []revokeAnswer `json:"projects"`
-	}{e.Opt.DryRun, []revokeAnswer{}}
+	allProjects := []revokeAnswer{}
 	for i, eff := range o.effects {
-		answer.Projects = append(answer.Projects, revokeAnswer{o.projects[i].Name, o.src.Kind, o.src.Name, !o.off,
+		allProjects = append(allProjects, revokeAnswer{o.projects[i].Name, o.src.Kind, o.src.Name, !o.off,
 			eff.Already, eff.Places,
 			append([]state.Hidden{}, eff.Changed...), append([]string{}, eff.Copies...)})
 	}
 	if e.Opt.JSON {
-		return e.PrintJSON("revoke", answer)
+		return e.PrintJSON("revoke", nil, "dryRun", e.Opt.DryRun, "projects", allProjects)
 	}
 	verb := map[bool]string{false: "hidden", true: "shown again"}[o.off]
 	if e.Opt.DryRun {
 		verb = "would be " + verb
 	}
-	for _, a := range answer.Projects {
+	for _, a := range allProjects {
 		for _, h := range a.Changed {
 			of := ""
 			if h.Project != "" {
@@ -215,10 +212,8 @@ func runRevocations(ctx context.Context, e *app.Env) error {
 			return err
 		}
 		if e.Opt.JSON {
-			return e.PrintJSON("revoke.list", struct {
-				Project string             `json:"project"`
-				Revoked []trust.Revocation `json:"revoked"`
-			}{run.Project.Name, append([]trust.Revocation{}, list...)})
+			return e.PrintJSON("revoke.list", nil, "project", run.Project.Name,
+				"revoked", append([]trust.Revocation{}, list...))
 		}
 		if len(list) == 0 {
 			e.Note("nothing is revoked in project %s", run.Project.Name)

@@ -127,12 +127,8 @@ func allowRaw(e *app.Env, u remote.URL, o sealOptions) error {
 // printRemoteAdded prints the added remote and its recovery key, which is never printed again.
 func printRemoteAdded(e *app.Env, name string, j sealed.JoinResult, o sealOptions) error {
 	if e.Opt.JSON {
-		if err := e.PrintJSON("remote", struct {
-			Name      string `json:"name"`
-			Encrypted bool   `json:"encrypted"`
-			Recovery  string `json:"recovery_key,omitempty"`
-			DryRun    bool   `json:"dry_run"`
-		}{name, o.encrypt, j.Recovery, e.Opt.DryRun}); err != nil {
+		if err := e.PrintJSON("remote", nil, "name", name, "encrypted", o.encrypt,
+			"recoveryKey,omitempty", j.Recovery, "dryRun", e.Opt.DryRun); err != nil {
 			return err
 		}
 	}
@@ -197,10 +193,7 @@ func runRecoveryKey(ctx context.Context, e *app.Env, name string) error {
 		return memory.RemoteError(err)
 	}
 	if e.Opt.JSON {
-		return e.PrintJSON("remote.recovery-key", struct {
-			Name string `json:"name"`
-			Key  string `json:"recovery_key"`
-		}{r.Name, key})
+		return e.PrintJSON("remote.recovery-key", nil, "name", r.Name, "recoveryKey", key)
 	}
 	printRecovery(e, key)
 	return nil
@@ -270,12 +263,8 @@ func runDeviceApprove(ctx context.Context, e *app.Env, text, name, on string) er
 		}
 	}
 	if e.Opt.JSON {
-		return e.PrintJSON("device.approve", struct {
-			Remote string `json:"remote"`
-			ID     string `json:"id"`
-			Name   string `json:"name"`
-			DryRun bool   `json:"dry_run"`
-		}{r.Name, request.Device, name, e.Opt.DryRun})
+		return e.PrintJSON("device.approve", nil, "remote", r.Name, "id", request.Device, "name", name,
+			"dryRun", e.Opt.DryRun)
 	}
 	verb := "can read"
 	if e.Opt.DryRun {

@@ -85,9 +85,7 @@ func runServe(ctx context.Context, e *app.Env, o serveOptions) error {
 		defer os.Remove(signInFile(world.Store)) // it may not be there
 		return server.Serve(ctx, o.port, func(address string) {
 			if e.Opt.JSON {
-				err = e.PrintJSON("serve", struct {
-					Address string `json:"address"`
-				}{address})
+				err = e.PrintJSON("serve", nil, "address", address)
 			} else {
 				e.Printf("%s\n", address)
 				e.Note("the address signs in one browser; Ctrl-C ends the server")

@@ -61,16 +61,14 @@ func runTokenList(e *app.Env) error {
 			Name    string `json:"name"`
 			Created string `json:"created"`
 		}
-		answer := struct {
-			Tokens []row `json:"tokens"`
-		}{[]row{}}
+		tokens := []row{}
 		t := e.Table(app.Column{Name: "name"}, app.Column{Name: "created"})
 		for _, one := range all {
-			answer.Tokens = append(answer.Tokens, row{one.Name, term.TimeText(one.Created)})
+			tokens = append(tokens, row{one.Name, term.TimeText(one.Created)})
 			t.Row(app.Cell{Full: one.Name}, e.TimeCell(one.Created))
 		}
 		if e.Opt.JSON {
-			return e.PrintJSON("token.list", answer)
+			return e.PrintJSON("token.list", nil, "tokens", tokens)
 		}
 		if len(all) == 0 {
 			e.Note("no tokens")
@@ -94,11 +92,7 @@ func runTokenAdd(e *app.Env, name string) error {
 			}
 		}
 		if e.Opt.JSON {
-			return e.PrintJSON("token.add", struct {
-				Name   string `json:"name"`
-				Token  string `json:"token"`
-				DryRun bool   `json:"dry_run"`
-			}{name, token, e.Opt.DryRun})
+			return e.PrintJSON("token.add", nil, "name", name, "token", token, "dryRun", e.Opt.DryRun)
 		}
 		e.Printf("%s\n", token)
 		return nil
@@ -115,10 +109,7 @@ func runTokenRemove(e *app.Env, name string) error {
 			return err
 		}
 		if e.Opt.JSON {
-			return e.PrintJSON("token.rm", struct {
-				Name   string `json:"name"`
-				DryRun bool   `json:"dry_run"`
-			}{name, e.Opt.DryRun})
+			return e.PrintJSON("token.rm", nil, "name", name, "dryRun", e.Opt.DryRun)
 		}
 		verb := "deleted"
 		if e.Opt.DryRun {

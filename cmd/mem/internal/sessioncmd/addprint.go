@@ -26,19 +26,19 @@ type addedAnswer struct {
 	Opaque   int    `json:"opaque"`
 	Markers  int    `json:"markers"`
 	Bytes    int64  `json:"bytes"`
-	NewBytes int64  `json:"new_bytes"`
-	Tail     int64  `json:"tail_bytes"`
+	NewBytes int64  `json:"newBytes"`
+	Tail     int64  `json:"tailBytes"`
 	Files    int    `json:"files"`  // of tool results, new or changed
 	Tokens   *int   `json:"tokens"` // null if they have not been counted
 	Original string `json:"original"`
-	Stored   int64  `json:"stored_bytes"` // size of the new part in the store
-	Commit   string `json:"commit"`       // empty if nothing was written
-	Long     int    `json:"too_long"`     // new records that are too long to be read
-	Rewound  int    `json:"rewound"`      // typed messages withdrawn since the last capture
+	Stored   int64  `json:"storedBytes"` // size of the new part in the store
+	Commit   string `json:"commit"`      // empty if nothing was written
+	Long     int    `json:"tooLong"`     // new records that are too long to be read
+	Rewound  int    `json:"rewound"`     // typed messages withdrawn since the last capture
 }
 
 type addAnswer struct {
-	DryRun bool          `json:"dry_run"`
+	DryRun bool          `json:"dryRun"`
 	Added  []addedAnswer `json:"added"`
 	Errors []string      `json:"errors"`
 }

@@ -17,7 +17,7 @@ import (
 
 // A storeAnswer is the JSON form of an import from the store of another tool.
 type storeAnswer struct {
-	DryRun bool             `json:"dry_run"`
+	DryRun bool             `json:"dryRun"`
 	Tool   string           `json:"tool"`
 	Items  []migration.Item `json:"items"`
 }

@@ -44,10 +44,7 @@ func runLsCompositions(ctx context.Context, e *app.Env, o lsOptions) error {
 		}
 		switch {
 		case e.Opt.JSON:
-			return e.PrintJSON("ls", struct {
-				Project      string             `json:"project"`
-				Compositions []view.Composition `json:"compositions"`
-			}{run.Project.Name, list})
+			return e.PrintJSON("ls", nil, "project", run.Project.Name, "compositions", list)
 		case o.one:
 			for _, a := range list {
 				e.Printf("%s\n", e.Safe(a.Name))

@@ -173,12 +173,9 @@ func tokensText(n int, counted bool) string {
 }
 
 func lsJSON(e *app.Env, sc state.Scope, items []Listed) error {
-	answer := struct {
-		Project  string         `json:"project"`
-		Sessions []view.Session `json:"sessions"`
-	}{sc.Project.Name, []view.Session{}}
+	allSessions := []view.Session{}
 	for _, it := range items {
-		answer.Sessions = append(answer.Sessions, it.view())
+		allSessions = append(allSessions, it.view())
 	}
-	return e.PrintJSON("ls", answer)
+	return e.PrintJSON("ls", nil, "project", sc.Project.Name, "sessions", allSessions)
 }

@@ -65,12 +65,8 @@ func runMv(ctx context.Context, e *app.Env, from, to string) error {
 			return err
 		}
 		if e.Opt.JSON {
-			return e.PrintJSON("mv", struct {
-				DryRun bool   `json:"dry_run"`
-				Kind   string `json:"kind"`
-				From   string `json:"from"`
-				To     string `json:"to"`
-			}{e.Opt.DryRun, string(rev.Kind), revName(rev), to})
+			return e.PrintJSON("mv", nil, "dryRun", e.Opt.DryRun, "kind", string(rev.Kind), "from", revName(rev),
+				"to", to)
 		}
 		return nil
 	})

@@ -71,26 +71,23 @@ func runRm(ctx context.Context, e *app.Env, operands []string, force bool) error
 				return err
 			}
 		}
-		answer := struct {
-			DryRun  bool            `json:"dry_run"`
-			Removed []removedAnswer `json:"removed"`
-		}{e.Opt.DryRun, []removedAnswer{}}
+		removed := []removedAnswer{}
 		if !e.Opt.DryRun {
 			if err := derive.RemoveAll(ctx, run.DB, revs, force, false); err != nil {
 				return removeError(err)
 			}
 		}
 		for _, rev := range revs {
-			answer.Removed = append(answer.Removed, removedAnswer{string(rev.Kind), revName(rev)})
+			removed = append(removed, removedAnswer{string(rev.Kind), revName(rev)})
 		}
 		if e.Opt.JSON {
-			return e.PrintJSON("rm", answer)
+			return e.PrintJSON("rm", nil, "dryRun", e.Opt.DryRun, "removed", removed)
 		}
 		verb := "removed"
 		if e.Opt.DryRun {
 			verb = "would remove"
 		}
-		for _, r := range answer.Removed {
+		for _, r := range removed {
 			e.Note("%s %s %s", verb, r.Kind, r.Name)
 		}
 		return nil

@@ -318,38 +318,33 @@ func statusPart(e *app.Env, heading, use string, items []Listed, about func(List
 }
 
 func statusJSON(e *app.Env, r StatusReport) error {
-	answer := struct {
-		Project   string         `json:"project"`
-		Stored    int            `json:"stored"`    // without subagents
-		Subagents int            `json:"subagents"` // sessions of subagents in memory
-		Clean     bool           `json:"clean"`
-		Newest    string         `json:"newest,omitempty"`
-		Messages  *int           `json:"newest_messages,omitempty"` // of the newest session
-		Changed   []view.Session `json:"changed"`
-		Untracked []view.Session `json:"untracked"`
-		Elsewhere int            `json:"untracked_elsewhere,omitempty"` // untracked sessions of other projects
-		Revoked   int            `json:"revoked_sources,omitempty"`
-		Layers    *view.Progress `json:"layers,omitempty"`
-		Notes     []string       `json:"changed_notes,omitempty"` // of Claude, since they were captured
-	}{Elsewhere: len(r.Elsewhere), Revoked: r.revoked, Project: r.project.Name, Stored: r.Stored,
-		Subagents: r.Subagents, Clean: r.clean(), Changed: []view.Session{}, Untracked: []view.Session{}}
+	var newest string
+	var messages *int
+	changed := []view.Session{}
+	untracked := []view.Session{}
+	var progress *view.Progress
+	var changedNotes []string
 	if r.Newest != nil {
-		answer.Newest, answer.Messages = r.Newest.ID, &r.Newest.Messages
+		newest, messages = r.Newest.ID, &r.Newest.Messages
 	}
 	for _, it := range r.Changed {
-		answer.Changed = append(answer.Changed, it.view())
+		changed = append(changed, it.view())
 	}
 	for _, it := range r.Untracked {
-		answer.Untracked = append(answer.Untracked, it.view())
+		untracked = append(untracked, it.view())
 	}
 	for _, c := range r.Notes {
-		answer.Notes = append(answer.Notes, c.File)
+		changedNotes = append(changedNotes, c.File)
 	}
 	if d := r.progress; d != nil {
 		layers := view.ProgressOf(*d)
-		answer.Layers = &layers
+		progress = &layers
 	}
-	return e.PrintJSON("status", answer)
+	return e.PrintJSON("status", nil, "project", r.project.Name, "stored", r.Stored, "subagents", r.Subagents,
+		"clean", r.clean(), "newest,omitempty", newest, "newestMessages,omitempty", messages, "changed", changed,
+		"untracked", untracked, "untrackedElsewhere,omitempty", len(r.Elsewhere),
+		"revokedSources,omitempty", r.revoked, "layers,omitempty", progress,
+		"changedNotes,omitempty", changedNotes)
 }
 
 // installedHooks are the places where hooks were found.

@@ -78,9 +78,7 @@ func runTagList(ctx context.Context, e *app.Env) error {
 			all = append(all, tagOf(t))
 		}
 		if e.Opt.JSON {
-			return e.PrintJSON("tag", struct {
-				Tags []tagAnswer `json:"tags"`
-			}{all})
+			return e.PrintJSON("tag", nil, "tags", all)
 		}
 		t := e.Table(app.Column{Name: "tag"}, app.Column{Name: "rev"}, app.Column{Name: "title", Shrinks: true})
 		for _, a := range all {

@@ -41,9 +41,9 @@ func Cost(e *app.Env) *cli.Command {
 type costRow struct {
 	Name     string `json:"name"`
 	Requests int    `json:"requests"`
-	Input    int    `json:"input_tokens"`
-	Output   int    `json:"output_tokens"`
-	Micros   int64  `json:"usd_micros"`
+	Input    int    `json:"inputTokens"`
+	Output   int    `json:"outputTokens"`
+	Micros   int64  `json:"usdMicros"`
 }
 
 type costAnswer struct {

@@ -112,7 +112,7 @@ type settingChange struct {
 	Key    string `json:"key"`
 	Before string `json:"before"`
 	After  string `json:"after"`
-	DryRun bool   `json:"dry_run"`
+	DryRun bool   `json:"dryRun"`
 }
 
 func runConfigSet(ctx context.Context, e *app.Env, key, val string) error {
@@ -158,26 +158,23 @@ func runConfigList(e *app.Env) error {
 	if err != nil {
 		return err
 	}
-	var answer struct {
-		Settings []setting `json:"settings"`
-		Unknown  []string  `json:"unknown"`
-	}
-	answer.Unknown = append([]string{}, c.Unknown()...)
+	var settings []setting
+	unknown := append([]string{}, c.Unknown()...)
 	for _, s := range c.List() {
-		answer.Settings = append(answer.Settings, setting{s.Key, s.Value, string(s.Origin)})
+		settings = append(settings, setting{s.Key, s.Value, string(s.Origin)})
 	}
 	if e.Opt.JSON {
-		return e.PrintJSON("config.list", answer)
+		return e.PrintJSON("config.list", nil, "settings", settings, "unknown", unknown)
 	}
 	t := e.Table(app.Column{Name: "key"}, app.Column{Name: "value", Shrinks: true}, app.Column{Name: "origin"})
-	for _, s := range answer.Settings {
+	for _, s := range settings {
 		t.Row(app.Cell{Full: s.Key}, app.Cell{Full: s.Value}, app.Cell{Full: s.Origin})
 	}
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	if len(answer.Unknown) > 0 {
-		e.Warn("config.json contains unknown keys: %s", strings.Join(answer.Unknown, ", "))
+	if len(unknown) > 0 {
+		e.Warn("config.json contains unknown keys: %s", strings.Join(unknown, ", "))
 	}
 	return nil
 }

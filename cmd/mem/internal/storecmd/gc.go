@@ -48,13 +48,13 @@ func Gc(e *app.Env) *cli.Command {
 
 // A gcAnswer is the JSON form of mem gc.
 type gcAnswer struct {
-	PacksBefore int   `json:"packs_before"`
-	PacksAfter  int   `json:"packs_after"`
-	BytesBefore int64 `json:"bytes_before"`
-	BytesAfter  int64 `json:"bytes_after"`
-	Cache       int64 `json:"cache_bytes"` // that the cache takes afterwards
-	CacheFreed  int64 `json:"cache_freed"`
-	DryRun      bool  `json:"dry_run"`
+	PacksBefore int   `json:"packsBefore"`
+	PacksAfter  int   `json:"packsAfter"`
+	BytesBefore int64 `json:"bytesBefore"`
+	BytesAfter  int64 `json:"bytesAfter"`
+	Cache       int64 `json:"cacheBytes"` // that the cache takes afterwards
+	CacheFreed  int64 `json:"cacheFreed"`
+	DryRun      bool  `json:"dryRun"`
 }
 
 func runGC(ctx context.Context, e *app.Env) error {

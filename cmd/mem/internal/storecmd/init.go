@@ -36,8 +36,8 @@ func Init(e *app.Env) *cli.Command {
 type initAnswer struct {
 	Dir    string `json:"dir"`
 	Device string `json:"device"`
-	Name   string `json:"device_name"`
-	DryRun bool   `json:"dry_run"`
+	Name   string `json:"deviceName"`
+	DryRun bool   `json:"dryRun"`
 }
 
 func RunInit(ctx context.Context, e *app.Env, o InitOptions) error {

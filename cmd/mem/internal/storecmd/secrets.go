@@ -69,10 +69,7 @@ func runSecretsScan(ctx context.Context, e *app.Env, name string, all bool) erro
 		return err
 	}
 	if e.Opt.JSON {
-		err = e.PrintJSON("secrets.scan", struct {
-			Rules string         `json:"rules"`
-			Leaks []secrets.Leak `json:"leaks"`
-		}{scanner.Version, append([]secrets.Leak{}, leaks...)})
+		err = e.PrintJSON("secrets.scan", nil, "rules", scanner.Version, "leaks", append([]secrets.Leak{}, leaks...))
 	} else {
 		t := e.Table(app.Column{Name: "where", Shrinks: true}, app.Column{Name: "rule"},
 			app.Column{Name: "bytes", Right: true}, app.Column{Name: "hash"})
@@ -118,26 +115,24 @@ func scanStored(ctx context.Context, run names.Run, name string, all bool) ([]se
 }
 
 func runSecretsList(ctx context.Context, e *app.Env, name string) error {
-	answer := struct {
-		Secrets []secrets.Secret `json:"secrets"`
-	}{[]secrets.Secret{}}
+	allSecrets := []secrets.Secret{}
 	err := names.WithMemory(ctx, e, func(run names.Run) (err error) {
-		answer.Secrets, err = listedSecrets(ctx, run, name)
+		allSecrets, err = listedSecrets(ctx, run, name)
 		return err
 	})
 	if err != nil {
 		return err
 	}
 	if e.Opt.JSON {
-		return e.PrintJSON("secrets.list", answer)
+		return e.PrintJSON("secrets.list", nil, "secrets", allSecrets)
 	}
-	if len(answer.Secrets) == 0 {
+	if len(allSecrets) == 0 {
 		e.Note("no secrets were removed")
 	}
 	t := e.Table(app.Column{Name: "session"}, app.Column{Name: "secret"}, app.Column{Name: "rule"},
 		app.Column{Name: "first", Shrinks: true}, app.Column{Name: "places", Right: true},
 		app.Column{Name: "bytes", Right: true}, app.Column{Name: "hash"})
-	for _, s := range answer.Secrets {
+	for _, s := range allSecrets {
 		first := fmt.Sprintf("#%d", s.Message)
 		if s.File != "" {
 			first = s.File
@@ -192,26 +187,23 @@ func runSecretsRules(e *app.Env) error {
 	if err != nil {
 		return err
 	}
-	answer := struct {
-		ID    string   `json:"id"`
-		Rules []string `json:"rules"`
-		Own   []string `json:"own"`
-		Allow []string `json:"allow"`
-	}{rules.ID, scanner.Names(), []string{}, []string{}}
+	allRules := scanner.Names()
+	own := []string{}
+	allow := []string{}
 	for _, s := range conf.List() {
 		if name, ok := strings.CutPrefix(s.Key, app.RuleKey); ok {
-			answer.Own = append(answer.Own, name)
+			own = append(own, name)
 		}
 		if name, ok := strings.CutPrefix(s.Key, app.AllowKey); ok {
-			answer.Allow = append(answer.Allow, name)
+			allow = append(allow, name)
 		}
 	}
 	if e.Opt.JSON {
-		return e.PrintJSON("secrets.rules", answer)
+		return e.PrintJSON("secrets.rules", nil, "id", rules.ID, "rules", allRules, "own", own, "allow", allow)
 	}
-	for _, name := range slices.Concat(answer.Rules, answer.Own) {
+	for _, name := range slices.Concat(allRules, own) {
 		mark := ""
-		if slices.Contains(answer.Allow, name) {
+		if slices.Contains(allow, name) {
 			mark = "  (allowed)"
 		}
 		e.Printf("%s%s\n", e.Safe(name), mark)

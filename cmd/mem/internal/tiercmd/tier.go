@@ -207,7 +207,7 @@ func summaryLine(s derive.TierSummary, would bool) string {
 
 // A tieredAnswer is the JSON form of the result of ageing.
 type tieredAnswer struct {
-	DryRun     bool          `json:"dry_run"`
+	DryRun     bool          `json:"dryRun"`
 	Compressed []tierVersion `json:"compressed"`
 	Summaries  []tierSummary `json:"summaries"`
 	Hidden     []string      `json:"hidden"`
@@ -230,9 +230,9 @@ type tierSummary struct {
 	End      string   `json:"end"`
 	Sessions []string `json:"sessions"`
 	Anew     bool     `json:"anew"`
-	TokensIn int      `json:"tokens_in"`
+	TokensIn int      `json:"tokensIn"`
 	Tokens   int      `json:"tokens"`
-	Left     int      `json:"left_out"`
+	Left     int      `json:"leftOut"`
 }
 
 func tieredAnswerOf(t derive.TierResult, dryRun bool) tieredAnswer {
@@ -274,10 +274,7 @@ func runTierStatus(ctx context.Context, e *app.Env, o tierOptions) error {
 		}
 		rows := tierRows(states, todo)
 		if e.Opt.JSON {
-			return e.PrintJSON("tier.status", struct {
-				Tiers []tierRow    `json:"tiers"`
-				Todo  tieredAnswer `json:"todo"`
-			}{rows, tieredAnswerOf(todo, true)})
+			return e.PrintJSON("tier.status", nil, "tiers", rows, "todo", tieredAnswerOf(todo, true))
 		}
 		t := e.Table(app.Column{Name: "tier"}, app.Column{Name: "period"}, app.Column{Name: "sessions", Right: true},
 			app.Column{Name: "state"}, app.Column{Name: "summary", Shrinks: true})

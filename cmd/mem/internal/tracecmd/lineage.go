@@ -56,10 +56,8 @@ func runLineage(ctx context.Context, e *app.Env, name string, up, down bool) err
 			return err
 		}
 		if e.Opt.JSON {
-			return e.PrintJSON("lineage", struct {
-				Direction string     `json:"direction"`
-				Root      madeAnswer `json:"root"`
-			}{map[bool]string{true: "down", false: "up"}[down], madeAnswerOf(made)})
+			return e.PrintJSON("lineage", nil, "direction", map[bool]string{true: "down", false: "up"}[down],
+				"root", madeAnswerOf(made))
 		}
 		if err := e.Page("lineage"); err != nil {
 			return err
@@ -199,7 +197,7 @@ type madeAnswer struct {
 	Project   string       `json:"project,omitempty"`
 	Hash      string       `json:"hash,omitempty"`
 	Step      string       `json:"step,omitempty"`
-	Version   int          `json:"step_version,omitempty"`
+	Version   int          `json:"stepVersion,omitempty"`
 	Engine    string       `json:"engine,omitempty"`
 	Since     string       `json:"since,omitempty"`
 	Tokens    int          `json:"tokens,omitempty"`

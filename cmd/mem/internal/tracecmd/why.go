@@ -76,9 +76,7 @@ func runWhy(ctx context.Context, e *app.Env, name string) error {
 			return fmt.Errorf("why %s: %w", name, err)
 		}
 		if e.Opt.JSON {
-			return e.PrintJSON("why", struct {
-				Root *provenance.Reason `json:"root"`
-			}{withEmptyLists(r)})
+			return e.PrintJSON("why", nil, "root", withEmptyLists(r))
 		}
 		if err := e.Page("why"); err != nil {
 			return err

@@ -303,7 +303,7 @@ type composeAnswer struct {
 	Hash    string          `json:"hash"`
 	Parts   []composePicked `json:"parts"`
 	Existed bool            `json:"existed"`
-	DryRun  bool            `json:"dry_run"`
+	DryRun  bool            `json:"dryRun"`
 
 	Receipt engines.Receipt `json:"receipt,omitzero"`
 }

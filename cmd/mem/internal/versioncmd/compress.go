@@ -231,7 +231,7 @@ type compressAnswer struct {
 	Hash         string      `json:"hash"`
 	Key          string      `json:"recipe_key"`
 	Existed      bool        `json:"existed"`
-	DryRun       bool        `json:"dry_run"`
+	DryRun       bool        `json:"dryRun"`
 
 	Receipt engines.Receipt `json:"receipt,omitzero"`
 }

@@ -113,8 +113,8 @@ type prunedAnswer struct {
 	Label   string   `json:"label"`
 	Tokens  int      `json:"tokens"`
 	Created string   `json:"created"`
-	UsedBy  []string `json:"used_by"`
-	Asked   bool     `json:"asked_for,omitempty"` // made by mem compress, and kept because its session was not named
+	UsedBy  []string `json:"usedInCompositions"`
+	Asked   bool     `json:"askedFor,omitempty"` // made by mem compress, and kept because its session was not named
 }
 
 func runPrune(ctx context.Context, e *app.Env, r derive.Retention, name string) error {
@@ -145,21 +145,18 @@ func runPrune(ctx context.Context, e *app.Env, r derive.Retention, name string) 
 }
 
 func printPruned(e *app.Env, taken, spared []derive.PrunedVersion, asked bool) error {
-	answer := struct {
-		DryRun bool           `json:"dry_run"`
-		Pruned []prunedAnswer `json:"pruned"`
-		Spared []prunedAnswer `json:"spared"`
-	}{e.Opt.DryRun, []prunedAnswer{}, []prunedAnswer{}}
+	pruned := []prunedAnswer{}
+	allSpared := []prunedAnswer{}
 	add := func(list *[]prunedAnswer, from []derive.PrunedVersion) {
 		for _, x := range from {
 			*list = append(*list, prunedAnswer{x.Session.ID, x.Version.Label, x.Version.TokensOut, term.TimeText(x.Version.Time),
 				append([]string{}, x.UsedBy...), x.Requested})
 		}
 	}
-	add(&answer.Pruned, taken)
-	add(&answer.Spared, spared)
+	add(&pruned, taken)
+	add(&allSpared, spared)
 	if e.Opt.JSON {
-		return e.PrintJSON("prune", answer)
+		return e.PrintJSON("prune", nil, "dryRun", e.Opt.DryRun, "pruned", pruned, "spared", allSpared)
 	}
 	verb := "hidden:"
 	if e.Opt.DryRun {

@@ -68,11 +68,8 @@ func RunVersions(ctx context.Context, e *app.Env, name string, o VersionsOptions
 		}
 		if e.Opt.JSON {
 			versions, err := view.VersionsOf(st, list)
-			return errors.Join(err, e.PrintJSON("versions", struct {
-				Session  string         `json:"sessionId"`
-				Project  string         `json:"project"`
-				Versions []view.Version `json:"versions"`
-			}{rev.Session.ID, rev.Project.Name, versions}))
+			return errors.Join(err, e.PrintJSON("versions", nil, "sessionId", rev.Session.ID,
+				"project", rev.Project.Name, "versions", versions))
 		}
 		if len(list) == 0 {
 			e.Note("%s has no versions", term.ShortID(rev.Session.ID))
