@@ -22,13 +22,13 @@ type Spent struct {
 	Name       string   `json:"name"`
 	Title      string   `json:"title,omitempty"` // of a session
 	Answers    int      `json:"answers"`         // of the API, each once
-	Input      int64    `json:"inputTokens"`    // without those of the cache
+	Input      int64    `json:"inputTokens"`     // without those of the cache
 	Output     int64    `json:"outputTokens"`
 	CacheWrite int64    `json:"cacheWriteTokens"`
 	CacheRead  int64    `json:"cacheReadTokens"`
 	Searches   int64    `json:"webSearches"`
 	Micros     int64    `json:"usdMicros"` // of the models with a known price
-	Unpriced   []string `json:"unpriced"`   // models without a known price
+	Unpriced   []string `json:"unpriced"`  // models without a known price
 }
 
 // A Spending is the usage of sessions as their transcripts state it.
