@@ -94,8 +94,14 @@ func TestForgedName(t *testing.T) {
 				b[map[string]string{"composition": "name", "version": "label"}[kind]] = name
 			})
 			s.push()
-			if out, code, _ := victim.mem("fetch"); code != 1 || !strings.Contains(out, "the data of device stranger was not fetched") || strings.Contains(out, "\x1b") {
-				t.Errorf("mem fetch: %d: %q", code, out)
+			var typed string
+			for _, command := range []string{"fetch", "pull"} {
+				out, code, _ := victim.mem(command)
+				hint := regexp.MustCompile(`hint: .*mem (device drop [0-9a-f]+)`).FindStringSubmatch(out)
+				if code != 1 || !strings.Contains(out, "the data of device stranger was not fetched") || strings.Contains(out, "\x1b") || hint == nil {
+					t.Fatalf("mem %s: %d: %q", command, code, out)
+				}
+				typed = hint[1]
 			}
 			for _, command := range []string{"fsck", "doctor"} {
 				if out, code, _ := victim.mem(command); code != 0 || strings.Contains(out, "wrong, ") {
@@ -103,7 +109,7 @@ func TestForgedName(t *testing.T) {
 				}
 			}
 			victim.ok("fsck", "--full")
-			victim.ok("device", "drop", s.id, "--yes")
+			victim.ok(append(strings.Fields(typed), "--yes")...)
 			victim.ok("fetch")
 		})
 	}

@@ -33,6 +33,7 @@ type FetchedLane struct {
 	Name     string // of the project
 	Device   string
 	By       string // name of the device
+	Listed   bool   // the device is in the list of devices
 	Own      bool   // of this device
 	Old, New string // commits here before and after; "" for none
 	Status   string // new, updated, current, ahead, behind, missing, rewritten, refused
@@ -444,7 +445,7 @@ func (f *fetcher) describe(ctx context.Context) error {
 		l.Name = names[l.Project]
 		l.By = l.Device[:8]
 		if j := slices.IndexFunc(devices, func(d state.Device) bool { return d.ID == l.Device }); j >= 0 {
-			l.By = devices[j].Name
+			l.By, l.Listed = devices[j].Name, true
 		}
 	}
 	isNew := func(d state.Device) bool { return !d.Own && !d.Dropped && !f.known[d.ID] }

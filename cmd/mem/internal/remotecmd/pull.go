@@ -237,8 +237,13 @@ func printFetched(e *app.Env, what string, r refs.Remote, out sync.Fetched) {
 	} else {
 		printPulled(e, r, out)
 	}
+	hinted := map[string]bool{}
 	for _, l := range out.Lanes {
 		warnLane(e, r, l)
+		if l.Status == "refused" && l.Listed && !l.Own && !hinted[l.Device] {
+			hinted[l.Device] = true
+			e.Hint("to remove its data and fetch no more of it: %s", term.Shell("mem", "device", "drop", l.Device[:8]))
+		}
 	}
 	forgetcmd.PrintHeeded(e, out)
 	for _, d := range out.Devices {
