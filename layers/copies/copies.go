@@ -102,6 +102,17 @@ func Among(ctx context.Context, db *state.DB, p refs.Project, group []*state.Ses
 	return out, nil
 }
 
+// In is [Among] for all sessions of a project that are shown.
+func In(ctx context.Context, db *state.DB, p refs.Project, st *state.State) (Messages, error) {
+	var group []*state.Session
+	for _, s := range st.Sessions {
+		if s.Shown() {
+			group = append(group, s)
+		}
+	}
+	return Among(ctx, db, p, group)
+}
+
 // mayShare reports whether sessions of a group may have messages of each other: a capture found some, or two devices
 // captured them, neither of which knew what the other had.
 func mayShare(group []*state.Session) bool {

@@ -181,7 +181,7 @@ func (c *composer) findCopies(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		after := copies.Prefix(same[p.Rev.Session.ID])
+		after := copiedUpTo(p.Rev.Session, same)
 		if p.Rev.Kind == state.IsVersion {
 			after = 0
 		}
@@ -200,6 +200,18 @@ func (c *composer) findCopies(ctx context.Context) error {
 	}
 	c.req.Parts = parts
 	return nil
+}
+
+// copiedUpTo returns the last of the messages at the beginning of a session that another session has, 0 if there is none.
+// One that has a text that was marked in this session only is the session's own.
+func copiedUpTo(s *state.Session, same copies.Messages) int {
+	n := copies.Prefix(same[s.ID])
+	for _, o := range s.Overrides {
+		if o.Added && !o.Removed && o.Generation == s.Now().Generation {
+			n = min(n, o.Message-1)
+		}
+	}
+	return n
 }
 
 // largestCounter returns the counter, of those of the sessions' models, that counts the most tokens, so that no model
@@ -238,11 +250,6 @@ func (c *composer) source(ctx context.Context, i int, p ComposePart) (compose.So
 	mat, err := markers.ReadMaterial(ctx, c.m, p.Rev.Project.ID, s, now, without)
 	if err != nil {
 		return src, err
-	}
-	for _, o := range s.Overrides { // text that is marked in the copy only
-		if o.Added && !o.Removed && o.Generation == now.Generation {
-			c.after[i] = min(c.after[i], o.Message-1)
-		}
 	}
 	mat.Marks = slices.DeleteFunc(mat.Marks, func(k compress.Mark) bool { return k.Message <= c.after[i] })
 	c.mats = append(c.mats, mat)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/memvcs/mem/layers/compose"
 	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/copies"
 	"github.com/memvcs/mem/layers/knowledge/facts"
 	"github.com/memvcs/mem/layers/markers"
 	"github.com/memvcs/mem/layers/originals"
@@ -29,7 +30,7 @@ import (
 // Name and version of the step in recipes that summarises a week or month.
 const (
 	SummaryStep        = "summary"
-	SummaryStepVersion = 2
+	SummaryStepVersion = 3
 )
 
 // summarise computes a summary that is due and stages it. It returns nil if the summary is up to date.
@@ -67,8 +68,12 @@ func (a *tierRun) summarise(ctx context.Context, stage *refs.Stage, due tier.Due
 		out.TokensIn = a.estimate(due)
 		return out, nil, nil
 	}
+	same, err := copies.Among(ctx, a.m, a.p.ID, sessions)
+	if err != nil {
+		return nil, nil, err
+	}
 	for i, s := range sessions {
-		if err := a.source(ctx, s, counter, &plan.Parts[i], &sources[i]); err != nil {
+		if err := a.source(ctx, s, copiedUpTo(s, same), counter, &plan.Parts[i], &sources[i]); err != nil {
 			return nil, nil, err
 		}
 		out.TokensIn += sources[i].Tokens
@@ -89,7 +94,12 @@ func (a *tierRun) summarise(ctx context.Context, stage *refs.Stage, due tier.Due
 			}
 		}
 	}
-	out.Tokens, out.Omitted = c.Tokens, len(sum.Omitted)
+	out.Tokens = c.Tokens
+	for _, i := range sum.Omitted {
+		if len(sources[i].Segments) > 0 {
+			out.Omitted++
+		}
+	}
 	return out, c, nil
 }
 
@@ -103,8 +113,9 @@ func (a *tierRun) estimate(due tier.Due) (n int) {
 	return n
 }
 
-// source reads the longest version of a session, or the session itself if it has none.
-func (a *tierRun) source(ctx context.Context, s *state.Session, counter tokens.Counter, part *records.SummaryPart,
+// source reads the longest version of a session, or the session itself if it has none. The messages up to after are
+// those of another session of the summary.
+func (a *tierRun) source(ctx context.Context, s *state.Session, after int, counter tokens.Counter, part *records.SummaryPart,
 	x *tier.Source) (err error) {
 	now := s.Now()
 	x.Part = compose.Part{Session: s.ID, Project: a.p.Name, Title: s.Title(), Date: now.Ended(),
@@ -112,7 +123,7 @@ func (a *tierRun) source(ctx context.Context, s *state.Session, counter tokens.C
 	x.Distance = max(1, a.st.Distance(s))
 	var full *records.Version
 	for _, v := range a.st.VersionsOf(s.ID) {
-		if v.Origin() == now.Original && v.Whole() && (full == nil || v.TokensOut > full.TokensOut) {
+		if v.Origin() == now.Original && v.Since == "" && v.After == after && (full == nil || v.TokensOut > full.TokensOut) {
 			full = v
 		}
 	}
@@ -124,14 +135,14 @@ func (a *tierRun) source(ctx context.Context, s *state.Session, counter tokens.C
 		x.Segments, err = segments(ctx, a.m, a.p.ID, full.Derivation.Output)
 	} else {
 		x.Part.Version, x.Part.Hash = "original", now.Original
-		err = a.readOriginal(ctx, s, counter, part, x)
+		err = a.readOriginal(ctx, s, after, counter, part, x)
 	}
 	part.Label = x.Part.Version
 	return err
 }
 
-// readOriginal reads the whole L1 of a session, with its markers.
-func (a *tierRun) readOriginal(ctx context.Context, s *state.Session, counter tokens.Counter, part *records.SummaryPart,
+// readOriginal reads the L1 of a session after a message, with its markers.
+func (a *tierRun) readOriginal(ctx context.Context, s *state.Session, after int, counter tokens.Counter, part *records.SummaryPart,
 	x *tier.Source) error {
 	without, err := trust.LeaveOut(ctx, a.m, a.p.ID, s, s.Now().Original)
 	if err != nil {
@@ -141,7 +152,7 @@ func (a *tierRun) readOriginal(ctx context.Context, s *state.Session, counter to
 	if err != nil {
 		return err
 	}
-	plan, _, err := compress.Resolve(compress.Settings{Ratio: 1, Keepit: compress.PreserveAll, Counter: counter},
+	plan, _, err := compress.Resolve(compress.Settings{Ratio: 1, Keepit: compress.PreserveAll, Counter: counter, Since: after},
 		mat.Stats, mat.Marks)
 	if errors.Is(err, compress.ErrEmpty) {
 		return nil // no text
@@ -151,7 +162,7 @@ func (a *tierRun) readOriginal(ctx context.Context, s *state.Session, counter to
 	}
 	plan.Without = without
 	res, err := compress.Run(ctx, mat.Input, plan, compress.Extract{})
-	x.Segments, x.Tokens, part.Base = res.Segments, counter.Scale(mat.Stats.Raw()), &plan
+	x.Segments, x.Tokens, part.Base = res.Segments, counter.Scale(mat.Stats.After(after).Raw()), &plan
 	return err
 }
 

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/memvcs/mem/layers/brief"
+	"github.com/memvcs/mem/layers/copies"
 	"github.com/memvcs/mem/layers/keepit"
 	"github.com/memvcs/mem/layers/knowledge"
 	"github.com/memvcs/mem/layers/knowledge/concepts"
@@ -339,8 +340,12 @@ func (b *briefing) pendingItems() (out []brief.Item) {
 	if b.o.Pending == 0 {
 		return out
 	}
+	same := copies.Messages{}
+	for _, d := range b.digests {
+		same[d.Session] = d.copies
+	}
 	for _, s := range b.sessions {
-		if n := knowledge.UndistilledTokens(b.m, s, b.known); n > b.o.Pending && len(out) < contextPending {
+		if n := knowledge.UndistilledTokens(b.m, s, b.known, same[s.ID]); n > b.o.Pending && len(out) < contextPending {
 			say("Session %s has no facts yet for about %s tokens of what was said; `%s facts draft %s` prints them.",
 				records.ShortID(s.ID), tokens.Format(n), b.o.Program, records.ShortID(s.ID))
 		}

@@ -157,12 +157,10 @@ type digestFile struct {
 	words   []posting // of the turns of list, sorted by word
 }
 
-// A storedDigest is the digest of a session at a growth point with a number of added markers, without the messages that
-// are copies of another session's.
+// A storedDigest is the digest of a session at a growth point with a number of added markers.
 type storedDigest struct {
 	original objects.Hash
 	added    int
-	copies   [][2]int
 	Digest
 }
 
@@ -221,7 +219,8 @@ func digests(ctx context.Context, db *state.DB, p refs.Project, sessions []*stat
 		if err != nil {
 			continue // its bytes are missing or damaged: fsck reports it
 		}
-		next.list, changed = append(next.list, storedDigest{now.Original, added, same[s.ID], d}), true
+		d.copies = same[s.ID]
+		next.list, changed = append(next.list, storedDigest{now.Original, added, d}), true
 	}
 	if changed {
 		next.words = post(next.list)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/memvcs/mem/layers/copies"
 	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/engines"
 	"github.com/memvcs/mem/layers/knowledge/concepts"
@@ -440,9 +441,13 @@ func Backlog(ctx context.Context, db *state.DB, p refs.Project) ([]*state.Sessio
 	if err != nil {
 		return nil, err
 	}
+	same, err := copies.In(ctx, db, p, st)
+	if err != nil {
+		return nil, err
+	}
 	var out []*state.Session
 	for _, s := range st.Recent() {
-		if now := s.Now(); set.ThroughOf(s.ID, now.Generation) < now.Scan.Values {
+		if undistilled(s, set, same[s.ID]) > 0 {
 			out = append(out, s)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/memvcs/mem/layers/compress/paste"
+	"github.com/memvcs/mem/layers/copies"
 	"github.com/memvcs/mem/layers/knowledge/facts"
 	"github.com/memvcs/mem/layers/markers"
 	"github.com/memvcs/mem/layers/originals"
@@ -56,7 +57,8 @@ const (
 	maxKnown   = 40
 )
 
-// DraftFacts returns the undistilled lines of the session that rev names. A part ends with an exchange, unless the
+// DraftFacts returns the undistilled lines of the session that rev names, without the messages that another session has
+// (a fork begins with copies), unless o.All is set. A part ends with an exchange, unless the
 // exchange is longer than the limit.
 func DraftFacts(ctx context.Context, db *state.DB, rev state.Rev, o DraftOptions) (FactDraft, error) {
 	d := FactDraft{Session: rev.Session, Next: o.Next}
@@ -83,6 +85,12 @@ func DraftFacts(ctx context.Context, db *state.DB, rev state.Rev, o DraftOptions
 	if s := st.Session(rev.Session.ID); s != nil {
 		echo = revision.Echoed(s, p)
 	}
+	same := copies.Messages{}
+	if !o.All {
+		if same, err = copies.In(ctx, db, rev.Project.ID, st); err != nil {
+			return d, err
+		}
+	}
 	known := knownFor(rev.Session.ID, set, o)
 	var exchange []DraftLine
 	most := o.MaxTokens
@@ -98,7 +106,7 @@ func DraftFacts(ctx context.Context, db *state.DB, rev state.Rev, o DraftOptions
 			d.add(exchange, c, most)
 			exchange = nil
 		}
-		if text := draftText(e); text != "" && e.N > since {
+		if text := draftText(e); text != "" && e.N > since && !same[rev.Session.ID].Has(e.N) {
 			exchange = append(exchange, DraftLine{e.N, speakerOf(e, echo[e.N]), text})
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/memvcs/mem/layers/capture"
+	"github.com/memvcs/mem/layers/copies"
 	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/knowledge/facts"
 	"github.com/memvcs/mem/layers/knowledge/permanent"
@@ -15,6 +16,7 @@ import (
 	"github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/refine"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/transcript"
 	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/refs"
 )
@@ -48,13 +50,17 @@ func ReadProgress(ctx context.Context, db *state.DB, p refs.Project) (d Progress
 	if err != nil {
 		return d, err
 	}
+	same, err := copies.In(ctx, db, p, st)
+	if err != nil {
+		return d, err
+	}
 	for _, s := range st.Recent() {
 		now := s.Now()
 		d.Sessions++
 		if all.Facts.ThroughOf(s.ID, now.Generation) > 0 {
 			d.Distilled++
 		}
-		if now.Scan.Messages > 0 && UndistilledTokens(db, s, all.Facts) >= minUndistilled {
+		if now.Scan.Messages > 0 && UndistilledTokens(db, s, all.Facts, same[s.ID]) >= minUndistilled {
 			d.L2 = append(d.L2, s.ID)
 		}
 	}
@@ -85,8 +91,16 @@ func FindPending(ctx context.Context, db *state.DB, p refs.Project, id string) (
 	if err != nil {
 		return out, err
 	}
+	st, err := trust.Outline(ctx, db, p)
+	if err != nil {
+		return out, err
+	}
+	same, err := copies.In(ctx, db, p, st)
+	if err != nil {
+		return out, err
+	}
 	now := s.Now()
-	out = Pending{From: all.Facts.ThroughOf(id, now.Generation) + 1, To: now.Scan.Values, Tokens: UndistilledTokens(db, s, all.Facts),
+	out = Pending{From: all.Facts.ThroughOf(id, now.Generation) + 1, To: now.Scan.Values, Tokens: UndistilledTokens(db, s, all.Facts, same[id]),
 		Total: markers.Counter(db, now).Estimate(now.Said()), Facts: len(liveOf(all.Facts, id)), Reflect: all.Unreflected() > 0}
 	for _, x := range all.Concepts.Unassigned(all.Facts) {
 		if x.Session == id {
@@ -101,14 +115,24 @@ func liveOf(known *facts.Set, session string) []facts.Fact {
 	return slices.DeleteFunc(known.Live(), func(f facts.Fact) bool { return f.Session != session })
 }
 
-// UndistilledTokens estimates the tokens of what was said in a session and was not distilled.
-func UndistilledTokens(db *state.DB, s *state.Session, known *facts.Set) int {
-	now := s.Now()
-	left := now.Scan.Values - known.ThroughOf(s.ID, now.Generation)
-	if left <= 0 {
+// UndistilledTokens estimates the tokens of what was said in a session and was not distilled. The messages in same are
+// copies, which are distilled in the session that has them.
+func UndistilledTokens(db *state.DB, s *state.Session, known *facts.Set, same transcript.Spans) int {
+	now, left := s.Now(), undistilled(s, known, same)
+	if left == 0 {
 		return 0
 	}
 	return markers.Counter(db, now).Estimate(now.Said() * int64(left) / int64(now.Scan.Values))
+}
+
+// undistilled returns the number of messages of a session that were not distilled and are not in same.
+func undistilled(s *state.Session, known *facts.Set, same transcript.Spans) int {
+	through, last := known.ThroughOf(s.ID, s.Now().Generation), s.Now().Scan.Values
+	left := last - through
+	for _, x := range same {
+		left -= max(min(x[1], last)-max(x[0]-1, through), 0)
+	}
+	return max(left, 0)
 }
 
 // SessionOf returns the session with the full id, nil if the project has none.

@@ -44,7 +44,7 @@ type Cut struct {
 type Summary struct {
 	compose.Composition
 	Cuts    []Cut // of the parts
-	Omitted []int // sources without room: the smallest ones without pinned texts
+	Omitted []int // sources without text, and those without room: the smallest ones without pinned texts
 }
 
 // A Request describes a summary.
@@ -60,9 +60,14 @@ type Request struct {
 // single session.
 func Summarise(ctx context.Context, r Request) (Summary, error) {
 	s := &builder{Request: r, minTokens: make([]int, len(r.Sources))}
-	for i := range r.Sources {
-		s.in = append(s.in, i)
+	for i, x := range r.Sources {
+		if len(x.Segments) > 0 || len(x.Facts) > 0 {
+			s.in = append(s.in, i)
+		}
 		s.minTokens[i] = s.pinned(i)
+	}
+	if len(s.in) == 0 && len(r.Sources) > 0 {
+		s.in = []int{0}
 	}
 	for {
 		out, err := s.try(ctx)
