@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/memvcs/mem/hooks/settings"
+	"github.com/memvcs/mem/refs/disk"
 )
 
 // The settings do not name a plugin that was given by --plugin-dir. Its hooks have CLAUDE_PLUGIN_ROOT in their
@@ -31,7 +31,8 @@ type Caller struct {
 func (r *run) recordCaller() error {
 	root := r.Getenv("CLAUDE_PLUGIN_ROOT")
 	text := r.Now().UTC().Format(time.RFC3339) + " " + strings.Join(strings.Fields(root), " ") + "\n"
-	return withoutPath(settings.WriteFile(callerFile(r.Store, root != ""), []byte(text)))
+	file := callerFile(r.Store, root != "")
+	return withoutPath(withDir(file, func() error { return disk.WriteFile(file, []byte(text)) }))
 }
 
 // LastCaller returns the last caller of the hooks of the store in dir.

@@ -8,11 +8,11 @@ import (
 	"slices"
 	"time"
 
-	"github.com/memvcs/mem/hooks/settings"
 	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/projects"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/refs/disk"
 )
 
 // A backlog names a directory of sessions that SessionStart had no time to capture. JSON is its format in the spool.
@@ -164,7 +164,8 @@ func (w *World) writeBacklog(at backlog) error {
 		return err
 	}
 	name := objects.Sum([]byte(at.Cwd + "\n" + filepath.Dir(at.Path))).String()[:16] + backlogSuffix
-	return withoutPath(settings.WriteFile(filepath.Join(w.spool(), name), append(b, '\n')))
+	file := filepath.Join(w.spool(), name)
+	return withoutPath(withDir(file, func() error { return disk.WriteFile(file, append(b, '\n')) }))
 }
 
 // Backlogs returns the number of directories with files that wait for a worker.

@@ -5,8 +5,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/memvcs/mem/hooks/settings"
 	"github.com/memvcs/mem/layers/capture"
+	"github.com/memvcs/mem/refs/disk"
 )
 
 // captureOff reports whether capture is off for this session: by MEM_CAPTURE, a file .memignore or the settings.
@@ -70,7 +70,8 @@ func (r *run) switchOff() error {
 	if r.isOff(r.p.Session) {
 		return nil
 	}
-	if err := settings.WriteFile(r.offFile(r.p.Session), nil); err != nil {
+	file := r.offFile(r.p.Session)
+	if err := withDir(file, func() error { return disk.WriteFile(file, nil) }); err != nil {
 		return fmt.Errorf("switch capture off: %w", withoutPath(err))
 	}
 	return nil

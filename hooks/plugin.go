@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"github.com/memvcs/mem/hooks/settings"
+	"github.com/memvcs/mem/refs/disk"
 )
 
 // pluginFiles is the plugin of the repository. It runs the mem in the PATH.
@@ -85,7 +86,7 @@ func WritePlugin(dir string, p settings.Program) error {
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
-		if err := settings.WriteFile(file, b); err != nil {
+		if err := withDir(file, func() error { return disk.WriteFile(file, b) }); err != nil {
 			return err
 		}
 	}

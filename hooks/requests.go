@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/memvcs/mem/hooks/settings"
+	"github.com/memvcs/mem/refs/disk"
 )
 
 // writeRequest writes v as JSON for a worker, atomically but not durably. The file is in the cache, which may be
@@ -31,7 +31,7 @@ func replaceFile(file string, b []byte) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
-	t, err := os.CreateTemp(dir, settings.Unnamed+"*")
+	t, err := os.CreateTemp(dir, disk.Temporary+"*")
 	if err != nil {
 		return err
 	}
@@ -80,7 +80,7 @@ func (w *World) requests(dir string) iter.Seq[request] {
 		}
 		for _, e := range entries {
 			file := filepath.Join(dir, e.Name())
-			if fi, err := e.Info(); err != nil || strings.HasPrefix(e.Name(), settings.Unnamed) &&
+			if fi, err := e.Info(); err != nil || strings.HasPrefix(e.Name(), disk.Temporary) &&
 				w.Now().Sub(fi.ModTime()) < time.Hour {
 				continue // gone or being written
 			}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/memvcs/mem/hooks/settings"
 	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/refs/disk"
 )
 
 // TestWordsAreWhole looks at what hooks leave while they leave it, and while all of it is dropped: nothing is seen, or removed, that
@@ -57,7 +58,7 @@ func TestWordsOfNoUse(t *testing.T) {
 	d.write("aaaa1111", "Hello")
 	d.hook("Stop", "aaaa1111", nil)
 	w := d.world(strings.NewReader(""), &strings.Builder{})
-	for name, text := range map[string]string{"aaaa1111": `{"cwd":"/w"}`, "bbbb2222": "{", "not a session": "{}", settings.Unnamed + "old": "{", settings.Unnamed + "new": "{"} {
+	for name, text := range map[string]string{"aaaa1111": `{"cwd":"/w"}`, "bbbb2222": "{", "not a session": "{}", disk.Temporary + "old": "{", disk.Temporary + "new": "{"} {
 		file := filepath.Join(w.distillDir(), name)
 		if err := os.MkdirAll(w.distillDir(), 0o700); err != nil {
 			t.Fatal(err)
@@ -66,7 +67,7 @@ func TestWordsOfNoUse(t *testing.T) {
 			t.Fatal(err)
 		}
 		at := d.now
-		if name == settings.Unnamed+"old" {
+		if name == disk.Temporary+"old" {
 			at = at.Add(-2 * time.Hour)
 		}
 		if err := os.Chtimes(file, at, at); err != nil {
@@ -77,7 +78,7 @@ func TestWordsOfNoUse(t *testing.T) {
 		t.Errorf("asked: %+v", all)
 	}
 	left, err := filepath.Glob(filepath.Join(w.distillDir(), "*"))
-	if err != nil || len(left) != 2 || !strings.HasSuffix(left[0], settings.Unnamed+"new") || !strings.HasSuffix(left[1], "aaaa1111") {
+	if err != nil || len(left) != 2 || !strings.HasSuffix(left[0], disk.Temporary+"new") || !strings.HasSuffix(left[1], "aaaa1111") {
 		t.Errorf("left: %q %v", left, err)
 	}
 	w.EachDistillRequest(t.Context(), func(a DistillRequest) (bool, error) {

@@ -6,13 +6,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"github.com/memvcs/mem/refs/disk"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/memvcs/mem/refs/disk"
 
 	"github.com/memvcs/mem/hooks/settings"
 )
@@ -154,7 +155,7 @@ func (w *World) notesIn(dir string, without map[string]bool, limit int) ([]note,
 	var out []note
 	for _, e := range entries {
 		file := filepath.Join(dir, e.Name())
-		if strings.HasPrefix(e.Name(), settings.Unnamed) {
+		if strings.HasPrefix(e.Name(), disk.Temporary) {
 			if fi, err := e.Info(); err == nil && w.Now().Sub(fi.ModTime()) > time.Hour {
 				os.Remove(file) // if it stays, the next call removes it
 			}

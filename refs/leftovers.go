@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/memvcs/mem/refs/disk"
 )
 
 // leftoverAge is the age from which a temporary file is a leftover of a killed command. Writing one takes moments.
@@ -21,7 +23,7 @@ func (r *Repo) sweepTemporaryFiles() error {
 			errs = append(errs, err)
 		}
 		for _, e := range entries {
-			if !e.Type().IsRegular() || !isTemporary(e.Name()) {
+			if !e.Type().IsRegular() || !strings.HasPrefix(e.Name(), disk.Temporary) {
 				continue
 			}
 			if fi, err := e.Info(); err != nil || r.opts.Now().Sub(fi.ModTime()) < leftoverAge {
@@ -33,10 +35,4 @@ func (r *Repo) sweepTemporaryFiles() error {
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// isTemporary reports whether name is that of a temporary file of [disk.WriteFile], of the settings or of hooks.
-func isTemporary(name string) bool {
-	return strings.HasPrefix(name, ".tmp-") || strings.HasPrefix(name, ".config-") && strings.HasSuffix(name, ".tmp") ||
-		strings.HasPrefix(name, ".mem-")
 }

@@ -22,7 +22,7 @@ const module = "github.com/memvcs/mem/"
 func imports() map[string]string {
 	return map[string]string{
 		"objects":     "",
-		"refs/config": "",
+		"refs/config": "refs/disk",
 
 		"lineage":            "objects objects/strictjson",
 		"objects/pack":       "",

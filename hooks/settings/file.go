@@ -110,7 +110,7 @@ func (f SettingsFile) Install(p Program, dry bool) (Change, error) {
 	if err := f.keep(k); err != nil {
 		return Change{}, fmt.Errorf("keep a copy: %w", err)
 	}
-	return c, WriteFile(path, out)
+	return c, write(path, out)
 }
 
 // Uninstall removes mem's hooks from the file. If nobody has changed the file since Install, it is restored byte for
@@ -138,7 +138,7 @@ func (f SettingsFile) Uninstall(dry bool) (Change, error) {
 			os.Remove(filepath.Dir(path)) // it fails if the directory has other files
 		}
 	} else {
-		err = WriteFile(path, out)
+		err = write(path, out)
 	}
 	if err != nil {
 		return Change{}, err
@@ -191,33 +191,13 @@ func (f SettingsFile) keep(k backup) error {
 	if err != nil {
 		return err
 	}
-	return WriteFile(f.backupFile(), append(b, '\n'))
+	return write(f.backupFile(), append(b, '\n'))
 }
 
-// Unnamed begins the names of temporary files.
-const Unnamed = ".mem-"
-
-// WriteFile writes file atomically and durably. A new file has the mode 0600; an existing one keeps its mode.
-func WriteFile(file string, b []byte) error {
-	dir := filepath.Dir(file)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+// write is [disk.WriteFile] for a file whose directory may not exist.
+func write(file string, b []byte) error {
+	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return err
 	}
-	mode := os.FileMode(0o600)
-	if fi, err := os.Stat(file); err == nil {
-		mode = fi.Mode().Perm()
-	}
-	t, err := os.CreateTemp(dir, Unnamed+"*")
-	if err != nil {
-		return err
-	}
-	_, err = t.Write(b)
-	err = errors.Join(err, t.Chmod(mode), t.Sync(), t.Close())
-	if err == nil {
-		err = os.Rename(t.Name(), file)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(t.Name()))
-	}
-	return disk.SyncDir(dir)
+	return disk.WriteFile(file, b)
 }

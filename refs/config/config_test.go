@@ -12,6 +12,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/memvcs/mem/refs/disk"
 )
 
 // seed is the file that the user's own design shows.
@@ -344,7 +346,7 @@ func TestEditLosesNothing(t *testing.T) {
 	if n := len(c.root.leaves()); n != 16 {
 		t.Errorf("%d settings after 16 edits", n)
 	}
-	left, err := filepath.Glob(filepath.Join(dir, ".config-*"))
+	left, err := filepath.Glob(filepath.Join(dir, disk.Temporary+"*"))
 	if err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v, %v", left, err)
 	}

@@ -8,14 +8,21 @@ import (
 	"github.com/memvcs/mem/objects/pack"
 )
 
-// WriteFile atomically and durably replaces file by one with the content b.
+// Temporary begins the names of temporary files.
+const Temporary = ".mem-"
+
+// WriteFile atomically and durably replaces file by one with the content b. A new file has the mode 0600; an existing
+// one keeps its mode.
 func WriteFile(file string, b []byte) error {
 	dir := filepath.Dir(file)
-	f, err := os.CreateTemp(dir, ".tmp-*")
+	f, err := os.CreateTemp(dir, Temporary+"*")
 	if err != nil {
 		return err
 	}
 	_, err = f.Write(b)
+	if fi, serr := os.Stat(file); err == nil && serr == nil {
+		err = f.Chmod(fi.Mode().Perm())
+	}
 	err = errors.Join(err, f.Sync(), f.Close())
 	if err == nil {
 		err = os.Rename(f.Name(), file)
