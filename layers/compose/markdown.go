@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/tokens"
 )
 
 // Markdown returns composed.md: a heading with the sources, a section for each part, and before each piece a tag with
@@ -90,11 +90,7 @@ func (c Composition) footer() string {
 
 // oneLine returns s in one line without control characters, cut to n characters.
 func oneLine(s string, n int) string {
-	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool {
+	return tokens.Shorten(strings.Join(strings.FieldsFunc(s, func(r rune) bool {
 		return unicode.IsSpace(r) || unicode.IsControl(r) || unicode.In(r, unicode.Bidi_Control)
-	}), " ")
-	if utf8.RuneCountInString(s) <= n {
-		return s
-	}
-	return string([]rune(s)[:n-1]) + "…"
+	}), " "), n)
 }

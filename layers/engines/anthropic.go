@@ -181,7 +181,7 @@ func readMessage(r io.Reader) (a Answer, err error) {
 
 // streamError converts an error event in a stream.
 func streamError(kind, text string) error {
-	err := fmt.Errorf("the server interrupted the answer: %s: %s", printable(kind), firstLine(text))
+	err := fmt.Errorf("the server interrupted the answer: %s: %s", printable(kind), oneLine(text))
 	switch kind {
 	case "authentication_error", "permission_error":
 		return fmt.Errorf("%w: %w", ErrAuth, err)

@@ -153,7 +153,7 @@ func readResult(out []byte) (Answer, error) {
 	if !r.IsError && r.Subtype == "success" {
 		return a, nil
 	}
-	text := firstLine(strings.Join(append([]string{r.Result}, r.Errors...), " "))
+	text := oneLine(strings.Join(append([]string{r.Result}, r.Errors...), " "))
 	err := fmt.Errorf("claude failed with %s: %s", printable(r.Subtype), text)
 	switch {
 	case strings.Contains(r.Subtype, "budget"):

@@ -74,7 +74,7 @@ func (e *ExitError) Unwrap() error { return e.Err }
 
 func lastLine(b []byte) string {
 	lines := strings.Split(strings.TrimSpace(string(b)), "\n")
-	return firstLine(lines[len(lines)-1])
+	return oneLine(lines[len(lines)-1])
 }
 
 // capped keeps the first bytes that are written to it and drops the rest.

@@ -225,22 +225,13 @@ func errorMessage(body []byte) string {
 	var text string
 	switch {
 	case json.Unmarshal(body, &v) != nil:
-		return firstLine(string(body))
+		return oneLine(string(body))
 	case json.Unmarshal(v.Error, &inner) == nil && inner.Message != "":
-		return firstLine(inner.Message)
+		return oneLine(inner.Message)
 	case json.Unmarshal(v.Error, &text) == nil && text != "":
-		return firstLine(text)
+		return oneLine(text)
 	}
-	return firstLine(v.Message)
-}
-
-func firstLine(s string) string {
-	const most = 300
-	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "\uFFFD")), " ")
-	if r := []rune(s); len(r) > most {
-		return string(r[:most]) + "…"
-	}
-	return s
+	return oneLine(v.Message)
 }
 
 // retryAfter parses the time to wait: seconds, or a date relative to the Date of the response.
@@ -270,3 +261,6 @@ func interrupted(err error) error {
 	}
 	return &temporary{fmt.Errorf("the answer ended too early: %w", err), -1}
 }
+
+// oneLine returns the beginning of what a server or a program says.
+func oneLine(s string) string { return tokens.OneLine(strings.ToValidUTF8(s, "\uFFFD"), 300) }

@@ -16,6 +16,7 @@ import (
 	"github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/revision"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/tokens"
 	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/refs"
 )
@@ -223,7 +224,7 @@ func askTwice[T any](ctx context.Context, asker *engines.Asker, q question,
 // retryPrompt repeats a question with the faults of the first answer. The faults may quote the transcript, so they
 // stand between fences.
 func retryPrompt(prompt string, wrong error) string {
-	faults := FirstWords(oneLine(wrong.Error()), 2000)
+	faults := tokens.OneLine(oneLine(wrong.Error()), 2000)
 	key := fenceKey(prompt + faults)
 	return fmt.Sprintf("%s\nAn earlier answer was refused:\n=== faults %s ===\n%s\n=== end faults %s ===\n"+
 		"Write the whole answer again, without these faults.\n", prompt, key, faults, key)

@@ -16,6 +16,7 @@ import (
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/revision"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/tokens"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/refs"
 )
@@ -148,7 +149,7 @@ func (w *ruleDistiller) describe(c permanent.Candidate) string {
 	}
 	fmt.Fprintf(&b, "  why: %s\n", oneLine(c.Why))
 	for _, x := range c.Quotes[:min(len(c.Quotes), most)] {
-		fmt.Fprintf(&b, "  the user typed in %s: %s\n", records.ShortID(x.Session), FirstWords(x.Text, 400))
+		fmt.Fprintf(&b, "  the user typed in %s: %s\n", records.ShortID(x.Session), tokens.OneLine(x.Text, 400))
 	}
 	for _, id := range c.Evidence[:min(len(c.Evidence), most)] {
 		f, _ := w.in.Facts.Fact(id) // evidence of a candidate always exists

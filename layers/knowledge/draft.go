@@ -151,9 +151,9 @@ func draftText(e refine.Entry) string {
 		return ""
 	}
 	if e.Diff != "" || e.Cmd != "" && e.Verdict == "" && e.Exit == 0 && len(e.Errors) == 0 {
-		return FirstRunes(e.Text(), maxQuiet)
+		return tokens.Shorten(e.Text(), maxQuiet)
 	}
-	return FirstRunes(e.Text(), maxCall)
+	return tokens.Shorten(e.Text(), maxCall)
 }
 
 // withoutPastes shortens pasted lines to the first ones of each run.
@@ -175,20 +175,12 @@ func withoutPastes(text string) string {
 			fmt.Fprintf(&b, "[%d pasted lines]\n", left)
 			left = 0
 		}
-		b.WriteString(FirstRunes(line, 4*maxPaste) + "\n")
+		b.WriteString(tokens.Shorten(line, 4*maxPaste) + "\n")
 	}
 	if left > 0 {
 		fmt.Fprintf(&b, "[%d pasted lines]\n", left)
 	}
 	return strings.TrimRight(b.String(), "\n")
-}
-
-// FirstRunes returns the first n characters of s.
-func FirstRunes(s string, n int) string {
-	if r := []rune(s); len(r) > n {
-		return string(r[:n-1]) + "…"
-	}
-	return s
 }
 
 // add adds the lines of an exchange if they fit into a limit of tokens. After one that does not fit, none is added. Of a

@@ -17,6 +17,7 @@ import (
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/revision"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/tokens"
 	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/refs"
 )
@@ -104,7 +105,7 @@ func FromUser(ctx context.Context, db *state.DB, rev state.Rev, made *permanent.
 		made.Derived, made.State, made.Trust = true, permanent.Proposed, facts.Tool
 	}
 	if w.Text == "" {
-		w.Text = FirstRunes(strings.TrimSpace(said), maxRuleQuote)
+		w.Text = tokens.Shorten(strings.TrimSpace(said), maxRuleQuote)
 	}
 	made.Quotes = append(made.Quotes, w)
 	return nil
@@ -128,7 +129,7 @@ func AddRule(ctx context.Context, db *state.DB, p state.Project, made permanent.
 		return permanent.Preview(made, known, db.Opts.Now())
 	}
 	id := ""
-	err = db.Refs.Update(ctx, p.ID, "rule: "+FirstWords(made.Text, 60), func(tx *refs.Tx) error {
+	err = db.Refs.Update(ctx, p.ID, "rule: "+tokens.OneLine(made.Text, 60), func(tx *refs.Tx) error {
 		tx.Trailer("Op", "rule")
 		r, err := tx.Add(permanent.Kind, made)
 		id = r.ID.String()
@@ -142,15 +143,6 @@ func AddRule(ctx context.Context, db *state.DB, p state.Project, made permanent.
 		return nil, err
 	}
 	return set.Rule(id), nil
-}
-
-// FirstWords returns the start of s in one line of at most n characters.
-func FirstWords(s string, n int) string {
-	r := []rune(strings.Join(strings.Fields(s), " "))
-	if len(r) > n {
-		return string(r[:n-1]) + "…"
-	}
-	return string(r)
 }
 
 // ErrUsersRule means that the user stated a rule, so that only the user can remove it.

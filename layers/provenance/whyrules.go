@@ -5,12 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/memvcs/mem/layers/knowledge"
 	"github.com/memvcs/mem/layers/knowledge/facts"
 	"github.com/memvcs/mem/layers/knowledge/permanent"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/revision"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/tokens"
 	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/refs"
@@ -93,7 +93,7 @@ func (w *explainer) messages(ctx context.Context, rev state.Rev) (*Reason, error
 			}
 			done[part] = true
 			m := &Reason{Kind: "message", Name: fmt.Sprintf("%s#%d", records.ShortID(rev.Session.ID), n),
-				Session: rev.Session.ID, Text: knowledge.FirstWords(part.Text, 120), Trust: part.Speaker.Trust("").String(),
+				Session: rev.Session.ID, Text: tokens.OneLine(part.Text, 120), Trust: part.Speaker.Trust("").String(),
 				Revoked: s.Revoked, Notes: []string{"said by " + part.Speaker.String()}}
 			if m.Revoked == "" && part.Speaker == facts.ByTool {
 				if m.Revoked = from.In(n, n); m.Revoked == "" {

@@ -1,6 +1,10 @@
 package facts
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/memvcs/mem/layers/tokens"
+)
 
 // The answers to the question whether the messages of a session support a fact or a summary.
 const (
@@ -33,7 +37,7 @@ func DecodeAnswers(b []byte, known func(id string) bool) ([]Answer, error) {
 	seen := map[string]bool{}
 	for i := range v.Answers {
 		a, at := &v.Answers[i], fmt.Sprintf("answers[%d].", i)
-		a.Text, a.Why = oneSpace(a.Text), Truncate(oneSpace(a.Why), maxText)
+		a.Text, a.Why = oneSpace(a.Text), tokens.Shorten(oneSpace(a.Why), maxText)
 		switch {
 		case !known(a.ID):
 			c.problem(at+"id", "no question is about `%s`", printable(a.ID))

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/memvcs/mem/layers/claims"
+	"github.com/memvcs/mem/layers/tokens"
 )
 
 // A Speaker says where a part of a message comes from, the least trusted first.
@@ -331,18 +332,10 @@ func quoteList(words []string) string {
 	const most = 5
 	var out []string
 	for _, w := range words[:min(len(words), most)] {
-		out = append(out, "`"+Truncate(oneSpace(w), 60)+"`")
+		out = append(out, "`"+tokens.Shorten(oneSpace(w), 60)+"`")
 	}
 	if n := len(words) - most; n > 0 {
 		return fmt.Sprintf("%s and %d more", strings.Join(out, ", "), n)
 	}
 	return strings.Join(out, ", ")
-}
-
-// Truncate shortens s to n characters.
-func Truncate(s string, n int) string {
-	if r := []rune(s); len(r) > n {
-		return string(r[:n-1]) + "…"
-	}
-	return s
 }

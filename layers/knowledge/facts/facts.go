@@ -21,6 +21,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/memvcs/mem/layers/tokens"
 	"github.com/memvcs/mem/objects"
 )
 
@@ -364,7 +365,7 @@ func (f Fact) Shown() string {
 	}
 	var out []string
 	for _, e := range f.Evidence[:min(len(f.Evidence), 2)] {
-		out = append(out, fmt.Sprintf("%s: \"%s\"", cmp.Or(e.By, Tool.String()), Truncate(oneSpace(e.Quote), maxShown)))
+		out = append(out, fmt.Sprintf("%s: \"%s\"", cmp.Or(e.By, Tool.String()), tokens.Shorten(oneSpace(e.Quote), maxShown)))
 	}
 	return strings.Join(out, "; ")
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/memvcs/mem/layers/tokens"
 	"github.com/memvcs/mem/objects"
 )
 
@@ -237,7 +238,7 @@ func (f *folder) resolution(j stated) string {
 		return solution.Text
 	}
 	if why := oneSpace(j.Reason); why != "" {
-		return Truncate(why, maxText)
+		return tokens.Shorten(why, maxText)
 	}
 	return "stated to be resolved"
 }

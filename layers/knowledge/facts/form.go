@@ -14,6 +14,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/memvcs/mem/layers/tokens"
 	"github.com/memvcs/mem/objects/strictjson"
 )
 
@@ -229,7 +230,7 @@ func (c *checker) check(at string, v any, f field) {
 			if ok {
 				got = string(number)
 			}
-			c.problem(at, "want a whole number from %d, not %s", f.min, Truncate(got, 20))
+			c.problem(at, "want a whole number from %d, not %s", f.min, tokens.Shorten(got, 20))
 		}
 	default:
 		c.text(at, v, f)
@@ -311,7 +312,7 @@ func isHidden(r rune) bool {
 
 // printable makes a name from the input safe to print.
 func printable(s string) string {
-	return Truncate(strings.Map(func(r rune) rune {
+	return tokens.Shorten(strings.Map(func(r rune) rune {
 		if isHidden(r) || unicode.IsSpace(r) {
 			return ' '
 		}

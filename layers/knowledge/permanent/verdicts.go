@@ -9,6 +9,7 @@ import (
 
 	"github.com/memvcs/mem/layers/claims"
 	"github.com/memvcs/mem/layers/knowledge/facts"
+	"github.com/memvcs/mem/layers/tokens"
 )
 
 // A Verdict is a model's answer about a candidate. It is not trusted: [Decide] decides.
@@ -59,11 +60,11 @@ func DecodeVerdicts(b []byte, asked []Candidate) (Answer, error) {
 		case seen[x.Candidate]:
 			bad = append(bad, fmt.Sprintf("verdicts[%d].candidate: %s is named twice", i, x.Candidate))
 		}
-		seen[x.Candidate], x.Reason = true, facts.Truncate(plainLine(x.Reason), maxReason)
+		seen[x.Candidate], x.Reason = true, tokens.Shorten(plainLine(x.Reason), maxReason)
 	}
 	for i := range v.Rules {
 		p := &v.Rules[i]
-		p.Text, p.Problem, p.Reason = plainLine(p.Text), plainLine(p.Problem), facts.Truncate(plainLine(p.Reason), maxReason)
+		p.Text, p.Problem, p.Reason = plainLine(p.Text), plainLine(p.Problem), tokens.Shorten(plainLine(p.Reason), maxReason)
 		if p.Type = cmp.Or(p.Type, TypeRule); p.Text == "" && p.Contradicts == "" {
 			bad = append(bad, fmt.Sprintf("rules[%d].text: it is empty", i))
 		}
@@ -116,7 +117,7 @@ func Decide(c Candidate, v Verdict, made Definition) Outcome {
 // FromPattern returns the outcome of a pattern: a derived rule that waits for somebody who promotes it, or a
 // contradiction of an existing one.
 func FromPattern(in Input, p Pattern) Outcome {
-	w := Outcome{Candidate: Candidate{ID: cmp.Or(p.Contradicts, facts.Truncate(p.Text, 40)), Rule: p.Contradicts}}
+	w := Outcome{Candidate: Candidate{ID: cmp.Or(p.Contradicts, tokens.Shorten(p.Text, 40)), Rule: p.Contradicts}}
 	list, said, err := in.evidence(p.Evidence)
 	if err == nil && p.Contradicts != "" {
 		w.Act, err = in.contradicted(p, list)

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/provenance"
 	"github.com/memvcs/mem/layers/textdiff"
 	"github.com/memvcs/mem/layers/tokens"
@@ -34,7 +33,7 @@ func Group(e *app.Env, c provenance.Comparison, g trace.Group, whole bool) {
 }
 
 func diffKeepit(e *app.Env, k trace.KeepitChange) {
-	line := fmt.Sprintf("marker %s  %s", weightsText(k), term.FirstWords(k.Text, 60))
+	line := fmt.Sprintf("marker %s  %s", weightsText(k), tokens.OneLine(k.Text, 60))
 	a, b := k.Sides[0], k.Sides[1]
 	switch {
 	case !k.Changed && a.Kept:
@@ -83,20 +82,9 @@ func shortened(text string, whole bool) string {
 		lines = append(lines[:most-1:most-1], fmt.Sprintf("… %d more lines", n-most+1))
 	}
 	for i, l := range lines {
-		lines[i] = clip(l, long)
+		lines[i] = tokens.Shorten(l, long)
 	}
 	return strings.Join(lines, "\n")
-}
-
-// clip cuts s to n characters.
-func clip(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	if r := []rune(s); len(r) > n {
-		return string(r[:n-1]) + "…"
-	}
-	return s
 }
 
 // words marks removed words as [-this-] and added words as {+this+}.
@@ -108,7 +96,7 @@ func words(e *app.Env, edits []textdiff.Edit, whole bool) string {
 		if !whole && w.Op == textdiff.Same {
 			text = trimUnchanged(text, i > 0, i < len(edits)-1)
 		} else if !whole {
-			text = clip(text, 400)
+			text = tokens.Shorten(text, 400)
 		}
 		text = e.Safe(text)
 		switch w.Op {

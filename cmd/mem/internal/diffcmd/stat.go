@@ -18,7 +18,7 @@ func diffStat(e *app.Env, c provenance.Comparison) error {
 	wide, most := 0, 1
 	places := make([]string, len(c.Groups))
 	for i, g := range c.Groups {
-		places[i] = clip(place(c, g.Source, g.Src), widest)
+		places[i] = tokens.Shorten(place(c, g.Source, g.Src), widest)
 		wide, most = max(wide, app.Columns(places[i])), max(most, g.Tokens[0], g.Tokens[1])
 	}
 	for i, g := range c.Groups {
@@ -61,7 +61,7 @@ func diffKeepits(e *app.Env, c provenance.Comparison) error {
 			if k.Changed {
 				t.Row(app.Cell{Full: weightsText(k)}, app.Cell{Full: placeText(k.Sides[0])}, app.Cell{Full: placeText(k.Sides[1])},
 					app.Cell{Full: place(c, k.Source, [][2]int{{k.Message, k.Message}})},
-					app.Cell{Full: term.FirstWords(k.Text, 120)})
+					app.Cell{Full: tokens.OneLine(k.Text, 120)})
 			}
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/memvcs/mem/hooks/settings"
 	"github.com/memvcs/mem/layers/textdiff"
 	"github.com/memvcs/mem/refs/config"
+	"github.com/memvcs/mem/refs/disk"
 )
 
 // register is the setting that install turns on.
@@ -32,7 +33,11 @@ func turnOnRegister(ctx context.Context, e *app.Env) error {
 			}
 			return err
 		}
-		if err := settings.WriteFile(mark, nil); err != nil {
+		err := os.MkdirAll(filepath.Dir(mark), 0o700)
+		if err == nil {
+			err = disk.WriteFile(mark, nil)
+		}
+		if err != nil {
 			return fmt.Errorf("mark that install sets %s: %w", register, err)
 		}
 		return c.Set(register, "true")

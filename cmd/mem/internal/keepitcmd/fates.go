@@ -7,6 +7,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/keepit"
+	"github.com/memvcs/mem/layers/tokens"
 )
 
 // ThresholdText returns the settings of a pressure and the weight from which markers survive it.
@@ -35,7 +36,7 @@ func FateTable(e *app.Env, fates []compress.Fate) error {
 		}
 		t.Row(app.Cell{Full: f.Mark.Weight.String()}, app.Cell{Full: fate}, app.Cell{Full: margin, Short: signed},
 			app.Cell{Full: fmt.Sprintf("#%d", f.Mark.Message)},
-			app.Cell{Full: term.FirstWords(f.Mark.Text, 120)})
+			app.Cell{Full: tokens.OneLine(f.Mark.Text, 120)})
 	}
 	return t.Flush()
 }

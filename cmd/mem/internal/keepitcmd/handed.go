@@ -12,6 +12,7 @@ import (
 	"github.com/memvcs/mem/layers/keepit"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/tokens"
 	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/layers/view"
 )
@@ -74,7 +75,7 @@ func handedTable(e *app.Env, list []handedMarker) error {
 			gets = "yes"
 		}
 		t.Row(app.Cell{Full: gets}, app.Cell{Full: a.Session, Short: term.ShortID(a.Session)}, app.Cell{Full: a.ID},
-			app.Cell{Full: keepit.Weight(a.Weight).String()}, app.Cell{Full: a.Why}, app.Cell{Full: term.FirstWords(a.Content, 120)})
+			app.Cell{Full: keepit.Weight(a.Weight).String()}, app.Cell{Full: a.Why}, app.Cell{Full: tokens.OneLine(a.Content, 120)})
 	}
 	return t.Flush()
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/memvcs/mem/layers/markers"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/tokens"
 	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/layers/view"
 )
@@ -161,7 +162,7 @@ func runKeepitList(ctx context.Context, e *app.Env, name string) error {
 				if e.Opt.AllProjects {
 					row = append(row, app.Cell{Full: in.rev.Project.Name})
 				}
-				t.Row(append(row, app.Cell{Full: term.FirstWords(k.Mark.Text, 120)})...)
+				t.Row(append(row, app.Cell{Full: tokens.OneLine(k.Mark.Text, 120)})...)
 			}
 		}
 		if e.Opt.JSON {
@@ -260,7 +261,7 @@ func runKeepitShow(ctx context.Context, e *app.Env, operands []string) error {
 func showKeepit(e *app.Env, rev state.Rev, k state.Keepit, decay keepit.Decay) {
 	e.Printf("%s  %s  %s#%d  %q  (%d characters)\n", e.Style().Bold(k.ID),
 		e.Style().Yellow("##keepit"+k.Mark.Weight.String()+"##"),
-		e.Safe(term.ShortID(rev.Session.ID)), k.Mark.Message, term.SanitizeLine(term.FirstWords(k.Mark.Text, 60)),
+		e.Safe(term.ShortID(rev.Session.ID)), k.Mark.Message, term.SanitizeLine(tokens.OneLine(k.Mark.Text, 60)),
 		len([]rune(k.Mark.Text)))
 	e.Printf("%-16s%8s", "", fmt.Sprint("dist ", keepit.PreviewDistances[0]))
 	for _, d := range keepit.PreviewDistances[1:] {

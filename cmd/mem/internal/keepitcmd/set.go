@@ -15,6 +15,7 @@ import (
 	"github.com/memvcs/mem/layers/keepit"
 	"github.com/memvcs/mem/layers/markers"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/tokens"
 	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/layers/view"
 )
@@ -104,7 +105,7 @@ func printKeepitChange(e *app.Env, rev state.Rev, k state.Keepit) error {
 	if e.Opt.DryRun {
 		did = "would have " + did
 	}
-	e.Note("%s: %s#%d %s", did, term.ShortID(rev.Session.ID), k.Mark.Message, term.FirstWords(k.Mark.Text, 60))
+	e.Note("%s: %s#%d %s", did, term.ShortID(rev.Session.ID), k.Mark.Message, tokens.OneLine(k.Mark.Text, 60))
 	return nil
 }
 

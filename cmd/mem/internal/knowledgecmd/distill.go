@@ -174,10 +174,10 @@ func distillRules(ctx context.Context, run names.Run, o DistillOptions, answer *
 		return nil
 	}
 	for _, r := range found.Rules {
-		run.Note("%s is %s, %s sure: %s", r.ID, r.State, term.Hundredths(r.Confidence), term.FirstWords(r.Text, 80))
+		run.Note("%s is %s, %s sure: %s", r.ID, r.State, term.Hundredths(r.Confidence), tokens.OneLine(r.Text, 80))
 	}
 	for _, l := range found.Skipped {
-		run.Detail("left %s: %s", l.ID, term.FirstWords(l.Why, 100))
+		run.Detail("left %s: %s", l.ID, tokens.OneLine(l.Why, 100))
 	}
 	run.Report("[%s] reflect  %d candidate%s: %d rule%s made, %d dismissed, %d to review, %d left\n  %s\n",
 		run.Safe(run.Project.Name), found.Candidates, term.Plural(found.Candidates),
@@ -291,7 +291,7 @@ func printDistilled(e *app.Env, rev state.Rev, d knowledge.Distillation) {
 		accepted, rejected = accepted+s.Accepted(), rejected+s.Count(facts.Rejected)
 		for _, f := range s.Facts {
 			if f.Fact.Verdict == facts.Rejected {
-				e.Detail("rejected: %s: %s", strings.Join(f.Fact.Notes, "; "), term.FirstWords(f.Fact.Text, 80))
+				e.Detail("rejected: %s: %s", strings.Join(f.Fact.Notes, "; "), tokens.OneLine(f.Fact.Text, 80))
 			}
 		}
 	}

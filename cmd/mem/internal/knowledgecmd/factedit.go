@@ -15,6 +15,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/knowledge"
 	"github.com/memvcs/mem/layers/knowledge/facts"
+	"github.com/memvcs/mem/layers/tokens"
 )
 
 type factsEditOptions struct {
@@ -215,7 +216,7 @@ func addFact(ctx context.Context, run names.Run, in knowledge.NewFact) error {
 		if run.Opt.DryRun {
 			did = "would do: " + did
 		}
-		run.Note("%s: %s", did, term.FirstWords(f.Text, 60))
+		run.Note("%s: %s", did, tokens.OneLine(f.Text, 60))
 	}
 	if rejected {
 		return app.Exit(app.ExitNo)
@@ -267,7 +268,7 @@ func runFactsJudge(ctx context.Context, e *app.Env, ids []string, j facts.Judgem
 			if e.Opt.DryRun {
 				did = "would do: " + did
 			}
-			e.Note("%s: %s", did, term.FirstWords(f.Text, 60))
+			e.Note("%s: %s", did, tokens.OneLine(f.Text, 60))
 		}
 		return nil
 	})

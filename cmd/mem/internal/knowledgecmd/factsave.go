@@ -274,7 +274,7 @@ func printSaved(e *app.Env, s knowledge.SavedFacts, a savedAnswer, none bool) {
 		if f.Fact.Verdict == facts.Rejected {
 			id = f.Path
 		}
-		e.Printf("%s\t%s\t%s\n", id, f.Fact.Verdict, e.Safe(term.FirstWords(f.Fact.Text, 80)))
+		e.Printf("%s\t%s\t%s\n", id, f.Fact.Verdict, e.Safe(tokens.OneLine(f.Fact.Text, 80)))
 		for _, n := range f.Fact.Notes {
 			e.Printf("\t%s\n", e.Safe(n))
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/memvcs/mem/layers/knowledge/facts"
 	"github.com/memvcs/mem/layers/knowledge/permanent"
 	"github.com/memvcs/mem/layers/revision"
+	"github.com/memvcs/mem/layers/tokens"
 )
 
 // reflectSteps is the instruction for candidates, after Reflection.
@@ -142,7 +143,7 @@ func showCandidate(e *app.Env, c permanent.Candidate, known *facts.Set) {
 	for _, w := range c.Quotes {
 		if shown++; shown <= mostEvidence {
 			e.Printf("    %-9s %s#%d  %q\n", "said in", e.Safe(term.ShortID(w.Session)), w.Message,
-				term.SanitizeLine(term.FirstWords(w.Text, 160)))
+				term.SanitizeLine(tokens.OneLine(w.Text, 160)))
 		}
 	}
 	for _, id := range c.Evidence {

@@ -18,6 +18,7 @@ import (
 	"github.com/memvcs/mem/layers/knowledge/permanent"
 	"github.com/memvcs/mem/layers/revision"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/tokens"
 )
 
 type ruleOptions struct {
@@ -208,10 +209,10 @@ func printRuleChange(e *app.Env, list []*permanent.Rule) error {
 	}
 	for _, r := range list {
 		if e.Opt.DryRun {
-			e.Note("would do: %s: %s", strings.TrimSpace(r.ID+" is "+r.State), term.FirstWords(r.Text, 80))
+			e.Note("would do: %s: %s", strings.TrimSpace(r.ID+" is "+r.State), tokens.OneLine(r.Text, 80))
 			continue
 		}
-		e.Note("%s is %s%s, %s sure: %s", r.ID, r.State, sourceOf(r), term.Hundredths(r.Confidence), term.FirstWords(r.Text, 80))
+		e.Note("%s is %s%s, %s sure: %s", r.ID, r.State, sourceOf(r), term.Hundredths(r.Confidence), tokens.OneLine(r.Text, 80))
 		if r.State == permanent.Proposed {
 			e.Hint("it is not active yet: mem rules promote %s", r.ID)
 		}

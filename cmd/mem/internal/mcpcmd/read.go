@@ -24,6 +24,7 @@ import (
 	"github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/revision"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/tokens"
 	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/refs"
 )
@@ -169,7 +170,7 @@ func around(ctx context.Context, m *layers.Memory, rev state.Rev, n int) ([]mcp.
 			after++
 		}
 		list = append(list, mcp.Moment{Ref: fmt.Sprintf("%s#%d", term.ShortID(rev.Session.ID), t.Message),
-			Who: t.Role, Line: term.SanitizeLine(term.FirstWords(t.Text, lineWidth))})
+			Who: t.Role, Line: term.SanitizeLine(tokens.OneLine(t.Text, lineWidth))})
 		return nil
 	})
 	if errors.Is(err, errEnough) {

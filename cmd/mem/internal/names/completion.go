@@ -15,6 +15,7 @@ import (
 	"github.com/memvcs/mem/layers/knowledge/facts"
 	"github.com/memvcs/mem/layers/revision"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/tokens"
 	"github.com/memvcs/mem/layers/trust"
 )
 
@@ -145,7 +146,7 @@ func CompleteRule(e *app.Env, ctx context.Context, _ string) (list []Candidate) 
 			return
 		}
 		for _, r := range set.Rules {
-			list = append(list, Candidate{r.ID, r.State + ": " + term.FirstWords(r.Text, 60)})
+			list = append(list, Candidate{r.ID, r.State + ": " + tokens.OneLine(r.Text, 60)})
 		}
 	})
 	return list
@@ -164,7 +165,7 @@ func CompleteFact(e *app.Env, ctx context.Context, _ string) (list []Candidate) 
 		live := set.Live()
 		slices.SortStableFunc(live, func(a, b facts.Fact) int { return b.Time.Compare(a.Time) })
 		for _, f := range live[:min(len(live), mostCompleted)] {
-			list = append(list, Candidate{f.ID, string(f.Kind) + ": " + term.FirstWords(f.Text, 60)})
+			list = append(list, Candidate{f.ID, string(f.Kind) + ": " + tokens.OneLine(f.Text, 60)})
 		}
 	})
 	return list
@@ -178,7 +179,7 @@ func CompleteExchange(e *app.Env, ctx context.Context, _ string) (list []Candida
 			return
 		}
 		for _, x := range set.Exchanges[max(0, len(set.Exchanges)-mostCompleted):] {
-			list = append(list, Candidate{x.ID, term.FirstWords(cmp.Or(x.Topic, x.Summary), 60)})
+			list = append(list, Candidate{x.ID, tokens.OneLine(cmp.Or(x.Topic, x.Summary), 60)})
 		}
 	})
 	return list
@@ -192,7 +193,7 @@ func CompleteCandidate(e *app.Env, ctx context.Context, _ string) (list []Candid
 			return
 		}
 		for _, c := range found.Candidates {
-			list = append(list, Candidate{c.ID, c.Type + ": " + term.FirstWords(c.Text, 60)})
+			list = append(list, Candidate{c.ID, c.Type + ": " + tokens.OneLine(c.Text, 60)})
 		}
 	})
 	return list

@@ -12,6 +12,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/checkout"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/tokens"
 )
 
 // shownExchanges is how many exchanges show prints of the start and of the end of a session.
@@ -53,7 +54,7 @@ func showExchanges(ctx context.Context, run names.Run, rev state.Rev) error {
 
 // turnLine prints the number, role and first words of a turn, and reports whether the text is shortened.
 func turnLine(e *app.Env, t checkout.Turn) bool {
-	text := term.FirstWords(t.Text, longestText)
+	text := tokens.OneLine(t.Text, longestText)
 	e.Printf("%s  %s\n", e.Style().Cyan(fmt.Sprintf("#%d %s", t.Message, t.Role)), e.Safe(text))
 	return utf8.RuneCountInString(text) == longestText && strings.HasSuffix(text, "…")
 }

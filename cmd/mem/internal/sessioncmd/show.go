@@ -446,7 +446,7 @@ func showSession(ctx context.Context, run names.Run, rev state.Rev) error {
 		}
 		for _, k := range marks {
 			marked = append(marked, []string{k.ID, k.Mark.Weight.String(), fmt.Sprintf("#%d", k.Mark.Message),
-				term.FirstWords(k.Mark.Text, 60)})
+				tokens.OneLine(k.Mark.Text, 60)})
 		}
 		names.Fields(run.Env, "Marker", marked)
 	}

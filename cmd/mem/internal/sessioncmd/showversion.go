@@ -105,5 +105,5 @@ func fateRow(f markers.Judgement) []string {
 		why = fmt.Sprintf("threshold %s, margin %s", keepit.Thousandths(f.Threshold), keepit.Thousandths(f.Margin))
 	}
 	return []string{f.Mark.Weight.String(), fate, why, fmt.Sprintf("#%d", f.Mark.Message),
-		term.FirstWords(f.Mark.Text, 60)}
+		tokens.OneLine(f.Mark.Text, 60)}
 }

@@ -34,15 +34,6 @@ func Hundredths(n int) string { return fmt.Sprintf("%d.%02d", n/100, n%100) }
 // ShortID returns the start of a session's id, for people.
 func ShortID(id string) string { return records.ShortID(id) }
 
-// FirstWords returns the start of s in one line of at most n characters.
-func FirstWords(s string, n int) string {
-	r := []rune(strings.Join(strings.Fields(s), " "))
-	if len(r) > n {
-		return string(r[:n-1]) + "…"
-	}
-	return string(r)
-}
-
 // Ranges returns ranges of messages: "#12", "#12-18 #77". Of more than seven it returns the first six and the last.
 func Ranges(messages [][2]int) string {
 	const most = 6

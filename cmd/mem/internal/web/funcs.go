@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/memvcs/mem/cmd/mem/internal/web/api"
 	"github.com/memvcs/mem/layers/keepit"
@@ -35,7 +34,7 @@ func (s *Server) funcs(p *pages) template.FuncMap {
 		"weight":   func(w keepit.Weight) string { return w.String() },
 		"milli":    keepit.Thousandths,
 		"signed":   signed,
-		"words":    excerpt,
+		"words":    func(n int, s string) string { return tokens.OneLine(s, n) },
 		"mode":     settingsText,
 		"runs":     messageRanges,
 		"trim":     strings.TrimSpace,
@@ -165,21 +164,6 @@ func signed(n int) string {
 		return "+" + keepit.Thousandths(n)
 	}
 	return keepit.Thousandths(n)
-}
-
-// excerpt returns the beginning of a text on one line, at most n characters.
-func excerpt(n int, s string) string {
-	var r []rune
-	for word := range strings.FieldsSeq(s) {
-		if len(r) > 0 {
-			r = append(r, ' ')
-		}
-		r = append(r, []rune(word[:min(len(word), utf8.UTFMax*(n+1))])...)
-		if len(r) > n {
-			return string(r[:n-1]) + "…"
-		}
-	}
-	return string(r)
 }
 
 // settingsText formats the settings of a version: "uniform 30:1 aggressive", "tiered standard".

@@ -20,6 +20,7 @@ import (
 	"github.com/memvcs/mem/layers/refine"
 	"github.com/memvcs/mem/layers/revision"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/tokens"
 	"github.com/memvcs/mem/layers/trust"
 )
 
@@ -122,7 +123,7 @@ func (p *pager) line(b []byte) error {
 		return fmt.Errorf("entry of message %d: %w", n, err)
 	}
 	if e.Typed() && !e.Side && !e.Rewound {
-		p.prompts = append(p.prompts, refine.Entry{N: e.N, Said: excerpt(80, e.Said)})
+		p.prompts = append(p.prompts, refine.Entry{N: e.N, Said: tokens.OneLine(e.Said, 80)})
 	}
 	if p.want != nil && !p.want(e) {
 		return nil

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/memvcs/mem/layers/tokens"
 )
 
 // agentTranscripts are those of a session that thinks and starts a subagent.
@@ -118,8 +120,8 @@ func TestExcerpt(t *testing.T) {
 		{strings.Repeat("😀", 100), "😀😀😀😀…"},
 		{"\xff\xff", "\ufffd\ufffd"},
 	} {
-		if got := excerpt(5, tt.s); got != tt.want {
-			t.Errorf("excerpt(5, %.20q) = %q, want %q", tt.s, got, tt.want)
+		if got := tokens.OneLine(tt.s, 5); got != tt.want {
+			t.Errorf("OneLine(%.20q, 5) = %q, want %q", tt.s, got, tt.want)
 		}
 	}
 }
