@@ -157,7 +157,7 @@ func jsonElsewhere() map[string]string {
 	return map[string]string{
 		"device.approve": "encrypt", "remote.recovery-key": "encrypt", "distill": "distill", "serve": "serve",
 		"hooks.test": "hooks-install", "rules.dismiss": "rules", "facts.judge": "facts", "prune": "undo", "test": "", "hooks.": "",
-		"notes.list": "notes", "export.l1": "export-l1", "notes.log": "notes", "notes.show": "notes",
+		"next.drop": "next-drop", "next.dropped": "next-drop", "next.undrop": "next-drop", "notes.list": "notes", "export.l1": "export-l1", "notes.log": "notes", "notes.show": "notes",
 	}
 }
 

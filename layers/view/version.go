@@ -2,6 +2,8 @@ package view
 
 import (
 	"github.com/memvcs/mem/layers/compose"
+	"github.com/memvcs/mem/layers/derive"
+	"github.com/memvcs/mem/layers/engines"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
 )
@@ -103,6 +105,57 @@ func CompositionOf(st *state.State, p state.Project, c *records.Composition) Com
 	}
 	for i, p := range c.Parts {
 		out.Components = append(out.Components, Component{p.Session, p.Label, i, p.Tokens, st.Recompression(p)})
+	}
+	return out
+}
+
+// A Composed is the result of composing, or with a dry run the plan of it.
+type Composed struct {
+	Project  string         `json:"project"`
+	Name     string         `json:"name"`
+	Budget   int            `json:"totalTokenBudget"`
+	Tokens   int            `json:"totalTokens"`
+	Left     int            `json:"unusedTokens"`
+	Frame    int            `json:"frameTokens"`   // of the tokens: headings, sources and tags
+	Messages int            `json:"totalMessages"` // of composed.jsonl; 0 of a plan
+	Counter  string         `json:"tokenizer"`
+	Hash     string         `json:"hash"`
+	Parts    []ComposedPart `json:"components"`
+	Existed  bool           `json:"existed"`
+	DryRun   bool           `json:"dryRun"`
+
+	Receipt engines.Receipt `json:"receipt,omitzero"`
+}
+
+// A ComposedPart is the choice for one part.
+type ComposedPart struct {
+	Session string   `json:"sessionId"`
+	Version string   `json:"versionId"` // a label, "original" or "(new)"
+	Tokens  int      `json:"tokenContribution"`
+	Share   int      `json:"share"`
+	Score   *float64 `json:"score,omitempty"` // from 0 to 1, of a version that was there
+	Why     string   `json:"reason"`
+}
+
+// ComposedOf returns the result of a request.
+func ComposedOf(req derive.ComposeRequest, d derive.ComposeResult) Composed {
+	out := Composed{Project: d.Project.Name, Name: req.Name, Budget: req.Budget, Tokens: d.Plan.Total,
+		Parts: []ComposedPart{}, Existed: d.Existed, DryRun: req.DryRun, Receipt: d.Receipt}
+	if c := d.Composition; c != nil {
+		out.Tokens, out.Messages, out.Counter, out.Hash = c.Tokens, c.Messages, c.Counter, c.Derivation.Output.String()
+	}
+	out.Left, out.Frame = out.Budget-out.Tokens, out.Tokens
+	for i, p := range d.Plan.Picks {
+		part := ComposedPart{Session: p.Session, Version: p.Label(), Tokens: p.Tokens - p.Tags, Share: p.Share, Why: p.Why}
+		if d.Composition != nil && i < len(d.Composition.Parts) { // a new version has got its label
+			part.Version, part.Tokens = d.Composition.Parts[i].Label, d.Composition.Parts[i].Tokens
+		}
+		if p.Score >= 0 {
+			score := float64(p.Score) / 1000
+			part.Score = &score
+		}
+		out.Frame -= part.Tokens
+		out.Parts = append(out.Parts, part)
 	}
 	return out
 }

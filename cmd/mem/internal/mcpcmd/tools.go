@@ -170,10 +170,10 @@ func (s served) Compose(ctx context.Context, in mcp.ComposeIn, save bool) (out m
 		if err != nil {
 			return versioncmd.ComposeError(err)
 		}
-		a := versioncmd.ComposeAnswer(e, req, done)
+		a := view.ComposedOf(req, done)
 		out = mcp.ComposeOut{Name: a.Name, Tokens: a.Tokens, Parts: []mcp.Part{}, Saved: save}
 		for _, p := range a.Parts {
-			out.Parts = append(out.Parts, mcp.Part{Session: term.ShortID(p.Session), Pick: p.Pick, Tokens: p.Tokens, Why: p.Why})
+			out.Parts = append(out.Parts, mcp.Part{Session: term.ShortID(p.Session), Pick: p.Version, Tokens: p.Tokens, Why: p.Why})
 		}
 		return nil
 	})

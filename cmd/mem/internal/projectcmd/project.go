@@ -13,11 +13,11 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
-	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/naming"
 	"github.com/memvcs/mem/layers/projects"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/layers/view"
 )
 
 // Project returns mem project.
@@ -62,62 +62,18 @@ func Project(e *app.Env) *cli.Command {
 	}
 }
 
-// A projectAnswer is the JSON form of a project.
-type projectAnswer struct {
-	ID        string `json:"id"`
-	Name      string `json:"name"`
-	Identity  string `json:"identity"`
-	Sessions  int    `json:"sessions"`  // without those of subagents
-	Subagents int    `json:"subagents"` // sessions of subagents
-	Versions  int    `json:"versions"`
-	Composed  int    `json:"compositions"`
-	Current   bool   `json:"current"`
-}
-
-// describeProject returns a project with its counts.
-func describeProject(ctx context.Context, m *layers.Memory, p state.Project) (projectAnswer, error) {
-	a := projectAnswer{ID: string(p.ID), Name: p.Name, Identity: p.Identity}
-	st, err := trust.Outline(ctx, m.DB, p.ID)
-	if err != nil {
-		return a, err
-	}
-	for _, s := range st.Sessions {
-		switch {
-		case s.Deleted:
-		case s.Parent() != "":
-			a.Subagents++
-		default:
-			a.Sessions++
-		}
-	}
-	for _, v := range st.Versions {
-		if !v.Deleted {
-			a.Versions++
-		}
-	}
-	names := map[string]bool{}
-	for _, c := range st.Compositions {
-		if !c.Deleted {
-			names[c.Name] = true
-		}
-	}
-	a.Composed = len(names)
-	return a, nil
-}
-
 func runProjectList(ctx context.Context, e *app.Env) error {
 	return names.WithMemory(ctx, e, func(run names.Run) error {
 		projects, err := trust.Projects(ctx, run.DB)
 		if err != nil {
 			return err
 		}
-		allProjects := []projectAnswer{}
+		allProjects := []view.Project{}
 		for _, p := range projects {
-			a, err := describeProject(ctx, run.Memory, p)
+			a, err := view.ProjectOf(ctx, run.DB, p, p.ID == run.Project.ID)
 			if err != nil {
 				return err
 			}
-			a.Current = p.ID == run.Project.ID
 			allProjects = append(allProjects, a)
 		}
 		if e.Opt.JSON {
@@ -139,7 +95,7 @@ func runProjectList(ctx context.Context, e *app.Env) error {
 			t.Row(mark, app.Cell{Full: a.ID, Short: a.ID[:8]}, app.Cell{Full: a.Name}, app.Cell{Full: fmt.Sprint(a.Sessions)},
 				app.Cell{Full: fmt.Sprint(a.Subagents)},
 				app.Cell{Full: fmt.Sprint(a.Versions)},
-				app.Cell{Full: fmt.Sprint(a.Composed)}, app.Cell{Full: a.Identity})
+				app.Cell{Full: fmt.Sprint(a.Compositions)}, app.Cell{Full: a.Identity})
 		}
 		return t.Flush()
 	})
@@ -161,7 +117,7 @@ func runProjectShow(ctx context.Context, e *app.Env, dir string) error {
 	if err != nil {
 		return err
 	}
-	a, err := describeProject(ctx, m, p)
+	a, err := view.ProjectOf(ctx, m.DB, p, false)
 	if err != nil {
 		return err
 	}
@@ -181,7 +137,7 @@ func runProjectShow(ctx context.Context, e *app.Env, dir string) error {
 	}
 	if known {
 		names.Field(e, "Memory", term.Sessions(a.Sessions, a.Subagents)+", "+term.Count(a.Versions, "version")+", "+
-			term.Count(a.Composed, "composition"))
+			term.Count(a.Compositions, "composition"))
 	} else {
 		names.Field(e, "Memory", "nothing of this directory yet")
 	}

@@ -26,6 +26,7 @@ import (
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tokens"
 	"github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/layers/view"
 )
 
 // ComposeOptions are the options of mem compose.
@@ -124,7 +125,7 @@ func runCompose(ctx context.Context, e *app.Env, o ComposeOptions, name string, 
 			e.Hint("%s", app.ShareHints(f)[0])
 		}
 		if e.Opt.JSON {
-			return e.PrintJSON("compose", ComposeAnswer(e, req, done))
+			return e.PrintJSON("compose", view.ComposedOf(req, done))
 		}
 		return printComposed(e, req, done, before)
 	})
@@ -291,85 +292,19 @@ func ComposeError(err error) error {
 	return compressError(err)
 }
 
-// A composeAnswer is the JSON form of a composition in mem compose.
-type composeAnswer struct {
-	Project string          `json:"project"`
-	Name    string          `json:"name"`
-	Budget  int             `json:"budget"`
-	Tokens  int             `json:"tokens"`
-	Frame   int             `json:"frame"`    // of the tokens: headings, sources and tags
-	Count   int             `json:"messages"` // of composed.jsonl; 0 with --dry-run
-	Counter string          `json:"counter"`
-	Hash    string          `json:"hash"`
-	Parts   []composePicked `json:"parts"`
-	Existed bool            `json:"existed"`
-	DryRun  bool            `json:"dryRun"`
-
-	Receipt engines.Receipt `json:"receipt,omitzero"`
-}
-
-type composePicked struct {
-	Session string `json:"session"`
-	Pick    string `json:"pick"`
-	Tokens  int    `json:"tokens"`
-	Share   int    `json:"share"`
-	Score   string `json:"score"`
-	Why     string `json:"why"`
-}
-
-func ComposeAnswer(e *app.Env, req derive.ComposeRequest, d derive.ComposeResult) composeAnswer {
-	a := composeAnswer{Frame: frameTokens(d), Project: d.Project.Name, Name: req.Name, Budget: req.Budget,
-		Tokens: d.Plan.Total, Parts: []composePicked{}, Existed: d.Existed, DryRun: e.Opt.DryRun, Receipt: d.Receipt}
-	if d.Composition != nil {
-		a.Count = d.Composition.Messages
-		a.Tokens, a.Counter, a.Hash = d.Composition.Tokens, d.Composition.Counter, d.Composition.Derivation.Output.String()
-	}
-	for i, p := range d.Plan.Picks {
-		a.Parts = append(a.Parts, composePicked{p.Session, pickLabel(d, i), pickTokens(d, i), p.Share, score(p.Score), p.Why})
-	}
-	return a
-}
-
 // why returns the reason for the choice of a part, in the past tense unless it is a dry run.
-func why(e *app.Env, p compose.Pick) string {
+func why(e *app.Env, reason string) string {
 	if e.Opt.DryRun {
-		return p.Why
+		return reason
 	}
-	return strings.Replace(p.Why, "would compress", "compressed", 1)
+	return strings.Replace(reason, "would compress", "compressed", 1)
 }
 
-// pickLabel returns the label of part i, after a new version has got its label.
-func pickLabel(d derive.ComposeResult, i int) string {
-	if d.Composition != nil && i < len(d.Composition.Parts) {
-		return d.Composition.Parts[i].Label
-	}
-	return d.Plan.Picks[i].Label()
-}
-
-func pickTokens(d derive.ComposeResult, i int) int {
-	if d.Composition != nil && i < len(d.Composition.Parts) {
-		return d.Composition.Parts[i].Tokens
-	}
-	return d.Plan.Picks[i].Tokens - d.Plan.Picks[i].Tags
-}
-
-// frameTokens returns the tokens of a composition outside its parts.
-func frameTokens(d derive.ComposeResult) int {
-	n := d.Plan.Total
-	if d.Composition != nil {
-		n = d.Composition.Tokens
-	}
-	for i := range d.Plan.Picks {
-		n -= pickTokens(d, i)
-	}
-	return n
-}
-
-func score(thousandths int) string {
-	if thousandths < 0 {
+func score(part view.ComposedPart) string {
+	if part.Score == nil {
 		return "-"
 	}
-	return strconv.FormatFloat(float64(thousandths)/1000, 'f', 2, 64)
+	return strconv.FormatFloat(*part.Score, 'f', 2, 64)
 }
 
 // printComposed prints a composition; before is the number of parts of the one that it replaces.
@@ -381,20 +316,19 @@ func printComposed(e *app.Env, req derive.ComposeRequest, d derive.ComposeResult
 		app.Column{Name: "TOKENS", Right: true},
 		app.Column{Name: "SHARE", Right: true}, app.Column{Name: "SCORE", Right: true, Script: true},
 		app.Column{Name: "WHY", Shrinks: true})
-	for i, p := range d.Plan.Picks {
+	composed := view.ComposedOf(req, d)
+	for i, p := range composed.Parts {
 		t.Row(app.Cell{Full: strconv.Itoa(i + 1)}, app.Cell{Full: p.Session, Short: term.ShortID(p.Session)},
-			app.Cell{Full: pickLabel(d, i)},
-			app.Cell{Full: strconv.Itoa(pickTokens(d, i)), Short: tokens.Commas(pickTokens(d, i))},
+			app.Cell{Full: p.Version}, app.Cell{Full: strconv.Itoa(p.Tokens), Short: tokens.Commas(p.Tokens)},
 			app.Cell{Full: strconv.Itoa(p.Share), Short: tokens.Commas(p.Share)},
-			app.Cell{Full: score(p.Score)}, app.Cell{Full: why(e, p)})
+			app.Cell{Full: score(p)}, app.Cell{Full: why(e, p.Why)})
 	}
-	frame := frameTokens(d)
 	why := "with sources and tags"
 	if d.Recount > 0 {
 		why += fmt.Sprintf("; %s because a newer model counts more", tokens.Commas(d.Recount))
 	}
 	t.Row(app.Cell{Full: "-"}, app.Cell{Full: "headings"}, app.Cell{Full: "-"},
-		app.Cell{Full: strconv.Itoa(frame), Short: tokens.Commas(frame)},
+		app.Cell{Full: strconv.Itoa(composed.Frame), Short: tokens.Commas(composed.Frame)},
 		app.Cell{Full: "-"}, app.Cell{Full: "-"}, app.Cell{Full: why})
 	if err := t.Flush(); err != nil {
 		return err

@@ -35,10 +35,7 @@ func runDrop(ctx context.Context, run names.Run, given handover.Given, hash stri
 		return app.WithHint(err, "mem next --why")
 	}
 	if run.Opt.JSON {
-		return run.PrintJSON("next.drop", struct {
-			Lines  []string `json:"lines"`
-			DryRun bool     `json:"dry_run"`
-		}{lines, run.Opt.DryRun})
+		return run.PrintJSON("next.drop", nil, "lines", lines, "dryRun", run.Opt.DryRun)
 	}
 	verb := "sessions are no longer told"
 	if run.Opt.DryRun {
@@ -86,9 +83,7 @@ func printDropped(ctx context.Context, run names.Run, o handover.ContextOptions)
 		t.Row(source, run.TimeCell(d.Time), app.Cell{Full: strings.Join(a.Lines, " ")})
 	}
 	if run.Opt.JSON {
-		return run.PrintJSON("next.dropped", struct {
-			Dropped []droppedAnswer `json:"dropped"`
-		}{list})
+		return run.PrintJSON("next.dropped", nil, "dropped", list)
 	}
 	if len(list) == 0 {
 		run.Note("nothing was left out of the next session's text")
@@ -107,10 +102,7 @@ func runUndrop(ctx context.Context, run names.Run, source string) error {
 		return err
 	}
 	if run.Opt.JSON {
-		return run.PrintJSON("next.undrop", struct {
-			Source string `json:"source"`
-			DryRun bool   `json:"dry_run"`
-		}{d.Key, run.Opt.DryRun})
+		return run.PrintJSON("next.undrop", nil, "source", d.Key, "dryRun", run.Opt.DryRun)
 	}
 	verb := "are told"
 	if run.Opt.DryRun {

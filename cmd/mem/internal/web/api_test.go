@@ -222,7 +222,7 @@ func TestAPI(t *testing.T) {
 func (c *checker) compositions(p []any, session string) {
 	c.t.Helper()
 	req := api.CompositionRequest{Name: "ctx", Budget: 4000, Components: []api.ComponentRequest{{SessionID: session, VersionID: "v001"}, {SessionID: c.ids[0], VersionID: "auto"}}, Format: "md"}
-	var preview api.CompositionPreview
+	var preview view.Composed
 	c.call("POST", "/projects/{projectId}/compositions/preview", p, "", req, &preview, 200)
 	if len(preview.Parts) != 2 || preview.Tokens > 4000 {
 		c.t.Errorf("preview %+v", preview)

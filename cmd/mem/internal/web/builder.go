@@ -19,6 +19,7 @@ import (
 	"github.com/memvcs/mem/layers/compose"
 	"github.com/memvcs/mem/layers/provenance"
 	"github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/layers/view"
 )
 
 // A builderBody is the form of a new composition, with a preview.
@@ -34,7 +35,7 @@ type builderBody struct {
 	More     int             // others that match
 	NoName   bool            // the form was sent without a name
 	Old      []*records.Composition
-	Preview  *api.CompositionPreview
+	Preview  *view.Composed
 	Problem  *api.Problem
 	Strategy []string
 }
@@ -48,7 +49,7 @@ type builderPart struct {
 	Tokens     string
 	Recompress bool
 	Versions   []*records.Version
-	Got        *api.PartPreview
+	Got        *view.ComposedPart
 }
 
 // A sessionChoice is a session to add to the builder.

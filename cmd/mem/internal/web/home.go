@@ -11,11 +11,12 @@ import (
 	"github.com/memvcs/mem/layers/history"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/layers/view"
 )
 
 // A homeBody is the content of the start page.
 type homeBody struct {
-	Projects   []api.ProjectSummary
+	Projects   []view.Project
 	Current    state.Project
 	Recent     []*state.Session
 	Operations []history.Operation
@@ -98,8 +99,8 @@ func (s *Server) home(w http.ResponseWriter, r *http.Request) (string, page, err
 		}
 		b.Projects = append(b.Projects, sum)
 	}
-	slices.SortStableFunc(b.Projects, func(x, y api.ProjectSummary) int {
-		return strings.Compare(y.LastAccessed, x.LastAccessed)
+	slices.SortStableFunc(b.Projects, func(x, y view.Project) int {
+		return y.LastAccessed.Compare(x.LastAccessed.Time)
 	})
 	st, err := trust.Outline(ctx, s.Memory.DB, b.Current.ID)
 	if err != nil {

@@ -22,6 +22,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/web/markdown"
 	"github.com/memvcs/mem/layers/knowledge"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/view"
 )
 
 //go:embed *.html assets
@@ -221,7 +222,7 @@ func (s *Server) firstProject(ctx context.Context) (first state.Project) {
 	if err != nil {
 		return state.Project{}
 	}
-	last := ""
+	var last view.Time
 	for _, p := range all {
 		if p.ID == s.Scope.Project.ID {
 			return p
@@ -230,7 +231,7 @@ func (s *Server) firstProject(ctx context.Context) (first state.Project) {
 		if err != nil {
 			return state.Project{}
 		}
-		if first.ID == "" || sum.LastAccessed > last {
+		if first.ID == "" || sum.LastAccessed.After(last.Time) {
 			first, last = p, sum.LastAccessed
 		}
 	}

@@ -28,7 +28,7 @@ func compositionEndpoints() []endpoint {
 			CompositionRequest{}, map[int]any{http.StatusAccepted: JobAnswer{}}, with(pathProject, (*API).apiCompose)},
 		{http.MethodPost, "/projects/{projectId}/compositions/preview",
 			"Preview a composition without writing or calling a model", nil,
-			CompositionRequest{}, answers(CompositionPreview{}), with(pathProject, (*API).apiComposePreview)},
+			CompositionRequest{}, answers(view.Composed{}), with(pathProject, (*API).apiComposePreview)},
 		{http.MethodGet, "/compositions/{compositionId}", "Get composition details, by id or name",
 			[]param{{"format", "string", "md or jsonl: only the content"}}, nil, answers(CompositionDetails{}),
 			with(pathComposition, (*API).apiComposition)},
@@ -201,27 +201,6 @@ func (s *API) Compose(ctx context.Context, p state.Project, in CompositionReques
 	return derive.Compose(ctx, s.Memory.DB, req)
 }
 
-// A CompositionPreview describes the parts of a composition before it is created.
-type CompositionPreview struct {
-	Tokens   int           `json:"totalTokens"`
-	Budget   int           `json:"totalTokenBudget"`
-	Left     int           `json:"unusedTokens"`
-	Frame    int           `json:"frameTokens"` // headings, sources and tags
-	Parts    []PartPreview `json:"components"`
-	Requests int           `json:"requests"`
-	Dollars  float64       `json:"estimatedDollars"`
-}
-
-// A PartPreview is the contribution of one component.
-type PartPreview struct {
-	SessionID string  `json:"sessionId"`
-	Version   string  `json:"versionId"` // label, "original" or "new"
-	Tokens    int     `json:"tokenContribution"`
-	Share     int     `json:"share"`
-	Score     float64 `json:"score"`
-	Why       string  `json:"reason"`
-}
-
 func (s *API) apiComposePreview(c *call, p state.Project) (reply, error) {
 	var in CompositionRequest
 	if err := c.into(&in); err != nil {
@@ -232,26 +211,16 @@ func (s *API) apiComposePreview(c *call, p state.Project) (reply, error) {
 
 // PreviewComposition plans a composition. It writes nothing and calls no model.
 func (s *API) PreviewComposition(ctx context.Context, p state.Project,
-	in CompositionRequest) (CompositionPreview, error) {
+	in CompositionRequest) (view.Composed, error) {
 	req, err := s.ComposeRequest(ctx, p, in, true)
 	if err != nil {
-		return CompositionPreview{}, err
+		return view.Composed{}, err
 	}
 	done, err := derive.Compose(ctx, s.Memory.DB, req)
 	if err != nil {
-		return CompositionPreview{}, err
+		return view.Composed{}, err
 	}
-	out := CompositionPreview{
-		Tokens: done.Plan.Total, Budget: in.Budget, Left: in.Budget - done.Plan.Total, Frame: done.Plan.Total,
-		Parts:    []PartPreview{},
-		Requests: done.Receipt.Requests, Dollars: float64(done.Receipt.Usage.Micros) / 1e6,
-	}
-	for _, k := range done.Plan.Picks {
-		part := PartPreview{k.Session, k.Label(), k.Tokens - k.Tags, k.Share, float64(max(k.Score, 0)) / 1000, k.Why}
-		out.Frame -= part.Tokens
-		out.Parts = append(out.Parts, part)
-	}
-	return out, nil
+	return view.ComposedOf(req, done), nil
 }
 
 // A CompositionDetails is a composition with its text.

@@ -13,7 +13,6 @@ import (
 	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/sessions"
 	"github.com/memvcs/mem/layers/state"
-	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/layers/view"
 	"github.com/memvcs/mem/refs"
 )
@@ -39,21 +38,9 @@ func projectEndpoints() []endpoint {
 
 func answers(v any) map[int]any { return map[int]any{http.StatusOK: v} }
 
-// A ProjectSummary is a project in a list.
-type ProjectSummary struct {
-	ID           refs.Project `json:"projectId"`
-	Identity     string       `json:"identity"`
-	Name         string       `json:"displayName"`
-	Sessions     int          `json:"sessions"`
-	Versions     int          `json:"versions"`
-	Compositions int          `json:"compositions"`
-	LastAccessed string       `json:"lastAccessed"`
-	Current      bool         `json:"current"`
-}
-
 type projectList struct {
-	Projects []ProjectSummary `json:"projects"`
-	Next     string           `json:"nextCursor,omitempty"`
+	Projects []view.Project `json:"projects"`
+	Next     string         `json:"nextCursor,omitempty"`
 }
 
 // A ProjectRecord is a project with its sessions and compositions, as in the manifest.
@@ -74,7 +61,7 @@ func (s *API) apiProjects(c *call) (reply, error) {
 	}
 	var errs error
 	list, next, err := paged(c, all, func(p state.Project) string { return string(p.ID) },
-		func(p state.Project) ProjectSummary {
+		func(p state.Project) view.Project {
 			sum, err := s.Summary(c, p)
 			errs = errors.Join(errs, err)
 			return sum
@@ -82,21 +69,9 @@ func (s *API) apiProjects(c *call) (reply, error) {
 	return result(projectList{list, next}, errors.Join(err, errs))
 }
 
-// Summary returns the counts of a project.
-func (s *API) Summary(ctx context.Context, p state.Project) (ProjectSummary, error) {
-	st, err := trust.Outline(ctx, s.Memory.DB, p.ID)
-	if err != nil {
-		return ProjectSummary{}, err
-	}
-	sum := ProjectSummary{ID: p.ID, Identity: p.Identity, Name: p.Name, Compositions: len(st.Named()),
-		Current: p.ID == s.Scope.Project.ID}
-	recent := st.Recent()
-	for _, one := range recent {
-		sum.Versions += len(st.VersionsOf(one.ID))
-		sum.LastAccessed = max(sum.LastAccessed, TimeText(one.Accessed()))
-	}
-	sum.Sessions = len(recent)
-	return sum, nil
+// Summary returns a project with the numbers of its things.
+func (s *API) Summary(ctx context.Context, p state.Project) (view.Project, error) {
+	return view.ProjectOf(ctx, s.Memory.DB, p, p.ID == s.Scope.Project.ID)
 }
 
 func (s *API) manifest(ctx context.Context, p state.Project) (view.Manifest, error) {
