@@ -59,8 +59,12 @@ func chart(title string, columns []column, format func(int) string) template.HTM
 	most = roundUp(most)
 	var b strings.Builder
 	width := axis + max(5, len(columns))*step // few columns are not wider than many
-	fmt.Fprintf(&b, `<svg class="chart" viewBox="0 0 %d %d" preserveAspectRatio="xMinYMid" role="img"><title>%s</title>`,
-		width, top+height+20, template.HTMLEscapeString(title))
+	class := "chart"
+	if len(columns) > 6 {
+		class = "chart long"
+	}
+	fmt.Fprintf(&b, `<svg class="%s" viewBox="0 0 %d %d" preserveAspectRatio="xMinYMid" role="img"><title>%s</title>`,
+		class, width, top+height+20, template.HTMLEscapeString(title))
 	ticks := []int{0, most / 2, most}
 	if most == 1 {
 		ticks = []int{0, 1}

@@ -44,6 +44,9 @@ func (s *Server) steps(b homeBody, st *state.State) (out []step) {
 		out = append(out, step{"Back up: this disk has the only copy", "/sync", s.Program + " remote add origin URL"})
 	}
 	for _, r := range b.Remotes {
+		if r.Sent.IsZero() && len(r.Home) > 0 {
+			out = append(out, step{"Back up: nothing was sent to " + r.Remote.Name + " yet", "/sync", s.Program + " push --all " + r.Remote.Name})
+		}
 		if r.Unpushed > 0 {
 			out = append(out, step{"Send " + count(r.Unpushed, "operation") + " to " + r.Remote.Name, "/sync", s.Program + " sync " + r.Remote.Name})
 		}

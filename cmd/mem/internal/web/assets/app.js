@@ -156,13 +156,17 @@ function sortable(list) {
 function stack(within) {
   for (const table of all("table", within)) {
     const heads = all("thead th", table).map((th) => th.textContent.trim());
-    if (heads.length < 3 || table.matches(".blame, .history")) continue;
+    if (heads.length < 3 || table.matches(".blame")) continue;
     table.classList.add("stacked");
     for (const row of all("tbody tr", table)) {
       [...row.cells].forEach((cell, i) => { if (cell.tagName === "TD" && heads[i] && cell.colSpan === 1) cell.dataset.label = heads[i]; });
     }
   }
 }
+
+// On a phone the tabs are wider than the screen: the present one is in view.
+const tab = $("header nav [aria-current]");
+if (tab) tab.parentElement.scrollLeft = tab.offsetLeft - tab.parentElement.offsetLeft - 24;
 
 for (const list of all("[data-sortable]")) sortable(list);
 copyButtons(document);
