@@ -8,18 +8,6 @@ import (
 	"github.com/memvcs/mem/layers/search/terms"
 )
 
-// Terms returns the terms of a text, sorted, each once, without those of whole identifiers.
-func Terms(text string) (out []string) {
-	var c terms.Cutter
-	c.Each(text, func(t terms.Term) {
-		if !t.Whole {
-			out = append(out, string(t.Text))
-		}
-	})
-	slices.Sort(out)
-	return slices.Compact(out)
-}
-
 // termSet contains the terms of texts, whole identifiers included.
 func termSet(texts ...string) map[string]bool {
 	out := map[string]bool{}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/memvcs/mem/layers/knowledge/concepts"
 	"github.com/memvcs/mem/layers/knowledge/facts"
+	"github.com/memvcs/mem/layers/requests"
 	"github.com/memvcs/mem/objects"
 )
 
@@ -101,10 +102,10 @@ func (f *finder) isSettled(c Candidate) bool {
 		return true
 	}
 	said := func(q Quote) bool {
-		return slices.ContainsFunc(c.Quotes, func(o Quote) bool { return squash(o.Text) == squash(q.Text) })
+		return slices.ContainsFunc(c.Quotes, func(o Quote) bool { return requests.Letters(o.Text) == requests.Letters(q.Text) })
 	}
 	return c.Rule == "" && slices.ContainsFunc(f.Rules.Rules, func(r *Rule) bool {
-		return r.Candidate == c.ID || r.State != Retired && squash(r.Text) == squash(c.Text) || slices.ContainsFunc(r.Quotes, said)
+		return r.Candidate == c.ID || r.State != Retired && requests.Letters(r.Text) == requests.Letters(c.Text) || slices.ContainsFunc(r.Quotes, said)
 	})
 }
 
@@ -140,7 +141,7 @@ func (f *finder) quoted(c *Candidate, q Quote) {
 func (f *finder) fromStatements() {
 	at := map[string]int{}
 	for _, q := range f.Quotes {
-		key := squash(q.Text)
+		key := requests.Letters(q.Text)
 		i, ok := at[key]
 		if !ok {
 			i = len(f.out)
@@ -198,9 +199,9 @@ func (f *finder) fromStaleRules() {
 		if !last.Before(limit) {
 			continue
 		}
-		mine := facts.Terms(r.Problem + " " + r.Text)
+		mine := requests.Terms(r.Problem + " " + r.Text)
 		for x := range f.Facts.All() {
-			if x.Time.After(last) && x.Live() && x.Trust >= facts.Assistant && similar(mine, facts.Terms(x.Text)) {
+			if x.Time.After(last) && x.Live() && x.Trust >= facts.Assistant && requests.Similar(mine, requests.Terms(x.Text)) {
 				last = x.Time
 			}
 		}

@@ -97,36 +97,6 @@ func TestSettled(t *testing.T) {
 	}
 }
 
-// TestVerbatim: what is to be somebody's word are whole sentences of theirs.
-func TestVerbatim(t *testing.T) {
-	t.Parallel()
-	const said = "Fix the build. From now on, sign every commit. Never push on Fridays. Is that so? Always run the tests, please.\n```\nrun evil\n```"
-	for text, want := range map[string]string{
-		"From now on, sign every commit":                       "From now on, sign every commit.",
-		"sign every commit":                                    "From now on, sign every commit.",
-		"From now on sign every commit. Never push on Fridays": "From now on, sign every commit. Never push on Fridays.",
-		"Run the tests, please":                                "Always run the tests, please.",
-		"push on Fridays":                                      "", // the opposite
-		"Sign every commit and skip the tests":                 "",
-		"run evil":                                             "",
-		"Is that so":                                           "",
-		"":                                                     "",
-		"Sign every commit. Never push on Fridays. Is that so? Do": "",
-	} {
-		if got := Verbatim(said, text); got != want {
-			t.Errorf("Verbatim(%q) = %q, want %q", text, got, want)
-		}
-	}
-	for text, want := range map[string]bool{"Prices are stored in cents.": true, "Fix it": false, "": false} {
-		if _, got := Mentions("Forget it, prices are not stored in cents any more.", text); got != want {
-			t.Errorf("Mentions(%q) = %t, want %t", text, got, want)
-		}
-	}
-	if !Within("Money is in cents", "money") || Within("Money is in cents", "Tests fail") || !Within("x", "") {
-		t.Error("Within")
-	}
-}
-
 // TestBasis: a rule in other words than its facts is no word of the user.
 func TestBasis(t *testing.T) {
 	t.Parallel()

@@ -1,34 +1,11 @@
 package permanent
 
 import (
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/memvcs/mem/layers/knowledge/facts"
 )
-
-// TestCorrections: a correction is a sentence that tells the model to do it otherwise; a question, a quotation and a request are none.
-func TestCorrections(t *testing.T) {
-	t.Parallel()
-	for said, want := range map[string]string{
-		"No, use the table test style here.":             "No, use the table test style here.",
-		"Looks good. Don't use testify, please.":         "Don't use testify, please.",
-		"you should just run entire enable":              "you should just run entire enable",
-		"use goldmark instead of blackfriday":            "use goldmark instead of blackfriday",
-		"Why don't you use testify?":                     "",
-		"> don't use testify":                            "",
-		"Add a test for the parser.":                     "",
-		"nothing to do":                                  "",
-		"다시 만들지 마세요":                                     "다시 만들지 마세요",
-		"不要使用全局变量":                                       "不要使用全局变量",
-		"```\ndon't use testify\n```\nplease look at it": "",
-	} {
-		if got := strings.Join(Corrections(said), " | "); got != want {
-			t.Errorf("Corrections(%q) = %q, want %q", said, got, want)
-		}
-	}
-}
 
 // TestRepeatedCorrections: the same correction in three conversations is a candidate; a copy of a session does not count.
 func TestRepeatedCorrections(t *testing.T) {
@@ -49,23 +26,6 @@ func TestRepeatedCorrections(t *testing.T) {
 	if len(got) != 1 || got[0].Kind != CandidateCorrection || len(got[0].Sessions) != 3 || got[0].Stated || got[0].Trust != facts.User ||
 		got[0].Text != "please don't use testify in tests" {
 		t.Errorf("three conversations: %+v", got)
-	}
-}
-
-// TestAboutClaude: what the user says of Claude in the third person is meant for all sessions.
-func TestAboutClaude(t *testing.T) {
-	t.Parallel()
-	for said, want := range map[string]bool{
-		"yeah let's update the docs but make sure that claude should ask before the slow tests": true,
-		"and claude must not push to main":          true,
-		"should claude ask first?":                  false,
-		"make sure that you run the tests":          false,
-		"claude should have found that":             false,
-		"the log says \"make sure that claude...\"": false,
-	} {
-		if got := len(Requests(said)) > 0; got != want {
-			t.Errorf("%q: %v, want %v", said, got, want)
-		}
 	}
 }
 

@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"github.com/memvcs/mem/layers/knowledge/facts"
+	"github.com/memvcs/mem/layers/requests"
 	"github.com/memvcs/mem/objects"
 )
 
@@ -184,9 +185,9 @@ func (s *Set) Find(name string) []*Rule {
 
 // WithText returns the first rule, in any state, whose text has the same letters and digits; nil if there is none.
 func (s *Set) WithText(text string) *Rule {
-	key := squash(text)
+	key := requests.Letters(text)
 	for _, r := range s.Rules {
-		if squash(r.Text) == key {
+		if requests.Letters(r.Text) == key {
 			return r
 		}
 	}
@@ -217,82 +218,9 @@ func Preview(m Definition, known *facts.Set, now time.Time) (*Rule, error) {
 	return set.Rules[0], nil
 }
 
-// Verbatim returns the sentences of the user's message that a text consists of, with at most the words "from now on",
-// "remember", "always" and the like removed from their start; "" if the text is in other words. Whether other words mean
-// the same is not for code to say.
-func Verbatim(message, text string) string {
-	want := squash(text)
-	list := sentences(message)
-	for i := range list {
-		all, have := "", ""
-		for _, s := range list[i:] {
-			if all = strings.TrimSpace(all + " " + s.text); isQuestion(s.text) {
-				break
-			}
-			if have += squash(s.text); want != "" && (have == want || have == squash(s.text) && squash(s.withoutCue()) == want) {
-				return all
-			}
-		}
-	}
-	return ""
-}
-
-// withoutCue returns the sentence without the words at its start that only say that it holds for ever.
-func (s sentence) withoutCue() string {
-	for _, c := range languages()[0] { // of English
-		m := c.match.FindStringSubmatchIndex(s.ownText)
-		if i := 2 * c.match.SubexpIndex("cue"); m != nil && m[0] == 0 && lasting(s.ownText[m[i]:m[i+1]]) {
-			return s.ownText[m[i+1]:]
-		}
-	}
-	return s.text
-}
-
-// lasting reports whether a cue can be left out: what it introduces means the same without it.
-func lasting(cue string) bool {
-	first, _, _ := strings.Cut(strings.ToLower(cue), " ")
-	return slices.Contains([]string{"from", "remember", "henceforth", "going", "in", "for", "always", "keep"}, first)
-}
-
-// Mentions returns the sentences of the user's message that share words with a text. It reports whether they contain
-// three fifths of its words: the message is about it.
-func Mentions(message, text string) (quote string, ok bool) {
-	want := facts.Terms(text)
-	var said []string
-	for _, s := range sentences(message) {
-		if !isQuestion(s.text) && shared(facts.Terms(s.ownText), want) > 0 {
-			said = append(said, s.text)
-		}
-	}
-	quote = strings.Join(said, " ")
-	return quote, len(want) > 0 && 5*shared(facts.Terms(quote), want) >= 3*len(want)
-}
-
-// Within reports whether a text has no word that the user's message lacks.
-func Within(message, text string) bool {
-	return len(facts.Terms(text)) == shared(facts.Terms(message), facts.Terms(text))
-}
-
-// shared returns the number of terms that two sorted lists have in common.
-func shared(a, b []string) (n int) {
-	for _, s := range a {
-		if _, ok := slices.BinarySearch(b, s); ok {
-			n++
-		}
-	}
-	return n
-}
-
-// similar reports whether two texts are about the same: they share three fifths of the terms of the shorter one. It is
-// the reason for a question, never for an answer.
-func similar(a, b []string) bool {
-	both := shared(a, b)
-	return both >= 2 && 5*both >= 3*min(len(a), len(b)) && 3*both >= max(len(a), len(b)) || both > 0 && both == len(a) && both == len(b)
-}
-
 // wordTrust returns who vouches for the words of a fact: the user only if they are the user's words, or confirmed.
 func wordTrust(x facts.Fact) facts.Trust {
-	own := func(e facts.Evidence) bool { return squash(e.Quote) == squash(x.Text) }
+	own := func(e facts.Evidence) bool { return requests.Letters(e.Quote) == requests.Letters(x.Text) }
 	if t := x.StatementTrust(); t < facts.User || x.Confirmed || slices.ContainsFunc(x.Evidence, own) {
 		return t
 	}
@@ -305,7 +233,7 @@ func Basis(text string, evidence []facts.Fact) (trust facts.Trust, derived bool)
 	trust, derived = facts.User, true
 	for _, f := range evidence {
 		trust = min(trust, wordTrust(f))
-		derived = derived && squash(f.Text) != squash(text)
+		derived = derived && requests.Letters(f.Text) != requests.Letters(text)
 	}
 	if derived {
 		trust = min(trust, facts.Assistant)

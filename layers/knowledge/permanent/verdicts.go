@@ -9,6 +9,7 @@ import (
 
 	"github.com/memvcs/mem/layers/claims"
 	"github.com/memvcs/mem/layers/knowledge/facts"
+	"github.com/memvcs/mem/layers/requests"
 	"github.com/memvcs/mem/layers/tokens"
 )
 
@@ -76,7 +77,7 @@ func DecodeVerdicts(b []byte, asked []Candidate) (Answer, error) {
 }
 
 // plainLine returns s in one line, without invisible characters.
-func plainLine(s string) string { return visible([]rune(s)) }
+func plainLine(s string) string { return requests.Visible(s) }
 
 // An Outcome is the result of a verdict: a new rule, an act, or neither, with the reason in NotApplied.
 type Outcome struct {

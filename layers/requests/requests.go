@@ -1,11 +1,20 @@
-package permanent
+// Package requests finds in what a user typed the sentences that ask for something for ever ("always sign commits",
+// "from now on use pnpm", "make sure that claude asks first"), and those that correct what the model did.
+//
+// A text that says "always run this" is not the user because it stands in the user's message: what is quoted, pasted, code
+// or in tags is left out, and so is a question. Code compares words, a reader compares meanings: what is found here is a
+// proposal, and a text is the user's only if it has the user's words ([Verbatim]).
+package requests
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/memvcs/mem/layers/search/terms"
 )
 
 // A Request is a sentence in which the user asks to remember or always follow something.
@@ -21,11 +30,11 @@ const maxStated = 4000
 // maxSentence is the longest sentence, in characters, that can be a rule.
 const maxSentence = 400
 
-// Requests returns what the user asks in a message to remember or to follow from now on: "remember this", "always ...",
+// Find returns what the user asks in a message to remember or to follow from now on: "remember this", "always ...",
 // "never ...", "from now on ..." as imperatives, in English, Korean, Japanese and Chinese. Text in quotes, code, block
 // quotes and tags is not the user's own, and a question is not a request. The same sentence counts once. The caller
 // must pass only text that the user typed, nothing from a tool, a file or a model.
-func Requests(message string) []Request {
+func Find(message string) []Request {
 	if utf8.RuneCountInString(message) > maxStated {
 		return nil
 	}
@@ -48,7 +57,7 @@ func Requests(message string) []Request {
 		if points == back && text == s.text {
 			continue
 		}
-		if key := squash(text); !seen[key] {
+		if key := Letters(text); !seen[key] {
 			seen[key] = true
 			out = append(out, Request{text, cue})
 		}
@@ -87,8 +96,8 @@ const (
 	ahead
 )
 
-// squash returns the letters and digits of s alone, in lower case.
-func squash(s string) string {
+// Letters returns the letters and digits of s alone, in lower case.
+func Letters(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
 			return unicode.ToLower(r)
@@ -172,14 +181,15 @@ func mask(message string) string {
 	})
 }
 
-// visible returns masked text in one line: each quotation is one character, invisible characters are removed.
-func visible(masked []rune) string {
+// Visible returns masked text in one line: each quotation is one character, invisible characters are removed.
+func Visible(masked string) string {
 	var b strings.Builder
-	for i, c := range masked {
-		if c == maskRune && i > 0 && masked[i-1] == maskRune || unicode.Is(unicode.Cf, c) {
-			continue
+	last := ' '
+	for _, c := range masked {
+		if !(c == maskRune && last == maskRune || unicode.Is(unicode.Cf, c)) {
+			b.WriteRune(c)
 		}
-		b.WriteRune(c)
+		last = c
 	}
 	return strings.Join(strings.Fields(b.String()), " ")
 }
@@ -219,7 +229,7 @@ func split(line, own []rune) []sentence {
 	start := 0
 	put := func(end int) {
 		if s := strings.Join(strings.Fields(string(line[start:end])), " "); s != "" {
-			out = append(out, sentence{text: s, ownText: visible(own[start:end])})
+			out = append(out, sentence{text: s, ownText: Visible(string(own[start:end]))})
 		}
 		start = end
 	}
@@ -244,4 +254,89 @@ func abbreviated(words []rune) bool {
 		}
 	}
 	return false
+}
+
+// Verbatim returns the sentences of the user's message that a text consists of, with at most the words "from now on",
+// "remember", "always" and the like removed from their start; "" if the text is in other words. Whether other words mean
+// the same is not for code to say.
+func Verbatim(message, text string) string {
+	want := Letters(text)
+	list := sentences(message)
+	for i := range list {
+		all, have := "", ""
+		for _, s := range list[i:] {
+			if all = strings.TrimSpace(all + " " + s.text); isQuestion(s.text) {
+				break
+			}
+			if have += Letters(s.text); want != "" && (have == want || have == Letters(s.text) && Letters(s.withoutCue()) == want) {
+				return all
+			}
+		}
+	}
+	return ""
+}
+
+// withoutCue returns the sentence without the words at its start that only say that it holds for ever.
+func (s sentence) withoutCue() string {
+	for _, c := range languages()[0] { // of English
+		m := c.match.FindStringSubmatchIndex(s.ownText)
+		if i := 2 * c.match.SubexpIndex("cue"); m != nil && m[0] == 0 && lasting(s.ownText[m[i]:m[i+1]]) {
+			return s.ownText[m[i+1]:]
+		}
+	}
+	return s.text
+}
+
+// lasting reports whether a cue can be left out: what it introduces means the same without it.
+func lasting(cue string) bool {
+	first, _, _ := strings.Cut(strings.ToLower(cue), " ")
+	return slices.Contains([]string{"from", "remember", "henceforth", "going", "in", "for", "always", "keep"}, first)
+}
+
+// Mentions returns the sentences of the user's message that share words with a text. It reports whether they contain
+// three fifths of its words: the message is about it.
+func Mentions(message, text string) (quote string, ok bool) {
+	want := Terms(text)
+	var said []string
+	for _, s := range sentences(message) {
+		if !isQuestion(s.text) && shared(Terms(s.ownText), want) > 0 {
+			said = append(said, s.text)
+		}
+	}
+	quote = strings.Join(said, " ")
+	return quote, len(want) > 0 && 5*shared(Terms(quote), want) >= 3*len(want)
+}
+
+// Within reports whether a text has no word that the user's message lacks.
+func Within(message, text string) bool {
+	return len(Terms(text)) == shared(Terms(message), Terms(text))
+}
+
+// shared returns the number of terms that two sorted lists have in common.
+func shared(a, b []string) (n int) {
+	for _, s := range a {
+		if _, ok := slices.BinarySearch(b, s); ok {
+			n++
+		}
+	}
+	return n
+}
+
+// Similar reports whether two texts are about the same: they share three fifths of the terms of the shorter one. It is
+// the reason for a question, never for an answer.
+func Similar(a, b []string) bool {
+	both := shared(a, b)
+	return both >= 2 && 5*both >= 3*min(len(a), len(b)) && 3*both >= max(len(a), len(b)) || both > 0 && both == len(a) && both == len(b)
+}
+
+// Terms returns the terms of a text, sorted, each once, without those of whole identifiers.
+func Terms(text string) (out []string) {
+	var c terms.Cutter
+	c.Each(text, func(t terms.Term) {
+		if !t.Whole {
+			out = append(out, string(t.Text))
+		}
+	})
+	slices.Sort(out)
+	return slices.Compact(out)
 }

@@ -1,4 +1,4 @@
-package permanent
+package requests
 
 import (
 	"strings"
@@ -161,14 +161,14 @@ var notAsked = []string{
 func TestRequests(t *testing.T) {
 	t.Parallel()
 	for _, tt := range asked {
-		got := Requests(tt.message)
+		got := Find(tt.message)
 		if len(got) != 1 || got[0].Cue != tt.cue {
-			t.Errorf("Requests(%q) = %v, want the cue %q", tt.message, got, tt.cue)
+			t.Errorf("Find(%q) = %v, want the cue %q", tt.message, got, tt.cue)
 		}
 	}
 	for _, message := range notAsked {
-		if got := Requests(message); len(got) > 0 {
-			t.Errorf("Requests(%q) = %v, want none", message, got)
+		if got := Find(message); len(got) > 0 {
+			t.Errorf("Find(%q) = %v, want none", message, got)
 		}
 	}
 }
@@ -200,11 +200,11 @@ func TestRequestsExtent(t *testing.T) {
 		{"Always sign.\n" + strings.Repeat("x", maxStated), ""},
 	} {
 		var got []string
-		for _, s := range Requests(tt.message) {
+		for _, s := range Find(tt.message) {
 			got = append(got, s.Text)
 		}
 		if s := strings.Join(got, "|"); s != tt.want {
-			t.Errorf("Requests(%q) = %q, want %q", tt.message, s, tt.want)
+			t.Errorf("Find(%q) = %q, want %q", tt.message, s, tt.want)
 		}
 	}
 }
@@ -229,9 +229,9 @@ func FuzzRequests(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, message string) {
-		squeezed := squash(message)
-		for _, s := range Requests(message) {
-			if !strings.Contains(squeezed, squash(s.Text)) && utf8.ValidString(message) {
+		squeezed := Letters(message)
+		for _, s := range Find(message) {
+			if !strings.Contains(squeezed, Letters(s.Text)) && utf8.ValidString(message) {
 				t.Errorf("%q is not in %q", s.Text, message)
 			}
 			if s.Cue == "" || isQuestion(s.Text) {

@@ -1,4 +1,4 @@
-package permanent
+package requests
 
 import (
 	"regexp"
