@@ -173,10 +173,11 @@ func (p *page) stands(h, x *found) bool {
 	if d == 0 || !p.short() {
 		return d == 0
 	}
-	if p.shown(x) {
+	users := p.f.kind.users // a question for the words of the user: they answer
+	if p.shown(x) && !users {
 		return true
 	}
-	if p.shown(h) && (!x.Context || p.f.asks(h.doc)) {
+	if p.shown(h) && !users && (!x.Context || p.f.asks(h.doc)) {
 		x.Score, h.Hit, h.doc, h.terms = h.Score, x.Hit, x.doc, nil
 		return true
 	}
@@ -318,11 +319,16 @@ func (f *finder) request(x *found) error {
 		if err != nil || d.N != x.Doc.Exchange {
 			return err
 		}
-		x.Request = oneLine(d.Text, requestSize)
+		if x.Request = oneLine(d.Text, requestSize); x.From-d.N <= nearRequest {
+			x.From = d.N // what the hit shows is in one range
+		}
 		return nil
 	}
 	return nil
 }
+
+// nearRequest is the number of messages between a request and a passage within which the range of a hit has both.
+const nearRequest = 10
 
 // oneLine returns the start of a text on one line: whole sentences if one fits.
 func oneLine(text string, size int) string {

@@ -59,28 +59,36 @@ func newSnippets(q Query, all []queryTerm, worth func(queryTerm) float64) *Snipp
 type kind struct {
 	follows bool           // the answer comes after the words of the question: a reason, an error, a decision
 	cue     *regexp.Regexp // what an answer often contains; nil: nothing
+	users   bool           // the answer is in words of the user
+	why     bool           // it asks for a reason
+	where   bool           // it asks for a place
 }
 
 // signs are what tells the kinds apart.
-var signs = sync.OnceValue(func() (s struct{ asksWhy, saysWhy, asksWhat, asksWhere, saysWhere *regexp.Regexp }) {
+var signs = sync.OnceValue(func() (s struct{ asksWhy, saysWhy, asksWhat, asksWhere, saysWhere, asksUser *regexp.Regexp }) {
 	s.asksWhy = regexp.MustCompile(`(?i)\b(why|reasons?|reasoning|rationale|cause[sd]?|motivat\w*)\b`)
 	s.saysWhy = regexp.MustCompile(`(?i)\b(because|since|so that|reasons?|therefore|due to|to avoid|instead of|rather than|` +
 		`root cause|caused by|otherwise|this way|means that|which would)\b|\bthe (issue|problem|bug) (is|was)\b`)
 	s.asksWhat = regexp.MustCompile(`(?i)\b(errors?|fail\w*|decid\w*|decision|chose\w*|choose|rejected|alternatives?)\b`)
-	s.asksWhere = regexp.MustCompile(`(?i)\b(where|(which|what) (\w+ )?(file|function|package|component|module|class|method)s?)\b`)
+	s.asksWhere = regexp.MustCompile(`(?i)\b(where|(which|what) (\w+ ){0,2}(file|function|package|component|module|class|method|library|script|helper)s?)\b`)
 	s.saysWhere = regexp.MustCompile(`[\w/-]+\.[a-zA-Z]{1,5}\b(:\d+)?|\w+\(\)`)
+	s.asksUser = regexp.MustCompile(`(?i)\b(did|does|do|has|have|had) (the user|i)\b.*\b(ask|say|said|want|demand|request|report|choose|chose|` +
+		`prefer|decide|reject|refuse|complain|mention|correct|tell|told|insist|require|answer|call)`)
 	return s
 })
 
-func kindOf(text string) kind {
+func kindOf(text string) (k kind) {
 	s := signs()
+	k.users = s.asksUser.MatchString(text)
 	switch {
 	case s.asksWhy.MatchString(text):
-		return kind{true, s.saysWhy}
+		k.why, k.follows, k.cue = true, true, s.saysWhy
 	case s.asksWhere.MatchString(text):
-		return kind{false, s.saysWhere}
+		k.where, k.cue = true, s.saysWhere
+	default:
+		k.follows = s.asksWhat.MatchString(text)
 	}
-	return kind{s.asksWhat.MatchString(text), nil}
+	return k
 }
 
 // A match is a place of a text that the query names.

@@ -33,10 +33,14 @@ const (
 	agentShare = .7 // of the score of a message of a subagent, whose report its session has
 	weakShare  = .5 // of the score of a document that only reads or deletes, or was replaced
 
-	wholeInMessages = .5 // of an identifier, whose parts count too
-	exactShare      = 2  // of an identifier or a path that is known, whose parts count little
-	partShare       = .1 // of these parts
-	editOfPath      = 8  // the factor of the score of a change of the file that is the query
+	wholeInMessages = .5  // of an identifier, whose parts count too
+	exactShare      = 2   // of an identifier or a path that is known, whose parts count little
+	partShare       = .1  // of these parts
+	usersShare      = 1.3 // of what the user said, for a question for his words
+	toldShare       = .8  // of a call, for a question why: reasons are said
+	placeShare      = 1.2 // of a change, for a question where: it has the place
+
+	editOfPath      = 8 // the factor of the score of a change of the file that is the query
 	wholeInSessions = .1
 )
 
@@ -77,6 +81,7 @@ type matcher struct {
 	exchanges int       // that have half of the query
 	inAll     int       // with such an exchange
 	most      float32   // the best score of a document
+	kind      kind      // of the question
 
 	agent        []bool    // sessions of subagents
 	session      []float32 // score of sessions
@@ -525,6 +530,14 @@ func (m *matcher) weight(p *part, s index.Span, doc int) float32 {
 	}
 	if s.Session >= 0 && m.agent[p.scope+s.Session] {
 		v *= agentShare
+	}
+	switch k := &m.kind; {
+	case k.users && class == index.User:
+		v *= usersShare
+	case k.why && class == index.Tool:
+		v *= toldShare
+	case k.where && p.seg.Is(doc, index.Edit) && !p.seg.Is(doc, index.Weak):
+		v *= placeShare
 	}
 	return v
 }

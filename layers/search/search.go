@@ -59,6 +59,7 @@ func find(corpora []Corpus, q Query) (out Results, err error) {
 		return out, err
 	}
 	all := queryTerms(q.text())
+	m.kind = kindOf(q.text())
 	if err := m.terms(all); err != nil {
 		return out, err
 	}

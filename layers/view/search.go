@@ -55,7 +55,7 @@ func HitOf(h search.Hit) Hit {
 		Score: h.Score, Context: h.Context, Time: Time{h.Time()}, Request: h.Request, File: h.Doc.File, Count: h.Count,
 		Snippet: h.Passage.Text, Matches: list(h.Passage.Matches), Class: h.Doc.Class,
 	}
-	if h.To > h.From {
+	if h.To > h.Doc.N {
 		x.To = h.To
 	}
 	if h.Session != nil {
