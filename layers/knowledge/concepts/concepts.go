@@ -54,12 +54,12 @@ type Change struct {
 
 // A Concept is one task of a project.
 type Concept struct {
-	ID     string `json:"id"` // c: and the first digits of its record
+	ID     string `json:"conceptId"` // c: and the first digits of its record
 	Label  string `json:"label"`
 	Record string `json:"record"`
-	Device string `json:"device"`
+	Device string `json:"deviceId"`
 
-	Name    string `json:"name"`
+	Name    string `json:"conceptName"`
 	Topic   string `json:"topic,omitempty"`
 	Summary string `json:"summary,omitempty"`
 
@@ -67,10 +67,10 @@ type Concept struct {
 	Exchanges []string  `json:"exchanges"` // in the order of time
 	Files     []string  `json:"files"`     // of its exchanges, the most frequent first
 	Keywords  []string  `json:"keywords"`
-	Created   time.Time `json:"made"`
+	Created   time.Time `json:"createdAt"`
 	Updated   time.Time `json:"updated"` // time of the last change or assignment
 
-	MergedInto string `json:"merged_into,omitempty"` // record of the concept that contains its members
+	MergedInto string `json:"mergedInto,omitempty"` // record of the concept that contains its members
 	Removed    bool   `json:"removed,omitempty"`
 	// why it is hidden: all its members come from revoked sources
 	Revoked string `json:"revoked,omitempty"`

@@ -102,7 +102,7 @@ type Evidence struct {
 type Fact struct {
 	ID       string     `json:"id,omitempty"` // "f:" and the start of its key
 	Exchange string     `json:"exchange,omitempty"`
-	Session  string     `json:"session,omitempty"` // "" if it was stated outside a session
+	Session  string     `json:"sessionId,omitempty"` // "" if it was stated outside a session
 	Kind     Kind       `json:"kind"`
 	Text     string     `json:"text"`
 	Reason   string     `json:"reason,omitempty"` // of a decision
@@ -115,20 +115,20 @@ type Fact struct {
 	Time     time.Time  `json:"time,omitzero"`  // of the newest message of its evidence
 	From     string     `json:"from,omitempty"` // the memory tool whose store had it, if it was imported
 
-	SupersededBy string    `json:"superseded_by,omitempty"` // the ID of a fact that has not been removed
+	SupersededBy string    `json:"supersededBy,omitempty"` // the ID of a fact that has not been removed
 	Refuted      bool      `json:"refuted,omitempty"`
-	RefutedBy    string    `json:"refuted_by,omitempty"`
+	RefutedBy    string    `json:"refutedBy,omitempty"`
 	Resolved     bool      `json:"resolved,omitempty"` // of an issue
-	ResolvedBy   string    `json:"resolved_by,omitempty"`
-	Resolution   string    `json:"resolution,omitempty"`  // text of the solution, or the stated reason
-	Confirmed    bool      `json:"confirmed,omitempty"`   // by the user: the trust is User
-	VerifiedBy   string    `json:"verified_by,omitempty"` // who was asked
-	VerifiedAt   time.Time `json:"verified_at,omitzero"`
+	ResolvedBy   string    `json:"resolvedBy,omitempty"`
+	Resolution   string    `json:"resolution,omitempty"` // text of the solution, or the stated reason
+	Confirmed    bool      `json:"confirmed,omitempty"`  // by the user: the trust is User
+	VerifiedBy   string    `json:"verifiedBy,omitempty"` // who was asked
+	VerifiedAt   time.Time `json:"verifiedAt,omitzero"`
 	Removed      bool      `json:"removed,omitempty"`
-	Revoked      string    `json:"revoked,omitempty"` // why it is hidden: its evidence comes from a source that was revoked
-	Device       string    `json:"device,omitempty"`  // the first that stated it
+	Revoked      string    `json:"revoked,omitempty"`  // why it is hidden: its evidence comes from a source that was revoked
+	Device       string    `json:"deviceId,omitempty"` // the first that stated it
 
-	Extracted time.Time `json:"extracted_at,omitzero"` // when it was first stated
+	Extracted time.Time `json:"extractedAt,omitzero"` // when it was first stated
 
 	key objects.Hash
 }
@@ -180,9 +180,9 @@ type Exchange struct {
 	Time       time.Time    `json:"ts,omitzero"` // of its last message
 	Facts      []Fact       `json:"facts"`
 	Verdict    Verdict      `json:"verdict,omitempty"` // of summary and details: stated or verified; "" without a summary
-	VerifiedBy string       `json:"verified_by,omitempty"`
-	VerifiedAt time.Time    `json:"verified_at,omitzero"`
-	Device     string       `json:"device,omitempty"`
+	VerifiedBy string       `json:"verifiedBy,omitempty"`
+	VerifiedAt time.Time    `json:"verifiedAt,omitzero"`
+	Device     string       `json:"deviceId,omitempty"`
 	Revoked    string       `json:"revoked,omitempty"` // why its summary, topic, keywords and files are hidden
 
 	key     objects.Hash

@@ -115,7 +115,7 @@ type Reflection struct {
 type Rule struct {
 	ID      string `json:"id"` // r: and the first digits of its record
 	Record  string `json:"record"`
-	Device  string `json:"device"`
+	Device  string `json:"deviceId"`
 	Type    string `json:"type"`
 	Text    string `json:"text"`
 	Problem string `json:"problem,omitempty"`
@@ -123,20 +123,20 @@ type Rule struct {
 	Files          []string    `json:"files"`
 	Confidence     int         `json:"confidence"` // hundredths
 	Contradictions int         `json:"contradictions"`
-	Created        time.Time   `json:"made"`
-	LastValidated  time.Time   `json:"last_validated"`
+	Created        time.Time   `json:"createdAt"`
+	LastValidated  time.Time   `json:"lastValidated"`
 	Trust          facts.Trust `json:"trust"`
-	Stated         bool        `json:"stated"`   // by the user: only the user can remove it
-	Derived        bool        `json:"derived"`  // from words of the user, in other words
-	Evidence       []string    `json:"evidence"` // ids of facts
+	Stated         bool        `json:"statedByUser"` // by the user: only the user can remove it
+	Derived        bool        `json:"derived"`      // from words of the user, in other words
+	Evidence       []string    `json:"evidence"`     // ids of facts
 	Quotes         []Quote     `json:"words,omitempty"`
 	State          string      `json:"state"`
 	Reason         string      `json:"reason,omitempty"` // of the last act
 	Candidate      string      `json:"candidate,omitempty"`
 
-	RemovalProposed bool   `json:"removal_proposed,omitempty"` // of a stated rule, by somebody else than the user
-	Revoked         string `json:"revoked,omitempty"`          // why it is hidden: its remaining evidence is too weak
-	LostEvidence    int    `json:"lost_evidence,omitempty"`    // number of facts and quotes with a revoked source
+	RemovalProposed bool   `json:"removalProposed,omitempty"` // of a stated rule, by somebody else than the user
+	Revoked         string `json:"revoked,omitempty"`         // why it is hidden: its remaining evidence is too weak
+	LostEvidence    int    `json:"lostEvidence,omitempty"`    // number of facts and quotes with a revoked source
 
 	keys    []string        // of the evidence
 	counted map[string]bool // contradictions, by key of the fact or name of the record

@@ -11,6 +11,7 @@ import (
 	"github.com/memvcs/mem/layers/knowledge/concepts"
 	"github.com/memvcs/mem/layers/knowledge/facts"
 	"github.com/memvcs/mem/layers/revision"
+	"github.com/memvcs/mem/layers/view"
 )
 
 // topicTask is the instruction for assigning exchanges to concepts, after LiSA.
@@ -109,9 +110,9 @@ func noCandidates(e *app.Env, set *concepts.Set, known *facts.Set, session strin
 }
 
 func candidatesJSON(run names.Run, set *concepts.Set, open []*facts.Exchange, session string) error {
-	allConcepts := []conceptAnswer{}
+	allConcepts := []view.Concept{}
 	for _, c := range set.Live() {
-		allConcepts = append(allConcepts, conceptAnswer{c, set.DisplayLabel(c, run.Repo().Device().ID), ""})
+		allConcepts = append(allConcepts, view.ConceptOf(c, set.DisplayLabel(c, run.Repo().Device().ID)))
 	}
 	return run.PrintJSON("concepts.candidates", nil, "session,omitempty", session, "task", topicTask,
 		"concepts", allConcepts, "exchanges", append([]*facts.Exchange{}, open...))

@@ -17,6 +17,7 @@ import (
 	"github.com/memvcs/mem/layers/knowledge/concepts"
 	"github.com/memvcs/mem/layers/revision"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/view"
 )
 
 type assignOptions struct {
@@ -167,14 +168,15 @@ func assign(ctx context.Context, run names.Run, members []knowledge.Member, to k
 		return err
 	}
 	allMembers := []string{}
-	var concept *conceptAnswer
+	var concept *view.Concept
 	for _, x := range members {
 		allMembers = append(allMembers, x.String())
 	}
 	where := "to no concept"
 	if c != nil {
 		where = fmt.Sprintf("to %s %s", set.DisplayLabel(c, run.Repo().Device().ID), c.Name)
-		concept = &conceptAnswer{c, set.DisplayLabel(c, run.Repo().Device().ID), ""}
+		x := view.ConceptOf(c, set.DisplayLabel(c, run.Repo().Device().ID))
+		concept = &x
 	}
 	if run.Opt.JSON {
 		return run.PrintJSON("concepts.assign", nil, "dryRun", run.Opt.DryRun, "members", allMembers,
@@ -193,8 +195,8 @@ func assign(ctx context.Context, run names.Run, members []knowledge.Member, to k
 
 // A conceptChange is the JSON form of changed concepts.
 type conceptChange struct {
-	DryRun   bool            `json:"dryRun"`
-	Concepts []conceptAnswer `json:"concepts"`
+	DryRun   bool           `json:"dryRun"`
+	Concepts []view.Concept `json:"concepts"`
 }
 
 // change changes concepts and prints their new state.
@@ -216,12 +218,12 @@ func change(ctx context.Context, run names.Run, message, note string,
 		run.Note("%s", note)
 		return nil
 	}
-	answer := conceptChange{DryRun: run.Opt.DryRun, Concepts: []conceptAnswer{}}
+	answer := conceptChange{DryRun: run.Opt.DryRun, Concepts: []view.Concept{}}
 	for _, c := range changes {
-		if k := set.ByRecord(c.Concept); !slices.ContainsFunc(answer.Concepts, func(a conceptAnswer) bool {
+		if k := set.ByRecord(c.Concept); !slices.ContainsFunc(answer.Concepts, func(a view.Concept) bool {
 			return a.Concept == k
 		}) {
-			answer.Concepts = append(answer.Concepts, conceptAnswer{k, set.DisplayLabel(k, run.Repo().Device().ID), ""})
+			answer.Concepts = append(answer.Concepts, view.ConceptOf(k, set.DisplayLabel(k, run.Repo().Device().ID)))
 		}
 	}
 	return run.PrintJSON("concepts.change", answer)

@@ -17,6 +17,7 @@ import (
 	"github.com/memvcs/mem/layers/knowledge/facts"
 	"github.com/memvcs/mem/layers/revision"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/view"
 )
 
 // Concepts returns mem concepts.
@@ -47,13 +48,6 @@ func Concepts(e *app.Env) *cli.Command {
 	}
 }
 
-// A conceptAnswer is the JSON form of a concept.
-type conceptAnswer struct {
-	*concepts.Concept
-	As      string `json:"as"`                // as it is typed here
-	Project string `json:"project,omitempty"` // with --all-projects
-}
-
 // conceptNamed returns the concept of an operand.
 func conceptNamed(ctx context.Context, run names.Run, name string) (*concepts.Concept, error) {
 	c, err := revision.FindConcept(ctx, run.DB, run.Project.ID, name)
@@ -79,7 +73,7 @@ func runConceptsList(ctx context.Context, e *app.Env, all bool) error {
 			columns = append(columns, app.Column{Name: "project", Max: 16, Tail: true})
 		}
 		t := e.Table(append(columns, app.Column{Name: "topic", Shrinks: true})...)
-		answers := []conceptAnswer{}
+		answers := []view.Concept{}
 		for _, p := range projects {
 			set, err := revision.Concepts(ctx, run.DB, p.ID)
 			if err != nil {
@@ -91,7 +85,9 @@ func runConceptsList(ctx context.Context, e *app.Env, all bool) error {
 			}
 			for _, c := range list {
 				as := set.DisplayLabel(c, run.Repo().Device().ID)
-				answers = append(answers, conceptAnswer{c, as, names.ProjectName(e, p)})
+				x := view.ConceptOf(c, as)
+				x.Project = names.ProjectName(e, p)
+				answers = append(answers, x)
 				row := []app.Cell{{Full: as, Paint: e.Style().Yellow}, {Full: c.Name}, {Full: fmt.Sprint(len(c.Sessions))},
 					{Full: fmt.Sprint(len(c.Exchanges))}, e.TimeCell(c.Updated)}
 				if e.Opt.AllProjects {
@@ -150,7 +146,7 @@ func ShowConcept(ctx context.Context, run names.Run, c *concepts.Concept) error 
 		return err
 	}
 	if run.Opt.JSON {
-		return run.PrintJSON("concepts.show", conceptAnswer{c, set.DisplayLabel(c, run.Repo().Device().ID), ""})
+		return run.PrintJSON("concepts.show", view.ConceptOf(c, set.DisplayLabel(c, run.Repo().Device().ID)))
 	}
 	if err := run.Page("concepts"); err != nil {
 		return err

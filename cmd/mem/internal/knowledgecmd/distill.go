@@ -19,6 +19,7 @@ import (
 	"github.com/memvcs/mem/layers/knowledge/facts"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tokens"
+	"github.com/memvcs/mem/layers/view"
 )
 
 type DistillOptions struct {
@@ -188,7 +189,7 @@ func distillRules(ctx context.Context, run names.Run, o DistillOptions, answer *
 // reflectedJSON is the JSON form of the model's decisions on candidates.
 type reflectedJSON struct {
 	Candidates int                          `json:"candidates"`
-	Rules      []Answer                     `json:"rules"`
+	Rules      []view.Rule                  `json:"rules"`
 	Dismissed  []string                     `json:"dismissed"`
 	Doubted    []string                     `json:"doubted"`
 	Left       []knowledge.SkippedCandidate `json:"left"`
@@ -196,10 +197,10 @@ type reflectedJSON struct {
 }
 
 func reflectedOf(p knowledge.RuleDistillation) reflectedJSON {
-	x := reflectedJSON{p.Candidates, []Answer{}, append([]string{}, p.Dismissed...),
+	x := reflectedJSON{p.Candidates, []view.Rule{}, append([]string{}, p.Dismissed...),
 		append([]string{}, p.Changed...), append([]knowledge.SkippedCandidate{}, p.Skipped...), p.Receipt}
 	for _, r := range p.Rules {
-		x.Rules = append(x.Rules, AnswerOf(r))
+		x.Rules = append(x.Rules, view.RuleOf(r))
 	}
 	return x
 }

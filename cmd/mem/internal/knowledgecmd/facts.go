@@ -17,6 +17,7 @@ import (
 	"github.com/memvcs/mem/layers/knowledge/facts"
 	"github.com/memvcs/mem/layers/revision"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/view"
 )
 
 // FactOptions select facts.
@@ -120,7 +121,7 @@ func runFactsList(ctx context.Context, e *app.Env, o FactOptions, name string) e
 		if err != nil {
 			return err
 		}
-		var list []app.ListedFact
+		var list []view.Fact
 		for _, p := range projects {
 			set, err := revision.Facts(ctx, run.DB, p.ID)
 			if err != nil {
@@ -128,11 +129,11 @@ func runFactsList(ctx context.Context, e *app.Env, o FactOptions, name string) e
 			}
 			for f := range set.All() {
 				if o.Wants(*f) && (session == "" || f.Session == session) {
-					list = append(list, app.ListedFact{Fact: *f, Project: names.ProjectName(e, p)})
+					list = append(list, view.Fact{Fact: *f, Project: names.ProjectName(e, p)})
 				}
 			}
 		}
-		slices.SortStableFunc(list, func(a, b app.ListedFact) int { return b.Time.Compare(a.Time) })
+		slices.SortStableFunc(list, func(a, b view.Fact) int { return b.Time.Compare(a.Time) })
 		if o.number > 0 {
 			list = list[:min(len(list), o.number)]
 		}
@@ -150,13 +151,13 @@ func runFactsList(ctx context.Context, e *app.Env, o FactOptions, name string) e
 }
 
 // printFacts prints a list of facts.
-func printFacts(ctx context.Context, run names.Run, what string, list []app.ListedFact) error {
+func printFacts(ctx context.Context, run names.Run, what string, list []view.Fact) error {
 	all := false
 	for _, f := range list {
 		all = all || f.Project != ""
 	}
 	if run.Opt.JSON {
-		return run.PrintJSON(what, nil, "facts", append([]app.ListedFact{}, list...))
+		return run.PrintJSON(what, nil, "facts", append([]view.Fact{}, list...))
 	}
 	columns := []app.Column{{Name: "fact"}, {Name: "kind"}, {Name: "verdict"}, {Name: "trust"}, {Name: "at"}}
 	if all {
@@ -256,9 +257,9 @@ func runFactsSearch(ctx context.Context, e *app.Env, o FactOptions, query string
 		if o.number > 0 {
 			hits = hits[:min(len(hits), o.number)]
 		}
-		var list []app.ListedFact
+		var list []view.Fact
 		for _, h := range hits {
-			list = append(list, app.ListedFact{Fact: h.Fact, Project: h.project})
+			list = append(list, view.Fact{Fact: h.Fact, Project: h.project})
 		}
 		if err := printFacts(ctx, run, "facts.search", list); err != nil {
 			return err

@@ -20,6 +20,7 @@ import (
 	"github.com/memvcs/mem/layers/revision"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tokens"
+	"github.com/memvcs/mem/layers/view"
 )
 
 type ruleOptions struct {
@@ -184,8 +185,8 @@ func evidenceOf(ctx context.Context, run names.Run, o ruleOptions) ([]facts.Fact
 
 // A ruleChange is the JSON form of changed rules.
 type ruleChange struct {
-	DryRun bool     `json:"dryRun"`
-	Rules  []Answer `json:"rules"`
+	DryRun bool        `json:"dryRun"`
+	Rules  []view.Rule `json:"rules"`
 }
 
 // sourceOf says whether the user stated a rule, or it was derived from other words.
@@ -202,9 +203,9 @@ func sourceOf(r *permanent.Rule) string {
 // printRuleChange prints the changed rules.
 func printRuleChange(e *app.Env, list []*permanent.Rule) error {
 	if e.Opt.JSON {
-		answer := ruleChange{e.Opt.DryRun, []Answer{}}
+		answer := ruleChange{e.Opt.DryRun, []view.Rule{}}
 		for _, r := range list {
-			answer.Rules = append(answer.Rules, AnswerOf(r))
+			answer.Rules = append(answer.Rules, view.RuleOf(r))
 		}
 		return e.PrintJSON("rules.change", answer)
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/memvcs/mem/layers/knowledge/permanent"
 	"github.com/memvcs/mem/layers/markers"
 	"github.com/memvcs/mem/layers/revision"
+	"github.com/memvcs/mem/layers/view"
 )
 
 // Rules returns mem rules.
@@ -60,15 +61,6 @@ func Rules(e *app.Env) *cli.Command {
 	}
 }
 
-// An Answer is the JSON form of a rule.
-type Answer struct {
-	*permanent.Rule
-	Confidence string `json:"confidence"`
-}
-
-// AnswerOf returns the JSON form of a rule.
-func AnswerOf(r *permanent.Rule) Answer { return Answer{r, term.Hundredths(r.Confidence)} }
-
 // rule returns the rule of an operand.
 func rule(ctx context.Context, run names.Run, name string) (*permanent.Rule, error) {
 	r, err := revision.FindRule(ctx, run.DB, run.Project.ID, name)
@@ -79,12 +71,6 @@ func rule(ctx context.Context, run names.Run, name string) (*permanent.Rule, err
 		return nil, app.WithHint(err, "mem rules list --all")
 	}
 	return r, nil
-}
-
-// A listedRule is the JSON form of a rule in a list.
-type listedRule struct {
-	Answer
-	Project string `json:"project,omitempty"` // with --all-projects
 }
 
 // A rulesQuery selects rules to list.
@@ -101,7 +87,7 @@ func runRulesList(ctx context.Context, e *app.Env, o rulesQuery) error {
 		if err != nil {
 			return err
 		}
-		list := []listedRule{}
+		list := []view.Rule{}
 		for _, p := range projects {
 			set, err := revision.Rules(ctx, run.DB, p.ID)
 			if err != nil {
@@ -109,11 +95,13 @@ func runRulesList(ctx context.Context, e *app.Env, o rulesQuery) error {
 			}
 			for _, r := range set.Rules {
 				if (o.kind == "" || r.Type == o.kind) && (r.Revoked == "" || o.hidden) && slices.Contains(o.states, r.State) {
-					list = append(list, listedRule{AnswerOf(r), names.ProjectName(e, p)})
+					x := view.RuleOf(r)
+					x.Project = names.ProjectName(e, p)
+					list = append(list, x)
 				}
 			}
 		}
-		slices.SortStableFunc(list, func(a, b listedRule) int {
+		slices.SortStableFunc(list, func(a, b view.Rule) int {
 			return slices.Index(o.states, a.State) - slices.Index(o.states, b.State)
 		})
 		if e.Opt.JSON {
@@ -128,7 +116,7 @@ func runRulesList(ctx context.Context, e *app.Env, o rulesQuery) error {
 	})
 }
 
-func ruleTable(ctx context.Context, run names.Run, list []listedRule) error {
+func ruleTable(ctx context.Context, run names.Run, list []view.Rule) error {
 	columns := []app.Column{{Name: "rule"}, {Name: "type"}, {Name: "state"}, {Name: "sure", Right: true}, {Name: "trust"},
 		{Name: "validated"}}
 	if run.Opt.AllProjects {
@@ -136,7 +124,8 @@ func ruleTable(ctx context.Context, run names.Run, list []listedRule) error {
 	}
 	t := run.Table(append(columns, app.Column{Name: "text", Shrinks: true})...)
 	for _, r := range list {
-		row := []app.Cell{{Full: r.ID, Paint: run.Style().Yellow}, {Full: r.Type}, {Full: r.State}, {Full: r.Confidence},
+		row := []app.Cell{{Full: r.ID, Paint: run.Style().Yellow}, {Full: r.Type}, {Full: r.State},
+			{Full: term.Hundredths(int(r.Confidence))},
 			{Full: r.Trust.String()}, run.TimeCell(r.LastValidated)}
 		if run.Opt.AllProjects {
 			row = append(row, app.Cell{Full: r.Project})
@@ -160,7 +149,7 @@ func ruleText(r *permanent.Rule) string {
 // ShowRule prints a rule with its evidence.
 func ShowRule(ctx context.Context, run names.Run, r *permanent.Rule) error {
 	if run.Opt.JSON {
-		return run.PrintJSON("rules.show", AnswerOf(r))
+		return run.PrintJSON("rules.show", view.RuleOf(r))
 	}
 	known, err := revision.Facts(ctx, run.DB, run.Project.ID)
 	if err != nil {

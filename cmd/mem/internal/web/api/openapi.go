@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"reflect"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -142,6 +143,9 @@ func (d *describer) members(t reflect.Type, props map[string]any, required *[]an
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 		switch {
 		case f.Anonymous && name == "":
+			if f.Type.Kind() == reflect.Pointer {
+				f.Type = f.Type.Elem()
+			}
 			d.members(f.Type, props, required)
 			continue
 		case !f.IsExported() || name == "-":
@@ -150,7 +154,7 @@ func (d *describer) members(t reflect.Type, props map[string]any, required *[]an
 			name = f.Name
 		}
 		props[name] = d.schema(f.Type)
-		if !strings.Contains(options, "omit") {
+		if !strings.Contains(options, "omit") && !slices.Contains(*required, any(name)) {
 			*required = append(*required, name)
 		}
 	}
