@@ -1,6 +1,7 @@
 package knowledge
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"github.com/memvcs/mem/layers/markers"
 	"github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/refine"
+	"github.com/memvcs/mem/layers/requests"
 	"github.com/memvcs/mem/layers/revision"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tokens"
@@ -266,32 +268,53 @@ func (k known) reserve(c tokens.Counter) int {
 	return c.Estimate(int64(size))
 }
 
-// related returns the known facts to show with lines: the issues, those that share files or names with the lines first;
-// the decisions and preferences that share some; and the facts of the session.
+// related returns the known facts to show with lines: the issues, those that have most to do with the lines first; the
+// decisions and preferences that have something to do with them; and the facts of the session.
 func (k known) related(lines []DraftLine) []facts.Fact {
 	var text strings.Builder
 	for _, l := range lines {
 		text.WriteString(l.Text + "\n")
 	}
-	lower := strings.ToLower(text.String())
-	shared := map[string]int{}
-	for _, list := range [][]facts.Fact{k.issues, k.others} {
-		for _, f := range list {
-			for _, name := range f.Names() {
-				if strings.Contains(lower, name) {
-					shared[f.ID]++
-				}
-			}
-		}
-	}
-	most := func(a, b facts.Fact) int { return shared[b.ID] - shared[a.ID] }
-	others := slices.DeleteFunc(slices.Clone(k.others), func(f facts.Fact) bool { return shared[f.ID] == 0 })
+	weight := weights(append(slices.Clone(k.issues), k.others...), text.String())
+	most := func(a, b facts.Fact) int { return cmp.Compare(weight[b.ID], weight[a.ID]) }
+	others := slices.DeleteFunc(slices.Clone(k.others), func(f facts.Fact) bool { return weight[f.ID] == 0 })
 	slices.SortStableFunc(others, most)
 	issues := slices.Clone(k.issues)
 	slices.SortStableFunc(issues, most)
 	out := issues[:min(len(issues), maxIssues)]
 	out = append(out, others[:min(len(others), maxRelated)]...)
 	return append(out, k.own[max(0, len(k.own)-maxKnown+len(out)):]...)
+}
+
+// nameWeight is the weight of a file or an identifier that a fact and a text share.
+const nameWeight = 3000
+
+// weights returns how much facts have to do with a text, in thousandths: a name that they share, and each word of the fact
+// or its keywords in the text, which counts the less the more facts have it. A decision can change without its file being
+// named: "invoices in cents" is about "Invoices are stored in euros".
+func weights(list []facts.Fact, text string) map[string]int {
+	lower, said := strings.ToLower(text), requests.Terms(text)
+	words, have := make([][]string, len(list)), map[string]int{}
+	for i, f := range list {
+		words[i] = requests.Terms(strings.Join(append([]string{f.Text}, f.Keywords...), "\n"))
+		for _, w := range words[i] {
+			have[w]++
+		}
+	}
+	out := map[string]int{}
+	for i, f := range list {
+		for _, name := range f.Names() {
+			if strings.Contains(lower, name) {
+				out[f.ID] += nameWeight
+			}
+		}
+		for _, w := range words[i] {
+			if _, ok := slices.BinarySearch(said, w); ok && len(w) > 3 {
+				out[f.ID] += nameWeight / 3 / have[w]
+			}
+		}
+	}
+	return out
 }
 
 // speakerOf returns the label of the speaker of a line of L1.
