@@ -118,10 +118,13 @@ func asJSON(v any) string {
 }
 
 // distilling answers by MODEL_MODE: with the texts of the user as requests or decisions, one of them invented; as "colleague" with the
-// decisions of the assistant; as "shy" only when it is asked again; or with one concept for everything.
+// decisions of the assistant; as "shy" only when it is asked again; as "tired" not about what names MODEL_STOP; as "curt" with topics of one word; or with one concept for everything.
 func distilling(q engines.Question) string {
 	if os.Getenv("MODEL_MODE") == "garbage" {
 		return "I would rather not."
+	}
+	if os.Getenv("MODEL_MODE") == "tired" && strings.Contains(q.Prompt, os.Getenv("MODEL_STOP")) {
+		return "That is enough for today."
 	}
 	if os.Getenv("MODEL_MODE") == "shy" && !strings.Contains(q.Prompt, "=== faults ") {
 		return "Must I?"
@@ -131,6 +134,10 @@ func distilling(q engines.Question) string {
 	}
 	if strings.HasPrefix(q.System, "You check") {
 		return verifying(q)
+	}
+	topic := "a request of the user"
+	if os.Getenv("MODEL_MODE") == "curt" {
+		topic = "work"
 	}
 	var list []object
 	for _, line := range strings.Split(q.Prompt, "\n") {
@@ -155,7 +162,7 @@ func distilling(q engines.Question) string {
 			return object{"kind": kind, "text": text, "keywords": []string{}, "files": []string{}, "supersedes": []string{}, "refutes": []string{}, "resolves": []string{},
 				"evidence": []object{{"message": n, "quote": said}}}
 		}
-		list = append(list, object{"messages": []int{n, n}, "summary": "", "topic": "a request of the user", "keywords": []string{}, "files": []string{},
+		list = append(list, object{"messages": []int{n, n}, "summary": "", "topic": topic, "keywords": []string{}, "files": []string{},
 			"facts": []object{fact(said), fact("The user wants 4711 kangaroos.")}})
 	}
 	name := "exchanges"

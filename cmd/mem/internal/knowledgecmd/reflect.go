@@ -113,7 +113,7 @@ func runReflect(ctx context.Context, e *app.Env, after string) error {
 func candidateHeading(kind string) string {
 	switch kind {
 	case permanent.CandidateStated:
-		return "What the user asked for in so many words"
+		return "What the user asked for explicitly"
 	case permanent.CandidateCorrection:
 		return "What the user corrected again and again"
 	case permanent.CandidateContradiction:
