@@ -37,7 +37,8 @@ func Keepit(e *app.Env) *cli.Command {
 		Usage: "list, add and change pinned texts, and preview what is kept",
 		Description: "A marker, such as ##keepit0.80##, pins the text that you type after it, up to the next\n" +
 			"marker, ##/keepit## or the end of the message. A compression keeps pinned text word for\n" +
-			"word if the weight of the marker, here 0.80, reaches its threshold; weight 1.00 is\n" +
+			"word if the weight of the marker, here 0.80, reaches its threshold, which rises with the\n" +
+			"ratio and with the number of sessions since (the distance). Weight 1.00 is\n" +
 			"always kept. add pins a text without a marker in it. set, add and rm change new\n" +
 			"versions only.",
 		Subcommands: append(keepitChanges(e), []*cli.Command{
@@ -62,7 +63,7 @@ func Keepit(e *app.Env) *cli.Command {
 					flags.Choice(&o.level, "aggressiveness,a",
 						"at the aggressiveness `LEVEL`: minimal, moderate or aggressive", "minimal",
 						"light", "moderate", "aggressive"),
-					flags.Parsed(&o.distance, "distance", "at a distance of `N` sessions", flags.Positive("a distance", "5")),
+					flags.Parsed(&o.distance, "distance", "as if `N` sessions were since; 1 is the newest", flags.Positive("a distance", "5")),
 				},
 				Action: e.Action(0, 1, func(c *cli.Context) error {
 					return runKeepitPreview(c.Context, e, o, names.OrNewest(e.Operand(0)))

@@ -46,8 +46,9 @@ func Compress(e *app.Env) *cli.Command {
 		Usage:     "create a smaller version of a session",
 		ArgsUsage: "<session|version>",
 		Description: "--ratio, --tokens, --preset or --tier set the size; the default is the preset of the\n" +
-			"settings. Pinned text is kept byte for byte if the weight of its marker reaches the\n" +
-			"threshold (mem keepit preview). The same recipe returns the existing version. A\n" +
+			"settings. Pinned text (##keepit0.80##, \"mem help keepit\") is kept byte for byte if its\n" +
+			"weight, here 0.80, reaches a threshold. It rises with the ratio and with the number of\n" +
+			"sessions since: \"mem keepit preview\". The same recipe returns the existing version. A\n" +
 			"version can be compressed again; ratios are relative to the original.\n" +
 			"--since compresses only the messages after those that a version covers.",
 		Flags: []cli.Flag{
@@ -57,9 +58,9 @@ func Compress(e *app.Env) *cli.Command {
 			flags.Repeated(&o.tiers, "tier", "add a tier: `END:RATIO:LEVEL`, such as 25:10:moderate; repeat up to 100"),
 			flags.Choice(&o.level, "aggressiveness,a", "compress at the aggressiveness `LEVEL`: minimal, moderate or aggressive",
 				"minimal", "light", "moderate", "aggressive"),
-			flags.Parsed(&o.distance, "distance", "decide the fate of markers at a distance of `N` sessions",
+			flags.Parsed(&o.distance, "distance", "decide what pinned text is kept as if `N` sessions were since; 1 is the newest",
 				flags.Positive("a distance", "5")),
-			flags.Choice(&o.keepit, "keepit", "treat markers by `MODE`: decay, preserve-all or ignore", "decay",
+			flags.Choice(&o.keepit, "keepit", "keep pinned text by `MODE`: decay, preserve-all or ignore", "decay",
 				"preserve-all", "ignore"),
 			flags.Parsed(&o.skip, "skip", "leave out the first `N` messages", flags.NotNegative),
 			flags.String(&o.since, "since", "compress only the messages since the version `REV`, such as v002"),
@@ -288,7 +289,7 @@ func printCompressed(e *app.Env, c derive.CompressResult) error {
 // usefulTokens is the size below which a version is little more than a heading and the start of a request.
 const usefulTokens = 100
 
-// ofL1 returns the ratio of a version to what L1 keeps of its input: ", 2.1:1 of L1".
+// ofL1 returns the ratio of a version to what L1 keeps of its input: ", 2.1:1 of the readable part".
 func ofL1(v *records.Version) string {
 	if v.TokensL1 == 0 || v.Source != "" {
 		return ""
@@ -297,7 +298,7 @@ func ofL1(v *records.Version) string {
 	if of == fmt.Sprintf("%.1f:1", v.Ratio) {
 		return ""
 	}
-	return ", " + of + " of L1"
+	return ", " + of + " of the readable part"
 }
 
 // whyShort says why a version is much smaller than asked.
