@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -13,7 +14,7 @@ import (
 // TestDocsExamples checks that each command that can be named has two examples and that the parser accepts each of them.
 func TestDocsExamples(t *testing.T) {
 	t.Parallel()
-	e := &app.Env{}
+	e := &app.Env{Now: time.Now}
 	known := map[string]bool{}
 	var check func(path []string, c *cli.Command)
 	check = func(path []string, c *cli.Command) {

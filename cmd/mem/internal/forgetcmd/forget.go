@@ -33,7 +33,8 @@ type forgetOptions struct {
 	all    bool
 	secret string
 	tool   string
-	since  string
+	since  time.Time
+	until  time.Time
 }
 
 // Forget returns mem forget.
@@ -58,13 +59,12 @@ func Forget(e *app.Env) *cli.Command {
 			flags.Bool(&o.all, "metadata", "with --match: also search directory, branch, model, version, IDs and hook commands"),
 			flags.String(&o.secret, "secret", "forget all occurrences of `VALUE`; - reads it from standard input"),
 			flags.String(&o.tool, "tool", "forget the results of the tool `NAME`"),
-			flags.String(&o.since, "since", "forget the messages of a `TIME`: FROM.. or FROM..TO or ..TO"),
+			e.Since(&o.since, "forget the messages"), e.Until(&o.until, "forget the messages"),
 		},
 		Action: func(c *cli.Context) error {
 			o.revs = e.Operands
 			ways := min(len(o.revs), 1)
-			for _, way := range []struct{ name, value string }{{"match", o.match}, {"secret", o.secret}, {"tool", o.tool},
-				{"since", o.since}} {
+			for _, way := range []struct{ name, value string }{{"match", o.match}, {"secret", o.secret}, {"tool", o.tool}} {
 				if !c.IsSet(way.name) {
 					continue
 				}
@@ -73,11 +73,17 @@ func Forget(e *app.Env) *cli.Command {
 				}
 				ways++
 			}
+			if c.IsSet("since") || c.IsSet("until") {
+				ways++
+			}
+			if !o.until.IsZero() && !o.since.Before(o.until) {
+				return app.Usagef("option --since is not before --until")
+			}
 			if o.all && o.match == "" {
 				return app.WithHint(app.Usagef("option --metadata requires --match"), "mem forget -h")
 			}
 			if ways != 1 {
-				return app.WithHint(app.Usagef("mem forget requires a revision, or one of --match, --secret, --tool and --since"),
+				return app.WithHint(app.Usagef("mem forget requires a revision, or one of --match, --secret, --tool, --since and --until"),
 					"mem forget -n @", "mem help forgetting")
 			}
 			return runForget(c.Context, e, o)
@@ -108,9 +114,7 @@ func toForget(ctx context.Context, run names.Run, o forgetOptions) (f forget.For
 	case o.tool != "":
 		f.Tool = o.tool
 	default:
-		if f.Since, f.Until, err = span(run.Env, o.since); err != nil {
-			return f, err
-		}
+		f.Since, f.Until = o.since, o.until
 	}
 	all, err := trust.Projects(ctx, run.DB)
 	if err != nil {
@@ -142,30 +146,6 @@ func secretValue(e *app.Env, s string) ([]byte, error) {
 			markers.MinSecret)
 	}
 	return value, nil
-}
-
-// span parses FROM..TO; each may be missing.
-func span(e *app.Env, s string) (from, to time.Time, err error) {
-	a, b, _ := strings.Cut(s, "..")
-	if a != "" {
-		if from, err = term.ParseTime(a, e.Now()); err != nil {
-			return from, to, app.Usagef("option --since cannot be %q: %v", s, err)
-		}
-	}
-	if b != "" {
-		if to, err = term.ParseTime(b, e.Now()); err != nil {
-			return from, to, app.Usagef("option --since cannot be %q: %v", s, err)
-		}
-	}
-	if a != "" && b != "" && !from.Before(to) {
-		return from, to, app.WithHint(app.Usagef("option --since cannot be %q: it ends before it begins", s),
-			"mem forget --since 2026-01-20..2026-01-21 -n")
-	}
-	if a == "" && b == "" {
-		return from, to, app.WithHint(app.Usagef("option --since cannot be %q: want FROM.. or FROM..TO", s),
-			"mem forget --since 2026-01-20.. -n")
-	}
-	return from, to, nil
 }
 
 func runForget(ctx context.Context, e *app.Env, o forgetOptions) error {

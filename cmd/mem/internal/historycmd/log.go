@@ -6,7 +6,6 @@ import (
 	"iter"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -40,7 +39,7 @@ func Log(e *app.Env) *cli.Command {
 		Flags: []cli.Flag{
 			flags.Bool(&o.Oneline, "oneline", "print one line per operation"),
 			flags.Int(&o.Number, "number,n", "print the newest `N` only"),
-			flags.String(&o.Since, "since", "print operations after `TIME`, such as 2026-01-15, 3d or \"2 weeks ago\""),
+			e.Since(&o.Since, "print the operations"),
 			flags.Bool(&o.Graph, "graph", "draw the operations as a graph"),
 			flags.Bool(&o.Stat, "stat", "print figures for each operation"),
 			flags.Bool(&o.Patch, "patch,p", "print the changes of versions and compositions"),
@@ -78,25 +77,18 @@ func Log(e *app.Env) *cli.Command {
 
 func runLog(ctx context.Context, e *app.Env, o LogOptions) error {
 	memory.SpendMemory()
-	var since time.Time
-	if o.Since != "" {
-		var err error
-		if since, err = term.ParseTime(o.Since, e.Now()); err != nil {
-			return app.Usagef("option --since cannot be %q: %v", o.Since, err)
-		}
-	}
 	return names.WithMemory(ctx, e, func(run names.Run) error {
 		fold := !o.All && !o.Asks() && !e.Opt.JSON
 		n := 0
-		if o.Limited && since.IsZero() && o.Search == "" && !fold {
+		if o.Limited && o.Since.IsZero() && o.Search == "" && !fold {
 			n = max(o.Number, 1)
 		}
 		found, in, err := logEntries(ctx, run, o.Rev, n)
 		if err != nil {
 			return patchHint(ctx, run, o, err)
 		}
-		if !since.IsZero() {
-			found = keep(found, func(en *refs.Entry) bool { return !en.Time.Before(since) })
+		if !o.Since.IsZero() {
+			found = keep(found, func(en *refs.Entry) bool { return !en.Time.Before(o.Since) })
 		}
 		if o.Rev == "" {
 			err = run.HintUntrusted(ctx, false)
@@ -157,7 +149,7 @@ func noteNothingLogged(ctx context.Context, run names.Run, o LogOptions) error {
 	if o.Limited && o.Number <= 0 {
 		return nil
 	}
-	if o.Since != "" || o.Search != "" || o.Rev != "" || run.Opt.AllProjects {
+	if !o.Since.IsZero() || o.Search != "" || o.Rev != "" || run.Opt.AllProjects {
 		run.Note("no matching operations")
 		return nil
 	}

@@ -1,11 +1,13 @@
 package historycmd
 
+import "time"
+
 // LogOptions are the options of mem log.
 type LogOptions struct {
 	Format  string
 	Oneline bool
 	Number  int
-	Since   string
+	Since   time.Time
 	Graph   bool
 	Stat    bool
 	Patch   bool

@@ -26,7 +26,7 @@ import (
 type factsDraftOptions struct {
 	all    bool
 	tokens int
-	since  int
+	after  int
 }
 
 // factsWriteCommands returns the subcommands that create facts from a session.
@@ -40,7 +40,7 @@ func factsWriteCommands(e *app.Env) []*cli.Command {
 			Flags: []cli.Flag{
 				flags.Parsed(&o.tokens, "tokens", "print at most about `T` tokens, instruction included; default 7k",
 					flags.Tokens),
-				flags.Parsed(&o.since, "since", "print messages after `N` only", flags.NotNegative),
+				flags.Parsed(&o.after, "after", "print messages after `N` only", flags.NotNegative),
 				flags.Bool(&o.all, "all", "print distilled messages too"),
 			},
 			Action: e.Action(0, 1, func(c *cli.Context) error {
@@ -77,7 +77,7 @@ func runFactsDraft(ctx context.Context, e *app.Env, o factsDraftOptions, name st
 			return err
 		}
 		d, err := knowledge.DraftFacts(ctx, run.DB, rev, knowledge.DraftOptions{
-			All: o.all, MaxTokens: o.tokens, Whole: true, After: o.since,
+			All: o.all, MaxTokens: o.tokens, Whole: true, After: o.after,
 		})
 		if err != nil {
 			return err

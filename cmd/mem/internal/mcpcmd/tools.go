@@ -35,8 +35,11 @@ const mostHits = 100
 func (s served) Search(ctx context.Context, in mcp.SearchIn) (out mcp.SearchOut, err error) {
 	e := s.run()
 	e.Operands = []string{in.Query}
-	q, err := searchcmd.Query(e, searchcmd.Options{Patterns: in.Regexp, Files: in.Files, Since: in.Since,
-		Until: in.Until, Topic: in.Topic, Keepit: in.Keepit,
+	since, until, err := timesOf(e, in.Since, in.Until)
+	if err != nil {
+		return out, err
+	}
+	q, err := searchcmd.Query(e, searchcmd.Options{Patterns: in.Regexp, Files: in.Files, Since: since, Until: until, Topic: in.Topic, Keepit: in.Keepit,
 		Roles: in.Roles, In: in.In, Branch: in.Branch, By: string(search.ByMessage), Number: min(cmp.Or(in.Limit, 10), mostHits),
 		Open: in.Open})
 	if err != nil {
@@ -65,6 +68,17 @@ func (s served) Search(ctx context.Context, in mcp.SearchIn) (out mcp.SearchOut,
 		}
 		return err
 	})
+}
+
+// timesOf parses the range of a search.
+func timesOf(e *app.Env, from, to string) (since, until time.Time, err error) {
+	if from != "" {
+		since, err = e.ParseSince(from)
+	}
+	if to != "" && err == nil {
+		until, err = e.ParseUntil(to)
+	}
+	return since, until, err
 }
 
 // refOf returns the name of a hit for the tool show. The label of a concept is only valid in its own project.

@@ -9,12 +9,12 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
-	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/keepit"
 	"github.com/memvcs/mem/layers/projects"
@@ -30,8 +30,8 @@ import (
 type Options struct {
 	Patterns []string
 	Files    []string
-	Since    string
-	Until    string
+	Since    time.Time
+	Until    time.Time
 	Topic    string
 	Keepit   string
 	Roles    []string
@@ -65,8 +65,7 @@ func Search(e *app.Env) *cli.Command {
 		Flags: []cli.Flag{
 			flags.Repeated(&o.Patterns, "regexp,e", "the text must match `REGEXP`; repeat for several"),
 			flags.Repeated(&o.Files, "file", "the call must be about `FILE`: a name, the end of a path, or a pattern"),
-			flags.String(&o.Since, "since", "written at `TIME` or later, such as 2026-01-15, 3d or \"2 weeks ago\""),
-			flags.String(&o.Until, "until", "written before `TIME`"),
+			e.Since(&o.Since, "written"), e.Until(&o.Until, "written"),
 			flags.String(&o.Topic, "topic", "in sessions with `TOPIC`"),
 			flags.String(&o.Keepit, "keepit", "with a marker whose weight meets `COND`: >=0.5, <0.8 or 1.00"),
 			flags.Repeated(&o.Roles, "role", "written by `ROLE`: user, assistant, tool or note"),
@@ -123,7 +122,7 @@ func Query(e *app.Env, o Options) (q search.Query, err error) {
 	if q.Filter, err = searchFilter(e, o); err != nil {
 		return q, err
 	}
-	if q.Phrase != "" && (o.Since != "" || o.Until != "") { // an option is meant as it stands
+	if q.Phrase != "" && (!o.Since.IsZero() || !o.Until.IsZero()) { // an option is meant as it stands
 		q = search.Query{Words: search.Parse(words).Words, By: q.By, Limit: q.Limit, Patterns: q.Patterns, Filter: q.Filter}
 	} else if q.Phrase != "" {
 		q.Filter.Since, q.Filter.Until, q.Filter.Requests = asked.Since, asked.Until, asked.Requests
@@ -146,18 +145,11 @@ func searchFilter(e *app.Env, o Options) (f search.Filter, err error) {
 	if o.Open {
 		f.Pending = search.Open
 	}
-	for _, t := range []struct {
-		name, text string
-		to         *int64
-	}{{"since", o.Since, &f.Since}, {"until", o.Until, &f.Until}} {
-		if t.text == "" {
-			continue
-		}
-		at, err := term.ParseTime(t.text, e.Now())
-		if err != nil {
-			return f, app.Usagef("option --%s cannot be %q: %v", t.name, t.text, err)
-		}
-		*t.to = at.Unix()
+	if !o.Since.IsZero() {
+		f.Since = o.Since.Unix()
+	}
+	if !o.Until.IsZero() {
+		f.Until = o.Until.Unix()
 	}
 	if o.Keepit != "" {
 		if f.Keepit, err = parseWeightCondition(o.Keepit); err != nil {

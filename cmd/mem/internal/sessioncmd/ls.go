@@ -23,9 +23,7 @@ import (
 
 type lsOptions struct {
 	number    int
-	since     string
-	until     string
-	from, to  time.Time // of since and until
+	from, to  time.Time
 	branch    string
 	month     time.Time
 	untracked bool
@@ -50,8 +48,7 @@ func Ls(e *app.Env) *cli.Command {
 			"R for a session hidden by \"mem revoke\". Token counts are estimates.",
 		Flags: []cli.Flag{
 			flags.Int(&o.number, "number,n", "list the newest `N` only"),
-			flags.String(&o.since, "since", "list the sessions that were active at `TIME` or later, such as 2026-01-15 or 3d"),
-			flags.String(&o.until, "until", "list the sessions that began before `TIME`; a day is included"),
+			e.Since(&o.from, "list the sessions that were active"), e.Until(&o.to, "list the sessions that began"),
 			flags.String(&o.branch, "branch", "list the sessions that ended on the git branch `NAME`"),
 			flags.Parsed(&o.month, "month", "list the sessions of `MONTH` only, such as 2026-01", term.ParseMonth),
 			flags.Bool(&o.untracked, "untracked,u", "list only sessions that are not in memory"),
@@ -70,22 +67,6 @@ func Ls(e *app.Env) *cli.Command {
 						"mem ls -h")
 				}
 				return versioncmd.RunVersions(c.Context, e, session, versioncmd.VersionsOptions{All: o.all})
-			}
-			for _, t := range []struct {
-				name, text string
-				to         *time.Time
-				end        bool
-			}{{"since", o.since, &o.from, false}, {"until", o.until, &o.to, true}} {
-				if t.text == "" {
-					continue
-				}
-				var err error
-				if *t.to, err = term.ParseTime(t.text, e.Now()); err != nil {
-					return app.Usagef("option --%s cannot be %q: %v", t.name, t.text, err)
-				}
-				if _, err := time.Parse(time.DateOnly, t.text); err == nil && t.end {
-					*t.to = t.to.AddDate(0, 0, 1)
-				}
 			}
 			if o.number < 0 {
 				return app.Usagef("option --number cannot be negative")

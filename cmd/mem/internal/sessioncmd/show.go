@@ -165,7 +165,7 @@ func noteForgotten(ctx context.Context, run names.Run, rev state.Rev) (int, erro
 			was += " in part"
 		}
 		by := map[string]string{"match": " --match", "secret": " --secret", "tool": " --tool",
-			"since": " --since"}[first.Cause]
+			"since": " --after"}[first.Cause]
 		run.Note("%s %s at %s, by mem forget%s", place, was, term.TimeText(first.Time), by)
 		i = k
 	}

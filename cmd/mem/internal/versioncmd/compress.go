@@ -34,7 +34,7 @@ type compressOptions struct {
 	distance int
 	keepit   string
 	skip     int
-	since    string
+	after    string
 	engine   EngineChoice
 }
 
@@ -50,7 +50,7 @@ func Compress(e *app.Env) *cli.Command {
 			"weight, here 0.80, reaches a threshold. It rises with the ratio and with the number of\n" +
 			"sessions since: \"mem keepit preview\". The same recipe returns the existing version. A\n" +
 			"version can be compressed again; ratios are relative to the original.\n" +
-			"--since compresses only the messages after those that a version covers.",
+			"--after compresses only the messages after those that a version covers.",
 		Flags: []cli.Flag{
 			flags.Parsed(&o.ratio, "ratio,r", "compress at the ratio `N`: 10 or 10:1", parseRatio),
 			flags.Parsed(&o.tokens, "tokens", "compress to at most `T` tokens, such as 3000 or 3k", flags.Tokens),
@@ -63,7 +63,7 @@ func Compress(e *app.Env) *cli.Command {
 			flags.Choice(&o.keepit, "keepit", "keep pinned text by `MODE`: decay, preserve-all or ignore", "decay",
 				"preserve-all", "ignore"),
 			flags.Parsed(&o.skip, "skip", "leave out the first `N` messages", flags.NotNegative),
-			flags.String(&o.since, "since", "compress only the messages since the version `REV`, such as v002"),
+			flags.String(&o.after, "after", "compress only the messages after those of the version `REV`, such as v002"),
 			flags.Choice(&o.engine.Name, "engine",
 				"use the engine `NAME`: extract, claude, anthropic, openai, command or replay",
 				EngineNames()...),
@@ -141,7 +141,7 @@ func runCompress(ctx context.Context, e *app.Env, o compressOptions, name string
 				return err
 			}
 		}
-		c, err := compressRev(ctx, run, rev, s, o.since)
+		c, err := compressRev(ctx, run, rev, s, o.after)
 		if err != nil {
 			return compressError(err)
 		}
@@ -159,8 +159,8 @@ func compressRev(ctx context.Context, run names.Run, rev state.Rev, s compress.S
 		return derive.Compress(ctx, run.DB, rev, s, run.Opt.DryRun)
 	}
 	if rev.Session == nil || rev.Kind == state.IsVersion {
-		return derive.CompressResult{}, app.WithHint(app.Usagef("--since requires a session, and %s is a %s", rev.Name(),
-			rev.Kind), "mem compress SESSION --since "+since)
+		return derive.CompressResult{}, app.WithHint(app.Usagef("--after requires a session, and %s is a %s", rev.Name(),
+			rev.Kind), "mem compress SESSION --after "+since)
 	}
 	if since == "latest" {
 		since = rev.Session.ID + ":latest"
@@ -172,7 +172,7 @@ func compressRev(ctx context.Context, run names.Run, rev state.Rev, s compress.S
 	}
 	if base.Kind != state.IsVersion {
 		return derive.CompressResult{},
-			app.WithHint(app.Usagef("--since requires a version, and %s is a %s", since, base.Kind),
+			app.WithHint(app.Usagef("--after requires a version, and %s is a %s", since, base.Kind),
 				term.Shell("mem", "versions", term.ShortID(rev.Session.ID)))
 	}
 	return derive.CompressSince(ctx, run.DB, rev, base, s, run.Opt.DryRun)
@@ -189,7 +189,7 @@ func compressError(err error) error {
 	case errors.Is(err, derive.ErrOtherSession):
 		return app.WithCode(app.ExitUsage, app.WithHint(err, "name a version of the session itself: mem ls SESSION"))
 	case errors.Is(err, derive.ErrOtherPast):
-		return app.WithHint(err, "compress the whole session: leave out --since")
+		return app.WithHint(err, "compress the whole session: leave out --after")
 	case errors.As(err, &pins):
 		return app.WithCode(app.ExitBudget, app.WithHint(err,
 			"allow more tokens, or increase --distance so that more markers decay"))
