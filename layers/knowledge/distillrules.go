@@ -11,7 +11,6 @@ import (
 	"github.com/memvcs/mem/layers/engines"
 	"github.com/memvcs/mem/layers/knowledge/facts"
 	"github.com/memvcs/mem/layers/knowledge/permanent"
-	"github.com/memvcs/mem/layers/markers"
 	"github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/revision"
@@ -90,7 +89,7 @@ func (w *ruleDistiller) run(ctx context.Context) (err error) {
 	all := permanent.Candidates(w.in)
 	w.recent = recentFacts(w.in)
 	w.out.Candidates = len(all)
-	batches := w.batches(all)
+	batches := slices.Collect(slices.Chunk(all, max(1, min(maxBatch, w.asker.Window()/candidateTokens))))
 	if len(batches) == 0 && len(w.recent) > 0 {
 		batches = [][]permanent.Candidate{nil}
 	}
@@ -107,8 +106,7 @@ func (w *ruleDistiller) run(ctx context.Context) (err error) {
 		if err != nil {
 			return err
 		}
-		w.decide(some, answer.Verdicts)
-		w.addPatterns(answer.Rules)
+		w.decide(some, answer)
 	}
 	if w.o.DryRun {
 		return nil
@@ -117,24 +115,11 @@ func (w *ruleDistiller) run(ctx context.Context) (err error) {
 		Engine: w.asker.ID(), Sessions: quotedSessions(all, w.recent, w.in.Facts)})
 }
 
-// maxBatch is the number of candidates in one request.
-const maxBatch = 40
-
-// batches splits candidates into requests that fit the model's window.
-func (w *ruleDistiller) batches(all []permanent.Candidate) (out [][]permanent.Candidate) {
-	start, size := 0, 0
-	for i, c := range all {
-		n := markers.Counter(w.m, &records.Point{}).Estimate(int64(len(w.describe(c))))
-		if i > start && (i-start == maxBatch || size+n > w.asker.Window()) {
-			out, start, size = append(out, all[start:i]), i, 0
-		}
-		size += n
-	}
-	if start < len(all) {
-		out = append(out, all[start:])
-	}
-	return out
-}
+// A request has at most maxBatch candidates, and one for each candidateTokens of the model's window: few have so many.
+const (
+	maxBatch        = 40
+	candidateTokens = 1000
+)
 
 // describe returns the text of a candidate with its evidence.
 func (w *ruleDistiller) describe(c permanent.Candidate) string {
@@ -194,49 +179,36 @@ func (w *ruleDistiller) ask(ctx context.Context, prompt string, some []permanent
 	})
 }
 
-// decide appends the outcome of each candidate; a candidate without a verdict is left.
-func (w *ruleDistiller) decide(some []permanent.Candidate, verdicts []permanent.Verdict) {
+// decide appends the outcomes: of each candidate, which is left without a verdict, and of each rule that the model saw behind
+// the recent facts. A rule that exists is not made again.
+func (w *ruleDistiller) decide(some []permanent.Candidate, answer permanent.Answer) {
+	var out []permanent.Outcome
 	for _, c := range some {
-		i := slices.IndexFunc(verdicts, func(v permanent.Verdict) bool { return v.Candidate == c.ID })
 		v := permanent.Verdict{Candidate: c.ID, Verdict: permanent.Leave, Reason: "the model did not answer"}
-		if i >= 0 {
-			v = verdicts[i]
+		for _, given := range answer.Verdicts {
+			if given.Candidate == c.ID {
+				v = given
+			}
 		}
 		x := permanent.Decide(c, v, RuleOf(c))
 		if x.Act != nil && x.Act.Rule == "" {
-			j := slices.IndexFunc(w.in.Rules.Rules, func(r *permanent.Rule) bool { return r.ID == c.Rule })
-			x.Act.Rule = w.in.Rules.Rules[j].Record // the rule of a candidate always exists
+			x.Act.Rule = w.in.Rules.Find(c.Rule)[0].Record // the rule of a candidate always exists
 		}
-		w.add(x)
+		out = append(out, x)
 	}
-}
-
-// add appends an outcome; a rule that exists is not made again.
-func (w *ruleDistiller) add(x permanent.Outcome) {
-	if x.Rule != nil {
-		if same := w.sameRule(x.Rule.Text); same != "" {
-			x.Rule, x.NotApplied = nil, same+" says the same"
+	for _, p := range answer.Rules {
+		out = append(out, permanent.FromPattern(w.in, p))
+	}
+	for _, x := range out {
+		if x.Rule != nil {
+			if same := w.in.Rules.WithText(x.Rule.Text); same != nil {
+				x.Rule, x.NotApplied = nil, same.ID+" says the same"
+			} else if slices.ContainsFunc(w.outcomes, func(o permanent.Outcome) bool { return o.Rule != nil && o.Rule.Text == x.Rule.Text }) {
+				x.Rule, x.NotApplied = nil, "another candidate says the same"
+			}
 		}
+		w.outcomes = append(w.outcomes, x)
 	}
-	w.outcomes = append(w.outcomes, x)
-}
-
-// addPatterns appends the outcome of each rule that the model saw behind the recent facts.
-func (w *ruleDistiller) addPatterns(list []permanent.Pattern) {
-	for _, p := range list {
-		w.add(permanent.FromPattern(w.in, p))
-	}
-}
-
-// sameRule names the existing or new rule with a text, "" if there is none.
-func (w *ruleDistiller) sameRule(text string) string {
-	if same := w.in.Rules.WithText(text); same != nil {
-		return same.ID
-	}
-	if slices.ContainsFunc(w.outcomes, func(o permanent.Outcome) bool { return o.Rule != nil && o.Rule.Text == text }) {
-		return "another candidate"
-	}
-	return ""
 }
 
 // save commits the outcomes.

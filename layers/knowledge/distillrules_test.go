@@ -13,7 +13,7 @@ func TestDecideOnce(t *testing.T) {
 	w := ruleDistiller{in: permanent.Input{Facts: &facts.Set{}, Rules: &permanent.Set{}}}
 	for _, id := range []string{"p:00000001", "p:00000002"} {
 		w.decide([]permanent.Candidate{{ID: id, Text: "Prices are whole cents.", Stated: true, Trust: facts.User}},
-			[]permanent.Verdict{{Candidate: id, Verdict: permanent.Promote}})
+			permanent.Answer{Verdicts: []permanent.Verdict{{Candidate: id, Verdict: permanent.Promote}}})
 	}
 	if n := len(w.outcomes); n != 2 || w.outcomes[0].Rule == nil || w.outcomes[1].Rule != nil ||
 		w.outcomes[1].NotApplied != "another candidate says the same" {

@@ -86,29 +86,20 @@ func (f *folder) change(r facts.Record, s Change, into map[*Concept]string) {
 
 // merge follows each chain of merges to its end. If devices merged concepts in a circle, the oldest one remains.
 func (f *folder) merge(into map[*Concept]string) {
-	next := func(c *Concept) *Concept { return f.byRecord[into[c]] }
-	age := map[*Concept]int{}
-	for i, c := range f.Concepts {
-		age[c] = i
-	}
-	ends := map[*Concept]*Concept{}
 	for _, c := range f.Concepts {
-		var path []*Concept
-		onPath := map[*Concept]bool{}
-		at := c
-		for ; ends[at] == nil && !onPath[at] && next(at) != nil; at = next(at) {
-			path, onPath[at] = append(path, at), true
-		}
-		end := cmp.Or(ends[at], at)
-		if onPath[at] {
-			circle := path[slices.Index(path, at):]
-			end = slices.MinFunc(circle, func(a, b *Concept) int { return cmp.Compare(age[a], age[b]) })
-		}
-		for _, k := range path {
-			ends[k] = end
-			if k != end {
-				k.MergedInto = end.Record
+		var path []*Concept // without the end
+		end := c
+		for next := f.byRecord[into[end]]; next != nil; next = f.byRecord[into[end]] {
+			if i := slices.Index(path, end); i >= 0 {
+				end = slices.MinFunc(path[i:], func(a, b *Concept) int {
+					return cmp.Compare(slices.Index(f.Concepts, a), slices.Index(f.Concepts, b))
+				})
+				break
 			}
+			path, end = append(path, end), next
+		}
+		if end != c {
+			c.MergedInto = end.Record
 		}
 	}
 }
@@ -153,7 +144,7 @@ func (f *folder) addMembers(known *facts.Set) {
 			see(place{m.Concept, id}, m.Time)
 		}
 	}
-	files, words := map[*Concept]*wordCount{}, map[*Concept]*wordCount{}
+	files, words := map[*Concept][]string{}, map[*Concept][]string{}
 	for _, x := range liveExchanges(known) {
 		if m, ok := f.members["exchange/"+x.Key().String()]; ok {
 			f.members["exchange/"+x.ID] = m
@@ -166,8 +157,7 @@ func (f *folder) addMembers(known *facts.Set) {
 		c.Exchanges = append(c.Exchanges, x.ID)
 		c.Updated = later(c.Updated, x.Time)
 		see(place{c, x.Session}, m.Time)
-		count(files, c, x.Files)
-		count(words, c, x.Keywords)
+		files[c], words[c] = append(files[c], x.Files...), append(words[c], x.Keywords...)
 	}
 	for _, at := range slices.SortedFunc(maps.Keys(since), func(a, b place) int {
 		return cmp.Or(since[a].Compare(since[b]), cmp.Compare(a.id, b.id))
@@ -175,7 +165,7 @@ func (f *folder) addMembers(known *facts.Set) {
 		at.c.Sessions = append(at.c.Sessions, at.id)
 	}
 	for _, c := range f.Concepts {
-		c.Files, c.Keywords = files[c].list(), words[c].list()
+		c.Files, c.Keywords = byFrequency(files[c]), byFrequency(words[c])
 	}
 }
 
@@ -200,31 +190,14 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
-// A wordCount counts words in the order of their first occurrence.
-type wordCount struct {
-	n     map[string]int
-	words []string
-}
-
-func count(all map[*Concept]*wordCount, c *Concept, words []string) {
-	t := all[c]
-	if t == nil {
-		t = &wordCount{n: map[string]int{}}
-		all[c] = t
-	}
+// byFrequency returns words, each once, the most frequent first, else in the order of their first occurrence.
+func byFrequency(words []string) []string {
+	out, n := []string{}, map[string]int{}
 	for _, w := range words {
-		if t.n[w] == 0 {
-			t.words = append(t.words, w)
+		if n[w]++; n[w] == 1 {
+			out = append(out, w)
 		}
-		t.n[w]++
 	}
-}
-
-// list returns the words, the most frequent first.
-func (t *wordCount) list() []string {
-	if t == nil {
-		return []string{}
-	}
-	slices.SortStableFunc(t.words, func(a, b string) int { return cmp.Compare(t.n[b], t.n[a]) })
-	return t.words
+	slices.SortStableFunc(out, func(a, b string) int { return cmp.Compare(n[b], n[a]) })
+	return out
 }

@@ -3,7 +3,6 @@ package facts
 import (
 	"slices"
 	"strings"
-	"time"
 	"unicode"
 )
 
@@ -35,48 +34,34 @@ func Distinct(list []Fact) []Fact {
 	})
 }
 
-// A resolution is a resolved issue with its judgement.
-type resolution struct {
-	stated
-	issue Fact
-	at    time.Time // of the solution; zero without one
-	trust Trust
-}
-
-// resolvesDuplicate reports whether a resolution also resolves x, another statement of the same issue. An issue that is
-// stated after its resolution has come back.
-func (f *folder) resolvesDuplicate(c resolution, x *Fact) bool {
-	switch {
-	case c.trust < min(x.Trust, Assistant):
-		return false
-	case c.at.IsZero() || x.Time.IsZero():
-		return f.facts[x.key].first < c.record
-	}
-	return !x.Time.After(c.at)
-}
-
-// resolveDuplicates resolves issues that another session states in the same words as a resolved one. A judgement about
-// the issue itself has precedence.
+// resolveDuplicates resolves issues that another session states in the same words as a resolved one, up to the time of its
+// solution: an issue that is stated later has come back. A judgement about the issue itself has precedence, and the word of
+// a tool resolves nothing that the user or the model stated.
 func (f *folder) resolveDuplicates() {
-	closed := map[string][]resolution{}
+	closed := map[string][]*Fact{}
 	for x := range f.set.All() {
-		if x.Kind != Issue || !x.Resolved {
-			continue
+		if x.Kind == Issue && x.Resolved {
+			closed[comparisonKey(x.Text)] = append(closed[comparisonKey(x.Text)], x)
 		}
-		c := resolution{stated: f.judgements[judgementKey{x.key, Resolves}], issue: *x, trust: User}
-		if solution := f.at(c.By); solution != nil {
-			c.at, c.trust = solution.Time, solution.Trust
+	}
+	closes := func(c, x *Fact) bool {
+		j := f.judgements[judgementKey{c.key, Resolves}]
+		switch solution := f.at(j.By); {
+		case solution != nil && solution.Trust < min(x.Trust, Assistant):
+			return false
+		case solution == nil || solution.Time.IsZero() || x.Time.IsZero():
+			return f.facts[x.key].first < j.record
+		default:
+			return !x.Time.After(solution.Time)
 		}
-		key := comparisonKey(x.Text)
-		closed[key] = append(closed[key], c)
 	}
 	for x := range f.set.All() {
 		if _, said := f.judgements[judgementKey{x.key, Resolves}]; said || x.Kind != Issue || len(closed) == 0 {
 			continue
 		}
 		list := closed[comparisonKey(x.Text)]
-		if i := slices.IndexFunc(list, func(c resolution) bool { return f.resolvesDuplicate(c, x) }); i >= 0 {
-			x.Resolved, x.ResolvedBy, x.Resolution = true, list[i].issue.ResolvedBy, list[i].issue.Resolution
+		if i := slices.IndexFunc(list, func(c *Fact) bool { return closes(c, x) }); i >= 0 {
+			x.Resolved, x.ResolvedBy, x.Resolution = true, list[i].ResolvedBy, list[i].Resolution
 		}
 	}
 }
