@@ -10,6 +10,7 @@ import (
 	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/derive"
+	"github.com/memvcs/mem/layers/markers"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/trust"
@@ -50,8 +51,13 @@ func Of(ctx context.Context, db *state.DB, projects []state.Project, zone *time.
 				out.Subagents++
 			}
 		}
+		known := capture.KnownTokens(db, p.ID)
 		for _, s := range st.Recent() {
-			addSession(db, &out, p, s, zone)
+			n, counted := markers.Tokens(db, s.Now(), known)
+			if !counted {
+				n = -1
+			}
+			out.addSession(s, n, zone)
 			if err := out.addVersions(st, s, used, p); err != nil {
 				return out, err
 			}
@@ -101,7 +107,8 @@ func (out *Stats) month(name string) *Month {
 
 const monthForm = "2006-01"
 
-func addSession(db *state.DB, out *Stats, p state.Project, s *state.Session, zone *time.Location) {
+// addSession adds a session of n tokens; -1 if they are not known.
+func (out *Stats) addSession(s *state.Session, n int, zone *time.Location) {
 	now := s.Now()
 	last := now.Scan.Last
 	if last.IsZero() { // no message has a time
@@ -114,7 +121,7 @@ func addSession(db *state.DB, out *Stats, p state.Project, s *state.Session, zon
 	out.Messages += now.Scan.Messages
 	out.Bytes += now.Size
 	out.Markers += len(s.Markers())
-	if n, counted := capture.TokensOf(db, p.ID, s); counted {
+	if n >= 0 {
 		month.Tokens += n
 		out.Tokens += n
 		out.Counted++
