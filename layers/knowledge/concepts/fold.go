@@ -86,20 +86,29 @@ func (f *folder) change(r facts.Record, s Change, into map[*Concept]string) {
 
 // merge follows each chain of merges to its end. If devices merged concepts in a circle, the oldest one remains.
 func (f *folder) merge(into map[*Concept]string) {
+	next := func(c *Concept) *Concept { return f.byRecord[into[c]] }
+	age := map[*Concept]int{}
+	for i, c := range f.Concepts {
+		age[c] = i
+	}
+	ends := map[*Concept]*Concept{}
 	for _, c := range f.Concepts {
-		var path []*Concept // without the end
-		end := c
-		for next := f.byRecord[into[end]]; next != nil; next = f.byRecord[into[end]] {
-			if i := slices.Index(path, end); i >= 0 {
-				end = slices.MinFunc(path[i:], func(a, b *Concept) int {
-					return cmp.Compare(slices.Index(f.Concepts, a), slices.Index(f.Concepts, b))
-				})
-				break
-			}
-			path, end = append(path, end), next
+		var path []*Concept
+		onPath := map[*Concept]bool{}
+		at := c
+		for ; ends[at] == nil && !onPath[at] && next(at) != nil; at = next(at) {
+			path, onPath[at] = append(path, at), true
 		}
-		if end != c {
-			c.MergedInto = end.Record
+		end := cmp.Or(ends[at], at)
+		if onPath[at] {
+			circle := path[slices.Index(path, at):]
+			end = slices.MinFunc(circle, func(a, b *Concept) int { return cmp.Compare(age[a], age[b]) })
+		}
+		for _, k := range path {
+			ends[k] = end
+			if k != end {
+				k.MergedInto = end.Record
+			}
 		}
 	}
 }
