@@ -40,6 +40,9 @@ func finish(e *app.Env, err error) error {
 
 // dispatch parses the command line and runs its command.
 func dispatch(ctx context.Context, e *app.Env, args []string) error {
+	if now, err := time.Parse(time.RFC3339, e.Getenv("MEM_NOW")); err == nil { // before options are read: some are times
+		e.Now = func() time.Time { return now }
+	}
 	table := commands()
 	var chosen command
 	p := parser(e, table, &chosen)
@@ -96,11 +99,9 @@ func settle(ctx context.Context, e *app.Env) error {
 		}
 	}
 	if fixed := e.Getenv("MEM_NOW"); fixed != "" {
-		now, err := time.Parse(time.RFC3339, fixed)
-		if err != nil {
+		if _, err := time.Parse(time.RFC3339, fixed); err != nil {
 			return app.Usagef("MEM_NOW is %q: want a time such as 2026-01-15T10:00:00Z", fixed)
 		}
-		e.Now = func() time.Time { return now }
 	}
 	if len(e.Opt.Set) == 0 {
 		return nil

@@ -18,7 +18,7 @@ import (
 
 // A Secret describes a redacted secret without its text. JSON is the output of mem secrets list.
 type Secret struct {
-	Session string `json:"session"`
+	Session string `json:"sessionId"`
 	File    string `json:"file,omitempty"` // its overflow file
 	No      int    `json:"no"`             // number in its placeholder
 	Rule    string `json:"rule"`

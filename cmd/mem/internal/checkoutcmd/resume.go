@@ -49,7 +49,7 @@ func Resume(e *app.Env) *cli.Command {
 
 // A resumeAnswer is the JSON form of mem resume.
 type resumeAnswer struct {
-	Session string         `json:"session"`
+	Session string         `json:"sessionId"`
 	Dir     string         `json:"dir"` // the working directory to resume in
 	Files   []string       `json:"files"`
 	From    string         `json:"from,omitempty"` // the former working directory, if paths were rewritten

@@ -36,7 +36,7 @@ type repairMending struct {
 
 type repairLost struct {
 	Project string `json:"project"`
-	Session string `json:"session,omitempty"`
+	Session string `json:"sessionId,omitempty"`
 	From    int    `json:"from,omitempty"`
 	To      int    `json:"to,omitempty"`
 	What    string `json:"what"`

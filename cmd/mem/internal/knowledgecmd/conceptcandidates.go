@@ -114,6 +114,6 @@ func candidatesJSON(run names.Run, set *concepts.Set, open []*facts.Exchange, se
 	for _, c := range set.Live() {
 		allConcepts = append(allConcepts, view.ConceptOf(c, set.DisplayLabel(c, run.Repo().Device().ID)))
 	}
-	return run.PrintJSON("concepts.candidates", nil, "session,omitempty", session, "task", topicTask,
+	return run.PrintJSON("concepts.candidates", nil, "sessionId,omitempty", session, "task", topicTask,
 		"concepts", allConcepts, "exchanges", append([]*facts.Exchange{}, open...))
 }

@@ -249,7 +249,7 @@ type distillAnswer struct {
 }
 
 type distilled struct {
-	Session  string `json:"session"`
+	Session  string `json:"sessionId"`
 	Parts    int    `json:"parts"`
 	Accepted int    `json:"accepted"`
 	Rejected int    `json:"rejected"`

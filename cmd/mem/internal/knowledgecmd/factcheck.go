@@ -28,7 +28,7 @@ func factsCheck(e *app.Env) *cli.Command {
 
 // A figuresAnswer is the JSON form of mem facts check.
 type figuresAnswer struct {
-	Session string `json:"session,omitempty"`
+	Session string `json:"sessionId,omitempty"`
 	Through int    `json:"through,omitempty"`
 	knowledge.Figures
 	Integrity *float64 `json:"integrity"` // null: there are no facts

@@ -89,7 +89,7 @@ func showDistilled(ctx context.Context, run names.Run, rev state.Rev) error {
 	}
 	list := set.LiveExchanges(rev.Session.ID)
 	if run.Opt.JSON {
-		return run.PrintJSON("facts.show", nil, "session", rev.Session.ID,
+		return run.PrintJSON("facts.show", nil, "sessionId", rev.Session.ID,
 			"through", set.ThroughOf(rev.Session.ID, rev.Session.Now().Generation),
 			"exchanges", append([]facts.Exchange{}, list...))
 	}

@@ -202,7 +202,7 @@ type noteJSON struct {
 	File     string    `json:"file"`
 	N        int       `json:"n"` // 0 is the newest state
 	Time     time.Time `json:"time"`
-	Session  string    `json:"session,omitempty"`
+	Session  string    `json:"sessionId,omitempty"`
 	By       string    `json:"by"` // session, hand, restore
 	Device   string    `json:"device"`
 	Deleted  bool      `json:"deleted"`

@@ -36,7 +36,7 @@ type revAnswer struct {
 	Name    string `json:"name"` // b3: and the hash, the commit, or the id of a concept
 	How     string `json:"how"`
 	Project string `json:"project,omitempty"`
-	Session string `json:"session,omitempty"`
+	Session string `json:"sessionId,omitempty"`
 	Title   string `json:"title,omitempty"`
 	Version string `json:"version,omitempty"`
 	From    int    `json:"from,omitempty"`

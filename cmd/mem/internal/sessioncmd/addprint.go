@@ -17,7 +17,7 @@ import (
 
 // An addedAnswer is the JSON form of one session in mem add and mem import.
 type addedAnswer struct {
-	Session  string `json:"session"`
+	Session  string `json:"sessionId"`
 	Change   string `json:"change"`
 	Project  string `json:"project"`
 	Title    string `json:"title"`

@@ -53,7 +53,7 @@ func Tag(e *app.Env) *cli.Command {
 // A tagAnswer is the JSON form of a tag.
 type tagAnswer struct {
 	Name    string `json:"name"`
-	Session string `json:"session"`
+	Session string `json:"sessionId"`
 	Version string `json:"version,omitempty"`
 	Rev     string `json:"rev"`
 	Title   string `json:"title"`

@@ -215,7 +215,7 @@ type tieredAnswer struct {
 }
 
 type tierVersion struct {
-	Session string `json:"session"`
+	Session string `json:"sessionId"`
 	Label   string `json:"label,omitempty"`
 	Preset  string `json:"preset"`
 	Tokens  int    `json:"tokens"`

@@ -55,7 +55,7 @@ func printHandedTo(e *app.Env, h hooks.Handover) {
 // blameHanded prints the source of each handed-over line.
 func blameHanded(e *app.Env, h hooks.Handover, lines []handover.Line) error {
 	if e.Opt.JSON {
-		return e.PrintJSON("blame", map[string]any{"handed": h.Hash, "session": h.Session, "time": h.Time, "lines": lines})
+		return e.PrintJSON("blame", map[string]any{"handed": h.Hash, "sessionId": h.Session, "time": h.Time, "lines": lines})
 	}
 	printHandedTo(e, h)
 	for _, l := range lines {

@@ -109,8 +109,8 @@ func ageBefore(age string, now time.Time) (time.Time, error) {
 
 // A prunedAnswer is the JSON form of a version in mem prune.
 type prunedAnswer struct {
-	Session string   `json:"session"`
-	Label   string   `json:"label"`
+	Session string   `json:"sessionId"`
+	Label   string   `json:"versionId"`
 	Tokens  int      `json:"tokens"`
 	Created string   `json:"created"`
 	UsedBy  []string `json:"usedInCompositions"`
