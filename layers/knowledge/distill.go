@@ -11,6 +11,7 @@ import (
 	"github.com/memvcs/mem/layers/copies"
 	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/engines"
+	"github.com/memvcs/mem/layers/forms"
 	"github.com/memvcs/mem/layers/knowledge/concepts"
 	"github.com/memvcs/mem/layers/knowledge/facts"
 	"github.com/memvcs/mem/layers/originals"
@@ -106,8 +107,8 @@ func (d *distiller) facts(ctx context.Context) error {
 		prompt := part.Instruction("")
 		if d.o.DryRun {
 			d.out.Left += part.Tokens
-			d.estimate(distillSystem, prompt, facts.AnswerSchemaOf[facts.Input](), part.Tokens)
-			d.estimate(verifySystem, prompt, facts.AnswerSchemaOf[facts.Answers](), part.Tokens)
+			d.estimate(distillSystem, prompt, forms.AnswerSchema[facts.Input](), part.Tokens)
+			d.estimate(verifySystem, prompt, forms.AnswerSchema[facts.Answers](), part.Tokens)
 			d.out.Receipt.Windows++
 			continue
 		}
@@ -150,7 +151,7 @@ func (d *distiller) verify(ctx context.Context) error {
 		for _, q := range n.Questions {
 			asked[q.ID] = true
 		}
-		q := question{verifySystem, n.Instruction(""), facts.AnswerSchemaOf[facts.Answers](),
+		q := question{verifySystem, n.Instruction(""), forms.AnswerSchema[facts.Answers](),
 			answerTokens(len(n.Questions) * 60)}
 		answers, err := askTwice(ctx, d.asker, q, func(b []byte) ([]facts.Answer, error) {
 			return facts.DecodeAnswers(b, func(id string) bool { return slices.Contains(n.IDs(), id) })
@@ -179,7 +180,7 @@ func (d *distiller) estimate(system, prompt string, schema json.RawMessage, toke
 }
 
 func (d *distiller) ask(ctx context.Context, prompt string, part FactDraft) (facts.Input, error) {
-	q := question{distillSystem, prompt, facts.AnswerSchemaOf[facts.Input](), answerTokens(part.Tokens)}
+	q := question{distillSystem, prompt, forms.AnswerSchema[facts.Input](), answerTokens(part.Tokens)}
 	first := true
 	return askTwice(ctx, d.asker, q, func(b []byte) (facts.Input, error) {
 		given, err := facts.Decode(b)
@@ -256,7 +257,7 @@ func validate(g *facts.Input, part FactDraft) error {
 		}
 	}
 	if len(bad) > 0 {
-		return &facts.InputError{Problems: bad}
+		return &forms.Error{Problems: bad}
 	}
 	return nil
 }
@@ -271,7 +272,7 @@ func shortTopics(g facts.Input) error {
 		}
 	}
 	if len(bad) > 0 {
-		return &facts.InputError{Problems: bad}
+		return &forms.Error{Problems: bad}
 	}
 	return nil
 }
@@ -307,9 +308,9 @@ func (d *distiller) concepts(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	q := question{assignSystem, assignPrompt(set, open, d.m.Refs.Device().ID), facts.AnswerSchemaOf[assignments](),
+	q := question{assignSystem, assignPrompt(set, open, d.m.Refs.Device().ID), forms.AnswerSchema[assignments](),
 		answerTokens(len(open) * 100)}
-	list, err := askTwice(ctx, d.asker, q, facts.DecodeForm[assignments])
+	list, err := askTwice(ctx, d.asker, q, forms.Decode[assignments])
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/engines"
+	"github.com/memvcs/mem/layers/forms"
 	"github.com/memvcs/mem/layers/knowledge/facts"
 	"github.com/memvcs/mem/layers/knowledge/permanent"
 	"github.com/memvcs/mem/layers/originals"
@@ -96,7 +97,7 @@ func (w *ruleDistiller) run(ctx context.Context) (err error) {
 	for i, some := range batches {
 		prompt := w.prompt(some, i == 0)
 		if w.o.DryRun {
-			u := w.asker.EstimateCost(reflectSystem, prompt, facts.AnswerSchemaOf[permanent.Answer](),
+			u := w.asker.EstimateCost(reflectSystem, prompt, forms.AnswerSchema[permanent.Answer](),
 				answerTokens(len(some)*100))
 			w.out.Receipt.Requests++
 			w.out.Receipt.Usage = w.out.Receipt.Usage.Add(u)
@@ -173,7 +174,7 @@ func (w *ruleDistiller) prompt(some []permanent.Candidate, recent bool) string {
 
 func (w *ruleDistiller) ask(ctx context.Context, prompt string, some []permanent.Candidate) (permanent.Answer,
 	error) {
-	q := question{reflectSystem, prompt, facts.AnswerSchemaOf[permanent.Answer](), answerTokens(len(some) * 100)}
+	q := question{reflectSystem, prompt, forms.AnswerSchema[permanent.Answer](), answerTokens(len(some) * 100)}
 	return askTwice(ctx, w.asker, q, func(b []byte) (permanent.Answer, error) {
 		return permanent.DecodeVerdicts(b, some)
 	})

@@ -10,6 +10,7 @@ import (
 	"unicode"
 
 	"github.com/memvcs/mem/layers/claims"
+	"github.com/memvcs/mem/layers/forms"
 	"github.com/memvcs/mem/layers/knowledge/facts"
 	"github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/records"
@@ -71,7 +72,7 @@ var ErrAllRejected = errors.New("no fact was saved")
 
 // SaveFacts checks facts about the session that rev names and saves the accepted ones in one commit. The result
 // contains the reason of each rejection. If all are rejected, nothing is written and the error is [ErrAllRejected];
-// malformed input is a [*facts.InputError].
+// malformed input is a [*forms.Error].
 func SaveFacts(ctx context.Context, db *state.DB, rev state.Rev, g facts.Input, o SaveOptions) (SavedFacts, error) {
 	out := SavedFacts{Session: rev.Session}
 	var quoted []facts.Evidence
@@ -102,7 +103,7 @@ func SaveFacts(ctx context.Context, db *state.DB, rev state.Rev, g facts.Input, 
 		s.addJudgements(f)
 	}
 	if len(s.problems) > 0 {
-		return s.out, &facts.InputError{Problems: s.problems}
+		return s.out, &forms.Error{Problems: s.problems}
 	}
 	if n := len(s.out.Facts); n > 0 && s.out.Count(facts.Rejected) == n && !o.AllowEmpty {
 		return s.out, ErrAllRejected

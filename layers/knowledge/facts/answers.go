@@ -3,6 +3,7 @@ package facts
 import (
 	"fmt"
 
+	"github.com/memvcs/mem/layers/forms"
 	"github.com/memvcs/mem/layers/tokens"
 )
 
@@ -26,30 +27,27 @@ type Answers struct {
 	Answers []Answer `json:"answers" form:"required,items=1000"`
 }
 
-// DecodeAnswers parses answers, each about another fact or exchange that is known. The error is an [*InputError] that
+// DecodeAnswers parses answers, each about another fact or exchange that is known. The error is an [*forms.Error] that
 // names the fields.
 func DecodeAnswers(b []byte, known func(id string) bool) ([]Answer, error) {
-	v, err := DecodeForm[Answers](b)
+	v, err := forms.Decode[Answers](b)
 	if err != nil {
 		return nil, err
 	}
-	c := checker{}
+	var c forms.Problems
 	seen := map[string]bool{}
 	for i := range v.Answers {
 		a, at := &v.Answers[i], fmt.Sprintf("answers[%d].", i)
 		a.Text, a.Why = oneSpace(a.Text), tokens.Shorten(oneSpace(a.Why), maxText)
 		switch {
 		case !known(a.ID):
-			c.problem(at+"id", "no question is about `%s`", printable(a.ID))
+			c.Add(at+"id", "no question is about `%s`", forms.Printable(a.ID))
 		case seen[a.ID]:
-			c.problem(at+"id", "%s is answered twice", a.ID)
+			c.Add(at+"id", "%s is answered twice", a.ID)
 		case a.Answer == Partly && a.Text == "":
-			c.problem(at+"text", "missing: say what the messages support")
+			c.Add(at+"text", "missing: say what the messages support")
 		}
 		seen[a.ID] = true
 	}
-	if len(c.problems) > 0 {
-		return nil, &InputError{c.problems}
-	}
-	return v.Answers, nil
+	return v.Answers, c.Err()
 }

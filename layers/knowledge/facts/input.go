@@ -3,9 +3,10 @@ package facts
 import (
 	"encoding/json"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/memvcs/mem/layers/forms"
 )
 
 // An Input is the input of "mem facts save": exchanges of a session, usually written by a model.
@@ -42,38 +43,32 @@ type InputFact struct {
 	Resolves   []string   `json:"resolves,omitempty" about:"ids (f:..., or of this answer) of facts that it resolves: issues"`
 }
 
-// Limits of a form where its tags have none: of a text in characters, and of a list; and of the text of a fact.
-const (
-	maxWord  = 300
-	maxWords = 50
-	maxText  = 1000
-)
+// maxText is the length of the text of a fact.
+const maxText = 1000
 
 // Schema is the JSON schema of the input of [Decode].
 func Schema() json.RawMessage {
-	s := schemaOf(reflect.TypeFor[Input](), false)
-	s.Schema, s.Title = "https://json-schema.org/draft/2020-12/schema", "facts of a session: the input of \"mem facts save\""
-	return asJSON(s)
+	return forms.Schema[Input]("facts of a session: the input of \"mem facts save\"")
 }
 
-// Decode parses an input with [DecodeForm], checks what a form cannot say, and brings the texts into their form.
+// Decode parses an input with [forms.Decode], checks what a form cannot say, and brings the texts into their form.
 func Decode(b []byte) (Input, error) {
-	g, err := DecodeForm[Input](b)
+	g, err := forms.Decode[Input](b)
 	if err != nil {
 		return Input{}, err
 	}
-	c := checker{}
+	var c forms.Problems
 	g.Session = strings.TrimSpace(g.Session)
 	for i := range g.Exchanges {
 		x, at := &g.Exchanges[i], fmt.Sprintf("exchanges[%d]", i)
 		if x.Messages != [2]int{} && x.L1Range != [2]int{} {
-			c.problem(at+".l1_range", "messages already determines the part of the session")
+			c.Add(at+".l1_range", "messages already determines the part of the session")
 		}
 		if s := x.Messages; s[0] > s[1] {
-			c.problem(at+".messages", "%d is after %d", s[0], s[1])
+			c.Add(at+".messages", "%d is after %d", s[0], s[1])
 		}
 		if s := x.L1Range; s[0] > s[1] {
-			c.problem(at+".l1_range", "%d is after %d", s[0], s[1])
+			c.Add(at+".l1_range", "%d is after %d", s[0], s[1])
 		}
 		x.Summary, x.Topic, x.Details = filled(x.Summary), filled(x.Topic), filled(x.Details)
 		x.Keywords, x.Files = filledList(x.Keywords), filledList(x.Files)
@@ -85,15 +80,15 @@ func Decode(b []byte) (Input, error) {
 				*list = filledList(*list)
 			}
 			if len(f.Evidence) == 0 {
-				c.problem(fmt.Sprintf("%s.facts[%d].evidence", at, k), "it is empty: a fact needs a quote")
+				c.Add(fmt.Sprintf("%s.facts[%d].evidence", at, k), "it is empty: a fact needs a quote")
 			}
 			for n := range f.Evidence {
 				f.Evidence[n].Quote = strings.TrimSpace(f.Evidence[n].Quote)
 			}
 		}
 	}
-	if len(c.problems) > 0 {
-		return Input{}, &InputError{c.problems}
+	if err := c.Err(); err != nil {
+		return Input{}, err
 	}
 	return g, nil
 }

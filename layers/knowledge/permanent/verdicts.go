@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/memvcs/mem/layers/claims"
+	"github.com/memvcs/mem/layers/forms"
 	"github.com/memvcs/mem/layers/knowledge/facts"
 	"github.com/memvcs/mem/layers/requests"
 	"github.com/memvcs/mem/layers/tokens"
@@ -45,21 +46,21 @@ type Answer struct {
 const maxReason = 500
 
 // DecodeVerdicts parses verdicts on the candidates in asked. Each verdict must name one of them, and no two the same.
-// The error is a [*facts.InputError] that names the wrong fields.
+// The error is a [*forms.Error] that names the wrong fields.
 func DecodeVerdicts(b []byte, asked []Candidate) (Answer, error) {
-	v, err := facts.DecodeForm[Answer](b)
+	v, err := forms.Decode[Answer](b)
 	if err != nil {
 		return v, err
 	}
-	var bad []string
+	var bad forms.Problems
 	seen := map[string]bool{}
 	for i := range v.Verdicts {
 		x := &v.Verdicts[i]
 		switch known := func(c Candidate) bool { return c.ID == x.Candidate }; {
 		case !slices.ContainsFunc(asked, known):
-			bad = append(bad, fmt.Sprintf("verdicts[%d].candidate: there is no %q", i, x.Candidate))
+			bad.Add(fmt.Sprintf("verdicts[%d].candidate", i), "there is no %q", x.Candidate)
 		case seen[x.Candidate]:
-			bad = append(bad, fmt.Sprintf("verdicts[%d].candidate: %s is named twice", i, x.Candidate))
+			bad.Add(fmt.Sprintf("verdicts[%d].candidate", i), "%s is named twice", x.Candidate)
 		}
 		seen[x.Candidate], x.Reason = true, tokens.Shorten(plainLine(x.Reason), maxReason)
 	}
@@ -67,13 +68,10 @@ func DecodeVerdicts(b []byte, asked []Candidate) (Answer, error) {
 		p := &v.Rules[i]
 		p.Text, p.Problem, p.Reason = plainLine(p.Text), plainLine(p.Problem), tokens.Shorten(plainLine(p.Reason), maxReason)
 		if p.Type = cmp.Or(p.Type, TypeRule); p.Text == "" && p.Contradicts == "" {
-			bad = append(bad, fmt.Sprintf("rules[%d].text: it is empty", i))
+			bad.Add(fmt.Sprintf("rules[%d].text", i), "it is empty")
 		}
 	}
-	if len(bad) > 0 {
-		return Answer{}, &facts.InputError{Problems: bad}
-	}
-	return v, nil
+	return v, bad.Err()
 }
 
 // plainLine returns s in one line, without invisible characters.

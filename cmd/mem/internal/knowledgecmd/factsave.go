@@ -17,6 +17,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
+	"github.com/memvcs/mem/layers/forms"
 	"github.com/memvcs/mem/layers/knowledge"
 	"github.com/memvcs/mem/layers/knowledge/facts"
 	"github.com/memvcs/mem/layers/state"
@@ -207,7 +208,7 @@ func runFactsSave(ctx context.Context, e *app.Env, session, file string, next bo
 		}
 		saved, err := knowledge.SaveFacts(ctx, run.DB, rev, given, knowledge.SaveOptions{MaxFacts: most, DryRun: e.Opt.DryRun})
 		if err != nil && !errors.Is(err, knowledge.ErrAllRejected) {
-			var input *facts.InputError
+			var input *forms.Error
 			if errors.As(err, &input) {
 				return app.WithHint(err, term.Shell("mem", "facts", "draft", term.ShortID(rev.Session.ID)))
 			}

@@ -1,4 +1,7 @@
-package facts
+// Package forms decodes the JSON that a model or a person hands in, whose form is a Go type: names, descriptions, values and
+// limits stand in the tags of its fields. The schema that is handed out, and the errors that name every wrong field at
+// once, follow from them.
+package forms
 
 import (
 	"bytes"
@@ -33,7 +36,7 @@ type field struct {
 func fieldsOf(t reflect.Type) (out []field) {
 	for i := range t.NumField() {
 		tag := t.Field(i).Tag
-		f := field{about: tag.Get("about"), max: maxWord, items: maxWords, shape: t.Field(i).Type, index: i}
+		f := field{about: tag.Get("about"), max: defaultMax, items: defaultItems, shape: t.Field(i).Type, index: i}
 		f.name, _, _ = strings.Cut(tag.Get("json"), ",")
 		if values, ok := tag.Lookup("enum"); ok {
 			f.enum = strings.Split(values, ",")
@@ -60,7 +63,7 @@ func fieldsOf(t reflect.Type) (out []field) {
 				f.min = n
 			default:
 				if ok && name != "" {
-					panic("facts: unknown limit " + name) // a tag in this program
+					panic("forms: unknown limit " + name) // a tag in this program
 				}
 			}
 		}
@@ -82,14 +85,21 @@ type jsonSchema struct {
 	More        *bool           `json:"additionalProperties,omitempty"`
 }
 
-// AnswerSchemaOf returns the JSON schema of a type for answers of models: without the fields for people, and with every
+// AnswerSchema returns the JSON schema of a type for answers of models: without the fields for people, and with every
 // other field required, as servers with guaranteed schemas demand.
-func AnswerSchemaOf[T any]() json.RawMessage { return asJSON(schemaOf(reflect.TypeFor[T](), true)) }
+func AnswerSchema[T any]() json.RawMessage { return asJSON(schemaOf(reflect.TypeFor[T](), true)) }
+
+// Schema returns the JSON schema of a type with all its fields.
+func Schema[T any](title string) json.RawMessage {
+	s := schemaOf(reflect.TypeFor[T](), false)
+	s.Schema, s.Title = "https://json-schema.org/draft/2020-12/schema", title
+	return asJSON(s)
+}
 
 func asJSON(v any) json.RawMessage {
 	b, err := strictjson.Marshal(v)
 	if err != nil {
-		panic("facts: " + err.Error()) // only text and numbers
+		panic("forms: " + err.Error()) // only text and numbers
 	}
 	return b
 }
@@ -122,10 +132,10 @@ func schemaOf(t reflect.Type, strict bool) jsonSchema {
 	return s
 }
 
-// An InputError lists the errors of an input, each with its field.
-type InputError struct{ Problems []string }
+// An Error lists what is wrong with an input, each with its field.
+type Error struct{ Problems []string }
 
-func (e *InputError) Error() string {
+func (e *Error) Error() string {
 	const most = 12
 	if n := len(e.Problems) - most; n > 0 {
 		return strings.Join(e.Problems[:most], "; ") + fmt.Sprintf("; and %d more", n)
@@ -133,39 +143,42 @@ func (e *InputError) Error() string {
 	return strings.Join(e.Problems, "; ")
 }
 
+// Limits of a field without tags: of a text in characters, and of a list.
+const (
+	defaultMax   = 300
+	defaultItems = 50
+)
+
 // maxBytes is the size of the longest input.
 const maxBytes = 8 << 20
 
-// DecodeForm parses JSON, which may be inside a Markdown fence, and must have the form of the type. The error is an
-// [*InputError] that names every wrong field.
-func DecodeForm[T any](b []byte) (out T, err error) {
+// Decode parses JSON, which may be inside a Markdown fence, and must have the form of the type. The error is an
+// [*Error] that names every wrong field.
+func Decode[T any](b []byte) (out T, err error) {
 	if len(b) > maxBytes {
-		return out, &InputError{[]string{fmt.Sprintf("%d bytes are too many: want at most %d", len(b), maxBytes)}}
+		return out, &Error{[]string{fmt.Sprintf("%d bytes are too many: want at most %d", len(b), maxBytes)}}
 	}
 	b = strictjson.Unfence(bytes.TrimPrefix(b, []byte("\ufeff")))
 	if !utf8.Valid(b) {
-		return out, &InputError{[]string{"the input is not UTF-8"}}
+		return out, &Error{[]string{"the input is not UTF-8"}}
 	}
 	dec := json.NewDecoder(bytes.NewReader(b))
 	dec.UseNumber()
 	var v any
 	if err := dec.Decode(&v); err != nil {
-		return out, &InputError{[]string{syntaxProblem(b, err)}}
+		return out, &Error{[]string{syntaxProblem(b, err)}}
 	}
 	if _, err := dec.Token(); err != io.EOF {
-		return out, &InputError{[]string{"something follows the JSON object"}}
+		return out, &Error{[]string{"something follows the JSON object"}}
 	}
-	c := checker{}
+	var c Problems
 	c.check("", v, field{shape: reflect.TypeFor[T](), required: true})
-	if len(c.problems) == 0 {
+	if len(c) == 0 {
 		if err := json.Unmarshal(b, &out); err != nil {
-			c.problem("", "%v", err)
+			c.Add("", "%v", err)
 		}
 	}
-	if len(c.problems) > 0 {
-		return out, &InputError{c.problems}
-	}
-	return out, nil
+	return out, c.Err()
 }
 
 // syntaxProblem describes a JSON error with its line and column.
@@ -188,20 +201,29 @@ func syntaxProblem(b []byte, err error) string {
 	return "not JSON: " + err.Error()
 }
 
-// A checker compares JSON values with fields and collects the problems.
-type checker struct{ problems []string }
+// Problems collects what is wrong with an input.
+type Problems []string
 
-func (c *checker) problem(at, format string, args ...any) {
+// Err returns an [*Error] with the problems, nil if there are none.
+func (c Problems) Err() error {
+	if len(c) == 0 {
+		return nil
+	}
+	return &Error{c}
+}
+
+// Add adds a problem of a field.
+func (c *Problems) Add(at, format string, args ...any) {
 	if at != "" {
 		at += ": "
 	}
-	if len(c.problems) < 1000 {
-		c.problems = append(c.problems, at+fmt.Sprintf(format, args...))
+	if len(*c) < 1000 {
+		*c = append(*c, at+fmt.Sprintf(format, args...))
 	}
 }
 
 // check checks a value. A value that is not required may be null.
-func (c *checker) check(at string, v any, f field) {
+func (c *Problems) check(at string, v any, f field) {
 	if v == nil && !f.required {
 		return
 	}
@@ -212,11 +234,11 @@ func (c *checker) check(at string, v any, f field) {
 		list, ok := v.([]any)
 		switch {
 		case !ok:
-			c.problem(at, "want a list, not %s", typeName(v))
+			c.Add(at, "want a list, not %s", typeName(v))
 		case len(list) > f.items:
-			c.problem(at, "%d are too many: want at most %d", len(list), f.items)
+			c.Add(at, "%d are too many: want at most %d", len(list), f.items)
 		case f.pair && len(list) != 0 && len(list) != 2:
-			c.problem(at, "want two numbers, the first and the last")
+			c.Add(at, "want two numbers, the first and the last")
 		default:
 			item := field{shape: f.shape.Elem(), required: true, max: f.max, min: f.min}
 			for i, v := range list {
@@ -230,7 +252,7 @@ func (c *checker) check(at string, v any, f field) {
 			if ok {
 				got = string(number)
 			}
-			c.problem(at, "want a whole number from %d, not %s", f.min, tokens.Shorten(got, 20))
+			c.Add(at, "want a whole number from %d, not %s", f.min, tokens.Shorten(got, 20))
 		}
 	default:
 		c.text(at, v, f)
@@ -238,10 +260,10 @@ func (c *checker) check(at string, v any, f field) {
 }
 
 // object checks an object, which has only the known fields.
-func (c *checker) object(at string, v any, t reflect.Type) {
+func (c *Problems) object(at string, v any, t reflect.Type) {
 	values, ok := v.(map[string]any)
 	if !ok {
-		c.problem(at, "want an object, not %s", typeName(v))
+		c.Add(at, "want an object, not %s", typeName(v))
 		return
 	}
 	path := func(name string) string { return strings.TrimPrefix(at+"."+name, ".") }
@@ -251,33 +273,33 @@ func (c *checker) object(at string, v any, t reflect.Type) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		if !slices.Contains(known, name) {
-			c.problem(path(printable(name)), "unknown field; the fields are %s", strings.Join(known, ", "))
+			c.Add(path(Printable(name)), "unknown field; the fields are %s", strings.Join(known, ", "))
 		}
 	}
 	for _, f := range fieldsOf(t) {
 		if v, ok := values[f.name]; ok && v != nil {
 			c.check(path(f.name), v, f)
 		} else if f.required {
-			c.problem(path(f.name), "missing: want %s", map[reflect.Kind]string{reflect.Slice: "a list", reflect.Int: "a number"}[f.shape.Kind()]+
+			c.Add(path(f.name), "missing: want %s", map[reflect.Kind]string{reflect.Slice: "a list", reflect.Int: "a number"}[f.shape.Kind()]+
 				map[bool]string{true: "text"}[f.shape.Kind() == reflect.String])
 		}
 	}
 }
 
-func (c *checker) text(at string, v any, f field) {
+func (c *Problems) text(at string, v any, f field) {
 	text, ok := v.(string)
 	text = strings.TrimSpace(text)
 	switch n := utf8.RuneCountInString(text); {
 	case !ok:
-		c.problem(at, "want text, not %s", typeName(v))
+		c.Add(at, "want text, not %s", typeName(v))
 	case text == "" && f.required && !slices.Contains(f.enum, ""):
-		c.problem(at, "it is empty")
+		c.Add(at, "it is empty")
 	case n > f.max:
-		c.problem(at, "%d characters are too many: want at most %d", n, f.max)
+		c.Add(at, "%d characters are too many: want at most %d", n, f.max)
 	case strings.ContainsFunc(text, isHidden):
-		c.problem(at, "it contains control characters")
+		c.Add(at, "it contains control characters")
 	case f.enum != nil && text != "" && !slices.Contains(f.enum, text):
-		c.problem(at, "%q is none of %s", printable(text), strings.Join(f.enum, ", "))
+		c.Add(at, "%q is none of %s", Printable(text), strings.Join(f.enum, ", "))
 	}
 }
 
@@ -310,8 +332,8 @@ func isHidden(r rune) bool {
 	return unicode.IsControl(r)
 }
 
-// printable makes a name from the input safe to print.
-func printable(s string) string {
+// Printable makes a name from the input safe to print.
+func Printable(s string) string {
 	return tokens.Shorten(strings.Map(func(r rune) rune {
 		if isHidden(r) || unicode.IsSpace(r) {
 			return ' '
