@@ -429,6 +429,8 @@ func showSession(ctx context.Context, run names.Run, rev state.Rev) error {
 		return err
 	}
 	usedLine(run.Env, rev.Session.Used)
+	used := st.Users(state.Rev{Kind: state.IsSession, Session: rev.Session})
+	names.OptionalField(run.Env, "Used by", strings.Join(used, ", "))
 	for i, p := range rev.Session.Earlier() {
 		names.Field(run.Env, "Earlier", fmt.Sprintf("original@{%d}  %s, %s, captured %s", i+1,
 			term.Count(p.Scan.Messages, "message"), app.BytesText(p.Size), run.Local(p.Time).Format("2 Jan 2006 15:04")))

@@ -14,6 +14,7 @@ import (
 	"github.com/memvcs/mem/layers/provenance"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/trust"
 )
 
 // A versionBody is one version: its text in one of several views, and its derivation.
@@ -120,6 +121,7 @@ type manageBody struct {
 	Tokens   int
 	Counted  bool
 	Versions []versionRow
+	UsedBy   []string // compositions that use the session, whole or in a version
 	Selected map[string]bool
 	Number   int
 	Sum      int
@@ -142,6 +144,11 @@ func (s *Server) managePage(r *http.Request, selected []string, confirm bool) (s
 	if b.Versions, err = s.versionRows(ctx, rev); err != nil {
 		return "", page{}, err
 	}
+	st, err := trust.Outline(ctx, s.Memory.DB, rev.Project.ID)
+	if err != nil {
+		return "", page{}, err
+	}
+	b.UsedBy = st.Users(state.Rev{Kind: state.IsSession, Session: rev.Session})
 	for _, v := range b.Versions {
 		if slices.Contains(selected, v.Name()) {
 			b.Selected[v.Name()] = true
