@@ -1,10 +1,12 @@
 package tracecmd
 
 import (
+	"context"
 	"slices"
 	"strings"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/hookset"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/hooks"
 	"github.com/memvcs/mem/layers/handover"
@@ -37,6 +39,25 @@ func handedLines(e *app.Env, name string) (at hooks.Handover, lines []handover.L
 		}
 	}
 	return at, nil, nil
+}
+
+// nextLines returns the lines for a hash of "mem next --why", which no session has got yet.
+func nextLines(ctx context.Context, run names.Run, name string) (lines []handover.Line, err error) {
+	if len(name) < shortestHanded || strings.Trim(name, "0123456789abcdef") != "" {
+		return nil, nil
+	}
+	s, err := hookset.HookSettings(run.Env)
+	if err != nil {
+		return nil, err
+	}
+	given, err := handover.Context(ctx, run.DB, run.Project, handover.ContextOptions{Dir: run.Dir,
+		Program: hookset.CalledAs(run.Env), Limit: s.ContextSize, Decay: s.Decay})
+	for _, l := range given.Lines {
+		if l.Source != "" && (strings.HasPrefix(l.Hash, name) || strings.HasPrefix(given.Hash, name)) {
+			lines = append(lines, l)
+		}
+	}
+	return lines, err
 }
 
 // sourceRev returns the revision in the source of a line, without the weight, confidence or session that may follow.

@@ -26,8 +26,8 @@ func WhyCommand(e *app.Env) *cli.Command {
 			"sessions. Each line shows the least trusted author (user, assistant, tool), the device\n" +
 			"that recorded it, whether that device is trusted, and whether a source was revoked.\n" +
 			"--up and --down print only derivations: the inputs of a version or composition, and the\n" +
-			"things derived from a session or version. A hash of \"mem log --handed\" names a line\n" +
-			"that a hook handed over.",
+			"things derived from a session or version. A hash of \"mem log --handed\" or \"mem next\n" +
+			"--why\" names a line that a hook handed over, or would hand over.",
 		Flags: []cli.Flag{
 			flags.Bool(&up, "up", "print the inputs, the recipe and the tokens of each step"),
 			flags.Bool(&down, "down", "print everything derived from it"),
@@ -57,17 +57,23 @@ func runWhy(ctx context.Context, e *app.Env, name string) error {
 			if bad != nil {
 				return bad
 			}
+			hint := "mem blame " + name
+			if len(lines) == 0 {
+				if lines, bad = nextLines(ctx, run, name); bad != nil {
+					return bad
+				}
+				hint = "mem next --why"
+			}
 			if len(lines) == 0 {
 				return err
 			}
 			if len(lines) > 1 {
-				return app.WithHint(fmt.Errorf("%s names %d lines that were handed over: name one of them", name, len(lines)),
-					"mem blame "+name)
+				return app.WithHint(fmt.Errorf("%s names %d lines: name one of them", name, len(lines)), hint)
 			}
 			if rev, err = run.Resolve(ctx, sourceRev(lines[0].Source)); err != nil {
 				return err
 			}
-			if !e.Opt.JSON {
+			if !e.Opt.JSON && h.Hash != "" {
 				printHandedTo(e, h)
 			}
 		}
