@@ -38,10 +38,26 @@ func Cut(s string, limit int) string {
 func lastEnd(s, ends string) int {
 	for i := len(s); i > 0; {
 		r, size := utf8.DecodeLastRuneInString(s[:i])
-		if strings.ContainsRune(ends, r) && (i == len(s) || s[i] == ' ' || r >= 0x80) {
+		if strings.ContainsRune(ends, r) && (i == len(s) || s[i] == ' ' || r >= 0x80) && stops(s[:i]) {
 			return i
 		}
 		i -= size
 	}
 	return -1
+}
+
+// stops reports whether a full stop at the end of s ends a sentence: not that of an abbreviation or of dots.
+func stops(s string) bool {
+	if !strings.HasSuffix(s, ".") {
+		return true
+	}
+	if strings.HasSuffix(s, "..") {
+		return false
+	}
+	word := strings.ToLower(strings.TrimLeft(s[strings.LastIndexByte(s, ' ')+1:], "("))
+	switch word {
+	case "vs.", "e.g.", "i.e.", "cf.", "approx.", "incl.", "resp.":
+		return false
+	}
+	return true
 }

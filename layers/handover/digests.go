@@ -27,7 +27,7 @@ import (
 )
 
 // digestVersion is the version of the file of digests in the cache. A file of another version is rebuilt.
-const digestVersion = 8<<8 | Version
+const digestVersion = 9<<8 | Version
 
 // code encodes or decodes the file.
 func (f *digestFile) code(c *records.Codec) {
@@ -337,13 +337,30 @@ func (d *Digest) cutCopies(r io.Reader) error {
 		return err
 	}
 	for i, t := range texts {
-		*t = passages.Cut(i)
+		*t = joinGaps(passages.Cut(i))
 	}
 	for i, t := range d.Todos {
 		d.Todos[i].Text = withoutHosts(t.Text)
 	}
 	d.Todos = slices.DeleteFunc(d.Todos, func(t Said) bool { return t.Text == "" })
 	return nil
+}
+
+// leastPiece is the number of words between two gaps below which they say nothing.
+const leastPiece = 4
+
+// joinGaps makes one gap of two with nothing to read between them.
+func joinGaps(text string) string {
+	const gap = "…"
+	pieces := strings.Split(text, gap)
+	out := pieces[:1]
+	for i, p := range pieces[1:] {
+		if i < len(pieces)-2 && len(strings.Fields(p)) < leastPiece {
+			continue
+		}
+		out = append(out, p)
+	}
+	return strings.Join(out, gap)
 }
 
 // withoutHosts returns the text of a todo without URLs: one that no tool of the session printed may come from a file

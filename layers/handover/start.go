@@ -319,12 +319,17 @@ func before(digests []Digest, last int, id ID) (out []brief.Item) {
 		}
 		end := did[0] // the exchange with the most work, of several the last
 		for _, t := range did {
-			if t.Did >= end.Did && t.answered() {
+			routine, was := housekeeping().MatchString(t.Asked.Text), housekeeping().MatchString(end.Asked.Text)
+			if t.answered() && (t.Did >= end.Did && routine == was || was && !routine) {
 				end = t
 			}
 		}
 		text := "asked " + end.request(showEarlier)
-		if end.Answered.Text != "" {
+		if k := slices.IndexFunc(d.Open, func(o Open) bool {
+			return o.What == exchange.RefusedPlan && o.N > end.Asked.N
+		}); k >= 0 {
+			text += "; the user rejected the plan " + quoted(d.Open[k].Text, showEarlier)
+		} else if end.Answered.Text != "" {
 			text += "; ended with " + quoted(end.Answered.Text, showEnding)
 		} else if end.Settled != "" {
 			text += "; ended with " + end.Settled

@@ -61,7 +61,8 @@ type summary struct {
 	tests    tests
 	forms    forms
 
-	answeredAt, answerSize int // work of the current turn before its answer, and the size of that
+	answeredAt, answerSize int  // work of the current turn before its answer, and the size of that
+	noticed                bool // the client told of a task in the background, and no file was changed since
 }
 
 func (s *summary) entry(e refine.Entry) {
@@ -86,6 +87,8 @@ func (s *summary) entry(e refine.Entry) {
 		s.begin(Turn{Script: true, Asked: Said{N: e.N}})
 	case e.Role == "note" && e.Name == "plan" && !e.Side: // the client sends back a plan that the user accepted
 		s.begin(Turn{Asked: Said{e.N, planHeading(e.Said)}, Plan: planHeading(e.Said)})
+	case e.Role == "note" && e.Name == "notice":
+		s.noticed = true
 	case e.Role == "note" && strings.HasPrefix(e.Said, "[Request interrupted by user"):
 		if t := s.turn(); t != nil {
 			t.Stopped = e.N
@@ -111,10 +114,14 @@ func (s *summary) settle() {
 }
 
 // answer records a text of the model. After a long answer without work after it, a short text is a remark on something
-// else, such as the end of a task in the background, and the answer stays.
+// else, and a shorter one on the end of a task in the background; the answer stays. So does one before the announcement
+// of a call.
 func (s *summary) answer(t *Turn, e refine.Entry) {
 	t.Stopped = 0
-	if t.Long && t.Did == s.answeredAt && 3*len(e.Said) < s.answerSize {
+	switch {
+	case t.Long && t.Did == s.answeredAt && 3*len(e.Said) < s.answerSize,
+		t.Long && s.noticed && len(e.Said) < s.answerSize,
+		t.Answered.N > 0 && announces(e.Said) && !announces(t.Answered.Text):
 		return
 	}
 	t.Answered = Said{e.N, Gist(e.Said, maxAnswered)}
@@ -208,7 +215,7 @@ func (s *summary) begin(t Turn) {
 		s.d.Turns = slices.Delete(s.d.Turns, 1, 2)
 	}
 	s.d.Turns = append(s.d.Turns, t)
-	s.d.Working = 0
+	s.d.Working, s.noticed = 0, false
 }
 
 // planHeading returns the cut heading of a plan, or its first line.
@@ -221,6 +228,7 @@ func (s *summary) tool(e refine.Entry) {
 		s.touch(e, e.Target, !failed, false)
 	case "Edit", "MultiEdit", "Write", "NotebookEdit":
 		s.touch(e, withoutLine(e.Target), false, !failed)
+		s.noticed = false
 	case "Grep", "Glob":
 		if i := strings.LastIndex(e.Target, " in "); i >= 0 {
 			where, _, _ := strings.Cut(e.Target[i+4:], " ")

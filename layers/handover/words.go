@@ -85,7 +85,7 @@ func question(text string) bool {
 
 // lead matches a clause that only announces what follows.
 var lead = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)^(here'?s|here is|here are|summary|the (following|changes|fix|problem|result)|what (i|was|changed)|changes|let me|now (let|i)|i'?ll|perfect|great|excellent|done|all done)\b[^.:!]{0,60}[:!.]?$`)
+	return regexp.MustCompile(`(?i)^(here'?s|here is|here are|summary|the (following|changes|fix|problem|result)|what (i|was|changed)|changes|let me|now (let|i)|i'?ll|perfect|great|excellent|done|all done)\b[^.:!]{0,60}[:!.]?$|^here(’s|'s| is| are)\b.*:$`)
 })
 
 // mark matches the mark of an item or a heading.
@@ -141,11 +141,35 @@ func Gist(text string, limit int) string {
 			}
 		}
 	}
-	if len(out) == 0 {
+	if len(out) == 0 || len(out) == 1 && strings.HasSuffix(out[0], ":") { // what it announces is all there is
 		return Cut(text, limit)
 	}
 	return withoutLead(out)
 }
+
+// announcement matches a clause that says what the model does next.
+var announcement = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)^((ok(ay)?|good|great|perfect|excellent|now|next|first|then|and|so|alright)[,.!]? (- )?)*` +
+		`(let me|let's|i'?ll|i will|i need to|i'm going to|time to|now i (have|can|understand|see|know)|i now have|i have (the|a) (full|complete|good|clear))\b`)
+})
+
+// announces reports whether a text only says what the model does next.
+func announces(text string) bool {
+	if len(text) > maxCorrection {
+		return false
+	}
+	for _, c := range clauses(strings.Join(strings.Fields(strings.ReplaceAll(text, "’", "'")), " ")) {
+		if c != "" && !announcement().MatchString(c) && !lead().MatchString(c) {
+			return false
+		}
+	}
+	return true
+}
+
+// housekeeping matches a request that asks for no work of its own.
+var housekeeping = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)^\W*(please |now |ok(ay)?,? |yes,? |and )*(let's |can you )?(git )?(commit|push|merge|ship|open a pr|create a pr|make a pr)\b.{0,24}$`)
+})
 
 // heading reports whether a line is a heading without its mark: a bold text alone.
 func heading(line string) bool {
@@ -164,7 +188,7 @@ func withoutLead(out []string) string {
 func clauses(line string) (out []string) {
 	start := 0
 	for i := 0; i+1 < len(line); i++ {
-		if strings.ContainsRune(".!?", rune(line[i])) && line[i+1] == ' ' && i+2 < len(line) && !lower(line[i+2]) {
+		if strings.ContainsRune(".!?", rune(line[i])) && line[i+1] == ' ' && i+2 < len(line) && !lower(line[i+2]) && stops(line[:i+1]) {
 			out = append(out, strings.TrimSpace(line[start:i+1]))
 			start = i + 2
 		}

@@ -72,3 +72,45 @@ func TestPostings(t *testing.T) {
 		t.Fatal("no turn has a word")
 	}
 }
+
+// TestAnnounces checks that what the model only announces is no outcome.
+func TestAnnounces(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{
+		"Now I have full context. Let me design the plan.":        true,
+		"Good, let’s run the tests:":                              true,
+		"I'll look at it.":                                        true,
+		"All tests pass. Let me know if you want more.":           false,
+		"The parser is mended.":                                   false,
+		"Let me explain: the lock was never released. It is now.": false,
+	} {
+		if got := announces(text); got != want {
+			t.Errorf("announces(%q) = %v, want %v", text, got, want)
+		}
+	}
+	for text, want := range map[string]bool{"commit": true, "Commit and push": true, "please create a PR": true,
+		"commit the parser only after the tests of the price list pass": false, "fix the push notifications": false} {
+		if got := housekeeping().MatchString(text); got != want {
+			t.Errorf("housekeeping(%q) = %v, want %v", text, got, want)
+		}
+	}
+	for text, want := range map[string]string{
+		"Updated changelog entry:\n\n```\n- Rounding is exact\n```":                 "Updated changelog entry: ``` - Rounding is exact ```",
+		"All pass. Here's a summary of the changes in `a/b.go`:\n\n- Round half up": "All pass. Round half up",
+	} {
+		if got := Gist(text, 400); got != want {
+			t.Errorf("Gist(%q) = %q, want %q", text, got, want)
+		}
+	}
+	for text, want := range map[string]string{
+		"Three (all new, distinct ones vs. old ones that are kept)": "Three (all new, …",
+		"In manual_commit.go:37.. when a partial state is there":    "In manual_commit.go:37.. when a …",
+	} {
+		if got := Cut(text, 36); got != want {
+			t.Errorf("Cut(%q) = %q, want %q", text, got, want)
+		}
+	}
+	if got := joinGaps("All pass. … To answer … … the constant is 7 now. … end"); got != "All pass. … the constant is 7 now. … end" {
+		t.Errorf("joinGaps: %q", got)
+	}
+}
