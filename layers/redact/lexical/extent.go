@@ -150,7 +150,7 @@ var keyChars = SetOf("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ ")
 func HasConnectionKey(text []byte) bool {
 	low := bytes.ToLower(text)
 	for _, key := range [...]string{"server=", "data source=", "host=", "uid=", "user id=", "user=", "username=",
-		"database=", "catalog=", "driver=", "provider=", "encrypt=", "port=", "endpoint="} {
+		"database=", "dbname=", "catalog=", "driver=", "provider=", "encrypt=", "port=", "endpoint="} {
 		if bytes.Contains(low, []byte(key)) {
 			return true
 		}

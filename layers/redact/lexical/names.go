@@ -59,6 +59,10 @@ func kindOf(last, before string, alone bool) string {
 		}
 	case "secret", "secrets", "credential", "credentials", "creds":
 		return "secret"
+	case "login": // the name of SonarQube's token
+		if before == "sonar" {
+			return "token"
+		}
 	case "token":
 		if !slices.Contains([]string{"next", "page", "continuation", "sync", "resume", "cancel", "cancellation", "pad", "eos",
 			"bos", "unk", "mask",

@@ -153,7 +153,7 @@ func base64Key(value []byte) bool {
 // path reports whether value is a file path or a file name.
 func path(value []byte) bool {
 	if bytes.Contains(value, []byte(":\\")) && pathChars.Run(bytes.ReplaceAll(value, []byte(`\`), nil),
-		len(value)) >= len(value)-4 || bytes.Count(value, []byte("/")) >= 2 && DashedWords(value) {
+		len(value)) >= len(value)-4 || bytes.Count(value, []byte("/")) >= 2 && DashedWords(value) && !unwordly(value, 52, 3) {
 		return true
 	}
 	dot := bytes.LastIndexByte(value, '.')

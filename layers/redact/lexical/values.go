@@ -72,6 +72,8 @@ func passwordLike(value []byte, t traits, st Style) bool {
 		return false
 	case st > Sentence && Unwordly(value), st > Line && t.Upper > 0 && unwordly(value, 40, 3.5) && !(identifier(value) && aboutPasswords(value)):
 		return true
+	case st >= Line && scrambled(value, t, st):
+		return true
 	case st == Sentence:
 		return passwordInSentence(value, t)
 	case st == Loose:
@@ -84,6 +86,19 @@ func passwordLike(value []byte, t traits, st Style) bool {
 		return !DashedWords(value)
 	}
 	return st == Env && len(value) >= 8 && (t.Symbols == 0 || t.Upper > 1 && DashedWords(value)) && Entropy(value) > 2.7
+}
+
+// scrambled reports whether value is eight letters or more that mix capitals and small ones as no name of several words
+// does. On a line of its own, where types stand too, they alternate.
+func scrambled(value []byte, t traits, st Style) bool {
+	if t.Upper < 2 || t.Lower < 2 || t.Upper+t.Lower < len(value) || len(value) < 8 || aboutPasswords(value) {
+		return false
+	}
+	changes, named := CaseChanges(value), identifier(value)
+	if n := len(value); value[n-1] <= 'Z' && value[n-2] > 'Z' {
+		changes++ // no name ends with a single capital
+	}
+	return st > Line && (changes > 0 || !named) || changes > 1 || changes > 0 && !named
 }
 
 // loosePassword reports whether value, somewhere in code, can only be a password.

@@ -61,7 +61,7 @@ var builtin = sync.OnceValue(func() *dictionary {
 			}
 		}
 	}
-	add((*Scan).pair, "passw", "passphrase", "passcode", "pwd", "psw", "_pass", "-pass", "_pw", "secret", "token",
+	add((*Scan).pair, "passw", "passphrase", "passcode", "pwd", "psw", "_pass", "-pass", "_pw", "secret", "token", "sonar.login",
 		"credential", "creds", "apikey", "api_key", "api-key",
 		"accesskey", "access_key", "access-key", "private_key", "privatekey", "private-key", "encryption_key",
 		"encryptionkey", "signing_key", "signingkey",
@@ -160,7 +160,7 @@ func Names() []string {
 }
 
 // Version is the version of the built-in rules. It changes whenever their findings change.
-const Version = "mem-10 gitleaks-" + gitleaksVersion
+const Version = "mem-11 gitleaks-" + gitleaksVersion
 
 // NewScan returns a scan with the given rules.
 func NewScan(rules *Ruleset) *Scan {

@@ -418,7 +418,7 @@ func (s *Scan) undelimited(a *assignment) (v lexical.Span, st lexical.Style, ok 
 		end = i + listItem(text[i:end])
 		return lexical.Span{Start: i, End: end}, lexical.Env, end > i
 	case text[a.op] == '=' && a.tight &&
-		(lexical.UpperName(a.name) || a.first && a.alone || a.name[0] == '-' || option != nil):
+		(lexical.UpperName(a.name) || a.first && a.alone || a.name[0] == '-' || option != nil || inQuery(text[:a.start]) || s.amongKeys(a)):
 		st = lexical.Env
 	case a.first && a.alone && (a.assigned == a.op+1 || text[a.assigned-1] == '='):
 		st = lexical.Line
@@ -430,6 +430,35 @@ func (s *Scan) undelimited(a *assignment) (v lexical.Span, st lexical.Style, ok 
 		return lexical.TrimPunctuation(text, i, a.whole), st, a.whole > i
 	}
 	return s.inCode(a, st)
+}
+
+// inQuery reports whether text ends inside the query of a URL, where a name begins.
+func inQuery(text []byte) bool {
+	n := len(text)
+	if n == 0 || text[n-1] != '&' && text[n-1] != '?' {
+		return false
+	}
+	word := text[n-lexical.InWord.RunBack(text, lexical.MaxValue):]
+	return bytes.Contains(word, []byte("://")) || bytes.Contains(word, []byte("jdbc:"))
+}
+
+// amongKeys reports whether an assignment is one of several that only blanks separate, and others name a connection:
+// host=db user=app password=value.
+func (s *Scan) amongKeys(a *assignment) bool {
+	text := s.Text
+	if a.start == 0 || text[a.start-1] != ' ' && !lexical.Quote(text[a.start-1]) {
+		return false
+	}
+	line := text[max(0, a.start-200):a.start]
+	line = line[bytes.LastIndexByte(line, '\n')+1:]
+	rest := text[lexical.WordEnd(text, a.i):a.whole]
+	before, after := bytes.Fields(line), bytes.Fields(rest)
+	paired := func(word []byte) bool {
+		n := lexical.WordChars.Run(word, 32)
+		return n > 1 && n+1 < len(word) && word[n] == '=' && word[len(word)-1] != ','
+	}
+	return len(before) > 0 && paired(bytes.TrimLeft(before[len(before)-1], `"'`)) && lexical.HasConnectionKey(line) ||
+		len(after) > 0 && len(rest) > 0 && rest[0] == ' ' && paired(after[0]) && lexical.HasConnectionKey(rest[:min(len(rest), 200)])
 }
 
 // optionOf returns the option whose value begins at the end of text, as "--set" in "--set a=1,db.", or nil.

@@ -41,6 +41,8 @@ func (s *Scan) userinfo(at int, _ *word) {
 var (
 	// authority are the characters of user, password and host of a URL.
 	authority = lexical.Visible.Without(`/?#\()|,`)
+	slashed   = authority.With("/")
+	mailChars = lexical.DottedChars.With("%+")
 	scheme    = lexical.SetOf("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+.-")
 )
 
@@ -65,6 +67,9 @@ func hostOf(text []byte, from int) (at int, ok bool) {
 		return at, true
 	}
 	user := lexical.WordChars.Run(text[from:], 64)
+	if n := mailChars.Run(text[from:], 96); bytes.Contains(text[from:from+n], []byte("%40")) {
+		user = n // an address
+	}
 	if user == 0 || from+user+1 >= len(text) || text[from+user] != ':' {
 		return 0, false
 	}
@@ -116,6 +121,10 @@ func (s *Scan) dsn(at int, _ *word) {
 	text := s.Text
 	start := at - authority.RunBack(text[:at], 256)
 	colon := bytes.IndexByte(text[start:at], ':')
+	if colon < 0 && start > 0 && text[start-1] == '/' { // in the password
+		start = at - slashed.RunBack(text[:at], 256)
+		colon = bytes.IndexByte(text[start:at], ':')
+	}
 	if colon < 1 {
 		return
 	}
