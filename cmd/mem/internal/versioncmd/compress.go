@@ -282,6 +282,9 @@ func printCompressed(e *app.Env, c derive.CompressResult) error {
 		}
 		printReceipt(e, c.Receipt)
 		printSupport(e, v)
+		if e.Term.Stdout {
+			e.Hint("read it with %q", "mem show "+names.Label(v))
+		}
 	}
 	return nil
 }
