@@ -3,6 +3,8 @@ package derive
 import (
 	"context"
 	"errors"
+	"fmt"
+	"os"
 
 	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/markers"
@@ -66,4 +68,47 @@ func cacheL1(ctx context.Context, db *state.DB, st *state.State, a capture.Added
 	l1.Close() // opening it filled the cache
 	_, err = markers.Counts(ctx, db, a.Project.ID, s, s.Now())
 	return err
+}
+
+// WithoutL1 returns the sessions without L1 in the cache. If the cache cannot be read, that is all of them.
+func WithoutL1(db *state.DB, st *state.State) (out []*state.Session) {
+	entries, _ := os.ReadDir(db.CachePath("l1")) // a missing L1 only costs time
+	have := make(map[string]bool, len(entries))
+	for _, e := range entries {
+		have[e.Name()] = true
+	}
+	for _, s := range st.Recent() {
+		if !have[originals.L1Name(s.Now().Original, refine.Full)] {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// SizeWithoutL1 returns the number of bytes that [Refine] would read.
+func SizeWithoutL1(ctx context.Context, db *state.DB, p state.Project) (n int64, err error) {
+	st, err := trust.Outline(ctx, db, p.ID)
+	if err != nil {
+		return 0, err
+	}
+	for _, s := range WithoutL1(db, st) {
+		n += s.Now().Size
+	}
+	return n, nil
+}
+
+// Refine computes the missing L1 of the sessions of a project, calls progress after each, and returns their number.
+func Refine(ctx context.Context, db *state.DB, p state.Project, progress func(bytes int64)) (int, error) {
+	st, err := trust.Outline(ctx, db, p.ID)
+	if err != nil {
+		return 0, err
+	}
+	var todo []capture.Added
+	for _, s := range WithoutL1(db, st) {
+		todo = append(todo, capture.Added{Session: s.ID, Project: p, Now: s.Now().Snapshot})
+	}
+	if err := CacheL1(ctx, db, todo, progress); err != nil {
+		return 0, fmt.Errorf("refine: %w", err)
+	}
+	return len(todo), nil
 }

@@ -233,7 +233,7 @@ func retryPrompt(prompt string, wrong error) string {
 
 // validate checks that an answer refers only to messages of the session, and removes ids of facts that were not shown.
 func validate(g *facts.Input, part FactDraft) error {
-	var bad []string
+	var bad forms.Problems
 	known := map[string]bool{}
 	for _, f := range part.Open {
 		known[f.ID] = true
@@ -250,31 +250,24 @@ func validate(g *facts.Input, part FactDraft) error {
 		}
 		switch {
 		case x.L1Range != [2]int{} || x.Messages[1] > part.Total:
-			bad = append(bad, fmt.Sprintf("exchanges[%d].messages: the record has the messages %d to %d", i,
-				part.From, part.To))
+			bad.Add(fmt.Sprintf("exchanges[%d].messages", i), "the record has the messages %d to %d", part.From, part.To)
 		case !placed:
-			bad = append(bad, fmt.Sprintf("exchanges[%d].messages: missing", i))
+			bad.Add(fmt.Sprintf("exchanges[%d].messages", i), "missing")
 		}
 	}
-	if len(bad) > 0 {
-		return &forms.Error{Problems: bad}
-	}
-	return nil
+	return bad.Err()
 }
 
 // shortTopics returns an error about the topics of one or two words: they say little, so the model is asked once for
 // better ones.
 func shortTopics(g facts.Input) error {
-	var bad []string
+	var bad forms.Problems
 	for i, x := range g.Exchanges {
 		if shortTopic(x.Topic) {
-			bad = append(bad, fmt.Sprintf("exchanges[%d].topic: `%s` says little: want 3 to 5 words", i, x.Topic))
+			bad.Add(fmt.Sprintf("exchanges[%d].topic", i), "`%s` says little: want 3 to 5 words", x.Topic)
 		}
 	}
-	if len(bad) > 0 {
-		return &forms.Error{Problems: bad}
-	}
-	return nil
+	return bad.Err()
 }
 
 // witnesses returns the requests and answers since its last call.

@@ -350,7 +350,7 @@ const form = `{"session": "SESSION", "through": THROUGH, "exchanges": [{"message
 kinds: request, action, decision (with "reason" if it was said), issue, solution, preference.
 `
 
-// Instruction returns the draft as text: what to do, the known facts, and the transcript between fences that cannot
+// Instruction returns the draft as text: what to do, the known facts, and the transcript, each between fences that cannot
 // occur in it. command is the command that saves the result, "" if the answer itself is the result.
 func (d FactDraft) Instruction(command string) string {
 	var b strings.Builder
@@ -365,32 +365,17 @@ func (d FactDraft) Instruction(command string) string {
 		b.WriteString(strings.Replace(steps, "SAVE", save, 1))
 	}
 	b.WriteString("\n")
-	key := d.fence()
-	if len(d.Open) > 0 {
-		fmt.Fprintf(&b, "Known already. Is an issue solved now, a decision changed?\n=== known %s ===\n", key)
-		for _, f := range d.Open {
-			fmt.Fprintf(&b, "%s %s: %s\n", f.ID, f.Kind, f.Text)
-		}
-		fmt.Fprintf(&b, "=== end known %s ===\n\n", key)
-	}
-	fmt.Fprintf(&b, "=== transcript %s ===\n", key)
-	for _, l := range d.Lines {
-		fmt.Fprintf(&b, "#%d %s: %s\n", l.N, l.Who, l.Text)
-	}
-	fmt.Fprintf(&b, "=== end transcript %s ===\n", key)
-	return b.String()
-}
-
-// fence returns a key that does not occur in the draft, always the same for the same draft.
-func (d FactDraft) fence() string {
-	var all strings.Builder
-	for _, l := range d.Lines {
-		fmt.Fprintf(&all, "%d %s\n", l.N, l.Text)
-	}
+	var known, lines strings.Builder
 	for _, f := range d.Open {
-		all.WriteString(f.Text + "\n")
+		fmt.Fprintf(&known, "%s %s: %s\n", f.ID, f.Kind, f.Text)
 	}
-	return fenceKey(all.String())
+	for _, l := range d.Lines {
+		fmt.Fprintf(&lines, "#%d %s: %s\n", l.N, l.Who, l.Text)
+	}
+	if len(d.Open) > 0 {
+		b.WriteString("Known already. Is an issue solved now, a decision changed?\n" + fenced("known", known.String()) + "\n")
+	}
+	return b.String() + fenced("transcript", lines.String())
 }
 
 // fenceKey returns a key that does not occur in a text, always the same for the same text.

@@ -2,19 +2,14 @@ package knowledge
 
 import (
 	"context"
-	"fmt"
-	"os"
 	"slices"
 	"time"
 
-	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/copies"
 	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/knowledge/facts"
 	"github.com/memvcs/mem/layers/knowledge/permanent"
 	"github.com/memvcs/mem/layers/markers"
-	"github.com/memvcs/mem/layers/originals"
-	"github.com/memvcs/mem/layers/refine"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/transcript"
 	"github.com/memvcs/mem/layers/trust"
@@ -66,7 +61,7 @@ func ReadProgress(ctx context.Context, db *state.DB, p refs.Project) (d Progress
 	}
 	d.Facts, d.Exchanges, d.L3 = len(all.Facts.Live()), len(all.Facts.Exchanges), len(all.Concepts.Unassigned(all.Facts))
 	d.Rules, d.Reflected, d.L4 = len(all.Rules.InState(permanent.Active)), all.Rules.ReflectedAt, all.Unreflected() > 0
-	d.L1 = len(withoutL1(db, st))
+	d.L1 = len(derive.WithoutL1(db, st))
 	return d, nil
 }
 
@@ -142,47 +137,4 @@ func SessionOf(ctx context.Context, db *state.DB, p refs.Project, id string) (*s
 		return nil, err
 	}
 	return st.Session(id), nil
-}
-
-// withoutL1 returns the sessions without L1 in the cache. If the cache cannot be read, that is all of them.
-func withoutL1(db *state.DB, st *state.State) (out []*state.Session) {
-	entries, _ := os.ReadDir(db.CachePath("l1")) // a missing L1 only costs time
-	have := make(map[string]bool, len(entries))
-	for _, e := range entries {
-		have[e.Name()] = true
-	}
-	for _, s := range st.Recent() {
-		if !have[originals.L1Name(s.Now().Original, refine.Full)] {
-			out = append(out, s)
-		}
-	}
-	return out
-}
-
-// SizeWithoutL1 returns the number of bytes that [Refine] would read.
-func SizeWithoutL1(ctx context.Context, db *state.DB, p state.Project) (n int64, err error) {
-	st, err := trust.Outline(ctx, db, p.ID)
-	if err != nil {
-		return 0, err
-	}
-	for _, s := range withoutL1(db, st) {
-		n += s.Now().Size
-	}
-	return n, nil
-}
-
-// Refine computes the missing L1 of the sessions of a project, calls progress after each, and returns their number.
-func Refine(ctx context.Context, db *state.DB, p state.Project, progress func(bytes int64)) (int, error) {
-	st, err := trust.Outline(ctx, db, p.ID)
-	if err != nil {
-		return 0, err
-	}
-	var todo []capture.Added
-	for _, s := range withoutL1(db, st) {
-		todo = append(todo, capture.Added{Session: s.ID, Project: p, Now: s.Now().Snapshot})
-	}
-	if err := derive.CacheL1(ctx, db, todo, progress); err != nil {
-		return 0, fmt.Errorf("refine: %w", err)
-	}
-	return len(todo), nil
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/knowledge"
 	"github.com/memvcs/mem/layers/knowledge/facts"
 	"github.com/memvcs/mem/layers/layerstest"
@@ -48,7 +49,7 @@ func TestDebt(t *testing.T) {
 	if first.Sessions != 5 || first.L1 != 5 || !slices.Contains(first.L2, rev.Session.ID) || first.Distilled+first.Facts+first.L3 != 0 || first.L4 {
 		t.Fatalf("at first %+v", first)
 	}
-	if n, err := knowledge.Refine(ctx, m.DB, p, nil); err != nil || n != 5 {
+	if n, err := derive.Refine(ctx, m.DB, p, nil); err != nil || n != 5 {
 		t.Fatalf("Refine = %d, %v", n, err)
 	}
 	if d := debt(); d.L1 != 0 {

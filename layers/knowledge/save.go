@@ -45,8 +45,8 @@ type SavedFacts struct {
 	Session   *state.Session
 	Exchanges []facts.Exchange // as saved, without rejected facts
 	Facts     []SavedFact      // all facts, also the rejected ones
-	Dropped   []string         // other parts of the input that were dropped, each with path and reason
-	Notes     []string         // on exchanges
+	Dropped   forms.Problems   // other parts of the input that were dropped, each with path and reason
+	Notes     forms.Problems   // on exchanges
 	Through   int              // the last distilled message
 }
 
@@ -93,7 +93,7 @@ func SaveFacts(ctx context.Context, db *state.DB, rev state.Rev, g facts.Input, 
 		}
 	}
 	if total := s.q.Point.Scan.Values; g.Through > total {
-		s.problem("through", "%d is behind the last message, %d", g.Through, total)
+		s.problems.Add("through", "%d is behind the last message, %d", g.Through, total)
 	}
 	s.out.Through = max(s.through(), g.Through)
 	for i, x := range g.Exchanges {
@@ -102,8 +102,8 @@ func SaveFacts(ctx context.Context, db *state.DB, rev state.Rev, g facts.Input, 
 	for _, f := range s.out.Facts {
 		s.addJudgements(f)
 	}
-	if len(s.problems) > 0 {
-		return s.out, &forms.Error{Problems: s.problems}
+	if err := s.problems.Err(); err != nil {
+		return s.out, err
 	}
 	if n := len(s.out.Facts); n > 0 && s.out.Count(facts.Rejected) == n && !o.AllowEmpty {
 		return s.out, ErrAllRejected
@@ -304,20 +304,8 @@ type batch struct {
 	saver
 	local     map[string]facts.Fact // by their names in the input
 	out       SavedFacts
-	problems  []string
+	problems  forms.Problems
 	factCount int // valid facts of the session, saved and new
-}
-
-func (s *batch) problem(at, format string, args ...any) {
-	s.problems = append(s.problems, at+": "+fmt.Sprintf(format, args...))
-}
-
-func (s *batch) note(at, format string, args ...any) {
-	s.out.Notes = append(s.out.Notes, at+": "+fmt.Sprintf(format, args...))
-}
-
-func (s *batch) drop(at, format string, args ...any) {
-	s.out.Dropped = append(s.out.Dropped, at+": "+fmt.Sprintf(format, args...))
 }
 
 // addExchange checks one exchange. A correction, which says nothing else about its messages, goes into the saved one.
@@ -333,10 +321,10 @@ func (s *batch) addExchange(i int, g facts.InputExchange) {
 	}
 	scene := s.q.Scene(x.From, x.To)
 	if bad := claims.Missing(x.Summary+"\n"+x.Details, scene.Text); len(bad) > 0 {
-		s.note(at+".summary", "not in its messages %d to %d: `%s`", x.From, x.To, strings.Join(bad, "`, `"))
+		s.out.Notes.Add(at+".summary", "not in its messages %d to %d: `%s`", x.From, x.To, strings.Join(bad, "`, `"))
 	}
 	if shortTopic(x.Topic) {
-		s.note(at+".topic", "`%s` says little: 3 to 5 words are better", x.Topic)
+		s.out.Notes.Add(at+".topic", "`%s` says little: 3 to 5 words are better", x.Topic)
 	}
 	x.Files = append(x.Files, s.namedFiles(at, g.Files, scene.Text)...)
 	for k, given := range g.Facts {
@@ -378,14 +366,14 @@ func (s *batch) span(at string, g facts.InputExchange) ([2]int, bool) {
 	switch {
 	case g.Messages != [2]int{}:
 		if g.Messages[1] > total {
-			s.problem(at+".messages", "%d is behind the last message, %d", g.Messages[1], total)
+			s.problems.Add(at+".messages", "%d is behind the last message, %d", g.Messages[1], total)
 			return g.Messages, false
 		}
 		return g.Messages, true
 	case g.L1Range != [2]int{}:
 		span, ok := s.q.Messages(g.L1Range)
 		if !ok {
-			s.problem(at+".l1_range", "L1 has %d lines", len(s.q.Entries))
+			s.problems.Add(at+".l1_range", "L1 has %d lines", len(s.q.Entries))
 		}
 		return span, ok
 	}
@@ -395,7 +383,7 @@ func (s *batch) span(at string, g facts.InputExchange) ([2]int, bool) {
 	}
 	quoted = slices.DeleteFunc(quoted, func(e facts.Evidence) bool { return e.Message > total }) // the check reports them
 	if len(quoted) == 0 {
-		s.problem(at+".messages", "missing: want the numbers of its first and last message")
+		s.problems.Add(at+".messages", "missing: want the numbers of its first and last message")
 		return [2]int{}, false
 	}
 	return spanOf(quoted), true
@@ -431,7 +419,7 @@ func (s *batch) namedFiles(at string, list []string, text string) []string {
 			out = append(out, f)
 			continue
 		}
-		s.drop(fmt.Sprintf("%s.files[%d]", at, i), "`%s` is not in its messages", f)
+		s.out.Dropped.Add(fmt.Sprintf("%s.files[%d]", at, i), "`%s` is not in its messages", f)
 	}
 	return out
 }
@@ -467,10 +455,10 @@ func (s *batch) addJudgements(f SavedFact) {
 		at := fmt.Sprintf("%s.%s[%d]", f.Path, field, i)
 		var no *JudgementError
 		if errors.As(err, &no) {
-			s.drop(at, "%v", err)
+			s.out.Dropped.Add(at, "%v", err)
 			return
 		}
-		s.problem(at, "%v", err)
+		s.problems.Add(at, "%v", err)
 	})
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
+	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/knowledge"
 )
 
@@ -86,12 +87,12 @@ func RunLayersStatus(ctx context.Context, e *app.Env) error {
 
 func runLayersBuild(ctx context.Context, e *app.Env) error {
 	return names.WithMemory(ctx, e, func(run names.Run) error {
-		size, err := knowledge.SizeWithoutL1(ctx, run.DB, run.Project)
+		size, err := derive.SizeWithoutL1(ctx, run.DB, run.Project)
 		if err != nil {
 			return err
 		}
 		bar := e.ProgressBytes("refining", size)
-		n, err := knowledge.Refine(ctx, run.DB, run.Project, bar.Add)
+		n, err := derive.Refine(ctx, run.DB, run.Project, bar.Add)
 		bar.End()
 		if err != nil {
 			return names.StoreError(err)
