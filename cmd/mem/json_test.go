@@ -193,6 +193,16 @@ func TestDocsJSON(t *testing.T) {
 			t.Errorf("the example of mem.%s/v1 has other members:\n%s\nwant\n%s", name, strings.Join(was, "\n"), strings.Join(is, "\n"))
 		}
 	}
+	for name, x := range got {
+		var v map[string]any
+		must(t, json.Unmarshal(x.answer, &v))
+		for _, at := range membersOf("", v) {
+			member := at[strings.LastIndexByte(at, '.')+1:]
+			if strings.Contains(member, "_") && name != "compress" && member != "l1_range" {
+				t.Errorf("mem.%s/v1: the member %s is not in camel case, as those of the manifest and the API", name, at)
+			}
+		}
+	}
 	want := jsonText(got)
 	if *update {
 		must(t, os.WriteFile(jsonPage, want, 0o644))

@@ -1,6 +1,8 @@
 package view
 
 import (
+	"strings"
+
 	"github.com/memvcs/mem/layers/keepit"
 	"github.com/memvcs/mem/layers/provenance"
 	"github.com/memvcs/mem/layers/state"
@@ -111,7 +113,7 @@ type TextChange struct {
 // A FateChange is a marker on both sides; a side is null if its inputs do not contain the marker.
 type FateChange struct {
 	Message int       `json:"message"`
-	Text    string    `json:"text"`
+	Text    string    `json:"content"`
 	Changed bool      `json:"changed"`
 	A       *SideFate `json:"a"`
 	B       *SideFate `json:"b"`
@@ -136,7 +138,7 @@ func DifferenceOf(c provenance.Comparison, g trace.Group) Difference {
 		out.Changes = append(out.Changes, TextChange(ch))
 	}
 	for _, k := range g.Keepits {
-		out.Keepits = append(out.Keepits, FateChange{k.Message, k.Text, k.Changed, sideFate(k.Sides[0]), sideFate(k.Sides[1])})
+		out.Keepits = append(out.Keepits, FateChange{k.Message, strings.TrimSpace(k.Text), k.Changed, sideFate(k.Sides[0]), sideFate(k.Sides[1])})
 	}
 	return out
 }

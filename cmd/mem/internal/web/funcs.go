@@ -9,11 +9,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/memvcs/mem/cmd/mem/internal/web/api"
 	"github.com/memvcs/mem/layers/keepit"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tokens"
+	"github.com/memvcs/mem/layers/view"
 )
 
 // funcs returns the functions of the templates.
@@ -27,7 +27,7 @@ func (s *Server) funcs(p *pages) template.FuncMap {
 		"short":    records.ShortID,
 		"day":      func(t time.Time) string { return s.local(t).Format("2 Jan 2006") },
 		"minute":   func(t time.Time) string { return s.local(t).Format("2 Jan 2006 15:04") },
-		"stamp":    api.TimeText,
+		"stamp":    func(t time.Time) string { return view.Time{Time: t}.String() },
 		"ago":      func(t time.Time) string { return ago(s.Now(), t) },
 		"parse":    parseTime,
 		"ratio":    func(r float64) string { return strconv.FormatFloat(r, 'f', 1, 64) + ":1" },

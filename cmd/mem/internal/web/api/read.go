@@ -93,7 +93,7 @@ func (s *API) apiLog(c *call, p state.Project) (reply, error) {
 // A statusAnswer contains the output of mem status.
 type statusAnswer struct {
 	Project   string         `json:"projectId"`
-	Stored    int            `json:"inMemory"`
+	Stored    int            `json:"stored"`
 	Changed   []view.Session `json:"changed"`
 	Untracked []view.Session `json:"untracked"`
 	Layers    view.Progress  `json:"layers"`
