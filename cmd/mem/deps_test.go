@@ -68,7 +68,7 @@ func imports() map[string]string {
 		"layers/shell":                  "layers/names",
 		"layers/verdict":                "layers/shell",
 		"layers/refine":                 "layers/transcript layers/verdict",
-		"layers/exchange":               "layers/refine layers/transcript",
+		"layers/exchange":               "layers/refine layers/shell layers/transcript layers/verdict",
 		"cmd/mem/internal/htmlpage":     "cmd/mem/internal/web/markdown layers/refine",
 		"layers/archive":                "objects objects/gitstore objects/pack refs/lane",
 		"layers/compress":               "layers/compress/anchors layers/compress/paste layers/exchange layers/keepit layers/refine layers/tokens lineage",

@@ -74,7 +74,7 @@ func texts(run []Segment) string {
 		if i > 0 {
 			b.WriteByte('\n')
 		}
-		if s.Role == user && s.Label == "" {
+		if s.Role == user {
 			b.WriteByte('\n')
 			b.WriteString(s.Text)
 			continue

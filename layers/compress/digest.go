@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/memvcs/mem/layers/compress/anchors"
+	"github.com/memvcs/mem/layers/compress/paste"
 )
 
 // digest writes the chosen units as segments: each exchange under its heading, its parts in the order of the session,
@@ -23,6 +24,9 @@ func (o *order) digest(chosen []bool) []Segment {
 	return joinSteps(w.out)
 }
 
+// steps is the label of announcements of steps in one line.
+const steps = "steps"
+
 // joinSteps joins announcements of steps that follow each other into one line.
 func joinSteps(segs []Segment) []Segment {
 	step := func(s Segment) bool {
@@ -34,6 +38,7 @@ func joinSteps(segs []Segment) []Segment {
 	for _, s := range segs {
 		is := step(s)
 		if n := len(out) - 1; is && joined {
+			out[n].Label = steps
 			out[n].Text += anchors.Gap + s.Text
 			out[n].Src = merge(append(slices.Clone(out[n].Src), s.Src...))
 			continue
@@ -67,6 +72,11 @@ type writer struct {
 	x     int             // of the exchange
 	day   string          // of the last heading
 	lists [classes][]int32
+
+	pasted int32 // the item of the user of which the following is known, plus one
+	review int   // the first line that reads like pasted text, or -1
+	lines  int
+	log    int // lines that a program wrote
 }
 
 func (w *writer) unit(i int32) {
@@ -76,6 +86,9 @@ func (w *writer) unit(i int32) {
 		w.end()
 		w.begun, w.x = true, it.X
 		w.heading(it)
+	}
+	if it.Label == atEnd {
+		w.end()
 	}
 	switch u.class {
 	case file, command, symbols:
@@ -148,9 +161,9 @@ func (w *writer) first(it *Item) *Item {
 
 // said writes a unit of a text.
 func (w *writer) said(i int32, u *unit, it *Item) {
-	if w.last == 0 || w.units[w.last-1].item != u.item {
+	if label := w.label(u, it); w.last == 0 || w.units[w.last-1].item != u.item || label != w.out[len(w.out)-1].Label {
 		w.close()
-		w.out = append(w.out, Segment{Role: roleOf(it.Kind), Label: it.Label, Src: it.sources()})
+		w.out = append(w.out, Segment{Role: roleOf(it.Kind), Label: label, Src: it.sources()})
 	} else {
 		before := &w.units[w.last-1]
 		switch {
@@ -179,6 +192,35 @@ func (w *writer) said(i int32, u *unit, it *Item) {
 	}
 }
 
+// label returns the label of a unit of a text: that of its item, or what marks a text that the user pasted.
+func (w *writer) label(u *unit, it *Item) string {
+	if u.class != userClass && u.class != pasted || it.Kind != User {
+		return it.Label
+	}
+	if w.pasted != u.item+1 {
+		w.pasted, w.review, w.lines, w.log = u.item+1, paste.Review(it.Text), 1+strings.Count(it.Text, "\n"), 0
+		for k := sort.Search(len(w.units), func(k int) bool { return w.units[k].item >= u.item }); k < len(w.units) && w.units[k].item == u.item; k++ {
+			if v := &w.units[k]; v.class == pasted {
+				w.log += 1 + strings.Count(v.text, "\n")
+			}
+		}
+	}
+	switch {
+	case u.class == pasted:
+		return linesOf("pasted", w.log)
+	case w.review >= 0 && int(u.line) >= w.review:
+		return linesOf("reads like pasted text", w.lines-w.review)
+	}
+	return it.Label
+}
+
+func linesOf(what string, n int) string {
+	if n == 1 {
+		return what + ", 1 line"
+	}
+	return what + ", " + strconv.Itoa(n) + " lines"
+}
+
 // listEnd marks that a list goes on behind its last item that is shown. next is what follows it, or nil.
 func (w *writer) listEnd(next *unit) {
 	if w.list == 0 || next != nil && next.flags&listItem != 0 && indent(next.text) > indent(w.units[w.list-1].text) {
@@ -193,7 +235,7 @@ func (w *writer) listEnd(next *unit) {
 	if w.units[w.last-1].edges&anchors.MidEnd == 0 {
 		w.text.WriteString(anchors.Gap[:len(anchors.Gap)-1])
 	}
-	if u.class != userClass { // what the user typed stands alone
+	if u.class != userClass && u.class != pasted { // what the user typed stands alone
 		w.text.WriteString(" +" + strconv.Itoa(more))
 	}
 }

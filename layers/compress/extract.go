@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/memvcs/mem/layers/compress/paste"
 	"github.com/memvcs/mem/layers/keepit"
 )
 
@@ -15,7 +16,7 @@ import (
 type Extract struct{}
 
 // ID names the engine and its version.
-func (Extract) ID() string { return "extract/8" }
+func (Extract) ID() string { return "extract/9" }
 
 // IsExtract reports whether an ID is that of the engine without a model, of any version.
 func IsExtract(id string) bool { return strings.HasPrefix(id, "extract/") }
@@ -114,6 +115,7 @@ func newOrder(items []Item, level Level) *order {
 	lastX := exchangesOf(items)
 	outcomes := map[int32]int{} // pieces of the outcome of an item so far
 	plans := map[int32]int{}    // bytes of a plan so far
+	reviews := reviewsOf(items) // the line from which on an item reads like pasted text
 	for i := range o.units {
 		u := &o.units[i]
 		it := &items[u.item]
@@ -129,6 +131,9 @@ func newOrder(items []Item, level Level) *order {
 			}
 			if strings.HasPrefix(u.text, "```") || strings.HasPrefix(u.text, "|") {
 				v *= .6
+				if level == keepit.Aggressive && len(u.text) > longCode && code(u.text) {
+					v *= .3 // code, which is in the repository
+				}
 			}
 			if strings.HasPrefix(it.Label, "plan") {
 				const aim = 600 // bytes in which a plan says what it is for
@@ -151,6 +156,10 @@ func newOrder(items []Item, level Level) *order {
 			if !telling(u.text) {
 				v *= .3
 			}
+		case userClass:
+			if from, is := reviews[u.item]; is && int(u.line) > from {
+				v *= .3
+			}
 		case change:
 			if strings.Count(u.text, "\n") < 3 {
 				v *= .4 // an import, a name
@@ -165,6 +174,19 @@ func newOrder(items []Item, level Level) *order {
 	}
 	o.arrange(terms)
 	return o
+}
+
+// reviewsOf returns the lines from which on the items of the user read like pasted text.
+func reviewsOf(items []Item) map[int32]int {
+	out := map[int32]int{}
+	for i := range items {
+		if items[i].Kind == User || items[i].Kind == Answer {
+			if from := paste.Review(items[i].Text); from >= 0 {
+				out[int32(i)] = from
+			}
+		}
+	}
+	return out
 }
 
 // announces reports whether a unit leads in to nothing in its text: to a call of a tool, or what the user wrote.
@@ -265,18 +287,35 @@ func (o *order) lines() []int32 {
 			begins[of[i]] = turns[i]
 		}
 	}
+	var end []int32                         // how the session left the work
 	var first []int32                       // what answers a question first, and the rest of a request that begins with a few words
 	told := make([]int, len(o.items)+1)     // of a turn: bytes of an outcome that say something
 	headed := make([]int, len(o.items)+1)   // of a turn: those that come first
 	spare := make([]int32, len(o.items)+1)  // of a turn: the last unit of the assistant, plus one, if its outcome says nothing
 	answer := make([]int32, len(o.items)+1) // of a turn: the first item of the assistant, plus one, if a question was asked
+	typed := make([]int, len(o.items))      // bytes of a text of the user without what he pasted
+	starts := make([]int32, len(o.items))   // the first unit of each item
+	for i := range starts {
+		starts[i] = -1
+	}
+	for i := len(o.units) - 1; i >= 0; i-- {
+		starts[o.units[i].item] = int32(i)
+		if o.units[i].class == userClass {
+			typed[o.units[i].item] += len(o.units[i].text)
+		}
+	}
 	for i := range o.units {
 		u := &o.units[i]
 		x, turn := of[u.item], turns[u.item]
+		it := &o.items[u.item]
 		if u.item != from {
 			size, from = 0, u.item
+			if it.Kind == User || it.Kind == Answer {
+				for _, k := range o.answered(u.item, starts) {
+					put(x, true, k)
+				}
+			}
 		}
-		it := &o.items[u.item]
 		if it.Kind == Assistant && answer[turn] == 0 && turn > 0 {
 			answer[turn] = u.item + 1
 		}
@@ -289,6 +328,12 @@ func (o *order) lines() []int32 {
 			first = append(first, int32(i))
 		case it.Label == noAnswer:
 			put(x, true, int32(i))
+		case it.Label == atEnd:
+			end = append(end, int32(i))
+		case u.class == pasted && u.flags&bulky == 0:
+			if typed[u.item] < 15 || i > 0 && size < 2*enough && o.units[i-1].class == userClass && leadsIn(o.units[i-1].text) {
+				put(x, turn == begins[x] || size == 0, int32(i))
+			}
 		case u.flags&(lead|bulky) != 0 && u.class != userClass, u.class == pasted:
 		case u.class == userClass, it.Label == "copied":
 			if size < enough && (size == 0 || size+len(u.text) < 2*enough) {
@@ -309,9 +354,9 @@ func (o *order) lines() []int32 {
 			}
 			goesOn := size > 0 && u.line == o.units[i-1].line
 			short := goesOn && size+len(u.text) <= shortOutcome
-			none := u.item == ends[turn] && headed[turn] < 26 && u.group < 0 && len(u.text) <= 240 // the outcome began with a list
+			none := u.item == ends[turn] && headed[turn] < 26 && (u.group < 0 || u.group == int32(i)) && len(u.text) <= 240 // the outcome began with a list
 			if size < 26 || size < 80 && goesOn || short || none || u.group == int32(i) {
-				head := u.item == ends[turn] && u.group < 0 && (headed[turn] < 26 || short)
+				head := u.item == ends[turn] && (u.group < 0 || u.group == int32(i)) && (headed[turn] < 26 || short)
 				put(x, head, int32(i))
 				if head && !opening().MatchString(u.text) {
 					headed[turn] += len(u.text)
@@ -335,6 +380,7 @@ func (o *order) lines() []int32 {
 		add := func(x int) { out, list[x] = append(out, list[x]...), nil }
 		add(n - 1)
 		add(0)
+		out, end = append(out, end...), nil
 		for x := n - 1; x >= 0; x-- {
 			add(x)
 		}
@@ -345,12 +391,13 @@ func (o *order) lines() []int32 {
 // shortOutcome is the size in bytes up to which the sentences of an outcome's first line belong together.
 const shortOutcome = 120
 
-// turnsOf returns for each item the number of the turn that it belongs to: it begins with what the user said.
+// turnsOf returns for each item the number of the turn that it belongs to: it begins with what the user said, or with an
+// exchange.
 func turnsOf(items []Item) []int {
 	out, n, said := make([]int, len(items)), 0, false
 	for i := range items {
 		is := items[i].Kind == User || items[i].Kind == Answer || items[i].Kind == Script
-		if is && !said {
+		if is && !said || i > 0 && items[i].X != items[i-1].X && !said {
 			n++
 		}
 		said = is
@@ -533,7 +580,7 @@ func (a *arranger) take(i int32) {
 	}
 	for _, k := range a.of(s) {
 		for child := range a.children.of(k) {
-			if u := &a.units[child]; u.flags&(taken|lead|bulky|idle) == 0 {
+			if u := &a.units[child]; u.flags&(taken|lead|bulky|idle) == 0 && !u.class.code() {
 				a.push(child)
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"iter"
+	"path"
 	"slices"
 	"sort"
 	"strconv"
@@ -26,7 +27,68 @@ func Items(entries iter.Seq2[refine.Entry, error], echo func(n int) bool) ([]Ite
 	for i := range xs {
 		items = append(items, itemsOf(&xs[i])...)
 	}
+	if end, ok := endItem(xs); ok {
+		items = append(items, end)
+	}
 	return items, nil
+}
+
+// endItem returns how the session left the work.
+func endItem(xs []exchange.Exchange) (Item, bool) {
+	if len(xs) == 0 {
+		return Item{}, false
+	}
+	e, last := exchange.EndingOf(xs), xs[len(xs)-1]
+	var parts []string
+	var src [][2]int
+	at := func(n int) string {
+		src = append(src, [2]int{n, n})
+		return fmt.Sprintf(" (#%d)", n)
+	}
+	if e.Commits > 0 {
+		text := "last commit"
+		if subject := e.Commit.Subject(); subject != "" {
+			text += ` "` + oneLine(subject, 80) + `"`
+		}
+		text += at(e.Commit.N)
+		switch {
+		case e.Push.N >= e.Commit.N:
+			text += ", pushed" + at(e.Push.N)
+		case e.Push.N > 0:
+			text += "; no push seen after it, the last one before" + at(e.Push.N)
+		default:
+			text += "; no push seen"
+		}
+		parts = append(parts, text)
+	}
+	if len(e.Changed) > 0 {
+		const most = 4
+		var names []string
+		for _, f := range e.Changed[max(0, len(e.Changed)-most):] {
+			names = append(names, path.Base(f.Path))
+		}
+		text := "changed, and no commit seen: " + strings.Join(names, ", ")
+		if e.Commits > 0 {
+			text = "changed after the commit: " + strings.Join(names, ", ")
+		}
+		if more := len(e.Changed) - most; more > 0 {
+			text += fmt.Sprintf(" and %d more", more)
+		}
+		parts = append(parts, text+at(e.Edited()))
+	}
+	if e.Check.N > 0 {
+		text := "last check: " + oneLine(shortCommand(e.Check.Cmd), 80) + " " + ending(e.Check) + at(e.Check.N)
+		if e.Edited() > e.Check.N {
+			text += ", before the last change"
+		}
+		parts = append(parts, text)
+	}
+	if len(parts) == 0 {
+		return Item{}, false
+	}
+	slices.SortFunc(src, func(a, b [2]int) int { return a[0] - b[0] })
+	return Item{N: last.To, X: last.From, Time: last.Start, Kind: Call, Label: atEnd, Text: strings.Join(parts, "; "),
+		Src: merge(src)}, true
 }
 
 // Raw returns the plain tokens of all that a version of the items can keep.
@@ -41,7 +103,7 @@ func itemsOf(x *exchange.Exchange) []Item {
 	var out []Item
 	command := ""
 	if x.By == exchange.Slash {
-		command = oneLine(x.Request.Text, 80)
+		command = oneLine(x.Request.Text, 240)
 	}
 	add := func(it Item) {
 		if strings.TrimSpace(it.Text) != "" || it.Target != "" {
@@ -73,7 +135,7 @@ func itemsOf(x *exchange.Exchange) []Item {
 			continue
 		}
 		if strings.HasPrefix(s.Text, "API Error") {
-			add(Item{N: s.N, Kind: Call, Text: s.Text, Label: "client"})
+			add(Item{N: s.N, Kind: Call, Text: oneLine(s.Text, 200), Label: client})
 			continue
 		}
 		said[s.Text] = true
@@ -109,15 +171,8 @@ func itemsOf(x *exchange.Exchange) []Item {
 	for _, q := range x.Questions {
 		add(Item{N: q.N, Kind: Assistant, Text: q.Text, Label: "asked"})
 	}
-	talked := false
 	for _, r := range x.Refusals {
-		text := refused(r)
-		if plan := strings.HasSuffix(text, "accepting the plan"); plan && talked {
-			text = ""
-		} else {
-			talked = talked || plan
-		}
-		add(Item{N: cmp.Or(r.Call, r.N), Kind: Call, Label: "answer", Text: text})
+		add(Item{N: cmp.Or(r.Call, r.N), Kind: Call, Label: refused, Text: refusal(r)})
 		kind := User
 		if r.Script {
 			kind = Script
@@ -163,30 +218,64 @@ func itemsOf(x *exchange.Exchange) []Item {
 	return out
 }
 
-// Labels of items.
+// Labels of items. Under the first ones mem says something of its own, which is written within the brackets.
 const (
-	noAnswer    = "no answer"
+	noAnswer = "no answer in words"
+	refused  = "refused by the user"
+	client   = "the client"
+	atEnd    = "at the end"
+
 	interrupted = "[Request interrupted"
 	refusedPlan = "plan, refused by the user"
 )
 
+// remark reports whether mem says something of its own under a label.
+func remark(label string) bool {
+	return label == noAnswer || label == refused || label == client || label == atEnd
+}
+
 // unanswered says what is known of an exchange in which the assistant said nothing.
 func unanswered(x *exchange.Exchange) string {
+	var used []string
+	use := func(text string) {
+		if text = oneLine(text, 80); !slices.Contains(used, text) {
+			used = append(used, text)
+		}
+	}
+	for _, e := range x.Edits {
+		use("Edit " + e.File)
+	}
+	for _, c := range x.Commands {
+		use(shortCommand(c.Cmd))
+	}
+	for _, c := range x.Calls {
+		if c.Tool != "Read" && c.Tool != "Grep" && c.Tool != "Glob" {
+			use(strings.TrimSpace(c.Tool + " " + c.Target))
+		}
+	}
+	const most = 4
+	calls := len(x.Edits) + len(x.Commands) + len(x.Calls)
 	switch {
 	case slices.ContainsFunc(x.Notes, func(n exchange.Note) bool { return strings.Contains(n.Text, interrupted) }):
 		return "the user interrupted"
-	case len(x.Edits)+len(x.Commands)+len(x.Calls) > 0:
-		return "in words; it used tools"
+	case len(used) > 0:
+		return "it called " + strings.Join(used[max(0, len(used)-most):], "; ")
+	case calls > 0:
+		return "it read files"
 	}
 	return "nothing followed"
 }
 
-// refused says what the user refused.
-func refused(r exchange.Refusal) string {
-	if strings.HasPrefix(r.Of, "ExitPlanMode") && r.Reason != "" {
-		return "the user went on talking instead of accepting the plan"
+// refusal says what the user refused.
+func refusal(r exchange.Refusal) string {
+	text := oneLine(shortCommand(r.Of), 100)
+	if strings.HasPrefix(r.Of, "ExitPlanMode") {
+		text = "the plan"
 	}
-	return "the user refused: " + oneLine(r.Of, 100)
+	if r.Reason == "" {
+		text += "; no reason given"
+	}
+	return text
 }
 
 // superseded reports whether later edits replace the most of what an edit wrote.

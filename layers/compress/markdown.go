@@ -20,8 +20,9 @@ func (s Segment) Lines() []Line {
 	switch {
 	case s.Role == "heading":
 		return append(out, Line{Text: "## " + s.Text, Frame: true})
-	case s.Label == noAnswer:
-		return append(out, Line{Text: "[" + s.Label + "] " + s.Text, Frame: true})
+	case remark(s.Label):
+		said := strings.NewReplacer("[", "(", "]", ")").Replace(oneLine(s.Text, 1000))
+		return append(out, Line{Text: "[" + s.Label + ": " + said + "]", Frame: true})
 	case s.Keep != "":
 		for i, l := range text {
 			out = append(out, Line{Text: l, Content: l})
@@ -41,9 +42,11 @@ func (s Segment) Lines() []Line {
 		}
 		return append(out, Line{Text: fence, Frame: true})
 	}
-	prefix := ""
-	if s.Role == "user" && s.Label == "" {
-		prefix = "> "
+	prefix, label := "", s.Label
+	if s.Role == "user" {
+		if prefix, label = "> ", ""; s.Label != "" {
+			out = append(out, Line{Text: "[" + s.Label + "]", Frame: true})
+		}
 	}
 	open := "" // the fence of the block of code that is open
 	for i, l := range text {
@@ -61,9 +64,9 @@ func (s Segment) Lines() []Line {
 		case prefix == "" && strings.HasPrefix(l, "#") && strings.HasPrefix(strings.TrimLeft(l, "#"), " "):
 			shown = "**" + strings.Trim(strings.ReplaceAll(strings.TrimLeft(l, "#"), "**", ""), " ") + "**" // headings are those of exchanges
 		}
-		if i == 0 && s.Label != "" {
-			if shown = "[" + s.Label + "] " + shown; open != "" {
-				out = append(out, Line{Text: "[" + s.Label + "]", Frame: true}, Line{Frame: true})
+		if i == 0 && label != "" {
+			if shown = "[" + label + "] " + shown; open != "" {
+				out = append(out, Line{Text: "[" + label + "]", Frame: true}, Line{Frame: true})
 				shown = l
 			}
 		}

@@ -29,10 +29,10 @@ func Recall(segs []Segment) []Item {
 		case s.Keep != "":
 			it.Kind, it.Kept = User, true
 		case s.Role == "user":
-			it.Kind, it.Partial = Answer, s.Partial // there are no marks in it
+			it.Kind, it.Partial, it.Label = Answer, s.Partial, "" // there are no marks in it
 		case s.Role == "script":
 			it.Kind = Script
-		case s.Role == "assistant" && s.Label == "asked":
+		case s.Role == "assistant" && (s.Label == "asked" || s.Label == steps):
 			it.Kind = Assistant
 		case s.Role == "assistant":
 			it.Kind, it.Closing, it.Text = Assistant, true, leftOut().ReplaceAllString(s.Text, " …")
@@ -110,6 +110,8 @@ func tools(it Item, s Segment) []Item {
 		it.Label, it.Fixed = strings.CutSuffix(of, passedLater)
 		return []Item{it}
 	}
-	it.Kind = Recap
+	if it.Kind = Recap; remark(s.Label) {
+		it.Kind = Call
+	}
 	return []Item{it}
 }

@@ -628,7 +628,7 @@ Let me look.
 
 [failed go test ./login, then passed] --- FAIL: TestLogin
 
-[answer] the user refused: git push
+[refused by the user: git push]
 
 > not yet
 
@@ -659,6 +659,8 @@ It is read again:
 [summary ends]
 
 You are welcome.
+
+[at the end: changed, and no commit seen: login.go (#6)]
 `
 	if got := versionOf(t, loginL1, 4000); got != want {
 		t.Errorf("the digest is\n%s\nwant\n%s", got, want)
@@ -691,7 +693,7 @@ func TestAsked(t *testing.T) {
 			"> yes please":       "Should I write the table first?",
 			"> SQLite":           "[asked] Which store holds the jobs? It must be one that survives a restart.",
 			"> the next release": "[asked] When does it ship?",
-			"> call it Flush":    "[answer] the user refused: Edit jobs.go",
+			"> call it Flush":    "[refused by the user: Edit jobs.go]",
 		} {
 			if strings.Contains(got, answer) && !strings.Contains(got, question) {
 				t.Errorf("%d tokens: %q without %q:\n%s", budget, answer, question, got)
@@ -699,7 +701,7 @@ func TestAsked(t *testing.T) {
 		}
 	}
 	got := versionOf(t, l1, 600)
-	for _, want := range []string{"[plan, refused by the user] **Plan**", "[no answer] nothing followed"} {
+	for _, want := range []string{"[plan, refused by the user] **Plan**", "[no answer in words: nothing followed]"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("there is no %q:\n%s", want, got)
 		}

@@ -114,7 +114,7 @@ func split(items []Item) ([]unit, terms) {
 			s.failure(it)
 		case Call:
 			if it.Target == "" && (it.Label != "" || !clientNoise(it.Text)) {
-				s.add(unit{text: oneLine(it.Text, 240), class: note})
+				s.add(unit{text: oneLine(it.Text, 400), class: note})
 			}
 		}
 	}
@@ -174,7 +174,13 @@ func filesOf(items []Item) map[int]*changed {
 }
 
 // shortReply is the size in bytes up to which a request is read together with the question that it answers.
-const shortReply = 60
+const shortReply, longReply = 60, 100 // the longer ones begin with an agreement
+
+// agrees matches the beginning of a reply.
+var agrees = pattern(`(?i)^\W*(yes|yep|yeah|yup|ok|okay|sure|no|nope|go|do it|do that|let'?s|please|sounds good|perfect|great|option|i agree|agreed|correct|right|neither|both|all of)\b`)
+
+// suggests matches a recommendation.
+var suggests = pattern(`(?i)\b(I'd (lean|suggest|recommend|go with|say)|I (suggest|recommend|lean)|my (suggestion|recommendation)|recommended|should I|ready to)\b`)
 
 // question returns the last unit of the question that the text of an item answers, or -1: that of a dialog, and for a
 // few words the one that the assistant ended on. from is the first unit of the text.
@@ -185,19 +191,30 @@ func (s *splitter) question(it *Item, from int) int32 {
 	last := &s.units[from-1]
 	before := &s.items[last.item]
 	switch {
-	case before.Label == "answer":
+	case before.Label == refused:
 		return int32(from - 1)
 	case before.Kind != Assistant:
 		return -1
 	case last.class == asked && before.N == it.N:
 		return int32(from - 1)
-	case len(it.Text) > shortReply || !before.Closing:
+	case !before.Closing || len(it.Text) > shortReply && !(len(it.Text) <= longReply && agrees().MatchString(it.Text)):
 		return -1
 	}
 	for k := from - 1; k >= max(0, from-3) && s.units[k].item == last.item; k-- {
 		if strings.HasSuffix(strings.TrimRight(s.units[k].text, " *_)"), "?") {
 			return int32(k)
 		}
+	}
+	if !agrees().MatchString(it.Text) {
+		return -1
+	}
+	for k := from - 1; k >= 0 && s.units[k].item == last.item; k-- {
+		if suggests().MatchString(s.units[k].text) {
+			return int32(k)
+		}
+	}
+	if last.flags&(lead|listItem|bulky) == 0 && !paste.Fence(last.text) {
+		return int32(from - 1)
 	}
 	return -1
 }
@@ -233,7 +250,23 @@ func (s *splitter) prose(text string, c class) {
 	var nest []nested                       // items of lists around the line
 	row := int32(-1)                        // the row of a table before the line
 	blankBefore := false
+	const head = 5   // lines of the first block of a paste
+	log := int32(-1) // the block of a paste before the line
 	whole := len(s.units)
+	block := func(u unit, around int32) {
+		if u.class != pasted {
+			s.under(u, around)
+			return
+		}
+		if log >= 0 {
+			around = log
+		}
+		last := s.under(u, around)
+		if log >= 0 {
+			s.units[log].next = last
+		}
+		log = last
+	}
 	defer func() {
 		s.lists(whole)
 		if c == prose {
@@ -286,22 +319,31 @@ func (s *splitter) prose(text string, c class) {
 			if len(u.text) > longBlock {
 				u.flags |= bulky
 			}
-			if kinds != nil && kinds[i] == paste.Pasted {
-				u.class = pasted
+			if c == userClass && (kinds != nil && kinds[i] == paste.Pasted || end-i > head+2) {
+				if u.class = pasted; end-i > head+2 && end < len(lines) && log < 0 { // its beginning shows what it is
+					whole := u
+					u.text, u.flags = strings.Join(lines[i:i+head], "\n"), u.flags&^bulky
+					block(u, around)
+					u, i = whole, i+head
+					u.text, u.line = strings.Join(lines[i:end+1], "\n"), int32(i)
+				}
 			}
-			s.under(u, around)
+			block(u, around)
 			i = end
 		case kinds != nil && kinds[i] == paste.Pasted:
-			const block = 12 // lines of a paste that stay together
+			most := 12 // lines of a paste that stay together
+			if log < 0 {
+				most = head
+			}
 			end := i
-			for end+1 < len(lines) && end-i+1 < block && kinds[end+1] == paste.Pasted && !paste.Fence(strings.TrimSpace(lines[end+1])) {
+			for end+1 < len(lines) && end-i+1 < most && kinds[end+1] == paste.Pasted && !paste.Fence(strings.TrimSpace(lines[end+1])) {
 				end++
 			}
 			u.text, u.class = strings.TrimRight(strings.Join(lines[i:end+1], "\n"), " \t\r\n"), pasted
-			if i > 0 && kinds[i-1] == paste.Pasted {
+			if log >= 0 {
 				u.flags |= bulky
 			}
-			s.under(u, around)
+			block(u, around)
 			i = end
 		case strings.HasPrefix(trimmed, "#") && strings.HasPrefix(strings.TrimLeft(trimmed, "#"), " ") || boldLine(trimmed):
 			u.text, u.flags = line, u.flags|lead
@@ -407,9 +449,12 @@ func (s *splitter) line(line string, u unit, parent int32) (last int32, leads bo
 			under = last
 			u.flags |= after
 			u.flags &^= listItem
-		} else if !item && u.class != userClass && refers().MatchString(p.Text) && s.before(u.line) {
-			under = int32(len(s.units) - 1)
-			u.flags |= after
+		} else if !item && u.class != userClass && (refers().MatchString(p.Text) || asksBack(p.Text)) && s.before(u.line) {
+			if under = int32(len(s.units) - 1); code(s.units[under].text) && len(s.units[under].text) > longCode {
+				under = parent
+			} else {
+				u.flags |= after
+			}
 		}
 		if item && begin >= 0 {
 			u.flags |= listItem
@@ -430,8 +475,24 @@ func (s *splitter) line(line string, u unit, parent int32) (last int32, leads bo
 	return last, leads
 }
 
+// code reports whether a block in a text has the name of a language: others are pictures and lists.
+func code(block string) bool {
+	block = strings.TrimLeft(block, " \t")
+	return paste.Fence(block) && !strings.HasPrefix(strings.TrimLeft(block, "`~"), "\n")
+}
+
+// longCode is the size in bytes from which a block of code can be left out between a paragraph and one that refers to it.
+const longCode = 240
+
 // refers matches the beginning of a paragraph that goes on from the one before it.
 var refers = pattern(`^\W{0,3}(But|However|So|And|That|This|These|Those|It|They|Both|Also|Then|Which|Neither|Instead|Otherwise|Therefore|Additionally|Because)\b`)
+
+// asksBack reports whether a text is a question about something that was said before it.
+func asksBack(text string) bool {
+	return strings.HasSuffix(strings.TrimRight(text, " *_)"), "?") && back().MatchString(text)
+}
+
+var back = pattern(`(?i)\b(this|that|it|them|these|those)( (now|instead|first|as well|too|for you))?[ *_)]*\?`)
 
 // before reports whether the unit before belongs to the same text, above a line.
 func (s *splitter) before(line int32) bool {
@@ -577,18 +638,25 @@ const arrow = " → "
 
 // commandText returns the entry of a command in the list of commands, or "" if it only looks around.
 func commandText(it *Item) string {
-	cmd := strings.TrimPrefix(anchors.ShortCommand("$ "+strings.TrimPrefix(it.Text, "$ ")), "$ ")
+	cmd := shortCommand(it.Text)
 	if !does().MatchString(cmd) {
 		return ""
-	}
-	if m := heredoc().FindStringSubmatch(cmd); m != nil {
-		cmd = m[1] + `"` + strings.TrimSpace(m[2]) + `"`
 	}
 	text := oneLine(cmd, 120)
 	if it.Label != "" {
 		text += arrow + it.Label
 	}
 	return text
+}
+
+// shortCommand returns a command without what says little: a leading cd, and all but the first line of a message in a
+// here-document.
+func shortCommand(cmd string) string {
+	cmd = strings.TrimPrefix(anchors.ShortCommand("$ "+strings.TrimPrefix(cmd, "$ ")), "$ ")
+	if m := heredoc().FindStringSubmatch(cmd); m != nil {
+		return m[1] + `"` + strings.TrimSpace(m[2]) + `"`
+	}
+	return cmd
 }
 
 var (

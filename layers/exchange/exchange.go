@@ -15,10 +15,11 @@ import (
 	"strings"
 
 	"github.com/memvcs/mem/layers/refine"
+	"github.com/memvcs/mem/layers/shell"
 )
 
 // Version changes when the same entries give other exchanges. Caches of what is made from them name it.
-const Version = 2
+const Version = 3
 
 // Said is a text with the number of its message.
 type Said struct {
@@ -96,6 +97,8 @@ type Command struct {
 	Exit    int
 	Verdict Verdict
 	Proof   string // the line of the output that proves the verdict, or ""
+	Commits bool   // it made a commit, as its exit status proves
+	Pushes  bool   // it pushed, as its exit status proves
 }
 
 // A Verdict says how a command ended.
@@ -337,10 +340,13 @@ func (b *builder) tool(x *Exchange, e refine.Entry) {
 		}
 		return
 	}
-	failed := e.Exit != 0 || len(e.Errors) > 0 || e.Result != "" && e.Result != "ok"
+	failed := fails(e)
 	switch {
 	case e.Cmd != "":
 		c := Command{N: e.N, Cmd: e.Cmd, Exit: e.Exit, Verdict: verdictOf(e), Proof: e.Proof}
+		if strings.Contains(e.Cmd, "git") {
+			c.Commits, c.Pushes = succeeded(e, git("commit")), succeeded(e, git("push"))
+		}
 		x.Commands = append(x.Commands, c)
 	case fileTools[e.Name] || e.Diff != "":
 		if failed {
@@ -364,6 +370,43 @@ func verdictOf(e refine.Entry) Verdict {
 		return Failed
 	}
 	return None
+}
+
+// fails reports whether a call failed. Lines of an output that look like errors prove nothing for a command: a diff, a
+// log and a test print them too. They count where the exit status says nothing and they say that the command itself ended.
+func fails(e refine.Entry) bool {
+	switch {
+	case e.Exit != 0 || e.Result != "" && e.Result != "ok":
+		return true
+	case e.Cmd == "":
+		return len(e.Errors) > 0
+	case e.Verdict != "":
+		return e.Verdict == "failed"
+	case len(e.Errors) == 0 || succeeded(e, func([]string) bool { return true }):
+		return false
+	}
+	first := strings.ToLower(strings.TrimSpace(e.Errors[0]))
+	return strings.HasPrefix(first, "error: ") || strings.HasPrefix(first, "fatal: ")
+}
+
+// succeeded reports whether the exit status of a shell line proves that a command of it that is meant succeeded, and
+// that there is one. Reading commands are not asked.
+func succeeded(e refine.Entry, means func(words []string) bool) bool {
+	if e.Exit != 0 || e.Result != "ok" {
+		return false
+	}
+	list := shell.Parse(e.Cmd)
+	ok, _ := shell.Settles(list)
+	found := false
+	for i, s := range list {
+		if w := s.Program(); len(w) > 0 && means(w) {
+			if !ok[i] {
+				return false
+			}
+			found = true
+		}
+	}
+	return found
 }
 
 // place divides a target "file:line".

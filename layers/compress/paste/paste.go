@@ -5,7 +5,9 @@
 package paste
 
 import (
+	"regexp"
 	"strings"
+	"sync"
 	"unicode"
 )
 
@@ -54,6 +56,45 @@ func Kinds(text string) []Kind {
 	}
 	return kinds
 }
+
+// longReview is the size in bytes from which on a text can read like a pasted one.
+const longReview = 200
+
+// Review returns the line from which on a message reads like the text of somebody else, such as the finding of a
+// review: several sentences about code without a word of somebody who asks for something. It returns -1 if there is
+// none. A line that ends with a colon may lead in to it.
+func Review(text string) int {
+	if len(text) > longPage {
+		return -1
+	}
+	from, rest := 0, text
+	if head, tail, found := strings.Cut(text, "\n"); found && len(head) < 120 && strings.HasSuffix(strings.TrimSpace(head), ":") {
+		from, rest = 1, tail
+		for from < 4 && strings.HasPrefix(rest, "\n") {
+			from, rest = from+1, rest[1:]
+		}
+	}
+	if len(rest) < longReview || !aboutCode().MatchString(rest) || asking().MatchString(rest) || orders().MatchString(rest) ||
+		strings.Count(rest, ". ")+strings.Count(rest, ".\n")+strings.Count(rest, "\n\n") == 0 {
+		return -1
+	}
+	return from
+}
+
+var (
+	// asking matches the words of somebody who speaks to the assistant.
+	asking = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)(\b(I|I'm|I'd|I've|I'll|we|we're|we've|let's|lets|you|your|please|pls|my|me|us|our|hmm|okay)\b|\?)`)
+	})
+	// orders matches a request at the beginning.
+	orders = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)^\W*(update|add|fix|make|change|remove|delete|create|write|implement|use|move|rename|replace|refactor|do|run|check|look|read|review|show|explain|how|what|why|can|could|should|again|and|but|so|also|now|then|there|have|try|test|find|go)\b`)
+	})
+	// aboutCode matches what is written like code, and the grades of findings.
+	aboutCode = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile("`[^`]+`" + `|[a-z][a-z0-9]+[A-Z][A-Za-z]+|\b\w+_\w+\b|\b[\w/-]+\.(go|ts|tsx|py|js|rs|md|sh|json|java|rb|c|cpp)\b|\b(High|Medium|Low|Critical) Severity\b`)
+	})
+)
 
 // markFenced marks the lines of code fences, unless one is never closed: it would contain the rest of the message.
 func markFenced(lines []string, kinds []Kind) {
