@@ -259,6 +259,7 @@ func (o *order) lines() []int32 {
 	of := exchangesOf(o.items)
 	n := of[len(o.items)-1] + 1
 	heads, more := make([][]int32, n), make([][]int32, n) // what comes first of each exchange, and what follows
+	around := make([][]int32, n)                          // what a request chooses from, and what it leads in to
 	put := func(x int, head bool, i int32) {
 		if head {
 			heads[x] = append(heads[x], i)
@@ -311,9 +312,7 @@ func (o *order) lines() []int32 {
 		if u.item != from {
 			size, from = 0, u.item
 			if it.Kind == User || it.Kind == Answer {
-				for _, k := range o.answered(u.item, starts) {
-					put(x, true, k)
-				}
+				around[x] = append(around[x], o.answered(u.item, starts)...)
 			}
 		}
 		if it.Kind == Assistant && answer[turn] == 0 && turn > 0 {
@@ -332,7 +331,7 @@ func (o *order) lines() []int32 {
 			end = append(end, int32(i))
 		case u.class == pasted && u.flags&bulky == 0:
 			if typed[u.item] < 15 || i > 0 && size < 2*enough && o.units[i-1].class == userClass && leadsIn(o.units[i-1].text) {
-				put(x, turn == begins[x] || size == 0, int32(i))
+				around[x] = append(around[x], int32(i))
 			}
 		case u.flags&(lead|bulky) != 0 && u.class != userClass, u.class == pasted:
 		case u.class == userClass, it.Label == "copied":
@@ -357,7 +356,11 @@ func (o *order) lines() []int32 {
 			none := u.item == ends[turn] && headed[turn] < 26 && (u.group < 0 || u.group == int32(i)) && len(u.text) <= 240 // the outcome began with a list
 			if size < 26 || size < 80 && goesOn || short || none || u.group == int32(i) {
 				head := u.item == ends[turn] && (u.group < 0 || u.group == int32(i)) && (headed[turn] < 26 || short)
-				put(x, head, int32(i))
+				if head && u.group >= 0 {
+					around[x] = append(around[x], int32(i))
+				} else {
+					put(x, head, int32(i))
+				}
 				if head && !opening().MatchString(u.text) {
 					headed[turn] += len(u.text)
 				}
@@ -376,10 +379,12 @@ func (o *order) lines() []int32 {
 	}
 	slices.Reverse(first)
 	var out []int32
-	for _, list := range [][][]int32{heads, more} {
+	for _, list := range [][][]int32{heads, around, more} {
 		add := func(x int) { out, list[x] = append(out, list[x]...), nil }
 		add(n - 1)
-		add(0)
+		if k := slices.IndexFunc(list, func(l []int32) bool { return len(l) > 0 }); k >= 0 {
+			add(k)
+		}
 		out, end = append(out, end...), nil
 		for x := n - 1; x >= 0; x-- {
 			add(x)

@@ -238,7 +238,7 @@ func remark(label string) bool {
 func unanswered(x *exchange.Exchange) string {
 	var used []string
 	use := func(text string) {
-		if text = oneLine(text, 80); !slices.Contains(used, text) {
+		if text = oneLine(text, 60); !slices.Contains(used, text) {
 			used = append(used, text)
 		}
 	}
@@ -253,7 +253,7 @@ func unanswered(x *exchange.Exchange) string {
 			use(strings.TrimSpace(c.Tool + " " + c.Target))
 		}
 	}
-	const most = 4
+	const most = 3
 	calls := len(x.Edits) + len(x.Commands) + len(x.Calls)
 	switch {
 	case slices.ContainsFunc(x.Notes, func(n exchange.Note) bool { return strings.Contains(n.Text, interrupted) }):
