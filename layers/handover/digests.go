@@ -363,14 +363,19 @@ func joinGaps(text string) string {
 	return strings.Join(out, gap)
 }
 
-// withoutHosts returns the text of a todo without URLs: one that no tool of the session printed may come from a file
-// that the client attached.
+// withoutHosts returns the text of a todo without URLs and words that are joined to a sentence: one that no tool of the
+// session printed may come from a file that the client attached.
 func withoutHosts(text string) string {
 	list := strings.Fields(text)
+	left := len(list)
 	for i, w := range list {
-		if names.Host(w) {
+		if names.Host(w) || names.Joined(w) {
 			list[i] = "…"
+			left--
 		}
+	}
+	if left == 0 {
+		return ""
 	}
 	return strings.Join(list, " ")
 }

@@ -20,12 +20,13 @@ type kind struct {
 	words   int    // in the name; of a path, in each element
 	small   int    // small words
 	wordsIn string // separator of the parts that words limits, "" for the whole
+	spoken  bool   // long names may have small words, as those of tests have, but speak to nobody
 }
 
 // The limits are those of names in real projects: at most one in twenty is longer.
 var (
 	file   = kind{marks: "._-/+@~()[]{}$#=,", length: 160, words: 7, small: 1, wordsIn: "/"}
-	test   = kind{marks: "._-/+#=:[]()", length: 100, words: 10, small: 2}
+	test   = kind{marks: "._-/+#=:[]()", length: 100, words: 10, small: 2, spoken: true}
 	branch = kind{marks: "._-/+#@", length: 80, words: 7, small: 1}
 	word   = kind{marks: "._-/+@:=,%~", length: 60, words: 5, small: 1, wordsIn: "/"}
 )
@@ -35,6 +36,8 @@ const (
 	maxForeign = 16 // a run of letters beyond ASCII: some scripts write sentences without spaces
 	maxDepth   = 24 // words of all elements of a path
 	maxArgs    = 60 // bytes of all arguments of a command
+	maxTerse   = 4  // words of a name, or of the element of a path, that may have a small word or "the"
+	maxPlain   = 3  // words of a command in a row that are letters only, after the program
 )
 
 // File returns p, cleaned, if it can only be the path of a file, "" otherwise.
@@ -81,6 +84,15 @@ func Branch(s string) string {
 // Word reports whether s is a word of a command line that needs no quotes and can only be a name.
 func Word(s string) bool { return word.accepts(s) }
 
+// Joined reports whether a word of a text consists of several words and is no path: a sentence may be joined so.
+func Joined(word string) bool {
+	n := 0
+	for range wordsOf(word) {
+		n++
+	}
+	return n > maxTerse && File(word) == ""
+}
+
 // Args returns the arguments of a command as text if all of them are flags and names of files, "" otherwise: plain
 // words can form a sentence, and so can many flags.
 func Args(words []string) string {
@@ -101,10 +113,13 @@ func Args(words []string) string {
 // Command returns the first words of a command that are names and together hold no sentence, at most size bytes.
 func Command(words []string, size int) string {
 	line := kind{marks: word.marks + " ", length: size, words: 10, small: 1}
-	out := ""
-	for _, s := range words {
+	out, plain := "", 0
+	for i, s := range words {
 		next := strings.TrimPrefix(out+" "+s, " ")
-		if !Word(s) || !line.accepts(next) {
+		if plain++; i == 0 || strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsLetter(r) }) {
+			plain = 0
+		}
+		if !Word(s) || !line.accepts(next) || plain > maxPlain {
 			break
 		}
 		out = next
@@ -118,18 +133,28 @@ func (k kind) accepts(s string) bool {
 		return false
 	}
 	small, shell, all := 0, 0, 0
+	row, rowSentence := 0, 0 // parts of one word, and the small words among them
 	for part := range split(s, k.wordsIn) {
-		n := 0
+		n, sentence := 0, 0
 		for w := range wordsOf(part) {
 			n += 1 + (utf8.RuneCountInString(w)-1)*foreign(w)/2
 			if smallWords[w] {
 				small++
 			}
+			if speaksTo[w] || !k.spoken && (w == "the" || smallWords[w] && w != "and" && w != "or") {
+				sentence++
+			}
 			if shellWords[w] {
 				shell++
 			}
 		}
-		if n > k.words {
+		if n > k.words || n > maxTerse && sentence > 0 {
+			return false
+		}
+		if row, rowSentence = row+1, rowSentence+sentence; n != 1 {
+			row, rowSentence = 0, 0
+		}
+		if row > maxTerse && rowSentence > 0 {
 			return false
 		}
 		all += n
@@ -239,6 +264,7 @@ var (
 		"just please now then first before after until unless if when because while you your yours yourself me my mine we " +
 		"our us they them their it its this that these those is are was were be been must should shall will would can " +
 		"could may might do does did dont let previous prior above earlier ignore disregard forget")
+	speaksTo   = set("you your yours yourself please ignore disregard forget")
 	shellWords = set("curl wget bash zsh sudo eval exec rm chmod chown nc ncat powershell pwsh iex base64 scp ssh")
 
 	// domains end the names of hosts, and hardly ever those of files; suffixes do both.
