@@ -13,7 +13,8 @@ var inspectors = strings.Fields(
 	"ls cat cd echo rm mkdir head tail sed awk wc find grep egrep fgrep rg fd cp mv touch pwd which sleep true false " +
 		"test chmod chown sort uniq diff tree file stat du df ps kill pkill export source printf date ln xargs tee " +
 		"less more env set unset read exit return cut tr jq open code vim nano basename dirname realpath git : [ [[ " +
-		"type command . pushd popd wait trap ulimit shopt local declare let eval column nl strings xxd od lsof top " +
+		"type command . cmp comm pgrep pidof ag ack zgrep fuser netstat ss pushd popd " +
+		"wait trap ulimit shopt local declare let eval column nl strings xxd od lsof top " +
 		"gh curl wget journalctl ssh scp rsync ping touch md5sum sha256sum tput clear alias history jobs")
 
 // keywords are words of compound commands that stand where a command does.

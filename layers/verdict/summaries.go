@@ -57,6 +57,7 @@ var table = []summary{
 	// ExUnit, RSpec, Minitest, Jasmine, Bats, hspec
 	{"failure", fails, `^(\d+ [a-z]+, )*\d+ (tests?|examples?|specs?|runs)\b.*\b[1-9]\d* (failures?|errors?)`, ""},
 	{"failure", passes, `^(\d+ [a-z]+, )*[1-9]\d* (tests?|examples?|specs?|runs)(, \d+ assertions)?, 0 failures(, 0 errors)?(, \d+ (skips|skipped|excluded|invalid|pending( specs?)?))*( \(.*\))?$`, ""},
+	{"Coverage test failed", fails, `^Coverage test failed, threshold not met`, ""},
 	{"outside of examples", fails, `[1-9]\d* errors? occurred outside of examples`, ""},
 	{"** (", fails, `^\*\* \([A-Z]\w*`, "mix"},
 	{"Compilation error", fails, `^== Compilation error in file`, ""},
@@ -70,6 +71,7 @@ var table = []summary{
 	{"exited with code", fails, `^error: script ".*" exited with code [1-9]`, ""},
 	{"fail", fails, `^\s*[1-9]\d* fail$`, ""},
 	{"fail", ends, `^\s*0 fail$`, ""},
+	{"error", fails, `^ [1-9]\d* errors?$`, ""},
 	{"Done in", ends, `^(✨\s+)?Done in [\d.]+m?s\.?$`, "yarn"},
 	{"Done", ends, `Done in \d+s( \d+ms)?$`, "yarn"},
 	// .NET

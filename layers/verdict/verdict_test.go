@@ -190,3 +190,90 @@ func FuzzOf(f *testing.F) {
 		}
 	})
 }
+
+// TestShapes checks what runners print at their edges: nothing ran, a coverage that is too low, warnings with words of
+// failures. Each is run with its own exit status, and behind a pipe that shows all of it.
+func TestShapes(t *testing.T) {
+	t.Parallel()
+	const jest, vitest = "Test Suites: 3 passed, 3 total\nTests:       12 passed, 12 total\nTime:        1 s\n", " Test Files  1 passed (1)\n      Tests  3 passed (3)\n"
+	for _, x := range []struct {
+		line, out string
+		exit      int
+		piped     []Verdict // that may be told behind a pipe
+	}{
+		{"pytest", "collected 0 items\n\n=== no tests ran in 0.01s ===", 5, []Verdict{"", Failed}},
+		{"pytest", "=== 3 deselected in 0.01s ===", 5, []Verdict{"", Failed}},
+		{"pytest --cov", "FAIL Required test coverage of 80% not reached. Total coverage: 61.20%\n=== 4 passed in 0.12s ===", 1, []Verdict{Failed}},
+		{"pytest", "=== warnings summary ===\na.py:3: DeprecationWarning: errors were failed\n=== 4 passed, 2 warnings in 0.12s ===", 0, []Verdict{Passed}},
+		{"pytest", "ERROR tests/test_a.py - ModuleNotFoundError\n=== 1 error in 0.05s ===", 2, []Verdict{Failed}},
+		{"pytest", "=== 4 passed, 1 xfailed, 1 skipped in 0.12s ===", 0, []Verdict{Passed}},
+		{"npx jest", "No tests found, exiting with code 1\nRun with `--passWithNoTests` to exit with code 0", 1, []Verdict{"", Failed}},
+		{"npx jest --coverage", jest + "Jest: \"global\" coverage threshold for statements (80%) not met: 70%", 1, []Verdict{Failed}},
+		{"npx jest", "  console.error\n    Error: 2 failed on purpose\n\n" + jest, 0, []Verdict{Passed}},
+		{"npx vitest run", "No test files found, exiting with code 1", 1, []Verdict{"", Failed}},
+		{"npx vitest run --coverage", vitest + "ERROR: Coverage for lines (50%) does not meet global threshold (80%)", 1, []Verdict{Failed}},
+		{"npx vitest run", vitest + "     Errors  1 error\n   Duration  300ms", 1, []Verdict{Failed}},
+		{"npx mocha", "  0 passing (2ms)", 0, []Verdict{""}},
+		{"npx nyc mocha", "  12 passing (34ms)\n\nERROR: Coverage for lines (50%) does not meet global threshold (80%)", 1, []Verdict{Failed}},
+		{"go test ./...", "?   \tx/a\t[no test files]", 0, []Verdict{""}},
+		{"go test ./...", "2026/01/01 error: connection refused\nok  \tx/a\t0.012s\tcoverage: 0.0% of statements", 0, []Verdict{Passed}},
+		{"go test ./...", "# x/a\na.go:3:5: undefined: y\nFAIL\tx/a [build failed]\nFAIL", 1, []Verdict{Failed}},
+		{"go test ./...", "panic: boom\n\ngoroutine 1 [running]:\nFAIL\tx/a\t0.012s\nok  \tx/b\t0.010s\nFAIL", 1, []Verdict{Failed}},
+		{"cargo test", "warning: unused variable: `error`\ntest result: ok. 12 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out", 0, []Verdict{Passed}},
+		{"cargo test", "error[E0425]: cannot find value `x` in this scope\nerror: could not compile `a` (lib test) due to 1 previous error", 101, []Verdict{Failed}},
+		{"bundle exec rspec", "No examples found.\n\nFinished in 0.0 seconds\n0 examples, 0 failures", 0, []Verdict{""}},
+		{"bundle exec rspec", "0 examples, 0 failures, 1 error occurred outside of examples", 1, []Verdict{Failed}},
+		{"vendor/bin/phpunit", "No tests executed!", 0, []Verdict{""}},
+		{"vendor/bin/phpunit", "ERRORS!\nTests: 12, Assertions: 30, Errors: 1.", 2, []Verdict{Failed}},
+		{"vendor/bin/phpunit", "OK, but there were issues!\nTests: 12, Assertions: 34, Warnings: 1.", 0, []Verdict{"", Passed}},
+		{"./gradlew test", "> Task :test NO-SOURCE\nwarning: [deprecation] Error in Failures has been deprecated\n\nBUILD SUCCESSFUL in 3s", 0, []Verdict{Passed}},
+		{"./gradlew check", "Execution failed for task ':jacocoTestCoverageVerification'.\nBUILD FAILED in 3s", 1, []Verdict{Failed}},
+		{"mvn test", "[WARNING] error-prone is old\n[INFO] Tests run: 0, Failures: 0, Errors: 0, Skipped: 0\n[INFO] BUILD SUCCESS", 0, []Verdict{Passed}},
+		{"mvn verify", "[INFO] Tests run: 12, Failures: 0, Errors: 0, Skipped: 0\n[ERROR] Coverage checks have not been met.\n[INFO] BUILD FAILURE", 1, []Verdict{Failed}},
+		{"ctest", "No tests were found!!!", 0, []Verdict{""}},
+		{"dotnet test", "No test is available in /x/A.dll.", 0, []Verdict{""}},
+		{"dotnet test", "A.cs(3,5): warning CS0168: The variable 'error' is never used\nPassed!  - Failed:     0, Passed:    12, Skipped:     0, Total:    12", 0, []Verdict{Passed, ""}},
+		{"mix test", "warning: variable \"error\" is unused\nFinished in 0.1 seconds\n5 tests, 0 failures, 1 excluded", 0, []Verdict{Passed}},
+		{"mix test", "There are no tests to run", 0, []Verdict{""}},
+		{"mix test --cover", "5 tests, 0 failures\n\nCoverage test failed, threshold not met:\n\n    Coverage:   61.20%\n    Threshold:  90.00%", 3, []Verdict{Failed}},
+		{"bun test", "error: 0 test files matching **{.test,.spec}.ts in --cwd=\"/x\"", 1, []Verdict{"", Failed}},
+		{"bun test", "bun test v1.1.0\n\n 12 pass\n 0 fail\n 1 error\nRan 12 tests across 3 files.", 1, []Verdict{Failed, ""}},
+		{"deno test", "ok | 0 passed | 0 failed (2ms)", 0, []Verdict{""}},
+		{"deno test", "error: No test modules found", 1, []Verdict{"", Failed}},
+		{"npx tap", "1..0 # SKIP nothing here", 0, []Verdict{""}},
+		{"node --test", "not ok 1 - later # TODO\n# tests 1\n# pass 0\n# fail 0\n# cancelled 0\n# todo 1", 0, []Verdict{Passed, ""}},
+		{"prove -r t", "Files=0, Tests=0\nResult: NOTESTS", 0, []Verdict{""}},
+		{"npx playwright test", "Error: No tests found", 1, []Verdict{"", Failed}},
+		{"npx playwright test", "Running 12 tests using 4 workers\n\n  1 flaky\n    [chromium] › a.spec.ts:3:1 › adds ──\n  11 passed (3.2s)", 0, []Verdict{Passed, ""}},
+		{"npx cypress run", "    ✖  1 of 2 failed (50%)                     00:03       4        3        1", 1, []Verdict{Failed}},
+		{"npx cypress run", "    ✔  All specs passed!                       00:03       4        4        -", 0, []Verdict{Passed}},
+		{"python -m unittest", "Ran 0 tests in 0.000s\n\nOK", 0, []Verdict{""}},
+		{"python -m unittest", "Ran 0 tests in 0.000s\n\nNO TESTS RAN", 5, []Verdict{"", Failed}},
+		{"python -m unittest", "Ran 4 tests in 0.001s\n\nOK (skipped=1)", 0, []Verdict{Passed}},
+		{"swift test", "\t Executed 0 tests, with 0 failures (0 unexpected) in 0.0 (0.0) seconds", 0, []Verdict{""}},
+		{"swift test", "a.swift:3:5: error: cannot find 'x' in scope\nerror: fatalError", 1, []Verdict{Failed}},
+	} {
+		own := Passed
+		if x.exit != 0 {
+			own = Failed
+		}
+		if got := Of(Run{Line: x.line, Ended: true, Exit: x.exit, Output: x.out}); got.Verdict != own {
+			t.Errorf("%s, exit %d: %q (%q), want %q\n%s", x.line, x.exit, got.Verdict, got.Proof, own, x.out)
+		}
+		line := x.line + " 2>&1 | tail -200"
+		if got := Of(Run{Line: line, Ended: true, Output: x.out}); !slices.Contains(x.piped, got.Verdict) {
+			t.Errorf("%s: %q (%q), want one of %q\n%s", line, got.Verdict, got.Proof, x.piped, x.out)
+		}
+	}
+}
+
+// TestAnswers checks that a command whose status is an answer does not fail with 1.
+func TestAnswers(t *testing.T) {
+	t.Parallel()
+	for _, line := range []string{"git diff --exit-code", "git diff --quiet", "grep -rn TODO src", "diff a b", "test -f a", "[ -f a ]",
+		"cmp a b", "pgrep server", "rg needle", "cd x && grep a b", "git diff --exit-code HEAD -- a.go", "npm test | grep failing"} {
+		if got := Of(Run{Line: line, Ended: true, Exit: 1}); got.Verdict != "" {
+			t.Errorf("%s, exit 1: %q, want none", line, got.Verdict)
+		}
+	}
+}
