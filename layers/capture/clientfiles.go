@@ -168,6 +168,8 @@ func ChangedCompanions(ctx context.Context, db *state.DB, st *state.State, s *st
 		more, also := ChangedFile(ctx, db, st.Project, sub, ClientFile{Path: src.Path, Size: fi.Size(), Modified: fi.ModTime()},
 			found)
 		extra, changed = extra+more, changed || also
+		more, also = changedOverflow(ctx, db, st.Project, sub, src, found)
+		extra, changed = extra+more, changed || also
 	}
 	src := SourceOf(f.Path)
 	more, also := changedOverflow(ctx, db, st.Project, s, src, found)
@@ -181,27 +183,29 @@ func changedOverflow(ctx context.Context, db *state.DB, project refs.Project, s 
 	if len(src.Files) == 0 {
 		return 0, false
 	}
-	last := s.Last(db.Refs.Device().ID)
-	if last == nil {
-		last = s.Now()
-	}
-	known := map[string]records.FileRef{}
-	for _, ref := range last.Files {
-		known[ref.Name] = ref
+	points := []*records.Point{s.Now()}
+	if last := s.Last(db.Refs.Device().ID); last != nil && last != points[0] {
+		points = []*records.Point{last, points[0]} // another device captured it later
 	}
 	for _, path := range src.Files {
 		fi, err := os.Lstat(path)
 		if err != nil {
 			continue // deleted meanwhile
 		}
-		size := int64(0)
-		if ref, ok := known[filepath.Base(path)]; ok {
-			if size, ok = fileSize(ctx, db, SessionPoint{project, s, last}, ref, found); !ok {
-				size = ref.Size
-			}
-			if fi.Size() == size {
+		size, known := int64(0), false
+		for _, p := range points {
+			i := slices.IndexFunc(p.Files, func(f records.FileRef) bool { return f.Name == filepath.Base(path) })
+			if i < 0 || known {
 				continue
 			}
+			var ok bool
+			if size, ok = fileSize(ctx, db, SessionPoint{project, s, p}, p.Files[i], found); !ok {
+				size = p.Files[i].Size
+			}
+			known = fi.Size() == size
+		}
+		if known {
+			continue
 		}
 		extra, changed = extra+fi.Size()-size, true
 	}

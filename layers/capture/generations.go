@@ -65,7 +65,11 @@ func (c *Capture) extend(ctx context.Context, p refs.Project, s *refs.Stage, end
 	if err != nil || c.older {
 		return err
 	}
-	if err := c.stageOverflow(ctx, p, s); err != nil {
+	announced, err := c.outputs(from.Raw, end)
+	if err != nil {
+		return err
+	}
+	if err := c.stageOverflow(ctx, p, s, announced); err != nil {
 		return err
 	}
 	if c.added.Change != "unchanged" {
@@ -83,6 +87,14 @@ func (c *Capture) extend(ctx context.Context, p refs.Project, s *refs.Stage, end
 // that continues none of them is a new generation; a file that is contained in one is unchanged.
 func (c *Capture) findBase(ctx context.Context, p refs.Project, end int64) (Place, error) {
 	c.added.Change = "new"
+	elsewhere, err := c.elsewhere(ctx, p)
+	if err != nil {
+		return Place{}, err
+	}
+	again := 0 // the lowest generation that the file may continue
+	if elsewhere.Continued() {
+		again = c.known.Now().Generation
+	}
 	for _, base := range c.generations() {
 		length, err := c.loadPatches(ctx, p, base)
 		if errors.Is(err, originals.ErrWithheld) { // the patches were lost; the file has the exact bytes again
@@ -101,15 +113,13 @@ func (c *Capture) findBase(ctx context.Context, p refs.Project, end int64) (Plac
 			}
 		}
 		at, ok, err := c.continues(ctx, p, base, end)
-		if now := c.known.Now(); ok && err == nil && now.Stamp.Device != c.M.Refs.Device().ID && base.Generation < now.Generation {
-			var resumed bool
-			if resumed, err = c.isResumed(ctx, p); resumed { // it went on elsewhere, in a newer generation than here
-				for _, own := range c.generations() {
-					c.snap.Generation = max(c.snap.Generation, own.Generation+1)
-				}
-				c.added.Change = "rewritten"
-				break
-			}
+		if ok && err == nil && base.Generation != c.known.Now().Generation && c.isCopy(elsewhere) {
+			break
+		}
+		if ok && err == nil && base.Generation < again { // it went on elsewhere, in a newer generation than here
+			c.added.Change = "rewritten"
+			c.snap.Generation = max(c.snap.Generation, base.Generation+1)
+			continue
 		}
 		if ok || err != nil {
 			c.Base, c.added.Change, c.snap.Generation = base, "grown", base.Generation
@@ -121,12 +131,12 @@ func (c *Capture) findBase(ctx context.Context, p refs.Project, end int64) (Plac
 		c.added.Change = "rewritten"
 		c.snap.Generation = max(c.snap.Generation, base.Generation+1)
 	}
-	resumed, err := c.isResumed(ctx, p)
-	if err != nil {
-		return Place{}, err
+	if c.isCopy(elsewhere) {
+		c.older, c.Base, c.added.Change = true, c.known.Now(), "unchanged"
+		return Place{}, nil
 	}
-	if resumed {
-		c.snap.Generation = max(c.snap.Generation, c.known.Now().Generation)
+	if elsewhere.Continued() {
+		c.snap.Generation = max(c.snap.Generation, again)
 	} else if c.isOther() {
 		return Place{}, errOther
 	}
@@ -134,17 +144,44 @@ func (c *Capture) findBase(ctx context.Context, p refs.Project, end int64) (Plac
 	return Place{Clean: stream.Tail{Hash: objects.NewHasher(), Expect: end}, Exact: objects.NewHasher()}, nil
 }
 
-// isResumed reports whether the file continues the session as memory has it, in other bytes: those of a copy for another
-// machine or directory, with its paths.
-func (c *Capture) isResumed(ctx context.Context, p refs.Project) (bool, error) {
+// elsewhere compares the file with the session as another device, or another directory of this one, has it: with other
+// paths.
+func (c *Capture) elsewhere(ctx context.Context, p refs.Project) (common transcript.Common, err error) {
 	if c.known == nil {
-		return false, nil
+		return common, nil
 	}
-	common, err := CompareFile(ctx, c.M, SessionPoint{p, c.known, c.known.Now()}, io.NewSectionReader(c.File, 0, c.size))
+	device, now := c.M.Refs.Device().ID, c.known.Now()
+	if now.Stamp.Device == device && sourceAt(c.known, now) == cmp.Or(c.src.Origin, c.src.Path) {
+		return common, nil
+	}
+	common, err = CompareFile(ctx, c.M, SessionPoint{p, c.known, now}, io.NewSectionReader(c.File, 0, c.size))
 	if errors.Is(err, objects.ErrNotFound) || errors.Is(err, objects.ErrCorrupt) {
-		return false, nil // it is lost, and captured again
+		return transcript.Common{}, nil // it is lost, and captured again
 	}
-	return common.Continued(), err
+	return common, err
+}
+
+// isCopy reports whether the session has all of the file, given what it has elsewhere.
+func (c *Capture) isCopy(elsewhere transcript.Common) bool {
+	if elsewhere.Turns == 0 || elsewhere.MoreB || c.hidden() {
+		return false
+	}
+	return !slices.ContainsFunc(c.src.Files, func(path string) bool {
+		return !slices.ContainsFunc(c.known.Now().Files, func(f records.FileRef) bool { return f.Name == filepath.Base(path) })
+	})
+}
+
+// sourceAt returns the file that a growth point was captured from.
+func sourceAt(s *state.Session, p *records.Point) (path string) {
+	for i := range s.Points {
+		if q := &s.Points[i]; q.Source != "" && (q.Stamp.Device == p.Stamp.Device || path == "") {
+			path = q.Source
+		}
+		if &s.Points[i] == p {
+			break
+		}
+	}
+	return path
 }
 
 // CompareFile compares the turns of a session at a growth point with those of a file of it.

@@ -21,20 +21,21 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// An overflow is a staged overflow file: the output of a tool that was too long for the transcript. It is redacted like
-// the transcript; its secrets are numbered separately.
+// An overflow is a staged overflow file: the output of a tool that was too long for the transcript, that of a command in
+// the background, or what the client notes about a subagent. It is redacted like the transcript; its secrets are
+// numbered separately.
 type overflow struct {
 	name  string
 	patch []byte // nil if the clean bytes are the exact ones
 }
 
-// stageOverflow stages the overflow files of the session that are new or have changed.
-func (c *Capture) stageOverflow(ctx context.Context, p refs.Project, s *refs.Stage) error {
+// stageOverflow stages the overflow files of the session, and others, that are new or have changed.
+func (c *Capture) stageOverflow(ctx context.Context, p refs.Project, s *refs.Stage, others []string) error {
 	c.files, c.snap.Files, c.cleanFiles = nil, nil, nil
 	if c.Base != nil {
 		c.snap.Files = slices.Clone(c.Base.Files)
 	}
-	for _, path := range c.src.Files {
+	for _, path := range append(others, c.src.Files...) {
 		if _, err := records.ParseFileName(filepath.Base(path)); err != nil {
 			continue // not a name that every device can write
 		}

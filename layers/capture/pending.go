@@ -52,7 +52,7 @@ func Pending(ctx context.Context, db *state.DB, p state.Project, o ListOptions) 
 			continue
 		}
 		src := Source{Path: f.Path}
-		if f.Dir || s == nil {
+		if _, subagent := SubagentOf(f.Path); f.Dir || s == nil || subagent {
 			src = SourceOf(f.Path)
 		}
 		src.Cwd = f.cwd

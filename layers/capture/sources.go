@@ -85,17 +85,27 @@ func IsDir(path string) bool {
 	return err == nil && fi.IsDir()
 }
 
-// SourceOf returns the source for the session file at path, with its overflow files.
+// SourceOf returns the source for the session file at path, with its overflow files, or with the client's notes about the
+// subagent.
 func SourceOf(path string) Source {
 	src := Source{Path: path}
 	if parent, ok := SubagentOf(path); ok {
 		src.Parent = parent
+		if meta := strings.TrimSuffix(path, ".jsonl") + ".meta.json"; isRegular(meta) {
+			src.Files = []string{meta}
+		}
 		return src
 	}
 	if dir, ok := strings.CutSuffix(path, ".jsonl"); ok {
 		src.Files, src.filesErr = overflowFiles(dir)
 	}
 	return src
+}
+
+// isRegular reports whether path is a regular file.
+func isRegular(path string) bool {
+	fi, err := os.Lstat(path)
+	return err == nil && fi.Mode().IsRegular()
 }
 
 // Subagents returns the sources of the subagents of the session file at path, sorted. It returns errors like

@@ -397,6 +397,9 @@ func stageFiles(ctx context.Context, db *state.DB, t *worktree.Tree, rev state.R
 	var failed []error
 	for _, f := range p.Files {
 		name := strings.TrimSuffix(transcript, ".jsonl") + "/tool-results/" + f.Name
+		if rev.Session.Parent() != "" {
+			name = path.Join(path.Dir(transcript), f.Name) // what the client notes about a subagent
+		}
 		if strings.Contains(f.Name, "/") {
 			return nil, &worktree.FileError{Path: t.Path(name), Err: worktree.ErrName}
 		}

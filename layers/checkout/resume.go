@@ -160,6 +160,9 @@ func (r *resuming) stageSession(ctx context.Context, s *state.Session, name, fil
 	}
 	r.continued = b.local && b.more
 	if b.more {
+		if len(r.relocation(s, now)) > 0 && r.out.From == "" {
+			r.out.From = now.Scan.Cwd
+		}
 		err = r.t.Stage(name, func(w io.Writer) error { return errors.Join(r.write(ctx, s, now, b, w), b.close()) })
 		if err != nil {
 			return err
@@ -333,9 +336,6 @@ func (r *resuming) write(ctx context.Context, s *state.Session, now *records.Poi
 // rest writes what follows a number of turns in the transcript now, without the records that the beginning ends with.
 func (r *resuming) rest(s *state.Session, now *records.Point, turns int, had map[string]bool, w io.Writer, in io.Reader) error {
 	move := r.relocation(s, now)
-	if len(move) > 0 && r.out.From == "" {
-		r.out.From = now.Scan.Cwd
-	}
 	if turns == 0 {
 		first := &firstLine{r: in}
 		changed, err := move.apply(w, first)
