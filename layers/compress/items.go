@@ -65,7 +65,9 @@ func endItem(xs []exchange.Exchange) (Item, bool) {
 		const most = 4
 		var names []string
 		for _, f := range e.Changed[max(0, len(e.Changed)-most):] {
-			names = append(names, path.Base(f.Path))
+			if name := path.Base(f.Path); !slices.Contains(names, name) {
+				names = append(names, name)
+			}
 		}
 		text := "changed, and no commit seen: " + strings.Join(names, ", ")
 		if e.Commits > 0 {
@@ -250,7 +252,7 @@ func unanswered(x *exchange.Exchange) string {
 	}
 	for _, c := range x.Calls {
 		if c.Tool != "Read" && c.Tool != "Grep" && c.Tool != "Glob" {
-			use(strings.TrimSpace(c.Tool + " " + c.Target))
+			use(callName(c.Tool + " " + c.Target))
 		}
 	}
 	const most = 3
@@ -266,9 +268,20 @@ func unanswered(x *exchange.Exchange) string {
 	return "nothing followed"
 }
 
+// callName returns a call without what names the server of its tool and the members of its input.
+func callName(call string) string {
+	if after, is := strings.CutPrefix(call, "mcp__"); is {
+		if _, tool, found := strings.Cut(after, "__"); found {
+			call = tool
+		}
+		call, _, _ = strings.Cut(call, " {")
+	}
+	return strings.TrimSpace(call)
+}
+
 // refusal says what the user refused.
 func refusal(r exchange.Refusal) string {
-	text := oneLine(shortCommand(r.Of), 100)
+	text := oneLine(shortCommand(callName(r.Of)), 100)
 	if strings.HasPrefix(r.Of, "ExitPlanMode") {
 		text = "the plan"
 	}

@@ -708,6 +708,28 @@ func TestAsked(t *testing.T) {
 	}
 }
 
+// TestAnswered holds that the options stand with the text of the user that chooses from them by number or letter, and
+// that pasted text has its mark.
+func TestAnswered(t *testing.T) {
+	t.Parallel()
+	l1 := `
+{"n":1,"role":"user","text":"How do we store the jobs of the queue?"}
+{"n":2,"role":"assistant","text":"` + strings.Repeat("The queue is read from many places in the code. ", 30) + `\n\nThere are three ways:\n\n1. A table in SQLite\n2. A file of JSON lines\n3. Redis\n\n` +
+		strings.Repeat("Each of them costs something that we do not know yet. ", 30) + `"}
+{"n":3,"role":"user","text":"do 2 and 3"}
+{"n":4,"role":"assistant","text":"Both are written and tested now."}
+{"n":5,"role":"user","text":"The function ` + "`drain`" + ` discards the error of the last write. A job that could not be written is lost in silence. Consider a return value, so that callers in queue.go can write it once more when the disk has room again."}
+{"n":6,"role":"assistant","text":"It returns the error now, and queue.go tries three times."}
+`
+	got := versionOf(t, l1, 330)
+	for _, want := range []string{"> do 2 and 3", "There are three ways:", "2. A file of JSON lines", "3. Redis",
+		"[reads like pasted text, 1 line]\n> The function `drain` discards"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("there is no %q:\n%s", want, got)
+		}
+	}
+}
+
 // TestAnnouncements holds that the announcements of steps are there if all that was said fits, and are what is left out
 // first; code is no reason to leave them out.
 func TestAnnouncements(t *testing.T) {

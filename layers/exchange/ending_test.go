@@ -1,0 +1,65 @@
+package exchange_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/memvcs/mem/layers/exchange"
+	"github.com/memvcs/mem/layers/refine"
+)
+
+// TestEnding holds that an ending names only what exit statuses prove.
+func TestEnding(t *testing.T) {
+	t.Parallel()
+	const done = `{"n":1,"role":"user","text":"Fix it."}
+{"n":2,"role":"tool","name":"Edit","target":"a.go:3","diff":"+x","result":"ok"}
+{"n":3,"role":"tool","name":"Bash","cmd":"git commit -m \"a: fix it\"","result":"ok"}
+`
+	for name, c := range map[string]struct {
+		more            string
+		commits, pushed int
+		subject         string
+		changed         int
+	}{
+		"committed": {"", 1, 0, "a: fix it", 0},
+		"edited after": {`{"n":4,"role":"tool","name":"Edit","target":"b.go","diff":"+y","result":"ok"}`, 1, 0,
+			"a: fix it", 1},
+		"pushed":         {`{"n":4,"role":"tool","name":"Bash","cmd":"git push","result":"ok"}`, 1, 4, "a: fix it", 0},
+		"push failed":    {`{"n":4,"role":"tool","name":"Bash","cmd":"git push","exit":1,"result":"rejected"}`, 1, 0, "a: fix it", 0},
+		"push in pipe":   {`{"n":4,"role":"tool","name":"Bash","cmd":"git push 2>&1 | tail -3","result":"ok"}`, 1, 0, "a: fix it", 0},
+		"push refused":   {`{"n":4,"role":"tool","name":"Bash","cmd":"git push","result":"refused by the user"}`, 1, 0, "a: fix it", 0},
+		"no result":      {`{"n":4,"role":"tool","name":"Bash","cmd":"git push"}`, 1, 0, "a: fix it", 0},
+		"only rehearsed": {`{"n":4,"role":"tool","name":"Bash","cmd":"git push --dry-run","result":"ok"}`, 1, 0, "a: fix it", 0},
+	} {
+		xs, err := exchange.Of(refine.Entries(strings.NewReader(done+c.more)), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := exchange.EndingOf(xs)
+		if e.Commits != c.commits || e.Push.N != c.pushed || e.Commit.Subject() != c.subject || len(e.Changed) != c.changed {
+			t.Errorf("%s: %d commits, pushed in %d, subject %q, %d files changed; want %+v", name, e.Commits, e.Push.N,
+				e.Commit.Subject(), len(e.Changed), c)
+		}
+	}
+}
+
+// TestErrorLines holds that lines that look like errors make no failure of a command that succeeded.
+func TestErrorLines(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]int{
+		`"cmd":"git diff","result":"ok","errors":["+ return Error{}"]`:                                    0,
+		`"cmd":"git commit -m x","result":"ok","errors":["error: Item 3 failed"]`:                         0,
+		`"cmd":"git show x:y | head -5","result":"ok","errors":["fatal: path 'y' does not exist in 'x'"]`: 1,
+		`"cmd":"gh run view 7 --log | head","result":"ok","errors":["lint Run failed"]`:                   0,
+		`"cmd":"go test ./... | tail","verdict":"failed","result":"ok","errors":["--- FAIL: TestX"]`:      1,
+		`"cmd":"make","exit":2,"result":"no rule"`:                                                        1,
+	} {
+		xs, err := exchange.Of(refine.Entries(strings.NewReader(`{"n":1,"role":"tool","name":"Bash",`+line+"}\n")), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := len(xs[0].Failures); got != want {
+			t.Errorf("%s: %d failures, want %d", line, got, want)
+		}
+	}
+}
