@@ -721,7 +721,7 @@ func TestAnswered(t *testing.T) {
 {"n":5,"role":"user","text":"The function ` + "`drain`" + ` discards the error of the last write. A job that could not be written is lost in silence. Consider a return value, so that callers in queue.go can write it once more when the disk has room again."}
 {"n":6,"role":"assistant","text":"It returns the error now, and queue.go tries three times."}
 `
-	got := versionOf(t, l1, 330)
+	got := versionOf(t, l1, 255)
 	for _, want := range []string{"> do 2 and 3", "There are three ways:", "2. A file of JSON lines", "3. Redis",
 		"[reads like pasted text, 1 line]\n> The function `drain` discards"} {
 		if !strings.Contains(got, want) {
