@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/htmlpage"
+
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/outfile"
 	"github.com/memvcs/mem/layers"
@@ -72,7 +72,7 @@ func writeHTML(ctx context.Context, e *app.Env, name, out string, force bool) er
 }
 
 // printHTML prints a page to standard output.
-func printHTML(e *app.Env, page htmlpage.Page) error {
+func printHTML(e *app.Env, page Page) error {
 	if !e.Opt.JSON {
 		return page.Write(outfile.Stdout(e))
 	}
@@ -84,8 +84,8 @@ func printHTML(e *app.Env, page htmlpage.Page) error {
 }
 
 // htmlPage returns the page of a revision: the refined transcript of a session, else Markdown.
-func htmlPage(ctx context.Context, m *layers.Memory, rev state.Rev) (p htmlpage.Page, err error) {
-	p = htmlpage.Page{Kind: string(rev.Kind), Project: rev.Project.Name}
+func htmlPage(ctx context.Context, m *layers.Memory, rev state.Rev) (p Page, err error) {
+	p = Page{Kind: string(rev.Kind), Project: rev.Project.Name}
 	if rev.Session != nil {
 		p.Title, p.Name = rev.Session.Title(), rev.Session.ID
 		if first := rev.Session.Now().Scan.First; !first.IsZero() {

@@ -1,5 +1,6 @@
-// Package htmlpage writes a session, version or composition as one self-contained HTML file.
-package htmlpage
+// This part of the package writes a session, version or composition as one self-contained HTML file.
+
+package exportcmd
 
 import (
 	"bytes"
