@@ -5,7 +5,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/memvcs/mem/layers/redact/keywords"
 	"github.com/memvcs/mem/layers/redact/lexical"
 )
 
@@ -26,7 +25,7 @@ type action func(s *Scan, at int, w *word)
 // dictionary contains keywords.
 type dictionary struct {
 	words []word
-	set   *keywords.Set // of words
+	set   *Set // of words
 }
 
 // builtin returns the keywords of all built-in rules.
@@ -127,11 +126,11 @@ var builtin = sync.OnceValue(func() *dictionary {
 		add((*Scan).azureSecret, string(d)+"q~")
 	}
 	slices.SortStableFunc(words, func(a, b word) int { return strings.Compare(a.text, b.text) })
-	var texts []keywords.Word
+	var texts []Word
 	for _, w := range words {
-		texts = append(texts, keywords.Word{Text: w.text, Next: w.next})
+		texts = append(texts, Word{Text: w.text, Next: w.next})
 	}
-	return &dictionary{words, keywords.New(texts)}
+	return &dictionary{words, New(texts)}
 })
 
 // withoutZeroWidth returns the patterns of gitleaks that are not in [Covered].

@@ -1,10 +1,11 @@
-// Package keywords finds fixed words in a text, whatever their case.
+// This part of the package finds fixed words in a text, whatever their case.
 //
 // A [Set] finds a few hundred words in one pass, at about one byte per nanosecond. It examines four offsets at a time:
 // the four bytes at each are folded and looked up in a bit set of the beginnings of all words, and words are compared
 // only if one of the four may begin a word. The result is that of an automaton, but the tables fit into the first-level
 // cache, and no lookup depends on the previous one.
-package keywords
+
+package scanner
 
 import (
 	"encoding/binary"
