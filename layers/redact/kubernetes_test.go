@@ -4,7 +4,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/memvcs/mem/layers/redact/lexical"
 	"github.com/memvcs/mem/layers/redact/scanner"
 )
 
@@ -37,7 +36,7 @@ func TestKubernetes(t *testing.T) {
 			t.Fatal(err)
 		}
 		var got []string
-		for _, s := range lexical.Merge(scanner.NewScan(rules.set).Run([]byte(c.text), 1)) {
+		for _, s := range scanner.Merge(scanner.NewScan(rules.set).Run([]byte(c.text), 1)) {
 			got = append(got, c.text[s.Start:s.End])
 		}
 		if !slices.Equal(got, c.want) {

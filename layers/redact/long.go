@@ -5,7 +5,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"github.com/memvcs/mem/layers/redact/lexical"
+	"github.com/memvcs/mem/layers/redact/scanner"
 )
 
 // A line that is too long for memory is cleaned in windows of Window bytes. The rules also read Behind bytes before a
@@ -41,13 +41,13 @@ func (l *Long) Redact(r Rules, raw []byte, last bool, numbered *Numbers) (clean 
 	} else if bytes.HasSuffix(raw, []byte("\n")) {
 		limit--
 	}
-	var safe lexical.Places
+	var safe scanner.Places
 	if l.text {
-		safe = lexical.TextPlaces(value)
+		safe = scanner.TextPlaces(value)
 	} else {
 		safe = stringPlaces(value)
 	}
-	var spans []lexical.Span
+	var spans []scanner.Span
 	for _, s := range safe.Clip(value, r.findPart(value, &numbered.known)) {
 		s.End = min(s.End, limit)
 		if s.Start < start || s.Start >= min(at, limit) {
@@ -84,7 +84,7 @@ func openAt(value []byte, end int) bool {
 		if n < 0 {
 			return false
 		}
-		close, ok := lexical.EndOfString(value[:end], i+n+1)
+		close, ok := scanner.EndOfString(value[:end], i+n+1)
 		if !ok {
 			return true
 		}
@@ -121,7 +121,7 @@ func (l *Long) boundary(value []byte, at int) int {
 }
 
 func escapeSize(b []byte) int {
-	_, n := lexical.Unescape(b)
+	_, n := scanner.Unescape(b)
 	return max(n, 2)
 }
 
@@ -140,15 +140,15 @@ func (l *Long) keep(value []byte, at int) {
 }
 
 // stringPlaces returns the contents of the strings of value.
-func stringPlaces(value []byte) lexical.Places {
-	p := lexical.Places{Json: true}
+func stringPlaces(value []byte) scanner.Places {
+	p := scanner.Places{Json: true}
 	for i := 0; ; {
 		n := bytes.IndexByte(value[i:], '"')
 		if n < 0 {
 			return p
 		}
-		end, ok := lexical.EndOfString(value, i+n+1)
-		p.List = append(p.List, lexical.Place{Start: i + n + 1, End: end, Number: false})
+		end, ok := scanner.EndOfString(value, i+n+1)
+		p.List = append(p.List, scanner.Place{Start: i + n + 1, End: end, Number: false})
 		if !ok {
 			return p
 		}

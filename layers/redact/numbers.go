@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/memvcs/mem/layers/redact/lexical"
 	"github.com/memvcs/mem/layers/redact/scanner"
 	"github.com/memvcs/mem/objects"
 )
@@ -24,17 +23,17 @@ type Numbers struct {
 func (n *Numbers) know(secret []byte) {
 	secret = scanner.Plain(secret)
 	n.knowWord(secret)
-	if word := bytes.TrimRight(secret, lexical.SentenceMarks); len(word) < len(secret) {
+	if word := bytes.TrimRight(secret, scanner.SentenceMarks); len(word) < len(secret) {
 		n.knowWord(word) // the punctuation may not belong to it
 	}
 }
 
 func (n *Numbers) knowWord(secret []byte) {
-	if t := lexical.TraitsOf(secret); len(secret) < 12 || !lexical.Unguessable(secret) &&
+	if t := scanner.TraitsOf(secret); len(secret) < 12 || !scanner.Unguessable(secret) &&
 		(t.Upper == 0 || t.Lower == 0 || t.Digits == 0) {
 		return // it may be an ordinary word elsewhere
 	}
-	if k, ok := scanner.Know(lexical.SeenRule, secret); ok && n.known.Add(k) {
+	if k, ok := scanner.Know(scanner.SeenRule, secret); ok && n.known.Add(k) {
 		n.learned++
 	}
 }
@@ -117,7 +116,7 @@ func Placeholders(text []byte) (found []string) {
 }
 
 // placeholders returns the placeholders in text, in order.
-func placeholders(text []byte) (found []lexical.Span) {
+func placeholders(text []byte) (found []scanner.Span) {
 	for at := 0; ; {
 		i := bytes.Index(text[at:], []byte(opening))
 		if i < 0 {
@@ -134,7 +133,7 @@ func placeholders(text []byte) (found []lexical.Span) {
 		}
 		if at > digits && bytes.HasPrefix(text[at:], []byte(closing)) {
 			at += len(closing)
-			found = append(found, lexical.Span{Start: start, End: at})
+			found = append(found, scanner.Span{Start: start, End: at})
 		}
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/memvcs/mem/layers/redact/lexical"
 	"github.com/memvcs/mem/layers/redact/scanner"
 )
 
@@ -97,7 +96,7 @@ func Shift(cuts []Cut, base int64) []Cut {
 // A searched is a value of a text with the spans that were found in it.
 type searched struct {
 	start, end int
-	found      []lexical.Span
+	found      []scanner.Span
 }
 
 // parallelSize is the length of a text, in bytes, from which its units are searched on several processors.
@@ -127,11 +126,11 @@ func (r Rules) findAll(raw []byte, session *scanner.Knowns) (all []searched) {
 // spans returns the spans to cut from value, in which found was found: in order, apart, each at a safe place. It
 // searches its own result until nothing more is found, because a placeholder can expose text that a rule did not
 // match before.
-func (r Rules) spans(value []byte, found []lexical.Span, numbered *Numbers) []lexical.Span {
+func (r Rules) spans(value []byte, found []scanner.Span, numbered *Numbers) []scanner.Span {
 	if len(found) == 0 {
 		return nil
 	}
-	safe := lexical.SafePlaces(value)
+	safe := scanner.SafePlaces(value)
 	spans := safe.Clip(value, found)
 	for {
 		for _, s := range spans {
@@ -141,8 +140,8 @@ func (r Rules) spans(value []byte, found []lexical.Span, numbered *Numbers) []le
 		clean, cuts := render(value, spans, numbered)
 		numbered.rollback(mark)
 		more := safe.Clip(value, toRaw(r.FindUnits(clean, cuts, &numbered.known), spans, cuts))
-		merged := lexical.Merge(append(more, spans...))
-		if lexical.Size(merged) == lexical.Size(spans) {
+		merged := scanner.Merge(append(more, spans...))
+		if scanner.Size(merged) == scanner.Size(spans) {
 			return spans
 		}
 		spans = merged
@@ -150,14 +149,14 @@ func (r Rules) spans(value []byte, found []lexical.Span, numbered *Numbers) []le
 }
 
 // FindUnits runs the rules over text and returns the spans they find, without the parts covered by placeholders.
-func (r Rules) FindUnits(text []byte, cuts []Cut, session *scanner.Knowns) []lexical.Span {
-	var found []lexical.Span
+func (r Rules) FindUnits(text []byte, cuts []Cut, session *scanner.Knowns) []scanner.Span {
+	var found []scanner.Span
 	if r.set != nil {
 		found = r.set.Find(text, session, false)
 	}
 	for _, rule := range r.Rules {
 		for f := range rule(text) {
-			s := lexical.Span{Start: max(f.Start, 0), End: min(f.End, len(text)), Rule: f.Rule, Quote: false}
+			s := scanner.Span{Start: max(f.Start, 0), End: min(f.End, len(text)), Rule: f.Rule, Quote: false}
 			if s.Start < s.End {
 				found = append(found, s)
 			}
@@ -168,21 +167,21 @@ func (r Rules) FindUnits(text []byte, cuts []Cut, session *scanner.Knowns) []lex
 	}
 	holes := placeholders(text)
 	for _, c := range cuts {
-		holes = append(holes, lexical.Span{Start: int(c.At), End: int(c.At) + c.Len})
+		holes = append(holes, scanner.Span{Start: int(c.At), End: int(c.At) + c.Len})
 	}
-	return lexical.Without(lexical.Merge(found), lexical.Merge(holes))
+	return scanner.Without(scanner.Merge(found), scanner.Merge(holes))
 }
 
 // findPart is [Rules.FindUnits] for a part of a long line.
-func (r Rules) findPart(part []byte, session *scanner.Knowns) []lexical.Span {
+func (r Rules) findPart(part []byte, session *scanner.Knowns) []scanner.Span {
 	if r.set == nil {
 		return r.FindUnits(part, nil, session)
 	}
-	return lexical.Without(lexical.Merge(r.set.Find(part, session, true)), placeholders(part))
+	return scanner.Without(scanner.Merge(r.set.Find(part, session, true)), placeholders(part))
 }
 
 // toRaw converts spans of the clean text to spans of the value it was made from. No span begins or ends in a cut.
-func toRaw(found, spans []lexical.Span, cuts []Cut) []lexical.Span {
+func toRaw(found, spans []scanner.Span, cuts []Cut) []scanner.Span {
 	i, grown := 0, 0 // cuts passed, and how much longer the value is than the clean text there
 	shift := func(at int) int {
 		for ; i < len(cuts) && int(cuts[i].At)+cuts[i].Len <= at; i++ {
@@ -190,16 +189,16 @@ func toRaw(found, spans []lexical.Span, cuts []Cut) []lexical.Span {
 		}
 		return at + grown
 	}
-	out := make([]lexical.Span, 0, len(found))
+	out := make([]scanner.Span, 0, len(found))
 	for _, f := range found {
 		start := shift(f.Start)
-		out = append(out, lexical.Span{Start: start, End: shift(f.End-1) + 1, Rule: f.Rule, Quote: false})
+		out = append(out, scanner.Span{Start: start, End: shift(f.End-1) + 1, Rule: f.Rule, Quote: false})
 	}
 	return out
 }
 
 // render returns value with a placeholder for each span, and the cuts with offsets in it.
-func render(value []byte, spans []lexical.Span, numbered *Numbers) (clean []byte, cuts []Cut) {
+func render(value []byte, spans []scanner.Span, numbered *Numbers) (clean []byte, cuts []Cut) {
 	clean = make([]byte, 0, len(value)+16*len(spans))
 	at := 0
 	for _, s := range spans {
@@ -263,7 +262,7 @@ func unit(b []byte, line int) int {
 			if line < i {
 				line = i + lineEnd(b[i:])
 			}
-			end, closed := lexical.EndOfString(b[:line], i+1)
+			end, closed := scanner.EndOfString(b[:line], i+1)
 			if !closed {
 				return min(line+1, len(b))
 			}

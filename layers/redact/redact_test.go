@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/memvcs/mem/layers/redact/lexical"
 	"github.com/memvcs/mem/layers/redact/scanner"
 	"github.com/memvcs/mem/objects"
 )
@@ -406,7 +405,7 @@ func TestReadable64(t *testing.T) {
 		for i := range b {
 			b[i] = "abYXZ0123cGFzc3dvcmQ9Iiw"[rng.IntN(24)]
 		}
-		got, want := scanner.Readable64(b), lexical.Readable(lexical.Decode64(nil, b))
+		got, want := scanner.Readable64(b), scanner.Readable(scanner.Decode64(nil, b))
 		if got != want {
 			t.Fatalf("readable64(%q) = %v, want %v", b, got, want)
 		}

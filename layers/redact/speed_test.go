@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/memvcs/mem/layers/redact/lexical"
 	"github.com/memvcs/mem/layers/redact/scanner"
 	"github.com/memvcs/mem/testdata/gen/plants"
 )
@@ -102,7 +101,7 @@ func TestNamesAreFree(t *testing.T) {
 	kinds := ""
 	n := testing.AllocsPerRun(10, func() {
 		for _, name := range texts {
-			if kind := lexical.SecretName(name); scanner.Setter(name) || lexical.UpperName(name) {
+			if kind := scanner.SecretName(name); scanner.Setter(name) || scanner.UpperName(name) {
 				kinds = kind
 			}
 		}
@@ -220,7 +219,7 @@ func TestWindowsFindWhatTheWholeTextHolds(t *testing.T) {
 		at := rnd.IntN(len(text))
 		text = text[:at] + "\n" + plants.Fill(p.Text, p.Make(rnd)) + "\n" + text[at:]
 	}
-	found := lexical.Merge(rules.set.Find([]byte(text), nil, false))
+	found := scanner.Merge(rules.set.Find([]byte(text), nil, false))
 	for _, p := range patterns {
 		if slices.Contains(scanner.Covered, p.ID) {
 			continue
@@ -231,7 +230,7 @@ func TestWindowsFindWhatTheWholeTextHolds(t *testing.T) {
 			p.Judge(s, 0, m)
 		}
 		for _, want := range s.Spans {
-			near := strings.ToLower(text[max(0, want.Start-lexical.MaxLead):want.End])
+			near := strings.ToLower(text[max(0, want.Start-scanner.MaxLead):want.End])
 			covered := true // what is far from its keyword is not looked at: 40 digits behind a "sourcegraph" somewhere
 			for _, k := range p.Keywords {
 				covered = covered && (len(k) < 3 || !strings.Contains(near, strings.ToLower(k)))

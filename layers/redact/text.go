@@ -6,7 +6,7 @@ import (
 	"iter"
 	"slices"
 
-	"github.com/memvcs/mem/layers/redact/lexical"
+	"github.com/memvcs/mem/layers/redact/scanner"
 )
 
 // A Text cleans a file that is not a transcript, such as the output of a tool, in pieces. It scans JSON values one by
@@ -27,7 +27,7 @@ func (t *Text) Redact(r Rules, raw []byte, at int, numbered *Numbers) (clean []b
 	value := append(append(slices.Grow(t.value[:0], len(t.behind)+len(raw)), t.behind...), raw...)
 	t.value = value
 	start, end := len(t.behind), len(t.behind)+at
-	var spans []lexical.Span
+	var spans []scanner.Span
 	for from, to := range texts(value) {
 		if from >= end {
 			break
@@ -52,7 +52,7 @@ func (t *Text) Redact(r Rules, raw []byte, at int, numbered *Numbers) (clean []b
 
 // goesOn reports whether s is the next line of the secret of the last span: a secret of several lines has a span in
 // each.
-func goesOn(spans []lexical.Span, value []byte, s lexical.Span, end int) bool {
+func goesOn(spans []scanner.Span, value []byte, s scanner.Span, end int) bool {
 	if len(spans) == 0 || s.Start < end {
 		return false
 	}

@@ -2,8 +2,6 @@ package scanner
 
 import (
 	"bytes"
-
-	"github.com/memvcs/mem/layers/redact/lexical"
 )
 
 // userinfoEscaped is userinfo for a URL with escaped slashes, as in some JSON.
@@ -25,7 +23,7 @@ func (s *Scan) userinfoEscaped(at int, w *word) {
 func (s *Scan) userinfoProperty(at int, w *word) {
 	text := s.Text
 	from := at + len(w.text)
-	end := from + lexical.Visible.Run(text[from:], 512)
+	end := from + Visible.Run(text[from:], 512)
 	host := bytes.LastIndexByte(text[from:end], '@')
 	colon := bytes.Index(text[from:end], []byte(`\:`))
 	if colon < 0 || host < colon+3 {
@@ -55,7 +53,7 @@ func (s *Scan) pipedPassword(at int, _ *word) {
 		}
 		i, limit := start+n+len(name), start+pipe
 		for {
-			from, end := lexical.ShellWord(text[:limit], i)
+			from, end := ShellWord(text[:limit], i)
 			if from == end {
 				return
 			}
@@ -63,7 +61,7 @@ func (s *Scan) pipedPassword(at int, _ *word) {
 				i = afterQuote(text[:limit], end)
 				continue
 			}
-			if n := bytes.IndexByte(text[from:end], ':'); n > 0 && lexical.HasFold(text[at:], "chpasswd") {
+			if n := bytes.IndexByte(text[from:end], ':'); n > 0 && HasFold(text[at:], "chpasswd") {
 				from += n + 1
 			}
 			s.password(from, end)
@@ -74,7 +72,7 @@ func (s *Scan) pipedPassword(at int, _ *word) {
 
 // password reports text[from:end], an argument of a command, if it may be a password.
 func (s *Scan) password(from, end int) {
-	if value := s.Text[from:end]; lexical.Plausible("password", value, lexical.Env) && !lexical.Common(value) {
+	if value := s.Text[from:end]; Plausible("password", value, Env) && !Common(value) {
 		s.found(from, end, "password")
 	}
 }
@@ -85,7 +83,7 @@ func (s *Scan) htpasswd(at int, w *word) {
 	i, words, given := at+len(w.text), 0, false
 	file := 2
 	for {
-		from, end := lexical.ShellWord(s.Text[:limit], i)
+		from, end := ShellWord(s.Text[:limit], i)
 		if from == end {
 			return
 		}
@@ -114,14 +112,14 @@ func (s *Scan) authTuple(at int, w *word) {
 		return
 	}
 	i := user.End
-	for i < len(s.Text) && lexical.Closers.Has(s.Text[i]) && i < user.End+6 {
+	for i < len(s.Text) && Closers.Has(s.Text[i]) && i < user.End+6 {
 		i++
 	}
 	if i >= len(s.Text) || s.Text[i] != ',' {
 		return
 	}
-	if v, _, ok := s.literal(i + 1 + lexical.Spaces(s.Text[i+1:])); ok &&
-		lexical.Plausible("password", s.Text[v.Start:v.End], lexical.Quoted) {
+	if v, _, ok := s.literal(i + 1 + Spaces(s.Text[i+1:])); ok &&
+		Plausible("password", s.Text[v.Start:v.End], Quoted) {
 		s.found(v.Start, v.End, "password")
 	}
 }
@@ -130,17 +128,17 @@ func (s *Scan) authTuple(at int, w *word) {
 func (s *Scan) sqlPassword(at int, w *word) {
 	i := at + len(w.text)
 	if w.text == "identified with" {
-		n := lexical.IndexFold(s.Text[i:min(len(s.Text), i+48)], " by")
+		n := IndexFold(s.Text[i:min(len(s.Text), i+48)], " by")
 		if n < 0 {
 			return
 		}
 		i += n + len(" by")
 	}
-	i += lexical.Spaces(s.Text[i:])
-	if lexical.HasFold(s.Text[i:], "password ") {
+	i += Spaces(s.Text[i:])
+	if HasFold(s.Text[i:], "password ") {
 		i += len("password ")
 	}
-	if v, _, ok := s.literal(i); ok && lexical.Plausible("password", s.Text[v.Start:v.End], lexical.Quoted) {
+	if v, _, ok := s.literal(i); ok && Plausible("password", s.Text[v.Start:v.End], Quoted) {
 		s.found(v.Start, v.End, "password")
 	}
 }
@@ -148,7 +146,7 @@ func (s *Scan) sqlPassword(at int, w *word) {
 // amzSignature finds the signature of a presigned S3 URL.
 func (s *Scan) amzSignature(at int, w *word) {
 	i := at + len(w.text)
-	if n := lexical.HexLow.Run(s.Text[i:], 80); n == 64 && !lexical.Repeats(s.Text[i:i+n]) {
+	if n := HexLow.Run(s.Text[i:], 80); n == 64 && !Repeats(s.Text[i:i+n]) {
 		s.found(i, i+n, "aws-signature")
 	}
 }
@@ -157,7 +155,7 @@ func (s *Scan) amzSignature(at int, w *word) {
 func (s *Scan) cookieOption(at int, w *word) {
 	limit := min(len(s.Text), at+maxCommand)
 	for i := at + len(w.text); i < limit; {
-		from, end := lexical.ShellWord(s.Text[:limit], i)
+		from, end := ShellWord(s.Text[:limit], i)
 		if from == end {
 			return
 		}
@@ -165,19 +163,19 @@ func (s *Scan) cookieOption(at int, w *word) {
 		if o := string(s.Text[from:end]); o != "-b" && o != "--cookie" {
 			continue
 		}
-		from, end = lexical.ShellWord(s.Text[:limit], i)
+		from, end = ShellWord(s.Text[:limit], i)
 		for from < end {
-			n := lexical.NameChars.Run(s.Text[from:end], 128)
+			n := NameChars.Run(s.Text[from:end], 128)
 			if from += n + 1; n == 0 || from > end || s.Text[from-1] != '=' {
 				return
 			}
 			k := cookieChars.Run(s.Text[from:end], end-from)
-			if v := s.Text[from : from+k]; len(v) >= 12 && lexical.Random(v) && !lexical.IsPlaceholder(v) &&
-				!lexical.Reference(v, lexical.Loose) {
+			if v := s.Text[from : from+k]; len(v) >= 12 && Random(v) && !IsPlaceholder(v) &&
+				!Reference(v, Loose) {
 				s.found(from, from+k, "cookie")
 			}
 			from += k + 1
-			from += lexical.Spaces(s.Text[min(from, end):end])
+			from += Spaces(s.Text[min(from, end):end])
 		}
 		return
 	}
@@ -188,7 +186,7 @@ func (s *Scan) gemSource(at int, w *word) {
 	limit := min(len(s.Text), at+maxCommand)
 	i := at + len(w.text)
 	for range 5 {
-		from, end := lexical.ShellWord(s.Text[:limit], i)
+		from, end := ShellWord(s.Text[:limit], i)
 		if from == end {
 			return
 		}
@@ -203,26 +201,26 @@ func (s *Scan) gemSource(at int, w *word) {
 // spokenKey finds the key in "my API key is value" and "API key: value".
 func (s *Scan) spokenKey(at int, w *word) {
 	text := s.Text
-	i, _, _ := lexical.SkipClosers(text, at+len(w.text))
-	i += lexical.Spaces(text[i:])
+	i, _, _ := SkipClosers(text, at+len(w.text))
+	i += Spaces(text[i:])
 	switch {
 	case i < len(text) && (text[i] == ':' || text[i] == '='):
 		i++
-	case lexical.HasFold(text[i:], "is "):
+	case HasFold(text[i:], "is "):
 		i += len("is ")
 	default:
 		return
 	}
-	i = lexical.SkipDecoration(text, i)
+	i = SkipDecoration(text, i)
 	for i < len(text) && i < at+64 && bytes.IndexByte([]byte("`\"'\\*"), text[i]) >= 0 {
 		i++
 	}
-	end := i + lexical.UnquotedChars.Run(text[i:], 512)
+	end := i + UnquotedChars.Run(text[i:], 512)
 	for end > i && bytes.IndexByte([]byte(".?!:*"), text[end-1]) >= 0 {
 		end--
 	}
-	if value := text[i:end]; len(value) >= 16 && (lexical.Strong(value) || lexical.HexAny.Run(value, len(value)) == 32 &&
-		lexical.Random(value)) && lexical.Plausible("api-key", value, lexical.Loose) {
+	if value := text[i:end]; len(value) >= 16 && (Strong(value) || HexAny.Run(value, len(value)) == 32 &&
+		Random(value)) && Plausible("api-key", value, Loose) {
 		s.found(i, end, "api-key")
 	}
 }

@@ -4,8 +4,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-
-	"github.com/memvcs/mem/layers/redact/lexical"
 )
 
 // Warm builds the tables of the built-in rules, which the first scan would otherwise do. It takes a millisecond and
@@ -16,7 +14,7 @@ func Warm() { builtin() }
 type word struct {
 	text string // in lower case, three bytes at least
 	do   action
-	next *lexical.Set // the bytes that can follow a word of three bytes; nil for any
+	next *ByteSet // the bytes that can follow a word of three bytes; nil for any
 }
 
 // An action examines the text around a keyword and reports secrets with [Scan.found].
@@ -44,7 +42,7 @@ var builtin = sync.OnceValue(func() *dictionary {
 			continue
 		}
 		for c := range 256 {
-			if t.chars.Has(byte(c)) && lexical.Lower[c] == byte(c) {
+			if t.chars.Has(byte(c)) && Lower[c] == byte(c) {
 				words = append(words, word{text: strings.ToLower(t.prefix) + string(rune(c)), do: t.match, next: &t.chars})
 			}
 		}
@@ -118,7 +116,7 @@ var builtin = sync.OnceValue(func() *dictionary {
 	add((*Scan).terraformPassword, "random_password")
 	add((*Scan).credentials, "credentials(")
 	add((*Scan).httpBasic, "http-basic.")
-	add((*Scan).zeroWidth, lexical.ZeroWidthChars[:]...)
+	add((*Scan).zeroWidth, ZeroWidthChars[:]...)
 	add((*Scan).privateKeyEnd, "-----end")
 	add((*Scan).sqlInsert, "insert into", "replace into")
 	add((*Scan).sqlCopy, "from stdin")
@@ -146,7 +144,7 @@ func uncovered() []*pattern {
 func Names() []string {
 	names := []string{"api-key", "authorization", "aws-secret-key", "aws-signature", "azure-client-secret", "azure-sas",
 		"cookie", "database-url", "discord-bot-token", "discord-webhook", envRule, "firebase-server-key", "jwt",
-		kubeRule, "password", "private-key", "rails-master-key", "secret", lexical.SeenRule,
+		kubeRule, "password", "private-key", "rails-master-key", "secret", SeenRule,
 		"telegram-bot-token", "token", "url-password", "url-token"}
 	for _, t := range tokens() {
 		names = append(names, t.rule)
@@ -163,5 +161,5 @@ const Version = "mem-11 gitleaks-" + gitleaksVersion
 
 // NewScan returns a scan with the given rules.
 func NewScan(rules *Ruleset) *Scan {
-	return &Scan{Rules: rules, words: builtin(), Names: lexical.NameCache{}}
+	return &Scan{Rules: rules, words: builtin(), Names: NameCache{}}
 }

@@ -2,8 +2,6 @@ package scanner
 
 import (
 	"bytes"
-
-	"github.com/memvcs/mem/layers/redact/lexical"
 )
 
 // nearKey is the maximum distance between the id of an AWS key and its secret.
@@ -13,11 +11,11 @@ const nearKey = 160
 // next line, in either direction.
 func (s *Scan) awsSecret(at int, _ *word) {
 	text := s.Text
-	if at > 0 && (lexical.Alnum.Has(text[at-1]) || text[at-1] == '_') && !escaped(text, at) ||
-		lexical.Upper.Run(text[at:], 21) != 20 {
+	if at > 0 && (Alnum.Has(text[at-1]) || text[at-1] == '_') && !escaped(text, at) ||
+		Upper.Run(text[at:], 21) != 20 {
 		return
 	}
-	if lexical.IsPlaceholder(text[at : at+20]) {
+	if IsPlaceholder(text[at : at+20]) {
 		return
 	}
 	for i, limit := at+20, min(len(text), at+20+nearKey); i < limit; i++ {
@@ -39,14 +37,14 @@ func (s *Scan) awsSecret(at int, _ *word) {
 }
 
 // awsSecretChars are the characters of the secret of an AWS key.
-var awsSecretChars = lexical.SetOf("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ+/")
+var awsSecretChars = SetOf("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ+/")
 
 // aws40 reports text[from:to] as the secret of a key unless it is a hash, a path or a name.
 func (s *Scan) aws40(from, to int) bool {
 	v := s.Text[from:to]
-	t := lexical.TraitsOf(v)
-	if lexical.HexAny.Run(v, 40) == 40 || t.Upper < 4 || t.Lower < 4 || t.Digits == 0 || lexical.Entropy(v) < 4 ||
-		lexical.IsPlaceholder(v) {
+	t := TraitsOf(v)
+	if HexAny.Run(v, 40) == 40 || t.Upper < 4 || t.Lower < 4 || t.Digits == 0 || Entropy(v) < 4 ||
+		IsPlaceholder(v) {
 		return false
 	}
 	s.found(from, to, "aws-secret-key")
@@ -73,11 +71,11 @@ func (s *Scan) awsPrompt(at int, w *word) {
 // port.
 func (s *Scan) passwordLine(at int, _ *word) {
 	text := s.Text
-	start := at - lexical.HostChars.RunBack(text[:at], 255)
+	start := at - HostChars.RunBack(text[:at], 255)
 	if start >= 1 && start < at && text[start-1] == '\\' && text[start] == 'n' {
 		start++ // behind \n
 	}
-	end := at + lineLength(text[at:min(len(text), at+lexical.MaxValue)])
+	end := at + lineLength(text[at:min(len(text), at+MaxValue)])
 	if n := bytes.IndexByte(text[at:end], '"'); n >= 0 { // of a string within this one
 		end = at + len(bytes.TrimRight(text[at:at+n], `\`))
 	}
@@ -91,7 +89,7 @@ func (s *Scan) passwordLine(at int, _ *word) {
 		}
 	}
 	value := bytes.TrimRight(fields[4], "\r \"'")
-	value = value[:lexical.Visible.Run(value, len(value))]
+	value = value[:Visible.Run(value, len(value))]
 	from := end - len(fields[4])
 	s.password(from, from+len(value))
 }
@@ -99,11 +97,11 @@ func (s *Scan) passwordLine(at int, _ *word) {
 // webhook finds the token in the URL of a Discord webhook.
 func (s *Scan) webhook(at int, w *word) {
 	i := at + len(w.text)
-	n := lexical.Digits.Run(s.Text[i:], 24)
+	n := Digits.Run(s.Text[i:], 24)
 	if i += n + 1; n < 15 || i >= len(s.Text) || s.Text[i-1] != '/' {
 		return
 	}
-	if k := lexical.URLChars.Run(s.Text[i:], 100); k >= 60 && k <= 80 && lexical.Random(s.Text[i:i+k]) {
+	if k := URLChars.Run(s.Text[i:], 100); k >= 60 && k <= 80 && Random(s.Text[i:i+k]) {
 		s.found(i, i+k, "discord-webhook")
 	}
 }
@@ -114,7 +112,7 @@ func (s *Scan) botLogin(at int, w *word) {
 	var parts [3]int
 	end := i
 	for k := range parts {
-		if parts[k] = lexical.URLChars.Run(s.Text[end:], 60); k < 2 &&
+		if parts[k] = URLChars.Run(s.Text[end:], 60); k < 2 &&
 			(end+parts[k] >= len(s.Text) || s.Text[end+parts[k]] != '.') {
 			return
 		}
@@ -127,7 +125,7 @@ func (s *Scan) botLogin(at int, w *word) {
 
 // serverKey finds a server key of Firebase.
 func (s *Scan) serverKey(at int, _ *word) {
-	back, n := lexical.URLChars.RunBack(s.Text[:at], 16), lexical.URLChars.Run(s.Text[at+1:], 200)
+	back, n := URLChars.RunBack(s.Text[:at], 16), URLChars.Run(s.Text[at+1:], 200)
 	if back >= 10 && back <= 12 && n >= 130 && n <= 160 {
 		s.found(at-back, at+1+n, "firebase-server-key")
 	}
@@ -137,9 +135,9 @@ func (s *Scan) serverKey(at int, _ *word) {
 func (s *Scan) masterKey(at int, w *word) {
 	text := s.Text[:min(len(s.Text), at+200)]
 	for i := at + len(w.text); i < len(text); i++ {
-		n := lexical.HexLow.Run(text[i:], 64)
-		if n == 32 && (!lexical.WordChars.Has(text[i-1]) || escaped(text, i)) && lexical.EndsLine(text[i+n:]) &&
-			lexical.Entropy(text[i:i+n]) > 3 {
+		n := HexLow.Run(text[i:], 64)
+		if n == 32 && (!WordChars.Has(text[i-1]) || escaped(text, i)) && EndsLine(text[i+n:]) &&
+			Entropy(text[i:i+n]) > 3 {
 			s.found(i, i+n, "rails-master-key")
 			return
 		}
@@ -153,8 +151,8 @@ func (s *Scan) masterKey(at int, w *word) {
 func (s *Scan) putty(at int, w *word) {
 	text := s.Text[:min(len(s.Text), at+maxBlock)]
 	i := at + len(w.text)
-	i += lexical.Spaces(text[i:])
-	i += lexical.Digits.Run(text[i:], 4)
+	i += Spaces(text[i:])
+	i += Digits.Run(text[i:], 4)
 	end := i + blockChars.Run(text[i:], maxBlock)
 	if n := bytes.Index(text[i:end], []byte("Private-MAC")); n >= 0 {
 		end = i + n
@@ -165,7 +163,7 @@ func (s *Scan) putty(at int, w *word) {
 	for end > i && bytes.IndexByte([]byte("\r\n \\"), text[end-1]) >= 0 {
 		end--
 	}
-	if end-i >= 40 && lexical.Random(text[i:end]) {
+	if end-i >= 40 && Random(text[i:end]) {
 		s.found(i, end, "private-key")
 	}
 }
@@ -187,11 +185,11 @@ func (s *Scan) ssh2(at int, w *word) {
 // oracleThin finds the password in user/password@host of an Oracle JDBC URL.
 func (s *Scan) oracleThin(at int, w *word) {
 	i := at + len(w.text)
-	i += lexical.Alnum.Run(s.Text[i:], 8) + 1
+	i += Alnum.Run(s.Text[i:], 8) + 1
 	if i >= len(s.Text) {
 		return
 	}
-	end := i + lexical.Visible.Run(s.Text[i:], 300)
+	end := i + Visible.Run(s.Text[i:], 300)
 	host := bytes.LastIndexByte(s.Text[i:end], '@')
 	slash := bytes.IndexByte(s.Text[i:end], '/')
 	if slash < 1 || host < slash+2 {

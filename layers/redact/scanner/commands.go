@@ -2,8 +2,6 @@ package scanner
 
 import (
 	"bytes"
-
-	"github.com/memvcs/mem/layers/redact/lexical"
 )
 
 // maxCommand is the number of bytes of a command line that are examined.
@@ -59,14 +57,14 @@ func passwordCommands() []passwordCommand {
 // match finds the password in the command at text[at:], up to the end of the line.
 func (f *passwordCommand) match(s *Scan, at int, _ *word) {
 	text := s.Text
-	if at > 0 && lexical.WordChars.Has(text[at-1]) && !escaped(text, at) &&
-		(at < 2 || !lexical.HasFold(text[at-2:], "unzip ")) {
+	if at > 0 && WordChars.Has(text[at-1]) && !escaped(text, at) &&
+		(at < 2 || !HasFold(text[at-2:], "unzip ")) {
 		return
 	}
 	i, limit := at+len(f.name), min(len(text), at+maxCommand)
 	for i < limit {
-		from, end := lexical.ShellWord(text[:limit], i)
-		if from == end && (end >= limit || !lexical.Quote(text[end])) {
+		from, end := ShellWord(text[:limit], i)
+		if from == end && (end >= limit || !Quote(text[end])) {
 			return
 		}
 		i = afterQuote(text[:limit], end)
@@ -87,10 +85,10 @@ func (f *passwordCommand) argument(text []byte, from, end, i int) (start, stop i
 		}
 		switch rest := w[len(flag):]; {
 		case len(rest) == 0 && f.apart:
-			start, stop = lexical.ShellWord(text, i)
+			start, stop = ShellWord(text, i)
 			return start, stop, true
-		case len(rest) == 0 && f.joined && end < len(text) && lexical.Quote(text[end]): // -p'value'
-			start, stop = lexical.ShellWord(text, end)
+		case len(rest) == 0 && f.joined && end < len(text) && Quote(text[end]): // -p'value'
+			start, stop = ShellWord(text, end)
 			return start, stop, true
 		case len(rest) > 1 && rest[0] == '=' && len(flag) > 2:
 			return from + len(flag) + 1, end, true
@@ -116,7 +114,7 @@ func (f *passwordCommand) value(s *Scan, from, end int) {
 // passOption finds the value in "-passin pass:value" of openssl.
 func (s *Scan) passOption(at int, w *word) {
 	i := at + len(w.text)
-	s.password(i, i+lexical.UnquotedChars.Run(s.Text[i:], lexical.MaxValue))
+	s.password(i, i+UnquotedChars.Run(s.Text[i:], MaxValue))
 }
 
 // secureString finds the plain text that PowerShell converts to a secure string.
@@ -130,14 +128,14 @@ func (s *Scan) secureString(at int, w *word) {
 		n--
 	}
 	v, _, ok := s.literal(at + len(w.text) + n)
-	if ok && lexical.Plausible("password", s.Text[v.Start:v.End], lexical.Quoted) {
+	if ok && Plausible("password", s.Text[v.Start:v.End], Quoted) {
 		s.found(v.Start, v.End, "password")
 	}
 }
 
 // afterQuote returns the offset after the word of a command that ends at end: after its closing quote, if it has one.
 func afterQuote(text []byte, end int) int {
-	if end < len(text) && lexical.Quote(text[end]) {
+	if end < len(text) && Quote(text[end]) {
 		return end + 1
 	}
 	return end

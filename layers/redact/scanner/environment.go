@@ -2,8 +2,6 @@ package scanner
 
 import (
 	"bytes"
-
-	"github.com/memvcs/mem/layers/redact/lexical"
 )
 
 // Environment returns the values of an environment file that are secrets by name or by form, and that can only be
@@ -20,7 +18,7 @@ func Environment(file []byte) []Known {
 		}
 		name, value = bytes.TrimSpace(name), unquoteValue(bytes.TrimSpace(value))
 		k, ok := Variable(name, value)
-		if !ok && lexical.Unguessable(value) && !lexical.IsUUID(value) && !lexical.Weak(value) &&
+		if !ok && Unguessable(value) && !IsUUID(value) && !Weak(value) &&
 			!bytes.HasPrefix(value, []byte("pk_")) {
 			k, ok = Know(envRule, value)
 		}
@@ -50,7 +48,7 @@ const envRule = "env-value"
 // Variable returns the Known of the value of a variable. ok is false if the name is not that of a secret, or if the
 // value may be ordinary text.
 func Variable(name, value []byte) (Known, bool) {
-	if lexical.SecretName(name) == "" || lexical.Weak(value) || !lexical.Unguessable(value) {
+	if SecretName(name) == "" || Weak(value) || !Unguessable(value) {
 		return Known{}, false
 	}
 	return Know(envRule, value)

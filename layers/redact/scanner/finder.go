@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"slices"
-
-	"github.com/memvcs/mem/layers/redact/lexical"
 )
 
 // A finder walks over the strings of a JSON value.
@@ -13,7 +11,7 @@ type finder struct {
 	scan  *Scan
 	value []byte
 	part  bool // the value is incomplete, but its strings are whole
-	spans []lexical.Span
+	spans []Span
 	key   []byte // the decoded key of the next value; nil if none
 	keys  []byte // buffer for key
 	// the name of the value in {"name": ..., "value": ...} and name: {"value": ...}; empty if none
@@ -37,7 +35,7 @@ func (f *finder) walk() bool {
 	for i := 0; i < len(v); {
 		switch c := v[i]; c {
 		case '"':
-			end, ok := lexical.EndOfString(v, i+1)
+			end, ok := EndOfString(v, i+1)
 			if !ok {
 				return false
 			}
@@ -74,7 +72,7 @@ func (f *finder) walk() bool {
 }
 
 // outside are the characters of numbers, true, false and null.
-var outside = lexical.SetOf("0123456789+-.eEtrufalsn")
+var outside = SetOf("0123456789+-.eEtrufalsn")
 
 // string scans the string whose content is value[start:end].
 func (f *finder) string(start, end int, isKey bool) {
@@ -87,7 +85,7 @@ func (f *finder) string(start, end int, isKey bool) {
 	}
 	text := raw
 	if bytes.IndexByte(raw, '\\') >= 0 {
-		f.scan.unquoted = lexical.Unquote(f.scan.unquoted[:0], raw)
+		f.scan.unquoted = Unquote(f.scan.unquoted[:0], raw)
 		text = f.scan.unquoted
 	}
 	from := len(f.spans)
@@ -129,8 +127,8 @@ func (f *finder) join() {
 					continue
 				}
 				raw := f.value[p.start:p.end]
-				at := lexical.RawOffsets(raw, []int{max(s.Start, p.at) - p.at, min(s.End, to) - p.at})
-				f.spans = append(f.spans, lexical.Span{Start: p.start + at[0], End: p.start + min(at[1], len(raw)), Rule: s.Rule})
+				at := RawOffsets(raw, []int{max(s.Start, p.at) - p.at, min(s.End, to) - p.at})
+				f.spans = append(f.spans, Span{Start: p.start + at[0], End: p.start + min(at[1], len(raw)), Rule: s.Rule})
 			}
 		}
 	}
@@ -153,7 +151,7 @@ func (f *finder) open(bracket byte) {
 	switch {
 	case f.key == nil || len(f.key) > 96:
 	case bracket == '[':
-		f.list, f.joins = cmp.Or(lexical.PluralKind(f.key), lexical.SecretName(f.key)), isLineList(f.key)
+		f.list, f.joins = cmp.Or(PluralKind(f.key), SecretName(f.key)), isLineList(f.key)
 	case f.scan.Names.Kind(f.key) != "":
 		f.outer = append(f.outer, f.key...)
 	}
@@ -164,16 +162,16 @@ func (f *finder) open(bracket byte) {
 func (f *finder) named(text []byte) {
 	kind := f.kind(len(text))
 	if f.flag = ""; f.key == nil && !f.joins && option(text) {
-		f.flag = lexical.SecretName(text)
+		f.flag = SecretName(text)
 	}
 	switch string(f.key) {
 	case "name", "Name", "key", "Key", "ParameterKey":
-		if len(text) <= 96 && lexical.SecretName(text) != "" {
+		if len(text) <= 96 && SecretName(text) != "" {
 			f.outer = append(f.outer[:0], text...)
 		}
 	}
-	if kind != "" && lexical.Plausible(kind, text, lexical.Quoted) && !f.scan.Rules.allows(kind, text) {
-		f.spans = append(f.spans, lexical.Span{Start: 0, End: len(text), Rule: kind})
+	if kind != "" && Plausible(kind, text, Quoted) && !f.scan.Rules.allows(kind, text) {
+		f.spans = append(f.spans, Span{Start: 0, End: len(text), Rule: kind})
 	}
 }
 
@@ -183,7 +181,7 @@ func (f *finder) kind(length int) string {
 	switch string(f.key) {
 	case "value", "Value", "ParameterValue":
 		if len(f.outer) > 0 {
-			kind = lexical.SecretName(f.outer)
+			kind = SecretName(f.outer)
 		}
 	}
 	if f.key != nil && kind == "" && len(f.key) <= 96 && length >= 6 {
@@ -195,11 +193,11 @@ func (f *finder) kind(length int) string {
 // option reports whether text is an option of a program.
 func option(text []byte) bool {
 	text = bytes.TrimRight(text, "=")
-	return len(text) > 2 && len(text) <= 96 && text[0] == '-' && lexical.NameChars.Run(text, 96) == len(text)
+	return len(text) > 2 && len(text) <= 96 && text[0] == '-' && NameChars.Run(text, 96) == len(text)
 }
 
 // place converts offsets in the text of the string raw to offsets in the value.
-func (f *finder) place(spans []lexical.Span, raw []byte, start int, escapes bool) {
+func (f *finder) place(spans []Span, raw []byte, start int, escapes bool) {
 	if escapes {
 		var texts []int
 		for _, s := range spans {
@@ -207,7 +205,7 @@ func (f *finder) place(spans []lexical.Span, raw []byte, start int, escapes bool
 		}
 		slices.Sort(texts)
 		texts = slices.Compact(texts)
-		raws := lexical.RawOffsets(raw, slices.Clone(texts))
+		raws := RawOffsets(raw, slices.Clone(texts))
 		for i, s := range spans {
 			from, _ := slices.BinarySearch(texts, s.Start)
 			to, _ := slices.BinarySearch(texts, s.End)
@@ -226,20 +224,20 @@ func (f *finder) number(start, end int) {
 		return
 	}
 	text := f.value[start:end]
-	if lexical.SecretName(f.key) == "password" && lexical.Plausible("password", text, lexical.Quoted) &&
+	if SecretName(f.key) == "password" && Plausible("password", text, Quoted) &&
 		!f.scan.Rules.allows("password", text) {
-		f.spans = append(f.spans, lexical.Span{Start: start, End: end, Rule: "password"})
+		f.spans = append(f.spans, Span{Start: start, End: end, Rule: "password"})
 	}
 }
 
 // Find returns the secrets of value in no order. If part is set, value is a part of a JSON value with whole strings.
 // session contains the known values of the session and may be nil.
-func (r *Ruleset) Find(value []byte, session *Knowns, part bool) []lexical.Span {
+func (r *Ruleset) Find(value []byte, session *Knowns, part bool) []Span {
 	f := finder{scan: r.Scans.Get().(*Scan), value: value, part: part}
 	defer r.Scans.Put(f.scan)
 	f.scan.session = session
 	if !f.walk() {
-		f.spans = append([]lexical.Span(nil), f.scan.Run(value, 0)...)
+		f.spans = append([]Span(nil), f.scan.Run(value, 0)...)
 	}
 	return f.spans
 }

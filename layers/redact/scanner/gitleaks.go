@@ -9,8 +9,6 @@ import (
 	"regexp/syntax"
 	"strings"
 	"sync"
-
-	"github.com/memvcs/mem/layers/redact/lexical"
 )
 
 // GitleaksData are the rules of gitleaks, one JSON object per line, written by testdata/gen/gitleaks. The first line
@@ -86,8 +84,8 @@ func (p *pattern) Compile() {
 	if err != nil {
 		panic("redact: " + err.Error()) // it compiled
 	}
-	p.Reach = min(lexical.MaxMatchLen(tree), lexical.MaxReach)
-	p.least = lexical.MinGroupLen(tree)
+	p.Reach = min(MaxMatchLen(tree), MaxReach)
+	p.least = MinGroupLen(tree)
 }
 
 // inValue are the keywords of assignments that begin the value. The others are in the name.
@@ -99,7 +97,7 @@ const operators = "=>:|,"
 // match applies the pattern around its keyword at text[at:].
 func (p *pattern) match(s *Scan, at int, w *word) {
 	if !p.assigns {
-		p.search(s, max(0, at-lexical.MaxLead), at)
+		p.search(s, max(0, at-MaxLead), at)
 		return
 	}
 	behind := at + len(w.text)
@@ -111,7 +109,7 @@ func (p *pattern) match(s *Scan, at int, w *word) {
 // matchValue is match for a keyword that begins the value of an assignment.
 func (p *pattern) matchValue(s *Scan, at int, _ *word) {
 	if bytes.ContainsAny(s.Text[max(0, at-12):at], operators) {
-		p.search(s, max(0, at-lexical.MaxLead), at)
+		p.search(s, max(0, at-MaxLead), at)
 	}
 }
 
@@ -119,7 +117,7 @@ func (p *pattern) matchValue(s *Scan, at int, _ *word) {
 func (p *pattern) search(s *Scan, start, at int) {
 	text := s.Text
 	p.once.Do(p.Compile)
-	if p.least > 4 && !lexical.HasWord(text[start:min(len(text), at+p.Reach+8+p.least)], p.least) {
+	if p.least > 4 && !HasWord(text[start:min(len(text), at+p.Reach+8+p.least)], p.least) {
 		return
 	}
 	for reach := p.Reach + 8; ; reach *= 4 {
@@ -149,7 +147,7 @@ func (p *pattern) Judge(s *Scan, base int, m []int) {
 		}
 	}
 	secret := bytes.Trim(s.Text[base+lo:base+hi], "\n")
-	if p.Entropy > 0 && lexical.Entropy(secret) <= p.Entropy || lexical.IsPlaceholder(secret) {
+	if p.Entropy > 0 && Entropy(secret) <= p.Entropy || IsPlaceholder(secret) {
 		return
 	}
 	match := s.Text[base+m[0] : base+m[1]]

@@ -10,8 +10,6 @@ package scanner
 import (
 	"encoding/binary"
 	"math"
-
-	"github.com/memvcs/mem/layers/redact/lexical"
 )
 
 // A Set contains the search tables of words. It is safe for use by several goroutines.
@@ -29,8 +27,8 @@ type candidate struct {
 
 // A Word is a keyword.
 type Word struct {
-	Text string       // in lower case, three bytes at least
-	Next *lexical.Set // the bytes that can follow a word of three bytes; nil for any
+	Text string      // in lower case, three bytes at least
+	Next *ByteSet // the bytes that can follow a word of three bytes; nil for any
 }
 
 // slot hashes the first three of folded bytes to an index in the table.
@@ -118,7 +116,7 @@ func (k *Set) Each(text []byte, found func(at, word int)) {
 func (k *Set) at(text []byte, i int, found func(at, word int)) {
 	v := load(text[i:]) | fold
 	for _, c := range k.table[slot(v)] {
-		if v&c.mask == c.begin && lexical.HasFold(text[i:], c.text) {
+		if v&c.mask == c.begin && HasFold(text[i:], c.text) {
 			found(i, c.n)
 		}
 	}

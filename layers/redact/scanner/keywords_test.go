@@ -4,13 +4,11 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
-
-	"github.com/memvcs/mem/layers/redact/lexical"
 )
 
 // someWords returns words of three to twelve bytes, many with the same beginning.
 func someWords(rnd *rand.Rand) (words []Word) {
-	next := lexical.SetOf("0123456789abcdef_-")
+	next := SetOf("0123456789abcdef_-")
 	const letters = "abcdehkopst_-:=/0 \u200b"
 	for range 400 {
 		var text []byte
@@ -41,7 +39,7 @@ func TestEach(t *testing.T) {
 		found := map[string]bool{}
 		last := [2]int{}
 		k.Each(text, func(at, n int) {
-			if at < last[0] || at == last[0] && n < last[1] || !lexical.HasFold(text[at:], words[n].Text) {
+			if at < last[0] || at == last[0] && n < last[1] || !HasFold(text[at:], words[n].Text) {
 				t.Errorf("in %q: %q at %d, after %d", text, words[n].Text, at, last)
 			}
 			found[fmt.Sprint(at, n)], last = true, [2]int{at, n}
@@ -49,7 +47,7 @@ func TestEach(t *testing.T) {
 		for at := range text {
 			for n, w := range words {
 				end := at + len(w.Text)
-				if !lexical.HasFold(text[at:], w.Text) || w.Next != nil && (end == len(text) || !w.Next.Has(text[end])) {
+				if !HasFold(text[at:], w.Text) || w.Next != nil && (end == len(text) || !w.Next.Has(text[end])) {
 					continue
 				}
 				if !found[fmt.Sprint(at, n)] {

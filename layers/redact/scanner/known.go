@@ -3,7 +3,6 @@ package scanner
 import (
 	"encoding/binary"
 
-	"github.com/memvcs/mem/layers/redact/lexical"
 	"github.com/memvcs/mem/objects"
 )
 
@@ -21,8 +20,8 @@ type Known struct {
 // Know returns the Known of a value. ok is false if the value is so short or plain that it would be found in other
 // text.
 func Know(rule string, value []byte) (k Known, ok bool) {
-	if len(value) < MinKnown || len(value) > 64<<10 || lexical.Repeats(value) || lexical.IsPlaceholder(value) ||
-		lexical.Reference(value, lexical.Quoted) {
+	if len(value) < MinKnown || len(value) > 64<<10 || Repeats(value) || IsPlaceholder(value) ||
+		Reference(value, Quoted) {
 		return Known{}, false
 	}
 	return Known{rule, startOf(value), len(value), objects.Sum(value)}, true

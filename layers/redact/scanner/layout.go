@@ -2,12 +2,10 @@ package scanner
 
 import (
 	"bytes"
-
-	"github.com/memvcs/mem/layers/redact/lexical"
 )
 
 // blockValue returns the value at i of "password: |" or "password = <<EOT": the next line, if it is one word.
-func (s *Scan) blockValue(i int) (v lexical.Span, st lexical.Style, ok bool) {
+func (s *Scan) blockValue(i int) (v Span, st Style, ok bool) {
 	text := s.Text
 	n := 0
 	switch {
@@ -19,77 +17,77 @@ func (s *Scan) blockValue(i int) (v lexical.Span, st lexical.Style, ok bool) {
 		for n < 6 && i+n < len(text) && bytes.IndexByte([]byte(`-~"'`), text[i+n]) >= 0 {
 			n++
 		}
-		n += lexical.NameChars.Run(text[i+n:], 32)
-		n += lexical.Spaces(text[i+n:])
-		for i+n < len(text) && lexical.Quote(text[i+n]) {
+		n += NameChars.Run(text[i+n:], 32)
+		n += Spaces(text[i+n:])
+		for i+n < len(text) && Quote(text[i+n]) {
 			n++
 		}
 	}
 	if n == 0 {
 		return v, st, false
 	}
-	i += n + lexical.Spaces(text[i+n:])
-	end := lexical.Newline(text[i:])
+	i += n + Spaces(text[i+n:])
+	end := Newline(text[i:])
 	if end == 0 {
 		return v, st, false
 	}
-	i = lexical.LineStart(text, i+end)
+	i = LineStart(text, i+end)
 	n = lineRun(text[i:])
-	return lexical.Span{Start: i, End: i + n}, lexical.Line, n > 0 && lexical.EndsLine(text[i+n:])
+	return Span{Start: i, End: i + n}, Line, n > 0 && EndsLine(text[i+n:])
 }
 
 // nextLine returns the value on the line after the line end at i: a quoted value, or a generated word. A line of
 // dashes may stand between the two lines.
-func (s *Scan) nextLine(i int) (v lexical.Span, st lexical.Style, ok bool) {
+func (s *Scan) nextLine(i int) (v Span, st Style, ok bool) {
 	text := s.Text
-	i = lexical.LineStart(text, i+lexical.Newline(text[i:]))
+	i = LineStart(text, i+Newline(text[i:]))
 	if bytes.HasPrefix(text[i:], []byte("---")) || bytes.HasPrefix(text[max(0, i-1):], []byte("---")) {
 		for i < len(text) && text[i] == '-' {
 			i++
 		}
-		n := lexical.Newline(text[i:])
+		n := Newline(text[i:])
 		if n == 0 {
 			return v, st, false
 		}
-		i = lexical.LineStart(text, i+n)
+		i = LineStart(text, i+n)
 	} else if bytes.HasPrefix(text[i:], []byte("string(")) {
 		if n := bytes.IndexByte(text[i:min(len(text), i+24)], ')'); n > 0 {
 			i += n + 1
-			return s.literal(i + lexical.Spaces(text[i:]))
+			return s.literal(i + Spaces(text[i:]))
 		}
 	}
 	if v, st, ok = s.literal(i); ok {
 		return v, st, ok
 	}
 	n := lineRun(text[i:])
-	return lexical.Span{Start: i, End: i + n}, lexical.Line, n > 0 && lexical.Strong(text[i:i+n]) &&
-		lexical.EndsLine(text[i+n:])
+	return Span{Start: i, End: i + n}, Line, n > 0 && Strong(text[i:i+n]) &&
+		EndsLine(text[i+n:])
 }
 
 // nameValueEntry returns the value in "- name: DB_PASSWORD" followed by a line "value: ...". i is the offset after
 // the name.
-func (s *Scan) nameValueEntry(start, i int) (v lexical.Span, st lexical.Style, ok bool) {
+func (s *Scan) nameValueEntry(start, i int) (v Span, st Style, ok bool) {
 	text := s.Text
 	before := bytes.TrimRight(text[:start], ` "'\`)
 	if !bytes.HasSuffix(before, []byte("name:")) && !bytes.HasSuffix(before, []byte("key:")) {
 		return v, st, false
 	}
-	i = lexical.LineStart(text, i+lexical.Newline(text[i:]))
+	i = LineStart(text, i+Newline(text[i:]))
 	if !bytes.HasPrefix(text[i:], []byte("value:")) {
 		return v, st, false
 	}
 	i += len("value:")
-	i += lexical.Spaces(text[i:])
+	i += Spaces(text[i:])
 	if v, st, ok = s.literal(i); ok {
 		return v, st, ok
 	}
 	n := lineRun(text[i:])
-	return lexical.Span{Start: i, End: i + n}, lexical.Line, n > 0 && lexical.EndsLine(text[i+n:])
+	return Span{Start: i, End: i + n}, Line, n > 0 && EndsLine(text[i+n:])
 }
 
 // nestedValue returns the value in {"type": "string", "value": "..."} or { default = "..." }. i is the offset after the
 // bracket.
-func (s *Scan) nestedValue(i int) (v lexical.Span, st lexical.Style, ok bool) {
+func (s *Scan) nestedValue(i int) (v Span, st Style, ok bool) {
 	text := s.Text
 	rest := text[i:min(len(text), i+240)]
 	if n := bytes.IndexByte(rest, '}'); n >= 0 {
@@ -100,43 +98,43 @@ func (s *Scan) nestedValue(i int) (v lexical.Span, st lexical.Style, ok bool) {
 		if n < 0 {
 			continue
 		}
-		at, _, _ := lexical.SkipClosers(text, i+n+len(name))
-		if at += lexical.Spaces(text[at:]); at < len(text) && (text[at] == ':' || text[at] == '=') {
-			return s.literal(at + 1 + lexical.Spaces(text[at+1:]))
+		at, _, _ := SkipClosers(text, i+n+len(name))
+		if at += Spaces(text[at:]); at < len(text) && (text[at] == ':' || text[at] == '=') {
+			return s.literal(at + 1 + Spaces(text[at+1:]))
 		}
 	}
 	return v, st, false
 }
 
 // cell returns the value in the table cell at i.
-func (s *Scan) cell(i int) (v lexical.Span, st lexical.Style, ok bool) {
+func (s *Scan) cell(i int) (v Span, st Style, ok bool) {
 	text := s.Text
 	for i < len(text) && bytes.IndexByte([]byte(" `*\"'"), text[i]) >= 0 {
 		i++
 	}
-	n := lexical.UnquotedChars.Run(text[i:], lexical.MaxValue)
+	n := UnquotedChars.Run(text[i:], MaxValue)
 	end := i + n
 	for end > i && text[end-1] == '*' {
 		end--
 	}
-	return lexical.Span{Start: i, End: end}, lexical.Loose, end > i
+	return Span{Start: i, End: end}, Loose, end > i
 }
 
 // list reports the strings of the list at i that are plausible.
 func (s *Scan) list(i int, kind string) {
 	for range 32 {
-		i += lexical.Spaces(s.Text[i:])
-		for lexical.Newline(s.Text[i:]) > 0 {
-			i = lexical.LineStart(s.Text, i+lexical.Newline(s.Text[i:]))
+		i += Spaces(s.Text[i:])
+		for Newline(s.Text[i:]) > 0 {
+			i = LineStart(s.Text, i+Newline(s.Text[i:]))
 		}
 		v, st, ok := s.literal(i)
 		if !ok {
 			return
 		}
-		if lexical.Plausible(kind, s.Text[v.Start:v.End], st) {
+		if Plausible(kind, s.Text[v.Start:v.End], st) {
 			s.found(v.Start, v.End, kind)
 		}
-		for i = v.End; i < len(s.Text) && lexical.Closers.Has(s.Text[i]) && i < v.End+6; i++ {
+		for i = v.End; i < len(s.Text) && Closers.Has(s.Text[i]) && i < v.End+6; i++ {
 		}
 		if i == len(s.Text) || s.Text[i] != ',' {
 			return
@@ -148,30 +146,30 @@ func (s *Scan) list(i int, kind string) {
 // items reports the items of the YAML list that begins on the line after i.
 func (s *Scan) items(i int, kind string) {
 	for range 32 {
-		n := lexical.Newline(s.Text[i:])
+		n := Newline(s.Text[i:])
 		if n == 0 {
 			return
 		}
-		i = lexical.LineStart(s.Text, i+n)
+		i = LineStart(s.Text, i+n)
 		if !bytes.HasPrefix(s.Text[i:], []byte("- ")) {
 			return
 		}
 		i += 2
 		v, st, ok := s.literal(i)
 		if !ok {
-			v, st = lexical.Span{Start: i, End: i + lineRun(s.Text[i:])}, lexical.Line
+			v, st = Span{Start: i, End: i + lineRun(s.Text[i:])}, Line
 		}
-		if v.End > v.Start && lexical.Plausible(kind, s.Text[v.Start:v.End], st) {
+		if v.End > v.Start && Plausible(kind, s.Text[v.Start:v.End], st) {
 			s.found(v.Start, v.End, kind)
 		}
-		for i = v.End; i < len(s.Text) && lexical.Closers.Has(s.Text[i]) && lexical.Newline(s.Text[i:]) == 0; i++ {
+		for i = v.End; i < len(s.Text) && Closers.Has(s.Text[i]) && Newline(s.Text[i:]) == 0; i++ {
 		}
 	}
 }
 
 // Setter reports whether a function of this name stores the secret that it receives.
 func Setter(name []byte) bool {
-	var words lexical.NameWords
+	var words NameWords
 	words.Split(name)
 	for i := range words.Count {
 		switch string(words.At(i)) {

@@ -2,21 +2,19 @@ package scanner
 
 import (
 	"bytes"
-
-	"github.com/memvcs/mem/layers/redact/lexical"
 )
 
 // literal returns the string literal that starts at i.
-func (s *Scan) literal(i int) (v lexical.Span, st lexical.Style, ok bool) {
+func (s *Scan) literal(i int) (v Span, st Style, ok bool) {
 	text := s.Text
 	if i+1 < len(text) && (text[i] == 'b' || text[i] == 'r' || text[i] == 'u' || text[i] == '@' || text[i] == '$') &&
 		(text[i+1] == '"' || text[i+1] == '\'' || text[i+1] == '\\') {
 		i++
 	}
-	if n := lexical.Entity(text[min(i, len(text)):]); n > 0 {
+	if n := Entity(text[min(i, len(text)):]); n > 0 {
 		from := i + n
-		end := bytes.Index(text[from:min(len(text), from+lexical.MaxValue)], text[i:from])
-		return lexical.Span{Start: from, End: from + end}, lexical.Quoted, end > 0
+		end := bytes.Index(text[from:min(len(text), from+MaxValue)], text[i:from])
+		return Span{Start: from, End: from + end}, Quoted, end > 0
 	}
 	if i+2 < len(text) && text[i] == 'r' && text[i+1] == '#' {
 		i += 2 // Rust
@@ -30,8 +28,8 @@ func (s *Scan) literal(i int) (v lexical.Span, st lexical.Style, ok bool) {
 		return v, st, false
 	}
 	from := contentStart(text, i-slashes, i+1)
-	end, ok := literalEnd(text[from:min(len(text), from+lexical.MaxValue)], text[i], slashes)
-	return lexical.Span{Start: from, End: from + end}, lexical.Quoted, ok
+	end, ok := literalEnd(text[from:min(len(text), from+MaxValue)], text[i], slashes)
+	return Span{Start: from, End: from + end}, Quoted, ok
 }
 
 // contentStart returns the start of the content of a literal whose opening quote, with its backslashes, is
@@ -42,7 +40,7 @@ func contentStart(text []byte, start, end int) int {
 		return end
 	}
 	third := end + 2*len(mark)
-	if bytes.Contains(text[third:min(len(text), third+lexical.MaxValue)], bytes.Repeat(mark, 3)) {
+	if bytes.Contains(text[third:min(len(text), third+MaxValue)], bytes.Repeat(mark, 3)) {
 		return third
 	}
 	return end
@@ -62,7 +60,7 @@ func literalEnd(rest []byte, q byte, slashes int) (end int, ok bool) {
 				back--
 			}
 			if n := at - back; n == slashes || n < slashes || slashes == 0 && n%2 == 0 {
-				if more := lexical.EscapedQuote(rest[at+1:], q, slashes); more > 0 {
+				if more := EscapedQuote(rest[at+1:], q, slashes); more > 0 {
 					at += more
 					continue
 				}
@@ -78,14 +76,14 @@ func literalEnd(rest []byte, q byte, slashes int) (end int, ok bool) {
 
 // member returns the value in {"name": "DB_PASSWORD", "value": "..."}. i is the offset after the first comma. If
 // named is set, the key of the name is one such as "name", and other members may stand between the two.
-func (s *Scan) member(i int, named bool) (v lexical.Span, st lexical.Style, ok bool) {
+func (s *Scan) member(i int, named bool) (v Span, st Style, ok bool) {
 	text := s.Text
 	reach := 64
 	if named {
 		reach = 200
 	}
 	rest := text[i:min(len(text), i+reach)]
-	n := lexical.IndexFold(rest, "value")
+	n := IndexFold(rest, "value")
 	if n < 0 || bytes.ContainsAny(rest[:n], "{}") || !named && bytes.IndexByte(rest[:n], ':') >= 0 {
 		return v, st, false
 	}
@@ -93,9 +91,9 @@ func (s *Scan) member(i int, named bool) (v lexical.Span, st lexical.Style, ok b
 	for i < len(text) && (text[i] == '"' || text[i] == '\'' || text[i] == '\\') {
 		i++
 	}
-	if i += lexical.Spaces(text[i:]); i >= len(text) || text[i] != ':' {
+	if i += Spaces(text[i:]); i >= len(text) || text[i] != ':' {
 		return v, st, false
 	}
 	i++
-	return s.literal(i + lexical.Spaces(text[i:]))
+	return s.literal(i + Spaces(text[i:]))
 }

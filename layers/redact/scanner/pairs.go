@@ -2,8 +2,6 @@ package scanner
 
 import (
 	"bytes"
-
-	"github.com/memvcs/mem/layers/redact/lexical"
 )
 
 // pair examines the name around text[at:] and, if it is that of a secret, the value after it.
@@ -12,8 +10,8 @@ func (s *Scan) pair(at int, _ *word) {
 		return // the name was looked at already
 	}
 	text := s.Text
-	start := at - lexical.NameChars.RunBack(text[:at], 64)
-	end := at + lexical.NameChars.Run(text[at:], 64)
+	start := at - NameChars.RunBack(text[:at], 64)
+	end := at + NameChars.Run(text[at:], 64)
 	s.name = end
 	if start > 0 && start == at-64 {
 		return
@@ -21,14 +19,14 @@ func (s *Scan) pair(at int, _ *word) {
 	for end > at && text[end-1] == '.' {
 		end--
 	}
-	if n := lexical.SkipColour(text, start); n < at+3 {
+	if n := SkipColour(text, start); n < at+3 {
 		start = n
 	}
 	name := text[start:end]
 	if start >= 1 && text[start-1] == '\\' && len(name) > 1 && (name[0] == 'n' || name[0] == 't') {
 		name, start = name[1:], start+1 // behind \n, as in a string within a string
 	}
-	kind := lexical.SecretName(name)
+	kind := SecretName(name)
 	if string(name) == "PASS" && end < len(text) && text[end] == ':' {
 		return // of a test
 	}
@@ -45,7 +43,7 @@ func (s *Scan) pair(at int, _ *word) {
 		s.replacement(kind, v.End)
 		return
 	}
-	if !ok || st == lexical.Sentence { // elsewhere the value is there, and no secret
+	if !ok || st == Sentence { // elsewhere the value is there, and no secret
 		s.inSentence(name, end)
 	}
 	s.table(start, end)
@@ -53,29 +51,29 @@ func (s *Scan) pair(at int, _ *word) {
 
 // plausible reports whether the value v of that style may be a secret of the kind. The punctuation at the end of a
 // sentence is ignored.
-func (s *Scan) plausible(kind string, v lexical.Span, st lexical.Style) bool {
+func (s *Scan) plausible(kind string, v Span, st Style) bool {
 	value := s.Text[v.Start:v.End]
-	if st == lexical.Sentence {
-		value = bytes.TrimRight(value, lexical.SentenceMarks)
+	if st == Sentence {
+		value = bytes.TrimRight(value, SentenceMarks)
 	}
-	return lexical.Plausible(kind, value, st)
+	return Plausible(kind, value, st)
 }
 
 // secretList examines the list after the name that ends at end, if the name is a plural of a secret's.
 func (s *Scan) secretList(name []byte, end int) {
-	kind := lexical.PluralKind(name)
+	kind := PluralKind(name)
 	if kind == "" {
 		return
 	}
-	i, _, _ := lexical.SkipClosers(s.Text, end)
-	if i += lexical.Spaces(s.Text[i:]); i >= len(s.Text) || s.Text[i] != ':' && s.Text[i] != '=' {
+	i, _, _ := SkipClosers(s.Text, end)
+	if i += Spaces(s.Text[i:]); i >= len(s.Text) || s.Text[i] != ':' && s.Text[i] != '=' {
 		return
 	}
-	if i++; lexical.Newline(s.Text[i:]) > 0 {
+	if i++; Newline(s.Text[i:]) > 0 {
 		s.items(i, kind)
 		return
 	}
-	if i += lexical.Spaces(s.Text[i:]); i < len(s.Text) && s.Text[i] == '[' {
+	if i += Spaces(s.Text[i:]); i < len(s.Text) && s.Text[i] == '[' {
 		s.list(i+1, kind)
 	}
 }
@@ -90,10 +88,10 @@ type place struct {
 }
 
 // value returns the value after the name text[start:end], and its style.
-func (s *Scan) value(name []byte, start, end int) (v lexical.Span, st lexical.Style, ok bool) {
+func (s *Scan) value(name []byte, start, end int) (v Span, st Style, ok bool) {
 	text := s.Text
-	i, painted, closed := lexical.SkipClosers(text, end)
-	blanks := lexical.Spaces(text[i:])
+	i, painted, closed := SkipClosers(text, end)
+	blanks := Spaces(text[i:])
 	i += blanks
 	if i >= len(text) {
 		return v, st, false
@@ -101,14 +99,14 @@ func (s *Scan) value(name []byte, start, end int) (v lexical.Span, st lexical.St
 	p := place{name: name, start: start, end: end, i: i, blanks: blanks, closed: closed}
 	c := text[i]
 	if s.prefixed(&p, c) {
-		return s.word(i), lexical.Sentence, true // with password =value
+		return s.word(i), Sentence, true // with password =value
 	}
 	switch {
 	case c == '=' || c == ':' || (c == '!' || c == '?') && i+1 < len(text) && text[i+1] == '=':
 		return s.operand(name, start, i, i-painted == end)
 	case bytes.HasPrefix(text[i:], []byte("：")):
 		return s.sentenceValue(i + len("："))
-	case lexical.Newline(text[i:]) > 0:
+	case Newline(text[i:]) > 0:
 		return s.nameValueEntry(start, i)
 	case element(text[:start]) && (c == '>' || blanks > 0): // <password>value</password>
 		return s.element(i)
@@ -130,13 +128,13 @@ func (s *Scan) value(name []byte, start, end int) (v lexical.Span, st lexical.St
 // prefixed reports whether c is a mark that begins the password of a sentence, as in "with password =value".
 func (s *Scan) prefixed(p *place, c byte) bool {
 	text, i := s.Text, p.i
-	return p.blanks > 0 && !p.closed && lexical.Leading.Has(c) && i+1 < len(text) && lexical.Alnum.Has(text[i+1]) &&
-		p.start > 1 && text[p.start-1] == ' ' && lexical.Letters.Has(text[p.start-2]) &&
-		lexical.SecretName(p.name) == "password" && s.plausible("password", s.word(i), lexical.Sentence)
+	return p.blanks > 0 && !p.closed && Leading.Has(c) && i+1 < len(text) && Alnum.Has(text[i+1]) &&
+		p.start > 1 && text[p.start-1] == ' ' && Letters.Has(text[p.start-2]) &&
+		SecretName(p.name) == "password" && s.plausible("password", s.word(i), Sentence)
 }
 
 // enclosed returns a value in a tag, a group or a call that begins with c.
-func (s *Scan) enclosed(p *place, c byte) (v lexical.Span, st lexical.Style, ok, done bool) {
+func (s *Scan) enclosed(p *place, c byte) (v Span, st Style, ok, done bool) {
 	text, i := s.Text, p.i
 	switch {
 	case c == '>' && p.closed: // the name is in a tag
@@ -145,11 +143,11 @@ func (s *Scan) enclosed(p *place, c byte) (v lexical.Span, st lexical.Style, ok,
 		v, st, ok = s.property(i)
 	case c == '{' && p.closed:
 		v, st, ok = s.nestedValue(i + 1)
-	case c == '{' && p.blanks > 0 && lexical.HasFold(text[i:], "{ get"): // of C#
+	case c == '{' && p.blanks > 0 && HasFold(text[i:], "{ get"): // of C#
 		v, st, ok = s.propertyInitialiser(i)
-	case c == ';' && p.closed && lexical.HasFold(text[i+1:], "s:"): // of PHP
+	case c == ';' && p.closed && HasFold(text[i+1:], "s:"): // of PHP
 		n := i + len(";s:")
-		n += lexical.Digits.Run(text[n:], 6)
+		n += Digits.Run(text[n:], 6)
 		v, st, ok = s.literal(min(n+1, len(text)))
 	case c == '(' && i == p.end && (Setter(p.name) || bytes.HasSuffix(text[:p.start], []byte("= "))):
 		v, st, ok = s.literal(i + 1)
@@ -160,18 +158,18 @@ func (s *Scan) enclosed(p *place, c byte) (v lexical.Span, st lexical.Style, ok,
 }
 
 // inCell returns a value in the next cell of a table, or after an operator "or else".
-func (s *Scan) inCell(p *place, c byte) (v lexical.Span, st lexical.Style, ok, done bool) {
+func (s *Scan) inCell(p *place, c byte) (v Span, st Style, ok, done bool) {
 	text, i := s.Text, p.i
 	switch {
-	case c == '|' && lexical.OpensCell(text[:p.start]):
+	case c == '|' && OpensCell(text[:p.start]):
 		v, st, ok = s.cell(i + 1)
 	case bytes.HasPrefix(text[i:], []byte("│")):
 		v, st, ok = s.cell(i + len("│"))
-	case c == '|' && p.blanks > 0 && lexical.OpensLine(text[:p.start], false):
+	case c == '|' && p.blanks > 0 && OpensLine(text[:p.start], false):
 		v, st, ok = s.cell(i + 1)
-		ok = ok && lexical.EndsLine(text[v.End:])
+		ok = ok && EndsLine(text[v.End:])
 	case (c == '|' || c == '?') && i+1 < len(text) && text[i+1] == c: // or else
-		v, st, ok = s.literal(i + 2 + lexical.Spaces(text[i+2:]))
+		v, st, ok = s.literal(i + 2 + Spaces(text[i+2:]))
 	default:
 		return v, st, false, false
 	}
@@ -179,40 +177,40 @@ func (s *Scan) inCell(p *place, c byte) (v lexical.Span, st lexical.Style, ok, d
 }
 
 // listed returns a value after the comma at p.i.
-func (s *Scan) listed(p *place) (v lexical.Span, st lexical.Style, ok, done bool) {
+func (s *Scan) listed(p *place) (v Span, st Style, ok, done bool) {
 	text, i := s.Text, p.i
 	switch {
-	case lexical.HasFold(text[i+1:], "parametervalue="):
+	case HasFold(text[i+1:], "parametervalue="):
 		i += 1 + len("parametervalue=")
-		v = lexical.Span{Start: i, End: i + lexical.UnquotedChars.Run(text[i:], lexical.MaxValue)}
-		return v, lexical.Env, true, true
+		v = Span{Start: i, End: i + UnquotedChars.Run(text[i:], MaxValue)}
+		return v, Env, true, true
 	case !p.closed:
 		return v, st, false, false
-	case p.start > 0 && lexical.Defines(bytes.TrimRight(text[:p.start-1], `\`)):
-		i += 1 + lexical.Spaces(text[i+1:])
-		if lexical.HasFold(text[i:], "default=") {
+	case p.start > 0 && Defines(bytes.TrimRight(text[:p.start-1], `\`)):
+		i += 1 + Spaces(text[i+1:])
+		if HasFold(text[i:], "default=") {
 			i += len("default=")
 		}
 		v, st, ok = s.literal(i)
 	case p.name[0] == '-' && len(p.name) > 2: // of the arguments of a program
 		i++
-		for i += lexical.Spaces(text[i:]); lexical.Newline(text[i:]) > 0; i += lexical.Spaces(text[i:]) {
-			i = lexical.LineStart(text, i+lexical.Newline(text[i:]))
+		for i += Spaces(text[i:]); Newline(text[i:]) > 0; i += Spaces(text[i:]) {
+			i = LineStart(text, i+Newline(text[i:]))
 		}
 		v, st, ok = s.literal(i)
 	default:
-		v, st, ok = s.member(i+1, lexical.EndsWithNameKey(text[:p.start]))
+		v, st, ok = s.member(i+1, EndsWithNameKey(text[:p.start]))
 	}
 	return v, st, ok, true
 }
 
 // behindBlanks returns a value that only blanks, a word or a quote separate from its name.
-func (s *Scan) behindBlanks(p *place, c byte) (v lexical.Span, st lexical.Style, ok bool) {
+func (s *Scan) behindBlanks(p *place, c byte) (v Span, st Style, ok bool) {
 	text, i := s.Text, p.i
 	switch {
-	case p.closed && lexical.HasFold(text[i:], "value="):
+	case p.closed && HasFold(text[i:], "value="):
 		return s.literal(i + len("value="))
-	case i > p.end && !p.closed && (lexical.HasFold(text[i:], "is ") || lexical.HasFold(text[i:], "to ")):
+	case i > p.end && !p.closed && (HasFold(text[i:], "is ") || HasFold(text[i:], "to ")):
 		return s.sentenceValue(i + len("is "))
 	case c == '"' || c == '\'' || c == '\\':
 		if i == p.end {
@@ -225,65 +223,65 @@ func (s *Scan) behindBlanks(p *place, c byte) (v lexical.Span, st lexical.Style,
 	case p.blanks == 0 || p.closed:
 		return v, st, false
 	case bytes.HasPrefix(p.name, []byte("-")) || directive(p.name) || netrc(text[:p.start]) ||
-		lexical.Assigns(text[:p.start]):
-		if st = lexical.Env; string(p.name) == "-pass" && bytes.HasSuffix(text[:p.start], []byte("\n")) {
-			st = lexical.Line // of a patch: the verb, more often than the option
+		Assigns(text[:p.start]):
+		if st = Env; string(p.name) == "-pass" && bytes.HasSuffix(text[:p.start], []byte("\n")) {
+			st = Line // of a patch: the verb, more often than the option
 		}
-		end := lexical.WordEnd(text, i)
-		return lexical.Span{Start: i, End: end}, st, end > i
+		end := WordEnd(text, i)
+		return Span{Start: i, End: end}, st, end > i
 	}
 	return s.afterBlanks(p.name, p.start, i, p.blanks)
 }
 
 // sentenceValue returns the value at i of "the password is value".
-func (s *Scan) sentenceValue(i int) (v lexical.Span, st lexical.Style, ok bool) {
-	i += lexical.Spaces(s.Text[i:])
+func (s *Scan) sentenceValue(i int) (v Span, st Style, ok bool) {
+	i += Spaces(s.Text[i:])
 	v = s.word(i)
-	return v, lexical.Sentence, v.End > v.Start
+	return v, Sentence, v.End > v.Start
 }
 
 // word returns the bounds of the word at i of a sentence, without its quotes.
-func (s *Scan) word(i int) lexical.Span {
+func (s *Scan) word(i int) Span {
 	text := s.Text
-	if n := lexical.Groups(text[min(i, len(text)):]); n > 0 {
-		return lexical.Span{Start: i, End: i + n}
+	if n := Groups(text[min(i, len(text)):]); n > 0 {
+		return Span{Start: i, End: i + n}
 	}
 	n := i
 	for n < len(text) && text[n] == '\\' {
 		n++
 	}
-	if n < len(text) && (text[n] == '`' || lexical.Quote(text[n])) {
-		if k := lexical.Groups(text[n+1:]); k > 0 {
-			return lexical.Span{Start: n + 1, End: n + 1 + k}
+	if n < len(text) && (text[n] == '`' || Quote(text[n])) {
+		if k := Groups(text[n+1:]); k > 0 {
+			return Span{Start: n + 1, End: n + 1 + k}
 		}
-		if end, ok := lexical.ClosingQuote(text, n+1, text[n], n-i); ok {
-			return lexical.Span{Start: n + 1, End: end}
+		if end, ok := ClosingQuote(text, n+1, text[n], n-i); ok {
+			return Span{Start: n + 1, End: end}
 		}
 	}
-	end := lexical.WordEnd(text, i)
-	if end < len(text) && (text[end] == ',' || text[end] == ';') && lexical.TraitsOf(text[i:end]).Strange > 1 &&
+	end := WordEnd(text, i)
+	if end < len(text) && (text[end] == ',' || text[end] == ';') && TraitsOf(text[i:end]).Strange > 1 &&
 		(end+1 == len(text) || text[end+1] <= ' ') {
 		end++ // it may be the last of the value
 	}
-	return lexical.Span{Start: i, End: end}
+	return Span{Start: i, End: end}
 }
 
 // afterBlanks returns the value at i that only blanks separate from its name, as in a table or in "with password
 // value".
-func (s *Scan) afterBlanks(name []byte, start, i, blanks int) (v lexical.Span, st lexical.Style, ok bool) {
+func (s *Scan) afterBlanks(name []byte, start, i, blanks int) (v Span, st Style, ok bool) {
 	text := s.Text
-	if lexical.HasFold(text[i:], "reg_") { // of Windows
-		i += lexical.WordChars.Run(text[i:], 16)
-		blanks = lexical.Spaces(text[i:])
+	if HasFold(text[i:], "reg_") { // of Windows
+		i += WordChars.Run(text[i:], 16)
+		blanks = Spaces(text[i:])
 		i += blanks
 	}
 	v = s.word(i)
-	columns := (lexical.UpperName(name) && blanks > 1 || blanks > 2 || text[i-1] == '\t') &&
-		(start == 0 || lexical.OpensLine(text[:start], false)) && lexical.EndsLine(text[v.End:])
+	columns := (UpperName(name) && blanks > 1 || blanks > 2 || text[i-1] == '\t') &&
+		(start == 0 || OpensLine(text[:start], false)) && EndsLine(text[v.End:])
 	if columns {
-		return v, lexical.Loose, v.End > v.Start
+		return v, Loose, v.End > v.Start
 	}
-	return v, lexical.Sentence, v.End > v.Start && lexical.SecretName(name) == "password"
+	return v, Sentence, v.End > v.Start && SecretName(name) == "password"
 }
 
 // netrc reports whether text ends with "login NAME ".
@@ -306,7 +304,7 @@ func operatorEnd(text []byte, op int, tight bool) int {
 		text[i] == '~' || text[i] == '?') {
 		i++
 	}
-	if i > op+1 && i < len(text) && text[op] == '=' && tight && lexical.InWord.Has(text[i]) && !lexical.Quote(text[i]) &&
+	if i > op+1 && i < len(text) && text[op] == '=' && tight && InWord.Has(text[i]) && !Quote(text[i]) &&
 		text[i] != '\\' {
 		return op + 1 // the value begins with such a mark
 	}
@@ -314,27 +312,27 @@ func operatorEnd(text []byte, op int, tight bool) int {
 }
 
 // operand returns the value after the operator at op. tight reports that the operator follows the name directly.
-func (s *Scan) operand(name []byte, start, op int, tight bool) (v lexical.Span, st lexical.Style, ok bool) {
+func (s *Scan) operand(name []byte, start, op int, tight bool) (v Span, st Style, ok bool) {
 	text := s.Text
 	assigned := operatorEnd(text, op, tight)
 	i := assigned
 	if text[op] == ':' || !bytes.HasPrefix(text[i:], []byte("**")) {
-		i = lexical.SkipDecoration(text, i)
+		i = SkipDecoration(text, i)
 	}
 	if i >= len(text) {
 		return v, st, false
 	}
-	if lexical.Newline(text[i:]) > 0 {
+	if Newline(text[i:]) > 0 {
 		return s.nextLine(i)
 	}
-	if n := lexical.Groups(text[i:]); n > 0 {
-		return lexical.Span{Start: i, End: i + n}, lexical.Line, true
+	if n := Groups(text[i:]); n > 0 {
+		return Span{Start: i, End: i + n}, Line, true
 	}
 	// behind a type
-	if text[i] == '=' && i > assigned && i+1 < len(text) && (text[i+1] == ' ' || lexical.Quote(text[i+1])) {
-		return s.literal(i + 1 + lexical.Spaces(text[i+1:]))
+	if text[i] == '=' && i > assigned && i+1 < len(text) && (text[i+1] == ' ' || Quote(text[i+1])) {
+		return s.literal(i + 1 + Spaces(text[i+1:]))
 	}
-	if text[i] == '[' && i+1 < len(text) && (lexical.Quote(text[i+1]) || text[i+1] == '\\') {
+	if text[i] == '[' && i+1 < len(text) && (Quote(text[i+1]) || text[i+1] == '\\') {
 		return s.literal(i + 1)
 	}
 	a := assignment{name: name, start: start, op: op, assigned: assigned, i: i, tight: tight && assigned == i}
@@ -362,21 +360,21 @@ type assignment struct {
 // surround sets the fields that depend on the rest of the line.
 func (s *Scan) surround(a *assignment) {
 	text := s.Text
-	a.whole = lexical.LineEnd(text, a.i)
+	a.whole = LineEnd(text, a.i)
 	rest := text[a.whole:]
-	rest = rest[lexical.Colour(rest):]
-	a.alone = len(rest) == 0 || lexical.EndsLine(rest)
-	a.first = a.start == 0 || lexical.OpensLine(lexical.TrimColour(text[:a.start]), s.depth > 0)
-	a.raw = text[a.op] == '=' && a.tight && lexical.UpperName(a.name) && string(a.name) != "PWD" && a.first && a.alone
+	rest = rest[Colour(rest):]
+	a.alone = len(rest) == 0 || EndsLine(rest)
+	a.first = a.start == 0 || OpensLine(TrimColour(text[:a.start]), s.depth > 0)
+	a.raw = text[a.op] == '=' && a.tight && UpperName(a.name) && string(a.name) != "PWD" && a.first && a.alone
 }
 
 // delimited returns a value with an end mark: a literal, a group, a part of a connection string.
-func (s *Scan) delimited(a *assignment) (v lexical.Span, st lexical.Style, ok, done bool) {
+func (s *Scan) delimited(a *assignment) (v Span, st Style, ok, done bool) {
 	text, i := s.Text, a.i
-	if v, st, ok = s.literal(i); ok && (!a.raw || lexical.EndsLine(text[min(len(text), v.End+1):]) ||
-		lexical.Closers.Has(text[min(len(text)-1, v.End+1)])) {
+	if v, st, ok = s.literal(i); ok && (!a.raw || EndsLine(text[min(len(text), v.End+1):]) ||
+		Closers.Has(text[min(len(text)-1, v.End+1)])) {
 		if a.raw {
-			st = lexical.Env // quotes add nothing there
+			st = Env // quotes add nothing there
 		}
 		return v, st, ok, true
 	}
@@ -387,47 +385,47 @@ func (s *Scan) delimited(a *assignment) (v lexical.Span, st lexical.Style, ok, d
 		v, st, ok = s.nestedValue(i + 1)
 		return v, st, ok, true
 	}
-	if v, ok = lexical.Braced(text, i); ok {
-		return v, lexical.Loose, ok, true
+	if v, ok = Braced(text, i); ok {
+		return v, Loose, ok, true
 	}
 	if text[a.op] == '=' && !a.raw {
 		if v, ok = s.connection(a.start, i); ok {
-			return v, lexical.Env, ok, true
+			return v, Env, ok, true
 		}
 	}
-	if !a.raw && (text[i] == '"' || text[i] == '\'' || text[i] == '`' || text[i] == '\\' && lexical.OpensQuote(text[i:])) {
+	if !a.raw && (text[i] == '"' || text[i] == '\'' || text[i] == '`' || text[i] == '\\' && OpensQuote(text[i:])) {
 		return v, st, false, true
 	}
 	return v, st, false, false
 }
 
 // undelimited returns a value that ends with its line or at other text.
-func (s *Scan) undelimited(a *assignment) (v lexical.Span, st lexical.Style, ok bool) {
+func (s *Scan) undelimited(a *assignment) (v Span, st Style, ok bool) {
 	text, i := s.Text, a.i
-	if n := lexical.HeaderEnd(text[:a.start], text[i:a.whole]); n > 0 {
-		return lexical.Span{Start: i, End: i + n}, lexical.Line, true
+	if n := HeaderEnd(text[:a.start], text[i:a.whole]); n > 0 {
+		return Span{Start: i, End: i + n}, Line, true
 	}
-	st = lexical.Loose
+	st = Loose
 	var option []byte
 	if text[a.op] == '=' && a.tight {
 		option = optionOf(text[:a.start])
 	}
 	switch {
 	case bytes.HasPrefix(option, []byte("--set")):
-		end := lexical.WordEnd(text, i)
+		end := WordEnd(text, i)
 		end = i + listItem(text[i:end])
-		return lexical.Span{Start: i, End: end}, lexical.Env, end > i
+		return Span{Start: i, End: end}, Env, end > i
 	case text[a.op] == '=' && a.tight &&
-		(lexical.UpperName(a.name) || a.first && a.alone || a.name[0] == '-' || option != nil || inQuery(text[:a.start]) || s.amongKeys(a)):
-		st = lexical.Env
+		(UpperName(a.name) || a.first && a.alone || a.name[0] == '-' || option != nil || inQuery(text[:a.start]) || s.amongKeys(a)):
+		st = Env
 	case a.first && a.alone && (a.assigned == a.op+1 || text[a.assigned-1] == '='):
-		st = lexical.Line
+		st = Line
 	}
 	if a.raw {
-		return lexical.Span{Start: i, End: a.whole}, st, a.whole > i
+		return Span{Start: i, End: a.whole}, st, a.whole > i
 	}
-	if a.alone && st != lexical.Loose {
-		return lexical.TrimPunctuation(text, i, a.whole), st, a.whole > i
+	if a.alone && st != Loose {
+		return TrimPunctuation(text, i, a.whole), st, a.whole > i
 	}
 	return s.inCode(a, st)
 }
@@ -438,7 +436,7 @@ func inQuery(text []byte) bool {
 	if n == 0 || text[n-1] != '&' && text[n-1] != '?' {
 		return false
 	}
-	word := text[n-lexical.InWord.RunBack(text, lexical.MaxValue):]
+	word := text[n-InWord.RunBack(text, MaxValue):]
 	return bytes.Contains(word, []byte("://")) || bytes.Contains(word, []byte("jdbc:"))
 }
 
@@ -446,29 +444,29 @@ func inQuery(text []byte) bool {
 // host=db user=app password=value.
 func (s *Scan) amongKeys(a *assignment) bool {
 	text := s.Text
-	if a.start == 0 || text[a.start-1] != ' ' && !lexical.Quote(text[a.start-1]) {
+	if a.start == 0 || text[a.start-1] != ' ' && !Quote(text[a.start-1]) {
 		return false
 	}
 	line := text[max(0, a.start-200):a.start]
 	line = line[bytes.LastIndexByte(line, '\n')+1:]
-	rest := text[lexical.WordEnd(text, a.i):a.whole]
+	rest := text[WordEnd(text, a.i):a.whole]
 	before, after := bytes.Fields(line), bytes.Fields(rest)
 	paired := func(word []byte) bool {
-		n := lexical.WordChars.Run(word, 32)
+		n := WordChars.Run(word, 32)
 		return n > 1 && n+1 < len(word) && word[n] == '=' && word[len(word)-1] != ','
 	}
-	return len(before) > 0 && paired(bytes.TrimLeft(before[len(before)-1], `"'`)) && lexical.HasConnectionKey(line) ||
-		len(after) > 0 && len(rest) > 0 && rest[0] == ' ' && paired(after[0]) && lexical.HasConnectionKey(rest[:min(len(rest), 200)])
+	return len(before) > 0 && paired(bytes.TrimLeft(before[len(before)-1], `"'`)) && HasConnectionKey(line) ||
+		len(after) > 0 && len(rest) > 0 && rest[0] == ' ' && paired(after[0]) && HasConnectionKey(rest[:min(len(rest), 200)])
 }
 
 // optionOf returns the option whose value begins at the end of text, as "--set" in "--set a=1,db.", or nil.
 func optionOf(text []byte) []byte {
-	word := len(text) - lexical.InWord.RunBack(text, maxCommand)
+	word := len(text) - InWord.RunBack(text, maxCommand)
 	end := len(bytes.TrimRight(text[max(0, word-8):word], " ")) + max(0, word-8)
 	if end == word {
 		return nil
 	}
-	start := end - lexical.URLChars.RunBack(text[:end], 32)
+	start := end - URLChars.RunBack(text[:end], 32)
 	if start == end || text[start] != '-' || text[end-1] == '-' || start > 0 && text[start-1] > ' ' {
 		return nil
 	}
@@ -486,26 +484,26 @@ func listItem(value []byte) int {
 }
 
 // inCode returns the value at i that other text follows.
-func (s *Scan) inCode(a *assignment, st lexical.Style) (lexical.Span, lexical.Style, bool) {
+func (s *Scan) inCode(a *assignment, st Style) (Span, Style, bool) {
 	text, i := s.Text, a.i
-	end := lexical.WordEnd(text, i)
+	end := WordEnd(text, i)
 	// password: string = "x"
-	if q := end + lexical.Spaces(text[end:]); st == lexical.Loose && q < len(text) && text[q] == '=' {
+	if q := end + Spaces(text[end:]); st == Loose && q < len(text) && text[q] == '=' {
 		q++
-		return s.literal(q + lexical.Spaces(text[min(q, len(text)):]))
+		return s.literal(q + Spaces(text[min(q, len(text)):]))
 	}
-	if st == lexical.Loose && lexical.HasCall(text[i:end]) {
-		return lexical.Span{}, st, false
+	if st == Loose && HasCall(text[i:end]) {
+		return Span{}, st, false
 	}
-	if lexical.IsUUID(text[i:end]) {
-		return lexical.Span{Start: i, End: end}, lexical.Line, true
+	if IsUUID(text[i:end]) {
+		return Span{Start: i, End: end}, Line, true
 	}
-	if st == lexical.Loose && text[a.op] == ':' && text[a.assigned-1] == ':' && i != a.assigned &&
-		lexical.SecretName(a.name) != "password" && (end-i < 20 || !lexical.Strong(text[i:end])) {
-		return lexical.Span{}, st, false // prose, or a type
+	if st == Loose && text[a.op] == ':' && text[a.assigned-1] == ':' && i != a.assigned &&
+		SecretName(a.name) != "password" && (end-i < 20 || !Strong(text[i:end])) {
+		return Span{}, st, false // prose, or a type
 	}
-	if st == lexical.Loose && text[a.op] == ':' && i != a.assigned && lexical.SecretName(a.name) == "password" {
-		st = lexical.Sentence
+	if st == Loose && text[a.op] == ':' && i != a.assigned && SecretName(a.name) == "password" {
+		st = Sentence
 	}
-	return lexical.Span{Start: i, End: end}, st, end > i
+	return Span{Start: i, End: end}, st, end > i
 }

@@ -3,8 +3,6 @@ package scanner
 import (
 	"bytes"
 	"encoding/binary"
-
-	"github.com/memvcs/mem/layers/redact/lexical"
 )
 
 // A Scan scans one text at a time: a decoded string, a line that is not JSON, or decoded base64 or percent encoding.
@@ -14,23 +12,23 @@ type Scan struct {
 	words   *dictionary // of the built-in rules
 	session *Knowns     // known values of the session; may be nil
 	Text    []byte
-	Spans   []lexical.Span // the findings, in no order
-	name    int            // the end of the last name that pair examined
-	depth   int            // how often the text was decoded
-	plain   []byte         // buffer for decoded text
-	where   []int          // the offset in Text of each byte of plain or joined
+	Spans   []Span // the findings, in no order
+	name    int    // the end of the last name that pair examined
+	depth   int    // how often the text was decoded
+	plain   []byte // buffer for decoded text
+	where   []int  // the offset in Text of each byte of plain or joined
 
 	decoder *Scan // scans decoded parts; made on first use
 
 	unquoted []byte // buffer for an unescaped JSON string
 
-	joined       []byte         // consecutive lines of base64, without line ends
-	base64End    int            // the end of the last block of base64
-	hasZeroWidth bool           // the text contains zero-width characters
-	tableEnd     int            // the end of the last table
-	cells        []lexical.Span // buffer for a row
-	kinds        []string       // the kinds of the columns
-	Names        lexical.NameCache
+	joined       []byte   // consecutive lines of base64, without line ends
+	base64End    int      // the end of the last block of base64
+	hasZeroWidth bool     // the text contains zero-width characters
+	tableEnd     int      // the end of the last table
+	cells        []Span   // buffer for a row
+	kinds        []string // the kinds of the columns
+	Names        NameCache
 }
 
 // found reports text[start:end] as a secret unless it is allowed.
@@ -38,7 +36,7 @@ func (s *Scan) found(start, end int, rule string) {
 	if start >= end || s.Rules.allows(rule, s.Text[start:end]) {
 		return
 	}
-	s.Spans = append(s.Spans, lexical.Span{Start: start, End: end, Rule: rule})
+	s.Spans = append(s.Spans, Span{Start: start, End: end, Rule: rule})
 }
 
 // maxDepth is the maximum number of nested encodings, such as base64 in base64.
@@ -46,7 +44,7 @@ const maxDepth = 2
 
 // Run scans text and returns the findings, including those in decoded parts up to maxDepth. The result is valid until
 // the next call.
-func (s *Scan) Run(text []byte, depth int) []lexical.Span {
+func (s *Scan) Run(text []byte, depth int) []Span {
 	s.Text, s.Spans, s.name, s.depth = text, s.Spans[:0], 0, depth
 	s.base64End, s.hasZeroWidth, s.tableEnd = 0, false, 0
 	s.words.set.Each(text, func(at, n int) {
@@ -79,11 +77,11 @@ func (s *Scan) encoded() {
 	inner.session = s.session
 	// A run of 24 characters covers eight bytes that begin at a multiple of sixteen.
 	for i := 0; i+8 <= len(text); i += 16 {
-		if hasGap(text[i:]) || lexical.Base64.Run(text[i:i+8], 8) < 8 {
+		if hasGap(text[i:]) || Base64.Run(text[i:i+8], 8) < 8 {
 			continue
 		}
-		start := i - lexical.Base64.RunBack(text[:i], len(text))
-		end := i + lexical.Base64.Run(text[i:], len(text))
+		start := i - Base64.RunBack(text[:i], len(text))
+		end := i + Base64.Run(text[i:], len(text))
 		if end-start >= MinEncoded && start >= s.base64End {
 			s.base64(inner, start, end)
 		}
@@ -114,7 +112,7 @@ func (s *Scan) base64(inner *Scan, start, end int) {
 			continue
 		}
 		s.base64End = s.lines(from, end)
-		s.plain = lexical.Decode64(s.plain[:0], s.joined)
+		s.plain = Decode64(s.plain[:0], s.joined)
 		for _, f := range inner.Run(s.plain, s.depth+1) {
 			s.found(s.where[f.Start*4/3], s.where[min(len(s.joined), (f.End*4+2)/3)-1]+1, f.Rule)
 		}
@@ -127,12 +125,12 @@ func Readable64(text []byte) bool {
 	var b [MinEncoded / 4 * 3]byte
 	more := 0 // bytes that the character still has
 	for i, k := 0, 0; i < MinEncoded; i, k = i+4, k+3 {
-		v := uint32(lexical.Sextets[text[i]])<<18 | uint32(lexical.Sextets[text[i+1]])<<12 | uint32(
-			lexical.Sextets[text[i+2]])<<6 | uint32(lexical.Sextets[text[i+3]])
+		v := uint32(Sextets[text[i]])<<18 | uint32(Sextets[text[i+1]])<<12 | uint32(
+			Sextets[text[i+2]])<<6 | uint32(Sextets[text[i+3]])
 		b[k], b[k+1], b[k+2] = byte(v>>16), byte(v>>8), byte(v)
 		for _, c := range b[k : k+3] {
 			switch {
-			case (c&0xc0 == 0x80) != (more > 0), c < ' ' && !lexical.TextControls.Has(c), c == 0x7f, c > 0xf4:
+			case (c&0xc0 == 0x80) != (more > 0), c < ' ' && !TextControls.Has(c), c == 0x7f, c > 0xf4:
 				return false
 			case more > 0:
 				more--
@@ -145,7 +143,7 @@ func Readable64(text []byte) bool {
 			}
 		}
 	}
-	return lexical.Readable(b[:])
+	return Readable(b[:])
 }
 
 // maxPercent is the maximum length of a percent-encoded run that is decoded.
@@ -159,12 +157,12 @@ func (s *Scan) percent(inner *Scan) {
 		if n < 0 {
 			return
 		}
-		if i += n; i+2 >= len(text) || !lexical.HexAny.Has(text[i+1]) || !lexical.HexAny.Has(text[i+2]) {
+		if i += n; i+2 >= len(text) || !HexAny.Has(text[i+1]) || !HexAny.Has(text[i+2]) {
 			i++
 			continue
 		}
-		start := i - lexical.Visible.RunBack(text[:i], maxPercent)
-		end := i + lexical.Visible.Run(text[i:], maxPercent)
+		start := i - Visible.RunBack(text[:i], maxPercent)
+		end := i + Visible.Run(text[i:], maxPercent)
 		s.unescape(start, end)
 		for range 2 {
 			for _, f := range inner.Run(s.plain, s.depth+1) {
@@ -188,8 +186,8 @@ func (s *Scan) unescape(start, end int) {
 	s.plain, s.where = s.plain[:0], s.where[:0]
 	for i := start; i < end; {
 		s.where = append(s.where, i)
-		if c := s.Text[i]; c == '%' && i+2 < end && lexical.HexAny.Has(s.Text[i+1]) && lexical.HexAny.Has(s.Text[i+2]) {
-			s.plain = append(s.plain, lexical.Nibble(s.Text[i+1])<<4|lexical.Nibble(s.Text[i+2]))
+		if c := s.Text[i]; c == '%' && i+2 < end && HexAny.Has(s.Text[i+1]) && HexAny.Has(s.Text[i+2]) {
+			s.plain = append(s.plain, Nibble(s.Text[i+1])<<4|Nibble(s.Text[i+2]))
 			i += 3
 			continue
 		}

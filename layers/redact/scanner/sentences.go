@@ -2,15 +2,13 @@ package scanner
 
 import (
 	"bytes"
-
-	"github.com/memvcs/mem/layers/redact/lexical"
 )
 
 // inSentence finds the value of a password in a sentence, after the name that ends at end: "the password of admin is:
 // value", "set to value", "(valid for a day): value", "- value". The value must look generated.
 func (s *Scan) inSentence(name []byte, end int) {
 	for _, word := range [...]string{"password", "passphrase", "passwd", "passwort"} {
-		if len(name) == len(word) && lexical.HasFold(name, word) {
+		if len(name) == len(word) && HasFold(name, word) {
 			s.sentence(end)
 		}
 	}
@@ -26,7 +24,7 @@ func (s *Scan) sentence(end int) {
 		if !signs.Has(c) || 'a' <= c && (i == 0 || rest[i-1] != ' ') && c <= 'z' {
 			continue
 		}
-		if c == '=' && lexical.Spaces(rest[:i]) == i {
+		if c == '=' && Spaces(rest[:i]) == i {
 			return // an assignment
 		}
 		for _, sign := range [...]string{": ", "= ", "- ", "is ", "to ", "lautet ", "ist ", "est ", "es ", "è ", "é ", "は ",
@@ -43,15 +41,15 @@ func (s *Scan) sentence(end int) {
 			continue
 		}
 		i += n
-		if i+1 < len(rest) && rest[i] == '=' && !lexical.Alnum.Has(rest[i+1]) {
+		if i+1 < len(rest) && rest[i] == '=' && !Alnum.Has(rest[i+1]) {
 			continue // an assignment
 		}
-		i += lexical.Spaces(rest[min(i, len(rest)):])
+		i += Spaces(rest[min(i, len(rest)):])
 		if bytes.HasPrefix(rest[min(i, len(rest)):], []byte("**")) {
 			i += 2
 		}
 		v := s.word(end + i)
-		if s.plausible("password", v, lexical.Sentence) {
+		if s.plausible("password", v, Sentence) {
 			s.found(v.Start, v.End, "password")
 			return
 		}
@@ -60,12 +58,12 @@ func (s *Scan) sentence(end int) {
 }
 
 // signs are the first bytes of the words and marks that precede a value, and the bytes that end a sentence.
-var signs = lexical.SetOf(":=-itle\xc3\xe3\xef;{\".")
+var signs = SetOf(":=-itle\xc3\xe3\xef;{\".")
 
 // foreignPassword finds the password in "Kennwort: value" and similar words of other languages.
 func (s *Scan) foreignPassword(at int, w *word) {
 	i := at + len(w.text)
-	for i < len(s.Text) && lexical.Alnum.Has(s.Text[i]) {
+	for i < len(s.Text) && Alnum.Has(s.Text[i]) {
 		i++
 	}
 	s.sentence(i)
@@ -75,13 +73,13 @@ func (s *Scan) foreignPassword(at int, w *word) {
 func (s *Scan) basicAuth(at int, w *word) {
 	text := s.Text
 	i := at + len(w.text)
-	i += lexical.Spaces(text[i:])
+	i += Spaces(text[i:])
 	for i < len(text) && i < at+len(w.text)+8 && bytes.IndexByte([]byte(`="'\ `), text[i]) >= 0 {
 		i++
 	}
-	end := i + lexical.UnquotedChars.Run(text[i:], 256)
+	end := i + UnquotedChars.Run(text[i:], 256)
 	n := bytes.IndexByte(text[i:end], ':')
-	if n < 1 || !lexical.DottedChars.Has(text[i]) || bytes.IndexByte(text[i:i+n], '/') >= 0 {
+	if n < 1 || !DottedChars.Has(text[i]) || bytes.IndexByte(text[i:i+n], '/') >= 0 {
 		return
 	}
 	s.password(i+n+1, end)
@@ -92,13 +90,13 @@ func (s *Scan) oracleLogin(at int, w *word) {
 	text := s.Text
 	limit := min(len(text), at+maxCommand)
 	for i := at + len(w.text); i < limit; {
-		from, end := lexical.ShellWord(text[:limit], i)
+		from, end := ShellWord(text[:limit], i)
 		if from == end {
 			return
 		}
 		i = afterQuote(text[:limit], end)
 		n := bytes.IndexByte(text[from:end], '/')
-		if n < 1 || lexical.WordChars.Run(text[from:end], n) < n {
+		if n < 1 || WordChars.Run(text[from:end], n) < n {
 			continue
 		}
 		if h := bytes.LastIndexByte(text[from:end], '@'); h > n {
@@ -112,10 +110,10 @@ func (s *Scan) oracleLogin(at int, w *word) {
 // redisAuth finds the password in a line "AUTH password" or "AUTH user password".
 func (s *Scan) redisAuth(at int, w *word) {
 	text := s.Text
-	if !bytes.HasPrefix(text[at:], []byte("AUTH ")) || at > 0 && !lexical.OpensLine(text[:at], false) {
+	if !bytes.HasPrefix(text[at:], []byte("AUTH ")) || at > 0 && !OpensLine(text[:at], false) {
 		return
 	}
-	end := at + lineLength(text[at:min(len(text), at+lexical.MaxValue)])
+	end := at + lineLength(text[at:min(len(text), at+MaxValue)])
 	var words [][]byte
 	for word := range bytes.FieldsSeq(text[at:end]) {
 		if words = append(words, word); len(words) > 3 {
@@ -127,9 +125,9 @@ func (s *Scan) redisAuth(at int, w *word) {
 	}
 	last := trimCell(text, end-len(words[len(words)-1]), end)
 	if string(words[1]) == "PLAIN" || string(words[1]) == "LOGIN" { // of SMTP
-		plain := lexical.Decode64(nil, bytes.TrimRight(text[last.Start:last.End], "="))
+		plain := Decode64(nil, bytes.TrimRight(text[last.Start:last.End], "="))
 		if value := plain[bytes.LastIndexByte(plain, 0)+1:]; len(value) == 0 ||
-			!lexical.Plausible("password", value, lexical.Env) || lexical.Common(value) {
+			!Plausible("password", value, Env) || Common(value) {
 			return
 		}
 	}
@@ -162,7 +160,7 @@ func (s *Scan) storageKey(at int, _ *word) {
 	text := s.Text[:min(len(s.Text), at+240)]
 	for i := at; i < len(text); i++ {
 		n := awsSecretChars.Run(text[i:], 100)
-		if n == 86 && bytes.HasPrefix(text[i+n:], []byte("==")) && lexical.Entropy(text[i:i+n]) > 4 {
+		if n == 86 && bytes.HasPrefix(text[i+n:], []byte("==")) && Entropy(text[i:i+n]) > 4 {
 			s.found(i, i+n+2, "azure-storage-key")
 			return
 		}
@@ -185,11 +183,11 @@ func (s *Scan) terraformPassword(at int, w *word) {
 			return
 		}
 		i += n + len(name)
-		k, _, _ := lexical.SkipClosers(s.Text, from+i)
-		if k += lexical.Spaces(s.Text[k:]); k >= len(s.Text) || s.Text[k] != ':' && s.Text[k] != '=' {
+		k, _, _ := SkipClosers(s.Text, from+i)
+		if k += Spaces(s.Text[k:]); k >= len(s.Text) || s.Text[k] != ':' && s.Text[k] != '=' {
 			continue
 		}
-		if v, _, ok := s.literal(k + 1 + lexical.Spaces(s.Text[k+1:])); ok {
+		if v, _, ok := s.literal(k + 1 + Spaces(s.Text[k+1:])); ok {
 			s.password(v.Start, v.End)
 			return
 		}
@@ -200,7 +198,7 @@ func (s *Scan) terraformPassword(at int, w *word) {
 func (s *Scan) credentials(at int, w *word) {
 	i := at + len(w.text)
 	for k := range 4 {
-		i += lexical.Spaces(s.Text[i:])
+		i += Spaces(s.Text[i:])
 		v, _, ok := s.literal(i)
 		if !ok {
 			return
@@ -209,7 +207,7 @@ func (s *Scan) credentials(at int, w *word) {
 			s.password(v.Start, v.End)
 			return
 		}
-		for i = v.End; i < len(s.Text) && lexical.Closers.Has(s.Text[i]); i++ {
+		for i = v.End; i < len(s.Text) && Closers.Has(s.Text[i]); i++ {
 		}
 		if i >= len(s.Text) || s.Text[i] != ',' {
 			return
@@ -223,9 +221,9 @@ func (s *Scan) httpBasic(at int, w *word) {
 	text := s.Text
 	limit := min(len(text), at+maxCommand)
 	i := at + len(w.text)
-	i += lexical.DottedChars.Run(text[i:limit], 64)
-	_, end := lexical.ShellWord(text[:limit], i)
-	from, end := lexical.ShellWord(text[:limit], end)
+	i += DottedChars.Run(text[i:limit], 64)
+	_, end := ShellWord(text[:limit], i)
+	from, end := ShellWord(text[:limit], end)
 	if from < end {
 		s.password(from, end)
 	}

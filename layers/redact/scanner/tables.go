@@ -3,8 +3,6 @@ package scanner
 import (
 	"bytes"
 	"slices"
-
-	"github.com/memvcs/mem/layers/redact/lexical"
 )
 
 // maxHead is the maximum length of the head of a table.
@@ -15,7 +13,7 @@ type grid struct {
 	newline string // the line end, which is escaped in a nested string
 	between string // between cells; empty for two or more blanks
 	kinds   []string
-	style   lexical.Style
+	style   Style
 }
 
 // table treats the line around the name text[start:end] as the head of a table, if it looks like one, and finds the
@@ -59,7 +57,7 @@ func (s *Scan) table(start, end int) {
 		if !heading(cell) {
 			return
 		}
-		kind := lexical.SecretName(cell)
+		kind := SecretName(cell)
 		if len(cell) > 0 {
 			named++
 		}
@@ -73,12 +71,12 @@ func (s *Scan) table(start, end int) {
 
 // gridAt returns the layout of a table if the name text[start:end] may be in its head.
 func gridAt(text []byte, start, end int) (g grid, ok bool) {
-	g = grid{newline: "\n", style: lexical.Quoted}
-	i, _, _ := lexical.SkipClosers(text, end)
-	if lexical.HasFold(text[end:], `\t`) || lexical.HasFold(text[end:], `\r`) {
+	g = grid{newline: "\n", style: Quoted}
+	i, _, _ := SkipClosers(text, end)
+	if HasFold(text[end:], `\t`) || HasFold(text[end:], `\r`) {
 		i = end
 	}
-	n := lexical.Spaces(text[i:])
+	n := Spaces(text[i:])
 	if n < 2 && i+n < len(text) && text[i] != '\t' && !besideCell.Has(text[i+n]) {
 		return g, false
 	}
@@ -88,7 +86,7 @@ func gridAt(text []byte, start, end int) (g grid, ok bool) {
 			return g, true
 		}
 	}
-	if last := i+n == len(text) || lexical.Newline(text[i+n:]) > 0 || lexical.HasFold(text[i+n:], `\r`); !last && n < 2 {
+	if last := i+n == len(text) || Newline(text[i+n:]) > 0 || HasFold(text[i+n:], `\r`); !last && n < 2 {
 		return g, false
 	}
 	before := bytes.TrimRight(text[:start], "\"'`*\\")
@@ -99,12 +97,12 @@ func gridAt(text []byte, start, end int) (g grid, ok bool) {
 			return g, true
 		}
 	}
-	g.style = lexical.Loose
+	g.style = Loose
 	return g, n > 1 || start > 1 && text[start-1] == ' ' && text[start-2] == ' '
 }
 
 // besideCell are the bytes that may follow a cell.
-var besideCell = lexical.SetOf("|,;\t\r\n\\\xe2")
+var besideCell = SetOf("|,;\t\r\n\\\xe2")
 
 // line returns the bounds of the line around text[start:end], without its line end.
 func (g *grid) line(text []byte, start, end int) (from, to int, ok bool) {
@@ -125,7 +123,7 @@ func (g *grid) line(text []byte, start, end int) (from, to int, ok bool) {
 }
 
 // split appends the bounds of the cells of the line text[from:to], without the blanks and quotes around them.
-func (g *grid) split(text []byte, from, to int, cells []lexical.Span) []lexical.Span {
+func (g *grid) split(text []byte, from, to int, cells []Span) []Span {
 	if g.between == "" {
 		for i := from; i < to; {
 			n := blanks.Run(text[i:to], to)
@@ -140,7 +138,7 @@ func (g *grid) split(text []byte, from, to int, cells []lexical.Span) []lexical.
 	}
 	for i := from; ; {
 		n := bytes.Index(text[i:to], []byte(g.between))
-		if q := i + lexical.Spaces(text[i:to]); n >= 0 && (g.between == "," || g.between == ";") && q < to &&
+		if q := i + Spaces(text[i:to]); n >= 0 && (g.between == "," || g.between == ";") && q < to &&
 			(text[q] == '"' || text[q] == '\\') {
 			n = g.closed(text[i:to], q-i, n)
 		}
@@ -165,10 +163,10 @@ func (g *grid) closed(cell []byte, q, n int) int {
 	return n
 }
 
-var blanks = lexical.SetOf(" \t")
+var blanks = SetOf(" \t")
 
 // trimCell returns the bounds of text[start:end] without blanks, quotes and other marks around it.
-func trimCell(text []byte, start, end int) lexical.Span {
+func trimCell(text []byte, start, end int) Span {
 	const around = " \t\r\"'`*\\"
 	for end > start && bytes.IndexByte([]byte(around), text[end-1]) >= 0 || end-1 > start && text[end-1] == 'r' &&
 		text[end-2] == '\\' {
@@ -177,7 +175,7 @@ func trimCell(text []byte, start, end int) lexical.Span {
 	for start < end && bytes.IndexByte([]byte(around), text[start]) >= 0 {
 		start++
 	}
-	return lexical.Span{Start: start, End: end}
+	return Span{Start: start, End: end}
 }
 
 // nameStart returns the start of the name in the first cell of a line, after a quote or a line number.
@@ -198,7 +196,7 @@ func nameStart(cell []byte) int {
 }
 
 // unmarked are the bytes that do not occur in such a mark.
-var unmarked = func() (v lexical.Set) {
+var unmarked = func() (v ByteSet) {
 	for c := range 256 {
 		if bytes.IndexByte([]byte("\"\xe2\t\\:>|+"), byte(c)) < 0 {
 			v[c>>6] |= 1 << (c & 63)
@@ -212,7 +210,7 @@ func heading(cell []byte) bool {
 	return len(cell) <= 48 && headingChars.Run(cell, 48) == len(cell) && bytes.Count(cell, []byte(" ")) < 5
 }
 
-var headingChars = lexical.SetOf("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-./ #%?:*@\"\xc2\xa0")
+var headingChars = SetOf("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-./ #%?:*@\"\xc2\xa0")
 
 // rows finds the secrets in the rows of g after i, and returns the end of the table.
 func (s *Scan) rows(g *grid, i int) int {
@@ -231,7 +229,7 @@ func (s *Scan) rows(g *grid, i int) int {
 			continue
 		}
 		s.cells = g.split(text, from, to, s.cells[:0])
-		if n := len(s.cells) - len(g.kinds); n == 1 && lexical.Digits.Run(text[s.cells[0].Start:s.cells[0].End],
+		if n := len(s.cells) - len(g.kinds); n == 1 && Digits.Run(text[s.cells[0].Start:s.cells[0].End],
 			8) == s.cells[0].End-s.cells[0].Start {
 			s.cells = s.cells[1:] // behind the number of the line
 		} else if n != 0 {
@@ -247,7 +245,7 @@ func (s *Scan) rows(g *grid, i int) int {
 }
 
 // cellOf reports the cell c of column k if it may be a secret.
-func (s *Scan) cellOf(g *grid, k int, c lexical.Span) {
+func (s *Scan) cellOf(g *grid, k int, c Span) {
 	if g.kinds[k] == "" {
 		return
 	}
@@ -255,30 +253,30 @@ func (s *Scan) cellOf(g *grid, k int, c lexical.Span) {
 		return // code
 	}
 	if k == 0 { // behind the number or sign of the line
-		c.Start += c.End - c.Start - lexical.Visible.RunBack(s.Text[c.Start:c.End], lexical.MaxValue)
-		c.Start = max(c.Start, min(c.End, lexical.LineStart(s.Text, c.Start)))
+		c.Start += c.End - c.Start - Visible.RunBack(s.Text[c.Start:c.End], MaxValue)
+		c.Start = max(c.Start, min(c.End, LineStart(s.Text, c.Start)))
 	}
 	if k == len(g.kinds)-1 { // before what closes the string
 		if n := bytes.IndexByte(s.Text[c.Start:c.End], '"'); n >= 0 {
 			c = trimCell(s.Text, c.Start, c.Start+n)
 		}
 	}
-	if value := s.Text[c.Start:c.End]; lexical.Plausible(g.kinds[k], value, g.style) && !camelCase(value) &&
-		(g.kinds[k] == "password" || !lexical.DashedWords(value)) {
+	if value := s.Text[c.Start:c.End]; Plausible(g.kinds[k], value, g.style) && !camelCase(value) &&
+		(g.kinds[k] == "password" || !DashedWords(value)) {
 		s.found(c.Start, c.End, g.kinds[k])
 	}
 }
 
 // camelCase reports whether value is an identifier of several words.
 func camelCase(value []byte) bool {
-	t := lexical.TraitsOf(value)
-	return t.Digits+t.Symbols == 0 && lexical.CaseChanges(value) < 2
+	t := TraitsOf(value)
+	return t.Digits+t.Symbols == 0 && CaseChanges(value) < 2
 }
 
 // ruler reports whether a line consists of the lines that tables are drawn with.
 func ruler(line []byte) bool {
 	drawn := false
-	for i := lexical.LineNumberLen(line); i < len(line); {
+	for i := LineNumberLen(line); i < len(line); {
 		switch c := line[i]; {
 		case c == ' ' || c == '\t' || c == '\r' || c == '\\' || c == 'r' && i > 0 && line[i-1] == '\\' || c == '>':
 			i++
@@ -309,7 +307,7 @@ func (s *Scan) sqlInsert(at int, w *word) {
 		return
 	}
 	i := s.skipBlanks(from + to + 1)
-	if !lexical.HasFold(text[i:], "values") {
+	if !HasFold(text[i:], "values") {
 		return
 	}
 	for i += len("values"); ; {
@@ -334,7 +332,7 @@ func (s *Scan) columns(from, to int) (secret bool) {
 	for name := range bytes.SplitSeq(s.Text[from:to], []byte(",")) {
 		kind := ""
 		if len(name) <= 96 {
-			kind = lexical.SecretName(name)
+			kind = SecretName(name)
 		}
 		s.kinds, secret = append(s.kinds, kind), secret || kind != ""
 	}
@@ -344,7 +342,7 @@ func (s *Scan) columns(from, to int) (secret bool) {
 // skipBlanks returns the offset after the blanks and line ends at i.
 func (s *Scan) skipBlanks(i int) int {
 	for i < len(s.Text) {
-		n := lexical.Spaces(s.Text[i:]) + lexical.Newline(s.Text[i:])
+		n := Spaces(s.Text[i:]) + Newline(s.Text[i:])
 		if n == 0 {
 			break
 		}
@@ -360,7 +358,7 @@ func (s *Scan) tuple(i int) (end int, ok bool) {
 		i = s.skipBlanks(i)
 		v, _, quoted1 := s.literal(i)
 		if quoted1 {
-			if k < len(s.kinds) && s.kinds[k] != "" && lexical.Plausible(s.kinds[k], text[v.Start:v.End], lexical.Quoted) {
+			if k < len(s.kinds) && s.kinds[k] != "" && Plausible(s.kinds[k], text[v.Start:v.End], Quoted) {
 				s.found(v.Start, v.End, s.kinds[k])
 			}
 			i = v.End
@@ -384,7 +382,7 @@ func (s *Scan) sqlCopy(at int, w *word) {
 	}
 	to += max(0, at-4)
 	from := bytes.LastIndexByte(text[max(0, to-maxHead):to], '(') + 1 + max(0, to-maxHead)
-	g := grid{newline: "\n", between: "\t", style: lexical.Quoted}
+	g := grid{newline: "\n", between: "\t", style: Quoted}
 	i := at + len(w.text)
 	if i < len(text) && text[i] == ';' {
 		i++

@@ -2,15 +2,13 @@ package scanner
 
 import (
 	"bytes"
-
-	"github.com/memvcs/mem/layers/redact/lexical"
 )
 
 // userinfo finds the password in scheme://user:password@host, and a token in place of the user. at is the offset of
 // "://".
 func (s *Scan) userinfo(at int, _ *word) {
 	text := s.Text
-	if at == 0 || !lexical.Alnum.Has(text[at-1]) {
+	if at == 0 || !Alnum.Has(text[at-1]) {
 		return
 	}
 	from := at + 3
@@ -21,8 +19,8 @@ func (s *Scan) userinfo(at int, _ *word) {
 	info := text[from : from+host]
 	colon := bytes.IndexByte(info, ':')
 	if colon < 0 {
-		if len(info) >= 16 && lexical.Random(info) && !lexical.IsPlaceholder(info) &&
-			!lexical.Reference(info, lexical.Quoted) {
+		if len(info) >= 16 && Random(info) && !IsPlaceholder(info) &&
+			!Reference(info, Quoted) {
 			s.found(from, from+host, "url-token")
 		}
 		return
@@ -40,10 +38,10 @@ func (s *Scan) userinfo(at int, _ *word) {
 
 var (
 	// authority are the characters of user, password and host of a URL.
-	authority = lexical.Visible.Without(`/?#\()|,`)
+	authority = Visible.Without(`/?#\()|,`)
 	slashed   = authority.With("/")
-	mailChars = lexical.DottedChars.With("%+")
-	scheme    = lexical.SetOf("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+.-")
+	mailChars = DottedChars.With("%+")
+	scheme    = SetOf("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+.-")
 )
 
 func database(scheme []byte) bool {
@@ -66,25 +64,25 @@ func hostOf(text []byte, from int) (at int, ok bool) {
 		}
 		return at, true
 	}
-	user := lexical.WordChars.Run(text[from:], 64)
+	user := WordChars.Run(text[from:], 64)
 	if n := mailChars.Run(text[from:], 96); bytes.Contains(text[from:from+n], []byte("%40")) {
 		user = n // an address
 	}
 	if user == 0 || from+user+1 >= len(text) || text[from+user] != ':' {
 		return 0, false
 	}
-	if n := lexical.Digits.Run(text[from+user+1:], 6); n > 0 && text[min(len(text)-1, from+user+1+n)] == '/' {
+	if n := Digits.Run(text[from+user+1:], 6); n > 0 && text[min(len(text)-1, from+user+1+n)] == '/' {
 		return 0, false // a port
 	}
-	end = from + lexical.Visible.Run(text[from:], 512)
-	if end = lexical.WordEnd(text[:end], from); end == from {
+	end = from + Visible.Run(text[from:], 512)
+	if end = WordEnd(text[:end], from); end == from {
 		return 0, false
 	}
 	at = bytes.LastIndexByte(text[from:end], '@')
 	if at <= user+1 {
 		return 0, false
 	}
-	n := lexical.DottedChars.Run(text[from+at+1:end], 255)
+	n := DottedChars.Run(text[from+at+1:end], 255)
 	next := from + at + 1 + n
 	return at, n > 2 && (next == end || bytes.IndexByte([]byte(":/?"), text[next]) >= 0)
 }
@@ -97,13 +95,13 @@ func laterHost(text []byte, from, end, at int) int {
 		bytes.EqualFold(text[from+at+1:end], []byte("localhost")) {
 		return 0
 	}
-	stop := lexical.WordEnd(text[:from+lexical.Visible.Run(text[from:], 512)], from)
+	stop := WordEnd(text[:from+Visible.Run(text[from:], 512)], from)
 	later := bytes.LastIndexByte(text[from:max(from, stop)], '@')
 	if later <= at || bytes.Contains(text[from+at:from+later], []byte("://")) {
 		return 0
 	}
 	host := from + later + 1
-	n := lexical.DottedChars.Run(text[host:stop], 255)
+	n := DottedChars.Run(text[host:stop], 255)
 	if next := host + n; n < 1 || next < stop && bytes.IndexByte([]byte(":/?"), text[next]) < 0 {
 		return 0
 	}
@@ -112,8 +110,8 @@ func laterHost(text []byte, from, end, at int) int {
 
 // isURLPassword reports whether the password of a URL is a real one, and not interpolated or an example.
 func isURLPassword(password []byte) bool {
-	return len(password) >= 4 && !lexical.IsPlaceholder(password) && !lexical.Interpolated(password) &&
-		!lexical.Common(password)
+	return len(password) >= 4 && !IsPlaceholder(password) && !Interpolated(password) &&
+		!Common(password)
 }
 
 // dsn finds the password in user:password@tcp(host), the format of Go's MySQL driver.
@@ -146,36 +144,36 @@ func (s *Scan) authorization(at int, w *word) {
 			return
 		}
 		for _, scheme := range [...]string{"bearer ", "basic ", "token ", "apikey ", "digest ", "negotiate "} {
-			if lexical.HasFold(text[i:], scheme) {
+			if HasFold(text[i:], scheme) {
 				i += len(scheme)
 				break
 			}
 		}
-	} else if at > 0 && lexical.Alnum.Has(text[at-1]) {
+	} else if at > 0 && Alnum.Has(text[at-1]) {
 		return
 	}
-	i += lexical.Spaces(text[i:])
+	i += Spaces(text[i:])
 	end := i + credential.Run(text[i:], 8<<10)
 	value := bytes.TrimRight(text[i:end], ".=,")
 	if end < len(text) && (text[end] == '(' || text[end] == '{') {
 		return
 	}
-	if len(value) < 8 || lexical.IsPlaceholder(value) || lexical.Reference(value, lexical.Loose) || lexical.Weak(value) {
+	if len(value) < 8 || IsPlaceholder(value) || Reference(value, Loose) || Weak(value) {
 		return
 	}
 	if w.text == "basic " || bytes.Contains(bytes.ToLower(text[at:i]), []byte("basic ")) {
-		if plain := lexical.Decode64(nil, value); len(value) < 12 || !lexical.Readable(plain) ||
-			bytes.IndexByte(plain, ':') < 1 || lexical.Common(plain[bytes.IndexByte(plain, ':')+1:]) {
+		if plain := Decode64(nil, value); len(value) < 12 || !Readable(plain) ||
+			bytes.IndexByte(plain, ':') < 1 || Common(plain[bytes.IndexByte(plain, ':')+1:]) {
 			return
 		}
-	} else if !lexical.Random(value) {
+	} else if !Random(value) {
 		return
 	}
 	s.found(i, end, "authorization")
 }
 
 // credential are the characters of the credentials in a header.
-var credential = lexical.SetOf("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-+/=.~:%")
+var credential = SetOf("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-+/=.~:%")
 
 // cookie finds the values in "Cookie: a=b; c=d" that are long and random.
 func (s *Scan) cookie(at int, w *word) {
@@ -187,30 +185,30 @@ func (s *Scan) cookie(at int, w *word) {
 	if i == at+len(w.text) {
 		return
 	}
-	if lexical.HasFold(text[i:], `value"`) || lexical.HasFold(text[i:], `value\"`) { // {"name": "Cookie", "value": "..."}
+	if HasFold(text[i:], `value"`) || HasFold(text[i:], `value\"`) { // {"name": "Cookie", "value": "..."}
 		for i += len("value"); i < len(text) && bytes.IndexByte([]byte(`"\: `), text[i]) >= 0; i++ {
 		}
 	}
 	for range 64 {
-		n := lexical.NameChars.Run(text[i:], 128)
+		n := NameChars.Run(text[i:], 128)
 		if n == 0 || i+n >= len(text) || text[i+n] != '=' {
 			return
 		}
 		i += n + 1
 		end := i + cookieChars.Run(text[i:], 8<<10)
 		value := text[i:end]
-		if len(value) >= 12 && lexical.Random(value) && !lexical.IsPlaceholder(value) &&
-			!lexical.Reference(value, lexical.Loose) {
+		if len(value) >= 12 && Random(value) && !IsPlaceholder(value) &&
+			!Reference(value, Loose) {
 			s.found(i, end, "cookie")
 		}
 		if end+1 >= len(text) || text[end] != ';' {
 			return
 		}
-		i = end + 1 + lexical.Spaces(text[end+1:])
+		i = end + 1 + Spaces(text[end+1:])
 	}
 }
 
-var cookieChars = lexical.Visible.Without(`;,\`)
+var cookieChars = Visible.Without(`;,\`)
 
 // maxBlock is the maximum length of a private key that is found whole.
 const maxBlock = 64 << 10
@@ -233,11 +231,11 @@ func (s *Scan) block(at int, w *word) {
 	}
 	body := 0
 	for _, c := range text[i:end] {
-		if lexical.Base64.Has(c) && c != '-' {
+		if Base64.Has(c) && c != '-' {
 			body++
 		}
 	}
-	if body < 64 || bytes.Contains(text[i:end], []byte("...")) || lexical.Repeats(bytes.Trim(text[i:end], "-\r\n \\")) {
+	if body < 64 || bytes.Contains(text[i:end], []byte("...")) || Repeats(bytes.Trim(text[i:end], "-\r\n \\")) {
 		return
 	}
 	if bytes.HasPrefix(text[end:], []byte("-----END")) {
@@ -253,7 +251,7 @@ func (s *Scan) block(at int, w *word) {
 func endOfBlock(text []byte, i int) int {
 	for {
 		i += blockChars.Run(text[i:], len(text))
-		back := lexical.Digits.RunBack(text[:i], 8)
+		back := Digits.RunBack(text[:i], 8)
 		next := i
 		for _, mark := range [...]string{"→", "\t"} {
 			if back > 0 && bytes.HasPrefix(text[i:], []byte(mark)) {
@@ -265,7 +263,7 @@ func endOfBlock(text []byte, i int) int {
 				next++
 			}
 		}
-		if next == i || lexical.Base64.Run(text[next:], 20) < 20 {
+		if next == i || Base64.Run(text[next:], 20) < 20 {
 			return i
 		}
 		i = next
@@ -273,7 +271,7 @@ func endOfBlock(text []byte, i int) int {
 }
 
 // blockChars are the characters of a private key, including quotes and escapes around its lines.
-var blockChars = lexical.Base64.With("=\r\n \\:,.")
+var blockChars = Base64.With("=\r\n \\:,.")
 
 // signature finds the signature of an Azure shared access URL.
 func (s *Scan) signature(at int, _ *word) {
@@ -283,7 +281,7 @@ func (s *Scan) signature(at int, _ *word) {
 	}
 	i := at + len("sig=")
 	end := i + credential.Run(text[i:], 256)
-	if end-i >= 40 && lexical.Random(text[i:end]) {
+	if end-i >= 40 && Random(text[i:end]) {
 		s.found(i, end, "azure-sas")
 	}
 }
@@ -291,12 +289,12 @@ func (s *Scan) signature(at int, _ *word) {
 // chatToken finds the token of a Telegram bot: digits, a colon, 35 characters.
 func (s *Scan) chatToken(at int, _ *word) {
 	text := s.Text
-	n := lexical.Digits.RunBack(text[:at], 12)
-	if n < 8 || n > 10 || lexical.URLChars.Run(text[at+1:], 40) != 35 || at-n > 0 && lexical.WordChars.Has(text[at-n-1]) &&
+	n := Digits.RunBack(text[:at], 12)
+	if n < 8 || n > 10 || URLChars.Run(text[at+1:], 40) != 35 || at-n > 0 && WordChars.Has(text[at-n-1]) &&
 		!bytes.HasSuffix(text[:at-n], []byte("bot")) {
 		return
 	}
-	if end := at + 36; lexical.Entropy(text[at+1:end]) > 3.5 {
+	if end := at + 36; Entropy(text[at+1:end]) > 3.5 {
 		s.found(at-n, end, "telegram-bot-token")
 	}
 }
@@ -305,8 +303,8 @@ func (s *Scan) chatToken(at int, _ *word) {
 // the offset of the digit.
 func (s *Scan) azureSecret(at int, _ *word) {
 	text := s.Text
-	if at < 3 || text[at+1] != 'Q' || !lexical.DottedChars.Has(text[at-1]) ||
-		at > 3 && lexical.DottedChars.Has(text[at-4]) {
+	if at < 3 || text[at+1] != 'Q' || !DottedChars.Has(text[at-1]) ||
+		at > 3 && DottedChars.Has(text[at-4]) {
 		return
 	}
 	n := azureChars.Run(text[at+3:], 40)
@@ -315,4 +313,4 @@ func (s *Scan) azureSecret(at int, _ *word) {
 	}
 }
 
-var azureChars = lexical.SetOf("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-.~")
+var azureChars = SetOf("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-.~")

@@ -2,16 +2,14 @@ package scanner
 
 import (
 	"bytes"
-
-	"github.com/memvcs/mem/layers/redact/lexical"
 )
 
 // wordDiff finds the values after the name that ends at end in the output of a word diff: [-old-]{+new+}, two
 // colours, or two lines with signs. It reports whether there are any.
 func (s *Scan) wordDiff(kind string, end int) bool {
 	text := s.Text
-	i, _, _ := lexical.SkipClosers(text, end)
-	i += lexical.Spaces(text[i:])
+	i, _, _ := SkipClosers(text, end)
+	i += Spaces(text[i:])
 	op := i
 	for i < len(text) && i < op+3 && (text[i] == '=' || text[i] == ':' || text[i] == '>') {
 		i++
@@ -19,12 +17,12 @@ func (s *Scan) wordDiff(kind string, end int) bool {
 	if i == op {
 		return false
 	}
-	i += lexical.Spaces(text[i:])
-	if lexical.Newline(text[i:]) > 0 {
+	i += Spaces(text[i:])
+	if Newline(text[i:]) > 0 {
 		return s.signedDiff(kind, i)
 	}
 	q := i
-	for q < len(text) && q < i+4 && (lexical.Quote(text[q]) || text[q] == '\\') {
+	for q < len(text) && q < i+4 && (Quote(text[q]) || text[q] == '\\') {
 		q++
 	}
 	return s.markedDiff(kind, q)
@@ -38,7 +36,7 @@ func (s *Scan) markedDiff(kind string, i int) (any bool) {
 			continue
 		}
 		from := i + len(mark[0])
-		n := bytes.Index(text[from:min(len(text), from+lexical.MaxValue)], []byte(mark[1]))
+		n := bytes.Index(text[from:min(len(text), from+MaxValue)], []byte(mark[1]))
 		if n < 0 || bytes.IndexByte(text[from:from+n], '\n') >= 0 {
 			return any
 		}
@@ -46,7 +44,7 @@ func (s *Scan) markedDiff(kind string, i int) (any bool) {
 		for v.End > v.Start && bytes.IndexByte([]byte(",;\"'\\"), text[v.End-1]) >= 0 {
 			v.End--
 		}
-		if lexical.Plausible(kind, text[v.Start:v.End], lexical.Line) {
+		if Plausible(kind, text[v.Start:v.End], Line) {
 			s.found(v.Start, v.End, kind)
 		}
 		any, i = true, from+n+len(mark[1])
@@ -58,14 +56,14 @@ func (s *Scan) markedDiff(kind string, i int) (any bool) {
 func (s *Scan) signedDiff(kind string, i int) (any bool) {
 	text := s.Text
 	for range 2 {
-		n := lexical.Newline(text[i:])
+		n := Newline(text[i:])
 		if n == 0 || i+n >= len(text) || text[i+n] != '-' && text[i+n] != '+' {
 			return any
 		}
 		from := i + n + 1
 		n = lineRun(text[from:])
-		if v := trimCell(text, from, from+n); n > 0 && lexical.EndsLine(text[from+n:]) &&
-			lexical.Plausible(kind, text[v.Start:v.End], lexical.Line) {
+		if v := trimCell(text, from, from+n); n > 0 && EndsLine(text[from+n:]) &&
+			Plausible(kind, text[v.Start:v.End], Line) {
 			s.found(v.Start, v.End, kind)
 			any = true
 		}
@@ -76,7 +74,7 @@ func (s *Scan) signedDiff(kind string, i int) (any bool) {
 
 // lineRun returns the length of the text without blanks at the start of text, up to the end of its line.
 func lineRun(text []byte) int {
-	n := lexical.VisibleLine.Run(text, lexical.MaxValue)
+	n := VisibleLine.Run(text, MaxValue)
 	if k := bytes.Index(text[:n], []byte(`\n`)); k >= 0 {
 		n = k
 	}
@@ -88,18 +86,18 @@ func lineRun(text []byte) int {
 func (s *Scan) replacement(kind string, end int) {
 	text := s.Text
 	i := end
-	if n := lexical.Colour(text[i:]); n > 0 {
+	if n := Colour(text[i:]); n > 0 {
 		i += n
-		if n = lineRun(text[i:]); n > 0 && lexical.Plausible(kind, text[i:i+n], lexical.Line) {
+		if n = lineRun(text[i:]); n > 0 && Plausible(kind, text[i:i+n], Line) {
 			s.found(i, i+n, kind)
 		}
 		return
 	}
-	for i < len(text) && i < end+4 && (lexical.Quote(text[i]) || text[i] == '\\') {
+	for i < len(text) && i < end+4 && (Quote(text[i]) || text[i] == '\\') {
 		i++
 	}
-	if n := lexical.Spaces(text[i:]); n > 0 && i > end && bytes.HasPrefix(text[i+n:], []byte("-> ")) {
-		if v, st, ok := s.literal(i + n + len("-> ")); ok && lexical.Plausible(kind, text[v.Start:v.End], st) {
+	if n := Spaces(text[i:]); n > 0 && i > end && bytes.HasPrefix(text[i+n:], []byte("-> ")) {
+		if v, st, ok := s.literal(i + n + len("-> ")); ok && Plausible(kind, text[v.Start:v.End], st) {
 			s.found(v.Start, v.End, kind)
 		}
 	}

@@ -2,8 +2,6 @@ package scanner
 
 import (
 	"bytes"
-
-	"github.com/memvcs/mem/layers/redact/lexical"
 )
 
 // zeroWidth notes that the text contains a zero-width character.
@@ -13,7 +11,7 @@ func (s *Scan) zeroWidth(int, *word) { s.hasZeroWidth = true }
 func (s *Scan) withoutZeroWidth(inner *Scan) {
 	s.plain, s.where = s.plain[:0], s.where[:0]
 	for i := 0; i < len(s.Text); {
-		if n := lexical.ZeroWidth(s.Text[i:]); n > 0 {
+		if n := ZeroWidth(s.Text[i:]); n > 0 {
 			i += n
 			continue
 		}
@@ -36,21 +34,21 @@ func (s *Scan) lines(start, end int) int {
 		}
 	}
 	add(start, end)
-	if end-start < lexical.MinLine {
+	if end-start < MinLine {
 		return end
 	}
 	for {
-		n := lexical.Newline(s.Text[end:])
-		if lexical.HasFold(s.Text[end:], `\r\n`) {
+		n := Newline(s.Text[end:])
+		if HasFold(s.Text[end:], `\r\n`) {
 			n = len(`\r\n`)
 		}
 		if n == 0 {
 			return end
 		}
-		from := lexical.LineStart(s.Text, end+n)
-		to := from + lexical.Base64.Run(s.Text[from:], len(s.Text))
-		if to-from < lexical.MinLine {
-			if to > from && to-from >= 4 && (to == len(s.Text) || s.Text[to] == '=' || lexical.EndsLine(s.Text[to:])) {
+		from := LineStart(s.Text, end+n)
+		to := from + Base64.Run(s.Text[from:], len(s.Text))
+		if to-from < MinLine {
+			if to > from && to-from >= 4 && (to == len(s.Text) || s.Text[to] == '=' || EndsLine(s.Text[to:])) {
 				add(from, to)
 				end = to
 			}
@@ -72,7 +70,7 @@ func (s *Scan) privateKeyEnd(at int, w *word) {
 	start, body := at, 0
 	for i := at; ; {
 		end := len(bytes.TrimRight(text[:i], " #+>|*/"))
-		switch n := lexical.BeforeLineNumber(text[:end]); {
+		switch n := BeforeLineNumber(text[:end]); {
 		case n < end:
 			end = n
 		case end > 0 && text[end-1] == '\n':
@@ -83,7 +81,7 @@ func (s *Scan) privateKeyEnd(at int, w *word) {
 			end = 0
 		}
 		line := bytes.TrimRight(text[:end], "\r=")
-		k := lexical.Base64.RunBack(line, 100)
+		k := Base64.RunBack(line, 100)
 		if k > 0 && k < len(line) && line[len(line)-k-1] == '\\' {
 			k-- // of \n
 		}
@@ -93,7 +91,7 @@ func (s *Scan) privateKeyEnd(at int, w *word) {
 		i = len(line) - k
 		start, body = i, body+k
 	}
-	if body >= 64 && lexical.Random(text[start:at]) {
+	if body >= 64 && Random(text[start:at]) {
 		s.found(start, at, "private-key")
 	}
 }

@@ -1,4 +1,4 @@
-package lexical
+package scanner
 
 import (
 	"bytes"
@@ -129,7 +129,7 @@ func letterThenDigit(word []byte) bool {
 
 // Repeats reports whether text has at most three different characters.
 func Repeats(text []byte) bool {
-	var seen Set
+	var seen ByteSet
 	n := 0
 	for _, c := range text {
 		if !seen.Has(c) {

@@ -1,4 +1,4 @@
-package lexical
+package scanner
 
 import (
 	"bytes"
@@ -203,7 +203,7 @@ func code(value []byte) bool {
 		return true
 	}
 	var open []byte
-	var quotes Set
+	var quotes ByteSet
 	names, marks, brackets := 0, 0, 0
 	for i := 0; i < len(value); {
 		if n := WordChars.Run(value[i:], len(value)); n > 0 {
@@ -227,7 +227,7 @@ func code(value []byte) bool {
 			quotes[c>>6] ^= 1 << (c & 63)
 			marks++
 		default:
-			if !isOperator(value[i:]) || i > 0 && operators.Has(value[i-1]) && !isOperatorPair(value[i-1], c) {
+			if !isOperator(value[i:]) || i > 0 && operatorSigns.Has(value[i-1]) && !isOperatorPair(value[i-1], c) {
 				return false
 			}
 			marks += boolInt(bytes.IndexByte([]byte("<>|&!*?"), c) >= 0)
@@ -237,16 +237,16 @@ func code(value []byte) bool {
 	if brackets == 0 && TraitsOf(value).Digits > 0 && !bytes.Contains(value, []byte("::")) {
 		return false
 	}
-	return marks > 0 && marks <= 2+2*names && quotes == Set{} && (names > 0 || len(value) < 10) &&
+	return marks > 0 && marks <= 2+2*names && quotes == ByteSet{} && (names > 0 || len(value) < 10) &&
 		(len(open) == 0 || HasCall(value))
 }
 
 // operators are the characters of operators in an expression.
-var operators = SetOf("<>|&!*?.,:;-+=/")
+var operatorSigns = SetOf("<>|&!*?.,:;-+=/")
 
 // isOperator reports whether the character at the start of text may be an operator.
 func isOperator(text []byte) bool {
-	return operators.Has(text[0]) && (text[0] != ';' || len(text) == 1)
+	return operatorSigns.Has(text[0]) && (text[0] != ';' || len(text) == 1)
 }
 
 // isOperatorPair reports whether two characters form one operator.

@@ -1,4 +1,4 @@
-package lexical
+package scanner
 
 import (
 	"cmp"
@@ -55,14 +55,14 @@ func IndexFold(text []byte, word string) int {
 	return -1
 }
 
-// Set is a set of bytes.
-type Set [4]uint64
+// A ByteSet is a set of bytes.
+type ByteSet [4]uint64
 
 // SetOf returns the set of the bytes of chars.
-func SetOf(chars string) Set { return Set{}.With(chars) }
+func SetOf(chars string) ByteSet { return ByteSet{}.With(chars) }
 
 // With returns s and the bytes of chars.
-func (s Set) With(chars string) Set {
+func (s ByteSet) With(chars string) ByteSet {
 	for i := range len(chars) {
 		s[chars[i]>>6] |= 1 << (chars[i] & 63)
 	}
@@ -70,7 +70,7 @@ func (s Set) With(chars string) Set {
 }
 
 // Without returns s except for the bytes of chars.
-func (s Set) Without(chars string) Set {
+func (s ByteSet) Without(chars string) ByteSet {
 	for i := range len(chars) {
 		s[chars[i]>>6] &^= 1 << (chars[i] & 63)
 	}
@@ -78,10 +78,10 @@ func (s Set) Without(chars string) Set {
 }
 
 // Has reports whether c is in s.
-func (s *Set) Has(c byte) bool { return s[c>>6]>>(c&63)&1 == 1 }
+func (s *ByteSet) Has(c byte) bool { return s[c>>6]>>(c&63)&1 == 1 }
 
 // Run returns how many bytes at the start of text are in s, at most limit.
-func (s *Set) Run(text []byte, limit int) int {
+func (s *ByteSet) Run(text []byte, limit int) int {
 	n := min(limit, len(text))
 	for i, c := range text[:n] {
 		if !s.Has(c) {
@@ -92,7 +92,7 @@ func (s *Set) Run(text []byte, limit int) int {
 }
 
 // RunBack returns how many bytes at the end of text are in s, at most limit.
-func (s *Set) RunBack(text []byte, limit int) int {
+func (s *ByteSet) RunBack(text []byte, limit int) int {
 	n := 0
 	for n < limit && n < len(text) && s.Has(text[len(text)-1-n]) {
 		n++

@@ -1,11 +1,11 @@
-package lexical
+package scanner
 
 import (
 	"bytes"
 )
 
 // InWord are the bytes of a word: all but blanks, line ends and control characters.
-var InWord = func() (v Set) {
+var InWord = func() (v ByteSet) {
 	for c := range 256 {
 		if c > ' ' && c != 0x7f {
 			v[c>>6] |= 1 << (c & 63)
@@ -19,7 +19,7 @@ const maxOpen = 256
 
 // A nesting describes the quotes and brackets that are open at a place in a line.
 type nesting struct {
-	Quotes   Set
+	Quotes   ByteSet
 	brackets [4]int
 }
 
@@ -52,7 +52,7 @@ func OpenBefore(text []byte) (o nesting) {
 }
 
 // any reports whether a quote or a bracket is open.
-func (o *nesting) any() bool { return o.Quotes != Set{} || o.brackets != [4]int{} }
+func (o *nesting) any() bool { return o.Quotes != ByteSet{} || o.brackets != [4]int{} }
 
 // WordEnd returns the end of the unquoted value at i: a blank, the closing quote or bracket of what was open before
 // i, or a separator that something else follows.
