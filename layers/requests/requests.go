@@ -14,7 +14,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/memvcs/mem/layers/search/terms"
+	"github.com/memvcs/mem/layers/search/index"
 )
 
 // A Request is a sentence in which the user asks to remember or always follow something.
@@ -331,8 +331,8 @@ func Similar(a, b []string) bool {
 
 // Terms returns the terms of a text, sorted, each once, without those of whole identifiers.
 func Terms(text string) (out []string) {
-	var c terms.Cutter
-	c.Each(text, func(t terms.Term) {
+	var c index.Cutter
+	c.Each(text, func(t index.Term) {
 		if !t.Whole {
 			out = append(out, string(t.Text))
 		}

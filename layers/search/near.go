@@ -7,7 +7,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/memvcs/mem/layers/search/index"
-	"github.com/memvcs/mem/layers/search/terms"
 )
 
 // mostNear is how many near words are listed.
@@ -142,8 +141,8 @@ func (m *matcher) wordOf(term string) (string, error) {
 				return "", err
 			}
 			word := ""
-			var c terms.Cutter
-			c.Each(d.Text, func(t terms.Term) {
+			var c index.Cutter
+			c.Each(d.Text, func(t index.Term) {
 				if word == "" && string(t.Text) == term {
 					word = strings.ToLower(d.Text[t.Start:t.End])
 				}

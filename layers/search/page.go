@@ -6,7 +6,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/memvcs/mem/layers/search/index"
-	"github.com/memvcs/mem/layers/search/terms"
 )
 
 const (
@@ -221,8 +220,8 @@ func (p *page) termsOf(x *found) map[string]bool {
 		if x.Passage.Text == "" {
 			x.Passage = p.f.cut.Passage(x.Doc, p.f.width())
 		}
-		var cut terms.Cutter
-		cut.Each(x.Passage.Text, func(t terms.Term) { x.terms[string(t.Text)] = true })
+		var cut index.Cutter
+		cut.Each(x.Passage.Text, func(t index.Term) { x.terms[string(t.Text)] = true })
 	}
 	return x.terms
 }

@@ -10,7 +10,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/memvcs/mem/layers/search/index"
-	"github.com/memvcs/mem/layers/search/terms"
 )
 
 // A Snippet is a piece of a text with what matches in it.
@@ -27,7 +26,7 @@ type Snippets struct {
 	all   float64            // sum of them
 	order map[string][]string
 	kind  kind
-	cut   terms.Cutter // of the words that may be in want
+	cut   index.Cutter // of the words that may be in want
 }
 
 // NewSnippets prepares to cut snippets for a query. All its words are worth the same.
@@ -107,7 +106,7 @@ func (s *Snippets) matches(text string) (out []match) {
 		}
 	}
 	if len(s.want) > 0 {
-		s.cut.Each(text, func(t terms.Term) {
+		s.cut.Each(text, func(t index.Term) {
 			if _, ok := s.want[string(t.Text)]; ok {
 				out = append(out, match{t.Start, t.End, string(t.Text)})
 			}

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/memvcs/mem/layers/search/index"
-	"github.com/memvcs/mem/layers/search/terms"
+
 	"github.com/memvcs/mem/layers/state"
 )
 
@@ -242,9 +242,9 @@ type queryTerm struct {
 }
 
 func queryTerms(text string) []queryTerm {
-	var c terms.Cutter
+	var c index.Cutter
 	var out []queryTerm
-	c.Each(text, func(t terms.Term) {
+	c.Each(text, func(t index.Term) {
 		for i := range out {
 			if out[i].term == string(t.Text) && out[i].whole == t.Whole {
 				out[i].times++

@@ -5,22 +5,22 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/memvcs/mem/layers/search/terms"
+	"github.com/memvcs/mem/layers/search/index"
 )
 
 // termSet contains the terms of texts, whole identifiers included.
 func termSet(texts ...string) map[string]bool {
 	out := map[string]bool{}
-	var c terms.Cutter
-	c.Each(strings.Join(texts, "\n"), func(t terms.Term) { out[string(t.Text)] = true })
+	var c index.Cutter
+	c.Each(strings.Join(texts, "\n"), func(t index.Term) { out[string(t.Text)] = true })
 	return out
 }
 
 // queryTerms returns the terms of a query, each once: of an identifier only the whole.
 func queryTerms(query string) (out []string) {
 	var at []int // where they start
-	var c terms.Cutter
-	c.Each(query, func(t terms.Term) {
+	var c index.Cutter
+	c.Each(query, func(t index.Term) {
 		if t.Whole {
 			n := len(at)
 			for n > 0 && at[n-1] >= t.Start {

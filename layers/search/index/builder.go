@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/klauspost/compress/s2"
-	"github.com/memvcs/mem/layers/search/terms"
 )
 
 // The segment format. A change of it raises the version; an index of another version is rebuilt.
@@ -35,7 +34,7 @@ type builder struct {
 	off int64
 	err error
 
-	cut    *terms.Cutter
+	cut    *Cutter
 	ids    map[string]uint32
 	lists  []postingList
 	memory int // approximate bytes in lists
@@ -88,7 +87,7 @@ func (l *postingList) flush() {
 }
 
 func newBuilder(w io.Writer) *builder {
-	b := &builder{w: bufio.NewWriterSize(w, 64<<10), cut: &terms.Cutter{}, ids: map[string]uint32{}}
+	b := &builder{w: bufio.NewWriterSize(w, 64<<10), cut: &Cutter{}, ids: map[string]uint32{}}
 	b.write([]byte(magic))
 	return b
 }
@@ -113,13 +112,13 @@ func (b *builder) docs() int { return len(b.lengths) }
 func (b *builder) add(d Doc) {
 	doc := uint32(b.docs())
 	n := 0
-	b.cut.Each(d.Text, func(t terms.Term) {
+	b.cut.Each(d.Text, func(t Term) {
 		b.post(t.Text, doc)
 		if !t.Whole {
 			n++
 		}
 	})
-	b.cut.Each(d.Symbols, func(t terms.Term) { b.post(t.Text, doc) })
+	b.cut.Each(d.Symbols, func(t Term) { b.post(t.Text, doc) })
 	for file := range strings.SplitSeq(d.File, "\n") {
 		if file != "" {
 			b.post([]byte(FileTerm(file)), doc)
@@ -190,7 +189,7 @@ func (b *builder) finish() (int64, error) {
 	for _, v := range []int64{termsAt, timesAt, dirAt, int64(length)} {
 		foot = binary.LittleEndian.AppendUint64(foot, uint64(v))
 	}
-	foot = binary.LittleEndian.AppendUint32(foot, version<<16|terms.Version)
+	foot = binary.LittleEndian.AppendUint32(foot, version<<16|TermsVersion)
 	foot = binary.LittleEndian.AppendUint32(foot, sum(foot))
 	b.write(append(foot, magic...))
 	if b.err == nil {

@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"github.com/klauspost/compress/s2"
-	"github.com/memvcs/mem/layers/search/terms"
 )
 
 // A Segment is a segment file that is open for reading. It caches one block of texts and one of terms, and is for one
@@ -91,7 +90,7 @@ func (s *Segment) open(size int64) error {
 	}
 	rest, foot := tail[:len(tail)-footerSize], tail[len(tail)-footerSize:]
 	if string(foot[footerSize-8:]) != magic || binary.LittleEndian.Uint32(foot[36:]) != sum(foot[:36]) ||
-		binary.LittleEndian.Uint32(foot[32:]) != version<<16|terms.Version {
+		binary.LittleEndian.Uint32(foot[32:]) != version<<16|TermsVersion {
 		return ErrDamaged
 	}
 	at := func(i int) int64 { return int64(binary.LittleEndian.Uint64(foot[8*i:])) }

@@ -1,11 +1,12 @@
-// Package terms splits text into the terms of a search index.
+// This part of the package splits text into the terms of a search index.
 //
 // A word is a run of letters and digits, in lower case, reduced to its Porter2 stem; stop words have no term. An
 // identifier, a path or a number with dots has a term for the whole of it and one for each part, a path also without a number of a line: getUserName is
 // "getusername", "get", "user" and "name"; layers/search.go is itself, "search.go" and three words. Runs of Han,
 // Kana and Hangul have a term for each pair of neighbouring characters. Texts and queries are split by the same
 // code, so a query finds a text by its own words.
-package terms
+
+package index
 
 import (
 	"strings"
@@ -16,7 +17,7 @@ import (
 )
 
 // Version changes when the terms of the same text change.
-const Version = 2
+const TermsVersion = 2
 
 // maxTerm is the length limit of a term in bytes. Longer runs are data, not words.
 const maxTerm = 64
