@@ -27,7 +27,7 @@ type candidate struct {
 
 // A Word is a keyword.
 type Word struct {
-	Text string      // in lower case, three bytes at least
+	Text string   // in lower case, three bytes at least
 	Next *ByteSet // the bytes that can follow a word of three bytes; nil for any
 }
 

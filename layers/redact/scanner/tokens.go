@@ -7,11 +7,11 @@ import (
 // A tokenShape is a kind of token that is recognised by its prefix.
 type tokenShape struct {
 	rule     string
-	prefix   string     // case matters
+	prefix   string  // case matters
 	chars    ByteSet // of the rest
-	min, max int        // the number of characters after the prefix
-	entropy  float64    // minimum, of the whole token
-	mixed    bool       // it must mix letters and digits, because identifiers have the same prefix
+	min, max int     // the number of characters after the prefix
+	entropy  float64 // minimum, of the whole token
+	mixed    bool    // it must mix letters and digits, because identifiers have the same prefix
 }
 
 // tokens returns the shapes of frequent tokens, which need no regular expression. They are found whatever follows
