@@ -73,6 +73,36 @@ func insideResume(t *testing.T) {
 		t.Errorf("the session is\n%s", shown)
 	}
 	two.fsck("after the resumed session was captured")
+
+	// And back: the first home goes on with what the second said, in the same session.
+	two.ok("push", "-y", "--all")
+	one.ok("pull", "--all-projects")
+	if err := json.Unmarshal([]byte(one.ok("device", "list", "--json")), &devices); err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range devices.Devices {
+		if !d.Trusted {
+			one.ok("device", "trust", "-y", d.ID)
+		}
+	}
+	one.ok("-C", checkoutOf(one), "resume")
+	before = len(api.asked())
+	third := ask(t, one, api, checkoutOf(one), "and at last?", "--resume", first.SessionID)
+	reached = false
+	for _, req := range api.asked()[before:] {
+		reached = reached || carries(req.Messages, []string{"heron-4711", api.answer, "and who else?", api.answer, "and at last?"})
+	}
+	if third.SessionID != first.SessionID || !reached {
+		t.Errorf("back home the client goes on with %+v, with the turns of both: %v", third, reached)
+	}
+	one.ok("import", "-q")
+	if shown := one.ok("-C", checkoutOf(one), "show", first.SessionID); !strings.Contains(shown, "Messages: 6 ") {
+		t.Errorf("back home the session is\n%s", shown)
+	}
+	if listed := one.ok("-C", checkoutOf(one), "ls", "-1"); strings.Count(listed, "\n") != 1 {
+		t.Errorf("back home there are\n%s", listed)
+	}
+	one.fsck("after the session came back")
 }
 
 // checkoutOf returns a directory that has another path in each home.
