@@ -251,6 +251,11 @@ func (p *page) finish() error {
 			p.append(x)
 		}
 	}
+	if f.asked && !f.q.uncounted {
+		if err := p.changes(); err != nil {
+			return err
+		}
+	}
 	for _, x := range p.hits {
 		if x.Passage.Text == "" {
 			x.Passage = f.cut.Passage(x.Doc, f.width())

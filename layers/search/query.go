@@ -187,6 +187,7 @@ type Hit struct {
 	Passage  Snippet // the part of the text that answers; if a request matches, of the outcome of its exchange
 	Request  string  // of the exchange, in one line; "" if Passage is the request
 	From, To int     // messages that Request and Passage come from, if they are near; else of Passage
+	Changed  *Change // the newest edit, of a later exchange, of what an edit wrote; nil if nothing did
 	Share    float64 // the part of the query's words, by their rarity, that Passage contains: 0 to 1
 }
 

@@ -10,31 +10,53 @@ import (
 
 // A Hit is a hit of a search.
 type Hit struct {
-	Ref     string   `json:"ref"`   // the revision for mem show
-	Layer   string   `json:"layer"` // L1 to L4, version, composition or note
-	Project string   `json:"projectId"`
-	Session string   `json:"session,omitempty"`
-	Title   string   `json:"title,omitempty"`
-	Branch  string   `json:"branch,omitempty"`
-	Message string   `json:"message,omitempty"` // its uuid
-	N       int      `json:"n,omitempty"`       // its number
-	To      int      `json:"to,omitempty"`      // the last message that the snippet comes from, if it is another one
-	Request string   `json:"request,omitempty"` // of the exchange, if the hit is another message
-	Role    string   `json:"role,omitempty"`
-	Time    Time     `json:"timestamp,omitzero"`
-	Score   float64  `json:"score"`
-	Total   int      `json:"total"` // hits of the query without a limit; with phrases and patterns at least
-	Context bool     `json:"context,omitempty"`
-	Tool    string   `json:"tool,omitempty"`
-	File    string   `json:"file,omitempty"`
-	Kind    string   `json:"kind,omitempty"` // of a fact or rule, or of what is open
-	Weight  *Weight  `json:"weight,omitempty"`
-	Topics  []string `json:"topics,omitempty"`
-	Count   int      `json:"count,omitempty"` // matches in the session or file
-	Snippet string   `json:"snippet"`
-	Matches [][2]int `json:"matches"` // bytes of the snippet
+	Ref     string    `json:"ref"`   // the revision for mem show
+	Layer   string    `json:"layer"` // L1 to L4, version, composition or note
+	Project string    `json:"projectId"`
+	Session string    `json:"session,omitempty"`
+	Title   string    `json:"title,omitempty"`
+	Branch  string    `json:"branch,omitempty"`
+	Message string    `json:"message,omitempty"` // its uuid
+	N       int       `json:"n,omitempty"`       // its number
+	To      int       `json:"to,omitempty"`      // the last message that the snippet comes from, if it is another one
+	Request string    `json:"request,omitempty"` // of the exchange, if the hit is another message
+	Role    string    `json:"role,omitempty"`
+	Time    Time      `json:"timestamp,omitzero"`
+	Score   float64   `json:"score"`
+	Total   int       `json:"total"` // hits of the query without a limit; with phrases and patterns at least
+	Context bool      `json:"context,omitempty"`
+	Tool    string    `json:"tool,omitempty"`
+	File    string    `json:"file,omitempty"`
+	Kind    string    `json:"kind,omitempty"` // of a fact or rule, or of what is open
+	Weight  *Weight   `json:"weight,omitempty"`
+	Topics  []string  `json:"topics,omitempty"`
+	Changed string    `json:"changed,omitempty"` // the message that later changed what an edit wrote
+	Count   int       `json:"count,omitempty"`   // matches in the session or file
+	Snippet string    `json:"snippet"`
+	Matches [][2]int  `json:"matches"`           // bytes of the snippet
+	Missing []Unknown `json:"missing,omitempty"` // words of the query that are in no text
 
 	Class index.Class `json:"-"`
+}
+
+// An Unknown is a word of a query that is in no text.
+type Unknown struct {
+	Word string   `json:"word"`
+	Near []string `json:"near"` // the nearest words of texts
+}
+
+// NoHits is the answer to a query that finds nothing because of words that are in no text.
+type NoHits struct {
+	Total   int       `json:"total"` // 0
+	Missing []Unknown `json:"missing"`
+}
+
+// Missing returns the words of a query that are in no text.
+func Missing(found search.Results) (out []Unknown) {
+	for _, u := range found.Missing {
+		out = append(out, Unknown{u.Word, list(u.Near)})
+	}
+	return out
 }
 
 // Hits returns the hits of a query.
@@ -42,7 +64,7 @@ func Hits(found search.Results) []Hit {
 	out := make([]Hit, 0, len(found.Hits))
 	for _, h := range found.Hits {
 		x := HitOf(h)
-		x.Total = found.Total
+		x.Total, x.Missing = found.Total, Missing(found)
 		out = append(out, x)
 	}
 	return out
@@ -60,6 +82,9 @@ func HitOf(h search.Hit) Hit {
 	}
 	if h.Session != nil {
 		x.Session, x.Title, x.Branch, x.Topics = h.Session.ID, h.Session.Title, h.Session.Branch, h.Session.Topics
+	}
+	if c := h.Changed; c != nil {
+		x.Changed = records.ShortID(c.Session) + "#" + strconv.Itoa(c.N)
 	}
 	if h.Weight >= 0 {
 		w := Weight(h.Weight)

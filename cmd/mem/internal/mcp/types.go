@@ -24,6 +24,7 @@ type Hit struct {
 	Date    string `json:"date,omitempty"`
 	Request string `json:"request,omitempty" jsonschema:"of the exchange, if the hit is another message"`
 	Line    string `json:"line" jsonschema:"the passage that answers"`
+	Changed string `json:"changed,omitempty" jsonschema:"the message that later changed what an edit wrote: it holds, not this hit"`
 }
 
 // SearchOut is the output of the tool search.

@@ -57,8 +57,9 @@ func (s served) Search(ctx context.Context, in mcp.SearchIn) (out mcp.SearchOut,
 			return err
 		}
 		for _, h := range found.Hits {
-			out.Hits = append(out.Hits, mcp.Hit{Ref: refOf(h), Who: term.SanitizeLine(view.HitOf(h).Who()), Date: dayOf(h.Time()),
-				Request: term.SanitizeLine(h.Request), Line: term.SanitizeLine(h.Passage.Text)})
+			x := view.HitOf(h)
+			out.Hits = append(out.Hits, mcp.Hit{Ref: refOf(h), Who: term.SanitizeLine(x.Who()), Date: dayOf(h.Time()),
+				Request: term.SanitizeLine(h.Request), Line: term.SanitizeLine(h.Passage.Text), Changed: x.Changed})
 		}
 		for _, u := range found.Missing {
 			out.Note += term.SanitizeLine(u.String()) + ". "

@@ -128,7 +128,11 @@ func (p *hitPrinter) line(h search.Hit) {
 	if h.Context {
 		who += ",context"
 	}
-	p.e.Printf("%s\t%s\t%s\t%s\t%s\n", name, term.TimeText(h.Time()), who, term.SanitizeLine(h.Request), p.passage(h))
+	changed := view.HitOf(h).Changed
+	if changed != "" {
+		changed = " (changed later in " + changed + ")"
+	}
+	p.e.Printf("%s\t%s\t%s\t%s\t%s%s\n", name, term.TimeText(h.Time()), who, term.SanitizeLine(h.Request), p.passage(h), changed)
 }
 
 // passage returns the passage of a hit on one line, or with --context the lines around the match, indented.
@@ -192,11 +196,14 @@ func (p *hitPrinter) forPeople(hits []search.Hit) {
 
 // heading prints the line of a session.
 func (p *hitPrinter) heading(s *index.Session) {
-	id, ago, title := term.ShortID(s.ID), app.Ago(p.e.Now(), time.Unix(s.Last, 0)), term.Quoted(s.Title)
+	id, ago, title := term.ShortID(s.ID), app.Ago(p.e.Now(), time.Unix(s.Last, 0)), ""
+	if s.Title != "" {
+		title = " " + term.Quoted(s.Title)
+	}
 	if width := p.fits(id, "   ", ago); width > 0 {
 		title = app.Cut(title, width)
 	}
-	p.e.Printf("%s %s  %s\n", p.e.Style().Yellow(id), title, p.e.Style().Dim(ago))
+	p.e.Printf("%s%s  %s\n", p.e.Style().Yellow(id), title, p.e.Style().Dim(ago))
 }
 
 // hit prints a hit below the line of its session: its name and request, and the passage below, in lines that fit.
@@ -216,6 +223,9 @@ func (p *hitPrinter) hit(h search.Hit) {
 		request = app.Cut(request, width)
 	}
 	p.e.Printf("  %s %s  %s\n", p.e.Style().Cyan(name), who, p.e.Style().Dim(request))
+	if c := view.HitOf(h).Changed; c != "" {
+		p.e.Printf("    changed later in %s\n", c)
+	}
 	if p.o.context > 0 {
 		p.e.Printf("%s\n", strings.TrimPrefix(p.passage(h), "\n"))
 		return

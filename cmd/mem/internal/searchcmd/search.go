@@ -59,7 +59,8 @@ func Search(e *app.Env) *cli.Command {
 			"files, commands and errors, facts, concepts, rules, versions and compositions. A hit has\n" +
 			"the request of its exchange and the passage that answers; \"mem show SESSION#N..M\" prints\n" +
 			"its messages. A phrase in double quotes and a regular expression must match exactly. A hit\n" +
-			"marked as context has no word of the query: a message next to it has. A page of ten has\n" +
+			"marked as context has no word of the query: a message next to it has. An edit that a newer\n" +
+			"exchange changed says \"changed later in\", and the newer hit is above it. A page of ten has\n" +
 			"three hits of a session at most. \"What is still open\" lists what --open does, \"what did I\n" +
 			"reject\" lists rejected plans and calls. Outside of a known project, all projects are searched.",
 		Flags: []cli.Flag{
@@ -269,6 +270,10 @@ func runSearch(ctx context.Context, e *app.Env, o Options, q search.Query) error
 			if !e.Opt.JSON {
 				noteMissing(e, found, "")
 				e.Note("no match")
+			} else if missing := view.Missing(found); len(missing) > 0 {
+				if err := printJSONLine(e, view.NoHits{Missing: missing}); err != nil {
+					return err
+				}
 			}
 			if err := names.HintUntrusted(ctx, e, m); err != nil {
 				return err
