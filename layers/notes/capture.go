@@ -254,7 +254,11 @@ func commit(ctx context.Context, db *state.DB, p state.Project, tips []refs.Tip,
 				return err
 			}
 		}
-		tx.Trailer("Op", "notes")
+		op := "notes"
+		if changes[0].note.Restored {
+			op = "notes restore"
+		}
+		tx.Trailer("Op", op)
 		return nil
 	})
 }

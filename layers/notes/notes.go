@@ -134,6 +134,22 @@ func last(db *state.DB, f *File, dir string) *State {
 	return f.States[i]
 }
 
+// Undone returns the state that a restored state replaced in its directory, nil if the file was not there.
+func (f *File) Undone(s *State) *State {
+	for _, o := range f.States[slices.Index(f.States, s)+1:] {
+		if o.Stamp.Device == s.Stamp.Device && o.Dir == s.Dir {
+			if o.Deleted {
+				return nil
+			}
+			return o
+		}
+	}
+	return nil
+}
+
+// Path returns the path of the file of a state on its device.
+func (s *State) Path() string { return pathOf(s.Dir, s.File) }
+
 // Stat returns the numbers of added and removed lines between two texts.
 func Stat(from, to string) (added, removed int) {
 	count := map[string]int{}

@@ -13,6 +13,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
+	"github.com/memvcs/mem/cmd/mem/internal/notescmd"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/history"
@@ -29,7 +30,8 @@ func Undo(e *app.Env) *cli.Command {
 			"and hidden things are listed again, created things are not, and markers and facts get\n" +
 			"their previous values. The history only grows, nothing is deleted, and \"mem redo\"\n" +
 			"reverses an undo. A capture cannot be undone: hide the session with \"mem rm\". A forget\n" +
-			"cannot be undone, nor can the operations before it. Things that another operation or\n" +
+			"cannot be undone, nor can the operations before it. After a restore of Claude's notes it\n" +
+			"names the command that brings their files back. Things that another operation or\n" +
 			"device has changed since are left alone. \"mem log --undo\" lists the operations that can\n" +
 			"be undone. Several at once are listed on a terminal, and asked about, first.",
 		Action: func(c *cli.Context) error {
@@ -89,6 +91,11 @@ type revertedAnswer struct {
 
 func runRevert(ctx context.Context, e *app.Env, verb string, n int, revert reverter) error {
 	return names.WithMemory(ctx, e, func(run names.Run) error {
+		if verb == "undo" && !e.Opt.Yes {
+			if err := afterRestore(ctx, run); err != nil {
+				return err
+			}
+		}
 		done, err := revert(run.Memory, ctx, run.Project.ID, n, e.Opt.DryRun || asksRevert(e, n))
 		if errors.Is(err, history.ErrNothingToUndo) && verb == "undo" && forgot(ctx, run) {
 			return app.WithCode(app.ExitNo,
@@ -138,6 +145,37 @@ func runRevert(ctx context.Context, e *app.Env, verb string, n int, revert rever
 		}
 		return nil
 	})
+}
+
+// afterRestore returns an error if the operation before which an undo would go is a restore of Claude's notes: their files
+// are not changed by an undo, and the user does not mean the operation before it.
+func afterRestore(ctx context.Context, run names.Run) error {
+	ops, err := history.Operations(ctx, run.DB, run.Project.ID)
+	if err != nil {
+		return err
+	}
+	for i, op := range ops {
+		if op.State == history.OpNext {
+			return nil
+		}
+		if op.Trailer("Op") != "notes restore" {
+			continue
+		}
+		from := uint64(0)
+		if i+1 < len(ops) {
+			from = ops[i+1].Lamport
+		}
+		hints, err := notescmd.UndoCommands(ctx, run, from, op.Lamport)
+		if err != nil {
+			return err
+		}
+		if j := slices.IndexFunc(ops, func(o history.Operation) bool { return o.State == history.OpNext }); j >= 0 {
+			hints = append(hints, "the operation before it, "+ops[j].Subject+": mem undo -y")
+		}
+		return app.WithCode(app.ExitNo, app.WithHint(fmt.Errorf("the last operation, %s, wrote files of Claude, which mem undo does not change",
+			op.Subject), hints...))
+	}
+	return nil
 }
 
 // asksRevert reports whether the operations are listed and asked about first: several at once, on a terminal.

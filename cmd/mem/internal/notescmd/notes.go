@@ -58,8 +58,8 @@ func Notes(e *app.Env) *cli.Command {
 					})
 				})},
 			{Name: "restore", Usage: "write a state of a note to Claude's directory", ArgsUsage: "<file>[@{<n>}]",
-				Description: "The file on disk is captured first, so a restore is undone by restoring FILE@{1}. With\n" +
-					"--all every note that is missing or older here is written, for example after \"mem pull\"\n" +
+				Description: "The file on disk is captured first, and the command that restores it again is printed.\n" +
+					"Without @{n}, the newest state in memory before that. With --all every note that is missing or older here is written, for example after \"mem pull\"\n" +
 					"on another machine. A note that two machines changed is left alone: name its state.",
 				Flags: []cli.Flag{flags.Bool(&all, "all", "restore the newest state of every note")},
 				Action: e.Action(0, 1, func(c *cli.Context) error {
@@ -452,6 +452,13 @@ func runRestore(ctx context.Context, l *list, name string) error {
 		return app.WithCode(app.ExitNo, app.WithHint(fmt.Errorf("project %s is not that of this directory", l.Project.Name),
 			"change to a directory of the project, or: "+names.LinkCommand(l.Dir, l.Dir, l.Project)))
 	}
+	var to *notes.State
+	if name != "" { // by the numbers that the user has seen
+		var err error
+		if to, err = l.wanted(name); err != nil {
+			return err
+		}
+	}
 	if !l.Opt.DryRun { // what is on disk is not lost
 		done, err := notes.CaptureAll(ctx, l.DB, l.Project, l.client, l.Dir, notes.Options{})
 		if err != nil {
@@ -471,20 +478,16 @@ func runRestore(ctx context.Context, l *list, name string) error {
 		}
 		return err
 	}
-	if name != "" {
-		f, n, err := l.find(name)
+	if to != nil {
+		f, err := notes.Find(l.files, to.File)
 		if err != nil {
 			return err
 		}
-		if heads := f.Heads(); n < 0 && len(heads) > 1 {
-			return l.conflict(f)
+		i := slices.IndexFunc(f.States, func(s *notes.State) bool { return s.Name() == to.Name() })
+		if i < 0 {
+			return app.WithCode(app.ExitNo, fmt.Errorf("%s: the state was deleted meanwhile", to.File))
 		}
-		to := f.States[max(n, 0)]
-		if to.Deleted {
-			return app.WithCode(app.ExitNo, app.WithHint(fmt.Errorf("%s is deleted", stateName(f, max(n, 0))),
-				"name an earlier state: "+term.Shell("mem", "notes", "log", f.Name)))
-		}
-		if err := add(f, to); err != nil {
+		if err := add(f, f.States[i]); err != nil {
 			return restoreError(err)
 		}
 	} else {
@@ -517,6 +520,23 @@ func runRestore(ctx context.Context, l *list, name string) error {
 		return app.Exit(app.ExitPartial)
 	}
 	return nil
+}
+
+// wanted returns the state to restore that a user names: the newest one if the name has no number.
+func (l *list) wanted(name string) (*notes.State, error) {
+	f, n, err := l.find(name)
+	if err != nil {
+		return nil, err
+	}
+	if n < 0 && len(f.Heads()) > 1 {
+		return nil, l.conflict(f)
+	}
+	n = max(n, 0)
+	if to := f.States[n]; !to.Deleted {
+		return to, nil
+	}
+	return nil, app.WithCode(app.ExitNo, app.WithHint(fmt.Errorf("%s is deleted", stateName(f, n)),
+		"name an earlier state: "+term.Shell("mem", "notes", "log", f.Name)))
 }
 
 func (l *list) conflict(f *notes.File) error {
@@ -560,16 +580,50 @@ func (l *list) write(ctx context.Context, plan []notes.Restore) error {
 	if err := notes.RestoreAll(ctx, l.DB, l.Project, plan); err != nil {
 		return names.StoreError(err)
 	}
+	if err := l.load(ctx); err != nil { // with the numbers of the states as they are now
+		return names.StoreError(err)
+	}
 	for _, r := range plan {
 		l.Note("wrote %s", l.Safe(r.Path))
 		if r.To.Cut > 0 {
 			l.Note("%s has placeholders for %s that redaction removed", l.Safe(r.File.Name), term.Count(r.To.Cut, "secret"))
 		}
-		if r.Here {
-			l.Note("to undo: %s", term.Shell("mem", "notes", "restore", r.File.Name+"@{1}"))
+		f, err := notes.Find(l.files, r.File.Name)
+		if err != nil {
+			return err
 		}
+		i := slices.IndexFunc(f.States, func(s *notes.State) bool { return s.Restored && s.Path() == r.Path })
+		if i < 0 || !r.Here {
+			continue
+		}
+		if old := f.Undone(f.States[i]); old == nil || old.Text != r.Now {
+			l.Note("%s had text that memory has not, because redaction or a forget removed it", l.Safe(r.Path))
+		}
+		l.Note("to undo: %s", undoCommand(f, f.States[i]))
 	}
 	return nil
+}
+
+// undoCommand is the command that brings back what a restored state replaced.
+func undoCommand(f *notes.File, s *notes.State) string {
+	old := f.Undone(s)
+	if old == nil {
+		return term.Shell("rm", s.Path())
+	}
+	return term.Shell("mem", "notes", "restore", stateName(f, slices.Index(f.States, old)))
+}
+
+// UndoCommands returns the commands that undo the restores of this device with a lamport time above from, up to to.
+func UndoCommands(ctx context.Context, run names.Run, from, to uint64) (out []string, err error) {
+	files, err := notes.Files(ctx, run.DB, run.Project.ID)
+	for _, f := range files {
+		for _, s := range f.States {
+			if at := s.Stamp; s.Restored && at.Device == run.DB.Refs.Device().ID && at.Lamport > from && at.Lamport <= to {
+				out = append(out, undoCommand(f, s))
+			}
+		}
+	}
+	return out, err
 }
 
 func runForget(ctx context.Context, l *list, name string) error {
