@@ -264,7 +264,7 @@ func (t *Table) expendable(shrinks int, any bool) int {
 }
 
 // shrink cuts columns until a line fits the terminal, the one that shrinks after the others. The first column has the
-// ids in most tables: it is cut last, and not below 8.
+// ids in most tables: it is cut last, and not below 8. Half a number is another number: numbers are cut after the rest.
 func (t *Table) shrink(widths []int, shrinks, screen int) []int {
 	over := t.over(widths, screen)
 	cut := func(i, least int) {
@@ -273,7 +273,7 @@ func (t *Table) shrink(widths []int, shrinks, screen int) []int {
 	}
 	for _, least := range []int{8, 4} {
 		for i := len(widths) - 1; i > 0; i-- {
-			if i != shrinks {
+			if i != shrinks && (!t.Columns[i].Right || least < 8) {
 				cut(i, least)
 			}
 		}
@@ -294,7 +294,7 @@ func (t *Table) over(widths []int, screen int) int {
 	return total - screen
 }
 
-// fit cuts wide columns as far as needed and returns how much wider than the screen a line still is.
+// fit cuts wide columns of text as far as needed and returns how much wider than the screen a line still is.
 func (t *Table) fit(widths []int, shrinks, screen int) int {
 	over := t.over(widths, screen)
 	cut := func(i, least int) {
@@ -307,13 +307,13 @@ func (t *Table) fit(widths []int, shrinks, screen int) int {
 		}
 	}
 	for i := range widths {
-		if i != shrinks {
+		if i != shrinks && !t.Columns[i].Right {
 			cut(i, longCell)
 		}
 	}
 	cut(shrinks, max(leastCell, screen/leastPart, displaywidth.String(t.Columns[shrinks].Name)))
 	for i := range widths {
-		if i != shrinks {
+		if i != shrinks && !t.Columns[i].Right {
 			cut(i, shortCell)
 		}
 	}

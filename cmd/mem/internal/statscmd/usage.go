@@ -44,9 +44,9 @@ func printUsage(e *app.Env, s stats.Spending) error {
 		e.Note("no usage: no session in memory has an answer of a model")
 		return nil
 	}
-	number := func(name string) app.Column { return app.Column{Name: name, Right: true} }
+	number := func(name string) app.Column { return app.Column{Name: name, Right: true, Keep: true} }
 	t := e.Table(app.Column{Name: s.By, Shrinks: true}, number("answers"), number("input"), number("output"),
-		number("cache write"), number("cache read"), number("cost"))
+		number("written"), number("read"), number("cost"))
 	rows := s.Rows
 	if e.Term.Stdout && len(rows) > 1 {
 		rows = append(rows, s.Total)
@@ -58,12 +58,15 @@ func printUsage(e *app.Env, s stats.Spending) error {
 		}
 		cells := []app.Cell{name, {Full: strconv.Itoa(r.Answers)}}
 		for _, n := range []int64{r.Input, r.Output, r.CacheWrite, r.CacheRead} {
-			cells = append(cells, app.Cell{Full: strconv.FormatInt(n, 10), Short: tokens.Commas(int(n))})
+			cells = append(cells, app.Cell{Full: strconv.FormatInt(n, 10), Short: tokens.Format(int(n))})
 		}
 		t.Row(append(cells, app.Cell{Full: usageCost(r)})...)
 	}
 	if err := t.Flush(); err != nil {
 		return err
+	}
+	if e.Term.Stdout {
+		e.Note("written, read: tokens of the prompt cache")
 	}
 	e.Note("list prices of the API in %s; a subscription, discounts and surcharges are not considered", s.Prices)
 	if len(s.Total.Unpriced) > 0 {
