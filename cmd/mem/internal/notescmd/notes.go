@@ -58,8 +58,8 @@ func Notes(e *app.Env) *cli.Command {
 					})
 				})},
 			{Name: "restore", Usage: "write a state of a note to Claude's directory", ArgsUsage: "<file>[@{<n>}]",
-				Description: "The file on disk is captured first, and the command that restores it again is printed.\n" +
-					"Without @{n}, the newest state in memory before that. With --all every note that is missing or older here is written, for example after \"mem pull\"\n" +
+				Description: "The file on disk is captured before it is replaced, and the command that restores it again is printed.\n" +
+					"@{n} is the state that \"mem notes log\" lists before that; without it, the newest. With --all every note that is missing or older here is written, for example after \"mem pull\"\n" +
 					"on another machine. A note that two machines changed is left alone: name its state.",
 				Flags: []cli.Flag{flags.Bool(&all, "all", "restore the newest state of every note")},
 				Action: e.Action(0, 1, func(c *cli.Context) error {
@@ -452,65 +452,48 @@ func runRestore(ctx context.Context, l *list, name string) error {
 		return app.WithCode(app.ExitNo, app.WithHint(fmt.Errorf("project %s is not that of this directory", l.Project.Name),
 			"change to a directory of the project, or: "+names.LinkCommand(l.Dir, l.Dir, l.Project)))
 	}
-	var to *notes.State
-	if name != "" { // by the numbers that the user has seen
-		var err error
-		if to, err = l.wanted(name); err != nil {
-			return err
-		}
-	}
-	if !l.Opt.DryRun { // what is on disk is not lost
-		done, err := notes.CaptureAll(ctx, l.DB, l.Project, l.client, l.Dir, notes.Options{})
-		if err != nil {
-			return names.StoreError(err)
-		}
-		if len(done.Changes) > 0 {
-			if err := l.load(ctx); err != nil {
-				return err
-			}
-		}
-	}
-	var plan []notes.Restore
-	add := func(f *notes.File, to *notes.State) error {
-		r, err := l.client.PlanRestore(l.Dir, f, to)
-		if err == nil && !r.Same() {
-			plan = append(plan, r)
-		}
-		return err
-	}
-	if to != nil {
-		f, err := notes.Find(l.files, to.File)
+	var states []*notes.State // by the numbers that the user has seen, before what is on disk becomes the newest state
+	if name != "" {
+		to, err := l.wanted(name)
 		if err != nil {
 			return err
 		}
-		i := slices.IndexFunc(f.States, func(s *notes.State) bool { return s.Name() == to.Name() })
-		if i < 0 {
-			return app.WithCode(app.ExitNo, fmt.Errorf("%s: the state was deleted meanwhile", to.File))
-		}
-		if err := add(f, f.States[i]); err != nil {
-			return restoreError(err)
-		}
+		states = append(states, to)
 	} else {
 		for _, f := range l.files {
-			heads := f.Heads()
-			switch {
+			switch heads := f.Heads(); {
 			case len(heads) > 1:
 				conflicts = append(conflicts, f.Name)
-				continue
-			case heads[0].Deleted:
-				continue
-			}
-			if err := add(f, heads[0]); err != nil && !errors.Is(err, notes.ErrOff) {
-				return err
+			case !heads[0].Deleted:
+				states = append(states, heads[0])
 			}
 		}
+	}
+	plan, err := l.plan(states, name == "")
+	if err != nil {
+		return err
 	}
 	if len(plan) == 0 && len(conflicts) == 0 {
 		l.Note("Claude's notes here are as in memory")
 		return nil
 	}
-	if err := l.write(ctx, plan); err != nil {
+	if ok, err := l.agreed(plan); err != nil || !ok {
 		return err
+	}
+	if !l.Opt.DryRun && len(plan) > 0 {
+		// What is on disk is not lost. It is read again, as it may have changed since the question.
+		if _, err := notes.CaptureAll(ctx, l.DB, l.Project, l.client, l.Dir, notes.Options{}); err != nil {
+			return names.StoreError(err)
+		}
+		if err := l.load(ctx); err != nil {
+			return names.StoreError(err)
+		}
+		if plan, err = l.plan(states, name == ""); err != nil {
+			return err
+		}
+		if err := l.write(ctx, plan); err != nil {
+			return err
+		}
 	}
 	for _, file := range conflicts {
 		l.Warn("%s was changed on several machines: not restored", l.Safe(file))
@@ -555,11 +538,30 @@ func restoreError(err error) error {
 	return err
 }
 
-// write shows what would change, asks, and writes it.
-func (l *list) write(ctx context.Context, plan []notes.Restore) error {
-	if len(plan) == 0 {
-		return nil
+// plan returns what restoring states would change. With all, the notes of a place that is turned off are left out.
+func (l *list) plan(states []*notes.State, all bool) (plan []notes.Restore, err error) {
+	for _, to := range states {
+		f, err := notes.Find(l.files, to.File)
+		if err != nil {
+			return nil, err
+		}
+		i := slices.IndexFunc(f.States, func(s *notes.State) bool { return s.Name() == to.Name() })
+		if i < 0 {
+			return nil, app.WithCode(app.ExitNo, fmt.Errorf("%s: the state was deleted meanwhile", to.File))
+		}
+		switch r, err := l.client.PlanRestore(l.Dir, f, f.States[i]); {
+		case all && errors.Is(err, notes.ErrOff):
+		case err != nil:
+			return nil, restoreError(err)
+		case !r.Same():
+			plan = append(plan, r)
+		}
 	}
+	return plan, nil
+}
+
+// agreed shows what would change and asks, if somebody is there to answer.
+func (l *list) agreed(plan []notes.Restore) (bool, error) {
 	for _, r := range plan {
 		from := r.Path
 		if !r.Here {
@@ -569,14 +571,14 @@ func (l *list) write(ctx context.Context, plan []notes.Restore) error {
 			l.printDiff(notes.Diff(from, l.label(r.File, r.To), r.Now, r.To.Text))
 		}
 	}
-	if l.Opt.DryRun {
-		return nil
+	if l.Opt.DryRun || len(plan) == 0 || !l.Term.Stdin {
+		return true, nil
 	}
-	if l.Term.Stdin {
-		if ok, err := l.Confirm("write %s?", term.Count(len(plan), "note")); err != nil || !ok {
-			return err
-		}
-	}
+	return l.Confirm("write %s?", term.Count(len(plan), "note"))
+}
+
+// write writes what was planned, and says how to undo it.
+func (l *list) write(ctx context.Context, plan []notes.Restore) error {
 	if err := notes.RestoreAll(ctx, l.DB, l.Project, plan); err != nil {
 		return names.StoreError(err)
 	}
