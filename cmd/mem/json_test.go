@@ -13,6 +13,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	capturing "github.com/memvcs/mem/layers/capture"
 )
 
 // jsonPage is the page that TestDocsJSON keeps: go test ./cmd/mem -run TestDocsJSON -update writes it.
@@ -88,6 +91,7 @@ stats 6ecd8c99
 tier status -p shop
 tier run -p shop
 export --format facts -p shop -o facts-view.json
+export --l1 pages -p shop
 mv 6ecd8c99 "Whole cents"
 .tag release 6ecd8c99:v001
 tag -p shop
@@ -121,6 +125,10 @@ revoke 9b2cf535 --undo -y
 project list
 project show
 project link shop
+add -u
+notes list
+notes log MEMORY.md
+notes show MEMORY.md
 project unlink
 project split
 project relate 6ecd8c99 --to pricing --reason "shared code"
@@ -157,7 +165,7 @@ func jsonElsewhere() map[string]string {
 	return map[string]string{
 		"device.approve": "encrypt", "remote.recovery-key": "encrypt", "distill": "distill", "serve": "serve",
 		"hooks.test": "hooks-install", "rules.dismiss": "rules", "facts.judge": "facts", "prune": "undo", "test": "", "hooks.": "",
-		"next.drop": "next-drop", "next.dropped": "next-drop", "next.undrop": "next-drop", "notes.list": "notes", "export.l1": "export-l1", "notes.log": "notes", "notes.show": "notes",
+		"next.drop": "next-drop", "next.dropped": "next-drop", "next.undrop": "next-drop",
 	}
 }
 
@@ -238,6 +246,12 @@ func jsonExamples(t *testing.T) map[string]jsonExample {
 	must(t, os.MkdirAll(filepath.Join(dir, "store"), 0o700))
 	must(t, os.WriteFile(filepath.Join(dir, "store", "facts.json"),
 		[]byte(`{"decisions": [{"id": "d001", "content": "The shop closes on Sundays."}], "permanent": {"rules": []}}`), 0o600))
+	claude := filepath.Join(dir, "claude")
+	memory := filepath.Join(claude, "projects", capturing.ClientDir(dir), "memory")
+	must(t, os.MkdirAll(memory, 0o700))
+	must(t, os.WriteFile(filepath.Join(memory, "MEMORY.md"), []byte("# Memory\n\n- Prices are whole cents.\n"), 0o600))
+	written := time.Date(2026, 5, 31, 9, 0, 0, 0, time.UTC)
+	must(t, os.Chtimes(filepath.Join(memory, "MEMORY.md"), written, written))
 	out := map[string]jsonExample{}
 	known := map[string]string{"$SAMPLE": sample, "$SHOP": filepath.Join(sample, "projects", "-home-dev-shop")}
 	for line := range strings.Lines(strings.TrimSpace(jsonJourney)) {
@@ -254,6 +268,15 @@ func jsonExamples(t *testing.T) map[string]jsonExample {
 		var stdout, stderr bytes.Buffer
 		env := testEnv(t, filepath.Join(dir, "memory"), &stdout, &stderr)
 		env.Dir = dir
+		if line == "add -u" || words[0] == "notes" { // of Claude's own memory; the other commands have none
+			getenv := env.Getenv
+			env.Getenv = func(name string) string {
+				if name == "CLAUDE_CONFIG_DIR" {
+					return claude
+				}
+				return getenv(name)
+			}
+		}
 		env.Executable = func() (string, error) { return "/usr/local/bin/mem", nil }
 		env.Hostname = func() (string, error) {
 			if words[0] == "--mem-dir" {
