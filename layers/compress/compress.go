@@ -62,6 +62,7 @@ type Item struct {
 	Diff    string // of an Edit: the changed lines
 	Added   int    // of an Edit: lines
 	Removed int
+	Covers  int  // of the Recap of a compaction: how many messages before N it retells, 0 if none of this session
 	Closing bool // of Assistant: the last words before the user speaks again
 	Fixed   bool // of Failure: the same thing succeeded later
 	Weight  int  // hundredths: a mark that is not kept still makes its text more important

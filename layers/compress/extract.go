@@ -16,7 +16,7 @@ import (
 type Extract struct{}
 
 // ID names the engine and its version.
-func (Extract) ID() string { return "extract/9" }
+func (Extract) ID() string { return "extract/10" }
 
 // IsExtract reports whether an ID is that of the engine without a model, of any version.
 func IsExtract(id string) bool { return strings.HasPrefix(id, "extract/") }
@@ -145,9 +145,6 @@ func newOrder(items []Item, level Level) *order {
 			}
 			if strings.HasPrefix(it.Label, "plan") && u.at == 0 && u.parent >= 0 && o.units[u.parent].flags&lead != 0 {
 				v *= 2 // the first sentence of a part
-			}
-			if u.class == summary && lastX[u.item] > 0 {
-				v *= .5 // what it repeats is there
 			}
 		case failed, trouble:
 			if it.Fixed {

@@ -52,6 +52,7 @@ func endItem(xs []exchange.Exchange) (Item, bool) {
 		}
 		text += at(e.Commit.N)
 		switch {
+		case e.Pushed && e.Push.N < e.Commit.N: // somebody says so, and nothing proves it
 		case e.Push.N >= e.Commit.N:
 			text += ", pushed" + at(e.Push.N)
 		case e.Push.N > 0:
@@ -69,10 +70,14 @@ func endItem(xs []exchange.Exchange) (Item, bool) {
 				names = append(names, name)
 			}
 		}
-		text := "changed, and no commit seen: " + strings.Join(names, ", ")
-		if e.Commits > 0 {
-			text = "changed after the commit: " + strings.Join(names, ", ")
+		text := "changed, and no commit seen: "
+		switch {
+		case e.Committed: // by somebody else, or before: nothing is known of these files
+			text = "last changed: "
+		case e.Commits > 0:
+			text = "changed after the commit: "
 		}
+		text += strings.Join(names, ", ")
 		if more := len(e.Changed) - most; more > 0 {
 			text += fmt.Sprintf(" and %d more", more)
 		}
@@ -96,8 +101,25 @@ func endItem(xs []exchange.Exchange) (Item, bool) {
 // Raw returns the plain tokens of all that a version of the items can keep.
 func Raw(items []Item) int {
 	var n atomic.Int64
+	items = withoutRetold(items, 0)
 	parallel(len(items), func(i int) { n.Add(int64(tokens.Raw(items[i].String()))) })
 	return int(n.Load())
+}
+
+// withoutRetold returns the items without the summaries of compactions that retell only messages from first on: their
+// exchanges are there themselves.
+func withoutRetold(items []Item, first int) []Item {
+	retells := func(it Item) bool {
+		said := func(o Item) bool { return o.Kind == User || o.Kind == Assistant || o.Kind == Script }
+		k := sort.Search(len(items), func(k int) bool { return items[k].N >= it.N-it.Covers })
+		n := sort.Search(len(items), func(k int) bool { return items[k].N >= it.N })
+		i := slices.IndexFunc(items[min(k, n):n], said)
+		return it.Covers > 0 && i >= 0 && items[k+i].N >= first
+	}
+	if !slices.ContainsFunc(items, retells) {
+		return items
+	}
+	return slices.DeleteFunc(slices.Clone(items), retells)
 }
 
 // itemsOf returns the items of an exchange, in the order of their messages.
@@ -129,7 +151,7 @@ func itemsOf(x *exchange.Exchange) []Item {
 	}
 	closing := closings(x)
 	for _, s := range x.Summaries {
-		add(Item{N: s.N, Kind: Recap, Text: s.Text, Label: summaryLabel(s)})
+		add(Item{N: s.N, Kind: Recap, Text: s.Text, Label: summaryLabel(s), Covers: s.Covers})
 	}
 	said := map[string]bool{}
 	for _, s := range x.Texts {
@@ -285,7 +307,10 @@ func refusal(r exchange.Refusal) string {
 	if strings.HasPrefix(r.Of, "ExitPlanMode") {
 		text = "the plan"
 	}
-	if r.Reason == "" {
+	switch {
+	case r.Reason == "" && r.Told != "":
+		text += "; its result gives the reason: " + oneLine(r.Told, 400)
+	case r.Reason == "":
 		text += "; no reason given"
 	}
 	return text

@@ -106,6 +106,7 @@ func shapeOf(in Input, p Plan) (shape, error) {
 	s := shape{kept: slices.Clone(p.Kept), summarised: slices.Clone(p.Summarised), bounds: boundsOf(p), pins: pins}
 	if len(p.Tiers) > 0 { // items before the first tier are left out
 		first := p.Tiers[0].From
+		items = withoutRetold(items, first)
 		items = items[sort.Search(len(items), func(i int) bool { return items[i].N >= first }):]
 	}
 	for i, t := range p.Tiers {

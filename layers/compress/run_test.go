@@ -654,10 +654,6 @@ It is read again:
 
 > thanks
 
-[summary of #1..13] The login was fixed.
-
-[summary ends]
-
 You are welcome.
 
 [at the end: changed, and no commit seen: login.go (#6)]
@@ -669,6 +665,42 @@ You are welcome.
 	for _, s := range []string{"> Why does the login fail?", "The token had expired.", "> thanks", "You are welcome."} {
 		if !strings.Contains(small, s) {
 			t.Errorf("110 tokens lack %q:\n%s", s, small)
+		}
+	}
+}
+
+// TestRetold holds that the summary of a compaction stands in for exchanges that are not there, and only for those.
+func TestRetold(t *testing.T) {
+	t.Parallel()
+	const said = `{"n":1,"role":"note","name":"command","text":"/clear"}
+{"n":2,"role":"user","text":"How are the taxes of the cart rounded?"}
+{"n":3,"role":"assistant","text":"They are rounded down for every line of the cart."}
+{"n":9,"role":"summary","text":"Summary: the cart was examined."}
+{"n":10,"role":"user","text":"Round the total of the cart only."}
+{"n":11,"role":"assistant","text":"The total of the cart alone is rounded now."}
+`
+	for name, c := range map[string]struct {
+		l1    string
+		first int
+		want  bool
+	}{
+		"all is there":          {said, 1, false},
+		"of what was left out":  {said, 9, true},
+		"in part left out":      {said, 3, true},
+		"of another session":    {strings.Join(strings.Split(said, "\n")[3:], "\n"), 1, true},
+		"of what is not copied": {strings.Join(strings.Split(said, "\n")[1:], "\n"), 1, false},
+	} {
+		items, err := Items(refine.Entries(strings.NewReader(c.l1)), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := Run(t.Context(), Input{Items: items}, Plan{Engine: Extract{}.ID(), Tokenizer: tokens.For("").ID(), Budget: 1000,
+			Tiers: []Part{{From: c.first, To: 11, Budget: 1000, Level: 1}}}, Extract{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(Text(res.Segments), "the cart was examined"); got != c.want {
+			t.Errorf("%s: the summary is there: %v, want %v", name, got, c.want)
 		}
 	}
 }

@@ -2,9 +2,12 @@ package exchange
 
 import (
 	"path"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
+	"github.com/memvcs/mem/layers/shell"
 	"github.com/memvcs/mem/layers/verdict"
 )
 
@@ -14,8 +17,12 @@ type Ending struct {
 	Commits int     // that were made
 	Commit  Command // the last one
 	Push    Command // the last one
-	Check   Command // the last one that builds or tests and has a verdict
+	Check   Command // the last one that builds or tests and has a verdict, without the commands before it on its line
 	Changed []File  // after the last commit, or since the beginning
+
+	// Committed and Pushed report whether somebody says after the last commit, or without one, that it was done: in
+	// another session, or in another window. Nothing is proven then, either way.
+	Committed, Pushed bool
 }
 
 // EndingOf returns the ending of a session.
@@ -30,8 +37,17 @@ func EndingOf(xs []Exchange) Ending {
 			if c.Pushes {
 				e.Push = c
 			}
-			if c.Verdict != None && verdict.Tests(Program(c.Cmd)) && !strings.Contains(c.Cmd, "version") {
+			if check := checkOf(c.Cmd); c.Verdict != None && check != "" {
 				e.Check = c
+				e.Check.Cmd = check
+			}
+		}
+	}
+	for i := range xs {
+		for _, s := range append([]Said{xs[i].Request}, xs[i].Texts...) {
+			if s.N > e.Commit.N {
+				e.Committed = e.Committed || tells(s.Text, committed())
+				e.Pushed = e.Pushed || tells(s.Text, pushed())
 			}
 		}
 	}
@@ -48,6 +64,48 @@ func EndingOf(xs []Exchange) Ending {
 		}
 	}
 	return e
+}
+
+// checkOf returns the part of a shell line from its first command that tests, builds or checks on, or "". What writes a
+// file or asks for a version is none.
+func checkOf(line string) string {
+	for _, s := range shell.Parse(line) {
+		w := s.Program()
+		if len(w) == 0 || !verdict.Tests(Program(strings.Join(w, " "))) || slices.ContainsFunc(w, func(s string) bool {
+			return strings.TrimLeft(s, "-") == "version"
+		}) {
+			continue
+		}
+		for n := len(s.Words); n > 0; n-- { // words behind a quoted one are not in the line as they are here
+			if k := strings.Index(line, strings.Join(s.Words[:n], " ")); k >= 0 {
+				return line[k:]
+			}
+		}
+	}
+	return ""
+}
+
+var (
+	committed = pattern(`(?i)\b(already|been|was|were|are|is|I('ve)?|it's|now|all|and) (all |just |already )?committed\b|^\W*committed\b`)
+	pushed    = pattern(`(?i)\b(already|been|was|were|are|is|I('ve)?|it's|now|all|and) (all |just |already )?pushed\b|^\W*pushed\b`)
+	denied    = pattern(`(?i)\b(not|n't|never|un|nothing|before|once|if|when|until|after|should|would|be)\b[^.]*$`)
+)
+
+// pattern returns a regular expression that is compiled when it is first used.
+func pattern(s string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(s) })
+}
+
+// tells reports whether a text says that something was done, and not that it was not, or will be.
+func tells(text string, done *regexp.Regexp) bool {
+	for line := range strings.Lines(text) {
+		for _, m := range done.FindAllStringIndex(line, -1) {
+			if !denied().MatchString(line[:m[0]]) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // Edited returns the last message in which a changed file was edited, or 0.

@@ -1,6 +1,8 @@
 package exchange_test
 
 import (
+	"bytes"
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -39,6 +41,57 @@ func TestEnding(t *testing.T) {
 		if e.Commits != c.commits || e.Push.N != c.pushed || e.Commit.Subject() != c.subject || len(e.Changed) != c.changed {
 			t.Errorf("%s: %d commits, pushed in %d, subject %q, %d files changed; want %+v", name, e.Commits, e.Push.N,
 				e.Commit.Subject(), len(e.Changed), c)
+		}
+	}
+}
+
+// TestEndingCheck holds that the last check is a command that tests, lints or builds.
+func TestEndingCheck(t *testing.T) {
+	t.Parallel()
+	for cmd, want := range map[string]string{
+		"go test ./...":                       "go test ./...",
+		"mise run lint":                       "mise run lint",
+		"cd x && go vet ./... 2>&1 | tail -3": "go vet ./... 2>&1 | tail -3",
+		"cat > /tmp/x_test.go << 'EOF'\npackage main\nimport \"testing\"\nEOF":    "",
+		"cat > /tmp/x_test.go << 'EOF'\npackage main\nEOF\ngo vet /tmp/x_test.go": "go vet /tmp/x_test.go",
+		"cd x; go test -run \"TestX|TestY\" .":                                    "go test -run \"TestX|TestY\" .",
+		"golangci-lint --version":                                                 "",
+		"grep -rn test . | head":                                                  "",
+		"git commit -m 'fix the build and test'":                                  "",
+	} {
+		line, err := json.Marshal(map[string]any{"n": 1, "role": "tool", "name": "Bash", "cmd": cmd, "result": "ok", "verdict": "passed"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		xs, err := exchange.Of(refine.Entries(bytes.NewReader(line)), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := exchange.EndingOf(xs).Check.Cmd; got != want {
+			t.Errorf("%q: last check %q, want %q", cmd, got, want)
+		}
+	}
+}
+
+// TestEndingTold holds that an ending does not contradict what somebody says of commits after the last one.
+func TestEndingTold(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string][2]bool{
+		"The earlier changes were already committed in a previous session.": {true, false},
+		"Committed as `b5cf65b`.":                         {true, false},
+		"b5cf65b was already pushed.":                     {false, true},
+		"I've committed and pushed it.":                   {true, true},
+		"The changes are not yet committed.":              {false, false},
+		"Nothing was committed.":                          {false, false},
+		"Once it is committed, the hook runs.":            {false, false},
+		"If the change was committed, condense it.":       {false, false},
+		"Should I commit this?":                           {false, false},
+		"There are uncommitted changes.":                  {false, false},
+		"I see it is fine. The work was committed today.": {true, false},
+	} {
+		e := exchange.EndingOf([]exchange.Exchange{{From: 1, To: 2, Texts: []exchange.Said{{N: 2, Text: text}}}})
+		if got := [2]bool{e.Committed, e.Pushed}; got != want {
+			t.Errorf("%q: committed, pushed %v, want %v", text, got, want)
 		}
 	}
 }

@@ -11,6 +11,7 @@ package exchange
 
 import (
 	"iter"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -19,7 +20,7 @@ import (
 )
 
 // Version changes when the same entries give other exchanges. Caches of what is made from them name it.
-const Version = 3
+const Version = 4
 
 // Said is a text with the number of its message.
 type Said struct {
@@ -77,6 +78,7 @@ type Refusal struct {
 	Of     string // the tool with its target or command
 	Call   int    // the message of the call, or 0
 	Reason string // what the user typed, or ""
+	Told   string // the reason in the result of a tool of another program, which can write what it likes; or ""
 	Script bool
 }
 
@@ -267,7 +269,7 @@ func (b *builder) entry(e refine.Entry) {
 		if e.Name == "boundary" || strings.TrimSpace(e.Said) == "" {
 			return
 		}
-		x.Summaries = append(x.Summaries, Summary{Said{e.N, e.Said}, max(0, e.N-1-b.summary)})
+		x.Summaries = append(x.Summaries, Summary{Said{e.N, withoutInstructions(e.Said)}, max(0, e.N-1-b.summary)})
 		b.summary = e.N
 	case "note":
 		x.Notes = append(x.Notes, Note{e.N, e.Name, strings.TrimSpace(e.Target + " " + e.Said)})
@@ -275,6 +277,29 @@ func (b *builder) entry(e refine.Entry) {
 		x.Opaque = append(x.Opaque, e.N)
 	case "tool":
 		b.tool(x, e)
+	}
+}
+
+// instructions are the beginnings of the lines with which the client ends a summary: it tells the model to go on, and
+// where the transcript is. Nobody said them.
+var instructions = []string{"Please continue the conversation from where we left", "Continue the conversation from where it left off",
+	"If you need specific details from before compaction", "Recent messages are preserved verbatim."}
+
+// withoutInstructions returns a summary without what the client wrote around it.
+func withoutInstructions(text string) string {
+	text = strings.TrimSpace(text)
+	if strings.HasPrefix(text, "This session is being continued from a previous conversation") {
+		_, rest, _ := strings.Cut(text, "\n")
+		if rest = strings.TrimSpace(rest); rest != "" {
+			text = rest
+		}
+	}
+	for {
+		k := strings.LastIndexByte(text, '\n') + 1
+		if k == 0 || !slices.ContainsFunc(instructions, func(s string) bool { return strings.HasPrefix(text[k:], s) }) {
+			return text
+		}
+		text = strings.TrimRight(text[:k], " \t\r\n")
 	}
 }
 
@@ -329,7 +354,7 @@ func (b *builder) tool(x *Exchange, e refine.Entry) {
 	}
 	switch {
 	case strings.HasPrefix(e.Result, "refused by the user"):
-		x.Refusals = append(x.Refusals, Refusal{N: e.N, Of: of, Call: e.N})
+		x.Refusals = append(x.Refusals, Refusal{N: e.N, Of: of, Call: e.N, Told: strings.Join(e.Errors, "\n")})
 		return
 	case e.Name == "AskUserQuestion":
 		x.Questions = append(x.Questions, Said{e.N, e.Target})

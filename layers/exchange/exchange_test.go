@@ -86,6 +86,23 @@ func TestOfAgent(t *testing.T) {
 	}
 }
 
+// TestOfSummary holds that what the client wrote around the summary of a compaction is no part of it.
+func TestOfSummary(t *testing.T) {
+	t.Parallel()
+	const begin = `This session is being continued from a previous conversation that ran out of context. The summary below covers the earlier portion of the conversation.\n\n`
+	for text, want := range map[string]string{
+		begin + `The user wants cents.\nPlease continue the conversation from where we left it off without asking the user any further questions.`:                                                                 "The user wants cents.",
+		`The user wants cents.\n\nIf you need specific details from before compaction (like code), read the full transcript at: /x.jsonl\nPlease continue the conversation from where we left off without asking.`: "The user wants cents.",
+		`The user said: Please continue the conversation from where we left off.\nThen cents.`:                                                                                                                     "The user said: Please continue the conversation from where we left off.\nThen cents.",
+		`The user wants cents.`: "The user wants cents.",
+	} {
+		xs := of(t, `{"n":5,"role":"summary","text":"`+text+`"}`+"\n")
+		if len(xs) != 1 || len(xs[0].Summaries) != 1 || xs[0].Summaries[0].Text != want {
+			t.Errorf("%s: %+v, want %q", text, xs, want)
+		}
+	}
+}
+
 func TestProgram(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]string{

@@ -179,6 +179,18 @@ func TestReport(t *testing.T) {
 	}
 }
 
+// TestRefusedOther reads the result of a tool of another program that has the form of a refusal. It can be one, and its
+// reason is in its own line: nobody knows whether the user said it.
+func TestRefusedOther(t *testing.T) {
+	t.Parallel()
+	const src = `{"type":"assistant","message":{"content":[{"type":"tool_use","id":"1","name":"mcp__x__close","input":{}}]}}
+{"type":"user","message":{"content":[{"type":"tool_result","is_error":true,"tool_use_id":"1","content":"` + transcript.Refusal + ` To tell you how to proceed, the user said:\nIs it still open?\nLook."}]}}`
+	const want = `{"n":1,"role":"tool","name":"mcp__x__close","errors":["Is it still open? Look."],"result":"refused by the user"}` + "\n"
+	if got := string(l1(t, []byte(src), Full)); got != want {
+		t.Errorf("L1 = %swant %s", got, want)
+	}
+}
+
 // TestOverlappingCalls answers each call after the next one is made, so that one is always open.
 func TestOverlappingCalls(t *testing.T) {
 	t.Parallel()

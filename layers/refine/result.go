@@ -68,7 +68,12 @@ func (r *refiner) failed(e *Entry, text string) {
 		limit = 200
 	}
 	if strings.HasPrefix(text, transcript.Refusal) {
-		e.Result = refused // the reason is an entry of its own
+		e.Result = refused              // the reason is an entry of its own
+		if transcript.OfOther(e.Name) { // whose result is not believed: it says so itself
+			if _, reason, _ := strings.Cut(text, transcript.RefusedFor); strings.TrimSpace(reason) != "" {
+				e.Errors = []string{cut(strings.TrimSpace(oneLine(reason)), limit)}
+			}
+		}
 		return
 	}
 	if rest, ok := strings.CutPrefix(text, "Exit code "); ok {

@@ -18,14 +18,18 @@ const (
 	otherTools = "mcp__" // the start of the names of tools whose results, errors too, other programs write
 
 	// Refusal is the start of the result of a call that the user refused.
-	Refusal     = "The user doesn't want to proceed with this tool use."
-	refusedFor  = "the user said:\n"
+	Refusal = "The user doesn't want to proceed with this tool use."
+	// RefusedFor is what the client writes before the user's reason.
+	RefusedFor  = "the user said:\n"
 	clarify     = "The user wants to clarify these questions."
 	askedBefore = "Questions asked:\n"
 
 	// Answered is the start of the result of a dialog.
 	Answered = "User has answered your questions: "
 )
+
+// OfOther reports whether the name of a tool is that of a tool of another program, which writes its results and errors.
+func OfOther(tool string) bool { return strings.HasPrefix(tool, otherTools) }
 
 // refusalTrailers are the beginnings of what the client writes after the user's words in a refusal.
 var refusalTrailers = []string{"\n\nNote: The user's next message may contain a correction or preference."}
@@ -56,7 +60,7 @@ func refusal(m Message, text string, asked bool) (string, []Answer) {
 	if !strings.HasPrefix(text, Refusal) {
 		return "", nil
 	}
-	_, said, _ := strings.Cut(text, refusedFor)
+	_, said, _ := strings.Cut(text, RefusedFor)
 	if m.Feedback != "" {
 		said = m.Feedback
 	}

@@ -160,7 +160,7 @@ func (q *Queue) Answer(m Message) []Said {
 		case b.Kind != ToolUse || b.ToolID == "":
 		case b.Name == askTool && len(q.Asked) < queueLimit:
 			q.Asked = append(slices.Clip(q.Asked), queueKey(b.ToolID))
-		case strings.HasPrefix(b.Name, otherTools) && len(q.Other) < queueLimit:
+		case OfOther(b.Name) && len(q.Other) < queueLimit:
 			q.Other = append(slices.Clip(q.Other), queueKey(b.ToolID))
 		}
 	}

@@ -249,6 +249,11 @@ func (c *checker) compositions(p []any, session string) {
 	c.call("DELETE", "/compositions/{compositionId}", []any{id}, "", nil, nil, 200)
 	req.Budget = 10
 	c.call("POST", "/projects/{projectId}/compositions/preview", p, "", req, nil, 422)
+	req.Budget, req.Components = 4000, append(req.Components, req.Components[0])
+	for _, path := range []string{"/projects/{projectId}/compositions/preview", "/projects/{projectId}/compositions"} {
+		c.call("POST", path, p, "", req, nil, 400) // the same version twice
+	}
+	req.Components = req.Components[:2]
 	req.Budget, req.Name = 4000, "../x"
 	c.call("POST", "/projects/{projectId}/compositions", p, "", req, nil, 400)
 }

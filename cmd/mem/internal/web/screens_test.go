@@ -213,6 +213,9 @@ func TestJourneyByForms(t *testing.T) {
 	if body := r.get(p + "/compose?" + build.Encode()); !strings.Contains(body, "of 4,000 tokens") {
 		t.Errorf("the builder says %s", between(body, `id="built"`, "</div>"))
 	}
+	if body := r.get(p + "/compose?part-1=" + sampleSession + "&part-2=" + sampleSession); !strings.Contains(body, "is there twice in the same version") {
+		t.Errorf("the same version twice: the builder says %s", between(body, `id="built"`, "</div>"))
+	}
 	if body := r.get(p + "/compose?" + build.Encode()); !strings.Contains(body, `name="export" value="md"`) {
 		t.Error("the builder cannot export")
 	}
