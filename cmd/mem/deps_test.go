@@ -160,7 +160,7 @@ func outside() map[string]string {
 		"github.com/dustin/go-humanize":          "cmd/mem/internal/app",
 		"github.com/gofrs/flock":                 "refs/disk refs/config hooks layers/search/index",
 		"github.com/klauspost/compress":          "objects/pack objects/stream layers/search/index layers/archive layers/transcript/agents",
-		"github.com/tidwall/gjson":               "layers/refine layers/revision",
+		"github.com/tidwall/gjson":               "layers/originals layers/refine layers/revision",
 		"github.com/kljensen/snowball":           "layers/compress layers/search/index",
 		"filippo.io/age":                         "refs/sealed",
 		"golang.org/x/sys":                       "refs/disk",

@@ -183,6 +183,7 @@ type change struct {
 	exact      int          // length in the file
 	whole      bool         // replace it by a placeholder
 	opaque     bool         // the value is not JSON
+	prompt     bool         // it is a prompt
 	spots      [][2]int     // else overwrite these
 	cuts       []redact.Cut // in the old value
 }
@@ -198,7 +199,7 @@ func (o *OwnStream) Without(e edit) (*Rewriting, error) {
 			return
 		}
 		c := change{start: start, end: end, base: start + moved, now: end + moved, exact: len(v.Raw), whole: whole,
-			opaque: v.Opaque, spots: spots, cuts: cuts}
+			opaque: v.Opaque, prompt: whole && originals.IsPrompt(v.Raw), spots: spots, cuts: cuts}
 		if whole {
 			c.now = c.base + v.Size
 		} else {
@@ -221,7 +222,7 @@ func (w *Rewriting) masked(raw []byte, spots [][2]int) []byte {
 // bytes returns the new clean bytes of a value.
 func (w *Rewriting) bytes(c change, clean []byte) []byte {
 	if c.whole {
-		return originals.Placeholder(c.exact, c.opaque)
+		return originals.Placeholder(c.exact, c.opaque, c.prompt)
 	}
 	return recut(w.masked(bytes.Clone(uncut(clean, c.start, c.cuts)), c.spots), clean, c.start, c.cuts)
 }

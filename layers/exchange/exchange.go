@@ -38,7 +38,7 @@ const (
 	Agent            // sent by another agent: the session is that of a subagent
 	Slash            // a command of the client that starts work, such as /review; the request is its name with arguments
 	Copy             // written by mem, or copied from the session that this one is a fork of: it does not count as typed
-	Nobody           // what precedes the first prompt
+	Nobody           // what precedes the first prompt, or follows one that was forgotten
 )
 
 // An Exchange is a request and everything up to the next one.
@@ -243,6 +243,10 @@ func (b *builder) entry(e refine.Entry) {
 		return
 	case e.Role == "note" && e.Name == "command" && !housekeeping[strings.Fields(e.Said + " -")[0]]:
 		b.begin(e, Slash)
+		return
+	case e.Role == "note" && e.Name == "forgotten": // its answer is not that to the request before
+		b.out = append(b.out, Exchange{From: e.N, By: Nobody})
+		b.reach(&b.out[len(b.out)-1], e)
 		return
 	case e.Prompt():
 	case e.Role == "user": // of an agent: in its own session, the first is the request

@@ -117,3 +117,18 @@ func TestProgram(t *testing.T) {
 		}
 	}
 }
+
+// TestOfForgotten has the answer to a request that was forgotten: it is not the outcome of the request before.
+func TestOfForgotten(t *testing.T) {
+	t.Parallel()
+	all := of(t, `{"n":1,"role":"user","text":"Push to main."}
+{"n":2,"role":"assistant","text":"Pushed."}
+{"n":3,"role":"note","name":"forgotten"}
+{"n":4,"role":"assistant","text":"Renamed."}
+{"n":5,"role":"user","text":"Thanks."}
+`)
+	if len(all) != 3 || all[0].Outcome().Text != "Pushed." || all[1].By != Nobody || all[1].Request.N != 0 ||
+		all[1].Outcome().Text != "Renamed." || all[2].Request.Text != "Thanks." {
+		t.Errorf("the exchanges are %+v", all)
+	}
+}

@@ -82,7 +82,7 @@ func (p *Pending) Add(e *refine.Entry) {
 		p.tool(e)
 	case e.Request() && !e.Script && strings.TrimSpace(e.Said) != "":
 		p.begin(Open{N: e.N, Kind: Interrupted, Text: e.Said, Time: e.TS})
-	case e.Request():
+	case e.Request(), e.Role == "note" && e.Name == "forgotten":
 		p.begin(Open{})
 	case e.Role == "note" && e.Name == "plan":
 		p.begin(Open{N: e.N, Kind: Interrupted, Text: PlanHeading(e.Said), Time: e.TS})

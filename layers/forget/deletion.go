@@ -393,7 +393,7 @@ func (f *deletion) purgedElsewhere(s *state.Session, generation int, v transcrip
 
 // IsForgotten reports whether a record of a transcript is the placeholder of a deleted one.
 func IsForgotten(raw []byte) bool {
-	return bytes.Equal(raw, originals.Placeholder(len(raw), raw[0] != '{'))
+	return bytes.Equal(raw, originals.Placeholder(len(raw), raw[0] != '{', originals.IsPrompt(raw)))
 }
 
 // mark marks a message as deleted, and reports whether it was marked before.

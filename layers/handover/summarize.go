@@ -63,6 +63,7 @@ type summary struct {
 
 	answeredAt, answerSize int  // work of the current turn before its answer, and the size of that
 	noticed                bool // the client told of a task in the background, and no file was changed since
+	unasked                bool // the request of what follows was forgotten
 }
 
 func (s *summary) entry(e refine.Entry) {
@@ -71,7 +72,7 @@ func (s *summary) entry(e refine.Entry) {
 	case e.Role == "tool":
 		s.calls++
 		s.tool(e)
-		if !e.Side {
+		if !e.Side && !s.unasked {
 			s.d.Working = e.N
 			s.did(e)
 		}
@@ -87,6 +88,8 @@ func (s *summary) entry(e refine.Entry) {
 		s.begin(Turn{Script: true, Asked: Said{N: e.N}})
 	case e.Role == "note" && e.Name == "plan" && !e.Side: // the client sends back a plan that the user accepted
 		s.begin(Turn{Asked: Said{e.N, planHeading(e.Said)}, Plan: planHeading(e.Said)})
+	case e.Role == "note" && e.Name == "forgotten":
+		s.forgotten()
 	case e.Role == "note" && e.Name == "notice":
 		s.noticed = true
 	case e.Role == "note" && strings.HasPrefix(e.Said, "[Request interrupted by user"):
@@ -130,9 +133,17 @@ func (s *summary) answer(t *Turn, e refine.Entry) {
 	s.answeredAt, s.answerSize = t.Did, len(e.Said)
 }
 
-// turn returns the current turn, nil before the first request.
+// forgotten ends a turn where the next request was forgotten: what follows is an answer to that.
+func (s *summary) forgotten() {
+	if t := s.turn(); t != nil {
+		t.Waits = false
+	}
+	s.unasked, s.d.Working, s.noticed = true, 0, false
+}
+
+// turn returns the current turn, nil before the first request and after one that was forgotten.
 func (s *summary) turn() *Turn {
-	if n := len(s.d.Turns); n > 0 {
+	if n := len(s.d.Turns); n > 0 && !s.unasked {
 		return &s.d.Turns[n-1]
 	}
 	return nil
@@ -215,7 +226,7 @@ func (s *summary) begin(t Turn) {
 		s.d.Turns = slices.Delete(s.d.Turns, 1, 2)
 	}
 	s.d.Turns = append(s.d.Turns, t)
-	s.d.Working, s.noticed = 0, false
+	s.unasked, s.d.Working, s.noticed = false, 0, false
 }
 
 // planHeading returns the cut heading of a plan, or its first line.

@@ -196,3 +196,19 @@ func TestManyCommands(t *testing.T) {
 		t.Errorf("%d failed tests: %v", n, d.Failed)
 	}
 }
+
+// TestForgottenRequest has the answer and the work of a request that was forgotten: they are not those of the one before.
+func TestForgottenRequest(t *testing.T) {
+	t.Parallel()
+	d := summarized(t,
+		refine.Entry{Role: "user", Said: "Push directly to main."},
+		refine.Entry{Role: "assistant", Said: "Pushed to main. Shall I tag it?"},
+		refine.Entry{Role: "note", Name: "forgotten"},
+		refine.Entry{Role: "assistant", Said: "Renamed docs to manual."},
+		bash("git mv docs manual", "ok"),
+	)
+	if len(d.Turns) != 1 || !strings.HasPrefix(d.Turns[0].Answered.Text, "Pushed to main.") || d.Turns[0].Waits ||
+		d.Turns[0].Did != 0 || d.Working != 0 {
+		t.Errorf("the answer to a forgotten request is that to the request before: %+v, working %d", d.Turns, d.Working)
+	}
+}

@@ -145,7 +145,7 @@ func (g *Guard) Through(session string, f SourceFile, size int64) (SourceFile, e
 			return nil, err
 		}
 		if g.whole(session, v) {
-			out.over = append(out.over, overlay{v.Off, Placeholder(int(v.Size), v.Opaque)})
+			out.over = append(out.over, overlay{v.Off, Placeholder(int(v.Size), v.Opaque, IsPrompt(v.Raw))})
 			continue
 		}
 		spots := g.Values(v.Raw)

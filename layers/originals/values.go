@@ -5,6 +5,8 @@ import (
 	"math/bits"
 	"slices"
 	"strings"
+
+	"github.com/tidwall/gjson"
 )
 
 // Holds reports whether b contains one of the needles.
@@ -67,9 +69,12 @@ func Joined(spans [][2]int) [][2]int {
 }
 
 // Placeholder returns the record of n bytes that replaces a deleted message, so that the numbers of messages and the
-// offsets in the file do not change.
-func Placeholder(n int, opaque bool) []byte {
-	const prefix = `{"type":"forgotten"`
+// offsets in the file do not change. That of a prompt says so: what was answered to it is not the answer to the one before.
+func Placeholder(n int, opaque, prompt bool) []byte {
+	prefix := `{"type":"forgotten"`
+	if prompt && n > len(prefix)+len(ofPrompt) {
+		prefix += ofPrompt
+	}
 	switch {
 	case opaque:
 		return bytes.Repeat([]byte("?"), n)
@@ -77,6 +82,27 @@ func Placeholder(n int, opaque bool) []byte {
 		return []byte("{" + strings.Repeat(" ", max(0, n-2)) + "}")
 	}
 	return []byte(prefix + strings.Repeat(" ", n-len(prefix)-1) + "}")
+}
+
+const ofPrompt = `,"of":"prompt"`
+
+// IsPrompt reports whether a record has a text of the user, or is the placeholder of one.
+func IsPrompt(raw []byte) bool {
+	r := gjson.ParseBytes(raw)
+	switch r.Get("type").String() {
+	case "user":
+		content := r.Get("message.content")
+		return !r.Get("isMeta").Bool() && !r.Get("isSidechain").Bool() && !r.Get("isCompactSummary").Bool() &&
+			!r.Get("toolUseResult").Exists() && !content.Get(`#(type=="tool_result")`).Exists() &&
+			!strings.HasPrefix(content.String(), "<")
+	case "queue-operation":
+		return r.Get("operation").String() == "enqueue"
+	case "attachment":
+		return r.Get("attachment.type").String() == "queued_command"
+	case "forgotten":
+		return r.Get("of").String() == "prompt"
+	}
+	return false
 }
 
 // A SealedValue identifies a deleted value in a text. Without this device's key, the value cannot be read, and a guess

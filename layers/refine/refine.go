@@ -194,6 +194,10 @@ func (r *refiner) value(v transcript.Value) {
 		r.said(r.queue.Said(m))
 	case "system":
 		r.system()
+	case "forgotten":
+		if gjson.GetBytes(m.Raw, "of").String() == "prompt" {
+			r.add(Entry{Role: "note", Name: "forgotten"})
+		}
 	case "summary", "custom-title":
 		r.add(Entry{Role: "note", Name: "title", Said: m.Title})
 	case "pr-link":
