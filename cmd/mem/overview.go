@@ -104,7 +104,7 @@ func (o overview) commands(r sessioncmd.StatusReport) []example {
 	add(!o.Hooks, "mem hooks install", "capture from now on, and brief each new session")
 	add(o.Stored > 0, "mem next", "print the text for the next session")
 	add(o.newest != nil, "mem show @", "print the newest session")
-	add(o.Stored > 0, "mem search WORDS", "search all sessions")
+	add(o.Stored > 0, "mem search WORDS", "search this project's sessions")
 	add(o.Stored == 0 && o.projects > 0, "mem ls --all-projects", "list the sessions of other projects")
 	add(o.Stored == 0 && unseen == 0 && o.projects == 0 && len(r.Elsewhere) == 0, "mem demo",
 		"see what it does, on a sample")

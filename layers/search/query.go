@@ -208,15 +208,22 @@ type Unknown struct {
 }
 
 // String says it in a sentence.
-func (u Unknown) String() string {
+func (u Unknown) String() string { return u.In("") }
+
+// In says it in a sentence about the texts of a place, such as "project shop".
+func (u Unknown) In(place string) string {
+	no := "no text contains "
+	if place != "" {
+		no = "no text of " + place + " contains "
+	}
 	if len(u.Near) == 0 {
-		return "no text contains " + strconv.Quote(u.Word)
+		return no + strconv.Quote(u.Word)
 	}
 	var near []string
 	for _, w := range u.Near {
 		near = append(near, strconv.Quote(w))
 	}
-	return "no text contains " + strconv.Quote(u.Word) + " (nearest: " + strings.Join(near, ", ") + ")"
+	return no + strconv.Quote(u.Word) + " (nearest: " + strings.Join(near, ", ") + ")"
 }
 
 // Time returns the time of the text; the zero time if its record has none, like a title.

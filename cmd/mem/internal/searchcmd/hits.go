@@ -27,14 +27,14 @@ func jsonHits(e *app.Env, found search.Results) error {
 	return nil
 }
 
-func printHits(e *app.Env, o Options, q search.Query, found search.Results) error {
+func printHits(e *app.Env, o Options, q search.Query, place string, found search.Results) error {
 	if found.Hits[0].Loose {
 		e.Note("no match for the whole phrase; these match some of its words")
 	}
 	if found.Phrase != "" {
 		e.Note("only what was written %s", term.Quoted(found.Phrase))
 	}
-	noteMissing(e, found, ": searched for the other words")
+	noteMissing(e, found, place, ": searched for the other words")
 	if q.Filter.Pending != 0 && !o.Open {
 		e.Note("only what %s; put words in double quotes to look for them", map[search.Pending]string{
 			search.Open: "is open, as with --open", search.Rejected: "the user rejected"}[q.Filter.Pending])
@@ -50,7 +50,7 @@ func printHits(e *app.Env, o Options, q search.Query, found search.Results) erro
 		}
 	case e.Term.Stdout:
 		p.forPeople(found.Hits)
-		e.Note("%s", summary(q, found))
+		e.Note("%s", summary(q, place, found))
 		return nil
 	default:
 		for _, h := range found.Hits {
@@ -58,20 +58,29 @@ func printHits(e *app.Env, o Options, q search.Query, found search.Results) erro
 		}
 	}
 	if len(found.Hits) < found.Total && !o.limited {
-		e.Note("%s", summary(q, found))
+		e.Note("%s", summary(q, place, found))
 	}
 	return nil
 }
 
-// noteMissing says which words of a query are in no text, and what is nearest to them.
-func noteMissing(e *app.Env, found search.Results, then string) {
+// noteMissing says which words of a query are in no text of the place, and what is nearest to them.
+func noteMissing(e *app.Env, found search.Results, place, then string) {
 	for _, u := range found.Missing {
-		e.Note("%s%s", term.SanitizeLine(u.String()), then)
+		e.Note("%s%s", term.SanitizeLine(u.In(place)), then)
 	}
 }
 
-// summary returns the numbers of hits and sessions, and how to list the other hits.
-func summary(q search.Query, found search.Results) string {
+// counted returns the numbers of all hits and their sessions.
+func counted(q search.Query, found search.Results) string {
+	text := term.Count(found.Total, unitOf(q, found))
+	if found.AtLeast && len(found.Hits) < found.Total {
+		text = "at least " + text
+	}
+	return text + inSessions(q, found)
+}
+
+// unitOf returns the name of what is counted.
+func unitOf(q search.Query, found search.Results) string {
 	unit := map[search.Unit]string{search.BySession: "session", search.ByFile: "file"}[q.By]
 	if unit == "" {
 		unit = "hit"
@@ -79,6 +88,26 @@ func summary(q search.Query, found search.Results) string {
 			unit = "exchange"
 		}
 	}
+	return unit
+}
+
+// inSessions returns the number of sessions that have the hits, "" if these are sessions.
+func inSessions(q search.Query, found search.Results) string {
+	if q.By == search.BySession {
+		return ""
+	}
+	sessions := map[string]bool{}
+	for _, h := range found.Hits {
+		if h.Session != nil {
+			sessions[h.Session.ID] = true
+		}
+	}
+	return " in " + term.Count(max(len(sessions), found.InAll), "session")
+}
+
+// summary returns the numbers of hits and sessions of the place, and how to list the other hits.
+func summary(q search.Query, place string, found search.Results) string {
+	unit := unitOf(q, found)
 	text := term.Count(len(found.Hits), unit)
 	cut := len(found.Hits) < found.Total
 	if cut {
@@ -88,18 +117,13 @@ func summary(q search.Query, found search.Results) string {
 		}
 		text += term.Count(found.Total, unit)
 	}
-	context, sessions := 0, map[string]bool{}
+	context := 0
 	for _, h := range found.Hits {
 		if h.Context {
 			context++
 		}
-		if h.Session != nil {
-			sessions[h.Session.ID] = true
-		}
 	}
-	if q.By != search.BySession {
-		text += " in " + term.Count(max(len(sessions), found.InAll), "session")
-	}
+	text += inSessions(q, found) + " of " + place
 	if context > 0 && q.By == search.ByMessage {
 		text += fmt.Sprintf(", %d as context", context)
 	}

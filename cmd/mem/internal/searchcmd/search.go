@@ -262,14 +262,23 @@ func runSearch(ctx context.Context, e *app.Env, o Options, q search.Query) error
 			return err
 		}
 		defer s.Close()
+		place, whole, err := placeOf(ctx, e, m, projects, o.related)
+		if err != nil {
+			return err
+		}
 		found, err := s.Search(ctx, q)
 		if err != nil {
 			return err
 		}
 		if len(found.Hits) == 0 {
 			if !e.Opt.JSON {
-				noteMissing(e, found, "")
-				e.Note("no match")
+				noteMissing(e, found, place, "")
+				e.Note("no match in %s", place)
+				if !whole {
+					if err := noteElsewhere(ctx, e, m, q); err != nil {
+						return err
+					}
+				}
 			} else if missing := view.Missing(found); len(missing) > 0 {
 				if err := printJSONLine(e, view.NoHits{Missing: missing}); err != nil {
 					return err
@@ -286,8 +295,41 @@ func runSearch(ctx context.Context, e *app.Env, o Options, q search.Query) error
 		if e.Opt.JSON {
 			return jsonHits(e, found)
 		}
-		return printHits(e, o, q, found)
+		return printHits(e, o, q, place, found)
 	})
+}
+
+// placeOf returns what was searched, in words, and whether that is the whole memory.
+func placeOf(ctx context.Context, e *app.Env, m *layers.Memory, searched []refs.Project, related bool) (string, bool, error) {
+	if e.Opt.AllProjects {
+		return "all projects", true, nil
+	}
+	p, err := names.TheProject(ctx, e, m)
+	switch {
+	case err != nil:
+		return "", false, err
+	case !slices.Contains(searched, p.ID):
+		return "all projects", true, nil
+	case related:
+		return "project " + p.Name + " and related sessions", false, nil
+	}
+	return "project " + p.Name, false, nil
+}
+
+// noteElsewhere says what the query, which has no match in a project, finds in the others.
+func noteElsewhere(ctx context.Context, e *app.Env, m *layers.Memory, q search.Query) error {
+	s, err := search.SearcherOfAll(ctx, m.DB)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	q.Filter.Only = nil
+	found, err := s.Search(ctx, q)
+	if err != nil || len(found.Hits) == 0 {
+		return err
+	}
+	e.Note("%s of other projects: --all-projects", counted(q, found))
+	return nil
 }
 
 // runSearchBatch answers the queries of a file, each as one JSON array.
