@@ -24,8 +24,8 @@ func Cost(e *app.Env) *cli.Command {
 	by := "day"
 	return &cli.Command{
 		Name:  "cost",
-		Usage: "show what models have cost",
-		Description: "Every answer of a model is counted, even a useless one. Days are UTC days, and\n" +
+		Usage: "show what the models that mem asks have cost",
+		Description: "What the sessions themselves cost is in \"mem stats --usage\". Every answer of a model is counted, even a useless one. Days are UTC days, and\n" +
 			"llm.maxTokensPerDay and llm.maxUSDPerDay are counted in the same way. Compressions by\n" +
 			"extract cost nothing.",
 		Flags: []cli.Flag{
@@ -68,7 +68,8 @@ func runCost(ctx context.Context, e *app.Env, by string) error {
 		return e.PrintJSON("cost", a)
 	}
 	if len(a.Rows) == 0 {
-		e.Note("no costs")
+		e.Note("no costs: mem itself has asked no model")
+		e.Hint("what the sessions cost: mem stats --usage --all-projects")
 		return nil
 	}
 	t := e.Table(app.Column{Name: by, Shrinks: true}, app.Column{Name: "requests", Right: true},
