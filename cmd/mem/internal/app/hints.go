@@ -148,13 +148,12 @@ func MissingHints(missing *state.NotFoundError) []string {
 	switch {
 	case missing.What == "message":
 		return []string{"its messages are " + strings.Join(missing.Candidates, ", ")}
-	case strings.HasPrefix(missing.Name, "@") && !isRecent(missing.Name):
+	case strings.HasPrefix(missing.Name, "@") && !IsRecent(missing.Name):
 		return []string{"@ is the newest session, @~3 three sessions earlier: mem help revisions"}
 	case strings.HasPrefix(missing.Name, "@") && len(missing.Candidates) > 0:
 		return []string{"the oldest of the project is " + missing.Candidates[0]}
 	case strings.HasPrefix(missing.Name, "@"):
-		return []string{"the project has no sessions in memory: mem import",
-			"list all sessions with \"mem ls --all-projects\""}
+		return []string{"list all sessions with \"mem ls --all-projects\""}
 	case missing.What == "known original" && len(missing.Candidates) == 0:
 		return []string{"its file was never rewritten: " + term.Shell("mem", "show", missing.Of)}
 	case missing.What == "marker" && len(missing.Candidates) == 0:
@@ -193,8 +192,8 @@ func MissingHints(missing *state.NotFoundError) []string {
 	return []string{"there " + verb + " " + strings.Join(missing.Candidates, ", ")}
 }
 
-// isRecent reports whether name has the form "@" or "@~3".
-func isRecent(name string) bool {
+// IsRecent reports whether name has the form "@" or "@~3".
+func IsRecent(name string) bool {
 	digits, ok := strings.CutPrefix(name, "@~")
 	_, err := strconv.ParseUint(digits, 10, 32)
 	return name == "@" || ok && err == nil

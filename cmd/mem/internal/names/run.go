@@ -43,10 +43,38 @@ func (run Run) Resolve(ctx context.Context, rev string) (state.Rev, error) {
 	switch {
 	case errors.Is(err, revision.ErrLayer):
 		return r, app.WithHint(err, "the layers are original, L1 and L2")
+	case errors.As(err, &missing) && len(missing.Candidates) == 0 && app.IsRecent(missing.Name):
+		return r, run.noSessions(ctx, missing)
 	case errors.As(err, &missing):
 		return r, withUntrustedHint(ctx, run.Memory, err)
 	}
 	return r, err
+}
+
+// An emptyError reports that a project has no newest session, which the user need not have named.
+type emptyError struct {
+	project string
+	missing *state.NotFoundError
+}
+
+func (e *emptyError) Error() string { return "project " + e.project + " has no sessions in memory" }
+func (e *emptyError) Unwrap() error { return e.missing }
+
+// noSessions returns the error for the newest session of a project without any, with the projects that the directory may
+// be of.
+func (run Run) noSessions(ctx context.Context, missing *state.NotFoundError) error {
+	found, err := Formers(ctx, run)
+	if err != nil {
+		return err
+	}
+	var hints []string
+	for _, f := range found {
+		hints = append(hints, f.Briefly+": "+f.Command)
+	}
+	if len(hints) == 0 {
+		hints = []string{"capture all of Claude Code's sessions with \"mem import\""}
+	}
+	return app.WithHint(withUntrustedHint(ctx, run.Memory, &emptyError{run.Project.Name, missing}), hints...)
 }
 
 // ResolveAll resolves revisions; a bare label belongs to the session of the revision before it.
