@@ -15,7 +15,7 @@ import (
 func TestSweepIsNotStarved(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t)
-	late, err := Open(r.Dir(), Options{Now: r.opts.Now, Rand: r.opts.Rand, LockTimeout: 50 * time.Millisecond})
+	late, err := Open(r.Dir(), Options{Now: r.opts.Now, Rand: r.opts.Rand, LockTimeout: 500 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -116,8 +116,8 @@ func (p *purse) spent() int {
 	out, err := p.command("cost", "--json").Output()
 	var a struct {
 		Total struct {
-			Input  int `json:"input_tokens"`
-			Output int `json:"output_tokens"`
+			Input  int `json:"inputTokens"`
+			Output int `json:"outputTokens"`
 		} `json:"total"`
 	}
 	if err == nil {

@@ -260,7 +260,7 @@ func hostileCommits() map[string]hostileCase {
 		"commit: another one":    {commit(func(_ *forger, c *gitstore.Commit) { c.Parent = pack.ID{} }), denied, "rewritten|does not continue", false},
 		"commit: two parents":    refused("", raw("\nauthor", "\nparent "+strings.Repeat("1", 40)+"\nauthor")),
 		"commit: more heads":     refused("form that mem writes", raw("\n\n", "\nencoding latin-1\n\n")),
-		"commit: time zone":      refused("form that mem writes", raw("+0000", "+0100")),
+		"commit: time zone":      refused("malformed commit", raw("+0000", "+0100")),
 		"commit: tree is a file": refused("", commit(func(f *forger, c *gitstore.Commit) { c.Tree = f.blob("x") })),
 		"commit: no commit":      refused("", func(f *forger) { f.lead(f.ref, f.object(pack.Commit, []byte("x"))) }),
 	}

@@ -161,9 +161,10 @@ func (c *Capture) elsewhere(ctx context.Context, p refs.Project) (common transcr
 	return common, err
 }
 
-// isCopy reports whether the session has all of the file, given what it has elsewhere.
+// isCopy reports whether this device has all of the file, given what the session has elsewhere. Another device keeps its
+// exact bytes to itself, so what only it captured is captured here, too.
 func (c *Capture) isCopy(elsewhere transcript.Common) bool {
-	if elsewhere.Turns == 0 || elsewhere.MoreB || c.hidden() {
+	if elsewhere.Turns == 0 || elsewhere.MoreB || c.hidden() || c.known.Now().Stamp.Device != c.M.Refs.Device().ID {
 		return false
 	}
 	return !slices.ContainsFunc(c.src.Files, func(path string) bool {

@@ -1,8 +1,12 @@
 package transcript
 
 import (
+	"bytes"
+	"cmp"
 	"io"
 	"iter"
+	"slices"
+	"unicode"
 )
 
 // A Common is what two transcripts of one session have in common. Records that no person and no model wrote are not
@@ -16,8 +20,8 @@ type Common struct {
 // Continued reports whether b has all turns of a.
 func (c Common) Continued() bool { return c.Turns > 0 && !c.MoreA }
 
-// Compare compares the turns of two transcripts by their uuid, so that paths, which differ between machines, and
-// secrets, which only one of them has, make no difference.
+// Compare compares the turns of two transcripts by their uuid and the words of their messages, of which half must be the
+// same: paths, which differ between machines, and secrets, which only one of them has, make no difference.
 func Compare(a, b io.Reader) (c Common, err error) {
 	nextA, stopA := iter.Pull2(spoken(a))
 	defer stopA()
@@ -32,7 +36,7 @@ func Compare(a, b io.Reader) (c Common, err error) {
 		if errB != nil {
 			return c, errB
 		}
-		if !moreA || !moreB || ta.key != tb.key {
+		if !moreA || !moreB || ta.key != tb.key || !sameWords(ta.message, tb.message) {
 			c.MoreA, c.MoreB = moreA, moreB
 			return c, nil
 		}
@@ -42,9 +46,37 @@ func Compare(a, b io.Reader) (c Common, err error) {
 
 // A spokenRecord is a user or assistant record.
 type spokenRecord struct {
-	key string
-	end int64 // the offset after it
+	key     string
+	message []byte
+	end     int64 // the offset after it
 }
+
+// sameWords reports whether half of the words of the longer of two messages are in the other, too.
+func sameWords(a, b []byte) bool {
+	if bytes.Equal(a, b) {
+		return true
+	}
+	if len(a) < len(b) {
+		a, b = b, a
+	}
+	short, all, same := map[string]bool{}, 0, 0
+	for w := range bytes.FieldsFuncSeq(b, notLetter) {
+		short[string(w)] = true
+	}
+	for w := range bytes.FieldsFuncSeq(a, notLetter) {
+		switch string(w) {
+		case "role", "user", "assistant", "type", "text", "content": // of every message
+			continue
+		}
+		all++
+		if short[string(w)] {
+			same++
+		}
+	}
+	return 2*same >= all
+}
+
+func notLetter(r rune) bool { return !unicode.IsLetter(r) }
 
 func spoken(r io.Reader) iter.Seq2[spokenRecord, error] {
 	return func(yield func(spokenRecord, error) bool) {
@@ -53,7 +85,7 @@ func spoken(r io.Reader) iter.Seq2[spokenRecord, error] {
 				yield(spokenRecord{}, err)
 				return
 			}
-			if key := TurnKey(v); key != "" && !yield(spokenRecord{key, v.Off + v.Size}, nil) {
+			if key, message := keyAndMessage(v); key != "" && !yield(spokenRecord{key, message, v.Off + v.Size}, nil) {
 				return
 			}
 		}
@@ -63,8 +95,13 @@ func spoken(r io.Reader) iter.Seq2[spokenRecord, error] {
 // TurnKey identifies a user or assistant record in copies of its session: by its uuid, or by its time and message if it
 // has none. It is "" for other records.
 func TurnKey(v Value) string {
+	key, _ := keyAndMessage(v)
+	return key
+}
+
+func keyAndMessage(v Value) (key string, message []byte) {
 	if v.Opaque {
-		return ""
+		return "", nil
 	}
 	kind, uuid, other := "", "", ""
 	err := members(v.Raw, func(key, value []byte) bool {
@@ -75,14 +112,14 @@ func TurnKey(v Value) string {
 			uuid = quoted(value)
 		case "timestamp", "message":
 			other += string(value)
+			if string(key) == "message" {
+				message = slices.Clone(value)
+			}
 		}
 		return true
 	})
 	if err != nil || kind != "user" && kind != "assistant" {
-		return ""
+		return "", nil
 	}
-	if uuid != "" {
-		return uuid
-	}
-	return other
+	return cmp.Or(uuid, other), message
 }

@@ -36,6 +36,8 @@ func TestCompare(t *testing.T) {
 		{bare + a1, bare + a1 + u2, 2, false, true, true},
 		{bare, strings.ReplaceAll(bare, "x", "y"), 0, true, true, false},
 		{"", u1, 0, false, true, false},
+		{u1 + a1, strings.Replace(u1, "one", "another text", 1) + a1, 0, true, true, false}, // the same uuid, other words
+		{strings.Replace(u1, "one", "see /a/x for the first and the last: TOKEN_1", 1), strings.Replace(u1, "one", "see /b/y for the first and the last: [secret]", 1), 1, false, false, true},
 		{"no json\n", "no json\n" + u1, 0, false, true, false},
 		{u1, "", 0, true, false, false},
 	} {

@@ -75,7 +75,7 @@ func DecodeCommit(b []byte) (Commit, error) {
 	if err == nil {
 		var again []byte
 		if again, err = EncodeCommit(c); err == nil && !bytes.Equal(again, b) {
-			err = fmt.Errorf("headers in another form: %w", ErrCommit)
+			err = fmt.Errorf("not in the form that mem writes: %w", ErrCommit)
 		}
 	}
 	if err != nil {

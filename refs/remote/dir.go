@@ -82,8 +82,11 @@ func (f *copier) lane(ctx context.Context, tip pack.ID, stop map[pack.ID]bool) e
 			return fmt.Errorf("more than %d commits: %w", f.l.Objects, pack.ErrTooLarge)
 		}
 		c, err := f.git.Commit(id)
-		if malformed(err) {
-			break // only this lane is refused, when the quarantine is checked
+		if malformed(err) { // only this lane is refused, when the quarantine is checked
+			if errors.Is(err, gitstore.ErrCommit) {
+				commits = append(commits, id) // which says what is wrong with it
+			}
+			break
 		}
 		if err != nil {
 			return err
