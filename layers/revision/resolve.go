@@ -391,9 +391,10 @@ func resolveComposition(ctx context.Context, db *state.DB, sc state.Scope, s str
 	}
 	var found []state.Rev
 	var homes []string // projects with such a composition
-	err := Scoped(ctx, db, sc, func(p state.Project, st *state.State) bool {
+	removed := false   // those are searched
+	search := func(p state.Project, st *state.State) bool {
 		for i := len(st.Compositions) - 1; i >= 0; i-- {
-			if c := st.Compositions[i]; c.Name == name && !c.Deleted {
+			if c := st.Compositions[i]; c.Name == name && c.Deleted == removed {
 				found = append(found, state.Rev{Kind: state.IsComposition, Project: p, Composition: c, Hash: c.Derivation.Output,
 					How: "name of a composition"})
 			}
@@ -402,7 +403,11 @@ func resolveComposition(ctx context.Context, db *state.DB, sc state.Scope, s str
 			homes = append(homes, p.Name)
 		}
 		return p.ID == sc.Project.ID && len(found) > 0
-	})
+	}
+	err := Scoped(ctx, db, sc, search)
+	if removed = sc.Removed && len(found) == 0; err == nil && removed {
+		err = Scoped(ctx, db, sc, search)
+	}
 	if err != nil || len(found) == 0 {
 		return state.Rev{}, false, err
 	}

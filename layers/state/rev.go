@@ -145,6 +145,7 @@ type Scope struct {
 	Project Project  // searched first
 	Last    *Session // the previous session of the command, for bare labels; nil is "@"
 	Strict  bool     // search no other project
+	Removed bool     // find removed compositions too, if no other has the name
 }
 
 // FullIDLength is the length of a session's UUID. A name of this length is searched in all projects.

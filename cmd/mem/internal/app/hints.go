@@ -222,7 +222,7 @@ func ShareHints(f *projects.ForeignError) []string {
 	}
 	forget := term.Shell("mem", "forget", f.Composition, "-p", f.With)
 	if f.Removed {
-		return append(hints, "or delete it permanently: restore the removed composition with \"mem undo\", then "+forget)
+		return append(hints, "or delete the removed composition permanently: "+forget)
 	}
 	return append(hints, "or delete the composition permanently: "+forget)
 }

@@ -96,6 +96,7 @@ func toForget(ctx context.Context, run names.Run, o forgetOptions) (f forget.For
 	f.DryRun = run.Opt.DryRun
 	switch {
 	case len(o.revs) > 0:
+		run.Scope.Removed = true // their bytes are still there
 		f.Revs, err = run.ResolveAll(ctx, o.revs)
 		return f, err
 	case o.secret != "":
@@ -413,6 +414,9 @@ func printTotal(e *app.Env, things []forget.DeletedItem) {
 			e.Warn("%s loses %s of %s", t.Name[:max(0, strings.IndexByte(t.Name, '#'))], tokens.Commas(t.Count),
 				term.Count(t.Of, "line"))
 		}
+	}
+	if len(things) > 0 {
+		e.Warn("mem undo ends at a forget: neither it nor an operation before it can be undone")
 	}
 	if sessions > 0 {
 		e.Printf("total: %s of %s, %s\n", term.Count(messages, "line"), term.Count(sessions, "session"),
