@@ -96,6 +96,13 @@ func runRevert(ctx context.Context, e *app.Env, verb string, n int, revert rever
 				return err
 			}
 		}
+		skips := ""
+		if verb == "undo" && !e.Opt.JSON {
+			var err error
+			if skips, err = skipped(ctx, run); err != nil {
+				return err
+			}
+		}
 		done, err := revert(run.Memory, ctx, run.Project.ID, n, e.Opt.DryRun || asksRevert(e, n))
 		if errors.Is(err, history.ErrNothingToUndo) && verb == "undo" && forgot(ctx, run) {
 			return app.WithCode(app.ExitNo,
@@ -108,6 +115,9 @@ func runRevert(ctx context.Context, e *app.Env, verb string, n int, revert rever
 		}
 		if err != nil {
 			return err
+		}
+		if skips != "" {
+			e.Note("skipped, because mem undo does not change it: %s", skips)
 		}
 		if asksRevert(e, n) {
 			for _, r := range done {
@@ -176,6 +186,25 @@ func afterRestore(ctx context.Context, run names.Run) error {
 			op.Subject), hints...))
 	}
 	return nil
+}
+
+// skipped names the operations after the one that an undo would undo next, the newest first.
+func skipped(ctx context.Context, run names.Run) (string, error) {
+	ops, err := history.Operations(ctx, run.DB, run.Project.ID)
+	if err != nil {
+		return "", err
+	}
+	var out []string
+	next := slices.IndexFunc(ops, func(o history.Operation) bool { return o.State == history.OpNext })
+	for _, op := range ops[:max(0, next)] {
+		if kind := op.Trailer("Op"); op.State == history.OpFixed && kind != "undo" && kind != "redo" {
+			out = append(out, op.Subject)
+		}
+	}
+	if n := len(out) - 2; n > 1 {
+		out = append(out[:2], strconv.Itoa(n)+" more")
+	}
+	return strings.Join(out, "; "), nil
 }
 
 // asksRevert reports whether the operations are listed and asked about first: several at once, on a terminal.
