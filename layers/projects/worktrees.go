@@ -29,6 +29,25 @@ func (f *Finder) worktreeOwner(ctx context.Context, dir, branch string) string {
 	if len(found) == 1 {
 		return found[0]
 	}
+	return f.besideOwner(dir)
+}
+
+// besideOwner returns the known directory REPOSITORY of a removed worktree in REPOSITORY-worktrees, or dir. The directory
+// itself may be gone too, or be of another machine.
+func (f *Finder) besideOwner(dir string) string {
+	for d := Parent(dir); d != ""; d = Parent(d) {
+		base := filepath.Base(d)
+		for _, place := range worktreePlaces {
+			name, ok := strings.CutSuffix(base, place)
+			if !ok || len(name) < 2 || !strings.ContainsRune(nameEnds, rune(name[len(name)-1])) {
+				continue
+			}
+			owner := filepath.Join(filepath.Dir(d), name[:len(name)-1])
+			if _, located := f.located[owner]; located || f.record(owner) != nil {
+				return owner
+			}
+		}
+	}
 	return dir
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 
 	"github.com/urfave/cli/v2"
@@ -148,9 +149,11 @@ func runProjectShow(ctx context.Context, e *app.Env, dir string) error {
 }
 
 func runProjectLink(ctx context.Context, e *app.Env, name, dir string) error {
-	if fi, err := os.Stat(dir); err != nil {
+	fi, err := os.Stat(dir) // a directory that was removed may have sessions
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
-	} else if !fi.IsDir() {
+	}
+	if err == nil && !fi.IsDir() {
 		return app.Usagef("%s is not a directory", dir)
 	}
 	m, err := memory.Open(e)
