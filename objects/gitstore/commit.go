@@ -41,8 +41,8 @@ func EncodeCommit(c Commit) ([]byte, error) {
 		return nil, fmt.Errorf("time %v: %w", c.Time, ErrCommit)
 	case strings.Contains(c.Message, "\x00"):
 		return nil, fmt.Errorf("message contains a NUL: %w", ErrCommit)
-	case strings.Contains(sig, "\x00"):
-		return nil, fmt.Errorf("signature contains a NUL: %w", ErrCommit)
+	case strings.Contains(sig, "\x00") || strings.HasPrefix(sig, "\n"):
+		return nil, fmt.Errorf("signature contains a NUL or begins with an empty line: %w", ErrCommit)
 	}
 	return c.encode(sig), nil
 }
