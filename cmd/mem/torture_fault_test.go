@@ -149,7 +149,19 @@ func (f *faults) meet(file string) {
 	o.ok("add", file)
 	o.ok("remote", "add", "origin", filepath.Join(f.Home, "hub.git"))
 	o.ok("push", "--all", "--yes")
+	if err := os.MkdirAll(f.work, 0o700); err != nil {
+		f.t.Fatal(err)
+	}
+	f.copyHub() // a remote that is not there is refused
 	f.ok("remote", "add", "origin", filepath.Join(f.work, "hub.git"))
+}
+
+// copyHub copies the repository that is pushed to.
+func (f *faults) copyHub() {
+	f.t.Helper()
+	if out, err := exec.Command("cp", "-a", filepath.Join(f.Home, "hub.git"), filepath.Join(f.work, "hub.git")).CombinedOutput(); err != nil {
+		f.t.Fatalf("copy the remote: %v\n%s", err, out)
+	}
 }
 
 // copies makes copies to work on.
@@ -160,9 +172,7 @@ func (f *faults) copies() *rig {
 		f.t.Fatal(err)
 	}
 	c := f.clone(f.work)
-	if out, err := exec.Command("cp", "-a", filepath.Join(f.Home, "hub.git"), hub).CombinedOutput(); err != nil {
-		f.t.Fatalf("copy the remote: %v\n%s", err, out)
-	}
+	f.copyHub()
 	return c
 }
 
