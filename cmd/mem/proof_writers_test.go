@@ -284,7 +284,12 @@ func (s *Store) checkStored(ctx context.Context, all []*writer) error {
 	if err != nil {
 		return err
 	}
-	var have struct{ Sessions []struct{ ID, Status string } }
+	var have struct {
+		Sessions []struct {
+			ID     string `json:"sessionId"`
+			Status string
+		}
+	}
 	if err := json.Unmarshal([]byte(out), &have); err != nil {
 		return err
 	}
