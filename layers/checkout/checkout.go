@@ -93,9 +93,10 @@ func whole(rev state.Rev) state.Rev {
 	return rev
 }
 
-// said calls f with the segments of the messages in rev. An error of f ends it.
-func said(ctx context.Context, db *state.DB, rev state.Rev, f func(compress.Segment) error) error {
-	var c originals.Conversation
+// said calls f with the segments of the messages in rev; readable is that of [originals.Conversation]. An error of f
+// ends it.
+func said(ctx context.Context, db *state.DB, rev state.Rev, readable bool, f func(compress.Segment) error) error {
+	c := originals.Conversation{Readable: readable}
 	p := *cmp.Or(rev.Point, rev.Session.Now())
 	rewound := p.Rewound
 	p.Rewound = nil // they are shown, with their mark
@@ -127,7 +128,7 @@ func WriteSaid(ctx context.Context, db *state.DB, rev state.Rev, f Format, w io.
 // writeConversation writes the conversation of the messages in rev, segment by segment.
 func writeConversation(ctx context.Context, db *state.DB, rev state.Rev, f Format, w io.Writer) error {
 	between := ""
-	return said(ctx, db, rev, func(s compress.Segment) error {
+	return said(ctx, db, rev, false, func(s compress.Segment) error {
 		if _, err := io.WriteString(w, between+compress.Text([]compress.Segment{s})); err != nil {
 			return err
 		}

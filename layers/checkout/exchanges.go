@@ -14,10 +14,11 @@ type Turn struct {
 	Text    string
 }
 
-// Turns calls f with the texts of messages from to to of the session in rev, in order. An error of f ends it.
+// Turns calls f with the texts of messages from to to of the session in rev, in order, and calls of tools as people
+// read them. An error of f ends it.
 func Turns(ctx context.Context, db *state.DB, rev state.Rev, from, to int, f func(Turn) error) error {
 	rev.From, rev.To = from, to
-	return said(ctx, db, rev, func(s compress.Segment) error { return f(Turn{s.Src[0][0], s.Role, s.Text}) })
+	return said(ctx, db, rev, true, func(s compress.Segment) error { return f(Turn{s.Src[0][0], s.Role, s.Text}) })
 }
 
 // An Exchange is a request of the user and the last text of the answer.

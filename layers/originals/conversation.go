@@ -9,6 +9,7 @@ import (
 
 	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/refine"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/transcript"
 	"github.com/memvcs/mem/refs"
@@ -72,7 +73,11 @@ func EachMessage(ctx context.Context, db *state.DB, project refs.Project, p *rec
 
 // A Conversation converts the messages of a session to segments. The user's words are unchanged and appear once, where
 // they were sent, even if they were queued before; white space around other text is removed. Its zero value is ready.
-type Conversation struct{ queue transcript.Queue }
+type Conversation struct {
+	Readable bool // calls of tools are as people read them, and edits have their line; else calls have their input in JSON
+
+	queue transcript.Queue
+}
 
 // Said returns the segments of message n.
 func (c *Conversation) Said(n int, msg transcript.Message) []compress.Segment {
@@ -92,11 +97,19 @@ func (c *Conversation) Said(n int, msg transcript.Message) []compress.Segment {
 			said = addTyped(said, add)
 		case b.Kind == transcript.Text:
 			add(textRole(msg), strings.TrimSpace(b.Text), n)
+		case b.Kind == transcript.ToolUse && c.Readable:
+			add("tool", strings.TrimSpace(refine.Readable(b)), n)
 		case b.Kind == transcript.ToolUse:
 			add("tool", strings.TrimSpace(b.Name+" "+string(b.Input)), n)
 		case b.Kind == transcript.ToolResult && answered(heard, b):
 		case b.Kind == transcript.ToolResult:
-			add("tool", strings.TrimSpace(b.Result()), n)
+			text := b.Result()
+			if c.Readable && !b.IsError {
+				if place := refine.Place(msg.ToolUseResult); place != "" {
+					text += "\n" + place
+				}
+			}
+			add("tool", strings.TrimSpace(text), n)
 		}
 	}
 	addTyped(said, add)

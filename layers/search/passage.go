@@ -423,7 +423,8 @@ func (w *lineWriter) mark(s string) {
 	w.space = false
 }
 
-// add writes text[from:to], with each run of blanks as one, and at most limit bytes of it.
+// add writes text[from:to], with each run of blanks as one, and about limit bytes of it at most: it does not end in a
+// word, unless that is very long.
 func (w *lineWriter) add(from, to, limit int) {
 	var open []match
 	k := 0
@@ -431,8 +432,11 @@ func (w *lineWriter) add(from, to, limit int) {
 		k++
 	}
 	begun := w.b.Len()
-	for i := from; i < to && w.b.Len()-begun < limit; {
+	for i := from; i < to; {
 		r, n := utf8.DecodeRuneInString(w.text[i:])
+		if size := w.b.Len() - begun; size >= limit && (unicode.IsSpace(r) || size >= limit+limit/4) {
+			break
+		}
 		if unicode.IsSpace(r) {
 			w.space = w.b.Len() > 0
 		} else {
