@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -112,6 +113,10 @@ func printKeepitChange(e *app.Env, rev state.Rev, k state.Keepit) error {
 func runKeepitAdd(ctx context.Context, e *app.Env, name, text string, w keepit.Weight) error {
 	return names.WithMemory(ctx, e, func(run names.Run) error {
 		rev, err := run.Resolve(ctx, name)
+		if err != nil && text == "" && strings.ContainsRune(name, ' ') {
+			return app.WithHint(err, "pin words of a message: mem keepit add abc1#234 \"its text\"",
+				"or state a rule for every session: "+term.Shell("mem", "rules", "add", name))
+		}
 		if err != nil {
 			return err
 		}

@@ -175,7 +175,7 @@ func distillRules(ctx context.Context, run names.Run, o DistillOptions, answer *
 		return nil
 	}
 	for _, r := range found.Rules {
-		run.Note("%s is %s, %s sure: %s", r.ID, r.State, term.Hundredths(r.Confidence), tokens.OneLine(r.Text, 80))
+		run.Note("%s is %s (%s): %s", r.ID, r.State, sourceOf(r), tokens.OneLine(r.Text, 80))
 	}
 	for _, l := range found.Skipped {
 		run.Detail("left %s: %s", l.ID, tokens.OneLine(l.Why, 100))

@@ -30,7 +30,7 @@ func runFactsShow(ctx context.Context, e *app.Env, name string) error {
 		if err != nil {
 			return err
 		}
-		return showDistilled(ctx, run, rev)
+		return ShowDistilled(ctx, run, rev)
 	})
 }
 
@@ -81,8 +81,8 @@ func byWhom(is bool, by string) string {
 
 func quoteText(s string) string { return `"` + strings.Join(strings.Fields(s), " ") + `"` }
 
-// showDistilled prints the exchanges of a session with their facts.
-func showDistilled(ctx context.Context, run names.Run, rev state.Rev) error {
+// ShowDistilled prints the exchanges of a session with their facts.
+func ShowDistilled(ctx context.Context, run names.Run, rev state.Rev) error {
 	set, err := revision.Facts(ctx, run.DB, rev.Project.ID)
 	if err != nil {
 		return err

@@ -81,7 +81,7 @@ func ruleChanges(e *app.Env) []*cli.Command {
 		{Name: "contradict", Usage: "report a contradicted rule; two reports start a review", ArgsUsage: "<rule>...",
 			Flags:  []cli.Flag{evidence("the `FACT` that speaks against it, such as f:9f2c61ab; it counts once"), reason},
 			Action: each(permanent.Contradict)},
-		{Name: "retire", Usage: "retire rules; promote restores them", ArgsUsage: "<rule>...",
+		{Name: "retire", Aliases: []string{"rm"}, Usage: "retire rules; promote restores them", ArgsUsage: "<rule>...",
 			Flags: []cli.Flag{said, reason}, Action: each(permanent.Retire)},
 		{Name: "review", Usage: "list rules under review, or add rules to the review", ArgsUsage: "[<rule>...]",
 			Flags: []cli.Flag{reason}, Action: func(c *cli.Context) error {
@@ -189,15 +189,26 @@ type ruleChange struct {
 	Rules  []view.Rule `json:"rules"`
 }
 
-// sourceOf says whether the user stated a rule, or it was derived from other words.
+// sourceOf says whether the user stated a rule, or it was derived from other words, and how sure it is.
 func sourceOf(r *permanent.Rule) string {
+	sure := "confidence " + term.Hundredths(r.Confidence)
 	switch {
+	case r.Stated && r.Confidence == 100:
+		return "stated by the user"
 	case r.Stated:
-		return ", stated by the user"
+		return "stated by the user, " + sure
 	case r.Derived:
-		return ", derived from its evidence"
+		return "derived from its evidence, " + sure
 	}
-	return ""
+	return sure
+}
+
+// stateText says in which state a rule is, after "is".
+func stateText(r *permanent.Rule) string {
+	if r.State == permanent.Review {
+		return "under review"
+	}
+	return r.State
 }
 
 // printRuleChange prints the changed rules.
@@ -214,7 +225,7 @@ func printRuleChange(e *app.Env, list []*permanent.Rule) error {
 			e.Note("would do: %s: %s", strings.TrimSpace(r.ID+" is "+r.State), tokens.OneLine(r.Text, 80))
 			continue
 		}
-		e.Note("%s is %s%s, %s sure: %s", r.ID, r.State, sourceOf(r), term.Hundredths(r.Confidence), tokens.OneLine(r.Text, 80))
+		e.Note("%s is %s (%s): %s", r.ID, stateText(r), sourceOf(r), tokens.OneLine(r.Text, 80))
 		if r.State == permanent.Proposed {
 			e.Hint("it is not active yet: mem rules promote %s", r.ID)
 		}

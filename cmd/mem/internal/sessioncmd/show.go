@@ -101,6 +101,9 @@ func runShow(ctx context.Context, e *app.Env, o showOptions, name string) error 
 			return err
 		}
 		unformatted := o.format == ""
+		if unformatted && rev.Kind == state.IsL2 {
+			return knowledgecmd.ShowDistilled(ctx, run, rev)
+		}
 		if unformatted {
 			if err := showHead(ctx, run, rev); err != nil {
 				return err
