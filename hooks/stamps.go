@@ -20,7 +20,14 @@ func stat(path string) (stamp, bool) {
 	if err != nil || !fi.Mode().IsRegular() {
 		return stamp{}, false
 	}
-	return stamp{fi.Size(), fi.ModTime().UnixNano()}, true
+	at := stamp{fi.Size(), fi.ModTime().UnixNano()}
+	if _, ok := capture.SubagentOf(path); ok {
+		// The client's notes about a subagent are captured with its file. It changes them after SubagentStop.
+		if meta, err := os.Lstat(strings.TrimSuffix(path, ".jsonl") + ".meta.json"); err == nil {
+			at.size, at.modified = at.size+meta.Size(), max(at.modified, meta.ModTime().UnixNano())
+		}
+	}
+	return at, true
 }
 
 // noProject stands for the project of a file that is no session.

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"flag"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,7 +20,7 @@ const clientVersion = "2.1.332"
 
 // TestE2E lets the real Claude Code take up a transcript that mem composed. The client and a mock of
 // its API run in a network namespace that has the loopback interface only, so nothing leaves the
-// machine and no account is needed. Run it with
+// machine and no account is needed. Run it, or with -run E2E/notes a part of it, with
 //
 //	MEM_E2E_DIR=/some/cache go test -tags e2e -run E2E -v ./cmd/mem
 //
@@ -50,7 +51,7 @@ func TestE2E(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	argv := append(space, self, "-test.run", "^TestE2E$", "-test.v")
+	argv := append(space, self, "-test.run", flag.Lookup("test.run").Value.String(), "-test.v")
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Env = append(os.Environ(), "MEM_E2E_INSIDE=1", "MEM_E2E_BIN="+bin, "MEM_E2E_CLIENT="+installClient(t))
 	out, err := cmd.CombinedOutput()
@@ -96,7 +97,7 @@ func installClient(t *testing.T) string {
 // decision is the decision of the session: a text that no budget may drop and that is nowhere else.
 const decision = "We decided: retries stop after three attempts, code name heron-4711. 결정 완료 🙂"
 
-// inside runs with the loopback interface only: mem add, compose, checkout, then the client.
+// inside runs with the loopback interface only.
 func inside(t *testing.T) {
 	if out, err := exec.Command("ip", "link", "set", "lo", "up").CombinedOutput(); err != nil {
 		t.Fatalf("loopback interface: %v %s", err, out)
@@ -107,6 +108,12 @@ func inside(t *testing.T) {
 	t.Run("mcp", insideMCP)
 	t.Run("resume", insideResume)
 	t.Run("notes", insideNotes)
+	t.Run("doors", insideDoors)
+	t.Run("compose", insideCompose)
+}
+
+// insideCompose lets the client go on from a composed transcript.
+func insideCompose(t *testing.T) {
 	r := newRig(t, os.Getenv("MEM_E2E_BIN"), homeOf(t))
 	file := composed(t, r)
 	before, err := os.ReadFile(file)

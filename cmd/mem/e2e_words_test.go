@@ -234,8 +234,13 @@ type terminal struct {
 	exited chan struct{}
 }
 
-// terminal starts the client in a terminal. Without the program script the test is skipped.
+// terminal starts the client with the plugin in a terminal.
 func (d *desk) terminal(args ...string) terminal {
+	return d.inTerminal(append([]string{os.Getenv("MEM_E2E_CLIENT"), "--plugin-dir", d.plugin}, args...)...)
+}
+
+// inTerminal starts a program that starts the client in a terminal. Without the program script the test is skipped.
+func (d *desk) inTerminal(args ...string) terminal {
 	d.t.Helper()
 	if _, err := exec.LookPath("script"); err != nil {
 		d.t.Skipf("SKIPPED %s: no program script: %v", d.t.Name(), err)
@@ -252,9 +257,8 @@ func (d *desk) terminal(args ...string) terminal {
 		d.t.Fatal(err)
 	}
 	c := d.client()
-	c.Args = append([]string{c.Path, "--plugin-dir", d.plugin}, args...)
 	at := terminal{desk: d, screen: filepath.Join(d.work, ".screen"), exited: make(chan struct{})}
-	cmd := exec.Command("script", "-qfec", "stty cols 120 rows 45; exec "+strings.Join(c.Args, " "), at.screen)
+	cmd := exec.Command("script", "-qfec", "stty cols 120 rows 45; exec "+strings.Join(args, " "), at.screen)
 	cmd.Dir = c.Dir
 	for _, kv := range c.Env {
 		if !strings.HasPrefix(kv, "CLAUDE_CODE_ENTRYPOINT=") { // the client knows what a terminal is

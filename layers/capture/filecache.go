@@ -42,7 +42,7 @@ type FilePrefix struct {
 }
 
 // FileCacheVersion is the version of the encoding of a [FileCache].
-const FileCacheVersion = 2
+const FileCacheVersion = 3
 
 // ReadFileCache returns the cache of a project, empty if there is none.
 func ReadFileCache(db *state.DB, p refs.Project) *FileCache {
@@ -148,12 +148,13 @@ func exactSize(ctx context.Context, db *state.DB, project refs.Project, session 
 
 // ChangedFile reports whether the file of a session differs from this device's last capture, or else from the session
 // as it is now, and by how many bytes. A truncated file has not changed: memory contains all of it, also if another
-// device captured it. A modified file of the same size is read only if s.ReadModified is set.
+// device captured it. Nor has a copy in another directory, with its paths, if it has no turn that memory lacks. A modified
+// file of the same size is read only if s.ReadModified is set.
 func ChangedFile(ctx context.Context, db *state.DB, p refs.Project, session *state.Session, f ClientFile,
 	s *FileCache) (extra int64, changed bool) {
 	extra, changed = differsFromOwn(ctx, db, p, session, f, s)
 	now := session.Now()
-	if changed && now.Stamp.Device != db.Refs.Device().ID && isTruncated(ctx, db, SessionPoint{p, session, now}, f, s) {
+	if changed && (now.Stamp.Device != db.Refs.Device().ID || isElsewhere(db, session, f)) && isTruncated(ctx, db, SessionPoint{p, session, now}, f, s) {
 		return 0, false
 	}
 	return extra, changed
@@ -177,8 +178,13 @@ func differsFromOwn(ctx context.Context, db *state.DB, p refs.Project, session *
 	return f.Size - size, f.Size > size || !isTruncated(ctx, db, SessionPoint{p, session, last}, f, s)
 }
 
-// isTruncated reports whether a file is a prefix of what it was at the growth point, or has no turns that the growth
-// point of another device lacks. It reads both once for each size and time of the file.
+// isElsewhere reports whether a file is not the one that this device captured the session from.
+func isElsewhere(db *state.DB, session *state.Session, f ClientFile) bool {
+	return SourceOn(session, db.Refs.Device().ID) != f.Path
+}
+
+// isTruncated reports whether a file is a prefix of what it was at the growth point, or, if the growth point is of another
+// device or another file, has no turns that it lacks. It reads both once for each size and time of the file.
 func isTruncated(ctx context.Context, db *state.DB, at SessionPoint, f ClientFile, s *FileCache) bool {
 	now := FilePrefix{Size: f.Size, Modified: f.Modified.UnixNano(), Record: at.Point.Stamp.Record}
 	if was := s.Prefixes[f.Path]; was.Size == now.Size && was.Modified == now.Modified && was.Record == now.Record {
@@ -187,7 +193,7 @@ func isTruncated(ctx context.Context, db *state.DB, at SessionPoint, f ClientFil
 	file, size, err := OpenSource(f.Path)
 	switch {
 	case err != nil:
-	case at.Point.Stamp.Device == db.Refs.Device().ID:
+	case at.Point.Stamp.Device == db.Refs.Device().ID && !isElsewhere(db, at.Session, f):
 		now.IsPrefix, err = isPrefix(ctx, db, at, io.NewSectionReader(file, 0, size))
 		file.Close()
 	default:
