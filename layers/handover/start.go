@@ -416,25 +416,29 @@ func failures(digests []Digest, id ID) (out []brief.Item) {
 		}
 		for _, command := range commandsOf(open) {
 			var tests []string
-			n := 0
+			n, all := 0, 0
 			for _, f := range open {
 				if f.Command != command {
 					continue
 				}
 				n = max(n, f.N)
+				if f.Test != "" {
+					all++
+				}
 				if name := names.Test(f.Test); name != "" && !slices.Contains(tests, name) {
 					tests = append(tests, name)
 				}
 			}
 			it := brief.Item{Text: "[failed] " + command, Source: id.at(d.Session, n), Trust: brief.Tool, Named: true,
 				Time: d.Last, Why: "failed last and was not seen to pass"}
-			if len(tests) > 0 {
-				shown := tests[:min(len(tests), maxTests)]
-				it.Text = "[failed] " + strings.Join(shown, ", ")
-				if more := len(tests) - len(shown); more > 0 {
-					it.Text += fmt.Sprintf(" and %d more", more)
-				}
-				it.Text += " in " + command
+			shown := tests[:min(len(tests), maxTests)]
+			switch more := all - len(shown); {
+			case len(shown) == 0 && all > 0:
+				it.Text = fmt.Sprintf("[failed] %s in %s", records.Numbered(all, "test", "tests"), command)
+			case len(shown) > 0 && more > 0:
+				it.Text = fmt.Sprintf("[failed] %s and %d more in %s", strings.Join(shown, ", "), more, command)
+			case len(shown) > 0:
+				it.Text = fmt.Sprintf("[failed] %s in %s", strings.Join(shown, ", "), command)
 			}
 			out = append(out, it)
 		}

@@ -229,8 +229,8 @@ func (s *summary) begin(t Turn) {
 	s.unasked, s.d.Working, s.noticed = false, 0, false
 }
 
-// planHeading returns the cut heading of a plan, or its first line.
-func planHeading(plan string) string { return Cut(exchange.PlanHeading(plan), maxPlan) }
+// planHeading returns the cut heading of a plan, or its first line, without URLs: the model may have copied it.
+func planHeading(plan string) string { return withoutHosts(Cut(exchange.PlanHeading(plan), maxPlan)) }
 
 func (s *summary) tool(e refine.Entry) {
 	failed := e.Result != "" && e.Result != "ok"
@@ -365,7 +365,7 @@ func (s *summary) finish() Digest {
 	for _, o := range s.open.List() {
 		switch o.Kind {
 		case exchange.RefusedPlan, exchange.AcceptedPlan:
-			s.d.Open = append(s.d.Open, Open{N: o.N, What: o.Kind, Text: Cut(o.Text, maxPlan)})
+			s.d.Open = append(s.d.Open, Open{N: o.N, What: o.Kind, Text: withoutHosts(Cut(o.Text, maxPlan))})
 		case exchange.Unanswered:
 			s.d.Open = append(s.d.Open, Open{N: o.N, What: o.Kind, Text: Cut(o.Text, maxWant)})
 		case exchange.Todo:

@@ -2,8 +2,8 @@
 //
 // A name comes from a tool, a file or a repository, so anybody may have written it. It passes only if it cannot hold a
 // sentence: its characters are those of names, it has few words and hardly any of the small words that make a sentence,
-// no host or URL, and no text for a shell. A name that does not pass is not cut, because a part of a sentence is one,
-// too; the caller omits it.
+// no host or URL, and no text for a shell. A name that does not pass is not cut in the middle, because a part of a
+// sentence is one, too: the caller omits it, or names what is around it, as the file or the class of a test.
 package names
 
 import (
@@ -15,29 +15,29 @@ import (
 
 // A kind is what a name may consist of.
 type kind struct {
-	marks   string // characters besides letters and digits
-	length  int    // bytes
-	words   int    // in the name; of a path, in each element
-	small   int    // small words
-	wordsIn string // separator of the parts that words limits, "" for the whole
-	spoken  bool   // long names may have small words, as those of tests have, but speak to nobody
+	marks  string // characters besides letters and digits
+	length int    // bytes
+	words  int    // in the whole name
+	parts  string // characters that separate the parts of which each may have maxWords words
 }
 
 // The limits are those of names in real projects: at most one in twenty is longer.
 var (
-	file   = kind{marks: "._-/+@~()[]{}$#=,", length: 160, words: 7, small: 1, wordsIn: "/"}
-	test   = kind{marks: "._-/+#=:[]()", length: 100, words: 10, small: 2, spoken: true}
-	branch = kind{marks: "._-/+#@", length: 80, words: 7, small: 1}
-	word   = kind{marks: "._-/+@:=,%~", length: 60, words: 5, small: 1, wordsIn: "/"}
+	file   = kind{marks: "._-/+@~()[]{}$#=,", length: 160, words: 24, parts: "/"}
+	test   = kind{marks: "._-/+#=:[]()", length: 140, words: 20, parts: "/.:#"}
+	branch = kind{marks: "._-/+#@", length: 80, words: 7, parts: "/"}
+	word   = kind{marks: "._-/+@:=,%~", length: 60, words: 10, parts: "/"}
+	line   = kind{marks: word.marks + " ", length: 160, words: 10, parts: "/ "}
 )
 
 const (
-	maxElement = 80 // bytes of an element of a path
-	maxForeign = 16 // a run of letters beyond ASCII: some scripts write sentences without spaces
-	maxDepth   = 24 // words of all elements of a path
-	maxArgs    = 60 // bytes of all arguments of a command
-	maxTerse   = 4  // words of a name, or of the element of a path, that may have a small word or "the"
-	maxPlain   = 3  // words of a command in a row that are letters only, after the program
+	maxWords     = 5  // words of a part of a name
+	maxTerse     = 4  // words of a part, or of short parts in a row, of which one may be a small or a linking word
+	maxElement   = 80 // bytes of an element of a path
+	maxForeign   = 16 // a run of letters beyond ASCII: some scripts write sentences without spaces
+	maxArgs      = 60 // bytes of all arguments of a command
+	maxExtension = 5  // bytes of the extension of a file
+	maxPlain     = 3  // words of a command in a row that are letters only, after the program
 )
 
 // File returns p, cleaned, if it can only be the path of a file, "" otherwise.
@@ -57,15 +57,41 @@ func File(p string) string {
 	return p
 }
 
-// Test returns s if it can only be the name of a test, the test of Go around a subtest that has another name, or "".
+// Test returns s if it can only be the name of a test. Otherwise it returns what the name begins with, if that can only be
+// a name: the test of Go around a subtest, the class or the file around a test, the unit before "_" in a name of Go.
 func Test(s string) string {
-	if strings.ContainsFunc(s, unicode.IsLetter) && test.accepts(s) {
+	if testName(s) {
 		return s
+	}
+	if before, _, ok := strings.Cut(s, "["); ok { // the parameters of pytest
+		return Test(before)
 	}
 	if outer, _, ok := strings.Cut(s, "/"); ok && strings.HasPrefix(outer, "Test") {
 		return Test(outer)
 	}
+	for _, separator := range []string{"::", "#"} {
+		if i := strings.LastIndex(s, separator); i > 0 && testName(s[:i]) {
+			return s[:i]
+		}
+	}
+	if i := strings.LastIndexByte(s, '.'); i > 0 && className(s[:i]) {
+		return s[:i]
+	}
+	if outer, _, ok := strings.Cut(s, "::"); ok && strings.Contains(outer, ".") {
+		return File(outer)
+	}
+	if unit, _, ok := strings.Cut(s, "_"); ok && len(unit) > len("Test") && strings.HasPrefix(unit, "Test") && testName(unit) {
+		return unit + "_…"
+	}
 	return ""
+}
+
+func testName(s string) bool { return strings.ContainsFunc(s, unicode.IsLetter) && test.accepts(s) }
+
+// className reports whether s is the name of a class, after those of its packages.
+func className(s string) bool {
+	name := s[strings.LastIndexByte(s, '.')+1:]
+	return name != "" && 'A' <= name[0] && name[0] <= 'Z' && testName(s)
 }
 
 // Branch returns s if it can only be the name of a branch, "" otherwise. A dot in it belongs to a number.
@@ -104,7 +130,7 @@ func Args(words []string) string {
 		}
 	}
 	all := strings.Join(words, " ")
-	if len(all) > maxArgs || !(kind{marks: word.marks + " ", length: maxArgs, words: 10, small: 1}).accepts(all) {
+	if len(all) > maxArgs || !line.accepts(all) {
 		return ""
 	}
 	return all
@@ -112,14 +138,13 @@ func Args(words []string) string {
 
 // Command returns the first words of a command that are names and together hold no sentence, at most size bytes.
 func Command(words []string, size int) string {
-	line := kind{marks: word.marks + " ", length: size, words: 10, small: 1}
 	out, plain := "", 0
 	for i, s := range words {
 		next := strings.TrimPrefix(out+" "+s, " ")
 		if plain++; i == 0 || strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsLetter(r) }) {
 			plain = 0
 		}
-		if !Word(s) || !line.accepts(next) || plain > maxPlain {
+		if !Word(s) || len(next) > size || !line.accepts(next) || plain > maxPlain || plain > 1 && linking[strings.ToLower(s)] {
 			break
 		}
 		out = next
@@ -133,33 +158,41 @@ func (k kind) accepts(s string) bool {
 		return false
 	}
 	small, shell, all := 0, 0, 0
-	row, rowSentence := 0, 0 // parts of one word, and the small words among them
-	for part := range split(s, k.wordsIn) {
-		n, sentence := 0, 0
+	row, rowLinks := 0, 0 // words of short parts in a row, and the parts that are a small or a linking word
+	for part := range strings.FieldsFuncSeq(s, func(r rune) bool { return strings.ContainsRune(k.parts, r) }) {
+		n, linked := 0, 0
+		if ext := path.Ext(part); len(ext) <= maxExtension {
+			part = strings.TrimSuffix(part, ext)
+		}
 		for w := range wordsOf(part) {
+			if n == 0 && w == "test" {
+				continue
+			}
 			n += 1 + (utf8.RuneCountInString(w)-1)*foreign(w)/2
 			if smallWords[w] {
 				small++
 			}
-			if speaksTo[w] || !k.spoken && (w == "the" || smallWords[w] && w != "and" && w != "or") {
-				sentence++
+			if smallWords[w] || linking[w] {
+				linked++
 			}
 			if shellWords[w] {
 				shell++
 			}
 		}
-		if n > k.words || n > maxTerse && sentence > 0 {
+		if n > maxWords || n > maxTerse && linked > 0 || linked > 1 && n > 2 {
 			return false
 		}
-		if row, rowSentence = row+1, rowSentence+sentence; n != 1 {
-			row, rowSentence = 0, 0
+		if row += n; n == 1 {
+			rowLinks += linked
+		} else if n > 2 {
+			row, rowLinks = 0, 0
 		}
-		if row > maxTerse && rowSentence > 0 {
+		if row > maxTerse && rowLinks > 0 || rowLinks > 1 {
 			return false
 		}
 		all += n
 	}
-	return small <= k.small && shell < 2 && all <= maxDepth
+	return small <= 1 && shell < 2 && all <= k.words
 }
 
 // spelled reports whether s has only letters, digits and the marks of k, and only short runs of letters beyond ASCII.
@@ -180,14 +213,6 @@ func (k kind) spelled(s string) bool {
 		run = 0
 	}
 	return true
-}
-
-// split yields the parts of s between separators.
-func split(s, separator string) func(func(string) bool) {
-	if separator == "" {
-		return func(yield func(string) bool) { yield(s) }
-	}
-	return strings.SplitSeq(s, separator)
 }
 
 // wordsOf yields the words of a name in lower case: runs of at least two letters, where a capital after a small letter
@@ -258,13 +283,13 @@ func set(words string) map[string]bool {
 }
 
 var (
-	// smallWords make an instruction of other words. Prepositions and articles are not among them: names of branches
-	// and tests often have some.
+	// smallWords make an instruction of other words; linking words connect them.
 	smallWords = set("all any every each everything anything nothing and or but nor not no never always instead only also " +
 		"just please now then first before after until unless if when because while you your yours yourself me my mine we " +
 		"our us they them their it its this that these those is are was were be been must should shall will would can " +
 		"could may might do does did dont let previous prior above earlier ignore disregard forget")
-	speaksTo   = set("you your yours yourself please ignore disregard forget")
+	linking = set("the an to from into onto with without of for in on at by as via than through over under against " +
+		"between during within today tomorrow once again")
 	shellWords = set("curl wget bash zsh sudo eval exec rm chmod chown nc ncat powershell pwsh iex base64 scp ssh")
 
 	// domains end the names of hosts, and hardly ever those of files; suffixes do both.
