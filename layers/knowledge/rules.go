@@ -132,6 +132,11 @@ func AddRule(ctx context.Context, db *state.DB, p state.Project, made permanent.
 	id := ""
 	err = db.Refs.Update(ctx, p.ID, "rule: "+tokens.OneLine(made.Text, 60), func(tx *refs.Tx) error {
 		tx.Trailer("Op", "rule")
+		if len(tx.Tips()) == 0 {
+			if _, err := tx.Add(records.KindProject, records.ProjectBody{Identity: p.Identity, Name: p.Name}); err != nil {
+				return err
+			}
+		}
 		r, err := tx.Add(permanent.Kind, made)
 		id = r.ID.String()
 		return err

@@ -16,6 +16,7 @@ import (
 	"github.com/memvcs/mem/layers/knowledge"
 	"github.com/memvcs/mem/layers/knowledge/facts"
 	"github.com/memvcs/mem/layers/knowledge/permanent"
+	"github.com/memvcs/mem/layers/projects"
 	"github.com/memvcs/mem/layers/requests"
 	"github.com/memvcs/mem/layers/revision"
 	"github.com/memvcs/mem/layers/state"
@@ -159,11 +160,25 @@ func runRulesAdd(ctx context.Context, e *app.Env, o ruleOptions, text string) er
 				made.State, made.Confidence = permanent.Active, 80
 			}
 		}
+		has, err := projects.HasProject(ctx, run.DB, run.Project.ID)
+		if err != nil {
+			return err
+		}
+		if !has && strings.HasPrefix(run.Project.Identity, "path ") { // no repository either
+			ok, err := e.Confirm("%s is in no project of this memory: make it project %s with this rule?", e.Dir, run.Project.Name)
+			if err != nil || !ok {
+				return err
+			}
+		}
 		r, err := knowledge.AddRule(ctx, run.DB, run.Project, made, e.Opt.DryRun)
 		if err != nil {
 			return err
 		}
-		return printRuleChange(e, []*permanent.Rule{r})
+		if err := printRuleChange(e, []*permanent.Rule{r}); err != nil || e.Opt.JSON {
+			return err
+		}
+		e.Note("%s project %s", map[bool]string{true: "it would be a rule of", false: "it is a rule of"}[e.Opt.DryRun], run.Project.Name)
+		return nil
 	})
 }
 

@@ -3,9 +3,12 @@ package names
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/projects"
 	"github.com/memvcs/mem/layers/revision"
 	"github.com/memvcs/mem/layers/state"
 )
@@ -46,9 +49,30 @@ func (run Run) Resolve(ctx context.Context, rev string) (state.Rev, error) {
 	case errors.As(err, &missing) && len(missing.Candidates) == 0 && app.IsRecent(missing.Name):
 		return r, run.noSessions(ctx, missing)
 	case errors.As(err, &missing):
-		return r, withUntrustedHint(ctx, run.Memory, err)
+		return r, run.withProjectHint(ctx, withUntrustedHint(ctx, run.Memory, err), missing.Name)
 	}
 	return r, err
+}
+
+// withProjectHint adds to the error about an operand how to name the project with its name, if there is one.
+func (run Run) withProjectHint(ctx context.Context, err error, operand string) error {
+	all, lerr := Projects(ctx, run.Memory)
+	if lerr != nil || !slices.ContainsFunc(all, func(p state.Project) bool { return p.Name == operand }) {
+		return err // the operand is the error to report
+	}
+	return app.WithHint(err, "for the project of that name: -p "+term.Shell(operand))
+}
+
+// WithProjectHint is the same for a command that has not opened the memory.
+func WithProjectHint(ctx context.Context, e *app.Env, err error, operand string) error {
+	hinted := err
+	if oerr := WithMemory(ctx, e, func(run Run) error {
+		hinted = run.withProjectHint(ctx, err, operand)
+		return nil
+	}); oerr != nil {
+		return err // the operand is the error to report
+	}
+	return hinted
 }
 
 // An emptyError reports that a project has no newest session, which the user need not have named.
@@ -73,6 +97,11 @@ func (run Run) noSessions(ctx context.Context, missing *state.NotFoundError) err
 	}
 	if len(hints) == 0 {
 		hints = []string{"capture all of Claude Code's sessions with \"mem import\""}
+		if has, err := projects.HasProject(ctx, run.DB, run.Project.ID); err != nil {
+			return err
+		} else if !has && run.Opt.Project == "" {
+			hints = append(hints, "if this directory is of a project in memory: mem project link PROJECT")
+		}
 	}
 	return app.WithHint(withUntrustedHint(ctx, run.Memory, &emptyError{run.Project.Name, missing}), hints...)
 }

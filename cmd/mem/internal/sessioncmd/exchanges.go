@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -11,6 +13,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/checkout"
+	"github.com/memvcs/mem/layers/forget"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tokens"
 )
@@ -24,8 +27,23 @@ const longestText = 300
 // showExchanges prints the first and the last exchanges of a session, and a hint if their texts are shortened.
 func showExchanges(ctx context.Context, run names.Run, rev state.Rev) error {
 	all, err := checkout.Exchanges(ctx, run.DB, rev)
-	if err != nil || len(all) == 0 {
+	if err != nil {
 		return err
+	}
+	gone, err := forget.ForgottenMessages(ctx, run.DB, rev.Project.ID, rev.Session, 1, rev.Session.Now().Scan.Values)
+	if err != nil {
+		return err
+	}
+	gone = slices.DeleteFunc(gone, func(m forget.ForgottenMessage) bool { return m.Part })
+	until := func(n int) { // prints which messages before message n were forgotten
+		i := slices.IndexFunc(gone, func(m forget.ForgottenMessage) bool { return m.Message >= n })
+		if i < 0 {
+			i = len(gone)
+		}
+		if i > 0 {
+			run.Printf("%s\n", run.Style().Cyan(spans(gone[:i])+" forgotten"))
+		}
+		gone = gone[i:]
 	}
 	cut := 0 // the first message that is shortened
 	for i, x := range all {
@@ -36,20 +54,47 @@ func showExchanges(ctx context.Context, run names.Run, rev state.Rev) error {
 					term.Shell(fmt.Sprintf("%s#%d..%d", term.ShortID(rev.Session.ID), x.Asked.Message,
 						all[len(all)-shownExchanges].Asked.Message-1)))
 			}
+			gone = slices.DeleteFunc(gone, func(m forget.ForgottenMessage) bool { return m.Message < all[i+1].Asked.Message })
 			continue
+		}
+		if i > 0 {
+			until(x.Asked.Message)
 		}
 		run.Printf("\n")
 		for _, t := range []checkout.Turn{x.Asked, x.Answered} {
-			if t.Role != "" && turnLine(run.Env, t) && cut == 0 {
+			if t.Role == "" {
+				continue
+			}
+			until(t.Message)
+			if turnLine(run.Env, t) && cut == 0 {
 				cut = t.Message
 			}
 		}
 	}
+	until(math.MaxInt)
 	if cut > 0 {
 		run.Hint("long texts are shortened; in full: %s, or --format text",
 			term.Shell("mem", "show", fmt.Sprintf("%s#%d", term.ShortID(rev.Session.ID), cut)))
 	}
 	return nil
+}
+
+// spans returns the numbers of messages: "#4, #7..9".
+func spans(list []forget.ForgottenMessage) string {
+	var out []string
+	for i := 0; i < len(list); {
+		first, k := list[i].Message, i+1
+		for k < len(list) && list[k].Message == first+k-i {
+			k++
+		}
+		if last := list[k-1].Message; last > first {
+			out = append(out, fmt.Sprintf("#%d..%d", first, last))
+		} else {
+			out = append(out, fmt.Sprintf("#%d", first))
+		}
+		i = k
+	}
+	return strings.Join(out, ", ")
 }
 
 // turnLine prints the number, role and first words of a turn, and reports whether the text is shortened.

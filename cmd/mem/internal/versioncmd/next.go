@@ -43,7 +43,10 @@ func Next(e *app.Env) *cli.Command {
 			flags.Bool(&o.dropped, "dropped", "list what was left out with --drop"),
 			flags.String(&o.undrop, "undrop", "hand over again what `SOURCE` of --dropped names"),
 		},
-		Action: e.Action(0, 0, func(c *cli.Context) error {
+		Action: func(c *cli.Context) error {
+			if err := e.WantOperands(c, 0, 0); err != nil {
+				return names.WithProjectHint(c.Context, e, err, e.Operand(0))
+			}
 			given := 0
 			for _, is := range []bool{o.why, o.drop != "", o.dropped, o.undrop != ""} {
 				if is {
@@ -54,7 +57,7 @@ func Next(e *app.Env) *cli.Command {
 				return app.WithHint(app.Usagef("options --why, --drop, --dropped and --undrop exclude each other"), "mem next -h")
 			}
 			return runNext(c.Context, e, o)
-		}),
+		},
 	}
 }
 
