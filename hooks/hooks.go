@@ -26,11 +26,8 @@ func Run(w *World, name string) {
 		return
 	}
 	r := &run{World: w, event: event}
-	d := limit
-	switch {
-	case event == settings.SessionStart:
-		d = limitAtStart
-	case !ok:
+	d := limitOf(event)
+	if !ok {
 		d, r.event, w.worker = limitOfWork, Work, true
 	}
 	if w.removed() {

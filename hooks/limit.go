@@ -5,6 +5,8 @@ import (
 	"io"
 	"sync/atomic"
 	"time"
+
+	"github.com/memvcs/mem/hooks/settings"
 )
 
 // The time limits of a hook.
@@ -17,6 +19,14 @@ const (
 	drainTime        = 200 * time.Millisecond  // of a hook for the notes in the spool
 	drainTimeAtStart = 1200 * time.Millisecond // of SessionStart
 )
+
+// limitOf returns the time limit of the hook of an event.
+func limitOf(ev settings.Event) time.Duration {
+	if ev == settings.SessionStart {
+		return limitAtStart
+	}
+	return limit
+}
 
 // limitTicks is the number of ticks in which a limit is counted. On an overloaded machine a hook may get no processor
 // for seconds; the tick that comes late then still counts as one.

@@ -98,9 +98,15 @@ func (o overview) commands(r sessioncmd.StatusReport) []example {
 	for _, f := range r.Formers[:min(2, len(r.Formers))] {
 		add(true, f.Command, f.Briefly)
 	}
-	add(o.Stored == 0 && unseen == 0 && len(r.Formers) == 0 && len(r.Elsewhere) > 0, "mem import",
-		"capture every session that Claude Code has")
-	add(unseen > 0, "mem add -A", fmt.Sprintf("capture %s", changesText(o.New, o.Changed)))
+	elsewhere := len(r.Elsewhere)
+	switch {
+	case unseen > 0 && elsewhere > 0:
+		add(true, "mem import", fmt.Sprintf("capture %s, and %d of other projects", changesText(o.New, o.Changed), elsewhere))
+	case unseen > 0:
+		add(true, "mem import", "capture "+changesText(o.New, o.Changed))
+	default:
+		add(o.Stored == 0 && len(r.Formers) == 0 && elsewhere > 0, "mem import", "capture every session that Claude Code has")
+	}
 	add(!o.Hooks, "mem hooks install", "capture from now on, and brief each new session")
 	add(o.Stored > 0, "mem next", "print the text for the next session")
 	add(o.newest != nil, "mem show @", "print the newest session")

@@ -33,7 +33,7 @@ type Call struct {
 // Limits of actions.
 const (
 	maxActions    = 80
-	maxActionText = 700
+	MaxActionText = 700 // characters
 	maxActionName = 12
 	leastSymbol   = 6
 )
@@ -113,7 +113,7 @@ func (b *briefing) actions() (out []Action) {
 			return
 		}
 		given := give(b.m, b.st, brief.Sheet{Project: b.st.Name, Sections: []brief.Section{{Title: title, Items: []brief.Item{it}}}},
-			maxActionText)
+			MaxActionText)
 		if a.ID, a.Text = given.Hash, given.Text; a.Text != "" {
 			out = append(out, a)
 		}

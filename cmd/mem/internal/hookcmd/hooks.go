@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -43,8 +44,7 @@ func HooksCommand(e *app.Env) *cli.Command {
 			"asks a model or the user for anything unless --distill is on: \"session\" tells Claude\n" +
 			"which messages have no facts, \"background\" distils a session when it ends.\n" +
 			"install asks nothing. uninstall restores the file byte for byte if it has not\n" +
-			"changed since, and the setting defaults.autoRegisterSessions. With -n, both print the\n" +
-			"change as a diff. See \"mem help capturing\".",
+			"XX \"mem help capturing\".",
 		Subcommands: []*cli.Command{
 			{Name: "install", Usage: "write the hooks into the settings of Claude Code",
 				Flags: append(scoped(), flags.Choice(&distill, "distill",
@@ -133,7 +133,7 @@ func readyForHooks(ctx context.Context, e *app.Env) error {
 	case err == nil:
 		err = m.Close()
 	case errors.Is(err, refs.ErrNotRepo):
-		err = storecmd.RunInit(ctx, e, storecmd.InitOptions{})
+		_, err = storecmd.RunInit(ctx, e, storecmd.InitOptions{})
 	}
 	if err != nil {
 		return err
@@ -190,23 +190,60 @@ func printHooks(e *app.Env, op string, c hooksChange, change settings.Change) er
 	case !c.Changed:
 		e.Note("there are no hooks of mem in %s", c.File)
 	case c.DryRun:
-		e.Note("would %s the hooks %s %s: %s", what, direction, c.File, strings.Join(c.Events, ", "))
+		e.Note("would %s %d hooks %s %s", what, len(c.Events), direction, c.File)
 	case op == "install":
 		e.Note("added the hooks to %s; new sessions are captured from now on", c.File)
 	default:
 		e.Note("removed the hooks from %s; captured sessions stay", c.File)
 	}
+	if !e.Opt.Quiet {
+		if err := printPurposes(e, c.Hooks); err != nil {
+			return err
+		}
+	}
+	if c.Diff != "" && !e.Opt.Verbose {
+		added, removed := changedLines(c.Diff)
+		e.Note("%s added, %d removed; -v prints the diff", term.Count(added, "line"), removed)
+		return nil
+	}
 	for line := range strings.Lines(c.Diff) {
 		e.Printf("%s\n", e.Safe(strings.TrimSuffix(line, "\n")))
 	}
-	if len(c.Hooks) == 0 || e.Opt.Quiet || c.DryRun && c.Changed {
+	if op == "install" && c.Changed && !c.DryRun {
+		e.Hint("mem next shows the text that the next session receives")
+	}
+	return nil
+}
+
+// printPurposes prints what each hook does and costs.
+func printPurposes(e *app.Env, list []hooks.Purpose) error {
+	if len(list) == 0 {
 		return nil
 	}
-	t := e.Table(app.Column{Name: "event"}, app.Column{Name: "does", Shrinks: true}, app.Column{Name: "costs"})
-	for _, h := range c.Hooks {
-		t.Row(app.Cell{Full: string(h.Event)}, app.Cell{Full: h.Does}, app.Cell{Full: h.Costs})
+	t := e.Table(app.Column{Name: "event"}, app.Column{Name: "does", Shrinks: true}, app.Column{Name: "costs"},
+		app.Column{Name: "time"})
+	for _, h := range list {
+		took := fmt.Sprintf("at most %g s", float64(h.LimitMS)/1000)
+		if h.MS > 0 {
+			took = fmt.Sprintf("%.0f ms, %s", h.MS, took)
+		}
+		t.Row(app.Cell{Full: string(h.Event)}, app.Cell{Full: h.Does}, app.Cell{Full: h.Costs}, app.Cell{Full: took})
 	}
 	return t.Flush()
+}
+
+// changedLines counts the lines that a unified diff adds and removes.
+func changedLines(diff string) (added, removed int) {
+	for line := range strings.Lines(diff) {
+		switch {
+		case strings.HasPrefix(line, "+++"), strings.HasPrefix(line, "---"):
+		case line[0] == '+':
+			added++
+		case line[0] == '-':
+			removed++
+		}
+	}
+	return added, removed
 }
 
 // A hooksReport is the JSON form of mem hooks status.
@@ -291,6 +328,9 @@ func runHooksStatus(_ context.Context, e *app.Env, only string) error {
 		printHooksStatus(e, r, installed)
 	}
 	if err == nil && len(installed) == 0 && (r.Plugin == nil || r.Plugin.Off != "") {
+		if only == "" && !e.Opt.JSON && !slices.ContainsFunc(r.Files, func(f hookset.HooksInFile) bool { return f.State != "none" }) {
+			e.Hint("mem hooks install (-n shows what it would do; --scope project or local for this project alone)")
+		}
 		return app.Exit(app.ExitNo)
 	}
 	return err
@@ -310,7 +350,10 @@ func printHooksStatus(e *app.Env, r hooksReport, installed []string) {
 	if !r.Capture {
 		capture = "off (hooks.capture)"
 	}
-	e.Printf("capture  %s\nblocking %s\n", capture, r.Blocking)
+	e.Printf("capture  %s\n", capture)
+	if r.Blocking != "off" {
+		e.Printf("blocking %s: Stop asks for missing facts\n", r.Blocking)
+	}
 	if r.Distill != "" {
 		e.Printf("distill  by %s, when a session ends\n", r.Distill)
 	}

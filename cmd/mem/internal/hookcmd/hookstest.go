@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -115,14 +116,7 @@ func measure(ctx context.Context, e *app.Env, purposes []hooks.Purpose) {
 		}
 	}
 	for i, p := range purposes {
-		took, ok := ms[p.Event]
-		switch {
-		case !ok:
-		case p.Costs == hooks.Milliseconds:
-			purposes[i].Costs = fmt.Sprintf("%.0f ms", took)
-		default:
-			purposes[i].Costs += fmt.Sprintf("; %.0f ms", took)
-		}
+		purposes[i].MS = math.Round(ms[p.Event])
 	}
 }
 

@@ -79,6 +79,30 @@ func Projects(ctx context.Context, m *layers.Memory) ([]state.Project, error) {
 	return out, nil
 }
 
+// OthersNamed returns the names of up to five other projects with sessions, and how many more there are: "shop, blog and
+// 3 more", or "".
+func (run Run) OthersNamed(ctx context.Context) (string, error) {
+	all, err := Projects(ctx, run.Memory)
+	if err != nil {
+		return "", err
+	}
+	var list []string
+	for _, p := range all {
+		st, err := trust.Outline(ctx, run.DB, p.ID)
+		if err != nil {
+			return "", err
+		}
+		if p.ID != run.Project.ID && len(st.Recent()) > 0 {
+			list = append(list, p.Name)
+		}
+	}
+	const most = 5
+	if len(list) > most {
+		return fmt.Sprintf("%s and %d more", strings.Join(list[:most], ", "), len(list)-most), nil
+	}
+	return strings.Join(list, ", "), nil
+}
+
 // DistinctName returns the name of p, with the start of its id if another project in the list has the same name.
 func DistinctName(p state.Project, list []state.Project) string {
 	if slices.ContainsFunc(list, func(q state.Project) bool { return q.ID != p.ID && q.Name == p.Name }) {

@@ -297,7 +297,7 @@ func lines(text string) int {
 // notePending says which notes on disk are not in memory.
 func (l *list) notePending(c notes.Capture) {
 	for _, x := range c.Changes {
-		l.Note("%s is not captured yet: mem add -u", l.Safe(PendingText(x)))
+		l.Note("%s is not captured yet: mem import", l.Safe(PendingText(x)))
 	}
 	for _, path := range c.Skipped {
 		l.Note("%s is not text or is longer than %s: not captured", l.Safe(path), app.BytesText(records.MaxNote))

@@ -253,6 +253,10 @@ func printPushed(e *app.Env, a pushAnswer) {
 			e.Hint("%s", hint)
 		}
 	}
+	if !slices.ContainsFunc(a.Lanes, func(l pushedLane) bool { return l.Status == "new" || l.Status == "updated" }) {
+		e.Report("nothing was sent\n")
+		return
+	}
 	verb := ""
 	if a.DryRun {
 		verb = "would send "

@@ -152,7 +152,7 @@ func addSources(
 		return nil, err
 	}
 	if len(elsewhere) > 0 && o.all {
-		defer e.Hint("%s: mem add -A --all-projects", elsewhereText(elsewhere))
+		defer e.Hint("%s: mem import", elsewhereText(elsewhere))
 	}
 	for _, it := range items {
 		if it.Path != "" && (it.Status == sessions.Untracked && o.all || it.Status == sessions.Changed) {

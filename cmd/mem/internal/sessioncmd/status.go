@@ -244,14 +244,14 @@ func longStatus(e *app.Env, r StatusReport) {
 	case r.clean():
 		e.Printf("nothing to add, memory is up to date\n")
 	}
-	statusPart(e, "Sessions changed since they were added:", `use "mem add -u"`, r.Changed, func(it Listed) string {
+	statusPart(e, "Sessions changed since they were added:", `use "mem import"`, r.Changed, func(it Listed) string {
 		return changeText(it)
 	})
-	statusPart(e, "Untracked sessions:", `use "mem add <session>" or "mem add -A"`, r.Untracked, func(it Listed) string {
+	statusPart(e, "Untracked sessions:", `use "mem import"; "mem add <session>" for one`, r.Untracked, func(it Listed) string {
 		return fmt.Sprintf("%s, %s", app.BytesText(it.Bytes), app.Ago(e.Now(), it.Last))
 	})
 	if len(r.Notes) > 0 {
-		e.Printf("\nNotes of Claude changed since they were captured:  (use \"mem add -u\")\n")
+		e.Printf("\nNotes of Claude changed since they were captured:  (use \"mem import\")\n")
 		for _, c := range r.Notes {
 			e.Printf("  %s\n", e.Safe(notescmd.PendingText(c)))
 		}
@@ -260,7 +260,7 @@ func longStatus(e *app.Env, r StatusReport) {
 		e.Printf("\n%s  (use \"%s\")\n", e.Safe(f.Why), e.Safe(f.Command))
 	}
 	if len(r.Elsewhere) > 0 {
-		e.Printf("\n%s  (use \"mem import\" or \"mem status --all-projects\")\n", elsewhereText(r.Elsewhere))
+		e.Printf("\n%s  (use \"mem import\"; \"mem status --all-projects\" lists them)\n", elsewhereText(r.Elsewhere))
 	}
 	if len(r.Ignored) > 0 && e.Opt.Verbose {
 		e.Printf("\nIgnored, no session files:\n")

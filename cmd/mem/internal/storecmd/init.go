@@ -2,6 +2,7 @@ package storecmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/urfave/cli/v2"
@@ -11,6 +12,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/refs"
 )
 
 type InitOptions struct {
@@ -27,7 +29,11 @@ func Init(e *app.Env) *cli.Command {
 			flags.String(&o.device, "device", "name this device `NAME`, not after its host"),
 		},
 		Action: e.Action(0, 0, func(c *cli.Context) error {
-			return RunInit(c.Context, e, o)
+			made, err := RunInit(c.Context, e, o)
+			if made && !e.Opt.DryRun {
+				e.Hint("mem import stores every session that Claude Code still has")
+			}
+			return err
 		}),
 	}
 }
@@ -37,13 +43,15 @@ type initAnswer struct {
 	Dir    string `json:"dir"`
 	Device string `json:"device"`
 	Name   string `json:"deviceName"`
+	Made   bool   `json:"created"` // by this command
 	DryRun bool   `json:"dryRun"`
 }
 
-func RunInit(ctx context.Context, e *app.Env, o InitOptions) error {
+// RunInit creates the memory if there is none, and reports whether there was none.
+func RunInit(ctx context.Context, e *app.Env, o InitOptions) (made bool, err error) {
 	dir, err := e.MemoryDir()
 	if err != nil {
-		return err
+		return false, err
 	}
 	given := o.device
 	if o.device == "" {
@@ -51,27 +59,40 @@ func RunInit(ctx context.Context, e *app.Env, o InitOptions) error {
 			o.device = "device" // a machine need not have a name
 		}
 	} else if err := memory.CheckDeviceName(o.device); err != nil {
-		return err
+		return false, err
 	}
 	answer := initAnswer{Dir: dir, Name: o.device, DryRun: e.Opt.DryRun}
-	if !e.Opt.DryRun {
-		if err := makeMemory(ctx, e, &answer); err != nil {
-			return err
-		}
+	m, err := memory.Open(e)
+	answer.Made = errors.Is(err, refs.ErrNotRepo)
+	switch {
+	case err == nil:
+		device := m.Repo().Device()
+		answer.Device, answer.Name = device.ID, device.Name
+		err = m.Close()
+	case !e.Opt.DryRun:
+		err = makeMemory(ctx, e, &answer) // also of what lost its device
+	case answer.Made:
+		err = nil
+	}
+	if err != nil {
+		return false, err
 	}
 	if given != "" && given != answer.Name {
-		return app.WithHint(fmt.Errorf("the memory in %s exists, and this device is called %s there", dir, answer.Name),
+		return false, app.WithHint(fmt.Errorf("the memory in %s exists, and this device is called %s there", dir, answer.Name),
 			term.Shell("mem", "device", "rename", answer.Name, given))
 	}
 	if e.Opt.JSON {
-		return e.PrintJSON("init", answer)
+		return answer.Made, e.PrintJSON("init", answer)
 	}
-	verb := "memory is in"
-	if e.Opt.DryRun {
-		verb = "would make a memory in"
+	switch {
+	case !answer.Made:
+		e.Note("the memory is in %s already", dir)
+	case e.Opt.DryRun:
+		e.Note("would create an empty memory in %s", dir)
+	default:
+		e.Note("created an empty memory in %s", dir)
 	}
-	e.Note("%s %s", verb, dir)
-	return nil
+	return answer.Made, nil
 }
 
 func makeMemory(ctx context.Context, e *app.Env, answer *initAnswer) error {

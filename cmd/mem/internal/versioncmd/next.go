@@ -113,7 +113,19 @@ func noteNoText(ctx context.Context, run names.Run, o handover.ContextOptions) e
 		for _, f := range found {
 			run.Hint("%s: %s", f.Briefly, f.Command)
 		}
-		return err
+		if err != nil || len(found) > 0 {
+			return err
+		}
+		others, err := run.OthersNamed(ctx)
+		switch {
+		case err != nil:
+			return err
+		case others == "":
+			run.Hint("mem import captures the sessions that Claude Code has")
+		default:
+			run.Hint("the text for another directory: mem next -p PROJECT, which is one of %s", others)
+		}
+		return nil
 	}
 	limit := o.Limit
 	o.Limit = 1 << 20
