@@ -59,8 +59,8 @@ const (
 	demoBytes    = 64 << 20
 	demoMessages = 6
 	demoWidth    = 110
-	demoLooks    = 100 // files that are read to find sessions
-	demoLines    = 12  // of the output of a step
+	demoLooks    = 60 // files that are read to find sessions
+	demoLines    = 12 // of the output of a step
 )
 
 func runDemo(ctx context.Context, e *app.Env, o demoOptions) (err error) {
@@ -77,7 +77,7 @@ func runDemo(ctx context.Context, e *app.Env, o demoOptions) (err error) {
 		return err
 	}
 	d := &demo{e: e, ctx: ctx, dir: dir, store: filepath.Join(dir, "memory"), full: o.full}
-	e.Printf("mem on %s, in a throwaway memory\n", what)
+	e.Printf("mem on %s, in a throwaway memory\n", e.Safe(what))
 	for _, s := range d.steps(files) {
 		if s.full && !o.full {
 			continue
@@ -139,19 +139,24 @@ func (d *demo) steps(files []string) []demoStep {
 // demoFiles returns the session files to show, oldest first, and a description of them.
 func demoFiles(e *app.Env, o demoOptions, dir string) ([]string, string, error) {
 	if !o.sample {
-		if files := newestSessions(e); len(files) > 0 {
-			return files, fmt.Sprintf("your %d newest session%s", len(files), term.Plural(len(files))), nil
+		if files, cwd := newestSessions(e); len(files) > 0 {
+			what := fmt.Sprintf("your %d newest session%s", len(files), term.Plural(len(files)))
+			if cwd != "" {
+				what += " in " + cwd
+			}
+			return files, what, nil
 		}
 	}
 	files, err := writeSample(filepath.Join(dir, "sample"))
 	return files, "the bundled sample", err
 }
 
-// newestSessions returns the newest session files of Claude Code.
-func newestSessions(e *app.Env) []string {
+// newestSessions returns the newest session files of Claude Code, oldest first: those of one working directory, because
+// they belong together, or of all if none has two.
+func newestSessions(e *app.Env) (files []string, cwd string) {
 	claude, err := e.ClaudeDir()
 	if err != nil {
-		return nil // no home, so no sessions
+		return nil, "" // no home, so no sessions
 	}
 	sources, err := capturing.Sources(claude)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
@@ -170,19 +175,34 @@ func newestSessions(e *app.Env) []string {
 	slices.SortFunc(all, func(a, b found) int {
 		return cmp.Or(b.fi.ModTime().Compare(a.fi.ModTime()), cmp.Compare(a.path, b.path))
 	})
-	var files []string
+	var talked []string
+	in := map[string][]string{} // by working directory
+	most := ""
 	for _, f := range all[:min(demoLooks, len(all))] {
-		if len(files) < demoSessions && conversed(f.path) {
-			files = append([]string{f.path}, files...)
+		cwd, ok := conversed(f.path)
+		if !ok {
+			continue
+		}
+		talked, in[cwd] = append(talked, f.path), append(in[cwd], f.path)
+		if len(in[cwd]) > len(in[most]) {
+			most = cwd
+		}
+		if len(in[most]) == demoSessions {
+			break
 		}
 	}
-	return files
+	if files = in[most]; len(files) < 2 {
+		files, most = talked[:min(demoSessions, len(talked))], ""
+	}
+	slices.Reverse(files)
+	return files, most
 }
 
-// conversed reports whether the session is worth showing: not a subagent's, and more than one question.
-func conversed(path string) bool {
+// conversed reports whether the session is worth showing, not a subagent's and more than one question, and returns its
+// working directory.
+func conversed(path string) (cwd string, ok bool) {
 	got, ok := scanned(path)
-	return ok && got.Parent() == "" && got.Typed > 0 && got.Messages >= demoMessages
+	return got.Cwd, ok && got.Parent() == "" && got.Typed > 0 && got.Messages >= demoMessages
 }
 
 // workingDir returns the directory in which a session worked, "" if its file does not name one.

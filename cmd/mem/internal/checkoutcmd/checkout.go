@@ -184,6 +184,17 @@ func printCheckout(e *app.Env, answer checkoutAnswer) error {
 	for _, f := range answer.Files {
 		e.Printf("%s\n", e.Safe(f))
 	}
+	if answer.DryRun {
+		return nil
+	}
+	for _, f := range answer.Files {
+		switch {
+		case answer.Kind == string(state.IsComposition) && strings.HasSuffix(f, ".jsonl"):
+			e.Hint("a session that starts with it: %s --fork-session", term.Shell("claude", "--resume", f))
+		case answer.Kind == string(state.IsVersion) && strings.HasSuffix(f, ".md"):
+			e.Hint("type @%s in a prompt of Claude Code to give it to a session", e.Safe(f))
+		}
+	}
 	return nil
 }
 

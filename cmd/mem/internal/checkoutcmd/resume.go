@@ -67,9 +67,16 @@ type resumeAnswer struct {
 func runResume(ctx context.Context, e *app.Env, name string, start bool) error {
 	var answer resumeAnswer
 	err := names.WithMemory(ctx, e, func(run names.Run) error {
-		rev, err := run.ResolveSession(ctx, name)
+		rev, err := run.Resolve(ctx, name)
 		if err != nil {
 			return err
+		}
+		if rev.Kind == state.IsComposition {
+			return app.WithHint(app.Usagef("mem resume takes a session, and %s is a composition", name),
+				"to start a session with it: "+term.Shell("mem", "checkout", name)+" -o DIR, then claude --resume DIR/composed.jsonl --fork-session")
+		}
+		if rev.Session == nil {
+			return app.WithHint(app.Usagef("%s is a %s, not a session", name, rev.Kind), "mem ls")
 		}
 		if err := resumable(ctx, run, rev); err != nil {
 			return err
@@ -121,6 +128,10 @@ func runResume(ctx context.Context, e *app.Env, name string, start bool) error {
 func resumable(ctx context.Context, run names.Run, rev state.Rev) error {
 	id := records.ShortID(rev.Session.ID)
 	switch {
+	case rev.Kind == state.IsVersion:
+		return app.WithHint(app.Usagef("mem resume takes a session, and %s:%s is a version", id, rev.Version.Label),
+			"to start a session with it: "+term.Shell("mem", "compose", "NAME", id+":"+rev.Version.Label),
+			"to go on with the session itself: "+term.Shell("mem", "resume", id))
 	case rev.Kind != state.IsSession && rev.Kind != state.IsOriginal:
 		return app.WithHint(app.Usagef("mem resume takes a session"), term.Shell("mem", "resume", id))
 	case rev.Session.Parent() != "":

@@ -120,7 +120,7 @@ func (x *Exam) remote(r refs.Remote, t sync.Status, asked bool) {
 		x.warn(check, term.Shell("mem", "push", "--all", r.Name), "%s; %s not pushed", what,
 			term.Count(t.Unpushed, "operation"))
 	case t.ToFetch > 0:
-		x.warn(check, term.Shell("mem", "pull", r.Name), "%s; %s to fetch", what, term.Count(t.ToFetch, "lane"))
+		x.warn(check, term.Shell("mem", "pull", r.Name), "%s; %s to fetch", what, term.Branches(t.ToFetch))
 	default:
 		x.ok(check, "%s%s", what, notPushedText(t.Home))
 	}

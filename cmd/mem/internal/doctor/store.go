@@ -82,7 +82,7 @@ func (x *Exam) clock() {
 
 // spool checks for notes of hooks that were not processed.
 func (x *Exam) spool() {
-	const check = "spool"
+	const check = "hook notes"
 	dir, fallback := hooks.FallbackNotes(x.Dir, os.TempDir())
 	if fallback > 0 && !x.Fix {
 		x.warn(check, "mem hook "+hooks.Work, "%s of hooks in %s: the memory could not be written then",

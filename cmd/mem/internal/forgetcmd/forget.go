@@ -440,7 +440,7 @@ func forgottenLine(verb string, t forget.DeletedItem) string {
 	}
 	switch {
 	case t.Device != "":
-		line += fmt.Sprintf("  (in the lane of %s, hidden here; gone when it syncs)", t.Device)
+		line += fmt.Sprintf("  (in the data of %s, hidden here; gone when it syncs)", t.Device)
 	case t.Rebuilt:
 		again, without := "made again of the rest", ""
 		if strings.HasPrefix(verb, "would") {
@@ -464,9 +464,9 @@ func printProof(e *app.Env, out forget.Forgotten, dry bool, names map[string]str
 			but := ""
 			switch others, kept := len(p.Others) > 0, len(p.Kept) > 0; {
 			case others && kept:
-				but = " but in lanes of other devices, and in the names and directories of projects"
+				but = " but in data of other devices, and in the names and directories of projects"
 			case others:
-				but = " but in lanes of other devices"
+				but = " but in data of other devices"
 			case kept:
 				but = " but in the names and directories of projects"
 			}
@@ -478,7 +478,7 @@ func printProof(e *app.Env, out forget.Forgotten, dry bool, names map[string]str
 	}
 	for _, d := range sortedNames(p.Others) {
 		e.Note(
-			"the copy of the lane of %s contains it at %s: the next pull after that device has synced deletes it here",
+			"the data of %s here contains it at %s: the next pull after that device has synced deletes it here",
 			names[d], term.Count(p.Others[d], "place"))
 	}
 	printKept(e, p.Kept, names)

@@ -91,7 +91,7 @@ func runLayersBuild(ctx context.Context, e *app.Env) error {
 		if err != nil {
 			return err
 		}
-		bar := e.ProgressBytes("refining", size)
+		bar := e.ProgressBytes("reading", size)
 		n, err := derive.Refine(ctx, run.DB, run.Project, bar.Add)
 		bar.End()
 		if err != nil {

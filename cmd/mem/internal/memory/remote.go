@@ -81,7 +81,7 @@ func WarnUnswept(e *app.Env, r refs.Remote, s sync.Sweep) {
 
 // UnsweptText says what deleted data a remote may still have.
 func UnsweptText(r refs.Remote, s sync.Sweep) string {
-	text := fmt.Sprintf("deleted data of %s may still be on %s", term.Count(len(s.Unswept), "lane"), r.Name)
+	text := fmt.Sprintf("deleted data of %s may still be on %s", term.Branches(len(s.Unswept)), r.Name)
 	if s.Why != nil {
 		text += ": " + s.Why.Error()
 	}

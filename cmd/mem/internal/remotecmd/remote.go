@@ -134,7 +134,7 @@ func checkDir(u remote.URL) error {
 // warnAbandoned warns of deleted data that a remote may still have when mem no longer knows the remote.
 func warnAbandoned(e *app.Env, r refs.Remote) {
 	if n := len(r.Unswept); n > 0 {
-		e.Warn("deleted data of %s may still be in %s: delete it there", term.Count(n, "lane"), r.URL)
+		e.Warn("deleted data of %s may still be in %s: delete it there", term.Branches(n), r.URL)
 	}
 }
 

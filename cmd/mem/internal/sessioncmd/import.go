@@ -187,7 +187,7 @@ func warnTorn(e *app.Env, err error) bool {
 
 // refineAdded derives L1, token counts and digests of the added sessions.
 func refineAdded(ctx context.Context, e *app.Env, m *layers.Memory, added []capture.Added) error {
-	bar := e.ProgressBytes("refining", totalAdded(added))
+	bar := e.ProgressBytes("reading", totalAdded(added))
 	defer bar.End()
 	return errors.Join(derive.CacheL1(ctx, m.DB, added, bar.Add), capture.CountAdded(ctx, m.DB, added),
 		makeDigests(ctx, m, added))

@@ -20,6 +20,14 @@ func Sessions(n, subagents int) string {
 	return text
 }
 
+// Branches returns a number of branches: "1 branch", "2 branches".
+func Branches(n int) string {
+	if n == 1 {
+		return "1 branch"
+	}
+	return tokens.Commas(n) + " branches"
+}
+
 // Plural returns "s" unless n is 1.
 func Plural(n int) string {
 	if n == 1 {

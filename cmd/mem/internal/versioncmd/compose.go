@@ -314,7 +314,7 @@ func printComposed(e *app.Env, req derive.ComposeRequest, d derive.ComposeResult
 	}
 	t := e.Table(app.Column{Name: "#", Right: true}, app.Column{Name: "SESSION"}, app.Column{Name: "PICK"},
 		app.Column{Name: "TOKENS", Right: true},
-		app.Column{Name: "SHARE", Right: true}, app.Column{Name: "SCORE", Right: true, Script: true},
+		app.Column{Name: "SHARE OF BUDGET", Right: true}, app.Column{Name: "SCORE", Right: true, Script: true},
 		app.Column{Name: "WHY", Shrinks: true})
 	composed := view.ComposedOf(req, d)
 	for i, p := range composed.Parts {
@@ -363,7 +363,8 @@ func printComposed(e *app.Env, req derive.ComposeRequest, d derive.ComposeResult
 		e.Note("%s the composition %s of %s, which stays as %s", verb, req.Name, term.Count(before, "part"), req.Name+"@{1}")
 	}
 	if !e.Opt.DryRun {
-		e.Hint("write it out with \"%s -o DIR\"", term.Shell("mem", "checkout", req.Name))
+		e.Hint("to start a session with it: %s -o DIR, then claude --resume DIR/composed.jsonl --fork-session",
+			term.Shell("mem", "checkout", req.Name))
 	}
 	return nil
 }
