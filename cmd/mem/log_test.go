@@ -37,7 +37,7 @@ func TestLogLines(t *testing.T) {
 			}
 		})
 		got := print(all, func(e *app.Env) {
-			if _, err := historycmd.PrintLog(e, historycmd.LogOptions{}, historycmd.Each(entries), historycmd.LogScope{Names: names}); err != nil {
+			if _, err := historycmd.PrintLog(e, historycmd.LogOptions{}, entries, historycmd.LogScope{Names: names}); err != nil {
 				t.Fatal(err)
 			}
 		})

@@ -116,7 +116,7 @@ func OtherSessions(ctx context.Context, db *state.DB, dir string, roots map[stri
 		}
 	}
 	if len(out) > 0 {
-		db.WriteCache(marker, out)
+		db.WriteCacheBytes(marker, nil)
 	}
 	return out, nil
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 	"maps"
-	"slices"
 
 	"github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/records"
@@ -18,8 +17,7 @@ import (
 type FileCache struct {
 	// ReadModified has files read that were modified after their capture although their size is the same. Hooks have
 	// no time for that: a copied directory has only such files.
-	ReadModified bool
-	Format       int
+	ReadModified bool                   `cache:"-"`
 	Titles       map[string]FileTitle   // of files that are not in memory, by path
 	Prefixes     map[string]FilePrefix  // of files that became shorter or were modified, by path
 	Sizes        map[objects.Hash]int64 // of the exact bytes of snapshots with a patch, by record
@@ -41,23 +39,23 @@ type FilePrefix struct {
 	IsPrefix bool
 }
 
-// FileCacheVersion is the version of the encoding of a [FileCache].
-const FileCacheVersion = 3
+// fileCacheVersion is the version of the encoding of a [FileCache].
+const fileCacheVersion = 4
 
 // ReadFileCache returns the cache of a project, empty if there is none.
 func ReadFileCache(db *state.DB, p refs.Project) *FileCache {
 	s := &FileCache{}
-	if state.DecodeCache(db.CachePath("seen", string(p)), s.Code) {
+	if state.ReadCache(db.CachePath("seen", string(p)), fileCacheVersion, s) {
 		return s
 	}
-	return &FileCache{Format: FileCacheVersion, Titles: map[string]FileTitle{}, Prefixes: map[string]FilePrefix{},
+	return &FileCache{Titles: map[string]FileTitle{}, Prefixes: map[string]FilePrefix{},
 		Sizes: map[objects.Hash]int64{}}
 }
 
 // WriteFileCache stores the cache of a project if it has changed.
 func WriteFileCache(db *state.DB, p refs.Project, s *FileCache) {
 	if s.changed {
-		db.WriteCacheBytes(db.CachePath("seen", string(p)), state.Encode(s.Code))
+		db.WriteCache(db.CachePath("seen", string(p)), fileCacheVersion, s)
 	}
 }
 
@@ -82,49 +80,6 @@ func (s *FileCache) Prune(files map[string]ClientFile) {
 	}
 	maps.DeleteFunc(s.Titles, func(path string, _ FileTitle) bool { return gone(path) })
 	maps.DeleteFunc(s.Prefixes, func(path string, _ FilePrefix) bool { return gone(path) })
-}
-
-// Code writes or reads the cache.
-func (s *FileCache) Code(c *records.Codec) {
-	records.Number(c, &s.Format)
-	if s.Format != FileCacheVersion {
-		c.Failed = true
-		return
-	}
-	if c.Reading {
-		s.Titles, s.Prefixes, s.Sizes = map[string]FileTitle{}, map[string]FilePrefix{}, map[objects.Hash]int64{}
-	}
-	paths := slices.Sorted(maps.Keys(s.Titles))
-	records.List(c, &paths, func(path *string) {
-		records.Word(c, path)
-		t := s.Titles[*path]
-		records.Number(c, &t.Size)
-		records.Number(c, &t.Modified)
-		records.Word(c, &t.Title)
-		s.Titles[*path] = t
-	})
-	paths = slices.Sorted(maps.Keys(s.Prefixes))
-	records.List(c, &paths, func(path *string) {
-		records.Word(c, path)
-		f := s.Prefixes[*path]
-		records.Number(c, &f.Size)
-		records.Number(c, &f.Modified)
-		c.Hash(&f.Record)
-		c.Bool(&f.IsPrefix)
-		s.Prefixes[*path] = f
-	})
-	codeHashes(c, s.Sizes)
-}
-
-// codeHashes writes or reads numbers by hash, in the order of the hashes.
-func codeHashes[T ~int | ~int64](c *records.Codec, m map[objects.Hash]T) {
-	ids := slices.SortedFunc(maps.Keys(m), objects.Hash.Compare)
-	records.List(c, &ids, func(id *objects.Hash) {
-		c.Hash(id)
-		n := m[*id]
-		records.Number(c, &n)
-		m[*id] = n
-	})
 }
 
 // exactSize returns the size that the file of a session had at the growth point p; ok is false if this device does not
@@ -215,10 +170,13 @@ func WriteTokens(db *state.DB) {
 	defer db.CountedMu.Unlock()
 	for project := range db.Counted {
 		known := withCounted(db, project)
-		db.WriteCacheBytes(tokensPath(db, project), state.Encode(func(c *records.Codec) { codeHashes(c, known) }))
+		db.WriteCache(tokensPath(db, project), tokensVersion, &known)
 	}
 	db.Counted = nil
 }
+
+// tokensVersion is the version of the encoding of token counts.
+const tokensVersion = 2
 
 func tokensPath(db *state.DB, p refs.Project) string { return db.CachePath("tokens", string(p)) }
 
@@ -231,8 +189,8 @@ func KnownTokens(db *state.DB, project refs.Project) map[objects.Hash]int {
 
 // withCounted merges the cached counts of a project and those of this process. The caller has locked CountedMu.
 func withCounted(db *state.DB, project refs.Project) map[objects.Hash]int {
-	known := map[objects.Hash]int{}
-	if !state.DecodeCache(tokensPath(db, project), func(c *records.Codec) { codeHashes(c, known) }) {
+	var known map[objects.Hash]int
+	if !state.ReadCache(tokensPath(db, project), tokensVersion, &known) {
 		known = map[objects.Hash]int{}
 	}
 	maps.Copy(known, db.Counted[project])

@@ -248,26 +248,17 @@ func isWithin(root, path string) bool {
 	return err == nil && filepath.IsLocal(rel)
 }
 
+const cwdsVersion = 2
+
 // readCwds reads the cached working directories of files.
 func readCwds(db *state.DB, p state.Project) map[string]string {
-	cwds := map[string]string{}
-	if !state.DecodeCache(db.CachePath("beneath", string(p.ID)), func(c *records.Codec) { codeWords(c, cwds) }) {
+	var cwds map[string]string
+	if !state.ReadCache(db.CachePath("beneath", string(p.ID)), cwdsVersion, &cwds) {
 		return map[string]string{}
 	}
 	return cwds
 }
 
 func writeCwds(db *state.DB, p state.Project, cwds map[string]string) {
-	db.WriteCacheBytes(db.CachePath("beneath", string(p.ID)), state.Encode(func(c *records.Codec) { codeWords(c, cwds) }))
-}
-
-// codeWords writes or reads a map in the order of its keys.
-func codeWords(c *records.Codec, words map[string]string) {
-	keys := slices.Sorted(maps.Keys(words))
-	records.List(c, &keys, func(key *string) {
-		records.Word(c, key)
-		value := words[*key]
-		records.Word(c, &value)
-		words[*key] = value
-	})
+	db.WriteCache(db.CachePath("beneath", string(p.ID)), cwdsVersion, &cwds)
 }

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"os"
 
-	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/worktree"
 	"github.com/memvcs/mem/objects"
@@ -14,21 +13,20 @@ import (
 // written is the cache of the files that checkouts wrote last. Without it they are replaced only with --force, like
 // files of the user.
 type written struct {
-	version int
-	seals   map[string]string // keyed hashes of the contents by path: plain hashes of exact bytes stay in originals.git
+	Seals map[string]string // keyed hashes of the contents by path: plain hashes of exact bytes stay in originals.git
 }
 
 const (
-	writtenVersion = 1
+	writtenVersion = 2
 	mostWritten    = 2000 // from this number of files on, deleted ones are removed from the cache
 )
 
 func readWritten(db *state.DB) *written {
 	w := &written{}
-	if state.DecodeCache(db.CachePath("written"), w.code) {
+	if state.ReadCache(db.CachePath("written"), writtenVersion, w) {
 		return w
 	}
-	return &written{version: writtenVersion, seals: map[string]string{}}
+	return &written{Seals: map[string]string{}}
 }
 
 func sealWritten(db *state.DB, path string, sum objects.Hash) string {
@@ -47,7 +45,7 @@ func WriteTree(db *state.DB, dir string, force, dryRun bool, f func(*worktree.Tr
 	w := readWritten(db)
 	t, err := worktree.Open(dir, worktree.Options{Force: force, DryRun: dryRun,
 		Wrote: func(path string, sum objects.Hash) bool {
-			return w.seals[path] == sealWritten(db, path, sum)
+			return w.Seals[path] == sealWritten(db, path, sum)
 		}})
 	if err != nil {
 		return done, err
@@ -57,10 +55,10 @@ func WriteTree(db *state.DB, dir string, force, dryRun bool, f func(*worktree.Tr
 	if err != nil {
 		return done, err
 	}
-	err = t.Commit(func(path string, sum objects.Hash) { w.seals[path] = sealWritten(db, path, sum) })
+	err = t.Commit(func(path string, sum objects.Hash) { w.Seals[path] = sealWritten(db, path, sum) })
 	if !dryRun {
 		w.prune()
-		db.WriteCacheBytes(db.CachePath("written"), state.Encode(w.code))
+		db.WriteCache(db.CachePath("written"), writtenVersion, w)
 	}
 	if err != nil {
 		return done, err
@@ -74,23 +72,11 @@ func WriteTree(db *state.DB, dir string, force, dryRun bool, f func(*worktree.Tr
 
 // prune removes deleted files if there are many files.
 func (w *written) prune() {
-	if len(w.seals) <= mostWritten {
+	if len(w.Seals) <= mostWritten {
 		return
 	}
-	maps.DeleteFunc(w.seals, func(path, _ string) bool {
+	maps.DeleteFunc(w.Seals, func(path, _ string) bool {
 		_, err := os.Lstat(path)
 		return err != nil
 	})
-}
-
-func (w *written) code(c *records.Codec) {
-	records.Number(c, &w.version)
-	if w.version != writtenVersion {
-		c.Failed = true
-		return
-	}
-	if c.Reading {
-		w.seals = map[string]string{}
-	}
-	codeWords(c, w.seals)
 }

@@ -19,7 +19,6 @@ import (
 	"strings"
 
 	"github.com/memvcs/mem/layers/originals"
-	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/transcript"
 	"github.com/memvcs/mem/layers/trust"
@@ -138,15 +137,7 @@ func copied(ctx context.Context, db *state.DB, p refs.Project, x *member, from [
 	}
 	file := db.CachePath("copies", key.Sum().String())
 	var out [][2]int
-	code := func(c *records.Codec) {
-		v := version
-		if records.Number(c, &v); v != version {
-			c.Failed = true
-			return
-		}
-		records.List(c, &out, func(s *[2]int) { records.Number(c, &s[0]); records.Number(c, &s[1]) })
-	}
-	if state.DecodeCache(file, code) {
+	if state.ReadCache(file, version, &out) {
 		db.Touch(file)
 		return out, nil
 	}
@@ -176,7 +167,7 @@ func copied(ctx context.Context, db *state.DB, p refs.Project, x *member, from [
 		return nil, err
 	}
 	out = spans.end(last)
-	db.WriteCacheBytes(file, state.Encode(code))
+	db.WriteCache(file, version, &out)
 	return out, nil
 }
 

@@ -21,9 +21,11 @@ const (
 
 // lastTier records in the cache when a project aged last. Without it the project ages again, which changes nothing.
 type lastTier struct {
-	At     time.Time   `json:"at"`
-	Policy tier.Policy `json:"policy"`
+	At     time.Time
+	Policy tier.Policy
 }
+
+const lastTierVersion = 2
 
 // maxAutoVersions limits the versions of one automatic run, because a user waits for the command that triggers it.
 const maxAutoVersions = 8
@@ -34,7 +36,7 @@ func AutoTier(ctx context.Context, db *state.DB, p state.Project, schedule TierS
 	o TierOptions) (out TierResult, ran bool, err error) {
 	file := db.CachePath("tier", string(p.ID))
 	var last lastTier
-	known := state.ReadCache(file, &last) && last.Policy == o.Policy
+	known := state.ReadCache(file, lastTierVersion, &last) && last.Policy == o.Policy
 	now := db.Opts.Now().UTC()
 	switch {
 	case schedule == TierOff || schedule == "":
@@ -46,7 +48,7 @@ func AutoTier(ctx context.Context, db *state.DB, p state.Project, schedule TierS
 	}
 	o.MaxVersions = maxAutoVersions
 	if out, err = Tier(ctx, db, p, o); err == nil && !o.DryRun && out.Deferred == 0 {
-		db.WriteCache(file, lastTier{now, o.Policy})
+		db.WriteCache(file, lastTierVersion, &lastTier{now, o.Policy})
 	}
 	return out, true, err
 }

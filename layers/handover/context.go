@@ -342,7 +342,7 @@ func (b *briefing) pendingItems() (out []brief.Item) {
 	}
 	same := copies.Messages{}
 	for _, d := range b.digests {
-		same[d.Session] = d.copies
+		same[d.Session] = d.Copies
 	}
 	for _, s := range b.sessions {
 		if n := knowledge.UndistilledTokens(b.m, s, b.known, same[s.ID]); n > b.o.Pending && len(out) < contextPending {

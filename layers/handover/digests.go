@@ -27,95 +27,7 @@ import (
 )
 
 // digestVersion is the version of the file of digests in the cache. A file of another version is rebuilt.
-const digestVersion = 9<<8 | Version
-
-// code encodes or decodes the file.
-func (f *digestFile) code(c *records.Codec) {
-	records.Number(c, &f.version)
-	if f.version != digestVersion {
-		c.Failed = true
-		return
-	}
-	c.Hash(&f.group)
-	records.List(c, &f.list, func(d *storedDigest) {
-		c.Hash(&d.original)
-		records.Number(c, &d.added)
-		records.List(c, &d.copies, func(s *[2]int) { records.Number(c, &s[0]); records.Number(c, &s[1]) })
-		codeDigest(c, &d.Digest)
-	})
-	records.List(c, &f.words, func(p *posting) { p.code(c) })
-}
-
-func codeDigest(c *records.Codec, d *Digest) {
-	records.Word(c, &d.Session)
-	c.Time(&d.First)
-	c.Time(&d.Last)
-	records.Word(c, &d.Dir)
-	records.Word(c, &d.Branch)
-	records.Number(c, &d.Working)
-	records.Number(c, &d.Compact)
-	said := func(s *Said) {
-		records.Number(c, &s.N)
-		records.Word(c, &s.Text)
-	}
-	records.List(c, &d.Turns, func(t *Turn) {
-		said(&t.Asked)
-		said(&t.Answered)
-		records.Word(c, &t.Plan)
-		records.Number(c, &t.Did)
-		records.Number(c, &t.Stopped)
-		c.Bool(&t.Script)
-		c.Bool(&t.Long)
-		c.Bool(&t.Waits)
-	})
-	records.List(c, &d.Files, func(f *File) {
-		records.Word(c, &f.Path)
-		for _, n := range []*int{&f.Edits, &f.Reads, &f.First, &f.N, &f.Edited, &f.Call} {
-			records.Number(c, n)
-		}
-		records.List(c, &f.Symbols, func(s *string) { records.Word(c, s) })
-	})
-	records.List(c, &d.Commands, func(x *Command) {
-		records.Word(c, &x.Name)
-		records.Word(c, &x.Args)
-		records.Word(c, &x.Task)
-		records.Number(c, &x.N)
-		records.Number(c, &x.Runs)
-		records.Number(c, &x.End)
-		records.Number(c, &x.Exit)
-	})
-	records.List(c, &d.Failed, func(x *Failure) {
-		records.Word(c, &x.Test)
-		records.Word(c, &x.Command)
-		records.Word(c, &x.Tags)
-		records.Number(c, &x.N)
-	})
-	records.List(c, &d.Cleared.Tests, func(s *string) { records.Word(c, s) })
-	records.List(c, &d.Cleared.Runs, func(r *WideRun) {
-		records.Word(c, &r.Command)
-		records.Word(c, &r.Tags)
-	})
-	records.List(c, &d.Cleared.Kinds, func(s *string) { records.Word(c, s) })
-	records.List(c, &d.Broken, func(f *Form) {
-		for _, s := range []*string{&f.Key, &f.Line, &f.Why, &f.Fix} {
-			records.Word(c, s)
-		}
-		records.Number(c, &f.N)
-	})
-	records.List(c, &d.Worked, func(n *int) { records.Number(c, n) })
-	records.List(c, &d.Wants, func(w *Want) {
-		records.Number(c, &w.N)
-		records.Word(c, &w.Lead)
-		records.Word(c, &w.Text)
-	})
-	records.List(c, &d.Open, func(o *Open) {
-		records.Number(c, &o.N)
-		records.Word(c, &o.What)
-		records.Word(c, &o.Text)
-	})
-	records.List(c, &d.Todos, said)
-	records.List(c, &d.Marked, said)
-}
+const digestVersion = 10<<8 | Version
 
 // Digests are made on demand and cached, one file for each project. The newest sessions of a project have digests, and
 // those older ones with the heaviest markers, because pinned text does not expire.
@@ -151,16 +63,15 @@ func digested(sessions []*state.Session) []*state.Session {
 
 // A digestFile has the digests of a project.
 type digestFile struct {
-	version int
-	group   objects.Hash // of the sessions that list was made from; see [groupOf]
-	list    []storedDigest
-	words   []posting // of the turns of list, sorted by word
+	Group objects.Hash // of the sessions that List was made from; see [groupOf]
+	List  []storedDigest
+	Words []posting // of the turns of List, sorted by word
 }
 
 // A storedDigest is the digest of a session at a growth point with a number of added markers.
 type storedDigest struct {
-	original objects.Hash
-	added    int
+	Original objects.Hash
+	Added    int
 	Digest
 }
 
@@ -180,16 +91,16 @@ func digests(ctx context.Context, db *state.DB, p refs.Project, sessions []*stat
 	left int, err error) {
 	file := db.CachePath("digests", string(p))
 	kept := readDigests(file)
-	at := make(map[string]int, len(kept.list))
-	for i := range kept.list {
-		at[kept.list[i].Session] = i
+	at := make(map[string]int, len(kept.List))
+	for i := range kept.List {
+		at[kept.List[i].Session] = i
 	}
-	next := digestFile{version: digestVersion, group: groupOf(sessions)}
+	next := digestFile{Group: groupOf(sessions)}
 	changed := false
 	same := copies.Messages{}
-	if next.group == kept.group {
-		for _, d := range kept.list {
-			same[d.Session] = d.copies
+	if next.Group == kept.Group {
+		for _, d := range kept.List {
+			same[d.Session] = d.Copies
 		}
 	} else if same, err = copies.Among(ctx, db, p, sessions); err != nil {
 		return nil, 0, err
@@ -201,14 +112,14 @@ func digests(ctx context.Context, db *state.DB, p refs.Project, sessions []*stat
 		i, known := at[s.ID]
 		added := len(addedMarkers(s))
 		switch {
-		case known && kept.list[i].original == now.Original && kept.list[i].added == added &&
-			slices.Equal(kept.list[i].copies, same[s.ID]):
-			next.list = append(next.list, kept.list[i])
+		case known && kept.List[i].Original == now.Original && kept.List[i].Added == added &&
+			slices.Equal(kept.List[i].Copies, same[s.ID]):
+			next.List = append(next.List, kept.List[i])
 			continue
 		case late != nil && late():
 			left++
 			if known {
-				next.list = append(next.list, kept.list[i])
+				next.List = append(next.List, kept.List[i])
 			}
 			continue
 		}
@@ -219,14 +130,14 @@ func digests(ctx context.Context, db *state.DB, p refs.Project, sessions []*stat
 		if err != nil {
 			continue // its bytes are missing or damaged: fsck reports it
 		}
-		d.copies = same[s.ID]
-		next.list, changed = append(next.list, storedDigest{now.Original, added, d}), true
+		d.Copies = same[s.ID]
+		next.List, changed = append(next.List, storedDigest{now.Original, added, d}), true
 	}
 	if changed {
-		next.words = post(next.list)
-		db.WriteCacheBytes(file, state.Encode(next.code))
+		next.Words = post(next.List)
+		db.WriteCache(file, digestVersion, &next)
 	}
-	for _, d := range next.list {
+	for _, d := range next.List {
 		out = append(out, d.Digest)
 	}
 	return out, left, nil
@@ -258,7 +169,7 @@ func MakeDigests(ctx context.Context, db *state.DB, p state.Project) error {
 
 // readDigests returns the digests in the cache.
 func readDigests(file string) (f digestFile) {
-	if !state.DecodeCache(file, f.code) || f.version != digestVersion {
+	if !state.ReadCache(file, digestVersion, &f) {
 		return digestFile{}
 	}
 	return f

@@ -25,7 +25,7 @@ type Digest struct {
 	First, Last time.Time
 	Dir         string // working directory
 	Branch      string
-	copies      [][2]int // messages of another session, which are left out
+	Copies      [][2]int // messages of another session, which are left out
 
 	Turns    []Turn    // the first and the newest, in order
 	Files    []File    // in order of first touch

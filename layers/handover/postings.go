@@ -7,8 +7,6 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"github.com/memvcs/mem/layers/records"
 )
 
 // Words returns the words of a text or a path in lower case and in the singular. It splits at marks and camelCase.
@@ -63,13 +61,8 @@ func shared(text string, wanted map[string]bool) (out []string) {
 // A posting lists the turns with a word. Turns are numbered through all digests of a file; the list has the distance of
 // each turn from the previous one, as varints.
 type posting struct {
-	word  string
-	turns string
-}
-
-func (p *posting) code(c *records.Codec) {
-	records.Word(c, &p.word)
-	records.Word(c, &p.turns)
+	Word  string
+	Turns string
 }
 
 // post returns the postings of the turns of digests, sorted by word.
@@ -96,11 +89,11 @@ func post(list []storedDigest) (out []posting) {
 
 // turnsWith returns, for each turn of each digest, which of the words it has.
 func (f *digestFile) turnsWith(words []string) [][][]string {
-	out := make([][][]string, len(f.list))
+	out := make([][][]string, len(f.List))
 	n := 0
-	for i := range f.list {
-		out[i] = make([][]string, len(f.list[i].Turns))
-		n += len(f.list[i].Turns)
+	for i := range f.List {
+		out[i] = make([][]string, len(f.List[i].Turns))
+		n += len(f.List[i].Turns)
 	}
 	flat := make([]*[]string, 0, n)
 	for i := range out {
@@ -109,12 +102,12 @@ func (f *digestFile) turnsWith(words []string) [][][]string {
 		}
 	}
 	for _, w := range words {
-		i, ok := slices.BinarySearchFunc(f.words, w, func(p posting, w string) int { return strings.Compare(p.word, w) })
+		i, ok := slices.BinarySearchFunc(f.Words, w, func(p posting, w string) int { return strings.Compare(p.Word, w) })
 		if !ok {
 			continue
 		}
 		at := 0
-		for b := []byte(f.words[i].turns); len(b) > 0; {
+		for b := []byte(f.Words[i].Turns); len(b) > 0; {
 			step, size := binary.Uvarint(b)
 			if size <= 0 || step == 0 || step > uint64(len(flat)-at) {
 				break // malformed

@@ -33,8 +33,8 @@ func TestIdle(t *testing.T) {
 	id := func(s string) string { return s }
 	prompt := func(text string, delivered map[string]bool) []brief.Section {
 		q := ParsePrompt(text)
-		f := digestFile{list: []storedDigest{{Digest: d[0]}}}
-		f.words = post(f.list)
+		f := digestFile{List: []storedDigest{{Digest: d[0]}}}
+		f.Words = post(f.List)
 		return Prompt(q, d, f.turnsWith(q.words), nil, delivered, id)
 	}
 	got := prompt("why does roundPrice in lib/price.go round the price twice?", nil)
@@ -65,9 +65,9 @@ func TestChance(t *testing.T) {
 	}
 	f := digestFile{}
 	for _, d := range list {
-		f.list = append(f.list, storedDigest{Digest: d})
+		f.List = append(f.List, storedDigest{Digest: d})
 	}
-	f.words = post(f.list)
+	f.Words = post(f.List)
 	q := ParsePrompt("Invoices that the payment gateway refused stay in the queue, why is there no retry?")
 	sections := Prompt(q, list, f.turnsWith(q.words), nil, nil, func(s string) string { return s })
 	if len(sections) == 0 {

@@ -142,9 +142,9 @@ func promptDigests(ctx context.Context, db *state.DB, p state.Project, q Query, 
 		return nil, nil, err
 	}
 	kept := readDigests(db.CachePath("digests", string(p.ID)))
-	at := make(map[string]int, len(kept.list))
-	for i := range kept.list {
-		at[kept.list[i].Session] = i
+	at := make(map[string]int, len(kept.List))
+	for i := range kept.List {
+		at[kept.List[i].Session] = i
 	}
 	words := kept.turnsWith(q.words)
 	b.sessions = b.recent()
@@ -153,8 +153,8 @@ func promptDigests(ctx context.Context, db *state.DB, p state.Project, q Query, 
 		if !ok {
 			continue
 		}
-		d := &kept.list[i]
-		if d.original == s.Now().Original || s.Point(d.original) != nil {
+		d := &kept.List[i]
+		if d.Original == s.Now().Original || s.Point(d.Original) != nil {
 			b.digests, asked = append(b.digests, d.Rebase(o.Dir)), append(asked, words[i])
 			for _, t := range d.Turns {
 				if t.Plan != "" {

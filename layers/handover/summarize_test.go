@@ -158,8 +158,8 @@ func TestManyPassages(t *testing.T) {
 		rest.Turns = append(rest.Turns, Turn{Asked: Said{i + 1, "something entirely different"}})
 	}
 	q := ParsePrompt(asked)
-	f := digestFile{list: []storedDigest{{Digest: d}, {Digest: rest}}}
-	f.words = post(f.list)
+	f := digestFile{List: []storedDigest{{Digest: d}, {Digest: rest}}}
+	f.Words = post(f.List)
 	sections := Prompt(q, []Digest{d, rest}, f.turnsWith(q.words), nil, nil, func(s string) string { return s })
 	if len(sections) == 0 {
 		t.Fatal("nothing fits")

@@ -27,7 +27,7 @@ func TestWords(t *testing.T) {
 // TestPostings holds the words that are found by the postings, read back from the bytes of the file, against those of the texts.
 func TestPostings(t *testing.T) {
 	t.Parallel()
-	f := digestFile{version: digestVersion}
+	f := digestFile{}
 	vocabulary := strings.Fields("price tax round parser ledger invoice retry timeout cache index branch merge")
 	for i := range 40 {
 		var d Digest
@@ -40,11 +40,11 @@ func TestPostings(t *testing.T) {
 			}
 			d.Turns = append(d.Turns, Turn{Asked: Said{k, strings.Join(words, " ")}, Answered: Said{k, fmt.Sprintf("turn%d", i)}})
 		}
-		f.list = append(f.list, storedDigest{Digest: d})
+		f.List = append(f.List, storedDigest{Digest: d})
 	}
-	f.words = post(f.list)
+	f.Words = post(f.List)
 	var read digestFile
-	if !state.Decode(string(state.Encode(f.code)), read.code) {
+	if !state.Decode(string(state.Encode(digestVersion, &f)), digestVersion, &read) {
 		t.Fatal("what was written cannot be read")
 	}
 	asked := []string{"price", "cache", "turn7", "merge", "nowhere"}
@@ -54,7 +54,7 @@ func TestPostings(t *testing.T) {
 	}
 	found := 0
 	got := read.turnsWith(asked)
-	for i, d := range f.list {
+	for i, d := range f.List {
 		if len(got[i]) != len(d.Turns) {
 			t.Fatalf("digest %d has %d turns, want %d", i, len(got[i]), len(d.Turns))
 		}

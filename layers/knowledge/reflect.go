@@ -128,13 +128,13 @@ func reflectionInput(ctx context.Context, db *state.DB, p refs.Project) (in perm
 }
 
 // evidenceVersion changes with the rules of recognition; results of another version in the cache are ignored.
-const evidenceVersion = 5
+const evidenceVersion = 6
 
 func ruleEvidence(ctx context.Context, db *state.DB, p refs.Project, s *state.Session) (state.RuleEvidence, error) {
 	now := s.Now()
-	file := db.CachePath("signs", fmt.Sprintf("%s-%d-%d.json", now.Original, refine.Version, evidenceVersion))
+	file := db.CachePath("signs", now.Original.String())
 	var out state.RuleEvidence
-	if state.ReadCache(file, &out) {
+	if state.ReadCache(file, refine.Version<<16|evidenceVersion, &out) {
 		db.Touch(file)
 		return s.OwnEvidence(out), nil
 	}
@@ -146,7 +146,7 @@ func ruleEvidence(ctx context.Context, db *state.DB, p refs.Project, s *state.Se
 	if out, err = findRuleEvidence(l1); err != nil {
 		return out, err
 	}
-	db.WriteCache(file, out)
+	db.WriteCache(file, refine.Version<<16|evidenceVersion, &out)
 	return s.OwnEvidence(out), nil
 }
 

@@ -10,23 +10,19 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// A Ledger is the cached log of a project, the newest entry first. It is extended from the tips at which it was
-// made. Cached entries are decoded while iterating, see [Cursor].
-type Ledger struct {
-	Format  int
-	tips    []refs.Tip
-	Entries []refs.Entry   // decoded entries
-	stored  *records.Codec // or encoded ones
-	n       int            // number of encoded entries
-	Falls   bool           // encoded entries are sorted by time
+// A ledger is the cached log of a project, the newest entry first. It is extended from the tips at which it was made.
+type ledger struct {
+	Tips    []refs.Tip
+	Entries []refs.Entry
 }
 
-const LedgerVersion = 1
+const version = 2
 
 // fewEntries is the largest number of operations that are read from their commits instead of the ledger.
 const fewEntries = 64
 
-// Log returns the newest n operations of a project, the newest first, or all if n is 0.
+// Log returns the newest n operations of a project, the newest first, or all if n is 0. The order is that of the
+// commits, whatever the clock said. The result may be shared and must not be changed.
 func Log(ctx context.Context, db *state.DB, p refs.Project, n int) ([]refs.Entry, error) {
 	if n > 0 && n <= fewEntries {
 		var out []refs.Entry
@@ -40,47 +36,61 @@ func Log(ctx context.Context, db *state.DB, p refs.Project, n int) ([]refs.Entry
 		}
 		return out, nil
 	}
-	l, err := ledger(ctx, db, p)
-	if err != nil {
-		return nil, err
+	l, err := read(ctx, db, p)
+	if n > 0 && n < len(l.Entries) {
+		l.Entries = l.Entries[:n]
 	}
-	return l.Newest(p, n), nil
+	return l.Entries, err
 }
 
-// ledger returns the current ledger of a project.
-func ledger(ctx context.Context, db *state.DB, p refs.Project) (*Ledger, error) {
+// ByTime returns the newest n operations of each project, or all if n is 0, the latest first and equal times in the
+// order of the projects.
+func ByTime(ctx context.Context, db *state.DB, projects []state.Project, n int) ([]refs.Entry, error) {
+	var all []refs.Entry
+	for _, p := range projects {
+		entries, err := Log(ctx, db, p.ID, n)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, entries...)
+	}
+	slices.SortStableFunc(all, func(a, b refs.Entry) int { return b.Time.Compare(a.Time) })
+	return all, nil
+}
+
+// read returns the current ledger of a project.
+func read(ctx context.Context, db *state.DB, p refs.Project) (l ledger, err error) {
 	var tips []refs.Tip
-	err := db.Refs.View(ctx, p, func(tx *refs.Tx) error { tips = tx.Tips(); return nil })
+	err = db.Refs.View(ctx, p, func(tx *refs.Tx) error { tips = tx.Tips(); return nil })
 	if err != nil {
-		return nil, err
+		return l, err
 	}
 	file := db.CachePath("log", string(p))
-	l := &Ledger{}
-	if s, ok := state.ReadCacheText(file); !ok || !l.Read(s) {
-		l = &Ledger{Format: LedgerVersion}
+	if !state.ReadCache(file, version, &l) {
+		l = ledger{}
 	}
-	if slices.Equal(l.tips, tips) {
+	if slices.Equal(l.Tips, tips) {
 		return l, nil
 	}
-	ok, err := extend(ctx, db, p, l, tips)
+	ok, err := l.extend(ctx, db, p, tips)
 	if err == nil && !ok { // a lane was rewritten: start again
-		l = &Ledger{Format: LedgerVersion}
-		_, err = extend(ctx, db, p, l, tips)
+		l = ledger{}
+		_, err = l.extend(ctx, db, p, tips)
 	}
 	if err != nil {
-		return nil, err
+		return l, err
 	}
-	db.WriteCacheBytes(file, state.Encode(l.Code))
+	db.WriteCache(file, version, &l)
 	return l, nil
 }
 
 // extend adds the operations after the tips of l. It returns false if a lane does not descend from its tip; then l
 // is invalid.
-func extend(ctx context.Context, db *state.DB, p refs.Project, l *Ledger, now []refs.Tip) (bool, error) {
+func (l *ledger) extend(ctx context.Context, db *state.DB, p refs.Project, now []refs.Tip) (bool, error) {
 	// by device: commit of the first entry, parent of the last one
 	newest, oldest := map[string]string{}, map[string]string{}
 	var fresh []refs.Entry
-	for e, err := range db.Refs.Log(ctx, p, l.tips) {
+	for e, err := range db.Refs.Log(ctx, p, l.Tips) {
 		if err != nil {
 			return false, err
 		}
@@ -90,7 +100,7 @@ func extend(ctx context.Context, db *state.DB, p refs.Project, l *Ledger, now []
 		oldest[e.Device] = e.Parent
 		fresh = append(fresh, e)
 	}
-	for _, t := range l.tips {
+	for _, t := range l.Tips {
 		here := slices.ContainsFunc(now, func(n refs.Tip) bool { return n.Device == t.Device })
 		if !here || newest[t.Device] != "" && oldest[t.Device] != t.Commit {
 			return false, nil
@@ -99,53 +109,16 @@ func extend(ctx context.Context, db *state.DB, p refs.Project, l *Ledger, now []
 			newest[t.Device] = t.Commit
 		}
 	}
-	l.Entries, l.stored = mergeEntries(fresh, l.Newest(p, 0)), nil
-	l.tips = nil
+	l.Entries = append(fresh, l.Entries...)
+	slices.SortStableFunc(l.Entries, func(a, b refs.Entry) int {
+		return cmp.Or(cmp.Compare(b.Lamport, a.Lamport), cmp.Compare(b.Device, a.Device))
+	})
+	l.Tips = nil
 	for device, commit := range newest {
-		l.tips = append(l.tips, refs.Tip{Device: device, Commit: commit})
+		l.Tips = append(l.Tips, refs.Tip{Device: device, Commit: commit})
 	}
-	slices.SortFunc(l.tips, func(a, b refs.Tip) int { return cmp.Compare(a.Device, b.Device) })
+	slices.SortFunc(l.Tips, func(a, b refs.Tip) int { return cmp.Compare(a.Device, b.Device) })
 	return true, nil
-}
-
-// mergeEntries merges two logs, each with the newest entry first.
-func mergeEntries(a, b []refs.Entry) []refs.Entry {
-	out := make([]refs.Entry, 0, len(a)+len(b))
-	for len(a) > 0 && len(b) > 0 {
-		if cmp.Or(cmp.Compare(a[0].Lamport, b[0].Lamport), cmp.Compare(a[0].Device, b[0].Device)) >= 0 {
-			out, a = append(out, a[0]), a[1:]
-		} else {
-			out, b = append(out, b[0]), b[1:]
-		}
-	}
-	return append(append(out, a...), b...)
-}
-
-// Code encodes the ledger. Read decodes it.
-func (l *Ledger) Code(c *records.Codec) {
-	l.codeHead(c)
-	records.List(c, &l.Entries, func(e *refs.Entry) { codeEntry(c, e) })
-}
-
-func (l *Ledger) codeHead(c *records.Codec) {
-	records.Number(c, &l.Format)
-	if l.Format != LedgerVersion {
-		c.Failed = true
-		return
-	}
-	state.CodeTips(c, &l.tips)
-}
-
-// codeEntry codes an entry without its project, which is known. It decodes trailers into the memory of e.
-func codeEntry(c *records.Codec, e *refs.Entry) {
-	records.Word(c, &e.Commit)
-	records.Word(c, &e.Parent)
-	records.Word(c, &e.Device)
-	records.Word(c, &e.Name)
-	c.Time(&e.Time)
-	c.Uint(&e.Lamport)
-	records.Word(c, &e.Subject)
-	c.Words(&e.Trailers)
 }
 
 // Touching returns the entries that added one of the records: records of a commit have Lamport times above that of

@@ -73,26 +73,25 @@ func Objects(ctx context.Context, db *state.DB, p refs.Project) ([]objects.Hash,
 // Counted contains the plain tokens of the messages of a session, as a model reads them. It is cached and extended when
 // the session grows, so each message is counted once.
 type Counted struct {
-	Format   int                `json:"format"`
-	Messages []compress.Message `json:"messages"`
-	Raw      int                `json:"raw"` // of all messages
-	Size     int64              `json:"size"`
-	Values   int                `json:"values"`
-	LastID   string             `json:"last_id"`
-	Open     bool               `json:"open,omitempty"` // a message has begun but contains only thinking so far
+	Messages []compress.Message
+	Raw      int // of all messages
+	Size     int64
+	Values   int
+	LastID   string
+	Open     bool // a message has begun but contains only thinking so far
 	// only text of the client so far, which belongs to the first message
-	Lead bool `json:"lead,omitempty"`
+	Lead bool
 }
 
-const countedVersion = 3
+const countedVersion = 4
 
 func countedPath(db *state.DB, h objects.Hash) string {
-	return db.CachePath("counts", h.String()+".json")
+	return db.CachePath("counts", h.String())
 }
 
 // readCounted returns what is known of a growth point.
 func readCounted(db *state.DB, h objects.Hash) (c Counted, ok bool) {
-	if ok = state.ReadCache(countedPath(db, h), &c) && c.Format == countedVersion; ok {
+	if ok = state.ReadCache(countedPath(db, h), countedVersion, &c); ok {
 		db.Touch(countedPath(db, h))
 	}
 	return c, ok
@@ -103,7 +102,7 @@ func Counts(ctx context.Context, db *state.DB, project refs.Project, s *state.Se
 	if c, ok := readCounted(db, p.Original); ok {
 		return c.holding(p.Rewound), nil
 	}
-	c := Counted{Format: countedVersion}
+	c := Counted{}
 	chain := s.Chain(p)
 	for _, q := range slices.Backward(chain) {
 		if earlier, ok := readCounted(db, q.Original); ok {
@@ -121,7 +120,7 @@ func Counts(ctx context.Context, db *state.DB, project refs.Project, s *state.Se
 		return c, fmt.Errorf("count %s: %w", records.ShortID(s.ID), err)
 	}
 	c.Size = p.Size
-	db.WriteCache(countedPath(db, p.Original), c)
+	db.WriteCache(countedPath(db, p.Original), countedVersion, &c)
 	c = c.holding(p.Rewound)
 	noteTokens(db, project, p.Original, c.Raw)
 	return c, nil

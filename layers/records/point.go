@@ -90,12 +90,5 @@ func (p *Point) Ahead() time.Duration {
 	return max(0, p.Scan.Last.Sub(p.Time))
 }
 
-// Code codes the stamp.
-func (s *Stamp) Code(c *Codec) {
-	c.Uint(&s.Lamport)
-	Word(c, &s.Device)
-	c.Hash(&s.Record)
-}
-
 // L1Share is the estimated ratio of a file to its L1.
 const L1Share = 25

@@ -86,7 +86,7 @@ type Snapshot struct {
 	Parent  string     `json:"parent,omitempty"` // the session whose subagent this is
 	Files   []FileRef  `json:"files,omitempty"`  // overflow files of tool results
 	Markers []Mark     `json:"markers,omitempty"`
-	Typed   []TypedKey `json:"typed,omitempty"`
+	Typed   []TypedKey `json:"typed,omitempty" cache:"-"`
 	Echo    []int      `json:"echo,omitempty"` // typed messages that another session or mem wrote first
 	// of the whole generation up to here: the messages that the user withdrew, and the markers in prompts that wait in
 	// the client's queue or left it without a record
@@ -154,8 +154,8 @@ type Version struct {
 	Revoked string    `json:"-"` // why it is hidden, "" if it is not
 	Used    Rehearsal `json:"-"`
 
-	Shown string      `json:"-"` // label and device, if another device has the same label
-	Key   lineage.Key `json:"-"` // of Derivation, once the version is part of a State
+	Shown string      `json:"-"`           // label and device, if another device has the same label
+	Key   lineage.Key `json:"-" cache:"+"` // of Derivation, once the version is part of a State
 }
 
 // Purposes of versions that mem makes on its own.

@@ -160,12 +160,6 @@ func BenchmarkLists(b *testing.B) {
 		{"Outline", func() error { _, err := trust.Outline(ctx, s.m.DB, s.project.ID); return err }},
 		{"State", func() error { _, err := trust.State(ctx, s.m.DB, s.project.ID); return err }},
 		{"Log", func() error { _, err := ledger.Log(ctx, s.m.DB, s.project.ID, 0); return err }},
-		{"Entries", func() error {
-			found, err := ledger.Entries(ctx, s.m.DB, s.project.ID, 0)
-			for range found {
-			}
-			return err
-		}},
 		{"Projects", func() error { _, err := trust.Projects(ctx, s.m.DB); return err }},
 		{"Log20", func() error { _, err := ledger.Log(ctx, s.m.DB, s.project.ID, 20); return err }},
 		{"List", func() error {

@@ -2,13 +2,11 @@ package state
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
 	"unsafe"
 
-	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/objects/pack"
 	"github.com/memvcs/mem/refs/disk"
@@ -39,12 +37,6 @@ func (m *DB) tidyCache() {
 	}
 }
 
-// ReadCache reads a file written by [DB.WriteCache] into v, and reports whether it could.
-func ReadCache(file string, v any) bool {
-	b, ok := ReadCacheBytes(file)
-	return ok && json.Unmarshal(b, v) == nil
-}
-
 // ReadCacheBytes returns the content of a file written by [DB.WriteCacheBytes]; ok is false if it is missing or
 // damaged.
 func ReadCacheBytes(file string) ([]byte, bool) {
@@ -59,25 +51,16 @@ func ReadCacheBytes(file string) ([]byte, bool) {
 	return rest, ok && string(sum) == objects.Sum(rest).String()
 }
 
-// DecodeCache reads a file written with [Encode] by calling fill, and reports whether it could. If it could not, the
-// values that fill has set are not valid.
-func DecodeCache(file string, fill func(*records.Codec)) bool {
-	s, ok := ReadCacheText(file)
-	return ok && Decode(s, fill)
-}
-
-// ReadCacheText is [ReadCacheBytes] as a string, without a copy.
-func ReadCacheText(file string) (string, bool) {
+// ReadCache reads a file written by [DB.WriteCache] into v, a pointer to a zero value, and reports whether it could. If
+// it could not, v is not valid.
+func ReadCache(file string, version int, v any) bool {
 	b, ok := ReadCacheBytes(file)
-	return unsafe.String(unsafe.SliceData(b), len(b)), ok // nothing else refers to b, so it does not change
+	return ok && Decode(unsafe.String(unsafe.SliceData(b), len(b)), version, v) // nothing else refers to b
 }
 
-// WriteCache stores v as JSON. It returns no error: a store that cannot be written works without a cache.
-func (m *DB) WriteCache(file string, v any) {
-	if b, err := json.Marshal(v); err == nil {
-		m.WriteCacheBytes(file, b)
-	}
-}
+// WriteCache stores v, a pointer, as [Encode] does. It returns no error: a store that cannot be written works without a
+// cache.
+func (m *DB) WriteCache(file string, version int, v any) { m.WriteCacheBytes(file, Encode(version, v)) }
 
 // WriteCacheBytes stores b, like [DB.WriteCache].
 func (m *DB) WriteCacheBytes(file string, b []byte) {

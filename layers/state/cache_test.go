@@ -27,7 +27,7 @@ func TestCacheIsDroppedBesideWriters(t *testing.T) {
 					return
 				}
 				for range 5 {
-					other.WriteCache(other.CachePath("state", strings.Repeat("p", i+1)), "forgotten")
+					other.WriteCacheBytes(other.CachePath("state", strings.Repeat("p", i+1)), []byte("forgotten"))
 				}
 				other.CacheDir.Close()
 				other.Refs.Close()
@@ -55,11 +55,11 @@ func TestCacheOfBeforeIsNotWritten(t *testing.T) {
 	}
 	defer old.Close()
 	file := m.CachePath("state", "p")
-	old.WriteCache(file, "forgotten")
+	old.WriteCacheBytes(file, []byte("forgotten"))
 	if err := m.DropCache(); err != nil {
 		t.Fatal(err)
 	}
-	old.WriteCache(file, "forgotten")
+	old.WriteCacheBytes(file, []byte("forgotten"))
 	if left, _ := filepath.Glob(m.CachePath("state", "*")); len(left) > 0 {
 		t.Errorf("%q are there after the cache was dropped", left)
 	}
@@ -67,8 +67,9 @@ func TestCacheOfBeforeIsNotWritten(t *testing.T) {
 	if err != nil || len(left) > 0 {
 		t.Errorf("%q are there after the cache was dropped: %v", left, err)
 	}
-	var got string
-	if m.WriteCache(file, "new"); !state.ReadCache(file, &got) || got != "new" {
+	fresh, got := "new", ""
+	m.WriteCache(file, 1, &fresh)
+	if !state.ReadCache(file, 1, &got) || got != "new" {
 		t.Errorf("the cache that began anew has %q, want %q", got, "new")
 	}
 }

@@ -117,7 +117,7 @@ func foldAll(t *testing.T, all []refs.Record) {
 	}
 	st.Finish()
 	st.NameVersions("d0")
-	if !state.Decode(string(state.Encode(st.Code)), (&state.State{}).Code) {
+	if !state.Decode(string(state.Encode(state.Version, st)), state.Version, &state.State{}) {
 		t.Error("the state cannot be cached")
 	}
 	if _, err := json.Marshal(st); err != nil {

@@ -1,67 +1,322 @@
 package state
 
 import (
+	"cmp"
 	"encoding/binary"
+	"fmt"
+	"maps"
 	"math"
-
-	"github.com/memvcs/mem/layers/records"
+	"reflect"
+	"slices"
+	"sync"
+	"time"
 )
 
-// Encode returns the values that fill writes to a codec: the table of words, then the values.
-func Encode(fill func(*records.Codec)) []byte {
-	c := &records.Codec{Index: map[string]uint64{}}
-	fill(c)
-	out := binary.AppendUvarint(make([]byte, 0, 2*len(c.B)), uint64(len(c.Table)))
-	for _, w := range c.Table {
+// Encode returns v, a pointer, in the compact form of the cache: a version, a table of all texts, then the values. It
+// contains the exported fields, but none with the tag cache:"-", or with json:"-" and no tag of the cache. The version is that of the fields and of
+// how the values were computed: a file of another version is not read.
+func Encode(version int, v any) []byte {
+	c := &codec{index: map[string]uint64{}}
+	c.value(reflect.ValueOf(v).Elem())
+	out := binary.AppendUvarint(make([]byte, 0, 2*len(c.b)), uint64(version))
+	out = binary.AppendUvarint(out, uint64(len(c.table)))
+	for _, w := range c.table {
 		out = binary.AppendUvarint(out, uint64(len(w)))
 	}
-	for _, w := range c.Table {
+	for _, w := range c.table {
 		out = append(out, w...)
 	}
-	return append(out, c.B...)
+	return append(out, c.b...)
 }
 
-// Decode reads the result of [Encode] by calling fill, and reports whether b was one.
-func Decode(b string, fill func(*records.Codec)) bool {
-	c := NewDecoder(b)
-	if c.Failed {
+// Decode sets v, a pointer to a zero value, to what was encoded with the same version, and reports whether b was that.
+// Otherwise v is not valid. Texts in v share the memory of b.
+func Decode(b string, version int, v any) bool {
+	c := &codec{in: b, reading: true}
+	if uint64(len(b)) > math.MaxUint32 || c.uint(0) != uint64(version) { // offsets have 32 bits
 		return false
 	}
-	fill(c)
-	return c.Done()
+	c.ends = make([]uint32, c.count())
+	total := 0
+	for i := range c.ends {
+		total += c.count()
+		c.ends[i] = uint32(total)
+	}
+	c.text = c.take(total)
+	c.value(reflect.ValueOf(v).Elem())
+	return !c.failed && c.in == ""
 }
 
-// NewDecoder returns a codec that reads the result of [Encode]. It has read the table, but no values.
-func NewDecoder(b string) *records.Codec {
-	c := &records.Codec{In: b, Reading: true}
-	if uint64(len(b)) > math.MaxUint32 {
-		c.Failed = true // offsets have 32 bits
-		return c
+// A codec encodes values, or decodes them in the same order. Malformed input sets failed and never allocates much more
+// memory than the input has bytes.
+type codec struct {
+	b       []byte // encoded so far
+	in      string // not decoded yet
+	reading bool
+	failed  bool
+	table   []string          // texts, to encode
+	index   map[string]uint64 // of the texts in table
+	text    string            // all texts in order, to decode
+	ends    []uint32          // of the texts in text
+	raw     []byte            // a copy of the end of in, for byte slices
+}
+
+func (c *codec) value(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Bool:
+		n := uint64(0)
+		if v.Bool() {
+			n = 1
+		}
+		if n = c.uint(n); c.reading {
+			v.SetBool(n == 1)
+		}
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		if n := c.int(v.Int()); c.reading {
+			c.failed = c.failed || v.OverflowInt(n)
+			v.SetInt(n)
+		}
+	case reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		if n := c.uint(v.Uint()); c.reading {
+			c.failed = c.failed || v.OverflowUint(n)
+			v.SetUint(n)
+		}
+	case reflect.Float64:
+		if n := c.uint(math.Float64bits(v.Float())); c.reading {
+			v.SetFloat(math.Float64frombits(n))
+		}
+	case reflect.String:
+		if c.reading {
+			v.SetString(c.readText())
+		} else {
+			c.writeText(v.String())
+		}
+	case reflect.Array:
+		c.array(v)
+	case reflect.Slice:
+		c.slice(v)
+	case reflect.Map:
+		c.mapping(v)
+	case reflect.Pointer:
+		if c.reading {
+			v.Set(reflect.New(v.Type().Elem()))
+		}
+		c.value(v.Elem())
+	case reflect.Struct:
+		if t, ok := v.Addr().Interface().(*time.Time); ok {
+			c.time(t)
+			return
+		}
+		for _, i := range fieldsOf(v.Type()) {
+			c.value(v.Field(i))
+		}
+	default:
+		panic(fmt.Sprintf("cache a value of the type %s", v.Type())) // found by the first test of the cache
 	}
-	c.Ends = make([]uint32, c.Count())
-	total := 0
-	for i := range c.Ends {
-		total += c.Count()
-		c.Ends[i] = uint32(total)
-		if total > len(c.In) {
-			c.Failed = true
-			return c
+}
+
+// fields are the encoded fields of structs, by type.
+var fields sync.Map
+
+func fieldsOf(t reflect.Type) []int {
+	if x, ok := fields.Load(t); ok {
+		return x.([]int)
+	}
+	var out []int
+	for i := range t.NumField() {
+		f := t.Field(i)
+		tag := cmp.Or(f.Tag.Get("cache"), f.Tag.Get("json"))
+		if f.IsExported() && tag != "-" {
+			out = append(out, i)
 		}
 	}
-	c.Text = c.Take(total)
-	return c
+	fields.Store(t, out)
+	return out
 }
 
-// code writes or reads a session of the outline. A test fills every field of the records and compares.
-func (s *Session) code(c *records.Codec) {
-	records.Word(c, &s.ID)
-	records.List(c, &s.Points, func(p *records.Point) {
-		p.Stamp.Code(c)
-		c.Time(&p.Time)
-		p.Session = s.ID
-		p.Snapshot.Code(c)
-	})
-	if len(s.Points) == 0 {
-		c.Failed = true // a session has at least one point
+func (c *codec) array(v reflect.Value) {
+	if v.Type().Elem().Kind() != reflect.Uint8 {
+		for i := range v.Len() {
+			c.value(v.Index(i))
+		}
+		return
+	}
+	if b := v.Bytes(); c.reading {
+		copy(b, c.take(len(b)))
+	} else {
+		c.b = append(c.b, b...)
+	}
+}
+
+// slice codes a slice. A nil slice stays nil. Decoded byte slices share memory.
+func (c *codec) slice(v reflect.Value) {
+	n := 0
+	switch {
+	case c.reading:
+		n = c.count()
+	case !v.IsNil():
+		n = v.Len() + 1
+		fallthrough
+	default:
+		c.uint(uint64(n))
+	}
+	if n--; n < 0 {
+		return
+	}
+	switch isBytes := v.Type().Elem().Kind() == reflect.Uint8; {
+	case isBytes && c.reading:
+		if c.raw == nil {
+			c.raw = []byte(c.in)
+		}
+		at := len(c.raw) - len(c.in)
+		n = len(c.take(n))
+		v.SetBytes(c.raw[at : at+n : at+n])
+	case isBytes:
+		c.b = append(c.b, v.Bytes()...)
+	case c.reading:
+		v.Set(reflect.MakeSlice(v.Type(), 0, min(n, 1<<14)))
+		for i := 0; i < n && !c.failed; i++ {
+			v.Grow(1)
+			v.SetLen(i + 1)
+			c.value(v.Index(i))
+		}
+	default:
+		for i := range n {
+			c.value(v.Index(i))
+		}
+	}
+}
+
+// mapping codes a map in the order of its keys, which are texts or hashes. A nil map becomes an empty one.
+func (c *codec) mapping(v reflect.Value) {
+	t := v.Type()
+	key, item := reflect.New(t.Key()).Elem(), reflect.New(t.Elem()).Elem()
+	if c.reading {
+		n := c.count()
+		v.Set(reflect.MakeMapWithSize(t, min(n, 1<<14)))
+		for i := 0; i < n && !c.failed; i++ {
+			item.SetZero()
+			c.value(key)
+			c.value(item)
+			v.SetMapIndex(key, item)
+		}
+		return
+	}
+	text := func(k reflect.Value) string {
+		if key.Set(k); key.Kind() == reflect.String {
+			return key.String()
+		}
+		return string(key.Bytes())
+	}
+	byText := make(map[string]reflect.Value, v.Len())
+	for _, k := range v.MapKeys() {
+		byText[text(k)] = k
+	}
+	c.uint(uint64(len(byText)))
+	for _, name := range slices.Sorted(maps.Keys(byText)) {
+		key.Set(byText[name])
+		item.Set(v.MapIndex(key))
+		c.value(key)
+		c.value(item)
+	}
+}
+
+// uint writes n, or returns the next number.
+func (c *codec) uint(n uint64) uint64 {
+	if !c.reading {
+		c.b = binary.AppendUvarint(c.b, n)
+		return n
+	}
+	n = 0
+	for i := 0; i < len(c.in) && i < binary.MaxVarintLen64; i++ {
+		x := c.in[i]
+		n |= uint64(x&0x7f) << (7 * i)
+		if x >= 0x80 {
+			continue
+		}
+		if i == binary.MaxVarintLen64-1 && x > 1 {
+			break // more than 64 bits
+		}
+		c.in = c.in[i+1:]
+		return n
+	}
+	c.failed, c.in = true, ""
+	return 0
+}
+
+// int is uint for a number with a sign. Small numbers take few bytes.
+func (c *codec) int(n int64) int64 {
+	u := c.uint(uint64(n<<1) ^ uint64(n>>63))
+	return int64(u>>1) ^ -int64(u&1)
+}
+
+// count reads the number of elements that follow, at most one more than the bytes that are left.
+func (c *codec) count() int {
+	n := c.uint(0)
+	if n > uint64(len(c.in))+1 {
+		c.failed = true
+		return 0
+	}
+	return int(n)
+}
+
+// take returns the next n bytes.
+func (c *codec) take(n int) string {
+	if n > len(c.in) {
+		c.failed = true
+		n = len(c.in)
+	}
+	out := c.in[:n]
+	c.in = c.in[n:]
+	return out
+}
+
+func (c *codec) writeText(s string) {
+	n, ok := c.index[s]
+	if !ok {
+		n = uint64(len(c.table))
+		c.index[s], c.table = n, append(c.table, s)
+	}
+	c.uint(n)
+}
+
+func (c *codec) readText() string {
+	n := c.uint(0)
+	if n >= uint64(len(c.ends)) || uint64(c.ends[n]) > uint64(len(c.text)) {
+		c.failed = true
+		return ""
+	}
+	from := uint32(0)
+	if n > 0 {
+		from = c.ends[n-1]
+	}
+	return c.text[from:c.ends[n]]
+}
+
+// time codes an instant and, unless it is UTC, the offset, as JSON does.
+func (c *codec) time(t *time.Time) {
+	const zero, utc, zoned = 0, 1, 2
+	kind, offset := int64(utc), 0
+	if !c.reading {
+		_, offset = t.Zone()
+		switch {
+		case t.IsZero():
+			kind = zero
+		case offset != 0 || t.Location() != time.UTC:
+			kind = zoned
+		}
+	}
+	if kind = c.int(kind); kind == zero {
+		*t = time.Time{}
+		return
+	}
+	sec, nsec := c.int(t.Unix()), c.int(int64(t.Nanosecond()))
+	if c.reading {
+		*t = time.Unix(sec, nsec).UTC()
+	}
+	if kind == zoned {
+		if offset = int(c.int(int64(offset))); c.reading {
+			*t = t.In(time.FixedZone("", offset))
+		}
 	}
 }

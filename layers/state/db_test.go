@@ -70,7 +70,7 @@ func folded(t *testing.T, p refs.Project, records []refs.Record, n int) []byte {
 		}
 	}
 	st.Finish()
-	return state.Encode(st.Code)
+	return state.Encode(state.Version, st)
 }
 
 // TestPathsAreTheDevices gives a memory the word of another device on a directory: it counts for nothing.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/refs"
 )
 
@@ -33,8 +32,4 @@ func (h *history) after(ctx context.Context, tips []refs.Tip) (records []refs.Re
 	}
 	h.records, err = h.tx.Records(ctx, tips)
 	return h.records, h.follows, err
-}
-
-func CodeTips(c *records.Codec, tips *[]refs.Tip) {
-	records.List(c, tips, func(t *refs.Tip) { records.Word(c, &t.Device); records.Word(c, &t.Commit) })
 }

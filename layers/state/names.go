@@ -8,14 +8,6 @@ import (
 	"github.com/memvcs/mem/layers/records"
 )
 
-func (n *StoredNaming) code(c *records.Codec) {
-	records.Word(c, &n.Target)
-	records.Word(c, &n.Field)
-	records.Word(c, &n.Name)
-	c.Bool(&n.Removed)
-	n.Stamp.Code(c)
-}
-
 // name keeps the last name of each slot.
 func (st *State) name(n StoredNaming) { keepLast(&st.Names, &st.nameAt, n) }
 

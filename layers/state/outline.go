@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/memvcs/mem/layers/records"
-	"github.com/memvcs/mem/layers/transcript"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/refs"
 )
@@ -14,8 +13,8 @@ import (
 // only for capture and derivation: plans, the keys of typed messages, and unread queues. Each file has its tips and is
 // updated from there, so neither depends on the other.
 
-// stateVersion is the version of both files; another one is rebuilt.
-const stateVersion = 25
+// Version is the version of both files; another one is rebuilt.
+const Version = 26
 
 // Fold returns the state of a project in a transaction. It reads and updates the cache.
 func (m *DB) Fold(ctx context.Context, tx *refs.Tx, p refs.Project) (*State, error) {
@@ -48,7 +47,7 @@ func (m *DB) Advance(st *State, tx *refs.Tx) {
 	}
 	b.Tips = tips
 	m.keepOutline(st, tips)
-	m.WriteCacheBytes(m.CachePath("bulk", string(st.Project)), Encode(b.Code))
+	m.WriteCache(m.CachePath("bulk", string(st.Project)), Version, b)
 }
 
 // keepOutline finishes st, to which records were added, and caches its outline for tips.
@@ -57,7 +56,7 @@ func (m *DB) keepOutline(st *State, tips []refs.Tip) {
 	st.Finish()
 	st.NameVersions(m.Refs.Device().ID)
 	st.Strip()
-	m.WriteCacheBytes(m.CachePath("state", string(st.Project)), Encode(st.Code))
+	m.WriteCache(m.CachePath("state", string(st.Project)), Version, st)
 }
 
 // FoldOutline is [DB.Fold] without the bulk. The state is shared and must not be changed.
@@ -84,7 +83,7 @@ func (m *DB) FoldOutline(ctx context.Context, tx *refs.Tx, p refs.Project) (*Sta
 func (m *DB) outlineAt(ctx context.Context, h *history, p refs.Project) (*State, error) {
 	file := m.CachePath("state", string(p))
 	st := &State{}
-	if !DecodeCache(file, st.Code) || st.Format != stateVersion || st.Project != p {
+	if !ReadCache(file, Version, st) || st.Project != p {
 		st = NewState(p)
 	}
 	st.Purged = NewPurges(st.Purges)
@@ -118,7 +117,7 @@ func (m *DB) outlineAt(ctx context.Context, h *history, p refs.Project) (*State,
 
 // NewState returns the empty state of a project.
 func NewState(p refs.Project) *State {
-	return &State{Format: stateVersion, Project: p, Purged: NewPurges(nil)}
+	return &State{Project: p, Purged: NewPurges(nil)}
 }
 
 func isPurge(r refs.Record) bool { return r.Kind == records.KindPurge }
@@ -136,7 +135,7 @@ func (st *State) ApplyPurges(records []refs.Record) error {
 func (m *DB) bulksAt(ctx context.Context, h *history, p refs.Project) (*Bulks, error) {
 	file := m.CachePath("bulk", string(p))
 	b := &Bulks{}
-	if !DecodeCache(file, b.Code) {
+	if !ReadCache(file, Version, b) {
 		b = &Bulks{Of: map[objects.Hash]Bulk{}}
 	}
 	if slices.Equal(b.Tips, h.tips) {
@@ -155,7 +154,7 @@ func (m *DB) bulksAt(ctx context.Context, h *history, p refs.Project) (*Bulks, e
 		}
 	}
 	b.Tips = h.tips
-	m.WriteCacheBytes(file, Encode(b.Code))
+	m.WriteCache(file, Version, b)
 	return b, nil
 }
 
@@ -163,12 +162,12 @@ func (m *DB) bulksAt(ctx context.Context, h *history, p refs.Project) (*Bulks, e
 func (b *Bulks) Apply(r refs.Record) error {
 	switch r.Kind {
 	case records.KindSession:
-		return ApplyTo(r, func(s records.Snapshot) { b.Of[r.ID] = Bulk{typed: s.Typed, queue: s.Scan.Queue} })
+		return ApplyTo(r, func(s records.Snapshot) { b.Of[r.ID] = Bulk{Typed: s.Typed, Queue: s.Scan.Queue} })
 	case records.KindVersion:
 		return ApplyTo(r, func(v records.Version) { b.Of[r.ID] = Bulk{Params: v.Derivation.Recipe.Params} })
 	case records.KindComposition:
 		return ApplyTo(r, func(c records.Composition) {
-			b.Of[r.ID] = Bulk{Params: c.Derivation.Recipe.Params, keys: c.Typed}
+			b.Of[r.ID] = Bulk{Params: c.Derivation.Recipe.Params, Keys: c.Typed}
 		})
 	}
 	return nil
@@ -180,7 +179,7 @@ func (st *State) Fill(b *Bulks) {
 		for i := range s.Points {
 			p := &s.Points[i]
 			x := b.Of[p.Stamp.Record]
-			p.Typed, p.Scan.Queue = x.typed, x.queue
+			p.Typed, p.Scan.Queue = x.Typed, x.Queue
 		}
 	}
 	for _, v := range st.Versions {
@@ -188,7 +187,7 @@ func (st *State) Fill(b *Bulks) {
 	}
 	for _, c := range st.Compositions {
 		x := b.Of[c.ID]
-		c.Derivation.Recipe.Params, c.Typed = x.Params, x.keys
+		c.Derivation.Recipe.Params, c.Typed = x.Params, x.Keys
 	}
 }
 
@@ -217,122 +216,5 @@ func (m *DB) CompleteComposition(ctx context.Context, p refs.Project,
 			return err
 		}
 		return ApplyTo(r, func(b records.Composition) { full.Derivation, full.Typed = b.Derivation, b.Typed })
-	})
-}
-
-// Code writes or reads the bulks, sorted by record.
-func (b *Bulks) Code(c *records.Codec) {
-	CodeTips(c, &b.Tips)
-	var ids []objects.Hash
-	for id := range b.Of {
-		ids = append(ids, id)
-	}
-	slices.SortFunc(ids, objects.Hash.Compare)
-	if c.Reading {
-		b.Of = map[objects.Hash]Bulk{}
-	}
-	records.List(c, &ids, func(id *objects.Hash) {
-		c.Hash(id)
-		x := b.Of[*id]
-		c.Bytes(&x.Params)
-		records.List(c, &x.typed, func(t *records.TypedKey) { records.Number(c, &t.N); c.Fixed(t.Key[:]) })
-		records.List(c, &x.keys, func(k *transcript.Key) { c.Fixed(k[:]) })
-		for _, list := range []*[]transcript.Queued{&x.queue.Waiting, &x.queue.Left} {
-			records.List(c, list, func(q *transcript.Queued) {
-				records.Number(c, &q.N)
-				records.Word(c, &q.TS)
-				records.Word(c, &q.Text)
-				c.Bool(&q.Removed)
-			})
-		}
-		c.Words(&x.queue.Took)
-		c.Words(&x.queue.Asked)
-		c.Words(&x.queue.Other)
-		records.Word(c, &x.queue.ID)
-		records.Word(c, (*string)(&x.queue.Command))
-		c.Bool(&x.queue.Script)
-		b.Of[*id] = x
-	})
-}
-
-// Code writes or reads the outline.
-func (st *State) Code(c *records.Codec) {
-	records.Number(c, &st.Format)
-	if st.Format != stateVersion {
-		c.Failed = true
-		return
-	}
-	CodeTips(c, &st.Tips)
-	records.Word(c, &st.Project)
-	records.Word(c, &st.Name)
-	records.Word(c, &st.Identity)
-	st.NameStamp.Code(c)
-	records.Number(c, &st.Unknown)
-	records.List(c, &st.Sessions, func(s **Session) {
-		if c.Reading {
-			*s = &Session{}
-		}
-		(*s).code(c)
-	})
-	records.List(c, &st.Stored.Versions, func(i *StoredItem[records.Version]) { i.code(c); i.Body.Code(c) })
-	records.List(c, &st.Stored.Compositions, func(i *StoredItem[records.Composition]) { i.code(c); i.Body.Code(c) })
-	records.List(c, &st.Sets, func(a *assignment) {
-		records.Word(c, &a.Target)
-		records.Word(c, &a.Field)
-		c.Bool(&a.Value)
-		a.Stamp.Code(c)
-	})
-	records.List(c, &st.Names, func(n *StoredNaming) { n.code(c) })
-	records.List(c, &st.Relations, func(r *StoredRelation) { r.code(c) })
-	records.List(c, &st.Keepits, func(o *override) {
-		o.Override.Code(c)
-		o.Stamp.Code(c)
-		o.First.Code(c)
-	})
-	records.List(c, &st.Uses, func(u *StoredUse) {
-		records.Word(c, &u.By)
-		c.Time(&u.At)
-		c.Words(&u.Targets)
-		u.Stamp.Code(c)
-	})
-	records.List(c, &st.Paths, func(p *StoredPath) {
-		p.Stamp.Code(c)
-		records.Word(c, &p.Path)
-		records.Word(c, &p.Project)
-		records.Word(c, &p.Identity)
-		records.Word(c, &p.Name)
-		c.Bool(&p.Linked)
-	})
-	records.List(c, &st.Costs, func(k *records.Cost) { k.Code(c) })
-	records.List(c, &st.Revokes, func(r *StoredRevoke) { r.code(c) })
-	records.List(c, &st.Purges, func(q *StoredPurge) { q.code(c) })
-}
-
-func (i *StoredItem[T]) code(c *records.Codec) {
-	i.Stamp.Code(c)
-	c.Time(&i.Time)
-	if c.Reading {
-		i.Body = new(T)
-	}
-}
-
-func (q *StoredPurge) code(c *records.Codec) {
-	q.Stamp.Code(c)
-	c.Hash(&q.Sum)
-	b := &q.Body
-	records.Word(c, &b.Cause)
-	c.Words(&b.Sessions)
-	c.Words(&b.Records)
-	records.List(c, &b.Passages, func(p *records.Passage) {
-		records.Word(c, &p.Session)
-		records.Number(c, &p.Generation)
-		records.Number(c, &p.N)
-		records.Word(c, &p.ID)
-		c.Bool(&p.Part)
-	})
-	records.List(c, &b.Labels, func(l *records.LabelMark) {
-		records.Word(c, &l.Session)
-		records.Word(c, &l.Device)
-		records.Number(c, &l.Last)
 	})
 }

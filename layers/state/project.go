@@ -2,8 +2,6 @@ package state
 
 import (
 	"context"
-	"maps"
-	"slices"
 
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/refs"
@@ -13,45 +11,24 @@ import (
 
 // Names are the projects of a memory with their names.
 type Names struct {
-	version int
 	Of      map[refs.Project]StoredName
-	Changed bool
+	Changed bool `cache:"-"`
 }
 
-const namesVersion = 3
+const namesVersion = 4
 
 func (m *DB) ReadNames() *Names {
 	n := &Names{}
-	if DecodeCache(m.CachePath("names"), n.code) {
+	if ReadCache(m.CachePath("names"), namesVersion, n) {
 		return n
 	}
-	return &Names{version: namesVersion, Of: map[refs.Project]StoredName{}}
+	return &Names{Of: map[refs.Project]StoredName{}}
 }
 
 func (m *DB) WriteNames(n *Names) {
 	if n.Changed {
-		m.WriteCacheBytes(m.CachePath("names"), Encode(n.code))
+		m.WriteCache(m.CachePath("names"), namesVersion, n)
 	}
-}
-
-func (n *Names) code(c *records.Codec) {
-	records.Number(c, &n.version)
-	if n.version != namesVersion {
-		c.Failed = true
-		return
-	}
-	if c.Reading {
-		n.Of = map[refs.Project]StoredName{}
-	}
-	ids := slices.Sorted(maps.Keys(n.Of))
-	records.List(c, &ids, func(id *refs.Project) {
-		records.Word(c, id)
-		x := n.Of[*id]
-		CodeTips(c, &x.Tips)
-		records.Word(c, &x.Name)
-		records.Word(c, &x.Identity)
-		n.Of[*id] = x
-	})
 }
 
 // PathsOf returns the directories of a device, later records last. On another device a path is another directory.

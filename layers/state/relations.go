@@ -4,15 +4,6 @@ import (
 	"github.com/memvcs/mem/layers/records"
 )
 
-func (r *StoredRelation) code(c *records.Codec) {
-	records.Word(c, &r.Session)
-	records.Word(c, &r.To)
-	records.Word(c, &r.Reason)
-	c.Bool(&r.Removed)
-	r.Stamp.Code(c)
-	c.Time(&r.Time)
-}
-
 // relate keeps the last relation of each session and project.
 func (st *State) relate(r StoredRelation) { keepLast(&st.Relations, &st.relationAt, r) }
 

@@ -77,15 +77,6 @@ func (st *State) Revoked(rev Rev) string {
 	return ""
 }
 
-func (r *StoredRevoke) code(c *records.Codec) {
-	records.Word(c, &r.Kind)
-	records.Word(c, &r.Name)
-	c.Bool(&r.Revoked)
-	records.Word(c, &r.Reason)
-	r.Stamp.Code(c)
-	c.Time(&r.Time)
-}
-
 // A Hidden is something that is hidden because of what it came from.
 type Hidden struct {
 	Kind Kind   `json:"kind"`

@@ -16,15 +16,14 @@ import (
 // A State is the content of a project: a pure function of the records of its lanes, in any order. It is cached, and
 // updated from the records that arrived since.
 type State struct {
-	Format       int
 	Tips         []refs.Tip
 	Project      refs.Project
 	Name         string
 	Identity     string
 	NameStamp    records.Stamp
 	Sessions     []*Session             // by id
-	Versions     []*records.Version     // in the order of records
-	Compositions []*records.Composition // in the order of records
+	Versions     []*records.Version     `cache:"-"` // in the order of records
+	Compositions []*records.Composition `cache:"-"` // in the order of records
 	Stored       storedLists            // Versions and Compositions with their stamps
 	Sets         []assignment           // the last of each target and field
 	Names        []StoredNaming         // the last of each slot
@@ -37,15 +36,15 @@ type State struct {
 	Unknown      int                    // the number of records of unknown kinds
 	Purges       []StoredPurge          // in the order of records
 
-	bulk       *Bulks // nil in an outline
-	ByID       map[string]*Session
+	bulk       *Bulks                    // nil in an outline
+	ByID       map[string]*Session       `cache:"-"`
 	setAt      map[string]int            // positions in Sets
 	nameAt     map[string]int            // positions in Names
 	relationAt map[string]int            // positions in Relations
 	costAt     map[records.Cost]int      // positions in Costs
-	Typed      map[transcript.Key]string // the first session or composition with a typed message
+	Typed      map[transcript.Key]string `cache:"-"` // the first session or composition with a typed message
 
-	Purged *Purges // the index of Purges
+	Purged *Purges `cache:"-"` // the index of Purges
 }
 
 // StampOf returns the stamp of a record.
@@ -86,15 +85,15 @@ type StoredItem[T any] struct {
 type Session struct {
 	ID        string
 	Points    []records.Point    // growth points, in the order of records; see Now
-	Deleted   bool               // removed from the lists; its bytes remain
-	Renamed   string             // the title that the user gave it, "" for none
-	Tags      []string           // sorted
-	Revoked   string             // why it is hidden, "" if it is not
-	Overrides []records.Override // of its markers, in the order of their first records
-	Used      records.Rehearsal
-	Namesake  bool // another session has the same title in its transcript
+	Deleted   bool               `cache:"-"` // removed from the lists; its bytes remain
+	Renamed   string             `cache:"-"` // the title that the user gave it, "" for none
+	Tags      []string           `cache:"-"` // sorted
+	Revoked   string             `cache:"-"` // why it is hidden, "" if it is not
+	Overrides []records.Override `cache:"-"` // of its markers, in the order of their first records
+	Used      records.Rehearsal  `cache:"-"`
+	Namesake  bool               `cache:"-"` // another session has the same title in its transcript
 
-	NowAt int // the position of Now in Points
+	NowAt int `cache:"-"` // the position of Now in Points
 }
 
 // Chain returns the snapshots of the same device and generation as p up to p. Together they have all markers and typed
@@ -192,9 +191,9 @@ type StoredUse struct {
 // A Bulk is the part of a record that the outline omits.
 type Bulk struct {
 	Params []byte             // of a version's or composition's recipe
-	typed  []records.TypedKey // of a session's snapshot
-	keys   []transcript.Key   // of a composition
-	queue  transcript.Queue   // of a session's snapshot
+	Typed  []records.TypedKey // of a session's snapshot
+	Keys   []transcript.Key   // of a composition
+	Queue  transcript.Queue   // of a session's snapshot
 }
 
 // Bulks are the bulks of a project, by record.

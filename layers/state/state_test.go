@@ -197,7 +197,7 @@ func (m *merged) root() objects.Hash {
 // is returns all that the project is, as bytes.
 func (m *merged) is(rng *rand.Rand) string {
 	var b bytes.Buffer
-	b.Write(state.Encode(m.state.Code))
+	b.Write(state.Encode(state.Version, m.state))
 	for _, s := range m.state.Sessions {
 		fmt.Fprintln(&b, s.ID, s.Deleted, s.NowAt, s.Overrides, s.Used)
 	}

@@ -165,13 +165,12 @@ var UpperKinds = []string{
 
 // uppers are the cached records of the upper layers of a project.
 type uppers struct {
-	version int
-	tips    []refs.Tip
-	records []UpperRecord
+	Tips    []refs.Tip
+	Records []UpperRecord
 }
 
 // upperVersion is the version of the cache file; another one is rebuilt. It changes with upperKinds.
-const upperVersion = 8
+const upperVersion = 9
 
 // Upper returns the records of the upper layers of a project in their order: (lamport, device, id).
 func (m *DB) Upper(ctx context.Context, p refs.Project) (out []UpperRecord, err error) {
@@ -229,28 +228,28 @@ func (m *DB) upperRecords(ctx context.Context, tx *refs.Tx, p refs.Project, of l
 	h := &history{tx: tx, tips: tx.Tips()}
 	file := m.CachePath(of.dir, string(p))
 	u := &uppers{}
-	if !DecodeCache(file, u.code) || u.version != upperVersion {
-		u = &uppers{version: upperVersion}
+	if !ReadCache(file, upperVersion, u) {
+		u = &uppers{}
 	}
-	if slices.Equal(u.tips, h.tips) {
-		return u.records, nil
+	if slices.Equal(u.Tips, h.tips) {
+		return u.Records, nil
 	}
-	records, follows, err := h.after(ctx, u.tips)
+	records, follows, err := h.after(ctx, u.Tips)
 	if err != nil {
 		return nil, err
 	}
 	if !follows {
-		u.records = nil
+		u.Records = nil
 	}
 	for _, r := range records {
 		if slices.Contains(of.kinds, r.Kind) {
-			u.records = append(u.records, UpperRecord{r.Kind, StampOf(r), r.Time, json.RawMessage(r.Body)})
+			u.Records = append(u.Records, UpperRecord{r.Kind, StampOf(r), r.Time, json.RawMessage(r.Body)})
 		}
 	}
-	Order(u.records, func(a, b *UpperRecord) int { return a.Stamp.Compare(b.Stamp) })
-	u.tips = h.tips
-	m.WriteCacheBytes(file, Encode(u.code))
-	return u.records, nil
+	Order(u.Records, func(a, b *UpperRecord) int { return a.Stamp.Compare(b.Stamp) })
+	u.Tips = h.tips
+	m.WriteCache(file, upperVersion, u)
+	return u.Records, nil
 }
 
 // Statements returns the records in the form from which facts, concepts and rules are folded.
@@ -261,22 +260,4 @@ func Statements(records []UpperRecord) []facts.Record {
 			Time: r.Time, Body: r.Body}
 	}
 	return out
-}
-
-// code writes or reads the records.
-func (u *uppers) code(c *bodies.Codec) {
-	bodies.Number(c, &u.version)
-	if u.version != upperVersion {
-		c.Failed = true
-		return
-	}
-	CodeTips(c, &u.tips)
-	bodies.List(c, &u.records, func(r *UpperRecord) {
-		bodies.Word(c, &r.Kind)
-		r.Stamp.Code(c)
-		c.Time(&r.Time)
-		body := []byte(r.Body)
-		c.Bytes(&body)
-		r.Body = body
-	})
 }

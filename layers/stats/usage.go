@@ -155,12 +155,12 @@ func costOf(a answer) (micros int64, ok bool) {
 }
 
 // usageVersion changes when the cached answers of a transcript do.
-const usageVersion = 1
+const usageVersion = 2
 
 // answers returns the usage of the answers in a transcript at a growth point, in order, each once with its last record.
 func answers(ctx context.Context, db *state.DB, p state.Project, at *records.Point) (out []answer, err error) {
 	file := db.CachePath("usage", at.Original.String())
-	if state.DecodeCache(file, func(c *records.Codec) { codeAnswers(c, &out) }) {
+	if state.ReadCache(file, usageVersion, &out) {
 		return out, nil
 	}
 	out = nil
@@ -169,7 +169,7 @@ func answers(ctx context.Context, db *state.DB, p state.Project, at *records.Poi
 		return err
 	})
 	if err == nil {
-		db.WriteCacheBytes(file, state.Encode(func(c *records.Codec) { codeAnswers(c, &out) }))
+		db.WriteCache(file, usageVersion, &out)
 	}
 	return out, err
 }
@@ -193,21 +193,4 @@ func readAnswers(r io.Reader) (out []answer, err error) {
 		out[i].Model, out[i].Usage = msg.Model, msg.Usage
 	}
 	return out, nil
-}
-
-func codeAnswers(c *records.Codec, list *[]answer) {
-	version := usageVersion
-	if records.Number(c, &version); version != usageVersion {
-		c.Failed = true
-		return
-	}
-	records.List(c, list, func(a *answer) {
-		records.Word(c, &a.ID)
-		records.Word(c, &a.Model)
-		c.Time(&a.Time)
-		u := &a.Usage
-		for _, n := range []*int64{&u.Input, &u.Output, &u.CacheWrite, &u.CacheHour, &u.CacheRead, &u.Searches} {
-			records.Number(c, n)
-		}
-	})
 }

@@ -110,18 +110,17 @@ func PlacesAt(ctx context.Context, db *state.DB, p refs.Project, s *state.Sessio
 type Traces struct {
 	Size    int64          `json:"size"`
 	Values  int            `json:"values"`
-	Results []int          `json:"results"` // messages with results from it
-	Calls   []int          `json:"calls"`   // messages with the calls of these results
-	Open    map[string]int `json:"open"`    // messages of calls without a result
-	Named   map[string]int `json:"named"`   // of a host: those calls that name it
+	Results []int          // messages with results from it
+	Calls   []int          // messages with the calls of these results
+	Open    map[string]int // messages of calls without a result
+	Named   map[string]int // of a host: those calls that name it
 }
 
 // tracesVersion changes with what is recognised; cached results of another version are not used.
-const tracesVersion = 2
+const tracesVersion = 3
 
 func tracesPath(db *state.DB, original objects.Hash, src records.Origin) string {
-	return db.CachePath("traces", fmt.Sprintf("%s-%s-%d.json", original,
-		objects.Sum([]byte(src.Kind+"\n"+src.Name)).Short(), tracesVersion))
+	return db.CachePath("traces", fmt.Sprintf("%s-%s", original, objects.Sum([]byte(src.Kind+"\n"+src.Name)).Short()))
 }
 
 func traces(ctx context.Context, db *state.DB, p refs.Project, s *state.Session, at *records.Point,
@@ -131,7 +130,7 @@ func traces(ctx context.Context, db *state.DB, p refs.Project, s *state.Session,
 		return t.(*Traces), nil
 	}
 	t := &Traces{}
-	if state.ReadCache(file, t) && t.Size == at.Size {
+	if state.ReadCache(file, tracesVersion, t) && t.Size == at.Size {
 		db.Touch(file)
 		db.Traced.Store(file, t)
 		return t, nil
@@ -139,7 +138,7 @@ func traces(ctx context.Context, db *state.DB, p refs.Project, s *state.Session,
 	t = &Traces{}
 	for _, q := range slices.Backward(s.Chain(at)) {
 		earlier := &Traces{}
-		if state.ReadCache(tracesPath(db, q.Original, src), earlier) && earlier.Size == q.Size {
+		if state.ReadCache(tracesPath(db, q.Original, src), tracesVersion, earlier) && earlier.Size == q.Size {
 			t = earlier
 			break
 		}
@@ -154,7 +153,7 @@ func traces(ctx context.Context, db *state.DB, p refs.Project, s *state.Session,
 		return nil, err
 	}
 	t.Size = at.Size
-	db.WriteCache(file, t)
+	db.WriteCache(file, tracesVersion, t)
 	db.Traced.Store(file, t)
 	return t, nil
 }

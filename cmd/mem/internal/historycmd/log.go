@@ -3,7 +3,6 @@ package historycmd
 import (
 	"context"
 	"errors"
-	"iter"
 	"slices"
 	"strings"
 
@@ -88,7 +87,7 @@ func runLog(ctx context.Context, e *app.Env, o LogOptions) error {
 			return patchHint(ctx, run, o, err)
 		}
 		if !o.Since.IsZero() {
-			found = keep(found, func(en *refs.Entry) bool { return !en.Time.Before(o.Since) })
+			found = slices.DeleteFunc(slices.Clone(found), func(en refs.Entry) bool { return en.Time.Before(o.Since) })
 		}
 		if o.Rev == "" {
 			err = run.HintUntrusted(ctx, false)
@@ -98,13 +97,13 @@ func runLog(ctx context.Context, e *app.Env, o LogOptions) error {
 		}
 		d := &details{Run: run, LogScope: in}
 		if o.Asks() {
-			return logDetails(ctx, d, o, slices.Collect(cloned(found)))
+			return logDetails(ctx, d, o, found)
 		}
 		if fold {
 			found = Folded(found)
 		}
 		if o.Limited {
-			found = first(found, o.Number)
+			found = found[:min(o.Number, len(found))]
 		}
 		switch {
 		case e.Opt.JSON:
@@ -133,9 +132,9 @@ func logDetails(ctx context.Context, d *details, o LogOptions, entries []refs.En
 	}
 	switch {
 	case d.Opt.JSON:
-		return d.json(o, Each(entries))
+		return d.json(o, entries)
 	case o.Format != "":
-		return d.format(o, Each(entries))
+		return d.format(o, entries)
 	case len(entries) == 0:
 		return noteNothingLogged(ctx, d.Run, o)
 	}
@@ -182,7 +181,7 @@ type LogScope struct {
 }
 
 // logEntries returns the newest n operations, or all if n is 0.
-func logEntries(ctx context.Context, run names.Run, rev string, n int) (iter.Seq[*refs.Entry], LogScope, error) {
+func logEntries(ctx context.Context, run names.Run, rev string, n int) ([]refs.Entry, LogScope, error) {
 	in := LogScope{Names: map[refs.Project]string{run.Project.ID: run.Project.Name}}
 	if rev != "" {
 		r, err := run.Resolve(ctx, rev)
@@ -193,11 +192,11 @@ func logEntries(ctx context.Context, run names.Run, rev string, n int) (iter.Seq
 		if r.Session != nil {
 			in.session = r.Session.ID
 		}
-		entries, err := trust.LogOf(ctx, run.DB, r)
-		return Each(entries), in, err
+		found, err := trust.LogOf(ctx, run.DB, r)
+		return found, in, err
 	}
 	if !run.Opt.AllProjects {
-		found, err := ledger.Entries(ctx, run.DB, run.Project.ID, n)
+		found, err := ledger.Log(ctx, run.DB, run.Project.ID, n)
 		return found, in, err
 	}
 	projects, err := names.Projects(ctx, run.Memory)
@@ -207,42 +206,31 @@ func logEntries(ctx context.Context, run names.Run, rev string, n int) (iter.Seq
 	for _, p := range projects {
 		in.Names[p.ID] = p.Name
 	}
-	found, err := ledger.EntriesByTime(ctx, run.DB, projects, n)
+	found, err := ledger.ByTime(ctx, run.DB, projects, n)
 	return found, in, err
 }
 
 // PrintLog prints entries, one per line, and reports whether there were any.
-func PrintLog(e *app.Env, o LogOptions, found iter.Seq[*refs.Entry], in LogScope) (printed bool, err error) {
+func PrintLog(e *app.Env, o LogOptions, found []refs.Entry, in LogScope) (printed bool, err error) {
 	if e.Term.Stdout && !o.Oneline {
-		return LogTable(e, slices.Collect(cloned(found)), in)
+		return LogTable(e, found, in)
 	}
 	var b []byte
-	for en := range found {
-		if !printed {
+	for i := range found {
+		if i == 0 {
 			if err := e.Page("log"); err != nil {
 				return false, err
 			}
-			printed = true
 		}
 		if o.Oneline {
-			b = appendShort(e, b, en, in)
+			b = appendShort(e, b, &found[i], in)
 		} else {
-			b = appendEntry(e, b, en, in)
+			b = appendEntry(e, b, &found[i], in)
 		}
-		if len(b) < logPiece {
-			continue
-		}
-		if _, err := e.Out.Write(b); err != nil {
-			return true, err
-		}
-		b = b[:0]
 	}
 	_, err = e.Out.Write(b)
-	return printed, err
+	return len(found) > 0, err
 }
-
-// logPiece is the size in bytes at which lines are written.
-const logPiece = 16 << 10
 
 // appendShort appends the line of an entry for --oneline. On a terminal it fits the width.
 func appendShort(e *app.Env, b []byte, en *refs.Entry, in LogScope) []byte {
@@ -300,57 +288,10 @@ func LogTable(e *app.Env, entries []refs.Entry, in LogScope) (printed bool, err 
 	return true, t.Flush()
 }
 
-// Each yields the entries of a list.
-func Each(entries []refs.Entry) iter.Seq[*refs.Entry] {
-	return func(yield func(*refs.Entry) bool) {
-		for i := range entries {
-			if !yield(&entries[i]) {
-				return
-			}
-		}
-	}
-}
-
-// cloned yields copies of the entries, which stay valid.
-func cloned(found iter.Seq[*refs.Entry]) iter.Seq[refs.Entry] {
-	return func(yield func(refs.Entry) bool) {
-		for en := range found {
-			if !yield(cloneEntry(en)) {
-				return
-			}
-		}
-	}
-}
-
-func keep(found iter.Seq[*refs.Entry], want func(*refs.Entry) bool) iter.Seq[*refs.Entry] {
-	return func(yield func(*refs.Entry) bool) {
-		for en := range found {
-			if want(en) && !yield(en) {
-				return
-			}
-		}
-	}
-}
-
-// first yields the first n entries.
-func first(found iter.Seq[*refs.Entry], n int) iter.Seq[*refs.Entry] {
-	return func(yield func(*refs.Entry) bool) {
-		if n == 0 {
-			return
-		}
-		i := 0
-		for en := range found {
-			if i++; !yield(en) || i == n {
-				return
-			}
-		}
-	}
-}
-
-func (d *details) json(o LogOptions, found iter.Seq[*refs.Entry]) error {
+func (d *details) json(o LogOptions, found []refs.Entry) error {
 	return app.PrintJSONList(d.Env, "log", "operations", func(yield func(view.Operation) bool) {
-		for en := range found {
-			if !yield(d.answer(o, en)) {
+		for i := range found {
+			if !yield(d.answer(o, &found[i])) {
 				return
 			}
 		}
@@ -358,13 +299,13 @@ func (d *details) json(o LogOptions, found iter.Seq[*refs.Entry]) error {
 }
 
 // format prints each entry by the template of --format.
-func (d *details) format(o LogOptions, found iter.Seq[*refs.Entry]) error {
+func (d *details) format(o LogOptions, found []refs.Entry) error {
 	f, err := d.ParseFormat(o.Format)
 	if err != nil {
 		return err
 	}
-	for en := range found {
-		if err := f.Print(d.answer(o, en)); err != nil {
+	for i := range found {
+		if err := f.Print(d.answer(o, &found[i])); err != nil {
 			return err
 		}
 	}

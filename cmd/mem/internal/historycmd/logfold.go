@@ -2,7 +2,6 @@ package historycmd
 
 import (
 	"fmt"
-	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -73,22 +72,17 @@ func grown(subject string) (what string, lines int) {
 	return subject[:i], n
 }
 
-// Folded yields entries, newest first. It merges all captures of one session by one device on one day into one entry at
-// the place of the newest.
-func Folded(found iter.Seq[*refs.Entry]) iter.Seq[*refs.Entry] {
-	return func(yield func(*refs.Entry) bool) {
-		var day folds
-		for en := range found {
-			if date := en.Time.UTC().Format("2006-01-02"); date != day.date {
-				if !day.each(yield) {
-					return
-				}
-				day = folds{date: date, at: map[[3]string]int{}}
-			}
-			day.add(en)
+// Folded merges all captures of one session by one device on one day into one entry at the place of the newest.
+func Folded(found []refs.Entry) (out []refs.Entry) {
+	var day folds
+	for _, en := range found {
+		if date := en.Time.UTC().Format("2006-01-02"); date != day.date {
+			out = day.appendTo(out)
+			day = folds{date: date, at: map[[3]string]int{}}
 		}
-		day.each(yield)
+		day.add(en)
 	}
+	return day.appendTo(out)
 }
 
 // folds are the lines of one day.
@@ -98,14 +92,14 @@ type folds struct {
 	at   map[[3]string]int // where captures of a project, device and session are in list
 }
 
-func (d *folds) add(en *refs.Entry) {
+func (d *folds) add(en refs.Entry) {
 	if session := en.Trailer("Session"); session != "" && slices.Contains(captureOps, en.Trailer("Op")) {
 		key := [3]string{string(en.Project), en.Device, session}
 		i, ok := d.at[key]
 		if !ok {
 			i = len(d.list)
 			d.at[key] = i
-			d.list = append(d.list, fold{Entry: cloneEntry(en)})
+			d.list = append(d.list, fold{Entry: en})
 		}
 		f := &d.list[i]
 		f.captures++
@@ -115,23 +109,13 @@ func (d *folds) add(en *refs.Entry) {
 		f.lines, f.rewound = f.lines+n, f.rewound+turns
 		return
 	}
-	d.list = append(d.list, fold{Entry: cloneEntry(en)})
+	d.list = append(d.list, fold{Entry: en})
 }
 
-func (d *folds) each(yield func(*refs.Entry) bool) bool {
-	for i := range d.list {
-		f := &d.list[i]
+func (d *folds) appendTo(out []refs.Entry) []refs.Entry {
+	for _, f := range d.list {
 		f.Subject = f.subject()
-		if !yield(&f.Entry) {
-			return false
-		}
+		out = append(out, f.Entry)
 	}
-	return true
-}
-
-// cloneEntry returns a copy of an entry, which stays valid when the next one is read.
-func cloneEntry(en *refs.Entry) refs.Entry {
-	c := *en
-	c.Trailers = slices.Clone(en.Trailers)
-	return c
+	return out
 }
