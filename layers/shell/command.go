@@ -15,7 +15,7 @@ var inspectors = strings.Fields(
 		"less more env set unset read exit return cut tr jq open code vim nano basename dirname realpath git : [ [[ " +
 		"type command . cmp comm pgrep pidof ag ack zgrep fuser netstat ss pushd popd " +
 		"wait trap ulimit shopt local declare let eval column nl strings xxd od lsof top " +
-		"gh curl wget journalctl ssh scp rsync ping touch md5sum sha256sum tput clear alias history jobs")
+		"gh curl wget journalctl ssh scp rsync ping touch md5sum sha256sum tput clear alias history jobs watch script")
 
 // keywords are words of compound commands that stand where a command does.
 var keywords = strings.Fields("fi done esac for case select function } ) ;; while until if elif")
@@ -61,22 +61,21 @@ type Command struct {
 	At   int      // its place in the line
 }
 
+// partial are flags, without their dashes, that select some of the tests, or a part of the project.
+var partial = strings.Fields("run skip k t g grep filter F only tests-filter testNamePattern testPathPattern e R lf " +
+	"last-failed example C prefix cwd dir directory workspace package")
+
 // Part reports whether the command may run only some of the tests.
 func (c Command) Part() bool {
-	return slices.ContainsFunc(c.Args, func(s string) bool {
+	return slices.ContainsFunc(append(strings.Fields(c.Name)[1:], c.Args...), func(s string) bool {
 		flag := strings.TrimLeft(s, "-")
 		if flag == s {
-			return strings.Contains(s, "::") || strings.Contains(s, ".test.") || strings.Contains(s, "_test.") ||
+			return s == "workspace" || strings.Contains(s, "::") || strings.Contains(s, ".test.") || strings.Contains(s, "_test.") ||
 				strings.Contains(s, ".spec.") || strings.Contains(s, "_spec.") || strings.HasPrefix(path.Base(s), "test_") ||
 				strings.Contains(c.Name, "test") && strings.HasPrefix(s, "./") && !strings.HasSuffix(s, "...")
 		}
-		for _, name := range strings.Fields("run skip k t g grep filter only tests-filter testNamePattern testPathPattern " +
-			"e R lf last-failed example") {
-			if flag == name || strings.HasPrefix(flag, name+"=") {
-				return true
-			}
-		}
-		return false
+		flag, _, _ = strings.Cut(flag, "=")
+		return slices.Contains(partial, flag)
 	})
 }
 
@@ -129,8 +128,9 @@ func withoutPrefixes(w []string) []string {
 // withoutFlags removes the flags of a prefix, and numbers after them.
 func withoutFlags(w []string) []string {
 	for len(w) > 1 && strings.HasPrefix(w[0], "-") {
+		value := slices.Contains([]string{"-u", "-g"}, w[0])
 		w = w[1:]
-		if strings.Trim(w[0], "0123456789") == "" || w[0] == "KILL" || w[0] == "TERM" || w[0] == "INT" {
+		if value || strings.Trim(w[0], "0123456789") == "" || w[0] == "KILL" || w[0] == "TERM" || w[0] == "INT" {
 			w = w[1:]
 		}
 	}
@@ -143,41 +143,125 @@ func commandOf(w []string) (c Command, ok bool) {
 	if len(w) == 0 || slices.Contains(inspectors, path.Base(w[0])) {
 		return c, false
 	}
-	n := 1
 	switch {
 	case slices.Contains(runners, w[0]):
-		if n = runnerWords(w); n == 0 {
-			return c, false
-		}
+		name, args := split(w)
+		return Command{Name: strings.Join(name, " "), Args: args}, len(name) > 0
 	case !isScript(w[0]):
 		return c, false
 	}
-	return Command{Name: strings.Join(w[:n], " "), Args: w[n:]}, true
+	return Command{Name: w[0], Args: w[1:]}, true
 }
 
-// runnerWords returns the number of words in the name of a runner's command, 0 if the command cannot be repeated or
-// only prints something.
-func runnerWords(w []string) int {
-	n := 1
-	if len(w) > 1 && names.Word(w[1]) && (!slices.Contains(solo, w[0]) || slices.Contains(queries, w[1])) {
-		n = 2
-	}
-	if n == 2 && len(w) > 2 && slices.Contains(subcommandRunners, w[1]) {
-		if !names.Word(w[2]) {
-			return 0
+// wrappers run the program that their other words name.
+var wrappers = [][]string{
+	{"npx"}, {"bunx"}, {"pnpx"}, {"pnpm", "exec"}, {"pnpm", "dlx"}, {"yarn", "exec"}, {"yarn", "dlx"}, {"uv", "run"}, {"uvx"},
+	{"poetry", "run"}, {"pipenv", "run"}, {"hatch", "run"}, {"pdm", "run"}, {"rye", "run"}, {"bundle", "exec"},
+	{"mise", "exec"}, {"mise", "x"}, {"bun", "x"}, {"doppler", "run"}, {"python", "-m"}, {"python3", "-m"},
+	{"docker", "exec"}, {"docker", "run"}, {"docker", "compose", "exec"}, {"docker-compose", "exec"}, {"docker", "compose", "run"},
+	{"docker-compose", "run"},
+}
+
+// wraps returns how many words of a command precede the program that it runs, 0 if it is no wrapper.
+func wraps(w []string) int {
+	for _, p := range wrappers {
+		if len(w) <= len(p) || !slices.Equal(w[:len(p)], p) {
+			continue
 		}
-		n = 3
+		n := len(p) + flagWords(w[len(p):])
+		for strings.HasPrefix(p[0], "docker") && n < len(w) && !slices.Contains(runners, path.Base(w[n])) { // the service
+			n++
+		}
+		if n < len(w) {
+			return n
+		}
 	}
-	last := w[n-1]
+	return 0
+}
+
+// Runs returns the words from the program on that a command runs in the end: of "uv run pytest" it is pytest.
+func (s Simple) Runs() []string {
+	w := s.Program()
+	for n := wraps(w); n > 0; n = wraps(w) {
+		w = withoutPrefixes(w[n:])
+	}
+	return w
+}
+
+// valued are flags of runners and wrappers with a value in the next word, before their subcommand.
+var valued = strings.Fields("-C --prefix --filter -F --cwd --directory --dir --file -f -d --manifest-path --extra --group --only-group " +
+	"--with --python --env-file -e --env -u --user -w --workdir --workspace --project --package -p -n --namespace -v --volume " +
+	"--name --network --entrypoint -c --config")
+
+// flagWords returns how many words at the start of w are flags with their values.
+func flagWords(w []string) (n int) {
+	for n < len(w) && (strings.HasPrefix(w[n], "-") || strings.HasPrefix(w[n], "+")) && !slices.Contains(queries, w[n]) {
+		if n++; slices.Contains(valued, w[n-1]) {
+			n++
+		}
+	}
+	return min(n, len(w))
+}
+
+// split divides the words of a runner into its name and the other words. Flags before its subcommand are part of the
+// name, since "make -C a test" is another command than "make -C b test"; those that only change how it runs are not, if
+// they may stand behind it. The name is empty if the command cannot be repeated or only prints something.
+func split(w []string) (name, args []string) {
+	if n := wraps(w); n > 0 && slices.Contains(runners, w[n]) && !slices.Contains(inlineFlags, w[1]) {
+		if name, args = split(w[n:]); len(name) == 0 || !plain(w[:n]) {
+			return nil, nil
+		}
+		return slices.Concat(w[:n], name), args
+	}
+	name, rest := w[:1:1], w[1:]
+	flags := func() {
+		for len(rest) > 1 && rest[0] != "-m" && !slices.Contains(inlineFlags, rest[0]) && (w[0] == "bun" || w[0] == "deno" || !slices.Contains(interpreters, w[0])) {
+			n := flagWords(rest[:min(2, len(rest))])
+			switch {
+			case n == 0 || n == len(rest):
+				return
+			case flagWords(rest[:1]) == 1 && !slices.Contains(valued, rest[0]):
+				n = 1
+			}
+			if n == 1 && slices.Contains(complete, w[0]) {
+				args = append(args, rest[0])
+			} else {
+				name = append(name, rest[:n]...)
+			}
+			rest = rest[n:]
+		}
+	}
+	if !slices.Contains(solo, w[0]) {
+		flags()
+	}
+	if len(rest) > 0 && names.Word(rest[0]) && (!slices.Contains(solo, w[0]) || slices.Contains(queries, rest[0])) {
+		sub := rest[0]
+		name, rest = append(name, sub), rest[1:]
+		if len(rest) > 1 && sub == "workspace" { // its name, and what runs there
+			name, rest = append(name, rest[:2]...), rest[2:]
+		}
+		if slices.Contains(subcommandRunners, sub) && len(rest) > 0 {
+			if flags(); !names.Word(rest[0]) {
+				return nil, nil
+			}
+			name, rest = append(name, rest[0]), rest[1:]
+		}
+	}
+	last := name[len(name)-1]
 	switch {
-	case n == 1 && !slices.Contains(complete, w[0]), slices.Contains(queries, last), slices.Contains(inlineFlags, last):
-		return 0
-	case slices.Contains(interpreters, last) && (len(w) == n || slices.Contains(inlineFlags, w[n])):
-		return 0 // code from the command line or the input
-	case temporary(last):
-		return 0
+	case len(name) == 1 && !slices.Contains(complete, w[0]), slices.Contains(queries, last), slices.Contains(inlineFlags, last):
+		return nil, nil
+	case slices.Contains(interpreters, last) && (len(rest) == 0 || slices.Contains(inlineFlags, rest[0])):
+		return nil, nil // code from the command line or the input
+	case temporary(last) || !plain(name):
+		return nil, nil
 	}
-	return n
+	return name, append(args, rest...)
+}
+
+// plain reports whether words can be the name of a command.
+func plain(name []string) bool {
+	return !slices.ContainsFunc(name, func(s string) bool { return !names.Word(s) })
 }
 
 // isScript reports whether the first word of a command is the path of a program, but not of a temporary one.

@@ -35,6 +35,14 @@ func TestCommands(t *testing.T) {
 		"(cd a; npm \"test\") || echo $((1<<2))\nmake":                    "npm test make",
 		"for f in a/b c/d; do go vet $f; done":                            "go vet|$f",
 		"echo 'a\nb/c; make":                                              "",
+		"uv run --extra dev pytest -q":                                    "uv run --extra dev pytest|-q",
+		"docker compose exec -T api npm test":                             "docker compose exec -T api npm test",
+		"npm --prefix web test; pnpm --filter web run lint":               "npm --prefix web test pnpm --filter web run lint",
+		"make -j4 test && make -C sub test":                               "make test|-j4 make -C sub test",
+		"mvn -q test; poetry run python -m pytest -x":                     "mvn test|-q poetry run python -m pytest|-x",
+		"mise exec -- go test ./x; cargo +nightly test; go -C x test":     "mise exec -- go test|./x cargo +nightly test go -C x test",
+		"yarn workspace web test --bail; bun run --filter web test":       "yarn workspace web test|--bail bun run --filter web test",
+		"uv run python -c 'x'; sudo -u bob make; npx --yes eslint .":      "make npx --yes eslint|.",
 		"make &>x && make lint &":                                         "make make lint",
 	} {
 		var list []string

@@ -52,7 +52,7 @@ func byOutput(out string, list []shell.Simple) (f finding, n names) {
 	}
 	retried := false
 	for i, s := range list {
-		retried = retried || s.Next == "||" && i+1 < len(list) && list[i+1].Acts()
+		retried = retried || s.Acts() && s.Next == "||" && i+1 < len(list) && list[i+1].Acts()
 	}
 	n = namesIn(out)
 	passed, failed := scan(out, ran, sees)
@@ -169,14 +169,6 @@ func silent(s shell.Simple) bool {
 	return slices.ContainsFunc(silents, func(p []string) bool { return len(w) >= len(p) && slices.Equal(w[:len(p)], p) })
 }
 
-// wrappers run the program that their other words name.
-var wrappers = [][]string{
-	{"npx"}, {"bunx"}, {"pnpx"}, {"pnpm", "exec"}, {"pnpm", "dlx"}, {"yarn", "exec"}, {"yarn", "dlx"}, {"uv", "run"}, {"uvx"},
-	{"poetry", "run"}, {"pipenv", "run"}, {"hatch", "run"}, {"pdm", "run"}, {"rye", "run"}, {"bundle", "exec"},
-	{"mise", "exec"}, {"mise", "x"}, {"bun", "x"}, {"doppler", "run"}, {"python", "-m"}, {"python3", "-m"},
-	{"docker", "exec"}, {"docker", "compose", "exec"}, {"docker-compose", "exec"}, {"docker", "compose", "run"},
-}
-
 // summarizers are programs whose output is that of a build, a test or a check.
 var summarizers = strings.Fields("npm pnpm yarn bun make just task rake mise tox nox hatch turbo nx lerna moon jest vitest " +
 	"mocha ava tap tape playwright cypress karma pytest py.test unittest ruff black mypy pyright flake8 pylint mix cargo go " +
@@ -190,20 +182,7 @@ var runs = map[string]string{"go": "run", "cargo": "run", "dotnet": "run", "swif
 
 // summarizes reports whether the output of a command is that of a build, a test or a check.
 func summarizes(s shell.Simple) bool {
-	w := s.Program()
-	for again := true; again; {
-		again = false
-		for _, p := range wrappers {
-			if len(w) <= len(p) || !slices.Equal(w[:len(p)], p) {
-				continue
-			}
-			w, again = w[len(p):], true
-			for len(w) > 0 && (strings.HasPrefix(w[0], "-") || strings.HasPrefix(p[0], "docker") && !known(w[0])) {
-				w = w[1:]
-			}
-			break
-		}
-	}
+	w := s.Runs()
 	if len(w) == 0 {
 		return false
 	}

@@ -31,8 +31,8 @@ var table = []summary{
 	// Jest, Pest
 	{"Test Suites:", fails, `^Test Suites:\s.*\b[1-9]\d* failed`, ""},
 	{"Test Suites:", passes, `^Test Suites:\s+(\d+ skipped, )?[1-9]\d* passed, (\d+ of )?\d+ total`, ""},
-	{"Tests:", fails, `^Tests:\s.*\b[1-9]\d* failed`, ""},
-	{"Tests:", passes, `^Tests:\s+[^,]*\b[1-9]\d* passed \(\d+ assertions?\)`, ""},
+	{"Tests:", fails, `^\s*Tests:\s.*\b[1-9]\d* failed`, ""},
+	{"Tests:", passes, `^\s*Tests:\s+[^,]*\b[1-9]\d* passed \(\d+ assertions?\)`, ""},
 	{"FAIL", fails, `^FAIL\s+\S`, ""},
 	{"threshold", fails, `coverage threshold for .* not met|does not meet (\S+ )?threshold|does not meet minimum threshold`, ""},
 	// Vitest
@@ -173,6 +173,7 @@ var table = []summary{
 	{"Failed:", fails, `^\s*Failed:\s+\S+#\S+`, ""},
 	// bundlers
 	{"Failed to compile", fails, `^Failed to compile`, ""},
+	{"built in", ends, `^✓ built in [\d.]+m?s$`, ""},
 	{"error during build", fails, `^error during build:`, ""},
 	{"compiled with", fails, `compiled with [1-9]\d* errors?`, ""},
 	{"compiled successfully", ends, `compiled successfully`, "build"},

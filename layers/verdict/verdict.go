@@ -19,9 +19,6 @@ import (
 	"github.com/memvcs/mem/layers/shell"
 )
 
-// Version changes when the same run gets another judgement.
-const Version = 1
-
 // A Verdict is "passed", "failed" or "", which is not known.
 type Verdict string
 
@@ -65,8 +62,10 @@ func Of(r Run) (j Judgement) {
 	said, names := byOutput(r.Output, list)
 	j.Failed, j.Passed = names.failed, names.passed
 	switch {
-	case own == Passed && said.verdict == Failed:
+	case own == Passed && (said.verdict == Failed || reportsFailure(r.Output)):
 		return j // a script that hides the status of its runner
+	case own != Failed && said.verdict != Failed && ranNothing(r.Output):
+		return j
 	case own != "":
 		j.Verdict = own
 		if said.verdict == own {
@@ -77,6 +76,35 @@ func Of(r Run) (j Judgement) {
 	}
 	return j
 }
+
+// reportsFailure reports whether a line of an output is the summary of a runner that failed, whoever printed it.
+func reportsFailure(out string) bool {
+	_, failed := scan(out, "", hidden)
+	return failed != ""
+}
+
+// ranNothing reports whether an output says that a runner of tests found none to run, and not that another one ran some.
+func ranNothing(out string) bool {
+	found := false
+	for line := range strings.SplitSeq(out, "\n") {
+		if line = strings.TrimRight(line, " \t\r"); line == "" || len(line) > maxLine {
+			continue
+		}
+		if nothing().MatchString(line) {
+			found = true
+		} else if k, ok := match(line, ""); ok && k != fails && line != "OK" {
+			return false
+		}
+	}
+	return found
+}
+
+// nothing matches the line with which a runner says that it ran no test.
+var nothing = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^ok\s.*\[no tests to run\]$|^\?\s.*\[no test files\]$|^test result: ok\. 0 passed|^\s*0 passing\b|^Ran 0 tests\b|` +
+		`\bno tests ran in\b|^No tests? (files? )?found\b|^No tests (executed|were found)!|^No test is available\b|^There are no tests to run|` +
+		`^(\d+ doctests?, )?0 (tests|examples|runs)\b|^\s*Executed 0 tests\b|^ok \| 0 passed\b|^1\.\.0\b|^Result: NOTESTS`)
+})
 
 // harmless are programs that hardly ever fail, before or after the command that counts.
 var harmless = strings.Fields("cd pushd popd export set unset source . mkdir echo printf true sleep : touch rm cp wait local")

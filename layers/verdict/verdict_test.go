@@ -254,8 +254,11 @@ func TestShapes(t *testing.T) {
 		{"swift test", "a.swift:3:5: error: cannot find 'x' in scope\nerror: fatalError", 1, []Verdict{Failed}},
 	} {
 		own := Passed
-		if x.exit != 0 {
+		switch {
+		case x.exit != 0:
 			own = Failed
+		case slices.Equal(x.piped, []Verdict{""}): // nothing ran
+			own = ""
 		}
 		if got := Of(Run{Line: x.line, Ended: true, Exit: x.exit, Output: x.out}); got.Verdict != own {
 			t.Errorf("%s, exit %d: %q (%q), want %q\n%s", x.line, x.exit, got.Verdict, got.Proof, own, x.out)
@@ -263,6 +266,40 @@ func TestShapes(t *testing.T) {
 		line := x.line + " 2>&1 | tail -200"
 		if got := Of(Run{Line: line, Ended: true, Output: x.out}); !slices.Contains(x.piped, got.Verdict) {
 			t.Errorf("%s: %q (%q), want one of %q\n%s", line, got.Verdict, got.Proof, x.piped, x.out)
+		}
+	}
+}
+
+// TestHiddenStatus gives lines that end with 0 whatever becomes of the tests in them, or that run them with a program which
+// has its own status.
+func TestHiddenStatus(t *testing.T) {
+	t.Parallel()
+	const failed, passed = "Test Suites: 1 failed, 2 passed, 3 total\nTests:       2 failed, 10 passed, 12 total\nTime:        1 s", "Tests:       12 passed, 12 total"
+	for _, line := range []string{"npm test || :", "npm test; exit 0", "npm test || exit 0", "set +e; npm test; set -e", "npm test |& tail -3",
+		"npm test | (tail -5)", "eval \"npm test | tail\"", "npm test | Select-Object -Last 5", "npm test | tail && echo ok", "npm test |\ntail -3",
+		"npm test \\\n | tail -3", "until npm test; do sleep 1; done", "f() { npm test; }; f | tail", "{ npm test || true; } 2>&1",
+		"timeout 5 npm test || [ $? -eq 124 ]", "npm test; s=$?; tail log; exit $s", "npm test 2>&1 | tail -5; test ${PIPESTATUS[0]} -eq 0",
+		"npm test && npm run lint || npm run build", "watch -n1 npm test", "script -q /dev/null npm test", "nohup npm test > log 2>&1 &",
+		"while true; do npm test && break; done", "ls tests | xargs -n1 npm test | tail -1", "npm test >/dev/null 2>&1 && echo ok || echo failed"} {
+		if got := Of(Run{Line: line, Ended: true}); got.Verdict != "" {
+			t.Errorf("%q: %q, want none", line, got.Verdict)
+		}
+	}
+	for _, line := range []string{"uv run --extra dev pytest -q | tail -3", "uv run --with pytest-cov python -m pytest | tail", "poetry run pytest | tee out",
+		"docker compose exec -T api npm test | tail -5", "docker compose run --rm -e CI=1 web npm test | tail", "npx cross-env CI=1 npm test | tail -5",
+		"sudo -u bob npm test | tail", "env -u CI npm test | tail", "[[ -d node_modules ]] || npm ci; npm test | tail -3", "npm --prefix web test | tail -5",
+		"pnpm --filter web test | tail", "yarn workspace web test | tail", "make -C web test | tail", "just test 2>&1 | tail -20", "task test | tail",
+		"npm run lint && npm test 2>&1 | tail -5", "npm test || true", "npm test; echo done", "npm test && echo OK || echo FAILED", "npm test > out.log 2>&1; tail -5 out.log"} {
+		if got := Of(Run{Line: line, Ended: true, Output: failed}); got.Verdict != Failed {
+			t.Errorf("%q with failed tests: %q, want failed", line, got.Verdict)
+		}
+	}
+	for _, line := range []string{"./run.sh", "python run.py", "npm run deploy", "make -i test"} {
+		if got := Of(Run{Line: line, Ended: true, Output: failed}); got.Verdict != "" {
+			t.Errorf("%q ends with 0 and reports failures: %q, want none", line, got.Verdict)
+		}
+		if got := Of(Run{Line: line, Ended: true, Output: passed}); got.Verdict != Passed {
+			t.Errorf("%q: %q, want passed", line, got.Verdict)
 		}
 	}
 }
