@@ -124,8 +124,8 @@ func (b *briefing) sheet(p state.Project) brief.Sheet {
 	mem := b.o.Program
 	pins := b.pinItems()
 	sections := slices.Concat([]brief.Section{
-		{Title: "Rules", Items: b.ruleItems(), MaxUnits: 800, More: mem + " rules list"},
-		{Title: "Pinned by the user, word for word", Items: pins, MaxUnits: 1000, More: mem + " keepit list"},
+		{Title: "Rules", Stated: true, Items: b.ruleItems(), MaxUnits: 800, More: mem + " rules list"},
+		{Title: "Pinned by the user, word for word", Stated: true, Items: pins, MaxUnits: 1000, More: mem + " keepit list"},
 	}, unpinned(Start(b.digests, records.ShortID), pins), []brief.Section{
 		{Title: "Open issues", Items: b.issueItems(), MaxUnits: 600, Rank: 1, More: mem + " facts list --open"},
 		{Title: "Decisions", Items: b.decisionItems(), MaxUnits: 700, Rank: 1, More: mem + " facts list"},
@@ -366,7 +366,7 @@ func (b *briefing) index() []brief.Item {
 	mem := b.o.Program
 	var ask []string
 	if n := len(b.sessions); n > 0 {
-		ask = append(ask, searchLine(mem, n), fmt.Sprintf("`%s show ID#N` (or `ID:L1`)", mem))
+		ask = append(ask, fmt.Sprintf("`%s search WORDS` (%s)", mem, times(n, "session")), fmt.Sprintf("`%s show ID#N` (or `ID:L1`)", mem))
 	}
 	if n := len(b.known.Live()); n > 0 {
 		ask = append(ask, fmt.Sprintf("`%s facts search WORDS` (%s)", mem, times(n, "fact")))
@@ -375,13 +375,4 @@ func (b *briefing) index() []brief.Item {
 		return nil
 	}
 	return []brief.Item{{Text: strings.Join(ask, ", "), Always: true, More: true, Why: "how to ask for more"}}
-}
-
-// searchLine returns the command that searches n sessions. Prompts are matched only with the newest of many.
-func searchLine(program string, n int) string {
-	sessions := times(n, "session")
-	if n > maxDigests {
-		sessions += fmt.Sprintf("; prompts are matched with the newest %d", maxDigests)
-	}
-	return fmt.Sprintf("`%s search WORDS` (%s)", program, sessions)
 }

@@ -23,10 +23,11 @@ func Cut(s string, limit int) string {
 		n--
 	}
 	head := s[:n]
-	for _, ends := range []string{".!?。！？", ";,；，、"} {
-		if i := lastEnd(head, ends); i > limit/3 {
-			return head[:i] + ellipsis
-		}
+	if i := lastEnd(head, ".!?。！？"); i > limit/3 {
+		return head[:i] + ellipsis
+	}
+	if i := lastEnd(head, ";,；，、"); i > limit*2/3 { // what is gained is the end of a list, or of a remark
+		return head[:i] + ellipsis
 	}
 	if i := strings.LastIndexByte(head, ' '); i > 0 {
 		head = head[:i]

@@ -260,16 +260,28 @@ func (d *Digest) cutCopies(r io.Reader) error {
 // leastPiece is the number of words between two gaps below which they say nothing.
 const leastPiece = 4
 
-// joinGaps makes one gap of two with nothing to read between them.
+// joinGaps makes one gap of two with nothing to read between them. After a gap, it removes the rest of an item or a
+// clause that says nothing without its beginning, and at the end a clause that announces what is gone.
 func joinGaps(text string) string {
 	const gap = "…"
 	pieces := strings.Split(text, gap)
+	if len(pieces) == 1 {
+		return text
+	}
 	out := pieces[:1]
 	for i, p := range pieces[1:] {
-		if i < len(pieces)-2 && len(strings.Fields(p)) < leastPiece {
+		if strings.HasPrefix(strings.TrimLeft(p, " `*"), "- ") {
+			_, p, _ = strings.Cut(p, "; ")
+			p = " " + p
+		}
+		if strings.Trim(p, " `*;") == "" && i < len(pieces)-2 || i < len(pieces)-2 && len(strings.Fields(p)) < leastPiece {
 			continue
 		}
 		out = append(out, p)
+	}
+	for len(out) > 1 && strings.Trim(out[len(out)-1], " `*;.") == "" && strings.HasSuffix(strings.TrimRight(out[len(out)-2], " `*"), ":") {
+		list := clauses(strings.TrimSpace(out[len(out)-2]))
+		out = append(out[:len(out)-2], strings.TrimSpace(strings.Join(list[:len(list)-1], " ")))
 	}
 	return strings.Join(out, gap)
 }

@@ -3,7 +3,6 @@ package handover
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/memvcs/mem/layers/keepit"
@@ -41,16 +40,5 @@ func TestDigested(t *testing.T) {
 		return slices.Index(all, a) - slices.Index(all, b)
 	}) {
 		t.Error("the order of the sessions is lost")
-	}
-}
-
-// TestIndexSaysHowMany gives a briefing of few and of many sessions: the line on more says that prompts are matched with some of them only.
-func TestIndexSaysHowMany(t *testing.T) {
-	t.Parallel()
-	for n, want := range map[int]bool{maxDigests: false, maxDigests + 1: true} {
-		line := searchLine("mem", n)
-		if got := strings.Contains(line, "newest 200"); got != want {
-			t.Errorf("%d sessions: %q", n, line)
-		}
 	}
 }

@@ -17,7 +17,7 @@ import (
 )
 
 // Version changes when the digest of the same session changes.
-const Version = 15
+const Version = 16
 
 // A Digest summarises one session.
 type Digest struct {

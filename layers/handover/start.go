@@ -60,11 +60,12 @@ func Start(digests []Digest, id ID) []brief.Section {
 	}
 	last := lastWork(digests)
 	shown := map[string]bool{}
+	now, waits := stands(digests[last], atStart, id), open(digests[:min(last+openBack, len(digests))], atStart, id)
 	return []brief.Section{
-		{Title: "Where things stand", Items: stands(digests[last], atStart, id), MaxUnits: capStatus},
-		{Title: "Open", Items: open(digests[:min(last+openBack, len(digests))], atStart, id), MaxUnits: capOpen},
+		{Title: "Where things stand", Items: now, MaxUnits: capStatus},
+		{Title: "Open", Items: waits, MaxUnits: capOpen},
 		{Title: "Fails here", Items: failsHere(digests, id), MaxUnits: capFails},
-		{Title: wantsTitle, Items: wants(digests, id), MaxUnits: capWants, Rank: 1},
+		{Title: wantsTitle, Items: wants(digests, slices.Concat(now, waits), id), MaxUnits: capWants, Rank: 1},
 		{Title: "Sessions before", Items: before(digests, last, id), MaxUnits: capBefore, Rank: 2},
 		{Title: "Files of the work (from tool calls)", Items: workingSet(Files(digests), shown, id), MaxUnits: capFiles},
 		{Title: "Commands and their last results", Items: commandItems(digests, id), MaxUnits: capCommands},
@@ -158,6 +159,7 @@ func open(digests []Digest, limits statusLimits, id ID) (out []brief.Item) {
 		if k := len(d.Turns) - 1; k >= 0 && d.Turns[k].Stopped > 0 && !settled(d.Turns[k].Asked.Text, digests[:i]) {
 			say(d.Turns[k].Stopped, brief.User, "Interrupted by the user: "+d.Turns[k].request(showEarlier),
 				"the model did not go on")
+			out[len(out)-1].Keys = []string{d.Turns[k].key(d.Session)}
 		} else if k >= 0 && d.Turns[k].Waits && i == 0 {
 			say(d.Turns[k].Answered.N, brief.Assistant, "Asked the user and got no answer: "+
 				quoted(lastClause(d.Turns[k].Answered.Text), showQuestion), "the session ended with a question")
@@ -283,15 +285,23 @@ func failsHere(digests []Digest, id ID) (out []brief.Item) {
 const maxWantsShown = 5
 
 // wantItems returns all that the user corrected, chose and refused, the newest first.
-func wantItems(digests []Digest) []brief.Item { return wantsOf(digests, records.ShortID, maxActions) }
+func wantItems(digests []Digest) []brief.Item {
+	return wantsOf(digests, nil, records.ShortID, maxActions)
+}
 
-// wants lists what the user corrected, chose and refused, the newest first.
-func wants(digests []Digest, id ID) []brief.Item { return wantsOf(digests, id, maxWantsShown) }
+// wants lists what the user corrected, chose and refused, the newest first, without requests that are shown already.
+func wants(digests []Digest, shown []brief.Item, id ID) []brief.Item {
+	return wantsOf(digests, shown, id, maxWantsShown)
+}
 
-func wantsOf(digests []Digest, id ID, most int) (out []brief.Item) {
+func wantsOf(digests []Digest, shown []brief.Item, id ID, most int) (out []brief.Item) {
 	for _, d := range digests[:min(len(digests), ageSessions)] {
 		for i := len(d.Wants) - 1; i >= 0 && len(out) < most; i-- {
 			w := d.Wants[i]
+			key := Turn{Asked: Said{N: w.N}}.key(d.Session)
+			if slices.ContainsFunc(shown, func(it brief.Item) bool { return slices.Contains(it.Keys, key) }) {
+				continue
+			}
 			out = append(out, brief.Item{Text: w.Lead + quoted(w.Text, showWant), Source: id.at(d.Session, w.N),
 				Trust: brief.User, Time: d.Last, Why: "a correction, a choice or a refusal"})
 		}
@@ -349,10 +359,11 @@ func (t Turn) answered() bool { return t.Answered.Text != "" || t.Settled != "" 
 // Compaction returns what a compaction of the session loses: requests, todos, files, commands and failures.
 func Compaction(d Digest, id ID) []brief.Section {
 	one := []Digest{d}
+	now, waits := stands(d, atCompact, id), open(one, atCompact, id)
 	return []brief.Section{
-		{Title: "Where this session stands", Items: stands(d, atCompact, id)},
-		{Title: "Open", Items: open(one, atCompact, id)},
-		{Title: wantsTitle, Items: wants(one, id)},
+		{Title: "Where this session stands", Items: now},
+		{Title: "Open", Items: waits},
+		{Title: wantsTitle, Items: wants(one, slices.Concat(now, waits), id)},
 		{Title: "Files of the work (from tool calls)", Items: workingSet(Files(one), nil, id)},
 		{Title: "Commands and their last results", Items: commandItems(one, id), Rank: 1},
 	}
@@ -531,6 +542,11 @@ func Commands(digests []Digest) []Run {
 	for back, d := range digests[:min(ageSessions, len(digests))] {
 		fade := math.Pow(fadeCommand, float64(back))
 		for _, c := range d.Commands {
+			if c.End == Broke && slices.ContainsFunc(digests[:back], func(later Digest) bool {
+				return later.Cleared.ends(Failure{Command: c.Name, Tags: c.Task})
+			}) {
+				c.End = Settled
+			}
 			i, known := at[c.Name]
 			if !known {
 				i = len(out)

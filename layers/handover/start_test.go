@@ -111,11 +111,48 @@ func TestMends(t *testing.T) {
 func TestGist(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"Deleted two files:\n- `start.go`\n- `stop.go`\n\nAll is well.": "Deleted two files: `start.go`; `stop.go` All is well.",
+		"Deleted two files:\n- `start.go`\n- `stop.go`\n\nAll is well.": "Deleted two files: `start.go`; `stop.go`; All is well.",
 		"1. One.\n2. Two\n3. Three":                                     "One. Two; Three",
 	} {
 		if got := Gist(text, 400); got != want {
 			t.Errorf("Gist(%q) = %q, want %q", text, got, want)
 		}
+	}
+}
+
+// TestWider gives a command that failed, and later sessions: one in which a wider run passed takes its verdict.
+func TestWider(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]string{
+		"mise run test":      "go test ./a",
+		"go test ./... -v":   "go test ./... -v: passed",
+		"make lint":          "go test ./a: failed, exit 1",
+		"make -C other test": "go test ./a: failed, exit 1",
+	} {
+		old := summarized(t, refine.Entry{Role: "user", Said: "go"}, bash("go test ./a", "Exit code 1"))
+		later := summarized(t, refine.Entry{Role: "user", Said: "go"}, bash(line, "ok"))
+		got := ""
+		for _, it := range commandItems([]Digest{later, old}, same) {
+			if strings.HasPrefix(it.Text, "go test") {
+				got = it.Text
+			}
+		}
+		if got != want {
+			t.Errorf("after %q: %q, want %q", line, got, want)
+		}
+	}
+}
+
+// TestNotTwice gives a correction whose request is listed as the last one: it is not there twice.
+func TestNotTwice(t *testing.T) {
+	t.Parallel()
+	d := summarized(t, refine.Entry{N: 1, Role: "user", Said: "Mend the price parser"}, refine.Entry{N: 2, Role: "assistant", Said: "It rounds."},
+		refine.Entry{N: 3, Role: "user", Said: "no, use the other parser"}, refine.Entry{N: 4, Role: "assistant", Said: "It is in use."})
+	now := stands(d, atStart, same)
+	if got := wants([]Digest{d}, nil, same); len(got) != 1 {
+		t.Fatalf("%d wants, want 1", len(got))
+	}
+	if got := wants([]Digest{d}, now, same); len(got) != 0 {
+		t.Errorf("%q is there twice", got[0].Text)
 	}
 }

@@ -95,7 +95,7 @@ var mark = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(#
 // tables, headings and clauses that only announce something.
 func Gist(text string, limit int) string {
 	var out []string
-	size, fenced, skipped := 0, false, false
+	size, fenced, skipped, was := 0, false, false, false // the line before was an item
 	add := func(s string) bool {
 		n := len(s) + 1
 		if size+n > limit {
@@ -129,7 +129,7 @@ func Gist(text string, limit int) string {
 			if lead().MatchString(s) {
 				continue
 			}
-			if n := len(out); item && k == 0 && n > 0 && !strings.ContainsAny(out[n-1][len(out[n-1])-1:], ".:;,!?") && out[n-1] != "…" {
+			if n := len(out); (item || was) && k == 0 && n > 0 && !strings.ContainsAny(out[n-1][len(out[n-1])-1:], ".:;,!?") && out[n-1] != "…" {
 				out[n-1] += ";"
 				size++
 			}
@@ -140,6 +140,7 @@ func Gist(text string, limit int) string {
 				return withoutLead(out) + ellipsis
 			}
 		}
+		was = item
 	}
 	if len(out) == 0 || len(out) == 1 && strings.HasSuffix(out[0], ":") { // what it announces is all there is
 		return Cut(text, limit)

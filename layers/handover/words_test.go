@@ -103,14 +103,23 @@ func TestAnnounces(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"Three (all new, distinct ones vs. old ones that are kept)": "Three (all new, …",
+		"Three (all new, distinct ones vs. old ones that are kept)": "Three (all new, distinct ones …",
 		"In manual_commit.go:37.. when a partial state is there":    "In manual_commit.go:37.. when a …",
 	} {
 		if got := Cut(text, 36); got != want {
 			t.Errorf("Cut(%q) = %q, want %q", text, got, want)
 		}
 	}
-	if got := joinGaps("All pass. … To answer … … the constant is 7 now. … end"); got != "All pass. … the constant is 7 now. … end" {
-		t.Errorf("joinGaps: %q", got)
+	for text, want := range map[string]string{
+		"All pass. … To answer … … the constant is 7 now. … end": "All pass. … the constant is 7 now. … end",
+		"The PR has: … - the original purpose; … - from #93; …":  "",
+		"Merged. It has: … - what we added":                      "Merged.",
+		"It has: … - what we added; `a.go` is gone now. …":       "It has: … `a.go` is gone now. …",
+		"asked “Which rig? …” chose: ":                           "asked “Which rig? …” chose: ",
+		"Rebased onto main: … All of the tests pass.":            "Rebased onto main: … All of the tests pass.",
+	} {
+		if got := joinGaps(text); got != want {
+			t.Errorf("joinGaps(%q) = %q, want %q", text, got, want)
+		}
 	}
 }
