@@ -42,7 +42,7 @@ ls 6ecd8c99
 show 6ecd8c99
 show 6ecd8c99#31
 next -p shop
-search cents
+search reserve zebra
 suggest refund rounding -p shop
 diff 6ecd8c99:v001 6ecd8c99:v002
 blame 6ecd8c99:v001

@@ -21,17 +21,21 @@ func day(n int) time.Time { return time.Date(2026, 1, n, 0, 0, 0, 0, time.UTC) }
 func TestWrite(t *testing.T) {
 	t.Parallel()
 	s := Sheet{Project: "shop", More: "mem ls shows them.", Sections: []Section{
-		{Title: "Rules", Items: []Item{{Text: "Prices are whole cents.", Source: "r:12345678", Trust: User, Time: day(2)}, {Text: "Read by a tool.", Source: "r:0", Trust: Tool}}},
+		{Title: "Rules", Stated: true, Items: []Item{{Text: "Prices are whole cents.", Source: "r:12345678", Trust: User, Time: day(2)}, {Text: "Read by a tool.", Source: "r:0", Trust: Tool}}},
 		{Title: "Nothing here"},
 		{Title: "Sessions", Items: []Item{{Text: "\"Where do prices live?\"", Source: "aaaa1111", Trust: User}, {Text: "decided: in lib", Source: "f:1", Trust: Assistant, Child: true}}},
 		{Title: "More", Items: []Item{{Text: "mem show aaaa1111:L1", Always: true}}},
 	}}
 	got := write(s, 9500, seal)
 	key := seal("shop\n" + strings.Join(strings.Split(got, "\n")[1:len(strings.Split(got, "\n"))-2], "\n") + "\n")
-	want := "<mem-context project=\"shop\" key=\"" + key + "\">\n" + intro + "\n\nRules\n- Prices are whole cents. [user, r:12345678]\n\nSessions\n- \"Where do prices live?\" [user, aaaa1111]\n" +
+	want := "<mem-context project=\"shop\" key=\"" + key + "\">\n" + intro + stated + "\nRules\n- Prices are whole cents. [user, r:12345678]\n\nSessions\n- \"Where do prices live?\" [user, aaaa1111]\n" +
 		"  - decided: in lib [assistant, f:1]\n\nMore\n- mem show aaaa1111:L1\n</mem-context " + key + ">\n"
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	s.Sections[0].Items[0].Trust = Assistant // a rule that the user did not state
+	if got := write(s, 9500, seal); !strings.Contains(got, intro+reports) || strings.Contains(got, stated) {
+		t.Errorf("of a rule of the model:\n%s", got)
 	}
 	if got := write(Sheet{Project: "x", Sections: []Section{{Title: "Rules"}}}, 9500, seal); got != "" {
 		t.Errorf("nothing to say became %q", got)

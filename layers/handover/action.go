@@ -163,7 +163,7 @@ func Subagent(ctx context.Context, db *state.DB, p state.Project, o ContextOptio
 		return Given{}, err
 	}
 	return give(db, b.st, brief.Sheet{Project: b.st.Name, Sections: []brief.Section{
-		{Title: "Rules", Items: b.ruleItems(), More: o.Program + " rules list"},
-		{Title: "Pinned by the user, word for word", Items: b.pinItems(), More: o.Program + " keepit list"},
+		{Title: "Rules", Stated: true, Items: b.ruleItems(), More: o.Program + " rules list"},
+		{Title: "Pinned by the user, word for word", Stated: true, Items: b.pinItems(), More: o.Program + " keepit list"},
 	}}, o.Limit), nil
 }

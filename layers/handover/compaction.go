@@ -33,7 +33,7 @@ func AtCompaction(ctx context.Context, db *state.DB, p state.Project, o ContextO
 			pins = append(pins, brief.Item{Text: k.Text, Source: records.ShortID(s.ID) + ", " + k.Weight.String(),
 				Trust: brief.User, Verbatim: true, Why: "a marker of this session"})
 		}
-		sheet.Sections = append(sheet.Sections, brief.Section{Title: "Pinned by the user, word for word", Items: pins})
+		sheet.Sections = append(sheet.Sections, brief.Section{Title: "Pinned by the user, word for word", Stated: true, Items: pins})
 	}
 	sheet.Sections = append(sheet.Sections, Compaction(d, records.ShortID)...)
 	sheet.Project = cmp.Or(sheet.Project, "project")

@@ -81,14 +81,19 @@ func Dropped(st *state.State) (out []Drop) {
 }
 
 // DropLines drops a line of a text from this and every later text for a session of the project, with all others from the
-// same message, and returns those. The sources stay: versions, search and pins have them as before.
+// same message and what stands below them, and returns those. The sources stay: versions, search and pins have them as before.
 func DropLines(ctx context.Context, db *state.DB, p state.Project, g Given, line int, dryRun bool) (lines []string, err error) {
 	if g.Told[line].Always {
 		return nil, ErrFixedLine
 	}
 	key := dropKey(g.Told[line].Item)
+	gone := false // the line above that is no child
 	for _, t := range g.Told {
-		if !t.Always && dropKey(t.Item) == key {
+		is := !t.Always && dropKey(t.Item) == key
+		if !t.Child {
+			gone = is
+		}
+		if is || t.Child && gone {
 			lines = append(lines, t.Line)
 		}
 	}
@@ -98,16 +103,29 @@ func DropLines(ctx context.Context, db *state.DB, p state.Project, g Given, line
 	return lines, setDropped(ctx, db, p, key, true)
 }
 
-// Undrop hands a dropped line over again. Name is its key, or the start of it.
-func Undrop(ctx context.Context, db *state.DB, p state.Project, name string, dryRun bool) (Drop, error) {
+// Undrop hands a dropped line over again. Name is its key, the start of it, or the start of the hash of a line that has
+// the key; o describes the text whose lines have hashes.
+func Undrop(ctx context.Context, db *state.DB, p state.Project, name string, o ContextOptions, dryRun bool) (Drop, error) {
 	st, err := trust.Outline(ctx, db, p.ID)
 	if err != nil {
 		return Drop{}, err
 	}
 	list := Dropped(st)
 	i := slices.IndexFunc(list, func(d Drop) bool { return d.Key == name })
-	if i < 0 && len(name) >= 4 {
+	if i < 0 && len(name) >= shortestHash {
 		i = slices.IndexFunc(list, func(d Drop) bool { return !strings.Contains(d.Key, "#") && strings.HasPrefix(d.Key, name) })
+	}
+	if i < 0 && len(name) >= shortestHash {
+		o.Dropped, o.Limit = true, 1<<20
+		whole, err := Context(ctx, db, p, o)
+		if err != nil {
+			return Drop{}, err
+		}
+		for k, t := range whole.Told {
+			if strings.HasPrefix(whole.Lines[k].Hash, name) {
+				i = slices.IndexFunc(list, func(d Drop) bool { return d.Key == dropKey(t.Item) })
+			}
+		}
 	}
 	if i < 0 {
 		return Drop{}, fmt.Errorf("%s: %w", name, ErrNotDropped)
@@ -117,6 +135,9 @@ func Undrop(ctx context.Context, db *state.DB, p state.Project, name string, dry
 	}
 	return list[i], setDropped(ctx, db, p, list[i].Key, false)
 }
+
+// shortestHash is the shortest start of a hash that names a line.
+const shortestHash = 4
 
 func setDropped(ctx context.Context, db *state.DB, p state.Project, key string, yes bool) error {
 	b := records.RevokeBody{Origin: records.Origin{Kind: records.LineSource, Name: key}, Revoked: yes}

@@ -2,6 +2,7 @@ package tracecmd
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -53,8 +54,11 @@ func nextLines(ctx context.Context, run names.Run, name string) (lines []handove
 	given, err := handover.Context(ctx, run.DB, run.Project, handover.ContextOptions{Dir: run.Dir,
 		Program: hookset.CalledAs(run.Env), Limit: s.ContextSize, Decay: s.Decay})
 	for _, l := range given.Lines {
-		if l.Source != "" && (strings.HasPrefix(l.Hash, name) || strings.HasPrefix(given.Hash, name)) {
+		switch {
+		case l.Source != "" && (strings.HasPrefix(l.Hash, name) || strings.HasPrefix(given.Hash, name)):
 			lines = append(lines, l)
+		case l.Source == "" && strings.HasPrefix(l.Hash, name):
+			return nil, fmt.Errorf("%s: the line is about the memory itself and has no source", name)
 		}
 	}
 	return lines, err

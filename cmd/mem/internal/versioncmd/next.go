@@ -41,7 +41,7 @@ func Next(e *app.Env) *cli.Command {
 			flags.Bool(&o.why, "why", "print the reason for each line instead"),
 			flags.String(&o.drop, "drop", "leave out the line with `HASH`, as --why prints it"),
 			flags.Bool(&o.dropped, "dropped", "list what was left out with --drop"),
-			flags.String(&o.undrop, "undrop", "hand over again what `SOURCE` of --dropped names"),
+			flags.String(&o.undrop, "undrop", "hand over again what --drop `HASH` left out, or a source of --dropped"),
 		},
 		Action: func(c *cli.Context) error {
 			if err := e.WantOperands(c, 0, 0); err != nil {
@@ -67,12 +67,12 @@ func runNext(ctx context.Context, e *app.Env, o nextOptions) error {
 		return err
 	}
 	return names.WithMemory(ctx, e, func(run names.Run) error {
-		if o.undrop != "" {
-			return runUndrop(ctx, run, o.undrop)
-		}
 		options := handover.ContextOptions{Dir: e.Dir, Program: hookset.CalledAs(e), Limit: s.ContextSize, Decay: s.Decay}
-		if o.dropped {
+		switch {
+		case o.dropped:
 			return printDropped(ctx, run, options)
+		case o.undrop != "":
+			return runUndrop(ctx, run, o.undrop, options)
 		}
 		given, err := handover.Context(ctx, run.DB, run.Project, options)
 		if err != nil {

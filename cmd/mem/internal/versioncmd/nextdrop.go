@@ -93,8 +93,8 @@ func printDropped(ctx context.Context, run names.Run, o handover.ContextOptions)
 }
 
 // runUndrop hands over again what was dropped.
-func runUndrop(ctx context.Context, run names.Run, source string) error {
-	d, err := handover.Undrop(ctx, run.DB, run.Project, source, run.Opt.DryRun)
+func runUndrop(ctx context.Context, run names.Run, name string, o handover.ContextOptions) error {
+	d, err := handover.Undrop(ctx, run.DB, run.Project, name, o, run.Opt.DryRun)
 	if errors.Is(err, handover.ErrNotDropped) {
 		return app.WithCode(app.ExitNo, app.WithHint(err, "mem next --dropped"))
 	}
