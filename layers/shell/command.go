@@ -169,7 +169,7 @@ func wraps(w []string) int {
 			continue
 		}
 		n := len(p) + flagWords(w[len(p):])
-		for strings.HasPrefix(p[0], "docker") && n < len(w) && !slices.Contains(runners, path.Base(w[n])) { // the service
+		if strings.HasPrefix(p[0], "docker") && n < len(w) { // the service or the image
 			n++
 		}
 		if n < len(w) {
@@ -259,10 +259,11 @@ func split(w []string) (name, args []string) {
 	return name, append(args, rest...)
 }
 
-// plain reports whether words can be the name of a command.
-func plain(name []string) bool {
-	return !slices.ContainsFunc(name, func(s string) bool { return !names.Word(s) })
-}
+// maxName is the size of the name of a command.
+const maxName = 70
+
+// plain reports whether words can be the name of a command: names that together hold no sentence.
+func plain(name []string) bool { return names.Command(name, maxName) == strings.Join(name, " ") }
 
 // isScript reports whether the first word of a command is the path of a program, but not of a temporary one.
 func isScript(s string) bool {
