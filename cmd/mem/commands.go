@@ -185,7 +185,7 @@ func maintainCommands() []command {
 		{name: "undo", group: groupKeep, common: true, writes: []string{""}, make: historycmd.Undo},
 		{name: "redo", group: groupKeep, writes: []string{""}, make: historycmd.Redo},
 		{name: "op", group: groupHidden, bare: "log", make: historycmd.Op},
-		{name: "project", group: groupKeep, bare: "list", writes: []string{"link", "unlink", "split", "relate", "share"},
+		{name: "project", group: groupKeep, bare: "list", writes: []string{"link", "unlink", "merge", "split", "relate", "share"},
 			make: projectcmd.Project},
 		{name: "gc", group: groupKeep, writes: []string{""}, make: storecmd.Gc},
 		{name: "doctor", group: groupKeep, writes: []string{""}, make: doctor.Doctor},

@@ -31,18 +31,19 @@ func world(db *state.DB) World { return World{db.Opts.World.Command, db.Opts.Wor
 type Finder struct {
 	Known []records.PathBody // the directories known to this device, later records last
 
-	world   World
-	index   map[string]int     // the newest record in Known by the portable path of its directory
-	learned []records.PathBody // located by this finder
-	hosts   *sshHosts          // nil until needed
-	repos   map[string]repo    // by the root of a checkout
-	located map[string]state.Project
+	world    World
+	index    map[string]int      // the newest record in Known by the portable path of its directory
+	learned  []records.PathBody  // located by this finder
+	hosts    *sshHosts           // nil until needed
+	repos    map[string]repo     // by the root of a checkout
+	branched map[string][]string // names of branches by the directory of a repository
+	located  map[string]state.Project
 }
 
 // NewFinder returns a finder that knows the directories of paths.
 func NewFinder(paths []records.PathBody, world World) *Finder {
 	f := &Finder{Known: paths, world: world, index: map[string]int{}, repos: map[string]repo{},
-		located: map[string]state.Project{}}
+		branched: map[string][]string{}, located: map[string]state.Project{}}
 	for i, b := range paths {
 		f.index[portablePath(b.Path)] = i
 	}

@@ -118,6 +118,67 @@ func namesakes(ctx context.Context, run Run) (out []Former, err error) {
 	return out, nil
 }
 
+// maxGone is the number of projects that a line names.
+const maxGone = 3
+
+// GoneWorktrees returns the projects of removed directories that may have been worktrees of the repository of the working
+// directory.
+func GoneWorktrees(ctx context.Context, run Run) (out []state.Project, err error) {
+	if run.Opt.Project != "" || run.Opt.AllProjects || !projects.InsideRepo(run.Dir) {
+		return nil, nil
+	}
+	list, err := projects.GoneProjects(ctx, run.DB)
+	if err != nil || len(list) == 0 {
+		return nil, err
+	}
+	find, err := projects.LoadFinder(ctx, run.DB)
+	if err != nil {
+		return nil, err
+	}
+	for _, g := range list {
+		st, err := trust.Outline(ctx, run.DB, g.Of.ID)
+		if err != nil {
+			return nil, err
+		}
+		var branches []string
+		for _, s := range st.Recent() {
+			branches = append(branches, s.Now().Scan.Branch)
+		}
+		slices.Sort(branches)
+		if g.Of.ID != run.Project.ID && find.WereWorktrees(ctx, run.Dir, g.Dirs, slices.Compact(branches)) {
+			out = append(out, g.Of)
+		}
+	}
+	return out, nil
+}
+
+// FormerWorktrees returns [GoneWorktrees] as one line, nil if there are none.
+func FormerWorktrees(ctx context.Context, run Run) ([]Former, error) {
+	found, err := GoneWorktrees(ctx, run)
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	if len(found) == 1 {
+		return []Former{{
+			fmt.Sprintf("Project %s seems to be of a worktree of this repository, which is gone", found[0].Name),
+			"a removed worktree has a project of its own: " + found[0].Name,
+			term.Shell("mem", "project", "merge", string(found[0].ID[:8])),
+		}}, nil
+	}
+	var list []string
+	for _, p := range found[:min(len(found), maxGone)] {
+		list = append(list, p.Name)
+	}
+	named := strings.Join(list, ", ")
+	if more := len(found) - len(list); more > 0 {
+		named += fmt.Sprintf(" and %d more", more)
+	}
+	return []Former{{
+		"Projects " + named + " seem to be of worktrees of this repository, which are gone",
+		"removed worktrees have projects of their own: " + named, "mem project merge",
+	}}, nil
+}
+
 // namesake reports whether two projects have the same name, or remotes whose repositories have.
 func namesake(p, q state.Project) bool {
 	repository := func(p state.Project) string {

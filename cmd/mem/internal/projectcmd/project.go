@@ -51,6 +51,7 @@ func Project(e *app.Env) *cli.Command {
 				Action: e.Action(0, 1, func(c *cli.Context) error {
 					return runProjectUnlink(c.Context, e, e.Path(e.Operand(0)))
 				})},
+			projectMerge(e),
 			projectSplit(e),
 			projectRelate(e),
 			{Name: "share", Usage: "allow compositions of a pushed project to contain text of another",

@@ -105,13 +105,6 @@ func toSplit(ctx context.Context, e *app.Env, m *layers.Memory, dirs []string) (
 
 // split moves the sessions of a stray directory and of the directories in it that are not strays themselves.
 func split(ctx context.Context, e *app.Env, m *layers.Memory, s projects.Stray, all []projects.Stray) (splitAnswer, error) {
-	a := splitAnswer{Dir: s.Dir, From: string(s.In.ID), To: string(s.Owns.ID), ToName: s.Owns.Name, Sessions: []string{},
-		Deleted: []string{}, Remotes: []string{}}
-	temp, err := os.MkdirTemp("", "mem-split-")
-	if err != nil {
-		return a, err
-	}
-	defer os.RemoveAll(temp) // an error leaves a private directory
 	within := func(root, cwd string) bool {
 		rel, err := filepath.Rel(root, cwd)
 		return err == nil && filepath.IsLocal(rel)
@@ -121,24 +114,40 @@ func split(ctx context.Context, e *app.Env, m *layers.Memory, s projects.Stray, 
 			return len(o.Dir) > len(s.Dir) && within(o.Dir, cwd)
 		})
 	}
-	moved, err := forget.Move(ctx, m.DB, s.In, s.Owns, selected, temp, e.Opt.DryRun)
-	a.Removed, a.Others = moved.Removed, moved.Others
-	a.Sessions, a.Remotes = append(a.Sessions, moved.Sessions...), append(a.Remotes, moved.Remotes...)
-	for _, t := range moved.Things {
-		a.Deleted = append(a.Deleted, t.Kind+" "+t.Name)
-	}
+	a, err := move(ctx, e, m, s, selected)
 	if err != nil || e.Opt.DryRun {
 		return a, err
 	}
 	return a, projects.Meet(ctx, m.DB, state.Project{ID: s.Owns.ID, Name: s.Owns.Name, Identity: s.Owns.Identity}, s.Dir)
 }
 
+// move moves the sessions of selected directories from the project that has them to the one that owns them.
+func move(ctx context.Context, e *app.Env, m *layers.Memory, s projects.Stray, selected func(cwd string) bool) (splitAnswer, error) {
+	a := splitAnswer{Dir: s.Dir, From: string(s.In.ID), To: string(s.Owns.ID), ToName: s.Owns.Name, Sessions: []string{},
+		Deleted: []string{}, Remotes: []string{}}
+	temp, err := os.MkdirTemp("", "mem-split-")
+	if err != nil {
+		return a, err
+	}
+	defer os.RemoveAll(temp) // an error leaves a private directory
+	moved, err := forget.Move(ctx, m.DB, s.In, s.Owns, selected, temp, e.Opt.DryRun)
+	a.Removed, a.Others = moved.Removed, moved.Others
+	a.Sessions, a.Remotes = append(a.Sessions, moved.Sessions...), append(a.Remotes, moved.Remotes...)
+	for _, t := range moved.Things {
+		a.Deleted = append(a.Deleted, t.Kind+" "+t.Name)
+	}
+	return a, err
+}
+
 func printSplit(e *app.Env, s projects.Stray, a splitAnswer) {
-	verb := "moved"
+	verb, of := "moved", ""
 	if e.Opt.DryRun {
 		verb = "would move"
 	}
-	e.Printf("%s %s of %s from project %s to %s\n", verb, term.Count(len(a.Sessions), "session"), e.Safe(s.Dir), e.Safe(s.In.Name),
+	if s.Dir != "" {
+		of = " of " + s.Dir
+	}
+	e.Printf("%s %s%s from project %s to %s\n", verb, term.Count(len(a.Sessions), "session"), e.Safe(of), e.Safe(s.In.Name),
 		e.Safe(s.Owns.Name))
 	for _, name := range a.Deleted {
 		e.Printf("  deleted in %s: %s\n", e.Safe(s.In.Name), e.Safe(name))

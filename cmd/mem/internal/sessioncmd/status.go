@@ -70,7 +70,7 @@ type StatusReport struct {
 	Subagents          int // sessions of subagents in memory, which Stored does not count
 	Newest             *Listed
 	Changed, Untracked []Listed
-	Formers            []names.Former      // projects that this directory may belong to, if it has no sessions
+	Formers            []names.Former      // projects that this directory may belong to, if it has no sessions, or that may belong to it
 	Elsewhere          []Listed            // untracked sessions of other projects
 	Ignored            []string            // files with the name of a session file that are none
 	progress           *knowledge.Progress // nil for several projects, or if nothing is in memory
@@ -142,12 +142,12 @@ func SessionsReport(ctx context.Context, run names.Run) (StatusReport, error) {
 			return r, err
 		}
 	}
-	if r.Stored == 0 && !run.Opt.AllProjects {
-		if r.Formers, err = names.Formers(ctx, run); err != nil {
-			return r, err
-		}
+	find := names.FormerWorktrees
+	if r.Stored == 0 {
+		find = names.Formers
 	}
-	return r, nil
+	r.Formers, err = find(ctx, run)
+	return r, err
 }
 
 // changedNotes returns the notes of Claude on disk that are not in memory.
