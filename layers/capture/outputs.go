@@ -11,9 +11,6 @@ import (
 	"github.com/memvcs/mem/layers/transcript"
 )
 
-// maxOutput is the size of the longest output of a command in the background that is stored.
-const maxOutput = 32 << 20
-
 var outputMark = []byte("<output-file>")
 
 // outputs returns the files with the output of commands in the background that the client announces in the file after
@@ -95,5 +92,5 @@ func isOutput(path, dir string) bool {
 		return false
 	}
 	fi, err := os.Lstat(path) // the output of an agent is a link to its session
-	return err == nil && fi.Mode().IsRegular() && fi.Size() <= maxOutput
+	return err == nil && fi.Mode().IsRegular()
 }

@@ -23,6 +23,10 @@ func TestOutputs(t *testing.T) {
 		return path
 	}
 	flat, nested := write("claude-501/-w-shop/tasks/b1.output"), write("claude-501/-w-shop/aaaa1111/tasks/b2.output")
+	long := write("claude-501/-w-shop/aaaa1111/tasks/b6.output")
+	if err := os.Truncate(long, 1<<30); err != nil {
+		t.Fatal(err)
+	}
 	others := write("claude-501/-w-other/aaaa1111/tasks/b3.output")
 	private, fake := write("home/id_rsa"), write("claude-501/-w-shop/aaaa1111/b4.output")
 	link := filepath.Join(tmp, "claude-501", "-w-shop", "tasks", "b5.output")
@@ -36,6 +40,7 @@ func TestOutputs(t *testing.T) {
 	for _, c := range []struct{ line, want string }{
 		{user(text(flat)), flat},
 		{user(text(nested)), nested},
+		{user(text(long)), long},
 		{`{"type":"queue-operation","operation":"enqueue","content":"` + text(nested) + `"}`, nested},
 		{`{"type":"attachment","attachment":{"type":"queued_command","prompt":"` + text(nested) + `"}}`, nested},
 		{user(text(others)), ""},

@@ -91,7 +91,7 @@ func TestAgeing(t *testing.T) {
 	if got := layerstest.OriginalsOf(t, m, p); got != root {
 		t.Error("an original has changed")
 	}
-	if _, err := history.Undo(ctx, m.DB, p.ID, 1000, false); err != nil {
+	if _, err := history.Undo(ctx, m.DB, p.ID, 1000, history.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	if got := layerstest.Looks(t, m, p); got != before {

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/memvcs/mem/layers/ledger"
-	bodies "github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/refs"
 )
@@ -35,11 +35,22 @@ const (
 // ErrNothingToUndo means that there is no operation to undo or redo.
 var ErrNothingToUndo = errors.New("no operation of this device is left")
 
+// ErrFiles means that an operation wrote files of Claude Code, which must be written before it is undone or redone:
+// [Reverted].Notes has their states.
+var ErrFiles = errors.New("it wrote files of Claude Code")
+
+// Options are the options of [Undo] and [Redo].
+type Options struct {
+	DryRun bool           // write nothing
+	Wrote  []records.Note // the files that a dry run named, and that have these states now
+}
+
 // A Reverted is the result of undoing or redoing an operation.
 type Reverted struct {
 	Operation refs.Entry
-	Changed   []string // things restored to their state before (undo) or after (redo) the operation
-	Left      []string // things changed by later operations, left alone
+	Changed   []string       // things restored to their state before (undo) or after (redo) the operation
+	Left      []string       // things changed by later operations, left alone
+	Notes     []records.Note // states of files of Claude Code on this device
 }
 
 // Operations returns the operations of this device in a project, the newest first.
@@ -73,18 +84,18 @@ func (u *UndoLog) state(op *UndoOp) OpState {
 }
 
 // Undo undoes the last n undoable operations of this device, with records that restore the state before them. Things
-// changed since by other operations stay. Captures and uses cannot be undone. A dry run writes nothing. The error is
-// [ErrNothingToUndo] if there is none.
-func Undo(ctx context.Context, db *state.DB, p refs.Project, n int, dryRun bool) ([]Reverted, error) {
-	return revert(ctx, db, p, n, dryRun, "undo")
+// changed since by other operations stay. Captures and uses cannot be undone. The error is [ErrNothingToUndo] if there is
+// none, and [ErrFiles] if they wrote files of Claude Code.
+func Undo(ctx context.Context, db *state.DB, p refs.Project, n int, o Options) ([]Reverted, error) {
+	return revert(ctx, db, p, n, o, "undo")
 }
 
 // Redo redoes the last n undone operations, the one undone last first.
-func Redo(ctx context.Context, db *state.DB, p refs.Project, n int, dryRun bool) ([]Reverted, error) {
-	return revert(ctx, db, p, n, dryRun, "redo")
+func Redo(ctx context.Context, db *state.DB, p refs.Project, n int, o Options) ([]Reverted, error) {
+	return revert(ctx, db, p, n, o, "redo")
 }
 
-func revert(ctx context.Context, db *state.DB, p refs.Project, n int, dryRun bool, verb string) (out []Reverted, err error) {
+func revert(ctx context.Context, db *state.DB, p refs.Project, n int, o Options, verb string) (out []Reverted, err error) {
 	run := func(tx *refs.Tx) error {
 		u, err := undoLog(ctx, db, tx, p)
 		if err != nil {
@@ -101,12 +112,20 @@ func revert(ctx context.Context, db *state.DB, p refs.Project, n int, dryRun boo
 		if len(out) == 0 {
 			return fmt.Errorf("%s: %w", verb, ErrNothingToUndo)
 		}
-		if dryRun {
+		if o.DryRun {
 			return nil
 		}
 		tx.Trailer("Op", verb)
 		for _, r := range out {
 			tx.Trailer(trailerOf[verb], r.Operation.Commit)
+		}
+		files := Files(out)
+		if !slices.EqualFunc(files, o.Wrote, func(a, b records.Note) bool { return a.Dir == b.Dir && a.File == b.File && a.Text == b.Text }) {
+			return ErrFiles
+		}
+		statements = slices.DeleteFunc(statements, func(s state.Statement) bool { return s.Kind == records.KindNote })
+		for _, n := range files {
+			statements = append(statements, state.Statement{Kind: records.KindNote, Body: n})
 		}
 		for _, s := range statements {
 			if _, err := tx.Add(s.Kind, s.Body); err != nil {
@@ -115,7 +134,7 @@ func revert(ctx context.Context, db *state.DB, p refs.Project, n int, dryRun boo
 		}
 		return nil
 	}
-	if dryRun {
+	if o.DryRun {
 		err = db.Refs.View(ctx, p, run) // before out is read
 		return out, err
 	}
@@ -123,7 +142,7 @@ func revert(ctx context.Context, db *state.DB, p refs.Project, n int, dryRun boo
 	subject := verb
 	if n > 1 {
 		subject = fmt.Sprintf("%s up to %d operations", verb, n)
-	} else if first, err := revert(ctx, db, p, 1, true, verb); err == nil {
+	} else if first, err := revert(ctx, db, p, 1, Options{DryRun: true}, verb); err == nil {
 		subject = verb + " " + first[0].Operation.Subject
 	}
 	err = db.Refs.Update(ctx, p, subject, run)
@@ -149,16 +168,13 @@ type UndoOp struct {
 	Cells []state.Cell
 }
 
-func (o *UndoOp) wrote(s bodies.Stamp) bool {
+func (o *UndoOp) wrote(s records.Stamp) bool {
 	return s.Device == o.Device && s.Lamport > o.From && s.Lamport <= o.Lamport
 }
 
 // undoLog loads the operations.
 func undoLog(ctx context.Context, db *state.DB, tx *refs.Tx, p refs.Project) (*UndoLog, error) {
-	records, err := tx.Records(ctx, nil)
-	if err == nil {
-		records, err = state.Unpurged(records)
-	}
+	all, err := db.Undoable(ctx, tx, p)
 	if err != nil {
 		return nil, err
 	}
@@ -181,7 +197,7 @@ func undoLog(ctx context.Context, db *state.DB, tx *refs.Tx, p refs.Project) (*U
 		}
 		u.Ops = append(u.Ops, op)
 	}
-	if err := u.read(st, records); err != nil {
+	if err := u.read(st, all); err != nil {
 		return nil, err
 	}
 	u.Fold()
@@ -193,9 +209,9 @@ func undoLog(ctx context.Context, db *state.DB, tx *refs.Tx, p refs.Project) (*U
 var fixedOps = []string{"clean", "forget", "purge", "rebuild"}
 
 // read sorts the statements of records by slot and by operation.
-func (u *UndoLog) read(st *state.State, records []refs.Record) error {
-	captures := map[*UndoOp]bool{}
-	for _, r := range records {
+func (u *UndoLog) read(st *state.State, all []refs.Record) error {
+	captures := map[*UndoOp]bool{} // of sessions and notes
+	for _, r := range all {
 		cells, err := st.Cells(r)
 		if err != nil {
 			return err
@@ -208,7 +224,8 @@ func (u *UndoLog) read(st *state.State, records []refs.Record) error {
 			continue
 		}
 		u.Ops[i].Cells = append(u.Ops[i].Cells, cells...)
-		captures[u.Ops[i]] = captures[u.Ops[i]] || r.Kind == bodies.KindSession
+		captures[u.Ops[i]] = captures[u.Ops[i]] || r.Kind == records.KindSession ||
+			r.Kind == records.KindNote && u.Ops[i].Trailer("Op") != "notes restore"
 	}
 	for op := range captures {
 		if captures[op] || slices.Contains(fixedOps, op.Trailer("Op")) {
@@ -292,13 +309,48 @@ func (u *UndoLog) Next(verb string) (Reverted, []state.Statement, bool) {
 		for _, c := range cells {
 			statements = append(statements, u.Values.Restore(c))
 			u.count++
-			c.Stamp = bodies.Stamp{Lamport: u.Ops[len(u.Ops)-1].Lamport + u.count} // without a device: it belongs to no operation
+			c.Stamp = records.Stamp{Lamport: u.Ops[len(u.Ops)-1].Lamport + u.count} // without a device: it belongs to no operation
 			u.Values.Add(c)
 		}
 		u.move(op, verb)
 		return r, statements, true
 	}
 	return Reverted{}, nil, false
+}
+
+// note returns the state n of a note for an operation that set of: it replaces the newest recorded state of the file on
+// this device.
+func (u *UndoLog) note(n records.Note, of state.Cell, verb string) records.Note {
+	for _, c := range slices.Backward(u.Values[of.Slot]) {
+		if c.Stamp.Device != "" {
+			n.After = append(slices.Clone(n.After), records.NoteState(c.Stamp))
+			break
+		}
+	}
+	if verb == "undo" {
+		n.Undoes = []string{records.NoteState(of.Stamp)}
+	}
+	return n
+}
+
+// Files returns the last states of files of Claude Code after operations were undone or redone in order.
+func Files(done []Reverted) (out []records.Note) {
+	for _, r := range done {
+		for _, n := range r.Notes {
+			i := slices.IndexFunc(out, func(o records.Note) bool { return o.Dir == n.Dir && o.File == n.File })
+			if i < 0 {
+				out = append(out, n)
+				continue
+			}
+			n.After, n.Undoes = append(n.After, out[i].After...), append(n.Undoes, out[i].Undoes...)
+			out[i] = n
+		}
+	}
+	for i := range out {
+		slices.Sort(out[i].After)
+		out[i].After = slices.Compact(out[i].After)
+	}
+	return out
 }
 
 // Plan returns the cells that undo or redo an operation: for each slot that it changed, the value before or after it. A
@@ -326,6 +378,10 @@ func (u *UndoLog) Plan(op *UndoOp, verb string) (Reverted, []state.Cell) {
 		case now != from.Value:
 			r.Left = append(r.Left, c.What)
 		default:
+			if n, ok := to.Restore.Body.(records.Note); ok {
+				n = u.note(n, c, verb)
+				to.Restore.Body, r.Notes = n, append(r.Notes, n)
+			}
 			r.Changed = append(r.Changed, c.What)
 			out = append(out, to)
 		}

@@ -52,12 +52,12 @@ func TestUndoOfWhatLasts(t *testing.T) {
 				past, future = append(past, lasting(t, m, p)), nil
 			}
 		case k == 2 && len(past) > 1:
-			if _, err := history.Undo(ctx, m.DB, p.ID, 1, false); err != nil {
+			if _, err := history.Undo(ctx, m.DB, p.ID, 1, history.Options{}); err != nil {
 				t.Fatalf("step %d: %v", step, err)
 			}
 			past, future = past[:len(past)-1], append(future, past[len(past)-1])
 		case k == 3 && len(future) > 0:
-			if _, err := history.Redo(ctx, m.DB, p.ID, 1, false); err != nil {
+			if _, err := history.Redo(ctx, m.DB, p.ID, 1, history.Options{}); err != nil {
 				t.Fatalf("step %d: %v", step, err)
 			}
 			past, future = append(past, future[len(future)-1]), future[:len(future)-1]
@@ -181,7 +181,7 @@ func TestUndoIsTheWayBack(t *testing.T) {
 				t.Fatalf("step %d: %s changed nothing", step, did)
 			}
 		case 1:
-			_, err := history.Undo(ctx, m.DB, p.ID, 1, false)
+			_, err := history.Undo(ctx, m.DB, p.ID, 1, history.Options{})
 			if len(past) == 1 {
 				if !errors.Is(err, history.ErrNothingToUndo) {
 					t.Fatalf("step %d: undo of nothing: %v", step, err)
@@ -193,7 +193,7 @@ func TestUndoIsTheWayBack(t *testing.T) {
 			}
 			past, future = past[:len(past)-1], append(future, past[len(past)-1])
 		case 2:
-			_, err := history.Redo(ctx, m.DB, p.ID, 1, false)
+			_, err := history.Redo(ctx, m.DB, p.ID, 1, history.Options{})
 			if len(future) == 0 {
 				if !errors.Is(err, history.ErrNothingToUndo) {
 					t.Fatalf("step %d: redo of nothing: %v", step, err)
@@ -210,7 +210,7 @@ func TestUndoIsTheWayBack(t *testing.T) {
 		}
 	}
 	n := len(past) - 1
-	did, err := history.Undo(ctx, m.DB, p.ID, n, false)
+	did, err := history.Undo(ctx, m.DB, p.ID, n, history.Options{})
 	if n > 0 && (err != nil || len(did) != n) {
 		t.Fatalf("undo of all %d: %d, %v", n, len(did), err)
 	}

@@ -39,16 +39,21 @@ type File struct {
 }
 
 // Heads returns the states that no other replaced, the newest first and each content once. More than one are changes of
-// several machines, or of several checkouts.
+// several machines, or of several checkouts. A restored state that was taken back replaces none.
 func (f *File) Heads() (out []*State) {
-	replaced := map[string]bool{}
+	replaced, undone := map[string]bool{}, map[string]bool{}
 	for _, s := range f.States {
-		for _, name := range s.After {
-			replaced[name] = true
+		for _, name := range s.Undoes {
+			undone[name] = true
 		}
 	}
 	for _, s := range f.States {
-		if !replaced[s.Name()] && !slices.ContainsFunc(out, s.same) {
+		for _, name := range s.After {
+			replaced[name] = replaced[name] || !undone[s.Name()]
+		}
+	}
+	for _, s := range f.States {
+		if !undone[s.Name()] && !replaced[s.Name()] && !slices.ContainsFunc(out, s.same) {
 			out = append(out, s)
 		}
 	}

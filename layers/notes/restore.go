@@ -97,17 +97,67 @@ func (r Restore) write() (err error) {
 	if err != nil {
 		return err
 	}
-	dir := strings.TrimSuffix(r.Path, string(filepath.Separator)+filepath.FromSlash(name))
+	return writeFile(strings.TrimSuffix(r.Path, string(filepath.Separator)+filepath.FromSlash(name)), name, r.To.Text)
+}
+
+func writeFile(dir, name, text string) (err error) {
 	tree, err := worktree.Open(dir, worktree.Options{Wrote: func(string, objects.Hash) bool { return true }})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, tree.Close()) }()
-	err = tree.Stage(name, func(w io.Writer) error { _, err := io.WriteString(w, r.To.Text); return err })
+	err = tree.Stage(name, func(w io.Writer) error { _, err := io.WriteString(w, text); return err })
 	if err != nil {
 		return err
 	}
 	return tree.Commit(nil)
+}
+
+// ErrElsewhere reports a state of a note in a directory that is no place of the working directory.
+var ErrElsewhere = errors.New("Claude's notes of this directory are elsewhere")
+
+// TakeBack writes states of notes to the files of this device that they name, without recording that: those that undo or
+// redo a restore. A deleted state removes the file.
+func (c Client) TakeBack(cwd string, all []records.Note) error {
+	places := c.Places(cwd)
+	for _, n := range all {
+		if !slices.ContainsFunc(places, func(p Place) bool { return p.Dir == n.Dir }) {
+			return fmt.Errorf("write %s: %w", pathOf(n.Dir, n.File), ErrElsewhere)
+		}
+	}
+	for _, n := range all {
+		_, name, err := records.ParseNoteFile(n.File)
+		if err == nil && n.Deleted {
+			err = removeFile(n.Dir, name)
+		} else if err == nil {
+			err = writeFile(n.Dir, name, n.Text)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// removeFile removes a regular file through a root in its directory.
+func removeFile(dir, name string) error {
+	root, err := os.OpenRoot(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	fi, err := root.Lstat(filepath.FromSlash(name))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		err = nil
+	case err == nil && !fi.Mode().IsRegular():
+		err = &worktree.FileError{Path: filepath.Join(dir, filepath.FromSlash(name)), Err: worktree.ErrInWay}
+	case err == nil:
+		err = root.Remove(filepath.FromSlash(name))
+	}
+	return errors.Join(err, root.Close())
 }
 
 // Diff returns the differences of two texts as lines of a unified diff.

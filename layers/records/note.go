@@ -37,6 +37,8 @@ type Note struct {
 	// After names the states that this one replaced, as device/lamport. Two states of a file that neither came after
 	// the other are of two machines that both changed it. Hashes would make a test of guesses of a forgotten text.
 	After []string `json:"after,omitempty"`
+	// Undoes names the restored states that this one takes back: what they replaced is replaced no more.
+	Undoes []string `json:"undoes,omitempty"`
 }
 
 // NoteState names a state of a file in [Note.After].

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/memvcs/mem/layers/knowledge/facts"
 	"github.com/memvcs/mem/layers/records"
@@ -42,6 +43,8 @@ func (st *State) Cells(r refs.Record) ([]Cell, error) {
 			c.Value, c.Restore = string(r.Body), Statement{records.KindComposition, json.RawMessage(r.Body)}
 			out = []Cell{c}
 		})
+	case records.KindNote:
+		err = ApplyTo(r, func(b records.Note) { out = []Cell{noteCell(r.Device, b)} })
 	case records.KindRevoke:
 		err = ApplyTo(r, func(b records.RevokeBody) { out = []Cell{revokeCell(b)} })
 	case facts.KindJudgement:
@@ -86,6 +89,20 @@ func deletedCell(target, what string, deleted bool) Cell {
 	}
 	return Cell{Slot: "set/" + target, What: what, Value: values[deleted], Restore: body(deleted),
 		Empty: emptyCell{values[false], body(false)}}
+}
+
+// noteCell returns the cell of a note in a directory of a device. Its first value is no file.
+func noteCell(device string, n records.Note) Cell {
+	n.Restored, n.Modified, n.Undoes = true, time.Time{}, nil
+	none := records.Note{File: n.File, Dir: n.Dir, Deleted: true, Restored: true}
+	value := func(n records.Note) string {
+		if n.Deleted {
+			return "deleted"
+		}
+		return "text " + n.Text
+	}
+	return Cell{Slot: "note/" + device + "/" + n.Dir + "/" + n.File, What: n.File, Value: value(n),
+		Restore: Statement{records.KindNote, n}, Empty: emptyCell{value(none), Statement{records.KindNote, none}}}
 }
 
 // keepitCell returns the cell of an override of a marker. Its first value is the typed marker, or none.

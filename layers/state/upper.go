@@ -202,6 +202,19 @@ func (m *DB) Notes(ctx context.Context, p refs.Project) (out []UpperRecord, err 
 	return out, err
 }
 
+// Undoable returns the records that [State.Cells] reads, and those of sessions without their bodies, in their order.
+func (m *DB) Undoable(ctx context.Context, tx *refs.Tx, p refs.Project) ([]refs.Record, error) {
+	all, err := m.upperRecords(ctx, tx, p, undoLayer)
+	if err == nil && len(all) > 0 {
+		all, err = m.unhidden(ctx, tx, p, all)
+	}
+	out := make([]refs.Record, len(all))
+	for i, r := range all {
+		out[i] = refs.Record{ID: r.Stamp.Record, Kind: r.Kind, Device: r.Stamp.Device, Lamport: r.Stamp.Lamport, Time: r.Time, Body: r.Body}
+	}
+	return out, err
+}
+
 // unhidden returns the records that no purge hides.
 func (m *DB) unhidden(ctx context.Context, tx *refs.Tx, p refs.Project, records []UpperRecord) ([]UpperRecord, error) {
 	q, err := m.purgesOf(ctx, tx, p)
@@ -216,11 +229,16 @@ func (m *DB) unhidden(ctx context.Context, tx *refs.Tx, p refs.Project, records 
 type layerCache struct {
 	dir   string
 	kinds []string
+	bare  string // a kind of which the bodies are not needed
 }
 
 var (
-	upperLayers = layerCache{"upper", UpperKinds}
-	noteLayer   = layerCache{"notes", []string{bodies.KindNote}}
+	upperLayers = layerCache{dir: "upper", kinds: UpperKinds}
+	noteLayer   = layerCache{dir: "notes", kinds: []string{bodies.KindNote}}
+	undoLayer   = layerCache{dir: "undo", bare: bodies.KindSession, kinds: []string{
+		bodies.KindSession, bodies.KindSet, bodies.KindName, bodies.KindRelation, bodies.KindKeepit, bodies.KindVersion, bodies.KindComposition,
+		bodies.KindRevoke, bodies.KindNote, facts.KindJudgement, facts.KindExchange,
+		concepts.Kind, concepts.KindAssign, concepts.KindSet, permanent.Kind, permanent.KindAct}}
 )
 
 // upperRecords returns the records of some kinds including those that purges hide.
@@ -242,9 +260,14 @@ func (m *DB) upperRecords(ctx context.Context, tx *refs.Tx, p refs.Project, of l
 		u.Records = nil
 	}
 	for _, r := range records {
-		if slices.Contains(of.kinds, r.Kind) {
-			u.Records = append(u.Records, UpperRecord{r.Kind, StampOf(r), r.Time, json.RawMessage(r.Body)})
+		if !slices.Contains(of.kinds, r.Kind) {
+			continue
 		}
+		x := UpperRecord{Kind: r.Kind, Stamp: StampOf(r), Time: r.Time}
+		if r.Kind != of.bare {
+			x.Body = json.RawMessage(r.Body)
+		}
+		u.Records = append(u.Records, x)
 	}
 	Order(u.Records, func(a, b *UpperRecord) int { return a.Stamp.Compare(b.Stamp) })
 	u.Tips = h.tips

@@ -15,8 +15,8 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/notescmd"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
-	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/history"
+	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/refs"
 )
 
@@ -30,15 +30,12 @@ func Undo(e *app.Env) *cli.Command {
 			"and hidden things are listed again, created things are not, and markers and facts get\n" +
 			"their previous values. The history only grows, nothing is deleted, and \"mem redo\"\n" +
 			"reverses an undo. A capture cannot be undone: hide the session with \"mem rm\". A forget\n" +
-			"cannot be undone, nor can the operations before it. After a restore of Claude's notes it\n" +
-			"names the command that brings their files back. Things that another operation or\n" +
-			"device has changed since are left alone. \"mem log --undo\" lists the operations that can\n" +
-			"be undone. Several at once are listed on a terminal, and asked about, first.",
+			"cannot be undone, nor can the operations before it. After a restore of Claude's notes\n" +
+			"the files are written as they were. Things that another operation or device has changed\n" +
+			"since are left alone. \"mem log --undo\" lists the operations that can be undone. Several\n" +
+			"at once are listed on a terminal, and asked about, first.",
 		Action: func(c *cli.Context) error {
-			return doRevert(e, c, "undo", func(m *layers.Memory, ctx context.Context, p refs.Project, n int,
-				dryRun bool) ([]history.Reverted, error) {
-				return history.Undo(ctx, m.DB, p, n, dryRun)
-			})
+			return doRevert(e, c, "undo", history.Undo)
 		},
 	}
 }
@@ -52,16 +49,12 @@ func Redo(e *app.Env) *cli.Command {
 		Description: "Redoes the operation that was undone last, or the last N. A new operation clears the\n" +
 			"list of operations that can be redone.",
 		Action: func(c *cli.Context) error {
-			return doRevert(e, c, "redo", func(m *layers.Memory, ctx context.Context, p refs.Project, n int,
-				dryRun bool) ([]history.Reverted, error) {
-				return history.Redo(ctx, m.DB, p, n, dryRun)
-			})
+			return doRevert(e, c, "redo", history.Redo)
 		},
 	}
 }
 
-type reverter func(m *layers.Memory, ctx context.Context, p refs.Project, n int,
-	dryRun bool) ([]history.Reverted, error)
+type reverter func(ctx context.Context, db *state.DB, p refs.Project, n int, o history.Options) ([]history.Reverted, error)
 
 func doRevert(e *app.Env, c *cli.Context, verb string, revert reverter) error {
 	if err := e.WantOperands(c, 0, 1); err != nil {
@@ -91,19 +84,13 @@ type revertedAnswer struct {
 
 func runRevert(ctx context.Context, e *app.Env, verb string, n int, revert reverter) error {
 	return names.WithMemory(ctx, e, func(run names.Run) error {
-		if verb == "undo" && !e.Opt.Yes {
-			if err := afterRestore(ctx, run); err != nil {
+		done, err := revert(ctx, run.DB, run.Project.ID, n, history.Options{DryRun: true})
+		if len(history.Files(done)) > 0 && !e.Opt.DryRun {
+			if err := notescmd.CaptureHere(ctx, run); err != nil { // a file that was changed since is left alone
 				return err
 			}
+			done, err = revert(ctx, run.DB, run.Project.ID, n, history.Options{DryRun: true})
 		}
-		skips := ""
-		if verb == "undo" && !e.Opt.JSON {
-			var err error
-			if skips, err = skipped(ctx, run); err != nil {
-				return err
-			}
-		}
-		done, err := revert(run.Memory, ctx, run.Project.ID, n, e.Opt.DryRun || asksRevert(e, n))
 		if errors.Is(err, history.ErrNothingToUndo) && verb == "undo" && forgot(ctx, run) {
 			return app.WithCode(app.ExitNo,
 				fmt.Errorf("a forget cannot be undone, and there are no later operations: %w",
@@ -116,8 +103,10 @@ func runRevert(ctx context.Context, e *app.Env, verb string, n int, revert rever
 		if err != nil {
 			return err
 		}
-		if skips != "" {
-			e.Note("skipped, because mem undo does not change it: %s", skips)
+		if verb == "undo" {
+			if err := noteSkipped(ctx, run, done[0]); err != nil {
+				return err
+			}
 		}
 		if asksRevert(e, n) {
 			for _, r := range done {
@@ -126,7 +115,14 @@ func runRevert(ctx context.Context, e *app.Env, verb string, n int, revert rever
 			if ok, err := e.Confirm("%s %s?", verb, term.Count(len(done), "operation")); err != nil || !ok {
 				return err
 			}
-			if done, err = revert(run.Memory, ctx, run.Project.ID, n, false); err != nil {
+		}
+		if files := history.Files(done); !e.Opt.DryRun {
+			if len(files) > 0 {
+				if err := notescmd.TakeBack(run, files); err != nil {
+					return err
+				}
+			}
+			if done, err = revert(ctx, run.DB, run.Project.ID, n, history.Options{Wrote: files}); err != nil {
 				return err
 			}
 		}
@@ -157,54 +153,31 @@ func runRevert(ctx context.Context, e *app.Env, verb string, n int, revert rever
 	})
 }
 
-// afterRestore returns an error if the operation before which an undo would go is a restore of Claude's notes: their files
-// are not changed by an undo, and the user does not mean the operation before it.
-func afterRestore(ctx context.Context, run names.Run) error {
+// noteSkipped names the operations after the one that is undone first, the newest first. The error is that a restore of
+// Claude's notes is one of them, because its files were changed since: the user does not mean the operation before it.
+func noteSkipped(ctx context.Context, run names.Run, first history.Reverted) error {
 	ops, err := history.Operations(ctx, run.DB, run.Project.ID)
 	if err != nil {
 		return err
 	}
-	for i, op := range ops {
-		if op.State == history.OpNext {
-			return nil
-		}
-		if op.Trailer("Op") != "notes restore" {
-			continue
-		}
-		from := uint64(0)
-		if i+1 < len(ops) {
-			from = ops[i+1].Lamport
-		}
-		hints, err := notescmd.UndoCommands(ctx, run, from, op.Lamport)
-		if err != nil {
-			return err
-		}
-		if j := slices.IndexFunc(ops, func(o history.Operation) bool { return o.State == history.OpNext }); j >= 0 {
-			hints = append(hints, "the operation before it, "+ops[j].Subject+": mem undo -y")
-		}
-		return app.WithCode(app.ExitNo, app.WithHint(fmt.Errorf("the last operation, %s, wrote files of Claude, which mem undo does not change",
-			op.Subject), hints...))
-	}
-	return nil
-}
-
-// skipped names the operations after the one that an undo would undo next, the newest first.
-func skipped(ctx context.Context, run names.Run) (string, error) {
-	ops, err := history.Operations(ctx, run.DB, run.Project.ID)
-	if err != nil {
-		return "", err
-	}
 	var out []string
-	next := slices.IndexFunc(ops, func(o history.Operation) bool { return o.State == history.OpNext })
-	for _, op := range ops[:max(0, next)] {
-		if kind := op.Trailer("Op"); op.State == history.OpFixed && kind != "undo" && kind != "redo" {
+	for _, op := range ops[:max(0, slices.IndexFunc(ops, func(o history.Operation) bool { return o.Commit == first.Operation.Commit }))] {
+		kind := op.Trailer("Op")
+		if kind == "notes restore" && (op.State == history.OpNext || op.State == history.OpUndoable) && !run.Opt.Yes {
+			return app.WithCode(app.ExitNo, app.WithHint(fmt.Errorf("the files of the last operation, %s, were changed since", op.Subject),
+				"mem notes log", "the operation before it, "+first.Operation.Subject+": mem undo -y"))
+		}
+		if op.State == history.OpFixed && kind != "undo" && kind != "redo" {
 			out = append(out, op.Subject)
 		}
 	}
 	if n := len(out) - 2; n > 1 {
 		out = append(out[:2], strconv.Itoa(n)+" more")
 	}
-	return strings.Join(out, "; "), nil
+	if len(out) > 0 && !run.Opt.JSON {
+		run.Note("skipped, because mem undo does not change it: %s", strings.Join(out, "; "))
+	}
+	return nil
 }
 
 // asksRevert reports whether the operations are listed and asked about first: several at once, on a terminal.

@@ -58,7 +58,7 @@ func Notes(e *app.Env) *cli.Command {
 					})
 				})},
 			{Name: "restore", Usage: "write a state of a note to Claude's directory", ArgsUsage: "<file>[@{<n>}]",
-				Description: "The file on disk is captured before it is replaced, and the command that restores it again is printed.\n" +
+				Description: "The file on disk is captured before it is replaced, and \"mem undo\" brings it back.\n" +
 					"@{n} is the state that \"mem notes log\" lists before that; without it, the newest. With --all every note that is missing or older here is written, for example after \"mem pull\"\n" +
 					"on another machine. A note that two machines changed is left alone: name its state.",
 				Flags: []cli.Flag{flags.Bool(&all, "all", "restore the newest state of every note")},
@@ -186,6 +186,8 @@ func (l *list) author(s *notes.State) string {
 	switch {
 	case s.Deleted:
 		who = "deleted"
+	case len(s.Undoes) > 0:
+		who = "by mem undo"
 	case s.Restored:
 		who = "restored"
 	case s.Session != "":
@@ -448,9 +450,8 @@ func (l *list) compare(f *notes.File, a, b *notes.State) error {
 
 func runRestore(ctx context.Context, l *list, name string) error {
 	var conflicts []string
-	if !l.here {
-		return app.WithCode(app.ExitNo, app.WithHint(fmt.Errorf("project %s is not that of this directory", l.Project.Name),
-			"change to a directory of the project, or: "+names.LinkCommand(l.Dir, l.Dir, l.Project)))
+	if err := l.wantHere(); err != nil {
+		return err
 	}
 	var states []*notes.State // by the numbers that the user has seen, before what is on disk becomes the newest state
 	if name != "" {
@@ -601,31 +602,54 @@ func (l *list) write(ctx context.Context, plan []notes.Restore) error {
 		if old := f.Undone(f.States[i]); old == nil || old.Text != r.Now {
 			l.Note("%s had text that memory has not, because redaction or a forget removed it", l.Safe(r.Path))
 		}
-		l.Note("to undo: %s", undoCommand(f, f.States[i]))
 	}
+	l.Note("to undo: mem undo")
 	return nil
 }
 
-// undoCommand is the command that brings back what a restored state replaced.
-func undoCommand(f *notes.File, s *notes.State) string {
-	old := f.Undone(s)
-	if old == nil {
-		return term.Shell("rm", s.Path())
+// CaptureHere captures the notes on disk of the run's project, so that what undo or redo replaces is not lost. The error
+// says so if the working directory is not of the project, or auto memory is off.
+func CaptureHere(ctx context.Context, run names.Run) error {
+	l, err := newList(ctx, run)
+	if err == nil {
+		err = l.wantHere()
 	}
-	return term.Shell("mem", "notes", "restore", stateName(f, slices.Index(f.States, old)))
+	if err == nil {
+		_, err = notes.CaptureAll(ctx, l.DB, l.Project, l.client, l.Dir, notes.Options{})
+	}
+	return names.StoreError(err)
 }
 
-// UndoCommands returns the commands that undo the restores of this device with a lamport time above from, up to to.
-func UndoCommands(ctx context.Context, run names.Run, from, to uint64) (out []string, err error) {
-	files, err := notes.Files(ctx, run.DB, run.Project.ID)
-	for _, f := range files {
-		for _, s := range f.States {
-			if at := s.Stamp; s.Restored && at.Device == run.DB.Refs.Device().ID && at.Lamport > from && at.Lamport <= to {
-				out = append(out, undoCommand(f, s))
-			}
+// wantHere returns an error if the working directory is not of the project.
+func (l *list) wantHere() error {
+	if l.here {
+		return nil
+	}
+	return app.WithCode(app.ExitNo, app.WithHint(fmt.Errorf("project %s is not that of this directory", l.Project.Name),
+		"change to a directory of the project, or: "+names.LinkCommand(l.Dir, l.Dir, l.Project)))
+}
+
+// TakeBack writes the files of states that undo or redo a restore, and says so.
+func TakeBack(run names.Run, files []records.Note) error {
+	client, err := ClientOf(run.Env)
+	if err != nil {
+		return err
+	}
+	if err := client.TakeBack(run.Dir, files); err != nil {
+		return outfile.Error(err)
+	}
+	for _, n := range files {
+		s := notes.State{Note: n}
+		verb := "wrote"
+		if n.Deleted {
+			verb = "removed"
+		}
+		run.Note("%s %s", verb, run.Safe(s.Path()))
+		if n.Cut > 0 {
+			run.Note("%s has placeholders for %s that redaction removed", run.Safe(n.File), term.Count(n.Cut, "secret"))
 		}
 	}
-	return out, err
+	return nil
 }
 
 func runForget(ctx context.Context, l *list, name string) error {

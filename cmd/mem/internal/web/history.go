@@ -2,6 +2,7 @@ package web
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"html/template"
 	"net/http"
@@ -114,11 +115,14 @@ func (s *Server) undoRedo(w http.ResponseWriter, r *http.Request, p state.Projec
 	var err error
 	switch r.PostFormValue("do") {
 	case "undo":
-		_, err = history.Undo(r.Context(), s.Memory.DB, p.ID, 1, false)
+		_, err = history.Undo(r.Context(), s.Memory.DB, p.ID, 1, history.Options{})
 	case "redo":
-		_, err = history.Redo(r.Context(), s.Memory.DB, p.ID, 1, false)
+		_, err = history.Redo(r.Context(), s.Memory.DB, p.ID, 1, history.Options{})
 	default:
 		err = api.BadRequest("want undo or redo")
+	}
+	if errors.Is(err, history.ErrFiles) {
+		return "", page{}, api.BadRequest("the operation wrote files of Claude Code: use mem " + r.PostFormValue("do") + " in a terminal")
 	}
 	if err != nil {
 		return "", page{}, err
