@@ -43,28 +43,21 @@ func (g *gull) Ask(_ context.Context, q engines.Question) (engines.Answer, error
 	g.again = !g.again
 	answer := ""
 	switch {
-	case kind == "You sort":
-		g.again = false
-		answer = g.sorts(shown)
-	case kind == "You check" && g.again:
-		answer = asJSON(map[string]any{"answers": []any{map[string]string{"id": g.texts[0], "answer": g.texts[1], "text": "", "why": ""}}})
-	case kind == "You check":
-		answer = g.believes(shown)
 	case kind == "You look" && g.again:
 		answer = asJSON(map[string]any{"verdicts": []any{map[string]string{"candidate": g.texts[0], "verdict": "promote", "text": "", "type": "", "reason": ""}}})
 	case kind == "You look":
-		answer = g.looksBack(shown)
+		answer = g.looksBack(shown["record"])
 	case g.again:
 		answer = asJSON(map[string]any{"exchanges": []any{map[string]any{g.texts[1]: g.texts[2], "facts": []any{map[string]string{"kind": g.texts[0]}}}}})
 	default:
-		answer = asJSON(facts.Input{Exchanges: g.distils(shown)})
+		answer = asJSON(facts.Input{Exchanges: g.distils(shown["known"] + shown["transcript"]), Answers: g.believes(shown["sentences"])})
 	}
 	return engines.Answer{Format: "mem.answer/1", Model: "gull", Text: answer}, nil
 }
 
-// fenced returns what stands inside the fences of a prompt, and sees that no poison stands outside of them.
-func (g *gull) fenced(prompt string) string {
-	inside, rest := "", prompt
+// fenced returns what stands inside the fences of a prompt by their titles, and sees that no poison stands outside of them.
+func (g *gull) fenced(prompt string) map[string]string {
+	inside, rest := map[string]string{}, prompt
 	for _, m := range regexp.MustCompile(`(?m)^=== (\w+) ([0-9a-f]{12}) ===\n`).FindAllStringSubmatch(prompt, -1) {
 		before, behind, ok := strings.Cut(rest, m[0])
 		body, after, ended := strings.Cut(behind, "=== end "+m[1]+" "+m[2]+" ===\n")
@@ -77,9 +70,9 @@ func (g *gull) fenced(prompt string) string {
 		if evil(before) {
 			g.t.Errorf("poison before a fence: %s", before)
 		}
-		inside, rest = inside+body, after
+		inside[m[1]], rest = inside[m[1]]+body, after
 	}
-	if inside == "" || evil(rest) {
+	if len(inside) == 0 || evil(rest) {
 		g.t.Errorf("poison behind the fences: %s", rest)
 	}
 	return inside
@@ -108,6 +101,9 @@ func (g *gull) distils(shown string) (out []facts.InputExchange) {
 		first := 2 + 2*i
 		said := sayable(g.texts[i])
 		x := facts.InputExchange{Messages: [2]int{first, first + 1}, Topic: name(said), Summary: said, Keywords: []string{name(said)}, Files: []string{"README.md", short(said)}}
+		if x.Concept = "The work"; i > 2 && i < 6 { // which honest and other exchanges share; each name is a commit
+			x.Concept = name(g.texts[i])
+		}
 		x.Facts = lies(said, i, first+map[bool]int{false: 1}[placeOf(i, g.mixed) == "filename"], overrule)
 		out = append(out, x)
 	}
@@ -120,7 +116,7 @@ func honestly(n int, said, topic string) facts.InputExchange {
 	if strings.Contains(said, "broken") {
 		kind = facts.Issue
 	}
-	return facts.InputExchange{Messages: [2]int{n, n}, Topic: topic, Files: []string{"README.md"}, Facts: []facts.InputFact{{Kind: kind, Text: said, Files: []string{"README.md"}, Evidence: []facts.Evidence{{Message: n, Quote: said}}}}}
+	return facts.InputExchange{Messages: [2]int{n, n}, Topic: topic, Concept: "The work", Files: []string{"README.md"}, Facts: []facts.InputFact{{Kind: kind, Text: said, Files: []string{"README.md"}, Evidence: []facts.Evidence{{Message: n, Quote: said}}}}}
 }
 
 // lies are facts that say what a text says, which stands in a message.
@@ -161,22 +157,6 @@ func name(s string) string {
 	return s
 }
 
-// sorts calls the jobs what the texts say.
-func (g *gull) sorts(shown string) string {
-	var list []map[string]string
-	for i, m := range regexp.MustCompile(`(?m)^(e:[0-9a-f]{8,}) `).FindAllStringSubmatch(shown, -1) {
-		text := name(g.texts[i%len(g.texts)])
-		a := map[string]string{"exchange": m[1], "concept": "", "name": text, "topic": text, "reason": text}
-		if i < 3 {
-			a["name"] = "The work" // which honest and other exchanges share
-		}
-		if list = append(list, a); i == 5 {
-			break // each is a commit
-		}
-	}
-	return asJSON(map[string]any{"assignments": list})
-}
-
 // looksBack promotes whatever it is shown, in words of a poison.
 func (g *gull) looksBack(shown string) string {
 	var list []map[string]string
@@ -187,15 +167,14 @@ func (g *gull) looksBack(shown string) string {
 }
 
 // believes says that all of it was said.
-func (g *gull) believes(shown string) string {
-	var list []map[string]string
+func (g *gull) believes(shown string) (list []facts.Answer) {
 	for _, m := range regexp.MustCompile(`(?m)^([ef]:[0-9a-f]{8,}) `).FindAllStringSubmatch(shown, -1) {
-		list = append(list, map[string]string{"id": m[1], "answer": "supported", "text": "", "why": ""})
+		list = append(list, facts.Answer{ID: m[1], Answer: facts.Supported})
 		if m[1][0] == 'f' {
 			g.facts = append(g.facts, m[1])
 		}
 	}
-	return asJSON(map[string]any{"answers": list})
+	return list
 }
 
 // mixed is how many sessions hold all the texts, each in another place: what three sessions say may become a rule.
@@ -244,7 +223,7 @@ func TestPoisonDistilled(t *testing.T) {
 	}
 	g := &gull{t: t, texts: texts, asked: map[string]int{}}
 	recorded := d.letDistil(g, g)
-	for _, kind := range []string{"You distil", "You sort", "You look"} {
+	for _, kind := range []string{"You keep", "You look"} {
 		if g.asked[kind] == 0 {
 			t.Errorf("nobody asked: %s", kind)
 		}

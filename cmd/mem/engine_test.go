@@ -52,14 +52,23 @@ func fakeModel() {
 
 // distils reports whether a question is one of those that mem distill puts.
 func distils(q engines.Question) bool {
-	return strings.HasPrefix(q.System, "You distil") || strings.HasPrefix(q.System, "You sort") || strings.HasPrefix(q.System, "You look back") ||
-		strings.HasPrefix(q.System, "You check")
+	return strings.HasPrefix(q.System, "You keep") || strings.HasPrefix(q.System, "You look back")
+}
+
+// fencedIn returns the lines of a prompt between the fences with a title.
+func fencedIn(prompt, title string) []string {
+	m := regexp.MustCompile(`(?s)\n=== ` + title + ` ([0-9a-f]{12}) ===\n(.*)`).FindStringSubmatch(prompt)
+	if m == nil {
+		return nil
+	}
+	body, _, _ := strings.Cut(m[2], "=== end "+title+" "+m[1])
+	return strings.Split(body, "\n")
 }
 
 // verifying answers questions about facts: no question is supported that names kangaroos.
-func verifying(q engines.Question) string {
+func verifying(q engines.Question) []object {
 	list := []object{}
-	for _, line := range strings.Split(q.Prompt, "\n") {
+	for _, line := range fencedIn(q.Prompt, "sentences") {
 		id, text, ok := strings.Cut(line, " ")
 		if !ok || !strings.HasPrefix(id, "f:") && !strings.HasPrefix(id, "e:") {
 			continue
@@ -70,7 +79,7 @@ func verifying(q engines.Question) string {
 		}
 		list = append(list, a)
 	}
-	return asJSON(object{"answers": list})
+	return list
 }
 
 type object = map[string]any
@@ -132,22 +141,16 @@ func distilling(q engines.Question) string {
 	if strings.HasPrefix(q.System, "You look back") {
 		return reflecting(q)
 	}
-	if strings.HasPrefix(q.System, "You check") {
-		return verifying(q)
-	}
 	topic := "a request of the user"
 	if os.Getenv("MODEL_MODE") == "curt" {
 		topic = "work"
 	}
-	var list []object
-	for _, line := range strings.Split(q.Prompt, "\n") {
-		if id, _, ok := strings.Cut(line, " "); ok && strings.HasPrefix(id, "e:") {
-			list = append(list, object{"exchange": id, "concept": "", "name": "The work", "topic": "work of all sorts", "reason": "there is nothing else"})
-		}
+	list := []object{}
+	for _, line := range fencedIn(q.Prompt, "transcript") {
 		var n int
 		var who string
 		_, said, _ := strings.Cut(line, ": ")
-		if _, err := fmt.Sscanf(line, "#%d %s", &n, &who); err != nil || strings.HasPrefix(q.System, "You sort") {
+		if _, err := fmt.Sscanf(line, "#%d %s", &n, &who); err != nil {
 			continue
 		}
 		decides := os.Getenv("MODEL_MODE") == "colleague" && who == "assistant:" && strings.Contains(said, "decide")
@@ -162,14 +165,10 @@ func distilling(q engines.Question) string {
 			return object{"kind": kind, "text": text, "keywords": []string{}, "files": []string{}, "supersedes": []string{}, "refutes": []string{}, "resolves": []string{},
 				"evidence": []object{{"message": n, "quote": said}}}
 		}
-		list = append(list, object{"messages": []int{n, n}, "summary": "", "topic": topic, "keywords": []string{}, "files": []string{},
+		list = append(list, object{"messages": []int{n, n}, "summary": "", "details": "", "topic": topic, "concept": "The work", "keywords": []string{}, "files": []string{},
 			"facts": []object{fact(said), fact("The user wants 4711 kangaroos.")}})
 	}
-	name := "exchanges"
-	if strings.HasPrefix(q.System, "You sort") {
-		name = "assignments"
-	}
-	return asJSON(object{name: list})
+	return asJSON(object{"exchanges": list, "answers": verifying(q)})
 }
 
 // parrot answers with the first three words of every message of a prompt.

@@ -337,7 +337,12 @@ func supported(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	file := ts.MkAbs("answers.json")
 	ts.Check(os.WriteFile(file, b, 0o600))
-	ts.Check(ts.Exec("mem", append([]string{"facts", "verify", "--by", "haiku", "--answers", file}, args...)...))
+	for i, arg := range args {
+		if !strings.HasPrefix(arg, "-") && (i == 0 || args[i-1] != "-p") {
+			args[i] = "--session=" + arg
+		}
+	}
+	ts.Check(ts.Exec("mem", append([]string{"facts", "save", "--by", "haiku", file}, args...)...))
 }
 
 // unhurried is mem on a machine on which no hook comes to its time limit, however busy it is. The limits have tests of their own.

@@ -31,7 +31,7 @@ func TestValidate(t *testing.T) {
 	} {
 		got := ""
 		given := facts.Input{Exchanges: []facts.InputExchange{tt.x}}
-		if err := validate(&given, FactDraft{From: 3, To: 7, Total: 9}); err != nil {
+		if err := validate(&given, Task{Draft: FactDraft{From: 3, To: 7, Total: 9}}); err != nil {
 			got = err.Error()
 		}
 		if got != tt.want {

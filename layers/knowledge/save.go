@@ -11,9 +11,9 @@ import (
 
 	"github.com/memvcs/mem/layers/claims"
 	"github.com/memvcs/mem/layers/forms"
+	"github.com/memvcs/mem/layers/knowledge/concepts"
 	"github.com/memvcs/mem/layers/knowledge/facts"
 	"github.com/memvcs/mem/layers/originals"
-	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/revision"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/trust"
@@ -24,6 +24,7 @@ import (
 // SaveOptions are the options of [SaveFacts].
 type SaveOptions struct {
 	MaxFacts   int        // per session; 0 is no limit
+	Asked      string     // who answered the questions
 	Engine     string     // author of the facts; "" if a person or Claude ran the command
 	Witnesses  [][]byte   // requests to the engine and its answers
 	tips       []refs.Tip // of the lanes before the request
@@ -48,6 +49,8 @@ type SavedFacts struct {
 	Dropped   forms.Problems   // other parts of the input that were dropped, each with path and reason
 	Notes     forms.Problems   // on exchanges
 	Through   int              // the last distilled message
+	Assigned  int              // exchanges that were assigned to a concept
+	Verification
 }
 
 // Count returns the number of facts with a verdict.
@@ -65,16 +68,19 @@ func (s SavedFacts) Count(v facts.Verdict) int {
 func (s SavedFacts) Accepted() int { return len(s.Facts) - s.Count(facts.Rejected) }
 
 // Partly reports whether a part of the input was not saved.
-func (s SavedFacts) Partly() bool { return len(s.Dropped) > 0 || s.Count(facts.Rejected) > 0 }
+func (s SavedFacts) Partly() bool {
+	return len(s.Dropped)+len(s.Refused) > 0 || s.Count(facts.Rejected) > 0
+}
 
 // ErrAllRejected means that all facts were rejected.
 var ErrAllRejected = errors.New("no fact was saved")
 
-// SaveFacts checks facts about the session that rev names and saves the accepted ones in one commit. The result
-// contains the reason of each rejection. If all are rejected, nothing is written and the error is [ErrAllRejected];
-// malformed input is a [*forms.Error].
+// SaveFacts checks facts about the session that rev names, and saves the accepted ones with the answers about others and the
+// concepts of the exchanges, in one commit. The result contains the reason of each rejection. If all facts are rejected,
+// nothing is written and the error is [ErrAllRejected]; malformed input is a [*forms.Error]. The session may be nil if there are
+// only answers.
 func SaveFacts(ctx context.Context, db *state.DB, rev state.Rev, g facts.Input, o SaveOptions) (SavedFacts, error) {
-	out := SavedFacts{Session: rev.Session}
+	out := SavedFacts{Session: rev.Session, Verification: NewVerification()}
 	var quoted []facts.Evidence
 	for _, x := range g.Exchanges {
 		for _, f := range x.Facts {
@@ -87,8 +93,60 @@ func SaveFacts(ctx context.Context, db *state.DB, rev state.Rev, g facts.Input, 
 	}
 	core.o = o
 	s := batch{saver: core, local: map[string]facts.Fact{}, out: out}
+	if s.session != nil {
+		s.add(g)
+	}
+	if err := s.answers(ctx, g.Answers); err != nil {
+		return s.out, err
+	}
+	places, err := s.placements(ctx)
+	if err == nil {
+		err = s.problems.Err()
+	}
+	if err != nil {
+		return s.out, err
+	}
+	if n := len(s.out.Facts); n > 0 && s.out.Count(facts.Rejected) == n && !o.AllowEmpty {
+		return s.out, ErrAllRejected
+	}
+	if o.DryRun {
+		return s.out, nil
+	}
+	s.exchanges = append(s.exchanges, s.out.Exchanges...)
+	return s.out, s.write(ctx, s.message(g), s.out.Through, func(tx *refs.Tx) error {
+		_, err := place(ctx, db, tx, s.p, places)
+		return err
+	})
+}
+
+// message returns the subject of the commit.
+func (s *batch) message(g facts.Input) string {
+	var parts []string
+	if s.session != nil && (len(g.Exchanges) > 0 || len(g.Answers) == 0) {
+		fresh := 0
+		for _, f := range s.out.Facts {
+			if f.Fact.Verdict != facts.Rejected && !f.Known {
+				fresh++
+			}
+		}
+		parts = append(parts, fmt.Sprintf("save %s  %d facts of %d exchanges, through #%d", shortSession(s.session), fresh,
+			len(s.out.Exchanges), s.out.Through))
+	}
+	if len(g.Answers) > 0 {
+		of := ""
+		if s.session != nil && len(parts) == 0 {
+			of = shortSession(s.session) + "  "
+		}
+		parts = append(parts, fmt.Sprintf("verify %s%d verified, %d reworded, %d removed  by %s", of, len(s.out.Verified),
+			len(s.out.Reworded), len(s.out.Removed), s.o.Asked))
+	}
+	return "facts " + strings.Join(parts, "; ")
+}
+
+// add checks the exchanges of an input.
+func (s *batch) add(g facts.Input) {
 	for f := range s.set.All() {
-		if f.Session == rev.Session.ID && f.Live() {
+		if f.Session == s.session.ID && f.Live() {
 			s.factCount++
 		}
 	}
@@ -102,24 +160,57 @@ func SaveFacts(ctx context.Context, db *state.DB, rev state.Rev, g facts.Input, 
 	for _, f := range s.out.Facts {
 		s.addJudgements(f)
 	}
-	if err := s.problems.Err(); err != nil {
-		return s.out, err
+}
+
+// placements returns what the concepts that exchanges name do. A new name that does not come from the session is dropped: later
+// sessions read it.
+func (s *batch) placements(ctx context.Context) (out []placement, err error) {
+	if len(s.jobs) == 0 {
+		return nil, nil
 	}
-	if n := len(s.out.Facts); n > 0 && s.out.Count(facts.Rejected) == n && !o.AllowEmpty {
-		return s.out, ErrAllRejected
+	set, err := revision.Concepts(ctx, s.db, s.p)
+	if err != nil {
+		return nil, err
 	}
-	if o.DryRun {
-		return s.out, nil
+	var open []*facts.Exchange
+	for i := range s.out.Exchanges {
+		open = append(open, &s.out.Exchanges[i])
 	}
-	fresh := 0
-	for _, f := range s.out.Facts {
-		if f.Fact.Verdict != facts.Rejected && !f.Known {
-			fresh++
+	names, err := revision.LoadNamer(ctx, s.db, s.p, s.session, open)
+	if err != nil {
+		return nil, err
+	}
+	for _, j := range s.jobs {
+		to := Target{}
+		member := []string{"exchange/" + j.exchange.Key().String()}
+		same := func(o placement) bool { return o.to.New != nil && strings.EqualFold(o.to.New.Name, j.name) }
+		c, err := revision.ConceptIn(s.db, set, j.name)
+		switch {
+		case err == nil && c.Live() && set.MembershipOf(j.exchange.ID, j.exchange.Session).Concept == c:
+			continue
+		case err == nil && c.Live():
+			to.Concept = c
+		case concepts.IsLabel(j.name) || err == nil:
+			s.out.Dropped.Add(j.at, "there is no concept `%s`", j.name)
+			continue
+		case slices.ContainsFunc(out, same):
+			at := slices.IndexFunc(out, same)
+			out[at].members = append(out[at].members, member...)
+			s.out.Assigned++
+			continue
+		case !names.Takes(j.name):
+			s.out.Dropped.Add(j.at, "`%s` is not in the words of the session", j.name)
+			continue
+		default:
+			to.New = &concepts.Definition{Name: j.name}
+			if names.Takes(j.exchange.Topic) {
+				to.New.Topic = j.exchange.Topic
+			}
 		}
+		out = append(out, placement{to, member})
+		s.out.Assigned++
 	}
-	s.exchanges = s.out.Exchanges
-	return s.out, s.write(ctx, fmt.Sprintf("facts save %s  %d facts of %d exchanges, through #%d", records.ShortID(rev.Session.ID),
-		fresh, len(s.exchanges), s.out.Through), s.out.Through, nil)
+	return out, nil
 }
 
 // A saver is the only writer of facts: it checks facts of a session, or of none, and commits them with judgements.
@@ -305,7 +396,14 @@ type batch struct {
 	local     map[string]facts.Fact // by their names in the input
 	out       SavedFacts
 	problems  forms.Problems
-	factCount int // valid facts of the session, saved and new
+	factCount int   // valid facts of the session, saved and new
+	jobs      []job // of the exchanges
+}
+
+// A job is the name of a concept that an exchange gives.
+type job struct {
+	at, name string
+	exchange facts.Exchange
 }
 
 // addExchange checks one exchange. A correction, which says nothing else about its messages, goes into the saved one.
@@ -337,12 +435,12 @@ func (s *batch) addExchange(i int, g facts.InputExchange) {
 		if f.Verdict != facts.Rejected {
 			f.Files = s.namedFiles(at, given.Files, scene.Text+s.quoted(f))
 			x.Facts = append(x.Facts, f)
-			if given.ID != "" {
-				s.local[given.ID] = f
-			}
 			if !known {
 				s.factCount++
 			}
+		}
+		if given.ID != "" {
+			s.local[given.ID] = f
 		}
 		s.out.Facts = append(s.out.Facts, SavedFact{Path: at, Fact: f, Known: known, given: given})
 	}
@@ -350,6 +448,9 @@ func (s *batch) addExchange(i int, g facts.InputExchange) {
 		x.ID = x.Name()
 		s.out.Through = max(s.out.Through, x.To)
 		s.out.Exchanges = append(s.out.Exchanges, x)
+		if name := oneLine(g.Concept); name != "" {
+			s.jobs = append(s.jobs, job{at + ".concept", name, x})
+		}
 	}
 }
 
@@ -434,6 +535,8 @@ func objection(f, old facts.Fact, says string) string {
 		return old.ID + " is the fact itself"
 	case len(f.Evidence) == 0 && len(old.Evidence) > 0:
 		return fmt.Sprintf("%s has evidence, and a fact without evidence does not make it %s", old.ID, says)
+	case says != facts.Resolves && f.Session != old.Session && !f.Time.IsZero() && f.Time.Before(old.Time):
+		return fmt.Sprintf("%s was said later, on %s", old.ID, old.Time.Format(time.DateTime))
 	case f.Trust < old.Trust && (says != facts.Resolves || f.Trust < facts.Assistant):
 		return fmt.Sprintf("the %[2]s said %[1]s; the quotes of this fact are from the %[3]s", old.ID, old.Trust,
 			f.Trust)
@@ -447,7 +550,11 @@ func (s *batch) addJudgements(f SavedFact) {
 		return
 	}
 	s.judge(f.Fact, f.given, func(id string) (facts.Fact, error) {
-		if old, ok := s.local[id]; ok {
+		old, ok := s.local[id]
+		switch {
+		case ok && old.Verdict == facts.Rejected:
+			return old, &JudgementError{Why: "`" + id + "` was rejected"}
+		case ok:
 			return old, nil
 		}
 		return oneFact(s.set, id)

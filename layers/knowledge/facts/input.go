@@ -7,13 +7,31 @@ import (
 	"strings"
 
 	"github.com/memvcs/mem/layers/forms"
+	"github.com/memvcs/mem/layers/tokens"
 )
 
-// An Input is the input of "mem facts save": exchanges of a session, usually written by a model.
+// An Input is the input of "mem facts save", usually written by a model: exchanges of a session, and answers about saved
+// facts.
 type Input struct {
 	Session   string          `json:"session,omitempty" form:"human" about:"the session; needed if the command does not name it"`
 	Through   int             `json:"through,omitempty" form:"human" about:"the last message that was read, also if no fact is about it"`
-	Exchanges []InputExchange `json:"exchanges" form:"required,items=2000" about:"requests of the user with their results"`
+	Exchanges []InputExchange `json:"exchanges,omitempty" form:"items=2000" about:"requests of the user with their results"`
+	Answers   []Answer        `json:"answers,omitempty" form:"items=1000" about:"one for each sentence that was asked about"`
+}
+
+// The answers to the question whether the messages of a session support a fact or a summary.
+const (
+	Supported    = "supported"
+	Partly       = "partly" // the text of the answer says what they support
+	NotSupported = "not"
+)
+
+// An Answer is what a reader says about a fact or the summary of an exchange.
+type Answer struct {
+	ID     string `json:"id" form:"required" about:"of the sentence"`
+	Answer string `json:"answer" form:"required" enum:"supported,partly,not"`
+	Text   string `json:"text,omitempty" form:"max=1000" about:"of partly: a better wording"`
+	Why    string `json:"why,omitempty" form:"max=4000"`
 }
 
 // An InputExchange is an exchange of an [Input]. At most one of Messages and L1Range is set; without both, the evidence
@@ -24,6 +42,7 @@ type InputExchange struct {
 	Summary  string      `json:"summary,omitempty" form:"max=1000" about:"the request and its result in one sentence"`
 	Details  string      `json:"details,omitempty" form:"max=4000" about:"what was found and done, if it matters"`
 	Topic    string      `json:"topic,omitempty" about:"3 to 5 words"`
+	Concept  string      `json:"concept,omitempty" about:"the job that it belongs to: the label of a known one, such as c001, or a name for a new one"`
 	Keywords []string    `json:"keywords,omitempty" about:"words to find it by"`
 	Files    []string    `json:"files,omitempty" about:"files that were read or changed"`
 	Facts    []InputFact `json:"facts" form:"required,items=1000"`
@@ -70,7 +89,7 @@ func Decode(b []byte) (Input, error) {
 		if s := x.L1Range; s[0] > s[1] {
 			c.Add(at+".l1_range", "%d is after %d", s[0], s[1])
 		}
-		x.Summary, x.Topic, x.Details = filled(x.Summary), filled(x.Topic), filled(x.Details)
+		x.Summary, x.Topic, x.Details, x.Concept = filled(x.Summary), filled(x.Topic), filled(x.Details), filled(x.Concept)
 		x.Keywords, x.Files = filledList(x.Keywords), filledList(x.Files)
 		for k := range x.Facts {
 			f := &x.Facts[k]
@@ -87,6 +106,20 @@ func Decode(b []byte) (Input, error) {
 			}
 		}
 	}
+	seen := map[string]bool{}
+	for i := range g.Answers {
+		a, at := &g.Answers[i], fmt.Sprintf("answers[%d].", i)
+		a.Text, a.Why = oneSpace(a.Text), tokens.Shorten(oneSpace(a.Why), maxText)
+		if seen[a.ID] {
+			c.Add(at+"id", "%s is answered twice", forms.Printable(a.ID))
+		}
+		if seen[a.ID] = true; a.Answer == Partly && a.Text == "" {
+			c.Add(at+"text", "missing: say what the messages support")
+		}
+	}
+	if g.Exchanges == nil && g.Answers == nil {
+		c.Add("exchanges", "missing: want a list")
+	}
 	if err := c.Err(); err != nil {
 		return Input{}, err
 	}
@@ -95,7 +128,7 @@ func Decode(b []byte) (Input, error) {
 
 // filled returns a text on one line, "" if it is what the form of a draft has in its place.
 func filled(s string) string {
-	if s = oneSpace(s); s == "..." || s == "f:..." || s == "3 to 5 words" {
+	if s = oneSpace(s); s == "..." || s == "f:..." || s == "3 to 5 words" || s == "c001 or a name" {
 		return ""
 	}
 	return s

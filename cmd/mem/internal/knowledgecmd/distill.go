@@ -261,7 +261,7 @@ type distilled struct {
 }
 
 func (a *distillAnswer) add(rev state.Rev, d knowledge.Distillation, dryRun bool) {
-	x := distilled{Session: rev.Session.ID, Parts: len(d.Saved), Assigned: d.Assigned, Left: d.Left, Receipt: d.Receipt,
+	x := distilled{Session: rev.Session.ID, Parts: d.Parts, Assigned: d.Assigned, Left: d.Left, Receipt: d.Receipt,
 		Verification: knowledge.NewVerification(), Facts: []SavedFact{}}
 	x.Add(d.Verification)
 	for _, s := range d.Saved {

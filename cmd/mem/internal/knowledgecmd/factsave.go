@@ -1,6 +1,7 @@
 package knowledgecmd
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -10,6 +11,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -25,42 +27,58 @@ import (
 )
 
 type factsDraftOptions struct {
-	all    bool
-	tokens int
-	after  int
+	all, backlog bool
+	tokens       int
+	after        int
+}
+
+// A factsSaveOptions are the options of mem facts save.
+type factsSaveOptions struct {
+	session, by   string
+	next, backlog bool
 }
 
 // factsWriteCommands returns the subcommands that create facts from a session.
 func factsWriteCommands(e *app.Env) []*cli.Command {
 	var o factsDraftOptions
-	session, next := "", false
+	var saved factsSaveOptions
 	return []*cli.Command{
 		{Name: "draft", Usage: "print undistilled messages with the instruction", ArgsUsage: "[<session>]",
 			Description: "Without an operand, prints the newest session. A long session is printed in parts;\n" +
-				"messages that are distilled are not printed again.",
+				"messages that are distilled are not printed again. After the last one, prints the\n" +
+				"questions of \"mem facts verify\".",
 			Flags: []cli.Flag{
 				flags.Parsed(&o.tokens, "tokens", "print at most about `T` tokens, instruction included; default 7k",
 					flags.Tokens),
 				flags.Parsed(&o.after, "after", "print messages after `N` only", flags.NotNegative),
 				flags.Bool(&o.all, "all", "print distilled messages too"),
+				flags.Bool(&o.backlog, "backlog", "print the oldest session of the project that is not distilled"),
 			},
 			Action: e.Action(0, 1, func(c *cli.Context) error {
+				if o.backlog && len(e.Operands) > 0 {
+					return app.Usagef("--backlog is every session: name none")
+				}
 				return runFactsDraft(c.Context, e, o, names.OrNewest(e.Operand(0)))
 			})},
 		{Name: "schema", Usage: "print the JSON schema of what save reads",
 			Action: e.Action(0, 0, func(c *cli.Context) error {
 				return runFactsSchema(e)
 			})},
-		{Name: "save", Usage: "look facts up and save those whose quotes exist", ArgsUsage: "[<file>]",
-			Description: "Reads one JSON object from the file or standard input. Accepted facts are saved and\n" +
-				"listed with their ids and notes, rejected ones with the reason. The exit status is 3 if some were rejected, and 1 if\n" +
-				"none was saved. Malformed input saves nothing; the error names the field.",
+		{Name: "save", Usage: "look facts up and save those whose quotes exist, and record answers", ArgsUsage: "[<file>]",
+			Description: "Reads one JSON object from the file or standard input: the answer to \"mem facts draft\" or\n" +
+				"\"mem facts verify\". Accepted facts are saved and listed with their ids and notes, rejected\n" +
+				"ones with the reason; answers make facts verified, reword or remove them; exchanges get\n" +
+				"the concepts that they name. The exit status is 3 if some facts were rejected, and 1 if\n" +
+				"all were and nothing was saved. Malformed input saves nothing; the error names the field.",
 			Flags: []cli.Flag{
-				flags.String(&session, "session,s", "assign the facts to `SESSION`, overriding the input"),
-				flags.Bool(&next, "next", "print the next part of the session, or the questions about its facts"),
+				flags.String(&saved.session, "session,s", "assign the facts to `SESSION`, overriding the input"),
+				flags.Bool(&saved.next, "next", "print what comes next: questions about the facts, and the next part of the session"),
+				flags.Bool(&saved.backlog, "backlog", "as --next, and go on with the other sessions of the project, the oldest first"),
+				flags.Parsed(&saved.by, "by", "who answered: `NAME`; default claude in a session of Claude Code, else user or script",
+					flags.Line("a name", 80)),
 			},
 			Action: e.Action(0, 1, func(c *cli.Context) error {
-				return runFactsSave(c.Context, e, session, e.Operand(0), next)
+				return runFactsSave(c.Context, e, saved, e.Operand(0))
 			})},
 	}
 }
@@ -73,59 +91,68 @@ func runFactsDraft(ctx context.Context, e *app.Env, o factsDraftOptions, name st
 		o.tokens = draftTokens
 	}
 	return names.WithMemory(ctx, e, func(run names.Run) error {
-		rev, err := run.ResolveSession(ctx, name)
+		var rev state.Rev
+		var err error
+		if rev.Project = run.Project; !o.backlog {
+			if rev, err = run.ResolveSession(ctx, name); err != nil {
+				return err
+			}
+		}
+		draft := knowledge.DraftOptions{All: o.all, MaxTokens: o.tokens, Whole: true, After: o.after}
+		t := knowledge.Task{}
+		if !o.backlog {
+			t.Draft, err = knowledge.DraftFacts(ctx, run.DB, rev, draft)
+		}
+		if err == nil && t.Draft.To == 0 && !o.all {
+			t, err = knowledge.NextTask(ctx, run.DB, rev.Project, rev.Session, knowledge.TaskOptions{DraftOptions: draft, Backlog: o.backlog})
+		}
 		if err != nil {
 			return err
 		}
-		d, err := knowledge.DraftFacts(ctx, run.DB, rev, knowledge.DraftOptions{
-			All: o.all, MaxTokens: o.tokens, Whole: true, After: o.after,
-		})
-		if err != nil {
-			return err
-		}
+		d := t.Draft
 		if d.Printed > o.tokens && d.To > 0 {
 			const step = 100
 			need := strconv.Itoa((d.Printed + step - 1) / step * step)
 			return app.WithHint(fmt.Errorf("the draft up to message %d needs about %s tokens, more than %s", d.Lines[0].N,
 				tokens.Commas(d.Printed), tokens.Commas(o.tokens)),
-				term.Shell("mem", "facts", "draft", term.ShortID(rev.Session.ID), "--tokens", need))
+				term.Shell("mem", "facts", "draft", term.ShortID(d.Session.ID), "--tokens", need))
 		}
-		if e.Opt.JSON {
-			return draftJSON(e, d)
-		}
-		if d.To == 0 {
+		switch {
+		case e.Opt.JSON:
+			return taskJSON(e, t)
+		case !t.Empty():
+			printTask(e, t, o.backlog, knowledge.Seen{})
+		case o.backlog:
+			e.Note("every session of project %s is distilled, and every fact verified", run.Project.Name)
+		default:
 			e.Note("%s is distilled up to its last message, %d", term.ShortID(rev.Session.ID), d.Total)
-			return nil
 		}
-		printDraft(e, d)
 		return nil
 	})
 }
 
-func printDraft(e *app.Env, d knowledge.FactDraft) {
-	e.Printf("Session %s%s: messages %d to %d of %d, about %s tokens", e.Safe(term.ShortID(d.Session.ID)),
-		titleText(d.Session.Title()), d.From, d.To, d.Total, tokens.Commas(d.Tokens))
-	if d.Left > 0 {
-		e.Printf("; %s more follow once these are saved", tokens.Commas(d.Left))
+// printTask prints what is to be done, and the command that takes the answer.
+func printTask(e *app.Env, t knowledge.Task, backlog bool, seen knowledge.Seen) {
+	if n := t.Questions; n != nil {
+		e.Printf("Session %s%s: %s", e.Safe(term.ShortID(n.Session.ID)), titleText(n.Session.Title()), term.Count(len(n.Questions), "question"))
+		if n.Left > 0 {
+			e.Printf("; %d more follow once these are answered", n.Left)
+		}
+		e.Printf("\n")
 	}
-	e.Printf("\n\n%s", e.Safe(d.Instruction("mem facts save --next <<'END'")))
-}
-
-// printNext prints what is to be done next with a session: the next part of its draft, or the questions about its facts.
-func printNext(ctx context.Context, run names.Run, rev state.Rev) error {
-	d, err := knowledge.DraftFacts(ctx, run.DB, rev, knowledge.DraftOptions{MaxTokens: draftTokens, Whole: true, Next: true})
-	if err != nil {
-		return err
+	if d := t.Draft; d.To > 0 {
+		e.Printf("Session %s%s: messages %d to %d of %d, about %s tokens", e.Safe(term.ShortID(d.Session.ID)),
+			titleText(d.Session.Title()), d.From, d.To, d.Total, tokens.Commas(d.Tokens))
+		if d.Left > 0 {
+			e.Printf("; %s more follow once these are saved", tokens.Commas(d.Left))
+		}
+		e.Printf("\n")
 	}
-	if d.To > 0 {
-		printDraft(run.Env, d)
-		return nil
+	command := "mem facts save --next <<'END'"
+	if backlog {
+		command = "mem facts save --backlog <<'END'"
 	}
-	n, err := knowledge.Questions(ctx, run.DB, rev.Project.ID, rev.Session.ID, knowledge.QuestionOptions{MaxTokens: draftTokens})
-	if err != nil || len(n.Questions) == 0 {
-		return err
-	}
-	return printQuestions(run.Env, n)
+	e.Printf("\n%s", e.Safe(t.Instruction(command, seen)))
 }
 
 func titleText(title string) string {
@@ -135,10 +162,18 @@ func titleText(title string) string {
 	return " " + term.Quoted(title)
 }
 
-func draftJSON(e *app.Env, d knowledge.FactDraft) error {
-	return e.PrintJSON("facts.draft", nil, "session", d.Session.ID, "from", d.From, "to", d.To,
+func taskJSON(e *app.Env, t knowledge.Task) error {
+	if t.Questions != nil && t.Draft.To == 0 {
+		return questionsJSON(e, t.Questions)
+	}
+	d, session := t.Draft, ""
+	if d.Session != nil {
+		session = d.Session.ID
+	}
+	return e.PrintJSON("facts.draft", nil, "session", session, "from", d.From, "to", d.To,
 		"messages", d.Total, "tokens", d.Tokens, "tokensLeft", d.Left,
-		"lines", append([]knowledge.DraftLine{}, d.Lines...), "known", append([]facts.Fact{}, d.Open...))
+		"lines", append([]knowledge.DraftLine{}, d.Lines...), "known", append([]facts.Fact{}, d.Open...),
+		"concepts", append([]string{}, d.Concepts...))
 }
 
 func runFactsSchema(e *app.Env) error {
@@ -177,7 +212,20 @@ func factsInput(e *app.Env, name string) ([]byte, error) {
 	return b, nil
 }
 
-func runFactsSave(ctx context.Context, e *app.Env, session, file string, next bool) error {
+// reader returns the name of the reader who answers.
+func (o factsSaveOptions) reader(e *app.Env) string {
+	switch {
+	case o.by != "":
+		return o.by
+	case e.Getenv("CLAUDECODE") != "":
+		return "claude"
+	case e.Term.Stderr:
+		return "user"
+	}
+	return "script"
+}
+
+func runFactsSave(ctx context.Context, e *app.Env, o factsSaveOptions, file string) error {
 	b, err := factsInput(e, file)
 	if err != nil {
 		return err
@@ -186,10 +234,8 @@ func runFactsSave(ctx context.Context, e *app.Env, session, file string, next bo
 	if err != nil {
 		return app.WithHint(err, "mem facts schema")
 	}
-	if session == "" {
-		session = given.Session
-	}
-	if session == "" {
+	session := cmp.Or(o.session, given.Session)
+	if session == "" && (len(given.Exchanges) > 0 || len(given.Answers) == 0) {
 		return app.WithHint(app.Usagef("session: missing: the session of the facts"),
 			"give --session, or a field \"session\"")
 	}
@@ -202,27 +248,44 @@ func runFactsSave(ctx context.Context, e *app.Env, session, file string, next bo
 		return err
 	}
 	return names.WithMemory(ctx, e, func(run names.Run) error {
-		rev, err := run.ResolveSession(ctx, session)
-		if err != nil {
-			return err
+		rev := state.Rev{Project: run.Project}
+		if session != "" {
+			if rev, err = run.ResolveSession(ctx, session); err != nil {
+				return err
+			}
 		}
-		saved, err := knowledge.SaveFacts(ctx, run.DB, rev, given, knowledge.SaveOptions{MaxFacts: most, DryRun: e.Opt.DryRun})
+		by := o.reader(e)
+		saved, err := knowledge.SaveFacts(ctx, run.DB, rev, given, knowledge.SaveOptions{MaxFacts: most, Asked: by, DryRun: e.Opt.DryRun})
 		if err != nil && !errors.Is(err, knowledge.ErrAllRejected) {
 			var input *forms.Error
 			if errors.As(err, &input) {
-				return app.WithHint(err, term.Shell("mem", "facts", "draft", term.ShortID(rev.Session.ID)))
+				return app.WithHint(err, "nothing was saved: correct it and hand it in again")
 			}
 			return err
 		}
-		done := printSavedFacts(e, saved, err)
-		if !next || err != nil || e.Opt.JSON || e.Opt.DryRun {
+		done := printSavedFacts(e, saved, by, err)
+		if !o.next && !o.backlog || err != nil || e.Opt.JSON || e.Opt.DryRun {
 			return done
 		}
-		if err := printNext(ctx, run, rev); err != nil {
+		t, err := knowledge.NextTask(ctx, run.DB, rev.Project, rev.Session, knowledge.TaskOptions{Backlog: o.backlog,
+			DraftOptions: knowledge.DraftOptions{MaxTokens: draftTokens, Whole: true}})
+		if err != nil {
 			return err
 		}
+		if t.Empty() {
+			e.Note("nothing is left to do; the rules of the project: mem reflect")
+			return done
+		}
+		printTask(e, t, o.backlog, knowledge.Seen{Draft: true, Questions: len(given.Answers) > 0})
 		return done
 	})
+}
+
+// A SavedFact is the JSON form of a fact that was accepted and saved, or rejected.
+type SavedFact struct {
+	At    string `json:"at"`
+	Known bool   `json:"known,omitempty"`
+	facts.Fact
 }
 
 // A savedAnswer is the JSON form of mem facts save.
@@ -234,21 +297,18 @@ type savedAnswer struct {
 	Facts    []SavedFact `json:"facts"`
 	Dropped  []string    `json:"dropped"`
 	Notes    []string    `json:"notes"`
-	DryRun   bool        `json:"dryRun"`
+	Assigned int         `json:"assigned"`
+	By       string      `json:"by"`
+	knowledge.Verification
+	DryRun bool `json:"dryRun"`
 }
 
-// A SavedFact is the JSON form of a fact that was accepted and saved, or rejected.
-type SavedFact struct {
-	At    string `json:"at"`
-	Known bool   `json:"known,omitempty"`
-	facts.Fact
-}
-
-func printSavedFacts(e *app.Env, s knowledge.SavedFacts, failed error) error {
-	a := savedAnswer{
-		Session: s.Session.ID, Through: s.Through, Accepted: s.Accepted(), Rejected: s.Count(facts.Rejected),
+func printSavedFacts(e *app.Env, s knowledge.SavedFacts, by string, failed error) error {
+	a := savedAnswer{Through: s.Through, Accepted: s.Accepted(), Rejected: s.Count(facts.Rejected), Assigned: s.Assigned,
 		Facts: []SavedFact{}, Dropped: append([]string{}, s.Dropped...), Notes: append([]string{}, s.Notes...),
-		DryRun: e.Opt.DryRun,
+		By: by, Verification: s.Verification, DryRun: e.Opt.DryRun}
+	if s.Session != nil {
+		a.Session = s.Session.ID
 	}
 	for _, f := range s.Facts {
 		a.Facts = append(a.Facts, SavedFact{f.Path, f.Known, f.Fact})
@@ -280,19 +340,35 @@ func printSaved(e *app.Env, s knowledge.SavedFacts, a savedAnswer, none bool) {
 			e.Printf("\t%s\n", e.Safe(n))
 		}
 	}
-	for _, d := range slices.Concat(s.Notes, s.Dropped) {
+	for _, f := range s.Reworded {
+		e.Printf("%s\t%s\t%s\n", f.ID, facts.Verified, e.Safe(f.Text))
+	}
+	for _, d := range slices.Concat(s.Notes, s.Dropped, s.Refused) {
 		e.Printf("%s\n", e.Safe(d))
 	}
-	did := "saved"
+	did, recorded := "saved", "recorded"
 	if e.Opt.DryRun {
-		did = "would save"
+		did, recorded = "would save", "would record"
 	}
 	if none {
 		did = "nothing saved"
 	}
-	e.Note("%s: %d accepted, %d rejected; %s is distilled through message %d", did, a.Accepted, a.Rejected,
-		term.ShortID(s.Session.ID), s.Through)
+	if s.Session != nil && (len(s.Facts) > 0 || answersOf(s.Verification) == 0) {
+		e.Note("%s: %d accepted, %d rejected; %s is distilled through message %d", did, a.Accepted, a.Rejected,
+			term.ShortID(s.Session.ID), s.Through)
+	}
 	if a.Rejected > 0 {
 		e.Hint("correct the rejected facts and save them again: quotes must be exact copies")
 	}
+	if answersOf(s.Verification) > 0 && !none {
+		removed := ""
+		if len(s.Removed) > 0 {
+			removed = " (" + strings.Join(s.Removed, ", ") + ")"
+		}
+		e.Note("%s, asked %s: %d verified, %d reworded, %d removed%s", recorded, a.By, len(s.Verified), len(s.Reworded), len(s.Removed), removed)
+	}
+}
+
+func answersOf(v knowledge.Verification) int {
+	return len(v.Verified) + len(v.Reworded) + len(v.Removed) + len(v.Refused)
 }
