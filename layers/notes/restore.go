@@ -162,15 +162,5 @@ func removeFile(dir, name string) error {
 
 // Diff returns the differences of two texts as lines of a unified diff.
 func Diff(nameA, nameB, a, b string) (out []string) {
-	lines := textdiff.NewLineIndex()
-	text := func(s string) *textdiff.Text {
-		t := lines.New(&textdiff.Spill{})
-		io.WriteString(t, s) // it never fails
-		t.Close()
-		return t
-	}
-	for line := range textdiff.Unified(nameA, nameB, text(a), text(b)) {
-		out = append(out, line)
-	}
-	return out
+	return slices.Collect(textdiff.Unified(nameA, nameB, a, b))
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/refine"
 	"github.com/memvcs/mem/layers/state"
-	"github.com/memvcs/mem/layers/textdiff"
 	"github.com/memvcs/mem/layers/trace"
 	"github.com/memvcs/mem/layers/transcript"
 	"github.com/memvcs/mem/refs"
@@ -129,12 +128,11 @@ const maxUnread = 1 << 16
 
 // A sourceText contains the texts of a session by message.
 type sourceText struct {
-	last     int           // the last message
-	messages map[int][]int // in texts
+	last     int // the last message
+	messages map[int][]string
 	// from a message with one tool call to that with the result; from one that left the queue to that which queued it
 	results map[int]int
 	sent    map[int]int // from a message that queued text to that in which it left the queue
-	texts   *textdiff.Spill
 	role    map[int]string
 	time    map[int]string
 	markers []compress.Mark
@@ -143,22 +141,15 @@ type sourceText struct {
 // messageText returns the text of a message. The first error is stored; a message that cannot be read has no text.
 func (b *blamer) messageText(source string, n int) string {
 	v := b.source(source)
-	var parts []string
-	for _, i := range v.messages[n] {
-		parts = append(parts, v.texts.At(i))
-	}
-	if err := v.texts.Err(); err != nil && b.err == nil {
-		b.err = err
-	}
-	return strings.Join(parts, "\n")
+	return strings.Join(v.messages[n], "\n")
 }
 
 func (b *blamer) source(source string) *sourceText {
 	if v, ok := b.sources[source]; ok {
 		return v
 	}
-	v := &sourceText{last: maxUnread, messages: map[int][]int{}, results: map[int]int{}, sent: map[int]int{},
-		texts: newSpill(b.t.m), role: map[int]string{}, time: map[int]string{}}
+	v := &sourceText{last: maxUnread, messages: map[int][]string{}, results: map[int]int{}, sent: map[int]int{},
+		role: map[int]string{}, time: map[int]string{}}
 	b.sources[source] = v
 	for _, at := range b.points {
 		if at.source == source {
@@ -219,7 +210,7 @@ func (b *blamer) load(v *sourceText, at sourcePoint) error {
 			v.results[e.N], v.sent[at] = at, e.N
 			v.add(at, "user", e.TS, e.Said)
 		}
-		v.messages[e.N] = append(v.messages[e.N], v.texts.Put(e.Text()))
+		v.messages[e.N] = append(v.messages[e.N], e.Text())
 		if v.role[e.N] == "" || e.Role == "user" || e.Role == "assistant" {
 			v.role[e.N], v.time[e.N] = speakerOf(e), e.TS
 		}
@@ -240,7 +231,7 @@ func (b *blamer) marks(at sourcePoint) ([]compress.Mark, error) {
 
 // add adds a text to a message, and sets the speaker if none is set.
 func (v *sourceText) add(n int, role, ts, text string) {
-	v.messages[n] = append(v.messages[n], v.texts.Put(text))
+	v.messages[n] = append(v.messages[n], text)
 	if v.role[n] == "" {
 		v.role[n], v.time[n] = role, refine.Seconds(ts)
 	}

@@ -38,7 +38,7 @@ type Comparison struct {
 
 // Compare compares two revisions.
 func Compare(ctx context.Context, db *state.DB, a, b state.Rev) (Comparison, error) {
-	t := &tracer{m: db, sessions: map[string]*state.Session{}, spills: true}
+	t := &tracer{m: db, sessions: map[string]*state.Session{}}
 	left, err := t.operand(ctx, a)
 	if err != nil {
 		return Comparison{}, err
@@ -47,7 +47,7 @@ func Compare(ctx context.Context, db *state.DB, a, b state.Rev) (Comparison, err
 	if err != nil {
 		return Comparison{}, err
 	}
-	return t.compare(left, right)
+	return t.compare(left, right), nil
 }
 
 // ErrNoVersions means that a session or a project has no version.
@@ -74,7 +74,7 @@ func CompareSince(ctx context.Context, db *state.DB, sc state.Scope, rev state.R
 		return Comparison{}, ErrNoVersions
 	}
 	s := st.Session(newest.Session)
-	t := &tracer{m: db, sessions: map[string]*state.Session{}, spills: true}
+	t := &tracer{m: db, sessions: map[string]*state.Session{}}
 	v, err := revision.At(ctx, db, state.Rev{Project: p, Session: s}, newest)
 	if err != nil {
 		return Comparison{}, err
@@ -89,9 +89,9 @@ func CompareSince(ctx context.Context, db *state.DB, sc state.Scope, rev state.R
 			return Comparison{}, err
 		}
 	}
-	c, err := t.compare(Operand{Rev: v, Name: v.Name()}, b)
+	c := t.compare(Operand{Rev: v, Name: v.Name()}, b)
 	c.Since = true
-	return c, err
+	return c, nil
 }
 
 // Before returns the default revision to compare a version or composition with: the source of a version, the previous

@@ -2,11 +2,9 @@ package provenance
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"iter"
-	"os"
 	"slices"
 	"sort"
 	"strings"
@@ -30,44 +28,10 @@ import (
 type tracer struct {
 	m        *state.DB
 	sessions map[string]*state.Session // by source
-	spills   bool                      // large texts are stored outside the pieces
 }
 
-func (t *tracer) compare(a, b Operand) (Comparison, error) {
-	c := Comparison{A: a, B: b, Difference: trace.Diff(a.Side, b.Side, counterOf(t.m, a.Rev, b.Rev)), Sessions: t.sessions}
-	return c, c.Err()
-}
-
-// Err returns the errors of reading the compared texts. Call it after using the comparison.
-func (c Comparison) Err() error { return errors.Join(c.A.Side.Texts.Err(), c.B.Side.Texts.Err()) }
-
-// side returns an empty side.
-func (t *tracer) side() trace.Side {
-	if !t.spills {
-		return trace.Side{}
-	}
-	texts := newSpill(t.m)
-	texts.Held = maxSideBytes
-	return trace.Side{Texts: texts}
-}
-
-// maxSideBytes limits the texts of a side in memory.
-const maxSideBytes = 32 << 20
-
-// newSpill returns a spill file for texts that are too large for memory: an unlinked file in the cache.
-func newSpill(db *state.DB) *textdiff.Spill {
-	return &textdiff.Spill{Open: func() (textdiff.File, error) {
-		dir := db.CachePath("l1", "")
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return nil, err
-		}
-		f, err := os.CreateTemp(dir, ".tmp-*")
-		if err != nil {
-			return nil, err
-		}
-		os.Remove(f.Name()) // the cache must not evict it; the space is freed when f is closed
-		return f, nil
-	}}
+func (t *tracer) compare(a, b Operand) Comparison {
+	return Comparison{A: a, B: b, Difference: trace.Diff(a.Side, b.Side, counterOf(t.m, a.Rev, b.Rev)), Sessions: t.sessions}
 }
 
 // counterOf returns the counter for a comparison: that of the first operand that has one.
@@ -131,7 +95,7 @@ func (t *tracer) operand(ctx context.Context, rev state.Rev) (Operand, error) {
 
 // original returns the conversation and the tool output of some messages.
 func (t *tracer) original(ctx context.Context, rev state.Rev, p *records.Point, from, to int) (trace.Side, error) {
-	side := t.side()
+	side := trace.Side{}
 	items, err := markers.Items(ctx, t.m, rev.Project.ID, rev.Session, p)
 	if err != nil {
 		return side, err
@@ -159,7 +123,7 @@ func (t *tracer) original(ctx context.Context, rev state.Rev, p *records.Point, 
 }
 
 func (t *tracer) refined(ctx context.Context, rev state.Rev) (trace.Side, error) {
-	p, side := rev.Session.Now(), t.side()
+	p, side := rev.Session.Now(), trace.Side{}
 	items, err := markers.Items(ctx, t.m, rev.Project.ID, rev.Session, p)
 	t.fromItems(&side, rev.Session, p, items, [2]int{1, p.Scan.Values})
 	return side, err
@@ -171,7 +135,7 @@ func (t *tracer) fromItems(side *trace.Side, of *state.Session, p *records.Point
 	marks := of.Marks(in, p)
 	put := func(it *compress.Item, role, text, keep string) {
 		if keep != "" || strings.TrimSpace(text) != "" {
-			side.Add(pieceOf(source, it, role, text, keep))
+			side.Pieces = append(side.Pieces, pieceOf(source, it, role, text, keep))
 		}
 	}
 	for i := range items {
@@ -221,14 +185,14 @@ func roleOf(k compress.Kind) string {
 }
 
 func (t *tracer) version(ctx context.Context, rev state.Rev) (trace.Side, error) {
-	side, source := t.side(), t.source(rev.Session, pointOf(rev))
+	side, source := trace.Side{}, t.source(rev.Session, pointOf(rev))
 	side.Tokens = rev.Version.TokensOut
 	err := originals.Stream(ctx, t.m, rev.Project.ID, rev.Version.Derivation.Output, func(r io.Reader) error {
 		for s, err := range compress.Segments(r) {
 			if err != nil {
 				return err
 			}
-			side.Add(trace.Piece{Source: source, Segment: s})
+			side.Pieces = append(side.Pieces, trace.Piece{Source: source, Segment: s})
 		}
 		return nil
 	})
@@ -258,7 +222,7 @@ func pointOf(rev state.Rev) *records.Point {
 }
 
 func (t *tracer) composition(ctx context.Context, rev state.Rev) (trace.Side, error) {
-	side := t.side()
+	side := trace.Side{}
 	side.Tokens = rev.Composition.Tokens
 	c, err := checkout.Composed(ctx, t.m, rev)
 	if err != nil {
@@ -277,7 +241,7 @@ func (t *tracer) composition(ctx context.Context, rev state.Rev) (trace.Side, er
 		}
 		side.Marks = append(side.Marks, marks...)
 		for _, s := range part.Segments {
-			side.Add(trace.Piece{Source: source, Segment: s})
+			side.Pieces = append(side.Pieces, trace.Piece{Source: source, Segment: s})
 		}
 	}
 	return side, nil
@@ -295,10 +259,10 @@ func (t *tracer) part(ctx context.Context, p records.CompositionPart) (source st
 		marks, err = t.marks(ctx, rev, source)
 		return source, marks, err
 	}
-	side := t.side()
+	side := trace.Side{}
 	items, err := markers.Items(ctx, t.m, rev.Project.ID, rev.Session, point)
 	t.fromItems(&side, rev.Session, point, items, [2]int{1, point.Scan.Values})
-	return source, append([]trace.Mark{}, side.Marks...), errors.Join(err, side.Texts.Err())
+	return source, append([]trace.Mark{}, side.Marks...), err
 }
 
 // partRev returns what a part of a composition is; its Session is nil if the memory does not have it.
@@ -356,28 +320,22 @@ func WriteMarkdown(ctx context.Context, db *state.DB, rev state.Rev, w io.Writer
 // Lines compares what is compared by lines: it yields the lines of [textdiff.Unified]. An error ends it.
 func Lines(ctx context.Context, db *state.DB, c Comparison) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
-		lines := textdiff.NewLineIndex()
-		a, b := lines.New(newSpill(db)), lines.New(newSpill(db))
+		var a, b string
 		var err error
 		if !c.Since {
-			err = WriteMarkdown(ctx, db, c.A.Rev, a)
+			a, err = Markdown(ctx, db, c.A.Rev)
 		}
 		if err == nil {
-			err = WriteMarkdown(ctx, db, c.B.Rev, b)
+			b, err = Markdown(ctx, db, c.B.Rev)
 		}
 		if err != nil {
 			yield("", err)
 			return
 		}
-		a.Close()
-		b.Close()
 		for line := range textdiff.Unified("a/"+c.A.Name, "b/"+c.B.Name, a, b) {
 			if !yield(line, nil) {
 				return
 			}
-		}
-		if err := errors.Join(a.Err(), b.Err()); err != nil {
-			yield("", err)
 		}
 	}
 }

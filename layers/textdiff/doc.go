@@ -1,5 +1,5 @@
 // Package textdiff finds the differences of two texts, by words ([Words]) or by lines ([Unified]).
 //
 // Lists are split at elements that occur once on both sides, which gives readable results for prose in almost linear
-// time. The lines of a text may be in a file ([Text]), so two transcripts need not fit in memory.
+// time.
 package textdiff

@@ -3,20 +3,20 @@ package textdiff
 import (
 	"fmt"
 	"iter"
-	"slices"
+	"strings"
 )
 
 // contextLines is the number of equal lines around a change.
 const contextLines = 3
 
-// Unified yields the lines of the difference of two texts in the format of diff -u, none if they are equal. The texts
-// must belong to the same [LineIndex].
-func Unified(nameA, nameB string, a, b *Text) iter.Seq[string] {
+// Unified yields the lines of the difference of two texts in the format of diff -u, none if they are equal.
+func Unified(nameA, nameB, textA, textB string) iter.Seq[string] {
 	return func(yield func(string) bool) {
-		if slices.Equal(a.ids, b.ids) && a.open == b.open {
+		if textA == textB {
 			return
 		}
-		ops := editScript(a.ids, b.ids, len(a.of.known)) // a missing line end at the end is ignored
+		a, b := linesOf(textA), linesOf(textB)
+		ops := List(a, b) // a missing line end at the end is ignored
 		if !yield("--- "+nameA) || !yield("+++ "+nameB) {
 			return
 		}
@@ -36,6 +36,14 @@ func Unified(nameA, nameB string, a, b *Text) iter.Seq[string] {
 			}
 		}
 	}
+}
+
+// linesOf returns the lines of a text. A line end at its end adds no empty line.
+func linesOf(text string) []string {
+	if text == "" {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 }
 
 // steps returns 0 if op is none, else 1.
@@ -59,7 +67,7 @@ func hunkEnd(ops []Op, i int) int {
 
 // A hunk is a sequence of operations from lines x and y of two texts on.
 type hunk struct {
-	a, b *Text
+	a, b []string
 	x, y int
 	ops  []Op
 }
@@ -76,9 +84,9 @@ func (h hunk) yield(yield func(string) bool) bool {
 	for _, op := range h.ops {
 		text := ""
 		if op == Add {
-			text = h.b.line(y)
+			text = h.b[y]
 		} else {
-			text = h.a.line(x)
+			text = h.a[x]
 		}
 		if !yield(string(op) + text) {
 			return false

@@ -204,19 +204,10 @@ func TestUnified(t *testing.T) {
 	}
 }
 
-// unified compares two texts, which are written in pieces.
+// unified compares two texts.
 func unified(a, b string) string {
-	l := NewLineIndex()
-	var texts [2]*Text
-	for i, s := range []string{a, b} {
-		texts[i] = l.New(&Spill{})
-		for at := 0; at < len(s); at += 3 {
-			texts[i].Write([]byte(s[at:min(at+3, len(s))]))
-		}
-		texts[i].Close()
-	}
 	var out strings.Builder
-	for line := range Unified("a", "b", texts[0], texts[1]) {
+	for line := range Unified("a", "b", a, b) {
 		out.WriteString(line + "\n")
 	}
 	return out.String()

@@ -75,9 +75,9 @@ func (s seenSet) add(kind int, text string) bool {
 
 // eachAnchor yields the anchors in the lines of a piece that are not in met yet. It may find too many, but finds the
 // same in equal lines.
-func eachAnchor(p pieceText, met seenSet, yield func(anchor)) {
-	for line := range strings.SplitSeq(p.text, "\n") {
-		for _, s := range statements(p.Piece, line) {
+func eachAnchor(p *Piece, met seenSet, yield func(anchor)) {
+	for line := range strings.SplitSeq(p.Text, "\n") {
+		for _, s := range statements(p, line) {
 			said := s.text
 			if p.Role == "tool" && strings.HasPrefix(line, "$ ") {
 				said = anchors.ShortCommand("$ " + said) // one that only lost its pager is not lost

@@ -13,13 +13,13 @@ import (
 type line struct{ role, text string }
 
 // linesOf returns the lines of pieces without kept texts, which are compared as markers.
-func linesOf(pieces iter.Seq[pieceText]) []line {
+func linesOf(pieces iter.Seq[*Piece]) []line {
 	var out []line
 	for p := range pieces {
 		if p.Keep != "" {
 			continue
 		}
-		for text := range strings.SplitSeq(p.text, "\n") {
+		for text := range strings.SplitSeq(p.Text, "\n") {
 			if strings.TrimSpace(text) != "" {
 				out = append(out, line{p.Role, text})
 			}

@@ -80,7 +80,6 @@ type differ struct {
 }
 
 // Diff compares two sides; count counts the tokens of both. The sides must not change while the difference is used.
-// Errors of reading texts outside the pieces are reported by their [textdiff.Spill], not here.
 func Diff(a, b Side, count Counter) Difference {
 	d := &differ{sides: [2]Side{a, b}, count: count}
 	for _, x := range align(d.sides) {
@@ -96,17 +95,11 @@ func Diff(a, b Side, count Counter) Difference {
 	return d.out
 }
 
-// A pieceText is a piece with its text.
-type pieceText struct {
-	*Piece
-	text string
-}
-
 // texts yields the pieces of a group on one side.
-func (d *differ) texts(x group, side int) iter.Seq[pieceText] {
-	return func(yield func(pieceText) bool) {
+func (d *differ) texts(x group, side int) iter.Seq[*Piece] {
+	return func(yield func(*Piece) bool) {
 		for _, i := range x.pieces[side] {
-			if p := &d.sides[side].Pieces[i]; !yield(pieceText{p, d.sides[side].text(p)}) {
+			if p := &d.sides[side].Pieces[i]; !yield(p) {
 				return
 			}
 		}
@@ -114,20 +107,20 @@ func (d *differ) texts(x group, side int) iter.Seq[pieceText] {
 }
 
 // all yields all pieces of a side.
-func (d *differ) all(side int) iter.Seq[pieceText] {
-	return func(yield func(pieceText) bool) {
+func (d *differ) all(side int) iter.Seq[*Piece] {
+	return func(yield func(*Piece) bool) {
 		for i := range d.sides[side].Pieces {
-			if p := &d.sides[side].Pieces[i]; !yield(pieceText{p, d.sides[side].text(p)}) {
+			if p := &d.sides[side].Pieces[i]; !yield(p) {
 				return
 			}
 		}
 	}
 }
 
-func (d *differ) tokens(texts iter.Seq[pieceText]) int {
+func (d *differ) tokens(texts iter.Seq[*Piece]) int {
 	raw := 0
 	for p := range texts {
-		raw += tokens.Raw(p.text)
+		raw += tokens.Raw(p.Text)
 	}
 	return d.count.Scale(raw)
 }

@@ -118,10 +118,10 @@ func (d *differ) countOf(a *Anchors, side int) *int {
 }
 
 // aboutOf returns the terms of pieces.
-func aboutOf(v *compress.Vocabulary, pieces iter.Seq[pieceText]) map[int32]bool {
+func aboutOf(v *compress.Vocabulary, pieces iter.Seq[*Piece]) map[int32]bool {
 	out := map[int32]bool{}
 	for p := range pieces {
-		for _, t := range v.Terms(p.text) {
+		for _, t := range v.Terms(p.Text) {
 			out[t] = true
 		}
 	}

@@ -15,7 +15,6 @@ import (
 	"slices"
 
 	"github.com/memvcs/mem/layers/compress"
-	"github.com/memvcs/mem/layers/textdiff"
 	"github.com/memvcs/mem/layers/tokens"
 )
 
@@ -23,7 +22,6 @@ import (
 type Piece struct {
 	Source string // names the conversation
 	compress.Segment
-	spilled int32 // 1 + the index of its text in Side.Texts; 0: the text is in Text
 }
 
 // A Mark is a marker of a conversation and its fate in a text.
@@ -35,25 +33,9 @@ type Mark struct {
 
 // A Side is one of the two texts that are compared.
 type Side struct {
-	Pieces []Piece         // in the order of the text
-	Marks  []Mark          // all markers that the text was made from, kept or not
-	Tokens int             // of the whole text; 0 counts those of the pieces
-	Texts  *textdiff.Spill // large texts of pieces; nil: all texts are in the pieces
-}
-
-// Add appends a piece. Its text may move to s.Texts.
-func (s *Side) Add(p Piece) {
-	if n, ok := s.Texts.Keep(p.Text); ok {
-		p.Text, p.spilled = "", int32(n)+1
-	}
-	s.Pieces = append(s.Pieces, p)
-}
-
-func (s *Side) text(p *Piece) string {
-	if p.spilled == 0 {
-		return p.Text
-	}
-	return s.Texts.At(int(p.spilled) - 1)
+	Pieces []Piece // in the order of the text
+	Marks  []Mark  // all markers that the text was made from, kept or not
+	Tokens int     // of the whole text; 0 counts those of the pieces
 }
 
 // A Counter counts tokens; [tokens.Counter] is one.

@@ -3,7 +3,6 @@ package trace
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -209,40 +208,6 @@ func TestDiffProperties(t *testing.T) {
 				}
 			}
 		}
-	}
-}
-
-// TestDiffAside compares texts that lie in files: the answer is the same as of texts in memory.
-func TestDiffAside(t *testing.T) {
-	t.Parallel()
-	rng := rand.New(rand.NewPCG(5, 6))
-	dir, files := t.TempDir(), 0
-	away := func(s Side) Side {
-		out := Side{Marks: s.Marks, Tokens: s.Tokens, Texts: &textdiff.Spill{Held: 1, Open: func() (textdiff.File, error) {
-			files++
-			f, err := os.CreateTemp(dir, "")
-			t.Cleanup(func() { f.Close() })
-			return f, err
-		}}}
-		for _, p := range s.Pieces {
-			out.Add(p)
-		}
-		return out
-	}
-	for range 50 {
-		a, b := randomSide(rng, 60), randomSide(rng, 60)
-		want, got := Diff(a, b, tokens.For("")), Diff(away(a), away(b), tokens.For(""))
-		if !reflect.DeepEqual(got.Summary, want.Summary) || len(got.Groups) != len(want.Groups) {
-			t.Fatalf("%d groups, %+v, want %d, %+v", len(got.Groups), got.Summary, len(want.Groups), want.Summary)
-		}
-		for i, g := range got.Groups {
-			if w := want.Groups[i]; !reflect.DeepEqual(g.Changes(), w.Changes()) || !reflect.DeepEqual(g.Keepits, w.Keepits) || g.Tokens != w.Tokens {
-				t.Fatalf("group %d: %+v, want %+v", i, g.Changes(), w.Changes())
-			}
-		}
-	}
-	if files == 0 {
-		t.Error("nothing was put aside")
 	}
 }
 

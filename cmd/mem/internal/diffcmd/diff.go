@@ -141,16 +141,16 @@ func printDiff(ctx context.Context, run names.Run, o diffOptions, c provenance.C
 		return nil
 	case o.keepits:
 		return diffKeepits(run.Env, c)
-	}
-	if o.stat {
-		return diffStat(run.Env, c)
+	case o.stat:
+		diffStat(run.Env, c)
+		return nil
 	}
 	Head(run.Env, c)
 	for _, g := range c.Groups {
 		run.Printf("\n")
 		Group(run.Env, c, g, o.word)
 	}
-	return c.Err()
+	return nil
 }
 
 // diffText prints the line differences.

@@ -1,7 +1,6 @@
 package diffcmd
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
@@ -135,5 +134,5 @@ func diffJSON(e *app.Env, c provenance.Comparison) error {
 			}
 		}
 	})
-	return errors.Join(err, c.Err())
+	return err
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // diffStat prints a line for each group of messages that differs, with a bar as git diff --stat does, and a summary.
-func diffStat(e *app.Env, c provenance.Comparison) error {
+func diffStat(e *app.Env, c provenance.Comparison) {
 	const bar, widest = 40, 32
 	wide, most := 0, 1
 	places := make([]string, len(c.Groups))
@@ -40,7 +40,6 @@ func diffStat(e *app.Env, c provenance.Comparison) error {
 		e.Safe(c.A.Name), tokens.Commas(s.Tokens[0]), e.Safe(c.B.Name), tokens.Commas(s.Tokens[1]), percent(s.Tokens),
 		s.Kept[0], s.Kept[1])
 	e.Printf(" lost %s; gained %s\n", lost, gained)
-	return c.Err()
 }
 
 // place returns messages: "#12", "#12-18 #77"; with the session first if there are several.

@@ -83,15 +83,8 @@ func registerMark(e *app.Env) (string, error) {
 
 // unifiedDiff returns the change of a file in the format of diff -u.
 func unifiedDiff(file string, c settings.Change) string {
-	lines := textdiff.NewLineIndex()
-	text := func(b []byte) *textdiff.Text {
-		t := lines.New(&textdiff.Spill{})
-		t.Write(b) // it never fails
-		t.Close()
-		return t
-	}
 	var out strings.Builder
-	for line := range textdiff.Unified(file, file, text(c.Before), text(c.After)) {
+	for line := range textdiff.Unified(file, file, string(c.Before), string(c.After)) {
 		out.WriteString(line + "\n")
 	}
 	return out.String()

@@ -77,9 +77,6 @@ func (s *Server) compareScreen(w http.ResponseWriter, r *http.Request) (string, 
 	b := compareBody{Comparison: c, Names: [2]string{names[0], names[1]}, View: r.URL.Query().Get("view")}
 	b.links(project)
 	b.fill(c)
-	if err := c.Err(); err != nil {
-		return "", page{}, err
-	}
 	p := page{Title: "Compare", Project: c.A.Rev.Project, Tab: "browser",
 		Crumbs: []crumb{{"Memory", "/"}, {c.A.Rev.Project.Name, "/p/" + string(c.A.Rev.Project.ID)}, {"Compare", ""}},
 		Body:   b}

@@ -41,9 +41,6 @@ func (s *API) apiDiff(c *call, p state.Project) (reply, error) {
 	for _, g := range d.Groups {
 		out.Groups = append(out.Groups, view.DifferenceOf(d, g))
 	}
-	if err := d.Err(); err != nil {
-		return reply{}, err
-	}
 	return ok(out)
 }
 
