@@ -20,7 +20,7 @@ import (
 func (s *Server) funcs(p *pages) template.FuncMap {
 	return template.FuncMap{
 		"asset":    func(name string) string { return p.assets[name].path },
-		"commas":   tokens.Commas,
+		"commas":   commas,
 		"tok":      tokens.Format,
 		"bytes":    bytesText,
 		"count":    count,
@@ -214,4 +214,13 @@ func messageRanges(src [][2]int) string {
 		}
 	}
 	return strings.Join(words, " ")
+}
+
+// commas formats a count in full.
+func commas(n any) string {
+	if wide, ok := n.(int64); ok {
+		return tokens.Commas(int(wide))
+	}
+	count, _ := n.(int) // templates have no other counts
+	return tokens.Commas(count)
 }

@@ -54,6 +54,7 @@ func (s *Server) routePages(mux *http.ServeMux) {
 		"GET /settings":                        s.settingsScreen,
 		"POST /settings":                       s.changeSettings,
 		"GET /sync":                            s.sync,
+		"POST /sync":                           s.startSync,
 		"GET /doctor":                          s.doctor,
 		"POST /doctor":                         s.fix,
 		"POST /theme":                          s.setTheme,

@@ -2,7 +2,6 @@ package web
 
 import (
 	"cmp"
-	"context"
 	"html/template"
 	"maps"
 	"net/http"
@@ -12,7 +11,6 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/web/api"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/stats"
-	"github.com/memvcs/mem/layers/sync"
 	"github.com/memvcs/mem/layers/tokens"
 	"github.com/memvcs/mem/refs/config"
 )
@@ -178,40 +176,6 @@ func (s *Server) changeSettings(w http.ResponseWriter, r *http.Request) (string,
 		}
 	}
 	return s.changed(w, r, "/settings")
-}
-
-// A syncBody is the state of the remotes.
-type syncBody struct {
-	Remotes []syncRow
-}
-
-type syncRow struct {
-	sync.Status
-	Problem string
-}
-
-func (s *Server) sync(_ http.ResponseWriter, r *http.Request) (string, page, error) {
-	all, err := s.remotes(r.Context())
-	if err != nil {
-		return "", page{}, err
-	}
-	b := syncBody{Remotes: all}
-	return "sync", page{Title: "Sync", Crumbs: []crumb{{"Memory", "/"}, {"Sync", ""}}, Body: b}, nil
-}
-
-// remotes returns the last known state of each remote. It does not use the network.
-func (s *Server) remotes(ctx context.Context) ([]syncRow, error) {
-	all, err := sync.Remotes(s.Memory.DB)
-	var out []syncRow
-	for _, one := range all {
-		t, err := sync.RemoteStatus(ctx, s.Memory.DB, one, false)
-		row := syncRow{Status: t}
-		if row.Remote = one; err != nil {
-			row.Problem = err.Error()
-		}
-		out = append(out, row)
-	}
-	return out, err
 }
 
 func (s *Server) keys(http.ResponseWriter, *http.Request) (string, page, error) {

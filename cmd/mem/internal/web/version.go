@@ -9,6 +9,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/web/api"
 	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/checkout"
+	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/markers"
 	"github.com/memvcs/mem/layers/provenance"
@@ -23,6 +24,7 @@ type versionBody struct {
 	Name     string // of the session
 	Label    string
 	View     string
+	Legend   string // how to read the text, shown above it
 	Text     string
 	Blame    []provenance.BlameLine
 	Bad      int // number of lines that no message supports
@@ -83,6 +85,9 @@ func (s *Server) versionPage(ctx context.Context, rev state.Rev, view string) (s
 			return "", page{}, err
 		}
 		b.Text = text.String()
+		if rest, ok := strings.CutPrefix(b.Text, compress.Legend); ok && view != "source" {
+			b.Legend, b.Text = strings.TrimPrefix(compress.Legend, "## "), rest
+		}
 	}
 	p.Body = b
 	return "version", p, nil

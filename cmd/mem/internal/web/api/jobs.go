@@ -147,6 +147,20 @@ func (j *Jobs) Find(id string) (JobAnswer, error) {
 	return one.JobAnswer, nil
 }
 
+// Wait waits for the end of a job, or that of ctx.
+func (j *Jobs) Wait(ctx context.Context, id string) error {
+	one, err := j.find(id)
+	if err != nil {
+		return err
+	}
+	select {
+	case <-one.done:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
 // Cancel cancels a job and waits for its end, or that of ctx. An ended job does not change.
 func (j *Jobs) Cancel(ctx context.Context, id string) (JobAnswer, error) {
 	one, err := j.find(id)

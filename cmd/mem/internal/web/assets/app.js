@@ -53,7 +53,7 @@ if (document.body.dataset.live !== "off" && $("header nav")) {
   addEventListener("pagehide", () => source.close());
 }
 
-// How much is selected where versions are deleted.
+// How much is selected in a list.
 document.addEventListener("change", () => {
   const shown = $("#selected");
   if (!shown) return;
