@@ -366,7 +366,7 @@ func (b *briefing) index() []brief.Item {
 	mem := b.o.Program
 	var ask []string
 	if n := len(b.sessions); n > 0 {
-		ask = append(ask, fmt.Sprintf("`%s search WORDS` (%s)", mem, times(n, "session")), fmt.Sprintf("`%s show ID#N` (or `ID:L1`)", mem))
+		ask = append(ask, fmt.Sprintf("`%s search WORDS` (%s)", mem, times(n, "session")), fmt.Sprintf("`%s show ID#N`", mem))
 	}
 	if n := len(b.known.Live()); n > 0 {
 		ask = append(ask, fmt.Sprintf("`%s facts search WORDS` (%s)", mem, times(n, "fact")))
