@@ -32,16 +32,3 @@ func (r *Repo) CheckClock(l Lane) error {
 	}
 	return err
 }
-
-// ownLamport returns the Lamport time of this device's lane of a project, 0 if there is no lane.
-func (r *Repo) ownLamport(p Project) (uint64, error) {
-	tip, err := r.memory.Ref(lane.Ref(p, r.device.ID))
-	if err != nil || tip.IsZero() {
-		return 0, err
-	}
-	c, err := r.memory.Commit(tip)
-	if err != nil {
-		return 0, err
-	}
-	return lane.LamportOf(c)
-}

@@ -113,11 +113,7 @@ func (r *Repo) RewritePatches(ctx context.Context, p Project, keep func(objects.
 		return err
 	}
 	dropped := false
-	if tx.lamport, err = lane.LamportOf(c); err == nil && !r.AcceptsLamport(tx.lamport) {
-		dropped = true
-		tx.lamport, err = r.ownLamport(p)
-	}
-	if err != nil {
+	if tx.lamport, err = lane.LamportOf(c); err != nil {
 		return err
 	}
 	tx.originals = lane.Restarted(old.Git, old.Tip, old.Device)

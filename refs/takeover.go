@@ -3,6 +3,7 @@ package refs
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -225,7 +226,32 @@ func (t *takeover) record(rec Record) error {
 	if err := t.tx.putBlob(b, lane.RecordPath(now.ID)); err != nil {
 		return err
 	}
-	return t.tx.copyPatches(t.from.Device, old, now, map[objects.Hash]bool{})
+	return t.tx.copyPatches(t.from.Device, old, now)
+}
+
+// copyPatches stores the patches that a device has for the record old, its own and those of its overflow files, as
+// patches of now, the same record under another name.
+func (tx *Tx) copyPatches(device string, old objects.Hash, now Record) error {
+	patches := map[objects.Hash]objects.Hash{old: now.ID}
+	var files struct{ Files []struct{ Name string } }
+	if now.Kind == "session" && json.Unmarshal(now.Body, &files) == nil {
+		for _, f := range files.Files {
+			patches[lane.FilePatch(old, f.Name)] = lane.FilePatch(now.ID, f.Name)
+		}
+	}
+	for from, to := range patches {
+		b, err := tx.Patch(device, from)
+		if errors.Is(err, objects.ErrNotFound) {
+			continue
+		}
+		if err == nil {
+			err = tx.PutPatch(to, slices.Clone(b))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // replaceNames replaces each maximal run of hexadecimal digits in s that is a key of names.

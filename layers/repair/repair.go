@@ -74,11 +74,6 @@ func Repair(ctx context.Context, dir string, o state.Options, ro RepairOptions) 
 		return out, err
 	}
 	if repo.Device().ID != "" && len(losses) == 0 {
-		clocks, err := repair.FixClocks(ctx, repo, ro.DryRun)
-		out.Fixes = append(out.Fixes, clocks...)
-		if err != nil {
-			return out, err
-		}
 		former, err := repair.FixFormer(ctx, repo, ro.DryRun)
 		out.Fixes = append(out.Fixes, former...)
 		if err != nil {

@@ -270,7 +270,7 @@ func (p *pusher) planLane(ctx context.Context, l *PushedLane) (err error) {
 		return nil
 	}
 	if err := p.m.Refs.CheckClock(l.lane); errors.Is(err, refs.ErrAhead) {
-		l.Status, l.Why = "refused", refs.ErrAhead.Error()+": mem fsck --repair"
+		l.Status, l.Why = "refused", refs.ErrAhead.Error()
 		return nil
 	} else if err != nil {
 		return err
