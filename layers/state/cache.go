@@ -71,12 +71,13 @@ func (m *DB) WriteCacheBytes(file string, b []byte) {
 	if err != nil {
 		return
 	}
-	_, err = f.Write(append([]byte(objects.Sum(b).String()+"\n"), b...))
-	if errors.Join(err, f.Close()) != nil || !m.SameCache() || disk.Replace(f.Name(), file) != nil {
+	_, err = f.WriteString(objects.Sum(b).String() + "\n")
+	_, werr := f.Write(b)
+	if errors.Join(err, werr, f.Close()) != nil || !m.SameCache() || disk.Replace(f.Name(), file) != nil {
 		os.Remove(f.Name()) // it is only a cache; the next writer tries again
 		return
 	}
-	m.grew(int64(CacheHead + len(b)))
+	m.grew(int64(2*objects.Size + 1 + len(b)))
 }
 
 // openCache opens the directory of the cache to recognise it later: while it is open, no other directory gets its
