@@ -9,11 +9,9 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/checkoutcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/cmdline"
-	"github.com/memvcs/mem/cmd/mem/internal/diffcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/doctor"
 	"github.com/memvcs/mem/cmd/mem/internal/exportcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/forgetcmd"
-	"github.com/memvcs/mem/cmd/mem/internal/fsckcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/historycmd"
 	"github.com/memvcs/mem/cmd/mem/internal/hookcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/hookset"
@@ -21,7 +19,6 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/knowledgecmd"
 	"github.com/memvcs/mem/cmd/mem/internal/mcpcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/notescmd"
-	"github.com/memvcs/mem/cmd/mem/internal/plumbingcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/projectcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/remotecmd"
 	"github.com/memvcs/mem/cmd/mem/internal/searchcmd"
@@ -29,7 +26,6 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/sessioncmd"
 	"github.com/memvcs/mem/cmd/mem/internal/statscmd"
 	"github.com/memvcs/mem/cmd/mem/internal/storecmd"
-	"github.com/memvcs/mem/cmd/mem/internal/tiercmd"
 	"github.com/memvcs/mem/cmd/mem/internal/tracecmd"
 	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
 )
@@ -118,7 +114,7 @@ func inspectCommands() []command {
 		{name: "show", group: groupLook, common: true, across: []string{""}, make: sessioncmd.Show},
 		{name: "search", group: groupLook, common: true, across: []string{""}, make: searchcmd.Search},
 		{name: "suggest", group: groupLook, make: searchcmd.Suggest},
-		{name: "diff", group: groupLook, across: []string{""}, make: diffcmd.Diff},
+		{name: "diff", group: groupLook, across: []string{""}, make: historycmd.Diff},
 		{name: "blame", group: groupLook, across: []string{""}, make: tracecmd.Blame},
 		{name: "lineage", group: groupHidden, across: []string{""}, make: tracecmd.Lineage},
 		{name: "why", group: groupLook, across: []string{""}, make: tracecmd.WhyCommand},
@@ -148,7 +144,7 @@ func composeCommands() []command {
 			make: versioncmd.Compress},
 		{name: "compose", group: groupMake, common: true, writes: []string{""}, across: []string{""},
 			make: versioncmd.Compose},
-		{name: "tier", group: groupMake, bare: "status", writes: []string{"run"}, make: tiercmd.Tier},
+		{name: "tier", group: groupMake, bare: "status", writes: []string{"run"}, make: versioncmd.Tier},
 		{name: "distill", under: "facts", group: groupMake, writes: []string{""}, make: knowledgecmd.Distill},
 		{name: "resume", group: groupMake, writes: []string{""}, make: checkoutcmd.Resume},
 		{name: "checkout", group: groupMake, writes: []string{""}, across: []string{""}, make: checkoutcmd.Checkout},
@@ -189,17 +185,17 @@ func maintainCommands() []command {
 			make: projectcmd.Project},
 		{name: "gc", group: groupKeep, writes: []string{""}, make: storecmd.Gc},
 		{name: "doctor", group: groupKeep, writes: []string{""}, make: doctor.Doctor},
-		{name: "fsck", alias: "verify", group: groupKeep, writes: []string{""}, across: []string{""}, make: fsckcmd.Fsck},
+		{name: "fsck", alias: "verify", group: groupKeep, writes: []string{""}, across: []string{""}, make: storecmd.Fsck},
 	}
 }
 
 // scriptCommands returns the plumbing, for scripts and programs.
 func scriptCommands() []command {
 	return []command{
-		{name: "cat-file", group: groupPlumbing, plain: true, make: plumbingcmd.CatFile},
-		{name: "hash-object", group: groupPlumbing, plain: true, make: plumbingcmd.HashObject},
-		{name: "ls-objects", group: groupPlumbing, plain: true, across: []string{""}, make: plumbingcmd.LsObjects},
-		{name: "rev-parse", group: groupPlumbing, plain: true, make: plumbingcmd.RevParse},
+		{name: "cat-file", group: groupPlumbing, plain: true, make: storecmd.CatFile},
+		{name: "hash-object", group: groupPlumbing, plain: true, make: storecmd.HashObject},
+		{name: "ls-objects", group: groupPlumbing, plain: true, across: []string{""}, make: storecmd.LsObjects},
+		{name: "rev-parse", group: groupPlumbing, plain: true, make: storecmd.RevParse},
 		{name: "plugin-path", group: groupPlumbing, plain: true, make: hookset.PluginPath},
 		{name: "mcp", group: groupPlumbing, make: mcpcmd.Command},
 		{name: "hook", group: groupPlumbing, make: hookcmd.Hook},

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/memvcs/mem/cmd/mem/internal/mcp"
+	"github.com/memvcs/mem/cmd/mem/internal/mcpcmd"
 )
 
 // served is how the client names a tool of the MCP server of the plugin.
@@ -22,7 +22,7 @@ func insideMCP(t *testing.T) {
 	d.captured(first.SessionID, "a session to search")
 
 	results := d.calls([]block{{tool: served("search"), in: map[string]any{"query": "heron-4711"}}})
-	var found mcp.SearchOut
+	var found mcpcmd.SearchOut
 	if err := json.Unmarshal([]byte(results[0].text()), &found); err != nil || results[0].IsError || len(found.Hits) == 0 {
 		t.Fatalf("search answers %+v, %v", results[0], err)
 	}
@@ -33,7 +33,7 @@ func insideMCP(t *testing.T) {
 
 	results = d.calls([]block{{tool: served("show"), in: map[string]any{"ref": hit.Ref}}},
 		[]block{{tool: served("show"), in: map[string]any{"ref": "0000000f"}}})
-	var page mcp.ShowOut
+	var page mcpcmd.ShowOut
 	if err := json.Unmarshal([]byte(results[0].text()), &page); err != nil || !strings.Contains(page.Text, decision) {
 		t.Errorf("show %s answers %+v, %v", hit.Ref, results[0], err)
 	}

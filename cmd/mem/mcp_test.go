@@ -11,7 +11,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/memvcs/mem/cmd/mem/internal/mcp"
+	"github.com/memvcs/mem/cmd/mem/internal/mcpcmd"
 	"github.com/memvcs/mem/layers/tokens"
 )
 
@@ -134,19 +134,19 @@ func TestMCP(t *testing.T) {
 		t.Errorf("tools %s, want %s", got, want)
 	}
 
-	var found mcp.SearchOut
-	text, failed := r.call(s, "search", mcp.SearchIn{Query: "backoff clock", Limit: 100}, &found)
+	var found mcpcmd.SearchOut
+	text, failed := r.call(s, "search", mcpcmd.SearchIn{Query: "backoff clock", Limit: 100}, &found)
 	if n := tokens.Raw(text); failed || len(found.Hits) != 3 || found.More != 0 || n > 1000 { // of one session
 		t.Errorf("search: %d hits, %d more, %d tokens, want three, at most 1000\n%s", len(found.Hits), found.More, n, text)
 	}
-	if text, failed := r.call(s, "search", mcp.SearchIn{Query: "retry policy"}, &found); failed || !strings.Contains(found.Hits[0].Line, "retry policy") || found.Hits[0].Ref != "a1aaaaaa#1" {
+	if text, failed := r.call(s, "search", mcpcmd.SearchIn{Query: "retry policy"}, &found); failed || !strings.Contains(found.Hits[0].Line, "retry policy") || found.Hits[0].Ref != "a1aaaaaa#1" {
 		t.Errorf("search: %s", text)
 	}
 
 	pages, offset := "", 0
 	for range 20 {
-		var page mcp.ShowOut
-		if text, failed := r.call(s, "show", mcp.ShowIn{Ref: "a1aaaaaa", Offset: offset}, &page); failed || len(page.Text) > mcp.PageSize {
+		var page mcpcmd.ShowOut
+		if text, failed := r.call(s, "show", mcpcmd.ShowIn{Ref: "a1aaaaaa", Offset: offset}, &page); failed || len(page.Text) > mcpcmd.PageSize {
 			t.Fatalf("show: %s", text)
 		}
 		pages += page.Text
@@ -154,39 +154,39 @@ func TestMCP(t *testing.T) {
 			break
 		}
 	}
-	if len(pages) <= mcp.PageSize || !strings.Contains(pages, "retry policy") || !strings.Contains(pages, "Step 59 ") || strings.Count(pages, "Step 30 ") != 1 {
+	if len(pages) <= mcpcmd.PageSize || !strings.Contains(pages, "retry policy") || !strings.Contains(pages, "Step 59 ") || strings.Count(pages, "Step 30 ") != 1 {
 		t.Errorf("the pages of show are %d bytes and not the session", len(pages))
 	}
 
 	for ref, offset := range map[string]int{"a1aaaaaa#61": 0, "a1aaaaaa#1": 1 << 20} {
-		var page mcp.ShowOut
-		if text, failed := r.call(s, "show", mcp.ShowIn{Ref: ref, Offset: offset}, &page); failed || page.Text != "" || !strings.Contains(text, `"note":"`) {
+		var page mcpcmd.ShowOut
+		if text, failed := r.call(s, "show", mcpcmd.ShowIn{Ref: ref, Offset: offset}, &page); failed || page.Text != "" || !strings.Contains(text, `"note":"`) {
 			t.Errorf("show of no text: %s", text)
 		}
 	}
 
-	var line mcp.TimelineOut
-	if text, failed := r.call(s, "timeline", mcp.TimelineIn{}, &line); failed || len(line.Moments) != 2 || line.Moments[0].Ref != "b2aaaaaa" {
+	var line mcpcmd.TimelineOut
+	if text, failed := r.call(s, "timeline", mcpcmd.TimelineIn{}, &line); failed || len(line.Moments) != 2 || line.Moments[0].Ref != "b2aaaaaa" {
 		t.Errorf("timeline: %s", text)
 	}
-	if text, failed := r.call(s, "timeline", mcp.TimelineIn{Ref: "a1aaaaaa#10", Count: 2}, &line); failed || len(line.Moments) != 5 || line.Moments[2].Ref != "a1aaaaaa#10" {
+	if text, failed := r.call(s, "timeline", mcpcmd.TimelineIn{Ref: "a1aaaaaa#10", Count: 2}, &line); failed || len(line.Moments) != 5 || line.Moments[2].Ref != "a1aaaaaa#10" {
 		t.Errorf("timeline: %s", text)
 	}
-	if text, failed := r.call(s, "timeline", mcp.TimelineIn{Ref: "a1aaaaaa#63", Count: 2}, &line); failed || len(line.Moments) != 3 || line.Moments[0].Ref != "a1aaaaaa#59" {
+	if text, failed := r.call(s, "timeline", mcpcmd.TimelineIn{Ref: "a1aaaaaa#63", Count: 2}, &line); failed || len(line.Moments) != 3 || line.Moments[0].Ref != "a1aaaaaa#59" {
 		t.Errorf("timeline across lines that are no messages: %s", text)
 	}
-	var likely mcp.SuggestOut
-	if text, failed := r.call(s, "suggest", mcp.SuggestIn{Topics: []string{"taxes"}}, &likely); failed || len(likely.Suggestions) == 0 || !strings.HasPrefix(likely.Suggestions[0].Rev, "b2aaaaaa") {
+	var likely mcpcmd.SuggestOut
+	if text, failed := r.call(s, "suggest", mcpcmd.SuggestIn{Topics: []string{"taxes"}}, &likely); failed || len(likely.Suggestions) == 0 || !strings.HasPrefix(likely.Suggestions[0].Rev, "b2aaaaaa") {
 		t.Errorf("suggest: %s", text)
 	}
-	var plan mcp.ComposeOut
-	if text, failed := r.call(s, "compose", mcp.ComposeIn{Name: "ctx", Revs: []string{"a1aaaaaa", "b2aaaaaa"}}, &plan); failed || plan.Saved || len(plan.Parts) != 2 {
+	var plan mcpcmd.ComposeOut
+	if text, failed := r.call(s, "compose", mcpcmd.ComposeIn{Name: "ctx", Revs: []string{"a1aaaaaa", "b2aaaaaa"}}, &plan); failed || plan.Saved || len(plan.Parts) != 2 {
 		t.Errorf("compose: %s", text)
 	}
-	if text, failed := r.call(s, "show", mcp.ShowIn{Ref: "ctx"}, nil); !failed {
+	if text, failed := r.call(s, "show", mcpcmd.ShowIn{Ref: "ctx"}, nil); !failed {
 		t.Errorf("compose of a read-only server saved ctx: %s", text)
 	}
-	if _, failed := r.call(s, "keepit_add", mcp.KeepitIn{Ref: "a1aaaaaa#1"}, nil); !failed {
+	if _, failed := r.call(s, "keepit_add", mcpcmd.KeepitIn{Ref: "a1aaaaaa#1"}, nil); !failed {
 		t.Error("a read-only server marks text")
 	}
 }
@@ -196,18 +196,18 @@ func TestMCPWrite(t *testing.T) {
 	t.Parallel()
 	r := newMCPShop(t)
 	s := r.connect("--write")
-	var k mcp.KeepitOut
-	if text, failed := r.call(s, "keepit_add", mcp.KeepitIn{Ref: "a1aaaaaa#1", Text: "It waits twice as long each time.", Weight: "pinned"}, &k); failed || k.Weight != "1.00" {
+	var k mcpcmd.KeepitOut
+	if text, failed := r.call(s, "keepit_add", mcpcmd.KeepitIn{Ref: "a1aaaaaa#1", Text: "It waits twice as long each time.", Weight: "pinned"}, &k); failed || k.Weight != "1.00" {
 		t.Errorf("keepit_add: %s", text)
 	}
 	if got := r.mem("-p", "shop", "keepit", "list", "a1aaaaaa"); !strings.Contains(got, "It waits twice") {
 		t.Errorf("the marker is not there: %s", got)
 	}
-	if text, failed := r.call(s, "keepit_add", mcp.KeepitIn{Ref: "a1aaaaaa#2"}, nil); !failed || !strings.Contains(text, "typed") {
+	if text, failed := r.call(s, "keepit_add", mcpcmd.KeepitIn{Ref: "a1aaaaaa#2"}, nil); !failed || !strings.Contains(text, "typed") {
 		t.Errorf("text of the model was marked: %s", text)
 	}
-	var made mcp.ComposeOut
-	if text, failed := r.call(s, "compose", mcp.ComposeIn{Name: "ctx", Revs: []string{"a1aaaaaa"}}, &made); failed || !made.Saved {
+	var made mcpcmd.ComposeOut
+	if text, failed := r.call(s, "compose", mcpcmd.ComposeIn{Name: "ctx", Revs: []string{"a1aaaaaa"}}, &made); failed || !made.Saved {
 		t.Errorf("compose: %s", text)
 	}
 	if got := r.mem("-p", "shop", "show", "ctx", "--format", "md"); !strings.Contains(got, "retry policy") {
@@ -220,26 +220,26 @@ func TestMCPHidden(t *testing.T) {
 	t.Parallel()
 	r := newMCPShop(t)
 	s := r.connect()
-	var found mcp.SearchOut
-	if text, _ := r.call(s, "search", mcp.SearchIn{Query: "taxes rounded"}, &found); len(found.Hits) == 0 {
+	var found mcpcmd.SearchOut
+	if text, _ := r.call(s, "search", mcpcmd.SearchIn{Query: "taxes rounded"}, &found); len(found.Hits) == 0 {
 		t.Fatalf("search: %s", text)
 	}
 	r.mem("-p", "shop", "compress", "a1aaaaaa", "--ratio", "5")
-	if text, failed := r.call(s, "show", mcp.ShowIn{Ref: "a1aaaaaa:v001"}, nil); failed {
+	if text, failed := r.call(s, "show", mcpcmd.ShowIn{Ref: "a1aaaaaa:v001"}, nil); failed {
 		t.Errorf("show of a version: %s", text)
 	}
 	r.mem("-p", "shop", "rm", "-y", "a1aaaaaa:v001")
-	if text, failed := r.call(s, "show", mcp.ShowIn{Ref: "a1aaaaaa:v001"}, nil); !failed {
+	if text, failed := r.call(s, "show", mcpcmd.ShowIn{Ref: "a1aaaaaa:v001"}, nil); !failed {
 		t.Errorf("show shows a removed version: %s", text)
 	}
-	if text, failed := r.call(s, "compose", mcp.ComposeIn{Name: "ctx", Revs: []string{"a1aaaaaa:v001"}}, nil); !failed {
+	if text, failed := r.call(s, "compose", mcpcmd.ComposeIn{Name: "ctx", Revs: []string{"a1aaaaaa:v001"}}, nil); !failed {
 		t.Errorf("compose takes a removed version: %s", text)
 	}
 	r.mem("-p", "shop", "revoke", "-y", "b2aaaaaa", "--reason", "wrong")
 	r.mem("-p", "shop", "rm", "-y", "a1aaaaaa")
 	for query, id := range map[string]string{"taxes rounded": "b2aaaaaa", "retry policy": "a1aaaaaa"} {
-		found = mcp.SearchOut{}
-		if text, _ := r.call(s, "search", mcp.SearchIn{Query: query}, &found); len(found.Hits) > 0 {
+		found = mcpcmd.SearchOut{}
+		if text, _ := r.call(s, "search", mcpcmd.SearchIn{Query: query}, &found); len(found.Hits) > 0 {
 			t.Errorf("search finds what is hidden: %s", text)
 		}
 		for _, tool := range []string{"show", "timeline"} {
@@ -247,12 +247,12 @@ func TestMCPHidden(t *testing.T) {
 				t.Errorf("%s shows what is hidden: %s", tool, text)
 			}
 		}
-		if text, failed := r.call(s, "compose", mcp.ComposeIn{Name: "ctx", Revs: []string{id}}, nil); !failed {
+		if text, failed := r.call(s, "compose", mcpcmd.ComposeIn{Name: "ctx", Revs: []string{id}}, nil); !failed {
 			t.Errorf("compose takes what is hidden: %s", text)
 		}
 	}
-	var line mcp.TimelineOut
-	if text, _ := r.call(s, "timeline", mcp.TimelineIn{}, &line); len(line.Moments) > 0 {
+	var line mcpcmd.TimelineOut
+	if text, _ := r.call(s, "timeline", mcpcmd.TimelineIn{}, &line); len(line.Moments) > 0 {
 		t.Errorf("timeline lists what is hidden: %s", text)
 	}
 }

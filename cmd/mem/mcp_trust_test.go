@@ -13,7 +13,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/memvcs/mem/cmd/mem/internal/mcp"
+	"github.com/memvcs/mem/cmd/mem/internal/mcpcmd"
 )
 
 // Two sessions that differ in one word. The first is hidden in some way, the second never is.
@@ -58,7 +58,7 @@ func (r *mcpRig) know(id, word string) {
 func mcpCalls(id, word string, ids []string) map[string][]any {
 	calls := map[string][]any{}
 	for _, projects := range []string{"", "related", "all"} {
-		for _, in := range []mcp.SearchIn{
+		for _, in := range []mcpcmd.SearchIn{
 			{Query: word}, {Query: word, In: "L2"}, {Query: word, In: "L3"}, {Query: word, In: "versions"},
 			{Query: word, In: "compositions"}, {Regexp: []string{word}}, {Files: []string{word + ".go"}}, {Topic: word},
 		} {
@@ -69,24 +69,24 @@ func mcpCalls(id, word string, ids []string) map[string][]any {
 	message := func(n int) string { return fmt.Sprintf("%s#%d", id, n) }
 	version, composed := id+":v001", "ctx-"+id
 	for _, ref := range []string{"", id, message(1), message(3)} {
-		calls["timeline"] = append(calls["timeline"], mcp.TimelineIn{Ref: ref})
+		calls["timeline"] = append(calls["timeline"], mcpcmd.TimelineIn{Ref: ref})
 	}
 	refs := []string{id, message(1), message(2), message(4), id + ":L1", id + ":L2",
 		id + ":original", version, composed}
 	for _, ref := range append(refs, ids...) {
-		calls["show"] = append(calls["show"], mcp.ShowIn{Ref: ref})
+		calls["show"] = append(calls["show"], mcpcmd.ShowIn{Ref: ref})
 	}
-	for _, in := range []mcp.FactsIn{{}, {Query: word}, {Session: id}, {Open: true}, {Kinds: []string{"request"}}} {
+	for _, in := range []mcpcmd.FactsIn{{}, {Query: word}, {Session: id}, {Open: true}, {Kinds: []string{"request"}}} {
 		calls["facts"] = append(calls["facts"], in)
 	}
-	for _, in := range []mcp.SuggestIn{{}, {Topics: []string{word}}, {Files: []string{word + ".go"}}} {
+	for _, in := range []mcpcmd.SuggestIn{{}, {Topics: []string{word}}, {Files: []string{word + ".go"}}} {
 		calls["suggest"] = append(calls["suggest"], in)
 	}
 	for i, rev := range []string{id, version, composed} {
-		in := mcp.ComposeIn{Name: fmt.Sprintf("new-%s-%d", id, i), Revs: []string{rev}}
+		in := mcpcmd.ComposeIn{Name: fmt.Sprintf("new-%s-%d", id, i), Revs: []string{rev}}
 		calls["compose"] = append(calls["compose"], in)
 	}
-	calls["keepit_add"] = []any{mcp.KeepitIn{Ref: message(1)}, mcp.KeepitIn{Ref: message(4), Text: "tests"}}
+	calls["keepit_add"] = []any{mcpcmd.KeepitIn{Ref: message(1)}, mcpcmd.KeepitIn{Ref: message(4), Text: "tests"}}
 	return calls
 }
 

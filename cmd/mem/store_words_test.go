@@ -13,9 +13,9 @@ import (
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/knowledge"
 	"github.com/memvcs/mem/layers/knowledge/facts"
-	"github.com/memvcs/mem/layers/naming"
 	"github.com/memvcs/mem/layers/repair"
 	"github.com/memvcs/mem/layers/revision"
+	"github.com/memvcs/mem/layers/sessions"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/trust"
 )
@@ -54,7 +54,7 @@ func TestStoreWords(t *testing.T) {
 	st, err := trust.State(t.Context(), m.DB, lib.ID)
 	must(t, err)
 	related := state.Rev{Kind: state.IsSession, Project: lib, Session: st.Sessions[0]}
-	must(t, naming.Unrelate(t.Context(), m.DB, related, app.ID))
+	must(t, sessions.Unrelate(t.Context(), m.DB, related, app.ID))
 	if got := wordsOf(t, m); strings.Contains(got, "\nrelation ") {
 		t.Errorf("the relation was removed: %s", got)
 	}
@@ -90,7 +90,7 @@ func wordsOf(t *testing.T, m *layers.Memory) string {
 		for _, tag := range st.Tags() {
 			fmt.Fprintf(&b, "tag %s of %s\n", tag.Name, tag.Session.ID)
 		}
-		list, err := naming.RelatedTo(t.Context(), m.DB, p.ID)
+		list, err := sessions.RelatedTo(t.Context(), m.DB, p.ID)
 		must(t, err)
 		for _, r := range list {
 			fmt.Fprintf(&b, "relation %s of %s to %s %q %s\n",
@@ -139,11 +139,11 @@ func TestMakeStoreWords(t *testing.T) {
 		must(t, err)
 		return state.Rev{Kind: state.IsSession, Project: p, Session: st.Session(id(name))}
 	}
-	must(t, naming.Retitle(ctx, s.m.DB, rev(lib, libSession), "The cache", naming.Edit{}))
-	must(t, naming.Tag(ctx, s.m.DB, rev(lib, libSession), "cache-work", naming.Edit{}))
-	must(t, naming.Relate(ctx, s.m.DB, rev(lib, libSession), app.ID, "shared code"))
-	must(t, naming.Relate(ctx, s.m.DB, rev(app, appSession), lib.ID, "by mistake"))
-	must(t, naming.Unrelate(ctx, s.m.DB, rev(app, appSession), lib.ID))
+	must(t, sessions.Retitle(ctx, s.m.DB, rev(lib, libSession), "The cache", sessions.Edit{}))
+	must(t, sessions.Tag(ctx, s.m.DB, rev(lib, libSession), "cache-work", sessions.Edit{}))
+	must(t, sessions.Relate(ctx, s.m.DB, rev(lib, libSession), app.ID, "shared code"))
+	must(t, sessions.Relate(ctx, s.m.DB, rev(app, appSession), lib.ID, "by mistake"))
+	must(t, sessions.Unrelate(ctx, s.m.DB, rev(app, appSession), lib.ID))
 	given := func(kind facts.Kind, text, quote string) facts.InputFact {
 		return facts.InputFact{Kind: kind, Text: text, Evidence: []facts.Evidence{{Message: 1, Quote: quote}}}
 	}

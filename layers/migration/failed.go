@@ -1,12 +1,10 @@
 package migration
 
-import "github.com/memvcs/mem/layers/foreign"
-
 // failure is the reason of a [Failed] item. The error itself is reported once.
 const failure = "not stored: an error of the memory ended the import"
 
 // recordFailed records the entries of projects without an item among those from first on, after an error of the memory.
-func (r *importer) recordFailed(projects []foreign.Project, first int) {
+func (r *importer) recordFailed(projects []Project, first int) {
 	for _, p := range projects {
 		w := &projectImport{importer: r, p: p}
 		w.recordMissing(r.report.Items[first:])

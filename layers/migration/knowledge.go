@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/memvcs/mem/layers/compress"
-	"github.com/memvcs/mem/layers/foreign"
 	"github.com/memvcs/mem/layers/knowledge"
 	"github.com/memvcs/mem/layers/knowledge/concepts"
 	"github.com/memvcs/mem/layers/knowledge/facts"
@@ -124,7 +123,7 @@ func (g *knowledgeImport) importFacts(ctx context.Context) error {
 }
 
 // addFact adds a checked fact.
-func (g *knowledgeImport) addFact(it Item, f foreign.Fact, found knowledge.ForeignFact) {
+func (g *knowledgeImport) addFact(it Item, f Fact, found knowledge.ForeignFact) {
 	fact := found.Exchange.Facts[0]
 	it.As = fact.Name()
 	old, known := g.facts.Fact(fact.Name())
@@ -155,9 +154,9 @@ func (g *knowledgeImport) addFact(it Item, f foreign.Fact, found knowledge.Forei
 }
 
 // factOf converts a fact. If the session contains the text of the fact verbatim, the fact gets this quote as evidence.
-func (g *knowledgeImport) factOf(ctx context.Context, f foreign.Fact) (given facts.Fact, s *state.Session, err error) {
-	kinds := map[string]facts.Kind{foreign.Decision: facts.Decision, foreign.Pattern: facts.Decision,
-		foreign.Issue: facts.Issue, foreign.Action: facts.Action}
+func (g *knowledgeImport) factOf(ctx context.Context, f Fact) (given facts.Fact, s *state.Session, err error) {
+	kinds := map[string]facts.Kind{Decision: facts.Decision, Pattern: facts.Decision,
+		Issue: facts.Issue, Action: facts.Action}
 	given = facts.Fact{From: g.store.Tool, Kind: kinds[f.Kind], Text: flat(g.redacted(f.Text, &redact.Numbers{})),
 		Keywords: g.words(f.Keywords), Files: g.words(f.Files)}
 	if g.forgotten(f.Text) {
@@ -261,7 +260,7 @@ func (g *knowledgeImport) importConcepts(ctx context.Context) error {
 }
 
 // members returns the exchanges of a concept. It records those that are not imported.
-func (g *knowledgeImport) members(c foreign.Concept) (out []facts.Exchange) {
+func (g *knowledgeImport) members(c Concept) (out []facts.Exchange) {
 	for _, id := range c.Exchanges {
 		it := Item{Status: NotMapped, Kind: "member", Name: c.ID + " " + id}
 		switch list := g.of[id]; {

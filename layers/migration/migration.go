@@ -15,7 +15,6 @@ import (
 	"strings"
 
 	"github.com/memvcs/mem/layers/capture"
-	"github.com/memvcs/mem/layers/foreign"
 	"github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/projects"
 	"github.com/memvcs/mem/layers/redact"
@@ -73,7 +72,7 @@ func (r Report) Count(statuses ...string) (n int) {
 
 // Import imports a store. An error of the memory itself ends it; the report then lists the remaining entries as
 // [Failed], unless ctx was cancelled.
-func Import(ctx context.Context, db *state.DB, s *foreign.Store, o Options) (Report, error) {
+func Import(ctx context.Context, db *state.DB, s *Store, o Options) (Report, error) {
 	forgotten, err := originals.Forgotten(db)
 	if err != nil {
 		return Report{Tool: s.Tool}, err
@@ -95,7 +94,7 @@ func Import(ctx context.Context, db *state.DB, s *foreign.Store, o Options) (Rep
 type importer struct {
 	m      *state.DB
 	o      Options
-	store  *foreign.Store
+	store  *Store
 	report Report
 
 	forgotten func(text string) bool // reports whether text contains forgotten text
@@ -107,13 +106,13 @@ var errForgotten = errors.New("it contains forgotten text")
 // A projectImport imports one project of a store.
 type projectImport struct {
 	*importer
-	p       foreign.Project
+	p       Project
 	targets []*target
 }
 
 // A target is a session of the store and its place in memory.
 type target struct {
-	foreign.Session
+	Session
 	id      string
 	project state.Project
 	change  string // status of the capture; "" if it is not in memory

@@ -9,13 +9,12 @@ import (
 	"strings"
 
 	"github.com/memvcs/mem/layers/compress"
-	"github.com/memvcs/mem/layers/foreign"
 	"github.com/memvcs/mem/layers/keepit"
 	"github.com/memvcs/mem/layers/markers"
-	"github.com/memvcs/mem/layers/naming"
 	"github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/redact"
+	"github.com/memvcs/mem/layers/sessions"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/transcript"
 )
@@ -65,7 +64,7 @@ func (w *projectImport) recordParts(h *target, status, why string) {
 	}
 }
 
-func markerName(h *target, k foreign.Marker) string {
+func markerName(h *target, k Marker) string {
 	return fmt.Sprintf("%s %s %s", h.name(), cmp.Or(k.ID, k.UUID), keepit.Weight(k.Weight))
 }
 
@@ -102,7 +101,7 @@ func (w *projectImport) retitle(ctx context.Context, rev state.Rev, title string
 		_, err := records.ParseTitle(title)
 		return err
 	}
-	return naming.Retitle(ctx, w.m, rev, title, naming.Edit{Tool: w.store.Tool})
+	return sessions.Retitle(ctx, w.m, rev, title, sessions.Edit{Tool: w.store.Tool})
 }
 
 func (w *projectImport) tag(ctx context.Context, h *target, rev state.Rev, tag string) error {
@@ -113,7 +112,7 @@ func (w *projectImport) tag(ctx context.Context, h *target, rev state.Rev, tag s
 	case w.redacted(tag, &redact.Numbers{}) != tag:
 		return w.reject(it, errors.New("it contains a secret"))
 	}
-	tags, err := naming.Tags(ctx, w.m, h.project.ID)
+	tags, err := sessions.Tags(ctx, w.m, h.project.ID)
 	if err != nil {
 		return err
 	}
@@ -124,9 +123,9 @@ func (w *projectImport) tag(ctx context.Context, h *target, rev state.Rev, tag s
 			return nil
 		}
 	}
-	err = naming.Tag(ctx, w.m, rev, tag, naming.Edit{DryRun: w.o.DryRun, Tool: w.store.Tool})
+	err = sessions.Tag(ctx, w.m, rev, tag, sessions.Edit{DryRun: w.o.DryRun, Tool: w.store.Tool})
 	switch {
-	case errors.Is(err, naming.ErrTaken):
+	case errors.Is(err, sessions.ErrTaken):
 		it.Status, it.Why = Conflict, err.Error()
 	case err != nil:
 		return w.reject(it, err)
@@ -178,7 +177,7 @@ func (w *projectImport) markersAndVersions(ctx context.Context, h *target, rev s
 	for _, k := range h.Markers {
 		named[k.UUID] = true
 	}
-	messages := make([][]foreign.Message, len(h.Versions))
+	messages := make([][]Message, len(h.Versions))
 	for i, v := range h.Versions {
 		why := "its JSONL file is missing, and no other form names the messages that it replaces"
 		if v.File != "" {
@@ -270,7 +269,7 @@ func textOf(msg transcript.Message) string {
 
 // marker imports a marker. If the user typed it in the session, only a different weight is imported; otherwise the
 // marker is added.
-func (w *projectImport) marker(ctx context.Context, h *target, mat *sessionText, k foreign.Marker) error {
+func (w *projectImport) marker(ctx context.Context, h *target, mat *sessionText, k Marker) error {
 	it := Item{Kind: "marker", Name: markerName(h, k), Project: h.project.Name}
 	msg, ok := mat.messages[k.UUID]
 	if !ok {

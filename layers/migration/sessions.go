@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"github.com/memvcs/mem/layers/capture"
-	"github.com/memvcs/mem/layers/foreign"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/refs"
 )
@@ -32,7 +31,7 @@ func (w *projectImport) sessions(ctx context.Context) error {
 	}
 	var rounds [][]copied
 	list := slices.Clone(w.p.Sessions)
-	slices.SortStableFunc(list, func(a, b foreign.Session) int {
+	slices.SortStableFunc(list, func(a, b Session) int {
 		return cmp.Or(strings.Compare(a.ID, b.ID), cmp.Compare(b.Size, a.Size))
 	})
 	nth := map[string]int{}
@@ -70,7 +69,7 @@ func (w *projectImport) sessions(ctx context.Context) error {
 func (h *target) name() string { return cmp.Or(h.Name, h.ID) }
 
 // source returns the transcript of a session, or why there is none.
-func (w *projectImport) source(s foreign.Session) (src capture.Source, why string) {
+func (w *projectImport) source(s Session) (src capture.Source, why string) {
 	switch {
 	case records.SessionOf(s.ID) != records.Session(s.ID):
 		return src, "its id is not a session id"

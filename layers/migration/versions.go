@@ -11,7 +11,6 @@ import (
 	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/engines"
-	"github.com/memvcs/mem/layers/foreign"
 	"github.com/memvcs/mem/layers/keepit"
 	"github.com/memvcs/mem/layers/markers"
 	"github.com/memvcs/mem/layers/records"
@@ -21,8 +20,8 @@ import (
 )
 
 // version imports a version if its text follows from its session.
-func (w *projectImport) version(ctx context.Context, h *target, mat *sessionText, v foreign.Version,
-	messages []foreign.Message) error {
+func (w *projectImport) version(ctx context.Context, h *target, mat *sessionText, v Version,
+	messages []Message) error {
 	it := Item{Kind: "version", Name: h.name() + " " + v.ID, Project: h.project.Name}
 	segs, left, err := w.segments(mat, messages)
 	if err != nil {
@@ -118,7 +117,7 @@ func toolOf(tool, model string) string {
 // segments converts the messages of a version, with the numbers of the messages that they replace. It returns the
 // number of messages that it leaves out because the client wrote them.
 func (w *projectImport) segments(mat *sessionText,
-	messages []foreign.Message) (segs []compress.Segment, left int, err error) {
+	messages []Message) (segs []compress.Segment, left int, err error) {
 	numbers := mat.numbers()
 	for i, x := range messages {
 		from := x.From
@@ -192,7 +191,7 @@ func (w *projectImport) compositions(ctx context.Context) error {
 	return nil
 }
 
-func (w *projectImport) composition(ctx context.Context, c foreign.Composition) error {
+func (w *projectImport) composition(ctx context.Context, c Composition) error {
 	it := Item{Kind: "composition", Name: c.Name}
 	name, err := compositionName(w.redacted(c.Name, &redact.Numbers{}))
 	if w.forgotten(c.Name) {
@@ -249,7 +248,7 @@ func (w *projectImport) composition(ctx context.Context, c foreign.Composition) 
 }
 
 // part returns a part of a composition and an estimate of its tokens.
-func (w *projectImport) part(ctx context.Context, p foreign.Part) (state.Rev, int, error) {
+func (w *projectImport) part(ctx context.Context, p Part) (state.Rev, int, error) {
 	h := w.targetOf(p.Session)
 	var s *state.Session
 	var st *state.State

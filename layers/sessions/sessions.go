@@ -1,4 +1,5 @@
-// Package sessions lists the sessions of a project, each with the state of its file.
+// Package sessions lists the sessions of a project, each with the state of its file, and sets what a user says about them:
+// titles, tags, and relations to other projects. It also names compositions.
 package sessions
 
 import (

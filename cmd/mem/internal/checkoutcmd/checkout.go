@@ -14,9 +14,8 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
-	"github.com/memvcs/mem/cmd/mem/internal/outfile"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
-	"github.com/memvcs/mem/cmd/mem/internal/tiercmd"
+	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
 	"github.com/memvcs/mem/layers/checkout"
 	"github.com/memvcs/mem/layers/markers"
 	"github.com/memvcs/mem/layers/records"
@@ -68,7 +67,7 @@ type checkoutAnswer struct {
 }
 
 func runCheckout(ctx context.Context, e *app.Env, o checkoutOptions, name string) error {
-	o.out = outfile.Name(o.out)
+	o.out = app.OutName(o.out)
 	format := checkout.Format(o.format)
 	if o.format == "both" {
 		format = ""
@@ -87,7 +86,7 @@ func runCheckout(ctx context.Context, e *app.Env, o checkoutOptions, name string
 			return app.Usagef("--files requires a session or its original, and an output that is not -")
 		}
 		if o.out == "-" {
-			if err := checkout.Write(ctx, run.DB, rev, format, outfile.Stdout(e)); err != nil {
+			if err := checkout.Write(ctx, run.DB, rev, format, app.Stdout(e)); err != nil {
 				return names.StoreError(err)
 			}
 			return recordUse(ctx, run, rev)
@@ -107,9 +106,9 @@ func runCheckout(ctx context.Context, e *app.Env, o checkoutOptions, name string
 			return fmt.Errorf("%s: %w", name, err)
 		}
 		if len(done.Files) == 0 {
-			return names.StoreError(outfile.Error(err))
+			return names.StoreError(app.FileError(err))
 		}
-		outfile.NoteCreated(e, done.Created)
+		app.NoteCreated(e, done.Created)
 		if !o.files && (rev.Kind == state.IsSession || rev.Kind == state.IsOriginal) {
 			hintFiles(e, rev.Session)
 		}
@@ -120,7 +119,7 @@ func runCheckout(ctx context.Context, e *app.Env, o checkoutOptions, name string
 		if e.Opt.DryRun {
 			return errors.Join(printCheckout(e, answer), names.StoreError(err))
 		}
-		tiercmd.Auto(ctx, e, run.Memory, rev.Project)
+		versioncmd.Auto(ctx, e, run.Memory, rev.Project)
 		return errors.Join(printCheckout(e, answer), names.StoreError(err), recordUse(ctx, run, rev))
 	})
 }
@@ -138,7 +137,7 @@ func hintFiles(e *app.Env, s *state.Session) {
 // a subdirectory of its name.
 func checkoutPlace(e *app.Env, rev state.Rev, out string) (checkout.Place, error) {
 	if out != "" {
-		path, err := outfile.Path(e, out)
+		path, err := app.OutPath(e, out)
 		return checkout.Place{Path: path}, err
 	}
 	at := checkout.Place{Path: e.Dir}
@@ -153,7 +152,7 @@ func checkoutPlace(e *app.Env, rev state.Rev, out string) (checkout.Place, error
 			return at, app.WithHint(err, term.Shell("mem", "checkout", at.Sub)+" -o DIR")
 		}
 	}
-	return at, outfile.CheckOutside(e, filepath.Join(at.Path, at.Sub))
+	return at, app.CheckOutside(e, filepath.Join(at.Path, at.Sub))
 }
 
 // workTree returns the git work tree that has the directory, "" if there is none.

@@ -14,7 +14,6 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
-	"github.com/memvcs/mem/cmd/mem/internal/outfile"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/checkout"
 	"github.com/memvcs/mem/layers/projects"
@@ -96,7 +95,7 @@ func runResume(ctx context.Context, e *app.Env, name string, start bool) error {
 				"to read the other: "+term.Shell("mem", "show", records.ShortID(rev.Session.ID))))
 		}
 		if err != nil {
-			return names.StoreError(outfile.Error(err))
+			return names.StoreError(app.FileError(err))
 		}
 		answer.Files, answer.From, answer.Changed = append([]string{}, done.Files...), done.From, done.Changed
 		answer.Continued, answer.Captured = done.Continued, done.Captured

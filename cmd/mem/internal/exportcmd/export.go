@@ -7,7 +7,6 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
-	"github.com/memvcs/mem/cmd/mem/internal/outfile"
 	"github.com/memvcs/mem/cmd/mem/internal/remotecmd"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/checkout"
@@ -94,7 +93,7 @@ func writeL1(ctx context.Context, e *app.Env, dir string, force bool) error {
 	return names.WithMemory(ctx, e, func(run names.Run) error {
 		done, err := export.L1Files(ctx, run.DB, run.Project, e.Path(dir), checkout.CheckoutOptions{Force: force, DryRun: e.Opt.DryRun})
 		if err != nil {
-			return names.StoreError(outfile.Error(err))
+			return names.StoreError(app.FileError(err))
 		}
 		if e.Opt.JSON {
 			return e.PrintJSON("export.l1", nil, "files", append([]string{}, done.Files...),
@@ -112,7 +111,7 @@ func writeL1(ctx context.Context, e *app.Env, dir string, force bool) error {
 }
 
 func runExport(ctx context.Context, e *app.Env, o exportOptions) error {
-	o.out = outfile.Name(o.out)
+	o.out = app.OutName(o.out)
 	return names.WithMemory(ctx, e, func(run names.Run) error {
 		format := export.Format(o.format)
 		var file string
@@ -135,16 +134,16 @@ func runExport(ctx context.Context, e *app.Env, o exportOptions) error {
 				content = json.RawMessage(b)
 			}
 		} else {
-			path, err := outfile.Path(e, o.out)
+			path, err := app.OutPath(e, o.out)
 			if err != nil {
 				return err
 			}
 			n, done, err := export.Write(ctx, run.DB, run.Project, format, checkout.Place{Path: path},
 				checkout.CheckoutOptions{Force: o.force, DryRun: e.Opt.DryRun})
 			if err != nil {
-				return outfile.Error(err)
+				return app.FileError(err)
 			}
-			outfile.NoteCreated(e, done.Created)
+			app.NoteCreated(e, done.Created)
 			bytes, file = n, done.Files[0]
 		}
 		if e.Opt.JSON {

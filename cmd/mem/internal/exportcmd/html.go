@@ -11,7 +11,6 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 
 	"github.com/memvcs/mem/cmd/mem/internal/names"
-	"github.com/memvcs/mem/cmd/mem/internal/outfile"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/checkout"
@@ -45,10 +44,10 @@ func writeHTML(ctx context.Context, e *app.Env, name, out string, force bool) er
 		if err != nil {
 			return names.StoreError(fmt.Errorf("export %s: %w", name, err))
 		}
-		if out = outfile.Name(out); out == "" || out == "-" {
+		if out = app.OutName(out); out == "" || out == "-" {
 			return printHTML(e, page)
 		}
-		path, err := outfile.Path(e, out)
+		path, err := app.OutPath(e, out)
 		if err != nil {
 			return err
 		}
@@ -57,9 +56,9 @@ func writeHTML(ctx context.Context, e *app.Env, name, out string, force bool) er
 		}
 		done, err := capture.WriteTree(run.DB, filepath.Dir(path), force, e.Opt.DryRun, stage)
 		if err != nil {
-			return outfile.Error(err)
+			return app.FileError(err)
 		}
-		outfile.NoteCreated(e, done.Created)
+		app.NoteCreated(e, done.Created)
 		if e.Opt.JSON {
 			return e.PrintJSON("export", htmlAnswer{Format: "html", File: done.Files[0], DryRun: e.Opt.DryRun})
 		}
@@ -74,7 +73,7 @@ func writeHTML(ctx context.Context, e *app.Env, name, out string, force bool) er
 // printHTML prints a page to standard output.
 func printHTML(e *app.Env, page Page) error {
 	if !e.Opt.JSON {
-		return page.Write(outfile.Stdout(e))
+		return page.Write(app.Stdout(e))
 	}
 	var b strings.Builder
 	if err := page.Write(&b); err != nil {

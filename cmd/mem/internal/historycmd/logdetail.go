@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/diffcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/engines"
@@ -239,10 +238,10 @@ func (d *details) difference(ctx context.Context, a, b state.Rev) error {
 		return err
 	}
 	d.Printf("\n")
-	diffcmd.Head(d.Env, c)
+	Head(d.Env, c)
 	for _, g := range c.Groups {
 		d.Printf("\n")
-		diffcmd.Group(d.Env, c, g, false)
+		Group(d.Env, c, g, false)
 	}
 	d.Printf("\n")
 	return nil

@@ -19,7 +19,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/knowledgecmd"
 	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
-	"github.com/memvcs/mem/cmd/mem/internal/tiercmd"
+	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
 	"github.com/memvcs/mem/hooks"
 	"github.com/memvcs/mem/hooks/settings"
 	"github.com/memvcs/mem/layers"
@@ -132,7 +132,7 @@ func RunHook(e *app.Env, event string) {
 		debug.SetGCPercent(100)
 		debug.SetMemoryLimit(math.MaxInt64)
 		memory.BoundMemory(e)
-		tiercmd.AutoEverywhere(context.Background(), e)
+		versioncmd.AutoEverywhere(context.Background(), e)
 		distillEnded(context.Background(), e, w)
 	}
 }

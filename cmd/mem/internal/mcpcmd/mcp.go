@@ -9,7 +9,6 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/flags"
-	"github.com/memvcs/mem/cmd/mem/internal/mcp"
 )
 
 // Command returns mem mcp.
@@ -25,7 +24,7 @@ func Command(e *app.Env) *cli.Command {
 		Flags: []cli.Flag{flags.Bool(&write, "write", "add the tool keepit_add, and save compositions")},
 		Action: e.Action(0, 0, func(c *cli.Context) error {
 			in, out := io.NopCloser(e.Stdin), writeNopCloser{e.Stdout}
-			err := mcp.Serve(c.Context, served{e}, in, out, mcp.Options{Version: app.ThisBuild().Version, Write: write})
+			err := Serve(c.Context, served{e}, in, out, Options{Version: app.ThisBuild().Version, Write: write})
 			if errors.Is(err, io.EOF) || errors.Is(err, context.Canceled) {
 				return nil
 			}

@@ -13,7 +13,6 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/knowledgecmd"
-	"github.com/memvcs/mem/cmd/mem/internal/mcp"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/sessioncmd"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
@@ -116,9 +115,9 @@ func turns(ctx context.Context, m *layers.Memory, rev state.Rev, f func(checkout
 }
 
 // Timeline lists messages or sessions.
-func (s served) Timeline(ctx context.Context, in mcp.TimelineIn) (out mcp.TimelineOut, err error) {
+func (s served) Timeline(ctx context.Context, in TimelineIn) (out TimelineOut, err error) {
 	e, n := s.run(), min(max(cmp.Or(in.Count, 10), 1), 50)
-	out.Moments = []mcp.Moment{}
+	out.Moments = []Moment{}
 	return out, names.WithMemory(ctx, e, func(run names.Run) error {
 		if in.Ref == "" {
 			st, err := trust.Outline(ctx, run.DB, run.Project.ID)
@@ -126,7 +125,7 @@ func (s served) Timeline(ctx context.Context, in mcp.TimelineIn) (out mcp.Timeli
 				return err
 			}
 			for _, x := range st.Recent()[:min(n, len(st.Recent()))] {
-				out.Moments = append(out.Moments, mcp.Moment{Ref: term.ShortID(x.ID), Date: dayOf(x.Now().Scan.Last),
+				out.Moments = append(out.Moments, Moment{Ref: term.ShortID(x.ID), Date: dayOf(x.Now().Scan.Last),
 					Line: term.SanitizeLine(x.Title())})
 			}
 			if len(out.Moments) == 0 {
@@ -151,13 +150,13 @@ var errEnough = errors.New("enough messages")
 
 // around lists the messages of rev with n messages before and after them; of a session its first 2n messages. Lines
 // that are no messages do not count.
-func around(ctx context.Context, m *layers.Memory, rev state.Rev, n int) ([]mcp.Moment, error) {
+func around(ctx context.Context, m *layers.Memory, rev state.Rev, n int) ([]Moment, error) {
 	from, to, most := rev.From, rev.To, n
 	if rev.Kind != state.IsMessages {
 		from, to, most = 0, 0, 2*n
 	}
 	rev.From, rev.To = 1, cmp.Or(rev.Point, rev.Session.Now()).Scan.Values
-	list, before, after := []mcp.Moment{}, 0, 0
+	list, before, after := []Moment{}, 0, 0
 	err := turns(ctx, m, rev, func(t checkout.Turn) error {
 		switch {
 		case t.Message < from && before == most:
@@ -169,7 +168,7 @@ func around(ctx context.Context, m *layers.Memory, rev state.Rev, n int) ([]mcp.
 		case t.Message > to:
 			after++
 		}
-		list = append(list, mcp.Moment{Ref: fmt.Sprintf("%s#%d", term.ShortID(rev.Session.ID), t.Message),
+		list = append(list, Moment{Ref: fmt.Sprintf("%s#%d", term.ShortID(rev.Session.ID), t.Message),
 			Who: t.Role, Line: term.SanitizeLine(tokens.OneLine(t.Text, lineWidth))})
 		return nil
 	})
@@ -180,7 +179,7 @@ func around(ctx context.Context, m *layers.Memory, rev state.Rev, n int) ([]mcp.
 }
 
 // Show prints a page of a text.
-func (s served) Show(ctx context.Context, in mcp.ShowIn) (out mcp.ShowOut, err error) {
+func (s served) Show(ctx context.Context, in ShowIn) (out ShowOut, err error) {
 	e := s.run()
 	return out, names.WithMemory(ctx, e, func(run names.Run) error {
 		rev, err := servable(ctx, run, withoutShare(in.Ref))
@@ -206,7 +205,7 @@ func (s served) Show(ctx context.Context, in mcp.ShowIn) (out mcp.ShowOut, err e
 			return err
 		}
 		out.Ref, out.Kind = in.Ref, string(kind)
-		out.Text, out.Next = mcp.Page(term.Sanitize(b.String()), in.Offset)
+		out.Text, out.Next = Page(term.Sanitize(b.String()), in.Offset)
 		switch {
 		case out.Text != "":
 		case b.Len() > 0:
@@ -278,14 +277,14 @@ func writeKnown(ctx context.Context, m *layers.Memory, rev state.Rev, w io.Write
 }
 
 // Facts answers as mem facts list and search do, without facts that must not be served.
-func (s served) Facts(ctx context.Context, in mcp.FactsIn) (out mcp.FactsOut, err error) {
+func (s served) Facts(ctx context.Context, in FactsIn) (out FactsOut, err error) {
 	e, o := s.run(), knowledgecmd.FactOptions{Open: in.Open}
 	if len(in.Kinds) > 0 {
 		if o.Kinds, err = knowledgecmd.ParseKinds(strings.Join(in.Kinds, ",")); err != nil {
 			return out, err
 		}
 	}
-	out.Facts = []mcp.Fact{}
+	out.Facts = []Fact{}
 	return out, names.WithMemory(ctx, e, func(run names.Run) error {
 		project, session := run.Project.ID, ""
 		if in.Session != "" {
@@ -338,8 +337,8 @@ func choose(set *facts.Set, query string, wants func(facts.Fact) bool, limit int
 	return list[:min(len(list), max(limit, 0))]
 }
 
-func servedFact(f facts.Fact) mcp.Fact {
-	x := mcp.Fact{ID: f.ID, Kind: string(f.Kind), Verdict: knowledgecmd.FateOf(f), Text: term.SanitizeLine(cmp.Or(f.Shown(), f.Text))}
+func servedFact(f facts.Fact) Fact {
+	x := Fact{ID: f.ID, Kind: string(f.Kind), Verdict: knowledgecmd.FateOf(f), Text: term.SanitizeLine(cmp.Or(f.Shown(), f.Text))}
 	if f.VerifiedBy != "" {
 		x.By, x.At = term.SanitizeLine(f.VerifiedBy), f.VerifiedAt.UTC().Format(time.RFC3339)
 	}

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/mcp"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/searchcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
@@ -32,7 +31,7 @@ const lineWidth = 140
 const mostHits = 100
 
 // Search answers as mem search does.
-func (s served) Search(ctx context.Context, in mcp.SearchIn) (out mcp.SearchOut, err error) {
+func (s served) Search(ctx context.Context, in SearchIn) (out SearchOut, err error) {
 	e := s.run()
 	e.Operands = []string{in.Query}
 	since, until, err := timesOf(e, in.Since, in.Until)
@@ -45,7 +44,7 @@ func (s served) Search(ctx context.Context, in mcp.SearchIn) (out mcp.SearchOut,
 	if err != nil {
 		return out, err
 	}
-	out.Hits = []mcp.Hit{}
+	out.Hits = []Hit{}
 	return out, names.WithStore(e, func(m *layers.Memory) error {
 		sc, err := scopeOf(ctx, e, m, in.Projects)
 		if err != nil {
@@ -58,7 +57,7 @@ func (s served) Search(ctx context.Context, in mcp.SearchIn) (out mcp.SearchOut,
 		}
 		for _, h := range found.Hits {
 			x := view.HitOf(h)
-			out.Hits = append(out.Hits, mcp.Hit{Ref: refOf(h), Who: term.SanitizeLine(x.Who()), Date: dayOf(h.Time()),
+			out.Hits = append(out.Hits, Hit{Ref: refOf(h), Who: term.SanitizeLine(x.Who()), Date: dayOf(h.Time()),
 				Request: term.SanitizeLine(h.Request), Line: term.SanitizeLine(h.Passage.Text), Changed: x.Changed})
 		}
 		for _, u := range found.Missing {
@@ -99,7 +98,7 @@ func dayOf(t time.Time) string {
 }
 
 // AddKeepit answers as mem keepit add does.
-func (s served) AddKeepit(ctx context.Context, in mcp.KeepitIn) (out mcp.KeepitOut, err error) {
+func (s served) AddKeepit(ctx context.Context, in KeepitIn) (out KeepitOut, err error) {
 	e, w := s.run(), keepit.Weight(80)
 	if in.Weight != "" {
 		if w, err = keepit.ParseTyped(in.Weight); err != nil {
@@ -121,16 +120,16 @@ func (s served) AddKeepit(ctx context.Context, in mcp.KeepitIn) (out mcp.KeepitO
 		if err != nil {
 			return err
 		}
-		out = mcp.KeepitOut{ID: k.ID, Ref: fmt.Sprintf("%s#%d", term.ShortID(rev.Session.ID), k.Mark.Message),
+		out = KeepitOut{ID: k.ID, Ref: fmt.Sprintf("%s#%d", term.ShortID(rev.Session.ID), k.Mark.Message),
 			Weight: k.Mark.Weight.String(), Text: term.Sanitize(k.Mark.Text)}
 		return nil
 	})
 }
 
 // Suggest answers as mem suggest does.
-func (s served) Suggest(ctx context.Context, in mcp.SuggestIn) (out mcp.SuggestOut, err error) {
+func (s served) Suggest(ctx context.Context, in SuggestIn) (out SuggestOut, err error) {
 	e := s.run()
-	out.Suggestions = []mcp.Suggestion{}
+	out.Suggestions = []Suggestion{}
 	return out, names.WithStore(e, func(m *layers.Memory) error {
 		sc, err := scopeOf(ctx, e, m, in.Projects)
 		if err != nil {
@@ -142,7 +141,7 @@ func (s served) Suggest(ctx context.Context, in mcp.SuggestIn) (out mcp.SuggestO
 			return err
 		}
 		for _, x := range all {
-			out.Suggestions = append(out.Suggestions, mcp.Suggestion{Rev: x.Rev, Score: x.Score, Topics: x.Topics,
+			out.Suggestions = append(out.Suggestions, Suggestion{Rev: x.Rev, Score: x.Score, Topics: x.Topics,
 				Files: x.Files, Tokens: x.Tokens, Title: term.SanitizeLine(x.Session.Title)})
 		}
 		if len(all) == 0 {
@@ -153,7 +152,7 @@ func (s served) Suggest(ctx context.Context, in mcp.SuggestIn) (out mcp.SuggestO
 }
 
 // Compose answers as mem compose does; unless save is set, as mem compose --dry-run.
-func (s served) Compose(ctx context.Context, in mcp.ComposeIn, save bool) (out mcp.ComposeOut, err error) {
+func (s served) Compose(ctx context.Context, in ComposeIn, save bool) (out ComposeOut, err error) {
 	e := s.run()
 	e.Opt.DryRun = !save
 	if err := versioncmd.CheckName(in.Name); err != nil {
@@ -186,9 +185,9 @@ func (s served) Compose(ctx context.Context, in mcp.ComposeIn, save bool) (out m
 			return versioncmd.ComposeError(err)
 		}
 		a := view.ComposedOf(req, done)
-		out = mcp.ComposeOut{Name: a.Name, Tokens: a.Tokens, Parts: []mcp.Part{}, Saved: save}
+		out = ComposeOut{Name: a.Name, Tokens: a.Tokens, Parts: []Part{}, Saved: save}
 		for _, p := range a.Parts {
-			out.Parts = append(out.Parts, mcp.Part{Session: term.ShortID(p.Session), Pick: p.Version, Tokens: p.Tokens, Why: p.Why})
+			out.Parts = append(out.Parts, Part{Session: term.ShortID(p.Session), Pick: p.Version, Tokens: p.Tokens, Why: p.Why})
 		}
 		return nil
 	})

@@ -17,7 +17,6 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/forgetcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
-	"github.com/memvcs/mem/cmd/mem/internal/outfile"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/notes"
 	"github.com/memvcs/mem/layers/projects"
@@ -372,7 +371,7 @@ func runShow(l *list, name string) error {
 		return app.WithCode(app.ExitNo, app.WithHint(fmt.Errorf("%s is deleted", stateName(f, n)),
 			term.Shell("mem", "notes", "log", f.Name)))
 	}
-	_, err = io.WriteString(outfile.Stdout(l.Env), s.Text)
+	_, err = io.WriteString(app.Stdout(l.Env), s.Text)
 	return err
 }
 
@@ -636,7 +635,7 @@ func TakeBack(run names.Run, files []records.Note) error {
 		return err
 	}
 	if err := client.TakeBack(run.Dir, files); err != nil {
-		return outfile.Error(err)
+		return app.FileError(err)
 	}
 	for _, n := range files {
 		s := notes.State{Note: n}

@@ -14,8 +14,8 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
-	"github.com/memvcs/mem/layers/naming"
 	"github.com/memvcs/mem/layers/projects"
+	"github.com/memvcs/mem/layers/sessions"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/layers/view"
@@ -124,7 +124,7 @@ func runProjectShow(ctx context.Context, e *app.Env, dir string) error {
 		return err
 	}
 	a.Current = dir != ""
-	related, err := naming.RelatedTo(ctx, m.DB, p.ID)
+	related, err := sessions.RelatedTo(ctx, m.DB, p.ID)
 	if err != nil {
 		return err
 	}

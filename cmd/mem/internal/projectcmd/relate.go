@@ -11,8 +11,8 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
-	"github.com/memvcs/mem/layers/naming"
 	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/sessions"
 )
 
 type relateOptions struct {
@@ -61,18 +61,18 @@ func runProjectRelate(ctx context.Context, e *app.Env, o relateOptions, session 
 		}
 		switch {
 		case rev.Project.ID == to.ID:
-			err = naming.ErrOwn
+			err = sessions.ErrOwn
 		case e.Opt.DryRun:
 		case o.off:
-			err = naming.Unrelate(ctx, run.DB, rev, to.ID)
+			err = sessions.Unrelate(ctx, run.DB, rev, to.ID)
 		default:
-			err = naming.Relate(ctx, run.DB, rev, to.ID, o.reason)
+			err = sessions.Relate(ctx, run.DB, rev, to.ID, o.reason)
 		}
 		name := term.ShortID(rev.Session.ID)
 		switch {
-		case errors.Is(err, naming.ErrOwn):
+		case errors.Is(err, sessions.ErrOwn):
 			return app.Usagef("%s is a session of %s already", name, to.Name)
-		case errors.Is(err, naming.ErrNotRelated):
+		case errors.Is(err, sessions.ErrNotRelated):
 			return app.WithCode(app.ExitNo, app.WithHint(err, term.Shell("mem", "project", "show")))
 		case err != nil:
 			return err
@@ -101,7 +101,7 @@ type relationAnswer struct {
 	Reason  string `json:"reason"`
 }
 
-func relationAnswers(list []naming.Relation) []relationAnswer {
+func relationAnswers(list []sessions.Relation) []relationAnswer {
 	out := []relationAnswer{}
 	for _, r := range list {
 		out = append(out, relationAnswer{string(r.From.ID), r.Session.ID, string(r.To), term.TimeText(r.Time), r.Reason})

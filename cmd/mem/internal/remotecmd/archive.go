@@ -12,7 +12,6 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
-	"github.com/memvcs/mem/cmd/mem/internal/outfile"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/archive"
@@ -35,7 +34,7 @@ type ArchiveOptions struct {
 
 // WriteArchive writes the memory of the project of the run, or of all projects, to a file, and prints it like a push.
 func WriteArchive(ctx context.Context, e *app.Env, file string, o ArchiveOptions) error {
-	path, err := outfile.Path(e, file)
+	path, err := app.OutPath(e, file)
 	if err != nil {
 		return err
 	}
@@ -67,7 +66,7 @@ func WriteArchive(ctx context.Context, e *app.Env, file string, o ArchiveOptions
 		if err != nil {
 			return fmt.Errorf("export: %w", memory.RemoteError(err))
 		}
-		outfile.NoteCreated(e, written.Created)
+		app.NoteCreated(e, written.Created)
 		if done.Objects == 0 && len(projects) > 0 && !refusedAny(done) {
 			return app.WithCode(app.ExitNo, fmt.Errorf("nothing to write to %s: the memory is empty", file))
 		}

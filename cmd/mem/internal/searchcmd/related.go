@@ -5,8 +5,8 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/layers"
-	"github.com/memvcs/mem/layers/naming"
 	"github.com/memvcs/mem/layers/search"
+	"github.com/memvcs/mem/layers/sessions"
 	"github.com/memvcs/mem/refs"
 )
 
@@ -34,15 +34,15 @@ func searcher(
 // Only are to be searched.
 func WithRelated(
 	ctx context.Context, m *layers.Memory, projects []refs.Project,
-) ([]refs.Project, search.Only, []naming.Relation, error) {
+) ([]refs.Project, search.Only, []sessions.Relation, error) {
 	whole := map[refs.Project]bool{}
 	for _, p := range projects {
 		whole[p] = true
 	}
 	only := search.Only{}
-	var all []naming.Relation
+	var all []sessions.Relation
 	for _, p := range projects {
-		list, err := naming.RelatedTo(ctx, m.DB, p)
+		list, err := sessions.RelatedTo(ctx, m.DB, p)
 		if err != nil {
 			return nil, nil, nil, err
 		}

@@ -13,8 +13,8 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers"
-	"github.com/memvcs/mem/layers/naming"
 	"github.com/memvcs/mem/layers/search"
+	"github.com/memvcs/mem/layers/sessions"
 	"github.com/memvcs/mem/layers/tokens"
 	"github.com/memvcs/mem/layers/view"
 )
@@ -78,7 +78,7 @@ func runSuggest(ctx context.Context, e *app.Env, o suggestOptions) error {
 		req := search.SuggestRequest{Files: files, Topics: o.topics, Budget: o.budget, Limit: o.number}
 		why := map[string]string{}
 		if o.related {
-			var related []naming.Relation
+			var related []sessions.Relation
 			if projects, req.Only, related, err = WithRelated(ctx, m, projects); err != nil {
 				return err
 			}

@@ -18,7 +18,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
-	"github.com/memvcs/mem/cmd/mem/internal/tiercmd"
+	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/notes"
@@ -324,7 +324,7 @@ func addAll(ctx context.Context, e *app.Env, m *layers.Memory, a addition) error
 	if err := errors.Join(after, printAdded(e, a.op, added, failed)); err != nil {
 		return err
 	}
-	tiercmd.AutoAll(ctx, e, m, added)
+	versioncmd.AutoAll(ctx, e, m, added)
 	if err := noteCopies(ctx, e, m, added); err != nil {
 		return err
 	}

@@ -10,7 +10,6 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers"
-	"github.com/memvcs/mem/layers/foreign"
 	"github.com/memvcs/mem/layers/migration"
 	"github.com/memvcs/mem/layers/tokens"
 )
@@ -23,7 +22,7 @@ type storeAnswer struct {
 }
 
 // runImportStore imports the store of another memory tool.
-func runImportStore(ctx context.Context, e *app.Env, o importOptions, store *foreign.Store) error {
+func runImportStore(ctx context.Context, e *app.Env, o importOptions, store *migration.Store) error {
 	return names.WithStore(e, func(m *layers.Memory) error {
 		claude, err := e.ClaudeDir()
 		if err != nil {

@@ -6,8 +6,8 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
-	"github.com/memvcs/mem/layers/naming"
 	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/sessions"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/urfave/cli/v2"
 )
@@ -42,7 +42,7 @@ func runMv(ctx context.Context, e *app.Env, from, to string) error {
 		case state.IsComposition:
 			_, err = records.ParseName(to)
 		default:
-			err = naming.ErrKind
+			err = sessions.ErrKind
 		}
 		if err != nil {
 			return app.Usagef("mv %s: %v", from, err)
@@ -56,9 +56,9 @@ func runMv(ctx context.Context, e *app.Env, from, to string) error {
 		}
 		if !e.Opt.DryRun {
 			if rev.Kind == state.IsSession {
-				err = naming.Retitle(ctx, run.DB, rev, to, naming.Edit{})
+				err = sessions.Retitle(ctx, run.DB, rev, to, sessions.Edit{})
 			} else {
-				err = naming.RenameComposition(ctx, run.DB, rev, to)
+				err = sessions.RenameComposition(ctx, run.DB, rev, to)
 			}
 		}
 		if err != nil {

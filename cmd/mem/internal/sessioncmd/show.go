@@ -16,7 +16,6 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/knowledgecmd"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/notescmd"
-	"github.com/memvcs/mem/cmd/mem/internal/outfile"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/checkout"
@@ -116,7 +115,7 @@ func runShow(ctx context.Context, e *app.Env, o showOptions, name string) error 
 				return nil
 			}
 		}
-		w := outfile.Stdout(e)
+		w := app.Stdout(e)
 		if o.raw {
 			w = e.Out
 		}

@@ -11,8 +11,8 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
-	"github.com/memvcs/mem/layers/naming"
 	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/sessions"
 	"github.com/memvcs/mem/layers/state"
 )
 
@@ -69,7 +69,7 @@ func tagOf(t state.Tag) tagAnswer {
 
 func runTagList(ctx context.Context, e *app.Env) error {
 	return names.WithMemory(ctx, e, func(run names.Run) error {
-		tags, err := naming.Tags(ctx, run.DB, run.Project.ID)
+		tags, err := sessions.Tags(ctx, run.DB, run.Project.ID)
 		if err != nil {
 			return err
 		}
@@ -99,7 +99,7 @@ func runTag(ctx context.Context, e *app.Env, operands []string, o tagOptions) er
 		var err error
 		switch {
 		case o.remove:
-			if err = naming.Untag(ctx, run.DB, run.Project, name, e.Opt.DryRun); err == nil && e.Opt.DryRun {
+			if err = sessions.Untag(ctx, run.DB, run.Project, name, e.Opt.DryRun); err == nil && e.Opt.DryRun {
 				e.Message("would delete tag %s", e.Safe(name))
 			}
 		default:
@@ -112,16 +112,16 @@ func runTag(ctx context.Context, e *app.Env, operands []string, o tagOptions) er
 				break
 			}
 			rev = revs[0]
-			if err = naming.Tag(ctx, run.DB, rev, name, naming.Edit{Force: o.force, DryRun: e.Opt.DryRun}); err == nil && e.Opt.DryRun {
+			if err = sessions.Tag(ctx, run.DB, rev, name, sessions.Edit{Force: o.force, DryRun: e.Opt.DryRun}); err == nil && e.Opt.DryRun {
 				e.Message("would tag %s as %s", e.Safe(rev.Name()), e.Safe(name))
 			}
 		}
 		switch {
-		case errors.Is(err, naming.ErrNoTag):
+		case errors.Is(err, sessions.ErrNoTag):
 			return app.WithHint(err, "mem tag")
-		case errors.Is(err, naming.ErrTaken) && !o.force:
+		case errors.Is(err, sessions.ErrTaken) && !o.force:
 			return app.WithHint(err, "mem tag -f "+name+" ...")
-		case errors.Is(err, naming.ErrKind):
+		case errors.Is(err, sessions.ErrKind):
 			return app.Usagef("%v", err)
 		}
 		return err

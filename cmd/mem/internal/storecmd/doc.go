@@ -1,2 +1,3 @@
-// Package storecmd has the commands that create, configure and compact the store: init, config, secrets and gc.
+// Package storecmd has the commands for the store as a whole: init, config, secrets, gc and fsck, and those for scripts that
+// print its objects and names: cat-file, hash-object, ls-objects and rev-parse.
 package storecmd

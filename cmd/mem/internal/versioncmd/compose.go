@@ -17,7 +17,6 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
-	"github.com/memvcs/mem/cmd/mem/internal/tiercmd"
 	"github.com/memvcs/mem/layers/compose"
 	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/derive"
@@ -119,7 +118,7 @@ func runCompose(ctx context.Context, e *app.Env, o ComposeOptions, name string, 
 		if err != nil {
 			return ComposeError(err)
 		}
-		tiercmd.Auto(ctx, e, run.Memory, done.Project)
+		Auto(ctx, e, run.Memory, done.Project)
 		if f := done.Foreign; f != nil {
 			e.Warn("with text of project %s in %s, project %s cannot be pushed or exported", f.From, name, f.With)
 			e.Hint("%s", app.ShareHints(f)[0])

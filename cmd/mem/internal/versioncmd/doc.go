@@ -1,2 +1,3 @@
-// Package versioncmd has the commands that make and list versions and compositions.
+// Package versioncmd has the commands that make and list versions and compositions, and mem tier, which shows old sessions
+// as weekly and monthly summaries. [Auto] does the same after a command, if the setting autoDecay.run schedules it.
 package versioncmd

@@ -13,10 +13,10 @@ import (
 	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/knowledge/facts"
 	"github.com/memvcs/mem/layers/markers"
-	"github.com/memvcs/mem/layers/naming"
 	"github.com/memvcs/mem/layers/provenance"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/revision"
+	"github.com/memvcs/mem/layers/sessions"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/refs"
@@ -164,19 +164,19 @@ func (s *Server) nameSession(w http.ResponseWriter, r *http.Request, rev state.R
 	title, tag := strings.TrimSpace(r.PostFormValue("title")), strings.TrimSpace(r.PostFormValue("tag"))
 	switch untag := r.PostFormValue("untag"); {
 	case untag != "":
-		err = naming.Untag(ctx, s.Memory.DB, rev.Project, untag, false)
+		err = sessions.Untag(ctx, s.Memory.DB, rev.Project, untag, false)
 	case r.PostFormValue("do") == "title":
 		if _, wrong := records.ParseTitle(title); wrong != nil && title != "" {
 			return "", page{}, api.BadRequest("title: " + wrong.Error())
 		}
-		err = naming.Retitle(ctx, s.Memory.DB, rev, title, naming.Edit{})
+		err = sessions.Retitle(ctx, s.Memory.DB, rev, title, sessions.Edit{})
 	default:
 		if _, wrong := records.ParseName(tag); wrong != nil {
 			return "", page{}, api.BadRequest("tag: " + wrong.Error())
 		}
-		err = naming.Tag(ctx, s.Memory.DB, rev, tag, naming.Edit{})
+		err = sessions.Tag(ctx, s.Memory.DB, rev, tag, sessions.Edit{})
 	}
-	if errors.Is(err, naming.ErrTaken) || errors.Is(err, naming.ErrNoTag) {
+	if errors.Is(err, sessions.ErrTaken) || errors.Is(err, sessions.ErrNoTag) {
 		return "", page{}, api.NewProblem(http.StatusConflict, "conflict", err.Error())
 	}
 	if err != nil {
@@ -191,7 +191,7 @@ func (s *Server) relate(ctx context.Context, rev state.Rev, b *sessionBody) erro
 	if err != nil {
 		return err
 	}
-	list, err := naming.RelationsOf(ctx, s.Memory.DB, rev)
+	list, err := sessions.RelationsOf(ctx, s.Memory.DB, rev)
 	if err != nil {
 		return err
 	}
@@ -216,7 +216,7 @@ func (s *Server) relateSession(w http.ResponseWriter, r *http.Request, rev state
 	var err error
 	ctx := r.Context()
 	if off := r.PostFormValue("off"); off != "" {
-		err = naming.Unrelate(ctx, s.Memory.DB, rev, refs.Project(off))
+		err = sessions.Unrelate(ctx, s.Memory.DB, rev, refs.Project(off))
 	} else {
 		to, wrong := s.Project(ctx, r.PostFormValue("to"))
 		if wrong != nil {
@@ -226,9 +226,9 @@ func (s *Server) relateSession(w http.ResponseWriter, r *http.Request, rev state
 		if _, wrong := records.ParseTitle(reason); wrong != nil {
 			return "", page{}, api.BadRequest("reason: " + wrong.Error())
 		}
-		err = naming.Relate(ctx, s.Memory.DB, rev, to.ID, reason)
+		err = sessions.Relate(ctx, s.Memory.DB, rev, to.ID, reason)
 	}
-	if errors.Is(err, naming.ErrOwn) || errors.Is(err, naming.ErrNotRelated) {
+	if errors.Is(err, sessions.ErrOwn) || errors.Is(err, sessions.ErrNotRelated) {
 		return "", page{}, api.NewProblem(http.StatusConflict, "conflict", err.Error())
 	}
 	if err != nil {

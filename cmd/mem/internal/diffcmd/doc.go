@@ -1,2 +1,0 @@
-// Package diffcmd has mem diff, which compares two texts.
-package diffcmd

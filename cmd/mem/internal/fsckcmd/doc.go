@@ -1,2 +1,0 @@
-// Package fsckcmd has mem fsck, which verifies and repairs the store.
-package fsckcmd

@@ -1,0 +1,407 @@
+package versioncmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/flags"
+	"github.com/memvcs/mem/cmd/mem/internal/memory"
+	"github.com/memvcs/mem/cmd/mem/internal/names"
+	"github.com/memvcs/mem/cmd/mem/internal/term"
+	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/capture"
+	"github.com/memvcs/mem/layers/derive"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/tier"
+	"github.com/memvcs/mem/layers/tokens"
+	"github.com/memvcs/mem/layers/trust"
+)
+
+type tierOptions struct{ weekly, monthly int }
+
+// Tier returns mem tier.
+func Tier(e *app.Env) *cli.Command {
+	var o tierOptions
+	ages := []cli.Flag{
+		flags.Parsed(&o.weekly, "weekly", "summarise weeks after `AGE`, such as 7d, instead of the setting", parseDays),
+		flags.Parsed(&o.monthly, "monthly", "summarise months after `AGE`, such as 30d, instead of the setting", parseDays),
+	}
+	return &cli.Command{
+		Name:  "tier",
+		Usage: "show old sessions as weekly and monthly summaries",
+		Description: "A session stays as it is for a week; then the summary of its week replaces it in\n" +
+			"contexts, and after a month the summary of its month. A summary is a composition of\n" +
+			"versions and facts within a budget; \"mem show\" prints it. Older sessions also get\n" +
+			"versions, and superfluous versions are hidden. Originals are never changed, and\n" +
+			"\"mem undo\" restores hidden versions. The settings autoDecay.* set the ages, and\n" +
+			"autoDecay.run whether this happens automatically.",
+		Subcommands: []*cli.Command{
+			{Name: "status", Usage: "show the tier of each session and what is due", Flags: ages,
+				Action: e.Action(0, 0, func(c *cli.Context) error {
+					return runTierStatus(c.Context, e, o)
+				})},
+			{Name: "run", Usage: "create the summaries that are due; safe to repeat", Flags: ages,
+				Action: e.Action(0, 0, func(c *cli.Context) error {
+					return runTier(c.Context, e, o)
+				})},
+		},
+	}
+}
+
+// parseDays parses an age in days: 7, 7d or 2w.
+func parseDays(s string) (int, error) {
+	unit, digits := 1, strings.TrimSuffix(s, "d")
+	if weeks, ok := strings.CutSuffix(s, "w"); ok {
+		unit, digits = 7, weeks
+	}
+	n := 0
+	for _, r := range digits {
+		if r < '0' || r > '9' || n > 10_000 {
+			return 0, fmt.Errorf("want days such as 7d or 2w")
+		}
+		n = 10*n + int(r-'0')
+	}
+	if n < 1 || digits == "" {
+		return 0, fmt.Errorf("want days such as 7d or 2w")
+	}
+	return n * unit, nil
+}
+
+// tierPolicy returns the policy of ageing from the settings and options.
+func tierPolicy(e *app.Env, o tierOptions) (derive.TierOptions, error) {
+	out := derive.TierOptions{DryRun: e.Opt.DryRun}
+	conf, err := e.Settings()
+	if err != nil {
+		return out, err
+	}
+	p := &out.Policy
+	for _, f := range []struct {
+		key string
+		dst *int
+	}{
+		{"weeklyAfterDays", &p.WeeklyAfter}, {"monthlyAfterDays", &p.MonthlyAfter}, {"weeklyTokens", &p.WeeklyTokens},
+		{"monthlyTokens", &p.MonthlyTokens},
+		{"createAfterDays", &p.CreateAfter}, {"aggressiveAfterDays", &p.AggressiveAfter},
+		{"pruneIntermediateAfterDays", &p.IntermediateAfter},
+	} {
+		if *f.dst, err = conf.Int("autoDecay." + f.key); err != nil {
+			return out, err
+		}
+	}
+	if p.CreatePreset, err = conf.String("autoDecay.createPreset"); err != nil {
+		return out, err
+	}
+	if p.AggressivePreset, err = conf.String("autoDecay.aggressivePreset"); err != nil {
+		return out, err
+	}
+	if o.weekly > 0 {
+		p.WeeklyAfter = o.weekly
+	}
+	if o.monthly > 0 {
+		p.MonthlyAfter = o.monthly
+	}
+	if err := p.Check(); err != nil {
+		return out, app.WithHint(app.Usagef("%v", err), "mem config list")
+	}
+	out.Decay, err = names.DecayOf(conf)
+	return out, err
+}
+
+func runTier(ctx context.Context, e *app.Env, o tierOptions) error {
+	how, err := tierPolicy(e, o)
+	if err != nil {
+		return err
+	}
+	return names.WithMemory(ctx, e, func(run names.Run) error {
+		var bar *app.Progress
+		how.Progress = func(done, of int) {
+			if done == 0 {
+				bar = e.Progress("making versions", int64(of))
+				return
+			}
+			bar.Add(1)
+		}
+		did, err := derive.Tier(ctx, run.DB, run.Project, how)
+		bar.End()
+		if err != nil {
+			return err
+		}
+		if e.Opt.JSON {
+			err = e.PrintJSON("tier.run", tieredAnswerOf(did, e.Opt.DryRun))
+		} else {
+			printTiered(e, did)
+		}
+		for _, f := range did.Failed {
+			e.Warn("%v", f)
+		}
+		if err == nil && len(did.Failed) > 0 {
+			return app.Exit(app.ExitPartial)
+		}
+		return err
+	})
+}
+
+// printTiered prints the result of ageing.
+func printTiered(e *app.Env, t derive.TierResult) {
+	compressed, hid := "compressed", "hidden"
+	if e.Opt.DryRun {
+		compressed, hid = "would compress", "would hide"
+	}
+	for _, v := range t.Compressed {
+		what := term.ShortID(v.Session.ID)
+		if v.Label != "" {
+			what += ":" + v.Label
+		}
+		e.Report("%s %s  %s, ~%s tokens, %s\n", compressed, e.Safe(what), v.Preset, tokens.Format(v.Tokens), v.Why)
+	}
+	for _, s := range t.Summaries {
+		e.Report("%s\n", e.Safe(summaryLine(s, e.Opt.DryRun)))
+	}
+	if len(t.Hidden) > 0 {
+		e.Report("%s %s\n", hid, e.Safe(shortList(t.Hidden, 8)))
+	}
+	switch {
+	case t.Empty():
+		e.Note("nothing to do")
+	case !e.Opt.DryRun && len(t.Hidden) > 0:
+		e.Hint("mem undo restores hidden versions")
+	case !e.Opt.DryRun && len(t.Summaries) > 0:
+		e.Hint("mem show %s", t.Summaries[len(t.Summaries)-1].Label)
+	}
+}
+
+// shortList returns the first names of a list, and the number of the others.
+func shortList(names []string, most int) string {
+	if len(names) <= most {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %s more", strings.Join(names[:most], ", "), tokens.Commas(len(names)-most))
+}
+
+// summaryLine describes a summary.
+func summaryLine(s derive.TierSummary, would bool) string {
+	verb := "summarised"
+	if s.Replaced {
+		verb = "summarised again"
+	}
+	if would {
+		verb = "would have " + verb
+		verb = strings.Replace(verb, "would have summarised", "would summarise", 1)
+	}
+	line := fmt.Sprintf("%s %s  %s, ~%s", verb, s.Label, term.Count(len(s.Sessions), "session"), tokens.Format(s.TokensIn))
+	if s.Tokens > 0 {
+		line += fmt.Sprintf(" -> ~%s", tokens.Format(s.Tokens))
+	}
+	line += " tokens"
+	if s.Omitted > 0 {
+		line += fmt.Sprintf(", no room for %d", s.Omitted)
+	}
+	return line
+}
+
+// A tieredAnswer is the JSON form of the result of ageing.
+type tieredAnswer struct {
+	DryRun     bool          `json:"dryRun"`
+	Compressed []tierVersion `json:"compressed"`
+	Summaries  []tierSummary `json:"summaries"`
+	Hidden     []string      `json:"hidden"`
+	Failed     []string      `json:"failed"`
+}
+
+type tierVersion struct {
+	Session string `json:"sessionId"`
+	Label   string `json:"label,omitempty"`
+	Preset  string `json:"preset"`
+	Tokens  int    `json:"tokens"`
+	Why     string `json:"why"`
+}
+
+type tierSummary struct {
+	Name     string   `json:"name"`
+	Tier     string   `json:"tier"`
+	Period   string   `json:"period"`
+	Start    string   `json:"start"`
+	End      string   `json:"end"`
+	Sessions []string `json:"sessions"`
+	Anew     bool     `json:"anew"`
+	TokensIn int      `json:"tokensIn"`
+	Tokens   int      `json:"tokens"`
+	Left     int      `json:"leftOut"`
+}
+
+func tieredAnswerOf(t derive.TierResult, dryRun bool) tieredAnswer {
+	a := tieredAnswer{DryRun: dryRun, Compressed: []tierVersion{}, Summaries: []tierSummary{},
+		Hidden: append([]string{}, t.Hidden...), Failed: []string{}}
+	for _, v := range t.Compressed {
+		a.Compressed = append(a.Compressed, tierVersion{v.Session.ID, v.Label, v.Preset, v.Tokens, v.Why})
+	}
+	for _, s := range t.Summaries {
+		a.Summaries = append(a.Summaries, tierSummary{
+			s.Label, string(s.Tier), s.Name, term.TimeText(s.Start), term.TimeText(s.End), s.Sessions, s.Replaced, s.TokensIn,
+			s.Tokens, s.Omitted,
+		})
+	}
+	for _, f := range t.Failed {
+		a.Failed = append(a.Failed, f.Error())
+	}
+	return a
+}
+
+// A tierRow is a week or month in tier status.
+type tierRow struct {
+	Tier     string   `json:"tier"`
+	Period   string   `json:"period,omitempty"`
+	Sessions []string `json:"sessions"`
+	Summary  string   `json:"summary,omitempty"`
+	State    string   `json:"state"` // as they are, summarised, due, not over
+}
+
+func runTierStatus(ctx context.Context, e *app.Env, o tierOptions) error {
+	how, err := tierPolicy(e, o)
+	if err != nil {
+		return err
+	}
+	return names.WithMemory(ctx, e, func(run names.Run) error {
+		states, todo, err := derive.TierStatus(ctx, run.DB, run.Project, how)
+		if err != nil {
+			return err
+		}
+		rows := tierRows(states, todo)
+		if e.Opt.JSON {
+			return e.PrintJSON("tier.status", nil, "tiers", rows, "todo", tieredAnswerOf(todo, true))
+		}
+		t := e.Table(app.Column{Name: "tier"}, app.Column{Name: "period"}, app.Column{Name: "sessions", Right: true},
+			app.Column{Name: "state"}, app.Column{Name: "summary", Shrinks: true})
+		for _, r := range rows {
+			t.Row(app.Cell{Full: r.Tier}, app.Cell{Full: r.Period}, app.Cell{Full: fmt.Sprint(len(r.Sessions))},
+				app.Cell{Full: r.State}, app.Cell{Full: r.Summary, Paint: e.Style().Cyan})
+		}
+		if err := t.Flush(); err != nil {
+			return err
+		}
+		if todo.Empty() {
+			e.Note("nothing to do")
+			return nil
+		}
+		e.Note("to do: %s", todoText(todo))
+		e.Hint("mem tier run")
+		return nil
+	})
+}
+
+// tierRows groups sessions by tier, period and summary, the newest first.
+func tierRows(states []derive.TierState, todo derive.TierResult) []tierRow {
+	rows := []tierRow{}
+	for _, s := range states {
+		r := tierRow{Tier: string(s.Tier), Period: s.Period.Name, Summary: s.Summary, State: "summarised"}
+		due := slices.ContainsFunc(todo.Summaries, func(t derive.TierSummary) bool { return t.Label == s.Period.Label() })
+		switch {
+		case s.Tier == tier.Recent:
+			r.State = "as they are"
+		case due:
+			r.State = "due"
+		case s.Summary != s.Period.Label():
+			r.State = "not over"
+		}
+		i := slices.IndexFunc(rows, func(x tierRow) bool {
+			return x.Tier == r.Tier && x.Period == r.Period && x.Summary == r.Summary
+		})
+		if i < 0 {
+			i = len(rows)
+			rows = append(rows, r)
+		}
+		rows[i].Sessions = append(rows[i].Sessions, s.Session.ID)
+	}
+	return rows
+}
+
+// todoText lists the pending work in one line.
+func todoText(t derive.TierResult) string {
+	var parts []string
+	for _, p := range []struct {
+		n         int
+		one, many string
+	}{
+		{len(t.Compressed), "version to make", "versions to make"},
+		{len(t.Summaries), "summary to make", "summaries to make"},
+		{len(t.Hidden), "thing to hide", "things to hide"}, {len(t.Failed), "thing that fails", "things that fail"},
+	} {
+		switch {
+		case p.n == 1:
+			parts = append(parts, "1 "+p.one)
+		case p.n > 1:
+			parts = append(parts, fmt.Sprintf("%d %s", p.n, p.many))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Auto ages the sessions of a project if the setting autoDecay.run schedules it now. An error is only a warning.
+func Auto(ctx context.Context, e *app.Env, m *layers.Memory, p state.Project) {
+	if e.Opt.DryRun || p.ID == "" {
+		return
+	}
+	err := func() error {
+		conf, err := e.Settings()
+		if err != nil {
+			return err
+		}
+		schedule, err := conf.String("autoDecay.run")
+		if err != nil || schedule == string(derive.TierOff) {
+			return err
+		}
+		how, err := tierPolicy(e, tierOptions{})
+		if err != nil {
+			return err
+		}
+		did, _, err := derive.AutoTier(ctx, m.DB, p, derive.TierSchedule(schedule), how)
+		if !did.Empty() {
+			e.Note("autoDecay: %s", strings.NewReplacer(" to make", "", " to hide", " hidden").Replace(todoText(did)))
+		}
+		return errors.Join(append(did.Failed, err)...)
+	}()
+	if err != nil {
+		e.Warn("autoDecay: %v", err)
+	}
+}
+
+// AutoAll ages the sessions of the projects to which sessions were added, if that is scheduled now.
+func AutoAll(ctx context.Context, e *app.Env, m *layers.Memory, added []capture.Added) {
+	var done []state.Project
+	for _, a := range added {
+		if !slices.Contains(done, a.Project) {
+			done = append(done, a.Project)
+			Auto(ctx, e, m, a.Project)
+		}
+	}
+}
+
+// AutoEverywhere ages the sessions of all projects for which that is scheduled now. The background worker after a
+// session calls it.
+func AutoEverywhere(ctx context.Context, e *app.Env) {
+	conf, err := e.Settings()
+	if err != nil {
+		return // other commands report the error
+	}
+	if schedule, err := conf.String("autoDecay.run"); err != nil || schedule == string(derive.TierOff) {
+		return
+	}
+	m, err := memory.Open(e)
+	if err != nil {
+		return
+	}
+	defer m.Close()
+	projects, err := trust.Projects(ctx, m.DB)
+	if err != nil {
+		return
+	}
+	for _, p := range projects {
+		Auto(ctx, e, m, p)
+	}
+}
