@@ -49,7 +49,7 @@ var keys = sync.OnceValue(func() []Key {
 		{"autoDecay.weeklyTokens", integer(100, 1_000_000), "4000", "maximum tokens of a weekly summary"},
 		{"color.ui", oneOf("auto", "always", "never"), "auto", "when to use colour"},
 		{"core.pager", text, "", "program that shows long output, instead of $PAGER and less"},
-		{"defaults.autoRegisterSessions", boolean, "false", "capture sessions without a question"},
+		{"defaults.autoRegisterSessions", boolean, "false", "capture sessions without a question; hooks do until you set it to false"},
 		{"defaults.compressionPreset", oneOf("gentle", "standard", "aggressive"), "standard",
 			"default preset of a compression"},
 		{"defaults.keepitDecayEnabled", boolean, "true", "reduce the weight of keepit markers with distance and ratio"},
