@@ -21,6 +21,7 @@ func (s *Server) funcs(p *pages) template.FuncMap {
 	return template.FuncMap{
 		"asset":    func(name string) string { return p.assets[name].path },
 		"commas":   commas,
+		"weights":  weightPresets,
 		"tok":      tokens.Format,
 		"bytes":    bytesText,
 		"count":    count,

@@ -206,7 +206,7 @@ func TestJourneyByForms(t *testing.T) {
 	if body := r.get(s + "/compress?" + form.Encode()); !strings.Contains(body, "Kept: <b>2</b>, not protected: <b>3</b>") {
 		t.Errorf("after the change the preview says %s", between(body, `id="estimate"`, "</section>"))
 	}
-	if body := r.get(s + "/keepits/k1?weight=0.60"); strings.Count(body, "BARELY SURVIVES") != 0 || !strings.Contains(body, "At distance 1, ratio 30:1: <span class=\"tag kept\">SURVIVES") {
+	if body := r.get(s + "/keepits/k1?weight=0.60"); strings.Count(body, "BARELY SURVIVES") != 0 || !strings.Contains(body, "1 session ago, ratio 30:1: <span class=\"tag kept\">SURVIVES") {
 		t.Errorf("the editor says %s", between(body, `id="decay"`, "</ul>"))
 	}
 	build := url.Values{"name": {"ctx"}, "budget": {"4000"}, "part-1": {sampleSession}, "version-1": {"v001"}, "part-2": {r.ids[0]}, "version-2": {"auto"}}
