@@ -19,9 +19,13 @@ const promptText = "why does the parser of the configuration file reject an empt
 
 // hookProbe runs a hook of a session whose file is given, and takes its payload from a file.
 func (b *bench) hookProbe(name, event, transcript string, prep func() error) (*probe, error) {
+	source := "user"
+	if event == "SessionStart" {
+		source = "startup"
+	}
 	payload, err := json.Marshal(map[string]any{
 		"session_id": strings.TrimSuffix(filepath.Base(transcript), ".jsonl"), "transcript_path": transcript, "cwd": "/home/dev/net",
-		"hook_event_name": event, "source": "startup", "tool_name": "Bash", "tool_input": map[string]string{"command": "ls"},
+		"hook_event_name": event, "source": source, "tool_name": "Bash", "tool_input": map[string]string{"command": "ls"},
 		"prompt": promptText,
 	})
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -168,7 +169,7 @@ func typed(p *probe, file string) error {
 	return os.WriteFile(p.in, bytes.ReplaceAll(payload, []byte(`"`+promptText+`"`), quoted), 0o600)
 }
 
-// barPrompt measures UserPromptSubmit at 200 MB of sessions of one project.
+// barPrompt measures UserPromptSubmit at 200 MB of sessions, with a prompt about one of its project.
 func (b *bench) barPrompt() ([]row, error) {
 	c, err := b.generated(200e6, 250)
 	if err != nil {
@@ -201,7 +202,11 @@ func (b *bench) barPrompt() ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := typed(prompt, c.files[len(c.files)/2]); err != nil {
+	own := slices.DeleteFunc(slices.Clone(c.files), func(f string) bool { return filepath.Base(filepath.Dir(f)) != filepath.Base(dir) })
+	if len(own) == 0 {
+		return nil, fmt.Errorf("no session of %s", filepath.Base(dir))
+	}
+	if err := typed(prompt, own[len(own)/2]); err != nil {
 		return nil, err
 	}
 	prompt.newSession().keep = true
