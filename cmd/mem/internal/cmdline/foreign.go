@@ -16,6 +16,12 @@ func foreignOption(spelled string) string {
 	switch spelled {
 	case "mem compress --mode", "mem compress --tiered", "mem compress --uniform", "mem compress --tiers":
 		return "--preset standard compresses old parts more than new ones, --ratio 10 all parts alike"
+	case "mem compress --budget", "mem compress --size", "mem compress --max-tokens":
+		return "--tokens 2k makes a version of at most 2,000 tokens"
+	case "mem compose --tokens", "mem compose --size", "mem compose --max-tokens":
+		return "--budget 8k makes a context of at most 8,000 tokens"
+	case "mem hooks install --local", "mem hooks install --user", "mem hooks install --global":
+		return "--scope user, project or local names the settings; without it, those of the user"
 	}
 	return ""
 }
