@@ -201,7 +201,6 @@ func (s *Stage) append(ctx context.Context, g *Growth, t *stream.Tail, r io.Read
 			return fmt.Errorf("grow stream: %w", err)
 		}
 		id, err := s.add(pack.Blob, seg.Blob, 0)
-		seg.Release() // the pack has a copy
 		if err != nil {
 			return fmt.Errorf("grow stream: %w", err)
 		}

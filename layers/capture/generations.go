@@ -141,7 +141,7 @@ func (c *Capture) findBase(ctx context.Context, p refs.Project, end int64) (Plac
 		return Place{}, errOther
 	}
 	c.Base, c.prev, c.restored = nil, nil, false
-	return Place{Clean: stream.Tail{Hash: objects.NewHasher(), Expect: end}, Exact: objects.NewHasher()}, nil
+	return Place{Clean: stream.Tail{Hash: objects.NewHasher()}, Exact: objects.NewHasher()}, nil
 }
 
 // elsewhere compares the file with the session as another device, or another directory of this one, has it: with other
@@ -332,8 +332,7 @@ func (c *Capture) continuesClean(base *records.Point, at *Place, end int64) (boo
 	dict := make(chan []byte, 1)
 	same := c.compare(at.Clean, dict, base)
 	c.M.Growing()
-	at.Clean.Expect = end - size
-	at.Clean.Dict = stream.NewDict(size, at.Clean.Expect)
+	at.Clean.Dict = make([]byte, stream.DictLen(size))
 	_, err := c.File.ReadAt(at.Clean.Dict, size-int64(len(at.Clean.Dict)))
 	dict <- at.Clean.Dict
 	if err != nil {
@@ -396,7 +395,7 @@ func (c *Capture) continuesExact(ctx context.Context, p refs.Project, base *reco
 // the dictionary with which new bytes are compressed.
 func (c *Capture) streamEnd(ctx context.Context, p refs.Project,
 	base *records.Point) (hash *objects.Hasher, dict []byte, err error) {
-	dict = stream.NewDict(base.Size, 0)
+	dict = make([]byte, stream.DictLen(base.Size))
 	end := &ending{skip: base.Size - int64(len(dict)), b: dict[:0]}
 	err = c.M.Refs.View(ctx, p, func(tx *refs.Tx) error {
 		rc, err := tx.Get(ctx, base.Original)

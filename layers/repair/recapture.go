@@ -124,7 +124,6 @@ func (g *recapturer) grow(ctx context.Context, path string, rules redact.Rules,
 			if id := pack.Name(pack.Blob, s.Blob); g.want[id] {
 				made[id] = bytes.Clone(s.Blob)
 			}
-			s.Release()
 			n++
 		}
 		if t.Hash.Sum() != p.Original {
@@ -183,7 +182,6 @@ func (g *recapturer) file(ctx context.Context, f lostFile, rules redact.Rules) (
 		if id := pack.Name(pack.Blob, s.Blob); g.want[id] {
 			made[id] = bytes.Clone(s.Blob)
 		}
-		s.Release()
 		n++
 	}
 	if t.Hash.Sum() != f.ref.Hash {

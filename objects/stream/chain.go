@@ -23,6 +23,3 @@ func (c *Chain) Next(blob []byte) error {
 	c.blob = nil
 	return err
 }
-
-// Release returns the buffers of the Chain to their pool. The Chain must not be used any more.
-func (c *Chain) Release() { c.r.release() }

@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"sync"
 	"testing"
 
@@ -107,8 +106,8 @@ func TestHasherGoesOn(t *testing.T) {
 	}
 }
 
-// TestReadersShareMemory reads streams in turns, a little of each at a time, so that the memory of those that end goes to others.
-func TestReadersShareMemory(t *testing.T) {
+// TestReadersInTurns reads streams in turns, a little of each at a time.
+func TestReadersInTurns(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(21, 22))
 	content := text(rng, 9<<20)
@@ -318,39 +317,6 @@ func BenchmarkRead(b *testing.B) {
 	for b.Loop() {
 		if _, err := reader(blobs, len(blobs)).WriteTo(io.Discard); err != nil {
 			b.Fatal(err)
-		}
-	}
-}
-
-// A compressor that was made ready for a growth, for as many bytes or for others, makes the bytes that any makes.
-func TestExpectedIsTheSame(t *testing.T) {
-	t.Parallel()
-	const start = 1<<20 + 12345
-	content := text(rand.New(rand.NewPCG(9, 10)), start+2<<20)
-	growths := []int{1, 15, 200, 1 << 10, 64 << 10, 128 << 10, 200_000, 900_000, 1<<20 + 1, 2 << 20}
-	if testing.Short() { // the others meet no other goroutines
-		growths = []int{15, 128 << 10, 1<<20 + 1}
-	}
-	for _, n := range growths {
-		var want [][]byte
-		for _, expect := range []int{0, 1, n - 1, n, n + 7, 3 * n, 8 << 20} {
-			hash := objects.NewHasher()
-			hash.Write(content[:start])
-			dict := NewDict(start, int64(expect))
-			copy(dict, content[start-len(dict):start])
-			tail := Tail{Length: start, Dict: dict, Hash: hash, Final: true, Expect: int64(expect)}
-			var blobs [][]byte
-			for seg, err := range Append(t.Context(), &tail, bytes.NewReader(content[start:start+n])) {
-				if err != nil {
-					t.Fatal(err)
-				}
-				blobs = append(blobs, bytes.Clone(seg.Blob))
-			}
-			if expect == 0 {
-				want = blobs
-			} else if !slices.EqualFunc(blobs, want, bytes.Equal) {
-				t.Fatalf("%d bytes, expected to be %d, made other segments", n, expect)
-			}
 		}
 	}
 }

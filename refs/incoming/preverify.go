@@ -102,7 +102,6 @@ func (a *preverifier) endChain() {
 func (a *preverifier) verify(c *chain) {
 	var before pack.ID
 	r := stream.NewChain()
-	defer r.Release()
 	for s := range c.in {
 		if a.isBroken() {
 			continue

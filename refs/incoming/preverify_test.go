@@ -33,7 +33,6 @@ func segmentsOf(t *testing.T, rng *rand.Rand, growths int) (all []came, ids []pa
 				t.Fatal(err)
 			}
 			c := came{pack.Name(pack.Blob, s.Blob), bytes.Clone(s.Blob), s.Head.Sum}
-			s.Release()
 			all, ids = append(all, c), append(ids, c.id)
 		}
 	}
@@ -102,7 +101,6 @@ func TestAheadBomb(t *testing.T) {
 		}
 		ids = append(ids, pack.Name(pack.Blob, s.Blob))
 		a.add(ids[len(ids)-1], bytes.Clone(s.Blob))
-		s.Release()
 	}
 	a.wait()
 	if _, ok := a.sums(ids); ok {
