@@ -132,7 +132,7 @@ func inspectCommands() []command {
 		{name: "memory", under: "facts", group: groupLook, make: knowledgecmd.MemoryPage},
 		{name: "serve", group: groupLook, common: true, make: servecmd.Serve},
 		{name: "count", group: groupHidden, make: statscmd.Count},
-		{name: "cost", group: groupHidden, make: statscmd.Cost},
+		{name: "cost", group: groupHidden, across: []string{""}, make: statscmd.Cost},
 		{name: "stats", group: groupLook, across: []string{""}, make: statscmd.Stats},
 	}
 }

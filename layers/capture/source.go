@@ -64,7 +64,7 @@ const minSecret = 20
 
 // withoutSecret returns id, or a hash of it if a built-in rule finds a secret in it.
 func withoutSecret(id string) string {
-	if len(id) < minSecret {
+	if len(id) < minSecret || len(id) == uuidLength && isUUID(id) {
 		return id
 	}
 	var numbers redact.Numbers
@@ -79,10 +79,12 @@ const uuidLength = 36
 // isConflictCopy reports whether a name begins with the ID of a session and goes on: the name that a program which
 // synchronises files gives to the other of two contents, such as "<id>.sync-conflict-20261003" or "<id> (copy)".
 func isConflictCopy(name string) bool {
-	if len(name) <= uuidLength || strings.IndexByte("._- (~", name[uuidLength]) < 0 {
-		return false
-	}
-	for i, c := range []byte(name[:uuidLength]) {
+	return len(name) > uuidLength && strings.IndexByte("._- (~", name[uuidLength]) >= 0 && isUUID(name[:uuidLength])
+}
+
+// isUUID reports whether s, of uuidLength bytes, is the ID of a session as the client makes it.
+func isUUID(s string) bool {
+	for i, c := range []byte(s) {
 		dash := i == 8 || i == 13 || i == 18 || i == 23
 		if dash != (c == '-') || !dash && !('0' <= c && c <= '9' || 'a' <= c && c <= 'f') {
 			return false

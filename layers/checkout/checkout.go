@@ -220,11 +220,11 @@ type Place struct {
 type output struct {
 	name     string // in the directory of the outputs, with slashes
 	format   Format
-	manifest bool // composition.json
+	manifest bool // composition.json, or versions.json of the session of a version
 }
 
 // outputs returns the directory and the files of [Checkout]. A composition becomes composed.md, composed.jsonl
-// and composition.json, a version its files of both formats, anything else one file. If the path names a file, or
+// and composition.json, a version its files of both formats with versions.json of its session, anything else one file. If the path names a file, or
 // has the extension of one, only that file is written, in the given format or that of the extension. An original is
 // always its exact bytes unless a format is given.
 func outputs(rev state.Rev, at Place, f Format) (dir string, out []output, err error) {
@@ -261,6 +261,9 @@ func outputsIn(rev state.Rev, sub string, f Format) []output {
 	}
 	if rev.Kind == state.IsComposition {
 		out = append(out, output{name: path.Join(sub, "composition.json"), manifest: true})
+	}
+	if rev.Kind == state.IsVersion && f == "" {
+		out = append(out, output{name: path.Join(sub, "versions.json"), manifest: true})
 	}
 	return out
 }
@@ -313,6 +316,8 @@ type CheckoutOptions struct {
 	Files  bool // write the overflow files of an original, too
 	Force  bool // replace files that mem did not write
 	DryRun bool
+
+	Versions func(io.Writer) error // writes versions.json of the session of a version
 }
 
 // ErrFileName reports overflow files for a path that does not end in ".jsonl". They belong to a transcript.
@@ -334,6 +339,9 @@ func Checkout(ctx context.Context, db *state.DB, rev state.Rev, at Place, o Chec
 	var behind *originals.BehindError
 	write := func(x output) func(io.Writer) error {
 		return func(w io.Writer) error {
+			if x.manifest && rev.Kind == state.IsVersion {
+				return o.Versions(w)
+			}
 			if x.manifest {
 				return writeManifest(ctx, db, rev, filepath.Join(dir, filepath.FromSlash(path.Dir(x.name))), w)
 			}

@@ -3,6 +3,8 @@ package forget
 import (
 	"cmp"
 	"context"
+	"encoding/json"
+	"fmt"
 	"slices"
 	"time"
 
@@ -24,27 +26,29 @@ type ForgottenMessage struct {
 func ForgottenMessages(ctx context.Context, db *state.DB, p refs.Project, s *state.Session,
 	from, to int) (out []ForgottenMessage, err error) {
 	key, generation := state.PurgeKey(s.ID), s.Now().Generation
-	err = db.Refs.View(ctx, p, func(tx *refs.Tx) error {
-		all, err := tx.Records(ctx, nil)
-		for _, r := range all {
-			if r.Kind != records.KindPurge || err != nil {
-				continue
-			}
-			err = state.ApplyTo(r, func(b records.Purge) {
-				for _, x := range b.Passages {
-					if x.Session == key && x.Generation == generation && from <= x.N && x.N <= to {
-						out = append(out, ForgottenMessage{x.N, r.Time, b.Cause, x.Part})
-					}
-				}
-			})
+	all, err := db.Upper(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range all {
+		if r.Kind != records.KindPurge {
+			continue
 		}
-		return err
-	})
+		var b records.Purge
+		if err := json.Unmarshal(r.Body, &b); err != nil {
+			return nil, fmt.Errorf("record %s: %w", r.Stamp.Record.Short(), err)
+		}
+		for _, x := range b.Passages {
+			if x.Session == key && x.Generation == generation && from <= x.N && x.N <= to {
+				out = append(out, ForgottenMessage{x.N, r.Time, b.Cause, x.Part})
+			}
+		}
+	}
 	slices.SortStableFunc(out, func(a, b ForgottenMessage) int {
 		if a.Message == b.Message && a.Part != b.Part {
 			return map[bool]int{false: -1, true: 1}[a.Part] // the deletion of all of it first
 		}
 		return cmp.Or(cmp.Compare(a.Message, b.Message), a.Time.Compare(b.Time))
 	})
-	return slices.CompactFunc(out, func(a, b ForgottenMessage) bool { return a.Message == b.Message }), err
+	return slices.CompactFunc(out, func(a, b ForgottenMessage) bool { return a.Message == b.Message }), nil
 }

@@ -53,7 +53,7 @@ func (r Rev) EarlierName() string {
 }
 
 // ErrNotRemovable reports a revision that cannot be removed from the lists.
-var ErrNotRemovable = errors.New("only sessions, versions and compositions can be removed")
+var ErrNotRemovable = errors.New("only sessions, versions and compositions can be hidden")
 
 // Target returns the target of assignments for the revision, and its name for messages.
 func (r Rev) Target() (target, what string, err error) {

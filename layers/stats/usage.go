@@ -3,7 +3,9 @@ package stats
 import (
 	"cmp"
 	"context"
+	"errors"
 	"io"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -42,16 +44,24 @@ type Spending struct {
 // The ways to add up a [Spending].
 const (
 	ByDay     = "day"
+	ByMonth   = "month"
 	BySession = "session"
 	ByModel   = "model"
 	ByProject = "project"
 )
 
+// SpendingOptions are the options of [ReadSpending].
+type SpendingOptions struct {
+	By           string
+	Since, Until time.Time      // of the answers; zero is no limit
+	Zone         *time.Location // of days and months
+}
+
 // ReadSpending adds up the usage in the transcripts of projects. An answer of the API counts once, although the client writes
 // a record for each of its blocks and forks copy them: in the oldest session that contains it. A subagent counts as its
-// session. What the user withdrew was paid for, and counts. Days are in the time zone.
-func ReadSpending(ctx context.Context, db *state.DB, projects []state.Project, by string, zone *time.Location) (Spending, error) {
-	out := Spending{By: by, Prices: engines.PricesDate, Rows: []Spent{}, Total: Spent{Name: "total", Unpriced: []string{}}}
+// session. What the user withdrew was paid for, and counts.
+func ReadSpending(ctx context.Context, db *state.DB, projects []state.Project, o SpendingOptions) (Spending, error) {
+	out := Spending{By: o.By, Prices: engines.PricesDate, Rows: []Spent{}, Total: Spent{Name: "total", Unpriced: []string{}}}
 	rows := map[string]*Spent{}
 	seen := map[string]bool{}
 	for _, p := range projects {
@@ -59,34 +69,34 @@ func ReadSpending(ctx context.Context, db *state.DB, projects []state.Project, b
 		if err != nil {
 			return out, err
 		}
-		for _, s := range oldestFirst(st) {
-			top := s
-			if parent := st.Session(s.Parent()); parent != nil {
-				top = parent
-			}
-			answers, err := answers(ctx, db, p, s.Now())
-			if err != nil {
+		for batch := range slices.Chunk(oldestFirst(st), 256) {
+			read, failed := make([][]answer, len(batch)), make([]error, len(batch))
+			state.Parallel(len(batch), runtime.GOMAXPROCS(0), func(i int) {
+				read[i], failed[i] = answers(ctx, db, p, batch[i].Now())
+			})
+			if err := errors.Join(failed...); err != nil {
 				return out, err
 			}
-			for _, a := range answers {
-				if seen[a.ID] {
-					continue
+			for i, s := range batch {
+				top := s
+				if parent := st.Session(s.Parent()); parent != nil {
+					top = parent
 				}
-				seen[a.ID] = true
-				name, title := a.Time.In(zone).Format(time.DateOnly), ""
-				switch by {
-				case BySession:
-					name, title = top.ID, top.Title()
-				case ByModel:
-					name = cmp.Or(a.Model, "unknown")
-				case ByProject:
-					name = p.Name
+				for _, a := range read[i] {
+					if seen[a.ID] {
+						continue
+					}
+					seen[a.ID] = true
+					if !o.Since.IsZero() && a.Time.Before(o.Since) || !o.Until.IsZero() && !a.Time.Before(o.Until) {
+						continue
+					}
+					name, title := o.name(a, p, top)
+					if rows[name] == nil {
+						rows[name] = &Spent{Name: name, Title: title, Unpriced: []string{}}
+					}
+					rows[name].add(a)
+					out.Total.add(a)
 				}
-				if rows[name] == nil {
-					rows[name] = &Spent{Name: name, Title: title, Unpriced: []string{}}
-				}
-				rows[name].add(a)
-				out.Total.add(a)
 			}
 		}
 	}
@@ -94,12 +104,27 @@ func ReadSpending(ctx context.Context, db *state.DB, projects []state.Project, b
 		out.Rows = append(out.Rows, *r)
 	}
 	slices.SortFunc(out.Rows, func(a, b Spent) int {
-		if by == ByDay {
+		if o.By == ByDay || o.By == ByMonth {
 			return strings.Compare(a.Name, b.Name)
 		}
 		return cmp.Or(cmp.Compare(b.Micros, a.Micros), strings.Compare(a.Name, b.Name))
 	})
 	return out, nil
+}
+
+// name returns the name and the title of the row of an answer.
+func (o SpendingOptions) name(a answer, p state.Project, top *state.Session) (name, title string) {
+	switch o.By {
+	case ByMonth:
+		return a.Time.In(o.Zone).Format(monthForm), ""
+	case BySession:
+		return top.ID, top.Title()
+	case ByModel:
+		return cmp.Or(a.Model, "unknown"), ""
+	case ByProject:
+		return p.Name, ""
+	}
+	return a.Time.In(o.Zone).Format(time.DateOnly), ""
 }
 
 // oldestFirst returns the sessions that count, subagents included, the oldest first.

@@ -182,14 +182,18 @@ func MissingHints(missing *state.NotFoundError) []string {
 		}
 	}
 	const most = 8
+	short := ""
+	if missing.What == "session" && len(missing.Name) < 4 && strings.Trim(missing.Name, "0123456789abcdef") == "" {
+		short = "the start of an id needs four characters; "
+	}
 	if n := len(missing.Candidates); n > most {
-		return []string{fmt.Sprintf("there are %s and %d more", strings.Join(missing.Candidates[:most], ", "), n-most)}
+		return []string{fmt.Sprintf("%sthere are %s and %d more", short, strings.Join(missing.Candidates[:most], ", "), n-most)}
 	}
 	verb := "is"
 	if len(missing.Candidates) > 1 {
 		verb = "are"
 	}
-	return []string{"there " + verb + " " + strings.Join(missing.Candidates, ", ")}
+	return []string{short + "there " + verb + " " + strings.Join(missing.Candidates, ", ")}
 }
 
 // IsRecent reports whether name has the form "@" or "@~3".
@@ -222,7 +226,7 @@ func ShareHints(f *projects.ForeignError) []string {
 	}
 	forget := term.Shell("mem", "forget", f.Composition, "-p", f.With)
 	if f.Removed {
-		return append(hints, "or delete the removed composition permanently: "+forget)
+		return append(hints, "or delete the hidden composition permanently: "+forget)
 	}
 	return append(hints, "or delete the composition permanently: "+forget)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -96,7 +97,7 @@ func runCheckout(ctx context.Context, e *app.Env, o checkoutOptions, name string
 			return err
 		}
 		done, err := checkout.Checkout(ctx, run.DB, rev, at, checkout.CheckoutOptions{Format: format, Files: o.files,
-			Force: o.force, DryRun: e.Opt.DryRun})
+			Force: o.force, DryRun: e.Opt.DryRun, Versions: func(w io.Writer) error { return versioncmd.WriteVersions(ctx, run, rev, w) }})
 		var noTranscript *worktree.FileError
 		switch {
 		case errors.Is(err, checkout.ErrFileName) && errors.As(err, &noTranscript):

@@ -129,7 +129,11 @@ func (run Run) ResolveSession(ctx context.Context, name string) (state.Rev, erro
 		return rev, err
 	}
 	if rev.Session == nil {
-		return rev, app.WithHint(app.Usagef("%s is a %s, not a session", name, rev.Kind), "mem ls")
+		list := "mem ls"
+		if rev.Kind == state.IsComposition {
+			list = term.Shell("mem", "show", name) + "; all: mem ls --compositions"
+		}
+		return rev, app.WithHint(app.Usagef("%s is a %s, not a session", name, rev.Kind), list)
 	}
 	return rev, nil
 }

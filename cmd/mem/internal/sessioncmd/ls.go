@@ -45,7 +45,9 @@ func Ls(e *app.Env) *cli.Command {
 		ArgsUsage: "[<session>]",
 		Description: "The mark before a session is * for the newest session in memory (@), M for a file that\n" +
 			"changed since it was added, ? for a file that is not in memory, D for a hidden session,\n" +
-			"R for a session hidden by \"mem revoke\". Token counts are estimates.",
+			"R for a session hidden by \"mem revoke\". Token counts are estimates.\n\n" +
+			"A pipe gets the same columns without headings, separated by tabs: status, id, time of the\n" +
+			"last message, messages, tokens, versions, markers, with --all-projects the project, title.",
 		Flags: []cli.Flag{
 			flags.Int(&o.number, "number,n", "list the newest `N` only"),
 			e.Since(&o.from, "list the sessions that were active"), e.Until(&o.to, "list the sessions that began"),
@@ -53,8 +55,8 @@ func Ls(e *app.Env) *cli.Command {
 			flags.Parsed(&o.month, "month", "list the sessions of `MONTH` only, such as 2026-01", term.ParseMonth),
 			flags.Bool(&o.untracked, "untracked,u", "list only sessions that are not in memory"),
 			flags.Bool(&o.subagents, "subagents", "list the sessions of subagents too"),
-			flags.Bool(&o.removed, "removed", "list removed sessions too"),
-			flags.Bool(&o.all, "all,a", "list removed and hidden sessions and versions too"),
+			flags.Bool(&o.removed, "removed", "list hidden sessions too"),
+			flags.Bool(&o.all, "all,a", "list hidden and revoked sessions and versions too"),
 			flags.Choice(&o.sort, "sort", "sort by `WHAT`: when or tokens", "when", "tokens"),
 			flags.Bool(&o.composed, "compositions", "list the compositions of the project instead"),
 			flags.Bool(&o.one, "1", "print the ids alone"),

@@ -83,9 +83,9 @@ func runRm(ctx context.Context, e *app.Env, operands []string, force bool) error
 		if e.Opt.JSON {
 			return e.PrintJSON("rm", nil, "dryRun", e.Opt.DryRun, "removed", removed)
 		}
-		verb := "removed"
+		verb := "hidden:"
 		if e.Opt.DryRun {
-			verb = "would remove"
+			verb = "would hide:"
 		}
 		for _, r := range removed {
 			e.Note("%s %s %s", verb, r.Kind, r.Name)
@@ -108,9 +108,10 @@ func removeError(err error) error {
 	switch {
 	case errors.As(err, &used):
 		return app.WithHint(err, "see it with \""+term.Shell("mem", "show", revName(used.Rev))+
-			"\"; remove it anyway with -f: compositions keep their own copy")
+			"\"; hide it anyway with -f: compositions keep their own copy")
 	case errors.Is(err, state.ErrNotRemovable):
-		return app.WithHint(app.Usagef("%v", err), "mem help revisions")
+		return app.WithHint(app.Usagef("%v", err), "leave a message, fact or rule out of the hand-over: mem next --drop",
+			"delete text permanently: mem forget")
 	}
 	return err
 }

@@ -25,9 +25,10 @@ func Cost(e *app.Env) *cli.Command {
 	return &cli.Command{
 		Name:  "cost",
 		Usage: "show what the models that mem asks have cost",
-		Description: "What the sessions themselves cost is in \"mem stats --usage\". Every answer of a model is counted, even a useless one. Days are UTC days, and\n" +
-			"llm.maxTokensPerDay and llm.maxUSDPerDay are counted in the same way. Compressions by\n" +
-			"extract cost nothing.",
+		Description: "Counts the models that mem itself asked, of all projects. The cost of your sessions is in\n" +
+			"\"mem stats --usage\". Every answer of a model is counted, even a useless one. Days are UTC\n" +
+			"days, and llm.maxTokensPerDay and llm.maxUSDPerDay are counted in the same way.\n" +
+			"Compressions by extract cost nothing.",
 		Flags: []cli.Flag{
 			flags.Choice(&by, "by", "add up by `WHAT`: day, model or session", "day", "model", "session"),
 		},
@@ -81,7 +82,11 @@ func runCost(ctx context.Context, e *app.Env, by string) error {
 	if e.Term.Stdout && len(a.Rows) > 1 {
 		t.Row(a.Total.cells(by)...)
 	}
-	return t.Flush()
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	e.Note("these are the models that mem itself asked; the sessions: mem stats --usage")
+	return nil
 }
 
 func (r costRow) cells(by string) []app.Cell {

@@ -27,6 +27,7 @@ const statsRows = 10
 func Stats(e *app.Env) *cli.Command {
 	var all, used, asCSV bool
 	var by string
+	var usage stats.SpendingOptions
 	return &cli.Command{
 		Name:      "stats",
 		Usage:     "show storage, growth, ratios, usage, cost and hook latency",
@@ -49,8 +50,9 @@ func Stats(e *app.Env) *cli.Command {
 		Flags: []cli.Flag{
 			flags.Bool(&all, "all,a", fmt.Sprintf("list all sessions and versions, not only the %d largest", statsRows)),
 			flags.Bool(&used, "usage", "show the tokens and the cost of the sessions"),
-			flags.Choice(&by, "by", "list by `WHAT`: day, model or session; with --usage also project", "day", "model",
-				"session", "project"),
+			flags.Choice(&by, "by", "list by `WHAT`: day, model or session; with --usage also month and project", "day",
+				"month", "model", "session", "project"),
+			e.Since(&usage.Since, "with --usage: count the answers"), e.Until(&usage.Until, "with --usage: count the answers"),
 			flags.Bool(&asCSV, "csv", "with --usage: print comma-separated values"),
 		},
 		Action: func(c *cli.Context) error {
@@ -58,9 +60,10 @@ func Stats(e *app.Env) *cli.Command {
 			case used && len(e.Operands) > 0:
 				return app.WithHint(app.Usagef("option --usage of mem stats takes no operand"), "mem stats --usage")
 			case used:
-				return runUsage(c.Context, e, cmp.Or(by, stats.ByDay), asCSV)
-			case asCSV || by == stats.ByProject:
-				return app.WithHint(app.Usagef("options --csv and --by project require --usage"), "mem stats --usage --csv")
+				usage.By = cmp.Or(by, stats.ByDay)
+				return runUsage(c.Context, e, usage, asCSV)
+			case asCSV || by == stats.ByProject || by == stats.ByMonth || usage != stats.SpendingOptions{}:
+				return app.WithHint(app.Usagef("options --csv, --since, --until and --by month or project require --usage"), "mem stats --usage")
 			case by != "" && len(e.Operands) > 0:
 				return app.WithHint(app.Usagef("option --by of mem stats takes no operand"), "mem stats --by "+by)
 			case by != "":

@@ -16,8 +16,9 @@ import (
 	"github.com/memvcs/mem/layers/tokens"
 )
 
-// runUsage prints what the sessions used and cost, by day, session, model or project.
-func runUsage(ctx context.Context, e *app.Env, by string, asCSV bool) error {
+// runUsage prints what the sessions used and cost.
+func runUsage(ctx context.Context, e *app.Env, o stats.SpendingOptions, asCSV bool) error {
+	o.Zone = e.Now().Location()
 	return names.WithMemory(ctx, e, func(run names.Run) error {
 		projects := []state.Project{run.Project}
 		if e.Opt.AllProjects {
@@ -26,7 +27,7 @@ func runUsage(ctx context.Context, e *app.Env, by string, asCSV bool) error {
 				return names.StoreError(err)
 			}
 		}
-		found, err := stats.ReadSpending(ctx, run.DB, projects, by, e.Now().Location())
+		found, err := stats.ReadSpending(ctx, run.DB, projects, o)
 		switch {
 		case err != nil:
 			return names.StoreError(err)
@@ -35,13 +36,13 @@ func runUsage(ctx context.Context, e *app.Env, by string, asCSV bool) error {
 		case asCSV:
 			return printUsageCSV(e, found)
 		}
-		return printUsage(e, found)
+		return printUsage(e, found, o)
 	})
 }
 
-func printUsage(e *app.Env, s stats.Spending) error {
+func printUsage(e *app.Env, s stats.Spending, o stats.SpendingOptions) error {
 	if len(s.Rows) == 0 {
-		e.Note("no usage: no session in memory has an answer of a model")
+		e.Note("no usage: no session has an answer of a model%s", inRange(o))
 		return nil
 	}
 	number := func(name string) app.Column { return app.Column{Name: name, Right: true, Keep: true} }
@@ -73,6 +74,14 @@ func printUsage(e *app.Env, s stats.Spending) error {
 		e.Note("no known price, so not in the cost: %s", e.Safe(strings.Join(s.Total.Unpriced, ", ")))
 	}
 	return nil
+}
+
+// inRange says that the answers were selected by time.
+func inRange(o stats.SpendingOptions) string {
+	if o.Since.IsZero() && o.Until.IsZero() {
+		return " in memory"
+	}
+	return " in that time"
 }
 
 // usageCost returns the cost of a row, with a plus if it has answers without a known price.

@@ -1,10 +1,12 @@
 package versioncmd
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -146,13 +148,22 @@ func UsedCell(e *app.Env, compositions []string, r records.Rehearsal) app.Cell {
 
 // versionsManifest prints the versions of a session in the format of the seeds' versions.json.
 func versionsManifest(ctx context.Context, run names.Run, rev state.Rev) error {
+	var b bytes.Buffer
+	if err := WriteVersions(ctx, run, rev, &b); err != nil {
+		return err
+	}
+	return run.WriteJSON(b.Bytes())
+}
+
+// WriteVersions writes versions.json of the session in rev.
+func WriteVersions(ctx context.Context, run names.Run, rev state.Rev, w io.Writer) error {
 	man, err := view.DetailsOf(ctx, run.DB, rev)
 	if err != nil {
 		return err
 	}
 	b, err := json.MarshalIndent(man.Versions(), "", "  ")
-	if err != nil {
-		return err
+	if err == nil {
+		_, err = w.Write(append(term.EscapeJSON(b), '\n'))
 	}
-	return run.WriteJSON(append(term.EscapeJSON(b), '\n'))
+	return err
 }

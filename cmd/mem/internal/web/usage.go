@@ -28,13 +28,13 @@ type usageBody struct {
 const usageColumns = 24
 
 func (s *Server) usageScreen(_ http.ResponseWriter, r *http.Request, p state.Project) (string, page, error) {
-	b := usageBody{Ways: []string{stats.ByDay, stats.BySession, stats.ByModel, stats.ByProject}}
+	b := usageBody{Ways: []string{stats.ByDay, stats.ByMonth, stats.BySession, stats.ByModel, stats.ByProject}}
 	by := r.FormValue("by")
 	if by == "" {
 		by = stats.ByDay
 	}
 	if !slices.Contains(b.Ways, by) {
-		return "", page{}, api.BadRequest("by is day, session, model or project")
+		return "", page{}, api.BadRequest("by is one of " + strings.Join(b.Ways, ", "))
 	}
 	projects := []state.Project{p}
 	if by == stats.ByProject {
@@ -44,12 +44,13 @@ func (s *Server) usageScreen(_ http.ResponseWriter, r *http.Request, p state.Pro
 		}
 	}
 	var err error
-	if b.Spending, err = stats.ReadSpending(r.Context(), s.Memory.DB, projects, by, s.Now().Location()); err != nil {
+	if b.Spending, err = stats.ReadSpending(r.Context(), s.Memory.DB, projects,
+		stats.SpendingOptions{By: by, Zone: s.Now().Location()}); err != nil {
 		return "", page{}, err
 	}
 	rows := b.Rows
-	if by == stats.ByDay {
-		rows = rows[max(0, len(rows)-usageColumns):] // the newest days
+	if by == stats.ByDay || by == stats.ByMonth {
+		rows = rows[max(0, len(rows)-usageColumns):] // the newest
 	} else {
 		rows = rows[:min(len(rows), usageColumns)]
 	}
