@@ -2,6 +2,7 @@ package scanner
 
 import (
 	"bytes"
+	"strings"
 )
 
 // Style is the syntax in which a value follows its name. It determines how much evidence is needed that the value is
@@ -29,7 +30,7 @@ func Plausible(kind string, value []byte, st Style) bool {
 		return false
 	}
 	t := TraitsOf(value)
-	if t.Digits == 0 && t.Symbols == 0 && t.Upper == 0 && st != Env && !Unwordly(value) {
+	if t.Digits == 0 && t.Symbols == 0 && t.Upper == 0 && st != Env && !Unwordly(value) && (kind != "password" || !lettersAlone(value, t, st)) {
 		return false // one word
 	}
 	if Weak(value) || encodedExample(value) || st == Line && call(value) {
@@ -38,7 +39,7 @@ func Plausible(kind string, value []byte, st Style) bool {
 	switch kind {
 	case "password":
 		return passwordLike(value, t, st) || st > Sentence && Passphrase(value, 3) || st == Sentence && Passphrase(value, 4) ||
-			st > Line && capitalised(value)
+			st > Line && capitalised(value) || st >= Line && lettersAlone(value, t, st)
 	case "secret":
 		if st >= Line && t.Digits < len(value) && (passwordLike(value, t, st) || Passphrase(value, 4)) {
 			return true
@@ -85,7 +86,7 @@ func passwordLike(value []byte, t traits, st Style) bool {
 	case t.Upper > 1 && t.Lower > 1 && Random(value):
 		return !DashedWords(value)
 	}
-	return st == Env && len(value) >= 8 && (t.Symbols == 0 || t.Upper > 1 && DashedWords(value)) && Entropy(value) > 2.7
+	return st == Env && len(value) >= 8 && (t.Symbols == 0 || t.Upper > 1 && DashedWords(value)) && !aboutPasswords(value) && !answer(value)
 }
 
 // scrambled reports whether value is eight letters or more that mix capitals and small ones as no name of several words
@@ -99,6 +100,61 @@ func scrambled(value []byte, t traits, st Style) bool {
 		changes++ // no name ends with a single capital
 	}
 	return st > Line && (changes > 0 || !named) || changes > 1 || changes > 0 && !named
+}
+
+// lettersAlone reports whether value, of letters behind a name for passwords, is one. In quotes and in settings neither a
+// type nor a variable stands there, and any word may be a password that does not speak about passwords. On a line of its
+// own a type or a variable may stand: a word in small letters counts if it is no usual one there, and others if a piece has
+// no vowel.
+func lettersAlone(value []byte, t traits, st Style) bool {
+	if t.Upper+t.Lower < len(value) || t.Lower == 0 || aboutPasswords(value) || smallWord(value) || answer(value) {
+		return false
+	}
+	if st > Line {
+		return len(value) >= 6 && (st == Quoted || t.Upper > 0) && (t.Upper != 1 || value[0] > 'Z')
+	}
+	if t.Upper == 0 || len(value) < 8 {
+		return len(value) >= 8 && unwordly(value, 37, 3)
+	}
+	start := 0
+	for i := 1; i <= len(value); i++ {
+		if i < len(value) && (value[i] > 'Z' || value[i-1] <= 'Z') && (value[i] <= 'Z' || value[i-1] > 'Z') {
+			continue
+		}
+		piece := value[start:i]
+		if start = i; len(piece) > 1 && !bytes.ContainsAny(piece, "aeiouyAEIOUY") && !abbreviation(piece) {
+			return true
+		}
+	}
+	return false
+}
+
+// answer reports whether value is what stands for a password or describes one: a type, a state, a place.
+func answer(value []byte) bool {
+	switch strings.ToLower(string(value)) {
+	case "string", "strings", "varchar", "nvarchar", "number", "integer", "boolean", "object", "optional", "nullable", "unknown",
+		"undefined", "hidden", "masked", "prompt", "prompted", "ignored", "ignore", "disabled", "enabled", "missing", "absent", "removed",
+		"filtered", "omitted", "unset", "cleared", "blank", "strong", "mismatch", "expired", "hashed", "hashing", "updated", "changed",
+		"accepted", "rejected", "verified", "verify", "stored", "plaintext", "cleartext", "keyring", "keychain", "vault", "environment",
+		"variable", "stdin", "inputs", "input", "output", "static", "dynamic", "random", "generated", "minimum", "maximum", "length",
+		"property", "parameter", "argument", "option", "options", "setting", "settings", "config", "configured", "column", "fields", "field",
+		"label", "visible", "toggle", "button", "nothing", "always", "manual", "managed", "binary", "base64", "literal", "regexp", "pattern",
+		"validator", "validation", "policy", "algorithm", "method", "function", "module", "schema", "format", "bytes", "username", "email":
+		return true
+	}
+	return false
+}
+
+// abbreviation reports whether piece is a usual part without a vowel of the names in code.
+func abbreviation(piece []byte) bool {
+	switch strings.ToLower(string(piece)) {
+	case "db", "ctx", "cfg", "str", "msg", "btn", "txt", "tmp", "src", "dst", "pwd", "pw", "ptr", "num", "http", "https", "html", "css",
+		"js", "ts", "sql", "jwt", "dns", "rpc", "tls", "ssl", "ssh", "ftp", "sftp", "smtp", "xml", "json", "jdbc", "jsx", "tsx", "pg", "my",
+		"ms", "kms", "aws", "gcp", "vm", "vpn", "ldap", "gpg", "pgp", "rsa", "hmac", "md", "sh", "fn", "cb", "cmd", "grpc", "mqtt", "tcp", "ttl",
+		"mfa", "pk", "sk", "hr", "crm", "cms", "st", "th", "nd", "rd", "sms", "dto", "pdf", "png", "svg", "csv":
+		return true
+	}
+	return false
 }
 
 // loosePassword reports whether value, somewhere in code, can only be a password.
