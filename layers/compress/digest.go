@@ -54,7 +54,7 @@ func (o *order) shown(chosen []bool) []bool {
 	out := slices.Clone(chosen)
 	for i := len(out) - 1; i >= 0; i-- {
 		u := &o.units[i]
-		if out[i] && u.flags&lead != 0 && !o.announces(i) {
+		if out[i] && u.flags&lead != 0 && u.list == 0 && !o.announces(i) {
 			out[i] = i+1 < len(out) && out[i+1] && o.units[i+1].item == u.item
 		}
 	}
@@ -64,7 +64,7 @@ func (o *order) shown(chosen []bool) []bool {
 type writer struct {
 	*order
 	shown []bool
-	list  int32 // the last item that is shown of a list that goes on, plus one
+	list  int32 // what is shown before the items of a list that are left out, plus one
 	out   []Segment
 	text  strings.Builder // of the last segment
 	last  int32           // the unit before, plus one; 0: none in this segment
@@ -187,7 +187,7 @@ func (w *writer) said(i int32, u *unit, it *Item) {
 	}
 	w.text.WriteString(u.text)
 	w.last = i + 1
-	if u.next > 0 && !w.shown[u.next] {
+	if u.next > 0 && !w.shown[u.next] || u.list > 0 && !w.shown[u.list] {
 		w.list = i + 1
 	}
 }
@@ -221,22 +221,27 @@ func linesOf(what string, n int) string {
 	return what + ", " + strconv.Itoa(n) + " lines"
 }
 
-// listEnd marks that a list goes on behind its last item that is shown. next is what follows it, or nil.
+// listEnd names the items of a list that are left out. next is what follows what is shown of it, or nil.
 func (w *writer) listEnd(next *unit) {
-	if w.list == 0 || next != nil && next.flags&listItem != 0 && indent(next.text) > indent(w.units[w.list-1].text) {
+	if w.list == 0 {
 		return
 	}
-	more := 0
 	u := &w.units[w.list-1]
-	for k := u.next; k > 0; k = w.units[k].next {
-		more++
+	rest, what := u.next, "more"
+	if u.list > 0 && !w.shown[u.list] {
+		rest, what = u.list, "items"
+	}
+	if what == "more" && next != nil && next.flags&listItem != 0 && indent(next.text) > indent(u.text) {
+		return
 	}
 	w.list = 0
-	if w.units[w.last-1].edges&anchors.MidEnd == 0 {
-		w.text.WriteString(anchors.Gap[:len(anchors.Gap)-1])
-	}
-	if u.class != userClass && u.class != pasted { // what the user typed stands alone
-		w.text.WriteString(" +" + strconv.Itoa(more))
+	switch {
+	case u.class == userClass || u.class == pasted: // what the user typed stands alone
+		if w.units[w.last-1].edges&anchors.MidEnd == 0 {
+			w.text.WriteString(anchors.Gap[:len(anchors.Gap)-1])
+		}
+	default:
+		w.text.WriteString("\n" + strings.Repeat(" ", indent(w.units[rest].text)) + itemNames(w.units, rest, what))
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 type Extract struct{}
 
 // ID names the engine and its version.
-func (Extract) ID() string { return "extract/10" }
+func (Extract) ID() string { return "extract/11" }
 
 // IsExtract reports whether an ID is that of the engine without a model, of any version.
 func IsExtract(id string) bool { return strings.HasPrefix(id, "extract/") }
@@ -74,7 +74,8 @@ type order struct {
 	list  []int32 // units in the order in which they were taken
 	said  []step  // what was said, and lists
 	idle  []step  // the announcements of steps
-	code  []step  // changes and errors
+	code  []step  // changes and errors, and what is late
+	share int     // what was said may have this part of its size as code
 }
 
 // of returns the units of a step.
@@ -107,7 +108,10 @@ var (
 // newOrder puts everything that items say into the order in which it is taken.
 func newOrder(items []Item, level Level) *order {
 	units, terms := split(items)
-	o := &order{items: items, units: units}
+	o := &order{items: items, units: units, share: 2}
+	if level == keepit.Aggressive {
+		o.share = 10 // code is in the repository
+	}
 	if len(o.units) == 0 {
 		return o
 	}
@@ -131,22 +135,35 @@ func newOrder(items []Item, level Level) *order {
 			}
 			if strings.HasPrefix(u.text, "```") || strings.HasPrefix(u.text, "|") {
 				v *= .6
-				if level == keepit.Aggressive && len(u.text) > longCode && code(u.text) {
-					v *= .3 // code, which is in the repository
-				}
 			}
+			again := u.class == report
 			if strings.HasPrefix(it.Label, "plan") {
 				const aim = 600 // bytes in which a plan says what it is for
-				if plans[u.item] += len(u.text); plans[u.item] < aim {
+				plans[u.item] += len(u.text)
+				switch begins := u.at == 0 && u.flags&listItem == 0 && !paste.Fence(u.text) && u.parent >= 0 && o.units[u.parent].isHeading(); {
+				case plans[u.item] < aim:
 					v *= 1.5
-				} else {
+				case begins || u.list > 0 && !u.isHeading():
+					v *= .3 // the first sentence of a part
+				default:
 					v *= .15 // what was done says it again
+					again = true
 				}
 			}
-			if strings.HasPrefix(it.Label, "plan") && u.at == 0 && u.parent >= 0 && o.units[u.parent].flags&lead != 0 {
-				v *= 2 // the first sentence of a part
+			switch {
+			case level < keepit.Aggressive:
+			case again:
+				v = 0
+				u.flags |= late
+			case u.flags&bulky != 0 && code(u.text):
+				u.flags |= late
 			}
+		case symbols:
+			u.flags |= late
 		case failed, trouble:
+			if u.class == trouble {
+				u.flags |= late
+			}
 			if it.Fixed {
 				v *= .5
 			}
@@ -158,6 +175,7 @@ func newOrder(items []Item, level Level) *order {
 				v *= .3
 			}
 		case change:
+			u.flags |= late
 			if strings.Count(u.text, "\n") < 3 {
 				v *= .4 // an import, a name
 			}
@@ -217,14 +235,14 @@ func (o *order) arrange(terms terms) {
 	a.filling = true
 	for i := range o.units {
 		u := &o.units[i]
-		if u.flags&(taken|lead|bulky|idle) == 0 && !u.class.code() && !a.waits(int32(i)) {
+		if u.flags&(taken|bulky|idle|late) == 0 && (u.flags&lead == 0 || u.list > 0) && !a.waits(int32(i)) {
 			a.push(int32(i))
 		}
 	}
 	a.drain()
 	for i := range o.units { // long blocks; words that lead in come with what they lead to
 		u := &o.units[i]
-		if u.flags&(taken|idle) == 0 && (u.flags&lead == 0 || o.announces(i)) && !u.class.code() {
+		if u.flags&(taken|idle|late) == 0 && (u.flags&lead == 0 || o.announces(i)) {
 			a.push(int32(i))
 		}
 	}
@@ -232,14 +250,14 @@ func (o *order) arrange(terms terms) {
 	a.filling, a.to = false, &o.idle
 	for i := range o.units {
 		u := &o.units[i]
-		if u.flags&taken == 0 && (u.flags&lead == 0 || o.announces(i)) && !u.class.code() {
+		if u.flags&(taken|late) == 0 && (u.flags&lead == 0 || o.announces(i)) {
 			a.push(int32(i))
 		}
 	}
 	a.drain()
 	a.to = &o.code
 	for i := range o.units {
-		if o.units[i].class.code() {
+		if u := &o.units[i]; u.flags&late != 0 && u.prior > 0 {
 			a.push(int32(i))
 		}
 	}
@@ -255,13 +273,13 @@ func (o *order) arrange(terms terms) {
 func (o *order) lines() []int32 {
 	of := exchangesOf(o.items)
 	n := of[len(o.items)-1] + 1
-	heads, more := make([][]int32, n), make([][]int32, n) // what comes first of each exchange, and what follows
-	around := make([][]int32, n)                          // what a request chooses from, and what it leads in to
+	heads := make([][]int32, n)  // what comes first of each exchange
+	around := make([][]int32, n) // what a request chooses from, and what it leads in to
 	put := func(x int, head bool, i int32) {
-		if head {
+		if head || x == n-1 {
 			heads[x] = append(heads[x], i)
 		} else {
-			more[x] = append(more[x], i)
+			o.units[i].prior *= followsLine
 		}
 	}
 	const enough = 160 // bytes of a request
@@ -286,7 +304,6 @@ func (o *order) lines() []int32 {
 		}
 	}
 	var end []int32                         // how the session left the work
-	var first []int32                       // what answers a question first, and the rest of a request that begins with a few words
 	told := make([]int, len(o.items)+1)     // of a turn: bytes of an outcome that say something
 	headed := make([]int, len(o.items)+1)   // of a turn: those that come first
 	spare := make([]int32, len(o.items)+1)  // of a turn: the last unit of the assistant, plus one, if its outcome says nothing
@@ -319,9 +336,9 @@ func (o *order) lines() []int32 {
 			spare[turn] = int32(i) + 1
 		}
 		switch {
-		case u.class == prose && answer[turn] == u.item+1 && u.at == 0 && size == 0 && u.flags&(lead|bulky|idle|listItem) == 0 &&
-			asks(o.items, u.item) && !opening().MatchString(u.text):
-			first = append(first, int32(i))
+		case u.class == prose && answer[turn] == u.item+1 && starts[u.item] == int32(i) && u.flags&(lead|bulky|idle|listItem) == 0 &&
+			asks(o.items, u.item) && !opening().MatchString(u.text) && !strings.Contains(strings.ToLower(u.text), "let me "):
+			put(x, true, int32(i)) // what answers a question first
 		case it.Label == noAnswer:
 			put(x, true, int32(i))
 		case it.Label == atEnd:
@@ -330,13 +347,17 @@ func (o *order) lines() []int32 {
 			if typed[u.item] < 15 || i > 0 && size < 2*enough && o.units[i-1].class == userClass && leadsIn(o.units[i-1].text) {
 				around[x] = append(around[x], int32(i))
 			}
+		case u.class == closing && u.list > 0 && u.item == ends[turn]:
+			put(x, headed[turn] < 26 && strings.HasPrefix(u.text, "|"), int32(i)) // a list or a table that is named
+		case u.class == command && strings.HasPrefix(u.text, "git commit"):
+			put(x, false, int32(i))
 		case u.flags&(lead|bulky) != 0 && u.class != userClass, u.class == pasted:
 		case u.class == userClass, it.Label == "copied":
 			if size < enough && (size == 0 || size+len(u.text) < 2*enough) {
-				put(x, turn == begins[x] || size == 0, int32(i))
+				put(x, true, int32(i))
 				size += len(u.text)
 			} else if size < 60 && len(u.text) < 4*enough {
-				first = append(first, int32(i))
+				put(x, false, int32(i))
 				size = enough
 			} else {
 				size = enough
@@ -345,19 +366,15 @@ func (o *order) lines() []int32 {
 			if u.item != outcome[x] && narrates().MatchString(u.text) {
 				continue // he interrupted a step
 			}
-			if strings.HasPrefix(u.text, "|") || len(u.text) >= 240 && strings.HasPrefix(u.text, "```") || u.flags&listItem != 0 && told[turn] >= 90 {
+			if strings.HasPrefix(u.text, "|") && u.group < 0 || len(u.text) >= 240 && strings.HasPrefix(u.text, "```") || u.flags&listItem != 0 && told[turn] >= 90 {
 				continue
 			}
 			goesOn := size > 0 && u.line == o.units[i-1].line
-			short := goesOn && size+len(u.text) <= shortOutcome
-			none := u.item == ends[turn] && headed[turn] < 26 && (u.group < 0 || u.group == int32(i)) && len(u.text) <= 240 // the outcome began with a list
-			if size < 26 || size < 80 && goesOn || short || none || u.group == int32(i) {
-				head := u.item == ends[turn] && (u.group < 0 || u.group == int32(i)) && (headed[turn] < 26 || short)
-				if head && u.group >= 0 {
-					around[x] = append(around[x], int32(i))
-				} else {
-					put(x, head, int32(i))
-				}
+			short := goesOn && (size+len(u.text) <= shortOutcome || u.at == 1 && refers().MatchString(o.units[i-1].text))
+			begins := u.item == ends[turn] && headed[turn] < 26 && (u.group < 0 || u.group == int32(i)) // the outcome
+			if size < 26 || goesOn && size+len(u.text) <= longOutcome || begins && len(u.text) <= 240 || u.group == int32(i) {
+				head := begins || short && u.item == ends[turn] && u.group < 0
+				put(x, head, int32(i))
 				if head && !opening().MatchString(u.text) {
 					headed[turn] += len(u.text)
 				}
@@ -374,9 +391,8 @@ func (o *order) lines() []int32 {
 			put(x, turn == begins[x], i-1)
 		}
 	}
-	slices.Reverse(first)
 	var out []int32
-	for _, list := range [][][]int32{heads, around, more} {
+	for _, list := range [][][]int32{heads, around} {
 		add := func(x int) { out, list[x] = append(out, list[x]...), nil }
 		add(n - 1)
 		if k := slices.IndexFunc(list, func(l []int32) bool { return len(l) > 0 }); k >= 0 {
@@ -387,11 +403,17 @@ func (o *order) lines() []int32 {
 			add(x)
 		}
 	}
-	return append(out, first...)
+	return out
 }
+
+// followsLine is the worth of what follows the line of an exchange, relative to other text.
+const followsLine = 3
 
 // shortOutcome is the size in bytes up to which the sentences of an outcome's first line belong together.
 const shortOutcome = 120
+
+// longOutcome is the size up to which more of them follow when every exchange has its line.
+const longOutcome = 220
 
 // turnsOf returns for each item the number of the turn that it belongs to: it begins with what the user said, or with an
 // exchange.
@@ -582,7 +604,7 @@ func (a *arranger) take(i int32) {
 	}
 	for _, k := range a.of(s) {
 		for child := range a.children.of(k) {
-			if u := &a.units[child]; u.flags&(taken|lead|bulky|idle) == 0 && !u.class.code() {
+			if u := &a.units[child]; u.flags&(taken|bulky|idle|late) == 0 && (u.flags&lead == 0 || u.list > 0) {
 				a.push(child)
 			}
 		}
@@ -627,7 +649,7 @@ func (o *order) fit(z sizer, room int) Summary {
 	clear(chosen)
 	set(o.said[:low], true)
 	s := Summary{Segments: o.digest(chosen), Whole: low == len(o.said)}
-	if s.Whole && len(o.idle) > 0 {
+	if s.Whole && len(o.idle) > 0 && o.share == 2 {
 		set(o.idle, true)
 		if all := o.digest(chosen); z.size(all) <= room {
 			s.Segments = all
@@ -694,9 +716,9 @@ func (o *order) beginning(z sizer, i int32, room int) []Segment {
 // withCode adds whole changes and errors, up to a third of the version.
 func (o *order) withCode(z sizer, chosen []bool, room int, s Summary) Summary {
 	size := z.size(s.Segments)
-	most := min(room-size, size/2)
+	most := min(room-size, size/o.share)
 	left := most
-	s.Whole = s.Whole && size/2 < room-size
+	s.Whole = s.Whole && size/o.share < room-size
 	for _, c := range o.code {
 		if int(c.cost) > left || int(c.cost) > max(600, most/2) {
 			continue

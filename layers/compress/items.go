@@ -196,7 +196,11 @@ func itemsOf(x *exchange.Exchange) []Item {
 		add(Item{N: q.N, Kind: Assistant, Text: q.Text, Label: "asked"})
 	}
 	for _, r := range x.Refusals {
-		add(Item{N: cmp.Or(r.Call, r.N), Kind: Call, Label: refused, Text: refusal(r)})
+		label := refused
+		if strings.HasPrefix(r.Of, "ExitPlanMode") {
+			label = notYet
+		}
+		add(Item{N: cmp.Or(r.Call, r.N), Kind: Call, Label: label, Text: refusal(r)})
 		kind := User
 		if r.Script {
 			kind = Script
@@ -246,16 +250,17 @@ func itemsOf(x *exchange.Exchange) []Item {
 const (
 	noAnswer = "no answer in words"
 	refused  = "refused by the user"
+	notYet   = "not accepted yet by the user" // a plan: he goes on to talk about it
 	client   = "the client"
 	atEnd    = "at the end"
 
 	interrupted = "[Request interrupted"
-	refusedPlan = "plan, refused by the user"
+	refusedPlan = "plan, not accepted yet by the user"
 )
 
 // remark reports whether mem says something of its own under a label.
 func remark(label string) bool {
-	return label == noAnswer || label == refused || label == client || label == atEnd
+	return label == noAnswer || label == refused || label == notYet || label == client || label == atEnd
 }
 
 // unanswered says what is known of an exchange in which the assistant said nothing.

@@ -35,7 +35,7 @@ func Recall(segs []Segment) []Item {
 		case s.Role == "assistant" && (s.Label == "asked" || s.Label == steps):
 			it.Kind = Assistant
 		case s.Role == "assistant":
-			it.Kind, it.Closing, it.Text = Assistant, true, leftOut().ReplaceAllString(s.Text, " …")
+			it.Kind, it.Closing = Assistant, true
 			if closing >= 0 {
 				items[closing].Closing = false
 			}
@@ -52,9 +52,6 @@ func Recall(segs []Segment) []Item {
 	sort.SliceStable(items, func(i, j int) bool { return items[i].N < items[j].N })
 	return items
 }
-
-// leftOut matches the mark of a list that goes on.
-var leftOut = pattern(`(?m) … \(\d+ more\)$`)
 
 // headingOf reads a heading: the first message of the exchange and its time, of which the year is not known. day is that
 // of the heading before.

@@ -569,6 +569,9 @@ func TestMonotone(t *testing.T) {
 					s.Text, _, _ = strings.Cut(s.Text, " · ")
 				}
 				for line := range strings.SplitSeq(s.Text, "\n") {
+					if leftOut().MatchString(line) {
+						continue // a larger version has the items
+					}
 					for piece := range strings.SplitSeq(line, anchors.Gap) {
 						said[piece]++
 					}
@@ -733,7 +736,7 @@ func TestAsked(t *testing.T) {
 		}
 	}
 	got := versionOf(t, l1, 600)
-	for _, want := range []string{"[plan, refused by the user] **Plan**", "[no answer in words: nothing followed]"} {
+	for _, want := range []string{"[plan, not accepted yet by the user] **Plan**", "[no answer in words: nothing followed]"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("there is no %q:\n%s", want, got)
 		}
@@ -812,7 +815,7 @@ func TestLists(t *testing.T) {
 			t.Errorf("%d tokens: %d of 3 options:\n%s", budget, n, got)
 		}
 		n := strings.Count(got, "- The handler")
-		mark := fmt.Sprintf(" … +%d\n", 40-n)
+		mark := fmt.Sprintf("\n[%d more: The handler %d of queue_%d.go retries", 40-n, n, n)
 		if n > 0 && n < 40 {
 			part++
 			if !strings.Contains(got, mark) || !strings.Contains(got, "- The handler 0 ") {

@@ -24,6 +24,7 @@ type unit struct {
 	parent int32 // index of a unit, or -1
 	group  int32 // index of the first unit of the short list that it is an item of, or -1: it is taken as a whole
 	next   int32 // index of the next item of its list, or 0
+	list   int32 // of words that lead in: index of the first item of a list that can be named instead, or 0
 	cost   int32 // plain tokens, about
 	at     uint16
 	edges  anchors.Edges
@@ -41,6 +42,7 @@ const (
 	bulky                      // a long block: it comes after everything else that was said
 	after                      // it is only taken after its parent: the sentence before it, or what it refers to
 	idle                       // the announcement of a step, which says nothing
+	late                       // it comes after everything that was said: code, or what code says again
 	taken
 )
 
@@ -191,7 +193,7 @@ func (s *splitter) question(it *Item, from int) int32 {
 	last := &s.units[from-1]
 	before := &s.items[last.item]
 	switch {
-	case before.Label == refused:
+	case before.Label == refused || before.Label == notYet:
 		return int32(from - 1)
 	case before.Kind != Assistant:
 		return -1
@@ -289,7 +291,7 @@ func (s *splitter) prose(text string, c class) {
 		indent := len(line) - len(trimmed)
 		sibling := int32(-1) // a list is kept from its first item on
 		for len(nest) > 0 && nest[len(nest)-1].indent >= indent {
-			if last := nest[len(nest)-1]; last.indent == indent && listMark().MatchString(trimmed) {
+			if last := nest[len(nest)-1]; last.indent == indent && (listMark().MatchString(trimmed) || leftOut().MatchString(trimmed)) {
 				sibling = last.unit
 			}
 			nest = nest[:len(nest)-1]
@@ -316,7 +318,7 @@ func (s *splitter) prose(text string, c class) {
 			if end == i || !closes(lines[end], trimmed) {
 				u.text += "\n" + fenceOf(trimmed) // never closed in the session
 			}
-			if len(u.text) > longBlock {
+			if len(u.text) > longBlock || c != userClass && len(u.text) > longCode && code(u.text) {
 				u.flags |= bulky
 			}
 			if c == userClass && (kinds != nil && kinds[i] == paste.Pasted || end-i > head+2) {
@@ -370,7 +372,7 @@ func (s *splitter) prose(text string, c class) {
 				s.units[above].next = row
 			}
 		default:
-			isItem := listMark().MatchString(trimmed)
+			isItem := listMark().MatchString(trimmed) || leftOut().MatchString(trimmed)
 			if isItem {
 				u.flags |= listItem
 			} else if len(nest) == 0 && before >= 0 && afterBlank && indent == 0 && s.units[before].line < int32(i)-2 {
@@ -420,6 +422,10 @@ func (s *splitter) lists(from int) {
 		for k := s.units[i].next; k > 0; k = s.units[k].next {
 			list = append(list, k)
 			size += len(s.units[k].text)
+		}
+		p := s.units[i].parent
+		if p >= 0 && s.units[i].class != userClass && s.units[i].class != pasted && s.units[p].flags&lead != 0 && s.units[p].list == 0 && len(itemNames(s.units, int32(i), "items")) < size/2 {
+			s.units[p].list = int32(i)
 		}
 		if size > shortList {
 			continue
@@ -705,6 +711,9 @@ func (s *splitter) measure() terms {
 	parallel(len(s.units), func(i int) {
 		u := &s.units[i]
 		u.cost = int32(tokens.Raw(u.text)) + 1
+		if u.list > 0 {
+			u.cost += int32(tokens.Raw(itemNames(s.units, u.list, "items"))) + 1
+		}
 		switch u.class {
 		case userClass, pasted:
 			u.cost += 1 + int32(strings.Count(u.text, "\n"))

@@ -20,7 +20,7 @@ import (
 )
 
 // Version changes when the same entries give other exchanges. Caches of what is made from them name it.
-const Version = 4
+const Version = 5
 
 // Said is a text with the number of its message.
 type Said struct {
@@ -364,8 +364,9 @@ func (b *builder) tool(x *Exchange, e refine.Entry) {
 		x.Questions = append(x.Questions, Said{e.N, e.Target})
 		return
 	case e.Name == "Task", e.Name == "Agent":
-		if e.Result != "" && e.Result != "ok" { // that of one in the background comes later
-			x.Reports = append(x.Reports, Report{e.N, e.Target, e.Result})
+		result, _, _ := strings.Cut(e.Result, "<usage>") // what the client counted
+		if result = strings.TrimSpace(result); result != "" && result != "ok" { // that of one in the background comes later
+			x.Reports = append(x.Reports, Report{e.N, e.Target, result})
 		}
 		return
 	}

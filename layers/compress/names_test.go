@@ -1,0 +1,61 @@
+package compress
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestNameOf(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		text   string
+		column int
+		want   string
+	}{
+		{"1. **Source commit tracking** - Added a field to the metadata", 0, "Source commit tracking"},
+		{"- **Dedup:** the hash of all paths", 0, "Dedup"},
+		{"- `queue.go` - reads the jobs", 0, "`queue.go`"},
+		{"   - `cd` to the root of the repository", 0, "`cd` to the root of the repository"},
+		{"* Redis: faster, and one more server", 0, "Redis"},
+		{"2) Parse the answer (JSON only)", 0, "Parse the answer"},
+		{"- Retries when the lock of the store is lost, and gives up after nine of them", 0, "Retries when the lock of the store is lost, and…"},
+		{"| Create | `cart.go` | the cart |", 0, "Create"},
+		{"| Create | `cart.go` | the cart |", 1, "`cart.go`"},
+		{"### 3. Tests", 0, "Tests"},
+		{"[4 more: a; b]", 0, "a; b"},
+	} {
+		if got := nameOf(c.text, c.column); got != c.want {
+			t.Errorf("nameOf(%q, %d) = %q, want %q", c.text, c.column, got, c.want)
+		}
+	}
+}
+
+// TestNamesAgain holds that the names of what was left out stay in a version of a version, and that their number counts.
+func TestNamesAgain(t *testing.T) {
+	t.Parallel()
+	segs := []Segment{
+		{Role: "heading", Text: "#1 · Feb 11 15:39", Src: [][2]int{{1, 1}}},
+		{Role: "user", Text: "What changed in the queue?", Src: [][2]int{{1, 1}}},
+		{Role: "assistant", Src: [][2]int{{2, 2}}, Text: "These parts changed:\n\n1. **Reader** - " + strings.Repeat("It reads the jobs of a night in one piece. ", 9) +
+			"\n2. **Writer** - " + strings.Repeat("It writes each of the jobs to the table once. ", 9) + "\n[3 more: Lock; Log; Table]"},
+	}
+	items := Recall(segs)
+	seen := map[string]bool{}
+	for budget := 30; budget < 320; budget += 5 {
+		r, err := Run(t.Context(), Input{Items: items}, Plan{Engine: Extract{}.ID(), Tokenizer: "o200k*1.60/1", Budget: budget,
+			Tiers: []Part{{From: 1, To: 2, Budget: budget, Level: 2}}}, Extract{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := Text(r.Segments)
+		for _, names := range []string{"[5 items: Reader; Writer; Lock; Log; Table]", "[4 more: Writer; Lock; Log; Table]", "[3 more: Lock; Log; Table]"} {
+			seen[names] = seen[names] || strings.Contains(text, names)
+		}
+		if strings.Contains(text, "**Reader**") && !strings.Contains(text, "Lock; Log; Table]") {
+			t.Errorf("%d tokens: the list looks complete:\n%s", budget, text)
+		}
+	}
+	if !seen["[3 more: Lock; Log; Table]"] || !seen["[5 items: Reader; Writer; Lock; Log; Table]"] {
+		t.Errorf("seen %v", seen)
+	}
+}
