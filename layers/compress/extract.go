@@ -152,7 +152,7 @@ func newOrder(items []Item, level Level) *order {
 			}
 			switch {
 			case level < keepit.Aggressive:
-			case again:
+			case again, u.class == prose && u.flags&lead != 0 && o.announces(i):
 				v = 0
 				u.flags |= late
 			case u.flags&bulky != 0 && code(u.text):

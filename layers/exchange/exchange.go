@@ -364,7 +364,7 @@ func (b *builder) tool(x *Exchange, e refine.Entry) {
 		x.Questions = append(x.Questions, Said{e.N, e.Target})
 		return
 	case e.Name == "Task", e.Name == "Agent":
-		result, _, _ := strings.Cut(e.Result, "<usage>") // what the client counted
+		result, _, _ := strings.Cut(e.Result, "<usage>")                        // what the client counted
 		if result = strings.TrimSpace(result); result != "" && result != "ok" { // that of one in the background comes later
 			x.Reports = append(x.Reports, Report{e.N, e.Target, result})
 		}
