@@ -11,10 +11,13 @@
 //
 // The engine orders everything that a version could say, first a line for the request and one for the outcome of each
 // exchange, then by value for each token: what adds names and words that the version does not have, reasons, decisions
-// and problems before the narration of steps, later exchanges before earlier ones. The order does not depend on the
-// budget, so that a version is a beginning of it: a larger budget keeps all that a smaller one says. The announcements
-// of steps are there if all of them fit too. When everything was said, code follows, up to a third of the version; a version is smaller than its budget when there is nothing left that is
-// worth reading.
+// and problems before the narration of steps, later exchanges before earlier ones. The items of a list that are left out
+// are named. The order does not depend on the budget, so that a version is a beginning of it: a larger budget keeps all
+// that a smaller one says.
+//
+// The announcements of steps are there if all of them fit too. When everything was said, code follows, up to a third of
+// the version. At the aggressive level there are no such announcements, no reports of agents, only the beginnings of the
+// parts of a plan, and little code. A version is smaller than its budget when there is nothing left that is worth reading.
 package compress
 
 import (

@@ -297,12 +297,6 @@ func (o *order) lines() []int32 {
 			ends[turns[i]] = int32(i)
 		}
 	}
-	begins := make([]int, n) // the turn with the request of each exchange
-	for i := len(o.items) - 1; i >= 0; i-- {
-		if is := o.items[i].Kind == User || o.items[i].Kind == Answer || o.items[i].Kind == Script; is || begins[of[i]] == 0 {
-			begins[of[i]] = turns[i]
-		}
-	}
 	var end []int32                         // how the session left the work
 	told := make([]int, len(o.items)+1)     // of a turn: bytes of an outcome that say something
 	headed := make([]int, len(o.items)+1)   // of a turn: those that come first
@@ -374,7 +368,14 @@ func (o *order) lines() []int32 {
 			begins := u.item == ends[turn] && headed[turn] < 26 && (u.group < 0 || u.group == int32(i)) // the outcome
 			if size < 26 || goesOn && size+len(u.text) <= longOutcome || begins && len(u.text) <= 240 || u.group == int32(i) {
 				head := begins || short && u.item == ends[turn] && u.group < 0
-				put(x, head, int32(i))
+				if head && u.group >= 0 && o.listCost(int32(i)) > shortCost {
+					around[x] = append(around[x], int32(i))
+					if p := u.parent; p >= 0 && o.units[p].list == int32(i) {
+						put(x, true, p) // its names come first
+					}
+				} else {
+					put(x, head, int32(i))
+				}
 				if head && !opening().MatchString(u.text) {
 					headed[turn] += len(u.text)
 				}
@@ -388,7 +389,7 @@ func (o *order) lines() []int32 {
 	for turn, i := range spare {
 		if told[turn] == 0 && i > 0 {
 			x := of[o.units[i-1].item]
-			put(x, turn == begins[x], i-1)
+			put(x, true, i-1)
 		}
 	}
 	var out []int32
@@ -408,6 +409,17 @@ func (o *order) lines() []int32 {
 
 // followsLine is the worth of what follows the line of an exchange, relative to other text.
 const followsLine = 3
+
+// listCost returns the tokens of a list from an item on.
+func (o *order) listCost(i int32) (cost int32) {
+	for ; i > 0; i = o.units[i].next {
+		cost += o.units[i].cost
+	}
+	return cost
+}
+
+// shortCost is the tokens of a list that can be an outcome without taking the room of another exchange.
+const shortCost = 70
 
 // shortOutcome is the size in bytes up to which the sentences of an outcome's first line belong together.
 const shortOutcome = 120

@@ -790,6 +790,58 @@ func TestAnnouncements(t *testing.T) {
 	}
 }
 
+// TestAggressive holds what a version at the aggressive level says of a plan, an agent and the steps, however much room
+// there is, and that the first answer to a question is there before all else.
+func TestAggressive(t *testing.T) {
+	t.Parallel()
+	l1 := `
+{"n":1,"role":"user","text":"Can the queue be drained before the release?"}
+{"n":2,"role":"assistant","text":"Yes, Drain waits for the last job of the night. Let me write it down:"}
+{"n":3,"role":"note","name":"plan","text":"# Context\n\n` + strings.Repeat("The queue loses jobs when the server stops. ", 16) + `\n\n## Drain\n\nDrain stops the readers first. Then it waits for the writer of the table.\n\nSteps:\n1. **Stop readers** - ` +
+		strings.Repeat("each of them gives its job back ", 6) + `\n2. **Flush** - ` + strings.Repeat("the writer ends its batch ", 8) + `"}
+{"n":4,"role":"tool","name":"Task","target":"find readers","result":"There are nine readers in the code.<usage>tokens: 9</usage>"}
+{"n":5,"role":"assistant","text":"Let me run the tests of the queue once more."}
+{"n":6,"role":"tool","name":"Edit","target":"jobs.go","diff":"+func Drain() {\n+\tflush(queue)\n+\tclose(queue)\n+}"}
+{"n":7,"role":"assistant","text":"All tests pass."}
+`
+	at := func(level Level, budget int) string {
+		items, err := Items(refine.Entries(strings.NewReader(strings.TrimLeft(l1, "\n"))), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := Run(t.Context(), Input{Items: items}, Plan{Engine: Extract{}.ID(), Tokenizer: tokens.For("").ID(), Budget: budget,
+			Tiers: []Part{{From: 1, To: 7, Budget: budget, Level: level}}}, Extract{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return Text(r.Segments)
+	}
+	whole := []string{"Then it waits for the writer", "each of them gives its job back", "There are nine readers in the code.", "Let me run the tests", "Let me write it down:", "flush(queue)"}
+	got := at(keepit.Moderate, 4000)
+	for _, s := range whole {
+		if !strings.Contains(got, s) {
+			t.Errorf("moderate lacks %q:\n%s", s, got)
+		}
+	}
+	got = at(keepit.Aggressive, 4000)
+	for _, s := range whole {
+		if strings.Contains(got, s) {
+			t.Errorf("aggressive has %q:\n%s", s, got)
+		}
+	}
+	for _, s := range []string{"**Drain**\n\nDrain stops the readers first.", "Steps:\n[2 items: Stop readers; Flush]", "All tests pass."} {
+		if !strings.Contains(got, s) {
+			t.Errorf("aggressive lacks %q:\n%s", s, got)
+		}
+	}
+	if got = at(keepit.Aggressive, 75); !strings.Contains(got, "Yes, Drain waits for the last job of the night.") || !strings.Contains(got, "All tests pass.") {
+		t.Errorf("75 tokens lack the answer:\n%s", got)
+	}
+	if strings.Contains(at(keepit.Minimal, 4000), "<usage>") {
+		t.Error("what the client counted is there")
+	}
+}
+
 // TestLists holds that a short list is shown whole or not at all, and that the end of what is shown of a long one is marked.
 func TestLists(t *testing.T) {
 	t.Parallel()
