@@ -54,12 +54,13 @@ type Handler struct {
 	Command string   `json:"command"`
 	Args    []string `json:"args"`
 	Timeout int      `json:"timeout,omitempty"`
+	Status  string   `json:"statusMessage,omitempty"` // what the client shows instead of the whole command
 }
 
 // HandlerOf returns the hook that runs p at e.
 func HandlerOf(p Program, e Event) Handler {
 	command, args := p.Argv(e)
-	return Handler{"command", command, args, timeout(e)}
+	return Handler{"command", command, args, timeout(e), "mem hook " + e.Arg()}
 }
 
 // program returns the program and the event in the arguments of the handler, if it is a hook of mem.
