@@ -170,9 +170,6 @@ func MissingHints(missing *state.NotFoundError) []string {
 		return []string{"it is a composition, which has no versions, layers or numbered messages: " +
 			term.Shell("mem", "show", missing.Name)}
 	}
-	if near := term.Suggest(missing.Name, missing.Candidates); len(near) > 0 && len(near) <= 3 {
-		return []string{DidYouMean("", near)}
-	}
 	if missing.What == "session" && len(missing.Name) < 4 {
 		if like := slices.DeleteFunc(slices.Clone(missing.Candidates), func(id string) bool {
 			return !strings.HasPrefix(id, missing.Name)
@@ -180,6 +177,9 @@ func MissingHints(missing *state.NotFoundError) []string {
 			const most = 3
 			return []string{"the start of an id needs four characters: " + flags.OrList(like[:min(most, len(like))])}
 		}
+	}
+	if near := term.Suggest(missing.Name, missing.Candidates); len(near) > 0 && len(near) <= 3 {
+		return []string{DidYouMean("", near)}
 	}
 	const most = 8
 	short := ""
