@@ -220,14 +220,15 @@ func printPurposes(e *app.Env, list []hooks.Purpose) error {
 	if len(list) == 0 {
 		return nil
 	}
-	t := e.Table(app.Column{Name: "event"}, app.Column{Name: "does", Shrinks: true}, app.Column{Name: "costs"},
-		app.Column{Name: "time"})
+	t := e.Table(app.Column{Name: "event"}, app.Column{Name: "does", Shrinks: true}, app.Column{Name: "costs at most"},
+		app.Column{Name: "time at most"})
 	for _, h := range list {
-		took := fmt.Sprintf("at most %g s", float64(h.LimitMS)/1000)
+		took := fmt.Sprintf("%g s", float64(h.LimitMS)/1000)
 		if h.MS > 0 {
-			took = fmt.Sprintf("%.0f ms, %s", h.MS, took)
+			took += fmt.Sprintf(", took %.0f ms", h.MS)
 		}
-		t.Row(app.Cell{Full: string(h.Event)}, app.Cell{Full: h.Does}, app.Cell{Full: h.Costs}, app.Cell{Full: took})
+		t.Row(app.Cell{Full: string(h.Event)}, app.Cell{Full: h.Does},
+			app.Cell{Full: strings.TrimPrefix(h.Costs, "up to ")}, app.Cell{Full: took})
 	}
 	return t.Flush()
 }
