@@ -114,9 +114,9 @@ func (d *distiller) run(ctx context.Context) error {
 		}
 		d.out.Saved, d.out.Assigned = append(d.out.Saved, got), d.out.Assigned+got.Assigned
 		d.out.Add(got.Verification)
-		if task.Questions != nil {
-			for _, q := range task.Questions.Questions {
-				asked[q.ID] = true
+		for _, q := range task.Questions {
+			for _, id := range q.IDs() {
+				asked[id] = true
 			}
 		}
 		if task.Draft.To > 0 {
@@ -152,8 +152,8 @@ func (d *distiller) estimate(ctx context.Context) error {
 
 func (d *distiller) ask(ctx context.Context, task Task) (facts.Input, error) {
 	size := task.Draft.Tokens
-	if task.Questions != nil {
-		size += len(task.Questions.Questions) * 60
+	for _, q := range task.Questions {
+		size += len(q.Questions) * 60
 	}
 	q := question{distillSystem, task.Instruction("", Seen{}), forms.AnswerSchema[facts.Input](), answerTokens(size)}
 	first := true
@@ -215,7 +215,7 @@ func validate(g *facts.Input, task Task) error {
 		known[f.ID] = true
 	}
 	for i, a := range g.Answers {
-		if task.Questions == nil || !slices.ContainsFunc(task.Questions.Questions, func(q Question) bool { return q.ID == a.ID }) {
+		if !slices.ContainsFunc(task.Questions, func(n *Questionnaire) bool { return slices.Contains(n.IDs(), a.ID) }) {
 			bad.Add(fmt.Sprintf("answers[%d].id", i), "no question is about `%s`", forms.Printable(a.ID))
 		}
 	}

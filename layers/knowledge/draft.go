@@ -116,6 +116,9 @@ func DraftFacts(ctx context.Context, db *state.DB, rev state.Rev, o DraftOptions
 		}
 	}
 	d.add(exchange, c, most)
+	if d.Left == 0 && !slices.ContainsFunc(d.Lines, func(l DraftLine) bool { return l.Who != "command" }) {
+		d.From, d.To, d.Lines = 0, 0, nil // of "/exit" there is nothing to write
+	}
 	d.Open = known.related(d.Lines)
 	if o.Whole {
 		for _, f := range d.Open {
@@ -240,7 +243,7 @@ type known struct{ issues, others, own []facts.Fact }
 func knownFor(session string, set *facts.Set, o DraftOptions) (k known) {
 	for f := range set.All() {
 		switch {
-		case !f.Live():
+		case !f.Current():
 		case f.Session == session:
 			if !o.All || slices.Contains(o.KnownIDs, f.ID) {
 				k.own = append(k.own, *f)

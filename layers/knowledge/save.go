@@ -153,7 +153,7 @@ func (s *batch) add(g facts.Input) {
 	if total := s.q.Point.Scan.Values; g.Through > total {
 		s.problems.Add("through", "%d is behind the last message, %d", g.Through, total)
 	}
-	s.out.Through = max(s.through(), g.Through)
+	s.given, s.out.Through = g.Through, max(s.through(), g.Through)
 	for i, x := range g.Exchanges {
 		s.addExchange(i, x)
 	}
@@ -396,6 +396,7 @@ type batch struct {
 	local     map[string]facts.Fact // by their names in the input
 	out       SavedFacts
 	problems  forms.Problems
+	given     int   // the last message that was read, 0 if the input does not say
 	factCount int   // valid facts of the session, saved and new
 	jobs      []job // of the exchanges
 }
@@ -446,7 +447,9 @@ func (s *batch) addExchange(i int, g facts.InputExchange) {
 	}
 	if len(x.Facts) > 0 || len(g.Facts) == 0 {
 		x.ID = x.Name()
-		s.out.Through = max(s.out.Through, x.To)
+		if s.given == 0 { // else messages after it were not read, whatever the exchange names
+			s.out.Through = max(s.out.Through, x.To)
+		}
 		s.out.Exchanges = append(s.out.Exchanges, x)
 		if name := oneLine(g.Concept); name != "" {
 			s.jobs = append(s.jobs, job{at + ".concept", name, x})

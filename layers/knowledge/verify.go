@@ -331,6 +331,14 @@ func (q Question) text() string {
 	return b.String()
 }
 
+// IDs returns the ids of the facts and exchanges that are asked about.
+func (n *Questionnaire) IDs() (out []string) {
+	for _, q := range n.Questions {
+		out = append(out, q.ID)
+	}
+	return out
+}
+
 // A Verification is what became of answers.
 type Verification struct {
 	Verified []string     `json:"verified"` // ids

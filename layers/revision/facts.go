@@ -235,9 +235,10 @@ func (q *Quoted) Messages(lines [2]int) (out [2]int, ok bool) {
 	return [2]int{q.Entries[lines[0]-1].N, q.Entries[lines[1]-1].N}, true
 }
 
-// ExchangeOf returns the first and the last message of the exchange around messages.
+// ExchangeOf returns the first and the last message of the exchange around messages. What precedes the first request, such as
+// a plan that is carried out, is an exchange too.
 func (q *Quoted) ExchangeOf(from, to int) (first, last int) {
-	first, last = from, q.Point.Scan.Values
+	first, last = 1, q.Point.Scan.Values
 	for _, e := range q.Entries {
 		switch {
 		case !e.Request():

@@ -44,7 +44,7 @@ func LoadNamer(ctx context.Context, db *state.DB, p refs.Project, s *state.Sessi
 	for _, parts := range q.Text.Parts {
 		for _, part := range parts {
 			switch part.Speaker {
-			case facts.ByUser, facts.ByScript, facts.ByAssistant:
+			case facts.ByUser, facts.ByScript, facts.ByAssistant, facts.ByPlan:
 				said.WriteString(part.Text + "\n")
 			default:
 				heard.WriteString(part.Text + "\n")

@@ -1,6 +1,7 @@
 package knowledgecmd
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -48,7 +49,7 @@ func factsWriteCommands(e *app.Env) []*cli.Command {
 				"messages that are distilled are not printed again. After the last one, prints the\n" +
 				"questions of \"mem facts verify\".",
 			Flags: []cli.Flag{
-				flags.Parsed(&o.tokens, "tokens", "print at most about `T` tokens, instruction included; default 7k",
+				flags.Parsed(&o.tokens, "tokens", "print at most about `T` tokens, instruction included; default 7.8k",
 					flags.Tokens),
 				flags.Parsed(&o.after, "after", "print messages after `N` only", flags.NotNegative),
 				flags.Bool(&o.all, "all", "print distilled messages too"),
@@ -83,8 +84,11 @@ func factsWriteCommands(e *app.Env) []*cli.Command {
 	}
 }
 
-// draftTokens is the maximum length of a draft: Claude Code cuts longer outputs of tools.
-const draftTokens = 7000
+// draftTokens is the maximum length of a draft: Claude Code cuts outputs of tools after 30,000 characters.
+const draftTokens = 7800
+
+// factTokens is about what save prints of a fact before the next part.
+const factTokens = 40
 
 func runFactsDraft(ctx context.Context, e *app.Env, o factsDraftOptions, name string) error {
 	if o.tokens == 0 {
@@ -125,7 +129,7 @@ func runFactsDraft(ctx context.Context, e *app.Env, o factsDraftOptions, name st
 		case o.backlog:
 			e.Note("every session of project %s is distilled, and every fact verified", run.Project.Name)
 		default:
-			e.Note("%s is distilled up to its last message, %d", term.ShortID(rev.Session.ID), d.Total)
+			e.Note("%s is distilled up to its last message, %d", term.ShortID(rev.Session.ID), rev.Session.Now().Scan.Values)
 		}
 		return nil
 	})
@@ -133,14 +137,14 @@ func runFactsDraft(ctx context.Context, e *app.Env, o factsDraftOptions, name st
 
 // printTask prints what is to be done, and the command that takes the answer.
 func printTask(e *app.Env, t knowledge.Task, backlog bool, seen knowledge.Seen) {
-	if n := t.Questions; n != nil {
+	for _, n := range t.Questions {
 		e.Printf("Session %s%s: %s", e.Safe(term.ShortID(n.Session.ID)), titleText(n.Session.Title()), term.Count(len(n.Questions), "question"))
 		if n.Left > 0 {
 			e.Printf("; %d more follow once these are answered", n.Left)
 		}
 		e.Printf("\n")
 	}
-	if d := t.Draft; d.To > 0 {
+	for _, d := range t.Drafts() {
 		e.Printf("Session %s%s: messages %d to %d of %d, about %s tokens", e.Safe(term.ShortID(d.Session.ID)),
 			titleText(d.Session.Title()), d.From, d.To, d.Total, tokens.Commas(d.Tokens))
 		if d.Left > 0 {
@@ -163,8 +167,8 @@ func titleText(title string) string {
 }
 
 func taskJSON(e *app.Env, t knowledge.Task) error {
-	if t.Questions != nil && t.Draft.To == 0 {
-		return questionsJSON(e, t.Questions)
+	if len(t.Questions) > 0 && t.Draft.To == 0 {
+		return questionsJSON(e, t.Questions[0])
 	}
 	d, session := t.Draft, ""
 	if d.Session != nil {
@@ -230,14 +234,9 @@ func runFactsSave(ctx context.Context, e *app.Env, o factsSaveOptions, file stri
 	if err != nil {
 		return err
 	}
-	given, err := facts.Decode(b)
+	list, err := decodeInputs(b, o.session)
 	if err != nil {
-		return app.WithHint(err, "mem facts schema")
-	}
-	session := cmp.Or(o.session, given.Session)
-	if session == "" && (len(given.Exchanges) > 0 || len(given.Answers) == 0) {
-		return app.WithHint(app.Usagef("session: missing: the session of the facts"),
-			"give --session, or a field \"session\"")
+		return err
 	}
 	conf, err := e.Settings()
 	if err != nil {
@@ -249,26 +248,36 @@ func runFactsSave(ctx context.Context, e *app.Env, o factsSaveOptions, file stri
 	}
 	return names.WithMemory(ctx, e, func(run names.Run) error {
 		rev := state.Rev{Project: run.Project}
-		if session != "" {
-			if rev, err = run.ResolveSession(ctx, session); err != nil {
+		asked, room := false, draftTokens
+		var done error
+		for i, given := range list {
+			asked = asked || len(given.Answers) > 0
+			if session := cmp.Or(o.session, given.Session); session != "" {
+				if rev, err = run.ResolveSession(ctx, session); err != nil {
+					return err
+				}
+			}
+			by := o.reader(e)
+			saved, err := knowledge.SaveFacts(ctx, run.DB, rev, given, knowledge.SaveOptions{MaxFacts: most, Asked: by, DryRun: e.Opt.DryRun})
+			var input *forms.Error
+			switch {
+			case errors.As(err, &input) && i > 0:
+				return app.WithHint(err, fmt.Sprintf("the first %d objects were saved: hand the others in again", i))
+			case errors.As(err, &input):
+				return app.WithHint(err, "nothing was saved: correct it and hand it in again")
+			case err != nil && !errors.Is(err, knowledge.ErrAllRejected):
 				return err
 			}
-		}
-		by := o.reader(e)
-		saved, err := knowledge.SaveFacts(ctx, run.DB, rev, given, knowledge.SaveOptions{MaxFacts: most, Asked: by, DryRun: e.Opt.DryRun})
-		if err != nil && !errors.Is(err, knowledge.ErrAllRejected) {
-			var input *forms.Error
-			if errors.As(err, &input) {
-				return app.WithHint(err, "nothing was saved: correct it and hand it in again")
+			room -= factTokens * len(saved.Facts)
+			if failed := printSavedFacts(e, saved, by, err); done == nil {
+				done = failed
 			}
-			return err
 		}
-		done := printSavedFacts(e, saved, by, err)
-		if !o.next && !o.backlog || err != nil || e.Opt.JSON || e.Opt.DryRun {
+		if !o.next && !o.backlog || e.Opt.JSON || e.Opt.DryRun {
 			return done
 		}
 		t, err := knowledge.NextTask(ctx, run.DB, rev.Project, rev.Session, knowledge.TaskOptions{Backlog: o.backlog,
-			DraftOptions: knowledge.DraftOptions{MaxTokens: draftTokens, Whole: true}})
+			DraftOptions: knowledge.DraftOptions{MaxTokens: max(room, draftTokens/2), Whole: true}})
 		if err != nil {
 			return err
 		}
@@ -276,9 +285,37 @@ func runFactsSave(ctx context.Context, e *app.Env, o factsSaveOptions, file stri
 			e.Note("nothing is left to do; the rules of the project: mem reflect")
 			return done
 		}
-		printTask(e, t, o.backlog, knowledge.Seen{Draft: true, Questions: len(given.Answers) > 0})
+		printTask(e, t, o.backlog, knowledge.Seen{Draft: true, Questions: asked})
 		return done
 	})
+}
+
+// decodeInputs parses one JSON object for each session.
+func decodeInputs(b []byte, session string) (list []facts.Input, err error) {
+	var parts [][]byte
+	dec := json.NewDecoder(bytes.NewReader(b))
+	for {
+		var one json.RawMessage
+		if err := dec.Decode(&one); errors.Is(err, io.EOF) && len(parts) > 0 {
+			break
+		} else if err != nil {
+			parts = [][]byte{b} // in a fence, or malformed: the error says where
+			break
+		}
+		parts = append(parts, one)
+	}
+	for _, part := range parts {
+		given, err := facts.Decode(part)
+		if err != nil {
+			return nil, app.WithHint(err, "mem facts schema")
+		}
+		if cmp.Or(session, given.Session) == "" && (len(given.Exchanges) > 0 || len(given.Answers) == 0) {
+			return nil, app.WithHint(app.Usagef("session: missing: the session of the facts"),
+				"give --session, or a field \"session\"")
+		}
+		list = append(list, given)
+	}
+	return list, nil
 }
 
 // A SavedFact is the JSON form of a fact that was accepted and saved, or rejected.

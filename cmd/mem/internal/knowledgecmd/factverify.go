@@ -25,7 +25,7 @@ func factsVerify(e *app.Env) *cli.Command {
 			"the answers: supported facts become verified, a better wording takes the place of the\n" +
 			"fact, other facts are removed and remain in the log. Without an operand, asks about the\n" +
 			"newest session that has unverified facts.",
-		Flags: []cli.Flag{flags.Parsed(&most, "tokens", "print at most about `T` tokens; default 7k", flags.Tokens)},
+		Flags: []cli.Flag{flags.Parsed(&most, "tokens", "print at most about `T` tokens; default 7.8k", flags.Tokens)},
 		Action: func(c *cli.Context) error {
 			return runFactsVerify(c.Context, e, most, e.Operands)
 		},
@@ -52,7 +52,7 @@ func runFactsVerify(ctx context.Context, e *app.Env, most int, operands []string
 		case len(n.Questions) == 0:
 			e.Note("every fact of %s is verified", term.ShortID(session))
 		default:
-			printTask(e, knowledge.Task{Questions: n}, false, knowledge.Seen{})
+			printTask(e, knowledge.Task{Questions: []*knowledge.Questionnaire{n}}, false, knowledge.Seen{})
 		}
 		return nil
 	})
