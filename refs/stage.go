@@ -121,7 +121,6 @@ func (s *Stage) publish() error {
 
 func (s *Stage) add(k pack.Kind, b []byte, level int) (pack.ID, error) {
 	e := pack.Encode(k, b, level)
-	defer e.Release()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {

@@ -360,7 +360,6 @@ func (f *fetcher) take(ctx context.Context, s remote.Session) (took []FetchedLan
 // lane alone.
 func (f *fetcher) receive(ctx context.Context, s remote.Session, q *incoming.Quarantine, want []pack.ID) error {
 	lim := Limits(f.o.Progress)
-	lim.Inspect = q.Received
 	return remote.FetchAll(ctx, s, f.client.Open, want, func(s remote.Session, want []pack.ID) error {
 		w, err := q.Writer()
 		if err != nil {

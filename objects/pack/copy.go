@@ -24,7 +24,7 @@ func (d *Dir) entry(id ID, checked bool) (e Entry, err error) {
 		if err != nil {
 			return err
 		}
-		raw := newBuffer(int(n))[:n]
+		raw := make([]byte, n)
 		if err := readAt(f.f, raw, off); err != nil {
 			return err
 		}

@@ -1,13 +1,11 @@
 package pack
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/binary"
 	"hash/adler32"
 	"hash/crc32"
 	"io"
-	"slices"
 	"sync"
 
 	"github.com/klauspost/compress/zlib"
@@ -24,53 +22,6 @@ type Entry struct {
 // Size returns the number of bytes that e takes in a pack.
 func (e Entry) Size() int { return len(e.raw) }
 
-// Release returns the memory of e for reuse. e must not be used any more. Calling it is optional.
-func (e Entry) Release() {
-	if cap(e.raw) < minReuse { // not worth reusing
-		return
-	}
-	select {
-	case freeBuffers <- e.raw[:0]:
-	default:
-	}
-}
-
-// InspectEntry calls l.Inspect with the content of a blob, as [Writer.Receive] does, if it matches the ID. All other
-// entries are skipped: their readers verify them. It returns the buffer for the next call.
-func (l Limits) InspectEntry(e Entry, buf []byte) []byte {
-	if l.Inspect == nil || e.Kind != Blob || len(e.raw) > MaxInspect {
-		return buf
-	}
-	br := bufio.NewReader(bytes.NewReader(e.raw))
-	_, size, _, err := decodeHeader(br)
-	if err != nil || size > MaxInspect {
-		return buf
-	}
-	content, err := inflate(br, entryHeader{size: size})
-	if _, more := br.ReadByte(); err != nil || more != io.EOF || Name(Blob, content) != e.ID {
-		return buf
-	}
-	return l.Inspect(e.ID, content)
-}
-
-// minReuse is the capacity from which the memory of an entry is reused.
-const minReuse = 64 << 10
-
-// freeBuffers contains the memory of released entries.
-var freeBuffers = make(chan []byte, 4)
-
-// newBuffer returns an empty buffer with a capacity of at least n.
-func newBuffer(n int) []byte {
-	if n >= minReuse {
-		select {
-		case b := <-freeBuffers:
-			return slices.Grow(b, n)
-		default:
-		}
-	}
-	return make([]byte, 0, n)
-}
-
 // minCompress is the size up to which content is not compressed, such as a tree of one entry: compression does not
 // shorten it, and initialising a compressor costs hundreds of times as much as the rest.
 const minCompress = 32
@@ -81,7 +32,7 @@ const minCompress = 32
 func Encode(k Kind, data []byte, level int) Entry {
 	e := Entry{ID: Name(k, data), Kind: k}
 	if level <= 0 || len(data) <= minCompress {
-		e.raw = appendStored(appendHeader(newBuffer(10+storedSize(len(data))), k, len(data)), data)
+		e.raw = appendStored(appendHeader(make([]byte, 0, 10+storedSize(len(data))), k, len(data)), data)
 	} else {
 		e.raw = appendDeflated(appendHeader(make([]byte, 0, 64+len(data)/2), k, len(data)), data, min(level, 9))
 	}

@@ -180,43 +180,32 @@ func FuzzReadObject(f *testing.F) {
 	})
 }
 
-// TestWrittenIsReadBack closes packs of which the disk has another byte than was written: one that came whole and one that was made here,
-// waited for or not.
+// TestWrittenIsReadBack closes packs of which the disk has another byte than was written: one that came whole and one that was made here.
 func TestWrittenIsReadBack(t *testing.T) {
 	t.Parallel()
 	e := Encode(Blob, bytes.Repeat([]byte("0123456789"), flushAt/2), 0)
 	for _, whole := range []bool{true, false} {
-		for _, early := range []bool{true, false} {
-			dir := t.TempDir()
-			w, err := Create(dir, "test")
-			if err != nil {
-				t.Fatal(err)
-			}
-			if whole {
-				_, err = w.Receive(bytes.NewReader(streamOf(t, e)), testLimits())
-			} else {
-				err = w.Add(e)
-			}
-			if err == nil {
-				_, err = w.f.WriteAt([]byte("x"), flushAt)
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !early {
-				_, err = w.Close()
-			} else {
-				var durable func() error
-				if _, durable, err = w.CloseEarly(); err == nil {
-					err = durable()
-				}
-			}
-			if !errors.Is(err, ErrCorrupt) {
-				t.Errorf("whole %v, early %v: %v, want ErrCorrupt", whole, early, err)
-			}
-			if left, err := os.ReadDir(dir); !early && (err != nil || len(left) > 0) {
-				t.Errorf("whole %v: %d files are left, %v", whole, len(left), err)
-			}
+		dir := t.TempDir()
+		w, err := Create(dir, "test")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if whole {
+			_, err = w.Receive(bytes.NewReader(streamOf(t, e)), testLimits())
+		} else {
+			err = w.Add(e)
+		}
+		if err == nil {
+			_, err = w.f.WriteAt([]byte("x"), flushAt)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err = w.Close(); !errors.Is(err, ErrCorrupt) {
+			t.Errorf("whole %v: %v, want ErrCorrupt", whole, err)
+		}
+		if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+			t.Errorf("whole %v: %d files are left, %v", whole, len(left), err)
 		}
 	}
 }

@@ -19,14 +19,7 @@ type Limits struct {
 	Ratio   int64 // maximum ratio of the unpacked size to the size of the pack, beyond 64 MiB
 
 	Progress func(n int64) // called with the number of received bytes; may be nil
-
-	// Inspect is called with the content of each added blob of up to [MaxInspect] bytes, in the order of the pack. It
-	// owns that memory and returns a buffer for the next one. It may be nil.
-	Inspect func(id ID, content []byte) []byte
 }
-
-// MaxInspect is the maximum size of a blob for [Limits.Inspect], in bytes.
-const MaxInspect = 5 << 20
 
 // minUnpacked is the number of bytes to which every pack may unpack, whatever its size.
 const minUnpacked = 64 << 20
@@ -76,7 +69,6 @@ type receiver struct {
 	large        map[ID]bool // objects of more than maxInMemory
 	z            io.ReadCloser
 	scratch      []byte
-	content      bytes.Buffer // the current content, for Limits.Inspect
 }
 
 // A pendingDelta is a delta whose base has not arrived yet.
@@ -161,26 +153,13 @@ func (in *receiver) entry() error {
 
 // wholeObject reads an object into memory.
 func (in *receiver) wholeObject(off int64, k Kind, size int64) error {
-	show := k == Blob && size <= MaxInspect && in.l.Inspect != nil
-	var also io.Writer
-	if show {
-		in.content.Reset()
-		in.content.Grow(int(size))
-		also = &in.content
-	}
-	id, err := in.object(k, size, also)
+	id, err := in.object(k, size)
 	if err != nil {
 		return err
 	}
 	in.at[off] = id
-	raw, n := in.f.marked(), len(in.w.items)
-	if err := in.w.add(id, crc32.ChecksumIEEE(raw), raw); err != nil {
-		return err
-	}
-	if show && len(in.w.items) > n {
-		in.content = *bytes.NewBuffer(in.l.Inspect(id, in.content.Bytes())[:0])
-	}
-	return nil
+	raw := in.f.marked()
+	return in.w.add(id, crc32.ChecksumIEEE(raw), raw)
 }
 
 // readDistance reads the distance from an entry back to its base.
@@ -203,14 +182,10 @@ func readDistance(r io.ByteReader) (int64, error) {
 }
 
 // object reads the content of an object and returns its name. If a writer is given, it also gets the content.
-func (in *receiver) object(k Kind, size int64, also io.Writer) (id ID, err error) {
+func (in *receiver) object(k Kind, size int64) (id ID, err error) {
 	h := sha1.New()
 	h.Write(preamble(k, size))
-	to := io.Writer(h)
-	if also != nil {
-		to = io.MultiWriter(h, also)
-	}
-	err = in.copy(to, size)
+	err = in.copy(h, size)
 	h.Sum(id[:0])
 	return id, err
 }

@@ -96,10 +96,7 @@ func TestReceiveKeepsThePack(t *testing.T) {
 				t.Fatalf("%s: %v", name, err)
 			}
 		}
-		got, durable, err := w.CloseEarly()
-		if err == nil {
-			err = durable()
-		}
+		got, err := w.Close()
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -135,41 +132,6 @@ func streamOf(t testing.TB, entries ...Entry) []byte {
 		t.Errorf("Stream wrote %d bytes, StreamSize says %d", b.Len(), StreamSize(size))
 	}
 	return b.Bytes()
-}
-
-// TestReceiveShowsBlobs hands on each blob that is added, stored or compressed, once and in order, but no long ones.
-func TestReceiveShowsBlobs(t *testing.T) {
-	t.Parallel()
-	long := bytes.Repeat([]byte("much"), MaxInspect/4)
-	var want []string
-	entries := []Entry{Encode(Commit, []byte("no blob"), 6), Encode(Blob, append(long, '.'), 1)}
-	for i, content := range []string{"one", "", string(long), "two", "one", strings.Repeat("three", 100_000)} {
-		if content != "one" || i == 0 {
-			want = append(want, content)
-		}
-		entries = append(entries, Encode(Blob, []byte(content), 6*(i%2)))
-	}
-	var got []string
-	l := testLimits()
-	l.Inspect = func(id ID, content []byte) []byte {
-		if Name(Blob, content) != id {
-			t.Errorf("%d bytes are not %s", len(content), id)
-		}
-		got = append(got, string(content))
-		for i := range content {
-			content[i] = 'x' // it is ours now
-		}
-		if len(got)%2 == 0 {
-			return nil
-		}
-		return content
-	}
-	if _, _, err := receive(t, streamOf(t, entries...), l); err != nil {
-		t.Fatal(err)
-	}
-	if !slices.Equal(got, want) {
-		t.Errorf("%d blobs were shown, want %d", len(got), len(want))
-	}
 }
 
 func TestReceive(t *testing.T) {
@@ -532,46 +494,4 @@ func FuzzApplyDelta(f *testing.F) {
 			t.Errorf("applyDelta = %d bytes, %v", len(out), err)
 		}
 	})
-}
-
-// TestShow shows what stands in an entry as it was stored, if that is in order to the last byte.
-func TestShow(t *testing.T) {
-	t.Parallel()
-	content := bytes.Repeat([]byte("0123456789"), 20_000) // four blocks
-	good := Encode(Blob, content, 0)
-	edit := func(at int, b byte) Entry {
-		e := good
-		e.raw = bytes.Clone(e.raw)
-		if at < 0 {
-			at += len(e.raw)
-		}
-		e.raw[at] = b
-		return e
-	}
-	long, short, kind := good, good, good
-	long.raw, short.raw = append(bytes.Clone(good.raw), 0), good.raw[:len(good.raw)-1]
-	kind.Kind = Tree
-	for name, c := range map[string]struct {
-		e    Entry
-		want bool
-	}{
-		"stored": {good, true}, "empty": {Encode(Blob, nil, 0), true}, "short": {Encode(Blob, []byte("x"), 6), true},
-		"compressed": {Encode(Blob, content, 1), true}, "a tree": {kind, false}, "another size": {edit(1, good.raw[1]^1), false},
-		"another level": {edit(4, 0x9c), true}, "another byte": {edit(100, 'x'), false}, "another checksum": {edit(-1, good.raw[len(good.raw)-1]^1), false},
-		"a longer entry": {long, false}, "a shorter entry": {short, false}, "nothing": {Entry{Kind: Blob}, false},
-		"a length of a block": {edit(6, 0), false}, "a very long one": {Encode(Blob, make([]byte, MaxInspect), 0), false},
-	} {
-		shown := 0
-		l := Limits{Inspect: func(id ID, b []byte) []byte {
-			if shown++; Name(Blob, b) != id || id != c.e.ID {
-				t.Errorf("%s: %d bytes were shown that are not %s", name, len(b), id)
-			}
-			return nil
-		}}
-		l.InspectEntry(c.e, nil)
-		if (shown == 1) != c.want {
-			t.Errorf("%s: shown %d times", name, shown)
-		}
-	}
-	Limits{}.InspectEntry(good, nil) // nobody looks
 }

@@ -41,7 +41,7 @@ func (in *receiver) spool(k Kind, size int64) (id ID, err error) {
 	raw := &crcWriter{w: f, crc: crc32.NewIEEE()}
 	in.f.spill = raw
 	defer func() { in.f.spill = nil }()
-	if id, err = in.object(k, size, nil); err != nil {
+	if id, err = in.object(k, size); err != nil {
 		return id, err
 	}
 	if err := in.f.spillMarked(); err != nil {

@@ -9,7 +9,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"runtime"
 )
 
 // flushAt is the buffer size of a Writer. A smaller pack is written with one call.
@@ -136,59 +135,34 @@ func (w *Writer) Abort() error {
 //
 // An existing pack of the same name has the same content. It is replaced, which repairs it if it was damaged.
 func (w *Writer) Close() (name string, err error) {
-	name, _, err = w.close(false)
-	return name, err
-}
-
-// CloseEarly is [Writer.Close] for a private, temporary directory: the pack can be read before it is durable. The
-// caller must call durable once, and may move the pack to a shared directory only after that has returned nil.
-func (w *Writer) CloseEarly() (name string, durable func() error, err error) {
-	name, synced, err := w.close(runtime.GOOS != "windows") // there an open file cannot be renamed
-	return name, func() error {
-		return writeError(<-synced)
-	}, err
-}
-
-func (w *Writer) close(early bool) (name string, synced chan error, err error) {
-	synced = make(chan error, 1)
 	if w.done {
-		synced <- nil
-		return "", synced, errors.New("close a pack that is closed")
+		return "", errors.New("close a pack that is closed")
 	}
 	if w.err != nil || len(w.items) == 0 {
-		synced <- nil
-		return "", synced, errors.Join(w.err, w.Abort())
+		return "", errors.Join(w.err, w.Abort())
 	}
-	if name, err = w.finish(early, synced); err != nil {
-		return "", synced, errors.Join(writeError(err), w.Abort())
+	if name, err = w.finish(); err != nil {
+		return "", errors.Join(writeError(err), w.Abort())
 	}
 	w.done, w.f = true, nil
-	return name, synced, nil
+	return name, nil
 }
 
-// finish sends to synced when the pack is durable. Unless early is set, it waits for that before it makes the pack
-// visible.
-func (w *Writer) finish(early bool, synced chan error) (string, error) {
+// finish makes the pack and its index durable, at the same time, and visible.
+func (w *Writer) finish() (string, error) {
 	sum, err := w.seal()
 	if err != nil {
 		return "", err
 	}
 	f, flushed := w.f, make(chan error, 1)
-	go func() {
-		flushed <- syncAndClose(f)
-	}()
+	go func() { flushed <- syncAndClose(f) }()
 	idx := encodeIndex(w.items, sum)
 	x, err := w.writeIndex(idx)
 	if err != nil {
 		return "", errors.Join(<-flushed, err)
 	}
-	go func() { synced <- errors.Join(syncAndClose(x), <-flushed) }()
-	if !early {
-		err := <-synced
-		synced <- err
-		if err != nil {
-			return "", errors.Join(err, removeFile(x.Name()))
-		}
+	if err := errors.Join(syncAndClose(x), <-flushed); err != nil {
+		return "", errors.Join(err, removeFile(x.Name()))
 	}
 	name := "pack-" + sum.String()
 	base := filepath.Join(w.dir, name)
@@ -200,9 +174,6 @@ func (w *Writer) finish(early bool, synced chan error) (string, error) {
 	}
 	if err := Reinstate(base); err != nil { // the same pack may be marked as superseded
 		return "", err
-	}
-	if early { // the directory is temporary
-		return name, nil
 	}
 	return name, SyncDir(w.dir)
 }

@@ -8,7 +8,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -29,9 +28,7 @@ type Quarantine struct {
 	unlock func()
 	seen   map[refs.Lane]map[pack.ID]struct{} // verified objects of the checked lanes
 
-	durable []func() error // wait until the received packs are on stable storage
-	pre     *preverifier
-	unpack  allowance // for all lanes together
+	unpack allowance // for all lanes together
 }
 
 // Begin creates the quarantine for memory.git. The error wraps [refs.ErrLocked] if another process uses it for longer
@@ -55,7 +52,7 @@ func begin(ctx context.Context, r *refs.Repo, store *gitstore.Repo) (*Quarantine
 		return nil, err
 	}
 	q := &Quarantine{r: r, unlock: unlock, store: store, dir: filepath.Join(r.Dir(), refs.QuarantineDir),
-		seen: map[refs.Lane]map[pack.ID]struct{}{}, pre: newPreverifier(runtime.GOMAXPROCS(0))}
+		seen: map[refs.Lane]map[pack.ID]struct{}{}}
 	q.unpack.n.Store(minUnpacked)
 	err = errors.Join(os.RemoveAll(q.dir), pack.Sweep(store.PackDir(), refs.FetchMark))
 	if err == nil {
@@ -73,7 +70,6 @@ func begin(ctx context.Context, r *refs.Repo, store *gitstore.Repo) (*Quarantine
 // Close deletes the quarantine.
 func (q *Quarantine) Close() error {
 	var errs []error
-	q.pre.wait()
 	if q.git != nil {
 		errs = append(errs, q.git.Close())
 	}
@@ -90,19 +86,10 @@ func (q *Quarantine) Writer() (*pack.Writer, error) {
 	return pack.Create(q.git.PackDir(), refs.FetchMark)
 }
 
-// Received is the callback for [pack.Limits.Inspect]: it verifies the segments of streams while the rest of the pack
-// still arrives.
-func (q *Quarantine) Received(id pack.ID, content []byte) []byte { return q.pre.add(id, content) }
-
-// Finish ends a pack. It does not wait until the pack is durable, so that the check can start; [Quarantine.Adopt] does.
+// Finish ends a pack.
 func (q *Quarantine) Finish(w *pack.Writer) error {
-	size := w.Size()
-	_, durable, err := w.CloseEarly()
-	q.pre.wait()
-	q.unpack.add(size)
-	if err == nil {
-		q.durable = append(q.durable, durable)
-	}
+	q.unpack.add(w.Size())
+	_, err := w.Close()
 	return err
 }
 
@@ -205,12 +192,6 @@ func (q *Quarantine) adoptPacks(verified map[pack.ID]struct{}) error {
 	if err := q.git.Packs().Close(); err != nil {
 		return err
 	}
-	for _, durable := range q.durable {
-		if err := durable(); err != nil {
-			return err
-		}
-	}
-	q.durable = nil
 	files, err := os.ReadDir(q.git.PackDir())
 	if err != nil {
 		return err

@@ -417,9 +417,6 @@ func (v *verifier) streams(l *lane.Snapshot) error {
 		if errs[i] = cmp.Or(err, v.ctx.Err()); errs[i] != nil || broken.Load() {
 			break
 		}
-		if r == nil {
-			continue
-		}
 		slots <- struct{}{}
 		wait.Go(func() {
 			defer func() { <-slots }()
@@ -433,8 +430,7 @@ func (v *verifier) streams(l *lane.Snapshot) error {
 	return cmp.Or(errs...)
 }
 
-// streamReader returns a reader of a stream whose new segments must be its last ones; nil if the stream was verified
-// while it arrived.
+// streamReader returns a reader of a stream whose new segments must be its last ones.
 func (v *verifier) streamReader(l *lane.Snapshot, h objects.Hash) (*stream.Reader, error) {
 	added := v.grown[h]
 	slices.Sort(added)
@@ -450,10 +446,6 @@ func (v *verifier) streamReader(l *lane.Snapshot, h objects.Hash) (*stream.Reade
 	ids, err := l.SegmentIDs(h, n)
 	if err != nil {
 		return nil, err
-	}
-	if sums, ok := v.q.pre.sums(ids); ok {
-		v.sums[h] = sums
-		return nil, nil
 	}
 	sums := make([]objects.Hash, n)
 	v.sums[h] = sums

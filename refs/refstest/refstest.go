@@ -285,7 +285,6 @@ func (x Forger) commit(evil func(*Forgery) error) error {
 
 func (f *Forgery) put(k pack.Kind, b []byte) (pack.ID, error) {
 	e := pack.Encode(k, b, 1)
-	defer e.Release()
 	return e.ID, f.w.Add(e)
 }
 

@@ -68,8 +68,6 @@ type copier struct {
 	l    pack.Limits
 	seen map[pack.ID]struct{}
 	got  pack.Receipt
-
-	buf []byte // for [pack.Limits.InspectEntry]
 }
 
 func (f *copier) lane(ctx context.Context, tip pack.ID, stop map[pack.ID]bool) error {
@@ -145,7 +143,7 @@ func (f *copier) copy(id pack.ID) error {
 	if err == nil && int64(size) > f.l.Object {
 		return fmt.Errorf("object %s of %d bytes: %w", id, size, pack.ErrTooLarge)
 	}
-	n, err := f.entry(id, size)
+	n, err := f.git.Packs().CopyTo(f.w, id)
 	if errors.Is(err, pack.ErrDelta) || errors.Is(err, pack.ErrNotFound) {
 		var e pack.Entry
 		if e, err = Entry(f.git, id); err == nil {
@@ -163,23 +161,6 @@ func (f *copier) copy(id pack.ID) error {
 		f.l.Progress(n)
 	}
 	return nil
-}
-
-// entry copies an entry of a pack, and passes its content to [pack.Limits.Inspect] if it is short.
-func (f *copier) entry(id pack.ID, size int) (int64, error) {
-	if size > pack.MaxInspect {
-		return f.git.Packs().CopyTo(f.w, id)
-	}
-	e, err := f.git.Packs().Entry(id)
-	if err != nil {
-		return 0, err
-	}
-	defer e.Release()
-	if err := f.w.Add(e); err != nil {
-		return 0, err
-	}
-	f.buf = f.l.InspectEntry(e, f.buf)
-	return int64(e.Size()), nil
 }
 
 // Entry returns the pack entry of an object of g, or encodes it if it is loose or a delta. A damaged one is an error.
