@@ -32,6 +32,7 @@ func insideDoors(t *testing.T) {
 	d.lists(id, began)
 	d.counts(id)
 	d.pages(id)
+	d.background(id)
 
 	file := d.transcripts(id)[0]
 	before, err := os.ReadFile(file)
@@ -66,6 +67,7 @@ func (d *desk) spends() clientAnswer {
 	d.t.Helper()
 	d.api.script(
 		[]block{{text: "I look.", tokens: 1000}, {tool: "Bash", in: map[string]any{"command": "echo fish", "description": "look"}}},
+		[]block{{tokens: 500, tool: "Bash", in: map[string]any{"command": "seq 4711 4800", "description": "count", "run_in_background": true}}},
 		[]block{{tokens: 2000, tool: "Agent", in: map[string]any{"description": "count", "prompt": "Count the herons.",
 			"subagent_type": "general-purpose", "run_in_background": false}}},
 		[]block{{to: "Count the herons.", text: "Two herons.", tokens: 4000}},
@@ -109,7 +111,7 @@ func (d *desk) counts(id string) {
 	if err := json.Unmarshal([]byte(out), &usage); err != nil || len(usage.Rows) != 1 {
 		d.t.Fatalf("%v: %s", err, out)
 	}
-	if r := usage.Rows[0]; r.Name != id || r.Answers != 4 || r.InputTokens != 15000 || r.OutputTokens != 20 || r.UsdMicros == 0 || len(r.Unpriced) > 0 {
+	if r := usage.Rows[0]; r.Name != id || r.Answers != 5 || r.InputTokens != 15500 || r.OutputTokens != 25 || r.UsdMicros == 0 || len(r.Unpriced) > 0 {
 		d.t.Errorf("usage: %+v", r)
 	}
 }
@@ -128,6 +130,26 @@ func (d *desk) pages(id string) {
 		if !bytes.Contains(page, []byte(text)) {
 			d.t.Errorf("the page lacks %q: %v\n%s", text, err, page)
 		}
+	}
+}
+
+// background checks the output of the command in the background: a file of the session, however the client removes its own.
+func (d *desk) background(id string) {
+	d.t.Helper()
+	at := filepath.Join(d.Home, "original", id+".jsonl")
+	d.ok("checkout", id+":original", "--files", "-o", at)
+	found, err := filepath.Glob(filepath.Join(d.Home, "original", id, "tool-results", "*.output"))
+	if err != nil || len(found) != 1 {
+		b, _ := os.ReadFile(at)
+		for line := range bytes.Lines(b) {
+			if bytes.Contains(line, []byte("task-notification")) || bytes.Contains(line, []byte(".output")) {
+				d.t.Logf("%.900s", line)
+			}
+		}
+		d.t.Fatalf("outputs in the background: %v, %v", found, err)
+	}
+	if b, err := os.ReadFile(found[0]); err != nil || !bytes.HasPrefix(b, []byte("4711\n")) || !bytes.Contains(b, []byte("\n4800\n")) {
+		d.t.Errorf("the output is %.100q, %v", b, err)
 	}
 }
 
