@@ -11,6 +11,7 @@ import (
 	"os"
 	"slices"
 	"sort"
+	"sync/atomic"
 )
 
 // An item is one line of an index: an object, and the CRC-32 and the offset of its entry.
@@ -72,7 +73,35 @@ type index struct {
 	fan  [257]int // fan[b] = number of names that begin with a byte below b
 	n    int
 	size int64
+
+	finds atomic.Int32
+	whole atomic.Pointer[bytes.Reader] // all of it, after busyIndex finds
 }
+
+// reader returns where the index is read from.
+func (x *index) reader() io.ReaderAt {
+	if r := x.whole.Load(); r != nil {
+		return r
+	}
+	return x.r
+}
+
+// count counts a search. An index that is searched often is read once, not at each step of each search.
+func (x *index) count() {
+	if x.f == nil || x.size > wholeIndex || x.finds.Add(1) != busyIndex {
+		return
+	}
+	b := make([]byte, x.size)
+	if readAt(x.r, b, 0) == nil { // else the search reports the error
+		x.whole.Store(bytes.NewReader(b))
+	}
+}
+
+// Limits of an index that is read whole.
+const (
+	busyIndex  = 256
+	wholeIndex = 16 << 20
+)
 
 // openIndex opens an index file. It verifies the checksum of a small one; of a large one it checks only the structure.
 func openIndex(path string) (*index, error) {
@@ -172,7 +201,7 @@ func (x *index) names(buf []byte, lo, hi int) ([]byte, error) {
 // offset returns the offset of the entry of the i-th object.
 func (x *index) offset(i int) (int64, error) {
 	var b [8]byte
-	if err := readAt(x.r, b[:4], int64(namesAt)+int64(x.n)*24+int64(i)*4); err != nil {
+	if err := readAt(x.reader(), b[:4], int64(namesAt)+int64(x.n)*24+int64(i)*4); err != nil {
 		return 0, err
 	}
 	off := int64(binary.BigEndian.Uint32(b[:4]))
@@ -183,7 +212,7 @@ func (x *index) offset(i int) (int64, error) {
 	if at+8 > x.size-2*int64(idSize) {
 		return 0, fmt.Errorf("object %d has no offset: %w", i, ErrCorrupt)
 	}
-	if err := readAt(x.r, b[:], at); err != nil {
+	if err := readAt(x.reader(), b[:], at); err != nil {
 		return 0, err
 	}
 	if off = int64(binary.BigEndian.Uint64(b[:])); off < 0 {
@@ -195,10 +224,12 @@ func (x *index) offset(i int) (int64, error) {
 // find returns the offset of the entry of id.
 func (x *index) find(id ID) (off int64, ok bool, err error) {
 	lo, hi := x.fan[id[0]], x.fan[int(id[0])+1]
+	x.count()
+	r := x.reader()
 	at, ok := sort.Find(hi-lo, func(i int) int {
 		var name ID
 		if err == nil {
-			err = readAt(x.r, name[:], int64(namesAt)+int64(lo+i)*int64(idSize))
+			err = readAt(r, name[:], int64(namesAt)+int64(lo+i)*int64(idSize))
 		}
 		return id.Compare(name)
 	})

@@ -209,3 +209,38 @@ func TestWrittenIsReadBack(t *testing.T) {
 		}
 	}
 }
+
+// TestBusyIndex searches a large index until it is read whole: each search finds the same, and no more is read from the file.
+func TestBusyIndex(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(3, 4))
+	var items []item
+	for i := range 10_000 {
+		it := item{off: int64(12 + 7*i)}
+		fill(r, it.id[:])
+		items = append(items, it)
+	}
+	path := t.TempDir() + "/pack.idx"
+	if err := os.WriteFile(path, encodeIndex(items, ID{9}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	x, err := openIndex(path)
+	if err != nil || x.f == nil {
+		t.Fatalf("openIndex is %v, %v, want one that is read from its file", x, err)
+	}
+	for n := range 3 * busyIndex {
+		it := items[n*7]
+		if off, ok, err := x.find(it.id); off != it.off || !ok || err != nil {
+			t.Fatalf("search %d: find is %d, %v, %v, want %d", n, off, ok, err, it.off)
+		}
+	}
+	if x.whole.Load() == nil {
+		t.Error("it is still read from its file")
+	}
+	if err := x.close(); err != nil {
+		t.Fatal(err)
+	}
+	if off, ok, err := x.find(items[1].id); off != items[1].off || !ok || err != nil {
+		t.Errorf("find without the file is %d, %v, %v", off, ok, err)
+	}
+}
