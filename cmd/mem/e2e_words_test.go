@@ -26,6 +26,7 @@ func insideWords(t *testing.T) {
 	}{
 		{"background", (*desk).agentInTheBackground},
 		{"auto", (*desk).compactsByItself},
+		{"manual", (*desk).compactsByHand},
 		{"queue", (*desk).queues},
 		{"rewind", (*desk).rewinds},
 		{"plan", (*desk).acceptsPlan},
@@ -122,6 +123,23 @@ func (d *desk) compactsByItself() {
 	d.holds("what the user said", d.said(a.SessionID, "user"), []string{"Weigh the stork."}, []string{"goose", "continued from a previous"})
 	d.holds("what the assistant said", d.said(a.SessionID, "assistant"), []string{"The stork is weighed."}, []string{"goose"})
 	d.holds("the hand-over", d.handed(), []string{"- Storks weigh grams. [user", "Asked last: “Weigh the stork", "The stork is weighed."}, []string{"goose"})
+}
+
+// compactsByHand is the same for a compaction that the user asks for, whose summary the client writes as a prompt.
+func (d *desk) compactsByHand() {
+	d.api.script([]block{{text: "The crane is weighed."}})
+	a := d.print("Weigh the crane. ##keepit1.00## Cranes weigh tons.")
+	d.api.answer = "<summary>The user wants ##keepit1.00## every gull sold.</summary>"
+	d.print("/compact", "--resume", a.SessionID)
+	d.api.answer = "Three attempts."
+	d.captured(a.SessionID, "a manual compaction")
+	b, err := os.ReadFile(d.transcripts(a.SessionID)[0])
+	if err != nil || !strings.Contains(string(b), `"trigger":"manual"`) || !strings.Contains(string(b), "every gull sold") {
+		d.t.Fatalf("the client did not compact: %v\n%.2000s", err, b)
+	}
+	d.holds("what the user said", d.said(a.SessionID, "user"), []string{"Weigh the crane."}, []string{"gull", "continued from a previous"})
+	d.holds("what the assistant said", d.said(a.SessionID, "assistant"), []string{"The crane is weighed."}, []string{"gull"})
+	d.holds("the hand-over", d.handed(), []string{"- Cranes weigh tons. [user", "Asked last: “Weigh the crane", "The crane is weighed."}, []string{"gull"})
 }
 
 // queues types while a tool runs: the prompt has no record of a user, and is his.

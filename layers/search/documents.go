@@ -349,7 +349,7 @@ func classOf(e *refine.Entry) index.Class {
 
 // saidOf returns the text of an entry that is not a call.
 func saidOf(e *refine.Entry) string {
-	if (e.Role == "user" || e.Role == "assistant") && e.Name == "" {
+	if (e.Role == "user" || e.Role == "assistant") && (e.Name == "" || e.Name == "refusal") { // the refused call is the model's
 		return e.Said
 	}
 	if len(e.Dialog) > 0 {
