@@ -132,7 +132,7 @@ func (x *Exam) captures(where []string, wrong bool) {
 		x.ok(check, "installed by the plugin in %s (--plugin-dir), last run at %s", x.E.Safe(called.Root),
 			called.Plugin.Format("2006-01-02 15:04"))
 	case !wrong:
-		x.warn(check, "mem hooks install", "not installed: only \"mem add\" captures sessions")
+		x.warn(check, "mem hooks install", "not installed: only \"mem import\" and \"mem add\" capture sessions")
 	}
 }
 

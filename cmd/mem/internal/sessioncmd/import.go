@@ -168,6 +168,9 @@ func runImport(ctx context.Context, e *app.Env, o importOptions, operand string)
 			if err == nil {
 				err = hintOtherAgents(ctx, e, m)
 			}
+			if err == nil && !HooksFound(e).Any() {
+				e.Hint("mem hooks install captures the next sessions, and briefs each of them")
+			}
 		}
 		return err
 	})
