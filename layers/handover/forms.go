@@ -30,12 +30,15 @@ type reason struct {
 	re   string
 }
 
+// noOption is the reason of an option that does not exist.
+const noOption = "there is no option"
+
 var reasons = []reason{
 	{"prog", "there is no program", "(?:command not found: |env: ‘?|exec: \"|\\bspawn )([\\w.@+-]+)(?:\"?: executable file not found|’?: No such file| ENOENT|\\s*$)"},
 	{"prog", "there is no program", "(?:^|[: ])([\\w.@+-]+): (?:command not found|not found)$"},
 	{"cd", "there is no directory", "\\bcd: (?:no such file or directory: )?([^\\s:]+)(?:: No such file or directory)?$"},
-	{"opt", "there is no option", "(?i)(?:unknown|unrecognized|unrecognised|invalid|illegal|unsupported|unexpected|no such) (?:command[- ]line )?(?:shorthand )?(?:option|flag|argument|arguments)s?:? (?:provided )?(?:-- )?['\"`‘]?(-{0,2}[A-Za-z][\\w-]*)"},
-	{"opt", "there is no option", "flag provided but not defined: (-{1,2}[\\w-]+)"},
+	{"opt", noOption, "(?i)(?:unknown|unrecognized|unrecognised|invalid|illegal|unsupported|unexpected|no such) (?:command[- ]line )?(?:shorthand )?(?:option|flag|argument|arguments)s?:? (?:provided )?(?:-- )?['\"`‘]?(-{0,2}[A-Za-z][\\w-]*)"},
+	{"opt", noOption, "flag provided but not defined: (-{1,2}[\\w-]+)"},
 	{"sub", "there is no subcommand", "(?i)(?:unknown|unrecognized|unrecognised|invalid|no such) (?:sub)?command:? ['\"`‘]?([\\w:.-]+)"},
 	{"sub", "there is no subcommand", "['\"`‘]([\\w:.-]+)['\"`’] is not a (?:\\S+ )?(?:sub)?command"},
 	{"sub", "there is no script", "(?i)missing script:? ['\"]?([\\w:.-]+)"},

@@ -60,7 +60,7 @@ func Start(digests []Digest, id ID) []brief.Section {
 	}
 	last := lastWork(digests)
 	shown := map[string]bool{}
-	now, waits := stands(digests[last], atStart, id), open(digests[:min(last+openBack, len(digests))], atStart, id)
+	now, waits := stands(digests[last], atStart, id), open(digests[:min(last+openBack, len(digests))], last, atStart, id)
 	return []brief.Section{
 		{Title: "Where things stand", Items: now, MaxUnits: capStatus},
 		{Title: "Open", Items: waits, MaxUnits: capOpen},
@@ -150,13 +150,16 @@ func (t Turn) by() brief.Trust {
 func (t Turn) key(session string) string { return fmt.Sprintf("%s#%d", session, t.Asked.N) }
 
 // open returns what waits: requests that were interrupted, plans that were refused, questions without an answer, items
-// of the model's list, and tests that fail.
-func open(digests []Digest, limits statusLimits, id ID) (out []brief.Item) {
+// of the model's list, and tests that fail. Of the session shown it is told elsewhere where it stands.
+func open(digests []Digest, shown int, limits statusLimits, id ID) (out []brief.Item) {
 	for i, d := range digests {
 		say := func(n int, trust brief.Trust, text, why string) {
 			out = append(out, brief.Item{Text: text, Source: id.at(d.Session, n), Trust: trust, Time: d.Last, Why: why})
 		}
 		if k := len(d.Turns) - 1; k >= 0 && d.Turns[k].Stopped > 0 && !settled(d.Turns[k].Asked.Text, digests[:i]) {
+			if i == shown {
+				continue // it is where things stand
+			}
 			say(d.Turns[k].Stopped, brief.User, "Interrupted by the user: "+d.Turns[k].request(showEarlier),
 				"the model did not go on")
 			out[len(out)-1].Keys = []string{d.Turns[k].key(d.Session)}
@@ -255,9 +258,31 @@ func failingForms(digests []Digest) []failing {
 	return out
 }
 
+// withOption returns the command and why it fails. An option that does not exist is in both, also if the command is too
+// long for it.
+func (f failing) withOption() (line, why string) {
+	option, is := strings.CutPrefix(f.Why, noOption+" ")
+	if !is {
+		return f.Line, f.Why
+	}
+	if bare := strings.TrimLeft(option, "-"); bare == option {
+		option = "--"[:min(2, len(bare))] + bare
+	}
+	for w := range strings.FieldsSeq(f.Line) {
+		name, _, _ := strings.Cut(w, "=")
+		group := len(option) == 2 && strings.HasPrefix(w, "-") && !strings.HasPrefix(w, "--") && strings.Contains(w, option[1:])
+		if name == option || group {
+			return f.Line, noOption + " " + option
+		}
+	}
+	line, _, _ = strings.Cut(f.Line, " -")
+	return line + " … " + option, noOption + " " + option
+}
+
 // text tells a form that fails.
 func (f failing) text() string {
-	text := fmt.Sprintf("[fails] `%s`: %s", f.Line, f.Why)
+	line, why := f.withOption()
+	text := fmt.Sprintf("[fails] `%s`: %s", line, why)
 	if f.sessions > 1 {
 		text += fmt.Sprintf(", in %d sessions", f.sessions)
 	}
@@ -327,7 +352,7 @@ func before(digests []Digest, last int, id ID) (out []brief.Item) {
 		if len(out) == maxBefore {
 			break
 		}
-		end := did[0] // the exchange with the most work, of several the last
+		end := did[slices.IndexFunc(did, Turn.answered)] // the exchange with the most work, of several the last
 		for _, t := range did {
 			routine, was := housekeeping().MatchString(t.Asked.Text), housekeeping().MatchString(end.Asked.Text)
 			if t.answered() && (t.Did >= end.Did && routine == was || was && !routine) {
@@ -359,7 +384,7 @@ func (t Turn) answered() bool { return t.Answered.Text != "" || t.Settled != "" 
 // Compaction returns what a compaction of the session loses: requests, todos, files, commands and failures.
 func Compaction(d Digest, id ID) []brief.Section {
 	one := []Digest{d}
-	now, waits := stands(d, atCompact, id), open(one, atCompact, id)
+	now, waits := stands(d, atCompact, id), open(one, 0, atCompact, id)
 	return []brief.Section{
 		{Title: "Where this session stands", Items: now},
 		{Title: "Open", Items: waits},

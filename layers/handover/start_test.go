@@ -80,6 +80,10 @@ func TestWish(t *testing.T) {
 		"hmm, why is it red?":                                             "",
 		"Make sure that the name is the agent's. how long would it take?": "Make sure that the name is the agent's.",
 		"look at the parser":                                              "",
+		"find a way to make the url always visible":                       "",
+		"hmm, that is affected by the state machine, no?":                 "",
+		"hmm, we should use the other parser":                             "hmm, we should use the other parser",
+		"prices are cents, never floats":                                  "prices are cents, never floats",
 	} {
 		if got := wish(text); got != want {
 			t.Errorf("wish(%q) = %q, want %q", text, got, want)
@@ -154,5 +158,38 @@ func TestNotTwice(t *testing.T) {
 	}
 	if got := wants([]Digest{d}, now, same); len(got) != 0 {
 		t.Errorf("%q is there twice", got[0].Text)
+	}
+}
+
+// TestOption tells of an option that does not exist: the command that is shown has it.
+func TestOption(t *testing.T) {
+	t.Parallel()
+	for _, c := range [][3]string{
+		{"cat -A", "there is no option -A", "`cat -A`: there is no option -A"},
+		{"ls -laZ", "there is no option Z", "`ls -laZ`: there is no option -Z"},
+		{"rg -n", "there is no option g", "`rg … -g`: there is no option -g"},
+		{"lint run --new=main", "there is no option --disable-all", "`lint run … --disable-all`: there is no option --disable-all"},
+		{"lint run --new=main", "there is no option --new", "`lint run --new=main`: there is no option --new"},
+		{"npm tset", "there is no subcommand tset", "`npm tset`: there is no subcommand tset"},
+	} {
+		if got := (failing{Form: Form{Line: c[0], Why: c[1]}}).text(); got != "[fails] "+c[2] {
+			t.Errorf("got %s, want %s", got, c[2])
+		}
+	}
+}
+
+// TestInterruptedOnce gives a session that ended with an interrupted request: it is there once.
+func TestInterruptedOnce(t *testing.T) {
+	t.Parallel()
+	d := summarized(t, refine.Entry{N: 1, Role: "user", Said: "Mend the price parser"}, bash("make", "ok"),
+		refine.Entry{N: 3, Role: "note", Said: "[Request interrupted by user]"})
+	n := 0
+	for _, s := range Start([]Digest{d}, same) {
+		for _, it := range s.Items {
+			n += strings.Count(it.Text, "Mend the price parser")
+		}
+	}
+	if n != 1 {
+		t.Errorf("the request is there %d times", n)
 	}
 }

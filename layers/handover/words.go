@@ -38,7 +38,7 @@ var correction = sync.OnceValue(func() *regexp.Regexp {
 
 // rule matches words that say how to work from now on.
 var rule = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)\b(always|never|instead of|rather than|from now on|make sure|don'?t (use|add|write|change|create|commit)|i('d| would) prefer|should (not|never|always|only|just))\b`)
+	return regexp.MustCompile(`(?i)\b(never|always (use|run|do|add|put|keep|write|commit|push|ask|check|prefer|make|call|return|include|start|test|touch|edit|change|create|delete|remove|be|have|go|show|log|say|tell)\b|instead of|rather than|from now on|make sure|don'?t (use|add|write|change|create|commit)|i('d| would) prefer|should (not|never|always|only|just))\b`)
 })
 
 // maxCorrection is the size of a correction. A longer text is a request.
@@ -48,6 +48,9 @@ const maxCorrection = 400
 var asking = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)^(and |but |so |hm+,? |ok(ay)?,? )*(why|what|how|when|where|who|which|is|are|was|were|do|does|did|have|has|should|could|would|will|any)\b`)
 })
+
+// hm matches a doubt before a sentence, which makes no correction of a question.
+var hm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)^hm+\W+`) })
 
 // ends matches the end of a sentence, also before a small letter.
 var ends = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`([.!?])\s+`) })
@@ -65,7 +68,7 @@ func wish(text string) string {
 		for s := range strings.SplitSeq(ends().ReplaceAllString(line, "$1\n"), "\n") {
 			s = strings.TrimSpace(s)
 			says = says || correction().MatchString(s) || rule().MatchString(s)
-			if s != "" && !asking().MatchString(s) && (!question(s) || correction().MatchString(s)) {
+			if s != "" && !asking().MatchString(s) && (!question(s) || correction().MatchString(hm().ReplaceAllString(s, ""))) {
 				out = append(out, s)
 			}
 		}

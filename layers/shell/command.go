@@ -33,7 +33,7 @@ var runners = strings.Fields(
 		"cabal turbo nx lerna moon bazel pre-commit pipenv pdm tsx ts-node staticcheck svelte-check vue-tsc next vite webpack")
 
 // subcommandRunners are subcommands whose next word is part of the name, too.
-var subcommandRunners = strings.Fields("run exec dlx x -m tool compose")
+var subcommandRunners = strings.Fields("run exec dlx x -m tool compose mod")
 
 // complete are runners that do something useful without a subcommand.
 var complete = strings.Fields("make just rake tox nox pytest yarn jest vitest mocha ava tap eslint tsc ruff mypy pyright " +
