@@ -48,7 +48,6 @@ type ComposeRequest struct {
 	Ratio       int // preferred ratio of existing versions; 0 = any
 	MaxDistance int // largest distance for which an existing version may have been made; 0 = any
 	DryRun      bool
-	Rebuild     bool // after a forget; cannot be undone by itself
 
 	// Engine returns the engine for a part that must be compressed, nil for [compress.Extract]. It is called only for
 	// such parts, and may be nil itself.
@@ -391,7 +390,7 @@ func (c *composer) Save(ctx context.Context, done ComposeResult) (ComposeResult,
 		if err := originals.CheckParts(ctx, c.m, tx, comp); err != nil {
 			return err
 		}
-		tx.Trailer("Op", map[bool]string{false: "compose", true: "rebuild"}[c.req.Rebuild])
+		tx.Trailer("Op", "compose")
 		tx.Trailer("Composition", comp.Name)
 		tx.Trailer("Output", comp.Derivation.Output.String())
 		rec, err := tx.Add(records.KindComposition, comp)

@@ -55,13 +55,14 @@ func (o ForgetOptions) cause() string {
 type DeletedItem struct {
 	Project string
 	// session, messages, version, composition, exchange, fact, concept, rule, use, file, damaged file, record
-	Kind    string
-	Name    string
-	Count   int    // of messages and records; 1 for a thing with a name
-	Device  string // the device of its lane, which deletes it when it syncs; "" for this device
-	Rebuilt bool   // it is rebuilt from the remaining input
-	Lacks   string // IDs of the sessions that the rebuilt one lacks: only another device has them until it syncs
-	Why     string // why it is not rebuilt, "" if that needs no explanation
+	Kind   string
+	Name   string
+	Count  int    // of messages and records; 1 for a thing with a name
+	Device string // the device of its lane, which deletes it when it syncs; "" for this device
+
+	// What the user can make again from what remains, nil for everything else.
+	Version     *records.Version
+	Composition *records.Composition
 
 	Of       int       // of a session or its messages: how many messages the session has
 	Bytes    int64     // of a session or its messages
@@ -116,12 +117,9 @@ type deletion struct {
 	sizes        map[string]int64     // of deleted messages by session
 	excerpts     map[string][]Excerpt // of deleted messages by session, in a dry run
 
-	purges  *state.Purges         // the purges of other devices to apply, nil to apply o
-	answers []json.RawMessage     // those of purges that this device has not answered yet
-	answer  bool                  // answer them even if this device's lane does not change
-	until   map[string]uint64     // by session: records with a lower Lamport time may be derived from deleted text
-	missing map[objects.Hash]bool // records that name a transcript that no lane contains any more
-	stale   map[objects.Hash]bool // records that name a transcript that its device will change
+	purges  *state.Purges     // the purges of other devices to apply, nil to apply o
+	answers []json.RawMessage // those of purges that this device has not answered yet
+	answer  bool              // answer them even if this device's lane does not change
 
 	writer   *refs.Writer // of the project, nil unless other writers are locked out during planning
 	Stage    *refs.Stage
@@ -129,7 +127,7 @@ type deletion struct {
 	points   map[objects.Hash]bool            // their growth points
 	regrown  map[objects.Hash]capture.Regrown // rewritten growth points by record
 	passed   map[string]map[int]map[int]bool  // deleted messages by session and generation
-	matched  map[objects.Hash]bool            // records with a witness or text that contains selected text
+	matched  map[objects.Hash]bool            // records of this device that contain selected text, see searchTexts
 	drop     map[objects.Hash]bool            // deleted records
 	gone     map[string]bool                  // names of deleted objects and records
 	fresh    []string                         // of these, the ones whose users were not dropped yet
@@ -141,7 +139,6 @@ type deletion struct {
 	asDigits func(spot []byte) bool // see [originals.Mask]
 	files    []string
 	items    []DeletedItem
-	rebuild  []rebuild
 }
 
 // NewDeletion returns an empty plan on the state of a project. purges has the purges of other devices to apply, nil
@@ -154,7 +151,7 @@ func NewDeletion(ctx context.Context, db *state.DB, p state.Project, o ForgetOpt
 		passed: map[string]map[int]map[int]bool{},
 		tools:  map[string]bool{}, matched: map[objects.Hash]bool{}, drop: map[objects.Hash]bool{}, gone: map[string]bool{},
 		names: map[string]string{}, bodies: map[objects.Hash]json.RawMessage{}, patches: map[objects.Hash][]byte{},
-		purges: purges, until: map[string]uint64{}, missing: map[objects.Hash]bool{}, stale: map[objects.Hash]bool{}}
+		purges: purges}
 	f.purge.Cause = o.cause()
 	known, err := originals.ReadSeals(db)
 	if err != nil {
@@ -224,7 +221,7 @@ func (f *deletion) selectItems(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// Plan determines what is deleted, changed and rebuilt. It writes only to the stage.
+// Plan determines what is deleted and changed. It writes only to the stage.
 func (f *deletion) Plan(ctx context.Context) error {
 	selectAll := f.selectItems
 	if f.purges != nil {
@@ -383,7 +380,7 @@ var quote = []byte(`"`)
 func (f *deletion) purgedElsewhere(s *state.Session, generation int, v transcript.Value) bool {
 	id := originals.UuidOf(v)
 	key := state.PurgeKey(id)
-	for _, p := range f.passages(s.ID) {
+	for p := range f.passages(s.ID) {
 		if p.ID != "" && p.ID == key || p.ID == "" && id == "" && p.Generation == generation && p.N == v.N {
 			return true
 		}
@@ -471,7 +468,11 @@ func (f *deletion) Apply(ctx context.Context) error {
 				return err
 			}
 		}
-		return nil
+		if len(f.purge.Labels) == 0 {
+			return nil
+		}
+		_, err := tx.Add(records.KindPurge, records.Purge{Cause: f.purge.Cause, Labels: f.purge.Labels})
+		return err
 	}
 	w := f.writer
 	if w == nil {

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/knowledge/concepts"
 	"github.com/memvcs/mem/layers/knowledge/facts"
 	"github.com/memvcs/mem/layers/knowledge/permanent"
@@ -16,20 +15,6 @@ import (
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/refs"
 )
-
-// A rebuild is a version or composition to rebuild from the remaining input. It contains no text of a session.
-type rebuild struct {
-	Project  state.Project
-	Session  string                    `json:",omitempty"`
-	Label    string                    `json:",omitempty"`
-	For      string                    `json:",omitempty"` // see [Version.For]
-	Settings records.VersionSettings   `json:",omitzero"`
-	Counter  string                    `json:",omitempty"`
-	Name     string                    `json:",omitempty"` // of a composition
-	Budget   int                       `json:",omitempty"`
-	Strategy string                    `json:",omitempty"`
-	Parts    []records.CompositionPart `json:",omitempty"` // without the label of a version that another device made
-}
 
 // describe lists the deleted items for display, in a fixed order.
 func (f *deletion) describe() {
@@ -72,18 +57,11 @@ func (f *deletion) describe() {
 	})
 }
 
-// compareItems orders items for display. Of the states of a composition, the one that is rebuilt comes first, or the
-// one with the longest reason.
+// compareItems orders items for display. The state of a composition that the user can make again comes first.
 func compareItems(a, b DeletedItem) int {
-	c := cmp.Or(cmp.Compare(a.Device, b.Device), cmp.Compare(state.Rank(a.Kind), state.Rank(b.Kind)),
-		strings.Compare(a.Kind, b.Kind), strings.Compare(a.Name, b.Name), cmp.Compare(len(b.Why), len(a.Why)))
-	switch {
-	case c != 0 || a.Rebuilt == b.Rebuilt:
-		return c
-	case a.Rebuilt:
-		return -1
-	}
-	return 1
+	earlier := func(t DeletedItem) int { return map[bool]int{true: 1}[t.Composition == nil] }
+	return cmp.Or(cmp.Compare(a.Device, b.Device), cmp.Compare(state.Rank(a.Kind), state.Rank(b.Kind)),
+		strings.Compare(a.Kind, b.Kind), strings.Compare(a.Name, b.Name), cmp.Compare(earlier(a), earlier(b)))
 }
 
 // describeSession adds a deleted session, or its deleted messages.
@@ -160,8 +138,8 @@ func (f *deletion) item(r refs.Record) (t DeletedItem, named bool) {
 		var v records.Version
 		if json.Unmarshal(r.Body, &v) == nil {
 			t = DeletedItem{Kind: "version", Name: records.ShortID(v.Session) + ":" + v.Label}
-			if f.own(r.Device) {
-				t.Rebuilt, t.Why = f.rebuildVersion(r, v)
+			if f.remake(r, v) {
+				t.Version = &v
 			}
 			return t, true
 		}
@@ -169,8 +147,8 @@ func (f *deletion) item(r refs.Record) (t DeletedItem, named bool) {
 		var c records.Composition
 		if json.Unmarshal(r.Body, &c) == nil {
 			t = DeletedItem{Kind: "composition", Name: c.Name}
-			if f.own(r.Device) {
-				t.Rebuilt, t.Lacks, t.Why = f.rebuildComposition(r, c)
+			if f.recompose(r, &c) {
+				t.Composition = &c
 			}
 			return t, true
 		}
@@ -193,82 +171,46 @@ func (f *deletion) item(r refs.Record) (t DeletedItem, named bool) {
 	return DeletedItem{Kind: "record", Name: r.Kind}, false
 }
 
-// rebuildVersion plans to rebuild a version, or returns why it cannot be rebuilt.
-func (f *deletion) rebuildVersion(r refs.Record, v records.Version) (bool, string) {
-	deleted := slices.ContainsFunc(f.st.Versions, func(x *records.Version) bool { return x.ID == r.ID && x.Deleted })
-	switch {
-	case f.sessions[v.Session], f.st.Purged.Session(v.Session), f.direct[r.ID], deleted:
-		return false, ""
-	case !compress.IsExtract(v.Engine): // a version of an older built-in engine is rebuilt by the newest
-		return false, "a model wrote it"
-	case v.Source != "" || v.Since != "":
-		return false, "it continues another version"
-	case !f.canRebuild(v.Session):
-		return false, "only another device has the session"
-	}
-	f.rebuild = append(f.rebuild, rebuild{Project: f.p, Session: v.Session, Label: v.Label, For: v.For,
-		Settings: v.Settings, Counter: v.Counter})
-	return true, ""
+// remake reports whether the user can make a deleted version of this device again from what remains of the session.
+func (f *deletion) remake(r refs.Record, v records.Version) bool {
+	hidden := slices.ContainsFunc(f.st.Versions, func(x *records.Version) bool { return x.ID == r.ID && x.Deleted })
+	return f.own(r.Device) && !hidden && !f.direct[r.ID] && v.For == "" && f.remains(v.Session)
 }
 
-// rebuildComposition plans to rebuild a composition from the remaining parts. It returns the missing sessions, or why
-// the composition is not rebuilt.
-func (f *deletion) rebuildComposition(r refs.Record, c records.Composition) (rebuilt bool, lacks, why string) {
-	newest := slices.MaxFunc(f.st.Stored.Compositions, func(a, b state.StoredItem[records.Composition]) int {
-		if x, y := a.Body.Name == c.Name, b.Body.Name == c.Name; x != y {
-			return map[bool]int{true: 1, false: -1}[x]
-		}
-		return a.Stamp.Compare(b.Stamp)
-	})
-	if f.direct[r.ID] || newest.Stamp.Record != r.ID || newest.Body.Deleted {
-		return false, "", ""
+// recompose reports whether the user can make a deleted composition of this device again. It removes the sessions of
+// which nothing remains from the parts, and the labels of deleted versions.
+func (f *deletion) recompose(r refs.Record, c *records.Composition) bool {
+	if !f.own(r.Device) || f.direct[r.ID] || c.Tier != "" {
+		return false
 	}
-	parts := slices.DeleteFunc(slices.Clone(c.Parts), func(p records.CompositionPart) bool {
-		return f.sessions[p.Session] || f.st.Purged.Session(p.Session)
-	})
-	switch {
-	case c.Tier != "":
-		return false, "", "mem tier rebuilds it"
-	case len(parts) == 0:
-		return false, "", "no part of it remains"
+	hidden := func(s state.StoredItem[records.Composition]) bool {
+		newer := s.Body.Name == c.Name && s.Stamp.Compare(state.StampOf(r)) > 0
+		return newer || s.Stamp.Record == r.ID && s.Body.Deleted
 	}
-	var without []string
-	parts = slices.DeleteFunc(parts, func(p records.CompositionPart) bool {
-		gone := p.Project == f.p.ID && !f.canRebuild(p.Session)
-		if gone {
-			without = append(without, records.ShortID(p.Session))
-		}
-		return gone
-	})
-	if len(parts) == 0 {
-		return false, "", "only another device has its parts"
+	if slices.ContainsFunc(f.st.Stored.Compositions, hidden) {
+		return false
 	}
-	for i, p := range parts {
-		if p.Project == f.p.ID && !f.ownVersion(p) {
-			parts[i].Label = ""
+	c.Parts = slices.DeleteFunc(slices.Clone(c.Parts), func(p records.CompositionPart) bool {
+		return p.Project == f.p.ID && !f.remains(p.Session)
+	})
+	for i, p := range c.Parts {
+		if !slices.ContainsFunc(f.st.Versions, func(v *records.Version) bool {
+			return f.own(v.Device) && v.Session == p.Session && v.Derivation.Output == p.Output && !f.drop[v.ID]
+		}) {
+			c.Parts[i].Label = ""
 		}
 	}
-	f.rebuild = append(f.rebuild, rebuild{Project: f.p, Name: c.Name, Budget: c.Budget, Strategy: c.Strategy,
-		Parts: parts})
-	slices.Sort(without)
-	return true, strings.Join(slices.Compact(without), ", "), ""
+	return len(c.Parts) > 0
 }
 
-// canRebuild reports whether a version of the session can be rebuilt now. If messages of it are deleted, the lanes of
-// other devices are hidden until they have deleted them too.
-func (f *deletion) canRebuild(session string) bool {
+// remains reports whether a session can still be read. If messages of it are deleted, the lanes of other devices are
+// hidden until they have deleted them too.
+func (f *deletion) remains(session string) bool {
 	s := f.st.Session(session)
-	if s == nil || f.purges == nil && len(f.passed[session]) == 0 {
-		return s != nil
+	if s == nil || f.sessions[session] || f.st.Purged.Session(session) {
+		return false
 	}
-	return slices.ContainsFunc(s.Points, func(p records.Point) bool {
+	return len(f.passed[session]) == 0 || slices.ContainsFunc(s.Points, func(p records.Point) bool {
 		return f.own(p.Stamp.Device) || f.purges != nil && !f.purges.Before(session, p.Stamp)
-	})
-}
-
-// ownVersion reports whether a part is a version of this device. A rebuilt version has the same label and another text.
-func (f *deletion) ownVersion(p records.CompositionPart) bool {
-	return slices.ContainsFunc(f.st.Versions, func(v *records.Version) bool {
-		return f.own(v.Device) && v.Session == p.Session && v.Label == p.Label && v.Derivation.Output == p.Output
 	})
 }

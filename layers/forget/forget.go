@@ -10,13 +10,10 @@ import (
 	"os"
 	"slices"
 
-	"github.com/memvcs/mem/layers/compose"
-	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/originals"
 	bodies "github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/secrets"
 	"github.com/memvcs/mem/layers/state"
-	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/refs"
 	"github.com/memvcs/mem/refs/repair"
@@ -28,13 +25,12 @@ const pendingFile = "forgetting.json"
 // A pending is the rest of a deletion after the lanes were rewritten. It contains no text of a session.
 type pending struct {
 	Projects []refs.Project `json:"projects"`
-	Rebuild  []rebuild      `json:"rebuild,omitempty"`
 }
 
 // Forget deletes what the options select, and everything derived from it, from this memory for good. It rewrites this
 // device's lanes and removes the bytes from the packs of both repositories and from the cache at once. Remotes lose
-// them with the next push, other devices when they sync. Versions and compositions of the built-in engine are rebuilt
-// from the remaining input. It cannot be undone, and captures do not store the deleted text again.
+// them with the next push, other devices when they sync. It cannot be undone, and captures do not store the deleted text
+// again.
 //
 // If it is interrupted, the memory is valid, and the next Forget finishes the deletion. A dry run only reports what
 // would be deleted. The error wraps [ErrNothingToForget] if nothing would; Finished is set even then.
@@ -84,17 +80,10 @@ func Forget(ctx context.Context, db *state.DB, o ForgetOptions) (out Forgotten, 
 	if out.Remotes, err = remotesOf(db, oldest); err != nil || o.DryRun {
 		return out, err
 	}
-	var made []string
-	err = db.Refs.WithReserve(func() error {
-		_, again, err := finish(ctx, db)
-		made = append(made, again...)
-		return err
-	})
-	if err != nil {
+	if err = db.Refs.WithReserve(func() error { _, err := finish(ctx, db); return err }); err != nil {
 		return out, err
 	}
 	_ = db.Refs.KeepReserve() // the disk may still be full: "mem doctor" reports it
-	gone = slices.DeleteFunc(gone, func(name string) bool { return slices.Contains(made, name) })
 	if o.Moved {
 		return out, nil
 	}
@@ -113,7 +102,7 @@ func (out *Forgotten) addFiles(files []string) {
 
 // finishFirst finishes an interrupted deletion before a new one.
 func finishFirst(ctx context.Context, db *state.DB, out *Forgotten) error {
-	err := db.Refs.WithReserve(func() (err error) { out.Finished, _, err = finish(ctx, db); return err })
+	err := db.Refs.WithReserve(func() (err error) { out.Finished, err = finish(ctx, db); return err })
 	if err != nil {
 		return fmt.Errorf("finish an interrupted forget: %w", err)
 	}
@@ -238,7 +227,6 @@ func NotePending(db *state.DB, f *deletion) error {
 	if !slices.Contains(p.Projects, f.p.ID) {
 		p.Projects = append(p.Projects, f.p.ID)
 	}
-	p.Rebuild = append(p.Rebuild, f.rebuild...)
 	b, err := p.encode()
 	if err != nil {
 		return err
@@ -257,8 +245,8 @@ func ReadPending(db *state.DB) (p pending, ok bool, err error) {
 	return p, ok, err
 }
 
-// RenewPending replaces a damaged note of an unfinished deletion by one that covers all projects. Versions that it
-// would have rebuilt are not rebuilt. It returns the path to which the damaged note was moved.
+// RenewPending replaces a damaged note of an unfinished deletion by one that covers all projects. It returns the path to
+// which the damaged note was moved.
 func RenewPending(db *state.DB) (kept string, err error) {
 	var p pending
 	if p.Projects, err = db.Refs.Projects(); err != nil {
@@ -271,30 +259,21 @@ func RenewPending(db *state.DB) (kept string, err error) {
 	return db.Refs.ReplaceNote(pendingFile, b)
 }
 
-// finish deletes the bytes that no lane refers to any more, and rebuilds versions and compositions. It reports whether
-// a deletion was pending. made has the names of the rebuilt texts, which may be the same as before.
-func finish(ctx context.Context, db *state.DB) (found bool, made []string, err error) {
+// finish deletes the bytes that no lane refers to any more. It reports whether a deletion was pending.
+func finish(ctx context.Context, db *state.DB) (found bool, err error) {
 	p, found, err := ReadPending(db)
 	if err != nil || !found {
-		return false, nil, err
+		return false, err
 	}
 	for _, id := range p.Projects {
 		if err := DropPatches(ctx, db, id); err != nil {
-			return true, made, err
+			return true, err
 		}
 	}
 	if err := dropBytes(ctx, db); err != nil {
-		return true, made, err
+		return true, err
 	}
-	if len(p.Rebuild) > 0 {
-		if made, err = rebuildAll(ctx, db, p.Rebuild); err != nil {
-			return true, made, err
-		}
-		if err := dropBytes(ctx, db); err != nil {
-			return true, made, err
-		}
-	}
-	return true, made, db.Refs.RemoveNote(pendingFile)
+	return true, db.Refs.RemoveNote(pendingFile)
 }
 
 // damaged returns the damaged files that a repair moved. Their content is unknown, so all of them are deleted.
@@ -346,75 +325,6 @@ func DropPatches(ctx context.Context, db *state.DB, p refs.Project) error {
 	return db.Refs.RewritePatches(ctx, p, func(h objects.Hash) bool { return keep[h] })
 }
 
-// storeError returns err if the store could not be read or written, and nil for other errors: they mean that too little
-// input remains.
-func storeError(err error) error {
-	var write *refs.WriteError
-	var read *fs.PathError
-	if errors.As(err, &write) || errors.As(err, &read) {
-		return err
-	}
-	for _, target := range []error{context.Canceled, context.DeadlineExceeded, objects.ErrCorrupt, objects.ErrNotFound,
-		refs.ErrLocked, refs.ErrConflict} {
-		if errors.Is(err, target) {
-			return err
-		}
-	}
-	return nil
-}
-
-// composeRebuilt rebuilds a composition and returns its name, zero if it exists or no input remains.
-func composeRebuilt(ctx context.Context, db *state.DB, st *state.State, r rebuild) (made objects.Hash, err error) {
-	for _, c := range st.Compositions {
-		if c.Name == r.Name && !c.Deleted {
-			return made, nil // it exists already
-		}
-	}
-	strategy, err := compose.ParseStrategy(r.Strategy)
-	if err != nil {
-		return made, err
-	}
-	req := derive.ComposeRequest{Project: r.Project, Name: r.Name, Budget: r.Budget, Strategy: strategy,
-		Rebuild: true}
-	for _, part := range r.Parts {
-		in := st
-		if part.Project != r.Project.ID {
-			if in, err = trust.State(ctx, db, part.Project); err != nil {
-				return made, err
-			}
-		}
-		s := in.Session(part.Session)
-		if s == nil {
-			continue
-		}
-		rev := state.Rev{Kind: state.IsSession, Project: state.Project{ID: part.Project, Name: in.Name,
-			Identity: in.Identity}, Session: s, Hash: s.Now().Original}
-		if v := rebuiltPart(db, in.VersionsOf(part.Session), part); v != nil {
-			rev.Kind, rev.Version, rev.Hash = state.IsVersion, v, v.Derivation.Output
-		}
-		req.Parts = append(req.Parts, derive.ComposePart{Rev: rev})
-	}
-	c, err := derive.Compose(ctx, db, req)
-	if err != nil {
-		return made, storeError(err)
-	}
-	return c.Composition.Derivation.Output, nil
-}
-
-// rebuiltPart returns the version that a part was made of, or the version that this device rebuilt in its place; nil if
-// there is neither.
-func rebuiltPart(db *state.DB, versions []*bodies.Version, part bodies.CompositionPart) (rebuilt *bodies.Version) {
-	for _, v := range versions {
-		switch {
-		case v.Derivation.Output == part.Output:
-			return v
-		case v.Device == db.Refs.Device().ID && v.Label == part.Label:
-			rebuilt = v
-		}
-	}
-	return rebuilt
-}
-
 // FinishForgetting finishes an interrupted deletion, and reports whether there was one.
 func FinishForgetting(ctx context.Context, db *state.DB) (bool, error) {
 	unlock, err := db.Refs.LockForget(ctx)
@@ -423,6 +333,6 @@ func FinishForgetting(ctx context.Context, db *state.DB) (bool, error) {
 	}
 	defer unlock()
 	found := false
-	err = db.Refs.WithReserve(func() (err error) { found, _, err = finish(ctx, db); return err })
+	err = db.Refs.WithReserve(func() (err error) { found, err = finish(ctx, db); return err })
 	return found, err
 }

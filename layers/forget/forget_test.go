@@ -2,45 +2,12 @@ package forget
 
 import (
 	"cmp"
-	"context"
-	"fmt"
-	"io/fs"
 	"strings"
 	"testing"
 
-	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/objects"
-	"github.com/memvcs/mem/refs"
 )
-
-// TestStoreError: a version may be dropped because too little input remains, never because the store cannot be read or
-// written.
-func TestStoreError(t *testing.T) {
-	for _, c := range []struct {
-		err  error
-		want bool
-	}{
-		{nil, false},
-		{compress.ErrEmpty, false},
-		{&compress.SmallError{Budget: 8}, false},
-		{&refs.WriteError{Err: fs.ErrPermission}, true},
-		{refs.ErrLocked, true},
-		{refs.ErrConflict, true},
-		{objects.ErrCorrupt, true},
-		{objects.ErrNotFound, true},
-		{context.Canceled, true},
-		{context.DeadlineExceeded, true},
-		{&fs.PathError{Op: "read", Path: "pack-1.pack", Err: fs.ErrPermission}, true},
-	} {
-		err := c.err
-		if err != nil {
-			err = fmt.Errorf("rebuild: %w", err)
-		}
-		if got := storeError(err) != nil; got != c.want {
-			t.Errorf("storeError(%v) is an error: %v, want %v", err, got, c.want)
-		}
-	}
-}
 
 // TestNames looks for many names in one pass.
 func TestNames(t *testing.T) {
@@ -78,8 +45,8 @@ func TestNames(t *testing.T) {
 func TestCompareItems(t *testing.T) {
 	want := []DeletedItem{
 		{Kind: "session", Name: "s1"},
-		{Kind: "composition", Name: "c", Why: "no part of it remains"},
-		{Kind: "composition", Name: "d", Rebuilt: true},
+		{Kind: "composition", Name: "c"},
+		{Kind: "composition", Name: "d", Composition: &records.Composition{}},
 		{Kind: "composition", Name: "d"},
 		{Kind: "part of a record", Name: "use"},
 		{Kind: "record", Name: "use"},

@@ -12,8 +12,6 @@ import (
 
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/capture"
-	"github.com/memvcs/mem/layers/compress"
-	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/forget"
 	"github.com/memvcs/mem/layers/knowledge/permanent"
 	"github.com/memvcs/mem/layers/layerstest"
@@ -96,29 +94,6 @@ func TestForgetReflection(t *testing.T) {
 			t.Errorf("%s: %d reflections stay, want %d", name, n, len(witnesses)-len(c.goes))
 		}
 		layerstest.Roots(t, m)
-	}
-}
-
-// TestForgetEarlierEngine: what an engine of an earlier release made is made again, by the newest.
-func TestForgetEarlierEngine(t *testing.T) {
-	t.Parallel()
-	m := layerstest.NewMemory(t, layerstest.TestOptions())
-	var text strings.Builder
-	for i := range 30 {
-		text.WriteString(layerstest.UserLine(i, "a step of the work, told at length so that there is something to leave out: "+strings.Repeat("word ", 20)))
-	}
-	text.WriteString(layerstest.UserLine(90, "the zaphod message"))
-	layerstest.Add(t, m, layerstest.Write(t, filepath.Join(t.TempDir(), "s1.jsonl"), text.String()))
-	if _, err := derive.Compress(context.Background(), m.DB, layerstest.RevOf(t, m, "s1"), compress.Settings{Ratio: 3, Engine: compress.Extract{}}, false); err != nil {
-		t.Fatal(err)
-	}
-	out := layerstest.ForgetText(t, m, forget.ForgetOptions{Match: regexp.MustCompile("zaphod")})
-	i := slices.IndexFunc(out.Things, func(x forget.DeletedItem) bool { return x.Kind == "version" })
-	if i < 0 || !out.Things[i].Rebuilt || out.Things[i].Why != "" {
-		t.Fatalf("forgot %+v", out.Things)
-	}
-	if v := layerstest.RevOf(t, m, "s1:v001").Version; v == nil || v.Engine != (compress.Extract{}).ID() {
-		t.Errorf("made again: %+v", v)
 	}
 }
 

@@ -4,10 +4,8 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"maps"
 	"slices"
 
-	"github.com/memvcs/mem/layers/knowledge/facts"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/trust"
@@ -55,7 +53,7 @@ func ApplyRemotePurges(ctx context.Context, db *state.DB, swept bool) (items []D
 	if err != nil {
 		return items, err
 	}
-	finished, _, err := finish(ctx, db)
+	finished, err := finish(ctx, db)
 	if err == nil && !finished && swept {
 		err = dropBytes(ctx, db)
 	}
@@ -65,8 +63,7 @@ func ApplyRemotePurges(ctx context.Context, db *state.DB, swept bool) (items []D
 	return items, err
 }
 
-// selectPurged selects the items that the purges of other devices name, the records that this device derived from
-// deleted text, and the purges to answer.
+// selectPurged selects the items that the purges of other devices name, and the purges to answer.
 func (f *deletion) selectPurged(ctx context.Context) error {
 	marked := map[string]bool{}
 	for _, r := range f.records {
@@ -81,8 +78,7 @@ func (f *deletion) selectPurged(ctx context.Context) error {
 			if f.purges.Session(id) {
 				f.sessions[id] = true
 			}
-			for q, p := range f.passages(id) {
-				f.until[id] = max(f.until[id], q.Stamp.Lamport)
+			for p := range f.passages(id) {
 				f.mark(id, p.Generation, p.N)
 			}
 		}
@@ -91,15 +87,16 @@ func (f *deletion) selectPurged(ctx context.Context) error {
 		}
 	}
 	f.collectAnswers()
-	return f.dangling(ctx)
+	return ctx.Err()
 }
 
 // collectAnswers collects the purges that this device has not answered, as they were received: a newer version may have
-// written members that this one does not know.
+// written members that this one does not know. A purge that only says which labels its device used needs no answer.
 func (f *deletion) collectAnswers() {
 	open := map[objects.Hash]bool{}
 	for _, q := range f.purges.All {
-		open[q.Sum] = open[q.Sum] || !f.acked(q)
+		b := q.Body
+		open[q.Sum] = open[q.Sum] || !f.acked(q) && len(b.Sessions)+len(b.Records)+len(b.Passages) > 0
 	}
 	for _, r := range f.records {
 		if r.Kind != records.KindPurge {
@@ -112,132 +109,22 @@ func (f *deletion) collectAnswers() {
 	}
 }
 
-// passages yields the messages of a session in purges that this device has not answered, with their purges.
-func (f *deletion) passages(session string) iter.Seq2[state.StoredPurge, records.Passage] {
+// passages yields the messages of a session in purges that this device has not answered.
+func (f *deletion) passages(session string) iter.Seq[records.Passage] {
 	key := state.PurgeKey(session)
-	return func(yield func(state.StoredPurge, records.Passage) bool) {
+	return func(yield func(records.Passage) bool) {
 		for _, i := range f.purges.Passages[key] {
 			q := f.purges.All[i]
 			if f.acked(q) {
 				continue
 			}
 			for _, p := range q.Body.Passages {
-				if p.Session == key && !yield(q, p) {
+				if p.Session == key && !yield(p) {
 					return
 				}
 			}
 		}
 	}
-}
-
-// waiting returns the names of the transcripts and texts with deleted messages in lanes of devices that have not
-// deleted them yet. This device deletes what it derived from them at once.
-func (f *deletion) waiting() (map[objects.Hash]bool, error) {
-	waits, free := map[objects.Hash]bool{}, map[objects.Hash]bool{}
-	for _, r := range f.records {
-		var err error
-		hidden := !f.own(r.Device) && f.purges.Hides(r.Kind, state.StampOf(r), r.Body)
-		note := func(h objects.Hash) {
-			if hidden {
-				waits[h] = true
-			} else {
-				free[h] = true
-			}
-		}
-		switch r.Kind {
-		case records.KindSession:
-			err = state.ApplyTo(r, func(s records.Snapshot) { note(s.Original) })
-		case records.KindVersion:
-			if !f.own(r.Device) {
-				err = state.ApplyTo(r, func(v records.Version) { note(v.Derivation.Output) })
-			}
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	maps.DeleteFunc(waits, func(h objects.Hash, _ bool) bool { return free[h] })
-	return waits, nil
-}
-
-// dangling selects the objects that are named by records of sessions with deleted messages, and that no lane contains
-// any more, or only lanes whose devices have yet to delete them.
-func (f *deletion) dangling(ctx context.Context) error {
-	if len(f.passed) == 0 && len(f.direct) == 0 {
-		return nil
-	}
-	have := map[string]bool{}
-	err := f.m.Refs.View(ctx, f.p.ID, func(tx *refs.Tx) error {
-		for h, err := range tx.All(ctx) {
-			if err != nil {
-				return err
-			}
-			have[h.String()] = true
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	waits, err := f.waiting()
-	if err != nil {
-		return err
-	}
-	missing := func(h objects.Hash) bool { return !h.IsZero() && (!have[h.String()] || waits[h]) }
-	for _, r := range f.records {
-		if !f.own(r.Device) {
-			continue
-		}
-		switch r.Kind {
-		case records.KindVersion:
-			err = state.ApplyTo(r, func(v records.Version) {
-				for _, h := range append(slices.Clone(v.Derivation.Inputs), v.Original) {
-					if missing(h) {
-						f.markGone(h)
-					}
-				}
-			})
-		case records.KindComposition:
-			err = state.ApplyTo(r, func(c records.Composition) {
-				for i, h := range c.Derivation.Inputs {
-					if missing(h) && (i >= len(c.Parts) || c.Parts[i].Project == f.p.ID) {
-						f.markGone(h)
-					}
-				}
-			})
-		case facts.KindExchange:
-			err = state.ApplyTo(r, func(x facts.Exchange) {
-				if f.stale[r.ID] = waits[x.Original]; !f.stale[r.ID] && missing(x.Original) {
-					f.missing[r.ID] = true
-					f.renameTranscript(x)
-				}
-			})
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// renameTranscript finds the new name of the transcript against which facts were checked.
-func (f *deletion) renameTranscript(x facts.Exchange) {
-	s := f.st.Session(x.Session)
-	if s == nil {
-		return
-	}
-	for _, p := range s.Points {
-		if p.Generation == x.Generation && p.Scan.Values >= x.To && !f.points[p.Original] {
-			f.names[x.Original.String()] = p.Original.String()
-			return
-		}
-	}
-}
-
-// madeAfter reports whether a record was derived from the remaining text of a session, by a device that had applied its
-// purges.
-func (f *deletion) madeAfter(r refs.Record, session string) bool {
-	return f.purges != nil && r.Lamport >= f.until[session] && !f.missing[r.ID] && !f.stale[r.ID]
 }
 
 // unfiltered returns the state of a project including hidden records.

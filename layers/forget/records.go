@@ -11,13 +11,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/memvcs/mem/layers/knowledge"
 	"github.com/memvcs/mem/layers/knowledge/concepts"
 	"github.com/memvcs/mem/layers/knowledge/facts"
 	"github.com/memvcs/mem/layers/knowledge/permanent"
 	"github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/lineage"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/objects/strictjson"
 	"github.com/memvcs/mem/refs"
@@ -101,29 +101,36 @@ func conceptOf(r refs.Record) string {
 var unforgettable = []string{"device", records.KindProject, records.KindPath, records.KindPeer, records.KindShare,
 	records.KindCost, records.KindPurge}
 
-// affected reports whether a record is selected, is about a deleted item, or contains selected text.
+// derived are the kinds of records that are made of the whole text of the sessions that they name. Of a session of which
+// text is deleted all of them are dropped, whether that text is in them or not: they can be made again. See also
+// [state.Purges.Hides].
+var derived = []string{records.KindVersion, records.KindComposition, facts.KindExchange, facts.KindDistilled,
+	permanent.KindReflect}
+
+// affected reports whether a record is selected, names a deleted item, is derived from a changed session, or contains
+// selected text.
 func (f *deletion) affected(r refs.Record) bool {
-	if f.direct[r.ID] {
-		return true
-	}
+	return f.direct[r.ID] || f.matched[r.ID] || f.naming(r)
+}
+
+// naming reports whether a record is dropped for what it names. Each device that applies the purge finds the same.
+func (f *deletion) naming(r refs.Record) bool {
 	if slices.Contains(unforgettable, r.Kind) {
 		return false
 	}
-	if slices.ContainsFunc(state.SessionsIn(r.Kind, r.Body), func(id string) bool { return f.sessions[id] }) {
+	about := state.SessionsIn(r.Kind, r.Body)
+	if slices.ContainsFunc(about, func(id string) bool { return f.sessions[id] }) {
 		return true
 	}
-	if r.Kind == records.KindSession || r.Kind == records.KindUse {
-		return false
-	}
-	return f.aboutDeleted(r) || f.containsSelected(r) || f.matched[r.ID] ||
-		r.Kind == facts.KindExchange && f.missing[r.ID] && !f.renames(r) // its transcript may have a new name
+	return slices.Contains(derived, r.Kind) &&
+		slices.ContainsFunc(about, func(id string) bool { return len(f.passed[id]) > 0 }) || f.aboutDeleted(r)
 }
 
 // origins yields the names of the objects and records that a record is deleted with.
 func (f *deletion) origins(r refs.Record) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		switch r.Kind {
-		case records.KindSession, records.KindUse, facts.KindExchange: // only some references in it are removed
+		case records.KindSession, records.KindUse:
 			return
 		case facts.KindJudgement:
 			var j facts.Judgement
@@ -148,55 +155,21 @@ func (f *deletion) origins(r refs.Record) iter.Seq[string] {
 	}
 }
 
-// renames reports whether something that a record names has a new name.
-func (f *deletion) renames(r refs.Record) bool {
-	for _, name := range namesIn(string(r.Body)) {
-		if f.names[name] != "" {
-			return true
-		}
-	}
-	return false
-}
-
-// aboutDeleted reports whether a record is about deleted messages.
+// aboutDeleted reports whether a statement of the user or a rule is about deleted messages.
 func (f *deletion) aboutDeleted(r refs.Record) bool {
 	if len(f.passed) == 0 {
 		return false
 	}
 	switch r.Kind {
-	case facts.KindExchange:
-		var x facts.Exchange
-		return json.Unmarshal(r.Body, &x) == nil && !f.madeAfter(r, x.Session) &&
-			f.anyDeleted(x.Session, x.Generation, x.From, x.To)
-	case facts.KindDistilled:
-		var d facts.Distilled
-		return json.Unmarshal(r.Body, &d) == nil && !f.madeAfter(r, d.Session) && len(f.passed[d.Session][d.Generation]) > 0
 	case records.KindKeepit:
 		var o records.Override
-		return json.Unmarshal(r.Body, &o) == nil && !f.madeAfter(r, o.Session) &&
-			f.anyDeleted(o.Session, o.Generation, o.Message, o.Message)
+		return json.Unmarshal(r.Body, &o) == nil && f.passed[o.Session][o.Generation][o.Message]
 	case permanent.Kind:
 		var b permanent.Definition
-		return json.Unmarshal(r.Body, &b) == nil && !b.ByUser && slices.ContainsFunc(b.Quotes, func(w permanent.Quote) bool {
-			return !f.madeAfter(r, w.Session) && f.quoteDeleted(w)
-		})
-	case permanent.KindReflect:
-		return slices.ContainsFunc(state.SessionsIn(r.Kind, r.Body), func(id string) bool {
-			return !f.madeAfter(r, id) && len(f.passed[id]) > 0
-		})
+		return json.Unmarshal(r.Body, &b) == nil && !b.ByUser && slices.ContainsFunc(b.Quotes, f.quoteDeleted)
 	case permanent.KindAct:
 		var a permanent.Act
-		return json.Unmarshal(r.Body, &a) == nil && a.Quote != nil && !f.madeAfter(r, a.Quote.Session) &&
-			f.quoteDeleted(*a.Quote)
-	}
-	return false
-}
-
-func (f *deletion) anyDeleted(session string, generation, from, to int) bool {
-	for n := range f.passed[session][generation] {
-		if from <= n && n <= to {
-			return true
-		}
+		return json.Unmarshal(r.Body, &a) == nil && a.Quote != nil && f.quoteDeleted(*a.Quote)
 	}
 	return false
 }
@@ -218,37 +191,49 @@ func (f *deletion) containsSelected(r refs.Record) bool {
 	return f.o.matcher().body(r.Body, isID)
 }
 
-// searchTexts finds the records whose witnesses or texts contain selected text: a model may have read it in a fact or
-// a rule, or written it, and a version may contain it although no session does any more.
+// searchTexts finds the records that contain selected text although no session that they name does: in themselves, or in
+// a text or witness of theirs, as a model may have read it in a fact or a rule, or written it. The purge names those of
+// other devices.
 func (f *deletion) searchTexts(ctx context.Context) error {
 	if f.needles == nil && f.o.Match == nil {
 		return nil
 	}
 	for _, r := range f.records {
-		witnesses, err := knowledge.ReflectionWitnesses(r.Kind, r.Body)
-		if err == nil && r.Kind == facts.KindDistilled {
-			err = state.ApplyTo(r, func(d facts.Distilled) { witnesses = d.Witnesses })
+		if r.Kind == records.KindSession || r.Kind == records.KindUse || slices.Contains(unforgettable, r.Kind) ||
+			f.naming(r) {
+			continue
 		}
-		if err != nil {
+		found := f.containsSelected(r)
+		texts, err := textsOf(r)
+		for i := 0; err == nil && !found && i < len(texts); i++ {
+			found, err = f.textMatches(ctx, r, texts[i])
+		}
+		switch {
+		case err != nil:
 			return err
-		}
-		for _, h := range witnesses {
-			found, err := f.textMatches(ctx, r, h)
-			if err != nil {
-				return err
-			}
-			if found {
-				f.matched[r.ID] = true
-			}
-		}
-		if err := f.searchText(ctx, r); err != nil {
-			return err
-		}
-		if f.purgedByName(r) {
+		case found && f.own(r.Device):
+			f.matched[r.ID] = true
+		case found:
 			f.direct[r.ID] = true
 		}
 	}
 	return nil
+}
+
+// textsOf returns the texts that belong to a record: its output and its witnesses.
+func textsOf(r refs.Record) (texts []objects.Hash, err error) {
+	add := func(d lineage.Derivation) { texts = append(slices.Clone(d.Witnesses), d.Output) }
+	switch r.Kind {
+	case records.KindVersion:
+		err = state.ApplyTo(r, func(v records.Version) { add(v.Derivation) })
+	case records.KindComposition:
+		err = state.ApplyTo(r, func(c records.Composition) { add(c.Derivation) })
+	case facts.KindDistilled:
+		err = state.ApplyTo(r, func(d facts.Distilled) { texts = d.Witnesses })
+	case permanent.KindReflect:
+		err = state.ApplyTo(r, func(x permanent.Reflection) { texts = x.Witnesses })
+	}
+	return texts, err
 }
 
 // textMatches reports whether a text that a record names contains selected text. A missing text does not: it was
@@ -265,73 +250,22 @@ func (f *deletion) textMatches(ctx context.Context, r refs.Record, text objects.
 	return v.finds(b, f.o.matcher().derived), nil
 }
 
-// purgedByName reports whether the purge must name a record of another device: the record contains selected text, and
-// nothing else in the purge makes its device drop it.
-func (f *deletion) purgedByName(r refs.Record) bool {
-	if f.own(r.Device) || r.Kind == records.KindSession || r.Kind == records.KindUse ||
-		slices.Contains(unforgettable, r.Kind) || !f.containsSelected(r) {
-		return false
-	}
-	return !f.aboutDeleted(r) && !slices.ContainsFunc(state.SessionsIn(r.Kind, r.Body), func(id string) bool {
-		return f.sessions[id]
-	})
-}
-
-// searchText searches the text of a version or composition.
-func (f *deletion) searchText(ctx context.Context, r refs.Record) (err error) {
-	var text objects.Hash
-	switch r.Kind {
-	case records.KindVersion:
-		err = state.ApplyTo(r, func(v records.Version) { text = v.Derivation.Output })
-	case records.KindComposition:
-		err = state.ApplyTo(r, func(c records.Composition) { text = c.Derivation.Output })
-	}
-	if err != nil || text.IsZero() {
-		return err
-	}
-	if found, err := f.textMatches(ctx, r, text); err != nil || !found {
-		return err
-	}
-	if f.own(r.Device) {
-		f.matched[r.ID] = true
-		return nil
-	}
-	// Its device drops and rebuilds what it derived from deleted messages. Otherwise the purge must name the record.
-	if !slices.ContainsFunc(state.SessionsIn(r.Kind, r.Body), func(id string) bool {
-		return f.sessions[id] || len(f.passed[id]) > 0
-	}) {
-		f.direct[r.ID] = true
-	}
-	return nil
-}
-
-// dropRecord drops a record and the objects that belong to it.
-func (f *deletion) dropRecord(r refs.Record) (err error) {
+// dropRecord drops a record and the texts that belong to it.
+func (f *deletion) dropRecord(r refs.Record) error {
 	f.drop[r.ID] = true
 	f.markGone(r.ID)
-	switch r.Kind {
-	case records.KindVersion:
-		return state.ApplyTo(r, func(v records.Version) {
-			f.markGone(append(v.Derivation.Witnesses, v.Derivation.Output)...)
-		})
-	case records.KindComposition:
-		return state.ApplyTo(r, func(c records.Composition) {
-			f.markGone(append(c.Derivation.Witnesses, c.Derivation.Output)...)
-		})
-	case facts.KindDistilled:
-		return state.ApplyTo(r, func(d facts.Distilled) { f.markGone(d.Witnesses...) })
-	case permanent.KindReflect:
-		return state.ApplyTo(r, func(x permanent.Reflection) { f.markGone(x.Witnesses...) })
-	case facts.KindExchange:
-		return state.ApplyTo(r, func(x facts.Exchange) {
-			f.markGone(x.Key())
-			for _, fact := range x.Bare().Facts {
-				fact.Session = x.Session
-				f.markGone(fact.Key())
-			}
-		})
+	texts, err := textsOf(r)
+	f.markGone(texts...)
+	if err != nil || r.Kind != facts.KindExchange {
+		return err
 	}
-	return nil
+	return state.ApplyTo(r, func(x facts.Exchange) {
+		f.markGone(x.Key())
+		for _, fact := range x.Bare().Facts {
+			fact.Session = x.Session
+			f.markGone(fact.Key())
+		}
+	})
 }
 
 // sealNotes seals the deleted states of this device's notes, because their files may still have the text.
@@ -391,16 +325,7 @@ func (f *deletion) withoutReferences(r refs.Record, was []byte) (body []byte, er
 	body = was
 	switch r.Kind {
 	case records.KindUse:
-		err = state.ApplyTo(r, func(u records.Use) {
-			n := len(u.Targets)
-			u.Targets = slices.DeleteFunc(slices.Clone(u.Targets), f.targetGone)
-			switch {
-			case len(u.Targets) == 0 && n > 0:
-				f.drop[r.ID] = true
-			case len(u.Targets) < n:
-				body, err = strictjson.Marshal(u)
-			}
-		})
+		err = state.ApplyTo(r, func(u records.Use) { f.drop[r.ID] = slices.ContainsFunc(u.Targets, f.targetGone) })
 	case records.KindSet:
 		err = state.ApplyTo(r, func(s records.SetBody) {
 			if name, ok := strings.CutPrefix(s.Target, "composition/"); ok && !f.composed(name) {

@@ -8,13 +8,17 @@ import (
 	"testing"
 
 	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/forget"
 	"github.com/memvcs/mem/layers/knowledge"
 	"github.com/memvcs/mem/layers/knowledge/concepts"
 	"github.com/memvcs/mem/layers/knowledge/facts"
 	"github.com/memvcs/mem/layers/knowledge/permanent"
 	"github.com/memvcs/mem/layers/layerstest"
+	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/lineage"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/refs"
 )
@@ -120,4 +124,109 @@ func TestForgetMissingWitness(t *testing.T) {
 	layerstest.PushAll(t, b)
 	layerstest.FetchAll(t, a)
 	layerstest.ForgetText(t, a, forget.ForgetOptions{Match: regexp.MustCompile("wombat")})
+}
+
+// TestForgetLongChain forgets a session from which a chain of versions was derived, each from the next in the order of
+// the records. It takes the same time for each version.
+func TestForgetLongChain(t *testing.T) {
+	layerstest.SkipShort(t)
+	t.Parallel()
+	m := layerstest.NewMemory(t, layerstest.TestOptions())
+	p := layerstest.Add(t, m, layerstest.Write(t, filepath.Join(t.TempDir(), "s1.jsonl"), layerstest.UserLine(1, "hello")+layerstest.UserLine(2, "zaphod")))[0].Project.ID
+	const versions = 2000
+	output := func(i int) objects.Hash { return objects.Sum(fmt.Append(nil, "version ", i)) }
+	err := m.Refs.Update(t.Context(), p, "compress", func(tx *refs.Tx) error {
+		tx.Trailer("Op", "compress")
+		for i := range versions {
+			d := lineage.Derivation{Recipe: lineage.Recipe{Step: "compress", Version: 1, Params: []byte("{}")},
+				Inputs: []objects.Hash{output(i + 1)}, Output: output(i)}
+			if i == versions-1 {
+				d.Inputs[0] = layerstest.RevOf(t, m, "s1").Session.Now().Original
+			}
+			v := records.Version{Session: "s2", Label: fmt.Sprintf("v%03d", i+1), Derivation: d, Engine: "chain/1"}
+			if _, err := tx.Add(records.KindVersion, v); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := layerstest.ForgetText(t, m, forget.ForgetOptions{Match: regexp.MustCompile("zaphod"), DryRun: true})
+	n := 0
+	for _, x := range out.Things {
+		if x.Kind == "version" {
+			n++
+		}
+	}
+	if n != versions {
+		t.Errorf("%d versions are forgotten, want %d", n, versions)
+	}
+}
+
+// TestForgetDerived forgets a message. What was derived from its session is dropped, even what does not contain the message,
+// and can be made again under a new label; what the user stated about other messages stays.
+func TestForgetDerived(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	m := layerstest.NewMemory(t, layerstest.TestOptions())
+	path := filepath.Join(t.TempDir(), "s1.jsonl")
+	text := layerstest.UserLine(1, "The shop moves to the new database. It has three tables. All of them are small. We keep their names.")
+	p := layerstest.Add(t, m, layerstest.Write(t, path, text))[0].Project
+	rev := layerstest.RevOf(t, m, "s1")
+	settings := compress.Settings{Ratio: 2}
+	if _, err := derive.Compress(ctx, m.DB, rev, settings, false); err != nil {
+		t.Fatal(err)
+	}
+	layerstest.Add(t, m, layerstest.Write(t, path, text+layerstest.UserLine(2, "call me zaphod")))
+	kept := map[string]any{
+		records.KindName:   records.NameBody{Target: "session/s1", Field: "title", Name: "the move"},
+		records.KindKeepit: records.Override{Session: "s1", Message: 1, End: 8, Weight: 80, Added: true},
+	}
+	err := m.Refs.Update(ctx, p.ID, "facts", func(tx *refs.Tx) error {
+		tx.Trailer("Op", "facts")
+		_, err := tx.Add(facts.KindExchange, facts.Exchange{Session: "s1", Original: rev.Hash, From: 1, To: 1, Summary: "the move"})
+		for kind, body := range kept {
+			if err == nil {
+				_, err = tx.Add(kind, body)
+			}
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := layerstest.ForgetText(t, m, forget.ForgetOptions{Match: regexp.MustCompile("zaphod")})
+	again := 0
+	for _, x := range out.Things {
+		if x.Version != nil && x.Version.Settings.Ratio == 2 {
+			again++
+		}
+	}
+	if again != 1 {
+		t.Errorf("forgot %+v", out.Things)
+	}
+	counts := map[string]int{}
+	err = m.Refs.View(ctx, p.ID, func(tx *refs.Tx) error {
+		all, err := tx.Records(ctx, nil)
+		for _, r := range all {
+			counts[r.Kind]++
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for kind, want := range map[string]int{records.KindVersion: 0, facts.KindExchange: 0, records.KindName: 1, records.KindKeepit: 1,
+		records.KindSession: 2} {
+		if counts[kind] != want {
+			t.Errorf("%d records of kind %s stay, want %d", counts[kind], kind, want)
+		}
+	}
+	c, err := derive.Compress(ctx, m.DB, layerstest.RevOf(t, m, "s1"), settings, false)
+	if err != nil || c.Version.Label != "v002" {
+		t.Errorf("made again: %+v, %v", c.Version, err)
+	}
+	layerstest.Roots(t, m)
 }

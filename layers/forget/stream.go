@@ -73,7 +73,6 @@ func (f *deletion) stream(ctx context.Context, s *state.Session, o *capture.OwnS
 		f.points[r.Was.Original] = true
 		if !now[r.Was.Original] {
 			f.markGone(r.Was.Original)
-			f.names[r.Was.Original.String()] = r.Now.Original.String()
 		}
 	}
 	for h := range bad {

@@ -204,9 +204,8 @@ func undoLog(ctx context.Context, db *state.DB, tx *refs.Tx, p refs.Project) (*U
 	return u, nil
 }
 
-// fixedOps are the operations that cannot be undone: "clean", "forget" and "purge" rewrite a lane, so their records are
-// those of earlier operations, and "rebuild" is a part of a forget.
-var fixedOps = []string{"clean", "forget", "purge", "rebuild"}
+// fixedOps are the operations that cannot be undone: they rewrite a lane, so their records are those of earlier operations.
+var fixedOps = []string{"clean", "forget", "purge"}
 
 // read sorts the statements of records by slot and by operation.
 func (u *UndoLog) read(st *state.State, all []refs.Record) error {

@@ -27,7 +27,7 @@ func notes(db *state.DB, ro RepairOptions, out *Repaired) error {
 		var err error
 		switch {
 		case d.Where == pendingNote:
-			d.Done = "rewritten for all projects; versions that the deletion removed are not rebuilt"
+			d.Done = "rewritten for all projects"
 			if !ro.DryRun {
 				d.Kept, err = forget.RenewPending(db)
 			}

@@ -25,13 +25,12 @@ type Basis struct {
 	Without [][2]int         // messages whose tool calls are excluded
 
 	Purpose string                         // see [records.Version.For]
-	Label   string                         // for the version, if it is free
 	Accept  func([]compress.Segment) error // may reject the text before it is stored; may be nil
 }
 
 // Note stores the basis in a version.
 func (b Basis) Note(v *records.Version, device string) {
-	v.Label, v.For = b.Label, b.Purpose
+	v.For = b.Purpose
 	if b.Version == nil {
 		v.After = b.After
 		return

@@ -255,9 +255,7 @@ type ForgottenAnswer struct {
 	Name    string `json:"name"`
 	Count   int    `json:"count"`
 	Device  string `json:"device,omitempty"` // the device whose lane contains it
-	Rebuilt bool   `json:"rebuilt,omitempty"`
-	Lacks   string `json:"rebuiltWithout,omitempty"` // sessions
-	Why     string `json:"whyNotRebuilt,omitempty"`
+	Again   string `json:"again,omitempty"`  // the command that makes it again from what remains
 
 	Of       int             `json:"of,omitempty"`       // the messages of the session
 	Bytes    int64           `json:"bytes,omitempty"`    // of the session or of its deleted messages
@@ -317,7 +315,7 @@ func ForgottenAnswers(things []forget.DeletedItem, names map[string]string) (out
 			device = n
 		}
 		a := ForgottenAnswer{Project: t.Project, Kind: t.Kind, Name: t.Name, Count: t.Count, Device: device,
-			Rebuilt: t.Rebuilt, Lacks: t.Lacks, Why: t.Why, Of: t.Of, Bytes: t.Bytes}
+			Again: againCommand(t), Of: t.Of, Bytes: t.Bytes}
 		for _, x := range t.Excerpts {
 			a.Excerpts = append(a.Excerpts, excerptAnswer{x.Message, x.Role, x.Text})
 		}
@@ -441,17 +439,8 @@ func forgottenLine(verb string, t forget.DeletedItem) string {
 	switch {
 	case t.Device != "":
 		line += fmt.Sprintf("  (in the data of %s, hidden here; gone when it syncs)", t.Device)
-	case t.Rebuilt:
-		again, without := "made again of the rest", ""
-		if strings.HasPrefix(verb, "would") {
-			again = "and make it again of the rest"
-		}
-		if t.Lacks != "" {
-			without = fmt.Sprintf(" without %s, which only another device has until it syncs", t.Lacks)
-		}
-		line += "  (" + again + without + ")"
-	case t.Why != "":
-		line += "  (not made again: " + t.Why + ")"
+	case againCommand(t) != "":
+		line += "  (again: " + againCommand(t) + ")"
 	}
 	return line
 }
