@@ -41,12 +41,11 @@ type OwnStream struct {
 	Patches    []*redact.Patch                   // of Points; nil for points without one, and once one was lost
 	kept       int                               // points before the first one whose patch was lost
 	read       func(func(io.Reader) error) error // the clean bytes
-	asDigits   func(spot []byte) bool            // see [originals.Mask]
 }
 
 // OwnStreams calls f with each stream of a session that this device captured, in the order of the generations. It
 // returns the first error of f.
-func OwnStreams(ctx context.Context, db *state.DB, p refs.Project, s *state.Session, nines func([]byte) bool,
+func OwnStreams(ctx context.Context, db *state.DB, p refs.Project, s *state.Session,
 	f func(*OwnStream) error) error {
 	by := map[int]*OwnStream{}
 	for _, pt := range s.Points {
@@ -55,7 +54,7 @@ func OwnStreams(ctx context.Context, db *state.DB, p refs.Project, s *state.Sess
 		}
 		o := by[pt.Generation]
 		if o == nil {
-			o = &OwnStream{session: s.ID, Generation: pt.Generation, asDigits: nines}
+			o = &OwnStream{session: s.ID, Generation: pt.Generation}
 			by[pt.Generation] = o
 		}
 		var patch *redact.Patch
@@ -171,9 +170,8 @@ func recuts(raw []byte, start int64, cuts []redact.Cut, base int64) (again []red
 
 // A Rewriting describes a stream without the forgotten text. The new bytes are made when they are read.
 type Rewriting struct {
-	changes  []change
-	Cuts     []redact.Cut // of the new clean bytes
-	asDigits func(spot []byte) bool
+	changes []change
+	Cuts    []redact.Cut // of the new clean bytes
 }
 
 // A change is the edit of one value.
@@ -190,7 +188,7 @@ type change struct {
 
 // Without returns the stream without the text that the edit deletes, nil if it deletes nothing.
 func (o *OwnStream) Without(e edit) (*Rewriting, error) {
-	w := &Rewriting{asDigits: o.asDigits}
+	w := &Rewriting{}
 	moved := int64(0) // the distance between the new and the old offset
 	err := o.Values(func(v transcript.Value, start, end int64, cuts []redact.Cut) {
 		whole, spots := e(v)
@@ -203,7 +201,7 @@ func (o *OwnStream) Without(e edit) (*Rewriting, error) {
 		if whole {
 			c.now = c.base + v.Size
 		} else {
-			w.Cuts = append(w.Cuts, recuts(w.masked(bytes.Clone(v.Raw), spots), start, cuts, c.base)...)
+			w.Cuts = append(w.Cuts, recuts(masked(v.Raw, spots), start, cuts, c.base)...)
 		}
 		moved = c.now - end
 		w.changes = append(w.changes, c)
@@ -214,8 +212,9 @@ func (o *OwnStream) Without(e edit) (*Rewriting, error) {
 	return w, nil
 }
 
-func (w *Rewriting) masked(raw []byte, spots [][2]int) []byte {
-	originals.Mask(raw, spots, w.asDigits)
+func masked(raw []byte, spots [][2]int) []byte {
+	raw = bytes.Clone(raw)
+	originals.Mask(raw, spots)
 	return raw
 }
 
@@ -224,7 +223,7 @@ func (w *Rewriting) bytes(c change, clean []byte) []byte {
 	if c.whole {
 		return originals.Placeholder(c.exact, c.opaque, c.prompt)
 	}
-	return recut(w.masked(bytes.Clone(uncut(clean, c.start, c.cuts)), c.spots), clean, c.start, c.cuts)
+	return recut(masked(uncut(clean, c.start, c.cuts), c.spots), clean, c.start, c.cuts)
 }
 
 // reader returns the new clean bytes, given the old ones.

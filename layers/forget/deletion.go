@@ -121,24 +121,23 @@ type deletion struct {
 	answers []json.RawMessage // those of purges that this device has not answered yet
 	answer  bool              // answer them even if this device's lane does not change
 
-	writer   *refs.Writer // of the project, nil unless other writers are locked out during planning
-	Stage    *refs.Stage
-	streams  map[objects.Hash]bool            // deleted or rewritten streams
-	points   map[objects.Hash]bool            // their growth points
-	regrown  map[objects.Hash]capture.Regrown // rewritten growth points by record
-	passed   map[string]map[int]map[int]bool  // deleted messages by session and generation
-	matched  map[objects.Hash]bool            // records of this device that contain selected text, see searchTexts
-	drop     map[objects.Hash]bool            // deleted records
-	gone     map[string]bool                  // names of deleted objects and records
-	fresh    []string                         // of these, the ones whose users were not dropped yet
-	names    map[string]string                // new names by old names
-	bodies   map[objects.Hash]json.RawMessage // changed records
-	patches  map[objects.Hash][]byte          // changed patches of unchanged records
-	purge    records.Purge                    // for other devices
-	Seals    originals.Seals
-	asDigits func(spot []byte) bool // see [originals.Mask]
-	files    []string
-	items    []DeletedItem
+	writer  *refs.Writer // of the project, nil unless other writers are locked out during planning
+	Stage   *refs.Stage
+	streams map[objects.Hash]bool            // deleted or rewritten streams
+	points  map[objects.Hash]bool            // their growth points
+	regrown map[objects.Hash]capture.Regrown // rewritten growth points by record
+	passed  map[string]map[int]map[int]bool  // deleted messages by session and generation
+	matched map[objects.Hash]bool            // records of this device that contain selected text, see searchTexts
+	drop    map[objects.Hash]bool            // deleted records
+	gone    map[string]bool                  // names of deleted objects and records
+	fresh   []string                         // of these, the ones whose users were not dropped yet
+	names   map[string]string                // new names by old names
+	bodies  map[objects.Hash]json.RawMessage // changed records
+	patches map[objects.Hash][]byte          // changed patches of unchanged records
+	purge   records.Purge                    // for other devices
+	Seals   originals.Seals
+	files   []string
+	items   []DeletedItem
 }
 
 // NewDeletion returns an empty plan on the state of a project. purges has the purges of other devices to apply, nil
@@ -153,12 +152,7 @@ func NewDeletion(ctx context.Context, db *state.DB, p state.Project, o ForgetOpt
 		names: map[string]string{}, bodies: map[objects.Hash]json.RawMessage{}, patches: map[objects.Hash][]byte{},
 		purges: purges}
 	f.purge.Cause = o.cause()
-	known, err := originals.ReadSeals(db)
-	if err != nil {
-		return nil, err
-	}
-	f.asDigits = originals.MaskAsDigits(db, known)
-	err = db.Refs.View(ctx, p.ID, func(tx *refs.Tx) (err error) {
+	err := db.Refs.View(ctx, p.ID, func(tx *refs.Tx) (err error) {
 		if f.records, err = tx.Records(ctx, nil); err != nil {
 			return err
 		}
@@ -266,7 +260,7 @@ func (f *deletion) session(ctx context.Context, s *state.Session) error {
 		return nil
 	}
 	names := map[string]bool{} // overflow files that deleted messages name
-	err := capture.OwnStreams(ctx, f.m, f.p.ID, s, f.asDigits, func(o *capture.OwnStream) error {
+	err := capture.OwnStreams(ctx, f.m, f.p.ID, s, func(o *capture.OwnStream) error {
 		return f.stream(ctx, s, o, names)
 	})
 	if err != nil || f.purges != nil {

@@ -40,7 +40,7 @@ func (f *deletion) sample(s *state.Session, v transcript.Value, spots [][2]int) 
 		return
 	}
 	clean := bytes.Clone(v.Raw)
-	originals.Mask(clean, spots, f.asDigits)
+	originals.Mask(clean, spots)
 	clean, _ = secrets.Gate(f.m).Redact(clean, &redact.Numbers{})
 	if x, ok := f.excerpt(v, clean); ok {
 		f.excerpts[s.ID] = append(f.excerpts[s.ID], x)

@@ -311,7 +311,7 @@ func (f *deletion) withoutDeleted(r refs.Record) error {
 	}
 	if spots := originals.PlacesOf(body, f.needles); len(spots) > 0 { // in a path, a name or a title
 		body = bytes.Clone(body)
-		originals.Mask(body, spots, f.asDigits)
+		originals.Mask(body, spots)
 	}
 	if !bytes.Equal(body, r.Body) {
 		f.bodies[r.ID] = body

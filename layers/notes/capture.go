@@ -90,7 +90,6 @@ type scanner struct {
 	known    []*File
 	rules    redact.Rules
 	guard    *originals.Guard
-	mask     func([]byte) bool
 	authors  *authors
 	tips     []refs.Tip
 	places   []Place
@@ -112,11 +111,6 @@ func newScanner(ctx context.Context, db *state.DB, p state.Project, c Client, cw
 	if s.guard, err = originals.NewGuard(db, st.Purged); err != nil {
 		return nil, fmt.Errorf("read the list of deletions: %w", err)
 	}
-	seals, err := originals.ReadSeals(db)
-	if err != nil {
-		return nil, err
-	}
-	s.mask = originals.MaskAsDigits(db, seals)
 	s.files, s.complete = scan(s.places)
 	s.authors = &authors{client: c, cwd: cwd}
 	return s, nil
@@ -188,7 +182,7 @@ func (s *scanner) clean(raw string) (clean string, cut int, forgotten bool) {
 	b := []byte(raw)
 	if s.guard != nil {
 		if spots := s.guard.Values(b); len(spots) > 0 {
-			originals.Mask(b, spots, s.mask)
+			originals.Mask(b, spots)
 		}
 	}
 	var numbers redact.Numbers

@@ -153,7 +153,7 @@ func (g *Guard) Through(session string, f SourceFile, size int64) (SourceFile, e
 			continue
 		}
 		raw := slices.Clone(v.Raw)
-		Mask(raw, spots, MaskAsDigits(g.m, g.seals))
+		Mask(raw, spots)
 		for _, s := range spots {
 			out.over = append(out.over, overlay{v.Off + int64(s[0]), raw[s[0]:s[1]]})
 		}

@@ -32,8 +32,7 @@ func RenewSeals(db *state.DB, dryRun bool) (n int, kept string, err error) {
 // is used for both; a seal matches only the content that it was made from.
 func salvage(b []byte) Seals {
 	s := Seals{Lost: true}
-	value := regexp.MustCompile(
-		`\{\s*"length": \d{1,9},\s*"roll": \d{1,19},\s*"seal": "[0-9a-f]{16}"(,\s*"stars": true)?\s*\}`)
+	value := regexp.MustCompile(`\{\s*"length": \d{1,9},\s*"roll": \d{1,19},\s*"seal": "[0-9a-f]{16}"\s*\}`)
 	for _, entry := range value.FindAll(b, -1) {
 		var v SealedValue
 		if json.Unmarshal(entry, &v) == nil && v.Length > 0 && s.value(v.Seal) < 0 {

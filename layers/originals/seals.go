@@ -35,15 +35,6 @@ func (s *Seals) value(seal string) int {
 	return slices.IndexFunc(s.Values, func(v SealedValue) bool { return v.Seal == seal })
 }
 
-// MaskAsDigits returns a function that reports whether digits of a deleted value are overwritten with nines even in
-// strings, see [Mask].
-func MaskAsDigits(db *state.DB, s Seals) func(spot []byte) bool {
-	return func(spot []byte) bool {
-		i := s.value(SealValue(db, spot).Seal)
-		return i >= 0 && !s.Values[i].Stars
-	}
-}
-
 // AddSeals adds seals durably.
 func AddSeals(db *state.DB, more Seals) error {
 	s, err := ReadSeals(db)
@@ -80,7 +71,7 @@ func rollKey(db *state.DB) uint64 {
 
 // SealValue returns the seal of a value.
 func SealValue(db *state.DB, v []byte) SealedValue {
-	return SealedValue{len(v), Roll(v, rollKey(db)), db.Refs.MAC("value " + string(v)), true}
+	return SealedValue{len(v), Roll(v, rollKey(db)), db.Refs.MAC("value " + string(v))}
 }
 
 // SealRecord returns the seal of a message without a uuid.

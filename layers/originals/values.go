@@ -15,9 +15,8 @@ func Holds(b []byte, needles [][]byte) bool {
 }
 
 // Mask overwrites spots of a JSON value, or of a line that is not JSON, so that a JSON value remains valid: digits in
-// numbers with nines, other bytes with stars, which no rule for secrets mistakes for digits. In strings it writes nines
-// only for the values for which asDigits reports true: they were deleted when strings were not distinguished.
-func Mask(value []byte, spots [][2]int, asDigits func(spot []byte) bool) {
+// numbers with nines, other bytes with stars, which no rule for secrets mistakes for digits.
+func Mask(value []byte, spots [][2]int) {
 	json, quoted, at := len(value) > 0 && (value[0] == '{' || value[0] == '['), false, 0
 	for _, s := range spots {
 		for ; at < s[0]; at++ {
@@ -29,7 +28,7 @@ func Mask(value []byte, spots [][2]int, asDigits func(spot []byte) bool) {
 			}
 		}
 		c := byte('*')
-		if spot := value[s[0]:s[1]]; strings.Trim(string(spot), "0123456789") == "" && (json && !quoted || asDigits(spot)) {
+		if spot := value[s[0]:s[1]]; strings.Trim(string(spot), "0123456789") == "" && json && !quoted {
 			c = '9'
 		}
 		for i := s[0]; i < s[1]; i++ {
@@ -111,7 +110,6 @@ type SealedValue struct {
 	Length int    `json:"length"`
 	Roll   uint64 `json:"roll"` // see [Roll]
 	Seal   string `json:"seal"`
-	Stars  bool   `json:"stars,omitempty"` // digits in strings became stars
 }
 
 // prime is the modulus of the rolling hash.
