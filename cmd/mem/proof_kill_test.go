@@ -150,7 +150,7 @@ func (r *Rig) newPair(ctx context.Context, i int) (*pair, error) {
 // trust lets the machines of a pair trust each other.
 func (p *pair) trust(ctx context.Context) error {
 	for _, m := range p.machines {
-		for _, args := range [][]string{{"rules", "add", "Be exact."}, {"push", "--all", "--yes"}} {
+		for _, args := range [][]string{{"rules", "add", "Be exact.", "--yes"}, {"push", "--all", "--yes"}} {
 			if err := m.Do(ctx, args...); err != nil {
 				return err
 			}
