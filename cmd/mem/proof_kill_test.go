@@ -388,9 +388,10 @@ func (l *session) addVersion(res Result) error {
 }
 
 func (p *pair) compose(ctx context.Context, m *machine, l *session) error {
-	name := fmt.Sprintf("context-%s-%d", l.ID[:8], p.IntN(3)) // a composition belongs to the project of its first part
+	name := fmt.Sprintf("context-%s-%d", l.ID[:8], p.IntN(3))
 	m.requested[name] = true
-	_, acked, err := p.run(ctx, m, "compose", "", "compose", name, l.ID, "--budget", fmt.Sprint(2000+p.IntN(4000)))
+	_, acked, err := p.run(ctx, m, "compose", "", "compose", name, l.ID, "-p", filepath.Base(l.Cwd),
+		"--budget", fmt.Sprint(2000+p.IntN(4000)))
 	if acked {
 		m.composed[name] = true
 	}
