@@ -353,20 +353,17 @@ func (c *Capture) grow(ctx context.Context, s *refs.Stage, at Place, end int64) 
 		r = io.TeeReader(given, read)
 	}
 	clean := &secrets.Cleaner{R: r, Rules: rules}
-	wait := func() {}
 	if rules.Any() {
 		clean.Room = make([]byte, min(end-at.Raw+1, secrets.CleanerRoom))
 		for _, p := range c.prev {
 			clean.Numbers.Learn(p.Cuts)
 		}
-		ahead := clean.Ahead()
-		r, wait = ahead, ahead.Close
+		r = clean
 	}
 	before := at.Clean.Length
 	at.Clean.Final = true
 	name := stream.Name(c.snap.Session, c.snap.Generation)
 	g, err := s.Grow(ctx, name, at.Segments, &at.Clean, io.TeeReader(r, sc)) // scans the bytes that are stored
-	wait()
 	if err != nil {
 		return err
 	}

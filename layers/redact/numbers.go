@@ -12,11 +12,10 @@ import (
 // Numbers maps the secrets of a session to their numbers. The zero value is ready for a new session. It contains hashes
 // of secrets, so it must not leave the device.
 type Numbers struct {
-	of      map[objects.Hash]int
-	added   []objects.Hash // in the order of their numbers, for rollback
-	last    int
-	known   scanner.Knowns // the secrets that are found wherever they occur from now on
-	learned int            // the number of values in known
+	of    map[objects.Hash]int
+	added []objects.Hash // in the order of their numbers, for rollback
+	last  int
+	known scanner.Knowns // the secrets that are found wherever they occur from now on
 }
 
 // know has a secret found wherever it occurs from now on, if it is so random that nothing else looks like it.
@@ -33,8 +32,8 @@ func (n *Numbers) knowWord(secret []byte) {
 		(t.Upper == 0 || t.Lower == 0 || t.Digits == 0) {
 		return // it may be an ordinary word elsewhere
 	}
-	if k, ok := scanner.Know(scanner.SeenRule, secret); ok && n.known.Add(k) {
-		n.learned++
+	if k, ok := scanner.Know(scanner.SeenRule, secret); ok {
+		n.known.Add(k)
 	}
 }
 

@@ -4,9 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"iter"
-	"runtime"
-	"sync"
-	"sync/atomic"
 
 	"github.com/memvcs/mem/layers/redact/scanner"
 )
@@ -58,16 +55,11 @@ func (r Rules) Redact(raw []byte, numbered *Numbers) (clean []byte, cuts []Cut) 
 		return raw, nil
 	}
 	kept := 0 // raw[:kept] is in clean, if there are cuts
-	learned := numbered.learned
 	if r.set != nil {
 		numbered.known.Remember(r.set)
 	}
-	for _, u := range r.findAll(raw, &numbered.known) {
-		start, end := u.start, u.end
-		if numbered.learned != learned { // after the search of all
-			u.found = r.FindUnits(raw[start:end], nil, &numbered.known)
-		}
-		spans := r.spans(raw[start:end], u.found, numbered)
+	for start, end := range units(raw) {
+		spans := r.spans(raw[start:end], r.FindUnits(raw[start:end], nil, &numbered.known), numbered)
 		if len(spans) == 0 {
 			continue
 		}
@@ -91,36 +83,6 @@ func Shift(cuts []Cut, base int64) []Cut {
 		cuts[i].At += base
 	}
 	return cuts
-}
-
-// A searched is a value of a text with the spans that were found in it.
-type searched struct {
-	start, end int
-	found      []scanner.Span
-}
-
-// parallelSize is the length of a text, in bytes, from which its units are searched on several processors.
-const parallelSize = 64 << 10
-
-// findAll searches the units of raw.
-func (r Rules) findAll(raw []byte, session *scanner.Knowns) (all []searched) {
-	for start, end := range units(raw) {
-		all = append(all, searched{start: start, end: end})
-	}
-	var next atomic.Int64
-	work := func() {
-		for i := int(next.Add(1)) - 1; i < len(all); i = int(next.Add(1)) - 1 {
-			u := &all[i]
-			u.found = r.FindUnits(raw[u.start:u.end], nil, session)
-		}
-	}
-	var wait sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0)-1, len(raw)/parallelSize, len(all)-1) {
-		wait.Go(work)
-	}
-	work()
-	wait.Wait()
-	return all
 }
 
 // spans returns the spans to cut from value, in which found was found: in order, apart, each at a safe place. It

@@ -307,9 +307,9 @@ func (r Rules) Find(raw []byte) []Finding {
 	return out
 }
 
-// TestRedactParallel redacts texts that are long enough for several processors: the result is that of one value
+// TestRedactTogether redacts the values of a text together: the result is that of one value
 // after the other, also for a password that is found in one place and repeated, without its name, later.
-func TestRedactParallel(t *testing.T) {
+func TestRedactTogether(t *testing.T) {
 	t.Parallel()
 	rules, err := New(scanner.Config{})
 	if err != nil {
@@ -320,7 +320,7 @@ func TestRedactParallel(t *testing.T) {
 	for range 8 {
 		var raw []byte
 		var passwords []string
-		for len(raw) < 4*parallelSize {
+		for len(raw) < 256<<10 {
 			text := strings.Repeat("word ", r.IntN(300))
 			switch r.IntN(12) {
 			case 0:

@@ -2,7 +2,6 @@ package secrets
 
 import (
 	"bytes"
-	"cmp"
 	"io"
 
 	"github.com/memvcs/mem/layers/redact"
@@ -24,7 +23,6 @@ type Cleaner struct {
 	length  int64        // of the redacted bytes so far
 	Cuts    []redact.Cut
 	eof     bool
-	step    int                                   // bytes that are read at a time; 0 for 1 MiB
 	found   func(clean []byte, cuts []redact.Cut) // receives every redacted piece; offsets are in clean; may be nil
 }
 
@@ -147,7 +145,7 @@ func (c *Cleaner) fill() error {
 		c.Room = make([]byte, CleanerRoom) // the input is larger than announced
 	}
 	have := copy(c.Room, c.buf)
-	n, err := io.ReadFull(c.R, c.Room[have:min(len(c.Room), have+cmp.Or(c.step, 1<<20))])
+	n, err := io.ReadFull(c.R, c.Room[have:min(len(c.Room), have+1<<20)])
 	c.buf = c.Room[:have+n]
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
 		c.eof, err = true, nil

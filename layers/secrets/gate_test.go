@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/memvcs/mem/layers/redact"
+	"github.com/memvcs/mem/layers/redact/scanner"
 	"github.com/memvcs/mem/layers/secrets"
 )
 
@@ -39,4 +41,13 @@ func TestLeaksInSession(t *testing.T) {
 			t.Errorf("%s: messages %v, want %v", name, got, c.want)
 		}
 	}
+}
+
+func rulesOf(t *testing.T) redact.Rules {
+	t.Helper()
+	rules, err := redact.New(scanner.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rules
 }
