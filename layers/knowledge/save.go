@@ -23,12 +23,13 @@ import (
 
 // SaveOptions are the options of [SaveFacts].
 type SaveOptions struct {
-	MaxFacts   int        // per session; 0 is no limit
-	Asked      string     // who answered the questions
-	Engine     string     // author of the facts; "" if a person or Claude ran the command
-	Witnesses  [][]byte   // requests to the engine and its answers
-	tips       []refs.Tip // of the lanes before the request
-	AllowEmpty bool       // save the witnesses even if every fact was rejected
+	MaxFacts   int                   // per session; 0 is no limit
+	Asked      string                // who answered the questions
+	Local      map[string]facts.Fact // facts of earlier parts of the answer by their names in it; those of the input are added
+	Engine     string                // author of the facts; "" if a person or Claude ran the command
+	Witnesses  [][]byte              // requests to the engine and its answers
+	tips       []refs.Tip            // of the lanes before the request
+	AllowEmpty bool                  // save the witnesses even if every fact was rejected
 	DryRun     bool
 }
 
@@ -92,7 +93,10 @@ func SaveFacts(ctx context.Context, db *state.DB, rev state.Rev, g facts.Input, 
 		return out, err
 	}
 	core.o = o
-	s := batch{saver: core, local: map[string]facts.Fact{}, out: out}
+	s := batch{saver: core, local: o.Local, out: out}
+	if s.local == nil {
+		s.local = map[string]facts.Fact{}
+	}
 	if s.session != nil {
 		s.add(g)
 	}

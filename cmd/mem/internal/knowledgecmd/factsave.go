@@ -248,7 +248,7 @@ func runFactsSave(ctx context.Context, e *app.Env, o factsSaveOptions, file stri
 	}
 	return names.WithMemory(ctx, e, func(run names.Run) error {
 		rev := state.Rev{Project: run.Project}
-		asked, room := false, draftTokens
+		asked, room, local := false, draftTokens, map[string]facts.Fact{}
 		var done error
 		for i, given := range list {
 			asked = asked || len(given.Answers) > 0
@@ -258,7 +258,8 @@ func runFactsSave(ctx context.Context, e *app.Env, o factsSaveOptions, file stri
 				}
 			}
 			by := o.reader(e)
-			saved, err := knowledge.SaveFacts(ctx, run.DB, rev, given, knowledge.SaveOptions{MaxFacts: most, Asked: by, DryRun: e.Opt.DryRun})
+			saved, err := knowledge.SaveFacts(ctx, run.DB, rev, given, knowledge.SaveOptions{MaxFacts: most, Asked: by, Local: local,
+				DryRun: e.Opt.DryRun})
 			var input *forms.Error
 			switch {
 			case errors.As(err, &input) && i > 0:
