@@ -53,9 +53,14 @@ func (f *File) Heads() (out []*State) {
 		}
 	}
 	for _, s := range f.States {
-		if !undone[s.Name()] && !replaced[s.Name()] && !slices.ContainsFunc(out, s.same) {
+		// No file again, as before a restore: that is no state of its own.
+		nothing := s.Deleted && len(s.Undoes) > 0 && !slices.ContainsFunc(s.After, func(name string) bool { return !undone[name] })
+		if !undone[s.Name()] && !nothing && !replaced[s.Name()] && !slices.ContainsFunc(out, s.same) {
 			out = append(out, s)
 		}
+	}
+	if len(out) == 0 && len(f.States) > 0 { // the state that was restored was deleted
+		out = f.States[:1:1]
 	}
 	return out
 }

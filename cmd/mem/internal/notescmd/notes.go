@@ -183,6 +183,8 @@ func (l *list) find(name string) (f *notes.File, n int, err error) {
 func (l *list) author(s *notes.State) string {
 	who := "by hand"
 	switch {
+	case s.Deleted && len(s.Undoes) > 0:
+		who = "deleted by mem undo"
 	case s.Deleted:
 		who = "deleted"
 	case len(s.Undoes) > 0:
