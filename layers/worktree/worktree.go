@@ -3,7 +3,9 @@
 // Parts of their names come from records, and so from other devices. Therefore every file outside mem's own
 // directory is written through a [Tree]: names are resolved inside one directory from the user ([os.Root]), and
 // links are refused. A file is only replaced if mem wrote it and it has not changed, if it has the same bytes, or
-// with [Options].Force, or with [Options].Continue if the new bytes begin with its own. Files are written under temporary names, synced, and renamed when all of them are complete.
+// with [Options].Force, or with [Options].Continue if the new bytes begin with its own. Files are written under temporary
+// names, synced, and renamed when all of them are complete. A temporary file of a command that was killed is removed by a
+// later one.
 package worktree
 
 import (
@@ -17,6 +19,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -272,8 +275,36 @@ func (t *Tree) create(s *staged) (*os.File, error) {
 	for n := 0; ; n++ {
 		s.tmp = path.Join(path.Dir(s.name), fmt.Sprintf(".mem-%d-%d", os.Getpid(), n))
 		f, err := t.root.OpenFile(s.tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-		if !errors.Is(err, fs.ErrExist) {
-			return f, err
+		if errors.Is(err, fs.ErrExist) {
+			continue
+		}
+		if err == nil {
+			t.sweep(path.Dir(s.name), f)
+		}
+		return f, err
+	}
+}
+
+// abandoned is the age from which a temporary file is one of a command that was killed.
+const abandoned = time.Hour
+
+// sweep removes abandoned temporary files from the directory of a new one. One that stays does no harm.
+func (t *Tree) sweep(dir string, fresh *os.File) {
+	now, err := fresh.Stat()
+	if err != nil {
+		return
+	}
+	entries, err := fs.ReadDir(t.root.FS(), dir)
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		var pid, n int
+		if _, err := fmt.Sscanf(e.Name(), ".mem-%d-%d", &pid, &n); err != nil || e.Name() != fmt.Sprintf(".mem-%d-%d", pid, n) {
+			continue
+		}
+		if fi, err := e.Info(); err == nil && fi.Mode().IsRegular() && now.ModTime().Sub(fi.ModTime()) > abandoned {
+			_ = t.root.Remove(path.Join(dir, e.Name())) // as above
 		}
 	}
 }

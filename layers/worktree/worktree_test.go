@@ -5,7 +5,9 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/memvcs/mem/objects"
 )
@@ -194,5 +196,35 @@ func TestDryRun(t *testing.T) {
 	}
 	if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the directory: %v", err)
+	}
+}
+
+// TestSweep writes into a directory where a command was killed: its temporary file goes, and nothing else.
+func TestSweep(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	old := time.Now().Add(-2 * abandoned)
+	for name, at := range map[string]time.Time{
+		"sub/.mem-4711-0": old, "sub/.mem-4711-1": time.Now(), "sub/.mem-4711-0.jsonl": old, "sub/mem-4711-0": old, ".mem-4711-0": old,
+	} {
+		if err := os.Chtimes(write(t, filepath.Join(dir, name), "x"), at, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := put(dir, "sub/a.txt", "a", Options{}, nil); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, sub := range []string{"sub", "."} {
+		entries, err := os.ReadDir(filepath.Join(dir, sub))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range entries {
+			got = append(got, e.Name())
+		}
+	}
+	if want := []string{".mem-4711-0.jsonl", ".mem-4711-1", "a.txt", "mem-4711-0", ".mem-4711-0", "sub"}; !slices.Equal(got, want) {
+		t.Errorf("there is %q, want %q", got, want)
 	}
 }
