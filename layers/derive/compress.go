@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/memvcs/mem/layers/compress"
@@ -28,10 +29,11 @@ type CompressResult struct {
 	Point    *records.Point
 	From     int              // first message that it covers
 	Version  *records.Version // in a dry run without a label
-	Existed  bool             // a version with the same recipe and input exists
+	Existed  bool             // a version with the same recipe and input exists, or SameText
+	SameText bool             // Version is one of another recipe: this one would have no other text
 	Plan     compress.Plan
 	Fates    []compress.Fate
-	Segments []compress.Segment // only of a new version
+	Segments []compress.Segment // only of a new version; in a dry run, those that it would have without a model
 	Receipt  engines.Receipt    // usage of a model; in a dry run, the minimum estimate
 }
 
@@ -82,13 +84,14 @@ func compressBasis(ctx context.Context, db *state.DB, rev state.Rev, b trust.Bas
 	if err != nil {
 		return CompressResult{}, err
 	}
-	return CompressBy(ctx, db, CompressRun{State: st, DryRun: dryRun}, rev, b, s)
+	return CompressBy(ctx, db, CompressRun{State: st, DryRun: dryRun, Once: true}, rev, b, s)
 }
 
 // A CompressRun configures [CompressBy].
 type CompressRun struct {
 	State  *state.State // of the project
 	DryRun bool
+	Once   bool                                                                    // a text that a version has already is not stored again
 	Save   func(context.Context, CompressResult, [][]byte) (CompressResult, error) // nil: [SaveVersion]
 }
 
@@ -132,7 +135,11 @@ func CompressBy(ctx context.Context, db *state.DB, by CompressRun, rev state.Rev
 	c.Version.TokensL1 = s.Counter.Scale(compress.Raw(mat.Input.Items))
 	b.Note(c.Version, db.Refs.Device().ID)
 	if by.DryRun {
-		return c, c.preview(ctx, mat.Input, s.Engine)
+		if err := c.preview(ctx, mat.Input, s.Engine); err != nil || !by.Once {
+			return c, err
+		}
+		c.sameText(by.State)
+		return c, nil
 	}
 	res, witnesses, err := run(ctx, db, mat.Input, &c, s.Engine)
 	switch {
@@ -149,10 +156,29 @@ func CompressBy(ctx context.Context, db *state.DB, by CompressRun, rev state.Rev
 	c.Version.TokensOut, c.Version.MessagesOut = res.Tokens, res.Messages
 	c.Version.Ratio = ratio(c.Version.TokensIn, res.Tokens)
 	c.Version.Derivation.Output = objects.Sum(res.Body)
+	if by.Once && c.sameText(by.State) {
+		return c, nil
+	}
 	if by.Save == nil {
 		return SaveVersion(ctx, db, c, append(witnesses, res.Body))
 	}
 	return by.Save(ctx, c, append(witnesses, res.Body))
+}
+
+// sameText reports whether a version of the same session has the same text, as where little was said, and puts it in
+// place of the new one. The answers of models and versions of versions are versions of their own.
+func (c *CompressResult) sameText(st *state.State) bool {
+	if !compress.IsExtract(c.Version.Engine) || c.Version.Source != "" {
+		return false
+	}
+	for _, v := range st.VersionsOf(c.Session.ID) {
+		if d := v.Derivation; d.Output == c.Version.Derivation.Output && !d.Output.IsZero() && slices.Equal(d.Inputs, c.Version.Derivation.Inputs) &&
+			compress.IsExtract(v.Engine) && v.Source == "" && v.Since == c.Version.Since && v.Preserved == c.Version.Preserved && v.Summarised == c.Version.Summarised {
+			c.Version, c.Existed, c.SameText = v, true, true
+			return true
+		}
+	}
+	return false
 }
 
 // preview fills in the cost and the number of messages of the result: an engine without a model is run, a model is
@@ -169,7 +195,8 @@ func (c *CompressResult) preview(ctx context.Context, in compress.Input, engine 
 	if err != nil {
 		return err
 	}
-	v.MessagesOut = res.Messages
+	v.MessagesOut, v.TokensOut, v.Ratio = res.Messages, res.Tokens, ratio(v.TokensIn, res.Tokens)
+	v.Derivation.Output, c.Segments = objects.Sum(res.Body), res.Segments
 	return compress.CheckSize(ctx, in, c.Plan, res.Segments)
 }
 

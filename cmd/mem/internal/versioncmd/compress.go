@@ -48,8 +48,8 @@ func Compress(e *app.Env) *cli.Command {
 		Description: "--ratio, --tokens, --preset or --tier set the size; the default is the preset of the\n" +
 			"settings. Pinned text (##keepit0.80##, \"mem help keepit\") is kept byte for byte if its\n" +
 			"weight, here 0.80, reaches a threshold. It rises with the ratio and with the number of\n" +
-			"sessions since: \"mem keepit preview\". The same recipe returns the existing version. A\n" +
-			"version can be compressed again; ratios are relative to the original.\n" +
+			"sessions since: \"mem keepit preview\". The same recipe, or the same text, returns the\n" +
+			"existing version. A version can be compressed again; ratios are relative to the original.\n" +
 			"--after compresses only the messages after those that a version covers.",
 		Flags: []cli.Flag{
 			flags.Parsed(&o.ratio, "ratio,r", "compress at the ratio `N`: 10 or 10:1", parseRatio),
@@ -261,7 +261,7 @@ func printCompressed(e *app.Env, c derive.CompressResult) error {
 	case e.Opt.DryRun:
 		return printPreview(e, c)
 	case c.Existed:
-		e.Report("%s\n", existing(e, v))
+		e.Report("%s\n", existing(e, c))
 	default:
 		kept := ""
 		if n := v.Preserved + v.Summarised + skippedOf(c.Fates); n > 0 {
@@ -320,9 +320,17 @@ func printSupport(e *app.Env, v *records.Version) {
 	}
 }
 
-// existing describes a version that already exists with the same recipe.
-func existing(e *app.Env, v *records.Version) string {
-	return fmt.Sprintf("%s already exists (same recipe): %s -> %s tokens (%.1f:1)", e.Safe(names.Label(v)),
+// existing describes the version that already exists, and why it is not made again.
+func existing(e *app.Env, c derive.CompressResult) string {
+	v := c.Version
+	why := "already exists (same recipe)"
+	if c.SameText {
+		why = "has the same text, no other version is stored"
+		if 3*v.TokensOut < 2*c.Plan.Budget {
+			why += " (there is nothing else worth reading)"
+		}
+	}
+	return fmt.Sprintf("%s %s: %s -> %s tokens (%.1f:1)", e.Safe(names.Label(v)), why,
 		tokens.Commas(v.TokensIn), tokens.Commas(v.TokensOut), v.Ratio)
 }
 
@@ -331,7 +339,7 @@ func existing(e *app.Env, v *records.Version) string {
 func printPreview(e *app.Env, c derive.CompressResult) error {
 	v := c.Version
 	if c.Existed {
-		e.Printf("%s\n", existing(e, v))
+		e.Printf("%s\n", existing(e, c))
 	} else {
 		e.Printf("Would compress %s%s (~%s tokens, %s)\n", e.Safe(term.ShortID(v.Session)), e.Safe(rangeOf(c)),
 			tokens.Commas(v.TokensIn), term.Count(v.MessagesIn, "message"))
@@ -350,7 +358,12 @@ func printPreview(e *app.Env, c derive.CompressResult) error {
 		e.Printf("  requests   none, no cost\n")
 	}
 	if !c.Existed {
-		e.Printf("  result     at most %s tokens, about %.0f:1\n", tokens.Commas(c.Plan.Budget), v.Ratio)
+		if len(c.Segments) == 0 { // a model writes it
+			e.Printf("  result     at most %s tokens, about %.0f:1\n", tokens.Commas(c.Plan.Budget), v.Ratio)
+		} else {
+			e.Printf("  result     %s tokens of at most %s, %.1f:1\n", tokens.Commas(v.TokensOut), tokens.Commas(c.Plan.Budget), v.Ratio)
+			e.Printf("  keeps      %s\n", contents(c.Segments))
+		}
 	}
 	if len(c.Fates) == 0 {
 		return nil
@@ -374,6 +387,27 @@ func printPreview(e *app.Env, c derive.CompressResult) error {
 	}
 	e.Printf("\n%s\n", keepitcmd.KeptLine(v.Preserved, v.Summarised, skippedOf(c.Fates)))
 	return nil
+}
+
+// contents says what a version has.
+func contents(segs []compress.Segment) string {
+	var exchanges, user, said, code, lists int
+	for _, s := range segs {
+		switch {
+		case s.Role == "heading":
+			exchanges++
+		case s.Code != "":
+			code++
+		case s.Role == "user", s.Role == "script":
+			user++
+		case s.Role == "assistant":
+			said++
+		default:
+			lists++
+		}
+	}
+	return fmt.Sprintf("%s: texts of the user %d, of the assistant %d, blocks of code %d, lists and remarks %d",
+		term.Count(exchanges, "exchange"), user, said, code, lists)
 }
 
 // rangeOf returns the input of a version that is not a whole session: " (#177-240, since v002)", " (of v001)".
