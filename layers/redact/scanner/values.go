@@ -39,7 +39,7 @@ func Plausible(kind string, value []byte, st Style) bool {
 	switch kind {
 	case "password":
 		return passwordLike(value, t, st) || st > Sentence && Passphrase(value, 3) || st == Sentence && Passphrase(value, 4) ||
-			st > Line && capitalised(value) || st >= Line && lettersAlone(value, t, st)
+			st >= Line && lettersAlone(value, t, st)
 	case "secret":
 		if st >= Line && t.Digits < len(value) && (passwordLike(value, t, st) || Passphrase(value, 4)) {
 			return true

@@ -157,23 +157,6 @@ func Passphrase(value []byte, n int) bool {
 	return count >= n && small < 2
 }
 
-// capitalised reports whether value is at least three words of three letters or more that begin with capitals, none of
-// which speaks about passwords or examples, as in AmberFalconRiver.
-func capitalised(value []byte) bool {
-	count := 0
-	for len(value) > 0 {
-		n := 1
-		for n < len(value) && value[n] >= 'a' && value[n] <= 'z' {
-			n++
-		}
-		if value[0] < 'A' || value[0] > 'Z' || n < 3 || aboutPasswords(value[:n]) || smallWord(value[:n]) {
-			return false
-		}
-		count, value = count+1, value[n:]
-	}
-	return count > 2
-}
-
 // aboutPasswords reports whether word belongs to a text about a password, a message or an example.
 func aboutPasswords(word []byte) bool {
 	s := strings.ToLower(string(word))
