@@ -1,7 +1,6 @@
 package refs
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,9 +24,10 @@ func Init(ctx context.Context, dir, deviceName string, opts Options) (*Repo, err
 		return nil, fmt.Errorf("init %s: %w", dir, err)
 	}
 	defer unlock()
-	err = concurrently(gitstore.Init, filepath.Join(dir, MemoryDir), filepath.Join(dir, OriginalsDir))
-	if err != nil {
-		return nil, fmt.Errorf("init %s: %w", dir, err)
+	for _, part := range []string{MemoryDir, OriginalsDir} {
+		if err := gitstore.Init(filepath.Join(dir, part)); err != nil {
+			return nil, fmt.Errorf("init %s: %w", dir, err)
+		}
 	}
 	if err := lane.EnsureDevice(dir, deviceName, opts.Rand); err != nil {
 		return nil, fmt.Errorf("init %s: %w", dir, err)
@@ -74,7 +74,10 @@ func (r *Repo) initHome(ctx context.Context) error {
 			return err
 		}
 	}
-	return concurrently(func(g *gitstore.Repo) error { return g.SetHEAD(ref) }, r.memory, r.originals)
+	if err := r.memory.SetHEAD(ref); err != nil {
+		return err
+	}
+	return r.originals.SetHEAD(ref)
 }
 
 // Open opens the memory in dir. The error wraps [ErrNotRepo] if there is none and [ErrUnsafe] if the directory
@@ -137,12 +140,4 @@ func damaged(err error) error {
 		return fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
 	return err
-}
-
-// concurrently calls do for a and b at the same time, because both wait for the disk. It returns the error of a, or
-// else that of b.
-func concurrently[T any](do func(T) error, a, b T) error {
-	other := make(chan error, 1)
-	go func() { other <- do(b) }()
-	return cmp.Or(do(a), <-other)
 }

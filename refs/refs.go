@@ -61,7 +61,6 @@ type Repo struct {
 	memory      *gitstore.Repo
 	originals   *gitstore.Repo
 	device      lane.Device
-	warmKey     sync.Once
 	firstRecord func(context.Context, *Tx) (string, any, error) // see OnFirstCommit
 }
 

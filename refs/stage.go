@@ -169,8 +169,6 @@ func (s *Stage) PutReader(r io.Reader) (objects.Hash, error) {
 // its own. If r is empty, nothing is staged.
 func (s *Stage) Grow(ctx context.Context, name objects.Hash, base int, t *stream.Tail, r io.Reader) (Growth, error) {
 	g := Growth{Stream: name, Base: base, Segments: base}
-	// the first use of the key computes tables for a millisecond; the commit will need them
-	s.r.warmKey.Do(func() { go s.r.device.Key() })
 	if err := s.append(ctx, &g, t, r); err != nil || g.Segments == base {
 		return g, err
 	}

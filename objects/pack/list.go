@@ -5,11 +5,9 @@ import (
 	"fmt"
 	"io/fs"
 	"iter"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 )
 
 func (d *Dir) toFront(f *file) {
@@ -63,36 +61,15 @@ func (d *Dir) list(again bool) ([]*file, int, error) {
 			_ = f.closeWhenIdle() // opened for reading only
 		}
 	}
-	fresh := slices.DeleteFunc(slices.Clone(bases), func(base string) bool {
-		_, known := slices.BinarySearch(d.bases, base)
-		return known
-	})
-	d.state++
-	d.bases, d.files = bases, append(newestFirst(fresh), next...)
-	return d.files, d.state, nil
-}
-
-// newestFirst sorts packs by descending time: the tips of branches, which every process reads first, are usually in the
-// newest pack.
-func newestFirst(bases []string) []*file {
-	type aged struct {
-		f  *file
-		at time.Time // zero if the pack was removed
-	}
-	var packs []aged
+	var files []*file // new ones first: they have what was written last
 	for _, base := range bases {
-		a := aged{f: &file{base: base}}
-		if st, err := os.Lstat(base + ".pack"); err == nil {
-			a.at = st.ModTime()
+		if _, known := slices.BinarySearch(d.bases, base); !known {
+			files = append(files, &file{base: base})
 		}
-		packs = append(packs, a)
 	}
-	slices.SortStableFunc(packs, func(a, b aged) int { return b.at.Compare(a.at) })
-	var files []*file
-	for _, a := range packs {
-		files = append(files, a.f)
-	}
-	return files
+	d.state++
+	d.bases, d.files = bases, append(files, next...)
+	return d.files, d.state, nil
 }
 
 // listPacks returns the paths, without ".pack", of all packs that have an index and are not superseded, in

@@ -147,8 +147,8 @@ func checkEnd(z io.Reader) error {
 // a delta.
 func (d *Dir) Size(id ID) (n int64, err error) {
 	err = d.withData(id, func(f *file, off int64) error {
-		br := headerReaders.Get().(*bufio.Reader)
-		defer headerReaders.Put(br)
+		br := entryReaders.Get().(*bufio.Reader)
+		defer entryReaders.Put(br)
 		h, err := readEntryHeader(br, f.f, off, f.end)
 		n = h.size
 		return err
@@ -158,9 +158,6 @@ func (d *Dir) Size(id ID) (n int64, err error) {
 	}
 	return n, nil
 }
-
-// headerReaders contains idle readers for the header of an entry alone.
-var headerReaders = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, 16) }}
 
 // Kind returns the kind of an object. The error wraps [ErrDelta] if it is stored as a delta.
 func (d *Dir) Kind(id ID) (k Kind, err error) {
