@@ -16,7 +16,7 @@ import (
 type Extract struct{}
 
 // ID names the engine and its version.
-func (Extract) ID() string { return "extract/11" }
+func (Extract) ID() string { return "extract/12" }
 
 // IsExtract reports whether an ID is that of the engine without a model, of any version.
 func IsExtract(id string) bool { return strings.HasPrefix(id, "extract/") }
@@ -301,7 +301,7 @@ func (o *order) lines() []int32 {
 	told := make([]int, len(o.items)+1)     // of a turn: bytes of an outcome that say something
 	headed := make([]int, len(o.items)+1)   // of a turn: those that come first
 	spare := make([]int32, len(o.items)+1)  // of a turn: the last unit of the assistant, plus one, if its outcome says nothing
-	answer := make([]int32, len(o.items)+1) // of a turn: the first item of the assistant, plus one, if a question was asked
+	answer := make([]int32, len(o.items)+1) // of a turn: the first item of the assistant that says something, plus one
 	typed := make([]int, len(o.items))      // bytes of a text of the user without what he pasted
 	starts := make([]int32, len(o.items))   // the first unit of each item
 	for i := range starts {
@@ -323,15 +323,15 @@ func (o *order) lines() []int32 {
 				around[x] = append(around[x], o.answered(u.item, starts)...)
 			}
 		}
-		if it.Kind == Assistant && answer[turn] == 0 && turn > 0 {
+		if it.Kind == Assistant && answer[turn] == 0 && turn > 0 && starts[u.item] == int32(i) && u.flags&(lead|bulky|idle|listItem) == 0 &&
+			!opening().MatchString(u.text) && !strings.Contains(strings.ToLower(u.text), "let me ") {
 			answer[turn] = u.item + 1
 		}
 		if u.class == prose && u.flags&(lead|bulky|idle) == 0 {
 			spare[turn] = int32(i) + 1
 		}
 		switch {
-		case u.class == prose && answer[turn] == u.item+1 && starts[u.item] == int32(i) && u.flags&(lead|bulky|idle|listItem) == 0 &&
-			asks(o.items, u.item) && !opening().MatchString(u.text) && !strings.Contains(strings.ToLower(u.text), "let me "):
+		case u.class == prose && answer[turn] == u.item+1 && starts[u.item] == int32(i) && asks(o.items, u.item):
 			put(x, true, int32(i)) // what answers a question first
 		case it.Label == noAnswer:
 			put(x, true, int32(i))

@@ -27,6 +27,13 @@ func Items(entries iter.Seq2[refine.Entry, error], echo func(n int) bool) ([]Ite
 	for i := range xs {
 		items = append(items, itemsOf(&xs[i])...)
 	}
+	last := -1 // the plan that was proposed last: the user went on to talk about the others
+	for i := range items {
+		if items[i].Label == notYet {
+			last = items[i].N
+		}
+	}
+	items = slices.DeleteFunc(items, func(it Item) bool { return it.Label == notYet && it.N < last })
 	if end, ok := endItem(xs); ok {
 		items = append(items, end)
 	}
