@@ -70,7 +70,7 @@ func TestDistilledInTheBackground(t *testing.T) {
 		args []string
 	}{
 		{"\tdecision\tverified\tassistant\t", []string{"facts", "list", "--all-projects"}}, {"c001\tThe work\t", []string{"concepts", "list", "--all-projects"}},
-		{"\tproposed\t", []string{"rules", "review", "-p", "decided"}}, {"\t12\t", []string{"cost"}}, // draft, verification, assignment and reflection of each of three sessions
+		{"\tproposed\t", []string{"rules", "review", "-p", "decided"}}, {"\t9\t", []string{"cost"}}, // draft, second step and reflection of each of three sessions
 	} {
 		if out := r.ok(tt.args...); !strings.Contains(out, tt.want) {
 			t.Errorf("mem %s prints %q, want %q in it", strings.Join(tt.args, " "), out, tt.want)

@@ -41,7 +41,7 @@ func TestOutputsOfVersion(t *testing.T) {
 	t.Parallel()
 	v := &records.Version{Label: "v001", Settings: records.VersionSettings{Mode: "x/../.claude/commands/x", Preset: "a"}}
 	_, out, err := outputs(state.Rev{Kind: state.IsVersion, Version: v}, Place{Path: t.TempDir()}, "")
-	if err != nil || len(out) != 2 {
+	if err != nil || len(out) != 3 { // text, values and versions.json
 		t.Fatalf("outputs %v, %v", out, err)
 	}
 	for _, x := range out {
