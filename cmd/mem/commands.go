@@ -125,7 +125,7 @@ func inspectCommands() []command {
 			across: []string{"list", "search"}, make: knowledgecmd.Facts},
 		{name: "concepts", under: "facts", group: groupLook, bare: "list", writes: []string{"assign", "rename", "merge", "split", "rm"},
 			across: []string{"list"}, make: knowledgecmd.Concepts},
-		{name: "notes", group: groupLook, bare: "list", writes: []string{"restore", "forget"}, make: notescmd.Notes},
+		{name: "notes", group: groupLook, common: true, bare: "list", writes: []string{"restore", "forget"}, make: notescmd.Notes},
 		{name: "rules", group: groupLook, common: true, bare: "list", writes: []string{"add", "promote", "dismiss", "validate",
 			"contradict", "retire", "review"}, across: []string{"list"}, make: knowledgecmd.Rules},
 		{name: "reflect", under: "facts", group: groupLook, writes: []string{""}, make: knowledgecmd.Reflect},
@@ -133,7 +133,7 @@ func inspectCommands() []command {
 		{name: "serve", group: groupLook, common: true, make: servecmd.Serve},
 		{name: "count", group: groupHidden, make: statscmd.Count},
 		{name: "cost", group: groupHidden, across: []string{""}, make: statscmd.Cost},
-		{name: "stats", group: groupLook, across: []string{""}, make: statscmd.Stats},
+		{name: "stats", group: groupLook, common: true, across: []string{""}, make: statscmd.Stats},
 	}
 }
 
@@ -146,8 +146,8 @@ func composeCommands() []command {
 			make: versioncmd.Compose},
 		{name: "tier", group: groupMake, bare: "status", writes: []string{"run"}, make: versioncmd.Tier},
 		{name: "distill", under: "facts", group: groupMake, writes: []string{""}, make: knowledgecmd.Distill},
-		{name: "resume", group: groupMake, writes: []string{""}, make: checkoutcmd.Resume},
-		{name: "checkout", group: groupMake, writes: []string{""}, across: []string{""}, make: checkoutcmd.Checkout},
+		{name: "resume", group: groupMake, common: true, writes: []string{""}, make: checkoutcmd.Resume},
+		{name: "checkout", group: groupMake, common: true, writes: []string{""}, across: []string{""}, make: checkoutcmd.Checkout},
 	}
 }
 
@@ -156,12 +156,12 @@ func syncCommands() []command {
 	return []command{
 		{name: "remote", group: groupShare, writes: []string{"add", "recovery-key", "rm", "set-url", "rename"},
 			make: remotecmd.Remote},
-		{name: "push", group: groupShare, writes: []string{""}, across: []string{""}, make: remotecmd.Push},
+		{name: "push", group: groupShare, common: true, writes: []string{""}, across: []string{""}, make: remotecmd.Push},
 		{name: "fetch", group: groupShare, writes: []string{""}, across: []string{""}, make: remotecmd.Fetch},
-		{name: "pull", group: groupShare, writes: []string{""}, across: []string{""}, make: remotecmd.Pull},
+		{name: "pull", group: groupShare, common: true, writes: []string{""}, across: []string{""}, make: remotecmd.Pull},
 		{name: "sync", group: groupShare, common: true, writes: []string{""}, across: []string{""}, make: remotecmd.Sync},
 		{name: "clone", group: groupShare, common: true, writes: []string{""}, make: remotecmd.Clone},
-		{name: "device", group: groupShare, writes: []string{"trust", "approve", "drop", "revoke", "rename"},
+		{name: "device", group: groupShare, common: true, writes: []string{"trust", "approve", "drop", "revoke", "rename"},
 			make: remotecmd.Device},
 	}
 }
@@ -175,9 +175,9 @@ func maintainCommands() []command {
 		{name: "revoke", group: groupKeep, writes: []string{""}, across: []string{""}, make: remotecmd.Revoke},
 		{name: "mv", group: groupKeep, writes: []string{""}, make: sessioncmd.Mv},
 		{name: "tag", group: groupKeep, writes: []string{""}, make: sessioncmd.Tag},
-		{name: "rm", group: groupKeep, writes: []string{""}, make: sessioncmd.Rm},
+		{name: "rm", group: groupKeep, common: true, writes: []string{""}, make: sessioncmd.Rm},
 		{name: "prune", group: groupHidden, writes: []string{""}, make: versioncmd.Prune},
-		{name: "forget", group: groupKeep, writes: []string{""}, across: []string{""}, make: forgetcmd.Forget},
+		{name: "forget", group: groupKeep, common: true, writes: []string{""}, across: []string{""}, make: forgetcmd.Forget},
 		{name: "undo", group: groupKeep, common: true, writes: []string{""}, make: historycmd.Undo},
 		{name: "redo", group: groupKeep, writes: []string{""}, make: historycmd.Redo},
 		{name: "op", group: groupHidden, bare: "log", make: historycmd.Op},

@@ -136,7 +136,11 @@ func runKeepitAdd(ctx context.Context, e *app.Env, name, text string, w keepit.W
 		case err != nil:
 			return err
 		}
-		return printKeepitChange(e, rev, k)
+		if err := printKeepitChange(e, rev, k); err != nil || e.Opt.JSON || k.Mark.Weight >= keepit.Pinned {
+			return err
+		}
+		e.Hint("it is kept in versions until more sessions follow; for good: mem keepit set %s %s 1", term.ShortID(rev.Session.ID), k.ID)
+		return nil
 	})
 }
 

@@ -242,7 +242,7 @@ func printRuleChange(e *app.Env, list []*permanent.Rule) error {
 		}
 		e.Note("%s is %s (%s): %s", r.ID, stateText(r), sourceOf(r), tokens.OneLine(r.Text, 80))
 		if r.State == permanent.Proposed {
-			e.Hint("it is not active yet: mem rules promote %s", r.ID)
+			e.Hint("sessions get it when you promote it, on a terminal: mem rules promote %s", r.ID)
 		}
 	}
 	return nil

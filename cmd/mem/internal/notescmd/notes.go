@@ -174,7 +174,8 @@ func (l *list) find(name string) (f *notes.File, n int, err error) {
 	}
 	if n >= len(f.States) {
 		return nil, 0, app.WithCode(app.ExitNo, app.WithHint(fmt.Errorf("%s has only %s", f.Name, term.Count(len(f.States), "state")),
-			term.Shell("mem", "notes", "log", f.Name)))
+			term.Shell("mem", "notes", "log", f.Name), "what is on disk and in no state yet is replaced by the newest state: "+
+				term.Shell("mem", "notes", "restore", f.Name)))
 	}
 	return f, n, nil
 }
