@@ -62,8 +62,10 @@ func foreignRead(word string) []string {
 		return []string{"mem show"}
 	case "dashboard", "ui", "web", "browse":
 		return []string{"mem serve --open"}
-	case "du", "size", "usage":
+	case "du", "size":
 		return []string{"mem stats"}
+	case "usage", "spend", "spending", "price":
+		return []string{"mem stats --usage"}
 	case "docs", "man":
 		return []string{"mem help -a lists all commands and topics; mem help --man prints the man page"}
 	}

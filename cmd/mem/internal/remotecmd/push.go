@@ -35,7 +35,11 @@ func Push(e *app.Env) *cli.Command {
 			"All data is scanned for secrets first, and a project with a secret is not pushed. The\n" +
 			"first push of a project to a remote asks once. A public repository is refused.",
 		Flags: []cli.Flag{flags.Bool(&all, "all", "push every project")},
-		Action: e.Action(0, 1, func(c *cli.Context) error {
+		Action: e.Action(0, 2, func(c *cli.Context) error {
+			if len(e.Operands) > 1 {
+				return app.WithHint(app.Usagef("mem push takes no branch"), "it sends the whole memory of the project: "+
+					term.Shell("mem", "push", e.Operand(0)))
+			}
 			if all && e.Opt.Project != "" {
 				return app.Usagef("--project cannot be combined with --all")
 			}
