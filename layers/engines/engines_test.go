@@ -688,3 +688,18 @@ func FuzzRecorded(f *testing.F) {
 		}
 	})
 }
+
+// TestDollarColumn formats the amounts of a column with the decimals of their sum.
+func TestDollarColumn(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		total, amount int64
+		want          string
+	}{
+		{4_437_500, 357_500, "$0.36"}, {4_437_500, 4_080_000, "$4.08"}, {999_999, 21_300, "$0.0213"}, {1_000_000, 999, "$0.00"}, {0, 0, "$0.00"},
+	} {
+		if got := DollarColumn(tt.total)(tt.amount); got != tt.want {
+			t.Errorf("DollarColumn(%d)(%d) = %s, want %s", tt.total, tt.amount, got, tt.want)
+		}
+	}
+}

@@ -47,12 +47,22 @@ func FormatDollars(micros int64) string {
 	if micros < 0 {
 		return "-" + FormatDollars(-micros)
 	}
-	if micros > 0 && micros < 1_000_000 {
-		n := (micros + 50) / 100
-		return fmt.Sprintf("$%d.%04d", n/10_000, n%10_000)
+	return DollarColumn(micros)(micros)
+}
+
+// DollarColumn returns the format of the amounts of a column, of which total is the sum. They have the same number of
+// decimals, so that they can be compared: those that [FormatDollars] gives the total.
+func DollarColumn(total int64) func(micros int64) string {
+	if total > 0 && total < 1_000_000 {
+		return func(micros int64) string {
+			n := (micros + 50) / 100
+			return fmt.Sprintf("$%d.%04d", n/10_000, n%10_000)
+		}
 	}
-	n := (micros + 5_000) / 10_000
-	return fmt.Sprintf("$%d.%02d", n/100, n%100)
+	return func(micros int64) string {
+		n := (micros + 5_000) / 10_000
+		return fmt.Sprintf("$%d.%02d", n/100, n%100)
+	}
 }
 
 // decimal formats an amount exactly, without a currency sign.

@@ -76,11 +76,12 @@ func runCost(ctx context.Context, e *app.Env, by string) error {
 	t := e.Table(app.Column{Name: by, Shrinks: true}, app.Column{Name: "requests", Right: true},
 		app.Column{Name: "tokens in", Right: true},
 		app.Column{Name: "tokens out", Right: true}, app.Column{Name: "cost", Right: true})
+	dollars := engines.DollarColumn(a.Total.Micros)
 	for _, r := range a.Rows {
-		t.Row(r.cells(by)...)
+		t.Row(r.cells(by, dollars)...)
 	}
 	if e.Term.Stdout && len(a.Rows) > 1 {
-		t.Row(a.Total.cells(by)...)
+		t.Row(a.Total.cells(by, dollars)...)
 	}
 	if err := t.Flush(); err != nil {
 		return err
@@ -89,7 +90,7 @@ func runCost(ctx context.Context, e *app.Env, by string) error {
 	return nil
 }
 
-func (r costRow) cells(by string) []app.Cell {
+func (r costRow) cells(by string, dollars func(int64) string) []app.Cell {
 	name := app.Cell{Full: r.Name}
 	if by == "session" && len(r.Name) > 8 {
 		name.Short = term.ShortID(r.Name)
@@ -98,7 +99,7 @@ func (r costRow) cells(by string) []app.Cell {
 		name, {Full: strconv.Itoa(r.Requests)},
 		{Full: strconv.Itoa(r.Input), Short: tokens.Commas(r.Input)},
 		{Full: strconv.Itoa(r.Output), Short: tokens.Commas(r.Output)},
-		{Full: engines.FormatDollars(r.Micros)},
+		{Full: dollars(r.Micros)},
 	}
 }
 

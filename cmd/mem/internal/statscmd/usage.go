@@ -48,7 +48,7 @@ func printUsage(e *app.Env, s stats.Spending, o stats.SpendingOptions) error {
 	number := func(name string) app.Column { return app.Column{Name: name, Right: true, Keep: true} }
 	t := e.Table(app.Column{Name: s.By, Shrinks: true}, number("answers"), number("input"), number("output"),
 		number("written"), number("read"), number("cost"))
-	rows := s.Rows
+	rows, dollars := s.Rows, engines.DollarColumn(s.Total.Micros)
 	if e.Term.Stdout && len(rows) > 1 {
 		rows = append(rows, s.Total)
 	}
@@ -61,7 +61,7 @@ func printUsage(e *app.Env, s stats.Spending, o stats.SpendingOptions) error {
 		for _, n := range []int64{r.Input, r.Output, r.CacheWrite, r.CacheRead} {
 			cells = append(cells, app.Cell{Full: strconv.FormatInt(n, 10), Short: tokens.Format(int(n))})
 		}
-		t.Row(append(cells, app.Cell{Full: usageCost(r)})...)
+		t.Row(append(cells, app.Cell{Full: usageCost(r, dollars)})...)
 	}
 	if err := t.Flush(); err != nil {
 		return err
@@ -85,14 +85,14 @@ func inRange(o stats.SpendingOptions) string {
 }
 
 // usageCost returns the cost of a row, with a plus if it has answers without a known price.
-func usageCost(r stats.Spent) string {
+func usageCost(r stats.Spent, dollars func(int64) string) string {
 	switch {
 	case len(r.Unpriced) == 0:
-		return engines.FormatDollars(r.Micros)
+		return dollars(r.Micros)
 	case r.Micros == 0:
 		return "unknown"
 	}
-	return engines.FormatDollars(r.Micros) + "+"
+	return dollars(r.Micros) + "+"
 }
 
 func printUsageCSV(e *app.Env, s stats.Spending) error {

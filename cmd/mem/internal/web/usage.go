@@ -1,13 +1,13 @@
 package web
 
 import (
-	"fmt"
 	"html/template"
 	"net/http"
 	"slices"
 	"strings"
 
 	"github.com/memvcs/mem/cmd/mem/internal/web/api"
+	"github.com/memvcs/mem/layers/engines"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/stats"
@@ -70,7 +70,7 @@ func (s *Server) usageScreen(_ http.ResponseWriter, r *http.Request, p state.Pro
 		used = append(used, column{name, int(row.Input + row.Output + row.CacheWrite + row.CacheRead)})
 	}
 	b.Shown = len(rows)
-	b.Cost = chart("Cost by "+by, cost, func(n int) string { return cents(int64(n)) })
+	b.Cost = chart("Cost by "+by, cost, func(n int) string { return engines.DollarColumn(b.Total.Micros)(int64(n)) })
 	b.Tokens = chart("Tokens by "+by, used, tokens.Format)
 	crumbs := append(projectCrumbs(p, "Statistics")[:2:2], crumb{"Usage", ""})
 	return "usage", page{Title: "Usage", Tab: "stats", Project: p, Crumbs: crumbs, Body: b}, nil
@@ -81,14 +81,12 @@ func (b usageBody) Heading() string { return strings.ToUpper(b.By[:1]) + b.By[1:
 
 // Money returns the cost of a row. A plus says that some answers have no known price.
 func (b usageBody) Money(r stats.Spent) string {
+	dollars := engines.DollarColumn(b.Total.Micros)
 	switch {
 	case len(r.Unpriced) == 0:
-		return cents(r.Micros)
+		return dollars(r.Micros)
 	case r.Micros == 0:
 		return "unknown"
 	}
-	return cents(r.Micros) + "+"
+	return dollars(r.Micros) + "+"
 }
-
-// cents formats an amount of money with two decimals, so that a column can be compared.
-func cents(micros int64) string { return fmt.Sprintf("$%.2f", float64(micros)/1e6) }
