@@ -47,11 +47,12 @@ func runOverview(ctx context.Context, e *app.Env) error {
 			return err
 		}
 		o.projects = len(projects)
-		o.Next = o.commands(r)
-		if err := printOverview(e, o); err != nil {
+		undecided, err := run.Undecided(ctx, r.Stored == 0)
+		if err != nil {
 			return err
 		}
-		return run.HintUntrusted(ctx, r.Stored == 0)
+		o.Next = o.commands(r, undecided)
+		return printOverview(e, o)
 	})
 	if errors.Is(err, refs.ErrNotRepo) {
 		return printOverview(e, overviewOfNothing(e))
@@ -87,13 +88,17 @@ func overviewOfNothing(e *app.Env) overview {
 }
 
 // commands returns the useful next commands, the most urgent first.
-func (o overview) commands(r sessioncmd.StatusReport) []example {
+func (o overview) commands(r sessioncmd.StatusReport, undecided []string) []example {
 	var next []example
 	add := func(when bool, command, about string) {
 		if when {
 			next = append(next, example{command, about})
 		}
 	}
+	for _, name := range undecided[:min(2, len(undecided))] {
+		add(true, term.Shell("mem", "device", "trust", name), "use the data of this device, which is not trusted yet")
+	}
+	add(len(undecided) > 2, "mem device list", fmt.Sprintf("list the %d devices that are not trusted yet", len(undecided)))
 	unseen := o.New + o.Changed
 	for _, f := range r.Formers[:min(2, len(r.Formers))] {
 		add(true, f.Command, f.Briefly)

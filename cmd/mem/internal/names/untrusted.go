@@ -30,6 +30,19 @@ func (run Run) HintUntrusted(ctx context.Context, empty bool) error {
 	return HintUntrusted(ctx, run.Env, run.Memory, run.Project.ID)
 }
 
+// Undecided returns the names of the devices that [Run.HintUntrusted] is about.
+func (run Run) Undecided(ctx context.Context, empty bool) (out []string, err error) {
+	var projects []refs.Project // all
+	if !empty && !run.Opt.AllProjects {
+		projects = []refs.Project{run.Project.ID}
+	}
+	found, err := trust.Undecided(ctx, run.DB, projects)
+	for _, d := range found {
+		out = append(out, d.Name)
+	}
+	return out, err
+}
+
 // withUntrustedHint adds the hint of [HintUntrusted] to the error of a name that was not found.
 func withUntrustedHint(ctx context.Context, m *layers.Memory, missing error) error {
 	hint, err := untrustedHint(ctx, m, nil)
