@@ -45,6 +45,9 @@ type Unknown struct {
 	Near []string `json:"near"` // the nearest words of texts
 }
 
+// In says it in a sentence about the texts of a place, such as "project shop".
+func (u Unknown) In(place string) string { return search.Unknown(u).In(place) }
+
 // NoHits is the answer to a query that finds nothing because of words that are in no text.
 type NoHits struct {
 	Total   int       `json:"total"` // 0

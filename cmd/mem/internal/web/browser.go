@@ -28,11 +28,13 @@ type browserBody struct {
 	Shown    int
 	Total    int
 	New      int // not in memory
-	Detail   *detail
-	View     string // timeline: by month; list
-	From     int    // offset of the first session in the view "list"
-	Newer    string // links to the adjacent pages of the list
-	Older    string
+
+	Subagents int // sessions of subagents in memory, if the project has no others
+	Detail    *detail
+	View      string // timeline: by month; list
+	From      int    // offset of the first session in the view "list"
+	Newer     string // links to the adjacent pages of the list
+	Older     string
 }
 
 // Filtered returns the number of filters that are set behind the heading.
@@ -91,6 +93,9 @@ func (s *Server) browser(_ http.ResponseWriter, r *http.Request, p state.Project
 		return "", page{}, err
 	}
 	b := browserBody{Filter: f, Total: len(items)}
+	if len(items) == 0 {
+		b.Subagents = subagents(st)
+	}
 	if b.View, err = s.view(f.Get("view")); err != nil {
 		return "", page{}, err
 	}
@@ -138,6 +143,16 @@ func (s *Server) browser(_ http.ResponseWriter, r *http.Request, p state.Project
 	}
 	return "browser", page{Title: p.Name, Tab: "browser", Project: p, Crumbs: []crumb{{"Memory", "/"}, {p.Name, ""}},
 		Body: b}, nil
+}
+
+// subagents counts the sessions of subagents in memory.
+func subagents(st *state.State) (n int) {
+	for _, s := range st.Sessions {
+		if s.Parent() != "" && s.Shown() {
+			n++
+		}
+	}
+	return n
 }
 
 // count counts a new session and adds its branch to the filter.

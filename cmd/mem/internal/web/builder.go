@@ -254,7 +254,7 @@ func (s *Server) createComposition(w http.ResponseWriter, r *http.Request, p sta
 		if err != nil {
 			return "", err
 		}
-		to := "/p/" + string(done.Project.ID) + "/c/" + done.Composition.Name
+		to := compositionLink(done.Project.ID, done.Composition.Name)
 		if export := r.PostForm.Get("export"); export == "md" || export == "jsonl" {
 			to += "?export=" + export
 		}
@@ -358,7 +358,7 @@ func (s *Server) dropComposition(w http.ResponseWriter, r *http.Request, p state
 	if err != nil {
 		return "", page{}, err
 	}
-	back := "/p/" + string(p.ID) + "/c/" + rev.Composition.Name
+	back := compositionLink(p.ID, rev.Composition.Name)
 	if name, p, err := s.remove(r, rev, "the composition "+rev.Composition.Name, back); err != nil || name != "" {
 		return name, p, err
 	}

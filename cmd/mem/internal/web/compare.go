@@ -85,7 +85,7 @@ func (s *Server) compareScreen(w http.ResponseWriter, r *http.Request) (string, 
 	}
 	if of := c.B.Rev.Composition; of != nil {
 		p.Tab = "compositions"
-		p.Crumbs = slices.Insert(p.Crumbs, 2, crumb{of.Name, "/p/" + string(c.B.Rev.Project.ID) + "/c/" + of.Name})
+		p.Crumbs = slices.Insert(p.Crumbs, 2, crumb{of.Name, compositionLink(c.B.Rev.Project.ID, of.Name)})
 	}
 	return "compare", p, nil
 }

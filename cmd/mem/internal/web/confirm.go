@@ -24,7 +24,7 @@ func (s *Server) remove(r *http.Request, rev state.Rev, what, back string) (stri
 	if err != nil {
 		return "", page{}, err
 	}
-	b := confirmBody{Question: "Remove " + what + "?", Action: r.URL.Path, Back: back}
+	b := confirmBody{Question: "Remove " + what + "?", Action: r.URL.EscapedPath(), Back: back}
 	var used *derive.UsedError
 	if !ask || sure {
 		err = derive.Remove(r.Context(), s.Memory.DB, rev, sure, false)

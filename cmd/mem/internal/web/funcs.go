@@ -14,6 +14,7 @@ import (
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tokens"
 	"github.com/memvcs/mem/layers/view"
+	"github.com/memvcs/mem/refs"
 )
 
 // funcs returns the functions of the templates.
@@ -42,7 +43,7 @@ func (s *Server) funcs(p *pages) template.FuncMap {
 		"md":       p.md.HTML,
 		"add":      func(a, b int) int { return a + b },
 		"dict":     dict,
-		"query":    url.QueryEscape,
+		"path":     escapedPath,
 		"dollars":  func(d float64) string { return "$" + strconv.FormatFloat(d, 'f', 4, 64) },
 		"program":  func() string { return s.Program },
 		"share":    share,
@@ -59,6 +60,15 @@ func (s *Server) funcs(p *pages) template.FuncMap {
 
 		"difference": differenceClass,
 	}
+}
+
+// escapedPath returns a name as the end of the path of a URL. Package template escapes the values of a query by itself, but
+// leaves what could be the rest of a URL in a path as it is: "?", "#" and "%41".
+func escapedPath(name string) string { return (&url.URL{Path: name}).EscapedPath() }
+
+// compositionLink returns the URL of a composition.
+func compositionLink(p refs.Project, name string) string {
+	return "/p/" + string(p) + "/c/" + escapedPath(name)
 }
 
 // differenceClass returns the style of a line of a unified diff.

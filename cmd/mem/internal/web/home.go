@@ -7,11 +7,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/cmd/mem/internal/web/api"
 	"github.com/memvcs/mem/layers/history"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/layers/view"
+	"github.com/memvcs/mem/refs"
 )
 
 // A homeBody is the content of the start page.
@@ -26,6 +28,8 @@ type homeBody struct {
 	Undo       *history.Operation // the operation that undo applies to
 	Remotes    []syncRow
 	Hooks      api.HooksState
+	Subagents  int            // sessions of subagents in memory, if the project has no others
+	Undecided  []state.Device // whose data is not used until the user trusts them
 }
 
 // A step is something that makes sense to do now.
@@ -34,6 +38,10 @@ type step struct{ Text, Link, Command string }
 // steps returns what makes sense to do now, the most useful first, as mem without a command does.
 func (s *Server) steps(b homeBody, st *state.State) (out []step) {
 	p := "/p/" + string(b.Current.ID)
+	for _, d := range b.Undecided {
+		out = append(out, step{"Use the data of the device " + d.Name + ", which is not trusted yet", "",
+			s.Program + " " + term.Shell("device", "trust", d.Name)})
+	}
 	switch {
 	case !b.Hooks.Installed():
 		out = append(out, step{"Capture new sessions, and brief each of them", "/doctor", s.Program + " hooks install"})
@@ -110,6 +118,16 @@ func (s *Server) home(w http.ResponseWriter, r *http.Request) (string, page, err
 		return "", page{}, err
 	}
 	b.Recent = st.Recent()
+	if len(b.Recent) == 0 {
+		b.Subagents = subagents(st)
+	}
+	var of []refs.Project // all of them, without sessions here
+	if len(b.Recent) > 0 {
+		of = append(of, b.Current.ID)
+	}
+	if b.Undecided, err = trust.Undecided(ctx, s.Memory.DB, of); err != nil {
+		return "", page{}, err
+	}
 	b.Recent = b.Recent[:min(homeRows, len(b.Recent))]
 	if b.Operations, err = history.Operations(ctx, s.Memory.DB, b.Current.ID); err != nil {
 		return "", page{}, err

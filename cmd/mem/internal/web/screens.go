@@ -33,6 +33,7 @@ func (s *Server) routePages(mux *http.ServeMux) {
 		"GET /compare/{spec}":                  s.compareScreen,
 		"GET /search":                          s.searchScreen,
 		"GET /p/{project}/next":                with(s.pathProject, s.nextScreen),
+		"POST /p/{project}/next":               with(s.pathProject, s.dropLine),
 		"GET /s/{session}/keepits/{marker}":    s.editor,
 		"POST /s/{session}/keepits/{marker}":   with(s.pathSession, s.setMarker),
 		"POST /s/{session}/keepits":            with(s.pathSession, s.addMarker),

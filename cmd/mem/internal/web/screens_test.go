@@ -16,8 +16,10 @@ import (
 	"time"
 
 	"github.com/memvcs/mem/cmd/mem/internal/web/api"
+	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/knowledge"
 	"github.com/memvcs/mem/layers/knowledge/concepts"
+	"github.com/memvcs/mem/layers/notes"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tokens"
 	"github.com/memvcs/mem/layers/trust"
@@ -115,42 +117,106 @@ func TestConcepts(t *testing.T) {
 	}
 }
 
-// TestLinks follows every link from the first page on: all pages of all screens can be reached and made, without a script.
+// oddNames fills a rig with names that mean something else in a URL: notes, a plan, a composition and a branch. It returns
+// the names, of which each is in a link.
+func (r *rig) oddNames() (files []string, composition string) {
+	r.t.Helper()
+	dir := filepath.Join(r.world.Dir, "shop")
+	write := func(text string, path ...string) {
+		to := filepath.Join(path...)
+		must(r.t, os.MkdirAll(filepath.Dir(to), 0o700))
+		must(r.t, os.WriteFile(to, []byte(text), 0o600))
+	}
+	sessions := filepath.Join(r.world.Claude, "projects", capture.ClientDir(dir))
+	write(`{"slug":"a+plan for 50%25"}`+"\n", sessions, "5106a000-0000-4000-8000-000000000001.jsonl")
+	client := notes.Client{Dir: r.world.Claude, Getenv: func(string) string { return "" }}
+	for _, text := range []string{"A note about oddities.\n", "A newer note about oddities.\n"} {
+		write("Of the project. "+text, sessions, "memory", "MEMORY.md")
+		write("Of the team, money and taxes. "+text, sessions, "memory", "team notes", "a+b & c%41 ü#1?.md")
+		write("Of what to build next week. "+text, r.world.Claude, "plans", "a+plan for 50%25.md")
+		write("Of somebody who checks all that. "+text, dir, ".claude", "agent-memory", "der Prüfer", "100%.md")
+		_, err := notes.CaptureAll(r.t.Context(), r.world.Memory.DB, r.project, client, dir, notes.Options{})
+		must(r.t, err)
+	}
+	composition = "f/50%41+ü"
+	var j api.JobAnswer
+	r.api(http.MethodPost, "/projects/"+string(r.project.ID)+"/compositions",
+		api.CompositionRequest{Name: composition, Budget: 4000, Components: []api.ComponentRequest{{SessionID: sampleSession, VersionID: "v001"}}}, &j, 202)
+	r.wait(&j)
+	return []string{"memory/MEMORY.md", "memory/team notes/a+b & c%41 ü#1?.md", "plans/a+plan for 50%25.md",
+		"agent-memory/der Prüfer/100%.md"}, composition
+}
+
+// TestLinks follows every link from the first page on: all pages of all screens can be reached and made, without a script,
+// whatever the names are made of. A form that leads back to a page names one that is there.
 func TestLinks(t *testing.T) {
 	t.Parallel()
-	r := newRig(t, nil, nil)
+	parent := "5106a000-0000-4000-8000-000000000002"
+	r := newRig(t, nil, map[string]string{parent + "/subagents/agent-a1": `{"uuid":"u","isSidechain":true,"agentId":"a1","sessionId":"` + parent +
+		`","cwd":"/home/user/extra","gitBranch":"fix/50%41 +ü","timestamp":"2026-01-20T10:00:00Z","type":"user","message":{"role":"user","content":"Look for oddities."}}` + "\n"})
 	r.fill()
-	href := regexp.MustCompile(`<a [^>]*?href="([^"]+)"`)
-	todo, seen := []string{"/", "/search?q=price", "/compare?v=" + sampleSession + ":v001&v=" + sampleSession + ":v002",
-		"/p/" + string(r.project.ID) + "/compose?part-1=" + sampleSession + "&version-1=auto&do=add+" + r.ids[0]}, map[string]bool{}
-	kinds := map[string]int{}
-	for len(todo) > 0 && len(seen) < 600 {
+	files, composition := r.oddNames()
+	must(t, os.WriteFile(filepath.Join(r.world.Claude, "projects", "-home-dev-shop", "5106a000-0000-4000-8000-000000000003.jsonl"),
+		[]byte(`{"uuid":"u","sessionId":"5106a000-0000-4000-8000-000000000003","cwd":"/home/dev/shop","timestamp":"2026-01-25T10:00:00Z","type":"user","message":{"role":"user","content":"New."}}`+"\n"), 0o600))
+	p := "/p/" + string(r.project.ID)
+	link := regexp.MustCompile(`<(?:a|form|button|input) [^>]*?(?:href|formaction|action|value)="([^"]+)"`)
+	todo, seen := []string{"/", "/search?q=price", "/search?q=price&by=session", "/search?q=cart&by=file", "/search?q=oddities",
+		"/compare?v=" + sampleSession + ":v001&v=" + sampleSession + ":v002", p + "/compose?budget=3000",
+		p + "/compose?part-1=" + sampleSession + "&version-1=auto&do=add+" + r.ids[0]}, map[string]bool{}
+	kinds, parts, anchors := map[string]int{}, map[string][]string{}, map[string][]string{} // by page: those wanted, those there
+	id := regexp.MustCompile(` id="([^"]+)"`)
+	for len(todo) > 0 {
 		at := todo[0]
 		todo = todo[1:]
-		path, _, _ := strings.Cut(at, "#")
+		path, part, _ := strings.Cut(at, "#")
+		if part != "" && !slices.Contains(parts[path], part) {
+			parts[path] = append(parts[path], part)
+		}
 		kind := regexp.MustCompile(`[0-9a-f]{6,}|[0-9]+`).ReplaceAllString(strings.Split(path, "?")[0], "N")
-		if seen[path] || kinds[kind] > 12 {
+		if seen[path] || kinds[kind] > 24 {
 			continue
 		}
 		seen[path] = true
 		kinds[kind]++
 		a := r.do(http.MethodGet, path, "", nil)
-		if a.status != 200 && a.status != 303 {
+		if a.status != 200 && (a.status != 303 || strings.Contains(path, "do=")) {
 			t.Errorf("GET %s: %d %.300s", path, a.status, a.body)
 			continue
 		}
 		if !strings.HasPrefix(a.header.Get("Content-Type"), "text/html") {
 			continue
 		}
+		for _, m := range id.FindAllStringSubmatch(a.body, -1) {
+			anchors[path] = append(anchors[path], html.UnescapeString(m[1]))
+		}
 		base, err := url.Parse(path)
 		must(t, err)
-		for _, m := range href.FindAllStringSubmatch(a.body, -1) {
-			to, err := base.Parse(strings.ReplaceAll(m[1], "&amp;", "&"))
-			must(t, err)
-			if to.Host != "" {
-				continue
+		for _, m := range link.FindAllStringSubmatch(a.body, -1) {
+			to, err := base.Parse(html.UnescapeString(m[1]))
+			switch {
+			case strings.HasPrefix(m[0], "<a "):
+				must(t, err)
+				if to.Host == "" {
+					todo = append(todo, to.String())
+				}
+			case strings.HasPrefix(m[0], "<input "): // of the name "back"
+				if strings.Contains(m[0], `name="back"`) {
+					todo = append(todo, html.UnescapeString(m[1]))
+				}
+			case err == nil && to.Query().Has("back"):
+				back, err := url.Parse(to.Query().Get("back")) // is there once the form has captured the session
+				if err != nil || back.Path != p+"/compose" || back.Query().Get("do") != "add "+to.Query().Get("id") {
+					t.Errorf("%s: %s leads back to %v", path, m[1], back)
+				}
+				kinds["back"]++
 			}
-			todo = append(todo, to.String())
+		}
+	}
+	for path, wants := range parts {
+		for _, want := range wants {
+			if seen[path] && !slices.Contains(anchors[path], want) {
+				t.Errorf("a link leads to the part %s of %s, which is not there", want, path)
+			}
 		}
 	}
 	for _, want := range []string{"/", "/settings", "/sync", "/keys"} {
@@ -158,12 +224,119 @@ func TestLinks(t *testing.T) {
 			t.Errorf("%s is not reached", want)
 		}
 	}
+	asked := map[string]bool{}
+	for path := range seen {
+		u, err := url.Parse(path)
+		must(t, err)
+		asked[strings.TrimPrefix(u.Path, p)] = true
+		if strings.HasSuffix(u.Path, "/notes") {
+			asked[u.Query().Get("file")+"@"+u.Query().Get("at")] = true
+		}
+	}
+	wants := []string{"/c/" + composition}
+	for _, f := range files {
+		wants = append(wants, f+"@", f+"@0", f+"@1")
+	}
+	for _, want := range wants {
+		if !asked[want] {
+			t.Errorf("no link leads to %s", want)
+		}
+	}
+	if kinds["back"] == 0 {
+		t.Error("no form of the builder leads back")
+	}
 	for _, part := range []string{"/transcript", "/compress", "/manage", "/m/", "/v/v001", "/keepits/k1", "/markers", "/compositions", "/compose", "/c/ctx", "/facts", "/next", "/history", "/stats", "/usage", "/notes"} {
 		if !slices.ContainsFunc(slices.Collect(maps.Keys(seen)), func(s string) bool { return strings.Contains(s, part) }) {
 			t.Errorf("no link leads to %s", part)
 		}
 	}
 	t.Logf("%d pages", len(seen))
+
+	drop := regexp.MustCompile(`action="([^"]+/drop/[^"]+)"`)
+	first := drop.FindStringSubmatch(r.get(compositionLink(r.project.ID, composition)))
+	if first == nil {
+		t.Fatal("the page of the composition has no form that removes it")
+	}
+	a := r.post(html.UnescapeString(first[1]), url.Values{})
+	again := drop.FindStringSubmatch(a.body)
+	if again == nil {
+		t.Fatalf("removing asks nothing: %d %.300s", a.status, a.body)
+	}
+	if a = r.post(html.UnescapeString(again[1]), url.Values{"sure": {"yes"}}); a.status != http.StatusSeeOther {
+		t.Errorf("removing %s: %d %.300s", composition, a.status, a.body)
+	}
+}
+
+// TestOnlySubagents opens the pages of a project that has nothing but sessions of subagents: they say so, and lead there.
+func TestOnlySubagents(t *testing.T) {
+	t.Parallel()
+	_, extra := agentTranscripts("")
+	maps.DeleteFunc(extra, func(name, _ string) bool { return !strings.Contains(name, "/subagents/") })
+	r := newRig(t, func(w *api.World) {
+		all, err := trust.Projects(t.Context(), w.Memory.DB)
+		must(t, err)
+		w.Scope.Project = all[slices.IndexFunc(all, func(p state.Project) bool { return p.Name == "extra" })]
+	}, extra)
+	p := "/p/" + string(r.world.Scope.Project.ID)
+	for _, path := range []string{"/", p, p + "/next"} {
+		body := r.get(path)
+		if !strings.Contains(body, `only sessions of subagents: <a href="`+p+`?subagents=1">1</a>`) || strings.Contains(body, "mem import") {
+			t.Errorf("GET %s: %s", path, between(body, "<main", "</main>"))
+		}
+	}
+	if body := r.get(p + "?subagents=1"); !strings.Contains(body, "1 session") || !strings.Contains(body, "data-row") {
+		t.Errorf("the link leads to: %s", between(body, "<main", "</main>"))
+	}
+}
+
+// TestNoHits searches for what is nowhere, and for what other projects have.
+func TestNoHits(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, nil, map[string]string{"5106a000-0000-4000-8000-000000000004": `{"uuid":"u","sessionId":"5106a000-0000-4000-8000-000000000004",` +
+		`"cwd":"/home/user/extra","timestamp":"2026-01-20T10:00:00Z","type":"user","message":{"role":"user","content":"Tune the harpsichord."}}` + "\n"})
+	body := r.get("/search?q=xylophonist")
+	if !strings.Contains(body, "0 hits") || !strings.Contains(body, "no text of all projects contains &#34;xylophonist&#34;") {
+		t.Errorf("a word that is nowhere: %s", between(body, `id="hits"`, "</main>"))
+	}
+	body = r.get("/search?q=harpsichord&project=" + string(r.project.ID))
+	link := regexp.MustCompile(`<a href="([^"]+)">[1-9][0-9]* hits? in other projects</a>`).FindStringSubmatch(body)
+	if link == nil || !strings.Contains(body, "no text of project shop contains &#34;harpsichord&#34;") {
+		t.Fatalf("a word of another project: %s", between(body, `id="hits"`, "</main>"))
+	}
+	if body = r.get(html.UnescapeString(link[1])); !strings.Contains(body, "<mark>harpsichord</mark>") {
+		t.Errorf("the link leads to: %s", between(body, `id="hits"`, "</main>"))
+	}
+}
+
+// TestDropLine drops a line of the next session's text by its button, and takes that back.
+func TestDropLine(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, nil, nil)
+	p := "/p/" + string(r.project.ID)
+	before := r.get(p + "/next")
+	button := regexp.MustCompile(`name="drop" value="([0-9a-f]+)"`)
+	line := button.FindStringSubmatch(before)
+	if line == nil {
+		t.Fatalf("no line can be dropped: %s", between(before, "<main", "</main>"))
+	}
+	for _, m := range button.FindAllStringSubmatch(before, -1) {
+		a := r.post(p+"/next", url.Values{"drop": {m[1]}})
+		if a.status != 303 || a.header.Get("Location") != p+"/next" {
+			t.Fatalf("drop %s: %d %.300s", m[1], a.status, a.body)
+		}
+		if strings.Contains(r.get(p+"/next"), m[1]) {
+			t.Errorf("the line %s is still there", m[1])
+		}
+		if a := r.post(p+"/next", url.Values{"drop": {m[1]}}); a.status != 404 {
+			t.Errorf("drop it again: %d", a.status)
+		}
+		if a := r.post(p+"/history", url.Values{"do": {"undo"}}); a.status != 303 {
+			t.Fatalf("undo: %d %.300s", a.status, a.body)
+		}
+	}
+	if after := r.get(p + "/next"); between(after, "<h1", "</main>") != between(before, "<h1", "</main>") {
+		t.Errorf("undone: %s", between(after, "<h1", "</main>"))
+	}
 }
 
 // TestOutsideOfProjects opens pages of no project when the working directory belongs to no project in memory: their links

@@ -2,6 +2,7 @@ package web
 
 import (
 	"html/template"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -11,7 +12,10 @@ import (
 	"github.com/memvcs/mem/layers/state"
 
 	"github.com/memvcs/mem/layers/search/index"
+	"github.com/memvcs/mem/layers/tokens"
+	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/layers/view"
+	"github.com/memvcs/mem/refs"
 )
 
 // A searchBody is the search form with the hits.
@@ -22,6 +26,9 @@ type searchBody struct {
 	Names    map[string]string // of projects, by id
 	Asked    bool
 	Problem  *api.Problem
+	Missing  []string // sentences about words that are in no text
+	Others   int      // hits in other projects, if the searched one has none
+	Wider    string   // link to the search in all projects
 }
 
 // maxHits is the maximum number of hits on the page.
@@ -42,9 +49,41 @@ func (s *Server) searchScreen(_ http.ResponseWriter, r *http.Request) (string, p
 	if b.Asked {
 		if b.SearchAnswer, err = s.Find(r.Context(), r, maxHits); err != nil {
 			b.Problem = s.ProblemOf(err)
+		} else if err := b.explain(s, r); err != nil {
+			return "", page{}, err
 		}
 	}
 	return "search", page{Title: "Search", Crumbs: []crumb{{"Memory", "/"}, {"Search", ""}}, Body: b}, nil
+}
+
+// explain says why there are no hits, as mem search does: which words are in no text, and what other projects have.
+func (b *searchBody) explain(s *Server, r *http.Request) error {
+	if len(b.Hits) > 0 {
+		return nil
+	}
+	place, asked := "all projects", b.Form.Get("project")
+	if asked != "" {
+		p, err := s.Project(r.Context(), asked)
+		if err != nil {
+			return err
+		}
+		place = "project " + p.Name
+	}
+	for _, u := range b.SearchAnswer.Missing {
+		b.Missing = append(b.Missing, u.In(place))
+	}
+	if asked == "" {
+		return nil
+	}
+	wider, to := maps.Clone(b.Form), *r.URL
+	wider.Del("project")
+	wider.Del("part")
+	to.RawQuery = wider.Encode()
+	found, err := s.Find(r.Context(), &http.Request{URL: &to}, maxHits)
+	if len(found.Hits) > 0 {
+		b.Others, b.Wider = found.Hits[0].Total, "/search?"+to.RawQuery
+	}
+	return err
 }
 
 // marked returns a snippet with its matches highlighted.
@@ -74,22 +113,31 @@ func hitLink(h view.Hit) string {
 	case index.Concept:
 		return project + "/facts?show=concepts"
 	case index.Composition:
-		return project + "/c/" + h.Ref
+		return compositionLink(refs.Project(h.Project), h.Ref)
 	case index.ClaudeNote:
 		return project + "/notes?file=" + url.QueryEscape(h.Ref)
 	case index.Version:
 		_, label, _ := strings.Cut(h.Ref, ":")
 		return "/s/" + h.Session + "/v/" + label
 	}
-	_, n, _ := strings.Cut(h.Ref, "#")
-	return "/s/" + h.Session + "/transcript?from=" + n + "#m" + n
+	_, messages, _ := strings.Cut(h.Ref, "#")
+	if n := number(messages); n != "" {
+		return "/s/" + h.Session + "/transcript?from=" + n + "#m" + n
+	}
+	return "/s/" + h.Session + "/transcript"
+}
+
+// number returns the number at the start of a range of messages, such as 27..29.
+func number(messages string) string {
+	return messages[:len(messages)-len(strings.TrimLeft(messages, "0123456789"))]
 }
 
 // A nextBody is the context for the next session, by section.
 type nextBody struct {
 	view.Next
-	Limit    int
-	Sections []nextSection
+	Limit     int
+	Sections  []nextSection
+	Subagents int // sessions of subagents in memory, if the project has no others
 }
 
 type nextSection struct {
@@ -111,6 +159,15 @@ func (s *Server) nextScreen(_ http.ResponseWriter, r *http.Request, p state.Proj
 	if b.Limit, err = conf.Int("hooks.contextSize"); err != nil {
 		return "", page{}, err
 	}
+	if len(b.Lines) == 0 {
+		st, err := trust.Outline(r.Context(), s.Memory.DB, p.ID)
+		if err != nil {
+			return "", page{}, err
+		}
+		if len(st.Recent()) == 0 {
+			b.Subagents = subagents(st)
+		}
+	}
 	for _, l := range b.Lines {
 		i := slices.IndexFunc(b.Sections, func(x nextSection) bool { return x.Name == l.Section })
 		if i < 0 {
@@ -122,6 +179,16 @@ func (s *Server) nextScreen(_ http.ResponseWriter, r *http.Request, p state.Proj
 	}
 	return "next", page{Title: "Next session", Tab: "next", Project: p, Crumbs: projectCrumbs(p, "Next session"), Body: b},
 		nil
+}
+
+// dropLine drops a line from what sessions are handed.
+func (s *Server) dropLine(w http.ResponseWriter, r *http.Request, p state.Project) (string, page, error) {
+	lines, err := s.DropLine(r.Context(), p, r.PostFormValue("drop"))
+	if err != nil {
+		return "", page{}, err
+	}
+	leaveNotice(w, "Sessions are no longer told: "+tokens.OneLine(strings.Join(lines, " "), 120))
+	return s.changed(w, r, "/p/"+string(p.ID)+"/next")
 }
 
 func projectCrumbs(p state.Project, last ...string) []crumb {
@@ -147,7 +214,7 @@ func isChild(text string) bool { return strings.HasPrefix(text, "  ") }
 // lineLink returns the URL of the source message of a line, "" if its source is not a message.
 func lineLink(l view.NextLine) string {
 	id, n, ok := strings.Cut(l.Source, "#")
-	digits := n[:len(n)-len(strings.TrimLeft(n, "0123456789"))]
+	digits := number(n)
 	if !ok || !api.PlainName(id) || digits == "" {
 		return ""
 	}

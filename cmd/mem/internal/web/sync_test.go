@@ -3,12 +3,15 @@ package web
 import (
 	"net/http"
 	"net/url"
+	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/memvcs/mem/cmd/mem/internal/web/api"
 	"github.com/memvcs/mem/layers/layerstest"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/sync"
+	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/refs/remote"
 )
 
@@ -54,5 +57,28 @@ func TestSyncButtons(t *testing.T) {
 	}
 	if a := r.post("/sync", url.Values{"remote": {"origin"}, "do": {"force"}}); a.status != http.StatusBadRequest {
 		t.Errorf("an unknown button: %d", a.status)
+	}
+}
+
+// TestUntrustedFirst opens the start page of a memory that has got data of another device: what to do next begins with its
+// trust, also if there is nothing else.
+func TestUntrustedFirst(t *testing.T) {
+	t.Parallel()
+	hub := layerstest.NewHub(t, "file")
+	other := hub.Memory(t, "lap top")
+	text := `{"uuid":"u","sessionId":"5106a000-0000-4000-8000-000000000005","cwd":"/home/user/extra","timestamp":"2026-01-20T10:00:00Z","type":"user","message":{"role":"user","content":"Go on."}}` + "\n"
+	layerstest.Add(t, other, layerstest.Write(t, filepath.Join(t.TempDir(), "5106a000-0000-4000-8000-000000000005.jsonl"), text))
+	all, err := trust.Projects(t.Context(), other.DB)
+	must(t, err)
+	_, err = sync.Push(t.Context(), other.DB, sync.PushOptions{Remote: layerstest.Origin(t, other), Projects: all, Consent: layerstest.Yes})
+	must(t, err)
+	empty := hub.Memory(t, "desk")
+	r := newRig(t, func(w *api.World) { w.Memory = empty }, nil)
+	_, err = sync.Fetch(t.Context(), empty.DB, sync.FetchOptions{Remote: layerstest.Origin(t, empty)})
+	must(t, err)
+	body := between(r.get("/"), `id="todo"`, "</ul>")
+	_, first, _ := strings.Cut(body, "<li>")
+	if first, _, _ = strings.Cut(first, "</li>"); !strings.Contains(first, "mem device trust &#39;lap top&#39;") {
+		t.Errorf("what to do next: %s", body)
 	}
 }

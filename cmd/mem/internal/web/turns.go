@@ -141,6 +141,9 @@ func (b *transcriptBody) think(thoughts map[int][]string, next int) {
 		out = append(out, t)
 	}
 	put(last)
+	for i := range out { // the thought is the first text of its message
+		out[i].First = i == 0 || out[i-1].N != out[i].N
+	}
 	b.Turns = out
 }
 

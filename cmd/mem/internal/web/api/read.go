@@ -2,7 +2,9 @@ package api
 
 import (
 	"context"
+	"errors"
 	"net/http"
+	"slices"
 
 	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/handover"
@@ -131,25 +133,46 @@ func (s *API) apiNext(c *call, p state.Project) (reply, error) {
 
 // Next returns exactly what SessionStart would hand over.
 func (s *API) Next(ctx context.Context, p state.Project) (view.Next, error) {
-	conf, err := s.Settings()
+	given, err := s.given(ctx, p)
 	if err != nil {
 		return view.Next{}, err
+	}
+	return view.NextOf(given), nil
+}
+
+// DropLine drops the line with a hash from what sessions are handed, as mem next --drop does. It returns the lines that are gone.
+func (s *API) DropLine(ctx context.Context, p state.Project, hash string) ([]string, error) {
+	given, err := s.given(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(given.Lines, func(l handover.Line) bool { return l.Hash == hash })
+	if i < 0 {
+		return nil, NoSuch("line of the next session's text", hash)
+	}
+	lines, err := handover.DropLines(ctx, s.Memory.DB, p, given, i, false)
+	if errors.Is(err, handover.ErrFixedLine) {
+		return nil, BadRequest(err.Error())
+	}
+	return lines, err
+}
+
+func (s *API) given(ctx context.Context, p state.Project) (handover.Given, error) {
+	conf, err := s.Settings()
+	if err != nil {
+		return handover.Given{}, err
 	}
 	limit, err := conf.Int("hooks.contextSize")
 	if err != nil {
-		return view.Next{}, err
+		return handover.Given{}, err
 	}
 	decay, err := s.Decay(conf)
 	if err != nil {
-		return view.Next{}, err
+		return handover.Given{}, err
 	}
 	o := handover.ContextOptions{Program: s.Program, Limit: limit, Decay: decay}
 	if p.ID == s.Scope.Project.ID {
 		o.Dir = s.Dir
 	}
-	given, err := handover.Context(ctx, s.Memory.DB, p, o)
-	if err != nil {
-		return view.Next{}, err
-	}
-	return view.NextOf(given), nil
+	return handover.Context(ctx, s.Memory.DB, p, o)
 }

@@ -31,6 +31,8 @@ func searchParams() []param {
 type SearchAnswer struct {
 	Hits  []view.Hit `json:"hits"`
 	Loose bool       `json:"loose"` // no text contains the phrases; these contain some of the words
+	// Missing are the words that are in no text, if there are no hits.
+	Missing []view.Unknown `json:"missing,omitempty"`
 }
 
 // query reads a search from a request.
@@ -126,7 +128,11 @@ func (s *API) Find(ctx context.Context, r *http.Request, limit int) (SearchAnswe
 	if err != nil {
 		return SearchAnswer{}, err
 	}
-	return SearchAnswer{view.Hits(found), len(found.Hits) > 0 && found.Hits[0].Loose}, nil
+	out := SearchAnswer{Hits: view.Hits(found), Loose: len(found.Hits) > 0 && found.Hits[0].Loose}
+	if len(found.Hits) == 0 {
+		out.Missing = view.Missing(found)
+	}
+	return out, nil
 }
 
 // searchScope returns the projects to search: the named one, or all that this server shows.
