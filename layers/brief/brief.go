@@ -36,6 +36,7 @@ type Item struct {
 	Text     string // one line
 	Source   string // where it can be looked up
 	Trust    Trust
+	By       string    // the author, if Trust is not its name: "plan", "script"
 	Time     time.Time // of its content; older items are omitted first
 	Always   bool      // a plain fact about memory itself, never omitted
 	Child    bool      // belongs to the item before it, and is omitted with it
@@ -46,6 +47,9 @@ type Item struct {
 	Keys     []string  // of content that must not be delivered twice; not part of the text
 	Why      string    // why it was chosen; not part of the text
 }
+
+// Author returns the author of the item.
+func (it Item) Author() string { return cmp.Or(it.By, it.Trust.String()) }
 
 // A Section is a list of items under a heading.
 type Section struct {
@@ -243,7 +247,7 @@ func (it Item) line() string {
 	case it.Short:
 		return fmt.Sprintf("%s%s [%s]", bullet, text, source)
 	default:
-		return fmt.Sprintf("%s%s [%s, %s]", bullet, text, it.Trust, source)
+		return fmt.Sprintf("%s%s [%s, %s]", bullet, text, it.Author(), source)
 	}
 }
 

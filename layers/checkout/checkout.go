@@ -95,12 +95,12 @@ func whole(rev state.Rev) state.Rev {
 
 // said calls f with the segments of the messages in rev; readable is that of [originals.Conversation]. An error of f
 // ends it.
-func said(ctx context.Context, db *state.DB, rev state.Rev, readable bool, f func(compress.Segment) error) error {
+func said(ctx context.Context, db *state.DB, rev state.Rev, readable bool, f func(originals.Spoken) error) error {
 	c := originals.Conversation{Readable: readable}
 	p := *cmp.Or(rev.Point, rev.Session.Now())
 	rewound := p.Rewound
 	p.Rewound = nil // they are shown, with their mark
-	write := func(segs []compress.Segment) error {
+	write := func(segs []originals.Spoken) error {
 		for _, s := range segs {
 			if n := s.Src[0][0]; n < rev.From || n > rev.To {
 				continue
@@ -115,9 +115,9 @@ func said(ctx context.Context, db *state.DB, rev state.Rev, readable bool, f fun
 		return nil
 	}
 	err := originals.EachMessage(ctx, db, rev.Project.ID, &p, nil, func(n int, msg transcript.Message) error {
-		return write(c.Said(n, msg))
+		return write(c.Spoken(n, msg))
 	})
-	return cmp.Or(err, write(c.Rest()))
+	return cmp.Or(err, write(c.SpokenRest()))
 }
 
 // WriteSaid writes the conversation of the session in rev at its growth point.
@@ -128,8 +128,8 @@ func WriteSaid(ctx context.Context, db *state.DB, rev state.Rev, f Format, w io.
 // writeConversation writes the conversation of the messages in rev, segment by segment.
 func writeConversation(ctx context.Context, db *state.DB, rev state.Rev, f Format, w io.Writer) error {
 	between := ""
-	return said(ctx, db, rev, false, func(s compress.Segment) error {
-		if _, err := io.WriteString(w, between+compress.Text([]compress.Segment{s})); err != nil {
+	return said(ctx, db, rev, false, func(s originals.Spoken) error {
+		if _, err := io.WriteString(w, between+compress.Text([]compress.Segment{s.Segment})); err != nil {
 			return err
 		}
 		if f != Text {

@@ -3,14 +3,15 @@ package checkout
 import (
 	"context"
 
-	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/transcript"
 )
 
-// A Turn is a text in a session with its speaker: user, assistant or tool.
+// A Turn is a text in a session with its author.
 type Turn struct {
-	Message int // message number
-	Role    string
+	Message int    // message number
+	Author  string // in the words of [transcript.Author]
 	Text    string
 }
 
@@ -18,26 +19,46 @@ type Turn struct {
 // read them. An error of f ends it.
 func Turns(ctx context.Context, db *state.DB, rev state.Rev, from, to int, f func(Turn) error) error {
 	rev.From, rev.To = from, to
-	return said(ctx, db, rev, true, func(s compress.Segment) error { return f(Turn{s.Src[0][0], s.Role, s.Text}) })
+	return said(ctx, db, rev, true, func(s originals.Spoken) error { return f(Turn{s.Src[0][0], s.Author, s.Text}) })
 }
 
-// An Exchange is a request of the user and the last text of the answer.
+// An Exchange is a request and the last text of the answer.
 type Exchange struct {
-	Asked    Turn
+	Asked    Turn // of the user, a script or an agent, or an accepted plan; zero if the assistant spoke first
 	Answered Turn // zero if there was no answer
+	Messages int  // with a text, these two included
 }
 
-// Exchanges returns the exchanges of the session in rev, in order.
+// Exchanges returns the exchanges of the session in rev, in order. The prompts that an agent gives to subagents begin none,
+// unless no request precedes them: in the session of a subagent.
 func Exchanges(ctx context.Context, db *state.DB, rev state.Rev) ([]Exchange, error) {
 	var out []Exchange
+	last := 0
 	err := Turns(ctx, db, rev, 1, int(^uint(0)>>1), func(t Turn) error {
-		switch {
-		case t.Role == "user":
+		switch t.Author {
+		case transcript.ByUser, transcript.ByScript, transcript.ByPlan:
 			out = append(out, Exchange{Asked: t})
-		case t.Role == "assistant" && len(out) > 0:
-			out[len(out)-1].Answered = t
+		case transcript.ByAgent:
+			if len(out) == 0 || len(out) == 1 && out[0].Asked.Author == "" {
+				out = append(out, Exchange{Asked: t})
+			}
 		}
+		if len(out) == 0 {
+			out = append(out, Exchange{})
+		}
+		x := &out[len(out)-1]
+		if t.Author == transcript.ByAssistant {
+			x.Answered = t
+		}
+		if t.Message != last {
+			x.Messages++
+		}
+		last = t.Message
 		return nil
 	})
+	if len(out) > 0 && out[0].Asked.Author == "" && out[0].Answered.Author == "" && len(out) > 1 {
+		out[1].Messages += out[0].Messages
+		out = out[1:]
+	}
 	return out, err
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/memvcs/mem/layers/exchange"
 	"github.com/memvcs/mem/layers/refine"
 	"github.com/memvcs/mem/layers/tokens"
+	"github.com/memvcs/mem/layers/transcript"
 )
 
 // Items converts the entries of an L1 to items. echo reports whether the prompt of a message is a copy, which mem wrote
@@ -235,7 +236,7 @@ func itemsOf(x *exchange.Exchange) []Item {
 	}
 	for _, n := range x.Notes {
 		if n.Name == "plan" {
-			add(Item{N: n.N, Kind: Assistant, Text: n.Text, Label: "plan, accepted by the user"})
+			add(Item{N: n.N, Kind: Assistant, Text: n.Text, Label: transcript.PlanLabel})
 			continue
 		}
 		if len(x.Texts) == 0 && strings.Contains(n.Text, interrupted) {

@@ -59,7 +59,7 @@ type Given struct {
 type Line struct {
 	Section string `json:"section"`
 	Source  string `json:"source,omitempty"`
-	Said    string `json:"said,omitempty"` // by whom: user, assistant or tool
+	Said    string `json:"said,omitempty"` // by whom: user, assistant, plan, script or tool
 	Hash    string `json:"hash"`           // of the line, keyed by this device
 }
 
@@ -74,7 +74,7 @@ func give(db *state.DB, st *state.State, s brief.Sheet, limit int) (g Given) {
 	for _, t := range g.Told {
 		l := Line{Section: t.Section, Source: t.Source, Hash: db.Refs.MAC(t.Line)}
 		if !t.Always {
-			l.Said = t.Trust.String()
+			l.Said = t.Author()
 		}
 		g.Lines = append(g.Lines, l)
 		g.Keys = append(g.Keys, t.Keys...)
@@ -169,7 +169,6 @@ type briefing struct {
 	notes    []*notes.File    // of Claude
 	sessions []*state.Session // the newest first, without the one that gets the context
 	digests  []Digest         // of the newest sessions, the newest first
-	plans    map[string]bool  // turns whose request is an accepted plan
 	spoken   map[string]bool  // exchanges with a fact from the user or the model
 }
 

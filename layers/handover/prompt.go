@@ -178,8 +178,8 @@ func passageItems(found []search.Passage, id ID) (out []brief.Item) {
 		switch p.Who {
 		case "user":
 			it.Trust, it.Text = brief.User, day+"“"+p.Text+"”"
-		case "plan": // the user accepted it
-			it.Text = day + "in a plan that the user accepted: “" + p.Text + "”"
+		case "plan":
+			it.By, it.Text = p.Who, day+"in a plan that the user accepted: “"+p.Text+"”"
 		case "tool":
 			it.Text = day + asked + p.Text
 		default:

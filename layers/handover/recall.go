@@ -64,13 +64,10 @@ func answers(ctx context.Context, db *state.DB, p state.Project, prompt string, 
 		if best = max(best, f.Share); s == nil || f.Share < max(leastShare, shareOfFirst*best) || o.Delivered[passageKey(f)] || len(out) == maxPassages {
 			continue
 		}
-		if f.Who == "note" && b.plans[fmt.Sprintf("%s#%d", f.Session, f.To)] {
-			f.Who = "plan"
-		}
 		if f.Who == "tool" && !f.Edit {
 			f.Text = commandsIn(f.Given, q)
 		}
-		if f.Who == "note" || f.Text == "" {
+		if f.Text == "" || slices.Contains([]string{"note", "script", "agent"}, f.Who) {
 			continue
 		}
 		if f.Who != "user" && f.Who != "plan" {
@@ -137,7 +134,7 @@ func passageKey(p search.Passage) string { return fmt.Sprintf("%s#%d", p.Session
 // first, and the words that each of the turns of these shares with the prompt.
 func promptDigests(ctx context.Context, db *state.DB, p state.Project, q Query, o ContextOptions) (b *briefing,
 	asked [][][]string, err error) {
-	b = &briefing{m: db, o: o, plans: map[string]bool{}}
+	b = &briefing{m: db, o: o}
 	if b.st, err = trust.Outline(ctx, db, p.ID); err != nil {
 		return nil, nil, err
 	}
@@ -156,11 +153,6 @@ func promptDigests(ctx context.Context, db *state.DB, p state.Project, q Query, 
 		d := &kept.List[i]
 		if d.Original == s.Now().Original || s.Point(d.Original) != nil {
 			b.digests, asked = append(b.digests, d.Rebase(o.Dir)), append(asked, words[i])
-			for _, t := range d.Turns {
-				if t.Plan != "" {
-					b.plans[t.key(d.Session)] = true
-				}
-			}
 		}
 	}
 	return b, asked, nil

@@ -14,6 +14,7 @@ import (
 	"github.com/memvcs/mem/layers/exchange"
 	"github.com/memvcs/mem/layers/names"
 	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/transcript"
 	"github.com/memvcs/mem/layers/verdict"
 )
 
@@ -106,7 +107,7 @@ func stands(d Digest, limits statusLimits, id ID) (out []brief.Item) {
 			lead = "Asked last: "
 		}
 		n++
-		out = append(out, brief.Item{Text: lead + t.request(request), Source: id.at(d.Session, t.Asked.N), Trust: t.by(),
+		out = append(out, brief.Item{Text: lead + t.request(request), Source: id.at(d.Session, t.Asked.N), Trust: t.by(), By: t.author(),
 			Time: d.Last, Keys: []string{t.key(d.Session)}, Why: "an exchange that did something"})
 		it := ending(d, t, last && i == len(d.Turns)-1, outcome, id)
 		it.Time, it.Child = d.Last, true
@@ -115,7 +116,7 @@ func stands(d Digest, limits statusLimits, id ID) (out []brief.Item) {
 	if len(out) == 0 && len(d.Turns) > 0 {
 		t := d.Turns[len(d.Turns)-1]
 		out = append(out, brief.Item{Text: "Asked last: " + t.request(showRequest), Source: id.at(d.Session, t.Asked.N),
-			Trust: t.by(), Time: d.Last, Why: "the last request"})
+			Trust: t.by(), By: t.author(), Time: d.Last, Why: "the last request"})
 		it := ending(d, t, true, showOutcome, id)
 		it.Time, it.Child = d.Last, true
 		out = append(out, it)
@@ -138,7 +139,18 @@ var greeting = sync.OnceValue(func() *regexp.Regexp {
 		`a|lot|ok|okay|great|perfect|nice|cool|awesome|lgtm|well|done|job|bye|test)\b\W*)*$`)
 })
 
-// by returns who wrote the request: a plan is the model's.
+// author returns the author of the request if it is not the user, in the words of [transcript.Author].
+func (t Turn) author() string {
+	switch {
+	case t.Plan != "":
+		return transcript.ByPlan
+	case t.Script:
+		return transcript.ByScript
+	}
+	return ""
+}
+
+// by returns the trust of the request: a plan is the model's.
 func (t Turn) by() brief.Trust {
 	if t.Plan != "" || t.Script {
 		return brief.Assistant

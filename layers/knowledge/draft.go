@@ -328,14 +328,10 @@ func speakerOf(e refine.Entry, echo bool) string {
 	switch {
 	case e.Prompt() && echo:
 		return "echo"
-	case e.Prompt() && e.Script:
-		return "script"
-	case e.Role == "user" && e.Side:
-		return "agent"
-	case e.Role == "note" && (e.Name == "command" || e.Name == "plan"):
+	case e.Role == "note" && e.Name == "command":
 		return e.Name
 	}
-	return e.Role
+	return e.Author()
 }
 
 // text returns what is known, and the transcript.

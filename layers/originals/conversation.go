@@ -79,14 +79,33 @@ type Conversation struct {
 	queue transcript.Queue
 }
 
+// A Spoken is a segment with its author in the words of [transcript.Author], of which its role has only the side.
+type Spoken struct {
+	compress.Segment
+	Author string
+}
+
 // Said returns the segments of message n.
 func (c *Conversation) Said(n int, msg transcript.Message) []compress.Segment {
-	var out []compress.Segment
-	add := func(role, text string, n int) {
+	return segmentsOf(c.Spoken(n, msg))
+}
+
+func segmentsOf(spoken []Spoken) (out []compress.Segment) {
+	for _, s := range spoken {
+		out = append(out, s.Segment)
+	}
+	return out
+}
+
+// Spoken returns the segments of message n with their authors.
+func (c *Conversation) Spoken(n int, msg transcript.Message) []Spoken {
+	var out []Spoken
+	put := func(role, author, text string, n int) {
 		if strings.TrimSpace(text) != "" {
-			out = append(out, compress.Segment{Role: role, Text: text, Src: [][2]int{{n, n}}})
+			out = append(out, Spoken{compress.Segment{Role: role, Text: text, Src: [][2]int{{n, n}}}, author})
 		}
 	}
+	add := func(role, text string, n int) { put(role, role, text, n) }
 	c.queue.Command.Mark(&msg)
 	said := c.queue.Said(msg)
 	heard := said
@@ -96,7 +115,7 @@ func (c *Conversation) Said(n int, msg transcript.Message) []compress.Segment {
 		case b.Kind == transcript.Text && own:
 			said = addTyped(said, add)
 		case b.Kind == transcript.Text:
-			add(textRole(msg), strings.TrimSpace(b.Text), n)
+			put(textRole(msg), transcript.Author(msg, b.Text), strings.TrimSpace(b.Text), n)
 		case b.Kind == transcript.ToolUse && c.Readable:
 			add("tool", strings.TrimSpace(refine.Readable(b)), n)
 		case b.Kind == transcript.ToolUse:
@@ -122,9 +141,12 @@ func answered(said []transcript.Said, b transcript.Block) bool {
 }
 
 // Rest returns the segments of what the user typed and no message repeats, at the end of the session.
-func (c *Conversation) Rest() (out []compress.Segment) {
+func (c *Conversation) Rest() []compress.Segment { return segmentsOf(c.SpokenRest()) }
+
+// SpokenRest is [Conversation.Rest] with the authors.
+func (c *Conversation) SpokenRest() (out []Spoken) {
 	addTyped(c.queue.Rest(), func(role, text string, n int) {
-		out = append(out, compress.Segment{Role: role, Text: text, Src: [][2]int{{n, n}}})
+		out = append(out, Spoken{compress.Segment{Role: role, Text: text, Src: [][2]int{{n, n}}}, role})
 	})
 	return out
 }

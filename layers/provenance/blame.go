@@ -242,10 +242,7 @@ func speakerOf(e refine.Entry) string {
 	if e.Role == "tool" && e.Name != "" {
 		return "tool " + e.Name
 	}
-	if e.Prompt() && e.Script {
-		return "script"
-	}
-	return e.Role
+	return e.Author()
 }
 
 func (b *blamer) lineOf(o trace.Origin, pieces []trace.Piece) BlameLine {

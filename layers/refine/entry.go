@@ -64,6 +64,19 @@ type Entry struct {
 // An Answer is a question of a dialog with the user's answer.
 type Answer transcript.Answer
 
+// Author returns the author of e in the words of [transcript.Author]; "opaque" is no author.
+func (e Entry) Author() string {
+	switch {
+	case e.Role == "user" && e.Side:
+		return transcript.ByAgent
+	case e.Role == "user" && e.Script:
+		return transcript.ByScript
+	case e.Role == "note" && e.Name == "plan":
+		return transcript.ByPlan
+	}
+	return e.Role
+}
+
 // Typed reports whether e contains words of the user: a request, an answer or the reason for a refusal.
 func (e Entry) Typed() bool { return e.Prompt() && !e.Script }
 

@@ -134,7 +134,7 @@ func (r *refiner) note(said []string) {
 		case strings.HasPrefix(s, "<bash-input>"):
 			r.add(Entry{Role: "note", Name: "command", Said: "!" + between(s, "bash-input")})
 		case strings.HasPrefix(s, "<local-command-caveat>"), strings.HasPrefix(s, "Caveat: The messages below"), s == "":
-		case strings.HasPrefix(s, "<task-notification>") && between(s, "result") != "":
+		case transcript.Reported(s):
 			what := between(s, "summary")
 			if _, name, ok := strings.Cut(what, `Agent "`); ok {
 				if name, _, ok := cutLast(name, `"`); ok {

@@ -331,14 +331,17 @@ func looks(e *refine.Entry) bool {
 }
 
 func classOf(e *refine.Entry) index.Class {
-	switch e.Role {
+	switch e.Author() {
 	case "user":
-		if e.Side || e.Script { // a script is not the user
-			return index.Note
-		}
 		return index.User
+	case "script":
+		return index.Script
 	case "assistant":
 		return index.Assistant
+	case "plan":
+		return index.PlanSent
+	case "agent":
+		return index.Agent
 	case "tool":
 		return index.Tool
 	case "summary":

@@ -25,7 +25,7 @@ type Passage struct {
 	Project, Session, Title string
 	From, To                int    // messages that Request and Text come from
 	Exchange                int    // first message of the exchange
-	Who                     string // user, assistant, tool, summary or note
+	Who                     string // its author in the words of [transcript.Author]
 	Time                    time.Time
 	Request                 string  // of the exchange, in one line; "" if Text is the request
 	Text                    string  // whole sentences, items or changed lines, on one line
@@ -50,7 +50,7 @@ func Passages(ctx context.Context, db *state.DB, projects []refs.Project, text s
 	}
 	defer s.Close()
 	q := Query{Words: text, Limit: pageSize, Width: o.Width, uncounted: true, Filter: Filter{Without: o.Without, Part: o.Part,
-		Classes: []index.Class{index.User, index.Assistant, index.Tool, index.Summary, index.Note}}}
+		Classes: index.Messages()}}
 	found, err := Search(s.corpora, q)
 	if errors.Is(err, index.ErrDamaged) && !o.AsIs {
 		found, err = s.Search(ctx, q)

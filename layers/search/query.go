@@ -22,7 +22,7 @@ import (
 )
 
 // Version changes when the same records make other documents, so that indexes are built again.
-const Version = 7
+const Version = 8
 
 // A Unit is the kind of thing that a search returns.
 type Unit string
@@ -142,6 +142,14 @@ func (f *Filter) Role(role string) bool {
 		add(Answered, index.Tool)
 	case "note":
 		add(Both, index.Note, index.Summary)
+	case "summary":
+		add(Both, index.Summary)
+	case "plan":
+		add(Both, index.PlanSent)
+	case "script":
+		add(Both, index.Script)
+	case "agent":
+		add(Both, index.Agent)
 	default:
 		return false
 	}

@@ -27,9 +27,12 @@ const (
 	User Class = iota + 1 // typed by the user
 	Assistant
 	Tool
-	Summary // a compact summary
-	Note    // written by the client
-	About   // title, branch and date of a session
+	Summary  // a compact summary
+	PlanSent // a plan of the assistant, accepted by the user
+	Script   // typed by a script in a headless run
+	Agent    // the prompt of an agent to a subagent
+	Note     // written by the client or another agent
+	About    // title, branch and date of a session
 	Fact
 	Concept
 	Rule
@@ -40,7 +43,12 @@ const (
 	classes
 )
 
-// Role returns the role of a message of a class, "" for another class.
+// Messages returns the classes of messages.
+func Messages() []Class {
+	return []Class{User, Assistant, Tool, Summary, PlanSent, Script, Agent, Note}
+}
+
+// Role returns the author of a message of a class, "" for another class.
 func (c Class) Role() string {
 	switch c {
 	case User:
@@ -51,6 +59,12 @@ func (c Class) Role() string {
 		return "tool"
 	case Summary:
 		return "summary"
+	case PlanSent:
+		return "plan"
+	case Script:
+		return "script"
+	case Agent:
+		return "agent"
 	case Note:
 		return "note"
 	}

@@ -107,7 +107,7 @@ func turns(ctx context.Context, m *layers.Memory, rev state.Rev, f func(checkout
 		return err
 	}
 	return checkout.Turns(ctx, m.DB, rev, rev.From, rev.To, func(t checkout.Turn) error {
-		if t.Role == "tool" && !originals.Outside(t.Message, hidden) {
+		if (t.Author == "tool" || t.Author == "note") && !originals.Outside(t.Message, hidden) {
 			return nil
 		}
 		return f(t)
@@ -169,7 +169,7 @@ func around(ctx context.Context, m *layers.Memory, rev state.Rev, n int) ([]Mome
 			after++
 		}
 		list = append(list, Moment{Ref: fmt.Sprintf("%s#%d", term.ShortID(rev.Session.ID), t.Message),
-			Who: t.Role, Line: term.SanitizeLine(tokens.OneLine(t.Text, lineWidth))})
+			Who: t.Author, Line: term.SanitizeLine(tokens.OneLine(t.Text, lineWidth))})
 		return nil
 	})
 	if errors.Is(err, errEnough) {

@@ -9,7 +9,7 @@ type SearchIn struct {
 	Until    string   `json:"until,omitempty" jsonschema:"written before this time"`
 	Topic    string   `json:"topic,omitempty" jsonschema:"in sessions with this topic"`
 	Keepit   string   `json:"keepit,omitempty" jsonschema:"with a marker of such a weight: >=0.5, <0.8 or 1.00"`
-	Roles    []string `json:"roles,omitempty" jsonschema:"written by: user, assistant, tool or note"`
+	Roles    []string `json:"roles,omitempty" jsonschema:"written by: user, script, assistant, plan, agent, tool, summary or note"`
 	In       string   `json:"in,omitempty" jsonschema:"layers, separated by commas: L1, L2, L3, L4, versions, compositions, notes"`
 	Branch   string   `json:"branch,omitempty" jsonschema:"in sessions on this git branch"`
 	Projects string   `json:"projects,omitempty" jsonschema:"all, or related: this project and sessions related to it; else only this"`
@@ -20,7 +20,7 @@ type SearchIn struct {
 // A Hit is a match of a query.
 type Hit struct {
 	Ref     string `json:"ref" jsonschema:"name of the hit, for the tool show"`
-	Who     string `json:"who" jsonschema:"user, assistant, tool, note, or the kind of a derived thing"`
+	Who     string `json:"who" jsonschema:"user, script, assistant, plan, agent, tool, summary or note, or the kind of a derived thing"`
 	Date    string `json:"date,omitempty"`
 	Request string `json:"request,omitempty" jsonschema:"of the exchange, if the hit is another message"`
 	Line    string `json:"line" jsonschema:"the passage that answers"`

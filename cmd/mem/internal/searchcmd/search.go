@@ -69,7 +69,7 @@ func Search(e *app.Env) *cli.Command {
 			e.Since(&o.Since, "written"), e.Until(&o.Until, "written"),
 			flags.String(&o.Topic, "topic", "in sessions with `TOPIC`"),
 			flags.String(&o.Keepit, "keepit", "with a marker whose weight meets `COND`: >=0.5, <0.8 or 1.00"),
-			flags.Repeated(&o.Roles, "role", "written by `ROLE`: user, assistant, tool or note"),
+			flags.Repeated(&o.Roles, "role", "written by `ROLE`: user, script, assistant, plan, agent, tool, summary or note"),
 			flags.String(&o.In, "in",
 				"look in `LAYERS`: L1 (or original), L2, L3, L4, versions, compositions, notes, separated by commas"),
 			flags.String(&o.Branch, "branch", "in sessions on this git `BRANCH`"),
@@ -159,7 +159,7 @@ func searchFilter(e *app.Env, o Options) (f search.Filter, err error) {
 	}
 	for _, r := range o.Roles {
 		if !f.Role(r) {
-			return f, app.Usagef("option --role cannot be %q: want user, assistant, tool or note", r)
+			return f, app.Usagef("option --role cannot be %q: want user, script, assistant, plan, agent, tool, summary or note", r)
 		}
 	}
 	return f, layersOf(o.In, &f)
@@ -174,7 +174,7 @@ func layersOf(in string, f *search.Filter) error {
 	for name := range strings.SplitSeq(in, ",") {
 		switch strings.ToLower(strings.TrimSpace(name)) {
 		case "l1", "original":
-			classes = append(classes, index.User, index.Assistant, index.Tool, index.Summary, index.Note)
+			classes = append(classes, index.Messages()...)
 		case "l2", "facts":
 			classes = append(classes, index.Fact)
 		case "l3", "concepts":

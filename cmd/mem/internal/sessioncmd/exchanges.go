@@ -16,6 +16,7 @@ import (
 	"github.com/memvcs/mem/layers/forget"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tokens"
+	"github.com/memvcs/mem/layers/transcript"
 )
 
 // shownExchanges is how many exchanges show prints of the start and of the end of a session.
@@ -45,7 +46,7 @@ func showExchanges(ctx context.Context, run names.Run, rev state.Rev) error {
 		}
 		gone = gone[i:]
 	}
-	cut := 0 // the first message that is shortened
+	cut, left := 0, 0 // the first message that is shortened, and how many are not shown
 	for i, x := range all {
 		if i >= shownExchanges && i < len(all)-shownExchanges {
 			if i == shownExchanges {
@@ -61,20 +62,33 @@ func showExchanges(ctx context.Context, run names.Run, rev state.Rev) error {
 			until(x.Asked.Message)
 		}
 		run.Printf("\n")
+		left += x.Messages
 		for _, t := range []checkout.Turn{x.Asked, x.Answered} {
-			if t.Role == "" {
+			if t.Author == "" {
 				continue
 			}
 			until(t.Message)
+			left--
 			if turnLine(run.Env, t) && cut == 0 {
 				cut = t.Message
 			}
 		}
 	}
 	until(math.MaxInt)
-	if cut > 0 {
-		run.Hint("long texts are shortened; in full: %s, or --format text",
-			term.Shell("mem", "show", fmt.Sprintf("%s#%d", term.ShortID(rev.Session.ID), cut)))
+	id := term.ShortID(rev.Session.ID)
+	switch {
+	case left > 0:
+		missing := "is not shown"
+		if left > 1 {
+			missing = "are not shown"
+		}
+		if cut > 0 {
+			missing += ", long texts are shortened"
+		}
+		run.Hint("%s within these exchanges %s; in full: %s, or --format text", term.Count(left, "message"), missing,
+			term.Shell("mem", "show", fmt.Sprintf("%s#1..%d", id, rev.Session.Now().Scan.Values)))
+	case cut > 0:
+		run.Hint("long texts are shortened; in full: %s, or --format text", term.Shell("mem", "show", fmt.Sprintf("%s#%d", id, cut)))
 	}
 	return nil
 }
@@ -97,20 +111,28 @@ func spans(list []forget.ForgottenMessage) string {
 	return strings.Join(out, ", ")
 }
 
-// turnLine prints the number, role and first words of a turn, and reports whether the text is shortened.
+// authorOf returns the author of a turn, where there is room.
+func authorOf(t checkout.Turn) string {
+	if t.Author == transcript.ByPlan {
+		return transcript.PlanLabel
+	}
+	return t.Author
+}
+
+// turnLine prints the number, author and first words of a turn, and reports whether the text is shortened.
 func turnLine(e *app.Env, t checkout.Turn) bool {
 	text := tokens.OneLine(t.Text, longestText)
-	e.Printf("%s  %s\n", e.Style().Cyan(fmt.Sprintf("#%d %s", t.Message, t.Role)), e.Safe(text))
+	e.Printf("%s  %s\n", e.Style().Cyan(fmt.Sprintf("#%d %s", t.Message, authorOf(t))), e.Safe(text))
 	return utf8.RuneCountInString(text) == longestText && strings.HasSuffix(text, "…")
 }
 
-// TurnWriter returns a function that writes turns to w, each text under its number and role.
+// TurnWriter returns a function that writes turns to w, each text under its number and author.
 func TurnWriter(w io.Writer) func(checkout.Turn) error {
 	between, last := "", checkout.Turn{}
 	return func(t checkout.Turn) error {
 		head := ""
-		if t.Message != last.Message || t.Role != last.Role {
-			head = fmt.Sprintf("%s#%d %s\n", between, t.Message, t.Role)
+		if t.Message != last.Message || t.Author != last.Author {
+			head = fmt.Sprintf("%s#%d %s\n", between, t.Message, authorOf(t))
 		}
 		between, last = "\n", t
 		_, err := io.WriteString(w, head+strings.TrimRight(t.Text, "\n")+"\n")

@@ -187,7 +187,7 @@ func (s *Server) transcript(_ http.ResponseWriter, r *http.Request) (string, pag
 		return "", page{}, err
 	}
 	b := transcriptBody{Name: rev.Session.ID, ID: rev.Session.ID, Filter: f,
-		Values: rev.Session.Now().Scan.Values, Roles: []string{"user", "assistant", "tool", "summary", "note"}}
+		Values: rev.Session.Now().Scan.Values, Roles: []string{"user", "script", "assistant", "plan", "agent", "tool", "summary", "note"}}
 	if b.Turns, err = s.turns(ctx, rev, pg.entries, f.Get("q")); err != nil {
 		return "", page{}, err
 	}
@@ -238,7 +238,7 @@ func entryFilter(f url.Values) func(refine.Entry) bool {
 		return nil
 	}
 	return func(e refine.Entry) bool {
-		return (len(roles) == 0 || slices.Contains(roles, e.Role)) &&
+		return (len(roles) == 0 || slices.Contains(roles, e.Author())) &&
 			(text == "" || strings.Contains(strings.ToLower(e.Text()), text)) &&
 			(tool == "" || e.Role == "tool" && strings.ToLower(e.Name) == tool)
 	}

@@ -20,7 +20,7 @@ func searchParams() []param {
 		{"file", "string", "a file; may be repeated"},
 		{"since", "string", "a day, 2026-01-15"}, {"until", "string", "a day, exclusive"},
 		{"topic", "string", "words in the topics of the session"},
-		{"role", "string", "user, assistant, tool or note; may be repeated"},
+		{"role", "string", "user, script, assistant, plan, agent, tool, summary or note; may be repeated"},
 		{"minWeight", "number", "minimum weight of a marker in the message"},
 		{"maxWeight", "number", "maximum weight of a marker in the message"}, {"branch", "string", "a git branch"},
 		{"by", "string", "message, session or file"}, {"limit", "integer", "maximum number of hits; default 20"},
@@ -69,7 +69,7 @@ func query(r *http.Request, now time.Time) (q search.Query, err error) {
 	}
 	for _, name := range NonEmpty(in["role"]) {
 		if !q.Filter.Role(name) {
-			return q, BadRequest("role is user, assistant, tool or note")
+			return q, BadRequest("role is user, script, assistant, plan, agent, tool, summary or note")
 		}
 	}
 	if q.Blank() {
@@ -90,7 +90,7 @@ func NonEmpty(list []string) (out []string) {
 
 func classesOf() map[string][]index.Class {
 	return map[string][]index.Class{
-		"l1": {index.User, index.Assistant, index.Tool, index.Summary, index.Note}, "l2": {index.Fact}, "l3": {index.Concept},
+		"l1": index.Messages(), "l2": {index.Fact}, "l3": {index.Concept},
 		"l4":       {index.Rule},
 		"versions": {index.Version}, "compositions": {index.Composition}, "notes": {index.ClaudeNote},
 	}
