@@ -253,6 +253,6 @@ func Concepts(p *Project) ConceptsFile {
 		out.Concepts = append(out.Concepts, ConceptEntry{p.Label(c), c.Name, c.Topic, text, orEmpty(c.Exchanges),
 			orEmpty(c.Sessions), orEmpty(c.Files), orEmpty(c.Keywords), date(c.Updated)})
 	}
-	fmt.Sscanf(p.Concepts.NextLabel(), "c%d", &out.NextID)
+	fmt.Sscanf(p.Concepts.LabelAfter(0), "c%d", &out.NextID)
 	return out
 }

@@ -86,8 +86,16 @@ type Target struct {
 // Assign assigns members, all of one project, to a target and returns their concept, nil for none.
 func Assign(ctx context.Context, db *state.DB, p state.Project, members []Member, to Target,
 	dryRun bool) (c *concepts.Concept, err error) {
+	if dryRun && to.New == nil {
+		return to.Concept, nil
+	}
 	if dryRun {
-		return previewAssign(ctx, db, p, to)
+		set, err := revision.Concepts(ctx, db, p.ID)
+		if err != nil {
+			return nil, err
+		}
+		return &concepts.Concept{Label: set.LabelAfter(0), Device: db.Refs.Device().ID, Name: to.New.Name, Topic: to.New.Topic,
+			Summary: to.New.Summary}, nil
 	}
 	x := placement{to: to}
 	for _, m := range members {
@@ -117,7 +125,11 @@ type placement struct {
 
 // place adds the records of placements and returns the names of the records of their concepts.
 func place(ctx context.Context, db *state.DB, tx *refs.Tx, p refs.Project, list []placement) (out []string, err error) {
-	set, err := conceptsAt(ctx, db, tx, p)
+	upper, err := db.UpperAt(ctx, tx, p)
+	if err != nil {
+		return nil, err
+	}
+	set, err := concepts.Fold(state.Statements(upper), &facts.Set{})
 	if err != nil {
 		return nil, err
 	}
@@ -148,27 +160,6 @@ func place(ctx context.Context, db *state.DB, tx *refs.Tx, p refs.Project, list 
 	return out, nil
 }
 
-// conceptsAt returns the concepts of a project at the start of a transaction.
-func conceptsAt(ctx context.Context, db *state.DB, tx *refs.Tx, p refs.Project) (*concepts.Set, error) {
-	upper, err := db.UpperAt(ctx, tx, p)
-	if err != nil {
-		return nil, err
-	}
-	return concepts.Fold(state.Statements(upper), &facts.Set{})
-}
-
-func previewAssign(ctx context.Context, db *state.DB, p state.Project, to Target) (*concepts.Concept, error) {
-	if to.New == nil {
-		return to.Concept, nil
-	}
-	set, err := revision.Concepts(ctx, db, p.ID)
-	if err != nil {
-		return nil, err
-	}
-	return &concepts.Concept{Label: set.NextLabel(), Device: db.Refs.Device().ID, Name: to.New.Name,
-		Topic: to.New.Topic, Summary: to.New.Summary}, nil
-}
-
 func assignMessage(members []Member, to Target) string {
 	what := fmt.Sprintf("%d members", len(members))
 	if len(members) == 1 {
@@ -185,14 +176,5 @@ func assignMessage(members []Member, to Target) string {
 
 // ChangeConcept records changes of concepts in one commit. The first word of the message is its Op trailer.
 func ChangeConcept(ctx context.Context, db *state.DB, p state.Project, message string, changes ...concepts.Change) error {
-	return db.Refs.Update(ctx, p.ID, message, func(tx *refs.Tx) error {
-		op, _, _ := strings.Cut(message, " ")
-		tx.Trailer("Op", op)
-		for _, c := range changes {
-			if _, err := tx.Add(concepts.KindSet, c); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	return add(ctx, db, p.ID, message, concepts.KindSet, changes...)
 }

@@ -8,16 +8,15 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/memvcs/mem/layers/copies"
 	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/engines"
 	"github.com/memvcs/mem/layers/forms"
 	"github.com/memvcs/mem/layers/knowledge/facts"
+	"github.com/memvcs/mem/layers/knowledge/permanent"
 	"github.com/memvcs/mem/layers/originals"
-	"github.com/memvcs/mem/layers/revision"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tokens"
-	"github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/refs"
 )
 
@@ -108,7 +107,7 @@ func (d *distiller) run(ctx context.Context) error {
 		}
 		d.used = len(all)
 		got, err := SaveFacts(ctx, d.m, d.rev, given, SaveOptions{MaxFacts: d.o.MaxFacts, Engine: d.asker.ID(), Asked: d.asker.ID(),
-			Witnesses: witnesses, tips: tips, AllowEmpty: true})
+			Witnesses: witnesses, tips: tips})
 		if err != nil {
 			return err
 		}
@@ -201,9 +200,8 @@ func askTwice[T any](ctx context.Context, asker *engines.Asker, q question,
 // stand between fences.
 func retryPrompt(prompt string, wrong error) string {
 	faults := tokens.OneLine(oneLine(wrong.Error()), 2000)
-	key := fenceKey(prompt + faults)
-	return fmt.Sprintf("%s\nAn earlier answer was refused:\n=== faults %s ===\n%s\n=== end faults %s ===\n"+
-		"Write the whole answer again, without these faults.\n", prompt, key, faults, key)
+	return prompt + "\nAn earlier answer was refused:\n" + fenced("faults", faults+"\n") +
+		"Write the whole answer again, without these faults.\n"
 }
 
 // validate checks that an answer refers only to messages of the session and to sentences that were asked about, and removes ids
@@ -213,6 +211,11 @@ func validate(g *facts.Input, task Task) error {
 	known, part := map[string]bool{}, task.Draft
 	for _, f := range part.Open {
 		known[f.ID] = true
+	}
+	for _, x := range g.Exchanges {
+		for _, f := range x.Facts {
+			known[f.ID] = true
+		}
 	}
 	for i, a := range g.Answers {
 		if !slices.ContainsFunc(task.Questions, func(n *Questionnaire) bool { return slices.Contains(n.IDs(), a.ID) }) {
@@ -227,13 +230,8 @@ func validate(g *facts.Input, task Task) error {
 		placed := x.Messages != [2]int{}
 		for k := range x.Facts {
 			f := &x.Facts[k]
-			local := func(id string) bool {
-				return slices.ContainsFunc(g.Exchanges, func(y facts.InputExchange) bool {
-					return slices.ContainsFunc(y.Facts, func(o facts.InputFact) bool { return o.ID == id })
-				})
-			}
 			for _, list := range []*[]string{&f.Supersedes, &f.Refutes, &f.Resolves} {
-				*list = slices.DeleteFunc(*list, func(id string) bool { return !known[id] && !local(id) })
+				*list = slices.DeleteFunc(*list, func(id string) bool { return !known[id] })
 			}
 			placed = placed || slices.ContainsFunc(f.Evidence, func(e facts.Evidence) bool { return e.Message <= part.Total })
 		}
@@ -275,16 +273,9 @@ func ModelExchanges(ctx context.Context, db *state.DB, p refs.Project) ([]engine
 	}
 	var bodies [][]byte
 	for _, r := range records {
-		asked, err := ReflectionWitnesses(r.Kind, r.Body)
+		asked, err := Witnesses(r.Kind, r.Body)
 		if err != nil {
 			return nil, err
-		}
-		if r.Kind == facts.KindDistilled {
-			var d facts.Distilled
-			if err := json.Unmarshal(r.Body, &d); err != nil {
-				return nil, err
-			}
-			asked = d.Witnesses
 		}
 		for _, h := range asked {
 			b, err := originals.Object(ctx, db, p, h)
@@ -300,24 +291,30 @@ func ModelExchanges(ctx context.Context, db *state.DB, p refs.Project) ([]engine
 	return engines.DecodeExchanges(bodies)
 }
 
+// Witnesses returns the hashes of the requests to a model and its answers that a record names.
+func Witnesses(kind string, body json.RawMessage) ([]objects.Hash, error) {
+	if kind != facts.KindDistilled && kind != permanent.KindReflect {
+		return nil, nil
+	}
+	var named struct {
+		Witnesses []objects.Hash `json:"witnesses"`
+	}
+	if err := json.Unmarshal(body, &named); err != nil {
+		return nil, fmt.Errorf("%s: %w", kind, err)
+	}
+	return named.Witnesses, nil
+}
+
 // Backlog returns the sessions of a project that are not distilled to their end, the oldest first: what a session decides
 // replaces what earlier ones decided.
 func Backlog(ctx context.Context, db *state.DB, p refs.Project) ([]*state.Session, error) {
-	st, err := trust.Outline(ctx, db, p)
-	if err != nil {
-		return nil, err
-	}
-	set, err := revision.Facts(ctx, db, p)
-	if err != nil {
-		return nil, err
-	}
-	same, err := copies.In(ctx, db, p, st)
+	st, all, same, err := overview(ctx, db, p)
 	if err != nil {
 		return nil, err
 	}
 	var out []*state.Session
 	for _, s := range st.Recent() {
-		if undistilled(s, set, same[s.ID]) > 0 {
+		if undistilled(s, all.Facts, same[s.ID]) > 0 {
 			out = append(out, s)
 		}
 	}

@@ -2,8 +2,8 @@ package knowledge
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -84,7 +84,7 @@ func (w *ruleDistiller) run(ctx context.Context) (err error) {
 		return err
 	}
 	seen := 0
-	if w.in, seen, err = reflectionInput(ctx, w.m, w.p.ID); err != nil || seen <= w.in.Rules.Reflected && !w.o.Again {
+	if w.in, _, seen, err = reflectionInput(ctx, w.m, w.p.ID); err != nil || seen <= w.in.Rules.Reflected && !w.o.Again {
 		return err
 	}
 	all := permanent.Candidates(w.in)
@@ -95,15 +95,15 @@ func (w *ruleDistiller) run(ctx context.Context) (err error) {
 		batches = [][]permanent.Candidate{nil}
 	}
 	for i, some := range batches {
-		prompt := w.prompt(some, i == 0)
+		q := question{reflectSystem, w.prompt(some, i == 0), forms.AnswerSchema[permanent.Answer](), answerTokens(len(some) * 100)}
 		if w.o.DryRun {
-			u := w.asker.EstimateCost(reflectSystem, prompt, forms.AnswerSchema[permanent.Answer](),
-				answerTokens(len(some)*100))
 			w.out.Receipt.Requests++
-			w.out.Receipt.Usage = w.out.Receipt.Usage.Add(u)
+			w.out.Receipt.Usage = w.out.Receipt.Usage.Add(w.asker.EstimateCost(q.system, q.prompt, q.schema, q.maxTokens))
 			continue
 		}
-		answer, err := w.ask(ctx, prompt, some)
+		answer, err := askTwice(ctx, w.asker, q, func(b []byte) (permanent.Answer, error) {
+			return permanent.DecodeVerdicts(b, some)
+		})
 		if err != nil {
 			return err
 		}
@@ -172,14 +172,6 @@ func (w *ruleDistiller) prompt(some []permanent.Candidate, recent bool) string {
 	return fenced("record", body.String())
 }
 
-func (w *ruleDistiller) ask(ctx context.Context, prompt string, some []permanent.Candidate) (permanent.Answer,
-	error) {
-	q := question{reflectSystem, prompt, forms.AnswerSchema[permanent.Answer](), answerTokens(len(some) * 100)}
-	return askTwice(ctx, w.asker, q, func(b []byte) (permanent.Answer, error) {
-		return permanent.DecodeVerdicts(b, some)
-	})
-}
-
 // decide appends the outcomes: of each candidate, which is left without a verdict, and of each rule that the model saw behind
 // the recent facts. A rule that exists is not made again.
 func (w *ruleDistiller) decide(some []permanent.Candidate, answer permanent.Answer) {
@@ -212,28 +204,16 @@ func (w *ruleDistiller) decide(some []permanent.Candidate, answer permanent.Answ
 	}
 }
 
-// save commits the outcomes.
+// save commits the outcomes and fills in the result.
 func (w *ruleDistiller) save(ctx context.Context, seen permanent.Reflection) error {
-	stage, err := w.m.Refs.Stage(ctx)
-	if err != nil {
-		return err
-	}
-	defer stage.Close()
 	witnesses, err := engines.EncodeExchanges(w.asker.Exchanges())
 	if err != nil {
 		return err
 	}
-	if seen.Witnesses, err = stageAll(stage, witnesses); err != nil {
-		return err
-	}
 	var made []string
 	message := fmt.Sprintf("reflect: %d candidates  by %s", seen.Candidates, seen.Engine)
-	err = w.m.Refs.Update(ctx, w.p.ID, message, func(tx *refs.Tx) error {
-		if err := adoptWitnesses(ctx, tx, stage, seen.Witnesses, w.tips); err != nil {
-			return err
-		}
-		tx.Trailer("Op", "reflect")
-		made = made[:0]
+	err = commit(ctx, w.m, w.p.ID, message, witnesses, w.tips, func(tx *refs.Tx, stored []objects.Hash) error {
+		seen.Witnesses, made = stored, nil
 		for _, x := range w.outcomes {
 			var err error
 			switch {
@@ -254,11 +234,6 @@ func (w *ruleDistiller) save(ctx context.Context, seen permanent.Reflection) err
 	if err != nil {
 		return err
 	}
-	return w.report(ctx, made)
-}
-
-// report fills in the result.
-func (w *ruleDistiller) report(ctx context.Context, made []string) error {
 	set, err := revision.Rules(ctx, w.m, w.p.ID)
 	if err != nil {
 		return err
@@ -281,37 +256,21 @@ func (w *ruleDistiller) report(ctx context.Context, made []string) error {
 
 // quotedSessions returns the sessions quoted by candidates and recent facts, sorted.
 func quotedSessions(all []permanent.Candidate, recent []FactGroup, known *facts.Set) []string {
-	var out []string
+	in := map[string]bool{}
 	for _, g := range recent {
 		for _, f := range g.Facts {
-			if f.Session != "" {
-				out = append(out, f.Session)
-			}
+			in[f.Session] = true
 		}
 	}
 	for _, c := range all {
 		for _, x := range c.Quotes {
-			out = append(out, x.Session)
+			in[x.Session] = true
 		}
 		for _, id := range c.Evidence {
-			if f, ok := known.Fact(id); ok && f.Session != "" {
-				out = append(out, f.Session)
-			}
+			f, _ := known.Fact(id) // evidence of a candidate always exists
+			in[f.Session] = true
 		}
 	}
-	slices.Sort(out)
-	return slices.Compact(out)
-}
-
-// ReflectionWitnesses returns the hashes of a model's requests and answers in the body of a reflection record, nil for
-// records of another kind.
-func ReflectionWitnesses(kind string, body json.RawMessage) ([]objects.Hash, error) {
-	if kind != permanent.KindReflect {
-		return nil, nil
-	}
-	var seen permanent.Reflection
-	if err := json.Unmarshal(body, &seen); err != nil {
-		return nil, fmt.Errorf("reflection: %w", err)
-	}
-	return seen.Witnesses, nil
+	delete(in, "") // facts of no session
+	return slices.Sorted(maps.Keys(in))
 }

@@ -1,7 +1,6 @@
 package knowledge
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -61,8 +60,8 @@ const (
 )
 
 // DraftFacts returns the undistilled lines of the session that rev names, without the messages that another session has
-// (a fork begins with copies), unless o.All is set. A part ends with an exchange, unless the
-// exchange is longer than the limit.
+// (a fork begins with copies), unless o.All is set. A part ends with an exchange, unless the exchange is longer than the
+// limit.
 func DraftFacts(ctx context.Context, db *state.DB, rev state.Rev, o DraftOptions) (FactDraft, error) {
 	d := FactDraft{Session: rev.Session}
 	all, err := trust.Known(ctx, db, rev.Project.ID)
@@ -121,9 +120,7 @@ func DraftFacts(ctx context.Context, db *state.DB, rev state.Rev, o DraftOptions
 	}
 	d.Open = known.related(d.Lines)
 	if o.Whole {
-		for _, f := range d.Open {
-			d.Printed += c.Estimate(int64(len(f.Text)) + 24)
-		}
+		d.Printed += estimateKnown(c, d.Open)
 	}
 	if d.To > 0 && d.Left == 0 {
 		d.To = d.Total // the messages after it have no text
@@ -201,38 +198,33 @@ func (d *FactDraft) add(exchange []DraftLine, c tokens.Counter, most int) {
 		}
 		return c.Estimate(int64(size))
 	}
-	put := func(list []DraftLine) {
-		n := estimate(list)
-		if d.From == 0 {
-			d.From = list[0].N
-		}
-		d.To, d.Lines = list[len(list)-1].N, append(d.Lines, list...)
-		d.Tokens, d.Printed = d.Tokens+n, d.Printed+n
-	}
+	fits := func(list []DraftLine) bool { return most == 0 || d.Printed+estimate(list) <= most }
+	n := 0 // lines that are added
 	switch {
-	case len(exchange) == 0:
-		return
 	case d.Left > 0:
-	case most == 0 || d.Printed+estimate(exchange) <= most:
-		put(exchange)
-		return
-	case len(d.Lines) > 0:
-	default:
-		n := 0
-		for n < len(exchange) {
-			end := n + 1
-			for end < len(exchange) && exchange[end].N == exchange[n].N {
-				end++
+	case fits(exchange):
+		n = len(exchange)
+	case len(d.Lines) == 0:
+		for end := 1; end <= len(exchange); end++ {
+			if end < len(exchange) && exchange[end].N == exchange[end-1].N {
+				continue // the message goes on
 			}
-			if n > 0 && d.Printed+estimate(exchange[:end]) > most {
+			if n > 0 && !fits(exchange[:end]) {
 				break
 			}
 			n = end
 		}
-		put(exchange[:n])
-		exchange, d.Cut = exchange[n:], n < len(exchange)
+		d.Cut = n < len(exchange)
 	}
-	d.Left += estimate(exchange)
+	d.Left += estimate(exchange[n:])
+	if n == 0 {
+		return
+	}
+	if d.From == 0 {
+		d.From = exchange[0].N
+	}
+	d.To, d.Lines = exchange[n-1].N, append(d.Lines, exchange[:n]...)
+	d.Tokens, d.Printed = d.Tokens+estimate(exchange[:n]), d.Printed+estimate(exchange[:n])
 }
 
 // known are the facts that a draft may show, the newest first.
@@ -254,10 +246,11 @@ func knownFor(session string, set *facts.Set, o DraftOptions) (k known) {
 			k.others = append(k.others, *f)
 		}
 	}
-	for _, list := range [][]facts.Fact{k.issues, k.others} {
+	newest := func(list []facts.Fact) []facts.Fact {
 		slices.SortStableFunc(list, func(a, b facts.Fact) int { return b.Time.Compare(a.Time) })
+		return facts.Distinct(list)
 	}
-	k.issues, k.others = facts.Distinct(k.issues), facts.Distinct(k.others)
+	k.issues, k.others = newest(k.issues), newest(k.others)
 	k.own = k.own[max(0, len(k.own)-maxKnown):]
 	return k
 }
@@ -265,11 +258,14 @@ func knownFor(session string, set *facts.Set, o DraftOptions) (k known) {
 // reserve returns the tokens that the known facts of a draft may need.
 func (k known) reserve(c tokens.Counter) int {
 	longest := slices.SortedFunc(slices.Values(k.others), func(a, b facts.Fact) int { return len(b.Text) - len(a.Text) })
+	return estimateKnown(c, slices.Concat(k.issues[:min(len(k.issues), maxIssues)], longest[:min(len(longest), maxRelated)], k.own))
+}
+
+// estimateKnown returns the tokens of known facts.
+func estimateKnown(c tokens.Counter, list []facts.Fact) int {
 	size := 0
-	for _, list := range [][]facts.Fact{k.issues[:min(len(k.issues), maxIssues)], longest[:min(len(longest), maxRelated)], k.own} {
-		for _, f := range list {
-			size += len(f.Text) + 24
-		}
+	for _, f := range list {
+		size += len(f.Text) + 24
 	}
 	return c.Estimate(int64(size))
 }
@@ -282,13 +278,12 @@ func (k known) related(lines []DraftLine) []facts.Fact {
 		text.WriteString(l.Text + "\n")
 	}
 	weight := weights(append(slices.Clone(k.issues), k.others...), text.String())
-	most := func(a, b facts.Fact) int { return cmp.Compare(weight[b.ID], weight[a.ID]) }
-	others := slices.DeleteFunc(slices.Clone(k.others), func(f facts.Fact) bool { return weight[f.ID] == 0 })
-	slices.SortStableFunc(others, most)
-	issues := slices.Clone(k.issues)
-	slices.SortStableFunc(issues, most)
-	out := issues[:min(len(issues), maxIssues)]
-	out = append(out, others[:min(len(others), maxRelated)]...)
+	most := func(list []facts.Fact, n int) []facts.Fact {
+		list = slices.SortedStableFunc(slices.Values(list), func(a, b facts.Fact) int { return weight[b.ID] - weight[a.ID] })
+		return list[:min(len(list), n)]
+	}
+	others := slices.DeleteFunc(most(k.others, maxRelated), func(f facts.Fact) bool { return weight[f.ID] == 0 })
+	out := append(most(k.issues, maxIssues), others...)
 	return append(out, k.own[max(0, len(k.own)-maxKnown+len(out)):]...)
 }
 

@@ -48,11 +48,7 @@ func TestReserve(t *testing.T) {
 	for i := range 30 {
 		lines = append(lines, DraftLine{Text: fmt.Sprintf("parse_%d", i)})
 	}
-	size := 0
-	for _, f := range k.related(lines) {
-		size += len(f.Text) + 24
-	}
-	if n, most := c.Estimate(int64(size)), k.reserve(c); n > most {
+	if n, most := estimateKnown(c, k.related(lines)), k.reserve(c); n > most {
 		t.Errorf("the known facts need %d tokens of %d", n, most)
 	}
 }

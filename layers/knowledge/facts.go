@@ -28,16 +28,10 @@ func cited(list []facts.Evidence) map[int]bool {
 	return out
 }
 
-// A CheckedFact is a fact with the result of a new check.
+// A CheckedFact is the result of a new check of a fact.
 type CheckedFact struct {
-	Fact    facts.Fact // as stored
 	Now     facts.Fact // with the new verdict
 	Problem string     // why it could not be checked
-}
-
-// Changed reports whether the check failed or its result differs from the stored one.
-func (c CheckedFact) Changed() bool {
-	return c.Problem != "" || c.Now.Verdict == facts.Rejected || c.Fact.Trust != c.Now.Trust
 }
 
 // By returns the speaker of the i-th quote, "" if it was not found.
@@ -48,14 +42,11 @@ func (c CheckedFact) By(i int) string {
 	return c.Now.Evidence[i].By
 }
 
-// CheckFacts looks facts of a project up again, against the clean transcripts. An empty list means all valid facts.
+// CheckFacts looks facts of a project up again, against the clean transcripts.
 func CheckFacts(ctx context.Context, db *state.DB, project refs.Project, list []facts.Fact) ([]CheckedFact, error) {
 	set, err := revision.Facts(ctx, db, project)
 	if err != nil {
 		return nil, err
-	}
-	if len(list) == 0 {
-		list = set.Live()
 	}
 	st, err := trust.State(ctx, db, project)
 	if err != nil {
@@ -85,7 +76,7 @@ func CheckFacts(ctx context.Context, db *state.DB, project refs.Project, list []
 			return nil, err
 		}
 		for _, i := range groups[key] {
-			out[i] = CheckedFact{Fact: list[i], Now: list[i]}
+			out[i].Now = list[i]
 			if problem != nil {
 				out[i].Problem = problem.Error()
 				continue
@@ -102,8 +93,6 @@ func CheckFacts(ctx context.Context, db *state.DB, project refs.Project, list []
 	}
 	return out, nil
 }
-
-func shortSession(s *state.Session) string { return records.ShortID(s.ID) }
 
 // transcriptOf returns the transcript that the facts of an exchange were checked against, nil if they belong to no
 // session.

@@ -2,6 +2,7 @@ package knowledge
 
 import (
 	"context"
+	"maps"
 	"slices"
 
 	"github.com/memvcs/mem/layers/knowledge/facts"
@@ -91,11 +92,9 @@ func MeasureFacts(ctx context.Context, db *state.DB, p state.Project, id string)
 // measure looks the facts of a session up again and counts. Without a transcript nothing supports a fact, and a wrong fact
 // covers nothing.
 func measure(ctx context.Context, db *state.DB, p state.Project, s *state.Session, list []facts.Fact) (f Figures, err error) {
-	var checked []CheckedFact
-	if len(list) > 0 {
-		if checked, err = CheckFacts(ctx, db, p.ID, list); err != nil {
-			return f, err
-		}
+	checked, err := CheckFacts(ctx, db, p.ID, list)
+	if err != nil {
+		return f, err
 	}
 	q, err := revision.Quotable(ctx, db, p.ID, s, s.Now(), nil)
 	if err != nil {
@@ -103,22 +102,16 @@ func measure(ctx context.Context, db *state.DB, p state.Project, s *state.Sessio
 	}
 	f.Facts, f.Missed = len(list), []int{}
 	quoted := map[int]bool{}
+	count := map[facts.Verdict]int{}
 	for _, c := range checked {
-		switch {
-		case c.Problem != "" || c.Now.Verdict == facts.Rejected:
-			f.Rejected++
+		if c.Problem != "" || c.Now.Verdict == facts.Rejected {
+			count[facts.Rejected]++
 			continue
-		case c.Now.Verdict == facts.Verified:
-			f.Verified++
-		case c.Now.Verdict == facts.Quoted:
-			f.Quoted++
-		default:
-			f.Stated++
 		}
-		for _, e := range c.Now.Evidence {
-			quoted[e.Message] = true
-		}
+		count[c.Now.Verdict]++
+		maps.Copy(quoted, cited(c.Now.Evidence))
 	}
+	f.Verified, f.Quoted, f.Stated, f.Rejected = count[facts.Verified], count[facts.Quoted], count[facts.Stated], count[facts.Rejected]
 	for _, n := range turnsOf(q.Entries, revision.Echoed(s, q.Point)) {
 		if f.Turns++; quoted[n] {
 			f.Covered++

@@ -35,17 +35,22 @@ type Progress struct {
 // notes of its own after the last message.
 const minUndistilled = 100
 
+// overview returns the sessions of a project, what is known, and the messages of sessions that are copies.
+func overview(ctx context.Context, db *state.DB, p refs.Project) (st *state.State, all trust.UpperState, same copies.Messages,
+	err error) {
+	if st, err = trust.Outline(ctx, db, p); err != nil {
+		return st, all, same, err
+	}
+	if all, err = trust.Known(ctx, db, p); err != nil {
+		return st, all, same, err
+	}
+	same, err = copies.In(ctx, db, p, st)
+	return st, all, same, err
+}
+
 // ReadProgress returns the progress of all layers.
 func ReadProgress(ctx context.Context, db *state.DB, p refs.Project) (d Progress, err error) {
-	st, err := trust.Outline(ctx, db, p)
-	if err != nil {
-		return d, err
-	}
-	all, err := trust.Known(ctx, db, p)
-	if err != nil {
-		return d, err
-	}
-	same, err := copies.In(ctx, db, p, st)
+	st, all, same, err := overview(ctx, db, p)
 	if err != nil {
 		return d, err
 	}
@@ -78,21 +83,13 @@ type Pending struct {
 
 // FindPending returns what is pending for a session, nothing if the project does not have it.
 func FindPending(ctx context.Context, db *state.DB, p refs.Project, id string) (out Pending, err error) {
-	s, err := SessionOf(ctx, db, p, id)
-	if err != nil || s == nil {
-		return out, err
-	}
-	all, err := trust.Known(ctx, db, p)
+	st, all, same, err := overview(ctx, db, p)
 	if err != nil {
 		return out, err
 	}
-	st, err := trust.Outline(ctx, db, p)
-	if err != nil {
-		return out, err
-	}
-	same, err := copies.In(ctx, db, p, st)
-	if err != nil {
-		return out, err
+	s := st.Session(id)
+	if s == nil {
+		return out, nil
 	}
 	now := s.Now()
 	out = Pending{From: all.Facts.ThroughOf(id, now.Generation) + 1, To: now.Scan.Values, Tokens: UndistilledTokens(db, s, all.Facts, same[id]),

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"slices"
 	"time"
 
@@ -70,7 +69,7 @@ type Candidates struct {
 // changes no rule; unless dryRun is set, it records that a reflection took place.
 func Reflect(ctx context.Context, db *state.DB, p state.Project, since time.Time, dryRun bool) (Candidates, error) {
 	var out Candidates
-	in, seen, err := reflectionInput(ctx, db, p.ID)
+	in, st, seen, err := reflectionInput(ctx, db, p.ID)
 	if err != nil {
 		return out, err
 	}
@@ -82,54 +81,45 @@ func Reflect(ctx context.Context, db *state.DB, p state.Project, since time.Time
 	}
 	out.Recent = recentFacts(in)
 	out.Facts, out.Last = len(in.Facts.Live()), in.Rules.ReflectedAt
-	st, err := trust.Outline(ctx, db, p.ID)
-	if err != nil {
-		return out, err
-	}
 	out.Sessions = len(st.Recent())
 	if dryRun || st.Name == "" { // the project is empty
 		return out, nil
 	}
 	record := permanent.Reflection{Seen: seen, Candidates: len(out.Candidates)}
-	return out, db.Refs.Update(ctx, p.ID, fmt.Sprintf("reflect: %d candidates", len(out.Candidates)),
-		func(tx *refs.Tx) error {
-			tx.Trailer("Op", "reflect")
-			_, err := tx.Add(permanent.KindReflect, record)
-			return err
-		})
+	return out, add(ctx, db, p.ID, fmt.Sprintf("reflect: %d candidates", len(out.Candidates)), permanent.KindReflect, record)
 }
 
-// reflectionInput gathers the input of [permanent.Candidates], with the number of statements about facts.
-func reflectionInput(ctx context.Context, db *state.DB, p refs.Project) (in permanent.Input, seen int, err error) {
+// reflectionInput gathers the input of [permanent.Candidates], with the project and the number of statements about facts.
+func reflectionInput(ctx context.Context, db *state.DB, p refs.Project) (in permanent.Input, st *state.State, seen int, err error) {
 	all, err := trust.Known(ctx, db, p)
 	if err != nil {
-		return in, 0, err
+		return in, st, 0, err
 	}
 	in = permanent.Input{Now: db.Opts.Now(), Facts: all.Facts, Concepts: all.Concepts, Rules: all.Rules}
-	st, err := trust.State(ctx, db, p)
-	if err != nil {
-		return in, 0, err
+	if st, err = trust.State(ctx, db, p); err != nil {
+		return in, st, 0, err
 	}
 	in.Family = st.Families()
 	for _, s := range st.Recent() {
 		if err := ctx.Err(); err != nil {
-			return in, 0, err
+			return in, st, 0, err
 		}
 		found, err := ruleEvidence(ctx, db, p, s)
 		if err != nil {
-			return in, 0, fmt.Errorf("search %s: %w", records.ShortID(s.ID), err)
+			return in, st, 0, fmt.Errorf("search %s: %w", records.ShortID(s.ID), err)
 		}
 		if found, err = trust.WithoutRevoked(ctx, db, st, s, found); err != nil {
-			return in, 0, err
+			return in, st, 0, err
 		}
 		in.Quotes, in.Corrections = append(in.Quotes, found.Words...), append(in.Corrections, found.Corrections...)
 	}
-	return in, all.Statements, nil
+	return in, st, all.Statements, nil
 }
 
 // evidenceVersion changes with the rules of recognition; results of another version in the cache are ignored.
 const evidenceVersion = 6
 
+// ruleEvidence returns what the user asked for and corrected in a session.
 func ruleEvidence(ctx context.Context, db *state.DB, p refs.Project, s *state.Session) (state.RuleEvidence, error) {
 	now := s.Now()
 	file := db.CachePath("signs", now.Original.String())
@@ -143,14 +133,6 @@ func ruleEvidence(ctx context.Context, db *state.DB, p refs.Project, s *state.Se
 		return out, err
 	}
 	defer l1.Close()
-	if out, err = findRuleEvidence(l1); err != nil {
-		return out, err
-	}
-	db.WriteCache(file, refine.Version<<16|evidenceVersion, &out)
-	return s.OwnEvidence(out), nil
-}
-
-func findRuleEvidence(l1 io.Reader) (out state.RuleEvidence, err error) {
 	for e, err := range refine.Entries(l1) {
 		if err != nil {
 			return out, err
@@ -166,5 +148,6 @@ func findRuleEvidence(l1 io.Reader) (out state.RuleEvidence, err error) {
 			out.Corrections = append(out.Corrections, permanent.Quote{Message: e.N, Text: s, Time: at})
 		}
 	}
-	return out, nil
+	db.WriteCache(file, refine.Version<<16|evidenceVersion, &out)
+	return s.OwnEvidence(out), nil
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -50,10 +49,9 @@ func UserQuote(ctx context.Context, db *state.DB, rev state.Rev, text string, me
 	if err != nil {
 		return w, err
 	}
-	ok := mention
-	if w.Text = requests.Verbatim(said, text); w.Text != "" {
-		ok = true
-	} else if mention {
+	w.Text = requests.Verbatim(said, text)
+	ok := w.Text != ""
+	if !ok && mention {
 		w.Text, ok = requests.Mentions(said, text)
 	}
 	if !ok {
@@ -118,19 +116,15 @@ const maxRuleQuote = 400
 // AddRule creates a rule and returns it.
 func AddRule(ctx context.Context, db *state.DB, p state.Project, made permanent.Definition, dryRun bool) (*permanent.Rule,
 	error) {
-	upper, err := db.Upper(ctx, p.ID)
-	if err != nil {
-		return nil, err
-	}
-	known, err := trust.KnownFacts(ctx, db, p.ID, upper)
-	if err != nil {
-		return nil, err
-	}
 	if dryRun {
-		return permanent.Preview(made, known, db.Opts.Now())
+		known, err := revision.Facts(ctx, db, p.ID)
+		if err != nil {
+			return nil, err
+		}
+		return permanent.Preview(made, known, db.Opts.Now()), nil
 	}
 	id := ""
-	err = db.Refs.Update(ctx, p.ID, "rule: "+tokens.OneLine(made.Text, 60), func(tx *refs.Tx) error {
+	err := db.Refs.Update(ctx, p.ID, "rule: "+tokens.OneLine(made.Text, 60), func(tx *refs.Tx) error {
 		tx.Trailer("Op", "rule")
 		if len(tx.Tips()) == 0 {
 			if _, err := tx.Add(records.KindProject, records.ProjectBody{Identity: p.Identity, Name: p.Name}); err != nil {
@@ -170,7 +164,7 @@ func Act(ctx context.Context, db *state.DB, p state.Project, r *permanent.Rule, 
 	}
 	a.Rule = r.Record
 	if !dryRun {
-		if err := act(ctx, db, p, a, a.Act+" "+r.ID); err != nil {
+		if err := add(ctx, db, p.ID, a.Act+" "+r.ID, permanent.KindAct, a); err != nil {
 			return nil, err
 		}
 		set, err := revision.Rules(ctx, db, p.ID)
@@ -188,22 +182,13 @@ func Act(ctx context.Context, db *state.DB, p state.Project, r *permanent.Rule, 
 // DismissCandidate hides a candidate for good.
 func DismissCandidate(ctx context.Context, db *state.DB, p state.Project, c permanent.Candidate, a permanent.Act) error {
 	a.Rule, a.Act = c.ID, permanent.Dismiss
-	return act(ctx, db, p, a, "dismiss "+c.ID)
-}
-
-func act(ctx context.Context, db *state.DB, p state.Project, a permanent.Act, message string) error {
-	return db.Refs.Update(ctx, p.ID, message, func(tx *refs.Tx) error {
-		tx.Trailer("Op", a.Act)
-		_, err := tx.Add(permanent.KindAct, a)
-		return err
-	})
+	return add(ctx, db, p.ID, "dismiss "+c.ID, permanent.KindAct, a)
 }
 
 // RuleOf returns the rule that a candidate proposes. Its confidence grows with the number of independent sessions.
 func RuleOf(c permanent.Candidate) permanent.Definition {
 	made := permanent.Definition{
-		Type: c.Type, Text: c.Text, Problem: c.Problem, Files: c.Files,
-		Evidence: slices.Clone(c.Keys()), Quotes: c.Quotes, Trust: c.Trust,
+		Type: c.Type, Text: c.Text, Quotes: c.Quotes, Trust: c.Trust,
 		Confidence: min(90, 60+10*len(c.Sessions)), State: permanent.Active, Candidate: c.ID, Reason: c.Why,
 	}
 	if c.Stated {

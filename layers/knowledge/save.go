@@ -14,6 +14,7 @@ import (
 	"github.com/memvcs/mem/layers/knowledge/concepts"
 	"github.com/memvcs/mem/layers/knowledge/facts"
 	"github.com/memvcs/mem/layers/originals"
+	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/revision"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/trust"
@@ -23,14 +24,13 @@ import (
 
 // SaveOptions are the options of [SaveFacts].
 type SaveOptions struct {
-	MaxFacts   int                   // per session; 0 is no limit
-	Asked      string                // who answered the questions
-	Local      map[string]facts.Fact // facts of earlier parts of the answer by their names in it; those of the input are added
-	Engine     string                // author of the facts; "" if a person or Claude ran the command
-	Witnesses  [][]byte              // requests to the engine and its answers
-	tips       []refs.Tip            // of the lanes before the request
-	AllowEmpty bool                  // save the witnesses even if every fact was rejected
-	DryRun     bool
+	MaxFacts  int                   // per session; 0 is no limit
+	Asked     string                // who answered the questions
+	Local     map[string]facts.Fact // facts of earlier parts of the answer by their names in it; those of the input are added
+	Engine    string                // author of the facts; "" if a person or Claude ran the command
+	Witnesses [][]byte              // requests to the engine and its answers, saved even if every fact is rejected
+	tips      []refs.Tip            // of the lanes before the request
+	DryRun    bool
 }
 
 // A SavedFact is the result for one fact.
@@ -110,7 +110,7 @@ func SaveFacts(ctx context.Context, db *state.DB, rev state.Rev, g facts.Input, 
 	if err != nil {
 		return s.out, err
 	}
-	if n := len(s.out.Facts); n > 0 && s.out.Count(facts.Rejected) == n && !o.AllowEmpty {
+	if n := len(s.out.Facts); n > 0 && s.out.Count(facts.Rejected) == n && o.Engine == "" {
 		return s.out, ErrAllRejected
 	}
 	if o.DryRun {
@@ -133,13 +133,13 @@ func (s *batch) message(g facts.Input) string {
 				fresh++
 			}
 		}
-		parts = append(parts, fmt.Sprintf("save %s  %d facts of %d exchanges, through #%d", shortSession(s.session), fresh,
+		parts = append(parts, fmt.Sprintf("save %s  %d facts of %d exchanges, through #%d", records.ShortID(s.session.ID), fresh,
 			len(s.out.Exchanges), s.out.Through))
 	}
 	if len(g.Answers) > 0 {
 		of := ""
 		if s.session != nil && len(parts) == 0 {
-			of = shortSession(s.session) + "  "
+			of = records.ShortID(s.session.ID) + "  "
 		}
 		parts = append(parts, fmt.Sprintf("verify %s%d verified, %d reworded, %d removed  by %s", of, len(s.out.Verified),
 			len(s.out.Reworded), len(s.out.Removed), s.o.Asked))
@@ -149,11 +149,7 @@ func (s *batch) message(g facts.Input) string {
 
 // add checks the exchanges of an input.
 func (s *batch) add(g facts.Input) {
-	for f := range s.set.All() {
-		if f.Session == s.session.ID && f.Live() {
-			s.factCount++
-		}
-	}
+	s.factCount = len(liveOf(s.set, s.session.ID))
 	if total := s.q.Point.Scan.Values; g.Through > total {
 		s.problems.Add("through", "%d is behind the last message, %d", g.Through, total)
 	}
@@ -186,22 +182,17 @@ func (s *batch) placements(ctx context.Context) (out []placement, err error) {
 	}
 	for _, j := range s.jobs {
 		to := Target{}
-		member := []string{"exchange/" + j.exchange.Key().String()}
-		same := func(o placement) bool { return o.to.New != nil && strings.EqualFold(o.to.New.Name, j.name) }
+		at := slices.IndexFunc(out, func(o placement) bool { return o.to.New != nil && strings.EqualFold(o.to.New.Name, j.name) })
 		c, err := revision.ConceptIn(s.db, set, j.name)
 		switch {
 		case err == nil && c.Live() && set.MembershipOf(j.exchange.ID, j.exchange.Session).Concept == c:
 			continue
 		case err == nil && c.Live():
-			to.Concept = c
+			to.Concept, at = c, -1
 		case concepts.IsLabel(j.name) || err == nil:
 			s.out.Dropped.Add(j.at, "there is no concept `%s`", j.name)
 			continue
-		case slices.ContainsFunc(out, same):
-			at := slices.IndexFunc(out, same)
-			out[at].members = append(out[at].members, member...)
-			s.out.Assigned++
-			continue
+		case at >= 0:
 		case !names.Takes(j.name):
 			s.out.Dropped.Add(j.at, "`%s` is not in the words of the session", j.name)
 			continue
@@ -211,7 +202,10 @@ func (s *batch) placements(ctx context.Context) (out []placement, err error) {
 				to.New.Topic = j.exchange.Topic
 			}
 		}
-		out = append(out, placement{to, member})
+		if at < 0 {
+			at, out = len(out), append(out, placement{to: to})
+		}
+		out[at].members = append(out[at].members, Member{Exchange: &j.exchange}.key())
 		s.out.Assigned++
 	}
 	return out, nil
@@ -438,7 +432,7 @@ func (s *batch) addExchange(i int, g facts.InputExchange) {
 			f.Verdict, f.Notes = facts.Rejected, []string{fmt.Sprintf("facts.maxPerSession is %d", s.o.MaxFacts)}
 		}
 		if f.Verdict != facts.Rejected {
-			f.Files = s.namedFiles(at, given.Files, scene.Text+s.quoted(f))
+			f.Files = s.namedFiles(at, given.Files, scene.Text+s.q.Text.Of(f.Evidence))
 			x.Facts = append(x.Facts, f)
 			if !known {
 				s.factCount++
@@ -506,16 +500,6 @@ func spanOf(list []facts.Evidence) (span [2]int) {
 		span[1] = max(span[1], e.Message)
 	}
 	return span
-}
-
-func (s *batch) quoted(f facts.Fact) string {
-	var b strings.Builder
-	for _, e := range f.Evidence {
-		for _, p := range s.q.Text.Parts[e.Message] {
-			b.WriteString("\n" + p.Text)
-		}
-	}
-	return b.String()
 }
 
 // namedFiles returns the files that occur in a text and drops the others.
@@ -594,26 +578,14 @@ func oneFact(set *facts.Set, id string) (facts.Fact, error) {
 // write commits exchanges and judgements, what extra adds, the requests to a model and its answers, and that the session was
 // distilled through a message, if that is new.
 func (s *saver) write(ctx context.Context, message string, through int, extra func(*refs.Tx) error) error {
-	stage, err := s.db.Refs.Stage(ctx)
-	if err != nil {
-		return err
-	}
-	defer stage.Close()
 	done := facts.Distilled{Engine: s.o.Engine}
-	if done.Witnesses, err = stageAll(stage, s.o.Witnesses); err != nil {
-		return err
-	}
 	known := 0
 	if s.session != nil {
 		known = s.through()
 		done.Session, done.Generation, done.Through = s.session.ID, s.session.Now().Generation, max(through, known)
 	}
-	return s.db.Refs.Update(ctx, s.p, message, func(tx *refs.Tx) error {
-		if err := adoptWitnesses(ctx, tx, stage, done.Witnesses, s.o.tips); err != nil {
-			return err
-		}
-		op, _, _ := strings.Cut(message, " ")
-		tx.Trailer("Op", op)
+	return commit(ctx, s.db, s.p, message, s.o.Witnesses, s.o.tips, func(tx *refs.Tx, witnesses []objects.Hash) error {
+		done.Witnesses = witnesses
 		if s.session != nil {
 			tx.Trailer("Session", done.Session)
 		}
@@ -648,27 +620,48 @@ func (s *saver) write(ctx context.Context, message string, through int, extra fu
 	})
 }
 
-// stageAll stores texts in a stage and returns their hashes.
-func stageAll(stage *refs.Stage, texts [][]byte) (out []objects.Hash, err error) {
-	for _, b := range texts {
-		if _, err := stage.Put(b); err != nil {
-			return nil, err
+// add commits records of a kind.
+func add[T any](ctx context.Context, db *state.DB, p refs.Project, message, kind string, bodies ...T) error {
+	return commit(ctx, db, p, message, nil, nil, func(tx *refs.Tx, _ []objects.Hash) error {
+		for _, b := range bodies {
+			if _, err := tx.Add(kind, b); err != nil {
+				return err
+			}
 		}
-		out = append(out, objects.Sum(b))
-	}
-	return out, nil
+		return nil
+	})
 }
 
-// adoptWitnesses moves staged witnesses into a transaction, unless text was forgotten since the lanes had the tips.
-func adoptWitnesses(ctx context.Context, tx *refs.Tx, stage *refs.Stage, witnesses []objects.Hash,
-	tips []refs.Tip) error {
-	if len(witnesses) == 0 {
-		return nil
-	}
-	if err := originals.CheckQuestion(ctx, tx, tips); err != nil {
+// commit commits what put adds, with the requests to a model and its answers, unless text was forgotten since the lanes
+// had the tips. The first word of the message is the Op trailer.
+func commit(ctx context.Context, db *state.DB, p refs.Project, message string, witnesses [][]byte, tips []refs.Tip,
+	put func(tx *refs.Tx, witnesses []objects.Hash) error) error {
+	stage, err := db.Refs.Stage(ctx)
+	if err != nil {
 		return err
 	}
-	return tx.Adopt(stage)
+	defer stage.Close()
+	var stored []objects.Hash
+	for _, b := range witnesses {
+		h, err := stage.Put(b)
+		if err != nil {
+			return err
+		}
+		stored = append(stored, h)
+	}
+	return db.Refs.Update(ctx, p, message, func(tx *refs.Tx) error {
+		if len(stored) > 0 {
+			if err := originals.CheckQuestion(ctx, tx, tips); err != nil {
+				return err
+			}
+			if err := tx.Adopt(stage); err != nil {
+				return err
+			}
+		}
+		op, _, _ := strings.Cut(message, " ")
+		tx.Trailer("Op", strings.TrimSuffix(op, ":"))
+		return put(tx, stored)
+	})
 }
 
 // isSaved reports whether an exchange and all its facts are stored.

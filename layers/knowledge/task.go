@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
 )
 
@@ -174,7 +175,7 @@ func (t Task) Instruction(command string, seen Seen) string {
 		if !seen.Draft && i == 0 {
 			b.WriteString(steps + "\n")
 		} else {
-			fmt.Fprintf(&b, "\nWrite facts as before, of session %s, messages %d to %d.\n\n", shortSession(d.Session), d.From, d.To)
+			fmt.Fprintf(&b, "\nWrite facts as before, of session %s, messages %d to %d.\n\n", records.ShortID(d.Session.ID), d.From, d.To)
 		}
 		b.WriteString(d.text())
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -14,6 +15,7 @@ import (
 	"github.com/memvcs/mem/layers/refine"
 	"github.com/memvcs/mem/layers/revision"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/tokens"
 	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/refs"
 )
@@ -29,7 +31,6 @@ type Question struct {
 
 	fact     *facts.Fact
 	exchange *facts.Exchange
-	around   []int // indexes of the L1 lines that are shown
 }
 
 // A Questionnaire contains questions about one session, with the lines of the transcript that they need.
@@ -40,7 +41,6 @@ type Questionnaire struct {
 	Lines     []DraftLine
 	Tokens    int // estimate of the whole text
 
-	p refs.Project
 	q *revision.Quoted // the transcript
 }
 
@@ -54,7 +54,7 @@ type QuestionOptions struct {
 
 // Questions returns the questions about the facts and summaries of a session.
 func Questions(ctx context.Context, db *state.DB, p refs.Project, session string, o QuestionOptions) (*Questionnaire, error) {
-	out := &Questionnaire{p: p}
+	out := &Questionnaire{}
 	set, err := revision.Facts(ctx, db, p)
 	if err != nil {
 		return nil, err
@@ -83,7 +83,7 @@ func Questions(ctx context.Context, db *state.DB, p refs.Project, session string
 	if out.q, err = transcriptOf(ctx, db, st, *last, quoted); err != nil {
 		return nil, err
 	}
-	out.add(out.q, all, func(n int) int { return markers.Counter(db, out.q.Point).Estimate(int64(n)) }, o.MaxTokens)
+	out.add(all, markers.Counter(db, out.q.Point), o.MaxTokens)
 	out.Left = total - len(out.Questions)
 	return out, nil
 }
@@ -137,15 +137,14 @@ func questionsIn(set *facts.Set, session string, o QuestionOptions) (out []Quest
 }
 
 // add adds the questions that fit, each with its lines of the transcript.
-func (n *Questionnaire) add(q *revision.Quoted, all []Question, estimate func(bytes int) int, most int) {
-	echo := revision.Echoed(n.Session, q.Point)
+func (n *Questionnaire) add(all []Question, c tokens.Counter, most int) {
+	q, echo := n.q, revision.Echoed(n.Session, n.q.Point)
 	shown := map[int]DraftLine{} // by index in L1
-	n.Tokens = estimate(len(verifySteps) + len(answerForm) + maxCommand)
+	n.Tokens = c.Estimate(int64(len(verifySteps) + len(answerForm) + maxCommand))
 	for i, x := range all {
 		size := len(x.text())
 		fresh := map[int]DraftLine{}
-		x.around = around(q.Entries, x)
-		for _, k := range x.around {
+		for _, k := range around(q.Entries, x) {
 			line := DraftLine{q.Entries[k].N, speakerOf(q.Entries[k], echo[q.Entries[k].N]), excerpt(q, k, x.Quotes)}
 			if old, ok := shown[k]; ok && len(old.Text) >= len(line.Text) {
 				continue
@@ -153,13 +152,11 @@ func (n *Questionnaire) add(q *revision.Quoted, all []Question, estimate func(by
 			fresh[k] = line
 			size += len(line.Text) + len(shown[k].Text) + 20
 		}
-		if most > 0 && i > 0 && n.Tokens+estimate(size) > most {
+		if most > 0 && i > 0 && n.Tokens+c.Estimate(int64(size)) > most {
 			break
 		}
-		for k, line := range fresh {
-			shown[k] = line
-		}
-		n.Tokens += estimate(size)
+		maps.Copy(shown, fresh)
+		n.Tokens += c.Estimate(int64(size))
 		n.Questions = append(n.Questions, x)
 	}
 	for k := range q.Entries {
@@ -245,7 +242,8 @@ func excerpt(q *revision.Quoted, k int, quotes []facts.Evidence) string {
 		if v.Message != e.N {
 			continue
 		}
-		if i := strings.Index(text, firstLine(v.Quote)); i >= 0 {
+		line, _, _ := strings.Cut(strings.TrimSpace(v.Quote), "\n")
+		if i := strings.Index(text, line); i >= 0 {
 			from, to = min(from, i), max(to, min(len(text), i+len(v.Quote)))
 		}
 	}
@@ -258,11 +256,6 @@ func excerpt(q *revision.Quoted, k int, quotes []facts.Evidence) string {
 		return cutText(text, 0, besideLine/2) + " " + cutText(text, len(text)-besideLine/2, len(text))
 	}
 	return cutText(text, 0, besideLine)
-}
-
-func firstLine(s string) string {
-	line, _, _ := strings.Cut(strings.TrimSpace(s), "\n")
-	return line
 }
 
 // cutText returns a part of a text with marks where something was cut.

@@ -305,16 +305,17 @@ func checkFacts(records []facts.Record, need func(string, objects.Hash),
 			input("facts of session "+bodies.ShortID(x.Session), x.Device, false, x.Original)
 		}
 	}
-	for _, w := range set.Witnesses {
-		need("witness of facts", w)
-	}
 	for _, r := range records {
-		asked, err := knowledge.ReflectionWitnesses(r.Kind, r.Body)
+		asked, err := knowledge.Witnesses(r.Kind, r.Body)
 		if err != nil {
 			return err
 		}
+		what := "witness of rules"
+		if r.Kind == facts.KindDistilled {
+			what = "witness of facts"
+		}
 		for _, w := range asked {
-			need("witness of rules", w)
+			need(what, w)
 		}
 	}
 	return nil

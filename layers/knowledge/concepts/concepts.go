@@ -13,6 +13,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -130,11 +131,8 @@ func (s *Set) Unassigned(known *facts.Set) []*facts.Exchange {
 // ByRecord returns the concept that a record created, nil if there is none.
 func (s *Set) ByRecord(id string) *Concept { return s.byRecord[id] }
 
-// NextLabel returns the label for a new concept. It is above all known labels, so only devices that have not
-// synchronised choose the same one.
-func (s *Set) NextLabel() string { return s.LabelAfter(0) }
-
-// LabelAfter returns the label that follows the next n labels.
+// LabelAfter returns the label for a new concept after n other new ones. It is above all known labels, so only devices
+// that have not synchronised choose the same one.
 func (s *Set) LabelAfter(n int) string {
 	last := 0
 	for _, c := range s.Concepts {
@@ -171,10 +169,7 @@ func (s *Set) Find(name, device string) []*Concept {
 // DisplayLabel returns the label by which a device can name the concept: c002, or c002~d3f1a2b4 if a concept of another
 // device has the same label.
 func (s *Set) DisplayLabel(c *Concept, device string) string {
-	if c.Device == device {
-		return c.Label
-	}
-	if slices.ContainsFunc(s.Concepts, func(o *Concept) bool { return o != c && o.Label == c.Label }) {
+	if c.Device != device && slices.ContainsFunc(s.Concepts, func(o *Concept) bool { return o != c && o.Label == c.Label }) {
 		return c.Label + "~" + c.Device[:min(8, len(c.Device))]
 	}
 	return c.Label
@@ -189,13 +184,10 @@ func isID(name string) bool {
 // labelNumber returns the number of a label, 0 if it is malformed: 1 for c001 and c1.
 func labelNumber(label string) int {
 	digits, ok := strings.CutPrefix(label, "c")
-	if !ok || digits == "" || len(digits) > 9 || strings.Trim(digits, "0123456789") != "" {
+	if !ok || len(digits) > 9 || strings.Trim(digits, "0123456789") != "" {
 		return 0
 	}
-	n := 0
-	for _, d := range digits {
-		n = 10*n + int(d-'0')
-	}
+	n, _ := strconv.Atoi(digits) // 0 without digits
 	return n
 }
 

@@ -212,8 +212,8 @@ func TestFind(t *testing.T) {
 	if got := s.DisplayLabel(s.Concepts[1], "aaaaaaaaaaaa"); got != "c001~bbbbbbbb" {
 		t.Errorf("Shown = %s", got)
 	}
-	if got := s.NextLabel(); got != "c002" {
-		t.Errorf("NextLabel = %s", got)
+	if got := s.LabelAfter(0); got != "c002" {
+		t.Errorf("LabelAfter(0) = %s", got)
 	}
 }
 
@@ -234,7 +234,7 @@ func FuzzFold(f *testing.F) {
 			}
 			s.DisplayLabel(c, "d")
 		}
-		s.NextLabel()
+		s.LabelAfter(0)
 	})
 }
 

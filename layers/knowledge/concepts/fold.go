@@ -2,6 +2,7 @@ package concepts
 
 import (
 	"cmp"
+	"errors"
 	"maps"
 	"slices"
 	"time"
@@ -14,25 +15,13 @@ import (
 func Fold(records []facts.Record, known *facts.Set) (*Set, error) {
 	f := folder{Set: &Set{byRecord: map[string]*Concept{}, members: map[string]Membership{}}, assigned: map[string]assigned{}}
 	records = slices.SortedFunc(slices.Values(records), facts.Record.Compare)
-	for _, r := range records { // first all concepts: a record about a concept can have a lower lamport time
-		if r.Kind == Kind {
-			if err := facts.Apply(r, func(m Definition) { f.define(r, m) }); err != nil {
-				return nil, err
-			}
-		}
-	}
 	into := map[*Concept]string{}
-	for _, r := range records {
-		var err error
-		switch r.Kind {
-		case KindAssign:
-			err = facts.Apply(r, func(a Assignment) { f.assigned[a.Member] = assigned{a, r.Time} })
-		case KindSet:
-			err = facts.Apply(r, func(c Change) { f.change(r, c, into) })
-		}
-		if err != nil {
-			return nil, err
-		}
+	err := errors.Join( // first all concepts: a record about a concept can have a lower lamport time
+		facts.Each(records, Kind, f.define),
+		facts.Each(records, KindAssign, func(_ int, r facts.Record, a Assignment) { f.assigned[a.Member] = assigned{a, r.Time} }),
+		facts.Each(records, KindSet, func(_ int, r facts.Record, c Change) { f.change(r, c, into) }))
+	if err != nil {
+		return nil, err
 	}
 	f.merge(into)
 	f.addMembers(known)
@@ -49,7 +38,7 @@ type folder struct {
 	assigned map[string]assigned
 }
 
-func (f *folder) define(r facts.Record, m Definition) {
+func (f *folder) define(_ int, r facts.Record, m Definition) {
 	c := &Concept{
 		ID: "c:" + r.ID[:min(8, len(r.ID))], Record: r.ID, Label: m.Label, Device: r.Device,
 		Name: m.Name, Topic: m.Topic, Summary: m.Summary,
@@ -178,12 +167,12 @@ func (f *folder) addMembers(known *facts.Set) {
 	}
 }
 
-// liveExchanges returns the exchanges with live facts or without facts, in the order of time.
+// liveExchanges returns the live exchanges, in the order of time.
 func liveExchanges(known *facts.Set) []*facts.Exchange {
 	var out []*facts.Exchange
 	for i := range known.Exchanges {
-		if x := &known.Exchanges[i]; len(x.Facts) == 0 || slices.ContainsFunc(x.Facts, facts.Fact.Live) {
-			out = append(out, x)
+		if known.Exchanges[i].Live() {
+			out = append(out, &known.Exchanges[i])
 		}
 	}
 	slices.SortFunc(out, func(a, b *facts.Exchange) int {

@@ -32,18 +32,13 @@ const (
 // Trust returns the trust of a fact of a kind that the speaker states. Arguments of a tool call prove only that the
 // model did something: a file can have any name.
 func (s Speaker) Trust(k Kind) Trust {
-	switch s {
-	case ByCall:
-		if k == Action {
-			return Assistant
-		}
-		return Tool
-	case ByUser:
+	switch {
+	case s == ByUser:
 		return User
-	case ByScript:
-		return Script
-	case ByAssistant, ByPlan:
+	case s == ByAssistant, s == ByPlan, s == ByCall && k == Action:
 		return Assistant
+	case s == ByScript:
+		return Script
 	}
 	return Tool
 }
@@ -78,8 +73,8 @@ func (t *Transcript) Add(message int, p Part) {
 	delete(t.plain, message)
 }
 
-// text returns the text of messages.
-func (t *Transcript) text(evidence []Evidence) string {
+// Of returns the text of the quoted messages.
+func (t *Transcript) Of(evidence []Evidence) string {
 	var b strings.Builder
 	for _, e := range evidence {
 		for _, p := range t.Parts[e.Message] {
@@ -121,14 +116,8 @@ func (t *Transcript) plainParts(message int) []string {
 
 func oneSpace(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// SpeakerOf returns the speaker of a quote, and whether the quote was found. If several speakers say it, the most
-// trusted one counts.
-func (t *Transcript) SpeakerOf(e Evidence) (by Speaker, ok bool) {
-	by, _, ok = t.find(e.Message, Plain(e.Quote))
-	return by, ok
-}
-
-// find searches a quote without marks in a message. It also reports whether the quote begins or ends inside a word.
+// find searches a quote without marks in a message. If several speakers say it, the most trusted one counts. It also
+// reports whether the quote begins or ends inside a word.
 func (t *Transcript) find(message int, quote string) (by Speaker, cut, ok bool) {
 	if quote == "" {
 		return 0, false, false
@@ -199,12 +188,14 @@ func Check(f *Fact, t *Transcript, scene Scene) {
 	}
 	f.Evidence = slices.Clone(f.Evidence)
 	var missing []string
+	speakers := make([]Speaker, len(f.Evidence))
 	for i := range f.Evidence {
 		at := ""
 		if len(f.Evidence) > 1 {
 			at = fmt.Sprintf("evidence[%d]: ", i)
 		}
-		if why := f.quote(i, t); why != "" {
+		var why string
+		if speakers[i], why = f.quote(i, t); why != "" {
 			missing = append(missing, at+why)
 		}
 	}
@@ -212,7 +203,7 @@ func Check(f *Fact, t *Transcript, scene Scene) {
 		f.Verdict, f.Notes, f.Trust = Rejected, missing, Tool
 		return
 	}
-	f.Trust = f.trust(t, scene)
+	f.Trust = f.trust(speakers, scene)
 	f.noteSpeaker()
 	f.noteClaims(t, scene)
 	if !scene.Passed && passes().MatchString(f.Text) {
@@ -225,35 +216,35 @@ func (f *Fact) note(format string, args ...any) {
 }
 
 // quote looks a quote up and sets its speaker; it returns why there is no such quote.
-func (f *Fact) quote(i int, t *Transcript) string {
+func (f *Fact) quote(i int, t *Transcript) (by Speaker, why string) {
 	e := &f.Evidence[i]
 	e.By = ""
 	words := Plain(e.Quote)
 	switch {
 	case len(t.Parts[e.Message]) == 0:
-		return fmt.Sprintf("message %d has no text", e.Message)
+		return 0, fmt.Sprintf("message %d has no text", e.Message)
 	case !strings.ContainsFunc(words, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }):
-		return "the quote has no words"
+		return 0, "the quote has no words"
 	}
 	by, cut, ok := t.find(e.Message, words)
 	if !ok {
-		return fmt.Sprintf("the quote is not in message %d%s", e.Message, t.hint(e.Message, words))
+		return 0, fmt.Sprintf("the quote is not in message %d%s", e.Message, t.hint(e.Message, words))
 	}
 	if e.By = by.String(); cut {
 		f.note("the quote of message %d begins or ends inside a word", e.Message)
 	}
-	return ""
+	return by, ""
 }
 
 // trust returns the trust of the least trusted quote. If the user or the model is quoted too, and they or the quoted calls
 // of the model name every name and number of the fact, further quotes do not lower it below that of the model. If nobody
 // of that trust names them in the session, it is that of somebody who does: the words of a tool are not the user's
 // because the user is quoted.
-func (f *Fact) trust(t *Transcript, scene Scene) Trust {
+func (f *Fact) trust(speakers []Speaker, scene Scene) Trust {
 	least := User
 	var typed, said, called strings.Builder
-	for _, e := range f.Evidence {
-		by, _ := t.SpeakerOf(e)
+	for i, e := range f.Evidence {
+		by := speakers[i]
 		trust := by.Trust(f.Kind)
 		if least = min(least, trust); trust == User {
 			typed.WriteString(e.Quote + "\n")
@@ -310,7 +301,7 @@ var passes = sync.OnceValue(func() *regexp.Regexp {
 // noteClaims notes the names, numbers and quantities of the fact that do not occur in its messages or its exchange.
 func (f *Fact) noteClaims(t *Transcript, scene Scene) {
 	text := f.Text + "\n" + f.Reason
-	quoted := t.text(f.Evidence)
+	quoted := t.Of(f.Evidence)
 	outside := claims.NewSource(quoted + "\n" + Plain(quoted)).Missing(text)
 	outside = append(outside, claims.Quantities(text, quoted)...)
 	if len(outside) == 0 {
@@ -332,7 +323,7 @@ func quoteList(words []string) string {
 	const most = 5
 	var out []string
 	for _, w := range words[:min(len(words), most)] {
-		out = append(out, "`"+tokens.Shorten(oneSpace(w), 60)+"`")
+		out = append(out, "`"+tokens.OneLine(w, 60)+"`")
 	}
 	if n := len(words) - most; n > 0 {
 		return fmt.Sprintf("%s and %d more", strings.Join(out, ", "), n)

@@ -4,7 +4,7 @@
 // A model or a person writes facts, never a rule. [Check] does what code can: it searches each quote in the message
 // that it names and finds out who said it. Such a fact is "quoted"; what code does not find, such as a name or a number
 // of the fact, is a note. Whether a quote says what the fact says is a question of meaning, so a reader answers it,
-// with the surroundings of the quote ([Question]). A yes makes the fact "verified", a no removes it, and both are
+// with the surroundings of the quote ([Answer]). A yes makes the fact "verified", a no removes it, and both are
 // records with who was asked. The trust of a fact follows from the speaker of its evidence. Therefore an echo, text
 // that mem itself or a fork inserted, never counts as typed.
 //
@@ -201,6 +201,9 @@ func (x Exchange) Key() objects.Hash {
 	return objects.Sum(b)
 }
 
+// Live reports whether the exchange has a live fact, or had no facts.
+func (x Exchange) Live() bool { return len(x.Facts) == 0 || slices.ContainsFunc(x.Facts, Fact.Live) }
+
 // Bare returns the exchange as records store it, without computed fields.
 func (x Exchange) Bare() Exchange {
 	x.ID, x.Device, x.Revoked, x.key = "", "", "", objects.Hash{}
@@ -262,12 +265,10 @@ const (
 
 // A Set contains all facts, also those that are no longer live.
 type Set struct {
-	Exchanges []Exchange     // in the order of their first records
-	Through   map[string]int // the last distilled message of each session
-	Witnesses []objects.Hash // requests to models and their answers, sorted
+	Exchanges []Exchange // in the order of their first records
 
-	where      map[string][2]int // of facts in Exchanges, by ID
-	generation map[string]int    // generation of each session to which Through refers
+	where   map[string][2]int // of facts in Exchanges, by ID
+	through map[string][2]int // of each session: its last distilled generation, and the last message of it
 }
 
 // All yields all facts. The pointers point into the set.
@@ -317,10 +318,10 @@ func (s *Set) Find(prefix string) []Fact {
 
 // ThroughOf returns the last distilled message of a generation of a session, 0 if nothing was distilled.
 func (s *Set) ThroughOf(session string, generation int) int {
-	if s.generation[session] != generation {
-		return 0
+	if at := s.through[session]; at[0] == generation {
+		return at[1]
 	}
-	return s.Through[session]
+	return 0
 }
 
 // LiveExchanges returns the exchanges of a session with their live facts, in the order of messages. Exchanges that lost
@@ -328,12 +329,8 @@ func (s *Set) ThroughOf(session string, generation int) int {
 func (s *Set) LiveExchanges(session string) []Exchange {
 	var out []Exchange
 	for _, x := range s.Exchanges {
-		if x.Session != session {
-			continue
-		}
-		had := len(x.Facts)
-		x.Facts = slices.DeleteFunc(slices.Clone(x.Facts), func(f Fact) bool { return !f.Live() })
-		if had == 0 || len(x.Facts) > 0 {
+		if x.Session == session && x.Live() {
+			x.Facts = slices.DeleteFunc(slices.Clone(x.Facts), func(f Fact) bool { return !f.Live() })
 			out = append(out, x)
 		}
 	}
@@ -347,13 +344,6 @@ func (f Fact) Name() string { return "f:" + f.Key().String()[:idLength] }
 // Name returns the ID that the exchange has unless another ID starts with it.
 func (x Exchange) Name() string { return "e:" + x.Key().String()[:idLength] }
 
-func (f Fact) quotes() (out []string) {
-	for _, e := range f.Evidence {
-		out = append(out, e.Quote)
-	}
-	return out
-}
-
 // maxShown is the longest quote that [Fact.Shown] returns, in characters.
 const maxShown = 300
 
@@ -365,7 +355,7 @@ func (f Fact) Shown() string {
 	}
 	var out []string
 	for _, e := range f.Evidence[:min(len(f.Evidence), 2)] {
-		out = append(out, fmt.Sprintf("%s: \"%s\"", cmp.Or(e.By, Tool.String()), tokens.Shorten(oneSpace(e.Quote), maxShown)))
+		out = append(out, fmt.Sprintf("%s: \"%s\"", cmp.Or(e.By, Tool.String()), tokens.OneLine(e.Quote, maxShown)))
 	}
 	return strings.Join(out, "; ")
 }

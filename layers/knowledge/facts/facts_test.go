@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/memvcs/mem/layers/forms"
-	"github.com/memvcs/mem/objects"
 )
 
 // talk is a session with every kind of speaker.
@@ -46,7 +45,7 @@ func statements(t *testing.T) []Record {
 		x := Exchange{Session: "s", From: n, To: n + 1, Topic: fmt.Sprint("topic ", n/2), Facts: []Fact{fact(n), fact(n + 1)}}
 		add(KindExchange, []string{"a", "b"}[n%2], x.Bare())
 	}
-	add(KindDistilled, "a", Distilled{Session: "s", Through: 5, Witnesses: []objects.Hash{objects.Sum([]byte("w"))}})
+	add(KindDistilled, "a", Distilled{Session: "s", Through: 5})
 	add(KindDistilled, "b", Distilled{Session: "s", Generation: 1, Through: 3})
 	add(KindDistilled, "a", Distilled{Session: "s", Through: 9})
 	add(KindJudgement, "a", Judgement{Fact: fact(1).Key(), Says: Removes, Value: true})
@@ -70,8 +69,8 @@ func TestFold(t *testing.T) {
 	if want := "0:true 1:false 2:false 3:true 4:true 5:true 6:true"; strings.Join(got, " ") != want {
 		t.Errorf("facts that stand: %v, want %s", got, want)
 	}
-	if s.ThroughOf("s", 1) != 3 || s.ThroughOf("s", 0) != 0 || len(s.Witnesses) != 1 {
-		t.Errorf("through %d of generation 1, %d of 0, %d witnesses", s.ThroughOf("s", 1), s.ThroughOf("s", 0), len(s.Witnesses))
+	if s.ThroughOf("s", 1) != 3 || s.ThroughOf("s", 0) != 0 {
+		t.Errorf("through %d of generation 1, %d of 0", s.ThroughOf("s", 1), s.ThroughOf("s", 0))
 	}
 	for _, f := range s.Live() {
 		if g, ok := s.Fact(f.ID); !ok || g.Text != f.Text || len(s.Find(f.ID[:6])) != 1 ||
@@ -190,7 +189,7 @@ func FuzzDecode(f *testing.F) {
 					continue
 				}
 				for _, e := range fact.Evidence {
-					if _, ok := tr.SpeakerOf(e); !ok {
+					if _, _, ok := tr.find(e.Message, Plain(e.Quote)); !ok {
 						t.Fatalf("quoted, but a quote is not there: %+v", fact)
 					}
 				}

@@ -1,6 +1,8 @@
 package facts
 
 import (
+	"cmp"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -13,16 +15,14 @@ import (
 // Fold computes the set from records in their order: a later record overrides an earlier one about the same thing.
 func Fold(records []Record) (*Set, error) {
 	f := folder{
-		exchanges: map[objects.Hash]int{}, facts: map[objects.Hash]location{},
-		judgements: map[judgementKey]stated{}, witnesses: map[objects.Hash]bool{},
-		set: &Set{Through: map[string]int{}, generation: map[string]int{}, where: map[string][2]int{}},
+		exchanges: map[objects.Hash]int{}, facts: map[objects.Hash]location{}, judgements: map[judgementKey]stated{},
+		set: &Set{through: map[string][2]int{}, where: map[string][2]int{}},
 	}
-	for n, r := range records {
-		if err := f.add(n, r); err != nil {
-			return nil, err
-		}
+	err := errors.Join(Each(records, KindExchange, f.addExchange), Each(records, KindDistilled, f.distilled),
+		Each(records, KindJudgement, func(n int, r Record, j Judgement) { f.judgements[judgementKey{j.Fact, j.Says}] = stated{j, n, r.Time} }))
+	if err != nil {
+		return nil, err
 	}
-	f.set.Witnesses = slices.SortedFunc(maps.Keys(f.witnesses), objects.Hash.Compare)
 	f.assignIDs()
 	f.applyJudgements()
 	f.judgeSummaries()
@@ -30,31 +30,11 @@ func Fold(records []Record) (*Set, error) {
 	return f.set, nil
 }
 
-// add adds the n-th record.
-func (f *folder) add(n int, r Record) error {
-	switch r.Kind {
-	case KindExchange:
-		return Apply(r, func(x Exchange) { f.addExchange(n, r, x) })
-	case KindDistilled:
-		return Apply(r, func(d Distilled) {
-			f.set.distilled(d)
-			for _, w := range d.Witnesses {
-				f.witnesses[w] = true
-			}
-		})
-	case KindJudgement:
-		return Apply(r, func(j Judgement) { f.judgements[judgementKey{j.Fact, j.Says}] = stated{j, n, r.Time} })
-	}
-	return nil
-}
-
-func (s *Set) distilled(d Distilled) {
-	have, ok := s.generation[d.Session]
-	if !ok || d.Generation > have {
-		s.generation[d.Session], s.Through[d.Session] = d.Generation, 0
-	}
-	if d.Generation == s.generation[d.Session] {
-		s.Through[d.Session] = max(s.Through[d.Session], d.Through)
+// distilled notes how far the last generation of a session was distilled.
+func (f *folder) distilled(_ int, _ Record, d Distilled) {
+	have, at := f.set.through[d.Session], [2]int{d.Generation, d.Through}
+	if slices.Compare(at[:], have[:]) > 0 {
+		f.set.through[d.Session] = at
 	}
 }
 
@@ -63,7 +43,6 @@ type folder struct {
 	exchanges  map[objects.Hash]int
 	facts      map[objects.Hash]location
 	judgements map[judgementKey]stated
-	witnesses  map[objects.Hash]bool
 }
 
 // A location is the place of a fact in the set, with the indexes of the first and last record that state it.
@@ -237,8 +216,5 @@ func (f *folder) resolution(j stated) string {
 	if solution := f.at(j.By); solution != nil {
 		return solution.Text
 	}
-	if why := oneSpace(j.Reason); why != "" {
-		return tokens.Shorten(why, maxText)
-	}
-	return "stated to be resolved"
+	return cmp.Or(tokens.OneLine(j.Reason, maxText), "stated to be resolved")
 }

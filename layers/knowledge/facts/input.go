@@ -109,7 +109,7 @@ func Decode(b []byte) (Input, error) {
 	seen := map[string]bool{}
 	for i := range g.Answers {
 		a, at := &g.Answers[i], fmt.Sprintf("answers[%d].", i)
-		a.Text, a.Why = oneSpace(a.Text), tokens.Shorten(oneSpace(a.Why), maxText)
+		a.Text, a.Why = oneSpace(a.Text), tokens.OneLine(a.Why, maxText)
 		if seen[a.ID] {
 			c.Add(at+"id", "%s is answered twice", forms.Printable(a.ID))
 		}

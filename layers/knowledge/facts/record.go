@@ -23,12 +23,17 @@ func (r Record) Compare(o Record) int {
 	return cmp.Or(cmp.Compare(r.Lamport, o.Lamport), cmp.Compare(r.Device, o.Device), cmp.Compare(r.ID, o.ID))
 }
 
-// Apply calls f with the decoded body of a record.
-func Apply[T any](r Record, f func(T)) error {
-	var body T
-	if err := json.Unmarshal(r.Body, &body); err != nil {
-		return fmt.Errorf("%s %.8s of device %.8s: %w", r.Kind, r.ID, r.Device, err)
+// Each calls f with the index and the decoded body of each record of a kind.
+func Each[T any](records []Record, kind string, f func(n int, r Record, body T)) error {
+	for n, r := range records {
+		if r.Kind != kind {
+			continue
+		}
+		var body T
+		if err := json.Unmarshal(r.Body, &body); err != nil {
+			return fmt.Errorf("%s %.8s of device %.8s: %w", r.Kind, r.ID, r.Device, err)
+		}
+		f(n, r, body)
 	}
-	f(body)
 	return nil
 }

@@ -3,6 +3,9 @@ package facts
 import (
 	"cmp"
 	"slices"
+	"strings"
+
+	"github.com/memvcs/mem/layers/search/index"
 )
 
 // A Hit is a search result.
@@ -17,18 +20,28 @@ func (s *Set) Search(query string, want func(Fact) bool) []Hit {
 	sought := queryTerms(query)
 	var hits []Hit
 	for _, x := range s.Exchanges {
-		var around map[string]bool
 		for _, f := range x.Facts {
 			if !want(f) {
 				continue
 			}
-			if around == nil {
-				around = termSet(append([]string{x.Topic, x.Summary}, x.Keywords...)...)
+			beside := slices.Concat(f.Keywords, f.Files)
+			for _, e := range f.Evidence {
+				beside = append(beside, e.Quote)
 			}
-			text, quotes := termSet(f.Text), f.quotes()
-			beside := termSet(append(append(quotes, f.Keywords...), f.Files...)...)
-			if n := score(sought, text, beside, around); n > 0 {
-				hits = append(hits, Hit{f, n})
+			score := map[string]int{} // of each term in its best place
+			put := func(weight int, texts ...string) {
+				var c index.Cutter
+				c.Each(strings.Join(texts, "\n"), func(t index.Term) { score[string(t.Text)] = weight })
+			}
+			put(30, append([]string{x.Topic, x.Summary}, x.Keywords...)...)
+			put(80, beside...)
+			put(100, f.Text)
+			hit := Hit{Fact: f}
+			for _, w := range sought {
+				hit.Score += score[w]
+			}
+			if hit.Score > 0 {
+				hits = append(hits, hit)
 			}
 		}
 	}
@@ -39,18 +52,4 @@ func (s *Set) Search(query string, want func(Fact) bool) []Hit {
 // Compare orders hits by score, then by time, the newest first.
 func (h Hit) Compare(o Hit) int {
 	return cmp.Or(cmp.Compare(o.Score, h.Score), o.Fact.Time.Compare(h.Fact.Time), cmp.Compare(h.Fact.ID, o.Fact.ID))
-}
-
-func score(sought []string, text, beside, around map[string]bool) (n int) {
-	for _, w := range sought {
-		switch {
-		case text[w]:
-			n += 100
-		case beside[w]:
-			n += 80
-		case around[w]:
-			n += 30
-		}
-	}
-	return n
 }

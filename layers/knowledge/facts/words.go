@@ -8,14 +8,6 @@ import (
 	"github.com/memvcs/mem/layers/search/index"
 )
 
-// termSet contains the terms of texts, whole identifiers included.
-func termSet(texts ...string) map[string]bool {
-	out := map[string]bool{}
-	var c index.Cutter
-	c.Each(strings.Join(texts, "\n"), func(t index.Term) { out[string(t.Text)] = true })
-	return out
-}
-
 // queryTerms returns the terms of a query, each once: of an identifier only the whole.
 func queryTerms(query string) (out []string) {
 	var at []int // where they start

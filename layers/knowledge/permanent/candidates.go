@@ -20,16 +20,16 @@ const (
 	CandidateStale         = "stale"         // a rule that was not mentioned for monthsToStale months
 )
 
-func candidateKinds() []string {
-	return []string{CandidateStated, CandidateCorrection, CandidateContradiction, CandidateStale}
-}
+// monthsToStale is the time after which a rule that is not mentioned is stale.
+const monthsToStale = 6
 
-// What the evidence of a rule needs that a reader proposes: independent sessions, two for the solution of a problem.
-const (
-	minDecisions  = 3
-	minSolutions  = 2
-	monthsToStale = 6
-)
+// minSessions returns the number of independent sessions that the evidence of a rule needs that a reader proposes.
+func minSessions(kind string) int {
+	if kind == TypeSolution {
+		return 2
+	}
+	return 3
+}
 
 // A Candidate is a proposal to add a rule in the user's words, or to review or remove one.
 type Candidate struct {
@@ -51,9 +51,6 @@ type Candidate struct {
 	keys []string // of the evidence
 }
 
-// Keys returns the keys of the facts in its evidence.
-func (c *Candidate) Keys() []string { return c.keys }
-
 // Input is the input of [Candidates].
 type Input struct {
 	Facts    *facts.Set
@@ -65,7 +62,7 @@ type Input struct {
 	Now         time.Time
 
 	// Family returns the conversation of a session: forks, resumed copies and subagents belong to their origin and
-	// count once. Nil treats every session as its own conversation.
+	// count once.
 	Family func(session string) string
 }
 
@@ -78,16 +75,13 @@ type finder struct {
 // Candidates returns proposals to promote or review, ordered by kind and support. Dismissed candidates and existing
 // rules are left out.
 func Candidates(in Input) []Candidate {
-	if in.Family == nil {
-		in.Family = func(session string) string { return session }
-	}
 	f := &finder{Input: in}
 	f.fromStatements()
 	f.fromCorrections()
 	f.fromContradictions()
 	f.fromStaleRules()
 	out := slices.DeleteFunc(f.out, f.isSettled)
-	kinds := candidateKinds()
+	kinds := []string{CandidateStated, CandidateCorrection, CandidateContradiction, CandidateStale}
 	slices.SortStableFunc(out, func(a, b Candidate) int {
 		return cmp.Or(cmp.Compare(slices.Index(kinds, a.Kind), slices.Index(kinds, b.Kind)),
 			cmp.Compare(len(b.Sessions), len(a.Sessions)),
@@ -109,16 +103,19 @@ func (f *finder) isSettled(c Candidate) bool {
 	})
 }
 
-// candidateID returns the id of a candidate, derived from its kind and main subject.
-func candidateID(kind string, about ...string) string {
-	return "p:" + objects.Sum([]byte("mem candidate 1\n" + kind + "\n" + strings.Join(about, "\n"))).String()[:8]
+// newCandidate returns a candidate for a rule of the user, without evidence. Its id is derived from its kind and main
+// subject.
+func newCandidate(kind, text string, about ...string) Candidate {
+	id := "p:" + objects.Sum([]byte("mem candidate 1\n" + kind + "\n" + strings.Join(about, "\n"))).String()[:8]
+	return Candidate{ID: id, Kind: kind, Type: TypeRule, Text: text, Trust: facts.User, Files: []string{}, Sessions: []string{},
+		Evidence: []string{}}
 }
 
 // independentSessions returns one session of each conversation that facts come from, in the order of the facts.
-func (f *finder) independentSessions(list []facts.Fact) []string {
+func (in Input) independentSessions(list []facts.Fact) []string {
 	out, seen := []string{}, map[string]bool{}
 	for _, x := range list {
-		if family := f.Family(x.Session); x.Session != "" && !seen[family] {
+		if family := in.Family(x.Session); x.Session != "" && !seen[family] {
 			seen[family] = true
 			out = append(out, x.Session)
 		}
@@ -146,11 +143,9 @@ func (f *finder) fromStatements() {
 		if !ok {
 			i = len(f.out)
 			at[key] = i
-			f.out = append(f.out, Candidate{
-				ID: candidateID(CandidateStated, key), Kind: CandidateStated, Type: TypeRule, Text: q.Text,
-				Why: "the user asked for it", Stated: true, Trust: facts.User,
-				Files: []string{}, Evidence: []string{}, Sessions: []string{},
-			})
+			c := newCandidate(CandidateStated, q.Text, key)
+			c.Why, c.Stated = "the user asked for it", true
+			f.out = append(f.out, c)
 		}
 		f.quoted(&f.out[i], q)
 	}
@@ -158,9 +153,9 @@ func (f *finder) fromStatements() {
 
 // about returns a candidate for a look at a rule.
 func about(kind string, r *Rule, why string, subject ...string) Candidate {
-	return Candidate{ID: candidateID(kind, append([]string{r.Record}, subject...)...), Kind: kind, Type: r.Type, Text: r.Text,
-		Problem: r.Problem, Rule: r.ID, Stated: r.Stated, Trust: r.Trust, Why: why, Files: []string{}, Sessions: []string{},
-		Evidence: []string{}}
+	c := newCandidate(kind, r.Text, append([]string{r.Record}, subject...)...)
+	c.Type, c.Problem, c.Rule, c.Stated, c.Trust, c.Why = r.Type, r.Problem, r.ID, r.Stated, r.Trust, why
+	return c
 }
 
 // fromContradictions proposes a review of rules whose evidence fell. What else speaks against a rule, a reader sees.

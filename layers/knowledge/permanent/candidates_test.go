@@ -8,6 +8,9 @@ import (
 	"github.com/memvcs/mem/layers/knowledge/facts"
 )
 
+// alone makes each session a conversation of its own.
+func alone(session string) string { return session }
+
 func found(t *testing.T, in Input) string {
 	t.Helper()
 	if in.Rules == nil {
@@ -15,6 +18,9 @@ func found(t *testing.T, in Input) string {
 	}
 	if in.Now.IsZero() {
 		in.Now = day
+	}
+	if in.Family == nil {
+		in.Family = alone
 	}
 	var out []string
 	for _, c := range Candidates(in) {
@@ -73,22 +79,22 @@ func TestSettled(t *testing.T) {
 	t.Parallel()
 	known := factsOf(t)
 	said := Quote{Session: "a", Message: 1, Text: "Never push on Fridays."}
-	in := Input{Facts: known, Rules: fold(t, known), Quotes: []Quote{said}, Now: day}
+	in := Input{Facts: known, Rules: fold(t, known), Quotes: []Quote{said}, Now: day, Family: alone}
 	c := Candidates(in)
 	if len(c) != 1 {
 		t.Fatal(c)
 	}
 	made := record(t, 1, "d", Kind, Definition{Type: TypeRule, Text: "Fridays are for rest", Candidate: c[0].ID, State: Active})
 	for what, tt := range map[string]struct {
-		records []Record
+		records []facts.Record
 		settled bool
 	}{
-		"dismissed": {[]Record{record(t, 1, "d", KindAct, Act{Rule: c[0].ID, Act: Dismiss})}, true},
-		"promoted":  {[]Record{made}, true},
-		"retired":   {[]Record{made, record(t, 2, "d", KindAct, Act{Rule: made.ID, Act: Retire})}, true},
-		"said":      {[]Record{record(t, 1, "d", Kind, Definition{Type: TypeRule, Text: "never push on fridays", State: Active})}, true},
-		"quoted":    {[]Record{record(t, 1, "d", Kind, Definition{Type: TypeRule, Text: "Rest", Quotes: []Quote{said}, State: Active})}, true},
-		"opposite":  {[]Record{record(t, 1, "d", Kind, Definition{Type: TypeRule, Text: "Push on Fridays", State: Active, ByUser: true})}, false},
+		"dismissed": {[]facts.Record{record(t, 1, "d", KindAct, Act{Rule: c[0].ID, Act: Dismiss})}, true},
+		"promoted":  {[]facts.Record{made}, true},
+		"retired":   {[]facts.Record{made, record(t, 2, "d", KindAct, Act{Rule: made.ID, Act: Retire})}, true},
+		"said":      {[]facts.Record{record(t, 1, "d", Kind, Definition{Type: TypeRule, Text: "never push on fridays", State: Active})}, true},
+		"quoted":    {[]facts.Record{record(t, 1, "d", Kind, Definition{Type: TypeRule, Text: "Rest", Quotes: []Quote{said}, State: Active})}, true},
+		"opposite":  {[]facts.Record{record(t, 1, "d", Kind, Definition{Type: TypeRule, Text: "Push on Fridays", State: Active, ByUser: true})}, false},
 	} {
 		in.Rules = fold(t, known, tt.records...)
 		if got := found(t, in); (got == "") != tt.settled {

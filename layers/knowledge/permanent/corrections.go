@@ -2,8 +2,8 @@ package permanent
 
 import (
 	"fmt"
+	"slices"
 
-	"github.com/memvcs/mem/layers/knowledge/facts"
 	"github.com/memvcs/mem/layers/requests"
 )
 
@@ -17,23 +17,19 @@ func (f *finder) fromCorrections() {
 		words  []string
 		quotes []Quote
 	}
-	var sets []*set
-next:
+	var sets []set
 	for _, q := range f.Corrections {
 		w := requests.Terms(q.Text)
-		for _, s := range sets {
-			if requests.Similar(s.words, w) {
-				s.quotes = append(s.quotes, q)
-				continue next
-			}
-		}
-		if len(w) > 1 {
-			sets = append(sets, &set{w, []Quote{q}})
+		i := slices.IndexFunc(sets, func(s set) bool { return requests.Similar(s.words, w) })
+		switch {
+		case i >= 0:
+			sets[i].quotes = append(sets[i].quotes, q)
+		case len(w) > 1:
+			sets = append(sets, set{w, []Quote{q}})
 		}
 	}
 	for _, s := range sets {
-		c := Candidate{ID: candidateID(CandidateCorrection, requests.Letters(s.quotes[0].Text)), Kind: CandidateCorrection, Type: TypeRule,
-			Trust: facts.User, Files: []string{}, Evidence: []string{}, Sessions: []string{}, Text: s.quotes[0].Text}
+		c := newCandidate(CandidateCorrection, s.quotes[0].Text, requests.Letters(s.quotes[0].Text))
 		for _, q := range s.quotes {
 			if !q.Time.Before(c.Newest) {
 				c.Text = q.Text

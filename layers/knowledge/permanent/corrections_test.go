@@ -48,7 +48,7 @@ func TestFromPattern(t *testing.T) {
 		{"Go files are indented with tabs.", ids, ids[3] + " is no evidence"},
 		{"Go files are indented with tabs.", append([]string{"f:00000000"}, ids...), "f:00000000 is no evidence"},
 	} {
-		w := FromPattern(Input{Facts: known, Now: time.Time{}}, Pattern{Text: test.text, Type: TypeRule, Evidence: test.ids})
+		w := FromPattern(Input{Facts: known, Family: alone, Now: time.Time{}}, Pattern{Text: test.text, Type: TypeRule, Evidence: test.ids})
 		why, made := w.NotApplied, w.Rule
 		if why != test.why || why == "" && (made.State != Proposed || !made.Derived || made.Trust != facts.Assistant || len(made.Evidence) != 3) {
 			t.Errorf("%q of %d facts: %q, %+v, want %q", test.text, len(test.ids), why, made, test.why)

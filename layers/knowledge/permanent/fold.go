@@ -2,14 +2,12 @@ package permanent
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/memvcs/mem/layers/knowledge/facts"
 )
-
-// A Record is the body of one record with its place in the order of all records.
-type Record = facts.Record
 
 // Confidence of rules and what acts add to or subtract from it, in hundredths.
 const (
@@ -17,7 +15,6 @@ const (
 	maxInferred    = 95
 	validateStep   = 5
 	contradictStep = 20
-	lostSession    = 10 // for each session that no longer supports the rule
 )
 
 // maxContradictions is the number of contradictions that put a rule under review.
@@ -27,94 +24,63 @@ const maxContradictions = 2
 //
 // revoked returns the reason why the user's words in a session no longer count, "" if they count; nil means that they all
 // count. Revoked quotes and facts are left out of rules, and a rule with too little remaining evidence is hidden.
-func Fold(records []Record, known *facts.Set, revoked func(session string) string) (*Set, error) {
+func Fold(records []facts.Record, known *facts.Set, revoked func(session string) string) (*Set, error) {
 	if revoked == nil {
 		revoked = func(string) string { return "" }
 	}
 	s := &Set{dismissed: map[string]bool{}}
 	byRecord := map[string]*Rule{}
-	byKey := map[string]facts.Fact{}
-	for f := range known.All() {
-		byKey[f.Key().String()] = *f
-	}
-	records = slices.SortedFunc(slices.Values(records), Record.Compare)
+	evidence := byKey(known)
+	records = slices.SortedFunc(slices.Values(records), facts.Record.Compare)
 	records, err := withoutVoid(records)
 	if err != nil {
 		return nil, err
 	}
-	for _, r := range records {
-		if r.Kind != Kind {
-			continue
-		}
-		err := facts.Apply(r, func(m Definition) {
-			byRecord[r.ID] = m.newRule(r, byKey, revoked)
+	return s, errors.Join(
+		facts.Each(records, Kind, func(_ int, r facts.Record, m Definition) {
+			byRecord[r.ID] = m.newRule(r, evidence, revoked)
 			s.Rules = append(s.Rules, byRecord[r.ID])
-		})
-		if err != nil {
-			return nil, err
-		}
+		}),
+		facts.Each(records, KindAct, func(_ int, r facts.Record, a Act) {
+			if rule := byRecord[a.Rule]; rule != nil && evidence[a.Evidence].Revoked == "" &&
+				(a.Quote == nil || revoked(a.Quote.Session) == "") {
+				rule.act(r, a)
+			}
+			if a.Act == Dismiss || a.Act == Promote { // a promotion shows the candidate again
+				s.dismissed[a.Rule] = a.Act == Dismiss
+			}
+		}),
+		facts.Each(records, KindReflect, func(_ int, r facts.Record, f Reflection) {
+			s.Reflected = max(s.Reflected, f.Seen)
+			if r.Time.After(s.ReflectedAt) {
+				s.ReflectedAt = r.Time
+			}
+		}))
+}
+
+// byKey returns facts by their keys.
+func byKey(known *facts.Set) map[string]facts.Fact {
+	out := map[string]facts.Fact{}
+	for f := range known.All() {
+		out[f.Key().String()] = *f
 	}
-	for _, r := range records {
-		var err error
-		switch r.Kind {
-		case KindAct:
-			err = facts.Apply(r, func(a Act) {
-				if rule := byRecord[a.Rule]; rule != nil && byKey[a.Evidence].Revoked == "" &&
-					(a.Quote == nil || revoked(a.Quote.Session) == "") {
-					rule.act(r, a)
-				}
-				s.dismiss(a)
-			})
-		case KindReflect:
-			err = facts.Apply(r, func(f Reflection) {
-				s.Reflected = max(s.Reflected, f.Seen)
-				if r.Time.After(s.ReflectedAt) {
-					s.ReflectedAt = r.Time
-				}
-			})
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	return s, nil
+	return out
 }
 
 // withoutVoid removes the records that an act made void. The order of the others is kept.
-func withoutVoid(records []Record) ([]Record, error) {
+func withoutVoid(records []facts.Record) ([]facts.Record, error) {
 	void := map[string]bool{}
-	for _, r := range records {
-		if r.Kind != KindAct {
-			continue
+	err := facts.Each(records, KindAct, func(_ int, _ facts.Record, a Act) {
+		if a.Act == Void || a.Act == Restore {
+			void[a.Rule] = a.Act == Void
 		}
-		err := facts.Apply(r, func(a Act) {
-			switch a.Act {
-			case Void:
-				void[a.Rule] = true
-			case Restore:
-				delete(void, a.Rule)
-			}
-		})
-		if err != nil {
-			return nil, err
-		}
-	}
-	return slices.DeleteFunc(records, func(r Record) bool { return void[r.ID] }), nil
-}
-
-// dismiss hides a candidate, or shows it again after a promotion.
-func (s *Set) dismiss(a Act) {
-	switch a.Act {
-	case Dismiss:
-		s.dismissed[a.Rule] = true
-	case Promote:
-		delete(s.dismissed, a.Rule)
-	}
+	})
+	return slices.DeleteFunc(records, func(r facts.Record) bool { return void[r.ID] }), err
 }
 
 // newRule returns the rule as it was created, trusted no more than its author and its evidence. A rule that only tools,
 // files, the web or scripts support is proposed.
-func (m Definition) newRule(r Record, byKey map[string]facts.Fact, revoked func(string) string) *Rule {
+func (m Definition) newRule(r facts.Record, evidence map[string]facts.Fact, revoked func(string) string) *Rule {
 	out := &Rule{
 		ID: "r:" + r.ID[:min(8, len(r.ID))], Record: r.ID, Device: r.Device, Created: r.Time, LastValidated: r.Time,
 		Type: m.Type, Text: m.Text, Problem: m.Problem, Files: append([]string{}, m.Files...), Trust: m.Trust,
@@ -127,7 +93,7 @@ func (m Definition) newRule(r Record, byKey map[string]facts.Fact, revoked func(
 	why := ""
 	before, after := map[string]bool{}, map[string]bool{} // sessions of the evidence, with and without revoked facts
 	for _, key := range m.Evidence {
-		f, ok := byKey[key]
+		f, ok := evidence[key]
 		if !ok {
 			// its record has not arrived
 			out.Evidence, out.keys = append(out.Evidence, "f:"+key[:min(8, len(key))]), append(out.keys, key)
@@ -164,21 +130,16 @@ func (m Definition) newRule(r Record, byKey map[string]facts.Fact, revoked func(
 	return out
 }
 
-// hideIfWeak hides a rule without remaining evidence, or with evidence from fewer sessions than a candidate needs if it
-// had enough before. The user's own word is always enough.
+// hideIfWeak hides a rule without remaining evidence, or with evidence from fewer sessions than it needs if it had enough
+// before. The user's own word is always enough.
 func (r *Rule) hideIfWeak(before, after int, why string) {
-	need := minDecisions
-	if r.Type == TypeSolution {
-		need = minSolutions
-	}
+	need := minSessions(r.Type)
 	switch {
 	case r.Stated:
 	case len(r.Evidence)+len(r.Quotes) == 0:
 		r.Revoked = "no evidence is left: " + why
 	case before >= need && after < need:
 		r.Revoked = fmt.Sprintf("evidence from %d of %d sessions is left: %s", after, before, why)
-	case r.Candidate != "":
-		r.Confidence = max(0, r.Confidence-lostSession*(before-after))
 	}
 }
 
@@ -186,7 +147,7 @@ func (r *Rule) hideIfWeak(before, after int, why string) {
 func (r *Rule) markStated() { r.Stated, r.Derived, r.Trust = true, false, facts.User }
 
 // act applies an act to the rule.
-func (r *Rule) act(rec Record, a Act) {
+func (r *Rule) act(rec facts.Record, a Act) {
 	user := a.ByUser || a.Quote != nil
 	if a.Quote != nil && a.Act == Promote {
 		r.Quotes = append(slices.Clip(r.Quotes), *a.Quote)
@@ -203,7 +164,11 @@ func (r *Rule) act(rec Record, a Act) {
 		r.State, r.RemovalProposed = Active, false
 		r.confirm(rec)
 	case Validate:
-		r.Confidence = max(r.Confidence, min(r.Confidence+validateStep, r.maxConfidence()))
+		most := maxInferred
+		if r.Stated {
+			most = fullConfidence
+		}
+		r.Confidence = max(r.Confidence, min(r.Confidence+validateStep, most))
 		if r.State == Review && (user || !r.Stated || !r.RemovalProposed) {
 			r.State, r.RemovalProposed = Active, false
 		}
@@ -240,16 +205,9 @@ func (r *Rule) retire(user bool) {
 }
 
 // confirm resets the contradictions: the rule was confirmed after them.
-func (r *Rule) confirm(rec Record) {
+func (r *Rule) confirm(rec facts.Record) {
 	r.Contradictions = 0
 	if rec.Time.After(r.LastValidated) {
 		r.LastValidated = rec.Time
 	}
-}
-
-func (r *Rule) maxConfidence() int {
-	if r.Stated {
-		return fullConfidence
-	}
-	return maxInferred
 }

@@ -2,7 +2,7 @@
 //
 // A [Rule] is an instruction to follow (rule), the solution of a recurring problem (solution), or a description of
 // how the core of the project works (core_logic). No rule is created automatically. [Candidates] are what the user asked
-// for, and rules to look at; what several sessions established is proposed by a reader of their facts ([FromPattern]).
+// for or corrected in several sessions, and rules to look at; what several sessions established is proposed by a reader of their facts ([FromPattern]).
 // Code compares words, a reader compares meanings: a rule in other words than its evidence is derived, and only proposed.
 //
 // Memory can be poisoned: a README that says "always run this" is not the user. Therefore:
@@ -17,7 +17,6 @@
 package permanent
 
 import (
-	"encoding/json"
 	"slices"
 	"strings"
 	"time"
@@ -205,17 +204,10 @@ func (s *Set) Rule(record string) *Rule {
 }
 
 // Preview returns the rule that the definition would create at a time. The rule has no ID and no Record.
-func Preview(m Definition, known *facts.Set, now time.Time) (*Rule, error) {
-	b, err := json.Marshal(m)
-	if err != nil {
-		return nil, err
-	}
-	set, err := Fold([]Record{{Kind: Kind, ID: strings.Repeat("0", 64), Time: now, Body: b}}, known, nil)
-	if err != nil {
-		return nil, err
-	}
-	set.Rules[0].ID, set.Rules[0].Record = "", ""
-	return set.Rules[0], nil
+func Preview(m Definition, known *facts.Set, now time.Time) *Rule {
+	r := m.newRule(facts.Record{Time: now}, byKey(known), func(string) string { return "" })
+	r.ID = ""
+	return r
 }
 
 // wordTrust returns who vouches for the words of a fact: the user only if they are the user's words, or confirmed.

@@ -16,16 +16,16 @@ import (
 var day = time.Date(2026, 1, 10, 12, 0, 0, 0, time.UTC)
 
 // record is a statement of device at lamport n.
-func record(t testing.TB, n int, device, kind string, body any) Record {
+func record(t testing.TB, n int, device, kind string, body any) facts.Record {
 	t.Helper()
 	b, err := json.Marshal(body)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Record{Kind: kind, ID: fmt.Sprintf("%08x%056x", n, n), Lamport: uint64(n), Device: device, Time: day.Add(time.Duration(n) * time.Minute), Body: b}
+	return facts.Record{Kind: kind, ID: fmt.Sprintf("%08x%056x", n, n), Lamport: uint64(n), Device: device, Time: day.Add(time.Duration(n) * time.Minute), Body: b}
 }
 
-func fold(t testing.TB, known *facts.Set, records ...Record) *Set {
+func fold(t testing.TB, known *facts.Set, records ...facts.Record) *Set {
 	t.Helper()
 	s, err := Fold(records, known, nil)
 	if err != nil {
@@ -124,7 +124,7 @@ func TestActs(t *testing.T) {
 		{"stated, retired by the user", user, []Act{{Act: Retire, ByUser: true}}, "retired user 100 0"},
 		{"stated, contradicted for ever", user, slices.Repeat([]Act{{Act: Contradict}}, 9), "review user 0 9"},
 	} {
-		records := []Record{record(t, 1, "d", Kind, tt.made)}
+		records := []facts.Record{record(t, 1, "d", Kind, tt.made)}
 		for i, a := range tt.acts {
 			a.Rule = records[0].ID
 			records = append(records, record(t, i+2, "d", KindAct, a))
@@ -147,7 +147,7 @@ func TestAnyOrder(t *testing.T) {
 	known := factsOf(t, "s1 assistant decision Use Postgres", "s2 tool decision Run curl evil", "s3 user decision Sign commits")
 	key := keys(known)
 	for range 40 {
-		var records []Record
+		var records []facts.Record
 		var made []string
 		for n := range 30 {
 			device := string(rune('a' + rng.IntN(3)))
@@ -212,7 +212,7 @@ func FuzzFold(f *testing.F) {
 	known := factsOf(f, "s1 tool decision Run curl evil")
 	f.Fuzz(func(t *testing.T, kind string, body []byte) {
 		a := record(t, 1, "d", Kind, Definition{Text: "A", Evidence: keys(known), State: Active})
-		s, err := Fold([]Record{a, {Kind: kind, ID: "00000002ff", Lamport: 2, Device: "e", Body: body}}, known, nil)
+		s, err := Fold([]facts.Record{a, {Kind: kind, ID: "00000002ff", Lamport: 2, Device: "e", Body: body}}, known, nil)
 		if err != nil {
 			return
 		}
@@ -238,7 +238,7 @@ func TestRevoked(t *testing.T) {
 	}{
 		{"nothing", Definition{Type: TypeRule, State: Active, Trust: facts.Assistant, Confidence: 90, Candidate: "p:1"}, "", nil, "active 90 assistant 3 shown"},
 		{"one of three sessions", Definition{Type: TypeRule, State: Active, Trust: facts.Assistant, Confidence: 90, Candidate: "p:1"}, "a", nil, "active 90 assistant 2 hidden"},
-		{"one of three, of a solution", Definition{Type: TypeSolution, State: Active, Trust: facts.Assistant, Confidence: 90, Candidate: "p:1"}, "a", nil, "active 80 assistant 2 shown"},
+		{"one of three, of a solution", Definition{Type: TypeSolution, State: Active, Trust: facts.Assistant, Confidence: 90, Candidate: "p:1"}, "a", nil, "active 90 assistant 2 shown"},
 		{"two of three, of a solution", Definition{Type: TypeSolution, State: Active, Trust: facts.Assistant, Confidence: 90}, "ab", nil, "active 90 assistant 1 hidden"},
 		{"all", Definition{Type: TypeSolution, State: Active, Trust: facts.Assistant, Confidence: 90}, "abc", nil, "active 90 assistant 0 hidden"},
 		{"all, but the user said so", Definition{Type: TypeRule, State: Active, ByUser: true, Confidence: 100}, "abc", nil, "active 100 user 0 shown"},
@@ -254,7 +254,7 @@ func TestRevoked(t *testing.T) {
 			}
 		}
 		tt.made.Text, tt.made.Evidence = "Use tabs", keys[:3]
-		records := []Record{record(t, 1, "d", Kind, tt.made)}
+		records := []facts.Record{record(t, 1, "d", Kind, tt.made)}
 		if tt.act != nil {
 			tt.act.Rule = records[0].ID
 			records = append(records, record(t, 2, "d", KindAct, *tt.act))

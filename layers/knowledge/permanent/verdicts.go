@@ -62,20 +62,18 @@ func DecodeVerdicts(b []byte, asked []Candidate) (Answer, error) {
 		case seen[x.Candidate]:
 			bad.Add(fmt.Sprintf("verdicts[%d].candidate", i), "%s is named twice", x.Candidate)
 		}
-		seen[x.Candidate], x.Reason = true, tokens.Shorten(plainLine(x.Reason), maxReason)
+		seen[x.Candidate], x.Reason = true, tokens.Shorten(requests.Visible(x.Reason), maxReason)
 	}
 	for i := range v.Rules {
 		p := &v.Rules[i]
-		p.Text, p.Problem, p.Reason = plainLine(p.Text), plainLine(p.Problem), tokens.Shorten(plainLine(p.Reason), maxReason)
+		p.Text, p.Problem = requests.Visible(p.Text), requests.Visible(p.Problem)
+		p.Reason = tokens.Shorten(requests.Visible(p.Reason), maxReason)
 		if p.Type = cmp.Or(p.Type, TypeRule); p.Text == "" && p.Contradicts == "" {
 			bad.Add(fmt.Sprintf("rules[%d].text", i), "it is empty")
 		}
 	}
 	return v, bad.Err()
 }
-
-// plainLine returns s in one line, without invisible characters.
-func plainLine(s string) string { return requests.Visible(s) }
 
 // An Outcome is the result of a verdict: a new rule, an act, or neither, with the reason in NotApplied.
 type Outcome struct {
@@ -158,14 +156,7 @@ func (in Input) contradicted(p Pattern, list []facts.Fact) (*Act, error) {
 }
 
 func (in Input) derived(p Pattern, list []facts.Fact, said string) (*Definition, error) {
-	need := minDecisions
-	if p.Type == TypeSolution {
-		need = minSolutions
-	}
-	if in.Family == nil {
-		in.Family = func(session string) string { return session }
-	}
-	if n := len((&finder{Input: in}).independentSessions(list)); n < need {
+	if n, need := len(in.independentSessions(list)), minSessions(p.Type); n < need {
 		return nil, fmt.Errorf("its evidence is from %d sessions, and %d are needed", n, need)
 	}
 	if bad := claims.Missing(p.Text+"\n"+p.Problem, said); len(bad) > 0 {
