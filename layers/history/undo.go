@@ -39,8 +39,49 @@ var ErrNothingToUndo = errors.New("no operation of this device is left")
 // [Reverted].Notes has their states.
 var ErrFiles = errors.New("it wrote files of Claude Code")
 
+// A RefusedError says that an operation is not undone or redone, so nothing was. No other operation is taken in its place.
+type RefusedError struct {
+	Verb      string // undo or redo
+	Operation refs.Entry
+	State     OpState
+	Left      []string    // what was changed since: all that the operation changed; empty if State is the reason
+	Last      bool        // it is the first that Verb applies to
+	After     int         // operations that were asked for and can be undone or redone before it
+	Instead   *refs.Entry // the next one after it that can be undone or redone
+}
+
+func (e *RefusedError) Error() string {
+	which := fmt.Sprintf("operation %.7s, %s", e.Operation.Commit, e.Operation.Subject)
+	switch {
+	case len(e.Left) == 0 && e.State == OpFixed:
+		return fmt.Sprintf("%s, cannot be %s", which, Participle(e.Verb))
+	case len(e.Left) == 0 && e.Verb == "redo" && e.State == OpUndone:
+		return which + ", cannot be redone, because of later operations"
+	case len(e.Left) == 0 && e.Verb == "redo":
+		return which + ", is not undone"
+	case len(e.Left) == 0:
+		return which + ", is undone already"
+	}
+	if e.Last {
+		which = map[string]string{"undo": "the last operation", "redo": "the operation undone last"}[e.Verb] + ", " + e.Operation.Subject
+	}
+	if WritesFiles(e.Operation) {
+		return fmt.Sprintf("the files of %s, were changed since", which)
+	}
+	return fmt.Sprintf("what %s, changed was changed again since: %s", which, strings.Join(e.Left, ", "))
+}
+
+// Participle returns what an operation is after a verb, undo or redo.
+func Participle(verb string) string {
+	return map[string]string{"undo": "undone", "redo": "redone"}[verb]
+}
+
+// WritesFiles reports whether undoing or redoing an operation writes files of Claude Code.
+func WritesFiles(op refs.Entry) bool { return op.Trailer("Op") == "notes restore" }
+
 // Options are the options of [Undo] and [Redo].
 type Options struct {
+	Of     []string       // the commits of the operations, in this order, instead of the last n
 	DryRun bool           // write nothing
 	Wrote  []records.Note // the files that a dry run named, and that have these states now
 }
@@ -83,9 +124,10 @@ func (u *UndoLog) state(op *UndoOp) OpState {
 	return OpFixed
 }
 
-// Undo undoes the last n undoable operations of this device, with records that restore the state before them. Things
-// changed since by other operations stay. Captures and uses cannot be undone. The error is [ErrNothingToUndo] if there is
-// none, and [ErrFiles] if they wrote files of Claude Code.
+// Undo undoes the last n undoable operations of this device, or those of the options, with records that restore the state
+// before them. Things changed since by other operations stay; if that is all that an operation changed, the error is a
+// [*RefusedError] and nothing is undone. Captures and uses cannot be undone. The error is [ErrNothingToUndo] if there is
+// no operation, and [ErrFiles] if they wrote files of Claude Code.
 func Undo(ctx context.Context, db *state.DB, p refs.Project, n int, o Options) ([]Reverted, error) {
 	return revert(ctx, db, p, n, o, "undo")
 }
@@ -102,15 +144,9 @@ func revert(ctx context.Context, db *state.DB, p refs.Project, n int, o Options,
 			return err
 		}
 		var statements []state.Statement
-		for len(out) < n {
-			r, more, ok := u.Next(verb)
-			if !ok {
-				break
-			}
-			out, statements = append(out, r), append(statements, more...)
-		}
-		if len(out) == 0 {
-			return fmt.Errorf("%s: %w", verb, ErrNothingToUndo)
+		out, statements, err = u.take(verb, n, o.Of)
+		if err != nil {
+			return err
 		}
 		if o.DryRun {
 			return nil
@@ -138,11 +174,14 @@ func revert(ctx context.Context, db *state.DB, p refs.Project, n int, o Options,
 		err = db.Refs.View(ctx, p, run) // before out is read
 		return out, err
 	}
-	// The operations are known only under the lock, so the subject contains their number.
-	subject := verb
-	if n > 1 {
-		subject = fmt.Sprintf("%s up to %d operations", verb, n)
-	} else if first, err := revert(ctx, db, p, 1, Options{DryRun: true}, verb); err == nil {
+	// The subject is written before the lock is taken: the operation that it names is the one that is undone.
+	subject := fmt.Sprintf("%s up to %d operations", verb, n)
+	if n == 1 || len(o.Of) == 1 {
+		first, err := revert(ctx, db, p, 1, Options{Of: o.Of, DryRun: true}, verb)
+		if err != nil {
+			return nil, err
+		}
+		o.Of = []string{first[0].Operation.Commit}
 		subject = verb + " " + first[0].Operation.Subject
 	}
 	err = db.Refs.Update(ctx, p, subject, run)
@@ -224,7 +263,7 @@ func (u *UndoLog) read(st *state.State, all []refs.Record) error {
 		}
 		u.Ops[i].Cells = append(u.Ops[i].Cells, cells...)
 		captures[u.Ops[i]] = captures[u.Ops[i]] || r.Kind == records.KindSession ||
-			r.Kind == records.KindNote && u.Ops[i].Trailer("Op") != "notes restore"
+			r.Kind == records.KindNote && !WritesFiles(u.Ops[i].Entry)
 	}
 	for op := range captures {
 		if captures[op] || slices.Contains(fixedOps, op.Trailer("Op")) {
@@ -265,8 +304,14 @@ func (u *UndoLog) Fold() {
 			op.Cells = nil
 			continue
 		}
-		if len(op.Cells) > 0 {
-			u.done, u.undone = append(u.done, op), nil
+		if len(op.Cells) == 0 {
+			continue
+		}
+		u.undone = nil
+		if slices.ContainsFunc(op.Cells, func(c state.Cell) bool { return u.before(op, c).Value != c.Value }) {
+			u.done = append(u.done, op)
+		} else {
+			op.Cells = nil // it set what was set already
 		}
 	}
 }
@@ -293,28 +338,85 @@ func (u *UndoLog) move(op *UndoOp, verb string) {
 	}
 }
 
-// Next plans the next operation to undo or redo: the last one with an effect. It then counts as done.
-func (u *UndoLog) Next(verb string) (Reverted, []state.Statement, bool) {
-	stack := u.done
+// stack returns the operations that a verb applies to, the next one last.
+func (u *UndoLog) stack(verb string) []*UndoOp {
 	if verb == "redo" {
-		stack = u.undone
+		return u.undone
 	}
-	for _, op := range slices.Backward(stack) {
-		r, cells := u.Plan(op, verb)
-		if len(cells) == 0 {
-			continue
-		}
-		var statements []state.Statement
-		for _, c := range cells {
-			statements = append(statements, u.Values.Restore(c))
-			u.count++
-			c.Stamp = records.Stamp{Lamport: u.Ops[len(u.Ops)-1].Lamport + u.count} // without a device: it belongs to no operation
-			u.Values.Add(c)
-		}
-		u.move(op, verb)
-		return r, statements, true
+	return u.done
+}
+
+// take plans to undo or redo the operations of, or the last n if there are none.
+func (u *UndoLog) take(verb string, n int, of []string) (out []Reverted, statements []state.Statement, err error) {
+	if len(of) > 0 {
+		n = len(of)
 	}
-	return Reverted{}, nil, false
+	for len(out) < n {
+		commit := ""
+		if len(of) > 0 {
+			commit = of[len(out)]
+		}
+		r, more, err := u.Next(verb, commit)
+		if errors.Is(err, ErrNothingToUndo) && len(out) > 0 {
+			break
+		}
+		var refused *RefusedError
+		if errors.As(err, &refused) {
+			refused.After, refused.Last = len(out), refused.Last && len(out) == 0
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+		out, statements = append(out, r), append(statements, more...)
+	}
+	return out, statements, nil
+}
+
+// Next plans to undo or redo the operation with a commit, or the next one if that is empty. It then counts as done.
+func (u *UndoLog) Next(verb, commit string) (Reverted, []state.Statement, error) {
+	stack := u.stack(verb)
+	i := len(stack) - 1
+	if commit != "" {
+		i = slices.IndexFunc(stack, func(o *UndoOp) bool { return o.Commit == commit })
+	}
+	if i < 0 {
+		for _, op := range u.Ops {
+			if op.Commit == commit {
+				return Reverted{}, nil, &RefusedError{Verb: verb, Operation: op.Entry, State: u.state(op)}
+			}
+		}
+		return Reverted{}, nil, fmt.Errorf("%s: %w", verb, ErrNothingToUndo)
+	}
+	op := stack[i]
+	r, cells := u.Plan(op, verb)
+	if len(cells) == 0 {
+		refused := &RefusedError{Verb: verb, Operation: op.Entry, State: u.state(op), Left: r.Left, Last: i == len(stack)-1}
+		for _, other := range slices.Backward(stack[:i]) {
+			if _, cells := u.Plan(other, verb); len(cells) > 0 {
+				refused.Instead = &other.Entry
+				break
+			}
+		}
+		return Reverted{}, nil, refused
+	}
+	var statements []state.Statement
+	for _, c := range cells {
+		statements = append(statements, u.Values.Restore(c))
+		u.count++
+		c.Stamp = records.Stamp{Lamport: u.Ops[len(u.Ops)-1].Lamport + u.count} // without a device: it belongs to no operation
+		u.Values.Add(c)
+	}
+	u.move(op, verb)
+	return r, statements, nil
+}
+
+// before returns the cell of a slot before an operation that set c.
+func (u *UndoLog) before(op *UndoOp, c state.Cell) state.Cell {
+	if was, ok := u.Values.Before(c.Slot, op.wrote); ok {
+		return was
+	}
+	first := u.Values[c.Slot][0]
+	return state.Cell{Slot: c.Slot, What: c.What, Value: first.Empty.Value, Restore: first.Empty.Restore, Empty: first.Empty}
 }
 
 // note returns the state n of a note for an operation that set of: it replaces the newest recorded state of the file on
@@ -363,11 +465,7 @@ func (u *UndoLog) Plan(op *UndoOp, verb string) (Reverted, []state.Cell) {
 			continue
 		}
 		seen[c.Slot] = true
-		was, ok := u.Values.Before(c.Slot, op.wrote)
-		if !ok {
-			first := u.Values[c.Slot][0]
-			was = state.Cell{Slot: c.Slot, What: c.What, Value: first.Empty.Value, Restore: first.Empty.Restore, Empty: first.Empty}
-		}
+		was := u.before(op, c)
 		from, to := c, was
 		if verb == "redo" {
 			from, to = was, c

@@ -347,7 +347,8 @@ func TestUndoLeavesWhatOthersChanged(t *testing.T) {
 	if r, say := u.Plan(u.Ops[0], "undo"); len(say) != 0 || len(r.Left) != 1 || len(r.Changed) != 0 {
 		t.Errorf("undo of what was changed since: %v, %v", r, say)
 	}
-	if _, _, ok := u.Next("undo"); ok {
-		t.Error("there is something to undo")
+	var refused *history.RefusedError
+	if _, _, err := u.Next("undo", ""); !errors.As(err, &refused) || refused.Operation.Commit != "c1" || !refused.Last {
+		t.Errorf("the last operation was changed by another device: %v", err)
 	}
 }

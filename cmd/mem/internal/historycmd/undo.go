@@ -25,15 +25,17 @@ func Undo(e *app.Env) *cli.Command {
 	return &cli.Command{
 		Name:      "undo",
 		Usage:     "undo the last operation",
-		ArgsUsage: "[<n>]",
-		Description: "Undoes the last operation of this device in the project, or the last N: removed, pruned\n" +
-			"and hidden things are listed again, created things are not, and markers and facts get\n" +
-			"their previous values. The history only grows, nothing is deleted, and \"mem redo\"\n" +
-			"reverses an undo. A capture cannot be undone: hide the session with \"mem rm\". A forget\n" +
+		ArgsUsage: "[<n> | <operation>]",
+		Description: "Undoes the last operation of this device in the project, or the last N, or the one with\n" +
+			"a hash of \"mem log --undo\": removed, pruned and hidden  things are listed again,\n" +
+			"created things are not, and markers and facts get their previous values. The history\n" +
+			"only grows, nothing is deleted, and \"mem redo\" reverses an undo. A capture cannot be\n" +
+			"undone: hide the session with \"mem rm\"; the operation before it is the last. A forget\n" +
 			"cannot be undone, nor can the operations before it. After a restore of Claude's notes\n" +
 			"the files are written as they were. Things that another operation or device has changed\n" +
-			"since are left alone. \"mem log --undo\" lists the operations that can be undone. Several\n" +
-			"at once are listed on a terminal, and asked about, first.",
+			"since are left alone; if that is all, nothing is undone, and no older operation in its\n" +
+			"place. \"mem log --undo\" lists the operations that can be undone. Several at once are\n" +
+			"listed on a terminal, and asked about, first.",
 		Action: func(c *cli.Context) error {
 			return doRevert(e, c, "undo", history.Undo)
 		},
@@ -45,9 +47,9 @@ func Redo(e *app.Env) *cli.Command {
 	return &cli.Command{
 		Name:      "redo",
 		Usage:     "redo an undone operation",
-		ArgsUsage: "[<n>]",
-		Description: "Redoes the operation that was undone last, or the last N. A new operation clears the\n" +
-			"list of operations that can be redone.",
+		ArgsUsage: "[<n> | <operation>]",
+		Description: "Redoes the operation that was undone last, or the last N, or the one with a hash of\n" +
+			"\"mem log --undo\". A new operation clears the list of operations that can be redone.",
 		Action: func(c *cli.Context) error {
 			return doRevert(e, c, "redo", history.Redo)
 		},
@@ -60,17 +62,75 @@ func doRevert(e *app.Env, c *cli.Context, verb string, revert reverter) error {
 	if err := e.WantOperands(c, 0, 1); err != nil {
 		return err
 	}
-	n := 1
-	if s := e.Operand(0); s != "" {
+	n, hash := 1, ""
+	if s := e.Operand(0); isHash(s) {
+		hash = s
+	} else if s != "" {
 		var err error
-		if n, err = strconv.Atoi(s); err != nil || n < 1 || n > 1_000_000 {
-			return app.WithHint(app.Usagef("mem %s: %q is not a number of operations from 1", verb, s), "mem log --undo")
+		if n, err = strconv.Atoi(s); err != nil || n < 1 {
+			return app.WithHint(app.Usagef("mem %s: %q is no number of operations from 1, and no hash of an operation", verb, s), "mem log --undo")
 		}
 	}
 	if e.Opt.AllProjects {
 		return app.Usagef("mem %s works on one project", verb)
 	}
-	return runRevert(c.Context, e, verb, n, revert)
+	return runRevert(c.Context, e, verb, n, hash, revert)
+}
+
+// isHash reports whether an operand is the hash of an operation, or the beginning of one: up to six digits are a number.
+func isHash(s string) bool {
+	return len(s) >= 4 && strings.Trim(s, "0123456789abcdef") == "" && (len(s) > 6 || strings.ContainsAny(s, "abcdef"))
+}
+
+// operationNamed returns the commit of an operation of this device.
+func operationNamed(ctx context.Context, run names.Run, hash string) (string, error) {
+	ops, err := history.Operations(ctx, run.DB, run.Project.ID)
+	if err != nil {
+		return "", err
+	}
+	var found []history.Operation
+	for _, op := range ops {
+		if strings.HasPrefix(op.Commit, hash) {
+			found = append(found, op)
+		}
+	}
+	switch len(found) {
+	case 1:
+		return found[0].Commit, nil
+	case 0:
+		return "", app.WithHint(app.WithCode(app.ExitFatal, fmt.Errorf("no operation of this device in project %s is %s", run.Project.Name, hash)),
+			"mem log --undo", "another project: -p PROJECT")
+	}
+	return "", app.WithHint(app.Usagef("%d operations begin with %s", len(found), hash), "mem log --undo")
+}
+
+// refusal adds what can be typed instead of an operation that is not undone or redone.
+func refusal(run names.Run, err error) error {
+	var r *history.RefusedError
+	if !errors.As(err, &r) {
+		return err
+	}
+	typed := func(operand string) string {
+		words := []string{"mem", r.Verb, operand}
+		if run.Opt.Project != "" {
+			words = append(words, "-p", run.Opt.Project)
+		}
+		return term.Shell(words...)
+	}
+	var hints []string
+	if history.WritesFiles(r.Operation) && len(r.Left) > 0 {
+		hints = append(hints, "mem notes log")
+	}
+	if r.After > 0 {
+		hints = append(hints, fmt.Sprintf("the %s after it: %s", term.Count(r.After, "operation"), typed(strconv.Itoa(r.After))))
+	}
+	if r.Instead != nil {
+		hints = append(hints, fmt.Sprintf("the operation before it, %s: %s", r.Instead.Subject, typed(r.Instead.Commit[:7])))
+	}
+	if len(hints) == 0 {
+		hints = append(hints, "mem log --undo")
+	}
+	return app.WithCode(app.ExitNo, app.WithHint(err, hints...))
 }
 
 // A revertedAnswer is the JSON form of an operation in mem undo and mem redo.
@@ -82,14 +142,22 @@ type revertedAnswer struct {
 	Left      []string `json:"left"`
 }
 
-func runRevert(ctx context.Context, e *app.Env, verb string, n int, revert reverter) error {
+func runRevert(ctx context.Context, e *app.Env, verb string, n int, hash string, revert reverter) error {
 	return names.WithMemory(ctx, e, func(run names.Run) error {
-		done, err := revert(ctx, run.DB, run.Project.ID, n, history.Options{DryRun: true})
+		var of []string
+		if hash != "" {
+			commit, err := operationNamed(ctx, run, hash)
+			if err != nil {
+				return err
+			}
+			of = []string{commit}
+		}
+		done, err := revert(ctx, run.DB, run.Project.ID, n, history.Options{Of: of, DryRun: true})
 		if len(history.Files(done)) > 0 && !e.Opt.DryRun {
 			if err := notescmd.CaptureHere(ctx, run); err != nil { // a file that was changed since is left alone
 				return err
 			}
-			done, err = revert(ctx, run.DB, run.Project.ID, n, history.Options{DryRun: true})
+			done, err = revert(ctx, run.DB, run.Project.ID, n, history.Options{Of: of, DryRun: true})
 		}
 		if errors.Is(err, history.ErrNothingToUndo) && verb == "undo" && forgot(ctx, run) {
 			return app.WithCode(app.ExitNo,
@@ -101,9 +169,9 @@ func runRevert(ctx context.Context, e *app.Env, verb string, n int, revert rever
 				run.Project.Name, history.ErrNothingToUndo)), "mem log --undo", "another project: mem "+verb+" -p PROJECT")
 		}
 		if err != nil {
-			return err
+			return refusal(run, err)
 		}
-		if verb == "undo" {
+		if verb == "undo" && hash == "" {
 			if err := noteSkipped(ctx, run, done[0]); err != nil {
 				return err
 			}
@@ -122,8 +190,12 @@ func runRevert(ctx context.Context, e *app.Env, verb string, n int, revert rever
 					return err
 				}
 			}
-			if done, err = revert(ctx, run.DB, run.Project.ID, n, history.Options{Wrote: files}); err != nil {
-				return err
+			of = nil
+			for _, r := range done { // what was listed, and nothing else
+				of = append(of, r.Operation.Commit)
+			}
+			if done, err = revert(ctx, run.DB, run.Project.ID, n, history.Options{Of: of, Wrote: files}); err != nil {
+				return refusal(run, err)
 			}
 		}
 		operations := []revertedAnswer{}
@@ -136,7 +208,7 @@ func runRevert(ctx context.Context, e *app.Env, verb string, n int, revert rever
 		if e.Opt.JSON {
 			return e.PrintJSON(verb, nil, "dryRun", e.Opt.DryRun, "operations", operations)
 		}
-		did := map[string]string{"undo": "undone", "redo": "redone"}[verb]
+		did := history.Participle(verb)
 		if e.Opt.DryRun {
 			did = "would be " + did
 		}
@@ -153,8 +225,7 @@ func runRevert(ctx context.Context, e *app.Env, verb string, n int, revert rever
 	})
 }
 
-// noteSkipped names the operations after the one that is undone first, the newest first. The error is that a restore of
-// Claude's notes is one of them, because its files were changed since: the user does not mean the operation before it.
+// noteSkipped names the operations after the one that is undone first, the newest first.
 func noteSkipped(ctx context.Context, run names.Run, first history.Reverted) error {
 	ops, err := history.Operations(ctx, run.DB, run.Project.ID)
 	if err != nil {
@@ -163,10 +234,6 @@ func noteSkipped(ctx context.Context, run names.Run, first history.Reverted) err
 	var out []string
 	for _, op := range ops[:max(0, slices.IndexFunc(ops, func(o history.Operation) bool { return o.Commit == first.Operation.Commit }))] {
 		kind := op.Trailer("Op")
-		if kind == "notes restore" && (op.State == history.OpNext || op.State == history.OpUndoable) && !run.Opt.Yes {
-			return app.WithCode(app.ExitNo, app.WithHint(fmt.Errorf("the files of the last operation, %s, were changed since", op.Subject),
-				"mem notes log", "the operation before it, "+first.Operation.Subject+": mem undo -y"))
-		}
 		if op.State == history.OpFixed && kind != "undo" && kind != "redo" {
 			out = append(out, op.Subject)
 		}

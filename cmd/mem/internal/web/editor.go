@@ -109,7 +109,7 @@ func (s *Server) setMarker(w http.ResponseWriter, r *http.Request, rev state.Rev
 	if r.PostFormValue("remove") == "" {
 		done = id + " has the weight " + cmp.Or(r.PostFormValue("preset"), r.PostFormValue("weight")) + " now."
 	}
-	leaveNotice(w, done)
+	leaveNotice(w, done, s.lastOperation(ctx, rev.Project))
 	return s.changed(w, r, cmp.Or(r.PostFormValue("back"), "/s/"+rev.Session.ID+"/keepits/"+id))
 }
 
@@ -132,7 +132,7 @@ func (s *Server) addMarker(w http.ResponseWriter, r *http.Request, rev state.Rev
 	if err != nil {
 		return "", page{}, err
 	}
-	leaveNotice(w, "The text is pinned as "+k.ID+".")
+	leaveNotice(w, "The text is pinned as "+k.ID+".", s.lastOperation(ctx, rev.Project))
 	return s.changed(w, r, cmp.Or(r.PostFormValue("back"), "/s/"+rev.Session.ID+"/keepits/"+k.ID))
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/memvcs/mem/layers/history"
 	"github.com/memvcs/mem/layers/keepit"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
@@ -58,7 +59,8 @@ func (s *Server) funcs(p *pages) template.FuncMap {
 		"place":    func(identity string) string { return strings.TrimPrefix(identity, "path ") },
 		"projname": projectName,
 
-		"difference": differenceClass,
+		"difference":  differenceClass,
+		"writesFiles": history.WritesFiles,
 	}
 }
 

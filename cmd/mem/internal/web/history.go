@@ -2,6 +2,7 @@ package web
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"html/template"
@@ -110,22 +111,60 @@ func (b *historyBody) lanes(entries []refs.Entry, states map[string]history.OpSt
 	}
 }
 
-// undoRedo undoes the last operation, or redoes it.
+// undoRedo undoes or redoes the operation that the button named, and no other.
 func (s *Server) undoRedo(w http.ResponseWriter, r *http.Request, p state.Project) (string, page, error) {
-	var err error
-	switch r.PostFormValue("do") {
-	case "undo":
-		_, err = history.Undo(r.Context(), s.Memory.DB, p.ID, 1, history.Options{})
-	case "redo":
-		_, err = history.Redo(r.Context(), s.Memory.DB, p.ID, 1, history.Options{})
-	default:
-		err = api.BadRequest("want undo or redo")
+	do, operation := r.PostFormValue("do"), r.PostFormValue("operation")
+	revert, known := history.Undo, do == "undo" || do == "redo"
+	if do == "redo" {
+		revert = history.Redo
 	}
-	if errors.Is(err, history.ErrFiles) {
-		return "", page{}, api.BadRequest("the operation wrote files of Claude Code: use mem " + r.PostFormValue("do") + " in a terminal")
+	if !known || operation == "" {
+		return "", page{}, api.BadRequest("want undo or redo, and an operation")
 	}
-	if err != nil {
+	done, err := revert(r.Context(), s.Memory.DB, p.ID, 1, history.Options{Of: []string{operation}})
+	var refused *history.RefusedError
+	switch {
+	case errors.Is(err, history.ErrFiles):
+		return "", page{}, api.BadRequest("the operation wrote files of Claude Code: use mem "+do+" in a terminal",
+			inTerminal(do, p, operation))
+	case errors.As(err, &refused) && refused.Instead != nil:
+		return "", page{}, api.NewProblem(http.StatusConflict, "conflict", err.Error(),
+			"the operation before it, "+refused.Instead.Subject+": "+inTerminal(do, p, refused.Instead.Commit))
+	case errors.As(err, &refused):
+		return "", page{}, api.NewProblem(http.StatusConflict, "conflict", err.Error())
+	case err != nil:
 		return "", page{}, err
 	}
+	said := strings.ToUpper(do[:1]) + history.Participle(do)[1:] + ": " + done[0].Operation.Subject + "."
+	if left := done[0].Left; len(left) > 0 {
+		said += " Left as it is, because it was changed since: " + strings.Join(left, ", ") + "."
+	}
+	leaveNotice(w, said, "")
 	return s.changed(w, r, cmp.Or(r.PostFormValue("back"), "/p/"+string(p.ID)+"/history"))
+}
+
+// inTerminal returns the command that undoes or redoes an operation in a terminal.
+func inTerminal(do string, p state.Project, commit string) string {
+	return fmt.Sprintf("mem %s %.7s -p %s", do, commit, p.Name)
+}
+
+// lastOperation returns the commit of the operation that an undo applies to, or "".
+func (s *Server) lastOperation(ctx context.Context, p state.Project) string {
+	op := s.operation(ctx, p, func(op history.Operation) bool { return op.State == history.OpNext })
+	if op == nil {
+		return ""
+	}
+	return op.Commit
+}
+
+// operation returns the newest operation of a project that is wanted, or nil.
+func (s *Server) operation(ctx context.Context, p state.Project, want func(history.Operation) bool) *history.Operation {
+	if p.ID == "" {
+		return nil
+	}
+	ops, err := history.Operations(ctx, s.Memory.DB, p.ID)
+	if i := slices.IndexFunc(ops, want); err == nil && i >= 0 { // the page of the history reports an error
+		return &ops[i]
+	}
+	return nil
 }

@@ -2,7 +2,6 @@ package web
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"embed"
@@ -20,6 +19,7 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/web/api"
 	"github.com/memvcs/mem/cmd/mem/internal/web/markdown"
+	"github.com/memvcs/mem/layers/history"
 	"github.com/memvcs/mem/layers/knowledge"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/view"
@@ -42,13 +42,19 @@ type asset struct {
 	path string
 }
 
+// A notice says what has changed, and offers to undo it if Undo is set.
+type notice struct {
+	Text string
+	Undo *history.Operation
+}
+
 // A page is the data of the layout and of the screen in it.
 type page struct {
 	Title    string
 	Tab      string // of the navigation
 	Project  state.Project
 	Crumbs   []crumb
-	Notice   string
+	Notice   *notice
 	Theme    string
 	Here     string // URL of the page, to which forms return
 	ReadOnly bool
@@ -86,7 +92,7 @@ func retryOf(r *http.Request, p *api.Problem) (out []typed) {
 // hiddenField reports whether a field of a form is a choice or a place, not a text that somebody typed.
 func hiddenField(name string) bool {
 	switch name {
-	case "back", "do", "id", "message", "concept", "fact", "rule", "order", "sure", "v", "member", "add":
+	case "back", "do", "operation", "id", "message", "concept", "fact", "rule", "order", "sure", "v", "member", "add":
 		return true
 	}
 	return strings.HasPrefix(name, "part-")
@@ -175,7 +181,7 @@ func (s *Server) render(w http.ResponseWriter, r *http.Request, status int, name
 	p.ReadOnly, p.Here, p.Theme, p.Tokens = s.ReadOnly, r.URL.RequestURI(), theme(r), s.showsTokens()
 	p.Knows = s.knows(r.Context(), p.Project)
 	if status == http.StatusOK && r.Header.Get("HX-Request") == "" {
-		p.Notice = cmp.Or(p.Notice, s.takeNotice(w, r))
+		p.Notice = s.takeNotice(w, r, p.Project)
 	}
 	t, part := s.pages.screens[name], "layout.html"
 	if r.Header.Get("HX-Request") == "true" && r.URL.Query().Get("part") != "" &&
@@ -250,24 +256,31 @@ func (s *Server) knows(ctx context.Context, p state.Project) bool {
 // noticeCookie carries the message of a change to the page that follows it.
 const noticeCookie = "mem-notice"
 
-// leaveNotice tells the next page what has changed. That page offers to undo it.
-func leaveNotice(w http.ResponseWriter, text string) {
-	http.SetCookie(w, &http.Cookie{Name: noticeCookie, Value: url.QueryEscape(text), Path: "/", MaxAge: 30, HttpOnly: true,
+// leaveNotice tells the next page what has changed. That page offers to undo the operation, if there is one.
+func leaveNotice(w http.ResponseWriter, text, operation string) {
+	http.SetCookie(w, &http.Cookie{Name: noticeCookie, Value: operation + "|" + url.QueryEscape(text), Path: "/", MaxAge: 30, HttpOnly: true,
 		SameSite: http.SameSiteStrictMode})
 }
 
 // takeNotice returns the message of the last change, once.
-func (s *Server) takeNotice(w http.ResponseWriter, r *http.Request) string {
+func (s *Server) takeNotice(w http.ResponseWriter, r *http.Request, p state.Project) *notice {
 	c, err := r.Cookie(noticeCookie)
 	if err != nil {
-		return ""
+		return nil
 	}
 	http.SetCookie(w, &http.Cookie{Name: noticeCookie, Path: "/", MaxAge: -1, HttpOnly: true, SameSite: http.SameSiteStrictMode})
-	text, err := url.QueryUnescape(c.Value)
-	if err != nil {
-		return "" // not a value of leaveNotice
+	commit, escaped, _ := strings.Cut(c.Value, "|")
+	text, err := url.QueryUnescape(escaped)
+	if err != nil || text == "" {
+		return nil // not a value of leaveNotice
 	}
-	return text
+	n := &notice{Text: text}
+	if commit != "" {
+		n.Undo = s.operation(r.Context(), p, func(op history.Operation) bool {
+			return op.Commit == commit && (op.State == history.OpNext || op.State == history.OpUndoable)
+		})
+	}
+	return n
 }
 
 // theme returns the theme in the cookie: light, dark, or "" for that of the system.

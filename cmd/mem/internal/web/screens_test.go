@@ -17,12 +17,15 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/web/api"
 	"github.com/memvcs/mem/layers/capture"
+	"github.com/memvcs/mem/layers/history"
 	"github.com/memvcs/mem/layers/knowledge"
 	"github.com/memvcs/mem/layers/knowledge/concepts"
 	"github.com/memvcs/mem/layers/notes"
+	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tokens"
 	"github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/refs"
 )
 
 // sampleSession is the session of the sample that has markers.
@@ -330,7 +333,7 @@ func TestDropLine(t *testing.T) {
 		if a := r.post(p+"/next", url.Values{"drop": {m[1]}}); a.status != 404 {
 			t.Errorf("drop it again: %d", a.status)
 		}
-		if a := r.post(p+"/history", url.Values{"do": {"undo"}}); a.status != 303 {
+		if a := r.post(p+"/history", url.Values{"do": {"undo"}, "operation": {r.next()}}); a.status != 303 {
 			t.Fatalf("undo: %d %.300s", a.status, a.body)
 		}
 	}
@@ -420,7 +423,7 @@ func TestJourneyByForms(t *testing.T) {
 	if a = r.do(http.MethodGet, s+"/v/v001", "", nil); a.status != 404 {
 		t.Errorf("a deleted version: %d", a.status)
 	}
-	if a = r.post(p+"/history", url.Values{"do": {"undo"}}); a.status != 303 {
+	if a = r.post(p+"/history", url.Values{"do": {"undo"}, "operation": {r.next()}}); a.status != 303 {
 		t.Errorf("undo: %d %.300s", a.status, a.body)
 	}
 	r.get(s + "/v/v001")
@@ -520,7 +523,7 @@ func TestNotice(t *testing.T) {
 	}
 	name, value, _ := strings.Cut(cookie, "=")
 	next := r.do(http.MethodGet, at, "", func(q *http.Request) { q.AddCookie(&http.Cookie{Name: name, Value: value}) })
-	if !strings.Contains(next.body, "k2 has the weight 0.90 now.") || !strings.Contains(next.body, `value="undo">Undo`) ||
+	if !strings.Contains(next.body, "k2 has the weight 0.90 now.") || !strings.Contains(between(next.body, `role="status"`, "</div>"), `value="undo" title="keepit set `) ||
 		!strings.Contains(next.header.Get("Set-Cookie"), "Max-Age=0") {
 		t.Errorf("the notice: %v %s", next.header, between(next.body, `role="status"`, "</div>"))
 	}
@@ -530,6 +533,68 @@ func TestNotice(t *testing.T) {
 	if body := r.get("/s/" + sampleSession + "/transcript"); !strings.Contains(body, `aria-label="Weight of k2"`) {
 		t.Error("the message has no choice of the weight")
 	}
+}
+
+// next returns the commit of the operation that the button of the start page names.
+func (r *rig) next() string {
+	r.t.Helper()
+	return between(r.get("/"), `name="operation" value="`, `"`)
+}
+
+// TestUndoNamed presses buttons that name an operation: that one is undone, or none, and the page says why.
+func TestUndoNamed(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, nil, nil)
+	r.fill()
+	p, at := "/p/"+string(r.project.ID), "/s/"+sampleSession+"/keepits/k2"
+	weight := func(w string) string {
+		r.post(at, url.Values{"preset": {w}})
+		return r.next()
+	}
+	has := func(w string) {
+		t.Helper()
+		if body := r.get(at); !strings.Contains(body, `value="`+w+`" aria-pressed="true"`) {
+			t.Errorf("the weight is not %s", w)
+		}
+	}
+	press := func(do, operation string, status int, want string) {
+		t.Helper()
+		a := r.post(p+"/history", url.Values{"do": {do}, "operation": {operation}})
+		said, _ := url.QueryUnescape(a.header.Get("Set-Cookie"))
+		if a.status != status || !strings.Contains(a.body+said, want) {
+			t.Errorf("%s: %d %s %s", do, a.status, said, between(a.body, "<main", "</main>"))
+		}
+	}
+	first := weight("0.90")
+	second := weight("0.50")
+	press("undo", first, http.StatusConflict, "was changed again since")
+	has("0.50")
+	press("undo", second, http.StatusSeeOther, "Undone: keepit set")
+	press("undo", second, http.StatusConflict, "is undone already")
+	has("0.90")
+	press("redo", first, http.StatusConflict, "is not undone")
+	press("redo", second, http.StatusSeeOther, "Redone: keepit set")
+	has("0.50")
+	press("undo", "", http.StatusBadRequest, "and an operation")
+
+	// A restore of Claude's notes is undone in a terminal, where the button would be; what is before it stays.
+	m := r.world.Memory
+	n := records.Note{Dir: t.TempDir(), File: "memory/MEMORY.md", Text: "First.\n"}
+	must(t, m.DB.Refs.Update(t.Context(), r.project.ID, "notes restore memory/MEMORY.md", func(tx *refs.Tx) error {
+		tx.Trailer("Op", "notes restore")
+		_, err := tx.Add(records.KindNote, n)
+		return err
+	}))
+	ops, err := history.Operations(t.Context(), m.DB, r.project.ID)
+	must(t, err)
+	for _, page := range []string{"/", p + "/history"} {
+		body := r.get(page)
+		if !strings.Contains(body, "mem undo "+ops[0].Commit[:7]+"</code> in a terminal") || strings.Contains(body, `value="undo"`) {
+			t.Errorf("%s offers to undo a restore: %s", page, between(body, "<main", "</main>"))
+		}
+	}
+	press("undo", ops[0].Commit, http.StatusBadRequest, "in a terminal")
+	has("0.50")
 }
 
 // TestBuilderOffers finds sessions by words, and offers a few at once.
@@ -604,7 +669,7 @@ func TestUISettings(t *testing.T) {
 	if a = r.post(s+"/remove", url.Values{"sure": {"yes"}}); a.status != 303 {
 		t.Errorf("a session that is used, and sure: %d %.300s", a.status, a.body)
 	}
-	if a = r.post(p+"/history", url.Values{"do": {"undo"}, "back": {"/"}}); a.status != 303 || a.header.Get("Location") != "/" {
+	if a = r.post(p+"/history", url.Values{"do": {"undo"}, "operation": {r.next()}, "back": {"/"}}); a.status != 303 || a.header.Get("Location") != "/" {
 		t.Errorf("undo from Home: %d %v", a.status, a.header)
 	}
 	r.set("ui.confirmDestructiveActions", "false")

@@ -187,7 +187,7 @@ func (s *Server) dropLine(w http.ResponseWriter, r *http.Request, p state.Projec
 	if err != nil {
 		return "", page{}, err
 	}
-	leaveNotice(w, "Sessions are no longer told: "+tokens.OneLine(strings.Join(lines, " "), 120))
+	leaveNotice(w, "Sessions are no longer told: "+tokens.OneLine(strings.Join(lines, " "), 120), s.lastOperation(r.Context(), p))
 	return s.changed(w, r, "/p/"+string(p.ID)+"/next")
 }
 
