@@ -57,6 +57,49 @@ func Kinds(text string) []Kind {
 	return kinds
 }
 
+// fewPasted is the least number of lines of a paste in [Lines]: one or two may be an example that somebody typed.
+const fewPasted = 3
+
+// Lines returns which lines of a text that the user sent were pasted, short logs and code included, nil if none. It
+// decides whose words a line is, [Kinds] what of it is the request.
+func Lines(text string) []Kind {
+	lines := strings.Split(text, "\n")
+	kinds := make([]Kind, len(lines))
+	markFenced(lines, kinds)
+	for i, s := range lines {
+		if logged().MatchString(s) || writtenByProgram(s) {
+			kinds[i] = Pasted
+		}
+	}
+	found := false
+	for from := 0; from < len(lines); {
+		to := from
+		for to < len(lines) && kinds[to] == Pasted {
+			to++
+		}
+		if to-from < fewPasted {
+			clear(kinds[from:to])
+		} else {
+			found = true
+		}
+		from = to + 1
+	}
+	for i, k := range Kinds(text) { // nil for a short text
+		if k == Pasted {
+			kinds[i], found = k, true
+		}
+	}
+	if !found {
+		return nil
+	}
+	return kinds
+}
+
+// logged matches the beginning of a line of a log: a date with a time, or a time with seconds.
+var logged = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\s*[\[(]?(\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d|\d\d:\d\d:\d\d)`)
+})
+
 // longReview is the size in bytes from which on a text can read like a pasted one.
 const longReview = 200
 

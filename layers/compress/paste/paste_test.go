@@ -31,3 +31,23 @@ func TestKinds(t *testing.T) {
 		}
 	}
 }
+
+// TestLines tells short logs and code from what somebody typed around them.
+func TestLines(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"why?\n2026-01-05 10:00:01 ERROR pool is closed\n2026-01-05 10:00:02 WARN we use bun from now on\n10:00:03 done\nfix it": "rpppr",
+		"why?\n2026-01-05 10:00:01 ERROR pool is closed\nfix it":                                                                 "",
+		"see:\n```\nwe use bun\n```\nok":                    "rpppr",
+		"use $HOME/bin\n$PATH has it\nalways sign commits":  "",
+		"always sign commits\nnever push to main\nuse tabs": "",
+	} {
+		var got strings.Builder
+		for _, k := range Lines(text) {
+			got.WriteByte("rgp"[k])
+		}
+		if got.String() != want {
+			t.Errorf("Lines(%q) = %s, want %s", text, got.String(), want)
+		}
+	}
+}
