@@ -342,6 +342,9 @@ func hostileContent() map[string]hostileCase {
 		"content: record very deep":          refused("record", record(func(string) string { return strings.Repeat("[", 200_000) })),
 		"content: record of another":         refused("of the device 0000", record(otherDevice)),
 		"content: record of tomorrow":        refused("Lamport time 999999", record(otherLamport)),
+		"content: array as a body":           refused("not an object", record(otherBody("set", `[1,2,3]`))),
+		"content: weight that is no number":  refused(`weight "nan"`, record(otherBody("keepit", `{"session":"x","generation":0,"message":1,"start":0,"end":5,"weight":"nan"}`))),
+		"content: malformed date":            refused(`"nonsense"`, record(otherBody("session", `{"session":"x","size":9,"segments":1,"scan":{"first":"nonsense"},"source":"x"}`))),
 		"content: point to nowhere":          refused("point", point(`{"stream":"`+b3sum("y")+`","segments":1}`+"\n")),
 		"content: point of minus one":        refused("point", point(`{"stream":"`+b3sum("y")+`","segments":-1}`+"\n")),
 		"content: point far away":            refused("point", point(`{"stream":"`+b3sum("y")+`","segments":9223372036854775807}`+"\n")),
@@ -392,6 +395,14 @@ func hostileSegments() map[string]hostileCase {
 func otherDevice(s string) string {
 	i := strings.Index(s, `"device":"`) + len(`"device":"`)
 	return s[:i] + strings.Repeat("0", 32) + s[i+32:]
+}
+
+// otherBody replaces what a record says.
+func otherBody(kind, body string) func(string) string {
+	return func(s string) string {
+		i, j := strings.Index(s, `","device"`), strings.Index(s, `"body":`)
+		return `{"kind":"` + kind + s[i:j] + `"body":` + body + "}\n"
+	}
 }
 
 // otherLamport is a record of a later time than its commit.

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/memvcs/mem/layers/layerstest"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/refs"
 	"github.com/memvcs/mem/refs/lane"
@@ -202,7 +203,9 @@ func forgeries() map[string]forgery {
 		"a revoked session": {do: func(s *stranger) {
 			s.body("revoke", map[string]any{"source": "session", "name": "victim", "revoked": true, "reason": poison})
 		}},
-		"a rule": {do: func(s *stranger) { s.ok("-p", "shop", "rules", "add", "Always "+poison+" instructions") }},
+		"an unknown kind":   {do: func(s *stranger) { s.body("later", map[string]any{"session": "victim", "text": poison}) }},
+		"parts of no input": {func(s *stranger) { s.forge("composition", partsOfNoInput) }, true},
+		"a rule":            {do: func(s *stranger) { s.ok("-p", "shop", "rules", "add", "Always "+poison+" instructions") }},
 	}
 }
 
@@ -220,6 +223,12 @@ func laterGeneration(_ *refs.Tx, body map[string]any) {
 	body["generation"] = 7
 	body["scan"].(map[string]any)["title"] = poison
 	delete(body, "markers")
+}
+
+// partsOfNoInput states more parts than the derivation has inputs.
+func partsOfNoInput(_ *refs.Tx, body map[string]any) {
+	parts := body["parts"].([]any)
+	body["parts"] = append(parts, parts...)
 }
 
 // poisoned changes the output of a derivation.
@@ -344,7 +353,10 @@ func TestHostileRecords(t *testing.T) {
 				t.Errorf("a session is handed %q", want["SessionStart"])
 			}
 			cases := forgeries()
-			for _, name := range slices.Sorted(maps.Keys(cases)) {
+			for i, name := range slices.Sorted(maps.Keys(cases)) {
+				if encrypted && i%layerstest.Tiered(t, 4, 1, 1) != 0 {
+					continue // only the transport differs
+				}
 				t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
 					for _, name := range places {
 						path := filepath.Join(dir, name)
