@@ -43,7 +43,7 @@ func tortureFullDisk(t *testing.T, r *rig) {
 	r.ok("add", file)
 	after := r.write("after/"+grown.ID+".jsonl", append(before, grown.More(60)...))
 
-	step := amount(t, 32, 4, 4)
+	step := amount(t, 32, 8, 4)
 	for left := 0; left <= 64; left += step {
 		r.full(space, left, map[string]string{"OLD": old.ID, "KEPT": kept, "NEW": grown.ID, "WANT": after}, r.Bin, "add", after)
 		r.full(space, left, map[string]string{"OLD": old.ID, "KEPT": kept, "NEW": grown.ID, "WANT": file}, r.Bin, "compress", old.ID, "--ratio", "3")

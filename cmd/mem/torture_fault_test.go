@@ -25,14 +25,13 @@ type attempt struct {
 	args  []string
 	stdin string
 	want  func(*rig) bool // the change is visible
-	each  bool            // every call fails with ENOSPC and with EIO in any tier but the smallest
+	each  bool            // a call fails with ENOSPC and with EIO in any tier
 	mute  bool            // it never fails, so that its status says nothing where a call failed
 }
 
-// tortureFaults lets every system call of add, compress, push, pull, gc and a hook that changes something be the last one that is
-// made, and fail with each error: in the commit tier add and compress with ENOSPC and with EIO, the others with one error in turn at
-// every second call, and every second call is the last one; in the full one all with all. The command then
-// succeeds, or says why not and leaves what was there; a repetition works.
+// tortureFaults kills add, compress, push, pull, gc and a hook at system calls that change something, and lets these calls fail. The
+// command then succeeds, or says why not and leaves what was there; a repetition works. The full tier takes every call with every
+// error; the others take a sample of the calls, with ENOSPC and EIO for add and compress, and one error in turn for the others.
 func tortureFaults(t *testing.T, bin string) {
 	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
 		t.Skip("SKIPPED: faults are injected with ptrace on linux/amd64 only")
@@ -113,15 +112,6 @@ func (f *faults) attempt(name string) attempt {
 	return a
 }
 
-// pick returns which error is tried as the i-th at a call: the first two are those of a full and of a broken disk if each call is
-// to meet both.
-func (a attempt) pick(at, i, n int) int {
-	if a.each {
-		return i
-	}
-	return (at + i) % n
-}
-
 // faults tries faults on copies of a store and of the repository that it talks to.
 type faults struct {
 	*rig
@@ -187,23 +177,25 @@ func (f *faults) pushed(c *rig) bool {
 func (f *faults) all(a attempt) {
 	f.t.Helper()
 	f.tries, f.told = 0, 0
-	calls := f.count(a)
-	errnos := []string{"ENOSPC", "EIO", "EACCES", "EMFILE"}
-	step := amount(f.t.(*testing.T), max(1, calls/2), 1, 1)
-	every := amount(f.t.(*testing.T), 1, 1, len(errnos))
-	sample := amount(f.t.(*testing.T), 0, 1, 0) == 1
-	for at := 1; at <= calls; at += step {
-		kill := !sample || at%2 == 1
-		if kill {
-			f.try(a, fault{"KILL", at})
+	t, n := f.t.(*testing.T), f.count(a)
+	errnos, turn := []string{"ENOSPC", "EIO", "EACCES", "EMFILE"}, 0
+	full := amount(t, 0, 0, 1) == 1
+	for at := range calls(t, n, 2, 12) {
+		f.try(a, fault{"KILL", at})
+		with := errnos
+		switch {
+		case full:
+		case a.each:
+			with = errnos[:2]
+		default:
+			with = errnos[turn%len(errnos):][:1]
 		}
-		for i := range errnos {
-			if a.each && i < 2 || i < every && !(sample && kill) {
-				f.try(a, fault{errnos[a.pick(at, i, len(errnos))], at})
-			}
+		for _, e := range with {
+			f.try(a, fault{e, at})
 		}
+		turn++
 	}
-	f.t.Logf("%s: %d calls, %d faults, %d of them reported as an error", a.name, calls, f.tries, f.told)
+	t.Logf("%s: %d calls, %d faults at %d of them, %d of them reported as an error", a.name, n, f.tries, turn, f.told)
 }
 
 // count returns how many calls there are.

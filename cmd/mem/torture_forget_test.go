@@ -97,11 +97,6 @@ func (f *forgotten) clean(c *rig) (left string) {
 	return left
 }
 
-// step returns the distance between the calls that are killed.
-func (f *forgotten) step(calls int) int {
-	return amount(f.t.(*testing.T), max(1, calls/4), 2, 1)
-}
-
 // killPush kills the push after a forget.
 func (f *forgotten) killPush() {
 	f.t.Helper()
@@ -124,9 +119,9 @@ func (f *forgotten) killPush() {
 	if left := f.clean(c); left != "" {
 		f.t.Fatalf("the push was not interrupted, and left on the remote:\n%s", left)
 	}
-	calls := strings.Count(log, "\n")
-	f.t.Logf("%d calls", calls)
-	for at := 1; at <= calls; at += f.step(calls) {
+	n := strings.Count(log, "\n")
+	f.t.Logf("%d calls", n)
+	for at := range calls(f.t.(*testing.T), n, 4, 8) {
 		for _, next := range [][]string{{"push", "--all", "--yes"}, {"gc", "--remote", "origin"}, {"doctor", "--fix"}} {
 			c := f.copies()
 			if res, _ := f.run(c, push, fault{"KILL", at}); res.Code != 137 {
@@ -135,7 +130,7 @@ func (f *forgotten) killPush() {
 			moved := f.hub(c, "for-each-ref") == heads
 			res := c.mem(next...)
 			if left := f.clean(c); left != "" && (moved || next[0] == "push") {
-				f.t.Errorf("push killed at call %d of %d, then mem %s (%d): left on the remote:\n%s", at, calls, strings.Join(next, " "), res.Code, left)
+				f.t.Errorf("push killed at call %d of %d, then mem %s (%d): left on the remote:\n%s", at, n, strings.Join(next, " "), res.Code, left)
 			}
 			f.quiet(c, at)
 		}
@@ -163,8 +158,7 @@ func (f *forgotten) killBefore() {
 	session := strings.TrimSuffix(filepath.Base(f.fresh), ".jsonl")
 	push := attempt{name: "push", args: []string{"push", "--all", "--yes"}}
 	_, log := f.run(f.copies(), push, fault{})
-	calls := strings.Count(log, "\n")
-	for at := 1; at <= calls; at += f.step(calls) {
+	for at := range calls(f.t.(*testing.T), strings.Count(log, "\n"), 4, 8) {
 		c := f.copies()
 		if res, _ := f.run(c, push, fault{"KILL", at}); res.Code != 137 {
 			f.t.Fatalf("call %d: %s", at, res)

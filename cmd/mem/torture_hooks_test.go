@@ -105,7 +105,7 @@ func (h *hooked) work(runs int) {
 // and there is nothing to repair.
 func tortureHooks(t *testing.T, r *rig) {
 	const sessions = 16
-	runs := amount(t, 3, 32, 320)
+	runs := amount(t, 3, 12, 320)
 	all := make([]*hooked, sessions)
 	var working sync.WaitGroup
 	for i := range all {

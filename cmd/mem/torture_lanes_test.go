@@ -21,6 +21,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/memvcs/mem/layers/layerstest"
 	"github.com/memvcs/mem/objects/gitstore"
 	"github.com/memvcs/mem/objects/pack"
 	"github.com/memvcs/mem/refs/refstest"
@@ -67,11 +68,7 @@ func TestTortureLanes(t *testing.T) {
 // lanesWanted returns how many lanes the tier wants and which are first.
 func lanesWanted(t *testing.T) (total int, first uint64) {
 	t.Helper()
-	tiers := map[string]int{"": 200, "commit": 10_000, "full": 1_000_000}
-	total, ok := tiers[cmp.Or(os.Getenv("MEM_TORTURE"), lanesTier)]
-	if !ok {
-		t.Fatalf("MEM_TORTURE=%q, want nothing, commit or full", os.Getenv("MEM_TORTURE"))
-	}
+	total = layerstest.Tiered(t, 200, 2500, 1_000_000)
 	first, err := strconv.ParseUint(cmp.Or(os.Getenv("MEM_TORTURE_SEED"), "1"), 10, 31)
 	if err != nil {
 		t.Fatalf("MEM_TORTURE_SEED: %v", err)

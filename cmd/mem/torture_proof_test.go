@@ -36,12 +36,12 @@ func proved(t *testing.T, all []Promise, err error) {
 }
 
 func tortureKill(t *testing.T, bin string) {
-	all, err := newProof(t, bin).Kills(t.Context(), amount(t, 24, 2000, 10_000))
+	all, err := newProof(t, bin).Kills(t.Context(), amount(t, 24, 500, 10_000))
 	proved(t, all, err)
 }
 
 func tortureWriters(t *testing.T, bin string) {
-	all, err := newProof(t, bin).Writers(t.Context(), 16, amount(t, 9, 500, 10_000))
+	all, err := newProof(t, bin).Writers(t.Context(), 16, amount(t, 9, 120, 10_000))
 	proved(t, all, err)
 }
 
@@ -51,6 +51,6 @@ func tortureStorm(t *testing.T, bin string) {
 }
 
 func torturePowerCut(t *testing.T, bin string) {
-	all, err := newProof(t, bin).PowerCuts(t.Context(), amount(t, 4, 150, 2000))
+	all, err := newProof(t, bin).PowerCuts(t.Context(), amount(t, 4, 40, 2000))
 	proved(t, all, err)
 }

@@ -32,7 +32,7 @@ func tortureRepair(t *testing.T, r *rig) {
 	root := r.ok("fsck", "--root")
 	rng := rand.New(rand.NewPCG(seed(t), 31))
 	dir, kills := t.TempDir(), 0
-	for range amount(t, 2, 20, 400) {
+	for range amount(t, 2, 8, 400) {
 		c := r.clone(dir)
 		c.harm(rng)
 		for range 3 {

@@ -17,7 +17,7 @@ import (
 // however it came about.
 func tortureSplits(t *testing.T, r *rig) {
 	rng := rand.New(rand.NewPCG(seed(t)+2, 4))
-	for i := range amount(t, 3, 40, 400) {
+	for i := range amount(t, 3, 12, 400) {
 		w := NewGenerator(uint64(200+i), "/home/user/splits")
 		text := w.More(10 + rng.IntN(60))
 		if rng.IntN(2) == 0 {

@@ -1,6 +1,7 @@
 package main_test
 
 import (
+	"iter"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,8 +18,7 @@ import (
 // clean without any repair; the next command works; nothing half-written is visible.
 //
 // MEM_TORTURE is the tier: "" a little of everything, "commit" for every change, "full" for a
-// night. With -tags torture, "" means "commit". MEM_TORTURE_SEED changes the random
-// choices. MEM_TORTURE_BIN names a binary to run instead of a new build.
+// night. MEM_TORTURE_SEED changes the random choices. MEM_TORTURE_BIN names a binary to run instead of a new build.
 func TestTorture(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("SKIPPED: written for systems with signals")
@@ -76,6 +76,18 @@ func build(t *testing.T, dir, name string) string {
 func amount(t *testing.T, taste, commit, full int) int {
 	t.Helper()
 	return layerstest.Tiered(t, taste, commit, full)
+}
+
+// calls returns which of n system calls meet a fault: about taste or commit of them, all in the full tier.
+// MEM_TORTURE_SEED moves the sample.
+func calls(t *testing.T, n, taste, commit int) iter.Seq[int] {
+	t.Helper()
+	step := amount(t, max(1, n/taste), max(1, n/commit), 1)
+	first := 1 + int(seed(t)%uint64(step))
+	return func(yield func(int) bool) {
+		for at := first; at <= n && yield(at); at += step {
+		}
+	}
 }
 
 // seed returns the number that all choices follow from.

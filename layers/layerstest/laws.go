@@ -1,7 +1,6 @@
 package layerstest
 
 import (
-	"cmp"
 	"os"
 	"strconv"
 	"testing"
@@ -10,7 +9,7 @@ import (
 // Tiered returns how much a test does in the tier that MEM_TORTURE names.
 func Tiered(t *testing.T, taste, commit, full int) int {
 	t.Helper()
-	switch tier := cmp.Or(os.Getenv("MEM_TORTURE"), UsualTier); tier {
+	switch tier := os.Getenv("MEM_TORTURE"); tier {
 	case "":
 		return taste
 	case "commit":

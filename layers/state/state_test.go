@@ -241,7 +241,7 @@ func TestMergeLaws(t *testing.T) {
 	layerstest.SkipShort(t)
 	t.Parallel()
 	var records atomic.Int64
-	n, from := layerstest.Tiered(t, 300, 20_000, 1_000_000), layerstest.FirstSeed(t)
+	n, from := layerstest.Tiered(t, 300, 5000, 1_000_000), layerstest.FirstSeed(t)
 	const shards = 8
 	t.Run("shards", func(t *testing.T) {
 		for shard := range shards {

@@ -176,7 +176,7 @@ func (c *computer) holds(all map[string]int, what string) {
 func TestThreeMachines(t *testing.T) {
 	t.Parallel()
 	from := layerstest.FirstSeed(t)
-	for i := range layerstest.Tiered(t, 2, 50, 1000) {
+	for i := range layerstest.Tiered(t, 2, 12, 1000) {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			t.Parallel()
 			threeMachines(t, from+uint64(i))

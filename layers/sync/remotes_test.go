@@ -47,11 +47,11 @@ func objectsOf(t *testing.T, m *layers.Memory, p refs.Project) map[pack.ID]struc
 }
 
 // TestIsolation pushes random choices of projects, which grow in between, to random remotes. No remote ever holds an object that is
-// not of a project that was pushed to it, nor a branch of another one: 1,000 remotes in the tier that every change must pass.
+// not of a project that was pushed to it, nor a branch of another one: 250 remotes in the commit tier, 10,000 in the full one.
 func TestIsolation(t *testing.T) {
 	layerstest.SkipShort(t)
 	t.Parallel()
-	stores, configs := layerstest.Tiered(t, 8, 40, 400), 25
+	stores, configs := layerstest.Tiered(t, 8, 10, 400), 25
 	t.Logf("%d remotes, each with random projects of a store that grows", stores*configs)
 	from := layerstest.FirstSeed(t)
 	for i := range stores {
