@@ -2,7 +2,6 @@ package handover
 
 import (
 	"cmp"
-	"math"
 	"slices"
 	"time"
 )
@@ -19,14 +18,10 @@ type Ranked struct {
 	Symbols      []string
 }
 
-// The score of a file has two terms: sessions that touched it, which decay fast, and sessions that edited it, which
-// decay slowly. The first finds the work in progress, the second the files that the project returns to.
+// A session that touched a file counts 1 for the newest, 1/2 for the one before it, 1/3 and so on; twice if it edited the
+// file. The sum falls fast enough for the work in progress and slowly enough for the files that a project returns to.
 const (
-	readWeight  = 1.0
-	editWeight  = 2.0
-	fadeTouch   = 0.70 // per session
-	everWeight  = 0.7
-	fadeEver    = 0.97
+	editWeight  = 2
 	ageSessions = 60 // older sessions do not count
 )
 
@@ -39,7 +34,7 @@ func Files(digests []Digest) []Ranked {
 		if back == ageSessions {
 			break
 		}
-		touch, ever := math.Pow(fadeTouch, float64(back)), math.Pow(fadeEver, float64(back))
+		touch := 1 / float64(1+back)
 		for _, f := range d.Files {
 			i, known := at[f.Path]
 			if !known {
@@ -52,9 +47,9 @@ func Files(digests []Digest) []Ranked {
 				r.Session, r.N, r.Time = d.Session, f.Edited, d.Last
 			}
 			if f.Edits > 0 {
-				r.Score += editWeight*touch + everWeight*ever
+				r.Score += editWeight * touch
 			} else {
-				r.Score += readWeight * touch
+				r.Score += touch
 			}
 			r.Edits += f.Edits
 			r.Reads += f.Reads
