@@ -162,9 +162,10 @@ func (c *Capture) elsewhere(ctx context.Context, p refs.Project) (common transcr
 }
 
 // isCopy reports whether this device has all of the file, given what the session has elsewhere. Another device keeps its
-// exact bytes to itself, so what only it captured is captured here, too.
+// exact bytes to itself, so what only it captured is captured here, too, unless mem resume wrote the file.
 func (c *Capture) isCopy(elsewhere transcript.Common) bool {
-	if elsewhere.Turns == 0 || elsewhere.MoreB || c.hidden() || c.known.Now().Stamp.Device != c.M.Refs.Device().ID {
+	if elsewhere.Turns == 0 || elsewhere.MoreB || c.hidden() ||
+		c.known.Now().Stamp.Device != c.M.Refs.Device().ID && !c.isResumed() {
 		return false
 	}
 	return !slices.ContainsFunc(c.src.Files, func(path string) bool {

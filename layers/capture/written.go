@@ -13,11 +13,18 @@ import (
 // written is the cache of the files that checkouts wrote last. Without it they are replaced only with --force, like
 // files of the user.
 type written struct {
-	Seals map[string]string // keyed hashes of the contents by path: plain hashes of exact bytes stay in originals.git
+	Seals   map[string]string  // keyed hashes of the contents by path: plain hashes of exact bytes stay in originals.git
+	Resumed map[string]resumed // session files by path
+}
+
+// A resumed is what [Resumed] recorded of a file.
+type resumed struct {
+	Size int64
+	Seal string
 }
 
 const (
-	writtenVersion = 2
+	writtenVersion = 3
 	mostWritten    = 2000 // from this number of files on, deleted ones are removed from the cache
 )
 
@@ -26,7 +33,7 @@ func readWritten(db *state.DB) *written {
 	if state.ReadCache(db.CachePath("written"), writtenVersion, w) {
 		return w
 	}
-	return &written{Seals: map[string]string{}}
+	return &written{Seals: map[string]string{}, Resumed: map[string]resumed{}}
 }
 
 func sealWritten(db *state.DB, path string, sum objects.Hash) string {
@@ -68,6 +75,29 @@ func WriteTree(db *state.DB, dir string, force, dryRun bool, f func(*worktree.Tr
 	}
 	done.Created = t.Created()
 	return done, nil
+}
+
+// Resumed records a session file that was made from memory, so that it is not captured before the session goes on.
+func Resumed(db *state.DB, path string, sum objects.Hash) {
+	fi, err := os.Stat(path)
+	if err != nil {
+		return // it is captured
+	}
+	w := readWritten(db)
+	w.Resumed[path] = resumed{fi.Size(), sealWritten(db, path, sum)}
+	db.WriteCache(db.CachePath("written"), writtenVersion, w)
+}
+
+// isResumed reports whether the file begins with what mem itself made from the session. The client appends to it records
+// that are no turns, even if nothing is asked.
+func (c *Capture) isResumed() bool {
+	r, ok := readWritten(c.M).Resumed[c.src.Path]
+	if !ok || r.Size > c.size {
+		return false
+	}
+	h := objects.NewHasher()
+	err := copyRange(h, c.File, 0, r.Size)
+	return err == nil && sealWritten(c.M, c.src.Path, h.Sum()) == r.Seal
 }
 
 // prune removes deleted files if there are many files.

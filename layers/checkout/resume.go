@@ -21,6 +21,7 @@ import (
 	"github.com/memvcs/mem/layers/transcript"
 	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/layers/worktree"
+	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/refs"
 )
 
@@ -47,7 +48,7 @@ type Resumed struct {
 // other lacks, nothing is written: the error is a [*worktree.FileError].
 func Resume(ctx context.Context, db *state.DB, rev state.Rev, claude, here, root string, dryRun bool) (out Resumed, err error) {
 	dir := filepath.Join(claude, "projects", capture.ClientDir(here))
-	r := &resuming{db: db, project: rev.Project, dir: dir, root: root, out: &out, seen: map[string]bool{}}
+	r := &resuming{db: db, project: rev.Project, dir: dir, root: root, out: &out, seen: map[string]bool{}, made: map[string]bool{}}
 	out.Removed = map[string]int{}
 	s, err := r.captured(ctx, rev.Session, dryRun)
 	if err != nil {
@@ -64,7 +65,11 @@ func Resume(ctx context.Context, db *state.DB, rev state.Rev, claude, here, root
 	if err := r.stageSubagents(ctx, s); err != nil {
 		return out, err
 	}
-	return out, r.t.Commit(nil)
+	return out, r.t.Commit(func(path string, sum objects.Hash) {
+		if r.made[path] {
+			capture.Resumed(db, path, sum)
+		}
+	})
 }
 
 // A resuming writes a session to a directory of the client.
@@ -75,6 +80,7 @@ type resuming struct {
 	t         *worktree.Tree
 	out       *Resumed
 	seen      map[string]bool // placeholders of secrets that were counted
+	made      map[string]bool // transcripts by path that are from memory alone
 	continued bool            // the last transcript continues a file
 }
 
@@ -167,6 +173,7 @@ func (r *resuming) stageSession(ctx context.Context, s *state.Session, name, fil
 		if err != nil {
 			return err
 		}
+		r.made[r.t.Path(name)] = !b.local
 		r.out.Files = append(r.out.Files, r.t.Path(name))
 	} else if err := b.close(); err != nil {
 		return err

@@ -51,16 +51,22 @@ func FormatDollars(micros int64) string {
 }
 
 // DollarColumn returns the format of the amounts of a column, of which total is the sum. They have the same number of
-// decimals, so that they can be compared: those that [FormatDollars] gives the total.
+// decimals, so that they can be compared: those that [FormatDollars] gives the total. What rounds to nothing is "<$0.01".
 func DollarColumn(total int64) func(micros int64) string {
 	if total > 0 && total < 1_000_000 {
 		return func(micros int64) string {
 			n := (micros + 50) / 100
+			if n == 0 && micros > 0 {
+				return "<$0.0001"
+			}
 			return fmt.Sprintf("$%d.%04d", n/10_000, n%10_000)
 		}
 	}
 	return func(micros int64) string {
 		n := (micros + 5_000) / 10_000
+		if n == 0 && micros > 0 {
+			return "<$0.01"
+		}
 		return fmt.Sprintf("$%d.%02d", n/100, n%100)
 	}
 }

@@ -71,6 +71,11 @@ func Resolve(ctx context.Context, db *state.DB, sc state.Scope, s string) (state
 	if what := upperNamed(s); what != "" {
 		return resolveUpper(ctx, db, sc, what, s)
 	}
+	if strings.Contains(s, " ") { // a title, which may have a colon
+		if rev, err := ResolveSession(ctx, db, sc, s); err == nil {
+			return rev, nil
+		}
+	}
 	name, sub, hasSub := strings.Cut(s, ":")
 	messages, hasMessages := "", false
 	if !hasSub {

@@ -167,6 +167,8 @@ func (s *Session) Matches(name string) string {
 		return "tag"
 	case name != "" && strings.EqualFold(s.Title(), name):
 		return "title"
+	case strings.HasSuffix(name, "…") && strings.HasPrefix(s.Title(), strings.TrimSuffix(name, "…")):
+		return "beginning of a title" // as a list prints it
 	}
 	return ""
 }

@@ -186,7 +186,11 @@ func MissingHints(missing *state.NotFoundError) []string {
 	if missing.What == "session" && len(missing.Name) < 4 && strings.Trim(missing.Name, "0123456789abcdef") == "" {
 		short = "the start of an id needs four characters; "
 	}
-	if n := len(missing.Candidates); n > most {
+	n := len(missing.Candidates)
+	switch {
+	case n > most && missing.What == "session":
+		return []string{short + "mem ls lists the sessions, mem search WORDS finds them by what was said"}
+	case n > most:
 		return []string{fmt.Sprintf("%sthere are %s and %d more", short, strings.Join(missing.Candidates[:most], ", "), n-most)}
 	}
 	verb := "is"

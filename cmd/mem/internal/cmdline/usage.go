@@ -2,6 +2,7 @@ package cmdline
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
@@ -16,6 +17,11 @@ func (p *Parser) unknownOption(spelled string, others ...string) error {
 	}
 	scope := p.Scope()
 	known := app.SortedKeys(scope)
+	for _, name := range known {
+		if value := strings.TrimLeft(spelled, "-"); len(name) > 1 && slices.Contains(scope[name].Choices, value) {
+			return app.WithHint(app.Usagef("%s has no option %s", line, spelled), fmt.Sprintf("did you mean \"--%s %s\"?", name, value))
+		}
+	}
 	for _, s := range append(others, spelled) {
 		if name := strings.TrimLeft(s, "-"); len(name) > 1 {
 			if _, ok := scope[name]; ok && s != spelled {
@@ -37,11 +43,14 @@ func (p *Parser) unknownOption(spelled string, others ...string) error {
 func (p *Parser) unknownCommand(word string, names []string) error {
 	line := p.line.String()
 	err := app.Usagef("%q is not a %s command", word, line)
-	if hints := foreignCommand(word); p.line.Command == nil && hints != nil {
-		return app.WithHint(err, hints...)
+	if hint := foreignCommand(word, false); p.line.Command == nil && hint != "" {
+		return app.WithHint(err, hint)
 	}
 	if near := term.Suggest(word, names); len(near) > 0 {
 		return app.WithHint(err, app.DidYouMean(line+" ", near))
+	}
+	if hint := foreignCommand(word, true); p.line.Command == nil && hint != "" {
+		return app.WithHint(err, hint)
 	}
 	if p.line.Command != nil {
 		return app.WithHint(err, line+" -h")

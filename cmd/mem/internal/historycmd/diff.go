@@ -35,7 +35,7 @@ func Diff(e *app.Env) *cli.Command {
 		Description: "Segments are aligned by their source messages, then compared by words. One version is\n" +
 			"compared with its original, a composition with its previous state. For a session, and\n" +
 			"for the project without operands, prints the messages that came after the newest\n" +
-			"version; nothing if there are none.",
+			"version.",
 		Flags: []cli.Flag{
 			flags.Bool(&o.text, "text", "compare the lines of both as Markdown, as diff -u does"),
 			flags.Bool(&o.stat, "stat", "print a line for each changed part, and a summary"),
@@ -137,7 +137,11 @@ func printDiff(ctx context.Context, run names.Run, o diffOptions, c provenance.C
 	switch {
 	case o.text:
 		return diffText(ctx, run, c)
+	case c.Same() && c.Since:
+		run.Note("no message came after %s", run.Safe(c.A.Name))
+		return nil
 	case c.Same():
+		run.Note("%s and %s are equal", run.Safe(c.A.Name), run.Safe(c.B.Name))
 		return nil
 	case o.keepits:
 		return diffKeepits(run.Env, c)

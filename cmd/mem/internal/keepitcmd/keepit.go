@@ -182,7 +182,7 @@ func runKeepitList(ctx context.Context, e *app.Env, name string) error {
 
 func noteNoMarkers(e *app.Env) {
 	e.Note("no markers")
-	e.Hint("type ##keepit0.80## before the text to pin, in a message to Claude")
+	e.Hint("type ##keepit1.00## before the text to pin, in a message to Claude; afterwards: mem keepit add SESSION#LINE TEXT")
 }
 
 // fateText returns the versions that keep the text of a marker word for word, and those that do not.

@@ -1,6 +1,7 @@
 package names
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -15,6 +16,7 @@ import (
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/transcript"
 	"github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/refs"
 )
 
 // A Former is a project whose sessions may be those of the working directory, which has none in memory.
@@ -91,7 +93,7 @@ func renamed(ctx context.Context, run Run) (out []Former, err error) {
 	return out, err
 }
 
-// namesakes finds projects with sessions and the name of the working directory's: without a remote, the same work has
+// namesakes finds projects with sessions and the name of the working directory's, that with the most first: without a remote, the same work has
 // another path on another machine.
 func namesakes(ctx context.Context, run Run) (out []Former, err error) {
 	all, err := trust.Projects(ctx, run.DB)
@@ -99,14 +101,19 @@ func namesakes(ctx context.Context, run Run) (out []Former, err error) {
 		return nil, err
 	}
 	all = slices.DeleteFunc(all, func(p state.Project) bool { return p.ID == run.Project.ID || !namesake(p, run.Project) })
+	sessions := map[refs.Project]int{}
 	for _, p := range all {
 		st, err := trust.Outline(ctx, run.DB, p.ID)
 		if err != nil {
 			return nil, err
 		}
-		n := len(st.Recent())
+		sessions[p.ID] = len(st.Recent())
+	}
+	slices.SortStableFunc(all, func(p, q state.Project) int { return cmp.Compare(sessions[q.ID], sessions[p.ID]) })
+	for _, p := range all {
+		n := sessions[p.ID]
 		if n == 0 {
-			continue
+			break
 		}
 		where := strings.TrimPrefix(p.Identity, "path ")
 		out = append(out, Former{

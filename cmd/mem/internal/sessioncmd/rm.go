@@ -24,8 +24,8 @@ func Rm(e *app.Env) *cli.Command {
 		Usage:     "hide sessions, versions or compositions",
 		ArgsUsage: "<rev>...",
 		Description: "Nothing is deleted: the bytes stay in the memory, \"mem ls -a\" lists what is hidden and\n" +
-			"\"mem undo\" restores it. A version that a composition uses is only hidden with --force;\n" +
-			"the composition keeps its own copy.\n\n" +
+			"\"mem undo\" restores it, so it asks in a terminal only. A version that a composition uses\n" +
+			"is only hidden with --force; the composition keeps its own copy.\n\n" +
 			"--older-than, --keep-last, --unused and --expired choose versions, of all sessions or\n" +
 			"of the one that is named. The newest version of each session stays, unless --keep-last\n" +
 			"says otherwise. Without a session, only versions that mem made for compositions and\n" +
