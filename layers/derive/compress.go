@@ -291,12 +291,8 @@ func SaveVersion(ctx context.Context, db *state.DB, c CompressResult, bodies [][
 			return fmt.Errorf("session %s: %w", records.ShortID(c.Session.ID), err)
 		}
 		v := c.Version
-		from := ""
-		if tool, ok := engines.ImportedTool(v.Engine); ok {
-			from = ", imported from " + tool
-		}
-		tx.Subject(fmt.Sprintf("compress %s:%s  %s -> %s tokens%s", records.ShortID(c.Session.ID), v.Label,
-			tokens.Format(v.TokensIn), tokens.Format(v.TokensOut), from))
+		tx.Subject(fmt.Sprintf("compress %s:%s  %s -> %s tokens", records.ShortID(c.Session.ID), v.Label,
+			tokens.Format(v.TokensIn), tokens.Format(v.TokensOut)))
 		tx.Trailer("Op", "compress")
 		tx.Trailer("Session", c.Session.ID)
 		tx.Trailer("Version", c.Version.Label)

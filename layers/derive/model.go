@@ -25,14 +25,7 @@ func run(ctx context.Context, db *state.DB, in compress.Input, c *CompressResult
 	asking, ok := engine.(*engines.Summarizer)
 	if !ok {
 		res, err := compress.Run(ctx, in, c.Plan, engine)
-		imported, ok := engine.(*engines.Imported)
-		if !ok || err != nil {
-			return res, nil, err
-		}
-		witnesses, err := c.addWitnesses(imported.Exchanges())
-		c.Receipt.Lines, c.Receipt.Baseless = support(res.Segments, in.Items)
-		c.Version.Receipt = c.Receipt
-		return res, witnesses, err
+		return res, nil, err
 	}
 	asking = asking.Metered(&Meter{M: db, Caps: db.Opts.Caps, Project: c.Project.ID, Session: c.Session.ID,
 		Engine: asking.ID()})
@@ -183,18 +176,7 @@ func replayEngine(ctx context.Context, db *state.DB, p refs.Project, v *records.
 		return own, nil
 	}
 	var engine compress.Summarizer = compress.Extract{}
-	if tool, ok := engines.ImportedTool(id); ok {
-		xs, err := exchanges(ctx, db, p, v)
-		if err != nil {
-			return nil, err
-		}
-		if len(xs) != 1 {
-			return nil, fmt.Errorf("%s: %d recorded texts of %s, want one", v.Label, len(xs), tool)
-		}
-		if engine, err = engines.NewImported(tool, []byte(xs[0].Answer.Text)); err != nil {
-			return nil, fmt.Errorf("%s: %w", v.Label, err)
-		}
-	} else if model, window, ok := engines.ModelOf(id); ok {
+	if model, window, ok := engines.ModelOf(id); ok {
 		xs, err := exchanges(ctx, db, p, v)
 		if err != nil {
 			return nil, err

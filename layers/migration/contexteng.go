@@ -3,7 +3,6 @@ package migration
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"io/fs"
 	"maps"
 	"path"
@@ -73,10 +72,9 @@ func (s *Store) contextProject(dir string) (p Project, ok bool) {
 	}
 	p.Dir = m.text("originalPath")
 	p.Name = cmp.Or(p.Name, m.text("displayName"), baseOf(cmp.Or(p.Dir, m.text("projectId"))))
-	c := contextReader{s: s, dir: dir, p: &p, read: map[string]bool{name: true}, composed: map[string]bool{}}
+	c := contextReader{s: s, dir: dir, p: &p}
 	c.sessions(m.object("sessions"))
-	c.compositions(m)
-	c.unreferenced()
+	c.compositions(m.object("compositions"))
 	return p, true
 }
 
@@ -87,22 +85,13 @@ func (s *Store) isDir(name string) bool {
 
 // A contextReader reads one project.
 type contextReader struct {
-	s    *Store
-	dir  string
-	p    *Project
-	read map[string]bool // files whose content is in p
-
-	composed map[string]bool // names of compositions
+	s   *Store
+	dir string
+	p   *Project
 }
 
 func (c *contextReader) omit(kind, name, why string) {
 	c.p.Omitted = append(c.p.Omitted, Omission{Kind: kind, Name: name, Why: why})
-}
-
-// omitDirectory reports an unreadable directory, once.
-func (c *contextReader) omitDirectory(dir string, err error) {
-	c.omit("directory", dir, err.Error())
-	c.read[path.Join(c.dir, dir)+"/"] = true
 }
 
 // sessions reads the sessions of the manifest, and session files without an entry.
@@ -121,12 +110,15 @@ func (c *contextReader) sessions(listed object) {
 	}
 	entries, err := c.s.list(path.Join(c.dir, "originals"))
 	if err != nil {
-		c.omitDirectory("originals", err)
+		c.omit("directory", "originals", err.Error())
 	}
 	for _, e := range entries {
-		id, ok := strings.CutSuffix(e.Name(), ".jsonl")
-		if ok && isName(e.Name()) && listed.object(id) == nil {
+		switch id, ok := strings.CutSuffix(e.Name(), ".jsonl"); {
+		case ok && isName(e.Name()) && listed.object(id) != nil:
+		case ok && isName(e.Name()):
 			c.p.Sessions = append(c.p.Sessions, c.session(id, object{}))
+		case len(c.p.Omitted) <= maxOmitted:
+			c.omit("file", "originals/"+e.Name(), "it is not a transcript")
 		}
 	}
 }
@@ -135,7 +127,6 @@ func (c *contextReader) session(id string, o object) Session {
 	out := Session{ID: id, Title: o.first("title", "customTitle"), Tags: o.texts("tags"),
 		Outside: o.first("linkedFile", "originalFile")}
 	name := path.Join(c.dir, "originals", id+".jsonl")
-	c.read[name] = true
 	fi, err := c.s.root.Lstat(filepath.FromSlash(name))
 	if err == nil && fi.Mode()&fs.ModeSymlink != 0 {
 		if to, err := c.s.root.Readlink(filepath.FromSlash(name)); err == nil {
@@ -152,7 +143,9 @@ func (c *contextReader) session(id string, o object) Session {
 	for _, k := range o.list("keepitMarkers") {
 		out.Markers = append(out.Markers, c.marker(id, k)...)
 	}
-	c.versions(&out, o)
+	if len(o.list("compressions")) > 0 || c.s.isDir(path.Join(c.dir, "summaries", id)) {
+		c.derived("versions", id, "mem makes its own from the session: mem compress "+id)
+	}
 	return out
 }
 
@@ -168,111 +161,21 @@ func (c *contextReader) marker(session string, o object) []Marker {
 	return []Marker{m}
 }
 
-// versions reads the versions in the manifest and versions.json. The manifest takes precedence.
-func (c *contextReader) versions(out *Session, o object) {
-	dir := path.Join(c.dir, "summaries", out.ID)
-	records := o.list("compressions")
-	name := path.Join(dir, "versions.json")
-	if _, ok := c.s.regular(name); ok {
-		c.read[name] = true
-		v, err := c.s.document(name)
-		if err != nil {
-			c.omit("version", out.ID, err.Error())
-		}
-		records = append(records, v.list("versions")...)
-	}
-	seen := map[string]bool{}
-	for _, r := range records {
-		v := Version{ID: r.text("versionId"), Model: r.object("settings").text("model")}
-		file := strings.TrimSuffix(strings.TrimSuffix(r.text("file"), ".jsonl"), ".md")
-		if seen[v.ID] {
-			continue
-		}
-		seen[v.ID] = true
-		if !isName(file) || v.ID == "" {
-			c.omit("version", out.ID+" "+v.ID, fmt.Sprintf("%q is not a name of a file", file))
-			continue
-		}
-		c.read[path.Join(dir, file+".md")] = true
-		if jsonl := path.Join(dir, file+".jsonl"); !c.read[jsonl] {
-			if _, ok := c.s.regular(jsonl); ok {
-				v.File, c.read[jsonl] = jsonl, true
-			}
-		}
-		out.Versions = append(out.Versions, v)
-	}
-}
-
-// compositions reads the compositions of the manifest, and files composition.json without an entry.
-func (c *contextReader) compositions(m object) {
-	listed := m.object("compositions")
+// compositions reports the compositions, which mem makes of the sessions.
+func (c *contextReader) compositions(listed object) {
 	for _, id := range slices.Sorted(maps.Keys(listed)) {
-		if o := listed.object(id); o != nil {
-			c.composition(cmp.Or(o.text("name"), id), o)
-			continue
+		o := listed.object(id)
+		command := "mem compose " + cmp.Or(o.text("name"), id)
+		for _, p := range o.list("components") {
+			command += " " + p.text("sessionId")
 		}
-		c.omit("composition", id, "its entry in manifest.json is not an object")
-	}
-	entries, err := c.s.list(path.Join(c.dir, "composed"))
-	if err != nil {
-		c.omitDirectory("composed", err)
-	}
-	for _, e := range entries {
-		dir := path.Join(c.dir, "composed", e.Name())
-		name := path.Join(dir, "composition.json")
-		if _, ok := c.s.regular(name); !ok {
-			continue
-		}
-		o, err := c.s.document(name)
-		c.read[dir+"/"] = true // the texts follow from the parts
-		if err != nil {
-			c.omit("composition", e.Name(), err.Error())
-			continue
-		}
-		c.composition(cmp.Or(o.first("compositionName", "name"), e.Name()), o)
+		c.derived("composition", cmp.Or(o.text("name"), id), "mem makes it of the sessions: "+command)
 	}
 }
 
-func (c *contextReader) composition(name string, o object) {
-	if c.composed[name] {
-		return
-	}
-	c.composed[name] = true
-	out := Composition{Name: name, Budget: o.number("totalTokenBudget")}
-	parts := o.list("components")
-	slices.SortStableFunc(parts, func(a, b object) int { return a.number("order") - b.number("order") })
-	for _, p := range parts {
-		out.Parts = append(out.Parts, Part{p.text("sessionId"), cmp.Or(p.text("versionId"), "original")})
-	}
-	if len(out.Parts) == 0 {
-		c.omit("composition", name, "it lists no components")
-		return
-	}
-	c.p.Compositions = append(c.p.Compositions, out)
-}
-
-// unreferenced reports the files that no entry names.
-func (c *contextReader) unreferenced() {
-	c.walk("originals", 1)
-	c.walk("summaries", 2)
-	c.walk("composed", 2)
-}
-
-func (c *contextReader) walk(dir string, depth int) {
-	if c.read[path.Join(c.dir, dir)+"/"] || len(c.p.Omitted) > maxOmitted {
-		return
-	}
-	entries, err := c.s.list(path.Join(c.dir, dir))
-	if err != nil {
-		c.omitDirectory(dir, err)
-	}
-	for _, e := range entries {
-		name := path.Join(dir, e.Name())
-		switch {
-		case e.IsDir() && depth > 1:
-			c.walk(name, depth-1)
-		case !c.read[path.Join(c.dir, name)] && len(c.p.Omitted) <= maxOmitted:
-			c.omit("file", name, "no entry of the store names it")
-		}
+// derived reports what mem derives itself.
+func (c *contextReader) derived(kind, name, why string) {
+	if len(c.p.Omitted) <= maxOmitted {
+		c.p.Omitted = append(c.p.Omitted, Omission{kind, name, why, true})
 	}
 }

@@ -121,27 +121,12 @@ func (o object) texts(key string) []string {
 	return out
 }
 
-// number returns a number member as an integer, 0 if it is negative or not a number.
-func (o object) number(key string) int {
-	f, _ := o.float(key, 1<<40)
-	return int(f)
-}
-
-// float returns a number member from 0 to limit.
-func (o object) float(key string, limit float64) (f float64, ok bool) {
-	n, ok := o[key].(json.Number)
-	if !ok {
-		return 0, false
-	}
-	f, err := n.Float64()
-	if err != nil || f < 0 || f > limit {
-		return 0, false
-	}
-	return f, true
-}
-
 // hundredths returns a number member in hundredths.
 func (o object) hundredths(key string) (n int, ok bool) {
-	f, ok := o.float(key, 1e6)
-	return int(math.Round(f * 100)), ok
+	number, ok := o[key].(json.Number)
+	f, err := number.Float64()
+	if !ok || err != nil || f < 0 || f > 1e6 {
+		return 0, false
+	}
+	return int(math.Round(f * 100)), true
 }

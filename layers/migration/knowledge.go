@@ -59,11 +59,7 @@ func (w *projectImport) knowledge(ctx context.Context) error {
 	if err = g.importAll(ctx); err == nil {
 		return nil
 	}
-	for i := range w.report.Items[first:] {
-		if it := &w.report.Items[first+i]; it.Status == New {
-			it.Status, it.As, it.Why = Failed, "", failure
-		}
-	}
+	w.report.Items = w.report.Items[:first] // nothing was stored
 	return err
 }
 
@@ -169,7 +165,7 @@ func (g *knowledgeImport) factOf(ctx context.Context, f Fact) (given facts.Fact,
 	if h == nil || h.project.ID != g.project.ID || h.change == "conflict" || len(given.Text) < minQuote {
 		return given, nil, nil
 	}
-	if _, s, err = g.session(ctx, h); s == nil || err != nil {
+	if s, err = g.session(ctx, h); s == nil || err != nil {
 		return given, nil, err
 	}
 	items, ok := g.items[h.id]

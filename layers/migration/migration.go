@@ -1,8 +1,8 @@
 // Package migration imports the stores of other memory tools.
 //
-// Originals are captured like any session, byte for byte and with the same rules for secrets. Derived data of
-// another tool is verified like the answer of a model: a version is stored only if its text follows from its
-// session, a fact without a quote in a session is inferred, and a rule is proposed until the user promotes it.
+// Originals are captured like any session, byte for byte and with the same rules for secrets. Versions and compositions
+// are not imported, because mem makes its own from the originals. What another tool knows is verified like the answer of
+// a model: a fact without a quote in a session is inferred, and a rule is proposed until the user promotes it.
 // Existing data is never overwritten, and a second import of the same store changes nothing. Everything in a store
 // is reported as an [Item], with the reason if it was not imported.
 package migration
@@ -40,13 +40,12 @@ const (
 	Conflict  = "conflict"   // memory has other content under that name and keeps it
 	Skipped   = "skipped"    // memory derives it or does not need it
 	NotMapped = "not mapped" // see Why
-	Failed    = "failed"     // an error of the memory ended the import before it was stored
 )
 
 // An Item is an entry of a store and the result of its import. JSON is the output of mem import.
 type Item struct {
 	Status  string `json:"status"`
-	Kind    string `json:"kind"` // session, version, marker, title, tag, composition, fact, concept, rule, file, ...
+	Kind    string `json:"kind"` // session, marker, title, tag, fact, concept, rule, file, ...
 	Name    string `json:"name"` // in the store
 	As      string `json:"as"`   // in memory
 	Project string `json:"project"`
@@ -70,20 +69,15 @@ func (r Report) Count(statuses ...string) (n int) {
 	return n
 }
 
-// Import imports a store. An error of the memory itself ends it; the report then lists the remaining entries as
-// [Failed], unless ctx was cancelled.
+// Import imports a store. An error of the memory itself ends it; the report then lists what was done before.
 func Import(ctx context.Context, db *state.DB, s *Store, o Options) (Report, error) {
 	forgotten, err := originals.Forgotten(db)
 	if err != nil {
 		return Report{Tool: s.Tool}, err
 	}
 	r := &importer{m: db, o: o, store: s, forgotten: forgotten, report: Report{Tool: s.Tool}}
-	for i, p := range s.Projects {
-		w, first := &projectImport{importer: r, p: p}, len(r.report.Items)
-		if err := w.run(ctx); err != nil {
-			if ctx.Err() == nil {
-				r.recordFailed(s.Projects[i:], first)
-			}
+	for _, p := range s.Projects {
+		if err := (&projectImport{importer: r, p: p}).run(ctx); err != nil {
 			return r.report, err
 		}
 	}
@@ -119,7 +113,7 @@ type target struct {
 }
 
 func (w *projectImport) run(ctx context.Context) error {
-	for _, step := range []func(context.Context) error{w.sessions, w.sessionParts, w.compositions, w.knowledge} {
+	for _, step := range []func(context.Context) error{w.sessions, w.sessionParts, w.knowledge} {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -161,15 +155,15 @@ func (w *projectImport) reject(it Item, err error) error {
 }
 
 // session returns the session of a target, nil if it is not in memory.
-func (w *projectImport) session(ctx context.Context, h *target) (*state.State, *state.Session, error) {
+func (w *projectImport) session(ctx context.Context, h *target) (*state.Session, error) {
 	if h.change == "" {
-		return nil, nil, nil
+		return nil, nil
 	}
 	st, err := trust.State(ctx, w.m, h.project.ID)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	return st, st.Session(h.id), nil
+	return st.Session(h.id), nil
 }
 
 // targetOf returns the target of the session with a name or ID in the store, nil if it is not in memory.

@@ -20,12 +20,11 @@ const (
 // Limits of a store.
 const (
 	maxJSON    = 64 << 20 // bytes of a JSON file
-	maxVersion = 64 << 20 // bytes of a compressed version
 	maxEntries = 50_000   // of a directory or a list
 	maxOmitted = 2_000    // omissions of a project
 )
 
-// A Store is an open store with what it contains. Close it when the versions are read.
+// A Store is an open store with what it contains.
 type Store struct {
 	Tool     string
 	Projects []Project
@@ -36,28 +35,26 @@ type Store struct {
 
 // A Project is one project of a store.
 type Project struct {
-	Name         string
-	Dir          string // its working directory, "" if unknown
-	Sessions     []Session
-	Compositions []Composition
-	Facts        []Fact
-	Concepts     []Concept
-	Rules        []Rule
-	Omitted      []Omission
+	Name     string
+	Dir      string // its working directory, "" if unknown
+	Sessions []Session
+	Facts    []Fact
+	Concepts []Concept
+	Rules    []Rule
+	Omitted  []Omission
 }
 
 // A Session is a registered session.
 type Session struct {
-	ID       string
-	Name     string // in the store, if it is not the ID
-	File     string // its transcript on this machine: a regular file of the store; "" if there is none
-	Size     int64
-	Outside  string // the path of the transcript outside the store; it may be gone
-	Problem  string // why its transcript cannot be read
-	Title    string
-	Tags     []string
-	Markers  []Marker
-	Versions []Version
+	ID      string
+	Name    string // in the store, if it is not the ID
+	File    string // its transcript on this machine: a regular file of the store; "" if there is none
+	Size    int64
+	Outside string // the path of the transcript outside the store; it may be gone
+	Problem string // why its transcript cannot be read
+	Title   string
+	Tags    []string
+	Markers []Marker
 }
 
 // A Marker is a keepit marker.
@@ -67,23 +64,6 @@ type Marker struct {
 	Weight int    // hundredths
 	Text   string
 }
-
-// A Version is a compressed version of a session.
-type Version struct {
-	ID    string // v001
-	File  string // its JSONL file in the store, "" if there is none
-	Model string // that wrote it
-}
-
-// A Composition is a composed context.
-type Composition struct {
-	Name   string
-	Budget int // tokens; 0 if unknown
-	Parts  []Part
-}
-
-// A Part is a component of a composition.
-type Part struct{ Session, Version string }
 
 // The kinds of a [Fact].
 const (

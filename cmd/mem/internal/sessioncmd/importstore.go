@@ -76,14 +76,10 @@ func printStore(e *app.Env, r migration.Report) error {
 	if e.Opt.DryRun {
 		verb = "would import"
 	}
-	failed := ""
-	if n := r.Count(migration.Failed); n > 0 {
-		failed = fmt.Sprintf(", %s failed", tokens.Commas(n))
-	}
-	e.Note("%s %s of %s from %s: %s unchanged, %s, %s not mapped%s", verb,
+	e.Note("%s %s of %s from %s: %s unchanged, %s, %s not mapped", verb,
 		tokens.Commas(r.Count(migration.New, migration.Grown)), term.Count(len(r.Items), "item"), r.Tool,
 		tokens.Commas(r.Count(migration.Unchanged)), term.Count(r.Count(migration.Conflict), "conflict"),
-		tokens.Commas(r.Count(migration.NotMapped)), failed)
+		tokens.Commas(r.Count(migration.NotMapped)))
 	return nil
 }
 
@@ -91,7 +87,7 @@ func printStore(e *app.Env, r migration.Report) error {
 // because they are too long for a column.
 func printItems(e *app.Env, items []migration.Item) error {
 	refused := func(it migration.Item) bool {
-		return it.Status == migration.Conflict || it.Status == migration.NotMapped || it.Status == migration.Failed
+		return it.Status == migration.Conflict || it.Status == migration.NotMapped
 	}
 	columns := []app.Column{{Name: "status"}, {Name: "kind"}, {Name: "project", Max: 16}, {Name: "name", Shrinks: true},
 		{Name: "as"}}
@@ -133,7 +129,7 @@ func statusPaint(e *app.Env, status string) func(string) string {
 	switch status {
 	case migration.New, migration.Grown:
 		return e.Style().Green
-	case migration.Conflict, migration.NotMapped, migration.Failed:
+	case migration.Conflict, migration.NotMapped:
 		return e.Style().Red
 	}
 	return e.Style().Dim
@@ -141,7 +137,7 @@ func statusPaint(e *app.Env, status string) func(string) string {
 
 // storeStatus returns the exit status of an import with conflicts or items that were not mapped.
 func storeStatus(r migration.Report) error {
-	if r.Count(migration.Conflict, migration.NotMapped, migration.Failed) > 0 {
+	if r.Count(migration.Conflict, migration.NotMapped) > 0 {
 		return app.Exit(app.ExitPartial)
 	}
 	return nil
