@@ -65,10 +65,8 @@ facts draft 6ecd8c99
 facts save facts.json
 facts list -p shop
 facts show 6ecd8c99
-facts search cents -p shop
 facts verify 6ecd8c99
 facts save -s 6ecd8c99 answers.json
-facts check 6ecd8c99
 facts add "Refunds are rare" --kind decision -p shop
 concepts assign 6ecd8c99 --new Prices --topic cents
 concepts list -p shop

@@ -28,22 +28,10 @@ func cited(list []facts.Evidence) map[int]bool {
 	return out
 }
 
-// A CheckedFact is the result of a new check of a fact.
-type CheckedFact struct {
-	Now     facts.Fact // with the new verdict
-	Problem string     // why it could not be checked
-}
-
-// By returns the speaker of the i-th quote, "" if it was not found.
-func (c CheckedFact) By(i int) string {
-	if c.Problem != "" || i >= len(c.Now.Evidence) {
-		return ""
-	}
-	return c.Now.Evidence[i].By
-}
-
-// CheckFacts looks facts of a project up again, against the clean transcripts.
-func CheckFacts(ctx context.Context, db *state.DB, project refs.Project, list []facts.Fact) ([]CheckedFact, error) {
+// Speakers looks the quotes of a fact up again, against the clean transcript, and returns the speaker of each: "" if it was
+// not found, and none if the transcript is not there or does not have the quotes any more.
+func Speakers(ctx context.Context, db *state.DB, project refs.Project, f facts.Fact) ([]string, error) {
+	out := make([]string, len(f.Evidence))
 	set, err := revision.Facts(ctx, db, project)
 	if err != nil {
 		return nil, err
@@ -52,44 +40,19 @@ func CheckFacts(ctx context.Context, db *state.DB, project refs.Project, list []
 	if err != nil {
 		return nil, err
 	}
-	homes := map[string]facts.Exchange{}
+	home := facts.Exchange{}
 	for _, x := range set.Exchanges {
-		homes[x.ID] = x
+		if x.ID == f.Exchange {
+			home = x
+		}
 	}
-	groups := map[string][]int{} // by transcript
-	var order []string
-	for i, f := range list {
-		key := f.Session + " " + homes[f.Exchange].Original.String()
-		if groups[key] == nil {
-			order = append(order, key)
-		}
-		groups[key] = append(groups[key], i)
+	q, err := transcriptOf(ctx, db, st, home, f.Evidence)
+	if err != nil {
+		return out, ctx.Err()
 	}
-	out := make([]CheckedFact, len(list))
-	for _, key := range order {
-		var quoted []facts.Evidence
-		for _, i := range groups[key] {
-			quoted = append(quoted, list[i].Evidence...)
-		}
-		q, problem := transcriptOf(ctx, db, st, homes[list[groups[key][0]].Exchange], quoted)
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		for _, i := range groups[key] {
-			out[i].Now = list[i]
-			if problem != nil {
-				out[i].Problem = problem.Error()
-				continue
-			}
-			now := &out[i].Now
-			if q.Check(now); now.Verdict == facts.Rejected {
-				continue
-			}
-			now.Verdict = list[i].Verdict
-			if list[i].Confirmed {
-				now.Trust = facts.User
-			}
-		}
+	q.Check(&f)
+	for i, e := range f.Evidence {
+		out[i] = e.By
 	}
 	return out, nil
 }

@@ -220,12 +220,12 @@ func (w *explainer) fact(ctx context.Context, p refs.Project, f facts.Fact, whol
 		out.note("%s", n)
 	}
 	out.noteFate(f)
-	checked, err := knowledge.CheckFacts(ctx, w.m, p, []facts.Fact{f})
+	speakers, err := knowledge.Speakers(ctx, w.m, p, f)
 	if err != nil {
 		return nil, err
 	}
 	for i, e := range f.Evidence {
-		by := checked[0].By(i)
+		by := speakers[i]
 		n := &Reason{Kind: "message", Name: fmt.Sprintf("%s#%d", records.ShortID(f.Session), e.Message), Text: e.Quote,
 			Session: f.Session, Missing: by == ""}
 		if by != "" {

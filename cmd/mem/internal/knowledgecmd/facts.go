@@ -86,7 +86,7 @@ func (o *FactOptions) Wants(f facts.Fact) bool {
 
 // factsReadCommands returns the subcommands that only read.
 func factsReadCommands(e *app.Env) []*cli.Command {
-	var o, found FactOptions
+	var o FactOptions
 	return []*cli.Command{
 		{Name: "list", Usage: "list facts, the newest first", ArgsUsage: "[<session>]", Flags: o.flags(),
 			Action: e.Action(0, 1, func(c *cli.Context) error {
@@ -96,12 +96,7 @@ func factsReadCommands(e *app.Env) []*cli.Command {
 			Action: e.Action(1, 1, func(c *cli.Context) error {
 				return runFactsShow(c.Context, e, e.Operand(0))
 			})},
-		{Name: "search", Usage: "find facts by their words", ArgsUsage: "<word>...", Flags: found.flags(),
-			Action: e.Action(1, 100, func(c *cli.Context) error {
-				return runFactsSearch(c.Context, e, found, strings.Join(e.Operands, " "))
-			})},
 		factsVerify(e),
-		factsCheck(e),
 	}
 }
 
@@ -146,18 +141,18 @@ func runFactsList(ctx context.Context, e *app.Env, o FactOptions, name string) e
 			e.Note("no matching facts in any project")
 			e.Hint("mem facts draft")
 		}
-		return printFacts(ctx, run, "facts.list", list)
+		return printFacts(run, list)
 	})
 }
 
 // printFacts prints a list of facts.
-func printFacts(ctx context.Context, run names.Run, what string, list []view.Fact) error {
+func printFacts(run names.Run, list []view.Fact) error {
 	all := false
 	for _, f := range list {
 		all = all || f.Project != ""
 	}
 	if run.Opt.JSON {
-		return run.PrintJSON(what, nil, "facts", append([]view.Fact{}, list...))
+		return run.PrintJSON("facts.list", nil, "facts", append([]view.Fact{}, list...))
 	}
 	columns := []app.Column{{Name: "fact"}, {Name: "kind"}, {Name: "verdict"}, {Name: "trust"}, {Name: "at"}}
 	if all {
@@ -228,47 +223,6 @@ func oneFact(ctx context.Context, run names.Run, id string) (facts.Fact, state.P
 		return f, p, app.WithHint(err, "write more of the name")
 	}
 	return f, p, err
-}
-
-func runFactsSearch(ctx context.Context, e *app.Env, o FactOptions, query string) error {
-	if o.number < 0 {
-		return app.Usagef("option --number cannot be %d: want a whole number from 0", o.number)
-	}
-	return names.WithMemory(ctx, e, func(run names.Run) error {
-		projects, err := run.ListedProjects(ctx)
-		if err != nil {
-			return err
-		}
-		type hit struct {
-			facts.Hit
-			project string
-		}
-		var hits []hit
-		for _, p := range projects {
-			set, err := revision.Facts(ctx, run.DB, p.ID)
-			if err != nil {
-				return err
-			}
-			for _, h := range set.Search(query, o.Wants) {
-				hits = append(hits, hit{h, names.ProjectName(e, p)})
-			}
-		}
-		slices.SortStableFunc(hits, func(a, b hit) int { return a.Compare(b.Hit) })
-		if o.number > 0 {
-			hits = hits[:min(len(hits), o.number)]
-		}
-		var list []view.Fact
-		for _, h := range hits {
-			list = append(list, view.Fact{Fact: h.Fact, Project: h.project})
-		}
-		if err := printFacts(ctx, run, "facts.search", list); err != nil {
-			return err
-		}
-		if len(list) == 0 {
-			return app.Exit(app.ExitNo)
-		}
-		return nil
-	})
 }
 
 // Line describes a fact in one line: kind, text, place and author.
