@@ -13,6 +13,10 @@ import (
 	"github.com/memvcs/mem/hooks/settings"
 )
 
+const memPath = "/home/u/go/bin/mem"
+
+func programAt(path string) settings.Program { return settings.Program{Path: path} }
+
 // TestPluginHasTheHooks checks that the plugin runs the same hooks as the settings do.
 func TestPluginHasTheHooks(t *testing.T) {
 	t.Parallel()

@@ -3,7 +3,9 @@
 package main_test
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -13,6 +15,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/memvcs/mem/layers/capture"
 )
 
 // insideWords lets the client write into its transcript what nobody typed, and what the user typed in ways that leave no record of
@@ -359,4 +363,284 @@ func (at terminal) shown() string {
 		return "" // nothing yet
 	}
 	return string(b)
+}
+
+// insideNotes lets the client write notes of its own: the hooks capture each of its changes with the session that made
+// it, and what a user changed by hand. A worktree has the memory of its repository. What is restored is what the client
+// reads.
+func insideNotes(t *testing.T) {
+	d := newDesk(t)
+	d.git("init", "-q", "-b", "main", d.work)
+	if err := errors.Join(os.MkdirAll(filepath.Join(d.Home, ".claude"), 0o700),
+		os.Symlink(".claude", filepath.Join(d.Home, "claude"))); err != nil { // where mem looks outside of a hook
+		t.Fatal(err)
+	}
+	memory := filepath.Join(d.Home, ".claude", "projects", capture.ClientDir(d.work), "memory")
+	file, topic := filepath.Join(memory, "MEMORY.md"), filepath.Join(memory, "prices.md")
+
+	write := func(path, text string) []block {
+		return []block{{tool: "Write", in: map[string]any{"file_path": path, "content": text}}}
+	}
+	d.api.script(write(topic, "Prices are int64 cents.\n"), write(file, "- prices.md: heron cents\n"), []block{{text: "Saved."}})
+	first := d.print("remember that prices are cents")
+	d.wants("by the session that wrote it", []string{"notes", "log", "MEMORY.md"}, "memory/MEMORY.md@{0}", first.SessionID[:8])
+	d.wants("its other note", []string{"notes", "show", "prices.md"}, "Prices are int64 cents.")
+
+	d.api.script([]block{{tool: "Read", in: map[string]any{"file_path": file}}},
+		[]block{{tool: "Edit", in: map[string]any{"file_path": file, "old_string": "heron cents", "new_string": "walrus cents"}}},
+		[]block{{text: "Changed."}})
+	second := d.print("it is the walrus")
+	d.wants("the edit", []string{"notes", "diff", "MEMORY.md"}, "-- prices.md: heron cents", "+- prices.md: walrus cents", second.SessionID[:8])
+
+	if err := os.WriteFile(file, []byte("- prices.md: by the user\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d.wants("what is not captured", []string{"status"}, "memory/MEMORY.md (+1 -1 lines)")
+	before := len(d.api.asked())
+	d.print("hello")
+	d.wants("a change by hand", []string{"notes", "log", "MEMORY.md"}, "by hand")
+	d.reached(before, "by the user")
+
+	d.ok("-C", d.work, "notes", "restore", "MEMORY.md@{1}")
+	before = len(d.api.asked())
+	d.print("and now?")
+	d.reached(before, "walrus cents")
+
+	// In a worktree the client reads the memory of the repository.
+	tree := filepath.Join(d.Home, "tree")
+	d.git("-C", d.work, "-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-q", "--allow-empty", "-m", "one")
+	d.git("-C", d.work, "worktree", "add", "-q", tree)
+	before, d.work = len(d.api.asked()), tree
+	d.print("in the tree")
+	d.reached(before, "walrus cents")
+	d.wants("the notes in a worktree", []string{"notes", "show", "MEMORY.md"}, "walrus cents")
+	if err := os.WriteFile(file, []byte("- prices.md: of the tree\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d.print("again in the tree")
+	d.wants("a change seen from a worktree", []string{"notes", "show", "MEMORY.md"}, "of the tree")
+
+	// Auto memory off: nothing is captured.
+	settings := filepath.Join(d.Home, ".claude", "settings.json")
+	if err := os.WriteFile(settings, []byte(`{"autoMemoryEnabled": false}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte("- private\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d.print("without memory")
+	if out := d.ok("-C", d.work, "notes", "show", "MEMORY.md"); strings.Contains(out, "private") {
+		t.Errorf("auto memory is off, and mem has captured\n%s", out)
+	}
+	d.fsck("after the notes")
+}
+
+// wants checks that mem prints some texts in the directory of the work.
+func (d *desk) wants(what string, args []string, texts ...string) {
+	d.t.Helper()
+	out, err := exec.Command("sleep", "1").CombinedOutput() // the worker of SessionEnd
+	if err != nil {
+		d.t.Fatal(err, out)
+	}
+	printed := d.ok(append([]string{"-C", d.work}, args...)...)
+	for _, text := range texts {
+		if !strings.Contains(printed, text) {
+			d.t.Errorf("%s: mem %s lacks %q:\n%s", what, strings.Join(args, " "), text, printed)
+		}
+	}
+}
+
+// reached checks that a text reached the API since a request.
+func (d *desk) reached(since int, text string) {
+	d.t.Helper()
+	for _, req := range d.api.asked()[since:] {
+		for _, m := range req.Messages {
+			if strings.Contains(m.text(), text) {
+				return
+			}
+		}
+		if strings.Contains(req.body, text) {
+			return
+		}
+	}
+	d.t.Errorf("the client did not read %q", text)
+}
+
+// An engineDesk is where mem compresses with the real client, which finds the mock of its API.
+type engineDesk struct {
+	t   *testing.T
+	dir string
+	api *messagesAPI
+}
+
+// run runs mem, which finds the client on its path.
+func (d engineDesk) run(args ...string) (string, error) {
+	cmd := exec.Command(os.Getenv("MEM_E2E_BIN"), args...)
+	cmd.Dir = d.dir
+	tmp := filepath.Join(d.dir, "tmp")
+	cmd.Env = []string{
+		"HOME=" + d.dir, "PATH=" + filepath.Join(d.dir, "bin") + ":/usr/local/bin:/usr/bin:/bin", "LANG=C.UTF-8", "TERM=dumb", "TMPDIR=" + tmp, "CLAUDE_CODE_TMPDIR=" + tmp,
+		"ANTHROPIC_BASE_URL=" + d.api.url, "ANTHROPIC_API_KEY=dummy-local-key", "IS_SANDBOX=1",
+		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_TELEMETRY=1", "DISABLE_AUTOUPDATER=1", "DISABLE_ERROR_REPORTING=1",
+	}
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
+	out, err := cmd.Output()
+	if err != nil {
+		err = fmt.Errorf("mem %s: %w\n%s%s", strings.Join(args, " "), err, out, &errs)
+	}
+	return string(out), err
+}
+
+func (d engineDesk) ok(args ...string) string {
+	d.t.Helper()
+	out, err := d.run(args...)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return out
+}
+
+// says lets the API answer the next request with segments: by the tool that the client gives for its schema, or as text.
+func (d engineDesk) says(segments ...map[string]any) {
+	in := map[string]any{"segments": segments}
+	b, err := json.Marshal(in)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	d.api.mu.Lock()
+	defer d.api.mu.Unlock()
+	d.api.answer = string(b)
+	d.api.turns = append(d.api.turns, []block{{tool: "StructuredOutput", in: in}})
+}
+
+// insideEngine compresses a session with the real client: its answer is checked, stored and reproduced without the client. An
+// invented answer is refused and asked for again; the second time the built-in engine writes the text.
+func insideEngine(t *testing.T) {
+	d := engineDesk{t, t.TempDir(), serveMessages(t, "")}
+	for _, sub := range []string{"tmp", "bin"} {
+		if err := os.MkdirAll(filepath.Join(d.dir, sub), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(os.Getenv("MEM_E2E_CLIENT"), filepath.Join(d.dir, "bin", "claude")); err != nil {
+		t.Fatal(err)
+	}
+	w := NewGenerator(4715, "/home/u/app")
+	file := filepath.Join(d.dir, w.ID+".jsonl")
+	if err := os.WriteFile(file, w.More(60), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d.ok("init")
+	d.ok("add", file)
+	n, text := firstTyped(t, d.ok("show", w.ID+":L1", "--format", "jsonl"))
+
+	d.says(map[string]any{"role": "user", "messages": []int{n}, "text": text})
+	made := compressed(t, d.ok("compress", w.ID, "--ratio", "5", "--engine", "claude", "--model", "sonnet", "--json"))
+	if !strings.HasPrefix(made.Engine, "claude/2 (sonnet") || made.Receipt.Requests == 0 || made.Receipt.Replaced != 0 {
+		t.Errorf("compress says %+v", made)
+	}
+	if got := d.ok("show", w.ID+":"+made.Version, "--format", "text"); !summary(n, text).MatchString(got) {
+		t.Errorf("the version is %q, the client said %q", got, text)
+	}
+	asked := len(d.api.asked())
+	d.checkAsked(text)
+	if out := d.ok("fsck", "--reproduce", w.ID+":"+made.Version); !strings.Contains(out, "same") {
+		t.Errorf("made once more: %s", out)
+	}
+	if again := compressed(t, d.ok("compress", w.ID, "--ratio", "5", "--engine", "claude", "--model", "sonnet", "--json")); !again.Existed || again.Version != made.Version {
+		t.Errorf("the same once more is %+v", again)
+	}
+	if now := len(d.api.asked()); now != asked {
+		t.Errorf("%d requests for what was there", now-asked)
+	}
+
+	d.says(map[string]any{"role": "assistant", "messages": []int{n}, "text": "Everything is in internal/heron/nest4711.go now."})
+	d.says(map[string]any{"role": "assistant", "messages": []int{999999}, "text": "It is done."})
+	refused := compressed(t, d.ok("compress", w.ID, "--ratio", "6", "--engine", "claude", "--model", "sonnet", "--json"))
+	if refused.Receipt.Replaced != 1 || refused.Receipt.Again != 1 {
+		t.Errorf("an answer that is made up: %+v", refused)
+	}
+	if got := d.ok("show", w.ID+":"+refused.Version, "--format", "text"); strings.Contains(got, "heron") || len(got) < 100 {
+		t.Errorf("in its place stands %q", got)
+	}
+	if out := d.ok("fsck", "--reproduce", "--all"); !strings.Contains(out, "0 differ, 0 could not") {
+		t.Errorf("made once more: %s", out)
+	}
+	if out := d.ok("cost", "--json"); !strings.Contains(out, `"requests":`) || strings.Contains(out, `"requests":0`) {
+		t.Errorf("cost: %s", out)
+	}
+	if left, err := filepath.Glob(filepath.Join(d.dir, ".claude", "projects", "*", "*.jsonl")); err != nil || len(left) > 0 {
+		t.Errorf("the client left sessions: %v, %v", left, err)
+	}
+	if left, err := os.ReadDir(filepath.Join(d.dir, "tmp")); err == nil {
+		for _, f := range left {
+			if strings.HasPrefix(f.Name(), "mem-claude-") {
+				t.Errorf("mem left %s", f.Name())
+			}
+		}
+	}
+}
+
+// checkAsked checks that the client sent the session as data, with no tool that can be used but the one for its answer.
+func (d engineDesk) checkAsked(text string) {
+	d.t.Helper()
+	found := false
+	for _, req := range d.api.asked() {
+		for _, tool := range req.Tools {
+			if !bytes.Contains(tool, []byte(`"StructuredOutput"`)) && !bytes.Contains(tool, []byte("never call this tool")) {
+				d.t.Errorf("the client has a tool: %.200s", tool)
+			}
+		}
+		for _, m := range req.Messages {
+			said := m.text()
+			i, k := strings.Index(said, "=== record "), strings.Index(said, text)
+			found = found || i >= 0 && k > i && strings.LastIndex(said, "=== end ") > k
+		}
+	}
+	if !found {
+		d.t.Errorf("the session is in none of %d requests", len(d.api.asked()))
+	}
+}
+
+// compressedBy is the part of what mem compress --json prints that matters here.
+type compressedBy struct {
+	Version, Engine string
+	Existed         bool
+	Receipt         struct {
+		Requests, Replaced int
+		Again              int `json:"asked_again"`
+	}
+}
+
+func compressed(t *testing.T, out string) (c compressedBy) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(out), &c); err != nil {
+		t.Fatalf("%q: %v", out, err)
+	}
+	return c
+}
+
+// summary matches a version of one text that a model wrote from one message: it says so, and the text is not the user's.
+func summary(n int, text string) *regexp.Regexp {
+	return regexp.MustCompile(fmt.Sprintf(`^\[summary by claude-sonnet-[0-9-]+ of #%d\] %s\n$`, n, regexp.QuoteMeta(text)))
+}
+
+// firstTyped returns the number and the beginning of the first message that the user typed.
+func firstTyped(t *testing.T, l1 string) (int, string) {
+	t.Helper()
+	for line := range strings.Lines(l1) {
+		var e struct {
+			N          int
+			Role, Text string
+		}
+		if err := json.Unmarshal([]byte(line), &e); err != nil {
+			t.Fatal(err)
+		}
+		if words := strings.Fields(e.Text); e.Role == "user" && len(words) > 3 {
+			return e.N, strings.Join(words[:4], " ")
+		}
+	}
+	t.Fatalf("nothing typed in %.300s", l1)
+	return 0, ""
 }

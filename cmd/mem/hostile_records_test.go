@@ -7,11 +7,13 @@ import (
 	crand "crypto/rand"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -21,6 +23,7 @@ import (
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/refs"
 	"github.com/memvcs/mem/refs/lane"
+	"github.com/memvcs/mem/refs/refstest"
 )
 
 // A stranger is a device with a valid key that the victim does not trust. It has a clone of the victim's memory, and writes what it likes into its
@@ -384,4 +387,230 @@ func TestHostileRecords(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestTrustedForger trusts a device that makes wrong statements. fsck and doctor name the device and the way out, fsck succeeds because the
+// store is sound, and so are the user's own commands. When the device is dropped, nothing of it remains and no fetch restores it.
+func TestTrustedForger(t *testing.T) {
+	t.Parallel()
+	forge := func(kind string, change func(body map[string]any)) func(*stranger) {
+		return func(s *stranger) { s.forge(kind, func(_ *refs.Tx, body map[string]any) { change(body) }) }
+	}
+	absent := strings.Repeat("ab", 32)
+	const aCircle = "a circle of versions"
+	const segment = `{"role":"assistant","text":"text %d","src":[[1,1]]}` + "\n"
+	circle := func(s *stranger) { // two texts are made of each other
+		var made []string
+		for i := range 2 {
+			s.forge("version", func(tx *refs.Tx, b map[string]any) {
+				d := b["derivation"].(map[string]any)
+				for len(made) < 2 {
+					h, err := tx.Put(s.t.Context(), strings.NewReader(fmt.Sprintf(segment, len(made))))
+					if err != nil {
+						s.t.Fatal(err)
+					}
+					made = append(made, h.String())
+				}
+				d["output"], d["inputs"], b["label"] = made[i], []string{made[1-i]}, fmt.Sprintf("v90%d", i)
+			})
+		}
+	}
+	wrong := map[string]func(*stranger){
+		"the output of a version":     forge("version", func(b map[string]any) { b["derivation"].(map[string]any)["output"] = absent }),
+		"the output of a composition": forge("composition", func(b map[string]any) { b["derivation"].(map[string]any)["output"] = absent }),
+		aCircle:                       circle,
+		"the original of a session":   forge("session", func(b map[string]any) { b["session"], b["original"] = "other000", absent }),
+	}
+	for _, name := range slices.Sorted(maps.Keys(wrong)) {
+		t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
+			t.Parallel()
+			_, victim, s := newMeeting(t, false)
+			want := victim.ok("-p", "shop", "checkout", "-o", "-", "ctx")
+			wrong[name](s)
+			s.push()
+			victim.ok("fetch")
+			victim.ok("fsck", "--full") // it is outside
+			victim.ok("device", "trust", s.id, "--yes")
+			hint := regexp.MustCompile(`mem (device drop [0-9a-f]+)`)
+			var typed string
+			for _, command := range []string{"fsck", "doctor"} {
+				out, code, _ := victim.mem(command)
+				found := hint.FindStringSubmatch(out)
+				if code != 0 || found == nil || !strings.Contains(out, "wrong, ") || name == aCircle && !strings.Contains(out, "1 statement") || name == aCircle && !strings.Contains(out, "cycle") {
+					t.Fatalf("mem %s: %d: %s", command, code, out)
+				}
+				typed = found[1]
+			}
+			victim.ok(append(strings.Fields(typed), "--yes")...)
+			for _, command := range []string{"fsck", "fetch", "fsck", "doctor"} {
+				if out, code, _ := victim.mem(command); code != 0 || strings.Contains(out, "wrong, ") || strings.Contains(out, "stranger") {
+					t.Errorf("mem %s: %d: %s", command, code, out)
+				}
+			}
+			victim.ok("fsck", "--full")
+			if got := victim.ok("-p", "shop", "checkout", "-o", "-", "ctx"); got != want {
+				t.Errorf("ctx: %q, want %q", got, want)
+			}
+		})
+	}
+}
+
+// TestForgedName fetches names that no mem writes from a device that is trusted: its lane is refused and named, the store stays sound, and
+// when the device is dropped no fetch complains any more.
+func TestForgedName(t *testing.T) {
+	t.Parallel()
+	for kind, name := range map[string]string{"composition": "../../away\n\x1b[31m", "version": "v99999999999999999999"} {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			_, victim, s := newMeeting(t, false)
+			s.push()
+			victim.ok("fetch")
+			victim.ok("device", "trust", s.id, "--yes")
+			s.forge(kind, func(_ *refs.Tx, b map[string]any) {
+				b[map[string]string{"composition": "name", "version": "label"}[kind]] = name
+			})
+			s.push()
+			var typed string
+			for _, command := range []string{"fetch", "pull"} {
+				out, code, _ := victim.mem(command)
+				hint := regexp.MustCompile(`hint: .*mem (device drop [0-9a-f]+)`).FindStringSubmatch(out)
+				if code != 1 || !strings.Contains(out, "the data of device stranger was not fetched") || strings.Contains(out, "\x1b") || hint == nil {
+					t.Fatalf("mem %s: %d: %q", command, code, out)
+				}
+				typed = hint[1]
+			}
+			for _, command := range []string{"fsck", "doctor"} {
+				if out, code, _ := victim.mem(command); code != 0 || strings.Contains(out, "wrong, ") {
+					t.Errorf("mem %s: %d: %s", command, code, out)
+				}
+			}
+			victim.ok("fsck", "--full")
+			victim.ok(append(strings.Fields(typed), "--yes")...)
+			victim.ok("fetch")
+		})
+	}
+}
+
+// TestDroppedComesBack trusts a dropped device: the next fetch brings its data.
+func TestDroppedComesBack(t *testing.T) {
+	t.Parallel()
+	_, victim, s := newMeeting(t, true)
+	victim.ok("device", "drop", s.id)
+	victim.ok("fetch")
+	victim.ok("device", "trust", s.id, "--yes")
+	victim.ok("fetch")
+	if list := victim.ok("ls", "-1", "--all-projects"); !strings.Contains(list, "guest") {
+		t.Errorf("ls after mem device trust: %s", list)
+	}
+}
+
+// TestForgedPurge fetches a purge of one's own session from another device. A device that is not trusted forgets nothing, nor does one whose trust
+// ended before the purge came. A trusted one does, for good: the fetch drops the bytes, so that ending the trust afterwards brings nothing back.
+func TestForgedPurge(t *testing.T) {
+	t.Parallel()
+	purge := func(s *stranger) {
+		s.body("purge", map[string]any{"cause": "revision", "sessions": []string{purgeKey("victim")}})
+		s.push()
+	}
+	for name, c := range map[string]struct {
+		do   func(victim *target, s *stranger)
+		gone bool
+	}{
+		"untrusted": {do: func(victim *target, s *stranger) {
+			purge(s)
+			victim.ok("fetch")
+		}},
+		"revoked before": {do: func(victim *target, s *stranger) {
+			victim.ok("device", "trust", s.id, "--yes")
+			victim.ok("device", "revoke", s.id, "--yes")
+			purge(s)
+			victim.ok("fetch")
+		}},
+		"revoked afterwards": {gone: true, do: func(victim *target, s *stranger) {
+			victim.ok("device", "trust", s.id, "--yes")
+			purge(s)
+			victim.ok("fetch")
+			victim.ok("device", "revoke", s.id, "--yes")
+		}},
+		"trusted": {gone: true, do: func(victim *target, s *stranger) {
+			victim.ok("device", "trust", s.id, "--yes")
+			purge(s)
+			victim.ok("fetch")
+		}},
+	} {
+		for _, encrypted := range []bool{false, true} {
+			t.Run(strings.ReplaceAll(name, " ", "-")+map[bool]string{true: "-encrypted"}[encrypted], func(t *testing.T) {
+				t.Parallel()
+				_, victim, s := newMeeting(t, encrypted)
+				want := victim.ok("-p", "shop", "checkout", "-o", "-", "victim:original")
+				c.do(victim, s)
+				for _, command := range []string{"gc", "pull", "fsck"} { // whatever drops bytes had its turn
+					if out, code, _ := victim.mem(command); code != 0 {
+						t.Errorf("mem %s: %d: %s", command, code, out)
+					}
+				}
+				got, code, _ := victim.mem("-p", "shop", "checkout", "-o", "-", "victim:original")
+				if gone := code != 0; gone != c.gone || !gone && got != want {
+					t.Errorf("checkout: %d: %.300s", code, got)
+				}
+				if list := victim.ok("ls", "-1", "--all-projects"); strings.Contains(list, "victim") == c.gone {
+					t.Errorf("ls: %s", list)
+				}
+			})
+		}
+	}
+}
+
+// TestFarClockOfOwn has a store whose own lane has a clock that other stores refuse, as one that took the lane of a hostile device before clocks
+// were bounded. The push is refused before anything is sent, and fsck names the lane.
+func TestFarClockOfOwn(t *testing.T) {
+	t.Parallel()
+	_, victim, _ := newMeeting(t, false)
+	ref := ownLane(t, victim)
+	git := filepath.Join(victim.dir, "memory.git")
+	var device struct {
+		ID   string
+		Seed []byte
+	}
+	b, err := os.ReadFile(filepath.Join(victim.dir, "device.json"))
+	if err != nil || json.Unmarshal(b, &device) != nil {
+		t.Fatal(err)
+	}
+	f := openForger(t, git, ref)
+	f.seed = device.Seed
+	record := fmt.Sprintf(`{"kind":"set","device":%q,"lamport":%d,"time":"2026-01-20T13:00:00Z","body":{"target":"session/victim","field":"deleted","value":false}}`+"\n", device.ID, uint64(1)<<62)
+	c := f.next(f.tree(f.with(refstest.Fan("records", b3sum(record), ".json"), record)...))
+	c.Message = fmt.Sprintf("restore victim\n\nMem-Op: add\nMem-Lamport: %d\n", uint64(1)<<62)
+	f.lead(ref, f.write(f.sign(c)))
+
+	hub := (&target{t: t, dir: victim.hub}).state()
+	out, code, _ := victim.mem("push", "--all", "--yes")
+	if code == 0 || !strings.Contains(out, "too far ahead") || strings.Contains(out, "[new") {
+		t.Errorf("push: %d: %s", code, out)
+	}
+	if now := (&target{t: t, dir: victim.hub}).state(); fmt.Sprint(now) != fmt.Sprint(hub) {
+		t.Error("the refused push has changed the remote")
+	}
+	if out, code, _ := victim.mem("fsck"); code != 1 || !strings.Contains(out, "too far ahead") {
+		t.Errorf("fsck: %d: %s", code, out)
+	}
+}
+
+// ownLane returns the branch of the store's own lane of its project.
+func ownLane(t *testing.T, g *target) string {
+	t.Helper()
+	var d struct{ ID string }
+	b, err := os.ReadFile(filepath.Join(g.dir, "device.json"))
+	if err != nil || json.Unmarshal(b, &d) != nil {
+		t.Fatal(err)
+	}
+	git := filepath.Join(g.dir, "memory.git")
+	lanes, err := filepath.Glob(filepath.Join(git, "refs/heads/p/*", d.ID))
+	for _, lane := range lanes {
+		if rel, e := filepath.Rel(git, lane); e == nil && !strings.Contains(rel, "/0000000000000000/") {
+			return rel
+		}
+	}
+	t.Fatalf("%s has no lane: %v", git, err)
+	return ""
 }

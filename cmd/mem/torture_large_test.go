@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/refs"
 )
 
@@ -189,5 +190,99 @@ func (r *rig) peak(args ...string) (string, int) {
 				most = max(most, kb)
 			}
 		}
+	}
+}
+
+// tortureTyped captures, shows, compresses, compares and blames a session that is mostly text typed by the user, which every layer keeps whole.
+// Those that need L1 or its texts read them into memory, the others do not.
+func tortureTyped(t *testing.T, r *rig) {
+	size := amount(t, 0, 26, 200) << 20
+	if size == 0 {
+		t.Skip("SKIPPED: it takes seconds: MEM_TORTURE=commit")
+	}
+	const id, most = "7a7a7a7a-2222-4333-8444-555555555555", 80 // MB
+	file := r.write(".claude/projects/-home-user-typed/"+id+".jsonl", typed(id, size))
+	whole := most + 4*size>>20 // MB, with L1 and what is made of it in memory
+	r.atMost(whole, "import", "-q", file)
+	for skip := range amount(t, 0, 1, 2) {
+		for name, limit := range map[string]int{id + ":L1": whole, id + ":original": most} {
+			r.atMost(limit, "show", name, "--format", "text")
+			r.atMost(limit, "show", name, "--format", "jsonl")
+		}
+		r.atMost(most, "count", id)
+		r.atMost(whole, "compress", id, "--ratio", "20", "--skip", fmt.Sprint(skip)) // each time another version
+		r.atMost(whole, "blame", fmt.Sprintf("%s:v%03d", id, skip+1))
+		r.atMost(whole, "diff", fmt.Sprintf("%s:v%03d", id, skip+1), []string{"--json", "--text"}[skip])
+		if err := os.RemoveAll(filepath.Join(r.Dir, "cache")); err != nil { // the second time all is made again
+			t.Fatal(err)
+		}
+	}
+}
+
+// typed makes a session of about so many bytes: messages of 4 to 100 KB that the user typed, each with a short answer.
+func typed(id string, size int) []byte {
+	var pool, b bytes.Buffer
+	for i := 0; pool.Len() < 1<<20; i++ {
+		fmt.Fprintf(&pool, "step %d of the plan has %d parts and comes after the other %d ones. ", i%97, i%11, i%31)
+	}
+	for i := 0; b.Len() < size; i++ {
+		n := 4_000 + i*7919%96_000
+		at := i * 104_729 % (pool.Len() - n)
+		fmt.Fprintf(&b, `{"type":"user","cwd":"/home/user/typed","sessionId":"%s","timestamp":"2026-01-05T01:02:03.000Z","uuid":"u%d","message":{"role":"user","content":"%s"}}`+"\n", id, i, pool.Bytes()[at:at+n])
+		fmt.Fprintf(&b, `{"type":"assistant","cwd":"/home/user/typed","sessionId":"%s","timestamp":"2026-01-05T01:02:04.000Z","uuid":"a%d","message":{"id":"m%d","role":"assistant","model":"claude-opus-4-6","content":[{"type":"text","text":"done %d"}]}}`+"\n", id, i, i, i)
+	}
+	return b.Bytes()
+}
+
+// tortureSplits adds a transcript after every one of a random number of appends, cut anywhere. The
+// bytes come back each time, and every state that ends with a record has the name of its bytes,
+// however it came about.
+func tortureSplits(t *testing.T, r *rig) {
+	rng := rand.New(rand.NewPCG(seed(t)+2, 4))
+	for i := range amount(t, 3, 12, 400) {
+		w := NewGenerator(uint64(200+i), "/home/user/splits")
+		text := w.More(10 + rng.IntN(60))
+		if rng.IntN(2) == 0 {
+			text = bytes.TrimSuffix(text, []byte("\n")) // as clients leave it sometimes
+		}
+		file := filepath.Join(r.Home, w.ID+".jsonl")
+		for _, n := range cuts(rng, text) {
+			if err := os.WriteFile(file, text[:n], 0o600); err != nil {
+				t.Fatal(err)
+			}
+			when := fmt.Sprintf("transcript %d up to byte %d", i, n)
+			if res := r.mem("add", file); res.Code != 0 {
+				t.Fatalf("%s: %s", when, res)
+			}
+			r.same(w.ID, text[:n], when)
+			if text[n-1] == '\n' {
+				r.named(text[:n], when)
+			}
+		}
+	}
+	r.fsck("after all splits")
+}
+
+// cuts returns where to cut text: some places anywhere, some after a record, and the end.
+func cuts(rng *rand.Rand, text []byte) []int {
+	first := bytes.IndexByte(text, '\n') + 1
+	at := []int{len(text)}
+	for range 1 + rng.IntN(8) {
+		n := first + rng.IntN(len(text)-first)
+		if rng.IntN(2) == 0 {
+			n = bytes.LastIndexByte(text[:n], '\n') + 1
+		}
+		at = append(at, max(n, first))
+	}
+	slices.Sort(at)
+	return slices.Compact(at)
+}
+
+// named checks that content is an object under the name that b3sum would print.
+func (r *rig) named(content []byte, when string) {
+	r.t.Helper()
+	res := r.mem("cat-file", "b3:"+objects.Sum(content).String())
+	if res.Code != 0 || res.Stdout != string(content) {
+		r.t.Fatalf("%s: the state is not an object of its name: exit %d, %d bytes, want %d: %s", when, res.Code, len(res.Stdout), len(content), res.Stderr)
 	}
 }

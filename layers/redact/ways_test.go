@@ -1,15 +1,18 @@
 package redact
 
 import (
+	"bytes"
 	b64 "encoding/base64"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/memvcs/mem/layers/redact/scanner"
+	"github.com/memvcs/mem/testdata/gen/plants"
 )
 
 // ways are the ways in which secrets get into a session: what tools print, files that are read, edited, compared and searched, and
@@ -319,4 +322,159 @@ func TestWays(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestWholeValue cuts all of the value between the marks « and » and nothing else, or nothing where there are no marks.
+func TestWholeValue(t *testing.T) {
+	t.Parallel()
+	rules, err := New(scanner.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, marked := range []string{
+		"password: «Tr0ub4dor&3zz»",
+		"postgres://app:«S3cr3tPw9x»@db.internal:5432/x",
+		"postgres://app:«pa#ss/w?d9»@db.internal:5432/x",
+		"postgres://app:«p@ss/w9»@db.acme.io/x", "postgres://app:«p@ss/w»@host", "amqp://app:«a@b?c#d/e@f»@mq:5672/v", "https://ci:«tok9»@git/a/b", "https://ci:«tok9»@git.corp/a/@scope/b@1.2",
+		"helm install x --set a.password=«amberfalcon» --set b=1", "helm upgrade x . --set image.tag=1,db.password=«Amber.Falcon»,b=1", "java -Dspring.datasource.password=«amberfalcon» -jar a.jar",
+		"docker run -e password=«amberfalcon» -p 80:80 img", "--set auth.rootPassword=«qwhzkdpslmvn» --wait",
+		`"password": "«qwhzkdpslmvnxbaq»"`, `"password": "«abqd xfgh zjkl mqop»"`, "SMTP_PASSWORD=«abqd xfgh zjkl mqop»\n", "Server=db;Uid=app;Password=«abqd xfgh zjkl mqop»;Encrypt=true",
+		"The password is «abqd xfgh zjkl mqop» and", `"password": "«lane-server-commit-parser»"`, `"password": "«correct horse battery staple»"`, "password: «wsxdRfvTgbYhnUjm»\n",
+		`"password": "«AmberFalconRiver»"`, "| password | «qwhzkdpslmvnxbaq» |\n",
+		"cloudflare «cfut_aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5bC7d0123abcd» set", "«dp.st.dev_x.aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5bC7dE» set", "«dp.pt.aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5bC7dE9»",
+		"«lin_oauth_9d41c7e5b02f68a3d7c1e94f5a8b36207ce1d9f49d41c7e5b02f68a3d7c1e94f»", "«squ_9d41c7e5b02f68a3d7c1e94f5a8b36207ce1d9f4»", "«CCIPAT_aB3dE5fG7hJ9kL1mN3pQ5r_9d41c7e5b02f68a3d7c1e94f5a8b36207ce1d9f4»",
+		"«CCIPRJ_aB3dE5fG7hJ9kL1mN3pQ5r_9d41c7e5b02f68a3d7c1e94f5a8b36207ce1d9f4»", "«sqa_9d41c7e5b02f68a3d7c1e94f5a8b36207ce1d9f4» of", "«sqp_9d41c7e5b02f68a3d7c1e94f5a8b36207ce1d9f4»,", "x «dp.ct.aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5bC7dE9»", "«dp.sa.aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5bC7dE9» x",
+		"«dp.scim.aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5bC7dE9»", "«dp.audit.aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5bC7dE9»", "«dp.st.aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5bC7dE9» x",
+		"redis://:«Amber.Falcon7»@cache:6379/0",
+		`"password": "«~k3.Lq(9[x»"`, `"password": "«zgcyve-pnvvbp-ftyohZ»"`, `password = "«Amber.Falcon7»"`,
+		"DB_PASSWORD=«$9k{Lq(x3<T»\nPORT=80", "DB_PASSWORD=«<a9K>x(3;L#\"q»", "password: «amber-falcon-7»\n",
+		"Server=db;Uid=app;Password=«a{9&K(x~L3»;Encrypt=true", `Server=db;Uid=app;Password="«a;""9K'x~L3»";Encrypt=true`,
+		"password: '«@9k''Lq(x3»'\n", `mysql --password='«a'\''9k$Lq»' shop`,
+		"key «sk-ant-api03-aB3fakeZk39dkfJq93kfjQ0d8vjE93kdkfJq02kdf83kfQ»",
+		"The password is «Amber.Falcon7» and", "das Passwort lautet «Amber.Falcon7» und", "das Passwort ist «Amber.Falcon7»\n", "le mot de passe est «Amber.Falcon7» ici",
+		"la contraseña es «Amber.Falcon7» y", "la password è «Amber.Falcon7» e", "パスワードは «kT92hQx81LmP» です",
+		// words of messages, names and code
+		"'password' => 'required|string|min:8'", `"password": "ForgotPasswordScreen"`,
+		`"password": "required"`, `"password": "Enter the password of your account"`, `"password": "forgot-password-page-link"`, `"password": "string"`, `{"password": "autocomplete current password"}`,
+		"password := []byte(\"asdf\")", "Credentials:   mcpCreds,\n", "password, hostname: proxyHostname } = url", `"password": "process.env.DB_PWD_HASH"`, "this only took some time", "grep -rn secret=false x",
+		// openings of tokens that nothing of their length follows
+		"cfut_is_a_prefix_of_cloudflare", "dp.st.dev is the environment", "lin_oauth_client", "squ_report", "CCIPAT_",
+		// references and placeholders, by their form in that place
+		`"password": "${DB_PASSWORD}"`, `password: "{{ vault.db_password }}"`, "DB_PASSWORD=$(pass show db1)", "password: process.env.DB_PASSWORD1", `password = os.Getenv("DB_PASSWORD1")`,
+		`"password": "<your-password>"`, `"password": "fake-password-1"`, `"password": "/run/secrets/db1"`, "postgres://app:${PG_PASS1}@db/x", "https://host:8080/a@b1", "password is SHA-256 hashed", "password: base64Encode(pwd1, Salt2)",
+		`"secret": "arn:aws:secretsmanager:eu:1:secret:x1"`, "https://user:password@host/x", "token = parse(line1)", `"password": "$password1"`, "PWD=/home/app1",
+	} {
+		text := strings.NewReplacer("«", "", "»", "").Replace(marked)
+		var n Numbers
+		clean, cuts := rules.Redact([]byte(plants.AsText(text)), &n)
+		before, rest, found := strings.Cut(marked, "«")
+		value, after, _ := strings.Cut(rest, "»")
+		if !found {
+			if len(cuts) > 0 {
+				t.Errorf("%s: %s was cut", marked, cuts[0].Bytes)
+			}
+			continue
+		}
+		if len(cuts) != 1 {
+			t.Errorf("%s: %d cuts: %s", marked, len(cuts), clean)
+			continue
+		}
+		mark := string(clean[cuts[0].At : int(cuts[0].At)+cuts[0].Len])
+		if want := plants.AsText(before + mark + after); string(clean) != want {
+			t.Errorf("%s: %q was cut of %q", marked, cuts[0].Bytes, value)
+		}
+	}
+}
+
+// TestKubernetes finds what a Secret holds, however it is written, and nothing of other kinds.
+func TestKubernetes(t *testing.T) {
+	t.Parallel()
+	const a, b = "c2hvcC1kYi1xN3o5UDJ3eA==", "Tm9ib2R5LWtub3dzLTg4"
+	for _, c := range []struct {
+		name, text string
+		want       []string
+	}{
+		{"yaml", "apiVersion: v1\nkind: Secret\nmetadata:\n  name: shop\ndata:\n  one: " + a + "\n  two: \"" + b + "\"\ntype: Opaque\n", []string{a, b}},
+		{"kubectl puts data first", "apiVersion: v1\ndata:\n  one: " + a + "\nkind: Secret\n", []string{a}},
+		{"plain text", "kind: Secret\nstringData:\n  conf: q7z5P2wx-99\n", []string{"q7z5P2wx-99"}},
+		{"a block", "kind: Secret\ndata:\n  one: |\n    " + a + "\n    " + b + "\nmetadata:\n  name: " + "shop-blue\n", []string{a, b}},
+		{"in a list", "items:\n- apiVersion: v1\n  data:\n    one: " + a + "\n  kind: Secret\n- apiVersion: v1\n  data:\n    one: " + b + "\n  kind: ConfigMap\n", []string{a}},
+		{"of a listing", "     1→kind: Secret\n     2→data:\n     3→  one: " + a + "\n     4→type: Opaque\n", []string{a}},
+		{"json", `{"kind":"Secret","data":{"one":"` + a + `","two":"` + b + `"}}`, []string{a, b}},
+		{"json with spaces", "{\n \"data\": {\n  \"one\": \"" + a + "\"\n },\n \"kind\": \"Secret\"\n}", []string{a}},
+		{"json in json", `{\"kind\":\"Secret\",\"data\":{\"one\":\"` + a + `\"}}`, []string{a}},
+		{"escaped", `kind: Secret\ndata:\n  one: ` + a + `\n  two: ` + b + `\ntype: Opaque`, []string{a, b}},
+		{"another kind", "kind: SecretStore\ndata:\n  one: " + a + "\n", nil},
+		{"another document", "kind: Secret\n---\nkind: ConfigMap\ndata:\n  one: " + a + "\n", nil},
+		{"words", "kind: Secret\ndata:\n  user: YWRtaW4=\n  pass: Y2hhbmdlbWU=\n  ref: {{ .Values.x }}\n  file: /etc/shop/key\n", nil},
+		{"an end", "kind: Secret\ndata:", nil},
+		{"half", `{"kind":"Secret","data":{"one":"` + a, nil},
+	} {
+		rules, err := New(scanner.Config{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, s := range scanner.Merge(scanner.NewScan(rules.set).Run([]byte(c.text), 1)) {
+			got = append(got, c.text[s.Start:s.End])
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: found %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+// TestPlanted plants 1,000 secrets of the classes that are listed, each in every coding, and counts what is left of
+// them. What is found once must not be found again, and valid JSON stays valid.
+func TestPlanted(t *testing.T) {
+	t.Parallel()
+	rules, err := New(scanner.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rnd := rand.New(rand.NewPCG(5, 1))
+	missed, all := map[string]int{}, 0
+	kinds := plants.All()
+	for i := range 1000 {
+		p := kinds[i%len(kinds)]
+		secret := p.Make(rnd)
+		for _, c := range plants.Codings() {
+			line, bare := c.Line(p, secret)
+			var n Numbers
+			clean, cuts := rules.Redact([]byte(line), &n)
+			all++
+			if left := leftOf(clean, bare); left != "" {
+				if missed[p.Name+" as "+c.Name]++; missed[p.Name+" as "+c.Name] < 3 {
+					t.Logf("%s as %s: left %q of %q", p.Name, c.Name, left, line)
+				}
+			}
+			if undo(clean, cuts) != line {
+				t.Fatalf("%s as %s: the cuts do not give the line back", p.Name, c.Name)
+			}
+			if !json.Valid(clean) || bytes.Count(clean, []byte("\n")) != 1 {
+				t.Fatalf("%s as %s: %s is not JSON", p.Name, c.Name, clean)
+			}
+			if again := rules.Find(clean); len(again) > 0 {
+				t.Errorf("%s as %s: a second look at %q finds %v", p.Name, c.Name, clean, again)
+			}
+		}
+	}
+	total := 0
+	for what, n := range missed {
+		total += n
+		t.Logf("missed %d of %s", n, what)
+	}
+	t.Logf("%d classes, %d secrets, %d places, %d missed: recall %.2f %%", len(kinds), 1000, all, total, 100-100*float64(total)/float64(all))
+	if total*100 > all {
+		t.Errorf("%d of %d were missed, want at most 1 in 100", total, all)
+	}
+}
+
+func leftOf(clean []byte, bare []string) string {
+	for _, b := range bare {
+		if bytes.Contains(clean, []byte(b)) || bytes.Contains(clean, []byte(strings.ReplaceAll(b, "&", `\u0026`))) {
+			return b
+		}
+	}
+	return ""
 }

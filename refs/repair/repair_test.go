@@ -8,8 +8,10 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 
+	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/objects/pack"
 	"github.com/memvcs/mem/refs"
 	"github.com/memvcs/mem/refs/incoming"
@@ -190,5 +192,216 @@ func TestRefetchForged(t *testing.T) {
 	}
 	if key, err := b.KeyOf(l.Device); err != nil || key != a.Device().PublicKey() {
 		t.Errorf("KeyOf = %s, %v, want %s", key, err, a.Device().PublicKey())
+	}
+}
+
+// mustClean checks a store, as git does, too.
+func mustClean(t *testing.T, r *refs.Repo) {
+	t.Helper()
+	if _, err := Check(t.Context(), r, true, func(p Problem) { t.Errorf("check: %s", p) }); err != nil {
+		t.Fatal(err)
+	}
+	refstest.Fsck(t, r)
+}
+
+// carry brings all objects of one repository into the quarantine of another and checks a lane there.
+func carry(t *testing.T, from, to *refs.Repo, l refs.Lane) (*incoming.Quarantine, incoming.FetchedLane, error) {
+	t.Helper()
+	ctx := context.Background()
+	q, err := incoming.Begin(ctx, to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := q.Writer()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := refstest.Packed(t, from, refstest.InOrder(t, from))
+	lim := pack.Limits{Bytes: 1 << 30, Objects: 1 << 20, Object: 1 << 30, Ratio: 10_000}
+	if _, err := w.Receive(bytes.NewReader(p), lim); err != nil {
+		t.Fatal(err)
+	}
+	if err := q.Finish(w); err != nil {
+		t.Fatal(err)
+	}
+	a, err := q.Check(ctx, l, "")
+	return q, a, err
+}
+
+// TestRepairBesideUpdate repairs a branch while another process writes: what that one was told is stored is there, and so is what was
+// before.
+func TestRepairBesideUpdate(t *testing.T) {
+	t.Parallel()
+	for _, how := range []string{"damaged", "gone"} {
+		t.Run(how, func(t *testing.T) {
+			t.Parallel()
+			r := refstest.New(t)
+			record := func(r *refs.Repo, what string) (id objects.Hash, err error) {
+				return id, r.Update(t.Context(), refstest.Project, what, func(tx *refs.Tx) error {
+					rec, err := tx.Add("set", map[string]string{"what": what})
+					id = rec.ID
+					return err
+				})
+			}
+			var want []objects.Hash
+			for _, what := range []string{"one", "two", "three"} {
+				id, err := record(r, what)
+				if err != nil {
+					t.Fatal(err)
+				}
+				want = append(want, id)
+			}
+			file := filepath.Join(r.Dir(), refs.MemoryDir, filepath.FromSlash(lane.Ref(refstest.Project, r.Device().ID)))
+			err := os.Remove(file)
+			if err == nil && how == "damaged" {
+				err = os.WriteFile(file, []byte("garbage\n"), 0o600)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			other, err := refs.Open(r.Dir(), refstest.Options(t))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer other.Close()
+			during := func(context.Context, []string, *pack.Writer) (map[string]pack.ID, error) {
+				if id, err := record(other, "meanwhile"); err == nil {
+					want = append(want, id)
+				} else {
+					t.Logf("meanwhile: %v", err)
+				}
+				return nil, nil
+			}
+			if _, _, err := FixRepositories(t.Context(), r, false, during); err != nil {
+				t.Fatal(err)
+			}
+			id, err := record(r, "after")
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = r.View(t.Context(), refstest.Project, func(tx *refs.Tx) error {
+				for _, id := range append(want, id) {
+					if _, err := tx.Record(id); err != nil {
+						t.Errorf("what was stored: %v", err)
+					}
+				}
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		})
+	}
+}
+
+// TestSweepKeepsLostBranches loses a branch and sweeps: what it led to stays until a repair has put it back.
+func TestSweepKeepsLostBranches(t *testing.T) {
+	t.Parallel()
+	for _, part := range []string{refs.MemoryDir, refs.OriginalsDir} {
+		t.Run(part, func(t *testing.T) {
+			t.Parallel()
+			r := refstest.New(t)
+			var rec refs.Record
+			patch := []byte("what makes it exact")
+			err := r.Update(t.Context(), refstest.Project, "one", func(tx *refs.Tx) (err error) {
+				if rec, err = tx.Add("set", map[string]string{"what": "one"}); err != nil {
+					return err
+				}
+				return tx.PutPatch(rec.ID, patch)
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Remove(filepath.Join(r.Dir(), part, filepath.FromSlash(lane.Ref(refstest.Project, r.Device().ID)))); err != nil {
+				t.Fatal(err)
+			}
+			if err := r.Sweep(t.Context()); !errors.Is(err, refs.ErrDamaged) {
+				t.Errorf("Sweep = %v, want %v", err, refs.ErrDamaged)
+			}
+			if did, lost, err := FixRepositories(t.Context(), r, false, nil); err != nil || len(did) != 1 || len(lost) > 0 {
+				t.Fatalf("Repair = %v, %v, %v", did, lost, err)
+			}
+			err = r.View(t.Context(), refstest.Project, func(tx *refs.Tx) error {
+				_, err := tx.Record(rec.ID)
+				b, perr := tx.Patch(r.Device().ID, rec.ID)
+				if string(b) != string(patch) {
+					t.Errorf("Patch = %q, want %q", b, patch)
+				}
+				return errors.Join(err, perr)
+			})
+			if err = errors.Join(err, r.Sweep(t.Context())); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// TestSweepBesideRepair sweeps while lanes begin anew: what a repair has stored and no branch leads to yet stays.
+func TestSweepBesideRepair(t *testing.T) {
+	t.Parallel()
+	r := refstest.New(t)
+	err := r.Update(t.Context(), refstest.Project, "one", func(tx *refs.Tx) error {
+		rec, err := tx.Add("set", map[string]string{"what": "one"})
+		return errors.Join(err, tx.PutPatch(rec.ID, []byte("what makes it exact")))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sweeper, err := refs.Open(r.Dir(), refstest.Options(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer sweeper.Close()
+	for range 40 {
+		l := refs.Lane{Project: refstest.Project, Device: r.Device().ID, Originals: true}
+		if l.Tip, err = r.Parts()[1].Git.Ref(l.LocalRef()); err != nil {
+			t.Fatal(err)
+		}
+		var sweeps sync.WaitGroup
+		sweeps.Go(func() {
+			if err := sweeper.Sweep(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+		x := &repair{fixer: fixer{store: r.Dir()}, r: r, Part: r.Parts()[1], ctx: t.Context()}
+		_, err := x.restartLane(l, nil)
+		sweeps.Wait()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if t.Failed() {
+			return
+		}
+	}
+	if _, err := Check(t.Context(), r, true, func(p Problem) { t.Error(p) }); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestDroppedDevice repairs a store after a device was dropped and before its objects were swept: the lane stays
+// removed.
+func TestDroppedDevice(t *testing.T) {
+	t.Parallel()
+	a, b := refstest.New(t), refstest.New(t)
+	l := refs.Lane{Project: lane.ProjectOf("x"), Device: a.Device().ID}
+	refstest.Add(t, a, l.Project, map[string]string{"target": "x"})
+	refstest.Add(t, a, l.Project, map[string]string{"target": "y"})
+	var err error
+	if l.Tip, err = a.Git().Ref(l.Ref()); err != nil {
+		t.Fatal(err)
+	}
+	q, got, err := carry(t, a, b, l)
+	if err = errors.Join(err, q.Adopt(t.Context(), []incoming.FetchedLane{got}), q.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.DropDevice(t.Context(), l.Device); err != nil {
+		t.Fatal(err)
+	}
+	fixes, _, err := FixRepositories(t.Context(), b, false, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if id, err := b.Git().Ref(l.Ref()); err != nil || !id.IsZero() || len(fixes) > 0 {
+		t.Errorf("the branch is at %s, %v; fixes %v", id, err, fixes)
 	}
 }
