@@ -40,7 +40,7 @@ type command struct {
 	plain  bool     // only prints: an interrupt kills it
 	bare   string   // the default subcommand, of a command that does nothing itself
 	common bool     // listed by "mem help"
-	under  string   // the command whose help lists it, in place of "mem help -a"
+	under  string   // the command whose row in "mem help -a" names it, and whose help lists it
 	make   func(*app.Env) *cli.Command
 }
 
@@ -71,12 +71,12 @@ type group string
 
 const (
 	groupStart    group = "start"
-	groupLook     group = "look at memory"
-	groupMake     group = "compress and compose"
+	groupLook     group = "inspect"
+	groupMake     group = "compose"
 	groupShare    group = "sync"
 	groupKeep     group = "maintain"
-	groupHelp     group = "settings and help"
-	groupPlumbing group = "plumbing, for scripts"
+	groupHelp     group = "settings"
+	groupPlumbing group = "plumbing"
 	groupHidden   group = "" // not listed: options of other commands do the same
 )
 
@@ -95,7 +95,7 @@ func captureCommands() []command {
 	return []command{
 		{name: "init", group: groupStart, common: true, writes: []string{""}, make: storecmd.Init},
 		{name: "demo", group: groupStart, make: demoCommand},
-		{name: "add", group: groupStart, writes: []string{""}, across: []string{""}, make: sessioncmd.Add},
+		{name: "add", under: "import", group: groupStart, writes: []string{""}, across: []string{""}, make: sessioncmd.Add},
 		{name: "import", group: groupStart, common: true, writes: []string{""}, across: []string{""},
 			make: importCommand},
 		{name: "hooks", group: groupStart, common: true, bare: "status", writes: []string{"install", "uninstall"},
@@ -113,11 +113,11 @@ func inspectCommands() []command {
 		{name: "log", group: groupLook, common: true, across: []string{""}, make: historycmd.Log},
 		{name: "show", group: groupLook, common: true, across: []string{""}, make: sessioncmd.Show},
 		{name: "search", group: groupLook, common: true, across: []string{""}, make: searchcmd.Search},
-		{name: "suggest", group: groupLook, make: searchcmd.Suggest},
+		{name: "suggest", under: "search", group: groupLook, make: searchcmd.Suggest},
 		{name: "diff", group: groupLook, across: []string{""}, make: historycmd.Diff},
 		{name: "blame", group: groupLook, across: []string{""}, make: tracecmd.Blame},
 		{name: "lineage", group: groupHidden, across: []string{""}, make: tracecmd.Lineage},
-		{name: "why", group: groupLook, across: []string{""}, make: tracecmd.WhyCommand},
+		{name: "why", under: "blame", group: groupLook, across: []string{""}, make: tracecmd.WhyCommand},
 		{name: "versions", group: groupHidden, make: versioncmd.Versions},
 		{name: "keepit", group: groupLook, common: true, bare: "list", writes: []string{"set", "add", "rm"}, across: []string{"list"},
 			make: keepitcmd.Keepit},
@@ -144,7 +144,7 @@ func composeCommands() []command {
 			make: versioncmd.Compress},
 		{name: "compose", group: groupMake, common: true, writes: []string{""}, across: []string{""},
 			make: versioncmd.Compose},
-		{name: "tier", group: groupMake, bare: "status", writes: []string{"run"}, make: versioncmd.Tier},
+		{name: "tier", under: "compress", group: groupMake, bare: "status", writes: []string{"run"}, make: versioncmd.Tier},
 		{name: "distill", under: "facts", group: groupMake, writes: []string{""}, make: knowledgecmd.Distill},
 		{name: "resume", group: groupMake, common: true, writes: []string{""}, make: checkoutcmd.Resume},
 		{name: "checkout", group: groupMake, common: true, writes: []string{""}, across: []string{""}, make: checkoutcmd.Checkout},
@@ -157,9 +157,9 @@ func syncCommands() []command {
 		{name: "remote", group: groupShare, writes: []string{"add", "recovery-key", "rm", "set-url", "rename"},
 			make: remotecmd.Remote},
 		{name: "push", group: groupShare, common: true, writes: []string{""}, across: []string{""}, make: remotecmd.Push},
-		{name: "fetch", group: groupShare, writes: []string{""}, across: []string{""}, make: remotecmd.Fetch},
+		{name: "fetch", under: "pull", group: groupShare, writes: []string{""}, across: []string{""}, make: remotecmd.Fetch},
 		{name: "pull", group: groupShare, common: true, writes: []string{""}, across: []string{""}, make: remotecmd.Pull},
-		{name: "sync", group: groupShare, common: true, writes: []string{""}, across: []string{""}, make: remotecmd.Sync},
+		{name: "sync", under: "pull", group: groupShare, common: true, writes: []string{""}, across: []string{""}, make: remotecmd.Sync},
 		{name: "clone", group: groupShare, common: true, writes: []string{""}, make: remotecmd.Clone},
 		{name: "device", group: groupShare, common: true, writes: []string{"trust", "approve", "drop", "revoke", "rename"},
 			make: remotecmd.Device},
@@ -172,20 +172,20 @@ func maintainCommands() []command {
 		{name: "secrets", group: groupKeep, bare: "list", writes: []string{"allow"}, across: []string{"scan", "list"},
 			make: storecmd.Secrets},
 		{name: "export", group: groupMake, writes: []string{""}, make: exportcmd.Export},
-		{name: "revoke", group: groupKeep, writes: []string{""}, across: []string{""}, make: remotecmd.Revoke},
+		{name: "revoke", under: "device", group: groupKeep, writes: []string{""}, across: []string{""}, make: remotecmd.Revoke},
 		{name: "mv", group: groupKeep, writes: []string{""}, make: sessioncmd.Mv},
-		{name: "tag", group: groupKeep, writes: []string{""}, make: sessioncmd.Tag},
+		{name: "tag", under: "mv", group: groupKeep, writes: []string{""}, make: sessioncmd.Tag},
 		{name: "rm", group: groupKeep, common: true, writes: []string{""}, make: sessioncmd.Rm},
 		{name: "prune", group: groupHidden, writes: []string{""}, make: versioncmd.Prune},
 		{name: "forget", group: groupKeep, common: true, writes: []string{""}, across: []string{""}, make: forgetcmd.Forget},
 		{name: "undo", group: groupKeep, common: true, writes: []string{""}, make: historycmd.Undo},
-		{name: "redo", group: groupKeep, writes: []string{""}, make: historycmd.Redo},
+		{name: "redo", under: "undo", group: groupKeep, writes: []string{""}, make: historycmd.Redo},
 		{name: "op", group: groupHidden, bare: "log", make: historycmd.Op},
 		{name: "project", group: groupKeep, bare: "list", writes: []string{"link", "unlink", "merge", "split", "relate", "share"},
 			make: projectcmd.Project},
-		{name: "gc", group: groupKeep, writes: []string{""}, make: storecmd.Gc},
+		{name: "gc", under: "doctor", group: groupKeep, writes: []string{""}, make: storecmd.Gc},
 		{name: "doctor", group: groupKeep, writes: []string{""}, make: doctor.Doctor},
-		{name: "fsck", alias: "verify", group: groupKeep, writes: []string{""}, across: []string{""}, make: storecmd.Fsck},
+		{name: "fsck", alias: "verify", under: "doctor", group: groupKeep, writes: []string{""}, across: []string{""}, make: storecmd.Fsck},
 	}
 }
 
@@ -205,11 +205,11 @@ func scriptCommands() []command {
 // settingsCommands returns the commands for settings and help.
 func settingsCommands() []command {
 	return []command{
-		{name: "token", group: groupHelp, bare: "list", writes: []string{"add", "rm"}, make: servecmd.Token},
+		{name: "token", under: "serve", group: groupHelp, bare: "list", writes: []string{"add", "rm"}, make: servecmd.Token},
 		{name: "config", group: groupHelp, writes: []string{"", "set", "unset"}, make: storecmd.Config},
-		{name: "completion", group: groupHelp, plain: true, make: completion},
+		{name: "completion", under: "help", group: groupHelp, plain: true, make: completion},
 		{name: "help", group: groupHelp, make: help},
-		{name: "version", group: groupHelp, plain: true, make: version},
+		{name: "version", under: "help", group: groupHelp, plain: true, make: version},
 		{name: "__complete", group: groupHidden, make: complete},
 	}
 }

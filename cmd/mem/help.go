@@ -144,9 +144,8 @@ const (
 {{.Usage}}
 {{range ordered .VisibleCategories}}
 {{bold .Name}}
-{{commands .VisibleCommands}}{{end}}{{with topics}}
-{{bold "topics"}}
-{{.}}{{end}}
+{{commands .VisibleCommands}}{{end}}
+"mem help -a" lists all commands and topics, "mem help <command>" explains one.
 `
 	commandTemplate = `usage: {{synopsis}}
 
@@ -177,7 +176,6 @@ func helpFuncs(e *app.Env) map[string]any {
 		"options": func(list []optionHelp) string {
 			return columns(list, func(o optionHelp) (string, string) { return o.spelled(), o.Usage })
 		},
-		"topics": func() string { return "" },
 	}
 }
 
@@ -190,56 +188,60 @@ func orderedGroups(list []cli.CommandCategory) []cli.CommandCategory {
 	return list
 }
 
-// helpOnCommon prints the common commands.
+// helpOnCommon prints the common commands under the headings of their groups.
 func helpOnCommon(e *app.Env) error {
-	return helpOnMany(e, overviewTemplate+
-		"\"mem help -a\" lists all commands and topics, \"mem help <command>\" explains one.\n",
-		func(c command) bool { return c.common }, nil)
-}
-
-// helpOnAll prints all commands that are not hidden, in their groups, and the topics.
-func helpOnAll(e *app.Env) error {
-	return helpOnMany(e, overviewTemplate+listedElsewhere()+"\"mem help <command>\" and \"mem help <topic>\" tell more.\n",
-		func(c command) bool { return c.group != groupHidden && c.under == "" }, topics())
-}
-
-// listedElsewhere names the commands that the help of another one lists.
-func listedElsewhere() string {
-	var b strings.Builder
-	for _, c := range commands() {
-		var list []string
-		for _, sub := range commands() {
-			if sub.under == c.name {
-				list = append(list, sub.name)
-			}
-		}
-		if len(list) > 0 {
-			slices.Sort(list)
-			fmt.Fprintf(&b, "\"mem help %s\" lists its related commands: %s.\n", c.name, strings.Join(list, ", "))
-		}
-	}
-	return b.String()
-}
-
-// helpOnMany prints the wanted commands under the headings of their groups, and the topics.
-func helpOnMany(e *app.Env, template string, wanted func(command) bool, topics []string) error {
 	mem := &cli.App{
 		Name: "mem", Usage: "Capture every Claude Code session; build smaller contexts from them.",
-		HideHelp: true, Writer: e.Out, Compiled: time.Unix(0, 0), CustomAppHelpTemplate: template,
+		HideHelp: true, Writer: e.Out, Compiled: time.Unix(0, 0), CustomAppHelpTemplate: overviewTemplate,
 	}
 	for _, c := range commands() {
-		if wanted(c) {
+		if c.common {
 			mem.Commands = append(mem.Commands, c.build(e))
 		}
 	}
 	mem.Setup()
-	known := helpFuncs(e)
-	known["topics"] = func() string {
-		return columns(topics, func(t string) (string, string) { return t, topicTitle(t) })
-	}
 	var b strings.Builder
-	cli.HelpPrinterCustom(&b, mem.CustomAppHelpTemplate, mem, known)
+	cli.HelpPrinterCustom(&b, mem.CustomAppHelpTemplate, mem, helpFuncs(e))
 	return showHelp(e, b.String())
+}
+
+// helpOnAll prints all commands that are not hidden, a line for each with those that belong to it, the plumbing and the
+// topics.
+func helpOnAll(e *app.Env) error {
+	var b strings.Builder
+	b.WriteString("usage: mem <command> [<options>] [<operands>]\n\n")
+	var plumbing []string
+	for _, g := range groups() {
+		heading := string(g)
+		for _, c := range commands() {
+			switch {
+			case c.group != g || c.under != "":
+			case g == groupPlumbing:
+				plumbing = append(plumbing, c.name)
+			default:
+				usage := c.build(e).Usage
+				if list := below(c.name); len(list) > 0 {
+					usage += " (and " + strings.Join(list, ", ") + ")"
+				}
+				fmt.Fprintf(&b, "%-8s  %-8s  %s\n", heading, c.name, usage)
+				heading = ""
+			}
+		}
+	}
+	fmt.Fprintf(&b, "%-8s  %s\n%-8s  %s\n", groupPlumbing, strings.Join(plumbing, ", "), "topics", strings.Join(topics(), ", "))
+	b.WriteString("\n\"mem help <command>\" and \"mem help <topic>\" tell more.\n")
+	return showHelp(e, b.String())
+}
+
+// below returns the names of the commands that the row of another one names.
+func below(name string) (out []string) {
+	for _, c := range commands() {
+		if c.under == name {
+			out = append(out, c.name)
+		}
+	}
+	slices.Sort(out)
+	return out
 }
 
 // helpOn prints the help of one command, examples first.

@@ -50,7 +50,7 @@ func fitHelp(page string, width int) string {
 // hanging returns the indent in bytes of the lines that continue line: where its last column starts.
 func hanging(line string) int {
 	indent := indentOf(line)
-	if i := strings.LastIndex(line[indent:], "  "); indent > 0 && i >= 0 {
+	if i := strings.LastIndex(line[indent:], "  "); i >= 0 {
 		return indent + i + 2
 	}
 	return indent

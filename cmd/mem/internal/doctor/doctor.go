@@ -20,7 +20,7 @@ func Doctor(e *app.Env) *cli.Command {
 	fix, ask := false, false
 	return &cli.Command{
 		Name:  "doctor",
-		Usage: "check hooks, program, permissions, clock, store and settings",
+		Usage: "check hooks, settings, permissions and store",
 		Description: "Prints one line per check: ok, warn or fail, with the command that fixes it. --fix\n" +
 			"applies the safe fixes: it makes the store private again, trims the cache to its\n" +
 			"limit and processes the notes of hooks. Only --remotes uses the network: it asks each\n" +

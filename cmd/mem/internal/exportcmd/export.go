@@ -30,7 +30,7 @@ func Export(e *app.Env) *cli.Command {
 	var o exportOptions
 	return &cli.Command{
 		Name:      "export",
-		Usage:     "write an archive, an HTML page of a session, or facts as JSON",
+		Usage:     "write an archive, a session as HTML, or facts as JSON",
 		ArgsUsage: "[<file>.tar.zst]",
 		Description: "With FILE, writes an archive of the project, or of all projects with --all, that\n" +
 			"\"mem import\" reads on another machine: sessions, versions, compositions, facts and\n" +

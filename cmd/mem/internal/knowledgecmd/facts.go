@@ -34,7 +34,7 @@ type FactOptions struct {
 func Facts(e *app.Env) *cli.Command {
 	return &cli.Command{
 		Name:  "facts",
-		Usage: "list and verify facts about the project, which Claude or a model finds",
+		Usage: "list facts that Claude or a model found",
 		Description: "A fact is one sentence with its evidence, quotes of messages. \"mem facts draft\" prints\n" +
 			"undistilled messages with the instruction; \"mem facts save\" reads the answer and looks\n" +
 			"each quote up: a fact whose quotes exist is quoted, other facts are refused. \"mem facts\n" +

@@ -53,7 +53,7 @@ func Search(e *app.Env) *cli.Command {
 	o := Options{By: string(search.ByMessage), Number: 10}
 	return &cli.Command{
 		Name:      "search",
-		Usage:     "search messages, facts, rules, versions and compositions",
+		Usage:     "search messages, facts, rules and versions",
 		ArgsUsage: "[<words>...]",
 		Description: "Lists the best matches first: messages of the user and the model, tool calls with their\n" +
 			"files, commands and errors, facts, concepts, rules, versions and compositions. A hit has\n" +

@@ -41,7 +41,7 @@ func ImportCommand(e *app.Env, readArchive ArchiveReader) *cli.Command {
 	var o importOptions
 	return &cli.Command{
 		Name:      "import",
-		Usage:     "capture all sessions of Claude Code or a directory; read an archive",
+		Usage:     "capture all sessions of Claude Code, or an archive",
 		ArgsUsage: "[<dir>|<file>.tar.zst]",
 		Description: "Without a directory, captures the sessions under ~/.claude, or CLAUDE_CONFIG_DIR.\n" +
 			"Subagents and overflow files of tool results are captured with their sessions.\n" +

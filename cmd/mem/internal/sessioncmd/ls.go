@@ -41,7 +41,7 @@ func Ls(e *app.Env) *cli.Command {
 	var o lsOptions
 	return &cli.Command{
 		Name:      "ls",
-		Usage:     "list the sessions of the project, or the versions of a session",
+		Usage:     "list sessions of the project, or versions of a session",
 		ArgsUsage: "[<session>]",
 		Description: "The mark before a session is * for the newest session in memory (@), M for a file that\n" +
 			"changed since it was added, ? for a file that is not in memory, D for a hidden session,\n" +

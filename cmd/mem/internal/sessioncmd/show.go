@@ -40,7 +40,7 @@ func Show(e *app.Env) *cli.Command {
 	var o showOptions
 	return &cli.Command{
 		Name:      "show",
-		Usage:     "print a session, version, layer, message range or composition",
+		Usage:     "print a session, version, layer, message or composition",
 		ArgsUsage: "[<rev>]",
 		Description: "Without a revision, shows the newest session of the project. By default a header with\n" +
 			"the metadata comes first; --format text, md and jsonl print only the content. See\n" +
