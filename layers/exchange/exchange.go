@@ -41,6 +41,11 @@ const (
 	Nobody           // what precedes the first prompt, or follows one that was forgotten
 )
 
+// String says who asked, for a heading.
+func (b By) String() string {
+	return [...]string{"user", "script", "agent", "command", "copy", "before the first prompt"}[b]
+}
+
 // An Exchange is a request and everything up to the next one.
 type Exchange struct {
 	From, To   int    // its first and last message

@@ -78,7 +78,7 @@ func L1Files(ctx context.Context, db *state.DB, p state.Project, dir string, o c
 				out.Unchanged++
 				continue
 			}
-			page, err := l1Page(ctx, db, p.ID, s, without)
+			page, err := l1Page(ctx, db, p.ID, s)
 			if err != nil {
 				return nil, fmt.Errorf("session %s: %w", records.ShortID(s.ID), err)
 			}
@@ -140,11 +140,15 @@ func dropPages(dir string, wanted map[string]bool, dryRun bool) (dropped []strin
 	return dropped, err
 }
 
-// l1Page returns a session as Markdown, an exchange after the other.
-func l1Page(ctx context.Context, db *state.DB, p refs.Project, s *state.Session, without [][2]int) (string, error) {
+// Exchanges returns the exchanges of the newest state of a session. The caller may see the session.
+func Exchanges(ctx context.Context, db *state.DB, p refs.Project, s *state.Session) ([]exchange.Exchange, error) {
+	without, err := trust.LeaveOut(ctx, db, p, s, s.Now().Original)
+	if err != nil {
+		return nil, err
+	}
 	l1, err := originals.L1(ctx, db, p, s.Now().Original, refine.Full)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	defer l1.Close()
 	echo := map[int]bool{}
@@ -153,7 +157,12 @@ func l1Page(ctx context.Context, db *state.DB, p refs.Project, s *state.Session,
 			echo[n] = true
 		}
 	}
-	xs, err := exchange.Of(trust.WithoutEntries(refine.Entries(l1), without), func(n int) bool { return echo[n] })
+	return exchange.Of(trust.WithoutEntries(refine.Entries(l1), without), func(n int) bool { return echo[n] })
+}
+
+// l1Page returns a session as Markdown, an exchange after the other.
+func l1Page(ctx context.Context, db *state.DB, p refs.Project, s *state.Session) (string, error) {
+	xs, err := Exchanges(ctx, db, p, s)
 	if err != nil {
 		return "", err
 	}
@@ -169,25 +178,8 @@ func l1Page(ctx context.Context, db *state.DB, p refs.Project, s *state.Session,
 	return b.String(), nil
 }
 
-// requested says who asked, for a heading.
-func requested(by exchange.By) string {
-	switch by {
-	case exchange.User:
-		return "user"
-	case exchange.Script:
-		return "script"
-	case exchange.Agent:
-		return "agent"
-	case exchange.Slash:
-		return "command"
-	case exchange.Copy:
-		return "copy"
-	}
-	return "before the first prompt"
-}
-
 func writeExchange(b *strings.Builder, x *exchange.Exchange) {
-	fmt.Fprintf(b, "\n## #%d %s", x.From, requested(x.By))
+	fmt.Fprintf(b, "\n## #%d %s", x.From, x.By)
 	if x.Start != "" {
 		fmt.Fprintf(b, " · %s", x.Start)
 	}

@@ -154,7 +154,7 @@ func (b *tab) clean(what string) {
 func (r *rig) screens() []string {
 	s, p := "/s/"+sampleSession, "/p/"+string(r.project.ID)
 	return []string{
-		"/", p, p + "?s=" + sampleSession, s, s + "/transcript", s + "/m/31", s + "/compress", s + "/compress?mode=tiered&preset=custom", s + "/manage", s + "/v/v001", s + "/v/v001?view=blame",
+		"/", p, p + "?s=" + sampleSession, s, s + "?view=messages", s + "?view=details", s + "/m/31", s + "/compress", s + "/compress?mode=tiered&preset=custom", s + "/v/v001", s + "/v/v001?view=blame",
 		s + "/v/v001?view=source", "/compare?v=" + sampleSession + ":v001&v=" + sampleSession + ":v002", s + "/keepits/k1", p + "/markers", p + "/compositions", p + "/c/ctx",
 		p + "/compose?part-1=" + sampleSession, "/search?q=price", p + "/next", p + "/facts", p + "/facts?show=concepts", p + "/facts?show=rules", p + "/history", p + "/stats", "/settings", "/sync", "/doctor", "/doctor?check=1", p + "?view=list", "/keys", "/nothing",
 	}
@@ -253,7 +253,7 @@ func TestBrowserJourney(t *testing.T) {
 	b.do(chromedp.Click(chromedp.CSS(`fieldset button.primary`)))
 	b.until(`document.readyState === "complete" && document.querySelector("main").innerText.includes("was changed after it was typed")`)
 
-	b.open("/s/" + parent + "/transcript")
+	b.open("/s/" + parent + "?view=messages")
 	eval[int](b, `document.querySelector("details.agent > summary").click(); 1`)
 	b.until(`document.querySelectorAll("details.agent .inline article").length > 1`)
 
@@ -300,7 +300,7 @@ func TestBrowserLive(t *testing.T) {
 	chrome(t)
 	r := newRig(t, nil, nil)
 	b := newTab(t, r)
-	b.open("/s/" + sampleSession)
+	b.open("/s/" + sampleSession + "?view=details")
 	time.Sleep(300 * time.Millisecond) // for the stream to be there
 	r.api(http.MethodPost, "/sessions/"+sampleSession+"/versions", api.CompressionSettings{Ratio: 10}, nil, 201)
 	b.until(`document.querySelector("main").innerText.includes("v001")`)
@@ -370,10 +370,10 @@ func TestBrowserHostile(t *testing.T) {
 	b := newTab(t, r)
 	seen := 0
 	for i, id := range ids {
-		pages := []string{"/s/" + id + "/transcript"}
+		pages := []string{"/s/" + id + "?view=messages"}
 		if i%20 == 0 {
 			r.api(http.MethodPost, "/sessions/"+id+"/versions", api.CompressionSettings{Ratio: 2}, nil, 201)
-			pages = append(pages, "/s/"+id, "/s/"+id+"/m/2", "/s/"+id+"/compress", "/s/"+id+"/v/v001", "/s/"+id+"/v/v001?view=blame", "/s/"+id+"/keepits/k1",
+			pages = append(pages, "/s/"+id, "/s/"+id+"?view=details", "/s/"+id+"/m/2", "/s/"+id+"/compress", "/s/"+id+"/v/v001", "/s/"+id+"/v/v001?view=blame", "/s/"+id+"/keepits/k1",
 				"/compare?v="+id+":v001", "/search?q=owned", "/p/"+string(r.server.Scope.Project.ID)+"?s="+id, "/p/"+string(r.server.Scope.Project.ID)+"/markers", "/p/"+string(r.server.Scope.Project.ID)+"/next", "/")
 		}
 		for _, at := range pages {

@@ -21,47 +21,60 @@ import (
 // funcs returns the functions of the templates.
 func (s *Server) funcs(p *pages) template.FuncMap {
 	return template.FuncMap{
-		"asset":    func(name string) string { return p.assets[name].path },
-		"commas":   commas,
-		"weights":  weightPresets,
-		"tok":      tokens.Format,
-		"bytes":    bytesText,
-		"count":    count,
-		"short":    records.ShortID,
-		"day":      func(t time.Time) string { return s.local(t).Format("2 Jan 2006") },
-		"minute":   func(t time.Time) string { return s.local(t).Format("2 Jan 2006 15:04") },
-		"stamp":    func(t time.Time) string { return view.Time{Time: t}.String() },
-		"ago":      func(t time.Time) string { return ago(s.Now(), t) },
-		"parse":    parseTime,
-		"ratio":    func(r float64) string { return strconv.FormatFloat(r, 'f', 1, 64) + ":1" },
-		"weight":   func(w keepit.Weight) string { return w.String() },
-		"milli":    keepit.Thousandths,
-		"signed":   signed,
-		"words":    func(n int, s string) string { return tokens.OneLine(s, n) },
-		"mode":     settingsText,
-		"runs":     messageRanges,
-		"trim":     strings.TrimSpace,
-		"md":       p.md.HTML,
-		"add":      func(a, b int) int { return a + b },
-		"dict":     dict,
-		"path":     escapedPath,
-		"dollars":  func(d float64) string { return "$" + strconv.FormatFloat(d, 'f', 4, 64) },
-		"program":  func() string { return s.Program },
-		"share":    share,
-		"bar":      bar,
-		"marked":   marked,
-		"hitlink":  hitLink,
-		"linelink": lineLink,
-		"lineText": lineText,
-		"period":   s.period,
-		"child":    isChild,
-		"presets":  weightPresets,
-		"place":    func(identity string) string { return strings.TrimPrefix(identity, "path ") },
-		"projname": projectName,
+		"asset":       func(name string) string { return p.assets[name].path },
+		"commas":      commas,
+		"weights":     weightPresets,
+		"tok":         tokens.Format,
+		"bytes":       bytesText,
+		"count":       count,
+		"short":       records.ShortID,
+		"day":         func(t time.Time) string { return s.local(t).Format("2 Jan 2006") },
+		"minute":      func(t time.Time) string { return s.local(t).Format("2 Jan 2006 15:04") },
+		"stamp":       func(t time.Time) string { return view.Time{Time: t}.String() },
+		"ago":         func(t time.Time) string { return ago(s.Now(), t) },
+		"parse":       parseTime,
+		"ratio":       func(r float64) string { return strconv.FormatFloat(r, 'f', 1, 64) + ":1" },
+		"weight":      func(w keepit.Weight) string { return w.String() },
+		"milli":       keepit.Thousandths,
+		"signed":      signed,
+		"words":       func(n int, s string) string { return tokens.OneLine(s, n) },
+		"mode":        settingsText,
+		"runs":        messageRanges,
+		"trim":        strings.TrimSpace,
+		"md":          p.md.HTML,
+		"add":         func(a, b int) int { return a + b },
+		"dict":        dict,
+		"path":        escapedPath,
+		"dollars":     func(d float64) string { return "$" + strconv.FormatFloat(d, 'f', 4, 64) },
+		"program":     func() string { return s.Program },
+		"share":       share,
+		"bar":         bar,
+		"marked":      marked,
+		"hitlink":     hitLink,
+		"at":          at,
+		"messagelink": messageLink,
+		"linelink":    lineLink,
+		"lineText":    lineText,
+		"period":      s.period,
+		"child":       isChild,
+		"presets":     weightPresets,
+		"place":       func(identity string) string { return strings.TrimPrefix(identity, "path ") },
+		"projname":    projectName,
 
 		"difference":  differenceClass,
 		"writesFiles": history.WritesFiles,
 	}
+}
+
+// messageLink returns the URL of a message in its session.
+func messageLink(session string, n int) string {
+	return fmt.Sprintf("/s/%s?from=%d#m%d", escapedPath(session), n, n)
+}
+
+// at returns the link to a message.
+func at(session string, n int) template.HTML {
+	return template.HTML(fmt.Sprintf( //nolint:gosec // an escaped path and numbers
+		`<a class="dim" href="%s" title="record %d of the session's file">#%d</a>`, template.HTMLEscapeString(messageLink(session, n)), n, n))
 }
 
 // escapedPath returns a name as the end of the path of a URL. Package template escapes the values of a query by itself, but

@@ -248,7 +248,7 @@ func TestLinks(t *testing.T) {
 	if kinds["back"] == 0 {
 		t.Error("no form of the builder leads back")
 	}
-	for _, part := range []string{"/transcript", "/compress", "/manage", "/m/", "/v/v001", "/keepits/k1", "/markers", "/compositions", "/compose", "/c/ctx", "/facts", "/next", "/history", "/stats", "/usage", "/notes"} {
+	for _, part := range []string{"?view=messages", "?view=details", "?from=", "/compress", "/m/", "/v/v001", "/keepits/k1", "/markers", "/compositions", "/compose", "/c/ctx", "/facts", "/next", "/history", "/stats", "/usage", "/notes"} {
 		if !slices.ContainsFunc(slices.Collect(maps.Keys(seen)), func(s string) bool { return strings.Contains(s, part) }) {
 			t.Errorf("no link leads to %s", part)
 		}
@@ -413,11 +413,14 @@ func TestJourneyByForms(t *testing.T) {
 	if text := r.get(p + "/c/ctx?format=md"); len(text) < 100 {
 		t.Errorf("the download is %q", text)
 	}
-	a = r.post(s+"/manage", url.Values{"v": {"v001"}})
-	if a.status != 200 || !strings.Contains(a.body, "Compositions use v001") {
+	if a = r.post(s+"/delete", nil); a.status != 400 {
+		t.Errorf("nothing is selected: %d %.300s", a.status, a.body)
+	}
+	a = r.post(s+"/delete", url.Values{"v": {sampleSession + ":v001"}})
+	if a.status != 200 || !strings.Contains(a.body, "Compositions use v001") || !strings.Contains(a.body, "Remove 1 version (") {
 		t.Errorf("deleting asks: %d %s", a.status, between(a.body, `role="alert"`, "</div>"))
 	}
-	if a = r.post(s+"/manage", url.Values{"v": {"v001"}, "sure": {"yes"}}); a.status != 303 {
+	if a = r.post(s+"/delete", url.Values{"v": {sampleSession + ":v001"}, "sure": {"yes"}}); a.status != 303 {
 		t.Errorf("delete: %d %.300s", a.status, a.body)
 	}
 	if a = r.do(http.MethodGet, s+"/v/v001", "", nil); a.status != 404 {
@@ -530,7 +533,7 @@ func TestNotice(t *testing.T) {
 	if body := r.get(at); !strings.Contains(body, `value="0.90" aria-pressed="true"`) {
 		t.Error("the weight that the marker has is not marked")
 	}
-	if body := r.get("/s/" + sampleSession + "/transcript"); !strings.Contains(body, `aria-label="Weight of k2"`) {
+	if body := r.get("/s/" + sampleSession + "?view=messages"); !strings.Contains(body, `aria-label="Weight of k2"`) {
 		t.Error("the message has no choice of the weight")
 	}
 }
@@ -834,7 +837,7 @@ func TestCounts(t *testing.T) {
 		if listed[id] != want || file.Messages != want {
 			t.Errorf("%s has %d messages, the list says %d, the versions %d", id, want, listed[id], file.Messages)
 		}
-		text := fmt.Sprintf("<dt>Messages</dt><dd>%s</dd>", tokens.Commas(want))
+		text := fmt.Sprintf("· %s messages", tokens.Commas(want))
 		if page := r.get("/s/" + st.Session(id).ID); !strings.Contains(page, text) {
 			t.Errorf("the page of %s lacks %s", id, text)
 		}
@@ -936,13 +939,13 @@ func TestRelate(t *testing.T) {
 			t.Fatalf("%v: %d, want %d: %.300s", form, a.status, want, a.body)
 		}
 	}
-	for _, at := range []string{s, "/p/" + to, "/search"} {
+	for _, at := range []string{s + "?view=details", "/p/" + to, "/search"} {
 		if body := r.get(at); !strings.Contains(body, `>shop: /home/user/shop</option>`) {
 			t.Errorf("%s does not tell the two projects apart", at)
 		}
 	}
 	relate(303, url.Values{"to": {to}, "reason": {"shared prices"}})
-	if body := r.get(s); !strings.Contains(body, `href="/p/`+to+`"`) || !strings.Contains(body, "shared prices") {
+	if body := r.get(s + "?view=details"); !strings.Contains(body, `href="/p/`+to+`"`) || !strings.Contains(body, "shared prices") {
 		t.Error("the page does not show the relation")
 	}
 	relate(400, url.Values{"to": {to}, "reason": {""}})
@@ -950,7 +953,7 @@ func TestRelate(t *testing.T) {
 	relate(409, url.Values{"to": {string(r.project.ID)}, "reason": {"its own"}})
 	relate(303, url.Values{"off": {to}})
 	relate(409, url.Values{"off": {to}})
-	if body := r.get(s); strings.Contains(body, "shared prices") {
+	if body := r.get(s + "?view=details"); strings.Contains(body, "shared prices") {
 		t.Error("the relation is still there")
 	}
 }

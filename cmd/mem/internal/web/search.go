@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/memvcs/mem/cmd/mem/internal/web/api"
@@ -121,15 +122,19 @@ func hitLink(h view.Hit) string {
 		return "/s/" + h.Session + "/v/" + label
 	}
 	_, messages, _ := strings.Cut(h.Ref, "#")
-	if n := number(messages); n != "" {
-		return "/s/" + h.Session + "/transcript?from=" + n + "#m" + n
+	if n := number(messages); n > 0 {
+		return messageLink(h.Session, n)
 	}
-	return "/s/" + h.Session + "/transcript"
+	return "/s/" + h.Session
 }
 
-// number returns the number at the start of a range of messages, such as 27..29.
-func number(messages string) string {
-	return messages[:len(messages)-len(strings.TrimLeft(messages, "0123456789"))]
+// number returns the number at the start of a range of messages, such as 27..29, or 0.
+func number(messages string) int {
+	n, err := strconv.Atoi(messages[:len(messages)-len(strings.TrimLeft(messages, "0123456789"))])
+	if err != nil {
+		return 0
+	}
+	return n
 }
 
 // A nextBody is the context for the next session, by section.
@@ -214,9 +219,8 @@ func isChild(text string) bool { return strings.HasPrefix(text, "  ") }
 // lineLink returns the URL of the source message of a line, "" if its source is not a message.
 func lineLink(l view.NextLine) string {
 	id, n, ok := strings.Cut(l.Source, "#")
-	digits := number(n)
-	if !ok || !api.PlainName(id) || digits == "" {
+	if !ok || !api.PlainName(id) || number(n) == 0 {
 		return ""
 	}
-	return "/s/" + id + "/transcript?from=" + digits + "#m" + digits
+	return messageLink(id, number(n))
 }

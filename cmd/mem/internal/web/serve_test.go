@@ -24,7 +24,7 @@ func TestCrowd(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, nil, nil)
 	s, p := "/s/"+sampleSession, "/p/"+string(r.project.ID)
-	paths := []string{"/", p, p + "?s=" + sampleSession, s, s + "/transcript", s + "/compress", p + "/history", p + "/next", "/search?q=price", api.Prefix + "/sessions/" + sampleSession + "/versions"}
+	paths := []string{"/", p, p + "?s=" + sampleSession, s, s + "?view=messages", s + "/compress", p + "/history", p + "/next", "/search?q=price", api.Prefix + "/sessions/" + sampleSession + "/versions"}
 	hooks, err := layers.Open(r.world.Store, state.Options{Now: r.world.Now, Rand: rand.Reader, LockTimeout: 20 * time.Second})
 	must(t, err)
 	defer func() { must(t, hooks.Close()) }()
@@ -86,7 +86,7 @@ func TestCrowd(t *testing.T) {
 	if n := read.Load(); n < 64 {
 		t.Errorf("only %d pages were read", n)
 	}
-	if body := r.get("/s/" + grown + "/transcript"); !strings.Contains(body, "grown 19") {
+	if body := r.get("/s/" + grown); !strings.Contains(body, "grown 19") {
 		t.Error("what another process captured last is not shown")
 	}
 	t.Logf("%d pages", read.Load())

@@ -13,7 +13,6 @@ import (
 	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/knowledge/facts"
 	"github.com/memvcs/mem/layers/markers"
-	"github.com/memvcs/mem/layers/provenance"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/revision"
 	"github.com/memvcs/mem/layers/sessions"
@@ -22,21 +21,36 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// A sessionBody is a session with everything derived from it.
+// A sessionBody is a session in one of three views: its conversation, all of its messages, or its details.
 type sessionBody struct {
 	*state.Session
 	Name     string
 	Tokens   int
 	Counted  bool
 	Versions []versionRow
-	Keepits  []state.Keepit
-	Facts    []facts.Fact
-	Made     *provenance.Node // everything derived from the session
-	Earlier  []*records.Point
-	New      int        // messages since the newest version
-	Agents   []agentRow // subagents that the session started
-	Related  []relatedRow
-	Others   []relatedRow // projects that it can be related to
+	View     string
+	Talk     *conversation
+	Messages *transcriptBody
+	Details  *sessionDetails
+}
+
+// The views of a session.
+const (
+	viewTalk     = "conversation"
+	viewMessages = "messages"
+	viewDetails  = "details"
+)
+
+// sessionDetails is what is known of a session and made from it.
+type sessionDetails struct {
+	UsedBy  []string // compositions that use the session, whole or in a version
+	Keepits []state.Keepit
+	Facts   []facts.Fact
+	Earlier []*records.Point
+	New     int        // messages since the newest version
+	Agents  []agentRow // subagents that the session started
+	Related []relatedRow
+	Others  []relatedRow // projects that it can be related to
 }
 
 // An agentRow is a subagent of a session.
@@ -78,49 +92,64 @@ func (s *Server) sessionPage(ctx context.Context, id string, last ...string) (st
 	return rev, p, nil
 }
 
+// sessionScreen shows a session. A filter or the number of a message is a request for its messages.
 func (s *Server) sessionScreen(_ http.ResponseWriter, r *http.Request) (string, page, error) {
 	ctx := r.Context()
 	rev, p, err := s.sessionPage(ctx, r.PathValue("session"))
 	if err != nil {
 		return "", page{}, err
 	}
-	b := sessionBody{Session: rev.Session, Name: rev.Session.ID, Earlier: rev.Session.Earlier()}
+	b := sessionBody{Session: rev.Session, Name: rev.Session.ID, View: viewTalk}
 	b.Tokens, b.Counted = capture.TokensOf(s.Memory.DB, rev.Project.ID, rev.Session)
 	if b.Versions, err = s.versionRows(ctx, rev); err != nil {
 		return "", page{}, err
 	}
-	if len(rev.Session.Markers()) > 0 {
+	f := r.URL.Query()
+	switch {
+	case f.Get("view") == viewDetails:
+		b.View = viewDetails
+		b.Details, err = s.sessionDetails(ctx, rev, b.Versions)
+	case f.Get("view") == viewMessages || f.Has("from") || f.Has("q") || f.Has("role") || f.Has("tool") || f.Has("thinking"):
+		b.View = viewMessages
+		b.Messages, err = s.transcript(ctx, rev, f)
+	default:
+		b.Talk, err = s.conversation(ctx, rev, f.Get("page"))
+	}
+	if err != nil {
+		return "", page{}, err
+	}
+	p.Body = b
+	return "session", p, nil
+}
+
+func (s *Server) sessionDetails(ctx context.Context, rev state.Rev, versions []versionRow) (*sessionDetails, error) {
+	b := &sessionDetails{Earlier: rev.Session.Earlier(), New: sinceNewest(rev, versions)}
+	var err error
+	if len(rev.Session.Markers()) > 0 || len(rev.Session.Overrides) > 0 {
 		if b.Keepits, err = markers.Keepits(ctx, s.Memory.DB, rev); err != nil {
-			return "", page{}, err
+			return nil, err
 		}
 	}
 	set, err := revision.Facts(ctx, s.Memory.DB, rev.Project.ID)
 	if err != nil {
-		return "", page{}, err
+		return nil, err
 	}
 	for _, f := range api.Valid(set, "") {
 		if f.Session == rev.Session.ID {
 			b.Facts = append(b.Facts, f)
 		}
 	}
-	if b.Made, err = provenance.Lineage(ctx, s.Memory.DB, rev, true); err != nil {
-		return "", page{}, err
-	}
 	st, err := trust.Outline(ctx, s.Memory.DB, rev.Project.ID)
 	if err != nil {
-		return "", page{}, err
+		return nil, err
 	}
+	b.UsedBy = st.Users(state.Rev{Kind: state.IsSession, Session: rev.Session})
 	for _, one := range st.Sessions {
 		if one.Parent() == rev.Session.ID && !one.Deleted && one.Revoked == "" {
 			b.Agents = append(b.Agents, agentRow{one, one.ID})
 		}
 	}
-	if err := s.relate(ctx, rev, &b); err != nil {
-		return "", page{}, err
-	}
-	b.New = sinceNewest(rev, b.Versions)
-	p.Body = b
-	return "session", p, nil
+	return b, s.relate(ctx, rev, b)
 }
 
 // sinceNewest returns the number of messages after the newest version of the whole session.
@@ -182,11 +211,11 @@ func (s *Server) nameSession(w http.ResponseWriter, r *http.Request, rev state.R
 	if err != nil {
 		return "", page{}, err
 	}
-	return s.changed(w, r, "/s/"+rev.Session.ID)
+	return s.changed(w, r, "/s/"+rev.Session.ID+"?view="+viewDetails)
 }
 
 // relate sets the related projects, and those that can be related.
-func (s *Server) relate(ctx context.Context, rev state.Rev, b *sessionBody) error {
+func (s *Server) relate(ctx context.Context, rev state.Rev, b *sessionDetails) error {
 	all, err := s.Projects(ctx)
 	if err != nil {
 		return err
@@ -234,5 +263,5 @@ func (s *Server) relateSession(w http.ResponseWriter, r *http.Request, rev state
 	if err != nil {
 		return "", page{}, err
 	}
-	return s.changed(w, r, "/s/"+rev.Session.ID)
+	return s.changed(w, r, "/s/"+rev.Session.ID+"?view="+viewDetails)
 }

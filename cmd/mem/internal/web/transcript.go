@@ -30,7 +30,6 @@ const messagesPerPage = 200
 // A transcriptBody is one page of a refined transcript. Each message links to its complete JSON.
 type transcriptBody struct {
 	Name     string
-	ID       string
 	Turns    []turn
 	Filter   url.Values
 	From, To int
@@ -38,7 +37,6 @@ type transcriptBody struct {
 	Previous string
 	Next     string
 	Prompts  []prompt
-	Found    int
 	Roles    []string
 	Thinking bool   // thinking is shown
 	Toggle   string // URL of the page with or without thinking
@@ -169,13 +167,8 @@ func peek(b []byte) (n int, role string) {
 	return n, role
 }
 
-func (s *Server) transcript(_ http.ResponseWriter, r *http.Request) (string, page, error) {
-	ctx := r.Context()
-	rev, p, err := s.sessionPage(ctx, r.PathValue("session"), "Transcript")
-	if err != nil {
-		return "", page{}, err
-	}
-	f := r.URL.Query()
+// transcript returns the page of a session's messages that a request asks for.
+func (s *Server) transcript(ctx context.Context, rev state.Rev, f url.Values) (*transcriptBody, error) {
 	from, err := strconv.Atoi(f.Get("from"))
 	if err != nil || from < 1 {
 		from = 1
@@ -184,12 +177,12 @@ func (s *Server) transcript(_ http.ResponseWriter, r *http.Request) (string, pag
 	l1 := rev
 	l1.Kind = state.IsL1
 	if err := checkout.Write(ctx, s.Memory.DB, l1, checkout.JSONL, &lineWriter{line: pg.line}); err != nil {
-		return "", page{}, err
+		return nil, err
 	}
-	b := transcriptBody{Name: rev.Session.ID, ID: rev.Session.ID, Filter: f,
+	b := &transcriptBody{Name: rev.Session.ID, Filter: f,
 		Values: rev.Session.Now().Scan.Values, Roles: []string{"user", "script", "assistant", "plan", "agent", "tool", "summary", "note"}}
 	if b.Turns, err = s.turns(ctx, rev, pg.entries, f.Get("q")); err != nil {
-		return "", page{}, err
+		return nil, err
 	}
 	if n := len(pg.entries); n > 0 {
 		b.From, b.To = pg.entries[0].N, pg.entries[n-1].N
@@ -199,10 +192,10 @@ func (s *Server) transcript(_ http.ResponseWriter, r *http.Request) (string, pag
 		b.Anchor = records.ShortID(rev.Session.ID) + "-m"
 	}
 	if err := s.addTokens(ctx, rev, b.Turns); err != nil {
-		return "", page{}, err
+		return nil, err
 	}
-	if err := s.addRaw(ctx, rev, &b, pg.next); err != nil {
-		return "", page{}, err
+	if err := s.addRaw(ctx, rev, b, pg.next); err != nil {
+		return nil, err
 	}
 	link := func(n int) string {
 		q := url.Values{}
@@ -226,8 +219,7 @@ func (s *Server) transcript(_ http.ResponseWriter, r *http.Request) (string, pag
 		}
 		b.Prompts = append(b.Prompts, prompt{e.N, e.Said, to})
 	}
-	p.Body = b
-	return "transcript", p, nil
+	return b, nil
 }
 
 // entryFilter returns the filter of a request, nil for none.

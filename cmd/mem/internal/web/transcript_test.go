@@ -1,6 +1,7 @@
 package web
 
 import (
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -36,7 +37,7 @@ func TestTranscript(t *testing.T) {
 	const thought = "perhaps the rounding is at fault"
 	session, extra := agentTranscripts(thought)
 	r := newRig(t, nil, extra)
-	at := "/s/" + session + "/transcript"
+	at := "/s/" + session + "?view=messages"
 	body := r.get(at)
 	if strings.Contains(body, thought) || !strings.Contains(body, "Show thinking") {
 		t.Error("thinking is shown without being asked for")
@@ -58,9 +59,50 @@ func TestTranscript(t *testing.T) {
 	if part.status != 200 || !strings.Contains(part.body, "The rounding is in sum.go.") || strings.Contains(part.body, "<html") || strings.Contains(part.body, ` id="m1"`) {
 		t.Errorf("the part of the subagent: %d %s", part.status, part.body)
 	}
-	body = r.get(at + "?thinking=1")
+	body = r.get(at + "&thinking=1")
 	if !strings.Contains(body, thought) || strings.Index(body, thought) > strings.Index(body, "I ask an agent") || !strings.Contains(body, "Hide thinking") {
 		t.Errorf("with thinking: %s", between(body, "<article", "</main>"))
+	}
+}
+
+// TestConversation: the page of a session shows what was asked and what came of it, with the files and commands, and a link to
+// all of its messages.
+func TestConversation(t *testing.T) {
+	t.Parallel()
+	const session = "0d0d0d0d-0000-4000-8000-000000000001"
+	head := `"sessionId":"` + session + `","cwd":"/home/user/extra","timestamp":"2026-01-20T10:00:00Z",`
+	call := func(id, input string) string {
+		return `{"uuid":"c` + id + `",` + head + `"type":"assistant","message":{"id":"c` + id + `","role":"assistant","content":[{"type":"tool_use","id":"t` + id + `",` + input + `}]}}` + "\n"
+	}
+	result := func(id, extra, text string) string {
+		return `{"uuid":"r` + id + `",` + head + `"type":"user",` + extra + `"message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t` + id + `","content":"` + text + `"}]}}` + "\n"
+	}
+	say := func(id, role, text string) string {
+		return `{"uuid":"` + id + `",` + head + `"type":"` + role + `","message":{"id":"` + id + `","role":"` + role + `","content":[{"type":"text","text":"` + text + `"}]}}` + "\n"
+	}
+	lines := say("p1", "user", "Round up & <tell> me.") + say("a1", "assistant", "I look first.") +
+		call("1", `"name":"Write","input":{"file_path":"/home/user/extra/sum.go","content":"package sum\n"}`) + result("1", `"toolUseResult":{"type":"create","filePath":"/home/user/extra/sum.go","content":"package sum\n","structuredPatch":[]},`, "File created successfully") +
+		call("2", `"name":"Bash","input":{"command":"go test ./sum"}`) + result("2", "", `ok  \textra/sum\t0.01s`) +
+		say("a2", "assistant", "It **rounds** up.")
+	for i := range exchangesPerPage {
+		lines += say(fmt.Sprint("q", i), "user", fmt.Sprint("And number ", i, "?")) + say(fmt.Sprint("b", i), "assistant", fmt.Sprint("Answer ", i, "."))
+	}
+	r := newRig(t, nil, map[string]string{session: lines})
+	body := r.get("/s/" + session)
+	first := between(body, "<article", "</article>")
+	for _, want := range []string{"<b>user</b>", "Round up &amp; &lt;tell&gt; me.", "It <strong>rounds</strong> up.", "sum.go</code>", "go test ./sum</code> <span class=\"tag kept\">passed", `href="/s/` + session + `?from=1#m1"`} {
+		if !strings.Contains(first, want) {
+			t.Errorf("no %s in %s", want, first)
+		}
+	}
+	if strings.Contains(first, "I look first") {
+		t.Error("what was said on the way is among the messages only")
+	}
+	if n := strings.Count(body, "<article"); n != exchangesPerPage || !strings.Contains(body, `rel="next" href="?page=2"`) {
+		t.Errorf("%d exchanges on the first page", n)
+	}
+	if body = r.get("/s/" + session + "?page=2"); strings.Count(body, "<article") != 1 || !strings.Contains(body, "Answer 49.") {
+		t.Errorf("the second page: %s", between(body, "<article", "</article>"))
 	}
 }
 
@@ -75,7 +117,7 @@ func TestRewound(t *testing.T) {
 	r := newRig(t, nil, map[string]string{session: record("1", "null", "user", "Which store?") + record("2", `"1"`, "assistant", "MongoDB or SQLite.") +
 		record("3", `"2"`, "user", "take MongoDB") + record("4", `"3"`, "assistant", "MongoDB stands.") +
 		record("5", `"2"`, "user", "take SQLite") + record("6", `"5"`, "assistant", "SQLite stands.")})
-	body := r.get("/s/" + session + "/transcript")
+	body := r.get("/s/" + session + "?view=messages")
 	if n := strings.Count(body, ">rewound</span>"); n != 2 || strings.Count(body, ` rewound"`) != 2 {
 		t.Errorf("%d turns are marked as rewound, want 2:\n%s", n, between(body, "<article", "</main>"))
 	}

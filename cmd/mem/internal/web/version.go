@@ -2,12 +2,13 @@ package web
 
 import (
 	"context"
+	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
 	"github.com/memvcs/mem/cmd/mem/internal/web/api"
-	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/checkout"
 	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/derive"
@@ -15,7 +16,7 @@ import (
 	"github.com/memvcs/mem/layers/provenance"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
-	"github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/layers/tokens"
 )
 
 // A versionBody is one version: its text in one of several views, and its derivation.
@@ -120,57 +121,26 @@ func (s *Server) versionFile(w http.ResponseWriter, r *http.Request, rev state.R
 	return "", page{}, s.Write(r.Context(), w, rev, r.URL.Query().Get("format"), rev.Version.FileName())
 }
 
-// A manageBody is the list for deleting versions.
-type manageBody struct {
-	Name     string
-	Tokens   int
-	Counted  bool
-	Versions []versionRow
-	UsedBy   []string // compositions that use the session, whole or in a version
-	Selected map[string]bool
-	Number   int
-	Sum      int
-	Used     []string // selected versions that compositions use
-	Confirm  bool     // ask for confirmation
-}
-
-func (s *Server) manage(_ http.ResponseWriter, r *http.Request) (string, page, error) {
-	return s.managePage(r, r.URL.Query()["v"], false)
-}
-
-func (s *Server) managePage(r *http.Request, selected []string, confirm bool) (string, page, error) {
-	ctx := r.Context()
-	rev, p, err := s.sessionPage(ctx, r.PathValue("session"), "Manage compressions")
+// deleteVersions hides versions of a session. It asks first if the settings require it, or compositions use them.
+func (s *Server) deleteVersions(w http.ResponseWriter, r *http.Request, rev state.Rev) (string, page, error) {
+	rows, err := s.versionRows(r.Context(), rev)
 	if err != nil {
 		return "", page{}, err
 	}
-	b := manageBody{Name: rev.Session.ID, Selected: map[string]bool{}, Confirm: confirm}
-	b.Tokens, b.Counted = capture.TokensOf(s.Memory.DB, rev.Project.ID, rev.Session)
-	if b.Versions, err = s.versionRows(ctx, rev); err != nil {
-		return "", page{}, err
-	}
-	st, err := trust.Outline(ctx, s.Memory.DB, rev.Project.ID)
-	if err != nil {
-		return "", page{}, err
-	}
-	b.UsedBy = st.Users(state.Rev{Kind: state.IsSession, Session: rev.Session})
-	for _, v := range b.Versions {
-		if slices.Contains(selected, v.Name()) {
-			b.Selected[v.Name()] = true
-			b.Number++
-			b.Sum += v.TokensOut
-			if len(v.UsedBy) > 0 {
-				b.Used = append(b.Used, v.Name())
-			}
+	var used, names []string
+	sum := 0
+	for _, name := range r.Form["v"] {
+		_, label, _ := strings.Cut(name, ":")
+		i := slices.IndexFunc(rows, func(v versionRow) bool { return v.Name() == label })
+		if i < 0 {
+			return "", page{}, api.NoSuch("version", name)
+		}
+		sum += rows[i].TokensOut
+		names = append(names, label)
+		if len(rows[i].UsedBy) > 0 {
+			used = append(used, label)
 		}
 	}
-	p.Body = b
-	return "manage", p, nil
-}
-
-// deleteVersions hides versions. It asks for confirmation if the settings require it or compositions use them.
-func (s *Server) deleteVersions(w http.ResponseWriter, r *http.Request) (string, page, error) {
-	names := r.PostForm["v"]
 	if len(names) == 0 {
 		return "", page{}, api.BadRequest("no version is selected")
 	}
@@ -178,21 +148,24 @@ func (s *Server) deleteVersions(w http.ResponseWriter, r *http.Request) (string,
 	if err != nil {
 		return "", page{}, err
 	}
-	name, p, err := s.managePage(r, names, true)
-	if err != nil {
-		return "", page{}, err
-	}
-	if b, ok := p.Body.(manageBody); ok && r.PostForm.Get("sure") == "" && (ask || len(b.Used) > 0) {
-		return name, p, nil
+	back := "/s/" + rev.Session.ID
+	if r.PostFormValue("sure") == "" && (ask || len(used) > 0) {
+		b := confirmBody{Question: fmt.Sprintf("Remove %s (%s tokens)?", count(len(names), "version"), tokens.Commas(sum)),
+			Action: back + "/delete?" + url.Values{"v": r.Form["v"]}.Encode(), Back: back + "?view=" + viewDetails}
+		if len(used) > 0 {
+			b.Used = "Compositions use " + strings.Join(used, ", ") + " and keep their own copy."
+		}
+		return "confirm", page{Title: "Confirm", Project: rev.Project, Body: b}, nil
 	}
 	for _, label := range names {
-		rev, err := s.Version(r.Context(), r.PathValue("session"), label)
+		one, err := s.Version(r.Context(), rev.Session.ID, label)
 		if err == nil {
-			err = derive.Remove(r.Context(), s.Memory.DB, rev, true, false) // confirmed
+			err = derive.Remove(r.Context(), s.Memory.DB, one, true, false) // confirmed
 		}
 		if err != nil {
 			return "", page{}, err
 		}
 	}
-	return s.changed(w, r, "/s/"+r.PathValue("session")+"/manage")
+	leaveNotice(w, "Removed: "+strings.Join(names, ", ")+".", s.lastOperation(r.Context(), rev.Project))
+	return s.changed(w, r, back+"?view="+viewDetails)
 }

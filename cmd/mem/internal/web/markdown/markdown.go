@@ -26,8 +26,8 @@ func New() *Renderer {
 }
 
 // HTML renders a text of a transcript. Raw HTML becomes visible text, dangerous URLs such as javascript: are removed,
-// and images, which would load from other hosts, become links. Tables are shown as code blocks: goldmark's extension
-// for tables compiles regular expressions when the program starts, which would slow down every command.
+// and images, which would load from other hosts, become links. Tables have plain cells: goldmark's extension for tables
+// compiles regular expressions when the program starts, which would slow down every command.
 func (r *Renderer) HTML(source string) template.HTML {
 	if len(source) > maxMarkdown || isHard(source) {
 		return plainHTML(source)
@@ -77,7 +77,7 @@ func plainHTML(source string) template.HTML {
 // A sanitizer changes a parsed text before it is rendered.
 type sanitizer struct{}
 
-// Transform replaces HTML with its source text, images with links, and tables with code blocks.
+// Transform replaces HTML with its source text, images with links, and tables with HTML of their cells.
 func (sanitizer) Transform(doc *ast.Document, reader text.Reader, _ parser.Context) {
 	source := reader.Source()
 	var raw, images, tables []ast.Node
@@ -97,9 +97,7 @@ func (sanitizer) Transform(doc *ast.Document, reader text.Reader, _ parser.Conte
 		return ast.WalkContinue, nil
 	})
 	for _, n := range tables {
-		block := ast.NewCodeBlock()
-		block.SetLines(n.Lines())
-		n.Parent().ReplaceChild(n.Parent(), n, block)
+		n.Parent().ReplaceChild(n.Parent(), n, asTable(n, source))
 	}
 	for _, n := range raw {
 		if n.Parent() == nil {
@@ -131,6 +129,31 @@ func isTable(n ast.Node, source []byte) bool {
 		}
 	}
 	return lines.Len() > 1
+}
+
+// asTable returns a table of the rows of a paragraph.
+func asTable(n ast.Node, source []byte) ast.Node {
+	var b strings.Builder
+	cell := "th"
+	for i := range n.Lines().Len() {
+		line := n.Lines().At(i)
+		row := strings.Trim(strings.TrimSpace(string(line.Value(source))), "|")
+		if strings.Trim(row, "|-: \t") == "" { // below the heading
+			continue
+		}
+		b.WriteString("<tr>")
+		for text := range strings.SplitSeq(row, "|") {
+			text = template.HTMLEscapeString(strings.TrimSpace(strings.ReplaceAll(text, "**", "")))
+			b.WriteString("<" + cell + ">" + text + "</" + cell + ">")
+		}
+		b.WriteString("</tr>")
+		cell = "td"
+	}
+	html := ast.NewString([]byte("<table>" + b.String() + "</table>"))
+	html.SetCode(true) // written as it is
+	block := ast.NewTextBlock()
+	block.AppendChild(block, html)
+	return block
 }
 
 // asText returns the source text of an HTML node.
