@@ -236,13 +236,13 @@ func (f *deletion) Plan(ctx context.Context) error {
 	if err := f.searchTexts(ctx); err != nil {
 		return err
 	}
-	for _, r := range f.records {
-		if f.direct[r.ID] {
-			f.purge.Records = append(f.purge.Records, state.RecordName(state.StampOf(r)))
-		}
-	}
 	if err := f.dropRecords(); err != nil {
 		return err
+	}
+	for _, r := range f.records { // what another device made of a dropped record cannot be found once that is gone
+		if f.direct[r.ID] || f.drop[r.ID] && !f.own(r.Device) && !f.naming(r) {
+			f.purge.Records = append(f.purge.Records, state.RecordName(state.StampOf(r)))
+		}
 	}
 	f.purgeLabels()
 	f.describe()

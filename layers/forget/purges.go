@@ -2,6 +2,7 @@ package forget
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -87,7 +88,68 @@ func (f *deletion) selectPurged(ctx context.Context) error {
 		}
 	}
 	f.collectAnswers()
-	return ctx.Err()
+	return f.selectOrphans(ctx)
+}
+
+// selectOrphans selects what this device made of a version that its device has deleted, if no lane has the text of that
+// version any more. The purge does not name what its device did not know.
+func (f *deletion) selectOrphans(ctx context.Context) error {
+	labelled := map[string]bool{} // keys of sessions
+	for _, q := range f.purges.All {
+		for _, l := range q.Body.Labels {
+			labelled[l.Session] = labelled[l.Session] || !f.acked(q)
+		}
+	}
+	inputs := map[objects.Hash][]objects.Hash{}
+	add := func(r refs.Record, session string, input objects.Hash) {
+		if labelled[state.PurgeKey(session)] {
+			inputs[r.ID] = append(inputs[r.ID], input)
+		}
+	}
+	for _, r := range f.records {
+		var err error
+		switch {
+		case !f.own(r.Device):
+		case r.Kind == records.KindVersion:
+			err = state.ApplyTo(r, func(v records.Version) {
+				for _, input := range v.Derivation.Inputs {
+					add(r, v.Session, input)
+				}
+			})
+		case r.Kind == records.KindComposition:
+			err = state.ApplyTo(r, func(c records.Composition) {
+				for _, part := range c.Parts {
+					if part.Project == f.p.ID {
+						add(r, part.Session, part.Output)
+					}
+				}
+			})
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if len(inputs) == 0 {
+		return nil
+	}
+	return f.m.Refs.View(ctx, f.p.ID, func(tx *refs.Tx) error {
+		for id, hashes := range inputs {
+			for _, h := range hashes {
+				rc, err := tx.Get(ctx, h)
+				if errors.Is(err, objects.ErrNotFound) {
+					f.direct[id] = true
+					continue
+				}
+				if err != nil {
+					return err
+				}
+				if err := rc.Close(); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
 }
 
 // collectAnswers collects the purges that this device has not answered, as they were received: a newer version may have

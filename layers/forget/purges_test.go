@@ -12,8 +12,11 @@ import (
 
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/capture"
+	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/forget"
 	"github.com/memvcs/mem/layers/layerstest"
+	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/refs"
 )
@@ -77,4 +80,65 @@ func TestForgetBusy(t *testing.T) {
 		t.Errorf("it stays in %v", found)
 	}
 	layerstest.Roots(t, m)
+}
+
+// TestForgetVersionElsewhere forgets a version of which another device has made compositions and a version: one that this device
+// knows, and others that were made at the same time. Their text goes from all lanes; a composition of the session stays.
+func TestForgetVersionElsewhere(t *testing.T) {
+	t.Parallel()
+	for _, pushed := range []bool{true, false} {
+		h := layerstest.NewHub(t, "dir")
+		a, b := h.Memory(t, "a"), h.Memory(t, "b")
+		text := ""
+		for i := range 40 {
+			text += layerstest.UserLine(i, fmt.Sprintf("message %d says a good deal about the tables of module %d and who writes them", i, i))
+		}
+		layerstest.Add(t, a, layerstest.Write(t, filepath.Join(t.TempDir(), "aaaa0001.jsonl"), text))
+		made, err := derive.Compress(t.Context(), a.DB, layerstest.RevOf(t, a, "aaaa0001"), compress.Settings{Ratio: 4}, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		layerstest.PushAll(t, a)
+		layerstest.FetchAll(t, b)
+		layerstest.TrustAll(t, b)
+		for name, part := range map[string]string{"of-version": "aaaa0001:v001", "of-session": "aaaa0001:original"} {
+			rev := layerstest.RevOf(t, b, part)
+			req := derive.ComposeRequest{Project: rev.Project, Name: name, Budget: 4000, Parts: []derive.ComposePart{{Rev: rev}}}
+			if _, err := derive.Compose(t.Context(), b.DB, req); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if pushed {
+			layerstest.PushAll(t, b)
+			layerstest.FetchAll(t, a)
+			layerstest.TrustAll(t, a)
+		}
+		layerstest.ForgetText(t, a, forget.ForgetOptions{Revs: []state.Rev{layerstest.RevOf(t, a, "aaaa0001:v001")}})
+		names := func(m *layers.Memory) (out []string) {
+			st, err := trust.State(t.Context(), m.DB, layerstest.RevOf(t, m, "aaaa0001").Project.ID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, c := range st.Compositions {
+				out = append(out, c.Name)
+			}
+			return out
+		}
+		layerstest.PushAll(t, a)
+		layerstest.FetchAll(t, b)
+		layerstest.PushAll(t, b)
+		layerstest.FetchAll(t, a)
+		layerstest.TrustAll(t, a)
+		for _, m := range []*layers.Memory{a, b} {
+			if got := fmt.Sprint(names(m)); got != "[of-session]" {
+				t.Errorf("pushed %v: the compositions %s stay", pushed, got)
+			}
+			if found := layerstest.Stays(t, made.Version.Derivation.Output.String(), []*layers.Memory{m}, h.Dir); len(found) > 0 {
+				t.Errorf("pushed %v: the version stays in %v", pushed, found)
+			}
+		}
+		if ra, rb := layerstest.Roots(t, a), layerstest.Roots(t, b); ra != rb {
+			t.Errorf("pushed %v: %s, %s", pushed, ra, rb)
+		}
+	}
 }

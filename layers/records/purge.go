@@ -9,7 +9,7 @@ const KindPurge = "purge"
 type Purge struct {
 	Cause    string      `json:"cause"`              // revision, match, secret, tool, since
 	Sessions []string    `json:"sessions,omitempty"` // keys of sessions, which are not captured again
-	Records  []string    `json:"records,omitempty"`  // device/lamport of records without a session or passage
+	Records  []string    `json:"records,omitempty"`  // device/lamport of other records
 	Passages []Passage   `json:"passages,omitempty"`
 	Labels   []LabelMark `json:"labels,omitempty"` // labels must not be used twice
 }
