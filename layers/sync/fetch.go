@@ -25,6 +25,8 @@ type FetchOptions struct {
 	Projects []refs.Project // nil: all
 	DryRun   bool
 	Progress func(n int64) // receives the bytes of each read, 0 while waiting, from any goroutine; may be nil
+
+	from connection // instead of one to Remote; may be nil
 }
 
 // A FetchedLane is the result of a fetch for one lane.
@@ -62,7 +64,10 @@ func Limits(progress func(int64)) pack.Limits {
 // Fetch fetches the lanes of a remote into a quarantine, where every byte is checked. Only lanes that are valid and
 // fast-forward are adopted. There is nothing to merge: the state of a project follows from all its lanes.
 func Fetch(ctx context.Context, db *state.DB, o FetchOptions) (out Fetched, err error) {
-	client, err := Client(ctx, db, o.Remote, o.Progress)
+	client := o.from
+	if client == nil {
+		client, err = Client(ctx, db, o.Remote, o.Progress)
+	}
 	if err != nil {
 		if o.Session != nil {
 			err = errors.Join(err, o.Session.Close())

@@ -33,6 +33,8 @@ type PushOptions struct {
 	Others bool
 	// Progress receives the bytes of each write.
 	Progress func(n int64)
+
+	to connection // instead of one to Remote; may be nil
 }
 
 // A PushedLane is the result of a push for one lane of this device or of a former identity of it.
@@ -106,9 +108,11 @@ func Push(ctx context.Context, db *state.DB, o PushOptions) (out Pushed, err err
 		}
 		defer unlock()
 	}
-	client, err := Client(ctx, db, o.Remote, nil)
-	if err != nil {
-		return out, err
+	client := o.to
+	if client == nil {
+		if client, err = Client(ctx, db, o.Remote, nil); err != nil {
+			return out, err
+		}
 	}
 	defer func() { err = errors.Join(err, client.Close()) }()
 	if public, err := client.Public(ctx); err != nil {

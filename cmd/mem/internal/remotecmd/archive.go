@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,7 +15,6 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers"
-	"github.com/memvcs/mem/layers/archive"
 	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/sync"
@@ -46,10 +46,6 @@ func WriteArchive(ctx context.Context, e *app.Env, file string, o ArchiveOptions
 		if err != nil {
 			return app.WithHint(err, "every project: mem export --all "+term.Shell(file))
 		}
-		dir, err := e.MemoryDir()
-		if err != nil {
-			return err
-		}
 		bar := e.ProgressBytes("writing", 0)
 		var written capture.CheckedOut
 		done, err := sync.WriteArchive(ctx, run.DB, func(write func(io.Writer) error) (err error) {
@@ -57,8 +53,8 @@ func WriteArchive(ctx context.Context, e *app.Env, file string, o ArchiveOptions
 				return []string{filepath.Base(path)}, t.Stage(filepath.Base(path), write)
 			})
 			return err
-		}, sync.ArchiveOptions{Projects: projects, Originals: o.Originals, Temp: dir,
-			DryRun: e.Opt.DryRun, Progress: bar.Add})
+		}, sync.ArchiveOptions{Projects: projects, Originals: o.Originals, DryRun: e.Opt.DryRun,
+			Progress: bar.Add})
 		bar.End()
 		if errors.Is(err, worktree.ErrExists) {
 			return app.WithHint(fmt.Errorf("export: %w", err), "mem export --force "+term.Shell(file))
@@ -109,11 +105,11 @@ func ReadArchive(ctx context.Context, e *app.Env, file string, trust bool) (err 
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	return names.WithStore(e, func(m *layers.Memory) error {
-		dir, err := e.MemoryDir()
+		info, err := f.Stat()
 		if err != nil {
 			return err
 		}
-		o := sync.ReadArchiveOptions{Temp: dir, DryRun: e.Opt.DryRun}
+		o := sync.ReadArchiveOptions{DryRun: e.Opt.DryRun}
 		if e.Opt.Project != "" && !e.Opt.AllProjects {
 			p, err := names.ProjectNamed(ctx, e, m, e.Opt.Project)
 			if err != nil {
@@ -123,13 +119,13 @@ func ReadArchive(ctx context.Context, e *app.Env, file string, trust bool) (err 
 		}
 		bar := e.ProgressBytes("unpacking", 0)
 		o.Progress = bar.Add
-		manifest, out, err := sync.ReadArchive(ctx, m.DB, f, o)
+		branches, out, err := sync.ReadArchive(ctx, m.DB, f, info.Size(), o)
 		bar.End()
 		if err != nil {
 			return archiveError(file, err)
 		}
 		if trust && !e.Opt.DryRun {
-			if err := trustArchived(ctx, m, manifest, out.Devices); err != nil {
+			if err := trustArchived(ctx, m, branches, out.Devices); err != nil {
 				return err
 			}
 		}
@@ -138,14 +134,14 @@ func ReadArchive(ctx context.Context, e *app.Env, file string, trust bool) (err 
 }
 
 // trustArchived trusts the devices with a lane in an archive and prints a note for each new one.
-func trustArchived(ctx context.Context, m *layers.Memory, a archive.Manifest, added []state.Device) error {
+func trustArchived(ctx context.Context, m *layers.Memory, b sync.Branches, added []state.Device) error {
 	others, err := untrusted(ctx, m)
 	if err != nil {
 		return err
 	}
 	for _, d := range others {
-		if !slices.ContainsFunc(a.Lanes, func(l archive.Lane) bool {
-			at, ok := lane.ParseRemoteRef(l.Ref)
+		if !slices.ContainsFunc(slices.Collect(maps.Keys(b.Lanes)), func(ref string) bool {
+			at, ok := lane.ParseRemoteRef(ref)
 			return ok && at.Device == d.ID
 		}) {
 			continue
@@ -164,10 +160,10 @@ func trustArchived(ctx context.Context, m *layers.Memory, a archive.Manifest, ad
 func archiveError(file string, err error) error {
 	err = fmt.Errorf("import %s: %w", file, err)
 	switch {
-	case errors.Is(err, archive.ErrDamaged):
+	case errors.Is(err, sync.ErrArchive):
 		return app.WithHint(err, "nothing was imported from it",
 			"export it again on the other machine: mem export --force "+term.Shell(file))
-	case errors.Is(err, archive.ErrNewer):
+	case errors.Is(err, sync.ErrNewerArchive):
 		return app.WithHint(err, "update mem")
 	}
 	return memory.RemoteError(err)

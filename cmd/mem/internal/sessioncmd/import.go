@@ -17,12 +17,12 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/layers"
-	"github.com/memvcs/mem/layers/archive"
 	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/handover"
 	"github.com/memvcs/mem/layers/migration"
 	"github.com/memvcs/mem/layers/projects"
+	"github.com/memvcs/mem/layers/sync"
 	"github.com/memvcs/mem/layers/transcript/agents"
 	"github.com/memvcs/mem/refs"
 )
@@ -62,7 +62,7 @@ func ImportCommand(e *app.Env, readArchive ArchiveReader) *cli.Command {
 			flags.Bool(&o.trust, "trust", "trust every device in the archive (all of them are yours)"),
 		},
 		Action: e.Action(0, 1, func(c *cli.Context) error {
-			if is, err := archive.Is(e.Path(e.Operand(0))); err != nil {
+			if is, err := sync.IsArchive(e.Path(e.Operand(0))); err != nil {
 				return err
 			} else if is && o.agent == "" {
 				return readArchive(c.Context, e, e.Operand(0), o.trust)
