@@ -20,11 +20,15 @@ func (d *differ) String() string { return strings.Join(d.lines, "\n") }
 
 // add appends the changes from before to after.
 func (d *differ) add(before, after string) {
+	d.after = after
+	d.addLines(split(before), split(after))
+}
+
+// addLines is add for texts in lines.
+func (d *differ) addLines(a, b []string) {
 	if len(d.lines) > 0 {
 		d.lines = append(d.lines, "@@")
 	}
-	d.after = after
-	a, b := split(before), split(after)
 	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
 		d.context = append(d.context, a[0])
 		a, b = a[1:], b[1:]

@@ -155,16 +155,44 @@ func TestClean(t *testing.T) {
 	}
 }
 
-// TestPatch writes a file whose result has another member after the patch.
+// TestPatch takes the changed lines from the client's copy of a result: only that says what a file had before, how often a
+// text was replaced, and what changed at all.
 func TestPatch(t *testing.T) {
 	t.Parallel()
-	const src = `{"type":"assistant","message":{"content":[{"type":"tool_use","id":"1","name":"Write",` +
-		`"input":{"file_path":"a.go","content":"first\nsecond\n"}}]}}
-{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"1","content":"done"}]},"toolUseResult":` +
-		`{"structuredPatch":[{"newStart":3,"lines":[" a","-b","+c"]}],"other":{"lines":["+d"]},"list":["+e"]}}`
-	const want = `{"n":1,"role":"tool","name":"Write","target":"a.go:4","diff":"-b\n+c","result":"ok"}` + "\n"
-	if got := string(l1(t, []byte(src), Full)); got != want {
-		t.Errorf("L1 = %swant %s", got, want)
+	long := strings.Repeat(`"-a line that was there before",`, 30)
+	for _, tt := range []struct{ name, tool, input, result, target, diff string }{
+		{"another member after it", "Write", `"content":"first\nsecond\n"`,
+			`"structuredPatch":[{"newStart":3,"lines":[" a","-b","+c"]}],"other":{"lines":["+d"]},"list":["+e"]`, "a.go:4", "-b\n+c"},
+		{"longer than the text", "Write", `"content":"c\n"`, `"structuredPatch":[{"newStart":1,"lines":[` + long + `"+c"]}]`,
+			"a.go:1", strings.Repeat("-a line that was there before\n", 30) + "+c"},
+		{"tabs as the file has them", "Write", `"content":"\tc\n"`,
+			`"content":"\tc\n","originalFile":"\tb\r\n","structuredPatch":[{"oldStart":1,"newStart":1,"lines":["-  b","+  c"]}]`,
+			"a.go:1", "-\tb\n+\tc"},
+		{"hunks, blank lines, no newline at the end", "Write", `"content":"x"`,
+			`"structuredPatch":[{"newStart":1,"lines":["+","+a"]},{"newStart":9,"lines":["-b","\\ No newline at end of file","+c"," ","-"]}]`,
+			"a.go:1", "+\n+a\n@@\n-b\n+c\n@@\n-"},
+		{"unchanged lines as removed and added", "Write", `"content":"x"`,
+			`"structuredPatch":[{"newStart":1,"lines":["-a","-b","+a","+c"]}]`, "a.go:1", "-b\n+c"},
+		{"the same text", "Write", `"content":"a\n"`, `"type":"update","content":"a\n","structuredPatch":[]`, "a.go", ""},
+		{"too large to compare", "Write", `"content":"a\nc\n"`,
+			`"type":"update","content":"a\nc\n","originalFile":"a\nb\n","structuredPatch":[]`, "a.go", "-b\n+c"},
+		{"a new file", "Write", `"content":"a\n"`, `"type":"create","content":"a\n","structuredPatch":[]`, "a.go", "+a"},
+		{"every occurrence", "Edit", `"old_string":"b","new_string":"c","replace_all":true`,
+			`"originalFile":"\tb\nx\n\tb\n","oldString":"b","newString":"c","replaceAll":true,"structuredPatch":[` +
+				`{"oldStart":1,"newStart":1,"lines":["-  b","+  c"," x","-  b","+  c"]}]`, "a.go:1", "-\tb\n+\tc\n@@\n-\tb\n+\tc"},
+		{"several edits", "MultiEdit", `"edits":[{"old_string":"a","new_string":"b"}]`,
+			`"originalFileContents":"\ta\n","edits":[{"old_string":"a","new_string":"b"}],"structuredPatch":[` +
+				`{"oldStart":1,"newStart":1,"lines":["- a","+ b"]}]`, "a.go:1", "-\ta\n+\tb"},
+		{"of another file", "Edit", `"old_string":"a","new_string":"b"`,
+			`"filePath":"b.go","structuredPatch":[{"newStart":1,"lines":["-x","+y"]}]`, "a.go", "-a\n+b"},
+	} {
+		src := `{"type":"assistant","message":{"content":[{"type":"tool_use","id":"1","name":"` + tt.tool +
+			`","input":{"file_path":"a.go",` + tt.input + `}}]}}
+{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"1","content":"done"}]},"toolUseResult":{` + tt.result + `}}`
+		got := gjson.Parse(string(l1(t, []byte(src), Full)))
+		if got.Get("target").Str != tt.target || got.Get("diff").Str != tt.diff {
+			t.Errorf("%s: %s changed\n%s\nwant %s\n%s", tt.name, got.Get("target").Str, got.Get("diff").Str, tt.target, tt.diff)
+		}
 	}
 }
 

@@ -122,21 +122,64 @@ func clean(s string) string {
 	return strings.TrimSpace(withoutColour(s))
 }
 
-// place adds the line of the first change to the name of the file. It comes from the client's copy of the result,
-// which also has the changes of a file that was written whole.
+// place adds the line of the first change to the name of the file, and takes the changed lines from the client's copy of
+// the result. The call does not know what a file that it writes whole had before, how often it replaces a text, and
+// what the user changed in it.
 func (r *refiner) place(e *Entry) {
-	if e.Result != "ok" || e.Target == "" {
+	in := gjson.ParseBytes(r.m.ToolUseResult)
+	if file := in.Get("filePath").Str; e.Result != "ok" || e.Target == "" || file != "" && r.path(file) != e.Target {
 		return
 	}
-	patch := gjson.GetBytes(r.m.ToolUseResult, "structuredPatch")
+	patch := in.Get("structuredPatch")
 	if line := firstChange(patch.Get("0")); line > 0 {
 		e.Target += ":" + strconv.FormatInt(line, 10)
 	}
-	if e.Name != "Write" {
-		return
+	before := in.Get("originalFile").String() + in.Get("originalFileContents").String() // MultiEdit
+	switch {
+	case patch.Get("0").Exists():
+		e.Diff = r.limit(changed(patch, lineOf(before), lineOf(written(in, before))))
+	case in.Get("type").Str == "update": // the same text, or a change that the client found too large to compare
+		var d differ
+		if before != "" {
+			d.add(before, in.Get("content").Str)
+		}
+		e.Diff = r.limit(d.String())
 	}
-	if diff := changed(patch); diff != "" && len(diff) < len(e.Diff) {
-		e.Diff = r.limit(diff)
+}
+
+// written returns the text of a file after a call, given the text before it.
+func written(in gjson.Result, text string) string {
+	if in.Get("content").Exists() {
+		return in.Get("content").Str
+	}
+	apply := func(edit gjson.Result, from, to, all string) {
+		n := 1
+		if edit.Get(all).Bool() {
+			n = -1
+		}
+		if old := edit.Get(from).Str; old != "" {
+			text = strings.Replace(text, old, edit.Get(to).Str, n)
+		}
+	}
+	apply(in, "oldString", "newString", "replaceAll")
+	in.Get("edits").ForEach(func(_, edit gjson.Result) bool {
+		apply(edit, "old_string", "new_string", "replace_all")
+		return true
+	})
+	return text
+}
+
+// lineOf returns a function that returns a line of a text as it stands there, given its number and how a patch shows it:
+// clients replace tabs by spaces in a patch.
+func lineOf(text string) func(n int64, shown string) string {
+	lines := strings.Split(text, "\n")
+	return func(n int64, shown string) string {
+		if n > 0 && n <= int64(len(lines)) {
+			if own := strings.TrimSuffix(lines[n-1], "\r"); strings.TrimSpace(own) == strings.TrimSpace(shown) {
+				return own
+			}
+		}
+		return shown
 	}
 }
 
@@ -153,25 +196,36 @@ func firstChange(hunk gjson.Result) int64 {
 	return line
 }
 
-// changed returns the changed lines of a patch.
-func changed(patch gjson.Result) string {
-	var lines []string
-	gap := false
+// changed returns the changed lines of a patch. Some patches have all lines of a text before all of the next one.
+func changed(patch gjson.Result, before, after func(int64, string) string) string {
+	var d differ
 	patch.ForEach(func(_, hunk gjson.Result) bool {
+		var gone, come []string
+		flush := func() {
+			if len(gone)+len(come) > 0 {
+				d.addLines(gone, come)
+			}
+			gone, come = nil, nil
+		}
+		old, now := hunk.Get("oldStart").Int(), hunk.Get("newStart").Int()
 		hunk.Get("lines").ForEach(func(_, v gjson.Result) bool {
-			if v.Str == "" || v.Str[0] != '-' && v.Str[0] != '+' {
-				gap = len(lines) > 0
-				return true
+			switch {
+			case strings.HasPrefix(v.Str, "-"):
+				gone = append(gone, before(old, v.Str[1:]))
+				old++
+			case strings.HasPrefix(v.Str, "+"):
+				come = append(come, after(now, v.Str[1:]))
+				now++
+			case !strings.HasPrefix(v.Str, "\\"): // "\ No newline at end of file"
+				flush()
+				old, now = old+1, now+1
 			}
-			if gap {
-				lines, gap = append(lines, "@@"), false
-			}
-			lines = append(lines, v.Str)
 			return true
 		})
+		flush()
 		return true
 	})
-	return strings.Join(lines, "\n")
+	return d.String()
 }
 
 // withoutColour removes the escape sequences for colours from s.
