@@ -202,7 +202,7 @@ func tortureTyped(t *testing.T, r *rig) {
 	}
 	const id, most = "7a7a7a7a-2222-4333-8444-555555555555", 80 // MB
 	file := r.write(".claude/projects/-home-user-typed/"+id+".jsonl", typed(id, size))
-	whole := most + 4*size>>20 // MB, with L1 and what is made of it in memory
+	whole := 160 + 3*size>>20 // MB, with L1 and what is made of it in memory
 	r.atMost(whole, "import", "-q", file)
 	for skip := range amount(t, 0, 1, 2) {
 		for name, limit := range map[string]int{id + ":L1": whole, id + ":original": most} {

@@ -254,7 +254,7 @@ func TestParcels(t *testing.T) {
 	w := newWire(t, h)
 	w.cut(-1, -1)
 	a := h.Memory(t, "laptop")
-	const part = 1 << 20
+	const part = 256 << 10
 	a.Parcels.Part = part
 	grow := func(ids ...string) {
 		for _, id := range ids {
