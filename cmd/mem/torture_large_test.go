@@ -76,7 +76,7 @@ func otherDevice(list string) string {
 
 // tortureLong forgets a word in a long session: its memory is that of a few messages.
 func tortureLong(t *testing.T, r *rig) {
-	size := amount(t, 0, 100, 400) << 20
+	size := amount(t, 0, 48, 400) << 20
 	if size == 0 {
 		t.Skip("SKIPPED: it takes seconds: MEM_TORTURE=commit")
 	}
@@ -94,7 +94,7 @@ func tortureLong(t *testing.T, r *rig) {
 	}
 	was := []byte(b.String())
 	file := r.write(".claude/projects/-home-user-long/"+w.ID+".jsonl", was)
-	const most = 200 // MB
+	const most = 150 // MB
 	r.atMost(most, "-c", "redact.rules=off", "add", "-q", file)
 	r.atMost(most, "forget", "-q", "--all-projects", "--yes", "--secret", secret)
 	back := filepath.Join(t.TempDir(), "back.jsonl")
