@@ -34,9 +34,9 @@ type shot struct{ name, path string }
 // shots are the main screens. P stands for the project, S for the session that has markers and versions.
 func shots() []shot {
 	return []shot{
-		{"home", "/"}, {"browser", "/p/P?s=S"}, {"session", "/s/S"}, {"transcript", "/s/S/transcript"}, {"message", "/s/S/m/13"},
+		{"home", "/"}, {"browser", "/p/P?s=S"}, {"session", "/s/S"}, {"transcript", "/s/S?view=messages"}, {"message", "/s/S/m/13"},
 		{"compress", "/s/S/compress?ratio=30&distance=5"}, {"version", "/s/S/v/v001"}, {"blame", "/s/S/v/v001?view=blame"},
-		{"compare", "/compare?v=S:v001&v=S:v002"}, {"manage", "/s/S/manage"}, {"compose", "/p/P/compose?part-1=S&budget=8000&name=feature-y"},
+		{"compare", "/compare?v=S:v001&v=S:v002"}, {"details", "/s/S?view=details"}, {"compose", "/p/P/compose?part-1=S&budget=8000&name=feature-y"},
 		{"compositions", "/p/P/compositions"}, {"composition", "/p/P/c/feature-x"}, {"editor", "/s/S/keepits/k1"}, {"markers", "/p/P/markers"},
 		{"search", "/search?q=stock"}, {"next", "/p/P/next"}, {"facts", "/p/P/facts"}, {"history", "/p/P/history"}, {"stats", "/p/P/stats"},
 		{"settings", "/settings"}, {"sync", "/sync"}, {"doctor", "/doctor?check=1"},

@@ -20,7 +20,6 @@ type compareBody struct {
 	Groups []compareGroup
 	Cut    int // number of omitted groups
 	View   string
-	Share  string
 	Other  string
 	Swap   string
 	Matrix []survival
@@ -44,15 +43,10 @@ type survival struct {
 // maxGroups is the maximum number of differences on a page.
 const maxGroups = 200
 
-// compareScreen compares two revisions: v=A&v=B in the query, or A..B in the path, such as /compare/abc123:v001..v002.
-// A single revision is compared with its basis.
+// compareScreen compares two revisions. A single revision is compared with its basis.
 func (s *Server) compareScreen(w http.ResponseWriter, r *http.Request) (string, page, error) {
 	ctx := r.Context()
 	names := api.NonEmpty(r.URL.Query()["v"])
-	if spec := r.PathValue("spec"); spec != "" {
-		a, b, _ := strings.Cut(spec, "..")
-		names = api.NonEmpty([]string{a, b})
-	}
 	if len(names) == 1 {
 		names = []string{basis(names[0]), names[0]}
 	}
@@ -98,15 +92,11 @@ func basis(name string) string {
 	return name + "@{1}"
 }
 
-// links sets the URLs of the comparison: a permalink, the other view, and the sides swapped.
+// links sets the URLs of the comparison in the other view, and with the sides swapped.
 func (b *compareBody) links(project string) {
 	q := url.Values{}
 	if project != "" {
 		q.Set("project", project)
-	}
-	b.Share = "/compare/" + url.PathEscape(b.Names[0]+".."+b.Names[1])
-	if project != "" {
-		b.Share += "?" + q.Encode()
 	}
 	q["v"] = []string{b.Names[1], b.Names[0]}
 	if b.View != "" {

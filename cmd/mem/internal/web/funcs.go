@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"html/template"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -50,6 +51,7 @@ func (s *Server) funcs(p *pages) template.FuncMap {
 		"share":       share,
 		"bar":         bar,
 		"marked":      marked,
+		"links":       headingLinks,
 		"hitlink":     hitLink,
 		"at":          at,
 		"messagelink": messageLink,
@@ -75,6 +77,15 @@ func messageLink(session string, n int) string {
 func at(session string, n int) template.HTML {
 	return template.HTML(fmt.Sprintf( //nolint:gosec // an escaped path and numbers
 		`<a class="dim" href="%s" title="record %d of the session's file">#%d</a>`, template.HTMLEscapeString(messageLink(session, n)), n, n))
+}
+
+// numbered is a heading of a version, with the number of its first message.
+var numbered = regexp.MustCompile(`(<h2>)#([0-9]+)( ·|</h2>)`)
+
+// headingLinks links the headings of a rendered version to the session.
+func headingLinks(html template.HTML, session string) template.HTML {
+	return template.HTML(numbered.ReplaceAllString(string(html), //nolint:gosec // a part of it, an escaped path and numbers
+		`$1<a href="/s/`+template.HTMLEscapeString(escapedPath(session))+`?from=$2#m$2">#$2</a>$3`))
 }
 
 // escapedPath returns a name as the end of the path of a URL. Package template escapes the values of a query by itself, but

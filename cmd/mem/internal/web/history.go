@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"html/template"
 	"net/http"
 	"slices"
 	"strings"
@@ -18,21 +17,16 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// A historyBody is the log of a project with its lanes, and the operations that undo and redo apply to.
+// A historyBody is the log of a project, and the operations that undo and redo apply to.
 type historyBody struct {
-	Rows  []historyRow
-	Lanes []string // names of devices
-	Width int      // of the graph, in pixels
-	Undo  *history.Operation
-	Redo  *history.Operation
-	More  string
-	Count int
+	Rows []historyRow
+	Undo *history.Operation
+	Redo *history.Operation
+	More string
 }
 
 type historyRow struct {
 	refs.Entry
-	Lane  int
-	Graph template.HTML
 	State history.OpState
 }
 
@@ -49,7 +43,7 @@ func (s *Server) history(_ http.ResponseWriter, r *http.Request, p state.Project
 	if err != nil {
 		return "", page{}, err
 	}
-	b := historyBody{Count: len(entries)}
+	b := historyBody{}
 	states := map[string]history.OpState{}
 	for i, op := range ops {
 		states[op.Commit] = op.State
@@ -68,47 +62,10 @@ func (s *Server) history(_ http.ResponseWriter, r *http.Request, p state.Project
 		entries = entries[:historyRows]
 		b.More = "?after=" + entries[historyRows-1].Commit
 	}
-	b.lanes(entries, states)
+	for _, e := range entries {
+		b.Rows = append(b.Rows, historyRow{e, states[e.Commit]})
+	}
 	return "history", page{Title: "History", Tab: "history", Project: p, Crumbs: projectCrumbs(p, "History"), Body: b}, nil
-}
-
-// lanes draws the graph: one column per device.
-func (b *historyBody) lanes(entries []refs.Entry, states map[string]history.OpState) {
-	first, last := map[string]int{}, map[string]int{}
-	var devices []string
-	for i, e := range entries {
-		if _, ok := first[e.Device]; !ok {
-			first[e.Device] = i
-			devices = append(devices, e.Device)
-			b.Lanes = append(b.Lanes, cmp.Or(e.Name, e.Device))
-		}
-		last[e.Device] = i
-	}
-	const step, height = 14, 28
-	b.Width = step * max(1, len(devices))
-	for i, e := range entries {
-		var svg strings.Builder
-		fmt.Fprintf(&svg, `<svg class="lane" width="%d" height="%d" aria-hidden="true">`, b.Width, height)
-		for k, d := range devices {
-			x := step*k + step/2
-			from, to := 0, height
-			if i == first[d] {
-				from = height / 2
-			}
-			if i == last[d] {
-				to = height / 2
-			}
-			if i >= first[d] && i <= last[d] && first[d] != last[d] {
-				fmt.Fprintf(&svg, `<line x1="%d" x2="%d" y1="%d" y2="%d"/>`, x, x, from, to)
-			}
-			if d == e.Device {
-				fmt.Fprintf(&svg, `<circle cx="%d" cy="%d" r="4"/>`, x, height/2)
-			}
-		}
-		svg.WriteString(`</svg>`)
-		// nolint:gosec // numbers
-		b.Rows = append(b.Rows, historyRow{e, slices.Index(devices, e.Device), template.HTML(svg.String()), states[e.Commit]})
-	}
 }
 
 // undoRedo undoes or redoes the operation that the button named, and no other.

@@ -28,7 +28,6 @@ func (s *Server) routePages(mux *http.ServeMux) {
 		"POST /s/{session}/v/{version}/verify": with(s.pathVersion, s.verifyVersion),
 		"POST /s/{session}/delete":             with(s.pathSession, s.deleteVersions),
 		"GET /compare":                         s.compareScreen,
-		"GET /compare/{spec}":                  s.compareScreen,
 		"GET /search":                          s.searchScreen,
 		"GET /p/{project}/next":                with(s.pathProject, s.nextScreen),
 		"POST /p/{project}/next":               with(s.pathProject, s.dropLine),

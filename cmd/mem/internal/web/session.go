@@ -106,7 +106,7 @@ func (s *Server) sessionScreen(_ http.ResponseWriter, r *http.Request) (string, 
 	}
 	f := r.URL.Query()
 	switch {
-	case f.Get("view") == viewDetails:
+	case f.Get("view") == viewDetails || rev.Session.Revoked != "": // its text is hidden
 		b.View = viewDetails
 		b.Details, err = s.sessionDetails(ctx, rev, b.Versions)
 	case f.Get("view") == viewMessages || f.Has("from") || f.Has("q") || f.Has("role") || f.Has("tool") || f.Has("thinking"):

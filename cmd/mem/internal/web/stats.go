@@ -48,7 +48,7 @@ func foldKinds(all []stats.KindStorage) (out []stats.KindStorage) {
 	own := stats.KindStorage{Kind: "mem's own records"}
 	for _, k := range all {
 		switch k.Kind {
-		case "records", "trees", "commits", "points":
+		case "records", "trees", "commits", "points", "other":
 			own.Objects, own.Stored = own.Objects+k.Objects, own.Stored+k.Stored
 		default:
 			out = append(out, k)

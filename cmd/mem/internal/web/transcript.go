@@ -47,12 +47,11 @@ type transcriptBody struct {
 // A turn is one entry of a page.
 type turn struct {
 	refine.Entry
-	First  bool // the first entry of its message, which has the permalink
-	Marks  []state.Keepit
-	Diff   []diffLine
-	Hit    bool
-	Agent  string // the session of the subagent, if it is in memory
-	Tokens int    // of the message, in its first turn
+	First bool // the first entry of its message, which has the permalink
+	Marks []state.Keepit
+	Diff  []diffLine
+	Hit   bool
+	Agent string // the session of the subagent, if it is in memory
 }
 
 // A diffLine is a line of a diff with its class.
@@ -65,106 +64,54 @@ type prompt struct {
 	Link string
 }
 
-// A pager collects the entries of one page from the lines of a refined transcript.
+// entries returns the refined transcript of a session, with what the user withdrew.
+func (s *Server) entries(ctx context.Context, rev state.Rev) (out []refine.Entry, err error) {
+	rev.Kind = state.IsL1
+	var l1 bytes.Buffer
+	if err := checkout.Write(ctx, s.Memory.DB, rev, checkout.JSONL, &l1); err != nil {
+		return nil, err
+	}
+	for line := range bytes.Lines(l1.Bytes()) {
+		var e refine.Entry
+		if err := json.Unmarshal(line, &e); err != nil {
+			return nil, fmt.Errorf("entry %d of session %s: %w", len(out)+1, records.ShortID(rev.Session.ID), err)
+		}
+		out = append(out, e)
+	}
+	return out, nil
+}
+
+// A pager is a page of the entries that a request asks for, and the messages with which the adjacent pages begin, or 0.
 type pager struct {
-	from    int
-	most    int
-	want    func(refine.Entry) bool
-	entries []refine.Entry
-	prompts []refine.Entry
-	numbers int // number of messages on the page
-	last    int
-	before  []int // numbers of the matching messages before the page
-	next    int
+	entries        []refine.Entry
+	previous, next int
 }
 
-// A lineWriter calls line for each complete line that is written to it, without its newline. The line is only valid
-// during the call.
-type lineWriter struct {
-	line func([]byte) error
-	rest []byte
-}
-
-func (w *lineWriter) Write(b []byte) (int, error) {
-	n := len(b)
-	for {
-		line, after, ok := bytes.Cut(b, []byte{'\n'})
-		if !ok {
-			break
+// pageOf returns the page of at most most messages that begins with the first message from "from" on.
+func pageOf(all []refine.Entry, from, most int) (p pager) {
+	var numbers []int
+	for _, e := range all {
+		if n := len(numbers); n == 0 || numbers[n-1] != e.N {
+			numbers = append(numbers, e.N)
 		}
-		if len(w.rest) > 0 {
-			line = append(w.rest, line...)
-			w.rest = line[:0]
+	}
+	first := 0
+	for first < len(numbers) && numbers[first] < from {
+		first++
+	}
+	last := min(first+most, len(numbers))
+	if first > 0 {
+		p.previous = numbers[max(0, first-most)]
+	}
+	if last < len(numbers) {
+		p.next = numbers[last]
+	}
+	for _, e := range all {
+		if e.N >= from && (p.next == 0 || e.N < p.next) {
+			p.entries = append(p.entries, e)
 		}
-		if err := w.line(line); err != nil {
-			return 0, err
-		}
-		b = after
 	}
-	w.rest = append(w.rest, b...)
-	return n, nil
-}
-
-// line adds an entry. It decodes only the entries that the page or the navigator needs.
-func (p *pager) line(b []byte) error {
-	n, role := peek(b)
-	if n == 0 {
-		return nil
-	}
-	inside := n >= p.from && (p.numbers < p.most || n == p.last)
-	if !inside && role != "user" && p.want == nil {
-		p.outside(n)
-		return nil
-	}
-	var e refine.Entry
-	if err := json.Unmarshal(b, &e); err != nil {
-		return fmt.Errorf("entry of message %d: %w", n, err)
-	}
-	if e.Typed() && !e.Side && !e.Rewound {
-		p.prompts = append(p.prompts, refine.Entry{N: e.N, Said: tokens.OneLine(e.Said, 80)})
-	}
-	if p.want != nil && !p.want(e) {
-		return nil
-	}
-	if !inside {
-		p.outside(n)
-		return nil
-	}
-	if n != p.last {
-		p.numbers++
-		p.last = n
-	}
-	p.entries = append(p.entries, e)
-	return nil
-}
-
-// outside records where the previous and the next page begin.
-func (p *pager) outside(n int) {
-	switch {
-	case n < p.from && (len(p.before) == 0 || p.before[len(p.before)-1] != n):
-		p.before = append(p.before, n)
-	case n >= p.from && p.next == 0 && n != p.last:
-		p.next = n
-	}
-}
-
-// peek reads the number and role of an entry, its first members, without decoding it.
-func peek(b []byte) (n int, role string) {
-	b, ok := bytes.CutPrefix(b, []byte(`{"n":`))
-	if !ok {
-		return 0, ""
-	}
-	i := 0
-	for i < len(b) && b[i] >= '0' && b[i] <= '9' {
-		n = n*10 + int(b[i]-'0')
-		i++
-	}
-	head := b[i:min(len(b), i+80)]
-	if _, after, ok := bytes.Cut(head, []byte(`"role":"`)); ok {
-		name, _, _ := bytes.Cut(after, []byte(`"`))
-		role = string(name)
-	}
-	return n, role
+	return p
 }
 
 // transcript returns the page of a session's messages that a request asks for.
@@ -173,12 +120,15 @@ func (s *Server) transcript(ctx context.Context, rev state.Rev, f url.Values) (*
 	if err != nil || from < 1 {
 		from = 1
 	}
-	pg := &pager{from: from, most: messagesPerPage, want: entryFilter(f)}
-	l1 := rev
-	l1.Kind = state.IsL1
-	if err := checkout.Write(ctx, s.Memory.DB, l1, checkout.JSONL, &lineWriter{line: pg.line}); err != nil {
+	all, err := s.entries(ctx, rev)
+	if err != nil {
 		return nil, err
 	}
+	wanted := all
+	if want := entryFilter(f); want != nil {
+		wanted = slices.DeleteFunc(slices.Clone(all), func(e refine.Entry) bool { return !want(e) })
+	}
+	pg := pageOf(wanted, from, messagesPerPage)
 	b := &transcriptBody{Name: rev.Session.ID, Filter: f,
 		Values: rev.Session.Now().Scan.Values, Roles: []string{"user", "script", "assistant", "plan", "agent", "tool", "summary", "note"}}
 	if b.Turns, err = s.turns(ctx, rev, pg.entries, f.Get("q")); err != nil {
@@ -191,9 +141,6 @@ func (s *Server) transcript(ctx context.Context, rev state.Rev, f url.Values) (*
 	if b.Inline {
 		b.Anchor = records.ShortID(rev.Session.ID) + "-m"
 	}
-	if err := s.addTokens(ctx, rev, b.Turns); err != nil {
-		return nil, err
-	}
 	if err := s.addRaw(ctx, rev, b, pg.next); err != nil {
 		return nil, err
 	}
@@ -205,19 +152,22 @@ func (s *Server) transcript(ctx context.Context, rev state.Rev, f url.Values) (*
 		q.Set("from", strconv.Itoa(n))
 		return "?" + q.Encode()
 	}
-	if n := len(pg.before); n > 0 {
-		b.Previous = link(pg.before[max(0, n-messagesPerPage)])
+	if pg.previous > 0 {
+		b.Previous = link(pg.previous)
 	}
 	if pg.next > 0 {
 		b.Next = link(pg.next)
 	}
 	b.Toggle = b.toggle(link)
-	for _, e := range pg.prompts {
+	for _, e := range all {
+		if !e.Typed() || e.Side || e.Rewound {
+			continue
+		}
 		to := fmt.Sprintf("#m%d", e.N)
 		if e.N < b.From || e.N > b.To {
 			to = "?from=" + strconv.Itoa(e.N) + to
 		}
-		b.Prompts = append(b.Prompts, prompt{e.N, e.Said, to})
+		b.Prompts = append(b.Prompts, prompt{e.N, tokens.OneLine(e.Said, 80), to})
 	}
 	return b, nil
 }

@@ -9,40 +9,12 @@ import (
 	"strings"
 
 	"github.com/memvcs/mem/layers/checkout"
-	"github.com/memvcs/mem/layers/markers"
 	"github.com/memvcs/mem/layers/refine"
 	"github.com/memvcs/mem/layers/state"
-	"github.com/memvcs/mem/layers/tokens"
 	"github.com/memvcs/mem/layers/trust"
 )
 
-// Additions to the refined transcript on a page: tokens of messages, thinking, and subagents.
-
-// addTokens sets the tokens of each message in its first turn.
-func (s *Server) addTokens(ctx context.Context, rev state.Rev, turns []turn) error {
-	if len(turns) == 0 {
-		return nil
-	}
-	now := rev.Session.Now()
-	counted, err := markers.Counts(ctx, s.Memory.DB, rev.Project.ID, rev.Session, now)
-	if err != nil {
-		return err
-	}
-	counter, at := tokens.For(now.Scan.Model), 0
-	for i := range turns {
-		for at < len(counted.Messages) && counted.Messages[at].Last < turns[i].N {
-			at++
-		}
-		if at == len(counted.Messages) {
-			break
-		}
-		if m := counted.Messages[at]; m.First <= turns[i].N {
-			turns[i].Tokens = counter.Scale(m.Raw)
-			at++
-		}
-	}
-	return nil
-}
+// Additions to the refined transcript on a page: thinking and subagents.
 
 // toggle returns the URL of the page with thinking shown or hidden.
 func (b *transcriptBody) toggle(link func(int) string) string {
@@ -77,8 +49,12 @@ func (s *Server) addRaw(ctx context.Context, rev state.Rev, b *transcriptBody, n
 	one := rev
 	one.Kind, one.From, one.To = state.IsMessages, b.From, to
 	raw := &rawReader{n: b.From - 1, ids: map[string]int{}, agents: map[int][]string{}, thinking: map[int][]string{}}
-	if err := checkout.Write(ctx, s.Memory.DB, one, checkout.JSONL, &lineWriter{line: raw.line}); err != nil {
+	var lines bytes.Buffer
+	if err := checkout.Write(ctx, s.Memory.DB, one, checkout.JSONL, &lines); err != nil {
 		return err
+	}
+	for line := range bytes.Lines(lines.Bytes()) {
+		raw.line(line)
 	}
 	if b.Thinking {
 		b.think(raw.thinking, next)
@@ -156,11 +132,11 @@ type rawReader struct {
 }
 
 // line reads a message. It ignores messages of unknown shape.
-func (r *rawReader) line(b []byte) error {
+func (r *rawReader) line(b []byte) {
 	r.n++
 	if !bytes.Contains(b, []byte(`"thinking"`)) && !bytes.Contains(b, []byte(`"tool_use"`)) &&
 		!bytes.Contains(b, []byte(`"agentId"`)) {
-		return nil
+		return
 	}
 	var v struct {
 		Message struct {
@@ -175,7 +151,7 @@ func (r *rawReader) line(b []byte) error {
 		Thinking string `json:"thinking"`
 	}
 	if json.Unmarshal(b, &v) != nil || json.Unmarshal(v.Message.Content, &blocks) != nil {
-		return nil
+		return
 	}
 	var result struct {
 		Agent string `json:"agentId"`
@@ -193,5 +169,4 @@ func (r *rawReader) line(b []byte) error {
 			}
 		}
 	}
-	return nil
 }

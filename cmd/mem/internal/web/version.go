@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -23,6 +24,7 @@ import (
 type versionBody struct {
 	*records.Version
 	Name     string // of the session
+	Title    string
 	Label    string
 	View     string
 	Legend   string // how to read the text, shown above it
@@ -51,7 +53,7 @@ func (s *Server) versionPage(ctx context.Context, rev state.Rev, view string) (s
 		return "", page{}, err
 	}
 	v := rev.Version
-	b := versionBody{Version: v, Name: rev.Session.ID, Label: name, View: view, Hash: rev.Hash.String(),
+	b := versionBody{Version: v, Name: rev.Session.ID, Title: cmp.Or(rev.Session.Title(), records.ShortID(rev.Session.ID)), Label: name, View: view, Hash: rev.Hash.String(),
 		Key: v.Derivation.Key().String(), Recipe: string(v.Derivation.Recipe.Params)}
 	if b.Fates, err = markers.Fates(ctx, s.Memory.DB, rev); err != nil {
 		return "", page{}, err
