@@ -111,7 +111,7 @@ func (b *bench) pages(corpus string) (rows []row, err error) {
 	for i, one := range all[:min(webSessions, len(all))] {
 		sessions = append(sessions, "/s/"+one.ID)
 		if one.Messages >= 200 {
-			transcripts = append(transcripts, "/s/"+one.ID+"/transcript")
+			transcripts = append(transcripts, "/s/"+one.ID+"?view=messages")
 		}
 		for ratio := range 5 {
 			q := url.Values{"mode": {"uniform"}, "ratio": {fmt.Sprint(3 + i + 10*ratio)}, "level": {"aggressive"}, "part": {"estimate"}}

@@ -79,11 +79,9 @@ func at(session string, n int) template.HTML {
 		`<a class="dim" href="%s" title="record %d of the session's file">#%d</a>`, template.HTMLEscapeString(messageLink(session, n)), n, n))
 }
 
-// numbered is a heading of a version, with the number of its first message.
-var numbered = regexp.MustCompile(`(<h2>)#([0-9]+)( ·|</h2>)`)
-
-// headingLinks links the headings of a rendered version to the session.
+// headingLinks links the headings of a rendered version, which begin with the number of a message, to the session.
 func headingLinks(html template.HTML, session string) template.HTML {
+	numbered := regexp.MustCompile(`(<h2>)#([0-9]+)( ·|</h2>)`)
 	return template.HTML(numbered.ReplaceAllString(string(html), //nolint:gosec // a part of it, an escaped path and numbers
 		`$1<a href="/s/`+template.HTMLEscapeString(escapedPath(session))+`?from=$2#m$2">#$2</a>$3`))
 }
