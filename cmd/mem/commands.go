@@ -180,6 +180,7 @@ func maintainCommands() []command {
 		{name: "forget", group: groupKeep, common: true, writes: []string{""}, across: []string{""}, make: forgetcmd.Forget},
 		{name: "undo", group: groupKeep, common: true, writes: []string{""}, make: historycmd.Undo},
 		{name: "redo", under: "undo", group: groupKeep, writes: []string{""}, make: historycmd.Redo},
+		{name: "op", group: groupHidden, bare: "log", make: historycmd.Op},
 		{name: "project", group: groupKeep, bare: "list", writes: []string{"link", "unlink", "merge", "split", "relate", "share"},
 			make: projectcmd.Project},
 		{name: "gc", under: "doctor", group: groupKeep, writes: []string{""}, make: storecmd.Gc},

@@ -237,9 +237,9 @@ func TestLinked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// pages, and the help of the library of commands
+	// pages, --format, and the help of the library of commands
 	templated := []string{"html/template", module + "cmd/mem/internal/web", module + "cmd/mem/internal/web/markdown",
-		module + "cmd/mem/internal/exportcmd", "github.com/urfave/cli/v2"}
+		module + "cmd/mem/internal/exportcmd", module + "cmd/mem/internal/app", "github.com/urfave/cli/v2"}
 	lines := strings.Split(strings.TrimSpace(string(out)), "\n")
 	for _, line := range lines {
 		pkg, rest, _ := strings.Cut(line, " ")

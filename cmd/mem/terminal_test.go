@@ -323,6 +323,7 @@ func TestWidths(t *testing.T) {
 		{"ls --all-projects", "PROJECT"},
 		{"log --all-projects", "PROJECT"},
 		{"log --all-projects --oneline", " shop: "},
+		{"log --all-projects --graph", " shop: "},
 		{"log --project shop --oneline", "add 6 sessions"},
 		{"log --project shop --stat", "messages"},
 		{"status -p shop", ",\nnewest "},

@@ -9,6 +9,7 @@ import (
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/refs"
 )
 
@@ -19,6 +20,7 @@ type Operation struct {
 	Captured     []Captured
 	Versions     []*records.Version
 	Compositions []*records.Composition
+	Parents      []string // commits of the operations whose results it used
 }
 
 // Of returns the part of an operation that is about a session, and the compositions.
@@ -66,6 +68,7 @@ func Operations(ctx context.Context, db *state.DB, p state.Project) (map[string]
 			x.Compositions = append(x.Compositions, c.Body)
 		}
 	}
+	w.connect(st)
 	return w.byCommit, nil
 }
 
@@ -96,6 +99,66 @@ func (w *operationIndex) of(s records.Stamp) *Operation {
 		return nil
 	}
 	return lane[i]
+}
+
+// connect sets the parents of all operations.
+func (w *operationIndex) connect(st *state.State) {
+	made := map[objects.Hash]*Operation{} // first operation by output
+	put := func(h objects.Hash, s records.Stamp) {
+		if x := w.of(s); x != nil && made[h] == nil {
+			made[h] = x
+		}
+	}
+	targets := map[string]*Operation{}
+	for _, s := range st.Sessions {
+		for _, p := range s.Points {
+			put(p.Original, p.Stamp)
+		}
+		targets["session/"+s.ID] = w.of(s.Now().Stamp)
+	}
+	for _, v := range st.Stored.Versions {
+		put(v.Body.Derivation.Output, v.Stamp)
+		targets["version/"+v.Stamp.Record.String()] = w.of(v.Stamp)
+	}
+	for _, c := range st.Stored.Compositions {
+		targets["composition/"+c.Body.Name] = w.of(c.Stamp)
+	}
+	for _, x := range w.byCommit {
+		for _, c := range x.Captured {
+			if c.Before != nil {
+				x.uses(w.of(c.Before.Stamp))
+			}
+		}
+		for _, v := range x.Versions {
+			x.usesAll(made, v.Derivation.Inputs)
+		}
+		for _, c := range x.Compositions {
+			x.usesAll(made, c.Derivation.Inputs)
+		}
+	}
+	for _, o := range st.Keepits {
+		if x := w.of(o.Stamp); x != nil {
+			x.uses(targets["session/"+o.Session])
+		}
+	}
+	for _, a := range st.Sets {
+		if x := w.of(a.Stamp); x != nil {
+			x.uses(targets[a.Target])
+		}
+	}
+}
+
+func (x *Operation) uses(parent *Operation) {
+	if parent != nil && parent != x && parent.Entry.Lamport < x.Entry.Lamport &&
+		!slices.Contains(x.Parents, parent.Entry.Commit) {
+		x.Parents = append(x.Parents, parent.Entry.Commit)
+	}
+}
+
+func (x *Operation) usesAll(made map[objects.Hash]*Operation, inputs []objects.Hash) {
+	for _, in := range inputs {
+		x.uses(made[in])
+	}
 }
 
 // RevOf returns the revision of a version of a project, or of a composition.

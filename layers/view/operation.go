@@ -18,6 +18,7 @@ type Operation struct {
 	Lamport  uint64            `json:"lamport"`
 	Subject  string            `json:"subject"`
 	Trailers map[string]string `json:"trailers"`
+	Uses     []string          `json:"uses,omitempty"`    // commits, with --graph
 	Changes  []Appearance      `json:"changes,omitempty"` // with -S
 	Stat     []string          `json:"stat,omitempty"`    // with --stat
 }

@@ -28,8 +28,8 @@ func Log(e *app.Env) *cli.Command {
 		Usage:     "list operations, newest first",
 		ArgsUsage: "[<rev>]",
 		Description: "Each change of the memory is one operation: a commit in its git repository. The\n" +
-			"captures of a session on one day are folded into one line; --all, --stat, --patch,\n" +
-			"-S and --json list each of them. With a session, version or composition, lists\n" +
+			"captures of a session on one day are folded into one line; --all, --graph, --stat,\n" +
+			"--patch, -S and --json list each of them. With a session, version or composition, lists\n" +
 			"the operations that created, changed or used it; with HEAD~3 or a hash, the operations up\n" +
 			"to that commit. \"mem show HASH\" shows one operation. -S TEXT lists the operations that\n" +
 			"added TEXT to a session, version or composition, or removed it.\n\n" +
@@ -39,10 +39,12 @@ func Log(e *app.Env) *cli.Command {
 			flags.Bool(&o.Oneline, "oneline", "print one line per operation"),
 			flags.Int(&o.Number, "number,n", "print the newest `N` only"),
 			e.Since(&o.Since, "print the operations"),
+			flags.Bool(&o.Graph, "graph", "draw the operations as a graph"),
 			flags.Bool(&o.Stat, "stat", "print figures for each operation"),
 			flags.Bool(&o.Patch, "patch,p", "print the changes of versions and compositions"),
 			flags.Bool(&o.Handed, "handed", "list what hooks handed over, to which session and when"),
 			flags.Bool(&o.All, "all,a", "print each capture, not one line for a session and day"),
+			flags.String(&o.Format, "format", "print each operation by a Go `TEMPLATE`, such as '{{.commit}} {{.subject}}'"),
 			flags.Bool(&o.Undo, "undo", "list this device's operations and what undo and redo would do"),
 			flags.String(&o.Search, "S", "print the operations that added or removed `TEXT`"),
 		},
@@ -103,8 +105,11 @@ func runLog(ctx context.Context, e *app.Env, o LogOptions) error {
 		if o.Limited {
 			found = found[:min(o.Number, len(found))]
 		}
-		if e.Opt.JSON {
+		switch {
+		case e.Opt.JSON:
 			return d.json(o, found)
+		case o.Format != "":
+			return d.format(o, found)
 		}
 		printed, err := PrintLog(e, o, found, in)
 		if err == nil && !printed {
@@ -128,6 +133,8 @@ func logDetails(ctx context.Context, d *details, o LogOptions, entries []refs.En
 	switch {
 	case d.Opt.JSON:
 		return d.json(o, entries)
+	case o.Format != "":
+		return d.format(o, entries)
 	case len(entries) == 0:
 		return noteNothingLogged(ctx, d.Run, o)
 	}
@@ -291,10 +298,27 @@ func (d *details) json(o LogOptions, found []refs.Entry) error {
 	})
 }
 
+// format prints each entry by the template of --format.
+func (d *details) format(o LogOptions, found []refs.Entry) error {
+	f, err := d.ParseFormat(o.Format)
+	if err != nil {
+		return err
+	}
+	for i := range found {
+		if err := f.Print(d.answer(o, &found[i])); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (d *details) answer(o LogOptions, en *refs.Entry) view.Operation {
 	a := view.OperationOf(en, d.Names[en.Project])
 	for _, f := range d.mentions[en.Commit] {
 		a.Changes = append(a.Changes, view.Appearance{Name: f.Name, Appeared: f.Appeared})
+	}
+	if w := d.works[en.Commit]; w != nil && o.Graph {
+		a.Uses = w.Parents
 	}
 	if w := d.works[en.Commit]; w != nil && o.Stat {
 		a.Stat = statLines(true, w)

@@ -66,9 +66,20 @@ func (d *details) mentioned(entries []refs.Entry) []refs.Entry {
 	return slices.DeleteFunc(slices.Clone(entries), func(en refs.Entry) bool { return len(d.mentions[en.Commit]) == 0 })
 }
 
-// print prints each entry on a line, with the details below.
+// print prints each entry on a line, with the graph on the left and the details below.
 func (d *details) print(ctx context.Context, o LogOptions, entries []refs.Entry) error {
+	var g Graph
+	below := shownParents(entries, func(en refs.Entry) []string { return d.works[en.Commit].Parents })
 	for _, en := range entries {
+		beside, own := "", ""
+		if o.Graph {
+			var above string
+			if above, own = g.Node(en.Commit, below[en.Commit], d.sign(en)); above != "" {
+				d.Printf("%s\n", above)
+			}
+			own += " "
+			beside = g.indent() + " "
+		}
 		when := ""
 		if !o.Oneline {
 			when = "  " + d.when(en)
@@ -77,10 +88,10 @@ func (d *details) print(ctx context.Context, o LogOptions, entries []refs.Entry)
 		if d.Term.Stdout || o.Oneline {
 			commit = commit[:shortCommit]
 		}
-		subject := d.cut(d.Safe(d.subject(d.Env, &en)), when, commit+" ")
-		d.Printf("%s %s%s\n", d.Style().Yellow(commit), subject, d.Style().Dim(when))
+		subject := d.cut(d.Safe(d.subject(d.Env, &en)), own, when, commit+" ")
+		d.Printf("%s%s %s%s\n", own, d.Style().Yellow(commit), subject, d.Style().Dim(when))
 		for _, line := range d.lines(o, en) {
-			d.Printf("%s\n", line.paint(d.cut(line.text)))
+			d.Printf("%s%s\n", beside, line.paint(d.cut(line.text, beside)))
 		}
 		if o.Patch {
 			if err := d.patch(ctx, en); err != nil {
@@ -112,6 +123,14 @@ func (d *details) when(en refs.Entry) string {
 		return c.Text()
 	}
 	return c.Full
+}
+
+// sign returns "o" for an operation that only captured something, "*" for one that derived something.
+func (d *details) sign(en refs.Entry) byte {
+	if w := d.works[en.Commit]; len(w.Versions)+len(w.Compositions) == 0 {
+		return 'o'
+	}
+	return '*'
 }
 
 // A detailLine is a line below an entry and its colour.

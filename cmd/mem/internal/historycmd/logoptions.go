@@ -4,9 +4,11 @@ import "time"
 
 // LogOptions are the options of mem log.
 type LogOptions struct {
+	Format  string
 	Oneline bool
 	Number  int
 	Since   time.Time
+	Graph   bool
 	Stat    bool
 	Patch   bool
 	Search  string
@@ -18,4 +20,4 @@ type LogOptions struct {
 }
 
 // Asks reports whether the options select more than entries.
-func (o LogOptions) Asks() bool { return o.Stat || o.Patch || o.Search != "" }
+func (o LogOptions) Asks() bool { return o.Graph || o.Stat || o.Patch || o.Search != "" }

@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/notescmd"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
@@ -26,7 +27,7 @@ func Undo(e *app.Env) *cli.Command {
 		Usage:     "undo the last operation",
 		ArgsUsage: "[<n> | <operation>]",
 		Description: "Undoes the last operation of this device in the project, or the last N, or the one with\n" +
-			"a hash of \"mem log --undo\": removed and hidden things are listed again,\n" +
+			"a hash of \"mem log --undo\": removed, pruned and hidden  things are listed again,\n" +
 			"created things are not, and markers and facts get their previous values. The history\n" +
 			"only grows, nothing is deleted, and \"mem redo\" reverses an undo. A capture cannot be\n" +
 			"undone: hide the session with \"mem rm\"; the operation before it is the last. A forget\n" +
@@ -255,7 +256,29 @@ func forgot(ctx context.Context, run names.Run) bool {
 	return err == nil && slices.ContainsFunc(ops, func(o history.Operation) bool { return o.Trailer("Op") == "forget" })
 }
 
-// An opAnswer is the JSON form of an operation in mem log --undo.
+// Op returns mem op.
+func Op(e *app.Env) *cli.Command {
+	number := 0
+	return &cli.Command{
+		Name:  "op",
+		Usage: "list operations and what undo and redo would do",
+		Subcommands: []*cli.Command{{
+			Name: "log", Usage: "list the operations of this device, the newest first",
+			Description: "The column undo shows which operation \"mem undo\" undoes next, which ones it can undo\n" +
+				"after that, which ones are undone, and whether \"mem redo\" can redo them. Captures and\n" +
+				"uses by a session cannot be undone.",
+			Flags: []cli.Flag{flags.Int(&number, "number,n", "print the newest `N` only")},
+			Action: e.Action(0, 0, func(c *cli.Context) error {
+				if number < 0 {
+					return app.Usagef("option --number cannot be %d: want a whole number from 0", number)
+				}
+				return runOpLog(c.Context, e, number)
+			}),
+		}},
+	}
+}
+
+// An opAnswer is the JSON form of an operation in mem op log.
 type opAnswer struct {
 	Commit    string `json:"commit"`
 	Operation string `json:"operation"`

@@ -33,6 +33,7 @@ type lsOptions struct {
 	sort      string
 	one       bool
 	composed  bool
+	format    string
 }
 
 // Ls returns mem ls.
@@ -59,6 +60,7 @@ func Ls(e *app.Env) *cli.Command {
 			flags.Choice(&o.sort, "sort", "sort by `WHAT`: when or tokens", "when", "tokens"),
 			flags.Bool(&o.composed, "compositions", "list the compositions of the project instead"),
 			flags.Bool(&o.one, "1", "print the ids alone"),
+			flags.String(&o.format, "format", "print each session by a Go `TEMPLATE`, such as '{{.sessionId}} {{.title}}'"),
 		},
 		Action: e.Action(0, 1, func(c *cli.Context) error {
 			if session := e.Operand(0); session != "" {
@@ -113,6 +115,12 @@ func runLs(ctx context.Context, e *app.Env, o lsOptions) error {
 		switch {
 		case e.Opt.JSON:
 			return lsJSON(e, run.Scope, items)
+		case o.format != "":
+			f, err := e.ParseFormat(o.format)
+			for i := 0; err == nil && i < len(items); i++ {
+				err = f.Print(items[i].view())
+			}
+			return err
 		case o.one:
 			for _, it := range items {
 				e.Printf("%s\n", e.Safe(it.ID))
