@@ -2,11 +2,13 @@ package state_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"testing"
 	"time"
 
+	"github.com/memvcs/mem/layers/keepit"
 	"github.com/memvcs/mem/layers/knowledge/concepts"
 	"github.com/memvcs/mem/layers/knowledge/facts"
 	"github.com/memvcs/mem/layers/knowledge/permanent"
@@ -140,5 +142,117 @@ func foldAll(t *testing.T, all []refs.Record) {
 	}
 	if _, err := permanent.Fold(state.Statements(upper), known, func(string) string { return "" }); err != nil {
 		t.Error(err)
+	}
+}
+
+// apply gives a state a record of a device.
+func apply(t *testing.T, st *state.State, kind string, lamport uint64, body any) refs.Record {
+	t.Helper()
+	b, err := json.Marshal(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := refs.Record{ID: objects.Sum(append([]byte{byte(lamport)}, b...)), Kind: kind, Device: "d0", Lamport: lamport, Time: time.Unix(int64(lamport), 0), Body: b}
+	if err := st.Apply(r); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// TestCells gives records that can be undone to a timeline: each one's slot has the value that the record set, and the record that sets
+// the value from before an operation is the one that undoes it.
+func TestCells(t *testing.T) {
+	t.Parallel()
+	removed := func(v bool) records.SetBody {
+		return records.SetBody{Target: "session/6ecd8c99-4036-403d-bf84-cf8400f67836", Field: "deleted", Value: v}
+	}
+	half, err := keepit.ParseWeight("0.50")
+	if err != nil {
+		t.Fatal(err)
+	}
+	added := records.Override{Session: "s", Message: 3, End: 4, Weight: half, Added: true}
+	text := func(s string) records.Note { return records.Note{Dir: "d", File: "notes.md", Text: s} }
+	for _, tt := range []struct {
+		kind         string
+		first, then  any
+		slot, what   string
+		value, empty string // of the first record, and before it
+	}{
+		{records.KindSet, removed(true), removed(false), "set/session/6ecd8c99-4036-403d-bf84-cf8400f67836", "6ecd8c99", "deleted", "there"},
+		{records.KindNote, text("a"), text("b"), "note/d0/d/notes.md", "notes.md", "text a", "deleted"},
+		{records.KindNote, records.Note{Dir: "d", File: "x.md", Deleted: true}, records.Note{Dir: "d", File: "x.md"}, "note/d0/d/x.md", "x.md", "deleted", "deleted"},
+		{records.KindKeepit, added, added, fmt.Sprintf("keepit/%v", records.Override{Session: "s", Message: 3, End: 4, Added: true}), "marker of s#3", "0.50", "removed"},
+	} {
+		st, line := state.NewState("0123456789abcdef"), state.Timeline{}
+		st.Index()
+		var cells []state.Cell
+		for i, body := range []any{tt.first, tt.then} {
+			all, err := st.Cells(apply(t, st, tt.kind, uint64(1+i), body))
+			if err != nil || len(all) != 1 {
+				t.Fatalf("%s: %v, %v", tt.slot, all, err)
+			}
+			cells = append(cells, line.Add(all[0]))
+		}
+		c := cells[0]
+		if c.Slot != tt.slot || c.What != tt.what || c.Value != tt.value || c.Empty.Value != tt.empty {
+			t.Errorf("%s (%s) is %q, before %q, want %s (%s), %q, %q", c.Slot, c.What, c.Value, c.Empty.Value, tt.slot, tt.what, tt.value, tt.empty)
+		}
+		if last := line.Last(tt.slot); last.Stamp.Lamport != 2 {
+			t.Errorf("%s: the last cell is of %d", tt.slot, last.Stamp.Lamport)
+		}
+		of := func(lamport uint64) func(records.Stamp) bool {
+			return func(s records.Stamp) bool { return s.Lamport == lamport }
+		}
+		if _, ok := line.Before(tt.slot, of(1)); ok {
+			t.Errorf("%s has a value before its first record", tt.slot)
+		}
+		if was, ok := line.Before(tt.slot, of(2)); !ok || was.Value != tt.value {
+			t.Errorf("%s was %q, %v, want %q", tt.slot, was.Value, ok, tt.value)
+		}
+		if was := line.Restore(c); was.Kind != tt.kind {
+			t.Errorf("%s is restored by a %s", tt.slot, was.Kind)
+		}
+	}
+}
+
+// TestCellOfComposition removes compositions: what removed one once is undone, so that its earlier states come back too; what was
+// removed twice is stored again.
+func TestCellOfComposition(t *testing.T) {
+	t.Parallel()
+	gone := records.SetBody{Target: "composition/ctx", Field: "deleted", Value: true}
+	back := gone
+	back.Value = false
+	sum := objects.Sum([]byte("x"))
+	made := map[string]any{"name": "ctx", "parts": []any{}, "derivation": map[string]any{"output": sum, "inputs": []any{sum},
+		"recipe": map[string]any{"step": "compose", "version": 1, "params": map[string]any{}}}}
+	for _, tt := range []struct {
+		bodies []any
+		kind   string // of the record that restores the composition
+	}{
+		{[]any{made, gone}, records.KindSet},
+		{[]any{made, gone, back, gone}, records.KindComposition},
+		{[]any{made}, records.KindComposition},
+	} {
+		st, line := state.NewState("0123456789abcdef"), state.Timeline{}
+		st.Index()
+		var first state.Cell
+		for i, body := range tt.bodies {
+			kind := records.KindSet
+			if i == 0 {
+				kind = records.KindComposition
+			}
+			all, err := st.Cells(apply(t, st, kind, uint64(1+i), body))
+			if err != nil || len(all) != 1 {
+				t.Fatalf("%v, %v", all, err)
+			}
+			if c := line.Add(all[0]); i == 0 {
+				first = c
+			} else if i == 2 && c.Value != first.Value {
+				t.Errorf("restored, the composition is %q, want %q", c.Value, first.Value)
+			}
+		}
+		if got := line.Restore(first); got.Kind != tt.kind {
+			t.Errorf("after %d records a %s restores it, want a %s", len(tt.bodies), got.Kind, tt.kind)
+		}
 	}
 }
