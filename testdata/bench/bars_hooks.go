@@ -207,7 +207,6 @@ func (b *bench) stopHook(size int64, most float64) ([]row, error) {
 
 // barSession measures SessionStart with few and with many sessions in memory.
 func (b *bench) barSession() ([]row, error) {
-	var p95, p50 []float64
 	var rows []row
 	for _, n := range []int{10, 1000} {
 		c, err := b.generated(int64(n)*80_000, n)
@@ -247,11 +246,8 @@ func (b *bench) barSession() ([]row, error) {
 			return nil, fmt.Errorf("%s says %q", what, start.stdout)
 		}
 		rows = append(rows, absolute("session", what, "generated", start, hello, 60))
-		p95, p50 = append(p95, start.p95()), append(p50, start.median())
 	}
-	d, least := atMost(1.5)
-	return append(rows, row{Bar: "session", What: "SessionStart at 1,000 sessions / at 10", Corpus: "generated", Unit: "x", Demand: d, Least: least,
-		Value: p50[1] / p50[0], Detail: fmt.Sprintf("p50 %.1f and %.1f ms, p95 %.1f and %.1f ms", p50[1], p50[0], p95[1], p95[0])}), nil
+	return rows, nil
 }
 
 // barStorm starts a thousand hooks at once.
