@@ -97,6 +97,19 @@ func TestWritePlugin(t *testing.T) {
 	}
 }
 
+// TestHooksAreNamed: Claude Code shows the start of a command line in its list of hooks.
+func TestHooksAreNamed(t *testing.T) {
+	t.Parallel()
+	const shown = 50
+	for _, e := range settings.Events() {
+		command, args := programAt("/home/user/.local/share/go/bin/mem").Argv(e)
+		line := strings.Join(append([]string{command}, args...), " ")
+		if want := "mem hook " + e.Arg() + ";"; !strings.Contains(line[:shown], want) {
+			t.Errorf("the list shows %q, want it to name %q", line[:shown], want)
+		}
+	}
+}
+
 // TestPluginOfTheRepository: the files in the repository are what is written for a mem that PATH finds.
 func TestPluginOfTheRepository(t *testing.T) {
 	t.Parallel()

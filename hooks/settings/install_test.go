@@ -187,7 +187,7 @@ func TestInstallLooksRight(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := "{\n  \"model\": \"opus\", // mine\n  \"hooks\": {\n    \"SessionStart\": [\n      {\n        \"hooks\": [\n          {\n            \"type\": \"command\",\n" +
-		"            \"command\": \"/bin/sh\",\n            \"args\": [\n              \"-c\",\n              " + quoted(t, settings.ShellGuard) + ",\n              \"/home/u/go/bin/mem\",\n              \"hook\",\n              \"session-start\"\n            ],\n            \"timeout\": 10,\n            \"statusMessage\": \"mem hook session-start\"\n          }\n        ]\n      }\n    ],\n    \"UserPromptSubmit\": [\n"
+		"            \"command\": \"/bin/sh\",\n            \"args\": [\n              \"-c\",\n              " + quoted(t, settings.ShellScript(settings.SessionStart)) + ",\n              \"/home/u/go/bin/mem\",\n              \"hook\",\n              \"session-start\"\n            ],\n            \"timeout\": 10,\n            \"statusMessage\": \"mem hook session-start\"\n          }\n        ]\n      }\n    ],\n    \"UserPromptSubmit\": [\n"
 	if !strings.HasPrefix(string(out), want) {
 		t.Errorf("%s\nwant it to begin with\n%s", out, want)
 	}

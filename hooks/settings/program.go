@@ -21,7 +21,7 @@ type Program struct {
 // program was deleted, the hook reads its input and exits with 0.
 const (
 	shell      = "/bin/sh"
-	ShellGuard = `trap 'case $? in 2) exit 1;; 127) exit 0;; esac' EXIT; ` +
+	shellGuard = `trap 'case $? in 2) exit 1;; 127) exit 0;; esac' EXIT; ` +
 		`command -v "$0" >/dev/null || exec cat >/dev/null; unset GOMEMLIMIT GOGC; "$0" "$@"`
 
 	storeOption = "--mem-dir"
@@ -36,8 +36,12 @@ func (p Program) Argv(e Event) (string, []string) {
 	if p.Bare {
 		return p.Path, args
 	}
-	return shell, append([]string{"-c", ShellGuard, p.Path}, args...)
+	return shell, append([]string{"-c", ShellScript(e), p.Path}, args...)
 }
+
+// ShellScript returns what the shell runs at e. It begins with the name of the hook, because the list of hooks of Claude
+// Code shows only the first 50 characters of a command line.
+func ShellScript(e Event) string { return ": mem hook " + e.Arg() + "; " + shellGuard }
 
 // MCP returns the command line of the MCP server.
 func (p Program) MCP() (string, []string) {
@@ -54,7 +58,7 @@ type Handler struct {
 	Command string   `json:"command"`
 	Args    []string `json:"args"`
 	Timeout int      `json:"timeout,omitempty"`
-	Status  string   `json:"statusMessage,omitempty"` // what the client shows instead of the whole command
+	Status  string   `json:"statusMessage,omitempty"` // what the client shows while the hook runs
 }
 
 // HandlerOf returns the hook that runs p at e.
