@@ -132,8 +132,8 @@ func (p *Pending) tool(e *refine.Entry) {
 		}
 	case "Edit", "Write":
 		file := strings.ReplaceAll(e.Target, `\`, "/")
-		if strings.Contains(file, "/plans/") && strings.HasPrefix(e.Diff, "+#") { // where plan mode writes it
-			p.plan = PlanHeading(strings.TrimPrefix(e.Diff, "+"))
+		if _, heading, ok := strings.Cut("\n"+e.Diff, "\n+# "); ok && strings.Contains(file, "/plans/") { // where plan mode writes it
+			p.plan = PlanHeading(heading)
 		}
 	}
 	if refused {

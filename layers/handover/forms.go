@@ -223,14 +223,14 @@ const (
 	fixWithin = 6 // commands
 )
 
-// ran records a command.
-func (f *forms) ran(e refine.Entry) {
+// ran records a command. It reports whether it failed for a reason of its form.
+func (f *forms) ran(e refine.Entry) bool {
 	if len(e.Cmd) > maxForm || strings.HasPrefix(e.Result, "refused by the user") || e.Result == "" {
-		return
+		return false
 	}
 	list := shell.Parse(e.Cmd)
 	if len(list) == 0 {
-		return
+		return false
 	}
 	if form, ok := formOf(e, list); ok {
 		f.broken = slices.DeleteFunc(f.broken, func(o Form) bool { return o.Key == form.Key })
@@ -239,10 +239,10 @@ func (f *forms) ran(e refine.Entry) {
 		}
 		f.broken, f.wait = append(f.broken, form), fixWithin
 		delete(f.worked, hashKey(form.Key))
-		return
+		return true
 	}
 	if e.Exit != 0 || e.Result != "ok" || len(e.Errors) > 0 {
-		return
+		return false
 	}
 	keys := lineKeys(list)
 	f.fixedBy(list, keys)
@@ -259,6 +259,7 @@ func (f *forms) ran(e refine.Entry) {
 		}
 		moved = moved || s.Words[0] == "cd"
 	}
+	return false
 }
 
 // fixedBy records a command that worked soon after a broken form as its fix, if both have words in common that say

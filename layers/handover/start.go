@@ -66,8 +66,8 @@ func Start(digests []Digest, id ID) []brief.Section {
 		{Title: "Where things stand", Items: now, MaxUnits: capStatus},
 		{Title: "Open", Items: waits, MaxUnits: capOpen},
 		{Title: "Fails here", Items: failsHere(digests, id), MaxUnits: capFails},
-		{Title: wantsTitle, Items: wants(digests, slices.Concat(now, waits), id), MaxUnits: capWants, Rank: 1},
-		{Title: "Sessions before", Items: before(digests, last, id), MaxUnits: capBefore, Rank: 2},
+		{Title: wantsTitle, Items: wants(digests, slices.Concat(now, waits), id), MaxUnits: capWants, Rank: 2},
+		{Title: "Sessions before", Items: before(digests, last, id), MaxUnits: capBefore, Rank: 1},
 		{Title: "Files of the work (from tool calls)", Items: workingSet(Files(digests), shown, id), MaxUnits: capFiles},
 		{Title: "Commands and their last results", Items: commandItems(digests, id), MaxUnits: capCommands},
 	}
@@ -91,33 +91,18 @@ var (
 // stands returns the last exchanges of a session that did something, the newest first: each with its request and its
 // outcome.
 func stands(d Digest, limits statusLimits, id ID) (out []brief.Item) {
-	n := 0
-	for i := len(d.Turns) - 1; i >= 0 && n < limits.requests; i-- {
-		t := d.Turns[i]
-		if !t.did() && t.Stopped == 0 && !(i == len(d.Turns)-1 && t.waiting()) {
-			continue
+	list := recent(d.Turns, limits.requests)
+	if len(list) == 0 && len(d.Turns) > 0 {
+		list = d.Turns[len(d.Turns)-1:]
+	}
+	for i, t := range list {
+		lead, request, outcome := "Asked before: ", showEarlier, showEnding
+		if i == 0 {
+			lead, request, outcome = "Asked last: ", showRequest, showOutcome
 		}
-		last := n == 0
-		request, outcome := showRequest, showOutcome
-		if !last {
-			request, outcome = showEarlier, showEnding
-		}
-		lead := "Asked before: "
-		if last {
-			lead = "Asked last: "
-		}
-		n++
 		out = append(out, brief.Item{Text: lead + t.request(request), Source: id.at(d.Session, t.Asked.N), Trust: t.by(), By: t.author(),
 			Time: d.Last, Keys: []string{t.key(d.Session)}, Why: "an exchange that did something"})
-		it := ending(d, t, last && i == len(d.Turns)-1, outcome, id)
-		it.Time, it.Child = d.Last, true
-		out = append(out, it)
-	}
-	if len(out) == 0 && len(d.Turns) > 0 {
-		t := d.Turns[len(d.Turns)-1]
-		out = append(out, brief.Item{Text: "Asked last: " + t.request(showRequest), Source: id.at(d.Session, t.Asked.N),
-			Trust: t.by(), By: t.author(), Time: d.Last, Why: "the last request"})
-		it := ending(d, t, true, showOutcome, id)
+		it := ending(d, t, t.Asked.N == d.Turns[len(d.Turns)-1].Asked.N, outcome, id)
 		it.Time, it.Child = d.Last, true
 		out = append(out, it)
 	}
@@ -126,6 +111,41 @@ func stands(d Digest, limits statusLimits, id ID) (out []brief.Item) {
 			Time: d.Last, Why: "the branch at the end of the session"})
 	}
 	return out
+}
+
+// recent returns the last turns that did something, the newest first, without requests to commit before the last one. The
+// last of them makes room for the turn with the most work, which tells what the session was about.
+func recent(turns []Turn, most int) (out []Turn) {
+	main := mainTurn(turns)
+	for i, t := range slices.Backward(turns) {
+		last := i == len(turns)-1
+		if len(out) == most || !t.did() && t.Stopped == 0 && !(last && t.waiting()) ||
+			len(out) > 0 && t.Stopped == 0 && housekeeping().MatchString(t.Asked.Text) {
+			continue
+		}
+		if len(out) == most-1 && main != nil && main.Asked.N < t.Asked.N {
+			t = *main
+		}
+		out = append(out, t)
+	}
+	return out
+}
+
+// mainTurn returns the turn with an answer and the most work, of several the last, nil if there is none. A request to
+// commit is it only if there is no other.
+func mainTurn(turns []Turn) (main *Turn) {
+	for i := range turns {
+		t := &turns[i]
+		if !t.did() || !t.answered() || t.Stopped > 0 || announces(t.Answered.Text) {
+			continue
+		}
+		routine := housekeeping().MatchString(t.Asked.Text)
+		if main == nil || t.Did >= main.Did && routine == housekeeping().MatchString(main.Asked.Text) ||
+			housekeeping().MatchString(main.Asked.Text) && !routine {
+			main = t
+		}
+	}
+	return main
 }
 
 // waiting reports whether the user asked something and got no answer.
@@ -168,32 +188,41 @@ func open(digests []Digest, shown int, limits statusLimits, id ID) (out []brief.
 		say := func(n int, trust brief.Trust, text, why string) {
 			out = append(out, brief.Item{Text: text, Source: id.at(d.Session, n), Trust: trust, Time: d.Last, Why: why})
 		}
-		if k := len(d.Turns) - 1; k >= 0 && d.Turns[k].Stopped > 0 && !settled(d.Turns[k].Asked.Text, digests[:i]) {
-			if i == shown {
-				continue // it is where things stand
+		rejected := 0
+		k := len(d.Turns) - 1
+		if k >= 0 && d.Turns[k].Stopped > 0 && i != shown && !settled(d.Turns[k].Asked.Text, digests[:i]) {
+			t := d.Turns[k]
+			p := slices.IndexFunc(d.Open, func(o Open) bool { return o.What == exchange.RefusedPlan && o.N > t.Asked.N })
+			if p >= 0 && settled(d.Open[p].Text, digests[:i]) {
+				continue // it was accepted in the end, for the next session
 			}
-			say(d.Turns[k].Stopped, brief.User, "Interrupted by the user: "+d.Turns[k].request(showEarlier),
-				"the model did not go on")
-			out[len(out)-1].Keys = []string{d.Turns[k].key(d.Session)}
-		} else if k >= 0 && d.Turns[k].Waits && i == 0 {
+			if p >= 0 {
+				rejected = d.Open[p].N
+				say(rejected, brief.Assistant, day(d)+"asked "+t.request(showEarlier)+"; the user rejected the plan "+
+					quoted(d.Open[p].Text, showEarlier)+" and interrupted", "the model did not go on")
+			} else {
+				say(t.Stopped, brief.User, day(d)+"interrupted by the user: "+t.request(showEarlier), "the model did not go on")
+			}
+			out[len(out)-1].Keys = []string{t.key(d.Session)}
+		} else if k >= 0 && d.Turns[k].Waits && d.Turns[k].Stopped == 0 && i == 0 {
 			say(d.Turns[k].Answered.N, brief.Assistant, "Asked the user and got no answer: "+
 				quoted(lastClause(d.Turns[k].Answered.Text), showQuestion), "the session ended with a question")
 		}
 		for _, o := range d.Open {
-			if o.What == exchange.AcceptedPlan {
+			switch {
+			case o.N == rejected:
+			case o.What == exchange.AcceptedPlan:
 				if text := planned(digests[:i+1], o); text != "" && i < 2 {
 					say(o.N, brief.Assistant, text, "the last plan that the user accepted")
 				}
-				continue
+			case settled(o.Text, digests[:i]):
+			default:
+				what := exchange.Open{Kind: o.What}.Lead()
+				if o.Text != "" {
+					what += quoted(o.Text, showQuestion)
+				}
+				say(o.N, brief.Assistant, strings.TrimRight(what, ": "), "nothing later settles it")
 			}
-			what := exchange.Open{Kind: o.What}.Lead()
-			if settled(o.Text, digests[:i]) {
-				continue
-			}
-			if o.Text != "" {
-				what += quoted(o.Text, showQuestion)
-			}
-			say(o.N, brief.Assistant, strings.TrimRight(what, ": "), "nothing later settles it")
 		}
 		for k := len(d.Todos) - 1; k >= 0 && k >= len(d.Todos)-limits.todos && i == 0; k-- {
 			t := d.Todos[k]
@@ -323,24 +352,31 @@ const maxWantsShown = 5
 
 // wantItems returns all that the user corrected, chose and refused, the newest first.
 func wantItems(digests []Digest) []brief.Item {
-	return wantsOf(digests, nil, records.ShortID, maxActions)
+	return wantsOf(digests, records.ShortID, maxActions, func(int, Want) bool { return true })
 }
 
-// wants lists what the user corrected, chose and refused, the newest first, without requests that are shown already.
+// wants lists what the user corrected, chose and refused, the newest first, without requests that are shown already. Of
+// the sessions before the newest that has any, these are his choices and what says how to work: what he corrected there
+// is done.
 func wants(digests []Digest, shown []brief.Item, id ID) []brief.Item {
-	return wantsOf(digests, shown, id, maxWantsShown)
+	newest := slices.IndexFunc(digests, func(d Digest) bool { return slices.ContainsFunc(d.Turns, Turn.did) })
+	return wantsOf(digests, id, maxWantsShown, func(i int, w Want) bool {
+		key := Turn{Asked: Said{N: w.N}}.key(digests[i].Session)
+		return (i <= newest || w.lasts()) &&
+			!slices.ContainsFunc(shown, func(it brief.Item) bool { return slices.Contains(it.Keys, key) })
+	})
 }
 
-func wantsOf(digests []Digest, shown []brief.Item, id ID, most int) (out []brief.Item) {
-	for _, d := range digests[:min(len(digests), ageSessions)] {
-		for i := len(d.Wants) - 1; i >= 0 && len(out) < most; i-- {
-			w := d.Wants[i]
-			key := Turn{Asked: Said{N: w.N}}.key(d.Session)
-			if slices.ContainsFunc(shown, func(it brief.Item) bool { return slices.Contains(it.Keys, key) }) {
-				continue
+// lasts reports whether a want says more than what was to be done at once: a choice, or how to work.
+func (w Want) lasts() bool { return strings.Contains(w.Lead, " chose: ") || rule().MatchString(w.Text) }
+
+func wantsOf(digests []Digest, id ID, most int, tell func(i int, w Want) bool) (out []brief.Item) {
+	for i, d := range digests[:min(len(digests), ageSessions)] {
+		for _, w := range slices.Backward(d.Wants) {
+			if len(out) < most && tell(i, w) {
+				out = append(out, brief.Item{Text: w.Lead + quoted(w.Text, showWant), Source: id.at(d.Session, w.N),
+					Trust: brief.User, Time: d.Last, Why: "a correction, a choice or a refusal"})
 			}
-			out = append(out, brief.Item{Text: w.Lead + quoted(w.Text, showWant), Source: id.at(d.Session, w.N),
-				Trust: brief.User, Time: d.Last, Why: "a correction, a choice or a refusal"})
 		}
 	}
 	return out
@@ -352,42 +388,31 @@ const maxBefore = 3
 // before lists the sessions before the newest that did something, each with its first request and its outcome.
 func before(digests []Digest, last int, id ID) (out []brief.Item) {
 	for _, d := range digests[min(last+1, len(digests)):] {
-		var did []Turn
-		for _, t := range d.Turns {
-			if t.did() {
-				did = append(did, t)
-			}
-		}
-		if !slices.ContainsFunc(did, Turn.answered) {
-			continue
-		}
 		if len(out) == maxBefore {
 			break
 		}
-		end := did[slices.IndexFunc(did, Turn.answered)] // the exchange with the most work, of several the last
-		for _, t := range did {
-			routine, was := housekeeping().MatchString(t.Asked.Text), housekeeping().MatchString(end.Asked.Text)
-			if t.answered() && (t.Did >= end.Did && routine == was || was && !routine) {
-				end = t
-			}
+		end := mainTurn(d.Turns)
+		if end == nil {
+			continue
 		}
-		text := "asked " + end.request(showEarlier)
-		if k := slices.IndexFunc(d.Open, func(o Open) bool {
-			return o.What == exchange.RefusedPlan && o.N > end.Asked.N
-		}); k >= 0 {
-			text += "; the user rejected the plan " + quoted(d.Open[k].Text, showEarlier)
-		} else if end.Answered.Text != "" {
+		text := day(d) + "asked " + end.request(showEarlier)
+		if end.Answered.Text != "" {
 			text += "; ended with " + quoted(end.Answered.Text, showEnding)
-		} else if end.Settled != "" {
+		} else {
 			text += "; ended with " + end.Settled
-		}
-		if !d.Last.IsZero() {
-			text = d.Last.UTC().Format("2006-01-02") + ": " + text
 		}
 		out = append(out, brief.Item{Text: text, Source: id.at(d.Session, max(end.Answered.N, end.Asked.N)),
 			Trust: brief.Assistant, Time: d.Last, Why: "a session before, with its outcome"})
 	}
 	return out
+}
+
+// day returns the day on which a session ended, to stand before a text.
+func day(d Digest) string {
+	if d.Last.IsZero() {
+		return ""
+	}
+	return d.Last.UTC().Format("2006-01-02") + ": "
 }
 
 // answered reports whether the model answered a turn.
@@ -438,7 +463,7 @@ func ending(d Digest, t Turn, last bool, most int, id ID) brief.Item {
 	switch {
 	case t.Stopped > 0:
 		it.Text, it.Source = "Interrupted by the user.", id.at(d.Session, t.Stopped)
-		it.Why = "the model did not go on"
+		it.Trust, it.Why = brief.User, "the model did not go on"
 	case t.Answered.Text == "" && t.Settled != "":
 		it.Text, it.Why = "Outcome: "+t.Settled+".", "a fact tells it"
 	case t.Answered.Text == "" && t.Answered.N > 0:

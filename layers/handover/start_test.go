@@ -1,9 +1,12 @@
 package handover
 
 import (
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/memvcs/mem/layers/exchange"
 	"github.com/memvcs/mem/layers/refine"
 )
 
@@ -84,6 +87,8 @@ func TestWish(t *testing.T) {
 		"hmm, that is affected by the state machine, no?":                 "",
 		"hmm, we should use the other parser":                             "hmm, we should use the other parser",
 		"prices are cents, never floats":                                  "prices are cents, never floats",
+		"do not log the price":                                            "do not log the price",
+		"when you add a rule, always add a test":                          "when you add a rule, always add a test",
 	} {
 		if got := wish(text); got != want {
 			t.Errorf("wish(%q) = %q, want %q", text, got, want)
@@ -115,6 +120,7 @@ func TestMends(t *testing.T) {
 func TestGist(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
+		"Both have the tests:\n\n| Test | A |\n|---|---|\n| stop | x |": "Both have the tests …",
 		"Deleted two files:\n- `start.go`\n- `stop.go`\n\nAll is well.": "Deleted two files: `start.go`; `stop.go`; All is well.",
 		"1. One.\n2. Two\n3. Three":                                     "One. Two; Three",
 	} {
@@ -158,6 +164,79 @@ func TestNotTwice(t *testing.T) {
 	}
 	if got := wants([]Digest{d}, now, same); len(got) != 0 {
 		t.Errorf("%q is there twice", got[0].Text)
+	}
+}
+
+// TestMainTurn gives a session whose last exchanges are small: what it was about is told, requests to commit before the last
+// exchange are not.
+func TestMainTurn(t *testing.T) {
+	t.Parallel()
+	work := []Turn{
+		{Asked: Said{1, "parse the prices"}, Answered: Said{9, "It parses them."}, Did: 40},
+		{Asked: Said{10, "rename the parser"}, Answered: Said{11, "Renamed."}, Did: 3},
+		{Asked: Said{20, "log the rest"}, Answered: Said{21, "Logged."}, Did: 2},
+		{Asked: Said{25, "also mock it"}, Answered: Said{26, "Now fix the mocks:"}, Did: 60},
+		{Asked: Said{30, "commit this"}, Answered: Said{31, "Committed."}, Did: 50},
+		{Asked: Said{40, "a comment on it came"}, Answered: Said{41, "Answered."}, Did: 1},
+	}
+	for _, tt := range []struct {
+		turns []Turn
+		want  []int
+	}{
+		{work, []int{40, 25, 1}},
+		{work[:5], []int{30, 25, 1}},
+		{work[:3], []int{20, 10, 1}},
+		{work[1:3], []int{20, 10}},
+		{nil, nil},
+	} {
+		var got []int
+		for _, turn := range recent(tt.turns, 3) {
+			got = append(got, turn.Asked.N)
+		}
+		if !slices.Equal(got, tt.want) {
+			t.Errorf("of %d turns %v, want %v", len(tt.turns), got, tt.want)
+		}
+	}
+}
+
+// TestLastingWants gives corrections of two sessions: of the earlier one, what it was told to do at once is not told.
+func TestLastingWants(t *testing.T) {
+	t.Parallel()
+	said := func(lead string, texts ...string) (out []Want) {
+		for i, text := range texts {
+			out = append(out, Want{N: i + 1, Lead: lead, Text: text})
+		}
+		return out
+	}
+	did := []Turn{{Asked: Said{9, "mend it"}, Did: 1}}
+	now := Digest{Session: "b", Turns: did, Wants: said("", "we need one more column")}
+	old := Digest{Session: "a", Turns: did, Wants: append(said("", "we need a blank line there", "never log the price"), said("asked “Which?” chose: ", "the second")...)}
+	var got []string
+	for _, it := range wants([]Digest{now, old}, nil, same) {
+		got = append(got, it.Text)
+	}
+	if want := []string{"“we need one more column”", "asked “Which?” chose: “the second”", "“never log the price”"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// TestInterruptedPlan gives a session that ended with a plan that the user rejected: that is one line.
+func TestInterruptedPlan(t *testing.T) {
+	t.Parallel()
+	stopped := Digest{Session: "a", Last: time.Date(2026, 2, 18, 9, 0, 0, 0, time.UTC), Turns: []Turn{{Asked: Said{2, "show the address at the top"}, Stopped: 9}},
+		Open: []Open{{N: 7, What: exchange.RefusedPlan, Text: "Address in the header"}}}
+	later := Digest{Session: "b", Turns: []Turn{{Asked: Said{1, "parse the prices"}, Answered: Said{5, "Done."}, Did: 3}}}
+	got := open([]Digest{later, stopped}, 0, atStart, same)
+	want := "2026-02-18: asked “show the address at the top”; the user rejected the plan “Address in the header” and interrupted"
+	if len(got) != 1 || got[0].Text != want {
+		t.Errorf("%+v, want one line %q", got, want)
+	}
+	began := Digest{Session: "c", Turns: []Turn{{Asked: Said{1, "Address in the header"}, Plan: "Address in the header", Answered: Said{5, "Done."}, Did: 3}}}
+	if got := open([]Digest{later, began, stopped}, 0, atStart, same); len(got) != 0 {
+		t.Errorf("of a plan that a later session carried out: %+v", got)
+	}
+	if got := open([]Digest{stopped}, 0, atStart, same); len(got) != 1 || got[0].Text != "Plan that the user rejected: “Address in the header”" {
+		t.Errorf("of the session that is shown: %+v", got)
 	}
 }
 

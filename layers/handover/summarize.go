@@ -81,7 +81,7 @@ func (s *summary) entry(e refine.Entry) {
 	case e.Role == "user" && e.Name == "answer":
 		s.answered(e)
 	case e.Role == "user" && e.Name == "refusal":
-		s.want(e, "refused "+refusedName(e.Target)+": ", e.Said)
+		s.want(e, "refused "+refusedName(e.Target)+": ", statements(e.Said))
 	case e.Typed() && !e.Side:
 		s.asked(e)
 	case e.Request() && e.Script:
@@ -96,6 +96,7 @@ func (s *summary) entry(e refine.Entry) {
 		if t := s.turn(); t != nil {
 			t.Stopped = e.N
 		}
+	case e.Role == "assistant" && strings.HasPrefix(e.Said, "API Error: "): // of the client
 	case e.Role == "assistant" && !e.Side && strings.TrimSpace(e.Said) != "":
 		if t := s.turn(); t != nil {
 			s.answer(t, e)
@@ -177,7 +178,9 @@ func (s *summary) answered(e refine.Entry) {
 		t.Did++
 	}
 	for _, a := range e.Dialog {
-		s.want(e, "asked “"+Cut(a.Question, maxQuestion)+"” chose: ", strings.TrimSpace(a.Answer+" "+a.Notes))
+		if answer := strings.TrimSpace(a.Answer + " " + a.Notes); !question(answer) {
+			s.want(e, "asked “"+Cut(a.Question, maxQuestion)+"” chose: ", answer)
+		}
 	}
 }
 
@@ -317,8 +320,9 @@ func (s *summary) ran(e refine.Entry) {
 	for i, c := range list {
 		s.command(e, c, outcomes[verdicts[i]])
 	}
-	s.tests.ran(e, list, verdicts)
-	s.forms.ran(e)
+	if !s.forms.ran(e) || len(e.Failed) > 0 { // a command that could not run checked nothing
+		s.tests.ran(e, list, verdicts)
+	}
 }
 
 var outcomes = map[verdict.Verdict]Outcome{verdict.Passed: Passed, verdict.Failed: Broke}

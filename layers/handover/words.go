@@ -38,15 +38,17 @@ var correction = sync.OnceValue(func() *regexp.Regexp {
 
 // rule matches words that say how to work from now on.
 var rule = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)\b(never|always (use|run|do|add|put|keep|write|commit|push|ask|check|prefer|make|call|return|include|start|test|touch|edit|change|create|delete|remove|be|have|go|show|log|say|tell)\b|instead of|rather than|from now on|make sure|don'?t (use|add|write|change|create|commit)|i('d| would) prefer|should (not|never|always|only|just))\b`)
+	return regexp.MustCompile(`(?i)\b(never|always (use|run|do|add|put|keep|write|commit|push|ask|check|prefer|make|call|return|include|start|test|touch|edit|change|create|delete|remove|be|have|go|show|log|say|tell)\b|instead of|rather than|from now on|make sure|don'?t (use|add|write|create|commit)|i('d| would) prefer|should (not|never|always|only|just))\b`)
 })
 
 // maxCorrection is the size of a correction. A longer text is a request.
 const maxCorrection = 400
 
-// asking matches the start of a question that says nothing about how to work.
+// asking matches the start of a question, also of one without its mark.
 var asking = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)^(and |but |so |hm+,? |ok(ay)?,? )*(why|what|how|when|where|who|which|is|are|was|were|do|does|did|have|has|should|could|would|will|any)\b`)
+	const does = `(is|are|was|were|do|does|did|have|has|should|could|would|will)(n'?t)?\b`
+	return regexp.MustCompile(`(?i)^(and |but |so |hm+,? |ok(ay)?,? )*((why|any)\b|(what|how|when|where|who|which)('s\b| ` + does + `)|` +
+		does + ` (not )?(i|we|you|he|she|they|it|there|this|that|these|those|the|a|my|our|your|all|any|some)\b)`)
 })
 
 // hm matches a doubt before a sentence, which makes no correction of a question.
@@ -62,22 +64,25 @@ func wish(text string) string {
 	if len(text) > maxCorrection || strings.HasPrefix(text, "(") {
 		return ""
 	}
+	said := statements(text)
+	if len(said) < 12 || !correction().MatchString(said) && !rule().MatchString(said) {
+		return ""
+	}
+	return said
+}
+
+// statements returns the sentences of a text of the user that ask nothing, on one line.
+func statements(text string) string {
 	var out []string
-	says := false
 	for line := range strings.Lines(text) {
 		for s := range strings.SplitSeq(ends().ReplaceAllString(line, "$1\n"), "\n") {
 			s = strings.TrimSpace(s)
-			says = says || correction().MatchString(s) || rule().MatchString(s)
 			if s != "" && !asking().MatchString(s) && (!question(s) || correction().MatchString(hm().ReplaceAllString(s, ""))) {
 				out = append(out, s)
 			}
 		}
 	}
-	text = strings.Join(out, " ")
-	if !says || len(text) < 12 || !correction().MatchString(text) && !rule().MatchString(text) {
-		return ""
-	}
-	return text
+	return strings.Join(out, " ")
 }
 
 // question reports whether a text ends with a question to the user.
@@ -146,6 +151,9 @@ func Gist(text string, limit int) string {
 		was = item
 	}
 	if len(out) == 0 || len(out) == 1 && strings.HasSuffix(out[0], ":") { // what it announces is all there is
+		if before, _, table := strings.Cut(text, "\n|"); table && strings.TrimSpace(before) != "" {
+			return strings.TrimRight(Cut(before, limit), ": ") + ellipsis
+		}
 		return Cut(text, limit)
 	}
 	return withoutLead(out)
@@ -154,7 +162,7 @@ func Gist(text string, limit int) string {
 // announcement matches a clause that says what the model does next.
 var announcement = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)^((ok(ay)?|good|great|perfect|excellent|now|next|first|then|and|so|alright)[,.!]? (- )?)*` +
-		`(let me|let's|i'?ll|i will|i need to|i'm going to|time to|now i (have|can|understand|see|know)|i now have|i have (the|a) (full|complete|good|clear))\b`)
+		`(let me|let's|i'?ll|i will|i need to|i'm going to|time to|now i (have|can|understand|see|know)|i now have|(i )?found it\b|there it is\b|i have (the|a) (full|complete|good|clear))\b`)
 })
 
 // announces reports whether a text only says what the model does next.
@@ -163,7 +171,7 @@ func announces(text string) bool {
 		return false
 	}
 	for _, c := range clauses(strings.Join(strings.Fields(strings.ReplaceAll(text, "’", "'")), " ")) {
-		if c != "" && !announcement().MatchString(c) && !lead().MatchString(c) {
+		if c != "" && !announcement().MatchString(c) && !lead().MatchString(c) && !strings.HasSuffix(c, ":") {
 			return false
 		}
 	}

@@ -240,7 +240,7 @@ func split(w []string) (name, args []string) {
 		if len(rest) > 1 && sub == "workspace" { // its name, and what runs there
 			name, rest = append(name, rest[:2]...), rest[2:]
 		}
-		if slices.Contains(subcommandRunners, sub) && len(rest) > 0 {
+		if slices.Contains(subcommandRunners, sub) && len(rest) > 0 && !strings.HasSuffix(rest[0], "...") { // a pattern of packages names no task
 			if flags(); !names.Word(rest[0]) {
 				return nil, nil
 			}
