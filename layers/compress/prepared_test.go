@@ -15,8 +15,12 @@ import (
 func TestPrepared(t *testing.T) {
 	t.Parallel()
 	ctx, c := context.Background(), tokens.For("claude-opus-4-6")
-	for seed := range int64(3) {
-		items, stats, marks := session(seed, 120)
+	seeds, size := int64(3), 120
+	if testing.Short() { // under the race detector
+		seeds, size = 1, 40
+	}
+	for seed := range seeds {
+		items, stats, marks := session(seed, size)
 		items = withDiffs(items)
 		ready := Prepare(Input{Items: items})
 		aggressive := keepit.Aggressive
