@@ -113,7 +113,7 @@ func next[T any](t *testing.T, what string, from <-chan T) (v T) {
 	t.Helper()
 	select {
 	case v = <-from:
-	case <-time.After(20 * time.Second):
+	case <-time.After(2 * time.Minute): // a busy machine; that would be a hang
 		t.Fatalf("never: %s", what)
 	}
 	return v
