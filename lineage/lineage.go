@@ -26,9 +26,9 @@ var (
 
 // A Recipe is a step with its parameters.
 type Recipe struct {
-	Step    string          `json:"step"`             // "refine", "redact", "compress", "compose"
-	Version int             `json:"version"`          // of the step: raised when its output changes
-	Params  json.RawMessage `json:"params" cache:"-"` // compact JSON of the step's plan
+	Step    string          `json:"step"`    // "refine", "redact", "compress", "compose"
+	Version int             `json:"version"` // of the step: raised when its output changes
+	Params  json.RawMessage `json:"params"`  // compact JSON of the step's plan
 }
 
 // NewRecipe returns the recipe of a step with the given plan, which is marshalled as JSON. The plan

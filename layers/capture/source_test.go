@@ -132,12 +132,9 @@ func TestStateCache(t *testing.T) {
 		text += layerstest.UserLine(i, fmt.Sprint("text ", i))
 		p := layerstest.Add(t, m, layerstest.Write(t, filepath.Join(dir, fmt.Sprintf("s%d.jsonl", i%3)), text))[0].Project.ID
 		files := func() (all []byte) {
-			for _, name := range []string{"state", "bulk"} {
-				b, err := os.ReadFile(m.CachePath(name, string(p)))
-				if err != nil {
-					t.Fatal(err)
-				}
-				all = append(all, b...)
+			all, err := os.ReadFile(m.CachePath("state", string(p)))
+			if err != nil {
+				t.Fatal(err)
 			}
 			return all
 		}
@@ -150,7 +147,6 @@ func TestStateCache(t *testing.T) {
 			os.WriteFile(m.CachePath("state", string(p)), []byte("garbage"), 0o600)
 		} else {
 			os.RemoveAll(m.CachePath("state"))
-			os.RemoveAll(m.CachePath("bulk"))
 		}
 		fresh, err := trust.State(ctx, m.DB, p)
 		if err != nil {

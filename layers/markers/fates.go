@@ -79,7 +79,7 @@ func Source(ctx context.Context, db *state.DB, rev state.Rev) (state.Rev, error)
 	}
 	for _, v := range st.Versions {
 		if v.ID == rev.Version.Base {
-			return revision.At(ctx, db, rev, v)
+			return revision.At(rev, v), nil
 		}
 	}
 	return rev, &state.NotFoundError{What: "version", Name: cmp.Or(rev.Version.Source, rev.Version.Since),

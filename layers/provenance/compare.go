@@ -75,10 +75,7 @@ func CompareSince(ctx context.Context, db *state.DB, sc state.Scope, rev state.R
 	}
 	s := st.Session(newest.Session)
 	t := &tracer{m: db, sessions: map[string]*state.Session{}}
-	v, err := revision.At(ctx, db, state.Rev{Project: p, Session: s}, newest)
-	if err != nil {
-		return Comparison{}, err
-	}
+	v := revision.At(state.Rev{Project: p, Session: s}, newest)
 	since := state.Rev{Kind: state.IsMessages, Project: p, Session: s, From: 1, To: s.Now().Scan.Values}
 	if base := s.Point(newest.Origin()); base != nil && base.Generation == s.Now().Generation {
 		since.From = base.Scan.Values + 1
@@ -108,9 +105,8 @@ func Before(ctx context.Context, db *state.DB, rev state.Rev) (state.Rev, error)
 		var last *records.Composition
 		for _, c := range st.Compositions {
 			if c.ID == rev.Composition.ID && last != nil {
-				rev.Composition, err = db.CompleteComposition(ctx, rev.Project.ID, last)
-				rev.Hash = last.Derivation.Output
-				return rev, err
+				rev.Composition, rev.Hash = last, last.Derivation.Output
+				return rev, nil
 			}
 			if c.Name == rev.Composition.Name && !c.Deleted {
 				last = c
@@ -169,5 +165,5 @@ func PreviousVersion(ctx context.Context, db *state.DB, rev state.Rev) (state.Re
 	if last == nil || rev.Version.Source != "" || !rev.Version.Whole() {
 		return Before(ctx, db, rev)
 	}
-	return revision.At(ctx, db, rev, last)
+	return revision.At(rev, last), nil
 }

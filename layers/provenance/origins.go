@@ -277,7 +277,7 @@ func partRev(ctx context.Context, db *state.DB, p records.CompositionPart) (stat
 	}
 	for _, v := range slices.Backward(st.Versions) {
 		if v.Session == p.Session && v.Derivation.Output == p.Output {
-			return revision.At(ctx, db, rev, v)
+			return revision.At(rev, v), nil
 		}
 	}
 	return state.Rev{}, nil

@@ -342,11 +342,7 @@ func (w *explainer) version(ctx context.Context, rev state.Rev) (*Reason, error)
 	}
 	for _, b := range st.Versions {
 		if s := st.Session(b.Session); v.Source != "" && b.ID == v.Base && s != nil {
-			base, err := revision.At(ctx, w.m, state.Rev{Project: rev.Project, Session: s}, b)
-			if err != nil {
-				return nil, err
-			}
-			r, err := w.version(ctx, base)
+			r, err := w.version(ctx, revision.At(state.Rev{Project: rev.Project, Session: s}, b))
 			if err == nil {
 				out.Next = append(out.Next, r)
 			}

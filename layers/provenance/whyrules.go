@@ -133,11 +133,7 @@ func (w *explainer) object(ctx context.Context, rev state.Rev) (*Reason, error) 
 	p := st.AsProject()
 	for _, v := range st.Versions {
 		if s := st.Session(v.Session); v.Derivation.Output == rev.Hash && s != nil {
-			full, err := revision.At(ctx, w.m, state.Rev{Project: p, Session: s}, v)
-			if err != nil {
-				return nil, err
-			}
-			return w.version(ctx, full)
+			return w.version(ctx, revision.At(state.Rev{Project: p, Session: s}, v))
 		}
 	}
 	for _, c := range st.Compositions {

@@ -86,7 +86,7 @@ type Snapshot struct {
 	Parent  string     `json:"parent,omitempty"` // the session whose subagent this is
 	Files   []FileRef  `json:"files,omitempty"`  // overflow files of tool results
 	Markers []Mark     `json:"markers,omitempty"`
-	Typed   []TypedKey `json:"typed,omitempty" cache:"-"`
+	Typed   []TypedKey `json:"typed,omitempty"`
 	Echo    []int      `json:"echo,omitempty"` // typed messages that another session or mem wrote first
 	// of the whole generation up to here: the messages that the user withdrew, and the markers in prompts that wait in
 	// the client's queue or left it without a record

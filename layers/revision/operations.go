@@ -166,9 +166,8 @@ func RevOf(ctx context.Context, db *state.DB, p state.Project, v *records.Versio
 	c *records.Composition) (state.Rev, error) {
 	rev := state.Rev{Project: p}
 	if c != nil {
-		full, err := db.CompleteComposition(ctx, p.ID, c)
-		rev.Kind, rev.Composition, rev.Hash = state.IsComposition, full, c.Derivation.Output
-		return rev, err
+		rev.Kind, rev.Composition, rev.Hash = state.IsComposition, c, c.Derivation.Output
+		return rev, nil
 	}
 	st, err := trust.Outline(ctx, db, p.ID)
 	if err != nil {
@@ -177,5 +176,5 @@ func RevOf(ctx context.Context, db *state.DB, p state.Project, v *records.Versio
 	if rev.Session = st.Session(v.Session); rev.Session == nil {
 		return rev, &state.NotFoundError{What: "session", Name: v.Session}
 	}
-	return At(ctx, db, rev, v)
+	return At(rev, v), nil
 }

@@ -52,8 +52,7 @@ func resolveTag(ctx context.Context, db *state.DB, sc state.Scope, name string) 
 	if err != nil || !ok {
 		return rev, false, err
 	}
-	rev, err = At(ctx, db, rev, rev.Version)
-	return rev, true, err
+	return At(rev, rev.Version), true, nil
 }
 
 // ErrLayer reports a layer that a session does not have.
@@ -291,7 +290,7 @@ func resolveVersion(ctx context.Context, db *state.DB, rev state.Rev, sub string
 	}
 	versions := st.VersionsOf(rev.Session.ID)
 	if strings.EqualFold(sub, "latest") && len(versions) > 0 {
-		return At(ctx, db, rev, versions[len(versions)-1])
+		return At(rev, versions[len(versions)-1]), nil
 	}
 	label, device, _ := strings.Cut(normalLabel(trust.WithDevice(ctx, db, sub)), "~")
 	found := labelled(db, st.AllVersionsOf(rev.Session.ID), label, device) // hidden ones included
@@ -299,7 +298,7 @@ func resolveVersion(ctx context.Context, db *state.DB, rev state.Rev, sub string
 	case 0:
 		return rev, noVersion(rev, sub, versions)
 	case 1:
-		return At(ctx, db, rev, found[0])
+		return At(rev, found[0]), nil
 	}
 	var names []string
 	for _, v := range found {
@@ -338,12 +337,10 @@ func noVersion(rev state.Rev, name string, versions []*records.Version) error {
 	return missing
 }
 
-// At returns the revision of a version and completes it.
-func At(ctx context.Context, db *state.DB, r state.Rev, v *records.Version) (state.Rev, error) {
-	r.Kind, r.Hash = state.IsVersion, v.Derivation.Output
-	var err error
-	r.Version, err = db.Complete(ctx, r.Project.ID, v)
-	return r, err
+// At returns the revision of a version.
+func At(r state.Rev, v *records.Version) state.Rev {
+	r.Kind, r.Hash, r.Version = state.IsVersion, v.Derivation.Output, v
+	return r
 }
 
 func resolveLabel(ctx context.Context, db *state.DB, sc state.Scope, label string) (state.Rev, error) {
@@ -423,9 +420,7 @@ func resolveComposition(ctx context.Context, db *state.DB, sc state.Scope, s str
 		return state.Rev{}, true, &state.NotFoundError{What: "composition", Name: s,
 			Candidates: []string{fmt.Sprintf("%s@{%d}", name, len(found)-1)}}
 	}
-	rev := found[back]
-	rev.Composition, err = db.CompleteComposition(ctx, rev.Project.ID, rev.Composition)
-	return rev, true, err
+	return found[back], true, nil
 }
 
 func resolveObject(ctx context.Context, db *state.DB, sc state.Scope, s string) (state.Rev, error) {

@@ -22,7 +22,6 @@ import (
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/transcript"
 	"github.com/memvcs/mem/layers/trust"
-	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/refs"
 )
 
@@ -129,35 +128,27 @@ func someRecords(t *testing.T, rng *rand.Rand) []refs.Record {
 	return out
 }
 
-// TestStateFile shows that the two cached files together hold every field of every record: a field that
-// is new and not written would be missing here.
+// TestStateFile shows that the cached file holds every field of every record: a field that is new and not written would be
+// missing here.
 func TestStateFile(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(3, 4))
 	for range layerstest.Rounds(50) {
-		want, all := state.NewState("0123456789abcdef"), &state.Bulks{Of: map[objects.Hash]state.Bulk{}}
+		want := state.NewState("0123456789abcdef")
 		for range 1 + rng.IntN(4) {
 			for _, r := range someRecords(t, rng) {
 				if err := want.Apply(r); err != nil {
 					t.Fatal(err)
 				}
-				if err := all.Apply(r); err != nil {
-					t.Fatal(err)
-				}
 			}
 		}
 		want.Tips = []refs.Tip{{Device: "d1", Commit: "c1"}}
-		all.Tips = want.Tips
 		want.Finish()
-		got, bulk := &state.State{}, &state.Bulks{}
-		if !state.Decode(string(state.Encode(7, want)), 7, got) || !state.Decode(string(state.Encode(7, all)), 7, bulk) {
+		got := &state.State{}
+		if !state.Decode(string(state.Encode(7, want)), 7, got) {
 			t.Fatal("cannot read what was written")
 		}
 		got.Finish()
-		if len(got.Sessions[0].Points[0].Typed) > 0 || got.Versions[0].Derivation.Recipe.Params != nil {
-			t.Error("the outline holds bulk")
-		}
-		got.Fill(bulk)
 		if a, b := show(want), show(got); a != b {
 			t.Fatalf("wrote\n%s\nread\n%s", a, b)
 		}
@@ -189,10 +180,9 @@ func FuzzDecode(f *testing.F) {
 	st := state.NewState("0123456789abcdef")
 	st.AddPoint(records.Point{Snapshot: records.Snapshot{Session: "s1", Scan: transcript.Carry{Title: "title"}}})
 	f.Add(state.Encode(7, st))
-	f.Add(state.Encode(7, &state.Bulks{Of: map[objects.Hash]state.Bulk{{1}: {Params: []byte("{}")}}}))
 	f.Add(state.Encode(7, &[]refs.Entry{{Subject: "init", Time: time.Unix(1, 2), Trailers: []string{"a", "a"}}}))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		for _, v := range []any{&state.State{}, &state.Bulks{}, &capture.FileCache{}, &[]refs.Entry{}} {
+		for _, v := range []any{&state.State{}, &capture.FileCache{}, &[]refs.Entry{}} {
 			again := reflect.New(reflect.TypeOf(v).Elem())
 			if !state.Decode(string(b), 7, v) {
 				continue
@@ -277,7 +267,6 @@ func checkCaches(t *testing.T, m *layers.Memory, p refs.Project, harm int) {
 	if a, b := show(full), show(fresh); a != b {
 		t.Fatalf("cached\n%s\nfresh\n%s", a, b)
 	}
-	fresh.Strip()
 	if a, b := show(outline), show(fresh); a != b {
 		t.Fatalf("outline\n%s\nfresh\n%s", a, b)
 	}
@@ -301,7 +290,7 @@ func checkCaches(t *testing.T, m *layers.Memory, p refs.Project, harm int) {
 			t.Fatalf("Projects = %+v, %v, want one called %s, %s", known, err, fresh.Name, fresh.Identity)
 		}
 	}
-	for _, file := range []string{m.CachePath("state", string(p)), m.CachePath("bulk", string(p)), m.CachePath("log", string(p)), m.CachePath("names")} {
+	for _, file := range []string{m.CachePath("state", string(p)), m.CachePath("log", string(p)), m.CachePath("names")} {
 		switch harm {
 		case 1:
 			os.Remove(file)

@@ -96,7 +96,7 @@ func TestAbandonedInCache(t *testing.T) {
 	o.MaxCache = 1 << 30
 	m := layerstest.NewMemory(t, o)
 	var left, kept []string
-	for _, dir := range []string{"", "l1", "state", "bulk", "seen"} {
+	for _, dir := range []string{"", "l1", "state", "seen"} {
 		for name, age := range map[string]time.Duration{".tmp-1": state.Abandoned + time.Hour, ".tmp-2": state.Abandoned - time.Hour, "file": 2 * state.Abandoned} {
 			file := m.CachePath(dir, name)
 			if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {

@@ -36,7 +36,6 @@ type State struct {
 	Unknown      int                    // the number of records of unknown kinds
 	Purges       []StoredPurge          // in the order of records
 
-	bulk       *Bulks                    // nil in an outline
 	ByID       map[string]*Session       `cache:"-"`
 	setAt      map[string]int            // positions in Sets
 	nameAt     map[string]int            // positions in Names
@@ -186,20 +185,6 @@ type StoredRevoke struct {
 type StoredUse struct {
 	records.Use
 	Stamp records.Stamp
-}
-
-// A Bulk is the part of a record that the outline omits.
-type Bulk struct {
-	Params []byte             // of a version's or composition's recipe
-	Typed  []records.TypedKey // of a session's snapshot
-	Keys   []transcript.Key   // of a composition
-	Queue  transcript.Queue   // of a session's snapshot
-}
-
-// Bulks are the bulks of a project, by record.
-type Bulks struct {
-	Tips []refs.Tip
-	Of   map[objects.Hash]Bulk
 }
 
 // A StoredName is the name of a project at some tips.

@@ -243,16 +243,16 @@ var (
 
 // upperRecords returns the records of some kinds including those that purges hide.
 func (m *DB) upperRecords(ctx context.Context, tx *refs.Tx, p refs.Project, of layerCache) ([]UpperRecord, error) {
-	h := &history{tx: tx, tips: tx.Tips()}
+	tips := tx.Tips()
 	file := m.CachePath(of.dir, string(p))
 	u := &uppers{}
 	if !ReadCache(file, upperVersion, u) {
 		u = &uppers{}
 	}
-	if slices.Equal(u.Tips, h.tips) {
+	if slices.Equal(u.Tips, tips) {
 		return u.Records, nil
 	}
-	records, follows, err := h.after(ctx, u.Tips)
+	records, follows, err := recordsAfter(ctx, tx, u.Tips)
 	if err != nil {
 		return nil, err
 	}
@@ -270,7 +270,7 @@ func (m *DB) upperRecords(ctx context.Context, tx *refs.Tx, p refs.Project, of l
 		u.Records = append(u.Records, x)
 	}
 	Order(u.Records, func(a, b *UpperRecord) int { return a.Stamp.Compare(b.Stamp) })
-	u.Tips = h.tips
+	u.Tips = tips
 	m.WriteCache(file, upperVersion, u)
 	return u.Records, nil
 }

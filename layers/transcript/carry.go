@@ -34,7 +34,7 @@ type Carry struct {
 	LastUUID  string    `json:"lastUUID,omitempty"`  // of the last user or assistant record
 	Tip       string    `json:"tip,omitempty"`       // uuid of the last record in the tree of turns
 	Forked    bool      `json:"forked,omitempty"`    // the user may have withdrawn turns; see [Tree]
-	Queue     Queue     `json:"queue,omitzero" cache:"-"`
+	Queue     Queue     `json:"queue,omitzero"`
 }
 
 // Parent returns the session that started this one, "" if this is not the file of a subagent.

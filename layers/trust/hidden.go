@@ -177,11 +177,7 @@ func (t *taint) version(ctx context.Context, v *records.Version, byRecord map[ob
 	if err != nil || found.empty() {
 		return "", err
 	}
-	full, err := t.m.Complete(ctx, t.st.Project, v)
-	if err != nil {
-		return "", err
-	}
-	plan, err := full.Plan()
+	plan, err := v.Plan()
 	if err != nil {
 		return "", nil // fsck reports it; its left-out messages are unknown
 	}
@@ -257,11 +253,7 @@ func (t *taint) originalPart(ctx context.Context, home *taint, c *records.Compos
 	if err != nil || found.empty() {
 		return "", err
 	}
-	full, err := t.m.CompleteComposition(ctx, t.st.Project, c)
-	if err != nil {
-		return "", err
-	}
-	return found.reason(0, full.Without(i)), nil
+	return found.reason(0, c.Without(i)), nil
 }
 
 // summaryFacts returns why a fact in the summary of a week or month hides it, "" if none does.

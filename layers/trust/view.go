@@ -59,9 +59,7 @@ func State(ctx context.Context, db *state.DB, p refs.Project) (st *state.State, 
 	return withRevoked(ctx, db, st)
 }
 
-// Outline is State without the data that only captures and derivations need: the parameters of recipes, the keys of
-// typed messages and the queues of scans. It is much faster, and enough for lists and names. It may be shared with
-// other callers and must not be changed.
+// Outline is State for callers that only read: it is shared with others, and must not be changed.
 func Outline(ctx context.Context, db *state.DB, p refs.Project) (*state.State, error) {
 	st, err := Bare(ctx, db, p)
 	if err != nil {
