@@ -15,13 +15,43 @@ import (
 // and then the lists of what failed, of files and of commands.
 func (o *order) digest(chosen []bool) []Segment {
 	w := writer{order: o, shown: o.shown(chosen)}
-	for i := range o.units {
+	for from := 0; from < len(o.units); {
+		to := from + 1
+		for to < len(o.units) && o.items[o.units[to].item].X == o.items[o.units[from].item].X {
+			to++
+		}
+		if slices.Contains(w.shown[from:to], true) {
+			w.exchange(from, to)
+		}
+		from = to
+	}
+	return joinSteps(w.out)
+}
+
+// exchange writes an exchange: the units from one up to another.
+func (w *writer) exchange(from, to int) {
+	w.heading(&w.items[w.units[from+slices.Index(w.shown[from:to], true)].item])
+	end := to
+	for i := from; i < to; i++ {
+		if w.items[w.units[i].item].Label == atEnd {
+			end = min(end, i)
+		}
+	}
+	for i := from; i < end; i++ {
 		if w.shown[i] {
 			w.unit(int32(i))
 		}
 	}
-	w.end()
-	return joinSteps(w.out)
+	w.close()
+	w.changes()
+	w.entriesOf("files", file, from, end)
+	w.entriesOf("commands", command, from, end)
+	for i := end; i < to; i++ {
+		if w.shown[i] {
+			w.unit(int32(i))
+		}
+	}
+	w.close()
 }
 
 // steps is the label of announcements of steps in one line.
@@ -49,13 +79,24 @@ func joinSteps(segs []Segment) []Segment {
 	return out
 }
 
-// shown returns the chosen units without words that lead in to something that is not chosen.
+// shown returns the chosen units without words that lead in to something that is not chosen, and the remarks that stand
+// between two of them.
 func (o *order) shown(chosen []bool) []bool {
 	out := slices.Clone(chosen)
+	needed := make([]bool, len(out)) // by something under it
+	goesOn := 0                      // the exchange in which the assistant says something below
 	for i := len(out) - 1; i >= 0; i-- {
 		u := &o.units[i]
+		if it := &o.items[u.item]; it.Label == noReply {
+			out[i] = i > 0 && out[i-1] && goesOn == it.X
+		} else if out[i] && it.Kind == Assistant {
+			goesOn = it.X
+		}
 		if out[i] && u.flags&lead != 0 && u.list == 0 && !o.announces(i) {
-			out[i] = i+1 < len(out) && out[i+1] && o.units[i+1].item == u.item
+			out[i] = needed[i]
+		}
+		if out[i] && u.parent >= 0 {
+			needed[u.parent] = true
 		}
 	}
 	return out
@@ -68,31 +109,21 @@ type writer struct {
 	out   []Segment
 	text  strings.Builder // of the last segment
 	last  int32           // the unit before, plus one; 0: none in this segment
-	begun bool            // a heading was written
-	x     int             // of the exchange
 	day   string          // of the last heading
-	lists [classes][]int32
+	diffs []int32         // the changes of the exchange
 
 	pasted int32 // the item of the user of which the following is known, plus one
 	review int   // the first line that reads like pasted text, or -1
 	lines  int
-	log    int // lines that a program wrote
+	log    int  // lines that a program wrote
+	ledIn  bool // the first line of the paste begins with words of the user
 }
 
 func (w *writer) unit(i int32) {
 	u := &w.units[i]
 	it := &w.items[u.item]
-	if !w.begun || it.X != w.x {
-		w.end()
-		w.begun, w.x = true, it.X
-		w.heading(it)
-	}
-	if it.Label == atEnd {
-		w.end()
-	}
 	switch u.class {
 	case file, command, symbols:
-		w.lists[u.class] = append(w.lists[u.class], i)
 		return
 	case failed:
 		w.close()
@@ -100,7 +131,7 @@ func (w *writer) unit(i int32) {
 		w.out = append(w.out, Segment{Role: "tool", Label: label, Text: u.text, Src: it.sources()})
 		return
 	case change:
-		w.lists[change] = append(w.lists[change], i)
+		w.diffs = append(w.diffs, i)
 		return
 	case trouble:
 		w.close()
@@ -185,6 +216,7 @@ func (w *writer) said(i int32, u *unit, it *Item) {
 	if (w.last == 0 || w.units[w.last-1].line != u.line || w.units[w.last-1].item != u.item) && u.edges&anchors.MidStart != 0 {
 		w.text.WriteString(anchors.Gap[1:])
 	}
+	w.skipped(i)
 	w.text.WriteString(u.text)
 	w.last = i + 1
 	if u.next > 0 && !w.shown[u.next] || u.list > 0 && !w.shown[u.list] {
@@ -199,6 +231,9 @@ func (w *writer) label(u *unit, it *Item) string {
 	}
 	if w.pasted != u.item+1 {
 		w.pasted, w.review, w.lines, w.log = u.item+1, paste.Review(it.Text), 1+strings.Count(it.Text, "\n"), 0
+		if w.review >= 0 {
+			w.ledIn = ledIn().MatchString(strings.Split(it.Text, "\n")[w.review])
+		}
 		for k := sort.Search(len(w.units), func(k int) bool { return w.units[k].item >= u.item }); k < len(w.units) && w.units[k].item == u.item; k++ {
 			if v := &w.units[k]; v.class == pasted {
 				w.log += 1 + strings.Count(v.text, "\n")
@@ -209,10 +244,17 @@ func (w *writer) label(u *unit, it *Item) string {
 	case u.class == pasted:
 		return linesOf("pasted", w.log)
 	case w.review >= 0 && int(u.line) >= w.review:
-		return linesOf("reads like pasted text", w.lines-w.review)
+		label := linesOf("reads like pasted text", w.lines-w.review)
+		if w.ledIn {
+			label += ", after the colon"
+		}
+		return label
 	}
 	return it.Label
 }
+
+// ledIn matches a few words that lead in to a paste on their line.
+var ledIn = pattern(`^[A-Za-z][A-Za-z ,']{1,30}: `)
 
 func linesOf(what string, n int) string {
 	if n == 1 {
@@ -243,6 +285,49 @@ func (w *writer) listEnd(next *unit) {
 	default:
 		w.text.WriteString("\n" + strings.Repeat(" ", indent(w.units[rest].text)) + itemNames(w.units, rest, what))
 	}
+}
+
+// skipped names the parts of a text before a unit that are left out, if the unit is a part with a number: an answer does
+// not begin with its third point.
+func (w *writer) skipped(i int32) {
+	u := &w.units[i]
+	n := partNumber(u)
+	var names []string
+	rest := 0
+	for k := i - 1; n > 1 && k >= 0 && w.units[k].item == u.item; k-- {
+		before := &w.units[k]
+		is := leftOut().FindStringSubmatch(strings.TrimSpace(before.text))
+		if is == nil && (partNumber(before) != n-1 || indent(before.text) != indent(u.text) || before.isHeading() != u.isHeading()) {
+			continue
+		}
+		if w.shown[k] {
+			break
+		}
+		names = append(names, nameOf(before.text, 0))
+		if rest, n = rest+1, n-1; is != nil {
+			more, _ := strconv.Atoi(is[1]) // digits
+			rest, n = rest+more-1, 0
+		}
+	}
+	if len(names) > 0 {
+		slices.Reverse(names)
+		w.text.WriteString(strings.Repeat(" ", indent(u.text)) + named(strconv.Itoa(rest)+" left out", names) + "\n")
+	}
+}
+
+var numberedPart = pattern(`^\s*(?:#+\s+)?\**(?:[A-Z][a-z]+ )?(\d{1,2})[.):]`)
+
+// partNumber returns the number of a unit that begins a part or an item with a number, or 0.
+func partNumber(u *unit) int {
+	if u.at > 0 || u.class == userClass || u.class == pasted {
+		return 0
+	}
+	m := numberedPart().FindStringSubmatch(u.text)
+	if m == nil {
+		return 0
+	}
+	n, _ := strconv.Atoi(m[1]) // digits
+	return n
 }
 
 func indent(s string) int { return len(s) - len(strings.TrimLeft(s, " \t")) }
@@ -280,70 +365,57 @@ func (w *writer) close() {
 	}
 }
 
-// end finishes an exchange with its lists.
-func (w *writer) end() {
-	w.close()
-	w.changes(w.lists[change])
-	if list := w.lists[file]; len(list) > 0 {
-		s := Segment{Role: "tool", Label: "files"}
-		var entries []string
-		of := map[int32]string{}
-		for _, i := range w.lists[symbols] {
-			of[w.units[i].parent] = ": " + strings.ReplaceAll(w.units[i].text, " ", ", ")
-		}
-		for _, i := range list {
-			entries = append(entries, w.units[i].text+of[i])
-			s.Src = append(s.Src, w.items[w.units[i].item].sources()...)
-		}
-		s.Text = strings.Join(entries, "; ")
-		w.add(s)
-	}
-	if list := w.lists[command]; len(list) > 0 {
-		s := Segment{Role: "tool", Label: "commands"}
-		for _, i := range list {
-			s.Src = append(s.Src, w.items[w.units[i].item].sources()...)
-		}
-		s.Text = strings.Join(w.endings(list), "; ")
-		w.add(s)
-	}
-	w.lists = [classes][]int32{}
-}
-
-// endings returns the entries of the list of commands: each command once, with all the ways in which it ended.
-func (w *writer) endings(list []int32) []string {
-	var entries, last []string
-	at := map[string]int{}
-	for _, i := range list {
-		cmd, end, _ := strings.Cut(w.units[i].text, arrow)
-		k, known := at[cmd]
-		switch {
-		case !known:
-			at[cmd] = len(entries)
-			entries, last = append(entries, w.units[i].text), append(last, end)
-		case end == "" || end == last[k]:
-		case last[k] == "":
-			entries[k], last[k] = entries[k]+arrow+end, end
+// entriesOf writes what is shown of the entries of a list, and how many are left out: a reader takes a list for complete.
+func (w *writer) entriesOf(label string, c class, from, to int) {
+	s := Segment{Role: "tool", Label: label}
+	var entries []string
+	rest := 0
+	for i := from; i < to; i++ {
+		u := &w.units[i]
+		switch n := unnamed(u.text); {
+		case u.class == symbols && w.shown[i] && c == file:
+			entries[len(entries)-1] += ": " + strings.ReplaceAll(u.text, " ", ", ")
+		case u.class != c:
+		case w.shown[i]:
+			entries = append(entries, u.text)
+			s.Src = append(s.Src, w.entries[u.item].src...)
 		default:
-			entries[k], last[k] = entries[k]+", then "+end, end
+			rest += max(n, 1)
 		}
 	}
-	return entries
+	if len(entries) == 0 {
+		return
+	}
+	if rest > 0 {
+		entries = append(entries, strconv.Itoa(rest)+" more")
+	}
+	s.Text = strings.Join(entries, "; ")
+	w.add(s)
 }
 
-// changes writes the chosen changes, a block for each file with the line of each change before it. One line alone says
-// too little.
-func (w *writer) changes(list []int32) {
+// changes writes the chosen changes, a block for each file with the line of each change before it, in the order of the
+// lines if these are known. One line alone says too little.
+func (w *writer) changes() {
+	list := w.diffs
+	w.diffs = nil
+	of := func(i int32) *Item { return &w.items[w.units[i].item] }
 	for len(list) > 0 {
-		file := w.items[w.units[list[0]].item].Target
-		var rest []int32
+		file := of(list[0]).Target
+		var same, rest []int32
+		for _, i := range list {
+			if of(i).Target == file {
+				same = append(same, i)
+			} else {
+				rest = append(rest, i)
+			}
+		}
+		if !slices.ContainsFunc(same, func(i int32) bool { return of(i).Line == 0 }) {
+			slices.SortStableFunc(same, func(a, b int32) int { return of(a).Line - of(b).Line })
+		}
 		var text []string
 		s := Segment{Role: "tool", Label: "changes " + strings.ReplaceAll(file, `\`, "/"), Code: "diff"}
-		for _, i := range list {
-			it := &w.items[w.units[i].item]
-			if it.Target != file {
-				rest = append(rest, i)
-				continue
-			}
+		for _, i := range same {
+			it := of(i)
 			if it.Line > 0 {
 				text = append(text, "@@ "+strconv.Itoa(it.Line)+" @@")
 			} else {

@@ -16,7 +16,7 @@ import (
 type Extract struct{}
 
 // ID names the engine and its version.
-func (Extract) ID() string { return "extract/12" }
+func (Extract) ID() string { return "extract/13" }
 
 // IsExtract reports whether an ID is that of the engine without a model, of any version.
 func IsExtract(id string) bool { return strings.HasPrefix(id, "extract/") }
@@ -69,13 +69,14 @@ type step struct {
 
 // An order is everything that items say, the most valuable first.
 type order struct {
-	items []Item
-	units []unit
-	list  []int32 // units in the order in which they were taken
-	said  []step  // what was said, and lists
-	idle  []step  // the announcements of steps
-	code  []step  // changes and errors, and what is late
-	share int     // what was said may have this part of its size as code
+	items   []Item
+	units   []unit
+	entries []*listed // of the lists of files and commands, by item
+	list    []int32   // units in the order in which they were taken
+	said    []step    // what was said, and lists
+	idle    []step    // the announcements of steps
+	code    []step    // changes and errors, and what is late
+	share   int       // what was said may have this part of its size as code
 }
 
 // of returns the units of a step.
@@ -107,8 +108,8 @@ var (
 
 // newOrder puts everything that items say into the order in which it is taken.
 func newOrder(items []Item, level Level) *order {
-	units, terms := split(items)
-	o := &order{items: items, units: units, share: 2}
+	units, entries, terms := split(items)
+	o := &order{items: items, units: units, entries: entries, share: 2}
 	if level == keepit.Aggressive {
 		o.share = 10 // code is in the repository
 	}
@@ -174,13 +175,20 @@ func newOrder(items []Item, level Level) *order {
 			if from, is := reviews[u.item]; is && int(u.line) > from {
 				v *= .3
 			}
+		case note:
+			if it.Label == noReply {
+				v = 0 // it comes with what is around it
+			}
 		case change:
 			u.flags |= late
 			if strings.Count(u.text, "\n") < 3 {
 				v *= .4 // an import, a name
 			}
-		case command:
-			if strings.HasPrefix(u.text, "git commit") || strings.HasPrefix(u.text, "gh ") {
+		case file, command:
+			if unnamed(u.text) > 0 {
+				v, u.flags = 0, u.flags|late // it only counts
+			}
+			if u.class == command && (strings.HasPrefix(u.text, "git commit") || strings.HasPrefix(u.text, "gh ")) {
 				v *= 1.8
 			}
 		}
@@ -274,6 +282,7 @@ func (o *order) lines() []int32 {
 	of := exchangesOf(o.items)
 	n := of[len(o.items)-1] + 1
 	heads := make([][]int32, n)  // what comes first of each exchange
+	lists := make([][]int32, n)  // outcomes that are lists
 	around := make([][]int32, n) // what a request chooses from, and what it leads in to
 	put := func(x int, head bool, i int32) {
 		if head || x == n-1 {
@@ -369,10 +378,10 @@ func (o *order) lines() []int32 {
 			if size < 26 || goesOn && size+len(u.text) <= longOutcome || begins && len(u.text) <= 240 || u.group == int32(i) {
 				head := begins || short && u.item == ends[turn] && u.group < 0
 				if head && u.group >= 0 && o.listCost(int32(i)) > shortCost {
-					around[x] = append(around[x], int32(i))
 					if p := u.parent; p >= 0 && o.units[p].list == int32(i) {
-						put(x, true, p) // its names come first
+						lists[x] = append(lists[x], p) // its names come first
 					}
+					lists[x] = append(lists[x], int32(i))
 				} else {
 					put(x, head, int32(i))
 				}
@@ -393,7 +402,7 @@ func (o *order) lines() []int32 {
 		}
 	}
 	var out []int32
-	for _, list := range [][][]int32{heads, around} {
+	for _, list := range [][][]int32{heads, lists, around} {
 		add := func(x int) { out, list[x] = append(out, list[x]...), nil }
 		add(n - 1)
 		if k := slices.IndexFunc(list, func(l []int32) bool { return len(l) > 0 }); k >= 0 {

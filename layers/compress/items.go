@@ -49,9 +49,16 @@ func endItem(xs []exchange.Exchange) (Item, bool) {
 	e, last := exchange.EndingOf(xs), xs[len(xs)-1]
 	var parts []string
 	var src [][2]int
-	at := func(n int) string {
+	at := func(n int) string { // the number is that of a heading
 		src = append(src, [2]int{n, n})
-		return fmt.Sprintf(" (#%d)", n)
+		k := sort.Search(len(xs), func(k int) bool { return xs[k].From > n })
+		return fmt.Sprintf(" (#%d)", xs[max(0, k-1)].From)
+	}
+	edited := 0 // the first message of the exchange with the last edit
+	for _, x := range xs {
+		if len(x.Edits) > 0 {
+			edited = x.From
+		}
 	}
 	if e.Commits > 0 {
 		text := "last commit"
@@ -91,7 +98,7 @@ func endItem(xs []exchange.Exchange) (Item, bool) {
 		}
 		parts = append(parts, text+at(e.Edited()))
 	}
-	if e.Check.N > 0 {
+	if e.Check.N >= edited && e.Check.N > 0 { // an earlier one says nothing about the end
 		text := "last check: " + oneLine(shortCommand(e.Check.Cmd), 80) + " " + ending(e.Check) + at(e.Check.N)
 		if e.Edited() > e.Check.N {
 			text += ", before the last change"
@@ -162,6 +169,7 @@ func itemsOf(x *exchange.Exchange) []Item {
 		add(Item{N: s.N, Kind: Recap, Text: s.Text, Label: summaryLabel(s), Covers: s.Covers})
 	}
 	said := map[string]bool{}
+	last := x.Outcome().N
 	for _, s := range x.Texts {
 		if len(s.Text) > 80 && said[s.Text] || s.Text == "No response requested." { // the client asked for it again
 			continue
@@ -172,6 +180,9 @@ func itemsOf(x *exchange.Exchange) []Item {
 		}
 		said[s.Text] = true
 		add(Item{N: s.N, Kind: Assistant, Text: s.Text, Closing: closing[s.N]})
+		if s.N < last && !answered(x, s.N) && offers().MatchString(s.Text) {
+			add(Item{N: s.N, Kind: Call, Label: noReply, Text: "it went on"})
+		}
 	}
 	if len(x.Plans) > 1 {
 		x.Plans = x.Plans[len(x.Plans)-1:] // the others are earlier forms of it
@@ -208,7 +219,7 @@ func itemsOf(x *exchange.Exchange) []Item {
 		if strings.HasPrefix(r.Of, "ExitPlanMode") {
 			label = notYet
 		}
-		add(Item{N: cmp.Or(r.Call, r.N), Kind: Call, Label: label, Text: refusal(r)})
+		add(Item{N: cmp.Or(r.Call, r.N), Kind: Call, Label: label, Text: refusal(r) + later(x, r)})
 		kind := User
 		if r.Script {
 			kind = Script
@@ -232,6 +243,9 @@ func itemsOf(x *exchange.Exchange) []Item {
 		add(Item{N: c.N, Kind: Command, Text: c.Cmd, Label: ending(c)})
 	}
 	for _, f := range x.Failures {
+		if f.Fixed > 0 && f.Tool == "Bash" && !does().MatchString(f.Of) {
+			continue // a wrong path, put right
+		}
 		add(Item{N: f.N, Kind: Failure, Text: strings.Join(f.Lines, "\n"), Label: f.Of, Target: f.Tool, Fixed: f.Fixed > 0})
 	}
 	for _, n := range x.Notes {
@@ -257,6 +271,7 @@ func itemsOf(x *exchange.Exchange) []Item {
 // Labels of items. Under the first ones mem says something of its own, which is written within the brackets.
 const (
 	noAnswer = "no answer in words"
+	noReply  = "no answer" // of the user to a question
 	refused  = "refused by the user"
 	notYet   = "not accepted yet by the user" // a plan: he goes on to talk about it
 	client   = "the client"
@@ -268,7 +283,25 @@ const (
 
 // remark reports whether mem says something of its own under a label.
 func remark(label string) bool {
-	return label == noAnswer || label == refused || label == notYet || label == client || label == atEnd
+	return label == noAnswer || label == noReply || label == refused || label == notYet || label == client || label == atEnd
+}
+
+// offers matches a text that ends with a question whether to do something.
+var offers = pattern(`(?i)\b(want me to|shall I|should I|would you like|do you want|would you prefer)\b[^?\n]*\?[*_ \t\r\n]*$`)
+
+// answered reports whether the user said something after a message of the exchange and before the next text.
+func answered(x *exchange.Exchange, n int) bool {
+	next := x.To + 1
+	for _, s := range x.Texts {
+		if s.N > n {
+			next = min(next, s.N)
+		}
+	}
+	in := func(m int) bool { return n <= m && m < next }
+	return slices.ContainsFunc(x.Dialogs, func(d exchange.Dialog) bool { return in(d.N) }) ||
+		slices.ContainsFunc(x.Questions, func(q exchange.Said) bool { return in(q.N) }) ||
+		slices.ContainsFunc(x.Plans, func(p exchange.Said) bool { return in(p.N) }) ||
+		slices.ContainsFunc(x.Refusals, func(r exchange.Refusal) bool { return in(r.N) })
 }
 
 // unanswered says what is known of an exchange in which the assistant said nothing.
@@ -328,6 +361,37 @@ func refusal(r exchange.Refusal) string {
 	}
 	return text
 }
+
+// later says whether what the user refused was done later in the exchange, so that no result stands behind a refusal
+// without a reason.
+func later(x *exchange.Exchange, r exchange.Refusal) string {
+	tool, target, _ := strings.Cut(r.Of, " ")
+	for _, e := range x.Edits {
+		if file, _, _ := strings.Cut(target, ":"); e.N > r.N && e.File == file {
+			return "; done later"
+		}
+	}
+	verb := func(cmd string) string { // the program and its subcommand
+		w := strings.Fields(checkout().ReplaceAllString(shortCommand(strings.TrimPrefix(cmd, "Bash ")), "git"))
+		return strings.Join(w[:min(2, len(w))], " ")
+	}
+	for _, c := range x.Commands {
+		switch {
+		case c.N <= r.N || c.Exit != 0 || c.Verdict == exchange.Failed:
+		case c.Cmd == r.Of:
+			return "; done later"
+		case verb(c.Cmd) == verb(r.Of):
+			return "; later it ran " + oneLine(shortCommand(c.Cmd), 100)
+		}
+	}
+	if slices.ContainsFunc(x.Calls, func(c exchange.Call) bool { return c.N > r.N && c.Tool == tool && strings.HasPrefix(tool, "mcp__") }) {
+		return "; called again later"
+	}
+	return ""
+}
+
+// checkout matches the beginning of a command of git for another directory.
+var checkout = pattern(`^git -C \S+`)
 
 // superseded reports whether later edits replace the most of what an edit wrote.
 func superseded(e exchange.Edit, later []exchange.Edit) bool {

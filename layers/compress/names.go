@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// What is left out of a list or of a text with headings is named by its labels.
+// What is left out of a list or of a text with headings is named.
 const (
-	longName  = 48  // bytes of a label
-	longNames = 320 // bytes of all of them
+	longName  = 80  // bytes of a name
+	longNames = 400 // bytes of all of them
 )
 
-// nameOf returns the label of an item of a list or of a heading: the words in bold or in code at its beginning, those
-// before a dash, a colon or a bracket, or its first words. Of a row of a table it is the cell of a column.
+// nameOf returns what stands for an item of a list or for a heading: its first sentence, to the end of a clause if it is
+// long. Of a row of a table it is the cell of a column.
 func nameOf(text string, column int) string {
 	s, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	if m := leftOut().FindStringSubmatch(s); m != nil {
@@ -24,18 +24,23 @@ func nameOf(text string, column int) string {
 		s = strings.TrimSpace(cells[min(column, len(cells)-1)])
 	}
 	s = strings.TrimLeft(strings.TrimLeft(s, "#"), " ")
-	s = strings.TrimSpace(s[len(listMark().FindString(s)):])
-	if rest, is := strings.CutPrefix(s, "**"); is {
-		if bold, _, closed := strings.Cut(rest, "**"); closed && bold != "" {
-			return oneLine(strings.TrimRight(bold, ": "), 2*longName)
-		}
+	s = strings.ReplaceAll(strings.TrimSpace(s[len(listMark().FindString(s)):]), "**", "")
+	s = strings.ReplaceAll(strings.TrimRight(s, ":. "), "; ", ", ")
+	if k := strings.Index(s, ". "); k > 2 {
+		s = s[:k]
 	}
-	for _, end := range []string{": ", " - ", " — ", " – ", " → ", " ("} {
-		if k := strings.Index(s, end); k > 2 && k <= longName {
-			s = s[:k]
+	if len(s) > longName {
+		at := 0
+		for _, end := range []string{", ", ": ", " - ", " — ", " – ", " → ", " ("} {
+			if k := strings.LastIndex(s[:longName], end); k > 2 {
+				at = max(at, k)
+			}
 		}
+		if at > 0 {
+			s = s[:at]
+		}
+		s = oneLine(s, longName)
 	}
-	s = oneLine(strings.TrimRight(strings.ReplaceAll(s, "**", ""), ":. "), longName)
 	if strings.Count(s, "`")%2 != 0 {
 		s = strings.ReplaceAll(s, "`", "")
 	}
@@ -77,7 +82,7 @@ func named(what string, names []string) string {
 }
 
 // leftOut matches such a remark about the items of a list.
-var leftOut = pattern(`^\[(\d+) (?:more|items): (.*)\]$`)
+var leftOut = pattern(`^\[(\d+) (?:more|items|left out): (.*)\]$`)
 
 // isHeading reports whether a unit is a heading in a text.
 func (u *unit) isHeading() bool {

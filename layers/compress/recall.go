@@ -92,7 +92,7 @@ func tools(it Item, s Segment) []Item {
 		for e := range strings.SplitSeq(s.Text, "; ") {
 			x := it
 			x.Kind = Command
-			x.Text, x.Label, _ = strings.Cut(e, " → ")
+			x.Text, x.Label, _ = strings.Cut(e, arrow)
 			items = append(items, x)
 		}
 		return items

@@ -659,7 +659,7 @@ It is read again:
 
 You are welcome.
 
-[at the end: changed, and no commit seen: login.go (#6)]
+[at the end: changed, and no commit seen: login.go (#2)]
 `
 	if got := versionOf(t, loginL1, 4000); got != want {
 		t.Errorf("the digest is\n%s\nwant\n%s", got, want)

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -74,9 +75,9 @@ func (c class) code() bool { return c == change || c == trouble || c == symbols 
 const longBlock = 1200
 
 // split makes the units of items, and looks for what each is about.
-func split(items []Item) ([]unit, terms) {
+func split(items []Item) ([]unit, []*listed, terms) {
 	const sentence = 64 // bytes, about
-	s := splitter{items: items, files: filesOf(items), units: make([]unit, 0, size(items)/sentence)}
+	s := splitter{items: items, entries: listsOf(items), units: make([]unit, 0, size(items)/sentence)}
 	for i := range items {
 		it := &items[i]
 		s.item = int32(i)
@@ -109,70 +110,111 @@ func split(items []Item) ([]unit, terms) {
 		case Edit:
 			s.edit(i, it)
 		case Command:
-			if text := commandText(it); text != "" {
-				s.add(unit{text: text, class: command})
+			if l := s.entries[i]; l != nil && l.unit < 0 {
+				l.unit = s.add(unit{text: l.String(), class: command})
 			}
 		case Failure:
 			s.failure(it)
 		case Call:
-			if it.Target == "" && (it.Label != "" || !clientNoise(it.Text)) {
+			if it.Label == noReply {
+				s.add(unit{text: it.Text, class: note, flags: late})
+			} else if it.Target == "" && (it.Label != "" || !clientNoise(it.Text)) {
 				s.add(unit{text: oneLine(it.Text, 400), class: note})
 			}
 		}
 	}
-	return s.units, s.measure()
+	return s.units, s.entries, s.measure()
 }
 
 type splitter struct {
-	items []Item
-	units []unit
-	item  int32
-	files map[int]*changed // by the item of the first edit
+	items   []Item
+	units   []unit
+	item    int32
+	entries []*listed // by item
 }
 
-// changed is a file with all its edits in an exchange.
-type changed struct {
+// A listed is an entry of the list of files or of commands of an exchange, with all its edits or all its runs.
+type listed struct {
+	kind           Kind
+	name           string
+	unit           int32 // -1: none yet
 	added, removed int
 	symbols        []string
+	ends           []string // how the command ended, each time that it is another way
 	src            [][2]int
+}
+
+// String returns the entry as it is written.
+func (l *listed) String() string {
+	switch {
+	case l.added+l.removed > 0:
+		return fmt.Sprintf("%s (+%d −%d)", l.name, l.added, l.removed)
+	case len(l.ends) > 0:
+		return l.name + arrow + strings.Join(l.ends, ", then ")
+	}
+	return l.name
 }
 
 // maxSymbols is how many symbols the entry of a file has.
 const maxSymbols = 3
 
-// filesOf returns the files that each exchange changed, by the item of the first edit.
-func filesOf(items []Item) map[int]*changed {
-	type key struct {
-		x    int
-		file string
-	}
-	out, at := map[int]*changed{}, map[key]*changed{}
+// listsOf returns the entry of each item that is an edit or a run: one for all those of an exchange with the same name.
+func listsOf(items []Item) []*listed {
+	out := make([]*listed, len(items))
+	var known []*listed // of the exchange
 	for i := range items {
 		it := &items[i]
-		if it.Kind != Edit || it.Target == "" {
+		if i > 0 && it.X != items[i-1].X {
+			known = nil
+		}
+		name := ""
+		switch it.Kind {
+		case Edit:
+			name = oneLine(strings.ReplaceAll(it.Target, `\`, "/"), 200)
+		case Command:
+			name = commandText(it)
+		}
+		if name == "" {
 			continue
 		}
-		k := key{it.X, it.Target}
-		f := at[k]
-		for other := range at { // one of them was named from another directory
-			if f == nil && other.x == it.X && (strings.HasSuffix(other.file, "/"+it.Target) || strings.HasSuffix(it.Target, "/"+other.file)) {
-				f = at[other]
-				at[k] = f
+		k := slices.IndexFunc(known, func(l *listed) bool {
+			if l.kind != it.Kind || unnamed(name) > 0 {
+				return false
 			}
+			return l.name == name || it.Kind == Edit && // one of them was named from another directory
+				(strings.HasSuffix(l.name, "/"+name) || strings.HasSuffix(name, "/"+l.name))
+		})
+		if k < 0 {
+			k = len(known)
+			known = append(known, &listed{name: name, kind: it.Kind, unit: -1})
 		}
-		if f == nil {
-			f = &changed{}
-			at[k], out[i] = f, f
+		l := known[k]
+		out[i] = l
+		l.src = append(l.src, it.sources()...)
+		l.added, l.removed = l.added+it.Added, l.removed+it.Removed
+		if it.Kind == Command {
+			if n := len(l.ends); it.Label != "" && (n == 0 || l.ends[n-1] != it.Label) {
+				l.ends = append(l.ends, it.Label)
+			}
+			continue
 		}
-		f.added, f.removed = f.added+it.Added, f.removed+it.Removed
-		f.src = append(f.src, it.sources()...)
 		for sym := range strings.FieldsSeq(it.Text) {
-			if len(f.symbols) < maxSymbols && !slices.Contains(f.symbols, sym) {
-				f.symbols = append(f.symbols, sym)
+			if len(l.symbols) < maxSymbols && !slices.Contains(l.symbols, sym) {
+				l.symbols = append(l.symbols, sym)
 			}
 		}
 	}
 	return out
+}
+
+// unnamed returns the number of entries that an entry stands for which ends a list of an earlier version: "3 more".
+func unnamed(name string) int {
+	number, is := strings.CutSuffix(name, " more")
+	n, err := strconv.Atoi(number)
+	if !is || err != nil {
+		return 0
+	}
+	return n
 }
 
 // shortReply is the size in bytes up to which a request is read together with the question that it answers.
@@ -347,7 +389,7 @@ func (s *splitter) prose(text string, c class) {
 			}
 			block(u, around)
 			i = end
-		case strings.HasPrefix(trimmed, "#") && strings.HasPrefix(strings.TrimLeft(trimmed, "#"), " ") || boldLine(trimmed):
+		case strings.HasPrefix(trimmed, "#") && strings.HasPrefix(strings.TrimLeft(trimmed, "#"), " ") || boldLine(trimmed) && !leadsIn(trimmed):
 			u.text, u.flags = line, u.flags|lead
 			heading = s.under(u, -1)
 			before, nest = -1, nil
@@ -424,7 +466,7 @@ func (s *splitter) lists(from int) {
 			size += len(s.units[k].text)
 		}
 		p := s.units[i].parent
-		if p >= 0 && s.units[i].class != userClass && s.units[i].class != pasted && s.units[p].flags&lead != 0 && s.units[p].list == 0 && len(itemNames(s.units, int32(i), "items")) < size/2 {
+		if p >= 0 && s.units[i].class != userClass && s.units[i].class != pasted && s.units[p].flags&lead != 0 && s.units[p].list == 0 && 4*len(itemNames(s.units, int32(i), "items")) < 3*size {
 			s.units[p].list = int32(i)
 		}
 		if size > shortList {
@@ -571,20 +613,17 @@ func fenceEnd(lines []string, i int) int {
 	return k
 }
 
-// edit makes the units of an edit: its file and symbols for the list, and the changed lines.
+// edit makes the units of an edit: its file and symbols for the list, and the changed lines, which need the file.
 func (s *splitter) edit(i int, it *Item) {
-	if f := s.files[i]; f != nil {
-		name := oneLine(strings.ReplaceAll(it.Target, `\`, "/"), 200)
-		if f.added+f.removed > 0 {
-			name += fmt.Sprintf(" (+%d −%d)", f.added, f.removed)
-		}
-		at := s.add(unit{text: name, class: file})
-		if len(f.symbols) > 0 {
-			s.under(unit{text: strings.Join(f.symbols, " "), class: symbols}, at)
+	l := s.entries[i]
+	if l != nil && l.unit < 0 {
+		l.unit = s.add(unit{text: l.String(), class: file})
+		if len(l.symbols) > 0 {
+			s.under(unit{text: strings.Join(l.symbols, " "), class: symbols}, l.unit)
 		}
 	}
-	if diff := withoutBlankEnds(it.Diff); diff != "" {
-		s.add(unit{text: diff, class: change})
+	if diff := withoutBlankEnds(it.Diff); diff != "" && l != nil {
+		s.under(unit{text: diff, class: change}, l.unit)
 	}
 }
 
@@ -645,14 +684,13 @@ const arrow = " → "
 // commandText returns the entry of a command in the list of commands, or "" if it only looks around.
 func commandText(it *Item) string {
 	cmd := shortCommand(it.Text)
+	if unnamed(cmd) > 0 {
+		return cmd
+	}
 	if !does().MatchString(cmd) {
 		return ""
 	}
-	text := oneLine(cmd, 120)
-	if it.Label != "" {
-		text += arrow + it.Label
-	}
-	return text
+	return oneLine(strings.ReplaceAll(cmd, "; ", ";"), 120) // a list is divided there
 }
 
 // shortCommand returns a command without what says little: a leading cd, and all but the first line of a message in a

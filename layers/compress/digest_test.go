@@ -1,0 +1,157 @@
+package compress
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/memvcs/mem/layers/refine"
+	"github.com/memvcs/mem/layers/tokens"
+)
+
+// countOf returns how many entries a list under a label stands for in a version, or 0 if there is none.
+func countOf(text, label string) int {
+	m := regexp.MustCompile(`(?m)^\[` + label + `\] (.*)$`).FindStringSubmatch(text)
+	if m == nil {
+		return 0
+	}
+	n := 0
+	for e := range strings.SplitSeq(m[1], "; ") {
+		n += max(1, unnamed(e))
+	}
+	return n
+}
+
+// TestListsCount holds that the lists of files and of commands say how many of their entries are left out, at every
+// budget and in a version of a version.
+func TestListsCount(t *testing.T) {
+	t.Parallel()
+	l1 := `{"n":1,"role":"user","text":"Move the queue to its own package, please."}` + "\n"
+	n := 2
+	line := func(s string) {
+		l1 += fmt.Sprintf(`{"n":%d,%s}`+"\n", n, s)
+		n++
+	}
+	for i := range 6 {
+		line(fmt.Sprintf(`"role":"tool","name":"Edit","target":"internal/queue/part_%d_of_queue.go:3","diff":"+a\n+b\n+c","result":"ok"`, i))
+		line(fmt.Sprintf(`"role":"tool","name":"Edit","target":"/src/x/internal/queue/part_%d_of_queue.go:9","diff":"+d","result":"ok"`, i)) // the same file
+		line(fmt.Sprintf(`"role":"tool","name":"Bash","cmd":"go test ./internal/queue/part%d; go vet ./internal/queue","exit":1,"result":"--- FAIL: TestPart%d"`, i, i))
+		line(fmt.Sprintf(`"role":"tool","name":"Bash","cmd":"go test ./internal/queue/part%d; go vet ./internal/queue","verdict":"passed","result":"ok"`, i))
+	}
+	line(`"role":"assistant","text":"The queue has its own package now, and all of its tests pass."`)
+	whole, part, again := false, false, false
+	for budget := 30; budget < 700; budget += 10 {
+		items, err := Items(refine.Entries(strings.NewReader(l1)), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		run := func(items []Item, budget int) Result {
+			r, err := Run(t.Context(), Input{Items: items}, Plan{Engine: Extract{}.ID(), Tokenizer: tokens.For("").ID(), Budget: budget,
+				Tiers: []Part{{From: 1, To: n, Budget: budget, Level: 1}}}, Extract{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return r
+		}
+		r := run(items, budget)
+		smaller := run(Recall(r.Segments), budget*3/4)
+		for k, text := range []string{Text(r.Segments), Text(smaller.Segments)} {
+			for _, label := range []string{"files", "commands"} {
+				got := countOf(text, label)
+				if got != 0 && got != 6 {
+					t.Errorf("%d tokens, version %d: [%s] stands for %d of 6:\n%s", budget, k+1, label, got, text)
+				}
+				more := regexp.MustCompile(`\[` + label + `\].*; [1-5] more`).MatchString(text)
+				whole, part, again = whole || got == 6 && !more, part || more && k == 0, again || more && k == 1
+			}
+			if strings.Contains(text, "→ exit 1") && !strings.Contains(text, "→ exit 1, then passed") {
+				t.Errorf("%d tokens, version %d: one run of two:\n%s", budget, k+1, text)
+			}
+		}
+	}
+	if !whole || !part || !again {
+		t.Errorf("seen whole: %v, in part: %v, in part again: %v", whole, part, again)
+	}
+}
+
+// TestNotMisleading holds that a version does not say what the session does not: each case is a text that readers took
+// for something else.
+func TestNotMisleading(t *testing.T) {
+	t.Parallel()
+	sentences := func(what string, n int) string {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, "%s number %d needs a lock_%d. ", what, i, i)
+		}
+		return b.String()
+	}
+	code := "```go\\n" + strings.Repeat("lock(a)\\nclose(b)\\n", 90) + "```"
+	user := `{"n":1,"ts":"2026-02-11T15:39:00Z","role":"user","text":"Please mend the queue of the night."}` + "\n"
+	for name, c := range map[string]struct {
+		l1       string
+		budget   int
+		has, not []string
+	}{
+		"an answer begins with its third point": {user + `{"n":2,"role":"assistant","text":"This is the plan.\n\n### 1. Move the lock\n\n` + code +
+			`\n\n### 2. Close the table\n\n` + code + `\n\n### 3. Mend the writer\n\nThe writer must wait because Drain was never called."}`, 90,
+			[]string{"[2 left out: Move the lock; Close the table]\n**3. Mend the writer**"}, nil},
+		"a question of the assistant that nobody answered": {user + `{"n":2,"role":"assistant","text":"The queue has two writers. Want me to remove the second one?"}
+{"n":3,"role":"tool","name":"Edit","target":"queue.go:3","diff":"-go write()","result":"ok"}
+{"n":4,"role":"assistant","text":"Perfect! The second writer is gone."}`, 300,
+			[]string{"Want me to remove the second one?\n\n[no answer: it went on]\n\nPerfect!"}, nil},
+		"an answered question": {user + `{"n":2,"role":"assistant","text":"The queue has two writers. Want me to remove the second one?"}
+{"n":3,"role":"user","name":"answer","text":"yes","dialog":[{"question":"Which?","answer":"the second"}]}
+{"n":4,"role":"assistant","text":"Perfect! The second writer is gone."}`, 300, nil, []string{"no answer"}},
+		"hunks in the order of the work": {user + `{"n":2,"role":"tool","name":"Edit","target":"queue.go:368","diff":"+a()\n+b()\n+c()","result":"ok"}
+{"n":3,"role":"tool","name":"Edit","target":"queue.go:10","diff":"+d()\n+e()\n+f()","result":"ok"}
+{"n":4,"role":"assistant","text":"` + sentences("The queue", 12) + `"}`, 700, []string{"@@ 10 @@\n+d()\n+e()\n+f()\n@@ 368 @@\n+a()"}, nil},
+		"a command that failed, and passed later": {user + `{"n":2,"role":"tool","name":"Bash","cmd":"go test ./queue","exit":1,"result":"--- FAIL: TestDrain"}
+{"n":3,"role":"tool","name":"Edit","target":"queue.go:3","diff":"-go write()","result":"ok"}
+{"n":4,"role":"tool","name":"Bash","cmd":"go test ./queue","verdict":"passed","result":"ok"}
+{"n":5,"role":"assistant","text":"The queue is mended."}`, 300, []string{"[failed go test ./queue, then passed]", "[commands] go test ./queue → exit 1, then passed"}, nil},
+		"a heading over words that lead in": {user + `{"n":2,"role":"assistant","text":"## The worker\n\n` + code + `\n\nSteps of the worker:\n\n` +
+			strings.Repeat("1. **Read the job**: it reads, and it waits for the writer of the table, and it goes on when that is done\\n", 12) + `"}
+{"n":3,"role":"user","text":"thanks, that is all"}`, 400, []string{"**The worker**\n\nSteps of the worker:\n"}, nil},
+		"a refused edit that was made later": {user + `{"n":2,"role":"tool","name":"Edit","target":"queue.go:3","diff":"-go write()","result":"refused by the user"}
+{"n":3,"role":"user","name":"refusal","text":"does that lose jobs?","target":"Edit queue.go"}
+{"n":4,"role":"tool","name":"Edit","target":"queue.go:3","diff":"-go write()","result":"ok"}
+{"n":5,"role":"assistant","text":"It loses none, and the second writer is gone."}`, 300, []string{"[refused by the user: Edit queue.go:3; done later]"}, nil},
+		"a refused command that was run in another form": {user + `{"n":2,"role":"tool","name":"Bash","cmd":"git -C /src/x read-tree HEAD","result":"refused by the user"}
+{"n":3,"role":"user","name":"refusal","text":"from the main worktree?","target":"Bash git"}
+{"n":4,"role":"tool","name":"Bash","cmd":"git read-tree HEAD 2>&1","result":"ok"}
+{"n":5,"role":"assistant","text":"The index is clean."}`, 300, []string{"[refused by the user: git -C /src/x read-tree HEAD; later it ran git read-tree HEAD]"}, nil},
+		"a refused command": {user + `{"n":2,"role":"tool","name":"Bash","cmd":"git push","result":"refused by the user"}
+{"n":3,"role":"user","name":"refusal","text":"not yet","target":"Bash git push"}
+{"n":4,"role":"tool","name":"Bash","cmd":"git status","result":"ok"}
+{"n":5,"role":"assistant","text":"Not pushed."}`, 300, []string{"[refused by the user: git push]"}, []string{"later"}},
+		"a wrong path": {user + `{"n":2,"role":"tool","name":"Bash","cmd":"git add lock.go","exit":128,"result":"fatal: pathspec did not match"}
+{"n":3,"role":"tool","name":"Bash","cmd":"git add lock.go","result":"ok"}
+{"n":4,"role":"assistant","text":"It is added."}`, 300, nil, []string{"failed"}},
+		"a check long before the end, and numbers without a heading": {user + `{"n":2,"role":"tool","name":"Bash","cmd":"go vet ./...","verdict":"passed","result":"ok"}
+{"n":3,"role":"assistant","text":"Vetted."}
+{"n":4,"role":"user","text":"now the writer of the table"}
+{"n":7,"role":"tool","name":"Edit","target":"queue.go:3","diff":"-go write()","result":"ok"}
+{"n":8,"role":"assistant","text":"Done."}`, 300, []string{"[at the end: changed, and no commit seen: queue.go (#4)]"}, nil},
+		"a paste behind words of the user": {`{"n":1,"role":"user","text":"any ideas: The function ` + "`drain`" + ` discards the error of the last write. A job that could not be written is lost in silence. A return value would help, so that callers in queue.go can write it once more when there is room."}
+{"n":2,"role":"assistant","text":"It returns the error now."}`, 300, []string{"[reads like pasted text, 1 line, after the colon]\n> any ideas: The function"}, nil},
+	} {
+		got := versionOf(t, c.l1, c.budget)
+		for _, s := range c.has {
+			if !strings.Contains(got, s) {
+				t.Errorf("%s: there is no %q:\n%s", name, s, got)
+			}
+		}
+		for _, s := range c.not {
+			if strings.Contains(got, s) {
+				t.Errorf("%s: there is %q:\n%s", name, s, got)
+			}
+		}
+		for _, m := range regexp.MustCompile(`\(#(\d+)\)`).FindAllStringSubmatch(got, -1) {
+			if n, _ := strconv.Atoi(m[1]); !strings.Contains(got, fmt.Sprintf("## #%d", n)) {
+				t.Errorf("%s: there is no heading #%d:\n%s", name, n, got)
+			}
+		}
+	}
+}
