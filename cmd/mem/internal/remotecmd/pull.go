@@ -367,33 +367,13 @@ func warnLane(e *app.Env, r refs.Remote, l sync.FetchedLane) {
 
 // runSync pulls, then pushes the project of the directory and those that were pushed before.
 func runSync(ctx context.Context, e *app.Env, m *layers.Memory, r refs.Remote) error {
-	if e.Opt.JSON {
-		return syncJSON(ctx, e, m, r)
-	}
-	out, err := runFetch(ctx, e, m, r)
-	if err != nil {
-		return memory.RemoteError(err)
-	}
-	pulled := printFetch(e, "pull", r, out)
-	if r, err = sync.Remote(m.DB, r.Name); err != nil {
-		return err
-	}
-	projects, err := projectsToSync(ctx, e, m, r)
-	if err != nil {
-		return err
-	}
-	if err := runPush(ctx, e, m, r, projects); err != nil {
-		return err
-	}
-	return pulled
-}
-
-// syncJSON is runSync with one JSON object.
-func syncJSON(ctx context.Context, e *app.Env, m *layers.Memory, r refs.Remote) error {
 	in, err := runFetch(ctx, e, m, r)
 	if err != nil {
 		return memory.RemoteError(err)
 	}
+	if !e.Opt.JSON {
+		printFetched(e, "pull", r, in)
+	}
 	if r, err = sync.Remote(m.DB, r.Name); err != nil {
 		return err
 	}
@@ -401,21 +381,18 @@ func syncJSON(ctx context.Context, e *app.Env, m *layers.Memory, r refs.Remote) 
 	if err != nil {
 		return err
 	}
-	known, err := trust.Projects(ctx, m.DB)
+	out, err := runPush(ctx, e, m, r, projects)
 	if err != nil {
 		return err
 	}
-	out, err := sync.Push(ctx, m.DB, sync.PushOptions{Remote: r, Projects: projects, DryRun: e.Opt.DryRun,
-		Consent: ConsentTo(e, projects, known)})
-	if err != nil {
-		return memory.RemoteError(err)
-	}
-	a, refused, done := pushAnswerOf(r, out, e.Opt.DryRun)
-	if err := e.PrintJSON("sync", nil, "pull", fetchAnswerOf(r, in, e.Opt.DryRun), "push", a); err != nil {
+	a, pushed := pushAnswerOf(r, out, e.Opt.DryRun)
+	if !e.Opt.JSON {
+		printPushed(e, r, a, out)
+	} else if err := e.PrintJSON("sync", nil, "pull", fetchAnswerOf(r, in, e.Opt.DryRun), "push", a); err != nil {
 		return err
 	}
-	if err := pushStatus(refused, done); err != nil {
-		return err
+	if pushed != nil {
+		return pushed
 	}
 	return fetchStatus(in)
 }

@@ -52,7 +52,11 @@ func Push(e *app.Env) *cli.Command {
 				if err != nil {
 					return app.WithHint(err, "mem push --all")
 				}
-				return runPush(c.Context, e, run.Memory, r, projects)
+				out, err := runPush(c.Context, e, run.Memory, r, projects)
+				if err != nil {
+					return err
+				}
+				return printPush(e, r, out)
 			})
 		}),
 	}
@@ -107,10 +111,10 @@ type pushedLane struct {
 	share     []string       // the commands that permit the push
 }
 
-func runPush(ctx context.Context, e *app.Env, m *layers.Memory, r refs.Remote, projects []state.Project) error {
+func runPush(ctx context.Context, e *app.Env, m *layers.Memory, r refs.Remote, projects []state.Project) (sync.Pushed, error) {
 	known, err := trust.Projects(ctx, m.DB)
 	if err != nil {
-		return err
+		return sync.Pushed{}, err
 	}
 	bar := e.ProgressBytes("pushing", 0)
 	o := sync.PushOptions{Remote: r, Projects: projects, DryRun: e.Opt.DryRun, Progress: bar.Add,
@@ -121,10 +125,7 @@ func runPush(ctx context.Context, e *app.Env, m *layers.Memory, r refs.Remote, p
 	if errors.As(err, &twin) && !e.Opt.DryRun {
 		out, err = pushAgain(ctx, e, m, o, twin)
 	}
-	if err != nil {
-		return memory.RemoteError(err)
-	}
-	return printPush(e, r, out)
+	return out, memory.RemoteError(err)
 }
 
 // ConsentTo returns the function that asks whether a project may be pushed to a remote. The answer is stored with the
@@ -158,8 +159,9 @@ func ConsentTo(e *app.Env, projects, known []state.Project) func(state.Project, 
 	}
 }
 
-// pushAnswerOf returns the JSON form of a push.
-func pushAnswerOf(r refs.Remote, out sync.Pushed, dryRun bool) (a pushAnswer, refused, done int) {
+// pushAnswerOf returns the JSON form of a push, and its exit status: 1 if nothing could be pushed, 3 if only a part could.
+func pushAnswerOf(r refs.Remote, out sync.Pushed, dryRun bool) (a pushAnswer, status error) {
+	refused, done := 0, 0
 	a = pushAnswer{Remote: r.Name, URL: r.URL, Lanes: []pushedLane{}, Objects: out.Objects, Bytes: out.Bytes,
 		Rules: out.Rules, DryRun: dryRun, Absent: out.Absent, Unswept: len(out.Sweep.Unswept)}
 	var projects []state.Project
@@ -182,39 +184,33 @@ func pushAnswerOf(r refs.Remote, out sync.Pushed, dryRun bool) (a pushAnswer, re
 			done++
 		}
 	}
-	return a, refused, done
-}
-
-func printPush(e *app.Env, r refs.Remote, out sync.Pushed) error {
-	a, refused, done := pushAnswerOf(r, out, e.Opt.DryRun)
-	if e.Opt.JSON {
-		if err := e.PrintJSON("push", a); err != nil {
-			return err
-		}
-	} else {
-		printPushed(e, a)
-		memory.WarnUnswept(e, r, out.Sweep)
-	}
-	return pushStatus(refused, done)
-}
-
-// pushStatus returns exit status 1 if nothing could be pushed, 3 if only a part could.
-func pushStatus(refused, done int) error {
 	switch {
 	case refused == 0:
-		return nil
+		return a, nil
 	case done > 0:
-		return app.Exit(app.ExitPartial)
+		return a, app.Exit(app.ExitPartial)
 	}
-	return app.Exit(app.ExitNo)
+	return a, app.Exit(app.ExitNo)
+}
+
+// printPush prints what was pushed, and returns the exit status of [pushAnswerOf].
+func printPush(e *app.Env, r refs.Remote, out sync.Pushed) error {
+	a, status := pushAnswerOf(r, out, e.Opt.DryRun)
+	if !e.Opt.JSON {
+		printPushed(e, r, a, out)
+	} else if err := e.PrintJSON("push", a); err != nil {
+		return err
+	}
+	return status
 }
 
 // printPushed prints a push for people.
-func printPushed(e *app.Env, a pushAnswer) {
+func printPushed(e *app.Env, r refs.Remote, a pushAnswer, out sync.Pushed) {
 	defer func() {
 		for _, l := range a.Absent {
 			e.Note("%s lacks records of %s in %s: only that device can push them", a.Remote, l.Device, l.Project)
 		}
+		memory.WarnUnswept(e, r, out.Sweep)
 	}()
 	changed := false
 	for _, l := range a.Lanes {
