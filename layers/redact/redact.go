@@ -55,9 +55,6 @@ func (r Rules) Redact(raw []byte, numbered *Numbers) (clean []byte, cuts []Cut) 
 		return raw, nil
 	}
 	kept := 0 // raw[:kept] is in clean, if there are cuts
-	if r.set != nil {
-		numbered.known.Remember(r.set)
-	}
 	for start, end := range units(raw) {
 		spans := r.spans(raw[start:end], r.FindUnits(raw[start:end], nil, &numbered.known), numbered)
 		if len(spans) == 0 {

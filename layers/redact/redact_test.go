@@ -394,26 +394,3 @@ func TestUnit(t *testing.T) {
 		}
 	}
 }
-
-// TestReadable64 compares readable64 with decoding first.
-func TestReadable64(t *testing.T) {
-	t.Parallel()
-	rng := rand.New(rand.NewPCG(23, 24))
-	yes := 0
-	for range 200_000 {
-		b := make([]byte, scanner.MinEncoded)
-		for i := range b {
-			b[i] = "abYXZ0123cGFzc3dvcmQ9Iiw"[rng.IntN(24)]
-		}
-		got, want := scanner.Readable64(b), scanner.Readable(scanner.Decode64(nil, b))
-		if got != want {
-			t.Fatalf("readable64(%q) = %v, want %v", b, got, want)
-		}
-		if got {
-			yes++
-		}
-	}
-	if yes == 0 {
-		t.Error("nothing was readable")
-	}
-}

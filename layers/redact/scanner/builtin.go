@@ -14,7 +14,6 @@ func Warm() { builtin() }
 type word struct {
 	text string // in lower case, three bytes at least
 	do   action
-	next *ByteSet // the bytes that can follow a word of three bytes; nil for any
 }
 
 // An action examines the text around a keyword and reports secrets with [Scan.found].
@@ -38,12 +37,12 @@ var builtin = sync.OnceValue(func() *dictionary {
 	for i := range list {
 		t := &list[i]
 		if prefix := strings.ToLower(t.prefix); len(prefix) > 2 {
-			words = append(words, word{text: prefix, do: t.match, next: &t.chars})
+			words = append(words, word{text: prefix, do: t.match})
 			continue
 		}
 		for c := range 256 {
 			if t.chars.Has(byte(c)) && Lower[c] == byte(c) {
-				words = append(words, word{text: strings.ToLower(t.prefix) + string(rune(c)), do: t.match, next: &t.chars})
+				words = append(words, word{text: strings.ToLower(t.prefix) + string(rune(c)), do: t.match})
 			}
 		}
 	}
@@ -124,9 +123,9 @@ var builtin = sync.OnceValue(func() *dictionary {
 		add((*Scan).azureSecret, string(d)+"q~")
 	}
 	slices.SortStableFunc(words, func(a, b word) int { return strings.Compare(a.text, b.text) })
-	var texts []Word
+	var texts []string
 	for _, w := range words {
-		texts = append(texts, Word{Text: w.text, Next: w.next})
+		texts = append(texts, w.text)
 	}
 	return &dictionary{words, New(texts)}
 })

@@ -77,12 +77,6 @@ var outside = SetOf("0123456789+-.eEtrufalsn")
 // string scans the string whose content is value[start:end].
 func (f *finder) string(start, end int, isKey bool) {
 	raw := f.value[start:end]
-	alone := isKey || !f.joins
-	seen, clean := f.scan.session.seen(raw, alone)
-	if clean && len(raw) >= nameless && !isKey && f.kind(len(raw)) == "" {
-		f.key, f.flag = nil, ""
-		return
-	}
 	text := raw
 	if bytes.IndexByte(raw, '\\') >= 0 {
 		f.scan.unquoted = Unquote(f.scan.unquoted[:0], raw)
@@ -90,16 +84,13 @@ func (f *finder) string(start, end int, isKey bool) {
 	}
 	from := len(f.spans)
 	switch {
-	case !alone:
+	case !isKey && f.joins:
 		f.parts = append(f.parts, part{len(f.lines), start, end})
 		if f.lines = append(f.lines, text...); !bytes.HasSuffix(text, []byte("\n")) {
 			f.lines = append(f.lines, '\n')
 		}
-	case len(text) >= 8 && !clean:
-		found := f.scan.Run(text, 0)
-		if f.spans = append(f.spans, found...); len(found) == 0 {
-			seen.mark()
-		}
+	case len(text) >= 8:
+		f.spans = append(f.spans, f.scan.Run(text, 0)...)
 	}
 	if isKey {
 		f.keys = append(f.keys[:0], text...)

@@ -6,7 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
-	"regexp/syntax"
+	"strconv"
 	"strings"
 	"sync"
 )
@@ -32,8 +32,7 @@ type pattern struct {
 	All     *allowList     `json:"-"` // of every pattern
 	once    sync.Once      // guards what follows
 	Re      *regexp.Regexp `json:"-"`
-	Reach   int            `json:"-"` // the maximum distance from the keyword to the end of a match
-	least   int            // the minimum length of the first group in bytes
+	least   int            // the minimum length of the value of an assignment
 	assigns bool           // the match is NAME operator VALUE, with the keyword in NAME
 }
 
@@ -77,16 +76,27 @@ func ParsePatterns(data []byte) ([]*pattern, error) {
 	return out, nil
 }
 
-// Compile compiles the expression and computes its bounds.
+// valueOf matches the group of the value in the expression of an assignment: one run of a length of at least $1.
+var valueOf = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\(\[[^\]\s]+\]\{(\d+)`) })
+
+// Compile compiles the expression.
 func (p *pattern) Compile() {
 	p.Re = regexp.MustCompile(p.Regexp) // tests compile every one
-	tree, err := syntax.Parse(p.Regexp, syntax.Perl)
-	if err != nil {
-		panic("redact: " + err.Error()) // it compiled
+	if m := valueOf().FindStringSubmatch(p.Regexp); p.assigns && m != nil {
+		p.least, _ = strconv.Atoi(m[1]) // digits
 	}
-	p.Reach = min(MaxMatchLen(tree), MaxReach)
-	p.least = MinGroupLen(tree)
 }
+
+// MaxLead is the maximum distance from the start of a match to its keyword. The match of an assignment starts with its
+// keyword.
+const MaxLead = 200
+
+// valueLead is the maximum distance from the keyword of an assignment to its value.
+const valueLead = 120
+
+// reach is the number of bytes behind its keyword that a pattern searches at first. It searches further if a match
+// reaches the end.
+const reach = 1 << 10
 
 // inValue are the keywords of assignments that begin the value. The others are in the name.
 var inValue = []string{"_pub", "atatt3", "live_", "live_pub", "nrak", "nrii-", "nrjs-", "test_", "test_pub", "tfp_"}
@@ -117,10 +127,10 @@ func (p *pattern) matchValue(s *Scan, at int, _ *word) {
 func (p *pattern) search(s *Scan, start, at int) {
 	text := s.Text
 	p.once.Do(p.Compile)
-	if p.least > 4 && !HasWord(text[start:min(len(text), at+p.Reach+8+p.least)], p.least) {
+	if p.least > 0 && !hasWord(text[start:min(len(text), at+valueLead+p.least)], p.least) {
 		return
 	}
-	for reach := p.Reach + 8; ; reach *= 4 {
+	for reach := reach; ; reach *= 4 {
 		end := min(len(text), at+reach)
 		cut := false
 		for _, m := range p.Re.FindAllSubmatchIndex(text[start:end], 8) {
@@ -134,6 +144,16 @@ func (p *pattern) search(s *Scan, start, at int) {
 			return
 		}
 	}
+}
+
+// hasWord reports whether text contains n consecutive bytes without a blank.
+func hasWord(text []byte, n int) bool {
+	for w := range bytes.FieldsSeq(text) {
+		if len(w) >= n {
+			return true
+		}
+	}
+	return false
 }
 
 // Judge reports the secret of match m unless an allow-list or the entropy excludes it. The offsets of m are relative

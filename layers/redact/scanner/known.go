@@ -38,7 +38,6 @@ func startOf(text []byte) uint64 {
 type Knowns struct {
 	begins  *[1 << 8]uint64 // a bit for the start of each value
 	byStart map[uint64][]Known
-	clean   *cleanTexts // nil for none
 }
 
 // Add adds a value and reports whether it is new.
@@ -51,7 +50,6 @@ func (k *Knowns) Add(v Known) bool {
 			return false
 		}
 	}
-	k.clean = nil // it may be in one of them
 	s := v.start >> 50
 	k.begins[s>>6] |= 1 << (s & 63)
 	k.byStart[v.start] = append(k.byStart[v.start], v)

@@ -2,7 +2,6 @@ package scanner
 
 import (
 	"bytes"
-	"encoding/binary"
 )
 
 // A Scan scans one text at a time: a decoded string, a line that is not JSON, or decoded base64 or percent encoding.
@@ -75,29 +74,22 @@ func (s *Scan) encoded() {
 	}
 	inner := s.decoder
 	inner.session = s.session
-	// A run of 24 characters covers eight bytes that begin at a multiple of sixteen.
-	for i := 0; i+8 <= len(text); i += 16 {
-		if hasGap(text[i:]) || Base64.Run(text[i:i+8], 8) < 8 {
+	// a run of 24 characters contains every 24th character of the text at least once
+	for i := MinEncoded - 1; i < len(text); i += MinEncoded {
+		if !Base64.Has(text[i]) {
 			continue
 		}
-		start := i - Base64.RunBack(text[:i], len(text))
+		start := i - Base64.RunBack(text[:i], i)
 		end := i + Base64.Run(text[i:], len(text))
 		if end-start >= MinEncoded && start >= s.base64End {
 			s.base64(inner, start, end)
 		}
-		i = end &^ 15
+		i = max(i, end-MinEncoded)
 	}
 	if s.hasZeroWidth {
 		s.withoutZeroWidth(inner)
 	}
 	s.percent(inner)
-}
-
-// hasGap reports whether one of the first eight bytes of b is below '+', the smallest character of base64.
-func hasGap(b []byte) bool {
-	v := binary.LittleEndian.Uint64(b)
-	const ones = 0x0101010101010101
-	return (v-'+'*ones)&^v&(0x80*ones) != 0
 }
 
 // base64 decodes and scans text[start:end] and its continuation on the next lines. The first characters may belong to
@@ -108,8 +100,8 @@ func (s *Scan) base64(inner *Scan, start, end int) {
 		if end-from < MinEncoded {
 			return
 		}
-		if !Readable64(s.Text[from : from+MinEncoded]) {
-			continue
+		if s.plain = Decode64(s.plain[:0], s.Text[from:from+MinEncoded]); !Readable(s.plain) {
+			continue // most base64 is no text
 		}
 		s.base64End = s.lines(from, end)
 		s.plain = Decode64(s.plain[:0], s.joined)
@@ -118,32 +110,6 @@ func (s *Scan) base64(inner *Scan, start, end int) {
 		}
 		return
 	}
-}
-
-// Readable64 reports whether text, 24 characters of base64, decodes to readable text. Most base64 does not.
-func Readable64(text []byte) bool {
-	var b [MinEncoded / 4 * 3]byte
-	more := 0 // bytes that the character still has
-	for i, k := 0, 0; i < MinEncoded; i, k = i+4, k+3 {
-		v := uint32(Sextets[text[i]])<<18 | uint32(Sextets[text[i+1]])<<12 | uint32(
-			Sextets[text[i+2]])<<6 | uint32(Sextets[text[i+3]])
-		b[k], b[k+1], b[k+2] = byte(v>>16), byte(v>>8), byte(v)
-		for _, c := range b[k : k+3] {
-			switch {
-			case (c&0xc0 == 0x80) != (more > 0), c < ' ' && !TextControls.Has(c), c == 0x7f, c > 0xf4:
-				return false
-			case more > 0:
-				more--
-			case c >= 0xf0:
-				more = 3
-			case c >= 0xe0:
-				more = 2
-			case c >= 0xc0:
-				more = 1
-			}
-		}
-	}
-	return Readable(b[:])
 }
 
 // maxPercent is the maximum length of a percent-encoded run that is decoded.

@@ -2,9 +2,6 @@ package scanner
 
 import (
 	"bytes"
-	"encoding/binary"
-	"math/bits"
-	"slices"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -29,47 +26,17 @@ func EndOfString(b []byte, i int) (int, bool) {
 	}
 }
 
-// Unquote appends the unescaped content raw of a JSON string to dst. Escapes are rare, so it copies eight bytes at a
-// time and searches them for a backslash.
+// Unquote appends the unescaped content raw of a JSON string to dst.
 func Unquote(dst, raw []byte) []byte {
-	const ones = 0x0101010101010101
-	from := len(dst)
-	dst = slices.Grow(dst, len(raw)+8)
-	out, n, i := dst[from:cap(dst)], 0, 0 // the text is never longer than raw
-	for i+8 <= len(raw) {
-		v := binary.LittleEndian.Uint64(raw[i:])
-		binary.LittleEndian.PutUint64(out[n:], v)
-		v ^= '\\' * ones
-		z := (v - ones) &^ v & (0x80 * ones)
-		if z == 0 {
-			i, n = i+8, n+8
-			continue
+	for {
+		n := bytes.IndexByte(raw, '\\')
+		if n < 0 || n+1 == len(raw) {
+			return append(dst, raw...)
 		}
-		k := bits.TrailingZeros64(z) / 8
-		i, n = i+k, n+k
-		if i+1 == len(raw) {
-			break
-		}
-		if c := escapes[raw[i+1]]; c != 0 {
-			out[n] = c
-			i, n = i+2, n+1
-			continue
-		}
-		r, size := Unescape(raw[i:])
-		n += len(utf8.AppendRune(out[n:n], r))
-		i += size
+		r, size := Unescape(raw[n:])
+		dst = utf8.AppendRune(append(dst, raw[:n]...), r)
+		raw = raw[n+size:]
 	}
-	for i < len(raw) {
-		if raw[i] != '\\' || i+1 == len(raw) {
-			out[n] = raw[i]
-			i, n = i+1, n+1
-			continue
-		}
-		r, size := Unescape(raw[i:])
-		n += len(utf8.AppendRune(out[n:n], r))
-		i += size
-	}
-	return dst[:from+n]
 }
 
 // escapes maps the letter of a two-byte escape to its character.
