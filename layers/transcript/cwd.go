@@ -9,12 +9,10 @@ func Cwd(r io.Reader) (string, error) {
 }
 
 // Start returns the first working directory named at the start of a session, and the branch that was named up to there,
-// each "" if there is none. It reads at most 1 MiB of r, plus the rest of a longer record, and buffers little of it.
-// The error is one of r.
+// each "" if there is none. It reads at most 1 MiB of r, plus the rest of a longer record. The error is one of r.
 func Start(r io.Reader) (cwd, branch string, err error) {
 	const start = 1 << 20
 	sc := NewScanner(Carry{}, func([]byte) (sum [32]byte) { return sum })
-	sc.h.limit = 64 << 10
 	buf := make([]byte, 16<<10)
 	for read, values := 0, -1; ; {
 		n, err := r.Read(buf)
@@ -33,7 +31,8 @@ func Start(r io.Reader) (cwd, branch string, err error) {
 			}
 		}
 		if err == io.EOF {
-			return "", "", nil
+			sc.s.close(false, sc.value)
+			return sc.carry.Cwd, sc.carry.Branch, nil
 		}
 		if err != nil {
 			return "", "", err
@@ -44,10 +43,9 @@ func Start(r io.Reader) (cwd, branch string, err error) {
 // open reports whether the scan is inside a record that is not closed yet, and returns the directory named in it so
 // far.
 func (sc *Scanner) open() (cwd string, open bool) {
-	h := &sc.h
-	if h.s.phase != inside {
+	line := sc.s.line
+	if at := space(line, 0); at == len(line) || line[at] != '{' {
 		return "", false
 	}
-	shortMembers := func(i int) []byte { return h.shortMembers.held(h.s.cand, i) }
-	return quoted(topLevel(h.buf, h.s.m.fields[:h.s.m.n], shortMembers).cwd), true
+	return quoted(topLevel(line).cwd), true
 }

@@ -9,20 +9,14 @@ import (
 	"github.com/memvcs/mem/layers/transcript/agents"
 )
 
-// headLimit is the number of bytes of a value that a [Scanner] parses. Boundaries and numbers are correct for values
-// of any size; after the limit only short members are read.
-const headLimit = 8 << 20
-
 // Longest is the maximum length of an object that is decoded. A longer one is stored like any other.
 const Longest = 16 << 20
 
-// A Scanner collects what capture needs in one pass over a session, in little memory, for lines of any length. The
-// result does not depend on the size of the writes, and a scan that continues from a [Carry] gives the same result as
+// A Scanner collects what capture needs in one pass over a session. It keeps one line in memory. The result does not depend on the size of the writes, and a scan that continues from a [Carry] gives the same result as
 // one scan of everything. It is not safe for use by several goroutines.
 type Scanner struct {
-	h           head
+	s           splitter
 	sum         func([]byte) [32]byte
-	base        int64 // offset of the first byte written
 	carry       Carry
 	readUnknown bool // Carry.Read is unknown for the bytes before this scan
 	prompts     []Prompt
@@ -34,25 +28,26 @@ type Scanner struct {
 // NewScanner returns a Scanner for the bytes from carry.Closed on; use the zero Carry for a new session. sum is the
 // hash function for the keys of prompts.
 func NewScanner(carry Carry, sum func([]byte) [32]byte) *Scanner {
-	return &Scanner{h: head{limit: headLimit}, carry: carry, base: carry.Closed, readUnknown: carry.Messages > 0 &&
-		carry.Read == 0, sum: sum}
+	return &Scanner{s: splitter{off: carry.Closed}, carry: carry, readUnknown: carry.Messages > 0 && carry.Read == 0, sum: sum}
 }
 
 // Write scans p. It never fails and does not retain p.
 func (sc *Scanner) Write(p []byte) (int, error) {
-	sc.h.feed(p, func(v piece) bool {
-		sc.carry.Values++
-		if v.opaque {
-			sc.carry.Opaque++
-		} else {
-			if v.end-v.start > Longest {
-				sc.long++
-			}
-			sc.record(sc.h.raw(v, p), v.fields, func(i int) []byte { return sc.h.member(v, i, p) })
-		}
-		return true
-	})
+	sc.s.feed(p, sc.value)
 	return len(p), nil
+}
+
+func (sc *Scanner) value(v piece) bool {
+	sc.carry.Values++
+	if v.opaque {
+		sc.carry.Opaque++
+		return true
+	}
+	if len(v.raw) > Longest {
+		sc.long++
+	}
+	sc.record(v.raw)
+	return true
 }
 
 // Withdraw takes the title from messages that the user did not withdraw.
@@ -60,13 +55,14 @@ func (sc *Scanner) Withdraw(s Spans) { sc.carry.untitle(s, sc.headings) }
 
 // Summary returns the results so far. A value that is not closed is not counted yet.
 func (sc *Scanner) Summary() Summary {
+	sc.s.close(false, sc.value)
 	c := sc.carry
-	c.Closed = sc.base + sc.h.s.closed()
+	c.Closed = sc.s.off
 	var waiting []Prompt
 	for _, s := range c.Queue.Rest() {
 		waiting = append(waiting, sc.prompt(s))
 	}
-	return Summary{Carry: c, Tail: sc.h.s.off - sc.h.s.closed(), Prompts: sc.prompts, Waiting: waiting, Long: sc.long}
+	return Summary{Carry: c, Tail: int64(len(sc.s.line)), Prompts: sc.prompts, Waiting: waiting, Long: sc.long}
 }
 
 // A record is the top-level members of an object, not decoded.
@@ -74,21 +70,20 @@ type record struct {
 	typ, timestamp, session, agent, cwd, branch, version []byte
 	uuid, parent                                         []byte
 	message, title, leaf, entrypoint, program            []byte
-	size                                                 int64 // of message, including the part after the limit
-	// the part of message before the limit, if it ends after it
-	truncated                []byte
-	meta, sidechain, compact bool
+	size                                                 int64 // of message
+	meta, sidechain                                      bool
 }
 
-// record processes the object raw with the members at fields. late returns the members after raw, as [head.member]
-// does.
-func (sc *Scanner) record(raw []byte, fields []field, shortMembers func(i int) []byte) {
+// record processes the object raw. Of one that is longer than [Longest], the message is not read.
+func (sc *Scanner) record(raw []byte) {
 	c := &sc.carry
 	if contains(raw, "##keepit") {
 		c.Marked++
 	}
-	r := topLevel(raw, fields, shortMembers)
-	if r.message == nil && r.truncated == nil && len(raw) < headLimit {
+	r := topLevel(raw)
+	if len(raw) > Longest {
+		r.message = nil
+	} else if r.message == nil {
 		if rec := agents.Record(raw, string(r.typ), string(r.program)); rec != nil {
 			sc.foreign(rec)
 			return
@@ -100,11 +95,7 @@ func (sc *Scanner) record(raw []byte, fields []field, shortMembers func(i int) [
 // foreign processes the record that replaces the value of another agent.
 func (sc *Scanner) foreign(rec []byte) {
 	sc.carry.Forked = sc.carry.Forked || rewindOf(rec) != (Rewind{})
-	var m machine
-	m.reset()
-	if _, verdict := m.feed(rec); verdict == done {
-		sc.own(rec, topLevel(rec, m.fields[:m.n], func(int) []byte { return nil }))
-	}
+	sc.own(rec, topLevel(rec))
 }
 
 // own processes a record with the members r.
@@ -131,7 +122,6 @@ func (sc *Scanner) own(raw []byte, r record) {
 	switch string(r.typ) {
 	case "user":
 		if r.message == nil {
-			sc.truncatedTitle(r)
 			return
 		}
 		sc.message(r)
@@ -174,20 +164,8 @@ func (sc *Scanner) own(raw []byte, r record) {
 
 // topLevel returns the members that the scan uses. Strings only lose their quotes: the compared and shown ones have
 // no escapes except in Windows paths, which [first] decodes.
-func topLevel(raw []byte, fields []field, shortMembers func(i int) []byte) record {
-	var r record
-	for i, f := range fields {
-		var key, v []byte
-		if f.v1 <= int64(len(raw)) {
-			key, v = raw[f.k0:f.k1], raw[f.v0:f.v1]
-		} else if b := shortMembers(i); b != nil && string(b[:f.k1-f.k0]) != "message" {
-			key, v = b[:f.k1-f.k0], b[f.v0-f.k0:]
-		} else {
-			if f.k1 <= int64(len(raw)) && string(raw[f.k0:f.k1]) == "message" {
-				r.size, r.truncated = f.v1-f.v0, raw[min(f.v0, int64(len(raw))):]
-			}
-			continue
-		}
+func topLevel(raw []byte) (r record) {
+	_ = members(raw, func(key, v []byte) bool { // of a damaged object, those before the damage
 		switch string(key) {
 		case "type":
 			r.typ = bare(v)
@@ -215,8 +193,6 @@ func topLevel(raw []byte, fields []field, shortMembers func(i int) []byte) recor
 			r.meta = string(v) == "true"
 		case "isSidechain":
 			r.sidechain = string(v) == "true"
-		case "isCompactSummary":
-			r.compact = string(v) == "true"
 		case "summary", "customTitle", "aiTitle":
 			r.title = v
 		case "entrypoint":
@@ -224,7 +200,8 @@ func topLevel(raw []byte, fields []field, shortMembers func(i int) []byte) recor
 		case "leafUuid":
 			r.leaf = bare(v)
 		}
-	}
+		return true
+	})
 	return r
 }
 
@@ -299,7 +276,7 @@ func hasText(message []byte) bool {
 func (sc *Scanner) said(raw []byte) {
 	m, err := decode(Value{N: sc.carry.Values, Raw: raw}, false)
 	if err != nil {
-		return // truncated at the limit: counted, but too long to be typed
+		return // it is no record
 	}
 	sc.add(sc.carry.Queue.Said(m))
 	if _, ok := PlanSentBack(m); ok { // a request, although the model wrote it
@@ -345,21 +322,9 @@ func (sc *Scanner) prompt(s Said) Prompt {
 	return p
 }
 
-// truncatedTitle takes the title from a message that is truncated at the limit. The message is not counted as typed:
-// it is too long.
-func (sc *Scanner) truncatedTitle(r record) {
-	c := &sc.carry
-	if r.meta || r.compact || r.sidechain || c.TitleFrom >= FromTyped {
-		return
-	}
-	if text, ok := Typed(Message{Type: "user", Blocks: []Block{{Kind: Text, Text: opening(r.truncated)}}}); ok {
-		sc.request(c.Values, text, !Interactive(string(r.entrypoint)))
-	}
-}
-
-// opening returns the beginning of the first text of a truncated message.
+// opening returns the beginning of the first text of a message.
 func opening(message []byte) (text string) {
-	_ = members(message, func(key, value []byte) bool { // truncated JSON ends in an error
+	_ = members(message, func(key, value []byte) bool { // anything else has no text
 		if string(key) != "content" || len(value) == 0 {
 			return true
 		}
@@ -381,7 +346,7 @@ func opening(message []byte) (text string) {
 	return text
 }
 
-// beginning returns the first few thousand bytes of a JSON string, which may be truncated.
+// beginning returns the first few thousand bytes of a JSON string.
 func beginning(raw []byte) string {
 	const most = 4 << 10
 	if len(raw) > most {

@@ -60,9 +60,9 @@ func TestScannerReads(t *testing.T) {
 			t.Errorf("%s: %d bytes, want about %d", c.name, got, c.want)
 		}
 	}
-	huge := `{"type":"user","message":{"role":"user","content":"` + strings.Repeat("x", headLimit) + `"}}`
-	if got := scan([]byte(huge+"\n"), Carry{}, 1<<20).Read; got < headLimit-resultOverhead {
-		t.Errorf("behind the limit: %d bytes, want %d", got, headLimit)
+	huge := `{"type":"user","message":{"role":"user","content":"` + strings.Repeat("x", Longest) + `"}}`
+	if got := scan([]byte(huge+"\n"), Carry{}, 1<<20).Read; got < Longest-resultOverhead {
+		t.Errorf("behind the limit: %d bytes, want %d", got, Longest)
 	}
 	if got := scan([]byte(huge+"\n"), Carry{Messages: 1}, 1<<20).Read; got != 0 {
 		t.Errorf("going on from a scan that did not measure: %d, want 0", got)
@@ -180,7 +180,7 @@ func FuzzScanner(f *testing.F) {
 
 func TestScannerLongLines(t *testing.T) {
 	t.Parallel()
-	long := bytes.Repeat([]byte("x"), headLimit+100)
+	long := bytes.Repeat([]byte("x"), Longest+100)
 	for _, c := range []struct {
 		name, in               string
 		values, opaque, prompt int

@@ -1,194 +1,166 @@
 package transcript
 
-// A piece is a value found by a [splitter], as absolute offsets.
-type piece struct {
-	start, end int64
-	opaque     bool
-	fields     []field // of an object, relative to start; valid until the next byte is fed
-}
-
-type phase uint8
-
-const (
-	between phase = iota // in white space between values
-	inside               // in an object that may turn out to be torn
-	lost                 // in an opaque value, looking for an object after it
-	pending              // after an object in a torn line: the next bytes decide
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
 )
 
-// A splitter finds the values of a stream that arrives in pieces of any size. It reads each byte once (the two before
-// an error twice) and stores only offsets.
+// A splitter finds the values of a stream that arrives in pieces of any size. It keeps the line that is not ended.
 type splitter struct {
-	m       machine
-	phase   phase
-	torn    bool    // the open value is opaque; an object may end it
-	off     int64   // bytes fed
-	start   int64   // of the open value
-	cand    int64   // start of the object being read; differs from start in a torn line
-	candEnd int64   // of the pending object
-	last    [2]byte // the two bytes before off
+	line []byte // the bytes of the line that are not in a value yet
+	off  int64  // the offset of line
 }
 
-// closed returns the offset up to which nothing can change any more.
-func (s *splitter) closed() int64 {
-	if s.phase == between {
-		return s.off
-	}
-	return s.start
+// A piece is a value found by a [splitter]: its offset and its bytes, which are valid until the next call.
+type piece struct {
+	off    int64
+	raw    []byte
+	opaque bool
 }
 
-// feed reads b and calls emit for each value that it closes, until emit returns false.
+// feed reads b and calls emit for the values of each line that it ends, until emit returns false.
 func (s *splitter) feed(b []byte, emit func(piece) bool) bool {
-	base := s.off
-	at := func(i int) byte { // i may be -1 or -2: the bytes before b
-		if i >= 0 {
-			return b[i]
+	for len(b) > 0 {
+		n := bytes.IndexByte(b, '\n')
+		if n < 0 {
+			s.line = append(s.line, b...)
+			return true
 		}
-		return s.last[2+i]
-	}
-	i := 0
-	for i < len(b) {
-		ok := true
-		switch s.phase {
-		case between:
-			i, ok = s.skip(b, i, base)
-		case inside:
-			n, v := s.m.feed(b[i:])
-			i += n
-			switch v {
-			case done:
-				ok = s.complete(base+int64(i), emit)
-			case bad:
-				ok, i = s.broken(i, base, at, emit)
-			}
-		case lost:
-			for i < len(b) && b[i] != '{' && b[i] != '\n' {
-				i++
-			}
-			if i == len(b) {
-				break
-			}
-			if b[i] == '{' {
-				s.open(base + int64(i))
-				break
-			}
-			ok = s.tornEnd(base+int64(i), emit)
-			i++
-		case pending:
-			ok, i = s.decide(b, i, base, emit)
+		line := b[:n]
+		if len(s.line) > 0 {
+			s.line = append(s.line, line...)
+			line = s.line
 		}
-		if !ok {
+		if _, ok := splitLine(line, true, s.pieces(emit)); !ok {
 			return false
 		}
-	}
-	s.off = base + int64(len(b))
-	if n := len(b); n >= 2 {
-		s.last = [2]byte{b[n-2], b[n-1]}
-	} else if n == 1 {
-		s.last = [2]byte{s.last[1], b[0]}
+		s.off += int64(len(line)) + 1
+		s.line, b = s.line[:0], b[n+1:]
 	}
 	return true
 }
 
-// finish ends the stream and its last line.
-func (s *splitter) finish(emit func(piece) bool) {
-	switch s.phase {
-	case inside, lost:
-		s.tornEnd(s.off, emit)
-	case pending:
-		s.accept(emit)
-		s.phase = between
-	}
+// close calls emit for the values of the open line that nothing can change any more, or, if the stream ends, for all.
+func (s *splitter) close(ended bool, emit func(piece) bool) {
+	n, _ := splitLine(s.line, ended, s.pieces(emit))
+	s.off, s.line = s.off+int64(n), append([]byte(nil), s.line[n:]...)
 }
 
-// skip skips white space and opens the next value.
-func (s *splitter) skip(b []byte, i int, base int64) (int, bool) {
-	for i < len(b) {
-		switch b[i] {
-		case ' ', '\t', '\r', '\n':
-			i++
-			continue
-		case '{':
-			s.start, s.torn = base+int64(i), false
-			s.open(s.start)
-		default:
-			s.start, s.torn = base+int64(i), true
-			s.phase = lost
+// pieces returns a function that calls emit with the piece at an offset in a line that begins at s.off.
+func (s *splitter) pieces(emit func(piece) bool) func(at int, raw []byte, opaque bool) bool {
+	return func(at int, raw []byte, opaque bool) bool { return emit(piece{s.off + int64(at), raw, opaque}) }
+}
+
+// splitLine calls emit for the values of a line without its line end, until emit returns false. It returns the offset up
+// to which nothing can change any more; ended says that the line ends here.
+func splitLine(b []byte, ended bool, emit func(at int, raw []byte, opaque bool) bool) (closed int, ok bool) {
+	for {
+		start := space(b, closed)
+		if start == len(b) {
+			return start, true
 		}
-		break
-	}
-	return i, true
-}
-
-// open starts an object at off.
-func (s *splitter) open(off int64) {
-	s.cand, s.phase = off, inside
-	s.m.reset()
-}
-
-// complete handles the end of an object.
-func (s *splitter) complete(end int64, emit func(piece) bool) bool {
-	if s.torn {
-		s.candEnd, s.phase = end, pending
-		return true
-	}
-	s.phase = between
-	return emit(piece{start: s.start, end: end, fields: s.m.fields[:s.m.n]})
-}
-
-// broken handles an invalid byte in an object: the line is torn. If another object starts in it, its brace is this
-// byte or one of the two before: within a string, the open string of the torn record ends with the first quote after
-// the brace, and the key that follows is the error.
-func (s *splitter) broken(i int, base int64, at func(int) byte, emit func(piece) bool) (bool, int) {
-	if at(i) == '\n' {
-		return s.tornEnd(base+int64(i), emit), i + 1
-	}
-	s.torn = true
-	for g := i; g >= i-2; g-- {
-		if base+int64(g) <= s.cand || at(g) != '{' {
-			continue
+		n, bad := 0, 0 // the length of the object at start, or what is invalid in it
+		if b[start] == '{' {
+			n, bad = object(b[start:])
 		}
-		s.open(base + int64(g))
-		for ; g < i; g++ {
-			if _, v := s.m.feed([]byte{at(g)}); v != more {
-				s.phase = lost
-				return true, i + 1
+		if n > 0 {
+			if !emit(start, b[start:start+n], false) {
+				return start, false
 			}
+			closed = start + n
+			continue
 		}
-		return true, i
+		at, n := start, 0 // an object in the torn line, which is a value if the line or another object follows
+		for end := 0; bad >= 0; {
+			if at = candidate(b, at, at+bad); at < 0 {
+				break
+			}
+			if n, bad = object(b[at:]); n == 0 {
+				continue
+			}
+			if end = space(b, at+n); end == len(b) || b[end] == '{' {
+				break
+			}
+			bad, n = end-at, 0
+		}
+		switch {
+		case n > 0 && space(b, at+n) < len(b):
+			closed = at + n
+		case !ended:
+			return start, true
+		case n > 0:
+			closed = len(b)
+		default:
+			return len(b), emit(start, b[start:], true)
+		}
+		if !emit(start, b[start:at], true) || !emit(at, b[at:at+n], false) {
+			return start, false
+		}
 	}
-	s.phase = lost
-	return true, i
 }
 
-// decide handles the byte after an object in a torn line. The object is a value only if the end of the line or
-// another object follows: after an object that is a part of the torn one there is a comma or a bracket.
-func (s *splitter) decide(b []byte, i int, base int64, emit func(piece) bool) (bool, int) {
-	switch b[i] {
-	case ' ', '\t', '\r':
-		return true, i + 1
-	case '\n':
-		ok := s.accept(emit)
-		s.phase = between
-		return ok, i + 1
-	case '{':
-		ok := s.accept(emit)
-		s.start, s.torn = base+int64(i), false
-		s.open(s.start)
-		return ok, i
+// candidate returns where an object may begin after the invalid byte bad of the object at from, -1 if nowhere: its brace is
+// this byte or one of the two before it. Within a string, the open string of the torn record ends with the first quote
+// after the brace, and the key that follows is the error.
+func candidate(b []byte, from, bad int) int {
+	for g := bad; g >= bad-2; g-- {
+		if g > from && g < len(b) && b[g] == '{' {
+			return g
+		}
 	}
-	s.phase = lost
-	return true, i
+	if n := bytes.IndexByte(b[bad:], '{'); n >= 0 {
+		return bad + n
+	}
+	return -1
 }
 
-// accept closes the torn part and the object after it.
-func (s *splitter) accept(emit func(piece) bool) bool {
-	return emit(piece{start: s.start, end: s.cand, opaque: true}) &&
-		emit(piece{start: s.cand, end: s.candEnd, fields: s.m.fields[:s.m.n]})
+// object returns the length of the JSON object at the start of b. It is 0 if there is none; then bad is the offset of the
+// invalid byte, or -1 if the object is not complete.
+func object(b []byte) (n, bad int) {
+	bad = -1
+	if whole := bytes.TrimRight(b, " \t\r"); json.Valid(whole) {
+		n = len(whole)
+	} else {
+		var raw json.RawMessage
+		d := json.NewDecoder(bytes.NewReader(b))
+		var syntax *json.SyntaxError
+		if err := d.Decode(&raw); err == nil {
+			n = int(d.InputOffset())
+		} else if errors.As(err, &syntax) {
+			bad = int(syntax.Offset) - 1
+		}
+	}
+	read := b
+	if n > 0 {
+		read = b[:n]
+	} else if bad >= 0 {
+		read = b[:bad]
+	}
+	if deep := tooDeep(read); deep >= 0 {
+		return 0, deep
+	}
+	return n, bad
 }
 
-// tornEnd closes a torn line.
-func (s *splitter) tornEnd(end int64, emit func(piece) bool) bool {
-	s.phase = between
-	return emit(piece{start: s.start, end: end, opaque: true})
+// tooDeep returns the offset of the first bracket in the beginning of an object that is nested deeper than [MaxDepth], -1 if
+// there is none.
+func tooDeep(b []byte) int {
+	if bytes.Count(b, []byte("{"))+bytes.Count(b, []byte("[")) <= MaxDepth {
+		return -1
+	}
+	depth := 0
+	for i := 0; i < len(b); i++ {
+		switch b[i] {
+		case '"':
+			i = skipString(b, i) - 1
+		case '{', '[':
+			if depth++; depth > MaxDepth {
+				return i
+			}
+		case '}', ']':
+			depth--
+		}
+	}
+	return -1
 }

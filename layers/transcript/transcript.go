@@ -23,6 +23,7 @@
 package transcript
 
 import (
+	"bytes"
 	"io"
 	"iter"
 )
@@ -35,7 +36,7 @@ type Value struct {
 	N      int    // its number, from 1
 	Off    int64  // its offset in the file
 	Size   int64  // in bytes
-	Raw    []byte // its bytes, a slice of the input; [Stream] truncates them at its limit
+	Raw    []byte // its bytes; [Stream] truncates them at its limit
 	Opaque bool   // it is not a JSON object
 }
 
@@ -43,102 +44,66 @@ type Value struct {
 // that is not closed is treated as if its line ended at the end of b.
 func Values(b []byte) iter.Seq[Value] {
 	return func(yield func(Value) bool) {
-		s := splitter{}
-		n := 0
-		stopped := false
+		s, n := splitter{}, 0
 		emit := func(p piece) bool {
 			n++
-			stopped = !yield(Value{N: n, Off: p.start, Size: p.end - p.start, Raw: b[p.start:p.end], Opaque: p.opaque})
-			return !stopped
+			size := int64(len(p.raw))
+			return yield(Value{N: n, Off: p.off, Size: size, Raw: b[p.off : p.off+size], Opaque: p.opaque})
 		}
-		s.feed(b, emit)
-		if !stopped {
-			s.finish(emit)
+		if s.feed(b, emit) {
+			s.close(true, emit)
 		}
 	}
 }
 
-// Stream is [Values] for a file that does not fit into memory. It yields the same values, but Raw has only the first
-// limit bytes of an object, and is empty for an opaque value. Raw is valid until the next iteration. A read error is
-// yielded last, after the values closed before it.
+// Stream is [Whole] with the first limit bytes of an object, and nothing of an opaque value, in Raw.
 func Stream(r io.Reader, limit int) iter.Seq2[Value, error] {
 	return func(yield func(Value, error) bool) {
-		h := head{limit: limit}
-		n := 0
-		var chunk []byte
-		emit := func(p piece) bool {
-			n++
-			v := Value{N: n, Off: p.start, Size: p.end - p.start, Opaque: p.opaque}
-			if !p.opaque {
-				v.Raw = h.raw(p, chunk)
-			}
-			return yield(v, nil)
-		}
-		buf := make([]byte, 256<<10)
-		for {
-			k, err := r.Read(buf)
-			chunk = buf[:k]
-			if !h.feed(chunk, emit) {
-				return
-			}
-			if err == io.EOF {
-				h.base, chunk = h.s.off, nil
-				h.s.finish(emit)
-				return
-			}
-			if err != nil {
-				yield(Value{}, err)
-				return
-			}
-		}
-	}
-}
-
-// Whole is [Values] for a file that does not fit into memory although each of its values does: it yields the same
-// values with all their bytes. Raw is valid until the next iteration. A read error is yielded last, after the values
-// closed before it.
-func Whole(r io.Reader) iter.Seq2[Value, error] {
-	return func(yield func(Value, error) bool) {
-		k := &keeper{r: r}
-		for v, err := range Stream(k, 1) {
-			if err == nil {
-				v.Raw = k.from(v.Off)[:v.Size]
+		for v, err := range Whole(r) {
+			if v.Raw = v.Raw[:min(len(v.Raw), limit)]; v.Opaque {
+				v.Raw = nil
 			}
 			if !yield(v, err) {
 				return
 			}
-			k.drop(v.Off + v.Size)
 		}
 	}
 }
 
-// A keeper buffers the bytes read from r until they are dropped.
-type keeper struct {
-	r   io.Reader
-	buf []byte
-	at  int64 // the offset of buf
-}
-
-func (k *keeper) Read(p []byte) (int, error) {
-	n, err := k.r.Read(p)
-	k.buf = append(k.buf, p[:n]...)
-	return n, err
-}
-
-// from returns the bytes read from off on.
-func (k *keeper) from(off int64) []byte { return k.buf[off-k.at:] }
-
-// drop releases the bytes before off. It moves the rest once that is smaller than the released part.
-func (k *keeper) drop(off int64) {
-	if n := off - k.at; n > int64(len(k.buf))/2 {
-		k.buf, k.at = k.buf[:copy(k.buf, k.buf[n:])], off
+// Whole is [Values] for a file that does not fit into memory although each of its lines does. Raw is valid until the next
+// iteration. A read error is yielded last, after the values of the lines before it.
+func Whole(r io.Reader) iter.Seq2[Value, error] {
+	return func(yield func(Value, error) bool) {
+		s, n, stopped := splitter{}, 0, false
+		emit := func(p piece) bool {
+			n++
+			stopped = !yield(Value{N: n, Off: p.off, Size: int64(len(p.raw)), Raw: p.raw, Opaque: p.opaque}, nil)
+			return !stopped
+		}
+		buf := make([]byte, 256<<10)
+		for {
+			k, err := r.Read(buf)
+			if !s.feed(buf[:k], emit) {
+				return
+			}
+			if err == io.EOF {
+				s.close(true, emit)
+				return
+			}
+			if err != nil {
+				if s.close(false, emit); !stopped {
+					yield(Value{}, err)
+				}
+				return
+			}
+		}
 	}
 }
 
 // Closed returns the length of b without its tail, which is the last value if it is not closed. White space after a
 // closed value is closed with it.
 func Closed(b []byte) int {
-	s := splitter{}
-	s.feed(b, func(piece) bool { return true })
-	return int(s.closed())
+	line := bytes.LastIndexByte(b, '\n') + 1
+	n, _ := splitLine(b[line:], false, func(int, []byte, bool) bool { return true })
+	return line + n
 }
