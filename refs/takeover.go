@@ -212,12 +212,8 @@ func (t *takeover) point(path []string, copied []objects.Hash) error {
 // record stores a record as this device's own. Old names of records in its body are replaced by the new ones.
 func (t *takeover) record(rec Record) error {
 	old := rec.ID
-	body := string(rec.Body)
-	if len(t.names) > 0 {
-		body = replaceNames(body, t.names)
-	}
 	now := Record{Kind: rec.Kind, Device: t.tx.r.device.ID, Lamport: rec.Lamport, Time: rec.Time,
-		Body: json.RawMessage(body)}
+		Body: json.RawMessage(objects.Rename(string(rec.Body), t.names))}
 	b, err := now.Encode()
 	if err != nil {
 		return err
@@ -252,26 +248,4 @@ func (tx *Tx) copyPatches(device string, old objects.Hash, now Record) error {
 		}
 	}
 	return nil
-}
-
-// replaceNames replaces each maximal run of hexadecimal digits in s that is a key of names.
-func replaceNames(s string, names map[string]string) string {
-	var out strings.Builder
-	for i := 0; i < len(s); {
-		j := i
-		for j < len(s) && strings.IndexByte("0123456789abcdef", s[j]) >= 0 {
-			j++
-		}
-		if now, ok := names[s[i:j]]; ok {
-			out.WriteString(now)
-		} else {
-			out.WriteString(s[i:j])
-		}
-		if j < len(s) {
-			out.WriteByte(s[j])
-			j++
-		}
-		i = j
-	}
-	return out.String()
 }

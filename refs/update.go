@@ -377,9 +377,8 @@ func (tx *Tx) commitLane(s *Stage, l *lane.Snapshot, message string) error {
 	if err != nil {
 		return err
 	}
-	move := l.Git.Prepare(lane.Ref(tx.project, d.ID), id)
 	if err := s.publish(); err != nil {
-		return errors.Join(err, move.Cancel())
+		return err
 	}
 	ctx, cancel := context.WithTimeout(tx.ctx, tx.r.opts.LockTimeout)
 	defer cancel()
@@ -387,7 +386,7 @@ func (tx *Tx) commitLane(s *Stage, l *lane.Snapshot, message string) error {
 	if !l.Replaces.IsZero() {
 		was = l.Replaces
 	}
-	if err := move.Update(ctx, was); err != nil {
+	if err := l.Git.Update(ctx, lane.Ref(tx.project, d.ID), was, id); err != nil {
 		return err
 	}
 	l.Tip = id

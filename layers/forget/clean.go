@@ -6,10 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"iter"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/originals"
@@ -315,7 +313,7 @@ func (l *laneCleaner) objects(ctx context.Context, old, tx *refs.Tx) error {
 				return err
 			}
 			if !l.exact[h] {
-				raw = []byte(renamed(string(raw), l.names))
+				raw = []byte(objects.Rename(string(raw), l.names))
 			}
 			c := secrets.NewFileCleaner(bytes.NewReader(raw), int64(len(raw)), l.rules)
 			clean, err := io.ReadAll(secrets.OnlyReader{Reader: c})
@@ -348,38 +346,6 @@ func readAll(ctx context.Context, tx *refs.Tx, h objects.Hash) ([]byte, error) {
 	return io.ReadAll(rc)
 }
 
-// renamed replaces each old name in a text by its new name.
-func renamed(text string, names map[string]string) string {
-	var b strings.Builder
-	at := 0
-	for i, name := range namesIn(text) {
-		if now, ok := names[name]; ok {
-			b.WriteString(text[at:i] + now)
-			at = i + len(name)
-		}
-	}
-	return b.String() + text[at:]
-}
-
-// namesIn yields the offset and the text of each hash in a text.
-func namesIn(text string) iter.Seq2[int, string] {
-	return func(yield func(int, string) bool) {
-		run := 0
-		for i := 0; i <= len(text); i++ {
-			if i < len(text) && isHexDigit(text[i]) {
-				run++
-				continue
-			}
-			if run == 2*objects.Size && !yield(i-run, text[i-run:i]) {
-				return
-			}
-			run = 0
-		}
-	}
-}
-
-func isHexDigit(c byte) bool { return '0' <= c && c <= '9' || 'a' <= c && c <= 'f' }
-
 // record adds a record and its patches to the clean lane if it changes.
 func (l *laneCleaner) record(tx *refs.Tx, r refs.Record) error {
 	body := r.Body
@@ -408,7 +374,7 @@ func (l *laneCleaner) record(tx *refs.Tx, r refs.Record) error {
 			body = b
 		}
 	}
-	clean, _ := secrets.RedactOwn(l.rules, []byte(renamed(string(body), l.names)))
+	clean, _ := secrets.RedactOwn(l.rules, []byte(objects.Rename(string(body), l.names)))
 	if string(clean) == string(r.Body) && !regrown {
 		return nil
 	}

@@ -252,7 +252,7 @@ func containsName(b []byte, names map[string]bool) bool {
 	const digits = 2 * objects.Size
 	run := 0 // hexadecimal digits before i
 	for i, c := range b {
-		if !isHexDigit(c) {
+		if !objects.IsDigit(c) {
 			run = 0
 		} else if run++; run >= digits && names[string(b[i+1-digits:i+1])] {
 			return true

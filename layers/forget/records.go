@@ -147,7 +147,7 @@ func (f *deletion) origins(r refs.Record) iter.Seq[string] {
 		if slices.Contains(unforgettable, r.Kind) {
 			return
 		}
-		for _, name := range namesIn(string(r.Body)) {
+		for _, name := range objects.NamesIn(string(r.Body)) {
 			if !yield(name) {
 				return
 			}
@@ -398,7 +398,7 @@ func (f *deletion) named() map[string]bool {
 		if b, ok := f.bodies[r.ID]; ok {
 			body = b
 		}
-		for _, name := range namesIn(string(body)) {
+		for _, name := range objects.NamesIn(string(body)) {
 			if r.Kind == records.KindSession || f.names[name] == "" {
 				out[name] = true
 			}

@@ -232,7 +232,7 @@ func (f *deletion) rewrite(old, tx *refs.Tx) error {
 			body = b
 		}
 		if r.Body = body; r.Kind != records.KindSession { // a session names only its own content
-			r.Body = json.RawMessage(renamed(string(body), f.names))
+			r.Body = json.RawMessage(objects.Rename(string(body), f.names))
 		}
 		if r.Kind == records.KindSession {
 			if err := state.ApplyTo(r, func(s records.Snapshot) { snapshots = append(snapshots, s) }); err != nil {

@@ -26,18 +26,9 @@ func (r *Repo) remove(ctx context.Context, ref string) error {
 		return err
 	}
 	l := r.lockOf(ref)
-	err := makeDirs(filepath.Dir(l.pending))
-	if err == nil {
-		err = l.removeStale()
-	}
-	if err == nil {
-		err = l.writePending("removed\n")
-	}
+	err := l.acquire(ctx, "removed\n")
 	if err != nil {
 		return err
-	}
-	if err := l.acquire(ctx); err != nil {
-		return errors.Join(err, os.Remove(l.pending))
 	}
 	// unregister first: if the process is killed later, the branch is not reported as lost
 	if err = r.Unregister(ref); err == nil {

@@ -33,80 +33,30 @@ func (e *LockedError) Unwrap() error { return ErrLocked }
 // The caller must prevent concurrent updates of the same branch by other processes of mem. Git may update it at any
 // time. A lock left by a killed process of mem is recognised and reused.
 func (r *Repo) Update(ctx context.Context, ref string, old, new pack.ID) error {
-	return r.Prepare(ref, new).Update(ctx, old)
-}
-
-// A RefUpdate is a prepared update of a branch. Its file is being written to disk, but is not visible yet.
-type RefUpdate struct {
-	r       *Repo
-	ref     string
-	lock    lock
-	written chan error
-}
-
-// Prepare starts to move a branch. The commit need not be stored yet, so that both can be synced at the same time. The
-// caller must call [RefUpdate.Update] or [RefUpdate.Cancel].
-func (r *Repo) Prepare(ref string, new pack.ID) *RefUpdate {
-	m := &RefUpdate{r: r, ref: ref, written: make(chan error, 1)}
 	err := CheckRef(ref)
 	if err == nil && new.IsZero() {
-		err = fmt.Errorf("update branch %s: no commit given", ref)
+		err = errors.New("no commit given")
+	}
+	if err == nil {
+		err = r.update(ctx, ref, old, new)
 	}
 	if err != nil {
-		m.written <- err
-		return m
-	}
-	m.lock = r.lockOf(ref)
-	go func() {
-		err := m.write(new)
-		if err != nil {
-			err = fmt.Errorf("update branch %s: %w", ref, err)
-		}
-		m.written <- err
-	}()
-	return m
-}
-
-func (m *RefUpdate) write(new pack.ID) error {
-	if err := makeDirs(filepath.Dir(m.lock.pending)); err != nil {
-		return err
-	}
-	if err := m.lock.removeStale(); err != nil {
-		return err
-	}
-	return m.lock.writePending(new.String() + "\n")
-}
-
-// Cancel discards the move. The branch does not change.
-func (m *RefUpdate) Cancel() error {
-	if err := <-m.written; err != nil {
-		return nil // nothing was written
-	}
-	return os.Remove(m.lock.pending)
-}
-
-// Update is [Repo.Update] for a prepared move.
-func (m *RefUpdate) Update(ctx context.Context, old pack.ID) error {
-	if err := <-m.written; err != nil {
-		return err
-	}
-	if err := m.update(ctx, old); err != nil {
-		return fmt.Errorf("update branch %s: %w", m.ref, err)
+		return fmt.Errorf("update branch %s: %w", ref, err)
 	}
 	return nil
 }
 
-func (m *RefUpdate) update(ctx context.Context, old pack.ID) error {
-	r, l := m.r, m.lock
-	if err := l.acquire(ctx); err != nil {
-		return errors.Join(err, os.Remove(l.pending))
+func (r *Repo) update(ctx context.Context, ref string, old, new pack.ID) error {
+	l := r.lockOf(ref)
+	if err := l.acquire(ctx, new.String()+"\n"); err != nil {
+		return err
 	}
-	if err := r.compareAndRename(m.ref, old, l.path); err != nil {
+	if err := r.compareAndRename(ref, old, l.path); err != nil {
 		return errors.Join(err, os.Remove(l.path), os.Remove(l.pending))
 	}
 	err := r.syncDirs(filepath.Dir(l.path))
 	if err == nil {
-		r.register(m.ref)
+		r.register(ref)
 	}
 	return errors.Join(err, os.Remove(l.pending))
 }
@@ -203,8 +153,6 @@ func (l lock) isOurs(pending, lock fs.FileInfo) (bool, error) {
 	return len(want) > 0 && bytes.Equal(want, got), err
 }
 
-func (l lock) writePending(content string) error { return writeSynced(l.pending, content) }
-
 // writeSynced creates a new file with durable content. On an error it removes the file.
 func writeSynced(path, content string) error {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
@@ -227,8 +175,24 @@ const (
 	maxWait    = 10 * time.Second
 )
 
-// acquire acquires the lock, waiting for other processes.
-func (l lock) acquire(ctx context.Context) error {
+// acquire writes the new state of the branch and acquires the lock, waiting for other processes.
+func (l lock) acquire(ctx context.Context, content string) error {
+	if err := makeDirs(filepath.Dir(l.pending)); err != nil {
+		return err
+	}
+	if err := l.removeStale(); err != nil {
+		return err
+	}
+	if err := writeSynced(l.pending, content); err != nil {
+		return err
+	}
+	if err := l.wait(ctx); err != nil {
+		return errors.Join(err, os.Remove(l.pending))
+	}
+	return nil
+}
+
+func (l lock) wait(ctx context.Context) error {
 	pause, waited := firstPause, time.Duration(0)
 	for {
 		err := l.tryAcquire()

@@ -5,11 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/objects/gitstore"
@@ -119,11 +117,6 @@ func (x *repair) collectIntact(l refs.Lane) (*intactFiles, error) {
 	return s, x.walkIntact(l, s.add)
 }
 
-// hashes returns all hashes in the body of a record.
-func hashes(body []byte) []string { return hashGrammar().FindAllString(string(body), -1) }
-
-var hashGrammar = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[0-9a-f]{64}`) })
-
 func (s *intactFiles) add(path []string, id pack.ID, b []byte) {
 	switch {
 	case path[0] == "points":
@@ -183,7 +176,7 @@ func (s *intactFiles) fill(root *lane.Dir, g *gitstore.Repo,
 	for path, p := range s.records {
 		if keep == nil || keep(p.record, s.has) {
 			use[path] = p.id
-			for _, name := range hashes(p.record.Body) {
+			for _, name := range objects.NamesIn(string(p.record.Body)) {
 				named[name] = true
 			}
 		}
