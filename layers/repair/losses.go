@@ -276,10 +276,11 @@ func (r *projectRecords) filesOf(l repair.Loss) (out []lostFile) {
 
 // LostData describes data that exists nowhere.
 type LostData struct {
-	Project  string
-	Session  string // "" if it belongs to no session
-	From, To int    // lost messages, counted from 1; 0 if none
-	What     string
+	Project string `json:"project"`
+	Session string `json:"sessionId,omitempty"` // "" if it belongs to no session
+	From    int    `json:"from,omitempty"`      // the first lost message, counted from 1; 0 if none
+	To      int    `json:"to,omitempty"`        // the last one
+	What    string `json:"what"`
 }
 
 // describeLoss describes a lost commit, directory or file of a lane.

@@ -29,10 +29,10 @@ import (
 
 // A Problem is a finding of a check.
 type Problem struct {
-	Where string // the repository and the ref or path
-	What  string
+	Where string `json:"where"` // the repository and the ref or path
+	What  string `json:"what"`
 	// Device is set if the finding is not damage, but data of another device that is invalid and ignored.
-	Device string
+	Device string `json:"-"`
 }
 
 func (p Problem) String() string { return p.Where + ": " + p.What }

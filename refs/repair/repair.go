@@ -21,10 +21,10 @@ import (
 
 // A Fix describes one damaged file or branch and its repair.
 type Fix struct {
-	Where string // the file or branch
-	What  string // the damage
-	Done  string // the repair, planned in a dry run; "" if none is possible
-	Kept  string // path of the damaged file in the store; "" if it was not kept
+	Where string `json:"where"`          // the file or branch
+	What  string `json:"what"`           // the damage
+	Done  string `json:"done,omitempty"` // the repair, planned in a dry run; "" if none is possible
+	Kept  string `json:"kept,omitempty"` // path of the damaged file in the store; "" if it was not kept
 }
 
 // A Loss is a missing object that cannot be restored.

@@ -22,28 +22,20 @@ import (
 // A Candidate is a completion with a short description.
 type Candidate struct{ Value, About string }
 
-// outline returns the state of the project, for completion. Without a readable memory nothing is completed.
-func outline(ctx context.Context, e *app.Env) (*state.State, bool) {
-	m, err := memory.Open(e)
-	if err != nil {
-		return nil, false
-	}
-	defer m.Close()
-	p, err := TheProject(ctx, e, m)
-	if err != nil {
-		return nil, false
-	}
-	st, err := trust.Outline(ctx, m.DB, p.ID)
-	return st, err == nil
+// outline returns the state of the project, for completion: an empty one without a readable memory.
+func outline(ctx context.Context, e *app.Env) *state.State {
+	out := &state.State{}
+	withProject(ctx, e, func(m *layers.Memory, p state.Project) {
+		if st, err := trust.Outline(ctx, m.DB, p.ID); err == nil {
+			out = st
+		}
+	})
+	return out
 }
 
 // CompleteSession offers the ids of the project's sessions, the newest first.
 func CompleteSession(e *app.Env, ctx context.Context, typed string) []Candidate {
-	st, ok := outline(ctx, e)
-	if !ok {
-		return nil
-	}
-	return sessionsOf(st, typed)
+	return sessionsOf(outline(ctx, e), typed)
 }
 
 func sessionsOf(st *state.State, typed string) []Candidate {
@@ -60,10 +52,7 @@ func sessionsOf(st *state.State, typed string) []Candidate {
 
 // CompleteRev offers sessions and compositions, and after a colon the versions and layers of a session.
 func CompleteRev(e *app.Env, ctx context.Context, typed string) []Candidate {
-	st, ok := outline(ctx, e)
-	if !ok {
-		return nil
-	}
+	st := outline(ctx, e)
 	if name, _, ok := strings.Cut(typed, ":"); ok {
 		return partsOf(st, name)
 	}

@@ -91,7 +91,7 @@ func remoteRemove(ctx context.Context, e *app.Env, m *layers.Memory, args []stri
 	if err != nil {
 		return err
 	}
-	if ok, err := e.Confirm("remove the remote %s", args[0]); err != nil || !ok {
+	if ok, err := e.Confirm("remove the remote %s?", args[0]); err != nil || !ok {
 		return err
 	}
 	if e.Opt.DryRun {

@@ -118,22 +118,22 @@ func (o fsckOptions) checkProject(e *app.Env) error {
 
 // A fsckAnswer is the JSON form of mem fsck.
 type fsckAnswer struct {
-	OK           bool          `json:"ok"`
-	Full         bool          `json:"full"`
-	Lanes        int           `json:"lanes"`
-	Commits      int           `json:"commits"`
-	Objects      int           `json:"objects"`
-	Records      int           `json:"records"`
-	Streams      int           `json:"streams"`
-	Segments     int           `json:"segments"`
-	Patches      int           `json:"patches"`
-	Versions     int           `json:"versions"`
-	Compositions int           `json:"compositions"`
-	Withheld     int           `json:"withheld"`
-	Apart        []fsckApart   `json:"apart"`
-	Bytes        int64         `json:"bytesHashed"`
-	Problems     []fsckProblem `json:"problems"`
-	Roots        []fsckRoot    `json:"roots"`
+	OK           bool                 `json:"ok"`
+	Full         bool                 `json:"full"`
+	Lanes        int                  `json:"lanes"`
+	Commits      int                  `json:"commits"`
+	Objects      int                  `json:"objects"`
+	Records      int                  `json:"records"`
+	Streams      int                  `json:"streams"`
+	Segments     int                  `json:"segments"`
+	Patches      int                  `json:"patches"`
+	Versions     int                  `json:"versions"`
+	Compositions int                  `json:"compositions"`
+	Withheld     int                  `json:"withheld"`
+	Apart        []fsckApart          `json:"apart"`
+	Bytes        int64                `json:"bytesHashed"`
+	Problems     []refsrepair.Problem `json:"problems"`
+	Roots        []fsckRoot           `json:"roots"`
 }
 
 // A fsckApart is the JSON form of a text whose source is in a lane that is not in this store.
@@ -142,11 +142,6 @@ type fsckApart struct {
 	Name    string `json:"name"`
 	Device  string `json:"device"`
 	Input   string `json:"input"`
-}
-
-type fsckProblem struct {
-	Where string `json:"where"`
-	What  string `json:"what"`
 }
 
 type fsckRoot struct {
@@ -279,13 +274,10 @@ func fsckAnswerOf(o fsckOptions, c repair.Checked) fsckAnswer {
 		Streams:  c.Streams,
 		Segments: c.Segments, Patches: c.Patches, Versions: c.Versions, Compositions: c.Compositions, Withheld: c.Withheld,
 		Bytes: c.Bytes,
-		Apart: []fsckApart{}, Problems: []fsckProblem{}, Roots: []fsckRoot{},
+		Apart: []fsckApart{}, Problems: append([]refsrepair.Problem{}, c.Problems...), Roots: []fsckRoot{},
 	}
 	for _, x := range c.MissingInputs {
 		a.Apart = append(a.Apart, fsckApart{x.Project.Name, x.Name, x.Device, x.Input.String()})
-	}
-	for _, p := range c.Problems {
-		a.Problems = append(a.Problems, fsckProblem{p.Where, p.What})
 	}
 	for _, r := range c.Roots {
 		a.Roots = append(a.Roots, fsckRoot{string(r.Project.ID), r.Project.Name, r.Hash.String()})

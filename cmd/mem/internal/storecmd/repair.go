@@ -19,27 +19,12 @@ import (
 
 // A repairAnswer is the JSON form of mem fsck --repair.
 type repairAnswer struct {
-	OK       bool            `json:"ok"`
-	DryRun   bool            `json:"dryRun"`
-	Repaired []repairMending `json:"repaired"`
-	Lost     []repairLost    `json:"lost"`
-	Problems []fsckProblem   `json:"problems"`
-	Roots    []fsckRoot      `json:"roots"`
-}
-
-type repairMending struct {
-	Where string `json:"where"`
-	What  string `json:"what"`
-	Done  string `json:"done,omitempty"`
-	Kept  string `json:"kept,omitempty"`
-}
-
-type repairLost struct {
-	Project string `json:"project"`
-	Session string `json:"sessionId,omitempty"`
-	From    int    `json:"from,omitempty"`
-	To      int    `json:"to,omitempty"`
-	What    string `json:"what"`
+	OK       bool                 `json:"ok"`
+	DryRun   bool                 `json:"dryRun"`
+	Repaired []refsrepair.Fix     `json:"repaired"`
+	Lost     []repair.LostData    `json:"lost"`
+	Problems []refsrepair.Problem `json:"problems"`
+	Roots    []fsckRoot           `json:"roots"`
 }
 
 // runRepair repairs the store. The exit status is 0 if everything is intact afterwards, else 3; with -n it is 1 if
@@ -120,17 +105,10 @@ func forgetLost(out repair.Repaired) string {
 
 func printRepair(e *app.Env, out repair.Repaired) error {
 	if e.Opt.JSON {
-		a := repairAnswer{OK: !unwhole(out), DryRun: e.Opt.DryRun, Repaired: []repairMending{}, Lost: []repairLost{},
-			Problems: []fsckProblem{}, Roots: []fsckRoot{}}
+		a := repairAnswer{OK: !unwhole(out), DryRun: e.Opt.DryRun, Repaired: append([]refsrepair.Fix{}, out.Fixes...),
+			Lost: append([]repair.LostData{}, out.Lost...), Problems: append([]refsrepair.Problem{}, out.Left...), Roots: []fsckRoot{}}
 		for _, m := range out.Fixes {
-			a.Repaired = append(a.Repaired, repairMending{m.Where, m.What, m.Done, m.Kept})
 			a.OK = a.OK && m.Done != "" && !e.Opt.DryRun
-		}
-		for _, l := range out.Lost {
-			a.Lost = append(a.Lost, repairLost{l.Project, l.Session, l.From, l.To, l.What})
-		}
-		for _, p := range out.Left {
-			a.Problems = append(a.Problems, fsckProblem{p.Where, p.What})
 		}
 		for _, r := range out.Roots {
 			a.Roots = append(a.Roots, fsckRoot{string(r.Project.ID), r.Project.Name, r.Hash.String()})
