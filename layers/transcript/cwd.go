@@ -47,5 +47,5 @@ func (sc *Scanner) open() (cwd string, open bool) {
 	if at := space(line, 0); at == len(line) || line[at] != '{' {
 		return "", false
 	}
-	return quoted(topLevel(line).cwd), true
+	return member(line, "cwd"), true
 }

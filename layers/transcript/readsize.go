@@ -18,27 +18,27 @@ const minImageMessage = 16 << 10
 
 // read adds an estimate of the bytes of text that a model reads of a record. Only the length of the record counts,
 // except for thinking, which is not read again, and images.
-func (sc *Scanner) read(r record) {
-	if sc.readUnknown || r.size == 0 {
+func (sc *Scanner) read(m Message) {
+	n := int64(len(m.Message))
+	if sc.readUnknown || n == 0 {
 		return
 	}
-	n := r.size
-	switch string(r.typ) {
+	switch m.Type {
 	case "user":
-		if r.meta {
+		if m.Meta {
 			return
 		}
-		if r.size > minImageMessage && contains(r.message, `"type":"image"`) {
-			n -= nonTextSize(r.message, `"type":"image"`)
+		if n > minImageMessage && contains(m.Message, `"type":"image"`) {
+			n -= nonTextSize(m.Message, `"type":"image"`)
 		}
 		overhead := int64(resultOverhead)
-		if bytes.HasPrefix(r.message, []byte(`{"role":"user","content":"`)) {
+		if bytes.HasPrefix(m.Message, []byte(`{"role":"user","content":"`)) {
 			overhead = typedOverhead
 		}
 		n = max(n-overhead, n/4)
 	case "assistant":
-		if hasThinking(r.message) {
-			n -= nonTextSize(r.message, `"type":"thinking"`, `"type":"redacted_thinking"`)
+		if hasThinking(m.Message) {
+			n -= nonTextSize(m.Message, `"type":"thinking"`, `"type":"redacted_thinking"`)
 		}
 		n = max(n-answerOverhead, min(n, answerOverhead)/4)
 	default:

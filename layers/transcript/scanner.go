@@ -1,12 +1,9 @@
 package transcript
 
 import (
-	"bytes"
 	"cmp"
 	"slices"
 	"strings"
-
-	"github.com/memvcs/mem/layers/transcript/agents"
 )
 
 // Longest is the maximum length of an object that is decoded. A longer one is stored like any other.
@@ -65,235 +62,93 @@ func (sc *Scanner) Summary() Summary {
 	return Summary{Carry: c, Tail: int64(len(sc.s.line)), Prompts: sc.prompts, Waiting: waiting, Long: sc.long}
 }
 
-// A record is the top-level members of an object, not decoded.
-type record struct {
-	typ, timestamp, session, agent, cwd, branch, version []byte
-	uuid, parent                                         []byte
-	message, title, leaf, entrypoint, program            []byte
-	size                                                 int64 // of message
-	meta, sidechain                                      bool
-}
-
 // record processes the object raw. Of one that is longer than [Longest], the message is not read.
 func (sc *Scanner) record(raw []byte) {
 	c := &sc.carry
 	if contains(raw, "##keepit") {
 		c.Marked++
 	}
-	r := topLevel(raw)
-	if len(raw) > Longest {
-		r.message = nil
-	} else if r.message == nil {
-		if rec := agents.Record(raw, string(r.typ), string(r.program)); rec != nil {
-			sc.foreign(rec)
-			return
+	m, err := decode(Value{N: c.Values, Raw: raw}, false)
+	if err != nil {
+		return // it is an object, so this cannot happen
+	}
+	if !m.Time.IsZero() {
+		if c.First.IsZero() {
+			c.First = m.Time.UTC()
 		}
+		c.Last = m.Time.UTC()
 	}
-	sc.own(raw, r)
-}
-
-// foreign processes the record that replaces the value of another agent.
-func (sc *Scanner) foreign(rec []byte) {
-	sc.carry.Forked = sc.carry.Forked || rewindOf(rec) != (Rewind{})
-	sc.own(rec, topLevel(rec))
-}
-
-// own processes a record with the members r.
-func (sc *Scanner) own(raw []byte, r record) {
-	c := &sc.carry
-	if len(r.timestamp) > 0 {
-		if t, ok := timeOf(string(r.timestamp)); ok {
-			if c.First.IsZero() {
-				c.First = t.UTC()
-			}
-			c.Last = t.UTC()
-		}
+	c.SessionID, c.Cwd = cmp.Or(c.SessionID, m.SessionID), cmp.Or(c.Cwd, m.Cwd)
+	c.Branch, c.Version = cmp.Or(m.Branch, c.Branch), cmp.Or(m.Version, c.Version)
+	sc.read(m)
+	c.Forked = c.Forked || m.Rewind != (Rewind{})
+	if m.UUID != "" && !m.Sidechain {
+		c.Forked, c.Tip = c.Forked || m.Forks(c.Tip), m.UUID
 	}
-	first(&c.SessionID, r.session)
-	first(&c.Cwd, r.cwd)
-	replace(&c.Branch, r.branch)
-	replace(&c.Version, r.version)
-	sc.read(r)
-	if len(r.uuid) > 0 && !r.sidechain {
-		tip := c.Tip
-		defer func() { replace(&c.Tip, r.uuid) }()
-		c.Forked = c.Forked || string(r.typ) == "user" && len(r.parent) > 0 && string(r.parent) != tip && hasText(r.message)
-	}
-	switch string(r.typ) {
+	long := len(raw) > Longest
+	switch m.Type {
 	case "user":
-		if r.message == nil {
+		if m.Message == nil || long {
 			return
 		}
-		sc.message(r)
-		if r.sidechain {
-			return
-		}
-		text := hasText(r.message)
-		if text || len(c.Queue.Asked) > 0 || contains(r.message, Refusal) {
-			sc.said(raw)
+		sc.message(m)
+		if !m.Sidechain {
+			sc.said(m)
 		}
 	case "assistant":
-		if r.message == nil {
+		if m.Message == nil || long {
 			return
 		}
-		sc.message(r)
-		if !r.sidechain {
-			sc.answer(raw, r)
+		sc.message(m)
+		if !m.Sidechain {
+			sc.add(c.Queue.Answer(m))
 			if c.TitleFrom < FromTyped {
-				sc.title(heading{n: c.Values, text: subject(opening(r.message)), from: FromOutcome})
+				sc.title(heading{n: c.Values, text: subject(firstText(m)), from: FromOutcome})
 			}
 		}
-	case "attachment":
-		if contains(raw, "queued_command") {
-			sc.said(raw)
-		}
-	case "queue-operation":
-		sc.said(raw)
+	case "attachment", "queue-operation":
+		sc.said(m)
 	case "summary":
 		from := FromStray
-		if len(r.leaf) > 0 && string(r.leaf) == c.LastUUID {
+		if m.LeafUUID != "" && m.LeafUUID == c.LastUUID {
 			from = FromSummary
 		}
-		sc.title(heading{n: c.Values, text: quoted(r.title), from: from})
+		sc.title(heading{n: c.Values, text: m.Title, from: from})
 	case "custom-title":
-		sc.title(heading{text: quoted(r.title), from: FromUser})
+		sc.title(heading{text: m.Title, from: FromUser})
 	case "ai-title":
-		sc.title(heading{text: quoted(r.title), from: FromSummary})
+		sc.title(heading{text: member(raw, "aiTitle"), from: FromSummary})
 	}
-}
-
-// topLevel returns the members that the scan uses. Strings only lose their quotes: the compared and shown ones have
-// no escapes except in Windows paths, which [first] decodes.
-func topLevel(raw []byte) (r record) {
-	_ = members(raw, func(key, v []byte) bool { // of a damaged object, those before the damage
-		switch string(key) {
-		case "type":
-			r.typ = bare(v)
-		case "timestamp":
-			r.timestamp = bare(v)
-		case "sessionId":
-			r.session = v
-		case "agent":
-			r.program = bare(v)
-		case "agentId":
-			r.agent = v
-		case "cwd":
-			r.cwd = v
-		case "gitBranch":
-			r.branch = v
-		case "version":
-			r.version = v
-		case "uuid":
-			r.uuid = v
-		case "parentUuid":
-			r.parent = bare(v)
-		case "message":
-			r.message, r.size = v, int64(len(v))
-		case "isMeta":
-			r.meta = string(v) == "true"
-		case "isSidechain":
-			r.sidechain = string(v) == "true"
-		case "summary", "customTitle", "aiTitle":
-			r.title = v
-		case "entrypoint":
-			r.entrypoint = bare(v)
-		case "leafUuid":
-			r.leaf = bare(v)
-		}
-		return true
-	})
-	return r
 }
 
 // message counts a user or assistant record.
-func (sc *Scanner) message(r record) {
+func (sc *Scanner) message(m Message) {
 	c := &sc.carry
-	replace(&c.LastUUID, r.uuid)
-	assistant := string(r.typ) == "assistant"
-	var id, model []byte
-	if assistant {
-		_ = members(r.message, func(key, value []byte) bool { // anything else has neither
-			switch string(key) {
-			case "id":
-				id = bare(value)
-			case "model":
-				model = value
-			}
-			return id == nil || model == nil
-		})
-		if string(bare(model)) != "<synthetic>" {
-			replace(&c.Model, model)
-		}
+	c.LastUUID = cmp.Or(m.UUID, c.LastUUID)
+	if m.Type == "assistant" && m.Model != "<synthetic>" {
+		c.Model = cmp.Or(m.Model, c.Model)
 	}
-	if c.Messages == 0 && r.sidechain {
-		first(&c.AgentID, r.agent)
+	if c.Messages == 0 && m.Sidechain {
+		c.AgentID = cmp.Or(c.AgentID, m.AgentID)
 	}
-	if r.meta {
+	if m.Meta {
 		return
 	}
-	if assistant && len(id) > 0 {
-		if string(id) == c.LastID {
+	if m.Type == "assistant" {
+		if m.ID != "" && m.ID == c.LastID {
 			return
 		}
-		c.LastID = string(id)
-	} else if assistant {
-		c.LastID = ""
+		c.LastID = m.ID
 	}
 	c.Messages++
 }
 
-// hasText reports whether the message of a user record contains text and not only tool results.
-func hasText(message []byte) bool {
-	found := false
-	_ = members(message, func(key, value []byte) bool { // anything else has no content
-		if string(key) != "content" {
-			return true
-		}
-		if len(value) > 0 && value[0] == '"' {
-			found = true
-			return false
-		}
-		_ = elements(value, func(block []byte) bool { // other content has no text
-			if block[0] == '"' {
-				found = true
-			} else {
-				_ = members(block, func(key, value []byte) bool { // anything else has no text
-					if string(key) == "type" {
-						found = found || string(value) == `"text"`
-						return false
-					}
-					return true
-				})
-			}
-			return !found
-		})
-		return false
-	})
-	return found
-}
-
 // said processes a record in which the user may say something.
-func (sc *Scanner) said(raw []byte) {
-	m, err := decode(Value{N: sc.carry.Values, Raw: raw}, false)
-	if err != nil {
-		return // it is no record
-	}
+func (sc *Scanner) said(m Message) {
 	sc.add(sc.carry.Queue.Said(m))
 	if _, ok := PlanSentBack(m); ok { // a request, although the model wrote it
 		sc.request(m.N, firstText(m), m.byScript())
 	}
-}
-
-// answer processes an answer of the model. Its blocks are needed only if it calls a tool that [Queue.Answer] notes.
-func (sc *Scanner) answer(raw []byte, r record) {
-	m := Message{Type: "assistant", ID: sc.carry.LastID}
-	if contains(r.message, `"`+askTool+`"`) || contains(r.message, `"`+otherTools) {
-		whole, err := decode(Value{N: sc.carry.Values, Raw: raw}, false)
-		if err == nil {
-			m = whole
-		}
-	}
-	sc.add(sc.carry.Queue.Answer(m))
 }
 
 // add counts what the user said. Texts that left the queue belong to earlier records.
@@ -320,64 +175,4 @@ func (sc *Scanner) prompt(s Said) Prompt {
 		p.Text = s.Text
 	}
 	return p
-}
-
-// opening returns the beginning of the first text of a message.
-func opening(message []byte) (text string) {
-	_ = members(message, func(key, value []byte) bool { // anything else has no text
-		if string(key) != "content" || len(value) == 0 {
-			return true
-		}
-		if value[0] == '"' {
-			text = beginning(value)
-			return false
-		}
-		_ = elements(value, func(block []byte) bool { // as above
-			_ = members(block, func(key, value []byte) bool { // as above
-				if string(key) == "text" {
-					text = beginning(value)
-				}
-				return text == ""
-			})
-			return text == ""
-		})
-		return false
-	})
-	return text
-}
-
-// beginning returns the first few thousand bytes of a JSON string.
-func beginning(raw []byte) string {
-	const most = 4 << 10
-	if len(raw) > most {
-		raw = raw[:most]
-	}
-	if raw[len(raw)-1] != '"' || len(raw) == 1 {
-		raw = append(raw[:len(raw):len(raw)], '"')
-	}
-	return quoted(raw)
-}
-
-// bare returns raw without its quotes.
-func bare(raw []byte) []byte {
-	if len(raw) < 2 || raw[0] != '"' {
-		return nil
-	}
-	return raw[1 : len(raw)-1]
-}
-
-// first sets s to the string raw if s is empty.
-func first(s *string, raw []byte) {
-	if *s == "" && len(raw) > 2 {
-		*s = quoted(raw)
-	}
-}
-
-// replace sets s to the string raw unless raw is empty.
-func replace(s *string, raw []byte) {
-	if v := bare(raw); len(v) > 0 && string(v) != *s {
-		if bytes.IndexByte(v, '\\') < 0 || quoted(raw) != *s {
-			*s = quoted(raw)
-		}
-	}
 }
