@@ -318,54 +318,21 @@ func isPrefix(ctx context.Context, db *state.DB, at SessionPoint, f *io.SectionR
 	return err == nil && stored.left == 0 && stored.hash.Sum() == file.Sum(), err
 }
 
-// continuesClean reports whether the file starts with the stored stream, which has no cuts. Unless c.verify is set it
-// may report true before the bytes are compared: at.Clean.Before compares them.
+// continuesClean reports whether the file starts with the stored stream, which has no cuts.
 func (c *Capture) continuesClean(base *records.Point, at *Place, end int64) (bool, error) {
-	size := base.Size
-	if size > end {
+	if base.Size > end {
 		return false, nil
 	}
-	at.Raw, at.Clean = size, stream.Tail{Length: size, Hash: objects.NewHasher()}
-	if size == c.size { // nothing to compress, so no dictionary is needed
-		err := copyRange(at.Clean.Hash, c.File, 0, size)
-		return err == nil && at.Clean.Hash.Sum() == base.Original, err
-	}
-	dict := make(chan []byte, 1)
-	same := c.compare(at.Clean, dict, base)
-	c.M.Growing()
-	at.Clean.Dict = make([]byte, stream.DictLen(size))
-	_, err := c.File.ReadAt(at.Clean.Dict, size-int64(len(at.Clean.Dict)))
-	dict <- at.Clean.Dict
-	if err != nil {
+	at.Raw, at.Clean = base.Size, stream.Tail{Length: base.Size, Hash: objects.NewHasher()}
+	if err := copyRange(at.Clean.Hash, c.File, 0, base.Size); err != nil || at.Clean.Hash.Sum() != base.Original {
 		return false, err
 	}
-	if !c.verify {
-		at.Clean.Before = same
-		return true, nil
+	if base.Size == c.size {
+		return true, nil // nothing to compress, so no dictionary is needed
 	}
-	if err = same(); errors.Is(err, errRewritten) {
-		return false, nil
-	}
+	at.Clean.Dict = make([]byte, stream.DictLen(base.Size))
+	_, err := c.File.ReadAt(at.Clean.Dict, base.Size-int64(len(at.Clean.Dict)))
 	return err == nil, err
-}
-
-// compare starts to hash the part of the file that is stored already, while the new bytes are compressed: nearly all
-// files only grow. The end of that part is received from dict, as it is the dictionary of the compression. compare
-// returns a function that waits for the hash and returns errRewritten if it differs.
-func (c *Capture) compare(t stream.Tail, dict <-chan []byte, base *records.Point) func() error {
-	read := make(chan error, 1)
-	go func() {
-		err := copyRange(t.Hash, c.File, 0, t.Length-stream.DictLen(t.Length))
-		t.Hash.Write(<-dict)
-		read <- err
-	}()
-	return func() error {
-		err := <-read
-		if err == nil && t.Hash.Sum() != base.Original {
-			err = errRewritten
-		}
-		return err
-	}
 }
 
 // continuesExact reports whether the file starts with the exact bytes of the stored stream, which has cuts.
@@ -377,16 +344,17 @@ func (c *Capture) continuesExact(ctx context.Context, p refs.Project, base *reco
 		return false, nil
 	}
 	exact := objects.NewHasher()
-	read := make(chan error, 1)
-	go func() { read <- copyRange(exact, c.File, 0, closed) }()
-	clean, dict, err := c.streamEnd(ctx, p, base)
-	if err := cmp.Or(<-read, err); err != nil {
+	if err := copyRange(exact, c.File, 0, closed); err != nil {
 		return false, err
 	}
 	whole := exact.Clone()
 	whole.Write(last.Tail)
 	if whole.Sum() != last.Raw {
 		return false, nil
+	}
+	clean, dict, err := c.streamEnd(ctx, p, base)
+	if err != nil {
+		return false, err
 	}
 	at.Raw, at.Clean, at.Exact = closed, stream.Tail{Length: base.Size, Dict: dict, Hash: clean}, exact
 	return true, nil

@@ -8,9 +8,6 @@ import (
 	"github.com/memvcs/mem/objects/stream"
 )
 
-// errRewritten reports a file that has grown but does not start with the stored bytes.
-var errRewritten = errors.New("the file does not start with the stored bytes")
-
 // A Place is the position in a file and in its stream where the new bytes begin.
 type Place struct {
 	Raw      int64 // the offset in the file

@@ -159,7 +159,6 @@ type Capture struct {
 	older      bool           // Base contains the whole file
 	restored   bool           // the file is an earlier generation again, see isRestored
 	snap       records.Snapshot
-	verify     bool   // compare the file with the stored bytes before staging, not meanwhile
 	tail       []byte // the bytes after the last closed value
 	patch      []byte // encoded, nil if the clean bytes are the exact ones
 	files      []overflow
@@ -221,10 +220,6 @@ func (c *Capture) stage(ctx context.Context, st *state.State, s *refs.Stage) (er
 		return err
 	}
 	err = c.extend(ctx, st.Project, s, end)
-	if errors.Is(err, errRewritten) {
-		c.verify = true
-		err = c.extend(ctx, st.Project, s, end)
-	}
 	if errors.Is(err, errOther) {
 		return c.stageOther(ctx, s)
 	}

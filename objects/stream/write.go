@@ -28,10 +28,6 @@ type Tail struct {
 	Dict   []byte          // the last bytes before Length, [DictLen] of them or more
 	Hash   *objects.Hasher // of everything before Length; Append continues it
 	Final  bool            // nothing is appended later: Append leaves Dict empty at the end
-
-	// Before, if it is set, is called once before Hash is used for the first time. What came before may still be on its
-	// way into Hash while the first segment is compressed. Append yields nothing before it, and its error.
-	Before func() error
 }
 
 // DictLen returns the number of bytes before off that a segment starting there needs as its dictionary.
@@ -58,9 +54,6 @@ func Append(ctx context.Context, t *Tail, r io.Reader) iter.Seq2[Segment, error]
 			if !yield(s, err) || err != nil {
 				return
 			}
-		}
-		if err := a.before(); err != nil {
-			yield(Segment{}, err)
 		}
 		if t.Final {
 			t.Dict = nil
@@ -101,9 +94,6 @@ func (a *appender) segment() (Segment, error) {
 		return Segment{}, fmt.Errorf("compress segment at %d: %w", h.Offset, err)
 	}
 	frame := e.EncodeAll(raw, make([]byte, maxHead, maxHead+len(raw)/5))
-	if err := a.before(); err != nil {
-		return Segment{}, err
-	}
 	t.Hash.Write(raw)
 	h.Sum = t.Hash.Sum()
 	t.Length += h.Length
@@ -114,16 +104,6 @@ func (a *appender) segment() (Segment, error) {
 	blob := frame[maxHead-len(head):]
 	copy(blob, head)
 	return Segment{h, blob}, nil
-}
-
-// before waits until what came before the content is in the hash.
-func (a *appender) before() error {
-	before := a.t.Before
-	if before == nil {
-		return nil
-	}
-	a.t.Before = nil
-	return before()
 }
 
 // encoder returns an encoder for a segment. Most segments with a dictionary are short tails: there are many, and each
