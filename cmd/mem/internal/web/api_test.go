@@ -254,6 +254,18 @@ func (c *checker) compositions(p []any, session string) {
 		c.call("POST", path, p, "", req, nil, 400) // the same version twice
 	}
 	req.Components = req.Components[:2]
+	req.Name, req.Components[0] = "again", api.ComponentRequest{SessionID: session, Recompress: &api.CompressionSettings{Ratio: 25}}
+	c.call("POST", "/projects/{projectId}/compositions/preview", p, "", req, nil, 200)
+	c.call("POST", "/projects/{projectId}/compositions", p, "", req, &j, 202)
+	if j = c.ended(j); j.State != "done" {
+		c.t.Fatalf("job %+v %+v", j, j.Error)
+	}
+	c.call("GET", "/compositions/{compositionId}", []any{"again"}, "", nil, &details, 200)
+	var made api.VersionContent
+	c.call("GET", "/sessions/{sessionId}/versions/{versionId}", []any{session, details.Components[0].VersionID}, "", nil, &made, 200)
+	if made.Settings.Ratio != 25 {
+		c.t.Errorf("the part is %+v, want a version of 25:1", made.Settings)
+	}
 	req.Budget, req.Name = 4000, "../x"
 	c.call("POST", "/projects/{projectId}/compositions", p, "", req, nil, 400)
 }

@@ -247,6 +247,10 @@ func TestBrowserJourney(t *testing.T) {
 	b.do(chromedp.Click(chromedp.CSS("button.primary")))
 	b.until(`location.pathname.endsWith("/v/v001")`)
 
+	b.open(s + "?view=details")
+	b.do(chromedp.Click(chromedp.CSS(`input[name=v]`)))
+	b.until(`/^1 selected, [0-9,]+ tokens$/.test(document.querySelector("#selected").innerText)`)
+
 	b.open(s + "/keepits/k2")
 	eval[int](b, `const w = document.querySelector("#weight"); w.value = "0.65"; w.dispatchEvent(new Event("input", {bubbles: true})); 1`)
 	b.until(`document.querySelector("#decay h2").innerText.includes("0.65")`)

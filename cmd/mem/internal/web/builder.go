@@ -38,6 +38,7 @@ type builderBody struct {
 	Preview  *view.Composed
 	Problem  *api.Problem
 	Strategy []string
+	Ratios   []int // to recompress with
 }
 
 // A builderPart is one card of the builder. The names of its form fields end with its number.
@@ -116,8 +117,15 @@ func builderRequest(f url.Values) (api.CompositionRequest, error) {
 			}
 			c.Tokens = share
 		}
-		if c.VersionID == "recompress" {
+		if ratio, ok := strings.CutPrefix(c.VersionID, "recompress"); ok {
 			c.VersionID, c.Recompress = "", &api.CompressionSettings{}
+			if ratio != "" {
+				n, err := strconv.Atoi(strings.TrimSpace(ratio))
+				if err != nil || n < 1 {
+					return out, api.BadRequest("a ratio is a whole number from 1")
+				}
+				c.Recompress.Ratio = n
+			}
 		}
 		out.Components = append(out.Components, c)
 	}
@@ -143,7 +151,7 @@ func (s *Server) builder(_ http.ResponseWriter, r *http.Request, p state.Project
 
 func (s *Server) builderBody(ctx context.Context, p state.Project, f url.Values) (builderBody, error) {
 	b := builderBody{Form: f, Name: f.Get("name"), Window: window,
-		Strategy: []string{"equal", "proportional", "recency", "inverse-recency"}}
+		Strategy: []string{"equal", "proportional", "recency", "inverse-recency"}, Ratios: []int{5, 10, 15, 30, 50}}
 	st, err := trust.Outline(ctx, s.Memory.DB, p.ID)
 	if err != nil {
 		return b, err

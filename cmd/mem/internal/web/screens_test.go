@@ -609,6 +609,12 @@ func TestBuilderOffers(t *testing.T) {
 	if n := strings.Count(r.get(p+"/compose"), `value="add `); n == 0 || n > mostChoices {
 		t.Errorf("%d sessions are offered", n)
 	}
+	if body := r.get(p + "/compose?part-1=" + sampleSession + "&version-1=recompress+30"); !strings.Contains(body, `value="recompress 30" selected`) || !strings.Contains(body, "of 16,000 tokens") {
+		t.Errorf("recompress with a ratio: %s", between(body, `id="built"`, "</ol>"))
+	}
+	if body := r.get("/s/" + sampleSession + "?view=details"); !strings.Contains(body, "used in 1 composition") || strings.Count(body, "<td>never</td>") != 2 {
+		t.Errorf("the composition uses the session and v001: %s", between(body, "<dt>Original", "</table>"))
+	}
 	if body := r.get(p + "/compose?find=zzyzx"); !strings.Contains(body, "No other session matches") {
 		t.Error("words that no title has find a session")
 	}

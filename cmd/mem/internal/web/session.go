@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/memvcs/mem/cmd/mem/internal/web/api"
 	"github.com/memvcs/mem/layers/capture"
@@ -68,7 +69,8 @@ type relatedRow struct {
 // A versionRow is a version of a list.
 type versionRow struct {
 	*records.Version
-	UsedBy []string
+	UsedBy   []string
+	LastUsed time.Time // by a session that began with it, or a composition
 }
 
 // sessionPage returns the session and the common part of its pages. last are the names of crumbs after the session.
@@ -172,7 +174,13 @@ func (s *Server) versionRows(ctx context.Context, rev state.Rev) ([]versionRow, 
 	}
 	var out []versionRow
 	for _, v := range st.VersionsOf(rev.Session.ID) {
-		out = append(out, versionRow{v, st.UsedBy(v)})
+		row := versionRow{v, st.UsedBy(v), v.Used.Last}
+		for _, c := range st.Named() {
+			if slices.Contains(row.UsedBy, c.Name) && c.Time.After(row.LastUsed) {
+				row.LastUsed = c.Time
+			}
+		}
+		out = append(out, row)
 	}
 	return out, nil
 }
