@@ -21,8 +21,9 @@ import (
 // An Activity returns the timings of a store's hooks, and what they handed over to sessions of the projects.
 type Activity func(projects []refs.Project) ([]Hook, []Handover, error)
 
-// Of returns the figures of some projects together. Months are in the time zone.
-func Of(ctx context.Context, db *state.DB, projects []state.Project, zone *time.Location, activity Activity) (Stats, error) {
+// Of returns the figures of some projects together. Months are in the time zone. Storage is left out on
+// request: what the packs take is added up from all commits.
+func Of(ctx context.Context, db *state.DB, projects []state.Project, zone *time.Location, activity Activity, storage bool) (Stats, error) {
 	out := empty()
 	if len(projects) == 1 {
 		out.Project, out.Name = string(projects[0].ID), projects[0].Name
@@ -40,9 +41,11 @@ func Of(ctx context.Context, db *state.DB, projects []state.Project, zone *time.
 		}
 		kindsOf(states[i], made)
 	}
-	used, err := usage(ctx, db, ids, made, zone)
-	if err != nil {
-		return out, err
+	used, err := &used{}, error(nil)
+	if storage {
+		if used, err = usage(ctx, db, ids, made, zone); err != nil {
+			return out, err
+		}
 	}
 	for i, p := range projects {
 		st := states[i]
@@ -63,8 +66,10 @@ func Of(ctx context.Context, db *state.DB, projects []state.Project, zone *time.
 			}
 		}
 	}
-	if err := addStorage(db, &out, projects, used); err != nil {
-		return out, err
+	if storage {
+		if err := addStorage(db, &out, projects, used); err != nil {
+			return out, err
+		}
 	}
 	if out.Costs, err = costs(ctx, db, ids); err != nil {
 		return out, err

@@ -70,6 +70,9 @@ func ReadSpending(ctx context.Context, db *state.DB, projects []state.Project, o
 			return out, err
 		}
 		for batch := range slices.Chunk(oldestFirst(st), 256) {
+			if err := ctx.Err(); err != nil {
+				return out, err
+			}
 			read, failed := make([][]answer, len(batch)), make([]error, len(batch))
 			state.Parallel(len(batch), runtime.GOMAXPROCS(0), func(i int) {
 				read[i], failed[i] = answers(ctx, db, p, batch[i].Now())

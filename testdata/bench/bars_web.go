@@ -211,7 +211,7 @@ func (b *bench) manySessions() (rows []row, err error) {
 		if err != nil {
 			return rows, err
 		}
-		rows = append(rows, mostOf("first byte of "+k.what+", p95", corpus, "ms", got.p95(), 150, got.String()))
+		rows = append(rows, mostOf("first byte of "+k.what+", p95", corpus, "ms", got.p95(), 400, got.String()))
 	}
 	resident, err := s.resident()
 	return append(rows, row{Bar: "web", What: "`mem serve` then", Corpus: corpus, Unit: "MB", Value: resident}), err

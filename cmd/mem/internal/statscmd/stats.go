@@ -94,7 +94,7 @@ func runStats(ctx context.Context, e *app.Env, all bool) error {
 				return names.StoreError(err)
 			}
 		}
-		found, err := stats.Of(ctx, run.DB, projects, e.Now().Location(), HookActivity(store))
+		found, err := stats.Of(ctx, run.DB, projects, e.Now().Location(), HookActivity(store), true)
 		if err != nil {
 			return names.StoreError(err)
 		}

@@ -87,7 +87,7 @@ const (
 func (s *Server) browser(_ http.ResponseWriter, r *http.Request, p state.Project) (string, page, error) {
 	ctx := r.Context()
 	f := r.URL.Query()
-	items, st, err := s.Listed(ctx, p, capture.ListOptions{Subagents: f.Get("subagents") != "",
+	items, st, err := s.List(ctx, p, capture.ListOptions{Subagents: f.Get("subagents") != "",
 		Removed: f.Get("status") == "removed"})
 	if err != nil {
 		return "", page{}, err

@@ -200,7 +200,7 @@ func (s *Server) builderBody(ctx context.Context, p state.Project, f url.Values)
 
 // offer lists the sessions that match the words of the form and are no part yet, those that are not in memory too.
 func (s *Server) offer(ctx context.Context, p state.Project, b *builderBody) error {
-	items, _, err := s.Listed(ctx, p, capture.ListOptions{})
+	items, _, err := s.List(ctx, p, capture.ListOptions{})
 	if err != nil {
 		return err
 	}

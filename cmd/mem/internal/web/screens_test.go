@@ -751,7 +751,7 @@ func TestState(t *testing.T) {
 	if len(stats.Largest) == 0 || stats.Largest[0].StoredBytes == 0 || len(stats.Hooks) != 1 || stats.Hooks[0].P95Milliseconds != 19 {
 		t.Errorf("stats %+v", stats)
 	}
-	if body := r.get(p + "/stats"); !strings.Contains(body, `<table id="storage">`) || !strings.Contains(body, "19.0 ms") {
+	if body := r.get(p + "/stats?storage=1"); !strings.Contains(body, `<table id="storage">`) || !strings.Contains(body, "19.0 ms") {
 		t.Error("the page of statistics lacks storage or hooks")
 	}
 }

@@ -25,7 +25,7 @@ type statsBody struct {
 func (s *Server) statsScreen(_ http.ResponseWriter, r *http.Request, p state.Project) (string, page, error) {
 	var err error
 	b := statsBody{}
-	if b.Stats, err = s.API.Stats(r.Context(), p); err != nil {
+	if b.Stats, err = s.API.Stats(r.Context(), p, r.FormValue("storage") != ""); err != nil {
 		return "", page{}, err
 	}
 	b.Storage.Kinds = foldKinds(b.Storage.Kinds)

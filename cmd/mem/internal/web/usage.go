@@ -1,10 +1,14 @@
 package web
 
 import (
+	"context"
+	"errors"
 	"html/template"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/memvcs/mem/cmd/mem/internal/web/api"
 	"github.com/memvcs/mem/layers/engines"
@@ -27,7 +31,10 @@ type usageBody struct {
 // usageColumns is the maximal number of columns of a chart.
 const usageColumns = 24
 
-func (s *Server) usageScreen(_ http.ResponseWriter, r *http.Request, p state.Project) (string, page, error) {
+// patience is how long a page waits for the figures of new sessions. Then a job reads them, and leads back to the page.
+const patience = 700 * time.Millisecond
+
+func (s *Server) usageScreen(w http.ResponseWriter, r *http.Request, p state.Project) (string, page, error) {
 	b := usageBody{Ways: []string{stats.ByDay, stats.ByMonth, stats.BySession, stats.ByModel, stats.ByProject}}
 	by := r.FormValue("by")
 	if by == "" {
@@ -43,9 +50,20 @@ func (s *Server) usageScreen(_ http.ResponseWriter, r *http.Request, p state.Pro
 			return "", page{}, err
 		}
 	}
-	var err error
-	if b.Spending, err = stats.ReadSpending(r.Context(), s.Memory.DB, projects,
-		stats.SpendingOptions{By: by, Zone: s.Now().Location()}); err != nil {
+	read := func(ctx context.Context) (err error) {
+		b.Spending, err = stats.ReadSpending(ctx, s.Memory.DB, projects, stats.SpendingOptions{By: by, Zone: s.Now().Location()})
+		return err
+	}
+	ctx, cancel := r.Context(), func() {}
+	if r.FormValue("wait") == "" {
+		ctx, cancel = context.WithTimeout(ctx, patience)
+	}
+	defer cancel()
+	if err := read(ctx); errors.Is(err, context.DeadlineExceeded) {
+		back := "/p/" + string(p.ID) + "/usage?" + url.Values{"by": {by}, "wait": {"1"}}.Encode()
+		j := s.Jobs.Start("read what the sessions used", func(ctx context.Context) (string, error) { return back, read(ctx) })
+		return redirect(w, r, "/jobs/"+j.ID)
+	} else if err != nil {
 		return "", page{}, err
 	}
 	rows := b.Rows

@@ -7,7 +7,6 @@ package api
 import (
 	"context"
 	"io"
-	"runtime/debug"
 	"sync"
 	"time"
 
@@ -53,9 +52,6 @@ type API struct {
 	Jobs   *Jobs
 	quit   chan struct{} // closed when the server ends: streams end at once
 	ended  sync.Once
-
-	lists lists
-	idle  *time.Timer // drops lists
 }
 
 // New returns the API of a world.
@@ -63,7 +59,6 @@ func New(w World) *API {
 	s := &API{World: w, quit: make(chan struct{})}
 	s.Events = newEvents(w.Store, s.quit)
 	s.Jobs = newJobs(s.Events, s.ProblemOf)
-	s.idle = time.AfterFunc(idleTime, s.dropCaches)
 	return s
 }
 
@@ -71,20 +66,6 @@ func New(w World) *API {
 func (s *API) Close() {
 	s.ended.Do(func() {
 		close(s.quit)
-		s.idle.Stop()
 		s.Jobs.end()
-		s.lists.work.Wait()
 	})
-}
-
-// idleTime is the time after which an unused cache of lists is dropped.
-const idleTime = 30 * time.Second
-
-// restartIdle restarts the timer of dropCaches.
-func (s *API) restartIdle() { s.idle.Reset(idleTime) }
-
-func (s *API) dropCaches() {
-	if s.lists.drop() {
-		debug.FreeOSMemory() // otherwise an idle server keeps the memory for minutes
-	}
 }

@@ -8,10 +8,10 @@ import (
 )
 
 func (s *API) apiStats(c *call, p state.Project) (reply, error) {
-	return result(s.Stats(c, p))
+	return result(s.Stats(c, p, true))
 }
 
-// Stats returns the figures of a project, as "mem stats --json" prints them.
-func (s *API) Stats(ctx context.Context, p state.Project) (stats.Stats, error) {
-	return stats.Of(ctx, s.Memory.DB, []state.Project{p}, s.Now().Location(), s.Activity)
+// Stats returns the figures of a project, with those of the disk as "mem stats --json" prints them.
+func (s *API) Stats(ctx context.Context, p state.Project, storage bool) (stats.Stats, error) {
+	return stats.Of(ctx, s.Memory.DB, []state.Project{p}, s.Now().Location(), s.Activity, storage)
 }
