@@ -18,8 +18,9 @@ type Version struct {
 	Tokens           int // its own
 	Tags             int // tokens added by tags, see Part.Cost
 	Ratio            int
-	Kept, Summarised int // markers
-	Freshness        int // the distance for which it was made: 1 = current, 10 = stale
+	Kept, Summarised int  // markers
+	Freshness        int  // the distance for which it was made: 1 = current, 10 = stale
+	Auto             bool // nobody asked for it: made for a composition or a tier
 }
 
 // A Source is a session of a composition with its possible forms. The zero value of each option leaves the choice to
@@ -35,6 +36,7 @@ type Source struct {
 	Share      int    // limit in tokens, instead of a share by strategy
 	Recompress bool   // ignore existing versions
 	MinTokens  int    // tokens of the texts that a new compression may not drop
+	Most       int    // tokens beyond which a new compression has nothing more to say; 0 = unknown
 }
 
 // A Request contains the sources and the limits of a choice.
@@ -94,8 +96,8 @@ type Plan struct {
 	Left  int // unused tokens
 }
 
-// minNew is the smallest size of a new compression.
-const minNew = 16
+// minNew is the smallest size of a new compression. Less says nothing of a session.
+const minNew = 64
 
 // Choose picks a form for each source so that all fit in the budget. It does no I/O and depends only on the request;
 // the order of a source's versions does not matter.
@@ -103,7 +105,7 @@ const minNew = 16
 // Every source gets a share. It uses its original if that fits, else the version with the best score that fits, else
 // (no score is high enough, or none fits) a new compression of its share. The unused tokens then pay for the cheapest
 // improvement (from new to a version, to a larger version, to the original) as long as there is one; the rest widens
-// the new compressions.
+// the new compressions, up to [Source.Most].
 //
 // It fails with a [*BudgetError] only if pinned versions, fixed shares and the minimum of the others exceed the budget.
 func Choose(req Request) (Plan, error) {
@@ -165,16 +167,25 @@ func (r Request) pick(i, share, room int) Pick {
 	case s.Pin == Original || s.originalCost() <= room:
 		return Pick{Kind: PickOriginal, Tokens: s.originalCost(), Tags: s.Tags, Score: -1}
 	case s.Recompress:
-		return Pick{Kind: PickNew, Tokens: room, Score: -1}
+		return Pick{Kind: PickNew, Tokens: s.useful(room), Score: -1}
 	}
-	if v, score, ok := r.best(s, share, room); ok && score >= minScore {
+	if v, score, ok := r.best(s, share, room); ok && score >= minScore && !(v.Auto && 2*v.cost() < s.useful(share)) {
 		return Pick{Kind: PickVersion, Version: v, Tokens: v.cost(), Tags: v.Tags, Score: score}
 	}
-	return Pick{Kind: PickNew, Tokens: room, Score: -1}
+	return Pick{Kind: PickNew, Tokens: s.useful(room), Score: -1}
+}
+
+// useful returns the part of n tokens that a new compression of s can use.
+func (s Source) useful(n int) int {
+	if s.Most > 0 {
+		return min(n, s.Most)
+	}
+	return n
 }
 
 // minScore is the score from which a version is used instead of a new one. A version that kept every marker always has
-// it; one that lost markers, or is far from the preferred ratio, must use more of its share.
+// it; one that lost markers, or is far from the preferred ratio, must use more of its share. One that nobody asked for
+// must use half of it.
 const minScore = 500
 
 // best returns the version of s with the highest score among those that fit in room. A version larger than share is

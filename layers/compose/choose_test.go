@@ -75,7 +75,14 @@ func TestChoose(t *testing.T) {
 			"(new) 300, (new) 600", ""},
 		{"inverse recency", Request{Budget: 900, Strategy: InverseRecency, Sources: []Source{{Session: "a", Original: 9000, Distance: 9}, {Session: "b", Original: 9000, Distance: 2}}},
 			"(new) 600, (new) 300", ""},
-		{"odd tokens", Request{Budget: 101, Sources: []Source{{Session: "a", Original: 9000}, {Session: "b", Original: 9000}}}, "(new) 51, (new) 50", ""},
+		{"odd tokens", Request{Budget: 201, Sources: []Source{{Session: "a", Original: 9000}, {Session: "b", Original: 9000}}}, "(new) 101, (new) 100", ""},
+		{"nobody asked for it, and it is small", Request{Budget: 1000, Sources: []Source{{Session: "a", Original: 9000, Versions: []Version{{Label: "v001", Tokens: 400, Auto: true}}}}},
+			"(new) 1000", "v001 uses only 40% of the share: would compress 9.0k at 9:1"},
+		{"nobody asked for it, and it fills half", Request{Budget: 1000, Sources: []Source{{Session: "a", Original: 9000, Versions: []Version{{Label: "v001", Tokens: 500, Auto: true}}}}},
+			"v001 500", "fits"},
+		{"nothing more to say", Request{Budget: 2000, Sources: []Source{{Session: "a", Original: 9000, Most: 300}, {Session: "b", Original: 9000},
+			{Session: "c", Original: 9000, Versions: []Version{v("v001", 600, 0, 0), v("v002", 800, 0, 0)}}}},
+			"(new) 300, (new) 900, v002 800", "no version yet: would compress 9.0k at 30:1"},
 		{"least", Request{Budget: 1000, Sources: []Source{{Session: "a", Original: 9000, MinTokens: 700}, {Session: "b", Original: 9000}}},
 			"(new) 700, (new) 300", ""},
 		{"nothing", Request{Budget: 10}, "", ""},
@@ -106,13 +113,13 @@ func TestChooseFails(t *testing.T) {
 		name, want string
 		req        Request
 	}{
-		{"pins", "a budget of 1000 tokens is too small: 1550 are needed for abc (v002) 600, def (original) 900, headings 50",
+		{"pins", "a budget of 1000 tokens is too small: 1550 are enough, with abc (v002) 600, def (original) 900, headings 50",
 			Request{Budget: 1000, Overhead: 50, Sources: []Source{pinned, {Session: "def", Original: 900, Pin: Original}}}},
-		{"shares", "a budget of 1000 tokens is too small: 1316 are needed for abc (v002) 600, def (share) 700, ghi (least) 16",
+		{"shares", "a budget of 1000 tokens is too small: 1364 are enough, with abc (v002) 600, def (share) 700, ghi (least) 64",
 			Request{Budget: 1000, Sources: []Source{pinned, {Session: "def", Original: 900, Share: 700}, {Session: "ghi", Original: 900}}}},
-		{"markers", "a budget of 100 tokens is too small: 140 are needed for abc (markers) 140",
+		{"markers", "a budget of 100 tokens is too small: 140 are enough, with abc (markers) 140",
 			Request{Budget: 100, Sources: []Source{{Session: "abc", Original: 900, MinTokens: 140}}}},
-		{"pin over its share", "a budget of 500 tokens is too small: 600 are needed for abc (v002) 600",
+		{"pin over its share", "a budget of 500 tokens is too small: 600 are enough, with abc (v002) 600",
 			Request{Budget: 1000, Sources: []Source{{Session: "abc", Original: 900, Pin: "v002", Share: 500, Versions: pinned.Versions}}}},
 	} {
 		_, err := Choose(tt.req)

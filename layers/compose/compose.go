@@ -137,16 +137,14 @@ type Pin struct {
 }
 
 func (e *BudgetError) Error() string {
-	s := fmt.Sprintf("a budget of %d tokens is too small: %d are needed", e.Budget, e.Need)
-	for i, p := range e.Pins {
-		sep := ", "
-		if i == 0 {
-			sep = " for "
-		}
+	s := fmt.Sprintf("a budget of %d tokens is too small: %d are enough", e.Budget, e.Need)
+	sep := ", with "
+	for _, p := range e.Pins {
 		s += fmt.Sprintf("%s%s (%s) %d", sep, p.Session, p.What, p.Tokens)
+		sep = ", "
 	}
 	if e.Frame > 0 {
-		s += fmt.Sprintf(", headings %d", e.Frame)
+		s += fmt.Sprintf("%sheadings %d", sep, e.Frame)
 	}
 	return s
 }

@@ -13,14 +13,21 @@ import (
 func (r Request) useLeftovers(plan *Plan) {
 	for r.stepUp(plan) {
 	}
-	var wide []int
-	for i, p := range plan.Picks {
-		if p.Kind == PickNew && r.Sources[i].Share == 0 {
-			wide = append(wide, i)
+	for {
+		var wide []int
+		for i, p := range plan.Picks {
+			if s := r.Sources[i]; p.Kind == PickNew && s.Share == 0 && s.useful(p.Tokens+1) > p.Tokens {
+				wide = append(wide, i)
+			}
 		}
-	}
-	for k, n := range split(r.unused(*plan), r.weights(wide), make([]int, len(wide))) {
-		plan.Picks[wide[k]].Tokens += n
+		left := r.unused(*plan)
+		if len(wide) == 0 || left == 0 {
+			return
+		}
+		for k, n := range split(left, r.weights(wide), make([]int, len(wide))) {
+			p := &plan.Picks[wide[k]]
+			p.Tokens = r.Sources[wide[k]].useful(p.Tokens + n)
+		}
 	}
 }
 
@@ -92,6 +99,8 @@ func (r Request) reason(p Pick, s Source) string {
 		return "no version is fresh enough: " + would
 	case !ok:
 		return "no version fits: " + would
+	case score >= minScore:
+		return fmt.Sprintf("%s uses only %d%% of the share: %s", v.Label, 100*v.cost()/max(1, p.Share), would)
 	default:
 		return fmt.Sprintf("%s scores only 0.%02d: %s", v.Label, score/10, would)
 	}

@@ -61,6 +61,7 @@ type ComposeResult struct {
 	Existed     bool // the name already has this content
 	Recount     int  // tokens that the composition's counter finds in addition to the counters of the parts
 	Plan        compose.Plan
+	Made        []string               // versions that were made for it, as session:label
 	Copies      []string               // sessions that are left out: other parts have all of their messages
 	Foreign     *projects.ForeignError // why the project cannot be pushed or exported with it; nil if it can
 
@@ -76,6 +77,7 @@ type composer struct {
 	req       ComposeRequest
 	counter   tokens.Counter // of the frame
 	mats      []markers.Material
+	prepared  []*compress.Prepared
 	without   [][][2]int // messages of each part whose tool calls are left out
 	after     []int      // messages of each part up to this one are left out: another part has them
 	copies    []string   // sessions that are left out, because other parts have all of their messages
@@ -128,7 +130,7 @@ func ComposeParts(ctx context.Context, db *state.DB, req ComposeRequest) (*compo
 		ask.Sources = append(ask.Sources, src)
 	}
 	ask.Overhead = compose.Reserve(c.counter, req.Name, c.out.Parts)
-	plan, err := c.choose(ask)
+	plan, fits, err := c.plan(ctx, ask)
 	for i := range plan.Picks {
 		if n := c.after[i]; n > 0 {
 			plan.Picks[i].Why += fmt.Sprintf("; without #1-%d, which another part has", n)
@@ -136,19 +138,26 @@ func ComposeParts(ctx context.Context, db *state.DB, req ComposeRequest) (*compo
 	}
 	done := ComposeResult{Project: req.Project, Plan: plan, Foreign: foreign, Copies: c.copies}
 	if err != nil {
-		return nil, done, err
-	}
-	limits, err := c.limits(ctx, plan)
-	if err != nil {
-		return nil, done, err
+		return nil, done, c.enough(ctx, ask, err)
 	}
 	if req.DryRun {
-		done.Receipt, err = c.estimate(ctx, plan, limits)
+		done.Receipt, err = c.estimate(ctx, plan, fits)
 		return nil, done, err
 	}
 	for i, pick := range plan.Picks {
-		if err := c.fill(ctx, i, pick, limits[i]); err != nil {
+		made, err := c.fill(ctx, i, pick, fits[i])
+		switch {
+		case err != nil:
 			return nil, done, err
+		case made == nil:
+		case made.SameText:
+			plan.Picks[i].Why = made.Version.Label + " has all that is worth reading"
+		case made.Existed:
+			why, _, _ := strings.Cut(pick.Why, ": ")
+			plan.Picks[i].Why = why + ": " + made.Version.Label + " has this recipe"
+		default:
+			done.Made = append(done.Made, records.ShortID(pick.Session)+":"+made.Version.Label)
+			c.reasons[i] = string(records.CleanTitle(strings.Replace(pick.Why, "would compress", "compressed", 1)))
 		}
 	}
 	done.Receipt = c.receipt
@@ -251,7 +260,7 @@ func (c *composer) source(ctx context.Context, i int, p ComposePart) (compose.So
 		return src, err
 	}
 	mat.Marks = slices.DeleteFunc(mat.Marks, func(k compress.Mark) bool { return k.Message <= c.after[i] })
-	c.mats = append(c.mats, mat)
+	c.mats, c.prepared = append(c.mats, mat), append(c.prepared, compress.Prepare(mat.Input))
 	raw := mat.Stats.After(c.after[i]).Raw()
 	c.out.Parts = append(c.out.Parts, compose.Part{
 		Session: s.ID, Project: p.Rev.Project.Name, Title: s.Title(), Date: now.Ended(), Messages: now.Scan.Messages,
@@ -290,7 +299,7 @@ func (c *composer) versions(ctx context.Context, i int, st *state.State, p Compo
 		part := compose.Part{Tokens: v.TokensOut, Segments: segs}
 		src.Versions = append(src.Versions, compose.Version{
 			Label: v.Label, Hash: v.Derivation.Output, Tokens: part.Tokens, Tags: part.Cost(c.counter, i) - part.Tokens,
-			Ratio: int(v.Ratio), Kept: v.Preserved, Summarised: v.Summarised, Freshness: v.Settings.Distance,
+			Ratio: int(v.Ratio), Kept: v.Preserved, Summarised: v.Summarised, Freshness: v.Settings.Distance, Auto: !v.Asked(),
 		})
 		if asked {
 			src.Pin = v.Label
@@ -316,11 +325,10 @@ func (c *composer) original(ctx context.Context, i int) ([]compress.Segment, err
 	return originals.ConversationAfter(ctx, c.m, rev.Project.ID, rev.Session.Now(), c.after[i], c.without[i])
 }
 
-// fill sets part i to what was picked, after compressing it if that is the pick.
-func (c *composer) fill(ctx context.Context, i int, pick compose.Pick, limit int) error {
+// fill sets part i to what was picked. If that is a compression, it returns its result.
+func (c *composer) fill(ctx context.Context, i int, pick compose.Pick, f fitted) (made *CompressResult, err error) {
 	rev, part := c.req.Parts[i].Rev, &c.out.Parts[i]
 	part.Version = pick.Label()
-	var err error
 	switch pick.Kind {
 	case compose.PickOriginal:
 		part.Hash, part.Tokens = rev.Session.Now().Original, pick.Tokens-pick.Tags
@@ -329,11 +337,9 @@ func (c *composer) fill(ctx context.Context, i int, pick compose.Pick, limit int
 		part.Hash, part.Tokens = pick.Version.Hash, pick.Version.Tokens
 		part.Segments, err = segments(ctx, c.m, rev.Project.ID, part.Hash)
 	default:
-		if err = c.compress(ctx, i, limit, pick.Distance); err == nil {
-			c.reasons[i] = string(records.CleanTitle(strings.Replace(pick.Why, "would compress", "compressed", 1)))
-		}
+		return c.compress(ctx, i, f, pick.Distance)
 	}
-	return err
+	return nil, err
 }
 
 // Save stores the composition under its name, unless the name already has the same content.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/memvcs/mem/layers/compose"
 	"github.com/memvcs/mem/layers/compress"
@@ -108,88 +109,226 @@ func (c *composer) choose(ask compose.Request) (compose.Plan, error) {
 	return plan, err
 }
 
-// limits returns, for each part that will be compressed, the largest number of tokens up to its share in which its
-// surviving markers fit. The error is a [*compose.BudgetError] if there is none, or for a part with a fixed share a
-// [*compress.PinError].
-func (c *composer) limits(ctx context.Context, plan compose.Plan) ([]int, error) {
-	out := make([]int, len(plan.Picks))
+// rounds limits how often the plan is made again with what is known of the parts.
+const rounds = 3
+
+// plan decides the form of each part, and how the parts that must be compressed fit. What a compression leaves of its
+// share, because there is nothing else worth reading, goes to the other parts.
+func (c *composer) plan(ctx context.Context, ask compose.Request) (compose.Plan, []fitted, error) {
+	plan, err := c.choose(ask)
+	if err != nil {
+		return plan, nil, err
+	}
+	fits, err := c.fitAll(ctx, plan, nil)
+	small := map[int]string{} // versions that are smaller than the room
+	for round := 0; err == nil && round < rounds; round++ {
+		next, more, err := c.useRest(ctx, &ask, plan, fits, small)
+		if err != nil {
+			return plan, nil, err
+		}
+		if !more {
+			break
+		}
+		again, err := c.fitAll(ctx, next, fits)
+		if err != nil {
+			break // with more room, more markers survive, and they do not fit
+		}
+		plan, fits = next, again
+	}
+	for i, p := range plan.Picks {
+		if _, would, ok := strings.Cut(p.Why, ": "); ok && p.Kind == compose.PickNew && small[i] != "" {
+			plan.Picks[i].Why = small[i] + " would leave room: " + would
+		}
+	}
+	return plan, fits, err
+}
+
+// useRest chooses again after what a plan showed: which compressions leave room, and, if much of the budget remains,
+// which versions that nobody asked for are too small. It reports whether there is something new. The size of a model's
+// answer is not known before.
+func (c *composer) useRest(ctx context.Context, ask *compose.Request, plan compose.Plan, fits []fitted,
+	small map[int]string) (compose.Plan, bool, error) {
+	ask.Sources = slices.Clone(ask.Sources)
+	rest, more := plan.Left, false
+	for i, p := range plan.Picks {
+		s := &ask.Sources[i]
+		if p.Kind != compose.PickNew || s.Most > 0 || 10*fits[i].cost > 9*p.Tokens {
+			continue
+		}
+		if engine, err := c.engine(ctx, i); err != nil {
+			return plan, false, err
+		} else if engine == nil || compress.IsExtract(engine.ID()) {
+			s.Most, more = fits[i].cost, true
+			rest += p.Tokens - fits[i].cost
+		}
+	}
+	for i, p := range plan.Picks {
+		s := &ask.Sources[i]
+		hungry := p.Kind == compose.PickVersion && s.Pin == "" && s.Share == 0 && 10*p.Tokens > 9*p.Share
+		if hungry && p.Version.Auto && 10*rest > ask.Budget {
+			small[i], more = p.Version.Label, true
+			s.Versions = slices.DeleteFunc(slices.Clone(s.Versions), func(v compose.Version) bool { return v.Tokens <= p.Version.Tokens })
+		}
+	}
+	if !more {
+		return plan, false, nil
+	}
+	next, err := compose.Choose(*ask)
+	return next, err == nil, nil
+}
+
+// mostTries limits the budgets that are tried to find one that is large enough.
+const mostTries = 40
+
+// enough returns err with a budget that is large enough, found by trying, if err says that one is too small.
+func (c *composer) enough(ctx context.Context, ask compose.Request, err error) error {
+	var short *compose.BudgetError
+	var pins *compress.PinError
+	fixed := errors.As(err, &short) && short.Frame == 0 // the share of a part
+	if fixed || short == nil && !errors.As(err, &pins) && !errors.Is(err, compress.ErrTooSmall) {
+		return err
+	}
+	if pins != nil && slices.ContainsFunc(ask.Sources, func(s compose.Source) bool { return s.Share > 0 }) {
+		return err
+	}
+	if short == nil {
+		short = &compose.BudgetError{Budget: ask.Budget, Need: ask.Budget + 1}
+	}
+	for try, n := 0, short.Need; try < mostTries; try, n = try+1, n+max(4, n/32) {
+		ask.Budget = n
+		if _, _, err := c.plan(ctx, ask); err == nil {
+			return &compose.BudgetError{Budget: short.Budget, Need: n, Frame: short.Frame, Pins: short.Pins}
+		}
+	}
+	return err
+}
+
+// A fitted says how a part that is compressed fits into its share.
+type fitted struct {
+	ask   int // tokens to request
+	limit int // tokens that it may cost
+	cost  int // tokens that it costs if extract compresses it
+}
+
+// fitAll fits each part that will be compressed into its share, or into the largest size up to it in which the markers
+// that survive there fit. A part that already costs its share is not changed. The error is a [*compress.PinError] if
+// the markers of a part fit in none, or a [*compose.BudgetError] with a sufficient share for a fixed one.
+func (c *composer) fitAll(ctx context.Context, plan compose.Plan, known []fitted) ([]fitted, error) {
+	out := make([]fitted, len(plan.Picks))
 	for i, p := range plan.Picks {
 		if p.Kind != compose.PickNew {
 			continue
 		}
-		for n := p.Tokens; n > 0 && out[i] == 0; n -= 1 + n/50 {
-			segs, err := c.surviving(i, n, p.Distance)
-			if err != nil {
-				return nil, err
-			}
-			if c.required(i, segs) <= n {
-				out[i] = n
-			}
+		if known != nil && known[i].cost == p.Tokens {
+			out[i] = known[i]
+			continue
 		}
-		if out[i] == 0 { // the engine's own error names the markers
-			if _, err := c.run(ctx, i, p.Tokens, p.Distance); err != nil {
-				return nil, cmp.Or(c.shortfall, c.wrapError(i, err))
-			}
-			out[i] = p.Tokens
+		var err error
+		if out[i], err = c.fitPart(ctx, i, p.Tokens, p.Distance); err == nil {
+			continue
 		}
+		if share := c.req.Parts[i].Share; share > 0 {
+			err = c.enoughShare(ctx, i, share, p.Distance, err)
+		}
+		return nil, err
 	}
 	return out, nil
 }
 
-func (c *composer) run(ctx context.Context, i, ask, distance int) ([]compress.Segment, error) {
+// enoughShare returns err with a share that is large enough for part i, found by trying.
+func (c *composer) enoughShare(ctx context.Context, i, share, distance int, err error) error {
+	var pins *compress.PinError
+	n := share
+	if errors.As(err, &pins) {
+		n = max(n, pins.Need)
+	}
+	for try := 0; try < mostTries; try, n = try+1, n+max(4, n/32) {
+		if _, wrong := c.fitPart(ctx, i, n, distance); wrong != nil {
+			continue
+		}
+		if pins != nil {
+			pins.Need = n // the error names the pins
+			return err
+		}
+		return &compose.BudgetError{Budget: share, Need: n,
+			Pins: []compose.Pin{{Session: c.req.Parts[i].Rev.Session.ID, What: "share", Tokens: n}}}
+	}
+	return err
+}
+
+// fitPart fits part i into a share.
+func (c *composer) fitPart(ctx context.Context, i, share, distance int) (fitted, error) {
+	for n := share; n > 0; n -= 1 + n/50 {
+		segs, err := c.surviving(i, n, distance)
+		if err != nil {
+			return fitted{}, err
+		}
+		if c.required(i, segs) <= n {
+			f, err := c.fit(ctx, i, n, distance)
+			if err != nil {
+				err = c.wrapError(i, err)
+			}
+			return f, err
+		}
+	}
+	_, err := c.run(ctx, i, share, distance) // the engine's own error names the markers
+	return fitted{}, cmp.Or(c.shortfall, c.wrapError(i, cmp.Or(err, compress.ErrTooSmall)))
+}
+
+func (c *composer) run(ctx context.Context, i, ask, distance int) (compress.Result, error) {
 	plan, _, err := compress.Resolve(c.settings(i, ask, distance), c.mats[i].Stats, c.mats[i].Marks)
 	if err != nil {
-		return nil, err
+		return compress.Result{}, err
 	}
-	res, err := compress.Run(ctx, c.mats[i].Input, plan, compress.Extract{})
-	return res.Segments, err
+	return c.prepared[i].Run(ctx, plan, compress.Extract{})
 }
 
 func (c *composer) wrapError(i int, err error) error {
 	return fmt.Errorf("compress %s: %w", records.ShortID(c.req.Parts[i].Rev.Session.ID), err)
 }
 
-// fit returns the number of tokens to request so that part i, with the tags of the composition, costs at most limit.
-func (c *composer) fit(ctx context.Context, i, limit, distance int) (int, error) {
-	used := 0
+// fit finds the number of tokens to request so that part i, with the tags of the composition, costs at most limit.
+func (c *composer) fit(ctx context.Context, i, limit, distance int) (fitted, error) {
+	f, size := fitted{limit: limit}, 0
 	err := compose.Fit(limit,
-		func(segs []compress.Segment) int { return c.charge(i, segs) },
+		func(segs []compress.Segment) int {
+			cost := c.charge(i, segs)
+			f.cost = max(cost, size)
+			return cost
+		},
 		func(ask int) ([]compress.Segment, error) {
 			for {
-				used = ask
-				segs, err := c.run(ctx, i, ask, distance)
+				f.ask = ask
+				r, err := c.run(ctx, i, ask, distance)
 				var pins *compress.PinError
 				if !errors.As(err, &pins) || pins.Need <= ask || pins.Need > limit {
-					return segs, err
+					size = r.Tokens
+					return r.Segments, err
 				}
 				ask = pins.Need // the markers alone
 			}
 		})
 	var over *compose.BudgetError
-	if errors.As(err, &over) { // the budget of this part
+	if errors.As(err, &over) || err == nil && f.cost == 0 { // the budget of this part
 		err = &compress.SmallError{Budget: limit}
 	}
-	return used, err
+	return f, err
 }
 
-// compress creates a version of part i that costs at most limit. A more expensive one is not stored.
-func (c *composer) compress(ctx context.Context, i, limit, distance int) error {
+// compress creates a version of part i that costs at most f.limit. A more expensive one is not stored.
+func (c *composer) compress(ctx context.Context, i int, f fitted, distance int) (*CompressResult, error) {
 	rev, part := c.req.Parts[i].Rev, &c.out.Parts[i]
 	engine, err := c.engine(ctx, i)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	ask, err := c.fit(ctx, i, limit, distance)
+	made, err := c.compressWithin(ctx, i, f, distance, engine)
 	if err != nil {
-		return c.wrapError(i, err)
-	}
-	made, err := c.compressWithin(ctx, i, allowance{ask, limit, distance}, engine)
-	if err != nil {
-		return err
+		return nil, err
 	}
 	part.Version, part.Hash, part.Tokens = made.Version.Label, made.Version.Derivation.Output, made.Version.TokensOut
 	part.Segments, err = segments(ctx, c.m, rev.Project.ID, part.Hash)
-	return err
+	return &made, err
 }
 
 // engine returns the engine for part i, nil for extract.
@@ -203,25 +342,18 @@ func (c *composer) engine(ctx context.Context, i int) (compress.Summarizer, erro
 // modelTries limits the requests to a model for one part: its segments, and so its tags, differ from those of extract.
 const modelTries = 3
 
-// An allowance limits the cost of a part.
-type allowance struct {
-	ask      int // requested tokens
-	limit    int // tokens including tags
-	distance int // of its session
-}
-
-// compressWithin compresses part i to r.ask tokens, or fewer if the tags of a model's answer exceed r.limit.
-func (c *composer) compressWithin(ctx context.Context, i int, r allowance,
+// compressWithin compresses part i to f.ask tokens, or fewer if the tags of a model's answer exceed f.limit.
+func (c *composer) compressWithin(ctx context.Context, i int, f fitted, distance int,
 	engine compress.Summarizer) (CompressResult, error) {
 	rev, now := c.req.Parts[i].Rev, c.req.Parts[i].Rev.Session.Now()
 	for try := 1; ; try++ {
-		s := c.settings(i, r.ask, r.distance)
+		s := c.settings(i, f.ask, distance)
 		s.Engine = engine
 		var over *compose.BudgetError
 		made, err := compressBasis(ctx, c.m, rev, trust.Basis{Point: now, Input: now.Original, After: c.after[i], Purpose: records.ForComposition,
 			Accept: func(segs []compress.Segment) error {
-				if n := c.charge(i, segs); n > r.limit {
-					return &compose.BudgetError{Budget: r.limit, Need: n}
+				if n := c.charge(i, segs); n > f.limit {
+					return &compose.BudgetError{Budget: f.limit, Need: n}
 				}
 				return nil
 			}}, s, false)
@@ -229,14 +361,14 @@ func (c *composer) compressWithin(ctx context.Context, i int, r allowance,
 		if !errors.As(err, &over) || engine == nil || try == modelTries {
 			return made, err
 		}
-		if r.ask -= over.Need - r.limit + r.limit/50 + 1; r.ask < 1 {
+		if f.ask -= over.Need - f.limit + f.limit/50 + 1; f.ask < 1 {
 			return made, c.wrapError(i, err)
 		}
 	}
 }
 
 // estimate returns the usage of a model for the parts of a plan that must be compressed.
-func (c *composer) estimate(ctx context.Context, plan compose.Plan, limits []int) (sum engines.Receipt, err error) {
+func (c *composer) estimate(ctx context.Context, plan compose.Plan, fits []fitted) (sum engines.Receipt, err error) {
 	for i, p := range plan.Picks {
 		if p.Kind != compose.PickNew {
 			continue
@@ -248,11 +380,7 @@ func (c *composer) estimate(ctx context.Context, plan compose.Plan, limits []int
 		if engine == nil {
 			continue // extract costs nothing
 		}
-		ask, err := c.fit(ctx, i, limits[i], p.Distance)
-		if err != nil {
-			return sum, c.wrapError(i, err)
-		}
-		s := c.settings(i, ask, p.Distance)
+		s := c.settings(i, fits[i].ask, p.Distance)
 		s.Engine = engine
 		rev, now := c.req.Parts[i].Rev, c.req.Parts[i].Rev.Session.Now()
 		made, err := compressBasis(ctx, c.m, state.Rev{Kind: state.IsSession, Project: rev.Project, Session: rev.Session},

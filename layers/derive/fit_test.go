@@ -153,6 +153,12 @@ func TestComposeKeepsItsPromises(t *testing.T) {
 			if short.Need <= short.Budget {
 				t.Errorf("%s: %v", name, err)
 			}
+			if short.Frame > 0 {
+				req.Budget = short.Need
+				if _, again := derive.Compose(ctx, m.DB, req); again != nil {
+					t.Errorf("%s: %v; with that budget: %v", name, err, again)
+				}
+			}
 			continue
 		case err != nil:
 			t.Errorf("%s: %v", name, err)

@@ -344,6 +344,9 @@ func printComposed(e *app.Env, req derive.ComposeRequest, d derive.ComposeResult
 	what := term.Count(len(d.Plan.Picks), "part")
 	e.Report("[%s] %s %s  ~%s of %s tokens, %s\n", e.Safe(d.Project.Name), verb, e.Safe(req.Name), tokens.Commas(total),
 		tokens.Commas(req.Budget), what)
+	if len(d.Made) > 0 {
+		e.Report("  made %s for it, because no version of that size was there\n", e.Safe(strings.Join(d.Made, ", ")))
+	}
 	for _, id := range d.Copies {
 		e.Report(" left out %s: the other parts have all of its messages\n", e.Safe(term.ShortID(id)))
 	}
