@@ -28,6 +28,7 @@ func Items(entries iter.Seq2[refine.Entry, error], echo func(n int) bool) ([]Ite
 	for i := range xs {
 		items = append(items, itemsOf(&xs[i])...)
 	}
+	withoutSuperseded(items)
 	last := -1 // the plan that was proposed last: the user went on to talk about the others
 	for i := range items {
 		if items[i].Label == notYet {
@@ -232,10 +233,7 @@ func itemsOf(x *exchange.Exchange) []Item {
 		}
 		add(Item{N: r.N, Kind: Recap, Text: r.Text, Label: "report of an agent: " + oneLine(r.Task, 80)})
 	}
-	for i, e := range x.Edits {
-		if superseded(e, x.Edits[i+1:]) {
-			e.Diff = ""
-		}
+	for _, e := range x.Edits {
 		add(Item{N: e.N, Kind: Edit, Target: e.File, Line: e.Line, Diff: e.Diff, Added: e.Added,
 			Removed: e.Removed, Text: strings.Join(e.Symbols, " ")})
 	}
@@ -393,34 +391,42 @@ func later(x *exchange.Exchange, r exchange.Refusal) string {
 // checkout matches the beginning of a command of git for another directory.
 var checkout = pattern(`^git -C \S+`)
 
-// superseded reports whether later edits replace the most of what an edit wrote.
-func superseded(e exchange.Edit, later []exchange.Edit) bool {
-	removed := map[string]bool{}
-	for _, l := range later {
-		if l.File != e.File {
+// withoutSuperseded removes the changed lines of edits of which later edits of the session replace a third or more: a
+// reader would take them for what stands there.
+func withoutSuperseded(items []Item) {
+	removed := map[string]map[string]bool{} // lines that later edits remove, by file
+	for i := len(items) - 1; i >= 0; i-- {
+		it := &items[i]
+		if it.Kind != Edit {
 			continue
 		}
-		for line := range strings.SplitSeq(l.Diff, "\n") {
-			if gone, ok := strings.CutPrefix(line, "-"); ok {
-				removed[strings.TrimSpace(gone)] = true
+		gone := removed[it.Target]
+		if gone == nil {
+			gone = map[string]bool{}
+			removed[it.Target] = gone
+		}
+		added, replaced := 0, 0
+		var out []string
+		for line := range strings.SplitSeq(it.Diff, "\n") {
+			text := strings.TrimSpace(strings.TrimLeft(line, "+-"))
+			switch {
+			case len(text) < 12: // a brace, "return nil": it stands in many places
+			case strings.HasPrefix(line, "-"):
+				out = append(out, text)
+			case strings.HasPrefix(line, "+"):
+				added++
+				if gone[text] {
+					replaced++
+				}
 			}
 		}
-	}
-	if len(removed) == 0 {
-		return false
-	}
-	added, gone := 0, 0
-	for line := range strings.SplitSeq(e.Diff, "\n") {
-		text, ok := strings.CutPrefix(line, "+")
-		if text = strings.TrimSpace(text); !ok || text == "" {
-			continue
+		for _, text := range out {
+			gone[text] = true
 		}
-		added++
-		if removed[text] {
-			gone++
+		if replaced > 0 && 3*replaced >= added {
+			it.Diff = ""
 		}
 	}
-	return gone > 0 && 3*gone >= added
 }
 
 // closings returns the messages with the last words of the assistant before the user speaks again.
