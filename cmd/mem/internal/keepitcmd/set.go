@@ -90,16 +90,16 @@ func changeKeepit(ctx context.Context, e *app.Env, args []string,
 		if err != nil {
 			return err
 		}
-		return printKeepitChange(e, rev, k)
+		return printKeepitChange(e, rev, k, "set %s to %s")
 	})
 }
 
-// printKeepitChange prints the change of a marker.
-func printKeepitChange(e *app.Env, rev state.Rev, k state.Keepit) error {
+// printKeepitChange prints the change of a marker; format is that of its name and weight.
+func printKeepitChange(e *app.Env, rev state.Rev, k state.Keepit, format string) error {
 	if e.Opt.JSON {
 		return e.PrintJSON("keepit.change", view.MarkerOf(rev.Session, k), "dryRun", e.Opt.DryRun)
 	}
-	did := fmt.Sprintf("set %s to %s", k.ID, k.Mark.Weight)
+	did := fmt.Sprintf(format, k.ID, k.Mark.Weight)
 	if k.Removed {
 		did = "removed " + k.ID
 	}
@@ -136,7 +136,7 @@ func runKeepitAdd(ctx context.Context, e *app.Env, name, text string, w keepit.W
 		case err != nil:
 			return err
 		}
-		if err := printKeepitChange(e, rev, k); err != nil || e.Opt.JSON || k.Mark.Weight >= keepit.Pinned {
+		if err := printKeepitChange(e, rev, k, "pinned %s with %s"); err != nil || e.Opt.JSON || k.Mark.Weight >= keepit.Pinned {
 			return err
 		}
 		e.Hint("it is kept in versions until more sessions follow; for good: mem keepit set %s %s 1", term.ShortID(rev.Session.ID), k.ID)

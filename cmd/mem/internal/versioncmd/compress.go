@@ -50,6 +50,8 @@ func Compress(e *app.Env) *cli.Command {
 			"weight, here 0.80, reaches a threshold. It rises with the ratio and with the number of\n" +
 			"sessions since: \"mem keepit preview\". The same recipe, or the same text, returns the\n" +
 			"existing version. A version can be compressed again; ratios are relative to the original.\n" +
+			"\"1.9:1 of the readable part\" is the ratio to L1: most of a session is output of tools and\n" +
+			"text of files, so a tenth of it is half of what was said and done.\n" +
 			"--after compresses only the messages after those that a version covers.",
 		Flags: []cli.Flag{
 			flags.Parsed(&o.ratio, "ratio,r", "compress at the ratio `N`: 10 or 10:1", parseRatio),
