@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/layers/history"
 	"github.com/memvcs/mem/layers/keepit"
 	"github.com/memvcs/mem/layers/records"
@@ -26,7 +28,7 @@ func (s *Server) funcs(p *pages) template.FuncMap {
 		"commas":      commas,
 		"weights":     weightPresets,
 		"tok":         tokens.Format,
-		"bytes":       bytesText,
+		"bytes":       app.BytesText,
 		"count":       count,
 		"short":       records.ShortID,
 		"day":         func(t time.Time) string { return s.local(t).Format("2 Jan 2006") },
@@ -59,7 +61,6 @@ func (s *Server) funcs(p *pages) template.FuncMap {
 		"lineText":    lineText,
 		"period":      s.period,
 		"child":       isChild,
-		"presets":     weightPresets,
 		"place":       func(identity string) string { return strings.TrimPrefix(identity, "path ") },
 		"projname":    projectName,
 
@@ -159,38 +160,12 @@ func count(n int, what string) string {
 	return tokens.Commas(n) + " " + what + "s"
 }
 
-func bytesText(n int64) string {
-	const kilo = 1000
-	switch {
-	case n < kilo:
-		return fmt.Sprintf("%d B", n)
-	case n < kilo*kilo:
-		return fmt.Sprintf("%.0f kB", float64(n)/kilo)
-	case n < kilo*kilo*kilo:
-		return fmt.Sprintf("%.1f MB", float64(n)/kilo/kilo)
-	}
-	return fmt.Sprintf("%.1f GB", float64(n)/kilo/kilo/kilo)
-}
-
-// ago formats the time since t in the largest unit that fits.
+// ago returns the age of a time for people.
 func ago(now, t time.Time) string {
-	const day = 24 * time.Hour
-	d := now.Sub(t)
-	switch {
-	case t.IsZero():
+	if t.IsZero() {
 		return "never"
-	case d < time.Minute:
-		return "just now"
-	case d < time.Hour:
-		return count(int(d/time.Minute), "minute") + " ago"
-	case d < day:
-		return count(int(d/time.Hour), "hour") + " ago"
-	case d < 60*day:
-		return count(int(d/day), "day") + " ago"
-	case d < 730*day:
-		return count(int(d/(30*day)), "month") + " ago"
 	}
-	return count(int(d/(365*day)), "year") + " ago"
+	return app.Ago(now, t)
 }
 
 // signed formats thousandths with their sign.
@@ -203,18 +178,7 @@ func signed(n int) string {
 
 // settingsText formats the settings of a version: "uniform 30:1 aggressive", "tiered standard".
 func settingsText(v *records.Version) string {
-	s := v.Settings
-	out := s.Mode
-	switch {
-	case s.Tiers != "":
-		out = "tiered " + s.Tiers
-	case s.Preset != "":
-		out = "tiered " + s.Preset
-	case s.Ratio > 0:
-		out = fmt.Sprintf("uniform %d:1 %s", s.Ratio, s.Aggressiveness)
-	case s.Tokens > 0:
-		out = "at most " + tokens.Commas(s.Tokens) + " tokens"
-	}
+	s, out := v.Settings, names.ModeOf(v)
 	if s.Keepit != "" && s.Keepit != "decay" {
 		out += ", " + s.Keepit
 	}
@@ -223,12 +187,6 @@ func settingsText(v *records.Version) string {
 	}
 	if s.Distance > 1 {
 		out += fmt.Sprintf(", distance %d", s.Distance)
-	}
-	if v.Source != "" {
-		out = "of " + v.Source + ", " + out
-	}
-	if v.Since != "" {
-		out = "since " + v.Since + ", " + out
 	}
 	return out
 }
