@@ -39,10 +39,6 @@ type compressPreview struct {
 	derive.CompressResult
 	Sum       string // calculation of the threshold, for a single tier
 	Threshold int
-	Preserve  int
-	Summarise int
-	Skip      int
-	Messages  int
 }
 
 // defaultForm returns the initial values of the form.
@@ -169,13 +165,7 @@ func (s *Server) compressPage(ctx context.Context, id string, form url.Values) (
 }
 
 func previewOf(d derive.CompressResult) *compressPreview {
-	out := &compressPreview{CompressResult: d, Preserve: d.Version.Preserved, Summarise: d.Version.Summarised,
-		Messages: d.Version.MessagesOut}
-	for _, f := range d.Fates {
-		if f.Skipped {
-			out.Skip++
-		}
-	}
+	out := &compressPreview{CompressResult: d}
 	if len(d.Plan.Tiers) == 1 && len(d.Fates) > 0 && compress.KeepitMode(d.Version.Settings.Keepit) == compress.Decay {
 		out.Sum, out.Threshold = d.Fates[0].Pressure.String(), d.Fates[0].Threshold
 	}

@@ -144,6 +144,9 @@ func asTable(n ast.Node, source []byte) ast.Node {
 		b.WriteString("<tr>")
 		for text := range strings.SplitSeq(row, "|") {
 			text = template.HTMLEscapeString(strings.TrimSpace(strings.ReplaceAll(text, "**", "")))
+			if parts := strings.Split(text, "`"); len(parts) == 3 {
+				text = parts[0] + "<code>" + parts[1] + "</code>" + parts[2]
+			}
 			b.WriteString("<" + cell + ">" + text + "</" + cell + ">")
 		}
 		b.WriteString("</tr>")

@@ -31,8 +31,8 @@ func TestHard(t *testing.T) {
 // TestTable renders a table. HTML of its cells is text.
 func TestTable(t *testing.T) {
 	t.Parallel()
-	got := string(New().HTML("| A | B |\n|---|:-:|\n| **1** | <b>x</b> |\n"))
-	if want := "<table><tr><th>A</th><th>B</th></tr><tr><td>1</td><td>&lt;b&gt;x&lt;/b&gt;</td></tr></table>"; !strings.Contains(got, want) {
+	got := string(New().HTML("| A | B |\n|---|:-:|\n| **1** `<i>` | <b>x</b> |\n"))
+	if want := "<table><tr><th>A</th><th>B</th></tr><tr><td>1 <code>&lt;i&gt;</code></td><td>&lt;b&gt;x&lt;/b&gt;</td></tr></table>"; !strings.Contains(got, want) {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }
