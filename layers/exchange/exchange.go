@@ -19,9 +19,6 @@ import (
 	"github.com/memvcs/mem/layers/shell"
 )
 
-// Version changes when the same entries give other exchanges. Caches of what is made from them name it.
-const Version = 5
-
 // Said is a text with the number of its message.
 type Said struct {
 	N    int

@@ -2,6 +2,7 @@ package search
 
 import (
 	"cmp"
+	"container/heap"
 	"iter"
 	"slices"
 )
@@ -27,40 +28,22 @@ func sortRanked(all []ranked) { slices.SortFunc(all, byScore) }
 // bestFirst yields what sortRanked would, in that order, and orders only as much as is asked for.
 func bestFirst(all []ranked) iter.Seq[ranked] {
 	return func(yield func(ranked) bool) {
-		heapify(all, byScore)
-		for rest := all; len(rest) > 0; {
-			if !yield(rest[0]) {
-				return
-			}
-			last := len(rest) - 1
-			rest[0] = rest[last]
-			rest = rest[:last]
-			siftDown(rest, 0, byScore)
+		h := rankedHeap(all)
+		for heap.Init(&h); len(h) > 0 && yield(h[0]); heap.Pop(&h) {
 		}
 	}
 }
 
-// heapify makes a heap.
-func heapify(all []ranked, by func(a, b ranked) int) {
-	for i := len(all)/2 - 1; i >= 0; i-- {
-		siftDown(all, i, by)
-	}
-}
+// A rankedHeap is a heap with the best on top. Nothing is added to it.
+type rankedHeap []ranked
 
-// siftDown restores a heap below element i.
-func siftDown(heap []ranked, i int, by func(a, b ranked) int) {
-	for {
-		k := 2*i + 1
-		if k >= len(heap) {
-			return
-		}
-		if k+1 < len(heap) && by(heap[k+1], heap[k]) < 0 {
-			k++
-		}
-		if by(heap[i], heap[k]) <= 0 {
-			return
-		}
-		heap[i], heap[k] = heap[k], heap[i]
-		i = k
-	}
+func (h rankedHeap) Len() int           { return len(h) }
+func (h rankedHeap) Less(i, j int) bool { return byScore(h[i], h[j]) < 0 }
+func (h rankedHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+func (h rankedHeap) Push(any)           {}
+
+// Pop removes the last element and returns nothing, which nobody asks for.
+func (h *rankedHeap) Pop() any {
+	*h = (*h)[:len(*h)-1]
+	return nil
 }

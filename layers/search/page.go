@@ -172,11 +172,10 @@ func (p *page) stands(h, x *found) bool {
 	if d == 0 || !p.short() {
 		return d == 0
 	}
-	users := p.f.kind.users // a question for the words of the user: they answer
-	if p.shown(x) && !users {
+	if p.shown(x) {
 		return true
 	}
-	if p.shown(h) && !users && (!x.Context || p.f.asks(h.doc)) {
+	if p.shown(h) && (!x.Context || p.f.asks(h.doc)) {
 		x.Score, h.Hit, h.doc, h.terms = h.Score, x.Hit, x.doc, nil
 		return true
 	}

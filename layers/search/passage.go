@@ -54,40 +54,30 @@ func newSnippets(q Query, all []queryTerm, worth func(queryTerm) float64) *Snipp
 	return s
 }
 
-// A kind is what a question asks for.
+// A kind is what a question asks for. Cue matches what an answer often contains; it is nil for other questions.
 type kind struct {
-	follows bool           // the answer comes after the words of the question: a reason, an error, a decision
-	cue     *regexp.Regexp // what an answer often contains; nil: nothing
-	users   bool           // the answer is in words of the user
-	why     bool           // it asks for a reason
-	where   bool           // it asks for a place
+	why, where bool
+	cue        *regexp.Regexp
 }
 
 // signs are what tells the kinds apart.
-var signs = sync.OnceValue(func() (s struct{ asksWhy, saysWhy, asksWhat, asksWhere, saysWhere, asksUser *regexp.Regexp }) {
+var signs = sync.OnceValue(func() (s struct{ asksWhy, saysWhy, asksWhere, saysWhere *regexp.Regexp }) {
 	s.asksWhy = regexp.MustCompile(`(?i)\b(why|reasons?|reasoning|rationale|cause[sd]?|motivat\w*)\b`)
 	s.saysWhy = regexp.MustCompile(`(?i)\b(because|since|so that|reasons?|therefore|due to|to avoid|instead of|rather than|` +
 		`root cause|caused by|otherwise|this way|means that|which would)\b|\bthe (issue|problem|bug) (is|was)\b`)
-	s.asksWhat = regexp.MustCompile(`(?i)\b(errors?|fail\w*|decid\w*|decision|chose\w*|choose|rejected|alternatives?)\b`)
 	s.asksWhere = regexp.MustCompile(`(?i)\b(where|(which|what) (\w+ ){0,2}(file|function|package|component|module|class|method|library|script|helper)s?)\b`)
 	s.saysWhere = regexp.MustCompile(`[\w/-]+\.[a-zA-Z]{1,5}\b(:\d+)?|\w+\(\)`)
-	s.asksUser = regexp.MustCompile(`(?i)\b(did|does|do|has|have|had) (the user|i)\b.*\b(ask|say|said|want|demand|request|report|choose|chose|` +
-		`prefer|decide|reject|refuse|complain|mention|correct|tell|told|insist|require|answer|call)`)
 	return s
 })
 
-func kindOf(text string) (k kind) {
-	s := signs()
-	k.users = s.asksUser.MatchString(text)
-	switch {
+func kindOf(text string) kind {
+	switch s := signs(); {
 	case s.asksWhy.MatchString(text):
-		k.why, k.follows, k.cue = true, true, s.saysWhy
+		return kind{why: true, cue: s.saysWhy}
 	case s.asksWhere.MatchString(text):
-		k.where, k.cue = true, s.saysWhere
-	default:
-		k.follows = s.asksWhat.MatchString(text)
+		return kind{where: true, cue: s.saysWhere}
 	}
-	return k
+	return kind{}
 }
 
 // A match is a place of a text that the query names.
@@ -138,7 +128,7 @@ func (s *Snippets) passage(d *index.Doc, width int) passage {
 	}
 	room := max(width-(p.head-p.from), width/3)
 	p.choose(s, d, room)
-	p.extend(d.Text, s.kind.follows, room)
+	p.extend(d.Text, room)
 	if s.kind.cue != nil && p.first < p.last && s.kind.cue.MatchString(d.Text[p.units[p.first].start:p.units[p.last-1].end]) {
 		p.value *= 1.15
 	}
@@ -251,7 +241,7 @@ func (p *passage) empty(text string, i int) bool {
 }
 
 // extend adds what introduces the passage and what follows it, and does not end it with an introduction.
-func (p *passage) extend(text string, follows bool, room int) {
+func (p *passage) extend(text string, room int) {
 	if p.first >= p.last {
 		return
 	}
@@ -272,15 +262,12 @@ func (p *passage) extend(text string, follows bool, room int) {
 	if p.first > 0 && !p.units[p.first].heading && p.units[p.first-1].heading {
 		before(func(u unit) bool { return u.heading })
 	}
-	all := func(unit) bool { return true }
-	if !follows {
-		after(func(u unit) bool { return !u.first })
-		if u := p.units[p.first]; !u.first && !u.item {
-			n := 0
-			before(func(u unit) bool { n++; return n == 1 && !u.heading })
-		}
+	after(func(u unit) bool { return !u.first })
+	if u := p.units[p.first]; !u.first && !u.item {
+		n := 0
+		before(func(u unit) bool { n++; return n == 1 && !u.heading })
 	}
-	after(all)
+	after(func(unit) bool { return true })
 	for p.last-p.first > 1 && !p.units[p.last-1].code {
 		u := p.units[p.last-1]
 		if !u.heading && !introduces(text[u.start:u.end]) {

@@ -36,7 +36,6 @@ const (
 	wholeInMessages = .5  // of an identifier, whose parts count too
 	exactShare      = 2   // of an identifier or a path that is known, whose parts count little
 	partShare       = .1  // of these parts
-	usersShare      = 1.3 // of what the user said, for a question for his words
 	toldShare       = .8  // of a call, for a question why: reasons are said
 	placeShare      = 1.2 // of a change, for a question where: it has the place
 
@@ -532,8 +531,6 @@ func (m *matcher) weight(p *part, s index.Span, doc int) float32 {
 		v *= agentShare
 	}
 	switch k := &m.kind; {
-	case k.users && class == index.User:
-		v *= usersShare
 	case k.why && class == index.Tool:
 		v *= toldShare
 	case k.where && p.seg.Is(doc, index.Edit) && !p.seg.Is(doc, index.Weak):
