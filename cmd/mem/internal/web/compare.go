@@ -43,10 +43,15 @@ type survival struct {
 // maxGroups is the maximum number of differences on a page.
 const maxGroups = 200
 
-// compareScreen compares two revisions. A single revision is compared with its basis.
+// compareScreen compares two revisions: v=A&v=B in the query, or A..B in the path, such as /compare/abc123:v001..v002.
+// A single revision is compared with its basis.
 func (s *Server) compareScreen(w http.ResponseWriter, r *http.Request) (string, page, error) {
 	ctx := r.Context()
 	names := api.NonEmpty(r.URL.Query()["v"])
+	if spec := r.PathValue("spec"); spec != "" {
+		a, b, _ := strings.Cut(spec, "..")
+		names = api.NonEmpty([]string{a, b})
+	}
 	if len(names) == 1 {
 		names = []string{basis(names[0]), names[0]}
 	}

@@ -20,6 +20,8 @@ type editorBody struct {
 	state.Keepit
 	Name    string
 	Decay   []decayLine
+	Grid    []keepit.PreviewRow
+	Heads   []int
 	Presets []weightPreset
 }
 
@@ -55,7 +57,8 @@ func (s *Server) editor(_ http.ResponseWriter, r *http.Request) (string, page, e
 	if i < 0 {
 		return "", page{}, api.NoSuch("marker", id)
 	}
-	b := editorBody{Keepit: all[i], Name: rev.Session.ID, Presets: weightPresets()}
+	b := editorBody{Keepit: all[i], Name: rev.Session.ID, Presets: weightPresets(),
+		Heads: keepit.PreviewDistances[:]}
 	if text := r.URL.Query().Get("weight"); text != "" { // a preview of another weight
 		if w, err := keepit.ParseTyped(text); err == nil {
 			b.Mark.Weight = w
@@ -69,6 +72,7 @@ func (s *Server) editor(_ http.ResponseWriter, r *http.Request) (string, page, e
 	if err != nil {
 		return "", page{}, err
 	}
+	b.Grid = keepit.Preview(b.Mark.Weight, decay)
 	for _, at := range [][2]int{{1, 30}, {5, 30}, {10, 30}, {10, 50}} {
 		pressure := keepit.Pressure{Level: keepit.LevelFor(at[1]), Ratio: at[1], Distance: at[0], Decay: decay}
 		row := decayLine{at[0], at[1], "SURVIVES", "kept"}

@@ -27,6 +27,7 @@ func (s *Server) routePages(mux *http.ServeMux) {
 		"GET /s/{session}/v/{version}/file":    with(s.pathVersion, s.versionFile),
 		"POST /s/{session}/v/{version}/verify": with(s.pathVersion, s.verifyVersion),
 		"POST /s/{session}/delete":             with(s.pathSession, s.deleteVersions),
+		"GET /compare/{spec}":                  s.compareScreen,
 		"GET /compare":                         s.compareScreen,
 		"GET /search":                          s.searchScreen,
 		"GET /p/{project}/next":                with(s.pathProject, s.nextScreen),

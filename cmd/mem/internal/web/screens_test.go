@@ -786,6 +786,9 @@ func TestCompareCompositions(t *testing.T) {
 	if body = r.get("/compare?project=" + string(r.project.ID) + "&v=ctx&v=other"); !strings.Contains(body, "Tokens") {
 		t.Error("two compositions cannot be compared")
 	}
+	if body = r.get("/compare/" + sampleSession + ":v001..v002"); !strings.Contains(body, ":v002</h1>") {
+		t.Errorf("the address of a comparison shows %s", between(body, "<h1>", "</h1>"))
+	}
 	if body = r.get("/compare?v=ctx"); !strings.Contains(body, "<h2>Parts</h2>") {
 		t.Error("a composition alone is not compared with its state before")
 	}

@@ -47,11 +47,12 @@ type transcriptBody struct {
 // A turn is one entry of a page.
 type turn struct {
 	refine.Entry
-	First bool // the first entry of its message, which has the permalink
-	Marks []state.Keepit
-	Diff  []diffLine
-	Hit   bool
-	Agent string // the session of the subagent, if it is in memory
+	First  bool // the first entry of its message, which has the permalink
+	Marks  []state.Keepit
+	Diff   []diffLine
+	Hit    bool
+	Agent  string // the session of the subagent, if it is in memory
+	Tokens int    // of the message, in its first turn
 }
 
 // A diffLine is a line of a diff with its class.
@@ -140,6 +141,9 @@ func (s *Server) transcript(ctx context.Context, rev state.Rev, f url.Values) (*
 	b.Anchor, b.Inline, b.Thinking = "m", f.Get("part") == "turns", f.Get("thinking") != ""
 	if b.Inline {
 		b.Anchor = records.ShortID(rev.Session.ID) + "-m"
+	}
+	if err := s.addTokens(ctx, rev, b.Turns); err != nil {
+		return nil, err
 	}
 	if err := s.addRaw(ctx, rev, b, pg.next); err != nil {
 		return nil, err

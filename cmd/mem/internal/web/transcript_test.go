@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -30,7 +31,7 @@ func agentTranscripts(thought string) (session string, files map[string]string) 
 	return session, map[string]string{session: strings.Join(lines, "\n") + "\n", session + "/subagents/agent-" + agent: sub}
 }
 
-// TestTranscript looks at what a page shows beyond the refined text: thinking when asked for, and subagents in place.
+// TestTranscript looks at what a page shows beyond the refined text: thinking when asked for, tokens of messages, and subagents in place.
 func TestTranscript(t *testing.T) {
 	t.Parallel()
 	const thought = "perhaps the rounding is at fault"
@@ -40,6 +41,9 @@ func TestTranscript(t *testing.T) {
 	body := r.get(at)
 	if strings.Contains(body, thought) || !strings.Contains(body, "Show thinking") {
 		t.Error("thinking is shown without being asked for")
+	}
+	if n := len(regexp.MustCompile(`~[0-9.k]+ tokens</span>`).FindAllString(body, -1)); n != 3 {
+		t.Errorf("%d messages have tokens, want 3:\n%s", n, between(body, "<article", "</main>"))
 	}
 	if strings.Contains(body, "failed</span>") {
 		t.Error("the answer of the subagent is called a failure")

@@ -9,12 +9,40 @@ import (
 	"strings"
 
 	"github.com/memvcs/mem/layers/checkout"
+	"github.com/memvcs/mem/layers/markers"
 	"github.com/memvcs/mem/layers/refine"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/tokens"
 	"github.com/memvcs/mem/layers/trust"
 )
 
-// Additions to the refined transcript on a page: thinking and subagents.
+// Additions to the refined transcript on a page: tokens of messages, thinking, and subagents.
+
+// addTokens sets the tokens of each message in its first turn.
+func (s *Server) addTokens(ctx context.Context, rev state.Rev, turns []turn) error {
+	if len(turns) == 0 {
+		return nil
+	}
+	now := rev.Session.Now()
+	counted, err := markers.Counts(ctx, s.Memory.DB, rev.Project.ID, rev.Session, now)
+	if err != nil {
+		return err
+	}
+	counter, at := tokens.For(now.Scan.Model), 0
+	for i := range turns {
+		for at < len(counted.Messages) && counted.Messages[at].Last < turns[i].N {
+			at++
+		}
+		if at == len(counted.Messages) {
+			break
+		}
+		if m := counted.Messages[at]; m.First <= turns[i].N {
+			turns[i].Tokens = counter.Scale(m.Raw)
+			at++
+		}
+	}
+	return nil
+}
 
 // toggle returns the URL of the page with thinking shown or hidden.
 func (b *transcriptBody) toggle(link func(int) string) string {
