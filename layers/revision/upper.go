@@ -114,13 +114,20 @@ func eachScoped(ctx context.Context, db *state.DB, sc state.Scope, f func(state.
 	return errors.Join(failed, err)
 }
 
-// FindRule returns the rule of a project with an ID such as r:9f2c61ab.
+// FindRule returns the rule of a project with an ID such as r:9f2c61ab, or the one whose text begins with the name.
 func FindRule(ctx context.Context, db *state.DB, p refs.Project, name string) (*permanent.Rule, error) {
 	set, err := Rules(ctx, db, p)
 	if err != nil {
 		return nil, err
 	}
 	found := set.Find(name)
+	if len(found) == 0 && len(name) >= 4 {
+		for _, r := range set.Rules {
+			if strings.HasPrefix(strings.ToLower(r.Text), strings.ToLower(name)) {
+				found = append(found, r)
+			}
+		}
+	}
 	if len(found) == 1 {
 		return found[0], nil
 	}
