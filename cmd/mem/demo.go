@@ -19,7 +19,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
-	capturing "github.com/memvcs/mem/layers/capture"
+	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/transcript"
 	"github.com/memvcs/mem/testdata"
 )
@@ -106,7 +106,7 @@ type demoStep struct {
 func (d *demo) steps(files []string) []demoStep {
 	var names []string
 	for _, f := range files {
-		names = append(names, term.ShortID(capturing.SourceOf(f).SessionID()))
+		names = append(names, term.ShortID(capture.SourceOf(f).SessionID()))
 	}
 	first, newest := names[0], files[len(files)-1]
 	original, composed := filepath.Join(d.dir, "original.jsonl"), filepath.Join(d.dir, "context")
@@ -158,7 +158,7 @@ func newestSessions(e *app.Env) (files []string, cwd string) {
 	if err != nil {
 		return nil, "" // no home, so no sessions
 	}
-	sources, err := capturing.Sources(claude)
+	sources, err := capture.Sources(claude)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		e.Warn("%v", err)
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/sessioncmd"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
-	capturing "github.com/memvcs/mem/layers/capture"
+	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/refs"
 )
 
@@ -72,7 +72,7 @@ func overviewOfNothing(e *app.Env) overview {
 	if err != nil {
 		return o // no home, so no sessions
 	}
-	sources, err := capturing.Sources(claude)
+	sources, err := capture.Sources(claude)
 	if err != nil {
 		return o
 	}

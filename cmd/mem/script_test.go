@@ -94,7 +94,7 @@ func TestScript(t *testing.T) {
 
 			"silentserver": silentServer,
 			"await":        await,
-			"capture":      capture,
+			"capture":      captured,
 			"noerrors":     noErrors,
 			"supported":    supported,
 		},
@@ -192,8 +192,8 @@ func fill(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(file, bytes.Repeat(b, (size+len(b)-1)/len(b)), 0o600))
 }
 
-// capture sets a variable to what the group of a pattern matches in the last output.
-func capture(ts *testscript.TestScript, neg bool, args []string) {
+// captured sets a variable to what the group of a pattern matches in the last output.
+func captured(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: capture NAME REGEXP")
 	}

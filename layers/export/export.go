@@ -10,7 +10,7 @@ import (
 	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/checkout"
 	"github.com/memvcs/mem/layers/knowledge/concepts"
-	bodies "github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tokens"
 	"github.com/memvcs/mem/layers/trust"
@@ -31,7 +31,7 @@ func remembered(ctx context.Context, db *state.DB, p state.Project) (*Project, e
 	v.Label = func(c *concepts.Concept) string { return v.Concepts.DisplayLabel(c, db.Refs.Device().ID) }
 	for _, s := range st.Recent() {
 		now := s.Now()
-		v.Sessions = append(v.Sessions, Session{ID: s.ID, Name: bodies.ShortID(s.ID), Title: s.Title(),
+		v.Sessions = append(v.Sessions, Session{ID: s.ID, Name: records.ShortID(s.ID), Title: s.Title(),
 			Branch: now.Scan.Branch, Last: now.Scan.Last})
 	}
 	return v, nil

@@ -11,7 +11,7 @@ import (
 	"slices"
 
 	"github.com/memvcs/mem/layers/originals"
-	bodies "github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/secrets"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/objects"
@@ -46,7 +46,7 @@ func Forget(ctx context.Context, db *state.DB, o ForgetOptions) (out Forgotten, 
 		}
 	}
 	var gone []string
-	var purges []bodies.Purge
+	var purges []records.Purge
 	oldest := map[string]uint64{}
 	tools := map[string]bool{}
 	for _, p := range o.projects() {
@@ -123,7 +123,7 @@ func (o ForgetOptions) projects() []state.Project {
 // oldest returns, by branch, the least Lamport time of a deleted or changed record.
 func (f *deletion) oldest() map[string]uint64 {
 	out := map[string]uint64{}
-	note := func(s bodies.Stamp) {
+	note := func(s records.Stamp) {
 		branch := refs.Lane{Project: f.p.ID, Device: s.Device}.Ref()
 		if n, ok := out[branch]; !ok || s.Lamport < n {
 			out[branch] = s.Lamport
@@ -305,12 +305,12 @@ func dropBytes(ctx context.Context, db *state.DB) error {
 func DropPatches(ctx context.Context, db *state.DB, p refs.Project) error {
 	keep := map[objects.Hash]bool{}
 	err := db.Refs.View(ctx, p, func(tx *refs.Tx) error {
-		records, err := tx.Records(ctx, nil)
-		for _, r := range records {
-			if r.Kind != bodies.KindSession {
+		list, err := tx.Records(ctx, nil)
+		for _, r := range list {
+			if r.Kind != records.KindSession {
 				continue
 			}
-			err = errors.Join(err, state.ApplyTo(r, func(s bodies.Snapshot) {
+			err = errors.Join(err, state.ApplyTo(r, func(s records.Snapshot) {
 				for _, file := range s.Files {
 					keep[secrets.FilePatchID(r.ID, file.Name)] = true
 				}

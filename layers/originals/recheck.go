@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"slices"
 
-	bodies "github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/refs"
@@ -36,7 +36,7 @@ func CheckInputs(ctx context.Context, tx *refs.Tx, names ...objects.Hash) error 
 }
 
 // CheckParts is [CheckInputs] for the parts of a composition, which may be in other projects.
-func CheckParts(ctx context.Context, db *state.DB, tx *refs.Tx, c *bodies.Composition) error {
+func CheckParts(ctx context.Context, db *state.DB, tx *refs.Tx, c *records.Composition) error {
 	for i, p := range c.Parts {
 		if i >= len(c.Derivation.Inputs) {
 			break
@@ -49,7 +49,7 @@ func CheckParts(ctx context.Context, db *state.DB, tx *refs.Tx, c *bodies.Compos
 			err = db.Refs.View(ctx, p.Project, look)
 		}
 		if err != nil {
-			return fmt.Errorf("session %s: %w", bodies.ShortID(p.Session), err)
+			return fmt.Errorf("session %s: %w", records.ShortID(p.Session), err)
 		}
 	}
 	return nil
@@ -62,8 +62,8 @@ func CheckNoPurge(ctx context.Context, tx *refs.Tx, since []refs.Tip) error {
 	if follows, err := tx.Follows(since); err != nil || !follows {
 		return cmp.Or(err, refs.ErrConflict)
 	}
-	records, err := tx.Records(ctx, since)
-	if slices.ContainsFunc(records, func(r refs.Record) bool { return r.Kind == bodies.KindPurge }) {
+	all, err := tx.Records(ctx, since)
+	if slices.ContainsFunc(all, func(r refs.Record) bool { return r.Kind == records.KindPurge }) {
 		return refs.ErrConflict
 	}
 	return err

@@ -29,8 +29,8 @@ type Cost struct {
 	Usage    engines.Usage
 }
 
-// On returns the cost of one answer at t.
-func (b CostBody) On(t time.Time) Cost {
+// Dated returns the cost of one answer at t.
+func (b CostBody) Dated(t time.Time) Cost {
 	return Cost{DayOf(t), b.Project, b.Session, b.Engine, b.Model, 1, b.Usage}
 }
 

@@ -15,7 +15,7 @@ import (
 	"github.com/memvcs/mem/layers/knowledge"
 	"github.com/memvcs/mem/layers/knowledge/facts"
 	"github.com/memvcs/mem/layers/originals"
-	bodies "github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/secrets"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/lineage"
@@ -94,18 +94,18 @@ func checkProject(ctx context.Context, db *state.DB, id refs.Project, full bool,
 	var st *state.State
 	err := db.Refs.View(ctx, id, func(tx *refs.Tx) error {
 		fresh := state.NewState(id) // not from the cache, which is checked, too
-		records, err := tx.Records(ctx, nil)
+		all, err := tx.Records(ctx, nil)
 		if err == nil {
-			err = fresh.ApplyPurges(records)
+			err = fresh.ApplyPurges(all)
 		}
 		if err == nil {
-			records, err = state.Unpurged(records)
+			all, err = state.Unpurged(all)
 		}
 		if err != nil {
 			return err
 		}
 		var upper []facts.Record
-		for _, r := range records {
+		for _, r := range all {
 			if err := fresh.Apply(r); err != nil {
 				return err
 			}
@@ -184,9 +184,9 @@ func checkLineage(ctx context.Context, db *state.DB, tx *refs.Tx, st *state.Stat
 	l.upper(upper)
 	for _, s := range st.Sessions {
 		for _, p := range s.Points {
-			l.need("session "+bodies.ShortID(s.ID), p.Stamp.Device, p.Original)
+			l.need("session "+records.ShortID(s.ID), p.Stamp.Device, p.Original)
 			for _, f := range p.Files {
-				l.need("session "+bodies.ShortID(s.ID)+", file "+f.Name, p.Stamp.Device, f.Hash)
+				l.need("session "+records.ShortID(s.ID)+", file "+f.Name, p.Stamp.Device, f.Hash)
 			}
 		}
 	}
@@ -236,9 +236,9 @@ func (l *lineageCheck) cycles() {
 	}
 }
 
-func (l *lineageCheck) version(ctx context.Context, v *bodies.Version) {
+func (l *lineageCheck) version(ctx context.Context, v *records.Version) {
 	l.c.Versions++
-	what := fmt.Sprintf("version %s:%s", bodies.ShortID(v.Session), v.Label)
+	what := fmt.Sprintf("version %s:%s", records.ShortID(v.Session), v.Label)
 	l.need(what, v.Device, v.Derivation.Output)
 	for _, h := range v.Derivation.Witnesses {
 		l.need(what, v.Device, h)
@@ -251,7 +251,7 @@ func (l *lineageCheck) version(ctx context.Context, v *bodies.Version) {
 	}
 }
 
-func (l *lineageCheck) composition(ctx context.Context, k *bodies.Composition) {
+func (l *lineageCheck) composition(ctx context.Context, k *records.Composition) {
 	l.c.Compositions++
 	what := "composition " + k.Name
 	l.need(what, k.Device, k.Derivation.Output)
@@ -276,9 +276,9 @@ func (l *lineageCheck) composition(ctx context.Context, k *bodies.Composition) {
 }
 
 // upper checks facts and rules: those of this device together, those of each other device separately.
-func (l *lineageCheck) upper(records []facts.Record) {
+func (l *lineageCheck) upper(all []facts.Record) {
 	of := map[string][]facts.Record{}
-	for _, r := range records {
+	for _, r := range all {
 		device := ""
 		if !slices.Contains(l.c.own, r.Device) {
 			device = r.Device
@@ -294,18 +294,18 @@ func (l *lineageCheck) upper(records []facts.Record) {
 }
 
 // checkFacts checks that the transcripts quoted by facts exist, and the questions and answers of models.
-func checkFacts(records []facts.Record, need func(string, objects.Hash),
+func checkFacts(all []facts.Record, need func(string, objects.Hash),
 	input func(what, device string, deleted bool, h objects.Hash)) error {
-	set, err := facts.Fold(records)
+	set, err := facts.Fold(all)
 	if err != nil {
 		return err
 	}
 	for _, x := range set.Exchanges {
 		if !x.Original.IsZero() {
-			input("facts of session "+bodies.ShortID(x.Session), x.Device, false, x.Original)
+			input("facts of session "+records.ShortID(x.Session), x.Device, false, x.Original)
 		}
 	}
-	for _, r := range records {
+	for _, r := range all {
 		asked, err := knowledge.Witnesses(r.Kind, r.Body)
 		if err != nil {
 			return err
@@ -339,7 +339,7 @@ func listedTexts(st *state.State) map[objects.Hash]bool {
 }
 
 // checkVersion reads a version and its plan.
-func checkVersion(ctx context.Context, tx *refs.Tx, v *bodies.Version) error {
+func checkVersion(ctx context.Context, tx *refs.Tx, v *records.Version) error {
 	if _, err := v.Plan(); err != nil {
 		return err
 	}
@@ -375,7 +375,7 @@ func checkPatches(ctx context.Context, db *state.DB, id refs.Project, st *state.
 				if errors.Is(err, originals.ErrWithheld) && p.Stamp.Device != db.Refs.Device().ID {
 					c.Withheld++
 				} else if err != nil {
-					c.problem(st, what+" of "+bodies.ShortID(s.ID), p.Stamp.Device, err)
+					c.problem(st, what+" of "+records.ShortID(s.ID), p.Stamp.Device, err)
 				}
 			}
 			if p.Withheld {
@@ -392,7 +392,7 @@ func checkPatches(ctx context.Context, db *state.DB, id refs.Project, st *state.
 	return ctx.Err()
 }
 
-func checkOriginal(ctx context.Context, db *state.DB, id refs.Project, s *state.Session, p *bodies.Point, full bool) error {
+func checkOriginal(ctx context.Context, db *state.DB, id refs.Project, s *state.Session, p *records.Point, full bool) error {
 	if full {
 		return originals.WriteOriginal(ctx, db, id, s, p, io.Discard)
 	}
@@ -400,7 +400,7 @@ func checkOriginal(ctx context.Context, db *state.DB, id refs.Project, s *state.
 	return err
 }
 
-func checkFile(ctx context.Context, db *state.DB, at capture.SessionPoint, f bodies.FileRef, full bool) error {
+func checkFile(ctx context.Context, db *state.DB, at capture.SessionPoint, f records.FileRef, full bool) error {
 	if full {
 		return capture.WriteFile(ctx, db, at, f, io.Discard)
 	}

@@ -46,7 +46,7 @@ func (st *State) Apply(r refs.Record) error {
 	case records.KindRevoke:
 		return ApplyTo(r, func(b records.RevokeBody) { st.Revokes = append(st.Revokes, StoredRevoke{b, StampOf(r), r.Time}) })
 	case records.KindCost:
-		return ApplyTo(r, func(b records.CostBody) { st.addCost(b.On(r.Time)) })
+		return ApplyTo(r, func(b records.CostBody) { st.addCost(b.Dated(r.Time)) })
 	case "device", records.KindNote: // see [DB.Notes]
 		return nil
 	}

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/memvcs/mem/layers/knowledge/permanent"
-	bodies "github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/refs"
 )
@@ -17,7 +17,7 @@ import (
 func PurgeKey(id string) string { return objects.Sum([]byte("mem purge 1\n" + id)).String()[:32] }
 
 // RecordName returns the name of a record in purges: its device and Lamport time, nothing of its content.
-func RecordName(s bodies.Stamp) string { return s.Device + "/" + strconv.FormatUint(s.Lamport, 10) }
+func RecordName(s records.Stamp) string { return s.Device + "/" + strconv.FormatUint(s.Lamport, 10) }
 
 // NewPurges returns an index of purges, which are in the order of records.
 func NewPurges(all []StoredPurge) *Purges {
@@ -48,7 +48,7 @@ func NewPurges(all []StoredPurge) *Purges {
 func (p *Purges) Place(session string, n int) bool {
 	key := PurgeKey(session)
 	return slices.ContainsFunc(p.Passages[key], func(i int) bool {
-		return slices.ContainsFunc(p.All[i].Body.Passages, func(x bodies.Passage) bool {
+		return slices.ContainsFunc(p.All[i].Body.Passages, func(x records.Passage) bool {
 			return x.Session == key && x.ID == "" && x.N == n
 		})
 	})
@@ -58,8 +58,8 @@ func (p *Purges) Place(session string, n int) bool {
 func (p *Purges) Session(id string) bool { return len(p.sessions) > 0 && p.sessions[PurgeKey(id)] }
 
 // Hides reports whether a record is about deleted text, in a lane that has not deleted it yet.
-func (p *Purges) Hides(kind string, s bodies.Stamp, body []byte) bool {
-	if len(p.All) == 0 || kind == bodies.KindPurge || kind == "device" {
+func (p *Purges) Hides(kind string, s records.Stamp, body []byte) bool {
+	if len(p.All) == 0 || kind == records.KindPurge || kind == "device" {
 		return false
 	}
 	if p.Records[RecordName(s)] {
@@ -69,7 +69,7 @@ func (p *Purges) Hides(kind string, s bodies.Stamp, body []byte) bool {
 	if slices.ContainsFunc(about, p.Session) {
 		return true
 	}
-	if !slices.Contains([]string{bodies.KindSession, bodies.KindVersion, bodies.KindComposition, "exchange", "distilled"},
+	if !slices.Contains([]string{records.KindSession, records.KindVersion, records.KindComposition, "exchange", "distilled"},
 		kind) {
 		return false
 	}
@@ -78,7 +78,7 @@ func (p *Purges) Hides(kind string, s bodies.Stamp, body []byte) bool {
 
 // Before reports whether a record of a session is older than a purge of messages of the session, and from a device that
 // has not applied the purge.
-func (p *Purges) Before(session string, s bodies.Stamp) bool {
+func (p *Purges) Before(session string, s records.Stamp) bool {
 	return slices.ContainsFunc(p.Passages[PurgeKey(session)], func(i int) bool {
 		q := p.All[i]
 		return s.Lamport < q.Stamp.Lamport && !p.Acked[s.Device+q.Sum.String()]
@@ -114,9 +114,9 @@ func SessionsIn(kind string, body []byte) []string {
 	}
 	out := []string{text(b.Session, ""), text(b.Target, "session/"), text(b.Member, "session/")}
 	switch kind {
-	case bodies.KindSession:
+	case records.KindSession:
 		out = append(out, text(b.Parent, ""))
-	case bodies.KindUse:
+	case records.KindUse:
 		out = append(out, text(b.By, ""))
 	case permanent.KindReflect:
 		var spoke []string
@@ -134,10 +134,10 @@ func SessionsIn(kind string, body []byte) []string {
 }
 
 // PurgesIn returns the purges among records.
-func PurgesIn(records []refs.Record) (out []StoredPurge, err error) {
-	for _, r := range records {
-		if r.Kind == bodies.KindPurge {
-			if err := ApplyTo(r, func(b bodies.Purge) {
+func PurgesIn(list []refs.Record) (out []StoredPurge, err error) {
+	for _, r := range list {
+		if r.Kind == records.KindPurge {
+			if err := ApplyTo(r, func(b records.Purge) {
 				out = append(out, StoredPurge{StampOf(r), objects.Sum(r.Body), b})
 			}); err != nil {
 				return nil, err
@@ -154,25 +154,25 @@ func (m *DB) purgesOf(ctx context.Context, tx *refs.Tx, p refs.Project) (*Purges
 	if err != nil {
 		return nil, err
 	}
-	var records []refs.Record
+	var list []refs.Record
 	for _, u := range up {
-		if u.Kind == bodies.KindPurge {
-			records = append(records, refs.Record{ID: u.Stamp.Record, Kind: u.Kind, Device: u.Stamp.Device,
+		if u.Kind == records.KindPurge {
+			list = append(list, refs.Record{ID: u.Stamp.Record, Kind: u.Kind, Device: u.Stamp.Device,
 				Lamport: u.Stamp.Lamport, Body: u.Body})
 		}
 	}
-	all, err := PurgesIn(records)
+	all, err := PurgesIn(list)
 	return NewPurges(all), err
 }
 
 // Unpurged returns records without the hidden ones.
-func Unpurged(records []refs.Record) ([]refs.Record, error) {
-	all, err := PurgesIn(records)
+func Unpurged(list []refs.Record) ([]refs.Record, error) {
+	all, err := PurgesIn(list)
 	if err != nil || len(all) == 0 {
-		return records, err
+		return list, err
 	}
 	q := NewPurges(all)
-	return slices.DeleteFunc(slices.Clone(records), func(r refs.Record) bool {
+	return slices.DeleteFunc(slices.Clone(list), func(r refs.Record) bool {
 		return q.Hides(r.Kind, StampOf(r), r.Body)
 	}), nil
 }

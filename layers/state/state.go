@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/memvcs/mem/layers/records"
-	bodies "github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/transcript"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/refs"
@@ -162,9 +161,9 @@ type StoredNaming struct {
 
 // A StoredPurge is a purge with the stamp of its record.
 type StoredPurge struct {
-	Stamp bodies.Stamp
+	Stamp records.Stamp
 	Sum   objects.Hash // of its body
-	Body  bodies.Purge
+	Body  records.Purge
 }
 
 // A StoredRelation relates a session of the project to another project.

@@ -10,7 +10,7 @@ import (
 	"github.com/memvcs/mem/layers/knowledge/concepts"
 	"github.com/memvcs/mem/layers/knowledge/facts"
 	"github.com/memvcs/mem/layers/knowledge/permanent"
-	bodies "github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/transcript"
 	"github.com/memvcs/mem/refs"
 )
@@ -150,7 +150,7 @@ func (s *Session) OwnEvidence(in RuleEvidence) RuleEvidence {
 // callers that need them fold them in their order.
 type UpperRecord struct {
 	Kind  string
-	Stamp bodies.Stamp
+	Stamp records.Stamp
 	Time  time.Time
 	Body  json.RawMessage
 }
@@ -160,7 +160,7 @@ var UpperKinds = []string{
 	facts.KindExchange, facts.KindDistilled, facts.KindJudgement,
 	concepts.Kind, concepts.KindAssign, concepts.KindSet,
 	permanent.Kind, permanent.KindAct, permanent.KindReflect,
-	bodies.KindPeer, bodies.KindShare, bodies.KindPurge,
+	records.KindPeer, records.KindShare, records.KindPurge,
 }
 
 // uppers are the cached records of the upper layers of a project.
@@ -183,11 +183,11 @@ func (m *DB) Upper(ctx context.Context, p refs.Project) (out []UpperRecord, err 
 
 // UpperAt is [DB.Upper] in a transaction.
 func (m *DB) UpperAt(ctx context.Context, tx *refs.Tx, p refs.Project) ([]UpperRecord, error) {
-	records, err := m.upperRecords(ctx, tx, p, upperLayers)
-	if err != nil || !slices.ContainsFunc(records, func(r UpperRecord) bool { return r.Kind == bodies.KindPurge }) {
-		return records, err
+	list, err := m.upperRecords(ctx, tx, p, upperLayers)
+	if err != nil || !slices.ContainsFunc(list, func(r UpperRecord) bool { return r.Kind == records.KindPurge }) {
+		return list, err
 	}
-	return m.unhidden(ctx, tx, p, records)
+	return m.unhidden(ctx, tx, p, list)
 }
 
 // Notes returns the records of Claude Code's notes in a project in their order. They are kept apart, because hooks read
@@ -216,12 +216,12 @@ func (m *DB) Undoable(ctx context.Context, tx *refs.Tx, p refs.Project) ([]refs.
 }
 
 // unhidden returns the records that no purge hides.
-func (m *DB) unhidden(ctx context.Context, tx *refs.Tx, p refs.Project, records []UpperRecord) ([]UpperRecord, error) {
+func (m *DB) unhidden(ctx context.Context, tx *refs.Tx, p refs.Project, list []UpperRecord) ([]UpperRecord, error) {
 	q, err := m.purgesOf(ctx, tx, p)
 	if err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(slices.Clone(records), func(r UpperRecord) bool { return q.Hides(r.Kind, r.Stamp, r.Body) }),
+	return slices.DeleteFunc(slices.Clone(list), func(r UpperRecord) bool { return q.Hides(r.Kind, r.Stamp, r.Body) }),
 		nil
 }
 
@@ -234,10 +234,10 @@ type layerCache struct {
 
 var (
 	upperLayers = layerCache{dir: "upper", kinds: UpperKinds}
-	noteLayer   = layerCache{dir: "notes", kinds: []string{bodies.KindNote}}
-	undoLayer   = layerCache{dir: "undo", bare: bodies.KindSession, kinds: []string{
-		bodies.KindSession, bodies.KindSet, bodies.KindName, bodies.KindRelation, bodies.KindKeepit, bodies.KindVersion, bodies.KindComposition,
-		bodies.KindRevoke, bodies.KindNote, facts.KindJudgement, facts.KindExchange,
+	noteLayer   = layerCache{dir: "notes", kinds: []string{records.KindNote}}
+	undoLayer   = layerCache{dir: "undo", bare: records.KindSession, kinds: []string{
+		records.KindSession, records.KindSet, records.KindName, records.KindRelation, records.KindKeepit, records.KindVersion, records.KindComposition,
+		records.KindRevoke, records.KindNote, facts.KindJudgement, facts.KindExchange,
 		concepts.Kind, concepts.KindAssign, concepts.KindSet, permanent.Kind, permanent.KindAct}}
 )
 
@@ -252,14 +252,14 @@ func (m *DB) upperRecords(ctx context.Context, tx *refs.Tx, p refs.Project, of l
 	if slices.Equal(u.Tips, tips) {
 		return u.Records, nil
 	}
-	records, follows, err := recordsAfter(ctx, tx, u.Tips)
+	list, follows, err := recordsAfter(ctx, tx, u.Tips)
 	if err != nil {
 		return nil, err
 	}
 	if !follows {
 		u.Records = nil
 	}
-	for _, r := range records {
+	for _, r := range list {
 		if !slices.Contains(of.kinds, r.Kind) {
 			continue
 		}
@@ -276,9 +276,9 @@ func (m *DB) upperRecords(ctx context.Context, tx *refs.Tx, p refs.Project, of l
 }
 
 // Statements returns the records in the form from which facts, concepts and rules are folded.
-func Statements(records []UpperRecord) []facts.Record {
-	out := make([]facts.Record, len(records))
-	for i, r := range records {
+func Statements(list []UpperRecord) []facts.Record {
+	out := make([]facts.Record, len(list))
+	for i, r := range list {
 		out[i] = facts.Record{Kind: r.Kind, ID: r.Stamp.Record.String(), Lamport: r.Stamp.Lamport, Device: r.Stamp.Device,
 			Time: r.Time, Body: r.Body}
 	}
