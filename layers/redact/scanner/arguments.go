@@ -2,35 +2,52 @@ package scanner
 
 import (
 	"bytes"
+	"iter"
 )
 
 // userinfoEscaped is userinfo for a URL with escaped slashes, as in some JSON.
 func (s *Scan) userinfoEscaped(at int, w *word) {
-	text := s.Text
 	from := at + len(w.text)
-	end := from + authority.Run(text[from:], 512)
-	host := bytes.LastIndexByte(text[from:end], '@')
-	colon := bytes.IndexByte(text[from:end], ':')
-	if colon < 0 || host < colon+2 {
-		return
-	}
-	if value := text[from+colon+1 : from+host]; isURLPassword(value) {
-		s.found(from+colon+1, from+host, "url-password")
-	}
+	s.login(from, from+authority.Run(s.Text[from:], 512), ":", "url-password")
 }
 
 // userinfoProperty is userinfo for a URL with escaped colons, as in a Java properties file.
 func (s *Scan) userinfoProperty(at int, w *word) {
-	text := s.Text
 	from := at + len(w.text)
-	end := from + Visible.Run(text[from:], 512)
-	host := bytes.LastIndexByte(text[from:end], '@')
-	colon := bytes.Index(text[from:end], []byte(`\:`))
-	if colon < 0 || host < colon+3 {
+	s.login(from, from+Visible.Run(s.Text[from:], 512), `\:`, "url-password")
+}
+
+// oracleThin finds the password in user/password@host of an Oracle JDBC URL.
+func (s *Scan) oracleThin(at int, w *word) {
+	from := at + len(w.text)
+	if from += Alnum.Run(s.Text[from:], 8) + 1; from < len(s.Text) {
+		s.login(from, from+Visible.Run(s.Text[from:], 300), "/", "database-url")
+	}
+}
+
+// login finds the password in text[from:end], a user, the mark, a password, "@" and a host.
+func (s *Scan) login(from, end int, mark, rule string) {
+	host := bytes.LastIndexByte(s.Text[from:end], '@')
+	n := bytes.Index(s.Text[from:end], []byte(mark))
+	if n < 0 || host <= n+len(mark) {
 		return
 	}
-	if value := text[from+colon+2 : from+host]; isURLPassword(value) {
-		s.found(from+colon+2, from+host, "url-password")
+	if start := from + n + len(mark); isURLPassword(s.Text[start : from+host]) {
+		s.found(start, from+host, rule)
+	}
+}
+
+// arguments yields the bounds of the words of a command from i on, without their quotes.
+func (s *Scan) arguments(i int) iter.Seq2[int, int] {
+	return func(yield func(from, end int) bool) {
+		text := s.Text[:min(len(s.Text), i+maxCommand)]
+		for {
+			from, end := ShellWord(text, i)
+			if from == end || !yield(from, end) {
+				return
+			}
+			i = afterQuote(text, end)
+		}
 	}
 }
 
@@ -79,17 +96,9 @@ func (s *Scan) password(from, end int) {
 
 // htpasswd finds the last word of "htpasswd -b file user password".
 func (s *Scan) htpasswd(at int, w *word) {
-	limit := min(len(s.Text), at+maxCommand)
-	i, words, given := at+len(w.text), 0, false
-	file := 2
-	for {
-		from, end := ShellWord(s.Text[:limit], i)
-		if from == end {
-			return
-		}
-		word := s.Text[from:end]
-		i = afterQuote(s.Text[:limit], end)
-		if word[0] == '-' && words == 0 {
+	words, given, file := 0, false, 2
+	for from, end := range s.arguments(at + len(w.text)) {
+		if word := s.Text[from:end]; word[0] == '-' && words == 0 {
 			given = given || bytes.IndexByte(word, 'b') > 0
 			if bytes.IndexByte(word, 'n') > 0 {
 				file = 1
@@ -153,17 +162,12 @@ func (s *Scan) amzSignature(at int, w *word) {
 
 // cookieOption finds the cookies in "curl -b 'name=value'".
 func (s *Scan) cookieOption(at int, w *word) {
-	limit := min(len(s.Text), at+maxCommand)
-	for i := at + len(w.text); i < limit; {
-		from, end := ShellWord(s.Text[:limit], i)
-		if from == end {
-			return
-		}
-		i = afterQuote(s.Text[:limit], end)
-		if o := string(s.Text[from:end]); o != "-b" && o != "--cookie" {
+	option := ""
+	for from, end := range s.arguments(at + len(w.text)) {
+		if option != "-b" && option != "--cookie" {
+			option = string(s.Text[from:end])
 			continue
 		}
-		from, end = ShellWord(s.Text[:limit], i)
 		for from < end {
 			n := NameChars.Run(s.Text[from:end], 128)
 			if from += n + 1; n == 0 || from > end || s.Text[from-1] != '=' {
@@ -183,16 +187,13 @@ func (s *Scan) cookieOption(at int, w *word) {
 
 // gemSource finds the password in "bundle config host user:password".
 func (s *Scan) gemSource(at int, w *word) {
-	limit := min(len(s.Text), at+maxCommand)
-	i := at + len(w.text)
-	for range 5 {
-		from, end := ShellWord(s.Text[:limit], i)
-		if from == end {
-			return
-		}
-		i = afterQuote(s.Text[:limit], end)
+	words := 0
+	for from, end := range s.arguments(at + len(w.text)) {
 		if n := bytes.IndexByte(s.Text[from:end], ':'); n > 0 && bytes.IndexByte(s.Text[from:end], '/') < 0 {
 			s.password(from+n+1, end)
+			return
+		}
+		if words++; words == 5 {
 			return
 		}
 	}

@@ -181,21 +181,3 @@ func (s *Scan) ssh2(at int, w *word) {
 	}
 	s.found(at, at+end, "private-key")
 }
-
-// oracleThin finds the password in user/password@host of an Oracle JDBC URL.
-func (s *Scan) oracleThin(at int, w *word) {
-	i := at + len(w.text)
-	i += Alnum.Run(s.Text[i:], 8) + 1
-	if i >= len(s.Text) {
-		return
-	}
-	end := i + Visible.Run(s.Text[i:], 300)
-	host := bytes.LastIndexByte(s.Text[i:end], '@')
-	slash := bytes.IndexByte(s.Text[i:end], '/')
-	if slash < 1 || host < slash+2 {
-		return
-	}
-	if value := s.Text[i+slash+1 : i+host]; isURLPassword(value) {
-		s.found(i+slash+1, i+host, "database-url")
-	}
-}

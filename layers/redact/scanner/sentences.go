@@ -87,19 +87,13 @@ func (s *Scan) basicAuth(at int, w *word) {
 
 // oracleLogin finds the password in user/password@host, an argument of Oracle's tools.
 func (s *Scan) oracleLogin(at int, w *word) {
-	text := s.Text
-	limit := min(len(text), at+maxCommand)
-	for i := at + len(w.text); i < limit; {
-		from, end := ShellWord(text[:limit], i)
-		if from == end {
-			return
-		}
-		i = afterQuote(text[:limit], end)
-		n := bytes.IndexByte(text[from:end], '/')
-		if n < 1 || WordChars.Run(text[from:end], n) < n {
+	for from, end := range s.arguments(at + len(w.text)) {
+		word := s.Text[from:end]
+		n := bytes.IndexByte(word, '/')
+		if n < 1 || WordChars.Run(word, n) < n {
 			continue
 		}
-		if h := bytes.LastIndexByte(text[from:end], '@'); h > n {
+		if h := bytes.LastIndexByte(word, '@'); h > n {
 			end = from + h
 		}
 		s.password(from+n+1, end)
@@ -218,13 +212,11 @@ func (s *Scan) credentials(at int, w *word) {
 
 // httpBasic finds the second word after "http-basic.name", which poetry and composer use as a password.
 func (s *Scan) httpBasic(at int, w *word) {
-	text := s.Text
-	limit := min(len(text), at+maxCommand)
-	i := at + len(w.text)
-	i += DottedChars.Run(text[i:limit], 64)
-	_, end := ShellWord(text[:limit], i)
-	from, end := ShellWord(text[:limit], end)
-	if from < end {
-		s.password(from, end)
+	i, words := at+len(w.text), 0
+	for from, end := range s.arguments(i + DottedChars.Run(s.Text[i:], 64)) {
+		if words++; words == 2 {
+			s.password(from, end)
+			return
+		}
 	}
 }
