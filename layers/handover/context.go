@@ -368,7 +368,7 @@ func (b *briefing) index() []brief.Item {
 		ask = append(ask, fmt.Sprintf("`%s search WORDS` (%s)", mem, times(n, "session")), fmt.Sprintf("`%s show ID#N`", mem))
 	}
 	if n := len(b.known.Live()); n > 0 {
-		ask = append(ask, fmt.Sprintf("`%s facts search WORDS` (%s)", mem, times(n, "fact")))
+		ask = append(ask, fmt.Sprintf("`%s search --in facts WORDS` (%s)", mem, times(n, "fact")))
 	}
 	if len(ask) == 0 {
 		return nil
