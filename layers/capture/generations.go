@@ -173,17 +173,20 @@ func (c *Capture) isCopy(elsewhere transcript.Common) bool {
 	})
 }
 
-// sourceAt returns the file that a growth point was captured from.
-func sourceAt(s *state.Session, p *records.Point) (path string) {
+// sourceAt returns the file that a growth point was captured from. A snapshot names it if it is not that of the one before.
+// That is one of another device only if the device has none: devices capture without knowing of each other.
+func sourceAt(s *state.Session, p *records.Point) string {
+	own, others := "", ""
 	for i := range s.Points {
-		if q := &s.Points[i]; q.Source != "" && (q.Stamp.Device == p.Stamp.Device || path == "") {
-			path = q.Source
+		q := &s.Points[i]
+		if q.Stamp.Device == p.Stamp.Device {
+			own = cmp.Or(q.Source, own)
 		}
-		if &s.Points[i] == p {
+		if others = cmp.Or(q.Source, others); q == p {
 			break
 		}
 	}
-	return path
+	return cmp.Or(own, others)
 }
 
 // CompareFile compares the turns of a session at a growth point with those of a file of it.
@@ -227,17 +230,8 @@ func (c *Capture) isOther() bool {
 
 // SourceOn returns the file from which a device captured a session last, "" if it never did.
 func SourceOn(s *state.Session, device string) string {
-	own := false
-	for _, p := range slices.Backward(s.Points) {
-		if p.Stamp.Device != device {
-			continue
-		}
-		if own = true; p.Source != "" {
-			return p.Source
-		}
-	}
-	if own { // the file was that of the session before
-		return s.Source()
+	if p := s.Last(device); p != nil {
+		return sourceAt(s, p)
 	}
 	return ""
 }
