@@ -113,20 +113,28 @@ func stands(d Digest, limits statusLimits, id ID) (out []brief.Item) {
 	return out
 }
 
-// recent returns the last turns that did something, the newest first, without requests to commit before the last one. The
-// last of them makes room for the turn with the most work, which tells what the session was about.
+// recent returns the last turns that did something, the newest first. If there are more than most, requests to commit
+// before the last one are not among them, and the last of them makes room for the turn with the most work, which tells
+// what the session was about.
 func recent(turns []Turn, most int) (out []Turn) {
-	main := mainTurn(turns)
 	for i, t := range slices.Backward(turns) {
-		last := i == len(turns)-1
-		if len(out) == most || !t.did() && t.Stopped == 0 && !(last && t.waiting()) ||
-			len(out) > 0 && t.Stopped == 0 && housekeeping().MatchString(t.Asked.Text) {
+		if t.did() || t.Stopped > 0 || i == len(turns)-1 && t.waiting() {
+			out = append(out, t)
+		}
+	}
+	for i := 1; i < len(out) && len(out) > most; {
+		if out[i].Stopped == 0 && housekeeping().MatchString(out[i].Asked.Text) {
+			out = slices.Delete(out, i, i+1)
 			continue
 		}
-		if len(out) == most-1 && main != nil && main.Asked.N < t.Asked.N {
-			t = *main
-		}
-		out = append(out, t)
+		i++
+	}
+	if len(out) <= most {
+		return out
+	}
+	out = out[:most]
+	if main := mainTurn(turns); main != nil && main.Asked.N < out[most-1].Asked.N {
+		out[most-1] = *main
 	}
 	return out
 }
@@ -136,7 +144,7 @@ func recent(turns []Turn, most int) (out []Turn) {
 func mainTurn(turns []Turn) (main *Turn) {
 	for i := range turns {
 		t := &turns[i]
-		if !t.did() || !t.answered() || t.Stopped > 0 || announces(t.Answered.Text) {
+		if !t.did() || !t.answered() || t.Stopped > 0 || t.Answered.Text != "" && announces(t.Answered.Text) {
 			continue
 		}
 		routine := housekeeping().MatchString(t.Asked.Text)

@@ -185,6 +185,7 @@ func TestMainTurn(t *testing.T) {
 	}{
 		{work, []int{40, 25, 1}},
 		{work[:5], []int{30, 25, 1}},
+		{work[3:], []int{40, 30, 25}},
 		{work[:3], []int{20, 10, 1}},
 		{work[1:3], []int{20, 10}},
 		{nil, nil},

@@ -198,9 +198,6 @@ func (p *passage) choose(s *Snippets, d *index.Doc, room int) {
 				}
 			}
 			v := w.sum + min(w.bonus, w.sum/2)
-			if p.empty(d.Text, j) {
-				v *= .5
-			}
 			if v > best+1e-9 {
 				best = v
 				p.first, p.last, p.share = i, j+1, w.sum
@@ -232,12 +229,6 @@ func (s *Snippets) worth(m match) float64 {
 		return 1
 	}
 	return s.want[m.term]
-}
-
-// empty reports whether unit i introduces something that does not follow.
-func (p *passage) empty(text string, i int) bool {
-	u := p.units[i]
-	return i == len(p.units)-1 && !u.code && introduces(text[u.start:u.end])
 }
 
 // extend adds what introduces the passage and what follows it, and does not end it with an introduction.
