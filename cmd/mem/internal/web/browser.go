@@ -32,7 +32,8 @@ type browserBody struct {
 	Subagents int // sessions of subagents in memory, if the project has no others
 	Detail    *detail
 	View      string // timeline: by month; list
-	From      int    // offset of the first session in the view "list"
+	From      int    // offset of the first session in the list, or in the month
+	paged     int    // sessions of the list, or of the month
 	Newer     string // links to the adjacent pages of the list
 	Older     string
 }
@@ -99,7 +100,7 @@ func (s *Server) browser(_ http.ResponseWriter, r *http.Request, p state.Project
 	if b.View, err = s.view(f.Get("view")); err != nil {
 		return "", page{}, err
 	}
-	if n, err := strconv.Atoi(f.Get("from")); err == nil && b.View == "list" {
+	if n, err := strconv.Atoi(f.Get("from")); err == nil {
 		b.From = max(0, n)
 	}
 	if b.Projects, err = s.Projects(ctx); err != nil {
@@ -183,17 +184,14 @@ func (b *browserBody) row(s *Server, it sessions.Item, newest string) {
 	m := &b.Months[len(b.Months)-1]
 	m.Tokens += it.Tokens
 	m.Sessions++
-	if b.View == "list" && !b.onPage() {
-		return
-	}
-	chosen := b.Filter.Get("month")
-	if b.View == "list" {
-		chosen = key
-	}
-	if m.Link != "" || chosen != "" && chosen != key || chosen == "" && b.Shown > maxRows && it.ID != b.Filter.Get("s") {
-		if m.Link == "" {
-			m.Link = "?" + b.with("month", key)
+	switch chosen := b.Filter.Get("month"); {
+	case b.View == "list" || chosen == key:
+		b.paged++
+		if !b.onPage() {
+			return
 		}
+	case chosen != "" || m.Link != "" || b.Shown > maxRows && it.ID != b.Filter.Get("s"):
+		m.Link = "?" + b.with("month", key)
 		return
 	}
 	row := browserRow{Item: it, Link: "?" + b.with("s", it.ID), On: it.ID == b.Filter.Get("s"), Newest: it.ID == newest,
@@ -205,9 +203,9 @@ func (b *browserBody) row(s *Server, it sessions.Item, newest string) {
 	m.Rows = append(m.Rows, row)
 }
 
-// onPage reports whether the current session is on the page of the list, and sets the links to the adjacent pages.
+// onPage reports whether the current session is on the page of the list or of the month, and sets the links to the adjacent pages.
 func (b *browserBody) onPage() bool {
-	switch at := b.Shown - 1; {
+	switch at := b.paged - 1; {
 	case at < b.From:
 		b.Newer = "?" + b.with("from", strconv.Itoa(max(0, b.From-maxRows)))
 		return false
@@ -222,7 +220,7 @@ func (b *browserBody) onPage() bool {
 func (b *browserBody) with(name, value string) string {
 	q := url.Values{}
 	for k, v := range b.Filter {
-		if k != "part" && k != "s" {
+		if k != "part" && k != "s" && (k != "from" || name == "s") {
 			q[k] = v
 		}
 	}

@@ -465,8 +465,13 @@ func TestManySessions(t *testing.T) {
 	if n := rows(at); n < maxRows || n > maxRows+1 {
 		t.Errorf("the first page has %d rows", n)
 	}
-	if n := rows(at + "?month=2026-01"); n != maxRows+40 {
-		t.Errorf("the month has %d rows, want %d", n, maxRows+40)
+	for from, want := range map[string]int{"": maxRows, "&from=150": 40} {
+		if n := rows(at + "?month=2026-01" + from); n != want {
+			t.Errorf("the month has %d rows%s, want %d", n, from, want)
+		}
+	}
+	if body := r.get(at + "?month=2026-01"); !strings.Contains(body, `rel="next" href="?from=150&amp;month=2026-01"`) {
+		t.Errorf("the month has no second page: %s", between(body, `aria-label="Pages"`, "</nav>"))
 	}
 	if n := rows(at + "?q=session+7"); n == 0 || n > 40 {
 		t.Errorf("the filter leaves %d rows", n)
