@@ -23,42 +23,11 @@ func IsExtract(id string) bool { return strings.HasPrefix(id, "extract/") }
 
 // Summarize returns the beginning of the order of everything that fits into the budget.
 func (Extract) Summarize(ctx context.Context, req Request) (Summary, error) {
-	return newExtractor(sizer{}).Summarize(ctx, req)
-}
-
-// An extractor is [Extract] with a memory: the order of what items say depends on the level, not on the budget.
-type extractor struct {
-	sizes  sizer
-	cached map[orderKey]*order
-}
-
-type orderKey struct {
-	items *Item
-	n     int
-	level Level
-}
-
-func newExtractor(z sizer) *extractor { return &extractor{z, map[orderKey]*order{}} }
-
-// ID is [Extract.ID].
-func (e *extractor) ID() string { return Extract{}.ID() }
-
-// Summarize is [Extract.Summarize].
-func (e *extractor) Summarize(ctx context.Context, req Request) (Summary, error) {
 	room := req.Count.Unscale(req.Budget)
 	if room <= 0 || len(req.Items) == 0 {
 		return Summary{}, ctx.Err()
 	}
-	key := orderKey{&req.Items[0], len(req.Items), req.Level}
-	o := e.cached[key]
-	if o == nil {
-		o = newOrder(req.Items, req.Level)
-		e.cached[key] = o
-	}
-	if err := ctx.Err(); err != nil {
-		return Summary{}, err
-	}
-	return o.fit(e.sizes, room), nil
+	return newOrder(req.Items, req.Level).fit(sizer{}, room), ctx.Err()
 }
 
 // A step is what is taken at once: a unit with the parents that it needs.

@@ -9,7 +9,6 @@ import (
 	"sort"
 	"strconv"
 	"strings"
-	"sync/atomic"
 
 	"github.com/memvcs/mem/layers/exchange"
 	"github.com/memvcs/mem/layers/refine"
@@ -115,11 +114,11 @@ func endItem(xs []exchange.Exchange) (Item, bool) {
 }
 
 // Raw returns the plain tokens of all that a version of the items can keep.
-func Raw(items []Item) int {
-	var n atomic.Int64
-	items = withoutRetold(items, 0)
-	parallel(len(items), func(i int) { n.Add(int64(tokens.Raw(items[i].String()))) })
-	return int(n.Load())
+func Raw(items []Item) (n int) {
+	for _, it := range withoutRetold(items, 0) {
+		n += tokens.Raw(it.String())
+	}
+	return n
 }
 
 // withoutRetold returns the items without the summaries of compactions that retell only messages from first on: their

@@ -34,7 +34,25 @@ var ErrEngineGone = errors.New("made by another version of the engine")
 // counter on [Text] of the segments, and that every kept span is there byte for byte, in
 // order; otherwise it fails. The error is a [*PinError] if the kept spans alone are too large.
 func Run(ctx context.Context, in Input, p Plan, engine Summarizer) (Result, error) {
-	return Prepare(in).Run(ctx, p, engine)
+	if engine.ID() != p.Engine {
+		return Result{}, fmt.Errorf("%w: it was %s, this is %s", ErrEngineGone, p.Engine, engine.ID())
+	}
+	c, err := tokens.ByID(p.Tokenizer)
+	if err != nil {
+		return Result{}, err
+	}
+	items, pins, err := extractPins(in, p)
+	if err != nil {
+		return Result{}, err
+	}
+	r := &run{in: in, plan: p, count: c, sizes: sizer{}, engine: engine, pins: pins}
+	if err := r.shareBudget(items); err != nil {
+		return Result{}, err
+	}
+	if err := r.summarizeTiers(ctx); err != nil {
+		return Result{}, err
+	}
+	return r.finish(r.pins)
 }
 
 // A run executes a plan.
@@ -52,14 +70,16 @@ type run struct {
 type part struct {
 	Part
 	items []Item
-	room  int // tokens that are not for pins
+	order *order // of [Extract]: it does not depend on the room
+	room  int    // tokens that are not for pins
 	used  int
 	whole bool // more room would change nothing
 	segs  []Segment
 }
 
-// shareBudget gives every tier the tokens that its pins leave; what the pins of a tier exceed it by, the others lose.
-func (r *run) shareBudget(tiers [][]Item) error {
+// shareBudget gives every tier its items, without those before the first tier, and the tokens that its pins leave; what
+// the pins of a tier exceed it by, the others lose.
+func (r *run) shareBudget(items []Item) error {
 	pinned := pinTokens(r.count, r.sizes, pinSegments(r.pins))
 	if pinned > r.plan.Budget {
 		e := &PinError{Need: pinned, Budget: r.plan.Budget}
@@ -69,8 +89,16 @@ func (r *run) shareBudget(tiers [][]Item) error {
 		return e
 	}
 	sum := 0
+	if len(r.plan.Tiers) > 0 {
+		first := r.plan.Tiers[0].From
+		items = withoutRetold(items, first)
+		items = items[sort.Search(len(items), func(i int) bool { return items[i].N >= first }):]
+	}
 	for i, t := range r.plan.Tiers {
-		p := &part{Part: t, room: t.Budget, items: tiers[i]}
+		last := i == len(r.plan.Tiers)-1
+		n := sort.Search(len(items), func(i int) bool { return items[i].N > t.To && !last })
+		p := &part{Part: t, room: t.Budget, items: items[:n:n]}
+		items = items[n:]
 		for _, pin := range r.pins {
 			if t.From <= pin.Message && pin.Message <= t.To {
 				p.room -= r.count.Scale(tokens.Raw(pin.text) + 2)
@@ -161,7 +189,16 @@ func (r *run) summarize(ctx context.Context, p *part) error {
 	if p.room == 0 || len(p.items) == 0 {
 		return nil
 	}
-	s, err := r.engine.Summarize(ctx, Request{Items: p.items, Budget: p.room, Count: r.count, Level: p.Level})
+	var s Summary
+	err := ctx.Err()
+	if _, own := r.engine.(Extract); !own {
+		s, err = r.engine.Summarize(ctx, Request{Items: p.items, Budget: p.room, Count: r.count, Level: p.Level})
+	} else if room := r.count.Unscale(p.room); room > 0 && err == nil {
+		if p.order == nil {
+			p.order = newOrder(p.items, p.Level)
+		}
+		s = p.order.fit(r.sizes, room)
+	}
 	if err != nil {
 		return fmt.Errorf("compress messages %d to %d: %w", p.From, p.To, err)
 	}

@@ -1,10 +1,8 @@
 package compress
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"unicode"
 
 	"github.com/memvcs/mem/layers/compress/anchors"
@@ -31,36 +29,16 @@ func (e *SmallError) Error() string {
 // Is reports whether target is [ErrTooSmall].
 func (e *SmallError) Is(target error) bool { return target == ErrTooSmall }
 
-// leastBudgets are the budgets of which [CheckSize] finds the first that is large enough.
-var leastBudgets = [...]int{8, 12, 16, 24, 32, 48, 64, 96, 128, 256, 512}
+// enough is a budget for one line of any conversation.
+const enough = 64
 
 // CheckSize returns a [*SmallError] if the segments that a plan made of an input are empty, or if they say nothing, such
-// as a single bracket or two words, at a tenth of the input or less, and a larger budget would change that.
-func CheckSize(ctx context.Context, in Input, p Plan, segs []Segment) error {
-	if say(segs) || len(segs) > 0 && size(in.Items) < bytesPerToken*10*p.Budget {
+// as a single bracket or two words, at a tenth of the input or less.
+func CheckSize(in Input, p Plan, segs []Segment) error {
+	if say(segs) || len(segs) > 0 && (p.Budget >= enough || size(in.Items) < bytesPerToken*10*p.Budget) {
 		return nil
 	}
-	k, small := Prepare(in), &SmallError{Budget: p.Budget}
-	for _, n := range leastBudgets {
-		if n <= p.Budget {
-			continue
-		}
-		larger := p
-		larger.Engine, larger.Tiers = Extract{}.ID(), slices.Clone(p.Tiers)
-		larger.scale(n)
-		r, err := k.Run(ctx, larger, Extract{})
-		if err != nil {
-			return err
-		}
-		if say(r.Segments) {
-			small.Least = n
-			return small
-		}
-	}
-	if len(segs) == 0 {
-		return small
-	}
-	return nil
+	return &SmallError{Budget: p.Budget, Least: enough}
 }
 
 // bytesPerToken is about the size of a token.

@@ -25,7 +25,7 @@ func TestCheckSize(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return CheckSize(context.Background(), in, p, r.Segments)
+		return CheckSize(in, p, r.Segments)
 	}
 	const request = "Please find out why the nightly import stalls after the second retry."
 	long := []string{request, "}", "ok"}
@@ -35,7 +35,7 @@ func TestCheckSize(t *testing.T) {
 	for _, budget := range []int{1, 3, 5} {
 		var small *SmallError
 		err := run(budget, long...)
-		if !errors.As(err, &small) || !errors.Is(err, ErrTooSmall) || small.Least <= budget || small.Least > 32 {
+		if !errors.As(err, &small) || !errors.Is(err, ErrTooSmall) || small.Least != enough {
 			t.Errorf("%d tokens: %v", budget, err)
 		} else if err := run(small.Least, long...); err != nil {
 			t.Errorf("%d tokens, as proposed: %v", small.Least, err)

@@ -3,12 +3,10 @@ package compress
 import (
 	"fmt"
 	"regexp"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"unicode/utf8"
 
 	"github.com/memvcs/mem/layers/compress/anchors"
@@ -746,7 +744,7 @@ func (s *splitter) measure() terms {
 		t.ends[i] = int32(len(t.all))
 	}
 	t.known = v.Len()
-	parallel(len(s.units), func(i int) {
+	for i := range s.units {
 		u := &s.units[i]
 		u.cost = int32(tokens.Raw(u.text)) + 1
 		if u.list > 0 {
@@ -760,28 +758,8 @@ func (s *splitter) measure() terms {
 		case failed:
 			u.cost += 14
 		}
-	})
+	}
 	return t
-}
-
-// parallel calls do for 0 to n-1 on all processors. The calls must not depend on each other.
-func parallel(n int, do func(i int)) {
-	const block = 512
-	workers := min(runtime.GOMAXPROCS(0), (n+block-1)/block)
-	var next atomic.Int64
-	work := func() {
-		for from := int(next.Add(block)) - block; from < n; from = int(next.Add(block)) - block {
-			for i := from; i < min(from+block, n); i++ {
-				do(i)
-			}
-		}
-	}
-	var wg sync.WaitGroup
-	for range workers - 1 {
-		wg.Go(work)
-	}
-	work()
-	wg.Wait()
 }
 
 // oneLine joins the lines of s and cuts it to at most n bytes, between words where there is a place.

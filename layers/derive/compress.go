@@ -147,7 +147,7 @@ func CompressBy(ctx context.Context, db *state.DB, by CompressRun, rev state.Rev
 	case b.Accept != nil:
 		err = b.Accept(res.Segments)
 	default:
-		err = compress.CheckSize(ctx, mat.Input, c.Plan, res.Segments)
+		err = compress.CheckSize(mat.Input, c.Plan, res.Segments)
 	}
 	if err != nil {
 		return c, err
@@ -197,7 +197,7 @@ func (c *CompressResult) preview(ctx context.Context, in compress.Input, engine 
 	}
 	v.MessagesOut, v.TokensOut, v.Ratio = res.Messages, res.Tokens, ratio(v.TokensIn, res.Tokens)
 	v.Derivation.Output, c.Segments = objects.Sum(res.Body), res.Segments
-	return compress.CheckSize(ctx, in, c.Plan, res.Segments)
+	return compress.CheckSize(in, c.Plan, res.Segments)
 }
 
 // checkExisting calls b.Accept for a version that exists.

@@ -4,18 +4,6 @@ import (
 	"strings"
 )
 
-// Unnumbered returns a line of a file without the number and arrow before it.
-func Unnumbered(s string) string {
-	i := 0
-	for i < len(s) && isDigit(s[i]) {
-		i++
-	}
-	if rest, ok := strings.CutPrefix(s[i:], "→"); ok && i > 0 {
-		return strings.TrimLeft(rest, " \t")
-	}
-	return s
-}
-
 // ShortCommand returns a command, after "$ ", without the directory at its start and the handling of output at its end.
 // Commands that do the same have the same short form, which is a contiguous part of the command with its exit status.
 func ShortCommand(s string) string {

@@ -9,22 +9,6 @@ import (
 	"unicode/utf8"
 )
 
-// A concept is something a text can be about: an anchor (a file, a symbol, an issue, a hash, a number, a span in
-// back-ticks), a word stem, a pair of neighbouring stems of what the user typed, a pair of CJK characters, or a name
-// with the name of what it belongs to.
-// Concepts are numbered in the order in which they are first met, which makes every pass over them repeatable.
-
-// A Kind is the kind of a concept.
-type Kind uint8
-
-const (
-	StemConcept Kind = iota
-	AnchorConcept
-	PairConcept
-	NameConcept
-	Kinds
-)
-
 func IsASCII(s string) bool {
 	for i := range len(s) {
 		if s[i] >= utf8.RuneSelf {
@@ -169,37 +153,6 @@ func eachChunk(text string, yield func(string)) {
 		}
 		i = j
 	}
-}
-
-// EachName yields the names with dots that code uses, such as a method with what it is called on: letters, digits
-// and underscores, at least one of them a capital. Names of files are none.
-func EachName(text string, yield func(string)) {
-	eachChunk(text, func(c string) {
-		for part := range strings.FieldsFuncSeq(c, func(r rune) bool {
-			return r == '/' || r == '@' || r == '-' || r == '#'
-		}) {
-			if part = strings.Trim(part, "."); dotted(part) && !FileName(part) {
-				yield(part)
-			}
-		}
-	})
-}
-
-func dotted(s string) bool {
-	if len(s) < 3 || len(s) > 60 || strings.IndexByte(s, '.') < 0 {
-		return false
-	}
-	capital, first := false, true
-	for i := range len(s) {
-		switch c := s[i]; {
-		case first && !IsUpper(c) && !IsLower(c) && c != '_':
-			return false
-		case IsUpper(c):
-			capital = true
-		}
-		first = s[i] == '.'
-	}
-	return capital
 }
 
 // chunkByte marks the bytes a path, a symbol or an id is made of.

@@ -197,7 +197,7 @@ func compressError(err error) error {
 			"allow more tokens, or increase --distance so that more markers decay"))
 	case errors.As(err, &small) && small.Least > 0:
 		return app.WithCode(app.ExitBudget, app.WithHint(err,
-			fmt.Sprintf("the smallest version has about %d tokens: --tokens %d", small.Least, small.Least)))
+			fmt.Sprintf("%d tokens are enough: --tokens %d", small.Least, small.Least)))
 	case errors.Is(err, compress.ErrTooSmall):
 		return app.WithCode(app.ExitBudget, app.WithHint(err, "allow more tokens or a smaller ratio"))
 	case errors.Is(err, compress.ErrEmpty):
