@@ -3,7 +3,6 @@ package compress
 import (
 	"container/heap"
 	"context"
-	"iter"
 	"math"
 	"slices"
 	"strings"
@@ -16,7 +15,7 @@ import (
 type Extract struct{}
 
 // ID names the engine and its version.
-func (Extract) ID() string { return "extract/13" }
+func (Extract) ID() string { return "extract/14" }
 
 // IsExtract reports whether an ID is that of the engine without a model, of any version.
 func IsExtract(id string) bool { return strings.HasPrefix(id, "extract/") }
@@ -32,8 +31,8 @@ func (Extract) Summarize(ctx context.Context, req Request) (Summary, error) {
 
 // A step is what is taken at once: a unit with the parents that it needs.
 type step struct {
-	from, to int32 // in the list of what was taken
-	cost     int32 // about
+	units []int32
+	cost  int32 // about
 }
 
 // An order is everything that items say, the most valuable first.
@@ -41,15 +40,10 @@ type order struct {
 	items   []Item
 	units   []unit
 	entries []*listed // of the lists of files and commands, by item
-	list    []int32   // units in the order in which they were taken
 	said    []step    // what was said, and lists
-	idle    []step    // the announcements of steps
 	code    []step    // changes and errors, and what is late
 	share   int       // what was said may have this part of its size as code
 }
-
-// of returns the units of a step.
-func (o *order) of(s step) []int32 { return o.list[s.from:s.to] }
 
 // priors are the values of the classes, relative to prose.
 func priors(l Level) [classes]float64 {
@@ -122,7 +116,7 @@ func newOrder(items []Item, level Level) *order {
 			}
 			switch {
 			case level < keepit.Aggressive:
-			case again, u.class == prose && u.flags&lead != 0 && o.announces(i):
+			case again, u.flags&idle != 0, u.class == prose && u.flags&lead != 0 && o.announces(i):
 				v = 0
 				u.flags |= late
 			case u.flags&bulky != 0 && code(u.text):
@@ -136,9 +130,6 @@ func newOrder(items []Item, level Level) *order {
 			}
 			if it.Fixed {
 				v *= .5
-			}
-			if !telling(u.text) {
-				v *= .3
 			}
 		case userClass:
 			if from, is := reviews[u.item]; is && int(u.line) > from {
@@ -157,11 +148,17 @@ func newOrder(items []Item, level Level) *order {
 			if unnamed(u.text) > 0 {
 				v, u.flags = 0, u.flags|late // it only counts
 			}
-			if u.class == command && (strings.HasPrefix(u.text, "git commit") || strings.HasPrefix(u.text, "gh ")) {
+			if strings.HasPrefix(u.text, "git commit") || strings.HasPrefix(u.text, "gh ") {
 				v *= 1.8
 			}
 		}
 		v *= 1 + .5*float64(lastX[u.item])/float64(max(1, lastX[len(items)-1])) // later exchanges first
+		switch {                                                                // long blocks and announcements of steps come after everything else that was said
+		case u.flags&idle != 0:
+			v *= .02
+		case u.flags&bulky != 0:
+			v *= .1
+		}
 		u.prior = float32(v)
 	}
 	o.arrange(terms)
@@ -203,35 +200,25 @@ func exchangesOf(items []Item) []int {
 }
 
 // arrange fills the steps.
-func (o *order) arrange(terms terms) {
-	a := arranger{order: o, to: &o.said, terms: terms, children: childrenOf(o.units), seen: make([]uint16, terms.known)}
-	o.list = make([]int32, 0, len(o.units))
+func (o *order) arrange(terms [][]int32) {
+	a := arranger{order: o, to: &o.said, terms: terms, children: make([][]int32, len(o.units)), seen: map[int32]int{}}
+	for i := range o.units {
+		if p := o.units[i].parent; p >= 0 {
+			a.children[p] = append(a.children[p], int32(i))
+		}
+	}
 	for _, u := range o.lines() {
 		a.take(u)
 	}
 	a.filling = true
 	for i := range o.units {
 		u := &o.units[i]
-		if u.flags&(taken|bulky|idle|late) == 0 && (u.flags&lead == 0 || u.list > 0) && !a.waits(int32(i)) {
+		if u.flags&(taken|late) == 0 && (u.flags&lead == 0 || u.list > 0 || o.announces(i)) && !a.waits(int32(i)) {
 			a.push(int32(i))
 		}
 	}
 	a.drain()
-	for i := range o.units { // long blocks; words that lead in come with what they lead to
-		u := &o.units[i]
-		if u.flags&(taken|idle|late) == 0 && (u.flags&lead == 0 || o.announces(i)) {
-			a.push(int32(i))
-		}
-	}
-	a.drain()
-	a.filling, a.to = false, &o.idle
-	for i := range o.units {
-		u := &o.units[i]
-		if u.flags&(taken|late) == 0 && (u.flags&lead == 0 || o.announces(i)) {
-			a.push(int32(i))
-		}
-	}
-	a.drain()
+	a.filling = false
 	a.to = &o.code
 	for i := range o.units {
 		if u := &o.units[i]; u.flags&late != 0 && u.prior > 0 {
@@ -278,7 +265,6 @@ func (o *order) lines() []int32 {
 	var end []int32                         // how the session left the work
 	told := make([]int, len(o.items)+1)     // of a turn: bytes of an outcome that say something
 	headed := make([]int, len(o.items)+1)   // of a turn: those that come first
-	spare := make([]int32, len(o.items)+1)  // of a turn: the last unit of the assistant, plus one, if its outcome says nothing
 	answer := make([]int32, len(o.items)+1) // of a turn: the first item of the assistant that says something, plus one
 	typed := make([]int, len(o.items))      // bytes of a text of the user without what he pasted
 	starts := make([]int32, len(o.items))   // the first unit of each item
@@ -305,9 +291,6 @@ func (o *order) lines() []int32 {
 			!opening().MatchString(u.text) && !strings.Contains(strings.ToLower(u.text), "let me ") {
 			answer[turn] = u.item + 1
 		}
-		if u.class == prose && u.flags&(lead|bulky|idle) == 0 {
-			spare[turn] = int32(i) + 1
-		}
 		switch {
 		case u.class == prose && answer[turn] == u.item+1 && starts[u.item] == int32(i) && asks(o.items, u.item):
 			put(x, true, int32(i)) // what answers a question first
@@ -320,7 +303,7 @@ func (o *order) lines() []int32 {
 				around[x] = append(around[x], int32(i))
 			}
 		case u.class == closing && u.list > 0 && u.item == ends[turn]:
-			put(x, headed[turn] < 26 && strings.HasPrefix(u.text, "|"), int32(i)) // a list or a table that is named
+			put(x, false, int32(i)) // a list or a table that is named
 		case u.class == command && strings.HasPrefix(u.text, "git commit"):
 			put(x, false, int32(i))
 		case u.flags&(lead|bulky) != 0 && u.class != userClass, u.class == pasted:
@@ -328,9 +311,6 @@ func (o *order) lines() []int32 {
 			if size < enough && (size == 0 || size+len(u.text) < 2*enough) {
 				put(x, true, int32(i))
 				size += len(u.text)
-			} else if size < 60 && len(u.text) < 4*enough {
-				put(x, false, int32(i))
-				size = enough
 			} else {
 				size = enough
 			}
@@ -362,12 +342,6 @@ func (o *order) lines() []int32 {
 					told[turn] += len(u.text)
 				}
 			}
-		}
-	}
-	for turn, i := range spare {
-		if told[turn] == 0 && i > 0 {
-			x := of[o.units[i-1].item]
-			put(x, true, i-1)
 		}
 	}
 	var out []int32
@@ -433,34 +407,13 @@ func asks(items []Item, i int32) bool {
 // An arranger takes units one after the other, each time the one with the greatest value for its cost.
 type arranger struct {
 	*order
-	to       *[]step // what is taken
-	filling  bool    // what depends on a taken unit is pushed
-	terms    terms
-	seen     []uint16 // how often each term was taken
-	children children
+	to       *[]step       // what is taken
+	filling  bool          // what depends on a taken unit is pushed
+	terms    [][]int32     // of each unit
+	seen     map[int32]int // how often each term was taken
+	children [][]int32     // the units under each unit
 	queue    candidates
 	buffer   []int32 // of with
-}
-
-// children are the units under each unit.
-type children struct{ first, next []int32 }
-
-func childrenOf(units []unit) children {
-	c := children{make([]int32, len(units)), make([]int32, len(units))}
-	for i := len(units) - 1; i >= 0; i-- {
-		if p := units[i].parent; p >= 0 {
-			c.next[i], c.first[p] = c.first[p], int32(i)+1
-		}
-	}
-	return c
-}
-
-// of yields the units under a unit, in order.
-func (c children) of(i int32) iter.Seq[int32] {
-	return func(yield func(int32) bool) {
-		for k := c.first[i]; k > 0 && yield(k-1); k = c.next[k-1] {
-		}
-	}
 }
 
 type candidate struct {
@@ -503,12 +456,12 @@ const (
 func (a *arranger) gain(i int32) float64 {
 	u := &a.units[i]
 	g := baseValue * float64(u.cost)
-	for _, t := range a.terms.of(i) {
+	for _, t := range a.terms[i] {
 		v := float64(wordValue)
 		if t < 0 {
-			t, v = -1-t, nameValue
+			v = nameValue
 		}
-		g += v / float64(1+3*int(a.seen[t]))
+		g += v / float64(1+3*a.seen[t])
 	}
 	return g * float64(u.prior)
 }
@@ -570,39 +523,32 @@ func (a *arranger) drain() {
 
 // take takes a unit with its parents. What has the same parents is worth more then.
 func (a *arranger) take(i int32) {
-	s := step{from: int32(len(a.list))}
-	for _, k := range a.with(i) {
+	s := step{units: slices.Clone(a.with(i))}
+	for _, k := range s.units {
 		u := &a.units[k]
 		u.flags |= taken
-		a.list = append(a.list, k)
 		s.cost += u.cost
-		for _, t := range a.terms.of(k) {
-			if t < 0 {
-				t = -1 - t
-			}
-			if a.seen[t] < math.MaxUint16 {
-				a.seen[t]++
-			}
+		for _, t := range a.terms[k] {
+			a.seen[t]++
 		}
 	}
-	if s.to = int32(len(a.list)); s.to == s.from {
+	if len(s.units) == 0 {
 		return
 	}
 	*a.to = append(*a.to, s)
 	if !a.filling {
 		return
 	}
-	for _, k := range a.of(s) {
-		for child := range a.children.of(k) {
-			if u := &a.units[child]; u.flags&(taken|bulky|idle|late) == 0 && (u.flags&lead == 0 || u.list > 0) {
+	for _, k := range s.units {
+		for _, child := range a.children[k] {
+			if u := &a.units[child]; u.flags&(taken|late) == 0 && (u.flags&lead == 0 || u.list > 0 || a.announces(int(child))) {
 				a.push(child)
 			}
 		}
 	}
 }
 
-// fit returns the longest beginning of the order that fits into room, in plain tokens. The announcements of steps are
-// there if all of them fit.
+// fit returns the longest beginning of the order that fits into room, in plain tokens.
 func (o *order) fit(z sizer, room int) Summary {
 	n, sum := 0, 0
 	for n < len(o.said) && sum+int(o.said[n].cost) <= room {
@@ -612,7 +558,7 @@ func (o *order) fit(z sizer, room int) Summary {
 	chosen := make([]bool, len(o.units))
 	set := func(steps []step, on bool) {
 		for _, s := range steps {
-			for _, u := range o.of(s) {
+			for _, u := range s.units {
 				chosen[u] = on
 			}
 		}
@@ -639,68 +585,16 @@ func (o *order) fit(z sizer, room int) Summary {
 	clear(chosen)
 	set(o.said[:low], true)
 	s := Summary{Segments: o.digest(chosen), Whole: low == len(o.said)}
-	if s.Whole && len(o.idle) > 0 && o.share == 2 {
-		set(o.idle, true)
-		if all := o.digest(chosen); z.size(all) <= room {
-			s.Segments = all
-		} else {
-			set(o.idle, false)
-			s.Whole = false
-			return o.withCode(z, chosen, room, s)
+	for i := 0; low == 0 && s.Segments == nil && i < len(o.said); i++ { // the first line is too long: one that fits
+		clear(chosen)
+		if set(o.said[i:i+1], true); int(o.said[i].cost) <= room && z.size(o.digest(chosen)) <= room {
+			s.Segments = o.digest(chosen)
 		}
-	}
-	if low == 0 { // the first line is too long: what fits of the others
-		s.Segments = o.anything(z, chosen, room)
-		s.Whole = true
-		return s
 	}
 	if s.Whole {
 		s = o.withCode(z, chosen, room, s)
 	}
 	return s
-}
-
-// anything takes what fits of the lines of the exchanges, without headings.
-func (o *order) anything(z sizer, chosen []bool, room int) []Segment {
-	var out []Segment
-	for tries, i := 0, 0; i < len(o.said) && tries < 64; i++ {
-		if int(o.said[i].cost) > room+8 {
-			continue
-		}
-		tries++
-		for _, u := range o.of(o.said[i]) {
-			chosen[u] = true
-		}
-		segs := slices.DeleteFunc(o.digest(chosen), func(s Segment) bool { return s.Role == "heading" })
-		if z.size(segs) <= room {
-			out = segs
-			continue
-		}
-		for _, u := range o.of(o.said[i]) {
-			chosen[u] = false
-		}
-	}
-	for i := 0; out == nil && i < len(o.said) && i < 64; i++ {
-		out = o.beginning(z, o.of(o.said[i])[0], room)
-	}
-	return out
-}
-
-// beginning returns the first words of a unit that fit into room, if they say something. Nothing else is said then.
-func (o *order) beginning(z sizer, i int32, room int) []Segment {
-	u := o.units[i]
-	words := strings.Fields(cut(u.text, 16*room))
-	if len(words) > room {
-		words = words[:room]
-	}
-	it := &o.items[u.item]
-	for n := len(words) - 1; n >= minWords; n-- {
-		segs := []Segment{{Role: roleOf(it.Kind), Label: it.Label, Text: strings.Join(words[:n], " ") + " …", Src: it.sources()}}
-		if z.size(segs) <= room {
-			return segs
-		}
-	}
-	return nil
 }
 
 // withCode adds whole changes and errors, up to a third of the version.
@@ -714,7 +608,7 @@ func (o *order) withCode(z sizer, chosen []bool, room int, s Summary) Summary {
 			continue
 		}
 		left -= int(c.cost)
-		for _, u := range o.of(c) {
+		for _, u := range c.units {
 			chosen[u] = true
 		}
 	}
@@ -724,12 +618,12 @@ func (o *order) withCode(z sizer, chosen []bool, room int, s Summary) Summary {
 			s.Segments = segs
 			return s
 		}
-		for ; k >= 0 && !chosen[o.of(o.code[k])[0]]; k-- {
+		for ; k >= 0 && !chosen[o.code[k].units[0]]; k-- {
 		}
 		if k < 0 {
 			return s
 		}
-		for _, u := range o.of(o.code[k]) {
+		for _, u := range o.code[k].units {
 			chosen[u] = false
 		}
 	}

@@ -28,9 +28,7 @@ func NewVocabulary() *Vocabulary {
 }
 
 // Terms returns the terms of a text, each once, in the order in which they first occur: words before anchors.
-func (v *Vocabulary) Terms(text string) []int32 { return v.append(nil, text) }
-
-func (v *Vocabulary) append(out []int32, text string) []int32 {
+func (v *Vocabulary) Terms(text string) (out []int32) {
 	v.text++
 	add := func(id int32) {
 		if id >= 0 && v.known[id].seen != v.text {

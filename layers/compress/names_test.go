@@ -42,7 +42,7 @@ func TestNamesAgain(t *testing.T) {
 	items := Recall(segs)
 	const all = "[5 items: Reader - it reads the jobs of a night in one piece; Writer - it writes each of the jobs to the table once; Lock; Log; Table]"
 	seen := map[string]bool{}
-	for budget := 30; budget < 320; budget += 5 {
+	for budget := 30; budget < 520; budget += 5 {
 		r, err := Run(t.Context(), Input{Items: items}, Plan{Engine: Extract{}.ID(), Tokenizer: "o200k*1.60/1", Budget: budget,
 			Tiers: []Part{{From: 1, To: 2, Budget: budget, Level: 2}}}, Extract{})
 		if err != nil {

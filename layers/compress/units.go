@@ -73,9 +73,8 @@ func (c class) code() bool { return c == change || c == trouble || c == symbols 
 const longBlock = 1200
 
 // split makes the units of items, and looks for what each is about.
-func split(items []Item) ([]unit, []*listed, terms) {
-	const sentence = 64 // bytes, about
-	s := splitter{items: items, entries: listsOf(items), units: make([]unit, 0, size(items)/sentence)}
+func split(items []Item) ([]unit, []*listed, [][]int32) {
+	s := splitter{items: items, entries: listsOf(items)}
 	for i := range items {
 		it := &items[i]
 		s.item = int32(i)
@@ -495,7 +494,7 @@ func (s *splitter) line(line string, u unit, parent int32) (last int32, leads bo
 			under = last
 			u.flags |= after
 			u.flags &^= listItem
-		} else if !item && u.class != userClass && (refers().MatchString(p.Text) || asksBack(p.Text)) && s.before(u.line) {
+		} else if !item && u.class != userClass && refers().MatchString(p.Text) && s.before(u.line) {
 			if under = int32(len(s.units) - 1); code(s.units[under].text) && len(s.units[under].text) > longCode {
 				under = parent
 			} else {
@@ -532,13 +531,6 @@ const longCode = 240
 
 // refers matches the beginning of a paragraph that goes on from the one before it.
 var refers = pattern(`^\W{0,3}(But|However|So|And|That|This|These|Those|It|They|Both|Also|Then|Which|Neither|Instead|Otherwise|Therefore|Additionally|Because)\b`)
-
-// asksBack reports whether a text is a question about something that was said before it.
-func asksBack(text string) bool {
-	return strings.HasSuffix(strings.TrimRight(text, " *_)"), "?") && back().MatchString(text)
-}
-
-var back = pattern(`(?i)\b(this|that|it|them|these|those)( (now|instead|first|as well|too|for you))?[ *_)]*\?`)
 
 // before reports whether the unit before belongs to the same text, above a line.
 func (s *splitter) before(line int32) bool {
@@ -713,39 +705,18 @@ func clientNoise(text string) bool {
 	return !strings.HasPrefix(text, "pull request") && !strings.HasPrefix(text, "[Request interrupted")
 }
 
-// terms are those of each unit; anchors are below zero.
-type terms struct {
-	all   []int32
-	ends  []int32 // in all, of each unit
-	known int     // how many there are
-}
-
-func (t *terms) of(i int32) []int32 {
-	from := int32(0)
-	if i > 0 {
-		from = t.ends[i-1]
-	}
-	return t.all[from:t.ends[i]]
-}
-
-// measure counts the units and looks for what they are about.
-func (s *splitter) measure() terms {
+// measure counts the units and returns what each is about: its terms, anchors below zero.
+func (s *splitter) measure() [][]int32 {
 	v := NewVocabulary()
-	const each = 8 // bytes of a text for each of its terms, about
-	t := terms{all: make([]int32, 0, size(s.items)/each), ends: make([]int32, len(s.units))}
-	for i := range s.units {
-		from := len(t.all)
-		t.all = v.append(t.all, s.units[i].text)
-		for k, id := range t.all[from:] {
-			if v.Anchor(id) {
-				t.all[from+k] = -1 - id
-			}
-		}
-		t.ends[i] = int32(len(t.all))
-	}
-	t.known = v.Len()
+	terms := make([][]int32, len(s.units))
 	for i := range s.units {
 		u := &s.units[i]
+		terms[i] = v.Terms(u.text)
+		for k, id := range terms[i] {
+			if v.Anchor(id) {
+				terms[i][k] = -1 - id
+			}
+		}
 		u.cost = int32(tokens.Raw(u.text)) + 1
 		if u.list > 0 {
 			u.cost += int32(tokens.Raw(itemNames(s.units, u.list, "items"))) + 1
@@ -759,7 +730,7 @@ func (s *splitter) measure() terms {
 			u.cost += 14
 		}
 	}
-	return t
+	return terms
 }
 
 // oneLine joins the lines of s and cuts it to at most n bytes, between words where there is a place.

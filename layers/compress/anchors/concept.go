@@ -4,7 +4,6 @@ import (
 	"path"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"unicode"
 	"unicode/utf8"
 )
@@ -35,22 +34,6 @@ func ScriptOf(r rune) script {
 		}
 		return none
 	}
-	if r >= rune(len(scripts)) {
-		return wideScript(r)
-	}
-	s := scripts[r].Load()
-	if s == 0 {
-		s = uint32(wideScript(r)) + 1
-		scripts[r].Store(s)
-	}
-	return script(s - 1)
-}
-
-// scripts are those of the runes met so far, plus one.
-var scripts [1 << 16]atomic.Uint32
-
-// wideScript is scriptOf for what is not ASCII.
-func wideScript(r rune) script {
 	switch {
 	case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana) || r == 'ー':
 		return Han
