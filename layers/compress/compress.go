@@ -15,7 +15,7 @@
 // are named. The order does not depend on the budget, so that a version is a beginning of it: a larger budget keeps all
 // that a smaller one says.
 //
-// The announcements of steps are there if all of them fit too. When everything was said, code follows, up to a third of
+// Long blocks of code and the announcements of steps come last. When everything was said, code follows, up to a third of
 // the version. At the aggressive level there are no such announcements, no reports of agents, only the beginnings of the
 // parts of a plan, and little code. A version is smaller than its budget when there is nothing left that is worth reading.
 package compress

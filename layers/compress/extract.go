@@ -585,16 +585,35 @@ func (o *order) fit(z sizer, room int) Summary {
 	clear(chosen)
 	set(o.said[:low], true)
 	s := Summary{Segments: o.digest(chosen), Whole: low == len(o.said)}
-	for i := 0; low == 0 && s.Segments == nil && i < len(o.said); i++ { // the first line is too long: one that fits
-		clear(chosen)
-		if set(o.said[i:i+1], true); int(o.said[i].cost) <= room && z.size(o.digest(chosen)) <= room {
-			s.Segments = o.digest(chosen)
-		}
+	if low == 0 {
+		s.Segments = o.oneLine(z, chosen, room)
 	}
 	if s.Whole {
 		s = o.withCode(z, chosen, room, s)
 	}
 	return s
+}
+
+// oneLine returns the first line that fits without its heading, if it can be one that says something.
+func (o *order) oneLine(z sizer, chosen []bool, room int) (out []Segment) {
+	tries := 0
+	for _, line := range o.said {
+		if int(line.cost) > room+8 {
+			continue
+		}
+		if tries++; tries > 64 || say(out) {
+			break
+		}
+		clear(chosen)
+		for _, u := range line.units {
+			chosen[u] = true
+		}
+		segs := slices.DeleteFunc(o.digest(chosen), func(s Segment) bool { return s.Role == "heading" })
+		if z.size(segs) <= room && (out == nil || say(segs)) {
+			out = segs
+		}
+	}
+	return out
 }
 
 // withCode adds whole changes and errors, up to a third of the version.

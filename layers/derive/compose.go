@@ -77,7 +77,6 @@ type composer struct {
 	req       ComposeRequest
 	counter   tokens.Counter // of the frame
 	mats      []markers.Material
-	prepared  []*compress.Prepared
 	without   [][][2]int // messages of each part whose tool calls are left out
 	after     []int      // messages of each part up to this one are left out: another part has them
 	copies    []string   // sessions that are left out, because other parts have all of their messages
@@ -260,7 +259,7 @@ func (c *composer) source(ctx context.Context, i int, p ComposePart) (compose.So
 		return src, err
 	}
 	mat.Marks = slices.DeleteFunc(mat.Marks, func(k compress.Mark) bool { return k.Message <= c.after[i] })
-	c.mats, c.prepared = append(c.mats, mat), append(c.prepared, compress.Prepare(mat.Input))
+	c.mats = append(c.mats, mat)
 	raw := mat.Stats.After(c.after[i]).Raw()
 	c.out.Parts = append(c.out.Parts, compose.Part{
 		Session: s.ID, Project: p.Rev.Project.Name, Title: s.Title(), Date: now.Ended(), Messages: now.Scan.Messages,

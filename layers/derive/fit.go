@@ -280,7 +280,7 @@ func (c *composer) run(ctx context.Context, i, ask, distance int) (compress.Resu
 	if err != nil {
 		return compress.Result{}, err
 	}
-	return c.prepared[i].Run(ctx, plan, compress.Extract{})
+	return compress.Run(ctx, c.mats[i].Input, plan, compress.Extract{})
 }
 
 func (c *composer) wrapError(i int, err error) error {
