@@ -109,7 +109,7 @@ func (f *deletion) selectOrphans(ctx context.Context) error {
 	for _, r := range f.records {
 		var err error
 		switch {
-		case !f.own(r.Device):
+		case !f.own(r.Device) || f.naming(r): // it goes, and can be made again
 		case r.Kind == records.KindVersion:
 			err = state.ApplyTo(r, func(v records.Version) {
 				for _, input := range v.Derivation.Inputs {
