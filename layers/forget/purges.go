@@ -113,13 +113,15 @@ func (f *deletion) selectOrphans(ctx context.Context) error {
 		case r.Kind == records.KindVersion:
 			err = state.ApplyTo(r, func(v records.Version) {
 				for _, input := range v.Derivation.Inputs {
-					add(r, v.Session, input)
+					if v.Source != "" {
+						add(r, v.Session, input)
+					}
 				}
 			})
 		case r.Kind == records.KindComposition:
 			err = state.ApplyTo(r, func(c records.Composition) {
 				for _, part := range c.Parts {
-					if part.Project == f.p.ID {
+					if part.Project == f.p.ID && part.Label != "original" {
 						add(r, part.Session, part.Output)
 					}
 				}
