@@ -39,6 +39,7 @@ type Part struct {
 	Session  string       `json:"session"`
 	Project  string       `json:"project,omitempty"`
 	Title    string       `json:"title,omitempty"`
+	Begin    time.Time    `json:"begin,omitzero"`
 	Date     time.Time    `json:"date,omitzero"` // when the session ended
 	Version  string       `json:"version"`       // label: v002, original
 	Hash     objects.Hash `json:"hash"`          // name of the version or original

@@ -48,6 +48,7 @@ type manifestPart struct {
 	Hash       objects.Hash   `json:"hash"`
 	Project    string         `json:"project,omitempty"`
 	Title      string         `json:"title,omitempty"`
+	Period     string         `json:"period,omitempty"`
 	Messages   int            `json:"messages"`
 }
 
@@ -62,7 +63,7 @@ func (c Composition) Manifest(m ManifestOptions) ([]byte, error) {
 	}
 	for i, p := range c.Parts {
 		comp := manifestPart{Session: p.Session, Version: p.Version, Order: i, Tokens: p.Tokens, Hash: p.Hash,
-			Project: p.Project, Title: p.Title, Messages: p.Messages}
+			Project: p.Project, Title: p.Title, Period: p.Period(), Messages: p.Messages}
 		if r, ok := m.Recompress[p.Hash.String()]; ok {
 			comp.Recompress = &r
 		}

@@ -77,10 +77,22 @@ func (p Part) heading(i int) string {
 	if title == "" {
 		title = "Session " + oneLine(p.Session, 200)
 	}
-	if !p.Date.IsZero() {
-		title += ", " + p.Date.UTC().Format("2006-01-02")
+	if period := p.Period(); period != "" {
+		title += ", " + period
 	}
 	return fmt.Sprintf("## %d. %s", i+1, title)
+}
+
+// Period returns the days of the session: "2026-01-15", "2026-01-15 to 2026-01-18", "" if they are not known.
+func (p Part) Period() string {
+	if p.Date.IsZero() {
+		return ""
+	}
+	first, last := p.Begin.UTC().Format("2006-01-02"), p.Date.UTC().Format("2006-01-02")
+	if p.Begin.IsZero() || first >= last {
+		return last
+	}
+	return first + " to " + last
 }
 
 // footer returns the text after the last part.

@@ -28,7 +28,7 @@ import (
 // Name and version of the step in recipes.
 const (
 	ComposeStep        = "compose"
-	ComposeStepVersion = 4
+	ComposeStepVersion = 5
 )
 
 // A ComposePart is a session of a [ComposeRequest].
@@ -262,7 +262,8 @@ func (c *composer) source(ctx context.Context, i int, p ComposePart) (compose.So
 	c.mats = append(c.mats, mat)
 	raw := mat.Stats.After(c.after[i]).Raw()
 	c.out.Parts = append(c.out.Parts, compose.Part{
-		Session: s.ID, Project: p.Rev.Project.Name, Title: s.Title(), Date: now.Ended(), Messages: now.Scan.Messages,
+		Session: s.ID, Project: p.Rev.Project.Name, Title: s.Title(), Begin: now.Scan.First, Date: now.Ended(),
+		Messages: now.Scan.Messages,
 	})
 	src.Distance = max(1, st.Distance(st.Session(s.ID)))
 	src.Original = c.counterOf(i).Scale(raw)

@@ -332,10 +332,14 @@ func showHead(ctx context.Context, run names.Run, rev state.Rev) error {
 	case state.IsComposition:
 		c := rev.Composition
 		names.HeadLine(run.Env, "composition "+c.Name, names.HashText(run.Env, rev.Hash))
+		composed, err := checkout.Composed(ctx, run.DB, rev)
+		if err != nil {
+			return err
+		}
 		var parts [][]string
-		for _, p := range c.Parts {
-			parts = append(parts, []string{names.SessionID(run.Env, p.Session) + ":" + p.Label,
-				tokens.Commas(p.Tokens) + " tok"})
+		for _, p := range composed.Parts {
+			parts = append(parts, []string{names.SessionID(run.Env, p.Session) + ":" + p.Version,
+				tokens.Commas(p.Tokens) + " tok", p.Period(), p.Title})
 		}
 		names.Fields(run.Env, "Part", parts)
 		names.Field(run.Env, "Frame", tokens.Commas(c.Frame())+" tok")
