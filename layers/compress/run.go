@@ -25,6 +25,7 @@ type Result struct {
 	Body     []byte // the segments as they are stored
 	Tokens   int    // of [Text], by the plan's counter
 	Messages int    // how many messages the segments name
+	Whole    bool   // a larger budget would change nothing
 }
 
 // ErrEngineGone reports a plan for an engine, or a version of it, that this program does not have.
@@ -277,7 +278,9 @@ func singleSpaced(s string) string { return strings.Join(strings.Fields(s), " ")
 
 // finish checks the promises and encodes the version.
 func (r *run) finish(pins []pin) (Result, error) {
-	res := Result{Segments: r.insertPins()}
+	res := Result{Segments: r.insertPins(), Whole: !slices.ContainsFunc(r.parts, func(p *part) bool {
+		return !p.whole && len(p.items) > 0
+	})}
 	r.markPartial(res.Segments)
 	for _, s := range res.Segments {
 		if s.Keep == "" || len(pins) == 0 {

@@ -31,6 +31,7 @@ type CompressResult struct {
 	Version  *records.Version // in a dry run without a label
 	Existed  bool             // a version with the same recipe and input exists, or SameText
 	SameText bool             // Version is one of another recipe: this one would have no other text
+	Whole    bool             // of a new version: a larger budget would change nothing
 	Plan     compress.Plan
 	Fates    []compress.Fate
 	Segments []compress.Segment // only of a new version; in a dry run, those that it would have without a model
@@ -152,7 +153,7 @@ func CompressBy(ctx context.Context, db *state.DB, by CompressRun, rev state.Rev
 	if err != nil {
 		return c, err
 	}
-	c.Segments = res.Segments
+	c.Segments, c.Whole = res.Segments, res.Whole
 	c.Version.TokensOut, c.Version.MessagesOut = res.Tokens, res.Messages
 	c.Version.Ratio = ratio(c.Version.TokensIn, res.Tokens)
 	c.Version.Derivation.Output = objects.Sum(res.Body)

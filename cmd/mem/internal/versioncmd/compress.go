@@ -278,9 +278,9 @@ func printCompressed(e *app.Env, c derive.CompressResult) error {
 			e.Warn("%s tokens tell little of %s; a version of use has about %d: -r %d", tokens.Commas(v.TokensOut),
 				term.Count(v.MessagesIn, "message"), least, v.TokensIn/least)
 		}
-		if wanted := c.Plan.Budget; 3*v.TokensOut < 2*wanted {
+		if wanted := c.Plan.Budget; 10*v.TokensOut < 9*wanted {
 			e.Report("  %s of the %s tokens that were asked for: %s\n", tokens.Commas(v.TokensOut), tokens.Commas(wanted),
-				whyShort(v))
+				whyShort(c))
 		}
 		printReceipt(e, c.Receipt)
 		printSupport(e, v)
@@ -306,12 +306,17 @@ func ofL1(v *records.Version) string {
 	return ", " + of + " of the readable part"
 }
 
-// whyShort says why a version is much smaller than asked.
-func whyShort(v *records.Version) string {
-	if compress.IsExtract(v.Engine) {
+// whyShort says why a version is smaller than asked.
+func whyShort(c derive.CompressResult) string {
+	switch {
+	case !compress.IsExtract(c.Version.Engine):
+		return "the model wrote less"
+	case c.Whole && len(c.Plan.Tiers) == 1 && c.Plan.Tiers[0].Level == keepit.Aggressive:
+		return "it has only requests, decisions and outcomes; -a moderate keeps more"
+	case c.Whole:
 		return "there is nothing else worth reading"
 	}
-	return "the model wrote less"
+	return "the next passage does not fit, and passages are not cut"
 }
 
 // printSupport prints how many lines that a model wrote have no source.
