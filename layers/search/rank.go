@@ -33,11 +33,10 @@ const (
 	agentShare = .7 // of the score of a message of a subagent, whose report its session has
 	weakShare  = .5 // of the score of a document that only reads or deletes, or was replaced
 
-	wholeInMessages = .5  // of an identifier, whose parts count too
-	exactShare      = 2   // of an identifier or a path that is known, whose parts count little
-	partShare       = .1  // of these parts
-	toldShare       = .8  // of a call, for a question why: reasons are said
-	placeShare      = 1.2 // of a change, for a question where: it has the place
+	exactShare = 2   // of an identifier or a path that is known, whose parts count little
+	partShare  = .1  // of these parts
+	toldShare  = .8  // of a call, for a question why: reasons are said
+	placeShare = 1.2 // of a change, for a question where: it has the place
 
 	editOfPath      = 8 // the factor of the score of a change of the file that is the query
 	wholeInSessions = .1
@@ -283,7 +282,7 @@ func weighParts(all []queryTerm) {
 		case part(t):
 			all[i].worth *= share
 		case t.exact && t.docs > 0:
-			all[i].worth *= exactShare / wholeInMessages
+			all[i].worth *= exactShare
 		}
 	}
 }
@@ -310,9 +309,7 @@ func (m *matcher) terms(all []queryTerm) error {
 			n += lists[i][t].Docs
 		}
 		all[t].docs = n
-		if all[t].worth = q.times * rarity(n, m.live); q.whole {
-			all[t].worth *= wholeInMessages
-		}
+		all[t].worth = q.times * rarity(n, m.live)
 	}
 	weighParts(all)
 	for t := range all {
@@ -558,9 +555,6 @@ func (m *matcher) rankSpan(out []ranked, p *part, s index.Span) []ranked {
 		v := m.withNeighbours(p, s, k)
 		if v == 0 {
 			continue
-		}
-		if m.page && m.score[p.base+doc] == 0 && (k == 0 || !p.seg.Asks(doc-1)) {
-			continue // a page has a neighbour only if it answers
 		}
 		if has |= m.has[p.base+doc]; !counted && m.half(has) {
 			counted = true
