@@ -54,15 +54,19 @@ func Fields(e *app.Env, name string, rows [][]string) {
 }
 
 // ModeOf returns the recipe of a version: "uniform 30:1 aggressive", "tiered standard", "of v001, uniform 30:1
-// aggressive".
+// aggressive", and what mem made it for: ", for a composition".
 func ModeOf(v *records.Version) string {
+	mode := recipeOf(v.Settings)
 	switch {
 	case v.Source != "":
-		return "of " + v.Source + ", " + recipeOf(v.Settings)
+		mode = "of " + v.Source + ", " + mode
 	case v.Since != "":
-		return "since " + v.Since + ", " + recipeOf(v.Settings)
+		mode = "since " + v.Since + ", " + mode
 	}
-	return recipeOf(v.Settings)
+	if !v.Asked() {
+		mode += ", for a " + v.For
+	}
+	return mode
 }
 
 func recipeOf(s records.VersionSettings) string {
