@@ -556,6 +556,9 @@ func (m *matcher) rankSpan(out []ranked, p *part, s index.Span) []ranked {
 		if v == 0 {
 			continue
 		}
+		if m.page && m.score[p.base+doc] == 0 && (k == 0 || !p.seg.Asks(doc-1)) {
+			continue // a page has a neighbour only if it answers
+		}
 		if has |= m.has[p.base+doc]; !counted && m.half(has) {
 			counted = true
 			m.exchanges++
