@@ -8,6 +8,7 @@ import (
 
 // What is left out of a list or of a text with headings is named.
 const (
+	shortName = 10  // bytes that a name has at least, if it is cut
 	longName  = 80  // bytes of a name
 	longNames = 400 // bytes of all of them
 )
@@ -32,7 +33,7 @@ func nameOf(text string, column int) string {
 	if len(s) > longName {
 		at := 0
 		for _, end := range []string{", ", ": ", " - ", " — ", " – ", " → ", " ("} {
-			if k := strings.LastIndex(s[:longName], end); k > 2 {
+			if k := strings.LastIndex(s[:longName], end); k > shortName {
 				at = max(at, k)
 			}
 		}

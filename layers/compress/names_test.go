@@ -21,6 +21,7 @@ func TestNameOf(t *testing.T) {
 		{"- Retries when the lock of the store is lost by its holder, and gives up after nine of them", 0, "Retries when the lock of the store is lost by its holder"},
 		{"| Create | `cart.go` | the cart |", 0, "Create"},
 		{"| Create | `cart.go` | the cart |", 1, "`cart.go`"},
+		{"- **Medium**: the prefix of the hash of a branch is compared with that of another one by its length", 0, "Medium: the prefix of the hash of a branch is compared with that of another one…"},
 		{"### 3. Tests", 0, "Tests"},
 		{"[4 more: a; b]", 0, "a; b"},
 	} {

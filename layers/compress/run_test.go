@@ -828,7 +828,7 @@ func TestAggressive(t *testing.T) {
 			t.Errorf("aggressive has %q:\n%s", s, got)
 		}
 	}
-	for _, s := range []string{"**Drain**\n\nDrain stops the readers first.", "Steps:\n[2 items: Stop readers; Flush]", "All tests pass."} {
+	for _, s := range []string{"**Drain**\n\nDrain stops the readers first.", "Steps:\n[2 items: Stop readers; Flush", "All tests pass."} {
 		if !strings.Contains(got, s) {
 			t.Errorf("aggressive lacks %q:\n%s", s, got)
 		}

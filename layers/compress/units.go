@@ -386,7 +386,7 @@ func (s *splitter) prose(text string, c class) {
 			}
 			block(u, around)
 			i = end
-		case strings.HasPrefix(trimmed, "#") && strings.HasPrefix(strings.TrimLeft(trimmed, "#"), " ") || boldLine(trimmed) && !leadsIn(trimmed):
+		case strings.HasPrefix(trimmed, "#") && !leadsIn(trimmed) && strings.HasPrefix(strings.TrimLeft(trimmed, "#"), " ") || boldLine(trimmed) && !leadsIn(trimmed):
 			u.text, u.flags = line, u.flags|lead
 			heading = s.under(u, -1)
 			before, nest = -1, nil
