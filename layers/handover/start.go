@@ -140,16 +140,17 @@ func recent(turns []Turn, most int) (out []Turn) {
 }
 
 // mainTurn returns the turn with an answer and the most work, of several the last, nil if there is none. A request to
-// commit is it only if there is no other.
+// commit, and one whose answer only announces something, is it only if there is no other.
 func mainTurn(turns []Turn) (main *Turn) {
+	minor := func(t *Turn) bool {
+		return housekeeping().MatchString(t.Asked.Text) || t.Answered.Text != "" && announces(t.Answered.Text)
+	}
 	for i := range turns {
 		t := &turns[i]
-		if !t.did() || !t.answered() || t.Stopped > 0 || t.Answered.Text != "" && announces(t.Answered.Text) {
+		if !t.did() || !t.answered() || t.Stopped > 0 {
 			continue
 		}
-		routine := housekeeping().MatchString(t.Asked.Text)
-		if main == nil || t.Did >= main.Did && routine == housekeeping().MatchString(main.Asked.Text) ||
-			housekeeping().MatchString(main.Asked.Text) && !routine {
+		if main == nil || t.Did >= main.Did && minor(t) == minor(main) || minor(main) && !minor(t) {
 			main = t
 		}
 	}
