@@ -134,6 +134,13 @@ func TestNotMisleading(t *testing.T) {
 {"n":4,"role":"user","text":"now the writer of the table"}
 {"n":7,"role":"tool","name":"Edit","target":"queue.go:3","diff":"-go write()","result":"ok"}
 {"n":8,"role":"assistant","text":"Done."}`, 300, []string{"[at the end: changed, and no commit seen: queue.go (#4)]"}, nil},
+		"the user spoke before there was an outcome": {user + `{"n":2,"role":"assistant","text":"` + sentences("The lock", 20) + `"}
+{"n":3,"role":"user","text":"find the first commit"}
+{"n":4,"role":"assistant","text":"The table names Victor, and the queue names Stefan. Let me look at the index:"}
+{"n":5,"role":"tool","name":"Bash","cmd":"go vet ./...","result":"ok"}
+{"n":6,"role":"assistant","text":"Let me trace the writer:"}
+{"n":7,"role":"user","text":"I suspect the lock of the table"}
+{"n":8,"role":"assistant","text":"The lock is fine."}`, 160, []string{"The table names Victor, and the queue names Stefan."}, nil},
 		"a paste behind words of the user": {`{"n":1,"role":"user","text":"any ideas: The function ` + "`drain`" + ` discards the error of the last write. A job that could not be written is lost in silence. A return value would help, so that callers in queue.go can write it once more when there is room."}
 {"n":2,"role":"assistant","text":"It returns the error now."}`, 300, []string{"[reads like pasted text, 1 line, after the colon]\n> any ideas: The function"}, nil},
 	} {

@@ -266,6 +266,8 @@ func (o *order) lines() []int32 {
 	told := make([]int, len(o.items)+1)     // of a turn: bytes of an outcome that say something
 	headed := make([]int, len(o.items)+1)   // of a turn: those that come first
 	answer := make([]int32, len(o.items)+1) // of a turn: the first item of the assistant that says something, plus one
+	finding := make([]int32, n)             // of an exchange: the last sentence of the assistant that tells more than a step, plus one
+	ended := make([]bool, n)                // it has an outcome
 	typed := make([]int, len(o.items))      // bytes of a text of the user without what he pasted
 	starts := make([]int32, len(o.items))   // the first unit of each item
 	for i := range starts {
@@ -291,9 +293,14 @@ func (o *order) lines() []int32 {
 			!opening().MatchString(u.text) && !strings.Contains(strings.ToLower(u.text), "let me ") {
 			answer[turn] = u.item + 1
 		}
+		if (u.class == prose || u.class == closing) && u.flags&(lead|bulky|idle|listItem) == 0 && u.at == 0 &&
+			!opening().MatchString(u.text) && !narrates().MatchString(u.text) {
+			finding[x] = int32(i) + 1
+		}
 		switch {
 		case u.class == prose && answer[turn] == u.item+1 && starts[u.item] == int32(i) && asks(o.items, u.item):
 			put(x, true, int32(i)) // what answers a question first
+			ended[x] = true
 		case it.Label == noAnswer:
 			put(x, true, int32(i))
 		case it.Label == atEnd:
@@ -334,6 +341,7 @@ func (o *order) lines() []int32 {
 				} else {
 					put(x, head, int32(i))
 				}
+				ended[x] = ended[x] || head
 				if head && !opening().MatchString(u.text) {
 					headed[turn] += len(u.text)
 				}
@@ -342,6 +350,11 @@ func (o *order) lines() []int32 {
 					told[turn] += len(u.text)
 				}
 			}
+		}
+	}
+	for x, i := range finding {
+		if i > 0 && !ended[x] { // the user spoke before there was an outcome
+			put(x, true, i-1)
 		}
 	}
 	var out []int32
