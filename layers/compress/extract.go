@@ -42,7 +42,7 @@ type order struct {
 	entries []*listed // of the lists of files and commands, by item
 	said    []step    // what was said, and lists
 	code    []step    // changes and errors, and what is late
-	share   int       // what was said may have this part of its size as code
+	share   int       // what was said may have this part of its size as code; 0: no limit
 }
 
 // priors are the values of the classes, relative to prose.
@@ -73,7 +73,10 @@ var (
 func newOrder(items []Item, level Level) *order {
 	units, entries, terms := split(items)
 	o := &order{items: items, units: units, entries: entries, share: 2}
-	if level == keepit.Aggressive {
+	switch level {
+	case keepit.Minimal:
+		o.share = 0 // as much as there is room
+	case keepit.Aggressive:
 		o.share = 10 // code is in the repository
 	}
 	if len(o.units) == 0 {
@@ -629,14 +632,18 @@ func (o *order) oneLine(z sizer, chosen []bool, room int) (out []Segment) {
 	return out
 }
 
-// withCode adds whole changes and errors, up to a third of the version.
+// withCode adds whole changes and errors, up to the share of the level.
 func (o *order) withCode(z sizer, chosen []bool, room int, s Summary) Summary {
 	size := z.size(s.Segments)
-	most := min(room-size, size/o.share)
-	left := most
-	s.Whole = s.Whole && size/o.share < room-size
+	most, large := room-size, room
+	if o.share > 0 {
+		most = min(most, size/o.share)
+		large = max(600, most/2)
+	}
+	left, all := most, true
 	for _, c := range o.code {
-		if int(c.cost) > left || int(c.cost) > max(600, most/2) {
+		if int(c.cost) > left || int(c.cost) > large {
+			all = false
 			continue
 		}
 		left -= int(c.cost)
@@ -644,6 +651,7 @@ func (o *order) withCode(z sizer, chosen []bool, room int, s Summary) Summary {
 			chosen[u] = true
 		}
 	}
+	s.Whole = all || most < room-size
 	for k := len(o.code) - 1; ; k-- {
 		segs := o.digest(chosen)
 		if z.size(segs) <= size+most {

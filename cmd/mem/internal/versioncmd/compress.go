@@ -311,8 +311,12 @@ func whyShort(c derive.CompressResult) string {
 	switch {
 	case !compress.IsExtract(c.Version.Engine):
 		return "the model wrote less"
-	case c.Whole && len(c.Plan.Tiers) == 1 && c.Plan.Tiers[0].Level == keepit.Aggressive:
+	case c.Whole && len(c.Plan.Tiers) > 1:
+		return "its older parts have only requests, decisions and outcomes; -r 10 keeps more"
+	case c.Whole && c.Plan.Tiers[0].Level == keepit.Aggressive:
 		return "it has only requests, decisions and outcomes; -a moderate keeps more"
+	case c.Whole && c.Plan.Tiers[0].Level == keepit.Moderate:
+		return "it has what was said; -a minimal keeps more code"
 	case c.Whole:
 		return "there is nothing else worth reading"
 	}
@@ -334,7 +338,7 @@ func existing(e *app.Env, c derive.CompressResult) string {
 	if c.SameText {
 		why = "has the same text, no other version is stored"
 		if 3*v.TokensOut < 2*c.Plan.Budget {
-			why += " (there is nothing else worth reading)"
+			why += " (" + whyShort(c) + ")"
 		}
 	}
 	return fmt.Sprintf("%s %s: %s -> %s tokens (%.1f:1)", e.Safe(names.Label(v)), why,
