@@ -191,7 +191,7 @@ func (w *World) captureFiles(ctx context.Context, files []string, cwds map[strin
 			sources = append(sources, src)
 		}
 	}
-	added, err := capture.Add(ctx, m.DB, sources, capture.AddOptions{Op: "capture", Automatic: true, Known: !s.Register,
+	added, err := capture.Add(ctx, m.DB, sources, capture.AddOptions{Op: "capture", Known: !s.Register,
 		Only: s.CaptureProject, Within: func(dir string) bool { return !ignored(dir) }})
 	for _, a := range added {
 		w.recordStamp(a.Path, stamps[a.Path], string(a.Project.ID))

@@ -25,16 +25,26 @@ import (
 
 // AddOptions are the options of [Add].
 type AddOptions struct {
-	DryRun    bool
-	Op        string                   // for the log: "add" (the default), "import", "capture"
-	Tool      string                   // for the log: the tool whose store is imported; "" for none
-	Progress  func(bytes int64)        // called after each source with its size, from any goroutine; may be nil
-	Automatic bool                     // no user asked for it: a removed session stays removed and is not read
-	Known     bool                     // only sessions that are in memory, and their subagents
-	Only      func(state.Project) bool // selects projects; nil selects all
-	Within    func(dir string) bool    // selects working directories; nil selects all
-	Into      *state.Project           // the project, whatever the working directories say; nil: theirs
+	DryRun   bool
+	Op       string                   // for the log: "add" (the default), "import", "capture"
+	Tool     string                   // for the log: the tool whose store is imported; "" for none
+	Progress func(bytes int64)        // called after each source with its size, from any goroutine; may be nil
+	Hidden   Hidden                   // what happens to a hidden session
+	Known    bool                     // only sessions that are in memory, and their subagents
+	Only     func(state.Project) bool // selects projects; nil selects all
+	Within   func(dir string) bool    // selects working directories; nil selects all
+	Into     *state.Project           // the project, whatever the working directories say; nil: theirs
 }
+
+// Hidden is what [Add] does with a session that the user hid. Only a user who names the session shows it again.
+type Hidden int
+
+// The treatments of a hidden session.
+const (
+	SkipHidden Hidden = iota // it is not read, and stays hidden
+	KeepHidden               // it is captured, and stays hidden: its file is about to be replaced or moved
+	ShowHidden               // it is captured and shown again
+)
 
 // A SourceError is the error of one source.
 type SourceError struct {
@@ -428,7 +438,7 @@ func tryBatch(ctx context.Context, db *state.DB, p state.Project, sources []Sour
 		added = append(added, c.added)
 	}
 	changed := slices.DeleteFunc(captures, func(c *Capture) bool {
-		return c.added.Change == "" || c.added.Change == "forgotten" || c.added.Change == "unchanged" && !c.hidden()
+		return c.added.Change == "" || c.added.Change == "forgotten" || c.added.Change == "unchanged" && !c.added.Shown
 	})
 	if o.DryRun || len(changed) == 0 {
 		return added, failed, nil
@@ -519,22 +529,20 @@ func (b *batch) captureAll(ctx context.Context, s *refs.Stage, sources []Source)
 		if broken.Load() {
 			return // the store cannot be written: the batch fails
 		}
-		c := &Capture{M: m, src: sources[i], guard: g}
+		c := &Capture{M: m, src: sources[i], guard: g, onHidden: o.Hidden}
 		c.added = Added{Session: sources[i].SessionID(), Path: sources[i].Path, Project: b.p}
 		captures[i] = c
 		m.Slots <- struct{}{}
 		defer func() { <-m.Slots }()
 		if st.Purged.Session(sources[i].SessionID()) {
 			c.added.Change = "forgotten"
-		} else if known := st.Session(sources[i].SessionID()); o.Automatic && known != nil && known.Deleted {
-			c.added.Change, c.snap = "unchanged", known.Now().Snapshot
 		} else if errs[i] = ctx.Err(); errs[i] == nil {
 			errs[i] = c.stage(ctx, st, s)
 		}
 		if store := (*refs.WriteError)(nil); errors.As(errs[i], &store) {
 			broken.Store(true)
 		}
-		c.added.Now = c.snap
+		c.added.Now, c.added.Shown = c.snap, c.hidden() && o.Hidden == ShowHidden
 		if errs[i] != nil {
 			c.added.Change = ""
 		}
@@ -545,7 +553,7 @@ func (b *batch) captureAll(ctx context.Context, s *refs.Stage, sources []Source)
 	return captures, errs
 }
 
-// hidden reports whether the session was removed from the lists, so that adding it restores it.
+// hidden reports whether the user hid the session.
 func (c *Capture) hidden() bool { return c.known != nil && c.known.Deleted }
 
 // record stages the records and patches of captures.
@@ -558,7 +566,7 @@ func (b *batch) record(tx *refs.Tx, captures []*Capture) error {
 		}
 	}
 	for _, c := range captures {
-		if c.hidden() {
+		if c.added.Shown {
 			if _, err := tx.Add(records.KindSet, records.SetBody{Target: "session/" + c.snap.Session, Field: "deleted",
 				Value: false}); err != nil {
 				return err
@@ -610,6 +618,9 @@ func addMessage(captures []*Capture, o AddOptions) string {
 	}
 	if n := c.added.Rewound; n > 0 {
 		what += ", " + records.Numbered(n, "turn", "turns") + " rewound"
+	}
+	if c.added.Shown {
+		what += ", shown again"
 	}
 	return what
 }

@@ -131,6 +131,8 @@ type Added struct {
 	Tokens    int   // of the session, see [CountAdded]
 	Counted   bool  // Tokens is known
 
+	Hidden    bool           // the session is hidden and was not read: see [SkipHidden]
+	Shown     bool           // the session was hidden and is shown again
 	Malformed []MalformedTag // in the new messages
 	Files     int            // new or changed overflow files
 	ID        objects.Hash   // of the record, zero if none was written
@@ -153,6 +155,7 @@ type Capture struct {
 	guard      *originals.Guard // nil if nothing was ever forgotten
 	size       int64
 	st         *state.State
+	onHidden   Hidden
 	known      *state.Session // nil if the project does not contain the session
 	Base       *records.Point // the snapshot that the file continues, nil for none
 	prev       []redact.Patch // the patches of Base
@@ -199,6 +202,10 @@ func (c *Capture) stage(ctx context.Context, st *state.State, s *refs.Stage) (er
 	if c.src.SessionID() == "" {
 		return fmt.Errorf("%s: no session ID in the name: %w", c.src.Path, state.ErrNotTranscript)
 	}
+	if c.known = st.Session(c.src.SessionID()); c.hidden() && c.onHidden == SkipHidden {
+		c.added.Change, c.added.Hidden, c.snap = "unchanged", true, c.known.Now().Snapshot
+		return nil
+	}
 	file, size, err := OpenSource(c.src.Path)
 	if err != nil {
 		return err
@@ -212,7 +219,7 @@ func (c *Capture) stage(ctx context.Context, st *state.State, s *refs.Stage) (er
 	c.st, c.Rules = st, secrets.RulesIn(c.M, c.src.dir)
 	c.snap = records.Snapshot{Session: c.src.SessionID(), Source: cmp.Or(c.src.Origin, c.src.Path), Parent: c.src.Parent,
 		Rules: c.Rules.ID}
-	if c.known = st.Session(c.snap.Session); c.known != nil && c.known.Source() == c.snap.Source {
+	if c.known != nil && c.known.Source() == c.snap.Source {
 		c.snap.Source = "" // unchanged
 	}
 	end, err := c.closedEnd()
@@ -246,7 +253,7 @@ func (c *Capture) stage(ctx context.Context, st *state.State, s *refs.Stage) (er
 func (c *Capture) stageOther(ctx context.Context, s *refs.Stage) error {
 	st, src := c.st, c.src
 	src.ID = otherID(src)
-	*c = Capture{M: c.M, src: src, guard: c.guard, added: Added{Session: src.ID, Path: src.Path, Project: c.added.Project}}
+	*c = Capture{M: c.M, src: src, guard: c.guard, onHidden: c.onHidden, added: Added{Session: src.ID, Path: src.Path, Project: c.added.Project}}
 	if st.Purged.Session(src.ID) {
 		c.added.Change = "forgotten"
 		return nil

@@ -105,7 +105,7 @@ func (r *resuming) captured(ctx context.Context, s *state.Session, dryRun bool) 
 	if err != nil {
 		return nil, err
 	}
-	o := capture.AddOptions{Op: "capture", Into: &r.project}
+	o := capture.AddOptions{Op: "capture", Hidden: capture.KeepHidden, Into: &r.project}
 	if _, err := capture.Add(ctx, r.db, append(subagents, capture.SourceOf(path)), o); err != nil {
 		return nil, err
 	}

@@ -44,7 +44,8 @@ func Add(e *app.Env) *cli.Command {
 		ArgsUsage: "<file|session>...",
 		Description: "A file is any session file of Claude Code; a session is named by its id or a prefix of\n" +
 			"it. Of a session that grew, only the new part is stored; of a file that was rewritten,\n" +
-			"both states are kept. Adding twice changes nothing.",
+			"both states are kept. Adding twice changes nothing. A hidden session that you name is\n" +
+			"shown again.",
 		Flags: []cli.Flag{
 			flags.Bool(&o.all, "all,A", "add every session of the project, or with --all-projects of all"),
 			flags.Bool(&o.update, "update,u", "add the new messages of sessions in memory"),
@@ -74,13 +75,17 @@ func runAdd(ctx context.Context, e *app.Env, o addOptions) error {
 		if err != nil {
 			return err
 		}
-		err = addAll(ctx, e, m, addition{op: "add", sources: sources, then: func(added []capture.Added) error {
+		hidden := capture.ShowHidden
+		if o.all || o.update {
+			hidden = capture.SkipHidden
+		}
+		err = addAll(ctx, e, m, addition{op: "add", sources: sources, hidden: hidden, then: func(added []capture.Added) error {
 			return capture.CountAdded(ctx, m.DB, added)
 		}})
-		if more := captureNotes(ctx, e, m, []string{e.Dir}); more != nil {
-			return errors.Join(err, more)
+		if err != nil && app.StatusOf(err) == app.ExitFatal {
+			return err // nothing was captured
 		}
-		return err
+		return errors.Join(err, captureNotes(ctx, e, m, []string{e.Dir}))
 	})
 }
 
@@ -166,14 +171,13 @@ func addSources(
 	return sources, nil
 }
 
-// clientItems lists the sessions of a project, in memory and in Claude Code's files, with forgotten ones if wanted.
-func clientItems(ctx context.Context, e *app.Env, m *layers.Memory, p state.Project,
-	forgotten bool) ([]sessions.Item, error) {
+// clientItems lists the sessions of a project, in memory and in Claude Code's files, with hidden and forgotten ones.
+func clientItems(ctx context.Context, e *app.Env, m *layers.Memory, p state.Project) ([]sessions.Item, error) {
 	claude, err := e.ClaudeDir()
 	if err != nil {
 		return nil, err
 	}
-	items, _, err := sessions.List(ctx, m.DB, p, capture.ListOptions{Claude: claude, Dir: e.Dir, Forgotten: forgotten})
+	items, _, err := sessions.List(ctx, m.DB, p, capture.ListOptions{Claude: claude, Dir: e.Dir, Removed: true, Forgotten: true})
 	return items, unreadableClient(err)
 }
 
@@ -190,7 +194,11 @@ func unreadableClient(err error) error {
 func sourceNamed(ctx context.Context, e *app.Env, m *layers.Memory, scope func() (state.Scope, error),
 	name string) (capture.Source, error) {
 	path := e.Path(name)
-	_, err := os.Stat(path)
+	fi, err := os.Stat(path)
+	if err == nil && fi.IsDir() {
+		return capture.Source{}, app.WithHint(fmt.Errorf("%s: a directory: %w", path, state.ErrNotTranscript),
+			"capture the session files in it: "+term.Shell("mem", "import", name))
+	}
 	if err == nil || strings.ContainsRune(name, filepath.Separator) || strings.HasSuffix(name, ".jsonl") {
 		return capture.SourceOf(path), nil // reading it reports errors
 	}
@@ -201,7 +209,7 @@ func sourceNamed(ctx context.Context, e *app.Env, m *layers.Memory, scope func()
 	if err != nil {
 		return capture.Source{}, err
 	}
-	items, err := clientItems(ctx, e, m, sc.Project, true)
+	items, err := clientItems(ctx, e, m, sc.Project)
 	if err != nil {
 		return capture.Source{}, err
 	}
@@ -223,8 +231,11 @@ func sourceNamed(ctx context.Context, e *app.Env, m *layers.Memory, scope func()
 		var missing *state.NotFoundError
 		if errors.As(err, &missing) && len(stored) > 0 {
 			id := term.ShortID(stored[0].ID)
-			err = app.WithHint(fmt.Errorf("Claude Code has no file of %s any more: its copy in memory is unchanged", id),
-				term.Shell("mem", "checkout", id+":original", "-o", stored[0].ID+".jsonl"))
+			hint := term.Shell("mem", "checkout", id+":original", "-o", stored[0].ID+".jsonl")
+			if stored[0].Status == sessions.Removed {
+				hint += "; with that file, mem add shows the session again"
+			}
+			err = app.WithHint(fmt.Errorf("Claude Code has no file of %s any more: its copy in memory is unchanged", id), hint)
 		}
 		return src, err
 	}
@@ -294,6 +305,7 @@ const (
 type addition struct {
 	op      string // the command
 	sources []capture.Source
+	hidden  capture.Hidden
 	failed  []error                     // of sources that could not be opened
 	then    func([]capture.Added) error // called with the stored sessions
 }
@@ -303,7 +315,7 @@ func addAll(ctx context.Context, e *app.Env, m *layers.Memory, a addition) error
 	size := totalSize(a.sources)
 	tuneMemory(a.sources, size)
 	bar := e.ProgressBytes(a.op, size)
-	o := capture.AddOptions{DryRun: e.Opt.DryRun, Op: a.op, Progress: bar.Add}
+	o := capture.AddOptions{DryRun: e.Opt.DryRun, Op: a.op, Hidden: a.hidden, Progress: bar.Add}
 	added, err := capture.Add(ctx, m.DB, a.sources, o)
 	bar.End()
 	more, fatal := splitErrors(err)

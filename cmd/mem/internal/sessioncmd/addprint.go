@@ -31,10 +31,12 @@ type addedAnswer struct {
 	Files    int    `json:"files"`  // of tool results, new or changed
 	Tokens   *int   `json:"tokens"` // null if they have not been counted
 	Original string `json:"original"`
-	Stored   int64  `json:"storedBytes"` // size of the new part in the store
-	Commit   string `json:"commit"`      // empty if nothing was written
-	Long     int    `json:"tooLong"`     // new records that are too long to be read
-	Rewound  int    `json:"rewound"`     // typed messages withdrawn since the last capture
+	Stored   int64  `json:"storedBytes"`      // size of the new part in the store
+	Commit   string `json:"commit"`           // empty if nothing was written
+	Long     int    `json:"tooLong"`          // new records that are too long to be read
+	Rewound  int    `json:"rewound"`          // typed messages withdrawn since the last capture
+	Hidden   bool   `json:"hidden,omitempty"` // it is hidden and was not read
+	Shown    bool   `json:"shown,omitempty"`  // it was hidden and is shown again
 }
 
 type addAnswer struct {
@@ -56,7 +58,7 @@ func printAdded(e *app.Env, op string, added []capture.Added, failed []error) er
 	}
 	many := len(added) > 20 && !e.Opt.Verbose
 	for _, a := range added {
-		if same := a.Change == "unchanged" || a.Change == "forgotten"; !many && (!same || len(added) == 1) {
+		if same := a.Change == "unchanged" || a.Change == "forgotten"; !many && (!same || a.Shown || len(added) == 1) {
 			printAddedSession(e, a)
 		}
 	}
@@ -85,7 +87,7 @@ func answerOf(a capture.Added) addedAnswer {
 		Session: a.Session, Change: a.Change, Project: a.Project.Name, Title: now.Scan.Title, Messages: now.Scan.Messages,
 		Values: now.Scan.Values, Opaque: now.Scan.Opaque, Long: a.Long, Markers: newMarkers(a), Rewound: a.Rewound, Bytes: now.Size + a.Tail,
 		NewBytes: a.NewBytes,
-		Stored:   a.Stored, Tail: a.Tail, Files: a.Files,
+		Hidden:   a.Hidden, Shown: a.Shown, Stored: a.Stored, Tail: a.Tail, Files: a.Files,
 		Original: now.Original.String(), Commit: a.Commit,
 	}
 	if a.Counted {
@@ -105,8 +107,20 @@ func newMarkers(a capture.Added) int {
 // printAddedSession prints one session for people.
 func printAddedSession(e *app.Env, a capture.Added) {
 	id := term.ShortID(a.Session)
-	if a.Change == "unchanged" {
+	switch {
+	case a.Hidden:
+		e.Note("%s is hidden: it is not captured", id)
+		e.Hint("to show it again: %s", term.Shell("mem", "add", id))
+		return
+	case a.Change == "unchanged" && !a.Shown:
 		e.Note("%s is unchanged", id)
+		return
+	case a.Shown && e.Opt.DryRun:
+		e.Note("%s is hidden: it would be shown again", id)
+	case a.Shown:
+		e.Note("%s was hidden: it is shown again", id)
+	}
+	if a.Change == "unchanged" {
 		return
 	}
 	if a.Change == "forgotten" {
@@ -266,7 +280,7 @@ type addTotal struct {
 // printAddedTotal prints the totals of all sessions for people.
 func printAddedTotal(e *app.Env, op string, added []capture.Added, t addTotal) {
 	var bytes, stored int64
-	opaque, long, unchanged, forgotten, subagents := 0, 0, 0, 0, 0
+	opaque, long, unchanged, hidden, forgotten, subagents := 0, 0, 0, 0, 0, 0
 	for _, a := range added {
 		bytes += a.NewBytes
 		stored += a.Stored
@@ -274,6 +288,10 @@ func printAddedTotal(e *app.Env, op string, added []capture.Added, t addTotal) {
 		long += a.Long
 		switch a.Change {
 		case "unchanged":
+			if a.Hidden {
+				hidden++
+				continue
+			}
 			unchanged++
 		case "forgotten":
 			forgotten++
@@ -291,9 +309,12 @@ func printAddedTotal(e *app.Env, op string, added []capture.Added, t addTotal) {
 		e.Note("nothing to %s", op)
 		return
 	}
-	changed, also := len(added)-unchanged-forgotten-subagents, ""
+	changed, also := len(added)-unchanged-hidden-forgotten-subagents, ""
+	if hidden > 0 {
+		also = fmt.Sprintf(", %d hidden", hidden)
+	}
 	if forgotten > 0 {
-		also = fmt.Sprintf(", %d forgotten", forgotten)
+		also += fmt.Sprintf(", %d forgotten", forgotten)
 	}
 	if t.failed > 0 {
 		also += fmt.Sprintf(", %d failed", t.failed)

@@ -90,6 +90,9 @@ func runRm(ctx context.Context, e *app.Env, operands []string, force bool) error
 		for _, r := range removed {
 			e.Note("%s %s %s", verb, r.Kind, r.Name)
 		}
+		if len(removed) > 0 && !e.Opt.DryRun {
+			e.Hint("mem undo shows %s again", map[bool]string{true: "it", false: "them"}[len(removed) == 1])
+		}
 		return nil
 	})
 }
