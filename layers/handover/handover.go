@@ -17,7 +17,7 @@ import (
 )
 
 // Version changes when the digest of the same session changes.
-const Version = 18
+const Version = 19
 
 // A Digest summarises one session.
 type Digest struct {
@@ -57,6 +57,7 @@ type Turn struct {
 	Did      int    // calls of tools with a result, and answered dialogs
 	Long     bool   // the answer is long
 	Waits    bool   // the answer ends with a question
+	Denied   int    // the next message of the user if it contradicts the answer, otherwise 0
 	Stopped  int    // the message with which the user interrupted it, 0 if the model went on
 	Settled  string // what became of a sentence that [settle] removed from the answer, or ""
 }
@@ -97,8 +98,8 @@ const (
 	Settled
 )
 
-// A Command is a command that a session ran. Args, N, End and Exit are those of the last run with a known outcome, of
-// the last run if none is known.
+// A Command is a command that a session ran. Args, N, End and Exit are those of the last run, whose outcome may be
+// unknown: a verdict from before says nothing of it.
 type Command struct {
 	Name string // program and subcommand: "go test"
 	Args string // "" unless they are plain names

@@ -40,6 +40,7 @@ const (
 	showOutcome  = 290
 	showEarlier  = 90 // of an earlier exchange or session
 	showEnding   = 130
+	showLittle   = 65 // of two requests of one line
 	showTodo     = 100
 	showWant     = 150
 	showQuestion = 160
@@ -102,7 +103,7 @@ func stands(d Digest, limits statusLimits, id ID) (out []brief.Item) {
 		}
 		out = append(out, brief.Item{Text: lead + t.request(request), Source: id.at(d.Session, t.Asked.N), Trust: t.by(), By: t.author(),
 			Time: d.Last, Keys: []string{t.key(d.Session)}, Why: "an exchange that did something"})
-		it := ending(d, t, t.Asked.N == d.Turns[len(d.Turns)-1].Asked.N, outcome, id)
+		it := ending(d, t, outcome, id)
 		it.Time, it.Child = d.Last, true
 		out = append(out, it)
 	}
@@ -394,26 +395,41 @@ func wantsOf(digests []Digest, id ID, most int, tell func(i int, w Want) bool) (
 // maxBefore is the number of earlier sessions that are listed.
 const maxBefore = 3
 
-// before lists the sessions before the newest that did something, each with its first request and its outcome.
+// before lists the sessions before the newest that did something, each with what it was about and how it ended. Only the
+// last exchange tells that: a later one may have changed what an earlier one came to.
 func before(digests []Digest, last int, id ID) (out []brief.Item) {
 	for _, d := range digests[min(last+1, len(digests)):] {
 		if len(out) == maxBefore {
 			break
 		}
-		end := mainTurn(d.Turns)
-		if end == nil {
+		about := mainTurn(d.Turns)
+		if about == nil {
 			continue
 		}
-		text := day(d) + "asked " + end.request(showEarlier)
-		if end.Answered.Text != "" {
-			text += "; ended with " + quoted(end.Answered.Text, showEnding)
+		t := recent(d.Turns, len(d.Turns))[0]
+		end := ending(d, t, showEnding, id)
+		how := strings.TrimSuffix(end.Text, ".")
+		if outcome, is := strings.CutPrefix(how, outcomeLead); is {
+			how = "ended with " + outcome
 		} else {
-			text += "; ended with " + end.Settled
+			how = strings.ToLower(how[:1]) + how[1:]
 		}
-		out = append(out, brief.Item{Text: text, Source: id.at(d.Session, max(end.Answered.N, end.Asked.N)),
-			Trust: brief.Assistant, Time: d.Last, Why: "a session before, with its outcome"})
+		text := day(d) + "asked " + about.request(showEarlier)
+		if t.Asked.N != about.Asked.N && (t.saysLittle() || d.Working > 0) {
+			text = day(d) + "asked " + about.request(showLittle) + "; last asked " + t.request(showLittle)
+		}
+		out = append(out, brief.Item{Text: text + "; " + how, Source: end.Source, Trust: brief.Assistant, Time: d.Last,
+			Why: "a session before, with its last outcome"})
 	}
 	return out
+}
+
+// fewWords is the number of words below which an outcome does not tell what it is the outcome of.
+const fewWords = 8
+
+// saysLittle reports whether how a turn ended says nothing without its request.
+func (t Turn) saysLittle() bool {
+	return t.Stopped > 0 || len(strings.Fields(t.Answered.Text)) < fewWords || housekeeping().MatchString(t.Asked.Text)
 }
 
 // day returns the day on which a session ended, to stand before a text.
@@ -465,22 +481,28 @@ func (t Turn) request(most int) string {
 	return quoted(t.Asked.Text, most)
 }
 
+// outcomeLead is before the outcome of a turn.
+const outcomeLead = "Outcome: "
+
 // ending returns how a turn ended, at most so long. Only the last one of a session can have ended during the work.
-func ending(d Digest, t Turn, last bool, most int, id ID) brief.Item {
-	it := brief.Item{Text: "Outcome: " + quoted(t.Answered.Text, most), Trust: brief.Assistant,
+func ending(d Digest, t Turn, most int, id ID) brief.Item {
+	it := brief.Item{Text: outcomeLead + quoted(t.Answered.Text, most), Trust: brief.Assistant,
 		Source: id.at(d.Session, t.Answered.N), Why: "the model's own last words"}
 	switch {
 	case t.Stopped > 0:
 		it.Text, it.Source = "Interrupted by the user.", id.at(d.Session, t.Stopped)
 		it.Trust, it.Why = brief.User, "the model did not go on"
 	case t.Answered.Text == "" && t.Settled != "":
-		it.Text, it.Why = "Outcome: "+t.Settled+".", "a fact tells it"
+		it.Text, it.Why = outcomeLead+t.Settled+".", "a fact tells it"
 	case t.Answered.Text == "" && t.Answered.N > 0:
 		it.Text, it.Why = "Ended with a text that a tool had printed.", "the model only repeated the output of a tool"
 	case t.Answered.Text == "":
 		it.Text, it.Source = "Ended before an answer.", id.at(d.Session, max(t.Asked.N, d.Working))
 		it.Why = "the model wrote no text after the request"
-	case last && d.Working > 0:
+	case t.Denied > 0:
+		it.Text, it.Source = outcomeLead+"contradicted by the user's next message.", id.at(d.Session, t.Denied)
+		it.Trust, it.Why = brief.User, "the user did not accept it"
+	case d.Working > 0 && t.Asked.N == d.Turns[len(d.Turns)-1].Asked.N:
 		it.Text = "Ended during the work, after: " + quoted(t.Answered.Text, most)
 		it.Why = "the model's last words, before its last tool call"
 	}
@@ -606,7 +628,7 @@ const (
 	buildBonus  = 1.5 // of a command that builds, tests or checks
 )
 
-// Commands ranks the commands of all sessions.
+// Commands ranks the commands of all sessions, each with its newest run: an older verdict says nothing of it.
 func Commands(digests []Digest) []Run {
 	at := map[string]int{}
 	var out []Run
@@ -625,10 +647,6 @@ func Commands(digests []Digest) []Run {
 				out = append(out, Run{Command: c, Session: d.Session})
 			}
 			r := &out[i]
-			if r.End == Unknown && c.End != Unknown {
-				c.Task = cmp.Or(r.Task, c.Task)
-				r.Command, r.Session = c, d.Session
-			}
 			r.Task = cmp.Or(r.Task, c.Task)
 			r.Total += c.Runs
 			w := fade * float64(min(c.Runs, manyRuns))

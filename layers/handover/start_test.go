@@ -273,3 +273,112 @@ func TestInterruptedOnce(t *testing.T) {
 		t.Errorf("the request is there %d times", n)
 	}
 }
+
+// TestBefore gives sessions before the newest: what is told as the end is how the last exchange ended.
+func TestBefore(t *testing.T) {
+	t.Parallel()
+	user := func(s string) refine.Entry { return refine.Entry{Role: "user", Said: s} }
+	model := func(s string) refine.Entry { return refine.Entry{Role: "assistant", Said: s} }
+	const cents = "The parser keeps the price in whole cents now, also of a discount."
+	begin := []refine.Entry{user("Mend the price parser"), bash("make", "ok"), bash("make", "ok"), model(cents)}
+	for _, c := range []struct {
+		name string
+		then []refine.Entry
+		want string
+	}{
+		{"one exchange", nil, "asked “Mend the price parser”; ended with “" + cents + "”"},
+		{"thanks", []refine.Entry{user("thanks"), model("You are welcome.")}, "asked “Mend the price parser”; ended with “" + cents + "”"},
+		{"a later exchange", []refine.Entry{user("Use mills, the shop has fuel"), bash("make", "ok"), model("Prices are in mills now, and the tests have one for the price of fuel.")},
+			"asked “Mend the price parser”; ended with “Prices are in mills now, and the tests have one for the price of fuel.”"},
+		{"one that says little", []refine.Entry{user("Use mills, the shop has fuel"), bash("make", "ok"), model("PR updated.")},
+			"asked “Mend the price parser”; last asked “Use mills, the shop has fuel”; ended with “PR updated.”"},
+		{"a commit", []refine.Entry{user("commit"), bash("git commit -m x", "ok"), model("Committed as 50d8160, and the hooks of the repository passed.")},
+			"asked “Mend the price parser”; last asked “commit”; ended with “Committed as 50d8160, and the hooks of the repository passed.”"},
+		{"a contradiction without an answer", []refine.Entry{user("no")},
+			"asked “Mend the price parser”; last asked “no”; ended before an answer"},
+		{"an error without an answer", []refine.Entry{user("price: 12.5: Invalid argument")},
+			"asked “Mend the price parser”; last asked “price: 12.5: Invalid argument”; ended before an answer"},
+		{"an interrupted request", []refine.Entry{user("Use mills, the shop has fuel"), bash("make", "ok"), {Role: "note", Said: "[Request interrupted by user]"}},
+			"asked “Mend the price parser”; last asked “Use mills, the shop has fuel”; interrupted by the user"},
+		{"work without a last word", []refine.Entry{user("Use mills, the shop has fuel"), model("The shop has two parsers, and the other one rounds the price as well."), bash("make", "ok")},
+			"asked “Mend the price parser”; last asked “Use mills, the shop has fuel”; ended during the work, after: “The shop has two parsers, and the other one rounds the price as well.”"},
+	} {
+		d := summarized(t, slices.Concat(begin, c.then)...)
+		got := before([]Digest{{}, d}, 0, same)
+		if len(got) != 1 || got[0].Text != c.want {
+			t.Errorf("%s:\n got %+v\nwant %s", c.name, got, c.want)
+		}
+	}
+}
+
+// TestDenied gives answers that the next message contradicts: none is quoted as the outcome.
+func TestDenied(t *testing.T) {
+	t.Parallel()
+	for next, want := range map[string]bool{
+		"hmm no, the blocks are in order so that's wrong": true,
+		"no":                           true,
+		"no, it rounds twice":          true,
+		"this is not what I asked for": true,
+		"it doesn't work":              true,
+		"I still get 12 for 12.5":      true,
+		"I've reverted your changes, look at the parser only": true,
+		"$ price 12.5\nprice: 12.5: Invalid argument":         true,
+		"src/price.ts(3,1): error TS2339: no such property":   true,
+		"ok, now use mills":         false,
+		"no problem, now use mills": false,
+		"what is a mill?":           false,
+		"commit this":               false,
+		"log an error if it fails":  false,
+	} {
+		d := summarized(t, refine.Entry{Role: "user", Said: "Mend the price parser"}, bash("make", "ok"),
+			refine.Entry{Role: "assistant", Said: "The cause is the order of the blocks."},
+			refine.Entry{Role: "user", Said: next}, bash("make", "ok"), refine.Entry{Role: "assistant", Said: "The cause is the second parser."})
+		var got []string
+		for _, it := range stands(d, atStart, same) {
+			got = append(got, it.Text+" "+it.Source)
+		}
+		last := "Outcome: “The cause is the order of the blocks.” #3"
+		if want {
+			last = "Outcome: contradicted by the user's next message. #4"
+		}
+		if len(got) != 4 || got[3] != last {
+			t.Errorf("after %q: %q, want %q at the end", next, got, last)
+		}
+	}
+	d := summarized(t, refine.Entry{Role: "user", Said: "Mend the price parser"},
+		refine.Entry{Role: "assistant", Said: "It rounds once. Shall I log it as well?"}, refine.Entry{Role: "user", Said: "no"})
+	if d.Turns[0].Denied != 0 {
+		t.Error("an answer to a question contradicts it")
+	}
+}
+
+// TestNewestRun gives runs of a command in two sessions, the newest last: it is the one that is told, with its own verdict.
+func TestNewestRun(t *testing.T) {
+	t.Parallel()
+	fails, passes, unproven := bash("bun run typecheck", "Exit code 1"), bash("bun run typecheck", "ok"), bash("bun run typecheck | tail -3", "ok")
+	for _, c := range []struct {
+		name       string
+		old, later []refine.Entry
+		want       string
+	}{
+		{"a run that passed", []refine.Entry{fails}, []refine.Entry{passes}, "bun run typecheck: passed b#2"},
+		{"unproven after a failure", []refine.Entry{fails, unproven}, nil, "bun run typecheck a#3"},
+		{"unproven after one that passed", []refine.Entry{passes, unproven}, nil, "bun run typecheck a#3"},
+		{"a failure after an unproven one", []refine.Entry{unproven, fails}, nil, "bun run typecheck: failed, exit 1 a#3"},
+		{"unproven in a later session", []refine.Entry{fails}, []refine.Entry{passes, unproven}, "bun run typecheck b#3"},
+		{"of the earlier session alone", []refine.Entry{passes}, []refine.Entry{bash("make", "ok")}, "bun run typecheck: passed a#2"},
+	} {
+		ask := refine.Entry{Role: "user", Said: "go"}
+		old, later := summarized(t, append([]refine.Entry{ask}, c.old...)...), summarized(t, append([]refine.Entry{ask}, c.later...)...)
+		old.Session, later.Session = "a", "b"
+		var got []string
+		for _, it := range commandItems([]Digest{later, old}, same) {
+			if strings.HasPrefix(it.Text, "bun") {
+				got = append(got, it.Text+" "+it.Source)
+			}
+		}
+		if len(got) != 1 || got[0] != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}

@@ -218,6 +218,9 @@ func (s *summary) asked(e refine.Entry) {
 	text := Own(e.Said)
 	if t := s.turn(); t != nil {
 		s.want(e, "", wish(text))
+		if t.Answered.N > 0 && denies(e.Said, t.Waits) {
+			t.Denied = e.N
+		}
 	}
 	s.begin(Turn{Asked: Said{e.N, Cut(text, maxAsked)},
 		Plan: Cut(transcript.PlanHeading(strings.TrimSpace(e.Said)), maxAsked)})
@@ -336,9 +339,6 @@ func (s *summary) command(e refine.Entry, c shell.Command, end Outcome) {
 	}
 	x := &s.d.Commands[i]
 	x.Runs++
-	if end == Unknown && x.End != Unknown {
-		return
-	}
 	x.N, x.Args, x.End, x.Exit = e.N, names.Args(c.Args), end, e.Exit
 	if w := strings.Fields(e.Task); len(w) > 1 && names.Command(w, maxShown) == strings.Join(w, " ") {
 		x.Task = strings.Join(w, " ")

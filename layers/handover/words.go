@@ -36,6 +36,35 @@ var correction = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)^(no[,. ]|nope\b|not (like|what|the|that)|don'?t\b|do not\b|stop\b|wait\b|instead\b|actually\b|i (don'?t|didn'?t|said|meant|want|prefer|would prefer|'d prefer)\b|that'?s (not|wrong)|this is (not|wrong)|you (should|shouldn'?t|must|need|forgot|missed|didn'?t|don'?t)\b|please (don'?t|always|never|use|keep|only)\b|(always|never|only) \w|revert\b|undo\b|rather\b|but (i|we|you|it|the|that|this)\b|we (should|shouldn'?t|don'?t|want|need|use)\b|can we (not|instead)\b|let'?s (not|keep|use|rather|instead)\b|hm+\b|use \S+ instead|nein\b|nicht\b)`)
 })
 
+// refusal matches the start of a message that does not accept an answer, and wrong what contradicts one anywhere in it.
+var (
+	refusal = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)^\W*((hm+|well|oh|ok(ay)?|but|and|so|sorry|ah|uh|um|wait|actually)\W+)*` +
+			`(no([,.!]| (it|that|this|you|i|we|not)\b|\W*$)|nope\b|nah\b|nein\b|not (like|what|that|this|it)\b)`)
+	})
+	wrong = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)^\W*(wrong|incorrect|revert|undo)\b|` +
+			`\b(that|this|it|which|you|answer)( is| are| was| were|['’]?s|['’]?re)( just| still| all| simply| totally| completely| also)? (wrong|incorrect|untrue|broken|not)\b|` +
+			`\b(that|this|it|which) (isn|wasn)['’]?t (right|true|correct|it|what|working|the)\b|` +
+			`\b(doesn['’]?t|does not|didn['’]?t|did not|isn['’]?t|is not|not) (really |actually |seem to |even )?(work|working|help)\b|` +
+			`\bstill (broken|wrong|fail\w*|not|the same|doesn|does not|can['’]?t|cannot|get|getting|see|seeing|have|having|happen\w*|shows?|errors?)\b|` +
+			`\bsame (error|problem|issue|result)\b|\b(you|it|that|this) broke\b|\breverted (it|that|this|your)\b|\bnot true\b|\bstimmt nicht\b`)
+	})
+	// failed matches a line that a program printed when it failed.
+	failed = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?m)^\W*(?i:[\w.]*(error|exception)|fatal|panic)(\[\w+\])?:|(?i:\berror [A-Z]+\d+:)|^Traceback \(most|` +
+			`: (?i:invalid argument|no such file or directory|(command )?not found|permission denied|operation not (permitted|supported))\s*$|` +
+			`(?i:\bexit(ed with)? (code|status):? [1-9])|^\s*(FAIL|--- FAIL|ERROR|npm ERR!)`)
+	})
+)
+
+// denies reports whether a message of the user contradicts the answer before it, in his words or by an error that he
+// pasted. A bare no to a question is an answer.
+func denies(text string, asked bool) bool {
+	own := Own(text)
+	return len(own) <= maxCorrection && (wrong().MatchString(own) || !asked && refusal().MatchString(own)) || failed().MatchString(text)
+}
+
 // rule matches words that say how to work from now on.
 var rule = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)\b(never|always (use|run|do|add|put|keep|write|commit|push|ask|check|prefer|make|call|return|include|start|test|touch|edit|change|create|delete|remove|be|have|go|show|log|say|tell)\b|instead of|rather than|from now on|make sure|don'?t (use|add|write|create|commit)|i('d| would) prefer|should (not|never|always|only|just))\b`)
