@@ -26,7 +26,7 @@ func Turns(ctx context.Context, db *state.DB, rev state.Rev, from, to int, f fun
 type Exchange struct {
 	Asked    Turn // of the user, a script or an agent, or an accepted plan; zero if the assistant spoke first
 	Answered Turn // zero if there was no answer
-	Messages int  // with a text, these two included
+	Lines    int  // of the transcript, with a text, these two included: a message has one or more
 }
 
 // Exchanges returns the exchanges of the session in rev, in order. The prompts that an agent gives to subagents begin none,
@@ -51,13 +51,13 @@ func Exchanges(ctx context.Context, db *state.DB, rev state.Rev) ([]Exchange, er
 			x.Answered = t
 		}
 		if t.Message != last {
-			x.Messages++
+			x.Lines++
 		}
 		last = t.Message
 		return nil
 	})
 	if len(out) > 0 && out[0].Asked.Author == "" && out[0].Answered.Author == "" && len(out) > 1 {
-		out[1].Messages += out[0].Messages
+		out[1].Lines += out[0].Lines
 		out = out[1:]
 	}
 	return out, err

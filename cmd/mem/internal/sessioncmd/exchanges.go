@@ -46,7 +46,7 @@ func showExchanges(ctx context.Context, run names.Run, rev state.Rev) error {
 		}
 		gone = gone[i:]
 	}
-	cut, left := 0, 0 // the first message that is shortened, and how many are not shown
+	cut, left := 0, 0 // the first message that is shortened, and how many lines are not shown
 	for i, x := range all {
 		if i >= shownExchanges && i < len(all)-shownExchanges {
 			if i == shownExchanges {
@@ -62,7 +62,7 @@ func showExchanges(ctx context.Context, run names.Run, rev state.Rev) error {
 			until(x.Asked.Message)
 		}
 		run.Printf("\n")
-		left += x.Messages
+		left += x.Lines
 		for _, t := range []checkout.Turn{x.Asked, x.Answered} {
 			if t.Author == "" {
 				continue
@@ -85,7 +85,7 @@ func showExchanges(ctx context.Context, run names.Run, rev state.Rev) error {
 		if cut > 0 {
 			missing += ", long texts are shortened"
 		}
-		run.Hint("%s within these exchanges %s; in full: %s, or --format text", term.Count(left, "message"), missing,
+		run.Hint("%s within these exchanges %s; in full: %s, or --format text", term.Count(left, "line"), missing,
 			term.Shell("mem", "show", fmt.Sprintf("%s#1..%d", id, rev.Session.Now().Scan.Values)))
 	case cut > 0:
 		run.Hint("long texts are shortened; in full: %s, or --format text", term.Shell("mem", "show", fmt.Sprintf("%s#%d", id, cut)))
