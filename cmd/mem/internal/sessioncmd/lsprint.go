@@ -123,7 +123,11 @@ func labelsCell(it Listed) app.Cell {
 	const most = 4
 	var labels []string
 	for _, v := range it.Versions {
-		labels = append(labels, v.Name())
+		label := v.Name()
+		if v.Deleted || v.Revoked != "" {
+			label += " (hidden)"
+		}
+		labels = append(labels, label)
 	}
 	n := len(labels)
 	if n == 0 {

@@ -84,7 +84,7 @@ func RunVersions(ctx context.Context, e *app.Env, name string, o VersionsOptions
 			{Name: "tokens", Right: true, Estimate: true}, {Name: "to", Right: true, Estimate: true},
 			{Name: "ratio", Right: true}, {Name: "markers", Right: true}, {Name: "when"}, {Name: "engine"}, {Name: "used in"}}
 		if noted {
-			columns = append(columns, app.Column{Name: "note"})
+			columns = append(columns, app.Column{Name: "note", Keep: true})
 		}
 		t := e.Table(columns...)
 		for _, v := range list {
