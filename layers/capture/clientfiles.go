@@ -68,6 +68,11 @@ func ownFiles(ctx context.Context, db *state.DB, p state.Project, st *state.Stat
 			}
 		}
 	}
+	for path := range readWritten(db).Resumed {
+		if dir, name := filepath.Split(filepath.Dir(path)); filepath.Clean(dir) == all && st.Session(Source{Path: path}.SessionID()) != nil {
+			dirs[name] = true // another checkout of the project, from which nothing was captured
+		}
+	}
 	for _, name := range slices.Sorted(maps.Keys(dirs)) {
 		dir := filepath.Join(all, name)
 		found, err := readClientDir(dir, st, files)

@@ -37,10 +37,11 @@ type FilePrefix struct {
 	Modified int64 // nanoseconds
 	Record   objects.Hash
 	IsPrefix bool
+	More     int64 // bytes after what a snapshot of another device or another file has, too; 0 if it is none
 }
 
 // fileCacheVersion is the version of the encoding of a [FileCache].
-const fileCacheVersion = 4
+const fileCacheVersion = 5
 
 // ReadFileCache returns the cache of a project, empty if there is none.
 func ReadFileCache(db *state.DB, p refs.Project) *FileCache {
@@ -109,10 +110,16 @@ func ChangedFile(ctx context.Context, db *state.DB, p refs.Project, session *sta
 	s *FileCache) (extra int64, changed bool) {
 	extra, changed = differsFromOwn(ctx, db, p, session, f, s)
 	now := session.Now()
-	if changed && (now.Stamp.Device != db.Refs.Device().ID || isElsewhere(db, session, f)) && isTruncated(ctx, db, SessionPoint{p, session, now}, f, s) {
+	if !changed || now.Stamp.Device == db.Refs.Device().ID && !isElsewhere(db, session, f) {
+		return extra, changed
+	}
+	if isTruncated(ctx, db, SessionPoint{p, session, now}, f, s) {
 		return 0, false
 	}
-	return extra, changed
+	if more := s.Prefixes[f.Path].More; more > 0 && (extra < 0 || session.Last(db.Refs.Device().ID) == nil) {
+		extra = more // the paths of another device are longer or shorter
+	}
+	return extra, true
 }
 
 // differsFromOwn is [ChangedFile] without what other devices captured after this one.
@@ -154,7 +161,9 @@ func isTruncated(ctx context.Context, db *state.DB, at SessionPoint, f ClientFil
 	default:
 		var c transcript.Common
 		c, err = CompareFile(ctx, db, at, file)
-		now.IsPrefix = c.Turns > 0 && !c.MoreB
+		if now.IsPrefix = c.Turns > 0 && !c.MoreB; c.Turns > 0 && c.MoreB {
+			now.More = size - c.EndB
+		}
 		file.Close()
 	}
 	if err != nil || size != f.Size {

@@ -103,11 +103,9 @@ func Among(ctx context.Context, db *state.DB, p refs.Project, group []*state.Ses
 
 // In is [Among] for all sessions of a project that are shown.
 func In(ctx context.Context, db *state.DB, p refs.Project, st *state.State) (Messages, error) {
-	var group []*state.Session
-	for _, s := range st.Sessions {
-		if s.Shown() {
-			group = append(group, s)
-		}
+	group, err := WithSides(ctx, db, st)
+	if err != nil {
+		return nil, err
 	}
 	return Among(ctx, db, p, group)
 }

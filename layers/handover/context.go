@@ -185,22 +185,23 @@ func newBriefing(ctx context.Context, db *state.DB, p state.Project, o ContextOp
 	}
 	b.known, b.jobs, b.rules, b.due = all.Facts, all.Concepts, all.Rules, all.Unreflected() > 0
 	b.notes, err = notes.Files(ctx, db, p.ID)
-	b.sessions = b.recent()
+	if err == nil {
+		b.sessions, err = b.recent(ctx)
+	}
 	return b, err
 }
 
 // recent returns the sessions that a context may mention, the newest first.
-func (b *briefing) recent() []*state.Session {
-	var out []*state.Session
-	for _, s := range b.st.Sessions {
-		if now := s.Now(); s.Shown() && s.ID != b.o.Session && s.Parent() == "" && now.Scan.Messages > 0 {
-			out = append(out, s)
-		}
-	}
+func (b *briefing) recent(ctx context.Context) ([]*state.Session, error) {
+	out, err := copies.WithSides(ctx, b.m, b.st)
+	out = slices.DeleteFunc(out, func(s *state.Session) bool {
+		own := s.ID == b.o.Session || s.Side != "" && strings.HasPrefix(s.ID, b.o.Session+"~")
+		return own || s.Parent() != "" || s.Now().Scan.Messages == 0
+	})
 	slices.SortFunc(out, func(a, c *state.Session) int {
 		return cmp.Or(c.Now().Ended().Compare(a.Now().Ended()), strings.Compare(a.ID, c.ID))
 	})
-	return out
+	return out, err
 }
 
 // trustOf converts the trust of a fact or a rule.

@@ -151,10 +151,13 @@ func MakeDigests(ctx context.Context, db *state.DB, p state.Project) error {
 	if b.st, err = trust.Outline(ctx, db, p.ID); err != nil {
 		return err
 	}
-	if _, _, err = digests(ctx, db, p.ID, b.recent(), func() bool { return ctx.Err() != nil }); err != nil {
+	if b.sessions, err = b.recent(ctx); err != nil {
 		return err
 	}
-	for _, s := range b.recent() {
+	if _, _, err = digests(ctx, db, p.ID, b.sessions, func() bool { return ctx.Err() != nil }); err != nil {
+		return err
+	}
+	for _, s := range b.sessions {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}

@@ -144,7 +144,9 @@ func promptDigests(ctx context.Context, db *state.DB, p state.Project, q Query, 
 		at[kept.List[i].Session] = i
 	}
 	words := kept.turnsWith(q.words)
-	b.sessions = b.recent()
+	if b.sessions, err = b.recent(ctx); err != nil {
+		return nil, nil, err
+	}
 	for _, s := range b.sessions {
 		i, ok := at[s.ID]
 		if !ok {

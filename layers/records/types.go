@@ -16,9 +16,16 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
+// SideDigits is the number of digits of a device in the ID of a session as it went on there: "~" and its first digits follow the
+// ID of the session.
+const SideDigits = 8
+
 // ShortID returns a session ID for display: the first eight digits of a random ID, and any other ID whole, because such
 // IDs often start alike.
 func ShortID(id string) string {
+	if i := len(id) - SideDigits - 1; i > 0 && id[i] == '~' && strings.Trim(id[i+1:], "0123456789abcdef") == "" {
+		return ShortID(id[:i]) + id[i:]
+	}
 	rest := strings.TrimPrefix(id, "agent-")
 	const most = 8
 	if len(rest) <= most || strings.Trim(rest[:most], "0123456789abcdef") != "" {

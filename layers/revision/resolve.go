@@ -189,11 +189,39 @@ func ResolveSession(ctx context.Context, db *state.DB, sc state.Scope, name stri
 	found = preferSessions(preferShown(found))
 	switch len(found) {
 	case 0:
+		if rev, err := resolveSide(ctx, db, sc, name); err == nil || errors.Is(err, ErrSide) {
+			return rev, err
+		}
 		return state.Rev{}, &state.NotFoundError{What: "session", Name: name, Candidates: near}
 	case 1:
 		return found[0], nil
 	}
 	return state.Rev{}, &state.AmbiguousError{What: "session", Name: name, Candidates: describeAll(found)}
+}
+
+// ErrSide reports a session on a device, which can only be read.
+var ErrSide = errors.New("a session as it went on on one device can only be read")
+
+// resolveSide resolves SESSION~DEVICE: a session as it went on on a device.
+func resolveSide(ctx context.Context, db *state.DB, sc state.Scope, name string) (rev state.Rev, err error) {
+	missing := &state.NotFoundError{What: "session", Name: name}
+	name = trust.WithDevice(ctx, db, name)
+	i := strings.LastIndexByte(name, '~')
+	if i <= 0 || len(name)-i-1 < 4 {
+		return rev, missing
+	}
+	if rev, err = ResolveSession(ctx, db, sc, name[:i]); err != nil {
+		return rev, err
+	}
+	side := rev.Session.On(name[i+1:])
+	switch {
+	case side == nil:
+		return rev, missing
+	case !sc.Sides:
+		return rev, fmt.Errorf("%s: %w", records.ShortID(side.ID), ErrSide)
+	}
+	rev.Session, rev.Hash, rev.How = side, side.Now().Original, "as it went on on a device"
+	return rev, nil
 }
 
 // describeAll returns the IDs and titles of sessions. It shortens IDs unless they start alike.

@@ -145,6 +145,7 @@ type Scope struct {
 	Project Project  // searched first
 	Last    *Session // the previous session of the command, for bare labels; nil is "@"
 	Strict  bool     // search no other project
+	Sides   bool     // find sessions as they went on on a device: the caller only reads
 	Removed bool     // find removed compositions too, if no other has the name
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"github.com/memvcs/mem/layers/transcript"
 	"slices"
+	"strings"
 
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/objects"
@@ -84,6 +85,27 @@ func (s *Session) Last(device string) *records.Point {
 		}
 	}
 	return nil
+}
+
+// On returns the session as it went on on a device, named by the start of its id, nil if no such device captured it. Its
+// ID is that of the session with "~" and the start of the device's. It is for reading: a record is about the session.
+func (s *Session) On(device string) *Session {
+	for i, p := range slices.Backward(s.Points) {
+		if strings.HasPrefix(p.Stamp.Device, device) {
+			side := *s
+			side.ID, side.Side, side.NowAt = s.ID+"~"+p.Stamp.Device[:records.SideDigits], p.Stamp.Device, i
+			return &side
+		}
+	}
+	return nil
+}
+
+// Whole returns the ID of the session without the device of [Session.On].
+func (s *Session) Whole() string {
+	if s.Side == "" {
+		return s.ID
+	}
+	return s.ID[:len(s.ID)-1-records.SideDigits]
 }
 
 // Before returns the growth point of the same device and generation before the i-th one, nil if there is none.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/memvcs/mem/layers/records"
@@ -90,6 +91,7 @@ type Session struct {
 	Overrides []records.Override `cache:"-"` // of its markers, in the order of their first records
 	Used      records.Rehearsal  `cache:"-"`
 	Namesake  bool               `cache:"-"` // another session has the same title in its transcript
+	Side      string             `cache:"-"` // the device on which it went on like this, see [Session.On]; "" for the session itself
 
 	NowAt int `cache:"-"` // the position of Now in Points
 }
@@ -116,10 +118,18 @@ func (s *Session) Source() string {
 	return ""
 }
 
-// Session returns the session with the full id, or nil.
+// Session returns the session with the full id, or nil. The id can be that of a session on a device, see [Session.On].
 func (st *State) Session(id string) *Session {
 	st.Index()
-	return st.ByID[id]
+	if s := st.ByID[id]; s != nil {
+		return s
+	}
+	if i := strings.LastIndexByte(id, '~'); i > 0 && len(id) == i+1+records.SideDigits {
+		if s := st.ByID[id[:i]]; s != nil {
+			return s.On(id[i+1:])
+		}
+	}
+	return nil
 }
 
 // Index builds the index for [State.Session]. Call it before several goroutines use the state.

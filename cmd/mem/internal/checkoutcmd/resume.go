@@ -60,6 +60,7 @@ type resumeAnswer struct {
 	Captured  bool `json:"captured"`  // the client's file had more
 	// names of devices on which the session went on differently, whose turns are not in the file
 	Apart  []string `json:"apart,omitempty"`
+	sides  []string // how those turns are named
 	DryRun bool     `json:"dryRun"`
 }
 
@@ -105,6 +106,7 @@ func runResume(ctx context.Context, e *app.Env, name string, start bool) error {
 				return err
 			}
 			answer.Apart = append(answer.Apart, device)
+			answer.sides = append(answer.sides, records.ShortID(rev.Session.On(id).ID))
 		}
 		answer.Removed = map[string]int{}
 		maps.Copy(answer.Removed, done.Removed)
@@ -160,8 +162,9 @@ func printResume(e *app.Env, a resumeAnswer, start bool) {
 	if a.From != "" && a.Changed > 0 {
 		e.Note("paths in %s were changed from %s", term.Count(a.Changed, "line"), e.Safe(a.From))
 	}
-	for _, device := range a.Apart {
+	for i, device := range a.Apart {
 		e.Note("the session went on differently on %s: those turns are not in this file", e.Safe(device))
+		e.Hint("to read them: %s", term.Shell("mem", "show", a.sides[i]))
 	}
 	if len(a.Removed) > 0 {
 		var list []string

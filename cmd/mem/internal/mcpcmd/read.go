@@ -30,7 +30,7 @@ import (
 
 // servable resolves a revision and returns an error if it must not be given to a session.
 func servable(ctx context.Context, run names.Run, name string) (state.Rev, error) {
-	rev, err := run.Resolve(ctx, name)
+	rev, err := run.Reading().Resolve(ctx, name)
 	if err != nil {
 		return rev, err
 	}

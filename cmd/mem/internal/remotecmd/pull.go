@@ -63,7 +63,7 @@ func fetching(e *app.Env, what string) func(c *cli.Context) error {
 					return err
 				}
 			}
-			return printFetch(e, what, r, out)
+			return errors.Join(noteSides(c.Context, e, m, out), printFetch(e, what, r, out))
 		})
 	})
 }
@@ -202,6 +202,28 @@ func printFetch(e *app.Env, what string, r refs.Remote, out sync.Fetched) error 
 		printFetched(e, what, r, out)
 	}
 	return fetchStatus(out)
+}
+
+// noteSides names the sessions of lanes with new captures that went on differently on another device.
+func noteSides(ctx context.Context, e *app.Env, m *layers.Memory, out sync.Fetched) error {
+	said := map[string]bool{}
+	for _, l := range out.Lanes {
+		if l.Own || l.Lane.Outside || e.Opt.DryRun || l.Arrival.Kinds["session"] == 0 {
+			continue
+		}
+		sides, err := names.Sides(ctx, m.DB, l.Project, l.Device)
+		if err != nil {
+			return err
+		}
+		for _, s := range sides {
+			if !said[s.Name] {
+				e.Note("%s", e.Safe(s.Says))
+				e.Hint("%s", term.Shell("mem", "show", s.Name))
+			}
+			said[s.Name] = true
+		}
+	}
+	return nil
 }
 
 // fetchStatus returns exit status 1 if the remote has invalid lanes, 3 if other lanes were fetched.

@@ -75,6 +75,7 @@ type StatusReport struct {
 	Ignored            []string            // files with the name of a session file that are none
 	progress           *knowledge.Progress // nil for several projects, or if nothing is in memory
 	revoked            int                 // sources, of this project
+	sides              []names.Side        // sessions that went on differently on two devices
 	Notes              []notes.Change      // of Claude, on disk and not in memory
 }
 
@@ -97,6 +98,9 @@ func runStatus(ctx context.Context, e *app.Env, o statusOptions) error {
 			return err
 		} else if !e.Opt.AllProjects {
 			r.revoked = len(list)
+			if r.sides, err = names.Sides(ctx, run.DB, run.Project.ID, ""); err != nil {
+				return err
+			}
 		}
 		if err := printStatus(e, o, r); err != nil {
 			return err
@@ -268,6 +272,12 @@ func longStatus(e *app.Env, r StatusReport) {
 		for _, path := range r.Ignored {
 			e.Printf("    %s\n", e.Safe(path))
 		}
+	}
+	for i, s := range r.sides {
+		if i == 0 {
+			e.Printf("\n")
+		}
+		e.Printf("%s  (use \"%s\")\n", e.Safe(s.Says), term.Shell("mem", "show", s.Name))
 	}
 	if r.revoked > 0 {
 		e.Printf("\n%s revoked: its data is hidden  (use \"mem revoke\")\n", term.Count(r.revoked, "source"))
