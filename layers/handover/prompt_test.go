@@ -81,3 +81,31 @@ func TestChance(t *testing.T) {
 		t.Errorf("files %q, want %q", got, want)
 	}
 }
+
+// TestAnswered asks for what an earlier exchange answered: the answer is told, but not if the user contradicted it.
+func TestAnswered(t *testing.T) {
+	t.Parallel()
+	const text = "Mend rounding of discounts in the invoice parser"
+	for denied, want := range map[int]bool{0: true, 6: false} {
+		d := []Digest{{Session: "s", Turns: []Turn{{Asked: Said{1, text}, Answered: Said{5, "Rounding is settled."}, Denied: denied}}}}
+		for i := range 20 {
+			d = append(d, Digest{Session: string(rune('a' + i)), Turns: []Turn{{Asked: Said{1, "Change the layout of the page"}}}})
+		}
+		f := digestFile{}
+		for _, one := range d {
+			f.List = append(f.List, storedDigest{Digest: one})
+		}
+		f.Words = post(f.List)
+		q := ParsePrompt(text)
+		asked, answered := false, false
+		for _, s := range Prompt(q, d, f.turnsWith(q.words), nil, nil, same) {
+			for _, it := range s.Items {
+				asked = asked || strings.HasPrefix(it.Text, "Asked: ")
+				answered = answered || strings.HasPrefix(it.Text, "Answered: ")
+			}
+		}
+		if !asked || answered != want {
+			t.Errorf("contradicted in %d: asked %v, answered %v, want %v", denied, asked, answered, want)
+		}
+	}
+}

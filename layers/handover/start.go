@@ -415,7 +415,10 @@ func before(digests []Digest, last int, id ID) (out []brief.Item) {
 			how = strings.ToLower(how[:1]) + how[1:]
 		}
 		text := day(d) + "asked " + about.request(showEarlier)
-		if t.Asked.N != about.Asked.N && (t.saysLittle() || d.Working > 0) {
+		switch {
+		case t.Stopped > 0: // it is among what is open
+			how = "a later request was interrupted by the user"
+		case t.Asked.N != about.Asked.N && (t.saysLittle() || d.Working > 0):
 			text = day(d) + "asked " + about.request(showLittle) + "; last asked " + t.request(showLittle)
 		}
 		out = append(out, brief.Item{Text: text + "; " + how, Source: end.Source, Trust: brief.Assistant, Time: d.Last,
@@ -429,7 +432,7 @@ const fewWords = 8
 
 // saysLittle reports whether how a turn ended says nothing without its request.
 func (t Turn) saysLittle() bool {
-	return t.Stopped > 0 || len(strings.Fields(t.Answered.Text)) < fewWords || housekeeping().MatchString(t.Asked.Text)
+	return len(strings.Fields(t.Answered.Text)) < fewWords || housekeeping().MatchString(t.Asked.Text)
 }
 
 // day returns the day on which a session ended, to stand before a text.

@@ -299,7 +299,7 @@ func TestBefore(t *testing.T) {
 		{"an error without an answer", []refine.Entry{user("price: 12.5: Invalid argument")},
 			"asked “Mend the price parser”; last asked “price: 12.5: Invalid argument”; ended before an answer"},
 		{"an interrupted request", []refine.Entry{user("Use mills, the shop has fuel"), bash("make", "ok"), {Role: "note", Said: "[Request interrupted by user]"}},
-			"asked “Mend the price parser”; last asked “Use mills, the shop has fuel”; interrupted by the user"},
+			"asked “Mend the price parser”; a later request was interrupted by the user"},
 		{"work without a last word", []refine.Entry{user("Use mills, the shop has fuel"), model("The shop has two parsers, and the other one rounds the price as well."), bash("make", "ok")},
 			"asked “Mend the price parser”; last asked “Use mills, the shop has fuel”; ended during the work, after: “The shop has two parsers, and the other one rounds the price as well.”"},
 	} {

@@ -36,19 +36,23 @@ var correction = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)^(no[,. ]|nope\b|not (like|what|the|that)|don'?t\b|do not\b|stop\b|wait\b|instead\b|actually\b|i (don'?t|didn'?t|said|meant|want|prefer|would prefer|'d prefer)\b|that'?s (not|wrong)|this is (not|wrong)|you (should|shouldn'?t|must|need|forgot|missed|didn'?t|don'?t)\b|please (don'?t|always|never|use|keep|only)\b|(always|never|only) \w|revert\b|undo\b|rather\b|but (i|we|you|it|the|that|this)\b|we (should|shouldn'?t|don'?t|want|need|use)\b|can we (not|instead)\b|let'?s (not|keep|use|rather|instead)\b|hm+\b|use \S+ instead|nein\b|nicht\b)`)
 })
 
-// refusal matches the start of a message that does not accept an answer, and wrong what contradicts one anywhere in it.
+// refusal matches the start of a message that does not accept an answer, unless accepted matches it, and wrong what
+// contradicts an answer anywhere in it.
 var (
 	refusal = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?i)^\W*((hm+|well|oh|ok(ay)?|but|and|so|sorry|ah|uh|um|wait|actually)\W+)*` +
 			`(no([,.!]| (it|that|this|you|i|we|not)\b|\W*$)|nope\b|nah\b|nein\b|not (like|what|that|this|it)\b)`)
 	})
+	accepted = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)\b(this|that|it|all)( is|['’]?s) (fine|good|great|ok|okay|right|correct)\b`)
+	})
 	wrong = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?i)^\W*(wrong|incorrect|revert|undo)\b|` +
-			`\b(that|this|it|which|you|answer)( is| are| was| were|['’]?s|['’]?re)( just| still| all| simply| totally| completely| also)? (wrong|incorrect|untrue|broken|not)\b|` +
+			`\b(that|this|it|which|you|answer)( is| are| was| were|['’]?s|['’]?re)( just| still| all| simply| totally| completely| also)? (wrong|incorrect|untrue|broken|not (right|true|correct|it|what|how|\w+ed|\w+ing))\b|` +
 			`\b(that|this|it|which) (isn|wasn)['’]?t (right|true|correct|it|what|working|the)\b|` +
 			`\b(doesn['’]?t|does not|didn['’]?t|did not|isn['’]?t|is not|not) (really |actually |seem to |even )?(work|working|help)\b|` +
 			`\bstill (broken|wrong|fail\w*|not|the same|doesn|does not|can['’]?t|cannot|get|getting|see|seeing|have|having|happen\w*|shows?|errors?)\b|` +
-			`\bsame (error|problem|issue|result)\b|\b(you|it|that|this) broke\b|\breverted (it|that|this|your)\b|\bnot true\b|\bstimmt nicht\b`)
+			`\bsame error\b|\b(you|it|that|this|something) broke\b|\breverted (it|that|this|your)\b|\bnot true\b|\bstimmt nicht\b`)
 	})
 	// failed matches a line that a program printed when it failed.
 	failed = sync.OnceValue(func() *regexp.Regexp {
@@ -62,7 +66,7 @@ var (
 // pasted. A bare no to a question is an answer.
 func denies(text string, asked bool) bool {
 	own := Own(text)
-	return len(own) <= maxCorrection && (wrong().MatchString(own) || !asked && refusal().MatchString(own)) || failed().MatchString(text)
+	return len(own) <= maxCorrection && (wrong().MatchString(own) || !asked && refusal().MatchString(own) && !accepted().MatchString(own)) || failed().MatchString(text)
 }
 
 // rule matches words that say how to work from now on.
