@@ -95,7 +95,7 @@ func (st *State) Finish() {
 	st.markNamesakes()
 }
 
-// applySets applies the winning assignments.
+// applySets applies the winning assignments. A hidden session hides its subagents, except one that was shown later.
 func (st *State) applySets() {
 	if len(st.Sets) == 0 {
 		return
@@ -107,6 +107,7 @@ func (st *State) applySets() {
 	for _, c := range st.Stored.Compositions {
 		compositions[c.Body.Name] = append(compositions[c.Body.Name], c)
 	}
+	set, hidden := map[string]records.Stamp{}, map[string]records.Stamp{} // sessions, when they were set and hidden
 	for _, a := range st.Sets {
 		kind, name, _ := strings.Cut(a.Target, "/")
 		if a.Field != "deleted" {
@@ -115,7 +116,10 @@ func (st *State) applySets() {
 		switch kind {
 		case "session":
 			if s := st.Session(name); s != nil {
-				s.Deleted = a.Value
+				s.Deleted, set[name] = a.Value, a.Stamp
+				if a.Value {
+					hidden[name] = a.Stamp
+				}
 			}
 		case "version":
 			if v := versions[name]; v != nil {
@@ -125,6 +129,11 @@ func (st *State) applySets() {
 			for _, c := range compositions[name] { // composing the name again restores it
 				c.Body.Deleted = a.Value && c.Stamp.Compare(a.Stamp) < 0
 			}
+		}
+	}
+	for _, s := range st.Sessions {
+		if at, ok := hidden[s.Parent()]; ok && set[s.ID].Compare(at) < 0 {
+			s.Deleted = true
 		}
 	}
 }
