@@ -17,6 +17,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/state"
@@ -36,6 +37,7 @@ type Messages map[string]transcript.Spans
 type member struct {
 	*state.Session
 	echoes int              // typed messages that another session had at the capture
+	first  time.Time        // when it began
 	typed  []transcript.Key // of all typed messages
 	prints map[print]bool   // of all records; nil until needed
 }
@@ -60,7 +62,8 @@ func Among(ctx context.Context, db *state.DB, p refs.Project, group []*state.Ses
 		if s.Parent() != "" || full == nil {
 			continue
 		}
-		x := &member{Session: s, echoes: len(echoes(s))}
+		whole := st.Session(s.Whole()) // before its sides
+		x := &member{Session: s, echoes: len(echoes(whole)), first: whole.Now().Scan.First}
 		for _, q := range full.Chain(full.Now()) {
 			for _, t := range q.Typed {
 				x.typed = append(x.typed, t.Key)
@@ -69,7 +72,7 @@ func Among(ctx context.Context, db *state.DB, p refs.Project, group []*state.Ses
 		all = append(all, x)
 	}
 	slices.SortFunc(all, func(a, b *member) int {
-		return cmp.Or(cmp.Compare(a.echoes, b.echoes), a.Now().Scan.First.Compare(b.Now().Scan.First),
+		return cmp.Or(cmp.Compare(a.echoes, b.echoes), a.first.Compare(b.first),
 			a.Points[0].Time.Compare(b.Points[0].Time), strings.Compare(a.ID, b.ID))
 	})
 	out := Messages{}
@@ -103,9 +106,11 @@ func Among(ctx context.Context, db *state.DB, p refs.Project, group []*state.Ses
 
 // In is [Among] for all sessions of a project that are shown.
 func In(ctx context.Context, db *state.DB, p refs.Project, st *state.State) (Messages, error) {
-	group, err := WithSides(ctx, db, st)
-	if err != nil {
-		return nil, err
+	var group []*state.Session
+	for _, s := range st.Sessions {
+		if s.Shown() {
+			group = append(group, s)
+		}
 	}
 	return Among(ctx, db, p, group)
 }

@@ -345,6 +345,9 @@ func (b *briefing) pendingItems() (out []brief.Item) {
 		same[d.Session] = d.Copies
 	}
 	for _, s := range b.sessions {
+		if s.Side != "" {
+			continue // facts are of the session
+		}
 		if n := knowledge.UndistilledTokens(b.m, s, b.known, same[s.ID]); n > b.o.Pending && len(out) < contextPending {
 			say("Session %s has no facts yet for about %s tokens of what was said; `%s facts draft %s` prints them.",
 				records.ShortID(s.ID), tokens.Format(n), b.o.Program, records.ShortID(s.ID))

@@ -30,7 +30,7 @@ import (
 
 // servable resolves a revision and returns an error if it must not be given to a session.
 func servable(ctx context.Context, run names.Run, name string) (state.Rev, error) {
-	rev, err := run.Reading().Resolve(ctx, name)
+	rev, err := run.Resolve(ctx, name)
 	if err != nil {
 		return rev, err
 	}
@@ -182,7 +182,7 @@ func around(ctx context.Context, m *layers.Memory, rev state.Rev, n int) ([]Mome
 func (s served) Show(ctx context.Context, in ShowIn) (out ShowOut, err error) {
 	e := s.run()
 	return out, names.WithMemory(ctx, e, func(run names.Run) error {
-		rev, err := servable(ctx, run, withoutShare(in.Ref))
+		rev, err := servable(ctx, run.Reading(), withoutShare(in.Ref))
 		if err != nil {
 			return err
 		}
