@@ -288,6 +288,23 @@ func TestTablesFitNarrowTerminals(t *testing.T) {
 	}
 }
 
+// TestHiddenIsMarked checks that a narrow terminal keeps the mark of a hidden version.
+func TestHiddenIsMarked(t *testing.T) {
+	t.Parallel()
+	store := copyStoreV1(t)
+	for _, line := range []string{"rm -f 6ecd:v001 -p shop", "versions 6ecd -a -p shop"} {
+		var out, errs bytes.Buffer
+		env := testEnv(t, store, &out, &errs)
+		env.Term = app.Term{Stdout: true, Width: func() int { return 60 }}
+		if code := run(t.Context(), env, append([]string{"--no-pager", "--color=never"}, strings.Fields(line)...)); code != app.ExitDone {
+			t.Fatalf("mem %s: exit status %d: %s", line, code, errs.String())
+		}
+		if text := out.String() + errs.String(); !strings.Contains(text, "hidden") {
+			t.Errorf("mem %s does not say that the version is hidden:\n%s", line, text)
+		}
+	}
+}
+
 // TestSuggestedAges checks that suggestions without a file or topic show people ages instead of scores near zero.
 func TestSuggestedAges(t *testing.T) {
 	t.Parallel()
