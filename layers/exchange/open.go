@@ -183,7 +183,7 @@ func (p *Pending) write(e *refine.Entry) {
 	for line := range strings.Lines(e.Target) {
 		if state, text, ok := strings.Cut(strings.TrimSpace(line), ": "); ok {
 			switch state {
-			case "pending", "in_progress", "completed", "cancelled":
+			case "pending", "in_progress", "completed", "cancelled", "dropped":
 				p.set(text, state, e, false)
 			}
 		}

@@ -52,6 +52,8 @@ func TestPending(t *testing.T) {
 			tool("TodoWrite", "completed: a", "ok")}, "2 todo b*, 2 todo c"},
 		{"a new list", []refine.Entry{user("work"), tool("TodoWrite", "pending: a\npending: b", "ok"),
 			tool("TodoWrite", "pending: c\npending: d", "ok")}, "3 todo c, 3 todo d"},
+		{"a todo in other words", []refine.Entry{user("work"), tool("TodoWrite", "pending: a\npending: b", "ok"),
+			tool("TodoWrite", "completed: b\npending: the a\ndropped: a", "ok")}, "3 todo the a"},
 		{"tasks", []refine.Entry{user("work"), tool("TaskCreate", "a", "ok"), tool("TaskCreate", "a", "ok"),
 			tool("TaskUpdate", "#1 completed", "ok")}, "3 todo a"},
 		{"of an agent", []refine.Entry{user("work"), side}, ""},

@@ -75,8 +75,11 @@ type storedDigest struct {
 	Digest
 }
 
-// addedMarkers returns the message of each marker that "mem keepit add" added.
+// addedMarkers returns the message of each marker that "mem keepit add" added. Those of a side are the session's.
 func addedMarkers(s *state.Session) (out []int) {
+	if s.Side != "" {
+		return nil
+	}
 	for _, o := range s.Overrides {
 		if o.Added && o.Generation == s.Now().Generation {
 			out = append(out, o.Message)

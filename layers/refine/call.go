@@ -1,6 +1,8 @@
 package refine
 
 import (
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -148,15 +150,18 @@ func (r *refiner) planned(e *Entry, plan string) {
 	}
 }
 
-// todos returns the changes of the model's todo list.
+// todos returns the changes of the model's todo list. An item that was not completed and is not in the list any more, because
+// it was reworded or given up, is dropped.
 func (r *refiner) todos(list gjson.Result) string {
 	if r.todoSize > heldLimit {
 		clear(r.todo)
 		r.todoSize = 0
 	}
 	var changed []string
+	here := map[string]bool{}
 	list.ForEach(func(_, v gjson.Result) bool {
 		item, state := v.Get("content").String(), v.Get("status").String()
+		here[item] = true
 		if r.todo[item] != state {
 			r.todo[strings.Clone(item)] = strings.Clone(state) // not the whole call
 			r.todoSize += len(item) + len(state)
@@ -164,5 +169,17 @@ func (r *refiner) todos(list gjson.Result) string {
 		}
 		return true
 	})
+	if !list.IsArray() {
+		return strings.Join(changed, "\n")
+	}
+	for _, item := range slices.Sorted(maps.Keys(r.todo)) {
+		if state := r.todo[item]; !here[item] {
+			delete(r.todo, item)
+			r.todoSize -= len(item) + len(state)
+			if state == "pending" || state == "in_progress" {
+				changed = append(changed, "dropped: "+item)
+			}
+		}
+	}
 	return strings.Join(changed, "\n")
 }

@@ -285,6 +285,27 @@ func TestWriteError(t *testing.T) {
 	}
 }
 
+// TestTodos changes a list: what is left out is told once, unless it was completed.
+func TestTodos(t *testing.T) {
+	t.Parallel()
+	r := newRefiner(Full, func(*Entry) (int, error) { return 0, nil })
+	for _, step := range [][2]string{
+		{`[{"content":"a","status":"pending"},{"content":"b","status":"in_progress"},{"content":"c","status":"pending"}]`, "pending: a\nin_progress: b\npending: c"},
+		{`[{"content":"a","status":"pending"},{"content":"b","status":"completed"},{"content":"d","status":"pending"}]`, "completed: b\npending: d\ndropped: c"},
+		{`[{"content":"d","status":"pending"}]`, "dropped: a"},
+		{`[{"content":"a","status":"pending"},{"content":"d","status":"pending"}]`, "pending: a"},
+		{`"a string"`, ""},
+		{`[]`, "dropped: a\ndropped: d"},
+	} {
+		if got := r.todos(gjson.Parse(step[0])); got != step[1] {
+			t.Errorf("%s: %q, want %q", step[0], got, step[1])
+		}
+	}
+	if len(r.todo) != 0 {
+		t.Errorf("kept: %v", r.todo)
+	}
+}
+
 // TestManyTodos makes lists of ever new items.
 func TestManyTodos(t *testing.T) {
 	t.Parallel()
