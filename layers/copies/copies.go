@@ -6,7 +6,8 @@
 // them out. What reads one session (show, compress) reads all of it.
 //
 // The client copies records with their uuid and time, so two records are the same message if these and the content are
-// equal ([transcript.Identity]). Records without both, such as titles, belong to the records around them. If the session that has a message is
+// equal ([transcript.Identity]). In another file of one session the content may name other paths, because a resume on another
+// machine wrote them: there the uuid and time suffice ([transcript.Place]). Records without both, such as titles, belong to the records around them. If the session that has a message is
 // deleted or not in the group, the next one has it: nothing is lost.
 package copies
 
@@ -28,7 +29,7 @@ import (
 )
 
 // version is the version of the cached results.
-const version = 2
+const version = 3
 
 // Messages are messages of sessions, by the ID of the session.
 type Messages map[string]transcript.Spans
@@ -150,9 +151,9 @@ func copied(ctx context.Context, db *state.DB, p refs.Project, x *member, from [
 		}
 		y.prints = map[print]bool{}
 		withdrawn := y.Now().Rewound
-		err := recordsOf(ctx, db, p, y, func(n int, f print, ok bool) {
+		err := recordsOf(ctx, db, p, y, func(n int, f, place print, ok bool) {
 			if ok && !withdrawn.Has(n) { // what holds here may be withdrawn there
-				y.prints[f] = true
+				y.prints[f], y.prints[place] = true, true
 			}
 		})
 		if err != nil {
@@ -162,9 +163,11 @@ func copied(ctx context.Context, db *state.DB, p refs.Project, x *member, from [
 	}
 	var spans runs
 	last := 0
-	err := recordsOf(ctx, db, p, x, func(n int, f print, ok bool) {
+	err := recordsOf(ctx, db, p, x, func(n int, f, place print, ok bool) {
 		last = n
-		spans.add(n, ok, ok && slices.ContainsFunc(from, func(y *member) bool { return y.prints[f] }))
+		spans.add(n, ok, ok && slices.ContainsFunc(from, func(y *member) bool {
+			return y.prints[f] || x.Whole() == y.Whole() && y.prints[place]
+		}))
 	})
 	if err != nil {
 		return nil, err
@@ -174,23 +177,26 @@ func copied(ctx context.Context, db *state.DB, p refs.Project, x *member, from [
 	return out, nil
 }
 
-// recordsOf calls f with the print of each record of a session, and whether it has one.
-func recordsOf(ctx context.Context, db *state.DB, p refs.Project, x *member, f func(n int, id print, ok bool)) error {
+// recordsOf calls f with the print of each record of a session and that of its place, and whether it has one.
+func recordsOf(ctx context.Context, db *state.DB, p refs.Project, x *member, f func(n int, id, place print, ok bool)) error {
 	return originals.Stream(ctx, db, p, x.Now().Original, func(r io.Reader) error {
 		for v, err := range transcript.Stream(r, originals.HugeValue) {
 			if err != nil {
 				return err
 			}
-			id, ok := printOf(v)
-			f(v.N, id, ok)
+			id, ok := printOf(transcript.Identity(v))
+			place, placed := printOf(transcript.Place(v))
+			if !placed {
+				place = id
+			}
+			f(v.N, id, place, ok)
 		}
 		return nil
 	})
 }
 
-// printOf returns the print of a record that has one.
-func printOf(v transcript.Value) (out print, ok bool) {
-	id := transcript.Identity(v)
+// printOf returns the print of an identity, if there is one.
+func printOf(id []byte) (out print, ok bool) {
 	sum := objects.Sum(id)
 	copy(out[:], sum[:])
 	return out, id != nil

@@ -1,6 +1,10 @@
 package transcript
 
-import "testing"
+import (
+	"bytes"
+	"strings"
+	"testing"
+)
 
 func TestIdentity(t *testing.T) {
 	of := func(raw string) string { return string(Identity(Value{Raw: []byte(raw)})) }
@@ -25,5 +29,22 @@ func TestIdentity(t *testing.T) {
 	}
 	if of(`{"type":"queue-operation","operation":"enqueue","timestamp":"2026-01-15T10:00:00Z","content":"later"}`) == "" {
 		t.Error("a queued prompt has no identity")
+	}
+}
+
+// TestPlace compares a record with itself after a resume on another machine, and with another one.
+func TestPlace(t *testing.T) {
+	t.Parallel()
+	const record = `{"type":"user","uuid":"u1","timestamp":"2026-01-15T10:00:00Z","cwd":"/a","message":{"role":"user","content":"see /a/guide.md"}}`
+	value := func(s string) Value { return Value{Raw: []byte(s)} }
+	moved := value(strings.ReplaceAll(record, "/a", "/b"))
+	if bytes.Equal(Identity(value(record)), Identity(moved)) || !bytes.Equal(Place(value(record)), Place(moved)) {
+		t.Error("a record with other paths has another place, or the same identity")
+	}
+	if other := value(strings.Replace(record, "u1", "u2", 1)); bytes.Equal(Place(value(record)), Place(other)) {
+		t.Error("two records have one place")
+	}
+	if Place(value(`{"type":"queue-operation","operation":"enqueue","timestamp":"2026-01-15T10:00:00Z","content":"x"}`)) != nil {
+		t.Error("a record without an id has a place")
 	}
 }
