@@ -3,14 +3,13 @@ package app_test
 import (
 	"bytes"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 )
 
-// A world is an Env whose streams are kept.
+// A world is an Env whose output is kept.
 type world struct {
 	app.Env
 	out, err bytes.Buffer
@@ -20,20 +19,13 @@ type world struct {
 // newWorld returns a world of pipes with an empty home, or of terminals that are 60 columns wide.
 func newWorld(t *testing.T, terminal bool) *world {
 	t.Helper()
-	dir := t.TempDir()
-	w := &world{vars: map[string]string{"HOME": dir, "USERPROFILE": dir, "MEM_NOW": "2026-01-20T14:00:00Z"}}
-	w.Env = app.Env{
-		Stdin: strings.NewReader(""), Stdout: &w.out, Stderr: &w.err, Dir: dir,
-		Getenv:     func(k string) string { return w.vars[k] },
-		Now:        func() time.Time { return time.Unix(0, 0) },
-		Uptime:     func() time.Duration { return 0 },
-		Rand:       strings.NewReader(""),
-		Executable: func() (string, error) { return "/bin/mem", nil },
-		Hostname:   func() (string, error) { return "host", nil },
-		Term:       app.Term{Stdin: terminal, Stdout: terminal, Stderr: terminal, Width: func() int { return 60 }},
-	}
-	w.Env.Opt.LockTimeout = -1
-	w.Env.Out = app.NewOutput(&w.out, terminal)
+	w := &world{vars: map[string]string{}}
+	w.Dir = t.TempDir()
+	w.vars["HOME"], w.vars["USERPROFILE"] = w.Dir, w.Dir
+	w.Getenv = func(k string) string { return w.vars[k] }
+	w.Uptime = func() time.Duration { return 0 }
+	w.Stdout, w.Stderr, w.Out = &w.out, &w.err, app.NewOutput(&w.out, terminal)
+	w.Term = app.Term{Stdout: terminal, Stderr: terminal, Width: func() int { return 60 }}
 	return w
 }
 
