@@ -141,6 +141,10 @@ func TestNotMisleading(t *testing.T) {
 {"n":6,"role":"assistant","text":"Let me trace the writer:"}
 {"n":7,"role":"user","text":"I suspect the lock of the table"}
 {"n":8,"role":"assistant","text":"The lock is fine."}`, 160, []string{"The table names Victor, and the queue names Stefan."}, nil},
+		"an interruption, and a call that was not run": {user + `{"n":2,"role":"tool","name":"Bash","cmd":"go vet ./...","result":"Sibling tool call errored"}
+{"n":3,"role":"assistant","text":"The queue has two writers."}
+{"n":4,"role":"note","name":"","text":"[Request interrupted by user]"}
+{"n":5,"role":"assistant","text":"The second writer is gone."}`, 300, []string{"[interrupted: by the user]"}, []string{"[Request", "failed"}},
 		"a paste behind words of the user": {`{"n":1,"role":"user","text":"any ideas: The function ` + "`drain`" + ` discards the error of the last write. A job that could not be written is lost in silence. A return value would help, so that callers in queue.go can write it once more when there is room."}
 {"n":2,"role":"assistant","text":"It returns the error now."}`, 300, []string{"[reads like pasted text, 1 line, after the colon]\n> any ideas: The function"}, nil},
 	} {

@@ -253,6 +253,10 @@ func itemsOf(x *exchange.Exchange) []Item {
 		if len(x.Texts) == 0 && strings.Contains(n.Text, interrupted) {
 			continue // it is said below
 		}
+		if strings.Contains(n.Text, interrupted) {
+			add(Item{N: n.N, Kind: Call, Label: stopped, Text: "by the user"})
+			continue
+		}
 		add(Item{N: n.N, Kind: Call, Text: strings.TrimSpace(n.Name + " " + n.Text)})
 	}
 	for _, c := range x.Calls {
@@ -273,6 +277,7 @@ const (
 	notYet   = "not accepted yet by the user" // a plan: he goes on to talk about it
 	client   = "the client"
 	atEnd    = "at the end"
+	stopped  = "interrupted" // the work, between two texts of the assistant
 
 	interrupted = "[Request interrupted"
 	refusedPlan = "plan, not accepted yet by the user"
@@ -280,7 +285,7 @@ const (
 
 // remark reports whether mem says something of its own under a label.
 func remark(label string) bool {
-	return label == noAnswer || label == noReply || label == refused || label == notYet || label == client || label == atEnd
+	return label == noAnswer || label == noReply || label == refused || label == notYet || label == client || label == atEnd || label == stopped
 }
 
 // offers matches a text that ends with a question whether to do something.

@@ -408,6 +408,8 @@ func verdictOf(e refine.Entry) Verdict {
 // log and a test print them too. They count where the exit status says nothing and they say that the command itself ended.
 func fails(e refine.Entry) bool {
 	switch {
+	case cancelled(e.Result):
+		return false
 	case e.Exit != 0 || e.Result != "" && e.Result != "ok":
 		return true
 	case e.Cmd == "":
@@ -419,6 +421,11 @@ func fails(e refine.Entry) bool {
 	}
 	first := strings.ToLower(strings.TrimSpace(e.Errors[0]))
 	return strings.HasPrefix(first, "error: ") || strings.HasPrefix(first, "fatal: ")
+}
+
+// cancelled reports whether the client did not run a call, because one beside it failed.
+func cancelled(result string) bool {
+	return strings.HasPrefix(result, "Sibling tool call errored") || strings.HasPrefix(result, "Cancelled: parallel tool call")
 }
 
 // succeeded reports whether the exit status of a shell line proves that a command of it that is meant succeeded, and

@@ -154,7 +154,7 @@ func formOf(e refine.Entry, list []shell.Simple) (f Form, ok bool) {
 		}
 		for i, r := range reasons {
 			m := reasonExpressions()[i].FindStringSubmatch(line)
-			if m == nil {
+			if m == nil || r.kind == "opt" && another(line, list) {
 				continue
 			}
 			if key := keyFor(r.kind, m[1], keys); key != "" {
@@ -167,6 +167,18 @@ func formOf(e refine.Entry, list []shell.Simple) (f Form, ok bool) {
 		}
 	}
 	return f, false
+}
+
+// another reports whether a message begins with the name of a program that the line does not name: what it says of an option is not
+// about a command of the line, such as "grep: invalid option -- g" where "rg" is another name of grep.
+func another(message string, list []shell.Simple) bool {
+	name, _, ok := strings.Cut(message, ": ")
+	if !ok || !names.Word(name) || name != strings.ToLower(name) || slices.Contains([]string{"error", "fatal", "warning"}, name) {
+		return false
+	}
+	return !slices.ContainsFunc(list, func(s shell.Simple) bool {
+		return slices.ContainsFunc(s.Words, func(w string) bool { return path.Base(w) == name })
+	})
 }
 
 // keyFor returns the key of the line that a reason with a subject is about, "" if the line has no such part.

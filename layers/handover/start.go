@@ -421,7 +421,7 @@ func before(digests []Digest, last int, id ID) (out []brief.Item) {
 		case t.Asked.N != about.Asked.N && (t.saysLittle() || d.Working > 0):
 			text = day(d) + "asked " + about.request(showLittle) + "; last asked " + t.request(showLittle)
 		}
-		out = append(out, brief.Item{Text: text + "; " + how, Source: end.Source, Trust: brief.Assistant, Time: d.Last,
+		out = append(out, brief.Item{Text: text + "; " + how, Source: end.Source, Trust: end.Trust, Time: d.Last,
 			Why: "a session before, with its last outcome"})
 	}
 	return out
