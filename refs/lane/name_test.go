@@ -1,38 +1,13 @@
 package lane
 
 import (
-	"bytes"
-	"errors"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/objects/gitstore"
 	"github.com/memvcs/mem/objects/pack"
 )
-
-// TestRecordIsCanonical reads a record back, and refuses the same record in another form.
-func TestRecordIsCanonical(t *testing.T) {
-	t.Parallel()
-	d, err := NewDevice("host", bytes.NewReader(make([]byte, 100)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, b, err := NewRecord("set", d, 7, time.Unix(1, 0), map[string]string{"a": "<b>"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := CheckRecord(b, r.ID)
-	if err != nil || got.Kind != "set" || got.Lamport != 7 || string(got.Body) != `{"a":"<b>"}` {
-		t.Errorf("CheckRecord = %+v, %v", got, err)
-	}
-	for _, other := range []string{" " + string(b), strings.Replace(string(b), `"set"`, `""`, 1)} {
-		if _, err := DecodeRecord([]byte(other)); !errors.Is(err, ErrRecord) {
-			t.Errorf("DecodeRecord(%s): %v, want ErrRecord", other, err)
-		}
-	}
-}
 
 // TestNames reads the names that branches have here and on remotes, and refuses all others.
 func TestNames(t *testing.T) {
@@ -75,18 +50,36 @@ func TestCleanName(t *testing.T) {
 	}
 }
 
-func FuzzDecodeRecord(f *testing.F) {
-	d := Device{ID: strings.Repeat("a", 32)}
-	_, b, _ := NewRecord("note", d, 3, time.Unix(1e9, 0), map[string]string{"a": "<b>"})
-	f.Add(b)
-	f.Fuzz(func(t *testing.T, b []byte) {
-		r, err := DecodeRecord(b)
-		if err != nil {
-			return
+func TestProjects(t *testing.T) {
+	t.Parallel()
+	a, b := ProjectOf("github.com/a/b"), ProjectOf("github.com/a/c")
+	if a == b || a == Home {
+		t.Errorf("projects of two origins are %s and %s", a, b)
+	}
+	for in, ok := range map[string]bool{string(a): true, string(Home): true, "": false, string(a)[1:]: false, string(a) + "0": false,
+		strings.ToUpper(string(a)): strings.ToUpper(string(a)) == string(a), "../../../../../x": false} {
+		if got, err := ParseProject(in); (err == nil) != ok || ok && got != Project(in) {
+			t.Errorf("ParseProject(%q) = %q, %v; want ok == %v", in, got, err, ok)
 		}
-		again, err := r.Encode()
-		if err != nil || !bytes.Equal(again, b) || r.ID != objects.Sum(b) {
-			t.Fatalf("%q decodes to something that encodes to %q, %v", b, again, err)
+	}
+}
+
+// TestRefsOfALane names a lane here and on a remote: an outside one is not below [Prefix] here.
+func TestRefsOfALane(t *testing.T) {
+	t.Parallel()
+	l := Lane{Project: "00000000000000aa", Device: strings.Repeat("b", 32)}
+	path := "00000000000000aa/" + l.Device
+	for _, c := range []struct {
+		outside, originals bool
+		local, remote      string
+	}{
+		{false, false, "refs/heads/p/" + path, "refs/heads/p/" + path},
+		{true, false, "refs/untrusted/" + path, "refs/heads/p/" + path},
+		{false, true, "refs/heads/p/" + path, "refs/heads/o/" + path},
+	} {
+		l.Outside, l.Originals = c.outside, c.originals
+		if local, remote := l.LocalRef(), l.Ref(); local != c.local || remote != c.remote {
+			t.Errorf("outside %v, originals %v: %s and %s, want %s and %s", c.outside, c.originals, local, remote, c.local, c.remote)
 		}
-	})
+	}
 }
