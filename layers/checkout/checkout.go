@@ -439,17 +439,15 @@ func writeManifest(ctx context.Context, db *state.DB, rev state.Rev, dir string,
 		return err
 	}
 	meta := compose.ManifestOptions{CreatedAt: rev.Composition.Time, OutputFile: filepath.Join(dir, "composed.md"),
-		Recompress: map[string]compose.Recompression{}}
+		Recompress: map[string]json.RawMessage{}}
 	for _, p := range rev.Composition.Parts {
 		r := st.Recompression(p)
 		if r == nil {
 			continue
 		}
-		settings, err := json.Marshal(r.Settings)
-		if err != nil {
+		if meta.Recompress[p.Output.String()], err = json.Marshal(r); err != nil {
 			return err
 		}
-		meta.Recompress[p.Output.String()] = compose.Recompression{Settings: settings, Reason: r.Reason}
 	}
 	manifest, err := c.Manifest(meta)
 	if err != nil {

@@ -59,7 +59,8 @@ func TestGolden(t *testing.T) {
 	t.Parallel()
 	c := measured(t)
 	manifest, err := c.Manifest(ManifestOptions{CreatedAt: time.Date(2026, 1, 21, 9, 0, 0, 0, time.UTC), OutputFile: "feature-x/composed.md",
-		Recompress: map[string]Recompression{c.Parts[0].Hash.String(): {Settings: json.RawMessage(`{"ratio":30}`), Reason: "no version fits"}}})
+		Recompress: map[string]json.RawMessage{
+			c.Parts[0].Hash.String(): json.RawMessage(`{"settings":{"ratio":30},"reason":"no version fits"}`)}})
 	if err != nil {
 		t.Fatal(err)
 	}

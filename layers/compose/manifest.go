@@ -11,15 +11,9 @@ import (
 // ManifestOptions are values of composition.json that are not part of the composition.
 type ManifestOptions struct {
 	CreatedAt  time.Time
-	OutputFile string                   // path of the composed file, as the user gave it
-	UsedIn     []string                 // sessions that were started from it
-	Recompress map[string]Recompression // by version hash: parts that were compressed for it
-}
-
-// A Recompression describes why and how a part was compressed for a composition.
-type Recompression struct {
-	Settings json.RawMessage `json:"settings"`
-	Reason   string          `json:"reason"`
+	OutputFile string                     // path of the composed file, as the user gave it
+	UsedIn     []string                   // sessions that were started from it
+	Recompress map[string]json.RawMessage // by version hash: why and how parts were compressed for it
 }
 
 // manifest is composition.json.
@@ -40,16 +34,16 @@ type manifest struct {
 }
 
 type manifestPart struct {
-	Session    string         `json:"sessionId"`
-	Version    string         `json:"versionId"`
-	Order      int            `json:"order"`
-	Tokens     int            `json:"tokenContribution"`
-	Recompress *Recompression `json:"recompress,omitempty"`
-	Hash       objects.Hash   `json:"hash"`
-	Project    string         `json:"project,omitempty"`
-	Title      string         `json:"title,omitempty"`
-	Period     string         `json:"period,omitempty"`
-	Messages   int            `json:"messages"`
+	Session    string          `json:"sessionId"`
+	Version    string          `json:"versionId"`
+	Order      int             `json:"order"`
+	Tokens     int             `json:"tokenContribution"`
+	Recompress json.RawMessage `json:"recompress,omitempty"`
+	Hash       objects.Hash    `json:"hash"`
+	Project    string          `json:"project,omitempty"`
+	Title      string          `json:"title,omitempty"`
+	Period     string          `json:"period,omitempty"`
+	Messages   int             `json:"messages"`
 }
 
 // Manifest returns composition.json. tokenContribution is a part's own token count; totalTokens is the sum with the
@@ -62,12 +56,9 @@ func (c Composition) Manifest(m ManifestOptions) ([]byte, error) {
 		Transcript: objects.Sum(c.Transcript()),
 	}
 	for i, p := range c.Parts {
-		comp := manifestPart{Session: p.Session, Version: p.Version, Order: i, Tokens: p.Tokens, Hash: p.Hash,
-			Project: p.Project, Title: p.Title, Period: p.Period(), Messages: p.Messages}
-		if r, ok := m.Recompress[p.Hash.String()]; ok {
-			comp.Recompress = &r
-		}
-		out.Components = append(out.Components, comp)
+		out.Components = append(out.Components, manifestPart{Session: p.Session, Version: p.Version, Order: i, Tokens: p.Tokens, Hash: p.Hash,
+			Project: p.Project, Title: p.Title, Period: p.Period(), Messages: p.Messages,
+			Recompress: m.Recompress[p.Hash.String()]})
 	}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

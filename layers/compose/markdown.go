@@ -3,6 +3,7 @@ package compose
 import (
 	"fmt"
 	"strings"
+	"time"
 	"unicode"
 
 	"github.com/memvcs/mem/layers/compress"
@@ -84,12 +85,15 @@ func (p Part) heading(i int) string {
 }
 
 // Period returns the days of the session: "2026-01-15", "2026-01-15 to 2026-01-18", "" if they are not known.
-func (p Part) Period() string {
-	if p.Date.IsZero() {
+func (p Part) Period() string { return Period(p.Begin, p.Date) }
+
+// Period returns the days from begin to end, as [Part.Period] does.
+func Period(begin, end time.Time) string {
+	if end.IsZero() {
 		return ""
 	}
-	first, last := p.Begin.UTC().Format("2006-01-02"), p.Date.UTC().Format("2006-01-02")
-	if p.Begin.IsZero() || first >= last {
+	first, last := begin.UTC().Format("2006-01-02"), end.UTC().Format("2006-01-02")
+	if begin.IsZero() || first >= last {
 		return last
 	}
 	return first + " to " + last

@@ -71,11 +71,13 @@ func NewManifest(ctx context.Context, db *state.DB, p state.Project, settings Ma
 			out.OriginalPath = s.Now().Scan.Cwd
 		}
 	}
-	for _, c := range st.Compositions {
-		if !c.Deleted {
-			out.Compositions[c.Name] = CompositionOf(st, p, c)
-			last = later(last, c.Time)
-		}
+	compositions, err := CompositionsOf(ctx, db, p, st.Named())
+	if err != nil {
+		return out, err
+	}
+	for _, c := range compositions {
+		out.Compositions[c.Name] = c
+		last = later(last, c.CreatedAt.Time)
 	}
 	for _, v := range st.Versions {
 		last = later(last, v.Time)

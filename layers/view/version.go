@@ -1,11 +1,15 @@
 package view
 
 import (
+	"context"
+
 	"github.com/memvcs/mem/layers/compose"
 	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/engines"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/refs"
 )
 
 // A Version is a version of a session.
@@ -83,30 +87,58 @@ type Composition struct {
 	Hidden     string      `json:"hidden,omitempty"` // why
 }
 
-// A Component is a part of a composition.
+// A Component is a part of a composition, with its session as it is called now.
 type Component struct {
 	SessionID  string                 `json:"sessionId"`
 	VersionID  string                 `json:"versionId"`
 	Order      int                    `json:"order"`
 	Tokens     int                    `json:"tokenContribution"`
+	Title      string                 `json:"title,omitempty"`
+	Period     string                 `json:"period,omitempty"` // the days of the session
 	Recompress *records.Recompression `json:"recompress,omitempty"`
 }
 
-// CompositionOf returns a composition of the project of st.
-func CompositionOf(st *state.State, p state.Project, c *records.Composition) Composition {
-	out := Composition{
-		ID: compose.ID(c.Derivation.Output), Name: c.Name, Project: p.Name, ProjectID: string(p.ID), CreatedAt: Time{c.Time},
-		Components: []Component{}, OutputFile: c.Name + "/composed.md", Tokens: c.Tokens, Messages: c.Messages,
-		Budget: c.Budget, Strategy: c.Strategy, Hash: c.Derivation.Output.String(), UsedIn: list(c.Used.By),
-		Accessed: Time{c.Used.Last}, Hidden: c.Revoked,
+// CompositionsOf returns compositions of a project, with the names that the sessions of their parts have now.
+func CompositionsOf(ctx context.Context, db *state.DB, p state.Project, all []*records.Composition) ([]Composition, error) {
+	states := map[refs.Project]*state.State{}
+	outline := func(id refs.Project) (st *state.State, err error) {
+		if states[id] == nil {
+			states[id], err = trust.Outline(ctx, db, id)
+		}
+		return states[id], err
 	}
-	if c.Deleted {
-		out.Hidden = "removed"
+	out := []Composition{}
+	for _, c := range all {
+		x := Composition{
+			ID: compose.ID(c.Derivation.Output), Name: c.Name, Project: p.Name, ProjectID: string(p.ID), CreatedAt: Time{c.Time},
+			Components: []Component{}, OutputFile: c.Name + "/composed.md", Tokens: c.Tokens, Messages: c.Messages,
+			Budget: c.Budget, Strategy: c.Strategy, Hash: c.Derivation.Output.String(), UsedIn: list(c.Used.By),
+			Accessed: Time{c.Used.Last}, Hidden: c.Revoked,
+		}
+		if c.Deleted {
+			x.Hidden = "removed"
+		}
+		for i, part := range c.Parts {
+			st, err := outline(part.Project)
+			if err != nil {
+				return nil, err
+			}
+			y := Component{SessionID: part.Session, VersionID: part.Label, Order: i, Tokens: part.Tokens,
+				Recompress: st.Recompression(part)}
+			y.Title, y.Period = named(st.Session(part.Session))
+			x.Components = append(x.Components, y)
+		}
+		out = append(out, x)
 	}
-	for i, p := range c.Parts {
-		out.Components = append(out.Components, Component{p.Session, p.Label, i, p.Tokens, st.Recompression(p)})
+	return out, nil
+}
+
+// named returns the title and the days of a session, nothing of one that is not there any more.
+func named(s *state.Session) (title, period string) {
+	if s == nil {
+		return "", ""
 	}
-	return out
+	return s.Title(), compose.Period(s.Now().Scan.First, s.Now().Ended())
 }
 
 // A Composed is the result of composing, or with a dry run the plan of it.
@@ -132,6 +164,8 @@ type ComposedPart struct {
 	Session string   `json:"sessionId"`
 	Version string   `json:"versionId"` // a label, "original" or "(new)"
 	Tokens  int      `json:"tokenContribution"`
+	Title   string   `json:"title,omitempty"`
+	Period  string   `json:"period,omitempty"` // the days of the session
 	Share   int      `json:"share"`
 	Score   *float64 `json:"score,omitempty"` // from 0 to 1, of a version that was there
 	Why     string   `json:"reason"`
@@ -149,6 +183,11 @@ func ComposedOf(req derive.ComposeRequest, d derive.ComposeResult) Composed {
 		part := ComposedPart{Session: p.Session, Version: p.Label(), Tokens: p.Tokens - p.Tags, Share: p.Share, Why: p.Why}
 		if d.Composition != nil && i < len(d.Composition.Parts) { // a new version has got its label
 			part.Version, part.Tokens = d.Composition.Parts[i].Label, d.Composition.Parts[i].Tokens
+		}
+		for _, asked := range req.Parts {
+			if asked.Rev.Session.ID == p.Session {
+				part.Title, part.Period = named(asked.Rev.Session)
+			}
 		}
 		if p.Score >= 0 {
 			score := float64(p.Score) / 1000

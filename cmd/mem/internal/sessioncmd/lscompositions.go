@@ -32,14 +32,18 @@ func runLsCompositions(ctx context.Context, e *app.Env, o lsOptions) error {
 			if err != nil {
 				return err
 			}
-			for _, c := range newestStates(st, o) {
-				a := view.CompositionOf(st, p, c)
-				list = append(list, a)
+			newest := newestStates(st, o)
+			views, err := view.CompositionsOf(ctx, run.DB, p, newest)
+			if err != nil {
+				return err
+			}
+			list = append(list, views...)
+			for i, c := range newest {
 				t.Row(app.Cell{Full: c.Name, Paint: e.Style().Cyan}, e.TimeCell(c.Time),
 					app.Cell{Full: fmt.Sprint(c.Tokens), Short: "~" + tokens.Format(c.Tokens)},
 					app.Cell{Full: fmt.Sprint(c.Budget), Short: tokens.Format(c.Budget)}, app.Cell{Full: fmt.Sprint(c.Messages)},
 					app.Cell{Full: fmt.Sprint(len(c.Parts))},
-					versioncmd.UsedCell(e, nil, c.Used), app.Cell{Full: p.Name}, app.Cell{Full: a.Hidden})
+					versioncmd.UsedCell(e, nil, c.Used), app.Cell{Full: p.Name}, app.Cell{Full: views[i].Hidden})
 			}
 		}
 		switch {

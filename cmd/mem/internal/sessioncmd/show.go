@@ -205,37 +205,36 @@ func showManifest(ctx context.Context, run names.Run) error {
 
 // A shown is the JSON form of mem show.
 type shown struct {
-	Kind        string               `json:"kind"`
-	Hash        string               `json:"hash,omitempty"`
-	Project     string               `json:"project,omitempty"`
-	Session     string               `json:"session,omitempty"`
-	Title       string               `json:"title,omitempty"`
-	Messages    int                  `json:"messages,omitempty"`
-	Bytes       int64                `json:"bytes,omitempty"`
-	Tokens      *int                 `json:"tokens,omitempty"` // of a session, if they have been counted
-	From        int                  `json:"from,omitempty"`   // of a message range
-	To          int                  `json:"to,omitempty"`
-	Time        string               `json:"createdAt,omitempty"`
-	First       string               `json:"firstTimestamp,omitempty"`
-	Last        string               `json:"lastTimestamp,omitempty"`
-	Label       string               `json:"versionId,omitempty"`
-	UsedBy      []string             `json:"usedInCompositions,omitempty"`
-	UsedIn      []string             `json:"usedInSessions,omitempty"`
-	Accessed    string               `json:"lastAccessed,omitempty"` // by one of those sessions
-	Version     *records.Version     `json:"version,omitempty"`
-	Keepits     []view.Fate          `json:"keepits,omitempty"` // of a version: the fates of the markers
-	Composition *records.Composition `json:"composition,omitempty"`
-	Commit      string               `json:"commit,omitempty"`
-	Earlier     []view.Earlier       `json:"earlier,omitempty"` // of a session whose file was rewritten
-	Branch      string               `json:"branch,omitempty"`
-	Versions    []view.Version       `json:"versions,omitempty"` // of a session
-	Markers     []view.Marker        `json:"markers,omitempty"`  // of a session
-	Content     string               `json:"content,omitempty"`  // of L1 and L2, and of messages
+	Kind        string            `json:"kind"`
+	Hash        string            `json:"hash,omitempty"`
+	Project     string            `json:"project,omitempty"`
+	Session     string            `json:"session,omitempty"`
+	Title       string            `json:"title,omitempty"`
+	Messages    int               `json:"messages,omitempty"`
+	Bytes       int64             `json:"bytes,omitempty"`
+	Tokens      *int              `json:"tokens,omitempty"` // of a session, if they have been counted
+	From        int               `json:"from,omitempty"`   // of a message range
+	To          int               `json:"to,omitempty"`
+	Time        string            `json:"createdAt,omitempty"`
+	First       string            `json:"firstTimestamp,omitempty"`
+	Last        string            `json:"lastTimestamp,omitempty"`
+	Label       string            `json:"versionId,omitempty"`
+	UsedBy      []string          `json:"usedInCompositions,omitempty"`
+	UsedIn      []string          `json:"usedInSessions,omitempty"`
+	Accessed    string            `json:"lastAccessed,omitempty"` // by one of those sessions
+	Version     *view.Version     `json:"version,omitempty"`
+	Keepits     []view.Fate       `json:"keepits,omitempty"` // of a version: the fates of the markers
+	Composition *view.Composition `json:"composition,omitempty"`
+	Commit      string            `json:"commit,omitempty"`
+	Earlier     []view.Earlier    `json:"earlier,omitempty"` // of a session whose file was rewritten
+	Branch      string            `json:"branch,omitempty"`
+	Versions    []view.Version    `json:"versions,omitempty"` // of a session
+	Markers     []view.Marker     `json:"markers,omitempty"`  // of a session
+	Content     string            `json:"content,omitempty"`  // of L1 and L2, and of messages
 }
 
 func describeRev(ctx context.Context, run names.Run, rev state.Rev) (shown, error) {
-	s := shown{Kind: string(rev.Kind), Project: rev.Project.Name, Version: rev.Version, Composition: rev.Composition,
-		Commit: rev.Commit, From: rev.From, To: rev.To}
+	s := shown{Kind: string(rev.Kind), Project: rev.Project.Name, Commit: rev.Commit, From: rev.From, To: rev.To}
 	if !rev.Hash.IsZero() {
 		s.Hash = rev.Hash.String()
 	}
@@ -291,7 +290,8 @@ func showJSON(ctx context.Context, run names.Run, rev state.Rev) error {
 	return run.PrintJSON("show", s)
 }
 
-// describeContent adds the versions and markers of a session, or the content of L1, L2 or messages, to s.
+// describeContent adds the versions and markers of a session, a version, a composition, or the content of L1, L2 or
+// messages to s.
 func describeContent(ctx context.Context, run names.Run, rev state.Rev, s *shown) error {
 	switch rev.Kind {
 	case state.IsSession:
@@ -309,6 +309,16 @@ func describeContent(ctx context.Context, run names.Run, rev state.Rev, s *shown
 		marks, err := markers.Keepits(ctx, run.DB, rev)
 		for _, k := range marks {
 			s.Markers = append(s.Markers, view.MarkerOf(rev.Session, k))
+		}
+		return err
+	case state.IsVersion:
+		v, err := view.VersionOf(rev.Version, s.UsedBy)
+		s.Version = &v
+		return err
+	case state.IsComposition:
+		all, err := view.CompositionsOf(ctx, run.DB, rev.Project, []*records.Composition{rev.Composition})
+		if err == nil {
+			s.Composition = &all[0]
 		}
 		return err
 	case state.IsL1, state.IsL2, state.IsMessages:

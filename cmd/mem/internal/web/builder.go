@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/memvcs/mem/cmd/mem/internal/web/api"
 	"github.com/memvcs/mem/layers/capture"
@@ -291,17 +290,10 @@ type earlierState struct {
 	Rev string
 }
 
-// A timelinePart is a part of a composition with its session.
-type timelinePart struct {
-	records.CompositionPart
-	Title       string
-	First, Last time.Time
-}
-
 // A compositionBody is one composition.
 type compositionBody struct {
 	*records.Composition
-	Timeline []timelinePart
+	Timeline []view.Component
 	ID       string
 	Hash     string
 	Text     string
@@ -339,13 +331,11 @@ func (s *Server) compositionScreen(w http.ResponseWriter, r *http.Request, p sta
 	if err != nil {
 		return "", page{}, err
 	}
-	for _, part := range b.Parts {
-		t := timelinePart{CompositionPart: part}
-		if one := st.Session(part.Session); one != nil {
-			t.Title, t.First, t.Last = one.Title(), one.Now().Scan.First, one.Now().Scan.Last
-		}
-		b.Timeline = append(b.Timeline, t)
+	views, err := view.CompositionsOf(ctx, s.Memory.DB, p, []*records.Composition{rev.Composition})
+	if err != nil {
+		return "", page{}, err
 	}
+	b.Timeline = views[0].Components
 	back := 0
 	for _, c := range slices.Backward(st.Compositions) {
 		if c.Name != b.Name || c.Deleted {

@@ -59,7 +59,6 @@ func (s *Server) funcs(p *pages) template.FuncMap {
 		"messagelink": messageLink,
 		"linelink":    lineLink,
 		"lineText":    lineText,
-		"period":      s.period,
 		"child":       isChild,
 		"place":       func(identity string) string { return strings.TrimPrefix(identity, "path ") },
 		"projname":    projectName,
@@ -110,18 +109,6 @@ func differenceClass(line string) string {
 }
 
 func (s *Server) local(t time.Time) time.Time { return t.In(s.Now().Location()) }
-
-// period returns the days from the first to the last time: "15 Jan 2026", "15 Jan - 2 Feb 2026".
-func (s *Server) period(first, last time.Time) string {
-	a, b := s.local(first), s.local(last)
-	switch {
-	case a.Format(time.DateOnly) == b.Format(time.DateOnly):
-		return b.Format("2 Jan 2006")
-	case a.Year() == b.Year():
-		return a.Format("2 Jan") + " - " + b.Format("2 Jan 2006")
-	}
-	return a.Format("2 Jan 2006") + " - " + b.Format("2 Jan 2006")
-}
 
 // projectName returns the name of a project, followed by its path or URL if another project in the list has that name.
 func projectName(p state.Project, list []state.Project) string {

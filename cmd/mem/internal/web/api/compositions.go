@@ -70,8 +70,12 @@ func (s *API) apiCompositions(c *call, p state.Project) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	list, next, err := paged(c, st.Named(), func(x *records.Composition) string { return x.Name },
-		func(x *records.Composition) view.Composition { return view.CompositionOf(st, p, x) })
+	page, next, err := paged(c, st.Named(), func(x *records.Composition) string { return x.Name },
+		func(x *records.Composition) *records.Composition { return x })
+	if err != nil {
+		return reply{}, err
+	}
+	list, err := view.CompositionsOf(c, s.Memory.DB, p, page)
 	return result(CompositionList{list, next}, err)
 }
 
@@ -245,11 +249,11 @@ func (s *API) apiComposition(c *call, rev state.Rev) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	st, err := trust.Outline(c, s.Memory.DB, rev.Project.ID)
+	list, err := view.CompositionsOf(c, s.Memory.DB, rev.Project, []*records.Composition{rev.Composition})
 	if err != nil {
 		return reply{}, err
 	}
-	return ok(CompositionDetails{view.CompositionOf(st, rev.Project, rev.Composition), text})
+	return ok(CompositionDetails{list[0], text})
 }
 
 func (s *API) apiDeleteComposition(c *call, rev state.Rev) (reply, error) {
