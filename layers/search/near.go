@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/memvcs/mem/layers/search/index"
@@ -26,7 +27,7 @@ func (m *matcher) missing(text string, all []queryTerm) (out []Unknown, err erro
 			continue
 		}
 		u := Unknown{Word: word}
-		if u.Near, err = m.near(parts[0].term); err != nil {
+		if u.Near, err = m.near(strings.ToLower(word), parts[0].term); err != nil {
 			return nil, err
 		}
 		out = append(out, u)
@@ -34,57 +35,91 @@ func (m *matcher) missing(text string, all []queryTerm) (out []Unknown, err erro
 	return out, nil
 }
 
-// near returns the words of texts whose terms are nearest to a term: those that begin with it or with which it begins,
-// and those that differ in a letter or two.
-func (m *matcher) near(term string) (words []string, err error) {
+// Limits of what is read for the nearest words.
+const (
+	mostStems = 24 // terms of which the words are compared
+	mostRead  = 8  // texts in which a term is looked up
+)
+
+// near returns the words of texts that are nearest to a word of no text: those that differ in a letter or two, then those
+// that begin with it and those that it begins with. The terms of the index are stems; they only select what is compared.
+// Most slips leave the first letter as it is, so the words with other first letters are read if there are no others.
+func (m *matcher) near(word, term string) ([]string, error) {
 	_, first := utf8.DecodeRuneInString(term)
+	words, err := m.nearWith(term[:first], word, term)
+	if err == nil && len(words) == 0 {
+		words, err = m.nearWith("", word, term)
+	}
+	return words, err
+}
+
+// nearWith is near for the terms that begin with start.
+func (m *matcher) nearWith(start, word, term string) (words []string, err error) {
 	type candidate struct {
-		term       string
+		text       string
 		far, count int
 	}
+	order := func(a, b *candidate) int {
+		return cmp.Or(cmp.Compare(a.far, b.far), cmp.Compare(b.count, a.count), strings.Compare(a.text, b.text))
+	}
 	at := map[string]*candidate{}
+	var list []*candidate
 	for i := range m.parts {
-		err := m.parts[i].seg.Each(term[:first], func(t string, docs int) {
-			if far := distance(term, t); far >= 0 {
-				if at[t] == nil {
-					at[t] = &candidate{term: t, far: far}
-				}
-				at[t].count += docs
+		err := m.parts[i].seg.Each(start, func(t string, docs int) {
+			far, known := distance(term, t), at[t]
+			switch {
+			case known != nil:
+				known.count += docs
+			case far >= 0 && isWord(t) == isWord(word):
+				at[t] = &candidate{t, far, docs}
+				list = append(list, at[t])
 			}
 		})
 		if err != nil {
 			return nil, err
 		}
 	}
-	var list []*candidate
-	for _, c := range at {
-		list = append(list, c)
-	}
-	slices.SortFunc(list, func(a, b *candidate) int {
-		return cmp.Or(cmp.Compare(a.far, b.far), cmp.Compare(b.count, a.count), strings.Compare(a.term, b.term))
-	})
-	for _, c := range list {
-		word, err := m.wordOf(c.term)
+	slices.SortFunc(list, order)
+	var found []*candidate
+	for _, c := range list[:min(len(list), mostStems)] {
+		all, err := m.wordsOf(c.text)
 		if err != nil {
 			return nil, err
 		}
-		if word != "" && !slices.Contains(words, word) {
-			words = append(words, word)
+		best := &candidate{far: -1}
+		for _, w := range all {
+			if d := apart(word, w); d >= 0 && (best.far < 0 || d < best.far) {
+				best = &candidate{w, d, c.count}
+			}
 		}
-		if len(words) == mostNear {
-			break
+		if best.far >= 0 {
+			found = append(found, best)
 		}
 	}
+	slices.SortFunc(found, order)
+	for _, c := range found[:min(len(found), mostNear)] {
+		words = append(words, c.text)
+	}
 	return words, nil
+}
+
+// isWord reports whether a text is letters and digits only, and no identifier or path.
+func isWord(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+}
+
+// slips is how many letters of a word of n may be wrong.
+func slips(n int) int {
+	if n > 4 {
+		return 2
+	}
+	return 1
 }
 
 // distance returns how far two terms are from each other: the letters to insert, delete, replace or swap, or one more
 // than those between the shorter one and the start of the longer one, because stems end differently; -1 if they are not near.
 func distance(a, b string) int {
-	most := 1
-	if len(a) > 4 {
-		most = 2
-	}
+	most := slips(len(a))
 	if len(a) > len(b) {
 		a, b = b, a
 	}
@@ -94,6 +129,19 @@ func distance(a, b string) int {
 	}
 	if d := slices.Min(row); len(a) > 4 && d < most {
 		return d + 1
+	}
+	return -1
+}
+
+// apart returns how far a word of a text is from a word of a query: the letters to insert, delete, replace or swap; one
+// more than near words differ in if one begins with the other; -1 if it is not near.
+func apart(a, b string) int {
+	row := edits(a, b)
+	switch d, most := row[len(row)-1], slips(len(a)); {
+	case d <= most:
+		return d
+	case min(len(a), len(b)) > 4 && (strings.HasPrefix(a, b) || strings.HasPrefix(b, a)):
+		return most + 1
 	}
 	return -1
 }
@@ -124,39 +172,37 @@ func edits(a, b string) []int {
 	return last
 }
 
-// wordOf returns a term as a text has it, "" if no text that may be found has it.
-func (m *matcher) wordOf(term string) (string, error) {
+// wordsOf returns the words of a term in the first texts that have it and may be found.
+func (m *matcher) wordsOf(term string) (words []string, err error) {
+	read := 0
 	for i := range m.parts {
 		p := &m.parts[i]
 		post, err := p.seg.Postings(term)
 		if err != nil {
-			return "", err
+			return nil, err
 		}
-		for doc, _, ok := post.Next(); ok; doc, _, ok = post.Next() {
+		for doc, _, ok := post.Next(); ok && read < mostRead; doc, _, ok = post.Next() {
 			if !m.alive(p, doc) || !m.allows(p, doc) {
 				continue
 			}
 			d, err := p.seg.Doc(doc)
 			if err != nil {
-				return "", err
+				return nil, err
 			}
-			word := ""
+			read++
 			var c index.Cutter
+			c.Begin(term)
 			c.Each(d.Text, func(t index.Term) {
-				if word == "" && string(t.Text) == term {
-					word = strings.ToLower(d.Text[t.Start:t.End])
+				if word := strings.ToLower(d.Text[t.Start:t.End]); string(t.Text) == term && !slices.Contains(words, word) {
+					words = append(words, word)
 				}
 			})
-			if word != "" {
-				return word, nil
-			}
-			break
 		}
 		if post.Damaged() {
-			return "", index.ErrDamaged
+			return nil, index.ErrDamaged
 		}
 	}
-	return "", nil
+	return words, nil
 }
 
 // alive reports whether a document was not replaced or removed.
