@@ -20,6 +20,7 @@ import (
 	"github.com/memvcs/mem/layers/revision"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/layers/verify"
 )
 
 // A gull is a model that believes every text it is shown: it says that the user wants what the text wants, that honest facts
@@ -167,9 +168,9 @@ func (g *gull) looksBack(shown string) string {
 }
 
 // believes says that all of it was said.
-func (g *gull) believes(shown string) (list []facts.Answer) {
+func (g *gull) believes(shown string) (list []verify.Answer) {
 	for _, m := range regexp.MustCompile(`(?m)^([ef]:[0-9a-f]{8,}) `).FindAllStringSubmatch(shown, -1) {
-		list = append(list, facts.Answer{ID: m[1], Answer: facts.Supported})
+		list = append(list, verify.Answer{ID: m[1], Answer: verify.Supported})
 		if m[1][0] == 'f' {
 			g.facts = append(g.facts, m[1])
 		}

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/layers/engines"
 )
 
 // A purse is a memory with a session, and a server that answers as a model does, each time for all that was allowed.
@@ -78,7 +79,7 @@ func (p *purse) answer(w http.ResponseWriter, r *http.Request) {
 	p.mu.Lock()
 	p.billed += 1000 + q.MaxTokens
 	p.mu.Unlock()
-	text, err := json.Marshal(parrot(q.Messages[len(q.Messages)-1].Content))
+	text, err := json.Marshal(answered(engines.Question{Prompt: q.Messages[len(q.Messages)-1].Content}))
 	if err != nil {
 		panic(err) // it is a string
 	}
@@ -175,7 +176,7 @@ func TestCapOfManyProcesses(t *testing.T) {
 			t.Errorf("exit status %d: %s", c, texts[i])
 		}
 	}
-	if done < 3 || refused == 0 || done != p.asked {
+	if refused == 0 || p.asked < 3 || 2*done > p.asked { // a version takes two requests
 		t.Errorf("%d processes done, %d refused, %d requests", done, refused, p.asked)
 	}
 	if p.billed > limit || p.spent() != p.billed {
@@ -213,7 +214,8 @@ func TestCapAfterKill(t *testing.T) {
 	if err := stuck.Wait(); err == nil {
 		t.Error("a killed process ended well")
 	}
-	if out, err := p.compress(limit, 322).CombinedOutput(); err != nil {
+	freed := fmt.Sprint(p.need() * 3) // for the two requests of a version, not for one more
+	if out, err := p.compress(freed, 322).CombinedOutput(); err != nil {
 		t.Errorf("after it was killed: %v\n%s", err, out)
 	}
 	if found := p.holds(); len(found) > 0 {

@@ -503,7 +503,11 @@ func (d engineDesk) ok(args ...string) string {
 
 // says lets the API answer the next request with segments: by the tool that the client gives for its schema, or as text.
 func (d engineDesk) says(segments ...map[string]any) {
-	in := map[string]any{"segments": segments}
+	d.answers(map[string]any{"segments": segments})
+}
+
+// answers lets the API answer the next request with an object.
+func (d engineDesk) answers(in map[string]any) {
 	b, err := json.Marshal(in)
 	if err != nil {
 		d.t.Fatal(err)
@@ -536,8 +540,9 @@ func insideEngine(t *testing.T) {
 	n, text := firstTyped(t, d.ok("show", w.ID+":L1", "--format", "jsonl"))
 
 	d.says(map[string]any{"role": "user", "messages": []int{n}, "text": text})
+	d.answers(map[string]any{"answers": []any{map[string]any{"id": "s:1", "answer": "supported", "text": "", "why": ""}}})
 	made := compressed(t, d.ok("compress", w.ID, "--ratio", "5", "--engine", "claude", "--model", "sonnet", "--json"))
-	if !strings.HasPrefix(made.Engine, "claude/2 (sonnet") || made.Receipt.Requests == 0 || made.Receipt.Replaced != 0 {
+	if !strings.HasPrefix(made.Engine, "claude/3 (sonnet") || made.Receipt.Requests != 2 || made.Receipt.Replaced+made.Receipt.Unchecked != 0 {
 		t.Errorf("compress says %+v", made)
 	}
 	if got := d.ok("show", w.ID+":"+made.Version, "--format", "text"); !summary(n, text).MatchString(got) {
@@ -608,8 +613,8 @@ type compressedBy struct {
 	Version, Engine string
 	Existed         bool
 	Receipt         struct {
-		Requests, Replaced int
-		Again              int `json:"asked_again"`
+		Requests, Replaced, Unchecked int
+		Again                         int `json:"asked_again"`
 	}
 }
 

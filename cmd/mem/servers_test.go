@@ -155,11 +155,22 @@ func fakeModel() {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	if distils(q) {
-		fmt.Println(distilling(q))
+	mode := os.Getenv("MODEL_MODE")
+	if distils(q) || checks(q) && mode != "mumble" {
+		fmt.Println(answered(q))
 		return
 	}
-	switch os.Getenv("MODEL_MODE") {
+	switch mode {
+	case "mumble":
+		if checks(q) {
+			fmt.Println("Who can tell?")
+			return
+		}
+		fmt.Println(answered(q))
+	case "invert":
+		fmt.Println(`{"segments":[{"role":"user","messages":[1],"text":"The basket loses its items."},{"role":"user","messages":[1],"text":"The user does not want a test."},{"role":"assistant","messages":[6],"text":"The basket keeps its items forever."}]}`)
+	case "liar":
+		fmt.Println(`{"segments":[{"role":"user","messages":[1],"text":"The user does not want a test."}]}`)
 	case "garbage":
 		fmt.Println("I am sorry, I cannot do that.")
 	case "invent":
@@ -172,8 +183,24 @@ func fakeModel() {
 	case "hang":
 		time.Sleep(time.Hour)
 	default:
-		fmt.Println(parrot(q.Prompt))
+		fmt.Println(answered(q))
 	}
+}
+
+// answered answers a question of any kind.
+func answered(q engines.Question) string {
+	switch {
+	case distils(q):
+		return distilling(q)
+	case checks(q):
+		return asJSON(object{"answers": verifying(q)})
+	}
+	return parrot(q.Prompt)
+}
+
+// checks reports whether a question is about the lines of a summary.
+func checks(q engines.Question) bool {
+	return strings.Contains(q.Prompt, "=== record ") && strings.Contains(q.Prompt, "=== sentences ")
 }
 
 // distils reports whether a question is one of those that mem distill puts.
@@ -191,17 +218,24 @@ func fencedIn(prompt, title string) []string {
 	return strings.Split(body, "\n")
 }
 
-// verifying answers questions about facts: no question is supported that names kangaroos.
+// verifying answers questions about facts and summaries: what names kangaroos or does not want a test is not supported, and
+// nothing is forever.
 func verifying(q engines.Question) []object {
 	list := []object{}
 	for _, line := range fencedIn(q.Prompt, "sentences") {
 		id, text, ok := strings.Cut(line, " ")
-		if !ok || !strings.HasPrefix(id, "f:") && !strings.HasPrefix(id, "e:") {
+		if !ok || !strings.HasPrefix(id, "f:") && !strings.HasPrefix(id, "e:") && !strings.HasPrefix(id, "s:") {
 			continue
 		}
 		a := object{"id": id, "answer": "supported", "text": "", "why": ""}
 		if strings.Contains(text, "kangaroos") {
 			a["answer"], a["why"] = "not", "nobody spoke of them"
+		}
+		if strings.Contains(text, "does not want a test") {
+			a["answer"], a["why"] = "not", "he asked for one"
+		}
+		if words := strings.Fields(text); slices.Contains(words, "forever.") {
+			a["answer"], a["text"] = "partly", strings.Replace(strings.Join(words[1:], " "), "forever.", "now.", 1)
 		}
 		list = append(list, a)
 	}
@@ -334,16 +368,12 @@ func fakeClient(args []string) {
 		fmt.Fprintln(os.Stderr, "the hooks of mem are on", err)
 		os.Exit(1)
 	}
-	answer := parrot(string(prompt))
 	q := engines.Question{Prompt: string(prompt)}
 	if i := slices.Index(args, "--system-prompt"); i >= 0 {
 		q.System = args[i+1]
 	}
-	if distils(q) {
-		answer = distilling(q)
-	}
 	fmt.Printf(`{"type":"result","subtype":"success","is_error":false,"result":"","structured_output":%s,"total_cost_usd":0.25,"usage":{"input_tokens":3000,"output_tokens":200},"modelUsage":{"claude-opus-5-5":{}}}`,
-		answer)
+		answered(q))
 }
 
 // modelServer starts a server that speaks as Anthropic's or OpenAI's, and lets the commands of the script find it.
@@ -376,20 +406,16 @@ func modelServer(ts *testscript.TestScript, neg bool, args []string) {
 				q.Prompt = m.Content
 			}
 		}
-		answer := parrot(q.Prompt)
-		if distils(q) {
-			answer = distilling(q)
-		}
 		w.Header().Set("Content-Type", "text/event-stream")
 		events := []string{
 			`{"type":"message_start","message":{"model":"claude-test-1","usage":{"input_tokens":900,"output_tokens":1}}}`,
-			`{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":` + asJSON(answer) + `}}`,
+			`{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":` + asJSON(answered(q)) + `}}`,
 			`{"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":77}}`,
 			`{"type":"message_stop"}`,
 		}
 		if strings.HasSuffix(r.URL.Path, "/chat/completions") {
 			events = []string{
-				`{"model":"local-1","choices":[{"index":0,"delta":{"content":` + asJSON(answer) + `},"finish_reason":"stop"}]}`,
+				`{"model":"local-1","choices":[{"index":0,"delta":{"content":` + asJSON(answered(q)) + `},"finish_reason":"stop"}]}`,
 				`{"model":"local-1","choices":[],"usage":{"prompt_tokens":900,"completion_tokens":77}}`, `[DONE]`,
 			}
 		}

@@ -97,7 +97,7 @@ func newSources(items []compress.Item) *sources {
 	for _, it := range items {
 		size += len(itemText(it)) + 1
 	}
-	return &sources{items: items, key: fenceKey(items), unread: maxReads * size}
+	return &sources{items: items, key: recordKey(items), unread: maxReads * size}
 }
 
 // segment checks and converts one segment. Whoever it is about, the words are the author's.
@@ -106,18 +106,30 @@ func (s *sources) segment(author string, a answerSegment) (compress.Segment, err
 	if !slices.Contains([]string{"user", "assistant", "tool"}, *a.Role) {
 		return none, fmt.Errorf("its role is %s: want user, assistant or tool", quote(*a.Role))
 	}
-	text := strings.TrimSpace(strings.ReplaceAll(*a.Text, "\r\n", "\n"))
-	if err := s.checkText(text); err != nil {
-		return none, err
-	}
 	src, err := s.read(a.Messages)
 	if err != nil {
 		return none, err
 	}
-	if bad := unsupported(text, s.text); len(bad) > 0 {
-		return none, fmt.Errorf("it names %s, which the messages it lists do not contain", strings.Join(bad, ", "))
+	text, err := s.checkText(*a.Text)
+	return compress.Segment{Role: "tool", Label: compress.SummaryBy(author, src), Text: text, Src: src}, err
+}
+
+// reword gives a segment another text, unless it is worse than an answer may be.
+func (s *sources) reword(seg *compress.Segment, text string) error {
+	var list []int
+	for _, r := range seg.Src {
+		for n := r[0]; n <= r[1]; n++ {
+			list = append(list, n)
+		}
 	}
-	return compress.Segment{Role: "tool", Label: compress.SummaryBy(author, src), Text: text, Src: src}, nil
+	if _, err := s.read(list); err != nil {
+		return err
+	}
+	text, err := s.checkText(text)
+	if err == nil {
+		seg.Text = text
+	}
+	return err
 }
 
 // unsupported returns at most five claims of text that source does not contain, quoted.
@@ -131,19 +143,24 @@ func unsupported(text string, source claims.Source) []string {
 	return bad
 }
 
-// checkText rejects text with control characters, a fence key or a marker.
-func (s *sources) checkText(text string) error {
+// checkText rejects text with control characters, a fence key or a marker, and with names that the messages that were last read
+// do not contain.
+func (s *sources) checkText(text string) (string, error) {
+	text = strings.TrimSpace(strings.ReplaceAll(text, "\r\n", "\n"))
+	bad := unsupported(text, s.text)
 	switch {
 	case text == "":
-		return errors.New("it has no text")
+		return "", errors.New("it has no text")
 	case !utf8.ValidString(text) || strings.ContainsFunc(text, isHidden):
-		return errors.New("it contains control characters")
+		return "", errors.New("it contains control characters")
 	case strings.Contains(text, s.key):
-		return errors.New("it repeats the key of the record")
+		return "", errors.New("it repeats the key of the record")
 	case len(keepit.Scan(text)) > 0:
-		return errors.New("it contains a marker")
+		return "", errors.New("it contains a marker")
+	case len(bad) > 0:
+		return "", fmt.Errorf("it names %s, which the messages it lists do not contain", strings.Join(bad, ", "))
 	}
-	return nil
+	return text, nil
 }
 
 // isHidden reports whether a rune is invalid in a text: a control character, or a mark that changes the direction of

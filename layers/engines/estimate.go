@@ -22,8 +22,8 @@ func (s *Summarizer) Estimator() *Estimator { return &Estimator{of: s, seen: map
 // ID returns the ID of the estimated engine.
 func (e *Estimator) ID() string { return e.of.ID() }
 
-// Receipt returns the usage of the run if every first answer is accepted and has the requested length, and twice that
-// in JSON.
+// Receipt returns the usage of the run if every first answer is accepted and has the requested length, twice that in JSON, and as
+// much again when it is checked.
 func (e *Estimator) Receipt() Receipt { return e.sum }
 
 // Summarize counts the requests and answers with an extract.
@@ -36,10 +36,11 @@ func (e *Estimator) Summarize(ctx context.Context, req compress.Request) (compre
 		for _, w := range windows {
 			budget := max(1, w.share(room, total))
 			in := questionTokens(question(e.of.model.ID(), w, budget, req.Level, nil))
+			again := questionTokens(verifyQuestion(e.of.model.ID(), w, "", 0)) + tokens.For("").Scale(budget*3/2)
 			out := tokens.For("").Scale(2 * budget)
 			e.sum.Windows++
-			e.sum.Requests++
-			e.sum.Usage = e.sum.Usage.Add(e.of.maxUsage(in, out))
+			e.sum.Requests += 2
+			e.sum.Usage = e.sum.Usage.Add(e.of.maxUsage(in, out)).Add(e.of.maxUsage(again, out))
 		}
 	}
 	return compress.Extract{}.Summarize(ctx, req)

@@ -16,6 +16,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/memvcs/mem/layers/forms"
 )
 
 // TestMain is also the programs that the tests run: MEM_FAKE says which.
@@ -158,7 +160,7 @@ func TestClaude(t *testing.T) {
 	if segs := summarize(t, s, request(400)); len(segs) != 3 {
 		t.Errorf("%d segments", len(segs))
 	}
-	if u := s.Receipt().Usage; u != (Usage{600, 70, 12345}) {
+	if u := s.Receipt().Usage; u != (Usage{2 * 600, 2 * 70, 2 * 12345}) {
 		t.Errorf("usage %+v", u)
 	}
 	if a := s.Exchanges()[0].Answer; a.Model != "claude-opus-5-5" {
@@ -177,7 +179,7 @@ func TestClaude(t *testing.T) {
 	if err := json.Unmarshal(b, &got); err != nil {
 		t.Fatal(err)
 	}
-	want := "-p --safe-mode --tools  --no-session-persistence --output-format json --model opus --json-schema " + schema + " --system-prompt " + system + " --max-budget-usd 2.5"
+	want := "-p --safe-mode --tools  --no-session-persistence --output-format json --model opus --json-schema " + string(forms.AnswerSchema[verdicts]()) + " --system-prompt " + verifySystem + " --max-budget-usd 2.5"
 	if line := strings.Join(got.Args, " "); line != want {
 		t.Errorf("arguments %s\nwant %s", line, want)
 	}

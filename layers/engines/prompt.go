@@ -7,6 +7,7 @@ import (
 
 	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/keepit"
+	"github.com/memvcs/mem/layers/verify"
 	"github.com/memvcs/mem/objects"
 )
 
@@ -36,7 +37,7 @@ const schema = `{"type":"object","properties":{"segments":{"type":"array","items
 
 // promptID changes with the text of the prompts.
 func promptID() string {
-	text := system + schema
+	text := system + schema + verifySystem + verify.Steps
 	for _, l := range []compress.Level{keepit.Minimal, keepit.Moderate, keepit.Aggressive} {
 		text += levelInstruction(l)
 	}
@@ -58,15 +59,9 @@ func levelInstruction(l compress.Level) string {
 // previous answer, if there was one.
 func question(model string, w window, budget int, level compress.Level, wrong []string) Question {
 	var b strings.Builder
-	key := fenceKey(w.items)
 	fmt.Fprintf(&b, "Shorten the record below to at most %d words (%d tokens) in all. %s\n\n", max(1, budget*5/8),
 		max(1, budget*5/6), levelInstruction(level)) // the labels of the segments take the rest
-	fmt.Fprintf(&b, "=== record %s ===\n", key)
-	for _, it := range w.items {
-		fmt.Fprintf(&b, "%s %s %s%s\n%s\n", key, messageRange(it), speaker(it.Kind), importance(it),
-			strings.TrimRight(itemText(it), "\n"))
-	}
-	fmt.Fprintf(&b, "=== end %s ===\n", key)
+	b.WriteString(record(w.items))
 	if len(wrong) > 0 {
 		b.WriteString("\nAn earlier answer was refused, for these reasons:\n")
 		for _, s := range wrong {
@@ -77,20 +72,26 @@ func question(model string, w window, budget int, level compress.Level, wrong []
 	return newQuestion(model, system, b.String(), json.RawMessage(schema), min(8_192+4*budget, 32_000))
 }
 
-// fenceKey returns a key that does not occur in the texts of the items, always the same for the same items.
-func fenceKey(items []compress.Item) string {
+// record returns items between fences with a key, which stands before each message, too.
+func record(items []compress.Item) string {
+	var b strings.Builder
+	key := recordKey(items)
+	fmt.Fprintf(&b, "=== record %s ===\n", key)
+	for _, it := range items {
+		fmt.Fprintf(&b, "%s %s %s%s\n%s\n", key, messageRange(it), speaker(it.Kind), importance(it),
+			strings.TrimRight(itemText(it), "\n"))
+	}
+	fmt.Fprintf(&b, "=== end %s ===\n", key)
+	return b.String()
+}
+
+// recordKey returns a key that does not occur in the texts of the items, always the same for the same items.
+func recordKey(items []compress.Item) string {
 	var b strings.Builder
 	for _, it := range items {
 		fmt.Fprintf(&b, "%d %s\n", it.N, itemText(it))
 	}
-	text := b.String()
-	sum := objects.Sum([]byte(text))
-	for n := 0; ; n++ {
-		key := objects.Sum(fmt.Appendf(nil, "mem fence %s %d", sum, n)).String()[:12]
-		if !strings.Contains(text, key) {
-			return key
-		}
-	}
+	return verify.Key(b.String())
 }
 
 func speaker(k compress.Kind) string {

@@ -169,7 +169,7 @@ func TestHTTPAnswer(t *testing.T) {
 		if segs := summarize(t, s, request(400)); len(segs) != 3 {
 			t.Errorf("%d segments", len(segs))
 		}
-		if u := s.Receipt().Usage; u != (Usage{1000, 77, 3000 + 15*77}) {
+		if u := s.Receipt().Usage; u != (Usage{2000, 2 * 77, 2 * (3000 + 15*77)}) {
 			t.Errorf("usage %+v", u)
 		}
 		body := srv.bodies[0]

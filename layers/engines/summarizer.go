@@ -14,7 +14,7 @@ import (
 
 // version is the version of all code that determines the bytes of a summary, except for the prompt: the windows, the
 // checks, the cutting of answers. A new version gives recipes new keys.
-const version = 2
+const version = 3
 
 // Options are the options of a Summarizer.
 type Options struct {
@@ -25,20 +25,27 @@ type Options struct {
 
 // A Receipt contains the requests, tokens and corrections of a run of a Summarizer.
 type Receipt struct {
-	Windows  int   `json:"windows"`
-	Requests int   `json:"requests"`
-	Retried  int   `json:"asked_again"` // windows whose first answer was rejected
-	Replaced int   `json:"replaced"`    // windows left to extract because the second answer was rejected, too
-	Trimmed  int   `json:"trimmed"`     // windows whose answer was too long
-	Lines    int   `json:"lines"`       // that the model wrote, of the version
-	Baseless int   `json:"unsupported"` // of these, lines without a message that supports them
-	Usage    Usage `json:"usage"`
+	Windows  int `json:"windows"`
+	Requests int `json:"requests"`
+	Retried  int `json:"asked_again"` // windows whose first answer was rejected
+	Replaced int `json:"replaced"`    // windows left to extract because the second answer was rejected, too
+	Trimmed  int `json:"trimmed"`     // windows whose answer was too long
+	Lines    int `json:"lines"`       // that the model wrote, of the version
+	Baseless int `json:"unsupported"` // of these, lines without a message that supports them
+
+	// Lines of accepted answers, by what the model said when it was asked whether their messages support them.
+	Contradicted int `json:"contradicted"` // left out
+	Reworded     int `json:"reworded"`     // in the words of the second answer
+	Unchecked    int `json:"unchecked"`    // kept, because nothing readable was said of them
+
+	Usage Usage `json:"usage"`
 }
 
 // Add returns the sum of two receipts.
 func (r Receipt) Add(o Receipt) Receipt {
 	return Receipt{r.Windows + o.Windows, r.Requests + o.Requests, r.Retried + o.Retried, r.Replaced + o.Replaced,
-		r.Trimmed + o.Trimmed, r.Lines + o.Lines, r.Baseless + o.Baseless, r.Usage.Add(o.Usage)}
+		r.Trimmed + o.Trimmed, r.Lines + o.Lines, r.Baseless + o.Baseless, r.Contradicted + o.Contradicted,
+		r.Reworded + o.Reworded, r.Unchecked + o.Unchecked, r.Usage.Add(o.Usage)}
 }
 
 // A Summarizer is an engine that uses a model. It is for one [compress.Run] and not safe for concurrent use.
@@ -142,7 +149,7 @@ func windowsOf(req compress.Request, size int) []window {
 	return splitWindows(req.Items, req.Count.Unscale(size), req.Count.Unscale(req.Budget))
 }
 
-// write asks the model about a window. After two malformed answers the window is left to extract.
+// write asks the model about a window, and whether its answer is true. After two malformed answers the window is left to extract.
 func (s *Summarizer) write(ctx context.Context, w window, budget int, level compress.Level) (answeredWindow, error) {
 	s.receipt.Windows++
 	var wrong []string
@@ -161,7 +168,7 @@ func (s *Summarizer) write(ctx context.Context, w window, budget int, level comp
 		}
 		var segs []compress.Segment
 		if segs, wrong = check(cmp.Or(a.Model, author(s.model)), list, w); len(wrong) == 0 {
-			return answeredWindow{window: w, segs: segs}, nil
+			return s.verified(ctx, answeredWindow{window: w, segs: segs})
 		}
 	}
 	s.receipt.Replaced++

@@ -16,6 +16,7 @@ import (
 	"github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tokens"
+	"github.com/memvcs/mem/layers/verify"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/refs"
 )
@@ -200,7 +201,7 @@ func askTwice[T any](ctx context.Context, asker *engines.Asker, q question,
 // stand between fences.
 func retryPrompt(prompt string, wrong error) string {
 	faults := tokens.OneLine(oneLine(wrong.Error()), 2000)
-	return prompt + "\nAn earlier answer was refused:\n" + fenced("faults", faults+"\n") +
+	return prompt + "\nAn earlier answer was refused:\n" + verify.Fenced("faults", faults+"\n") +
 		"Write the whole answer again, without these faults.\n"
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/memvcs/mem/layers/revision"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tokens"
+	"github.com/memvcs/mem/layers/verify"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/refs"
 )
@@ -169,7 +170,7 @@ func (w *ruleDistiller) prompt(some []permanent.Candidate, recent bool) string {
 			fmt.Fprintf(&body, "  %s %s of %s: %s\n", f.ID, f.Kind, records.ShortID(f.Session), oneLine(f.Shown()))
 		}
 	}
-	return fenced("record", body.String())
+	return verify.Fenced("record", body.String())
 }
 
 // decide appends the outcomes: of each candidate, which is left without a verdict, and of each rule that the model saw behind

@@ -19,7 +19,7 @@ import (
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tokens"
 	"github.com/memvcs/mem/layers/trust"
-	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/layers/verify"
 )
 
 // A FactDraft contains undistilled lines of the L1 of a session, and the facts that they may be about.
@@ -343,9 +343,9 @@ func (d FactDraft) text() string {
 	}
 	head := ""
 	if known.Len() > 0 {
-		head = "Known already. Is an issue solved now, a decision changed?\n" + fenced("known", known.String()) + "\n"
+		head = "Known already. Is an issue solved now, a decision changed?\n" + verify.Fenced("known", known.String()) + "\n"
 	}
-	return head + fenced("transcript", lines.String())
+	return head + verify.Fenced("transcript", lines.String())
 }
 
 // maxConcepts is the number of concepts in a draft.
@@ -365,21 +365,4 @@ func conceptNames(set *concepts.Set, session, device string, o DraftOptions) (ou
 		}
 	}
 	return out
-}
-
-// fenceKey returns a key that does not occur in a text, always the same for the same text.
-func fenceKey(text string) string {
-	sum := objects.Sum([]byte(text))
-	for n := 0; ; n++ {
-		key := objects.Sum(fmt.Appendf(nil, "mem draft %s %d", sum, n)).String()[:12]
-		if !strings.Contains(text, key) {
-			return key
-		}
-	}
-}
-
-// fenced returns a text that ends in a newline between fences.
-func fenced(title, text string) string {
-	key := fenceKey(text)
-	return fmt.Sprintf("=== %s %s ===\n%s=== end %s %s ===\n", title, key, text, title, key)
 }

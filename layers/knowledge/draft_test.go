@@ -4,25 +4,10 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/memvcs/mem/layers/knowledge/facts"
 	"github.com/memvcs/mem/layers/tokens"
 )
-
-// TestFence encloses a long text in a key that is not in it, in linear time.
-func TestFence(t *testing.T) {
-	t.Parallel()
-	text := strings.Repeat("#7 user: "+strings.Repeat("x", 200)+"\n", 60_000)
-	start := time.Now()
-	key := fenceKey(text)
-	if took := time.Since(start); took > 5*time.Second {
-		t.Errorf("fenceKey took %v", took)
-	}
-	if text += key; fenceKey(text) == key || strings.Contains(text, fenceKey(text)) {
-		t.Error("the key is in the text")
-	}
-}
 
 // TestNamedFiles keeps the files whose path or name is in the text.
 func TestNamedFiles(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/memvcs/mem/layers/forms"
-	"github.com/memvcs/mem/layers/tokens"
+	"github.com/memvcs/mem/layers/verify"
 )
 
 // An Input is the input of "mem facts save", usually written by a model: exchanges of a session, and answers about saved
@@ -16,22 +16,7 @@ type Input struct {
 	Session   string          `json:"session,omitempty" form:"human" about:"the session; needed if the command does not name it"`
 	Through   int             `json:"through,omitempty" form:"human" about:"the last message that was read, also if no fact is about it"`
 	Exchanges []InputExchange `json:"exchanges,omitempty" form:"items=2000" about:"requests of the user with their results"`
-	Answers   []Answer        `json:"answers,omitempty" form:"items=1000" about:"one for each sentence that was asked about"`
-}
-
-// The answers to the question whether the messages of a session support a fact or a summary.
-const (
-	Supported    = "supported"
-	Partly       = "partly" // the text of the answer says what they support
-	NotSupported = "not"
-)
-
-// An Answer is what a reader says about a fact or the summary of an exchange.
-type Answer struct {
-	ID     string `json:"id" form:"required" about:"of the sentence"`
-	Answer string `json:"answer" form:"required" enum:"supported,partly,not"`
-	Text   string `json:"text,omitempty" form:"max=1000" about:"of partly: a better wording"`
-	Why    string `json:"why,omitempty" form:"max=4000"`
+	Answers   []verify.Answer `json:"answers,omitempty" form:"items=1000" about:"one for each sentence that was asked about"`
 }
 
 // An InputExchange is an exchange of an [Input]. At most one of Messages and L1Range is set; without both, the evidence
@@ -106,17 +91,7 @@ func Decode(b []byte) (Input, error) {
 			}
 		}
 	}
-	seen := map[string]bool{}
-	for i := range g.Answers {
-		a, at := &g.Answers[i], fmt.Sprintf("answers[%d].", i)
-		a.Text, a.Why = oneSpace(a.Text), tokens.OneLine(a.Why, maxText)
-		if seen[a.ID] {
-			c.Add(at+"id", "%s is answered twice", forms.Printable(a.ID))
-		}
-		if seen[a.ID] = true; a.Answer == Partly && a.Text == "" {
-			c.Add(at+"text", "missing: say what the messages support")
-		}
-	}
+	verify.Check(g.Answers, "answers", &c)
 	if g.Exchanges == nil && g.Answers == nil {
 		c.Add("exchanges", "missing: want a list")
 	}

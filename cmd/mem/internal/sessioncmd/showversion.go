@@ -7,6 +7,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
+	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
 	"github.com/memvcs/mem/layers/engines"
 	"github.com/memvcs/mem/layers/keepit"
 	"github.com/memvcs/mem/layers/markers"
@@ -37,7 +38,11 @@ func showVersion(ctx context.Context, run names.Run, rev state.Rev, s shown) err
 			tokens.Commas(r.Usage.Input), tokens.Commas(r.Usage.Output), engines.FormatDollars(r.Usage.Micros)))
 	}
 	if r := v.Receipt; r.Lines > 0 {
-		names.Field(run.Env, "Support", fmt.Sprintf("%d of %d lines of the model have no supporting message", r.Baseless, r.Lines))
+		text := fmt.Sprintf("%d of %d lines of the model have no supporting message", r.Baseless, r.Lines)
+		if s := versioncmd.Checked(r); s != "" {
+			text += "; " + s
+		}
+		names.Field(run.Env, "Support", text)
 	}
 	for _, name := range s.UsedBy {
 		names.Field(run.Env, "Used by", name)

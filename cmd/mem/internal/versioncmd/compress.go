@@ -474,6 +474,31 @@ func printReceipt(e *app.Env, r engines.Receipt) {
 		}
 	}
 	e.Report("\n")
+	if s := Checked(r); s != "" {
+		e.Report("  %s\n", s)
+	}
+}
+
+// Checked says what became of the lines of a model that its messages do not support, "" if they support all of them.
+func Checked(r engines.Receipt) string {
+	var out []string
+	for _, n := range []struct {
+		of        int
+		one, many string
+	}{
+		{r.Contradicted, "contradicted the source and was left out", "contradicted the source and were left out"},
+		{r.Reworded, "was reworded", "were reworded"},
+		{r.Unchecked, "was not checked: the model gave no readable answer about it", "were not checked: the model gave no readable answer about them"},
+	} {
+		switch n.of {
+		case 0:
+		case 1:
+			out = append(out, "1 line "+n.one)
+		default:
+			out = append(out, term.Count(n.of, "line")+" "+n.many)
+		}
+	}
+	return strings.Join(out, ", ")
 }
 
 // skippedOf counts the markers in messages that --skip leaves out.

@@ -15,6 +15,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/web/api"
 	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/engines"
+	"github.com/memvcs/mem/layers/layerstest"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/view"
 )
@@ -37,6 +38,9 @@ func (p *parrot) Ask(ctx context.Context, q engines.Question) (engines.Answer, e
 		}
 	case <-ctx.Done():
 		return a, ctx.Err()
+	}
+	if a.Text = layerstest.Supported(q); a.Text != "" {
+		return a, nil
 	}
 	key, _, _ := strings.Cut(q.Prompt[strings.Index(q.Prompt, "=== record ")+len("=== record "):], " ")
 	type segment struct {
