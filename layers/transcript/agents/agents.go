@@ -16,6 +16,8 @@ import (
 	"fmt"
 	"iter"
 	"strings"
+
+	"github.com/tidwall/gjson"
 )
 
 // An Agent is one program and its format.
@@ -185,6 +187,40 @@ func result(id, text string, failed bool, status int) Block {
 		text, failed = fmt.Sprintf("Exit code %d\n%s", status, text), true
 	}
 	return Block{Type: "tool_result", Of: id, Content: text, IsError: failed}
+}
+
+// parse returns a value of an agent for reading; nothing if it is not JSON. A member of another type than expected is
+// read as empty.
+func parse(value []byte) gjson.Result {
+	if !json.Valid(value) {
+		return gjson.Result{}
+	}
+	return gjson.ParseBytes(value)
+}
+
+// list returns the elements of a list, none of any other value.
+func list(r gjson.Result) []gjson.Result {
+	if !r.IsArray() {
+		return nil
+	}
+	return r.Array()
+}
+
+// words returns the strings of a list.
+func words(r gjson.Result) (out []string) {
+	for _, w := range list(r) {
+		out = append(out, w.Str)
+	}
+	return out
+}
+
+// todos returns the call that writes a to-do list, whose items have their text in the member with that name.
+func todos(id string, items gjson.Result, text string) Block {
+	out := []todo{}
+	for _, t := range list(items) {
+		out = append(out, todo{t.Get(text).Str, t.Get("status").Str})
+	}
+	return call(id, "TodoWrite", map[string][]todo{"todos": out})
 }
 
 func object(v any) json.RawMessage {

@@ -1,12 +1,15 @@
 package agents
 
 import (
+	"cmp"
 	"encoding/json"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/tidwall/gjson"
 )
 
 // Codex is OpenAI's Codex CLI: ~/.codex/sessions/YYYY/MM/DD/rollout-<time>-<id>.jsonl, and the same names below
@@ -32,89 +35,57 @@ func (Codex) Detect(kind, agent string) bool {
 
 // Unknown returns the type of a line or of its item.
 func (Codex) Unknown(value []byte) string {
-	var l codexLine
-	if json.Unmarshal(value, &l) != nil {
-		return "" // no JSON, or no line of Codex
-	}
-	var it struct {
-		Type string `json:"type"`
-	}
-	if len(l.Payload) == 0 {
-		it.Type = l.Type
-	} else if l.Type != "response_item" {
-		if !(Codex{}).Detect(l.Type, "") {
-			return l.Type
+	kind, item := codexLine(parse(value))
+	if kind != "response_item" {
+		if !item.Exists() || (Codex{}).Detect(kind, "") {
+			return "" // no line of Codex, or a known one
 		}
-		return ""
-	} else if json.Unmarshal(l.Payload, &it) != nil {
-		return "response_item"
+		return kind
 	}
-	switch it.Type {
+	if !item.IsObject() {
+		return kind
+	}
+	switch kind := item.Get("type").Str; kind {
 	case "message", "function_call", "function_call_output", "custom_tool_call", "custom_tool_call_output",
 		"local_shell_call", "web_search_call", "reasoning", "compaction", "compaction_summary", "context_compaction",
 		"compaction_trigger", "ghost_snapshot", "agent_message", "additional_tools", "tool_search_call",
 		"tool_search_output", "image_generation_call", "":
 		return ""
+	default:
+		return kind
 	}
-	return it.Type
 }
 
-// A codexLine is a line of a rollout file.
-type codexLine struct {
-	Timestamp string          `json:"timestamp"`
-	Type      string          `json:"type"`
-	Payload   json.RawMessage `json:"payload"`
-}
-
-// A codexItem is a payload of any type, so most members are empty.
-type codexItem struct {
-	Type      string          `json:"type"`
-	ID        string          `json:"id"`
-	Role      string          `json:"role"`
-	Content   json.RawMessage `json:"content"`
-	Message   string          `json:"message"` // of compacted
-	Name      string          `json:"name"`
-	Arguments string          `json:"arguments"` // of function_call: JSON in a string
-	Input     string          `json:"input"`     // of custom_tool_call
-	Action    json.RawMessage `json:"action"`    // of local_shell_call and web_search_call
-	CallID    string          `json:"call_id"`
-	Output    json.RawMessage `json:"output"`
-	Cwd       string          `json:"cwd"`
-	Model     string          `json:"model"`
-	Version   string          `json:"cli_version"`
-	Git       struct {
-		Branch string `json:"branch"`
-	} `json:"git"`
+// codexLine returns the type and the payload of a line of a rollout file, nothing of any other value.
+func codexLine(l gjson.Result) (kind string, payload gjson.Result) {
+	if !l.IsObject() {
+		return "", gjson.Result{}
+	}
+	if payload = l.Get("payload"); payload.Exists() {
+		return l.Get("type").Str, payload
+	}
+	return "response_item", l
 }
 
 // Message returns a line as a record of Claude Code.
 func (Codex) Message(value []byte) Rec {
-	var l codexLine
-	if json.Unmarshal(value, &l) != nil {
-		return Rec{Type: "codex"}
-	}
-	if len(l.Payload) == 0 {
-		l.Payload, l.Type = value, "response_item"
-	}
-	rec := Rec{Type: "codex", Subtype: l.Type, Timestamp: l.Timestamp}
-	var it codexItem
-	if json.Unmarshal(l.Payload, &it) != nil {
-		return rec // a member of an unknown type
-	}
-	switch l.Type {
+	l := parse(value)
+	kind, it := codexLine(l)
+	rec := Rec{Type: "codex", Subtype: kind, Timestamp: l.Get("timestamp").Str}
+	switch kind {
 	case "session_meta":
-		rec.Session, rec.Cwd, rec.Branch = it.ID, it.Cwd, it.Git.Branch
-		if it.Version != "" {
-			rec.Version = "codex " + it.Version
+		rec.Session, rec.Cwd, rec.Branch = it.Get("id").Str, it.Get("cwd").Str, it.Get("git.branch").Str
+		if version := it.Get("cli_version").Str; version != "" {
+			rec.Version = "codex " + version
 		}
 	case "turn_context":
-		rec.Cwd = it.Cwd
+		rec.Cwd = it.Get("cwd").Str
 	case "compacted":
-		rec.Type, rec.Compact, rec.Message = "user", true, user(it.Message)
+		rec.Type, rec.Compact, rec.Message = "user", true, user(it.Get("message").Str)
 	case "response_item":
-		it.fill(&rec)
+		codexItem(it, &rec)
 	case "event_msg":
-		codexEvent(l.Payload, &rec)
+		codexEvent(it, &rec)
 	}
 	if rec.Message == nil && rec.Title == "" {
 		rec.Type = "codex"
@@ -122,17 +93,18 @@ func (Codex) Message(value []byte) Rec {
 	return rec
 }
 
-// fill sets the message of an item: text, a tool call or a result.
-func (it *codexItem) fill(rec *Rec) {
+// codexItem sets the message of an item: text, a tool call or a result.
+func codexItem(it gjson.Result, rec *Rec) {
 	var blocks []Block
-	switch it.Type {
+	id, name := it.Get("call_id").Str, it.Get("name").Str
+	switch it.Get("type").Str {
 	case "message":
-		texts := codexTexts(it.Content)
-		if it.Role == "assistant" {
+		texts, role := codexTexts(it.Get("content")), it.Get("role").Str
+		if role == "assistant" {
 			rec.Type, rec.Message = "assistant", answer(texts...)
 			return
 		}
-		rec.Meta = it.Role != "user" || slices.ContainsFunc(texts, codexWrote)
+		rec.Meta = role != "user" || slices.ContainsFunc(texts, codexWrote)
 		for i, s := range texts {
 			if _, request, ok := strings.Cut(s, editorRequest); ok && strings.HasPrefix(s, editorContext) {
 				texts[i] = strings.TrimSpace(request)
@@ -141,33 +113,21 @@ func (it *codexItem) fill(rec *Rec) {
 		rec.Type, rec.Message = "user", user(texts...)
 		return
 	case "function_call":
-		blocks = codexCall(it.CallID, it.Name, it.Arguments)
+		blocks = codexCall(id, name, it.Get("arguments").Str)
 	case "custom_tool_call":
-		if it.Name == "apply_patch" {
-			blocks = patchCalls(it.CallID, it.Input)
+		if input := it.Get("input").Str; name == "apply_patch" {
+			blocks = patchCalls(id, input)
 		} else {
-			blocks = []Block{call(it.CallID, it.Name, map[string]string{"input": it.Input})}
+			blocks = []Block{call(id, name, map[string]string{"input": input})}
 		}
 	case "local_shell_call":
-		var action struct {
-			Command []string `json:"command"`
-		}
-		_ = json.Unmarshal(it.Action, &action) // a malformed action has no command
-		if patch := patchOf(action.Command); patch != "" {
-			blocks = patchCalls(it.CallID, patch)
-		} else {
-			blocks = []Block{shellCall(it.CallID, action.Command)}
-		}
+		blocks = shellCalls(id, words(it.Get("action.command")))
 	case "web_search_call":
-		var action struct {
-			Query string `json:"query"`
-		}
-		_ = json.Unmarshal(it.Action, &action) // as above
-		blocks = []Block{call(it.ID, "WebSearch", map[string]string{"query": action.Query})}
+		blocks = []Block{call(it.Get("id").Str, "WebSearch", map[string]string{"query": it.Get("action.query").Str})}
 	case "function_call_output", "custom_tool_call_output":
-		text, status := codexOutput(it.Output)
+		text, status := codexOutput(it.Get("output"))
 		failed := strings.HasPrefix(text, "Script failed\n") || strings.HasPrefix(text, "apply_patch verification failed")
-		rec.Type, rec.Message = "user", &Message{Role: "user", Content: []Block{result(it.CallID, text, failed, status)}}
+		rec.Type, rec.Message = "user", &Message{Role: "user", Content: []Block{result(id, text, failed, status)}}
 		return
 	default:
 		return // reasoning and unknown types
@@ -175,20 +135,15 @@ func (it *codexItem) fill(rec *Rec) {
 	rec.Type, rec.Message = "assistant", &Message{Role: "assistant", Content: blocks}
 }
 
-// codexTexts returns the texts of the content of a message.
-func codexTexts(content json.RawMessage) (out []string) {
-	var one string
-	if json.Unmarshal(content, &one) == nil {
-		return []string{one}
+// codexTexts returns the texts of the content of a message: a string or a list of parts.
+func codexTexts(content gjson.Result) (out []string) {
+	if content.Type == gjson.String {
+		return []string{content.Str}
 	}
-	var parts []struct {
-		Type string `json:"type"`
-		Text string `json:"text"`
-	}
-	_ = json.Unmarshal(content, &parts) // neither a string nor a list of parts: no text
-	for _, p := range parts {
-		if p.Type == "input_text" || p.Type == "output_text" || p.Type == "text" {
-			out = append(out, p.Text)
+	for _, p := range list(content) {
+		switch p.Get("type").Str {
+		case "input_text", "output_text", "text":
+			out = append(out, p.Get("text").Str)
 		}
 	}
 	return out
@@ -218,47 +173,36 @@ func codexWrote(s string) bool {
 	return strings.Contains(name, "_") && strings.HasSuffix(s, "</"+name+">")
 }
 
-// codexCall returns the tool call of a function: of a shell, a patch, a plan, or another tool by its own name.
+// codexCall returns the tool call of a function: of a shell, a patch, a plan, or another tool by its own name. The
+// arguments are JSON.
 func codexCall(id, name, arguments string) []Block {
-	var a struct {
-		Command json.RawMessage `json:"command"`
-		Cmd     string          `json:"cmd"`
-		Input   string          `json:"input"`
-		Path    string          `json:"path"`
-		Plan    []struct {
-			Step   string `json:"step"`
-			Status string `json:"status"`
-		} `json:"plan"`
-	}
-	if json.Unmarshal([]byte(arguments), &a) != nil {
+	a := parse([]byte(arguments))
+	if !a.IsObject() {
 		return []Block{call(id, name, map[string]string{"arguments": arguments})}
 	}
 	switch name {
 	case "shell", "shell_command", "container.exec", "local_shell", "exec_command", "unified_exec":
-		var argv []string
-		line := a.Cmd
-		if json.Unmarshal(a.Command, &argv) != nil {
-			_ = json.Unmarshal(a.Command, &line) // a command is a list or a string
+		command := a.Get("command") // a list or a string
+		if command.IsArray() {
+			return shellCalls(id, words(command))
 		}
-		if argv == nil {
-			argv = []string{line}
-		}
-		if patch := patchOf(argv); patch != "" {
-			return patchCalls(id, patch)
-		}
-		return []Block{shellCall(id, argv)}
+		return shellCalls(id, []string{cmp.Or(command.Str, a.Get("cmd").Str)})
 	case "apply_patch":
-		return patchCalls(id, a.Input)
+		return patchCalls(id, a.Get("input").Str)
 	case "update_plan":
-		list := []todo{}
-		for _, p := range a.Plan {
-			list = append(list, todo{p.Step, p.Status})
-		}
-		return []Block{call(id, "TodoWrite", map[string][]todo{"todos": list})}
+		return []Block{todos(id, a.Get("plan"), "step")}
 	case "view_image":
-		return []Block{call(id, "Read", map[string]string{"file_path": a.Path})}
+		return []Block{call(id, "Read", map[string]string{"file_path": a.Get("path").Str})}
 	}
 	return []Block{call(id, name, json.RawMessage(arguments))}
+}
+
+// shellCalls returns a command line, or the edits of the patch that it applies.
+func shellCalls(id string, argv []string) []Block {
+	if patch := patchOf(argv); patch != "" {
+		return patchCalls(id, patch)
+	}
+	return []Block{shellCall(id, argv)}
 }
 
 // shellCall returns a command line; for a shell with -c or -lc, the command that it runs.
@@ -275,18 +219,13 @@ var exited = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // codexOutput returns the text of a result, and the exit status if it has one.
-func codexOutput(raw json.RawMessage) (text string, status int) {
-	if json.Unmarshal(raw, &text) != nil {
-		text = strings.Join(append(codexTexts(raw), outputContent(raw)), "")
-	}
-	var inner struct {
-		Output   *string `json:"output"`
-		Metadata struct {
-			Exit int `json:"exit_code"`
-		} `json:"metadata"`
-	}
-	if strings.HasPrefix(text, "{") && json.Unmarshal([]byte(text), &inner) == nil && inner.Output != nil {
-		return *inner.Output, inner.Metadata.Exit
+func codexOutput(r gjson.Result) (text string, status int) {
+	text = strings.Join(append(codexTexts(r), strings.Join(codexTexts(r.Get("content")), "\n")), "")
+	if strings.HasPrefix(text, "{") {
+		inner := parse([]byte(text))
+		if out := inner.Get("output"); out.Type == gjson.String {
+			return out.Str, int(inner.Get("metadata.exit_code").Int())
+		}
 	}
 	head, body, found := strings.Cut(text, "\nOutput:\n")
 	if m := exited().FindStringSubmatch(head); m != nil && found {
@@ -294,15 +233,4 @@ func codexOutput(raw json.RawMessage) (text string, status int) {
 		return body, status
 	}
 	return text, 0
-}
-
-// outputContent returns the content of a result that is an object.
-func outputContent(raw json.RawMessage) string {
-	var o struct {
-		Content json.RawMessage `json:"content"`
-	}
-	if json.Unmarshal(raw, &o) != nil {
-		return ""
-	}
-	return strings.Join(codexTexts(o.Content), "\n")
 }

@@ -2,7 +2,6 @@ package agents
 
 import (
 	"bufio"
-	"encoding/json"
 	"errors"
 	"io"
 	"io/fs"
@@ -84,32 +83,12 @@ func rolloutMeta(s Session) (parent, cwd string) {
 		if err != nil {
 			return "", "" // the capture of the file reports the error
 		}
-		var first struct {
-			Payload struct {
-				Cwd    string          `json:"cwd"`
-				Kind   string          `json:"thread_source"`
-				Parent string          `json:"parent_thread_id"`
-				Source json.RawMessage `json:"source"`
-			} `json:"payload"`
+		meta := parse(line).Get("payload")
+		parent, cwd = meta.Get("source.subagent.thread_spawn.parent_thread_id").Str, meta.Get("cwd").Str
+		if parent == "" && meta.Get("thread_source").Str == "subagent" {
+			parent = meta.Get("parent_thread_id").Str
 		}
-		var source struct {
-			Subagent struct {
-				Spawn struct {
-					Parent string `json:"parent_thread_id"`
-				} `json:"thread_spawn"`
-			} `json:"subagent"`
-		}
-		if json.Unmarshal(line, &first) != nil {
-			return "", ""
-		}
-		meta := first.Payload
-		if json.Unmarshal(meta.Source, &source) == nil && source.Subagent.Spawn.Parent != "" {
-			return source.Subagent.Spawn.Parent, meta.Cwd
-		}
-		if meta.Kind == "subagent" {
-			return meta.Parent, meta.Cwd
-		}
-		return "", meta.Cwd
+		return parent, cwd
 	}
 	return "", ""
 }

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+
+	"github.com/tidwall/gjson"
 )
 
 // Gemini is Google's Gemini CLI: ~/.gemini/tmp/<project>/chats/session-*.jsonl with one record per line or, in older
@@ -34,32 +36,9 @@ func (l line) bytes() ([]byte, error) {
 	return append(b, '\n'), err
 }
 
-// A geminiMessage is one message of a chat.
-type geminiMessage struct {
-	ID        string          `json:"id"`
-	Type      string          `json:"type"` // user, gemini, info, warning, error
-	Content   json.RawMessage `json:"content"`
-	Display   json.RawMessage `json:"displayContent"` // the user's text; Content also contains files
-	Model     string          `json:"model"`
-	ToolCalls []struct {
-		ID   string          `json:"id"`
-		Name string          `json:"name"`
-		Args json.RawMessage `json:"args"`
-	} `json:"toolCalls"`
-	Set struct {
-		Summary string `json:"summary"`
-	} `json:"$set"`
-	Rewind string `json:"$rewindTo"`
-}
-
 // Unknown returns the type of a message.
 func (Gemini) Unknown(value []byte) string {
 	var l line
-	var m struct {
-		Type   string          `json:"type"`
-		Set    json.RawMessage `json:"$set"`
-		Rewind json.RawMessage `json:"$rewindTo"`
-	}
 	switch {
 	case json.Unmarshal(value, &l) != nil:
 		return ""
@@ -67,16 +46,20 @@ func (Gemini) Unknown(value []byte) string {
 		return "malformed"
 	case l.Record == nil:
 		return ""
-	case json.Unmarshal(l.Record, &m) != nil:
+	}
+	m := parse(l.Record)
+	if !m.IsObject() {
 		return "malformed"
-	case m.Set != nil || m.Rewind != nil:
+	}
+	if m.Get("$set").Exists() || m.Get("$rewindTo").Exists() {
 		return ""
 	}
-	switch m.Type {
+	switch kind := m.Get("type").Str; kind {
 	case "user", "gemini", "info", "warning", "error":
 		return ""
+	default:
+		return cmp.Or(kind, "no type")
 	}
-	return cmp.Or(m.Type, "no type")
 }
 
 // Message returns a line as a record of Claude Code.
@@ -87,42 +70,40 @@ func (Gemini) Message(value []byte) Rec {
 	}
 	rec := Rec{Type: "gemini", Timestamp: l.Timestamp, Session: l.Session, Cwd: l.Cwd}
 	if l.Results != nil {
-		if blocks := geminiResults(l.Results); len(blocks) > 0 {
+		if blocks := geminiResults(parse(l.Results)); len(blocks) > 0 {
 			rec.Type, rec.Message = "user", &Message{Role: "user", Content: blocks}
 		}
 		return rec
 	}
-	var m geminiMessage
-	if json.Unmarshal(l.Record, &m) != nil {
-		return rec
-	}
-	rec.UUID = m.ID
-	switch {
-	case m.Rewind != "":
-		rec.RewindTo = m.Rewind
-	case m.Set.Summary != "":
-		rec.Type, rec.Title = "custom-title", m.Set.Summary
-	case m.Type == "user":
-		m.user(&rec)
-	case m.Type == "gemini":
-		said := answer(geminiTexts(m.Content)...)
+	m := parse(l.Record)
+	rec.UUID = m.Get("id").Str
+	summary := m.Get("$set.summary").Str
+	switch kind := m.Get("type").Str; {
+	case m.Get("$rewindTo").Str != "":
+		rec.RewindTo = m.Get("$rewindTo").Str
+	case summary != "":
+		rec.Type, rec.Title = "custom-title", summary
+	case kind == "user":
+		geminiUser(m, &rec)
+	case kind == "gemini":
+		said := answer(geminiTexts(m.Get("content"))...)
 		if said == nil {
 			said = &Message{Role: "assistant"}
 		}
-		for _, c := range m.ToolCalls {
-			said.Content = append(said.Content, geminiCall(c.ID, c.Name, c.Args))
+		for _, c := range list(m.Get("toolCalls")) {
+			said.Content = append(said.Content, geminiCall(c.Get("id").Str, c.Get("name").Str, c.Get("args")))
 		}
-		said.ID, said.Model = m.ID, m.Model
+		said.ID, said.Model = rec.UUID, m.Get("model").Str
 		rec.Type, rec.Message = "assistant", said
 	}
 	return rec
 }
 
-// user sets a message of the user. A summary that Gemini made of earlier messages is the summary of a compaction.
-func (m geminiMessage) user(rec *Rec) {
-	texts := geminiTexts(m.Display)
+// geminiUser sets a message of the user. A summary that Gemini made of earlier messages is the summary of a compaction.
+func geminiUser(m gjson.Result, rec *Rec) {
+	texts := geminiTexts(m.Get("displayContent")) // the user's text; the content also contains files
 	if len(texts) == 0 {
-		texts = geminiTexts(m.Content)
+		texts = geminiTexts(m.Get("content"))
 	}
 	if rec.Message = user(texts...); rec.Message == nil {
 		return
@@ -136,28 +117,17 @@ func (m geminiMessage) user(rec *Rec) {
 }
 
 // geminiTexts returns the texts of a content: a string, a part, or a list of either. Thoughts are none.
-func geminiTexts(content json.RawMessage) (out []string) {
-	var text string
-	if len(content) == 0 || string(content) == "null" {
-		return nil
-	}
-	if json.Unmarshal(content, &text) == nil {
-		return []string{text}
-	}
-	var part struct {
-		Text    string `json:"text"`
-		Thought any    `json:"thought"`
-	}
-	if json.Unmarshal(content, &part) == nil {
-		if part.Text == "" || part.Thought == true {
-			return nil
+func geminiTexts(content gjson.Result) (out []string) {
+	switch {
+	case content.Type == gjson.String:
+		return []string{content.Str}
+	case content.IsObject():
+		if text := content.Get("text").Str; text != "" && content.Get("thought").Type != gjson.True {
+			return []string{text}
 		}
-		return []string{part.Text}
 	}
-	var list []json.RawMessage
-	_ = json.Unmarshal(content, &list) // anything else has no text
-	for _, one := range list {
-		if len(one) > 0 && one[0] != '[' {
+	for _, one := range list(content) {
+		if !one.IsArray() {
 			out = append(out, geminiTexts(one)...)
 		}
 	}
@@ -165,98 +135,60 @@ func geminiTexts(content json.RawMessage) (out []string) {
 }
 
 // geminiCall gives a tool the name of the equivalent tool of Claude Code, if there is one.
-func geminiCall(id, name string, args json.RawMessage) Block {
-	var a struct {
-		Command  string `json:"command"`
-		Path     string `json:"file_path"`
-		Absolute string `json:"absolute_path"`
-		Old      string `json:"old_string"`
-		New      string `json:"new_string"`
-		Content  string `json:"content"`
-		Pattern  string `json:"pattern"`
-		Query    string `json:"query"`
-		Start    int    `json:"start_line"`
-		End      int    `json:"end_line"`
-		Todos    []struct {
-			Description string `json:"description"`
-			Status      string `json:"status"`
-		} `json:"todos"`
+func geminiCall(id, name string, args gjson.Result) Block {
+	if !args.IsObject() {
+		return call(id, name, json.RawMessage(args.Raw))
 	}
-	if json.Unmarshal(args, &a) != nil {
-		return call(id, name, args)
-	}
+	file := args.Get("file_path").Str
 	switch name {
 	case "run_shell_command":
-		return call(id, "Bash", map[string]string{"command": a.Command})
+		return call(id, "Bash", map[string]string{"command": args.Get("command").Str})
 	case "read_file":
-		in := map[string]any{"file_path": a.Path + a.Absolute}
-		if a.Start > 0 && a.End >= a.Start {
-			in["offset"], in["limit"] = a.Start, a.End-a.Start+1
+		in := map[string]any{"file_path": file + args.Get("absolute_path").Str}
+		if start, end := args.Get("start_line").Int(), args.Get("end_line").Int(); start > 0 && end >= start {
+			in["offset"], in["limit"] = start, end-start+1
 		}
 		return call(id, "Read", in)
 	case "write_file":
-		return call(id, "Write", map[string]string{"file_path": a.Path, "content": a.Content})
+		return call(id, "Write", map[string]string{"file_path": file, "content": args.Get("content").Str})
 	case "replace", "edit":
-		return call(id, "Edit", map[string]string{"file_path": a.Path, "old_string": a.Old, "new_string": a.New})
+		return call(id, "Edit", map[string]string{"file_path": file, "old_string": args.Get("old_string").Str,
+			"new_string": args.Get("new_string").Str})
 	case "search_file_content", "grep_search":
-		return call(id, "Grep", map[string]string{"pattern": a.Pattern})
+		return call(id, "Grep", map[string]string{"pattern": args.Get("pattern").Str})
 	case "glob":
-		return call(id, "Glob", map[string]string{"pattern": a.Pattern})
+		return call(id, "Glob", map[string]string{"pattern": args.Get("pattern").Str})
 	case "google_web_search":
-		return call(id, "WebSearch", map[string]string{"query": a.Query})
+		return call(id, "WebSearch", map[string]string{"query": args.Get("query").Str})
 	case "write_todos", "write_todos_list":
-		list := []todo{}
-		for _, t := range a.Todos {
-			list = append(list, todo{t.Description, t.Status})
-		}
-		return call(id, "TodoWrite", map[string][]todo{"todos": list})
+		return todos(id, args.Get("todos"), "description")
 	}
-	return call(id, name, args)
+	return call(id, name, json.RawMessage(args.Raw))
 }
 
 // geminiResults returns the results of the tools of a message.
-func geminiResults(raw json.RawMessage) (out []Block) {
-	var list []struct {
-		ID     string          `json:"id"`
-		Status string          `json:"status"`
-		Result json.RawMessage `json:"result"`
-	}
-	_ = json.Unmarshal(raw, &list) // results of another shape have no text
-	for _, r := range list {
-		said, failed := geminiResult(r.Result)
+func geminiResults(results gjson.Result) (out []Block) {
+	for _, r := range list(results) {
+		said, failed := geminiResult(r.Get("result"))
 		status := 0
 		if i := strings.LastIndex(said, "\nExit Code: "); i >= 0 {
 			_, _ = fmt.Sscanf(said[i:], "\nExit Code: %d", &status) // "(none)" of what went well
 		}
-		out = append(out, result(r.ID, said, failed || r.Status == "error" || r.Status == "cancelled", status))
+		ended := r.Get("status").Str
+		out = append(out, result(r.Get("id").Str, said, failed || ended == "error" || ended == "cancelled", status))
 	}
 	return out
 }
 
-// geminiResult returns the text of a result: a string, a part or a list of parts.
-func geminiResult(raw json.RawMessage) (text string, failed bool) {
-	var parts []struct {
-		Text     string `json:"text"`
-		Response struct {
-			Response struct {
-				Output string `json:"output"`
-				Error  string `json:"error"`
-			} `json:"response"`
-		} `json:"functionResponse"`
-	}
-	if len(raw) > 0 && raw[0] == '{' {
-		raw = append(append(json.RawMessage("["), raw...), ']')
-	}
-	if json.Unmarshal(raw, &parts) != nil {
-		return strings.Join(geminiTexts(raw), "\n"), false
-	}
+// geminiResult returns the text of a result: a string, a part or a list of them.
+func geminiResult(r gjson.Result) (text string, failed bool) {
 	var said []string
-	for _, p := range parts {
-		answer := p.Response.Response
-		if s := answer.Output + answer.Error + p.Text; s != "" {
+	for _, p := range r.Array() {
+		answer := p.Get("functionResponse.response")
+		if s := p.Str + answer.Get("output").Str + answer.Get("error").Str + p.Get("text").Str; s != "" {
 			said = append(said, s)
 		}
-		failed = failed || answer.Error != ""
+		failed = failed || answer.Get("error").Str != ""
 	}
 	return strings.Join(said, "\n"), failed
 }

@@ -229,7 +229,7 @@ func (r *geminiReader) message(raw json.RawMessage, fields map[string]json.RawMe
 	var id, at string
 	_ = json.Unmarshal(fields["id"], &id)        // any other type is no id
 	_ = json.Unmarshal(fields["timestamp"], &at) // any other type is no time
-	said := len(geminiTexts(fields["content"])) > 0
+	said := len(geminiTexts(parse(fields["content"]))) > 0
 	k := r.known[id]
 	if k == nil || id == "" {
 		k = &geminiKnown{calls: map[string]bool{}}

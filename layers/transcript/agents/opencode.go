@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"strings"
 	"time"
+
+	"github.com/tidwall/gjson"
 )
 
 // OpenCode is opencode before version 1.2: storage/session/<project>/<session>.json,
@@ -39,51 +41,25 @@ func (t openTime) text() string {
 	return time.UnixMilli(t.Created).UTC().Format("2006-01-02T15:04:05.000Z")
 }
 
-// An openMessage is the file of a message.
-type openMessage struct {
-	ID      string   `json:"id"`
-	Role    string   `json:"role"`
-	Model   string   `json:"modelID"`
-	Summary any      `json:"summary"` // true: the message is the summary of a compaction
-	Time    openTime `json:"time"`
-}
-
-// An openPart is the file of a part. Results of tools are in a line of their own.
-type openPart struct {
-	Type      string `json:"type"`
-	Text      string `json:"text"`
-	Synthetic bool   `json:"synthetic"` // the client wrote it
-	Ignored   bool   `json:"ignored"`   // the model does not see it
-	CallID    string `json:"callID"`
-	Tool      string `json:"tool"`
-	State     struct {
-		Input json.RawMessage `json:"input"`
-	} `json:"state"`
-}
-
 // Unknown returns the type of a part, or the role of a message.
 func (OpenCode) Unknown(value []byte) string {
 	var l line
-	var m openMessage
-	var parts []struct {
-		Type string `json:"type"`
-	}
-	switch {
-	case json.Unmarshal(value, &l) != nil || l.Record == nil && l.Malformed == "":
+	if json.Unmarshal(value, &l) != nil || l.Record == nil && l.Malformed == "" {
 		return ""
-	case l.Malformed != "" || json.Unmarshal(l.Record, &m) != nil:
-		return "malformed"
-	case m.Role != "user" && m.Role != "assistant":
-		return cmp.Or(m.Role, "no role")
-	case l.Parts != nil && json.Unmarshal(l.Parts, &parts) != nil:
+	}
+	m, parts := parse(l.Record), parse(l.Parts)
+	if l.Malformed != "" || !m.IsObject() || l.Parts != nil && !parts.IsArray() {
 		return "malformed"
 	}
-	for _, p := range parts {
-		switch p.Type {
+	if role := m.Get("role").Str; role != "user" && role != "assistant" {
+		return cmp.Or(role, "no role")
+	}
+	for _, p := range list(parts) {
+		switch kind := p.Get("type").Str; kind {
 		case "text", "tool", "reasoning", "file", "step-start", "step-finish", "snapshot", "patch", "agent", "subtask",
 			"retry", "compaction":
 		default:
-			return cmp.Or(p.Type, "no type")
+			return cmp.Or(kind, "no type")
 		}
 	}
 	return ""
@@ -98,138 +74,103 @@ func (OpenCode) Message(value []byte) Rec {
 	rec := Rec{Type: "opencode", Timestamp: l.Timestamp, Session: l.Session, Cwd: l.Cwd}
 	switch {
 	case l.Header != nil:
-		var info openSession
-		if json.Unmarshal(l.Header, &info) != nil {
-			return rec
+		info := parse(l.Header)
+		if version := info.Get("version").Str; version != "" {
+			rec.Version = "opencode " + version
 		}
-		if info.Version != "" {
-			rec.Version = "opencode " + info.Version
-		}
-		if info.Title != "" && !strings.HasPrefix(info.Title, "New session - ") {
-			rec.Type, rec.Title = "custom-title", info.Title
+		if title := info.Get("title").Str; title != "" && !strings.HasPrefix(title, "New session - ") {
+			rec.Type, rec.Title = "custom-title", title
 		}
 	case l.Results != nil:
-		if blocks := openResults(l.Results); len(blocks) > 0 {
+		if blocks := openResults(parse(l.Results)); len(blocks) > 0 {
 			rec.Type, rec.Message = "user", &Message{Role: "user", Content: blocks}
 		}
 	default:
-		openMessageOf(l, &rec)
+		openMessage(parse(l.Record), parse(l.Parts), &rec)
 	}
 	return rec
 }
 
-func openMessageOf(l line, rec *Rec) {
-	var m openMessage
-	var parts []json.RawMessage
-	if json.Unmarshal(l.Record, &m) != nil || json.Unmarshal(l.Parts, &parts) != nil {
-		return
-	}
-	rec.UUID = m.ID
-	out := &Message{Role: m.Role}
-	for _, raw := range parts {
-		var p openPart
-		if json.Unmarshal(raw, &p) != nil {
-			continue // an unknown shape: see Unknown
-		}
-		switch {
-		case p.Type == "text" && strings.TrimSpace(p.Text) != "" && !p.Synthetic && !p.Ignored:
-			out.Content = append(out.Content, Block{Type: "text", Text: p.Text})
-		case p.Type == "tool":
-			out.Content = append(out.Content, openCall(p)...)
+// openMessage sets a message with its parts. The client wrote a synthetic part, and the model does not see an ignored
+// one.
+func openMessage(m, parts gjson.Result, rec *Rec) {
+	rec.UUID = m.Get("id").Str
+	role := m.Get("role").Str
+	out := &Message{Role: role}
+	for _, p := range list(parts) {
+		text, hidden := p.Get("text").Str, p.Get("synthetic").Bool() || p.Get("ignored").Bool()
+		switch kind := p.Get("type").Str; {
+		case kind == "text" && strings.TrimSpace(text) != "" && !hidden:
+			out.Content = append(out.Content, Block{Type: "text", Text: text})
+		case kind == "tool":
+			out.Content = append(out.Content, openCall(p.Get("callID").Str, p.Get("tool").Str, p.Get("state.input"))...)
 		}
 	}
 	switch {
 	case len(out.Content) == 0:
 		return
-	case m.Role == "user":
+	case role == "user":
 		rec.Type = "user"
-	case m.Role == "assistant" && m.Summary == true:
+	case role == "assistant" && m.Get("summary").Type == gjson.True: // of a compaction
 		rec.Type, rec.Compact, out.Role = "user", true, "user"
-	case m.Role == "assistant":
-		rec.Type, out.ID, out.Model = "assistant", m.ID, m.Model
+	case role == "assistant":
+		rec.Type, out.ID, out.Model = "assistant", rec.UUID, m.Get("modelID").Str
 	default:
 		return
 	}
 	rec.Message = out
 }
 
-// An openInput is the input of any tool, so most members are empty.
-type openInput struct {
-	Command     string `json:"command"`
-	File        string `json:"filePath"`
-	Path        string `json:"path"`
-	Old         string `json:"oldString"`
-	New         string `json:"newString"`
-	Content     string `json:"content"`
-	Pattern     string `json:"pattern"`
-	Patch       string `json:"patchText"`
-	Query       string `json:"query"`
-	URL         string `json:"url"`
-	Description string `json:"description"`
-	Kind        string `json:"subagent_type"`
-	Todos       []todo `json:"todos"`
-	Offset      int    `json:"offset"`
-	Limit       int    `json:"limit"`
-	Edits       []struct {
-		Old string `json:"oldString"`
-		New string `json:"newString"`
-	} `json:"edits"`
-}
-
 // openCall gives a tool the name of the equivalent tool of Claude Code, if there is one.
-func openCall(p openPart) []Block {
-	var a openInput
-	if json.Unmarshal(p.State.Input, &a) != nil {
-		return []Block{call(p.CallID, p.Tool, p.State.Input)}
+func openCall(id, tool string, a gjson.Result) []Block {
+	if !a.IsObject() {
+		return []Block{call(id, tool, json.RawMessage(a.Raw))}
 	}
-	file := cmp.Or(a.File, a.Path)
-	one := func(name string, input any) []Block { return []Block{call(p.CallID, name, input)} }
-	switch p.Tool {
+	file := cmp.Or(a.Get("filePath").Str, a.Get("path").Str)
+	one := func(name string, input any) []Block { return []Block{call(id, name, input)} }
+	switch tool {
 	case "bash", "shell":
-		return one("Bash", map[string]string{"command": a.Command})
+		return one("Bash", map[string]string{"command": a.Get("command").Str})
 	case "read":
-		return one("Read", map[string]any{"file_path": file, "offset": a.Offset, "limit": a.Limit})
+		return one("Read", map[string]any{"file_path": file, "offset": a.Get("offset").Int(), "limit": a.Get("limit").Int()})
 	case "write":
-		return one("Write", map[string]string{"file_path": file, "content": a.Content})
+		return one("Write", map[string]string{"file_path": file, "content": a.Get("content").Str})
 	case "edit":
-		return one("Edit", map[string]string{"file_path": file, "old_string": a.Old, "new_string": a.New})
+		return one("Edit", openEdit(a, map[string]string{"file_path": file}))
 	case "multiedit":
 		edits := []map[string]string{}
-		for _, e := range a.Edits {
-			edits = append(edits, map[string]string{"old_string": e.Old, "new_string": e.New})
+		for _, e := range list(a.Get("edits")) {
+			edits = append(edits, openEdit(e, map[string]string{}))
 		}
 		return one("MultiEdit", map[string]any{"file_path": file, "edits": edits})
 	case "apply_patch", "patch":
-		return patchCalls(p.CallID, a.Patch)
+		return patchCalls(id, a.Get("patchText").Str)
 	case "grep", "glob":
-		return one(strings.ToUpper(p.Tool[:1])+p.Tool[1:], map[string]string{"pattern": a.Pattern, "path": a.Path})
+		return one(strings.ToUpper(tool[:1])+tool[1:], map[string]string{"pattern": a.Get("pattern").Str, "path": a.Get("path").Str})
 	case "webfetch":
-		return one("WebFetch", map[string]string{"url": a.URL})
+		return one("WebFetch", map[string]string{"url": a.Get("url").Str})
 	case "websearch":
-		return one("WebSearch", map[string]string{"query": a.Query})
+		return one("WebSearch", map[string]string{"query": a.Get("query").Str})
 	case "task":
-		return one("Task", map[string]string{"description": a.Description, "subagent_type": a.Kind})
+		return one("Task", map[string]string{"description": a.Get("description").Str, "subagent_type": a.Get("subagent_type").Str})
 	case "todowrite":
-		return one("TodoWrite", map[string][]todo{"todos": a.Todos})
+		return []Block{todos(id, a.Get("todos"), "content")}
 	}
-	return one(p.Tool, p.State.Input)
+	return one(tool, json.RawMessage(a.Raw))
+}
+
+// openEdit adds the texts of an edit to its input.
+func openEdit(e gjson.Result, in map[string]string) map[string]string {
+	in["old_string"], in["new_string"] = e.Get("oldString").Str, e.Get("newString").Str
+	return in
 }
 
 // openResults returns the results of the tools of a message.
-func openResults(raw json.RawMessage) (out []Block) {
-	var list []struct {
-		CallID   string `json:"callID"`
-		Status   string `json:"status"`
-		Output   string `json:"output"`
-		Error    string `json:"error"`
-		Metadata struct {
-			Exit int `json:"exit"`
-		} `json:"metadata"`
-	}
-	_ = json.Unmarshal(raw, &list) // results of another shape have no text
-	for _, r := range list {
-		if r.Status == "completed" || r.Status == "error" {
-			out = append(out, result(r.CallID, r.Output+r.Error, r.Status == "error", r.Metadata.Exit))
+func openResults(results gjson.Result) (out []Block) {
+	for _, r := range list(results) {
+		if status := r.Get("status").Str; status == "completed" || status == "error" {
+			out = append(out, result(r.Get("callID").Str, r.Get("output").Str+r.Get("error").Str, status == "error",
+				int(r.Get("metadata.exit").Int())))
 		}
 	}
 	return out

@@ -183,17 +183,18 @@ type openDocument struct {
 // A stored is a message with its parts, in order. malformed has the text of a file that is not JSON.
 type stored struct {
 	id        string
-	info      openMessage
+	created   int64 // milliseconds; 0 if it has no time
 	raw       json.RawMessage
 	malformed string
 	parts     []json.RawMessage
 }
 
+// openCreated returns the time of a message, 0 if it has none.
+func openCreated(raw json.RawMessage) int64 { return parse(raw).Get("time.created").Int() }
+
 func (e openDocument) stored() (out []stored) {
 	for _, m := range e.Messages {
-		one := stored{raw: m.Info, parts: m.Parts}
-		_ = json.Unmarshal(m.Info, &one.info) // a message of another shape has no time
-		out = append(out, one)
+		out = append(out, stored{raw: m.Info, created: openCreated(m.Info), parts: m.Parts})
 	}
 	return out
 }
@@ -216,7 +217,7 @@ func openValues(id string, info openSession, messages []stored, yield func([]byt
 		return
 	}
 	for _, m := range messages {
-		l := line{Agent: "opencode", Session: id, Cwd: info.Directory, Timestamp: m.info.Time.text(),
+		l := line{Agent: "opencode", Session: id, Cwd: info.Directory, Timestamp: openTime{m.created}.text(),
 			Record: lasting(m.raw), Malformed: m.malformed}
 		var results json.RawMessage
 		l.Parts, results = m.split()
@@ -261,7 +262,7 @@ func openMessages(s Session) (out []stored, err error) {
 		if m.raw, m.malformed, err = openFile(path); err != nil {
 			return nil, err
 		}
-		_ = json.Unmarshal(m.raw, &m.info) // a message of another shape has no time
+		m.created = openCreated(m.raw)
 		for _, part := range parts[m.id] {
 			raw, malformed, err := openFile(part)
 			if err != nil {
@@ -276,11 +277,11 @@ func openMessages(s Session) (out []stored, err error) {
 	}
 	slices.SortStableFunc(out, func(a, b stored) int { return strings.Compare(a.id, b.id) })
 	for i := range out {
-		if i > 0 && out[i].info.Time.Created == 0 {
-			out[i].info.Time = out[i-1].info.Time
+		if i > 0 && out[i].created == 0 {
+			out[i].created = out[i-1].created
 		}
 	}
-	slices.SortStableFunc(out, func(a, b stored) int { return cmp.Compare(a.info.Time.Created, b.info.Time.Created) })
+	slices.SortStableFunc(out, func(a, b stored) int { return cmp.Compare(a.created, b.created) })
 	return out, nil
 }
 
