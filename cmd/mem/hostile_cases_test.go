@@ -316,7 +316,7 @@ func hostileObjects() map[string]hostileCase {
 			return zeros("", 300<<20)
 		})),
 		"object: bomb": failed("large|corrupt", as(func(_ pack.ID, _ []byte) []byte {
-			return zeros(fmt.Sprintf("blob %d\x00", 2<<30), 2<<30)
+			return zeros(fmt.Sprintf("blob %d\x00", 300<<20), 300<<20)
 		})),
 	}
 }

@@ -160,8 +160,10 @@ func deflate(parts ...[]byte) []byte {
 // zeros compresses a head and n zero bytes.
 func zeros(head string, n int) []byte {
 	var b bytes.Buffer
-	z := zlib.NewWriter(&b)
-	_, err := io.WriteString(z, head)
+	z, err := zlib.NewWriterLevel(&b, zlib.BestSpeed)
+	if err == nil {
+		_, err = io.WriteString(z, head)
+	}
 	for part := make([]byte, 1<<20); err == nil && n > 0; n -= len(part) {
 		_, err = z.Write(part)
 	}

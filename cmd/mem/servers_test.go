@@ -20,6 +20,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/memvcs/mem/layers/engines"
+	"github.com/memvcs/mem/layers/layerstest"
 )
 
 // gitServer serves the bare repositories in a directory with git http-backend, to the user me with the password s3cret or to everybody,
@@ -94,8 +95,7 @@ func sshServer(ts *testscript.TestScript, neg bool, args []string) {
 	for _, key := range []string{"host", "user"} {
 		program(ts, nil, "ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", filepath.Join(dir, key))
 	}
-	conf := fmt.Sprintf("HostKey %[1]s/host\nAuthorizedKeysFile %[1]s/user.pub\nStrictModes no\nPidFile none\nUsePAM no\nPasswordAuthentication no\nPermitRootLogin yes\n", dir)
-	ts.Check(os.WriteFile(filepath.Join(dir, "conf"), []byte(conf), 0o600))
+	ts.Check(os.WriteFile(filepath.Join(dir, "conf"), []byte(layerstest.SSHConfig(dir)), 0o600))
 	through := fmt.Sprintf("Host *\nProxyCommand %s -i -f %[2]s/conf -E %[2]s/log\nBatchMode yes\nStrictHostKeyChecking no\nLogLevel ERROR\nUserKnownHostsFile /dev/null\n", sshd, dir)
 	ts.Check(os.WriteFile(filepath.Join(dir, "through"), []byte(through), 0o600)) // a pipe: no port can be another's
 	log, err := os.Create(filepath.Join(dir, "agent.log"))

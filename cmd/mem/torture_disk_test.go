@@ -122,7 +122,7 @@ rm "$DISK/fill"
 func TestFullDiskFrees(t *testing.T) {
 	t.Parallel()
 	space := namespace(t)
-	r := newRig(t, build(t, ".", "mem"), homeOf(t))
+	r := newRig(t, inPath(t), homeOf(t))
 	gone, kept, more := NewGenerator(601, "/home/user/app"), NewGenerator(602, "/home/user/app"), NewGenerator(603, "/home/user/app")
 	r.ok("add", r.write("in/"+kept.ID+".jsonl", kept.More(60)))
 	r.ok("add", r.write("in/"+gone.ID+".jsonl", gone.More(60)))

@@ -460,7 +460,7 @@ func TestCloneKilled(t *testing.T) {
 	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
 		t.Skip("SKIPPED: commands are killed at a system call with ptrace on linux/amd64 only")
 	}
-	bin, inject := build(t, ".", "mem"), build(t, "testdata/inject", "inject")
+	bin, inject := inPath(t), build(t, "testdata/inject", "inject")
 	for _, sealed := range []bool{false, true} {
 		t.Run(fmt.Sprintf("sealed=%v", sealed), func(t *testing.T) {
 			t.Parallel()

@@ -80,6 +80,16 @@ func build(t *testing.T, dir, name string) string {
 	return bin
 }
 
+// inPath returns the mem that the scripts run: this program, which need not be built once more.
+func inPath(t *testing.T) string {
+	t.Helper()
+	bin, err := exec.LookPath("mem")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return bin
+}
+
 // amount returns how often to do something in the tier that MEM_TORTURE names.
 func amount(t *testing.T, taste, commit, full int) int {
 	t.Helper()

@@ -87,7 +87,7 @@ func TestBudgetIsKept(t *testing.T) {
 		items, st, marks := session(seed, 40+int(seed)*60)
 		for _, model := range []string{"", "claude-opus-4-6"} {
 			c := tokens.For(model)
-			for n := 1; n < 2*c.Scale(st.Raw()); n = n*5/4 + 1 {
+			for n := 1; n < 2*c.Scale(st.Raw()); n = n*3/2 + 1 {
 				p, _, err := Resolve(Settings{Tokens: n, Counter: c, Keepit: Ignore}, st, marks)
 				if err != nil {
 					t.Fatal(err)
@@ -147,7 +147,7 @@ func TestBudgetsDownToThePins(t *testing.T) {
 			t.Fatalf("seed %d, 1 token: %v", seed, err)
 		}
 		need := pins.Need
-		for budget := need - 3; budget < 3*need; budget += 1 + max(0, budget-need-60)/20 {
+		for budget := need - 3; budget < 3*need; budget += 1 + max(0, budget-need-30)/12 {
 			if err := try(budget); (err == nil) != (budget >= need) || err != nil && !errors.As(err, &pins) {
 				t.Errorf("seed %d, %d tokens where %d are needed: %v", seed, budget, need, err)
 			}
@@ -293,7 +293,7 @@ func TestSameBytes(t *testing.T) {
 			t.Fatal(err)
 		}
 		var first []byte
-		for i := range 50 {
+		for i := range 16 {
 			old := runtime.GOMAXPROCS(1 + i%8)
 			r, err := Run(context.Background(), in, p, Extract{})
 			runtime.GOMAXPROCS(old)

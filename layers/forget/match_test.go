@@ -25,14 +25,11 @@ func TestForgetHuge(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "s1.jsonl")
 		layerstest.Add(t, m, layerstest.Write(t, path, text))
 		layerstest.ForgetText(t, m, o)
-		if found := layerstest.Stays(t, word, []*layers.Memory{m}); len(found) > 0 {
-			t.Fatalf("%s: it stays in %v", name, found)
-		}
 		if a := layerstest.Add(t, m, layerstest.Write(t, path, text+layerstest.UserLine(5, "later")))[0]; a.Change != "grown" || a.NewValues != 1 {
 			t.Errorf("%s: added again: %s, %d new", name, a.Change, a.NewValues)
 		}
 		if found := layerstest.Stays(t, word, []*layers.Memory{m}); len(found) > 0 {
-			t.Errorf("%s: it came back in %v", name, found)
+			t.Errorf("%s: it stays, or came back, in %v", name, found)
 		}
 	}
 }

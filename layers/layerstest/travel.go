@@ -128,8 +128,7 @@ func (h *Hub) ServeSSH(t testing.TB) {
 			t.Fatalf("ssh-keygen: %v %s", err, out)
 		}
 	}
-	conf := fmt.Sprintf("HostKey %[1]s/host\nAuthorizedKeysFile %[1]s/user.pub\nStrictModes no\nPidFile none\nUsePAM no\nPasswordAuthentication no\nPermitRootLogin yes\n", dir)
-	if err := os.WriteFile(filepath.Join(dir, "conf"), []byte(conf), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "conf"), []byte(SSHConfig(dir)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	address := EachConn(t, func(ctx context.Context, c *os.File) *exec.Cmd {
@@ -147,6 +146,13 @@ func (h *Hub) ServeSSH(t testing.TB) {
 		}
 		t.Fatalf("sshd does not answer: %v %s %s", err, out, log)
 	}
+}
+
+// SSHConfig is the configuration of an OpenSSH server whose keys are in a directory. A connection costs little: its key exchange is the
+// cheapest, and bash takes the shell for a nested one, for which it does not run ~/.bashrc.
+func SSHConfig(dir string) string {
+	return fmt.Sprintf("HostKey %[1]s/host\nAuthorizedKeysFile %[1]s/user.pub\nStrictModes no\nPidFile none\nUsePAM no\nPasswordAuthentication no\nPermitRootLogin yes\n"+
+		"KexAlgorithms curve25519-sha256\nSetEnv SHLVL=1\n", dir)
 }
 
 // EachConn listens on loopback and starts a program for each connection. They end with the test.

@@ -192,7 +192,8 @@ var namedTokens = []place{
 	{"CF_API_TOKEN", "export CF_API_TOKEN=@@"}, {"DOPPLER_TOKEN", "DOPPLER_TOKEN='@@'"}, {"LINEAR_CLIENT_SECRET", `LINEAR_CLIENT_SECRET="@@"`},
 }
 
-// TestKinds measures by kind of password or token and by place how many are found whole, in the text of a tool result.
+// TestKinds measures by kind of password or token and by place how many are found whole, in the text of a tool result: of 200 values
+// with MEM_TORTURE=full, otherwise of 40, one more of which may be missed.
 // MEM_MISSED prints the misses of a cell, kind/place.
 func TestKinds(t *testing.T) {
 	t.Parallel()
@@ -200,7 +201,10 @@ func TestKinds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const values = 200
+	values, spare := 40, 1
+	if os.Getenv("MEM_TORTURE") == "full" {
+		values, spare = 200, 0
+	}
 	type cell struct {
 		name  string
 		found int
@@ -280,10 +284,14 @@ func TestKinds(t *testing.T) {
 	for i, c := range cells {
 		all += c.found
 		if i < 60 && c.found < values {
-			fmt.Fprintf(&worst, "%5.1f %% %s\n", 100*float64(c.found)/values, c.name)
+			fmt.Fprintf(&worst, "%5.1f %% %s\n", 100*float64(c.found)/float64(values), c.name)
 		}
 	}
-	t.Logf("%.2f %% of %d cells of %d\n%s", 100*float64(all)/float64(values*len(cells)), len(cells), values, worst.String())
+	share := 100 * float64(all) / float64(values*len(cells))
+	t.Logf("%.2f %% of %d cells of %d\n%s", share, len(cells), values, worst.String())
+	if share < 99.8 {
+		t.Errorf("%.2f %% are found, want 99.8", share)
+	}
 	for _, c := range cells {
 		want := 98
 		switch {
@@ -292,8 +300,8 @@ func TestKinds(t *testing.T) {
 		case strings.HasPrefix(c.name, "13 letters -_./"), strings.HasPrefix(c.name, "16 with +/=/"): // or a path
 			want = 94
 		}
-		if 100*c.found < want*values {
-			t.Errorf("%s: %.1f %% are found, want %d", c.name, 100*float64(c.found)/values, want)
+		if 100*(c.found+spare) < want*values {
+			t.Errorf("%s: %.1f %% are found, want %d", c.name, 100*float64(c.found)/float64(values), want)
 		}
 	}
 }

@@ -216,7 +216,7 @@ func TestWindowsFindWhatTheWholeTextHolds(t *testing.T) {
 		t.Fatal(err)
 	}
 	rnd := rand.New(rand.NewPCG(2, 2))
-	text := string(prose(200_000))
+	text := string(prose(60_000))
 	for _, p := range plants.All() {
 		at := rnd.IntN(len(text))
 		text = text[:at] + "\n" + plants.Fill(p.Text, p.Make(rnd)) + "\n" + text[at:]

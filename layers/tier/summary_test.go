@@ -49,7 +49,7 @@ func TestSummariesKeepTheirPromises(t *testing.T) {
 	ctx := t.Context()
 	rng := rand.New(rand.NewPCG(7, 8))
 	count := tokens.For("claude-opus-4-6")
-	rounds := 150
+	rounds := 60
 	if testing.Short() {
 		rounds = 30
 	}

@@ -26,12 +26,13 @@ func TestReceiveLarge(t *testing.T) {
 	small := []byte("small")
 	l := testLimits()
 	l.Object, l.Bytes = MaxSize, 1<<30
-	levels := []int{0, 6}
+	levels, softly := []int{0, 1}, Encode(Blob, soft, 1)
 	if testing.Short() { // the other one meets no other goroutines
 		levels = levels[1:]
 	}
 	for _, level := range levels {
-		p := streamOf(t, Encode(Blob, small, 6), Encode(Blob, big, level), Encode(Blob, soft, 6), Encode(Blob, big, level), Encode(Blob, []byte("last"), 6))
+		largely := Encode(Blob, big, level)
+		p := streamOf(t, Encode(Blob, small, 6), largely, softly, largely, Encode(Blob, []byte("last"), 6))
 		all, got, err := receive(t, p, l)
 		if err != nil || got.Objects != 5 || len(all) != 4 {
 			t.Fatalf("level %d: %d objects, %+v, %v", level, len(all), got, err)
@@ -85,12 +86,12 @@ func TestReceiveLargeLimits(t *testing.T) {
 	l := testLimits()
 	l.Object = MaxSize
 	zeros := make([]byte, maxInMemory+1)
-	blob := Encode(Blob, zeros, 6)
+	blob := Encode(Blob, zeros, 1)
 	if _, _, err := receive(t, streamOf(t, blob), l); err != nil {
 		t.Errorf("a blob: %v", err)
 	}
 	for _, k := range []Kind{Commit, Tree, Tag} {
-		if _, _, err := receive(t, streamOf(t, Encode(k, zeros, 6)), l); !errors.Is(err, ErrTooLarge) {
+		if _, _, err := receive(t, streamOf(t, Encode(k, zeros, 1)), l); !errors.Is(err, ErrTooLarge) {
 			t.Errorf("a %s: %v", k, err)
 		}
 	}

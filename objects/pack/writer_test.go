@@ -67,7 +67,7 @@ func TestKilledWriter(t *testing.T) {
 	}
 	said := map[pack.ID]bool{}
 	left := 0
-	kills := 20
+	kills := 12
 	if testing.Short() {
 		kills = 4
 	}

@@ -151,7 +151,7 @@ func TestReadersInTurns(t *testing.T) {
 func TestRandomGrowth(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(5, 6))
-	rounds := 30
+	rounds := 12
 	if testing.Short() {
 		rounds = 3
 	}
