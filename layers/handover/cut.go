@@ -19,7 +19,7 @@ func Cut(s string, limit int) string {
 		return s
 	}
 	n := min(len(s), limit-len(ellipsis))
-	for n < len(s) && !utf8.RuneStart(s[n]) {
+	for n > 0 && n < len(s) && !utf8.RuneStart(s[n]) {
 		n--
 	}
 	head := s[:n]

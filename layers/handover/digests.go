@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/memvcs/mem/layers/brief"
 	"github.com/memvcs/mem/layers/compress"
@@ -234,7 +236,7 @@ func digest(ctx context.Context, db *state.DB, p refs.Project, s *state.Session,
 func (d *Digest) cutCopies(r io.Reader) error {
 	var texts []*string
 	for i := range d.Turns {
-		texts = append(texts, &d.Turns[i].Answered.Text)
+		texts = append(texts, &d.Turns[i].Answered.Text, &d.Turns[i].Asks, &d.Turns[i].To)
 	}
 	for i := range d.Todos {
 		texts = append(texts, &d.Todos[i].Text)
@@ -266,30 +268,23 @@ func (d *Digest) cutCopies(r io.Reader) error {
 // leastPiece is the number of words between two gaps below which they say nothing.
 const leastPiece = 4
 
-// joinGaps makes one gap of two with nothing to read between them. After a gap, it removes the rest of an item or a
-// clause that says nothing without its beginning, and at the end a clause that announces what is gone.
+// announced matches a sentence that announces what is gone.
+var announced = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[^•◦].*: …\W*$`) })
+
+// joinGaps makes one gap of two with nothing to read between them, in each line, and removes what announces what is gone.
 func joinGaps(text string) string {
-	const gap = "…"
-	pieces := strings.Split(text, gap)
-	if len(pieces) == 1 {
-		return text
-	}
-	out := pieces[:1]
-	for i, p := range pieces[1:] {
-		if strings.HasPrefix(strings.TrimLeft(p, " `*"), "- ") {
-			_, p, _ = strings.Cut(p, "; ")
-			p = " " + p
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		pieces := strings.Split(line, missing)
+		out := pieces[:1]
+		for k, p := range pieces[1:] {
+			if k == len(pieces)-2 || len(strings.Fields(p)) >= leastPiece {
+				out = append(out, p)
+			}
 		}
-		if strings.Trim(p, " `*;") == "" && i < len(pieces)-2 || i < len(pieces)-2 && len(strings.Fields(p)) < leastPiece {
-			continue
-		}
-		out = append(out, p)
+		lines[i] = announced().ReplaceAllString(strings.Join(out, missing), "")
 	}
-	for len(out) > 1 && strings.Trim(out[len(out)-1], " `*;.") == "" && strings.HasSuffix(strings.TrimRight(out[len(out)-2], " `*"), ":") {
-		list := clauses(strings.TrimSpace(out[len(out)-2]))
-		out = append(out[:len(out)-2], strings.TrimSpace(strings.Join(list[:len(list)-1], " ")))
-	}
-	return strings.Join(out, gap)
+	return strings.Trim(strings.Join(lines, "\n"), "\n")
 }
 
 // withoutHosts returns the text of a todo without URLs and words that are joined to a sentence: one that no tool of the

@@ -17,7 +17,7 @@ import (
 )
 
 // Version changes when the digest of the same session changes.
-const Version = 20
+const Version = 21
 
 // A Digest summarises one session.
 type Digest struct {
@@ -38,7 +38,6 @@ type Digest struct {
 	Open     []Open    // refused plans and questions without an answer
 	Todos    []Said    // not completed, in order
 	Marked   []Said    // typed messages with a marker, in their text or added; whole
-	Working  int       // the message of the last tool call if the model wrote no text after it, otherwise 0
 	Compact  int       // the message of the last compaction, 0 if there was none
 }
 
@@ -51,12 +50,15 @@ type Said struct {
 // A Turn is a request of the user and the last text of the model before the next request.
 type Turn struct {
 	Asked    Said   // the user's own words, without what he pasted
-	Answered Said   // whole sentences
+	To       string // the question of the model that a short request answers, or ""
+	Seq      int    // number of the request in the session
+	Answered Said   // see [Gist]
 	Script   bool   // a script sent the request; its text is not kept
 	Plan     string // the heading of the plan that the request consists of, or ""
 	Did      int    // calls of tools with a result, and answered dialogs
 	Long     bool   // the answer is long
-	Waits    bool   // the answer ends with a question
+	Asks     string // the question with which the answer ends, or ""
+	Working  int    // the message of the last tool call if the model wrote no text after it, otherwise 0
 	Denied   int    // the next message of the user if it contradicts the answer, otherwise 0
 	Stopped  int    // the message with which the user interrupted it, 0 if the model went on
 	Settled  string // what became of a sentence that [settle] removed from the answer, or ""

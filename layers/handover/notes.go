@@ -40,7 +40,7 @@ func planned(digests []Digest, o Open) string {
 			n++
 		}
 	}
-	said := "The user accepted the plan " + quoted(o.Text, showQuestion) + ": "
+	said := "The user accepted the plan " + plan(o.Text, showQuestion) + ": "
 	if n == 0 {
 		return said + "no file of the project was changed after it"
 	}

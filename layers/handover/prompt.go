@@ -341,7 +341,7 @@ func (m *matcher) passages(digests []Digest, asked [][][]string, delivered map[s
 			Trust: brief.User, Time: d.Last, Keys: []string{key},
 			Why: fmt.Sprintf("shares words of weight %.1f with the prompt", f.score)})
 		if t.Answered.Text != "" && t.Denied == 0 {
-			out = append(out, brief.Item{Text: "Answered: " + quoted(t.Answered.Text, showAnswered),
+			out = append(out, brief.Item{Text: "Answered: " + outcome(t.Answered.Text, showAnswered),
 				Source: id.at(d.Session, t.Answered.N), Trust: brief.Assistant, Child: true, Why: "the answer to it"})
 		}
 	}

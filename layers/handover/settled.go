@@ -66,15 +66,21 @@ func settle(digests []Digest, list []told) {
 		for k := range d.Turns {
 			t := &d.Turns[k]
 			var left []string
-			for _, sentence := range clauses(strings.Join(strings.Fields(t.Answered.Text), " ")) {
-				if gone := of(sentence); gone != nil {
-					t.Settled = gone.instead
-				} else if sentence != "" {
-					left = append(left, sentence)
+			for line := range strings.Lines(t.Answered.Text) {
+				var kept []string
+				for _, sentence := range clauses(strings.TrimSpace(line)) {
+					if gone := of(sentence); gone != nil {
+						t.Settled = gone.instead
+					} else {
+						kept = append(kept, sentence)
+					}
+				}
+				if s := strings.Join(kept, " "); strings.Trim(s, "•◦ ") != "" {
+					left = append(left, s)
 				}
 			}
 			if t.Settled != "" {
-				t.Answered.Text = strings.Join(left, " ")
+				t.Answered.Text = strings.Join(left, "\n")
 			}
 		}
 	}

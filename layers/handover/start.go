@@ -20,13 +20,11 @@ import (
 
 // Limits of the sections of a start, in lines and characters.
 const (
-	maxSet      = 12 // files
-	maxSymbol   = 1  // symbols of a file
-	withSymbols = 4  // files with symbols
-	maxRun      = 8  // commands
-	maxTests    = 6
-	failedBack  = 5  // sessions whose failures are listed
-	openBack    = 10 // sessions whose open items are listed
+	maxSet     = 12 // files
+	maxRun     = 8  // commands
+	maxTests   = 6
+	failedBack = 5  // sessions whose failures are listed
+	openBack   = 10 // sessions whose open items are listed
 
 	capStatus   = 1300
 	capOpen     = 600
@@ -39,8 +37,9 @@ const (
 	showRequest  = 200
 	showOutcome  = 290
 	showEarlier  = 90 // of an earlier exchange or session
-	showEnding   = 130
-	showLittle   = 65 // of two requests of one line
+	showEnding   = 160
+	showBefore   = 130 // of the ending of a session before
+	showLittle   = 65  // of two requests of one line
 	showTodo     = 100
 	showWant     = 150
 	showQuestion = 160
@@ -97,9 +96,12 @@ func stands(d Digest, limits statusLimits, id ID) (out []brief.Item) {
 		list = d.Turns[len(d.Turns)-1:]
 	}
 	for i, t := range list {
-		lead, request, outcome := "Asked before: ", showEarlier, showEnding
-		if i == 0 {
-			lead, request, outcome = "Asked last: ", showRequest, showOutcome
+		lead, request, outcome := "Asked last: ", showRequest, showOutcome
+		if i > 0 {
+			lead, request, outcome = "Asked before: ", showEarlier, showEnding
+			if between := list[i-1].Seq - t.Seq - 1; between > 0 {
+				lead = "Asked before (" + times(between, "request") + " between): "
+			}
 		}
 		out = append(out, brief.Item{Text: lead + t.request(request), Source: id.at(d.Session, t.Asked.N), Trust: t.by(), By: t.author(),
 			Time: d.Last, Keys: []string{t.key(d.Session)}, Why: "an exchange that did something"})
@@ -209,14 +211,14 @@ func open(digests []Digest, shown int, limits statusLimits, id ID) (out []brief.
 			if p >= 0 {
 				rejected = d.Open[p].N
 				say(rejected, brief.Assistant, day(d)+"asked "+t.request(showEarlier)+"; the user rejected the plan "+
-					quoted(d.Open[p].Text, showEarlier)+" and interrupted", "the model did not go on")
+					plan(d.Open[p].Text, showEarlier)+" and interrupted", "the model did not go on")
 			} else {
 				say(t.Stopped, brief.User, day(d)+"interrupted by the user: "+t.request(showEarlier), "the model did not go on")
 			}
 			out[len(out)-1].Keys = []string{t.key(d.Session)}
-		} else if k >= 0 && d.Turns[k].Waits && d.Turns[k].Stopped == 0 && i == 0 {
+		} else if k >= 0 && d.Turns[k].Asks != "" && d.Turns[k].Stopped == 0 && i == 0 {
 			say(d.Turns[k].Answered.N, brief.Assistant, "Asked the user and got no answer: "+
-				quoted(lastClause(d.Turns[k].Answered.Text), showQuestion), "the session ended with a question")
+				quoted(d.Turns[k].Asks, showQuestion), "the session ended with a question")
 		}
 		for _, o := range d.Open {
 			switch {
@@ -228,7 +230,10 @@ func open(digests []Digest, shown int, limits statusLimits, id ID) (out []brief.
 			case settled(o.Text, digests[:i]):
 			default:
 				what := exchange.Open{Kind: o.What}.Lead()
-				if o.Text != "" {
+				switch {
+				case o.Text != "" && o.What == exchange.RefusedPlan:
+					what += plan(o.Text, showQuestion)
+				case o.Text != "":
 					what += quoted(o.Text, showQuestion)
 				}
 				say(o.N, brief.Assistant, strings.TrimRight(what, ": "), "nothing later settles it")
@@ -256,14 +261,8 @@ func settled(text string, later []Digest) bool {
 	})
 }
 
-// lastClause returns the last sentence of a text.
-func lastClause(text string) string {
-	list := clauses(strings.Join(strings.Fields(text), " "))
-	return list[len(list)-1]
-}
-
-// maxFails is the number of commands that are listed as failing, and newForm how many of the newest sessions a single
-// failure is listed of.
+// maxFails is the number of commands that are listed as failing. One that did not fail in the newForm newest sessions is
+// listed only if it failed in more than half of those since it failed first.
 const (
 	maxFails = 4
 	newForm  = 3
@@ -274,7 +273,8 @@ type failing struct {
 	Form
 	session  string // the newest
 	sessions int
-	newest   int
+	newest   int // how many sessions ago, 0 for the newest
+	oldest   int
 }
 
 // failingForms returns the forms that failed and have not worked since, those of most sessions first.
@@ -288,6 +288,7 @@ func failingForms(digests []Digest) []failing {
 			switch {
 			case known:
 				out[k].sessions++
+				out[k].oldest = i
 				if out[k].Fix == "" {
 					out[k].Fix = f.Fix
 				}
@@ -300,7 +301,7 @@ func failingForms(digests []Digest) []failing {
 				continue
 			}
 			at[f.Key] = len(out)
-			out = append(out, failing{f, d.Session, 1, i})
+			out = append(out, failing{f, d.Session, 1, i, i})
 		}
 	}
 	slices.SortStableFunc(out, func(a, b failing) int {
@@ -348,7 +349,7 @@ func failsHere(digests []Digest, id ID) (out []brief.Item) {
 		if len(out) == maxFails {
 			break
 		}
-		if f.sessions == 1 && f.newest >= newForm {
+		if f.newest >= newForm && 2*f.sessions <= f.oldest {
 			continue
 		}
 		out = append(out, brief.Item{Text: f.text(), Source: id.at(f.session, f.N), Trust: brief.Tool, Named: true,
@@ -407,32 +408,39 @@ func before(digests []Digest, last int, id ID) (out []brief.Item) {
 			continue
 		}
 		t := recent(d.Turns, len(d.Turns))[0]
-		end := ending(d, t, showEnding, id)
+		end := ending(d, t, showBefore, id)
 		how := strings.TrimSuffix(end.Text, ".")
 		if outcome, is := strings.CutPrefix(how, outcomeLead); is {
 			how = "ended with " + outcome
 		} else {
 			how = strings.ToLower(how[:1]) + how[1:]
 		}
-		text := day(d) + "asked " + about.request(showEarlier)
-		switch {
-		case t.Stopped > 0: // it is among what is open
-			how = "a later request was interrupted by the user"
-		case t.Asked.N != about.Asked.N && (t.saysLittle() || d.Working > 0):
-			text = day(d) + "asked " + about.request(showLittle) + "; last asked " + t.request(showLittle)
+		asked, size := []*Turn{about}, showEarlier
+		if first := &d.Turns[0]; first.Plan != "" && first.Asked.N < about.Asked.N {
+			asked, size = append([]*Turn{first}, asked...), showLittle
+		}
+		if t.Asked.N != about.Asked.N {
+			asked, size = append(asked, &t), showLittle
+		}
+		var requests []string
+		for i, a := range asked {
+			lead := "then "
+			switch {
+			case i == 0:
+				lead = "asked "
+			case a == &t:
+				lead = "last asked "
+			}
+			requests = append(requests, lead+a.request(size))
+		}
+		text := day(d) + strings.Join(requests, "; ")
+		if t.Stopped > 0 { // it is among what is open
+			text, how = day(d)+"asked "+about.request(showEarlier), "a later request was interrupted by the user"
 		}
 		out = append(out, brief.Item{Text: text + "; " + how, Source: end.Source, Trust: end.Trust, Time: d.Last,
 			Why: "a session before, with its last outcome"})
 	}
 	return out
-}
-
-// fewWords is the number of words below which an outcome does not tell what it is the outcome of.
-const fewWords = 8
-
-// saysLittle reports whether how a turn ended says nothing without its request.
-func (t Turn) saysLittle() bool {
-	return len(strings.Fields(t.Answered.Text)) < fewWords || housekeeping().MatchString(t.Asked.Text)
 }
 
 // day returns the day on which a session ended, to stand before a text.
@@ -479,9 +487,20 @@ func (t Turn) request(most int) string {
 		return "(a headless run)" // what a script sent is not quoted
 	}
 	if t.Plan != "" {
-		return "implement the plan " + quoted(t.Plan, most)
+		return "to implement the plan " + plan(t.Plan, most)
+	}
+	if t.To != "" {
+		return quoted(t.Asked.Text, most) + " to the question " + quoted(t.To, most)
 	}
 	return quoted(t.Asked.Text, most)
+}
+
+// plan returns the cut heading of a plan in quotes.
+func plan(heading string, most int) string {
+	if rest, is := strings.CutPrefix(heading, "Plan"); is {
+		heading = strings.TrimLeft(rest, " :-–—")
+	}
+	return quoted(heading, most)
 }
 
 // outcomeLead is before the outcome of a turn.
@@ -489,7 +508,7 @@ const outcomeLead = "Outcome: "
 
 // ending returns how a turn ended, at most so long. Only the last one of a session can have ended during the work.
 func ending(d Digest, t Turn, most int, id ID) brief.Item {
-	it := brief.Item{Text: outcomeLead + quoted(t.Answered.Text, most), Trust: brief.Assistant,
+	it := brief.Item{Text: outcomeLead + outcome(t.Answered.Text, most), Trust: brief.Assistant,
 		Source: id.at(d.Session, t.Answered.N), Why: "the model's own last words"}
 	switch {
 	case t.Stopped > 0:
@@ -500,13 +519,13 @@ func ending(d Digest, t Turn, most int, id ID) brief.Item {
 	case t.Answered.Text == "" && t.Answered.N > 0:
 		it.Text, it.Why = "Ended with a text that a tool had printed.", "the model only repeated the output of a tool"
 	case t.Answered.Text == "":
-		it.Text, it.Source = "Ended before an answer.", id.at(d.Session, max(t.Asked.N, d.Working))
+		it.Text, it.Source = "Ended before an answer.", id.at(d.Session, max(t.Asked.N, t.Working))
 		it.Why = "the model wrote no text after the request"
 	case t.Denied > 0:
 		it.Text, it.Source = outcomeLead+"contradicted by the user's next message.", id.at(d.Session, t.Denied)
 		it.Trust, it.Why = brief.User, "the user did not accept it"
-	case d.Working > 0 && t.Asked.N == d.Turns[len(d.Turns)-1].Asked.N:
-		it.Text = "Ended during the work, after: " + quoted(t.Answered.Text, most)
+	case t.Working > 0:
+		it.Text = "Ended during the work, after: " + outcome(t.Answered.Text, most)
 		it.Why = "the model's last words, before its last tool call"
 	}
 	return it
@@ -579,18 +598,19 @@ func workingSet(ranked []Ranked, shown map[string]bool, id ID) (out []brief.Item
 		session string
 		edited  bool
 	}
-	at := map[group]int{}
+	at, more := map[group]int{}, map[group]int{}
 	room := maxSet
 	for _, r := range ranked {
-		if room == 0 {
-			break
-		}
-		if r.Edits == 0 && edited >= leastEdited {
+		g := group{r.Session, r.Edits > 0}
+		i, known := at[g]
+		switch {
+		case r.Edits == 0 && edited >= leastEdited:
+			continue
+		case room == 0:
+			more[g]++
 			continue
 		}
 		room--
-		g := group{r.Session, r.Edits > 0}
-		i, known := at[g]
 		if !known {
 			i = len(out)
 			at[g] = i
@@ -601,15 +621,17 @@ func workingSet(ranked []Ranked, shown map[string]bool, id ID) (out []brief.Item
 			out[i].Text += ", "
 		}
 		out[i].Text += fmt.Sprintf("%s#%d", r.Path, r.N)
-		if list := r.Symbols[:min(len(r.Symbols), maxSymbol)]; r.Edits > 0 && len(list) > 0 && room >= maxSet-withSymbols {
-			out[i].Text += " (" + strings.Join(list, ", ") + ")"
-		}
 		if shown != nil {
 			shown[r.Path] = true
 		}
 		out[i].Keys = append(out[i].Keys, r.Path)
 		out[i].Why += fmt.Sprintf("%s: %s, %s, %s; ", r.Path, times(r.Edits, "edit"), times(r.Reads, "read"),
 			times(r.Sessions, "session"))
+	}
+	for g, i := range at {
+		if more[g] > 0 {
+			out[i].Text += fmt.Sprintf(" and %d more", more[g])
+		}
 	}
 	return out
 }
@@ -675,14 +697,14 @@ func commandItems(digests []Digest, id ID) (out []brief.Item) {
 		if r.Task != "" {
 			text += " = " + r.Task
 		}
-		out = append(out, brief.Item{Text: text + ended(r.Command), Source: id.at(r.Session, r.N), Trust: brief.Assistant,
+		out = append(out, brief.Item{Text: text + result(r.Command), Source: id.at(r.Session, r.N), Trust: brief.Assistant,
 			Short: true, Why: times(r.Total, "run")})
 	}
 	return out
 }
 
-// ended returns the outcome of a command as text.
-func ended(c Command) string {
+// result returns the outcome of a command as text.
+func result(c Command) string {
 	switch {
 	case c.End == Passed:
 		return ": passed"
@@ -691,7 +713,7 @@ func ended(c Command) string {
 	case c.End == Broke:
 		return ": failed"
 	}
-	return ""
+	return ": result not seen"
 }
 
 // Rebase returns the digest with file names relative to a directory above or below that of the session. For any other

@@ -117,24 +117,11 @@ func TestMends(t *testing.T) {
 	}
 }
 
-func TestGist(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]string{
-		"Both have the tests:\n\n| Test | A |\n|---|---|\n| stop | x |": "Both have the tests …",
-		"Deleted two files:\n- `start.go`\n- `stop.go`\n\nAll is well.": "Deleted two files: `start.go`; `stop.go`; All is well.",
-		"1. One.\n2. Two\n3. Three":                                     "One. Two; Three",
-	} {
-		if got := Gist(text, 400); got != want {
-			t.Errorf("Gist(%q) = %q, want %q", text, got, want)
-		}
-	}
-}
-
 // TestWider gives a command that failed, and later sessions: one in which a wider run passed takes its verdict.
 func TestWider(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]string{
-		"mise run test":      "go test ./a",
+		"mise run test":      "go test ./a: result not seen",
 		"go test ./... -v":   "go test ./... -v: passed",
 		"make lint":          "go test ./a: failed, exit 1",
 		"make -C other test": "go test ./a: failed, exit 1",
@@ -289,7 +276,7 @@ func TestBefore(t *testing.T) {
 		{"one exchange", nil, "asked “Mend the price parser”; ended with “" + cents + "”"},
 		{"thanks", []refine.Entry{user("thanks"), model("You are welcome.")}, "asked “Mend the price parser”; ended with “" + cents + "”"},
 		{"a later exchange", []refine.Entry{user("Use mills, the shop has fuel"), bash("make", "ok"), model("Prices are in mills now, and the tests have one for the price of fuel.")},
-			"asked “Mend the price parser”; ended with “Prices are in mills now, and the tests have one for the price of fuel.”"},
+			"asked “Mend the price parser”; last asked “Use mills, the shop has fuel”; ended with “Prices are in mills now, and the tests have one for the price of fuel.”"},
 		{"one that says little", []refine.Entry{user("Use mills, the shop has fuel"), bash("make", "ok"), model("PR updated.")},
 			"asked “Mend the price parser”; last asked “Use mills, the shop has fuel”; ended with “PR updated.”"},
 		{"a commit", []refine.Entry{user("commit"), bash("git commit -m x", "ok"), model("Committed as 50d8160, and the hooks of the repository passed.")},
@@ -362,10 +349,10 @@ func TestNewestRun(t *testing.T) {
 		want       string
 	}{
 		{"a run that passed", []refine.Entry{fails}, []refine.Entry{passes}, "bun run typecheck: passed b#2"},
-		{"unproven after a failure", []refine.Entry{fails, unproven}, nil, "bun run typecheck a#3"},
-		{"unproven after one that passed", []refine.Entry{passes, unproven}, nil, "bun run typecheck a#3"},
+		{"unproven after a failure", []refine.Entry{fails, unproven}, nil, "bun run typecheck: result not seen a#3"},
+		{"unproven after one that passed", []refine.Entry{passes, unproven}, nil, "bun run typecheck: result not seen a#3"},
 		{"a failure after an unproven one", []refine.Entry{unproven, fails}, nil, "bun run typecheck: failed, exit 1 a#3"},
-		{"unproven in a later session", []refine.Entry{fails}, []refine.Entry{passes, unproven}, "bun run typecheck b#3"},
+		{"unproven in a later session", []refine.Entry{fails}, []refine.Entry{passes, unproven}, "bun run typecheck: result not seen b#3"},
 		{"of the earlier session alone", []refine.Entry{passes}, []refine.Entry{bash("make", "ok")}, "bun run typecheck: passed a#2"},
 	} {
 		ask := refine.Entry{Role: "user", Said: "go"}

@@ -31,6 +31,8 @@ const (
 	maxWant     = 240
 	maxQuestion = 90
 	maxPlan     = 120
+	maxTo       = 110
+	maxReply    = 4 // words of a request that says nothing without the question that it answers
 )
 
 // Summarize makes a digest from the entries of a session's L1. Echo reports whether a message is a copy from another
@@ -61,6 +63,7 @@ type summary struct {
 	tests    tests
 	forms    forms
 
+	requests               int
 	answeredAt, answerSize int  // work of the current turn before its answer, and the size of that
 	noticed                bool // the client told of a task in the background, and no file was changed since
 	unasked                bool // the request of what follows was forgotten
@@ -72,8 +75,8 @@ func (s *summary) entry(e refine.Entry) {
 	case e.Role == "tool":
 		s.calls++
 		s.tool(e)
-		if !e.Side && !s.unasked {
-			s.d.Working = e.N
+		if t := s.turn(); t != nil && !e.Side {
+			t.Working = e.N
 			s.did(e)
 		}
 	case e.Role == "summary" && e.Name == "boundary":
@@ -100,10 +103,10 @@ func (s *summary) entry(e refine.Entry) {
 	case e.Role == "assistant" && !e.Side && strings.TrimSpace(e.Said) != "":
 		if t := s.turn(); t != nil {
 			s.answer(t, e)
+			t.Working = 0
 		}
 		s.tests.said(e.Said)
 		s.settle()
-		s.d.Working = 0
 	}
 }
 
@@ -121,7 +124,7 @@ func (s *summary) settle() {
 // else, and a shorter one on the end of a task in the background; the answer stays. So does one before the announcement
 // of a call.
 func (s *summary) answer(t *Turn, e refine.Entry) {
-	t.Stopped = 0
+	t.Stopped, t.Asks = 0, asks(e.Said)
 	switch {
 	case t.Long && t.Did == s.answeredAt && 3*len(e.Said) < s.answerSize,
 		t.Long && s.noticed && len(e.Said) < s.answerSize,
@@ -130,16 +133,15 @@ func (s *summary) answer(t *Turn, e refine.Entry) {
 	}
 	t.Answered = Said{e.N, Gist(e.Said, maxAnswered)}
 	t.Long = len(e.Said) > longAnswer
-	t.Waits = question(e.Said)
 	s.answeredAt, s.answerSize = t.Did, len(e.Said)
 }
 
 // forgotten ends a turn where the next request was forgotten: what follows is an answer to that.
 func (s *summary) forgotten() {
 	if t := s.turn(); t != nil {
-		t.Waits = false
+		t.Asks = ""
 	}
-	s.unasked, s.d.Working, s.noticed = true, 0, false
+	s.unasked, s.noticed = true, false
 }
 
 // turn returns the current turn, nil before the first request and after one that was forgotten.
@@ -215,15 +217,17 @@ func (s *summary) asked(e refine.Entry) {
 	if (strings.Contains(e.Said, "##keepit") || slices.Contains(s.marked, e.N)) && len(s.d.Marked) < maxMarked {
 		s.d.Marked = append(s.d.Marked, Said{e.N, strings.Clone(e.Said)})
 	}
-	text := Own(e.Said)
+	next := Turn{Asked: Said{e.N, Cut(Own(e.Said), maxAsked)}, Plan: Cut(transcript.PlanHeading(strings.TrimSpace(e.Said)), maxAsked)}
 	if t := s.turn(); t != nil {
-		s.want(e, "", wish(text))
-		if t.Answered.N > 0 && denies(e.Said, t.Waits) {
+		s.want(e, "", wish(e.Said))
+		if t.Answered.N > 0 && denies(e.Said, t.Asks != "") {
 			t.Denied = e.N
 		}
+		if len(strings.Fields(next.Asked.Text)) <= maxReply {
+			next.To = Cut(t.Asks, maxTo)
+		}
 	}
-	s.begin(Turn{Asked: Said{e.N, Cut(text, maxAsked)},
-		Plan: Cut(transcript.PlanHeading(strings.TrimSpace(e.Said)), maxAsked)})
+	s.begin(next)
 }
 
 // begin starts a turn.
@@ -231,8 +235,10 @@ func (s *summary) begin(t Turn) {
 	if len(s.d.Turns) == maxTurns { // keep the first request
 		s.d.Turns = slices.Delete(s.d.Turns, 1, 2)
 	}
+	s.requests++
+	t.Seq = s.requests
 	s.d.Turns = append(s.d.Turns, t)
-	s.unasked, s.d.Working, s.noticed = false, 0, false
+	s.unasked, s.noticed = false, false
 }
 
 // planHeading returns the cut heading of a plan, or its first line, without URLs: the model may have copied it.

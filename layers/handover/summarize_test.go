@@ -207,8 +207,8 @@ func TestForgottenRequest(t *testing.T) {
 		refine.Entry{Role: "assistant", Said: "Renamed docs to manual."},
 		bash("git mv docs manual", "ok"),
 	)
-	if len(d.Turns) != 1 || !strings.HasPrefix(d.Turns[0].Answered.Text, "Pushed to main.") || d.Turns[0].Waits ||
-		d.Turns[0].Did != 0 || d.Working != 0 {
-		t.Errorf("the answer to a forgotten request is that to the request before: %+v, working %d", d.Turns, d.Working)
+	if len(d.Turns) != 1 || !strings.HasPrefix(d.Turns[0].Answered.Text, "Pushed to main.") || d.Turns[0].Asks != "" ||
+		d.Turns[0].Did != 0 || d.Turns[0].Working != 0 {
+		t.Errorf("the answer to a forgotten request is that to the request before: %+v", d.Turns)
 	}
 }

@@ -2,33 +2,52 @@ package handover
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
+	"unicode"
 
 	"github.com/memvcs/mem/layers/compress/paste"
 )
 
-// Own returns the user's own words in a message: without logs, code and output that he pasted. Of a message that is
-// all paste, it returns how much that is.
-func Own(text string) string {
+// ownWords returns the user's own words in a message, without logs, code and output that he pasted, and those.
+func ownWords(text string) (own string, pasted []string) {
 	kinds := paste.Kinds(text)
 	if kinds == nil {
-		return text
+		return text, nil
 	}
-	var own []string
-	pasted := 0
+	var said []string
 	for i, line := range strings.Split(text, "\n") {
 		switch {
 		case kinds[i] == paste.Pasted:
-			pasted++
+			pasted = append(pasted, line)
 		case strings.TrimSpace(line) != "":
-			own = append(own, line)
+			said = append(said, line)
 		}
 	}
-	if len(own) == 0 {
-		return "(" + times(pasted, "pasted line") + ")"
+	return strings.Join(said, "\n"), pasted
+}
+
+// showPasted is the size of the line that stands for pasted ones.
+const showPasted = 110
+
+// Own returns the user's own words in a message. Of a message that is all paste, it returns how much that is, with the
+// first line that tells of an error, or its first line.
+func Own(text string) string {
+	own, pasted := ownWords(text)
+	if own != "" || len(pasted) == 0 {
+		return own
 	}
-	return strings.Join(own, "\n")
+	telling := ""
+	for _, line := range pasted {
+		if line = strings.Trim(line, " \t❯$%>=-─·"); telling == "" && strings.ContainsFunc(line, unicode.IsLetter) || line != "" && failed().MatchString(line) {
+			telling = line
+		}
+		if failed().MatchString(line) {
+			break
+		}
+	}
+	return "(" + times(len(pasted), "pasted line") + strings.TrimSuffix(": "+Cut(telling, showPasted), ": ") + ")"
 }
 
 // correction matches the start of a request that corrects what the model did, or says how it should work.
@@ -52,7 +71,7 @@ var (
 			`\b(that|this|it|which) (isn|wasn)['’]?t (right|true|correct|it|what|working|the)\b|` +
 			`\b(doesn['’]?t|does not|didn['’]?t|did not|isn['’]?t|is not|not) (really |actually |seem to |even )?(work|working|help)\b|` +
 			`\bstill (broken|wrong|fail\w*|not|the same|doesn|does not|can['’]?t|cannot|get|getting|see|seeing|have|having|happen\w*|shows?|errors?)\b|` +
-			`\bsame error\b|\b(you|it|that|this|something) broke\b|\breverted (it|that|this|your)\b|\bnot true\b|\bstimmt nicht\b`)
+			`\bsame error\b|\b(you|it|that|this|something) broke\b|\breverted (it|that|this|your)\b|^\W*(\w+ ){0,6}(go|went|roll|rolled|change|changed|put) (it |that |this |everything )?back\b(\W*$|[.,!;]| to (how|what|the (old|previous|original|earlier|first)))|\bnot true\b|\bstimmt nicht\b`)
 	})
 	// failed matches a line that a program printed when it failed.
 	failed = sync.OnceValue(func() *regexp.Regexp {
@@ -65,7 +84,7 @@ var (
 // denies reports whether a message of the user contradicts the answer before it, in his words or by an error that he
 // pasted. A bare no to a question is an answer.
 func denies(text string, asked bool) bool {
-	own := Own(text)
+	own, _ := ownWords(text)
 	return len(own) <= maxCorrection && (wrong().MatchString(own) || !asked && refusal().MatchString(own) && !accepted().MatchString(own)) || failed().MatchString(text)
 }
 
@@ -93,8 +112,8 @@ var ends = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`([.
 // wish returns what of a request corrects what the model did, or says how it should work: without questions. It is ""
 // if nothing does.
 func wish(text string) string {
-	text = strings.TrimSpace(text)
-	if len(text) > maxCorrection || strings.HasPrefix(text, "(") {
+	text, _ = ownWords(text)
+	if text = strings.TrimSpace(text); len(text) > maxCorrection {
 		return ""
 	}
 	said := statements(text)
@@ -124,73 +143,29 @@ func question(text string) bool {
 	return strings.HasSuffix(text, "?") || strings.HasSuffix(text, "？")
 }
 
+// bareQuestion is the size of a question that says nothing without the sentence before it.
+const bareQuestion = 50
+
+// asks returns the question to the user with which a text ends, or "".
+func asks(text string) (out string) {
+	if !question(text) {
+		return ""
+	}
+	list := unitsOf(text)
+	for k, u := range slices.Backward(list) {
+		if u.level == prose && u.text != missing {
+			if out = joined(list[k:], maxWant); len(out) > bareQuestion {
+				break
+			}
+		}
+	}
+	return out
+}
+
 // lead matches a clause that only announces what follows.
 var lead = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)^(here'?s|here is|here are|summary|the (following|changes|fix|problem|result)|what (i|was|changed)|changes|let me|now (let|i)|i'?ll|perfect|great|excellent|done|all done)\b[^.:!]{0,60}[:!.]?$|^here(’s|'s| is| are)\b.*:$`)
+	return regexp.MustCompile(`(?i)^(nothing (else|more) to do|here'?s|here is|here are|summary|the (following|changes|fix|problem|result)|what (i|was|changed)|changes|let me|now (let|i)|i'?ll|perfect|great|excellent|done|all done)\b[^.:!]{0,60}[:!.]?$|^here(’s|'s| is| are)\b.*:$`)
 })
-
-// mark matches the mark of an item or a heading.
-var mark = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(#{1,6}|[-*+•]|\d+[.)])\s+`) })
-
-// Gist returns the sentences and items of a text of the model, whole ones, in order, up to a limit: without code,
-// tables, headings and clauses that only announce something.
-func Gist(text string, limit int) string {
-	var out []string
-	size, fenced, skipped, was := 0, false, false, false // the line before was an item
-	add := func(s string) bool {
-		n := len(s) + 1
-		if size+n > limit {
-			return false
-		}
-		if skipped && len(out) > 0 {
-			out = append(out, "…")
-			size += 4
-		}
-		skipped = false
-		out, size = append(out, s), size+n
-		return true
-	}
-	for line := range strings.SplitSeq(text, "\n") {
-		line = strings.TrimSpace(line)
-		if strings.HasPrefix(line, "```") {
-			fenced, skipped = !fenced, true
-			continue
-		}
-		bare := mark().ReplaceAllString(line, "")
-		switch {
-		case fenced, line == "", strings.HasPrefix(line, "|"), strings.Trim(line, "-=*_ ") == "":
-			continue
-		case strings.HasPrefix(line, "#"), heading(bare):
-			skipped = true
-			continue
-		}
-		item := bare != line
-		bare = strings.ReplaceAll(bare, "**", "")
-		for k, s := range clauses(bare) {
-			if lead().MatchString(s) {
-				continue
-			}
-			if n := len(out); (item || was) && k == 0 && n > 0 && !strings.ContainsAny(out[n-1][len(out[n-1])-1:], ".:;,!?") && out[n-1] != "…" {
-				out[n-1] += ";"
-				size++
-			}
-			if !add(s) {
-				if len(out) == 0 {
-					return Cut(s, limit)
-				}
-				return withoutLead(out) + ellipsis
-			}
-		}
-		was = item
-	}
-	if len(out) == 0 || len(out) == 1 && strings.HasSuffix(out[0], ":") { // what it announces is all there is
-		if before, _, table := strings.Cut(text, "\n|"); table && strings.TrimSpace(before) != "" {
-			return strings.TrimRight(Cut(before, limit), ": ") + ellipsis
-		}
-		return Cut(text, limit)
-	}
-	return withoutLead(out)
-}
 
 // announcement matches a clause that says what the model does next.
 var announcement = sync.OnceValue(func() *regexp.Regexp {
@@ -215,19 +190,6 @@ func announces(text string) bool {
 var housekeeping = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)^\W*(please |now |ok(ay)?,? |yes,? |and )*(let's |can you )?(git )?(commit|push|merge|ship|open a pr|create a pr|make a pr)\b.{0,24}$`)
 })
-
-// heading reports whether a line is a heading without its mark: a bold text alone.
-func heading(line string) bool {
-	return strings.HasPrefix(line, "**") && strings.HasSuffix(strings.TrimSuffix(line, ":"), "**") && strings.Count(line, "**") == 2
-}
-
-// withoutLead joins clauses, without a last one that announces something.
-func withoutLead(out []string) string {
-	for len(out) > 1 && (strings.HasSuffix(out[len(out)-1], ":") || out[len(out)-1] == "…") {
-		out = out[:len(out)-1]
-	}
-	return strings.TrimSuffix(strings.Join(out, " "), ";")
-}
 
 // clauses divides a line into sentences.
 func clauses(line string) (out []string) {

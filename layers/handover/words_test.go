@@ -96,7 +96,7 @@ func TestAnnounces(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"Updated changelog entry:\n\n```\n- Rounding is exact\n```":                 "Updated changelog entry: ``` - Rounding is exact ```",
-		"All pass. Here's a summary of the changes in `a/b.go`:\n\n- Round half up": "All pass. Round half up",
+		"All pass. Here's a summary of the changes in `a/b.go`:\n\n- Round half up": "All pass.\n• Round half up",
 	} {
 		if got := Gist(text, 400); got != want {
 			t.Errorf("Gist(%q) = %q, want %q", text, got, want)
@@ -112,9 +112,8 @@ func TestAnnounces(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"All pass. … To answer … … the constant is 7 now. … end": "All pass. … the constant is 7 now. … end",
-		"The PR has: … - the original purpose; … - from #93; …":  "",
-		"Merged. It has: … - what we added":                      "Merged.",
-		"It has: … - what we added; `a.go` is gone now. …":       "It has: … `a.go` is gone now. …",
+		"Merged.\nThe README says: …":                            "Merged.",
+		"It has:\n• … - from #93\n• a: … b":                      "It has:\n• … - from #93\n• a: … b",
 		"asked “Which rig? …” chose: ":                           "asked “Which rig? …” chose: ",
 		"Rebased onto main: … All of the tests pass.":            "Rebased onto main: … All of the tests pass.",
 	} {

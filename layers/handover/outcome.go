@@ -1,0 +1,345 @@
+package handover
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"unicode"
+)
+
+// A unit is a sentence, an item of a list, or what is below an item.
+type unit struct {
+	text  string
+	level int
+	more  int // items that are left out
+}
+
+// The levels of units.
+const (
+	prose = iota
+	item
+	below
+)
+
+// signs are in front of the units in a gist, one unit on a line.
+var signs = [...]string{"", "• ", "◦ "}
+
+// missing stands for code and tables.
+const missing = "…"
+
+// left matches the number of items that are left out of a list.
+var left = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\[(\d+) more\]$`) })
+
+// String returns the unit as a line of a gist.
+func (u unit) String() string { return signs[u.level] + u.words() }
+
+// announces reports whether the unit says only that something follows.
+func (u unit) announces() bool { return u.level == prose && strings.HasSuffix(u.text, ":") }
+
+// mark matches the mark of an item or a heading.
+var mark = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(#{1,6}|[-*+•◦]|\d+[.)])\s+(\[[ xX]\] )?`) })
+
+// numbered matches a heading that is one of several: "Issue #2: no retry", "Option B: a queue".
+var numbered = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(\d+[.:)]|[A-Z][.):] |\pL+ (#?\d+|[A-Z])\b ?[-–—:(.])`)
+})
+
+// number matches the number of an item, and link a link with its text.
+var (
+	number = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\d+[.)] +`) })
+	link   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\[([^\]\n]+)\]\([^)\n]*\)`) })
+)
+
+// heading reports whether a line is a heading: one with its mark, or a bold text alone.
+func heading(line string) bool {
+	bold := strings.HasPrefix(line, "**") && strings.HasSuffix(strings.TrimSuffix(line, ":"), "**") && strings.Count(line, "**") == 2
+	return bold || strings.HasPrefix(line, "#") && mark().MatchString(line)
+}
+
+// unitsOf divides a text of the model: without code, tables, headings and sentences that only announce something. A
+// numbered heading is an item, and what follows is below it.
+func unitsOf(text string) (out []unit) {
+	add := func(s string, level int) {
+		if s != "" && (s != missing || len(out) > 0 && out[len(out)-1].text != missing) {
+			out = append(out, unit{text: s, level: level})
+		}
+	}
+	fenced, under, indent := false, false, 0
+	for line := range strings.SplitSeq(text, "\n") {
+		deep := len(line) - len(strings.TrimLeft(line, " \t"))
+		line = strings.TrimSpace(line)
+		bare := link().ReplaceAllString(strings.ReplaceAll(mark().ReplaceAllString(line, ""), "**", ""), "$1")
+		level := prose
+		switch {
+		case strings.HasPrefix(line, "```"):
+			if fenced = !fenced; fenced && !under {
+				add(missing, prose)
+			}
+			continue
+		case fenced, strings.Trim(line, "-=*_ ") == "":
+			continue
+		case strings.HasPrefix(line, "|"):
+			if !under {
+				add(missing, prose)
+			}
+			continue
+		case heading(line):
+			if under = numbered().MatchString(bare); under {
+				add(number().ReplaceAllString(strings.TrimRight(bare, ": "), ""), item)
+			}
+			continue
+		case mark().MatchString(line):
+			if n := len(out); n == 0 || out[n-1].level == prose || deep < indent {
+				indent = deep
+			}
+			if level = item; under || deep > indent+1 {
+				level = below
+			}
+			add(number().ReplaceAllString(bare, ""), level)
+			continue
+		case under || deep > indent+1 && len(out) > 0 && out[len(out)-1].level != prose:
+			level = below
+		}
+		for _, s := range clauses(bare) {
+			if !lead().MatchString(s) {
+				add(s, level)
+			}
+		}
+	}
+	return out
+}
+
+// linesOf returns the units of a gist. Items that a tool had printed, or of which only the end is left, are counted at the
+// end of their list.
+func linesOf(gist string) (out []unit) {
+	more := 0
+	for line := range strings.Lines(gist + "\n.") {
+		u := unit{text: strings.TrimSpace(line)}
+		for level := item; level <= below; level++ {
+			if text, is := strings.CutPrefix(u.text, strings.TrimSpace(signs[level])); is {
+				u = unit{text: strings.TrimRight(strings.TrimSpace(text), " …-–—:"), level: level}
+			}
+		}
+		gone := u.text == "" || u.level > prose && (strings.HasPrefix(u.text, missing) || !strings.ContainsFunc(u.text, unicode.IsLetter))
+		switch m := left().FindStringSubmatch(u.text); {
+		case u.level == item && m != nil:
+			n, _ := strconv.Atoi(m[1]) // digits
+			more += n
+		case u.level == item && gone:
+			more++
+		case u.level == prose && more > 0:
+			out = append(out, unit{level: item, more: more})
+			more = 0
+			fallthrough
+		case !gone:
+			out = append(out, u)
+		}
+	}
+	return out[:len(out)-1]
+}
+
+// Gist returns what a text of the model says, one unit on a line: whole ones, in order, up to a limit. What is below
+// items is left out first.
+func Gist(text string, limit int) string {
+	list := unitsOf(text)
+	if len(list) == 0 || len(list) == 1 && list[0].announces() || list[0].announces() && list[1].text == missing && len(list) == 2 {
+		if before, _, table := strings.Cut(text, "\n|"); table && strings.TrimSpace(before) != "" {
+			return strings.TrimRight(Cut(before, limit), ": ") + ellipsis
+		}
+		return Cut(text, limit)
+	}
+	list, whole := shorten(list, limit)
+	var lines []string
+	for _, u := range list {
+		lines = append(lines, u.String())
+	}
+	if !whole {
+		lines = append(lines, missing)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// outcome returns what a gist says was changed or found, in quotes: that checks pass, and what the model asks, only if it
+// says nothing else.
+func outcome(gist string, limit int) string {
+	list := linesOf(tag().ReplaceAllString(gist, ""))
+	without := func(least int, idle func(u unit) bool) {
+		left := slices.DeleteFunc(slices.Clone(list), idle)
+		if size(slices.DeleteFunc(slices.Clone(left), func(u unit) bool { return u.text == missing || u.announces() || u.more > 0 })) >= least {
+			list = left
+		}
+	}
+	without(1, func(u unit) bool { return u.level == prose && question(u.text) })
+	without(leastTold, func(u unit) bool { return checks(u.text) })
+	for n := len(list); n > 1 && (list[n-1].text == missing || list[n-1].announces()); n-- {
+		list = list[:n-1]
+	}
+	return "“" + joined(list, limit) + "”"
+}
+
+// ended matches a text after which another one can follow.
+var ended = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[.:;,!?…]$`) })
+
+// joined returns units in one line of at most limit bytes.
+func joined(list []unit, limit int) string {
+	list, whole := shorten(list, limit-len(ellipsis))
+	var b strings.Builder
+	for i, u := range list {
+		switch {
+		case i == 0:
+		case u.more > 0 || u.text == missing || ended().MatchString(b.String()):
+			b.WriteString(" ")
+		case u.level == prose && list[i-1].level != prose:
+			b.WriteString(". ")
+		default:
+			b.WriteString("; ")
+		}
+		if u.more > 0 && (i == 0 || list[i-1].level == prose) {
+			fmt.Fprintf(&b, "[%s]", times(u.more, "item"))
+			continue
+		}
+		b.WriteString(u.words())
+	}
+	if whole || len(list) > 0 && list[len(list)-1].more > 0 {
+		return b.String()
+	}
+	return b.String() + ellipsis
+}
+
+// leastTold is the size of an outcome that says enough.
+const leastTold = 20
+
+// leastShown is the room for which a sentence or an item is cut; for a smaller one it is left out.
+const leastShown = 40
+
+// shorten makes units fit a limit. What is below items goes first; then the items of a list are named, and the rest of
+// them counted; what follows is left out, and whole is false.
+func shorten(list []unit, limit int) (out []unit, whole bool) {
+	if size(list) <= limit {
+		return list, true
+	}
+	list = slices.DeleteFunc(slices.Clone(list), func(u unit) bool { return u.level == below })
+	for i := 0; i < len(list); {
+		room := limit - size(out)
+		k := i + 1
+		for list[i].level == item && k < len(list) && list[k].level == item {
+			k++
+		}
+		switch run := list[i:k]; {
+		case size(run) <= room:
+			out = append(out, run...)
+		case list[i].level == prose:
+			if room >= max(leastShown, limit/2) || len(out) == 0 {
+				out = append(out, unit{text: strings.TrimSuffix(Cut(list[i].text, room), ellipsis)})
+			}
+			return out, false
+		default:
+			list, fits := withNames(run, room)
+			if out = append(out, list...); !fits {
+				return out, k == len(list)
+			}
+		}
+		i = k
+	}
+	return out, true
+}
+
+// withNames names items, with all of their text while there is room, and counts those whose name does not fit.
+func withNames(items []unit, room int) (out []unit, fits bool) {
+	room -= len("[99 more]") + 2
+	left := 0
+	for _, u := range items {
+		name := unit{text: nameOf(u.text), level: item}
+		switch n := room - size(out) - 2; {
+		case u.more > 0 || left > 0:
+			left += max(1, u.more)
+		case len(name.text) <= n:
+			out = append(out, name)
+		case len(out) == 0 && n >= leastShown:
+			out = append(out, unit{text: Cut(name.text, n), level: item})
+		default:
+			left++
+		}
+	}
+	for i := range out {
+		if room-size(out) >= len(items[i].text)-len(out[i].text) {
+			out[i] = items[i]
+		}
+	}
+	if left > 0 {
+		out = append(out, unit{level: item, more: left})
+	}
+	return out, left == 0
+}
+
+// longName is the size of the name of an item.
+const longName = 80
+
+// nameOf returns what an item is about: it up to the end of a clause, if it is long.
+func nameOf(text string) string {
+	if s := clauses(text)[0]; len(s) < len(text) {
+		text = strings.TrimSuffix(s, ".")
+	}
+	if len(text) <= longName {
+		return text
+	}
+	at := 0
+	for _, end := range []string{", ", "; ", ": ", " - ", " — ", " – ", " → ", " ("} {
+		for i := strings.LastIndex(text[:longName], end); i > max(at, leastName); i = strings.LastIndex(text[:i], end) {
+			if closed(text[:i]) {
+				at = i
+			}
+		}
+	}
+	if at > 0 {
+		return text[:at]
+	}
+	return Cut(text, longName)
+}
+
+// closed reports whether code, quotations and brackets that a text opens end in it.
+func closed(s string) bool {
+	return strings.Count(s, "`")%2 == 0 && strings.Count(s, `"`)%2 == 0 && strings.Count(s, "(") == strings.Count(s, ")")
+}
+
+// leastName is the size of a name that tells something.
+const leastName = 10
+
+// words returns the unit without its sign.
+func (u unit) words() string {
+	if u.more > 0 {
+		return fmt.Sprintf("[%d more]", u.more)
+	}
+	return u.text
+}
+
+// size returns the size of units that are joined.
+func size(list []unit) (n int) {
+	for _, u := range list {
+		n += len(u.words()) + 2
+	}
+	return n
+}
+
+// none matches the count of what did not go wrong, pass what says that a check passes, and aCheck the words of sentences
+// that say nothing else.
+var (
+	none = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)\b(0|no|zero|without) (fail\w*|errors?|issues?|warnings?)\b`)
+	})
+	pass = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)\b(pass|passes|passed|passing|green|clean|succeeds?|succeeded)\b`)
+	})
+	aCheck = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)^(\W|\b(\d[\w.]*|all|the|both|two|three|four|five|tests?|unit|integration|e2e|checks?|lint(ing|er)?|type(s|script|-?check(s|ing)?)?|builds?|formatting|format|fmt|suites?|pass|passes|passed|passing|green|clean|now|also|still|too|is|are|and|with|in|of|everything|ran|runs?|full|code|successful(ly)?|succeeds?|succeeded|pre-commit|hooks?|race|detector|ci|existing|including|new|s|ms|seconds)\b)*$`)
+	})
+)
+
+// checks reports whether a sentence says only that checks pass: the commands tell it.
+func checks(s string) bool {
+	bare := none().ReplaceAllString(s, "")
+	return aCheck().MatchString(bare) && (pass().MatchString(bare) || bare != s)
+}
