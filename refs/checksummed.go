@@ -24,5 +24,6 @@ func ChecksummedFiles(dir string) (map[string]any, error) {
 	return out, nil
 }
 
-// noteFiles are the control files whose content other packages define ([Repo.WriteNote]), and the mark of a clone.
-var noteFiles = []string{"forgotten.json", "forgetting.json", cloneFile}
+// noteFiles are the control files of [Repo.WriteNote], most of whose content other packages define, and the mark of a
+// clone.
+var noteFiles = []string{"forgotten.json", "forgetting.json", FormerFile, cloneFile}

@@ -1,19 +1,13 @@
 package refs
 
 import (
-	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
-	"fmt"
-	"os"
-	"path"
-	"path/filepath"
-	"strings"
+	"slices"
 
-	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/objects/gitstore"
 	"github.com/memvcs/mem/objects/pack"
-	"github.com/memvcs/mem/refs/disk"
 	"github.com/memvcs/mem/refs/lane"
 )
 
@@ -22,42 +16,61 @@ func (r *Repo) Epoch(ctx context.Context, l Lane) (uint64, error) {
 	return lane.EpochAt(ctx, r.GitOf(l), l.Tip)
 }
 
-// FormerDir contains a file for each restarted lane of this device: the names of its former commits, which a remote may
-// still have.
-const FormerDir = "former"
+// FormerFile lists the former commits of the restarted lanes of this device, which a remote may still have.
+const FormerFile = "former.json"
 
-func (r *Repo) formerFile(p Project) string {
-	return filepath.Join(r.dir, MemoryDir, "mem", FormerDir, string(p)+"-"+r.device.ID)
+// A formerNote contains the sorted names of commits by [Repo.formerKey].
+type formerNote struct {
+	Lanes map[string][]string `json:"lanes"`
 }
 
-// recordFormer adds the commits of a lane of this device to its file in [FormerDir]. The file is durable when it
-// returns.
+func (r *Repo) formerKey(p Project) string { return string(p) + "-" + r.device.ID }
+
+func (r *Repo) formerNote() (note formerNote, err error) {
+	_, err = r.ReadNote(FormerFile, &note)
+	return note, err
+}
+
+// AddFormer adds commits of this device's lane of a project to [FormerFile]. The file is durable when it returns. It
+// replaces a damaged file by one without its other commits and returns the path of the damaged one.
+func (r *Repo) AddFormer(ctx context.Context, p Project, commits []pack.ID) (kept string, err error) {
+	unlock, err := r.lock(ctx, "former.lock", "record former commits")
+	if err != nil {
+		return "", err
+	}
+	defer unlock()
+	note, err := r.formerNote()
+	damaged := errors.Is(err, ErrDamaged)
+	if err != nil && !damaged {
+		return "", err
+	}
+	if damaged || note.Lanes == nil {
+		note.Lanes = map[string][]string{}
+	}
+	names := note.Lanes[r.formerKey(p)]
+	for _, id := range commits {
+		names = append(names, id.String())
+	}
+	if slices.Sort(names); len(names) > 0 {
+		note.Lanes[r.formerKey(p)] = slices.Compact(names)
+	}
+	b, err := json.MarshalIndent(note, "", "  ")
+	if err != nil {
+		return "", err
+	}
+	if b = append(b, '\n'); damaged {
+		return r.ReplaceNote(FormerFile, b)
+	}
+	return "", r.WriteNote(FormerFile, b)
+}
+
+// recordFormer adds the commits of a lane of this device up to tip to [FormerFile].
 func (r *Repo) recordFormer(ctx context.Context, g *gitstore.Repo, p Project, tip pack.ID) error {
 	commits, _, err := lane.CommitsSince(ctx, g, tip, pack.ID{}, lane.MaxCommits)
-	if err != nil {
-		return err
+	if err == nil {
+		_, err = r.AddFormer(ctx, p, commits)
 	}
-	return r.recordFormerCommits(p, commits)
-}
-
-func (r *Repo) recordFormerCommits(p Project, commits []pack.ID) error {
-	old, err := pack.ReadFile(r.formerFile(p))
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return err
-	}
-	var b strings.Builder
-	b.Write(old)
-	for _, id := range commits {
-		fmt.Fprintln(&b, FormerLine(id.String()))
-	}
-	dir := filepath.Dir(r.formerFile(p))
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
-	}
-	if err := disk.WriteFile(r.formerFile(p), []byte(b.String())); err != nil {
-		return err
-	}
-	return disk.SyncDir(filepath.Dir(dir))
+	return err
 }
 
 // Former reports whether a commit belonged to a lane of this device before the lane restarted. A remote whose branch is
@@ -66,22 +79,9 @@ func (r *Repo) Former(l Lane, commit pack.ID) (bool, error) {
 	if l.Device != r.device.ID {
 		return false, nil
 	}
-	f, err := pack.OpenFile(r.formerFile(l.Project))
-	if errors.Is(err, os.ErrNotExist) {
-		return false, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	defer f.Close()
-	for lines := bufio.NewScanner(f); ; {
-		if !lines.Scan() {
-			return false, lines.Err()
-		}
-		if id, _, _ := strings.Cut(lines.Text(), " "); id == commit.String() {
-			return true, nil
-		}
-	}
+	note, err := r.formerNote()
+	_, found := slices.BinarySearch(note.Lanes[r.formerKey(l.Project)], commit.String())
+	return found, err
 }
 
 // IsFormer is [Repo.Former] for a commit that a remote shows, or the last one of a restarted lane that was seen there.
@@ -94,11 +94,15 @@ func (r *Repo) IsFormer(ctx context.Context, there Remote, l Lane, commit pack.I
 	return epoch > 0, err
 }
 
-// MissingFormer returns the restarted lanes of this device whose file in [FormerDir] is missing, empty, or lacks a
+// MissingFormer returns the restarted lanes of this device of which [FormerFile] is damaged, lists nothing, or lacks a
 // commit that a remote had, and the commits to add.
 func (r *Repo) MissingFormer(ctx context.Context) (map[Project][]pack.ID, error) {
 	own, err := r.ownRefs()
 	if err != nil {
+		return nil, err
+	}
+	note, err := r.formerNote()
+	if err != nil && !errors.Is(err, ErrDamaged) {
 		return nil, err
 	}
 	remotes, err := r.Remotes()
@@ -111,22 +115,18 @@ func (r *Repo) MissingFormer(ctx context.Context) (map[Project][]pack.ID, error)
 		if epoch == 0 || eerr != nil {
 			continue // not restarted, or damaged, which is reported by itself
 		}
-		st, serr := os.Stat(r.formerFile(l.Project))
+		listed := note.Lanes[r.formerKey(l.Project)]
 		for _, there := range remotes {
 			id, perr := pack.ParseID(there.Marks[l.Ref()].Tip)
-			if perr != nil {
+			if perr != nil || slices.Contains(listed, id.String()) {
 				continue
 			}
-			listed, err := r.Former(l, id)
-			if err != nil {
-				return nil, err
-			}
-			if follows, err := r.Follows(ctx, l, l.Tip, id); err == nil && !listed && !follows {
+			if follows, err := r.Follows(ctx, l, l.Tip, id); err == nil && !follows {
 				missing[l.Project] = append(missing[l.Project], id)
 			}
 		}
-		if (serr != nil || st.Size() == 0) && len(missing[l.Project]) == 0 {
-			missing[l.Project] = []pack.ID{l.Tip} // known, and the file is not empty then
+		if len(listed) == 0 && len(missing[l.Project]) == 0 {
+			missing[l.Project] = []pack.ID{l.Tip} // known, and the list is not empty then
 		}
 	}
 	return missing, err
@@ -147,17 +147,3 @@ func (r *Repo) ownRefs() (own []Lane, err error) {
 	}
 	return own, nil
 }
-
-// AddFormer adds commits to the file of a lane of this device in [FormerDir].
-func (r *Repo) AddFormer(p Project, commits []pack.ID) error {
-	return r.recordFormerCommits(p, commits)
-}
-
-// FormerPath returns the path of the file of a lane of this device in [FormerDir], relative to the store.
-func (r *Repo) FormerPath(p Project) string {
-	return path.Join(MemoryDir, "mem", FormerDir, string(p)+"-"+r.device.ID)
-}
-
-// FormerLine returns the line of a commit in a file of [FormerDir]: its name and the first 8 digits of the name's
-// BLAKE3 hash.
-func FormerLine(id string) string { return id + " " + objects.Sum([]byte(id)).String()[:8] }

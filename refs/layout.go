@@ -17,7 +17,7 @@ func checkLayout(dir string) error {
 	dirs := []string{"spool", keysDir, holdsDir, scratchDir, DamagedDir}
 	for _, part := range []string{MemoryDir, OriginalsDir} {
 		for _, sub := range []string{"", "objects", "objects/pack", "refs", "refs/heads", lane.Prefix, lane.OutsidePrefix, "mem",
-			"mem/" + FormerDir, "mem/known"} {
+			"mem/known"} {
 			dirs = append(dirs, filepath.Join(part, filepath.FromSlash(sub)))
 		}
 		projects, err := os.ReadDir(filepath.Join(dir, part, filepath.FromSlash(lane.Prefix)))

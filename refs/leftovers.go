@@ -16,7 +16,7 @@ const leftoverAge = time.Hour
 // sweepTemporaryFiles removes the temporary files of killed commands from the directories of control files.
 func (r *Repo) sweepTemporaryFiles() error {
 	var errs []error
-	for _, sub := range []string{"", keysDir, "hooks", filepath.Join(MemoryDir, "mem", FormerDir)} {
+	for _, sub := range []string{"", keysDir, "hooks"} {
 		dir := filepath.Join(r.dir, sub)
 		entries, err := os.ReadDir(dir)
 		if err != nil && !errors.Is(err, os.ErrNotExist) {

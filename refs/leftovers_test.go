@@ -121,7 +121,7 @@ func TestSmallFilesAreSwept(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := map[string]bool{"note.json": true, lane.DeviceFile: true}
-	for _, name := range []string{".mem-%s", "keys/.mem-%s", "hooks/.mem-%s", "memory.git/mem/former/.mem-%s", "hooks/%s.off"} {
+	for _, name := range []string{".mem-%s", "keys/.mem-%s", "hooks/.mem-%s", "hooks/%s.off"} {
 		for age, left := range map[time.Duration]string{2 * leftoverAge: "1", leftoverAge / 2: "2"} {
 			file := filepath.Join(r.dir, filepath.FromSlash(fmt.Sprintf(name, left)))
 			at := r.opts.Now().Add(-age)

@@ -59,7 +59,7 @@ func (r *Repo) RestartLane(ctx context.Context, in Part, l Lane,
 		if len(got.Commits) == 0 {
 			got.Commits = []pack.ID{l.Tip}
 		}
-		if err := r.recordFormerCommits(l.Project, got.Commits); err != nil {
+		if _, err := r.AddFormer(ctx, l.Project, got.Commits); err != nil {
 			return err
 		}
 		tx.Trailer("Epoch", strconv.FormatUint(got.Epoch, 10))

@@ -74,9 +74,7 @@ func Repair(ctx context.Context, dir string, o state.Options, ro RepairOptions) 
 		return out, err
 	}
 	if repo.Device().ID != "" && len(losses) == 0 {
-		former, err := repair.FixFormer(ctx, repo, ro.DryRun)
-		out.Fixes = append(out.Fixes, former...)
-		if err != nil {
+		if out.Fixes, err = repair.FixFormer(ctx, repo, out.Fixes, ro.DryRun); err != nil {
 			return out, err
 		}
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 // TestControlFilesDamaged flips a bit of each byte of each control file: fsck finds it. A repair
-// reports it and changes nothing: what a byte was is not guessed. Of the list of former commits the other lines stay. config.json and the
+// reports it and changes nothing: what a byte was is not guessed. config.json and the
 // notes of hooks have tests of their own (refs/config, hooks); the files in mem/known and hooks/*.off are empty.
 func TestControlFilesDamaged(t *testing.T) {
 	t.Parallel()
@@ -34,11 +34,8 @@ func TestControlFilesDamaged(t *testing.T) {
 	}))
 	must(r.WriteNote("forgotten.json", []byte("{\n  \"records\": [\n    \"ab12\"\n  ]\n}\n")))
 	must(r.WriteNote("forgetting.json", []byte("{\n  \"projects\": [\n    \"0000000000000001\"\n  ]\n}\n")))
-	a, b := pack.ID{1}, pack.ID{2}
-	former := filepath.Join(refs.MemoryDir, "mem", refs.FormerDir, string(refs.Home)+"-"+r.Device().ID)
-	must(os.MkdirAll(filepath.Dir(filepath.Join(r.Dir(), former)), 0o700))
-	lines := refs.FormerLine(a.String()) + "\n" + refs.FormerLine(b.String()) + "\n"
-	must(os.WriteFile(filepath.Join(r.Dir(), former), []byte(lines), 0o600))
+	_, err := r.AddFormer(ctx, refs.Home, []pack.ID{{1}, {2}})
+	must(err)
 	problems := func() (n int) {
 		_, err := Check(ctx, r, false, func(Problem) { n++ })
 		must(err)
@@ -47,7 +44,7 @@ func TestControlFilesDamaged(t *testing.T) {
 	if n := problems(); n != 0 {
 		t.Fatalf("%d problems in a good store", n)
 	}
-	for _, name := range []string{lane.DeviceFile, "remotes.json", "keys/0123456789abcdef.json", "forgotten.json", "forgetting.json", former} {
+	for _, name := range []string{lane.DeviceFile, "remotes.json", "keys/0123456789abcdef.json", "forgotten.json", "forgetting.json", refs.FormerFile} {
 		file := filepath.Join(r.Dir(), name)
 		good, err := os.ReadFile(file)
 		must(err)
@@ -70,30 +67,69 @@ func TestControlFilesDamaged(t *testing.T) {
 			switch {
 			case named < 0:
 				t.Errorf("%s: byte %d: the repair does not name it: %v", name, i, fixes)
-			case name == former:
-				if rest, bad := validLines(got); bad > 0 || len(rest) > len(good) {
-					t.Errorf("%s: byte %d: the repair made %q of it", name, i, got)
-				}
 			case !bytes.Equal(got, bad) || fixes[named].Done != "":
 				t.Errorf("%s: byte %d: the repair made %q of it and says %q", name, i, got, fixes[named].Done)
 			}
 		}
 		must(os.WriteFile(file, good, 0o600))
 	}
-	l := refs.Lane{Project: refs.Home, Device: r.Device().ID}
-	for _, id := range []pack.ID{a, b} {
-		if ok, err := r.Former(l, id); !ok || err != nil {
-			t.Errorf("Former(%s) = %v, %v after the repair", id, ok, err)
-		}
-	}
 }
 
-// TestFormerKeepsGoodLines: of a file with a line that cannot be put right, the others stay.
-func TestFormerKeepsGoodLines(t *testing.T) {
+// TestFixFormer restarts a lane and damages, empties or removes the list of its former commits: a repair lists what the
+// remotes were seen to have, or something, so that the next check finds nothing.
+func TestFixFormer(t *testing.T) {
 	t.Parallel()
-	a, b := refs.FormerLine(pack.ID{1}.String()), pack.ID{2}.String()
-	good, bad := validLines([]byte(a + "\nnonsense\n" + b + "\n"))
-	if want := a + "\n" + b + "\n"; string(good) != want || bad != 1 {
-		t.Errorf("validLines = %q, %d, want %q, 1", good, bad, want)
+	for what, damage := range map[string]func(file string) error{
+		"removed":  os.Remove,
+		"emptied":  func(file string) error { return os.WriteFile(file, nil, 0o600) },
+		"no lanes": func(file string) error { return os.WriteFile(file, []byte("{}\n"), 0o600) },
+		"cut":      func(file string) error { return os.Truncate(file, 30) },
+	} {
+		for _, seen := range []bool{false, true} {
+			r := refstest.New(t)
+			refstest.Populate(t, r)
+			l := refstest.OwnLane(t, r)
+			if seen {
+				if err := r.EditRemotes(t.Context(), func(all []refs.Remote) ([]refs.Remote, error) {
+					return append(all, refs.Remote{Name: "origin", URL: "/r", Marks: map[string]refs.Mark{l.Ref(): {Tip: l.Tip.String()}}}), nil
+				}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := r.Rewrite(t.Context(), refstest.Project, "restart", func(old, tx *refs.Tx) error {
+				_, err := tx.Add("set", map[string]string{"target": "y"})
+				return err
+			}); err != nil {
+				t.Fatal(err)
+			}
+			if former, err := r.Former(l, l.Tip); !former || err != nil {
+				t.Fatalf("%s: Former before the damage = %v, %v", what, former, err)
+			}
+			if err := damage(filepath.Join(r.Dir(), refs.FormerFile)); err != nil {
+				t.Fatal(err)
+			}
+			problems := 0
+			if _, err := Check(t.Context(), r, false, func(Problem) { problems++ }); err != nil || problems == 0 {
+				t.Errorf("%s: %d problems, %v", what, problems, err)
+			}
+			fixes, err := FixFiles(r.Dir(), false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if planned, err := FixFormer(t.Context(), r, slices.Clone(fixes), true); err != nil || len(planned) != 1 || planned[0].Done == "" {
+				t.Errorf("%s: a dry run plans %+v, %v", what, planned, err)
+			}
+			fixes, err = FixFormer(t.Context(), r, fixes, false)
+			damaged := what == "cut" || what == "emptied"
+			if err != nil || len(fixes) != 1 || fixes[0].Done == "" || (fixes[0].Kept != "") != damaged {
+				t.Errorf("%s: the repair is %+v, %v; want one, with the damaged file if there is one", what, fixes, err)
+			}
+			if former, err := r.Former(l, l.Tip); err != nil || former != seen {
+				t.Errorf("%s: after the repair Former = %v, %v; want what the remote was seen to have, %v", what, former, err, seen)
+			}
+			if _, err := Check(t.Context(), r, false, func(p Problem) { t.Errorf("%s: after the repair: %+v", what, p) }); err != nil {
+				t.Error(err)
+			}
+		}
 	}
 }

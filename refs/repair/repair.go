@@ -60,9 +60,6 @@ func FixFiles(dir string, dryRun bool) ([]Fix, error) {
 			m.fixes = append(m.fixes, Fix{Where: name, What: damage.Error()})
 		}
 	}
-	if err := m.formerFiles(); err != nil {
-		return nil, err
-	}
 	slices.SortFunc(m.fixes, func(a, b Fix) int { return strings.Compare(a.Where, b.Where) })
 	d, err := lane.ReadDevice(dir)
 	heads := homeBranches(dir, d.ID)
@@ -97,14 +94,6 @@ func (m *fixer) damagedDir(part string) string { return filepath.Join(m.store, r
 func (m *fixer) setAside(part, file string) (kept string, err error) {
 	name, err := pack.SetAside(file, m.damagedDir(part))
 	return refs.DamagedPath(part, name), err
-}
-
-// replace writes a file of a part of the store after it has set aside the damaged one.
-func (m *fixer) replace(part, file string, b []byte) (kept string, err error) {
-	if kept, err = m.setAside(part, file); err != nil {
-		return "", err
-	}
-	return kept, disk.WriteFile(file, b)
 }
 
 // remove removes a damaged file of a part of the store after it has set it aside.

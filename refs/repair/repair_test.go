@@ -34,9 +34,9 @@ func TestKeepFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	damaged := map[string][]byte{
-		"remotes.json": bytes.Replace(good, []byte("/r"), []byte("/s"), 1),
-		filepath.Join(refs.MemoryDir, "mem", refs.FormerDir, string(refs.Home)+"-"+r.Device().ID): []byte("nonsense\n"),
-		filepath.Join(refs.MemoryDir, "objects", "ab", "cdef0123456789abcdef0123456789abcdef01"):  []byte("garbage"),
+		"remotes.json":  bytes.Replace(good, []byte("/r"), []byte("/s"), 1),
+		refs.FormerFile: []byte("nonsense\n"),
+		filepath.Join(refs.MemoryDir, "objects", "ab", "cdef0123456789abcdef0123456789abcdef01"): []byte("garbage"),
 	}
 	for name, b := range damaged {
 		file := filepath.Join(r.Dir(), name)
@@ -50,9 +50,9 @@ func TestKeepFails(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(r.Dir(), refs.DamagedDir), []byte("not a directory"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	m := &fixer{store: r.Dir()}
+	_, err = FixFormer(t.Context(), r, []Fix{{Where: refs.FormerFile}}, false)
 	for name, err := range map[string]error{
-		"former": m.formerFiles(),
+		"former": err,
 		"loose":  (&repair{fixer: fixer{store: r.Dir()}, r: r, Part: r.Parts()[0], ctx: t.Context()}).loose(),
 	} {
 		if err == nil {
