@@ -45,6 +45,9 @@ func objectsText(t *testing.T) string {
 				continue
 			}
 			of, ok := s.Type.(*ast.StructType)
+			if x, alias := s.Type.(*ast.SelectorExpr); alias && s.Assign.IsValid() {
+				of, ok = structOf(t, "layers/"+fmt.Sprint(x.X), x.Sel.Name), true
+			}
 			if !ok {
 				continue
 			}

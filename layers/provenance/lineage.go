@@ -18,22 +18,24 @@ import (
 
 // A Node is a node in the graph of derivations.
 type Node struct {
-	Kind      state.Kind
-	Name      string // such as abc123:v002
-	Session   string // the whole id of the session that the name starts with, or ""
-	Project   state.Project
-	Hash      objects.Hash   // zero: a pure function that is not stored, such as L1
-	Recipe    lineage.Recipe // of a version or composition
-	Engine    string
-	Tokens    int
-	Time      time.Time
-	Device    string
-	Since     string         // of a version: the label of the version that it continues
-	Witnesses []objects.Hash // requests to a model and its answers
-	Missing   bool           // its record is missing
-	Next      []*Node        // its inputs, or the things made from it
+	Kind      state.Kind     `json:"kind"`
+	Name      string         `json:"name"` // such as abc123:v002
+	Session   string         `json:"-"`    // the whole id of the session that the name starts with, or ""
+	Project   string         `json:"project,omitempty"`
+	Hash      objects.Hash   `json:"hash,omitzero"`  // zero: a pure function that is not stored, such as L1
+	Step      string         `json:"step,omitempty"` // of a version or composition
+	Version   int            `json:"stepVersion,omitempty"`
+	Engine    string         `json:"engine,omitempty"`
+	Since     string         `json:"since,omitempty"` // of a version: the label of the version that it continues
+	Tokens    int            `json:"tokens,omitempty"`
+	Time      time.Time      `json:"time,omitzero"`
+	Device    string         `json:"device,omitempty"`
+	Witnesses []objects.Hash `json:"witnesses,omitempty"` // requests to a model and its answers
+	Missing   bool           `json:"missing,omitempty"`   // its record is missing
+	Next      []*Node        `json:"next"`                // its inputs, or the things made from it
 
-	record objects.Hash // of a version
+	record  objects.Hash // of a version
+	project refs.Project
 }
 
 // ErrNoLineage means that a revision has no lineage.
@@ -106,7 +108,7 @@ func (a *ancestry) add(p state.Project, st *state.State) {
 			if q.Original != s.Now().Original {
 				name += fmt.Sprintf(" (messages 1-%d)", q.Scan.Values)
 			}
-			o := &Node{Kind: state.IsOriginal, Name: name, Session: s.ID, Project: p, Hash: q.Original, Time: q.Time,
+			o := &Node{Kind: state.IsOriginal, Name: name, Session: s.ID, Project: p.Name, project: p.ID, Hash: q.Original, Time: q.Time,
 				Device: q.Stamp.Device}
 			a.originals[q.Original], a.session[o] = o, s.ID
 			a.points[s.ID] = append(a.points[s.ID], q.Original)
@@ -114,7 +116,7 @@ func (a *ancestry) add(p state.Project, st *state.State) {
 	}
 	for _, v := range st.Versions {
 		if !v.Deleted {
-			x := &Node{Kind: state.IsVersion, Name: records.ShortID(v.Session) + ":" + v.Name(), Session: v.Session, Project: p,
+			x := &Node{Kind: state.IsVersion, Name: records.ShortID(v.Session) + ":" + v.Name(), Session: v.Session, Project: p.Name, project: p.ID,
 				Time: v.Time, Device: v.Device, Tokens: v.TokensOut, Engine: v.Engine, Since: v.Since, record: v.ID}
 			a.records[v.ID] = x
 			if v.Source != "" {
@@ -128,8 +130,8 @@ func (a *ancestry) add(p state.Project, st *state.State) {
 	}
 	for _, v := range st.Versions { // hidden versions count only as inputs
 		if v.Deleted {
-			x := &Node{Kind: state.IsVersion, Name: records.ShortID(v.Session) + ":" + v.Name(), Session: v.Session, Project: p,
-				Hash: v.Derivation.Output, Recipe: v.Derivation.Recipe,
+			x := &Node{Kind: state.IsVersion, Name: records.ShortID(v.Session) + ":" + v.Name(), Session: v.Session, Project: p.Name, project: p.ID,
+				Hash: v.Derivation.Output, Step: v.Derivation.Recipe.Step, Version: v.Derivation.Recipe.Version,
 				Engine: v.Engine, Tokens: v.TokensOut, Time: v.Time, Device: v.Device, Witnesses: v.Derivation.Witnesses}
 			a.records[v.ID], a.inputs[x] = x, v.Derivation.Inputs
 			if v.Source != "" {
@@ -145,7 +147,7 @@ func (a *ancestry) add(p state.Project, st *state.State) {
 		if c.Deleted {
 			continue
 		}
-		x := &Node{Kind: state.IsComposition, Name: names[c.ID], Project: p, Time: c.Time, Device: c.Device, Tokens: c.Tokens}
+		x := &Node{Kind: state.IsComposition, Name: names[c.ID], Project: p.Name, project: p.ID, Time: c.Time, Device: c.Device, Tokens: c.Tokens}
 		a.derived(x, c.Derivation, a.compositions)
 		for i, part := range c.Parts {
 			if i < len(c.Derivation.Inputs) {
@@ -157,7 +159,7 @@ func (a *ancestry) add(p state.Project, st *state.State) {
 
 // derived adds the output of a derivation to the graph.
 func (a *ancestry) derived(x *Node, d lineage.Derivation, by map[objects.Hash][]*Node) {
-	x.Hash, x.Recipe, x.Witnesses = d.Output, d.Recipe, d.Witnesses
+	x.Hash, x.Step, x.Version, x.Witnesses = d.Output, d.Recipe.Step, d.Recipe.Version, d.Witnesses
 	by[d.Output] = append(by[d.Output], x)
 	a.inputs[x] = d.Inputs
 	for i, in := range d.Inputs {
@@ -169,7 +171,7 @@ func (a *ancestry) derived(x *Node, d lineage.Derivation, by map[objects.Hash][]
 
 // start returns the node of a revision.
 func (a *ancestry) start(rev state.Rev) (*Node, error) {
-	same := func(x *Node) bool { return x.Project.ID == rev.Project.ID }
+	same := func(x *Node) bool { return x.project == rev.Project.ID }
 	pick := func(list []*Node) *Node {
 		if i := slices.IndexFunc(list, same); i >= 0 {
 			return list[i]
@@ -191,7 +193,7 @@ func (a *ancestry) start(rev state.Rev) (*Node, error) {
 			x = &all
 		}
 	case state.IsL1:
-		l1 := a.refined(rev.Session.ID, rev.Project)
+		l1 := a.refined(rev.Session.ID, rev.Project.Name)
 		a.inputs[l1] = []objects.Hash{rev.Session.Now().Original}
 		return l1, nil
 	case state.IsObject:
@@ -207,8 +209,8 @@ func (a *ancestry) start(rev state.Rev) (*Node, error) {
 }
 
 // refined returns the L1 of a session, which is computed when needed and never stored.
-func (a *ancestry) refined(session string, p state.Project) *Node {
-	return &Node{Kind: state.IsL1, Name: records.ShortID(session) + ":L1", Session: session, Project: p}
+func (a *ancestry) refined(session, project string) *Node {
+	return &Node{Kind: state.IsL1, Name: records.ShortID(session) + ":L1", Session: session, Project: project}
 }
 
 // walk fills in the ancestors or descendants of x. The nodes are derivations. If a record does not name its source,

@@ -17,9 +17,9 @@ import (
 
 // A Mention says that a text appeared in something, or disappeared from it.
 type Mention struct {
-	Name     string // such as abc123:v002
-	Session  string // id; empty for a composition
-	Appeared bool
+	Name     string `json:"name"` // such as abc123:v002
+	Session  string `json:"-"`    // id; empty for a composition
+	Appeared bool   `json:"appeared"`
 }
 
 // Mentions returns the operations of a project that added or removed a text, by commit. A session is compared with its

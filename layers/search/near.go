@@ -54,7 +54,8 @@ func (m *matcher) near(word, term string) ([]string, error) {
 }
 
 // nearWith is near for the terms that begin with start.
-func (m *matcher) nearWith(start, word, term string) (words []string, err error) {
+func (m *matcher) nearWith(start, word, term string) ([]string, error) {
+	words := []string{}
 	type candidate struct {
 		text       string
 		far, count int

@@ -211,8 +211,8 @@ type Results struct {
 
 // An Unknown is a word that is in no text, with the words of texts that are nearest to it.
 type Unknown struct {
-	Word string
-	Near []string
+	Word string   `json:"word"`
+	Near []string `json:"near"`
 }
 
 // String says it in a sentence.

@@ -3,6 +3,7 @@ package view
 import (
 	"strings"
 
+	"github.com/memvcs/mem/layers/provenance"
 	"github.com/memvcs/mem/refs"
 )
 
@@ -24,10 +25,7 @@ type Operation struct {
 }
 
 // An Appearance is a text that an operation added or removed, by the name of the thing that has it.
-type Appearance struct {
-	Name     string `json:"name"`
-	Appeared bool   `json:"appeared"`
-}
+type Appearance = provenance.Mention
 
 // OperationOf returns an operation of the log of a project.
 func OperationOf(e *refs.Entry, project string) Operation {

@@ -40,13 +40,7 @@ type Hit struct {
 }
 
 // An Unknown is a word of a query that is in no text.
-type Unknown struct {
-	Word string   `json:"word"`
-	Near []string `json:"near"` // the nearest words of texts
-}
-
-// In says it in a sentence about the texts of a place, such as "project shop".
-func (u Unknown) In(place string) string { return search.Unknown(u).In(place) }
+type Unknown = search.Unknown
 
 // NoHits is the answer to a query that finds nothing because of words that are in no text.
 type NoHits struct {
@@ -54,20 +48,12 @@ type NoHits struct {
 	Missing []Unknown `json:"missing"`
 }
 
-// Missing returns the words of a query that are in no text.
-func Missing(found search.Results) (out []Unknown) {
-	for _, u := range found.Missing {
-		out = append(out, Unknown{u.Word, list(u.Near)})
-	}
-	return out
-}
-
 // Hits returns the hits of a query.
 func Hits(found search.Results) []Hit {
 	out := make([]Hit, 0, len(found.Hits))
 	for _, h := range found.Hits {
 		x := HitOf(h)
-		x.Total, x.Missing = found.Total, Missing(found)
+		x.Total, x.Missing = found.Total, found.Missing
 		out = append(out, x)
 	}
 	return out

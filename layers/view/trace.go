@@ -6,7 +6,6 @@ import (
 	"github.com/memvcs/mem/layers/keepit"
 	"github.com/memvcs/mem/layers/provenance"
 	"github.com/memvcs/mem/layers/state"
-	"github.com/memvcs/mem/layers/textdiff"
 	"github.com/memvcs/mem/layers/trace"
 )
 
@@ -64,6 +63,7 @@ type Comparison struct {
 	Same    bool            `json:"same"`
 	Both    int             `json:"messagesInBoth"`
 	Anchors []trace.Anchors `json:"anchors"`
+	Groups  []Difference    `json:"groups,omitzero"` // a command prints them one by one
 }
 
 // A ComparisonSide is one of the texts.
@@ -89,7 +89,7 @@ func ComparisonOf(c provenance.Comparison) Comparison {
 		}
 		return out
 	}
-	return Comparison{side(0, c.A), side(1, c.B), c.Same(), s.Both, list(s.Anchors)}
+	return Comparison{side(0, c.A), side(1, c.B), c.Same(), s.Both, list(s.Anchors), nil}
 }
 
 // A Difference is a run of messages in which two texts differ.
@@ -103,12 +103,7 @@ type Difference struct {
 }
 
 // A TextChange is a text of one side, or of both in different words.
-type TextChange struct {
-	Role  string          `json:"role"`
-	A     string          `json:"a"`
-	B     string          `json:"b"`
-	Words []textdiff.Edit `json:"words,omitempty"`
-}
+type TextChange = trace.Change
 
 // A FateChange is a marker on both sides; a side is null if its inputs do not contain the marker.
 type FateChange struct {
@@ -129,13 +124,10 @@ type SideFate struct {
 
 // DifferenceOf returns one group of a comparison.
 func DifferenceOf(c provenance.Comparison, g trace.Group) Difference {
-	out := Difference{Messages: list(g.Src), Segments: g.Pieces, Tokens: g.Tokens, Changes: []TextChange{},
+	out := Difference{Messages: list(g.Src), Segments: g.Pieces, Tokens: g.Tokens, Changes: list(g.Changes()),
 		Keepits: []FateChange{}}
 	if s := c.Sessions[g.Source]; s != nil {
 		out.Session = s.ID
-	}
-	for _, ch := range g.Changes() {
-		out.Changes = append(out.Changes, TextChange(ch))
 	}
 	for _, k := range g.Keepits {
 		out.Keepits = append(out.Keepits, FateChange{k.Message, strings.TrimSpace(k.Text), k.Changed, sideFate(k.Sides[0]), sideFate(k.Sides[1])})

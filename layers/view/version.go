@@ -35,6 +35,9 @@ type Version struct {
 	For       string                 `json:"for,omitempty"`     // "tier" or "composition" if mem made it for one
 	Hidden    bool                   `json:"hidden,omitempty"`  // by rm, prune, undo or ageing
 	Revoked   string                 `json:"revoked,omitempty"` // why it is hidden
+
+	Session string `json:"sessionId,omitempty"` // of a version that is shown alone
+	Content string `json:"content,omitempty"`   // its Markdown
 }
 
 // VersionOf returns a version that the compositions usedBy contain. The version must be complete, not of an outline.
@@ -84,7 +87,8 @@ type Composition struct {
 	Hash       string      `json:"hash"`
 	UsedIn     []string    `json:"usedInSessions"`
 	Accessed   Time        `json:"lastAccessed,omitzero"`
-	Hidden     string      `json:"hidden,omitempty"` // why
+	Hidden     string      `json:"hidden,omitempty"`  // why
+	Content    string      `json:"content,omitempty"` // the Markdown of one that is shown alone
 }
 
 // A Component is a part of a composition, with its session as it is called now.

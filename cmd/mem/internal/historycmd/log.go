@@ -319,9 +319,7 @@ func (d *details) format(o LogOptions, found []refs.Entry) error {
 
 func (d *details) answer(o LogOptions, en *refs.Entry) view.Operation {
 	a := view.OperationOf(en, d.Names[en.Project])
-	for _, f := range d.mentions[en.Commit] {
-		a.Changes = append(a.Changes, view.Appearance{Name: f.Name, Appeared: f.Appeared})
-	}
+	a.Changes = d.mentions[en.Commit]
 	if w := d.works[en.Commit]; w != nil && o.Graph {
 		a.Uses = w.Parents
 	}

@@ -193,12 +193,6 @@ func assign(ctx context.Context, run names.Run, members []knowledge.Member, to k
 	return nil
 }
 
-// A conceptChange is the JSON form of changed concepts.
-type conceptChange struct {
-	DryRun   bool           `json:"dryRun"`
-	Concepts []view.Concept `json:"concepts"`
-}
-
 // change changes concepts and prints their new state.
 func change(ctx context.Context, run names.Run, message, note string,
 	changes []concepts.Change) error {
@@ -218,15 +212,15 @@ func change(ctx context.Context, run names.Run, message, note string,
 		run.Note("%s", note)
 		return nil
 	}
-	answer := conceptChange{DryRun: run.Opt.DryRun, Concepts: []view.Concept{}}
+	changed := []view.Concept{}
 	for _, c := range changes {
-		if k := set.ByRecord(c.Concept); !slices.ContainsFunc(answer.Concepts, func(a view.Concept) bool {
+		if k := set.ByRecord(c.Concept); !slices.ContainsFunc(changed, func(a view.Concept) bool {
 			return a.Concept == k
 		}) {
-			answer.Concepts = append(answer.Concepts, view.ConceptOf(k, set.DisplayLabel(k, run.Repo().Device().ID)))
+			changed = append(changed, view.ConceptOf(k, set.DisplayLabel(k, run.Repo().Device().ID)))
 		}
 	}
-	return run.PrintJSON("concepts.change", answer)
+	return run.PrintJSON("concepts.change", nil, "dryRun", run.Opt.DryRun, "concepts", changed)
 }
 
 func runRename(ctx context.Context, e *app.Env, o assignOptions, concept string) error {

@@ -198,12 +198,6 @@ func evidenceOf(ctx context.Context, run names.Run, o ruleOptions) ([]facts.Fact
 	return list, nil
 }
 
-// A ruleChange is the JSON form of changed rules.
-type ruleChange struct {
-	DryRun bool        `json:"dryRun"`
-	Rules  []view.Rule `json:"rules"`
-}
-
 // sourceOf says whether the user stated a rule, or it was derived from other words, and how sure it is.
 func sourceOf(r *permanent.Rule) string {
 	sure := "confidence " + term.Hundredths(r.Confidence)
@@ -229,11 +223,11 @@ func stateText(r *permanent.Rule) string {
 // printRuleChange prints the changed rules.
 func printRuleChange(e *app.Env, list []*permanent.Rule) error {
 	if e.Opt.JSON {
-		answer := ruleChange{e.Opt.DryRun, []view.Rule{}}
+		rules := []view.Rule{}
 		for _, r := range list {
-			answer.Rules = append(answer.Rules, view.RuleOf(r))
+			rules = append(rules, view.RuleOf(r))
 		}
-		return e.PrintJSON("rules.change", answer)
+		return e.PrintJSON("rules.change", nil, "dryRun", e.Opt.DryRun, "rules", rules)
 	}
 	for _, r := range list {
 		if e.Opt.DryRun {

@@ -117,7 +117,7 @@ func turns(ctx context.Context, m *layers.Memory, rev state.Rev, f func(checkout
 // Timeline lists messages or sessions.
 func (s served) Timeline(ctx context.Context, in TimelineIn) (out TimelineOut, err error) {
 	e, n := s.run(), min(max(cmp.Or(in.Count, 10), 1), 50)
-	out.Moments = []Moment{}
+	out.Moments = []Hit{}
 	return out, names.WithMemory(ctx, e, func(run names.Run) error {
 		if in.Ref == "" {
 			st, err := trust.Outline(ctx, run.DB, run.Project.ID)
@@ -125,7 +125,7 @@ func (s served) Timeline(ctx context.Context, in TimelineIn) (out TimelineOut, e
 				return err
 			}
 			for _, x := range st.Recent()[:min(n, len(st.Recent()))] {
-				out.Moments = append(out.Moments, Moment{Ref: term.ShortID(x.ID), Date: dayOf(x.Now().Scan.Last),
+				out.Moments = append(out.Moments, Hit{Ref: term.ShortID(x.ID), Date: dayOf(x.Now().Scan.Last),
 					Line: term.SanitizeLine(x.Title())})
 			}
 			if len(out.Moments) == 0 {
@@ -150,13 +150,13 @@ var errEnough = errors.New("enough messages")
 
 // around lists the messages of rev with n messages before and after them; of a session its first 2n messages. Lines
 // that are no messages do not count.
-func around(ctx context.Context, m *layers.Memory, rev state.Rev, n int) ([]Moment, error) {
+func around(ctx context.Context, m *layers.Memory, rev state.Rev, n int) ([]Hit, error) {
 	from, to, most := rev.From, rev.To, n
 	if rev.Kind != state.IsMessages {
 		from, to, most = 0, 0, 2*n
 	}
 	rev.From, rev.To = 1, cmp.Or(rev.Point, rev.Session.Now()).Scan.Values
-	list, before, after := []Moment{}, 0, 0
+	list, before, after := []Hit{}, 0, 0
 	err := turns(ctx, m, rev, func(t checkout.Turn) error {
 		switch {
 		case t.Message < from && before == most:
@@ -168,7 +168,7 @@ func around(ctx context.Context, m *layers.Memory, rev state.Rev, n int) ([]Mome
 		case t.Message > to:
 			after++
 		}
-		list = append(list, Moment{Ref: fmt.Sprintf("%s#%d", term.ShortID(rev.Session.ID), t.Message),
+		list = append(list, Hit{Ref: fmt.Sprintf("%s#%d", term.ShortID(rev.Session.ID), t.Message),
 			Who: t.Author, Line: term.SanitizeLine(tokens.OneLine(t.Text, lineWidth))})
 		return nil
 	})

@@ -17,10 +17,10 @@ type SearchIn struct {
 	Open     bool     `json:"open,omitempty" jsonschema:"only what is open: rejected plans, interrupted requests, todos, questions, issues; query may be empty"`
 }
 
-// A Hit is a match of a query.
+// A Hit is a match of a query, or a line of a timeline.
 type Hit struct {
 	Ref     string `json:"ref" jsonschema:"name of the hit, for the tool show"`
-	Who     string `json:"who" jsonschema:"user, script, assistant, plan, agent, tool, summary or note, or the kind of a derived thing"`
+	Who     string `json:"who,omitempty" jsonschema:"user, script, assistant, plan, agent, tool, summary or note, or the kind of a derived thing"`
 	Date    string `json:"date,omitempty"`
 	Request string `json:"request,omitempty" jsonschema:"of the exchange, if the hit is another message"`
 	Line    string `json:"line" jsonschema:"the passage that answers"`
@@ -41,18 +41,10 @@ type TimelineIn struct {
 	Count int    `json:"count,omitempty" jsonschema:"messages before and after, or sessions; 10 without it"`
 }
 
-// A Moment is a line of a timeline.
-type Moment struct {
-	Ref  string `json:"ref"`
-	Who  string `json:"who,omitempty"`
-	Date string `json:"date,omitempty"`
-	Line string `json:"line"`
-}
-
 // TimelineOut is the output of the tool timeline.
 type TimelineOut struct {
-	Moments []Moment `json:"moments"`
-	Note    string   `json:"note,omitempty" jsonschema:"why the list is empty"`
+	Moments []Hit  `json:"moments"`
+	Note    string `json:"note,omitempty" jsonschema:"why the list is empty"`
 }
 
 // ShowIn is the input of the tool show.

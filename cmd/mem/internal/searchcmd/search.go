@@ -279,7 +279,7 @@ func runSearch(ctx context.Context, e *app.Env, o Options, q search.Query) error
 						return err
 					}
 				}
-			} else if missing := view.Missing(found); len(missing) > 0 {
+			} else if missing := found.Missing; len(missing) > 0 {
 				if err := printJSONLine(e, view.NoHits{Missing: missing}); err != nil {
 					return err
 				}

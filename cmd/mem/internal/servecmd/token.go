@@ -57,14 +57,10 @@ func runTokenList(e *app.Env) error {
 		if err != nil {
 			return err
 		}
-		type row struct {
-			Name    string `json:"name"`
-			Created string `json:"created"`
-		}
-		tokens := []row{}
+		tokens := []guard.Token{}
 		t := e.Table(app.Column{Name: "name"}, app.Column{Name: "created"})
 		for _, one := range all {
-			tokens = append(tokens, row{one.Name, term.TimeText(one.Created)})
+			tokens = append(tokens, guard.Token{Name: one.Name, Created: one.Created})
 			t.Row(app.Cell{Full: one.Name}, e.TimeCell(one.Created))
 		}
 		if e.Opt.JSON {

@@ -14,13 +14,6 @@ import (
 	"github.com/memvcs/mem/layers/tokens"
 )
 
-// A storeAnswer is the JSON form of an import from the store of another tool.
-type storeAnswer struct {
-	DryRun bool             `json:"dryRun"`
-	Tool   string           `json:"tool"`
-	Items  []migration.Item `json:"items"`
-}
-
 // runImportStore imports the store of another memory tool.
 func runImportStore(ctx context.Context, e *app.Env, o importOptions, store *migration.Store) error {
 	return names.WithStore(e, func(m *layers.Memory) error {
@@ -66,8 +59,8 @@ func runImportStore(ctx context.Context, e *app.Env, o importOptions, store *mig
 // printStore prints the result for each item in a store; with -q only those that were not imported.
 func printStore(e *app.Env, r migration.Report) error {
 	if e.Opt.JSON {
-		answer := storeAnswer{e.Opt.DryRun, r.Tool, append([]migration.Item{}, r.Items...)}
-		return e.PrintJSON("import.store", answer)
+		return e.PrintJSON("import.store", nil, "dryRun", e.Opt.DryRun, "tool", r.Tool,
+			"items", append([]migration.Item{}, r.Items...))
 	}
 	if err := printItems(e, r.Items); err != nil {
 		return err

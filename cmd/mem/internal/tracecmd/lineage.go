@@ -57,7 +57,7 @@ func runLineage(ctx context.Context, e *app.Env, name string, up, down bool) err
 		}
 		if e.Opt.JSON {
 			return e.PrintJSON("lineage", nil, "direction", map[bool]string{true: "down", false: "up"}[down],
-				"root", madeAnswerOf(made))
+				"root", made)
 		}
 		if err := e.Page("lineage"); err != nil {
 			return err
@@ -165,8 +165,8 @@ func madeWords(e *app.Env, x *provenance.Node) []string {
 	if !x.Hash.IsZero() {
 		words = append(words, names.HashText(e, x.Hash))
 	}
-	if x.Recipe.Step != "" {
-		words = append(words, fmt.Sprintf("%s/%d", x.Recipe.Step, x.Recipe.Version))
+	if x.Step != "" {
+		words = append(words, fmt.Sprintf("%s/%d", x.Step, x.Version))
 	}
 	if x.Engine != "" {
 		words = append(words, e.Safe(x.Engine))
@@ -188,40 +188,4 @@ func madeWords(e *app.Env, x *provenance.Node) []string {
 		words = append(words, at.Full)
 	}
 	return words
-}
-
-// A madeAnswer is the JSON form of a node in a lineage.
-type madeAnswer struct {
-	Kind      string       `json:"kind"`
-	Name      string       `json:"name"`
-	Project   string       `json:"project,omitempty"`
-	Hash      string       `json:"hash,omitempty"`
-	Step      string       `json:"step,omitempty"`
-	Version   int          `json:"stepVersion,omitempty"`
-	Engine    string       `json:"engine,omitempty"`
-	Since     string       `json:"since,omitempty"`
-	Tokens    int          `json:"tokens,omitempty"`
-	Time      string       `json:"time,omitempty"`
-	Device    string       `json:"device,omitempty"`
-	Witnesses []string     `json:"witnesses,omitempty"`
-	Missing   bool         `json:"missing,omitempty"`
-	Next      []madeAnswer `json:"next"`
-}
-
-func madeAnswerOf(x *provenance.Node) madeAnswer {
-	a := madeAnswer{
-		Kind: string(x.Kind), Name: x.Name, Project: x.Project.Name, Step: x.Recipe.Step, Version: x.Recipe.Version,
-		Engine: x.Engine, Since: x.Since,
-		Tokens: x.Tokens, Time: term.TimeText(x.Time), Device: x.Device, Missing: x.Missing, Next: []madeAnswer{},
-	}
-	if !x.Hash.IsZero() {
-		a.Hash = x.Hash.String()
-	}
-	for _, w := range x.Witnesses {
-		a.Witnesses = append(a.Witnesses, w.String())
-	}
-	for _, n := range x.Next {
-		a.Next = append(a.Next, madeAnswerOf(n))
-	}
-	return a
 }

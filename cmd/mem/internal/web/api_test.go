@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/memvcs/mem/cmd/mem/internal/web/api"
+	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/view"
 )
 
@@ -190,12 +191,12 @@ func TestAPI(t *testing.T) {
 		t.Errorf("version %+v", v)
 	}
 	c.call("POST", "/sessions/{sessionId}/versions", s, "", settings, nil, 200)
-	tiers := api.CompressionSettings{Mode: "tiered", Preset: "custom", Tiers: []api.TierSetting{
+	tiers := api.CompressionSettings{Mode: "tiered", Preset: "custom", Tiers: []records.RecipeTier{
 		{End: 50, Ratio: 20, Aggressiveness: "aggressive"}, {End: 100, Ratio: 5, Aggressiveness: "minimal"},
 	}}
 	c.call("POST", "/sessions/{sessionId}/versions", s, "", tiers, &v, 201)
 	c.call("GET", "/sessions/{sessionId}/versions", s, "", nil, nil, 200)
-	var content api.VersionContent
+	var content view.Version
 	c.call("GET", "/sessions/{sessionId}/versions/{versionId}", []any{long, "v001"}, "", nil, &content, 200)
 	if len(content.Content) < 100 {
 		t.Errorf("content %q", content.Content)
@@ -237,10 +238,10 @@ func (c *checker) compositions(p []any, session string) {
 	var list api.CompositionList
 	c.call("GET", "/projects/{projectId}/compositions", p, "", nil, &list, 200)
 	id := list.Compositions[0].ID
-	var details api.CompositionDetails
+	var details view.Composition
 	c.call("GET", "/compositions/{compositionId}", []any{id}, "", nil, &details, 200)
 	if details.Name != "ctx" || details.Tokens > 4000 || details.Content == "" {
-		c.t.Errorf("composition %+v", details.Composition)
+		c.t.Errorf("composition %+v", details)
 	}
 	if text := c.api("GET", "/compositions/ctx?format=jsonl", nil, nil, 200); !strings.HasPrefix(text, "{") {
 		c.t.Errorf("jsonl %.100s", text)
@@ -261,7 +262,7 @@ func (c *checker) compositions(p []any, session string) {
 		c.t.Fatalf("job %+v %+v", j, j.Error)
 	}
 	c.call("GET", "/compositions/{compositionId}", []any{"again"}, "", nil, &details, 200)
-	var made api.VersionContent
+	var made view.Version
 	c.call("GET", "/sessions/{sessionId}/versions/{versionId}", []any{session, details.Components[0].VersionID}, "", nil, &made, 200)
 	if made.Settings.Ratio != 25 {
 		c.t.Errorf("the part is %+v, want a version of 25:1", made.Settings)

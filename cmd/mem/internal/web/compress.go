@@ -128,7 +128,7 @@ func settingsOf(f url.Values) (api.CompressionSettings, error) {
 		if err != nil {
 			return out, api.BadRequest(err.Error())
 		}
-		out.Tiers = append(out.Tiers, api.TierSetting{End: t.End, Ratio: t.Ratio, Aggressiveness: t.Level.String()})
+		out.Tiers = append(out.Tiers, records.RecipeTier{End: t.End, Ratio: t.Ratio, Aggressiveness: t.Level.String()})
 	}
 	return out, nil
 }

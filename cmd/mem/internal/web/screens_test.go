@@ -25,6 +25,7 @@ import (
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tokens"
 	"github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/layers/view"
 	"github.com/memvcs/mem/refs"
 )
 
@@ -815,7 +816,7 @@ func TestNamesake(t *testing.T) {
 	own, other := string(r.project.ID), string(rev.Project.ID)
 	compose(other, "ctx", session) // the name of its project comes before that of the first
 	compose(own, "ctx", r.ids[0])
-	var got api.CompositionDetails
+	var got view.Composition
 	if r.api(http.MethodGet, "/compositions/ctx", nil, &got, 200); got.ProjectID != own {
 		t.Errorf("ctx is that of %s, want %s", got.ProjectID, own)
 	}

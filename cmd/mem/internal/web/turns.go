@@ -3,10 +3,11 @@ package web
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/tidwall/gjson"
 
 	"github.com/memvcs/mem/layers/checkout"
 	"github.com/memvcs/mem/layers/markers"
@@ -166,34 +167,16 @@ func (r *rawReader) line(b []byte) {
 		!bytes.Contains(b, []byte(`"agentId"`)) {
 		return
 	}
-	var v struct {
-		Message struct {
-			Content json.RawMessage `json:"content"`
-		} `json:"message"`
-		Result json.RawMessage `json:"toolUseResult"`
-	}
-	var blocks []struct {
-		Type     string `json:"type"`
-		ID       string `json:"id"`
-		Call     string `json:"tool_use_id"`
-		Thinking string `json:"thinking"`
-	}
-	if json.Unmarshal(b, &v) != nil || json.Unmarshal(v.Message.Content, &blocks) != nil {
-		return
-	}
-	var result struct {
-		Agent string `json:"agentId"`
-	}
-	_ = json.Unmarshal(v.Result, &result) // a result of another shape has no agent
-	for _, x := range blocks {
-		switch {
-		case x.Type == "thinking" && strings.TrimSpace(x.Thinking) != "":
-			r.thinking[r.n] = append(r.thinking[r.n], x.Thinking)
-		case x.Type == "tool_use":
-			r.ids[x.ID] = r.n
-		case x.Type == "tool_result" && result.Agent != "":
-			if at, ok := r.ids[x.Call]; ok {
-				r.agents[at] = append(r.agents[at], result.Agent)
+	agent := gjson.GetBytes(b, "toolUseResult.agentId").Str
+	for _, x := range gjson.GetBytes(b, "message.content").Array() {
+		switch kind, text := x.Get("type").Str, x.Get("thinking").Str; {
+		case kind == "thinking" && strings.TrimSpace(text) != "":
+			r.thinking[r.n] = append(r.thinking[r.n], text)
+		case kind == "tool_use":
+			r.ids[x.Get("id").Str] = r.n
+		case kind == "tool_result" && agent != "":
+			if at, ok := r.ids[x.Get("tool_use_id").Str]; ok {
+				r.agents[at] = append(r.agents[at], agent)
 			}
 		}
 	}

@@ -30,7 +30,7 @@ func compositionEndpoints() []endpoint {
 			"Preview a composition without writing or calling a model", nil,
 			CompositionRequest{}, answers(view.Composed{}), with(pathProject, (*API).apiComposePreview)},
 		{http.MethodGet, "/compositions/{compositionId}", "Get composition details, by id or name",
-			[]param{{"format", "string", "md or jsonl: only the content"}}, nil, answers(CompositionDetails{}),
+			[]param{{"format", "string", "md or jsonl: only the content"}}, nil, answers(view.Composition{}),
 			with(pathComposition, (*API).apiComposition)},
 		{http.MethodDelete, "/compositions/{compositionId}", "Delete a composition: hide it",
 			[]param{{"force", "boolean", "even if it is used"}}, nil, answers(removedAnswer{}),
@@ -235,12 +235,6 @@ func (s *API) PreviewComposition(ctx context.Context, p state.Project,
 	return view.ComposedOf(req, done), nil
 }
 
-// A CompositionDetails is a composition with its text.
-type CompositionDetails struct {
-	view.Composition
-	Content string `json:"content"` // Markdown
-}
-
 func (s *API) apiComposition(c *call, rev state.Rev) (reply, error) {
 	if format := c.r.URL.Query().Get("format"); format != "" {
 		return reply{}, s.Write(c, c.w, rev, format, rev.Composition.Name)
@@ -253,7 +247,8 @@ func (s *API) apiComposition(c *call, rev state.Rev) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	return ok(CompositionDetails{list[0], text})
+	list[0].Content = text
+	return ok(list[0])
 }
 
 func (s *API) apiDeleteComposition(c *call, rev state.Rev) (reply, error) {

@@ -8,12 +8,6 @@ import (
 	"github.com/memvcs/mem/layers/view"
 )
 
-// A Comparison is a comparison with its groups.
-type Comparison struct {
-	view.Comparison
-	Groups []view.Difference `json:"groups"`
-}
-
 // Comparison compares two revisions.
 func (s *API) Comparison(ctx context.Context, sc state.Scope, a, b string) (provenance.Comparison, error) {
 	first, err := s.resolve(ctx, sc, a)
@@ -37,7 +31,8 @@ func (s *API) apiDiff(c *call, p state.Project) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	out := Comparison{view.ComparisonOf(d), []view.Difference{}}
+	out := view.ComparisonOf(d)
+	out.Groups = []view.Difference{}
 	for _, g := range d.Groups {
 		out.Groups = append(out.Groups, view.DifferenceOf(d, g))
 	}

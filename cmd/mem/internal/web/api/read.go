@@ -38,7 +38,7 @@ func readEndpoints() []endpoint {
 			with(queryProject, (*API).apiLog)},
 		{http.MethodGet, "/diff", "Compare two revisions", []param{projectParam(), {"a", "string", "a revision"},
 			{"b", "string", "a revision"}}, nil,
-			answers(Comparison{}), with(queryProject, (*API).apiDiff)},
+			answers(view.Comparison{}), with(queryProject, (*API).apiDiff)},
 		{http.MethodGet, "/blame", "Show the source of each line of a version or composition",
 			[]param{projectParam(), {"rev", "string", "a revision"}}, nil,
 			answers(view.Blame{}), with(queryProject, (*API).apiBlame)},

@@ -32,7 +32,7 @@ type SearchAnswer struct {
 	Hits  []view.Hit `json:"hits"`
 	Loose bool       `json:"loose"` // no text contains the phrases; these contain some of the words
 	// Missing are the words that are in no text, if there are no hits.
-	Missing []view.Unknown `json:"missing,omitempty"`
+	Missing []search.Unknown `json:"missing,omitempty"`
 }
 
 // query reads a search from a request.
@@ -130,7 +130,7 @@ func (s *API) Find(ctx context.Context, r *http.Request, limit int) (SearchAnswe
 	}
 	out := SearchAnswer{Hits: view.Hits(found), Loose: len(found.Hits) > 0 && found.Hits[0].Loose}
 	if len(found.Hits) == 0 {
-		out.Missing = view.Missing(found)
+		out.Missing = found.Missing
 	}
 	return out, nil
 }

@@ -32,7 +32,7 @@ func versionEndpoints() []endpoint {
 			[]param{{"force", "boolean", "even if compositions use it"}}, nil, answers(removedAnswer{}),
 			with(pathVersion, (*API).apiDeleteVersion)},
 		{http.MethodGet, "/sessions/{sessionId}/versions/{versionId}", "Get version content",
-			[]param{{"format", "string", "md, jsonl or text: only the content"}}, nil, answers(VersionContent{}),
+			[]param{{"format", "string", "md, jsonl or text: only the content"}}, nil, answers(view.Version{}),
 			with(pathVersion, (*API).apiVersion)},
 		{http.MethodPost, "/decay/preview", "Preview decay for given settings", nil, DecayRequest{}, answers(view.DecayPreview{}),
 			(*API).apiDecay},
@@ -41,30 +41,23 @@ func versionEndpoints() []endpoint {
 
 // A CompressionSettings is the settings of a compression.
 type CompressionSettings struct {
-	Mode           string        `json:"mode,omitempty"`
-	Ratio          int           `json:"compactionRatio,omitempty"`
-	Aggressiveness string        `json:"aggressiveness,omitempty"`
-	Preset         string        `json:"tierPreset,omitempty"`
-	Tiers          []TierSetting `json:"customTiers,omitempty"`
-	Model          string        `json:"model,omitempty"`
-	Engine         string        `json:"engine,omitempty"`
-	Tokens         int           `json:"tokens,omitempty"`
-	Skip           int           `json:"skipFirstMessages,omitempty"`
-	Keepit         string        `json:"keepitMode,omitempty"`
-	Distance       int           `json:"sessionDistance,omitempty"`
-	Since          string        `json:"since,omitempty"` // label of a version: compress only later messages
+	Mode           string               `json:"mode,omitempty"`
+	Ratio          int                  `json:"compactionRatio,omitempty"`
+	Aggressiveness string               `json:"aggressiveness,omitempty"`
+	Preset         string               `json:"tierPreset,omitempty"`
+	Tiers          []records.RecipeTier `json:"customTiers,omitempty"`
+	Model          string               `json:"model,omitempty"`
+	Engine         string               `json:"engine,omitempty"`
+	Tokens         int                  `json:"tokens,omitempty"`
+	Skip           int                  `json:"skipFirstMessages,omitempty"`
+	Keepit         string               `json:"keepitMode,omitempty"`
+	Distance       int                  `json:"sessionDistance,omitempty"`
+	Since          string               `json:"since,omitempty"` // label of a version: compress only later messages
 }
 
 // sized reports whether the settings determine the size of the version.
 func (in CompressionSettings) sized() bool {
 	return in.Ratio > 0 || in.Tokens > 0 || in.Preset != "" || len(in.Tiers) > 0
-}
-
-// A TierSetting is one tier of a compression.
-type TierSetting struct {
-	End            int    `json:"endPercent"`
-	Ratio          int    `json:"compactionRatio"`
-	Aggressiveness string `json:"aggressiveness"`
 }
 
 // maxNumber is the maximum of numeric settings.
@@ -259,13 +252,6 @@ func (s *API) apiVersions(c *call, rev state.Rev) (reply, error) {
 	return ok(man.Versions())
 }
 
-// A VersionContent is a version with its text.
-type VersionContent struct {
-	view.Version
-	SessionID string `json:"sessionId"`
-	Content   string `json:"content"` // Markdown
-}
-
 func (s *API) apiVersion(c *call, rev state.Rev) (reply, error) {
 	if format := c.r.URL.Query().Get("format"); format != "" {
 		return reply{}, s.Write(c, c.w, rev, format, rev.Version.FileName())
@@ -274,11 +260,9 @@ func (s *API) apiVersion(c *call, rev state.Rev) (reply, error) {
 	if err := checkout.Write(c, s.Memory.DB, rev, checkout.Markdown, &b); err != nil {
 		return reply{}, err
 	}
-	man, err := s.versionOf(c, rev)
-	if err != nil {
-		return reply{}, err
-	}
-	return ok(VersionContent{man, rev.Session.ID, b.String()})
+	v, err := s.versionOf(c, rev)
+	v.Session, v.Content = rev.Session.ID, b.String()
+	return result(v, err)
 }
 
 // versionOf returns a version with the compositions that contain it.

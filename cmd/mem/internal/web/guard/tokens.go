@@ -22,7 +22,7 @@ import (
 type Token struct {
 	Name    string    `json:"name"`
 	Created time.Time `json:"created"`
-	SHA256  string    `json:"sha256"` // of the token, hexadecimal
+	SHA256  string    `json:"sha256,omitempty"` // of the token, hexadecimal
 }
 
 // ErrTokenName means that a token cannot have that name.
