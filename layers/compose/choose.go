@@ -35,6 +35,7 @@ type Source struct {
 	Pin        string // label of the required version, or Original
 	Share      int    // limit in tokens, instead of a share by strategy
 	Recompress bool   // ignore existing versions
+	Digest     bool   // a new compression, however short the session is
 	MinTokens  int    // tokens of the texts that a new compression may not drop
 	Most       int    // tokens beyond which a new compression has nothing more to say; 0 = unknown
 }
@@ -164,6 +165,8 @@ func (r Request) pick(i, share, room int) Pick {
 	case s.Pin != "" && s.Pin != Original:
 		v := *s.pinned()
 		return Pick{Kind: PickVersion, Version: v, Tokens: v.cost(), Tags: v.Tags, Score: -1}
+	case s.Digest:
+		return Pick{Kind: PickNew, Tokens: s.useful(room), Score: -1}
 	case s.Pin == Original || s.originalCost() <= room:
 		return Pick{Kind: PickOriginal, Tokens: s.originalCost(), Tags: s.Tags, Score: -1}
 	case s.Recompress:

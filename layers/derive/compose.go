@@ -17,6 +17,7 @@ import (
 	"github.com/memvcs/mem/layers/projects"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/tier"
 	"github.com/memvcs/mem/layers/tokens"
 	"github.com/memvcs/mem/layers/transcript"
 	"github.com/memvcs/mem/layers/trust"
@@ -84,6 +85,9 @@ type composer struct {
 	reasons   map[int]string // why a part was compressed, by index
 	receipt   engines.Receipt
 	shortfall error // a [*compose.BudgetError] if the surviving markers do not fit
+
+	tier    tier.Tier       // of a summary: its parts are compressed in it, and no versions
+	digests []compress.Plan // of a summary: how each part was compressed
 }
 
 // Compose chooses a form for each session, creates missing versions, and stores the composition under its name. The
@@ -120,15 +124,10 @@ func ComposeParts(ctx context.Context, db *state.DB, req ComposeRequest) (*compo
 	if err := c.findCopies(ctx); err != nil {
 		return nil, ComposeResult{}, err
 	}
-	ask := compose.Request{Budget: req.Budget, Strategy: req.Strategy, Ratio: req.Ratio, MaxDistance: req.MaxDistance}
-	for i, p := range c.req.Parts {
-		src, err := c.source(ctx, i, p)
-		if err != nil {
-			return nil, ComposeResult{}, err
-		}
-		ask.Sources = append(ask.Sources, src)
+	ask, err := c.ask(ctx)
+	if err != nil {
+		return nil, ComposeResult{}, err
 	}
-	ask.Overhead = compose.Reserve(c.counter, req.Name, c.out.Parts)
 	plan, fits, err := c.plan(ctx, ask)
 	for i := range plan.Picks {
 		if n := c.after[i]; n > 0 {
@@ -171,6 +170,20 @@ func ComposeParts(ctx context.Context, db *state.DB, req ComposeRequest) (*compo
 	return c, done, nil
 }
 
+// ask returns the parts with their possible forms.
+func (c *composer) ask(ctx context.Context) (compose.Request, error) {
+	ask := compose.Request{Budget: c.req.Budget, Strategy: c.req.Strategy, Ratio: c.req.Ratio, MaxDistance: c.req.MaxDistance}
+	for i, p := range c.req.Parts {
+		src, err := c.source(ctx, i, p)
+		if err != nil {
+			return ask, err
+		}
+		ask.Sources = append(ask.Sources, src)
+	}
+	ask.Overhead = compose.Reserve(c.counter, c.req.Name, c.out.Parts)
+	return ask, nil
+}
+
 // findCopies finds the parts that begin with messages of another part, such as forks of one session. Such a part
 // contributes only what is its own. One of which nothing is its own is left out. Versions that the request names are
 // used as they are.
@@ -182,13 +195,16 @@ func (c *composer) findCopies(ctx context.Context) error {
 			groups[p.Rev.Project.ID] = append(groups[p.Rev.Project.ID], p.Rev.Session)
 		}
 	}
-	var parts []ComposePart
-	for _, p := range c.req.Parts {
-		same, err := copies.Among(ctx, c.m, p.Rev.Project.ID, groups[p.Rev.Project.ID])
-		if err != nil {
+	same := map[refs.Project]copies.Messages{}
+	for p, sessions := range groups {
+		var err error
+		if same[p], err = copies.Among(ctx, c.m, p, sessions); err != nil {
 			return err
 		}
-		after := copiedUpTo(p.Rev.Session, same)
+	}
+	var parts []ComposePart
+	for _, p := range c.req.Parts {
+		after := copiedUpTo(p.Rev.Session, same[p.Rev.Project.ID])
 		if p.Rev.Kind == state.IsVersion {
 			after = 0
 		}
@@ -270,7 +286,8 @@ func (c *composer) source(ctx context.Context, i int, p ComposePart) (compose.So
 	if p.Rev.Kind == state.IsOriginal {
 		src.Pin = compose.Original
 	}
-	if src.Original <= c.req.Budget || src.Pin != "" { // else it cannot be chosen
+	src.Digest = c.tier != ""
+	if (src.Original <= c.req.Budget || src.Pin != "") && !src.Digest { // else it cannot be chosen
 		segs, err := c.original(ctx, i)
 		if err != nil {
 			return src, err
@@ -280,6 +297,9 @@ func (c *composer) source(ctx context.Context, i int, p ComposePart) (compose.So
 	}
 	if src.MinTokens, err = c.minShare(i, c.pinnedCost(i, mat), src.Distance, c.charge); err != nil {
 		return src, err
+	}
+	if src.Digest {
+		return src, nil
 	}
 	return src, c.versions(ctx, i, st, p, &src)
 }
@@ -342,14 +362,14 @@ func (c *composer) fill(ctx context.Context, i int, pick compose.Pick, f fitted)
 	return nil, err
 }
 
-// Save stores the composition under its name, unless the name already has the same content.
-func (c *composer) Save(ctx context.Context, done ComposeResult) (ComposeResult, error) {
+// record returns the record of the composition and its text. The plan has what a summary adds to it.
+func (c *composer) record(plan records.ComposePlan) (*records.Composition, []byte, error) {
 	body := c.out.Encode()
 	comp := &records.Composition{
 		Name: c.req.Name, Budget: c.req.Budget, Strategy: c.req.Strategy.String(), Tokens: c.out.Tokens,
-		Counter: c.out.Counter, Messages: c.out.Messages(),
+		Counter: c.out.Counter, Messages: c.out.Messages(), Tier: string(c.tier),
 	}
-	plan := records.ComposePlan{Name: c.req.Name, Budget: c.req.Budget, Counter: c.out.Counter}
+	plan.Name, plan.Budget, plan.Counter, plan.Digests = c.req.Name, c.req.Budget, c.out.Counter, c.digests
 	for i, p := range c.out.Parts {
 		if p.Version == compose.Original && len(c.without[i]) > 0 {
 			plan.Without = c.without
@@ -365,11 +385,18 @@ func (c *composer) Save(ctx context.Context, done ComposeResult) (ComposeResult,
 		comp.Derivation.Inputs = append(comp.Derivation.Inputs, p.Hash)
 	}
 	var err error
-	if comp.Derivation.Recipe, err = lineage.NewRecipe(ComposeStep, ComposeStepVersion, plan); err != nil {
-		return done, err
-	}
+	comp.Derivation.Recipe, err = lineage.NewRecipe(ComposeStep, ComposeStepVersion, plan)
 	comp.Derivation.Output = objects.Sum(body)
 	comp.Typed = typedKeys(c.out.Transcript())
+	return comp, body, err
+}
+
+// Save stores the composition under its name, unless the name already has the same content.
+func (c *composer) Save(ctx context.Context, done ComposeResult) (ComposeResult, error) {
+	comp, body, err := c.record(records.ComposePlan{})
+	if err != nil {
+		return done, err
+	}
 	done.Composition = comp
 	s, err := c.m.Refs.Stage(ctx)
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/memvcs/mem/layers/keepit"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/tier"
 	"github.com/memvcs/mem/layers/trust"
 )
 
@@ -24,6 +25,9 @@ import (
 // settings returns the settings for compressing part i to ask tokens.
 func (c *composer) settings(i, ask, distance int) compress.Settings {
 	level := keepit.Moderate
+	if c.tier == tier.Monthly {
+		level = keepit.Aggressive
+	}
 	return compress.Settings{Tokens: ask, Level: &level, Distance: distance, Counter: c.counterOf(i),
 		Since: c.after[i]}
 }
@@ -271,16 +275,19 @@ func (c *composer) fitPart(ctx context.Context, i, share, distance int) (fitted,
 			return f, err
 		}
 	}
-	_, err := c.run(ctx, i, share, distance) // the engine's own error names the markers
+	_, _, err := c.run(ctx, i, share, distance) // the engine's own error names the markers
 	return fitted{}, cmp.Or(c.shortfall, c.wrapError(i, cmp.Or(err, compress.ErrTooSmall)))
 }
 
-func (c *composer) run(ctx context.Context, i, ask, distance int) (compress.Result, error) {
+// run compresses part i to ask tokens by extract.
+func (c *composer) run(ctx context.Context, i, ask, distance int) (compress.Plan, compress.Result, error) {
 	plan, _, err := compress.Resolve(c.settings(i, ask, distance), c.mats[i].Stats, c.mats[i].Marks)
 	if err != nil {
-		return compress.Result{}, err
+		return plan, compress.Result{}, err
 	}
-	return compress.Run(ctx, c.mats[i].Input, plan, compress.Extract{})
+	plan.Without = c.without[i]
+	r, err := compress.Run(ctx, c.mats[i].Input, plan, compress.Extract{})
+	return plan, r, err
 }
 
 func (c *composer) wrapError(i int, err error) error {
@@ -299,7 +306,7 @@ func (c *composer) fit(ctx context.Context, i, limit, distance int) (fitted, err
 		func(ask int) ([]compress.Segment, error) {
 			for {
 				f.ask = ask
-				r, err := c.run(ctx, i, ask, distance)
+				_, r, err := c.run(ctx, i, ask, distance)
 				var pins *compress.PinError
 				if !errors.As(err, &pins) || pins.Need <= ask || pins.Need > limit {
 					size = r.Tokens

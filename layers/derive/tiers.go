@@ -72,7 +72,6 @@ type tierRun struct {
 	now      time.Time
 	st       *state.State
 	sessions []tier.Session
-	facts    map[string][]tier.Fact // by session
 	plan     tier.Work
 }
 
@@ -113,8 +112,7 @@ func (a *tierRun) load(ctx context.Context) (err error) {
 			Versions: versions[s.ID]})
 	}
 	a.plan = tier.Decide(a.o.Policy, a.sessions, a.now)
-	a.facts, err = tierFacts(ctx, a.m, a.p.ID)
-	return err
+	return nil
 }
 
 // Tier applies a project's policy: it creates missing versions of old sessions and summaries of weeks and months, and
@@ -137,7 +135,7 @@ func (a *tierRun) run(ctx context.Context) (out TierResult, err error) {
 		return out, err
 	}
 	if len(out.Compressed) > 0 && !a.o.DryRun {
-		if err := a.load(ctx); err != nil { // summaries use the new versions
+		if err := a.load(ctx); err != nil { // new versions hide others
 			return out, err
 		}
 	}

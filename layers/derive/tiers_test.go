@@ -18,7 +18,6 @@ import (
 	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/history"
-	"github.com/memvcs/mem/layers/knowledge/facts"
 	"github.com/memvcs/mem/layers/layerstest"
 	"github.com/memvcs/mem/layers/markers"
 	"github.com/memvcs/mem/layers/provenance"
@@ -57,7 +56,6 @@ func TestAgeing(t *testing.T) {
 	}
 	root := layerstest.OriginalsOf(t, m, p)
 	before := layerstest.Looks(t, m, p)
-	stateFact(t, m, p)
 	clock := time.Date(2026, 2, 12, 12, 0, 0, 0, time.UTC)
 	m.Opts.Now = func() time.Time { return clock }
 	made, hidden := map[string]bool{}, 0
@@ -294,32 +292,6 @@ func TestTierCanceled(t *testing.T) {
 	}
 }
 
-// stateFact states a fact about the session of the outbox.
-func stateFact(t *testing.T, m *layers.Memory, p state.Project) {
-	t.Helper()
-	x := facts.Exchange{Session: "2c5ea4c0-4067-41e9-8bad-9b1deb4d3b7d", From: 3, To: 3, Facts: []facts.Fact{{
-		Kind: facts.Decision, Text: "The queue is a file on disk.", Verdict: facts.Verified, Trust: facts.User,
-		Evidence: []facts.Evidence{{Message: 3, Quote: "a queue on disk"}},
-	}, {
-		Kind: facts.Decision, Text: "A web page said so.", Verdict: facts.Verified, Trust: facts.Tool, Evidence: []facts.Evidence{{Message: 3, Quote: "x"}},
-	}}}
-	err := m.Refs.Update(context.Background(), p.ID, "facts", func(tx *refs.Tx) error {
-		if _, err := tx.Add(facts.KindExchange, x); err != nil {
-			return err
-		}
-		for _, f := range x.Facts {
-			f.Session = x.Session
-			if _, err := tx.Add(facts.KindJudgement, facts.Judgement{Fact: f.Key(), Says: facts.Verifies, Value: true}); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 // checkSummaries reads all summaries of a project.
 func checkSummaries(t *testing.T, m *layers.Memory, p state.Project) {
 	t.Helper()
@@ -328,7 +300,6 @@ func checkSummaries(t *testing.T, m *layers.Memory, p state.Project) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	said := false
 	for _, c := range st.Compositions {
 		if c.Tier == "" {
 			continue
@@ -341,17 +312,10 @@ func checkSummaries(t *testing.T, m *layers.Memory, p state.Project) {
 		if n := markers.Counter(m.DB, st.Session(c.Parts[0].Session).Now()).Count(text); n > c.Budget {
 			t.Errorf("%s has %d tokens of %d", c.Name, n, c.Budget)
 		}
-		said = said || strings.Contains(text, "- decision: The queue is a file on disk. (f:")
-		if strings.Contains(text, "web page") {
-			t.Errorf("%s repeats what only a tool said", c.Name)
-		}
 		a, err := provenance.Reproduce(ctx, m.DB, rev)
 		if err != nil || a.Err != nil || !a.Identical {
 			t.Errorf("%s made again: %v, %v, %s", c.Name, err, a.Err, a.Why)
 		}
-	}
-	if !said {
-		t.Error("no summary says the fact")
 	}
 	checked, err := repair.Check(ctx, m.DB, true)
 	if err != nil || len(checked.Problems) > 0 {
@@ -400,14 +364,16 @@ func TestReproduceForgedSummary(t *testing.T) {
 		`{"type":"user","uuid":"u","timestamp":"2026-01-02T10:00:00Z","cwd":"/home/dev/shop","sessionId":"s","message":{"role":"user","content":"Hello there."}}`+"\n"))[0]
 	part := compose.Part{Session: s.Session, Version: "original", Hash: s.Now.Original}
 	record := records.CompositionPart{Project: s.Project.ID, Session: s.Session, Label: "original", Output: s.Now.Original}
+	good := compress.Plan{Engine: compress.Extract{}.ID(), Tokenizer: tokens.For("").ID(), Budget: 500}
+	bad := good
+	bad.Budget = -5
 	for name, tt := range map[string]struct {
-		plan  records.SummaryPart
-		parts int // of the text
+		digests []compress.Plan
+		parts   int // of the text
 	}{
-		"no cut":             {records.SummaryPart{Session: s.Session, Label: "original"}, 1},
-		"parts without text": {records.SummaryPart{Session: s.Session, Label: "original", Cut: &tier.Cut{Whole: true}}, 0},
-		"negative budget": {records.SummaryPart{Session: s.Session, Label: "original", Cut: &tier.Cut{Whole: true},
-			Base: &compress.Plan{Engine: compress.Extract{}.ID(), Tokenizer: tokens.For("").ID(), Budget: -5}}, 1},
+		"no digest":          {nil, 1},
+		"parts without text": {[]compress.Plan{good}, 0},
+		"negative budget":    {[]compress.Plan{bad}, 1},
 	} {
 		text := compose.Composition{Name: "weekly-2026-W01", Budget: 1000, Parts: slices.Repeat([]compose.Part{part}, tt.parts)}
 		if err := text.Measure(tokens.For("")); err != nil {
@@ -416,7 +382,7 @@ func TestReproduceForgedSummary(t *testing.T) {
 		c := &records.Composition{Name: text.Name, Tier: "weekly", Budget: 1000, Counter: text.Counter, Parts: []records.CompositionPart{record}}
 		var err error
 		c.Derivation.Inputs = []objects.Hash{s.Now.Original}
-		c.Derivation.Recipe, err = lineage.NewRecipe(derive.SummaryStep, derive.SummaryStepVersion, records.SummaryPlan{Parts: []records.SummaryPart{tt.plan}})
+		c.Derivation.Recipe, err = lineage.NewRecipe(derive.ComposeStep, derive.ComposeStepVersion, records.ComposePlan{Digests: tt.digests})
 		if err == nil {
 			err = m.Refs.Update(ctx, s.Project.ID, "forged", func(tx *refs.Tx) (err error) {
 				if c.Derivation.Output, err = tx.Put(ctx, bytes.NewReader(text.Encode())); err == nil {
@@ -431,6 +397,62 @@ func TestReproduceForgedSummary(t *testing.T) {
 		rev := state.Rev{Kind: state.IsComposition, Project: s.Project, Composition: c, Hash: c.Derivation.Output}
 		if got, err := provenance.Reproduce(ctx, m.DB, rev); err != nil || got.Err == nil {
 			t.Errorf("%s: Reproduce = %v, %v, want an error of the composition", name, got.Err, err)
+		}
+	}
+}
+
+// TestSummaryOfMany: a summary is within its budget, the smallest sessions have no room, and pinned text is there to the byte,
+// also if the budget must be raised for it.
+func TestSummaryOfMany(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	m := layerstest.NewMemory(t, layerstest.TestOptions())
+	dir := t.TempDir()
+	const pin = "Never write to the ledger twice."
+	line := func(session, n int, text string) string {
+		return fmt.Sprintf(`{"type":"user","uuid":"u%d-%d","timestamp":"2025-10-%02dT10:%02d:00Z","cwd":"/home/dev/shop","sessionId":"s%03d","message":{"role":"user","content":%q}}`+"\n",
+			session, n, session+1, n, session, text)
+	}
+	var sources []capture.Source
+	for i := range 12 {
+		var b strings.Builder
+		for n := range 3 + 2*i {
+			b.WriteString(line(i, n, fmt.Sprintf("Question %d.%d is why parser %d of the shop is slow.", i, n, i*n)))
+		}
+		if i == 0 {
+			b.WriteString(line(i, 50, "##keepit1.00##"+pin+"##/keepit##"))
+		}
+		sources = append(sources, layerstest.Write(t, filepath.Join(dir, fmt.Sprintf("s%03d-many.jsonl", i)), b.String()))
+	}
+	p := layerstest.Add(t, m, sources...)[0].Project
+	m.Opts.Now = func() time.Time { return time.Date(2026, 3, 20, 12, 0, 0, 0, time.UTC) }
+	for budget, omitted := range map[int][2]int{10: {11, 11}, 1000: {1, 9}, 6000: {0, 0}} {
+		o := tierOptions()
+		o.Policy.CreateAfter, o.Policy.AggressiveAfter, o.Policy.MonthlyTokens = 0, 0, budget
+		did, err := derive.Tier(ctx, m.DB, p, o)
+		if err != nil || len(did.Failed) > 0 || len(did.Summaries) != 1 {
+			t.Fatal(did, err)
+		}
+		st, err := trust.State(ctx, m.DB, p.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := st.Composition("monthly-2025-10")
+		rev := state.Rev{Kind: state.IsComposition, Project: p, Composition: c, Hash: c.Derivation.Output}
+		text, err := provenance.Markdown(ctx, m.DB, rev)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := did.Summaries[0].Omitted
+		if !strings.Contains(text, "\n"+pin) || n < omitted[0] || n > omitted[1] || n+len(c.Parts) != 12 {
+			t.Errorf("budget %d: %d parts, %d omitted:\n%s", budget, len(c.Parts), n, text)
+		}
+		if c.Tokens > c.Budget || (c.Budget > budget) != (budget == 10) {
+			t.Errorf("budget %d: %d tokens of %d", budget, c.Tokens, c.Budget)
+		}
+		a, err := provenance.Reproduce(ctx, m.DB, rev)
+		if err != nil || a.Err != nil || !a.Identical {
+			t.Errorf("budget %d: made again: %v, %v, %s", budget, err, a.Err, a.Why)
 		}
 	}
 }

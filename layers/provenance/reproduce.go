@@ -107,18 +107,8 @@ func rebuildComposition(ctx context.Context, db *state.DB, rev state.Rev) ([]byt
 		return nil, err
 	}
 	step, recipe := fmt.Sprintf("%s/%d", derive.ComposeStep, derive.ComposeStepVersion), rev.Composition.Derivation.Recipe
-	if rev.Composition.Tier != "" {
-		step = fmt.Sprintf("%s/%d", derive.SummaryStep, derive.SummaryStepVersion)
-	}
 	if made := fmt.Sprintf("%s/%d", recipe.Step, recipe.Version); made != step {
 		return nil, fmt.Errorf("%s: %w: it was %s, this is %s", rev.Composition.Name, compress.ErrEngineGone, made, step)
-	}
-	if rev.Composition.Tier != "" {
-		now, err := derive.RebuildSummary(ctx, db, rev, was, counter)
-		if err == nil {
-			err = now.Measure(counter)
-		}
-		return now.Encode(), err
 	}
 	now := compose.Composition{Name: was.Name, Budget: rev.Composition.Budget} // it may have another name since
 	for i, in := range rev.Composition.Derivation.Inputs {
@@ -143,6 +133,13 @@ func rebuildComposition(ctx context.Context, db *state.DB, rev state.Rev) ([]byt
 func partSegments(ctx context.Context, db *state.DB, c *records.Composition, i int,
 	label string) ([]compress.Segment, error) {
 	p, h := c.Parts[i].Project, c.Derivation.Inputs[i]
+	if c.Tier != "" {
+		plan, err := c.Plan()
+		if err != nil {
+			return nil, err
+		}
+		return derive.Digest(ctx, db, p, c.Parts[i].Session, h, plan.Digests[i])
+	}
 	if label == "original" {
 		rewound, err := originals.Rewound(ctx, db, p, h)
 		if err != nil {

@@ -17,8 +17,6 @@ import (
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/sync"
 	"github.com/memvcs/mem/layers/trust"
-	"github.com/memvcs/mem/lineage"
-	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/refs"
 )
 
@@ -104,51 +102,5 @@ func TestRevokeElsewhere(t *testing.T) {
 		if hidden(a, "both") || hidden(b, "both") {
 			t.Errorf("%s is believed again: here hidden %t, elsewhere %t", src, hidden(a, "both"), hidden(b, "both"))
 		}
-	}
-}
-
-// TestRevokeWithHostileSummary revokes a host in a project with a summary of another device, whose facts
-// are no facts: the project can still be listed.
-func TestRevokeWithHostileSummary(t *testing.T) {
-	t.Parallel()
-	h := layerstest.NewHub(t, "dir")
-	a, b := h.Memory(t, "a"), h.Memory(t, "b")
-	text := layerstest.UserLine(1, "the wombat works") + layerstest.UserLine(2, "and go on")
-	p := layerstest.Add(t, a, layerstest.Write(t, filepath.Join(t.TempDir(), "aaaa0001.jsonl"), text))[0].Project
-	layerstest.PushAll(t, a)
-	layerstest.FetchAll(t, b)
-	stage, err := b.Refs.Stage(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer stage.Close()
-	garbage := []byte("{\"id\":1}\nnot a fact\n")
-	if _, err := stage.Put(garbage); err != nil {
-		t.Fatal(err)
-	}
-	session := layerstest.RevOf(t, a, "aaaa0001").Session.Now().Original
-	err = b.Refs.Update(t.Context(), p.ID, "summary", func(tx *refs.Tx) error {
-		if err := tx.Adopt(stage); err != nil {
-			return err
-		}
-		tx.Trailer("Op", "compose")
-		_, err := tx.Add(records.KindComposition, records.Composition{Name: "week", Strategy: "equal", Tier: "weekly",
-			Parts: []records.CompositionPart{{Session: "aaaa0001", Project: p.ID, Label: "original", Output: session}},
-			Derivation: lineage.Derivation{Recipe: lineage.Recipe{Step: "tier", Version: 1, Params: []byte("{}")},
-				Inputs: []objects.Hash{session, objects.Sum(garbage)}, Output: objects.Sum(garbage)}})
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	layerstest.PushAll(t, b)
-	layerstest.FetchAll(t, a)
-	_, err = revocation.Revoke(t.Context(), a.DB, state.Project{ID: p.ID}, records.RevokeBody{
-		Origin: records.Origin{Kind: records.HostSource, Name: "evil.example"}, Revoked: true}, false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := trust.Outline(t.Context(), a.DB, p.ID); err != nil {
-		t.Error(err)
 	}
 }

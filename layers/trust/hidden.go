@@ -1,10 +1,7 @@
 package trust
 
 import (
-	"bytes"
-	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"iter"
 	"slices"
@@ -14,7 +11,6 @@ import (
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/refine"
 	"github.com/memvcs/mem/layers/state"
-	"github.com/memvcs/mem/layers/tier"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/refs"
 )
@@ -208,7 +204,7 @@ func (t *taint) composition(ctx context.Context, c *records.Composition) (string
 			return "its part " + records.ShortID(part.Session) + ":" + part.Label + ": " + why, nil
 		}
 	}
-	return t.summaryFacts(ctx, c)
+	return "", nil
 }
 
 // of returns the taint of the project of a part.
@@ -254,44 +250,6 @@ func (t *taint) originalPart(ctx context.Context, home *taint, c *records.Compos
 		return "", err
 	}
 	return found.reason(0, c.Without(i)), nil
-}
-
-// summaryFacts returns why a fact in the summary of a week or month hides it, "" if none does.
-func (t *taint) summaryFacts(ctx context.Context, c *records.Composition) (string, error) {
-	if c.Tier == "" || len(c.Derivation.Inputs) <= len(c.Parts) {
-		return "", nil
-	}
-	b, err := originals.Object(ctx, t.m, t.st.Project, c.Derivation.Inputs[len(c.Parts)])
-	if errors.Is(err, objects.ErrNotFound) {
-		return "", nil
-	}
-	if err != nil {
-		return "", err
-	}
-	for line := range bytes.Lines(b) {
-		var f tier.Fact
-		if json.Unmarshal(line, &f) != nil {
-			continue // no fact: another device can store anything
-		}
-		s := t.st.Session(f.Session)
-		if s == nil {
-			continue
-		}
-		why := s.Revoked
-		if why == "" {
-			found, err := t.messages(ctx, s, s.Now().Original)
-			if err != nil {
-				return "", err
-			}
-			for _, span := range f.Src {
-				why = cmp.Or(why, found.In(span[0], span[1]))
-			}
-		}
-		if why != "" {
-			return "its fact " + f.ID + ": " + why, nil
-		}
-	}
-	return "", nil
 }
 
 // LeaveOut returns the messages of a session that a compression or composition must exclude, because they come from

@@ -37,7 +37,7 @@ func Tier(e *app.Env) *cli.Command {
 		Usage: "show old sessions as weekly and monthly summaries",
 		Description: "A session stays as it is for a week; then the summary of its week replaces it in\n" +
 			"contexts, and after a month the summary of its month. A summary is a composition of\n" +
-			"versions and facts within a budget; \"mem show\" prints it. Older sessions also get\n" +
+			"its sessions within a budget; \"mem show\" prints it. Older sessions also get\n" +
 			"versions, and superfluous versions are hidden. Originals are never changed, and\n" +
 			"\"mem undo\" restores hidden versions. The settings autoDecay.* set the ages, and\n" +
 			"autoDecay.run whether this happens automatically.",
