@@ -534,7 +534,7 @@ func (b *batch) captureAll(ctx context.Context, s *refs.Stage, sources []Source)
 		captures[i] = c
 		m.Slots <- struct{}{}
 		defer func() { <-m.Slots }()
-		if st.Purged.Session(sources[i].SessionID()) {
+		if st.Purged.Session(sources[i].SessionID(), m.Refs.Device().ID) {
 			c.added.Change = "forgotten"
 		} else if errs[i] = ctx.Err(); errs[i] == nil {
 			errs[i] = c.stage(ctx, st, s)

@@ -18,7 +18,7 @@ func (c *Capture) recordPrompts(prompts, waiting []transcript.Prompt) {
 		return
 	}
 	for _, p := range prompts {
-		c.snap.Typed = append(c.snap.Typed, records.TypedKey{N: p.N, Key: p.Key})
+		c.snap.Typed = append(c.snap.Typed, records.TypedKey{N: p.N, Key: p.Key, Messages: p.Before})
 		for _, tag := range keepit.Malformed(p.Text) {
 			c.added.Malformed = append(c.added.Malformed, MalformedTag{p.N, tag})
 		}

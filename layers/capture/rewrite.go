@@ -54,7 +54,7 @@ func OwnStreams(ctx context.Context, db *state.DB, p refs.Project, s *state.Sess
 		}
 		o := by[pt.Generation]
 		if o == nil {
-			o = &OwnStream{session: s.ID, Generation: pt.Generation}
+			o = &OwnStream{session: s.FileID(), Generation: pt.Generation}
 			by[pt.Generation] = o
 		}
 		var patch *redact.Patch

@@ -254,7 +254,7 @@ func (c *Capture) stageOther(ctx context.Context, s *refs.Stage) error {
 	st, src := c.st, c.src
 	src.ID = otherID(src)
 	*c = Capture{M: c.M, src: src, guard: c.guard, onHidden: c.onHidden, added: Added{Session: src.ID, Path: src.Path, Project: c.added.Project}}
-	if st.Purged.Session(src.ID) {
+	if st.Purged.Session(src.ID, c.M.Refs.Device().ID) {
 		c.added.Change = "forgotten"
 		return nil
 	}

@@ -76,7 +76,9 @@ func dropKnown(ctx context.Context, db *state.DB, files map[string]ClientFile) e
 		if err != nil {
 			return err
 		}
-		maps.DeleteFunc(files, func(id string, _ ClientFile) bool { return st.Session(id) != nil || st.Purged.Session(id) })
+		maps.DeleteFunc(files, func(id string, _ ClientFile) bool {
+			return st.Session(id) != nil || st.Purged.Session(id, db.Refs.Device().ID)
+		})
 	}
 	return nil
 }

@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// A relocation replaces the beginnings of paths in a transcript, in the fields that the client and the tools fill: the
-// working directory, the inputs and the results of tools. What anybody said, and what a model thought and signed, stays.
+// A relocation replaces the beginnings of paths in a transcript, and in a fork the session's ID, in the fields that the client
+// and the tools fill: the working directory, the inputs and the results of tools. What anybody said, and what a model thought and signed, stays.
 type relocation [][2]string // old and new directory, absolute
 
 // relocationOf returns how the directories of a session become those of this machine. The working directory cwd of the
@@ -143,7 +143,7 @@ func relocateFields(line, old, now []byte) []byte {
 // the client or a tool.
 func isPlace(keys []string) bool {
 	switch {
-	case len(keys) == 1 && keys[0] == "cwd", len(keys) > 0 && keys[0] == "toolUseResult":
+	case len(keys) == 1 && (keys[0] == "cwd" || keys[0] == "sessionId"), len(keys) > 0 && keys[0] == "toolUseResult":
 		return true
 	}
 	return len(keys) >= 4 && slices.Equal(keys[:3], []string{"message", "content", ""}) && (keys[3] == "input" || keys[3] == "content")

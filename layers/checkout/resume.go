@@ -33,9 +33,10 @@ type Resumed struct {
 	Files     []string // that were written
 	Continued bool     // the client's file has the beginning of the session: it got the rest
 	Captured  bool     // the client's file had more than memory, which has it now
-	Apart     []string // devices on which the session went on differently: their turns are not in the file
-	From      string   // the working directory of the session, if paths were rewritten
-	Changed   int      // lines whose paths were rewritten
+	Session   *state.Session
+	ID        string // of the file: a new one if the client's file of the session went on differently
+	From      string // the working directory of the session, if paths were rewritten
+	Changed   int    // lines whose paths were rewritten
 	// Removed has, by rule, the number of secrets that redaction took out. Their values are only on the device that captured
 	// the session, and this device has the text without them.
 	Removed map[string]int
@@ -44,26 +45,32 @@ type Resumed struct {
 // Resume writes a session, with its subagents and tool results, to the directory of Claude Code, claude, where it looks for
 // the sessions of the working directory here. Paths of the old working directory become those of root, the root of the
 // checkout with here. What this device captured or the client still has stays byte for byte, with its secrets; turns of
-// other devices follow. If the client's file has turns that memory lacks, they are captured. If each has turns that the
-// other lacks, nothing is written: the error is a [*worktree.FileError].
+// other devices follow. If the client's file has turns that memory lacks, they are captured. If it is that of another branch of
+// the session, the branch is written as a fork of it.
 func Resume(ctx context.Context, db *state.DB, rev state.Rev, claude, here, root string, dryRun bool) (out Resumed, err error) {
 	dir := filepath.Join(claude, "projects", capture.ClientDir(here))
-	r := &resuming{db: db, project: rev.Project, dir: dir, root: root, out: &out, seen: map[string]bool{}, made: map[string]bool{}}
+	r := &resuming{db: db, project: rev.Project, dir: dir, root: root, out: &out, seen: map[string]bool{}, made: map[string]bool{}, dryRun: dryRun}
 	out.Removed = map[string]int{}
-	s, err := r.captured(ctx, rev.Session, dryRun)
+	s, forked, err := r.captured(ctx, rev.Session)
 	if err != nil {
 		return out, err
+	}
+	if out.Session, out.ID = s, s.FileID(); forked {
+		r.fork = forkID(s)
+		out.ID = r.fork
 	}
 	if r.t, err = worktree.Open(dir, worktree.Options{Continue: true, DryRun: dryRun}); err != nil {
 		return out, err
 	}
 	defer func() { err = errors.Join(err, r.t.Close()) }()
-	if err := r.stageSession(ctx, s, s.ID+".jsonl", s.ID+"/tool-results/"); err != nil {
+	if err := r.stageSession(ctx, s, out.ID+".jsonl", s.FileID()+"/tool-results/"); err != nil {
 		return out, err
 	}
 	out.Continued = r.continued
-	if err := r.stageSubagents(ctx, s); err != nil {
-		return out, err
+	if !forked {
+		if err := r.stageSubagents(ctx, s); err != nil {
+			return out, err
+		}
 	}
 	return out, r.t.Commit(func(path string, sum objects.Hash) {
 		if r.made[path] {
@@ -82,39 +89,51 @@ type resuming struct {
 	seen      map[string]bool // placeholders of secrets that were counted
 	made      map[string]bool // transcripts by path that are from memory alone
 	continued bool            // the last transcript continues a file
+	dryRun    bool
+	fork      string // the ID of the file, "" for that of the session
 }
 
-// captured captures the client's file of a session if it has turns that memory lacks.
-func (r *resuming) captured(ctx context.Context, s *state.Session, dryRun bool) (*state.Session, error) {
-	path := filepath.Join(r.dir, s.ID+".jsonl")
+// forkID returns the ID of the file of a branch where the client has that of another branch: a UUID, the same each time.
+func forkID(s *state.Session) string {
+	sum := objects.Sum([]byte("mem fork 1\n" + s.ID))
+	sum[6], sum[8] = sum[6]&0x0f|0x80, sum[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", sum[:4], sum[4:6], sum[6:8], sum[8:10], sum[10:16])
+}
+
+// captured captures the client's file of a session if it has turns that memory lacks. It returns the session as it is then, and
+// whether the file is that of another branch.
+func (r *resuming) captured(ctx context.Context, s *state.Session) (now *state.Session, other bool, err error) {
+	path := filepath.Join(r.dir, s.FileID()+".jsonl")
 	file, err := openRegular(path)
 	if file == nil || err != nil {
-		return s, err
+		return s, false, err
 	}
 	defer file.Close()
-	now, _, err := originals.Open(ctx, r.db, r.project.ID, s, s.Now())
+	in, _, err := originals.Open(ctx, r.db, r.project.ID, s, s.Now())
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	defer now.Close()
-	common, err := transcript.Compare(file, now)
-	if err != nil || !common.MoreA || dryRun {
-		return s, err
+	defer in.Close()
+	common, err := transcript.Compare(file, in)
+	if err != nil || !common.MoreA || r.dryRun {
+		return s, common.MoreA && s.File != "" && !s.On(r.db.Refs.Device().ID), err
 	}
 	subagents, err := capture.Subagents(path)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	o := capture.AddOptions{Op: "capture", Hidden: capture.KeepHidden, Into: &r.project}
-	if _, err := capture.Add(ctx, r.db, append(subagents, capture.SourceOf(path)), o); err != nil {
-		return nil, err
+	added, err := capture.Add(ctx, r.db, append(subagents, capture.SourceOf(path)), o)
+	if err != nil {
+		return nil, false, err
 	}
+	r.out.Captured = slices.ContainsFunc(added, func(a capture.Added) bool { return a.Change != "unchanged" })
 	st, err := trust.State(ctx, r.db, r.project.ID)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	r.out.Captured = true
-	return st.Session(s.ID), nil
+	now = st.Session(s.ID)
+	return now, now != st.Session(s.FileID()), nil
 }
 
 // openRegular opens a regular file. The file is nil if there is none: what is there instead is refused when it is written.
@@ -143,7 +162,7 @@ func (r *resuming) stageSubagents(ctx context.Context, parent *state.Session) er
 		if _, err := records.ParseFileName(file); err != nil || !strings.HasPrefix(file, "agent-") || path.Ext(file) != ".jsonl" {
 			continue // an older client kept it elsewhere
 		}
-		dir := parent.ID + "/subagents/"
+		dir := parent.FileID() + "/subagents/"
 		if err := r.stageSession(ctx, s, dir+file, dir); err != nil {
 			return err
 		}
@@ -153,13 +172,7 @@ func (r *resuming) stageSubagents(ctx context.Context, parent *state.Session) er
 
 // stageSession stages a transcript, unless the client has all of it, and the files that belong to it in the directory files.
 func (r *resuming) stageSession(ctx context.Context, s *state.Session, name, files string) error {
-	now, apart, err := newest(ctx, r.db, r.project.ID, s)
-	if err != nil {
-		return err
-	}
-	if s.Parent() == "" {
-		r.out.Apart = apart
-	}
+	now := s.Now()
 	b, err := r.beginning(ctx, s, now, name)
 	if err != nil {
 		return err
@@ -179,31 +192,6 @@ func (r *resuming) stageSession(ctx context.Context, s *state.Session, name, fil
 		return err
 	}
 	return r.stageFiles(ctx, s, []*records.Point{s.Last(r.db.Refs.Device().ID), now}, files)
-}
-
-// newest returns the growth point that has the turns of all devices: the current one, or one of another device that
-// continues it with fewer records. Devices on which the session went on differently are apart.
-func newest(ctx context.Context, db *state.DB, project refs.Project, s *state.Session) (now *records.Point, apart []string, err error) {
-	now = s.Now()
-	tried := map[string]bool{now.Stamp.Device: true}
-	for i := range s.Points {
-		p := s.Last(s.Points[i].Stamp.Device)
-		if tried[p.Stamp.Device] {
-			continue
-		}
-		tried[p.Stamp.Device] = true
-		common, err := comparePoints(ctx, db, project, s, now, p)
-		if err != nil {
-			return nil, nil, err
-		}
-		switch {
-		case common.Continued() && common.MoreB:
-			now = p
-		case common.MoreA && common.MoreB:
-			apart = append(apart, p.Stamp.Device)
-		}
-	}
-	return now, apart, nil
 }
 
 func comparePoints(ctx context.Context, db *state.DB, project refs.Project, s *state.Session, a, b *records.Point) (c transcript.Common,
@@ -255,7 +243,11 @@ func (r *resuming) beginning(ctx context.Context, s *state.Session, now *records
 			_, err = file.Seek(0, io.SeekStart)
 		}
 		b.more = b.common.MoreB
-		if err == nil && b.more && !b.common.Continued() {
+		switch {
+		case err != nil || !b.more || b.common.Continued():
+		case r.dryRun: // the file would be captured, as a branch
+			b.more = false
+		default:
 			err = &worktree.FileError{Path: path, Err: worktree.ErrExists}
 		}
 		if err != nil {
@@ -300,7 +292,11 @@ func sameStream(p *records.Point, later []records.Point) bool {
 
 // relocation returns how the paths of a growth point become those of this machine.
 func (r *resuming) relocation(s *state.Session, p *records.Point) relocation {
-	return relocationOf(p.Scan.Cwd, r.root, sourceDir(capture.SourceOn(s, p.Stamp.Device)), r.dir)
+	move := relocationOf(p.Scan.Cwd, r.root, sourceDir(capture.SourceOn(s, p.Stamp.Device)), r.dir)
+	if r.fork != "" {
+		move = append(move, [2]string{s.FileID(), r.fork})
+	}
+	return move
 }
 
 // sourceDir returns the directory of a session file, "" if it is not one of Claude Code.

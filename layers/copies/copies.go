@@ -63,8 +63,7 @@ func Among(ctx context.Context, db *state.DB, p refs.Project, group []*state.Ses
 		if s.Parent() != "" || full == nil {
 			continue
 		}
-		whole := st.Session(s.Whole()) // before its sides
-		x := &member{Session: s, echoes: len(echoes(whole)), first: whole.Now().Scan.First}
+		x := &member{Session: s, echoes: len(echoes(full)), first: full.Now().Scan.First}
 		for _, q := range full.Chain(full.Now()) {
 			for _, t := range q.Typed {
 				x.typed = append(x.typed, t.Key)
@@ -166,7 +165,7 @@ func copied(ctx context.Context, db *state.DB, p refs.Project, x *member, from [
 	err := recordsOf(ctx, db, p, x, func(n int, f, place print, ok bool) {
 		last = n
 		spans.add(n, ok, ok && slices.ContainsFunc(from, func(y *member) bool {
-			return y.prints[f] || x.Whole() == y.Whole() && y.prints[place]
+			return y.prints[f] || x.FileID() == y.FileID() && y.prints[place]
 		}))
 	})
 	if err != nil {

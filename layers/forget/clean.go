@@ -130,7 +130,7 @@ func (l *laneCleaner) session(ctx context.Context, s *state.Session) error {
 		if len(leaks) == 0 {
 			continue
 		}
-		l.streams[stream.Name(s.ID, generation)] = true
+		l.streams[stream.Name(s.FileID(), generation)] = true
 		l.done.Sessions++
 		err = originals.Stream(ctx, l.m, l.p, last.Original, func(r io.Reader) error { return l.grow(ctx, r, points) })
 		if err != nil {

@@ -110,6 +110,8 @@ type deletion struct {
 	sessions map[string]bool       // deleted sessions
 	direct   map[objects.Hash]bool // selected records
 	ranges   map[string][][3]int   // selected messages by session: generation, from, to
+	messages map[string]bool       // IDs of deleted messages
+	branches map[string]bool       // files of the sessions with them that have several branches, which may have them too
 	needles  [][]byte              // the spellings of a secret
 	tools    map[string]bool       // the tools that were used, if results of a tool are selected
 
@@ -145,7 +147,7 @@ type deletion struct {
 func NewDeletion(ctx context.Context, db *state.DB, p state.Project, o ForgetOptions,
 	purges *state.Purges) (*deletion, error) {
 	f := &deletion{m: db, o: o, p: p, sessions: map[string]bool{}, direct: map[objects.Hash]bool{},
-		ranges: map[string][][3]int{}, sizes: map[string]int64{}, excerpts: map[string][]Excerpt{},
+		ranges: map[string][][3]int{}, messages: map[string]bool{}, branches: map[string]bool{}, sizes: map[string]int64{}, excerpts: map[string][]Excerpt{},
 		streams: map[objects.Hash]bool{}, points: map[objects.Hash]bool{}, regrown: map[objects.Hash]capture.Regrown{},
 		passed: map[string]map[int]map[int]bool{},
 		tools:  map[string]bool{}, matched: map[objects.Hash]bool{}, drop: map[objects.Hash]bool{}, gone: map[string]bool{},
@@ -224,13 +226,17 @@ func (f *deletion) Plan(ctx context.Context) error {
 	if err := selectAll(ctx); err != nil {
 		return err
 	}
-	for _, s := range f.st.Sessions {
+	sessions := slices.Clone(f.st.Sessions)
+	slices.SortStableFunc(sessions, func(a, b *state.Session) int { // the other branches have the same messages
+		return -cmp.Compare(len(f.ranges[a.ID]), len(f.ranges[b.ID]))
+	})
+	for _, s := range sessions {
 		if err := f.session(ctx, s); err != nil {
 			return fmt.Errorf("session %s: %w", records.ShortID(s.ID), err)
 		}
-	}
-	for id := range f.sessions {
-		f.purge.Sessions = append(f.purge.Sessions, state.PurgeKey(id))
+		if f.sessions[s.ID] {
+			f.purge.Sessions = append(f.purge.Sessions, purgeKeys(s)...)
+		}
 	}
 	slices.Sort(f.purge.Sessions)
 	if err := f.searchTexts(ctx); err != nil {
@@ -249,6 +255,28 @@ func (f *deletion) Plan(ctx context.Context) error {
 	return f.sealNotes() // not described: the notes are
 }
 
+// purgeKeys returns the names of a session in a purge: of a branch one for each of its devices.
+func purgeKeys(s *state.Session) (out []string) {
+	if s.File == "" {
+		return []string{state.PurgeKey(s.ID)}
+	}
+	for _, p := range s.Points {
+		if key := state.PurgeKey(records.SessionOn(s.File, p.Stamp.Device)); !slices.Contains(out, key) {
+			out = append(out, key)
+		}
+	}
+	return out
+}
+
+// about returns the sessions that a record is about. Of a session with several branches that is the one of the record's device.
+func (f *deletion) about(r refs.Record) []string {
+	out := state.SessionsIn(r.Kind, r.Body)
+	for i, id := range out {
+		out[i] = f.st.IDOf(id, objects.Hash{}, r.Device)
+	}
+	return out
+}
+
 // session plans the deletion in one session.
 func (f *deletion) session(ctx context.Context, s *state.Session) error {
 	if f.sessions[s.ID] {
@@ -256,7 +284,7 @@ func (f *deletion) session(ctx context.Context, s *state.Session) error {
 		return nil
 	}
 	if f.o.Match == nil && f.needles == nil && f.o.Tool == "" && f.o.cause() != "since" && f.ranges[s.ID] == nil &&
-		(f.purges == nil || !f.concerned(s)) {
+		!f.branches[s.FileID()] && (f.purges == nil || !f.concerned(s)) {
 		return nil
 	}
 	names := map[string]bool{} // overflow files that deleted messages name
@@ -271,7 +299,7 @@ func (f *deletion) session(ctx context.Context, s *state.Session) error {
 
 // concerned reports whether an unanswered purge names messages of a session.
 func (f *deletion) concerned(s *state.Session) bool {
-	for range f.passages(s.ID) {
+	for range f.passages(s) {
 		return true
 	}
 	return false
@@ -286,7 +314,7 @@ func (f *deletion) acked(q state.StoredPurge) bool {
 func (f *deletion) dropSession(s *state.Session) {
 	for _, p := range s.Points {
 		if f.own(p.Stamp.Device) {
-			f.streams[stream.Name(s.ID, p.Generation)] = true
+			f.streams[stream.Name(p.Session, p.Generation)] = true
 			f.points[p.Original] = true
 		}
 		for _, file := range p.Files {
@@ -347,7 +375,7 @@ func (f *deletion) selector(s *state.Session, generation int,
 		case f.o.cause() == "since":
 			return !last.IsZero() && !last.Before(f.o.Since) && (f.o.Until.IsZero() || last.Before(f.o.Until)), nil
 		}
-		return slices.ContainsFunc(f.ranges[s.ID], func(r [3]int) bool {
+		return f.messages[originals.UuidOf(v)] || slices.ContainsFunc(f.ranges[s.ID], func(r [3]int) bool {
 			return r[0] == generation && r[1] <= v.N && v.N <= r[2]
 		}), nil
 	}, nil
@@ -374,7 +402,7 @@ var quote = []byte(`"`)
 func (f *deletion) purgedElsewhere(s *state.Session, generation int, v transcript.Value) bool {
 	id := originals.UuidOf(v)
 	key := state.PurgeKey(id)
-	for p := range f.passages(s.ID) {
+	for p := range f.passages(s) {
 		if p.ID != "" && p.ID == key || p.ID == "" && id == "" && p.Generation == generation && p.N == v.N {
 			return true
 		}
@@ -409,11 +437,14 @@ func (f *deletion) markDeleted(s *state.Session, generation int, v transcript.Va
 	} else if f.purges == nil {
 		return
 	}
-	x := records.Passage{Session: state.PurgeKey(s.ID), Generation: generation, N: v.N, Part: spots != nil}
+	x := records.Passage{Generation: generation, N: v.N, Part: spots != nil}
 	if id := originals.UuidOf(v); id != "" {
 		x.ID = state.PurgeKey(id)
+		f.messages[id], f.branches[s.File] = true, s.File != ""
 	}
-	f.purge.Passages = append(f.purge.Passages, x)
+	for _, x.Session = range purgeKeys(s) {
+		f.purge.Passages = append(f.purge.Passages, x)
+	}
 }
 
 // purgeLabels adds the numbers of deleted versions, which are not used again, to the purge.

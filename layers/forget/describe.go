@@ -183,12 +183,11 @@ func (f *deletion) recompose(r refs.Record, c *records.Composition) bool {
 	if !f.own(r.Device) || f.direct[r.ID] || c.Tier != "" {
 		return false
 	}
-	hidden := func(s state.StoredItem[records.Composition]) bool {
+	for i, s := range f.st.Stored.Compositions {
 		newer := s.Body.Name == c.Name && s.Stamp.Compare(state.StampOf(r)) > 0
-		return newer || s.Stamp.Record == r.ID && s.Body.Deleted
-	}
-	if slices.ContainsFunc(f.st.Stored.Compositions, hidden) {
-		return false
+		if newer || s.Stamp.Record == r.ID && f.st.Compositions[i].Deleted {
+			return false
+		}
 	}
 	c.Parts = slices.DeleteFunc(slices.Clone(c.Parts), func(p records.CompositionPart) bool {
 		return p.Project == f.p.ID && !f.remains(p.Session)
@@ -207,7 +206,7 @@ func (f *deletion) recompose(r refs.Record, c *records.Composition) bool {
 // hidden until they have deleted them too.
 func (f *deletion) remains(session string) bool {
 	s := f.st.Session(session)
-	if s == nil || f.sessions[session] || f.st.Purged.Session(session) {
+	if s == nil || f.sessions[session] || f.st.Purged.Session(session, "") {
 		return false
 	}
 	return len(f.passed[session]) == 0 || slices.ContainsFunc(s.Points, func(p records.Point) bool {

@@ -25,7 +25,7 @@ type ForgottenMessage struct {
 // Each is listed once, as it was deleted first.
 func ForgottenMessages(ctx context.Context, db *state.DB, p refs.Project, s *state.Session,
 	from, to int) (out []ForgottenMessage, err error) {
-	key, generation := state.PurgeKey(s.ID), s.Now().Generation
+	keys, generation := state.KeysOf(s.FileID(), s.Now().Stamp.Device), s.Now().Generation
 	all, err := db.Upper(ctx, p)
 	if err != nil {
 		return nil, err
@@ -39,7 +39,7 @@ func ForgottenMessages(ctx context.Context, db *state.DB, p refs.Project, s *sta
 			return nil, fmt.Errorf("record %s: %w", r.Stamp.Record.Short(), err)
 		}
 		for _, x := range b.Passages {
-			if x.Session == key && x.Generation == generation && from <= x.N && x.N <= to {
+			if slices.Contains(keys, x.Session) && x.Generation == generation && from <= x.N && x.N <= to {
 				out = append(out, ForgottenMessage{x.N, r.Time, b.Cause, x.Part})
 			}
 		}

@@ -205,7 +205,9 @@ func (v *Prover) hidden(ctx context.Context) error {
 	}
 	same := func(r refs.Record) bool {
 		return records[state.RecordName(state.StampOf(r))] || slices.ContainsFunc(state.SessionsIn(r.Kind, r.Body),
-			func(s string) bool { return about[state.PurgeKey(s)] })
+			func(s string) bool {
+				return slices.ContainsFunc(state.KeysOf(s, r.Device), func(key string) bool { return about[key] })
+			})
 	}
 	for _, p := range v.o.projects() {
 		if p.ID == refs.Home {

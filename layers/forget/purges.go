@@ -71,15 +71,19 @@ func (f *deletion) selectPurged(ctx context.Context) error {
 		if f.purges.Records[state.RecordName(state.StampOf(r))] {
 			f.direct[r.ID] = true
 		}
-		for _, id := range state.SessionsIn(r.Kind, r.Body) {
+		for _, id := range f.about(r) {
 			if marked[id] {
 				continue
 			}
 			marked[id] = true
-			if f.purges.Session(id) {
+			s := f.st.Session(id)
+			if s == nil { // only records about it remain
+				s = &state.Session{ID: id}
+			}
+			if slices.ContainsFunc(f.keysOf(s), f.purges.Deleted) {
 				f.sessions[id] = true
 			}
-			for p := range f.passages(id) {
+			for p := range f.passages(s) {
 				f.mark(id, p.Generation, p.N)
 			}
 		}
@@ -102,7 +106,7 @@ func (f *deletion) selectOrphans(ctx context.Context) error {
 	}
 	inputs := map[objects.Hash][]objects.Hash{}
 	add := func(r refs.Record, session string, input objects.Hash) {
-		if labelled[state.PurgeKey(session)] {
+		if labelled[state.PurgeKey(f.st.IDOf(session, input, f.m.Refs.Device().ID))] {
 			inputs[r.ID] = append(inputs[r.ID], input)
 		}
 	}
@@ -173,18 +177,27 @@ func (f *deletion) collectAnswers() {
 	}
 }
 
+// keysOf returns the names that a session can have in purges: devices that did not know of other branches named all of it.
+func (f *deletion) keysOf(s *state.Session) []string {
+	if s.File != "" {
+		return append(purgeKeys(s), state.PurgeKey(s.File))
+	}
+	return state.KeysOf(s.ID, f.m.Refs.Device().ID)
+}
+
 // passages yields the messages of a session in purges that this device has not answered.
-func (f *deletion) passages(session string) iter.Seq[records.Passage] {
-	key := state.PurgeKey(session)
+func (f *deletion) passages(s *state.Session) iter.Seq[records.Passage] {
 	return func(yield func(records.Passage) bool) {
-		for _, i := range f.purges.Passages[key] {
-			q := f.purges.All[i]
-			if f.acked(q) {
-				continue
-			}
-			for _, p := range q.Body.Passages {
-				if p.Session == key && !yield(p) {
-					return
+		for _, key := range f.keysOf(s) {
+			for _, i := range f.purges.Passages[key] {
+				q := f.purges.All[i]
+				if f.acked(q) {
+					continue
+				}
+				for _, p := range q.Body.Passages {
+					if p.Session == key && !yield(p) {
+						return
+					}
 				}
 			}
 		}
@@ -200,7 +213,6 @@ func unfiltered(p refs.Project, records []refs.Record, tips []refs.Tip, device s
 		}
 	}
 	st.Tips = tips
-	st.Finish()
-	st.NameVersions(device)
+	st.Finish(device)
 	return st, nil
 }

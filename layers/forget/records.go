@@ -118,7 +118,7 @@ func (f *deletion) naming(r refs.Record) bool {
 	if slices.Contains(unforgettable, r.Kind) {
 		return false
 	}
-	about := state.SessionsIn(r.Kind, r.Body)
+	about := f.about(r)
 	if slices.ContainsFunc(about, func(id string) bool { return f.sessions[id] }) {
 		return true
 	}
@@ -163,7 +163,8 @@ func (f *deletion) aboutDeleted(r refs.Record) bool {
 	switch r.Kind {
 	case records.KindKeepit:
 		var o records.Override
-		return json.Unmarshal(r.Body, &o) == nil && f.passed[o.Session][o.Generation][o.Message]
+		return json.Unmarshal(r.Body, &o) == nil &&
+			f.passed[f.st.IDOf(o.Session, objects.Hash{}, r.Device)][o.Generation][o.Message]
 	case permanent.Kind:
 		var b permanent.Definition
 		return json.Unmarshal(r.Body, &b) == nil && !b.ByUser && slices.ContainsFunc(b.Quotes, f.quoteDeleted)

@@ -57,7 +57,7 @@ func (f *deletion) stream(ctx context.Context, s *state.Session, o *capture.OwnS
 	if w == nil {
 		w = &capture.Rewriting{Cuts: o.Cuts()}
 	}
-	if f.streams[stream.Name(s.ID, o.Generation)] = true; s.Source() != "" && !slices.Contains(f.files, s.Source()) {
+	if f.streams[stream.Name(s.FileID(), o.Generation)] = true; s.Source() != "" && !slices.Contains(f.files, s.Source()) {
 		f.files = append(f.files, s.Source())
 	}
 	made, err := capture.Regrow(ctx, f.Stage, o, w, func(r records.FileRef) bool { return !bad[r.Hash] })

@@ -185,23 +185,20 @@ func newBriefing(ctx context.Context, db *state.DB, p state.Project, o ContextOp
 	}
 	b.known, b.jobs, b.rules, b.due = all.Facts, all.Concepts, all.Rules, all.Unreflected() > 0
 	b.notes, err = notes.Files(ctx, db, p.ID)
-	if err == nil {
-		b.sessions, err = b.recent(ctx)
-	}
+	b.sessions = b.recent()
 	return b, err
 }
 
 // recent returns the sessions that a context may mention, the newest first.
-func (b *briefing) recent(ctx context.Context) ([]*state.Session, error) {
-	out, err := copies.WithSides(ctx, b.m, b.st)
-	out = slices.DeleteFunc(out, func(s *state.Session) bool {
-		own := s.ID == b.o.Session || s.Side != "" && strings.HasPrefix(s.ID, b.o.Session+"~")
-		return own || s.Parent() != "" || s.Now().Scan.Messages == 0
+func (b *briefing) recent() []*state.Session {
+	own := b.st.Session(b.o.Session)
+	out := slices.DeleteFunc(slices.Clone(b.st.Sessions), func(s *state.Session) bool {
+		return s == own || !s.Shown() || s.Parent() != "" || s.Now().Scan.Messages == 0
 	})
 	slices.SortFunc(out, func(a, c *state.Session) int {
 		return cmp.Or(c.Now().Ended().Compare(a.Now().Ended()), strings.Compare(a.ID, c.ID))
 	})
-	return out, err
+	return out
 }
 
 // trustOf converts the trust of a fact or a rule.
@@ -345,9 +342,6 @@ func (b *briefing) pendingItems() (out []brief.Item) {
 		same[d.Session] = d.Copies
 	}
 	for _, s := range b.sessions {
-		if s.Side != "" {
-			continue // facts are of the session
-		}
 		if n := knowledge.UndistilledTokens(b.m, s, b.known, same[s.ID]); n > b.o.Pending && len(out) < contextPending {
 			say("Session %s has no facts yet for about %s tokens of what was said; `%s facts draft %s` prints them.",
 				records.ShortID(s.ID), tokens.Format(n), b.o.Program, records.ShortID(s.ID))

@@ -77,11 +77,8 @@ type storedDigest struct {
 	Digest
 }
 
-// addedMarkers returns the message of each marker that "mem keepit add" added. Those of a side are the session's.
+// addedMarkers returns the message of each marker that "mem keepit add" added.
 func addedMarkers(s *state.Session) (out []int) {
-	if s.Side != "" {
-		return nil
-	}
 	for _, o := range s.Overrides {
 		if o.Added && o.Generation == s.Now().Generation {
 			out = append(out, o.Message)
@@ -156,9 +153,7 @@ func MakeDigests(ctx context.Context, db *state.DB, p state.Project) error {
 	if b.st, err = trust.Outline(ctx, db, p.ID); err != nil {
 		return err
 	}
-	if b.sessions, err = b.recent(ctx); err != nil {
-		return err
-	}
+	b.sessions = b.recent()
 	if _, _, err = digests(ctx, db, p.ID, b.sessions, func() bool { return ctx.Err() != nil }); err != nil {
 		return err
 	}

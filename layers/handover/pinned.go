@@ -40,7 +40,7 @@ func ReadContents(ctx context.Context, db *state.DB, p state.Project, id string)
 		return h, err
 	}
 	for f := range known.All() {
-		if f.Session == id && f.Live() {
+		if f.Session == s.ID && f.Live() {
 			h.Facts++
 		}
 	}
@@ -48,7 +48,7 @@ func ReadContents(ctx context.Context, db *state.DB, p state.Project, id string)
 		return h, err
 	}
 	if slices.ContainsFunc(s.Chain(s.Now()), func(q records.Point) bool { return len(q.Echo) > 0 }) {
-		more, err := pinnedInOrigins(ctx, db, p, id)
+		more, err := pinnedInOrigins(ctx, db, p, s.ID)
 		if err != nil {
 			return h, err
 		}

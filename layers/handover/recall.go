@@ -49,12 +49,15 @@ const passageWidth = 330
 // mentioned: whole sentences, and of the model only what no tool printed before. Of a call of a tool it is what the
 // model gave to it: what a tool printed is not quoted.
 func answers(ctx context.Context, db *state.DB, p state.Project, prompt string, q Query, b *briefing, o ContextOptions) (out []search.Passage, err error) {
-	known := map[string]*state.Session{}
+	known, without := map[string]*state.Session{}, map[string]bool{}
+	if own := b.st.Session(o.Session); own != nil {
+		without[own.ID] = true
+	}
 	for _, s := range b.sessions {
 		known[s.ID] = s
 	}
 	found, err := search.Passages(ctx, db, []refs.Project{p.ID}, prompt, search.PassageOptions{Limit: 4 * maxPassages,
-		Width: passageWidth, Without: map[string]bool{o.Session: true}, Part: search.Given, AsIs: true})
+		Width: passageWidth, Without: without, Part: search.Given, AsIs: true})
 	if err != nil {
 		return nil, nil // a damaged index is made again by the next search; the digests answer
 	}
@@ -144,9 +147,7 @@ func promptDigests(ctx context.Context, db *state.DB, p state.Project, q Query, 
 		at[kept.List[i].Session] = i
 	}
 	words := kept.turnsWith(q.words)
-	if b.sessions, err = b.recent(ctx); err != nil {
-		return nil, nil, err
-	}
+	b.sessions = b.recent()
 	for _, s := range b.sessions {
 		i, ok := at[s.ID]
 		if !ok {

@@ -91,6 +91,7 @@ func FindPending(ctx context.Context, db *state.DB, p refs.Project, id string) (
 	if s == nil {
 		return out, nil
 	}
+	id = s.ID
 	now := s.Now()
 	out = Pending{From: all.Facts.ThroughOf(id, now.Generation) + 1, To: now.Scan.Values, Tokens: UndistilledTokens(db, s, all.Facts, same[id]),
 		Total: markers.Counter(db, now).Estimate(now.Said()), Facts: len(liveOf(all.Facts, id)), Reflect: all.Unreflected() > 0}

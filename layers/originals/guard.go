@@ -102,7 +102,7 @@ func (g *Guard) whole(session string, v transcript.Value) bool {
 			return true
 		}
 	}
-	if id == "" && g.seals.Lost && g.purged.Place(session, v.N) {
+	if id == "" && g.seals.Lost && g.purged.Place(session, g.m.Refs.Device().ID, v.N) {
 		return true
 	}
 	return len(g.seals.Records) > 0 && slices.Contains(g.seals.Records, SealRecord(g.m, v.Raw))

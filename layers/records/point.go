@@ -14,7 +14,7 @@ import (
 func (s *Snapshot) Retype(prompts, waiting []transcript.Prompt) {
 	s.Typed, s.Markers = nil, nil
 	for _, p := range prompts {
-		s.Typed = append(s.Typed, TypedKey{p.N, p.Key})
+		s.Typed = append(s.Typed, TypedKey{p.N, p.Key, p.Before})
 		if !slices.Contains(s.Echo, p.N) {
 			s.Markers = append(s.Markers, MarksIn(p)...)
 		}

@@ -16,15 +16,27 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// SideDigits is the number of digits of a device in the ID of a session as it went on there: "~" and its first digits follow the
-// ID of the session.
-const SideDigits = 8
+// deviceDigits is the number of digits of a device in the ID of a session that went on differently on several devices.
+const deviceDigits = 8
+
+// SessionOn returns the ID of a session that went on differently on several devices, as it went on on one of them: "~" and the
+// first digits of the device follow its ID.
+func SessionOn(id, device string) string { return id + "~" + device[:min(deviceDigits, len(device))] }
+
+// CutDevice splits the result of [SessionOn]. The device is empty for every other ID.
+func CutDevice(id string) (session, device string) {
+	i := len(id) - deviceDigits - 1
+	if i > 0 && id[i] == '~' && strings.Trim(id[i+1:], "0123456789abcdef") == "" {
+		return id[:i], id[i+1:]
+	}
+	return id, ""
+}
 
 // ShortID returns a session ID for display: the first eight digits of a random ID, and any other ID whole, because such
 // IDs often start alike.
 func ShortID(id string) string {
-	if i := len(id) - SideDigits - 1; i > 0 && id[i] == '~' && strings.Trim(id[i+1:], "0123456789abcdef") == "" {
-		return ShortID(id[:i]) + id[i:]
+	if session, device := CutDevice(id); device != "" {
+		return SessionOn(ShortID(session), device)
 	}
 	rest := strings.TrimPrefix(id, "agent-")
 	const most = 8
@@ -121,8 +133,9 @@ type Mark struct {
 // A TypedKey identifies a message that the user typed: the first 16 hexadecimal digits of the BLAKE3 of role, timestamp
 // and text. A copy of the message, in a fork or a resumed composition, has the same key.
 type TypedKey struct {
-	N   int            `json:"n"`
-	Key transcript.Key `json:"key"`
+	N        int            `json:"n"`
+	Key      transcript.Key `json:"key"`
+	Messages int            `json:"messages,omitempty"` // of the session before it
 }
 
 // A Version is one compression of a session: the body of a "version" record.

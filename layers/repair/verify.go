@@ -111,7 +111,7 @@ func checkProject(ctx context.Context, db *state.DB, id refs.Project, full bool,
 			}
 			upper = append(upper, facts.Record{Kind: r.Kind, Device: r.Device, Body: r.Body})
 		}
-		fresh.Finish()
+		fresh.Finish(db.Refs.Device().ID)
 		st = fresh
 		root, err := tx.Root()
 		if err != nil {

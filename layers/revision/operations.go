@@ -58,14 +58,14 @@ func Operations(ctx context.Context, db *state.DB, p state.Project) (map[string]
 			}
 		}
 	}
-	for _, v := range st.Stored.Versions {
+	for i, v := range st.Stored.Versions {
 		if x := w.of(v.Stamp); x != nil {
-			x.Versions = append(x.Versions, v.Body)
+			x.Versions = append(x.Versions, st.Versions[i])
 		}
 	}
-	for _, c := range st.Stored.Compositions {
+	for i, c := range st.Stored.Compositions {
 		if x := w.of(c.Stamp); x != nil {
-			x.Compositions = append(x.Compositions, c.Body)
+			x.Compositions = append(x.Compositions, st.Compositions[i])
 		}
 	}
 	w.connect(st)

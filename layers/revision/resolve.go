@@ -150,11 +150,13 @@ func Scoped(ctx context.Context, db *state.DB, sc state.Scope, f func(p state.Pr
 	return nil
 }
 
-// ResolveSession finds a session by "@", "@~n", ID, unique prefix or title.
+// ResolveSession finds a session by "@", "@~n", ID, unique prefix or title. If it went on differently on several devices, the
+// name is that of its branch on this device; SESSION~DEVICE names the others.
 func ResolveSession(ctx context.Context, db *state.DB, sc state.Scope, name string) (state.Rev, error) {
 	if strings.HasPrefix(name, "@") {
 		return resolveRecent(ctx, db, sc, name)
 	}
+	name = trust.WithDevice(ctx, db, name)
 	var found []state.Rev
 	var near []string // sessions of the scope's project, or of all projects
 	inScope, known := false, false
@@ -186,12 +188,9 @@ func ResolveSession(ctx context.Context, db *state.DB, sc state.Scope, name stri
 	if err != nil {
 		return state.Rev{}, err
 	}
-	found = preferSessions(preferShown(found))
+	found = preferShown(ofThisDevice(db, preferSessions(found)))
 	switch len(found) {
 	case 0:
-		if rev, err := resolveSide(ctx, db, sc, name); err == nil || errors.Is(err, ErrSide) {
-			return rev, err
-		}
 		return state.Rev{}, &state.NotFoundError{What: "session", Name: name, Candidates: near}
 	case 1:
 		return found[0], nil
@@ -199,29 +198,21 @@ func ResolveSession(ctx context.Context, db *state.DB, sc state.Scope, name stri
 	return state.Rev{}, &state.AmbiguousError{What: "session", Name: name, Candidates: describeAll(found)}
 }
 
-// ErrSide reports a session on a device, which can only be read.
-var ErrSide = errors.New("a session as it went on on one device can only be read")
-
-// resolveSide resolves SESSION~DEVICE: a session as it went on on a device.
-func resolveSide(ctx context.Context, db *state.DB, sc state.Scope, name string) (rev state.Rev, err error) {
-	missing := &state.NotFoundError{What: "session", Name: name}
-	name = trust.WithDevice(ctx, db, name)
-	i := strings.LastIndexByte(name, '~')
-	if i <= 0 || len(name)-i-1 < 4 {
-		return rev, missing
+// ofThisDevice reduces the branches of one session to that of this device, if it has one.
+func ofThisDevice(db *state.DB, found []state.Rev) []state.Rev {
+	var own []state.Rev
+	for _, r := range found {
+		if r.Session.File == "" || r.Session.File != found[0].Session.File {
+			return found
+		}
+		if r.Session.On(db.Refs.Device().ID) {
+			own = append(own, r)
+		}
 	}
-	if rev, err = ResolveSession(ctx, db, sc, name[:i]); err != nil {
-		return rev, err
+	if len(own) == 1 {
+		return own
 	}
-	side := rev.Session.On(name[i+1:])
-	switch {
-	case side == nil:
-		return rev, missing
-	case !sc.Sides:
-		return rev, fmt.Errorf("%s: %w", records.ShortID(side.ID), ErrSide)
-	}
-	rev.Session, rev.Hash, rev.How = side, side.Now().Original, "as it went on on a device"
-	return rev, nil
+	return found
 }
 
 // describeAll returns the IDs and titles of sessions. It shortens IDs unless they start alike.

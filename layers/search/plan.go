@@ -25,16 +25,15 @@ import (
 
 // A searchPlan collects the sources of an index.
 type searchPlan struct {
-	m        *state.DB
-	ctx      context.Context
-	p        refs.Project
-	st       *state.State
-	upper    trust.UpperState
-	by       []trust.Revocation
-	plan     index.Plan
-	sessions []*state.Session // that are shown, each with its sides
-	at       map[string]int   // of sessions in plan
-	same     copies.Messages  // that another session has
+	m     *state.DB
+	ctx   context.Context
+	p     refs.Project
+	st    *state.State
+	upper trust.UpperState
+	by    []trust.Revocation
+	plan  index.Plan
+	at    map[string]int  // of sessions in plan
+	same  copies.Messages // that another session has
 }
 
 // newSearchPlan returns the sources of the index of a project: data that is neither hidden nor revoked.
@@ -72,9 +71,11 @@ func (s *searchPlan) gather() error {
 	if err := s.findCopies(); err != nil {
 		return err
 	}
-	for _, x := range s.sessions {
-		if err := s.session(x); err != nil {
-			return err
+	for _, x := range s.st.Sessions {
+		if x.Shown() {
+			if err := s.session(x); err != nil {
+				return err
+			}
 		}
 	}
 	for _, v := range s.st.Versions {
@@ -100,11 +101,11 @@ func (s *searchPlan) gather() error {
 
 // findCopies finds the messages that several sessions have.
 func (s *searchPlan) findCopies() (err error) {
-	if s.sessions, err = copies.WithSides(s.ctx, s.m, s.st); err != nil {
-		return err
-	}
 	var group []*state.Session
-	for _, x := range s.sessions {
+	for _, x := range s.st.Sessions {
+		if !x.Shown() {
+			continue
+		}
 		if len(s.by) > 0 {
 			_, err := trust.LeaveOut(s.ctx, s.m, s.p, x, x.Now().Original)
 			if errors.Is(err, trust.ErrRevoked) {

@@ -45,14 +45,6 @@ func SuggestSessions(ctx context.Context, db *state.DB, r SuggestRequest) ([]Sug
 	if err != nil {
 		return nil, err
 	}
-	all = slices.DeleteFunc(all, func(x Suggestion) bool {
-		st, err := trust.Outline(ctx, db, refs.Project(x.Project))
-		if err != nil {
-			return false // the next reader reports the error
-		}
-		s := st.Session(x.Session.ID)
-		return s != nil && s.Side != "" // a composition is made of sessions
-	})
 	all = all[:min(len(all), r.Limit)]
 	left := r.Budget - r.Budget/20 - frameOf(all)
 	var out []Suggested

@@ -92,7 +92,7 @@ func streamNames(ctx context.Context, db *state.DB, p refs.Project) (map[objects
 	names := map[objects.Hash]string{}
 	for _, s := range st.Sessions {
 		for _, pt := range s.Points {
-			names[stream.Name(s.ID, pt.Generation)] = s.ID
+			names[stream.Name(pt.Session, pt.Generation)] = s.ID
 		}
 	}
 	return names, nil

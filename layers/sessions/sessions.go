@@ -5,6 +5,7 @@ package sessions
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -73,8 +74,8 @@ func List(ctx context.Context, db *state.DB, p state.Project, o capture.ListOpti
 	found.Prune(files)
 	var items []Item
 	for _, s := range st.Sessions {
-		f, onDisk := files[s.ID]
-		delete(files, s.ID)
+		f, onDisk := files[s.FileID()]
+		onDisk = onDisk && st.Session(s.FileID()) == s
 		if s.Parent() != "" && !o.Subagents || s.Deleted && !o.Removed || s.Revoked != "" && !o.Revoked {
 			continue
 		}
@@ -93,11 +94,12 @@ func List(ctx context.Context, db *state.DB, p state.Project, o capture.ListOpti
 		}
 		items = append(items, it)
 	}
+	maps.DeleteFunc(files, func(id string, _ capture.ClientFile) bool { return st.Session(id) != nil })
 	if err := capture.DropForeign(ctx, db, p, files); err != nil {
 		return nil, nil, err
 	}
 	for id, f := range files {
-		if st.Purged.Session(id) && !o.Forgotten {
+		if st.Purged.Session(id, db.Refs.Device().ID) && !o.Forgotten {
 			continue
 		}
 		if capture.NoSession(f.Path) {

@@ -114,8 +114,7 @@ func foldAll(t *testing.T, all []refs.Record) {
 			upper = append(upper, state.UpperRecord{Kind: r.Kind, Stamp: state.StampOf(r), Time: r.Time, Body: r.Body})
 		}
 	}
-	st.Finish()
-	st.NameVersions("d0")
+	st.Finish("d0")
 	if !state.Decode(string(state.Encode(state.Version, st)), state.Version, &state.State{}) {
 		t.Error("the state cannot be cached")
 	}

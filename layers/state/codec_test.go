@@ -143,12 +143,12 @@ func TestStateFile(t *testing.T) {
 			}
 		}
 		want.Tips = []refs.Tip{{Device: "d1", Commit: "c1"}}
-		want.Finish()
+		want.Finish("")
 		got := &state.State{}
 		if !state.Decode(string(state.Encode(7, want)), 7, got) {
 			t.Fatal("cannot read what was written")
 		}
-		got.Finish()
+		got.Finish("")
 		if a, b := show(want), show(got); a != b {
 			t.Fatalf("wrote\n%s\nread\n%s", a, b)
 		}
@@ -263,7 +263,7 @@ func checkCaches(t *testing.T, m *layers.Memory, p refs.Project, harm int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fresh.Finish()
+	fresh.Finish("")
 	if a, b := show(full), show(fresh); a != b {
 		t.Fatalf("cached\n%s\nfresh\n%s", a, b)
 	}

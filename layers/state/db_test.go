@@ -63,13 +63,13 @@ func folded(t *testing.T, p refs.Project, records []refs.Record, n int) []byte {
 	st := state.NewState(p)
 	for i, r := range records {
 		if i == n {
-			st.Finish()
+			st.Finish("")
 		}
 		if err := st.Apply(r); err != nil {
 			t.Fatal(err)
 		}
 	}
-	st.Finish()
+	st.Finish("")
 	return state.Encode(state.Version, st)
 }
 

@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/refs"
 )
 
@@ -57,17 +58,13 @@ func (st *State) Apply(r refs.Record) error {
 	return nil
 }
 
-// Finish brings lists into their order and fills in what follows from the records.
-func (st *State) Finish() {
-	Order(st.Sessions, func(a, b **Session) int { return cmp.Compare((*a).ID, (*b).ID) })
-	for _, s := range st.Sessions {
-		Order(s.Points, func(a, b *records.Point) int { return a.Stamp.Compare(b.Stamp) })
-		s.settle()
-		s.Deleted, s.Overrides, s.Renamed, s.Tags = false, nil, "", nil
-	}
+// Finish brings lists into their order and fills in what follows from the records. own is this device.
+func (st *State) Finish(own string) {
+	st.own = own
+	st.divide()
 	Order(st.Keepits, func(a, b *override) int { return a.First.Compare(b.First) })
 	for _, o := range st.Keepits {
-		if s := st.Session(o.Session); s != nil {
+		for _, s := range st.SessionsNamed(o.Session) {
 			s.Overrides = append(s.Overrides, o.Override)
 		}
 	}
@@ -79,20 +76,36 @@ func (st *State) Finish() {
 	Order(st.Revokes, func(a, b *StoredRevoke) int { return a.Stamp.Compare(b.Stamp) })
 	st.setAt, st.relationAt, st.costAt = nil, nil, nil
 	st.Versions = slices.Grow(st.Versions[:0], len(st.Stored.Versions))
+	made := map[objects.Hash]string{} // sessions of the outputs of versions
 	for _, v := range st.Stored.Versions {
-		v.Body.ID, v.Body.Device, v.Body.Time, v.Body.Deleted = v.Stamp.Record, v.Stamp.Device, v.Time, false
-		st.Versions = append(st.Versions, v.Body)
+		b := v.Body
+		if id := st.IDOf(b.Session, b.Origin(), v.Stamp.Device); id != b.Session {
+			b = new(*b)
+			b.Session = id
+		}
+		made[b.Derivation.Output] = b.Session
+		b.ID, b.Device, b.Time, b.Deleted = v.Stamp.Record, v.Stamp.Device, v.Time, false
+		st.Versions = append(st.Versions, b)
 	}
 	st.Compositions = slices.Grow(st.Compositions[:0], len(st.Stored.Compositions))
 	for _, c := range st.Stored.Compositions {
-		c.Body.ID, c.Body.Device, c.Body.Time, c.Body.Deleted = c.Stamp.Record, c.Stamp.Device, c.Time, false
-		st.Compositions = append(st.Compositions, c.Body)
+		b := c.Body
+		for i, p := range b.Parts {
+			if id := cmp.Or(made[p.Output], st.IDOf(p.Session, p.Output, c.Stamp.Device)); id != p.Session && p.Project == st.Project {
+				b = new(*b)
+				b.Parts = slices.Clone(b.Parts)
+				b.Parts[i].Session = id
+			}
+		}
+		b.ID, b.Device, b.Time, b.Deleted = c.Stamp.Record, c.Stamp.Device, c.Time, false
+		st.Compositions = append(st.Compositions, b)
 	}
 	st.applyNames()
 	Order(st.Relations, func(a, b *StoredRelation) int { return a.Stamp.Compare(b.Stamp) })
 	st.applySets()
 	st.applyUses()
 	st.markNamesakes()
+	st.nameVersions()
 }
 
 // applySets applies the winning assignments. A hidden session hides its subagents, except one that was shown later.
@@ -104,7 +117,8 @@ func (st *State) applySets() {
 	for _, v := range st.Versions {
 		versions[v.ID.String()] = v
 	}
-	for _, c := range st.Stored.Compositions {
+	for i, c := range st.Stored.Compositions {
+		c.Body = st.Compositions[i]
 		compositions[c.Body.Name] = append(compositions[c.Body.Name], c)
 	}
 	set, hidden := map[string]records.Stamp{}, map[string]records.Stamp{} // sessions, when they were set and hidden
@@ -115,10 +129,10 @@ func (st *State) applySets() {
 		}
 		switch kind {
 		case "session":
-			if s := st.Session(name); s != nil {
-				s.Deleted, set[name] = a.Value, a.Stamp
+			for _, s := range st.SessionsNamed(name) {
+				s.Deleted, set[s.ID] = a.Value, a.Stamp
 				if a.Value {
-					hidden[name] = a.Stamp
+					hidden[s.ID] = a.Stamp
 				}
 			}
 		case "version":
@@ -159,11 +173,17 @@ func onLine(r rune) rune {
 
 // AddPoint adds a growth point to its session. Call Finish after the last one.
 func (st *State) AddPoint(p records.Point) {
-	s := st.Session(p.Session)
+	if st.fileAt == nil {
+		st.fileAt = make(map[string]*Session, len(st.Files))
+		for _, s := range st.Files {
+			st.fileAt[s.ID] = s
+		}
+	}
+	s := st.fileAt[p.Session]
 	if s == nil {
 		s = &Session{ID: p.Session}
-		st.ByID[s.ID] = s
-		st.Sessions = append(st.Sessions, s)
+		st.fileAt[s.ID] = s
+		st.Files = append(st.Files, s)
 	}
 	s.Points = append(s.Points, p)
 }
@@ -197,9 +217,9 @@ func (st *State) assign(a assignment) { keepLast(&st.Sets, &st.setAt, a) }
 
 func (a assignment) key() (string, records.Stamp) { return a.Field + "\x00" + a.Target, a.Stamp }
 
-// NameVersions sets the names under which versions are shown: the label, with the device if another device has the same
-// label. A pull never changes what a bare label means on the device own.
-func (st *State) NameVersions(own string) {
+// nameVersions sets the names under which versions are shown: the label, with the device if another device has the same
+// label. A pull never changes what a bare label means on this device.
+func (st *State) nameVersions() {
 	type name struct{ session, label string }
 	devices := map[name]string{}
 	twice := map[name]bool{}
@@ -212,7 +232,7 @@ func (st *State) NameVersions(own string) {
 	}
 	for _, v := range st.Versions {
 		v.Shown = ""
-		if v.Device != own && twice[name{v.Session, v.Label}] {
+		if v.Device != st.own && twice[name{v.Session, v.Label}] {
 			v.Shown = v.Label + "~" + v.Device[:8]
 		}
 	}

@@ -24,7 +24,8 @@ func TestNameVersions(t *testing.T) {
 		return &records.Version{Session: "s1", Label: label, Device: device}
 	}
 	st := &State{Versions: []*records.Version{version(here, "v001"), version(desk, "v001"), version(desk, "v002")}}
-	st.NameVersions(here)
+	st.own = here
+	st.nameVersions()
 	var got []string
 	for _, v := range st.Versions {
 		got = append(got, v.Name())

@@ -9,7 +9,7 @@ import (
 )
 
 // Version is the version of the cached state of a project; another one is rebuilt.
-const Version = 27
+const Version = 28
 
 // Fold returns the state of a project in a transaction. It reads and updates the cache.
 func (m *DB) Fold(ctx context.Context, tx *refs.Tx, p refs.Project) (*State, error) {
@@ -20,8 +20,7 @@ func (m *DB) Fold(ctx context.Context, tx *refs.Tx, p refs.Project) (*State, err
 	}
 	st.Purged = NewPurges(st.Purges)
 	if slices.Equal(st.Tips, tips) {
-		st.Finish()
-		st.NameVersions(m.Refs.Device().ID)
+		st.Finish(m.Refs.Device().ID)
 		return st, nil
 	}
 	records, follows, err := recordsAfter(ctx, tx, st.Tips)
@@ -65,8 +64,7 @@ func (m *DB) Advance(st *State, tx *refs.Tx) {
 // keep finishes st, to which records were added, and caches it for tips.
 func (m *DB) keep(st *State, tips []refs.Tip) {
 	st.Tips = tips
-	st.Finish()
-	st.NameVersions(m.Refs.Device().ID)
+	st.Finish(m.Refs.Device().ID)
 	m.WriteCache(m.CachePath("state", string(st.Project)), Version, st)
 }
 

@@ -10,6 +10,7 @@ import (
 // A meaning is what a revision names, in the words of records.
 type meaning struct {
 	session, label string
+	file           string          // the ID of the file of the session: what was set for all of its branches
 	version        objects.Hash    // of the record of a version
 	composition    string          // its name
 	hash           objects.Hash    // of an object
@@ -27,15 +28,15 @@ func (r Rev) meaning() meaning {
 	case r.Version != nil:
 		m.session, m.label = r.Version.Session, r.Version.Label
 	case r.Session != nil:
-		m.session = r.Session.ID
-		m.targets["session/"+m.session] = true
+		m.session, m.file = r.Session.ID, r.Session.FileID()
+		m.targets["session/"+m.session], m.targets["session/"+m.file] = true, true
 	}
 	return m
 }
 
 // whole reports whether all of a session is meant.
 func (m meaning) whole(session string) bool {
-	return m.session != "" && m.label == "" && session == m.session
+	return m.session != "" && m.label == "" && (session == m.session || session == m.file)
 }
 
 // made reports whether a stored version is meant, or is of a session that is.
@@ -63,14 +64,14 @@ func (st *State) StampsOf(rev Rev) []records.Stamp {
 			}
 		}
 	}
-	for _, v := range st.Stored.Versions {
-		if m.made(&v) {
+	for i, v := range st.Stored.Versions {
+		if v.Body = st.Versions[i]; m.made(&v) {
 			out = append(out, v.Stamp)
 			m.targets["version/"+v.Stamp.Record.String()] = true
 		}
 	}
-	for _, c := range st.Stored.Compositions {
-		if m.composed(&c) {
+	for i, c := range st.Stored.Compositions {
+		if c.Body = st.Compositions[i]; m.composed(&c) {
 			out = append(out, c.Stamp)
 		}
 	}

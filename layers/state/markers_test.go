@@ -100,7 +100,7 @@ func TestMarkers(t *testing.T) {
 				}
 				apply(t, st, records.KindKeepit, uint64(10+i), tt.changes[i])
 			}
-			st.Finish()
+			st.Finish("")
 			s := st.Session("s")
 			got := s.Markers()
 			if len(got) != len(tt.want) || s.Marked() != len(tt.want) {

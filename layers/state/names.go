@@ -18,17 +18,17 @@ func (st *State) applyNames() {
 	Order(st.Names, func(a, b *StoredNaming) int { return a.Stamp.Compare(b.Stamp) })
 	st.nameAt = nil
 	for _, n := range st.Names {
-		id, ok := strings.CutPrefix(n.Target, "session/")
-		s := st.Session(id)
-		if !ok || s == nil || n.Removed {
-			continue
-		}
-		switch n.Field {
-		case records.FieldTitle:
-			s.Renamed = n.Name
-		case records.FieldTag:
-			s.Tags = append(s.Tags, n.Name)
-			slices.Sort(s.Tags)
+		id, _ := strings.CutPrefix(n.Target, "session/")
+		for _, s := range st.SessionsNamed(id) {
+			if n.Field == records.FieldTitle {
+				s.Renamed = n.Name
+				continue
+			}
+			s.Tags = slices.DeleteFunc(s.Tags, func(t string) bool { return t == n.Name })
+			if !n.Removed {
+				s.Tags = append(s.Tags, n.Name)
+				slices.Sort(s.Tags)
+			}
 		}
 	}
 }
@@ -52,11 +52,14 @@ func (st *State) Tags() []Tag {
 			continue
 		}
 		kind, name, _ := strings.Cut(n.Target, "/")
-		switch v := versions[name]; {
-		case kind == "session" && st.Session(name) != nil:
-			out = append(out, Tag{Name: n.Name, Session: st.Session(name)})
-		case kind == "version" && v != nil && st.Session(v.Session) != nil:
+		v := versions[name]
+		if kind == "version" && v != nil && st.Session(v.Session) != nil {
 			out = append(out, Tag{n.Name, st.Session(v.Session), v})
+		}
+	}
+	for _, s := range st.Sessions {
+		for _, name := range s.Tags {
+			out = append(out, Tag{Name: name, Session: s})
 		}
 	}
 	slices.SortFunc(out, func(a, b Tag) int { return cmp.Compare(a.Name, b.Name) })

@@ -44,18 +44,32 @@ func NewPurges(all []StoredPurge) *Purges {
 	return p
 }
 
-// Place reports whether a message without an ID was deleted as number n of a session.
-func (p *Purges) Place(session string, n int) bool {
-	key := PurgeKey(session)
-	return slices.ContainsFunc(p.Passages[key], func(i int) bool {
-		return slices.ContainsFunc(p.All[i].Body.Passages, func(x records.Passage) bool {
-			return x.Session == key && x.ID == "" && x.N == n
+// KeysOf returns the names in purges of a session as a device has it: that of the session, and that of its branch there.
+func KeysOf(session, device string) []string {
+	if _, branch := records.CutDevice(session); branch != "" || device == "" {
+		return []string{PurgeKey(session)}
+	}
+	return []string{PurgeKey(session), PurgeKey(records.SessionOn(session, device))}
+}
+
+// Place reports whether a message without an ID was deleted as number n of a session of a device.
+func (p *Purges) Place(session, device string, n int) bool {
+	return slices.ContainsFunc(KeysOf(session, device), func(key string) bool {
+		return slices.ContainsFunc(p.Passages[key], func(i int) bool {
+			return slices.ContainsFunc(p.All[i].Body.Passages, func(x records.Passage) bool {
+				return x.Session == key && x.ID == "" && x.N == n
+			})
 		})
 	})
 }
 
-// Session reports whether a whole session was deleted.
-func (p *Purges) Session(id string) bool { return len(p.sessions) > 0 && p.sessions[PurgeKey(id)] }
+// Session reports whether a whole session of a device was deleted.
+func (p *Purges) Session(id, device string) bool {
+	return len(p.sessions) > 0 && slices.ContainsFunc(KeysOf(id, device), p.Deleted)
+}
+
+// Deleted reports whether the whole session with that name in purges was deleted.
+func (p *Purges) Deleted(key string) bool { return p.sessions[key] }
 
 // Hides reports whether a record is about deleted text, in a lane that has not deleted it yet.
 func (p *Purges) Hides(kind string, s records.Stamp, body []byte) bool {
@@ -66,7 +80,7 @@ func (p *Purges) Hides(kind string, s records.Stamp, body []byte) bool {
 		return true
 	}
 	about := SessionsIn(kind, body)
-	if slices.ContainsFunc(about, p.Session) {
+	if slices.ContainsFunc(about, func(id string) bool { return p.Session(id, s.Device) }) {
 		return true
 	}
 	if !slices.Contains([]string{records.KindSession, records.KindVersion, records.KindComposition, "exchange", "distilled"},
@@ -79,9 +93,11 @@ func (p *Purges) Hides(kind string, s records.Stamp, body []byte) bool {
 // Before reports whether a record of a session is older than a purge of messages of the session, and from a device that
 // has not applied the purge.
 func (p *Purges) Before(session string, s records.Stamp) bool {
-	return slices.ContainsFunc(p.Passages[PurgeKey(session)], func(i int) bool {
-		q := p.All[i]
-		return s.Lamport < q.Stamp.Lamport && !p.Acked[s.Device+q.Sum.String()]
+	return slices.ContainsFunc(KeysOf(session, s.Device), func(key string) bool {
+		return slices.ContainsFunc(p.Passages[key], func(i int) bool {
+			q := p.All[i]
+			return s.Lamport < q.Stamp.Lamport && !p.Acked[s.Device+q.Sum.String()]
+		})
 	})
 }
 

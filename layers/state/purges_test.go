@@ -57,11 +57,11 @@ func TestPurgesHide(t *testing.T) {
 		}
 	}
 	for n, want := range map[int]bool{6: false, 7: true, 8: false} { // 8 has an ID, by which it is found
-		if got := q.Place("cut", n); got != want {
+		if got := q.Place("cut", "", n); got != want {
 			t.Errorf("message %d is deleted: %v, want %v", n, got, want)
 		}
 	}
-	if q.Place("gone", 7) || !q.Ids[state.PurgeKey("u8")] || q.Session("cut") || !q.Session("gone") {
+	if q.Place("gone", "", 7) || !q.Ids[state.PurgeKey("u8")] || q.Session("cut", "") || !q.Session("gone", "") {
 		t.Error("a message and a session are confused")
 	}
 }

@@ -145,7 +145,6 @@ type Scope struct {
 	Project Project  // searched first
 	Last    *Session // the previous session of the command, for bare labels; nil is "@"
 	Strict  bool     // search no other project
-	Sides   bool     // find sessions as they went on on a device: the caller only reads
 	Removed bool     // find removed compositions too, if no other has the name
 }
 
@@ -157,6 +156,10 @@ const SubagentPrefix = "prefix of a subagent's id"
 
 // Matches returns how a name matches the session, "" if it does not.
 func (s *Session) Matches(name string) string {
+	i := strings.LastIndexByte(name, '~')
+	if i >= 4 && len(name)-i > 4 && strings.HasPrefix(s.FileID(), name[:i]) && s.On(name[i+1:]) {
+		return "session on a device"
+	}
 	switch {
 	case s.ID == name:
 		return "full id"

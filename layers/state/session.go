@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"github.com/memvcs/mem/layers/transcript"
 	"slices"
-	"strings"
 
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/objects"
@@ -52,30 +51,9 @@ func (s *Session) Captured(p *records.Point) (before *records.Point) {
 	return before
 }
 
-// Now returns the current growth point of the session, which is the same on every device: the furthest of the last
-// captures of all devices. An older copy on another device has no effect.
+// Now returns the current growth point of the session, which is the same on every device: of the last captures of all
+// devices, the furthest of those with all turns. An older copy on another device has no effect.
 func (s *Session) Now() *records.Point { return &s.Points[s.NowAt] }
-
-// settle determines Now. Points must be in the order of records.
-func (s *Session) settle() {
-	type head struct {
-		device     string
-		generation int
-	}
-	var heads []head // the last generation of each device
-	s.NowAt = -1
-	for i := len(s.Points) - 1; i >= 0; i-- {
-		p := &s.Points[i]
-		k := slices.IndexFunc(heads, func(h head) bool { return h.device == p.Stamp.Device })
-		if k < 0 {
-			k = len(heads)
-			heads = append(heads, head{p.Stamp.Device, p.Generation})
-		}
-		if heads[k].generation == p.Generation && (s.NowAt < 0 || p.Further(&s.Points[s.NowAt]) > 0) {
-			s.NowAt = i
-		}
-	}
-}
 
 // Last returns the last capture of a device, nil if there is none.
 func (s *Session) Last(device string) *records.Point {
@@ -85,27 +63,6 @@ func (s *Session) Last(device string) *records.Point {
 		}
 	}
 	return nil
-}
-
-// On returns the session as it went on on a device, named by the start of its id, nil if no such device captured it. Its
-// ID is that of the session with "~" and the start of the device's. It is for reading: a record is about the session.
-func (s *Session) On(device string) *Session {
-	for i, p := range slices.Backward(s.Points) {
-		if strings.HasPrefix(p.Stamp.Device, device) {
-			side := *s
-			side.ID, side.Side, side.NowAt = s.ID+"~"+p.Stamp.Device[:records.SideDigits], p.Stamp.Device, i
-			return &side
-		}
-	}
-	return nil
-}
-
-// Whole returns the ID of the session without the device of [Session.On].
-func (s *Session) Whole() string {
-	if s.Side == "" {
-		return s.ID
-	}
-	return s.ID[:len(s.ID)-1-records.SideDigits]
 }
 
 // Before returns the growth point of the same device and generation before the i-th one, nil if there is none.
@@ -119,7 +76,7 @@ func (s *Session) Before(i int) *records.Point {
 }
 
 // Parent returns the session that started this one as a subagent, "" if it is not a subagent.
-func (s *Session) Parent() string { return cmp.Or(s.Now().Parent, s.Now().Scan.Parent()) }
+func (s *Session) Parent() string { return cmp.Or(s.Under, s.Now().Parent, s.Now().Scan.Parent()) }
 
 // Title returns the title that the user gave to the session, or else the one in its transcript. If another session of the
 // project has the same, the next request of the transcript follows.
@@ -167,7 +124,7 @@ func (st *State) SeenElsewhere(k transcript.Key, session string) bool {
 			for _, p := range s.Points {
 				for _, t := range p.Typed {
 					if _, ok := st.Typed[t.Key]; !ok {
-						st.Typed[t.Key] = s.ID
+						st.Typed[t.Key] = p.Session
 					}
 				}
 			}

@@ -179,7 +179,7 @@ func TestNowOfAnyOrder(t *testing.T) {
 			for _, p := range points {
 				st.AddPoint(p)
 			}
-			st.Finish()
+			st.Finish("")
 			s := st.Sessions[0]
 			if now := *s.Now(); try == 0 {
 				want = now

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/memvcs/mem/layers/records"
@@ -21,10 +20,11 @@ type State struct {
 	Name         string
 	Identity     string
 	NameStamp    records.Stamp
-	Sessions     []*Session             // by id
+	Files        []*Session             // by id, as devices captured them
+	Sessions     []*Session             `cache:"-"` // by id: Files, and each that went on differently as several, see branches.go
 	Versions     []*records.Version     `cache:"-"` // in the order of records
 	Compositions []*records.Composition `cache:"-"` // in the order of records
-	Stored       storedLists            // Versions and Compositions with their stamps
+	Stored       storedLists            // Versions and Compositions with their stamps, as the records have them
 	Sets         []assignment           // the last of each target and field
 	Names        []StoredNaming         // the last of each slot
 	Relations    []StoredRelation       // the last of each slot, in the order of records
@@ -36,7 +36,10 @@ type State struct {
 	Unknown      int                    // the number of records of unknown kinds
 	Purges       []StoredPurge          // in the order of records
 
-	ByID       map[string]*Session       `cache:"-"`
+	own        string                    // this device
+	ByID       map[string]*Session       `cache:"-"` // Sessions
+	branches   map[string][]*Session     // of Sessions by the ID of their file, if there are several
+	fileAt     map[string]*Session       // Files
 	setAt      map[string]int            // positions in Sets
 	nameAt     map[string]int            // positions in Names
 	relationAt map[string]int            // positions in Relations
@@ -91,7 +94,8 @@ type Session struct {
 	Overrides []records.Override `cache:"-"` // of its markers, in the order of their first records
 	Used      records.Rehearsal  `cache:"-"`
 	Namesake  bool               `cache:"-"` // another session has the same title in its transcript
-	Side      string             `cache:"-"` // the device on which it went on like this, see [Session.On]; "" for the session itself
+	File      string             `cache:"-"` // of a branch: the ID of its file, see branches.go; "" for others
+	Under     string             `cache:"-"` // the session that started it as a subagent, if that is a branch
 
 	NowAt int `cache:"-"` // the position of Now in Points
 }
@@ -116,31 +120,6 @@ func (s *Session) Source() string {
 		}
 	}
 	return ""
-}
-
-// Session returns the session with the full id, or nil. The id can be that of a session on a device, see [Session.On].
-func (st *State) Session(id string) *Session {
-	st.Index()
-	if s := st.ByID[id]; s != nil {
-		return s
-	}
-	if i := strings.LastIndexByte(id, '~'); i > 0 && len(id) == i+1+records.SideDigits {
-		if s := st.ByID[id[:i]]; s != nil {
-			return s.On(id[i+1:])
-		}
-	}
-	return nil
-}
-
-// Index builds the index for [State.Session]. Call it before several goroutines use the state.
-func (st *State) Index() {
-	if st.ByID != nil {
-		return
-	}
-	st.ByID = make(map[string]*Session, len(st.Sessions))
-	for _, s := range st.Sessions {
-		st.ByID[s.ID] = s
-	}
 }
 
 // ApplyTo calls f with the decoded body of a record.

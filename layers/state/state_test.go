@@ -186,7 +186,7 @@ func (m *merged) with(rng *rand.Rand, records map[objects.Hash]refs.Record) *mer
 			m.t.Fatal(err)
 		}
 	}
-	m.state.Finish()
+	m.state.Finish("00b55d1c0ffee000")
 	return m
 }
 
@@ -201,7 +201,6 @@ func (m *merged) is(rng *rand.Rand) string {
 	for _, s := range m.state.Sessions {
 		fmt.Fprintln(&b, s.ID, s.Deleted, s.NowAt, s.Overrides, s.Used)
 	}
-	m.state.NameVersions("00b55d1c0ffee000")
 	for _, v := range m.state.Versions {
 		fmt.Fprintln(&b, v.Name(), v.Deleted, v.Used)
 	}

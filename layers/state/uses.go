@@ -2,6 +2,7 @@ package state
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/memvcs/mem/layers/records"
@@ -16,10 +17,19 @@ func (st *State) applyUses() {
 	}
 	for _, u := range st.Uses {
 		for _, target := range u.Targets {
-			if at[target] == nil {
-				at[target] = &records.Rehearsal{}
+			names := []string{target}
+			if id, ok := strings.CutPrefix(target, "session/"); ok && st.Session(id) != nil && st.Session(id).ID != id {
+				names = nil
+				for _, s := range st.SessionsNamed(id) {
+					names = append(names, "session/"+s.ID)
+				}
 			}
-			at[target].Rehearse(u.Use)
+			for _, name := range names {
+				if at[name] == nil {
+					at[name] = &records.Rehearsal{}
+				}
+				at[name].Rehearse(u.Use)
+			}
 		}
 	}
 	for _, s := range st.Sessions {

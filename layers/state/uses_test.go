@@ -19,10 +19,10 @@ func usedState(uses ...state.StoredUse) *state.State {
 	for i, id := range []string{"s1", "s2", "s3", "s4"} {
 		p := records.Point{Stamp: records.Stamp{Lamport: uint64(i + 1), Device: "d"}}
 		p.Session, p.Scan.Last = id, day(i+1)
-		st.Sessions = append(st.Sessions, &state.Session{ID: id, Points: []records.Point{p}})
+		st.Files = append(st.Files, &state.Session{ID: id, Points: []records.Point{p}})
 	}
 	st.Uses = uses
-	st.Finish()
+	st.Finish("")
 	return st
 }
 

@@ -94,7 +94,7 @@ func (u *used) take(name objects.Hash) int64 {
 func (u *used) session(s *state.Session) int64 {
 	var n int64
 	for _, p := range s.Points {
-		n += u.take(stream.Name(s.ID, p.Generation)) + u.take(p.Stamp.Record)
+		n += u.take(stream.Name(p.Session, p.Generation)) + u.take(p.Stamp.Record)
 		for _, f := range p.Files {
 			n += u.take(f.Hash) + u.take(lane.FilePatch(p.Stamp.Record, f.Name))
 		}

@@ -158,9 +158,10 @@ func (k *Key) UnmarshalText(b []byte) error {
 
 // A Prompt is a message typed by the user, or by a script in place of the user.
 type Prompt struct {
-	N    int    `json:"n"`
-	Key  Key    `json:"key"`
-	Text string `json:"text,omitempty"` // only if it contains "##keepit" and a person typed it
+	N      int    `json:"n"`
+	Key    Key    `json:"key"`
+	Before int    `json:"before,omitempty"` // messages of the session before it
+	Text   string `json:"text,omitempty"`   // only if it contains "##keepit" and a person typed it
 }
 
 // A Summary is the result of a [Scanner].

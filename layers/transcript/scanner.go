@@ -16,6 +16,7 @@ type Scanner struct {
 	sum         func([]byte) [32]byte
 	carry       Carry
 	readUnknown bool // Carry.Read is unknown for the bytes before this scan
+	before      int  // messages before the record
 	prompts     []Prompt
 	headings    []heading // of this scan
 	long        int
@@ -65,6 +66,7 @@ func (sc *Scanner) Summary() Summary {
 // record processes the object raw. Of one that is longer than [Longest], the message is not read.
 func (sc *Scanner) record(raw []byte) {
 	c := &sc.carry
+	sc.before = c.Messages
 	if contains(raw, "##keepit") {
 		c.Marked++
 	}
@@ -168,7 +170,7 @@ func (sc *Scanner) add(all []Said) {
 func (sc *Scanner) prompt(s Said) Prompt {
 	sc.keyText = append(append(sc.keyText[:0], "user\n"...), s.TS...)
 	sc.keyText = append(append(sc.keyText, '\n'), s.Text...)
-	p := Prompt{N: s.N}
+	p := Prompt{N: s.N, Before: sc.before}
 	hash := sc.sum(sc.keyText)
 	copy(p.Key[:], hash[:])
 	if !s.Script && strings.Contains(s.Text, "##keepit") {

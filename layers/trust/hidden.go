@@ -143,7 +143,7 @@ func (t *taint) session(s *state.Session) string {
 	for x := s; x != nil && !seen[x.ID]; x = t.st.Session(x.Parent()) {
 		seen[x.ID] = true
 		for _, r := range t.by {
-			if r.Kind == records.SessionSource && r.Name == x.Whole() {
+			if r.Kind == records.SessionSource && (r.Name == x.ID || r.Name == x.FileID()) {
 				return r.why()
 			}
 		}

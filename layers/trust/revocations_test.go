@@ -207,7 +207,7 @@ func hiddenAfter(t *testing.T, m *layers.Memory, p refs.Project, rng *rand.Rand)
 			t.Fatal(err)
 		}
 	}
-	st.Finish()
+	st.Finish("")
 	st.Index()
 	hidden, err := revocation.HiddenBy(ctx, m.DB, state.Project{ID: p}, st, trust.Revocations(st.Revokes))
 	if err != nil {

@@ -95,9 +95,16 @@ func FoldUpper(ctx context.Context, db *state.DB, records []state.UpperRecord, s
 	return out, err
 }
 
-// facts marks the facts whose evidence comes from revoked sources, and the exchanges about it. The effects of those
-// facts on others are undone.
+// facts finds the branches that exchanges are of, and marks the facts whose evidence comes from revoked sources, and the
+// exchanges about it. The effects of those facts on others are undone.
 func (t *taint) facts(ctx context.Context, known *facts.Set) error {
+	for i := range known.Exchanges {
+		x := &known.Exchanges[i]
+		x.Session = t.st.IDOf(x.Session, x.Original, x.Device)
+		for k := range x.Facts {
+			x.Facts[k].Session = x.Session
+		}
+	}
 	if len(t.by) == 0 {
 		return nil
 	}

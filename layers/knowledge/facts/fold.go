@@ -30,11 +30,13 @@ func Fold(records []Record) (*Set, error) {
 	return f.set, nil
 }
 
-// distilled notes how far the last generation of a session was distilled.
-func (f *folder) distilled(_ int, _ Record, d Distilled) {
-	have, at := f.set.through[d.Session], [2]int{d.Generation, d.Through}
-	if slices.Compare(at[:], have[:]) > 0 {
-		f.set.through[d.Session] = at
+// distilled notes how far the last generation of a session was distilled, also as that of its branch on the device.
+func (f *folder) distilled(_ int, r Record, d Distilled) {
+	for _, id := range []string{d.Session, d.Session + "~" + r.Device[:min(8, len(r.Device))]} {
+		have, at := f.set.through[id], [2]int{d.Generation, d.Through}
+		if slices.Compare(at[:], have[:]) > 0 {
+			f.set.through[id] = at
+		}
 	}
 }
 

@@ -37,8 +37,8 @@ func Resume(e *app.Env) *cli.Command {
 			"fill; what anybody said stays. On another device than the one that captured the session,\n" +
 			"the secrets that redaction removed are missing: the output names them.\n\n" +
 			"If Claude Code has the beginning of the session, its file gets the turns that follow. If it\n" +
-			"has turns that memory lacks, they are captured first. If the session went on in both\n" +
-			"places, nothing is written.",
+			"has turns that memory lacks, they are captured first. If the session went on differently on\n" +
+			"another device, <session>~<device> resumes that: in a fork, if there is a file of the session.",
 		Flags: []cli.Flag{flags.Bool(&run, "run", "start Claude Code with the session")},
 		Action: e.Action(0, 1, func(c *cli.Context) error {
 			return runResume(c.Context, e, names.OrNewest(e.Operand(0)), run)
@@ -56,12 +56,10 @@ type resumeAnswer struct {
 	Removed map[string]int `json:"removedSecrets"` // by rule
 	Command []string       `json:"command"`
 
-	Continued bool `json:"continued"` // the client's file had the beginning
-	Captured  bool `json:"captured"`  // the client's file had more
-	// names of devices on which the session went on differently, whose turns are not in the file
-	Apart  []string `json:"apart,omitempty"`
-	sides  []string // how those turns are named
-	DryRun bool     `json:"dryRun"`
+	Continued bool   `json:"continued"`        // the client's file had the beginning
+	Captured  bool   `json:"captured"`         // the client's file had more
+	Of        string `json:"forkOf,omitempty"` // the session whose file here went on differently, so that a fork was written
+	DryRun    bool   `json:"dryRun"`
 }
 
 func runResume(ctx context.Context, e *app.Env, name string, start bool) error {
@@ -85,28 +83,28 @@ func runResume(ctx context.Context, e *app.Env, name string, start bool) error {
 		if err != nil {
 			return err
 		}
-		answer = resumeAnswer{Session: rev.Session.ID, Dir: e.Dir, DryRun: e.Opt.DryRun,
-			Command: []string{"claude", "--resume", rev.Session.ID}}
 		done, err := checkout.Resume(ctx, run.DB, rev, claude, e.Dir, projects.CheckoutOf(e.Dir), e.Opt.DryRun)
 		var there *worktree.FileError
 		if errors.As(err, &there) && errors.Is(err, worktree.ErrExists) {
 			return app.WithCode(app.ExitNo, app.WithHint(
 				fmt.Errorf("%s and the session in memory went on differently: each has turns that the other lacks", there.Path),
-				"to resume that file: "+term.Shell(answer.Command...),
+				"to resume that file: "+term.Shell("claude", "--resume", rev.Session.FileID()),
 				"to read the other: "+term.Shell("mem", "show", records.ShortID(rev.Session.ID))))
 		}
 		if err != nil {
 			return names.StoreError(app.FileError(err))
 		}
-		answer.Files, answer.From, answer.Changed = append([]string{}, done.Files...), done.From, done.Changed
-		answer.Continued, answer.Captured = done.Continued, done.Captured
-		for _, id := range done.Apart {
-			device, err := trust.DeviceName(ctx, run.DB, id)
-			if err != nil {
+		answer = resumeAnswer{Session: done.ID, Dir: e.Dir, DryRun: e.Opt.DryRun, Command: []string{"claude", "--resume", done.ID},
+			Files: append([]string{}, done.Files...), From: done.From, Changed: done.Changed,
+			Continued: done.Continued, Captured: done.Captured}
+		if done.ID != done.Session.FileID() {
+			answer.Of = done.Session.ID
+		}
+		if rev.Session.File == "" {
+			rev.Session = done.Session
+			if err := run.NoteBranches(ctx, rev, name); err != nil {
 				return err
 			}
-			answer.Apart = append(answer.Apart, device)
-			answer.sides = append(answer.sides, records.ShortID(rev.Session.On(id).ID))
 		}
 		answer.Removed = map[string]int{}
 		maps.Copy(answer.Removed, done.Removed)
@@ -159,12 +157,11 @@ func printResume(e *app.Env, a resumeAnswer, start bool) {
 		}
 		e.Note("%s %s", verb, e.Safe(f))
 	}
-	if a.From != "" && a.Changed > 0 {
+	if a.Of != "" {
+		file, _ := records.CutDevice(a.Of)
+		e.Note("the file of %s here went on differently: %s is a fork of %s", term.ShortID(file), a.Session, term.ShortID(a.Of))
+	} else if a.From != "" && a.Changed > 0 {
 		e.Note("paths in %s were changed from %s", term.Count(a.Changed, "line"), e.Safe(a.From))
-	}
-	for i, device := range a.Apart {
-		e.Note("the session went on differently on %s: those turns are not in this file", e.Safe(device))
-		e.Hint("to read them: %s", term.Shell("mem", "show", a.sides[i]))
 	}
 	if len(a.Removed) > 0 {
 		var list []string

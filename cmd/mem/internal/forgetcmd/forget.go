@@ -19,7 +19,6 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/forget"
 	"github.com/memvcs/mem/layers/markers"
-	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/sync"
 	"github.com/memvcs/mem/layers/tokens"
@@ -98,10 +97,8 @@ func toForget(ctx context.Context, run names.Run, o forgetOptions) (f forget.For
 	switch {
 	case len(o.revs) > 0:
 		run.Scope.Removed = true // their bytes are still there
-		if f.Revs, err = run.ResolveAll(ctx, o.revs); err != nil {
-			return f, err
-		}
-		return f, oneMeaning(ctx, run, f.Revs)
+		f.Revs, err = run.ResolveAll(ctx, o.revs)
+		return f, err
 	case o.secret != "":
 		f.Secret, err = secretValue(run.Env, o.secret)
 		if err != nil {
@@ -196,28 +193,6 @@ func forgetSelected(ctx context.Context, run names.Run, o forgetOptions, f forge
 		noteMetadata(e, out)
 	}
 	return reportForgotten(ctx, run, f, out)
-}
-
-// oneMeaning fails if revs name messages of a session that went on differently on a device: their numbers mean one message here
-// and another one there.
-func oneMeaning(ctx context.Context, run names.Run, revs []state.Rev) error {
-	for _, rev := range revs {
-		if rev.From == 0 {
-			continue
-		}
-		sides, err := names.Sides(ctx, run.DB, rev.Project.ID, "")
-		if err != nil {
-			return err
-		}
-		id := records.ShortID(rev.Session.ID)
-		for _, s := range sides {
-			if strings.HasPrefix(s.Name, id+"~") {
-				return app.WithHint(app.Usagef("%s: its numbers mean other messages there", s.Says),
-					"mem forget -n --match TEXT", "mem forget -n "+id+" deletes both sides")
-			}
-		}
-	}
-	return nil
 }
 
 // nothing adds the likely reason to an error that nothing is selected.

@@ -184,14 +184,9 @@ type LogScope struct {
 func logEntries(ctx context.Context, run names.Run, rev string, n int) ([]refs.Entry, LogScope, error) {
 	in := LogScope{Names: map[refs.Project]string{run.Project.ID: run.Project.Name}}
 	if rev != "" {
-		r, err := run.Reading().Resolve(ctx, rev)
+		r, err := run.Resolve(ctx, rev)
 		if err != nil {
 			return nil, in, err
-		}
-		if r.Session != nil && r.Session.Side != "" { // an operation is about the session
-			whole := *r.Session
-			whole.ID = whole.Whole()
-			r.Session = &whole
 		}
 		in.Names[r.Project.ID] = r.Project.Name
 		if r.Session != nil {

@@ -182,7 +182,7 @@ func around(ctx context.Context, m *layers.Memory, rev state.Rev, n int) ([]Hit,
 func (s served) Show(ctx context.Context, in ShowIn) (out ShowOut, err error) {
 	e := s.run()
 	return out, names.WithMemory(ctx, e, func(run names.Run) error {
-		rev, err := servable(ctx, run.Reading(), withoutShare(in.Ref))
+		rev, err := servable(ctx, run, withoutShare(in.Ref))
 		if err != nil {
 			return err
 		}

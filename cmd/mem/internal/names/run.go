@@ -31,12 +31,6 @@ func WithMemory(ctx context.Context, e *app.Env, f func(Run) error) error {
 	})
 }
 
-// Reading returns the run of a command that only reads: it finds sessions as they went on on a device.
-func (run Run) Reading() Run {
-	run.Sides = true
-	return run
-}
-
 // Resolve resolves a revision.
 func (run Run) Resolve(ctx context.Context, rev string) (state.Rev, error) {
 	r, err := revision.Resolve(ctx, run.DB, run.Scope, rev)
@@ -50,8 +44,8 @@ func (run Run) Resolve(ctx context.Context, rev string) (state.Rev, error) {
 	}
 	var missing *state.NotFoundError
 	switch {
-	case errors.Is(err, revision.ErrSide):
-		return r, app.WithHint(err, term.Shell("mem", "show", rev))
+	case err == nil:
+		return r, run.NoteBranches(ctx, r, rev)
 	case errors.Is(err, revision.ErrLayer):
 		return r, app.WithHint(err, "the layers are original, L1 and L2")
 	case errors.As(err, &missing) && len(missing.Candidates) == 0 && app.IsRecent(missing.Name):

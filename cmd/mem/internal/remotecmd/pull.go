@@ -63,7 +63,7 @@ func fetching(e *app.Env, what string) func(c *cli.Context) error {
 					return err
 				}
 			}
-			return errors.Join(noteSides(c.Context, e, m, out), printFetch(e, what, r, out))
+			return errors.Join(noteParted(c.Context, e, m, out), printFetch(e, what, r, out))
 		})
 	})
 }
@@ -204,23 +204,22 @@ func printFetch(e *app.Env, what string, r refs.Remote, out sync.Fetched) error 
 	return fetchStatus(out)
 }
 
-// noteSides names the sessions of lanes with new captures that went on differently on another device.
-func noteSides(ctx context.Context, e *app.Env, m *layers.Memory, out sync.Fetched) error {
+// noteParted names the sessions of lanes with new captures that went on differently on another device.
+func noteParted(ctx context.Context, e *app.Env, m *layers.Memory, out sync.Fetched) error {
 	said := map[string]bool{}
 	for _, l := range out.Lanes {
 		if l.Own || l.Lane.Outside || e.Opt.DryRun || l.Arrival.Kinds["session"] == 0 {
 			continue
 		}
-		sides, err := names.Sides(ctx, m.DB, l.Project, l.Device)
+		parted, err := names.PartedSessions(ctx, m.DB, l.Project, l.Device)
 		if err != nil {
 			return err
 		}
-		for _, s := range sides {
-			if !said[s.Name] {
-				e.Note("%s", e.Safe(s.Says))
-				e.Hint("%s", term.Shell("mem", "show", s.Name))
+		for _, p := range parted {
+			if !said[p.Session] {
+				e.Note("%s", e.Safe(p.String()))
 			}
-			said[s.Name] = true
+			said[p.Session] = true
 		}
 	}
 	return nil

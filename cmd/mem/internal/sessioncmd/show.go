@@ -73,7 +73,7 @@ func runShow(ctx context.Context, e *app.Env, o showOptions, name string) error 
 		if o.manifest {
 			return showManifest(ctx, run)
 		}
-		rev, err := run.Reading().Resolve(ctx, name)
+		rev, err := run.Resolve(ctx, name)
 		var missing *state.NotFoundError
 		if errors.As(err, &missing) && o.format == "" && notescmd.IsNote(name) { // as a search names it
 			return notescmd.Show(ctx, run, name)

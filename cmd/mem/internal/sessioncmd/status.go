@@ -75,7 +75,7 @@ type StatusReport struct {
 	Ignored            []string            // files with the name of a session file that are none
 	progress           *knowledge.Progress // nil for several projects, or if nothing is in memory
 	revoked            int                 // sources, of this project
-	sides              []names.Side        // sessions that went on differently on two devices
+	Parted             []names.Parted      // sessions that went on differently on several devices
 	Notes              []notes.Change      // of Claude, on disk and not in memory
 }
 
@@ -98,7 +98,7 @@ func runStatus(ctx context.Context, e *app.Env, o statusOptions) error {
 			return err
 		} else if !e.Opt.AllProjects {
 			r.revoked = len(list)
-			if r.sides, err = names.Sides(ctx, run.DB, run.Project.ID, ""); err != nil {
+			if r.Parted, err = names.PartedSessions(ctx, run.DB, run.Project.ID, ""); err != nil {
 				return err
 			}
 		}
@@ -273,11 +273,11 @@ func longStatus(e *app.Env, r StatusReport) {
 			e.Printf("    %s\n", e.Safe(path))
 		}
 	}
-	for i, s := range r.sides {
+	for i, p := range r.Parted {
 		if i == 0 {
 			e.Printf("\n")
 		}
-		e.Printf("%s  (use \"%s\")\n", e.Safe(s.Says), term.Shell("mem", "show", s.Name))
+		e.Printf("%s\n", e.Safe(p.String()))
 	}
 	if r.revoked > 0 {
 		e.Printf("\n%s revoked: its data is hidden  (use \"mem revoke\")\n", term.Count(r.revoked, "source"))
@@ -353,7 +353,7 @@ func statusJSON(e *app.Env, r StatusReport) error {
 	return e.PrintJSON("status", nil, "project", r.project.Name, "stored", r.Stored, "subagents", r.Subagents,
 		"clean", r.clean(), "newest,omitempty", newest, "newestMessages,omitempty", messages, "changed", changed,
 		"untracked", untracked, "untrackedElsewhere,omitempty", len(r.Elsewhere),
-		"revokedSources,omitempty", r.revoked, "layers,omitempty", progress,
+		"parted,omitempty", r.Parted, "revokedSources,omitempty", r.revoked, "layers,omitempty", progress,
 		"changedNotes,omitempty", changedNotes)
 }
 

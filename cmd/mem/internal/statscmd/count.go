@@ -111,7 +111,7 @@ func countOne(ctx context.Context, e *app.Env, name string) (markers.Count, erro
 	}
 	var n markers.Count
 	err = names.WithMemory(ctx, e, func(run names.Run) error {
-		rev, err := run.Reading().Resolve(ctx, name)
+		rev, err := run.Resolve(ctx, name)
 		var missing *state.NotFoundError
 		if errors.As(err, &missing) && missing.What == "session" && missing.Name == name {
 			return app.WithHint(fmt.Errorf("no file and no session is called '%s'", name), app.MissingHints(missing)...)

@@ -110,7 +110,7 @@ func resolveContent(ctx context.Context, e *app.Env, m *layers.Memory, name stri
 			return state.Rev{}, err
 		}
 	}
-	rev, err := names.Run{Env: e, Memory: m, Scope: sc}.Reading().Resolve(ctx, name)
+	rev, err := names.Run{Env: e, Memory: m, Scope: sc}.Resolve(ctx, name)
 	if err != nil {
 		return rev, err
 	}

@@ -75,7 +75,7 @@ type versionRow struct {
 
 // sessionPage returns the session and the common part of its pages. last are the names of crumbs after the session.
 func (s *Server) sessionPage(ctx context.Context, id string, last ...string) (state.Rev, page, error) {
-	rev, err := s.ReadSession(ctx, id)
+	rev, err := s.Session(ctx, id)
 	if err != nil {
 		return rev, page{}, err
 	}

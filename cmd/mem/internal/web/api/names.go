@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"slices"
 	"strings"
@@ -66,9 +65,6 @@ func (s *API) Project(ctx context.Context, name string) (state.Project, error) {
 // resolve resolves a revision in the projects that this server shows.
 func (s *API) resolve(ctx context.Context, sc state.Scope, name string) (state.Rev, error) {
 	rev, err := revision.Resolve(ctx, s.Memory.DB, sc, name)
-	if errors.Is(err, revision.ErrSide) {
-		return rev, NewProblem(http.StatusBadRequest, "side", err.Error())
-	}
 	if err == nil && s.Scope.Strict && rev.Project.ID != s.Scope.Project.ID {
 		return rev, NoSuch("revision", name)
 	}
@@ -77,21 +73,10 @@ func (s *API) resolve(ctx context.Context, sc state.Scope, name string) (state.R
 
 // Session finds a session by its id or a prefix of it.
 func (s *API) Session(ctx context.Context, id string) (state.Rev, error) {
-	return s.session(ctx, s.Scope, id)
-}
-
-// ReadSession is [API.Session] for what only reads: it finds sessions as they went on on a device, too.
-func (s *API) ReadSession(ctx context.Context, id string) (state.Rev, error) {
-	sc := s.Scope
-	sc.Sides = true
-	return s.session(ctx, sc, id)
-}
-
-func (s *API) session(ctx context.Context, sc state.Scope, id string) (state.Rev, error) {
 	if !PlainName(id) {
 		return state.Rev{}, NoSuch("session", id)
 	}
-	rev, err := s.resolve(ctx, sc, id)
+	rev, err := s.resolve(ctx, s.Scope, id)
 	if err == nil && rev.Kind != state.IsSession {
 		return rev, NoSuch("session", id)
 	}

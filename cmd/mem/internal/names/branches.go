@@ -1,0 +1,76 @@
+package names
+
+import (
+	"context"
+	"strings"
+
+	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/refs"
+)
+
+// A Parted is a session that went on differently on several devices.
+type Parted struct {
+	Session  string   `json:"sessionId"` // that Claude Code gave it
+	Branches []Branch `json:"branches"`
+}
+
+// A Branch is such a session as it went on on a device.
+type Branch struct {
+	Session string `json:"sessionId"`
+	Device  string `json:"device"`
+}
+
+// String says where the session went on, and how it is named there.
+func (p Parted) String() string {
+	var devices, ids []string
+	for _, b := range p.Branches {
+		devices, ids = append(devices, b.Device), append(ids, records.ShortID(b.Session))
+	}
+	return records.ShortID(p.Session) + " went on differently on " + strings.Join(devices, " and ") + ": " + strings.Join(ids, ", ")
+}
+
+// PartedSessions returns the sessions of a project that went on differently on several devices. If device is not empty, it
+// is only those that this device has captured.
+func PartedSessions(ctx context.Context, db *state.DB, p refs.Project, device string) (out []Parted, err error) {
+	st, err := trust.Outline(ctx, db, p)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range st.Sessions {
+		all := st.Branches(s)
+		if !s.Shown() || all == nil || s != all[0] {
+			continue
+		}
+		x, captured := Parted{Session: s.File}, false
+		for _, b := range all {
+			name, err := trust.DeviceName(ctx, db, b.Device())
+			if err != nil {
+				return nil, err
+			}
+			x.Branches = append(x.Branches, Branch{b.ID, name})
+			captured = captured || b.On(device)
+		}
+		if captured {
+			out = append(out, x)
+		}
+	}
+	return out, nil
+}
+
+// NoteBranches says that a session went on on other devices, too, if its name has no device.
+func (run Run) NoteBranches(ctx context.Context, rev state.Rev, name string) error {
+	if rev.Session == nil || rev.Session.File == "" || strings.Contains(name, "~") {
+		return nil
+	}
+	all, err := PartedSessions(ctx, run.DB, rev.Project.ID, "")
+	for _, p := range all {
+		for _, b := range p.Branches {
+			if p.Session == rev.Session.File && b.Session != rev.Session.ID {
+				run.Note("%s also went on on %s: %s", records.ShortID(p.Session), run.Safe(b.Device), records.ShortID(b.Session))
+			}
+		}
+	}
+	return err
+}
