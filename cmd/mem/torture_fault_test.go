@@ -288,8 +288,8 @@ func (f *faults) sound(c *rig, what string) {
 }
 
 // tortureForgetPush kills the push after a forget at each of its system calls, to a plain and to an encrypted remote in a
-// directory. Afterwards "mem push", "mem gc --remote" and "mem doctor --fix" each delete what is left there; and the same for
-// a push that was killed before the forget.
+// directory. Afterwards "mem push", "mem gc --remote" and "mem doctor --fix" each delete what is left there, in a sample of the calls
+// in turn; and the same for a push that was killed before the forget.
 func tortureForgetPush(t *testing.T, bin string) {
 	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
 		t.Skip("SKIPPED: calls are counted with ptrace on linux/amd64 only")
@@ -398,8 +398,12 @@ func (f *forgotten) killPush() {
 	}
 	n := strings.Count(log, "\n")
 	f.t.Logf("%d calls", n)
-	for at := range calls(f.t.(*testing.T), n, 4, 8) {
-		for _, next := range [][]string{{"push", "--all", "--yes"}, {"gc", "--remote", "origin"}, {"doctor", "--fix"}} {
+	nexts, turn := [][]string{{"push", "--all", "--yes"}, {"gc", "--remote", "origin"}, {"doctor", "--fix"}}, 0
+	each := amount(f.t.(*testing.T), 1, 1, len(nexts))
+	for at := range calls(f.t.(*testing.T), n, 6, 12) {
+		for range each {
+			next := nexts[turn%len(nexts)]
+			turn++
 			c := f.copies()
 			if res, _ := f.run(c, push, fault{"KILL", at}); res.Code != 137 {
 				f.t.Fatalf("call %d: %s", at, res)

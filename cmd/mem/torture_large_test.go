@@ -25,7 +25,7 @@ func tortureLarge(t *testing.T, r *rig) {
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("SKIPPED: there is no git to make the repository with: apt-get install git")
 	}
-	size := amount(t, 0, 100, 240) << 20
+	size := amount(t, 0, 70, 240) << 20
 	if size == 0 {
 		t.Skip("SKIPPED: it takes seconds: MEM_TORTURE=commit")
 	}
@@ -196,13 +196,14 @@ func (r *rig) peak(args ...string) (string, int) {
 // tortureTyped captures, shows, compresses, compares and blames a session that is mostly text typed by the user, which every layer keeps whole.
 // Those that need L1 or its texts read them into memory, the others do not.
 func tortureTyped(t *testing.T, r *rig) {
-	size := amount(t, 0, 26, 200) << 20
+	size := amount(t, 0, 16, 200) << 20
 	if size == 0 {
 		t.Skip("SKIPPED: it takes seconds: MEM_TORTURE=commit")
 	}
-	const id, most = "7a7a7a7a-2222-4333-8444-555555555555", 80 // MB
+	const id = "7a7a7a7a-2222-4333-8444-555555555555"
+	most := 56 + size>>23 // MB, for what streams
 	file := r.write(".claude/projects/-home-user-typed/"+id+".jsonl", typed(id, size))
-	whole := 160 + 3*size>>20 // MB, with L1 and what is made of it in memory
+	whole := max(240, 160+3*size>>20) // MB, with L1 and what is made of it in memory
 	r.atMost(whole, "import", "-q", file)
 	for skip := range amount(t, 0, 1, 2) {
 		for name, limit := range map[string]int{id + ":L1": whole, id + ":original": most} {

@@ -374,7 +374,7 @@ func (d *disk) check(ctx context.Context, when string) error {
 			return err
 		}
 		if l.acked >= 0 {
-			got, err := d.store.Original(ctx, l.ID)
+			got, err := d.store.Read(ctx, d.Now, l.ID)
 			if err != nil {
 				return fmt.Errorf("%s: %w", when, err)
 			}

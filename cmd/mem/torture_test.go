@@ -151,12 +151,12 @@ func proved(t *testing.T, all []Promise, err error) {
 }
 
 func tortureKill(t *testing.T, bin string) {
-	all, err := newProof(t, bin).Kills(t.Context(), amount(t, 24, 500, 10_000))
+	all, err := newProof(t, bin).Kills(t.Context(), amount(t, 24, 450, 10_000))
 	proved(t, all, err)
 }
 
 func tortureWriters(t *testing.T, bin string) {
-	all, err := newProof(t, bin).Writers(t.Context(), 16, amount(t, 9, 120, 10_000))
+	all, err := newProof(t, bin).Writers(t.Context(), 16, amount(t, 9, 90, 10_000))
 	proved(t, all, err)
 }
 

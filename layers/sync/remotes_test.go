@@ -51,7 +51,7 @@ func objectsOf(t *testing.T, m *layers.Memory, p refs.Project) map[pack.ID]struc
 func TestIsolation(t *testing.T) {
 	layerstest.SkipShort(t)
 	t.Parallel()
-	stores, configs := layerstest.Tiered(t, 8, 10, 400), 25
+	stores, configs := layerstest.Tiered(t, 3, 10, 400), 25
 	t.Logf("%d remotes, each with random projects of a store that grows", stores*configs)
 	from := layerstest.FirstSeed(t)
 	for i := range stores {
