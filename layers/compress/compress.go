@@ -45,7 +45,7 @@ const (
 	Recap                 // a summary of a compaction, the report of an agent, a copied prompt: Label says which
 	Call                  // a call of a tool, or a note of the client, on one line
 	Command               // a shell command, on one line with its outcome
-	Edit                  // a change of the file Target; Text lists the symbols it touched
+	Edit                  // a change of the file Target
 	Failure               // error lines of a result; Label names what failed
 	Script                // what a script typed or answered in a headless run: no marker counts in it
 )
@@ -79,7 +79,7 @@ type Item struct {
 func (it *Item) String() string {
 	switch it.Kind {
 	case Edit:
-		return strings.TrimSpace("changed " + it.Target + " " + it.Text + "\n" + it.Diff)
+		return strings.TrimSpace("changed " + it.Target + "\n" + it.Diff)
 	case Command:
 		if it.Label != "" {
 			return "$ " + it.Text + " → " + it.Label

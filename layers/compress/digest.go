@@ -1,6 +1,7 @@
 package compress
 
 import (
+	"fmt"
 	"slices"
 	"sort"
 	"strconv"
@@ -99,6 +100,13 @@ func (o *order) shown(chosen []bool) []bool {
 			needed[u.parent] = true
 		}
 	}
+	for i := range out { // an item that is no longer than what would name it
+		u := &o.units[i]
+		if k := u.next; out[i] && k > 0 && !out[k] && u.class != userClass && u.class != pasted && o.units[k].next == 0 &&
+			o.units[k].flags&lead == 0 && len(o.units[k].text) <= len(itemNames(o.units, k, "more")) {
+			out[k] = true
+		}
+	}
 	return out
 }
 
@@ -109,6 +117,7 @@ type writer struct {
 	out   []Segment
 	text  strings.Builder // of the last segment
 	last  int32           // the unit before, plus one; 0: none in this segment
+	named int32           // the unit up to which the left-out parts of a plan are named
 	day   string          // of the last heading
 	diffs []int32         // the changes of the exchange
 
@@ -123,24 +132,23 @@ func (w *writer) unit(i int32) {
 	u := &w.units[i]
 	it := &w.items[u.item]
 	switch u.class {
-	case file, command, symbols:
+	case file, command:
 		return
 	case failed:
 		w.close()
-		label := failureLabel(it)
-		w.out = append(w.out, Segment{Role: "tool", Label: label, Text: u.text, Src: it.sources()})
+		w.out = append(w.out, Segment{Role: "tool", Label: w.entries[u.item].failure(), Text: u.text, Src: merge(w.entries[u.item].src)})
 		return
 	case change:
 		w.diffs = append(w.diffs, i)
 		return
 	case trouble:
 		w.close()
-		if n := len(w.out) - 1; n >= 0 && w.out[n].Src[0] == it.sources()[0] && strings.HasPrefix(w.out[n].Label, "failed ") {
+		l := w.entries[u.item]
+		if n := len(w.out) - 1; l.unit+1 == i && w.shown[l.unit] {
 			w.out[n].Text, w.out[n].Code = u.text, "text"
 			return
 		}
-		w.out = append(w.out, Segment{Role: "tool", Label: failureLabel(it), Code: "text", Text: u.text,
-			Src: it.sources()})
+		w.out = append(w.out, Segment{Role: "tool", Label: l.failure(), Code: "text", Text: u.text, Src: merge(l.src)})
 		return
 	}
 	w.said(i, u, it)
@@ -149,13 +157,12 @@ func (w *writer) unit(i int32) {
 // passedLater ends the label of a failure if the same thing succeeded later.
 const passedLater = ", then passed"
 
-// failureLabel names what failed.
-func failureLabel(it *Item) string {
-	label := "failed " + oneLine(strings.TrimPrefix(anchors.ShortCommand("$ "+it.Label), "$ "), 100)
-	if it.Fixed {
-		label += passedLater
+// failure is the label of a failure.
+func (l *listed) failure() string {
+	if l.fixed {
+		return "failed " + l.name + passedLater
 	}
-	return label
+	return "failed " + l.name
 }
 
 // heading begins an exchange.
@@ -291,6 +298,9 @@ func (w *writer) listEnd(next *unit) {
 // not begin with its third point.
 func (w *writer) skipped(i int32) {
 	u := &w.units[i]
+	if w.parts(i); u.isHeading() && w.plan(i) {
+		return
+	}
 	n := partNumber(u)
 	var names []string
 	rest := 0
@@ -309,10 +319,65 @@ func (w *writer) skipped(i int32) {
 			rest, n = rest+more-1, 0
 		}
 	}
-	if len(names) > 0 {
+	if text := w.text.String(); len(names) > 0 && !strings.HasSuffix(text, "]\n") { // the end of the list names them
 		slices.Reverse(names)
 		w.text.WriteString(strings.Repeat(" ", indent(u.text)) + named(strconv.Itoa(rest)+" left out", names) + "\n")
 	}
+}
+
+func (w *writer) plan(i int32) bool { return strings.HasPrefix(w.items[w.units[i].item].Label, "plan") }
+
+// parts names the parts of a plan before a unit that are left out: a heading alone says too little for a line.
+func (w *writer) parts(to int32) {
+	if to == 0 || !w.plan(to-1) && !w.little(to-1) {
+		return
+	}
+	var names []string
+	for i := to - 1; i >= w.named && w.units[i].item == w.units[to-1].item; i-- {
+		if u := &w.units[i]; !w.shown[i] && u.isHeading() && depth(u.text) == w.depth(u.item) && !ofFiles().MatchString(u.text) {
+			names = append(names, nameOf(u.text, 0))
+		}
+	}
+	if w.named = to; len(names) > 1 || len(names) > 0 && w.plan(to-1) {
+		slices.Reverse(names)
+		if text := w.text.String(); text != "" && !strings.HasSuffix(text, "\n") {
+			w.text.WriteByte('\n')
+		}
+		w.text.WriteString(named(strconv.Itoa(len(names))+" left out", names) + "\n\n")
+	}
+}
+
+// little reports whether what is shown of an answer says nothing yet.
+func (w *writer) little(i int32) bool {
+	item := w.units[i].item
+	for ; i >= 0 && w.units[i].item == item; i-- {
+		if u := &w.units[i]; u.class != closing || w.shown[i] && !opening().MatchString(u.text) {
+			return false
+		}
+	}
+	return true
+}
+
+// ofFiles matches the heading of a list of files.
+var ofFiles = pattern(`(?i)^[#* ]*(critical |new |key )?files?\b`)
+
+// depth returns the depth of a heading.
+func depth(heading string) int {
+	if n := len(heading) - len(strings.TrimLeft(heading, "#")); n > 0 {
+		return n
+	}
+	return 9 // in bold
+}
+
+// depth returns the depth of the parts of a text: the first that several of its headings have.
+func (w *writer) depth(item int32) int {
+	var n [10]int
+	for i := sort.Search(len(w.units), func(k int) bool { return w.units[k].item >= item }); i < len(w.units) && w.units[i].item == item; i++ {
+		if w.units[i].isHeading() {
+			n[min(9, depth(w.units[i].text))]++
+		}
+	}
+	return slices.IndexFunc(n[:], func(n int) bool { return n > 1 })
 }
 
 var numberedPart = pattern(`^\s*(?:#+\s+)?\**(?:[A-Z][a-z]+ )?(\d{1,2})[.):]`)
@@ -359,7 +424,12 @@ func (w *writer) close() {
 	if w.last > 0 {
 		w.midEnd()
 		w.listEnd(nil)
-		w.out[len(w.out)-1].Text = w.text.String()
+		end := w.last
+		for int(end) < len(w.units) && w.units[end].item == w.units[w.last-1].item {
+			end++
+		}
+		w.parts(end)
+		w.out[len(w.out)-1].Text = strings.TrimRight(w.text.String(), "\n")
 		w.text.Reset()
 		w.last = 0
 	}
@@ -373,8 +443,6 @@ func (w *writer) entriesOf(label string, c class, from, to int) {
 	for i := from; i < to; i++ {
 		u := &w.units[i]
 		switch n := unnamed(u.text); {
-		case u.class == symbols && w.shown[i] && c == file:
-			entries[len(entries)-1] += ": " + strings.ReplaceAll(u.text, " ", ", ")
 		case u.class != c:
 		case w.shown[i]:
 			entries = append(entries, u.text)
@@ -400,10 +468,10 @@ func (w *writer) changes() {
 	w.diffs = nil
 	of := func(i int32) *Item { return &w.items[w.units[i].item] }
 	for len(list) > 0 {
-		file := of(list[0]).Target
+		file := w.entries[w.units[list[0]].item]
 		var same, rest []int32
 		for _, i := range list {
-			if of(i).Target == file {
+			if w.entries[w.units[i].item] == file {
 				same = append(same, i)
 			} else {
 				rest = append(rest, i)
@@ -413,7 +481,12 @@ func (w *writer) changes() {
 			slices.SortStableFunc(same, func(a, b int32) int { return of(a).Line - of(b).Line })
 		}
 		var text []string
-		s := Segment{Role: "tool", Label: "changes " + strings.ReplaceAll(file, `\`, "/"), Code: "diff"}
+		s := Segment{Role: "tool", Label: "changes " + file.name, Code: "diff"}
+		if of(same[0]).Label != "" {
+			s.Label += " (" + of(same[0]).Label + ")" // of an earlier version
+		} else if len(same) < file.edits {
+			s.Label += fmt.Sprintf(" (%d of %d edits)", len(same), file.edits)
+		}
 		for _, i := range same {
 			it := of(i)
 			if it.Line > 0 {

@@ -147,6 +147,30 @@ func TestNotMisleading(t *testing.T) {
 {"n":5,"role":"assistant","text":"The second writer is gone."}`, 300, []string{"[interrupted: by the user]"}, []string{"[Request", "failed"}},
 		"a paste behind words of the user": {`{"n":1,"role":"user","text":"any ideas: The function ` + "`drain`" + ` discards the error of the last write. A job that could not be written is lost in silence. A return value would help, so that callers in queue.go can write it once more when there is room."}
 {"n":2,"role":"assistant","text":"It returns the error now."}`, 300, []string{"[reads like pasted text, 1 line, after the colon]\n> any ideas: The function"}, nil},
+		"a plan as a row of headings": {`{"n":1,"ts":"2026-02-11T15:39:00Z","role":"note","name":"plan","text":"# Drain the queue\n\n## Context\n\nThe queue loses jobs when the server stops.\n\n## 1. Backend: move the lock\n\n**File: ` + "`src/lock.go`" + `**\n\n` +
+			code + `\n\n## 2. Backend: close the table\n\n**File: ` + "`src/table.go`" + `** (twice)\n\n` + code + `\n\n## Files to modify\n\n| File | Change |\n|---|---|\n| ` + "`src/lock.go`" + ` | ` + strings.Repeat("moved ", 40) + `|\n| ` + "`src/table.go`" + ` | ` + strings.Repeat("closed ", 40) + `|\n"}
+{"n":2,"role":"assistant","text":"The queue keeps its jobs now."}`, 120,
+			[]string{"The queue loses jobs when the server stops.\n[2 left out: Backend: move the lock; Backend: close the table]\n"}, []string{"File", "Drain the queue"}},
+		"lines that a later edit replaced": {user + `{"n":2,"role":"tool","name":"Edit","target":"queue.go:3","diff":"+first := one(table)\n+second := two(table)\n+third := three(table)\n+fourth := four(table)\n+fifth := five(table)","result":"ok"}
+{"n":3,"role":"tool","name":"Edit","target":"queue.go:4","diff":"-second := two(table)\n+second := two(paths.table)","result":"ok"}
+{"n":4,"role":"assistant","text":"` + sentences("The queue", 8) + `"}`, 330,
+			[]string{"[changes queue.go (1 of 2 edits)]", "+first := one(table)\n@@ changed again later @@\n+third"}, []string{"two(table)"}},
+		"runs of a command that failed in different ways": {user + `{"n":2,"role":"tool","name":"Bash","cmd":"go test ./queue","exit":1,"result":"undefined: drain\\nat queue.go"}
+{"n":3,"role":"tool","name":"Bash","cmd":"go test ./queue","exit":1,"result":"--- FAIL: TestDrain"}
+{"n":4,"role":"tool","name":"Bash","cmd":"go test ./queue","verdict":"passed","result":"ok"}
+{"n":5,"role":"assistant","text":"The queue is mended."}`, 300, []string{"[failed go test ./queue, then passed] undefined: drain … --- FAIL: TestDrain\n"}, []string{`\n`}},
+		"what was pushed behind a long message": {user + `{"n":2,"role":"tool","name":"Bash","cmd":"git add queue.go && git commit -m \"$(cat <<'EOF'\nqueue: keep the jobs of the night\n\n` + sentences("The queue", 9) + `\nEOF\n)\" && git push","result":"ok"}
+{"n":3,"role":"assistant","text":"It is done."}`, 300,
+			[]string{`[commands] git add queue.go && git commit -m "queue: keep the jobs of the night…" && git push`, `[at the end: last commit "queue: keep the jobs of the night" (#1), pushed (#1)]`}, nil},
+		"a push of which nothing is known": {user + `{"n":2,"role":"tool","name":"Bash","cmd":"git commit -m x && echo done","result":"ok"}
+{"n":3,"role":"tool","name":"Bash","cmd":"git push 2>&1 | tail -3","result":"ok"}
+{"n":4,"role":"assistant","text":"It is done."}`, 300, nil, []string{"push seen", "pushed"}},
+		"a session that ends with a question": {user + `{"n":2,"role":"assistant","text":"There are two writers. Want me to remove the second one?"}`, 300,
+			[]string{`[at the end: asked and not answered: "Want me to remove the second one?" (#1)]`}, nil},
+		"a session that ends with a step": {user + `{"n":2,"role":"assistant","text":"There are two writers. Let me look at the second one."}`, 300,
+			[]string{"[at the end: the last request has no answer (#1)]"}, nil},
+		"an answer that begins with nothing": {user + `{"n":2,"role":"assistant","text":"Good question, let me address that directly.\n\nThe writer of the table holds the lock of the queue until the night is over.\n\n` + code + `"}`, 68, []string{"The writer of the table holds the lock"}, []string{"Good question"}},
+		"an item named by itself":            {user + `{"n":2,"role":"assistant","text":"Steps:\n\n1. ` + strings.Repeat("The writer of the table waits for the lock. ", 12) + `\n2. Close it"}`, 100, []string{"\n2. Close it"}, []string{"more:"}},
 	} {
 		got := versionOf(t, c.l1, c.budget)
 		for _, s := range c.has {

@@ -15,7 +15,7 @@ import (
 type Extract struct{}
 
 // ID names the engine and its version.
-func (Extract) ID() string { return "extract/15" }
+func (Extract) ID() string { return "extract/16" }
 
 // IsExtract reports whether an ID is that of the engine without a model, of any version.
 func IsExtract(id string) bool { return strings.HasPrefix(id, "extract/") }
@@ -41,6 +41,7 @@ type order struct {
 	units   []unit
 	entries []*listed // of the lists of files and commands, by item
 	said    []step    // what was said, and lists
+	plans   []step    // at the aggressive level: the rest of what plans say
 	code    []step    // changes and errors, and what is late
 	share   int       // what was said may have this part of its size as code; 0: no limit
 }
@@ -48,12 +49,12 @@ type order struct {
 // priors are the values of the classes, relative to prose.
 func priors(l Level) [classes]float64 {
 	p := [classes]float64{userClass: 3, pasted: .3, asked: 1.6, closing: 1.5, prose: 1, summary: .5, report: .3, file: 1.6,
-		symbols: .8, command: .6, failed: 1, note: .8, change: 1, trouble: 1}
+		command: .6, failed: 1, note: .8, change: 1, trouble: 1}
 	switch l {
 	case keepit.Moderate:
 		p[prose], p[report] = .9, .25
 	case keepit.Aggressive:
-		p[prose], p[report], p[command], p[symbols] = .85, .2, .5, .6
+		p[prose], p[report], p[command] = .85, .2, .5
 	}
 	return p
 }
@@ -62,7 +63,7 @@ var (
 	// cue matches reasons, decisions, problems and findings.
 	cue = pattern(`(?i)\b(because|instead|root cause|caused? by|the (real |actual )?(issue|problem|bug|reason|cause) (is|was|with)|turns out|found|fix(ed|es)?|can'?t|cannot|fails?|failed|failing|decid|decision|should|must|never|always|only|better|reason|so that|however|but|wrong|actually|recommend|option|prefer|trade-?offs?|risk|missing|not |n't|whether|pending|remaining|todo|next step|still|until|unless|rather than)`)
 	// opening matches a sentence that only begins an answer.
-	opening = pattern(`^\W{0,3}(Good|Great|Yes|Yep|No|You're right|Done|Perfect|Excellent|Ah|I see|Got it|Fixed|Sure|Right|Correct|OK|Okay|Interesting|Absolutely|Agreed|Now I)\b.{0,30}$`)
+	opening = pattern(`(?i)^\W{0,3}(you're (absolutely |quite )?right to ask|((that's|this is) )?(an? )?(very )?(good|great|fair|excellent|key|important|valid) (question|point|catch|insight|observation))\b.{0,60}$|^\W{0,3}(Good|Great|Yes|Yep|No|You're right|Done|Perfect|Excellent|Ah|I see|Got it|Fixed|Sure|Right|Correct|OK|Okay|Interesting|Absolutely|Agreed|Now I)\b.{0,30}$`)
 	// causes matches the finding of a reason.
 	causes = pattern(`(?i)\b(because|root cause|caused? by|the (real |actual )?(issue|problem|bug|reason|cause) (is|was)|turns out|which means|needs to|should)\b`)
 	// narrates matches the announcement of a step.
@@ -107,14 +108,19 @@ func newOrder(items []Item, level Level) *order {
 			if strings.HasPrefix(it.Label, "plan") {
 				const aim = 600 // bytes in which a plan says what it is for
 				plans[u.item] += len(u.text)
-				switch begins := u.at == 0 && u.flags&listItem == 0 && !paste.Fence(u.text) && u.parent >= 0 && o.units[u.parent].isHeading(); {
-				case plans[u.item] < aim:
+				block := paste.Fence(u.text) || strings.HasPrefix(u.text, "|")
+				begins := u.at == 0 && u.flags&listItem == 0 && u.parent >= 0 && (o.units[u.parent].isHeading() || fileLine().MatchString(o.units[u.parent].text))
+				switch {
+				case plans[u.item] < aim && !block:
 					v *= 1.5
-				case begins || u.list > 0 && !u.isHeading():
+				case (begins || u.list > 0 && !u.isHeading()) && !block:
 					v *= .3 // the first sentence of a part
 				default:
 					v *= .15 // what was done says it again
-					again = true
+					again = block
+					if level == keepit.Aggressive {
+						u.flags |= late
+					}
 				}
 			}
 			switch {
@@ -125,13 +131,14 @@ func newOrder(items []Item, level Level) *order {
 			case u.flags&bulky != 0 && code(u.text):
 				u.flags |= late
 			}
-		case symbols:
-			u.flags |= late
 		case failed, trouble:
 			if u.class == trouble {
 				u.flags |= late
 			}
-			if it.Fixed {
+			switch {
+			case o.entries[u.item].fixed && u.class == trouble:
+				v = 0
+			case o.entries[u.item].fixed:
 				v *= .5
 			}
 		case userClass:
@@ -181,13 +188,16 @@ func reviewsOf(items []Item) map[int32]int {
 	return out
 }
 
+// ends reports whether a unit is the last one of its text.
+func (o *order) ends(i int) bool { return i+1 == len(o.units) || o.units[i+1].item != o.units[i].item }
+
 // announces reports whether a unit leads in to nothing in its text: to a call of a tool, or what the user wrote.
 func (o *order) announces(i int) bool {
 	u := &o.units[i]
 	if u.class == userClass {
 		return true
 	}
-	return (i+1 == len(o.units) || o.units[i+1].item != u.item) && narrates().MatchString(u.text)
+	return o.ends(i) && narrates().MatchString(u.text)
 }
 
 // exchangesOf returns the index of the exchange of each item.
@@ -222,13 +232,15 @@ func (o *order) arrange(terms [][]int32) {
 	}
 	a.drain()
 	a.filling = false
-	a.to = &o.code
-	for i := range o.units {
-		if u := &o.units[i]; u.flags&late != 0 && u.prior > 0 {
-			a.push(int32(i))
+	for _, a.to = range []*[]step{&o.plans, &o.code} {
+		for i := range o.units {
+			u := &o.units[i]
+			if plan := u.class == prose && u.flags&bulky == 0; u.flags&late != 0 && u.prior > 0 && plan == (a.to == &o.plans) && !(plan && u.flags&lead != 0) {
+				a.push(int32(i))
+			}
 		}
+		a.drain()
 	}
-	a.drain()
 	for i := range o.units {
 		o.units[i].flags &^= taken
 	}
@@ -242,7 +254,7 @@ func (o *order) lines() []int32 {
 	n := of[len(o.items)-1] + 1
 	heads := make([][]int32, n)  // what comes first of each exchange
 	lists := make([][]int32, n)  // outcomes that are lists
-	around := make([][]int32, n) // what a request chooses from, and what it leads in to
+	around := make([][]int32, n) // what a request chooses from and leads in to
 	put := func(x int, head bool, i int32) {
 		if head || x == n-1 {
 			heads[x] = append(heads[x], i)
@@ -269,6 +281,7 @@ func (o *order) lines() []int32 {
 	told := make([]int, len(o.items)+1)     // of a turn: bytes of an outcome that say something
 	headed := make([]int, len(o.items)+1)   // of a turn: those that come first
 	answer := make([]int32, len(o.items)+1) // of a turn: the first item of the assistant that says something, plus one
+	opens := make([]int32, len(o.items)+1)  // of a turn: the announcement of its answer, plus one
 	finding := make([]int32, n)             // of an exchange: the last sentence of the assistant that tells more than a step, plus one
 	ended := make([]bool, n)                // it has an outcome
 	typed := make([]int, len(o.items))      // bytes of a text of the user without what he pasted
@@ -325,8 +338,11 @@ func (o *order) lines() []int32 {
 				size = enough
 			}
 		case u.class == closing:
-			if u.item != outcome[x] && narrates().MatchString(u.text) {
-				continue // he interrupted a step
+			if u.item != outcome[x] && narrates().MatchString(u.text) || !o.ends(i) && strings.Contains(u.text, "et me ") {
+				if opens[turn] == 0 && u.item == ends[turn] {
+					opens[turn] = int32(i) + 1
+				}
+				continue // a step: he interrupted it, or an answer follows
 			}
 			if strings.HasPrefix(u.text, "|") && u.group < 0 || len(u.text) >= 240 && strings.HasPrefix(u.text, "```") || u.flags&listItem != 0 && told[turn] >= 90 {
 				continue
@@ -358,6 +374,11 @@ func (o *order) lines() []int32 {
 	for x, i := range finding {
 		if i > 0 && !ended[x] { // the user spoke before there was an outcome
 			put(x, true, i-1)
+		}
+	}
+	for turn, i := range opens {
+		if i > 0 && headed[turn] == 0 {
+			put(of[o.units[i-1].item], true, i-1)
 		}
 	}
 	var out []int32
@@ -605,10 +626,22 @@ func (o *order) fit(z sizer, room int) Summary {
 		s.Segments = o.oneLine(z, chosen, room)
 	}
 	if s.Whole {
-		s = o.withCode(z, chosen, room, s)
+		size := z.size(s.Segments)
+		o.more(z, chosen, room*plansFill/100-size, o.plans)
+		left := room - z.size(o.digest(chosen))
+		most := left
+		if o.share > 0 {
+			most = min(left, size/o.share)
+		}
+		s.Whole = o.more(z, chosen, most, o.code) || most < left
+		s.Segments = o.digest(chosen)
 	}
 	return s
 }
+
+// plansFill is the part of a budget, in per cent, up to which the rest of plans fills a version: what was done says most of
+// it again.
+const plansFill = 60
 
 // oneLine returns the first line that fits without its heading, if it can be one that says something.
 func (o *order) oneLine(z sizer, chosen []bool, room int) (out []Segment) {
@@ -632,16 +665,15 @@ func (o *order) oneLine(z sizer, chosen []bool, room int) (out []Segment) {
 	return out
 }
 
-// withCode adds whole changes and errors, up to the share of the level.
-func (o *order) withCode(z sizer, chosen []bool, room int, s Summary) Summary {
-	size := z.size(s.Segments)
-	most, large := room-size, room
+// more chooses steps of at most so many tokens, and reports whether these are all.
+func (o *order) more(z sizer, chosen []bool, most int, steps []step) (all bool) {
+	size := z.size(o.digest(chosen))
+	large, left := most, most
 	if o.share > 0 {
-		most = min(most, size/o.share)
 		large = max(600, most/2)
 	}
-	left, all := most, true
-	for _, c := range o.code {
+	all = true
+	for _, c := range steps {
 		if int(c.cost) > left || int(c.cost) > large {
 			all = false
 			continue
@@ -651,20 +683,15 @@ func (o *order) withCode(z sizer, chosen []bool, room int, s Summary) Summary {
 			chosen[u] = true
 		}
 	}
-	s.Whole = all || most < room-size
-	for k := len(o.code) - 1; ; k-- {
-		segs := o.digest(chosen)
-		if z.size(segs) <= size+most {
-			s.Segments = segs
-			return s
-		}
-		for ; k >= 0 && !chosen[o.code[k].units[0]]; k-- {
+	for k := len(steps) - 1; z.size(o.digest(chosen)) > size+most; k-- {
+		for ; k >= 0 && !chosen[steps[k].units[0]]; k-- {
 		}
 		if k < 0 {
-			return s
+			break
 		}
-		for _, u := range o.code[k].units {
+		for _, u := range steps[k].units {
 			chosen[u] = false
 		}
 	}
+	return all
 }

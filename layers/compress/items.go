@@ -105,6 +105,12 @@ func endItem(xs []exchange.Exchange) (Item, bool) {
 		}
 		parts = append(parts, text)
 	}
+	switch {
+	case e.Asked.N > 0:
+		parts = append(parts, `asked and not answered: "`+oneLine(e.Asked.Text, 160)+`"`+at(e.Asked.N))
+	case e.Waiting:
+		parts = append(parts, "the last request has no answer"+at(last.From))
+	}
 	if len(parts) == 0 {
 		return Item{}, false
 	}
@@ -234,7 +240,7 @@ func itemsOf(x *exchange.Exchange) []Item {
 	}
 	for _, e := range x.Edits {
 		add(Item{N: e.N, Kind: Edit, Target: e.File, Line: e.Line, Diff: e.Diff, Added: e.Added,
-			Removed: e.Removed, Text: strings.Join(e.Symbols, " ")})
+			Removed: e.Removed})
 	}
 	for _, c := range x.Commands {
 		add(Item{N: c.N, Kind: Command, Text: c.Cmd, Label: ending(c)})
@@ -395,10 +401,13 @@ func later(x *exchange.Exchange, r exchange.Refusal) string {
 // checkout matches the beginning of a command of git for another directory.
 var checkout = pattern(`^git -C \S+`)
 
-// withoutSuperseded removes the changed lines of edits of which later edits of the session replace a third or more: a
-// reader would take them for what stands there.
+// changedLater is the label of an edit of which the changed lines are left out, and in its lines what stands for others.
+const changedLater = "changed again later"
+
+// withoutSuperseded removes the added lines that later edits of the session remove, and all of an edit if they are a third
+// or more: a reader would take them for what stands there.
 func withoutSuperseded(items []Item) {
-	removed := map[string]map[string]bool{} // lines that later edits remove, by file
+	removed := map[string]map[string]int{} // lines that later edits remove, by file
 	for i := len(items) - 1; i >= 0; i-- {
 		it := &items[i]
 		if it.Kind != Edit {
@@ -406,29 +415,38 @@ func withoutSuperseded(items []Item) {
 		}
 		gone := removed[it.Target]
 		if gone == nil {
-			gone = map[string]bool{}
+			gone = map[string]int{}
 			removed[it.Target] = gone
 		}
 		added, replaced := 0, 0
-		var out []string
+		var kept []string
+		here := map[string]int{} // how often it removes a line, less how often it adds it
 		for line := range strings.SplitSeq(it.Diff, "\n") {
 			text := strings.TrimSpace(strings.TrimLeft(line, "+-"))
 			switch {
 			case len(text) < 12: // a brace, "return nil": it stands in many places
 			case strings.HasPrefix(line, "-"):
-				out = append(out, text)
+				here[text]++
 			case strings.HasPrefix(line, "+"):
-				added++
-				if gone[text] {
+				here[text]--
+				if added++; gone[text] > 0 {
+					gone[text]--
 					replaced++
+					line = "@@ " + changedLater + " @@"
 				}
 			}
+			if n := len(kept); n == 0 || line != kept[n-1] || !strings.HasSuffix(line, changedLater+" @@") {
+				kept = append(kept, line)
+			}
 		}
-		for _, text := range out {
-			gone[text] = true
+		for text, n := range here {
+			gone[text] += max(0, n)
 		}
-		if replaced > 0 && 3*replaced >= added {
-			it.Diff = ""
+		switch {
+		case replaced > 0 && 3*replaced >= added:
+			it.Diff, it.Label = "", changedLater
+		case replaced > 0:
+			it.Diff = strings.Join(kept, "\n")
 		}
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/memvcs/mem/layers/compress/anchors"
 )
 
 // What is left out of a list or of a text with headings is named.
@@ -63,6 +65,16 @@ func itemNames(units []unit, first int32, what string) string {
 		}
 	}
 	return named(strconv.Itoa(n)+" "+what, names)
+}
+
+// filesOnly reports whether a list is a table of files, of which the names alone say nothing that [files] does not.
+func filesOnly(units []unit, first int32) bool {
+	for k := first; k > 0; k = units[k].next {
+		if !strings.HasPrefix(units[k].text, "|") || !anchors.FileName(strings.Trim(nameOf(units[k].text, 0), "`")) {
+			return false
+		}
+	}
+	return true
 }
 
 // repeats reports whether two names are the same.

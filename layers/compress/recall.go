@@ -70,7 +70,10 @@ func headingOf(text string, day time.Time) (x int, at string, of time.Time) {
 	return x, "", day
 }
 
-var entry = pattern(`^(.*?)(?: \(\+(\d+) −(\d+)\))?(?:: ([^:]*))?$`)
+var entry = pattern(`^(.*?)(?: \(\+(\d+) −(\d+)\))?$`)
+
+// ofEdits matches a file of which not all edits are shown.
+var ofEdits = pattern(`^(.*) \((\d+ of \d+ edits)\)$`)
 
 // tools converts a segment in the role of tools: a list, a change, a failure or other text.
 func tools(it Item, s Segment) []Item {
@@ -81,7 +84,7 @@ func tools(it Item, s Segment) []Item {
 		for e := range strings.SplitSeq(s.Text, "; ") {
 			m := entry().FindStringSubmatch(e)
 			x := it
-			x.Kind, x.Label, x.Target, x.Text = Edit, "", m[1], strings.ReplaceAll(m[4], ",", "")
+			x.Kind, x.Label, x.Target, x.Text = Edit, "", m[1], ""
 			x.Added, _ = strconv.Atoi(m[2])
 			x.Removed, _ = strconv.Atoi(m[3])
 			items = append(items, x)
@@ -98,9 +101,10 @@ func tools(it Item, s Segment) []Item {
 		return items
 	case "changes":
 		it.Kind, it.Label, it.Diff, it.Text = Edit, "", s.Text, ""
-		file, line, _ := strings.Cut(of, ":")
-		it.Target = file
-		it.Line, _ = strconv.Atoi(line)
+		it.Target = of
+		if m := ofEdits().FindStringSubmatch(of); m != nil {
+			it.Target, it.Label = m[1], m[2]
+		}
 		return []Item{it}
 	case "failed":
 		it.Kind = Failure

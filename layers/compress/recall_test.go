@@ -121,13 +121,13 @@ func TestRecall(t *testing.T) {
 		{Role: "user", Text: "Then … once more.", Src: [][2]int{{5, 5}}, Partial: true},
 		{Role: "tool", Label: "failed go test ./..., then passed", Text: "--- FAIL: TestLock", Src: [][2]int{{5, 5}}},
 		{Role: "tool", Label: "changes lock.go", Code: "diff", Text: "@@ 3 @@\n-a\n+b", Src: [][2]int{{7, 7}}},
-		{Role: "tool", Label: "files", Text: "lock.go (+3 −1): Lock, Unlock; lock_test.go", Src: [][2]int{{3, 3}, {7, 7}}},
+		{Role: "tool", Label: "files", Text: "lock.go (+3 −1); lock_test.go", Src: [][2]int{{3, 3}, {7, 7}}},
 	}
 	want := []struct {
 		n    int
 		kind Kind
 		text string
-	}{{1, Answer, "fix the lock"}, {1, User, "never ##sleep##"}, {3, Edit, "Lock Unlocklock.go"}, {3, Edit, "lock_test.go"}, {4, Assistant, "Fixed."},
+	}{{1, Answer, "fix the lock"}, {1, User, "never ##sleep##"}, {3, Edit, "lock.go"}, {3, Edit, "lock_test.go"}, {4, Assistant, "Fixed."},
 		{5, Command, "go test ./..."}, {5, Answer, "Then … once more."}, {5, Failure, "--- FAIL: TestLock"}, {7, Edit, "lock.go"}}
 	got := Recall(segs)
 	if len(got) != len(want) {

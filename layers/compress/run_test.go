@@ -528,10 +528,16 @@ func TestSaidAsSaid(t *testing.T) {
 					seen[seg.Role+seg.Label]++
 					continue
 				}
+				of := ""
+				for _, r := range seg.Src {
+					for n := r[0]; n <= r[1]; n++ {
+						of += source[n]
+					}
+				}
 				for line := range strings.SplitSeq(seg.Text, "\n") {
-					kind := saidAs(line, source[seg.Src[0][0]])
+					kind := saidAs(line, of)
 					if seen[kind]++; kind == "" || kind != "verbatim" && seg.Role == "user" && !seg.Partial {
-						t.Errorf("seed %d, %+v: %q of %s is %q of %q", seed, s, line, seg.Role, kind, source[seg.Src[0][0]])
+						t.Errorf("seed %d, %+v: %q of %s is %q of %q", seed, s, line, seg.Role, kind, of)
 					}
 				}
 			}
@@ -649,7 +655,7 @@ It is read again:
 
 ` + "```diff\n@@ 12 @@\n-\treturn old\n+\treturn fresh\n+\t// tokens expire\n```" + `
 
-[files] login.go (+2 −1): Token
+[files] login.go (+2 −1)
 
 [commands] go test ./login → exit 1; go test ./...
 
@@ -823,6 +829,12 @@ func TestAggressive(t *testing.T) {
 		}
 	}
 	got = at(keepit.Aggressive, 4000)
+	for _, s := range whole {
+		if is, want := strings.Contains(got, s), slices.Contains(whole[:2], s); is != want {
+			t.Errorf("aggressive with much room has %q: %v:\n%s", s, is, got)
+		}
+	}
+	got = at(keepit.Aggressive, 400)
 	for _, s := range whole {
 		if strings.Contains(got, s) {
 			t.Errorf("aggressive has %q:\n%s", s, got)

@@ -57,7 +57,6 @@ const (
 	summary         // of a compaction
 	report          // of an agent
 	file            // an entry of the list of changed files
-	symbols         // what was changed in a file
 	command         // an entry of the list of commands
 	failed          // a failure, in one line
 	note            // of the client
@@ -65,9 +64,6 @@ const (
 	trouble         // the error lines of a failure
 	classes
 )
-
-// code reports whether units of a class are code, which follows what was said.
-func (c class) code() bool { return c == change || c == trouble || c == symbols }
 
 // longBlock is the size in bytes from which a block of code in a text comes after everything else.
 const longBlock = 1200
@@ -111,7 +107,7 @@ func split(items []Item) ([]unit, []*listed, [][]int32) {
 				l.unit = s.add(unit{text: l.String(), class: command})
 			}
 		case Failure:
-			s.failure(it)
+			s.failure(it, s.entries[i])
 		case Call:
 			if it.Label == noReply {
 				s.add(unit{text: it.Text, class: note, flags: late})
@@ -136,8 +132,10 @@ type listed struct {
 	name           string
 	unit           int32 // -1: none yet
 	added, removed int
-	symbols        []string
+	edits          int      // with changed lines
 	ends           []string // how the command ended, each time that it is another way
+	trouble        int32    // of a failure: the unit of its error lines, or 0
+	fixed          bool
 	src            [][2]int
 }
 
@@ -151,9 +149,6 @@ func (l *listed) String() string {
 	}
 	return l.name
 }
-
-// maxSymbols is how many symbols the entry of a file has.
-const maxSymbols = 3
 
 // listsOf returns the entry of each item that is an edit or a run: one for all those of an exchange with the same name.
 func listsOf(items []Item) []*listed {
@@ -170,6 +165,8 @@ func listsOf(items []Item) []*listed {
 			name = oneLine(strings.ReplaceAll(it.Target, `\`, "/"), 200)
 		case Command:
 			name = commandText(it)
+		case Failure:
+			name = oneLine(shortCommand(it.Label), 100)
 		}
 		if name == "" {
 			continue
@@ -188,16 +185,13 @@ func listsOf(items []Item) []*listed {
 		l := known[k]
 		out[i] = l
 		l.src = append(l.src, it.sources()...)
+		if it.Kind == Edit && (it.Label == changedLater || withoutBlankEnds(it.Diff) != "") {
+			l.edits++
+		}
 		l.added, l.removed = l.added+it.Added, l.removed+it.Removed
 		if it.Kind == Command {
 			if n := len(l.ends); it.Label != "" && (n == 0 || l.ends[n-1] != it.Label) {
 				l.ends = append(l.ends, it.Label)
-			}
-			continue
-		}
-		for sym := range strings.FieldsSeq(it.Text) {
-			if len(l.symbols) < maxSymbols && !slices.Contains(l.symbols, sym) {
-				l.symbols = append(l.symbols, sym)
 			}
 		}
 	}
@@ -386,6 +380,9 @@ func (s *splitter) prose(text string, c class) {
 			}
 			block(u, around)
 			i = end
+		case c != userClass && fileLine().MatchString(trimmed):
+			u.text, u.flags = line, u.flags|lead
+			before, nest = s.under(u, heading), nil
 		case strings.HasPrefix(trimmed, "#") && !leadsIn(trimmed) && strings.HasPrefix(strings.TrimLeft(trimmed, "#"), " ") || boldLine(trimmed) && !leadsIn(trimmed):
 			u.text, u.flags = line, u.flags|lead
 			heading = s.under(u, -1)
@@ -463,7 +460,7 @@ func (s *splitter) lists(from int) {
 			size += len(s.units[k].text)
 		}
 		p := s.units[i].parent
-		if p >= 0 && s.units[i].class != userClass && s.units[i].class != pasted && s.units[p].flags&lead != 0 && s.units[p].list == 0 && 4*len(itemNames(s.units, int32(i), "items")) < 3*size {
+		if p >= 0 && s.units[i].class != userClass && s.units[i].class != pasted && s.units[p].flags&lead != 0 && s.units[p].list == 0 && 4*len(itemNames(s.units, int32(i), "items")) < 3*size && !filesOnly(s.units, int32(i)) {
 			s.units[p].list = int32(i)
 		}
 		if size > shortList {
@@ -560,6 +557,9 @@ func leadsIn(text string) bool {
 	return strings.HasSuffix(text, ":") || strings.HasSuffix(text, "：")
 }
 
+// fileLine matches a line that only names a file, for what follows.
+var fileLine = pattern("^\\**(?:New )?(?:Files?|Path|Location)(?: to [a-z]+)?\\**:\\**\\s*`[^`]+`(?:,? (?:and )?`[^`]+`)*\\**\\s*(?:\\([^()]*\\))?$")
+
 // boldLine reports whether a line is a heading in bold.
 func boldLine(s string) bool {
 	return len(s) > 4 && len(s) < 80 && strings.HasPrefix(s, "**") && strings.HasSuffix(strings.TrimRight(s, ":"), "**") &&
@@ -603,14 +603,11 @@ func fenceEnd(lines []string, i int) int {
 	return k
 }
 
-// edit makes the units of an edit: its file and symbols for the list, and the changed lines, which need the file.
+// edit makes the units of an edit: its file for the list, and the changed lines, which need the file.
 func (s *splitter) edit(i int, it *Item) {
 	l := s.entries[i]
 	if l != nil && l.unit < 0 {
 		l.unit = s.add(unit{text: l.String(), class: file})
-		if len(l.symbols) > 0 {
-			s.under(unit{text: strings.Join(l.symbols, " "), class: symbols}, l.unit)
-		}
 	}
 	if diff := withoutBlankEnds(it.Diff); diff != "" && l != nil {
 		s.under(unit{text: diff, class: change}, l.unit)
@@ -632,14 +629,15 @@ func withoutBlankEnds(diff string) string {
 	return strings.Join(lines, "\n")
 }
 
-// failure makes the units of a failure of a command: a line for the list, and the error lines.
-func (s *splitter) failure(it *Item) {
-	if it.Target != "" && it.Target != "Bash" && it.Target != "PowerShell" && it.Target != "result" && it.Target != "recalled" {
+// failure makes the units of a failure of a command: a line with what is telling of each of its runs, and the error lines
+// of the last one.
+func (s *splitter) failure(it *Item, l *listed) {
+	if l == nil || it.Target != "" && it.Target != "Bash" && it.Target != "PowerShell" && it.Target != "result" && it.Target != "recalled" {
 		return // a call of another tool that the client refused says nothing about the project
 	}
 	text := withoutRepeats(strings.TrimRight(it.Text, "\n"))
 	begin := ""
-	for line := range strings.SplitSeq(text, "\n") {
+	for _, line := range strings.Split(strings.ReplaceAll(text, `\n`, "\n"), "\n") {
 		if line = strings.TrimSpace(line); len(line) > len(begin) && begin == "" || telling(line) && !telling(begin) {
 			begin = line
 		}
@@ -647,9 +645,20 @@ func (s *splitter) failure(it *Item) {
 	if begin == "" {
 		return
 	}
-	s.add(unit{text: oneLine(begin, 200), class: failed})
-	if strings.Contains(text, "\n") && !it.Fixed {
-		s.add(unit{text: text, class: trouble, line: 1})
+	begin = oneLine(begin, 200)
+	const most = 400 // bytes of the line
+	switch l.fixed = it.Fixed; {
+	case l.unit < 0:
+		l.unit = s.add(unit{text: begin, class: failed})
+	case !strings.Contains(s.units[l.unit].text, begin) && len(s.units[l.unit].text)+len(begin) < most:
+		s.units[l.unit].text += anchors.Gap + begin
+	}
+	switch {
+	case !strings.Contains(text, "\n"):
+	case l.trouble > 0:
+		s.units[l.trouble].text = text
+	default:
+		l.trouble = s.add(unit{text: text, class: trouble, line: 1})
 	}
 }
 
@@ -683,21 +692,29 @@ func commandText(it *Item) string {
 	return oneLine(strings.ReplaceAll(cmd, "; ", ";"), 120) // a list is divided there
 }
 
-// shortCommand returns a command without what says little: a leading cd, and all but the first line of a message in a
-// here-document.
+// shortCommand returns a command without what says little: a leading cd, and all but the beginning of quoted texts.
 func shortCommand(cmd string) string {
 	cmd = strings.TrimPrefix(anchors.ShortCommand("$ "+strings.TrimPrefix(cmd, "$ ")), "$ ")
-	if m := heredoc().FindStringSubmatch(cmd); m != nil {
-		return m[1] + `"` + strings.TrimSpace(m[2]) + `"`
-	}
-	return cmd
+	cmd = heredoc().ReplaceAllStringFunc(cmd, func(s string) string {
+		_, s, _ = strings.Cut(s, "\n")
+		end := strings.LastIndexByte(strings.TrimRight(s, "\n )\""), '\n')
+		return `"` + strings.ReplaceAll(s[:max(0, end)], `"`, "'") + `"`
+	})
+	return quoted().ReplaceAllStringFunc(cmd, func(s string) string {
+		line, _, more := strings.Cut(strings.TrimSpace(s[1:len(s)-1]), "\n")
+		if line = oneLine(line, 72); more && !strings.HasSuffix(line, "…") {
+			line += "…"
+		}
+		return `"` + line + `"`
+	})
 }
 
 var (
 	// does matches commands that build, test, check or change something.
 	does = pattern(`\b(test|tests|pytest|jest|vitest|lint|build|check|fmt|format|commit|push|merge|rebase|tag|release|deploy|publish|install|migrate|vet|tsc|make|gh pr (create|merge)|gh issue create)\b`)
-	// heredoc matches a commit whose message is in a here-document.
-	heredoc = pattern(`(?s)(git commit [^\n"]*)"\$\(cat <<'?"?EOF'?"?\n([^\n]+)`)
+	// heredoc matches a text in a here-document, quoted the text in quotes.
+	heredoc = pattern(`(?s)"\$\(cat <<-?\s*['"\\]?\w+['"]?\n.*?\n\s*\w+\n?\s*\)"`)
+	quoted  = pattern(`"(?:[^"\\]|\\.)*"`)
 )
 
 // clientNoise reports whether a note of the client says nothing about the work.

@@ -21,8 +21,12 @@ type Ending struct {
 	Changed []File  // after the last commit, or since the beginning
 
 	// Committed and Pushed report whether somebody says after the last commit, or without one, that it was done: in
-	// another session, or in another window. Nothing is proven then, either way.
+	// another session, or in another window. Pushed is also true if a command pushes and its exit status does not prove
+	// that it did. Nothing is proven then, either way.
 	Committed, Pushed bool
+
+	Waiting bool // the last request has no answer
+	Asked   Said // the question to the user that the session ends with
 }
 
 // EndingOf returns the ending of a session.
@@ -32,10 +36,12 @@ func EndingOf(xs []Exchange) Ending {
 		for _, c := range xs[i].Commands {
 			if c.Commits {
 				e.Commits++
-				e.Commit = c
+				e.Commit, e.Pushed = c, false
 			}
 			if c.Pushes {
 				e.Push = c
+			} else if c.Exit == 0 && c.Verdict != Failed && pushes().MatchString(c.Cmd) {
+				e.Pushed = true
 			}
 			if check := checkOf(c.Cmd); c.Verdict != None && check != "" {
 				e.Check = c
@@ -63,7 +69,43 @@ func EndingOf(xs []Exchange) Ending {
 			e.Changed[k].Last = f.Last
 		}
 	}
+	if len(xs) > 0 {
+		e.left(&xs[len(xs)-1])
+	}
 	return e
+}
+
+// left notes what the last exchange leaves without an answer. A text that announces a step, or is followed by changes or
+// commands, is none.
+func (e *Ending) left(x *Exchange) {
+	last := x.Outcome()
+	if n := len(x.Questions); n > 0 && x.Questions[n-1].N > last.N {
+		e.Asked = x.Questions[n-1]
+		return
+	}
+	after := last.N
+	for _, d := range x.Edits {
+		after = max(after, d.N)
+	}
+	for _, c := range x.Commands {
+		after = max(after, c.N)
+	}
+	for _, d := range x.Dialogs {
+		after = max(after, d.N)
+	}
+	for _, r := range x.Refusals {
+		after = max(after, r.N)
+	}
+	for _, p := range x.Plans {
+		after = max(after, p.N)
+	}
+	if q := lastQuestion(last.Text); q != "" && after == last.N {
+		e.Asked = Said{last.N, q}
+		return
+	}
+	line := strings.TrimSpace(last.Text)
+	line = strings.TrimRight(line[strings.LastIndexByte(line, '\n')+1:], "*_` ")
+	e.Waiting = (x.By == User || x.By == Script) && (after > last.N || strings.HasSuffix(line, ":") || announced().MatchString(line))
 }
 
 // checkOf returns the part of a shell line from its first command that tests, builds or checks on, or "". What writes a
@@ -88,6 +130,8 @@ func checkOf(line string) string {
 var (
 	committed = pattern(`(?i)\b(already|been|was|were|are|is|I('ve)?|it's|now|all|and) (all |just |already )?committed\b|^\W*committed\b`)
 	pushed    = pattern(`(?i)\b(already|been|was|were|are|is|I('ve)?|it's|now|all|and) (all |just |already )?pushed\b|^\W*pushed\b`)
+	pushes    = pattern(`\bgit\b[^\n;&|]*\spush\b|\bgh pr create\b|\bgt (submit|ss)\b`)
+	announced = pattern(`(?i)(^|[.!?:] )\W*(now |first,? |next,? |then |ok(ay)?[.,] )?let me (check|look|see|find|read|search|explore|run|try|verify|trace|fix|update|add|start|begin|first|also|now|get|examine|investigate|understand|review|test|create|write|implement)\b[^.?!]*[.:…]?$`)
 	denied    = pattern(`(?i)\b(not|n't|never|un|nothing|before|once|if|when|until|after|should|would|be)\b[^.]*$`)
 )
 

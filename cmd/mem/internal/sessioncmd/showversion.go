@@ -29,10 +29,12 @@ func showVersion(ctx context.Context, run names.Run, rev state.Rev, s shown) err
 	names.Field(run.Env, "Source", sourceOf(run.Env, v, s.From, s.To))
 	of := ""
 	if v.TokensL1 > 0 && v.Source == "" {
-		of = fmt.Sprintf(" of the session, %.1f:1 of its readable part", float64(v.TokensL1)/float64(max(1, v.TokensOut)))
+		of = fmt.Sprintf(" of the session%s, %.1f:1 of its readable part", versioncmd.AskedOf(v), float64(v.TokensL1)/float64(max(1, v.TokensOut)))
 	}
-	names.Field(run.Env, "Result", fmt.Sprintf("%s tok, %s, %.1f:1%s, %d of %d markers kept", tokens.Commas(v.TokensOut),
-		term.Count(v.MessagesOut, "message"), v.Ratio, of, v.Preserved, v.Preserved+v.Summarised))
+	if n := v.Preserved + v.Summarised; n > 0 {
+		of += fmt.Sprintf(", %d of %d markers kept", v.Preserved, n)
+	}
+	names.Field(run.Env, "Result", fmt.Sprintf("%s tok, %s, %.1f:1%s", tokens.Commas(v.TokensOut), term.Count(v.MessagesOut, "message"), v.Ratio, of))
 	if r := v.Receipt; r.Requests > 0 {
 		names.Field(run.Env, "Cost", fmt.Sprintf("%s, %s tok in, %s out, %s", term.Count(r.Requests, "request"),
 			tokens.Commas(r.Usage.Input), tokens.Commas(r.Usage.Output), engines.FormatDollars(r.Usage.Micros)))

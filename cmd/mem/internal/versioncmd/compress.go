@@ -306,6 +306,22 @@ func ofL1(v *records.Version) string {
 	return ", " + of + " of the readable part"
 }
 
+// AskedOf names the ratio that was asked for if it is not the one that was reached, and why that is far away.
+func AskedOf(v *records.Version) string {
+	asked := v.Settings.Ratio
+	switch {
+	case asked == 0 || int(v.Ratio+.5) == asked:
+		return ""
+	case v.Ratio < 1.1*float64(asked):
+		return fmt.Sprintf(" (%d:1 asked)", asked)
+	case !compress.IsExtract(v.Engine):
+		return fmt.Sprintf(" (%d:1 asked: the model wrote less)", asked)
+	case v.Settings.Aggressiveness == keepit.Aggressive.String():
+		return fmt.Sprintf(" (%d:1 asked: it has only requests, decisions and outcomes)", asked)
+	}
+	return fmt.Sprintf(" (%d:1 asked: it has all that was said)", asked)
+}
+
 // whyShort says why a version is smaller than asked.
 func whyShort(c derive.CompressResult) string {
 	switch {

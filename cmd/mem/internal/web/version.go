@@ -89,7 +89,7 @@ func (s *Server) versionPage(ctx context.Context, rev state.Rev, view string) (s
 		}
 		b.Text = text.String()
 		if rest, ok := strings.CutPrefix(b.Text, compress.Legend); ok && view != "source" {
-			b.Legend, b.Text = strings.TrimPrefix(compress.Legend, "## "), rest
+			b.Legend, b.Text = strings.Trim(compress.Legend, "[]"), rest
 		}
 	}
 	p.Body = b
