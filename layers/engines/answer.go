@@ -5,77 +5,48 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/memvcs/mem/layers/claims"
 	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/forms"
 	"github.com/memvcs/mem/layers/keepit"
-	"github.com/memvcs/mem/objects/strictjson"
 )
 
-// Limits of an answer. A longer one is rejected.
-const (
-	maxAnswerBytes = 4 << 20
-	maxSegments    = 20_000
-)
+// A summary is an answer about a window.
+type summary struct {
+	Segments []answerSegment `json:"segments" form:"required,items=20000"`
+}
 
-// errMalformed means that an answer does not have the requested form.
-var errMalformed = errors.New("not the answer that was asked for")
-
-// An answerSegment is a segment in an answer.
 type answerSegment struct {
-	Role     *string `json:"role"`
-	Messages []int   `json:"messages"`
-	Text     *string `json:"text"`
+	Role     string `json:"role" form:"required" enum:"user,assistant,tool"`
+	Messages []int  `json:"messages" form:"required,items=100000,min=1"`
+	Text     string `json:"text" form:"required,max=100000"`
 }
 
-// decode parses an answer: one JSON object that follows the schema. A Markdown fence around it is allowed, because
-// models write one if the server has no schemas.
-func decode(text string) ([]answerSegment, error) {
-	if len(text) > maxAnswerBytes {
-		return nil, fmt.Errorf("%w: it has %d bytes", errMalformed, len(text))
-	}
-	var v struct {
-		Segments *[]answerSegment `json:"segments"`
-	}
-	if err := strictjson.Decode(strictjson.Unfence([]byte(text)), &v); err != nil {
-		return nil, fmt.Errorf("%w: %s", errMalformed, printable(err.Error()))
-	}
-	switch {
-	case v.Segments == nil:
-		return nil, fmt.Errorf(`%w: "segments" is missing`, errMalformed)
-	case len(*v.Segments) > maxSegments:
-		return nil, fmt.Errorf("%w: %d segments", errMalformed, len(*v.Segments))
-	}
-	for i, s := range *v.Segments {
-		if s.Role == nil || s.Text == nil || len(s.Messages) == 0 {
-			return nil, fmt.Errorf(`%w: segment %d lacks "role", "messages" or "text"`, errMalformed, i+1)
-		}
-	}
-	return *v.Segments, nil
-}
-
-// check converts the answer of an author for a window to segments in the order of their messages. wrong lists the bad segments with
-// the reasons; if it is empty, the answer can be used.
-func check(author string, answer []answerSegment, w window) (segs []compress.Segment, wrong []string) {
+// check converts the answer of an author for a window to segments in the order of their messages. The error lists the bad
+// segments with the reasons.
+func check(author, answer string, w window) ([]compress.Segment, error) {
 	const most = 12 // reasons
+	list, err := forms.Decode[summary]([]byte(answer))
+	if err != nil {
+		return nil, err
+	}
+	var segs []compress.Segment
+	var bad forms.Problems
 	known := newSources(w.items)
-	for i, s := range answer {
+	for i, s := range list.Segments {
 		seg, err := known.segment(author, s)
 		if err == nil {
 			segs = append(segs, seg)
-			continue
-		}
-		if wrong = append(wrong, fmt.Sprintf("segment %d: %v", i+1, err)); len(wrong) == most {
+		} else if bad.Add(fmt.Sprintf("segments[%d]", i), "%v", err); len(bad) == most {
 			break
 		}
 	}
-	if len(answer) == 0 {
-		wrong = append(wrong, "there are no segments")
+	if len(list.Segments) == 0 {
+		bad.Add("segments", "there are none")
 	}
 	slices.SortStableFunc(segs, func(a, b compress.Segment) int { return a.Src[0][0] - b.Src[0][0] })
-	return segs, wrong
+	return segs, bad.Err()
 }
 
 // sources are the messages of a window.
@@ -102,15 +73,11 @@ func newSources(items []compress.Item) *sources {
 
 // segment checks and converts one segment. Whoever it is about, the words are the author's.
 func (s *sources) segment(author string, a answerSegment) (compress.Segment, error) {
-	none := compress.Segment{}
-	if !slices.Contains([]string{"user", "assistant", "tool"}, *a.Role) {
-		return none, fmt.Errorf("its role is %s: want user, assistant or tool", quote(*a.Role))
-	}
 	src, err := s.read(a.Messages)
 	if err != nil {
-		return none, err
+		return compress.Segment{}, err
 	}
-	text, err := s.checkText(*a.Text)
+	text, err := s.checkText(a.Text)
 	return compress.Segment{Role: "tool", Label: compress.SummaryBy(author, src), Text: text, Src: src}, err
 }
 
@@ -143,16 +110,11 @@ func unsupported(text string, source claims.Source) []string {
 	return bad
 }
 
-// checkText rejects text with control characters, a fence key or a marker, and with names that the messages that were last read
-// do not contain.
+// checkText rejects text with a fence key or a marker, and with names that the messages that were last read do not contain.
 func (s *sources) checkText(text string) (string, error) {
-	text = strings.TrimSpace(strings.ReplaceAll(text, "\r\n", "\n"))
+	text = strings.TrimSpace(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text))
 	bad := unsupported(text, s.text)
 	switch {
-	case text == "":
-		return "", errors.New("it has no text")
-	case !utf8.ValidString(text) || strings.ContainsFunc(text, isHidden):
-		return "", errors.New("it contains control characters")
 	case strings.Contains(text, s.key):
 		return "", errors.New("it repeats the key of the record")
 	case len(keepit.Scan(text)) > 0:
@@ -163,15 +125,11 @@ func (s *sources) checkText(text string) (string, error) {
 	return text, nil
 }
 
-// isHidden reports whether a rune is invalid in a text: a control character, or a mark that changes the direction of
-// writing.
-func isHidden(r rune) bool {
-	return unicode.IsControl(r) && r != '\n' && r != '\t' || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 ||
-		r == 0x200e || r == 0x200f || r == 0xfeff
-}
-
 // read reads the messages that a segment lists and returns them as runs.
 func (s *sources) read(messages []int) ([][2]int, error) {
+	if len(messages) == 0 {
+		return nil, errors.New("it lists no messages")
+	}
 	list := slices.Clone(messages)
 	slices.Sort(list)
 	list = slices.Compact(list)
@@ -193,9 +151,6 @@ func (s *sources) read(messages []int) ([][2]int, error) {
 
 // readList sets the text to that of a sorted list of messages.
 func (s *sources) readList(list []int) error {
-	if len(list) > 100_000 {
-		return fmt.Errorf("it lists %d messages", len(list))
-	}
 	var b strings.Builder
 	found := map[int]bool{}
 	for _, it := range s.items {
@@ -222,20 +177,4 @@ func (s *sources) readList(list []int) error {
 }
 
 // quote formats a part of an answer for a message.
-func quote(s string) string { return "`" + printable(s) + "`" }
-
-// printable returns at most 80 characters of s in one line, without control characters and back-ticks.
-func printable(s string) string {
-	const most = 80
-	clean := strings.Map(func(r rune) rune {
-		if r == utf8.RuneError || isHidden(r) || unicode.IsSpace(r) || r == '`' {
-			return ' '
-		}
-		return r
-	}, s)
-	r := []rune(strings.TrimSpace(clean))
-	if len(r) > most {
-		return string(r[:most]) + "…"
-	}
-	return string(r)
-}
+func quote(s string) string { return "`" + strings.ReplaceAll(forms.Printable(s), "`", " ") + "`" }

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/memvcs/mem/layers/forms"
 )
 
 // Claude is a model behind the user's own client: it runs "claude -p" without tools, customizations, hooks and session
@@ -154,7 +156,7 @@ func readResult(out []byte) (Answer, error) {
 		return a, nil
 	}
 	text := oneLine(strings.Join(append([]string{r.Result}, r.Errors...), " "))
-	err := fmt.Errorf("claude failed with %s: %s", printable(r.Subtype), text)
+	err := fmt.Errorf("claude failed with %s: %s", forms.Printable(r.Subtype), text)
 	switch {
 	case strings.Contains(r.Subtype, "budget"):
 		return a, fmt.Errorf("%w: %w", ErrCap, err)

@@ -27,7 +27,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/memvcs/mem/objects"
@@ -64,12 +63,6 @@ type Question struct {
 
 	// MaxMicros limits the cost of the answer, in millionths of a dollar; less than zero is no limit.
 	MaxMicros int64 `json:"-"`
-}
-
-// newQuestion returns a question to a model for an answer of at most most tokens, without a limit of its cost.
-func newQuestion(model, system, prompt string, schema json.RawMessage, most int) Question {
-	return Question{Format: questionFormat, Engine: model, System: system, Prompt: strings.ToValidUTF8(prompt, "\uFFFD"),
-		Schema: schema, MaxTokens: most, MaxMicros: -1}
 }
 
 // An Answer is the output of a model. It is stored as the second half of a witness.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/memvcs/mem/layers/claims"
 	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/forms"
 	"github.com/memvcs/mem/layers/keepit"
 	"github.com/memvcs/mem/layers/tokens"
 )
@@ -218,7 +219,7 @@ func TestRefusedAnswers(t *testing.T) {
 			if r := s.Receipt(); r.Retried != 1 || r.Replaced != 0 || r.Requests != 3 {
 				t.Errorf("receipt %+v", r)
 			}
-			if !strings.Contains(m.asked[1].Prompt, "was refused, for these reasons:\n- ") {
+			if !strings.Contains(m.asked[1].Prompt, "was refused:\n=== faults ") {
 				t.Errorf("the second question does not say why:\n%s", m.asked[1].Prompt)
 			}
 
@@ -255,13 +256,9 @@ func TestManyReads(t *testing.T) {
 		{others[:50], ""},
 		{others, "the segments list the same messages too often"},
 	} {
-		list, err := decode(`{"segments":[` + strings.Join(c.list, ",") + `]}`)
-		if err != nil {
-			t.Fatal(err)
-		}
-		segs, wrong := check("m", list, window{items: items})
-		if c.want == "" && len(wrong)+len(c.list)-len(segs) != 0 || c.want != "" && !strings.HasSuffix(wrong[0], c.want) {
-			t.Errorf("%d segments: %d are good, %q, want %q", len(c.list), len(segs), wrong, c.want)
+		segs, err := check("m", `{"segments":[`+strings.Join(c.list, ",")+`]}`, window{items: items})
+		if c.want == "" && (err != nil || len(c.list) != len(segs)) || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%d segments: %d are good, %v, want %q", len(c.list), len(segs), err, c.want)
 		}
 	}
 }
@@ -408,7 +405,7 @@ func TestFence(t *testing.T) {
 			t.Fatalf("%s stands in the text", k)
 		}
 	}
-	q := question("m", window{items: items}, 100, keepit.Moderate, nil)
+	q := summaryForm(window{items: items}, 100, keepit.Moderate)
 	k := recordKey(items)
 	if strings.Count(q.Prompt, k) != 2+len(items) {
 		t.Errorf("%d keys for %d items", strings.Count(q.Prompt, k), len(items))
@@ -662,7 +659,7 @@ func TestInvented(t *testing.T) {
 		"x.y.z a.b c.d e.f g.h i.j":                  "`x.y.z`, `a.b`, `c.d`, `e.f`, `g.h`",
 		"see https://evil.example/":                  "`https://evil.example`",
 		"\u0663 entries":                             "`\u0663`",
-		strings.Repeat("z", 200) + "_q":              "`" + strings.Repeat("z", 80) + "…`",
+		strings.Repeat("z", 200) + "_q":              "`" + strings.Repeat("z", 59) + "…`",
 		"the value is `secret thing`":                "`secret thing`",
 	} {
 		if got := strings.Join(unsupported(text, claims.NewSource(source)), ", "); got != want {
@@ -680,13 +677,9 @@ func FuzzAnswer(f *testing.F) {
 	f.Add("{\"segments\":[{\"role\":\"user\",\"messages\":[6],\"text\":\"`` ` \xff\"}]}")
 	w := window{items: talk()}
 	f.Fuzz(func(t *testing.T, text string) {
-		list, err := decode(text)
-		if err != nil {
-			return
-		}
-		segs, wrong := check("m", list, w)
-		if len(wrong) == 0 && len(segs) != len(list) {
-			t.Fatalf("%d of %d segments", len(segs), len(list))
+		segs, err := check("m", text, w)
+		if err == nil && len(segs) == 0 {
+			t.Fatal("no segments")
 		}
 		if _, err := compress.Encode(segs); err != nil {
 			t.Fatal(err)
@@ -702,10 +695,8 @@ func FuzzAnswer(f *testing.F) {
 				t.Fatalf("accepted %v", bad)
 			}
 		}
-		for _, s := range wrong {
-			if strings.ContainsFunc(s, isHidden) || len(s) > 4000 {
-				t.Fatalf("reason %q", s)
-			}
+		if err != nil && (strings.ContainsFunc(err.Error(), forms.Hidden) || len(err.Error()) > 40_000) {
+			t.Fatalf("reasons %q", err)
 		}
 	})
 }

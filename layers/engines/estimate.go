@@ -35,8 +35,8 @@ func (e *Estimator) Summarize(ctx context.Context, req compress.Request) (compre
 		total := totalTokens(windows)
 		for _, w := range windows {
 			budget := max(1, w.share(room, total))
-			in := questionTokens(question(e.of.model.ID(), w, budget, req.Level, nil))
-			again := questionTokens(verifyQuestion(e.of.model.ID(), w, "", 0)) + tokens.For("").Scale(budget*3/2)
+			in := questionTokens(e.of.question(summaryForm(w, budget, req.Level)))
+			again := questionTokens(e.of.question(verifyForm(w, "", 0))) + tokens.For("").Scale(budget*3/2)
 			out := tokens.For("").Scale(2 * budget)
 			e.sum.Windows++
 			e.sum.Requests += 2

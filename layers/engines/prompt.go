@@ -1,11 +1,11 @@
 package engines
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 
 	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/forms"
 	"github.com/memvcs/mem/layers/keepit"
 	"github.com/memvcs/mem/layers/verify"
 	"github.com/memvcs/mem/objects"
@@ -29,15 +29,9 @@ Rules:
 - Say what was asked, what was found, what was decided and why, which errors came up and what fixed them, which files
   changed, and what is still open. Write in the language of the record.`
 
-// schema is the JSON schema of an answer.
-const schema = `{"type":"object","properties":{"segments":{"type":"array","items":{"type":"object","properties":{` +
-	`"role":{"type":"string","enum":["user","assistant","tool"]},"messages":{"type":"array","items":{"type":"integer"}},` +
-	`"text":{"type":"string"}},"required":["role","messages","text"],"additionalProperties":false}}},` +
-	`"required":["segments"],"additionalProperties":false}`
-
 // promptID changes with the text of the prompts.
 func promptID() string {
-	text := system + schema + verifySystem + verify.Steps
+	text := system + string(forms.AnswerSchema[summary]()) + verifySystem + verify.Steps
 	for _, l := range []compress.Level{keepit.Minimal, keepit.Moderate, keepit.Aggressive} {
 		text += levelInstruction(l)
 	}
@@ -55,21 +49,11 @@ func levelInstruction(l compress.Level) string {
 	return "Keep only requests, critical decisions and outcomes."
 }
 
-// question returns the request for a window: a summary of at most budget plain tokens. wrong lists the faults of the
-// previous answer, if there was one.
-func question(model string, w window, budget int, level compress.Level, wrong []string) Question {
-	var b strings.Builder
-	fmt.Fprintf(&b, "Shorten the record below to at most %d words (%d tokens) in all. %s\n\n", max(1, budget*5/8),
+// summaryForm returns the request for a window: a summary of at most budget plain tokens.
+func summaryForm(w window, budget int, level compress.Level) Form {
+	prompt := fmt.Sprintf("Shorten the record below to at most %d words (%d tokens) in all. %s\n\n", max(1, budget*5/8),
 		max(1, budget*5/6), levelInstruction(level)) // the labels of the segments take the rest
-	b.WriteString(record(w.items))
-	if len(wrong) > 0 {
-		b.WriteString("\nAn earlier answer was refused, for these reasons:\n")
-		for _, s := range wrong {
-			fmt.Fprintf(&b, "- %s\n", s)
-		}
-		b.WriteString("Write the whole answer anew, without these faults.\n")
-	}
-	return newQuestion(model, system, b.String(), json.RawMessage(schema), min(8_192+4*budget, 32_000))
+	return Form{system, prompt + record(w.items), forms.AnswerSchema[summary](), min(8_192+4*budget, 32_000)}
 }
 
 // record returns items between fences with a key, which stands before each message, too.

@@ -159,7 +159,9 @@ func both(t *testing.T, f func(t *testing.T, model func(*Server) Model, answer f
 	})
 }
 
-func ask() Question { return question("m", window{items: talk()}, 100, 1, nil) }
+func ask() Question {
+	return NewAsker(says(""), Options{}).question(summaryForm(window{items: talk()}, 100, 1))
+}
 
 func TestHTTPAnswer(t *testing.T) {
 	t.Parallel()

@@ -50,11 +50,8 @@ func (r Receipt) Add(o Receipt) Receipt {
 
 // A Summarizer is an engine that uses a model. It is for one [compress.Run] and not safe for concurrent use.
 type Summarizer struct {
-	model     Model
-	opts      Options
-	done      map[objects.Hash][]answeredWindow // finished windows, by itemsKey
-	exchanges []Exchange
-	receipt   Receipt
+	*Asker
+	done map[objects.Hash][]answeredWindow // finished windows, by itemsKey
 }
 
 // An answeredWindow is a window with the segments of the answer.
@@ -69,21 +66,12 @@ var _ compress.Summarizer = (*Summarizer)(nil)
 
 // New returns an engine for m.
 func New(m Model, o Options) *Summarizer {
-	if o.Window <= 0 {
-		o.Window = defaultWindow
-	}
-	o.Window = max(o.Window, minWindow)
-	return &Summarizer{model: m, opts: o, done: map[objects.Hash][]answeredWindow{}}
+	return &Summarizer{NewAsker(m, o), map[objects.Hash][]answeredWindow{}}
 }
-
-// minWindow is the smallest window, in tokens. It is much longer than [headerTokens].
-const minWindow = 1000
 
 // Metered returns a new engine with the same model and another meter.
 func (s *Summarizer) Metered(m Meter) *Summarizer {
-	o := s.opts
-	o.Meter = m
-	return New(s.model, o)
+	return &Summarizer{s.Asker.Metered(m), map[objects.Hash][]answeredWindow{}}
 }
 
 // author is the name of a model to readers.
@@ -102,12 +90,6 @@ func engineID(m Model, window int) string {
 	}
 	return fmt.Sprintf("%s/%d (%swindow %d, prompt %s)", name, version, model, window, promptID())
 }
-
-// Exchanges returns the questions and answers in order.
-func (s *Summarizer) Exchanges() []Exchange { return s.exchanges }
-
-// Receipt returns the usage so far.
-func (s *Summarizer) Receipt() Receipt { return s.receipt }
 
 // Summarize asks the model about the windows of the items. Answers for the same items are reused: a new budget only
 // cuts them.
@@ -152,82 +134,17 @@ func windowsOf(req compress.Request, size int) []window {
 // write asks the model about a window, and whether its answer is true. After two malformed answers the window is left to extract.
 func (s *Summarizer) write(ctx context.Context, w window, budget int, level compress.Level) (answeredWindow, error) {
 	s.receipt.Windows++
-	var wrong []string
-	for try := range 2 {
-		if try == 1 {
-			s.receipt.Retried++
-		}
-		a, err := s.ask(ctx, question(s.model.ID(), w, budget, level, wrong))
-		if err != nil {
-			return answeredWindow{}, err
-		}
-		list, err := decode(a.Text)
-		if err != nil {
-			wrong = []string{err.Error()}
-			continue
-		}
-		var segs []compress.Segment
-		if segs, wrong = check(cmp.Or(a.Model, author(s.model)), list, w); len(wrong) == 0 {
-			return s.verified(ctx, answeredWindow{window: w, segs: segs})
-		}
-	}
-	s.receipt.Replaced++
-	return answeredWindow{window: w, replaced: true}, nil
-}
-
-// ask sends one question if the meter allows it.
-func (s *Summarizer) ask(ctx context.Context, q Question) (Answer, error) {
-	left := int64(-1)
-	if s.opts.Meter != nil {
-		var err error
-		if left, err = s.opts.Meter.Allow(ctx, s.estimateCost(ctx, q)); err != nil {
-			return Answer{}, err
-		}
-	}
-	q.MaxMicros = left
-	a, err := s.model.Ask(ctx, q)
-	a.Format, a.Text = answerFormat, strings.ToValidUTF8(a.Text, "\uFFFD")
-	a.Usage = a.Usage.clamp()
-	if a.Usage.Micros == 0 {
-		a.Usage.Micros = s.opts.Price.Cost(a.Usage.Input, a.Usage.Output)
-	}
-	s.receipt.Requests++
-	s.receipt.Usage = s.receipt.Usage.Add(a.Usage)
-	if s.opts.Meter != nil {
-		err = errors.Join(err, s.opts.Meter.Spend(context.WithoutCancel(ctx), a.Model, a.Usage))
-	}
-	if err == nil {
-		err = ctx.Err()
+	segs, err := Ask(ctx, s.Asker, summaryForm(w, budget, level), func(a Answer) ([]compress.Segment, error) {
+		return check(cmp.Or(a.Model, author(s.model)), a.Text, w)
+	})
+	if errors.Is(err, ErrAnswer) {
+		s.receipt.Replaced++
+		return answeredWindow{window: w, replaced: true}, nil
 	}
 	if err != nil {
-		return a, fmt.Errorf("ask %s: %w", s.model.ID(), err)
+		return answeredWindow{}, err
 	}
-	s.exchanges = append(s.exchanges, Exchange{q, a})
-	return a, nil
-}
-
-// A tokenCounter counts the tokens of a question exactly.
-type tokenCounter interface {
-	CountTokens(ctx context.Context, q Question) (int, error)
-}
-
-// estimateCost returns the maximum cost of an answer, with the model's own count of the question if it has one.
-func (s *Summarizer) estimateCost(ctx context.Context, q Question) Usage {
-	n := questionTokens(q)
-	if c, ok := s.model.(tokenCounter); ok {
-		if exact, err := c.CountTokens(ctx, q); err == nil { // on error the request itself will fail and say why
-			n = min(max(exact, 0), maxTokens)
-		}
-	}
-	return s.maxUsage(n, q.MaxTokens)
-}
-
-// maxUsage returns the usage of a question of n tokens whose answer has at most most tokens.
-func (s *Summarizer) maxUsage(n, most int) Usage { return Usage{n, most, s.opts.Price.Cost(n, most)} }
-
-// questionTokens estimates the tokens of a question.
-func questionTokens(q Question) int {
-	return tokens.For("").Scale(tokens.Raw(q.System) + tokens.Raw(q.Prompt) + tokens.Raw(string(q.Schema)))
+	return s.verified(ctx, answeredWindow{window: w, segs: segs})
 }
 
 // join concatenates the windows and cuts them to room plain tokens.

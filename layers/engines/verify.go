@@ -33,7 +33,7 @@ func (s *Summarizer) verified(ctx context.Context, aw answeredWindow) (answeredW
 	for i, seg := range aw.segs {
 		fmt.Fprintf(&sentences, "s:%d summary: %s\n  of the messages %s\n", i+1, strings.Join(strings.Fields(seg.Text), " "), numbers(seg.Src))
 	}
-	a, err := s.ask(ctx, verifyQuestion(s.model.ID(), aw.window, sentences.String(), len(aw.segs)))
+	a, err := s.ask(ctx, verifyForm(aw.window, sentences.String(), len(aw.segs)))
 	if err != nil {
 		return aw, err
 	}
@@ -72,10 +72,10 @@ func (s *Summarizer) verified(ctx context.Context, aw answeredWindow) (answeredW
 	return aw, nil
 }
 
-// verifyQuestion asks about n sentences on the messages of a window.
-func verifyQuestion(model string, w window, sentences string, n int) Question {
+// verifyForm asks about n sentences on the messages of a window.
+func verifyForm(w window, sentences string, n int) Form {
 	prompt := verify.Steps + "\n" + record(w.items) + "\n" + verify.Fenced("sentences", sentences)
-	return newQuestion(model, verifySystem, prompt, forms.AnswerSchema[verdicts](), min(8_192+60*n, 32_000))
+	return Form{verifySystem, prompt, forms.AnswerSchema[verdicts](), min(8_192+60*n, 32_000)}
 }
 
 // numbers lists runs of messages: "#2, #6 to #8".

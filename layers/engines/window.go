@@ -98,14 +98,5 @@ func messageRange(it compress.Item) string {
 
 // itemText returns the text of an item in the prompt.
 func itemText(it compress.Item) string {
-	text := it.String()
-	if strings.ContainsFunc(text, isHidden) { // not allowed in answers
-		return strings.Map(func(r rune) rune {
-			if isHidden(r) {
-				return -1
-			}
-			return r
-		}, text)
-	}
-	return text
+	return visible(it.String()) // hidden characters are not allowed in answers
 }

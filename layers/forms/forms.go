@@ -296,7 +296,7 @@ func (c *Problems) text(at string, v any, f field) {
 		c.Add(at, "it is empty")
 	case n > f.max:
 		c.Add(at, "%d characters are too many: want at most %d", n, f.max)
-	case strings.ContainsFunc(text, isHidden):
+	case strings.ContainsFunc(text, Hidden):
 		c.Add(at, "it contains control characters")
 	case f.enum != nil && text != "" && !slices.Contains(f.enum, text):
 		c.Add(at, "%q is none of %s", Printable(text), strings.Join(f.enum, ", "))
@@ -319,9 +319,9 @@ func typeName(v any) string {
 	return "an object"
 }
 
-// isHidden reports whether a character is invalid in a text: a control character, an invisible letter, or a mark that
+// Hidden reports whether a character is invalid in a text: a control character, an invisible letter, or a mark that
 // changes the direction of writing.
-func isHidden(r rune) bool {
+func Hidden(r rune) bool {
 	switch {
 	case r == '\n', r == '\t', r == '\r':
 		return false
@@ -335,7 +335,7 @@ func isHidden(r rune) bool {
 // Printable makes a name from the input safe to print.
 func Printable(s string) string {
 	return tokens.Shorten(strings.Map(func(r rune) rune {
-		if isHidden(r) || unicode.IsSpace(r) {
+		if Hidden(r) || unicode.IsSpace(r) {
 			return ' '
 		}
 		return r

@@ -3,7 +3,6 @@ package knowledge
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -15,8 +14,6 @@ import (
 	"github.com/memvcs/mem/layers/knowledge/permanent"
 	"github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/state"
-	"github.com/memvcs/mem/layers/tokens"
-	"github.com/memvcs/mem/layers/verify"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/refs"
 )
@@ -43,9 +40,6 @@ type Distillation struct {
 	Left     int // tokens that were not distilled
 }
 
-// ErrAnswer means that a model returned two malformed answers to one question.
-var ErrAnswer = errors.New("the model's answer is malformed")
-
 // Distill asks a model to distil the undistilled messages of the session that rev names, in parts that fit the model, and
 // about each fact that was saved. Each answer is checked and saved like the input of [SaveFacts], in one commit with the
 // request, so an error later loses nothing that was paid for. The error wraps [engines.ErrCap] if a cost cap is reached.
@@ -68,6 +62,12 @@ type distiller struct {
 	asker *engines.Asker
 	out   Distillation
 	used  int // exchanges with the model that are already stored
+}
+
+// distillForm returns the question for a task of size tokens.
+func distillForm(t Task, size int) engines.Form {
+	return engines.Form{System: distillSystem, Prompt: t.Instruction("", Seen{}), Schema: forms.AnswerSchema[facts.Input](),
+		MaxTokens: answerTokens(size)}
 }
 
 // answerTokens returns the longest answer, in tokens, to an input of in tokens.
@@ -142,8 +142,7 @@ func (d *distiller) estimate(ctx context.Context) error {
 		}
 		since = part.To
 		d.out.Left += part.Tokens
-		u := d.asker.EstimateCost(distillSystem, Task{Draft: part}.Instruction("", Seen{}), forms.AnswerSchema[facts.Input](),
-			answerTokens(part.Tokens))
+		u := d.asker.EstimateCost(distillForm(Task{Draft: part}, part.Tokens))
 		d.out.Receipt.Windows++
 		d.out.Receipt.Requests += 2
 		d.out.Receipt.Usage = d.out.Receipt.Usage.Add(u).Add(u)
@@ -155,10 +154,9 @@ func (d *distiller) ask(ctx context.Context, task Task) (facts.Input, error) {
 	for _, q := range task.Questions {
 		size += len(q.Questions) * 60
 	}
-	q := question{distillSystem, task.Instruction("", Seen{}), forms.AnswerSchema[facts.Input](), answerTokens(size)}
 	first := true
-	return askTwice(ctx, d.asker, q, func(b []byte) (facts.Input, error) {
-		given, err := facts.Decode(b)
+	return engines.Ask(ctx, d.asker, distillForm(task, size), func(a engines.Answer) (facts.Input, error) {
+		given, err := facts.Decode([]byte(a.Text))
 		if err == nil {
 			err = validate(&given, task)
 		}
@@ -169,40 +167,6 @@ func (d *distiller) ask(ctx context.Context, task Task) (facts.Input, error) {
 		given.Session, given.Through = "", task.Draft.To
 		return given, err
 	})
-}
-
-// A question is a request to a model: the prompts, the JSON schema of the answer, and its longest length in tokens.
-type question struct {
-	system, prompt string
-	schema         json.RawMessage
-	maxTokens      int
-}
-
-// askTwice asks a question and decodes the answer. A malformed answer is requested once more, with its faults.
-func askTwice[T any](ctx context.Context, asker *engines.Asker, q question,
-	decode func([]byte) (T, error)) (none T, err error) {
-	prompt := q.prompt
-	var wrong error
-	for range 2 {
-		text, err := asker.Ask(ctx, q.system, prompt, q.schema, q.maxTokens)
-		if err != nil {
-			return none, err
-		}
-		var answer T
-		if answer, wrong = decode([]byte(text)); wrong == nil {
-			return answer, nil
-		}
-		prompt = retryPrompt(q.prompt, wrong)
-	}
-	return none, fmt.Errorf("%w: %w", ErrAnswer, wrong)
-}
-
-// retryPrompt repeats a question with the faults of the first answer. The faults may quote the transcript, so they
-// stand between fences.
-func retryPrompt(prompt string, wrong error) string {
-	faults := tokens.OneLine(oneLine(wrong.Error()), 2000)
-	return prompt + "\nAn earlier answer was refused:\n" + verify.Fenced("faults", faults+"\n") +
-		"Write the whole answer again, without these faults.\n"
 }
 
 // validate checks that an answer refers only to messages of the session and to sentences that were asked about, and removes ids

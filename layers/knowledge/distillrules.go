@@ -96,14 +96,15 @@ func (w *ruleDistiller) run(ctx context.Context) (err error) {
 		batches = [][]permanent.Candidate{nil}
 	}
 	for i, some := range batches {
-		q := question{reflectSystem, w.prompt(some, i == 0), forms.AnswerSchema[permanent.Answer](), answerTokens(len(some) * 100)}
+		q := engines.Form{System: reflectSystem, Prompt: w.prompt(some, i == 0), Schema: forms.AnswerSchema[permanent.Answer](),
+			MaxTokens: answerTokens(len(some) * 100)}
 		if w.o.DryRun {
 			w.out.Receipt.Requests++
-			w.out.Receipt.Usage = w.out.Receipt.Usage.Add(w.asker.EstimateCost(q.system, q.prompt, q.schema, q.maxTokens))
+			w.out.Receipt.Usage = w.out.Receipt.Usage.Add(w.asker.EstimateCost(q))
 			continue
 		}
-		answer, err := askTwice(ctx, w.asker, q, func(b []byte) (permanent.Answer, error) {
-			return permanent.DecodeVerdicts(b, some)
+		answer, err := engines.Ask(ctx, w.asker, q, func(a engines.Answer) (permanent.Answer, error) {
+			return permanent.DecodeVerdicts([]byte(a.Text), some)
 		})
 		if err != nil {
 			return err

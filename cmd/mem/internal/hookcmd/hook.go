@@ -25,7 +25,6 @@ import (
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/engines"
-	"github.com/memvcs/mem/layers/knowledge"
 	"github.com/memvcs/mem/layers/redact/scanner"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/refs"
@@ -169,7 +168,7 @@ func distillOutcome(err error) (done bool, logged error) {
 	case errors.As(err, &capped):
 		return false, capped // numbers alone
 	}
-	for _, known := range []error{knowledge.ErrAnswer, engines.ErrRecorded, derive.ErrNoWitnesses} {
+	for _, known := range []error{engines.ErrAnswer, engines.ErrRecorded, derive.ErrNoWitnesses} {
 		if errors.Is(err, known) {
 			return true, known // a retry would cost the same again
 		}

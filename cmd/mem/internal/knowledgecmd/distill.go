@@ -232,9 +232,9 @@ func distillError(err error, rev state.Rev) error {
 	switch {
 	case errors.Is(err, engines.ErrRecorded):
 		return app.WithHint(err, "the session has grown, or the settings differ; --again distils a session once more")
-	case errors.Is(err, knowledge.ErrAnswer) && rev.Session == nil:
+	case errors.Is(err, engines.ErrAnswer) && rev.Session == nil:
 		return app.WithHint(err, "try another model with --model", "or by hand: mem reflect")
-	case errors.Is(err, knowledge.ErrAnswer):
+	case errors.Is(err, engines.ErrAnswer):
 		return app.WithHint(err, "try another model with --model", "or by hand: mem facts draft "+
 			term.ShortID(rev.Session.ID))
 	}
