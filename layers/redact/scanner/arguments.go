@@ -114,52 +114,6 @@ func (s *Scan) htpasswd(at int, w *word) {
 	}
 }
 
-// authTuple finds the password in auth=("user", "password").
-func (s *Scan) authTuple(at int, w *word) {
-	user, _, ok := s.literal(at + len(w.text))
-	if !ok {
-		return
-	}
-	i := user.End
-	for i < len(s.Text) && Closers.Has(s.Text[i]) && i < user.End+6 {
-		i++
-	}
-	if i >= len(s.Text) || s.Text[i] != ',' {
-		return
-	}
-	if v, _, ok := s.literal(i + 1 + Spaces(s.Text[i+1:])); ok &&
-		Plausible("password", s.Text[v.Start:v.End], Quoted) {
-		s.found(v.Start, v.End, "password")
-	}
-}
-
-// sqlPassword finds the password in "identified by" and "identified with ... by" of SQL.
-func (s *Scan) sqlPassword(at int, w *word) {
-	i := at + len(w.text)
-	if w.text == "identified with" {
-		n := IndexFold(s.Text[i:min(len(s.Text), i+48)], " by")
-		if n < 0 {
-			return
-		}
-		i += n + len(" by")
-	}
-	i += Spaces(s.Text[i:])
-	if HasFold(s.Text[i:], "password ") {
-		i += len("password ")
-	}
-	if v, _, ok := s.literal(i); ok && Plausible("password", s.Text[v.Start:v.End], Quoted) {
-		s.found(v.Start, v.End, "password")
-	}
-}
-
-// amzSignature finds the signature of a presigned S3 URL.
-func (s *Scan) amzSignature(at int, w *word) {
-	i := at + len(w.text)
-	if n := HexLow.Run(s.Text[i:], 80); n == 64 && !Repeats(s.Text[i:i+n]) {
-		s.found(i, i+n, "aws-signature")
-	}
-}
-
 // cookieOption finds the cookies in "curl -b 'name=value'".
 func (s *Scan) cookieOption(at int, w *word) {
 	option := ""

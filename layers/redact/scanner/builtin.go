@@ -76,8 +76,6 @@ var builtin = sync.OnceValue(func() *dictionary {
 	add((*Scan).authorization, "authorization", "bearer ", "basic ", "x-api-key", "x-auth-token")
 	add((*Scan).cookie, "cookie")
 	add((*Scan).block, "-----begin")
-	add((*Scan).signature, "sig=")
-	add((*Scan).chatToken, ":aa")
 	add((*Scan).kubernetes, "kind: secret", `kind: "secret`, "kind: 'secret", `kind":"secret`, `kind": "secret`,
 		`kind\":\"secret`, `kind\": \"secret`)
 	commands := passwordCommands()
@@ -85,42 +83,31 @@ var builtin = sync.OnceValue(func() *dictionary {
 		add(commands[i].match, commands[i].name)
 	}
 	add((*Scan).awsSecret, "akia", "asia")
-	add((*Scan).awsPrompt, "secret access key")
 	add((*Scan).passwordLine, ":5432:", ":5433:", ":5434:", ":6432:", ":6543:", ":15432:", ":25060:", ":26257:", ":54321:",
 		":54322:", "*:*:")
-	add((*Scan).webhook, "/api/webhooks/")
-	add((*Scan).serverKey, ":apa91b")
 	add((*Scan).masterKey, "master.key")
 	add((*Scan).putty, "private-lines:")
 	add((*Scan).ssh2, "---- begin ssh2")
-	add((*Scan).botLogin, ".login('", `.login("`, `.login(\"`)
 	add((*Scan).oracleThin, "jdbc:oracle:")
 	add((*Scan).pipedPassword, "--password-stdin", "sudo -s", "chpasswd")
 	add((*Scan).htpasswd, "htpasswd ")
-	add((*Scan).authTuple, "auth=(")
-	add((*Scan).sqlPassword, "identified by", "identified with")
-	add((*Scan).amzSignature, "x-amz-signature=")
 	add((*Scan).cookieOption, "curl ")
 	add((*Scan).gemSource, "bundle config")
 	add((*Scan).spokenKey, "api key", "access key", "secret key", "license key")
-	add((*Scan).passOption, "-passin pass:", "-passout pass:", "-pass pass:")
-	add((*Scan).secureString, "convertto-securestring")
 	add((*Scan).foreignPassword, "kennwort", "mot de passe", "contraseñ", "contrasena", "senha", "wachtwoord",
 		"пароль", "密码", "パスワード", "비밀번호")
-	add((*Scan).basicAuth, "stats auth ", "login=", "proxy-user = ", "proxy-user=", `user = "`)
 	add((*Scan).oracleLogin, "sqlplus ", "impdp ", "expdp ", "sqlldr ", "rman target ")
 	add((*Scan).redisAuth, "auth ")
 	add((*Scan).nextWord, "::add-mask::", "securestring\t")
-	add((*Scan).storageKey, "keyname")
 	add((*Scan).terraformPassword, "random_password")
-	add((*Scan).credentials, "credentials(")
 	add((*Scan).httpBasic, "http-basic.")
 	add((*Scan).zeroWidth, ZeroWidthChars[:]...)
 	add((*Scan).privateKeyEnd, "-----end")
 	add((*Scan).sqlInsert, "insert into", "replace into")
 	add((*Scan).sqlCopy, "from stdin")
-	for _, d := range "0123456789" {
-		add((*Scan).azureSecret, string(d)+"q~")
+	all := forms()
+	for i := range all {
+		add(all[i].match, all[i].words...)
 	}
 	slices.SortStableFunc(words, func(a, b word) int { return strings.Compare(a.text, b.text) })
 	var texts []string
@@ -141,10 +128,11 @@ func uncovered() []*pattern {
 
 // Names returns the sorted names of all built-in rules.
 func Names() []string {
-	names := []string{"api-key", "authorization", "aws-secret-key", "aws-signature", "azure-client-secret", "azure-sas",
-		"cookie", "database-url", "discord-bot-token", "discord-webhook", envRule, "firebase-server-key", "jwt",
-		kubeRule, "password", "private-key", "rails-master-key", "secret", SeenRule,
-		"telegram-bot-token", "token", "url-password", "url-token"}
+	names := []string{"api-key", "authorization", "cookie", "database-url", envRule, "jwt", kubeRule, "private-key",
+		"rails-master-key", "secret", SeenRule, "token", "url-password", "url-token"}
+	for _, f := range forms() {
+		names = append(names, f.rule)
+	}
 	for _, t := range tokens() {
 		names = append(names, t.rule)
 	}
@@ -156,7 +144,7 @@ func Names() []string {
 }
 
 // Version is the version of the built-in rules. It changes whenever their findings change.
-const Version = "mem-12 gitleaks-" + gitleaksVersion
+const Version = "mem-13 gitleaks-" + gitleaksVersion
 
 // NewScan returns a scan with the given rules.
 func NewScan(rules *Ruleset) *Scan {

@@ -41,30 +41,17 @@ var awsSecretChars = SetOf("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOP
 
 // aws40 reports text[from:to] as the secret of a key unless it is a hash, a path or a name.
 func (s *Scan) aws40(from, to int) bool {
-	v := s.Text[from:to]
-	t := TraitsOf(v)
-	if HexAny.Run(v, 40) == 40 || t.Upper < 4 || t.Lower < 4 || t.Digits == 0 || Entropy(v) < 4 ||
-		IsPlaceholder(v) {
-		return false
+	ok := isAWSSecret(s.Text[from:to])
+	if ok {
+		s.found(from, to, "aws-secret-key")
 	}
-	s.found(from, to, "aws-secret-key")
-	return true
+	return ok
 }
 
-// awsPrompt finds the input after "AWS Secret Access Key [None]:" and similar headings.
-func (s *Scan) awsPrompt(at int, w *word) {
-	i := at + len(w.text)
-	for range 24 {
-		if n := awsSecretChars.Run(s.Text[i:], 64); n >= 36 {
-			if n == 40 {
-				s.aws40(i, i+n)
-			}
-			return
-		}
-		if i++; i >= len(s.Text) {
-			return
-		}
-	}
+// isAWSSecret reports whether 40 characters may be the secret of a key, and no hash, path or name.
+func isAWSSecret(v []byte) bool {
+	t := TraitsOf(v)
+	return HexAny.Run(v, 40) < 40 && t.Upper >= 4 && t.Lower >= 4 && t.Digits > 0 && Entropy(v) >= 4 && !IsPlaceholder(v)
 }
 
 // passwordLine finds the password in a line of .pgpass, host:port:database:user:password. at is the offset of the
@@ -92,43 +79,6 @@ func (s *Scan) passwordLine(at int, _ *word) {
 	value = value[:Visible.Run(value, len(value))]
 	from := end - len(fields[4])
 	s.password(from, from+len(value))
-}
-
-// webhook finds the token in the URL of a Discord webhook.
-func (s *Scan) webhook(at int, w *word) {
-	i := at + len(w.text)
-	n := Digits.Run(s.Text[i:], 24)
-	if i += n + 1; n < 15 || i >= len(s.Text) || s.Text[i-1] != '/' {
-		return
-	}
-	if k := URLChars.Run(s.Text[i:], 100); k >= 60 && k <= 80 && Random(s.Text[i:i+k]) {
-		s.found(i, i+k, "discord-webhook")
-	}
-}
-
-// botLogin finds the token of a Discord bot: three parts, the first of which is a number in base64.
-func (s *Scan) botLogin(at int, w *word) {
-	i := at + len(w.text)
-	var parts [3]int
-	end := i
-	for k := range parts {
-		if parts[k] = URLChars.Run(s.Text[end:], 60); k < 2 &&
-			(end+parts[k] >= len(s.Text) || s.Text[end+parts[k]] != '.') {
-			return
-		}
-		end += parts[k] + 1
-	}
-	if end--; parts[0] >= 23 && parts[0] <= 30 && parts[1] == 6 && parts[2] >= 27 && parts[2] <= 40 {
-		s.found(i, end, "discord-bot-token")
-	}
-}
-
-// serverKey finds a server key of Firebase.
-func (s *Scan) serverKey(at int, _ *word) {
-	back, n := URLChars.RunBack(s.Text[:at], 16), URLChars.Run(s.Text[at+1:], 200)
-	if back >= 10 && back <= 12 && n >= 130 && n <= 160 {
-		s.found(at-back, at+1+n, "firebase-server-key")
-	}
 }
 
 // masterKey finds the content of a Rails master.key file: 32 hexadecimal digits on a line of their own.

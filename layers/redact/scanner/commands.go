@@ -111,28 +111,6 @@ func (f *passwordCommand) value(s *Scan, from, end int) {
 	s.password(from, end)
 }
 
-// passOption finds the value in "-passin pass:value" of openssl.
-func (s *Scan) passOption(at int, w *word) {
-	i := at + len(w.text)
-	s.password(i, i+UnquotedChars.Run(s.Text[i:], MaxValue))
-}
-
-// secureString finds the plain text that PowerShell converts to a secure string.
-func (s *Scan) secureString(at int, w *word) {
-	rest := s.Text[at+len(w.text) : min(len(s.Text), at+len(w.text)+200)]
-	n := bytes.IndexAny(rest, `"'`)
-	if n < 0 || bytes.ContainsAny(rest[:n], "\n;|") {
-		return
-	}
-	for n > 0 && rest[n-1] == '\\' {
-		n--
-	}
-	v, _, ok := s.literal(at + len(w.text) + n)
-	if ok && Plausible("password", s.Text[v.Start:v.End], Quoted) {
-		s.found(v.Start, v.End, "password")
-	}
-}
-
 // afterQuote returns the offset after the word of a command that ends at end: after its closing quote, if it has one.
 func afterQuote(text []byte, end int) int {
 	if end < len(text) && Quote(text[end]) {

@@ -69,22 +69,6 @@ func (s *Scan) foreignPassword(at int, w *word) {
 	s.sentence(i)
 }
 
-// basicAuth finds the password in user:password after the keyword.
-func (s *Scan) basicAuth(at int, w *word) {
-	text := s.Text
-	i := at + len(w.text)
-	i += Spaces(text[i:])
-	for i < len(text) && i < at+len(w.text)+8 && bytes.IndexByte([]byte(`="'\ `), text[i]) >= 0 {
-		i++
-	}
-	end := i + UnquotedChars.Run(text[i:], 256)
-	n := bytes.IndexByte(text[i:end], ':')
-	if n < 1 || !DottedChars.Has(text[i]) || bytes.IndexByte(text[i:i+n], '/') >= 0 {
-		return
-	}
-	s.password(i+n+1, end)
-}
-
 // oracleLogin finds the password in user/password@host, an argument of Oracle's tools.
 func (s *Scan) oracleLogin(at int, w *word) {
 	for from, end := range s.arguments(at + len(w.text)) {
@@ -149,19 +133,6 @@ func (s *Scan) nextWord(at int, w *word) {
 	s.password(i, end)
 }
 
-// storageKey finds the key of an Azure storage account next to its name.
-func (s *Scan) storageKey(at int, _ *word) {
-	text := s.Text[:min(len(s.Text), at+240)]
-	for i := at; i < len(text); i++ {
-		n := awsSecretChars.Run(text[i:], 100)
-		if n == 86 && bytes.HasPrefix(text[i+n:], []byte("==")) && Entropy(text[i:i+n]) > 4 {
-			s.found(i, i+n+2, "azure-storage-key")
-			return
-		}
-		i += n
-	}
-}
-
 // terraformPassword finds the password of a random_password resource of terraform.
 func (s *Scan) terraformPassword(at int, w *word) {
 	const name = "result"
@@ -185,28 +156,6 @@ func (s *Scan) terraformPassword(at int, w *word) {
 			s.password(v.Start, v.End)
 			return
 		}
-	}
-}
-
-// credentials finds the last of the four arguments of sbt's Credentials.
-func (s *Scan) credentials(at int, w *word) {
-	i := at + len(w.text)
-	for k := range 4 {
-		i += Spaces(s.Text[i:])
-		v, _, ok := s.literal(i)
-		if !ok {
-			return
-		}
-		if k == 3 {
-			s.password(v.Start, v.End)
-			return
-		}
-		for i = v.End; i < len(s.Text) && Closers.Has(s.Text[i]); i++ {
-		}
-		if i >= len(s.Text) || s.Text[i] != ',' {
-			return
-		}
-		i++
 	}
 }
 
