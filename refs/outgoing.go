@@ -92,11 +92,7 @@ func (o *outgoing) commit(id pack.ID) error {
 	if err != nil {
 		return err
 	}
-	old := before.Root
-	if c.Parent.IsZero() {
-		old = nil
-	}
-	return now.Root.WalkNew(o.git, old, nil, func(path []string, blob pack.ID) error {
+	return now.Root.WalkNew(o.git, before.Root, nil, func(path []string, blob pack.ID) error {
 		return o.blob(now, id.String(), path, blob)
 	})
 }

@@ -16,25 +16,6 @@ import (
 	"github.com/memvcs/mem/refs/lane"
 )
 
-// Untrusted returns the names of untrusted devices with lanes here, by ID.
-func Untrusted(ctx context.Context, db *state.DB) (map[string]string, error) {
-	outside, err := db.Refs.Outside()
-	if err != nil || len(outside) == 0 {
-		return nil, err
-	}
-	devices, err := Devices(ctx, db)
-	if err != nil {
-		return nil, err
-	}
-	out := map[string]string{}
-	for _, d := range devices {
-		if !d.Trusted {
-			out[d.ID] = d.Name
-		}
-	}
-	return out, nil
-}
-
 // Undecided returns the untrusted devices with lanes in the projects that the user has neither trusted nor revoked.
 // Without projects, the lanes of all projects count.
 func Undecided(ctx context.Context, db *state.DB, projects []refs.Project) ([]state.Device, error) {

@@ -18,15 +18,18 @@ import (
 // devices checks for untrusted devices.
 func (x *Exam) devices() {
 	const check = "devices"
-	found, err := trust.Untrusted(x.Ctx, x.m.DB)
+	found, err := trust.Undecided(x.Ctx, x.m.DB, nil)
 	if err != nil {
 		x.fail(check, "mem fsck --repair", "%v", err)
 		return
 	}
-	names := slices.Sorted(maps.Values(found))
+	var names []string
+	for _, d := range found {
+		names = append(names, d.Name)
+	}
 	switch len(names) {
 	case 0:
-		x.ok(check, "all trusted")
+		x.ok(check, "all trusted or revoked")
 	case 1:
 		x.warn(check, term.Shell("mem", "device", "trust", names[0]), "%s is not trusted: its data is not used", names[0])
 	default:

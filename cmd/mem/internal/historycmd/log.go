@@ -76,7 +76,7 @@ func Log(e *app.Env) *cli.Command {
 
 func runLog(ctx context.Context, e *app.Env, o LogOptions) error {
 	memory.SpendMemory()
-	return names.WithMemory(ctx, e, func(run names.Run) error {
+	return names.List(ctx, e, func(run names.Run) (names.Listing, error) {
 		fold := !o.All && !o.Asks() && !e.Opt.JSON
 		n := 0
 		if o.Limited && o.Since.IsZero() && o.Search == "" && !fold {
@@ -84,20 +84,18 @@ func runLog(ctx context.Context, e *app.Env, o LogOptions) error {
 		}
 		found, in, err := logEntries(ctx, run, o.Rev, n)
 		if err != nil {
-			return patchHint(ctx, run, o, err)
+			return names.Named, patchHint(ctx, run, o, err)
 		}
 		if !o.Since.IsZero() {
 			found = slices.DeleteFunc(slices.Clone(found), func(en refs.Entry) bool { return en.Time.Before(o.Since) })
 		}
-		if o.Rev == "" {
-			err = run.HintUntrusted(ctx, false)
-		}
-		if err != nil {
-			return err
+		listed := names.ListingOf(len(found))
+		if o.Rev != "" {
+			listed = names.Named
 		}
 		d := &details{Run: run, LogScope: in}
 		if o.Asks() {
-			return logDetails(ctx, d, o, found)
+			return listed, logDetails(ctx, d, o, found)
 		}
 		if fold {
 			found = Folded(found)
@@ -107,15 +105,15 @@ func runLog(ctx context.Context, e *app.Env, o LogOptions) error {
 		}
 		switch {
 		case e.Opt.JSON:
-			return d.json(o, found)
+			return listed, d.json(o, found)
 		case o.Format != "":
-			return d.format(o, found)
+			return listed, d.format(o, found)
 		}
 		printed, err := PrintLog(e, o, found, in)
 		if err == nil && !printed {
-			return noteNothingLogged(ctx, run, o)
+			noteNothingLogged(run, o)
 		}
-		return err
+		return listed, err
 	})
 }
 
@@ -136,7 +134,8 @@ func logDetails(ctx context.Context, d *details, o LogOptions, entries []refs.En
 	case o.Format != "":
 		return d.format(o, entries)
 	case len(entries) == 0:
-		return noteNothingLogged(ctx, d.Run, o)
+		noteNothingLogged(d.Run, o)
+		return nil
 	}
 	if err := d.Page("log"); err != nil {
 		return err
@@ -144,17 +143,15 @@ func logDetails(ctx context.Context, d *details, o LogOptions, entries []refs.En
 	return d.print(ctx, o, entries)
 }
 
-func noteNothingLogged(ctx context.Context, run names.Run, o LogOptions) error {
-	if o.Limited && o.Number <= 0 {
-		return nil
-	}
-	if !o.Since.IsZero() || o.Search != "" || o.Rev != "" || run.Opt.AllProjects {
+func noteNothingLogged(run names.Run, o LogOptions) {
+	switch {
+	case o.Limited && o.Number <= 0:
+	case !o.Since.IsZero() || o.Search != "" || o.Rev != "" || run.Opt.AllProjects:
 		run.Note("no matching operations")
-		return nil
+	default:
+		run.Note("no operations in project %s", run.Project.Name)
+		run.Hint("see other projects with --all-projects")
 	}
-	run.Note("no operations in project %s", run.Project.Name)
-	run.Hint("see other projects with --all-projects")
-	return run.HintUntrusted(ctx, true)
 }
 
 // patchMeans is the start of the hint to those who type -p for the project.

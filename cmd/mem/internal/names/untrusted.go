@@ -1,7 +1,9 @@
 package names
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
@@ -22,25 +24,52 @@ func HintUntrusted(ctx context.Context, e *app.Env, m *layers.Memory, projects .
 	return err
 }
 
-// HintUntrusted is [HintUntrusted] for the listed projects, or for all projects if the result is empty.
-func (run Run) HintUntrusted(ctx context.Context, empty bool) error {
-	if empty || run.Opt.AllProjects {
-		return HintUntrusted(ctx, run.Env, run.Memory)
+// A Listing is what a command has listed.
+type Listing int
+
+const (
+	Named      Listing = iota // what its operands name
+	Everything                // of the project, or of all projects
+	Nothing
+)
+
+// ListingOf returns the listing of n things: [Everything] or [Nothing].
+func ListingOf(n int) Listing {
+	if n == 0 {
+		return Nothing
 	}
-	return HintUntrusted(ctx, run.Env, run.Memory, run.Project.ID)
+	return Everything
 }
 
-// Undecided returns the names of the devices that [Run.HintUntrusted] is about.
-func (run Run) Undecided(ctx context.Context, empty bool) (out []string, err error) {
-	var projects []refs.Project // all
-	if !empty && !run.Opt.AllProjects {
-		projects = []refs.Project{run.Project.ID}
+// List is [WithMemory] for a command that lists data. If data of devices that the user has not decided about is missing
+// in the list, it prints a hint: in a list of nothing, data of any project is missing.
+func List(ctx context.Context, e *app.Env, f func(Run) (Listing, error)) error {
+	return WithMemory(ctx, e, func(run Run) error {
+		listed, err := f(run)
+		var quiet *app.Quiet
+		if listed == Named || err != nil && !errors.As(err, &quiet) {
+			return err
+		}
+		return cmp.Or(HintUntrusted(ctx, e, run.Memory, run.concerned(listed)...), err)
+	})
+}
+
+// concerned returns the projects of a listing, none for all.
+func (run Run) concerned(listed Listing) []refs.Project {
+	if listed == Nothing || run.Opt.AllProjects {
+		return nil
 	}
-	found, err := trust.Undecided(ctx, run.DB, projects)
+	return []refs.Project{run.Project.ID}
+}
+
+// Undecided returns the names of the devices whose data is missing in a listing because the user has not decided about
+// them.
+func (run Run) Undecided(ctx context.Context, listed Listing) (names []string, err error) {
+	found, err := trust.Undecided(ctx, run.DB, run.concerned(listed))
 	for _, d := range found {
-		out = append(out, d.Name)
+		names = append(names, d.Name)
 	}
-	return out, err
+	return names, err
 }
 
 // withUntrustedHint adds the hint of [HintUntrusted] to the error of a name that was not found.

@@ -91,12 +91,13 @@ type Listed struct {
 func (it Listed) view() view.Session { return view.SessionOf(it.Item, it.project, it.newest) }
 
 func runLs(ctx context.Context, e *app.Env, o lsOptions) error {
-	return names.WithMemory(ctx, e, func(run names.Run) error {
+	return names.List(ctx, e, func(run names.Run) (names.Listing, error) {
 		all, elsewhere, err := list(ctx, run, capture.ListOptions{Subagents: o.subagents, Removed: o.removed || o.all,
 			Revoked: o.all})
 		if err != nil {
-			return err
+			return names.Named, err
 		}
+		listed := names.ListingOf(len(all))
 		if o.untracked && len(elsewhere) > 0 {
 			e.Hint("%s: mem ls -u --all-projects", elsewhereText(elsewhere))
 		}
@@ -109,30 +110,27 @@ func runLs(ctx context.Context, e *app.Env, o lsOptions) error {
 				defer e.Note("the newest %d; mem ls lists all", o.number)
 			}
 		}
-		if err := run.HintUntrusted(ctx, len(all) == 0); err != nil {
-			return err
-		}
 		switch {
 		case e.Opt.JSON:
-			return lsJSON(e, run.Scope, items)
+			return listed, lsJSON(e, run.Scope, items)
 		case o.format != "":
 			f, err := e.ParseFormat(o.format)
 			for i := 0; err == nil && i < len(items); i++ {
 				err = f.Print(items[i].view())
 			}
-			return err
+			return listed, err
 		case o.one:
 			for _, it := range items {
 				e.Printf("%s\n", e.Safe(it.ID))
 			}
-			return nil
+			return listed, nil
 		case len(items) == 0:
-			return noteNothingListed(ctx, run, len(all) > 0)
+			return listed, noteNothingListed(ctx, run, len(all) > 0)
 		}
 		if err := e.Page("ls"); err != nil {
-			return err
+			return listed, err
 		}
-		return lsTable(e, o, items)
+		return listed, lsTable(e, o, items)
 	})
 }
 

@@ -82,38 +82,37 @@ type StatusReport struct {
 func (r StatusReport) clean() bool { return len(r.Changed)+len(r.Untracked)+len(r.Notes) == 0 }
 
 func runStatus(ctx context.Context, e *app.Env, o statusOptions) error {
-	return names.WithMemory(ctx, e, func(run names.Run) error {
+	return names.List(ctx, e, func(run names.Run) (names.Listing, error) {
 		r, err := SessionsReport(ctx, run)
 		if err != nil {
-			return err
+			return names.Named, err
 		}
 		if !e.Opt.AllProjects && r.Stored > 0 && o.porcelain == "" {
 			d, err := knowledge.ReadProgress(ctx, run.DB, run.Project.ID)
 			if err != nil {
-				return err
+				return names.Named, err
 			}
 			r.progress = &d
 		}
 		if list, err := revocation.Revocations(ctx, run.DB, run.Project.ID); err != nil {
-			return err
+			return names.Named, err
 		} else if !e.Opt.AllProjects {
 			r.revoked = len(list)
 			if r.Parted, err = names.PartedSessions(ctx, run.DB, run.Project.ID, ""); err != nil {
-				return err
+				return names.Named, err
 			}
 		}
 		if err := printStatus(e, o, r); err != nil {
-			return err
+			return names.Named, err
 		}
-		if o.porcelain == "" {
-			if err := run.HintUntrusted(ctx, r.Stored == 0); err != nil {
-				return err
-			}
+		listed := names.ListingOf(r.Stored)
+		if o.porcelain != "" {
+			listed = names.Named
 		}
 		if o.exitCode && !r.clean() {
-			return app.Exit(app.ExitNo)
+			return listed, app.Exit(app.ExitNo)
 		}
-		return nil
+		return listed, nil
 	})
 }
 

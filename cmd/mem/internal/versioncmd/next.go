@@ -66,38 +66,36 @@ func runNext(ctx context.Context, e *app.Env, o nextOptions) error {
 	if err != nil {
 		return err
 	}
-	return names.WithMemory(ctx, e, func(run names.Run) error {
+	return names.List(ctx, e, func(run names.Run) (names.Listing, error) {
 		options := handover.ContextOptions{Dir: e.Dir, Program: hookset.CalledAs(e), Limit: s.ContextSize, Decay: s.Decay}
 		switch {
 		case o.dropped:
-			return printDropped(ctx, run, options)
+			return names.Named, printDropped(ctx, run, options)
 		case o.undrop != "":
-			return runUndrop(ctx, run, o.undrop, options)
+			return names.Named, runUndrop(ctx, run, o.undrop, options)
 		}
 		given, err := handover.Context(ctx, run.DB, run.Project, options)
 		if err != nil {
-			return fmt.Errorf("next session's context: %w", err)
+			return names.Named, fmt.Errorf("next session's context: %w", err)
 		}
 		if o.drop != "" {
-			return runDrop(ctx, run, given, o.drop)
+			return names.Named, runDrop(ctx, run, given, o.drop)
 		}
-		if err := run.HintUntrusted(ctx, given.Text == ""); err != nil {
-			return err
-		}
+		listed := names.ListingOf(len(given.Text))
 		answer := view.NextOf(given)
 		switch {
 		case e.Opt.JSON:
-			return e.PrintJSON("next", answer)
+			return listed, e.PrintJSON("next", answer)
 		case given.Text == "":
-			return noteNoText(ctx, run, options)
+			return listed, noteNoText(ctx, run, options)
 		case o.why:
-			return printWhyNext(e, answer)
+			return listed, printWhyNext(e, answer)
 		default:
 			for line := range strings.Lines(given.Text) {
 				e.Printf("%s\n", e.Safe(strings.TrimSuffix(line, "\n")))
 			}
 		}
-		return nil
+		return listed, nil
 	})
 }
 
