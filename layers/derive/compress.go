@@ -85,23 +85,20 @@ func compressBasis(ctx context.Context, db *state.DB, rev state.Rev, b trust.Bas
 	if err != nil {
 		return CompressResult{}, err
 	}
-	return CompressBy(ctx, db, CompressRun{State: st, DryRun: dryRun, Once: true}, rev, b, s)
+	c, bodies, err := makeVersion(ctx, db, st, rev, b, s, dryRun)
+	if err != nil || bodies == nil {
+		return c, err
+	}
+	return SaveVersion(ctx, db, c, bodies)
 }
 
-// A CompressRun configures [CompressBy].
-type CompressRun struct {
-	State  *state.State // of the project
-	DryRun bool
-	Once   bool                                                                    // a text that a version has already is not stored again
-	Save   func(context.Context, CompressResult, [][]byte) (CompressResult, error) // nil: [SaveVersion]
-}
-
-// CompressBy compresses with a given state of the project and stores the result.
-func CompressBy(ctx context.Context, db *state.DB, by CompressRun, rev state.Rev, b trust.Basis,
-	s compress.Settings) (CompressResult, error) {
+// makeVersion compresses in a given state of the project and returns the new version with the objects to store, without them
+// if there is such a version, and in a dry run.
+func makeVersion(ctx context.Context, db *state.DB, st *state.State, rev state.Rev, b trust.Basis, s compress.Settings,
+	dryRun bool) (CompressResult, [][]byte, error) {
 	c := CompressResult{Project: rev.Project, Session: rev.Session, Point: b.Point, From: b.After + 1}
 	if s.Distance == 0 {
-		s.Distance = max(1, by.State.Distance(by.State.Session(rev.Session.ID)))
+		s.Distance = max(1, st.Distance(st.Session(rev.Session.ID)))
 	}
 	if s.Counter == (tokens.Counter{}) {
 		s.Counter = markers.Counter(db, c.Point)
@@ -110,24 +107,24 @@ func CompressBy(ctx context.Context, db *state.DB, by CompressRun, rev state.Rev
 		s.Engine = compress.Extract{}
 	}
 	if err := trust.MayCompress(ctx, db, rev, &b); err != nil {
-		return c, err
+		return c, nil, err
 	}
 	mat, err := materialOf(ctx, db, rev.Project.ID, c.Session, b)
 	if err != nil {
-		return c, err
+		return c, nil, err
 	}
 	s.Since = b.After
 	if c.Plan, c.Fates, err = compress.Resolve(s, mat.Stats, mat.Marks); err != nil {
-		return c, err
+		return c, nil, err
 	}
 	c.Plan.Without = b.Without
 	recipe, err := c.Plan.Recipe()
 	if err != nil {
-		return c, err
+		return c, nil, err
 	}
-	if c.Version = by.State.Made(recipe.Key(b.Input)); c.Version != nil {
+	if c.Version = st.Made(recipe.Key(b.Input)); c.Version != nil {
 		c.Existed = true
-		return c, checkExisting(ctx, db, c, b)
+		return c, nil, checkExisting(ctx, db, c, b)
 	}
 	c.Version = newVersion(c, s, mat.Stats.After(b.After), recipe, b.Input)
 	if b.After == 0 {
@@ -135,12 +132,13 @@ func CompressBy(ctx context.Context, db *state.DB, by CompressRun, rev state.Rev
 	}
 	c.Version.TokensL1 = s.Counter.Scale(compress.Raw(mat.Input.Items))
 	b.Note(c.Version, db.Refs.Device().ID)
-	if by.DryRun {
-		if err := c.preview(ctx, mat.Input, s.Engine); err != nil || !by.Once {
-			return c, err
+	once := b.Purpose != records.ForTier // a text that a version has already is not stored again
+	if dryRun {
+		if err := c.preview(ctx, mat.Input, s.Engine); err != nil || !once {
+			return c, nil, err
 		}
-		c.sameText(by.State)
-		return c, nil
+		c.sameText(st)
+		return c, nil, nil
 	}
 	res, witnesses, err := run(ctx, db, mat.Input, &c, s.Engine)
 	switch {
@@ -151,19 +149,16 @@ func CompressBy(ctx context.Context, db *state.DB, by CompressRun, rev state.Rev
 		err = compress.CheckSize(mat.Input, c.Plan, res.Segments)
 	}
 	if err != nil {
-		return c, err
+		return c, nil, err
 	}
 	c.Segments, c.Whole = res.Segments, res.Whole
 	c.Version.TokensOut, c.Version.MessagesOut = res.Tokens, res.Messages
 	c.Version.Ratio = ratio(c.Version.TokensIn, res.Tokens)
 	c.Version.Derivation.Output = objects.Sum(res.Body)
-	if by.Once && c.sameText(by.State) {
-		return c, nil
+	if once && c.sameText(st) {
+		return c, nil, nil
 	}
-	if by.Save == nil {
-		return SaveVersion(ctx, db, c, append(witnesses, res.Body))
-	}
-	return by.Save(ctx, c, append(witnesses, res.Body))
+	return c, append(witnesses, res.Body), nil
 }
 
 // sameText reports whether a version of the same session has the same text, as where little was said, and puts it in
@@ -288,9 +283,6 @@ func SaveVersion(ctx context.Context, db *state.DB, c CompressResult, bodies [][
 		if err := tx.Adopt(s); err != nil {
 			return err
 		}
-		if err := originals.CheckInputs(ctx, tx, c.Version.Derivation.Inputs...); err != nil {
-			return fmt.Errorf("session %s: %w", records.ShortID(c.Session.ID), err)
-		}
 		v := c.Version
 		tx.Subject(fmt.Sprintf("compress %s:%s  %s -> %s tokens", records.ShortID(c.Session.ID), v.Label,
 			tokens.Format(v.TokensIn), tokens.Format(v.TokensOut)))
@@ -298,11 +290,19 @@ func SaveVersion(ctx context.Context, db *state.DB, c CompressResult, bodies [][
 		tx.Trailer("Session", c.Session.ID)
 		tx.Trailer("Version", c.Version.Label)
 		tx.Trailer("Output", c.Version.Derivation.Output.String())
-		rec, err := tx.Add(records.KindVersion, c.Version)
-		c.Version.ID, c.Version.Device, c.Version.Time = rec.ID, rec.Device, rec.Time
-		return err
+		return addVersion(ctx, tx, c)
 	})
 	return c, err
+}
+
+// addVersion adds the record of a version.
+func addVersion(ctx context.Context, tx *refs.Tx, c CompressResult) error {
+	if err := originals.CheckInputs(ctx, tx, c.Version.Derivation.Inputs...); err != nil {
+		return fmt.Errorf("session %s: %w", records.ShortID(c.Session.ID), err)
+	}
+	rec, err := tx.Add(records.KindVersion, c.Version)
+	c.Version.ID, c.Version.Device, c.Version.Time = rec.ID, rec.Device, rec.Time
+	return err
 }
 
 // Pressure returns the pressure on markers in a uniform compression of the session with these settings.

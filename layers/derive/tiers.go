@@ -1,7 +1,9 @@
 package derive
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -75,18 +77,15 @@ type tierRun struct {
 	plan     tier.Work
 }
 
+// newTierRun reads the input of the decision and decides.
 func newTierRun(ctx context.Context, db *state.DB, p state.Project, o TierOptions) (*tierRun, error) {
 	if err := o.Policy.Check(); err != nil {
 		return nil, err
 	}
 	a := &tierRun{m: db, p: p, o: o, now: db.Opts.Now()}
-	return a, a.load(ctx)
-}
-
-// load reads the input of the decision and decides.
-func (a *tierRun) load(ctx context.Context) (err error) {
+	var err error
 	if a.st, err = trust.State(ctx, a.m, a.p.ID); err != nil {
-		return err
+		return nil, err
 	}
 	known := capture.KnownTokens(a.m, a.p.ID)
 	versions := map[string][]tier.Version{}
@@ -101,7 +100,6 @@ func (a *tierRun) load(ctx context.Context) (err error) {
 			Current: v.Origin() == s.Now().Original && v.Whole() && v.Source == "", Used: len(a.st.UsedBy(v)) > 0,
 		})
 	}
-	a.sessions = nil
 	for _, s := range a.st.Sessions {
 		now := s.Now()
 		if !s.Shown() || s.Parent() != "" || now.Scan.Last.IsZero() || now.Scan.Messages == 0 {
@@ -112,7 +110,7 @@ func (a *tierRun) load(ctx context.Context) (err error) {
 			Versions: versions[s.ID]})
 	}
 	a.plan = tier.Decide(a.o.Policy, a.sessions, a.now)
-	return nil
+	return a, nil
 }
 
 // Tier applies a project's policy: it creates missing versions of old sessions and summaries of weeks and months, and
@@ -126,66 +124,168 @@ func Tier(ctx context.Context, db *state.DB, p state.Project, o TierOptions) (Ti
 	return a.run(ctx)
 }
 
+// run makes what is due and hides what is superseded, in one commit. If the context ends, the versions that were made are
+// committed.
 func (a *tierRun) run(ctx context.Context) (out TierResult, err error) {
+	stage, err := a.m.Refs.Stage(ctx)
+	if err != nil {
+		return out, err
+	}
+	defer stage.Close()
 	todo := a.plan.Compress
 	if most := a.o.MaxVersions; most > 0 && len(todo) > most {
 		todo, out.Deferred = todo[:most], len(todo)-most
 	}
-	if err := a.compressAll(ctx, todo, &out); err != nil || out.Deferred > 0 {
+	var made aged
+	if made.versions, err = a.compressAll(ctx, stage, todo, &out); err != nil {
 		return out, err
 	}
-	if len(out.Compressed) > 0 && !a.o.DryRun {
-		if err := a.load(ctx); err != nil { // new versions hide others
+	if out.Deferred == 0 && ctx.Err() == nil {
+		if made.summaries, err = a.summariseAll(ctx, stage, &out); err != nil {
 			return out, err
 		}
+		a.hide(&made, &out)
 	}
-	return out, a.finish(ctx, &out)
+	if !a.o.DryRun {
+		err = a.commit(context.WithoutCancel(ctx), stage, made, &out)
+	}
+	return out, errors.Join(ctx.Err(), err)
 }
 
-// finish creates the summaries that are due and hides superseded versions, in one commit.
-func (a *tierRun) finish(ctx context.Context, out *TierResult) error {
-	s, err := a.m.Refs.Stage(ctx)
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	var made []*records.Composition
-	failed := false
-	for _, due := range a.plan.Due {
-		t, c, err := a.summarise(ctx, s, due)
+// aged is what one run makes and hides.
+type aged struct {
+	versions  []CompressResult // of the entries of TierResult.Compressed
+	summaries []*records.Composition
+	hide      []tier.Hiding // versions; the ID of a new one is its preset after [tier.Unmade]
+	over      []string      // weekly summaries
+}
+
+// compressAll makes the versions that are due and stages them. The error is one of the store; others are added to the result.
+func (a *tierRun) compressAll(ctx context.Context, stage *refs.Stage, todo []tier.Compression, out *TierResult) (made []CompressResult, err error) {
+	for i, c := range todo {
 		if ctx.Err() != nil {
-			return ctx.Err()
+			return made, nil
 		}
-		if err != nil {
-			failed = true
+		if a.o.Progress != nil {
+			a.o.Progress(i, len(todo))
+		}
+		v := TierVersion{Session: a.st.Session(c.Session), Preset: c.Preset, Why: c.Why}
+		var one CompressResult
+		if !a.planOnly {
+			var bodies [][]byte
+			one, bodies, err = a.compress(ctx, v)
+			switch {
+			case errors.Is(err, compress.ErrEmpty) || err != nil && ctx.Err() != nil:
+				continue // nothing to compress: it stays as it is
+			case err != nil:
+				out.Failed = append(out.Failed, fmt.Errorf("compress %s: %w", records.ShortID(c.Session), err))
+				continue
+			}
+			for _, b := range bodies {
+				if _, err := stage.Put(b); err != nil {
+					return made, err
+				}
+			}
+			v.Label, v.Tokens = one.Version.Label, one.Version.TokensOut
+		}
+		out.Compressed, made = append(out.Compressed, v), append(made, one)
+	}
+	return made, nil
+}
+
+// compress makes a version that is due, in the size of its markers if they need more than its preset gives.
+func (a *tierRun) compress(ctx context.Context, v TierVersion) (CompressResult, [][]byte, error) {
+	s := v.Session
+	settings := compress.Settings{Preset: v.Preset, Decay: a.o.Decay}
+	for {
+		made, bodies, err := makeVersion(ctx, a.m, a.st, state.Rev{Kind: state.IsSession, Project: a.p, Session: s},
+			trust.Basis{Point: s.Now(), Input: s.Now().Original, Purpose: records.ForTier}, settings, a.o.DryRun)
+		var pins *compress.PinError
+		if !errors.As(err, &pins) || pins.Need <= settings.Tokens {
+			return made, bodies, err
+		}
+		settings.Tokens = pins.Need
+	}
+}
+
+// summariseAll makes the summaries that are due and stages them.
+func (a *tierRun) summariseAll(ctx context.Context, stage *refs.Stage, out *TierResult) (made []*records.Composition, err error) {
+	for _, due := range a.plan.Due {
+		t, c, err := a.summarise(ctx, stage, due)
+		switch {
+		case ctx.Err() != nil:
+			return made, ctx.Err()
+		case err != nil:
 			out.Failed = append(out.Failed, fmt.Errorf("%s: %w", due.Label(), err))
-			continue
-		}
-		if t != nil {
+		case t != nil:
 			out.Summaries, made = append(out.Summaries, *t), append(made, c)
 		}
 	}
-	sets := a.hideRecords(failed, out)
-	if a.o.DryRun || len(made)+len(sets) == 0 {
+	return made, nil
+}
+
+// hide adds what is superseded. A weekly summary stays while the monthly one that replaces it is missing, and so do the
+// versions of a session of which a new one could not be made.
+func (a *tierRun) hide(made *aged, out *TierResult) {
+	labels := map[string]string{}
+	for _, v := range a.st.Versions {
+		labels[v.ID.String()] = v.Label
+	}
+	lacks := map[string]bool{}
+	for _, c := range a.plan.Compress {
+		lacks[c.Session] = lacks[c.Session] || !slices.ContainsFunc(out.Compressed,
+			func(v TierVersion) bool { return v.Session.ID == c.Session && v.Preset == c.Preset })
+	}
+	for _, h := range a.plan.Hide {
+		if lacks[h.Session] {
+			continue
+		}
+		label := cmp.Or(labels[h.Version], strings.TrimPrefix(h.Version, tier.Unmade))
+		made.hide, out.Hidden = append(made.hide, h), append(out.Hidden, records.ShortID(h.Session)+":"+label)
+	}
+	for _, label := range a.plan.Over {
+		if c := a.st.Composition(label); c != nil && c.Tier == string(tier.Weekly) && len(out.Failed) == 0 {
+			made.over, out.Hidden = append(made.over, label), append(out.Hidden, label)
+		}
+	}
+}
+
+// commit stores what was made and hides what is superseded, without what another process has done meanwhile.
+func (a *tierRun) commit(ctx context.Context, stage *refs.Stage, made aged, out *TierResult) error {
+	if len(made.versions)+len(made.summaries)+len(made.hide)+len(made.over) == 0 {
 		return nil
 	}
-	message := fmt.Sprintf("tier  %s, %d hidden", records.Numbered(len(made), "summary", "summaries"), len(sets))
-	return a.m.Refs.Update(ctx, a.p.ID, message, func(tx *refs.Tx) error {
-		st, err := a.m.FoldOutline(ctx, tx, a.p.ID)
+	return a.m.Refs.Update(ctx, a.p.ID, "tier", func(tx *refs.Tx) error {
+		st, err := a.m.Fold(ctx, tx, a.p.ID)
 		if err != nil {
 			return err
 		}
-		made, sets := st.LackingOf(made, sets) // another process may have done it
-		if len(made)+len(sets) == 0 {
-			return nil
+		summaries, _ := st.LackingOf(made.summaries, nil)
+		there := func(c CompressResult) int { // also if it is hidden already
+			return slices.IndexFunc(st.Versions, func(v *records.Version) bool { return v.Key == c.Version.Derivation.Key() })
 		}
-		if len(made) > 0 {
-			if err := tx.Adopt(s); err != nil {
+		if len(summaries) > 0 || slices.ContainsFunc(made.versions, func(c CompressResult) bool { return there(c) < 0 }) {
+			if err := tx.Adopt(stage); err != nil {
 				return err
 			}
 		}
-		tx.Trailer("Op", "tier")
-		for _, c := range made {
+		fresh, versions := map[tier.Hiding]*records.Version{}, 0
+		for i, c := range made.versions {
+			v := c.Version
+			if k := there(c); k >= 0 {
+				v = st.Versions[k]
+			} else {
+				v.Label = st.NextLabel(c.Session.ID, a.m.Refs.Device().ID)
+				if err := addVersion(ctx, tx, c); err != nil {
+					return err
+				}
+				st.Versions = append(slices.Clip(st.Versions), v) // reserves the label
+				versions++
+			}
+			out.Compressed[i].Label = v.Label
+			fresh[tier.Hiding{Session: c.Session.ID, Version: tier.Unmade + out.Compressed[i].Preset}] = v
+		}
+		for _, c := range summaries {
 			if err := originals.CheckParts(ctx, a.m, tx, c); err != nil {
 				return err
 			}
@@ -193,41 +293,31 @@ func (a *tierRun) finish(ctx context.Context, out *TierResult) error {
 				return err
 			}
 		}
+		var sets []records.SetBody
+		for i, h := range made.hide {
+			id := h.Version
+			if v := fresh[h]; v != nil {
+				id, out.Hidden[i] = v.ID.String(), records.ShortID(h.Session)+":"+v.Label
+			}
+			sets = append(sets, hidden("version/"+id))
+		}
+		for _, label := range made.over {
+			sets = append(sets, hidden("composition/"+label))
+		}
+		_, sets = st.LackingOf(nil, sets)
 		for _, b := range sets {
 			if _, err := tx.Add(records.KindSet, b); err != nil {
 				return err
 			}
 		}
+		if versions+len(summaries)+len(sets) == 0 {
+			return nil
+		}
+		tx.Trailer("Op", "tier")
+		tx.Subject(fmt.Sprintf("tier  %s, %s, %d hidden", records.Numbered(versions, "version", "versions"),
+			records.Numbered(len(summaries), "summary", "summaries"), len(sets)))
 		return nil
 	})
-}
-
-// hideRecords returns the records that hide superseded versions. A weekly summary stays while the monthly one that
-// replaces it is missing.
-func (a *tierRun) hideRecords(failed bool, out *TierResult) []records.SetBody {
-	labels := map[string]string{}
-	for _, v := range a.st.Versions {
-		labels[v.ID.String()] = v.Label
-	}
-	var sets []records.SetBody
-	for _, h := range a.plan.Hide {
-		label, unmade := strings.CutPrefix(h.Version, tier.Unmade)
-		if unmade && !a.o.DryRun {
-			continue // it could not be created
-		}
-		if !unmade {
-			label = labels[h.Version]
-			sets = append(sets, hidden("version/"+h.Version))
-		}
-		out.Hidden = append(out.Hidden, records.ShortID(h.Session)+":"+label)
-	}
-	for _, label := range a.plan.Over {
-		if c := a.st.Composition(label); c != nil && c.Tier == string(tier.Weekly) && !failed {
-			out.Hidden = append(out.Hidden, label)
-			sets = append(sets, hidden("composition/"+label))
-		}
-	}
-	return sets
 }
 
 // A TierState is the tier of a session.

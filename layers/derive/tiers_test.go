@@ -193,15 +193,14 @@ func TestTierAtOnce(t *testing.T) {
 	}
 }
 
-// TestTierBatches lets more sessions age than one commit takes, and ends the work in the middle: what was made is there, each
-// version once, in few commits.
-func TestTierBatches(t *testing.T) {
+// TestTierInTheMiddle ends the work in the middle: what was made is there, each version once, in one commit of each run.
+func TestTierInTheMiddle(t *testing.T) {
 	layerstest.SkipShort(t)
 	t.Parallel()
 	m := layerstest.NewMemory(t, layerstest.TestOptions())
 	dir := t.TempDir()
 	var sources []capture.Source
-	const sessions = 2*derive.TierBatch + 5
+	const sessions = 30
 	for i := range sessions {
 		text := strings.Repeat(fmt.Sprintf("Question %d about the parser of the shop and what it does with prices. ", i), 60)
 		sources = append(sources, layerstest.Write(t, filepath.Join(dir, fmt.Sprintf("s%03d-padding.jsonl", i)), fmt.Sprintf(
@@ -212,7 +211,7 @@ func TestTierBatches(t *testing.T) {
 	o.Policy.WeeklyAfter, o.Policy.MonthlyAfter, o.Policy.AggressiveAfter, o.Policy.IntermediateAfter = 700, 800, 900, 900
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	const made = derive.TierBatch + 7
+	const made = 13
 	o.Progress = func(done, of int) {
 		if done == made {
 			cancel()
@@ -237,16 +236,16 @@ func TestTierBatches(t *testing.T) {
 		}
 		return len(st.Versions), commits
 	}
-	if versions, commits := count(); versions != made || commits != 2 {
-		t.Errorf("%d versions in %d commits, want %d in 2", versions, commits, made)
+	if versions, commits := count(); versions != made || commits != 1 {
+		t.Errorf("%d versions in %d commits, want %d in 1", versions, commits, made)
 	}
 	o.Progress = nil
 	did, err := derive.Tier(context.Background(), m.DB, p, o)
 	if err != nil || len(did.Compressed) != sessions-made || did.Compressed[0].Label != "v001" {
 		t.Fatal(len(did.Compressed), err)
 	}
-	if versions, commits := count(); versions != sessions || commits != 3 {
-		t.Errorf("%d versions in %d commits, want %d in 3", versions, commits, sessions)
+	if versions, commits := count(); versions != sessions || commits != 2 {
+		t.Errorf("%d versions in %d commits, want %d in 2", versions, commits, sessions)
 	}
 }
 
