@@ -206,10 +206,13 @@ func (f *deletion) selectItems(ctx context.Context) error {
 	for _, h := range f.o.Notes {
 		f.direct[h] = true
 	}
-	for again := true; again; { // subagents are deleted with their session
+	for again := true; again; { // subagents are deleted with their session, unless another branch has them
 		again = false
 		for _, s := range f.st.Sessions {
-			if !f.sessions[s.ID] && s.Parent() != "" && f.sessions[s.Parent()] {
+			up := f.st.Session(s.Parent())
+			if !f.sessions[s.ID] && up != nil && f.sessions[up.ID] && !slices.ContainsFunc(s.Points, func(p records.Point) bool {
+				return up.File != "" && !up.On(p.Stamp.Device)
+			}) {
 				f.sessions[s.ID], again = true, true
 			}
 		}

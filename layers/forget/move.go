@@ -93,8 +93,9 @@ func export(ctx context.Context, db *state.DB, rev state.Rev, dir string) (out [
 	})
 	slices.Reverse(points) // oldest first
 	for i, p := range append(points, last) {
-		src := capture.Source{ID: s.ID, Parent: s.Parent(), Origin: s.Source(), Cwd: s.Now().Scan.Cwd,
-			Path: filepath.Join(dir, fmt.Sprint(i), s.ID+".jsonl")}
+		parent, _ := records.CutDevice(s.Parent())
+		src := capture.Source{ID: s.FileID(), Parent: parent, Origin: s.Source(), Cwd: s.Now().Scan.Cwd,
+			Path: filepath.Join(dir, fmt.Sprint(i), s.FileID()+".jsonl")}
 		err := writeNew(src.Path, func(w io.Writer) error {
 			return originals.WriteOriginal(ctx, db, rev.Project.ID, s, p, w)
 		})

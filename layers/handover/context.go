@@ -189,11 +189,11 @@ func newBriefing(ctx context.Context, db *state.DB, p state.Project, o ContextOp
 	return b, err
 }
 
-// recent returns the sessions that a context may mention, the newest first.
+// recent returns the sessions that a context may mention, the newest first. Other branches of its own session have the same
+// beginning, and are not mentioned.
 func (b *briefing) recent() []*state.Session {
-	own := b.st.Session(b.o.Session)
 	out := slices.DeleteFunc(slices.Clone(b.st.Sessions), func(s *state.Session) bool {
-		return s == own || !s.Shown() || s.Parent() != "" || s.Now().Scan.Messages == 0
+		return s.FileID() == b.o.Session || !s.Shown() || s.Parent() != "" || s.Now().Scan.Messages == 0
 	})
 	slices.SortFunc(out, func(a, c *state.Session) int {
 		return cmp.Or(c.Now().Ended().Compare(a.Now().Ended()), strings.Compare(a.ID, c.ID))

@@ -82,7 +82,7 @@ func (st *State) divide() {
 	}
 	for _, s := range st.Sessions {
 		if up := st.branches[s.Parent()]; up != nil {
-			s.Under = on(up, s.Now().Stamp.Device).ID
+			s.Under = on(up, s.Points[0].Stamp.Device).ID
 		}
 	}
 }
