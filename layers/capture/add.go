@@ -29,22 +29,12 @@ type AddOptions struct {
 	Op       string                   // for the log: "add" (the default), "import", "capture"
 	Tool     string                   // for the log: the tool whose store is imported; "" for none
 	Progress func(bytes int64)        // called after each source with its size, from any goroutine; may be nil
-	Hidden   Hidden                   // what happens to a hidden session
+	Show     bool                     // show hidden sessions again, because the user names them; else they are captured and stay hidden
 	Known    bool                     // only sessions that are in memory, and their subagents
 	Only     func(state.Project) bool // selects projects; nil selects all
 	Within   func(dir string) bool    // selects working directories; nil selects all
 	Into     *state.Project           // the project, whatever the working directories say; nil: theirs
 }
-
-// Hidden is what [Add] does with a session that the user hid. Only a user who names the session shows it again.
-type Hidden int
-
-// The treatments of a hidden session.
-const (
-	SkipHidden Hidden = iota // it is not read, and stays hidden
-	KeepHidden               // it is captured, and stays hidden: its file is about to be replaced or moved
-	ShowHidden               // it is captured and shown again
-)
 
 // A SourceError is the error of one source.
 type SourceError struct {
@@ -529,7 +519,7 @@ func (b *batch) captureAll(ctx context.Context, s *refs.Stage, sources []Source)
 		if broken.Load() {
 			return // the store cannot be written: the batch fails
 		}
-		c := &Capture{M: m, src: sources[i], guard: g, onHidden: o.Hidden}
+		c := &Capture{M: m, src: sources[i], guard: g, show: o.Show}
 		c.added = Added{Session: sources[i].SessionID(), Path: sources[i].Path, Project: b.p}
 		captures[i] = c
 		m.Slots <- struct{}{}
@@ -542,7 +532,7 @@ func (b *batch) captureAll(ctx context.Context, s *refs.Stage, sources []Source)
 		if store := (*refs.WriteError)(nil); errors.As(errs[i], &store) {
 			broken.Store(true)
 		}
-		c.added.Now, c.added.Shown = c.snap, c.hidden() && o.Hidden == ShowHidden
+		c.added.Now, c.added.Hidden, c.added.Shown = c.snap, c.hidden() && !o.Show, c.hidden() && o.Show
 		if errs[i] != nil {
 			c.added.Change = ""
 		}

@@ -48,7 +48,7 @@ func Pending(ctx context.Context, db *state.DB, p state.Project, o ListOptions) 
 	var out []PendingFile
 	for id, f := range files {
 		s := st.Session(id)
-		if s != nil && s.Deleted || st.Purged.Session(id, db.Refs.Device().ID) {
+		if st.Purged.Session(id, db.Refs.Device().ID) {
 			continue
 		}
 		src := Source{Path: f.Path}

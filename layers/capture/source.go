@@ -131,7 +131,7 @@ type Added struct {
 	Tokens    int   // of the session, see [CountAdded]
 	Counted   bool  // Tokens is known
 
-	Hidden    bool           // the session is hidden and was not read: see [SkipHidden]
+	Hidden    bool           // the session is hidden, and stays so
 	Shown     bool           // the session was hidden and is shown again
 	Malformed []MalformedTag // in the new messages
 	Files     int            // new or changed overflow files
@@ -155,7 +155,7 @@ type Capture struct {
 	guard      *originals.Guard // nil if nothing was ever forgotten
 	size       int64
 	st         *state.State
-	onHidden   Hidden
+	show       bool           // a hidden session
 	known      *state.Session // nil if the project does not contain the session
 	Base       *records.Point // the snapshot that the file continues, nil for none
 	prev       []redact.Patch // the patches of Base
@@ -202,10 +202,7 @@ func (c *Capture) stage(ctx context.Context, st *state.State, s *refs.Stage) (er
 	if c.src.SessionID() == "" {
 		return fmt.Errorf("%s: no session ID in the name: %w", c.src.Path, state.ErrNotTranscript)
 	}
-	if c.known = st.Session(c.src.SessionID()); c.hidden() && c.onHidden == SkipHidden {
-		c.added.Change, c.added.Hidden, c.snap = "unchanged", true, c.known.Now().Snapshot
-		return nil
-	}
+	c.known = st.Session(c.src.SessionID())
 	file, size, err := OpenSource(c.src.Path)
 	if err != nil {
 		return err
@@ -253,7 +250,7 @@ func (c *Capture) stage(ctx context.Context, st *state.State, s *refs.Stage) (er
 func (c *Capture) stageOther(ctx context.Context, s *refs.Stage) error {
 	st, src := c.st, c.src
 	src.ID = otherID(src)
-	*c = Capture{M: c.M, src: src, guard: c.guard, onHidden: c.onHidden, added: Added{Session: src.ID, Path: src.Path, Project: c.added.Project}}
+	*c = Capture{M: c.M, src: src, guard: c.guard, show: c.show, added: Added{Session: src.ID, Path: src.Path, Project: c.added.Project}}
 	if st.Purged.Session(src.ID, c.M.Refs.Device().ID) {
 		c.added.Change = "forgotten"
 		return nil

@@ -122,7 +122,7 @@ func (r *resuming) captured(ctx context.Context, s *state.Session) (now *state.S
 	if err != nil {
 		return nil, false, err
 	}
-	o := capture.AddOptions{Op: "capture", Hidden: capture.KeepHidden, Into: &r.project}
+	o := capture.AddOptions{Op: "capture", Into: &r.project}
 	added, err := capture.Add(ctx, r.db, append(subagents, capture.SourceOf(path)), o)
 	if err != nil {
 		return nil, false, err

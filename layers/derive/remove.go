@@ -30,7 +30,7 @@ func Remove(ctx context.Context, db *state.DB, rev state.Rev, force, dryRun bool
 }
 
 // RemoveAll hides the things that revs name, in one operation for each project; the bytes stay, and a session stays
-// hidden until it is shown with [capture.ShowHidden] or by an undo. Hidden things are skipped. The error is a [*UsedError] if a composition that stays uses one of
+// hidden until it is added by name or by an undo. Hidden things are skipped. The error is a [*UsedError] if a composition that stays uses one of
 // them, unless force is set; nothing is hidden then.
 func RemoveAll(ctx context.Context, db *state.DB, revs []state.Rev, force, dryRun bool) error {
 	var projects []refs.Project

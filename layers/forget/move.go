@@ -71,7 +71,7 @@ func Move(ctx context.Context, db *state.DB, from, to state.Project, selected fu
 	if len(revs) == 0 || dryRun {
 		return out, nil
 	}
-	o := capture.AddOptions{Op: "move", Hidden: capture.KeepHidden, Into: &to}
+	o := capture.AddOptions{Op: "move", Into: &to}
 	if _, err := capture.Add(ctx, db, sources, o); err != nil {
 		return out, fmt.Errorf("capture into project %s: %w", to.Name, err)
 	}

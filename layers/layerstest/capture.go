@@ -75,7 +75,7 @@ func Write(t testing.TB, path, content string) capture.Source {
 // Add captures sources and fails the test on an error.
 func Add(t testing.TB, m *layers.Memory, src ...capture.Source) []capture.Added {
 	t.Helper()
-	added, err := capture.Add(context.Background(), m.DB, src, capture.AddOptions{Hidden: capture.ShowHidden})
+	added, err := capture.Add(context.Background(), m.DB, src, capture.AddOptions{Show: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -75,11 +75,7 @@ func runAdd(ctx context.Context, e *app.Env, o addOptions) error {
 		if err != nil {
 			return err
 		}
-		hidden := capture.ShowHidden
-		if o.all || o.update {
-			hidden = capture.SkipHidden
-		}
-		err = addAll(ctx, e, m, addition{op: "add", sources: sources, hidden: hidden, then: func(added []capture.Added) error {
+		err = addAll(ctx, e, m, addition{op: "add", sources: sources, show: !o.all && !o.update, then: func(added []capture.Added) error {
 			return capture.CountAdded(ctx, m.DB, added)
 		}})
 		if err != nil && app.StatusOf(err) == app.ExitFatal {
@@ -305,7 +301,7 @@ const (
 type addition struct {
 	op      string // the command
 	sources []capture.Source
-	hidden  capture.Hidden
+	show    bool                        // hidden sessions
 	failed  []error                     // of sources that could not be opened
 	then    func([]capture.Added) error // called with the stored sessions
 }
@@ -315,7 +311,7 @@ func addAll(ctx context.Context, e *app.Env, m *layers.Memory, a addition) error
 	size := totalSize(a.sources)
 	tuneMemory(a.sources, size)
 	bar := e.ProgressBytes(a.op, size)
-	o := capture.AddOptions{DryRun: e.Opt.DryRun, Op: a.op, Hidden: a.hidden, Progress: bar.Add}
+	o := capture.AddOptions{DryRun: e.Opt.DryRun, Op: a.op, Show: a.show, Progress: bar.Add}
 	added, err := capture.Add(ctx, m.DB, a.sources, o)
 	bar.End()
 	more, fatal := splitErrors(err)

@@ -35,7 +35,7 @@ type addedAnswer struct {
 	Commit   string `json:"commit"`           // empty if nothing was written
 	Long     int    `json:"tooLong"`          // new records that are too long to be read
 	Rewound  int    `json:"rewound"`          // typed messages withdrawn since the last capture
-	Hidden   bool   `json:"hidden,omitempty"` // it is hidden and was not read
+	Hidden   bool   `json:"hidden,omitempty"` // it is hidden, and stays so
 	Shown    bool   `json:"shown,omitempty"`  // it was hidden and is shown again
 }
 
@@ -109,7 +109,7 @@ func printAddedSession(e *app.Env, a capture.Added) {
 	id := term.ShortID(a.Session)
 	switch {
 	case a.Hidden:
-		e.Note("%s is hidden: it is not captured", id)
+		e.Note("%s is hidden, and stays so", id)
 		e.Hint("to show it again: %s", term.Shell("mem", "add", id))
 		return
 	case a.Change == "unchanged" && !a.Shown:
@@ -286,19 +286,15 @@ func printAddedTotal(e *app.Env, op string, added []capture.Added, t addTotal) {
 		stored += a.Stored
 		opaque += a.Now.Scan.Opaque
 		long += a.Long
-		switch a.Change {
-		case "unchanged":
-			if a.Hidden {
-				hidden++
-				continue
-			}
+		switch {
+		case a.Hidden:
+			hidden++
+		case a.Change == "unchanged":
 			unchanged++
-		case "forgotten":
+		case a.Change == "forgotten":
 			forgotten++
-		default:
-			if ofSubagent(a) {
-				subagents++
-			}
+		case ofSubagent(a):
+			subagents++
 		}
 	}
 	verb := op

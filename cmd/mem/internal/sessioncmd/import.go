@@ -45,8 +45,8 @@ func ImportCommand(e *app.Env, readArchive ArchiveReader) *cli.Command {
 		ArgsUsage: "[<dir>|<file>.tar.zst]",
 		Description: "Without a directory, captures the sessions under ~/.claude, or CLAUDE_CONFIG_DIR.\n" +
 			"Subagents and overflow files of tool results are captured with their sessions.\n" +
-			"Importing again adds only new data. Hidden sessions stay hidden and are not read, but\n" +
-			"that of one file is shown again.\n\n" +
+			"Importing again adds only new data. Hidden sessions stay hidden, but that of one\n" +
+			"file is shown again.\n\n" +
 			"--agent imports from ~/.codex (CODEX_HOME), ~/.gemini, or ~/.local/share/opencode\n" +
 			"(XDG_DATA_HOME), or from one file. A Codex session is stored as it is. Files of Gemini\n" +
 			"and OpenCode are stored byte for byte (\"mem checkout --files\" writes them), with\n" +
@@ -148,11 +148,9 @@ func runImport(ctx context.Context, e *app.Env, o importOptions, operand string)
 			return app.WithHint(fmt.Errorf("no session files (*.jsonl) under %s", dir),
 				"name their directory")
 		}
-		hidden := capture.SkipHidden
-		if fi, err := os.Stat(dir); err == nil && fi.Mode().IsRegular() {
-			hidden = capture.ShowHidden // the user names the session
-		}
-		err = addAll(ctx, e, m, addition{op: "import", sources: sources, hidden: hidden, failed: failed, then: func(added []capture.Added) error {
+		fi, serr := os.Stat(dir)
+		show := serr == nil && fi.Mode().IsRegular() // the user names the session
+		err = addAll(ctx, e, m, addition{op: "import", sources: sources, show: show, failed: failed, then: func(added []capture.Added) error {
 			if err := warnUnknown(e, o.agent, added); err != nil || o.noL1 {
 				return err
 			}

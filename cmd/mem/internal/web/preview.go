@@ -38,7 +38,7 @@ const maxCountedBytes = 8 << 20
 // previewSession reads a session file like a capture, without storing it.
 func (s *Server) previewSession(ctx context.Context, path string) (*sessionPreview, error) {
 	got, err := capture.Add(ctx, s.Memory.DB, []capture.Source{capture.SourceOf(path)},
-		capture.AddOptions{Op: "add", Hidden: capture.KeepHidden, DryRun: true})
+		capture.AddOptions{Op: "add", DryRun: true})
 	if err != nil || len(got) == 0 {
 		return nil, err
 	}

@@ -172,7 +172,7 @@ func (s *API) Register(ctx context.Context, p state.Project, id string) error {
 		return NewProblem(http.StatusConflict, "conflict", "the session's file is missing", "restore it: mem undo")
 	}
 	added, err := capture.Add(ctx, s.Memory.DB, []capture.Source{capture.SourceOf(items[i].Path)},
-		capture.AddOptions{Op: "add", Hidden: capture.ShowHidden})
+		capture.AddOptions{Op: "add", Show: true})
 	if err != nil {
 		return err
 	}
