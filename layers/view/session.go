@@ -21,6 +21,7 @@ type Session struct {
 	Bytes     int64    `json:"bytes"`
 	Extra     int64    `json:"extraBytes"` // of the file, beyond those in memory
 	Versions  []string `json:"versions"`
+	Hidden    []string `json:"hiddenVersions,omitempty"` // those of Versions that are hidden
 	Markers   int      `json:"keepitMarkers"`
 	Parent    string   `json:"parent,omitempty"`
 	Path      string   `json:"path,omitempty"`
@@ -43,6 +44,9 @@ func SessionOf(it sessions.Item, p state.Project, newest bool) Session {
 	}
 	for _, v := range it.Versions {
 		out.Versions = append(out.Versions, v.Name())
+		if v.Deleted || v.Revoked != "" {
+			out.Hidden = append(out.Hidden, v.Name())
+		}
 	}
 	return out
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -75,9 +76,14 @@ func runAdd(ctx context.Context, e *app.Env, o addOptions) error {
 		if err != nil {
 			return err
 		}
+		var stored []capture.Added
 		err = addAll(ctx, e, m, addition{op: "add", sources: sources, show: !o.all && !o.update, then: func(added []capture.Added) error {
+			stored = added
 			return capture.CountAdded(ctx, m.DB, added)
 		}})
+		if len(stored) > 1 { // of one, its line has the project
+			err = errors.Join(err, noteElsewhere(ctx, e, m, stored))
+		}
 		if err != nil && app.StatusOf(err) == app.ExitFatal {
 			return err // nothing was captured
 		}
@@ -343,6 +349,34 @@ func addAll(ctx context.Context, e *app.Env, m *layers.Memory, a addition) error
 		return app.Exit(app.ExitFatal)
 	}
 	return app.Exit(app.ExitPartial)
+}
+
+// noteElsewhere says which of the added sessions are of other projects than that of the command: the working directory in
+// each file decides.
+func noteElsewhere(ctx context.Context, e *app.Env, m *layers.Memory, added []capture.Added) error {
+	here, err := names.TheProject(ctx, e, m)
+	if err != nil {
+		return err
+	}
+	counts := map[string]int{}
+	for _, a := range added {
+		if a.Project.ID != here.ID && a.Now.Parent == "" {
+			counts[a.Project.Name]++
+		}
+	}
+	if e.Opt.AllProjects || len(counts) == 0 {
+		return nil
+	}
+	var of []string
+	for _, name := range slices.Sorted(maps.Keys(counts)) {
+		of = append(of, fmt.Sprintf("%s of %s", term.Count(counts[name], "session"), name))
+	}
+	if n := len(of) - 5; n > 0 {
+		of = append(of[:5], term.Count(n, "more project"))
+	}
+	e.Note("not of project %s, by the working directory in the file: %s", e.Safe(here.Name), e.Safe(strings.Join(of, ", ")))
+	e.Hint("mem ls --all-projects")
+	return nil
 }
 
 // noteCopies says of each new project that its repository begins as that of another project does: it may be a clone of a

@@ -21,11 +21,15 @@ func noteNothingListed(ctx context.Context, run names.Run, some bool) error {
 		run.Note("no matching sessions")
 		return nil
 	}
-	subagents, err := subagentsInMemory(ctx, run)
-	if err != nil {
+	subagents, hidden, err := unlisted(ctx, run)
+	switch {
+	case err != nil:
 		return err
-	}
-	if subagents > 0 {
+	case hidden > 0:
+		run.Note("the sessions of project %s are hidden: %d", run.Project.Name, hidden)
+		run.Hint("mem ls --removed")
+		return nil
+	case subagents > 0:
 		run.Note("project %s has only sessions of subagents: %d", run.Project.Name, subagents)
 		run.Hint("mem ls --subagents")
 		return nil

@@ -137,7 +137,7 @@ func SessionsReport(ctx context.Context, run names.Run) (StatusReport, error) {
 			r.Newest = &items[i]
 		}
 	}
-	if r.Subagents, err = subagentsInMemory(ctx, run); err != nil {
+	if r.Subagents, _, err = unlisted(ctx, run); err != nil {
 		return r, err
 	}
 	if r.Stored > 0 && !run.Opt.AllProjects {
@@ -166,24 +166,27 @@ func changedNotes(ctx context.Context, run names.Run) ([]notes.Change, error) {
 	return c.Changes, err
 }
 
-// subagentsInMemory counts the sessions of subagents in the listed projects.
-func subagentsInMemory(ctx context.Context, run names.Run) (n int, err error) {
+// unlisted counts the sessions of the listed projects that lists omit: those of subagents, and those that the user hid.
+func unlisted(ctx context.Context, run names.Run) (subagents, hidden int, err error) {
 	projects, err := run.ListedProjects(ctx)
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	for _, p := range projects {
 		st, err := trust.Outline(ctx, run.DB, p.ID)
 		if err != nil {
-			return 0, err
+			return 0, 0, err
 		}
 		for _, s := range st.Sessions {
-			if s.Parent() != "" && s.Shown() {
-				n++
+			switch {
+			case s.Parent() != "" && s.Shown():
+				subagents++
+			case s.Parent() == "" && s.Deleted:
+				hidden++
 			}
 		}
 	}
-	return n, nil
+	return subagents, hidden, nil
 }
 
 func printStatus(e *app.Env, o statusOptions, r StatusReport) error {
