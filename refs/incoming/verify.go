@@ -42,10 +42,10 @@ type FetchedLane struct {
 	Old     pack.ID        // its tip in the store; zero if it is new
 	Key     string         // of its device, in OpenSSH's format
 	Commits int            // number of new commits
-	Records int            // number of new records
+	Records int            // number of new records: of a restarted lane, of those after the known ones
 	Epoch   uint64         // the new epoch, if the device has restarted the lane; else 0
 	Removed int            // number of records that the new epoch lacks
-	Kinds   map[string]int // number of checked records by kind
+	Kinds   map[string]int // number of new records by kind
 }
 
 // A verifier verifies one lane.
@@ -58,6 +58,7 @@ type verifier struct {
 	sums    map[objects.Hash][]objects.Hash // hash at the end of each segment, by grown stream
 	points  map[objects.Hash]pack.ID
 	lamport uint64 // of the current commit
+	known   uint64 // Lamport time of the known tip of a lane that was restarted
 	entries int    // directory entries seen
 }
 
@@ -76,14 +77,16 @@ func (v *verifier) check() error {
 	}
 	var before uint64
 	var tree pack.ID
-	if !v.lane.Old.IsZero() && follows {
+	if !v.lane.Old.IsZero() {
 		c, err := v.q.git.Commit(v.lane.Old)
 		if err != nil {
 			return err
 		}
-		tree = c.Tree
-		if before, err = lane.LamportOf(c); err != nil {
+		if v.known, err = lane.LamportOf(c); err != nil {
 			return err
+		}
+		if follows {
+			tree, before, v.known = c.Tree, v.known, 0
 		}
 	}
 	v.lane.Commits = len(commits)
@@ -98,7 +101,7 @@ func (v *verifier) check() error {
 	return v.countRemoved()
 }
 
-// countRemoved counts the records that the new epoch lacks, and subtracts the remaining ones from the new records.
+// countRemoved counts the records that the new epoch lacks.
 func (v *verifier) countRemoved() error {
 	names := func(tip pack.ID) ([]objects.Hash, error) {
 		l, err := lane.At(v.q.git, tip, v.lane.Device)
@@ -115,13 +118,11 @@ func (v *verifier) countRemoved() error {
 	if err != nil {
 		return err
 	}
-	kept := 0
-	for _, h := range now {
-		if _, ok := slices.BinarySearchFunc(was, h, objects.Hash.Compare); ok {
-			kept++
+	for _, h := range was {
+		if _, ok := slices.BinarySearchFunc(now, h, objects.Hash.Compare); !ok {
+			v.lane.Removed++
 		}
 	}
-	v.lane.Removed, v.lane.Records = len(was)-kept, len(now)-kept
 	return nil
 }
 
@@ -347,8 +348,10 @@ func (v *verifier) record(b []byte, h objects.Hash) error {
 	if err != nil {
 		return err
 	}
-	v.lane.Records++
-	v.lane.Kinds[r.Kind]++
+	if r.Lamport > v.known {
+		v.lane.Records++
+		v.lane.Kinds[r.Kind]++
+	}
 	switch {
 	case r.Device != v.lane.Device:
 		return fmt.Errorf("record of the device %s", r.Device)

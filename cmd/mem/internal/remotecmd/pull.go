@@ -16,6 +16,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/sync"
 	"github.com/memvcs/mem/layers/trust"
@@ -329,7 +330,7 @@ func printPulled(e *app.Env, r refs.Remote, out sync.Fetched) {
 		}
 		if l.Arrival.Removed > 0 {
 			e.Report("[%s] %s has forgotten %s\n", e.Safe(l.Name), e.Safe(l.By), term.Count(l.Arrival.Removed, "record"))
-			if l.Arrival.Records == 0 {
+			if l.Arrival.Records == l.Arrival.Kinds[records.KindPurge] {
 				continue
 			}
 		}
@@ -350,6 +351,9 @@ func arrived(l sync.FetchedLane) string {
 	}
 	var parts []string
 	rest := l.Arrival.Records
+	if l.Arrival.Removed > 0 {
+		rest -= l.Arrival.Kinds[records.KindPurge] // printed before
+	}
 	for _, k := range []string{"session", "version", "composition"} {
 		if n := l.Arrival.Kinds[k]; n > 0 {
 			parts = append(parts, term.Count(n, cmp.Or(map[string]string{"session": "capture"}[k], k)))
