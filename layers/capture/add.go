@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -60,6 +61,13 @@ const (
 // store stops it. Adding a source again changes nothing.
 func Add(ctx context.Context, db *state.DB, sources []Source, o AddOptions) ([]Added, error) {
 	var failed []error
+	var same []Added
+	if o.DryRun && o.Only == nil && o.Within == nil && o.Into == nil {
+		var err error
+		if same, sources, err = withoutSame(ctx, db, sources); err != nil {
+			return nil, err
+		}
+	}
 	groups, err := group(ctx, db, sources, o, &failed)
 	if err != nil {
 		return nil, err
@@ -78,6 +86,7 @@ func Add(ctx context.Context, db *state.DB, sources []Source, o AddOptions) ([]A
 		out = append(out, g.added...) // closes the gaps of the sources that failed
 		failed = append(failed, g.failed...)
 	}
+	out = append(out, same...)
 	if ended != nil {
 		return out, errors.Join(append(failed, ended)...)
 	}
@@ -85,6 +94,47 @@ func Add(ctx context.Context, db *state.DB, sources []Source, o AddOptions) ([]A
 		return out, errors.Join(append(failed, err)...)
 	}
 	return out, errors.Join(failed...)
+}
+
+// withoutSame takes out the sources that have the size and a time of their last capture, as "mem status" compares them: a dry run
+// does not read those.
+func withoutSame(ctx context.Context, db *state.DB, sources []Source) (same []Added, rest []Source, err error) {
+	all, err := trust.Projects(ctx, db)
+	if err != nil {
+		return nil, nil, err
+	}
+	states, found := make([]*state.State, len(all)), make([]*FileCache, len(all))
+	at := map[string]int{}
+	for i, p := range all {
+		if states[i], err = trust.Outline(ctx, db, p.ID); err != nil {
+			return nil, nil, err
+		}
+		found[i] = ReadFileCache(db, p.ID)
+		found[i].ReadModified = true
+		for _, s := range states[i].Sessions {
+			at[s.ID] = i
+		}
+	}
+	for _, src := range sources {
+		i, known := at[src.SessionID()]
+		fi, err := os.Lstat(src.Path)
+		if !known || err != nil || !fi.Mode().IsRegular() || src.filesErr != nil || src.Origin != "" {
+			rest = append(rest, src)
+			continue
+		}
+		p, s := all[i], states[i].Session(src.SessionID())
+		extra, changed := ChangedFile(ctx, db, p.ID, s, ClientFile{Path: src.Path, Size: fi.Size(), Modified: fi.ModTime()}, found[i])
+		_, more := changedOverflow(ctx, db, p.ID, s, src, found[i])
+		if s.Deleted || changed || more || extra != 0 {
+			rest = append(rest, src)
+			continue
+		}
+		same = append(same, Added{Session: s.ID, Path: src.Path, Project: p, Change: "unchanged", Now: s.Now().Snapshot})
+	}
+	for i, p := range all {
+		WriteFileCache(db, p.ID, found[i])
+	}
+	return same, rest, nil
 }
 
 // knownOnly removes the sources of sessions that are not in memory.

@@ -58,36 +58,50 @@ type Root struct {
 func Check(ctx context.Context, db *state.DB, full bool) (Checked, error) {
 	var c Checked
 	var err error
-	report := func(p repair.Problem) {
-		if p.Device != "" {
-			c.Ignored = append(c.Ignored, p)
-			return
-		}
-		c.Problems = append(c.Problems, p)
-	}
-	if c.Counts, err = repair.Check(ctx, db.Refs, full, report); err != nil {
+	if c.Counts, err = repair.Check(ctx, db.Refs, full, c.report); err != nil {
 		return c, err
 	}
+	err = c.projects(ctx, db, full)
+	return c, err
+}
+
+// CheckRecords is [Check] without refs, commits, and streams: it reads the records of every project and the texts derived from
+// sessions, and checks that every input and output exists.
+func CheckRecords(ctx context.Context, db *state.DB) (c Checked, err error) {
+	err = c.projects(ctx, db, false)
+	return c, err
+}
+
+func (c *Checked) report(p repair.Problem) {
+	if p.Device != "" {
+		c.Ignored = append(c.Ignored, p)
+		return
+	}
+	c.Problems = append(c.Problems, p)
+}
+
+// projects checks the records of all projects.
+func (c *Checked) projects(ctx context.Context, db *state.DB, full bool) (err error) {
 	if c.own, err = db.Refs.OwnDevices(); err != nil {
-		report(repair.Problem{Where: "devices", What: err.Error()})
+		c.report(repair.Problem{Where: "devices", What: err.Error()})
 	}
 	c.own = append(c.own, db.Refs.Device().ID)
 	ids, err := db.Refs.Projects()
 	if err != nil {
-		report(repair.Problem{Where: "projects", What: err.Error()})
+		c.report(repair.Problem{Where: "projects", What: err.Error()})
 	}
 	for _, id := range ids {
-		err := checkProject(ctx, db, id, full, &c)
+		err := checkProject(ctx, db, id, full, c)
 		if ctx.Err() != nil {
-			return c, ctx.Err()
+			return ctx.Err()
 		}
 		if err != nil {
 			c.Newer = c.Newer || errors.Is(err, refs.ErrFormat)
-			report(repair.Problem{Where: "project " + string(id), What: err.Error()})
+			c.report(repair.Problem{Where: "project " + string(id), What: err.Error()})
 		}
 	}
 	slices.SortFunc(c.Roots, func(a, b Root) int { return strings.Compare(string(a.Project.ID), string(b.Project.ID)) })
-	return c, nil
+	return nil
 }
 
 func checkProject(ctx context.Context, db *state.DB, id refs.Project, full bool, c *Checked) error {

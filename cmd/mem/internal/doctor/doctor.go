@@ -23,8 +23,9 @@ func Doctor(e *app.Env) *cli.Command {
 		Usage: "check hooks, settings, permissions and store",
 		Description: "Prints one line per check: ok, warn or fail, with the command that fixes it. --fix\n" +
 			"applies the safe fixes: it makes the store private again, trims the cache to its\n" +
-			"limit and processes the notes of hooks. Only --remotes uses the network: it asks each\n" +
-			"remote for its branches. The exit status is 1 if a check failed.",
+			"limit and processes the notes of hooks. It reads the records of the store; mem fsck\n" +
+			"verifies every object. Only --remotes uses the network: it asks each remote for its\n" +
+			"branches. The exit status is 1 if a check failed.",
 		Flags: []cli.Flag{flags.Bool(&fix, "fix", "apply the safe fixes"),
 			flags.Bool(&ask, "remotes", "contact the remotes and compare their branches")},
 		Action: e.Action(0, 0, func(c *cli.Context) error {

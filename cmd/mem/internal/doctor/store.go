@@ -130,10 +130,10 @@ func (x *Exam) clone() {
 	}
 }
 
-// store checks the store like "mem fsck".
+// store checks the records of the store. Only "mem fsck" reads the rest.
 func (x *Exam) store() {
 	const check = "store"
-	c, err := repair.Check(x.Ctx, x.m.DB, false)
+	c, err := repair.CheckRecords(x.Ctx, x.m.DB)
 	switch {
 	case err != nil:
 		x.fail(check, "mem fsck --repair", "%v", err)
@@ -145,8 +145,7 @@ func (x *Exam) store() {
 		x.warn(check, term.Shell("mem", "device", "drop", device), "%s wrong, the first of device %.8s: %s",
 			term.Count(len(c.Ignored), "statement"), p.Device, p)
 	default:
-		x.ok(check, "%s, %s, %s", term.Count(c.Commits, "commit"), term.Count(c.Records, "record"),
-			term.Count(c.Objects, "object"))
+		x.ok(check, "%s: every object that a record names exists; mem fsck verifies them", term.Count(len(c.Roots), "project"))
 	}
 }
 
