@@ -5,38 +5,6 @@ import (
 	"iter"
 )
 
-// userinfoEscaped is userinfo for a URL with escaped slashes, as in some JSON.
-func (s *Scan) userinfoEscaped(at int, w *word) {
-	from := at + len(w.text)
-	s.login(from, from+authority.Run(s.Text[from:], 512), ":", "url-password")
-}
-
-// userinfoProperty is userinfo for a URL with escaped colons, as in a Java properties file.
-func (s *Scan) userinfoProperty(at int, w *word) {
-	from := at + len(w.text)
-	s.login(from, from+Visible.Run(s.Text[from:], 512), `\:`, "url-password")
-}
-
-// oracleThin finds the password in user/password@host of an Oracle JDBC URL.
-func (s *Scan) oracleThin(at int, w *word) {
-	from := at + len(w.text)
-	if from += Alnum.Run(s.Text[from:], 8) + 1; from < len(s.Text) {
-		s.login(from, from+Visible.Run(s.Text[from:], 300), "/", "database-url")
-	}
-}
-
-// login finds the password in text[from:end], a user, the mark, a password, "@" and a host.
-func (s *Scan) login(from, end int, mark, rule string) {
-	host := bytes.LastIndexByte(s.Text[from:end], '@')
-	n := bytes.Index(s.Text[from:end], []byte(mark))
-	if n < 0 || host <= n+len(mark) {
-		return
-	}
-	if start := from + n + len(mark); isURLPassword(s.Text[start : from+host]) {
-		s.found(start, from+host, rule)
-	}
-}
-
 // arguments yields the bounds of the words of a command from i on, without their quotes.
 func (s *Scan) arguments(i int) iter.Seq2[int, int] {
 	return func(yield func(from, end int) bool) {

@@ -23,6 +23,7 @@ type form struct {
 const (
 	// the set of [UnquotedChars], to which an expression adds others before it closes it
 	unquoted    = "[^\\x00-\\x20\"'`<>,;()\\[\\]{}|&\\\\"
+	visible     = "[^\\x00-\\x20\"'`<>" // that of [Visible]
 	closed      = `(?:[^\w-]|$)`
 	stringComma = `[ \t]*\\*["'][^"']*["'][\\"')]{0,5}[ \t]*,`
 )
@@ -60,6 +61,12 @@ func forms() []form {
 			re: `(?is)^.{11}(?:with.{0,45}? )?by[ \t]*(?:password )?()`},
 		{rule: "password", words: []string{"convertto-securestring"}, literal: true, check: quoted,
 			re: `^.{22}[^"'\n;|]*?()\\*["']`}, // of PowerShell
+		{rule: "url-password", words: []string{`:\/\/`, `:\\/\\/`}, check: isURLPassword, // with escaped slashes, as in some JSON
+			re: `^:(?:\\+/){2}` + visible + `/?#\\()|,:]*:(` + visible + `/?#\\()|,]+)@`},
+		{rule: "url-password", words: []string{`\://`}, check: isURLPassword, // of a Java properties file
+			re: `^\\://` + visible + `]*?\\:(` + visible + `]+)@`},
+		{rule: "database-url", words: []string{"jdbc:oracle:"}, check: isURLPassword,
+			re: `^.{12}[A-Za-z0-9]{0,8}.` + visible + `/]*/(` + visible + `]+)@`},
 	}
 	azure := form{rule: "azure-client-secret", back: 4, check: always,
 		re: `(?:^|[^\w.-])([\w.~-]{3}\dQ~[\w.~-]{31,34})(?:[^\w.~-]|$)`}
