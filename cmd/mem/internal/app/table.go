@@ -15,6 +15,7 @@ type Table struct {
 	e       *Env
 	Columns []Column
 	rows    [][]Cell
+	absent  []int // columns
 }
 
 // A Column describes a column of a [Table].
@@ -26,6 +27,7 @@ type Column struct {
 	Tail     bool // cut at the start instead of the end, for paths
 	Keep     bool // not left out if the line is too long
 	Script   bool // for scripts: people do not see it
+	Absent   bool // the table does not have it, nor its cells
 	Max      int  // maximum width on a terminal if the line is too long; 0 is no limit
 }
 
@@ -58,10 +60,30 @@ func IdCell(id string, unique int) Cell {
 }
 
 // Table returns an empty table that prints to stdout.
-func (e *Env) Table(columns ...Column) *Table { return &Table{e: e, Columns: columns} }
+func (e *Env) Table(columns ...Column) *Table {
+	t := &Table{e: e}
+	for i, c := range columns {
+		if c.Absent {
+			t.absent = append(t.absent, i)
+		} else {
+			t.Columns = append(t.Columns, c)
+		}
+	}
+	return t
+}
+
+// ProjectColumn returns the column of a list with the project of each row; a list of one project has none.
+func (e *Env) ProjectColumn() Column {
+	return Column{Name: "project", Max: 16, Tail: true, Keep: true, Absent: !e.Opt.AllProjects}
+}
 
 // Row adds a row with one cell for each column.
-func (t *Table) Row(cells ...Cell) { t.rows = append(t.rows, cells) }
+func (t *Table) Row(cells ...Cell) {
+	for _, i := range slices.Backward(t.absent) {
+		cells = slices.Delete(cells, i, i+1)
+	}
+	t.rows = append(t.rows, cells)
+}
 
 // Heading adds a line above the rows that follow, for people only.
 func (t *Table) Heading(text string) { t.rows = append(t.rows, []Cell{{Full: text}}) }

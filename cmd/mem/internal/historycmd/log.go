@@ -269,18 +269,11 @@ func LogTable(e *app.Env, entries []refs.Entry, in LogScope) (printed bool, err 
 	if err := e.Page("log"); err != nil {
 		return false, err
 	}
-	columns := []app.Column{{Name: "commit"}, {Name: "when"}, {Name: "device"}}
-	if e.Opt.AllProjects {
-		columns = append(columns, app.Column{Name: "project", Max: 16, Tail: true, Keep: true})
-	}
-	t := e.Table(append(columns, app.Column{Name: "operation", Shrinks: true})...)
+	t := e.Table(app.Column{Name: "commit"}, app.Column{Name: "when"}, app.Column{Name: "device"}, e.ProjectColumn(),
+		app.Column{Name: "operation", Shrinks: true})
 	for _, en := range entries {
-		row := []app.Cell{{Full: en.Commit, Short: en.Commit[:shortCommit], Paint: e.Style().Yellow}, e.TimeCell(en.Time),
-			{Full: en.Name}}
-		if e.Opt.AllProjects {
-			row = append(row, app.Cell{Full: in.Names[en.Project]})
-		}
-		t.Row(append(row, app.Cell{Full: en.Subject})...)
+		t.Row(app.Cell{Full: en.Commit, Short: en.Commit[:shortCommit], Paint: e.Style().Yellow}, e.TimeCell(en.Time),
+			app.Cell{Full: en.Name}, app.Cell{Full: in.Names[en.Project]}, app.Cell{Full: en.Subject})
 	}
 	return true, t.Flush()
 }

@@ -146,24 +146,18 @@ func runKeepitList(ctx context.Context, e *app.Env, name string) error {
 			return err
 		}
 		allMarkers := []view.Marker{}
-		columns := []app.Column{{Name: "session"}, {Name: "marker"}, {Name: "weight"}, {Name: "at", Right: true},
-			{Name: "kept in"}}
-		if e.Opt.AllProjects {
-			columns = append(columns, app.Column{Name: "project", Max: 16, Tail: true})
-		}
-		t := e.Table(append(columns, app.Column{Name: "text", Shrinks: true})...)
+		t := e.Table(app.Column{Name: "session"}, app.Column{Name: "marker"}, app.Column{Name: "weight"},
+			app.Column{Name: "at", Right: true}, app.Column{Name: "kept in"}, e.ProjectColumn(),
+			app.Column{Name: "text", Shrinks: true})
 		for _, in := range all {
 			for _, k := range in.marks {
 				a := view.MarkerOf(in.rev.Session, k)
 				a.Project = names.ProjectName(e, in.rev.Project)
 				allMarkers = append(allMarkers, a)
-				row := []app.Cell{{Full: in.rev.Session.ID, Short: term.ShortID(in.rev.Session.ID)}, {Full: k.ID},
-					{Full: k.Mark.Weight.String()},
-					{Full: fmt.Sprintf("#%d", k.Mark.Message)}, {Full: fateText(k)}}
-				if e.Opt.AllProjects {
-					row = append(row, app.Cell{Full: in.rev.Project.Name})
-				}
-				t.Row(append(row, app.Cell{Full: tokens.OneLine(k.Mark.Text, 120)})...)
+				t.Row(app.Cell{Full: in.rev.Session.ID, Short: term.ShortID(in.rev.Session.ID)}, app.Cell{Full: k.ID},
+					app.Cell{Full: k.Mark.Weight.String()}, app.Cell{Full: fmt.Sprintf("#%d", k.Mark.Message)},
+					app.Cell{Full: fateText(k)}, app.Cell{Full: in.rev.Project.Name},
+					app.Cell{Full: tokens.OneLine(k.Mark.Text, 120)})
 			}
 		}
 		if e.Opt.JSON {

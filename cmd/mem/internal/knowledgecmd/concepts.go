@@ -67,12 +67,9 @@ func runConceptsList(ctx context.Context, e *app.Env, all bool) error {
 		if err != nil {
 			return err
 		}
-		columns := []app.Column{{Name: "concept"}, {Name: "name"}, {Name: "sessions", Right: true},
-			{Name: "exchanges", Right: true}, {Name: "updated"}}
-		if e.Opt.AllProjects {
-			columns = append(columns, app.Column{Name: "project", Max: 16, Tail: true})
-		}
-		t := e.Table(append(columns, app.Column{Name: "topic", Shrinks: true})...)
+		t := e.Table(app.Column{Name: "concept"}, app.Column{Name: "name"}, app.Column{Name: "sessions", Right: true},
+			app.Column{Name: "exchanges", Right: true}, app.Column{Name: "updated"}, e.ProjectColumn(),
+			app.Column{Name: "topic", Shrinks: true})
 		answers := []view.Concept{}
 		for _, p := range projects {
 			set, err := revision.Concepts(ctx, run.DB, p.ID)
@@ -88,12 +85,9 @@ func runConceptsList(ctx context.Context, e *app.Env, all bool) error {
 				x := view.ConceptOf(c, as)
 				x.Project = names.ProjectName(e, p)
 				answers = append(answers, x)
-				row := []app.Cell{{Full: as, Paint: e.Style().Yellow}, {Full: c.Name}, {Full: fmt.Sprint(len(c.Sessions))},
-					{Full: fmt.Sprint(len(c.Exchanges))}, e.TimeCell(c.Updated)}
-				if e.Opt.AllProjects {
-					row = append(row, app.Cell{Full: p.Name})
-				}
-				t.Row(append(row, app.Cell{Full: conceptText(set, c, run.Repo().Device().ID)})...)
+				t.Row(app.Cell{Full: as, Paint: e.Style().Yellow}, app.Cell{Full: c.Name}, app.Cell{Full: fmt.Sprint(len(c.Sessions))},
+					app.Cell{Full: fmt.Sprint(len(c.Exchanges))}, e.TimeCell(c.Updated), app.Cell{Full: p.Name},
+					app.Cell{Full: conceptText(set, c, run.Repo().Device().ID)})
 			}
 		}
 		if e.Opt.JSON {

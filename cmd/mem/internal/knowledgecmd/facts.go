@@ -147,25 +147,14 @@ func runFactsList(ctx context.Context, e *app.Env, o FactOptions, name string) e
 
 // printFacts prints a list of facts.
 func printFacts(run names.Run, list []view.Fact) error {
-	all := false
-	for _, f := range list {
-		all = all || f.Project != ""
-	}
 	if run.Opt.JSON {
 		return run.PrintJSON("facts.list", nil, "facts", append([]view.Fact{}, list...))
 	}
-	columns := []app.Column{{Name: "fact"}, {Name: "kind"}, {Name: "verdict"}, {Name: "trust"}, {Name: "at"}}
-	if all {
-		columns = append(columns, app.Column{Name: "project", Max: 16, Tail: true})
-	}
-	t := run.Table(append(columns, app.Column{Name: "text", Shrinks: true})...)
+	t := run.Table(app.Column{Name: "fact"}, app.Column{Name: "kind"}, app.Column{Name: "verdict"}, app.Column{Name: "trust"},
+		app.Column{Name: "at"}, run.ProjectColumn(), app.Column{Name: "text", Shrinks: true})
 	for _, f := range list {
-		row := []app.Cell{{Full: f.ID, Paint: run.Style().Yellow}, {Full: string(f.Kind)}, verdictCell(run.Env, f.Fact),
-			{Full: f.Trust.String()}, placeCell(f.Fact)}
-		if all {
-			row = append(row, app.Cell{Full: f.Project})
-		}
-		t.Row(append(row, app.Cell{Full: f.Text})...)
+		t.Row(app.Cell{Full: f.ID, Paint: run.Style().Yellow}, app.Cell{Full: string(f.Kind)}, verdictCell(run.Env, f.Fact),
+			app.Cell{Full: f.Trust.String()}, placeCell(f.Fact), app.Cell{Full: f.Project}, app.Cell{Full: f.Text})
 	}
 	return t.Flush()
 }

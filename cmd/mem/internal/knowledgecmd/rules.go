@@ -117,20 +117,13 @@ func runRulesList(ctx context.Context, e *app.Env, o rulesQuery) error {
 }
 
 func ruleTable(ctx context.Context, run names.Run, list []view.Rule) error {
-	columns := []app.Column{{Name: "rule"}, {Name: "type"}, {Name: "state"}, {Name: "sure", Right: true}, {Name: "trust"},
-		{Name: "validated"}}
-	if run.Opt.AllProjects {
-		columns = append(columns, app.Column{Name: "project"})
-	}
-	t := run.Table(append(columns, app.Column{Name: "text", Shrinks: true})...)
+	t := run.Table(app.Column{Name: "rule"}, app.Column{Name: "type"}, app.Column{Name: "state"},
+		app.Column{Name: "sure", Right: true}, app.Column{Name: "trust"}, app.Column{Name: "validated"}, run.ProjectColumn(),
+		app.Column{Name: "text", Shrinks: true})
 	for _, r := range list {
-		row := []app.Cell{{Full: r.ID, Paint: run.Style().Yellow}, {Full: r.Type}, {Full: r.State},
-			{Full: term.Hundredths(int(r.Confidence))},
-			{Full: r.Trust.String()}, run.TimeCell(r.LastValidated)}
-		if run.Opt.AllProjects {
-			row = append(row, app.Cell{Full: r.Project})
-		}
-		t.Row(append(row, app.Cell{Full: app.HiddenText(ruleText(r.Rule), r.Revoked)})...)
+		t.Row(app.Cell{Full: r.ID, Paint: run.Style().Yellow}, app.Cell{Full: r.Type}, app.Cell{Full: r.State},
+			app.Cell{Full: term.Hundredths(int(r.Confidence))}, app.Cell{Full: r.Trust.String()}, run.TimeCell(r.LastValidated),
+			app.Cell{Full: r.Project}, app.Cell{Full: app.HiddenText(ruleText(r.Rule), r.Revoked)})
 	}
 	if err := run.Page("rules"); err != nil {
 		return err

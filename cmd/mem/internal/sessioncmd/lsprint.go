@@ -56,12 +56,9 @@ func lsTable(e *app.Env, o lsOptions, items []Listed) error {
 	if err != nil {
 		return err
 	}
-	columns := []app.Column{{Name: ""}, {Name: "id"}, {Name: "when"}, {Name: "msgs", Right: true},
-		{Name: "tokens", Right: true, Estimate: true}, {Name: "versions"}, {Name: "markers", Right: true}}
-	if e.Opt.AllProjects {
-		columns = append(columns, app.Column{Name: "project", Max: 16, Tail: true, Keep: true})
-	}
-	t := e.Table(append(columns, app.Column{Name: "title", Shrinks: true})...)
+	t := e.Table(app.Column{}, app.Column{Name: "id"}, app.Column{Name: "when"}, app.Column{Name: "msgs", Right: true},
+		app.Column{Name: "tokens", Right: true, Estimate: true}, app.Column{Name: "versions"},
+		app.Column{Name: "markers", Right: true}, e.ProjectColumn(), app.Column{Name: "title", Shrinks: true})
 	unique := uniquePrefixes(items)
 	month, months := "", view == "timeline" && o.sort != "tokens" &&
 		items[0].Last.Format("2006-01") != items[len(items)-1].Last.Format("2006-01")
@@ -70,19 +67,13 @@ func lsTable(e *app.Env, o lsOptions, items []Listed) error {
 			t.Heading(name)
 			month = name
 		}
-		row := []app.Cell{
-			{Full: it.mark(), Short: it.shortMark(), Paint: e.Style().Green},
-			app.IdCell(it.ID, unique[i]), e.TimeCell(it.Last), {Full: messagesText(it)},
-			tokensCell(it.Tokens, it.Counted), labelsCell(it), {Full: fmt.Sprint(it.Markers)},
-		}
-		if e.Opt.AllProjects {
-			row = append(row, app.Cell{Full: it.project.Name})
-		}
 		title := app.Cell{Full: it.titleText()}
 		if it.Title == "" && it.Parent != "" {
 			title.Short = "(subagent of " + term.ShortID(it.Parent) + ")"
 		}
-		t.Row(append(row, title)...)
+		t.Row(app.Cell{Full: it.mark(), Short: it.shortMark(), Paint: e.Style().Green}, app.IdCell(it.ID, unique[i]),
+			e.TimeCell(it.Last), app.Cell{Full: messagesText(it)}, tokensCell(it.Tokens, it.Counted), labelsCell(it),
+			app.Cell{Full: fmt.Sprint(it.Markers)}, app.Cell{Full: it.project.Name}, title)
 	}
 	return t.Flush()
 }
