@@ -74,28 +74,8 @@ func (s *API) Summary(ctx context.Context, p state.Project) (view.Project, error
 	return view.ProjectOf(ctx, s.Memory.DB, p, p.ID == s.Scope.Project.ID)
 }
 
-func (s *API) manifest(ctx context.Context, p state.Project) (view.Manifest, error) {
-	conf, err := s.Settings()
-	if err != nil {
-		return view.Manifest{}, err
-	}
-	preset, err := conf.String("defaults.compressionPreset")
-	if err != nil {
-		return view.Manifest{}, err
-	}
-	auto, err := conf.Bool("defaults.autoRegisterSessions")
-	if err != nil {
-		return view.Manifest{}, err
-	}
-	decay, err := conf.Bool("defaults.keepitDecayEnabled")
-	if err != nil {
-		return view.Manifest{}, err
-	}
-	return view.NewManifest(ctx, s.Memory.DB, p, view.ManifestSettings{Preset: preset, AutoRegister: auto, Decay: decay})
-}
-
 func (s *API) apiProject(c *call, p state.Project) (reply, error) {
-	man, err := s.manifest(c, p)
+	man, err := view.NewManifest(c, s.Memory.DB, p, view.ManifestSettings{})
 	if err != nil {
 		return reply{}, err
 	}
