@@ -13,6 +13,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tidwall/gjson"
+
 	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/projects"
 )
@@ -36,9 +38,13 @@ type write struct {
 }
 
 type edit struct {
-	Old string `json:"old_string"`
-	New string `json:"new_string"`
-	All bool   `json:"replace_all"`
+	Old string
+	New string
+	All bool
+}
+
+func editOf(in gjson.Result) edit {
+	return edit{in.Get("old_string").Str, in.Get("new_string").Str, in.Get("replace_all").Bool()}
 }
 
 // calls are the writes in a session file, and the plans that it names.
@@ -162,36 +168,29 @@ func (c *calls) add(line []byte, session string) {
 	if !bytes.Contains(line, []byte(`"file_path":`)) || !bytes.Contains(line, []byte(`"tool_use"`)) {
 		return
 	}
-	var x struct {
-		Timestamp time.Time `json:"timestamp"`
-		Message   struct {
-			Content []struct {
-				Type  string `json:"type"`
-				Name  string `json:"name"`
-				Input struct {
-					Path    string  `json:"file_path"`
-					Content *string `json:"content"`
-					edit
-					Edits []edit `json:"edits"`
-				} `json:"input"`
-			} `json:"content"`
-		} `json:"message"`
+	if !json.Valid(line) {
+		return
 	}
-	if json.Unmarshal(line, &x) != nil {
+	at, err := time.Parse(time.RFC3339, gjson.GetBytes(line, "timestamp").Str)
+	if err != nil {
 		return // not a message with calls
 	}
-	for _, b := range x.Message.Content {
-		if b.Type != "tool_use" || b.Input.Path == "" {
+	for _, b := range gjson.GetBytes(line, "message.content").Array() {
+		in, text := b.Get("input"), b.Get("input.content")
+		w := write{path: in.Get("file_path").Str, time: at, session: session, content: text.Str}
+		if b.Get("type").Str != "tool_use" || w.path == "" {
 			continue
 		}
-		w := write{path: filepath.Clean(b.Input.Path), time: x.Timestamp, session: session}
-		switch {
-		case b.Name == "Write" && b.Input.Content != nil:
-			w.content = *b.Input.Content
-		case b.Name == "Edit":
-			w.edits = []edit{b.Input.edit}
-		case b.Name == "MultiEdit":
-			w.edits = append([]edit{}, b.Input.Edits...)
+		w.path = filepath.Clean(w.path)
+		switch name := b.Get("name").Str; {
+		case name == "Write" && text.Type == gjson.String:
+		case name == "Edit":
+			w.content, w.edits = "", []edit{editOf(in)}
+		case name == "MultiEdit":
+			w.content, w.edits = "", []edit{}
+			for _, e := range in.Get("edits").Array() {
+				w.edits = append(w.edits, editOf(e))
+			}
 		default:
 			continue
 		}
