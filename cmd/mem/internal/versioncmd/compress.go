@@ -52,7 +52,9 @@ func Compress(e *app.Env) *cli.Command {
 			"existing version. A version can be compressed again; ratios are relative to the original.\n" +
 			"\"1.9:1 of the readable part\" is the ratio to L1: most of a session is output of tools and\n" +
 			"text of files, so a tenth of it is half of what was said and done.\n" +
-			"--after compresses only the messages after those that a version covers.",
+			"--after compresses only the messages after those that a version covers.\n" +
+			"A model writes the text of a part of the session and is then asked whether its messages\n" +
+			"support it: two requests. What they contradict is left out and counted.",
 		Flags: []cli.Flag{
 			flags.Parsed(&o.ratio, "ratio,r", "compress at the ratio `N`: 10 or 10:1", parseRatio),
 			flags.Parsed(&o.tokens, "tokens", "compress to at most `T` tokens, such as 3000 or 3k", flags.Tokens),
@@ -325,6 +327,8 @@ func AskedOf(v *records.Version) string {
 // whyShort says why a version is smaller than asked.
 func whyShort(c derive.CompressResult) string {
 	switch {
+	case c.Receipt.Contradicted > 0:
+		return "what the source contradicts is left out"
 	case !compress.IsExtract(c.Version.Engine):
 		return "the model wrote less"
 	case c.Whole && len(c.Plan.Tiers) > 1:
