@@ -117,7 +117,6 @@ type writer struct {
 	out   []Segment
 	text  strings.Builder // of the last segment
 	last  int32           // the unit before, plus one; 0: none in this segment
-	named int32           // the unit up to which the left-out parts of a plan are named
 	day   string          // of the last heading
 	diffs []int32         // the changes of the exchange
 
@@ -298,7 +297,7 @@ func (w *writer) listEnd(next *unit) {
 // not begin with its third point.
 func (w *writer) skipped(i int32) {
 	u := &w.units[i]
-	if w.parts(i); u.isHeading() && w.plan(i) {
+	if u.isHeading() && w.plan(i) {
 		return
 	}
 	n := partNumber(u)
@@ -319,7 +318,7 @@ func (w *writer) skipped(i int32) {
 			rest, n = rest+more-1, 0
 		}
 	}
-	if text := w.text.String(); len(names) > 0 && !strings.HasSuffix(text, "]\n") { // the end of the list names them
+	if text := w.text.String(); len(names) > 0 && !strings.HasSuffix(strings.TrimRight(text, "\n"), "]") { // the end of the list names them
 		slices.Reverse(names)
 		w.text.WriteString(strings.Repeat(" ", indent(u.text)) + named(strconv.Itoa(rest)+" left out", names) + "\n")
 	}
@@ -327,30 +326,37 @@ func (w *writer) skipped(i int32) {
 
 func (w *writer) plan(i int32) bool { return strings.HasPrefix(w.items[w.units[i].item].Label, "plan") }
 
-// parts names the parts of a plan before a unit that are left out: a heading alone says too little for a line.
-func (w *writer) parts(to int32) {
-	if to == 0 || !w.plan(to-1) && !w.little(to-1) {
+// parts names the parts of a plan, or of an answer that says nothing yet, that are left out: a heading alone says too
+// little for a line.
+func (w *writer) parts() {
+	item := w.units[w.last-1].item
+	from := sort.Search(len(w.units), func(k int) bool { return w.units[k].item >= item })
+	to := sort.Search(len(w.units), func(k int) bool { return w.units[k].item > item })
+	plan := w.plan(w.last - 1)
+	if !plan && !w.little(from, to) {
 		return
 	}
+	divided := map[int32]bool{-1: true} // headings with a part that is shown
+	for i := from; i < to; i++ {
+		if u := &w.units[i]; w.shown[i] && u.isHeading() {
+			divided[u.parent] = true
+		}
+	}
 	var names []string
-	for i := to - 1; i >= w.named && w.units[i].item == w.units[to-1].item; i-- {
-		if u := &w.units[i]; !w.shown[i] && u.isHeading() && depth(u.text) == w.depth(u.item) && !ofFiles().MatchString(u.text) {
+	for i := from; i < to; i++ {
+		if u := &w.units[i]; !w.shown[i] && u.isHeading() && divided[u.parent] && !ofFiles().MatchString(u.text) && !strings.HasPrefix(u.text, "# ") &&
+			i+1 < to && !w.units[i+1].isHeading() {
 			names = append(names, nameOf(u.text, 0))
 		}
 	}
-	if w.named = to; len(names) > 1 || len(names) > 0 && w.plan(to-1) {
-		slices.Reverse(names)
-		if text := w.text.String(); text != "" && !strings.HasSuffix(text, "\n") {
-			w.text.WriteByte('\n')
-		}
-		w.text.WriteString(named(strconv.Itoa(len(names))+" left out", names) + "\n\n")
+	if len(names) > 1 || plan && len(names) > 0 {
+		w.text.WriteString("\n\n" + named(strconv.Itoa(len(names))+" left out", names))
 	}
 }
 
 // little reports whether what is shown of an answer says nothing yet.
-func (w *writer) little(i int32) bool {
-	item := w.units[i].item
-	for ; i >= 0 && w.units[i].item == item; i-- {
+func (w *writer) little(from, to int) bool {
+	for i := from; i < to; i++ {
 		if u := &w.units[i]; u.class != closing || w.shown[i] && !opening().MatchString(u.text) {
 			return false
 		}
@@ -367,17 +373,6 @@ func depth(heading string) int {
 		return n
 	}
 	return 9 // in bold
-}
-
-// depth returns the depth of the parts of a text: the first that several of its headings have.
-func (w *writer) depth(item int32) int {
-	var n [10]int
-	for i := sort.Search(len(w.units), func(k int) bool { return w.units[k].item >= item }); i < len(w.units) && w.units[i].item == item; i++ {
-		if w.units[i].isHeading() {
-			n[min(9, depth(w.units[i].text))]++
-		}
-	}
-	return slices.IndexFunc(n[:], func(n int) bool { return n > 1 })
 }
 
 var numberedPart = pattern(`^\s*(?:#+\s+)?\**(?:[A-Z][a-z]+ )?(\d{1,2})[.):]`)
@@ -424,12 +419,8 @@ func (w *writer) close() {
 	if w.last > 0 {
 		w.midEnd()
 		w.listEnd(nil)
-		end := w.last
-		for int(end) < len(w.units) && w.units[end].item == w.units[w.last-1].item {
-			end++
-		}
-		w.parts(end)
-		w.out[len(w.out)-1].Text = strings.TrimRight(w.text.String(), "\n")
+		w.parts()
+		w.out[len(w.out)-1].Text = w.text.String()
 		w.text.Reset()
 		w.last = 0
 	}

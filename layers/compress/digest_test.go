@@ -150,7 +150,7 @@ func TestNotMisleading(t *testing.T) {
 		"a plan as a row of headings": {`{"n":1,"ts":"2026-02-11T15:39:00Z","role":"note","name":"plan","text":"# Drain the queue\n\n## Context\n\nThe queue loses jobs when the server stops.\n\n## 1. Backend: move the lock\n\n**File: ` + "`src/lock.go`" + `**\n\n` +
 			code + `\n\n## 2. Backend: close the table\n\n**File: ` + "`src/table.go`" + `** (twice)\n\n` + code + `\n\n## Files to modify\n\n| File | Change |\n|---|---|\n| ` + "`src/lock.go`" + ` | ` + strings.Repeat("moved ", 40) + `|\n| ` + "`src/table.go`" + ` | ` + strings.Repeat("closed ", 40) + `|\n"}
 {"n":2,"role":"assistant","text":"The queue keeps its jobs now."}`, 120,
-			[]string{"The queue loses jobs when the server stops.\n[2 left out: Backend: move the lock; Backend: close the table]\n"}, []string{"File", "Drain the queue"}},
+			[]string{"[plan, accepted by the user] **Context**\n\nThe queue loses jobs when the server stops.\n\n[2 left out: Backend: move the lock; Backend: close the table]\n"}, []string{"File", "Drain the queue"}},
 		"lines that a later edit replaced": {user + `{"n":2,"role":"tool","name":"Edit","target":"queue.go:3","diff":"+first := one(table)\n+second := two(table)\n+third := three(table)\n+fourth := four(table)\n+fifth := five(table)","result":"ok"}
 {"n":3,"role":"tool","name":"Edit","target":"queue.go:4","diff":"-second := two(table)\n+second := two(paths.table)","result":"ok"}
 {"n":4,"role":"assistant","text":"` + sentences("The queue", 8) + `"}`, 330,

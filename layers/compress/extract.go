@@ -109,7 +109,7 @@ func newOrder(items []Item, level Level) *order {
 				const aim = 600 // bytes in which a plan says what it is for
 				plans[u.item] += len(u.text)
 				block := paste.Fence(u.text) || strings.HasPrefix(u.text, "|")
-				begins := u.at == 0 && u.flags&listItem == 0 && u.parent >= 0 && (o.units[u.parent].isHeading() || fileLine().MatchString(o.units[u.parent].text))
+				begins := u.at == 0 && u.flags&listItem == 0 && !u.isHeading() && u.parent >= 0 && (o.units[u.parent].isHeading() || fileLine().MatchString(o.units[u.parent].text))
 				switch {
 				case plans[u.item] < aim && !block:
 					v *= 1.5
@@ -151,7 +151,10 @@ func newOrder(items []Item, level Level) *order {
 			}
 		case change:
 			u.flags |= late
-			if strings.Count(u.text, "\n") < 3 {
+			switch {
+			case level == keepit.Aggressive:
+				v = 0 // it is in the repository
+			case strings.Count(u.text, "\n") < 3:
 				v *= .4 // an import, a name
 			}
 		case file, command:
@@ -627,7 +630,7 @@ func (o *order) fit(z sizer, room int) Summary {
 	}
 	if s.Whole {
 		size := z.size(s.Segments)
-		o.more(z, chosen, room*plansFill/100-size, o.plans)
+		o.more(z, chosen, room*2/3-size, o.plans) // what was done says most of it again
 		left := room - z.size(o.digest(chosen))
 		most := left
 		if o.share > 0 {
@@ -638,10 +641,6 @@ func (o *order) fit(z sizer, room int) Summary {
 	}
 	return s
 }
-
-// plansFill is the part of a budget, in per cent, up to which the rest of plans fills a version: what was done says most of
-// it again.
-const plansFill = 60
 
 // oneLine returns the first line that fits without its heading, if it can be one that says something.
 func (o *order) oneLine(z sizer, chosen []bool, room int) (out []Segment) {

@@ -385,7 +385,12 @@ func (s *splitter) prose(text string, c class) {
 			before, nest = s.under(u, heading), nil
 		case strings.HasPrefix(trimmed, "#") && !leadsIn(trimmed) && strings.HasPrefix(strings.TrimLeft(trimmed, "#"), " ") || boldLine(trimmed) && !leadsIn(trimmed):
 			u.text, u.flags = line, u.flags|lead
-			heading = s.under(u, -1)
+			above := int32(-1)
+			if c == prose && strings.HasPrefix(s.items[s.item].Label, "plan") && partNumber(&u) == 0 { // a part has parts
+				for above = heading; above >= 0 && (depth(s.units[above].text) >= depth(line) || depth(s.units[above].text) == 1); above = s.units[above].parent {
+				}
+			}
+			heading = s.under(u, above)
 			before, nest = -1, nil
 		case strings.Trim(trimmed, "-=*_ ") == "":
 			// a rule
@@ -558,7 +563,7 @@ func leadsIn(text string) bool {
 }
 
 // fileLine matches a line that only names a file, for what follows.
-var fileLine = pattern("^\\**(?:New )?(?:Files?|Path|Location)(?: to [a-z]+)?\\**:\\**\\s*`[^`]+`(?:,? (?:and )?`[^`]+`)*\\**\\s*(?:\\([^()]*\\))?$")
+var fileLine = pattern("(?i)^\\**(?:[a-z]+ )?(?:files?|path|location)(?: to [a-z]+)?\\**:\\**\\s*`[^`]+`(?:,? (?:and )?`[^`]+`)*\\**\\s*(?:\\([^()]*\\))?$")
 
 // boldLine reports whether a line is a heading in bold.
 func boldLine(s string) bool {
@@ -650,7 +655,7 @@ func (s *splitter) failure(it *Item, l *listed) {
 	switch l.fixed = it.Fixed; {
 	case l.unit < 0:
 		l.unit = s.add(unit{text: begin, class: failed})
-	case !strings.Contains(s.units[l.unit].text, begin) && len(s.units[l.unit].text)+len(begin) < most:
+	case !strings.Contains(s.units[l.unit].text, strings.Split(begin, " (")[0]) && len(s.units[l.unit].text)+len(begin) < most:
 		s.units[l.unit].text += anchors.Gap + begin
 	}
 	switch {
