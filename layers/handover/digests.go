@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode"
 
 	"github.com/memvcs/mem/layers/brief"
 	"github.com/memvcs/mem/layers/compress"
@@ -266,10 +267,11 @@ const leastPiece = 4
 // announced matches a sentence that announces what is gone.
 var announced = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[^•◦].*: …\W*$`) })
 
-// joinGaps makes one gap of two with nothing to read between them, in each line, and removes what announces what is gone.
+// joinGaps makes one gap of two with nothing to read between them, in each line, and removes what announces what is gone
+// unless that is all there is.
 func joinGaps(text string) string {
-	lines := strings.Split(text, "\n")
-	for i, line := range lines {
+	var all, kept []string
+	for line := range strings.SplitSeq(text, "\n") {
 		pieces := strings.Split(line, missing)
 		out := pieces[:1]
 		for k, p := range pieces[1:] {
@@ -277,9 +279,15 @@ func joinGaps(text string) string {
 				out = append(out, p)
 			}
 		}
-		lines[i] = announced().ReplaceAllString(strings.Join(out, missing), "")
+		line = strings.Join(out, missing)
+		if all = append(all, line); !announced().MatchString(line) {
+			kept = append(kept, line)
+		}
 	}
-	return strings.Trim(strings.Join(lines, "\n"), "\n")
+	if !strings.ContainsFunc(strings.Join(kept, ""), unicode.IsLetter) {
+		kept = all
+	}
+	return strings.Trim(strings.Join(kept, "\n"), "\n")
 }
 
 // withoutHosts returns the text of a todo without URLs and words that are joined to a sentence: one that no tool of the

@@ -100,7 +100,7 @@ func formKeys(s shell.Simple, moved bool) (out []string) {
 		case strings.HasPrefix(a, "-"):
 			flag, _, _ := strings.Cut(a, "=")
 			out = append(out, "opt "+p+" "+sub+" "+strings.TrimLeft(flag, "-"))
-			if !strings.HasPrefix(flag, "--") && len(flag) > 2 {
+			if !strings.HasPrefix(flag, "--") && len(flag) > 2 && len(flag) <= 4 { // a group of options, not a name
 				for _, letter := range flag[1:] {
 					out = append(out, "opt "+p+" "+sub+" "+string(letter))
 				}

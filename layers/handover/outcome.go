@@ -59,19 +59,22 @@ func heading(line string) bool {
 	return bold || strings.HasPrefix(line, "#") && mark().MatchString(line)
 }
 
-// unitsOf divides a text of the model: without code, tables, headings and sentences that only announce something. A
-// numbered heading is an item, and what follows is below it.
+// unitsOf divides a text of the model: without code and sentences that only announce something. The rows of a table are
+// items, and so are numbered headings, with what follows below them. Another heading announces what follows.
 func unitsOf(text string) (out []unit) {
 	add := func(s string, level int) {
 		if s != "" && (s != missing || len(out) > 0 && out[len(out)-1].text != missing) {
 			out = append(out, unit{text: s, level: level})
 		}
 	}
-	fenced, under, indent := false, false, 0
+	fenced, under, indent, rows := false, false, 0, 0
 	for line := range strings.SplitSeq(text, "\n") {
 		deep := len(line) - len(strings.TrimLeft(line, " \t"))
 		line = strings.TrimSpace(line)
 		bare := link().ReplaceAllString(strings.ReplaceAll(mark().ReplaceAllString(line, ""), "**", ""), "$1")
+		if !strings.HasPrefix(line, "|") {
+			rows = 0
+		}
 		level := prose
 		switch {
 		case strings.HasPrefix(line, "```"):
@@ -81,35 +84,65 @@ func unitsOf(text string) (out []unit) {
 			continue
 		case fenced, strings.Trim(line, "-=*_ ") == "":
 			continue
-		case strings.HasPrefix(line, "|"):
-			if !under {
-				add(missing, prose)
-			}
-			continue
 		case heading(line):
+			bare = strings.TrimRight(strings.TrimLeftFunc(bare, isMark), ": ")
+			was := under
 			if under = numbered().MatchString(bare); under {
-				add(number().ReplaceAllString(strings.TrimRight(bare, ": "), ""), item)
+				if n := len(out); n > 0 && out[n-1].level == item && !was {
+					add(missing, prose) // its list is another one
+				}
+				add(number().ReplaceAllString(bare, ""), item)
+			} else if bare != "" {
+				add(bare+":", prose)
 			}
 			continue
+		case strings.HasPrefix(line, "|"):
+			if rows++; rows < 3 { // its heading, and the line below that
+				continue
+			}
+			bare, level = row(bare), item
 		case mark().MatchString(line):
 			if n := len(out); n == 0 || out[n-1].level == prose || deep < indent {
 				indent = deep
 			}
-			if level = item; under || deep > indent+1 {
-				level = below
-			}
-			add(number().ReplaceAllString(bare, ""), level)
-			continue
-		case under || deep > indent+1 && len(out) > 0 && out[len(out)-1].level != prose:
+			level = item
+		}
+		if under || deep > indent+1 && len(out) > 0 && out[len(out)-1].level != prose {
 			level = below
 		}
+		if level != prose && bare != line {
+			add(number().ReplaceAllString(bare, ""), level)
+			continue
+		}
 		for _, s := range clauses(bare) {
-			if !lead().MatchString(s) {
-				add(s, level)
-			}
+			add(s, level)
 		}
 	}
-	return out
+	var kept []unit
+	for i, u := range out {
+		last := i == len(out)-1
+		if u.level == prose && (lead().MatchString(u.text) || u.announces() && (last && i > 0 || !last && out[i+1].level == prose && out[i+1].text != missing)) {
+			continue
+		}
+		kept = append(kept, u)
+	}
+	return kept
+}
+
+// isMark reports whether a character is in front of a heading, such as a picture.
+func isMark(r rune) bool {
+	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("`\"'“(", r)
+}
+
+// row returns the cells of a row that have letters.
+func row(line string) string {
+	var cells []string
+	for cell := range strings.SplitSeq(strings.Trim(line, "|"), "|") {
+		if cell = strings.TrimSpace(cell); strings.ContainsFunc(cell, unicode.IsLetter) {
+			cells = append(cells, cell)
+		}
+	}
+	return strings.Join(cells, " - ")
 }
 
 // linesOf returns the units of a gist. Items that a tool had printed, or of which only the end is left, are counted at the
@@ -145,11 +178,8 @@ func linesOf(gist string) (out []unit) {
 // items is left out first.
 func Gist(text string, limit int) string {
 	list := unitsOf(text)
-	if len(list) == 0 || len(list) == 1 && list[0].announces() || list[0].announces() && list[1].text == missing && len(list) == 2 {
-		if before, _, table := strings.Cut(text, "\n|"); table && strings.TrimSpace(before) != "" {
-			return strings.TrimRight(Cut(before, limit), ": ") + ellipsis
-		}
-		return Cut(text, limit)
+	if len(list) == 0 || list[0].announces() && (len(list) == 1 || len(list) == 2 && list[1].text == missing) {
+		return Cut(text, limit) // what it announces is all there is
 	}
 	list, whole := shorten(list, limit)
 	var lines []string
@@ -203,7 +233,7 @@ func joined(list []unit, limit int) string {
 		}
 		b.WriteString(u.words())
 	}
-	if whole || len(list) > 0 && list[len(list)-1].more > 0 {
+	if whole {
 		return b.String()
 	}
 	return b.String() + ellipsis

@@ -8,7 +8,7 @@ import (
 func TestGist(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"Both have the tests:\n\n| Test | A |\n|---|---|\n| stop | x |":         "Both have the tests …",
+		"Both have the tests:\n\n| Test | A |\n|---|---|\n| stop | x |":         "Both have the tests:\n• stop - x",
 		"Deleted two files:\n- `start.go`\n- `stop.go`\n\nAll is well.":         "Deleted two files:\n• `start.go`\n• `stop.go`\nAll is well.",
 		"1. One.\n2. Two\n   - nested\n3. **Three**":                            "• One.\n• Two\n◦ nested\n• Three",
 		"Now:\n```\nx\n```\nIt works.":                                          "Now:\n…\nIt works.",
@@ -40,8 +40,9 @@ func TestOutcome(t *testing.T) {
 		{"Fixed. All tests pass.", "Fixed. All tests pass."},
 		{"254 passed, 0 failed, 51.5s. All clean.", "254 passed, 0 failed, 51.5s. All clean."},
 		{"The PR has three commits:\n1. `x` - a new type of the parser\n\nWant to review it?", "The PR has three commits: `x` - a new type of the parser"},
-		{"It spans these:\n\n| a | b |\n\n### Issue #1: Recursion (done)\nIt is.\n### Issue #2: Heuristics of parents\nOpen.\n### Issue #3: No tree is read\nOpen.",
-			"It spans these: … Issue #1: Recursion (done); Issue #2: Heuristics of parents [1 more]"},
+		{"It spans these:\n\n| a | b |\n|--|--|\n| 1 | one |\n\n### Issue #1: Recursion (done)\nIt is.\n### Issue #2: Heuristics of parents\nOpen.\n### Issue #3: No tree is read\nOpen.",
+			"It spans these: one … Issue #1: Recursion (done); Issue #2: Heuristics of parents [1 more] …"},
+		{"Here are the gaps:\n\n### ✅ Covered\n- the parser\n\n### ❌ Missing\n- the cache", "Covered: the parser. Missing: the cache"},
 		{"The cache has these faults: " + strings.Repeat("it is slow and ", 9) + "wrong.", "The cache has these faults: it is slow and it is slow and it is slow and it is slow and it is …"},
 	} {
 		if got := outcome(Gist(c[0], maxAnswered), 104); got != "“"+c[1]+"”" {

@@ -20,7 +20,7 @@ import (
 
 // Limits of the sections of a start, in lines and characters.
 const (
-	maxSet     = 12 // files
+	maxSet     = 16 // files
 	maxRun     = 8  // commands
 	maxTests   = 6
 	failedBack = 5  // sessions whose failures are listed
@@ -34,12 +34,12 @@ const (
 	capFiles    = 1000
 	capCommands = 550
 
-	showRequest  = 200
-	showOutcome  = 290
-	showEarlier  = 90 // of an earlier exchange or session
-	showEnding   = 160
-	showBefore   = 130 // of the ending of a session before
-	showLittle   = 65  // of two requests of one line
+	showRequest  = 180
+	showOutcome  = 270
+	showEarlier  = 82 // of an earlier exchange or session
+	showEnding   = 150
+	showBefore   = 120 // of the ending of a session before
+	showLittle   = 58  // of two requests of one line
 	showTodo     = 100
 	showWant     = 150
 	showQuestion = 160
@@ -68,7 +68,7 @@ func Start(digests []Digest, id ID) []brief.Section {
 		{Title: "Fails here", Items: failsHere(digests, id), MaxUnits: capFails},
 		{Title: wantsTitle, Items: wants(digests, slices.Concat(now, waits), id), MaxUnits: capWants, Rank: 2},
 		{Title: "Sessions before", Items: before(digests, last, id), MaxUnits: capBefore, Rank: 1},
-		{Title: "Files of the work (from tool calls)", Items: workingSet(Files(digests), shown, id), MaxUnits: capFiles},
+		{Title: "Files of the work", Items: workingSet(Files(digests), shown, id), MaxUnits: capFiles},
 		{Title: "Commands and their last results", Items: commandItems(digests, id), MaxUnits: capCommands},
 	}
 }
@@ -334,7 +334,7 @@ func (f failing) withOption() (line, why string) {
 // text tells a form that fails.
 func (f failing) text() string {
 	line, why := f.withOption()
-	text := fmt.Sprintf("[fails] `%s`: %s", line, why)
+	text := fmt.Sprintf("`%s`: %s", line, why)
 	if f.sessions > 1 {
 		text += fmt.Sprintf(", in %d sessions", f.sessions)
 	}
@@ -407,40 +407,46 @@ func before(digests []Digest, last int, id ID) (out []brief.Item) {
 		if about == nil {
 			continue
 		}
-		t := recent(d.Turns, len(d.Turns))[0]
-		end := ending(d, t, showBefore, id)
-		how := strings.TrimSuffix(end.Text, ".")
-		if outcome, is := strings.CutPrefix(how, outcomeLead); is {
-			how = "ended with " + outcome
-		} else {
-			how = strings.ToLower(how[:1]) + how[1:]
+		acted := recent(d.Turns, len(d.Turns))
+		commit := ""
+		if t := acted[0]; len(acted) > 1 && t.Stopped == 0 && t.Working == 0 && housekeeping().MatchString(t.Asked.Text) {
+			acted, commit = acted[1:], "; last asked "+t.request(showLittle) // it changed nothing
 		}
-		asked, size := []*Turn{about}, showEarlier
-		if first := &d.Turns[0]; first.Plan != "" && first.Asked.N < about.Asked.N {
-			asked, size = append([]*Turn{first}, asked...), showLittle
+		last, plan, size := acted[0], d.Turns[0], showEarlier
+		later := last.Asked.N != about.Asked.N
+		if plan.Asked.N == about.Asked.N {
+			plan.Plan = ""
 		}
-		if t.Asked.N != about.Asked.N {
-			asked, size = append(asked, &t), showLittle
+		if later || plan.Plan != "" {
+			size = showLittle
 		}
-		var requests []string
-		for i, a := range asked {
-			lead := "then "
-			switch {
-			case i == 0:
-				lead = "asked "
-			case a == &t:
-				lead = "last asked "
-			}
-			requests = append(requests, lead+a.request(size))
+		text, end := day(d)+"asked "+about.request(size), ending(d, last, showBefore, id)
+		if plan.Plan != "" {
+			text = day(d) + "asked " + plan.request(size) + "; then " + about.request(size)
 		}
-		text := day(d) + strings.Join(requests, "; ")
-		if t.Stopped > 0 { // it is among what is open
-			text, how = day(d)+"asked "+about.request(showEarlier), "a later request was interrupted by the user"
+		switch {
+		case last.Stopped > 0: // it is among what is open
+			text += "; a later request was interrupted by the user"
+		case later && commit != "":
+			text += "; then " + last.request(size) + "; " + asClause(end.Text) + commit
+		case later:
+			text += "; last asked " + last.request(size) + "; " + asClause(end.Text)
+		default:
+			text += "; " + asClause(end.Text) + commit
 		}
-		out = append(out, brief.Item{Text: text + "; " + how, Source: end.Source, Trust: end.Trust, Time: d.Last,
+		out = append(out, brief.Item{Text: text, Source: end.Source, Trust: end.Trust, Time: d.Last,
 			Why: "a session before, with its last outcome"})
 	}
 	return out
+}
+
+// asClause returns how a turn ended as the end of a sentence.
+func asClause(how string) string {
+	how = strings.TrimSuffix(how, ".")
+	if outcome, is := strings.CutPrefix(how, outcomeLead); is {
+		return "ended with " + outcome
+	}
+	return strings.ToLower(how[:1]) + how[1:]
 }
 
 // day returns the day on which a session ended, to stand before a text.
@@ -462,7 +468,7 @@ func Compaction(d Digest, id ID) []brief.Section {
 		{Title: "Where this session stands", Items: now},
 		{Title: "Open", Items: waits},
 		{Title: wantsTitle, Items: wants(one, slices.Concat(now, waits), id)},
-		{Title: "Files of the work (from tool calls)", Items: workingSet(Files(one), nil, id)},
+		{Title: "Files of the work", Items: workingSet(Files(one), nil, id)},
 		{Title: "Commands and their last results", Items: commandItems(one, id), Rank: 1},
 	}
 }
@@ -598,7 +604,7 @@ func workingSet(ranked []Ranked, shown map[string]bool, id ID) (out []brief.Item
 		session string
 		edited  bool
 	}
-	at, more := map[group]int{}, map[group]int{}
+	at, more, newest := map[group]int{}, map[group]int{}, map[group]int{} // newest is the message of the last touch
 	room := maxSet
 	for _, r := range ranked {
 		g := group{r.Session, r.Edits > 0}
@@ -614,13 +620,16 @@ func workingSet(ranked []Ranked, shown map[string]bool, id ID) (out []brief.Item
 		if !known {
 			i = len(out)
 			at[g] = i
-			out = append(out, brief.Item{Source: id(r.Session), Trust: brief.Assistant, Time: r.Time, Named: true,
+			out = append(out, brief.Item{Trust: brief.Assistant, Time: r.Time, Named: true,
 				Verbatim: true, Short: true,
-				Text: "[files] " + map[bool]string{true: "edited: ", false: "read: "}[r.Edits > 0]})
+				Text: map[bool]string{true: "edited: ", false: "read: "}[r.Edits > 0]})
 		} else {
 			out[i].Text += ", "
 		}
-		out[i].Text += fmt.Sprintf("%s#%d", r.Path, r.N)
+		out[i].Text += r.Path
+		if r.N > newest[g] {
+			newest[g], out[i].Source = r.N, id.at(r.Session, r.N)
+		}
 		if shown != nil {
 			shown[r.Path] = true
 		}
@@ -688,7 +697,7 @@ func Commands(digests []Digest) []Run {
 }
 
 func commandItems(digests []Digest, id ID) (out []brief.Item) {
-	all := Commands(digests)
+	all := slices.DeleteFunc(Commands(digests), func(r Run) bool { return r.End == Unknown && r.Task == "" && !verdict.Tests(r.Name) })
 	for _, r := range all[:min(maxRun, len(all))] {
 		text := r.Name
 		if r.Args != "" {
@@ -713,7 +722,7 @@ func result(c Command) string {
 	case c.End == Broke:
 		return ": failed"
 	}
-	return ": result not seen"
+	return ": no result seen"
 }
 
 // Rebase returns the digest with file names relative to a directory above or below that of the session. For any other

@@ -121,7 +121,7 @@ func TestMends(t *testing.T) {
 func TestWider(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]string{
-		"mise run test":      "go test ./a: result not seen",
+		"mise run test":      "go test ./a: no result seen",
 		"go test ./... -v":   "go test ./... -v: passed",
 		"make lint":          "go test ./a: failed, exit 1",
 		"make -C other test": "go test ./a: failed, exit 1",
@@ -239,7 +239,7 @@ func TestOption(t *testing.T) {
 		{"lint run --new=main", "there is no option --new", "`lint run --new=main`: there is no option --new"},
 		{"npm tset", "there is no subcommand tset", "`npm tset`: there is no subcommand tset"},
 	} {
-		if got := (failing{Form: Form{Line: c[0], Why: c[1]}}).text(); got != "[fails] "+c[2] {
+		if got := (failing{Form: Form{Line: c[0], Why: c[1]}}).text(); got != c[2] {
 			t.Errorf("got %s, want %s", got, c[2])
 		}
 	}
@@ -280,7 +280,7 @@ func TestBefore(t *testing.T) {
 		{"one that says little", []refine.Entry{user("Use mills, the shop has fuel"), bash("make", "ok"), model("PR updated.")},
 			"asked “Mend the price parser”; last asked “Use mills, the shop has fuel”; ended with “PR updated.”"},
 		{"a commit", []refine.Entry{user("commit"), bash("git commit -m x", "ok"), model("Committed as 50d8160, and the hooks of the repository passed.")},
-			"asked “Mend the price parser”; last asked “commit”; ended with “Committed as 50d8160, and the hooks of the repository passed.”"},
+			"asked “Mend the price parser”; ended with “" + cents + "”; last asked “commit”"},
 		{"a contradiction without an answer", []refine.Entry{user("no")},
 			"asked “Mend the price parser”; last asked “no”; ended before an answer"},
 		{"an error without an answer", []refine.Entry{user("price: 12.5: Invalid argument")},
@@ -311,11 +311,14 @@ func TestDenied(t *testing.T) {
 		"I've reverted your changes, look at the parser only": true,
 		"$ price 12.5\nprice: 12.5: Invalid argument":         true,
 		"src/price.ts(3,1): error TS2339: no such property":   true,
-		"ok, now use mills":         false,
-		"no problem, now use mills": false,
-		"what is a mill?":           false,
-		"commit this":               false,
-		"log an error if it fails":  false,
+		"I concede defeat. let's go back":                     true,
+		"let's go back to how it was":                         true,
+		"let's go back to the parser":                         false,
+		"ok, now use mills":                                   false,
+		"no problem, now use mills":                           false,
+		"what is a mill?":                                     false,
+		"commit this":                                         false,
+		"log an error if it fails":                            false,
 	} {
 		d := summarized(t, refine.Entry{Role: "user", Said: "Mend the price parser"}, bash("make", "ok"),
 			refine.Entry{Role: "assistant", Said: "The cause is the order of the blocks."},
@@ -349,10 +352,10 @@ func TestNewestRun(t *testing.T) {
 		want       string
 	}{
 		{"a run that passed", []refine.Entry{fails}, []refine.Entry{passes}, "bun run typecheck: passed b#2"},
-		{"unproven after a failure", []refine.Entry{fails, unproven}, nil, "bun run typecheck: result not seen a#3"},
-		{"unproven after one that passed", []refine.Entry{passes, unproven}, nil, "bun run typecheck: result not seen a#3"},
+		{"unproven after a failure", []refine.Entry{fails, unproven}, nil, "bun run typecheck: no result seen a#3"},
+		{"unproven after one that passed", []refine.Entry{passes, unproven}, nil, "bun run typecheck: no result seen a#3"},
 		{"a failure after an unproven one", []refine.Entry{unproven, fails}, nil, "bun run typecheck: failed, exit 1 a#3"},
-		{"unproven in a later session", []refine.Entry{fails}, []refine.Entry{passes, unproven}, "bun run typecheck: result not seen b#3"},
+		{"unproven in a later session", []refine.Entry{fails}, []refine.Entry{passes, unproven}, "bun run typecheck: no result seen b#3"},
 		{"of the earlier session alone", []refine.Entry{passes}, []refine.Entry{bash("make", "ok")}, "bun run typecheck: passed a#2"},
 	} {
 		ask := refine.Entry{Role: "user", Said: "go"}

@@ -64,9 +64,10 @@ type summary struct {
 	forms    forms
 
 	requests               int
-	answeredAt, answerSize int  // work of the current turn before its answer, and the size of that
-	noticed                bool // the client told of a task in the background, and no file was changed since
-	unasked                bool // the request of what follows was forgotten
+	question               string // the last one of the model
+	answeredAt, answerSize int    // work of the current turn before its answer, and the size of that
+	noticed                bool   // the client told of a task in the background, and no file was changed since
+	unasked                bool   // the request of what follows was forgotten
 }
 
 func (s *summary) entry(e refine.Entry) {
@@ -124,7 +125,10 @@ func (s *summary) settle() {
 // else, and a shorter one on the end of a task in the background; the answer stays. So does one before the announcement
 // of a call.
 func (s *summary) answer(t *Turn, e refine.Entry) {
-	t.Stopped, t.Asks = 0, asks(e.Said)
+	t.Stopped, t.Asks, s.question = 0, "", lastQuestion(e.Said)
+	if question(e.Said) {
+		t.Asks = s.question
+	}
 	switch {
 	case t.Long && t.Did == s.answeredAt && 3*len(e.Said) < s.answerSize,
 		t.Long && s.noticed && len(e.Said) < s.answerSize,
@@ -141,7 +145,7 @@ func (s *summary) forgotten() {
 	if t := s.turn(); t != nil {
 		t.Asks = ""
 	}
-	s.unasked, s.noticed = true, false
+	s.unasked, s.noticed, s.question = true, false, ""
 }
 
 // turn returns the current turn, nil before the first request and after one that was forgotten.
@@ -224,7 +228,7 @@ func (s *summary) asked(e refine.Entry) {
 			t.Denied = e.N
 		}
 		if len(strings.Fields(next.Asked.Text)) <= maxReply {
-			next.To = Cut(t.Asks, maxTo)
+			next.To = Cut(s.question, maxTo)
 		}
 	}
 	s.begin(next)
@@ -238,7 +242,7 @@ func (s *summary) begin(t Turn) {
 	s.requests++
 	t.Seq = s.requests
 	s.d.Turns = append(s.d.Turns, t)
-	s.unasked, s.noticed = false, false
+	s.unasked, s.noticed, s.question = false, false, ""
 }
 
 // planHeading returns the cut heading of a plan, or its first line, without URLs: the model may have copied it.

@@ -71,7 +71,7 @@ var (
 			`\b(that|this|it|which) (isn|wasn)['’]?t (right|true|correct|it|what|working|the)\b|` +
 			`\b(doesn['’]?t|does not|didn['’]?t|did not|isn['’]?t|is not|not) (really |actually |seem to |even )?(work|working|help)\b|` +
 			`\bstill (broken|wrong|fail\w*|not|the same|doesn|does not|can['’]?t|cannot|get|getting|see|seeing|have|having|happen\w*|shows?|errors?)\b|` +
-			`\bsame error\b|\b(you|it|that|this|something) broke\b|\breverted (it|that|this|your)\b|^\W*(\w+ ){0,6}(go|went|roll|rolled|change|changed|put) (it |that |this |everything )?back\b(\W*$|[.,!;]| to (how|what|the (old|previous|original|earlier|first)))|\bnot true\b|\bstimmt nicht\b`)
+			`\bsame error\b|\b(you|it|that|this|something) broke\b|\breverted (it|that|this|your)\b|\b(go|went|roll|rolled|change|changed|put|switch) (it |that |this |everything )?back\b(\W*$|[.,!;]| to (how|what|the (old|previous|original|earlier|first)))|\bnot true\b|\bstimmt nicht\b`)
 	})
 	// failed matches a line that a program printed when it failed.
 	failed = sync.OnceValue(func() *regexp.Regexp {
@@ -146,20 +146,19 @@ func question(text string) bool {
 // bareQuestion is the size of a question that says nothing without the sentence before it.
 const bareQuestion = 50
 
-// asks returns the question to the user with which a text ends, or "".
-func asks(text string) (out string) {
-	if !question(text) {
-		return ""
-	}
+// lastQuestion returns the last question of a text to the user, with what follows it, or "".
+func lastQuestion(text string) string {
 	list := unitsOf(text)
 	for k, u := range slices.Backward(list) {
-		if u.level == prose && u.text != missing {
-			if out = joined(list[k:], maxWant); len(out) > bareQuestion {
-				break
-			}
+		if u.level != prose || !question(u.text) {
+			continue
 		}
+		for len(joined(list[k:], maxWant)) < bareQuestion && k > 0 && list[k-1].text != missing {
+			k--
+		}
+		return joined(list[k:], maxWant)
 	}
-	return out
+	return ""
 }
 
 // lead matches a clause that only announces what follows.
@@ -188,7 +187,7 @@ func announces(text string) bool {
 
 // housekeeping matches a request that asks for no work of its own.
 var housekeeping = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)^\W*(please |now |ok(ay)?,? |yes,? |and )*(let's |can you )?(git )?(commit|push|merge|ship|open a pr|create a pr|make a pr)\b.{0,24}$`)
+	return regexp.MustCompile(`(?i)^\W*(please |now |ok(ay)?,? |yes,? |and )*(let's |can you )?(git )?(com+it?|push|merge|ship|open a pr|create a pr|make a pr)\b.{0,24}$`)
 })
 
 // clauses divides a line into sentences.

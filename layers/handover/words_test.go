@@ -88,7 +88,7 @@ func TestAnnounces(t *testing.T) {
 			t.Errorf("announces(%q) = %v, want %v", text, got, want)
 		}
 	}
-	for text, want := range map[string]bool{"commit": true, "Commit and push": true, "please create a PR": true,
+	for text, want := range map[string]bool{"commit": true, "comit": true, "Commit and push": true, "please create a PR": true,
 		"commit the parser only after the tests of the price list pass": false, "fix the push notifications": false} {
 		if got := housekeeping().MatchString(text); got != want {
 			t.Errorf("housekeeping(%q) = %v, want %v", text, got, want)
