@@ -31,6 +31,15 @@ type tracer struct {
 }
 
 func (t *tracer) compare(a, b Operand) Comparison {
+	if x, y := a.Rev.Session, b.Rev.Session; x != nil && y != nil && x != y && x.FileID() == y.FileID() {
+		source := t.source(x, pointOf(a.Rev)) // the messages of branches have the same numbers in their common beginning
+		for i := range b.Side.Pieces {
+			b.Side.Pieces[i].Source = source
+		}
+		for i := range b.Side.Marks {
+			b.Side.Marks[i].Source = source
+		}
+	}
 	return Comparison{A: a, B: b, Difference: trace.Diff(a.Side, b.Side, counterOf(t.m, a.Rev, b.Rev)), Sessions: t.sessions}
 }
 

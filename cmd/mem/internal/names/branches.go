@@ -2,8 +2,10 @@ package names
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
+	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/trust"
@@ -29,6 +31,18 @@ func (p Parted) String() string {
 		devices, ids = append(devices, b.Device), append(ids, records.ShortID(b.Session))
 	}
 	return records.ShortID(p.Session) + " went on differently on " + strings.Join(devices, " and ") + ": " + strings.Join(ids, ", ")
+}
+
+// PartedLines returns a line for each of some sessions that went on differently, and one for the rest of many.
+func PartedLines(all []Parted) (out []string) {
+	const most = 4
+	for i, p := range all {
+		if i == most {
+			return append(out, fmt.Sprintf("%s went on differently on several devices: mem ls", term.Count(len(all)-most, "more session")))
+		}
+		out = append(out, p.String())
+	}
+	return out
 }
 
 // PartedSessions returns the sessions of a project that went on differently on several devices. If device is not empty, it

@@ -208,6 +208,7 @@ func printFetch(e *app.Env, what string, r refs.Remote, out sync.Fetched) error 
 // noteParted names the sessions of lanes with new captures that went on differently on another device.
 func noteParted(ctx context.Context, e *app.Env, m *layers.Memory, out sync.Fetched) error {
 	said := map[string]bool{}
+	var all []names.Parted
 	for _, l := range out.Lanes {
 		if l.Own || l.Lane.Outside || e.Opt.DryRun || l.Arrival.Kinds["session"] == 0 {
 			continue
@@ -218,10 +219,13 @@ func noteParted(ctx context.Context, e *app.Env, m *layers.Memory, out sync.Fetc
 		}
 		for _, p := range parted {
 			if !said[p.Session] {
-				e.Note("%s", e.Safe(p.String()))
+				all = append(all, p)
 			}
 			said[p.Session] = true
 		}
+	}
+	for _, line := range names.PartedLines(all) {
+		e.Note("%s", e.Safe(line))
 	}
 	return nil
 }

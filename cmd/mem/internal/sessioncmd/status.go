@@ -275,11 +275,11 @@ func longStatus(e *app.Env, r StatusReport) {
 			e.Printf("    %s\n", e.Safe(path))
 		}
 	}
-	for i, p := range r.Parted {
+	for i, line := range names.PartedLines(r.Parted) {
 		if i == 0 {
 			e.Printf("\n")
 		}
-		e.Printf("%s\n", e.Safe(p.String()))
+		e.Printf("%s\n", e.Safe(line))
 	}
 	if r.revoked > 0 {
 		e.Printf("\n%s revoked: its data is hidden  (use \"mem revoke\")\n", term.Count(r.revoked, "source"))
