@@ -116,7 +116,6 @@ func inspectCommands() []command {
 		{name: "suggest", under: "search", group: groupLook, make: searchcmd.Suggest},
 		{name: "diff", group: groupLook, across: []string{""}, make: historycmd.Diff},
 		{name: "blame", group: groupLook, across: []string{""}, make: tracecmd.Blame},
-		{name: "lineage", group: groupHidden, across: []string{""}, make: tracecmd.Lineage},
 		{name: "why", under: "blame", group: groupLook, across: []string{""}, make: tracecmd.WhyCommand},
 		{name: "versions", group: groupHidden, make: versioncmd.Versions},
 		{name: "keepit", group: groupLook, common: true, bare: "list", writes: []string{"set", "add", "rm"}, across: []string{"list"},

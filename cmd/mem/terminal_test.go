@@ -336,7 +336,7 @@ func TestWidths(t *testing.T) {
 		{"search --all-projects --by file price", "order.go"},
 		{"why 6ecd --color=always", "6ecd8c99"},
 		{"why 6ecd:v001", "`- session  6ecd8c99"},
-		{"lineage 6ecd", "session  6ecd8c99"},
+		{"why 6ecd --down", "session  6ecd8c99"},
 		{"ls --all-projects", "PROJECT"},
 		{"log --all-projects", "PROJECT"},
 		{"log --all-projects --oneline", " shop: "},

@@ -194,7 +194,7 @@ hook SessionStart
 -p shop memory
 -p shop layers
 -p shop blame a1aa:v001
--p shop lineage a1aa:v001
+-p shop why a1aa:v001 --up
 -p shop search coupon
 -p shop status
 project list

@@ -1,2 +1,2 @@
-// Package tracecmd has the commands that trace a text to its sources: blame, lineage and why.
+// Package tracecmd has the commands that trace a text to its sources: blame and why.
 package tracecmd

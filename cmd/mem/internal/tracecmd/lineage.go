@@ -6,10 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/urfave/cli/v2"
-
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/provenance"
@@ -17,36 +14,12 @@ import (
 	"github.com/memvcs/mem/layers/tokens"
 )
 
-// Lineage returns mem lineage.
-func Lineage(e *app.Env) *cli.Command {
-	var up, down bool
-	return &cli.Command{
-		Name:      "lineage",
-		Usage:     "show inputs or outputs of a derivation",
-		ArgsUsage: "<rev>",
-		Description: "Originals are at the top, compositions at the bottom. The default for a session is\n" +
-			"--down, for anything else --up.",
-		Flags: []cli.Flag{
-			flags.Bool(&up, "up", "print its sources"),
-			flags.Bool(&down, "down", "print everything derived from it"),
-		},
-		Action: e.Action(1, 1, func(c *cli.Context) error {
-			if up && down {
-				return app.Usagef("--up and --down cannot be combined")
-			}
-			return runLineage(c.Context, e, e.Operand(0), up, down)
-		}),
-	}
-}
-
-func runLineage(ctx context.Context, e *app.Env, name string, up, down bool) error {
+// runLineage prints what a revision was made from, or with down what was made from it.
+func runLineage(ctx context.Context, e *app.Env, name string, down bool) error {
 	return names.WithMemory(ctx, e, func(run names.Run) error {
 		rev, err := run.Resolve(ctx, name)
 		if err != nil {
 			return err
-		}
-		if !up && (rev.Kind == state.IsSession || rev.Kind == state.IsOriginal || rev.Kind == state.IsMessages) {
-			down = true
 		}
 		made, err := provenance.Lineage(ctx, run.DB, rev, down)
 		if errors.Is(err, provenance.ErrNoLineage) {

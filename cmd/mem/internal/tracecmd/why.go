@@ -37,7 +37,7 @@ func WhyCommand(e *app.Env) *cli.Command {
 			case up && down:
 				return app.Usagef("--up and --down cannot be combined")
 			case up || down:
-				return runLineage(c.Context, e, e.Operand(0), up, down)
+				return runLineage(c.Context, e, e.Operand(0), down)
 			}
 			return runWhy(c.Context, e, e.Operand(0))
 		}),
