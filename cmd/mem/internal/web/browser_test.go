@@ -30,8 +30,9 @@ type tab struct {
 	*rig
 	ctx context.Context
 
-	mu    sync.Mutex
-	wrong []string
+	mu      sync.Mutex
+	wrong   []string
+	streams int // of changes that have begun
 }
 
 // chrome finds a browser, or skips the test loudly.
@@ -74,6 +75,10 @@ func (b *tab) note(ev any) {
 		if !strings.HasPrefix(e.Request.URL, b.http.URL) && !strings.HasPrefix(e.Request.URL, "data:") && !strings.HasPrefix(e.Request.URL, "about:") {
 			b.wrong = append(b.wrong, "request to "+e.Request.URL)
 		}
+	case *network.EventResponseReceived:
+		if strings.HasSuffix(e.Response.URL, "/events") {
+			b.streams++
+		}
 	case *runtime.EventExceptionThrown:
 		b.wrong = append(b.wrong, fmt.Sprintf("exception %v", e.ExceptionDetails))
 	case *cdplog.EventEntryAdded:
@@ -100,15 +105,22 @@ func (b *tab) try(s chromedp.Action[chromedp.Void]) error {
 	select {
 	case err := <-done:
 		return err
-	case <-time.After(20 * time.Second):
+	case <-time.After(longest):
 		return context.DeadlineExceeded
 	}
 }
 
-// open shows a page of the server.
+// open shows a page of the server. A navigation that meets one of the page itself, such as the start of a download, is aborted and
+// tried again.
 func (b *tab) open(path string) {
 	b.t.Helper()
-	b.do(chromedp.Navigate(b.http.URL+path), chromedp.WaitReady(chromedp.CSS("main")))
+	var err error
+	b.wait(func() bool {
+		err = b.try(chromedp.Navigate(b.http.URL + path))
+		return err == nil || !strings.Contains(err.Error(), "net::ERR_ABORTED")
+	}, func() string { return fmt.Sprintf("%s: %v", path, err) })
+	must(b.t, err)
+	b.do(chromedp.WaitReady(chromedp.CSS("main")))
 }
 
 // protocol runs a command of the protocol.
@@ -128,16 +140,36 @@ func eval[T any](b *tab, script string) T {
 	return v
 }
 
-// until waits for a condition of the page.
+// longest is more than anything takes on a machine that does much else.
+const longest = 2 * time.Minute
+
+// until waits for a condition of the page. While a page goes and another comes there may be nothing to ask.
 func (b *tab) until(condition string) {
 	b.t.Helper()
-	for range 200 {
-		if eval[bool](b, "!!("+condition+")") {
-			return
+	var err error
+	b.wait(func() (ok bool) {
+		ok, err = chromedp.Run(b.ctx, chromedp.Evaluate[bool]("!!("+condition+")"))
+		return ok && err == nil
+	}, func() string {
+		return fmt.Sprintf("%s: %v\n%.800s", condition, err, eval[string](b, "document.querySelector('main').innerText"))
+	})
+}
+
+// wait waits until something is so.
+func (b *tab) wait(is func() bool, what func() string) {
+	b.t.Helper()
+	for end := time.Now().Add(longest); !is(); time.Sleep(25 * time.Millisecond) {
+		if time.Now().After(end) {
+			b.t.Fatalf("never: %s", what())
 		}
-		time.Sleep(25 * time.Millisecond)
 	}
-	b.t.Fatalf("never: %s\n%.800s", condition, eval[string](b, "document.querySelector('main').innerText"))
+}
+
+// hears returns how many streams of changes have begun: each page with a menu begins one.
+func (b *tab) hears() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.streams
 }
 
 func (b *tab) clean(what string) {
@@ -268,15 +300,10 @@ func TestBrowserJourney(t *testing.T) {
 	b.do(chromedp.Click(chromedp.CSS(`.actions button[name=export][value=md]`)))
 	b.until(`location.pathname.endsWith("/c/ctx")`)
 	saved := filepath.Join(downloads, "ctx.md")
-	for range 200 {
-		if fi, err := os.Stat(saved); err == nil && fi.Size() > 100 {
-			break
-		}
-		time.Sleep(25 * time.Millisecond)
-	}
-	if text, err := os.ReadFile(saved); err != nil || len(text) < 100 {
-		t.Errorf("the browser has saved %d bytes, %v", len(text), err)
-	}
+	b.wait(func() bool {
+		fi, err := os.Stat(saved)
+		return err == nil && fi.Size() > 100
+	}, func() string { return "a download of ctx.md" })
 
 	b.open("/compare?v=" + sampleSession + ":v001")
 	b.until(`document.querySelector("#matrix")`)
@@ -304,8 +331,9 @@ func TestBrowserLive(t *testing.T) {
 	chrome(t)
 	r := newRig(t, nil, nil)
 	b := newTab(t, r)
+	before := b.hears()
 	b.open("/s/" + sampleSession + "?view=details")
-	time.Sleep(300 * time.Millisecond) // for the stream to be there
+	b.wait(func() bool { return b.hears() > before }, func() string { return "a stream of changes" })
 	r.api(http.MethodPost, "/sessions/"+sampleSession+"/versions", api.CompressionSettings{Ratio: 10}, nil, 201)
 	b.until(`document.querySelector("main").innerText.includes("v001")`)
 	b.clean("live")

@@ -49,9 +49,8 @@ func (e *Events) send(kind string, v any) {
 
 // Changed notifies listeners that this server has changed the memory.
 func (e *Events) Changed() {
-	fp := e.fingerprint()
 	e.mu.Lock()
-	e.seen = fp
+	e.seen = e.fingerprint()
 	e.mu.Unlock()
 	e.send("memory", struct{}{})
 }
@@ -74,13 +73,13 @@ func (e *Events) leave(l chan event) {
 	delete(e.listeners, l)
 }
 
-// watch runs until there are no listeners. Changes within one interval are one event.
+// watch runs until there are no listeners. Changes within one interval are one event. The store is looked at under the lock: a look
+// from before a change that [Events.Changed] has sent would be sent as another one.
 func (e *Events) watch() {
 	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()
-	fp := e.fingerprint()
 	e.mu.Lock()
-	e.seen = fp
+	e.seen = e.fingerprint()
 	e.mu.Unlock()
 	for {
 		select {
@@ -88,13 +87,13 @@ func (e *Events) watch() {
 			return
 		case <-tick.C:
 		}
-		fp := e.fingerprint()
 		e.mu.Lock()
 		if len(e.listeners) == 0 {
 			e.watching = false
 			e.mu.Unlock()
 			return
 		}
+		fp := e.fingerprint()
 		changed := fp != e.seen
 		e.seen = fp
 		e.mu.Unlock()
