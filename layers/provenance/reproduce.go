@@ -13,7 +13,6 @@ import (
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tokens"
-	"github.com/memvcs/mem/layers/trace"
 	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/objects"
 )
@@ -155,29 +154,25 @@ func partSegments(ctx context.Context, db *state.DB, c *records.Composition, i i
 	return compress.Decode(b)
 }
 
-// explainDifference says where two bodies of one recipe differ, and why they may.
+// explainDifference says where two bodies of one recipe differ first, and why they may.
 func explainDifference(kind state.Kind, stored, again []byte) string {
 	a, errA := SegmentsOf(kind, stored)
 	b, errB := SegmentsOf(kind, again)
 	if err := errors.Join(errA, errB); err != nil {
 		return err.Error()
 	}
-	d := trace.Diff(sideOf(a), sideOf(b), tokens.Counter{})
-	const cause = "the program that made it refined, counted or cut text differently"
-	if d.Same() {
-		return fmt.Sprintf("the same text in another form, from byte %d on: %s", firstByte(stored, again), cause)
+	i := 0
+	for i < min(len(a), len(b)) && a[i].Role == b[i].Role && a[i].Text == b[i].Text {
+		i++
 	}
-	g := d.Groups[0]
-	where := ""
-	if len(g.Src) > 0 {
-		where = fmt.Sprintf(", first in message %d", g.Src[0][0])
+	where := fmt.Sprintf("other text from segment %d of %d on", i+1, len(a))
+	switch {
+	case i == len(a) && i == len(b):
+		where = "the same text in another form"
+	case i < len(a) && len(a[i].Src) > 0:
+		where = fmt.Sprintf("other text from message %d on", a[i].Src[0][0])
 	}
-	places := "places"
-	if len(d.Groups) == 1 {
-		places = "place"
-	}
-	return fmt.Sprintf("%d segments then, %d now; they differ in %d %s%s: %s", len(a), len(b), len(d.Groups), places,
-		where, cause)
+	return where + ": the program that made it refined, counted or cut text differently"
 }
 
 // SegmentsOf decodes the body of a version or, for another kind, of a composition.
@@ -187,21 +182,4 @@ func SegmentsOf(kind state.Kind, body []byte) ([]compress.Segment, error) {
 	}
 	c, err := compose.Decode(body)
 	return allSegments(c), err
-}
-
-func sideOf(segs []compress.Segment) trace.Side {
-	var s trace.Side
-	for _, x := range segs {
-		s.Pieces = append(s.Pieces, trace.Piece{Segment: x})
-	}
-	return s
-}
-
-// firstByte returns the offset of the first difference of two texts.
-func firstByte(a, b []byte) int {
-	n := 0
-	for n < min(len(a), len(b)) && a[n] == b[n] {
-		n++
-	}
-	return n
 }

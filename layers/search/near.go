@@ -183,7 +183,7 @@ func (m *matcher) wordsOf(term string) (words []string, err error) {
 			return nil, err
 		}
 		for doc, _, ok := post.Next(); ok && read < mostRead; doc, _, ok = post.Next() {
-			if !m.alive(p, doc) || !m.allows(p, doc) {
+			if !p.live(doc) || !m.allows(p, doc) {
 				continue
 			}
 			d, err := p.seg.Doc(doc)
@@ -204,14 +204,4 @@ func (m *matcher) wordsOf(term string) (words []string, err error) {
 		}
 	}
 	return words, nil
-}
-
-// alive reports whether a document was not replaced or removed.
-func (m *matcher) alive(p *part, doc int) bool {
-	for _, s := range p.spans {
-		if s.First <= doc && doc < s.First+s.Count {
-			return true
-		}
-	}
-	return false
 }
