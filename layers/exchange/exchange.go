@@ -435,6 +435,9 @@ func succeeded(e refine.Entry, means func(words []string) bool) bool {
 		return false
 	}
 	list := shell.Parse(e.Cmd)
+	if shell.Answers(list) {
+		return false
+	}
 	ok, _ := shell.Settles(list)
 	found := false
 	for i, s := range list {

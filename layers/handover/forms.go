@@ -253,7 +253,7 @@ func (f *forms) ran(e refine.Entry) bool {
 		delete(f.worked, hashKey(form.Key))
 		return true
 	}
-	if e.Exit != 0 || e.Result != "ok" || len(e.Errors) > 0 {
+	if e.Exit != 0 || e.Result != "ok" || len(e.Errors) > 0 || shell.Answers(list) && len(list) > 1 {
 		return false
 	}
 	keys := lineKeys(list)

@@ -17,7 +17,7 @@ import (
 )
 
 // Version changes when the digest of the same session changes.
-const Version = 21
+const Version = 22
 
 // A Digest summarises one session.
 type Digest struct {
@@ -100,11 +100,12 @@ const (
 	Settled
 )
 
-// A Command is a command that a session ran. Args, N, End and Exit are those of the last run, whose outcome may be
-// unknown: a verdict from before says nothing of it.
+// A Command is a command that a session ran. Args, Part, N, End and Exit are those of the last run, whose outcome may be
+// unknown: a verdict from before says nothing of it. A part that passed is not the last run if all was run before.
 type Command struct {
 	Name string // program and subcommand: "go test"
-	Args string // "" unless they are plain names
+	Args string // "" unless they are plain names; of those that select tests, "(a part)" if they are not
+	Part bool   // it ran some of the tests
 	Task string // the command that it stands for, or ""
 	N    int    // message
 	Runs int

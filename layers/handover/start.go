@@ -696,14 +696,17 @@ func Commands(digests []Digest) []Run {
 	return out
 }
 
+// commandItems lists the commands that rank first. Of one that checks nothing an unknown end says nothing.
 func commandItems(digests []Digest, id ID) (out []brief.Item) {
-	all := slices.DeleteFunc(Commands(digests), func(r Run) bool { return r.End == Unknown && r.Task == "" && !verdict.Tests(r.Name) })
+	all := slices.DeleteFunc(Commands(digests), func(r Run) bool {
+		return r.End == Unknown && r.Task == "" && (!verdict.Tests(r.Name) || strings.HasSuffix(r.Name, " install"))
+	})
 	for _, r := range all[:min(maxRun, len(all))] {
 		text := r.Name
 		if r.Args != "" {
 			text += " " + r.Args
 		}
-		if r.Task != "" {
+		if r.Task != "" && r.Task != verdict.Several {
 			text += " = " + r.Task
 		}
 		out = append(out, brief.Item{Text: text + result(r.Command), Source: id.at(r.Session, r.N), Trust: brief.Assistant,

@@ -22,6 +22,7 @@ const (
 	maxAnswered = 900
 	maxFiles    = 120
 	maxCommands = 40
+	maxSelects  = 60
 	maxSymbols  = 12
 	maxTodo     = 160
 	maxTodos    = 20
@@ -329,7 +330,7 @@ func (s *summary) ran(e refine.Entry) {
 	if strings.HasPrefix(e.Result, "refused by the user") {
 		return
 	}
-	list, verdicts := verdict.Commands(e.Cmd, verdict.Verdict(e.Verdict), len(e.Failed) > 0)
+	list, verdicts := verdict.Commands(e.Cmd, verdict.Verdict(e.Verdict), e.Done, len(e.Failed) > 0)
 	for i, c := range list {
 		s.command(e, c, outcomes[verdicts[i]])
 	}
@@ -349,9 +350,23 @@ func (s *summary) command(e refine.Entry, c shell.Command, end Outcome) {
 	}
 	x := &s.d.Commands[i]
 	x.Runs++
-	x.N, x.Args, x.End, x.Exit = e.N, names.Args(c.Args), end, e.Exit
-	if w := strings.Fields(e.Task); len(w) > 1 && names.Command(w, maxShown) == strings.Join(w, " ") {
-		x.Task = strings.Join(w, " ")
+	selects := c.Selects()
+	part := len(selects) > 0 && verdict.Tests(c.Name)
+	if part && end != Broke && known && !x.Part && x.End == Passed {
+		return
+	}
+	x.N, x.Args, x.Part, x.End, x.Exit = e.N, names.Args(c.Args), part, end, e.Exit
+	if part && x.Args == "" {
+		if x.Args = names.Command(selects, maxSelects); x.Args != strings.Join(selects, " ") {
+			x.Args = "(a part)"
+		}
+	}
+	for _, t := range e.Tasks {
+		name, task, _ := strings.Cut(t, " = ")
+		w := strings.Fields(task)
+		if name == c.Name && (task == verdict.Several || len(w) > 1 && names.Command(w, maxShown) == strings.Join(w, " ")) {
+			x.Task = strings.Join(w, " ")
+		}
 	}
 }
 

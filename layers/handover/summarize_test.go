@@ -91,9 +91,19 @@ func TestFailedTests(t *testing.T) {
 // TestLastArgs shows a command with the arguments of the run whose outcome it shows.
 func TestLastArgs(t *testing.T) {
 	t.Parallel()
-	d := summarized(t, bash("go test ./lib/...", "Exit code 1"), bash("go test -run 'A|B' ./app", "ok"))
-	if c := d.Commands[0]; c.Args != "" || c.End != Passed || c.N != 2 || c.Runs != 2 {
-		t.Errorf("the command is %+v", c)
+	for _, c := range []struct{ first, result, last, args string }{
+		{"go test ./lib/...", "Exit code 1", "go test -run 'A|B' ./app", "(a part)"},
+		{"go test ./lib/...", "Exit code 1", "go test ./app -run TestA", "./app -run TestA"},
+		{"go test ./lib/...", "ok", "go test ./app/...", "./app/..."},
+	} {
+		d := summarized(t, bash(c.first, c.result), bash(c.last, "ok"))
+		if x := d.Commands[0]; x.Args != c.args || x.End != Passed || x.N != 2 || x.Runs != 2 {
+			t.Errorf("after %q and %q the command is %+v", c.first, c.last, x)
+		}
+	}
+	d := summarized(t, bash("go test ./...", "ok"), bash("go test -run TestA ./app", "ok"))
+	if x := d.Commands[0]; x.Args != "./..." || x.N != 1 || x.Runs != 2 {
+		t.Errorf("after a run of all tests that passed the command is %+v", x)
 	}
 }
 

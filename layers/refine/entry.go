@@ -45,7 +45,8 @@ type Entry struct {
 	// of Cmd: "passed", "failed", or "" if that is not proven; see [verdict.Of]. An exit status of 0 proves nothing
 	Verdict string   `json:"verdict,omitempty"`
 	Proof   string   `json:"proof,omitempty"`  // the line of the output that proves it, "" if the exit status does
-	Task    string   `json:"task,omitempty"`   // the command that a task of Cmd stands for, as its output says
+	Done    []string `json:"done,omitempty"`   // commands of Cmd that passed although Verdict does not say so
+	Tasks   []string `json:"tasks,omitempty"`  // what tasks of Cmd stand for, as its output says; see [verdict.Tasks]
 	Failed  []string `json:"failed,omitempty"` // names of tests that Cmd saw fail
 	Passed  []string `json:"passed,omitempty"` // and pass: those that failed before, and all if they are few
 	// changed lines, each after "-" or "+"; "@@" is a gap
@@ -164,7 +165,8 @@ func (e Entry) AppendJSON(b []byte) []byte {
 	b = appendNumber(b, "exit", int64(e.Exit))
 	b = appendField(b, "verdict", e.Verdict)
 	b = appendField(b, "proof", e.Proof)
-	b = appendField(b, "task", e.Task)
+	b = appendList(b, "done", e.Done)
+	b = appendList(b, "tasks", e.Tasks)
 	b = appendList(b, "failed", e.Failed)
 	b = appendList(b, "passed", e.Passed)
 	b = appendField(b, "diff", e.Diff)

@@ -26,7 +26,7 @@ func (r *refiner) judge(x *entry, b transcript.Block) {
 	out := clean(b.Result())
 	j := verdict.Of(verdict.Run{Line: x.line, Ended: r.ended(e, b, out), Exit: e.Exit, Output: out})
 	e.Verdict, e.Proof = string(j.Verdict), cut(j.Proof, lineLimit)
-	e.Task = verdict.Task(x.line, out)
+	e.Done, e.Tasks = j.Done, verdict.Tasks(x.line, out)
 	e.Failed = j.Failed[:min(len(j.Failed), maxFailedTests)]
 	if len(j.Passed) > maxPassedTests {
 		j.Passed = slices.DeleteFunc(j.Passed, func(name string) bool { return !r.failedTests[name] })
@@ -46,8 +46,9 @@ func (r *refiner) ended(e *Entry, b transcript.Block, out string) bool {
 			return false
 		}
 	}
-	if gjson.GetBytes(r.m.ToolUseResult, "interrupted").Bool() ||
-		gjson.GetBytes(r.m.ToolUseResult, "backgroundTaskId").Exists() {
+	result := gjson.ParseBytes(r.m.ToolUseResult)
+	if result.Get("interrupted").Bool() || result.Get("backgroundTaskId").Exists() ||
+		result.Get("returnCodeInterpretation").Exists() { // the status was not 0, which the client takes for an answer
 		return false
 	}
 	return e.Exit != 0 || !b.IsError

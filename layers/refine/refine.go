@@ -34,7 +34,7 @@ import (
 )
 
 // Version is the version of the step. It changes when the same bytes give other entries.
-const Version = 14
+const Version = 15
 
 // A Mode selects how much of a tool call is kept.
 type Mode int

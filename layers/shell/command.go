@@ -52,7 +52,7 @@ var inlineFlags = strings.Fields("-c -e -p -pe -ne --eval --print -")
 
 // queries are subcommands that only print something.
 var queries = strings.Fields(
-	"--version -version -v -V version --help -h help list ls ll view info show env doc why outdated ps logs inspect")
+	"--version -version -v -V version --help -h help list ls ll view info show env doc why outdated ps logs inspect linters")
 
 // A Command is a simple command with a name that can be repeated.
 type Command struct {
@@ -61,21 +61,38 @@ type Command struct {
 	At   int      // its place in the line
 }
 
-// partial are flags, without their dashes, that select some of the tests, or a part of the project.
-var partial = strings.Fields("run skip k t g grep filter F only tests-filter testNamePattern testPathPattern e R lf " +
-	"last-failed example C prefix cwd dir directory workspace package")
+// selecting are flags, without their dashes, that select some of the tests, and elsewhere those that select a part of the
+// project.
+var (
+	selecting = strings.Fields("run skip k t g grep filter F only tests-filter testNamePattern testPathPattern e R lf last-failed example")
+	elsewhere = strings.Fields("C prefix cwd dir directory workspace package")
+)
+
+// Selects returns the arguments that select some of the tests: names, files and packages.
+func (c Command) Selects() (out []string) {
+	for i, s := range c.Args {
+		name := strings.TrimLeft(s, "-")
+		flag, _, whole := strings.Cut(name, "=")
+		switch {
+		case name == s && (strings.Contains(s, "::") || strings.Contains(s, ".test.") || strings.Contains(s, "_test.") ||
+			strings.Contains(s, ".spec.") || strings.Contains(s, "_spec.") || strings.HasPrefix(path.Base(s), "test_") ||
+			strings.Contains(c.Name, "test") && strings.HasPrefix(s, "./") && !strings.HasSuffix(s, "...")):
+			out = append(out, s)
+		case name != s && slices.Contains(selecting, flag):
+			if out = append(out, s); !whole && i+1 < len(c.Args) && !slices.Contains([]string{"lf", "last-failed"}, flag) {
+				out = append(out, c.Args[i+1])
+			}
+		}
+	}
+	return out
+}
 
 // Part reports whether the command may run only some of the tests.
 func (c Command) Part() bool {
-	return slices.ContainsFunc(append(strings.Fields(c.Name)[1:], c.Args...), func(s string) bool {
-		flag := strings.TrimLeft(s, "-")
-		if flag == s {
-			return s == "workspace" || strings.Contains(s, "::") || strings.Contains(s, ".test.") || strings.Contains(s, "_test.") ||
-				strings.Contains(s, ".spec.") || strings.Contains(s, "_spec.") || strings.HasPrefix(path.Base(s), "test_") ||
-				strings.Contains(c.Name, "test") && strings.HasPrefix(s, "./") && !strings.HasSuffix(s, "...")
-		}
-		flag, _, _ = strings.Cut(flag, "=")
-		return slices.Contains(partial, flag)
+	return len(c.Selects()) > 0 || slices.ContainsFunc(append(strings.Fields(c.Name)[1:], c.Args...), func(s string) bool {
+		name := strings.TrimLeft(s, "-")
+		flag, _, _ := strings.Cut(name, "=")
+		return name == s && s == "workspace" || name != s && (slices.Contains(elsewhere, flag) || slices.Contains(selecting, flag))
 	})
 }
 

@@ -16,6 +16,8 @@ type Simple struct {
 	Words []string // without quotes, redirections and comments
 	Next  string   // the operator behind it: "&&", "||", "|", "&", ";", ")" or ""
 	To    string   // the file that its output is redirected to
+	Mute  bool     // its errors are redirected to a file
+	Group bool     // it is the last one in parentheses
 }
 
 // maxLine is the maximal length of a shell line. A longer one writes a file, and nested quotes in it would need too
@@ -60,8 +62,10 @@ func inlined(list []Simple, depth int) (out []Simple) {
 			if s.To != "" {
 				inner[i].To = s.To
 			}
+			inner[i].Mute = inner[i].Mute || s.Mute
 		}
-		if last := &inner[len(inner)-1]; last.Next == "" {
+		last := &inner[len(inner)-1]
+		if last.Group = true; last.Next == "" {
 			last.Next = s.Next
 		}
 		out = append(out, inner...)
@@ -92,7 +96,8 @@ type reader struct {
 	i     int
 	out   []Simple
 	to    string // of the current command
-	out1  bool   // the next word is the target of its output
+	mute  bool
+	out1  bool // the next word is the target of its output
 	words []string
 	word  []byte
 	in    bool     // inside a word, which may be empty
@@ -160,7 +165,9 @@ func (r *reader) redirect(rest string) {
 	r.i += n
 	op := strings.TrimRight(rest[:n], "-")
 	r.here, r.drop = op == "<<", op != "<<"
-	r.out1 = (file == "" || file == "1") && strings.Contains(op, ">") && !strings.HasSuffix(op, ">&")
+	writes := strings.Contains(op, ">") && !strings.HasSuffix(op, ">&")
+	r.out1 = (file == "" || file == "1") && writes
+	r.mute = r.mute || file == "2" && writes
 }
 
 // operator reads an operator between commands.
@@ -200,12 +207,12 @@ func (r *reader) end(op string) {
 	r.endWord()
 	r.drop, r.here, r.out1 = false, false, false
 	if len(r.words) > 0 {
-		r.out = append(r.out, Simple{r.words, op, r.to})
+		r.out = append(r.out, Simple{Words: r.words, Next: op, To: r.to, Mute: r.mute, Group: op == ")"})
 		r.words = nil
 	} else if n := len(r.out); n > 0 && r.out[n-1].Next == ")" {
 		r.out[n-1].Next = op
 	}
-	r.to = ""
+	r.to, r.mute = "", false
 }
 
 // skipDocs skips the here-documents that start at this line.
@@ -298,34 +305,70 @@ func innerDoc(s string) int {
 // Settles reports for each command of a line what the exit status of the line says about it. With ok, status 0 means
 // that the command succeeded: only commands that run after its success follow. With bad, another status means that it
 // failed, unless another command with bad did. A pipe has the status of its last command, unless "set -o pipefail" is
-// in the line.
+// in the line. A compound command, such as a loop, is one command of which nothing inside is known.
 func Settles(list []Simple) (ok, bad []bool) {
 	ok, bad = make([]bool, len(list)), make([]bool, len(list))
-	pipefail := false
-	for _, s := range list {
-		pipefail = pipefail || s.Words[0] == "set" && slices.Contains(s.Words, "pipefail")
-	}
+	pipefail := slices.ContainsFunc(list, func(s Simple) bool { return s.Words[0] == "set" && slices.Contains(s.Words, "pipefail") })
 	settled, chain := true, true // what follows does not change the exit status; it runs only after success
-	for i := len(list) - 1; i >= 0; i-- {
-		follows := ""
-		if i+1 < len(list) {
-			follows = list[i+1].Words[0]
+	inside := 0                  // of compound commands
+	for at, end := 0, len(list); end > 0; end = at {
+		for at = end - 1; at > 0 && list[at-1].Next == "|"; at-- {
 		}
-		switch next := list[i].Next; {
-		case i == len(list)-1:
-			settled = next != "&"
-			chain = settled
-		case next == "&&", next == "|" && pipefail:
-		case next == "||" && settled && fails(list[i+1].Words):
-		case next == ";" && follows == "exit" && len(list[i+1].Words) == 1:
-		default:
-			settled, chain = false, false
+		if inside == 0 {
+			switch next := list[end-1].Next; {
+			case end == len(list):
+				settled = next != "&"
+				chain = settled
+			case next == "&&":
+			case next == "||" && settled && fails(list[end].Words):
+			case next == ";" && list[end].Words[0] == "exit" && len(list[end].Words) == 1:
+			default:
+				settled, chain = false, false
+			}
 		}
-		negated := list[i].Words[0] == "!" || i > 0 && list[i-1].Next == "||" && !fails(list[i].Words)
-		ok[i] = settled && !negated
-		bad[i] = chain && !negated && !fails(list[i].Words)
+		negated := list[at].Words[0] == "!" || at > 0 && list[at-1].Next == "||" && !fails(list[end-1].Words)
+		for i := end - 1; i >= at; i-- {
+			opens, closes := compound(list[i].Words)
+			inside += closes
+			own := !negated && inside == closes && (i == end-1 || pipefail)
+			ok[i], bad[i] = own && opens == 0 && settled, own && opens == 0 && chain && !fails(list[i].Words)
+			if inside -= opens; inside < 0 {
+				return make([]bool, len(list)), make([]bool, len(list)) // a compound command without an end
+			}
+			if i < end-1 && list[i].Group && !pipefail { // what ran in it has no part in the status
+				settled, chain = false, false
+			}
+		}
 	}
 	return ok, bad
+}
+
+// Answers reports whether the status of a line is the answer of its last command to a question, such as whether a text has
+// a word. Clients do not tell that it is 1, and then it may be that of another command of the line.
+func Answers(list []Simple) bool {
+	if len(list) == 0 {
+		return false
+	}
+	w := list[len(list)-1].Program()
+	return len(w) > 0 && slices.Contains(strings.Fields("grep egrep fgrep rg find diff test ["), path.Base(w[0]))
+}
+
+// compound returns how many compound commands begin and end with the first words of a command.
+func compound(words []string) (opens, closes int) {
+	for _, w := range words {
+		switch w {
+		case "{", "if", "while", "until":
+			opens++
+		case "do", "then", "else", "elif", "!", "time":
+		case "for", "case", "select":
+			return opens + 1, 0
+		case "done", "fi", "esac", "}":
+			return opens, 1
+		default:
+			return opens, 0
+		}
+	}
+	return opens, 0
 }
 
 // fails reports whether a command always fails: "exit 1", "false".

@@ -13,6 +13,7 @@ import (
 type finding struct {
 	verdict Verdict
 	line    string
+	passed  []bool // for each command of the line whether it is known to have passed, also by its exit status
 }
 
 // A view is how much of the output of a command is shown.
@@ -26,13 +27,28 @@ const (
 	whole
 )
 
+// A head is a command whose output may have a summary.
+type head struct {
+	i  int
+	of checks
+}
+
 // byOutput returns what the summaries in an output say, and the names of tests in it.
-func byOutput(out string, list []shell.Simple) (f finding, n names) {
-	heads, sees := 0, whole
-	ran := ""
+func byOutput(r Run, list []shell.Simple) (f finding, n names) {
+	f.passed = make([]bool, len(list))
+	if r.Ended && r.Exit == 0 {
+		f.passed, _ = shell.Settles(list)
+	}
+	var heads []head
+	sees := whole
+	var ran []string
+	lines := strings.Count(r.Output, "\n") + 1
 	for i, s := range list {
 		if !s.Acts() || i > 0 && list[i-1].Next == "|" {
 			continue
+		}
+		if last := pipeEnd(list, i); f.passed[last] && !s.Mute && silent(s) && strings.TrimSpace(r.Output) == "" && viewOf(list, i, lines) > filtered {
+			f.passed[i] = true // a failure prints something
 		}
 		if !summarizes(s) {
 			if !silent(s) {
@@ -43,28 +59,87 @@ func byOutput(out string, list []shell.Simple) (f finding, n names) {
 		if silent(s) && i+1 < len(list) && list[i].Next == "&&" {
 			continue // it prints nothing if it passes
 		}
-		heads++
-		ran = strings.Join(s.Program(), " ")
-		sees = min(sees, viewOf(list, i, strings.Count(out, "\n")+1))
+		heads = append(heads, head{i, checksOf(s)})
+		ran = append(ran, strings.Join(s.Program(), " "))
+		if !f.passed[i] {
+			sees = min(sees, viewOf(list, i, lines))
+		}
 	}
-	if heads == 0 || sees == hidden || speaks(list) {
+	if len(heads) == 0 || sees == hidden || speaks(list) {
 		return f, n
 	}
 	retried := false
 	for i, s := range list {
 		retried = retried || s.Acts() && s.Next == "||" && i+1 < len(list) && list[i+1].Acts()
 	}
-	n = namesIn(out)
-	passed, failed := scan(out, ran, sees)
+	n = namesIn(r.Output)
+	passed, failed := scan(r.Output, strings.Join(ran, "; "), sees)
 	switch {
 	case retried:
-	case failed != "" && passed != "" && heads > 1: // two runs: it is unknown which of them counts
-	case failed != "":
-		return finding{Failed, failed}, n
-	case passed != "" && heads == 1:
-		return finding{Passed, passed}, n
+	case len(heads) > 1:
+		f.attribute(heads, passed, failed)
+	case failed.line != "":
+		f.verdict, f.line = Failed, failed.line
+	case len(passed) > 0:
+		f.passed[heads[0].i] = true
+		f.verdict, f.line = Passed, passed[len(passed)-1].line
 	}
 	return f, n
+}
+
+// attribute tells which of several commands of a line printed the summaries: one that reports a pass, the only command
+// that checks what it reports on; one that reports a failure, the only command that is not known to have passed by its
+// status, or that checks it. If a command would have passed and failed, nothing is told.
+func (f *finding) attribute(heads []head, passed []hit, failed hit) {
+	credited := map[int]bool{}
+	for _, s := range passed {
+		if o := owners(heads, s.of); len(o) == 1 && o[0].of != anything {
+			credited[o[0].i] = true
+			if !f.passed[o[0].i] {
+				f.line = s.line
+			}
+		}
+	}
+	unknown := slices.DeleteFunc(slices.Clone(heads), func(h head) bool { return f.passed[h.i] })
+	blamed := unknown
+	if o := owners(heads, failed.of); failed.of != anything && len(o) == 1 {
+		blamed = o
+	}
+	if failed.line != "" {
+		known := len(blamed) == 1 && !credited[blamed[0].i] && !f.passed[blamed[0].i]
+		if known || len(passed) == 0 {
+			f.verdict, f.line = Failed, failed.line
+		}
+		if !known || failed.of == anything {
+			return
+		}
+	}
+	for i := range credited {
+		f.passed[i] = true
+	}
+}
+
+// owners returns the commands that check one of some kinds.
+func owners(heads []head, of checks) []head {
+	return slices.DeleteFunc(slices.Clone(heads), func(h head) bool { return h.of&of == 0 })
+}
+
+// pipeEnd returns the last command of the pipe that command i is in.
+func pipeEnd(list []shell.Simple, i int) int {
+	for list[i].Next == "|" && i+1 < len(list) {
+		i++
+	}
+	return i
+}
+
+// all reports whether all that acts in a line passed.
+func (f finding) all(list []shell.Simple) bool {
+	for i, s := range list {
+		if s.Acts() && !f.passed[i] {
+			return false
+		}
+	}
+	return true
 }
 
 // viewOf returns how much of the output of command i is shown by the commands it is piped to, if that has so many lines.
@@ -145,7 +220,7 @@ func speaks(list []shell.Simple) bool {
 		switch name := path.Base(w[0]); {
 		case name == "echo" || name == "printf":
 			text := strings.NewReplacer(`\n`, "\n", `\t`, "\t").Replace(strings.Join(w[1:], " "))
-			if passed, failed := scan(text, "", whole); passed != "" || failed != "" {
+			if passed, failed := scan(text, "", whole); len(passed) > 0 || failed.line != "" {
 				return true
 			}
 		case name == "git" && len(w) > 1 && !slices.Contains([]string{"log", "show", "diff", "grep", "blame"}, w[1]):
@@ -162,7 +237,8 @@ func speaks(list []shell.Simple) bool {
 }
 
 // silents are commands that print nothing unless they fail.
-var silents = [][]string{{"go", "build"}, {"go", "vet"}, {"go", "mod"}, {"go", "install"}, {"gofmt"}, {"tsc"}, {"npx", "tsc"}}
+var silents = [][]string{{"go", "build"}, {"go", "vet"}, {"go", "mod"}, {"go", "install"}, {"gofmt"}, {"tsc"}, {"npx", "tsc"},
+	{"mix", "compile"}, {"mix", "format"}}
 
 func silent(s shell.Simple) bool {
 	w := s.Program()

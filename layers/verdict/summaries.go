@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/memvcs/mem/layers/shell"
 )
 
 // A kind is what a summary proves.
@@ -61,6 +63,12 @@ var table = []summary{
 	{"outside of examples", fails, `[1-9]\d* errors? occurred outside of examples`, ""},
 	{"** (", fails, `^\*\* \([A-Z]\w*`, "mix"},
 	{"Compilation error", fails, `^== Compilation error in file`, ""},
+	{"Compilation failed", fails, `^Compilation failed due to`, "mix"},
+	{"Generated", ends, `^Generated \w+ app$`, "mix compile"},
+	{"found no issues", passes, `mods/funs, found no issues\.$`, "mix credo"},
+	{"mods/funs, found", fails, `mods/funs, found [1-9]`, "mix credo"},
+	{"passed successfully", passes, `^done \(passed successfully\)$`, "mix dialyzer"},
+	{"were emitted", fails, `^done \(warnings were emitted\)$`, "mix dialyzer"},
 	{"ERROR! Test suite aborted", fails, `.`, ""},
 	// npm, pnpm, Yarn, Bun
 	{"npm ERR!", fails, `^npm ERR! `, ""},
@@ -146,7 +154,8 @@ var table = []summary{
 	{"too many warnings", fails, `^ESLint found too many warnings`, ""},
 	{"Prettier code style!", passes, `^All matched files use Prettier code style!`, ""},
 	{"Code style issues", fails, `Code style issues (found|in)`, ""},
-	{"No fixes applied", ends, `^Checked \d+ files? in .*No fixes applied`, ""},
+	{"Checked", ends, `^Checked \d+ files? in .*(No fixes applied|Fixed \d+ files?)\.?$`, ""},
+	{" emitted while", fails, `× Some (errors|warnings) were emitted while`, ""},
 	{"svelte-check found", fails, `svelte-check found [1-9]\d* errors?`, ""},
 	{"svelte-check found", ends, `svelte-check found 0 errors`, ""},
 	// TypeScript, Ruff, mypy, Pyright, Black, RuboCop, PHPStan
@@ -187,6 +196,16 @@ var table = []summary{
 	{"successes /", fails, `^\d+ success(es)? / ([1-9]|\d+ failures? / [1-9])`, ""},
 }
 
+// reportsOn has what the summaries of a pass report on by the text that they need. All others are of tests. A failure can be
+// one of anything, but for FAIL.
+var reportsOn = map[string]checks{
+	"Done in": anything, "Done": anything, "BUILD SUCCESS": anything, "[success]": anything, "** ": anything, "Finished": builds | lints,
+	"Build succeeded": builds, "Build complete!": builds, "built in": builds, "compiled successfully": builds, "Generated": builds,
+	"issues.": lints, "All checks passed!": lints, "Success: no issues": types | lints, "no offenses detected": lints, "found no issues": lints,
+	"errors,": types, "Found 0 errors": types, "svelte-check found": types, "passed successfully": types | lints,
+	"Prettier code style!": formats, "already formatted": formats, "Checked": lints | formats,
+}
+
 // compiled has the expressions of table.
 var compiled = sync.OnceValue(func() []*regexp.Regexp {
 	out := make([]*regexp.Regexp, len(table))
@@ -207,25 +226,36 @@ var many = []string{" --workspaces", " -ws ", " --recursive", "pnpm -r ", "pnpm 
 
 const maxLine = 600
 
-// scan returns the last line of an output that reports a pass and the first that reports a failure. A pass counts only
-// as far as the view of the output permits.
-func scan(out, ran string, sees view) (passed, failed string) {
+// A hit is a line that reports a pass or a failure, with what it reports on.
+type hit struct {
+	line string
+	of   checks
+}
+
+// scan returns the lines of an output that report a pass and the first that reports a failure. A pass counts only as far
+// as the view of the output permits.
+func scan(out, ran string, sees view) (passed []hit, failed hit) {
 	if strings.Contains(out, "<persisted-output>") || strings.Contains(out, " lines truncated] ...") {
 		sees = min(sees, start)
 	}
 	lines := strings.Split(out, "\n")
 	lastGo, tests, running := "", false, 0
 	multi := slices.ContainsFunc(many, func(m string) bool { return strings.Contains(ran+" ", m) })
-	for _, line := range lines {
+	for i, line := range lines {
 		line = strings.TrimRight(line, " \t\r")
 		if line == "" || len(line) > maxLine {
 			continue
 		}
-		k, ok := match(line, ran)
+		k, of, ok := match(line, ran)
 		if !ok {
 			if at := prefixed().FindStringIndex(line); at != nil && at[1] < len(line) {
-				k, ok = match(line[at[1]:], ran)
+				if k, of, ok = match(line[at[1]:], ran); ok && k == passes {
+					k = ends // of one part of the run
+				}
 			}
+		}
+		if !ok && strings.Contains(line, "$ ") {
+			k, of, ok = quiet(line, lines[i+1:])
 		}
 		if goLine(line) {
 			lastGo = line
@@ -242,19 +272,19 @@ func scan(out, ran string, sees view) (passed, failed string) {
 		}
 		switch {
 		case k == fails:
-			if failed == "" {
-				failed = strings.TrimSpace(line)
+			if failed.line == "" {
+				failed = hit{strings.TrimSpace(line), of}
 			}
 		case multi && sees < whole,
 			k == ends && sees < end,
 			k == alone && sees < whole && (running == 0 || !strings.HasPrefix(strings.TrimSpace(line), strconv.Itoa(running)+" ")),
 			k == passes && sees < filtered:
 		default:
-			passed = strings.TrimSpace(line)
+			passed = append(passed, hit{strings.TrimSpace(line), of})
 		}
 	}
-	if strings.HasPrefix(passed, "ok") && goLine(passed) && lastGo == "FAIL" {
-		passed = ""
+	if lastGo == "FAIL" {
+		passed = slices.DeleteFunc(passed, func(h hit) bool { return goLine(h.line) })
 	}
 	return passed, failed
 }
@@ -265,17 +295,43 @@ func goLine(line string) bool {
 		strings.HasPrefix(line, "?   \t")
 }
 
-// match returns what a line proves.
-func match(line, ran string) (k kind, ok bool) {
+// match returns what a line proves, and of which checks.
+func match(line, ran string) (k kind, of checks, ok bool) {
 	for i, s := range table {
 		if !strings.Contains(line, s.need) || s.ran != "" && !strings.Contains(ran, s.ran) || excused(line) {
 			continue
 		}
 		if compiled()[i].MatchString(line) {
-			return s.kind, true
+			of, known := reportsOn[s.need]
+			switch {
+			case s.kind == fails && s.need != "FAIL":
+				of = anything
+			case !known:
+				of = tests
+			}
+			return s.kind, of, true
 		}
 	}
-	return 0, false
+	return 0, 0, false
+}
+
+// quiet reports whether a line is that with which a runner of tasks says that it runs a program which prints nothing if
+// it passes, and what follows is nothing or the line of the next one.
+func quiet(line string, rest []string) (k kind, of checks, ok bool) {
+	m := ran().FindStringSubmatch(strings.TrimSpace(line))
+	if m == nil {
+		return 0, 0, false
+	}
+	list := shell.Parse(m[1])
+	if len(list) != 1 || !silent(list[0]) {
+		return 0, 0, false
+	}
+	for _, next := range rest {
+		if next = strings.TrimSpace(next); next != "" {
+			return ends, checksOf(list[0]), ran().MatchString(next)
+		}
+	}
+	return ends, checksOf(list[0]), true
 }
 
 // excused reports whether a line that looks like a failure is none.

@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -11,25 +12,71 @@ import (
 // ran matches the line with which a runner of tasks says what it runs: "$ jest" (Bun, Yarn), "[test] $ go test ./..."
 // (mise), "> jest" (npm, after the name of the script).
 var ran = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(?:\[[\w:./-]+\] )?[$>] ([\w./@-]+(?: .*)?)$`)
+	return regexp.MustCompile(`^(?:\[[\w:./-]+\] )?[$>] ([\w./@~-]+(?: .*)?)$`)
 })
+
+// tagged matches a line that mise prints before or of a task, with its name.
+var tagged = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\[([\w:./-]+)\] `) })
 
 // maxTask is the maximal length of a command that a task stands for.
 const maxTask = 160
 
-// Task returns the command that a task of a runner stands for, as the first lines of the output say, or "". Of a line
-// with several commands the output does not say which one it speaks of.
-func Task(line, output string) string {
-	n := 0
-	for _, c := range shell.Parse(line) {
-		if c.Acts() {
-			n++
+// Several is what a task stands for that runs several others.
+const Several = "…"
+
+// Tasks returns what tasks of the commands of a line stand for, as the output says, each as "mise run test = go test ./...",
+// or [Several] of one that runs several others.
+func Tasks(line, output string) (out []string) {
+	parsed := shell.Parse(line)
+	list := shell.Commands(parsed)
+	names := map[string]string{} // of the commands, by their tasks
+	for _, c := range list {
+		if w := strings.Fields(c.Name); w[0] == "mise" {
+			names[w[len(w)-1]] = c.Name
 		}
 	}
-	if n > 1 {
-		return ""
+	stands := map[string]string{}
+	for s := range strings.SplitSeq(output, "\n") {
+		m := tagged().FindStringSubmatch(s)
+		if m == nil || len(names) == 0 {
+			continue
+		}
+		task, _, part := strings.Cut(m[1], ":")
+		if names[m[1]] != "" {
+			task, part = m[1], false
+		}
+		is := ran().FindStringSubmatch(strings.TrimSpace(s))
+		switch {
+		case names[task] == "" && len(names) == 1:
+			for other := range names {
+				stands[other] = Several
+			}
+		case names[task] == "":
+		case part || is != nil && stands[task] != "" && stands[task] != is[1]:
+			stands[task] = Several
+		case is != nil && stands[task] == "" && len(is[1]) <= maxTask && !strings.Contains(line, is[1]):
+			stands[task] = strings.Clone(is[1])
+		}
 	}
-	n = 0
+	for task, command := range stands {
+		out = append(out, names[task]+" = "+command)
+	}
+	slices.Sort(out)
+	acts := 0
+	for _, s := range parsed {
+		if s.Acts() {
+			acts++
+		}
+	}
+	if command := script(line, output); command != "" && acts == 1 && len(list) == 1 && len(names) == 0 { // of several, any may have printed it
+		return []string{list[0].Name + " = " + command}
+	}
+	return out
+}
+
+// script returns the command of which the first lines of an output say that a script stands for it, or "".
+func script(line, output string) string {
+	n := 0
 	for s := range strings.SplitSeq(output, "\n") {
 		if s = strings.TrimSpace(s); s == "" {
 			continue

@@ -40,6 +40,7 @@ type Run struct {
 type Judgement struct {
 	Verdict Verdict
 	Proof   string   // the line of the output that proves it; "" if the exit status does
+	Done    []string // names of commands of the line that passed although the line is not known to have passed
 	Failed  []string // names of tests that failed
 	Passed  []string // names of tests that passed
 }
@@ -59,7 +60,7 @@ func Of(r Run) (j Judgement) {
 		r.Output = r.Output[:readLimit/2] + "\n" + r.Output[len(r.Output)-readLimit/2:]
 	}
 	own := byStatus(r, list)
-	said, names := byOutput(r.Output, list)
+	said, names := byOutput(r, list)
 	j.Failed, j.Passed = names.failed, names.passed
 	switch {
 	case own == Passed && (said.verdict == Failed || reportsFailure(r.Output)):
@@ -71,16 +72,32 @@ func Of(r Run) (j Judgement) {
 		if said.verdict == own {
 			j.Proof = said.line
 		}
-	default:
+	case said.verdict == "" && said.all(list):
+		j.Verdict, j.Proof = Passed, said.line
+	case said.verdict != "":
 		j.Verdict, j.Proof = said.verdict, said.line
 	}
+	if j.Verdict != Passed {
+		j.Done = doneOf(list, said.passed)
+	}
 	return j
+}
+
+// doneOf returns the names of the commands of a line of which each run passed.
+func doneOf(list []shell.Simple, passed []bool) (out []string) {
+	commands := shell.Commands(list)
+	for _, c := range commands {
+		if !slices.Contains(out, c.Name) && !slices.ContainsFunc(commands, func(o shell.Command) bool { return o.Name == c.Name && !passed[o.At] }) {
+			out = append(out, c.Name)
+		}
+	}
+	return out
 }
 
 // reportsFailure reports whether a line of an output is the summary of a runner that failed, whoever printed it.
 func reportsFailure(out string) bool {
 	_, failed := scan(out, "", hidden)
-	return failed != ""
+	return failed.line != ""
 }
 
 // ranNothing reports whether an output says that a runner of tests found none to run, and not that another one ran some.
@@ -92,7 +109,7 @@ func ranNothing(out string) bool {
 		}
 		if nothing().MatchString(line) {
 			found = true
-		} else if k, ok := match(line, ""); ok && k != fails && line != "OK" {
+		} else if k, _, ok := match(line, ""); ok && k != fails && line != "OK" {
 			return false
 		}
 	}
@@ -122,7 +139,7 @@ func byStatus(r Run, list []shell.Simple) Verdict {
 	ok, bad := shell.Settles(list)
 	if r.Exit == 0 {
 		for i, s := range list {
-			if s.Acts() && !ok[i] || slices.Contains([]string{"fi", "done", "esac", "}"}, s.Words[0]) {
+			if s.Acts() && !ok[i] {
 				return ""
 			}
 		}
@@ -147,25 +164,31 @@ func byStatus(r Run, list []shell.Simple) Verdict {
 	return Failed
 }
 
-// Commands returns, for a line with a verdict, the verdict of each of its named commands: of a line that failed it is
-// known only if one command remains, or if names of failed tests tell that it was the one that tests.
-func Commands(line string, v Verdict, tests bool) (list []shell.Command, verdicts []Verdict) {
+// Commands returns the named commands of a line with the verdict of each: done are those that passed although the line is
+// not known to have passed. Of the others of a line that failed it is known only if one remains, or if names of failed
+// tests tell that it was the one that tests.
+func Commands(line string, v Verdict, done []string, tests bool) (list []shell.Command, verdicts []Verdict) {
 	parsed := shell.Parse(line)
 	list = shell.Commands(parsed)
 	verdicts = make([]Verdict, len(list))
-	acts := 0
+	unknown := 0
 	for _, s := range parsed {
 		if s.Acts() {
-			acts++
+			unknown++
 		}
 	}
-	alone := !slices.ContainsFunc(list, func(c shell.Command) bool { return c.Name != list[0].Name })
+	var left []int
 	for i, c := range list {
-		switch {
-		case v == Passed:
+		if v == Passed || slices.Contains(done, c.Name) {
 			verdicts[i] = Passed
-		case v != Failed:
-		case alone && acts <= len(list), tests && i == len(list)-1 && strings.Contains(c.Name, "test"):
+			unknown--
+		} else {
+			left = append(left, i)
+		}
+	}
+	alone := unknown <= len(left) && !slices.ContainsFunc(left, func(i int) bool { return list[i].Name != list[left[0]].Name })
+	for _, i := range left {
+		if v == Failed && (alone || tests && i == len(list)-1 && strings.Contains(list[i].Name, "test")) {
 			verdicts[i] = Failed
 		}
 	}

@@ -14,6 +14,7 @@ type runner struct {
 	silent       bool // a pass behind a pipe is not proven by its output
 	failName     string
 	passIsHidden bool
+	quiet        bool // it prints nothing if it passes
 }
 
 var runners = []runner{
@@ -48,12 +49,23 @@ var runners = []runner{
 	{line: "swift test", pass: "Test Suite 'All tests' passed at 2026-01-01.\n\t Executed 12 tests, with 0 failures (0 unexpected) in 0.1 (0.1) seconds", fail: "Test Case '-[ATests.Math testAdds]' failed (0.1 seconds).\n\t Executed 12 tests, with 2 failures (0 unexpected) in 0.1 (0.1) seconds", failName: "-[ATests.Math testAdds]"},
 	{line: "npx playwright test", pass: "Running 12 tests using 4 workers\n\n  12 passed (3.2s)", fail: "  1 failed\n    [chromium] › a.spec.ts:3:1 › adds ──\n  11 passed (3.2s)"},
 	{line: "npx eslint .", silent: true, fail: "/x/a.js\n  1:1  error  Unexpected var  no-var\n\n✖ 3 problems (1 error, 2 warnings)"},
-	{line: "npx tsc --noEmit", silent: true, fail: "src/a.ts(3,5): error TS2322: Type 'string' is not assignable to type 'number'."},
+	{line: "npx tsc --noEmit", quiet: true, fail: "src/a.ts(3,5): error TS2322: Type 'string' is not assignable to type 'number'."},
 	{line: "golangci-lint run", pass: "0 issues.", fail: "a.go:3:2: unused (unused)\n1 issues:\n* unused: 1"},
 	{line: "ruff check .", pass: "All checks passed!", fail: "a.py:1:8: F401 `os` imported but unused\nFound 1 error."},
 	{line: "mypy .", pass: "Success: no issues found in 3 source files", fail: "a.py:1: error: x\nFound 1 error in 1 file (checked 3 source files)"},
 	{line: "bundle exec rubocop", pass: "12 files inspected, no offenses detected", fail: "12 files inspected, 3 offenses detected"},
 	{line: "npx prettier --check .", pass: "Checking formatting...\nAll matched files use Prettier code style!", fail: "[warn] a.ts\n[warn] Code style issues found in the above file. Run Prettier with --write to fix."},
+	{line: "go build ./...", quiet: true, fail: "# x/a\na.go:3:5: undefined: y"},
+	{line: "go vet ./...", quiet: true, fail: "# x/a\nvet: a.go:3:5: undefined: y"},
+	{line: "bun run typecheck", pass: "$ tsc --noEmit", fail: "$ tsc --noEmit\nsrc/a.ts(3,5): error TS2322: Type 'string' is not assignable to type 'number'.\nerror: script \"typecheck\" exited with code 2"},
+	{line: "bun run lint", pass: "$ biome check --error-on-warnings\nChecked 12 files in 9ms. No fixes applied.", fail: "Checked 12 files in 9ms. No fixes applied.\nFound 1 error.\ncheck ━━━━━\n  × Some errors were emitted while running checks."},
+	{line: "bun run lint:fix", pass: "$ biome check --write\nChecked 12 files in 9ms. Fixed 2 files.", fail: "Checked 12 files in 9ms. Fixed 1 file.\nFound 2 warnings.\n  × Some warnings were emitted while running checks."},
+	{line: "mise run lint", pass: "[lint:go] $ golangci-lint run\n[lint:shell] Finished in 9ms\n[lint:go] 0 issues.", fail: "[lint:go] 0 issues.\n[lint:shell] ERROR task failed"},
+	{line: "mix credo --strict", pass: "Analysis took 1 second\n326 mods/funs, found no issues.", fail: "Analysis took 1 second\n885 mods/funs, found 5 software design suggestions."},
+	{line: "mix dialyzer", pass: "Total errors: 0, Skipped: 0, Unnecessary Skips: 0\ndone in 0m3s\ndone (passed successfully)", fail: "Total errors: 1, Skipped: 0\ndone (warnings were emitted)\nHalting VM with exit status 2"},
+	{line: "mix format --check-formatted", quiet: true, fail: "** (Mix) mix format failed due to --check-formatted.\nThe following files are not formatted:"},
+	{line: "mix compile --warnings-as-errors", pass: "Compiling 4 files (.ex)\nGenerated spotter app", fail: "warning: variable \"x\" is unused\nCompilation failed due to warnings while using the --warnings-as-errors option"},
+	{line: "cargo clippy", pass: "    Checking a v0.1.0\n    Finished `dev` profile target(s) in 0.3s", fail: "error: unused variable: `x`\nerror: could not compile `a` (lib) due to 1 previous error"},
 	{line: "make test", silent: true, fail: "make: *** [Makefile:3: test] Error 1"},
 	{line: "flutter test", pass: "00:01 +12: All tests passed!", fail: "00:01 +11 -1: Some tests failed."},
 }
@@ -88,8 +100,13 @@ func TestRunners(t *testing.T) {
 		all := fmt.Sprintf(" 2>&1 | tail -%d", strings.Count(r.pass, "\n")+2)
 		check(r.line+all, 0, r.pass, hidden...)
 		check(r.line+" 2>&1 | tee log", 0, r.pass, hidden...)
-		check(r.line+" || true", 0, r.pass, hidden...)
-		check(r.line+"; echo \"exit $?\"", 0, r.pass, hidden...)
+		if r.quiet {
+			check(r.line+" || true", 0, r.pass, "")
+			check(r.line+"; echo \"exit $?\"", 0, "exit 0", "")
+		} else {
+			check(r.line+" || true", 0, r.pass, hidden...)
+			check(r.line+"; echo \"exit $?\"", 0, r.pass, hidden...)
+		}
 		check(r.line+" 2>&1 | tail -1", 0, r.pass[strings.LastIndex(r.pass, "\n")+1:], append(tail, "")...)
 		for _, hide := range []string{" 2>&1 | tail -20", " | cat", " || true", "; true", "; echo $?", " 2>&1 | grep -v x", " | head -50", " &",
 			" > log 2>&1; tail -5 log"} {
@@ -100,8 +117,11 @@ func TestRunners(t *testing.T) {
 		check("cat old.log; "+r.line+" | tail -1", 0, r.fail+"\nx", "")
 		check("cat log", 0, r.fail, "")
 		check("grep -c x log | tail -3", 0, r.pass, "")
-		for _, hide := range []string{" | tail -5", " || true", "; echo $?", " &", " | grep x", "; true", " | wc -l"} {
+		for _, hide := range []string{" || true", "; echo $?", " &", " | grep x", "; true", " | wc -l", " 2>/dev/null | tail -5"} {
 			check(r.line+hide, 0, "", "")
+		}
+		if nothing := Of(Run{Line: r.line + " | tail -5", Ended: true}).Verdict; (nothing == Passed) != (r.quiet || strings.HasPrefix(r.line, "mix compile")) {
+			t.Errorf("%s | tail -5 without output: %q", r.line, nothing)
 		}
 		if r.failName != "" {
 			got := Of(Run{Line: r.line + " | tail -20", Ended: true, Output: r.fail})
@@ -311,6 +331,53 @@ func TestAnswers(t *testing.T) {
 		"cmp a b", "pgrep server", "rg needle", "cd x && grep a b", "git diff --exit-code HEAD -- a.go", "npm test | grep failing"} {
 		if got := Of(Run{Line: line, Ended: true, Exit: 1}); got.Verdict != "" {
 			t.Errorf("%s, exit 1: %q, want none", line, got.Verdict)
+		}
+	}
+}
+
+// TestChains gives lines with several commands: what passed is told of each, by the status of the line, by a summary that
+// only one of them can have printed, or because a silent one printed nothing.
+func TestChains(t *testing.T) {
+	t.Parallel()
+	const lint, gotest, bun, biome = "0 issues.\n", "ok  \tx/a\t0.1s\nok  \tx/b\t0.2s\n", " 12 pass\n 0 fail\nRan 12 tests.\n", "$ biome check\nChecked 12 files in 9ms. No fixes applied.\n"
+	for _, c := range []struct {
+		line, out string
+		exit      int
+		want      Verdict
+		done      string
+	}{
+		{"mise run fmt && mise run lint && mise run test 2>&1 | tail -30", "[lint:go] 0 issues.\n" + gotest + "[fmt] $ gofmt -w .", 0, Passed, ""},
+		{"mise run fmt && mise run lint 2>&1 | tail -10", "[lint] $ golangci-lint run\n" + lint, 0, Passed, ""},
+		{"mise run fmt && mise run lint 2>&1 | tail -10", "downloading x\n", 0, "", "mise run fmt"},
+		{"mise run lint && mise run test 2>&1 | tail -3", "[lint] 0 issues.\nFAIL\tx/a\t0.1s\nFAIL\n", 0, Failed, "mise run lint"},
+		{"mise run lint | tail -3 && mise run test 2>&1 | tail -3", "[lint] 0 issues.\nFAIL\tx/a\t0.1s\nFAIL\n", 0, Failed, "mise run lint"},
+		{"mise run lint | tail -3 && mise run gen 2>&1 | tail -3", "[lint:go] 0 issues.\n[lint:sh] ERROR task failed\n", 0, "", ""},
+		{"npm run lint && npm test | tail -3", "✖ 3 problems (1 error, 2 warnings)\n" + bun, 0, "", "npm run lint"},
+		{"mise run fmt && mise run lint | tail -3", "[fmt] $ gofmt -w .\n2 issues:\n* dupl: 2\n", 0, Failed, "mise run fmt"},
+		{"echo x | claude --print | head -3", "y", 0, "", ""},
+		{"mise run lint && mise run test 2>&1 | tail -3", "FAIL\tx/a\t0.1s\nFAIL\n", 0, Failed, "mise run lint"},
+		{"make lint && make generate | tail -3", lint, 0, "", "make lint"},
+		{"bun run test | tail -4 && bun run lint | tail -3 && bun run typecheck | tail -3", bun + biome + "$ tsc --noEmit\n", 0, Passed, ""},
+		{"bun run test | tail -4 && bun run lint | tail -3 && bun run typecheck | tail -3", bun + biome, 0, "", "bun run test, bun run lint"},
+		{"bun run typecheck | tail -3 && bun run lint | tail -3", "$ tsc --noEmit\n" + biome, 0, Passed, ""},
+		{"bun run typecheck | tail -3 && bun run lint | tail -3", "$ tsc --noEmit\na warning\n" + biome, 0, "", "bun run lint"},
+		{"npm run test:a | tail -4; npm run test:b | tail -4", bun, 0, "", ""},
+		{"npm run ci | tail -4; npm test | tail -4", bun, 0, "", ""},
+		{"npm run ci | tail -4; npm test", bun, 0, "", "npm test"},
+		{"go build -o ./x ./cmd/x && ./x help 2>&1 | head -3", "usage", 0, "", "go build"},
+		{"go build -o x . && for i in 1 2; do time ./x; done", "0.1s", 0, "", "go build"},
+		{"go build -o x . && for i in 1 2; do time ./x; done", "", 1, "", ""},
+		{"go build ./... 2>&1 | head -20", "", 0, Passed, ""},
+		{"go build ./... 2>&1 | head -20", "go: downloading x", 0, "", ""},
+		{"go build ./... 2>/dev/null | head -20", "", 0, "", ""},
+		{"go build ./... 2>&1 | grep -v warning", "", 0, "", ""},
+		{"mix format && mix compile 2>&1 | tail -3", "", 0, Passed, ""},
+		{"(mise run lint && mise run test) | tail -3", lint, 0, "", "mise run lint"},
+		{"golangci-lint cache clean && golangci-lint run 2>&1 | head -20", lint, 0, Passed, ""},
+	} {
+		got := Of(Run{Line: c.line, Ended: true, Exit: c.exit, Output: c.out})
+		if done := strings.Join(got.Done, ", "); got.Verdict != c.want || done != c.done {
+			t.Errorf("%q with %q: %q and done %q, want %q and %q", c.line, c.out, got.Verdict, done, c.want, c.done)
 		}
 	}
 }
