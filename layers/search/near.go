@@ -67,11 +67,14 @@ func (m *matcher) nearWith(start, word, term string) ([]string, error) {
 	var list []*candidate
 	for i := range m.parts {
 		err := m.parts[i].seg.Each(start, func(t string, docs int) {
-			far, known := distance(term, t), at[t]
-			switch {
-			case known != nil:
+			if known := at[t]; known != nil {
 				known.count += docs
-			case far >= 0 && isWord(t) == isWord(word):
+				return
+			}
+			if isWord(t) != isWord(word) || start == "" && !misbegun(term, t) {
+				return
+			}
+			if far := distance(term, t); far >= 0 {
 				at[t] = &candidate{t, far, docs}
 				list = append(list, at[t])
 			}
@@ -102,6 +105,15 @@ func (m *matcher) nearWith(start, word, term string) ([]string, error) {
 		words = append(words, c.text)
 	}
 	return words, nil
+}
+
+// misbegun reports whether one of two words may be the other with a slip in its first letter: they go on alike from there.
+func misbegun(a, b string) bool {
+	a0, n := utf8.DecodeRuneInString(a)
+	a1, _ := utf8.DecodeRuneInString(a[n:])
+	b0, n := utf8.DecodeRuneInString(b)
+	b1, _ := utf8.DecodeRuneInString(b[n:])
+	return a1 == b1 || a0 == b1 || a1 == b0
 }
 
 // isWord reports whether a text is letters and digits only, and no identifier or path.

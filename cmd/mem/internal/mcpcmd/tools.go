@@ -187,7 +187,8 @@ func (s served) Compose(ctx context.Context, in ComposeIn, save bool) (out Compo
 		a := view.ComposedOf(req, done)
 		out = ComposeOut{Name: a.Name, Tokens: a.Tokens, Parts: []Part{}, Saved: save}
 		for _, p := range a.Parts {
-			out.Parts = append(out.Parts, Part{Session: term.ShortID(p.Session), Pick: p.Version, Tokens: p.Tokens, Why: p.Why})
+			out.Parts = append(out.Parts, Part{Session: term.ShortID(p.Session), Title: p.Title, Pick: p.Version, Tokens: p.Tokens,
+				Why: p.Why})
 		}
 		return nil
 	})

@@ -139,6 +139,7 @@ type ComposeIn struct {
 // A Part is the part of one session in a composition.
 type Part struct {
 	Session string `json:"session"`
+	Title   string `json:"title,omitempty"`
 	Pick    string `json:"pick"`
 	Tokens  int    `json:"tokens"`
 	Why     string `json:"why"`
