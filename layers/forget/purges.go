@@ -106,7 +106,9 @@ func (f *deletion) selectOrphans(ctx context.Context) error {
 	}
 	inputs := map[objects.Hash][]objects.Hash{}
 	add := func(r refs.Record, session string, input objects.Hash) {
-		if labelled[state.PurgeKey(f.st.IDOf(session, input, f.m.Refs.Device().ID))] {
+		branch := f.st.IDOf(session, input, f.m.Refs.Device().ID)
+		file, _ := records.CutDevice(branch)
+		if labelled[state.PurgeKey(branch)] || labelled[state.PurgeKey(file)] {
 			inputs[r.ID] = append(inputs[r.ID], input)
 		}
 	}

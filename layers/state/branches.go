@@ -20,18 +20,12 @@ type head struct {
 	typed []records.TypedKey // of the whole generation
 }
 
-// heads returns the heads of all devices in the order of their first captures. The head of a device is the furthest point of
-// its last generation.
+// heads returns the heads of all devices in the order of their first captures.
 func (s *Session) heads() (out []head) {
 	for i := range s.Points {
-		p := &s.Points[i]
-		k := slices.IndexFunc(out, func(h head) bool { return h.Stamp.Device == p.Stamp.Device })
-		switch {
-		case k < 0:
-			out = append(out, head{Point: p})
-		case p.Generation != s.Last(p.Stamp.Device).Generation:
-		case out[k].Generation != p.Generation, p.Further(out[k].Point) > 0:
-			out[k].Point = p
+		device := s.Points[i].Stamp.Device
+		if !slices.ContainsFunc(out, func(h head) bool { return h.Stamp.Device == device }) {
+			out = append(out, head{Point: &s.Points[s.furthest(device)]})
 		}
 	}
 	if len(out) > 1 && s.Parent() == "" {
@@ -44,24 +38,45 @@ func (s *Session) heads() (out []head) {
 	return out
 }
 
+// furthest returns the position of the furthest point in the last generation of a device.
+func (s *Session) furthest(device string) int {
+	at := -1
+	for i := len(s.Points) - 1; i >= 0; i-- {
+		p := &s.Points[i]
+		if p.Stamp.Device == device && (at < 0 || p.Generation == s.Points[at].Generation && p.Further(&s.Points[at]) > 0) {
+			at = i
+		}
+	}
+	return at
+}
+
 // within reports whether o has all turns of h: what was typed last in h, and after it as many messages.
 func (h head) within(o head) bool {
-	if len(h.typed) == 0 {
+	if len(h.typed) == 0 || h.Point == o.Point {
 		return true
 	}
-	byMessages := func(a, b records.TypedKey) int { return cmp.Compare(a.Messages, b.Messages) }
-	last := slices.MaxFunc(h.typed, byMessages)
-	there := slices.IndexFunc(o.typed, func(t records.TypedKey) bool { return t.Key == last.Key })
-	if there < 0 {
+	last := slices.MaxFunc(h.typed, later)
+	var there *records.TypedKey
+	for i := range o.typed {
+		if t := &o.typed[i]; t.Key == last.Key && (there == nil || later(*t, *there) > 0) {
+			there = t
+		}
+	}
+	if there == nil {
 		return false
 	}
 	end := o.Scan.Messages // of that turn
 	for _, t := range o.typed {
-		if t.Messages > o.typed[there].Messages {
+		if t.Messages > there.Messages {
 			end = min(end, t.Messages)
 		}
 	}
-	return h.Scan.Messages-last.Messages <= end-o.typed[there].Messages
+	return h.Scan.Messages-last.Messages <= end-there.Messages
+}
+
+// later orders typed messages of a session.
+func later(a, b records.TypedKey) int {
+	return cmp.Or(cmp.Compare(a.Messages, b.Messages), cmp.Compare(a.N, b.N))
 }
 
 // divide fills Sessions: the branches of each of Files.
@@ -72,7 +87,7 @@ func (st *State) divide() {
 	for _, s := range st.Files {
 		Order(s.Points, func(a, b *records.Point) int { return a.Stamp.Compare(b.Stamp) })
 		s.Deleted, s.Overrides, s.Renamed, s.Tags, s.Under = false, nil, "", nil, ""
-		st.Sessions = append(st.Sessions, s.divide()...)
+		st.Sessions = s.divide(st.Sessions)
 	}
 	Order(st.Sessions, func(a, b **Session) int { return cmp.Compare((*a).ID, (*b).ID) })
 	st.ByID = nil
@@ -87,9 +102,18 @@ func (st *State) divide() {
 	}
 }
 
-// divide returns the branches of a session, or the session itself, and determines Now.
-func (s *Session) divide() (out []*Session) {
+// divide appends the branches of a session, or the session itself, to list, and determines Now.
+func (s *Session) divide(list []*Session) []*Session {
+	one := true
+	for i := range s.Points {
+		one = one && s.Points[i].Stamp.Device == s.Points[0].Stamp.Device
+	}
+	if one {
+		s.NowAt = s.furthest(s.Points[0].Stamp.Device)
+		return append(list, s)
+	}
 	heads := s.heads()
+	var out []*Session
 	var ends []head // those whose turns no other head has
 	for i, h := range heads {
 		if !slices.ContainsFunc(heads[:i], h.within) && !slices.ContainsFunc(heads[i+1:], func(o head) bool {
@@ -99,6 +123,9 @@ func (s *Session) divide() (out []*Session) {
 			out = append(out, s)
 		}
 	}
+	if len(ends) == 0 { // records of another program, in which each is within the next
+		ends, out = heads[:1], append(out, s)
+	}
 	if len(ends) > 1 {
 		for i := range out {
 			out[i] = &Session{File: s.ID}
@@ -107,7 +134,7 @@ func (s *Session) divide() (out []*Session) {
 	now := make([]*records.Point, len(ends))
 	of := map[string]int{} // branches by device
 	for _, h := range heads {
-		i := slices.IndexFunc(ends, h.within)
+		i := max(0, slices.IndexFunc(ends, h.within))
 		of[h.Stamp.Device] = i
 		if ends[i].within(h) && (now[i] == nil || h.Further(now[i]) > 0) {
 			now[i] = h.Point
@@ -123,7 +150,7 @@ func (s *Session) divide() (out []*Session) {
 		}
 		branch.NowAt = slices.IndexFunc(branch.Points, func(p records.Point) bool { return p.Stamp == at })
 	}
-	return out
+	return append(list, out...)
 }
 
 // FileID returns the ID that the client gave to the session: without the device of a branch.

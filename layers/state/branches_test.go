@@ -1,7 +1,9 @@
 package state
 
 import (
+	"cmp"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -72,6 +74,49 @@ func TestBranches(t *testing.T) {
 			}
 			if s := st.Session("s1~bbbbbbbb"); strings.Contains(tt.want, "b") && s == nil {
 				t.Errorf("%s: there is no session of b", tt.name)
+			}
+		}
+	}
+}
+
+// TestBranchesOfAnyRecords gives a session points that no client writes: each is in one branch, in any order of arrival.
+func TestBranchesOfAnyRecords(t *testing.T) {
+	t.Parallel()
+	rng := rand.New(rand.NewPCG(5, 6))
+	for range 2000 {
+		var points []records.Point
+		for i := range 2 + rng.IntN(8) {
+			device := strings.Repeat(string("abcd"[rng.IntN(4)]), 32)
+			p := records.Point{Stamp: records.Stamp{Lamport: uint64(i), Device: device, Record: objects.Sum([]byte{byte(i)})}}
+			p.Session, p.Generation, p.Scan.Messages, p.Scan.Values = "s1", rng.IntN(2), rng.IntN(6)-1, rng.IntN(6)
+			for range rng.IntN(4) {
+				p.Typed = append(p.Typed, records.TypedKey{N: rng.IntN(4), Key: [8]byte{byte(rng.IntN(3))}, Messages: rng.IntN(5) - 1})
+			}
+			points = append(points, p)
+		}
+		first := ""
+		for range 3 {
+			st := NewState("0123456789abcdef")
+			for _, i := range rng.Perm(len(points)) {
+				st.AddPoint(points[i])
+			}
+			st.Finish("")
+			text, n, branch := "", 0, map[string]string{}
+			for _, s := range st.Sessions {
+				text += fmt.Sprint(s.ID, s.Now().Stamp, " ")
+				n += len(s.Points)
+				for _, p := range s.Points {
+					if in, ok := branch[p.Stamp.Device]; ok && in != s.ID {
+						t.Fatalf("device %.8s is in %s and %s: %+v", p.Stamp.Device, in, s.ID, points)
+					}
+					branch[p.Stamp.Device] = s.ID
+				}
+				if st.Session(s.ID) != s || st.Session(s.FileID()) == nil {
+					t.Fatalf("%s is not found: %+v", s.ID, points)
+				}
+			}
+			if first = cmp.Or(first, text); n != len(points) || text != first {
+				t.Fatalf("%d of %d points in %s, and in another order %s: %+v", n, len(points), text, first, points)
 			}
 		}
 	}

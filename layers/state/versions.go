@@ -67,9 +67,10 @@ func (st *State) NextLabel(session, device string) string {
 			}
 		}
 	}
+	file, _ := records.CutDevice(session)
 	for _, q := range st.Purges {
 		for _, l := range q.Body.Labels {
-			if l.Device == device && l.Session == PurgeKey(session) {
+			if l.Device == device && (l.Session == PurgeKey(session) || l.Session == PurgeKey(file)) {
 				n = max(n, l.Last)
 			}
 		}
