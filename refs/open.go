@@ -39,11 +39,6 @@ func Init(ctx context.Context, dir, deviceName string, opts Options) (*Repo, err
 	if err := r.initHome(ctx); err != nil {
 		return nil, fmt.Errorf("init %s: %w", dir, err)
 	}
-	if len(r.device.ID) > 0 && !r.Placed() {
-		if all, err := r.Lanes(); err == nil && len(all) == 0 { // a new store
-			_ = os.Mkdir(r.outsideDir(), 0o700) // if it fails, the next command tries again
-		}
-	}
 	_ = r.KeepReserve() // a store works without its reserve; "mem doctor" reports a missing one
 	return r, nil
 }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/memvcs/mem/objects/pack"
@@ -48,7 +46,6 @@ func (r *Repo) Place(ctx context.Context, trusted func(device string) bool) erro
 			return disk.AsWriteError(fmt.Errorf("move the lane of device %s: %w", l.Device, err))
 		}
 	}
-	_ = os.Mkdir(r.outsideDir(), 0o700) // if it fails, the next command tries again
 	return nil
 }
 
@@ -75,16 +72,6 @@ func (r *Repo) place(ctx context.Context, l Lane) error {
 		}
 	}
 	return r.memory.Remove(ctx, l.LocalRef())
-}
-
-// Placed reports whether [Repo.Place] has run in the store.
-func (r *Repo) Placed() bool {
-	_, err := os.Stat(r.outsideDir())
-	return err == nil
-}
-
-func (r *Repo) outsideDir() string {
-	return filepath.Join(r.dir, MemoryDir, filepath.FromSlash(lane.OutsidePrefix))
 }
 
 // SizeOf returns the size of the objects of lanes, as they are stored.

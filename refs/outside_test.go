@@ -56,9 +56,6 @@ func devicesOf(t testing.TB, r *Repo, p Project) (devices []string) {
 func TestPlace(t *testing.T) {
 	t.Parallel()
 	r, other := newRepo(t), newRepo(t)
-	if !r.Placed() {
-		t.Error("a new store needs a move: it is not Placed")
-	}
 	note(t, r, testProject, "mine")
 	old := note(t, other, testProject, "theirs")
 	l := note(t, other, testProject, "theirs, too")

@@ -2,7 +2,6 @@ package state
 
 import (
 	"context"
-	"errors"
 
 	"github.com/memvcs/mem/refs"
 )
@@ -29,11 +28,5 @@ func Open(dir string, o Options) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := OnRepo(r, o)
-	if !r.Placed() {
-		if err := m.PlaceLanes(context.Background()); err != nil {
-			return nil, errors.Join(err, r.Close())
-		}
-	}
-	return m, nil
+	return OnRepo(r, o), nil
 }
