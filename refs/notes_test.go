@@ -134,13 +134,17 @@ func TestMalformedRemotes(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t)
 	for what, content := range map[string]string{
-		"not JSON":          "{",
-		"an unsafe name":    `{"remotes": [{"name": "../x"}]}`,
-		"an option as name": `{"remotes": [{"name": "-x"}]}`,
-		"a name twice":      `{"remotes": [{"name": "a"}, {"name": "a"}]}`,
-		"a wrong sum":       "{\n  \"remotes\": [],\n  \"sum\": \"00\"\n}\n",
+		"not JSON":          "{{",
+		"an unsafe name":    `{"remotes": [{"name": "../x"}]`,
+		"an option as name": `{"remotes": [{"name": "-x"}]`,
+		"a name twice":      `{"remotes": [{"name": "a"}, {"name": "a"}]`,
+		"no sum":            "{\n  \"remotes\": []\n}\n",
 	} {
-		if err := os.WriteFile(filepath.Join(r.dir, remotesFile), []byte(content), 0o600); err != nil {
+		b := []byte(content)
+		if what != "no sum" {
+			b = disk.WithSum([]byte(content + "\n}\n"))
+		}
+		if err := os.WriteFile(filepath.Join(r.dir, remotesFile), b, 0o600); err != nil {
 			t.Fatal(err)
 		}
 		if got, err := r.Remotes(); !errors.Is(err, ErrRemotes) {
@@ -201,7 +205,7 @@ func TestSecrets(t *testing.T) {
 	if err != nil || strings.Count(string(b), "x") != 10 {
 		t.Errorf("after 10 edits the secret is %q, %v", b, err)
 	}
-	if err := disk.CheckNote(b); err != nil || !strings.Contains(string(b), "sum") {
+	if err := disk.CheckSum(b); err != nil || !strings.Contains(string(b), "sum") {
 		t.Errorf("the secret %q has no sum: %v", b, err)
 	}
 	if names, err := r.Secrets(); err != nil || !slices.Equal(names, []string{"k"}) {

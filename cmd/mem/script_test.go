@@ -25,6 +25,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/hookcmd"
 	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/refs/disk"
 )
 
 var update = flag.Bool("update", false, "write what the scripts compare with anew; read the diff")
@@ -82,6 +83,7 @@ func TestScript(t *testing.T) {
 			"status": status,
 			"json":   jsonFile,
 			"b3":     b3,
+			"sum":    addSum,
 			"fill":   fill,
 
 			"torn": tearFile,
@@ -273,6 +275,16 @@ func b3(ts *testscript.TestScript, neg bool, args []string) {
 	if got := objects.Sum(b).String(); (got == args[1]) == neg {
 		ts.Fatalf("%s is %s", args[0], got)
 	}
+}
+
+// addSum adds the checksum to a control file.
+func addSum(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: sum FILE")
+	}
+	b, err := os.ReadFile(ts.MkAbs(args[0]))
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), disk.WithSum(b), 0o600))
 }
 
 // tearFile takes the last newline off a file.

@@ -47,8 +47,8 @@ func (d Device) MAC(text string) string {
 // ValidDevice reports whether id has the form of a device id.
 func ValidDevice(id string) bool { return len(id) == 32 && IsHex(id) }
 
-// DeviceJSON is the content of device.json. It contains the private key and is never pushed.
-type DeviceJSON struct {
+// deviceJSON is the content of device.json. It contains the private key and is never pushed.
+type deviceJSON struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
 	Seed []byte `json:"seed"` // of the ed25519 key, base64
@@ -168,7 +168,7 @@ func (d Device) Sign(payload []byte) string {
 
 // Write makes d the device of the store in dir.
 func (d Device) Write(dir string) error {
-	b, err := json.MarshalIndent(DeviceJSON{d.ID, d.Name, d.seed}, "", "  ")
+	b, err := json.MarshalIndent(deviceJSON{d.ID, d.Name, d.seed}, "", "  ")
 	if err != nil {
 		return err
 	}

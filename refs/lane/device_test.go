@@ -36,7 +36,7 @@ func TestDeviceFile(t *testing.T) {
 		ok      bool
 	}{
 		"with a sum":             {string(whole), true},
-		"without a sum":          {body, true},
+		"without a sum":          {body, false},
 		"cut":                    {string(whole[:len(whole)-3]), false},
 		"empty":                  {"", false},
 		"another id":             {strings.Replace(string(whole), d.ID[:4], "0000", 1), false},

@@ -145,34 +145,25 @@ func homeBranches(dir, device string) []string {
 
 // device checks that the key in device.json is the one in this device's lanes.
 func (c *checker) device(r *refs.Repo) {
-	b, err := checkFile(r.Dir(), lane.DeviceFile, &lane.DeviceJSON{})
+	d, err := lane.ReadDevice(r.Dir())
 	if err != nil {
-		c.bad(lane.DeviceFile, "%v", err)
-	}
-	d, err := lane.DecodeDevice(b)
-	if err != nil {
-		return // reported by checkFile
+		return // reported by checkControls
 	}
 	if key := c.keys[d.ID]; key != "" && key != d.PublicKey() {
 		c.bad(lane.DeviceFile, "its key is not the one of this device's lanes")
 	}
 }
 
-// checkFile reads a control file and checks that it is unchanged since it was written: with [disk.CheckJSON] and
-// v, or with [disk.CheckNote] if v is nil. A missing file is no error.
-func checkFile(dir, name string, v any) ([]byte, error) {
+// checkFile checks that a control file is unchanged since it was written. A missing file is no error.
+func checkFile(dir, name string) error {
 	b, err := pack.ReadFile(filepath.Join(dir, name))
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil
+		return nil
 	}
-	switch {
-	case err != nil:
-	case v == nil:
-		err = disk.CheckNote(b)
-	default:
-		err = disk.CheckJSON(b, v)
+	if err == nil {
+		err = disk.CheckSum(b)
 	}
-	return b, err
+	return err
 }
 
 type checker struct {

@@ -8,19 +8,16 @@ import (
 	"slices"
 
 	"github.com/memvcs/mem/refs"
-	"github.com/memvcs/mem/refs/lane"
 )
 
-// checkControls checks the control files, which docs/formats.md lists, except device.json: [checker.device] compares
-// that with the lanes.
+// checkControls checks the control files, which docs/formats.md lists.
 func (c *checker) checkControls(r *refs.Repo) error {
 	files, err := refs.ChecksummedFiles(r.Dir())
 	if err != nil {
 		return err
 	}
-	delete(files, lane.DeviceFile)
-	for _, name := range slices.Sorted(maps.Keys(files)) {
-		if _, err := checkFile(r.Dir(), name, files[name]); err != nil {
+	for _, name := range files {
+		if err := checkFile(r.Dir(), name); err != nil {
 			c.bad(name, "%v", err)
 		}
 	}

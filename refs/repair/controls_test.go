@@ -9,6 +9,7 @@ import (
 
 	"github.com/memvcs/mem/objects/pack"
 	"github.com/memvcs/mem/refs"
+	"github.com/memvcs/mem/refs/disk"
 	"github.com/memvcs/mem/refs/lane"
 	"github.com/memvcs/mem/refs/refstest"
 )
@@ -80,10 +81,12 @@ func TestControlFilesDamaged(t *testing.T) {
 func TestFixFormer(t *testing.T) {
 	t.Parallel()
 	for what, damage := range map[string]func(file string) error{
-		"removed":  os.Remove,
-		"emptied":  func(file string) error { return os.WriteFile(file, nil, 0o600) },
-		"no lanes": func(file string) error { return os.WriteFile(file, []byte("{}\n"), 0o600) },
-		"cut":      func(file string) error { return os.Truncate(file, 30) },
+		"removed": os.Remove,
+		"emptied": func(file string) error { return os.WriteFile(file, nil, 0o600) },
+		"no lanes": func(file string) error {
+			return os.WriteFile(file, disk.WithSum([]byte("{\n  \"lanes\": {}\n}\n")), 0o600)
+		},
+		"cut": func(file string) error { return os.Truncate(file, 30) },
 	} {
 		for _, seen := range []bool{false, true} {
 			r := refstest.New(t)

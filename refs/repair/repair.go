@@ -55,8 +55,8 @@ func FixFiles(dir string, dryRun bool) ([]Fix, error) {
 	if err != nil {
 		return nil, err
 	}
-	for name, v := range files {
-		if _, damage := checkFile(dir, name, v); damage != nil {
+	for _, name := range files {
+		if damage := checkFile(dir, name); damage != nil {
 			m.fixes = append(m.fixes, Fix{Where: name, What: damage.Error()})
 		}
 	}
