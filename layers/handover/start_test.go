@@ -1,6 +1,7 @@
 package handover
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -32,6 +33,16 @@ func TestStands(t *testing.T) {
 			"Asked last: “Mend the price parser” / Outcome: “The parser rounds.”"},
 		{"a short request", []refine.Entry{user("Mend the price parser"), model, user("ship it"), {N: 4, Role: "assistant", Said: "Shipped."}},
 			"Asked last: “ship it” / Outcome: “Shipped.” / Asked before: “Mend the price parser” / Outcome: “The parser rounds.”"},
+		{"an answer to a question", []refine.Entry{user("Mend the price parser"), {Role: "assistant", Said: "There are two of them. Shall I mend both?"}, user("yes"), bash("make", "ok"), model},
+			"Asked last: “yes” to the question “There are two of them. Shall I mend both?” / Outcome: “The parser rounds.” / " +
+				"Asked before: “Mend the price parser” / Outcome: “There are two of them.”"},
+		{"requests between", slices.Concat([]refine.Entry{user("Mend the price parser"), bash("make", "ok"), bash("make", "ok"), model}, []refine.Entry{user("name it"), model, user("log it"), model, user("what is left?"), model, user("test it"), model}),
+			"Asked last: “test it” / Outcome: “The parser rounds.” / Asked before: “what is left?” / Outcome: “The parser rounds.” / " +
+				"Asked before (2 requests between): “Mend the price parser” / Outcome: “The parser rounds.”"},
+		{"a remark before work", []refine.Entry{user("Mend the price parser"), {Role: "assistant", Said: "The constants are there. Let me look at the rest:"}, bash("make", "ok"), user("Use mills"), bash("make", "ok"), model},
+			"Asked last: “Use mills” / Outcome: “The parser rounds.” / Asked before: “Mend the price parser” / Ended during the work, after: “The constants are there.”"},
+		{"a pasted log", []refine.Entry{user("$ make\n" + strings.Repeat("[12:00:01] start of another step\n", 20) + "Error: no rule for x\n[12:00:02] end"), bash("make", "ok"), model},
+			"Asked last: “(23 pasted lines: Error: no rule for x)” / Outcome: “The parser rounds.”"},
 		{"a headless run", []refine.Entry{{Role: "user", Script: true, Said: "deploy to eu-west-1"}, bash("make", "ok"), model},
 			"Asked last: (a headless run) / Outcome: “The parser rounds.”"},
 	} {
@@ -279,6 +290,8 @@ func TestBefore(t *testing.T) {
 			"asked “Mend the price parser”; last asked “Use mills, the shop has fuel”; ended with “Prices are in mills now, and the tests have one for the price of fuel.”"},
 		{"one that says little", []refine.Entry{user("Use mills, the shop has fuel"), bash("make", "ok"), model("PR updated.")},
 			"asked “Mend the price parser”; last asked “Use mills, the shop has fuel”; ended with “PR updated.”"},
+		{"a commit after another exchange", []refine.Entry{user("Use mills, the shop has fuel"), bash("make", "ok"), model("Prices are in mills now."), user("commit"), bash("git commit -m x", "ok"), model("Committed.")},
+			"asked “Mend the price parser”; then “Use mills, the shop has fuel”; ended with “Prices are in mills now.”; last asked “commit”"},
 		{"a commit", []refine.Entry{user("commit"), bash("git commit -m x", "ok"), model("Committed as 50d8160, and the hooks of the repository passed.")},
 			"asked “Mend the price parser”; ended with “" + cents + "”; last asked “commit”"},
 		{"a contradiction without an answer", []refine.Entry{user("no")},
@@ -295,6 +308,42 @@ func TestBefore(t *testing.T) {
 		if len(got) != 1 || got[0].Text != c.want {
 			t.Errorf("%s:\n got %+v\nwant %s", c.name, got, c.want)
 		}
+	}
+}
+
+// TestStaleForm gives sessions, the newest first, of which some have a command that fails for its form: it is listed if
+// that is new, or happens in most sessions.
+func TestStaleForm(t *testing.T) {
+	t.Parallel()
+	for fails, want := range map[string]bool{"x": true, "..x": true, "...x": false, "...x....x": false, "....xxxxx": true, "x.........x": true} {
+		var list []Digest
+		for _, c := range fails {
+			d := Digest{Session: "s"}
+			if c == 'x' {
+				d.Broken = []Form{{Key: "opt cat  A", Line: "cat -A", Why: noOption + " -A"}}
+			}
+			list = append(list, d)
+		}
+		if got := len(failsHere(list, same)) == 1; got != want {
+			t.Errorf("%s: listed %v, want %v", fails, got, want)
+		}
+	}
+	d := summarized(t, bash("find lib -name x", "Exit code 1", "find: illegal option -- n"))
+	if len(d.Broken) != 0 {
+		t.Errorf("a name of one hyphen is no group of options: %+v", d.Broken)
+	}
+}
+
+// TestMoreFiles gives more files than are listed: those of a session that is listed are counted.
+func TestMoreFiles(t *testing.T) {
+	t.Parallel()
+	d := Digest{Session: "s"}
+	for i := range maxSet + 3 {
+		d.Files = append(d.Files, File{Path: fmt.Sprintf("f%02d.go", i), Edits: 1, N: i + 1, Edited: i + 1})
+	}
+	got := workingSet(Files([]Digest{d}), nil, same)
+	if len(got) != 1 || !strings.HasPrefix(got[0].Text, "edited: f18.go, ") || !strings.HasSuffix(got[0].Text, ", f03.go and 3 more") || got[0].Source != "s#19" {
+		t.Errorf("%+v", got)
 	}
 }
 
