@@ -16,8 +16,6 @@ import (
 const (
 	maxPassages     = 4
 	maxPromptFiles  = 3
-	showAsked       = 130
-	showAnswered    = 230
 	maxPromptWords  = 200
 	capPassages     = 1000
 	capPromptFiles  = 300
@@ -40,26 +38,11 @@ const (
 // prompt score by their rarity.
 const spelledBonus = 6.0
 
-// The chance that a session works on a file is the logistic function of a weighted sum. More weights than these fitted
-// the tuning projects better and other projects worse.
+// Thresholds of the passages of the index.
 const (
-	chanceBase    = -4.4 // of a file without any evidence
-	chanceName    = 1.25 // share of the words of its name that are in the prompt
-	chanceSimilar = 4.0  // mean similarity of the sessions that touched it
-	chanceRecent  = 1.2  // rank at a start, from 0 to 1
-	chanceSpelled = 2.2  // the prompt spells the file
-	chanceSymbol  = 1.0  // the prompt spells one of its symbols
-)
-
-// Thresholds for files and passages of an answered prompt.
-const (
-	leastChance   = 0.05 // of a file
-	shareOfBest   = 0.20 // of the chance of the best file
-	leastCoverage = 0.45 // share of the prompt's weight that a passage covers
-	leastPassage  = 9.0  // weight of the words that a passage shares with the prompt
-	leastShare    = 0.20 // of the prompt's words in a passage of the index
-	shareOfFirst  = 0.5  // of the share of the best passage
-	enoughShare   = 0.33 // with which a passage answers without other evidence
+	leastShare   = 0.20 // of the prompt's words in a passage
+	shareOfFirst = 0.5  // of the share of the best passage
+	enoughShare  = 0.33 // with which a passage answers without other evidence
 )
 
 // A Query is a parsed prompt.
@@ -147,11 +130,7 @@ func Prompt(q Query, digests []Digest, asked [][][]string, found []search.Passag
 	if m.total == 0 || m.evidence(asked, ranked) < leastEvidence && !answered {
 		return nil
 	}
-	passages := passageItems(found, id)
-	if len(found) == 0 {
-		passages = m.passages(digests, asked, delivered, id)
-	}
-	files := m.files(digests, asked, ranked, delivered, id)
+	passages, files := passageItems(found, id), m.files(ranked, delivered, id)
 	if len(passages) == 0 && len(files) == 0 {
 		return nil
 	}
@@ -236,61 +215,41 @@ func (m *matcher) evidence(asked [][][]string, ranked []Ranked) float64 {
 	resembles, best := 0.0, 0.0
 	for _, turns := range asked {
 		for _, words := range turns {
-			weight, _ := m.similarity(words)
+			weight := 0.0
+			for _, w := range words {
+				weight += rarity(m.turns[w], m.nTurn)
+			}
 			resembles = max(resembles, weight)
 		}
 	}
 	for i, r := range ranked {
-		best = max(best, m.fit(i, r).score)
+		score, _ := m.fit(i, r)
+		best = max(best, score)
 	}
 	return resembles/(m.total+unseenWeight) + fileWeight*best
 }
 
-// A fit is the match of a file with the prompt, by name and symbols.
-type fit struct {
-	score           float64 // as evidence
-	spelled, symbol bool
-	why             []string
-}
-
-// fit returns the fit of the file with rank i.
-func (m *matcher) fit(i int, r Ranked) (f fit) {
+// fit returns how well the file with rank i matches the prompt by its path and symbols, and why it is worth naming, "" if
+// only some words of its path are in the prompt.
+func (m *matcher) fit(i int, r Ranked) (score float64, why string) {
 	for _, w := range m.inPath[i] {
-		f.score += rarity(m.paths[w], m.nPath)
-		f.why = append(f.why, w)
+		score += rarity(m.paths[w], m.nPath)
+	}
+	if m.q.names(r.Path) {
+		why = "words of its name are in the prompt"
+	}
+	if slices.ContainsFunc(r.Symbols, func(s string) bool { return m.q.spelled[s] }) {
+		score, why = score+spelledBonus, "the prompt names a symbol in it"
 	}
 	if m.q.spelled[r.Path] || m.q.spelled[baseOf(r.Path)] {
-		f.score += spelledBonus
-		f.spelled = true
-		f.why = append(f.why, "spelled")
+		score, why = score+spelledBonus, "the prompt names it"
 	}
-	if k := slices.IndexFunc(r.Symbols, func(s string) bool { return m.q.spelled[s] }); k >= 0 {
-		f.score += spelledBonus
-		f.symbol = true
-		f.why = append(f.why, "symbol "+r.Symbols[k])
-	}
-	return f
+	return score, why
 }
 
-// chance estimates the probability that a session works on a file after the prompt. Rank is from 0 to 1; similar is the
-// mean similarity of the sessions that touched the file.
-func (m *matcher) chance(f fit, r Ranked, similar, rank float64) float64 {
-	z := chanceBase + chanceName*m.q.names(r.Path) + chanceSimilar*similar + chanceRecent*rank
-	if f.spelled {
-		z += chanceSpelled
-	}
-	if f.symbol {
-		z += chanceSymbol
-	}
-	return 1 / (1 + math.Exp(-z))
-}
-
-// names returns the share of the words of a file's name that are in the prompt. The word "test" does not count.
-func (q Query) names(file string) float64 {
-	name := baseOf(file)
-	if i := strings.IndexByte(name, '.'); i > 0 {
-		name = name[:i]
-	}
+// names reports whether half of the words of a file's name are in the prompt. The word "test" does not count.
+func (q Query) names(file string) bool {
+	name, _, _ := strings.Cut(baseOf(file), ".")
 	n, in := 0, 0
 	eachWord(name, func(w []byte) {
 		if string(w) == "test" {
@@ -301,119 +260,30 @@ func (q Query) names(file string) float64 {
 			in++
 		}
 	})
-	return float64(in) / float64(max(n, 1))
+	return in > 0 && 2*in >= n
 }
 
-// similarity returns the weight of the words of a turn, and its share of the weight of the prompt.
-func (m *matcher) similarity(words []string) (weight, share float64) {
-	for _, w := range words {
-		weight += rarity(m.turns[w], m.nTurn)
-	}
-	return weight, weight / m.total
-}
-
-// passages returns the exchanges most similar to the prompt.
-func (m *matcher) passages(digests []Digest, asked [][][]string, delivered map[string]bool, id ID) (out []brief.Item) {
+// files lists the files that the prompt names, the best first.
+func (m *matcher) files(ranked []Ranked, delivered map[string]bool, id ID) (out []brief.Item) {
 	type found struct {
-		score float64
-		d, t  int
-	}
-	var list []found
-	for i, d := range digests {
-		for k := range d.Turns {
-			if weight, share := m.similarity(asked[i][k]); weight >= leastPassage && share >= leastCoverage {
-				list = append(list, found{weight, i, k})
-			}
-		}
-	}
-	slices.SortStableFunc(list, func(a, b found) int { return cmp.Compare(b.score, a.score) })
-	n := 0
-	for _, f := range list {
-		d, t := digests[f.d], digests[f.d].Turns[f.t]
-		key := fmt.Sprintf("%s#%d", d.Session, t.Asked.N)
-		if delivered[key] {
-			continue
-		}
-		if n++; n > maxPassages {
-			break
-		}
-		out = append(out, brief.Item{Text: "Asked: " + t.request(showAsked), Source: id.at(d.Session, t.Asked.N),
-			Trust: brief.User, Time: d.Last, Keys: []string{key},
-			Why: fmt.Sprintf("shares words of weight %.1f with the prompt", f.score)})
-		if t.Answered.Text != "" && t.Denied == 0 {
-			out = append(out, brief.Item{Text: "Answered: " + outcome(t.Answered.Text, showAnswered),
-				Source: id.at(d.Session, t.Answered.N), Trust: brief.Assistant, Child: true, Why: "the answer to it"})
-		}
-	}
-	return out
-}
-
-// similarSessions returns, by file, the mean similarity of the sessions that touched it: the share of the prompt's
-// weight in their turns. The mean counts one additional session without similarity, so that a single session is no
-// proof.
-func (m *matcher) similarSessions(digests []Digest, asked [][][]string) map[string]float64 {
-	sum, count := map[string]float64{}, map[string]float64{}
-	for i, d := range digests {
-		var words []string
-		for _, turn := range asked[i] {
-			words = append(words, turn...)
-		}
-		slices.Sort(words)
-		_, share := m.similarity(slices.Compact(words))
-		for _, f := range d.Files {
-			sum[f.Path] += share
-			count[f.Path]++
-		}
-	}
-	for p := range sum {
-		sum[p] /= count[p] + 1
-	}
-	return sum
-}
-
-// reasonOf tells why a file fits: of the words of its name alone, that they are in the prompt.
-func reasonOf(why string) string {
-	switch {
-	case strings.Contains(why, "spelled"):
-		return "the prompt names it"
-	case strings.Contains(why, "symbol "):
-		return "the prompt names a symbol in it"
-	case why != "":
-		return "words of its name are in the prompt"
-	}
-	return ""
-}
-
-// files lists the files that fit the prompt, the best first.
-func (m *matcher) files(digests []Digest, asked [][][]string, ranked []Ranked, delivered map[string]bool,
-	id ID) (out []brief.Item) {
-	similar := m.similarSessions(digests, asked)
-	type found struct {
-		chance float64
 		Ranked
-		why string
+		score float64
+		why   string
 	}
 	var list []found
 	for i, r := range ranked {
-		if delivered[r.Path] {
-			continue
+		if score, why := m.fit(i, r); why != "" && !delivered[r.Path] {
+			list = append(list, found{r, score, why})
 		}
-		f := m.fit(i, r)
-		rank := 1 - float64(i)/float64(len(ranked))
-		list = append(list, found{m.chance(f, r, similar[r.Path], rank), r, strings.Join(f.why, ", ")})
 	}
-	slices.SortStableFunc(list, func(a, b found) int { return cmp.Compare(b.chance, a.chance) })
-	for _, f := range list {
-		if len(out) == maxPromptFiles || f.chance < leastChance || f.chance < shareOfBest*list[0].chance {
-			break
-		}
+	slices.SortStableFunc(list, func(a, b found) int { return cmp.Compare(b.score, a.score) })
+	for _, f := range list[:min(len(list), maxPromptFiles)] {
 		what := times(f.Reads, "read")
 		if f.Edits > 0 {
 			what = times(f.Edits, "edit")
 		}
-		out = append(out, brief.Item{Text: f.Path + ", " + what + ": " + cmp.Or(reasonOf(f.why), "similar requests"), Source: id.at(f.Session, f.N), Trust: brief.Assistant,
-			Short: true, Time: f.Time, Keys: []string{f.Path},
-			Why: fmt.Sprintf("chance %.0f %%: %s", 100*f.chance, cmp.Or(f.why, "similar requests"))})
+		out = append(out, brief.Item{Text: f.Path + ", " + what + ": " + f.why, Source: id.at(f.Session, f.N), Trust: brief.Assistant,
+			Short: true, Time: f.Time, Keys: []string{f.Path}, Why: f.why})
 	}
 	return out
 }

@@ -49,63 +49,27 @@ func TestIdle(t *testing.T) {
 	}
 }
 
-// TestChance asks for files whose names the prompt does not spell: those of the session with a similar request
-// rank first, and a file that is only recent is not named.
-func TestChance(t *testing.T) {
+// TestNamed asks for files in words and by a symbol: a file that is only recent, or of a similar request, is not named.
+func TestNamed(t *testing.T) {
 	t.Parallel()
-	turn := func(text string) []Turn { return []Turn{{Asked: Said{1, text}}} }
 	list := []Digest{
-		{Session: "c", Turns: turn("Mend the layout of the settings page"), Files: []File{{Path: "web/page.css", Edits: 1, N: 2}}},
-		{Session: "b", Turns: turn("Retry invoices that the payment gateway refused"),
-			Files: []File{{Path: "billing/retry_queue.go", Edits: 3, N: 2}, {Path: "billing/ledger.go", Reads: 1, N: 3}}},
+		{Session: "c", Turns: []Turn{{Asked: Said{1, "Mend the layout of the settings page"}}}, Files: []File{{Path: "web/layout.css", Edits: 1, N: 2}}},
+		{Session: "b", Turns: []Turn{{Asked: Said{1, "Retry invoices that the payment gateway refused"}}},
+			Files: []File{{Path: "billing/retry_queue.go", Edits: 3, N: 2}, {Path: "billing/ledger.go", Reads: 1, N: 3, Symbols: []string{"bookInvoice"}}, {Path: "billing/tax_table.go", Edits: 1, N: 4}}},
 	}
-	for i := range 8 {
-		list = append(list, Digest{Session: string(rune('d' + i)), Turns: turn("Translate the handbook"),
-			Files: []File{{Path: "handbook/chapter.md", Edits: 1, N: 2}}})
-	}
-	f := digestFile{}
-	for _, d := range list {
-		f.List = append(f.List, storedDigest{Digest: d})
-	}
+	f := digestFile{List: []storedDigest{{Digest: list[0]}, {Digest: list[1]}}}
 	f.Words = post(f.List)
-	q := ParsePrompt("Invoices that the payment gateway refused stay in the queue, why is there no retry?")
-	sections := Prompt(q, list, f.turnsWith(q.words), nil, nil, func(s string) string { return s })
+	q := ParsePrompt("Invoices that the payment gateway refused stay in the queue, does bookInvoice never retry?")
+	sections := Prompt(q, list, f.turnsWith(q.words), nil, nil, same)
 	if len(sections) == 0 {
 		t.Fatal("the prompt is not answered")
 	}
 	var got []string
 	for _, it := range sections[1].Items {
-		got = append(got, it.Keys...)
+		got = append(got, it.Text)
 	}
-	if want := []string{"billing/retry_queue.go", "billing/ledger.go"}; !slices.Equal(got, want) {
+	want := []string{"billing/ledger.go, 1 read: the prompt names a symbol in it", "billing/retry_queue.go, 3 edits: words of its name are in the prompt"}
+	if !slices.Equal(got, want) {
 		t.Errorf("files %q, want %q", got, want)
-	}
-}
-
-// TestAnswered asks for what an earlier exchange answered: the answer is told, but not if the user contradicted it.
-func TestAnswered(t *testing.T) {
-	t.Parallel()
-	const text = "Mend rounding of discounts in the invoice parser"
-	for denied, want := range map[int]bool{0: true, 6: false} {
-		d := []Digest{{Session: "s", Turns: []Turn{{Asked: Said{1, text}, Answered: Said{5, "Rounding is settled."}, Denied: denied}}}}
-		for i := range 20 {
-			d = append(d, Digest{Session: string(rune('a' + i)), Turns: []Turn{{Asked: Said{1, "Change the layout of the page"}}}})
-		}
-		f := digestFile{}
-		for _, one := range d {
-			f.List = append(f.List, storedDigest{Digest: one})
-		}
-		f.Words = post(f.List)
-		q := ParsePrompt(text)
-		asked, answered := false, false
-		for _, s := range Prompt(q, d, f.turnsWith(q.words), nil, nil, same) {
-			for _, it := range s.Items {
-				asked = asked || strings.HasPrefix(it.Text, "Asked: ")
-				answered = answered || strings.HasPrefix(it.Text, "Answered: ")
-			}
-		}
-		if !asked || answered != want {
-			t.Errorf("contradicted in %d: asked %v, answered %v, want %v", denied, asked, answered, want)
-		}
 	}
 }

@@ -37,9 +37,9 @@ const (
 	showRequest  = 180
 	showOutcome  = 270
 	showEarlier  = 82 // of an earlier exchange or session
-	showEnding   = 150
+	showEnding   = 140
 	showBefore   = 120 // of the ending of a session before
-	showLittle   = 58  // of two requests of one line
+	showLittle   = 54  // of two requests of one line
 	showTodo     = 100
 	showWant     = 150
 	showQuestion = 160

@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/memvcs/mem/layers/brief"
 	"github.com/memvcs/mem/layers/refine"
 	"github.com/memvcs/mem/layers/verdict"
 )
@@ -148,40 +147,6 @@ func TestHostileLengths(t *testing.T) {
 		if took := time.Since(start); took > 8*time.Second {
 			t.Errorf("%s: %v", name, took)
 		}
-	}
-}
-
-// TestManyPassages matches a prompt with many exchanges, with and without an answer.
-func TestManyPassages(t *testing.T) {
-	t.Parallel()
-	const asked = "parser rounding ledger invoice timeout retry cache"
-	d := Digest{Session: "s1"}
-	for i := range 9 {
-		turn := Turn{Asked: Said{i + 1, asked}}
-		if i%4 == 3 {
-			turn.Answered = Said{i + 1, "done"}
-		}
-		d.Turns = append(d.Turns, turn)
-	}
-	rest := Digest{Session: "s2"}
-	for i := range 60 {
-		rest.Turns = append(rest.Turns, Turn{Asked: Said{i + 1, "something entirely different"}})
-	}
-	q := ParsePrompt(asked)
-	f := digestFile{List: []storedDigest{{Digest: d}, {Digest: rest}}}
-	f.Words = post(f.List)
-	sections := Prompt(q, []Digest{d, rest}, f.turnsWith(q.words), nil, nil, func(s string) string { return s })
-	if len(sections) == 0 {
-		t.Fatal("nothing fits")
-	}
-	n := 0
-	for _, it := range sections[0].Items {
-		if !it.Child {
-			n++
-		}
-	}
-	if n != maxPassages || slices.ContainsFunc(sections[0].Items, func(it brief.Item) bool { return it.Text == "" }) {
-		t.Errorf("%d passages, want %d: %+v", n, maxPassages, sections[0].Items)
 	}
 }
 
