@@ -123,8 +123,7 @@ type writer struct {
 	pasted int32 // the item of the user of which the following is known, plus one
 	review int   // the first line that reads like pasted text, or -1
 	lines  int
-	log    int  // lines that a program wrote
-	ledIn  bool // the first line of the paste begins with words of the user
+	log    int // lines that a program wrote
 }
 
 func (w *writer) unit(i int32) {
@@ -237,9 +236,6 @@ func (w *writer) label(u *unit, it *Item) string {
 	}
 	if w.pasted != u.item+1 {
 		w.pasted, w.review, w.lines, w.log = u.item+1, paste.Review(it.Text), 1+strings.Count(it.Text, "\n"), 0
-		if w.review >= 0 {
-			w.ledIn = ledIn().MatchString(strings.Split(it.Text, "\n")[w.review])
-		}
 		for k := sort.Search(len(w.units), func(k int) bool { return w.units[k].item >= u.item }); k < len(w.units) && w.units[k].item == u.item; k++ {
 			if v := &w.units[k]; v.class == pasted {
 				w.log += 1 + strings.Count(v.text, "\n")
@@ -250,17 +246,10 @@ func (w *writer) label(u *unit, it *Item) string {
 	case u.class == pasted:
 		return linesOf("pasted", w.log)
 	case w.review >= 0 && int(u.line) >= w.review:
-		label := linesOf("reads like pasted text", w.lines-w.review)
-		if w.ledIn {
-			label += ", after the colon"
-		}
-		return label
+		return linesOf("reads like pasted text", w.lines-w.review)
 	}
 	return it.Label
 }
-
-// ledIn matches a few words that lead in to a paste on their line.
-var ledIn = pattern(`^[A-Za-z][A-Za-z ,']{1,30}: `)
 
 func linesOf(what string, n int) string {
 	if n == 1 {
@@ -312,7 +301,7 @@ func (w *writer) skipped(i int32) {
 		if w.shown[k] {
 			break
 		}
-		names = append(names, nameOf(before.text, 0))
+		names = append(names, nameOf(before.text))
 		if rest, n = rest+1, n-1; is != nil {
 			more, _ := strconv.Atoi(is[1]) // digits
 			rest, n = rest+more-1, 0
@@ -346,7 +335,7 @@ func (w *writer) parts() {
 	for i := from; i < to; i++ {
 		if u := &w.units[i]; !w.shown[i] && u.isHeading() && divided[u.parent] && !ofFiles().MatchString(u.text) && !strings.HasPrefix(u.text, "# ") &&
 			i+1 < to && !w.units[i+1].isHeading() {
-			names = append(names, nameOf(u.text, 0))
+			names = append(names, nameOf(u.text))
 		}
 	}
 	if len(names) > 1 || plan && len(names) > 0 {

@@ -146,7 +146,7 @@ func TestNotMisleading(t *testing.T) {
 {"n":4,"role":"note","name":"","text":"[Request interrupted by user]"}
 {"n":5,"role":"assistant","text":"The second writer is gone."}`, 300, []string{"[interrupted: by the user]"}, []string{"[Request", "failed"}},
 		"a paste behind words of the user": {`{"n":1,"role":"user","text":"any ideas: The function ` + "`drain`" + ` discards the error of the last write. A job that could not be written is lost in silence. A return value would help, so that callers in queue.go can write it once more when there is room."}
-{"n":2,"role":"assistant","text":"It returns the error now."}`, 300, []string{"[reads like pasted text, 1 line, after the colon]\n> any ideas: The function"}, nil},
+{"n":2,"role":"assistant","text":"It returns the error now."}`, 300, []string{"[reads like pasted text, 1 line]\n> any ideas: The function"}, nil},
 		"a plan as a row of headings": {`{"n":1,"ts":"2026-02-11T15:39:00Z","role":"note","name":"plan","text":"# Drain the queue\n\n## Context\n\nThe queue loses jobs when the server stops.\n\n## 1. Backend: move the lock\n\n**File: ` + "`src/lock.go`" + `**\n\n` +
 			code + `\n\n## 2. Backend: close the table\n\n**File: ` + "`src/table.go`" + `** (twice)\n\n` + code + `\n\n## Files to modify\n\n| File | Change |\n|---|---|\n| ` + "`src/lock.go`" + ` | ` + strings.Repeat("moved ", 40) + `|\n| ` + "`src/table.go`" + ` | ` + strings.Repeat("closed ", 40) + `|\n"}
 {"n":2,"role":"assistant","text":"The queue keeps its jobs now."}`, 120,

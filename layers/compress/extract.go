@@ -47,17 +47,8 @@ type order struct {
 }
 
 // priors are the values of the classes, relative to prose.
-func priors(l Level) [classes]float64 {
-	p := [classes]float64{userClass: 3, pasted: .3, asked: 1.6, closing: 1.5, prose: 1, summary: .5, report: .3, file: 1.6,
-		command: .6, failed: 1, note: .8, change: 1, trouble: 1}
-	switch l {
-	case keepit.Moderate:
-		p[prose], p[report] = .9, .25
-	case keepit.Aggressive:
-		p[prose], p[report], p[command] = .85, .2, .5
-	}
-	return p
-}
+var priors = [classes]float64{userClass: 3, pasted: .3, asked: 1.6, closing: 1.5, prose: 1, summary: .5, report: .3, file: 1.6,
+	command: .6, failed: 1, note: .8, change: 1, trouble: 1}
 
 var (
 	// cue matches reasons, decisions, problems and findings.
@@ -83,7 +74,6 @@ func newOrder(items []Item, level Level) *order {
 	if len(o.units) == 0 {
 		return o
 	}
-	p := priors(level)
 	lastX := exchangesOf(items)
 	outcomes := map[int32]int{} // pieces of the outcome of an item so far
 	plans := map[int32]int{}    // bytes of a plan so far
@@ -91,7 +81,7 @@ func newOrder(items []Item, level Level) *order {
 	for i := range o.units {
 		u := &o.units[i]
 		it := &items[u.item]
-		v := p[u.class] * float64(100+it.Weight) / 100
+		v := priors[u.class] * float64(100+it.Weight) / 100
 		switch u.class {
 		case closing:
 			v *= max(.75, 1-.03*float64(outcomes[u.item]))
@@ -160,9 +150,6 @@ func newOrder(items []Item, level Level) *order {
 		case file, command:
 			if unnamed(u.text) > 0 {
 				v, u.flags = 0, u.flags|late // it only counts
-			}
-			if strings.HasPrefix(u.text, "git commit") || strings.HasPrefix(u.text, "gh ") {
-				v *= 1.8
 			}
 		}
 		v *= 1 + .5*float64(lastX[u.item])/float64(max(1, lastX[len(items)-1])) // later exchanges first
@@ -284,7 +271,6 @@ func (o *order) lines() []int32 {
 	told := make([]int, len(o.items)+1)     // of a turn: bytes of an outcome that say something
 	headed := make([]int, len(o.items)+1)   // of a turn: those that come first
 	answer := make([]int32, len(o.items)+1) // of a turn: the first item of the assistant that says something, plus one
-	opens := make([]int32, len(o.items)+1)  // of a turn: the announcement of its answer, plus one
 	finding := make([]int32, n)             // of an exchange: the last sentence of the assistant that tells more than a step, plus one
 	ended := make([]bool, n)                // it has an outcome
 	typed := make([]int, len(o.items))      // bytes of a text of the user without what he pasted
@@ -330,8 +316,6 @@ func (o *order) lines() []int32 {
 			}
 		case u.class == closing && u.list > 0 && u.item == ends[turn]:
 			put(x, false, int32(i)) // a list or a table that is named
-		case u.class == command && strings.HasPrefix(u.text, "git commit"):
-			put(x, false, int32(i))
 		case u.flags&(lead|bulky) != 0 && u.class != userClass, u.class == pasted:
 		case u.class == userClass, it.Label == "copied":
 			if size < enough && (size == 0 || size+len(u.text) < 2*enough) {
@@ -342,9 +326,6 @@ func (o *order) lines() []int32 {
 			}
 		case u.class == closing:
 			if u.item != outcome[x] && narrates().MatchString(u.text) || !o.ends(i) && strings.Contains(u.text, "et me ") {
-				if opens[turn] == 0 && u.item == ends[turn] {
-					opens[turn] = int32(i) + 1
-				}
 				continue // a step: he interrupted it, or an answer follows
 			}
 			if strings.HasPrefix(u.text, "|") && u.group < 0 || len(u.text) >= 240 && strings.HasPrefix(u.text, "```") || u.flags&listItem != 0 && told[turn] >= 90 {
@@ -377,11 +358,6 @@ func (o *order) lines() []int32 {
 	for x, i := range finding {
 		if i > 0 && !ended[x] { // the user spoke before there was an outcome
 			put(x, true, i-1)
-		}
-	}
-	for turn, i := range opens {
-		if i > 0 && headed[turn] == 0 {
-			put(of[o.units[i-1].item], true, i-1)
 		}
 	}
 	var out []int32
@@ -644,20 +620,20 @@ func (o *order) fit(z sizer, room int) Summary {
 
 // oneLine returns the first line that fits without its heading, if it can be one that says something.
 func (o *order) oneLine(z sizer, chosen []bool, room int) (out []Segment) {
-	tries := 0
 	for _, line := range o.said {
 		if int(line.cost) > room+8 {
 			continue
-		}
-		if tries++; tries > 64 || say(out) {
-			break
 		}
 		clear(chosen)
 		for _, u := range line.units {
 			chosen[u] = true
 		}
 		segs := slices.DeleteFunc(o.digest(chosen), func(s Segment) bool { return s.Role == "heading" })
-		if z.size(segs) <= room && (out == nil || say(segs)) {
+		switch {
+		case z.size(segs) > room:
+		case say(segs):
+			return segs
+		case out == nil:
 			out = segs
 		}
 	}

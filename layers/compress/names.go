@@ -1,7 +1,6 @@
 package compress
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 
@@ -16,15 +15,14 @@ const (
 )
 
 // nameOf returns what stands for an item of a list or for a heading: its first sentence, to the end of a clause if it is
-// long. Of a row of a table it is the cell of a column.
-func nameOf(text string, column int) string {
+// long. Of a row of a table it is the first cell.
+func nameOf(text string) string {
 	s, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	if m := leftOut().FindStringSubmatch(s); m != nil {
 		return m[2]
 	}
 	if strings.HasPrefix(s, "|") {
-		cells := strings.Split(strings.Trim(s, "| "), "|")
-		s = strings.TrimSpace(cells[min(column, len(cells)-1)])
+		s, _, _ = strings.Cut(strings.Trim(s, "| "), "|")
 	}
 	s = strings.TrimLeft(strings.TrimLeft(s, "#"), " ")
 	s = strings.ReplaceAll(strings.TrimSpace(s[len(listMark().FindString(s)):]), "**", "")
@@ -54,32 +52,32 @@ func nameOf(text string, column int) string {
 func itemNames(units []unit, first int32, what string) string {
 	var names []string
 	n := 0
-	for column := 0; column < 2 && (column == 0 || repeats(names)); column++ {
-		names, n = nil, 0
-		for k := first; k > 0; k = units[k].next {
-			names = append(names, nameOf(units[k].text, column))
-			if n++; leftOut().MatchString(strings.TrimSpace(units[k].text)) {
-				more, _ := strconv.Atoi(leftOut().FindStringSubmatch(strings.TrimSpace(units[k].text))[1]) // digits
-				n += more - 1
-			}
+	for k := first; k > 0; k = units[k].next {
+		names = append(names, nameOf(units[k].text))
+		if n++; leftOut().MatchString(strings.TrimSpace(units[k].text)) {
+			more, _ := strconv.Atoi(leftOut().FindStringSubmatch(strings.TrimSpace(units[k].text))[1]) // digits
+			n += more - 1
 		}
 	}
 	return named(strconv.Itoa(n)+" "+what, names)
 }
 
-// filesOnly reports whether a list is a table of files, of which the names alone say nothing that [files] does not.
-func filesOnly(units []unit, first int32) bool {
+// nameless reports whether a list is a table of which the first cells say nothing: those of files are in [files], and some
+// repeat.
+func nameless(units []unit, first int32) bool {
+	files, seen := true, map[string]bool{}
 	for k := first; k > 0; k = units[k].next {
-		if !strings.HasPrefix(units[k].text, "|") || !anchors.FileName(strings.Trim(nameOf(units[k].text, 0), "`")) {
+		name := nameOf(units[k].text)
+		if !strings.HasPrefix(units[k].text, "|") {
 			return false
 		}
+		if seen[name] {
+			return true
+		}
+		seen[name] = true
+		files = files && anchors.FileName(strings.Trim(name, "`"))
 	}
-	return true
-}
-
-// repeats reports whether two names are the same.
-func repeats(names []string) bool {
-	return len(slices.Compact(slices.Sorted(slices.Values(names)))) < len(names)
+	return files
 }
 
 // named returns a remark that lists names.

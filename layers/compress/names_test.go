@@ -8,25 +8,22 @@ import (
 func TestNameOf(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
-		text   string
-		column int
-		want   string
+		text, want string
 	}{
-		{"1. **Source commit tracking** - Added a field to the metadata", 0, "Source commit tracking - Added a field to the metadata"},
-		{"- **Dedup:** the hash of all paths", 0, "Dedup: the hash of all paths"},
-		{"- `queue.go` - reads the jobs; slowly", 0, "`queue.go` - reads the jobs, slowly"},
-		{"   - `cd` to the root of the repository", 0, "`cd` to the root of the repository"},
-		{"* Redis: faster, and one more server", 0, "Redis: faster, and one more server"},
-		{"2) Parse the answer (JSON only)", 0, "Parse the answer (JSON only)"},
-		{"- Retries when the lock of the store is lost by its holder, and gives up after nine of them", 0, "Retries when the lock of the store is lost by its holder"},
-		{"| Create | `cart.go` | the cart |", 0, "Create"},
-		{"| Create | `cart.go` | the cart |", 1, "`cart.go`"},
-		{"- **Medium**: the prefix of the hash of a branch is compared with that of another one by its length", 0, "Medium: the prefix of the hash of a branch is compared with that of another one…"},
-		{"### 3. Tests", 0, "Tests"},
-		{"[4 more: a; b]", 0, "a; b"},
+		{"1. **Source commit tracking** - Added a field to the metadata", "Source commit tracking - Added a field to the metadata"},
+		{"- **Dedup:** the hash of all paths", "Dedup: the hash of all paths"},
+		{"- `queue.go` - reads the jobs; slowly", "`queue.go` - reads the jobs, slowly"},
+		{"   - `cd` to the root of the repository", "`cd` to the root of the repository"},
+		{"* Redis: faster, and one more server", "Redis: faster, and one more server"},
+		{"2) Parse the answer (JSON only)", "Parse the answer (JSON only)"},
+		{"- Retries when the lock of the store is lost by its holder, and gives up after nine of them", "Retries when the lock of the store is lost by its holder"},
+		{"| Create | `cart.go` | the cart |", "Create"},
+		{"- **Medium**: the prefix of the hash of a branch is compared with that of another one by its length", "Medium: the prefix of the hash of a branch is compared with that of another one…"},
+		{"### 3. Tests", "Tests"},
+		{"[4 more: a; b]", "a; b"},
 	} {
-		if got := nameOf(c.text, c.column); got != c.want {
-			t.Errorf("nameOf(%q, %d) = %q, want %q", c.text, c.column, got, c.want)
+		if got := nameOf(c.text); got != c.want {
+			t.Errorf("nameOf(%q) = %q, want %q", c.text, got, c.want)
 		}
 	}
 }

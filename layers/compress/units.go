@@ -419,9 +419,6 @@ func (s *splitter) prose(text string, c class) {
 			} else if len(nest) == 0 && before >= 0 && afterBlank && indent == 0 && s.units[before].line < int32(i)-2 {
 				before, around = -1, heading // the list that the words led in is over
 			}
-			if kinds != nil && kinds[i] == paste.Page {
-				u.flags |= bulky
-			}
 			if indent < 4 && !isItem && len(nest) == 0 {
 				line = trimmed
 			}
@@ -465,7 +462,7 @@ func (s *splitter) lists(from int) {
 			size += len(s.units[k].text)
 		}
 		p := s.units[i].parent
-		if p >= 0 && s.units[i].class != userClass && s.units[i].class != pasted && s.units[p].flags&lead != 0 && s.units[p].list == 0 && 4*len(itemNames(s.units, int32(i), "items")) < 3*size && !filesOnly(s.units, int32(i)) {
+		if p >= 0 && s.units[i].class != userClass && s.units[i].class != pasted && s.units[p].flags&lead != 0 && s.units[p].list == 0 && 4*len(itemNames(s.units, int32(i), "items")) < 3*size && !nameless(s.units, int32(i)) {
 			s.units[p].list = int32(i)
 		}
 		if size > shortList {

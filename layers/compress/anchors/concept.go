@@ -90,8 +90,8 @@ func eachPair(run string, yield func(s string, word bool)) {
 	}
 }
 
-// EachAnchor yields the anchors of text: base names of paths, symbols in camelCase or snake_case, issue ids, hashes,
-// versions, numbers of three digits or more, and short spans in back-ticks.
+// EachAnchor yields the anchors of text: base names of paths, symbols in camelCase or snake_case, hashes, numbers
+// of issues or of three digits or more, and short spans in back-ticks.
 func EachAnchor(text string, yield func(string)) {
 	give := func(a string) {
 		a = strings.Trim(a, "`.,:;()[]{}\"'*")
@@ -149,42 +149,14 @@ var chunkByte = func() (t [256]bool) {
 // chunkAnchors yields the anchors of one run of chunkByte bytes.
 func chunkAnchors(c string, give func(string)) {
 	c = strings.TrimRight(c, ".-/#@")
-	if base := c[strings.LastIndexByte(c, '/')+1:]; FileName(base) || len(base) < len(c) && len(base) >= 3 &&
-		strings.Count(c, "/") >= 2 {
+	if base := c[strings.LastIndexByte(c, '/')+1:]; FileName(base) {
 		give(base)
-		if FileName(base) {
-			return
-		}
+		return
 	}
-	for len(c) > 0 {
-		k := strings.IndexAny(c, "/@.-")
-		part := c
-		if k >= 0 {
-			part = c[:k]
-		}
-		switch {
-		case Symbol(part), hash(part):
+	for part := range strings.FieldsFuncSeq(c, func(r rune) bool { return strings.ContainsRune("/@.-", r) }) {
+		if Symbol(part) || hash(part) || number(part) {
 			give(part)
-		case number(part):
-			// versions and issue ids keep their neighbours
-			if v := version(c); len(v) > len(part) {
-				give(v)
-				k = len(v)
-			} else if len(strings.Trim(part, "#v")) >= 3 || part[0] == '#' {
-				give(part)
-			}
-		case k > 0 && c[k] == '-' && issue(c):
-			n := k + 1
-			for n < len(c) && isDigit(c[n]) {
-				n++
-			}
-			give(c[:n])
-			k = n
 		}
-		if k < 0 || k >= len(c) {
-			return
-		}
-		c = c[k+1:]
 	}
 }
 
@@ -251,42 +223,10 @@ func hash(s string) bool {
 	return digits > 0
 }
 
+// number reports whether s is a number of three digits or more, or that of an issue.
 func number(s string) bool {
-	t := strings.TrimLeft(s, "#v")
-	if t == "" || len(s)-len(t) > 1 {
-		return false
-	}
-	for i := range len(t) {
-		if !isDigit(t[i]) {
-			return false
-		}
-	}
-	return true
-}
-
-// version returns the dotted number that c starts with.
-func version(c string) string {
-	i, dots := 0, 0
-	for i < len(c) && (isDigit(c[i]) || i == 0 && c[i] == 'v' || c[i] == '.' && i > 0 && i+1 < len(c) && isDigit(c[i-1]) &&
-		isDigit(c[i+1])) {
-		if c[i] == '.' {
-			dots++
-		}
-		i++
-	}
-	if dots == 0 {
-		return ""
-	}
-	return c[:i]
-}
-
-// issue reports whether c starts like ABC-123.
-func issue(c string) bool {
-	k := 0
-	for k < len(c) && IsUpper(c[k]) {
-		k++
-	}
-	return k >= 2 && k <= 10 && k+1 < len(c) && c[k] == '-' && isDigit(c[k+1])
+	digits := strings.TrimPrefix(s, "#")
+	return (len(digits) > 2 || len(digits) > 0 && digits != s) && strings.Trim(digits, "0123456789") == ""
 }
 
 // set returns the words of a list.

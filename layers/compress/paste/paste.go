@@ -12,9 +12,8 @@ import (
 )
 
 const (
-	longPaste = 600  // bytes; shorter pastes are treated as part of the request
-	longPage  = 4000 // bytes; in a longer text only the beginning and the end count as the request
-	pageEdge  = 600  // bytes of that beginning and of that end
+	longPaste  = 600  // bytes; shorter pastes are treated as part of the request
+	longReview = 4000 // bytes up to which a text can read like a pasted one
 )
 
 // A Kind is the part that a line has in a message of the user.
@@ -22,7 +21,6 @@ type Kind uint8
 
 const (
 	Request Kind = iota
-	Page         // in the middle of a very long text
 	Pasted       // of a log, of code or of output
 )
 
@@ -49,10 +47,6 @@ func Kinds(text string) []Kind {
 	}
 	if size < longPaste {
 		clear(kinds)
-		size = 0
-	}
-	if said := len(text) - size; said > longPage {
-		markPage(lines, kinds, said)
 	}
 	return kinds
 }
@@ -100,14 +94,14 @@ var logged = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^\s*[\[(]?(\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d|\d\d:\d\d:\d\d)`)
 })
 
-// longReview is the size in bytes from which on a text can read like a pasted one.
-const longReview = 200
+// shortReview is the size in bytes from which on a text can read like a pasted one.
+const shortReview = 200
 
 // Review returns the line from which on a message reads like the text of somebody else, such as the finding of a
 // review: several sentences about code without a word of somebody who asks for something. It returns -1 if there is
 // none. A line that ends with a colon may lead in to it.
 func Review(text string) int {
-	if len(text) > longPage {
+	if len(text) > longReview {
 		return -1
 	}
 	from, rest := 0, text
@@ -117,7 +111,7 @@ func Review(text string) int {
 			from, rest = from+1, rest[1:]
 		}
 	}
-	if len(rest) < longReview || !aboutCode().MatchString(rest) || asking().MatchString(rest) || orders().MatchString(rest) ||
+	if len(rest) < shortReview || !aboutCode().MatchString(rest) || asking().MatchString(rest) || orders().MatchString(rest) ||
 		strings.Count(rest, ". ")+strings.Count(rest, ".\n")+strings.Count(rest, "\n\n") == 0 {
 		return -1
 	}
@@ -172,23 +166,6 @@ func markPaste(lines []string, kinds []Kind) {
 		for i := first; i <= last; i++ {
 			kinds[i] = Pasted
 		}
-	}
-}
-
-// planEnd begins the last paragraph of a plan that the client turns into a message.
-const planEnd = "If you need specific details from before exiting plan mode"
-
-// markPage marks the lines of a very long text that are neither at its beginning nor at its end.
-func markPage(lines []string, kinds []Kind, said int) {
-	at := 0
-	for i, s := range lines {
-		if kinds[i] == Pasted {
-			continue
-		}
-		if at >= pageEdge && at < said-pageEdge || strings.HasPrefix(s, planEnd) {
-			kinds[i] = Page
-		}
-		at += len(s) + 1
 	}
 }
 
