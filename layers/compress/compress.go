@@ -16,8 +16,9 @@
 // that a smaller one says.
 //
 // Long blocks of code and the announcements of steps come last. When everything was said, code follows, up to a third of
-// the version. At the aggressive level there are no such announcements, no reports of agents, only the beginnings of the
-// parts of a plan, and little code. A version is smaller than its budget when there is nothing left that is worth reading.
+// the version. At the aggressive level there are no such announcements, no reports of agents and no changed lines, and of
+// a plan the beginnings of its parts, unless there is much room. A version is smaller than its budget when there is
+// nothing left that is worth reading.
 package compress
 
 import (

@@ -25,7 +25,8 @@ func nameOf(text string) string {
 		s, _, _ = strings.Cut(strings.Trim(s, "| "), "|")
 	}
 	s = strings.TrimLeft(strings.TrimLeft(s, "#"), " ")
-	s = strings.ReplaceAll(strings.TrimSpace(s[len(listMark().FindString(s)):]), "**", "")
+	s = strings.ReplaceAll(s, "**", "")
+	s = strings.TrimSpace(s[len(listMark().FindString(s)):])
 	s = strings.ReplaceAll(strings.TrimRight(s, ":. "), "; ", ", ")
 	if k := strings.Index(s, ". "); k > 2 {
 		s = s[:k]

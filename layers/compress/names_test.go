@@ -20,6 +20,7 @@ func TestNameOf(t *testing.T) {
 		{"| Create | `cart.go` | the cart |", "Create"},
 		{"- **Medium**: the prefix of the hash of a branch is compared with that of another one by its length", "Medium: the prefix of the hash of a branch is compared with that of another one…"},
 		{"### 3. Tests", "Tests"},
+		{"**3. Tests**", "Tests"},
 		{"[4 more: a; b]", "a; b"},
 	} {
 		if got := nameOf(c.text); got != c.want {

@@ -19,12 +19,12 @@ func TestKinds(t *testing.T) {
 		"an open fence:\n```\n" + words + "\nwhat is it?":         "rrrr",
 		"the logs still leak\n" + long + "\nwhat is it? debug":    "r" + strings.Repeat("p", 23) + "rrr",
 		"1. no file\n2. active -> idle\n" + long:                  "rr" + strings.Repeat("p", 23) + "rr",
-		strings.Repeat(strings.Repeat("word ", 40)+"\n", 30):      "rrr" + strings.Repeat("g", 25) + "rrr",
+		strings.Repeat(strings.Repeat("word ", 40)+"\n", 30):      strings.Repeat("r", 31),
 		"請修復這個錯誤，不要修改計費模組。\n" + strings.Repeat(call, 30):          "r" + strings.Repeat("p", 30) + "r",
 	} {
 		var got strings.Builder
 		for _, k := range Kinds(text) {
-			got.WriteByte("rgp"[k])
+			got.WriteByte("rp"[k])
 		}
 		if got.String() != want {
 			t.Errorf("Kinds(%.60q) = %s, want %s", text, got.String(), want)
@@ -44,7 +44,7 @@ func TestLines(t *testing.T) {
 	} {
 		var got strings.Builder
 		for _, k := range Lines(text) {
-			got.WriteByte("rgp"[k])
+			got.WriteByte("rp"[k])
 		}
 		if got.String() != want {
 			t.Errorf("Lines(%q) = %s, want %s", text, got.String(), want)
