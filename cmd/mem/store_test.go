@@ -193,9 +193,11 @@ func recordsOf(t *testing.T, m *layers.Memory) string {
 		f.say("problem %s: %s", p.Where, p.What)
 	}
 	f.say("counts %+v versions %d compositions %d withheld %d", checked.Counts, checked.Versions, checked.Compositions, checked.Withheld)
+	projects, err := trust.Projects(f.ctx, m.DB)
+	f.must(err)
 	for _, r := range checked.Roots {
-		f.say("root %s %s %s", r.Project.ID, r.Project.Name, r.Hash)
-		f.project(r.Project)
+		f.say("root %s %s %s", r.Project, r.Name, r.Hash)
+		f.project(projects[slices.IndexFunc(projects, func(p state.Project) bool { return p.ID == r.Project })])
 	}
 	return f.out.String()
 }

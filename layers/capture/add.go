@@ -123,9 +123,10 @@ func withoutSame(ctx context.Context, db *state.DB, sources []Source) (same []Ad
 			continue
 		}
 		p, s := all[i], states[i].Session(src.SessionID())
-		extra, changed := ChangedFile(ctx, db, p.ID, s, ClientFile{Path: src.Path, Size: fi.Size(), Modified: fi.ModTime()}, found[i])
+		file := ClientFile{Path: src.Path, Size: fi.Size(), Modified: fi.ModTime()}
+		extra, changed := ChangedFile(ctx, db, p.ID, s, file, found[i])
 		_, more := changedOverflow(ctx, db, p.ID, s, src, found[i])
-		if s.Deleted || changed || more || extra != 0 {
+		if s.Deleted || changed || more || extra != 0 || isElsewhere(db, s, file) {
 			rest = append(rest, src)
 			continue
 		}

@@ -302,7 +302,7 @@ func Roots(t testing.TB, m *layers.Memory) string {
 	}
 	var b strings.Builder
 	for _, r := range c.Roots {
-		fmt.Fprintln(&b, r.Hash, r.Project.ID)
+		fmt.Fprintln(&b, r.Hash, r.Project)
 	}
 	return b.String()
 }

@@ -35,24 +35,9 @@ func (s *Store) contextEng() (found bool, err error) {
 		}
 	}
 	if found {
-		s.omitSettings(rest)
+		s.Projects[0].Omitted = append(s.Projects[0].Omitted, rest...)
 	}
 	return found, nil
-}
-
-// omitSettings reports what is next to the projects.
-func (s *Store) omitSettings(rest []Omission) {
-	p := &s.Projects[0]
-	p.Omitted = append(p.Omitted, rest...)
-	if _, ok := s.regular("config.json"); ok && s.isContextConfig() {
-		p.Omitted = append(p.Omitted, Omission{"settings", "config.json", "settings are not imported: mem config", true})
-	}
-}
-
-// isContextConfig reports whether config.json belongs to cc_context_eng. The file of mem has the same name.
-func (s *Store) isContextConfig() bool {
-	o, err := s.document("config.json")
-	return err == nil && o.text("version") != "" && o.object("defaults") != nil
 }
 
 // contextProject reads one project. ok is false if the directory is not a project. An unreadable manifest counts as one

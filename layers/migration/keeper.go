@@ -42,11 +42,10 @@ func (s *Store) memoryKeeper() (found bool, err error) {
 
 // A keeperReader reads one project.
 type keeperReader struct {
-	s       *Store
-	dir     string
-	p       Project
-	read    map[string]bool
-	covered map[string]bool // texts in a fact, a rule, a concept or an exchange
+	s    *Store
+	dir  string
+	p    Project
+	read map[string]bool
 }
 
 func (k *keeperReader) omit(kind, name, why string) {
@@ -115,7 +114,6 @@ func (k *keeperReader) isSummary(name string) bool {
 }
 
 func (k *keeperReader) project() {
-	k.covered = map[string]bool{}
 	dir := k.s.Path(k.dir)
 	if filepath.Base(dir) == "memory" && filepath.Base(filepath.Dir(dir)) == ".claude" {
 		k.p.Dir = filepath.Dir(filepath.Dir(dir))
@@ -124,7 +122,6 @@ func (k *keeperReader) project() {
 	k.sessions()
 	k.facts()
 	k.concepts()
-	k.pages()
 	k.unreferenced()
 }
 
@@ -215,7 +212,6 @@ func (k *keeperReader) summary(stem, name string) {
 		if len(texts) == 0 && summary != "" {
 			texts = []string{summary}
 		}
-		k.covered[summary], k.covered[x.text("details")] = true, true
 		if len(texts) == 0 {
 			k.omit("exchange", stem+" "+id, "it says nothing")
 		}
@@ -225,14 +221,9 @@ func (k *keeperReader) summary(stem, name string) {
 			if len(texts) > 1 {
 				f.ID += fmt.Sprintf(".%d", n+1)
 			}
-			k.fact(f)
+			k.p.Facts = append(k.p.Facts, f)
 		}
 	}
-}
-
-func (k *keeperReader) fact(f Fact) {
-	k.covered[f.Text] = true
-	k.p.Facts = append(k.p.Facts, f)
 }
 
 // facts reads facts.json: decisions, patterns, issues and permanent rules.
@@ -250,8 +241,7 @@ func (k *keeperReader) facts() {
 			if reason := x.text("reason"); reason != "" {
 				f.Text += " Reason: " + reason
 			}
-			k.covered[x.text("content")] = true
-			k.fact(f)
+			k.p.Facts = append(k.p.Facts, f)
 		}
 	}
 	permanent := o.object("permanent")
@@ -267,7 +257,6 @@ func (k *keeperReader) facts() {
 				k.omit("rule", r.ID, "it has no "+list.text)
 				continue
 			}
-			k.covered[r.Text] = true
 			k.p.Rules = append(k.p.Rules, r)
 		}
 	}
@@ -281,33 +270,7 @@ func (k *keeperReader) concepts() {
 			k.omit("concept", c.ID, "it has no name")
 			continue
 		}
-		k.covered[c.Summary] = true
 		k.p.Concepts = append(k.p.Concepts, c)
-	}
-}
-
-// pages reports lines of the pages that are in no fact, rule or concept.
-func (k *keeperReader) pages() {
-	for _, name := range []string{"memory.md", "project.md"} {
-		b, err := k.s.bytes(k.path(name), maxJSON)
-		if err != nil {
-			continue
-		}
-		k.read[name] = true
-		own := 0
-		for line := range strings.Lines(string(b)) {
-			text := strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(line), "-*"))
-			if text == "" || strings.HasPrefix(text, "#") || strings.HasPrefix(text, "Keywords:") ||
-				strings.HasPrefix(text, "Files:") || k.covered[text] {
-				continue
-			}
-			own++
-		}
-		if own == 0 {
-			k.omitRedundant("page", name, "its content is in facts; mem memory prints such a page")
-			continue
-		}
-		k.omit("page", name, fmt.Sprintf("%d of its lines are in no fact; text without a source is not a fact", own))
 	}
 }
 
@@ -322,6 +285,8 @@ func (k *keeperReader) unreferenced() {
 			name := dir + e.Name()
 			switch {
 			case k.read[name] || name == "sessions" || len(k.p.Omitted) > maxOmitted:
+			case name == "memory.md", name == "project.md":
+				k.omitRedundant("page", name, "mem memory makes such a page of the facts; lines of your own are not imported")
 			case isBookkeeping(e.Name()):
 				k.omitRedundant("file", name, "memory needs none")
 			case strings.HasSuffix(name, ".md"):

@@ -27,37 +27,38 @@ import (
 // A Checked is the result of a check of the whole memory.
 type Checked struct {
 	repair.Counts
-	Versions, Compositions int
-	Withheld               int // originals whose patch is on another device
-	MissingInputs          []MissingInput
-	Newer                  bool // data of a newer mem, which this version cannot repair
-	Problems               []repair.Problem
-	Ignored                []repair.Problem // faults in records of other devices, which only these can correct
-	Roots                  []Root
-	own                    []string // identities of this device
+	Versions      int              `json:"versions"`
+	Compositions  int              `json:"compositions"`
+	Withheld      int              `json:"withheld"` // originals whose patch is on another device
+	MissingInputs []MissingInput   `json:"apart"`
+	Problems      []repair.Problem `json:"problems"`
+	Roots         []Root           `json:"roots"`
+	Newer         bool             `json:"-"` // data of a newer mem, which this version cannot repair
+	Ignored       []repair.Problem `json:"-"` // faults in records of other devices, which only these can correct
+	own           []string         // identities of this device
 }
 
 // A MissingInput is an input of valid derived data that is in no local lane: it is in the lane of a third device,
 // which the remote does not have.
 type MissingInput struct {
-	Project state.Project
-	Name    string       // version 9b2c1d4e:v001, composition feature-x, facts of session 9b2c1d4e
-	Device  string       // that derived it
-	Input   objects.Hash // the missing input
+	Project string       `json:"project"` // its name
+	Name    string       `json:"name"`    // version 9b2c1d4e:v001, composition feature-x, facts of session 9b2c1d4e
+	Device  string       `json:"device"`  // that derived it
+	Input   objects.Hash `json:"input"`   // the missing input
 }
 
 // A Root is the hash of a project. Two memories with the same records of a project have the same root.
 type Root struct {
-	Project state.Project
-	Hash    objects.Hash
+	Project refs.Project `json:"project"`
+	Name    string       `json:"name"`
+	Hash    objects.Hash `json:"root"`
 }
 
 // Check checks refs, commits, trees, records and streams ([repair.Check]), that lineage has no cycle
 // ([lineage.Graph.Check]), and that every input and output exists. With full it reads every byte and restores every
 // original whose patches this device has.
 func Check(ctx context.Context, db *state.DB, full bool) (Checked, error) {
-	var c Checked
-	var err error
+	c, err := nothing(), error(nil)
 	if c.Counts, err = repair.Check(ctx, db.Refs, full, c.report); err != nil {
 		return c, err
 	}
@@ -67,9 +68,15 @@ func Check(ctx context.Context, db *state.DB, full bool) (Checked, error) {
 
 // CheckRecords is [Check] without refs, commits, and streams: it reads the records of every project and the texts derived from
 // sessions, and checks that every input and output exists.
-func CheckRecords(ctx context.Context, db *state.DB) (c Checked, err error) {
-	err = c.projects(ctx, db, false)
+func CheckRecords(ctx context.Context, db *state.DB) (Checked, error) {
+	c := nothing()
+	err := c.projects(ctx, db, false)
 	return c, err
+}
+
+// nothing is a [Checked] whose JSON has no null.
+func nothing() Checked {
+	return Checked{MissingInputs: []MissingInput{}, Problems: []repair.Problem{}, Roots: []Root{}}
 }
 
 func (c *Checked) report(p repair.Problem) {
@@ -100,7 +107,7 @@ func (c *Checked) projects(ctx context.Context, db *state.DB, full bool) (err er
 			c.report(repair.Problem{Where: "project " + string(id), What: err.Error()})
 		}
 	}
-	slices.SortFunc(c.Roots, func(a, b Root) int { return strings.Compare(string(a.Project.ID), string(b.Project.ID)) })
+	slices.SortFunc(c.Roots, func(a, b Root) int { return strings.Compare(string(a.Project), string(b.Project)) })
 	return nil
 }
 
@@ -131,8 +138,7 @@ func checkProject(ctx context.Context, db *state.DB, id refs.Project, full bool,
 		if err != nil {
 			return err
 		}
-		named := state.Project{ID: id, Name: st.Name, Identity: st.Identity}
-		c.Roots = append(c.Roots, Root{named, root})
+		c.Roots = append(c.Roots, Root{id, st.Name, root})
 		return checkLineage(ctx, db, tx, st, upper, c)
 	})
 	if err != nil {
@@ -180,7 +186,7 @@ func (l *lineageCheck) input(what, device string, deleted bool, h objects.Hash) 
 	case l.listed[h] || device == l.m.Refs.Device().ID:
 		l.need(what, device, h)
 	case !deleted:
-		a := MissingInput{l.st.AsProject(), what, device, h}
+		a := MissingInput{l.st.AsProject().Name, what, device, h}
 		if !slices.Contains(l.c.MissingInputs, a) {
 			l.c.MissingInputs = append(l.c.MissingInputs, a)
 		}

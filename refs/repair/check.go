@@ -39,8 +39,14 @@ func (p Problem) String() string { return p.Where + ": " + p.What }
 
 // Counts contains the amounts that a check has verified.
 type Counts struct {
-	Lanes, Commits, Objects, Records, Streams, Segments, Patches int
-	Bytes                                                        int64 // of content that was hashed
+	Lanes    int   `json:"lanes"`
+	Commits  int   `json:"commits"`
+	Objects  int   `json:"objects"`
+	Records  int   `json:"records"`
+	Streams  int   `json:"streams"`
+	Segments int   `json:"segments"`
+	Patches  int   `json:"patches"`
+	Bytes    int64 `json:"bytesHashed"` // of content
 }
 
 // Check verifies every lane of both repositories: the names and files of refs, the chain of signed commits, the

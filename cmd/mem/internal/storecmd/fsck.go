@@ -118,36 +118,9 @@ func (o fsckOptions) checkProject(e *app.Env) error {
 
 // A fsckAnswer is the JSON form of mem fsck.
 type fsckAnswer struct {
-	OK           bool                 `json:"ok"`
-	Full         bool                 `json:"full"`
-	Lanes        int                  `json:"lanes"`
-	Commits      int                  `json:"commits"`
-	Objects      int                  `json:"objects"`
-	Records      int                  `json:"records"`
-	Streams      int                  `json:"streams"`
-	Segments     int                  `json:"segments"`
-	Patches      int                  `json:"patches"`
-	Versions     int                  `json:"versions"`
-	Compositions int                  `json:"compositions"`
-	Withheld     int                  `json:"withheld"`
-	Apart        []fsckApart          `json:"apart"`
-	Bytes        int64                `json:"bytesHashed"`
-	Problems     []refsrepair.Problem `json:"problems"`
-	Roots        []fsckRoot           `json:"roots"`
-}
-
-// A fsckApart is the JSON form of a text whose source is in a lane that is not in this store.
-type fsckApart struct {
-	Project string `json:"project"`
-	Name    string `json:"name"`
-	Device  string `json:"device"`
-	Input   string `json:"input"`
-}
-
-type fsckRoot struct {
-	Project string `json:"project"`
-	Name    string `json:"name"`
-	Root    string `json:"root"`
+	OK   bool `json:"ok"`
+	Full bool `json:"full"`
+	repair.Checked
 }
 
 func runFsck(ctx context.Context, e *app.Env, o fsckOptions) error {
@@ -185,6 +158,7 @@ func check(ctx context.Context, e *app.Env, full bool) (c repair.Checked, err er
 	var device *refs.DeviceError
 	if err != nil && len(small) > 0 || errors.As(err, &device) || errors.Is(err, refs.ErrDamaged) {
 		c.Problems = append(small, refsrepair.Problem{Where: dir, What: err.Error()})
+		c.MissingInputs, c.Roots = []repair.MissingInput{}, []repair.Root{}
 		return c, nil
 	}
 	if err != nil {
@@ -192,17 +166,17 @@ func check(ctx context.Context, e *app.Env, full bool) (c repair.Checked, err er
 	}
 	defer m.Close()
 	c, err = repair.Check(ctx, m.DB, full)
-	c.Problems = append(small, c.Problems...)
+	c.Problems = slices.Insert(c.Problems, 0, small...)
 	return c, err
 }
 
 func printFsck(e *app.Env, o fsckOptions, c repair.Checked) error {
 	if e.Opt.JSON {
-		return e.PrintJSON("fsck", fsckAnswerOf(o, c))
+		return e.PrintJSON("fsck", fsckAnswer{len(c.Problems) == 0, o.full, c})
 	}
 	if o.root {
 		for _, r := range c.Roots {
-			e.Printf("%s %s %s\n", r.Hash, r.Project.ID, term.SanitizeLine(r.Project.Name))
+			e.Printf("%s %s %s\n", r.Hash, r.Project, term.SanitizeLine(r.Name))
 		}
 	}
 	for _, p := range c.Problems {
@@ -260,27 +234,10 @@ func noteMissingInputs(e *app.Env, apart []repair.MissingInput) {
 	for _, a := range apart {
 		e.Note(
 			"[%s] %s is valid, but its input %s is in the lane of another device, which the remote does not have",
-			term.SanitizeLine(a.Project.Name), a.Name, a.Input.Short())
+			term.SanitizeLine(a.Project), a.Name, a.Input.Short())
 	}
 	if len(apart) > 0 {
 		e.Hint(
 			"to fetch the input, add a remote that the other device pushes to: mem remote add NAME URL, then mem pull NAME")
 	}
-}
-
-func fsckAnswerOf(o fsckOptions, c repair.Checked) fsckAnswer {
-	a := fsckAnswer{
-		OK: len(c.Problems) == 0, Full: o.full, Lanes: c.Lanes, Commits: c.Commits, Objects: c.Objects, Records: c.Records,
-		Streams:  c.Streams,
-		Segments: c.Segments, Patches: c.Patches, Versions: c.Versions, Compositions: c.Compositions, Withheld: c.Withheld,
-		Bytes: c.Bytes,
-		Apart: []fsckApart{}, Problems: append([]refsrepair.Problem{}, c.Problems...), Roots: []fsckRoot{},
-	}
-	for _, x := range c.MissingInputs {
-		a.Apart = append(a.Apart, fsckApart{x.Project.Name, x.Name, x.Device, x.Input.String()})
-	}
-	for _, r := range c.Roots {
-		a.Roots = append(a.Roots, fsckRoot{string(r.Project.ID), r.Project.Name, r.Hash.String()})
-	}
-	return a
 }

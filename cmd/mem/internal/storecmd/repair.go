@@ -24,7 +24,7 @@ type repairAnswer struct {
 	Repaired []refsrepair.Fix     `json:"repaired"`
 	Lost     []repair.LostData    `json:"lost"`
 	Problems []refsrepair.Problem `json:"problems"`
-	Roots    []fsckRoot           `json:"roots"`
+	Roots    []repair.Root        `json:"roots"`
 }
 
 // runRepair repairs the store. The exit status is 0 if everything is intact afterwards, else 3; with -n it is 1 if
@@ -106,12 +106,9 @@ func forgetLost(out repair.Repaired) string {
 func printRepair(e *app.Env, out repair.Repaired) error {
 	if e.Opt.JSON {
 		a := repairAnswer{OK: !unwhole(out), DryRun: e.Opt.DryRun, Repaired: append([]refsrepair.Fix{}, out.Fixes...),
-			Lost: append([]repair.LostData{}, out.Lost...), Problems: append([]refsrepair.Problem{}, out.Left...), Roots: []fsckRoot{}}
+			Lost: append([]repair.LostData{}, out.Lost...), Problems: append([]refsrepair.Problem{}, out.Left...), Roots: append([]repair.Root{}, out.Roots...)}
 		for _, m := range out.Fixes {
 			a.OK = a.OK && m.Done != "" && !e.Opt.DryRun
-		}
-		for _, r := range out.Roots {
-			a.Roots = append(a.Roots, fsckRoot{string(r.Project.ID), r.Project.Name, r.Hash.String()})
 		}
 		return e.PrintJSON("fsck.repair", a)
 	}
@@ -142,7 +139,7 @@ func printRepair(e *app.Env, out repair.Repaired) error {
 		e.Message("%s %s: %s", e.StderrStyle().Red("problem:"), p.Where, p.What)
 	}
 	for _, r := range out.Roots {
-		e.Printf("root %s  %s\n", r.Hash, e.Safe(r.Project.Name))
+		e.Printf("root %s  %s\n", r.Hash, e.Safe(r.Name))
 	}
 	return nil
 }
