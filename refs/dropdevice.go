@@ -3,7 +3,6 @@ package refs
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/memvcs/mem/objects/gitstore"
 	"github.com/memvcs/mem/refs/disk"
@@ -35,8 +34,7 @@ func (r *Repo) DropDevice(ctx context.Context, device string) error {
 			names = append(names, ref.Name)
 		}
 		for _, name := range names {
-			p, d, ok := lane.SplitRef(lane.Prefix + strings.TrimPrefix(strings.TrimPrefix(name, lane.Prefix), lane.OutsidePrefix))
-			if !ok || d != device || p == Home {
+			if l, ok := lane.ParseLocalRef(name); !ok || l.Device != device || l.Project == Home {
 				continue
 			}
 			if err := g.Remove(ctx, name); err != nil {

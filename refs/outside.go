@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/memvcs/mem/objects/pack"
 	"github.com/memvcs/mem/refs/disk"
@@ -20,9 +19,9 @@ func (r *Repo) Outside() ([]Lane, error) {
 	}
 	var lanes []Lane
 	for _, ref := range all {
-		rest := strings.TrimPrefix(ref.Name, lane.OutsidePrefix)
-		if p, device, ok := lane.SplitRef(lane.Prefix + rest); ok && p != Home {
-			lanes = append(lanes, Lane{Project: p, Device: device, Tip: ref.ID, Outside: true})
+		if l, ok := lane.ParseLocalRef(ref.Name); ok && l.Project != Home {
+			l.Tip = ref.ID
+			lanes = append(lanes, l)
 		}
 	}
 	return lanes, nil

@@ -91,6 +91,16 @@ func (l Lane) LocalRef() string {
 	return Ref(l.Project, l.Device)
 }
 
+// ParseLocalRef parses [Lane.LocalRef]. It reports false for all other refs.
+func ParseLocalRef(ref string) (Lane, bool) {
+	rest, outside := strings.CutPrefix(ref, OutsidePrefix)
+	if !outside {
+		rest, _ = strings.CutPrefix(ref, Prefix)
+	}
+	p, device, ok := SplitRef(Prefix + rest)
+	return Lane{Project: p, Device: device, Outside: outside}, ok && rest != ref
+}
+
 // originalsPrefix is the prefix of the refs of lanes of originals.git on a remote.
 const originalsPrefix = "refs/heads/o/"
 

@@ -81,5 +81,15 @@ func TestRefsOfALane(t *testing.T) {
 		if local, remote := l.LocalRef(), l.Ref(); local != c.local || remote != c.remote {
 			t.Errorf("outside %v, originals %v: %s and %s, want %s and %s", c.outside, c.originals, local, remote, c.local, c.remote)
 		}
+		parsed, ok := ParseLocalRef(c.local)
+		parsed.Originals = c.originals // the repository tells
+		if !ok || parsed != l {
+			t.Errorf("ParseLocalRef(%s) = %+v, %v; want %+v", c.local, parsed, ok, l)
+		}
+	}
+	for _, ref := range []string{path, "refs/heads/" + path, "refs/heads/o/" + path, OutsidePrefix + path + "/x", OutsidePrefix, Prefix} {
+		if l, ok := ParseLocalRef(ref); ok {
+			t.Errorf("ParseLocalRef(%s) = %+v, want none", ref, l)
+		}
 	}
 }

@@ -86,50 +86,26 @@ func (c *checker) part(r *refs.Repo, p refs.Part) error {
 			c.bad(name, "the branch is missing")
 		}
 	}
-	for _, ref := range branches {
+	outside, err := p.Git.Refs(lane.OutsidePrefix)
+	if err != nil {
+		c.bad(lane.OutsidePrefix, "%v", err)
+	}
+	for _, ref := range append(branches, outside...) {
 		c.where = p.Dir + " " + ref.Name
-		if _, device, ok := lane.SplitRef(ref.Name); ok {
-			c.branch(ref, device)
+		if l, ok := lane.ParseLocalRef(ref.Name); ok {
+			c.branch(ref, l.Device)
 		} else {
 			c.bad("", "not the name of a lane")
 		}
 		if err := c.ctx.Err(); err != nil {
 			return err
 		}
-	}
-	if err := c.outside(p); err != nil {
-		return err
 	}
 	c.where = p.Dir
 	if _, err := pack.Verify(p.Git.PackDir(), func(file string, err error) { c.bad(file, "%v", err) }); err != nil {
 		return fmt.Errorf("verify packs of %s: %w", p.Dir, err)
 	}
 	return p.Git.VerifyLoose(func(file string, err error) { c.bad(file, "%v", err) })
-}
-
-// outside checks the lanes of untrusted devices: the signatures and the shape.
-func (c *checker) outside(p refs.Part) error {
-	lanes, err := p.Git.Refs(lane.OutsidePrefix)
-	if err != nil {
-		c.bad(lane.OutsidePrefix, "%v", err)
-	}
-	for _, ref := range lanes {
-		c.where = p.Dir + " " + ref.Name
-		if _, device, ok := splitOutside(ref.Name); ok {
-			c.branch(ref, device)
-		} else {
-			c.bad("", "not the name of a lane")
-		}
-		if err := c.ctx.Err(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// splitOutside is [lane.SplitRef] for a lane of an untrusted device.
-func splitOutside(name string) (refs.Project, string, bool) {
-	return lane.SplitRef(lane.Prefix + strings.TrimPrefix(name, lane.OutsidePrefix))
 }
 
 // homeBranches returns the branches that HEAD may name: the lanes in [refs.Home] of this device and of its former ids.
