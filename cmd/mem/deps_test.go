@@ -63,7 +63,7 @@ func imports() map[string]string {
 		"layers/redact":                 "layers/redact/scanner objects",
 		"layers/shell":                  "layers/names",
 		"layers/verdict":                "layers/shell",
-		"layers/refine":                 "layers/transcript layers/verdict",
+		"layers/refine":                 "layers/shell layers/transcript layers/verdict",
 		"layers/exchange":               "layers/refine layers/shell layers/transcript layers/verdict",
 		"layers/compress":               "layers/compress/anchors layers/compress/paste layers/exchange layers/keepit layers/refine layers/tokens layers/transcript lineage",
 		"layers/quotes":                 "layers/transcript",

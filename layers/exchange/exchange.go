@@ -278,6 +278,7 @@ func (b *builder) entry(e refine.Entry) {
 		x.Summaries = append(x.Summaries, Summary{Said{e.N, withoutInstructions(e.Said)}, max(0, e.N-1-b.summary)})
 		b.summary = e.N
 	case "note":
+		b.ended(e)
 		x.Notes = append(x.Notes, Note{e.N, e.Name, strings.TrimSpace(e.Target + " " + e.Said)})
 	case "opaque":
 		x.Opaque = append(x.Opaque, e.N)
@@ -391,6 +392,22 @@ func (b *builder) tool(x *Exchange, e refine.Entry) {
 		x.Calls = append(x.Calls, Call{e.N, e.Name, e.Target})
 	}
 	b.ran(len(b.out)-1, x, e, of, failed)
+}
+
+// ended sets the verdict of a command that ended in the background, of which the client tells in e.
+func (b *builder) ended(e refine.Entry) {
+	if e.Cmd == "" {
+		return
+	}
+	for k := range b.out {
+		list := b.out[len(b.out)-1-k].Commands
+		for i := range list {
+			if c := &list[len(list)-1-i]; c.Cmd == e.Cmd && c.Verdict == None {
+				c.Exit, c.Verdict = e.Exit, verdictOf(e)
+				return
+			}
+		}
+	}
 }
 
 // verdictOf returns the verdict of a command. Without proof there is none.

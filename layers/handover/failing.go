@@ -206,7 +206,10 @@ func (w WideRun) includes(f Failure) bool {
 	if w.Command == f.Command {
 		return f.Tags == "" || f.Tags == w.Tags
 	}
-	wide := strings.ToLower(w.Command)
+	dir, wide := dirOf(strings.ToLower(w.Command))
+	if of, _ := dirOf(strings.ToLower(f.Command)); of != dir {
+		return false
+	}
 	if !verdict.Tests(w.Command) || !verdict.Tests(f.Command) || strings.HasSuffix(wide, " build") {
 		return false
 	}

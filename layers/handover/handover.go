@@ -17,7 +17,7 @@ import (
 )
 
 // Version changes when the digest of the same session changes.
-const Version = 22
+const Version = 23
 
 // A Digest summarises one session.
 type Digest struct {
@@ -103,7 +103,7 @@ const (
 // A Command is a command that a session ran. Args, Part, N, End and Exit are those of the last run, whose outcome may be
 // unknown: a verdict from before says nothing of it. A part that passed is not the last run if all was run before.
 type Command struct {
-	Name string // program and subcommand: "go test"
+	Name string // program and subcommand: "go test"; see [placed]
 	Args string // "" unless they are plain names; of those that select tests, "(a part)" if they are not
 	Part bool   // it ran some of the tests
 	Task string // the command that it stands for, or ""

@@ -547,6 +547,10 @@ func failures(digests []Digest, id ID) (out []brief.Item) {
 			}
 		}
 		for _, command := range commandsOf(open) {
+			shows := command
+			if dir, name := dirOf(command); dir != "" {
+				shows = name + " in " + dir + "/"
+			}
 			var tests []string
 			n, all := 0, 0
 			for _, f := range open {
@@ -561,16 +565,16 @@ func failures(digests []Digest, id ID) (out []brief.Item) {
 					tests = append(tests, name)
 				}
 			}
-			it := brief.Item{Text: "[failed] " + command, Source: id.at(d.Session, n), Trust: brief.Tool, Named: true,
+			it := brief.Item{Text: "[failed] " + shows, Source: id.at(d.Session, n), Trust: brief.Tool, Named: true,
 				Time: d.Last, Why: "failed last and was not seen to pass"}
 			shown := tests[:min(len(tests), maxTests)]
 			switch more := all - len(shown); {
 			case len(shown) == 0 && all > 0:
-				it.Text = fmt.Sprintf("[failed] %s in %s", records.Numbered(all, "test", "tests"), command)
+				it.Text = fmt.Sprintf("[failed] %s in %s", records.Numbered(all, "test", "tests"), shows)
 			case len(shown) > 0 && more > 0:
-				it.Text = fmt.Sprintf("[failed] %s and %d more in %s", strings.Join(shown, ", "), more, command)
+				it.Text = fmt.Sprintf("[failed] %s and %d more in %s", strings.Join(shown, ", "), more, shows)
 			case len(shown) > 0:
-				it.Text = fmt.Sprintf("[failed] %s in %s", strings.Join(shown, ", "), command)
+				it.Text = fmt.Sprintf("[failed] %s in %s", strings.Join(shown, ", "), shows)
 			}
 			out = append(out, it)
 		}
@@ -696,11 +700,13 @@ func Commands(digests []Digest) []Run {
 	return out
 }
 
-// commandItems lists the commands that rank first. Of one that checks nothing an unknown end says nothing.
+// commandItems lists the commands that rank first, before those of which the end is unknown. Of one that checks nothing
+// that says nothing.
 func commandItems(digests []Digest, id ID) (out []brief.Item) {
 	all := slices.DeleteFunc(Commands(digests), func(r Run) bool {
 		return r.End == Unknown && r.Task == "" && (!verdict.Tests(r.Name) || strings.HasSuffix(r.Name, " install"))
 	})
+	slices.SortStableFunc(all, func(a, b Run) int { return unseen(a) - unseen(b) })
 	for _, r := range all[:min(maxRun, len(all))] {
 		text := r.Name
 		if r.Args != "" {
@@ -713,6 +719,13 @@ func commandItems(digests []Digest, id ID) (out []brief.Item) {
 			Short: true, Why: times(r.Total, "run")})
 	}
 	return out
+}
+
+func unseen(r Run) int {
+	if r.End == Unknown {
+		return 1
+	}
+	return 0
 }
 
 // result returns the outcome of a command as text.
@@ -737,7 +750,7 @@ func (d Digest) Rebase(dir string) Digest {
 	}
 	below, isBelow := strings.CutPrefix(from, to+"/")
 	above, isAbove := strings.CutPrefix(to, from+"/")
-	if !isBelow && !isAbove {
+	if !isBelow && !isAbove || strings.Contains(below, "worktrees/") {
 		return d
 	}
 	var files []File
@@ -752,5 +765,14 @@ func (d Digest) Rebase(dir string) Digest {
 		files = append(files, f)
 	}
 	d.Files = files
+	d.Commands = slices.Clone(d.Commands)
+	for i := range d.Commands {
+		if isBelow {
+			dir, command := dirOf(d.Commands[i].Name)
+			d.Commands[i].Name = in(path.Join(below, dir), command)
+		} else {
+			d.Commands[i].Name = under(above, d.Commands[i].Name)
+		}
+	}
 	return d
 }

@@ -97,6 +97,9 @@ func (s *summary) entry(e refine.Entry) {
 		s.forgotten()
 	case e.Role == "note" && e.Name == "notice":
 		s.noticed = true
+		if e.Cmd != "" { // it ended in the background
+			s.ran(e)
+		}
 	case e.Role == "note" && strings.HasPrefix(e.Said, "[Request interrupted by user"):
 		if t := s.turn(); t != nil {
 			t.Stopped = e.N
@@ -264,7 +267,7 @@ func (s *summary) tool(e refine.Entry) {
 				s.touch(e, where, !failed, false)
 			}
 		}
-	case "Bash", "PowerShell":
+	case "Bash", "PowerShell", "TaskOutput", "BashOutput":
 		s.ran(e)
 	case "ExitPlanMode":
 		reason, refused := strings.CutPrefix(e.Result, "refused by the user")
@@ -330,7 +333,7 @@ func (s *summary) ran(e refine.Entry) {
 	if strings.HasPrefix(e.Result, "refused by the user") {
 		return
 	}
-	list, verdicts := verdict.Commands(e.Cmd, verdict.Verdict(e.Verdict), e.Done, len(e.Failed) > 0)
+	list, verdicts := placed(e)
 	for i, c := range list {
 		s.command(e, c, outcomes[verdicts[i]])
 	}
@@ -361,10 +364,11 @@ func (s *summary) command(e refine.Entry, c shell.Command, end Outcome) {
 			x.Args = "(a part)"
 		}
 	}
+	_, own := dirOf(c.Name)
 	for _, t := range e.Tasks {
 		name, task, _ := strings.Cut(t, " = ")
 		w := strings.Fields(task)
-		if name == c.Name && (task == verdict.Several || len(w) > 1 && names.Command(w, maxShown) == strings.Join(w, " ")) {
+		if name == own && (task == verdict.Several || len(w) > 1 && names.Command(w, maxShown) == strings.Join(w, " ")) {
 			x.Task = strings.Join(w, " ")
 		}
 	}

@@ -37,7 +37,7 @@ func (r *refiner) call(b transcript.Block) Entry {
 	case "Grep", "Glob":
 		e.Target = get("pattern")
 		where := get("path")
-		if where = r.path(where); where == r.m.Cwd {
+		if where = r.path(where); where == r.root {
 			where = ""
 		}
 		if where = strings.TrimSpace(where + " " + get("glob")); where != "" {

@@ -36,12 +36,14 @@ type Entry struct {
 	Rewound bool   `json:"rewound,omitempty"`
 	Name    string `json:"name,omitempty"`
 	Said    string `json:"text,omitempty"`
-	// file (:line of the first change), pattern, question; a file in the working directory or in a sibling of it is
+	// file (:line of the first change), pattern, question; a file in the first working directory or in a sibling of it is
 	// relative to it
 	Target string `json:"target,omitempty"`
 	Lines  string `json:"lines,omitempty"` // of a read: "from-to"
-	Cmd    string `json:"cmd,omitempty"`
-	Exit   int    `json:"exit,omitempty"` // of Cmd
+	// of a shell; of a note "notice" and a call that fetched its output, that which ended in the background
+	Cmd  string `json:"cmd,omitempty"`
+	Dir  string `json:"dir,omitempty"`  // in which Cmd ran, relative to the first working directory; "" if that is it
+	Exit int    `json:"exit,omitempty"` // of Cmd
 	// of Cmd: "passed", "failed", or "" if that is not proven; see [verdict.Of]. An exit status of 0 proves nothing
 	Verdict string   `json:"verdict,omitempty"`
 	Proof   string   `json:"proof,omitempty"`  // the line of the output that proves it, "" if the exit status does
@@ -162,6 +164,7 @@ func (e Entry) AppendJSON(b []byte) []byte {
 	b = appendField(b, "target", e.Target)
 	b = appendField(b, "lines", e.Lines)
 	b = appendField(b, "cmd", e.Cmd)
+	b = appendField(b, "dir", e.Dir)
 	b = appendNumber(b, "exit", int64(e.Exit))
 	b = appendField(b, "verdict", e.Verdict)
 	b = appendField(b, "proof", e.Proof)

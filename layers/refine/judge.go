@@ -19,14 +19,18 @@ const (
 // judge sets the verdict of a shell command and the names of its tests. Of the tests that passed, an entry has those
 // that failed before, and all if they are few.
 func (r *refiner) judge(x *entry, b transcript.Block) {
-	e := &x.Entry
-	if strings.HasPrefix(e.Result, refused) {
+	if strings.HasPrefix(x.Result, refused) {
 		return
 	}
 	out := clean(b.Result())
-	j := verdict.Of(verdict.Run{Line: x.line, Ended: r.ended(e, b, out), Exit: e.Exit, Output: out})
+	r.verdict(&x.Entry, verdict.Run{Line: x.line, Ended: r.ended(&x.Entry, b, out), Exit: x.Exit, Output: out})
+}
+
+// verdict sets what a run of a command proves.
+func (r *refiner) verdict(e *Entry, run verdict.Run) {
+	j := verdict.Of(run)
 	e.Verdict, e.Proof = string(j.Verdict), cut(j.Proof, lineLimit)
-	e.Done, e.Tasks = j.Done, verdict.Tasks(x.line, out)
+	e.Done, e.Tasks = j.Done, verdict.Tasks(run.Line, run.Output)
 	e.Failed = j.Failed[:min(len(j.Failed), maxFailedTests)]
 	if len(j.Passed) > maxPassedTests {
 		j.Passed = slices.DeleteFunc(j.Passed, func(name string) bool { return !r.failedTests[name] })

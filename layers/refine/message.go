@@ -2,9 +2,13 @@ package refine
 
 import (
 	"fmt"
+	"path"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
+	"github.com/memvcs/mem/layers/shell"
 	"github.com/memvcs/mem/layers/transcript"
 	"github.com/tidwall/gjson"
 )
@@ -82,6 +86,7 @@ func (r *refiner) assistant() {
 			x := r.add(r.call(b))
 			if x.Cmd != "" {
 				x.line = gjson.GetBytes(b.Input, "command").String()
+				x.Dir = r.runsIn(x.line)
 			}
 			if _, twice := r.calls[b.ToolID]; b.ToolID != "" && !twice {
 				x.id, x.wait = b.ToolID, true
@@ -143,7 +148,9 @@ func (r *refiner) note(said []string) {
 			}
 			r.add(Entry{Role: "tool", Name: "Agent", Target: cut(what, noteLimit), Result: r.report(clean(between(s, "result")))})
 		case strings.HasPrefix(s, "<task-notification>") && between(s, "summary") != "":
-			r.add(Entry{Role: "note", Name: "notice", Said: cut(between(s, "summary"), noteLimit)})
+			e := Entry{Role: "note", Name: "notice", Said: cut(between(s, "summary"), noteLimit)}
+			r.notified(&e, s)
+			r.add(e)
 		case strings.HasPrefix(s, "<local-command-std"):
 			out := between(s, "local-command-stdout") + between(s, "local-command-stderr")
 			if out != "" {
@@ -189,19 +196,75 @@ func cut(s string, n int) string {
 	return s[:n] + "…"
 }
 
-// path returns a path relative to the working directory of the current message, if it is inside or in a sibling
-// directory such as another worktree.
+// path returns a path relative to the root of the session, if it is inside or in a sibling directory such as another
+// worktree. A name that is relative to the working directory of the current message is one to the root then.
 func (r *refiner) path(name string) string {
-	cwd := r.m.Cwd
-	if rest, ok := inside(name, cwd); ok {
+	if below, ok := inside(r.m.Cwd, r.root); ok && name != "" && !strings.ContainsAny(name[:1], `/\~$`) && !strings.Contains(name, ":") {
+		return path.Join(strings.ReplaceAll(below, `\`, "/"), name)
+	}
+	if rest, ok := inside(name, r.root); ok {
 		return rest
 	}
-	if i := strings.LastIndexByte(cwd, '/'); i > 0 && strings.Count(cwd, "/") > 3 {
-		if rest, ok := inside(name, cwd[:i]); ok {
+	if i := strings.LastIndexByte(r.root, '/'); i > 0 && strings.Count(r.root, "/") > 3 {
+		if rest, ok := inside(name, r.root[:i]); ok {
 			return "../" + rest
 		}
 	}
 	return name
+}
+
+// move follows the working directory. The root is the first one: a command may have changed it for those that follow. A
+// worktree, and a directory elsewhere, is a root of its own.
+func (r *refiner) move() {
+	cwd := r.m.Cwd
+	if r.first == "" {
+		r.first = cwd
+	}
+	below, within := inside(cwd, r.first)
+	_, stays := inside(cwd, r.root)
+	tree := worktree().FindString(below)
+	switch {
+	case within && tree != "":
+		r.root = r.first + cwd[len(r.first):len(cwd)-len(below)] + tree
+	case within, cwd == r.first:
+		r.root = r.first
+	case !stays:
+		r.root = cwd
+	}
+}
+
+// worktree matches the start of a path up to the name of a worktree.
+var worktree = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(.*[/\\])?\.?worktrees[/\\][^/\\]+`) })
+
+// runsIn returns the directory in which a shell line runs, relative to the root of the session, "" if it is that.
+func (r *refiner) runsIn(line string) string {
+	dir := r.m.Cwd
+	for _, s := range shell.Parse(line) {
+		if s.Acts() {
+			break
+		}
+		if len(s.Words) != 2 || s.Words[0] != "cd" && s.Words[0] != "pushd" {
+			continue
+		}
+		switch to := s.Words[1]; {
+		case strings.HasSuffix(to, "--show-toplevel)"):
+			dir = r.root
+		case strings.HasPrefix(to, "$") || to == "-":
+		case strings.HasPrefix(to, "/"):
+			dir = path.Clean(to)
+		case strings.HasPrefix(to, "~"):
+			dir = to
+		default:
+			dir = path.Join(dir, to)
+		}
+	}
+	switch rest, ok := inside(dir, r.root); {
+	case dir == r.root:
+		return ""
+	case ok:
+		return rest
+	}
+	return dir
 }
 
 func inside(name, dir string) (string, bool) {

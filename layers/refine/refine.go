@@ -34,7 +34,7 @@ import (
 )
 
 // Version is the version of the step. It changes when the same bytes give other entries.
-const Version = 15
+const Version = 16
 
 // A Mode selects how much of a tool call is kept.
 type Mode int
@@ -128,6 +128,8 @@ type refiner struct {
 	agent bool // the file of a subagent: its first message is in a sidechain
 	begun bool
 	cwd   string // last known
+	first string // the first one
+	root  string // to which paths are relative, see [refiner.move]
 	tip   string // uuid of the last record in the tree of turns
 
 	rewound transcript.Spans
@@ -140,6 +142,7 @@ type refiner struct {
 	written  string            // text that the last edit wrote
 
 	failedTests map[string]bool // that any command of the session saw fail
+	background  map[string]task // commands that run in the background, by the client's id
 }
 
 // An entry is an Entry that may wait for its result.
@@ -152,7 +155,8 @@ type entry struct {
 }
 
 func newRefiner(mode Mode, emit func(*Entry) (int, error)) *refiner {
-	return &refiner{mode: mode, emit: emit, calls: map[string]*entry{}, todo: map[string]string{}, failedTests: map[string]bool{}}
+	return &refiner{mode: mode, emit: emit, calls: map[string]*entry{}, todo: map[string]string{}, failedTests: map[string]bool{},
+		background: map[string]task{}}
 }
 
 // value handles the next value.
@@ -171,6 +175,7 @@ func (r *refiner) value(v transcript.Value) {
 	}
 	r.queue.Command.Mark(&m)
 	r.m, r.cwd = m, m.Cwd
+	r.move()
 	r.stats.Forked = r.stats.Forked || m.Forks(r.tip)
 	if m.InTree() {
 		r.tip = m.UUID

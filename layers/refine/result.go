@@ -35,8 +35,12 @@ func (r *refiner) result(b transcript.Block) {
 	case "Bash", "PowerShell", "BashOutput", "TaskOutput", "result":
 		x.Errors = failures(b.Content, x.Result)
 	}
-	if x.line != "" {
+	switch {
+	case x.line != "":
 		r.judge(x, b)
+		r.leaves(x, b)
+	case (x.Name == "TaskOutput" || x.Name == "BashOutput") && !b.IsError:
+		r.fetched(x, b)
 	}
 	r.hold(x)
 }

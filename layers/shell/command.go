@@ -59,6 +59,8 @@ type Command struct {
 	Name string   // program and subcommand: "go test"
 	Args []string // the other words
 	At   int      // its place in the line
+
+	Moved bool // it may run in another directory than the first command of the line
 }
 
 // selecting are flags, without their dashes, that select some of the tests, and elsewhere those that select a part of the
@@ -99,12 +101,16 @@ func (c Command) Part() bool {
 // Commands returns the commands of a parsed line that have a name, in order: without inspectors, queries and code on
 // the command line. Commands behind a pipe are not among them.
 func Commands(list []Simple) (out []Command) {
+	acts, went, moved := false, false, false
 	for i, s := range list {
+		goes := slices.Contains([]string{"cd", "pushd", "popd"}, s.Words[0])
+		moved = moved || goes && acts || i > 0 && list[i-1].Group && went
+		acts, went = acts || s.Acts(), went || goes
 		if i > 0 && list[i-1].Next == "|" {
 			continue
 		}
 		if c, ok := commandOf(s.Words); ok {
-			c.At = i
+			c.At, c.Moved = i, moved
 			out = append(out, c)
 		}
 	}

@@ -47,7 +47,7 @@ func byOutput(r Run, list []shell.Simple) (f finding, n names) {
 		if !s.Acts() || i > 0 && list[i-1].Next == "|" {
 			continue
 		}
-		if last := pipeEnd(list, i); f.passed[last] && !s.Mute && silent(s) && strings.TrimSpace(r.Output) == "" && viewOf(list, i, lines) > filtered {
+		if last := pipeEnd(list, i); f.passed[last] && !r.Unseen && !s.Mute && silent(s) && strings.TrimSpace(r.Output) == "" && viewOf(list, i, lines) > filtered {
 			f.passed[i] = true // a failure prints something
 		}
 		if !summarizes(s) {
@@ -89,15 +89,18 @@ func byOutput(r Run, list []shell.Simple) (f finding, n names) {
 
 // attribute tells which of several commands of a line printed the summaries: one that reports a pass, the only command
 // that checks what it reports on; one that reports a failure, the only command that is not known to have passed by its
-// status, or that checks it. If a command would have passed and failed, nothing is told.
+// status, or that checks it. If a command would have passed and failed, nothing is told; nor if several can have passed.
 func (f *finding) attribute(heads []head, passed []hit, failed hit) {
 	credited := map[int]bool{}
+	shared := false
 	for _, s := range passed {
 		if o := owners(heads, s.of); len(o) == 1 && o[0].of != anything {
 			credited[o[0].i] = true
 			if !f.passed[o[0].i] {
 				f.line = s.line
 			}
+		} else {
+			shared = true
 		}
 	}
 	unknown := slices.DeleteFunc(slices.Clone(heads), func(h head) bool { return f.passed[h.i] })
@@ -107,7 +110,8 @@ func (f *finding) attribute(heads []head, passed []hit, failed hit) {
 	}
 	if failed.line != "" {
 		known := len(blamed) == 1 && !credited[blamed[0].i] && !f.passed[blamed[0].i]
-		if known || len(passed) == 0 {
+		left := slices.ContainsFunc(unknown, func(h head) bool { return !credited[h.i] })
+		if known || left && !shared || len(passed) == 0 {
 			f.verdict, f.line = Failed, failed.line
 		}
 		if !known || failed.of == anything {

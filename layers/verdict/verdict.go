@@ -34,6 +34,7 @@ type Run struct {
 	Ended  bool // Exit is the exit status of the line; it did not run in the background and was not interrupted
 	Exit   int
 	Output string // without colours
+	Unseen bool   // it is not known what it printed
 }
 
 // A Judgement is a verdict with its proof.

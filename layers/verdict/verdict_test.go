@@ -352,6 +352,7 @@ func TestChains(t *testing.T) {
 		{"mise run lint && mise run test 2>&1 | tail -3", "[lint] 0 issues.\nFAIL\tx/a\t0.1s\nFAIL\n", 0, Failed, "mise run lint"},
 		{"mise run lint | tail -3 && mise run test 2>&1 | tail -3", "[lint] 0 issues.\nFAIL\tx/a\t0.1s\nFAIL\n", 0, Failed, "mise run lint"},
 		{"mise run lint | tail -3 && mise run gen 2>&1 | tail -3", "[lint:go] 0 issues.\n[lint:sh] ERROR task failed\n", 0, "", ""},
+		{"mise run fmt && mise run lint && mise run test | tail -3", "[fmt] $ gofmt -w .\n[lint:go] ERROR task failed\n", 1, Failed, ""},
 		{"npm run lint && npm test | tail -3", "✖ 3 problems (1 error, 2 warnings)\n" + bun, 0, "", "npm run lint"},
 		{"mise run fmt && mise run lint | tail -3", "[fmt] $ gofmt -w .\n2 issues:\n* dupl: 2\n", 0, Failed, "mise run fmt"},
 		{"echo x | claude --print | head -3", "y", 0, "", ""},

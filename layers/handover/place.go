@@ -1,0 +1,65 @@
+package handover
+
+import (
+	"path"
+	"strings"
+
+	"github.com/memvcs/mem/layers/names"
+	"github.com/memvcs/mem/layers/refine"
+	"github.com/memvcs/mem/layers/shell"
+	"github.com/memvcs/mem/layers/verdict"
+)
+
+// placed returns the commands of a shell line with their verdicts. The name of one that ran below the root of the session
+// begins with its directory: "in web/: npm test" is not the "npm test" of the root. Commands elsewhere, and those of
+// which the directory is not known, are left out.
+func placed(e refine.Entry) (list []shell.Command, verdicts []verdict.Verdict) {
+	all, ends := verdict.Commands(e.Cmd, verdict.Verdict(e.Verdict), e.Done, len(e.Failed) > 0)
+	dir := slashed(e.Dir)
+	if strings.Contains(dir, "worktree") { // of another branch
+		dir = ""
+	}
+	if dir != "" && names.File(dir+"/x") == "" || outside(dir) {
+		return nil, nil
+	}
+	for i, c := range all {
+		if c.Moved {
+			continue
+		}
+		c.Name = in(dir, c.Name)
+		list, verdicts = append(list, c), append(verdicts, ends[i])
+	}
+	return list, verdicts
+}
+
+// outside reports whether a path is not below the root of a session.
+func outside(p string) bool {
+	return strings.HasPrefix(p, "/") || strings.HasPrefix(p, "../") || p == ".." || strings.HasPrefix(p, "~")
+}
+
+// in returns the name of a command that runs in a directory.
+func in(dir, command string) string {
+	if dir == "" {
+		return command
+	}
+	return "in " + dir + "/: " + command
+}
+
+// dirOf divides the name of a command, as in returns it.
+func dirOf(name string) (dir, command string) {
+	if rest, ok := strings.CutPrefix(name, "in "); ok {
+		if dir, command, ok = strings.Cut(rest, "/: "); ok {
+			return dir, command
+		}
+	}
+	return "", name
+}
+
+// under returns the name of a command relative to a directory below the root of its session.
+func under(below, name string) string {
+	dir, command := dirOf(name)
+	if rest, ok := strings.CutPrefix(dir+"/", below+"/"); ok {
+		return in(strings.Trim(rest, "/"), command)
+	}
+	return in(path.Join(strings.Repeat("../", strings.Count(below, "/")+1), dir), command)
+}
