@@ -14,7 +14,8 @@ import (
 type unit struct {
 	text  string
 	level int
-	more  int // items that are left out
+	more  int  // items that are left out
+	head  bool // a heading
 }
 
 // The levels of units.
@@ -93,7 +94,7 @@ func unitsOf(text string) (out []unit) {
 				}
 				add(number().ReplaceAllString(bare, ""), item)
 			} else if bare != "" {
-				add(bare+":", prose)
+				out = append(out, unit{text: bare + ":", head: true})
 			}
 			continue
 		case strings.HasPrefix(line, "|"):
@@ -121,8 +122,12 @@ func unitsOf(text string) (out []unit) {
 	var kept []unit
 	for i, u := range out {
 		last := i == len(out)-1
-		if u.level == prose && (lead().MatchString(u.text) || u.announces() && (last && i > 0 || !last && out[i+1].level == prose && out[i+1].text != missing)) {
+		apart := u.announces() && !last && out[i+1].level == prose && out[i+1].text != missing // its list is elsewhere
+		switch {
+		case u.level == prose && lead().MatchString(strings.TrimLeftFunc(u.text, isMark)), u.announces() && last && i > 0, u.head && apart:
 			continue
+		case apart:
+			u.text = strings.TrimSuffix(u.text, ":") + "."
 		}
 		kept = append(kept, u)
 	}

@@ -43,6 +43,7 @@ func TestOutcome(t *testing.T) {
 		{"It spans these:\n\n| a | b |\n|--|--|\n| 1 | one |\n\n### Issue #1: Recursion (done)\nIt is.\n### Issue #2: Heuristics of parents\nOpen.\n### Issue #3: No tree is read\nOpen.",
 			"It spans these: one … Issue #1: Recursion (done); Issue #2: Heuristics of parents [1 more] …"},
 		{"Here are the gaps:\n\n### ✅ Covered\n- the parser\n\n### ❌ Missing\n- the cache", "Covered: the parser. Missing: the cache"},
+		{"I built the whole parser:\n\n## Parts\n- the reader", "I built the whole parser. Parts: the reader"},
 		{"The cache has these faults: " + strings.Repeat("it is slow and ", 9) + "wrong.", "The cache has these faults: it is slow and it is slow and it is slow and it is slow and it is …"},
 	} {
 		if got := outcome(Gist(c[0], maxAnswered), 104); got != "“"+c[1]+"”" {

@@ -29,9 +29,9 @@ const (
 	capStatus   = 1300
 	capOpen     = 600
 	capFails    = 400
-	capWants    = 600
+	capWants    = 450
 	capBefore   = 500
-	capFiles    = 1000
+	capFiles    = 800
 	capCommands = 550
 
 	showRequest  = 180
@@ -41,7 +41,7 @@ const (
 	showBefore   = 120 // of the ending of a session before
 	showLittle   = 54  // of two requests of one line
 	showTodo     = 100
-	showWant     = 150
+	showWant     = 140
 	showQuestion = 160
 )
 
@@ -66,7 +66,7 @@ func Start(digests []Digest, id ID) []brief.Section {
 		{Title: "Where things stand", Items: now, MaxUnits: capStatus},
 		{Title: "Open", Items: waits, MaxUnits: capOpen},
 		{Title: "Fails here", Items: failsHere(digests, id), MaxUnits: capFails},
-		{Title: wantsTitle, Items: wants(digests, slices.Concat(now, waits), id), MaxUnits: capWants, Rank: 2},
+		{Title: wantsTitle, Items: wants(digests, slices.Concat(now, waits), id), MaxUnits: capWants, Rank: 1},
 		{Title: "Sessions before", Items: before(digests, last, id), MaxUnits: capBefore, Rank: 1},
 		{Title: "Files of the work", Items: workingSet(Files(digests), shown, id), MaxUnits: capFiles},
 		{Title: "Commands and their last results", Items: commandItems(digests, id), MaxUnits: capCommands},
@@ -575,6 +575,9 @@ func failures(digests []Digest, id ID) (out []brief.Item) {
 				it.Text = fmt.Sprintf("[failed] %s and %d more in %s", strings.Join(shown, ", "), more, shows)
 			case len(shown) > 0:
 				it.Text = fmt.Sprintf("[failed] %s in %s", strings.Join(shown, ", "), shows)
+			}
+			if slices.ContainsFunc(d.Commands, func(c Command) bool { return c.Name == command && c.N > n && c.End == Unknown }) {
+				it.Text += "; run again since, no result seen"
 			}
 			out = append(out, it)
 		}

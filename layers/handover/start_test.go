@@ -311,6 +311,15 @@ func TestBefore(t *testing.T) {
 	}
 }
 
+// TestRunAgain gives a check that failed and was run again behind a pipe: both are told.
+func TestRunAgain(t *testing.T) {
+	t.Parallel()
+	d := summarized(t, bash("make lint", "Exit code 1"), bash("make lint | tail -3", "ok"))
+	if got := failures([]Digest{d}, same); len(got) != 1 || got[0].Text != "[failed] make lint; run again since, no result seen" {
+		t.Errorf("%+v", got)
+	}
+}
+
 // TestStaleForm gives sessions, the newest first, of which some have a command that fails for its form: it is listed if
 // that is new, or happens in most sessions.
 func TestStaleForm(t *testing.T) {
