@@ -318,15 +318,15 @@ func (c *Capture) continuesClean(base *records.Point, at *Place, end int64) (boo
 		return false, nil
 	}
 	at.Raw, at.Clean = base.Size, stream.Tail{Length: base.Size, Hash: objects.NewHasher()}
-	if err := copyRange(at.Clean.Hash, c.File, 0, base.Size); err != nil || at.Clean.Hash.Sum() != base.Original {
-		return false, err
+	var read io.Writer = at.Clean.Hash
+	var last ending
+	if base.Size < c.size { // else there is nothing to compress, and no dictionary is needed
+		at.Clean.Dict = make([]byte, stream.DictLen(base.Size))
+		last = ending{skip: base.Size - int64(len(at.Clean.Dict)), b: at.Clean.Dict[:0]}
+		read = io.MultiWriter(read, &last) // of one reading: the file may change before another
 	}
-	if base.Size == c.size {
-		return true, nil // nothing to compress, so no dictionary is needed
-	}
-	at.Clean.Dict = make([]byte, stream.DictLen(base.Size))
-	_, err := c.File.ReadAt(at.Clean.Dict, base.Size-int64(len(at.Clean.Dict)))
-	return err == nil, err
+	err := copyRange(read, c.File, 0, base.Size)
+	return err == nil && at.Clean.Hash.Sum() == base.Original, err
 }
 
 // continuesExact reports whether the file starts with the exact bytes of the stored stream, which has cuts.
