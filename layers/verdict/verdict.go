@@ -49,12 +49,15 @@ type Judgement struct {
 // readLimit is the size of an output that is searched: its start and its end.
 const readLimit = 1 << 20
 
+// maxList is the number of commands above which a line is not judged: nobody wrote it.
+const maxList = 1000
+
 // Of judges a run of a shell line. It passed if everything in it that builds, tests, checks or otherwise acts passed. It
 // failed if something of that failed.
 func Of(r Run) (j Judgement) {
 	list := shell.Parse(r.Line)
 	acting := slices.ContainsFunc(list, shell.Simple.Acts)
-	if !acting {
+	if !acting || len(list) > maxList {
 		return j
 	}
 	if len(r.Output) > readLimit {
