@@ -64,6 +64,7 @@ type DeletedItem struct {
 	Version     *records.Version
 	Composition *records.Composition
 
+	Copy     bool      // of messages: selected in another session
 	Of       int       // of a session or its messages: how many messages the session has
 	Bytes    int64     // of a session or its messages
 	Excerpts []Excerpt // of the same, in a dry run
@@ -110,8 +111,8 @@ type deletion struct {
 	sessions map[string]bool       // deleted sessions
 	direct   map[objects.Hash]bool // selected records
 	ranges   map[string][][3]int   // selected messages by session: generation, from, to
-	messages map[string]bool       // IDs of deleted messages
-	branches map[string]bool       // files of the sessions with them that have several branches, which may have them too
+	messages map[string]bool       // keys of the selected messages, see keyOf
+	deleted  deletedText           // of what the revisions select
 	needles  [][]byte              // the spellings of a secret
 	tools    map[string]bool       // the tools that were used, if results of a tool are selected
 
@@ -147,7 +148,7 @@ type deletion struct {
 func NewDeletion(ctx context.Context, db *state.DB, p state.Project, o ForgetOptions,
 	purges *state.Purges) (*deletion, error) {
 	f := &deletion{m: db, o: o, p: p, sessions: map[string]bool{}, direct: map[objects.Hash]bool{},
-		ranges: map[string][][3]int{}, messages: map[string]bool{}, branches: map[string]bool{}, sizes: map[string]int64{}, excerpts: map[string][]Excerpt{},
+		ranges: map[string][][3]int{}, messages: map[string]bool{}, deleted: deletedText{}, sizes: map[string]int64{}, excerpts: map[string][]Excerpt{},
 		streams: map[objects.Hash]bool{}, points: map[objects.Hash]bool{}, regrown: map[objects.Hash]capture.Regrown{},
 		passed: map[string]map[int]map[int]bool{},
 		tools:  map[string]bool{}, matched: map[objects.Hash]bool{}, drop: map[objects.Hash]bool{}, gone: map[string]bool{},
@@ -229,11 +230,10 @@ func (f *deletion) Plan(ctx context.Context) error {
 	if err := selectAll(ctx); err != nil {
 		return err
 	}
-	sessions := slices.Clone(f.st.Sessions)
-	slices.SortStableFunc(sessions, func(a, b *state.Session) int { // the other branches have the same messages
-		return -cmp.Compare(len(f.ranges[a.ID]), len(f.ranges[b.ID]))
-	})
-	for _, s := range sessions {
+	if err := f.identify(ctx); err != nil {
+		return err
+	}
+	for _, s := range f.st.Sessions {
 		if err := f.session(ctx, s); err != nil {
 			return fmt.Errorf("session %s: %w", records.ShortID(s.ID), err)
 		}
@@ -280,14 +280,50 @@ func (f *deletion) about(r refs.Record) []string {
 	return out
 }
 
+// identify determines the keys of the messages that are selected by their numbers: a fork, another branch and another
+// file of a session have copies of them, which are deleted too. Copies of a session that is deleted as a whole stay.
+func (f *deletion) identify(ctx context.Context) error {
+	if len(f.o.Revs) == 0 {
+		return nil
+	}
+	for _, s := range f.st.Sessions {
+		for _, p := range lastPoints(s) {
+			if !f.sessions[s.ID] && f.ranges[s.ID] == nil {
+				continue
+			}
+			err := eachMessage(ctx, f.m, f.p.ID, p, func(v transcript.Value) {
+				switch {
+				case IsForgotten(v.Raw):
+				case f.sessions[s.ID]:
+					f.deleted.add(v)
+				case f.numbered(s, p.Generation, v.N):
+					f.deleted.add(v)
+					if key := keyOf(v); key != "" {
+						f.messages[key] = true
+					}
+				}
+			})
+			if err != nil && !errors.Is(err, objects.ErrNotFound) {
+				return fmt.Errorf("session %s: %w", records.ShortID(s.ID), err)
+			}
+		}
+	}
+	return nil
+}
+
+// numbered reports whether a message is selected by its number.
+func (f *deletion) numbered(s *state.Session, generation, n int) bool {
+	return slices.ContainsFunc(f.ranges[s.ID], func(r [3]int) bool { return r[0] == generation && r[1] <= n && n <= r[2] })
+}
+
 // session plans the deletion in one session.
 func (f *deletion) session(ctx context.Context, s *state.Session) error {
 	if f.sessions[s.ID] {
 		f.dropSession(s)
 		return nil
 	}
-	if f.o.Match == nil && f.needles == nil && f.o.Tool == "" && f.o.cause() != "since" && f.ranges[s.ID] == nil &&
-		!f.branches[s.FileID()] && (f.purges == nil || !f.concerned(s)) {
+	if f.o.Match == nil && f.needles == nil && f.o.Tool == "" && f.o.cause() != "since" && len(f.ranges) == 0 &&
+		(f.purges == nil || !f.concerned(s)) {
 		return nil
 	}
 	names := map[string]bool{} // overflow files that deleted messages name
@@ -378,9 +414,7 @@ func (f *deletion) selector(s *state.Session, generation int,
 		case f.o.cause() == "since":
 			return !last.IsZero() && !last.Before(f.o.Since) && (f.o.Until.IsZero() || last.Before(f.o.Until)), nil
 		}
-		return f.messages[originals.UuidOf(v)] || slices.ContainsFunc(f.ranges[s.ID], func(r [3]int) bool {
-			return r[0] == generation && r[1] <= v.N && v.N <= r[2]
-		}), nil
+		return f.messages[keyOf(v)] || f.numbered(s, generation, v.N), nil
 	}, nil
 }
 
@@ -443,7 +477,6 @@ func (f *deletion) markDeleted(s *state.Session, generation int, v transcript.Va
 	x := records.Passage{Generation: generation, N: v.N, Part: spots != nil}
 	if id := originals.UuidOf(v); id != "" {
 		x.ID = state.PurgeKey(id)
-		f.messages[id], f.branches[s.File] = true, s.File != ""
 	}
 	for _, x.Session = range purgeKeys(s) {
 		f.purge.Passages = append(f.purge.Passages, x)

@@ -59,9 +59,10 @@ func (f *deletion) describe() {
 
 // compareItems orders items for display. The state of a composition that the user can make again comes first.
 func compareItems(a, b DeletedItem) int {
-	earlier := func(t DeletedItem) int { return map[bool]int{true: 1}[t.Composition == nil] }
+	later := map[bool]int{true: 1}
+	earlier := func(t DeletedItem) int { return later[t.Composition == nil] }
 	return cmp.Or(cmp.Compare(a.Device, b.Device), cmp.Compare(state.Rank(a.Kind), state.Rank(b.Kind)),
-		strings.Compare(a.Kind, b.Kind), strings.Compare(a.Name, b.Name), cmp.Compare(earlier(a), earlier(b)))
+		strings.Compare(a.Kind, b.Kind), cmp.Compare(later[a.Copy], later[b.Copy]), strings.Compare(a.Name, b.Name), cmp.Compare(earlier(a), earlier(b)))
 }
 
 // describeSession adds a deleted session, or its deleted messages.
@@ -82,7 +83,8 @@ func (f *deletion) describeSession(s *state.Session, add func(DeletedItem)) {
 		n += len(messages)
 	}
 	if n > 0 && (f.purges == nil || f.touched(s)) {
-		t := DeletedItem{Kind: "messages", Name: f.places(s), Count: n}
+		t := DeletedItem{Kind: "messages", Name: f.places(s), Count: n,
+			Copy: len(f.ranges) > 0 && f.ranges[s.ID] == nil}
 		f.size(s, &t)
 		add(t)
 	}
@@ -103,12 +105,17 @@ func (f *deletion) elsewhere(device string) string {
 	return device
 }
 
-// places returns the deleted messages of a session as text: 9b2c1d4e#12,14..18.
+// places returns the deleted messages of a session as text.
 func (f *deletion) places(s *state.Session) string {
 	var all []int
 	for _, messages := range f.passed[s.ID] {
 		all = append(all, sortedKeys(messages)...)
 	}
+	return numbered(s, all)
+}
+
+// numbered returns messages of a session as text: 9b2c1d4e#12,14..18.
+func numbered(s *state.Session, all []int) string {
 	slices.Sort(all)
 	all = slices.Compact(all)
 	var parts []string

@@ -47,6 +47,7 @@ func Forget(ctx context.Context, db *state.DB, o ForgetOptions) (out Forgotten, 
 	}
 	var gone []string
 	var purges []records.Purge
+	deleted := deletedText{}
 	oldest := map[string]uint64{}
 	tools := map[string]bool{}
 	for _, p := range o.projects() {
@@ -58,6 +59,7 @@ func Forget(ctx context.Context, db *state.DB, o ForgetOptions) (out Forgotten, 
 		out.Things = append(out.Things, f.items...)
 		out.MetadataOnly += f.metadataOnly
 		maps.Copy(tools, f.tools)
+		maps.Copy(deleted, f.deleted)
 		maps.Copy(oldest, f.oldest())
 		out.addFiles(f.files)
 		gone, purges = append(gone, f.goneNames()...), append(purges, f.purge)
@@ -87,7 +89,10 @@ func Forget(ctx context.Context, db *state.DB, o ForgetOptions) (out Forgotten, 
 	if o.Moved {
 		return out, nil
 	}
-	out.Proof, err = Prove(ctx, db, o, gone, purges)
+	if out.Proof, err = Prove(ctx, db, o, gone, purges); err != nil {
+		return out, err
+	}
+	out.Proof.Same, err = deleted.remaining(ctx, db)
 	return out, err
 }
 

@@ -159,43 +159,19 @@ func (f *deletion) searchFile(ctx context.Context, s *state.Session, p *records.
 // otherStreams selects messages in the streams of other devices, which delete them themselves. This device deletes what
 // it derived from those streams.
 func (f *deletion) otherStreams(ctx context.Context, s *state.Session) error {
-	type key struct {
-		device     string
-		generation int
-	}
-	last := map[key]*records.Point{}
-	var order []key
-	for i := range s.Points {
-		p := &s.Points[i]
-		k := key{p.Stamp.Device, p.Generation}
-		if f.own(k.device) {
+	for _, last := range lastPoints(s) {
+		if f.own(last.Stamp.Device) {
 			continue
 		}
-		if last[k] == nil {
-			order = append(order, k)
-		}
-		last[k] = p
-	}
-	for _, k := range order {
-		values := func(yield func(transcript.Value)) error {
-			return originals.Stream(ctx, f.m, f.p.ID, last[k].Original, func(r io.Reader) error {
-				for v, err := range transcript.Whole(r) {
-					if err != nil {
-						return err
-					}
-					yield(v)
-				}
-				return nil
-			})
-		}
-		selects, err := f.selector(s, k.generation, values)
+		values := func(yield func(transcript.Value)) error { return eachMessage(ctx, f.m, f.p.ID, last, yield) }
+		selects, err := f.selector(s, last.Generation, values)
 		if err != nil {
 			return err
 		}
 		first := 0 // the first deleted message
 		err = values(func(v transcript.Value) {
 			if whole, spots := selects(v); whole || len(spots) > 0 {
-				f.markDeleted(s, k.generation, v, spots)
+				f.markDeleted(s, last.Generation, v, spots)
 				if first == 0 {
 					first = v.N
 				}
@@ -205,7 +181,7 @@ func (f *deletion) otherStreams(ctx context.Context, s *state.Session) error {
 			return err
 		}
 		for _, p := range s.Points {
-			if first > 0 && p.Stamp.Device == k.device && p.Generation == k.generation && p.Scan.Values >= first {
+			if first > 0 && p.Stamp.Device == last.Stamp.Device && p.Generation == last.Generation && p.Scan.Values >= first {
 				f.markGone(p.Original)
 			}
 		}

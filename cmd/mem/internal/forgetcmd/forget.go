@@ -340,7 +340,7 @@ func reportForgotten(ctx context.Context, run names.Run, f forget.ForgetOptions,
 			"files", append([]string{}, out.Files...), "remotes", append([]string{}, out.Remotes...),
 			"bytesSearched", out.Proof.Bytes, "objectsSearched", out.Proof.Objects,
 			"left", append([]string{}, out.Proof.Left...), "others", heldAnswers(out.Proof.Others, names),
-			"kept", keptAnswers(out.Proof.Kept, names), "unselected", projectIDs(out.Proof.Unselected),
+			"kept", keptAnswers(out.Proof.Kept, names), "same", append([]string{}, out.Proof.Same...), "unselected", projectIDs(out.Proof.Unselected),
 			"metadataOnly", out.MetadataOnly)
 	} else {
 		for i := range out.Things {
@@ -430,7 +430,11 @@ func forgottenLine(verb string, t forget.DeletedItem) string {
 	case "part of a record":
 		line = fmt.Sprintf("%s parts of %s", verb, term.Count(t.Count, t.Name+" record"))
 	case "messages":
-		line = fmt.Sprintf("%s %s of %s", verb, term.Count(t.Count, "message"), t.Name)
+		of := "of"
+		if t.Copy {
+			of = "also in"
+		}
+		line = fmt.Sprintf("%s %s %s %s", verb, term.Count(t.Count, "message"), of, t.Name)
 	case "damaged file":
 		line = fmt.Sprintf("%s damaged file %s, whatever is in it", verb, t.Name)
 	case "facts":
@@ -450,14 +454,19 @@ func printProof(e *app.Env, out forget.Forgotten, dry bool, names map[string]str
 	p := out.Proof
 	if !dry && p.Bytes > 0 {
 		if len(p.Left) == 0 {
+			var places []string
+			if len(p.Others) > 0 {
+				places = append(places, "in data of other devices")
+			}
+			if len(p.Kept) > 0 {
+				places = append(places, "in the names and directories of projects")
+			}
+			if len(p.Same) > 0 {
+				places = append(places, "the same text in other messages")
+			}
 			but := ""
-			switch others, kept := len(p.Others) > 0, len(p.Kept) > 0; {
-			case others && kept:
-				but = " but in data of other devices, and in the names and directories of projects"
-			case others:
-				but = " but in data of other devices"
-			case kept:
-				but = " but in the names and directories of projects"
+			if len(places) > 0 {
+				but = " but " + strings.Join(places, ", and ")
 			}
 			e.Printf("searched %s in %s of this store, unpacked: nothing is left of it%s\n", app.BytesText(p.Bytes),
 				term.Count(p.Objects, "object"), but)
@@ -469,6 +478,13 @@ func printProof(e *app.Env, out forget.Forgotten, dry bool, names map[string]str
 		e.Note(
 			"the data of %s here contains it at %s: the next pull after that device has synced deletes it here",
 			names[d], term.Count(p.Others[d], "place"))
+	}
+	const most = 5
+	for _, messages := range p.Same[:min(len(p.Same), most)] {
+		e.Note("%s has the same text, and stays", messages)
+	}
+	if n := len(p.Same) - most; n > 0 {
+		e.Note("messages of %s have it too, and stay", term.Count(n, "other session"))
 	}
 	printKept(e, p.Kept, names)
 	if n := len(p.Unselected); n == 1 {
