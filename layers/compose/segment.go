@@ -21,7 +21,7 @@ func body(i int, segments []Segment) string {
 }
 
 // pieces yields the role and the text of each run of segments of one side: a tag, then the texts, each on a line of its
-// own. Tool entries belong to the assistant. Segments of white space and the headings of exchanges, for which the
+// own. Calls of tools and lists belong to the assistant. Segments of white space and the headings of exchanges, for which the
 // tags stand, are left out.
 func pieces(i int, segments []Segment) func(yield func(string, string) bool) {
 	return func(yield func(string, string) bool) {
@@ -55,13 +55,15 @@ func side(s Segment) string {
 }
 
 // label returns the speaker in the tag of s, "" for the assistant. Text of a script in a headless run is not the
-// user's.
+// user's, and what a tool printed is nobody's.
 func label(s Segment) string {
 	switch {
 	case s.Role == user && s.Partial:
 		return user + ", in part"
 	case s.Role == user, s.Role == script:
 		return s.Role
+	case s.Role == "tool" && s.Label == "" && s.Code != "": // of a whole session
+		return "tool"
 	}
 	return ""
 }

@@ -36,7 +36,10 @@ func (s Segment) Lines() []Line {
 		for strings.Contains(s.Text, fence) {
 			fence += "`"
 		}
-		out = append(out, Line{Text: "[" + s.Label + "]", Frame: true}, Line{Frame: true}, Line{Text: fence + s.Code, Frame: true})
+		if s.Label != "" {
+			out = append(out, Line{Text: "[" + s.Label + "]", Frame: true}, Line{Frame: true})
+		}
+		out = append(out, Line{Text: fence + s.Code, Frame: true})
 		for _, l := range text {
 			out = append(out, Line{Text: l, Content: l})
 		}

@@ -29,7 +29,7 @@ import (
 // Name and version of the step in recipes.
 const (
 	ComposeStep        = "compose"
-	ComposeStepVersion = 5
+	ComposeStepVersion = 6
 )
 
 // A ComposePart is a session of a [ComposeRequest].
@@ -342,7 +342,7 @@ func (c *composer) pinnedCost(i int, mat markers.Material) int {
 // original returns the whole conversation as segments, as a model would read it.
 func (c *composer) original(ctx context.Context, i int) ([]compress.Segment, error) {
 	rev := c.req.Parts[i].Rev
-	return originals.ConversationAfter(ctx, c.m, rev.Project.ID, rev.Session.Now(), c.after[i], c.without[i])
+	return originals.Composed(ctx, c.m, rev.Project.ID, rev.Session.Now(), c.after[i], c.without[i])
 }
 
 // fill sets part i to what was picked. If that is a compression, it returns its result.

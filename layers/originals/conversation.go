@@ -17,26 +17,33 @@ import (
 
 // ReadConversation returns the whole conversation of a session at p as segments.
 func ReadConversation(ctx context.Context, db *state.DB, project refs.Project, p *records.Point) ([]compress.Segment, error) {
-	return ConversationWithout(ctx, db, project, p, nil)
+	return conversation(ctx, db, project, p, nil, func(s Spoken) (compress.Segment, bool) { return s.Segment, true })
 }
 
-// ConversationWithout is [Conversation] without the tool calls of some messages.
-func ConversationWithout(ctx context.Context, db *state.DB, project refs.Project, p *records.Point,
+// Composed returns the conversation of a session for a composition: without the messages up to number after, without the
+// tool calls of the messages in without, and with labels as [Spoken.Labelled] gives them.
+func Composed(ctx context.Context, db *state.DB, project refs.Project, p *records.Point, after int,
 	without [][2]int) ([]compress.Segment, error) {
-	return ConversationAfter(ctx, db, project, p, 0, without)
+	out, err := conversation(ctx, db, project, p, without, Spoken.Labelled)
+	return slices.DeleteFunc(out, func(s compress.Segment) bool { return s.Src[0][0] <= after }), err
 }
 
-// ConversationAfter is [ConversationWithout] without the messages up to number after.
-func ConversationAfter(ctx context.Context, db *state.DB, project refs.Project, p *records.Point, after int,
-	without [][2]int) ([]compress.Segment, error) {
+func conversation(ctx context.Context, db *state.DB, project refs.Project, p *records.Point, without [][2]int,
+	segment func(Spoken) (compress.Segment, bool)) ([]compress.Segment, error) {
 	var out []compress.Segment
+	add := func(spoken []Spoken) {
+		for _, s := range spoken {
+			if seg, ok := segment(s); ok {
+				out = append(out, seg)
+			}
+		}
+	}
 	var c Conversation
 	err := EachMessage(ctx, db, project, p, without, func(n int, msg transcript.Message) error {
-		out = append(out, c.Said(n, msg)...)
+		add(c.Spoken(n, msg))
 		return nil
 	})
-	out = append(out, c.Rest()...)
-	out = slices.DeleteFunc(out, func(s compress.Segment) bool { return s.Src[0][0] <= after })
+	add(c.SpokenRest())
 	slices.SortStableFunc(out, func(a, b compress.Segment) int { return cmp.Compare(a.Src[0][0], b.Src[0][0]) })
 	return out, err
 }
@@ -82,27 +89,47 @@ type Conversation struct {
 // A Spoken is a segment with its author in the words of [transcript.Author], of which its role has only the side.
 type Spoken struct {
 	compress.Segment
-	Author string
+	Author  string
+	Printed bool // by a tool
+	Meta    bool // a text of the client for the model alone
 }
 
-// Said returns the segments of message n.
-func (c *Conversation) Said(n int, msg transcript.Message) []compress.Segment {
-	return segmentsOf(c.Spoken(n, msg))
-}
-
-func segmentsOf(spoken []Spoken) (out []compress.Segment) {
-	for _, s := range spoken {
-		out = append(out, s.Segment)
+// Labelled returns the segment with a label that says what it is if nobody said it, and false if it does not belong in
+// a conversation: a text of the client for the model. What a tool printed is a block of code.
+func (s Spoken) Labelled() (seg compress.Segment, ok bool) {
+	seg = s.Segment
+	if seg.Role != "tool" {
+		return seg, true
 	}
-	return out
+	switch {
+	case s.Printed:
+		seg.Code, seg.Text = "text", refine.Clean(seg.Text)
+	case s.Author == transcript.ByPlan:
+		seg.Label = transcript.PlanLabel
+	case s.Author == transcript.BySummary:
+		seg.Label = "summary of a compaction"
+	case s.Author == transcript.ByAgent:
+		seg.Label = "prompt of an agent"
+	case s.Author == transcript.ByNote:
+		if _, envelope := transcript.Envelope(seg.Text); s.Meta && !envelope || refine.Caveat(seg.Text) {
+			return seg, false
+		}
+		seg.Label, seg.Text = "note, typed by nobody", refine.Clean(seg.Text)
+	case transcript.Reported(seg.Text):
+		seg.Label, seg.Text = "report of an agent", refine.Clean(seg.Text)
+	default:
+		seg.Label = "call"
+	}
+	return seg, seg.Text != ""
 }
 
 // Spoken returns the segments of message n with their authors.
 func (c *Conversation) Spoken(n int, msg transcript.Message) []Spoken {
 	var out []Spoken
+	printed := false
 	put := func(role, author, text string, n int) {
 		if strings.TrimSpace(text) != "" {
-			out = append(out, Spoken{compress.Segment{Role: role, Text: text, Src: [][2]int{{n, n}}}, author})
+			out = append(out, Spoken{compress.Segment{Role: role, Text: text, Src: [][2]int{{n, n}}}, author, printed, msg.Meta})
 		}
 	}
 	add := func(role, text string, n int) { put(role, role, text, n) }
@@ -111,6 +138,7 @@ func (c *Conversation) Spoken(n int, msg transcript.Message) []Spoken {
 	heard := said
 	_, own := transcript.Typed(msg) // its text blocks are the typed text
 	for _, b := range msg.Blocks {
+		printed = b.Kind == transcript.ToolResult
 		switch {
 		case b.Kind == transcript.Text && own:
 			said = addTyped(said, add)
@@ -131,6 +159,7 @@ func (c *Conversation) Spoken(n int, msg transcript.Message) []Spoken {
 			add("tool", strings.TrimSpace(text), n)
 		}
 	}
+	printed = false
 	addTyped(said, add)
 	return out
 }
@@ -140,13 +169,10 @@ func answered(said []transcript.Said, b transcript.Block) bool {
 	return slices.ContainsFunc(said, func(s transcript.Said) bool { return s.Answers != nil && s.ToolID == b.ToolID })
 }
 
-// Rest returns the segments of what the user typed and no message repeats, at the end of the session.
-func (c *Conversation) Rest() []compress.Segment { return segmentsOf(c.SpokenRest()) }
-
-// SpokenRest is [Conversation.Rest] with the authors.
+// SpokenRest returns the segments of what the user typed and no message repeats, at the end of the session.
 func (c *Conversation) SpokenRest() (out []Spoken) {
 	addTyped(c.queue.Rest(), func(role, text string, n int) {
-		out = append(out, Spoken{compress.Segment{Role: role, Text: text, Src: [][2]int{{n, n}}}, role})
+		out = append(out, Spoken{Segment: compress.Segment{Role: role, Text: text, Src: [][2]int{{n, n}}}, Author: role})
 	})
 	return out
 }

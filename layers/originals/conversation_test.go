@@ -24,7 +24,7 @@ func TestConversation(t *testing.T) {
 	var c originals.Conversation
 	for i, msg := range messages {
 		msg.N = i + 1
-		for _, s := range c.Said(i+1, msg) {
+		for _, s := range c.Spoken(i+1, msg) {
 			got += fmt.Sprintf("%d %s %q, ", s.Src[0][0], s.Role, s.Text)
 		}
 	}
@@ -48,14 +48,14 @@ func TestReadable(t *testing.T) {
 		{"None", ``, "None"},
 	} {
 		c := originals.Conversation{Readable: true}
-		got := c.Said(1, transcript.Message{Type: "assistant", Role: "assistant",
+		got := c.Spoken(1, transcript.Message{Type: "assistant", Role: "assistant",
 			Blocks: []transcript.Block{{Kind: transcript.ToolUse, Name: x.name, Input: []byte(x.input)}}})
 		if len(got) != 1 || got[0].Text != x.want {
 			t.Errorf("%s %s\ngot  %+v\nwant %q", x.name, x.input, got, x.want)
 		}
 	}
 	c := originals.Conversation{Readable: true}
-	got := c.Said(2, transcript.Message{Type: "user", Role: "user",
+	got := c.Spoken(2, transcript.Message{Type: "user", Role: "user",
 		ToolUseResult: []byte(`{"filePath":"/s/a.go","structuredPatch":[{"newStart":5,"lines":[" a"," b","-c","+d"]}]}`),
 		Blocks:        []transcript.Block{{Kind: transcript.ToolResult, Content: []byte(`"updated"`)}}})
 	if len(got) != 1 || got[0].Text != "updated\n/s/a.go:7" {

@@ -144,7 +144,7 @@ func partSegments(ctx context.Context, db *state.DB, c *records.Composition, i i
 		if err != nil {
 			return nil, err
 		}
-		return originals.ConversationAfter(ctx, db, p,
+		return originals.Composed(ctx, db, p,
 			&records.Point{Snapshot: records.Snapshot{Original: h, Rewound: rewound}}, c.After(i), c.Without(i))
 	}
 	b, err := originals.Object(ctx, db, p, h)

@@ -28,7 +28,7 @@ var inBackground = sync.OnceValue(func() *regexp.Regexp {
 // leaves notes that the command of a call goes on in the background.
 func (r *refiner) leaves(x *entry, b transcript.Block) {
 	id := gjson.GetBytes(r.m.ToolUseResult, "backgroundTaskId").String()
-	if m := inBackground().FindStringSubmatch(clean(b.Result())); id == "" && m != nil {
+	if m := inBackground().FindStringSubmatch(Clean(b.Result())); id == "" && m != nil {
 		id = m[1]
 	}
 	if id != "" && len(r.background) < maxBackground && len(x.line) < maxTaskLine {
@@ -38,7 +38,7 @@ func (r *refiner) leaves(x *entry, b transcript.Block) {
 
 // fetched sets the command and its verdict in the call x that fetched the output of one that ended in the background.
 func (r *refiner) fetched(x *entry, b transcript.Block) {
-	text := clean(b.Result())
+	text := Clean(b.Result())
 	exit, err := strconv.Atoi(between(text, "exit_code"))
 	if between(text, "status") == "completed" && err == nil {
 		r.finished(&x.Entry, strings.TrimSpace(x.Target), exit, verdict.Run{

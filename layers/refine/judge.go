@@ -22,7 +22,7 @@ func (r *refiner) judge(x *entry, b transcript.Block) {
 	if strings.HasPrefix(x.Result, refused) {
 		return
 	}
-	out := clean(b.Result())
+	out := Clean(b.Result())
 	r.verdict(&x.Entry, verdict.Run{Line: x.line, Ended: r.ended(&x.Entry, b, out), Exit: x.Exit, Output: out})
 }
 

@@ -138,7 +138,7 @@ func (r *refiner) note(said []string) {
 			r.add(Entry{Role: "note", Name: "command", Said: command})
 		case strings.HasPrefix(s, "<bash-input>"):
 			r.add(Entry{Role: "note", Name: "command", Said: "!" + between(s, "bash-input")})
-		case strings.HasPrefix(s, "<local-command-caveat>"), strings.HasPrefix(s, "Caveat: The messages below"), s == "":
+		case Caveat(s), s == "":
 		case transcript.Reported(s):
 			what := between(s, "summary")
 			if _, name, ok := strings.Cut(what, `Agent "`); ok {
@@ -146,7 +146,7 @@ func (r *refiner) note(said []string) {
 					what = name
 				}
 			}
-			r.add(Entry{Role: "tool", Name: "Agent", Target: cut(what, noteLimit), Result: r.report(clean(between(s, "result")))})
+			r.add(Entry{Role: "tool", Name: "Agent", Target: cut(what, noteLimit), Result: r.report(Clean(between(s, "result")))})
 		case strings.HasPrefix(s, "<task-notification>") && between(s, "summary") != "":
 			e := Entry{Role: "note", Name: "notice", Said: cut(between(s, "summary"), noteLimit)}
 			r.notified(&e, s)
@@ -164,6 +164,11 @@ func (r *refiner) note(said []string) {
 			r.add(Entry{Role: "note", Said: s})
 		}
 	}
+}
+
+// Caveat reports whether a text of the client only warns the model of the texts after it.
+func Caveat(s string) bool {
+	return strings.HasPrefix(s, "<local-command-caveat>") || strings.HasPrefix(s, "Caveat: The messages below")
 }
 
 // cutLast is [strings.Cut] at the last sep.

@@ -149,8 +149,8 @@ func TestClean(t *testing.T) {
 		"\x1b[1éa\x1b[":        "éa",
 		"<tool_use_error>\x1b[31ma\x1b[0m</tool_use_error>": "a",
 	} {
-		if got := clean(in); got != want {
-			t.Errorf("clean(%q) = %q, want %q", in, got, want)
+		if got := Clean(in); got != want {
+			t.Errorf("Clean(%q) = %q, want %q", in, got, want)
 		}
 	}
 }

@@ -19,13 +19,13 @@ func (r *refiner) result(b transcript.Block) {
 	x.wait, x.To = false, r.m.N
 	switch {
 	case b.IsError:
-		r.failed(&x.Entry, clean(b.Result()))
+		r.failed(&x.Entry, Clean(b.Result()))
 	case x.Name == "AskUserQuestion":
-		x.Result = clean(b.Result())
+		x.Result = Clean(b.Result())
 	case (x.Name == "Task" || x.Name == "Agent") && r.launched(b):
 		x.Result = "ok" // the client says that the agent runs; its report has an entry of its own
 	case x.Name == "Task" || x.Name == "Agent":
-		x.Result = r.report(clean(b.Result()))
+		x.Result = r.report(Clean(b.Result()))
 	default:
 		x.Result = "ok"
 	}
@@ -49,7 +49,7 @@ func (r *refiner) result(b transcript.Block) {
 func (r *refiner) launched(b transcript.Block) bool {
 	return gjson.GetBytes(r.m.ToolUseResult, "status").Str == "async_launched" ||
 		gjson.GetBytes(r.m.ToolUseResult, "isAsync").Bool() ||
-		strings.HasPrefix(clean(b.Result()), "Async agent launched")
+		strings.HasPrefix(Clean(b.Result()), "Async agent launched")
 }
 
 // report returns the part of a subagent's last message that is kept.
@@ -109,8 +109,8 @@ func withoutProgress(s string) string {
 	return strings.TrimSpace(b.String())
 }
 
-// clean removes text that the client added to a result.
-func clean(s string) string {
+// Clean removes text that the client added to a result.
+func Clean(s string) string {
 	var b strings.Builder
 	for {
 		before, rest, _ := strings.Cut(s, "<system-reminder>")
