@@ -23,8 +23,9 @@ type ClientFile struct {
 	Path     string
 	Size     int64
 	Modified time.Time
-	Dir      bool   // a directory of the same name exists, for subagents and overflow files
-	cwd      string // the working directory of a session nested in the project, "" for others
+	Dir      bool         // a directory of the same name exists, for subagents and overflow files
+	cwd      string       // the working directory of a session nested in the project, "" for others
+	also     []ClientFile // further files of the session, in other directories
 }
 
 // ClientFiles returns the session files that Claude Code has for a project, by session ID: those of the project's
@@ -35,7 +36,38 @@ func ClientFiles(ctx context.Context, db *state.DB, p state.Project, st *state.S
 	if err != nil {
 		return nil, err
 	}
-	return files, addNested(ctx, db, p, st, o, files)
+	if err := addNested(ctx, db, p, st, o, files); err != nil {
+		return nil, err
+	}
+	found := ReadFileCache(db, p.ID)
+	settle(ctx, db, st, files, found)
+	WriteFileCache(db, p.ID, found)
+	return files, nil
+}
+
+// settle decides which sessions the further files of a session in memory are: the session itself if a file continues it, and
+// another one, as [Add] captures it, if it has other turns.
+func settle(ctx context.Context, db *state.DB, st *state.State, files map[string]ClientFile, found *FileCache) {
+	for _, id := range slices.Sorted(maps.Keys(files)) {
+		s, f := st.Session(id), files[id]
+		if _, subagent := SubagentOf(f.Path); s == nil || subagent {
+			continue
+		}
+		var same []ClientFile
+		for _, other := range f.also {
+			if isTruncated(ctx, db, SessionPoint{st.Project, s, s.Now()}, other, found) {
+				same = append(same, other)
+				continue
+			}
+			if _, changed := ChangedFile(ctx, db, st.Project, s, f, found); changed || found.Prefixes[other.Path].Apart {
+				files[otherID(Source{Path: other.Path})] = other
+				continue
+			}
+			same, f = append(same, f), other
+		}
+		f.also = same
+		files[id] = f
+	}
 }
 
 // ownFiles returns the session files of the project's directories, by session ID, and the names of the directories
@@ -75,7 +107,7 @@ func ownFiles(ctx context.Context, db *state.DB, p state.Project, st *state.Stat
 	}
 	for _, name := range slices.Sorted(maps.Keys(dirs)) {
 		dir := filepath.Join(all, name)
-		found, err := readClientDir(dir, st, files)
+		found, err := readClientDir(dir, db.Refs.Device().ID, st, files)
 		o.noteHidden(dir)
 		if err == nil {
 			subdirs[dir] = found
@@ -106,7 +138,7 @@ func DropForeign(ctx context.Context, db *state.DB, p state.Project, files map[s
 
 // readClientDir adds the session files of a directory to files and returns the names of its subdirectories. st may be nil;
 // see [addTo].
-func readClientDir(dir string, st *state.State, files map[string]ClientFile) (subdirs []string, err error) {
+func readClientDir(dir, device string, st *state.State, files map[string]ClientFile) (subdirs []string, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, err
@@ -131,17 +163,20 @@ func readClientDir(dir string, st *state.State, files map[string]ClientFile) (su
 			return nil, err
 		}
 		path := filepath.Join(dir, e.Name())
-		addTo(files, st, ClientFile{Path: path, Size: fi.Size(), Modified: fi.ModTime(), Dir: dirs[name]})
+		addTo(files, device, st, ClientFile{Path: path, Size: fi.Size(), Modified: fi.ModTime(), Dir: dirs[name]})
 	}
 	return subdirs, nil
 }
 
-// addTo adds a session file by the ID of its session. Of two files with one ID, the one that the session in st was
-// captured from has it.
-func addTo(files map[string]ClientFile, st *state.State, f ClientFile) {
+// addTo adds a session file by the ID of its session. Of two files with one ID, the one that a device captured the session in st
+// from comes first.
+func addTo(files map[string]ClientFile, device string, st *state.State, f ClientFile) {
 	id := fileID(st, f.Path)
-	if was, ok := files[id]; ok && st != nil && st.Session(id) != nil && st.Session(id).Source() == was.Path {
-		return
+	if was, ok := files[id]; ok {
+		if st != nil && st.Session(id) != nil && SourceOn(st.Session(id), device) == was.Path {
+			was, f = f, was
+		}
+		f.also = append(f.also, append([]ClientFile{was}, was.also...)...)
 	}
 	files[id] = f
 }

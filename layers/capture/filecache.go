@@ -37,11 +37,12 @@ type FilePrefix struct {
 	Modified int64 // nanoseconds
 	Record   objects.Hash
 	IsPrefix bool
+	Apart    bool  // the snapshot has turns that the file lacks, and the file has others
 	More     int64 // bytes after what a snapshot of another device or another file has, too; 0 if it is none
 }
 
 // fileCacheVersion is the version of the encoding of a [FileCache].
-const fileCacheVersion = 5
+const fileCacheVersion = 6
 
 // ReadFileCache returns the cache of a project, empty if there is none.
 func ReadFileCache(db *state.DB, p refs.Project) *FileCache {
@@ -73,11 +74,16 @@ func (s *FileCache) Title(f ClientFile) string {
 
 // Prune removes the entries of files that are not in files, the existing files by session.
 func (s *FileCache) Prune(files map[string]ClientFile) {
+	there := map[string]bool{}
+	for _, f := range files {
+		there[f.Path] = true
+		for _, other := range f.also {
+			there[other.Path] = true
+		}
+	}
 	gone := func(path string) bool {
-		f, ok := files[Source{Path: path}.SessionID()]
-		gone := !ok || f.Path != path
-		s.changed = s.changed || gone
-		return gone
+		s.changed = s.changed || !there[path]
+		return !there[path]
 	}
 	maps.DeleteFunc(s.Titles, func(path string, _ FileTitle) bool { return gone(path) })
 	maps.DeleteFunc(s.Prefixes, func(path string, _ FilePrefix) bool { return gone(path) })
@@ -164,6 +170,7 @@ func isTruncated(ctx context.Context, db *state.DB, at SessionPoint, f ClientFil
 		if now.IsPrefix = c.Turns > 0 && !c.MoreB; c.Turns > 0 && c.MoreB {
 			now.More = size - c.EndB
 		}
+		now.Apart = c.MoreA && c.MoreB
 		file.Close()
 	}
 	if err != nil || size != f.Size {

@@ -116,6 +116,9 @@ func (c *Capture) findBase(ctx context.Context, p refs.Project, end int64) (Plac
 		if ok && err == nil && base.Generation != c.known.Now().Generation && c.isCopy(elsewhere) {
 			break
 		}
+		if ok && err == nil && elsewhere.MoreA && elsewhere.MoreB && c.isOther() { // the session went on in another directory
+			return Place{}, errOther
+		}
 		if ok && err == nil && base.Generation < again { // it went on elsewhere, in a newer generation than here
 			c.added.Change = "rewritten"
 			c.snap.Generation = max(c.snap.Generation, base.Generation+1)
@@ -206,19 +209,19 @@ var errOther = errors.New("another file of the session")
 // another directory of the client, and the file of the session still exists, or the file was captured as another
 // session before.
 func (c *Capture) isOther() bool {
-	if c.known == nil || c.src.ID != "" || c.src.Parent != "" || c.src.Origin != "" || c.known.Source() == c.src.Path {
+	if c.known == nil || c.src.ID != "" || c.src.Parent != "" || c.src.Origin != "" {
 		return false
 	}
-	client := func(path string) string { return filepath.Dir(filepath.Dir(path)) }
-	if client(c.known.Source()) != client(c.src.Path) {
-		return false // a copy from elsewhere, such as a session that is resumed on another machine
+	captured := SourceOn(c.known, c.M.Refs.Device().ID)
+	if captured == c.src.Path {
+		return false
 	}
 	if c.st.Session(otherID(c.src)) != nil {
 		return true
 	}
-	captured := SourceOn(c.known, c.M.Refs.Device().ID)
-	if captured == "" || captured == c.src.Path {
-		return false // only another device has captured it: its paths mean nothing here
+	client := func(path string) string { return filepath.Dir(filepath.Dir(path)) }
+	if client(captured) != client(c.src.Path) {
+		return false // a copy from elsewhere, or only another device has captured it: its paths mean nothing here
 	}
 	of, err := os.Stat(captured)
 	if err != nil {

@@ -35,8 +35,9 @@ func addNested(ctx context.Context, db *state.DB, p state.Project, st *state.Sta
 	all := filepath.Join(o.Claude, "projects")
 	b := newNestedFiles(db, p, files, withDir(ctx, find, p, o.Dir))
 	b.st, b.roots, b.unreadable = st, roots, o.NoteUnreadable
-	for _, name := range nestedDirs(all, roots, files) {
-		if err := b.addDir(ctx, filepath.Join(all, name)); err != nil {
+	nested, others := unreadDirs(all, roots, files)
+	for i, name := range append(nested, others...) {
+		if err := b.addDir(ctx, filepath.Join(all, name), i >= len(nested)); err != nil {
 			maps.Copy(b.now, b.known) // the next call continues from here
 			writeCwds(db, p, b.now)
 			return err
@@ -92,9 +93,9 @@ func newNestedFiles(db *state.DB, p state.Project, files map[string]ClientFile, 
 		owners: map[string]refs.Project{}, mine: map[string]bool{}}
 }
 
-// addDir adds the project's sessions in a directory, and their subagents. A directory that cannot be read is skipped:
-// it may belong to another project.
-func (b *nestedFiles) addDir(ctx context.Context, dir string) error {
+// addDir adds the project's sessions in a directory, and their subagents, with known only those in memory. A directory that
+// cannot be read is skipped: it may belong to another project.
+func (b *nestedFiles) addDir(ctx context.Context, dir string, known bool) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil
@@ -107,7 +108,7 @@ func (b *nestedFiles) addDir(ctx context.Context, dir string) error {
 			return ctx.Err()
 		case e.IsDir():
 			subdirs[e.Name()] = true
-		case ok && e.Type().IsRegular() && b.files[id].Path == "":
+		case ok && e.Type().IsRegular() && (b.st.Session(id) != nil || !known && b.files[id].Path == ""):
 			if err := b.add(ctx, filepath.Join(dir, e.Name()), subdirs[id]); err != nil {
 				return err
 			}
@@ -120,7 +121,9 @@ func (b *nestedFiles) addDir(ctx context.Context, dir string) error {
 func (b *nestedFiles) add(ctx context.Context, path string, hasDir bool) error {
 	cwd := b.cwd(path)
 	mine, ok := b.mine[cwd]
-	if !ok {
+	if b.st.Session((Source{Path: path}).SessionID()) != nil {
+		mine = filepath.IsAbs(cwd) && b.owner(ctx, cwd) == b.project.ID
+	} else if !ok {
 		mine = b.belongs(ctx, cwd)
 		b.mine[cwd] = mine
 	}
@@ -138,7 +141,7 @@ func (b *nestedFiles) add(ctx context.Context, path string, hasDir bool) error {
 		sources = append(sources, subagents...)
 	}
 	for i, src := range sources {
-		addFile(b.files, b.st, src.Path, i == 0 && hasDir)
+		addFile(b.files, b.m.Refs.Device().ID, b.st, src.Path, i == 0 && hasDir)
 		if f, ok := b.files[fileID(b.st, src.Path)]; ok && f.Path == src.Path {
 			f.cwd = cwd
 			b.files[fileID(b.st, src.Path)] = f
@@ -194,12 +197,12 @@ func (b *nestedFiles) owner(ctx context.Context, cwd string) refs.Project {
 	return owner
 }
 
-// nestedDirs returns the names of the directories in projects, sorted, that may stand for directories nested in
-// roots, except those of files. Symbolic links are skipped.
-func nestedDirs(projects string, roots []string, files map[string]ClientFile) (out []string) {
+// unreadDirs returns the names of the directories in projects, sorted, except those of files: those that may stand for
+// directories nested in roots, and the others. Symbolic links are skipped.
+func unreadDirs(projects string, roots []string, files map[string]ClientFile) (nested, others []string) {
 	entries, err := os.ReadDir(projects)
 	if err != nil {
-		return nil // it does not exist or cannot be read
+		return nil, nil // it does not exist or cannot be read
 	}
 	read := map[string]bool{}
 	for _, f := range files {
@@ -207,11 +210,15 @@ func nestedDirs(projects string, roots []string, files map[string]ClientFile) (o
 	}
 	for _, e := range entries {
 		under := func(root string) bool { return strings.HasPrefix(e.Name(), clientPrefix(root)) }
-		if e.IsDir() && slices.ContainsFunc(roots, under) && !read[filepath.Join(projects, e.Name())] {
-			out = append(out, e.Name())
+		switch {
+		case !e.IsDir() || read[filepath.Join(projects, e.Name())]:
+		case slices.ContainsFunc(roots, under):
+			nested = append(nested, e.Name())
+		default:
+			others = append(others, e.Name())
 		}
 	}
-	return out
+	return nested, others
 }
 
 // clientPrefix returns the common prefix of the names that [ClientDir] returns for directories nested in dir.

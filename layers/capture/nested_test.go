@@ -42,11 +42,12 @@ func TestNestedDirs(t *testing.T) {
 		t.Skip(err)
 	}
 	files := map[string]ClientFile{"s": {Path: filepath.Join(all, "-w-shop-read", "s.jsonl")}}
-	if got, want := nestedDirs(all, []string{"/w/shop"}, files), []string{"-w-shop-api", "-w-shop-old"}; !slices.Equal(got, want) {
-		t.Errorf("nested are %q, want %q", got, want)
+	if got, others := unreadDirs(all, []string{"/w/shop"}, files); !slices.Equal(got, []string{"-w-shop-api", "-w-shop-old"}) ||
+		!slices.Equal(others, []string{"-w-other", "-w-shop", "-w-shopping"}) {
+		t.Errorf("nested are %q, and not nested %q", got, others)
 	}
-	if got := nestedDirs(filepath.Join(all, "gone"), []string{"/w/shop"}, nil); got != nil {
-		t.Errorf("in a directory that is gone: %q", got)
+	if got, others := unreadDirs(filepath.Join(all, "gone"), []string{"/w/shop"}, nil); got != nil || others != nil {
+		t.Errorf("in a directory that is gone: %q, %q", got, others)
 	}
 }
 

@@ -38,13 +38,14 @@ func Pending(ctx context.Context, db *state.DB, p state.Project, o ListOptions) 
 	if err != nil {
 		return nil, err
 	}
-	if err := addSubagents(st, files, subdirs, o.SessionDir); err != nil {
+	if err := addSubagents(db.Refs.Device().ID, st, files, subdirs, o.SessionDir); err != nil {
 		return nil, err
 	}
 	if err := addNested(ctx, db, p, st, o, files); err != nil {
 		return nil, err
 	}
 	found := ReadFileCache(db, p.ID)
+	settle(ctx, db, st, files, found)
 	var out []PendingFile
 	for id, f := range files {
 		s := st.Session(id)
@@ -73,10 +74,10 @@ func Pending(ctx context.Context, db *state.DB, p state.Project, o ListOptions) 
 
 // addSubagents adds the sessions in sessionDir, and the subagents of all files. subdirs has the names of the
 // directories in each directory that was read before.
-func addSubagents(st *state.State, files map[string]ClientFile, subdirs map[string][]string, sessionDir string) error {
+func addSubagents(device string, st *state.State, files map[string]ClientFile, subdirs map[string][]string, sessionDir string) error {
 	if _, read := subdirs[sessionDir]; !read && sessionDir != "" {
 		found := map[string]ClientFile{}
-		names, err := readClientDir(sessionDir, st, found)
+		names, err := readClientDir(sessionDir, device, st, found)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
@@ -91,7 +92,7 @@ func addSubagents(st *state.State, files map[string]ClientFile, subdirs map[stri
 				return err
 			}
 			for _, src := range subagents {
-				addFile(files, st, src.Path, false)
+				addFile(files, device, st, src.Path, false)
 			}
 		}
 	}
@@ -99,12 +100,13 @@ func addSubagents(st *state.State, files map[string]ClientFile, subdirs map[stri
 }
 
 // addFile adds a session file unless it is empty or does not exist. hasDir is the field Dir of the file.
-func addFile(files map[string]ClientFile, st *state.State, path string, hasDir bool) {
-	if _, ok := files[fileID(st, path)]; ok {
+func addFile(files map[string]ClientFile, device string, st *state.State, path string, hasDir bool) {
+	_, subagent := SubagentOf(path)
+	if was, ok := files[fileID(st, path)]; ok && (subagent || was.Path == path) {
 		return
 	}
 	if fi, err := os.Lstat(path); err == nil && fi.Mode().IsRegular() && fi.Size() > 0 {
-		addTo(files, st, ClientFile{Path: path, Size: fi.Size(), Modified: fi.ModTime(), Dir: hasDir})
+		addTo(files, device, st, ClientFile{Path: path, Size: fi.Size(), Modified: fi.ModTime(), Dir: hasDir})
 	}
 }
 

@@ -117,6 +117,7 @@ type MalformedTag struct {
 // An Added is the result for one source.
 type Added struct {
 	Session   string
+	OtherOf   string // the session with the ID in the name of the file, which has other turns; "" if it is this one
 	Path      string
 	Project   state.Project
 	Change    string // "new", "grown", "rewritten", "unchanged", "forgotten": see forget.Forget
@@ -250,7 +251,7 @@ func (c *Capture) stage(ctx context.Context, st *state.State, s *refs.Stage) (er
 func (c *Capture) stageOther(ctx context.Context, s *refs.Stage) error {
 	st, src := c.st, c.src
 	src.ID = otherID(src)
-	*c = Capture{M: c.M, src: src, guard: c.guard, show: c.show, added: Added{Session: src.ID, Path: src.Path, Project: c.added.Project}}
+	*c = Capture{M: c.M, src: src, guard: c.guard, show: c.show, added: Added{Session: src.ID, OtherOf: c.src.SessionID(), Path: src.Path, Project: c.added.Project}}
 	if st.Purged.Session(src.ID, c.M.Refs.Device().ID) {
 		c.added.Change = "forgotten"
 		return nil

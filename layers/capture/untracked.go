@@ -56,7 +56,7 @@ func allClientFiles(root string, o ListOptions) (map[string]ClientFile, error) {
 		if !IsDir(dir) {
 			continue
 		}
-		if _, err := readClientDir(dir, nil, files); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if _, err := readClientDir(dir, "", nil, files); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			if err := o.NoteUnreadable(err); err != nil {
 				return nil, err
 			}

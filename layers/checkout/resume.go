@@ -22,7 +22,6 @@ import (
 	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/layers/worktree"
 	"github.com/memvcs/mem/objects"
-	"github.com/memvcs/mem/refs"
 )
 
 // ErrForeignAgent reports a session that Claude Code did not write, and cannot resume.
@@ -34,7 +33,7 @@ type Resumed struct {
 	Continued bool     // the client's file has the beginning of the session: it got the rest
 	Captured  bool     // the client's file had more than memory, which has it now
 	Session   *state.Session
-	ID        string // of the file: a new one if the client's file of the session went on differently
+	ID        string // of the file: a new one if a file of the session has other turns
 	From      string // the working directory of the session, if paths were rewritten
 	Changed   int    // lines whose paths were rewritten
 	// Removed has, by rule, the number of secrets that redaction took out. Their values are only on the device that captured
@@ -45,19 +44,22 @@ type Resumed struct {
 // Resume writes a session, with its subagents and tool results, to the directory of Claude Code, claude, where it looks for
 // the sessions of the working directory here. Paths of the old working directory become those of root, the root of the
 // checkout with here. What this device captured or the client still has stays byte for byte, with its secrets; turns of
-// other devices follow. If the client's file has turns that memory lacks, they are captured. If it is that of another branch of
-// the session, the branch is written as a fork of it.
+// other devices follow. If the client's file has turns that memory lacks, they are captured. If a file
+// of the session, in any of the client's directories, has other turns, the session is written as a fork, with a new ID.
 func Resume(ctx context.Context, db *state.DB, rev state.Rev, claude, here, root string, dryRun bool) (out Resumed, err error) {
 	dir := filepath.Join(claude, "projects", capture.ClientDir(here))
 	r := &resuming{db: db, project: rev.Project, dir: dir, root: root, out: &out, seen: map[string]bool{}, made: map[string]bool{}, dryRun: dryRun}
 	out.Removed = map[string]int{}
-	s, forked, err := r.captured(ctx, rev.Session)
+	s, err := r.captured(ctx, rev.Session)
 	if err != nil {
 		return out, err
 	}
-	if out.Session, out.ID = s, s.FileID(); forked {
-		r.fork = forkID(s)
-		out.ID = r.fork
+	if out.ID, err = r.free(ctx, s); err != nil {
+		return out, err
+	}
+	forked := out.ID != s.FileID()
+	if out.Session = s; forked {
+		r.fork = out.ID
 	}
 	if r.t, err = worktree.Open(dir, worktree.Options{Continue: true, DryRun: dryRun}); err != nil {
 		return out, err
@@ -93,47 +95,122 @@ type resuming struct {
 	fork      string // the ID of the file, "" for that of the session
 }
 
-// forkID returns the ID of the file of a branch where the client has that of another branch: a UUID, the same each time.
-func forkID(s *state.Session) string {
-	sum := objects.Sum([]byte("mem fork 1\n" + s.ID))
+// forkID returns the ID of the nth fork of a session: a UUID, the same each time.
+func forkID(s *state.Session, n int) string {
+	sum := objects.Sum(fmt.Appendf(nil, "mem fork %d\n%s", n, s.ID))
 	sum[6], sum[8] = sum[6]&0x0f|0x80, sum[8]&0x3f|0x80
 	return fmt.Sprintf("%x-%x-%x-%x-%x", sum[:4], sum[4:6], sum[6:8], sum[8:10], sum[10:16])
 }
 
-// captured captures the client's file of a session if it has turns that memory lacks. It returns the session as it is then, and
-// whether the file is that of another branch.
-func (r *resuming) captured(ctx context.Context, s *state.Session) (now *state.Session, other bool, err error) {
-	path := filepath.Join(r.dir, s.FileID()+".jsonl")
-	file, err := openRegular(path)
-	if file == nil || err != nil {
-		return s, false, err
+// filesOf returns the client's files of a session ID: of a checkout that moved or has worktrees, it may have several.
+func (r *resuming) filesOf(id string) ([]string, error) {
+	all := filepath.Dir(r.dir)
+	entries, err := os.ReadDir(all)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	var out []string
+	for _, e := range entries {
+		path := filepath.Join(all, e.Name(), id+".jsonl")
+		if fi, err := os.Lstat(path); err == nil && fi.Mode().IsRegular() {
+			out = append(out, path)
+		}
+	}
+	return out, nil
+}
+
+// compare compares a session with the client's file at path.
+func (r *resuming) compare(ctx context.Context, s *state.Session, path string) (transcript.Common, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return transcript.Common{}, err
 	}
 	defer file.Close()
-	in, _, err := originals.Open(ctx, r.db, r.project.ID, s, s.Now())
-	if err != nil {
-		return nil, false, err
+	return capture.CompareFile(ctx, r.db, r.now(s), file)
+}
+
+// now returns a session as it is now.
+func (r *resuming) now(s *state.Session) capture.SessionPoint {
+	return capture.SessionPoint{Project: r.project.ID, Session: s, Point: s.Now()}
+}
+
+// captured captures the client's files of a session that have turns that memory lacks, and returns the session as it is then.
+func (r *resuming) captured(ctx context.Context, s *state.Session) (*state.Session, error) {
+	files, err := r.filesOf(s.FileID())
+	if err != nil || r.dryRun {
+		return s, err
 	}
-	defer in.Close()
-	common, err := transcript.Compare(file, in)
-	if err != nil || !common.MoreA || r.dryRun {
-		return s, common.MoreA && s.File != "" && !s.On(r.db.Refs.Device().ID), err
+	for _, path := range files {
+		common, err := r.compare(ctx, s, path)
+		if err != nil {
+			return nil, err
+		}
+		if !common.MoreB {
+			continue
+		}
+		subagents, err := capture.Subagents(path)
+		if err != nil {
+			return nil, err
+		}
+		o := capture.AddOptions{Op: "capture", Only: func(p state.Project) bool { return p.ID == r.project.ID }}
+		if filepath.Dir(path) == r.dir {
+			o.Into = &r.project
+		}
+		added, err := capture.Add(ctx, r.db, append(subagents, capture.SourceOf(path)), o)
+		if err != nil {
+			return nil, err
+		}
+		r.out.Captured = r.out.Captured || slices.ContainsFunc(added, func(a capture.Added) bool { return a.Change != "unchanged" })
+		st, err := trust.State(ctx, r.db, r.project.ID)
+		if err != nil {
+			return nil, err
+		}
+		s = st.Session(s.ID)
 	}
-	subagents, err := capture.Subagents(path)
-	if err != nil {
-		return nil, false, err
-	}
-	o := capture.AddOptions{Op: "capture", Into: &r.project}
-	added, err := capture.Add(ctx, r.db, append(subagents, capture.SourceOf(path)), o)
-	if err != nil {
-		return nil, false, err
-	}
-	r.out.Captured = slices.ContainsFunc(added, func(a capture.Added) bool { return a.Change != "unchanged" })
+	return s, nil
+}
+
+// free returns the ID to resume a session with: its own, unless the client has a file with that ID that has other turns, or this
+// device has another branch of the session; else the first fork that has no turns of its own.
+func (r *resuming) free(ctx context.Context, s *state.Session) (string, error) {
 	st, err := trust.State(ctx, r.db, r.project.ID)
 	if err != nil {
-		return nil, false, err
+		return "", err
 	}
-	now = st.Session(s.ID)
-	return now, now != st.Session(s.FileID()), nil
+	id := s.FileID()
+	for n := 1; ; n++ {
+		fits, err := r.fits(ctx, st, id, s)
+		if fits || err != nil {
+			return id, err
+		}
+		id = forkID(s, n)
+	}
+}
+
+// fits reports whether nothing with a session ID has turns that s lacks.
+func (r *resuming) fits(ctx context.Context, st *state.State, id string, s *state.Session) (bool, error) {
+	known := st.Session(id)
+	switch {
+	case known == nil || known.ID == s.ID:
+	case known.FileID() != s.FileID(): // an earlier fork
+		if common, err := comparePoints(ctx, r.db, r.now(s), r.now(known)); err != nil || common.MoreB {
+			return false, err
+		}
+	case known.On(r.db.Refs.Device().ID):
+		return false, nil
+	}
+	files, err := r.filesOf(id)
+	if err != nil {
+		return false, err
+	}
+	for _, path := range files {
+		common, err := r.compare(ctx, s, path)
+		captured := r.dryRun && common.Continued() && known != nil && known.ID == s.ID // as it would be
+		if err != nil || common.MoreB && !captured {
+			return false, err
+		}
+	}
+	return true, nil
 }
 
 // openRegular opens a regular file. The file is nil if there is none: what is there instead is refused when it is written.
@@ -194,19 +271,13 @@ func (r *resuming) stageSession(ctx context.Context, s *state.Session, name, fil
 	return r.stageFiles(ctx, s, []*records.Point{s.Last(r.db.Refs.Device().ID), now}, files)
 }
 
-func comparePoints(ctx context.Context, db *state.DB, project refs.Project, s *state.Session, a, b *records.Point) (c transcript.Common,
-	err error) {
-	ra, _, err := originals.Open(ctx, db, project, s, a)
+func comparePoints(ctx context.Context, db *state.DB, a, b capture.SessionPoint) (transcript.Common, error) {
+	in, _, err := originals.Open(ctx, db, b.Project, b.Session, b.Point)
 	if err != nil {
-		return c, err
+		return transcript.Common{}, err
 	}
-	defer ra.Close()
-	rb, _, err := originals.Open(ctx, db, project, s, b)
-	if err != nil {
-		return c, err
-	}
-	defer rb.Close()
-	return transcript.Compare(ra, rb)
+	defer in.Close()
+	return capture.CompareFile(ctx, db, a, in)
 }
 
 // A beginning is the part of a transcript that this device has, from its own captures or from the client.
@@ -243,11 +314,7 @@ func (r *resuming) beginning(ctx context.Context, s *state.Session, now *records
 			_, err = file.Seek(0, io.SeekStart)
 		}
 		b.more = b.common.MoreB
-		switch {
-		case err != nil || !b.more || b.common.Continued():
-		case r.dryRun: // the file would be captured, as a branch
-			b.more = false
-		default:
+		if err == nil && b.more && !b.common.Continued() {
 			err = &worktree.FileError{Path: path, Err: worktree.ErrExists}
 		}
 		if err != nil {
@@ -275,7 +342,7 @@ func (r *resuming) own(ctx context.Context, s *state.Session, now *records.Point
 		if p == now {
 			return nil, transcript.Common{}, nil
 		}
-		common, err := comparePoints(ctx, r.db, r.project.ID, s, p, now)
+		common, err := comparePoints(ctx, r.db, capture.SessionPoint{Project: r.project.ID, Session: s, Point: p}, r.now(s))
 		if err != nil || common.Continued() {
 			return p, common, err
 		}

@@ -40,6 +40,7 @@ const (
 // An Item is one session in a list.
 type Item struct {
 	ID       string
+	OtherOf  string // the session with the ID in the name of an untracked file, which has other turns; "" if it is this one
 	Status   Status
 	Title    string
 	Last     time.Time // time of the last message; of an untracked file, of the last change
@@ -184,5 +185,8 @@ func ListUntracked(ctx context.Context, db *state.DB, o capture.ListOptions) (it
 
 func untracked(id string, f capture.ClientFile, s *capture.FileCache) Item {
 	it := Item{ID: id, Status: Untracked, Last: f.Modified, Bytes: f.Size, Path: f.Path, Extra: f.Size, Title: s.Title(f)}
+	if of := (capture.Source{Path: f.Path}).SessionID(); of != id {
+		it.OtherOf = of
+	}
 	return it
 }

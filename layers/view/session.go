@@ -25,14 +25,15 @@ type Session struct {
 	Markers   int      `json:"keepitMarkers"`
 	Parent    string   `json:"parent,omitempty"`
 	Path      string   `json:"path,omitempty"`
-	Revoked   string   `json:"revoked,omitempty"` // why it is hidden
+	OtherOf   string   `json:"otherFileOf,omitempty"` // the session in memory whose ID the untracked file has, with other turns
+	Revoked   string   `json:"revoked,omitempty"`     // why it is hidden
 }
 
 // SessionOf returns a session of a list.
 func SessionOf(it sessions.Item, p state.Project, newest bool) Session {
 	out := Session{ID: it.ID, Project: p.Name, ProjectID: string(p.ID), Status: string(it.Status), Newest: newest,
 		Title: it.Title, Last: Time{it.Last}, Bytes: it.Bytes, Extra: it.Extra, Versions: []string{}, Markers: it.Markers,
-		Parent: it.Parent, Path: it.Path}
+		Parent: it.Parent, Path: it.Path, OtherOf: it.OtherOf}
 	if it.Session != nil {
 		out.Revoked = it.Session.Revoked
 	}

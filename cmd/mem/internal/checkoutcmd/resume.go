@@ -37,8 +37,9 @@ func Resume(e *app.Env) *cli.Command {
 			"fill; what anybody said stays. On another device than the one that captured the session,\n" +
 			"the secrets that redaction removed are missing: the output names them.\n\n" +
 			"If Claude Code has the beginning of the session, its file gets the turns that follow. If it\n" +
-			"has turns that memory lacks, they are captured first. If the session went on differently on\n" +
-			"another device, <session>~<device> resumes that: in a fork, if there is a file of the session.",
+			"has turns that memory lacks, they are captured first. If a file of the session, also in another\n" +
+			"directory of Claude Code, has other turns than the session, a fork is written, with a new ID.\n" +
+			"If the session went on differently on another device, <session>~<device> resumes that.",
 		Flags: []cli.Flag{flags.Bool(&run, "run", "start Claude Code with the session")},
 		Action: e.Action(0, 1, func(c *cli.Context) error {
 			return runResume(c.Context, e, names.OrNewest(e.Operand(0)), run)
@@ -58,7 +59,7 @@ type resumeAnswer struct {
 
 	Continued bool   `json:"continued"`        // the client's file had the beginning
 	Captured  bool   `json:"captured"`         // the client's file had more
-	Of        string `json:"forkOf,omitempty"` // the session whose file here went on differently, so that a fork was written
+	Of        string `json:"forkOf,omitempty"` // the session, if a fork of it was written because a file with its ID has other turns
 	DryRun    bool   `json:"dryRun"`
 }
 
@@ -159,7 +160,7 @@ func printResume(e *app.Env, a resumeAnswer, start bool) {
 	}
 	if a.Of != "" {
 		file, _ := records.CutDevice(a.Of)
-		e.Note("the file of %s here went on differently: %s is a fork of %s", term.ShortID(file), a.Session, term.ShortID(a.Of))
+		e.Note("a file of %s here has other turns: %s is a fork of %s", term.ShortID(file), a.Session, term.ShortID(a.Of))
 	} else if a.From != "" && a.Changed > 0 {
 		e.Note("paths in %s were changed from %s", term.Count(a.Changed, "line"), e.Safe(a.From))
 	}

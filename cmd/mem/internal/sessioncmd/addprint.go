@@ -18,6 +18,7 @@ import (
 // An addedAnswer is the JSON form of one session in mem add and mem import.
 type addedAnswer struct {
 	Session  string `json:"sessionId"`
+	OtherOf  string `json:"otherFileOf,omitempty"` // the session whose ID the file has, with other turns
 	Change   string `json:"change"`
 	Project  string `json:"project"`
 	Title    string `json:"title"`
@@ -84,7 +85,7 @@ const maxFailures = 20
 func answerOf(a capture.Added) addedAnswer {
 	now := a.Now
 	out := addedAnswer{
-		Session: a.Session, Change: a.Change, Project: a.Project.Name, Title: now.Scan.Title, Messages: now.Scan.Messages,
+		Session: a.Session, OtherOf: a.OtherOf, Change: a.Change, Project: a.Project.Name, Title: now.Scan.Title, Messages: now.Scan.Messages,
 		Values: now.Scan.Values, Opaque: now.Scan.Opaque, Long: a.Long, Markers: newMarkers(a), Rewound: a.Rewound, Bytes: now.Size + a.Tail,
 		NewBytes: a.NewBytes,
 		Hidden:   a.Hidden, Shown: a.Shown, Stored: a.Stored, Tail: a.Tail, Files: a.Files,
@@ -157,6 +158,9 @@ func printAddedSession(e *app.Env, a capture.Added) {
 	}
 	e.Report("%s\n", term.SanitizeLine(line))
 	e.Report(" %s of transcript%s\n", app.BytesText(a.Now.Size+a.Tail), storedText(a.Stored))
+	if a.OtherOf != "" {
+		e.Report(" not %s: its file %s has other turns\n", term.ShortID(a.OtherOf), e.Safe(a.Path))
+	}
 	if n := len(a.Now.Markers); n > 0 {
 		e.Report(" %d new marker%s: %s\n", n, term.Plural(n), weights(a.Now.Markers))
 	}

@@ -254,7 +254,11 @@ func longStatus(e *app.Env, r StatusReport) {
 		return changeText(it)
 	})
 	statusPart(e, "Untracked sessions:", `use "mem import"; "mem add <session>" for one`, r.Untracked, func(it Listed) string {
-		return fmt.Sprintf("%s, %s", app.BytesText(it.Bytes), app.Ago(e.Now(), it.Last))
+		about := fmt.Sprintf("%s, %s", app.BytesText(it.Bytes), app.Ago(e.Now(), it.Last))
+		if it.OtherOf != "" {
+			about += fmt.Sprintf(", not %s: its file has other turns", term.ShortID(it.OtherOf))
+		}
+		return about
 	})
 	if len(r.Notes) > 0 {
 		e.Printf("\nNotes of Claude changed since they were captured:  (use \"mem import\")\n")
