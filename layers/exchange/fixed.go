@@ -62,10 +62,10 @@ func keyOf(e refine.Entry) string {
 	return "$ " + Program(e.Cmd)
 }
 
-// Program returns the part of a shell line by which its runs are compared: of its last command that does something,
+// Program returns the part of a shell line by which its runs are compared: of the commands that do something,
 // the program with its subcommands, without directories, variables, options, arguments and redirections.
 func Program(line string) string {
-	best := ""
+	var all []string
 	for _, part := range strings.FieldsFunc(line, func(r rune) bool { return r == '&' || r == ';' || r == '|' || r == '\n' }) {
 		words := strings.Fields(part)
 		for len(words) > 0 && strings.Contains(words[0], "=") {
@@ -88,11 +88,7 @@ func Program(line string) string {
 			}
 			name = append(name, w)
 		}
-		if best == "" {
-			best = strings.Join(name, " ")
-		} else {
-			best += " " + strings.Join(name, " ")
-		}
+		all = append(all, name...)
 	}
-	return best
+	return strings.Join(all, " ")
 }

@@ -121,21 +121,24 @@ func Context(ctx context.Context, db *state.DB, p state.Project, o ContextOption
 
 // sheet returns the sections of a context, the most important first.
 func (b *briefing) sheet(p state.Project) brief.Sheet {
-	mem := b.o.Program
-	pins := b.pinItems()
+	pins, index := b.pinItems(), b.index()
+	mem := "" // a command that prints more, if the index names the program
+	if len(index) == 0 {
+		mem = b.o.Program + " "
+	}
 	sections := slices.Concat([]brief.Section{
-		{Title: "Rules", Stated: true, Items: b.ruleItems(), MaxUnits: 800, More: mem + " rules list"},
-		{Title: "Pinned by the user, word for word", Stated: true, Items: pins, MaxUnits: 1000, More: mem + " keepit list"},
+		{Title: "Rules", Stated: true, Items: b.ruleItems(), MaxUnits: 800, More: mem + "rules list"},
+		{Title: "Pinned by the user, word for word", Stated: true, Items: pins, MaxUnits: 1000, More: mem + "keepit list"},
 	}, unpinned(Start(b.digests, records.ShortID), pins), []brief.Section{
-		{Title: "Open issues", Items: b.issueItems(), MaxUnits: 600, Rank: 1, More: mem + " facts list --open"},
-		{Title: "Decisions", Items: b.decisionItems(), MaxUnits: 700, Rank: 1, More: mem + " facts list"},
-		{Title: "Jobs that the files here belong to", Items: b.conceptItems(), MaxUnits: 500, Rank: 2, More: mem + " concepts list"},
+		{Title: "Open issues", Items: b.issueItems(), MaxUnits: 600, Rank: 1, More: mem + "facts list --open"},
+		{Title: "Decisions", Items: b.decisionItems(), MaxUnits: 700, Rank: 1, More: mem + "facts list"},
+		{Title: "Jobs that the files here belong to", Items: b.conceptItems(), MaxUnits: 500, Rank: 2, More: mem + "concepts list"},
 		{Title: "Not done yet", Items: b.pendingItems()},
-		{Title: "More", Items: b.index()},
+		{Title: "More", Items: index},
 	})
 	sections = b.againstNotes(sections)
 	return brief.Sheet{Project: cmp.Or(b.st.Name, p.Name), Sections: sections,
-		More: fmt.Sprintf("`%[1]s ls` lists the sessions, `%[1]s show ID:L1` prints one.", mem)}
+		More: fmt.Sprintf("`%[1]sls` lists the sessions, `%[1]sshow ID:L1` prints one.", mem)}
 }
 
 // pinnedStart is how much of a pinned text is compared.
@@ -358,18 +361,17 @@ func (b *briefing) pendingItems() (out []brief.Item) {
 	return out
 }
 
-// index returns one line with the commands that print more.
+// index returns one line with the commands that print more, the first with the program.
 func (b *briefing) index() []brief.Item {
-	mem := b.o.Program
 	var ask []string
 	if n := len(b.sessions); n > 0 {
-		ask = append(ask, fmt.Sprintf("`%s search WORDS` (%s)", mem, times(n, "session")), fmt.Sprintf("`%s show ID#N`", mem))
+		ask = append(ask, fmt.Sprintf("search WORDS` (%s)", times(n, "session")), "show ID#N` prints a message")
 	}
 	if n := len(b.known.Live()); n > 0 {
-		ask = append(ask, fmt.Sprintf("`%s search --in facts WORDS` (%s)", mem, times(n, "fact")))
+		ask = append(ask, fmt.Sprintf("search --in facts WORDS` (%s)", times(n, "fact")))
 	}
 	if len(ask) == 0 {
 		return nil
 	}
-	return []brief.Item{{Text: strings.Join(ask, ", "), Always: true, More: true, Why: "how to ask for more"}}
+	return []brief.Item{{Text: "`" + b.o.Program + " " + strings.Join(ask, ", `"), Always: true, More: true, Why: "how to ask for more"}}
 }

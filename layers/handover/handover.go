@@ -17,7 +17,7 @@ import (
 )
 
 // Version changes when the digest of the same session changes.
-const Version = 23
+const Version = 24
 
 // A Digest summarises one session.
 type Digest struct {
@@ -39,6 +39,8 @@ type Digest struct {
 	Todos    []Said    // not completed, in order
 	Marked   []Said    // typed messages with a marker, in their text or added; whole
 	Compact  int       // the message of the last compaction, 0 if there was none
+
+	Uncommitted string // that no commit was seen after the last change of a file, or ""
 }
 
 // Said is a text of a message.

@@ -2,7 +2,9 @@ package handover
 
 import (
 	"path"
+	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/memvcs/mem/layers/names"
 	"github.com/memvcs/mem/layers/refine"
@@ -36,6 +38,21 @@ func placed(e refine.Entry) (list []shell.Command, verdicts []verdict.Verdict) {
 func outside(p string) bool {
 	return strings.HasPrefix(p, "/") || strings.HasPrefix(p, "../") || p == ".." || strings.HasPrefix(p, "~")
 }
+
+// branch returns the name of a branch. Of one that may hold a sentence these are its directory and its number.
+func branch(name string) string {
+	if ok := names.Branch(name); ok != "" {
+		return strings.TrimPrefix(ok, "HEAD")
+	}
+	if start := numberedBranch().FindString(name); start != "" && names.Branch(start) != "" {
+		return start + "…"
+	}
+	return ""
+}
+
+var numberedBranch = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^([A-Za-z0-9._-]+/)*([A-Za-z]+[-_]?[0-9]+)?`)
+})
 
 // in returns the name of a command that runs in a directory.
 func in(dir, command string) string {

@@ -30,7 +30,7 @@ const (
 	capOpen     = 600
 	capFails    = 400
 	capWants    = 450
-	capBefore   = 500
+	capBefore   = 560
 	capFiles    = 800
 	capCommands = 550
 
@@ -60,7 +60,6 @@ func Start(digests []Digest, id ID) []brief.Section {
 		return nil
 	}
 	last := lastWork(digests)
-	shown := map[string]bool{}
 	now, waits := stands(digests[last], atStart, id), open(digests[:min(last+openBack, len(digests))], last, atStart, id)
 	return []brief.Section{
 		{Title: "Where things stand", Items: now, MaxUnits: capStatus},
@@ -68,7 +67,7 @@ func Start(digests []Digest, id ID) []brief.Section {
 		{Title: "Fails here", Items: failsHere(digests, id), MaxUnits: capFails},
 		{Title: wantsTitle, Items: wants(digests, slices.Concat(now, waits), id), MaxUnits: capWants, Rank: 1},
 		{Title: "Sessions before", Items: before(digests, last, id), MaxUnits: capBefore, Rank: 1},
-		{Title: "Files of the work", Items: workingSet(Files(digests), shown, id), MaxUnits: capFiles},
+		{Title: "Files of the work", Items: workingSet(digests, id), MaxUnits: capFiles},
 		{Title: "Commands and their last results", Items: commandItems(digests, id), MaxUnits: capCommands},
 	}
 }
@@ -109,7 +108,7 @@ func stands(d Digest, limits statusLimits, id ID) (out []brief.Item) {
 		it.Time, it.Child = d.Last, true
 		out = append(out, it)
 	}
-	if name := names.Branch(d.Branch); name != "" && !slices.Contains([]string{"HEAD", "main", "master"}, name) {
+	if name := branch(d.Branch); name != "" && name != "main" && name != "master" {
 		out = append(out, brief.Item{Text: "[branch] " + name, Source: id(d.Session), Trust: brief.Tool, Named: true,
 			Time: d.Last, Why: "the branch at the end of the session"})
 	}
@@ -202,7 +201,8 @@ func open(digests []Digest, shown int, limits statusLimits, id ID) (out []brief.
 		}
 		rejected := 0
 		k := len(d.Turns) - 1
-		if k >= 0 && d.Turns[k].Stopped > 0 && i != shown && !settled(d.Turns[k].Asked.Text, digests[:i]) {
+		if k >= 0 && d.Turns[k].Stopped > 0 && i != shown && !settled(d.Turns[k].Asked.Text, digests[:i]) &&
+			!ranSince(d.Turns[k].Asked.Text, digests[:i]) {
 			t := d.Turns[k]
 			p := slices.IndexFunc(d.Open, func(o Open) bool { return o.What == exchange.RefusedPlan && o.N > t.Asked.N })
 			if p >= 0 && settled(d.Open[p].Text, digests[:i]) {
@@ -219,6 +219,10 @@ func open(digests []Digest, shown int, limits statusLimits, id ID) (out []brief.
 		} else if k >= 0 && d.Turns[k].Asks != "" && d.Turns[k].Stopped == 0 && i == 0 {
 			say(d.Turns[k].Answered.N, brief.Assistant, "Asked the user and got no answer: "+
 				quoted(d.Turns[k].Asks, showQuestion), "the session ended with a question")
+		} else if k >= 0 && d.Turns[k].Asks != "" && d.Turns[k].Stopped == 0 && d.Uncommitted != "" && i > shown && i <= shown+maxBefore &&
+			!settled(d.Turns[k].Asks, digests[:i]) {
+			say(d.Turns[k].Answered.N, brief.Assistant, day(d)+"asked the user and got no answer: "+
+				quoted(d.Turns[k].Asks, showEarlier), "the session ended with a question, and no commit was seen")
 		}
 		for _, o := range d.Open {
 			switch {
@@ -257,6 +261,18 @@ func settled(text string, later []Digest) bool {
 	return len(wanted) > 0 && slices.ContainsFunc(later, func(d Digest) bool {
 		return slices.ContainsFunc(d.Turns, func(t Turn) bool {
 			return t.Stopped == 0 && t.Answered.N > 0 && 2*len(shared(t.Asked.Text, wanted)) >= len(wanted)
+		})
+	})
+}
+
+// ranSince reports whether a command that a request names did not fail in a later session. One without a verdict is
+// known to have run only if it checks nothing, as a server.
+func ranSince(request string, later []Digest) bool {
+	return slices.ContainsFunc(later, func(d Digest) bool {
+		return slices.ContainsFunc(d.Commands, func(c Command) bool {
+			_, name := dirOf(c.Name)
+			ran := c.End == Passed || c.End == Settled || c.End == Unknown && !verdict.Tests(name)
+			return ran && strings.Contains(name, " ") && strings.Contains(" "+request+" ", name+" ")
 		})
 	})
 }
@@ -399,6 +415,10 @@ const maxBefore = 3
 // before lists the sessions before the newest that did something, each with what it was about and how it ended. Only the
 // last exchange tells that: a later one may have changed what an earlier one came to.
 func before(digests []Digest, last int, id ID) (out []brief.Item) {
+	var now string
+	if last < len(digests) {
+		now = digests[last].Branch
+	}
 	for _, d := range digests[min(last+1, len(digests)):] {
 		if len(out) == maxBefore {
 			break
@@ -420,9 +440,13 @@ func before(digests []Digest, last int, id ID) (out []brief.Item) {
 		if later || plan.Plan != "" {
 			size = showLittle
 		}
-		text, end := day(d)+"asked "+about.request(size), ending(d, last, showBefore, id)
+		when := day(d)
+		if name := branch(d.Branch); name != "" && d.Branch != now && when != "" {
+			when = strings.TrimSuffix(when, ": ") + " [branch " + name + "]: "
+		}
+		text, end := when+"asked "+about.request(size), ending(d, last, showBefore, id)
 		if plan.Plan != "" {
-			text = day(d) + "asked " + plan.request(size) + "; then " + about.request(size)
+			text = when + "asked " + plan.request(size) + "; then " + about.request(size)
 		}
 		switch {
 		case last.Stopped > 0: // it is among what is open
@@ -433,6 +457,9 @@ func before(digests []Digest, last int, id ID) (out []brief.Item) {
 			text += "; last asked " + last.request(size) + "; " + asClause(end.Text)
 		default:
 			text += "; " + asClause(end.Text) + commit
+		}
+		if d.Uncommitted != "" {
+			text += "; " + d.Uncommitted
 		}
 		out = append(out, brief.Item{Text: text, Source: end.Source, Trust: end.Trust, Time: d.Last,
 			Why: "a session before, with its last outcome"})
@@ -468,7 +495,7 @@ func Compaction(d Digest, id ID) []brief.Section {
 		{Title: "Where this session stands", Items: now},
 		{Title: "Open", Items: waits},
 		{Title: wantsTitle, Items: wants(one, slices.Concat(now, waits), id)},
-		{Title: "Files of the work", Items: workingSet(Files(one), nil, id)},
+		{Title: "Files of the work", Items: workingSet(one, id)},
 		{Title: "Commands and their last results", Items: commandItems(one, id), Rank: 1},
 	}
 }
@@ -598,10 +625,10 @@ func commandsOf(list []Failure) (out []string) {
 // leastEdited is the number of edited files below which files that were only read are listed, too.
 const leastEdited = 4
 
-// workingSet lists the files that rank first, grouped by session, each with its last edit and what it changed. shown
-// gets their paths.
-func workingSet(ranked []Ranked, shown map[string]bool, id ID) (out []brief.Item) {
-	edited := 0
+// workingSet lists the files that rank first, grouped by session, each with its last edit and what it changed. Of the
+// other files of a session it tells the number, also of those that stand with another session.
+func workingSet(digests []Digest, id ID) (out []brief.Item) {
+	ranked, edited := Files(digests), 0
 	for _, r := range ranked {
 		if r.Edits > 0 {
 			edited++
@@ -611,16 +638,13 @@ func workingSet(ranked []Ranked, shown map[string]bool, id ID) (out []brief.Item
 		session string
 		edited  bool
 	}
-	at, more, newest := map[group]int{}, map[group]int{}, map[group]int{} // newest is the message of the last touch
+	at, newest := map[group]int{}, map[group]int{} // newest is the message of the last touch
 	room := maxSet
 	for _, r := range ranked {
 		g := group{r.Session, r.Edits > 0}
 		i, known := at[g]
 		switch {
-		case r.Edits == 0 && edited >= leastEdited:
-			continue
-		case room == 0:
-			more[g]++
+		case r.Edits == 0 && edited >= leastEdited, room == 0:
 			continue
 		}
 		room--
@@ -637,16 +661,19 @@ func workingSet(ranked []Ranked, shown map[string]bool, id ID) (out []brief.Item
 		if r.N > newest[g] {
 			newest[g], out[i].Source = r.N, id.at(r.Session, r.N)
 		}
-		if shown != nil {
-			shown[r.Path] = true
-		}
 		out[i].Keys = append(out[i].Keys, r.Path)
 		out[i].Why += fmt.Sprintf("%s: %s, %s, %s; ", r.Path, times(r.Edits, "edit"), times(r.Reads, "read"),
 			times(r.Sessions, "session"))
 	}
 	for g, i := range at {
-		if more[g] > 0 {
-			out[i].Text += fmt.Sprintf(" and %d more", more[g])
+		more := -len(out[i].Keys)
+		for _, f := range digests[slices.IndexFunc(digests, func(d Digest) bool { return d.Session == g.session })].Files {
+			if f.Edits > 0 == g.edited {
+				more++
+			}
+		}
+		if more > 0 {
+			out[i].Text += fmt.Sprintf(" and %d more", more)
 		}
 	}
 	return out
@@ -707,7 +734,7 @@ func Commands(digests []Digest) []Run {
 // that says nothing.
 func commandItems(digests []Digest, id ID) (out []brief.Item) {
 	all := slices.DeleteFunc(Commands(digests), func(r Run) bool {
-		return r.End == Unknown && r.Task == "" && (!verdict.Tests(r.Name) || strings.HasSuffix(r.Name, " install"))
+		return prepares(r.Name+" "+r.Args) || r.End == Unknown && r.Task == "" && (!verdict.Tests(r.Name) || strings.HasSuffix(r.Name, " install"))
 	})
 	slices.SortStableFunc(all, func(a, b Run) int { return unseen(a) - unseen(b) })
 	for _, r := range all[:min(maxRun, len(all))] {
@@ -723,6 +750,15 @@ func commandItems(digests []Digest, id ID) (out []brief.Item) {
 	}
 	return out
 }
+
+// prepares reports whether a command prepares or looks at something and checks nothing.
+func prepares(line string) bool {
+	return !verdict.Tests(line) && preparing().MatchString(line)
+}
+
+var preparing = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\b(go tool|go mod download|codegen|migrate|deps)\b`)
+})
 
 func unseen(r Run) int {
 	if r.End == Unknown {

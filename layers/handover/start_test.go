@@ -343,14 +343,21 @@ func TestStaleForm(t *testing.T) {
 	}
 }
 
-// TestMoreFiles gives more files than are listed: those of a session that is listed are counted.
+// TestMoreFiles gives more files than are listed: those of a session that is listed are counted, and those that stand with a later session too.
 func TestMoreFiles(t *testing.T) {
 	t.Parallel()
 	d := Digest{Session: "s"}
 	for i := range maxSet + 3 {
 		d.Files = append(d.Files, File{Path: fmt.Sprintf("f%02d.go", i), Edits: 1, N: i + 1, Edited: i + 1})
 	}
-	got := workingSet(Files([]Digest{d}), nil, same)
+	later := Digest{Session: "t", Files: []File{{Path: "f00.go", Edits: 1}, {Path: "read.go", Reads: 1}}} // also edited a file of s
+	for i := range 3 {
+		later.Files = append(later.Files, File{Path: fmt.Sprintf("z%d.go", i), Edits: 1, N: i + 1, Edited: i + 1})
+	}
+	if got := workingSet([]Digest{later, d}, same); len(got) != 2 || !strings.HasSuffix(got[1].Text, " and 7 more") {
+		t.Errorf("of two sessions: %+v", got)
+	}
+	got := workingSet([]Digest{d}, same)
 	if len(got) != 1 || !strings.HasPrefix(got[0].Text, "edited: f18.go, ") || !strings.HasSuffix(got[0].Text, ", f03.go and 3 more") || got[0].Source != "s#19" {
 		t.Errorf("%+v", got)
 	}

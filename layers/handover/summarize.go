@@ -41,14 +41,29 @@ const (
 func Summarize(entries iter.Seq2[refine.Entry, error], echo func(n int) bool, marked []int) (Digest, error) {
 	s := &summary{files: map[string]int{}, commands: map[string]int{}, marked: marked,
 		forms: forms{worked: map[int]bool{}}}
-	for e, err := range entries {
-		if err != nil {
-			return Digest{}, err
+	xs, err := exchange.Of(func(yield func(refine.Entry, error) bool) {
+		for e, err := range entries {
+			if err == nil && echo(e.N) {
+				continue
+			}
+			if err == nil {
+				s.open.Add(&e)
+				s.entry(e)
+			}
+			if !yield(e, err) {
+				return
+			}
 		}
-		if !echo(e.N) {
-			s.open.Add(&e)
-			s.entry(e)
-		}
+	}, nil)
+	if err != nil {
+		return Digest{}, err
+	}
+	switch end := exchange.EndingOf(xs); {
+	case len(end.Changed) == 0 || end.Committed:
+	case end.Commits > 0:
+		s.d.Uncommitted = "changed after the commit"
+	default:
+		s.d.Uncommitted = "no commit seen"
 	}
 	return s.finish(), nil
 }
@@ -272,7 +287,13 @@ func (s *summary) tool(e refine.Entry) {
 	case "ExitPlanMode":
 		reason, refused := strings.CutPrefix(e.Result, "refused by the user")
 		if refused {
-			s.want(e, "refused a plan: ", strings.TrimLeft(reason, ": "))
+			s.want(e, refusedPlan, strings.TrimLeft(reason, ": "))
+		} else if t := s.turn(); t != nil && e.Result != "" && !e.Side {
+			for i := range s.d.Wants {
+				if w := &s.d.Wants[i]; w.N > t.Asked.N && w.Lead == refusedPlan {
+					w.Lead = "asked to change the plan, then accepted it: "
+				}
+			}
 		}
 	case "AskUserQuestion":
 		switch text, ok := strings.CutPrefix(e.Result, "refused by the user"); {
@@ -284,6 +305,8 @@ func (s *summary) tool(e refine.Entry) {
 		}
 	}
 }
+
+const refusedPlan = "refused a plan: "
 
 // slashed returns a path with slashes, also one of Windows that is read on another system.
 func slashed(p string) string { return strings.ReplaceAll(p, `\`, "/") }
@@ -407,9 +430,12 @@ func (s *summary) finish() Digest {
 			}
 		}
 	}
-	if n := len(s.d.Files); n > maxFiles { // keep those touched last
+	if n := len(s.d.Files) - maxFiles; n > 0 { // keep those touched last, and all that were edited: they are counted
 		slices.SortStableFunc(s.d.Files, func(a, b File) int { return a.N - b.N })
-		s.d.Files = slices.Clone(s.d.Files[n-maxFiles:])
+		s.d.Files = slices.DeleteFunc(s.d.Files, func(f File) bool {
+			n--
+			return n >= 0 && f.Edits == 0
+		})
 	}
 	return s.d
 }
