@@ -81,7 +81,7 @@ func imports() map[string]string {
 		"layers/originals":              "layers/compress layers/records layers/redact layers/refine layers/state layers/transcript objects refs",
 		"layers/projects":               "layers/records layers/state refs refs/lane",
 		"layers/trust":                  "layers/compress layers/knowledge/concepts layers/knowledge/facts layers/knowledge/permanent layers/ledger layers/originals layers/projects layers/records layers/refine layers/state layers/transcript objects refs refs/lane",
-		"cmd/mem/internal/app":          "cmd/mem/internal/flags cmd/mem/internal/term layers/engines layers/originals layers/projects layers/state layers/trust layers/worktree objects/strictjson refs refs/config",
+		"cmd/mem/internal/app":          "cmd/mem/internal/flags cmd/mem/internal/term layers/engines layers/originals layers/projects layers/records layers/state layers/trust layers/worktree objects/strictjson refs refs/config",
 		"layers/copies":                 "layers/originals layers/state layers/transcript layers/trust objects refs",
 		"layers/revision":               "layers/brief layers/claims layers/compress/paste layers/knowledge/concepts layers/knowledge/facts layers/knowledge/permanent layers/ledger layers/originals layers/records layers/refine layers/requests layers/state layers/transcript layers/trust objects refs",
 		"layers/secrets":                "layers/originals layers/projects layers/records layers/redact layers/redact/scanner layers/state layers/transcript layers/trust objects objects/pack objects/stream refs refs/lane",

@@ -51,6 +51,13 @@ func runOverview(ctx context.Context, e *app.Env) error {
 		if err != nil {
 			return err
 		}
+		if o.Stored == 0 && o.New == 0 && len(r.Formers) == 0 {
+			if f, ok, err := names.AnyFormer(ctx, run); err != nil {
+				return err
+			} else if ok {
+				r.Formers = append(r.Formers, f)
+			}
+		}
 		o.Next = o.commands(r, undecided)
 		return printOverview(e, o)
 	})
@@ -110,7 +117,7 @@ func (o overview) commands(r sessioncmd.StatusReport, undecided []string) []exam
 	case unseen > 0:
 		add(true, "mem import", "capture "+changesText(o.New, o.Changed))
 	default:
-		add(o.Stored == 0 && len(r.Formers) == 0 && elsewhere > 0, "mem import", "capture every session that Claude Code has")
+		add(o.Stored == 0 && elsewhere > 0, "mem import", "capture every session that Claude Code has")
 	}
 	add(!o.Hooks, "mem hooks install", "capture from now on, and brief each new session")
 	add(o.Stored > 0, "mem next", "print the text for the next session")

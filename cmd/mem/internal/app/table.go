@@ -7,6 +7,7 @@ import (
 
 	"github.com/clipperhouse/displaywidth"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
+	"github.com/memvcs/mem/layers/records"
 )
 
 // A Table prints rows. On a terminal they are aligned, have a header and are cut to its width. Elsewhere, for
@@ -53,10 +54,15 @@ func (c Cell) blank() bool { return c.Full == "" || c.Full == "-" }
 // IdCell returns the cell of an id. People see it shortened to its usual length or its unique prefix, whichever
 // is longer; the unique prefix is bold.
 func IdCell(id string, unique int) Cell {
-	for unique < len(id) && !utf8.RuneStart(id[unique]) {
+	session, device := records.CutDevice(id)
+	for unique < len(session) && !utf8.RuneStart(session[unique]) {
 		unique++
 	}
-	return Cell{Full: id, Short: id[:max(min(unique, len(id)), len(term.ShortID(id)))], Bold: unique}
+	short := session[:max(min(unique, len(session)), len(term.ShortID(session)))]
+	if device != "" {
+		short = records.SessionOn(short, device)
+	}
+	return Cell{Full: id, Short: short, Bold: unique}
 }
 
 // Table returns an empty table that prints to stdout.

@@ -1,6 +1,7 @@
 package historycmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -86,8 +87,15 @@ func runLog(ctx context.Context, e *app.Env, o LogOptions) error {
 		if err != nil {
 			return names.Named, patchHint(ctx, run, o, err)
 		}
+		found = slices.Clone(found)
+		if err := nameDevices(ctx, run, found); err != nil {
+			return names.Named, err
+		}
+		if !o.Graph {
+			slices.SortStableFunc(found, func(a, b refs.Entry) int { return b.Time.Compare(a.Time) })
+		}
 		if !o.Since.IsZero() {
-			found = slices.DeleteFunc(slices.Clone(found), func(en refs.Entry) bool { return en.Time.Before(o.Since) })
+			found = slices.DeleteFunc(found, func(en refs.Entry) bool { return en.Time.Before(o.Since) })
 		}
 		listed := names.ListingOf(len(found))
 		if o.Rev != "" {
@@ -205,6 +213,24 @@ func logEntries(ctx context.Context, run names.Run, rev string, n int) ([]refs.E
 	}
 	found, err := ledger.ByTime(ctx, run.DB, projects, n)
 	return found, in, err
+}
+
+// nameDevices names devices with equal names as mem device list does.
+func nameDevices(ctx context.Context, run names.Run, found []refs.Entry) error {
+	devices, err := trust.Devices(ctx, run.DB)
+	if err != nil {
+		return err
+	}
+	equal := map[string]string{}
+	for _, d := range devices {
+		if strings.HasSuffix(d.Name, "~"+d.ID[:min(8, len(d.ID))]) {
+			equal[d.ID] = d.Name
+		}
+	}
+	for i := range found {
+		found[i].Name = cmp.Or(equal[found[i].Device], found[i].Name)
+	}
+	return nil
 }
 
 // PrintLog prints entries, one per line, and reports whether there were any.

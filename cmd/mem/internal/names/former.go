@@ -125,6 +125,37 @@ func namesakes(ctx context.Context, run Run) (out []Former, err error) {
 	return out, nil
 }
 
+// AnyFormer returns how to link the working directory, of which nothing is known, to a project with sessions. It returns false
+// if there is none.
+func AnyFormer(ctx context.Context, run Run) (f Former, ok bool, err error) {
+	if run.Opt.Project != "" || run.Opt.AllProjects {
+		return f, false, nil
+	}
+	all, err := trust.Projects(ctx, run.DB)
+	if err != nil {
+		return f, false, err
+	}
+	var others []state.Project
+	for _, p := range all {
+		st, err := trust.Outline(ctx, run.DB, p.ID)
+		if err != nil {
+			return f, false, err
+		}
+		if p.ID != run.Project.ID && len(st.Recent()) > 0 {
+			others = append(others, p)
+		}
+	}
+	switch len(others) {
+	case 0:
+		return f, false, nil
+	case 1:
+		f.Briefly, f.Command = "if this directory is of project "+others[0].Name, LinkCommand(run.Dir, projects.CheckoutOf(run.Dir), others[0])
+	default:
+		f.Briefly, f.Command = "if this directory is of another project", "mem project link PROJECT"
+	}
+	return f, true, nil
+}
+
 // maxGone is the number of projects that a line names.
 const maxGone = 3
 

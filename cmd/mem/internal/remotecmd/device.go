@@ -12,7 +12,9 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/memory"
+	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
+	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/trust"
 )
@@ -36,7 +38,7 @@ func Device(e *app.Env) *cli.Command {
 		Subcommands: []*cli.Command{
 			{Name: "list", Usage: "list the devices", Action: list},
 			{Name: "trust", Usage: "trust a device and use its data", ArgsUsage: "<device>",
-				Action: change(deviceChange{do: func(ctx context.Context, o *state.DB, d state.Device) error {
+				Action: change(deviceChange{trusts: true, do: func(ctx context.Context, o *state.DB, d state.Device) error {
 					return trustDevice(ctx, e, o, d)
 				}, done: "trusted"})},
 			{Name: "revoke", Usage: "stop trusting a device; it cannot read later pushes to encrypted remotes",
@@ -146,6 +148,7 @@ func trustDevice(ctx context.Context, e *app.Env, o *state.DB, d state.Device) e
 
 // A deviceChange is the action of a subcommand on a device.
 type deviceChange struct {
+	trusts  bool // the device is trusted then
 	readers bool // the name may be that of a reader of encrypted remotes
 	do      func(ctx context.Context, o *state.DB, d state.Device) error
 	done    string // what the device is then
@@ -182,5 +185,47 @@ func runDevice(ctx context.Context, e *app.Env, change deviceChange) error {
 		would = "would be"
 	}
 	e.Note("device %s (%s) %s %s", d.Name, d.ID[:8], would, change.done)
+	if !change.trusts || d.Trusted || e.Opt.DryRun {
+		return nil
+	}
+	return noteBrought(ctx, e, m, d.ID)
+}
+
+// noteBrought prints what the lanes of a device bring that is trusted now: sessions, and those that went on differently.
+func noteBrought(ctx context.Context, e *app.Env, m *layers.Memory, device string) error {
+	all, err := trust.Projects(ctx, m.DB)
+	if err != nil {
+		return err
+	}
+	sessions, projects := 0, 0
+	var parted []names.Parted
+	for _, p := range all {
+		st, err := trust.Outline(ctx, m.DB, p.ID)
+		if err != nil {
+			return err
+		}
+		n := 0
+		for _, s := range st.Recent() {
+			if s.On(device) {
+				n++
+			}
+		}
+		if n == 0 {
+			continue
+		}
+		sessions, projects = sessions+n, projects+1
+		some, err := names.PartedSessions(ctx, m.DB, p.ID, device)
+		if err != nil {
+			return err
+		}
+		parted = append(parted, some...)
+	}
+	if sessions == 0 {
+		return nil
+	}
+	e.Note("it has %s in %s", term.Count(sessions, "session"), term.Count(projects, "project"))
+	for _, line := range names.PartedLines(parted) {
+		e.Note("%s", e.Safe(line))
+	}
 	return nil
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/sessions"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/layers/view"
 	"github.com/memvcs/mem/refs"
 	"github.com/urfave/cli/v2"
@@ -86,6 +87,7 @@ type Listed struct {
 	sessions.Item
 	project state.Project
 	newest  bool
+	on      string // the device on which it went on differently, "" for no branch
 }
 
 func (it Listed) view() view.Session { return view.SessionOf(it.Item, it.project, it.newest) }
@@ -125,7 +127,7 @@ func runLs(ctx context.Context, e *app.Env, o lsOptions) error {
 			}
 			return listed, nil
 		case len(items) == 0:
-			return listed, noteNothingListed(ctx, run, len(all) > 0)
+			return listed, noteNothingListed(ctx, run, len(all) > 0, len(elsewhere) > 0)
 		}
 		if err := e.Page("ls"); err != nil {
 			return listed, err
@@ -256,7 +258,13 @@ func listKnown(ctx context.Context, run names.Run, o capture.ListOptions) ([]Lis
 				continue
 			}
 			files[it.Path] = it.Status == sessions.Untracked
-			all = append(all, Listed{it, p, it.ID == newest})
+			listed := Listed{Item: it, project: p, newest: it.ID == newest}
+			if it.Session != nil && it.Session.File != "" {
+				if listed.on, err = trust.DeviceName(ctx, run.DB, it.Session.Device()); err != nil {
+					return nil, err
+				}
+			}
+			all = append(all, listed)
 		}
 	}
 	if len(projects) > 1 {

@@ -9,14 +9,16 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
+	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/sessions"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tokens"
 	"github.com/memvcs/mem/layers/view"
 )
 
-// noteNothingListed notes that a list is empty; some reports whether the options excluded all sessions.
-func noteNothingListed(ctx context.Context, run names.Run, some bool) error {
+// noteNothingListed notes that a list is empty; some reports whether the options excluded all sessions, new whether other projects
+// have sessions that are not in memory.
+func noteNothingListed(ctx context.Context, run names.Run, some, new bool) error {
 	if some {
 		run.Note("no matching sessions")
 		return nil
@@ -42,7 +44,16 @@ func noteNothingListed(ctx context.Context, run names.Run, some bool) error {
 	if err != nil || len(found) > 0 {
 		return err
 	}
-	run.Hint("capture all of Claude Code's sessions with \"mem import\", or list other projects with --all-projects")
+	other, ok, err := names.AnyFormer(ctx, run)
+	if err != nil {
+		return err
+	}
+	if ok {
+		run.Hint("%s: %s", other.Briefly, other.Command)
+	}
+	if new || !ok {
+		run.Hint("capture all of Claude Code's sessions with \"mem import\", or list other projects with --all-projects")
+	}
 	return nil
 }
 
@@ -70,6 +81,9 @@ func lsTable(e *app.Env, o lsOptions, items []Listed) error {
 		title := app.Cell{Full: it.titleText()}
 		if it.Title == "" && it.Parent != "" {
 			title.Short = "(subagent of " + term.ShortID(it.Parent) + ")"
+		}
+		if it.on != "" {
+			title.Short = "(on " + it.on + ") " + it.titleText()
 		}
 		t.Row(app.Cell{Full: it.mark(), Short: it.shortMark(), Paint: e.Style().Green}, app.IdCell(it.ID, unique[i]),
 			e.TimeCell(it.Last), app.Cell{Full: messagesText(it)}, tokensCell(it.Tokens, it.Counted), labelsCell(it),
@@ -135,7 +149,8 @@ func labelsCell(it Listed) app.Cell {
 	return c
 }
 
-// uniquePrefixes returns for each item the length of the shortest unique prefix of its id, at least 4.
+// uniquePrefixes returns for each item the length of the shortest prefix of its id, at least 4, that only branches of the same
+// session have.
 func uniquePrefixes(items []Listed) []int {
 	order := make([]int, len(items))
 	for i := range order {
@@ -149,8 +164,14 @@ func uniquePrefixes(items []Listed) []int {
 			continue
 		}
 		before := order[k-1]
-		n := 1 + term.Common(items[before].ID, items[i].ID)
-		out[i], out[before] = max(out[i], min(n, len(items[i].ID))), max(out[before], min(n, len(items[before].ID)))
+		a, _ := records.CutDevice(items[before].ID)
+		b, _ := records.CutDevice(items[i].ID)
+		if a == b {
+			out[i] = out[before]
+			continue
+		}
+		n := 1 + term.Common(a, b)
+		out[i], out[before] = max(out[i], min(n, len(b))), max(out[before], min(n, len(a)))
 	}
 	return out
 }

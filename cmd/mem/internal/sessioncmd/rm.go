@@ -110,7 +110,7 @@ func removeError(err error) error {
 	var used *derive.UsedError
 	switch {
 	case errors.As(err, &used):
-		return app.WithHint(err, "see it with \""+term.Shell("mem", "show", revName(used.Rev))+
+		return app.WithHint(err, "see it with \""+term.Shell("mem", "show", used.By[0])+
 			"\"; hide it anyway with -f: compositions keep their own copy")
 	case errors.Is(err, state.ErrNotRemovable):
 		return app.WithHint(app.Usagef("%v", err), "leave a message, fact or rule out of the hand-over: mem next --drop",

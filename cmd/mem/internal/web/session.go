@@ -29,10 +29,33 @@ type sessionBody struct {
 	Tokens   int
 	Counted  bool
 	Versions []versionRow
+	Others   []branchRow // the session as it went on on other devices
 	View     string
 	Talk     *conversation
 	Messages *transcriptBody
 	Details  *sessionDetails
+}
+
+// A branchRow is a session as it went on on another device.
+type branchRow struct{ ID, Device string }
+
+// branches returns the other branches of a session.
+func (s *Server) branches(ctx context.Context, rev state.Rev) (out []branchRow, err error) {
+	st, err := trust.Outline(ctx, s.Memory.DB, rev.Project.ID)
+	if err != nil {
+		return nil, err
+	}
+	for _, b := range st.Branches(rev.Session) {
+		if b.ID == rev.Session.ID || !b.Shown() {
+			continue
+		}
+		name, err := trust.DeviceName(ctx, s.Memory.DB, b.Device())
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, branchRow{b.ID, name})
+	}
+	return out, nil
 }
 
 // The views of a session.
@@ -104,6 +127,9 @@ func (s *Server) sessionScreen(_ http.ResponseWriter, r *http.Request) (string, 
 	b := sessionBody{Session: rev.Session, Name: rev.Session.ID, View: viewTalk}
 	b.Tokens, b.Counted = capture.TokensOf(s.Memory.DB, rev.Project.ID, rev.Session)
 	if b.Versions, err = s.versionRows(ctx, rev); err != nil {
+		return "", page{}, err
+	}
+	if b.Others, err = s.branches(ctx, rev); err != nil {
 		return "", page{}, err
 	}
 	f := r.URL.Query()
