@@ -40,11 +40,13 @@ type Part struct {
 	Project  string       `json:"project,omitempty"`
 	Title    string       `json:"title,omitempty"`
 	Begin    time.Time    `json:"begin,omitzero"`
-	Date     time.Time    `json:"date,omitzero"` // when the session ended
-	Version  string       `json:"version"`       // label: v002, original
-	Hash     objects.Hash `json:"hash"`          // name of the version or original
-	Tokens   int          `json:"tokens"`        // by the counter of its version or original; 0: Measure counts
-	Messages int          `json:"messages"`      // of the session
+	Date     time.Time    `json:"date,omitzero"`   // when the session ended
+	Version  string       `json:"version"`         // label: v002, original
+	Hash     objects.Hash `json:"hash"`            // name of the version or original
+	Tokens   int          `json:"tokens"`          // by the counter of its version or original; 0: Measure counts
+	Messages int          `json:"messages"`        // of the session
+	After    int          `json:"after,omitempty"` // its messages up to this one are those of another part
+	Of       int          `json:"of,omitempty"`    // number of that part, from 1; 0 if it can be several
 	Segments []Segment    `json:"-"`
 }
 

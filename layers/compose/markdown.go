@@ -78,6 +78,12 @@ func (p Part) heading(i int) string {
 	if title == "" {
 		title = "Session " + oneLine(p.Session, 200)
 	}
+	switch {
+	case p.After > 0 && p.Of > 0:
+		title += fmt.Sprintf(" (branches off from %d, at #%d)", p.Of, p.After+1)
+	case p.After > 0:
+		title += fmt.Sprintf(" (branches off from others, at #%d)", p.After+1)
+	}
 	if period := p.Period(); period != "" {
 		title += ", " + period
 	}

@@ -2,6 +2,7 @@ package compose
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/memvcs/mem/layers/compress"
@@ -90,11 +91,15 @@ func texts(run []Segment) string {
 }
 
 // tag returns the line before a run: [mem 1#12..14 user], with the number of the part in the list of sources, the first
-// and last message, and the speaker if it is not the assistant: "user" for complete text typed by the user, "user, in
+// and last message of the texts (not of the lists, which can be of messages before it), and the speaker if it is not the assistant: "user" for complete text typed by the user, "user, in
 // part" for excerpts. A session id instead of the number would cost twice as many tokens.
 func tag(i int, run []Segment) string {
 	first, last := 0, 0
+	all := !slices.ContainsFunc(run, func(s Segment) bool { return !s.Gathered() })
 	for _, s := range run {
+		if s.Gathered() && !all {
+			continue
+		}
 		for _, r := range s.Src {
 			if first == 0 || r[0] < first {
 				first = r[0]

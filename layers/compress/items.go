@@ -294,6 +294,20 @@ func remark(label string) bool {
 	return label == noAnswer || label == noReply || label == refused || label == notYet || label == client || label == atEnd || label == stopped
 }
 
+// Gathered reports whether mem gathered the text of s from messages of an exchange: a list, a change, a failure or a remark.
+func (s Segment) Gathered() bool {
+	switch kind, _, _ := strings.Cut(s.Label, " "); {
+	case s.Role != "tool":
+		return false
+	case kind == "files", kind == "commands", kind == "changes", kind == "failed":
+		return true
+	}
+	return s.Remark()
+}
+
+// Remark reports whether the text of s is mem's own.
+func (s Segment) Remark() bool { return remark(s.Label) }
+
 // offers matches a text that ends with a question whether to do something.
 var offers = pattern(`(?i)\b(want me to|shall I|should I|would you like|do you want|would you prefer)\b[^?\n]*\?[*_ \t\r\n]*$`)
 

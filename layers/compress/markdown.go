@@ -9,7 +9,7 @@ import (
 type Line struct {
 	Text    string // as it is shown
 	Content string // what the segment says in it; "" if mem wrote the whole line
-	Frame   bool   // mem wrote the whole line
+	Frame   bool   // mem wrote the whole line, and it is from no message
 }
 
 // Lines returns the lines of a segment in Markdown. Text of the user is quoted, text that was kept is as it was typed,
@@ -22,7 +22,7 @@ func (s Segment) Lines() []Line {
 		return append(out, Line{Text: "## " + s.Text, Frame: true})
 	case remark(s.Label):
 		said := strings.NewReplacer("[", "(", "]", ")").Replace(oneLine(s.Text, 1000))
-		return append(out, Line{Text: "[" + s.Label + ": " + said + "]", Frame: true})
+		return append(out, Line{Text: "[" + s.Label + ": " + said + "]"})
 	case s.Keep != "":
 		for i, l := range text {
 			out = append(out, Line{Text: l, Content: l})

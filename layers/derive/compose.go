@@ -225,6 +225,32 @@ func (c *composer) findCopies(ctx context.Context) error {
 	return nil
 }
 
+// beginning returns the number, from 1, of the part with the beginning of part i: another branch of its session, or the
+// only other part of its project. It is 0 if there is none or it can be several.
+func (c *composer) beginning(i int) int {
+	if c.after[i] == 0 {
+		return 0
+	}
+	of := c.req.Parts[i].Rev
+	file, _ := records.CutDevice(of.Session.ID)
+	var branches, others []int
+	for k, p := range c.req.Parts {
+		if k == i || p.Rev.Project.ID != of.Project.ID {
+			continue
+		}
+		others = append(others, k+1)
+		if id, _ := records.CutDevice(p.Rev.Session.ID); id == file {
+			branches = append(branches, k+1)
+		}
+	}
+	for _, list := range [][]int{branches, others} {
+		if len(list) == 1 {
+			return list[0]
+		}
+	}
+	return 0
+}
+
 // copiedUpTo returns the last of the messages at the beginning of a session that another session has, 0 if there is none.
 // One that has a text that was marked in this session only is the session's own.
 func copiedUpTo(s *state.Session, same copies.Messages) int {
@@ -279,7 +305,7 @@ func (c *composer) source(ctx context.Context, i int, p ComposePart) (compose.So
 	raw := mat.Stats.After(c.after[i]).Raw()
 	c.out.Parts = append(c.out.Parts, compose.Part{
 		Session: s.ID, Project: p.Rev.Project.Name, Title: s.Title(), Begin: now.Scan.First, Date: now.Ended(),
-		Messages: now.Scan.Messages,
+		Messages: now.Scan.Messages, After: c.after[i], Of: c.beginning(i),
 	})
 	src.Distance = max(1, st.Distance(st.Session(s.ID)))
 	src.Original = c.counterOf(i).Scale(raw)

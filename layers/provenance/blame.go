@@ -22,7 +22,7 @@ import (
 type BlameLine struct {
 	trace.Origin
 	Session *state.Session // nil if the line has no session, or the session is missing
-	Role    string         // speaker: user, assistant, tool Bash; empty if there are several
+	Role    string         // speaker: user, assistant, tool Bash, mem for a remark; empty if there are several
 	Time    string         // of the first of the messages, in the form of the transcript
 	Keep    string         // weight of the marker that contains the line
 	Marker  string         // name of the marker: k1
@@ -259,6 +259,9 @@ func (b *blamer) lineOf(o trace.Origin, pieces []trace.Piece) BlameLine {
 		}
 		if said := out.Role == "user" || out.Role == "script"; said && (p.Role == "assistant" || p.Role == "tool") {
 			out.Role = p.Role // the message of an answer has the question too, and that of a refusal the call
+		}
+		if p.Remark() {
+			out.Role = "mem" // it says it of these messages
 		}
 	}
 	if trace.Messages(o.Messages) == 1 {

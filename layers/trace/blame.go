@@ -173,7 +173,7 @@ func (b *blamer) trace(o *Origin, l Line, p Piece) {
 	content := singleSpaced(l.Content)
 	terms := b.vocabulary.Terms(l.Content)
 	if len(terms) == 0 { // without terms it cannot be wrong
-		o.Frame = content == ""
+		o.Frame = content == "" && !p.Remark()
 		o.Supported, o.Confidence = true, 100
 		return
 	}

@@ -141,10 +141,26 @@ func printBlame(e *app.Env, o blameOptions, rev state.Rev, lines []provenance.Bl
 		return app.Exit(app.ExitNo)
 	}
 	if unsupported := answer.Unsupported; unsupported > 0 {
-		e.Note("%d of %d lines %s no supporting message", unsupported, answer.Content,
-			map[bool]string{true: "has", false: "have"}[unsupported == 1])
+		e.Note("%d of %d lines %s no supporting message: %s", unsupported, answer.Content,
+			map[bool]string{true: "has", false: "have"}[unsupported == 1], unsupportedLines(lines))
 	}
 	return nil
+}
+
+// unsupportedLines returns the numbers of the first lines without a supporting message.
+func unsupportedLines(lines []provenance.BlameLine) string {
+	const most = 20
+	var numbers []string
+	for _, l := range lines {
+		if l.Frame || l.Supported {
+			continue
+		}
+		if len(numbers) == most {
+			return "line " + strings.Join(numbers, ", ") + ", …"
+		}
+		numbers = append(numbers, strconv.Itoa(l.Line))
+	}
+	return "line " + strings.Join(numbers, ", ")
 }
 
 func blameTable(e *app.Env, rev state.Rev, lines []provenance.BlameLine) error {
