@@ -321,7 +321,7 @@ func AskedOf(v *records.Version) string {
 	case v.Settings.Aggressiveness == keepit.Aggressive.String():
 		return fmt.Sprintf(" (%d:1 asked: it has only requests, decisions and outcomes)", asked)
 	}
-	return fmt.Sprintf(" (%d:1 asked: it has all that was said)", asked)
+	return fmt.Sprintf(" (%d:1 asked: the rest was judged not worth reading)", asked)
 }
 
 // whyShort says why a version is smaller than asked.
