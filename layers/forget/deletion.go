@@ -65,6 +65,7 @@ type DeletedItem struct {
 	Composition *records.Composition
 
 	Copy     bool      // of messages: selected in another session
+	Waits    string    // of messages: the device that must sync before the rest of the session is shown again
 	Of       int       // of a session or its messages: how many messages the session has
 	Bytes    int64     // of a session or its messages
 	Excerpts []Excerpt // of the same, in a dry run

@@ -85,6 +85,9 @@ func (f *deletion) describeSession(s *state.Session, add func(DeletedItem)) {
 	if n > 0 && (f.purges == nil || f.touched(s)) {
 		t := DeletedItem{Kind: "messages", Name: f.places(s), Count: n,
 			Copy: len(f.ranges) > 0 && f.ranges[s.ID] == nil}
+		if f.purges == nil && !f.remains(s.ID) {
+			t.Waits = s.Now().Stamp.Device
+		}
 		f.size(s, &t)
 		add(t)
 	}
@@ -197,7 +200,7 @@ func (f *deletion) recompose(r refs.Record, c *records.Composition) bool {
 		}
 	}
 	c.Parts = slices.DeleteFunc(slices.Clone(c.Parts), func(p records.CompositionPart) bool {
-		return p.Project == f.p.ID && !f.remains(p.Session)
+		return p.Project == f.p.ID && (f.deletedWhole(p.Session))
 	})
 	for i, p := range c.Parts {
 		if !slices.ContainsFunc(f.st.Versions, func(v *records.Version) bool {
@@ -209,14 +212,18 @@ func (f *deletion) recompose(r refs.Record, c *records.Composition) bool {
 	return len(c.Parts) > 0
 }
 
+// deletedWhole reports whether nothing remains of a session on any device.
+func (f *deletion) deletedWhole(session string) bool {
+	return f.st.Session(session) == nil || f.sessions[session] || f.st.Purged.Session(session, "")
+}
+
 // remains reports whether a session can still be read. If messages of it are deleted, the lanes of other devices are
 // hidden until they have deleted them too.
 func (f *deletion) remains(session string) bool {
-	s := f.st.Session(session)
-	if s == nil || f.sessions[session] || f.st.Purged.Session(session, "") {
+	if f.deletedWhole(session) {
 		return false
 	}
-	return len(f.passed[session]) == 0 || slices.ContainsFunc(s.Points, func(p records.Point) bool {
+	return len(f.passed[session]) == 0 || slices.ContainsFunc(f.st.Session(session).Points, func(p records.Point) bool {
 		return f.own(p.Stamp.Device) || f.purges != nil && !f.purges.Before(session, p.Stamp)
 	})
 }

@@ -1,6 +1,7 @@
 package revision
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -188,14 +189,45 @@ func ResolveSession(ctx context.Context, db *state.DB, sc state.Scope, name stri
 	if err != nil {
 		return state.Rev{}, err
 	}
-	found = preferShown(ofThisDevice(db, preferSessions(found)))
+	found = preferSessions(found)
+	if !sc.Removed { // a hidden branch does not stand for one that is shown
+		found = preferShown(found)
+	}
+	found = preferShown(ofThisDevice(db, found))
 	switch len(found) {
 	case 0:
+		if waits, err := waiting(ctx, db, sc, name); waits != nil || err != nil {
+			return state.Rev{}, cmp.Or(err, waits)
+		}
 		return state.Rev{}, &state.NotFoundError{What: "session", Name: name, Candidates: near}
 	case 1:
 		return found[0], nil
 	}
 	return state.Rev{}, &state.AmbiguousError{What: "session", Name: name, Candidates: describeAll(found)}
+}
+
+// waiting returns an error that names the device for which a hidden session waits, nil if no such session has the name.
+func waiting(ctx context.Context, db *state.DB, sc state.Scope, name string) (waits, err error) {
+	serr := Scoped(ctx, db, sc, func(p state.Project, st *state.State) bool {
+		if len(st.Purges) == 0 {
+			return false
+		}
+		var all []*state.Session
+		if all, err = db.Waiting(ctx, p.ID); err != nil {
+			return true
+		}
+		for _, s := range all {
+			if s.Matches(name) == "" {
+				continue
+			}
+			device := ""
+			device, err = trust.DeviceName(ctx, db, s.Now().Stamp.Device)
+			waits = &state.NotFoundError{What: "session", Name: s.Name(), Waits: device}
+			return true
+		}
+		return false
+	})
+	return waits, cmp.Or(err, serr)
 }
 
 // ofThisDevice reduces the branches of one session to that of this device, if it has one.

@@ -195,7 +195,8 @@ func (st *State) Branches(s *Session) []*Session {
 	return st.branches[s.FileID()]
 }
 
-// SessionsNamed returns the sessions that an ID in a record names: all branches of a session.
+// SessionsNamed returns the sessions that an ID in a record names: all branches of a session, or the one of the device in the
+// ID. What is set for a branch has no effect where that branch is not known.
 func (st *State) SessionsNamed(id string) []*Session {
 	st.Index()
 	if all := st.branches[id]; all != nil {
@@ -208,18 +209,25 @@ func (st *State) SessionsNamed(id string) []*Session {
 }
 
 // Session returns the session with an ID, nil if there is none: of several branches that of this device, or else the first
-// one. The ID of a branch names the session itself where it has only one.
+// one. The ID of a branch names the session itself where that is the only branch that is known.
 func (st *State) Session(id string) *Session {
 	st.Index()
 	if s := st.ByID[id]; s != nil {
 		return s
 	}
 	file, device := records.CutDevice(id)
-	if all := st.branches[file]; all != nil {
-		return on(all, cmp.Or(device, st.own))
+	all := st.branches[file]
+	if device == "" {
+		if all == nil {
+			return nil
+		}
+		return on(all, st.own)
 	}
-	if device != "" {
-		return st.ByID[file]
+	if s := st.ByID[file]; s != nil {
+		all = []*Session{s}
+	}
+	if i := slices.IndexFunc(all, func(s *Session) bool { return s.On(device) }); i >= 0 {
+		return all[i]
 	}
 	return nil
 }

@@ -117,9 +117,14 @@ type NotFoundError struct {
 	Name       string
 	Of         string   // the session that has no such version; "" for other things
 	Candidates []string // similar names
+	Waits      string   // the device that must sync before the session is shown again; "" for other things
 }
 
 func (e *NotFoundError) Error() string {
+	if e.Waits != "" {
+		return fmt.Sprintf("%s waits for %s: messages of it were forgotten, and it is hidden here until that device has synced",
+			e.Name, e.Waits)
+	}
 	if e.Of != "" {
 		return fmt.Sprintf("'%s' is not a %s of %s", e.Name, e.What, e.Of)
 	}

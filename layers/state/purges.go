@@ -192,3 +192,36 @@ func Unpurged(list []refs.Record) ([]refs.Record, error) {
 		return q.Hides(r.Kind, StampOf(r), r.Body)
 	}), nil
 }
+
+// Waiting returns the sessions of other devices that are hidden until these have deleted messages of them.
+func (m *DB) Waiting(ctx context.Context, p refs.Project) (out []*Session, err error) {
+	var all []refs.Record
+	err = m.Refs.View(ctx, p, func(tx *refs.Tx) (err error) {
+		all, err = tx.Records(ctx, nil)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	list, err := PurgesIn(all)
+	if err != nil {
+		return nil, err
+	}
+	purges, st := NewPurges(list), NewState(p)
+	for _, r := range all {
+		if r.Kind == records.KindSession || r.Kind == records.KindName {
+			if err := st.Apply(r); err != nil {
+				return nil, err
+			}
+		}
+	}
+	st.Finish(m.Refs.Device().ID)
+	for _, s := range st.Sessions {
+		if !slices.ContainsFunc(s.Points, func(q records.Point) bool {
+			return !purges.Before(q.Session, q.Stamp) || purges.Session(q.Session, q.Stamp.Device)
+		}) {
+			out = append(out, s)
+		}
+	}
+	return out, nil
+}

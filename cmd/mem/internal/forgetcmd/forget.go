@@ -2,6 +2,7 @@ package forgetcmd
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -165,13 +166,36 @@ func States(ctx context.Context, run names.Run, all []objects.Hash) error {
 		DryRun: run.Opt.DryRun})
 }
 
+// deviceNames returns the names of devices by their IDs.
+func deviceNames(ctx context.Context, db *state.DB) (map[string]string, error) {
+	devices, err := trust.Devices(ctx, db)
+	names := map[string]string{}
+	for _, d := range devices {
+		names[d.ID] = d.Name
+	}
+	return names, err
+}
+
+// withNames sets the names of devices in items.
+func withNames(items []forget.DeletedItem, names map[string]string) {
+	for i := range items {
+		t := &items[i]
+		t.Device, t.Waits = cmp.Or(names[t.Device], t.Device), cmp.Or(names[t.Waits], t.Waits)
+	}
+}
+
 func forgetSelected(ctx context.Context, run names.Run, o forgetOptions, f forget.ForgetOptions) error {
 	e := run.Env
+	devices, err := deviceNames(ctx, run.DB)
+	if err != nil {
+		return err
+	}
 	if !f.DryRun && !e.Opt.Yes { // without a question, one plan is enough
 		plan := f
 		plan.DryRun = true
 		would, err := forget.Forget(ctx, run.DB, plan)
 		if err == nil {
+			withNames(would.Things, devices)
 			printForgotten(e, would, true)
 			noteMetadata(e, would)
 			if ok, err := e.Confirm("forget this for ever?"); err != nil || !ok {
@@ -192,7 +216,8 @@ func forgetSelected(ctx context.Context, run names.Run, o forgetOptions, f forge
 	if f.DryRun || e.Opt.Yes {
 		noteMetadata(e, out)
 	}
-	return reportForgotten(ctx, run, f, out)
+	withNames(out.Things, devices)
+	return reportForgotten(run, f, out, devices)
 }
 
 // nothing adds the likely reason to an error that nothing is selected.
@@ -255,6 +280,7 @@ type ForgottenAnswer struct {
 	Name    string `json:"name"`
 	Count   int    `json:"count"`
 	Device  string `json:"device,omitempty"` // the device whose lane contains it
+	Waits   string `json:"waits,omitempty"`  // the device that must sync before the rest of the session is shown again
 	Again   string `json:"again,omitempty"`  // the command that makes it again from what remains
 
 	Of       int             `json:"of,omitempty"`       // the messages of the session
@@ -307,14 +333,10 @@ func projectIDs(projects []refs.Project) []string {
 	return out
 }
 
-// ForgottenAnswers returns the JSON form of forgotten things, with the names of their devices.
-func ForgottenAnswers(things []forget.DeletedItem, names map[string]string) (out []ForgottenAnswer) {
+// ForgottenAnswers returns the JSON form of forgotten things.
+func ForgottenAnswers(things []forget.DeletedItem) (out []ForgottenAnswer) {
 	for _, t := range things {
-		device := t.Device
-		if n, ok := names[device]; ok {
-			device = n
-		}
-		a := ForgottenAnswer{Project: t.Project, Kind: t.Kind, Name: t.Name, Count: t.Count, Device: device,
+		a := ForgottenAnswer{Project: t.Project, Kind: t.Kind, Name: t.Name, Count: t.Count, Device: t.Device, Waits: t.Waits,
 			Again: againCommand(t), Of: t.Of, Bytes: t.Bytes}
 		for _, x := range t.Excerpts {
 			a.Excerpts = append(a.Excerpts, excerptAnswer{x.Message, x.Role, x.Text})
@@ -325,29 +347,16 @@ func ForgottenAnswers(things []forget.DeletedItem, names map[string]string) (out
 }
 
 // reportForgotten prints the receipt. The exit status is 3 if forgotten data remains in this store.
-func reportForgotten(ctx context.Context, run names.Run, f forget.ForgetOptions, out forget.Forgotten) error {
-	names := map[string]string{}
-	devices, err := trust.Devices(ctx, run.DB)
-	if err != nil {
-		return err
-	}
-	for _, d := range devices {
-		names[d.ID] = d.Name
-	}
+func reportForgotten(run names.Run, f forget.ForgetOptions, out forget.Forgotten, names map[string]string) (err error) {
 	if run.Opt.JSON {
 		err = run.PrintJSON("forget", nil, "dryRun", f.DryRun,
-			"forgotten", append([]ForgottenAnswer{}, ForgottenAnswers(out.Things, names)...),
+			"forgotten", append([]ForgottenAnswer{}, ForgottenAnswers(out.Things)...),
 			"files", append([]string{}, out.Files...), "remotes", append([]string{}, out.Remotes...),
 			"bytesSearched", out.Proof.Bytes, "objectsSearched", out.Proof.Objects,
 			"left", append([]string{}, out.Proof.Left...), "others", heldAnswers(out.Proof.Others, names),
 			"kept", keptAnswers(out.Proof.Kept, names), "same", append([]string{}, out.Proof.Same...), "unselected", projectIDs(out.Proof.Unselected),
 			"metadataOnly", out.MetadataOnly)
 	} else {
-		for i := range out.Things {
-			if n, ok := names[out.Things[i].Device]; ok {
-				out.Things[i].Device = n
-			}
-		}
 		printForgotten(run.Env, out, f.DryRun)
 		printProof(run.Env, out, f.DryRun, names)
 	}
@@ -441,6 +450,9 @@ func forgottenLine(verb string, t forget.DeletedItem) string {
 		line = fmt.Sprintf("%s %s of %s", verb, term.Count(t.Count, "fact"), t.Name)
 	}
 	switch {
+	case t.Waits != "":
+		session, _, _ := strings.Cut(t.Name, "#")
+		line += fmt.Sprintf("  (%s is hidden here until %s has synced)", session, t.Waits)
 	case t.Device != "":
 		line += fmt.Sprintf("  (in the data of %s, hidden here; gone when it syncs)", t.Device)
 	case againCommand(t) != "":

@@ -3,6 +3,7 @@ package names
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/memvcs/mem/cmd/mem/internal/term"
@@ -53,8 +54,8 @@ func PartedSessions(ctx context.Context, db *state.DB, p refs.Project, device st
 		return nil, err
 	}
 	for _, s := range st.Sessions {
-		all := st.Branches(s)
-		if !s.Shown() || all == nil || s != all[0] {
+		all := slices.DeleteFunc(slices.Clone(st.Branches(s)), func(b *state.Session) bool { return !b.Shown() })
+		if len(all) < 2 || s != all[0] {
 			continue
 		}
 		x, captured := Parted{Session: s.File}, false
@@ -73,18 +74,59 @@ func PartedSessions(ctx context.Context, db *state.DB, p refs.Project, device st
 	return out, nil
 }
 
-// NoteBranches says that a session went on on other devices, too, if its name has no device.
+// NoteBranches says that a branch of a session is hidden and, if its name has no device, that the session went on on other
+// devices, too.
 func (run Run) NoteBranches(ctx context.Context, rev state.Rev, name string) error {
-	if rev.Session == nil || rev.Session.File == "" || strings.Contains(name, "~") {
+	if rev.Session == nil || rev.Session.File == "" {
 		return nil
 	}
-	all, err := PartedSessions(ctx, run.DB, rev.Project.ID, "")
-	for _, p := range all {
-		for _, b := range p.Branches {
-			if p.Session == rev.Session.File && b.Session != rev.Session.ID {
-				run.Note("%s also went on on %s: %s", records.ShortID(p.Session), run.Safe(b.Device), records.ShortID(b.Session))
-			}
-		}
+	if !rev.Session.Shown() {
+		run.Note("%s is hidden", rev.Session.Name())
 	}
-	return err
+	if strings.Contains(name, "~") {
+		return nil
+	}
+	st, err := trust.Outline(ctx, run.DB, rev.Project.ID)
+	if err != nil {
+		return err
+	}
+	for _, b := range st.Branches(rev.Session) {
+		if b.ID == rev.Session.ID {
+			continue
+		}
+		device, err := trust.DeviceName(ctx, run.DB, b.Device())
+		if err != nil {
+			return err
+		}
+		hidden := ""
+		if !b.Shown() {
+			hidden = ", which is hidden"
+		}
+		run.Note("%s also went on on %s: %s%s", records.ShortID(rev.Session.File), run.Safe(device), b.Name(), hidden)
+	}
+	return nil
+}
+
+// NoteWaiting says which sessions of the project are hidden until another device has deleted what was forgotten of them.
+func (run Run) NoteWaiting(ctx context.Context) error {
+	st, err := trust.Outline(ctx, run.DB, run.Project.ID)
+	if err != nil || !slices.ContainsFunc(st.Purges, func(q state.StoredPurge) bool {
+		return len(q.Body.Passages) > 0 && slices.ContainsFunc(st.Tips, func(t refs.Tip) bool {
+			return !st.Purged.Acked[t.Device+q.Sum.String()]
+		})
+	}) {
+		return err
+	}
+	all, err := run.DB.Waiting(ctx, run.Project.ID)
+	if err != nil {
+		return err
+	}
+	for _, s := range all {
+		device, err := trust.DeviceName(ctx, run.DB, s.Now().Stamp.Device)
+		if err != nil {
+			return err
+		}
+		run.Note("%s waits for %s to sync: messages of it were forgotten", s.Name(), run.Safe(device))
+	}
+	return nil
 }

@@ -180,7 +180,7 @@ type fetchedLane struct {
 
 func fetchAnswerOf(r refs.Remote, out sync.Fetched, dryRun bool) fetchAnswer {
 	a := fetchAnswer{r.Name, r.URL, []fetchedLane{}, append([]state.Device{}, out.Devices...), out.Objects, out.Bytes,
-		dryRun, forgetcmd.ForgottenAnswers(out.Forgotten, nil)}
+		dryRun, forgetcmd.ForgottenAnswers(out.Forgotten)}
 	for _, l := range out.Lanes {
 		kinds := l.Arrival.Kinds
 		if kinds == nil {

@@ -126,7 +126,11 @@ func runLs(ctx context.Context, e *app.Env, o lsOptions) error {
 				e.Printf("%s\n", e.Safe(it.ID))
 			}
 			return listed, nil
-		case len(items) == 0:
+		}
+		if err := run.NoteWaiting(ctx); err != nil {
+			return listed, err
+		}
+		if len(items) == 0 {
 			return listed, noteNothingListed(ctx, run, len(all) > 0, len(elsewhere) > 0)
 		}
 		if err := e.Page("ls"); err != nil {
