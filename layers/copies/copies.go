@@ -5,9 +5,9 @@
 // several sessions together (search, a composition, a hand-over) asks [Among] which messages those are, and leaves
 // them out. What reads one session (show, compress) reads all of it.
 //
-// The client copies records with their uuid and time, so two records are the same message if these and the content are
-// equal ([transcript.Identity]). In another file of one session the content may name other paths, because a resume on another
-// machine wrote them: there the uuid and time suffice ([transcript.Place]). Records without both, such as titles, belong to the records around them. If the session that has a message is
+// The client copies records with their uuid and time, so two records are the same message if these are equal
+// ([transcript.Place]): the content may name other paths, because a resume wrote them. Records without a uuid are the same if
+// their content is, too ([transcript.Identity]). Records without both, such as titles, belong to the records around them. If the session that has a message is
 // deleted or not in the group, the next one has it: nothing is lost.
 package copies
 
@@ -29,7 +29,7 @@ import (
 )
 
 // version is the version of the cached results.
-const version = 3
+const version = 4
 
 // Messages are messages of sessions, by the ID of the session.
 type Messages map[string]transcript.Spans
@@ -165,7 +165,7 @@ func copied(ctx context.Context, db *state.DB, p refs.Project, x *member, from [
 	err := recordsOf(ctx, db, p, x, func(n int, f, place print, ok bool) {
 		last = n
 		spans.add(n, ok, ok && slices.ContainsFunc(from, func(y *member) bool {
-			return y.prints[f] || x.FileID() == y.FileID() && y.prints[place]
+			return y.prints[f] || y.prints[place]
 		}))
 	})
 	if err != nil {
