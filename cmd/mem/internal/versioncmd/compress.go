@@ -336,7 +336,7 @@ func whyShort(c derive.CompressResult) string {
 	case c.Whole && c.Plan.Tiers[0].Level == keepit.Aggressive:
 		return "it has only requests, decisions and outcomes; -a moderate keeps more"
 	case c.Whole && c.Plan.Tiers[0].Level == keepit.Moderate:
-		return "it has what was said; -a minimal keeps more code"
+		return "it leaves out what seemed to say little; -a minimal keeps more"
 	case c.Whole:
 		return "there is nothing else worth reading"
 	}
