@@ -24,6 +24,7 @@ type Ending struct {
 	// another session, or in another window. Pushed is also true if a command pushes and its exit status does not prove
 	// that it did. Nothing is proven then, either way.
 	Committed, Pushed bool
+	Told              int // the last message that says that it was committed
 
 	Waiting bool // the last request has no answer
 	Asked   Said // the question to the user that the session ends with
@@ -52,7 +53,9 @@ func EndingOf(xs []Exchange) Ending {
 	for i := range xs {
 		for _, s := range append([]Said{xs[i].Request}, xs[i].Texts...) {
 			if s.N > e.Commit.N {
-				e.Committed = e.Committed || tells(s.Text, committed())
+				if tells(s.Text, committed()) {
+					e.Committed, e.Told = true, s.N
+				}
 				e.Pushed = e.Pushed || tells(s.Text, pushed())
 			}
 		}
@@ -150,6 +153,12 @@ func tells(text string, done *regexp.Regexp) bool {
 		}
 	}
 	return false
+}
+
+// Uncommitted reports whether files were changed, and after the first of these changes no commit was seen and nobody says
+// that there was one.
+func (e Ending) Uncommitted() bool {
+	return len(e.Changed) > 0 && !slices.ContainsFunc(e.Changed, func(f File) bool { return f.First < e.Told })
 }
 
 // Edited returns the last message in which a changed file was edited, or 0.

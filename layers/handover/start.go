@@ -30,7 +30,7 @@ const (
 	capOpen     = 600
 	capFails    = 400
 	capWants    = 450
-	capBefore   = 560
+	capBefore   = 500
 	capFiles    = 800
 	capCommands = 550
 
@@ -221,8 +221,9 @@ func open(digests []Digest, shown int, limits statusLimits, id ID) (out []brief.
 				quoted(d.Turns[k].Asks, showQuestion), "the session ended with a question")
 		} else if k >= 0 && d.Turns[k].Asks != "" && d.Turns[k].Stopped == 0 && d.Uncommitted != "" && i > shown && i <= shown+maxBefore &&
 			!settled(d.Turns[k].Asks, digests[:i]) {
+			list := clauses(d.Turns[k].Asks)
 			say(d.Turns[k].Answered.N, brief.Assistant, day(d)+"asked the user and got no answer: "+
-				quoted(d.Turns[k].Asks, showEarlier), "the session ended with a question, and no commit was seen")
+				quoted(list[len(list)-1], showEarlier), "the session ended with a question, and no commit was seen")
 		}
 		for _, o := range d.Open {
 			switch {

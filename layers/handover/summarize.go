@@ -59,7 +59,7 @@ func Summarize(entries iter.Seq2[refine.Entry, error], echo func(n int) bool, ma
 		return Digest{}, err
 	}
 	switch end := exchange.EndingOf(xs); {
-	case len(end.Changed) == 0 || end.Committed:
+	case !end.Uncommitted():
 	case end.Commits > 0:
 		s.d.Uncommitted = "changed after the commit"
 	default:
