@@ -365,7 +365,7 @@ func (b *briefing) pendingItems() (out []brief.Item) {
 func (b *briefing) index() []brief.Item {
 	var ask []string
 	if n := len(b.sessions); n > 0 {
-		ask = append(ask, fmt.Sprintf("search WORDS` (%s)", times(n, "session")), "show ID#N` prints a message")
+		ask = append(ask, fmt.Sprintf("search WORDS` (%s)", times(n, "session")), "show ID#N`")
 	}
 	if n := len(b.known.Live()); n > 0 {
 		ask = append(ask, fmt.Sprintf("search --in facts WORDS` (%s)", times(n, "fact")))

@@ -38,7 +38,7 @@ const (
 	showOutcome  = 270
 	showEarlier  = 82 // of an earlier exchange or session
 	showEnding   = 140
-	showBefore   = 120 // of the ending of a session before
+	showBefore   = 104 // of the ending of a session before
 	showLittle   = 54  // of two requests of one line
 	showTodo     = 100
 	showWant     = 140
