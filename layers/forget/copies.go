@@ -14,6 +14,7 @@ import (
 	"github.com/memvcs/mem/layers/transcript"
 	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/objects/pack"
 	"github.com/memvcs/mem/refs"
 )
 
@@ -80,7 +81,7 @@ func (d deletedText) remaining(ctx context.Context, db *state.DB) (out []string,
 						found = append(found, v.N)
 					}
 				})
-				if err != nil && !errors.Is(err, objects.ErrNotFound) { // fsck reports a missing object
+				if err != nil && !unreadable(err) {
 					return nil, err
 				}
 			}
@@ -90,6 +91,11 @@ func (d deletedText) remaining(ctx context.Context, db *state.DB) (out []string,
 		}
 	}
 	return out, nil
+}
+
+// unreadable reports whether an error is that of data which is damaged or missing, as fsck reports it.
+func unreadable(err error) bool {
+	return errors.Is(err, objects.ErrNotFound) || errors.Is(err, objects.ErrCorrupt) || errors.Is(err, pack.ErrNotFound) || errors.Is(err, pack.ErrCorrupt)
 }
 
 // lastPoints returns the last point of each generation of each device.

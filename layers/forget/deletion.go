@@ -304,7 +304,7 @@ func (f *deletion) identify(ctx context.Context) error {
 					}
 				}
 			})
-			if err != nil && !errors.Is(err, objects.ErrNotFound) {
+			if err != nil && !(f.sessions[s.ID] && unreadable(err)) && !errors.Is(err, objects.ErrNotFound) {
 				return fmt.Errorf("session %s: %w", records.ShortID(s.ID), err)
 			}
 		}

@@ -122,7 +122,7 @@ func Context(ctx context.Context, db *state.DB, p state.Project, o ContextOption
 // sheet returns the sections of a context, the most important first.
 func (b *briefing) sheet(p state.Project) brief.Sheet {
 	pins, index := b.pinItems(), b.index()
-	mem := "" // a command that prints more, if the index names the program
+	mem := "mem " // the index says where it is
 	if len(index) == 0 {
 		mem = b.o.Program + " "
 	}
@@ -138,7 +138,7 @@ func (b *briefing) sheet(p state.Project) brief.Sheet {
 	})
 	sections = b.againstNotes(sections)
 	return brief.Sheet{Project: cmp.Or(b.st.Name, p.Name), Sections: sections,
-		More: fmt.Sprintf("`%[1]sls` lists the sessions, `%[1]sshow ID:L1` prints one.", mem)}
+		More: fmt.Sprintf("`%sls` lists the sessions.", mem)}
 }
 
 // pinnedStart is how much of a pinned text is compared.
@@ -373,5 +373,5 @@ func (b *briefing) index() []brief.Item {
 	if len(ask) == 0 {
 		return nil
 	}
-	return []brief.Item{{Text: "`" + b.o.Program + " " + strings.Join(ask, ", `"), Always: true, More: true, Why: "how to ask for more"}}
+	return []brief.Item{{Text: "`" + b.o.Program + " " + strings.Join(ask, ", `mem "), Always: true, More: true, Why: "how to ask for more"}}
 }
