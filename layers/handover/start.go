@@ -20,7 +20,7 @@ import (
 
 // Limits of the sections of a start, in lines and characters.
 const (
-	maxSet     = 16 // files
+	maxSet     = 12 // files
 	maxRun     = 8  // commands
 	maxTests   = 6
 	failedBack = 5  // sessions whose failures are listed
