@@ -115,7 +115,7 @@ func (e *Ending) left(x *Exchange) {
 // file or asks for a version is none.
 func checkOf(line string) string {
 	for _, s := range shell.Parse(line) {
-		w := s.Program()
+		w := slices.DeleteFunc(slices.Clone(s.Program()), func(s string) bool { return strings.Contains(s, " ") }) // a sentence
 		if len(w) == 0 || !verdict.Tests(Program(strings.Join(w, " "))) || slices.ContainsFunc(w, func(s string) bool {
 			return strings.TrimLeft(s, "-") == "version"
 		}) {

@@ -58,6 +58,7 @@ func TestEndingCheck(t *testing.T) {
 		"golangci-lint --version":                                                 "",
 		"grep -rn test . | head":                                                  "",
 		"git commit -m 'fix the build and test'":                                  "",
+		"bd create --title=\"detection is lost\" --description=\"Files:\n- lib/x.ex\n\nDone:\n- mix test passes\n\"": "",
 	} {
 		line, err := json.Marshal(map[string]any{"n": 1, "role": "tool", "name": "Bash", "cmd": cmd, "result": "ok", "verdict": "passed"})
 		if err != nil {

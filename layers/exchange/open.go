@@ -55,9 +55,6 @@ func (o Open) Lead() string {
 	return ""
 }
 
-// Users reports whether the user wrote the text of o, and not the model.
-func (o Open) Users() bool { return o.Kind == Interrupted }
-
 // A Pending collects what a session leaves open from the entries of its L1, in order. The zero value is empty.
 type Pending struct {
 	list    []Open // plans, questions and refused calls

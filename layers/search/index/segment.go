@@ -309,15 +309,6 @@ func (p *Postings) Next() (doc, n int, ok bool) {
 // Damaged reports whether Next stopped early because the postings are malformed.
 func (p *Postings) Damaged() bool { return p.bad }
 
-// Terms returns all terms of the segment, sorted, for tests and for fsck.
-func (s *Segment) Terms() (all []string, err error) {
-	err = s.Each("", func(term string, _ int) { all = append(all, term) })
-	if err == nil && !slices.IsSorted(all) {
-		err = ErrDamaged
-	}
-	return all, err
-}
-
 // Each calls yield with the terms that begin with prefix, in order, and the number of documents that contain each.
 func (s *Segment) Each(prefix string, yield func(term string, docs int)) error {
 	first := sort.Search(len(s.termBlocks), func(i int) bool { return s.termBlocks[i].first >= prefix })
