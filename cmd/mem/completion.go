@@ -6,7 +6,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 )
 
@@ -34,7 +33,7 @@ func completion(e *app.Env) *cli.Command {
 func runCompletion(e *app.Env, shell string) error {
 	script, err := completionScripts.ReadFile("completion/mem." + shell)
 	if err != nil {
-		err := app.Usagef("there is no completion for %q: the shell is %s", shell, flags.OrList(shells()))
+		err := app.Usagef("there is no completion for %q: the shell is %s", shell, app.OrList(shells()))
 		if near := term.Suggest(shell, shells()); len(near) > 0 {
 			return app.WithHint(err, app.DidYouMean("mem completion ", near))
 		}

@@ -17,7 +17,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/transcript"
@@ -40,9 +39,9 @@ func demoCommand(e *app.Env) *cli.Command {
 			"there. Without any, it uses the bundled sample. Each command is printed as it runs;\n" +
 			"the memory is deleted at the end, unless --keep names a directory.",
 		Flags: []cli.Flag{
-			flags.String(&o.keep, "keep", "create the memory in `DIR` and keep it"),
-			flags.Bool(&o.sample, "sample", "use the bundled sample even if there are sessions"),
-			flags.Bool(&o.full, "full", "print the whole output of more commands"),
+			app.StringFlag(&o.keep, "keep", "create the memory in `DIR` and keep it"),
+			app.BoolFlag(&o.sample, "sample", "use the bundled sample even if there are sessions"),
+			app.BoolFlag(&o.full, "full", "print the whole output of more commands"),
 		},
 		Action: e.Action(0, 0, func(c *cli.Context) error {
 			if e.Opt.JSON {

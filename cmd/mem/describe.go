@@ -8,7 +8,6 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/cmdline"
-	"github.com/memvcs/mem/cmd/mem/internal/flags"
 )
 
 // A commandHelp describes one command for help, for --json and for completion.
@@ -144,7 +143,7 @@ func describeAll(e *app.Env, path []string, c *cli.Command) []commandHelp {
 func optionsHelp(list []cli.Flag) []optionHelp {
 	out := []optionHelp{}
 	for _, f := range list {
-		k, names := flags.KindOf(f), f.Names()
+		k, names := app.KindOf(f), f.Names()
 		h := optionHelp{
 			Name: names[0], Value: k.Value, Usage: k.Usage, Choices: k.Choices,
 			maybe: k.Implied != "" && k.Choices != nil,

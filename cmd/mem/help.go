@@ -12,7 +12,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 )
 
@@ -30,9 +29,9 @@ func help(e *app.Env) *cli.Command {
 		Usage:     "explain mem, a command or a topic",
 		ArgsUsage: "[<command>|<topic>]",
 		Flags: []cli.Flag{
-			flags.Bool(&all, "all,a", "list all commands and topics"),
-			flags.Bool(&man, "man", "print the man page, of mem or of a command"),
-			flags.String(&dir, "man-dir", "write all man pages into man1 under `DIR`"),
+			app.BoolFlag(&all, "all,a", "list all commands and topics"),
+			app.BoolFlag(&man, "man", "print the man page, of mem or of a command"),
+			app.StringFlag(&dir, "man-dir", "write all man pages into man1 under `DIR`"),
 		},
 		Action: func(*cli.Context) error {
 			switch {

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/engines"
 	"github.com/memvcs/mem/layers/originals"
@@ -175,7 +174,7 @@ func MissingHints(missing *state.NotFoundError) []string {
 			return !strings.HasPrefix(id, missing.Name)
 		}); len(like) > 0 {
 			const most = 3
-			return []string{"the start of an id needs four characters: " + flags.OrList(like[:min(most, len(like))])}
+			return []string{"the start of an id needs four characters: " + OrList(like[:min(most, len(like))])}
 		}
 	}
 	if near := term.Suggest(missing.Name, missing.Candidates); len(near) > 0 && len(near) <= 3 {

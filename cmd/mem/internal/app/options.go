@@ -6,8 +6,6 @@ import (
 	"time"
 
 	"github.com/urfave/cli/v2"
-
-	"github.com/memvcs/mem/cmd/mem/internal/flags"
 )
 
 // Options are the global options of mem.
@@ -30,18 +28,18 @@ type Options struct {
 // Flags returns the global flags; -n and -y are included only for commands that write.
 func (o *Options) Flags(writes bool) []cli.Flag {
 	list := []cli.Flag{
-		flags.String(&o.Dir, "C", "run as if started in `DIR`"),
-		flags.String(&o.MemDir, "mem-dir", "use the memory in `DIR`"),
-		flags.String(&o.Project, "project,p", "work on this `PROJECT`"),
-		flags.Bool(&o.AllProjects, "all-projects", "work on every project"),
-		flags.Repeated(&o.Set, "c", "override a setting for this run: `KEY=VALUE`"),
-		flags.Bool(&o.Quiet, "quiet,q", "print only answers and errors"),
-		flags.Bool(&o.Verbose, "verbose,v", "print more"),
-		flags.Bool(&o.NoPager, "no-pager", "do not start a pager"),
-		flags.Choice(&o.Color, "color", "use colour: `WHEN` is auto, always or never", "auto", "always",
+		StringFlag(&o.Dir, "C", "run as if started in `DIR`"),
+		StringFlag(&o.MemDir, "mem-dir", "use the memory in `DIR`"),
+		StringFlag(&o.Project, "project,p", "work on this `PROJECT`"),
+		BoolFlag(&o.AllProjects, "all-projects", "work on every project"),
+		RepeatedFlag(&o.Set, "c", "override a setting for this run: `KEY=VALUE`"),
+		BoolFlag(&o.Quiet, "quiet,q", "print only answers and errors"),
+		BoolFlag(&o.Verbose, "verbose,v", "print more"),
+		BoolFlag(&o.NoPager, "no-pager", "do not start a pager"),
+		ChoiceFlag(&o.Color, "color", "use colour: `WHEN` is auto, always or never", "auto", "always",
 			"never").Optional("always"),
-		flags.Bool(&o.JSON, "json", "print one JSON object"),
-		flags.Parsed(&o.LockTimeout, "lock-timeout", "wait `TIME` for another command to finish writing", ParseWait),
+		BoolFlag(&o.JSON, "json", "print one JSON object"),
+		ParsedFlag(&o.LockTimeout, "lock-timeout", "wait `TIME` for another command to finish writing", ParseWait),
 	}
 	if writes {
 		list = append(list, o.Changing()...)
@@ -52,8 +50,8 @@ func (o *Options) Flags(writes bool) []cli.Flag {
 // Changing returns the global flags of commands that write: -n and -y.
 func (o *Options) Changing() []cli.Flag {
 	return []cli.Flag{
-		flags.Bool(&o.DryRun, "dry-run,n", "only print what would be done"),
-		flags.Bool(&o.Yes, "yes,y", "do not ask"),
+		BoolFlag(&o.DryRun, "dry-run,n", "only print what would be done"),
+		BoolFlag(&o.Yes, "yes,y", "do not ask"),
 	}
 }
 

@@ -3,13 +3,12 @@ package app
 import (
 	"maps"
 
-	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/urfave/cli/v2"
 )
 
 // An Option describes one flag for the parser.
 type Option struct {
-	flags.Kind
+	FlagKind
 	Name   string
 	Global bool // of mem, not of one command
 	Help   bool // -h
@@ -26,13 +25,13 @@ func OptionsOf(list []cli.Flag, global bool) OptionSet {
 	s := OptionSet{}
 	for _, f := range list {
 		names := f.Names()
-		o := Option{Kind: flags.KindOf(f), Name: names[0], Global: global}
+		o := Option{FlagKind: KindOf(f), Name: names[0], Global: global}
 		for _, name := range names {
 			s[name] = o
 		}
 	}
 	if global {
-		help := Option{Kind: flags.KindOf(cli.HelpFlag), Name: "help", Global: true, Help: true}
+		help := Option{FlagKind: KindOf(cli.HelpFlag), Name: "help", Global: true, Help: true}
 		help.Usage = "explain the command"
 		s["help"], s["h"] = help, help
 	}

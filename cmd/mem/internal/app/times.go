@@ -3,19 +3,18 @@ package app
 import (
 	"time"
 
-	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/urfave/cli/v2"
 )
 
 // Since returns the option --since of a command that selects by time.
 func (e *Env) Since(to *time.Time, what string) cli.Flag {
-	return flags.Parsed(to, "since", what+" at `TIME` or later, such as 2026-01-15, 3d or \"2 weeks ago\"", e.ParseSince)
+	return ParsedFlag(to, "since", what+" at `TIME` or later, such as 2026-01-15, 3d or \"2 weeks ago\"", e.ParseSince)
 }
 
 // Until returns the option --until of a command that selects by time.
 func (e *Env) Until(to *time.Time, what string) cli.Flag {
-	return flags.Parsed(to, "until", what+" before `TIME`; a day is included", e.ParseUntil)
+	return ParsedFlag(to, "until", what+" before `TIME`; a day is included", e.ParseUntil)
 }
 
 // ParseSince parses the argument of --since.

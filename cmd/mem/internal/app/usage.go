@@ -8,7 +8,6 @@ import (
 
 	"github.com/urfave/cli/v2"
 
-	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 )
 
@@ -37,7 +36,7 @@ type MissingValue struct {
 func (e *MissingValue) Error() string {
 	want := "a value"
 	if e.Option.Choices != nil {
-		want += ": " + flags.OrList(e.Option.Choices)
+		want += ": " + OrList(e.Option.Choices)
 	} else if name := e.Option.Value; name != "" {
 		want += ": " + name
 	}
@@ -55,7 +54,7 @@ func DidYouMean(prefix string, names []string) string {
 	for i, n := range names {
 		quoted[i] = fmt.Sprintf("%q", prefix+n)
 	}
-	return "did you mean " + flags.OrList(quoted) + "?"
+	return "did you mean " + OrList(quoted) + "?"
 }
 
 // Action returns an action that checks the number of operands with [Env.WantOperands] and then calls f.

@@ -13,7 +13,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
@@ -47,10 +46,10 @@ func Checkout(e *app.Env) *cli.Command {
 			"changed since, is replaced only with --force. -n lists the files. A checkout by a\n" +
 			"session of Claude Code counts as a use, which brings old sessions nearer.",
 		Flags: []cli.Flag{
-			flags.String(&o.out, "output,o", "write to `PATH`, a file or directory; - is standard output"),
-			flags.Choice(&o.format, "format", "write only `FORM`: md, jsonl, text or both", "md", "jsonl", "text", "both"),
-			flags.Bool(&o.files, "files", "with an original: also its tool-results/ files, next to it as in Claude Code"),
-			flags.Bool(&o.force, "force,f",
+			app.StringFlag(&o.out, "output,o", "write to `PATH`, a file or directory; - is standard output"),
+			app.ChoiceFlag(&o.format, "format", "write only `FORM`: md, jsonl, text or both", "md", "jsonl", "text", "both"),
+			app.BoolFlag(&o.files, "files", "with an original: also its tool-results/ files, next to it as in Claude Code"),
+			app.BoolFlag(&o.force, "force,f",
 				"replace files that mem did not write; write data of revoked sources"),
 		},
 		Action: e.Action(1, 1, func(c *cli.Context) error {

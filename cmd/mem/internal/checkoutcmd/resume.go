@@ -12,7 +12,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/checkout"
@@ -40,7 +39,7 @@ func Resume(e *app.Env) *cli.Command {
 			"has turns that memory lacks, they are captured first. If a file of the session, also in another\n" +
 			"directory of Claude Code, has other turns than the session, a fork is written, with a new ID.\n" +
 			"If the session went on differently on another device, <session>~<device> resumes that.",
-		Flags: []cli.Flag{flags.Bool(&run, "run", "start Claude Code with the session")},
+		Flags: []cli.Flag{app.BoolFlag(&run, "run", "start Claude Code with the session")},
 		Action: e.Action(0, 1, func(c *cli.Context) error {
 			return runResume(c.Context, e, names.OrNewest(e.Operand(0)), run)
 		}),

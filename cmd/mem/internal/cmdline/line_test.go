@@ -11,7 +11,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/flags"
 )
 
 // A sample is a command with every kind of option, as it saw its command line.
@@ -36,19 +35,19 @@ func (s *sample) commands() []*cli.Command {
 	}
 	return []*cli.Command{
 		{Name: "log", ArgsUsage: "<rev>", Action: act, Flags: []cli.Flag{
-			flags.Int(&s.number, "number,n", "show `N`"),
-			flags.Bool(&s.all, "all,a", ""),
-			flags.Bool(&s.grep, "grep,g", ""),
-			flags.String(&s.text, "text,S,ü", ""),
-			flags.Parsed(&s.long, "long", "", app.ParseWait),
-			flags.Repeated(&s.list, "list", ""),
-			flags.Choice(&s.format, "format,f", "print as `FORMAT`", "md", "jsonl"),
-			flags.Int(&s.max, "max-count", ""),
-			flags.Bool(&s.maximal, "max-imal", ""),
+			app.IntFlag(&s.number, "number,n", "show `N`"),
+			app.BoolFlag(&s.all, "all,a", ""),
+			app.BoolFlag(&s.grep, "grep,g", ""),
+			app.StringFlag(&s.text, "text,S,ü", ""),
+			app.ParsedFlag(&s.long, "long", "", app.ParseWait),
+			app.RepeatedFlag(&s.list, "list", ""),
+			app.ChoiceFlag(&s.format, "format,f", "print as `FORMAT`", "md", "jsonl"),
+			app.IntFlag(&s.max, "max-count", ""),
+			app.BoolFlag(&s.maximal, "max-imal", ""),
 		}},
 		{Name: "keepit", Action: act, ArgsUsage: "[<rev>]", Subcommands: []*cli.Command{
 			{Name: "set", Action: act, Flags: []cli.Flag{
-				flags.String(&s.text, "weight,w", "")}},
+				app.StringFlag(&s.text, "weight,w", "")}},
 			{Name: "list", Aliases: []string{"ls"}, Action: act},
 		}},
 		{Name: "raw", SkipFlagParsing: true, Action: act},

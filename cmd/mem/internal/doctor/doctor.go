@@ -9,7 +9,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/refs"
@@ -26,8 +25,8 @@ func Doctor(e *app.Env) *cli.Command {
 			"limit and processes the notes of hooks. It reads the records of the store; mem fsck\n" +
 			"verifies every object. Only --remotes uses the network: it asks each remote for its\n" +
 			"branches. The exit status is 1 if a check failed.",
-		Flags: []cli.Flag{flags.Bool(&fix, "fix", "apply the safe fixes"),
-			flags.Bool(&ask, "remotes", "contact the remotes and compare their branches")},
+		Flags: []cli.Flag{app.BoolFlag(&fix, "fix", "apply the safe fixes"),
+			app.BoolFlag(&ask, "remotes", "contact the remotes and compare their branches")},
 		Action: e.Action(0, 0, func(c *cli.Context) error {
 			if e.Opt.DryRun && !fix {
 				return app.WithHint(app.Usagef("mem doctor changes nothing without --fix"), "mem doctor --fix -n")

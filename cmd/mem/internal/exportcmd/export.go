@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/remotecmd"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
@@ -43,15 +42,15 @@ func Export(e *app.Env) *cli.Command {
 			"decisions and preferences keep their kind, and any other fact is a fact;\n" +
 			"\"mem facts confirm\" sets validatedByUser.",
 		Flags: []cli.Flag{
-			flags.Choice(&o.format, "format", "write `FORM`: facts, concepts, semantic, memory or project", "facts",
+			app.ChoiceFlag(&o.format, "format", "write `FORM`: facts, concepts, semantic, memory or project", "facts",
 				"concepts", "semantic", "memory", "project"),
-			flags.String(&o.html, "html", "write the session, version or composition `REV` as one HTML page"),
-			flags.String(&o.l1, "l1", "write each session as a Markdown file of exchanges to `DIR`, with an index; again writes what changed"),
-			flags.String(&o.out, "output,o", "write to the `PATH`, a file or directory, instead of standard output"),
-			flags.Bool(&o.archive.All, "all", "archive every project"),
-			flags.Bool(&o.archive.Originals, "originals", "include the exact bytes, with the secrets in them"),
-			flags.Bool(&o.archive.YesRaw, "yes-raw", "do not ask about --originals"),
-			flags.Bool(&o.force, "force,f", "replace a file that mem did not write"),
+			app.StringFlag(&o.html, "html", "write the session, version or composition `REV` as one HTML page"),
+			app.StringFlag(&o.l1, "l1", "write each session as a Markdown file of exchanges to `DIR`, with an index; again writes what changed"),
+			app.StringFlag(&o.out, "output,o", "write to the `PATH`, a file or directory, instead of standard output"),
+			app.BoolFlag(&o.archive.All, "all", "archive every project"),
+			app.BoolFlag(&o.archive.Originals, "originals", "include the exact bytes, with the secrets in them"),
+			app.BoolFlag(&o.archive.YesRaw, "yes-raw", "do not ask about --originals"),
+			app.BoolFlag(&o.force, "force,f", "replace a file that mem did not write"),
 		},
 		Action: e.Action(0, 1, func(c *cli.Context) error {
 			file := e.Operand(0)

@@ -15,7 +15,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/forget"
@@ -56,10 +55,10 @@ func Forget(e *app.Env) *cli.Command {
 			"is given. --secret searches every project, in all spellings of the value; pipe the value\n" +
 			"in with --secret - to keep it out of the shell's history. See \"mem help forgetting\".",
 		Flags: []cli.Flag{
-			flags.String(&o.match, "match", "forget the messages that match the regular expression `RE`"),
-			flags.Bool(&o.all, "metadata", "with --match: also search directory, branch, model, version, IDs and hook commands"),
-			flags.String(&o.secret, "secret", "forget all occurrences of `VALUE`; - reads it from standard input"),
-			flags.String(&o.tool, "tool", "forget the results of the tool `NAME`"),
+			app.StringFlag(&o.match, "match", "forget the messages that match the regular expression `RE`"),
+			app.BoolFlag(&o.all, "metadata", "with --match: also search directory, branch, model, version, IDs and hook commands"),
+			app.StringFlag(&o.secret, "secret", "forget all occurrences of `VALUE`; - reads it from standard input"),
+			app.StringFlag(&o.tool, "tool", "forget the results of the tool `NAME`"),
 			e.Since(&o.since, "forget the messages"), e.Until(&o.until, "forget the messages"),
 		},
 		Action: func(c *cli.Context) error {

@@ -10,7 +10,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
@@ -37,11 +36,11 @@ func Diff(e *app.Env) *cli.Command {
 			"for the project without operands, prints the messages that came after the newest\n" +
 			"version.",
 		Flags: []cli.Flag{
-			flags.Bool(&o.text, "text", "compare the lines of both as Markdown, as diff -u does"),
-			flags.Bool(&o.stat, "stat", "print a line for each changed part, and a summary"),
-			flags.Bool(&o.keepits, "keepit-only", "print markers whose fate changed"),
-			flags.Bool(&o.word, "word", "print changed segments whole, with changed words marked"),
-			flags.Bool(&o.exitCode, "exit-code", "exit with 1 if anything differs"),
+			app.BoolFlag(&o.text, "text", "compare the lines of both as Markdown, as diff -u does"),
+			app.BoolFlag(&o.stat, "stat", "print a line for each changed part, and a summary"),
+			app.BoolFlag(&o.keepits, "keepit-only", "print markers whose fate changed"),
+			app.BoolFlag(&o.word, "word", "print changed segments whole, with changed words marked"),
+			app.BoolFlag(&o.exitCode, "exit-code", "exit with 1 if anything differs"),
 		},
 		Action: e.Action(0, 2, func(c *cli.Context) error {
 			if err := o.check(e.Opt.JSON); err != nil {

@@ -10,7 +10,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
@@ -37,17 +36,17 @@ func Log(e *app.Env) *cli.Command {
 			"It does not list messages. The line of a capture that found turns which the user withdrew\n" +
 			"says \"2 turns rewound\"; \"mem show SESSION\" marks them in the transcript.",
 		Flags: []cli.Flag{
-			flags.Bool(&o.Oneline, "oneline", "print one line per operation"),
-			flags.Int(&o.Number, "number,n", "print the newest `N` only"),
+			app.BoolFlag(&o.Oneline, "oneline", "print one line per operation"),
+			app.IntFlag(&o.Number, "number,n", "print the newest `N` only"),
 			e.Since(&o.Since, "print the operations"),
-			flags.Bool(&o.Graph, "graph", "draw the operations as a graph"),
-			flags.Bool(&o.Stat, "stat", "print figures for each operation"),
-			flags.Bool(&o.Patch, "patch,p", "print the changes of versions and compositions"),
-			flags.Bool(&o.Handed, "handed", "list what hooks handed over, to which session and when"),
-			flags.Bool(&o.All, "all,a", "print each capture, not one line for a session and day"),
-			flags.String(&o.Format, "format", "print each operation by a Go `TEMPLATE`, such as '{{.commit}} {{.subject}}'"),
-			flags.Bool(&o.Undo, "undo", "list this device's operations and what undo and redo would do"),
-			flags.String(&o.Search, "S", "print the operations that added or removed `TEXT`"),
+			app.BoolFlag(&o.Graph, "graph", "draw the operations as a graph"),
+			app.BoolFlag(&o.Stat, "stat", "print figures for each operation"),
+			app.BoolFlag(&o.Patch, "patch,p", "print the changes of versions and compositions"),
+			app.BoolFlag(&o.Handed, "handed", "list what hooks handed over, to which session and when"),
+			app.BoolFlag(&o.All, "all,a", "print each capture, not one line for a session and day"),
+			app.StringFlag(&o.Format, "format", "print each operation by a Go `TEMPLATE`, such as '{{.commit}} {{.subject}}'"),
+			app.BoolFlag(&o.Undo, "undo", "list this device's operations and what undo and redo would do"),
+			app.StringFlag(&o.Search, "S", "print the operations that added or removed `TEXT`"),
 		},
 		Action: e.Action(0, 1, func(c *cli.Context) error {
 			if o.Number < 0 {

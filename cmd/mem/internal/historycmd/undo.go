@@ -11,7 +11,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/notescmd"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
@@ -267,7 +266,7 @@ func Op(e *app.Env) *cli.Command {
 			Description: "The column undo shows which operation \"mem undo\" undoes next, which ones it can undo\n" +
 				"after that, which ones are undone, and whether \"mem redo\" can redo them. Captures and\n" +
 				"uses by a session cannot be undone.",
-			Flags: []cli.Flag{flags.Int(&number, "number,n", "print the newest `N` only")},
+			Flags: []cli.Flag{app.IntFlag(&number, "number,n", "print the newest `N` only")},
 			Action: e.Action(0, 0, func(c *cli.Context) error {
 				if number < 0 {
 					return app.Usagef("option --number cannot be %d: want a whole number from 0", number)

@@ -12,7 +12,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/hookset"
 	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	"github.com/memvcs/mem/cmd/mem/internal/storecmd"
@@ -26,7 +25,7 @@ import (
 func HooksCommand(e *app.Env) *cli.Command {
 	var scope, distill string
 	scoped := func() []cli.Flag {
-		return []cli.Flag{flags.Choice(&scope, "scope", "whose settings: `WHOSE` is user, project or local",
+		return []cli.Flag{app.ChoiceFlag(&scope, "scope", "whose settings: `WHOSE` is user, project or local",
 			hookset.HookScopes()...)}
 	}
 	action := func(run func(context.Context, string) error) func(c *cli.Context) error {
@@ -47,7 +46,7 @@ func HooksCommand(e *app.Env) *cli.Command {
 			"XX \"mem help capturing\".",
 		Subcommands: []*cli.Command{
 			{Name: "install", Usage: "write the hooks into the settings of Claude Code",
-				Flags: append(scoped(), flags.Choice(&distill, "distill",
+				Flags: append(scoped(), app.ChoiceFlag(&distill, "distill",
 					"how facts are asked for: `HOW` is off, session or background", distillModes()...)),
 				Action: action(func(ctx context.Context, scope string) error { return runHooksInstall(ctx, e, scope, distill) })},
 			{Name: "uninstall", Usage: "remove the hooks", Flags: scoped(),

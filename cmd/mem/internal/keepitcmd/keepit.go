@@ -9,7 +9,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/derive"
@@ -43,7 +42,7 @@ func Keepit(e *app.Env) *cli.Command {
 			"versions only.",
 		Subcommands: append(keepitChanges(e), []*cli.Command{
 			{Name: "list", Usage: "list the markers of a session or the project", ArgsUsage: "[<rev>]",
-				Flags: []cli.Flag{flags.Bool(&given, "handed", "list what the next session gets, and why it does not get the rest")},
+				Flags: []cli.Flag{app.BoolFlag(&given, "handed", "list what the next session gets, and why it does not get the rest")},
 				Action: e.Action(0, 1, func(c *cli.Context) error {
 					if given && (e.Operand(0) != "" || e.Opt.AllProjects) {
 						return app.WithHint(app.Usagef("--handed lists the markers of this project"), "mem keepit list --handed")
@@ -59,11 +58,11 @@ func Keepit(e *app.Env) *cli.Command {
 				})},
 			{Name: "preview", Usage: "show which markers a compression would keep", ArgsUsage: "[<rev>]",
 				Flags: []cli.Flag{
-					flags.Parsed(&o.ratio, "ratio,r", "at the ratio `N`:1; default 15", flags.Positive("a ratio", "10")),
-					flags.Choice(&o.level, "aggressiveness,a",
+					app.ParsedFlag(&o.ratio, "ratio,r", "at the ratio `N`:1; default 15", app.Positive("a ratio", "10")),
+					app.ChoiceFlag(&o.level, "aggressiveness,a",
 						"at the aggressiveness `LEVEL`: minimal, moderate or aggressive", "minimal",
 						"light", "moderate", "aggressive"),
-					flags.Parsed(&o.distance, "distance", "as if `N` sessions were since; 1 is the newest", flags.Positive("a distance", "5")),
+					app.ParsedFlag(&o.distance, "distance", "as if `N` sessions were since; 1 is the newest", app.Positive("a distance", "5")),
 				},
 				Action: e.Action(0, 1, func(c *cli.Context) error {
 					return runKeepitPreview(c.Context, e, o, names.OrNewest(e.Operand(0)))

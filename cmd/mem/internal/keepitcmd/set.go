@@ -9,7 +9,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers"
@@ -44,7 +43,7 @@ func keepitChanges(e *app.Env) []*cli.Command {
 			Description: "REV names one message, such as abc1#234. Without TEXT, all typed text of the message is\n" +
 				"pinned.",
 			Flags: []cli.Flag{
-				flags.Parsed(&weight, "weight,w", "set the weight to `W`, such as 0.9 or critical; default 0.80",
+				app.ParsedFlag(&weight, "weight,w", "set the weight to `W`, such as 0.9 or critical; default 0.80",
 					keepit.ParseTyped),
 			},
 			Action: e.Action(1, 2, func(c *cli.Context) error {

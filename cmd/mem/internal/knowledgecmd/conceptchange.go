@@ -11,7 +11,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/layers/knowledge"
 	"github.com/memvcs/mem/layers/knowledge/concepts"
@@ -32,19 +31,19 @@ type assignOptions struct {
 // conceptChanges returns the subcommands that change concepts.
 func conceptChanges(e *app.Env) []*cli.Command {
 	var o assignOptions
-	topic := flags.Parsed(&o.topic, "topic,t", "the topic, in 3 to 5 `WORDS`", flags.Line("a topic", 80))
-	summary := flags.Parsed(&o.summary, "summary", "set the summary `TEXT`", flags.Line("a summary", 1000))
-	reason := flags.Parsed(&o.reason, "reason", "record `WHY` it belongs there", flags.Line("a reason", 500))
+	topic := app.ParsedFlag(&o.topic, "topic,t", "the topic, in 3 to 5 `WORDS`", app.LineParser("a topic", 80))
+	summary := app.ParsedFlag(&o.summary, "summary", "set the summary `TEXT`", app.LineParser("a summary", 1000))
+	reason := app.ParsedFlag(&o.reason, "reason", "record `WHY` it belongs there", app.LineParser("a reason", 500))
 	undo := func(usage string) cli.Flag {
-		return flags.Bool(&o.undo, "undo", usage)
+		return app.BoolFlag(&o.undo, "undo", usage)
 	}
 	return []*cli.Command{
 		{Name: "assign", Usage: "assign sessions or exchanges to a concept", ArgsUsage: "<session|exchange>... [<concept>]",
 			Description: "An exchange is named by its id, such as e:9f2c61ab. The assignment of an exchange\n" +
 				"overrides that of its session.",
 			Flags: []cli.Flag{
-				flags.Parsed(&o.name, "new", "create the concept `NAME`", flags.Line("a name", 80)), topic, summary, reason,
-				flags.Bool(&o.none, "none", "remove the assignment"),
+				app.ParsedFlag(&o.name, "new", "create the concept `NAME`", app.LineParser("a name", 80)), topic, summary, reason,
+				app.BoolFlag(&o.none, "none", "remove the assignment"),
 			},
 			Action: func(c *cli.Context) error { return runAssign(e, c, o) }},
 		{Name: "rename", Usage: "rename or edit a concept", ArgsUsage: "<concept> [<name>]",
@@ -52,7 +51,7 @@ func conceptChanges(e *app.Env) []*cli.Command {
 			Action: e.Action(1, 2, func(c *cli.Context) error {
 				if len(e.Operands) > 1 {
 					var err error
-					if o.name, err = flags.Line("a name", 80)(e.Operand(1)); err != nil {
+					if o.name, err = app.LineParser("a name", 80)(e.Operand(1)); err != nil {
 						return app.Usagef("%v", err)
 					}
 				}
@@ -71,7 +70,7 @@ func conceptChanges(e *app.Env) []*cli.Command {
 				return runMerge(c.Context, e, o, e.Operands)
 			}},
 		{Name: "split", Usage: "split a concept: move members to a new one", ArgsUsage: "<concept> <session|exchange>...",
-			Flags: []cli.Flag{flags.Parsed(&o.name, "new", "call the new concept `NAME`", flags.Line("a name", 80)), topic,
+			Flags: []cli.Flag{app.ParsedFlag(&o.name, "new", "call the new concept `NAME`", app.LineParser("a name", 80)), topic,
 				summary, reason},
 			Action: e.Action(2, -1, func(c *cli.Context) error {
 				return runSplit(c.Context, e, o, e.Operand(0), e.Operands[1:])

@@ -10,7 +10,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/knowledge/concepts"
@@ -31,7 +30,7 @@ func Concepts(e *app.Env) *cli.Command {
 			"\"candidates\" prints the open assignments, \"assign\" records a decision.",
 		Subcommands: append([]*cli.Command{
 			{Name: "list", Usage: "list the concepts", Flags: []cli.Flag{
-				flags.Bool(&all, "all,a", "also those that were merged or removed"),
+				app.BoolFlag(&all, "all,a", "also those that were merged or removed"),
 			}, Action: e.Action(0, 0, func(c *cli.Context) error {
 				return runConceptsList(c.Context, e, all)
 			})},

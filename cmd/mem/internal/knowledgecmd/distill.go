@@ -9,7 +9,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
@@ -43,11 +42,11 @@ func Distill(e *app.Env) *cli.Command {
 			"\"mem rules review\". The model never retires a rule, and never dismisses a request of\n" +
 			"the user. If a daily cap is reached, the exit status is 5, and saved parts stay.",
 		Flags: []cli.Flag{
-			flags.Bool(&o.backlog, "backlog", "distil every session of the project that is not distilled"),
-			flags.Bool(&o.again, "again", "distil the whole session again"),
-			flags.Choice(&o.engine.Name, "engine", "use the engine `NAME`: claude, anthropic, openai, command or replay",
+			app.BoolFlag(&o.backlog, "backlog", "distil every session of the project that is not distilled"),
+			app.BoolFlag(&o.again, "again", "distil the whole session again"),
+			app.ChoiceFlag(&o.engine.Name, "engine", "use the engine `NAME`: claude, anthropic, openai, command or replay",
 				versioncmd.EngineNames()[1:]...),
-			flags.String(&o.engine.Model, "model", "use the model `NAME`"),
+			app.StringFlag(&o.engine.Model, "model", "use the model `NAME`"),
 		},
 		Action: e.Action(0, 1, func(c *cli.Context) error {
 			if o.backlog && len(e.Operands) > 0 {

@@ -10,7 +10,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/knowledge"
@@ -28,15 +27,15 @@ type factsEditOptions struct {
 
 func (o *factsEditOptions) flags() []cli.Flag {
 	return []cli.Flag{
-		flags.Parsed(&o.kind, "kind,k", "set the `KIND`: request, action, decision, issue, solution or preference",
+		app.ParsedFlag(&o.kind, "kind,k", "set the `KIND`: request, action, decision, issue, solution or preference",
 			facts.ParseKind),
-		flags.Repeated(&o.evidence, "evidence,e",
+		app.RepeatedFlag(&o.evidence, "evidence,e",
 			"a quote as evidence: `REV:QUOTE`, such as 'abc1#234:use tabs'; may be repeated"),
-		flags.Repeated(&o.keywords, "keyword", "add the keyword `WORD`; repeat for several"),
-		flags.Repeated(&o.files, "file", "add the related `FILE`; repeat for several"),
-		flags.Repeated(&o.supersedes, "supersedes", "supersede `FACT`; repeat for several"),
-		flags.Repeated(&o.refutes, "refutes", "refute `FACT`; repeat for several"),
-		flags.Repeated(&o.resolves, "resolves", "resolve the issue `FACT`; repeat for several"),
+		app.RepeatedFlag(&o.keywords, "keyword", "add the keyword `WORD`; repeat for several"),
+		app.RepeatedFlag(&o.files, "file", "add the related `FILE`; repeat for several"),
+		app.RepeatedFlag(&o.supersedes, "supersedes", "supersede `FACT`; repeat for several"),
+		app.RepeatedFlag(&o.refutes, "refutes", "refute `FACT`; repeat for several"),
+		app.RepeatedFlag(&o.resolves, "resolves", "resolve the issue `FACT`; repeat for several"),
 	}
 }
 
@@ -63,7 +62,7 @@ func factsChange(e *app.Env) []*cli.Command {
 		{Name: "confirm", Usage: "confirm facts; only the user can", ArgsUsage: "<fact>...",
 			Description: "A confirmed fact is trusted like the user's own words: it can be evidence for a rule.\n" +
 				"The command works only at a terminal, not in a session of Claude Code or a script.",
-			Flags: []cli.Flag{flags.Bool(&undo, "undo", "withdraw the confirmation")},
+			Flags: []cli.Flag{app.BoolFlag(&undo, "undo", "withdraw the confirmation")},
 			Action: e.Action(1, 1000, func(c *cli.Context) error {
 				if !app.UserTypes(e) {
 					return app.WithCode(app.ExitNo, app.WithHint(errors.New("only the user can confirm a fact"),
@@ -73,8 +72,8 @@ func factsChange(e *app.Env) []*cli.Command {
 			})},
 		{Name: "rm", Usage: "remove facts; their records remain", ArgsUsage: "<fact>...",
 			Flags: []cli.Flag{
-				flags.Bool(&undo, "undo", "put them back"),
-				flags.Parsed(&reason, "reason", "why: `TEXT`", flags.Line("a reason", 500)),
+				app.BoolFlag(&undo, "undo", "put them back"),
+				app.ParsedFlag(&reason, "reason", "why: `TEXT`", app.LineParser("a reason", 500)),
 			},
 			Action: e.Action(1, 1000, func(c *cli.Context) error {
 				return runFactsJudge(c.Context, e, e.Operands,
@@ -89,10 +88,10 @@ func factsEdit(e *app.Env) *cli.Command {
 	var refuted, resolved bool
 	reason := ""
 	return &cli.Command{Name: "edit", Usage: "correct, resolve or refute a fact", ArgsUsage: "<fact> [<text>]",
-		Flags: append(o.flags(), flags.String(&o.text, "text", "the new `TEXT`"),
-			flags.Bool(&refuted, "refuted", "mark the fact as refuted (--no-refuted reverses it)"),
-			flags.Bool(&resolved, "resolved", "mark the issue as resolved (--no-resolved reverses it)"),
-			flags.Parsed(&reason, "reason", "the resolution, or the reason it is wrong: `TEXT`", flags.Line("a reason", 500))),
+		Flags: append(o.flags(), app.StringFlag(&o.text, "text", "the new `TEXT`"),
+			app.BoolFlag(&refuted, "refuted", "mark the fact as refuted (--no-refuted reverses it)"),
+			app.BoolFlag(&resolved, "resolved", "mark the issue as resolved (--no-resolved reverses it)"),
+			app.ParsedFlag(&reason, "reason", "the resolution, or the reason it is wrong: `TEXT`", app.LineParser("a reason", 500))),
 		Action: e.Action(1, 2, func(c *cli.Context) error {
 			if text := e.Operand(1); text != "" {
 				o.text = text

@@ -11,7 +11,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/knowledge/facts"
@@ -47,14 +46,14 @@ func Facts(e *app.Env) *cli.Command {
 
 func (o *FactOptions) flags() []cli.Flag {
 	return []cli.Flag{
-		flags.Parsed(&o.Kinds, "kind,k",
+		app.ParsedFlag(&o.Kinds, "kind,k",
 			"only facts of `KIND`: request, action, decision, issue, solution, preference; several with commas", ParseKinds),
-		flags.Choice(&o.verdict, "verdict", "only facts that are `VERDICT`: verified, quoted or stated", "verified",
+		app.ChoiceFlag(&o.verdict, "verdict", "only facts that are `VERDICT`: verified, quoted or stated", "verified",
 			"quoted", "stated"),
-		flags.Bool(&o.unverified, "unverified", "only facts that are not verified"),
-		flags.Bool(&o.Open, "open", "only issues that nothing has resolved"),
-		flags.Bool(&o.all, "all,a", "also facts that were superseded, refuted, removed or hidden by \"mem revoke\""),
-		flags.Int(&o.number, "number,n", "print the newest `N` only"),
+		app.BoolFlag(&o.unverified, "unverified", "only facts that are not verified"),
+		app.BoolFlag(&o.Open, "open", "only issues that nothing has resolved"),
+		app.BoolFlag(&o.all, "all,a", "also facts that were superseded, refuted, removed or hidden by \"mem revoke\""),
+		app.IntFlag(&o.number, "number,n", "print the newest `N` only"),
 	}
 }
 

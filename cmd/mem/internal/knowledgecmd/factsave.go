@@ -17,7 +17,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/forms"
@@ -49,11 +48,11 @@ func factsWriteCommands(e *app.Env) []*cli.Command {
 				"messages that are distilled are not printed again. After the last one, prints the\n" +
 				"questions of \"mem facts verify\".",
 			Flags: []cli.Flag{
-				flags.Parsed(&o.tokens, "tokens", "print at most about `T` tokens, instruction included; default 7.8k",
-					flags.Tokens),
-				flags.Parsed(&o.after, "after", "print messages after `N` only", flags.NotNegative),
-				flags.Bool(&o.all, "all", "print distilled messages too"),
-				flags.Bool(&o.backlog, "backlog", "print the oldest session of the project that is not distilled"),
+				app.ParsedFlag(&o.tokens, "tokens", "print at most about `T` tokens, instruction included; default 7.8k",
+					app.ParseTokens),
+				app.ParsedFlag(&o.after, "after", "print messages after `N` only", app.NotNegative),
+				app.BoolFlag(&o.all, "all", "print distilled messages too"),
+				app.BoolFlag(&o.backlog, "backlog", "print the oldest session of the project that is not distilled"),
 			},
 			Action: e.Action(0, 1, func(c *cli.Context) error {
 				if o.backlog && len(e.Operands) > 0 {
@@ -72,11 +71,11 @@ func factsWriteCommands(e *app.Env) []*cli.Command {
 				"the concepts that they name. The exit status is 3 if some facts were rejected, and 1 if\n" +
 				"all were and nothing was saved. Malformed input saves nothing; the error names the field.",
 			Flags: []cli.Flag{
-				flags.String(&saved.session, "session,s", "assign the facts to `SESSION`, overriding the input"),
-				flags.Bool(&saved.next, "next", "print what comes next: questions about the facts, and the next part of the session"),
-				flags.Bool(&saved.backlog, "backlog", "as --next, and go on with the other sessions of the project, the oldest first"),
-				flags.Parsed(&saved.by, "by", "who answered: `NAME`; default claude in a session of Claude Code, else user or script",
-					flags.Line("a name", 80)),
+				app.StringFlag(&saved.session, "session,s", "assign the facts to `SESSION`, overriding the input"),
+				app.BoolFlag(&saved.next, "next", "print what comes next: questions about the facts, and the next part of the session"),
+				app.BoolFlag(&saved.backlog, "backlog", "as --next, and go on with the other sessions of the project, the oldest first"),
+				app.ParsedFlag(&saved.by, "by", "who answered: `NAME`; default claude in a session of Claude Code, else user or script",
+					app.LineParser("a name", 80)),
 			},
 			Action: e.Action(0, 1, func(c *cli.Context) error {
 				return runFactsSave(c.Context, e, saved, e.Operand(0))

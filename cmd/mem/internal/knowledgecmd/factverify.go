@@ -7,7 +7,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/knowledge"
@@ -25,7 +24,7 @@ func factsVerify(e *app.Env) *cli.Command {
 			"the answers: supported facts become verified, a better wording takes the place of the\n" +
 			"fact, other facts are removed and remain in the log. Without an operand, asks about the\n" +
 			"newest session that has unverified facts.",
-		Flags: []cli.Flag{flags.Parsed(&most, "tokens", "print at most about `T` tokens; default 7.8k", flags.Tokens)},
+		Flags: []cli.Flag{app.ParsedFlag(&most, "tokens", "print at most about `T` tokens; default 7.8k", app.ParseTokens)},
 		Action: func(c *cli.Context) error {
 			return runFactsVerify(c.Context, e, most, e.Operands)
 		},

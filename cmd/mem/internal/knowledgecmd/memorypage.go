@@ -7,7 +7,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/layers/export"
 	"github.com/memvcs/mem/layers/tokens"
@@ -27,7 +26,7 @@ func MemoryPage(e *app.Env) *cli.Command {
 			"items are left out, and counted. Text that comes only from tools, files, the web or\n" +
 			"scripts is not included.",
 		Flags: []cli.Flag{
-			flags.Parsed(&budget, "budget", "use at most `T` tokens, such as 2k (the default)", flags.Tokens),
+			app.ParsedFlag(&budget, "budget", "use at most `T` tokens, such as 2k (the default)", app.ParseTokens),
 		},
 		Action: e.Action(0, 0, func(c *cli.Context) error {
 			return runMemory(c.Context, e, budget)

@@ -10,7 +10,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/knowledge"
@@ -37,12 +36,12 @@ type ruleOptions struct {
 // ruleChanges returns the subcommands that create and change rules.
 func ruleChanges(e *app.Env) []*cli.Command {
 	var o ruleOptions
-	said := flags.String(&o.said, "said", "the user states it in the message `REV`, such as abc1#12")
-	reason := flags.Parsed(&o.reason, "reason", "record the reason `WHY`", flags.Line("a reason", 500))
-	problem := flags.Parsed(&o.problem, "problem", "the `PROBLEM` that it solves, or the feature that it implements",
-		flags.Line("a problem", 500))
+	said := app.StringFlag(&o.said, "said", "the user states it in the message `REV`, such as abc1#12")
+	reason := app.ParsedFlag(&o.reason, "reason", "record the reason `WHY`", app.LineParser("a reason", 500))
+	problem := app.ParsedFlag(&o.problem, "problem", "the `PROBLEM` that it solves, or the feature that it implements",
+		app.LineParser("a problem", 500))
 	evidence := func(usage string) cli.Flag {
-		return flags.Repeated(&o.evidence, "evidence", usage)
+		return app.RepeatedFlag(&o.evidence, "evidence", usage)
 	}
 	each := func(act string) func(c *cli.Context) error {
 		return e.Action(1, -1, func(c *cli.Context) error {
@@ -56,9 +55,9 @@ func ruleChanges(e *app.Env) []*cli.Command {
 				"user. Otherwise, also if it is in other words than its evidence, it is proposed, and\n" +
 				"\"promote\" activates it; without facts as evidence only the user can activate a rule.",
 			Flags: []cli.Flag{
-				flags.Choice(&o.kind, "type", "set the `TYPE`: rule, solution or core_logic; default rule", permanent.Types()...),
+				app.ChoiceFlag(&o.kind, "type", "set the `TYPE`: rule, solution or core_logic; default rule", permanent.Types()...),
 				problem,
-				flags.Repeated(&o.files, "file", "it is about `FILE`"),
+				app.RepeatedFlag(&o.files, "file", "it is about `FILE`"),
 				evidence("it rests on the `FACT`, such as f:9f2c61ab"), said, reason,
 			},
 			Action: e.Action(1, 1, func(c *cli.Context) error {
@@ -66,8 +65,8 @@ func ruleChanges(e *app.Env) []*cli.Command {
 			})},
 		{Name: "promote", Usage: "activate candidates or proposed rules", ArgsUsage: "<candidate|rule>...",
 			Flags: []cli.Flag{
-				flags.Parsed(&o.text, "text", "use this better `TEXT`", flags.Line("a rule", 500)), problem,
-				flags.Choice(&o.kind, "type", "change the `TYPE`: rule, solution or core_logic", permanent.Types()...),
+				app.ParsedFlag(&o.text, "text", "use this better `TEXT`", app.LineParser("a rule", 500)), problem,
+				app.ChoiceFlag(&o.kind, "type", "change the `TYPE`: rule, solution or core_logic", permanent.Types()...),
 				said, reason,
 			},
 			Action: e.Action(1, -1, func(c *cli.Context) error {
@@ -119,7 +118,7 @@ func userQuote(ctx context.Context, run names.Run, o ruleOptions, text string, m
 }
 
 func runRulesAdd(ctx context.Context, e *app.Env, o ruleOptions, text string) error {
-	text, err := flags.Line("a rule", 500)(text)
+	text, err := app.LineParser("a rule", 500)(text)
 	if err != nil {
 		return app.Usagef("%v", err)
 	}

@@ -10,7 +10,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/knowledge"
@@ -34,9 +33,9 @@ func Rules(e *app.Env) *cli.Command {
 			"user: the command typed at a terminal, or --said with a message that the user typed.",
 		Subcommands: append([]*cli.Command{
 			{Name: "list", Usage: "list the rules", Flags: []cli.Flag{
-				flags.Choice(&o.kind, "type", "only of a `TYPE`: rule, solution or core_logic", permanent.Types()...),
-				flags.Choice(&state, "state", "only in a `STATE`: proposed, active, review or retired", permanent.States()...),
-				flags.Bool(&o.hidden, "all,a", "also those that were retired or hidden by \"mem revoke\""),
+				app.ChoiceFlag(&o.kind, "type", "only of a `TYPE`: rule, solution or core_logic", permanent.Types()...),
+				app.ChoiceFlag(&state, "state", "only in a `STATE`: proposed, active, review or retired", permanent.States()...),
+				app.BoolFlag(&o.hidden, "all,a", "also those that were retired or hidden by \"mem revoke\""),
 			}, Action: e.Action(0, 0, func(c *cli.Context) error {
 				o.states = []string{permanent.Active, permanent.Proposed, permanent.Review}
 				switch {

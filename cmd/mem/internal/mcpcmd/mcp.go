@@ -8,7 +8,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/flags"
 )
 
 // Command returns mem mcp.
@@ -21,7 +20,7 @@ func Command(e *app.Env) *cli.Command {
 			"tools are search, timeline, show, facts, suggest and compose. Removed, forgotten,\n" +
 			"revoked data is not served. Without --write the server is read-only:\n" +
 			"compose prints its plan, and keepit_add is absent.",
-		Flags: []cli.Flag{flags.Bool(&write, "write", "add the tool keepit_add, and save compositions")},
+		Flags: []cli.Flag{app.BoolFlag(&write, "write", "add the tool keepit_add, and save compositions")},
 		Action: e.Action(0, 0, func(c *cli.Context) error {
 			in, out := io.NopCloser(e.Stdin), writeNopCloser{e.Stdout}
 			err := Serve(c.Context, served{e}, in, out, Options{Version: app.ThisBuild().Version, Write: write})

@@ -14,7 +14,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/forgetcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
@@ -60,7 +59,7 @@ func Notes(e *app.Env) *cli.Command {
 				Description: "The file on disk is captured before it is replaced, and \"mem undo\" brings it back.\n" +
 					"@{n} is the state that \"mem notes log\" lists before that; without it, the newest. With --all every note that is missing or older here is written, for example after \"mem pull\"\n" +
 					"on another machine. A note that two machines changed is left alone: name its state.",
-				Flags: []cli.Flag{flags.Bool(&all, "all", "restore the newest state of every note")},
+				Flags: []cli.Flag{app.BoolFlag(&all, "all", "restore the newest state of every note")},
 				Action: e.Action(0, 1, func(c *cli.Context) error {
 					if all == (e.Operand(0) != "") {
 						return app.WithHint(app.Usagef("mem notes restore requires a file or --all"), "mem notes")

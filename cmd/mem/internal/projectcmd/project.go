@@ -10,7 +10,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
@@ -56,7 +55,7 @@ func Project(e *app.Env) *cli.Command {
 			projectRelate(e),
 			{Name: "share", Usage: "allow compositions of a pushed project to contain text of another",
 				ArgsUsage: "<from> <with>",
-				Flags:     []cli.Flag{flags.Bool(&off, "off", "no longer allow it")},
+				Flags:     []cli.Flag{app.BoolFlag(&off, "off", "no longer allow it")},
 				Action: e.Action(2, 2, func(c *cli.Context) error {
 					return runProjectShare(c.Context, e, e.Operand(0), e.Operand(1), !off)
 				})},

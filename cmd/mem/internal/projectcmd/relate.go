@@ -8,7 +8,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/records"
@@ -30,9 +29,9 @@ func projectRelate(e *app.Env) *cli.Command {
 			"and \"mem project show\" lists it. Nothing is copied: the relation is a record in the\n" +
 			"session's project and is forgotten with the session.",
 		Flags: []cli.Flag{
-			flags.String(&o.to, "to", "the other `PROJECT`"),
-			flags.Parsed(&o.reason, "reason", "why, such as \"shared code\": `TEXT`", relationReason),
-			flags.Bool(&o.off, "off", "remove the relation"),
+			app.StringFlag(&o.to, "to", "the other `PROJECT`"),
+			app.ParsedFlag(&o.reason, "reason", "why, such as \"shared code\": `TEXT`", relationReason),
+			app.BoolFlag(&o.off, "off", "remove the relation"),
 		},
 		Action: e.Action(1, 1, func(c *cli.Context) error {
 			usage := "mem project relate abc1 --to shop --reason 'shared code'"

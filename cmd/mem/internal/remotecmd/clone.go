@@ -9,7 +9,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers"
@@ -44,8 +43,8 @@ func Clone(e *app.Env) *cli.Command {
 			"verified byte by byte, as in \"mem fetch\". The remote is named origin. An encrypted\n" +
 			"remote needs its recovery key, or the approval of a device that can read it.",
 		Flags: append([]cli.Flag{
-			flags.String(&o.device, "device", "name this device `NAME`, not after its host"),
-			flags.Bool(&o.trust, "trust", "trust every device of the remote (all of them are yours)"),
+			app.StringFlag(&o.device, "device", "name this device `NAME`, not after its host"),
+			app.BoolFlag(&o.trust, "trust", "trust every device of the remote (all of them are yours)"),
 		}, o.seal.flags()...),
 		Action: e.Action(1, 1, func(c *cli.Context) error {
 			if o.seal.raw && !o.seal.originals {

@@ -10,7 +10,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
@@ -34,7 +33,7 @@ func Push(e *app.Env) *cli.Command {
 			"a lane that \"mem forget\" rewrote, which replaces exactly the known state of the remote.\n" +
 			"All data is scanned for secrets first, and a project with a secret is not pushed. The\n" +
 			"first push of a project to a remote asks once. A public repository is refused.",
-		Flags: []cli.Flag{flags.Bool(&all, "all", "push every project")},
+		Flags: []cli.Flag{app.BoolFlag(&all, "all", "push every project")},
 		Action: e.Action(0, 2, func(c *cli.Context) error {
 			if len(e.Operands) > 1 {
 				return app.WithHint(app.Usagef("mem push takes no branch"), "it sends the whole memory of the project: "+

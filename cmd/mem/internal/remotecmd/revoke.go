@@ -9,7 +9,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/records"
@@ -48,9 +47,9 @@ func Revoke(e *app.Env) *cli.Command {
 			"data, --undo or \"mem undo\" restores it. New compressions leave it out. Without a\n" +
 			"source, lists the revoked ones.",
 		Flags: []cli.Flag{
-			flags.String(&o.source, "source", "revoke `SOURCE`: a session, tool:NAME or host:NAME"),
-			flags.String(&o.reason, "reason", "give the reason `TEXT`, which lists show"),
-			flags.Bool(&o.off, "undo", "show the data of the source again"),
+			app.StringFlag(&o.source, "source", "revoke `SOURCE`: a session, tool:NAME or host:NAME"),
+			app.StringFlag(&o.reason, "reason", "give the reason `TEXT`, which lists show"),
+			app.BoolFlag(&o.off, "undo", "show the data of the source again"),
 		},
 		Action: e.Action(0, 1, func(c *cli.Context) error {
 			switch {

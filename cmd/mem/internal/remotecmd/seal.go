@@ -10,7 +10,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/layers"
@@ -32,10 +31,10 @@ type sealOptions struct {
 // flags returns the flags common to "remote add" and "clone".
 func (o *sealOptions) flags() []cli.Flag {
 	return []cli.Flag{
-		flags.String(&o.file, "recovery-key",
+		app.StringFlag(&o.file, "recovery-key",
 			"read the recovery key of an encrypted remote from `FILE`, - is standard input"),
-		flags.Bool(&o.originals, "originals", "push exact bytes too, with the secrets in them"),
-		flags.Bool(&o.raw, "yes-raw", "with --originals: also to a remote that is not encrypted"),
+		app.BoolFlag(&o.originals, "originals", "push exact bytes too, with the secrets in them"),
+		app.BoolFlag(&o.raw, "yes-raw", "with --originals: also to a remote that is not encrypted"),
 	}
 }
 
@@ -44,7 +43,7 @@ func remoteAdd(e *app.Env) *cli.Command {
 	var o sealOptions
 	return &cli.Command{
 		Name: "add", Usage: "add a remote", ArgsUsage: "<name> <url>",
-		Flags: append([]cli.Flag{flags.Bool(&o.encrypt, "encrypt",
+		Flags: append([]cli.Flag{app.BoolFlag(&o.encrypt, "encrypt",
 			"encrypt everything; turns an empty repository into an encrypted remote, or joins one")}, o.flags()...),
 		Action: e.Action(2, 2, func(c *cli.Context) error {
 			m, err := memory.Open(e)
@@ -233,7 +232,7 @@ func deviceApprove(e *app.Env) *cli.Command {
 		Name: "approve", Usage: "allow another device to read an encrypted remote", ArgsUsage: "<request> [<name>]",
 		Description: "REQUEST is printed by \"mem clone\" or \"mem pull\" on the other device. Afterwards that\n" +
 			"device can read everything on the remote.",
-		Flags: []cli.Flag{flags.String(&name, "remote", "the encrypted remote `NAME`, if there are several")},
+		Flags: []cli.Flag{app.StringFlag(&name, "remote", "the encrypted remote `NAME`, if there are several")},
 		Action: e.Action(1, 2, func(c *cli.Context) error {
 			return runDeviceApprove(c.Context, e, e.Operand(0), e.Operand(1), name)
 		}),

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/layers"
@@ -64,25 +63,25 @@ func Search(e *app.Env) *cli.Command {
 			"three hits of a session at most. \"What is still open\" lists what --open does, \"what did I\n" +
 			"reject\" lists rejected plans and calls. Outside of a known project, all projects are searched.",
 		Flags: []cli.Flag{
-			flags.Repeated(&o.Patterns, "regexp,e", "the text must match `REGEXP`; repeat for several"),
-			flags.Repeated(&o.Files, "file", "the call must be about `FILE`: a name, the end of a path, or a pattern"),
+			app.RepeatedFlag(&o.Patterns, "regexp,e", "the text must match `REGEXP`; repeat for several"),
+			app.RepeatedFlag(&o.Files, "file", "the call must be about `FILE`: a name, the end of a path, or a pattern"),
 			e.Since(&o.Since, "written"), e.Until(&o.Until, "written"),
-			flags.String(&o.Topic, "topic", "in sessions with `TOPIC`"),
-			flags.String(&o.Keepit, "keepit", "with a marker whose weight meets `COND`: >=0.5, <0.8 or 1.00"),
-			flags.Repeated(&o.Roles, "role", "written by `ROLE`: user, script, assistant, plan, agent, tool, summary or note"),
-			flags.String(&o.In, "in",
+			app.StringFlag(&o.Topic, "topic", "in sessions with `TOPIC`"),
+			app.StringFlag(&o.Keepit, "keepit", "with a marker whose weight meets `COND`: >=0.5, <0.8 or 1.00"),
+			app.RepeatedFlag(&o.Roles, "role", "written by `ROLE`: user, script, assistant, plan, agent, tool, summary or note"),
+			app.StringFlag(&o.In, "in",
 				"look in `LAYERS`: L1 (or original), L2, L3, L4, versions, compositions, notes, separated by commas"),
-			flags.String(&o.Branch, "branch", "in sessions on this git `BRANCH`"),
-			flags.Choice(&o.By, "by", "a hit is a `UNIT`: message, session or file", "message", "session", "file"),
-			flags.Int(&o.Number, "number,n", "print the best `N` only, 10 by default; 0 prints all"),
-			flags.Int(&o.context, "context,C", "print `N` lines before and after each match"),
-			flags.Bool(&o.related, "related",
+			app.StringFlag(&o.Branch, "branch", "in sessions on this git `BRANCH`"),
+			app.ChoiceFlag(&o.By, "by", "a hit is a `UNIT`: message, session or file", "message", "session", "file"),
+			app.IntFlag(&o.Number, "number,n", "print the best `N` only, 10 by default; 0 prints all"),
+			app.IntFlag(&o.context, "context,C", "print `N` lines before and after each match"),
+			app.BoolFlag(&o.related, "related",
 				"also in sessions of other projects that \"mem project relate\" related to this one"),
-			flags.Bool(&o.rewound, "rewound", "also in turns that the user withdrew"),
-			flags.Bool(&o.Open, "open",
+			app.BoolFlag(&o.rewound, "rewound", "also in turns that the user withdrew"),
+			app.BoolFlag(&o.Open, "open",
 				"only what is open: rejected plans, interrupted requests, todos, questions and issues, the newest first"),
-			flags.Bool(&o.list, "list,l", "print the names of sessions only"),
-			flags.String(&o.batch, "batch", "answer each line of `FILE` with a JSON array"),
+			app.BoolFlag(&o.list, "list,l", "print the names of sessions only"),
+			app.StringFlag(&o.batch, "batch", "answer each line of `FILE` with a JSON array"),
 		},
 		Action: func(c *cli.Context) error {
 			o.limited = c.IsSet("number")

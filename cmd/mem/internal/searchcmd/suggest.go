@@ -9,7 +9,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers"
@@ -40,14 +39,14 @@ func Suggest(e *app.Env) *cli.Command {
 			"composed:\n\n" +
 			"  mem suggest --topic retries | mem compose NAME -",
 		Flags: []cli.Flag{
-			flags.Repeated(&o.files, "files,file",
+			app.RepeatedFlag(&o.files, "files,file",
 				"the task is about `FILE`: a name, the end of a path, or a pattern; repeat or separate by commas"),
-			flags.Repeated(&o.topics, "topic", "the task is about `WORDS`; repeat for several topics"),
-			flags.Bool(&o.related, "related",
+			app.RepeatedFlag(&o.topics, "topic", "the task is about `WORDS`; repeat for several topics"),
+			app.BoolFlag(&o.related, "related",
 				"also sessions of other projects that \"mem project relate\" related to this one"),
-			flags.Parsed(&o.budget, "budget", "suggest at most `T` tokens in all, such as 8k (the default)",
-				flags.Tokens),
-			flags.Int(&o.number, "number,n", "suggest at most `N` sessions"),
+			app.ParsedFlag(&o.budget, "budget", "suggest at most `T` tokens in all, such as 8k (the default)",
+				app.ParseTokens),
+			app.IntFlag(&o.number, "number,n", "suggest at most `N` sessions"),
 		},
 		Action: func(c *cli.Context) error {
 			if o.number < 1 {

@@ -18,7 +18,6 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/doctor"
-	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/hookcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/hookset"
 	"github.com/memvcs/mem/cmd/mem/internal/memory"
@@ -50,9 +49,9 @@ func Serve(e *app.Env) *cli.Command {
 			"under /api/memory; programs need a token of \"mem token add\". With -p, serves only that\n" +
 			"project. Ctrl-C stops the server.",
 		Flags: []cli.Flag{
-			flags.Parsed(&o.port, "port", "listen on port `N`; default a free port", parsePort),
-			flags.Bool(&o.open, "open", "open the address in the browser"),
-			flags.Bool(&o.readOnly, "read-only", "refuse every change"),
+			app.ParsedFlag(&o.port, "port", "listen on port `N`; default a free port", parsePort),
+			app.BoolFlag(&o.open, "open", "open the address in the browser"),
+			app.BoolFlag(&o.readOnly, "read-only", "refuse every change"),
 		},
 		Action: e.Action(0, 0, func(c *cli.Context) error {
 			return runServe(c.Context, e, o)

@@ -16,7 +16,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
@@ -48,8 +47,8 @@ func Add(e *app.Env) *cli.Command {
 			"both states are kept. Adding twice changes nothing. A hidden session that you name is\n" +
 			"shown again.",
 		Flags: []cli.Flag{
-			flags.Bool(&o.all, "all,A", "add every session of the project, or with --all-projects of all"),
-			flags.Bool(&o.update, "update,u", "add the new messages of sessions in memory"),
+			app.BoolFlag(&o.all, "all,A", "add every session of the project, or with --all-projects of all"),
+			app.BoolFlag(&o.update, "update,u", "add the new messages of sessions in memory"),
 		},
 		Action: func(c *cli.Context) error {
 			least, most := 1, -1

@@ -14,7 +14,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/capture"
@@ -57,10 +56,10 @@ func ImportCommand(e *app.Env, readArchive ArchiveReader) *cli.Command {
 			"An archive of \"mem export\" is verified like a remote; existing data does not change.\n" +
 			"An interrupted import is completed by running it again.",
 		Flags: []cli.Flag{
-			flags.Bool(&o.noL1, "no-l1", "capture only; derive L1 and count tokens when they are needed"),
-			flags.Choice(&o.agent, "agent", "capture the sessions of another `AGENT`: codex, gemini or opencode",
+			app.BoolFlag(&o.noL1, "no-l1", "capture only; derive L1 and count tokens when they are needed"),
+			app.ChoiceFlag(&o.agent, "agent", "capture the sessions of another `AGENT`: codex, gemini or opencode",
 				agents.Names()...),
-			flags.Bool(&o.trust, "trust", "trust every device in the archive (all of them are yours)"),
+			app.BoolFlag(&o.trust, "trust", "trust every device in the archive (all of them are yours)"),
 		},
 		Action: e.Action(0, 1, func(c *cli.Context) error {
 			if is, err := sync.IsArchive(e.Path(e.Operand(0))); err != nil {

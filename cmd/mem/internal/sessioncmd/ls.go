@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
@@ -50,18 +49,18 @@ func Ls(e *app.Env) *cli.Command {
 			"A pipe gets the same columns without headings, separated by tabs: status, id, time of the\n" +
 			"last message, messages, tokens, versions, markers, with --all-projects the project, title.",
 		Flags: []cli.Flag{
-			flags.Int(&o.number, "number,n", "list the newest `N` only"),
+			app.IntFlag(&o.number, "number,n", "list the newest `N` only"),
 			e.Since(&o.from, "list the sessions that were active"), e.Until(&o.to, "list the sessions that began"),
-			flags.String(&o.branch, "branch", "list the sessions that ended on the git branch `NAME`"),
-			flags.Parsed(&o.month, "month", "list the sessions of `MONTH` only, such as 2026-01", term.ParseMonth),
-			flags.Bool(&o.untracked, "untracked,u", "list only sessions that are not in memory"),
-			flags.Bool(&o.subagents, "subagents", "list the sessions of subagents too"),
-			flags.Bool(&o.removed, "removed", "list hidden sessions too"),
-			flags.Bool(&o.all, "all,a", "list hidden and revoked sessions and versions too"),
-			flags.Choice(&o.sort, "sort", "sort by `WHAT`: when or tokens", "when", "tokens"),
-			flags.Bool(&o.composed, "compositions", "list the compositions of the project instead"),
-			flags.Bool(&o.one, "1", "print the ids alone"),
-			flags.String(&o.format, "format", "print each session by a Go `TEMPLATE`, such as '{{.sessionId}} {{.title}}'"),
+			app.StringFlag(&o.branch, "branch", "list the sessions that ended on the git branch `NAME`"),
+			app.ParsedFlag(&o.month, "month", "list the sessions of `MONTH` only, such as 2026-01", term.ParseMonth),
+			app.BoolFlag(&o.untracked, "untracked,u", "list only sessions that are not in memory"),
+			app.BoolFlag(&o.subagents, "subagents", "list the sessions of subagents too"),
+			app.BoolFlag(&o.removed, "removed", "list hidden sessions too"),
+			app.BoolFlag(&o.all, "all,a", "list hidden and revoked sessions and versions too"),
+			app.ChoiceFlag(&o.sort, "sort", "sort by `WHAT`: when or tokens", "when", "tokens"),
+			app.BoolFlag(&o.composed, "compositions", "list the compositions of the project instead"),
+			app.BoolFlag(&o.one, "1", "print the ids alone"),
+			app.StringFlag(&o.format, "format", "print each session by a Go `TEMPLATE`, such as '{{.sessionId}} {{.title}}'"),
 		},
 		Action: e.Action(0, 1, func(c *cli.Context) error {
 			if session := e.Operand(0); session != "" {

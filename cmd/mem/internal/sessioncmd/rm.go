@@ -8,7 +8,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
@@ -31,7 +30,7 @@ func Rm(e *app.Env) *cli.Command {
 			"says otherwise. Without a session, only versions that mem made for compositions and\n" +
 			"tiers are hidden, not those that you made with \"mem compress\".",
 		Flags: append([]cli.Flag{
-			flags.Bool(&o.Expired, "expired", "hide versions older than storage.compressionRetention"),
+			app.BoolFlag(&o.Expired, "expired", "hide versions older than storage.compressionRetention"),
 		}, o.Flags()...),
 		Action: func(c *cli.Context) error {
 			if o.Expired || o.Unused || o.OlderThan != "" || c.IsSet("keep-last") {

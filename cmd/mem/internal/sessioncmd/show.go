@@ -12,7 +12,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/knowledgecmd"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/notescmd"
@@ -46,10 +45,10 @@ func Show(e *app.Env) *cli.Command {
 			"the metadata comes first; --format text, md and jsonl print only the content. See\n" +
 			"\"mem help revisions\".",
 		Flags: []cli.Flag{
-			flags.Choice(&o.format, "format", "print only the content, as `FORM`: text, md, jsonl, or lean for a shorter L1",
+			app.ChoiceFlag(&o.format, "format", "print only the content, as `FORM`: text, md, jsonl, or lean for a shorter L1",
 				"text", "md", "jsonl", "lean"),
-			flags.Bool(&o.manifest, "manifest", "print the project as manifest.json"),
-			flags.Bool(&o.raw, "raw", "do not sanitise the text for a terminal"),
+			app.BoolFlag(&o.manifest, "manifest", "print the project as manifest.json"),
+			app.BoolFlag(&o.raw, "raw", "do not sanitise the text for a terminal"),
 		},
 		Action: func(c *cli.Context) error {
 			most := 1

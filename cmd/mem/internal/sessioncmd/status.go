@@ -9,7 +9,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/hookset"
 	"github.com/memvcs/mem/cmd/mem/internal/knowledgecmd"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
@@ -41,12 +40,12 @@ func Status(e *app.Env) *cli.Command {
 		Name:  "status",
 		Usage: "show new and changed sessions",
 		Flags: []cli.Flag{
-			flags.Bool(&o.short, "short,s", "print one line per session"),
-			flags.Choice(&o.porcelain, "porcelain", "print lines for scripts, in a `FORM` that will not change: v1",
+			app.BoolFlag(&o.short, "short,s", "print one line per session"),
+			app.ChoiceFlag(&o.porcelain, "porcelain", "print lines for scripts, in a `FORM` that will not change: v1",
 				"v1").Optional("v1"),
-			flags.Bool(&o.zero, "z", "end the lines of --porcelain with a NUL byte"),
-			flags.Bool(&o.exitCode, "exit-code", "exit with 1 if there is something to add"),
-			flags.Bool(&o.layers, "layers", "show the progress of facts, concepts and rules instead"),
+			app.BoolFlag(&o.zero, "z", "end the lines of --porcelain with a NUL byte"),
+			app.BoolFlag(&o.exitCode, "exit-code", "exit with 1 if there is something to add"),
+			app.BoolFlag(&o.layers, "layers", "show the progress of facts, concepts and rules instead"),
 		},
 		Action: e.Action(0, 0, func(c *cli.Context) error {
 			if o.zero && o.porcelain == "" {

@@ -8,7 +8,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/records"
@@ -31,8 +30,8 @@ func Tag(e *app.Env) *cli.Command {
 			"version, by default the newest session. A tag can be used wherever a session or version\n" +
 			"is named.",
 		Flags: []cli.Flag{
-			flags.Bool(&o.remove, "delete,d", "delete the tag"),
-			flags.Bool(&o.force, "force,f", "move a tag that exists"),
+			app.BoolFlag(&o.remove, "delete,d", "delete the tag"),
+			app.BoolFlag(&o.force, "force,f", "move a tag that exists"),
 		},
 		Action: func(c *cli.Context) error {
 			least, most := 0, 2

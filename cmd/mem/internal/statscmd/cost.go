@@ -9,7 +9,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
@@ -30,7 +29,7 @@ func Cost(e *app.Env) *cli.Command {
 			"days, and llm.maxTokensPerDay and llm.maxUSDPerDay are counted in the same way.\n" +
 			"Compressions by extract cost nothing.",
 		Flags: []cli.Flag{
-			flags.Choice(&by, "by", "add up by `WHAT`: day, model or session", "day", "model", "session"),
+			app.ChoiceFlag(&by, "by", "add up by `WHAT`: day, model or session", "day", "model", "session"),
 		},
 		Action: e.Action(0, 0, func(c *cli.Context) error {
 			return runCost(c.Context, e, by)

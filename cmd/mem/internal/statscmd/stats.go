@@ -10,7 +10,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/hooks"
@@ -48,12 +47,12 @@ func Stats(e *app.Env) *cli.Command {
 			"the transcripts say: each answer once, also if a fork copied it, with the subagents. Text\n" +
 			"that was captured but deleted since does not count.",
 		Flags: []cli.Flag{
-			flags.Bool(&all, "all,a", fmt.Sprintf("list all sessions and versions, not only the %d largest", statsRows)),
-			flags.Bool(&used, "usage", "show the tokens and the cost of the sessions"),
-			flags.Choice(&by, "by", "list by `WHAT`: day, model or session; with --usage also month and project", "day",
+			app.BoolFlag(&all, "all,a", fmt.Sprintf("list all sessions and versions, not only the %d largest", statsRows)),
+			app.BoolFlag(&used, "usage", "show the tokens and the cost of the sessions"),
+			app.ChoiceFlag(&by, "by", "list by `WHAT`: day, model or session; with --usage also month and project", "day",
 				"month", "model", "session", "project"),
 			e.Since(&usage.Since, "with --usage: count the answers"), e.Until(&usage.Until, "with --usage: count the answers"),
-			flags.Bool(&asCSV, "csv", "with --usage: print comma-separated values"),
+			app.BoolFlag(&asCSV, "csv", "with --usage: print comma-separated values"),
 		},
 		Action: func(c *cli.Context) error {
 			switch {

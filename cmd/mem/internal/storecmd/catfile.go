@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
@@ -34,8 +33,8 @@ func CatFile(e *app.Env) *cli.Command {
 		Description: "An object is named b3:HASH, by a prefix of it, or by any revision that names content.\n" +
 			"The content is verified against its name before it is printed.",
 		Flags: []cli.Flag{
-			flags.Bool(&o.size, "size,s", "print its size only"),
-			flags.Bool(&o.exists, "exists,e", "print nothing; the exit status is 0 if it exists"),
+			app.BoolFlag(&o.size, "size,s", "print its size only"),
+			app.BoolFlag(&o.exists, "exists,e", "print nothing; the exit status is 0 if it exists"),
 		},
 		Action: func(c *cli.Context) error {
 			if len(e.Operands) == 0 && e.Opt.Project != "" {

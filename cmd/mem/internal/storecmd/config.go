@@ -7,7 +7,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/refs/config"
@@ -24,9 +23,9 @@ func Config(e *app.Env) *cli.Command {
 			"all of them with value and origin; -c KEY=VALUE overrides one for a single run of any\n" +
 			"command. As in git, KEY alone prints a setting, and KEY VALUE changes it.",
 		Flags: []cli.Flag{
-			flags.Bool(&o.get, "get", "print the setting KEY"),
-			flags.Bool(&o.unset, "unset", "reset the setting KEY to its default"),
-			flags.Bool(&o.list, "list,l", "list all settings and their sources"),
+			app.BoolFlag(&o.get, "get", "print the setting KEY"),
+			app.BoolFlag(&o.unset, "unset", "reset the setting KEY to its default"),
+			app.BoolFlag(&o.list, "list,l", "list all settings and their sources"),
 		},
 		Action: func(c *cli.Context) error { return runConfig(c, e, o) },
 		Subcommands: []*cli.Command{

@@ -9,7 +9,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/repair"
@@ -49,13 +48,13 @@ func Fsck(e *app.Env) *cli.Command {
 			"project, and compares every byte; recorded answers are used in place of models. The\n" +
 			"exit status is 1 if one differs, 3 if one cannot be reproduced.",
 		Flags: []cli.Flag{
-			flags.Bool(&o.full, "full", "read and hash every byte"),
-			flags.Bool(&o.root, "root", "print only the root hash of each project"),
-			flags.Bool(&o.repair, "repair", "repair what is damaged"),
-			flags.String(&o.remote, "remote", "with --repair, fetch missing data only from the remote `NAME`"),
-			flags.Bool(&o.forget, "forget", "with --repair, continue without data that is lost permanently"),
-			flags.Bool(&o.reproduce, "reproduce", "run the recipes of versions and compositions again"),
-			flags.Bool(&o.all, "all", "with --reproduce, those of every project"),
+			app.BoolFlag(&o.full, "full", "read and hash every byte"),
+			app.BoolFlag(&o.root, "root", "print only the root hash of each project"),
+			app.BoolFlag(&o.repair, "repair", "repair what is damaged"),
+			app.StringFlag(&o.remote, "remote", "with --repair, fetch missing data only from the remote `NAME`"),
+			app.BoolFlag(&o.forget, "forget", "with --repair, continue without data that is lost permanently"),
+			app.BoolFlag(&o.reproduce, "reproduce", "run the recipes of versions and compositions again"),
+			app.BoolFlag(&o.all, "all", "with --reproduce, those of every project"),
 		},
 		Action: func(c *cli.Context) error {
 			if err := o.check(c, e); err != nil {

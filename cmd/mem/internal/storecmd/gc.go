@@ -8,7 +8,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/sync"
@@ -32,8 +31,8 @@ func Gc(e *app.Env) *cli.Command {
 			"removed, and leftovers of killed pushes. A push does the same. Only a remote that is a\n" +
 			"directory can be cleaned from here. For a server, delete the data there, for example\n" +
 			"with \"git gc --prune=now\", and add --confirm.",
-		Flags: []cli.Flag{flags.String(&remote, "remote", "delete unreachable data on the remote `NAME`"),
-			flags.Bool(&confirm, "confirm", "with --remote: the data is deleted there")},
+		Flags: []cli.Flag{app.StringFlag(&remote, "remote", "delete unreachable data on the remote `NAME`"),
+			app.BoolFlag(&confirm, "confirm", "with --remote: the data is deleted there")},
 		Action: e.Action(0, 0, func(c *cli.Context) error {
 			if remote != "" {
 				return sweepRemote(c.Context, e, remote, confirm)

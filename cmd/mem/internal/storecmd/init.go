@@ -8,7 +8,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers"
@@ -26,7 +25,7 @@ func Init(e *app.Env) *cli.Command {
 		Name:  "init",
 		Usage: "create an empty memory; safe to repeat",
 		Flags: []cli.Flag{
-			flags.String(&o.device, "device", "name this device `NAME`, not after its host"),
+			app.StringFlag(&o.device, "device", "name this device `NAME`, not after its host"),
 		},
 		Action: e.Action(0, 0, func(c *cli.Context) error {
 			made, err := RunInit(c.Context, e, o)

@@ -10,7 +10,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/layers/markers"
 	"github.com/memvcs/mem/layers/state"
@@ -27,7 +26,7 @@ func HashObject(e *app.Env) *cli.Command {
 		ArgsUsage: "<file>...",
 		Description: "The output has the format of b3sum and can be verified with b3sum --check. No memory is\n" +
 			"needed.",
-		Flags: []cli.Flag{flags.Bool(&stdin, "stdin", "name what comes from stdin")},
+		Flags: []cli.Flag{app.BoolFlag(&stdin, "stdin", "name what comes from stdin")},
 		Action: func(c *cli.Context) error {
 			names := e.Operands
 			if stdin {

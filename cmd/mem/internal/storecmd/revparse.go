@@ -6,7 +6,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers"
@@ -22,7 +21,7 @@ func RevParse(e *app.Env) *cli.Command {
 		Usage:       "print the object or commit that a name resolves to",
 		ArgsUsage:   "<rev>...",
 		Description: "See \"mem help revisions\" for the syntax of names.",
-		Flags:       []cli.Flag{flags.Bool(&explain, "explain", "print how the name was resolved")},
+		Flags:       []cli.Flag{app.BoolFlag(&explain, "explain", "print how the name was resolved")},
 		Action: e.Action(1, -1, func(c *cli.Context) error {
 			return runRevParse(c.Context, e, e.Operands, explain)
 		}),

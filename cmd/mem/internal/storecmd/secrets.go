@@ -10,7 +10,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
@@ -36,7 +35,7 @@ func Secrets(e *app.Env) *cli.Command {
 			"\"mem config unset redact.allow.NAME\".",
 		Subcommands: []*cli.Command{
 			{Name: "scan", Usage: "scan stored data with the newest rules", ArgsUsage: "[<rev>]",
-				Flags: []cli.Flag{flags.Bool(&all, "all,a", "look at every project")},
+				Flags: []cli.Flag{app.BoolFlag(&all, "all,a", "look at every project")},
 				Action: e.Action(0, 1, func(c *cli.Context) error {
 					return runSecretsScan(c.Context, e, e.Operand(0), all)
 				})},
@@ -48,7 +47,7 @@ func Secrets(e *app.Env) *cli.Command {
 				return runSecretsRules(e)
 			})},
 			{Name: "allow", Usage: "ignore the findings of a rule, or one secret", ArgsUsage: "<rule or hash>",
-				Flags: []cli.Flag{flags.String(&reason, "reason", "the reason `TEXT`, stored in the settings")},
+				Flags: []cli.Flag{app.StringFlag(&reason, "reason", "the reason `TEXT`, stored in the settings")},
 				Action: e.Action(1, 1, func(c *cli.Context) error {
 					return runSecretsAllow(c.Context, e, e.Operand(0), reason)
 				})},

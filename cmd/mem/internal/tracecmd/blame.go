@@ -11,7 +11,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
@@ -63,8 +62,8 @@ func Blame(e *app.Env) *cli.Command {
 			"marked ??. For a hash of \"mem log --handed\", prints the sources of the lines that a hook\n" +
 			"handed over.",
 		Flags: []cli.Flag{
-			flags.Parsed(&o.lines, "lines,L", "print the lines `FROM,TO` only", parseLines),
-			flags.String(&o.reverse, "reverse", "print the lines that came from `REV`, a message such as abc1#234"),
+			app.ParsedFlag(&o.lines, "lines,L", "print the lines `FROM,TO` only", parseLines),
+			app.StringFlag(&o.reverse, "reverse", "print the lines that came from `REV`, a message such as abc1#234"),
 		},
 		Action: e.Action(1, 1, func(c *cli.Context) error {
 			return runBlame(c.Context, e, o, e.Operand(0))

@@ -7,7 +7,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/layers/knowledge/concepts"
 	"github.com/memvcs/mem/layers/provenance"
@@ -29,8 +28,8 @@ func WhyCommand(e *app.Env) *cli.Command {
 			"things derived from a session or version. A hash of \"mem log --handed\" or \"mem next\n" +
 			"--why\" names a line that a hook handed over, or would hand over.",
 		Flags: []cli.Flag{
-			flags.Bool(&up, "up", "print the inputs, the recipe and the tokens of each step"),
-			flags.Bool(&down, "down", "print everything derived from it"),
+			app.BoolFlag(&up, "up", "print the inputs, the recipe and the tokens of each step"),
+			app.BoolFlag(&down, "down", "print everything derived from it"),
 		},
 		Action: e.Action(1, 1, func(c *cli.Context) error {
 			switch {

@@ -14,7 +14,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/compose"
@@ -57,20 +56,20 @@ func Compose(e *app.Env) *cli.Command {
 			"result never exceeds the budget. \"mem checkout\" writes it to files. The revision -\n" +
 			"reads revisions from standard input, one per line.",
 		Flags: []cli.Flag{
-			flags.Parsed(&o.budget, "budget", "use at most `T` tokens, such as 16k (the default)", flags.Tokens),
-			flags.Choice(&o.allocate, "allocate",
+			app.ParsedFlag(&o.budget, "budget", "use at most `T` tokens, such as 16k (the default)", app.ParseTokens),
+			app.ChoiceFlag(&o.allocate, "allocate",
 				"allocate the budget by `RULE`: equal, proportional, recency or inverse-recency",
 				"equal", "proportional", "recency", "inverse-recency"),
-			flags.Parsed(&o.ratio, "prefer-ratio", "prefer versions of about `N`:1", parseRatio),
-			flags.Parsed(&o.freshness, "min-freshness",
+			app.ParsedFlag(&o.ratio, "prefer-ratio", "prefer versions of about `N`:1", parseRatio),
+			app.ParsedFlag(&o.freshness, "min-freshness",
 				"use no version made for a distance of more than `N` sessions: 1 is current, 10 stale",
-				flags.Positive("a distance", "3")),
-			flags.Bool(&o.auto, "auto", "use the newest sessions of the project if none are named"),
-			flags.Parsed(&o.recompress, "recompress", "compress `REV` again even if a version fits; without a value, every part",
+				app.Positive("a distance", "3")),
+			app.BoolFlag(&o.auto, "auto", "use the newest sessions of the project if none are named"),
+			app.ParsedFlag(&o.recompress, "recompress", "compress `REV` again even if a version fits; without a value, every part",
 				appendTo(&o.recompress)).Optional("all"),
-			flags.Choice(&o.engine.Name, "engine",
+			app.ChoiceFlag(&o.engine.Name, "engine",
 				"compress with the engine `NAME`: extract, claude, anthropic, openai, command or replay", EngineNames()...),
-			flags.String(&o.engine.Model, "model", "use the model `NAME`"),
+			app.StringFlag(&o.engine.Model, "model", "use the model `NAME`"),
 		},
 		Action: func(c *cli.Context) error {
 			least := 2
@@ -224,7 +223,7 @@ func ComposeParts(ctx context.Context, run names.Run, o ComposeOptions, revs []s
 		rev, share, hasShare := strings.Cut(operand, "=")
 		part := derive.ComposePart{Recompress: matchesAny(rev, o.recompress)}
 		if hasShare {
-			n, err := flags.Tokens(share)
+			n, err := app.ParseTokens(share)
 			if err != nil {
 				return nil, app.Usagef("%s: %v", operand, err)
 			}

@@ -11,7 +11,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/keepitcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
@@ -56,22 +55,22 @@ func Compress(e *app.Env) *cli.Command {
 			"A model writes the text of a part of the session and is then asked whether its messages\n" +
 			"support it: two requests. What they contradict is left out and counted.",
 		Flags: []cli.Flag{
-			flags.Parsed(&o.ratio, "ratio,r", "compress at the ratio `N`: 10 or 10:1", parseRatio),
-			flags.Parsed(&o.tokens, "tokens", "compress to at most `T` tokens, such as 3000 or 3k", flags.Tokens),
-			flags.Choice(&o.preset, "preset", "use the tiers of `NAME`: gentle, standard or aggressive", compress.Presets[:]...),
-			flags.Repeated(&o.tiers, "tier", "add a tier: `END:RATIO:LEVEL`, such as 25:10:moderate; repeat up to 100"),
-			flags.Choice(&o.level, "aggressiveness,a", "compress at the aggressiveness `LEVEL`: minimal, moderate or aggressive",
+			app.ParsedFlag(&o.ratio, "ratio,r", "compress at the ratio `N`: 10 or 10:1", parseRatio),
+			app.ParsedFlag(&o.tokens, "tokens", "compress to at most `T` tokens, such as 3000 or 3k", app.ParseTokens),
+			app.ChoiceFlag(&o.preset, "preset", "use the tiers of `NAME`: gentle, standard or aggressive", compress.Presets[:]...),
+			app.RepeatedFlag(&o.tiers, "tier", "add a tier: `END:RATIO:LEVEL`, such as 25:10:moderate; repeat up to 100"),
+			app.ChoiceFlag(&o.level, "aggressiveness,a", "compress at the aggressiveness `LEVEL`: minimal, moderate or aggressive",
 				"minimal", "light", "moderate", "aggressive"),
-			flags.Parsed(&o.distance, "distance", "decide what pinned text is kept as if `N` sessions were since; 1 is the newest",
-				flags.Positive("a distance", "5")),
-			flags.Choice(&o.keepit, "keepit", "keep pinned text by `MODE`: decay, preserve-all or ignore", "decay",
+			app.ParsedFlag(&o.distance, "distance", "decide what pinned text is kept as if `N` sessions were since; 1 is the newest",
+				app.Positive("a distance", "5")),
+			app.ChoiceFlag(&o.keepit, "keepit", "keep pinned text by `MODE`: decay, preserve-all or ignore", "decay",
 				"preserve-all", "ignore"),
-			flags.Parsed(&o.skip, "skip", "leave out the first `N` messages", flags.NotNegative),
-			flags.String(&o.after, "after", "compress only the messages after those of the version `REV`, such as v002"),
-			flags.Choice(&o.engine.Name, "engine",
+			app.ParsedFlag(&o.skip, "skip", "leave out the first `N` messages", app.NotNegative),
+			app.StringFlag(&o.after, "after", "compress only the messages after those of the version `REV`, such as v002"),
+			app.ChoiceFlag(&o.engine.Name, "engine",
 				"use the engine `NAME`: extract, claude, anthropic, openai, command or replay",
 				EngineNames()...),
-			flags.String(&o.engine.Model, "model", "use the model `NAME`"),
+			app.StringFlag(&o.engine.Model, "model", "use the model `NAME`"),
 		},
 		Action: e.Action(1, 1, func(c *cli.Context) error {
 			return runCompress(c.Context, e, o, e.Operand(0))
@@ -81,7 +80,7 @@ func Compress(e *app.Env) *cli.Command {
 
 // parseRatio parses a ratio: 10, 10:1 or 10.0:1.
 func parseRatio(s string) (int, error) {
-	return flags.Positive("a ratio", "10 or 10:1")(strings.TrimSuffix(strings.TrimSuffix(s, ":1"), ".0"))
+	return app.Positive("a ratio", "10 or 10:1")(strings.TrimSuffix(strings.TrimSuffix(s, ":1"), ".0"))
 }
 
 // settings returns the settings of the compression.

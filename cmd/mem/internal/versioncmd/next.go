@@ -8,7 +8,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/hookset"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
@@ -38,10 +37,10 @@ func Next(e *app.Env) *cli.Command {
 			"of everything, use \"mem rm\"; to delete a message, \"mem forget\". \"mem log --handed\"\n" +
 			"lists the texts that sessions received.",
 		Flags: []cli.Flag{
-			flags.Bool(&o.why, "why", "print the reason for each line instead"),
-			flags.String(&o.drop, "drop", "leave out the line with `HASH`, as --why prints it"),
-			flags.Bool(&o.dropped, "dropped", "list what was left out with --drop"),
-			flags.String(&o.undrop, "undrop", "hand over again what --drop `HASH` left out, or a source of --dropped"),
+			app.BoolFlag(&o.why, "why", "print the reason for each line instead"),
+			app.StringFlag(&o.drop, "drop", "leave out the line with `HASH`, as --why prints it"),
+			app.BoolFlag(&o.dropped, "dropped", "list what was left out with --drop"),
+			app.StringFlag(&o.undrop, "undrop", "hand over again what --drop `HASH` left out, or a source of --dropped"),
 		},
 		Action: func(c *cli.Context) error {
 			if err := e.WantOperands(c, 0, 0); err != nil {

@@ -9,7 +9,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/derive"
@@ -28,10 +27,10 @@ type PruneOptions struct {
 // Flags returns the options that mem prune and mem rm share.
 func (o *PruneOptions) Flags() []cli.Flag {
 	return []cli.Flag{
-		flags.String(&o.OlderThan, "older-than", "hide versions made and used last before `TIME`, such as 60d"),
-		flags.Int(&o.KeepLast, "keep-last", "hide all but the newest `N` versions of each session"),
-		flags.Bool(&o.Unused, "unused", "hide all but the newest version of each session"),
-		flags.Bool(&o.Force, "force,f", "hide versions that compositions use, too"),
+		app.StringFlag(&o.OlderThan, "older-than", "hide versions made and used last before `TIME`, such as 60d"),
+		app.IntFlag(&o.KeepLast, "keep-last", "hide all but the newest `N` versions of each session"),
+		app.BoolFlag(&o.Unused, "unused", "hide all but the newest version of each session"),
+		app.BoolFlag(&o.Force, "force,f", "hide versions that compositions use, too"),
 	}
 }
 

@@ -10,7 +10,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
@@ -29,8 +28,8 @@ type tierOptions struct{ weekly, monthly int }
 func Tier(e *app.Env) *cli.Command {
 	var o tierOptions
 	ages := []cli.Flag{
-		flags.Parsed(&o.weekly, "weekly", "summarise weeks after `AGE`, such as 7d, instead of the setting", parseDays),
-		flags.Parsed(&o.monthly, "monthly", "summarise months after `AGE`, such as 30d, instead of the setting", parseDays),
+		app.ParsedFlag(&o.weekly, "weekly", "summarise weeks after `AGE`, such as 7d, instead of the setting", parseDays),
+		app.ParsedFlag(&o.monthly, "monthly", "summarise months after `AGE`, such as 30d, instead of the setting", parseDays),
 	}
 	return &cli.Command{
 		Name:  "tier",

@@ -13,7 +13,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/flags"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/compress"
@@ -38,8 +37,8 @@ func Versions(e *app.Env) *cli.Command {
 		Usage:     "list the versions of a session",
 		ArgsUsage: "[<session>]",
 		Flags: []cli.Flag{
-			flags.Bool(&o.All, "all,a", "list hidden versions too"),
-			flags.Bool(&o.Manifest, "manifest", "print the versions as the seeds' versions.json"),
+			app.BoolFlag(&o.All, "all,a", "list hidden versions too"),
+			app.BoolFlag(&o.Manifest, "manifest", "print the versions as the seeds' versions.json"),
 		},
 		Action: e.Action(0, 1, func(c *cli.Context) error {
 			return RunVersions(c.Context, e, names.OrNewest(e.Operand(0)), o)

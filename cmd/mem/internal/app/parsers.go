@@ -1,4 +1,4 @@
-package flags
+package app
 
 import (
 	"errors"
@@ -28,8 +28,8 @@ func NotNegative(s string) (int, error) {
 	return n, nil
 }
 
-// Tokens parses a number of tokens: 3000, 16k, 1.5k.
-func Tokens(s string) (int, error) {
+// ParseTokens parses a number of tokens: 3000, 16k, 1.5k.
+func ParseTokens(s string) (int, error) {
 	bad := errors.New("want a number of tokens from 1, such as 3000 or 16k")
 	scale := 1.0
 	if n := len(s); n > 0 && (s[n-1] == 'k' || s[n-1] == 'K') {
@@ -43,8 +43,8 @@ func Tokens(s string) (int, error) {
 	return n, nil
 }
 
-// Line returns a parser for one line of text with a maximum length.
-func Line(what string, most int) func(string) (string, error) {
+// LineParser returns a parser for one line of text with a maximum length.
+func LineParser(what string, most int) func(string) (string, error) {
 	return func(s string) (string, error) {
 		s = strings.Join(strings.Fields(s), " ")
 		switch n := utf8.RuneCountInString(s); {

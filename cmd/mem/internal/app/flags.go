@@ -1,6 +1,4 @@
-// Package flags makes the flags of urfave/cli that the commands share: switches, texts, numbers, choices, lists
-// and parsed values.
-package flags
+package app
 
 import (
 	"errors"
@@ -12,41 +10,41 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// Bool returns a switch. In all flags of this package names are separated by commas: first the name, then its
+// BoolFlag returns a switch. In all flags of this package names are separated by commas: first the name, then its
 // aliases. Back quotes in usage enclose the name of the value. The destination keeps its value until the flag
 // is set.
-func Bool(dst *bool, names, usage string) *cli.BoolFlag {
+func BoolFlag(dst *bool, names, usage string) *cli.BoolFlag {
 	name, aliases := split(names)
 	return &cli.BoolFlag{Name: name, Aliases: aliases, Usage: usage, Value: *dst, Destination: dst}
 }
 
-// String returns a flag that accepts any text.
-func String(dst *string, names, usage string) *cli.StringFlag {
+// StringFlag returns a flag that accepts any text.
+func StringFlag(dst *string, names, usage string) *cli.StringFlag {
 	name, aliases := split(names)
 	return &cli.StringFlag{Name: name, Aliases: aliases, Usage: usage, Value: *dst, Destination: dst}
 }
 
-// Int returns a flag that accepts a whole number, which may be written as 10, 0xa or 1_000.
-func Int(dst *int, names, usage string) *cli.IntFlag {
+// IntFlag returns a flag that accepts a whole number, which may be written as 10, 0xa or 1_000.
+func IntFlag(dst *int, names, usage string) *cli.IntFlag {
 	name, aliases := split(names)
 	return &cli.IntFlag{Name: name, Aliases: aliases, Usage: usage, Value: *dst, Destination: dst}
 }
 
-// A Value is a flag whose text is parsed by a function.
-type Value struct {
+// A FlagValue is a flag whose text is parsed by a function.
+type FlagValue struct {
 	cli.GenericFlag
 	choices []string
 	implied string
 }
 
 // Optional allows the flag to stand without a value, which then means text.
-func (v *Value) Optional(text string) *Value {
+func (v *FlagValue) Optional(text string) *FlagValue {
 	v.implied = text
 	return v
 }
 
-// Parsed returns a flag that parse reads into dst.
-func Parsed[T any](dst *T, names, usage string, parse func(string) (T, error)) *Value {
+// ParsedFlag returns a flag that parse reads into dst.
+func ParsedFlag[T any](dst *T, names, usage string, parse func(string) (T, error)) *FlagValue {
 	return generic(names, usage, func(text string, keep bool) error {
 		x, err := parse(text)
 		if err == nil && keep {
@@ -56,9 +54,9 @@ func Parsed[T any](dst *T, names, usage string, parse func(string) (T, error)) *
 	})
 }
 
-// Choice returns a flag that accepts one of a few words.
-func Choice(dst *string, names, usage string, choices ...string) *Value {
-	v := Parsed(dst, names, usage, func(text string) (string, error) {
+// ChoiceFlag returns a flag that accepts one of a few words.
+func ChoiceFlag(dst *string, names, usage string, choices ...string) *FlagValue {
+	v := ParsedFlag(dst, names, usage, func(text string) (string, error) {
 		if !slices.Contains(choices, text) {
 			return "", fmt.Errorf("want %s", OrList(choices))
 		}
@@ -68,8 +66,8 @@ func Choice(dst *string, names, usage string, choices ...string) *Value {
 	return v
 }
 
-// Repeated returns a flag that appends to dst each time. A comma is part of the value, surrounding white space is not.
-func Repeated(dst *[]string, names, usage string) *Value {
+// RepeatedFlag returns a flag that appends to dst each time. A comma is part of the value, surrounding white space is not.
+func RepeatedFlag(dst *[]string, names, usage string) *FlagValue {
 	return generic(names, usage, func(text string, keep bool) error {
 		if keep {
 			*dst = append(*dst, strings.TrimSpace(text))
@@ -78,9 +76,9 @@ func Repeated(dst *[]string, names, usage string) *Value {
 	})
 }
 
-func generic(names, usage string, read func(text string, keep bool) error) *Value {
+func generic(names, usage string, read func(text string, keep bool) error) *FlagValue {
 	name, aliases := split(names)
-	return &Value{GenericFlag: cli.GenericFlag{Name: name, Aliases: aliases, Usage: usage, Value: &reader{read: read}}}
+	return &FlagValue{GenericFlag: cli.GenericFlag{Name: name, Aliases: aliases, Usage: usage, Value: &reader{read: read}}}
 }
 
 func split(names string) (name string, aliases []string) {
@@ -114,8 +112,8 @@ func (r *reader) String() string { return r.text }
 // destination.
 func (r *reader) Serialize() string { return copied }
 
-// A Kind says how a flag is written on the command line.
-type Kind struct {
+// A FlagKind says how a flag is written on the command line.
+type FlagKind struct {
 	Value   string   // the name of the value, such as SESSION; "" if it has none
 	Usage   string   // one line, without back quotes
 	Choices []string // the accepted values, if there are few
@@ -125,12 +123,12 @@ type Kind struct {
 }
 
 // NeedsValue reports whether the flag cannot stand without a value.
-func (k Kind) NeedsValue() bool { return k.Implied == "" }
+func (k FlagKind) NeedsValue() bool { return k.Implied == "" }
 
 // KindOf returns how f is written. Check tells what is wrong with a value before urfave/cli sets it: its own
 // errors name neither the accepted values nor the spelling that the user typed.
-func KindOf(f cli.Flag) Kind {
-	k := Kind{Check: func(string) error { return nil }}
+func KindOf(f cli.Flag) FlagKind {
+	k := FlagKind{Check: func(string) error { return nil }}
 	if d, ok := f.(cli.DocGenerationFlag); ok {
 		k.Value, k.Usage = placeholder(d.GetUsage())
 	}
@@ -139,7 +137,7 @@ func KindOf(f cli.Flag) Kind {
 		k.Implied, k.Check = "true", checkBool
 	case *cli.IntFlag:
 		k.Number, k.Check = true, checkInt
-	case *Value:
+	case *FlagValue:
 		k.Choices, k.Implied = f.choices, f.implied
 		k.Check = func(text string) error { return f.Value.(*reader).read(text, false) }
 	}

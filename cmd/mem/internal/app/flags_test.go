@@ -1,4 +1,4 @@
-package flags
+package app
 
 import (
 	"io"
@@ -19,9 +19,9 @@ type sample struct {
 
 func (s *sample) flags() []cli.Flag {
 	return []cli.Flag{
-		Bool(&s.on, "on,o", ""), String(&s.text, "text", "use `TEXT` here"), Int(&s.n, "n", ""),
-		Choice(&s.word, "word", "", "a", "b"), Repeated(&s.list, "list,l,L", ""),
-		Parsed(&s.upper, "upper,u", "half a `NAME", func(t string) (string, error) { return s.upper + t + "!", nil }).Optional("x"),
+		BoolFlag(&s.on, "on,o", ""), StringFlag(&s.text, "text", "use `TEXT` here"), IntFlag(&s.n, "n", ""),
+		ChoiceFlag(&s.word, "word", "", "a", "b"), RepeatedFlag(&s.list, "list,l,L", ""),
+		ParsedFlag(&s.upper, "upper,u", "half a `NAME", func(t string) (string, error) { return s.upper + t + "!", nil }).Optional("x"),
 	}
 }
 
