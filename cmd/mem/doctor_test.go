@@ -21,7 +21,6 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/doctor"
 	"github.com/memvcs/mem/cmd/mem/internal/hookset"
-	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/refs"
 	"github.com/memvcs/mem/refs/config"
@@ -222,7 +221,7 @@ func called(t *testing.T, where string, fn *ast.FuncDecl, call *ast.CallExpr) []
 		return []string{"name"}
 	case name == "SweepHint":
 		r := refs.Remote{Name: "origin"}
-		return []string{memory.SweepHint(r, nil), memory.SweepHint(r, errors.New("refused"))}
+		return []string{app.SweepHint(r, nil), app.SweepHint(r, errors.New("refused"))}
 	case name == "SetClock":
 		return []string{doctor.SetClock()}
 	case slices.Contains([]string{"FixOpen", "FixConfig", "FixRemote"}, name):

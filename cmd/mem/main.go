@@ -6,7 +6,6 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/hookcmd"
-	"github.com/memvcs/mem/cmd/mem/internal/memory"
 )
 
 func main() { mainIn(app.OsEnv()) }
@@ -19,6 +18,6 @@ func mainIn(env app.Env) {
 		hookcmd.RunHook(&env, event)
 		return
 	}
-	memory.BoundMemory(&env)
+	app.BoundMemory(&env)
 	os.Exit(run(context.Background(), env, os.Args[1:]))
 }

@@ -1,3 +1,3 @@
-// Package app gives every command its environment ([Env]): flags, output, and errors with hints and exit
-// statuses.
+// Package app gives every command its environment ([Env]): flags, settings, the opened memory, output, and errors with
+// hints and exit statuses.
 package app

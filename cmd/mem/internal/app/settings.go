@@ -25,7 +25,7 @@ func (e *Env) Settings() (*config.Config, error) {
 			"set MEM_DIR or --mem-dir to a directory")
 	}
 	if err != nil {
-		return nil, WithSyntaxHint(&Unreadable{err}, file)
+		return nil, withSyntaxHint(&Unreadable{err}, file)
 	}
 	if err := e.Override(c); err != nil {
 		return nil, err
@@ -40,8 +40,8 @@ func (e *Env) SettingsFile() (string, error) {
 	return filepath.Join(dir, "config.json"), err
 }
 
-// WithSyntaxHint adds to a syntax error the hint to edit or move the file.
-func WithSyntaxHint(err error, file string) error {
+// withSyntaxHint adds to a syntax error the hint to edit or move the file.
+func withSyntaxHint(err error, file string) error {
 	var syntax *config.SyntaxError
 	if errors.As(err, &syntax) {
 		return WithHint(err, "edit "+file+", or move it away: mem never overwrites a file that it cannot read")

@@ -9,7 +9,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/refs"
 )
@@ -113,7 +112,7 @@ func (x *Exam) Run(ask bool) error {
 
 // open opens the memory and reports whether it could.
 func (x *Exam) open() bool {
-	m, err := memory.Open(x.E)
+	m, err := app.OpenMemory(x.E)
 	switch {
 	case errors.Is(err, refs.ErrNotRepo):
 		x.fail("memory", FixOpen(x.Dir, err), "no memory in %s", x.Dir)

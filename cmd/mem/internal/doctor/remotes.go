@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/memvcs/mem/cmd/mem/internal/memory"
+	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/sync"
 	"github.com/memvcs/mem/layers/trust"
@@ -90,7 +90,7 @@ func (x *Exam) unswept(r refs.Remote) {
 		x.fixed(check, "deleted data is deleted from %s too", r.Name)
 		return
 	}
-	x.warn(check, memory.SweepHint(r, s.Why), "%s", memory.UnsweptText(r, s))
+	x.warn(check, app.SweepHint(r, s.Why), "%s", app.UnsweptText(r, s))
 }
 
 // remote reports the differences between a remote and this memory.

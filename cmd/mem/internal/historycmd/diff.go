@@ -10,7 +10,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/provenance"
@@ -68,7 +67,7 @@ func (o diffOptions) check(json bool) error {
 }
 
 func runDiff(ctx context.Context, e *app.Env, o diffOptions, operands []string) error {
-	memory.SpendMemory()
+	app.SpendMemory()
 	if len(operands) == 1 {
 		if a, b, ok := strings.Cut(operands[0], ".."); ok && !strings.Contains(a, "#") {
 			operands = []string{a, b}

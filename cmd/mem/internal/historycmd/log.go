@@ -10,7 +10,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/ledger"
@@ -75,7 +74,7 @@ func Log(e *app.Env) *cli.Command {
 }
 
 func runLog(ctx context.Context, e *app.Env, o LogOptions) error {
-	memory.SpendMemory()
+	app.SpendMemory()
 	return names.List(ctx, e, func(run names.Run) (names.Listing, error) {
 		fold := !o.All && !o.Asks() && !e.Opt.JSON
 		n := 0

@@ -17,7 +17,6 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/hookset"
 	"github.com/memvcs/mem/cmd/mem/internal/knowledgecmd"
-	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
 	"github.com/memvcs/mem/hooks"
@@ -130,7 +129,7 @@ func RunHook(e *app.Env, event string) {
 		e.Growing() // now, so that no later call turns collections off
 		debug.SetGCPercent(100)
 		debug.SetMemoryLimit(math.MaxInt64)
-		memory.BoundMemory(e)
+		app.BoundMemory(e)
 		versioncmd.AutoEverywhere(context.Background(), e)
 		distillEnded(context.Background(), e, w)
 	}
@@ -183,7 +182,7 @@ func distillOutcome(err error) (done bool, logged error) {
 
 // openForHook opens the memory, and creates it if there is none.
 func openForHook(e *app.Env) (*layers.Memory, error) {
-	m, err := memory.Open(e)
+	m, err := app.OpenMemory(e)
 	if !errors.Is(err, refs.ErrNotRepo) {
 		return m, err
 	}
@@ -191,7 +190,7 @@ func openForHook(e *app.Env) (*layers.Memory, error) {
 	if err != nil {
 		return nil, err
 	}
-	o, err := memory.MemoryOptions(e)
+	o, err := app.MemoryOptions(e)
 	if err != nil {
 		return nil, err
 	}

@@ -13,7 +13,6 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/hookset"
-	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	"github.com/memvcs/mem/cmd/mem/internal/storecmd"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/hooks"
@@ -127,7 +126,7 @@ func runHooksInstall(ctx context.Context, e *app.Env, scope, distill string) err
 
 // readyForHooks creates the memory that hooks need, and sets defaults.autoRegisterSessions.
 func readyForHooks(ctx context.Context, e *app.Env) error {
-	m, err := memory.Open(e)
+	m, err := app.OpenMemory(e)
 	switch {
 	case err == nil:
 		err = m.Close()

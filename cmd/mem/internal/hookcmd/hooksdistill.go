@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	"github.com/memvcs/mem/refs/config"
 )
 
@@ -34,7 +33,7 @@ func distillSettings(mode, engine string) [][2]string {
 
 // setDistill writes the settings of a mode.
 func setDistill(ctx context.Context, e *app.Env, mode string) error {
-	return memory.ChangeSettings(ctx, e, func(c *config.Config) error {
+	return app.ChangeSettings(ctx, e, func(c *config.Config) error {
 		engine, _, err := c.Get("distill.engine")
 		if err != nil {
 			return err

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	"github.com/memvcs/mem/hooks/settings"
 	"github.com/memvcs/mem/layers/textdiff"
 	"github.com/memvcs/mem/refs/config"
@@ -26,7 +25,7 @@ func turnOnRegister(ctx context.Context, e *app.Env) error {
 	if err != nil {
 		return err
 	}
-	return memory.ChangeSettings(ctx, e, func(c *config.Config) error {
+	return app.ChangeSettings(ctx, e, func(c *config.Config) error {
 		if _, from, err := c.Get(register); err != nil || from == config.File {
 			if on, err := c.Bool(register); err == nil && !on {
 				e.Note("%s is false: only sessions that you add by hand are captured", register)
@@ -59,7 +58,7 @@ func restoreRegister(ctx context.Context, e *app.Env, f settings.SettingsFile) e
 	if others, err := f.Others(); err != nil || others {
 		return err
 	}
-	err = memory.ChangeSettings(ctx, e, func(c *config.Config) error {
+	err = app.ChangeSettings(ctx, e, func(c *config.Config) error {
 		if on, err := c.Bool(register); err != nil || !on {
 			return nil // an invalid value is that of the user
 		}

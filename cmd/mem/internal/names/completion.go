@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/knowledge"
@@ -85,7 +84,7 @@ func partsOf(st *state.State, name string) []Candidate {
 
 // CompleteProject offers the projects in memory by name.
 func CompleteProject(e *app.Env, ctx context.Context, _ string) []Candidate {
-	m, err := memory.Open(e)
+	m, err := app.OpenMemory(e)
 	if err != nil {
 		return nil
 	}
@@ -103,7 +102,7 @@ func CompleteProject(e *app.Env, ctx context.Context, _ string) []Candidate {
 
 // withProject calls f with the memory and the project, for completion. Without them nothing is completed.
 func withProject(ctx context.Context, e *app.Env, f func(*layers.Memory, state.Project)) {
-	m, err := memory.Open(e)
+	m, err := app.OpenMemory(e)
 	if err != nil {
 		return
 	}

@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/capture"
@@ -50,7 +49,7 @@ func CheckDir(ctx context.Context, e *app.Env) error {
 	}
 	missing := app.WithHint(fmt.Errorf("cannot change to %s: no such directory, and no project of it in memory",
 		e.Opt.Dir), "mem project list")
-	m, err := memory.Open(e)
+	m, err := app.OpenMemory(e)
 	if err != nil {
 		return missing // without a memory there is no project of it
 	}

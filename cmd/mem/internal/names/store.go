@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/capture"
@@ -20,7 +19,7 @@ import (
 // WithStore opens the memory, calls f and closes the memory. Unlike [WithMemory] it does not find the project of the
 // directory, which can be slow in a git repository.
 func WithStore(e *app.Env, f func(m *layers.Memory) error) (err error) {
-	m, err := memory.Open(e)
+	m, err := app.OpenMemory(e)
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/projects"
@@ -103,7 +102,7 @@ func runProjectList(ctx context.Context, e *app.Env) error {
 }
 
 func runProjectShow(ctx context.Context, e *app.Env, dir string) error {
-	m, err := memory.Open(e)
+	m, err := app.OpenMemory(e)
 	if err != nil {
 		return err
 	}
@@ -156,7 +155,7 @@ func runProjectLink(ctx context.Context, e *app.Env, name, dir string) error {
 	if err == nil && !fi.IsDir() {
 		return app.Usagef("%s is not a directory", dir)
 	}
-	m, err := memory.Open(e)
+	m, err := app.OpenMemory(e)
 	if err != nil {
 		return err
 	}
@@ -174,7 +173,7 @@ func runProjectLink(ctx context.Context, e *app.Env, name, dir string) error {
 }
 
 func runProjectUnlink(ctx context.Context, e *app.Env, dir string) error {
-	m, err := memory.Open(e)
+	m, err := app.OpenMemory(e)
 	if err != nil {
 		return err
 	}

@@ -4,14 +4,13 @@ import (
 	"context"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/layers/projects"
 )
 
 // runProjectShare allows or forbids that compositions of one project with text of another are pushed.
 func runProjectShare(ctx context.Context, e *app.Env, from, with string, allowed bool) error {
-	m, err := memory.Open(e)
+	m, err := app.OpenMemory(e)
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/forget"
@@ -46,7 +45,7 @@ type splitAnswer struct {
 }
 
 func runProjectSplit(ctx context.Context, e *app.Env, dirs []string) error {
-	m, err := memory.Open(e)
+	m, err := app.OpenMemory(e)
 	if err != nil {
 		return err
 	}

@@ -11,7 +11,6 @@ import (
 	"slices"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers"
@@ -60,7 +59,7 @@ func WriteArchive(ctx context.Context, e *app.Env, file string, o ArchiveOptions
 			return app.WithHint(fmt.Errorf("export: %w", err), "mem export --force "+term.Shell(file))
 		}
 		if err != nil {
-			return fmt.Errorf("export: %w", memory.RemoteError(err))
+			return fmt.Errorf("export: %w", app.RemoteError(err))
 		}
 		app.NoteCreated(e, written.Created)
 		if done.Objects == 0 && len(projects) > 0 && !refusedAny(done) {
@@ -166,5 +165,5 @@ func archiveError(file string, err error) error {
 	case errors.Is(err, sync.ErrNewerArchive):
 		return app.WithHint(err, "update mem")
 	}
-	return memory.RemoteError(err)
+	return app.RemoteError(err)
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/state"
@@ -51,7 +50,7 @@ func Clone(e *app.Env) *cli.Command {
 				return app.Usagef("--yes-raw requires --originals")
 			}
 			if o.device != "" {
-				if err := memory.CheckDeviceName(o.device); err != nil {
+				if err := app.CheckDeviceName(o.device); err != nil {
 					return err
 				}
 			}
@@ -62,20 +61,20 @@ func Clone(e *app.Env) *cli.Command {
 
 func runClone(ctx context.Context, e *app.Env, address string, o cloneOptions) error {
 	var err error
-	if o.url, err = memory.RemoteURL(e, address); err != nil {
+	if o.url, err = app.RemoteURL(e, address); err != nil {
 		return err
 	}
 	if o.resumed, err = cloneBegun(e, o.url); err != nil {
 		return err
 	}
 	// Connect before creating anything.
-	options, err := memory.MemoryOptions(e)
+	options, err := app.MemoryOptions(e)
 	if err != nil {
 		return err
 	}
 	s, err := remote.New(o.url, options.World).Open(ctx, remote.Upload)
 	if err != nil {
-		return memory.RemoteError(fmt.Errorf("clone %s: %w", o.url, err))
+		return app.RemoteError(fmt.Errorf("clone %s: %w", o.url, err))
 	}
 	o.sealed = sync.IsSealed(s.Refs())
 	if !e.Opt.DryRun && !o.sealed && !o.seal.originals { // an interrupted clone continues
@@ -115,7 +114,7 @@ func cloneBegun(e *app.Env, u remote.URL) (bool, error) {
 		return false, app.WithHint(fmt.Errorf("an interrupted clone of %s is in %s", from, dir), "resume it: "+
 			term.Shell("mem", "clone", from), "or choose another place: --mem-dir")
 	}
-	m, err := memory.Open(e)
+	m, err := app.OpenMemory(e)
 	if err == nil {
 		defer m.Close()
 		return false, app.WithHint(fmt.Errorf("a memory already exists in %s", dir), "mem remote add origin "+u.String()+
@@ -136,7 +135,7 @@ func makeClone(ctx context.Context, e *app.Env, o cloneOptions, options state.Op
 	defer m.Close()
 	out, err := runFetchOn(ctx, e, m, r, o.session)
 	if err != nil {
-		return app.WithHint(memory.RemoteError(err), "run the same command again: it resumes")
+		return app.WithHint(app.RemoteError(err), "run the same command again: it resumes")
 	}
 	if o.resumed {
 		if out.Devices, err = untrusted(ctx, m); err != nil {
@@ -154,7 +153,7 @@ func makeClone(ctx context.Context, e *app.Env, o cloneOptions, options state.Op
 	if o.trust && r.Originals {
 		exact, err := runFetchOn(ctx, e, m, r, nil) // exact bytes are fetched from trusted devices alone
 		if err != nil {
-			return app.WithHint(memory.RemoteError(err), "run the same command again: it resumes")
+			return app.WithHint(app.RemoteError(err), "run the same command again: it resumes")
 		}
 		out.Lanes = append(out.Lanes, exact.Lanes...)
 		out.Objects, out.Bytes = out.Objects+exact.Objects, out.Bytes+exact.Bytes
@@ -215,10 +214,10 @@ func addOrigin(ctx context.Context, e *app.Env, m *layers.Memory, o cloneOptions
 	}
 	j, err := sync.AddSealed(ctx, m.DB, "origin", o.url, sync.Seal{Recovery: o.seal.recovery})
 	if err != nil {
-		return app.WithHint(memory.RemoteError(err), "run the same command again: it resumes")
+		return app.WithHint(app.RemoteError(err), "run the same command again: it resumes")
 	}
 	if !j.Readable {
-		return memory.SealError(&sealed.NotMemberError{Request: j.Request})
+		return app.SealError(&sealed.NotMemberError{Request: j.Request})
 	}
 	warnReadOnly(e, j)
 	return nil

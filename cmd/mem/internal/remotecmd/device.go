@@ -11,7 +11,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers"
@@ -51,7 +50,7 @@ func Device(e *app.Env) *cli.Command {
 			{Name: "rename", Usage: "rename a device", ArgsUsage: "<device> <name>",
 				Action: e.Action(2, 2, func(c *cli.Context) error {
 					name := e.Operand(1)
-					if err := memory.CheckDeviceName(name); err != nil {
+					if err := app.CheckDeviceName(name); err != nil {
 						return err
 					}
 					rename := func(ctx context.Context, o *state.DB, d state.Device) error {
@@ -64,7 +63,7 @@ func Device(e *app.Env) *cli.Command {
 }
 
 func runDeviceList(ctx context.Context, e *app.Env) error {
-	m, err := memory.Open(e)
+	m, err := app.OpenMemory(e)
 	if err != nil {
 		return err
 	}
@@ -156,7 +155,7 @@ type deviceChange struct {
 
 // runDevice applies a change to the named device.
 func runDevice(ctx context.Context, e *app.Env, change deviceChange) error {
-	m, err := memory.Open(e)
+	m, err := app.OpenMemory(e)
 	if err != nil {
 		return err
 	}

@@ -12,7 +12,6 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/forgetcmd"
-	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers"
@@ -57,7 +56,7 @@ func fetching(e *app.Env, what string) func(c *cli.Context) error {
 		return withRemote(e, func(m *layers.Memory, r refs.Remote) error {
 			out, err := runFetch(c.Context, e, m, r)
 			if err != nil {
-				return memory.RemoteError(err)
+				return app.RemoteError(err)
 			}
 			if len(out.Devices) == 0 { // printFetch names the new ones
 				if err := names.HintUntrusted(c.Context, e, m); err != nil {
@@ -85,14 +84,14 @@ func Sync(e *app.Env) *cli.Command {
 
 // withRemote opens the memory, resolves the named remote and calls f.
 func withRemote(e *app.Env, f func(*layers.Memory, refs.Remote) error) error {
-	m, err := memory.Open(e)
+	m, err := app.OpenMemory(e)
 	if err != nil {
 		return err
 	}
 	defer m.Close()
 	r, err := sync.Remote(m.DB, e.Operand(0))
 	if err != nil {
-		return memory.RemoteError(err)
+		return app.RemoteError(err)
 	}
 	return f(m, r)
 }
@@ -299,7 +298,7 @@ func printFetchLines(e *app.Env, r refs.Remote, out sync.Fetched) {
 		case "new":
 			line = fmt.Sprintf(" * %-22s", "[new branch]")
 		case "updated":
-			line = fmt.Sprintf("   %-22s", memory.Moved(l.Old, l.New))
+			line = fmt.Sprintf("   %-22s", app.Moved(l.Old, l.New))
 		default:
 			continue
 		}
@@ -398,7 +397,7 @@ func warnLane(e *app.Env, r refs.Remote, l sync.FetchedLane) {
 func runSync(ctx context.Context, e *app.Env, m *layers.Memory, r refs.Remote) error {
 	in, err := runFetch(ctx, e, m, r)
 	if err != nil {
-		return memory.RemoteError(err)
+		return app.RemoteError(err)
 	}
 	if !e.Opt.JSON {
 		printFetched(e, "pull", r, in)

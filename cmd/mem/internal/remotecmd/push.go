@@ -10,7 +10,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers"
@@ -45,7 +44,7 @@ func Push(e *app.Env) *cli.Command {
 			return names.WithMemory(c.Context, e, func(run names.Run) error {
 				r, err := sync.Remote(run.DB, e.Operand(0))
 				if err != nil {
-					return memory.RemoteError(err)
+					return app.RemoteError(err)
 				}
 				projects, err := projectsToPush(c.Context, run, all || e.Opt.AllProjects)
 				if err != nil {
@@ -124,7 +123,7 @@ func runPush(ctx context.Context, e *app.Env, m *layers.Memory, r refs.Remote, p
 	if errors.As(err, &twin) && !e.Opt.DryRun {
 		out, err = pushAgain(ctx, e, m, o, twin)
 	}
-	return out, memory.RemoteError(err)
+	return out, app.RemoteError(err)
 }
 
 // ConsentTo returns the function that asks whether a project may be pushed to a remote. The answer is stored with the
@@ -209,7 +208,7 @@ func printPushed(e *app.Env, r refs.Remote, a pushAnswer, out sync.Pushed) {
 		for _, l := range a.Absent {
 			e.Note("%s lacks records of %s in %s: only that device can push them", a.Remote, l.Device, l.Project)
 		}
-		memory.WarnUnswept(e, r, out.Sweep)
+		app.WarnUnswept(e, r, out.Sweep)
 	}()
 	changed := false
 	for _, l := range a.Lanes {
@@ -225,7 +224,7 @@ func printPushed(e *app.Env, r refs.Remote, a pushAnswer, out sync.Pushed) {
 		case "new":
 			e.Report(" * %-22s  %s\n", "[new branch]", e.Safe(l.title()))
 		case "updated":
-			e.Report("   %-22s  %s\n", memory.Moved(l.Old, l.New), e.Safe(l.title()))
+			e.Report("   %-22s  %s\n", app.Moved(l.Old, l.New), e.Safe(l.title()))
 		case "current":
 			if e.Opt.Verbose {
 				e.Report(" = %-22s  %s\n", "[up to date]", e.Safe(l.name))

@@ -12,7 +12,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers"
@@ -71,14 +70,14 @@ func Remote(e *app.Env) *cli.Command {
 // changeRemote applies a change to the list of remotes. f returns the name of the changed remote.
 func changeRemote(ctx context.Context, e *app.Env, args []string,
 	f func(context.Context, *layers.Memory, []string) (string, error)) error {
-	m, err := memory.Open(e)
+	m, err := app.OpenMemory(e)
 	if err != nil {
 		return err
 	}
 	defer m.Close()
 	name, err := f(ctx, m, args)
 	if err != nil {
-		return memory.RemoteError(err)
+		return app.RemoteError(err)
 	}
 	if !e.Opt.JSON {
 		return nil
@@ -103,7 +102,7 @@ func remoteRemove(ctx context.Context, e *app.Env, m *layers.Memory, args []stri
 }
 
 func remoteSetURL(ctx context.Context, e *app.Env, m *layers.Memory, args []string) error {
-	u, err := memory.RemoteURL(e, args[1])
+	u, err := app.RemoteURL(e, args[1])
 	if err != nil {
 		return err
 	}
@@ -170,7 +169,7 @@ type remoteAnswer struct {
 }
 
 func runRemoteList(e *app.Env) error {
-	m, err := memory.Open(e)
+	m, err := app.OpenMemory(e)
 	if err != nil {
 		return err
 	}
@@ -201,18 +200,18 @@ func runRemoteList(e *app.Env) error {
 }
 
 func runRemoteShow(ctx context.Context, e *app.Env, name string) error {
-	m, err := memory.Open(e)
+	m, err := app.OpenMemory(e)
 	if err != nil {
 		return err
 	}
 	defer m.Close()
 	r, err := sync.Remote(m.DB, name)
 	if err != nil {
-		return memory.RemoteError(err)
+		return app.RemoteError(err)
 	}
 	shown, err := sync.ShowRemote(ctx, m.DB, r)
 	if err != nil {
-		return memory.RemoteError(err)
+		return app.RemoteError(err)
 	}
 	if e.Opt.JSON {
 		return e.PrintJSON("remote.show", shown)
@@ -223,8 +222,8 @@ func runRemoteShow(ctx context.Context, e *app.Env, name string) error {
 	t := e.Table(app.Column{Name: "project", Shrinks: true}, app.Column{Name: "device"}, app.Column{Name: "here"},
 		app.Column{Name: "there"}, app.Column{Name: "state"})
 	for _, l := range shown.Lanes {
-		t.Row(app.Cell{Full: l.Project}, app.Cell{Full: l.Device}, app.Cell{Full: memory.ShortCommit(l.Here)},
-			app.Cell{Full: memory.ShortCommit(l.There)}, app.Cell{Full: l.State})
+		t.Row(app.Cell{Full: l.Project}, app.Cell{Full: l.Device}, app.Cell{Full: app.ShortCommit(l.Here)},
+			app.Cell{Full: app.ShortCommit(l.There)}, app.Cell{Full: l.State})
 	}
 	return t.Flush()
 }

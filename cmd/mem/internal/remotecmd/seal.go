@@ -10,7 +10,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/sync"
@@ -46,14 +45,14 @@ func remoteAdd(e *app.Env) *cli.Command {
 		Flags: append([]cli.Flag{app.BoolFlag(&o.encrypt, "encrypt",
 			"encrypt everything; turns an empty repository into an encrypted remote, or joins one")}, o.flags()...),
 		Action: e.Action(2, 2, func(c *cli.Context) error {
-			m, err := memory.Open(e)
+			m, err := app.OpenMemory(e)
 			if err != nil {
 				return err
 			}
 			defer m.Close()
 			j, err := runRemoteAdd(c.Context, e, m, o)
 			if err != nil {
-				return memory.RemoteError(err)
+				return app.RemoteError(err)
 			}
 			return printRemoteAdded(e, e.Operand(0), j, o)
 		}),
@@ -62,7 +61,7 @@ func remoteAdd(e *app.Env) *cli.Command {
 
 func runRemoteAdd(ctx context.Context, e *app.Env, m *layers.Memory, o sealOptions) (j sealed.JoinResult, err error) {
 	name := e.Operand(0)
-	u, err := memory.RemoteURL(e, e.Operand(1))
+	u, err := app.RemoteURL(e, e.Operand(1))
 	if err != nil {
 		return j, err
 	}
@@ -137,7 +136,7 @@ func printRemoteAdded(e *app.Env, name string, j sealed.JoinResult, o sealOption
 		e.Note("%s is an encrypted remote now; this device can read it", name)
 		printRecovery(e, j.Recovery)
 	case !j.Readable:
-		return memory.SealError(&sealed.NotMemberError{Request: j.Request})
+		return app.SealError(&sealed.NotMemberError{Request: j.Request})
 	default:
 		e.Note("%s is an encrypted remote; this device can read it", name)
 		warnReadOnly(e, j)
@@ -171,14 +170,14 @@ func printRecovery(e *app.Env, key string) {
 }
 
 func runRecoveryKey(ctx context.Context, e *app.Env, name string) error {
-	m, err := memory.Open(e)
+	m, err := app.OpenMemory(e)
 	if err != nil {
 		return err
 	}
 	defer m.Close()
 	r, err := sync.Remote(m.DB, name)
 	if err != nil {
-		return memory.RemoteError(err)
+		return app.RemoteError(err)
 	}
 	if ok, err := e.Confirm("replace the recovery key of %s", r.Name); err != nil || !ok {
 		return err
@@ -189,7 +188,7 @@ func runRecoveryKey(ctx context.Context, e *app.Env, name string) error {
 	}
 	key, err := sync.RenewRecovery(ctx, m.DB, r)
 	if err != nil {
-		return memory.RemoteError(err)
+		return app.RemoteError(err)
 	}
 	if e.Opt.JSON {
 		return e.PrintJSON("remote.recovery-key", nil, "name", r.Name, "recoveryKey", key)
@@ -244,21 +243,21 @@ func runDeviceApprove(ctx context.Context, e *app.Env, text, name, on string) er
 	if err != nil {
 		return app.Usagef("%v", err)
 	}
-	m, err := memory.Open(e)
+	m, err := app.OpenMemory(e)
 	if err != nil {
 		return err
 	}
 	defer m.Close()
 	r, err := sealedRemote(m, on)
 	if err != nil {
-		return memory.RemoteError(err)
+		return app.RemoteError(err)
 	}
 	if name == "" {
 		name = "device " + request.Device[:8]
 	}
 	if !e.Opt.DryRun {
 		if err := sync.Approve(ctx, m.DB, r, request, name); err != nil {
-			return memory.RemoteError(fmt.Errorf("approve %s on %s: %w", name, r.Name, err))
+			return app.RemoteError(fmt.Errorf("approve %s on %s: %w", name, r.Name, err))
 		}
 	}
 	if e.Opt.JSON {

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/keepit"
@@ -254,7 +253,7 @@ func Scope(ctx context.Context, e *app.Env, m *layers.Memory) ([]refs.Project, e
 }
 
 func runSearch(ctx context.Context, e *app.Env, o Options, q search.Query) error {
-	memory.RelaxGC()
+	app.RelaxGC()
 	return names.WithStore(e, func(m *layers.Memory) error {
 		s, projects, err := searcher(ctx, e, m, o.related, &q)
 		if err != nil {

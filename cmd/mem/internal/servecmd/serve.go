@@ -20,7 +20,6 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/doctor"
 	"github.com/memvcs/mem/cmd/mem/internal/hookcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/hookset"
-	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/statscmd"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
@@ -116,7 +115,7 @@ func webWorld(run names.Run) (api.World, error) {
 		Settings: func() (*config.Config, error) { return freshSettings(run.Env) },
 		Set: func(ctx context.Context, key, value string) error {
 			one := *run.Env // requests run at the same time
-			return memory.ChangeSettings(ctx, &one, func(c *config.Config) error {
+			return app.ChangeSettings(ctx, &one, func(c *config.Config) error {
 				if value != "" {
 					return c.Set(key, value)
 				}

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
@@ -173,7 +172,7 @@ func clientOptions(e *app.Env, o capture.ListOptions) capture.ListOptions {
 // list returns the sessions of the project, or with --all-projects of all projects, the newest first, and separately
 // the untracked sessions of other projects.
 func list(ctx context.Context, run names.Run, o capture.ListOptions) (all, elsewhere []Listed, err error) {
-	memory.SpendMemory()
+	app.SpendMemory()
 	o = clientOptions(run.Env, o)
 	if all, err = listKnown(ctx, run, o); err != nil {
 		return nil, nil, err

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers"
@@ -58,7 +57,7 @@ func runCatFile(ctx context.Context, e *app.Env, o catFileOptions, name string) 
 	if err != nil || o.exists {
 		return names.WithStore(e, func(m *layers.Memory) error { return catNamed(ctx, e, m, o, name) })
 	}
-	m, err := memory.ObjectsOnly(e)
+	m, err := app.OpenObjects(e)
 	if err != nil {
 		return err
 	}

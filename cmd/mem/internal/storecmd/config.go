@@ -7,7 +7,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/refs/config"
 )
@@ -133,7 +132,7 @@ func runConfigUnset(ctx context.Context, e *app.Env, key string) error {
 // changeSetting changes key with fn, and prints the change with --json or --dry-run.
 func changeSetting(ctx context.Context, e *app.Env, what, key string, fn func(*config.Config) error) error {
 	done := settingChange{Key: key, DryRun: e.Opt.DryRun}
-	err := memory.ChangeSettings(ctx, e, func(c *config.Config) error {
+	err := app.ChangeSettings(ctx, e, func(c *config.Config) error {
 		done.Before, _, _ = c.Get(key) // a value that does not fit may be replaced; fn finds an unknown key
 		if err := fn(c); err != nil {
 			return app.AsSetting(err)

@@ -9,7 +9,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/repair"
 	"github.com/memvcs/mem/layers/tokens"
@@ -153,7 +152,7 @@ func check(ctx context.Context, e *app.Env, full bool) (c repair.Checked, err er
 	}); err != nil {
 		return c, err
 	}
-	m, err := memory.Open(e)
+	m, err := app.OpenMemory(e)
 	var device *refs.DeviceError
 	if err != nil && len(small) > 0 || errors.As(err, &device) || errors.Is(err, refs.ErrDamaged) {
 		c.Problems = append(small, refsrepair.Problem{Where: dir, What: err.Error()})

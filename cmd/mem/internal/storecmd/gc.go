@@ -8,7 +8,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/sync"
 	"github.com/memvcs/mem/refs"
@@ -57,7 +56,7 @@ type gcAnswer struct {
 }
 
 func runGC(ctx context.Context, e *app.Env) error {
-	m, err := memory.Open(e)
+	m, err := app.OpenMemory(e)
 	if err != nil {
 		return err
 	}
@@ -108,14 +107,14 @@ func printGC(e *app.Env, before, after refs.Size, cache state.CacheSize) error {
 
 // sweepRemote deletes the unreachable data on a remote.
 func sweepRemote(ctx context.Context, e *app.Env, name string, confirm bool) error {
-	m, err := memory.Open(e)
+	m, err := app.OpenMemory(e)
 	if err != nil {
 		return err
 	}
 	defer m.Close()
 	r, err := sync.Remote(m.DB, name)
 	if err != nil {
-		return memory.RemoteError(err)
+		return app.RemoteError(err)
 	}
 	if e.Opt.DryRun {
 		e.Printf("would delete unreachable data on %s\n", r.Name)
@@ -123,7 +122,7 @@ func sweepRemote(ctx context.Context, e *app.Env, name string, confirm bool) err
 	}
 	out, err := sync.SweepRemote(ctx, m.DB, r.Name, confirm)
 	if err != nil {
-		return memory.RemoteError(err)
+		return app.RemoteError(err)
 	}
 	if e.Opt.JSON {
 		if err := e.PrintJSON("gc.remote", sweepAnswer{r.Name, out.Why == nil, len(out.Unswept)}); err != nil {
@@ -132,7 +131,7 @@ func sweepRemote(ctx context.Context, e *app.Env, name string, confirm bool) err
 	}
 	if out.Why != nil {
 		return app.WithCode(app.ExitNo, app.WithHint(fmt.Errorf("delete unreachable data on %s: %w", r.Name, out.Why),
-			memory.SweepHint(r, out.Why)))
+			app.SweepHint(r, out.Why)))
 	}
 	if !e.Opt.JSON {
 		e.Report("no unreachable data is left on %s\n", r.Name)

@@ -8,7 +8,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/refs"
@@ -57,11 +56,11 @@ func RunInit(ctx context.Context, e *app.Env, o InitOptions) (made bool, err err
 		if o.device, err = e.Hostname(); err != nil || o.device == "" {
 			o.device = "device" // a machine need not have a name
 		}
-	} else if err := memory.CheckDeviceName(o.device); err != nil {
+	} else if err := app.CheckDeviceName(o.device); err != nil {
 		return false, err
 	}
 	answer := initAnswer{Dir: dir, Name: o.device, DryRun: e.Opt.DryRun}
-	m, err := memory.Open(e)
+	m, err := app.OpenMemory(e)
 	answer.Made = errors.Is(err, refs.ErrNotRepo)
 	switch {
 	case err == nil:
@@ -95,7 +94,7 @@ func RunInit(ctx context.Context, e *app.Env, o InitOptions) (made bool, err err
 }
 
 func makeMemory(ctx context.Context, e *app.Env, answer *initAnswer) error {
-	options, err := memory.MemoryOptions(e)
+	options, err := app.MemoryOptions(e)
 	if err != nil {
 		return err
 	}

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	"github.com/memvcs/mem/hooks"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/repair"
@@ -38,7 +37,7 @@ func runRepair(ctx context.Context, e *app.Env, fo fsckOptions) error {
 	if err := smallFiles(ctx, e, dir, e.Opt.DryRun, func(m refsrepair.Fix) { small = append(small, m) }); err != nil {
 		return err
 	}
-	o, err := memory.MemoryOptions(e)
+	o, err := app.MemoryOptions(e)
 	if err != nil {
 		return err
 	}
@@ -49,7 +48,7 @@ func runRepair(ctx context.Context, e *app.Env, fo fsckOptions) error {
 			unasked = append(unasked, err)
 		}})
 	if err != nil {
-		return memory.RemoteError(fmt.Errorf("repair: %w", err))
+		return app.RemoteError(fmt.Errorf("repair: %w", err))
 	}
 	out.Fixes = append(small, out.Fixes...)
 	if err := printRepair(e, out); err != nil {
@@ -158,7 +157,7 @@ func lostText(l repair.LostData) string {
 // smallFiles checks the settings and the notes of hooks, and repairs them unless it is a dry run.
 func smallFiles(ctx context.Context, e *app.Env, dir string, look bool, found func(refsrepair.Fix)) error {
 	file := filepath.Join(dir, "config.json")
-	wait, err := memory.LockTimeout(e)
+	wait, err := app.LockTimeout(e)
 	if err != nil {
 		wait = 10 * time.Second // the settings cannot be read
 	}

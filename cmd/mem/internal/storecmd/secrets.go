@@ -10,7 +10,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/originals"
@@ -182,7 +181,7 @@ func runSecretsRules(e *app.Env) error {
 	if err != nil {
 		return err
 	}
-	rules, _, err := memory.RedactRules(e, conf)
+	rules, _, err := app.RedactRules(e, conf)
 	if err != nil {
 		return err
 	}

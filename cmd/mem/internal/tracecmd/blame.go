@@ -11,7 +11,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/memory"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/provenance"
@@ -72,7 +71,7 @@ func Blame(e *app.Env) *cli.Command {
 }
 
 func runBlame(ctx context.Context, e *app.Env, o blameOptions, name string) error {
-	memory.SpendMemory()
+	app.SpendMemory()
 	return names.WithMemory(ctx, e, func(run names.Run) error {
 		rev, err := run.Resolve(ctx, name)
 		if err != nil {

@@ -1,4 +1,4 @@
-package memory
+package app
 
 import (
 	"fmt"
@@ -6,14 +6,13 @@ import (
 	"runtime/debug"
 	"time"
 
-	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/redact"
 	"github.com/memvcs/mem/layers/state"
 )
 
 // BoundMemory sets a soft limit on the heap, unless GOMEMLIMIT does.
-func BoundMemory(e *app.Env) {
+func BoundMemory(e *Env) {
 	if e.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(mostMemory)
 	}
@@ -28,8 +27,8 @@ func SpendMemory() { debug.SetGCPercent(800) }
 // RelaxGC is a weaker [SpendMemory], for a command that may have to build an index first.
 func RelaxGC() { debug.SetGCPercent(200) }
 
-// Open opens the memory that the command works on. The caller closes it.
-func Open(e *app.Env) (*layers.Memory, error) {
+// OpenMemory opens the memory that the command works on. The caller closes it.
+func OpenMemory(e *Env) (*layers.Memory, error) {
 	dir, err := e.MemoryDir()
 	if err != nil {
 		return nil, err
@@ -40,26 +39,26 @@ func Open(e *app.Env) (*layers.Memory, error) {
 	}
 	m, err := layers.Open(dir, o)
 	if err != nil {
-		return nil, &app.Unreadable{Err: fmt.Errorf("open the memory: %w", err)}
+		return nil, &Unreadable{Err: fmt.Errorf("open the memory: %w", err)}
 	}
 	return m, nil
 }
 
-// ObjectsOnly opens the memory for reading objects by hash. It reads no settings, so it is fast in scripts.
-func ObjectsOnly(e *app.Env) (*layers.Memory, error) {
+// OpenObjects opens the memory for reading objects by hash. It reads no settings, so it is fast in scripts.
+func OpenObjects(e *Env) (*layers.Memory, error) {
 	dir, err := e.MemoryDir()
 	if err != nil {
 		return nil, err
 	}
 	m, err := layers.OpenObjects(dir, state.Options{Now: e.Now, Rand: e.Rand})
 	if err != nil {
-		return nil, &app.Unreadable{Err: fmt.Errorf("open the memory: %w", err)}
+		return nil, &Unreadable{Err: fmt.Errorf("open the memory: %w", err)}
 	}
 	return m, nil
 }
 
 // MemoryOptions returns the options to open a memory with, from the environment and the settings.
-func MemoryOptions(e *app.Env) (state.Options, error) {
+func MemoryOptions(e *Env) (state.Options, error) {
 	conf, err := e.Settings()
 	if err != nil {
 		return state.Options{}, err

@@ -1,15 +1,14 @@
-package memory
+package app
 
 import (
 	"context"
 	"time"
 
-	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/refs/config"
 )
 
 // ChangeSettings edits the settings with fn under the lock of the file, for which it waits --lock-timeout at most.
-func ChangeSettings(ctx context.Context, e *app.Env, fn func(*config.Config) error) error {
+func ChangeSettings(ctx context.Context, e *Env, fn func(*config.Config) error) error {
 	file, err := e.SettingsFile()
 	if err != nil {
 		return err
@@ -17,7 +16,7 @@ func ChangeSettings(ctx context.Context, e *app.Env, fn func(*config.Config) err
 	if e.Opt.DryRun {
 		c, err := config.Load(file)
 		if err != nil {
-			return app.WithSyntaxHint(err, file)
+			return withSyntaxHint(err, file)
 		}
 		return fn(c)
 	}
@@ -28,14 +27,14 @@ func ChangeSettings(ctx context.Context, e *app.Env, fn func(*config.Config) err
 	ctx, cancel := context.WithTimeout(ctx, max(wait, time.Millisecond))
 	defer cancel()
 	if err := config.Edit(ctx, file, fn); err != nil {
-		return app.WithSyntaxHint(&app.Unwritable{Err: err}, file)
+		return withSyntaxHint(&Unwritable{Err: err}, file)
 	}
 	e.Conf = nil // reload at the next use
 	return nil
 }
 
 // LockTimeout returns the maximum wait for another process: --lock-timeout or the setting lock.timeout.
-func LockTimeout(e *app.Env) (time.Duration, error) {
+func LockTimeout(e *Env) (time.Duration, error) {
 	if e.Opt.LockTimeout >= 0 {
 		return e.Opt.LockTimeout, nil
 	}

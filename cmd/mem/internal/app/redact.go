@@ -1,25 +1,24 @@
-package memory
+package app
 
 import (
 	"strings"
 
-	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/layers/redact"
 	"github.com/memvcs/mem/layers/redact/scanner"
 	"github.com/memvcs/mem/refs/config"
 )
 
 // RedactRules returns the rules for scanning pushes, and whether they include the values of .env files.
-func RedactRules(e *app.Env, conf *config.Config) (rules redact.Rules, env bool, err error) {
+func RedactRules(e *Env, conf *config.Config) (rules redact.Rules, env bool, err error) {
 	if env, err = conf.Bool("redact.environment"); err != nil {
 		return redact.Rules{}, false, err
 	}
 	var c scanner.Config
 	for _, s := range conf.List() {
-		if name, ok := strings.CutPrefix(s.Key, app.AllowKey); ok {
+		if name, ok := strings.CutPrefix(s.Key, AllowKey); ok {
 			c.Allow = append(c.Allow, name)
 		}
-		if name, ok := strings.CutPrefix(s.Key, app.RuleKey); ok {
+		if name, ok := strings.CutPrefix(s.Key, RuleKey); ok {
 			c.Custom = append(c.Custom, scanner.Custom{Name: name, Regexp: s.Value})
 		}
 	}

@@ -1,9 +1,8 @@
-package memory
+package app
 
 import (
 	"strings"
 
-	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/refs/lane"
 )
 
@@ -11,7 +10,7 @@ import (
 // device.
 func CheckDeviceName(name string) error {
 	if name != lane.CleanName(name) || strings.Contains(name, "~") {
-		return app.Usagef("%q cannot be the name of a device: want letters, digits, spaces or '-', without '~'", name)
+		return Usagef("%q cannot be the name of a device: want letters, digits, spaces or '-', without '~'", name)
 	}
 	return nil
 }

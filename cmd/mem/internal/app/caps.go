@@ -1,15 +1,14 @@
-package memory
+package app
 
 import (
 	"strconv"
 
-	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/layers/engines"
 	"github.com/memvcs/mem/layers/state"
 )
 
 // caps returns the daily limits on tokens and cost of models.
-func caps(e *app.Env) (state.Caps, error) {
+func caps(e *Env) (state.Caps, error) {
 	c := state.Caps{Tokens: -1, Micros: -1}
 	conf, err := e.Settings()
 	if err != nil {

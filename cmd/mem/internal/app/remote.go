@@ -1,4 +1,4 @@
-package memory
+package app
 
 import (
 	"errors"
@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"path/filepath"
 
-	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/sync"
 	"github.com/memvcs/mem/refs"
@@ -15,18 +14,18 @@ import (
 )
 
 // world returns the environment that package remote needs.
-func world(e *app.Env) remote.World {
+func world(e *Env) remote.World {
 	return remote.World{
-		Command: e.Command, Getenv: e.Getenv, Proxy: http.ProxyFromEnvironment, Agent: "mem/" + app.Release,
+		Command: e.Command, Getenv: e.Getenv, Proxy: http.ProxyFromEnvironment, Agent: "mem/" + Release,
 		Print: func(line string) { e.Note("remote: %s", line) },
 	}
 }
 
 // RemoteURL parses the address of a remote and warns of a password in it.
-func RemoteURL(e *app.Env, s string) (remote.URL, error) {
+func RemoteURL(e *Env, s string) (remote.URL, error) {
 	u, stripped, err := remote.ParseURL(s, e.Path)
 	if errors.Is(err, remote.ErrURL) {
-		return u, app.WithHint(app.Usagef("%v", err), "mem remote add origin git@host:me/memory.git")
+		return u, WithHint(Usagef("%v", err), "mem remote add origin git@host:me/memory.git")
 	}
 	if stripped {
 		e.Warn("the user and password in the address are not stored; git's credential helper is asked instead")
@@ -42,36 +41,36 @@ func RemoteError(err error) error {
 	var stalled *remote.StalledError
 	switch {
 	case errors.As(err, &stalled):
-		return app.WithHint(err,
+		return WithHint(err,
 			"run the same command again: received data stays; a server that needs longer: mem -c remote.quiet=1m ...")
 	case errors.Is(err, sync.ErrNoRemote):
-		return app.WithCode(app.ExitNo, app.WithHint(err, "mem remote add origin git@host:me/memory.git"))
+		return WithCode(ExitNo, WithHint(err, "mem remote add origin git@host:me/memory.git"))
 	case errors.Is(err, sync.ErrWhichRemote):
-		return app.WithCode(app.ExitUsage, app.WithHint(err, "name one; without a name, the remote origin is used"))
+		return WithCode(ExitUsage, WithHint(err, "name one; without a name, the remote origin is used"))
 	case errors.Is(err, sync.ErrRemoteExists):
-		return app.WithHint(err, "mem remote list")
+		return WithHint(err, "mem remote list")
 	case errors.Is(err, sync.ErrIncomplete):
-		return app.WithHint(err, "mem fsck --repair")
+		return WithHint(err, "mem fsck --repair")
 	case errors.Is(err, sync.ErrPublic):
-		return app.WithCode(app.ExitNo, app.WithHint(err,
+		return WithCode(ExitNo, WithHint(err,
 			"make the repository private: memory contains your conversations with Claude"))
 	case errors.Is(err, remote.ErrAuth):
-		return app.WithCode(app.ExitAuth, app.WithHint(err,
+		return WithCode(ExitAuth, WithHint(err,
 			"for https: git credential approve, or a helper (git help credentials); for ssh: ssh-add, ssh -T"))
 	case errors.Is(err, remote.ErrAbsent):
-		return app.WithHint(err, "create an empty private repository there; in a directory: git init --bare DIR")
+		return WithHint(err, "create an empty private repository there; in a directory: git init --bare DIR")
 	case errors.Is(err, remote.ErrTooMany):
-		return app.WithHint(err, "git ls-remote --heads lists them: a memory has one for each device and project")
+		return WithHint(err, "git ls-remote --heads lists them: a memory has one for each device and project")
 	case errors.Is(err, remote.ErrDropped):
-		return app.WithHint(err, "run the same command again: received data stays")
+		return WithHint(err, "run the same command again: received data stays")
 	case errors.Is(err, remote.ErrURL):
-		return app.WithHint(err, "mem remote set-url")
+		return WithHint(err, "mem remote set-url")
 	}
 	return err
 }
 
 // WarnUnswept warns of deleted data that a remote may still have.
-func WarnUnswept(e *app.Env, r refs.Remote, s sync.Sweep) {
+func WarnUnswept(e *Env, r refs.Remote, s sync.Sweep) {
 	if len(s.Unswept) == 0 {
 		return
 	}
@@ -114,18 +113,18 @@ func SealError(err error) error {
 	var waiting *sealed.NotMemberError
 	switch {
 	case errors.As(err, &waiting):
-		return app.WithCode(app.ExitAuth, app.WithHint(err, "on a device that can read it: mem device approve "+
+		return WithCode(ExitAuth, WithHint(err, "on a device that can read it: mem device approve "+
 			waiting.Request.String()+" NAME; then here: mem pull",
 			"or with the recovery key: mem remote rm NAME, then mem remote add --encrypt --recovery-key FILE NAME URL"))
 	case errors.Is(err, sealed.ErrNoKey):
-		return app.WithCode(app.ExitAuth, err)
+		return WithCode(ExitAuth, err)
 	case errors.Is(err, sealed.ErrPlain):
-		return app.WithCode(app.ExitNo, app.WithHint(err, "use an empty repository for an encrypted remote"))
+		return WithCode(ExitNo, WithHint(err, "use an empty repository for an encrypted remote"))
 	case errors.Is(err, sealed.ErrKeyring):
-		return app.WithCode(app.ExitNo, app.WithHint(err,
+		return WithCode(ExitNo, WithHint(err,
 			"nothing was fetched from it; if the remote was restored from a backup, mem push restores the newest keyring"))
 	case errors.Is(err, sync.ErrNotSealed):
-		return app.WithCode(app.ExitNo, app.WithHint(err, "mem remote add --encrypt NAME URL"))
+		return WithCode(ExitNo, WithHint(err, "mem remote add --encrypt NAME URL"))
 	}
 	return err
 }
