@@ -24,7 +24,6 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/searchcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/servecmd"
 	"github.com/memvcs/mem/cmd/mem/internal/sessioncmd"
-	"github.com/memvcs/mem/cmd/mem/internal/statscmd"
 	"github.com/memvcs/mem/cmd/mem/internal/storecmd"
 	"github.com/memvcs/mem/cmd/mem/internal/tracecmd"
 	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
@@ -130,9 +129,9 @@ func inspectCommands() []command {
 		{name: "reflect", under: "facts", group: groupLook, writes: []string{""}, make: knowledgecmd.Reflect},
 		{name: "memory", under: "facts", group: groupLook, make: knowledgecmd.MemoryPage},
 		{name: "serve", group: groupLook, common: true, make: servecmd.Serve},
-		{name: "count", group: groupHidden, make: statscmd.Count},
-		{name: "cost", group: groupHidden, across: []string{""}, make: statscmd.Cost},
-		{name: "stats", group: groupLook, common: true, across: []string{""}, make: statscmd.Stats},
+		{name: "count", group: groupHidden, make: storecmd.Count},
+		{name: "cost", group: groupHidden, across: []string{""}, make: storecmd.Cost},
+		{name: "stats", group: groupLook, common: true, across: []string{""}, make: storecmd.Stats},
 	}
 }
 

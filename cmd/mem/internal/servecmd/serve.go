@@ -21,7 +21,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/hookcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/hookset"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
-	"github.com/memvcs/mem/cmd/mem/internal/statscmd"
+	"github.com/memvcs/mem/cmd/mem/internal/storecmd"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
 	"github.com/memvcs/mem/cmd/mem/internal/web"
@@ -130,7 +130,7 @@ func webWorld(run names.Run) (api.World, error) {
 		},
 		Decay: names.DecayOf, Hooks: func() (api.HooksState, error) { return hooksState(run.Env) },
 		Examine:  func(ctx context.Context, fix bool) ([]api.Check, error) { return examine(ctx, run.Env, fix) },
-		Activity: statscmd.HookActivity(store),
+		Activity: storecmd.HookActivity(store),
 	}, nil
 }
 

@@ -1,4 +1,4 @@
-package statscmd
+package storecmd
 
 import (
 	"context"
