@@ -7,7 +7,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/checkoutcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/cmdline"
 	"github.com/memvcs/mem/cmd/mem/internal/doctor"
 	"github.com/memvcs/mem/cmd/mem/internal/exportcmd"
@@ -144,8 +143,8 @@ func composeCommands() []command {
 			make: versioncmd.Compose},
 		{name: "tier", under: "compress", group: groupMake, bare: "status", writes: []string{"run"}, make: versioncmd.Tier},
 		{name: "distill", under: "facts", group: groupMake, writes: []string{""}, make: knowledgecmd.Distill},
-		{name: "resume", group: groupMake, common: true, writes: []string{""}, make: checkoutcmd.Resume},
-		{name: "checkout", group: groupMake, common: true, writes: []string{""}, across: []string{""}, make: checkoutcmd.Checkout},
+		{name: "resume", group: groupMake, common: true, writes: []string{""}, make: exportcmd.Resume},
+		{name: "checkout", group: groupMake, common: true, writes: []string{""}, across: []string{""}, make: exportcmd.Checkout},
 	}
 }
 

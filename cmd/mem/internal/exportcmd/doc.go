@@ -1,2 +1,3 @@
-// Package exportcmd has mem export, which writes memory for readers outside it: archives, pages and JSON.
+// Package exportcmd has the commands that write memory to files: checkout and resume for Claude Code, export for other
+// readers (archives, pages and JSON).
 package exportcmd

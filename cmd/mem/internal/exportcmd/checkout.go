@@ -1,4 +1,4 @@
-package checkoutcmd
+package exportcmd
 
 import (
 	"context"

@@ -1,2 +1,0 @@
-// Package checkoutcmd has mem checkout, which writes originals, versions and compositions to files.
-package checkoutcmd
