@@ -21,11 +21,11 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/projectcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/remotecmd"
 	"github.com/memvcs/mem/cmd/mem/internal/searchcmd"
-	"github.com/memvcs/mem/cmd/mem/internal/servecmd"
 	"github.com/memvcs/mem/cmd/mem/internal/sessioncmd"
 	"github.com/memvcs/mem/cmd/mem/internal/storecmd"
 	"github.com/memvcs/mem/cmd/mem/internal/tracecmd"
 	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
+	"github.com/memvcs/mem/cmd/mem/internal/web"
 )
 
 // A command is one row of the table of commands.
@@ -127,7 +127,7 @@ func inspectCommands() []command {
 			"contradict", "retire", "review"}, across: []string{"list"}, make: knowledgecmd.Rules},
 		{name: "reflect", under: "facts", group: groupLook, writes: []string{""}, make: knowledgecmd.Reflect},
 		{name: "memory", under: "facts", group: groupLook, make: knowledgecmd.MemoryPage},
-		{name: "serve", group: groupLook, common: true, make: servecmd.Serve},
+		{name: "serve", group: groupLook, common: true, make: web.Serve},
 		{name: "count", group: groupHidden, make: storecmd.Count},
 		{name: "cost", group: groupHidden, across: []string{""}, make: storecmd.Cost},
 		{name: "stats", group: groupLook, common: true, across: []string{""}, make: storecmd.Stats},
@@ -202,7 +202,7 @@ func scriptCommands() []command {
 // settingsCommands returns the commands for settings and help.
 func settingsCommands() []command {
 	return []command{
-		{name: "token", under: "serve", group: groupHelp, bare: "list", writes: []string{"add", "rm"}, make: servecmd.Token},
+		{name: "token", under: "serve", group: groupHelp, bare: "list", writes: []string{"add", "rm"}, make: web.Token},
 		{name: "config", group: groupHelp, writes: []string{"", "set", "unset"}, make: storecmd.Config},
 		{name: "completion", under: "help", group: groupHelp, plain: true, make: completion},
 		{name: "help", group: groupHelp, make: help},

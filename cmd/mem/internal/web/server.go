@@ -7,7 +7,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/web/guard"
 )
 
-// A Server serves one memory. Create one with [New].
+// A Server serves one memory. Create one with [newServer].
 type Server struct {
 	*api.API
 	guard *guard.Guard

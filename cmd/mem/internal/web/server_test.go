@@ -194,7 +194,7 @@ func TestLargeBody(t *testing.T) {
 func TestLoopbackOnly(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, nil, nil)
-	s, err := New(r.world)
+	s, err := newServer(r.world)
 	must(t, err)
 	ctx, cancel := withCancel(t)
 	at := make(chan string, 1)

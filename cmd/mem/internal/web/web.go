@@ -1,4 +1,4 @@
-// Package web serves a memory to browsers and programs: pages under /, the API under /api/memory.
+// Package web has mem serve, which serves a memory to browsers and programs: pages under /, the API under /api/memory.
 //
 // A [Server] listens on the loopback interface only. Every request passes package guard. Handlers parse, call the same
 // methods of [layers.Memory] as the commands, and print. Pages and the API share package api, which a Server embeds.
@@ -16,8 +16,8 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/web/guard"
 )
 
-// New returns a server. Its address is set by [Server.Serve], or for tests by [Server.At].
-func New(w api.World) (*Server, error) {
+// newServer returns a server. Its address is set by [Server.Serve], or for tests by [Server.At].
+func newServer(w api.World) (*Server, error) {
 	s := &Server{API: api.New(w)}
 	var err error
 	if s.guard, err = guard.New(w.Store, w.Rand); err != nil {

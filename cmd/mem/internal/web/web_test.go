@@ -105,7 +105,7 @@ func newRig(t testing.TB, change func(*api.World), extra map[string]string) *rig
 		change(&w)
 	}
 	r := &rig{t: t, world: w, project: p}
-	r.server, err = New(w)
+	r.server, err = newServer(w)
 	must(t, err)
 	r.http = httptest.NewServer(r.server)
 	t.Cleanup(func() {

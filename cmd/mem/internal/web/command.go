@@ -1,4 +1,4 @@
-package servecmd
+package web
 
 import (
 	"context"
@@ -24,7 +24,6 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/storecmd"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
-	"github.com/memvcs/mem/cmd/mem/internal/web"
 	"github.com/memvcs/mem/cmd/mem/internal/web/api"
 	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/state"
@@ -76,7 +75,7 @@ func runServe(ctx context.Context, e *app.Env, o serveOptions) error {
 		if e.Yield != nil { // hooks that capture a session must not wait for pages
 			e.Yield()
 		}
-		server, err := web.New(world)
+		server, err := newServer(world)
 		if err != nil {
 			return err
 		}

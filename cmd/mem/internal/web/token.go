@@ -1,4 +1,4 @@
-package servecmd
+package web
 
 import (
 	"errors"
