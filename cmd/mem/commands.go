@@ -17,7 +17,6 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/keepitcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/knowledgecmd"
 	"github.com/memvcs/mem/cmd/mem/internal/mcpcmd"
-	"github.com/memvcs/mem/cmd/mem/internal/notescmd"
 	"github.com/memvcs/mem/cmd/mem/internal/projectcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/remotecmd"
 	"github.com/memvcs/mem/cmd/mem/internal/searchcmd"
@@ -122,7 +121,7 @@ func inspectCommands() []command {
 			across: []string{"list", "search"}, make: knowledgecmd.Facts},
 		{name: "concepts", under: "facts", group: groupLook, bare: "list", writes: []string{"assign", "rename", "merge", "split", "rm"},
 			across: []string{"list"}, make: knowledgecmd.Concepts},
-		{name: "notes", group: groupLook, common: true, bare: "list", writes: []string{"restore", "forget"}, make: notescmd.Notes},
+		{name: "notes", group: groupLook, common: true, bare: "list", writes: []string{"restore", "forget"}, make: knowledgecmd.Notes},
 		{name: "rules", group: groupLook, common: true, bare: "list", writes: []string{"add", "promote", "dismiss", "validate",
 			"contradict", "retire", "review"}, across: []string{"list"}, make: knowledgecmd.Rules},
 		{name: "reflect", under: "facts", group: groupLook, writes: []string{""}, make: knowledgecmd.Reflect},

@@ -11,8 +11,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/knowledgecmd"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
-	"github.com/memvcs/mem/cmd/mem/internal/notescmd"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/history"
 	"github.com/memvcs/mem/layers/state"
@@ -153,7 +153,7 @@ func runRevert(ctx context.Context, e *app.Env, verb string, n int, hash string,
 		}
 		done, err := revert(ctx, run.DB, run.Project.ID, n, history.Options{Of: of, DryRun: true})
 		if len(history.Files(done)) > 0 && !e.Opt.DryRun {
-			if err := notescmd.CaptureHere(ctx, run); err != nil { // a file that was changed since is left alone
+			if err := knowledgecmd.CaptureNotes(ctx, run); err != nil { // a file that was changed since is left alone
 				return err
 			}
 			done, err = revert(ctx, run.DB, run.Project.ID, n, history.Options{Of: of, DryRun: true})
@@ -185,7 +185,7 @@ func runRevert(ctx context.Context, e *app.Env, verb string, n int, hash string,
 		}
 		if files := history.Files(done); !e.Opt.DryRun {
 			if len(files) > 0 {
-				if err := notescmd.TakeBack(run, files); err != nil {
+				if err := knowledgecmd.RestoreNotes(run, files); err != nil {
 					return err
 				}
 			}

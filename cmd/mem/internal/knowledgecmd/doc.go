@@ -1,3 +1,3 @@
-// Package knowledgecmd has the commands about facts, concepts and rules: facts, concepts, rules, reflect, distill, layers and
-// memory.
+// Package knowledgecmd has the commands about what is known: facts, concepts, rules, reflect, distill, layers and memory, and
+// the notes that Claude Code writes itself.
 package knowledgecmd

@@ -14,7 +14,6 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/knowledgecmd"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
-	"github.com/memvcs/mem/cmd/mem/internal/notescmd"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/checkout"
@@ -74,8 +73,8 @@ func runShow(ctx context.Context, e *app.Env, o showOptions, name string) error 
 		}
 		rev, err := run.Resolve(ctx, name)
 		var missing *state.NotFoundError
-		if errors.As(err, &missing) && o.format == "" && notescmd.IsNote(name) { // as a search names it
-			return notescmd.Show(ctx, run, name)
+		if errors.As(err, &missing) && o.format == "" && knowledgecmd.IsNote(name) { // as a search names it
+			return knowledgecmd.ShowNote(ctx, run, name)
 		}
 		if err != nil {
 			return err

@@ -12,7 +12,6 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/hookset"
 	"github.com/memvcs/mem/cmd/mem/internal/knowledgecmd"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
-	"github.com/memvcs/mem/cmd/mem/internal/notescmd"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/knowledge"
@@ -154,7 +153,7 @@ func SessionsReport(ctx context.Context, run names.Run) (StatusReport, error) {
 
 // changedNotes returns the notes of Claude on disk that are not in memory.
 func changedNotes(ctx context.Context, run names.Run) ([]notes.Change, error) {
-	client, err := notescmd.ClientOf(run.Env)
+	client, err := knowledgecmd.NotesClient(run.Env)
 	if err != nil || !client.Changed(run.Refs.Dir(), run.Dir) {
 		return nil, err
 	}
@@ -262,7 +261,7 @@ func longStatus(e *app.Env, r StatusReport) {
 	if len(r.Notes) > 0 {
 		e.Printf("\nNotes of Claude changed since they were captured:  (use \"mem import\")\n")
 		for _, c := range r.Notes {
-			e.Printf("  %s\n", e.Safe(notescmd.PendingText(c)))
+			e.Printf("  %s\n", e.Safe(knowledgecmd.PendingText(c)))
 		}
 	}
 	for _, f := range r.Formers {

@@ -1,5 +1,4 @@
-// Package notescmd has mem notes.
-package notescmd
+package knowledgecmd
 
 import (
 	"context"
@@ -90,8 +89,8 @@ type list struct {
 	titles  map[string]string // of sessions
 }
 
-// ClientOf returns where Claude Code keeps its files.
-func ClientOf(e *app.Env) (notes.Client, error) {
+// NotesClient returns where Claude Code keeps its files.
+func NotesClient(e *app.Env) (notes.Client, error) {
 	dir, err := e.ClaudeDir()
 	return notes.Client{Dir: dir, Getenv: e.Getenv}, err
 }
@@ -109,7 +108,7 @@ func withNotes(ctx context.Context, e *app.Env, f func(context.Context, *list) e
 func newList(ctx context.Context, run names.Run) (*list, error) {
 	l := &list{Run: run, devices: map[string]string{}, titles: map[string]string{}}
 	var err error
-	if l.client, err = ClientOf(run.Env); err != nil {
+	if l.client, err = NotesClient(run.Env); err != nil {
 		return nil, err
 	}
 	here, _, err := projects.Locate(ctx, run.DB, run.Dir)
@@ -127,8 +126,8 @@ func IsNote(name string) bool {
 	return err == nil
 }
 
-// Show prints a note.
-func Show(ctx context.Context, run names.Run, name string) error {
+// ShowNote prints a note.
+func ShowNote(ctx context.Context, run names.Run, name string) error {
 	l, err := newList(ctx, run)
 	if err != nil {
 		return err
@@ -608,9 +607,9 @@ func (l *list) write(ctx context.Context, plan []notes.Restore) error {
 	return nil
 }
 
-// CaptureHere captures the notes on disk of the run's project, so that what undo or redo replaces is not lost. The error
+// CaptureNotes captures the notes on disk of the run's project, so that what undo or redo replaces is not lost. The error
 // says so if the working directory is not of the project, or auto memory is off.
-func CaptureHere(ctx context.Context, run names.Run) error {
+func CaptureNotes(ctx context.Context, run names.Run) error {
 	l, err := newList(ctx, run)
 	if err == nil {
 		err = l.wantHere()
@@ -630,9 +629,9 @@ func (l *list) wantHere() error {
 		"change to a directory of the project, or: "+names.LinkCommand(l.Dir, l.Dir, l.Project)))
 }
 
-// TakeBack writes the files of states that undo or redo a restore, and says so.
-func TakeBack(run names.Run, files []records.Note) error {
-	client, err := ClientOf(run.Env)
+// RestoreNotes writes the files of states that undo or redo a restore, and says so.
+func RestoreNotes(run names.Run, files []records.Note) error {
+	client, err := NotesClient(run.Env)
 	if err != nil {
 		return err
 	}
