@@ -22,7 +22,6 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/searchcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/sessioncmd"
 	"github.com/memvcs/mem/cmd/mem/internal/storecmd"
-	"github.com/memvcs/mem/cmd/mem/internal/tracecmd"
 	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
 	"github.com/memvcs/mem/cmd/mem/internal/web"
 )
@@ -112,8 +111,8 @@ func inspectCommands() []command {
 		{name: "search", group: groupLook, common: true, across: []string{""}, make: searchcmd.Search},
 		{name: "suggest", under: "search", group: groupLook, make: searchcmd.Suggest},
 		{name: "diff", group: groupLook, across: []string{""}, make: historycmd.Diff},
-		{name: "blame", group: groupLook, across: []string{""}, make: tracecmd.Blame},
-		{name: "why", under: "blame", group: groupLook, across: []string{""}, make: tracecmd.WhyCommand},
+		{name: "blame", group: groupLook, across: []string{""}, make: historycmd.Blame},
+		{name: "why", under: "blame", group: groupLook, across: []string{""}, make: historycmd.WhyCommand},
 		{name: "versions", group: groupHidden, make: versioncmd.Versions},
 		{name: "keepit", group: groupLook, common: true, bare: "list", writes: []string{"set", "add", "rm"}, across: []string{"list"},
 			make: keepitcmd.Keepit},

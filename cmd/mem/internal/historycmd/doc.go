@@ -1,3 +1,3 @@
-// Package historycmd has the commands for changes: mem diff, which compares two texts, and those for operations, log, undo,
-// redo and op.
+// Package historycmd has the commands for what became of a text and where it comes from: diff, blame and why, and those for
+// operations, log, undo, redo and op.
 package historycmd

@@ -1,4 +1,4 @@
-package tracecmd
+package historycmd
 
 import (
 	"context"
