@@ -17,7 +17,6 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/keepitcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/knowledgecmd"
 	"github.com/memvcs/mem/cmd/mem/internal/mcpcmd"
-	"github.com/memvcs/mem/cmd/mem/internal/projectcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/remotecmd"
 	"github.com/memvcs/mem/cmd/mem/internal/searchcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/sessioncmd"
@@ -177,7 +176,7 @@ func maintainCommands() []command {
 		{name: "redo", under: "undo", group: groupKeep, writes: []string{""}, make: historycmd.Redo},
 		{name: "op", group: groupHidden, bare: "log", make: historycmd.Op},
 		{name: "project", group: groupKeep, bare: "list", writes: []string{"link", "unlink", "merge", "split", "relate", "share"},
-			make: projectcmd.Project},
+			make: sessioncmd.Project},
 		{name: "gc", under: "doctor", group: groupKeep, writes: []string{""}, make: storecmd.Gc},
 		{name: "doctor", group: groupKeep, writes: []string{""}, make: doctor.Doctor},
 		{name: "fsck", alias: "verify", under: "doctor", group: groupKeep, writes: []string{""}, across: []string{""}, make: storecmd.Fsck},

@@ -1,2 +1,2 @@
-// Package sessioncmd has the commands that capture, list, show and rename sessions.
+// Package sessioncmd has the commands that capture, list, show and rename sessions, and group them into projects.
 package sessioncmd

@@ -1,4 +1,4 @@
-package projectcmd
+package sessioncmd
 
 import (
 	"context"

@@ -1,2 +1,0 @@
-// Package projectcmd has mem project, which links, relates and shares projects.
-package projectcmd
