@@ -26,7 +26,7 @@ import (
 	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/forget"
-	"github.com/memvcs/mem/layers/ledger"
+	"github.com/memvcs/mem/layers/history"
 	sources "github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/redact"
@@ -250,7 +250,7 @@ func (f *facting) project(p state.Project) {
 		f.must(err)
 		f.say("  composition.json %s %d bytes", objects.Sum(b), len(b))
 	}
-	log, err := ledger.Log(f.ctx, f.m.DB, p.ID, 0)
+	log, err := history.Log(f.ctx, f.m.DB, p.ID, 0)
 	f.must(err)
 	for _, e := range log {
 		f.say("log %s %s %d %s %q %q", e.Commit, e.Time.UTC().Format(time.RFC3339), e.Lamport, e.Name, e.Subject, e.Trailers)

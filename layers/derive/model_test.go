@@ -14,8 +14,8 @@ import (
 	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/engines"
+	"github.com/memvcs/mem/layers/history"
 	"github.com/memvcs/mem/layers/layerstest"
-	"github.com/memvcs/mem/layers/ledger"
 	"github.com/memvcs/mem/layers/repair"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/trust"
@@ -204,7 +204,7 @@ func TestLedger(t *testing.T) {
 	if err != nil || len(costs) != 2 || costs[0].Requests != 2 || costs[0].Usage != (engines.Usage{Input: 18_000, Output: 2000, Micros: 10}) || costs[1].Day != "2026-01-21" {
 		t.Errorf("%+v, %v", costs, err)
 	}
-	entries, err := ledger.Log(ctx, m.DB, refs.Home, 1)
+	entries, err := history.Log(ctx, m.DB, refs.Home, 1)
 	if err != nil || !strings.HasPrefix(entries[0].Subject, "cost s1") {
 		t.Errorf("%+v, %v", entries, err)
 	}

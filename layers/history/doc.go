@@ -1,2 +1,2 @@
-// Package history undoes and redoes operations.
+// Package history lists, undoes and redoes the operations of projects.
 package history

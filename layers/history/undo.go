@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/memvcs/mem/layers/ledger"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/refs"
@@ -221,7 +220,7 @@ func undoLog(ctx context.Context, db *state.DB, tx *refs.Tx, p refs.Project) (*U
 	if err != nil {
 		return nil, err
 	}
-	entries, err := ledger.Log(ctx, db, p, 0)
+	entries, err := Log(ctx, db, p, 0)
 	if err != nil {
 		return nil, err
 	}

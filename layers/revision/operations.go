@@ -5,7 +5,7 @@ import (
 	"context"
 	"slices"
 
-	"github.com/memvcs/mem/layers/ledger"
+	"github.com/memvcs/mem/layers/history"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/trust"
@@ -42,7 +42,7 @@ type Captured struct {
 
 // Operations returns the operations of a project, by commit.
 func Operations(ctx context.Context, db *state.DB, p state.Project) (map[string]*Operation, error) {
-	entries, err := ledger.Log(ctx, db, p.ID, 0)
+	entries, err := history.Log(ctx, db, p.ID, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -15,9 +15,9 @@ import (
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/history"
 	"github.com/memvcs/mem/layers/keepit"
 	"github.com/memvcs/mem/layers/layerstest"
-	"github.com/memvcs/mem/layers/ledger"
 	"github.com/memvcs/mem/layers/projects"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/sessions"
@@ -159,9 +159,9 @@ func BenchmarkLists(b *testing.B) {
 	}{
 		{"Outline", func() error { _, err := trust.Outline(ctx, s.m.DB, s.project.ID); return err }},
 		{"State", func() error { _, err := trust.State(ctx, s.m.DB, s.project.ID); return err }},
-		{"Log", func() error { _, err := ledger.Log(ctx, s.m.DB, s.project.ID, 0); return err }},
+		{"Log", func() error { _, err := history.Log(ctx, s.m.DB, s.project.ID, 0); return err }},
 		{"Projects", func() error { _, err := trust.Projects(ctx, s.m.DB); return err }},
-		{"Log20", func() error { _, err := ledger.Log(ctx, s.m.DB, s.project.ID, 20); return err }},
+		{"Log20", func() error { _, err := history.Log(ctx, s.m.DB, s.project.ID, 20); return err }},
 		{"List", func() error {
 			_, _, err := sessions.List(ctx, s.m.DB, s.project, capture.ListOptions{Claude: s.claude, Dir: "/home/dev/big"})
 			return err

@@ -15,9 +15,9 @@ import (
 
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/capture"
+	"github.com/memvcs/mem/layers/history"
 	"github.com/memvcs/mem/layers/keepit"
 	"github.com/memvcs/mem/layers/layerstest"
-	"github.com/memvcs/mem/layers/ledger"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/transcript"
@@ -245,7 +245,7 @@ func checkCaches(t *testing.T, m *layers.Memory, p refs.Project, harm int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	log, err := ledger.Log(ctx, m.DB, p, 0)
+	log, err := history.Log(ctx, m.DB, p, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

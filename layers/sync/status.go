@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/memvcs/mem/layers/ledger"
+	"github.com/memvcs/mem/layers/history"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/objects/pack"
@@ -43,7 +43,7 @@ func RemoteStatus(ctx context.Context, db *state.DB, r refs.Remote, ask bool) (S
 			out.Home = append(out.Home, p.Name)
 			continue
 		}
-		entries, err := ledger.Log(ctx, db, p.ID, 0)
+		entries, err := history.Log(ctx, db, p.ID, 0)
 		if err != nil {
 			return out, err
 		}

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/memvcs/mem/layers/compress"
-	"github.com/memvcs/mem/layers/ledger"
+	"github.com/memvcs/mem/layers/history"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/objects"
@@ -71,7 +71,7 @@ func Outline(ctx context.Context, db *state.DB, p refs.Project) (*state.State, e
 // LogOf returns the operations that made, changed or used rev, newest first. For a session they include those of its
 // versions and of compositions with a part of it. For a commit it is the log from there on.
 func LogOf(ctx context.Context, db *state.DB, rev state.Rev) ([]refs.Entry, error) {
-	entries, err := ledger.Log(ctx, db, rev.Project.ID, 0)
+	entries, err := history.Log(ctx, db, rev.Project.ID, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +83,7 @@ func LogOf(ctx context.Context, db *state.DB, rev state.Rev) ([]refs.Entry, erro
 	if err != nil {
 		return nil, err
 	}
-	return ledger.Touching(entries, st.StampsOf(rev)), nil
+	return history.Touching(entries, st.StampsOf(rev)), nil
 }
 
 // nameOf returns the project with an ID, from the known names or else from its outline.

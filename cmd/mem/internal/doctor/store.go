@@ -11,7 +11,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/hooks"
-	"github.com/memvcs/mem/layers/ledger"
+	"github.com/memvcs/mem/layers/history"
 	"github.com/memvcs/mem/layers/repair"
 	"github.com/memvcs/mem/layers/sessions"
 	"github.com/memvcs/mem/layers/tokens"
@@ -56,7 +56,7 @@ const clockDrift = 5 * time.Minute
 func (x *Exam) clock() {
 	const check = "clock"
 	now := x.E.Now()
-	newest, found, err := ledger.Future(x.Ctx, x.m.DB, now.Add(clockDrift))
+	newest, found, err := history.Future(x.Ctx, x.m.DB, now.Add(clockDrift))
 	switch {
 	case err != nil:
 		x.fail(check, "mem fsck --repair", "%v", err)

@@ -12,7 +12,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
-	"github.com/memvcs/mem/layers/ledger"
+	"github.com/memvcs/mem/layers/history"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/layers/view"
@@ -199,7 +199,7 @@ func logEntries(ctx context.Context, run names.Run, rev string, n int) ([]refs.E
 		return found, in, err
 	}
 	if !run.Opt.AllProjects {
-		found, err := ledger.Log(ctx, run.DB, run.Project.ID, n)
+		found, err := history.Log(ctx, run.DB, run.Project.ID, n)
 		return found, in, err
 	}
 	projects, err := names.Projects(ctx, run.Memory)
@@ -209,7 +209,7 @@ func logEntries(ctx context.Context, run names.Run, rev string, n int) ([]refs.E
 	for _, p := range projects {
 		in.Names[p.ID] = p.Name
 	}
-	found, err := ledger.ByTime(ctx, run.DB, projects, n)
+	found, err := history.ByTime(ctx, run.DB, projects, n)
 	return found, in, err
 }
 

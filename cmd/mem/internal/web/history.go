@@ -13,7 +13,6 @@ import (
 	"github.com/memvcs/mem/layers/history"
 	"github.com/memvcs/mem/layers/state"
 
-	"github.com/memvcs/mem/layers/ledger"
 	"github.com/memvcs/mem/refs"
 )
 
@@ -35,7 +34,7 @@ const historyRows = 100
 
 func (s *Server) history(_ http.ResponseWriter, r *http.Request, p state.Project) (string, page, error) {
 	ctx := r.Context()
-	entries, err := ledger.Log(ctx, s.Memory.DB, p.ID, api.MaxLogged)
+	entries, err := history.Log(ctx, s.Memory.DB, p.ID, api.MaxLogged)
 	if err != nil {
 		return "", page{}, err
 	}

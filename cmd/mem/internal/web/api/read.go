@@ -8,8 +8,8 @@ import (
 
 	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/handover"
+	"github.com/memvcs/mem/layers/history"
 	"github.com/memvcs/mem/layers/knowledge"
-	"github.com/memvcs/mem/layers/ledger"
 	"github.com/memvcs/mem/layers/search"
 	"github.com/memvcs/mem/layers/sessions"
 	"github.com/memvcs/mem/layers/state"
@@ -82,7 +82,7 @@ type LogAnswer struct {
 const MaxLogged = 10_000
 
 func (s *API) apiLog(c *call, p state.Project) (reply, error) {
-	all, err := ledger.Log(c, s.Memory.DB, p.ID, MaxLogged)
+	all, err := history.Log(c, s.Memory.DB, p.ID, MaxLogged)
 	if err != nil {
 		return reply{}, err
 	}

@@ -1,4 +1,4 @@
-package ledger_test
+package history_test
 
 import (
 	"context"
@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/memvcs/mem/layers/history"
 	"github.com/memvcs/mem/layers/layerstest"
-	"github.com/memvcs/mem/layers/ledger"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/refs"
 )
@@ -40,7 +40,7 @@ func TestLogs(t *testing.T) {
 		}
 		var all []refs.Entry
 		for _, p := range projects {
-			got, err := ledger.Log(ctx, m.DB, p.ID, 0)
+			got, err := history.Log(ctx, m.DB, p.ID, 0)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -54,13 +54,13 @@ func TestLogs(t *testing.T) {
 			if fmt.Sprintf("%+v", got) != fmt.Sprintf("%+v", want) {
 				t.Fatalf("after step %d the log is\n%+v\nthe commits are\n%+v", step, got, want)
 			}
-			if some, err := ledger.Log(ctx, m.DB, p.ID, 2); err != nil || fmt.Sprintf("%+v", some) != fmt.Sprintf("%+v", want[:2]) {
+			if some, err := history.Log(ctx, m.DB, p.ID, 2); err != nil || fmt.Sprintf("%+v", some) != fmt.Sprintf("%+v", want[:2]) {
 				t.Fatalf("the newest two are %+v, %v, want %+v", some, err, want[:2])
 			}
 			all = append(all, want...)
 		}
 		slices.SortStableFunc(all, func(a, b refs.Entry) int { return b.Time.Compare(a.Time) })
-		if got, err := ledger.ByTime(ctx, m.DB, projects, 0); err != nil || fmt.Sprintf("%+v", got) != fmt.Sprintf("%+v", all) {
+		if got, err := history.ByTime(ctx, m.DB, projects, 0); err != nil || fmt.Sprintf("%+v", got) != fmt.Sprintf("%+v", all) {
 			t.Fatalf("together\n%+v, %v\nwant\n%+v", got, err, all)
 		}
 	}

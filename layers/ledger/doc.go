@@ -1,2 +1,0 @@
-// Package ledger lists the operations of projects, in order.
-package ledger
