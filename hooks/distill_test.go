@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/layers/claims"
 	"github.com/memvcs/mem/layers/engines"
 	"github.com/memvcs/mem/layers/knowledge"
 	"github.com/memvcs/mem/layers/knowledge/facts"
@@ -20,7 +21,6 @@ import (
 	"github.com/memvcs/mem/layers/revision"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/trust"
-	"github.com/memvcs/mem/layers/verify"
 )
 
 // A gull is a model that believes every text it is shown: it says that the user wants what the text wants, that honest facts
@@ -168,9 +168,9 @@ func (g *gull) looksBack(shown string) string {
 }
 
 // believes says that all of it was said.
-func (g *gull) believes(shown string) (list []verify.Answer) {
+func (g *gull) believes(shown string) (list []claims.Answer) {
 	for _, m := range regexp.MustCompile(`(?m)^([ef]:[0-9a-f]{8,}) `).FindAllStringSubmatch(shown, -1) {
-		list = append(list, verify.Answer{ID: m[1], Answer: verify.Supported})
+		list = append(list, claims.Answer{ID: m[1], Answer: claims.Supported})
 		if m[1][0] == 'f' {
 			g.facts = append(g.facts, m[1])
 		}

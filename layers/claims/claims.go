@@ -1,6 +1,10 @@
-// Package claims finds the checkable terms of a text: paths, numbers, identifiers, flags, and everything in
-// back-ticks. An invented term is an invented fact, so each term must occur in the source of the text. Plain words
-// are not claims, because a writer may choose them freely.
+// Package claims tells whether a source supports what a text says about it. Code finds the checkable terms of the text: paths,
+// numbers, identifiers, flags, and everything in back-ticks. An invented term is an invented fact, so each term must occur in
+// the source. Plain words are not claims, because a writer may choose them freely.
+//
+// Whether the source means what a sentence says, only a reader can tell. Facts and summaries of a model are asked back in the
+// same words ([Instructions]), and the answers have one form ([Answer]). Text that a question contains is data: it stands
+// between fences with a key that does not occur in it, see [Fenced].
 package claims
 
 import (

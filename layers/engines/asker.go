@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/memvcs/mem/layers/claims"
 	"github.com/memvcs/mem/layers/forms"
 	"github.com/memvcs/mem/layers/tokens"
-	"github.com/memvcs/mem/layers/verify"
 )
 
 // ErrAnswer means that a model returned two malformed answers to one question.
@@ -79,7 +79,7 @@ func Ask[T any](ctx context.Context, a *Asker, f Form, decode func(Answer) (T, e
 		}
 		// the faults may quote the record, so they stand between fences
 		f.Prompt = prompt + "\nAn earlier answer was refused:\n" +
-			verify.Fenced("faults", tokens.OneLine(visible(wrong.Error()), 2000)+"\n") +
+			claims.Fenced("faults", tokens.OneLine(visible(wrong.Error()), 2000)+"\n") +
 			"Write the whole answer again, without these faults.\n"
 	}
 	return none, fmt.Errorf("%w: %w", ErrAnswer, wrong)

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/memvcs/mem/layers/claims"
 	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/forms"
 	"github.com/memvcs/mem/layers/keepit"
-	"github.com/memvcs/mem/layers/verify"
 	"github.com/memvcs/mem/objects"
 )
 
@@ -31,7 +31,7 @@ Rules:
 
 // promptID changes with the text of the prompts.
 func promptID() string {
-	text := system + string(forms.AnswerSchema[summary]()) + verifySystem + verify.Steps
+	text := system + string(forms.AnswerSchema[summary]()) + verifySystem + claims.Instructions
 	for _, l := range []compress.Level{keepit.Minimal, keepit.Moderate, keepit.Aggressive} {
 		text += levelInstruction(l)
 	}
@@ -75,7 +75,7 @@ func recordKey(items []compress.Item) string {
 	for _, it := range items {
 		fmt.Fprintf(&b, "%d %s\n", it.N, itemText(it))
 	}
-	return verify.Key(b.String())
+	return claims.FenceKey(b.String())
 }
 
 func speaker(k compress.Kind) string {

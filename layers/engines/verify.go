@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/memvcs/mem/layers/claims"
 	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/forms"
-	"github.com/memvcs/mem/layers/verify"
 )
 
 const verifySystem = `You check sentences about the record of a coding session against it, and believe none of them.
@@ -22,7 +22,7 @@ Answer with one JSON object and nothing else, with an answer for each sentence:
 
 // verdicts are the answers about the segments of a window.
 type verdicts struct {
-	Answers []verify.Answer `json:"answers" form:"required,items=20000"`
+	Answers []claims.Answer `json:"answers" form:"required,items=20000"`
 }
 
 // verified asks whether the messages of a window support the segments that the model wrote of it. It returns them without those
@@ -40,10 +40,10 @@ func (s *Summarizer) verified(ctx context.Context, aw answeredWindow) (answeredW
 	got, err := forms.Decode[verdicts]([]byte(a.Text))
 	if err == nil {
 		var c forms.Problems
-		verify.Check(got.Answers, "answers", &c)
+		claims.CheckAnswers(got.Answers, "answers", &c)
 		err = c.Err()
 	}
-	said := map[string]verify.Answer{}
+	said := map[string]claims.Answer{}
 	if err == nil { // of an answer with a fault nothing is believed
 		for _, v := range got.Answers {
 			said[v.ID] = v
@@ -57,9 +57,9 @@ func (s *Summarizer) verified(ctx context.Context, aw answeredWindow) (answeredW
 		switch {
 		case !ok:
 			s.receipt.Unchecked += lines
-		case v.Answer == verify.Partly && known.reword(&seg, v.Text) == nil:
+		case v.Answer == claims.Partly && known.reword(&seg, v.Text) == nil:
 			s.receipt.Reworded += lines
-		case v.Answer != verify.Supported:
+		case v.Answer != claims.Supported:
 			s.receipt.Contradicted += lines
 			continue
 		}
@@ -74,7 +74,7 @@ func (s *Summarizer) verified(ctx context.Context, aw answeredWindow) (answeredW
 
 // verifyForm asks about n sentences on the messages of a window.
 func verifyForm(w window, sentences string, n int) Form {
-	prompt := verify.Steps + "\n" + record(w.items) + "\n" + verify.Fenced("sentences", sentences)
+	prompt := claims.Instructions + "\n" + record(w.items) + "\n" + claims.Fenced("sentences", sentences)
 	return Form{verifySystem, prompt, forms.AnswerSchema[verdicts](), min(8_192+60*n, 32_000)}
 }
 

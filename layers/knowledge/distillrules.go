@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/memvcs/mem/layers/claims"
 	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/engines"
 	"github.com/memvcs/mem/layers/forms"
@@ -17,7 +18,6 @@ import (
 	"github.com/memvcs/mem/layers/revision"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tokens"
-	"github.com/memvcs/mem/layers/verify"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/refs"
 )
@@ -171,7 +171,7 @@ func (w *ruleDistiller) prompt(some []permanent.Candidate, recent bool) string {
 			fmt.Fprintf(&body, "  %s %s of %s: %s\n", f.ID, f.Kind, records.ShortID(f.Session), oneLine(f.Shown()))
 		}
 	}
-	return verify.Fenced("record", body.String())
+	return claims.Fenced("record", body.String())
 }
 
 // decide appends the outcomes: of each candidate, which is left without a verdict, and of each rule that the model saw behind

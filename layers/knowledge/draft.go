@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/memvcs/mem/layers/claims"
 	"github.com/memvcs/mem/layers/compress/paste"
 	"github.com/memvcs/mem/layers/copies"
 	"github.com/memvcs/mem/layers/knowledge/concepts"
@@ -19,7 +20,6 @@ import (
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tokens"
 	"github.com/memvcs/mem/layers/trust"
-	"github.com/memvcs/mem/layers/verify"
 )
 
 // A FactDraft contains undistilled lines of the L1 of a session, and the facts that they may be about.
@@ -343,9 +343,9 @@ func (d FactDraft) text() string {
 	}
 	head := ""
 	if known.Len() > 0 {
-		head = "Known already. Is an issue solved now, a decision changed?\n" + verify.Fenced("known", known.String()) + "\n"
+		head = "Known already. Is an issue solved now, a decision changed?\n" + claims.Fenced("known", known.String()) + "\n"
 	}
-	return head + verify.Fenced("transcript", lines.String())
+	return head + claims.Fenced("transcript", lines.String())
 }
 
 // maxConcepts is the number of concepts in a draft.

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/memvcs/mem/layers/claims"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
-	"github.com/memvcs/mem/layers/verify"
 )
 
 // A Task is what a reader of a project does next: questions about facts that were saved, and a part of a transcript of which
@@ -166,7 +166,7 @@ func (t Task) Instruction(command string, seen Seen) string {
 		switch {
 		case i > 0:
 		case !seen.Questions:
-			b.WriteString(verify.Steps + "\n")
+			b.WriteString(claims.Instructions + "\n")
 		default:
 			b.WriteString("Answer as before: does the transcript support these sentences?\n\n")
 		}

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/memvcs/mem/layers/claims"
 	"github.com/memvcs/mem/layers/forms"
-	"github.com/memvcs/mem/layers/verify"
 )
 
 // An Input is the input of "mem facts save", usually written by a model: exchanges of a session, and answers about saved
@@ -16,7 +16,7 @@ type Input struct {
 	Session   string          `json:"session,omitempty" form:"human" about:"the session; needed if the command does not name it"`
 	Through   int             `json:"through,omitempty" form:"human" about:"the last message that was read, also if no fact is about it"`
 	Exchanges []InputExchange `json:"exchanges,omitempty" form:"items=2000" about:"requests of the user with their results"`
-	Answers   []verify.Answer `json:"answers,omitempty" form:"items=1000" about:"one for each sentence that was asked about"`
+	Answers   []claims.Answer `json:"answers,omitempty" form:"items=1000" about:"one for each sentence that was asked about"`
 }
 
 // An InputExchange is an exchange of an [Input]. At most one of Messages and L1Range is set; without both, the evidence
@@ -91,7 +91,7 @@ func Decode(b []byte) (Input, error) {
 			}
 		}
 	}
-	verify.Check(g.Answers, "answers", &c)
+	claims.CheckAnswers(g.Answers, "answers", &c)
 	if g.Exchanges == nil && g.Answers == nil {
 		c.Add("exchanges", "missing: want a list")
 	}

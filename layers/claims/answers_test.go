@@ -1,4 +1,4 @@
-package verify
+package claims
 
 import (
 	"strings"
@@ -13,11 +13,11 @@ func TestFence(t *testing.T) {
 	t.Parallel()
 	text := strings.Repeat("#7 user: "+strings.Repeat("x", 200)+"\n", 60_000)
 	start := time.Now()
-	key := Key(text)
+	key := FenceKey(text)
 	if took := time.Since(start); took > 5*time.Second {
 		t.Errorf("Key took %v", took)
 	}
-	if text += key; Key(text) == key || strings.Contains(text, Key(text)) {
+	if text += key; FenceKey(text) == key || strings.Contains(text, FenceKey(text)) {
 		t.Error("the key is in the text")
 	}
 }
@@ -27,7 +27,7 @@ func TestCheck(t *testing.T) {
 	t.Parallel()
 	var c forms.Problems
 	list := []Answer{{ID: "a", Answer: Supported}, {ID: "b", Answer: Partly, Text: " "}, {ID: "a", Answer: Not, Why: " so\n it  is "}}
-	Check(list, "answers", &c)
+	CheckAnswers(list, "answers", &c)
 	want := "answers[1].text: missing: say what the messages support; answers[2].id: a is answered twice"
 	if err := c.Err(); err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
