@@ -9,7 +9,6 @@ import (
 	"iter"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/memvcs/mem/layers/transcript"
 )
@@ -142,126 +141,6 @@ func WithRewound(r io.Reader) iter.Seq2[Entry, error] {
 			}
 		}
 	}
-}
-
-// AppendJSON appends e as a line of L1 without its newline: compact, fields in the order of [Entry], with minimal
-// escapes.
-func (e Entry) AppendJSON(b []byte) []byte {
-	b = strconv.AppendInt(append(b, `{"n":`...), int64(e.N), 10)
-	b = appendField(b, "ts", e.TS)
-	b = appendField(b, "role", e.Role)
-	if e.Side {
-		b = append(b, `,"side":true`...)
-	}
-	if e.Script {
-		b = append(b, `,"script":true`...)
-	}
-	if e.Rewound {
-		b = append(b, `,"rewound":true`...)
-	}
-	b = appendField(b, "name", e.Name)
-	b = appendField(b, "text", e.Said)
-	b = appendField(b, "target", e.Target)
-	b = appendField(b, "lines", e.Lines)
-	b = appendField(b, "cmd", e.Cmd)
-	b = appendField(b, "dir", e.Dir)
-	b = appendNumber(b, "exit", int64(e.Exit))
-	b = appendField(b, "verdict", e.Verdict)
-	b = appendField(b, "proof", e.Proof)
-	b = appendList(b, "done", e.Done)
-	b = appendList(b, "tasks", e.Tasks)
-	b = appendList(b, "failed", e.Failed)
-	b = appendList(b, "passed", e.Passed)
-	b = appendField(b, "diff", e.Diff)
-	b = appendList(b, "symbols", e.Symbols)
-	b = appendList(b, "errors", e.Errors)
-	b = appendField(b, "result", e.Result)
-	b = appendDialog(b, e.Dialog)
-	b = appendNumber(b, "images", int64(e.Images))
-	b = appendNumber(b, "bytes", e.Bytes)
-	return append(b, '}')
-}
-
-// MarshalJSON returns the result of AppendJSON.
-func (e Entry) MarshalJSON() ([]byte, error) { return e.AppendJSON(nil), nil }
-
-func appendField(b []byte, name, s string) []byte {
-	if s == "" {
-		return b
-	}
-	return appendString(append(append(append(b, `,"`...), name...), `":`...), s)
-}
-
-func appendNumber(b []byte, name string, n int64) []byte {
-	if n == 0 {
-		return b
-	}
-	return strconv.AppendInt(append(append(append(b, `,"`...), name...), `":`...), n, 10)
-}
-
-func appendList(b []byte, name string, list []string) []byte {
-	if len(list) == 0 {
-		return b
-	}
-	b = append(append(append(b, `,"`...), name...), `":`...)
-	for i, s := range list {
-		b = appendString(append(b, "[,"[min(i, 1)]), s)
-	}
-	return append(b, ']')
-}
-
-func appendDialog(b []byte, list []Answer) []byte {
-	for i, a := range list {
-		b = append(b, []string{`,"dialog":[`, `,`}[min(i, 1)]...)
-		b = appendString(append(b, `{"question":`...), a.Question)
-		b = appendField(b, "answer", a.Answer)
-		b = append(appendField(b, "notes", a.Notes), '}')
-	}
-	if len(list) > 0 {
-		b = append(b, ']')
-	}
-	return b
-}
-
-// appendString appends s as a JSON string. Invalid UTF-8 becomes U+FFFD.
-func appendString(b []byte, s string) []byte {
-	b = append(b, '"')
-	start := 0
-	for i := 0; i < len(s); {
-		c := s[i]
-		if c >= ' ' && c != '"' && c != '\\' && c < utf8.RuneSelf {
-			i++
-			continue
-		}
-		size := 1
-		if c >= utf8.RuneSelf {
-			r, n := utf8.DecodeRuneInString(s[i:])
-			if r != utf8.RuneError || n > 1 {
-				i += n
-				continue
-			}
-		}
-		b = append(b, s[start:i]...)
-		switch c {
-		case '"', '\\':
-			b = append(b, '\\', c)
-		case '\n':
-			b = append(b, '\\', 'n')
-		case '\t':
-			b = append(b, '\\', 't')
-		case '\r':
-			b = append(b, '\\', 'r')
-		default:
-			if c < ' ' {
-				b = append(b, '\\', 'u', '0', '0', "0123456789abcdef"[c>>4], "0123456789abcdef"[c&15])
-			} else {
-				b = append(b, "\ufffd"...)
-			}
-		}
-		i += size
-		start = i
-	}
-	return append(append(b, s[start:]...), '"')
 }
 
 // String returns e for display: its number, its role, and Text.

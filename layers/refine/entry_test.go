@@ -51,8 +51,11 @@ func TestEntry(t *testing.T) {
 	t.Parallel()
 	e := Entry{N: 3, TS: "2026-01-05T01:42:15Z", Role: "tool", Name: "Edit", Target: "scripts/ui.js:42", Diff: "-if (day > last)\n+if (day > last && !used)", Symbols: []string{"used"}, Result: "ok"}
 	const want = `{"n":3,"ts":"2026-01-05T01:42:15Z","role":"tool","name":"Edit","target":"scripts/ui.js:42","diff":"-if (day > last)\n+if (day > last && !used)","symbols":["used"],"result":"ok"}`
-	if got := string(e.AppendJSON(nil)); got != want {
-		t.Errorf("JSON = %s\nwant   %s", got, want)
+	var out bytes.Buffer
+	write := json.NewEncoder(&out)
+	write.SetEscapeHTML(false)
+	if err := write.Encode(e); err != nil || out.String() != want+"\n" {
+		t.Errorf("JSON = %s\nwant   %s, %v", out.String(), want, err)
 	}
 	if got := e.String(); got != "#3 tool: Edit scripts/ui.js:42 [symbols: used]\n-if (day > last)\n+if (day > last && !used)" {
 		t.Errorf("String = %q", got)
@@ -97,8 +100,8 @@ func FuzzEntry(f *testing.F) {
 	f.Add(-2, "", "\x00\x1f\u2028<>&\x7f😀", "\xff", 2, int64(9))
 	f.Fuzz(func(t *testing.T, n int, role, said, result string, exit int, size int64) {
 		e := Entry{N: n, Role: role, Said: said, Result: result, Exit: exit, Bytes: size, Symbols: []string{role, said}}
-		line := e.AppendJSON(nil)
-		if !json.Valid(line) || bytes.IndexByte(line, '\n') >= 0 {
+		line, err := json.Marshal(e)
+		if err != nil || !json.Valid(line) || bytes.IndexByte(line, '\n') >= 0 {
 			t.Fatalf("%+v: %s", e, line)
 		}
 		var got Entry

@@ -24,6 +24,8 @@ package refine
 
 import (
 	"bufio"
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -34,7 +36,7 @@ import (
 )
 
 // Version is the version of the step. It changes when the same bytes give other entries.
-const Version = 16
+const Version = 17
 
 // A Mode selects how much of a tool call is kept.
 type Mode int
@@ -68,10 +70,15 @@ const (
 // rewound and late are those of [Each].
 func Stream(src io.Reader, mode Mode, rewound transcript.Spans, late []transcript.Said, w io.Writer) (Stats, error) {
 	out := bufio.NewWriterSize(w, 64<<10)
-	var buf []byte
+	var line bytes.Buffer
+	write := json.NewEncoder(&line)
+	write.SetEscapeHTML(false)
 	stats, err := Each(src, mode, rewound, late, func(e *Entry) (int, error) {
-		buf = append(e.AppendJSON(buf[:0]), '\n')
-		return out.Write(buf)
+		line.Reset()
+		if err := write.Encode(e); err != nil {
+			return 0, err
+		}
+		return out.Write(line.Bytes())
 	})
 	if err == nil {
 		if err = out.Flush(); err != nil {

@@ -2,8 +2,8 @@ package transcript
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
-	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -143,90 +143,10 @@ func quoted(raw []byte) string {
 	if len(raw) < 2 || raw[0] != '"' || raw[len(raw)-1] != '"' {
 		return ""
 	}
-	s := raw[1 : len(raw)-1]
-	if bytes.IndexByte(s, '\\') < 0 && utf8.Valid(s) {
+	if s := raw[1 : len(raw)-1]; bytes.IndexByte(s, '\\') < 0 && utf8.Valid(s) {
 		return string(s)
 	}
-	return string(unquote(make([]byte, 0, len(s)), s))
-}
-
-// unquote appends the decoded content of a JSON string to dst.
-func unquote(dst, s []byte) []byte {
-	for i := 0; i < len(s); {
-		c := s[i]
-		switch {
-		case c == '\\' && i+1 < len(s) && s[i+1] == 'u':
-			r, n := escaped(s[i:])
-			dst = utf8.AppendRune(dst, r)
-			i += n
-		case c == '\\' && i+1 < len(s):
-			dst = append(dst, unescape(s[i+1]))
-			i += 2
-		case c < utf8.RuneSelf:
-			j := i + 1
-			for j < len(s) && s[j] < utf8.RuneSelf && s[j] != '\\' {
-				j++
-			}
-			dst = append(dst, s[i:j]...)
-			i = j
-		default:
-			r, n := utf8.DecodeRune(s[i:])
-			dst = utf8.AppendRune(dst, r)
-			i += n
-		}
-	}
-	return dst
-}
-
-func unescape(c byte) byte {
-	switch c {
-	case 'b':
-		return '\b'
-	case 'f':
-		return '\f'
-	case 'n':
-		return '\n'
-	case 'r':
-		return '\r'
-	case 't':
-		return '\t'
-	}
-	return c
-}
-
-// escaped decodes the \\u escape, or the surrogate pair of two escapes, at the start of s, and returns its length.
-func escaped(s []byte) (rune, int) {
-	r := hex4(s)
-	if r < 0 {
-		return utf8.RuneError, min(2, len(s))
-	}
-	if utf16.IsSurrogate(r) {
-		if pair := utf16.DecodeRune(r, hex4(s[6:])); pair != utf8.RuneError {
-			return pair, 12
-		}
-		return utf8.RuneError, 6
-	}
-	return r, 6
-}
-
-// hex4 returns the number in the \\u escape at the start of s, -1 if it is malformed.
-func hex4(s []byte) rune {
-	if len(s) < 6 || s[0] != '\\' || s[1] != 'u' {
-		return -1
-	}
-	var r rune
-	for _, c := range s[2:6] {
-		switch {
-		case c >= '0' && c <= '9':
-			c -= '0'
-		case c >= 'a' && c <= 'f':
-			c -= 'a' - 10
-		case c >= 'A' && c <= 'F':
-			c -= 'A' - 10
-		default:
-			return -1
-		}
-		r = r<<4 | rune(c)
-	}
-	return r
+	var s string
+	_ = json.Unmarshal(raw, &s) // what is malformed is no string
+	return s
 }
