@@ -52,7 +52,7 @@ func imports() map[string]string {
 		"layers/transcript/agents":      "",
 		"layers/forms":                  "layers/tokens objects/strictjson",
 		"layers/claims":                 "layers/forms layers/tokens objects",
-		"layers/knowledge/facts":        "layers/claims layers/forms layers/search/index layers/tokens objects",
+		"layers/knowledge/facts":        "layers/claims layers/forms layers/tokens objects",
 		"layers/redact/scanner":         "objects",
 		"layers/search/index":           "",
 		"layers/transcript":             "layers/transcript/agents",

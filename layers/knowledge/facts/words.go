@@ -4,28 +4,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
-
-	"github.com/memvcs/mem/layers/search/index"
 )
-
-// queryTerms returns the terms of a query, each once: of an identifier only the whole.
-func queryTerms(query string) (out []string) {
-	var at []int // where they start
-	var c index.Cutter
-	c.Each(query, func(t index.Term) {
-		if t.Whole {
-			n := len(at)
-			for n > 0 && at[n-1] >= t.Start {
-				n--
-			}
-			at, out = at[:n], out[:n]
-		}
-		if s := string(t.Text); !slices.Contains(out, s) {
-			at, out = append(at, t.Start), append(out, s)
-		}
-	})
-	return out
-}
 
 // Names returns the names in a fact, in lower case: the identifiers of its text, and its files without their directories.
 func (f Fact) Names() (out []string) {

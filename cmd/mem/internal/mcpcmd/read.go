@@ -22,6 +22,8 @@ import (
 	"github.com/memvcs/mem/layers/knowledge/facts"
 	"github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/revision"
+	"github.com/memvcs/mem/layers/search"
+	"github.com/memvcs/mem/layers/search/index"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tokens"
 	"github.com/memvcs/mem/layers/trust"
@@ -308,33 +310,31 @@ func (s served) Facts(ctx context.Context, in FactsIn) (out FactsOut, err error)
 		wants := func(f facts.Fact) bool {
 			return o.Wants(f) && v.fact(f) && (session == "" || f.Session == session)
 		}
-		for _, f := range choose(set, in.Query, wants, cmp.Or(in.Limit, 20)) {
-			out.Facts = append(out.Facts, servedFact(f))
+		list := slices.Collect(set.All())
+		slices.SortStableFunc(list, func(a, b *facts.Fact) int { return b.Time.Compare(a.Time) })
+		if in.Query != "" {
+			q := search.Query{Words: in.Query, Filter: search.Filter{Classes: []index.Class{index.Fact}}}
+			found, err := search.Find(ctx, run.DB, []refs.Project{project}, q)
+			if err != nil {
+				return err
+			}
+			list = nil
+			for _, h := range found.Hits {
+				if f, ok := set.Fact(h.Doc.ID); ok {
+					list = append(list, &f)
+				}
+			}
+		}
+		for _, f := range list {
+			if wants(*f) && len(out.Facts) < cmp.Or(in.Limit, 20) {
+				out.Facts = append(out.Facts, servedFact(*f))
+			}
 		}
 		if len(out.Facts) == 0 {
 			out.Note, err = scope{own: run.Project}.note(ctx, run.Memory, "no such facts; search also finds messages")
 		}
 		return err
 	})
-}
-
-// choose returns the best facts for a query, or without one the newest.
-func choose(set *facts.Set, query string, wants func(facts.Fact) bool, limit int) (list []facts.Fact) {
-	if query != "" {
-		hits := set.Search(query, wants)
-		slices.SortStableFunc(hits, func(a, b facts.Hit) int { return a.Compare(b) })
-		for _, h := range hits {
-			list = append(list, h.Fact)
-		}
-	} else {
-		for f := range set.All() {
-			if wants(*f) {
-				list = append(list, *f)
-			}
-		}
-		slices.SortStableFunc(list, func(a, b facts.Fact) int { return b.Time.Compare(a.Time) })
-	}
-	return list[:min(len(list), max(limit, 0))]
 }
 
 func servedFact(f facts.Fact) Fact {
