@@ -21,7 +21,6 @@ type Piece struct {
 	Name    objects.Hash // of a record, an object, a growth point or a stream
 	Commit  string       // the commit that added it; for a stream, the last one
 	From    int64        // of a stream: the remote has its bytes before From already
-	Base    objects.Hash // of a stream: the hash of those bytes, zero if there are none
 	End     objects.Hash // of a stream: the hash of all its bytes from its last segment; reading Content checks it
 	Size    int64        // of Content
 	Content io.Reader    // of a stream, all of its bytes from the start, decompressed and checked
@@ -179,7 +178,7 @@ func (o *outgoing) stream(h objects.Hash, g *grownStream) (Piece, error) {
 		if err != nil {
 			return p, err
 		}
-		p.From, p.Base = before.End(), before.Sum
+		p.From = before.End()
 	}
 	p.End, p.Size, p.Content = last.Sum, last.End(), stream.NewReader(g.last+1, blobs)
 	return p, nil

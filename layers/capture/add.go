@@ -15,8 +15,6 @@ import (
 	"github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/projects"
 	"github.com/memvcs/mem/layers/records"
-	"github.com/memvcs/mem/layers/redact"
-	"github.com/memvcs/mem/layers/secrets"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/transcript"
 	"github.com/memvcs/mem/layers/trust"
@@ -524,7 +522,6 @@ func (b *batch) commit(ctx context.Context, s *refs.Stage, changed []*Capture) (
 	if err != nil {
 		return "", err
 	}
-	noteScanned(m, b.p.ID, changed)
 	if direct {
 		m.Advance(st, done)
 	}
@@ -679,23 +676,4 @@ func rememberPaths(ctx context.Context, db *state.DB, groups []*Group, o AddOpti
 		}
 	}
 	return projects.AddPaths(ctx, db, paths)
-}
-
-// noteScanned records which contents of a commit the rules have scanned, so that a push need not scan them again.
-func noteScanned(db *state.DB, p refs.Project, captures []*Capture) {
-	byHead := map[string][]secrets.CleanSpan{}
-	rules := map[string]redact.Rules{}
-	for _, c := range captures {
-		looks := c.cleanFiles
-		if c.clean != nil {
-			looks = append(slices.Clone(looks), *c.clean)
-		}
-		if len(looks) > 0 {
-			head := secrets.ScanHead(db, c.Rules)
-			byHead[head], rules[head] = append(byHead[head], looks...), c.Rules
-		}
-	}
-	for head, looks := range byHead {
-		secrets.RecordScanned(db, p, rules[head], looks)
-	}
 }

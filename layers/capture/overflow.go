@@ -31,7 +31,7 @@ type overflow struct {
 
 // stageOverflow stages the overflow files of the session, and others, that are new or have changed.
 func (c *Capture) stageOverflow(ctx context.Context, p refs.Project, s *refs.Stage, others []string) error {
-	c.files, c.snap.Files, c.cleanFiles = nil, nil, nil
+	c.files, c.snap.Files = nil, nil
 	if c.Base != nil {
 		c.snap.Files = slices.Clone(c.Base.Files)
 	}
@@ -120,9 +120,6 @@ func (c *Capture) putFile(ctx context.Context, s *refs.Stage, name string, r io.
 	if ref.Withheld {
 		o.patch = redact.Patch{Rules: c.snap.Rules, After: out.N, Clean: ref.Hash, RawLen: in.N, Raw: raw,
 			Cuts: clean.Cuts}.Encode()
-	}
-	if c.Rules.Any() && !clean.Pieces {
-		c.cleanFiles = append(c.cleanFiles, secrets.CleanSpan{End: ref.Hash})
 	}
 	c.files = append(c.files, o)
 	return ref, raw, nil

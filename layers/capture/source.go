@@ -150,27 +150,24 @@ func (a Added) Growth() string {
 
 // A Capture stages one source.
 type Capture struct {
-	M          *state.DB
-	src        Source
-	File       originals.SourceFile
-	guard      *originals.Guard // nil if nothing was ever forgotten
-	size       int64
-	st         *state.State
-	show       bool           // a hidden session
-	known      *state.Session // nil if the project does not contain the session
-	Base       *records.Point // the snapshot that the file continues, nil for none
-	prev       []redact.Patch // the patches of Base
-	older      bool           // Base contains the whole file
-	restored   bool           // the file is an earlier generation again, see isRestored
-	snap       records.Snapshot
-	tail       []byte // the bytes after the last closed value
-	patch      []byte // encoded, nil if the clean bytes are the exact ones
-	files      []overflow
-	Rules      redact.Rules
-	torn       bool                // the stored stream ends, or ended, within a value
-	clean      *secrets.CleanSpan  // the scan of the new bytes; nil if a secret may cross their start or end
-	cleanFiles []secrets.CleanSpan // the scans of overflow files
-	added      Added
+	M        *state.DB
+	src      Source
+	File     originals.SourceFile
+	guard    *originals.Guard // nil if nothing was ever forgotten
+	size     int64
+	st       *state.State
+	show     bool           // a hidden session
+	known    *state.Session // nil if the project does not contain the session
+	Base     *records.Point // the snapshot that the file continues, nil for none
+	prev     []redact.Patch // the patches of Base
+	older    bool           // Base contains the whole file
+	restored bool           // the file is an earlier generation again, see isRestored
+	snap     records.Snapshot
+	tail     []byte // the bytes after the last closed value
+	patch    []byte // encoded, nil if the clean bytes are the exact ones
+	files    []overflow
+	Rules    redact.Rules
+	added    Added
 }
 
 // OpenSource opens a regular file that is not empty and returns its size. It does not block on FIFOs or devices.
@@ -296,7 +293,7 @@ func (c *Capture) closedEnd() (int64, error) {
 	if err != nil {
 		return 0, fmt.Errorf("read %s: %w", c.src.Path, err)
 	}
-	if c.torn = c.size-line > MaxTail; c.torn {
+	if c.size-line > MaxTail { // the stream ends within a value
 		return c.size, nil
 	}
 	rest := make([]byte, c.size-line)
@@ -383,12 +380,6 @@ func (c *Capture) grow(ctx context.Context, s *refs.Stage, at Place, end int64) 
 	c.added.NewBytes, c.added.NewValues, c.added.Tail = g.Size-before, sum.Values-at.Carry.Values, int64(len(c.tail))
 	c.added.Long = sum.Long
 	c.added.Stored = g.Stored
-	if rules.Any() && !clean.Pieces && !c.torn {
-		c.clean = &secrets.CleanSpan{End: g.Sum}
-		if before > 0 {
-			c.clean.Base = c.Base.Original
-		}
-	}
 	cuts := redact.Shift(clean.Cuts, before)
 	raw, err := c.Exact(at, end, len(cuts) > 0, read)
 	if err != nil {

@@ -39,16 +39,3 @@ func New(c scanner.Config) (Rules, error) {
 	set.Scans.New = func() any { return scanner.NewScan(set) }
 	return Rules{ID: id, set: set}, nil
 }
-
-// Known returns the hashes of the values that r finds wherever they occur, sorted.
-func (r Rules) Known() []objects.Hash {
-	if r.set == nil {
-		return nil
-	}
-	var out []objects.Hash
-	for _, k := range r.set.Values {
-		out = append(out, k.Sum)
-	}
-	slices.SortFunc(out, objects.Hash.Compare)
-	return slices.Compact(out)
-}

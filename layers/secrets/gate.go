@@ -47,25 +47,19 @@ func (l Leak) String() string {
 	return fmt.Sprintf("%s: %s, %d bytes, %s", l.Where(), l.Rule, l.Length, l.Hash)
 }
 
-// ScanOutgoing scans this device's lane of p with the current rules: messages of commits, records, objects, and
-// decompressed streams of sessions that no commit with have has. It ignores notes of earlier scans.
+// ScanOutgoing is [ScanLane] for this device's lane of p.
 func ScanOutgoing(ctx context.Context, db *state.DB, p refs.Project, have func(commit string) bool) ([]Leak, error) {
-	return scanLane(ctx, db, refs.Lane{Project: p, Device: db.Refs.Device().ID}, have, nil)
+	return ScanLane(ctx, db, refs.Lane{Project: p, Device: db.Refs.Device().ID}, have)
 }
 
-// GateLane is [ScanOutgoing] for any lane before a push. It skips content that this device has scanned with the
-// same rules. Nothing may be pushed unless it returns no leak and no error.
-func GateLane(ctx context.Context, db *state.DB, l refs.Lane, have func(commit string) bool) ([]Leak, error) {
-	return scanLane(ctx, db, l, have, Scanned(db, l.Project, Gate(db)))
-}
-
-func scanLane(ctx context.Context, db *state.DB, l refs.Lane, have func(commit string) bool,
-	known cleanSpans) ([]Leak, error) {
+// ScanLane scans a lane with the current rules: messages of commits, records, objects, and decompressed streams of
+// sessions that no commit with have has. Nothing may be pushed unless it returns no leak and no error.
+func ScanLane(ctx context.Context, db *state.DB, l refs.Lane, have func(commit string) bool) ([]Leak, error) {
 	sessions, err := streamNames(ctx, db, l.Project)
 	if err != nil {
 		return nil, err
 	}
-	g := newGatekeeper(Gate(db), known, db.Opts.Workers)
+	g := newGatekeeper(Gate(db), db.Opts.Workers)
 	err = db.Refs.Outgoing(ctx, l, have, func(piece refs.Piece) error {
 		where := Leak{Kind: piece.Kind, Name: piece.Name, Commit: piece.Commit}
 		if piece.Kind == "stream" {
@@ -75,12 +69,8 @@ func scanLane(ctx context.Context, db *state.DB, l refs.Lane, have func(commit s
 		}
 		return errors.Join(g.take(piece, where), ctx.Err())
 	})
-	leaks, clean, failed := g.done()
-	if failed != nil || err != nil {
-		return leaks, cmp.Or(failed, err)
-	}
-	RecordScanned(db, l.Project, g.rules, clean)
-	return leaks, nil
+	leaks, failed := g.done()
+	return leaks, cmp.Or(failed, err)
 }
 
 // streamNames returns the session of each stream of p.

@@ -285,10 +285,10 @@ func (p *pusher) planLane(ctx context.Context, l *PushedLane) (err error) {
 // gate refuses a lane with secrets that cannot be removed.
 func (p *pusher) gate(ctx context.Context, l *PushedLane) (err error) {
 	have := func(commit string) bool { return commit == l.Old }
-	if l.Leaks, err = secrets.GateLane(ctx, p.m, l.lane, have); err == nil && len(l.Leaks) > 0 {
+	if l.Leaks, err = secrets.ScanLane(ctx, p.m, l.lane, have); err == nil && len(l.Leaks) > 0 {
 		cleaned := false
 		if cleaned, err = p.clean(ctx, l); err == nil && cleaned {
-			l.Leaks, err = secrets.GateLane(ctx, p.m, l.lane, have)
+			l.Leaks, err = secrets.ScanLane(ctx, p.m, l.lane, have)
 		}
 		if errors.Is(err, records.ErrMalformed) { // a name that cannot be changed, such as the ID of a session
 			l.Status, l.Why = "refused", fmt.Sprintf("%d secrets found, of which a name cannot be cleaned: %v", len(l.Leaks), err)
