@@ -80,7 +80,7 @@ func imports() map[string]string {
 		"layers/trust":                  "layers/compress layers/history layers/knowledge/concepts layers/knowledge/facts layers/knowledge/permanent layers/originals layers/projects layers/records layers/refine layers/state layers/transcript objects refs refs/lane",
 		"layers/copies":                 "layers/originals layers/state layers/transcript layers/trust objects refs",
 		"layers/revision":               "layers/brief layers/claims layers/compress/paste layers/history layers/knowledge/concepts layers/knowledge/facts layers/knowledge/permanent layers/originals layers/records layers/refine layers/requests layers/state layers/transcript layers/trust objects refs",
-		"layers/secrets":                "layers/originals layers/projects layers/records layers/redact layers/redact/scanner layers/state layers/transcript layers/trust objects objects/pack objects/stream refs refs/lane",
+		"layers/secrets":                "layers/originals layers/projects layers/records layers/redact layers/redact/scanner layers/state layers/transcript layers/trust objects objects/stream refs refs/lane",
 		"layers/markers":                "layers/compress layers/keepit layers/originals layers/records layers/refine layers/revision layers/state layers/tokens layers/transcript layers/trust objects objects/strictjson refs",
 		"layers/revocation":             "layers/records layers/revision layers/state layers/trust refs",
 		"layers/capture":                "layers/keepit layers/markers layers/originals layers/projects layers/records layers/redact layers/redact/scanner layers/revision layers/secrets layers/state layers/transcript layers/transcript/agents layers/trust layers/worktree objects objects/stream objects/strictjson refs refs/lane",
