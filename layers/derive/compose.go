@@ -9,13 +9,13 @@ import (
 
 	"github.com/memvcs/mem/layers/compose"
 	"github.com/memvcs/mem/layers/compress"
-	"github.com/memvcs/mem/layers/copies"
 	"github.com/memvcs/mem/layers/engines"
 	"github.com/memvcs/mem/layers/keepit"
 	"github.com/memvcs/mem/layers/markers"
 	"github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/projects"
 	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/sessions"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tier"
 	"github.com/memvcs/mem/layers/tokens"
@@ -195,10 +195,10 @@ func (c *composer) findCopies(ctx context.Context) error {
 			groups[p.Rev.Project.ID] = append(groups[p.Rev.Project.ID], p.Rev.Session)
 		}
 	}
-	same := map[refs.Project]copies.Messages{}
-	for p, sessions := range groups {
+	same := map[refs.Project]sessions.Copies{}
+	for p, group := range groups {
 		var err error
-		if same[p], err = copies.Among(ctx, c.m, p, sessions); err != nil {
+		if same[p], err = sessions.CopiesAmong(ctx, c.m, p, group); err != nil {
 			return err
 		}
 	}
@@ -253,8 +253,8 @@ func (c *composer) beginning(i int) int {
 
 // copiedUpTo returns the last of the messages at the beginning of a session that another session has, 0 if there is none.
 // One that has a text that was marked in this session only is the session's own.
-func copiedUpTo(s *state.Session, same copies.Messages) int {
-	n := copies.Prefix(same[s.ID])
+func copiedUpTo(s *state.Session, same sessions.Copies) int {
+	n := sessions.CopiedPrefix(same[s.ID])
 	for _, o := range s.Overrides {
 		if o.Added && !o.Removed && o.Generation == s.Now().Generation {
 			n = min(n, o.Message-1)

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/memvcs/mem/layers/brief"
-	"github.com/memvcs/mem/layers/copies"
 	"github.com/memvcs/mem/layers/keepit"
 	"github.com/memvcs/mem/layers/knowledge"
 	"github.com/memvcs/mem/layers/knowledge/concepts"
@@ -19,6 +18,7 @@ import (
 	"github.com/memvcs/mem/layers/names"
 	"github.com/memvcs/mem/layers/notes"
 	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/sessions"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tokens"
 	"github.com/memvcs/mem/layers/trust"
@@ -340,7 +340,7 @@ func (b *briefing) pendingItems() (out []brief.Item) {
 	if b.o.Pending == 0 {
 		return out
 	}
-	same := copies.Messages{}
+	same := sessions.Copies{}
 	for _, d := range b.digests {
 		same[d.Session] = d.Copies
 	}

@@ -14,7 +14,6 @@ import (
 
 	"github.com/memvcs/mem/layers/brief"
 	"github.com/memvcs/mem/layers/compress"
-	"github.com/memvcs/mem/layers/copies"
 	"github.com/memvcs/mem/layers/keepit"
 	"github.com/memvcs/mem/layers/names"
 	"github.com/memvcs/mem/layers/originals"
@@ -22,6 +21,7 @@ import (
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/refine"
 	"github.com/memvcs/mem/layers/search"
+	"github.com/memvcs/mem/layers/sessions"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/transcript"
 	"github.com/memvcs/mem/layers/trust"
@@ -90,7 +90,7 @@ func addedMarkers(s *state.Session) (out []int) {
 
 // digests returns the digests of sessions in their order. It makes the missing ones until late reports true; left is
 // the number of those that are then outdated or missing. An outdated digest is returned, too.
-func digests(ctx context.Context, db *state.DB, p refs.Project, sessions []*state.Session, late func() bool) (out []Digest,
+func digests(ctx context.Context, db *state.DB, p refs.Project, group []*state.Session, late func() bool) (out []Digest,
 	left int, err error) {
 	file := db.CachePath("digests", string(p))
 	kept := readDigests(file)
@@ -98,19 +98,19 @@ func digests(ctx context.Context, db *state.DB, p refs.Project, sessions []*stat
 	for i := range kept.List {
 		at[kept.List[i].Session] = i
 	}
-	next := digestFile{Group: groupOf(sessions)}
+	next := digestFile{Group: groupOf(group)}
 	changed := false
-	same := copies.Messages{}
+	same := sessions.Copies{}
 	if next.Group == kept.Group {
 		for _, d := range kept.List {
 			same[d.Session] = d.Copies
 		}
-	} else if same, err = copies.Among(ctx, db, p, sessions); err != nil {
+	} else if same, err = sessions.CopiesAmong(ctx, db, p, group); err != nil {
 		return nil, 0, err
 	} else {
 		changed = true
 	}
-	for _, s := range digested(sessions) {
+	for _, s := range digested(group) {
 		now := s.Now()
 		i, known := at[s.ID]
 		added := len(addedMarkers(s))

@@ -9,7 +9,6 @@ import (
 
 	"github.com/memvcs/mem/layers/claims"
 	"github.com/memvcs/mem/layers/compress/paste"
-	"github.com/memvcs/mem/layers/copies"
 	"github.com/memvcs/mem/layers/knowledge/concepts"
 	"github.com/memvcs/mem/layers/knowledge/facts"
 	"github.com/memvcs/mem/layers/markers"
@@ -17,6 +16,7 @@ import (
 	"github.com/memvcs/mem/layers/refine"
 	"github.com/memvcs/mem/layers/requests"
 	"github.com/memvcs/mem/layers/revision"
+	"github.com/memvcs/mem/layers/sessions"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tokens"
 	"github.com/memvcs/mem/layers/trust"
@@ -89,9 +89,9 @@ func DraftFacts(ctx context.Context, db *state.DB, rev state.Rev, o DraftOptions
 	if s := st.Session(rev.Session.ID); s != nil {
 		echo = revision.Echoed(s, p)
 	}
-	same := copies.Messages{}
+	same := sessions.Copies{}
 	if !o.All {
-		if same, err = copies.In(ctx, db, rev.Project.ID, st); err != nil {
+		if same, err = sessions.CopiesIn(ctx, db, rev.Project.ID, st); err != nil {
 			return d, err
 		}
 	}

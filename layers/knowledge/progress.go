@@ -5,11 +5,11 @@ import (
 	"slices"
 	"time"
 
-	"github.com/memvcs/mem/layers/copies"
 	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/knowledge/facts"
 	"github.com/memvcs/mem/layers/knowledge/permanent"
 	"github.com/memvcs/mem/layers/markers"
+	"github.com/memvcs/mem/layers/sessions"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/transcript"
 	"github.com/memvcs/mem/layers/trust"
@@ -36,7 +36,7 @@ type Progress struct {
 const minUndistilled = 100
 
 // overview returns the sessions of a project, what is known, and the messages of sessions that are copies.
-func overview(ctx context.Context, db *state.DB, p refs.Project) (st *state.State, all trust.UpperState, same copies.Messages,
+func overview(ctx context.Context, db *state.DB, p refs.Project) (st *state.State, all trust.UpperState, same sessions.Copies,
 	err error) {
 	if st, err = trust.Outline(ctx, db, p); err != nil {
 		return st, all, same, err
@@ -44,7 +44,7 @@ func overview(ctx context.Context, db *state.DB, p refs.Project) (st *state.Stat
 	if all, err = trust.Known(ctx, db, p); err != nil {
 		return st, all, same, err
 	}
-	same, err = copies.In(ctx, db, p, st)
+	same, err = sessions.CopiesIn(ctx, db, p, st)
 	return st, all, same, err
 }
 

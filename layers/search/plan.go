@@ -12,11 +12,11 @@ import (
 	"strings"
 
 	"github.com/memvcs/mem/layers/compress"
-	"github.com/memvcs/mem/layers/copies"
 	"github.com/memvcs/mem/layers/notes"
 	"github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/provenance"
 	"github.com/memvcs/mem/layers/search/index"
+	"github.com/memvcs/mem/layers/sessions"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/objects"
@@ -33,7 +33,7 @@ type searchPlan struct {
 	by    []trust.Revocation
 	plan  index.Plan
 	at    map[string]int  // of sessions in plan
-	same  copies.Messages // that another session has
+	same  sessions.Copies // that another session has
 }
 
 // newSearchPlan returns the sources of the index of a project: data that is neither hidden nor revoked.
@@ -117,7 +117,7 @@ func (s *searchPlan) findCopies() (err error) {
 		}
 		group = append(group, x)
 	}
-	s.same, err = copies.Among(s.ctx, s.m, s.p, group)
+	s.same, err = sessions.CopiesAmong(s.ctx, s.m, s.p, group)
 	return err
 }
 
@@ -165,7 +165,7 @@ func (s *searchPlan) session(x *state.Session) error {
 			return unlessMissing(err)
 		},
 	})
-	if copies.Prefix(same) > 0 { // its title may be that of the session it is a copy of, which is found by it
+	if sessions.CopiedPrefix(same) > 0 { // its title may be that of the session it is a copy of, which is found by it
 		meta.Title = ""
 	}
 	about := About(meta)

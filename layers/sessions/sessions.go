@@ -1,5 +1,6 @@
 // Package sessions lists the sessions of a project, each with the state of its file, and sets what a user says about them:
-// titles, tags, and relations to other projects. It also names compositions.
+// titles, tags, and relations to other projects. It also names compositions, and finds the messages that several sessions
+// share ([Copies]).
 package sessions
 
 import (

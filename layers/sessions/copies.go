@@ -1,15 +1,4 @@
-// Package copies finds the messages that several sessions of a project share.
-//
-// A fork ("/branch", "--fork-session"), and another file of one session, begin with a copy of what was there before. A
-// copied message is one message: of a group of sessions, one has it, and for the others it is a copy. What reads
-// several sessions together (search, a composition, a hand-over) asks [Among] which messages those are, and leaves
-// them out. What reads one session (show, compress) reads all of it.
-//
-// The client copies records with their uuid and time, so two records are the same message if these are equal
-// ([transcript.Place]): the content may name other paths, because a resume wrote them. Records without a uuid are the same if
-// their content is, too ([transcript.Identity]). Records without both, such as titles, belong to the records around them. If the session that has a message is
-// deleted or not in the group, the next one has it: nothing is lost.
-package copies
+package sessions
 
 import (
 	"cmp"
@@ -31,8 +20,18 @@ import (
 // version is the version of the cached results.
 const version = 4
 
-// Messages are messages of sessions, by the ID of the session.
-type Messages map[string]transcript.Spans
+// Copies are messages of sessions, by the ID of the session, that another session of the project has.
+//
+// A fork ("/branch", "--fork-session"), and another file of one session, begin with a copy of what was there before. A
+// copied message is one message: of a group of sessions, one has it, and for the others it is a copy. What reads
+// several sessions together (search, a composition, a hand-over) asks [CopiesAmong] which messages those are, and leaves
+// them out. What reads one session (show, compress) reads all of it.
+//
+// The client copies records with their uuid and time, so two records are the same message if these are equal
+// ([transcript.Place]): the content may name other paths, because a resume wrote them. Records without a uuid are the same if
+// their content is, too ([transcript.Identity]). Records without both, such as titles, belong to the records around them. If
+// the session that has a message is deleted or not in the group, the next one has it: nothing is lost.
+type Copies map[string]transcript.Spans
 
 // A member is a session of a group.
 type member struct {
@@ -46,10 +45,10 @@ type member struct {
 // A print identifies a record wherever it is copied to.
 type print [16]byte
 
-// Among returns, by the ID of their session, the messages of a group of sessions of a project that an earlier session of
+// CopiesAmong returns, by the ID of their session, the messages of a group of sessions of a project that an earlier session of
 // the group has. Of two sessions, the earlier one is the one with fewer messages that were known when it was captured,
 // or else the one that began first, or else the one that was captured first.
-func Among(ctx context.Context, db *state.DB, p refs.Project, group []*state.Session) (Messages, error) {
+func CopiesAmong(ctx context.Context, db *state.DB, p refs.Project, group []*state.Session) (Copies, error) {
 	if !mayShare(group) {
 		return nil, nil
 	}
@@ -75,7 +74,7 @@ func Among(ctx context.Context, db *state.DB, p refs.Project, group []*state.Ses
 		return cmp.Or(cmp.Compare(a.echoes, b.echoes), a.first.Compare(b.first),
 			a.Points[0].Time.Compare(b.Points[0].Time), strings.Compare(a.ID, b.ID))
 	})
-	out := Messages{}
+	out := Copies{}
 	having := map[transcript.Key][]*member{} // the earlier sessions with a typed message
 	for _, x := range all {
 		var from []*member
@@ -104,15 +103,15 @@ func Among(ctx context.Context, db *state.DB, p refs.Project, group []*state.Ses
 	return out, nil
 }
 
-// In is [Among] for all sessions of a project that are shown.
-func In(ctx context.Context, db *state.DB, p refs.Project, st *state.State) (Messages, error) {
+// CopiesIn is [CopiesAmong] for all sessions of a project that are shown.
+func CopiesIn(ctx context.Context, db *state.DB, p refs.Project, st *state.State) (Copies, error) {
 	var group []*state.Session
 	for _, s := range st.Sessions {
 		if s.Shown() {
 			group = append(group, s)
 		}
 	}
-	return Among(ctx, db, p, group)
+	return CopiesAmong(ctx, db, p, group)
 }
 
 // mayShare reports whether sessions of a group may have messages of each other: a capture found some, or two devices
@@ -235,8 +234,8 @@ func (r *runs) end(n int) transcript.Spans {
 	return r.done
 }
 
-// Prefix returns the last message up to which all are copies, 0 if there is none.
-func Prefix(spans transcript.Spans) int {
+// CopiedPrefix returns the last message up to which all are copies, 0 if there is none.
+func CopiedPrefix(spans transcript.Spans) int {
 	if len(spans) > 0 && spans[0][0] == 1 {
 		return spans[0][1]
 	}

@@ -1,4 +1,4 @@
-package copies
+package sessions
 
 import (
 	"slices"
@@ -29,8 +29,8 @@ func TestRuns(t *testing.T) {
 			r.add(i+1, k != '.', k == 'c')
 		}
 		got := r.end(len(c.records))
-		if !slices.Equal(got, c.want) || Prefix(got) != c.prefix {
-			t.Errorf("the runs of %q are %v with prefix %d, want %v with %d", c.records, got, Prefix(got), c.want, c.prefix)
+		if !slices.Equal(got, c.want) || CopiedPrefix(got) != c.prefix {
+			t.Errorf("the runs of %q are %v with prefix %d, want %v with %d", c.records, got, CopiedPrefix(got), c.want, c.prefix)
 		}
 	}
 }
