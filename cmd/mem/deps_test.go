@@ -108,7 +108,7 @@ func imports() map[string]string {
 		"cmd/mem/internal/names":        "cmd/mem/internal/app cmd/mem/internal/term layers layers/capture layers/keepit layers/knowledge layers/knowledge/facts layers/originals layers/projects layers/records layers/revision layers/state layers/tokens layers/transcript layers/trust objects refs refs/config",
 		"cmd/mem/internal/forgetcmd":    "cmd/mem/internal/app cmd/mem/internal/names cmd/mem/internal/term layers/compress layers/forget layers/markers layers/records layers/state layers/sync layers/tokens layers/trust objects refs",
 		"cmd/mem/internal/web/guard":    "cmd/mem/internal/web/api refs/disk",
-		"cmd/mem/internal/hookset":      "cmd/mem/internal/app cmd/mem/internal/names cmd/mem/internal/term hooks hooks/settings layers/keepit layers/state refs/config",
+		"cmd/mem/internal/hookset":      "cmd/mem/internal/app cmd/mem/internal/names cmd/mem/internal/term hooks hooks/settings layers/handover layers/keepit layers/state refs/config",
 		"cmd/mem/internal/searchcmd":    "cmd/mem/internal/app cmd/mem/internal/names cmd/mem/internal/term layers layers/keepit layers/projects layers/search layers/search/index layers/sessions layers/tokens layers/trust layers/view objects/strictjson refs",
 		"cmd/mem/internal/keepitcmd":    "cmd/mem/internal/app cmd/mem/internal/hookset cmd/mem/internal/names cmd/mem/internal/term layers layers/compress layers/derive layers/handover layers/keepit layers/markers layers/records layers/state layers/tokens layers/trust layers/view",
 		"cmd/mem/internal/versioncmd":   "cmd/mem/internal/app cmd/mem/internal/hookset cmd/mem/internal/keepitcmd cmd/mem/internal/names cmd/mem/internal/term layers layers/capture layers/compose layers/compress layers/derive layers/engines layers/handover layers/keepit layers/records layers/revision layers/state layers/tier layers/tokens layers/trust layers/view refs/config",
@@ -135,7 +135,7 @@ func outside() map[string]string {
 	return map[string]string{
 		"github.com/zeebo/blake3":                "objects",
 		"github.com/go-git/go-git/v5":            "objects/gitstore",
-		"github.com/urfave/cli/v2":               "cmd/mem cmd/mem/internal/app cmd/mem/internal/cmdline cmd/mem/internal/doctor cmd/mem/internal/exportcmd cmd/mem/internal/forgetcmd cmd/mem/internal/historycmd cmd/mem/internal/hookcmd cmd/mem/internal/hookset cmd/mem/internal/keepitcmd cmd/mem/internal/knowledgecmd cmd/mem/internal/mcpcmd cmd/mem/internal/remotecmd cmd/mem/internal/searchcmd cmd/mem/internal/sessioncmd cmd/mem/internal/storecmd cmd/mem/internal/versioncmd cmd/mem/internal/web",
+		"github.com/urfave/cli/v2":               "cmd/mem cmd/mem/internal/app cmd/mem/internal/cmdline cmd/mem/internal/doctor cmd/mem/internal/exportcmd cmd/mem/internal/forgetcmd cmd/mem/internal/historycmd cmd/mem/internal/hookcmd cmd/mem/internal/hookset cmd/mem/internal/keepitcmd cmd/mem/internal/knowledgecmd cmd/mem/internal/mcpcmd cmd/mem/internal/names cmd/mem/internal/remotecmd cmd/mem/internal/searchcmd cmd/mem/internal/sessioncmd cmd/mem/internal/storecmd cmd/mem/internal/versioncmd cmd/mem/internal/web",
 		"golang.org/x/term":                      "cmd/mem/internal/app",
 		"github.com/clipperhouse/displaywidth":   "cmd/mem cmd/mem/internal/app",
 		"github.com/dustin/go-humanize":          "cmd/mem/internal/app",

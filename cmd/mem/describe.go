@@ -114,20 +114,15 @@ func withoutShadowed(options, own []optionHelp) (out []optionHelp) {
 	return out
 }
 
-// everything returns the help of all commands that are not hidden.
-func everything(e *app.Env) any {
-	var all struct {
-		Commands []commandHelp `json:"commands"`
-		Global   []optionHelp  `json:"globalOptions"`
-		Topics   []string      `json:"topics"`
-	}
-	all.Topics, all.Global = topics(), optionsHelp((&app.Options{}).Flags(true))
+// printEverything prints the help of all commands that are not hidden.
+func printEverything(e *app.Env) error {
+	var all []commandHelp
 	for _, row := range commands() {
 		if row.group != groupHidden {
-			all.Commands = append(all.Commands, describeAll(e, []string{row.name}, row.build(e))...)
+			all = append(all, describeAll(e, []string{row.name}, row.build(e))...)
 		}
 	}
-	return all
+	return e.PrintJSON("help", nil, "commands", all, "globalOptions", optionsHelp((&app.Options{}).Flags(true)), "topics", topics())
 }
 
 func describeAll(e *app.Env, path []string, c *cli.Command) []commandHelp {

@@ -51,7 +51,7 @@ func runHelp(e *app.Env, words []string, all bool) error {
 	case len(words) > 0 && all:
 		return app.WithHint(app.Usagef("option --all of mem help takes no command"), "mem help "+strings.Join(words, " "))
 	case len(words) == 0 && e.Opt.JSON:
-		return e.PrintJSON("help", everything(e))
+		return printEverything(e)
 	case all:
 		return helpOnAll(e)
 	case len(words) == 0:

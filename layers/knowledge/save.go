@@ -54,6 +54,14 @@ type SavedFacts struct {
 	Verification
 }
 
+// Counts returns the numbers of accepted and rejected facts of all parts.
+func (d Distillation) Counts() (accepted, rejected int) {
+	for _, s := range d.Saved {
+		accepted, rejected = accepted+s.Accepted(), rejected+s.Count(facts.Rejected)
+	}
+	return accepted, rejected
+}
+
 // Count returns the number of facts with a verdict.
 func (s SavedFacts) Count(v facts.Verdict) int {
 	n := 0

@@ -12,9 +12,38 @@ import (
 	"github.com/memvcs/mem/objects/strictjson"
 )
 
-// PrintJSON prints the members of the struct v, which may be nil, and more members as the answer of the command what,
-// indented on a terminal. more has a name and a value for each; a name that ends with ",omitempty" leaves out an empty
-// value, as in a tag of encoding/json.
+// An Object is the JSON of what only one command prints: a name and a value for each member. A name that ends with
+// ",omitempty" leaves out an empty value, as in a tag of encoding/json; without a name, the value is a struct whose members
+// stand in its place.
+type Object []any
+
+// MarshalJSON writes the members in their order.
+func (o Object) MarshalJSON() ([]byte, error) {
+	b := []byte{'{'}
+	for i := 0; i < len(o); i += 2 {
+		name, optional := strings.CutSuffix(o[i].(string), ",omitempty")
+		if x := reflect.ValueOf(o[i+1]); optional && (!x.IsValid() || x.IsZero() || x.Kind() == reflect.Slice && x.Len() == 0) {
+			continue
+		}
+		value, err := strictjson.Marshal(o[i+1])
+		if err != nil {
+			return nil, err
+		}
+		if name == "" {
+			value = value[1 : len(value)-1]
+		} else {
+			value = append([]byte(`"`+name+`":`), value...)
+		}
+		if len(b) > 1 && len(value) > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, value...)
+	}
+	return append(b, '}'), nil
+}
+
+// PrintJSON prints the members of v, which may be nil, and more members as the answer of the command what, indented on a
+// terminal. more has the members of an [Object].
 func (e *Env) PrintJSON(what string, v any, more ...any) error {
 	if v == nil {
 		v = struct{}{}
@@ -23,19 +52,16 @@ func (e *Env) PrintJSON(what string, v any, more ...any) error {
 	if err != nil {
 		return err
 	}
-	b = bytes.TrimSuffix(b, []byte("}\n"))
-	for i := 0; i < len(more); i += 2 {
-		name, optional := strings.CutSuffix(more[i].(string), ",omitempty")
-		if x := reflect.ValueOf(more[i+1]); optional && (!x.IsValid() || x.IsZero() || x.Kind() == reflect.Slice && x.Len() == 0) {
-			continue
-		}
-		value, err := strictjson.Marshal(more[i+1])
-		if err != nil {
-			return fmt.Errorf("encode the answer: %w", err)
-		}
-		b = append(b, `,"`+name+`":`+string(term.EscapeJSON(value))...)
+	rest, err := Object(more).MarshalJSON()
+	if err != nil {
+		return fmt.Errorf("encode the answer: %w", err)
 	}
-	return e.WriteJSON(append(b, "}\n"...))
+	if len(rest) > len("{}") {
+		rest[0] = ','
+		b = append(bytes.TrimSuffix(b, []byte("}\n")), term.EscapeJSON(rest)...)
+		b = append(b, '\n')
+	}
+	return e.WriteJSON(b)
 }
 
 // WriteJSON prints encoded JSON, indented on a terminal.

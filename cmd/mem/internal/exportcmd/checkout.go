@@ -58,14 +58,6 @@ func Checkout(e *app.Env) *cli.Command {
 	}
 }
 
-// A checkoutAnswer is the JSON form of mem checkout.
-type checkoutAnswer struct {
-	Kind   string   `json:"kind"`
-	Hash   string   `json:"hash,omitempty"`
-	Files  []string `json:"files"`
-	DryRun bool     `json:"dryRun"`
-}
-
 func runCheckout(ctx context.Context, e *app.Env, o checkoutOptions, name string) error {
 	o.out = app.OutName(o.out)
 	format := checkout.Format(o.format)
@@ -112,15 +104,8 @@ func runCheckout(ctx context.Context, e *app.Env, o checkoutOptions, name string
 		if !o.files && (rev.Kind == state.IsSession || rev.Kind == state.IsOriginal) {
 			hintFiles(e, rev.Session)
 		}
-		answer := checkoutAnswer{Kind: string(rev.Kind), Files: done.Files, DryRun: e.Opt.DryRun}
-		if !rev.Hash.IsZero() {
-			answer.Hash = rev.Hash.String()
-		}
-		if e.Opt.DryRun {
-			return errors.Join(printCheckout(e, answer), names.StoreError(err))
-		}
 		versioncmd.Auto(ctx, e, run.Memory, rev.Project)
-		return errors.Join(printCheckout(e, answer), names.StoreError(err), recordUse(ctx, run, rev))
+		return errors.Join(printCheckout(e, rev, done.Files), names.StoreError(err), recordUse(ctx, run, rev))
 	})
 }
 
@@ -173,24 +158,28 @@ func workTree(dir string) string {
 // device and be .claude/commands/x.
 func hiddenDir(name string) bool { return strings.HasPrefix(name, ".") || strings.Contains(name, "/.") }
 
-func printCheckout(e *app.Env, answer checkoutAnswer) error {
+func printCheckout(e *app.Env, rev state.Rev, files []string) error {
 	if e.Opt.JSON {
-		return e.PrintJSON("checkout", answer)
+		hash := ""
+		if !rev.Hash.IsZero() {
+			hash = rev.Hash.String()
+		}
+		return e.PrintJSON("checkout", nil, "kind", string(rev.Kind), "hash,omitempty", hash, "files", files, "dryRun", e.Opt.DryRun)
 	}
-	if answer.DryRun {
+	if e.Opt.DryRun {
 		e.Note("would write:")
 	}
-	for _, f := range answer.Files {
+	for _, f := range files {
 		e.Printf("%s\n", e.Safe(f))
 	}
-	if answer.DryRun {
+	if e.Opt.DryRun {
 		return nil
 	}
-	for _, f := range answer.Files {
+	for _, f := range files {
 		switch {
-		case answer.Kind == string(state.IsComposition) && strings.HasSuffix(f, ".jsonl"):
+		case rev.Kind == state.IsComposition && strings.HasSuffix(f, ".jsonl"):
 			e.Hint("a session that starts with it: %s --fork-session", term.Shell("claude", "--resume", f))
-		case answer.Kind == string(state.IsVersion) && strings.HasSuffix(f, ".md"):
+		case rev.Kind == state.IsVersion && strings.HasSuffix(f, ".md"):
 			e.Hint("type @%s in a prompt of Claude Code to give it to a session", e.Safe(f))
 		}
 	}

@@ -53,16 +53,19 @@ func Export(e *app.Env) *cli.Command {
 			app.BoolFlag(&o.force, "force,f", "replace a file that mem did not write"),
 		},
 		Action: e.Action(0, 1, func(c *cli.Context) error {
-			file := e.Operand(0)
+			ctx, file := c.Context, e.Operand(0)
+			with := func(f func(context.Context, names.Run) error) error {
+				return names.WithMemory(ctx, e, func(run names.Run) error { return f(ctx, run) })
+			}
 			switch {
 			case o.l1 != "" && (file != "" || o.format != "" || o.html != "" || o.out != "" || o.archive != remotecmd.ArchiveOptions{}):
 				return app.WithHint(app.Usagef("--l1 names the directory to write to"), "mem export --l1 DIR")
 			case o.l1 != "":
-				return writeL1(c.Context, e, o.l1, o.force)
+				return with(o.writeL1)
 			case o.html != "" && (file != "" || o.format != "" || o.archive != remotecmd.ArchiveOptions{}):
 				return app.WithHint(app.Usagef("--html writes one page"), "mem export --html REV -o FILE.html")
 			case o.html != "":
-				return writeHTML(c.Context, e, o.html, o.out, o.force)
+				return with(o.writeHTML)
 			case file != "" && (o.format != "" || o.out != ""):
 				return app.WithHint(app.Usagef("an archive has no format, and its file is named once"), "mem export FILE.tar.zst",
 					"mem export --format facts -o FILE")
@@ -75,84 +78,80 @@ func Export(e *app.Env) *cli.Command {
 				return app.Usagef("--yes-raw requires --originals")
 			case file != "":
 				o.archive.Force = o.force
-				return remotecmd.WriteArchive(c.Context, e, file, o.archive)
+				return remotecmd.WriteArchive(ctx, e, file, o.archive)
 			case o.archive.All || o.archive.Originals:
 				return app.WithHint(app.Usagef("--all and --originals are for archives"), "mem export --all FILE.tar.zst")
 			case o.format == "":
 				return app.WithHint(app.Usagef("mem export requires a file for an archive, or a format"), "mem export FILE.tar.zst",
 					"mem export --html REV -o FILE.html", "mem export --format facts", "mem export --format memory")
 			}
-			return runExport(c.Context, e, o)
+			return with(o.write)
 		}),
 	}
 }
 
 // writeL1 writes the sessions of the project as files.
-func writeL1(ctx context.Context, e *app.Env, dir string, force bool) error {
-	return names.WithMemory(ctx, e, func(run names.Run) error {
-		done, err := export.L1Files(ctx, run.DB, run.Project, e.Path(dir), checkout.CheckoutOptions{Force: force, DryRun: e.Opt.DryRun})
-		if err != nil {
-			return names.StoreError(app.FileError(err))
-		}
-		if e.Opt.JSON {
-			return e.PrintJSON("export.l1", nil, "files", append([]string{}, done.Files...),
-				"unchanged", done.Unchanged, "removed", append([]string{}, done.Removed...),
-				"dryRun", e.Opt.DryRun)
-		}
-		verb := "wrote"
-		if e.Opt.DryRun {
-			verb = "would write"
-		}
-		e.Note("%s %s, %d unchanged, %d deleted", verb, term.Count(len(done.Files)-1, "page"), done.Unchanged, len(done.Removed))
-		e.Printf("%s\n", e.Safe(done.Files[len(done.Files)-1]))
-		return nil
-	})
+func (o *exportOptions) writeL1(ctx context.Context, run names.Run) error {
+	done, err := export.L1Files(ctx, run.DB, run.Project, run.Path(o.l1), checkout.CheckoutOptions{Force: o.force, DryRun: run.Opt.DryRun})
+	if err != nil {
+		return names.StoreError(app.FileError(err))
+	}
+	if run.Opt.JSON {
+		return run.PrintJSON("export.l1", nil, "files", append([]string{}, done.Files...),
+			"unchanged", done.Unchanged, "removed", append([]string{}, done.Removed...),
+			"dryRun", run.Opt.DryRun)
+	}
+	verb := "wrote"
+	if run.Opt.DryRun {
+		verb = "would write"
+	}
+	run.Note("%s %s, %d unchanged, %d deleted", verb, term.Count(len(done.Files)-1, "page"), done.Unchanged, len(done.Removed))
+	run.Printf("%s\n", run.Safe(done.Files[len(done.Files)-1]))
+	return nil
 }
 
-func runExport(ctx context.Context, e *app.Env, o exportOptions) error {
+// write writes facts and concepts in a format.
+func (o *exportOptions) write(ctx context.Context, run names.Run) error {
+	format, answer, file := export.Format(o.format), app.Object{"format", o.format}, ""
 	o.out = app.OutName(o.out)
-	return names.WithMemory(ctx, e, func(run names.Run) error {
-		format := export.Format(o.format)
-		var file string
-		var bytes int
-		var content json.RawMessage
-		var text string
-		if o.out == "" || o.out == "-" {
-			b, err := export.Encode(ctx, run.DB, run.Project, format)
-			if err != nil {
-				return err
-			}
-			bytes = len(b)
-			switch {
-			case !e.Opt.JSON:
-				e.Printf("%s", e.Safe(string(b)))
-				return nil
-			case format.IsText():
-				text = string(b)
-			default:
-				content = json.RawMessage(b)
-			}
-		} else {
-			path, err := app.OutPath(e, o.out)
-			if err != nil {
-				return err
-			}
-			n, done, err := export.Write(ctx, run.DB, run.Project, format, checkout.Place{Path: path},
-				checkout.CheckoutOptions{Force: o.force, DryRun: e.Opt.DryRun})
-			if err != nil {
-				return app.FileError(err)
-			}
-			app.NoteCreated(e, done.Created)
-			bytes, file = n, done.Files[0]
+	if o.out == "" || o.out == "-" {
+		b, err := export.Encode(ctx, run.DB, run.Project, format)
+		switch {
+		case err != nil:
+			return err
+		case !run.Opt.JSON:
+			run.Printf("%s", run.Safe(string(b)))
+			return nil
+		case format.IsText():
+			answer = append(answer, "bytes", len(b), "dryRun", run.Opt.DryRun, "text", string(b))
+		default:
+			answer = append(answer, "bytes", len(b), "dryRun", run.Opt.DryRun, "content", json.RawMessage(b))
 		}
-		if e.Opt.JSON {
-			return e.PrintJSON("export", nil, "format", o.format, "file,omitempty", file, "bytes", bytes,
-				"dryRun", e.Opt.DryRun, "content,omitempty", content, "text,omitempty", text)
+	} else {
+		path, err := app.OutPath(run.Env, o.out)
+		if err != nil {
+			return err
 		}
-		if e.Opt.DryRun {
-			e.Note("would write:")
+		n, done, err := export.Write(ctx, run.DB, run.Project, format, checkout.Place{Path: path},
+			checkout.CheckoutOptions{Force: o.force, DryRun: run.Opt.DryRun})
+		if err != nil {
+			return app.FileError(err)
 		}
-		e.Printf("%s\n", e.Safe(file))
-		return nil
-	})
+		app.NoteCreated(run.Env, done.Created)
+		file = done.Files[0]
+		answer = append(answer, "file", file, "bytes", n, "dryRun", run.Opt.DryRun)
+	}
+	return printExported(run.Env, file, answer)
+}
+
+// printExported prints the file that was written.
+func printExported(e *app.Env, file string, answer app.Object) error {
+	if e.Opt.JSON {
+		return e.PrintJSON("export", nil, answer...)
+	}
+	if e.Opt.DryRun {
+		e.Note("would write:")
+	}
+	e.Printf("%s\n", e.Safe(file))
+	return nil
 }

@@ -20,54 +20,38 @@ import (
 	"github.com/memvcs/mem/layers/worktree"
 )
 
-// An htmlAnswer is the JSON form of an exported page.
-type htmlAnswer struct {
-	Format string `json:"format"`
-	File   string `json:"file,omitempty"`
-	DryRun bool   `json:"dryRun"`
-	Text   string `json:"text,omitempty"` // the page, without a file
-}
-
 // writeHTML writes a session, version or composition as one page, to a file or standard output.
-func writeHTML(ctx context.Context, e *app.Env, name, out string, force bool) error {
-	return names.WithMemory(ctx, e, func(run names.Run) error {
-		rev, err := run.Resolve(ctx, name)
-		if err != nil {
-			return err
-		}
-		if err := trust.MayUse(ctx, run.DB, rev); err != nil && !force {
-			return err
-		} else if err != nil {
-			e.Warn("%v", err)
-		}
-		page, err := htmlPage(ctx, run.Memory, rev)
-		if err != nil {
-			return names.StoreError(fmt.Errorf("export %s: %w", name, err))
-		}
-		if out = app.OutName(out); out == "" || out == "-" {
-			return printHTML(e, page)
-		}
-		path, err := app.OutPath(e, out)
-		if err != nil {
-			return err
-		}
-		stage := func(t *worktree.Tree) ([]string, error) {
-			return []string{filepath.Base(path)}, t.Stage(filepath.Base(path), page.Write)
-		}
-		done, err := capture.WriteTree(run.DB, filepath.Dir(path), force, e.Opt.DryRun, stage)
-		if err != nil {
-			return app.FileError(err)
-		}
-		app.NoteCreated(e, done.Created)
-		if e.Opt.JSON {
-			return e.PrintJSON("export", htmlAnswer{Format: "html", File: done.Files[0], DryRun: e.Opt.DryRun})
-		}
-		if e.Opt.DryRun {
-			e.Note("would write:")
-		}
-		e.Printf("%s\n", e.Safe(done.Files[0]))
-		return nil
-	})
+func (o *exportOptions) writeHTML(ctx context.Context, run names.Run) error {
+	name, out, force := o.html, o.out, o.force
+	rev, err := run.Resolve(ctx, name)
+	if err != nil {
+		return err
+	}
+	if err := trust.MayUse(ctx, run.DB, rev); err != nil && !force {
+		return err
+	} else if err != nil {
+		run.Warn("%v", err)
+	}
+	page, err := htmlPage(ctx, run.Memory, rev)
+	if err != nil {
+		return names.StoreError(fmt.Errorf("export %s: %w", name, err))
+	}
+	if out = app.OutName(out); out == "" || out == "-" {
+		return printHTML(run.Env, page)
+	}
+	path, err := app.OutPath(run.Env, out)
+	if err != nil {
+		return err
+	}
+	stage := func(t *worktree.Tree) ([]string, error) {
+		return []string{filepath.Base(path)}, t.Stage(filepath.Base(path), page.Write)
+	}
+	done, err := capture.WriteTree(run.DB, filepath.Dir(path), force, run.Opt.DryRun, stage)
+	if err != nil {
+		return app.FileError(err)
+	}
+	app.NoteCreated(run.Env, done.Created)
+	return printExported(run.Env, done.Files[0], app.Object{"format", "html", "file", done.Files[0], "dryRun", run.Opt.DryRun})
 }
 
 // printHTML prints a page to standard output.
@@ -79,7 +63,7 @@ func printHTML(e *app.Env, page Page) error {
 	if err := page.Write(&b); err != nil {
 		return err
 	}
-	return e.PrintJSON("export", htmlAnswer{Format: "html", DryRun: e.Opt.DryRun, Text: b.String()})
+	return e.PrintJSON("export", nil, "format", "html", "dryRun", e.Opt.DryRun, "text", b.String())
 }
 
 // htmlPage returns the page of a revision: the refined transcript of a session, else Markdown.

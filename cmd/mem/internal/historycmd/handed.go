@@ -47,12 +47,11 @@ func nextLines(ctx context.Context, run names.Run, name string) (lines []handove
 	if len(name) < shortestHanded || strings.Trim(name, "0123456789abcdef") != "" {
 		return nil, nil
 	}
-	s, err := hookset.HookSettings(run.Env)
+	o, err := hookset.ContextOptions(run.Env)
 	if err != nil {
 		return nil, err
 	}
-	given, err := handover.Context(ctx, run.DB, run.Project, handover.ContextOptions{Dir: run.Dir,
-		Program: hookset.CalledAs(run.Env), Limit: s.ContextSize, Decay: s.Decay})
+	given, err := handover.Context(ctx, run.DB, run.Project, o)
 	for _, l := range given.Lines {
 		switch {
 		case l.Source != "" && (strings.HasPrefix(l.Hash, name) || strings.HasPrefix(given.Hash, name)):

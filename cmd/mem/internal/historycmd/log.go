@@ -62,7 +62,7 @@ func Log(e *app.Env) *cli.Command {
 					}
 					return app.WithHint(app.Usagef("mem log --undo takes no revision"), hint)
 				}
-				return runOpLog(c.Context, e, o.Number)
+				return names.WithMemory(c.Context, e, func(run names.Run) error { return runOpLog(c.Context, run, o.Number) })
 			}
 			if o.Handed {
 				return runHanded(c.Context, e, o, e.Operand(0))

@@ -73,7 +73,9 @@ func doRevert(e *app.Env, c *cli.Context, verb string, revert reverter) error {
 	if e.Opt.AllProjects {
 		return app.Usagef("mem %s works on one project", verb)
 	}
-	return runRevert(c.Context, e, verb, n, hash, revert)
+	return names.WithMemory(c.Context, e, func(run names.Run) error {
+		return runRevert(c.Context, run, verb, n, hash, revert)
+	})
 }
 
 // isHash reports whether an operand is the hash of an operation, or the beginning of one: up to six digits are a number.
@@ -132,96 +134,84 @@ func refusal(run names.Run, err error) error {
 	return app.WithCode(app.ExitNo, app.WithHint(err, hints...))
 }
 
-// A revertedAnswer is the JSON form of an operation in mem undo and mem redo.
-type revertedAnswer struct {
-	Commit    string   `json:"commit"`
-	Operation string   `json:"operation"`
-	Time      string   `json:"time"`
-	Changed   []string `json:"changed"`
-	Left      []string `json:"left"`
-}
-
-func runRevert(ctx context.Context, e *app.Env, verb string, n int, hash string, revert reverter) error {
-	return names.WithMemory(ctx, e, func(run names.Run) error {
-		var of []string
-		if hash != "" {
-			commit, err := operationNamed(ctx, run, hash)
-			if err != nil {
-				return err
-			}
-			of = []string{commit}
-		}
-		done, err := revert(ctx, run.DB, run.Project.ID, n, history.Options{Of: of, DryRun: true})
-		if len(history.Files(done)) > 0 && !e.Opt.DryRun {
-			if err := knowledgecmd.CaptureNotes(ctx, run); err != nil { // a file that was changed since is left alone
-				return err
-			}
-			done, err = revert(ctx, run.DB, run.Project.ID, n, history.Options{Of: of, DryRun: true})
-		}
-		if errors.Is(err, history.ErrNothingToUndo) && verb == "undo" && forgot(ctx, run) {
-			return app.WithCode(app.ExitNo,
-				fmt.Errorf("a forget cannot be undone, and there are no later operations: %w",
-					history.ErrNothingToUndo))
-		}
-		if errors.Is(err, history.ErrNothingToUndo) {
-			return app.WithHint(app.WithCode(app.ExitNo, fmt.Errorf("nothing to %s in project %s: %w", verb,
-				run.Project.Name, history.ErrNothingToUndo)), "mem log --undo", "another project: mem "+verb+" -p PROJECT")
-		}
+func runRevert(ctx context.Context, run names.Run, verb string, n int, hash string, revert reverter) error {
+	var of []string
+	if hash != "" {
+		commit, err := operationNamed(ctx, run, hash)
 		if err != nil {
+			return err
+		}
+		of = []string{commit}
+	}
+	done, err := revert(ctx, run.DB, run.Project.ID, n, history.Options{Of: of, DryRun: true})
+	if len(history.Files(done)) > 0 && !run.Opt.DryRun {
+		if err := knowledgecmd.CaptureNotes(ctx, run); err != nil { // a file that was changed since is left alone
+			return err
+		}
+		done, err = revert(ctx, run.DB, run.Project.ID, n, history.Options{Of: of, DryRun: true})
+	}
+	if errors.Is(err, history.ErrNothingToUndo) && verb == "undo" && forgot(ctx, run) {
+		return app.WithCode(app.ExitNo,
+			fmt.Errorf("a forget cannot be undone, and there are no later operations: %w",
+				history.ErrNothingToUndo))
+	}
+	if errors.Is(err, history.ErrNothingToUndo) {
+		return app.WithHint(app.WithCode(app.ExitNo, fmt.Errorf("nothing to %s in project %s: %w", verb,
+			run.Project.Name, history.ErrNothingToUndo)), "mem log --undo", "another project: mem "+verb+" -p PROJECT")
+	}
+	if err != nil {
+		return refusal(run, err)
+	}
+	if verb == "undo" && hash == "" {
+		if err := noteSkipped(ctx, run, done[0]); err != nil {
+			return err
+		}
+	}
+	if asksRevert(run.Env, n) {
+		for _, r := range done {
+			run.Message("%s  (%s, %s)", r.Operation.Subject, r.Operation.Commit[:7], app.Ago(run.Now(), r.Operation.Time))
+		}
+		if ok, err := run.Confirm("%s %s?", verb, term.Count(len(done), "operation")); err != nil || !ok {
+			return err
+		}
+	}
+	if files := history.Files(done); !run.Opt.DryRun {
+		if len(files) > 0 {
+			if err := knowledgecmd.RestoreNotes(run, files); err != nil {
+				return err
+			}
+		}
+		of = nil
+		for _, r := range done { // what was listed, and nothing else
+			of = append(of, r.Operation.Commit)
+		}
+		if done, err = revert(ctx, run.DB, run.Project.ID, n, history.Options{Of: of, Wrote: files}); err != nil {
 			return refusal(run, err)
 		}
-		if verb == "undo" && hash == "" {
-			if err := noteSkipped(ctx, run, done[0]); err != nil {
-				return err
-			}
-		}
-		if asksRevert(e, n) {
-			for _, r := range done {
-				e.Message("%s  (%s, %s)", r.Operation.Subject, r.Operation.Commit[:7], app.Ago(e.Now(), r.Operation.Time))
-			}
-			if ok, err := e.Confirm("%s %s?", verb, term.Count(len(done), "operation")); err != nil || !ok {
-				return err
-			}
-		}
-		if files := history.Files(done); !e.Opt.DryRun {
-			if len(files) > 0 {
-				if err := knowledgecmd.RestoreNotes(run, files); err != nil {
-					return err
-				}
-			}
-			of = nil
-			for _, r := range done { // what was listed, and nothing else
-				of = append(of, r.Operation.Commit)
-			}
-			if done, err = revert(ctx, run.DB, run.Project.ID, n, history.Options{Of: of, Wrote: files}); err != nil {
-				return refusal(run, err)
-			}
-		}
-		operations := []revertedAnswer{}
+	}
+	if run.Opt.JSON {
+		operations := []app.Object{}
 		for _, r := range done {
-			operations = append(operations, revertedAnswer{
-				r.Operation.Commit, r.Operation.Subject, term.TimeText(r.Operation.Time), append([]string{}, r.Changed...),
-				append([]string{}, r.Left...),
-			})
+			operations = append(operations, app.Object{"commit", r.Operation.Commit, "operation", r.Operation.Subject,
+				"time", term.TimeText(r.Operation.Time), "changed", append([]string{}, r.Changed...),
+				"left", append([]string{}, r.Left...)})
 		}
-		if e.Opt.JSON {
-			return e.PrintJSON(verb, nil, "dryRun", e.Opt.DryRun, "operations", operations)
+		return run.PrintJSON(verb, nil, "dryRun", run.Opt.DryRun, "operations", operations)
+	}
+	did := history.Participle(verb)
+	if run.Opt.DryRun {
+		did = "would be " + did
+	}
+	for _, r := range done {
+		run.Note("%s: %s  (%s, %s)", did, r.Operation.Subject, r.Operation.Commit[:7], app.Ago(run.Now(), r.Operation.Time))
+		if len(r.Left) > 0 {
+			run.Note("left as it is, because it was changed since: %s", strings.Join(r.Left, ", "))
 		}
-		did := history.Participle(verb)
-		if e.Opt.DryRun {
-			did = "would be " + did
-		}
-		for _, r := range done {
-			e.Note("%s: %s  (%s, %s)", did, r.Operation.Subject, r.Operation.Commit[:7], app.Ago(e.Now(), r.Operation.Time))
-			if len(r.Left) > 0 {
-				e.Note("left as it is, because it was changed since: %s", strings.Join(r.Left, ", "))
-			}
-		}
-		if len(done) < n {
-			e.Note("there were only %s to %s, not %d", term.Count(len(done), "operation"), verb, n)
-		}
-		return nil
-	})
+	}
+	if len(done) < n {
+		run.Note("there were only %s to %s, not %d", term.Count(len(done), "operation"), verb, n)
+	}
+	return nil
 }
 
 // noteSkipped names the operations after the one that is undone first, the newest first.
@@ -267,22 +257,14 @@ func Op(e *app.Env) *cli.Command {
 				"after that, which ones are undone, and whether \"mem redo\" can redo them. Captures and\n" +
 				"uses by a session cannot be undone.",
 			Flags: []cli.Flag{app.IntFlag(&number, "number,n", "print the newest `N` only")},
-			Action: e.Action(0, 0, func(c *cli.Context) error {
+			Action: names.Action(e, 0, 0, func(ctx context.Context, run names.Run) error {
 				if number < 0 {
 					return app.Usagef("option --number cannot be %d: want a whole number from 0", number)
 				}
-				return runOpLog(c.Context, e, number)
+				return runOpLog(ctx, run, number)
 			}),
 		}},
 	}
-}
-
-// An opAnswer is the JSON form of an operation in mem op log.
-type opAnswer struct {
-	Commit    string `json:"commit"`
-	Operation string `json:"operation"`
-	Time      string `json:"time"`
-	State     string `json:"state"` // undo, undoable, redo, undone, fixed
 }
 
 // stateCell returns whether an operation can be undone or redone.
@@ -292,30 +274,21 @@ func stateCell(s history.OpState) app.Cell {
 	return app.Cell{Full: string(s), Short: words[s]}
 }
 
-func runOpLog(ctx context.Context, e *app.Env, n int) error {
-	return names.WithMemory(ctx, e, func(run names.Run) error {
-		ops, err := history.Operations(ctx, run.DB, run.Project.ID)
-		if err != nil {
-			return err
-		}
-		if n > 0 {
-			ops = ops[:min(n, len(ops))]
-		}
-		operations := []opAnswer{}
-		t := e.Table(app.Column{Name: "commit"}, app.Column{Name: "when"}, app.Column{Name: "undo"},
-			app.Column{Name: "operation", Shrinks: true})
-		for _, op := range ops {
-			operations = append(operations, opAnswer{op.Commit, op.Subject, term.TimeText(op.Time),
-				string(op.State)})
-			t.Row(app.Cell{Full: op.Commit, Short: op.Commit[:7], Paint: e.Style().Yellow}, e.TimeCell(op.Time),
-				stateCell(op.State), app.Cell{Full: op.Subject})
-		}
-		if e.Opt.JSON {
-			return e.PrintJSON("op.log", nil, "operations", operations)
-		}
-		if err := e.Page("op"); err != nil {
-			return err
-		}
-		return t.Flush()
-	})
+func runOpLog(ctx context.Context, run names.Run, n int) error {
+	ops, err := history.Operations(ctx, run.DB, run.Project.ID)
+	if err != nil {
+		return err
+	}
+	if n > 0 {
+		ops = ops[:min(n, len(ops))]
+	}
+	l := run.List("op.log", "operations", app.Column{Name: "commit"}, app.Column{Name: "when"}, app.Column{Name: "undo"},
+		app.Column{Name: "operation", Shrinks: true})
+	l.Page = "op"
+	for _, op := range ops {
+		l.Add(app.Object{"commit", op.Commit, "operation", op.Subject, "time", term.TimeText(op.Time), "state", string(op.State)},
+			app.Cell{Full: op.Commit, Short: op.Commit[:7], Paint: run.Style().Yellow}, run.TimeCell(op.Time),
+			stateCell(op.State), app.Cell{Full: op.Subject})
+	}
+	return l.Print()
 }

@@ -42,7 +42,7 @@ func HooksCommand(e *app.Env) *cli.Command {
 			"asks a model or the user for anything unless --distill is on: \"session\" tells Claude\n" +
 			"which messages have no facts, \"background\" distils a session when it ends.\n" +
 			"install asks nothing. uninstall restores the file byte for byte if it has not\n" +
-			"XX \"mem help capturing\".",
+			"changed since. See \"mem help capturing\".",
 		Subcommands: []*cli.Command{
 			{Name: "install", Usage: "write the hooks into the settings of Claude Code",
 				Flags: append(scoped(), app.ChoiceFlag(&distill, "distill",

@@ -8,6 +8,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/hooks"
+	"github.com/memvcs/mem/layers/handover"
 	"github.com/memvcs/mem/layers/keepit"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/refs/config"
@@ -37,6 +38,12 @@ func HookSettings(e *app.Env) (hooks.Settings, error) {
 		return HookValue(c.Bool, "hooks.captureProject."+string(p.ID), true)
 	}
 	return s, nil
+}
+
+// ContextOptions returns the options with which SessionStart chooses the text for a session in the working directory.
+func ContextOptions(e *app.Env) (handover.ContextOptions, error) {
+	s, err := HookSettings(e)
+	return handover.ContextOptions{Dir: e.Dir, Program: CalledAs(e), Limit: s.ContextSize, Decay: s.Decay}, err
 }
 
 // HookValue returns the setting key, or otherwise if it is invalid.

@@ -17,67 +17,40 @@ import (
 	"github.com/memvcs/mem/layers/view"
 )
 
-// A handedMarker is a marker with whether the next session gets it.
-type handedMarker struct {
-	view.Marker
-	Handed bool   `json:"handed"`
-	Why    string `json:"why"`
-}
-
 // runHanded prints which markers of the project the next session gets, and why it does not get the others.
-func runHanded(ctx context.Context, e *app.Env) error {
-	s, err := hookset.HookSettings(e)
+func runHanded(ctx context.Context, run names.Run) error {
+	o, err := hookset.ContextOptions(run.Env)
 	if err != nil {
 		return err
 	}
-	return names.WithMemory(ctx, e, func(run names.Run) error {
-		given, err := handover.Context(ctx, run.DB, run.Project, handover.ContextOptions{Dir: e.Dir,
-			Program: hookset.CalledAs(e), Limit: s.ContextSize, Decay: s.Decay})
-		if err != nil {
-			return fmt.Errorf("next session's context: %w", err)
-		}
-		st, err := trust.State(ctx, run.DB, run.Project.ID)
-		if err != nil {
-			return err
-		}
-		all, err := allMarks(ctx, run)
-		if err != nil {
-			return err
-		}
-		pins := handedPins(given)
-		markers := []handedMarker{}
-		for _, in := range all {
-			for _, k := range in.marks {
-				ok, why := pins.judge(in.rev.Session, k, handover.PinPressure(st.Distance(in.rev.Session), s.Decay))
-				markers = append(markers, handedMarker{view.MarkerOf(in.rev.Session, k), ok, why})
-			}
-		}
-		switch {
-		case e.Opt.JSON:
-			return e.PrintJSON("keepit.handed", nil, "markers", markers)
-		case len(markers) == 0:
-			noteNoMarkers(e)
-			return nil
-		}
-		if err := e.Page("keepit"); err != nil {
-			return err
-		}
-		return handedTable(e, markers)
-	})
-}
-
-func handedTable(e *app.Env, list []handedMarker) error {
-	t := e.Table(app.Column{Name: "next session"}, app.Column{Name: "session"}, app.Column{Name: "marker"},
-		app.Column{Name: "weight"}, app.Column{Name: "why"}, app.Column{Name: "text", Shrinks: true})
-	for _, a := range list {
-		gets := "no"
-		if a.Handed {
-			gets = "yes"
-		}
-		t.Row(app.Cell{Full: gets}, app.Cell{Full: a.Session, Short: term.ShortID(a.Session)}, app.Cell{Full: a.ID},
-			app.Cell{Full: keepit.Weight(a.Weight).String()}, app.Cell{Full: a.Why}, app.Cell{Full: tokens.OneLine(a.Content, 120)})
+	given, err := handover.Context(ctx, run.DB, run.Project, o)
+	if err != nil {
+		return fmt.Errorf("next session's context: %w", err)
 	}
-	return t.Flush()
+	st, err := trust.State(ctx, run.DB, run.Project.ID)
+	if err != nil {
+		return err
+	}
+	all, err := allMarks(ctx, run)
+	if err != nil {
+		return err
+	}
+	pins := handedPins(given)
+	l := markerList(run, "keepit.handed", app.Column{Name: "next session"}, app.Column{Name: "session"}, app.Column{Name: "marker"},
+		app.Column{Name: "weight"}, app.Column{Name: "why"}, app.Column{Name: "text", Shrinks: true})
+	for _, in := range all {
+		for _, k := range in.marks {
+			s, gets := in.rev.Session, "no"
+			ok, why := pins.judge(s, k, handover.PinPressure(st.Distance(s), o.Decay))
+			if ok {
+				gets = "yes"
+			}
+			l.Add(app.Object{"", view.MarkerOf(s, k), "handed", ok, "why", why}, app.Cell{Full: gets},
+				app.Cell{Full: s.ID, Short: term.ShortID(s.ID)}, app.Cell{Full: k.ID}, app.Cell{Full: k.Mark.Weight.String()},
+				app.Cell{Full: why}, app.Cell{Full: tokens.OneLine(k.Mark.Text, 120)})
+		}
+	}
+	return l.Print()
 }
 
 // handed are the pinned texts of a context, with their sources.

@@ -43,19 +43,17 @@ func Keepit(e *app.Env) *cli.Command {
 		Subcommands: append(keepitChanges(e), []*cli.Command{
 			{Name: "list", Usage: "list the markers of a session or the project", ArgsUsage: "[<rev>]",
 				Flags: []cli.Flag{app.BoolFlag(&given, "handed", "list what the next session gets, and why it does not get the rest")},
-				Action: e.Action(0, 1, func(c *cli.Context) error {
+				Action: names.Action(e, 0, 1, func(ctx context.Context, run names.Run) error {
 					if given && (e.Operand(0) != "" || e.Opt.AllProjects) {
 						return app.WithHint(app.Usagef("--handed lists the markers of this project"), "mem keepit list --handed")
 					}
 					if given {
-						return runHanded(c.Context, e)
+						return runHanded(ctx, run)
 					}
-					return runKeepitList(c.Context, e, e.Operand(0))
+					return runKeepitList(ctx, run)
 				})},
 			{Name: "show", Usage: "print markers and their fate by ratio and distance", ArgsUsage: "[<rev>] [<marker>]",
-				Action: e.Action(0, 2, func(c *cli.Context) error {
-					return runKeepitShow(c.Context, e, e.Operands)
-				})},
+				Action: names.Action(e, 0, 2, runKeepitShow)},
 			{Name: "preview", Usage: "show which markers a compression would keep", ArgsUsage: "[<rev>]",
 				Flags: []cli.Flag{
 					app.ParsedFlag(&o.ratio, "ratio,r", "at the ratio `N`:1; default 15", app.Positive("a ratio", "10")),
@@ -64,8 +62,8 @@ func Keepit(e *app.Env) *cli.Command {
 						"light", "moderate", "aggressive"),
 					app.ParsedFlag(&o.distance, "distance", "as if `N` sessions were since; 1 is the newest", app.Positive("a distance", "5")),
 				},
-				Action: e.Action(0, 1, func(c *cli.Context) error {
-					return runKeepitPreview(c.Context, e, o, names.OrNewest(e.Operand(0)))
+				Action: names.Action(e, 0, 1, func(ctx context.Context, run names.Run) error {
+					return runKeepitPreview(ctx, run, o, names.OrNewest(e.Operand(0)))
 				})},
 		}...),
 	}
@@ -132,50 +130,39 @@ func allMarks(ctx context.Context, run names.Run) ([]marked, error) {
 	return out, nil
 }
 
-func runKeepitList(ctx context.Context, e *app.Env, name string) error {
-	return names.WithMemory(ctx, e, func(run names.Run) (err error) {
-		var all []marked
-		if name == "" {
-			all, err = listedMarks(ctx, run)
-		} else {
-			all = make([]marked, 1)
-			all[0], err = marksOf(ctx, run, name)
+func runKeepitList(ctx context.Context, run names.Run) (err error) {
+	var all []marked
+	if name := run.Operand(0); name == "" {
+		all, err = listedMarks(ctx, run)
+	} else {
+		all = make([]marked, 1)
+		all[0], err = marksOf(ctx, run, name)
+	}
+	if err != nil {
+		return err
+	}
+	l := markerList(run, "keepit.list", app.Column{Name: "session"}, app.Column{Name: "marker"}, app.Column{Name: "weight"},
+		app.Column{Name: "at", Right: true}, app.Column{Name: "kept in"}, run.ProjectColumn(),
+		app.Column{Name: "text", Shrinks: true})
+	for _, in := range all {
+		for _, k := range in.marks {
+			a := view.MarkerOf(in.rev.Session, k)
+			a.Project = names.ProjectName(run.Env, in.rev.Project)
+			l.Add(a, app.Cell{Full: a.Session, Short: term.ShortID(a.Session)}, app.Cell{Full: k.ID},
+				app.Cell{Full: k.Mark.Weight.String()}, app.Cell{Full: fmt.Sprintf("#%d", k.Mark.Message)},
+				app.Cell{Full: fateText(k)}, app.Cell{Full: in.rev.Project.Name},
+				app.Cell{Full: tokens.OneLine(k.Mark.Text, 120)})
 		}
-		if err != nil {
-			return err
-		}
-		allMarkers := []view.Marker{}
-		t := e.Table(app.Column{Name: "session"}, app.Column{Name: "marker"}, app.Column{Name: "weight"},
-			app.Column{Name: "at", Right: true}, app.Column{Name: "kept in"}, e.ProjectColumn(),
-			app.Column{Name: "text", Shrinks: true})
-		for _, in := range all {
-			for _, k := range in.marks {
-				a := view.MarkerOf(in.rev.Session, k)
-				a.Project = names.ProjectName(e, in.rev.Project)
-				allMarkers = append(allMarkers, a)
-				t.Row(app.Cell{Full: in.rev.Session.ID, Short: term.ShortID(in.rev.Session.ID)}, app.Cell{Full: k.ID},
-					app.Cell{Full: k.Mark.Weight.String()}, app.Cell{Full: fmt.Sprintf("#%d", k.Mark.Message)},
-					app.Cell{Full: fateText(k)}, app.Cell{Full: in.rev.Project.Name},
-					app.Cell{Full: tokens.OneLine(k.Mark.Text, 120)})
-			}
-		}
-		if e.Opt.JSON {
-			return e.PrintJSON("keepit.list", nil, "markers", allMarkers)
-		}
-		if len(allMarkers) == 0 {
-			noteNoMarkers(e)
-			return nil
-		}
-		if err := e.Page("keepit"); err != nil {
-			return err
-		}
-		return t.Flush()
-	})
+	}
+	return l.Print()
 }
 
-func noteNoMarkers(e *app.Env) {
-	e.Note("no markers")
-	e.Hint("type ##keepit1.00## before the text to pin, in a message to Claude; afterwards: mem keepit add SESSION#LINE TEXT")
+// markerList returns an empty list of markers.
+func markerList(run names.Run, what string, columns ...app.Column) *app.List {
+	l := run.List(what, "markers", columns...)
+	l.Page, l.None = "keepit", "no markers"
+	l.Hint = "type ##keepit1.00## before the text to pin, in a message to Claude; afterwards: mem keepit add SESSION#LINE TEXT"
+	return l
 }
 
 // fateText returns the versions that keep the text of a marker word for word, and those that do not.
@@ -198,57 +185,54 @@ func markerName(s string) bool {
 	return err == nil && ok
 }
 
-func runKeepitShow(ctx context.Context, e *app.Env, operands []string) error {
-	rev, marker := "@", ""
+func runKeepitShow(ctx context.Context, run names.Run) error {
+	name, marker, operands := "@", "", run.Operands
 	if n := len(operands); n > 0 && markerName(operands[n-1]) {
 		marker, operands = operands[n-1], operands[:n-1]
 	}
 	switch len(operands) {
 	case 1:
-		rev = operands[0]
+		name = operands[0]
 	case 2:
 		return app.WithHint(app.Usagef("%q is not a marker", operands[1]),
 			term.Shell("mem", "keepit", "list", operands[0]))
 	}
-	return names.WithMemory(ctx, e, func(run names.Run) error {
-		in, err := marksOf(ctx, run, rev)
-		if err != nil {
-			return err
+	in, err := marksOf(ctx, run, name)
+	if err != nil {
+		return err
+	}
+	decay, err := names.Decay(run.Env)
+	if err != nil {
+		return err
+	}
+	var marks []state.Keepit
+	var have []string
+	for _, k := range in.marks {
+		have = append(have, k.ID)
+		if marker == "" || k.ID == marker {
+			marks = append(marks, k)
 		}
-		decay, err := names.Decay(e)
-		if err != nil {
-			return err
-		}
-		var marks []state.Keepit
-		var have []string
-		for _, k := range in.marks {
-			have = append(have, k.ID)
-			if marker == "" || k.ID == marker {
-				marks = append(marks, k)
-			}
-		}
-		if marker != "" && len(marks) == 0 {
-			return &state.NotFoundError{What: "marker", Name: marker, Of: records.ShortID(in.rev.Session.ID), Candidates: have}
-		}
-		if e.Opt.JSON {
-			return keepitShowJSON(e, in.rev, marks, decay)
-		}
-		if len(marks) == 0 {
-			e.Note("%s has no markers", term.ShortID(in.rev.Session.ID))
-			return nil
-		}
-		if err := e.Page("keepit"); err != nil {
-			return err
-		}
-		for i, k := range marks {
-			if i > 0 {
-				e.Printf("\n")
-			}
-			showKeepit(e, in.rev, k, decay)
-		}
-		e.Printf("\nS kept   = kept, exactly on the threshold   . not protected\n")
+	}
+	switch {
+	case marker != "" && len(marks) == 0:
+		return &state.NotFoundError{What: "marker", Name: marker, Of: records.ShortID(in.rev.Session.ID), Candidates: have}
+	case run.Opt.JSON:
+		return keepitShowJSON(run, in.rev, marks, decay)
+	case len(marks) == 0:
+		run.Note("%s has no markers", term.ShortID(in.rev.Session.ID))
 		return nil
-	})
+	}
+	if err := run.Page("keepit"); err != nil {
+		return err
+	}
+	for i, k := range marks {
+		if i > 0 {
+			run.Printf("\n")
+		}
+		showKeepit(run.Env, in.rev, k, decay)
+	}
+	run.Printf("\nS kept   = kept, exactly on the threshold   . not protected\n")
+	return nil
 }
 
 // showKeepit prints a marker and its fate at the usual ratios and distances.
@@ -271,29 +255,20 @@ func showKeepit(e *app.Env, rev state.Rev, k state.Keepit, decay keepit.Decay) {
 	}
 }
 
-func keepitShowJSON(e *app.Env, rev state.Rev, marks []state.Keepit, decay keepit.Decay) error {
-	type row struct {
-		Level string            `json:"level"`
-		Ratio int               `json:"ratio"`
-		Fates map[string]string `json:"fateByDistance"`
-	}
-	type shownMarker struct {
-		view.Marker
-		Decay []row `json:"decay"`
-	}
-	allMarkers := []shownMarker{}
+func keepitShowJSON(run names.Run, rev state.Rev, marks []state.Keepit, decay keepit.Decay) error {
+	l := run.List("keepit.show", "markers")
 	for _, k := range marks {
-		s := shownMarker{Marker: view.MarkerOf(rev.Session, k)}
+		var rows []app.Object
 		for _, p := range keepit.Preview(k.Mark.Weight, decay) {
-			r := row{p.Level.String(), p.Ratio, map[string]string{}}
+			fates := map[string]string{}
 			for i, f := range p.Fates {
-				r.Fates[fmt.Sprint(keepit.PreviewDistances[i])] = fateWord(f)
+				fates[fmt.Sprint(keepit.PreviewDistances[i])] = fateWord(f)
 			}
-			s.Decay = append(s.Decay, r)
+			rows = append(rows, app.Object{"level", p.Level.String(), "ratio", p.Ratio, "fateByDistance", fates})
 		}
-		allMarkers = append(allMarkers, s)
+		l.Add(app.Object{"", view.MarkerOf(rev.Session, k), "decay", rows})
 	}
-	return e.PrintJSON("keepit.show", nil, "markers", allMarkers)
+	return l.Print()
 }
 
 func fateWord(f keepit.Fate) string {
@@ -306,32 +281,30 @@ func fateWord(f keepit.Fate) string {
 	return "survives"
 }
 
-func runKeepitPreview(ctx context.Context, e *app.Env, o keepitOptions, name string) error {
-	return names.WithMemory(ctx, e, func(run names.Run) error {
-		in, err := marksOf(ctx, run, name)
-		if err != nil {
-			return err
-		}
-		p, err := pressure(ctx, run, in.rev, o)
-		if err != nil {
-			return err
-		}
-		decay, fates := view.DecayOf(in.rev.Session, in.marks, p)
-		if e.Opt.JSON {
-			return e.PrintJSON("keepit.preview", decay)
-		}
-		e.Printf("A%s\n", ThresholdText(p)[1:])
-		if len(fates) == 0 {
-			e.Note("%s has no markers", term.ShortID(in.rev.Session.ID))
-			return nil
-		}
-		e.Printf("\n")
-		if err := FateTable(e, fates); err != nil {
-			return err
-		}
-		e.Printf("\n%s\n", KeptLine(decay.Preserved, decay.Summarised, 0))
+func runKeepitPreview(ctx context.Context, run names.Run, o keepitOptions, name string) error {
+	in, err := marksOf(ctx, run, name)
+	if err != nil {
+		return err
+	}
+	p, err := pressure(ctx, run, in.rev, o)
+	if err != nil {
+		return err
+	}
+	decay, fates := view.DecayOf(in.rev.Session, in.marks, p)
+	if run.Opt.JSON {
+		return run.PrintJSON("keepit.preview", decay)
+	}
+	run.Printf("A%s\n", ThresholdText(p)[1:])
+	if len(fates) == 0 {
+		run.Note("%s has no markers", term.ShortID(in.rev.Session.ID))
 		return nil
-	})
+	}
+	run.Printf("\n")
+	if err := FateTable(run.Env, fates); err != nil {
+		return err
+	}
+	run.Printf("\n%s\n", KeptLine(decay.Preserved, decay.Summarised, 0))
+	return nil
 }
 
 // pressure returns the pressure on the markers of a session.

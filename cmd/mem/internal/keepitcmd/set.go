@@ -46,11 +46,11 @@ func keepitChanges(e *app.Env) []*cli.Command {
 				app.ParsedFlag(&weight, "weight,w", "set the weight to `W`, such as 0.9 or critical; default 0.80",
 					keepit.ParseTyped),
 			},
-			Action: e.Action(1, 2, func(c *cli.Context) error {
+			Action: names.Action(e, 1, 2, func(ctx context.Context, run names.Run) error {
 				if len(e.Operands) > 1 && e.Operand(1) == "" {
 					return app.Usagef("no text to pin")
 				}
-				return runKeepitAdd(c.Context, e, e.Operand(0), e.Operand(1), weight)
+				return runKeepitAdd(ctx, run, e.Operand(0), e.Operand(1), weight)
 			})},
 		{Name: "rm", Usage: "remove a marker; its text is no longer pinned", ArgsUsage: "[<session>] <marker>",
 			Action: e.Action(1, 2, func(c *cli.Context) error {
@@ -60,9 +60,7 @@ func keepitChanges(e *app.Env) []*cli.Command {
 				})
 			})},
 		{Name: "lint", Usage: "find malformed markers", ArgsUsage: "[<rev>]",
-			Action: e.Action(0, 1, func(c *cli.Context) error {
-				return runKeepitLint(c.Context, e, e.Operand(0))
-			})},
+			Action: names.Action(e, 0, 1, runKeepitLint)},
 	}
 }
 
@@ -109,80 +107,61 @@ func printKeepitChange(e *app.Env, rev state.Rev, k state.Keepit, format string)
 	return nil
 }
 
-func runKeepitAdd(ctx context.Context, e *app.Env, name, text string, w keepit.Weight) error {
-	return names.WithMemory(ctx, e, func(run names.Run) error {
-		rev, err := run.Resolve(ctx, name)
-		if err != nil && text == "" && strings.ContainsRune(name, ' ') {
-			return app.WithHint(err, "pin words of a message: mem keepit add abc1#234 \"its text\"",
-				"or state a rule for every session: "+term.Shell("mem", "rules", "add", name))
-		}
-		if err != nil {
-			return err
-		}
-		if rev.Kind != state.IsMessages || rev.From != rev.To {
-			return app.WithHint(app.Usagef("%s is not a message", name),
-				"name one by its number: mem keepit add abc1#234 \"its text\"")
-		}
-		k, err := markers.AddKeepit(ctx, run.DB, rev, text, w, markers.Edit{DryRun: e.Opt.DryRun})
-		switch {
-		case errors.Is(err, markers.ErrNotTyped):
-			return app.WithHint(err, "only text that the user typed can be pinned")
-		case errors.Is(err, markers.ErrNoText), errors.Is(err, markers.ErrManyTexts):
-			return app.WithHint(err, fmt.Sprintf("read it: mem show %s#%d", term.ShortID(rev.Session.ID), rev.From))
-		case errors.Is(err, markers.ErrMarked):
-			return app.WithHint(err, fmt.Sprintf("change its weight: mem keepit set %s MARKER %s",
-				term.ShortID(rev.Session.ID), w))
-		case err != nil:
-			return err
-		}
-		if err := printKeepitChange(e, rev, k, "pinned %s with %s"); err != nil || e.Opt.JSON || k.Mark.Weight >= keepit.Pinned {
-			return err
-		}
-		e.Hint("it is kept in versions until more sessions follow; for good: mem keepit set %s %s 1", term.ShortID(rev.Session.ID), k.ID)
-		return nil
-	})
-}
-
-// A nearMiss is the JSON form of a finding in mem keepit lint.
-type nearMiss struct {
-	Session string `json:"sessionId"`
-	Message int    `json:"message"`
-	Text    string `json:"text"`
-	Problem string `json:"problem"`
-	Hint    string `json:"hint"`
-}
-
-func runKeepitLint(ctx context.Context, e *app.Env, name string) error {
-	return names.WithMemory(ctx, e, func(run names.Run) error {
-		revs, err := lintRevs(ctx, run, name)
-		if err != nil {
-			return err
-		}
-		findings := []nearMiss{}
-		t := e.Table(app.Column{Name: "session"}, app.Column{Name: "at"}, app.Column{Name: "what"},
-			app.Column{Name: "problem"}, app.Column{Name: "hint", Shrinks: true})
-		for _, rev := range revs {
-			found, err := markers.LintKeepits(ctx, run.DB, rev)
-			if err != nil {
-				return err
-			}
-			for _, f := range found {
-				findings = append(findings, nearMiss{f.Session.ID, f.Message, f.Text, f.Problem, f.Hint})
-				t.Row(app.Cell{Full: f.Session.ID, Short: term.ShortID(f.Session.ID)},
-					app.Cell{Full: fmt.Sprintf("#%d", f.Message)}, app.Cell{Full: f.Text, Paint: e.Style().Yellow},
-					app.Cell{Full: f.Problem}, app.Cell{Full: f.Hint})
-			}
-		}
-		if e.Opt.JSON {
-			err = e.PrintJSON("keepit.lint", nil, "findings", findings)
-		} else {
-			err = t.Flush()
-		}
-		if err == nil && len(findings) > 0 {
-			return app.Exit(app.ExitNo)
-		}
+func runKeepitAdd(ctx context.Context, run names.Run, name, text string, w keepit.Weight) error {
+	rev, err := run.Resolve(ctx, name)
+	if err != nil && text == "" && strings.ContainsRune(name, ' ') {
+		return app.WithHint(err, "pin words of a message: mem keepit add abc1#234 \"its text\"",
+			"or state a rule for every session: "+term.Shell("mem", "rules", "add", name))
+	}
+	if err != nil {
 		return err
-	})
+	}
+	if rev.Kind != state.IsMessages || rev.From != rev.To {
+		return app.WithHint(app.Usagef("%s is not a message", name),
+			"name one by its number: mem keepit add abc1#234 \"its text\"")
+	}
+	k, err := markers.AddKeepit(ctx, run.DB, rev, text, w, markers.Edit{DryRun: run.Opt.DryRun})
+	switch {
+	case errors.Is(err, markers.ErrNotTyped):
+		return app.WithHint(err, "only text that the user typed can be pinned")
+	case errors.Is(err, markers.ErrNoText), errors.Is(err, markers.ErrManyTexts):
+		return app.WithHint(err, fmt.Sprintf("read it: mem show %s#%d", term.ShortID(rev.Session.ID), rev.From))
+	case errors.Is(err, markers.ErrMarked):
+		return app.WithHint(err, fmt.Sprintf("change its weight: mem keepit set %s MARKER %s",
+			term.ShortID(rev.Session.ID), w))
+	case err != nil:
+		return err
+	}
+	if err := printKeepitChange(run.Env, rev, k, "pinned %s with %s"); err != nil || run.Opt.JSON || k.Mark.Weight >= keepit.Pinned {
+		return err
+	}
+	run.Hint("it is kept in versions until more sessions follow; for good: mem keepit set %s %s 1", term.ShortID(rev.Session.ID), k.ID)
+	return nil
+}
+
+func runKeepitLint(ctx context.Context, run names.Run) error {
+	revs, err := lintRevs(ctx, run, run.Operand(0))
+	if err != nil {
+		return err
+	}
+	l := run.List("keepit.lint", "findings", app.Column{Name: "session"}, app.Column{Name: "at"}, app.Column{Name: "what"},
+		app.Column{Name: "problem"}, app.Column{Name: "hint", Shrinks: true})
+	for _, rev := range revs {
+		found, err := markers.LintKeepits(ctx, run.DB, rev)
+		if err != nil {
+			return err
+		}
+		for _, f := range found {
+			l.Add(app.Object{"sessionId", f.Session.ID, "message", f.Message, "text", f.Text, "problem", f.Problem, "hint", f.Hint},
+				app.Cell{Full: f.Session.ID, Short: term.ShortID(f.Session.ID)},
+				app.Cell{Full: fmt.Sprintf("#%d", f.Message)}, app.Cell{Full: f.Text, Paint: run.Style().Yellow},
+				app.Cell{Full: f.Problem}, app.Cell{Full: f.Hint})
+		}
+	}
+	if err := l.Print(); err != nil || l.Len() == 0 {
+		return err
+	}
+	return app.Exit(app.ExitNo)
 }
 
 // lintRevs returns the named session, or all sessions of the project.

@@ -45,18 +45,10 @@ func conceptChanges(e *app.Env) []*cli.Command {
 				app.ParsedFlag(&o.name, "new", "create the concept `NAME`", app.LineParser("a name", 80)), topic, summary, reason,
 				app.BoolFlag(&o.none, "none", "remove the assignment"),
 			},
-			Action: func(c *cli.Context) error { return runAssign(e, c, o) }},
+			Action: names.Action(e, 1, -1, o.assign)},
 		{Name: "rename", Usage: "rename or edit a concept", ArgsUsage: "<concept> [<name>]",
-			Flags: []cli.Flag{topic, summary},
-			Action: e.Action(1, 2, func(c *cli.Context) error {
-				if len(e.Operands) > 1 {
-					var err error
-					if o.name, err = app.LineParser("a name", 80)(e.Operand(1)); err != nil {
-						return app.Usagef("%v", err)
-					}
-				}
-				return runRename(c.Context, e, o, e.Operand(0))
-			})},
+			Flags:  []cli.Flag{topic, summary},
+			Action: names.Action(e, 1, 2, o.rename)},
 		{Name: "merge", Usage: "merge concepts into the last one named", ArgsUsage: "<concept>... <concept>",
 			Flags: []cli.Flag{reason, undo("part the concepts again")},
 			Action: func(c *cli.Context) error {
@@ -64,70 +56,49 @@ func conceptChanges(e *app.Env) []*cli.Command {
 				if o.undo {
 					least = 1
 				}
-				if err := e.WantOperands(c, least, -1); err != nil {
-					return err
-				}
-				return runMerge(c.Context, e, o, e.Operands)
+				return names.Action(e, least, -1, o.merge)(c)
 			}},
 		{Name: "split", Usage: "split a concept: move members to a new one", ArgsUsage: "<concept> <session|exchange>...",
 			Flags: []cli.Flag{app.ParsedFlag(&o.name, "new", "call the new concept `NAME`", app.LineParser("a name", 80)), topic,
 				summary, reason},
-			Action: e.Action(2, -1, func(c *cli.Context) error {
-				return runSplit(c.Context, e, o, e.Operand(0), e.Operands[1:])
-			})},
+			Action: names.Action(e, 2, -1, o.split)},
 		{Name: "rm", Usage: "delete concepts; their members become unassigned", ArgsUsage: "<concept>...",
-			Flags: []cli.Flag{undo("bring them back")},
-			Action: e.Action(1, -1, func(c *cli.Context) error {
-				return runConceptsRm(c.Context, e, o, e.Operands)
-			})},
+			Flags:  []cli.Flag{undo("bring them back")},
+			Action: names.Action(e, 1, -1, o.rm)},
 	}
 }
 
-func runAssign(e *app.Env, c *cli.Context, o assignOptions) error {
-	operands := e.Operands
-	concept := ""
-	switch {
+func (o *assignOptions) assign(ctx context.Context, run names.Run) error {
+	operands, concept := run.Operands, ""
+	switch last := operands[len(operands)-1]; {
 	case o.name != "" && o.none:
 		return app.Usagef("--new and --none do not go together")
+	case (o.name != "" || o.none) && concepts.IsLabel(last):
+		return app.Usagef("%s is a concept, but --new makes another one", last)
 	case o.name != "" || o.none:
-		if err := e.WantOperands(c, 1, -1); err != nil {
-			return err
-		}
-		if last := operands[len(operands)-1]; concepts.IsLabel(last) {
-			return app.Usagef("%s is a concept, but --new makes another one", last)
-		}
+	case len(operands) == 1:
+		return app.WithHint(app.Usagef("the concept of %s is missing", last), "mem concepts list",
+			"or make one: --new NAME --topic TOPIC")
 	default:
-		if err := e.WantOperands(c, 1, -1); err != nil {
-			return err
-		}
-		if len(operands) == 1 {
-			return app.WithHint(app.Usagef("the concept of %s is missing", operands[0]), "mem concepts list",
-				"or make one: --new NAME --topic TOPIC")
-		}
-		concept, operands = operands[len(operands)-1], operands[:len(operands)-1]
+		concept, operands = last, operands[:len(operands)-1]
 	}
 	if o.summary != "" && o.name == "" {
 		return app.WithHint(app.Usagef("--summary requires --new"), "mem concepts rename CONCEPT --summary TEXT")
 	}
-	return names.WithMemory(c.Context, e, func(run names.Run) error {
-		members, err := members(c.Context, &run, operands)
-		if err != nil {
+	members, err := members(ctx, &run, operands)
+	if err != nil {
+		return err
+	}
+	to := o.target()
+	if concept != "" {
+		if to.Concept, err = conceptNamed(ctx, run, concept); err != nil {
 			return err
 		}
-		to := knowledge.Target{Topic: o.topic, Reason: o.reason}
-		if o.name != "" {
-			to.New = &concepts.Definition{Name: o.name, Topic: o.topic, Summary: o.summary, Reason: o.reason}
+		if !to.Concept.Live() {
+			return app.WithHint(fmt.Errorf("%s is no longer active", concept), "mem concepts list --all")
 		}
-		if concept != "" {
-			if to.Concept, err = conceptNamed(c.Context, run, concept); err != nil {
-				return err
-			}
-			if !to.Concept.Live() {
-				return app.WithHint(fmt.Errorf("%s is no longer active", concept), "mem concepts list --all")
-			}
-		}
-		return assign(c.Context, run, members, to)
-	})
+	}
+	return assign(ctx, run, members, to)
 }
 
 // members resolves sessions and exchanges of one project and sets the project of the run.
@@ -173,9 +144,8 @@ func assign(ctx context.Context, run names.Run, members []knowledge.Member, to k
 	}
 	where := "to no concept"
 	if c != nil {
-		where = fmt.Sprintf("to %s %s", set.DisplayLabel(c, run.Repo().Device().ID), c.Name)
-		x := view.ConceptOf(c, set.DisplayLabel(c, run.Repo().Device().ID))
-		concept = &x
+		x := conceptOf(run, set, c)
+		where, concept = fmt.Sprintf("to %s %s", x.As, c.Name), &x
 	}
 	if run.Opt.JSON {
 		return run.PrintJSON("concepts.assign", nil, "dryRun", run.Opt.DryRun, "members", allMembers,
@@ -216,123 +186,127 @@ func change(ctx context.Context, run names.Run, message, note string,
 		if k := set.ByRecord(c.Concept); !slices.ContainsFunc(changed, func(a view.Concept) bool {
 			return a.Concept == k
 		}) {
-			changed = append(changed, view.ConceptOf(k, set.DisplayLabel(k, run.Repo().Device().ID)))
+			changed = append(changed, conceptOf(run, set, k))
 		}
 	}
 	return run.PrintJSON("concepts.change", nil, "dryRun", run.Opt.DryRun, "concepts", changed)
 }
 
-func runRename(ctx context.Context, e *app.Env, o assignOptions, concept string) error {
-	if o.name == "" && o.topic == "" && o.summary == "" {
-		return app.WithHint(app.Usagef("nothing to change"), "mem concepts rename "+concept+" NAME")
+func (o *assignOptions) rename(ctx context.Context, run names.Run) (err error) {
+	if len(run.Operands) > 1 {
+		if o.name, err = app.LineParser("a name", 80)(run.Operand(1)); err != nil {
+			return app.Usagef("%v", err)
+		}
 	}
-	return names.WithMemory(ctx, e, func(run names.Run) error {
-		c, err := conceptNamed(ctx, run, concept)
+	if o.name == "" && o.topic == "" && o.summary == "" {
+		return app.WithHint(app.Usagef("nothing to change"), "mem concepts rename "+run.Operand(0)+" NAME")
+	}
+	c, err := conceptNamed(ctx, run, run.Operand(0))
+	if err != nil {
+		return err
+	}
+	var changes []concepts.Change
+	for _, f := range [][2]string{{"name", o.name}, {"topic", o.topic}, {"summary", o.summary}} {
+		if f[1] != "" {
+			changes = append(changes, concepts.Change{Concept: c.Record, Field: f[0], Value: f[1]})
+		}
+	}
+	set, err := revision.Concepts(ctx, run.DB, run.Project.ID)
+	if err != nil {
+		return err
+	}
+	label := set.DisplayLabel(c, run.Repo().Device().ID)
+	return change(ctx, run, "rename concept "+c.Label, fmt.Sprintf("%s is %s now", label, cmp.Or(o.name, c.Name)), changes)
+}
+
+func (o *assignOptions) merge(ctx context.Context, run names.Run) error {
+	operands := run.Operands
+	var into *concepts.Concept
+	if !o.undo {
+		var err error
+		if into, err = conceptNamed(ctx, run, operands[len(operands)-1]); err != nil {
+			return err
+		}
+		operands = operands[:len(operands)-1]
+		if !into.Live() {
+			return app.WithHint(fmt.Errorf("%s is no longer active", into.Label), "mem concepts list --all")
+		}
+	}
+	var changes []concepts.Change
+	var labels []string
+	for _, name := range operands {
+		c, err := conceptNamed(ctx, run, name)
 		if err != nil {
 			return err
 		}
-		var changes []concepts.Change
-		for _, f := range [][2]string{{"name", o.name}, {"topic", o.topic}, {"summary", o.summary}} {
-			if f[1] != "" {
-				changes = append(changes, concepts.Change{Concept: c.Record, Field: f[0], Value: f[1]})
-			}
+		switch {
+		case c == nil, into != nil && c.Record == into.Record:
+			return app.Usagef("%s cannot become part of itself", name)
+		case into == nil && c.MergedInto == "":
+			return fmt.Errorf("%s is part of no other", name)
 		}
-		set, err := revision.Concepts(ctx, run.DB, run.Project.ID)
-		if err != nil {
-			return err
+		change := concepts.Change{Concept: c.Record, Field: "into", Reason: o.reason}
+		if into != nil {
+			change.Value = into.Record
 		}
-		label := set.DisplayLabel(c, run.Repo().Device().ID)
-		return change(ctx, run, "rename concept "+c.Label, fmt.Sprintf("%s is %s now", label, cmp.Or(o.name, c.Name)), changes)
-	})
+		changes, labels = append(changes, change), append(labels, c.Label)
+	}
+	list := strings.Join(labels, " ")
+	if into == nil {
+		return change(ctx, run, "part "+list, list+" is separate again", changes)
+	}
+	return change(ctx, run, "merge "+list+" into "+into.Label,
+		fmt.Sprintf("%s is part of %s %s now", list, into.Label, into.Name), changes)
 }
 
-func runMerge(ctx context.Context, e *app.Env, o assignOptions, operands []string) error {
-	return names.WithMemory(ctx, e, func(run names.Run) error {
-		var into *concepts.Concept
-		if !o.undo {
-			var err error
-			if into, err = conceptNamed(ctx, run, operands[len(operands)-1]); err != nil {
-				return err
-			}
-			operands = operands[:len(operands)-1]
-			if !into.Live() {
-				return app.WithHint(fmt.Errorf("%s is no longer active", into.Label), "mem concepts list --all")
-			}
-		}
-		var changes []concepts.Change
-		var labels []string
-		for _, name := range operands {
-			c, err := conceptNamed(ctx, run, name)
-			if err != nil {
-				return err
-			}
-			switch {
-			case c == nil, into != nil && c.Record == into.Record:
-				return app.Usagef("%s cannot become part of itself", name)
-			case into == nil && c.MergedInto == "":
-				return fmt.Errorf("%s is part of no other", name)
-			}
-			change := concepts.Change{Concept: c.Record, Field: "into", Reason: o.reason}
-			if into != nil {
-				change.Value = into.Record
-			}
-			changes, labels = append(changes, change), append(labels, c.Label)
-		}
-		list := strings.Join(labels, " ")
-		if into == nil {
-			return change(ctx, run, "part "+list, list+" is separate again", changes)
-		}
-		return change(ctx, run, "merge "+list+" into "+into.Label,
-			fmt.Sprintf("%s is part of %s %s now", list, into.Label, into.Name), changes)
-	})
-}
-
-func runSplit(ctx context.Context, e *app.Env, o assignOptions, concept string, operands []string) error {
+func (o *assignOptions) split(ctx context.Context, run names.Run) error {
+	concept, operands := run.Operand(0), run.Operands[1:]
 	if o.name == "" {
 		return app.WithHint(app.Usagef("mem concepts split requires the name of the new concept"), "--new NAME --topic TOPIC")
 	}
-	return names.WithMemory(ctx, e, func(run names.Run) error {
-		members, err := members(ctx, &run, operands)
-		if err != nil {
-			return err
+	members, err := members(ctx, &run, operands)
+	if err != nil {
+		return err
+	}
+	from, err := conceptNamed(ctx, run, concept)
+	if err != nil {
+		return err
+	}
+	for i, x := range members {
+		id, list := x.Session, from.Sessions
+		if x.Exchange != nil {
+			id, list = x.Exchange.ID, from.Exchanges
 		}
-		from, err := conceptNamed(ctx, run, concept)
-		if err != nil {
-			return err
+		if !slices.Contains(list, id) {
+			return app.WithHint(fmt.Errorf("%s does not belong to %s", operands[i], concept), "mem concepts show "+concept)
 		}
-		for i, x := range members {
-			id := x.Session
-			list := from.Sessions
-			if x.Exchange != nil {
-				id, list = x.Exchange.ID, from.Exchanges
-			}
-			if !slices.Contains(list, id) {
-				return app.WithHint(fmt.Errorf("%s does not belong to %s", operands[i], concept), "mem concepts show "+concept)
-			}
-		}
-		return assign(ctx, run, members, knowledge.Target{
-			New: &concepts.Definition{Name: o.name, Topic: o.topic, Summary: o.summary, Reason: o.reason}, Topic: o.topic,
-			Reason: o.reason,
-		})
-	})
+	}
+	return assign(ctx, run, members, o.target())
 }
 
-func runConceptsRm(ctx context.Context, e *app.Env, o assignOptions, operands []string) error {
-	return names.WithMemory(ctx, e, func(run names.Run) error {
-		var changes []concepts.Change
-		var labels []string
-		for _, name := range operands {
-			c, err := conceptNamed(ctx, run, name)
-			if err != nil {
-				return err
-			}
-			changes = append(changes, concepts.Change{Concept: c.Record, Field: "removed", Value: fmt.Sprint(!o.undo)})
-			labels = append(labels, c.Label)
+// target returns the new concept of the options.
+func (o *assignOptions) target() knowledge.Target {
+	to := knowledge.Target{Topic: o.topic, Reason: o.reason}
+	if o.name != "" {
+		to.New = &concepts.Definition{Name: o.name, Topic: o.topic, Summary: o.summary, Reason: o.reason}
+	}
+	return to
+}
+
+func (o *assignOptions) rm(ctx context.Context, run names.Run) error {
+	var changes []concepts.Change
+	var labels []string
+	for _, name := range run.Operands {
+		c, err := conceptNamed(ctx, run, name)
+		if err != nil {
+			return err
 		}
-		list := strings.Join(labels, " ")
-		if o.undo {
-			return change(ctx, run, "bring back "+list, list+" is back", changes)
-		}
-		return change(ctx, run, "remove "+list, "removed "+list, changes)
-	})
+		changes = append(changes, concepts.Change{Concept: c.Record, Field: "removed", Value: fmt.Sprint(!o.undo)})
+		labels = append(labels, c.Label)
+	}
+	list := strings.Join(labels, " ")
+	if o.undo {
+		return change(ctx, run, "bring back "+list, list+" is back", changes)
+	}
+	return change(ctx, run, "remove "+list, "removed "+list, changes)
 }

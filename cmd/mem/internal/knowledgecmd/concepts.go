@@ -31,18 +31,14 @@ func Concepts(e *app.Env) *cli.Command {
 		Subcommands: append([]*cli.Command{
 			{Name: "list", Usage: "list the concepts", Flags: []cli.Flag{
 				app.BoolFlag(&all, "all,a", "also those that were merged or removed"),
-			}, Action: e.Action(0, 0, func(c *cli.Context) error {
-				return runConceptsList(c.Context, e, all)
+			}, Action: names.Action(e, 0, 0, func(ctx context.Context, run names.Run) error {
+				return runConceptsList(ctx, run, all)
 			})},
 			{Name: "show", Usage: "print a concept with its exchanges", ArgsUsage: "<concept>",
-				Action: e.Action(1, 1, func(c *cli.Context) error {
-					return runConceptsShow(c.Context, e, e.Operand(0))
-				})},
+				Action: names.Action(e, 1, 1, runConceptsShow)},
 			{Name: "candidates", Usage: "print unassigned members and the instruction to assign them", ArgsUsage: "[<session>]",
 				Description: "Without a session, prints all unassigned exchanges of the project.",
-				Action: e.Action(0, 1, func(c *cli.Context) error {
-					return runConceptsCandidates(c.Context, e, e.Operand(0))
-				})},
+				Action:      names.Action(e, 0, 1, runConceptsCandidates)},
 		}, conceptChanges(e)...),
 	}
 }
@@ -60,48 +56,38 @@ func conceptNamed(ctx context.Context, run names.Run, name string) (*concepts.Co
 	return c, nil
 }
 
-func runConceptsList(ctx context.Context, e *app.Env, all bool) error {
-	return names.WithMemory(ctx, e, func(run names.Run) error {
-		projects, err := run.ListedProjects(ctx)
+func runConceptsList(ctx context.Context, run names.Run, all bool) error {
+	projects, err := run.ListedProjects(ctx)
+	if err != nil {
+		return err
+	}
+	l := run.List("concepts.list", "concepts", app.Column{Name: "concept"}, app.Column{Name: "name"},
+		app.Column{Name: "sessions", Right: true}, app.Column{Name: "exchanges", Right: true}, app.Column{Name: "updated"},
+		run.ProjectColumn(), app.Column{Name: "topic", Shrinks: true})
+	l.Page, l.None, l.Hint = "concepts", "no concepts", "list the unassigned exchanges: mem concepts candidates"
+	for _, p := range projects {
+		set, err := revision.Concepts(ctx, run.DB, p.ID)
 		if err != nil {
 			return err
 		}
-		t := e.Table(app.Column{Name: "concept"}, app.Column{Name: "name"}, app.Column{Name: "sessions", Right: true},
-			app.Column{Name: "exchanges", Right: true}, app.Column{Name: "updated"}, e.ProjectColumn(),
-			app.Column{Name: "topic", Shrinks: true})
-		answers := []view.Concept{}
-		for _, p := range projects {
-			set, err := revision.Concepts(ctx, run.DB, p.ID)
-			if err != nil {
-				return err
-			}
-			list := set.Live()
-			if all {
-				list = set.Concepts
-			}
-			for _, c := range list {
-				as := set.DisplayLabel(c, run.Repo().Device().ID)
-				x := view.ConceptOf(c, as)
-				x.Project = names.ProjectName(e, p)
-				answers = append(answers, x)
-				t.Row(app.Cell{Full: as, Paint: e.Style().Yellow}, app.Cell{Full: c.Name}, app.Cell{Full: fmt.Sprint(len(c.Sessions))},
-					app.Cell{Full: fmt.Sprint(len(c.Exchanges))}, e.TimeCell(c.Updated), app.Cell{Full: p.Name},
-					app.Cell{Full: conceptText(set, c, run.Repo().Device().ID)})
-			}
+		list := set.Live()
+		if all {
+			list = set.Concepts
 		}
-		if e.Opt.JSON {
-			return e.PrintJSON("concepts.list", nil, "concepts", answers)
+		for _, c := range list {
+			x := conceptOf(run, set, c)
+			x.Project = names.ProjectName(run.Env, p)
+			l.Add(x, app.Cell{Full: x.As, Paint: run.Style().Yellow}, app.Cell{Full: c.Name}, app.Cell{Full: fmt.Sprint(len(c.Sessions))},
+				app.Cell{Full: fmt.Sprint(len(c.Exchanges))}, run.TimeCell(c.Updated), app.Cell{Full: p.Name},
+				app.Cell{Full: conceptText(set, c, run.Repo().Device().ID)})
 		}
-		if len(answers) == 0 {
-			e.Note("no concepts")
-			e.Hint("list the unassigned exchanges: mem concepts candidates")
-			return nil
-		}
-		if err := e.Page("concepts"); err != nil {
-			return err
-		}
-		return t.Flush()
-	})
+	}
+	return l.Print()
+}
+
+// conceptOf returns a concept with its label on this device.
+func conceptOf(run names.Run, set *concepts.Set, c *concepts.Concept) view.Concept {
+	return view.ConceptOf(c, set.DisplayLabel(c, run.Repo().Device().ID))
 }
 
 // conceptText returns the topic of a concept, or its state if it was merged or removed.
@@ -117,14 +103,12 @@ func conceptText(set *concepts.Set, c *concepts.Concept, device string) string {
 	return c.Topic
 }
 
-func runConceptsShow(ctx context.Context, e *app.Env, name string) error {
-	return names.WithMemory(ctx, e, func(run names.Run) error {
-		c, err := conceptNamed(ctx, run, name)
-		if err != nil {
-			return err
-		}
-		return ShowConcept(ctx, run, c)
-	})
+func runConceptsShow(ctx context.Context, run names.Run) error {
+	c, err := conceptNamed(ctx, run, run.Operand(0))
+	if err != nil {
+		return err
+	}
+	return ShowConcept(ctx, run, c)
 }
 
 // ShowConcept prints a concept with its members.
@@ -139,7 +123,7 @@ func ShowConcept(ctx context.Context, run names.Run, c *concepts.Concept) error 
 		return err
 	}
 	if run.Opt.JSON {
-		return run.PrintJSON("concepts.show", view.ConceptOf(c, set.DisplayLabel(c, run.Repo().Device().ID)))
+		return run.PrintJSON("concepts.show", conceptOf(run, set, c))
 	}
 	if err := run.Page("concepts"); err != nil {
 		return err

@@ -114,8 +114,7 @@ func RunDistill(ctx context.Context, e *app.Env, o DistillOptions, name string) 
 		if err != nil {
 			return err
 		}
-		var answer distillAnswer
-		answer.Sessions, answer.Reflection = []distilled{}, reflectedOf(knowledge.RuleDistillation{})
+		sessions := []app.Object{}
 		for _, rev := range revs {
 			asker, err := asker(ctx, run, o.engine)
 			if err != nil {
@@ -123,7 +122,7 @@ func RunDistill(ctx context.Context, e *app.Env, o DistillOptions, name string) 
 			}
 			d, err := knowledge.Distill(ctx, run.DB, rev, asker, knowledge.DistillOptions{MaxFacts: most, Again: o.again,
 				DryRun: e.Opt.DryRun})
-			answer.add(rev, d, e.Opt.DryRun)
+			sessions = append(sessions, distilledObject(rev, d))
 			if err == nil || len(d.Saved) > 0 {
 				printDistilled(e, rev, d)
 			}
@@ -131,47 +130,47 @@ func RunDistill(ctx context.Context, e *app.Env, o DistillOptions, name string) 
 				return distillError(err, rev)
 			}
 		}
-		if err := distillRules(ctx, run, o, &answer); err != nil {
+		reflected, err := distillRules(ctx, run, o, len(revs) > 0)
+		if err != nil {
 			return err
 		}
 		if e.Opt.JSON {
-			return e.PrintJSON("distill", answer)
+			return e.PrintJSON("distill", nil, "sessions", sessions, "reflection", reflectedObject(reflected), "dryRun", e.Opt.DryRun)
 		}
-		if len(revs) == 0 && answer.Reflection.Candidates == 0 {
+		if len(revs) == 0 && reflected.Candidates == 0 {
 			e.Note("every session is distilled")
 		}
 		return nil
 	})
 }
 
-// distillRules asks the model for rules, once for all sessions.
-func distillRules(ctx context.Context, run names.Run, o DistillOptions, answer *distillAnswer) error {
+// distillRules asks the model for rules, once for all sessions; any reports whether there were some.
+func distillRules(ctx context.Context, run names.Run, o DistillOptions, any bool) (found knowledge.RuleDistillation, err error) {
 	asker, err := asker(ctx, run, o.engine)
-	if errors.Is(err, derive.ErrNoWitnesses) && len(answer.Sessions) == 0 {
-		return nil // no model was ever asked, and there is nothing to ask one
+	if errors.Is(err, derive.ErrNoWitnesses) && !any {
+		return found, nil // no model was ever asked, and there is nothing to ask one
 	}
 	if err != nil {
-		return err
+		return found, err
 	}
-	found, err := knowledge.DistillRules(ctx, run.DB, run.Project, asker,
+	found, err = knowledge.DistillRules(ctx, run.DB, run.Project, asker,
 		knowledge.DistillOptions{Again: o.again, DryRun: run.Opt.DryRun})
 	if errors.Is(err, engines.ErrRecorded) { // what the sessions hold was replayed
 		if found.Candidates > 0 {
 			run.Note("no answer about the %d candidates is recorded: they wait for a decision (mem reflect)", found.Candidates)
 		}
-		return nil
+		return knowledge.RuleDistillation{}, nil
 	}
 	if err != nil {
-		return distillError(err, state.Rev{})
+		return found, distillError(err, state.Rev{})
 	}
-	answer.Reflection = reflectedOf(found)
 	if run.Opt.JSON || found.Receipt.Requests == 0 {
-		return nil
+		return found, nil
 	}
 	cost := costLine(found.Receipt)
 	if run.Opt.DryRun {
 		run.Printf("Would look back at %d candidate%s: at most %s\n", found.Candidates, term.Plural(found.Candidates), cost)
-		return nil
+		return found, nil
 	}
 	for _, r := range found.Rules {
 		run.Note("%s is %s (%s): %s", r.ID, r.State, sourceOf(r), tokens.OneLine(r.Text, 80))
@@ -182,26 +181,17 @@ func distillRules(ctx context.Context, run names.Run, o DistillOptions, answer *
 	run.Report("[%s] reflect  %d candidate%s: %d rule%s made, %d dismissed, %d to review, %d left\n  %s\n",
 		run.Safe(run.Project.Name), found.Candidates, term.Plural(found.Candidates),
 		len(found.Rules), term.Plural(len(found.Rules)), len(found.Dismissed), len(found.Changed), len(found.Skipped), cost)
-	return nil
+	return found, nil
 }
 
-// reflectedJSON is the JSON form of the model's decisions on candidates.
-type reflectedJSON struct {
-	Candidates int                          `json:"candidates"`
-	Rules      []view.Rule                  `json:"rules"`
-	Dismissed  []string                     `json:"dismissed"`
-	Doubted    []string                     `json:"doubted"`
-	Left       []knowledge.SkippedCandidate `json:"left"`
-	Receipt    engines.Receipt              `json:"receipt"`
-}
-
-func reflectedOf(p knowledge.RuleDistillation) reflectedJSON {
-	x := reflectedJSON{p.Candidates, []view.Rule{}, append([]string{}, p.Dismissed...),
-		append([]string{}, p.Changed...), append([]knowledge.SkippedCandidate{}, p.Skipped...), p.Receipt}
+// reflectedObject returns the JSON form of the model's decisions on candidates.
+func reflectedObject(p knowledge.RuleDistillation) app.Object {
+	rules := []view.Rule{}
 	for _, r := range p.Rules {
-		x.Rules = append(x.Rules, view.RuleOf(r))
+		rules = append(rules, view.RuleOf(r))
 	}
-	return x
+	return app.Object{"candidates", p.Candidates, "rules", rules, "dismissed", append([]string{}, p.Dismissed...),
+		"doubted", append([]string{}, p.Changed...), "left", append([]knowledge.SkippedCandidate{}, p.Skipped...), "receipt", p.Receipt}
 }
 
 func costLine(r engines.Receipt) string {
@@ -240,36 +230,16 @@ func distillError(err error, rev state.Rev) error {
 	return err
 }
 
-// A distillAnswer is the JSON form of mem distill.
-type distillAnswer struct {
-	Sessions   []distilled   `json:"sessions"`
-	Reflection reflectedJSON `json:"reflection"`
-	DryRun     bool          `json:"dryRun"`
-}
-
-type distilled struct {
-	Session  string `json:"sessionId"`
-	Parts    int    `json:"parts"`
-	Accepted int    `json:"accepted"`
-	Rejected int    `json:"rejected"`
-	knowledge.Verification
-	Assigned int             `json:"assigned"`
-	Left     int             `json:"tokensLeft"`
-	Facts    []SavedFact     `json:"facts"`
-	Receipt  engines.Receipt `json:"receipt"`
-}
-
-func (a *distillAnswer) add(rev state.Rev, d knowledge.Distillation, dryRun bool) {
-	x := distilled{Session: rev.Session.ID, Parts: d.Parts, Assigned: d.Assigned, Left: d.Left, Receipt: d.Receipt,
-		Verification: knowledge.NewVerification(), Facts: []SavedFact{}}
-	x.Add(d.Verification)
+// distilledObject returns the JSON form of a session that was distilled.
+func distilledObject(rev state.Rev, d knowledge.Distillation) app.Object {
+	accepted, rejected := d.Counts()
+	v, saved := knowledge.NewVerification(), []app.Object{}
+	v.Add(d.Verification)
 	for _, s := range d.Saved {
-		x.Accepted, x.Rejected = x.Accepted+s.Accepted(), x.Rejected+s.Count(facts.Rejected)
-		for _, f := range s.Facts {
-			x.Facts = append(x.Facts, SavedFact{At: f.Path, Known: f.Known, Fact: f.Fact})
-		}
+		saved = append(saved, savedObjects(s.Facts)...)
 	}
-	a.Sessions, a.DryRun = append(a.Sessions, x), dryRun
+	return app.Object{"sessionId", rev.Session.ID, "parts", d.Parts, "accepted", accepted, "rejected", rejected, "", v,
+		"assigned", d.Assigned, "tokensLeft", d.Left, "facts", saved, "receipt", d.Receipt}
 }
 
 func printDistilled(e *app.Env, rev state.Rev, d knowledge.Distillation) {
@@ -286,9 +256,8 @@ func printDistilled(e *app.Env, rev state.Rev, d knowledge.Distillation) {
 		e.Note("%s is distilled already", term.ShortID(rev.Session.ID))
 		return
 	}
-	var accepted, rejected int
+	accepted, rejected := d.Counts()
 	for _, s := range d.Saved {
-		accepted, rejected = accepted+s.Accepted(), rejected+s.Count(facts.Rejected)
 		for _, f := range s.Facts {
 			if f.Fact.Verdict == facts.Rejected {
 				e.Detail("rejected: %s: %s", strings.Join(f.Fact.Notes, "; "), tokens.OneLine(f.Fact.Text, 80))

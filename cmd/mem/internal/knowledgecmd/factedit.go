@@ -1,6 +1,7 @@
 package knowledgecmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -55,29 +56,26 @@ func factsChange(e *app.Env) []*cli.Command {
 			Description: "Quotes are looked up as in \"mem facts save\". A fact without evidence is stored as\n" +
 				"stated, and cannot supersede, refute or resolve a fact that has evidence. The default\n" +
 				"kind is decision.",
-			Action: e.Action(1, 1, func(c *cli.Context) error {
-				return runFactsAdd(c.Context, e, added, e.Operand(0))
-			})},
+			Action: names.Action(e, 1, 1, added.add)},
 		factsEdit(e),
 		{Name: "confirm", Usage: "confirm facts; only the user can", ArgsUsage: "<fact>...",
 			Description: "A confirmed fact is trusted like the user's own words: it can be evidence for a rule.\n" +
 				"The command works only at a terminal, not in a session of Claude Code or a script.",
 			Flags: []cli.Flag{app.BoolFlag(&undo, "undo", "withdraw the confirmation")},
-			Action: e.Action(1, 1000, func(c *cli.Context) error {
+			Action: names.Action(e, 1, 1000, func(ctx context.Context, run names.Run) error {
 				if !app.UserTypes(e) {
 					return app.WithCode(app.ExitNo, app.WithHint(errors.New("only the user can confirm a fact"),
 						"type it at a terminal: "+term.Shell(append([]string{"mem", "facts", "confirm"}, e.Operands...)...)))
 				}
-				return runFactsJudge(c.Context, e, e.Operands, facts.Judgement{Says: facts.Confirms, Value: !undo})
+				return judgeFacts(ctx, run, e.Operands, facts.Judgement{Says: facts.Confirms, Value: !undo})
 			})},
 		{Name: "rm", Usage: "remove facts; their records remain", ArgsUsage: "<fact>...",
 			Flags: []cli.Flag{
 				app.BoolFlag(&undo, "undo", "put them back"),
 				app.ParsedFlag(&reason, "reason", "why: `TEXT`", app.LineParser("a reason", 500)),
 			},
-			Action: e.Action(1, 1000, func(c *cli.Context) error {
-				return runFactsJudge(c.Context, e, e.Operands,
-					facts.Judgement{Says: facts.Removes, Value: !undo, Reason: reason})
+			Action: names.Action(e, 1, 1000, func(ctx context.Context, run names.Run) error {
+				return judgeFacts(ctx, run, e.Operands, facts.Judgement{Says: facts.Removes, Value: !undo, Reason: reason})
 			})},
 	}
 }
@@ -92,28 +90,27 @@ func factsEdit(e *app.Env) *cli.Command {
 			app.BoolFlag(&refuted, "refuted", "mark the fact as refuted (--no-refuted reverses it)"),
 			app.BoolFlag(&resolved, "resolved", "mark the issue as resolved (--no-resolved reverses it)"),
 			app.ParsedFlag(&reason, "reason", "the resolution, or the reason it is wrong: `TEXT`", app.LineParser("a reason", 500))),
-		Action: e.Action(1, 2, func(c *cli.Context) error {
-			if text := e.Operand(1); text != "" {
-				o.text = text
-			}
-			for _, way := range []struct {
-				flag, says string
-				value      bool
-			}{{"refuted", facts.Refutes, refuted}, {"resolved", facts.Resolves, resolved}} {
-				if !c.IsSet(way.flag) {
-					continue
+		Action: func(c *cli.Context) error {
+			return names.Action(e, 1, 2, func(ctx context.Context, run names.Run) error {
+				o.text = cmp.Or(e.Operand(1), o.text)
+				for _, way := range []struct {
+					flag, says string
+					value      bool
+				}{{"refuted", facts.Refutes, refuted}, {"resolved", facts.Resolves, resolved}} {
+					switch {
+					case !c.IsSet(way.flag):
+					case o.changes():
+						return app.WithHint(app.Usagef("option --%s cannot be combined with an edit", way.flag), "use two commands")
+					default:
+						return judgeFacts(ctx, run, e.Operands[:1], facts.Judgement{Says: way.says, Value: way.value, Reason: reason})
+					}
 				}
-				if o.changes() {
-					return app.WithHint(app.Usagef("option --%s cannot be combined with an edit", way.flag), "use two commands")
+				if reason != "" {
+					return app.Usagef("option --reason belongs to --resolved and --refuted")
 				}
-				return runFactsJudge(c.Context, e, e.Operands[:1],
-					facts.Judgement{Says: way.says, Value: way.value, Reason: reason})
-			}
-			if reason != "" {
-				return app.Usagef("option --reason belongs to --resolved and --refuted")
-			}
-			return runFactsEdit(c.Context, e, o, e.Operand(0))
-		})}
+				return o.edit(ctx, run)
+			})(c)
+		}}
 }
 
 // stated builds a fact from the options and sets the project of the run to that of the evidence.
@@ -143,54 +140,50 @@ func stated(ctx context.Context, run *names.Run, o factsEditOptions) (knowledge.
 	return in, nil
 }
 
-func runFactsAdd(ctx context.Context, e *app.Env, o factsEditOptions, text string) error {
-	o.text = text
-	return names.WithMemory(ctx, e, func(run names.Run) error {
-		in, err := stated(ctx, &run, o)
-		if err != nil {
-			return err
-		}
-		return addFact(ctx, run, in)
-	})
+func (o *factsEditOptions) add(ctx context.Context, run names.Run) error {
+	o.text = run.Operand(0)
+	in, err := stated(ctx, &run, *o)
+	if err != nil {
+		return err
+	}
+	return addFact(ctx, run, in)
 }
 
-func runFactsEdit(ctx context.Context, e *app.Env, o factsEditOptions, id string) error {
-	return names.WithMemory(ctx, e, func(run names.Run) error {
-		old, p, err := oneFact(ctx, run, id)
+func (o *factsEditOptions) edit(ctx context.Context, run names.Run) error {
+	old, p, err := oneFact(ctx, run, run.Operand(0))
+	if err != nil {
+		return err
+	}
+	run.Project = p
+	in, err := stated(ctx, &run, *o)
+	if err != nil {
+		return err
+	}
+	if !o.changes() {
+		return app.WithHint(app.Usagef("nothing to change"), fmt.Sprintf("mem facts edit %s \"corrected text\"", old.ID))
+	}
+	if in.Given.Text == "" {
+		in.Given.Text = old.Text
+	}
+	if in.Given.Kind == "" {
+		in.Given.Kind = old.Kind
+	}
+	if len(in.Given.Evidence) == 0 && old.Session != "" {
+		rev, err := run.ResolveSession(ctx, old.Session)
 		if err != nil {
 			return err
 		}
-		run.Project = p
-		in, err := stated(ctx, &run, o)
-		if err != nil {
-			return err
-		}
-		if !o.changes() {
-			return app.WithHint(app.Usagef("nothing to change"), fmt.Sprintf("mem facts edit %s \"corrected text\"", old.ID))
-		}
-		if in.Given.Text == "" {
-			in.Given.Text = old.Text
-		}
-		if in.Given.Kind == "" {
-			in.Given.Kind = old.Kind
-		}
-		if len(in.Given.Evidence) == 0 && old.Session != "" {
-			rev, err := run.ResolveSession(ctx, old.Session)
-			if err != nil {
-				return err
-			}
-			in.Session, in.Given.Evidence = rev.Session, old.Evidence
-		}
-		if len(in.Given.Keywords) == 0 {
-			in.Given.Keywords = old.Keywords
-		}
-		if len(in.Given.Files) == 0 {
-			in.Given.Files = old.Files
-		}
-		in.Replaces = old.ID
-		run.Project = p // whatever the project of new evidence
-		return addFact(ctx, run, in)
-	})
+		in.Session, in.Given.Evidence = rev.Session, old.Evidence
+	}
+	if len(in.Given.Keywords) == 0 {
+		in.Given.Keywords = old.Keywords
+	}
+	if len(in.Given.Files) == 0 {
+		in.Given.Files = old.Files
+	}
+	in.Replaces = old.ID
+	run.Project = p // whatever the project of new evidence
+	return addFact(ctx, run, in)
 }
 
 // addFact stores a fact and prints the result.
@@ -234,50 +227,44 @@ func silencedHint(err error) error {
 			strings.Replace(no.Says, facts.Supersedes, facts.Refutes, 1))))
 }
 
-func runFactsJudge(ctx context.Context, e *app.Env, ids []string, j facts.Judgement) error {
-	return names.WithMemory(ctx, e, func(run names.Run) error {
-		var list []facts.Fact
-		for i, id := range ids {
-			f, p, err := oneFact(ctx, run, id)
-			if err != nil {
-				return err
-			}
-			if i > 0 && p.ID != run.Project.ID {
-				return app.Usagef("%s is of another project than %s", id, ids[0])
-			}
-			if j.Says == facts.Confirms && j.Value && !f.Live() {
-				return app.WithHint(fmt.Errorf("%s is %s and cannot be confirmed", f.ID, FateOf(f)), "mem show "+f.ID)
-			}
-			if j.Says == facts.Resolves && f.Kind != facts.Issue {
-				return app.Usagef("%s is not an issue but a %s", f.ID, f.Kind)
-			}
-			run.Project, list = p, append(list, f)
-		}
-		if err := knowledge.JudgeFacts(ctx, run.DB, run.Project.ID, list, j, e.Opt.DryRun); err != nil {
+// judgeFacts judges facts of one project.
+func judgeFacts(ctx context.Context, run names.Run, ids []string, j facts.Judgement) error {
+	var list []facts.Fact
+	for i, id := range ids {
+		f, p, err := oneFact(ctx, run, id)
+		if err != nil {
 			return err
 		}
-		if e.Opt.JSON {
-			return printJudged(e, list, j)
+		if i > 0 && p.ID != run.Project.ID {
+			return app.Usagef("%s is of another project than %s", id, ids[0])
 		}
-		for _, f := range list {
-			did := f.ID + " is " + j.Says
-			if !j.Value {
-				did = f.ID + " is " + j.Says + " no more"
-			}
-			if e.Opt.DryRun {
-				did = "would do: " + did
-			}
-			e.Note("%s: %s", did, tokens.OneLine(f.Text, 60))
+		if j.Says == facts.Confirms && j.Value && !f.Live() {
+			return app.WithHint(fmt.Errorf("%s is %s and cannot be confirmed", f.ID, FateOf(f)), "mem show "+f.ID)
 		}
-		return nil
-	})
-}
-
-func printJudged(e *app.Env, list []facts.Fact, j facts.Judgement) error {
-	allFacts := []string{}
-	for _, f := range list {
-		allFacts = append(allFacts, f.ID)
+		if j.Says == facts.Resolves && f.Kind != facts.Issue {
+			return app.Usagef("%s is not an issue but a %s", f.ID, f.Kind)
+		}
+		run.Project, list = p, append(list, f)
 	}
-	return e.PrintJSON("facts.judge", nil, "facts", allFacts, "says", j.Says, "value", j.Value,
-		"dryRun", e.Opt.DryRun)
+	if err := knowledge.JudgeFacts(ctx, run.DB, run.Project.ID, list, j, run.Opt.DryRun); err != nil {
+		return err
+	}
+	if run.Opt.JSON {
+		all := []string{}
+		for _, f := range list {
+			all = append(all, f.ID)
+		}
+		return run.PrintJSON("facts.judge", nil, "facts", all, "says", j.Says, "value", j.Value, "dryRun", run.Opt.DryRun)
+	}
+	for _, f := range list {
+		did := f.ID + " is " + j.Says
+		if !j.Value {
+			did = f.ID + " is " + j.Says + " no more"
+		}
+		if run.Opt.DryRun {
+			did = "would do: " + did
+		}
+		run.Note("%s: %s", did, tokens.OneLine(f.Text, 60))
+	}
+	return nil
 }

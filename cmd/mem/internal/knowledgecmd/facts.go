@@ -88,74 +88,56 @@ func factsReadCommands(e *app.Env) []*cli.Command {
 	var o FactOptions
 	return []*cli.Command{
 		{Name: "list", Usage: "list facts, the newest first", ArgsUsage: "[<session>]", Flags: o.flags(),
-			Action: e.Action(0, 1, func(c *cli.Context) error {
-				return runFactsList(c.Context, e, o, e.Operand(0))
-			})},
+			Action: names.Action(e, 0, 1, o.list)},
 		{Name: "show", Usage: "print facts with their evidence", ArgsUsage: "<fact>|<session>",
-			Action: e.Action(1, 1, func(c *cli.Context) error {
-				return runFactsShow(c.Context, e, e.Operand(0))
-			})},
+			Action: names.Action(e, 1, 1, runFactsShow)},
 		factsVerify(e),
 	}
 }
 
-func runFactsList(ctx context.Context, e *app.Env, o FactOptions, name string) error {
+func (o *FactOptions) list(ctx context.Context, run names.Run) error {
 	if o.number < 0 {
 		return app.Usagef("option --number cannot be %d: want a whole number from 0", o.number)
 	}
-	return names.WithMemory(ctx, e, func(run names.Run) error {
-		projects, err := run.ListedProjects(ctx)
-		session := ""
-		if err == nil && name != "" {
-			var rev state.Rev
-			if rev, err = run.ResolveSession(ctx, name); err == nil {
-				projects, session = []state.Project{rev.Project}, rev.Session.ID
-			}
+	projects, err := run.ListedProjects(ctx)
+	session := ""
+	if name := run.Operand(0); err == nil && name != "" {
+		var rev state.Rev
+		if rev, err = run.ResolveSession(ctx, name); err == nil {
+			projects, session = []state.Project{rev.Project}, rev.Session.ID
 		}
+	}
+	if err != nil {
+		return err
+	}
+	var list []view.Fact
+	for _, p := range projects {
+		set, err := revision.Facts(ctx, run.DB, p.ID)
 		if err != nil {
 			return err
 		}
-		var list []view.Fact
-		for _, p := range projects {
-			set, err := revision.Facts(ctx, run.DB, p.ID)
-			if err != nil {
-				return err
-			}
-			for f := range set.All() {
-				if o.Wants(*f) && (session == "" || f.Session == session) {
-					list = append(list, view.Fact{Fact: *f, Project: names.ProjectName(e, p)})
-				}
+		for f := range set.All() {
+			if o.Wants(*f) && (session == "" || f.Session == session) {
+				list = append(list, view.Fact{Fact: *f, Project: names.ProjectName(run.Env, p)})
 			}
 		}
-		slices.SortStableFunc(list, func(a, b view.Fact) int { return b.Time.Compare(a.Time) })
-		if o.number > 0 {
-			list = list[:min(len(list), o.number)]
-		}
-		switch {
-		case len(list) > 0 || e.Opt.JSON:
-		case len(projects) == 1:
-			e.Note("no matching facts in project %s", projects[0].Name)
-			e.Hint("mem facts draft; of another project: -p NAME, of all: --all-projects")
-		default:
-			e.Note("no matching facts in any project")
-			e.Hint("mem facts draft")
-		}
-		return printFacts(run, list)
-	})
-}
-
-// printFacts prints a list of facts.
-func printFacts(run names.Run, list []view.Fact) error {
-	if run.Opt.JSON {
-		return run.PrintJSON("facts.list", nil, "facts", append([]view.Fact{}, list...))
 	}
-	t := run.Table(app.Column{Name: "fact"}, app.Column{Name: "kind"}, app.Column{Name: "verdict"}, app.Column{Name: "trust"},
-		app.Column{Name: "at"}, run.ProjectColumn(), app.Column{Name: "text", Shrinks: true})
+	slices.SortStableFunc(list, func(a, b view.Fact) int { return b.Time.Compare(a.Time) })
+	if o.number > 0 {
+		list = list[:min(len(list), o.number)]
+	}
+	l := run.List("facts.list", "facts", app.Column{Name: "fact"}, app.Column{Name: "kind"}, app.Column{Name: "verdict"},
+		app.Column{Name: "trust"}, app.Column{Name: "at"}, run.ProjectColumn(), app.Column{Name: "text", Shrinks: true})
+	l.None, l.Hint = "no matching facts in any project", "mem facts draft"
+	if len(projects) == 1 {
+		l.None = "no matching facts in project " + projects[0].Name
+		l.Hint = "mem facts draft; of another project: -p NAME, of all: --all-projects"
+	}
 	for _, f := range list {
-		t.Row(app.Cell{Full: f.ID, Paint: run.Style().Yellow}, app.Cell{Full: string(f.Kind)}, verdictCell(run.Env, f.Fact),
+		l.Add(f, app.Cell{Full: f.ID, Paint: run.Style().Yellow}, app.Cell{Full: string(f.Kind)}, verdictCell(run.Env, f.Fact),
 			app.Cell{Full: f.Trust.String()}, placeCell(f.Fact), app.Cell{Full: f.Project}, app.Cell{Full: f.Text})
 	}
-	return t.Flush()
+	return l.Print()
 }
 
 // verdictCell returns the verdict on a fact and its state.

@@ -54,12 +54,7 @@ func factsWriteCommands(e *app.Env) []*cli.Command {
 				app.BoolFlag(&o.all, "all", "print distilled messages too"),
 				app.BoolFlag(&o.backlog, "backlog", "print the oldest session of the project that is not distilled"),
 			},
-			Action: e.Action(0, 1, func(c *cli.Context) error {
-				if o.backlog && len(e.Operands) > 0 {
-					return app.Usagef("--backlog is every session: name none")
-				}
-				return runFactsDraft(c.Context, e, o, names.OrNewest(e.Operand(0)))
-			})},
+			Action: names.Action(e, 0, 1, o.draft)},
 		{Name: "schema", Usage: "print the JSON schema of what save reads",
 			Action: e.Action(0, 0, func(c *cli.Context) error {
 				return runFactsSchema(e)
@@ -89,49 +84,50 @@ const draftTokens = 7800
 // factTokens is about what save prints of a fact before the next part.
 const factTokens = 40
 
-func runFactsDraft(ctx context.Context, e *app.Env, o factsDraftOptions, name string) error {
+func (o *factsDraftOptions) draft(ctx context.Context, run names.Run) error {
+	if o.backlog && len(run.Operands) > 0 {
+		return app.Usagef("--backlog is every session: name none")
+	}
 	if o.tokens == 0 {
 		o.tokens = draftTokens
 	}
-	return names.WithMemory(ctx, e, func(run names.Run) error {
-		var rev state.Rev
-		var err error
-		if rev.Project = run.Project; !o.backlog {
-			if rev, err = run.ResolveSession(ctx, name); err != nil {
-				return err
-			}
-		}
-		draft := knowledge.DraftOptions{All: o.all, MaxTokens: o.tokens, Whole: true, After: o.after}
-		t := knowledge.Task{}
-		if !o.backlog {
-			t.Draft, err = knowledge.DraftFacts(ctx, run.DB, rev, draft)
-		}
-		if err == nil && t.Draft.To == 0 && !o.all {
-			t, err = knowledge.NextTask(ctx, run.DB, rev.Project, rev.Session, knowledge.TaskOptions{DraftOptions: draft, Backlog: o.backlog})
-		}
-		if err != nil {
+	var rev state.Rev
+	var err error
+	if rev.Project = run.Project; !o.backlog {
+		if rev, err = run.ResolveSession(ctx, names.OrNewest(run.Operand(0))); err != nil {
 			return err
 		}
-		d := t.Draft
-		if d.Printed > o.tokens && d.To > 0 {
-			const step = 100
-			need := strconv.Itoa((d.Printed + step - 1) / step * step)
-			return app.WithHint(fmt.Errorf("the draft up to message %d needs about %s tokens, more than %s", d.Lines[0].N,
-				tokens.Commas(d.Printed), tokens.Commas(o.tokens)),
-				term.Shell("mem", "facts", "draft", term.ShortID(d.Session.ID), "--tokens", need))
-		}
-		switch {
-		case e.Opt.JSON:
-			return taskJSON(e, t)
-		case !t.Empty():
-			printTask(e, t, o.backlog, knowledge.Seen{})
-		case o.backlog:
-			e.Note("every session of project %s is distilled, and every fact verified", run.Project.Name)
-		default:
-			e.Note("%s is distilled up to its last message, %d", term.ShortID(rev.Session.ID), rev.Session.Now().Scan.Values)
-		}
-		return nil
-	})
+	}
+	draft := knowledge.DraftOptions{All: o.all, MaxTokens: o.tokens, Whole: true, After: o.after}
+	t := knowledge.Task{}
+	if !o.backlog {
+		t.Draft, err = knowledge.DraftFacts(ctx, run.DB, rev, draft)
+	}
+	if err == nil && t.Draft.To == 0 && !o.all {
+		t, err = knowledge.NextTask(ctx, run.DB, rev.Project, rev.Session, knowledge.TaskOptions{DraftOptions: draft, Backlog: o.backlog})
+	}
+	if err != nil {
+		return err
+	}
+	d := t.Draft
+	if d.Printed > o.tokens && d.To > 0 {
+		const step = 100
+		need := strconv.Itoa((d.Printed + step - 1) / step * step)
+		return app.WithHint(fmt.Errorf("the draft up to message %d needs about %s tokens, more than %s", d.Lines[0].N,
+			tokens.Commas(d.Printed), tokens.Commas(o.tokens)),
+			term.Shell("mem", "facts", "draft", term.ShortID(d.Session.ID), "--tokens", need))
+	}
+	switch {
+	case run.Opt.JSON:
+		return taskJSON(run.Env, t)
+	case !t.Empty():
+		printTask(run.Env, t, o.backlog, knowledge.Seen{})
+	case o.backlog:
+		run.Note("every session of project %s is distilled, and every fact verified", run.Project.Name)
+	default:
+		run.Note("%s is distilled up to its last message, %d", term.ShortID(rev.Session.ID), rev.Session.Now().Scan.Values)
+	}
+	return nil
 }
 
 // printTask prints what is to be done, and the command that takes the answer.
@@ -318,44 +314,28 @@ func decodeInputs(b []byte, session string) (list []facts.Input, err error) {
 	return list, nil
 }
 
-// A SavedFact is the JSON form of a fact that was accepted and saved, or rejected.
-type SavedFact struct {
-	At    string `json:"at"`
-	Known bool   `json:"known,omitempty"`
-	facts.Fact
-}
-
-// A savedAnswer is the JSON form of mem facts save.
-type savedAnswer struct {
-	Session  string      `json:"session"`
-	Through  int         `json:"through"`
-	Accepted int         `json:"accepted"`
-	Rejected int         `json:"rejected"`
-	Facts    []SavedFact `json:"facts"`
-	Dropped  []string    `json:"dropped"`
-	Notes    []string    `json:"notes"`
-	Assigned int         `json:"assigned"`
-	By       string      `json:"by"`
-	knowledge.Verification
-	DryRun bool `json:"dryRun"`
+// savedObjects returns the JSON form of facts that were saved or rejected.
+func savedObjects(list []knowledge.SavedFact) []app.Object {
+	out := []app.Object{}
+	for _, f := range list {
+		out = append(out, app.Object{"at", f.Path, "known,omitempty", f.Known, "", f.Fact})
+	}
+	return out
 }
 
 func printSavedFacts(e *app.Env, s knowledge.SavedFacts, by string, failed error) error {
-	a := savedAnswer{Through: s.Through, Accepted: s.Accepted(), Rejected: s.Count(facts.Rejected), Assigned: s.Assigned,
-		Facts: []SavedFact{}, Dropped: append([]string{}, s.Dropped...), Notes: append([]string{}, s.Notes...),
-		By: by, Verification: s.Verification, DryRun: e.Opt.DryRun}
-	if s.Session != nil {
-		a.Session = s.Session.ID
-	}
-	for _, f := range s.Facts {
-		a.Facts = append(a.Facts, SavedFact{f.Path, f.Known, f.Fact})
-	}
 	if e.Opt.JSON {
-		if err := e.PrintJSON("facts.save", a); err != nil {
+		session := ""
+		if s.Session != nil {
+			session = s.Session.ID
+		}
+		if err := e.PrintJSON("facts.save", nil, "session", session, "through", s.Through, "accepted", s.Accepted(),
+			"rejected", s.Count(facts.Rejected), "facts", savedObjects(s.Facts), "dropped", append([]string{}, s.Dropped...),
+			"notes", append([]string{}, s.Notes...), "assigned", s.Assigned, "by", by, "", s.Verification, "dryRun", e.Opt.DryRun); err != nil {
 			return err
 		}
 	} else {
-		printSaved(e, s, a, failed != nil)
+		printSaved(e, s, by, failed != nil)
 	}
 	switch {
 	case failed != nil:
@@ -366,7 +346,7 @@ func printSavedFacts(e *app.Env, s knowledge.SavedFacts, by string, failed error
 	return nil
 }
 
-func printSaved(e *app.Env, s knowledge.SavedFacts, a savedAnswer, none bool) {
+func printSaved(e *app.Env, s knowledge.SavedFacts, by string, none bool) {
 	for _, f := range s.Facts {
 		id := f.Fact.ID
 		if f.Fact.Verdict == facts.Rejected {
@@ -391,10 +371,10 @@ func printSaved(e *app.Env, s knowledge.SavedFacts, a savedAnswer, none bool) {
 		did = "nothing saved"
 	}
 	if s.Session != nil && (len(s.Facts) > 0 || answersOf(s.Verification) == 0) {
-		e.Note("%s: %d accepted, %d rejected; %s is distilled through message %d", did, a.Accepted, a.Rejected,
+		e.Note("%s: %d accepted, %d rejected; %s is distilled through message %d", did, s.Accepted(), s.Count(facts.Rejected),
 			term.ShortID(s.Session.ID), s.Through)
 	}
-	if a.Rejected > 0 {
+	if s.Count(facts.Rejected) > 0 {
 		e.Hint("correct the rejected facts and save them again: quotes must be exact copies")
 	}
 	if answersOf(s.Verification) > 0 && !none {
@@ -402,7 +382,7 @@ func printSaved(e *app.Env, s knowledge.SavedFacts, a savedAnswer, none bool) {
 		if len(s.Removed) > 0 {
 			removed = " (" + strings.Join(s.Removed, ", ") + ")"
 		}
-		e.Note("%s, asked %s: %d verified, %d reworded, %d removed%s", recorded, a.By, len(s.Verified), len(s.Reworded), len(s.Removed), removed)
+		e.Note("%s, asked %s: %d verified, %d reworded, %d removed%s", recorded, by, len(s.Verified), len(s.Reworded), len(s.Removed), removed)
 	}
 }
 

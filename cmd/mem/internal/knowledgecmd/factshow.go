@@ -6,7 +6,6 @@ import (
 	"io"
 	"strings"
 
-	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/checkout"
@@ -16,22 +15,21 @@ import (
 	"github.com/memvcs/mem/layers/state"
 )
 
-func runFactsShow(ctx context.Context, e *app.Env, name string) error {
-	return names.WithMemory(ctx, e, func(run names.Run) error {
-		if knowledge.IsFactID(name) {
-			f, p, err := oneFact(ctx, run, name)
-			if err != nil {
-				return err
-			}
-			run.Project = p
-			return ShowFact(ctx, run, f)
-		}
-		rev, err := run.ResolveSession(ctx, name)
+func runFactsShow(ctx context.Context, run names.Run) error {
+	name := run.Operand(0)
+	if knowledge.IsFactID(name) {
+		f, p, err := oneFact(ctx, run, name)
 		if err != nil {
 			return err
 		}
-		return ShowDistilled(ctx, run, rev)
-	})
+		run.Project = p
+		return ShowFact(ctx, run, f)
+	}
+	rev, err := run.ResolveSession(ctx, name)
+	if err != nil {
+		return err
+	}
+	return ShowDistilled(ctx, run, rev)
 }
 
 // ShowFact prints a fact with its evidence.

@@ -25,36 +25,34 @@ func factsVerify(e *app.Env) *cli.Command {
 			"fact, other facts are removed and remain in the log. Without an operand, asks about the\n" +
 			"newest session that has unverified facts.",
 		Flags: []cli.Flag{app.ParsedFlag(&most, "tokens", "print at most about `T` tokens; default 7.8k", app.ParseTokens)},
-		Action: func(c *cli.Context) error {
-			return runFactsVerify(c.Context, e, most, e.Operands)
-		},
+		Action: names.Action(e, 0, -1, func(ctx context.Context, run names.Run) error {
+			return runFactsVerify(ctx, run, most)
+		}),
 	}
 }
 
-func runFactsVerify(ctx context.Context, e *app.Env, most int, operands []string) error {
-	return names.WithMemory(ctx, e, func(run names.Run) error {
-		session, ids, err := questioned(ctx, &run, operands)
-		if err != nil {
-			return err
-		}
-		n := &knowledge.Questionnaire{}
-		if session != "" {
-			n, err = knowledge.Questions(ctx, run.DB, run.Project.ID, session, knowledge.QuestionOptions{IDs: ids, MaxTokens: most})
-		}
-		switch {
-		case err != nil:
-			return err
-		case e.Opt.JSON:
-			return questionsJSON(e, n)
-		case session == "":
-			e.Note("every fact of project %s is verified", run.Project.Name)
-		case len(n.Questions) == 0:
-			e.Note("every fact of %s is verified", term.ShortID(session))
-		default:
-			printTask(e, knowledge.Task{Questions: []*knowledge.Questionnaire{n}}, false, knowledge.Seen{})
-		}
-		return nil
-	})
+func runFactsVerify(ctx context.Context, run names.Run, most int) error {
+	session, ids, err := questioned(ctx, &run, run.Operands)
+	if err != nil {
+		return err
+	}
+	n := &knowledge.Questionnaire{}
+	if session != "" {
+		n, err = knowledge.Questions(ctx, run.DB, run.Project.ID, session, knowledge.QuestionOptions{IDs: ids, MaxTokens: most})
+	}
+	switch {
+	case err != nil:
+		return err
+	case run.Opt.JSON:
+		return questionsJSON(run.Env, n)
+	case session == "":
+		run.Note("every fact of project %s is verified", run.Project.Name)
+	case len(n.Questions) == 0:
+		run.Note("every fact of %s is verified", term.ShortID(session))
+	default:
+		printTask(run.Env, knowledge.Task{Questions: []*knowledge.Questionnaire{n}}, false, knowledge.Seen{})
+	}
+	return nil
 }
 
 func questionsJSON(e *app.Env, n *knowledge.Questionnaire) error {

@@ -22,85 +22,58 @@ func LayersCommand(e *app.Env) *cli.Command {
 			"transcript and cached; \"build\" computes missing ones now. L2 to L4 come from Claude, a\n" +
 			"model or you.",
 		Subcommands: []*cli.Command{
-			{Name: "status", Usage: "list the layers", Action: e.Action(0, 0, func(c *cli.Context) error {
-				return RunLayersStatus(c.Context, e)
-			})},
-			{Name: "build", Usage: "build missing L1 transcripts", Action: e.Action(0, 0, func(c *cli.Context) error {
-				return runLayersBuild(c.Context, e)
-			})},
+			{Name: "status", Usage: "list the layers", Action: names.Action(e, 0, 0, RunLayersStatus)},
+			{Name: "build", Usage: "build missing L1 transcripts", Action: names.Action(e, 0, 0, runLayersBuild)},
 		},
 	}
 }
 
-// A layerRow is a layer in layers status.
-type layerRow struct {
-	Layer   string `json:"layer"`
-	Name    string `json:"name"`
-	Have    int    `json:"have"`
-	Pending int    `json:"pending"`
-	Of      string `json:"of"`   // what is pending: sessions, exchanges, reflections
-	Next    string `json:"next"` // the next command to run
-}
-
-func layerRows(d knowledge.Progress) []layerRow {
-	next := "mem facts draft SESSION"
-	if len(d.L2) > 0 {
-		next = term.Shell("mem", "facts", "draft", term.ShortID(d.L2[0]))
+// RunLayersStatus prints the progress of each layer: what it has, what is pending, and the command that makes that.
+func RunLayersStatus(ctx context.Context, run names.Run) error {
+	d, err := knowledge.ReadProgress(ctx, run.DB, run.Project.ID)
+	if err != nil {
+		return err
 	}
-	due := 0
+	draft, due := "mem facts draft SESSION", 0
+	if len(d.L2) > 0 {
+		draft = term.Shell("mem", "facts", "draft", term.ShortID(d.L2[0]))
+	}
 	if d.L4 {
 		due = 1
 	}
-	return []layerRow{
-		{"L1", "refined transcripts", d.Sessions - d.L1, d.L1, "sessions", "mem layers build"},
-		{"L2", "facts", d.Facts, len(d.L2), "sessions", next},
-		{"L3", "concepts", d.Exchanges - d.L3, d.L3, "exchanges", "mem concepts candidates"},
-		{"L4", "rules", d.Rules, due, "reflections", "mem reflect"},
+	l := run.List("layers.status", "layers", app.Column{Name: "layer"}, app.Column{Name: "holds"},
+		app.Column{Name: "have", Right: true}, app.Column{Name: "pending", Right: true}, app.Column{Name: "of"},
+		app.Column{Name: "next", Shrinks: true})
+	add := func(layer, name string, have, pending int, of, next string) {
+		cell := app.Cell{Full: "-"}
+		if pending > 0 {
+			cell = app.Cell{Full: next, Paint: run.Style().Cyan}
+		}
+		l.Add(app.Object{"layer", layer, "name", name, "have", have, "pending", pending, "of", of, "next", next},
+			app.Cell{Full: layer}, app.Cell{Full: name}, app.Cell{Full: fmt.Sprint(have)}, app.Cell{Full: fmt.Sprint(pending)},
+			app.Cell{Full: of}, cell)
 	}
+	add("L1", "refined transcripts", d.Sessions-d.L1, d.L1, "sessions", "mem layers build")
+	add("L2", "facts", d.Facts, len(d.L2), "sessions", draft)
+	add("L3", "concepts", d.Exchanges-d.L3, d.L3, "exchanges", "mem concepts candidates")
+	add("L4", "rules", d.Rules, due, "reflections", "mem reflect")
+	return l.Print("project", run.Project.Name, "reflected,omitempty", term.TimeText(d.Reflected))
 }
 
-// RunLayersStatus prints the progress of each layer.
-func RunLayersStatus(ctx context.Context, e *app.Env) error {
-	return names.WithMemory(ctx, e, func(run names.Run) error {
-		d, err := knowledge.ReadProgress(ctx, run.DB, run.Project.ID)
-		if err != nil {
-			return err
-		}
-		rows := layerRows(d)
-		if e.Opt.JSON {
-			return e.PrintJSON("layers.status", nil, "project", run.Project.Name, "layers", rows,
-				"reflected,omitempty", term.TimeText(d.Reflected))
-		}
-		t := e.Table(app.Column{Name: "layer"}, app.Column{Name: "holds"}, app.Column{Name: "have", Right: true},
-			app.Column{Name: "pending", Right: true}, app.Column{Name: "of"}, app.Column{Name: "next", Shrinks: true})
-		for _, r := range rows {
-			next := app.Cell{Full: "-"}
-			if r.Pending > 0 {
-				next = app.Cell{Full: r.Next, Paint: e.Style().Cyan}
-			}
-			t.Row(app.Cell{Full: r.Layer}, app.Cell{Full: r.Name}, app.Cell{Full: fmt.Sprint(r.Have)},
-				app.Cell{Full: fmt.Sprint(r.Pending)}, app.Cell{Full: r.Of}, next)
-		}
-		return t.Flush()
-	})
-}
-
-func runLayersBuild(ctx context.Context, e *app.Env) error {
-	return names.WithMemory(ctx, e, func(run names.Run) error {
-		size, err := derive.SizeWithoutL1(ctx, run.DB, run.Project)
-		if err != nil {
-			return err
-		}
-		bar := e.ProgressBytes("reading", size)
-		n, err := derive.Refine(ctx, run.DB, run.Project, bar.Add)
-		bar.End()
-		if err != nil {
-			return names.StoreError(err)
-		}
-		if e.Opt.JSON {
-			return e.PrintJSON("layers.build", nil, "project", run.Project.Name, "l1", n)
-		}
-		e.Note("made L1 of %s", term.Count(n, "session"))
-		return nil
-	})
+func runLayersBuild(ctx context.Context, run names.Run) error {
+	size, err := derive.SizeWithoutL1(ctx, run.DB, run.Project)
+	if err != nil {
+		return err
+	}
+	bar := run.ProgressBytes("reading", size)
+	n, err := derive.Refine(ctx, run.DB, run.Project, bar.Add)
+	bar.End()
+	if err != nil {
+		return names.StoreError(err)
+	}
+	if run.Opt.JSON {
+		return run.PrintJSON("layers.build", nil, "project", run.Project.Name, "l1", n)
+	}
+	run.Note("made L1 of %s", term.Count(n, "session"))
+	return nil
 }

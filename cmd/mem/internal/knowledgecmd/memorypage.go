@@ -28,32 +28,30 @@ func MemoryPage(e *app.Env) *cli.Command {
 		Flags: []cli.Flag{
 			app.ParsedFlag(&budget, "budget", "use at most `T` tokens, such as 2k (the default)", app.ParseTokens),
 		},
-		Action: e.Action(0, 0, func(c *cli.Context) error {
-			return runMemory(c.Context, e, budget)
+		Action: names.Action(e, 0, 0, func(ctx context.Context, run names.Run) error {
+			return runMemory(ctx, run, budget)
 		}),
 	}
 }
 
-func runMemory(ctx context.Context, e *app.Env, budget int) error {
-	return names.WithMemory(ctx, e, func(run names.Run) error {
-		page, err := export.MemoryPage(ctx, run.DB, run.Project, budget)
-		if errors.Is(err, export.ErrBudget) {
-			return app.WithCode(app.ExitBudget, app.WithHint(err, "mem memory --budget 500"))
-		}
-		if err != nil {
-			return err
-		}
-		if e.Opt.JSON {
-			return e.PrintJSON("memory", nil, "project", run.Project.Name, "budget", budget, "tokens", page.Tokens,
-				"counter", page.Counter, "leftOut", page.Omitted, "text", page.Text)
-		}
-		if err := e.Page("memory"); err != nil {
-			return err
-		}
-		e.Printf("%s", e.Safe(page.Text))
-		if page.Omitted > 0 {
-			e.Detail("~%s tokens; %d items left out", tokens.Format(page.Tokens), page.Omitted)
-		}
-		return nil
-	})
+func runMemory(ctx context.Context, run names.Run, budget int) error {
+	page, err := export.MemoryPage(ctx, run.DB, run.Project, budget)
+	if errors.Is(err, export.ErrBudget) {
+		return app.WithCode(app.ExitBudget, app.WithHint(err, "mem memory --budget 500"))
+	}
+	if err != nil {
+		return err
+	}
+	if run.Opt.JSON {
+		return run.PrintJSON("memory", nil, "project", run.Project.Name, "budget", budget, "tokens", page.Tokens,
+			"counter", page.Counter, "leftOut", page.Omitted, "text", page.Text)
+	}
+	if err := run.Page("memory"); err != nil {
+		return err
+	}
+	run.Printf("%s", run.Safe(page.Text))
+	if page.Omitted > 0 {
+		run.Detail("~%s tokens; %d items left out", tokens.Format(page.Tokens), page.Omitted)
+	}
+	return nil
 }

@@ -199,35 +199,19 @@ func (l *list) author(s *notes.State) string {
 	return who
 }
 
-// A noteJSON is the JSON form of a state.
-type noteJSON struct {
-	File     string    `json:"file"`
-	N        int       `json:"n"` // 0 is the newest state
-	Time     time.Time `json:"time"`
-	Session  string    `json:"sessionId,omitempty"`
-	By       string    `json:"by"` // session, hand, restore
-	Device   string    `json:"device"`
-	Deleted  bool      `json:"deleted"`
-	Newest   bool      `json:"newest"` // no other state replaced it
-	Bytes    int       `json:"bytes"`
-	Added    int       `json:"addedLines"`
-	Removed  int       `json:"removedLines"`
-	Redacted int       `json:"redacted"`
-	Text     *string   `json:"text,omitempty"`
-}
-
-func (l *list) json(f *notes.File, n int) noteJSON {
-	s := f.States[n]
-	x := noteJSON{File: f.Name, N: n, Time: when(s), Session: s.Session, By: "hand", Device: s.Stamp.Device, Deleted: s.Deleted,
-		Newest: slices.Contains(f.Heads(), s), Bytes: len(s.Text), Redacted: s.Cut}
+// object returns the JSON form of a state; 0 is the newest, and no other state replaced the newest ones.
+func (l *list) object(f *notes.File, n int) app.Object {
+	s, by := f.States[n], "hand"
 	switch {
 	case s.Restored:
-		x.By = "restore"
+		by = "restore"
 	case s.Session != "":
-		x.By = "session"
+		by = "session"
 	}
-	x.Added, x.Removed = notes.Stat(f.Before(s), s.Text)
-	return x
+	added, removed := notes.Stat(f.Before(s), s.Text)
+	return app.Object{"file", f.Name, "n", n, "time", when(s), "sessionId,omitempty", s.Session, "by", by,
+		"device", s.Stamp.Device, "deleted", s.Deleted, "newest", slices.Contains(f.Heads(), s), "bytes", len(s.Text),
+		"addedLines", added, "removedLines", removed, "redacted", s.Cut}
 }
 
 // when returns the time of the change.
@@ -244,9 +228,9 @@ func runList(ctx context.Context, l *list) error {
 		return err
 	}
 	if l.Opt.JSON {
-		out := []noteJSON{}
+		out := []app.Object{}
 		for _, f := range l.files {
-			out = append(out, l.json(f, 0))
+			out = append(out, l.object(f, 0))
 		}
 		changed := []string{}
 		for _, c := range pending.Changes {
@@ -329,29 +313,17 @@ func runLog(l *list, name string) error {
 			return app.Usagef("mem notes log takes a file")
 		}
 	}
-	if l.Opt.JSON {
-		out := []noteJSON{}
-		for _, f := range files {
-			for n := range f.States {
-				out = append(out, l.json(f, n))
-			}
-		}
-		return l.PrintJSON("notes.log", nil, "states", out)
-	}
-	if len(files) == 0 {
-		l.Note("no notes in memory")
-		return nil
-	}
-	t := l.Table(app.Column{Name: "state", Shrinks: true}, app.Column{Name: "changed"}, app.Column{Name: "lines", Right: true},
-		app.Column{Name: "by", Shrinks: true})
+	out := l.List("notes.log", "states", app.Column{Name: "state", Shrinks: true}, app.Column{Name: "changed"},
+		app.Column{Name: "lines", Right: true}, app.Column{Name: "by", Shrinks: true})
+	out.None = "no notes in memory"
 	for _, f := range files {
 		for n, s := range f.States {
 			added, removed := notes.Stat(f.Before(s), s.Text)
-			t.Row(app.Cell{Full: stateName(f, n)}, l.TimeCell(when(s)), app.Cell{Full: fmt.Sprintf("+%d -%d", added, removed)},
-				app.Cell{Full: l.author(s)})
+			out.Add(l.object(f, n), app.Cell{Full: stateName(f, n)}, l.TimeCell(when(s)),
+				app.Cell{Full: fmt.Sprintf("+%d -%d", added, removed)}, app.Cell{Full: l.author(s)})
 		}
 	}
-	return t.Flush()
+	return out.Print()
 }
 
 func stateName(f *notes.File, n int) string { return fmt.Sprintf("%s@{%d}", f.Name, n) }
@@ -364,9 +336,7 @@ func runShow(l *list, name string) error {
 	n = max(n, 0)
 	s := f.States[n]
 	if l.Opt.JSON {
-		x := l.json(f, n)
-		x.Text = &s.Text
-		return l.PrintJSON("notes.show", x)
+		return l.PrintJSON("notes.show", nil, append(l.object(f, n), "text", s.Text)...)
 	}
 	if s.Deleted {
 		return app.WithCode(app.ExitNo, app.WithHint(fmt.Errorf("%s is deleted", stateName(f, n)),

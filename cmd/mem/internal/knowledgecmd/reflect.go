@@ -44,62 +44,60 @@ func Reflect(e *app.Env) *cli.Command {
 		Flags: []cli.Flag{
 			e.Since(&since, "only with evidence"),
 		},
-		Action: e.Action(0, 0, func(c *cli.Context) error {
-			return runReflect(c.Context, e, since)
+		Action: names.Action(e, 0, 0, func(ctx context.Context, run names.Run) error {
+			return runReflect(ctx, run, since)
 		}),
 	}
 }
 
-func runReflect(ctx context.Context, e *app.Env, since time.Time) error {
-	return names.WithMemory(ctx, e, func(run names.Run) error {
-		found, err := knowledge.Reflect(ctx, run.DB, run.Project, since, e.Opt.DryRun)
-		if err != nil {
-			return err
-		}
-		if e.Opt.JSON {
+func runReflect(ctx context.Context, run names.Run, since time.Time) error {
+	found, err := knowledge.Reflect(ctx, run.DB, run.Project, since, run.Opt.DryRun)
+	if err != nil {
+		return err
+	}
+	if run.Opt.JSON {
 
-			return e.PrintJSON("reflect", nil, "dryRun", e.Opt.DryRun, "facts", found.Facts,
-				"sessions", found.Sessions, "lastReflection,omitempty", term.TimeText(found.Last),
-				"candidates", append([]permanent.Candidate{}, found.Candidates...),
-				"recent", append([]knowledge.FactGroup{}, found.Recent...), "task", reflectSteps)
-		}
-		last := "never reflected on before"
-		if !found.Last.IsZero() {
-			last = "last reflected on " + app.Ago(e.Now(), found.Last)
-		}
-		n := len(found.Candidates)
-		e.Note("%d candidate%s in %d fact%s and %d session%s; %s", n, term.Plural(n), found.Facts, term.Plural(found.Facts),
-			found.Sessions, term.Plural(found.Sessions), last)
-		if n == 0 && len(found.Recent) == 0 {
-			return nil
-		}
-		known, err := revision.Facts(ctx, run.DB, run.Project.ID)
-		if err != nil {
-			return err
-		}
-		if err := e.Page("reflect"); err != nil {
-			return err
-		}
-		kind := ""
-		for _, c := range found.Candidates {
-			if c.Kind != kind {
-				kind = c.Kind
-				e.Printf("%s\n", e.Style().Bold(candidateHeading(kind)))
-			}
-			showCandidate(e, c, known)
-		}
-		if len(found.Recent) > 0 {
-			e.Printf("%s\n", e.Style().Bold("Recent facts"))
-		}
-		for _, g := range found.Recent {
-			e.Printf("%s\n", e.Safe(app.OneLine(g.Name)))
-			for _, f := range g.Facts {
-				e.Printf("    %s\n", e.Safe(Line(f)))
-			}
-		}
-		e.Printf("\n%s", reflectSteps)
+		return run.PrintJSON("reflect", nil, "dryRun", run.Opt.DryRun, "facts", found.Facts,
+			"sessions", found.Sessions, "lastReflection,omitempty", term.TimeText(found.Last),
+			"candidates", append([]permanent.Candidate{}, found.Candidates...),
+			"recent", append([]knowledge.FactGroup{}, found.Recent...), "task", reflectSteps)
+	}
+	last := "never reflected on before"
+	if !found.Last.IsZero() {
+		last = "last reflected on " + app.Ago(run.Now(), found.Last)
+	}
+	n := len(found.Candidates)
+	run.Note("%d candidate%s in %d fact%s and %d session%s; %s", n, term.Plural(n), found.Facts, term.Plural(found.Facts),
+		found.Sessions, term.Plural(found.Sessions), last)
+	if n == 0 && len(found.Recent) == 0 {
 		return nil
-	})
+	}
+	known, err := revision.Facts(ctx, run.DB, run.Project.ID)
+	if err != nil {
+		return err
+	}
+	if err := run.Page("reflect"); err != nil {
+		return err
+	}
+	kind := ""
+	for _, c := range found.Candidates {
+		if c.Kind != kind {
+			kind = c.Kind
+			run.Printf("%s\n", run.Style().Bold(candidateHeading(kind)))
+		}
+		showCandidate(run.Env, c, known)
+	}
+	if len(found.Recent) > 0 {
+		run.Printf("%s\n", run.Style().Bold("Recent facts"))
+	}
+	for _, g := range found.Recent {
+		run.Printf("%s\n", run.Safe(app.OneLine(g.Name)))
+		for _, f := range g.Facts {
+			run.Printf("    %s\n", run.Safe(Line(f)))
+		}
+	}
+	run.Printf("\n%s", reflectSteps)
+	return nil
 }
 
 func candidateHeading(kind string) string {

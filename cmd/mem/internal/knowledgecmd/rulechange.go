@@ -43,10 +43,8 @@ func ruleChanges(e *app.Env) []*cli.Command {
 	evidence := func(usage string) cli.Flag {
 		return app.RepeatedFlag(&o.evidence, "evidence", usage)
 	}
-	each := func(act string) func(c *cli.Context) error {
-		return e.Action(1, -1, func(c *cli.Context) error {
-			return runRuleAction(c.Context, e, o, act, e.Operands)
-		})
+	each := func(act string) cli.ActionFunc {
+		return names.Action(e, 1, -1, func(ctx context.Context, run names.Run) error { return o.act(ctx, run, act) })
 	}
 	return []*cli.Command{
 		{Name: "add", Usage: "state a rule", ArgsUsage: "<text>",
@@ -60,22 +58,16 @@ func ruleChanges(e *app.Env) []*cli.Command {
 				app.RepeatedFlag(&o.files, "file", "it is about `FILE`"),
 				evidence("it rests on the `FACT`, such as f:9f2c61ab"), said, reason,
 			},
-			Action: e.Action(1, 1, func(c *cli.Context) error {
-				return runRulesAdd(c.Context, e, o, e.Operand(0))
-			})},
+			Action: names.Action(e, 1, 1, o.add)},
 		{Name: "promote", Usage: "activate candidates or proposed rules", ArgsUsage: "<candidate|rule>...",
 			Flags: []cli.Flag{
 				app.ParsedFlag(&o.text, "text", "use this better `TEXT`", app.LineParser("a rule", 500)), problem,
 				app.ChoiceFlag(&o.kind, "type", "change the `TYPE`: rule, solution or core_logic", permanent.Types()...),
 				said, reason,
 			},
-			Action: e.Action(1, -1, func(c *cli.Context) error {
-				return runPromote(c.Context, e, o, e.Operands)
-			})},
+			Action: names.Action(e, 1, -1, o.promote)},
 		{Name: "dismiss", Usage: "dismiss candidates", ArgsUsage: "<candidate>...", Flags: []cli.Flag{reason},
-			Action: e.Action(1, -1, func(c *cli.Context) error {
-				return runDismiss(c.Context, e, o, e.Operands)
-			})},
+			Action: names.Action(e, 1, -1, o.dismiss)},
 		{Name: "validate", Usage: "confirm rules", ArgsUsage: "<rule>...", Flags: []cli.Flag{said, reason},
 			Action: each(permanent.Validate)},
 		{Name: "contradict", Usage: "report a contradicted rule; two reports start a review", ArgsUsage: "<rule>...",
@@ -84,13 +76,12 @@ func ruleChanges(e *app.Env) []*cli.Command {
 		{Name: "retire", Aliases: []string{"rm"}, Usage: "retire rules; promote restores them", ArgsUsage: "<rule>...",
 			Flags: []cli.Flag{said, reason}, Action: each(permanent.Retire)},
 		{Name: "review", Usage: "list rules under review, or add rules to the review", ArgsUsage: "[<rule>...]",
-			Flags: []cli.Flag{reason}, Action: func(c *cli.Context) error {
+			Flags: []cli.Flag{reason}, Action: names.Action(e, 0, -1, func(ctx context.Context, run names.Run) error {
 				if len(e.Operands) == 0 {
-					return runRulesList(c.Context, e, rulesQuery{what: "rules.review",
-						states: []string{permanent.Review, permanent.Proposed}})
+					return listRules(ctx, run, rulesQuery{what: "rules.review", states: []string{permanent.Review, permanent.Proposed}})
 				}
-				return runRuleAction(c.Context, e, o, permanent.Question, e.Operands)
-			}},
+				return o.act(ctx, run, permanent.Question)
+			})},
 	}
 }
 
@@ -117,68 +108,66 @@ func userQuote(ctx context.Context, run names.Run, o ruleOptions, text string, m
 	return &w, ruleError(err, "")
 }
 
-func runRulesAdd(ctx context.Context, e *app.Env, o ruleOptions, text string) error {
-	text, err := app.LineParser("a rule", 500)(text)
+func (o *ruleOptions) add(ctx context.Context, run names.Run) error {
+	text, err := app.LineParser("a rule", 500)(run.Operand(0))
 	if err != nil {
 		return app.Usagef("%v", err)
 	}
-	return names.WithMemory(ctx, e, func(run names.Run) error {
-		made := permanent.Definition{
-			Type: cmp.Or(o.kind, permanent.TypeRule), Text: text, Problem: o.problem, Files: o.files, ByUser: app.UserTypes(e),
-			Trust: facts.Tool, Confidence: 70, State: permanent.Proposed, Reason: o.reason,
+	made := permanent.Definition{
+		Type: cmp.Or(o.kind, permanent.TypeRule), Text: text, Problem: o.problem, Files: o.files, ByUser: app.UserTypes(run.Env),
+		Trust: facts.Tool, Confidence: 70, State: permanent.Proposed, Reason: o.reason,
+	}
+	said, err := saidIn(ctx, run, *o)
+	if err != nil {
+		return err
+	}
+	if said.Session != nil {
+		if err := knowledge.FromUser(ctx, run.DB, said, &made); err != nil {
+			return ruleError(err, "")
 		}
-		said, err := saidIn(ctx, run, o)
-		if err != nil {
+	}
+	evidence, err := evidenceOf(ctx, run, *o)
+	if err != nil {
+		return err
+	}
+	for _, f := range evidence {
+		made.Evidence = append(made.Evidence, f.Key().String())
+	}
+	set, err := revision.Rules(ctx, run.DB, run.Project.ID)
+	if err != nil {
+		return err
+	}
+	if r := set.WithText(text); r != nil {
+		return app.WithHint(fmt.Errorf("%s has the same text", r.ID), "mem rules show "+r.ID)
+	}
+	switch {
+	case made.ByUser:
+		made.State, made.Trust, made.Confidence, made.Derived = permanent.Active, facts.User, 100, false
+	case said.Session != nil || len(made.Evidence) == 0:
+	default:
+		if made.Trust, made.Derived = permanent.Basis(text, evidence); made.Trust == facts.User && o.problem == "" {
+			made.State, made.Confidence = permanent.Active, 80
+		}
+	}
+	has, err := projects.HasProject(ctx, run.DB, run.Project.ID)
+	if err != nil {
+		return err
+	}
+	if !has && strings.HasPrefix(run.Project.Identity, "path ") { // no repository either
+		ok, err := run.Confirm("%s is in no project of this memory: make it project %s with this rule?", run.Dir, run.Project.Name)
+		if err != nil || !ok {
 			return err
 		}
-		if said.Session != nil {
-			if err := knowledge.FromUser(ctx, run.DB, said, &made); err != nil {
-				return ruleError(err, "")
-			}
-		}
-		evidence, err := evidenceOf(ctx, run, o)
-		if err != nil {
-			return err
-		}
-		for _, f := range evidence {
-			made.Evidence = append(made.Evidence, f.Key().String())
-		}
-		set, err := revision.Rules(ctx, run.DB, run.Project.ID)
-		if err != nil {
-			return err
-		}
-		if r := set.WithText(text); r != nil {
-			return app.WithHint(fmt.Errorf("%s has the same text", r.ID), "mem rules show "+r.ID)
-		}
-		switch {
-		case made.ByUser:
-			made.State, made.Trust, made.Confidence, made.Derived = permanent.Active, facts.User, 100, false
-		case said.Session != nil || len(made.Evidence) == 0:
-		default:
-			if made.Trust, made.Derived = permanent.Basis(text, evidence); made.Trust == facts.User && o.problem == "" {
-				made.State, made.Confidence = permanent.Active, 80
-			}
-		}
-		has, err := projects.HasProject(ctx, run.DB, run.Project.ID)
-		if err != nil {
-			return err
-		}
-		if !has && strings.HasPrefix(run.Project.Identity, "path ") { // no repository either
-			ok, err := e.Confirm("%s is in no project of this memory: make it project %s with this rule?", e.Dir, run.Project.Name)
-			if err != nil || !ok {
-				return err
-			}
-		}
-		r, err := knowledge.AddRule(ctx, run.DB, run.Project, made, e.Opt.DryRun)
-		if err != nil {
-			return err
-		}
-		if err := printRuleChange(e, []*permanent.Rule{r}); err != nil || e.Opt.JSON {
-			return err
-		}
-		e.Note("%s project %s", map[bool]string{true: "it would be a rule of", false: "it is a rule of"}[e.Opt.DryRun], run.Project.Name)
-		return nil
-	})
+	}
+	r, err := knowledge.AddRule(ctx, run.DB, run.Project, made, run.Opt.DryRun)
+	if err != nil {
+		return err
+	}
+	if err := printRuleChange(run.Env, []*permanent.Rule{r}); err != nil || run.Opt.JSON {
+		return err
+	}
+	run.Note("%s project %s", map[bool]string{true: "it would be a rule of", false: "it is a rule of"}[run.Opt.DryRun], run.Project.Name)
+	return nil
 }
 
 // evidenceOf resolves the facts that support a rule.
@@ -241,21 +230,19 @@ func printRuleChange(e *app.Env, list []*permanent.Rule) error {
 	return nil
 }
 
-func runPromote(ctx context.Context, e *app.Env, o ruleOptions, operands []string) error {
-	if o.text != "" && len(operands) > 1 {
-		return app.Usagef("--text is for one candidate, not %d", len(operands))
+func (o *ruleOptions) promote(ctx context.Context, run names.Run) error {
+	if o.text != "" && len(run.Operands) > 1 {
+		return app.Usagef("--text is for one candidate, not %d", len(run.Operands))
 	}
-	return names.WithMemory(ctx, e, func(run names.Run) error {
-		var done []*permanent.Rule
-		for _, name := range operands {
-			r, err := promote(ctx, run, o, name)
-			if err != nil {
-				return err
-			}
-			done = append(done, r)
+	var done []*permanent.Rule
+	for _, name := range run.Operands {
+		r, err := promote(ctx, run, *o, name)
+		if err != nil {
+			return err
 		}
-		return printRuleChange(e, done)
-	})
+		done = append(done, r)
+	}
+	return printRuleChange(run.Env, done)
 }
 
 func promote(ctx context.Context, run names.Run, o ruleOptions, name string) (*permanent.Rule, error) {
@@ -328,76 +315,73 @@ func candidate(ctx context.Context, run names.Run, name string) (permanent.Candi
 	return c, err
 }
 
-func runDismiss(ctx context.Context, e *app.Env, o ruleOptions, operands []string) error {
-	return names.WithMemory(ctx, e, func(run names.Run) error {
-		var list []permanent.Candidate
-		for _, name := range operands { // all or none
-			c, err := candidate(ctx, run, name)
-			if err != nil {
+func (o *ruleOptions) dismiss(ctx context.Context, run names.Run) error {
+	var list []permanent.Candidate
+	for _, name := range run.Operands { // all or none
+		c, err := candidate(ctx, run, name)
+		if err != nil {
+			return err
+		}
+		list = append(list, c)
+	}
+	dismissed := []string{}
+	for _, c := range list {
+		if !run.Opt.DryRun {
+			if err := knowledge.DismissCandidate(ctx, run.DB, run.Project, c,
+				permanent.Act{ByUser: app.UserTypes(run.Env), Reason: o.reason}); err != nil {
 				return err
 			}
-			list = append(list, c)
 		}
-		dismissed := []string{}
-		for _, c := range list {
-			if !e.Opt.DryRun {
-				if err := knowledge.DismissCandidate(ctx, run.DB, run.Project, c,
-					permanent.Act{ByUser: app.UserTypes(e), Reason: o.reason}); err != nil {
-					return err
-				}
-			}
-			dismissed = append(dismissed, c.ID)
-		}
-		if e.Opt.JSON {
-			return e.PrintJSON("rules.dismiss", nil, "dryRun", e.Opt.DryRun, "dismissed", dismissed)
-		}
-		verb := "dismissed"
-		if e.Opt.DryRun {
-			verb = "would dismiss"
-		}
-		e.Note("%s %s", verb, strings.Join(dismissed, " "))
-		return nil
-	})
+		dismissed = append(dismissed, c.ID)
+	}
+	if run.Opt.JSON {
+		return run.PrintJSON("rules.dismiss", nil, "dryRun", run.Opt.DryRun, "dismissed", dismissed)
+	}
+	verb := "dismissed"
+	if run.Opt.DryRun {
+		verb = "would dismiss"
+	}
+	run.Note("%s %s", verb, strings.Join(dismissed, " "))
+	return nil
 }
 
-// runRuleAction applies the same act to several rules.
-func runRuleAction(ctx context.Context, e *app.Env, o ruleOptions, act string, operands []string) error {
-	return names.WithMemory(ctx, e, func(run names.Run) error {
-		a := permanent.Act{Act: act, ByUser: app.UserTypes(e), Reason: o.reason}
-		evidence := o.evidence
-		if len(evidence) > 1 {
-			return app.WithHint(app.Usagef("one fact at a time: %d were named", len(evidence)),
-				"each may count as a contradiction of its own")
+// act applies the same act to several rules.
+func (o *ruleOptions) act(ctx context.Context, run names.Run, act string) error {
+	operands := run.Operands
+	a := permanent.Act{Act: act, ByUser: app.UserTypes(run.Env), Reason: o.reason}
+	evidence := o.evidence
+	if len(evidence) > 1 {
+		return app.WithHint(app.Usagef("one fact at a time: %d were named", len(evidence)),
+			"each may count as a contradiction of its own")
+	}
+	if len(evidence) == 1 {
+		f, err := factOf(ctx, run, evidence[0])
+		if err != nil {
+			return err
 		}
-		if len(evidence) == 1 {
-			f, err := factOf(ctx, run, evidence[0])
-			if err != nil {
-				return err
-			}
-			a.Evidence = f.Key().String()
-			if f.Trust < facts.Assistant && !a.ByUser {
-				return app.WithHint(fmt.Errorf(
-					"%s: it is only supported by tools, files, the web or scripts, so it cannot contradict a rule", f.ID),
-					fmt.Sprintf("ask for a look: mem rules review %s", operands[0]))
-			}
+		a.Evidence = f.Key().String()
+		if f.Trust < facts.Assistant && !a.ByUser {
+			return app.WithHint(fmt.Errorf(
+				"%s: it is only supported by tools, files, the web or scripts, so it cannot contradict a rule", f.ID),
+				fmt.Sprintf("ask for a look: mem rules review %s", operands[0]))
 		}
-		var list []*permanent.Rule
-		for _, name := range operands {
-			r, err := rule(ctx, run, name)
-			if err != nil {
-				return err
-			}
-			list = append(list, r)
+	}
+	var list []*permanent.Rule
+	for _, name := range operands {
+		r, err := rule(ctx, run, name)
+		if err != nil {
+			return err
 		}
-		for i, r := range list {
-			var err error
-			if a.Quote, err = userQuote(ctx, run, o, r.Text, true); err != nil {
-				return err
-			}
-			if list[i], err = knowledge.Act(ctx, run.DB, run.Project, r, a, e.Opt.DryRun); err != nil {
-				return ruleError(err, r.ID)
-			}
+		list = append(list, r)
+	}
+	for i, r := range list {
+		var err error
+		if a.Quote, err = userQuote(ctx, run, *o, r.Text, true); err != nil {
+			return err
 		}
-		return printRuleChange(e, list)
-	})
+		if list[i], err = knowledge.Act(ctx, run.DB, run.Project, r, a, run.Opt.DryRun); err != nil {
+			return ruleError(err, r.ID)
+		}
+	}
+	return printRuleChange(run.Env, list)
 }

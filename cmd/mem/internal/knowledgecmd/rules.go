@@ -36,7 +36,7 @@ func Rules(e *app.Env) *cli.Command {
 				app.ChoiceFlag(&o.kind, "type", "only of a `TYPE`: rule, solution or core_logic", permanent.Types()...),
 				app.ChoiceFlag(&state, "state", "only in a `STATE`: proposed, active, review or retired", permanent.States()...),
 				app.BoolFlag(&o.hidden, "all,a", "also those that were retired or hidden by \"mem revoke\""),
-			}, Action: e.Action(0, 0, func(c *cli.Context) error {
+			}, Action: names.Action(e, 0, 0, func(ctx context.Context, run names.Run) error {
 				o.states = []string{permanent.Active, permanent.Proposed, permanent.Review}
 				switch {
 				case state != "":
@@ -44,17 +44,15 @@ func Rules(e *app.Env) *cli.Command {
 				case o.hidden:
 					o.states = permanent.States()
 				}
-				return runRulesList(c.Context, e, o)
+				return listRules(ctx, run, o)
 			})},
 			{Name: "show", Usage: "print a rule with its evidence", ArgsUsage: "<rule>",
-				Action: e.Action(1, 1, func(c *cli.Context) error {
-					return names.WithMemory(c.Context, e, func(run names.Run) error {
-						r, err := rule(c.Context, run, e.Operand(0))
-						if err != nil {
-							return err
-						}
-						return ShowRule(c.Context, run, r)
-					})
+				Action: names.Action(e, 1, 1, func(ctx context.Context, run names.Run) error {
+					r, err := rule(ctx, run, e.Operand(0))
+					if err != nil {
+						return err
+					}
+					return ShowRule(ctx, run, r)
 				})},
 		}, ruleChanges(e)...),
 	}
@@ -80,54 +78,38 @@ type rulesQuery struct {
 	what   string // the list with --json
 }
 
-func runRulesList(ctx context.Context, e *app.Env, o rulesQuery) error {
-	return names.WithMemory(ctx, e, func(run names.Run) error {
-		projects, err := run.ListedProjects(ctx)
+func listRules(ctx context.Context, run names.Run, o rulesQuery) error {
+	projects, err := run.ListedProjects(ctx)
+	if err != nil {
+		return err
+	}
+	var list []view.Rule
+	for _, p := range projects {
+		set, err := revision.Rules(ctx, run.DB, p.ID)
 		if err != nil {
 			return err
 		}
-		list := []view.Rule{}
-		for _, p := range projects {
-			set, err := revision.Rules(ctx, run.DB, p.ID)
-			if err != nil {
-				return err
-			}
-			for _, r := range set.Rules {
-				if (o.kind == "" || r.Type == o.kind) && (r.Revoked == "" || o.hidden) && slices.Contains(o.states, r.State) {
-					x := view.RuleOf(r)
-					x.Project = names.ProjectName(e, p)
-					list = append(list, x)
-				}
+		for _, r := range set.Rules {
+			if (o.kind == "" || r.Type == o.kind) && (r.Revoked == "" || o.hidden) && slices.Contains(o.states, r.State) {
+				x := view.RuleOf(r)
+				x.Project = names.ProjectName(run.Env, p)
+				list = append(list, x)
 			}
 		}
-		slices.SortStableFunc(list, func(a, b view.Rule) int {
-			return slices.Index(o.states, a.State) - slices.Index(o.states, b.State)
-		})
-		if e.Opt.JSON {
-			return e.PrintJSON(o.what, nil, "rules", list)
-		}
-		if len(list) == 0 {
-			e.Note("no rules")
-			e.Hint("see what may become one: mem reflect")
-			return nil
-		}
-		return ruleTable(ctx, run, list)
+	}
+	slices.SortStableFunc(list, func(a, b view.Rule) int {
+		return slices.Index(o.states, a.State) - slices.Index(o.states, b.State)
 	})
-}
-
-func ruleTable(ctx context.Context, run names.Run, list []view.Rule) error {
-	t := run.Table(app.Column{Name: "rule"}, app.Column{Name: "type"}, app.Column{Name: "state"},
+	l := run.List(o.what, "rules", app.Column{Name: "rule"}, app.Column{Name: "type"}, app.Column{Name: "state"},
 		app.Column{Name: "sure", Right: true}, app.Column{Name: "trust"}, app.Column{Name: "validated"}, run.ProjectColumn(),
 		app.Column{Name: "text", Shrinks: true})
+	l.Page, l.None, l.Hint = "rules", "no rules", "see what may become one: mem reflect"
 	for _, r := range list {
-		t.Row(app.Cell{Full: r.ID, Paint: run.Style().Yellow}, app.Cell{Full: r.Type}, app.Cell{Full: r.State},
+		l.Add(r, app.Cell{Full: r.ID, Paint: run.Style().Yellow}, app.Cell{Full: r.Type}, app.Cell{Full: r.State},
 			app.Cell{Full: term.Hundredths(int(r.Confidence))}, app.Cell{Full: r.Trust.String()}, run.TimeCell(r.LastValidated),
 			app.Cell{Full: r.Project}, app.Cell{Full: app.HiddenText(ruleText(r.Rule), r.Revoked)})
 	}
-	if err := run.Page("rules"); err != nil {
-		return err
-	}
-	return t.Flush()
+	return l.Print()
 }
 
 // ruleText returns the text of a rule in one line.

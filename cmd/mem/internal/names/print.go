@@ -69,6 +69,21 @@ func ModeOf(v *records.Version) string {
 	return mode
 }
 
+// SettingsText returns [ModeOf] and the settings that are not the defaults: ", preserve-all, skip 3, distance 5".
+func SettingsText(v *records.Version) string {
+	s, out := v.Settings, ModeOf(v)
+	if s.Keepit != "" && s.Keepit != "decay" {
+		out += ", " + s.Keepit
+	}
+	if s.Skip > 0 {
+		out += fmt.Sprintf(", skip %d", s.Skip)
+	}
+	if s.Distance > 1 {
+		out += fmt.Sprintf(", distance %d", s.Distance)
+	}
+	return out
+}
+
 func recipeOf(s records.VersionSettings) string {
 	switch {
 	case s.Tiers != "":

@@ -11,6 +11,7 @@ import (
 	"github.com/memvcs/mem/layers/projects"
 	"github.com/memvcs/mem/layers/revision"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/urfave/cli/v2"
 )
 
 // A Run is a running command: its environment, the open memory and the scope of its names.
@@ -28,6 +29,14 @@ func WithMemory(ctx context.Context, e *app.Env, f func(Run) error) error {
 			return err
 		}
 		return f(Run{e, m, sc})
+	})
+}
+
+// Action returns the action of a command that works on a project: it checks the number of operands, as [app.Env.Action],
+// opens the memory and finds the scope.
+func Action(e *app.Env, least, most int, f func(context.Context, Run) error) cli.ActionFunc {
+	return e.Action(least, most, func(c *cli.Context) error {
+		return WithMemory(c.Context, e, func(run Run) error { return f(c.Context, run) })
 	})
 }
 

@@ -15,47 +15,16 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// An addedAnswer is the JSON form of one session in mem add and mem import.
-type addedAnswer struct {
-	Session  string `json:"sessionId"`
-	OtherOf  string `json:"otherFileOf,omitempty"` // the session whose ID the file has, with other turns
-	Change   string `json:"change"`
-	Project  string `json:"project"`
-	Title    string `json:"title"`
-	Messages int    `json:"messages"`
-	Values   int    `json:"values"`
-	Opaque   int    `json:"opaque"`
-	Markers  int    `json:"markers"`
-	Bytes    int64  `json:"bytes"`
-	NewBytes int64  `json:"newBytes"`
-	Tail     int64  `json:"tailBytes"`
-	Files    int    `json:"files"`  // of tool results, new or changed
-	Tokens   *int   `json:"tokens"` // null if they have not been counted
-	Original string `json:"original"`
-	Stored   int64  `json:"storedBytes"`      // size of the new part in the store
-	Commit   string `json:"commit"`           // empty if nothing was written
-	Long     int    `json:"tooLong"`          // new records that are too long to be read
-	Rewound  int    `json:"rewound"`          // typed messages withdrawn since the last capture
-	Hidden   bool   `json:"hidden,omitempty"` // it is hidden, and stays so
-	Shown    bool   `json:"shown,omitempty"`  // it was hidden and is shown again
-}
-
-type addAnswer struct {
-	DryRun bool          `json:"dryRun"`
-	Added  []addedAnswer `json:"added"`
-	Errors []string      `json:"errors"`
-}
-
 func printAdded(e *app.Env, op string, added []capture.Added, failed []error) error {
-	answer := addAnswer{DryRun: e.Opt.DryRun, Added: []addedAnswer{}, Errors: []string{}}
-	for _, a := range added {
-		answer.Added = append(answer.Added, answerOf(a))
-	}
-	for _, err := range failed {
-		answer.Errors = append(answer.Errors, err.Error())
-	}
 	if e.Opt.JSON {
-		return e.PrintJSON(op, answer)
+		objects, errs := []app.Object{}, []string{}
+		for _, a := range added {
+			objects = append(objects, addedObject(a))
+		}
+		for _, err := range failed {
+			errs = append(errs, err.Error())
+		}
+		return e.PrintJSON(op, nil, "dryRun", e.Opt.DryRun, "added", objects, "errors", errs)
 	}
 	many := len(added) > 20 && !e.Opt.Verbose
 	for _, a := range added {
@@ -82,19 +51,17 @@ func printAdded(e *app.Env, op string, added []capture.Added, failed []error) er
 // maxFailures is the number of failed sessions that are listed without -v.
 const maxFailures = 20
 
-func answerOf(a capture.Added) addedAnswer {
-	now := a.Now
-	out := addedAnswer{
-		Session: a.Session, OtherOf: a.OtherOf, Change: a.Change, Project: a.Project.Name, Title: now.Scan.Title, Messages: now.Scan.Messages,
-		Values: now.Scan.Values, Opaque: now.Scan.Opaque, Long: a.Long, Markers: newMarkers(a), Rewound: a.Rewound, Bytes: now.Size + a.Tail,
-		NewBytes: a.NewBytes,
-		Hidden:   a.Hidden, Shown: a.Shown, Stored: a.Stored, Tail: a.Tail, Files: a.Files,
-		Original: now.Original.String(), Commit: a.Commit,
+// addedObject returns the JSON form of a session that was added. Its tokens are null if they have not been counted.
+func addedObject(a capture.Added) app.Object {
+	now, tokens := a.Now, &a.Tokens
+	if !a.Counted {
+		tokens = nil
 	}
-	if a.Counted {
-		out.Tokens = &a.Tokens
-	}
-	return out
+	return app.Object{"sessionId", a.Session, "otherFileOf,omitempty", a.OtherOf, "change", a.Change, "project", a.Project.Name,
+		"title", now.Scan.Title, "messages", now.Scan.Messages, "values", now.Scan.Values, "opaque", now.Scan.Opaque,
+		"markers", newMarkers(a), "bytes", now.Size + a.Tail, "newBytes", a.NewBytes, "tailBytes", a.Tail, "files", a.Files,
+		"tokens", tokens, "original", now.Original.String(), "storedBytes", a.Stored, "commit", a.Commit, "tooLong", a.Long,
+		"rewound", a.Rewound, "hidden,omitempty", a.Hidden, "shown,omitempty", a.Shown}
 }
 
 // newMarkers counts the markers in the added part.

@@ -67,7 +67,9 @@ func Ls(e *app.Env) *cli.Command {
 					return app.WithHint(app.Usagef("mem ls %s lists versions: of the options, only --all applies", session),
 						"mem ls -h")
 				}
-				return versioncmd.RunVersions(c.Context, e, session, versioncmd.VersionsOptions{All: o.all})
+				return names.WithMemory(c.Context, e, func(run names.Run) error {
+					return versioncmd.RunVersions(c.Context, run, session, versioncmd.VersionsOptions{All: o.all})
+				})
 			}
 			if o.number < 0 {
 				return app.Usagef("option --number cannot be negative")

@@ -44,12 +44,6 @@ func Rm(e *app.Env) *cli.Command {
 	}
 }
 
-// A removedAnswer is the JSON form of a hidden session, version or composition.
-type removedAnswer struct {
-	Kind string `json:"kind"`
-	Name string `json:"name"`
-}
-
 func runRm(ctx context.Context, e *app.Env, operands []string, force bool) error {
 	return names.WithMemory(ctx, e, func(run names.Run) error {
 		revs, err := run.ResolveAll(ctx, operands)
@@ -70,27 +64,27 @@ func runRm(ctx context.Context, e *app.Env, operands []string, force bool) error
 				return err
 			}
 		}
-		removed := []removedAnswer{}
 		if !e.Opt.DryRun {
 			if err := derive.RemoveAll(ctx, run.DB, revs, force, false); err != nil {
 				return removeError(err)
 			}
 		}
-		for _, rev := range revs {
-			removed = append(removed, removedAnswer{string(rev.Kind), revName(rev)})
-		}
 		if e.Opt.JSON {
+			removed := []app.Object{}
+			for _, rev := range revs {
+				removed = append(removed, app.Object{"kind", string(rev.Kind), "name", revName(rev)})
+			}
 			return e.PrintJSON("rm", nil, "dryRun", e.Opt.DryRun, "removed", removed)
 		}
 		verb := "hidden:"
 		if e.Opt.DryRun {
 			verb = "would hide:"
 		}
-		for _, r := range removed {
-			e.Note("%s %s %s", verb, r.Kind, r.Name)
+		for _, rev := range revs {
+			e.Note("%s %s %s", verb, rev.Kind, revName(rev))
 		}
-		if len(removed) > 0 && !e.Opt.DryRun {
-			e.Hint("mem undo shows %s again", map[bool]string{true: "it", false: "them"}[len(removed) == 1])
+		if len(revs) > 0 && !e.Opt.DryRun {
+			e.Hint("mem undo shows %s again", map[bool]string{true: "it", false: "them"}[len(revs) == 1])
 		}
 		return nil
 	})

@@ -54,7 +54,7 @@ func Status(e *app.Env) *cli.Command {
 				if o != (statusOptions{layers: true}) {
 					return app.WithHint(app.Usagef("option --layers goes with no other option of mem status"), "mem status --layers")
 				}
-				return knowledgecmd.RunLayersStatus(c.Context, e)
+				return names.WithMemory(c.Context, e, func(run names.Run) error { return knowledgecmd.RunLayersStatus(c.Context, run) })
 			}
 			return runStatus(c.Context, e, o)
 		}),

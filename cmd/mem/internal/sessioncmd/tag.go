@@ -42,50 +42,29 @@ func Tag(e *app.Env) *cli.Command {
 				return err
 			}
 			if len(e.Operands) == 0 {
-				return runTagList(c.Context, e)
+				return names.WithMemory(c.Context, e, func(run names.Run) error { return runTagList(c.Context, run) })
 			}
 			return runTag(c.Context, e, e.Operands, o)
 		},
 	}
 }
 
-// A tagAnswer is the JSON form of a tag.
-type tagAnswer struct {
-	Name    string `json:"name"`
-	Session string `json:"sessionId"`
-	Version string `json:"version,omitempty"`
-	Rev     string `json:"rev"`
-	Title   string `json:"title"`
-}
-
-func tagOf(t state.Tag) tagAnswer {
-	a := tagAnswer{Name: t.Name, Session: t.Session.ID, Rev: term.ShortID(t.Session.ID), Title: t.Session.Title()}
-	if t.Version != nil {
-		a.Version, a.Rev = t.Version.Name(), names.Label(t.Version)
+func runTagList(ctx context.Context, run names.Run) error {
+	tags, err := sessions.Tags(ctx, run.DB, run.Project.ID)
+	if err != nil {
+		return err
 	}
-	return a
-}
-
-func runTagList(ctx context.Context, e *app.Env) error {
-	return names.WithMemory(ctx, e, func(run names.Run) error {
-		tags, err := sessions.Tags(ctx, run.DB, run.Project.ID)
-		if err != nil {
-			return err
+	l := run.List("tag", "tags", app.Column{Name: "tag"}, app.Column{Name: "rev"}, app.Column{Name: "title", Shrinks: true})
+	for _, t := range tags {
+		rev, version := term.ShortID(t.Session.ID), ""
+		if t.Version != nil {
+			rev, version = names.Label(t.Version), t.Version.Name()
 		}
-		all := []tagAnswer{}
-		for _, t := range tags {
-			all = append(all, tagOf(t))
-		}
-		if e.Opt.JSON {
-			return e.PrintJSON("tag", nil, "tags", all)
-		}
-		t := e.Table(app.Column{Name: "tag"}, app.Column{Name: "rev"}, app.Column{Name: "title", Shrinks: true})
-		for _, a := range all {
-			whole := a.Session + strings.TrimPrefix(a.Rev, term.ShortID(a.Session))
-			t.Row(app.Cell{Full: a.Name}, app.Cell{Full: whole, Short: a.Rev}, app.Cell{Full: a.Title})
-		}
-		return t.Flush()
-	})
+		whole := t.Session.ID + strings.TrimPrefix(rev, term.ShortID(t.Session.ID))
+		l.Add(app.Object{"name", t.Name, "sessionId", t.Session.ID, "version,omitempty", version, "rev", rev,
+			"title", t.Session.Title()}, app.Cell{Full: t.Name}, app.Cell{Full: whole, Short: rev}, app.Cell{Full: t.Session.Title()})
+	}
+	return l.Print()
 }
 
 func runTag(ctx context.Context, e *app.Env, operands []string, o tagOptions) error {

@@ -79,13 +79,6 @@ func runConfig(c *cli.Context, e *app.Env, o configOptions) error {
 	return runConfigGet(e, key)
 }
 
-// A setting is the JSON form of a setting.
-type setting struct {
-	Key    string `json:"key"`
-	Value  string `json:"value"`
-	Origin string `json:"origin"`
-}
-
 func runConfigGet(e *app.Env, key string) error {
 	c, err := e.Settings()
 	if err != nil {
@@ -99,18 +92,14 @@ func runConfigGet(e *app.Env, key string) error {
 		return err
 	}
 	if e.Opt.JSON {
-		return e.PrintJSON("config.get", setting{key, v, string(from)})
+		return e.PrintJSON("config.get", nil, settingObject(key, v, from)...)
 	}
 	e.Printf("%s\n", e.Safe(v))
 	return nil
 }
 
-// A settingChange is the JSON form of a changed setting.
-type settingChange struct {
-	Key    string `json:"key"`
-	Before string `json:"before"`
-	After  string `json:"after"`
-	DryRun bool   `json:"dryRun"`
+func settingObject(key, value string, from config.Origin) app.Object {
+	return app.Object{"key", key, "value", value, "origin", string(from)}
 }
 
 func runConfigSet(ctx context.Context, e *app.Env, key, val string) error {
@@ -131,22 +120,22 @@ func runConfigUnset(ctx context.Context, e *app.Env, key string) error {
 
 // changeSetting changes key with fn, and prints the change with --json or --dry-run.
 func changeSetting(ctx context.Context, e *app.Env, what, key string, fn func(*config.Config) error) error {
-	done := settingChange{Key: key, DryRun: e.Opt.DryRun}
+	var before, after string
 	err := app.ChangeSettings(ctx, e, func(c *config.Config) error {
-		done.Before, _, _ = c.Get(key) // a value that does not fit may be replaced; fn finds an unknown key
+		before, _, _ = c.Get(key) // a value that does not fit may be replaced; fn finds an unknown key
 		if err := fn(c); err != nil {
 			return app.AsSetting(err)
 		}
-		done.After, _, _ = c.Get(key) // a key that only the file knew is gone now
+		after, _, _ = c.Get(key) // a key that only the file knew is gone now
 		return nil
 	})
 	switch {
 	case err != nil:
 		return err
 	case e.Opt.JSON:
-		return e.PrintJSON(what, done)
+		return e.PrintJSON(what, nil, "key", key, "before", before, "after", after, "dryRun", e.Opt.DryRun)
 	case e.Opt.DryRun:
-		e.Printf("would change %s from %q to %q\n", key, done.Before, done.After)
+		e.Printf("would change %s from %q to %q\n", key, before, after)
 	}
 	return nil
 }
@@ -156,19 +145,13 @@ func runConfigList(e *app.Env) error {
 	if err != nil {
 		return err
 	}
-	var settings []setting
+	l := e.List("config.list", "settings", app.Column{Name: "key"}, app.Column{Name: "value", Shrinks: true}, app.Column{Name: "origin"})
 	unknown := append([]string{}, c.Unknown()...)
 	for _, s := range c.List() {
-		settings = append(settings, setting{s.Key, s.Value, string(s.Origin)})
+		l.Add(settingObject(s.Key, s.Value, s.Origin), app.Cell{Full: s.Key}, app.Cell{Full: s.Value}, app.Cell{Full: string(s.Origin)})
 	}
-	if e.Opt.JSON {
-		return e.PrintJSON("config.list", nil, "settings", settings, "unknown", unknown)
-	}
-	t := e.Table(app.Column{Name: "key"}, app.Column{Name: "value", Shrinks: true}, app.Column{Name: "origin"})
-	for _, s := range settings {
-		t.Row(app.Cell{Full: s.Key}, app.Cell{Full: s.Value}, app.Cell{Full: s.Origin})
-	}
-	if err := t.Flush(); err != nil {
+	l.After = app.Object{"unknown", unknown}
+	if err := l.Print(); err != nil || e.Opt.JSON {
 		return err
 	}
 	if len(unknown) > 0 {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"strconv"
 
 	"github.com/urfave/cli/v2"
 
@@ -14,7 +13,6 @@ import (
 	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/engines"
 	"github.com/memvcs/mem/layers/records"
-	"github.com/memvcs/mem/layers/tokens"
 )
 
 // Cost returns mem cost.
@@ -38,17 +36,9 @@ func Cost(e *app.Env) *cli.Command {
 
 // A costRow is the cost of one day, model or session.
 type costRow struct {
-	Name     string `json:"name"`
-	Requests int    `json:"requests"`
-	Input    int    `json:"inputTokens"`
-	Output   int    `json:"outputTokens"`
-	Micros   int64  `json:"usdMicros"`
-}
-
-type costAnswer struct {
-	By    string    `json:"by"`
-	Rows  []costRow `json:"rows"`
-	Total costRow   `json:"total"`
+	name     string
+	requests int
+	usage    engines.Usage
 }
 
 // runCost prints the cost of models by day, model or session.
@@ -62,63 +52,54 @@ func runCost(ctx context.Context, e *app.Env, by string) error {
 	if err != nil {
 		return names.StoreError(err)
 	}
-	a := addUp(costs, by)
-	if e.Opt.JSON {
-		return e.PrintJSON("cost", a)
+	rows, total := addUp(costs, by)
+	l := e.List("cost", "rows", app.Column{Name: by, Shrinks: true}, app.Column{Name: "requests", Right: true},
+		app.Column{Name: "tokens in", Right: true}, app.Column{Name: "tokens out", Right: true}, app.Column{Name: "cost", Right: true})
+	l.None, l.Hint = "no costs: mem itself has asked no model", "what the sessions cost: mem stats --usage --all-projects"
+	dollars := engines.DollarColumn(total.usage.Micros)
+	for _, r := range rows {
+		l.Add(r.object(), r.cells(by, dollars)...)
 	}
-	if len(a.Rows) == 0 {
-		e.Note("no costs: mem itself has asked no model")
-		e.Hint("what the sessions cost: mem stats --usage --all-projects")
-		return nil
+	if e.Term.Stdout && len(rows) > 1 {
+		l.Row(total.cells(by, dollars)...)
 	}
-	t := e.Table(app.Column{Name: by, Shrinks: true}, app.Column{Name: "requests", Right: true},
-		app.Column{Name: "tokens in", Right: true},
-		app.Column{Name: "tokens out", Right: true}, app.Column{Name: "cost", Right: true})
-	dollars := engines.DollarColumn(a.Total.Micros)
-	for _, r := range a.Rows {
-		t.Row(r.cells(by, dollars)...)
-	}
-	if e.Term.Stdout && len(a.Rows) > 1 {
-		t.Row(a.Total.cells(by, dollars)...)
-	}
-	if err := t.Flush(); err != nil {
+	l.After = app.Object{"total", total.object()}
+	if err := l.Print("by", by); err != nil || e.Opt.JSON || len(rows) == 0 {
 		return err
 	}
 	e.Note("these are the models that mem itself asked; the sessions: mem stats --usage")
 	return nil
 }
 
+func (r costRow) object() app.Object {
+	return app.Object{"name", r.name, "requests", r.requests, "inputTokens", r.usage.Input, "outputTokens", r.usage.Output,
+		"usdMicros", r.usage.Micros}
+}
+
 func (r costRow) cells(by string, dollars func(int64) string) []app.Cell {
-	name := app.Cell{Full: r.Name}
-	if by == "session" && len(r.Name) > 8 {
-		name.Short = term.ShortID(r.Name)
+	name := app.Cell{Full: r.name}
+	if by == "session" && len(r.name) > 8 {
+		name.Short = term.ShortID(r.name)
 	}
-	return []app.Cell{
-		name, {Full: strconv.Itoa(r.Requests)},
-		{Full: strconv.Itoa(r.Input), Short: tokens.Commas(r.Input)},
-		{Full: strconv.Itoa(r.Output), Short: tokens.Commas(r.Output)},
-		{Full: dollars(r.Micros)},
-	}
+	return []app.Cell{name, countCell(r.requests), countCell(r.usage.Input), countCell(r.usage.Output),
+		{Full: dollars(r.usage.Micros)}}
 }
 
 // addUp sums costs by day, model or session, sorted by name.
-func addUp(costs []records.Cost, by string) costAnswer {
-	a := costAnswer{By: by, Rows: []costRow{}, Total: costRow{Name: "total"}}
+func addUp(costs []records.Cost, by string) (rows []costRow, total costRow) {
+	total.name = "total"
 	for _, c := range costs {
-		name := map[string]string{"day": c.Day, "model": c.Model, "session": c.Session}[by]
-		if name == "" {
-			name = "unknown"
-		}
-		i, found := slices.BinarySearchFunc(a.Rows, name, func(r costRow, n string) int { return cmp.Compare(r.Name, n) })
+		name := cmp.Or(map[string]string{"day": c.Day, "model": c.Model, "session": c.Session}[by], "unknown")
+		i, found := slices.BinarySearchFunc(rows, name, func(r costRow, n string) int { return cmp.Compare(r.name, n) })
 		if !found {
-			a.Rows = slices.Insert(a.Rows, i, costRow{Name: name})
+			rows = slices.Insert(rows, i, costRow{name: name})
 		}
-		for _, r := range []*costRow{&a.Rows[i], &a.Total} {
-			r.Requests += c.Requests
-			r.Input += c.Usage.Input
-			r.Output += c.Usage.Output
-			r.Micros += c.Usage.Micros
+		for _, r := range []*costRow{&rows[i], &total} {
+			r.requests += c.Requests
+			r.usage.Input += c.Usage.Input
+			r.usage.Output += c.Usage.Output
+			r.usage.Micros += c.Usage.Micros
 		}
 	}
-	return a
+	return rows, total
 }

@@ -34,63 +34,46 @@ func Count(e *app.Env) *cli.Command {
 	}
 }
 
-// A countAnswer is the JSON form of a count.
-type countAnswer struct {
-	Name     string `json:"name"`
-	Tokens   int    `json:"tokens"`
-	Method   string `json:"method"`
-	Exact    bool   `json:"exact"`
-	Messages int    `json:"messages"`
-	Bytes    int64  `json:"bytes"`
-}
-
 // runCount prints the estimated tokens of files and revisions.
 func runCount(ctx context.Context, e *app.Env, names []string) error {
-	answer := struct {
-		countAnswer
-		Parts []countAnswer `json:"parts,omitempty"`
-	}{}
-	var parts []countAnswer
-	for _, name := range names {
+	total := markers.Count{}
+	var parts []markers.Count
+	for i, name := range names {
 		n, err := countOne(ctx, e, name)
 		if err != nil {
 			return err
 		}
-		parts = append(parts, countAnswer{Name: name, Tokens: n.Tokens, Method: n.Method, Messages: n.Messages,
-			Bytes: n.Bytes})
-	}
-	if len(parts) == 1 {
-		answer.countAnswer = parts[0]
-	} else {
-		answer.Name, answer.Method, answer.Parts = "total", parts[0].Method, parts
-		for _, p := range parts {
-			answer.Tokens, answer.Messages, answer.Bytes = answer.Tokens+p.Tokens, answer.Messages+p.Messages,
-				answer.Bytes+p.Bytes
-			if p.Method != answer.Method {
-				answer.Method = "several"
-			}
+		if parts = append(parts, n); i > 0 && n.Method != total.Method {
+			n.Method = "several"
 		}
+		total.Method, total.Tokens = n.Method, total.Tokens+n.Tokens
+		total.Messages, total.Bytes = total.Messages+n.Messages, total.Bytes+n.Bytes
 	}
-	if e.Opt.JSON {
-		return e.PrintJSON("count", answer)
+	object := func(name string, n markers.Count) app.Object {
+		return app.Object{"name", name, "tokens", n.Tokens, "method", n.Method, "exact", false, "messages", n.Messages, "bytes", n.Bytes}
 	}
 	if len(parts) == 1 {
-		p := parts[0]
+		if e.Opt.JSON {
+			return e.PrintJSON("count", nil, object(names[0], total)...)
+		}
 		messages := ""
-		if p.Messages > 0 {
-			messages = fmt.Sprintf(", %s message%s", tokens.Commas(p.Messages), term.Plural(p.Messages))
+		if total.Messages > 0 {
+			messages = ", " + term.Count(total.Messages, "message")
 		}
-		e.Printf("~%s tokens%s, %s\n", tokens.Commas(p.Tokens), messages, app.BytesText(p.Bytes))
+		e.Printf("~%s tokens%s, %s\n", tokens.Commas(total.Tokens), messages, app.BytesText(total.Bytes))
 		return nil
 	}
-	t := e.Table(app.Column{Name: "tokens", Right: true}, app.Column{Name: "msgs", Right: true},
+	l := e.List("count", "parts", app.Column{Name: "tokens", Right: true}, app.Column{Name: "msgs", Right: true},
 		app.Column{Name: "size", Right: true}, app.Column{Name: "name", Shrinks: true})
-	for _, p := range append(parts, answer.countAnswer) {
-		t.Row(app.Cell{Full: fmt.Sprint(p.Tokens), Short: "~" + tokens.Commas(p.Tokens)},
-			app.Cell{Full: fmt.Sprint(p.Messages)}, app.Cell{Full: fmt.Sprint(p.Bytes), Short: app.BytesText(p.Bytes)},
-			app.Cell{Full: p.Name})
+	cells := func(name string, n markers.Count) []app.Cell {
+		return []app.Cell{{Full: fmt.Sprint(n.Tokens), Short: "~" + tokens.Commas(n.Tokens)}, {Full: fmt.Sprint(n.Messages)},
+			{Full: fmt.Sprint(n.Bytes), Short: app.BytesText(n.Bytes)}, {Full: name}}
 	}
-	return t.Flush()
+	for i, n := range parts {
+		l.Add(object(names[i], n), cells(names[i], n)...)
+	}
+	l.Row(cells("total", total)...)
+	return l.Print(object("total", total)...)
 }
 
 // countOne counts stdin, a file or a revision.

@@ -9,6 +9,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
+
+	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/repair"
 	"github.com/memvcs/mem/layers/tokens"
@@ -63,7 +65,7 @@ func Fsck(e *app.Env) *cli.Command {
 			case o.repair:
 				return runRepair(c.Context, e, o)
 			case o.reproduce:
-				return runReproduce(c.Context, e, o, e.Operand(0))
+				return names.WithMemory(c.Context, e, func(run names.Run) error { return runReproduce(c.Context, run, o, e.Operand(0)) })
 			}
 			return runFsck(c.Context, e, o)
 		},
@@ -112,13 +114,6 @@ func (o fsckOptions) checkProject(e *app.Env) error {
 		return app.Usagef("--project cannot be combined with --all")
 	}
 	return nil
-}
-
-// A fsckAnswer is the JSON form of mem fsck.
-type fsckAnswer struct {
-	OK   bool `json:"ok"`
-	Full bool `json:"full"`
-	repair.Checked
 }
 
 func runFsck(ctx context.Context, e *app.Env, o fsckOptions) error {
@@ -170,7 +165,7 @@ func check(ctx context.Context, e *app.Env, full bool) (c repair.Checked, err er
 
 func printFsck(e *app.Env, o fsckOptions, c repair.Checked) error {
 	if e.Opt.JSON {
-		return e.PrintJSON("fsck", fsckAnswer{len(c.Problems) == 0, o.full, c})
+		return e.PrintJSON("fsck", nil, "ok", len(c.Problems) == 0, "full", o.full, "", c)
 	}
 	if o.root {
 		for _, r := range c.Roots {

@@ -44,17 +44,6 @@ func Gc(e *app.Env) *cli.Command {
 	}
 }
 
-// A gcAnswer is the JSON form of mem gc.
-type gcAnswer struct {
-	PacksBefore int   `json:"packsBefore"`
-	PacksAfter  int   `json:"packsAfter"`
-	BytesBefore int64 `json:"bytesBefore"`
-	BytesAfter  int64 `json:"bytesAfter"`
-	Cache       int64 `json:"cacheBytes"` // that the cache takes afterwards
-	CacheFreed  int64 `json:"cacheFreed"`
-	DryRun      bool  `json:"dryRun"`
-}
-
 func runGC(ctx context.Context, e *app.Env) error {
 	m, err := app.OpenMemory(e)
 	if err != nil {
@@ -80,8 +69,8 @@ func runGC(ctx context.Context, e *app.Env) error {
 
 func printGC(e *app.Env, before, after refs.Size, cache state.CacheSize) error {
 	if e.Opt.JSON {
-		return e.PrintJSON("gc", gcAnswer{before.Packs, after.Packs, before.Bytes, after.Bytes, cache.Bytes, cache.Freed,
-			e.Opt.DryRun})
+		return e.PrintJSON("gc", nil, "packsBefore", before.Packs, "packsAfter", after.Packs, "bytesBefore", before.Bytes,
+			"bytesAfter", after.Bytes, "cacheBytes", cache.Bytes, "cacheFreed", cache.Freed, "dryRun", e.Opt.DryRun)
 	}
 	if e.Opt.DryRun {
 		e.Printf("would tidy up %s of stored sessions, versions and compositions\n", app.BytesText(before.Bytes))
@@ -125,7 +114,7 @@ func sweepRemote(ctx context.Context, e *app.Env, name string, confirm bool) err
 		return app.RemoteError(err)
 	}
 	if e.Opt.JSON {
-		if err := e.PrintJSON("gc.remote", sweepAnswer{r.Name, out.Why == nil, len(out.Unswept)}); err != nil {
+		if err := e.PrintJSON("gc.remote", nil, "remote", r.Name, "swept", out.Why == nil, "unswept", len(out.Unswept)); err != nil {
 			return err
 		}
 	}
@@ -137,11 +126,4 @@ func sweepRemote(ctx context.Context, e *app.Env, name string, confirm bool) err
 		e.Report("no unreachable data is left on %s\n", r.Name)
 	}
 	return nil
-}
-
-// A sweepAnswer is the JSON form of mem gc --remote.
-type sweepAnswer struct {
-	Remote  string `json:"remote"`
-	Swept   bool   `json:"swept"`
-	Unswept int    `json:"unswept"` // branches whose deleted data may still be there
 }

@@ -36,15 +36,6 @@ func Init(e *app.Env) *cli.Command {
 	}
 }
 
-// An initAnswer is the JSON form of mem init.
-type initAnswer struct {
-	Dir    string `json:"dir"`
-	Device string `json:"device"`
-	Name   string `json:"deviceName"`
-	Made   bool   `json:"created"` // by this command
-	DryRun bool   `json:"dryRun"`
-}
-
 // RunInit creates the memory if there is none, and reports whether there was none.
 func RunInit(ctx context.Context, e *app.Env, o InitOptions) (made bool, err error) {
 	dir, err := e.MemoryDir()
@@ -59,50 +50,47 @@ func RunInit(ctx context.Context, e *app.Env, o InitOptions) (made bool, err err
 	} else if err := app.CheckDeviceName(o.device); err != nil {
 		return false, err
 	}
-	answer := initAnswer{Dir: dir, Name: o.device, DryRun: e.Opt.DryRun}
+	id, name := "", o.device
 	m, err := app.OpenMemory(e)
-	answer.Made = errors.Is(err, refs.ErrNotRepo)
+	made = errors.Is(err, refs.ErrNotRepo)
+	if err != nil && !e.Opt.DryRun {
+		m, err = makeMemory(ctx, e, dir, o.device) // also of what lost its device
+	}
 	switch {
 	case err == nil:
-		device := m.Repo().Device()
-		answer.Device, answer.Name = device.ID, device.Name
+		id, name = m.Repo().Device().ID, m.Repo().Device().Name
 		err = m.Close()
-	case !e.Opt.DryRun:
-		err = makeMemory(ctx, e, &answer) // also of what lost its device
-	case answer.Made:
+	case made:
 		err = nil
 	}
 	if err != nil {
 		return false, err
 	}
-	if given != "" && given != answer.Name {
-		return false, app.WithHint(fmt.Errorf("the memory in %s exists, and this device is called %s there", dir, answer.Name),
-			term.Shell("mem", "device", "rename", answer.Name, given))
-	}
-	if e.Opt.JSON {
-		return answer.Made, e.PrintJSON("init", answer)
+	if given != "" && given != name {
+		return false, app.WithHint(fmt.Errorf("the memory in %s exists, and this device is called %s there", dir, name),
+			term.Shell("mem", "device", "rename", name, given))
 	}
 	switch {
-	case !answer.Made:
+	case e.Opt.JSON:
+		return made, e.PrintJSON("init", nil, "dir", dir, "device", id, "deviceName", name, "created", made, "dryRun", e.Opt.DryRun)
+	case !made:
 		e.Note("the memory is in %s already", dir)
 	case e.Opt.DryRun:
 		e.Note("would create an empty memory in %s", dir)
 	default:
 		e.Note("created an empty memory in %s", dir)
 	}
-	return answer.Made, nil
+	return made, nil
 }
 
-func makeMemory(ctx context.Context, e *app.Env, answer *initAnswer) error {
+func makeMemory(ctx context.Context, e *app.Env, dir, device string) (*layers.Memory, error) {
 	options, err := app.MemoryOptions(e)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	m, err := layers.Init(ctx, answer.Dir, answer.Name, options)
+	m, err := layers.Init(ctx, dir, device, options)
 	if err != nil {
-		return fmt.Errorf("make a memory in %s: %w", answer.Dir, err)
+		return nil, fmt.Errorf("make a memory in %s: %w", dir, err)
 	}
-	device := m.Repo().Device()
-	answer.Device, answer.Name = device.ID, device.Name
-	return m.Close()
+	return m, nil
 }

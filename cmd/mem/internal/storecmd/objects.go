@@ -39,15 +39,8 @@ func HashObject(e *app.Env) *cli.Command {
 	}
 }
 
-// A hashAnswer is the JSON form of a hash.
-type hashAnswer struct {
-	Hash  string `json:"hash"`
-	Name  string `json:"name"`
-	Bytes int64  `json:"bytes"`
-}
-
 func runHashObject(ctx context.Context, e *app.Env, names []string) error {
-	allObjects := []hashAnswer{}
+	allObjects := []app.Object{}
 	failed := []string{}
 	var first error
 	for _, name := range names {
@@ -65,7 +58,7 @@ func runHashObject(ctx context.Context, e *app.Env, names []string) error {
 			failed = append(failed, err.Error())
 			continue
 		}
-		allObjects = append(allObjects, hashAnswer{h.String(), name, size})
+		allObjects = append(allObjects, app.Object{"hash", h.String(), "name", name, "bytes", size})
 		if !e.Opt.JSON {
 			mark, name := escapeName(name)
 			e.Printf("%s%s  %s\n", mark, h, e.Safe(name))

@@ -16,16 +16,6 @@ import (
 	refsrepair "github.com/memvcs/mem/refs/repair"
 )
 
-// A repairAnswer is the JSON form of mem fsck --repair.
-type repairAnswer struct {
-	OK       bool                 `json:"ok"`
-	DryRun   bool                 `json:"dryRun"`
-	Repaired []refsrepair.Fix     `json:"repaired"`
-	Lost     []repair.LostData    `json:"lost"`
-	Problems []refsrepair.Problem `json:"problems"`
-	Roots    []repair.Root        `json:"roots"`
-}
-
 // runRepair repairs the store. The exit status is 0 if everything is intact afterwards, else 3; with -n it is 1 if
 // there is something to repair.
 func runRepair(ctx context.Context, e *app.Env, fo fsckOptions) error {
@@ -104,12 +94,13 @@ func forgetLost(out repair.Repaired) string {
 
 func printRepair(e *app.Env, out repair.Repaired) error {
 	if e.Opt.JSON {
-		a := repairAnswer{OK: !unwhole(out), DryRun: e.Opt.DryRun, Repaired: append([]refsrepair.Fix{}, out.Fixes...),
-			Lost: append([]repair.LostData{}, out.Lost...), Problems: append([]refsrepair.Problem{}, out.Left...), Roots: append([]repair.Root{}, out.Roots...)}
+		ok := !unwhole(out)
 		for _, m := range out.Fixes {
-			a.OK = a.OK && m.Done != "" && !e.Opt.DryRun
+			ok = ok && m.Done != "" && !e.Opt.DryRun
 		}
-		return e.PrintJSON("fsck.repair", a)
+		return e.PrintJSON("fsck.repair", nil, "ok", ok, "dryRun", e.Opt.DryRun, "repaired", append([]refsrepair.Fix{}, out.Fixes...),
+			"lost", append([]repair.LostData{}, out.Lost...), "problems", append([]refsrepair.Problem{}, out.Left...),
+			"roots", append([]repair.Root{}, out.Roots...))
 	}
 	if len(out.Fixes) == 0 && len(out.Lost) == 0 && len(out.Left) == 0 {
 		e.Note("nothing is damaged")

@@ -14,45 +14,43 @@ import (
 
 // runReproduce makes versions and compositions again and compares the bytes: the named one, all of the project, or with
 // --all those of every project.
-func runReproduce(ctx context.Context, e *app.Env, o fsckOptions, name string) error {
-	return names.WithMemory(ctx, e, func(run names.Run) error {
-		var done []provenance.Reproduction
-		report := func(a provenance.Reproduction) {
-			done = append(done, a)
-			if !e.Opt.JSON {
-				printAttempt(e, a)
-			}
+func runReproduce(ctx context.Context, run names.Run, o fsckOptions, name string) error {
+	var done []provenance.Reproduction
+	report := func(a provenance.Reproduction) {
+		done = append(done, a)
+		if !run.Opt.JSON {
+			printAttempt(run.Env, a)
 		}
-		if name != "" {
-			rev, err := run.Resolve(ctx, name)
-			if err != nil {
-				return err
-			}
-			a, err := provenance.Reproduce(ctx, run.DB, rev)
-			if errors.Is(err, provenance.ErrNotBlamable) {
-				return app.WithHint(app.Usagef("%s is a %s: only versions and compositions can be reproduced", name, rev.Kind),
-					term.Shell("mem", "fsck", "--reproduce", name+":latest"))
-			}
-			if err != nil {
-				return err
-			}
-			report(a)
-			return reproduced(e, done)
+	}
+	if name != "" {
+		rev, err := run.Resolve(ctx, name)
+		if err != nil {
+			return err
 		}
-		projects := []state.Project{run.Project}
-		if o.all || e.Opt.AllProjects {
-			var err error
-			if projects, err = trust.Projects(ctx, run.DB); err != nil {
-				return err
-			}
+		a, err := provenance.Reproduce(ctx, run.DB, rev)
+		if errors.Is(err, provenance.ErrNotBlamable) {
+			return app.WithHint(app.Usagef("%s is a %s: only versions and compositions can be reproduced", name, rev.Kind),
+				term.Shell("mem", "fsck", "--reproduce", name+":latest"))
 		}
-		for _, p := range projects {
-			if err := provenance.ReproduceAll(ctx, run.DB, p, report); err != nil {
-				return err
-			}
+		if err != nil {
+			return err
 		}
-		return reproduced(e, done)
-	})
+		report(a)
+		return reproduced(run.Env, done)
+	}
+	projects := []state.Project{run.Project}
+	if o.all || run.Opt.AllProjects {
+		var err error
+		if projects, err = trust.Projects(ctx, run.DB); err != nil {
+			return err
+		}
+	}
+	for _, p := range projects {
+		if err := provenance.ReproduceAll(ctx, run.DB, p, report); err != nil {
+			return err
+		}
+	}
+	return reproduced(run.Env, done)
 }
 
 func printAttempt(e *app.Env, a provenance.Reproduction) {
@@ -67,36 +65,26 @@ func printAttempt(e *app.Env, a provenance.Reproduction) {
 	}
 }
 
-// An attemptAnswer is the JSON form of one reproduction.
-type attemptAnswer struct {
-	Name   string `json:"name"`
-	Kind   string `json:"kind"`
-	Hash   string `json:"hash"`
-	Again  string `json:"again,omitempty"`
-	Same   bool   `json:"same"`
-	Why    string `json:"why,omitempty"`
-	Failed string `json:"failed,omitempty"`
-}
-
 // reproduced prints the results. The exit status is 1 if something differs, 3 if something could not be made.
 func reproduced(e *app.Env, done []provenance.Reproduction) error {
 	same, differ, failed := 0, 0, 0
-	results := []attemptAnswer{}
+	results := []app.Object{}
 	for _, a := range done {
-		x := attemptAnswer{Name: a.Name, Kind: string(a.Rev.Kind), Hash: a.Rev.Hash.String(), Same: a.Identical, Why: a.Why}
+		again, why := "", ""
 		switch {
 		case a.Err != nil:
 			failed++
-			x.Failed = app.OneLine(a.Err.Error())
+			why = app.OneLine(a.Err.Error())
 		case a.Identical:
 			same++
 		default:
 			differ++
 		}
 		if a.Err == nil {
-			x.Again = a.Output.String()
+			again = a.Output.String()
 		}
-		results = append(results, x)
+		results = append(results, app.Object{"name", a.Name, "kind", string(a.Rev.Kind), "hash", a.Rev.Hash.String(),
+			"again,omitempty", again, "same", a.Identical, "why,omitempty", a.Why, "failed,omitempty", why})
 	}
 	if e.Opt.JSON {
 		if err := e.PrintJSON("fsck.reproduce", nil, "same", same, "differ", differ, "failed", failed,

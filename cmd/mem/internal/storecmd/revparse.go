@@ -22,105 +22,85 @@ func RevParse(e *app.Env) *cli.Command {
 		ArgsUsage:   "<rev>...",
 		Description: "See \"mem help revisions\" for the syntax of names.",
 		Flags:       []cli.Flag{app.BoolFlag(&explain, "explain", "print how the name was resolved")},
-		Action: e.Action(1, -1, func(c *cli.Context) error {
-			return runRevParse(c.Context, e, e.Operands, explain)
+		Action: names.Action(e, 1, -1, func(ctx context.Context, run names.Run) error {
+			return runRevParse(ctx, run, e.Operands, explain)
 		}),
 	}
 }
 
-// A revAnswer is the JSON form of a resolved name.
-type revAnswer struct {
-	Rev     string `json:"rev"`
-	Kind    string `json:"kind"`
-	Name    string `json:"name"` // b3: and the hash, the commit, or the id of a concept
-	How     string `json:"how"`
-	Project string `json:"project,omitempty"`
-	Session string `json:"sessionId,omitempty"`
-	Title   string `json:"title,omitempty"`
-	Version string `json:"version,omitempty"`
-	From    int    `json:"from,omitempty"`
-	To      int    `json:"to,omitempty"`
-}
-
-func runRevParse(ctx context.Context, e *app.Env, operands []string, explain bool) error {
-	return names.WithMemory(ctx, e, func(run names.Run) error {
-		revs, err := run.ResolveAll(ctx, operands)
+func runRevParse(ctx context.Context, run names.Run, operands []string, explain bool) error {
+	revs, err := run.ResolveAll(ctx, operands)
+	if err != nil {
+		return err
+	}
+	answers := []app.Object{}
+	for i, rev := range revs {
+		is, err := contentName(ctx, run.Memory, rev)
 		if err != nil {
 			return err
 		}
-		allRevs := []revAnswer{}
-		for i, rev := range revs {
-			a, err := describeName(ctx, run.Memory, operands[i], rev)
-			if err != nil {
-				return err
-			}
-			allRevs = append(allRevs, a)
-		}
-		if e.Opt.JSON {
-			return e.PrintJSON("rev-parse", nil, "revs", allRevs)
-		}
-		for i, a := range allRevs {
-			if !explain {
-				e.Printf("%s\n", a.Name)
-				continue
-			}
+		switch {
+		case run.Opt.JSON:
+			answers = append(answers, revObject(operands[i], is, rev))
+		case explain:
 			if i > 0 {
-				e.Printf("\n")
+				run.Printf("\n")
 			}
-			explainRev(e, a, revs[i])
+			explainRev(run.Env, operands[i], is, rev)
+		default:
+			run.Printf("%s\n", is)
 		}
-		return nil
-	})
+	}
+	if run.Opt.JSON {
+		return run.PrintJSON("rev-parse", nil, "revs", answers)
+	}
+	return nil
 }
 
-func describeName(ctx context.Context, m *layers.Memory, name string, rev state.Rev) (revAnswer, error) {
-	a := revAnswer{Rev: name, Kind: string(rev.Kind), Name: rev.Commit, How: rev.How, Project: rev.Project.Name,
-		From: rev.From, To: rev.To}
+// contentName returns the commit of a revision, the id of a concept or rule, or b3: and the hash.
+func contentName(ctx context.Context, m *layers.Memory, rev state.Rev) (string, error) {
+	switch {
+	case rev.Concept != nil:
+		return rev.Concept.ID, nil
+	case rev.Rule != nil:
+		return rev.Rule.ID, nil
+	case rev.Commit != "":
+		return rev.Commit, nil
+	}
+	h, err := checkout.NameOf(ctx, m.DB, rev)
+	return "b3:" + h.String(), err
+}
+
+func revObject(name, is string, rev state.Rev) app.Object {
+	session, title, version := "", "", ""
 	if rev.Session != nil {
-		a.Session, a.Title = rev.Session.ID, rev.Session.Title()
+		session, title = rev.Session.ID, rev.Session.Title()
 	}
 	if rev.Version != nil {
-		a.Version = rev.Version.Label
+		version = rev.Version.Label
 	}
-	if rev.Concept != nil {
-		a.Name = rev.Concept.ID
-		return a, nil
-	}
-	if rev.Rule != nil {
-		a.Name = rev.Rule.ID
-		return a, nil
-	}
-	if rev.Commit == "" {
-		h, err := checkout.NameOf(ctx, m.DB, rev)
-		if err != nil {
-			return a, err
-		}
-		a.Name = "b3:" + h.String()
-	}
-	return a, nil
+	return app.Object{"rev", name, "kind", string(rev.Kind), "name", is, "how", rev.How, "project,omitempty", rev.Project.Name,
+		"sessionId,omitempty", session, "title,omitempty", title, "version,omitempty", version, "from,omitempty", rev.From,
+		"to,omitempty", rev.To}
 }
 
 // explainRev prints how a name was resolved, one step per line.
-func explainRev(e *app.Env, a revAnswer, rev state.Rev) {
-	names.Field(e, "Name", a.Rev)
-	names.Field(e, "Kind", a.Kind)
-	if a.Project != "" {
-		names.Field(e, "Project", a.Project)
-	}
+func explainRev(e *app.Env, name, is string, rev state.Rev) {
+	names.Field(e, "Name", name)
+	names.Field(e, "Kind", string(rev.Kind))
+	names.OptionalField(e, "Project", rev.Project.Name)
 	if rev.Session != nil {
-		names.Field(e, "Session", a.Session+"  "+a.Title)
+		names.Field(e, "Session", rev.Session.ID+"  "+rev.Session.Title())
 	}
 	if rev.Version != nil {
-		names.Field(e, "Version", a.Version+", "+names.ModeOf(rev.Version)+", made "+term.TimeText(rev.Version.Time))
+		names.Field(e, "Version", rev.Version.Label+", "+names.ModeOf(rev.Version)+", made "+term.TimeText(rev.Version.Time))
 	}
 	if rev.Composition != nil {
 		names.Field(e, "Made", term.TimeText(rev.Composition.Time))
 	}
-	if a.How != "" {
-		names.Field(e, "How", a.How)
-	}
+	names.OptionalField(e, "How", rev.How)
 	if rev.Kind == state.IsMessages {
-		e.Printf("%-9s %d to %d\n", "Messages:", a.From, a.To)
+		e.Printf("%-9s %d to %d\n", "Messages:", rev.From, rev.To)
 	}
-	names.Field(e, "Is", a.Name)
+	names.Field(e, "Is", is)
 }

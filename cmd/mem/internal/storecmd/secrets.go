@@ -66,19 +66,13 @@ func runSecretsScan(ctx context.Context, e *app.Env, name string, all bool) erro
 	if err != nil {
 		return err
 	}
-	if e.Opt.JSON {
-		err = e.PrintJSON("secrets.scan", nil, "rules", scanner.Version, "leaks", append([]secrets.Leak{}, leaks...))
-	} else {
-		t := e.Table(app.Column{Name: "where", Shrinks: true}, app.Column{Name: "rule"},
-			app.Column{Name: "bytes", Right: true}, app.Column{Name: "hash"})
-		for _, l := range leaks {
-			t.Row(app.Cell{Full: l.Where()}, app.Cell{Full: l.Rule}, app.Cell{Full: fmt.Sprint(l.Length)},
-				app.Cell{Full: l.Hash})
-		}
-		if err = t.Flush(); len(leaks) == 0 {
-			e.Note("no secrets found")
-		}
+	l := e.List("secrets.scan", "leaks", app.Column{Name: "where", Shrinks: true}, app.Column{Name: "rule"},
+		app.Column{Name: "bytes", Right: true}, app.Column{Name: "hash"})
+	l.None = "no secrets found"
+	for _, x := range leaks {
+		l.Add(x, app.Cell{Full: x.Where()}, app.Cell{Full: x.Rule}, app.Cell{Full: fmt.Sprint(x.Length)}, app.Cell{Full: x.Hash})
 	}
+	err = l.Print("rules", scanner.Version)
 	if err != nil || len(leaks) == 0 {
 		return err
 	}
@@ -113,7 +107,7 @@ func scanStored(ctx context.Context, run names.Run, name string, all bool) ([]se
 }
 
 func runSecretsList(ctx context.Context, e *app.Env, name string) error {
-	allSecrets := []secrets.Secret{}
+	var allSecrets []secrets.Secret
 	err := names.WithMemory(ctx, e, func(run names.Run) (err error) {
 		allSecrets, err = listedSecrets(ctx, run, name)
 		return err
@@ -121,25 +115,20 @@ func runSecretsList(ctx context.Context, e *app.Env, name string) error {
 	if err != nil {
 		return err
 	}
-	if e.Opt.JSON {
-		return e.PrintJSON("secrets.list", nil, "secrets", allSecrets)
-	}
-	if len(allSecrets) == 0 {
-		e.Note("no secrets were removed")
-	}
-	t := e.Table(app.Column{Name: "session"}, app.Column{Name: "secret"}, app.Column{Name: "rule"},
+	l := e.List("secrets.list", "secrets", app.Column{Name: "session"}, app.Column{Name: "secret"}, app.Column{Name: "rule"},
 		app.Column{Name: "first", Shrinks: true}, app.Column{Name: "places", Right: true},
 		app.Column{Name: "bytes", Right: true}, app.Column{Name: "hash"})
+	l.None = "no secrets were removed"
 	for _, s := range allSecrets {
 		first := fmt.Sprintf("#%d", s.Message)
 		if s.File != "" {
 			first = s.File
 		}
-		t.Row(app.Cell{Full: s.Session, Short: term.ShortID(s.Session)}, app.Cell{Full: fmt.Sprint(s.No)},
+		l.Add(s, app.Cell{Full: s.Session, Short: term.ShortID(s.Session)}, app.Cell{Full: fmt.Sprint(s.No)},
 			app.Cell{Full: s.Rule}, app.Cell{Full: first}, app.Cell{Full: fmt.Sprint(s.Places)},
 			app.Cell{Full: fmt.Sprint(s.Length)}, app.Cell{Full: s.Hash})
 	}
-	return t.Flush()
+	return l.Print()
 }
 
 // listedSecrets returns the secrets removed from a session, the project, or with --all-projects from all projects.

@@ -149,7 +149,7 @@ func runCompress(ctx context.Context, e *app.Env, o compressOptions, name string
 			return compressError(err)
 		}
 		if e.Opt.JSON {
-			return e.PrintJSON("compress", compressAnswerOf(e, c))
+			return printCompressedJSON(e, c)
 		}
 		return printCompressed(e, c)
 	})
@@ -211,51 +211,23 @@ func compressError(err error) error {
 	return names.StoreError(err)
 }
 
-// A compressAnswer is the JSON form of a version in mem compress.
-type compressAnswer struct {
-	Session      string      `json:"session"`
-	Version      string      `json:"version"`
-	Source       string      `json:"source,omitempty"` // label of the version it was made from
-	Since        string      `json:"since,omitempty"`  // label of the version it continues
-	From         int         `json:"from,omitempty"`   // range of messages, if it continues a version
-	To           int         `json:"to,omitempty"`
-	InputTokens  int         `json:"input_tokens"`
-	L1Tokens     int         `json:"l1_tokens"` // of the input, what a version can keep
-	OutputTokens int         `json:"output_tokens"`
-	Ratio        float64     `json:"ratio"`
-	InMessages   int         `json:"input_messages"`
-	OutMessages  int         `json:"output_messages"`
-	Budget       int         `json:"budget"`
-	Preserved    int         `json:"keepit_preserved"`
-	Summarised   int         `json:"keepit_summarised"`
-	Skipped      int         `json:"keepit_skipped"` // in messages that --skip leaves out
-	Markers      []view.Fate `json:"markers"`
-	Engine       string      `json:"engine"`
-	Counter      string      `json:"counter"`
-	Hash         string      `json:"hash"`
-	Key          string      `json:"recipe_key"`
-	Existed      bool        `json:"existed"`
-	DryRun       bool        `json:"dryRun"`
-
-	Receipt engines.Receipt `json:"receipt,omitzero"`
-}
-
-func compressAnswerOf(e *app.Env, c derive.CompressResult) compressAnswer {
-	v := c.Version
-	a := compressAnswer{
-		Session: v.Session, Version: v.Label, InputTokens: v.TokensIn, L1Tokens: v.TokensL1, OutputTokens: v.TokensOut, Ratio: v.Ratio,
-		InMessages: v.MessagesIn, OutMessages: v.MessagesOut, Budget: c.Plan.Budget, Preserved: v.Preserved,
-		Summarised: v.Summarised, Skipped: skippedOf(c.Fates),
-		Markers: view.FatesOf(c.Fates), Engine: v.Engine, Counter: v.Counter, Key: v.Derivation.Key().String(),
-		Existed: c.Existed, DryRun: e.Opt.DryRun, Receipt: c.Receipt,
-	}
-	if a.Source, a.Since = v.Source, v.Since; a.Since != "" {
-		a.From, a.To = c.From, c.Point.Scan.Values
+// printCompressedJSON prints the result of a compression. A version that was made from another one or continues it has the
+// label of that; the tokens of L1 are those of the input, what a version can keep.
+func printCompressedJSON(e *app.Env, c derive.CompressResult) error {
+	v, from, to, hash := c.Version, 0, 0, ""
+	if v.Since != "" {
+		from, to = c.From, c.Point.Scan.Values
 	}
 	if !v.Derivation.Output.IsZero() {
-		a.Hash = v.Derivation.Output.String()
+		hash = v.Derivation.Output.String()
 	}
-	return a
+	return e.PrintJSON("compress", nil, "session", v.Session, "version", v.Label, "source,omitempty", v.Source,
+		"since,omitempty", v.Since, "from,omitempty", from, "to,omitempty", to, "input_tokens", v.TokensIn,
+		"l1_tokens", v.TokensL1, "output_tokens", v.TokensOut, "ratio", v.Ratio, "input_messages", v.MessagesIn,
+		"output_messages", v.MessagesOut, "budget", c.Plan.Budget, "keepit_preserved", v.Preserved,
+		"keepit_summarised", v.Summarised, "keepit_skipped", skippedOf(c.Fates), "markers", view.FatesOf(c.Fates),
+		"engine", v.Engine, "counter", v.Counter, "hash", hash, "recipe_key", v.Derivation.Key().String(),
+		"existed", c.Existed, "dryRun", e.Opt.DryRun, "receipt,omitempty", c.Receipt)
 }
 
 func printCompressed(e *app.Env, c derive.CompressResult) error {

@@ -61,12 +61,11 @@ func Next(e *app.Env) *cli.Command {
 }
 
 func runNext(ctx context.Context, e *app.Env, o nextOptions) error {
-	s, err := hookset.HookSettings(e)
+	options, err := hookset.ContextOptions(e)
 	if err != nil {
 		return err
 	}
 	return names.List(ctx, e, func(run names.Run) (names.Listing, error) {
-		options := handover.ContextOptions{Dir: e.Dir, Program: hookset.CalledAs(e), Limit: s.ContextSize, Decay: s.Decay}
 		switch {
 		case o.dropped:
 			return names.Named, printDropped(ctx, run, options)

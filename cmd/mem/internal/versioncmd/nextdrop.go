@@ -49,14 +49,6 @@ func runDrop(ctx context.Context, run names.Run, given handover.Given, hash stri
 	return nil
 }
 
-// A droppedAnswer is the JSON form of what the user dropped.
-type droppedAnswer struct {
-	Source string   `json:"source"`
-	Time   string   `json:"time"`
-	Device string   `json:"device"`
-	Lines  []string `json:"lines"` // that it would have in the text now
-}
-
 // printDropped lists what the user dropped, with the lines that it would have now.
 func printDropped(ctx context.Context, run names.Run, o handover.ContextOptions) error {
 	st, err := trust.Outline(ctx, run.DB, run.Project.ID)
@@ -68,28 +60,23 @@ func printDropped(ctx context.Context, run names.Run, o handover.ContextOptions)
 	if err != nil {
 		return fmt.Errorf("next session's context: %w", err)
 	}
-	lines, list := whole.Dropped(st), []droppedAnswer{}
-	t := run.Table(app.Column{Name: "source"}, app.Column{Name: "dropped"}, app.Column{Name: "line now", Shrinks: true})
+	lines := whole.Dropped(st)
+	l := run.List("next.dropped", "dropped", app.Column{Name: "source"}, app.Column{Name: "dropped"},
+		app.Column{Name: "line now", Shrinks: true})
+	l.None, l.Hint = "nothing was left out of the next session's text", "mem next --why, then mem next --drop HASH"
 	for _, d := range handover.Dropped(st) {
-		a := droppedAnswer{d.Key, term.TimeText(d.Time), d.Device, []string{}}
+		now := []string{} // the lines that it would have
 		if lines[d.Key] != "" {
-			a.Lines = strings.Split(lines[d.Key], "\n")
+			now = strings.Split(lines[d.Key], "\n")
 		}
-		list = append(list, a)
 		source := app.Cell{Full: d.Key}
 		if !strings.Contains(d.Key, "#") {
 			source.Short = d.Key[:8]
 		}
-		t.Row(source, run.TimeCell(d.Time), app.Cell{Full: strings.Join(a.Lines, " ")})
+		l.Add(app.Object{"source", d.Key, "time", term.TimeText(d.Time), "device", d.Device, "lines", now},
+			source, run.TimeCell(d.Time), app.Cell{Full: strings.Join(now, " ")})
 	}
-	if run.Opt.JSON {
-		return run.PrintJSON("next.dropped", nil, "dropped", list)
-	}
-	if len(list) == 0 {
-		run.Note("nothing was left out of the next session's text")
-		run.Hint("mem next --why, then mem next --drop HASH")
-	}
-	return t.Flush()
+	return l.Print()
 }
 
 // runUndrop hands over again what was dropped.

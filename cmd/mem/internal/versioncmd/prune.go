@@ -65,7 +65,9 @@ func DoPrune(e *app.Env, c *cli.Context, o PruneOptions) error {
 		return printPruned(e, nil, nil, false)
 	}
 	r.Force = o.Force
-	return runPrune(c.Context, e, r, e.Operand(0))
+	return names.WithMemory(c.Context, e, func(run names.Run) error {
+		return runPrune(c.Context, run, r, e.Operand(0))
+	})
 }
 
 // retention returns the versions to keep by the options or the setting; some is false if all are kept.
@@ -106,56 +108,43 @@ func ageBefore(age string, now time.Time) (time.Time, error) {
 	return term.ParseTime(age, now)
 }
 
-// A prunedAnswer is the JSON form of a version in mem prune.
-type prunedAnswer struct {
-	Session string   `json:"sessionId"`
-	Label   string   `json:"versionId"`
-	Tokens  int      `json:"tokens"`
-	Created string   `json:"created"`
-	UsedBy  []string `json:"usedInCompositions"`
-	Asked   bool     `json:"askedFor,omitempty"` // made by mem compress, and kept because its session was not named
-}
-
-func runPrune(ctx context.Context, e *app.Env, r derive.Retention, name string) error {
-	return names.WithMemory(ctx, e, func(run names.Run) error {
-		var only *state.Session
-		p := run.Project
-		if name != "" {
-			rev, err := run.ResolveSession(ctx, name)
-			if err != nil {
-				return err
-			}
-			only, p = rev.Session, rev.Project
-		}
-		taken, spared, err := derive.Prune(ctx, run.DB, p, only, r, true)
+func runPrune(ctx context.Context, run names.Run, r derive.Retention, name string) error {
+	var only *state.Session
+	p := run.Project
+	if name != "" {
+		rev, err := run.ResolveSession(ctx, name)
 		if err != nil {
 			return err
 		}
-		if len(taken) > 0 && !e.Opt.DryRun {
-			if ok, err := e.Confirm("hide %s?", term.Count(len(taken), "version")); err != nil || !ok {
-				return err
-			}
-			if taken, spared, err = derive.Prune(ctx, run.DB, p, only, r, false); err != nil {
-				return err
-			}
+		only, p = rev.Session, rev.Project
+	}
+	taken, spared, err := derive.Prune(ctx, run.DB, p, only, r, true)
+	if err != nil {
+		return err
+	}
+	if len(taken) > 0 && !run.Opt.DryRun {
+		if ok, err := run.Confirm("hide %s?", term.Count(len(taken), "version")); err != nil || !ok {
+			return err
 		}
-		return printPruned(e, taken, spared, true)
-	})
+		if taken, spared, err = derive.Prune(ctx, run.DB, p, only, r, false); err != nil {
+			return err
+		}
+	}
+	return printPruned(run.Env, taken, spared, true)
 }
 
 func printPruned(e *app.Env, taken, spared []derive.PrunedVersion, asked bool) error {
-	pruned := []prunedAnswer{}
-	allSpared := []prunedAnswer{}
-	add := func(list *[]prunedAnswer, from []derive.PrunedVersion) {
-		for _, x := range from {
-			*list = append(*list, prunedAnswer{x.Session.ID, x.Version.Label, x.Version.TokensOut, term.TimeText(x.Version.Time),
-				append([]string{}, x.UsedBy...), x.Requested})
+	objects := func(from []derive.PrunedVersion) []app.Object {
+		out := []app.Object{}
+		for _, x := range from { // askedFor: made by mem compress, and kept because its session was not named
+			out = append(out, app.Object{"sessionId", x.Session.ID, "versionId", x.Version.Label, "tokens", x.Version.TokensOut,
+				"created", term.TimeText(x.Version.Time), "usedInCompositions", append([]string{}, x.UsedBy...),
+				"askedFor,omitempty", x.Requested})
 		}
+		return out
 	}
-	add(&pruned, taken)
-	add(&allSpared, spared)
 	if e.Opt.JSON {
-		return e.PrintJSON("prune", nil, "dryRun", e.Opt.DryRun, "pruned", pruned, "spared", allSpared)
+		return e.PrintJSON("prune", nil, "dryRun", e.Opt.DryRun, "pruned", objects(taken), "spared", objects(spared))
 	}
 	verb := "hidden:"
 	if e.Opt.DryRun {

@@ -41,13 +41,9 @@ func Tier(e *app.Env) *cli.Command {
 			"autoDecay.run whether this happens automatically.",
 		Subcommands: []*cli.Command{
 			{Name: "status", Usage: "show the tier of each session and what is due", Flags: ages,
-				Action: e.Action(0, 0, func(c *cli.Context) error {
-					return runTierStatus(c.Context, e, o)
-				})},
+				Action: names.Action(e, 0, 0, o.status)},
 			{Name: "run", Usage: "create the summaries that are due; safe to repeat", Flags: ages,
-				Action: e.Action(0, 0, func(c *cli.Context) error {
-					return runTier(c.Context, e, o)
-				})},
+				Action: names.Action(e, 0, 0, o.run)},
 		},
 	}
 }
@@ -111,38 +107,37 @@ func tierPolicy(e *app.Env, o tierOptions) (derive.TierOptions, error) {
 	return out, err
 }
 
-func runTier(ctx context.Context, e *app.Env, o tierOptions) error {
-	how, err := tierPolicy(e, o)
+// run makes the summaries that are due.
+func (o *tierOptions) run(ctx context.Context, run names.Run) error {
+	how, err := tierPolicy(run.Env, *o)
 	if err != nil {
 		return err
 	}
-	return names.WithMemory(ctx, e, func(run names.Run) error {
-		var bar *app.Progress
-		how.Progress = func(done, of int) {
-			if done == 0 {
-				bar = e.Progress("making versions", int64(of))
-				return
-			}
-			bar.Add(1)
+	var bar *app.Progress
+	how.Progress = func(done, of int) {
+		if done == 0 {
+			bar = run.Progress("making versions", int64(of))
+			return
 		}
-		did, err := derive.Tier(ctx, run.DB, run.Project, how)
-		bar.End()
-		if err != nil {
-			return err
-		}
-		if e.Opt.JSON {
-			err = e.PrintJSON("tier.run", tieredAnswerOf(did, e.Opt.DryRun))
-		} else {
-			printTiered(e, did)
-		}
-		for _, f := range did.Failed {
-			e.Warn("%v", f)
-		}
-		if err == nil && len(did.Failed) > 0 {
-			return app.Exit(app.ExitPartial)
-		}
+		bar.Add(1)
+	}
+	did, err := derive.Tier(ctx, run.DB, run.Project, how)
+	bar.End()
+	if err != nil {
 		return err
-	})
+	}
+	if run.Opt.JSON {
+		err = run.PrintJSON("tier.run", nil, tieredObject(did, run.Opt.DryRun)...)
+	} else {
+		printTiered(run.Env, did)
+	}
+	for _, f := range did.Failed {
+		run.Warn("%v", f)
+	}
+	if err == nil && len(did.Failed) > 0 {
+		return app.Exit(app.ExitPartial)
+	}
+	return err
 }
 
 // printTiered prints the result of ageing.
@@ -203,118 +198,83 @@ func summaryLine(s derive.TierSummary, would bool) string {
 	return line
 }
 
-// A tieredAnswer is the JSON form of the result of ageing.
-type tieredAnswer struct {
-	DryRun     bool          `json:"dryRun"`
-	Compressed []tierVersion `json:"compressed"`
-	Summaries  []tierSummary `json:"summaries"`
-	Hidden     []string      `json:"hidden"`
-	Failed     []string      `json:"failed"`
-}
-
-type tierVersion struct {
-	Session string `json:"sessionId"`
-	Label   string `json:"label,omitempty"`
-	Preset  string `json:"preset"`
-	Tokens  int    `json:"tokens"`
-	Why     string `json:"why"`
-}
-
-type tierSummary struct {
-	Name     string   `json:"name"`
-	Tier     string   `json:"tier"`
-	Period   string   `json:"period"`
-	Start    string   `json:"start"`
-	End      string   `json:"end"`
-	Sessions []string `json:"sessions"`
-	Anew     bool     `json:"anew"`
-	TokensIn int      `json:"tokensIn"`
-	Tokens   int      `json:"tokens"`
-	Left     int      `json:"leftOut"`
-}
-
-func tieredAnswerOf(t derive.TierResult, dryRun bool) tieredAnswer {
-	a := tieredAnswer{DryRun: dryRun, Compressed: []tierVersion{}, Summaries: []tierSummary{},
-		Hidden: append([]string{}, t.Hidden...), Failed: []string{}}
+// tieredObject returns the JSON form of the result of ageing.
+func tieredObject(t derive.TierResult, dryRun bool) app.Object {
+	compressed, summaries, failed := []app.Object{}, []app.Object{}, []string{}
 	for _, v := range t.Compressed {
-		a.Compressed = append(a.Compressed, tierVersion{v.Session.ID, v.Label, v.Preset, v.Tokens, v.Why})
+		compressed = append(compressed, app.Object{"sessionId", v.Session.ID, "label,omitempty", v.Label, "preset", v.Preset,
+			"tokens", v.Tokens, "why", v.Why})
 	}
 	for _, s := range t.Summaries {
-		a.Summaries = append(a.Summaries, tierSummary{
-			s.Label, string(s.Tier), s.Name, term.TimeText(s.Start), term.TimeText(s.End), s.Sessions, s.Replaced, s.TokensIn,
-			s.Tokens, s.Omitted,
-		})
+		summaries = append(summaries, app.Object{"name", s.Label, "tier", s.Tier, "period", s.Name,
+			"start", term.TimeText(s.Start), "end", term.TimeText(s.End), "sessions", s.Sessions, "anew", s.Replaced,
+			"tokensIn", s.TokensIn, "tokens", s.Tokens, "leftOut", s.Omitted})
 	}
 	for _, f := range t.Failed {
-		a.Failed = append(a.Failed, f.Error())
+		failed = append(failed, f.Error())
 	}
-	return a
+	return app.Object{"dryRun", dryRun, "compressed", compressed, "summaries", summaries,
+		"hidden", append([]string{}, t.Hidden...), "failed", failed}
 }
 
-// A tierRow is a week or month in tier status.
-type tierRow struct {
-	Tier     string   `json:"tier"`
-	Period   string   `json:"period,omitempty"`
-	Sessions []string `json:"sessions"`
-	Summary  string   `json:"summary,omitempty"`
-	State    string   `json:"state"` // as they are, summarised, due, not over
-}
-
-func runTierStatus(ctx context.Context, e *app.Env, o tierOptions) error {
-	how, err := tierPolicy(e, o)
+// status prints the tiers of sessions.
+func (o *tierOptions) status(ctx context.Context, run names.Run) error {
+	how, err := tierPolicy(run.Env, *o)
 	if err != nil {
 		return err
 	}
-	return names.WithMemory(ctx, e, func(run names.Run) error {
-		states, todo, err := derive.TierStatus(ctx, run.DB, run.Project, how)
-		if err != nil {
-			return err
-		}
-		rows := tierRows(states, todo)
-		if e.Opt.JSON {
-			return e.PrintJSON("tier.status", nil, "tiers", rows, "todo", tieredAnswerOf(todo, true))
-		}
-		t := e.Table(app.Column{Name: "tier"}, app.Column{Name: "period"}, app.Column{Name: "sessions", Right: true},
-			app.Column{Name: "state"}, app.Column{Name: "summary", Shrinks: true})
-		for _, r := range rows {
-			t.Row(app.Cell{Full: r.Tier}, app.Cell{Full: r.Period}, app.Cell{Full: fmt.Sprint(len(r.Sessions))},
-				app.Cell{Full: r.State}, app.Cell{Full: r.Summary, Paint: e.Style().Cyan})
-		}
-		if err := t.Flush(); err != nil {
-			return err
-		}
-		if todo.Empty() {
-			e.Note("nothing to do")
-			return nil
-		}
-		e.Note("to do: %s", todoText(todo))
-		e.Hint("mem tier run")
+	states, todo, err := derive.TierStatus(ctx, run.DB, run.Project, how)
+	if err != nil {
+		return err
+	}
+	l := run.List("tier.status", "tiers", app.Column{Name: "tier"}, app.Column{Name: "period"},
+		app.Column{Name: "sessions", Right: true}, app.Column{Name: "state"}, app.Column{Name: "summary", Shrinks: true})
+	for _, r := range tierRows(states, todo) {
+		l.Add(app.Object{"tier", r.tier, "period,omitempty", r.period, "sessions", r.sessions, "summary,omitempty", r.summary,
+			"state", r.state}, app.Cell{Full: r.tier}, app.Cell{Full: r.period}, app.Cell{Full: fmt.Sprint(len(r.sessions))},
+			app.Cell{Full: r.state}, app.Cell{Full: r.summary, Paint: run.Style().Cyan})
+	}
+	l.After = app.Object{"todo", tieredObject(todo, true)}
+	if err := l.Print(); err != nil || run.Opt.JSON {
+		return err
+	}
+	if todo.Empty() {
+		run.Note("nothing to do")
 		return nil
-	})
+	}
+	run.Note("to do: %s", todoText(todo))
+	run.Hint("mem tier run")
+	return nil
+}
+
+// A tierRow is the sessions of a week or month.
+type tierRow struct {
+	tier, period, summary string
+	state                 string // as they are, summarised, due, not over
+	sessions              []string
 }
 
 // tierRows groups sessions by tier, period and summary, the newest first.
-func tierRows(states []derive.TierState, todo derive.TierResult) []tierRow {
-	rows := []tierRow{}
+func tierRows(states []derive.TierState, todo derive.TierResult) (rows []tierRow) {
 	for _, s := range states {
-		r := tierRow{Tier: string(s.Tier), Period: s.Period.Name, Summary: s.Summary, State: "summarised"}
+		r := tierRow{tier: string(s.Tier), period: s.Period.Name, summary: s.Summary, state: "summarised"}
 		due := slices.ContainsFunc(todo.Summaries, func(t derive.TierSummary) bool { return t.Label == s.Period.Label() })
 		switch {
 		case s.Tier == tier.Recent:
-			r.State = "as they are"
+			r.state = "as they are"
 		case due:
-			r.State = "due"
+			r.state = "due"
 		case s.Summary != s.Period.Label():
-			r.State = "not over"
+			r.state = "not over"
 		}
 		i := slices.IndexFunc(rows, func(x tierRow) bool {
-			return x.Tier == r.Tier && x.Period == r.Period && x.Summary == r.Summary
+			return x.tier == r.tier && x.period == r.period && x.summary == r.summary
 		})
 		if i < 0 {
 			i = len(rows)
 			rows = append(rows, r)
 		}
-		rows[i].Sessions = append(rows[i].Sessions, s.Session.ID)
+		rows[i].sessions = append(rows[i].sessions, s.Session.ID)
 	}
 	return rows
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -15,7 +14,6 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
-	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tokens"
@@ -40,93 +38,59 @@ func Versions(e *app.Env) *cli.Command {
 			app.BoolFlag(&o.All, "all,a", "list hidden versions too"),
 			app.BoolFlag(&o.Manifest, "manifest", "print the versions as the seeds' versions.json"),
 		},
-		Action: e.Action(0, 1, func(c *cli.Context) error {
-			return RunVersions(c.Context, e, names.OrNewest(e.Operand(0)), o)
+		Action: names.Action(e, 0, 1, func(ctx context.Context, run names.Run) error {
+			return RunVersions(ctx, run, names.OrNewest(e.Operand(0)), o)
 		}),
 	}
 }
 
 // RunVersions lists the versions of the session name.
-func RunVersions(ctx context.Context, e *app.Env, name string, o VersionsOptions) error {
-	return names.WithMemory(ctx, e, func(run names.Run) error {
-		rev, err := run.ResolveSession(ctx, name)
-		if err != nil {
-			return err
-		}
-		if o.Manifest {
-			return versionsManifest(ctx, run, rev)
-		}
-		st, err := trust.Outline(ctx, run.DB, rev.Project.ID)
-		if err == nil && e.Opt.JSON {
-			st, err = trust.State(ctx, run.DB, rev.Project.ID) // keepitStats needs the plans
-		}
-		if err != nil {
-			return err
-		}
-		list := st.VersionsOf(rev.Session.ID)
-		if o.All {
-			list = st.AllVersionsOf(rev.Session.ID)
-		}
-		if e.Opt.JSON {
-			versions, err := view.VersionsOf(st, list)
-			return errors.Join(err, e.PrintJSON("versions", nil, "sessionId", rev.Session.ID,
-				"project", rev.Project.Name, "versions", versions))
-		}
-		if len(list) == 0 {
-			e.Note("%s has no versions", term.ShortID(rev.Session.ID))
-			e.Hint("%s", term.Shell("mem", "compress", term.ShortID(rev.Session.ID)))
-		}
-		noted := slices.ContainsFunc(list, func(v *records.Version) bool {
-			return v.Deleted || v.Revoked != ""
-		})
-		columns := []app.Column{{Name: "version"}, {Name: "made by", Shrinks: true},
-			{Name: "tokens", Right: true, Estimate: true}, {Name: "to", Right: true, Estimate: true},
-			{Name: "ratio", Right: true}, {Name: "markers", Right: true}, {Name: "when"}, {Name: "engine"}, {Name: "used in"}}
-		if noted {
-			columns = append(columns, app.Column{Name: "note", Keep: true})
-		}
-		t := e.Table(columns...)
-		for _, v := range list {
-			row := []app.Cell{{Full: names.Label(v), Short: v.Name(), Paint: e.Style().Cyan},
-				{Full: names.ModeOf(v) + optionsOf(v.Settings)},
-				{Full: fmt.Sprint(v.TokensIn), Short: "~" + tokens.Format(v.TokensIn)},
-				{Full: fmt.Sprint(v.TokensOut), Short: "~" + tokens.Format(v.TokensOut)},
-				{Full: fmt.Sprintf("%.2f", v.Ratio), Short: fmt.Sprintf("%.1f:1", v.Ratio)},
-				{Full: fmt.Sprintf("%d/%d", v.Preserved, v.Preserved+v.Summarised)},
-				e.TimeCell(v.Time), {Full: v.Engine}, UsedCell(e, st.UsedBy(v), v.Used)}
-			if noted {
-				row = append(row, versionNote(v))
+func RunVersions(ctx context.Context, run names.Run, name string, o VersionsOptions) error {
+	rev, err := run.ResolveSession(ctx, name)
+	if err != nil {
+		return err
+	}
+	if o.Manifest {
+		return versionsManifest(ctx, run, rev)
+	}
+	st, err := trust.Outline(ctx, run.DB, rev.Project.ID)
+	if err == nil && run.Opt.JSON {
+		st, err = trust.State(ctx, run.DB, rev.Project.ID) // keepitStats needs the plans
+	}
+	if err != nil {
+		return err
+	}
+	list := st.VersionsOf(rev.Session.ID)
+	if o.All {
+		list = st.AllVersionsOf(rev.Session.ID)
+	}
+	hidden := func(v *records.Version) bool { return v.Deleted || v.Revoked != "" }
+	l := run.List("versions", "versions", app.Column{Name: "version"}, app.Column{Name: "made by", Shrinks: true},
+		app.Column{Name: "tokens", Right: true, Estimate: true}, app.Column{Name: "to", Right: true, Estimate: true},
+		app.Column{Name: "ratio", Right: true}, app.Column{Name: "markers", Right: true}, app.Column{Name: "when"},
+		app.Column{Name: "engine"}, app.Column{Name: "used in"},
+		app.Column{Name: "note", Keep: true, Absent: !slices.ContainsFunc(list, hidden)})
+	l.None, l.Hint = term.ShortID(rev.Session.ID)+" has no versions", term.Shell("mem", "compress", term.ShortID(rev.Session.ID))
+	for _, v := range list {
+		var shown view.Version
+		if run.Opt.JSON {
+			if shown, err = view.VersionOf(v, st.UsedBy(v)); err != nil {
+				return err
 			}
-			t.Row(row...)
 		}
-		return t.Flush()
-	})
-}
-
-// versionNote returns the reason why a version is hidden.
-func versionNote(v *records.Version) app.Cell {
-	if v.Deleted {
-		return app.Cell{Full: "hidden"}
+		note := ""
+		if hidden(v) {
+			note = strings.TrimSuffix("hidden: "+v.Revoked, ": ")
+		}
+		l.Add(shown, app.Cell{Full: names.Label(v), Short: v.Name(), Paint: run.Style().Cyan},
+			app.Cell{Full: names.SettingsText(v)},
+			app.Cell{Full: fmt.Sprint(v.TokensIn), Short: "~" + tokens.Format(v.TokensIn)},
+			app.Cell{Full: fmt.Sprint(v.TokensOut), Short: "~" + tokens.Format(v.TokensOut)},
+			app.Cell{Full: fmt.Sprintf("%.2f", v.Ratio), Short: fmt.Sprintf("%.1f:1", v.Ratio)},
+			app.Cell{Full: fmt.Sprintf("%d/%d", v.Preserved, v.Preserved+v.Summarised)},
+			run.TimeCell(v.Time), app.Cell{Full: v.Engine}, UsedCell(run.Env, st.UsedBy(v), v.Used), app.Cell{Full: note})
 	}
-	if v.Revoked != "" {
-		return app.Cell{Full: "hidden: " + v.Revoked}
-	}
-	return app.Cell{}
-}
-
-// optionsOf returns the settings of a version that are not defaults: ", preserve-all, skip 3, distance 5".
-func optionsOf(s records.VersionSettings) string {
-	out := ""
-	if s.Keepit != "" && s.Keepit != string(compress.Decay) {
-		out += ", " + s.Keepit
-	}
-	if s.Skip > 0 {
-		out += fmt.Sprintf(", skip %d", s.Skip)
-	}
-	if s.Distance > 1 {
-		out += fmt.Sprintf(", distance %d", s.Distance)
-	}
-	return out
+	return l.Print("sessionId", rev.Session.ID, "project", rev.Project.Name)
 }
 
 // UsedCell returns the number of compositions and sessions that used a version, and the time of the last use.

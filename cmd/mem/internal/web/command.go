@@ -51,8 +51,8 @@ func Serve(e *app.Env) *cli.Command {
 			app.BoolFlag(&o.open, "open", "open the address in the browser"),
 			app.BoolFlag(&o.readOnly, "read-only", "refuse every change"),
 		},
-		Action: e.Action(0, 0, func(c *cli.Context) error {
-			return runServe(c.Context, e, o)
+		Action: names.Action(e, 0, 0, func(ctx context.Context, run names.Run) error {
+			return runServe(ctx, run, o)
 		}),
 	}
 }
@@ -65,35 +65,33 @@ func parsePort(s string) (int, error) {
 	return int(n), nil
 }
 
-func runServe(ctx context.Context, e *app.Env, o serveOptions) error {
-	return names.WithMemory(ctx, e, func(run names.Run) error {
-		world, err := webWorld(run)
-		if err != nil {
-			return err
+func runServe(ctx context.Context, run names.Run, o serveOptions) error {
+	world, err := webWorld(run)
+	if err != nil {
+		return err
+	}
+	world.ReadOnly = o.readOnly
+	if run.Yield != nil { // hooks that capture a session must not wait for pages
+		run.Yield()
+	}
+	server, err := newServer(world)
+	if err != nil {
+		return err
+	}
+	defer os.Remove(signInFile(world.Store)) // it may not be there
+	return server.Serve(ctx, o.port, func(address string) {
+		if run.Opt.JSON {
+			err = run.PrintJSON("serve", nil, "address", address)
+		} else {
+			run.Printf("%s\n", address)
+			run.Note("the address signs in one browser; Ctrl-C ends the server")
 		}
-		world.ReadOnly = o.readOnly
-		if e.Yield != nil { // hooks that capture a session must not wait for pages
-			e.Yield()
+		if err := errors.Join(err, run.Out.Flush()); err != nil {
+			run.Warn("%v", err)
 		}
-		server, err := newServer(world)
-		if err != nil {
-			return err
+		if o.open {
+			openBrowser(ctx, run.Env, world.Store, server.SignInURL())
 		}
-		defer os.Remove(signInFile(world.Store)) // it may not be there
-		return server.Serve(ctx, o.port, func(address string) {
-			if e.Opt.JSON {
-				err = e.PrintJSON("serve", nil, "address", address)
-			} else {
-				e.Printf("%s\n", address)
-				e.Note("the address signs in one browser; Ctrl-C ends the server")
-			}
-			if err := errors.Join(err, e.Out.Flush()); err != nil {
-				e.Warn("%v", err)
-			}
-			if o.open {
-				openBrowser(ctx, e, world.Store, server.SignInURL())
-			}
-		})
 	})
 }
 

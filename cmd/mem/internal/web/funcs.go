@@ -41,7 +41,7 @@ func (s *Server) funcs(p *pages) template.FuncMap {
 		"milli":       keepit.Thousandths,
 		"signed":      signed,
 		"words":       func(n int, s string) string { return tokens.OneLine(s, n) },
-		"mode":        settingsText,
+		"mode":        names.SettingsText,
 		"runs":        messageRanges,
 		"trim":        strings.TrimSpace,
 		"md":          p.md.HTML,
@@ -161,21 +161,6 @@ func signed(n int) string {
 		return "+" + keepit.Thousandths(n)
 	}
 	return keepit.Thousandths(n)
-}
-
-// settingsText formats the settings of a version: "uniform 30:1 aggressive", "tiered standard".
-func settingsText(v *records.Version) string {
-	s, out := v.Settings, names.ModeOf(v)
-	if s.Keepit != "" && s.Keepit != "decay" {
-		out += ", " + s.Keepit
-	}
-	if s.Skip > 0 {
-		out += fmt.Sprintf(", skip %d", s.Skip)
-	}
-	if s.Distance > 1 {
-		out += fmt.Sprintf(", distance %d", s.Distance)
-	}
-	return out
 }
 
 // messageRanges formats ranges of messages: "#12", "#12-18 #77".

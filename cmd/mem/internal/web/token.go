@@ -57,20 +57,12 @@ func runTokenList(e *app.Env) error {
 		if err != nil {
 			return err
 		}
-		tokens := []guard.Token{}
-		t := e.Table(app.Column{Name: "name"}, app.Column{Name: "created"})
+		l := e.List("token.list", "tokens", app.Column{Name: "name"}, app.Column{Name: "created"})
+		l.None, l.Hint = "no tokens", "mem token add NAME"
 		for _, one := range all {
-			tokens = append(tokens, guard.Token{Name: one.Name, Created: one.Created})
-			t.Row(app.Cell{Full: one.Name}, e.TimeCell(one.Created))
+			l.Add(guard.Token{Name: one.Name, Created: one.Created}, app.Cell{Full: one.Name}, e.TimeCell(one.Created))
 		}
-		if e.Opt.JSON {
-			return e.PrintJSON("token.list", nil, "tokens", tokens)
-		}
-		if len(all) == 0 {
-			e.Note("no tokens")
-			e.Hint("mem token add NAME")
-		}
-		return t.Flush()
+		return l.Print()
 	})
 }
 

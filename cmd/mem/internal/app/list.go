@@ -1,0 +1,46 @@
+package app
+
+// A List is the answer of a command that lists things: a table, or with --json an object that has them under a key.
+type List struct {
+	*Table
+	what, key  string
+	elements   []any
+	None, Hint string // what an empty list notes, and the command that it suggests; "" for nothing
+	Page       string // of the setting pager.PAGE; "" for no pager
+	After      Object // members of the answer after the list
+}
+
+// List returns an empty list for the answer of the command what.
+func (e *Env) List(what, key string, columns ...Column) *List {
+	return &List{Table: e.Table(columns...), what: what, key: key, elements: []any{}}
+}
+
+// Add adds a thing, with one cell for each column.
+func (l *List) Add(thing any, cells ...Cell) {
+	l.elements = append(l.elements, thing)
+	l.Row(cells...)
+}
+
+// Len returns the number of things.
+func (l *List) Len() int { return len(l.elements) }
+
+// Print prints the list; with --json after the members of more, as in an [Object].
+func (l *List) Print(more ...any) error {
+	switch {
+	case l.e.Opt.JSON:
+		return l.e.PrintJSON(l.what, nil, append(append(more, l.key, l.elements), l.After...)...)
+	case len(l.elements) == 0:
+		if l.None != "" {
+			l.e.Note("%s", l.None)
+		}
+		if l.Hint != "" {
+			l.e.Hint("%s", l.Hint)
+		}
+		return nil
+	case l.Page != "":
+		if err := l.e.Page(l.Page); err != nil {
+			return err
+		}
+	}
+	return l.Flush()
+}
