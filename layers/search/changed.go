@@ -130,9 +130,6 @@ func (l *laterEdits) edits(in *part, file string) ([]fileEdit, error) {
 			}
 			places = append(places, place{p, doc, t})
 		}
-		if post.Damaged() {
-			return nil, index.ErrDamaged
-		}
 	}
 	slices.SortStableFunc(places, func(a, b place) int { return cmp.Compare(a.time, b.time) })
 	var all []fileEdit
@@ -148,7 +145,7 @@ func (l *laterEdits) edits(in *part, file string) ([]fileEdit, error) {
 		if failed(&d) || !slices.Contains(strings.Split(d.File, "\n"), file) {
 			continue
 		}
-		s := l.f.corpora[in.corpus].Sessions.At(span.Session)
+		s := l.f.corpora[in.corpus].Sessions[span.Session]
 		if !l.f.q.Filter.shows(l.f.corpora[in.corpus], span.Session) {
 			continue
 		}
@@ -163,7 +160,7 @@ func (l *laterEdits) edits(in *part, file string) ([]fileEdit, error) {
 
 // shows reports whether a query may show that session n exists.
 func (f *Filter) shows(c Corpus, n int) bool {
-	s := c.Sessions.At(n)
+	s := c.Sessions[n]
 	return !f.Without[s.ID] && !f.Without[s.Parent] && f.Only.allows(c.Project, &s)
 }
 

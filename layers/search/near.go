@@ -211,9 +211,6 @@ func (m *matcher) wordsOf(term string) (words []string, err error) {
 				}
 			})
 		}
-		if post.Damaged() {
-			return nil, index.ErrDamaged
-		}
 	}
 	return words, nil
 }

@@ -109,16 +109,13 @@ func (m *matcher) dealtWith(x found, words []string) (bool, error) {
 					count[doc]++
 				}
 			}
-			if post.Damaged() {
-				return false, index.ErrDamaged
-			}
 		}
 		for doc, n := range count {
 			if 2*n < len(words) || !m.allows(p, doc) || !answered(p, doc) {
 				continue
 			}
 			_, s := m.find(p.base + doc)
-			if s.Session < 0 || m.corpora[p.corpus].Sessions.At(s.Session).ID == x.Session.ID {
+			if s.Session < 0 || m.corpora[p.corpus].Sessions[s.Session].ID == x.Session.ID {
 				continue
 			}
 			if t, err := p.seg.Time(doc); err != nil || t > x.Doc.Time {

@@ -37,7 +37,7 @@ func (f *finder) messages() error {
 	if f.q.uncounted {
 		most = comparedFew
 	}
-	for r := range bestFirst(all) {
+	for _, r := range sorted(all) {
 		if p.full() {
 			if !f.slow() || f.q.uncounted {
 				break

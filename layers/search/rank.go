@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	"errors"
 	"math"
 	"runtime"
@@ -41,6 +42,18 @@ const (
 	editOfPath      = 8 // the factor of the score of a change of the file that is the query
 	wholeInSessions = .1
 )
+
+// A ranked is a document or session with its score.
+type ranked struct {
+	n     int32
+	score float32
+}
+
+// sorted sorts documents or sessions, the best first.
+func sorted(all []ranked) []ranked {
+	slices.SortFunc(all, func(a, b ranked) int { return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.n, b.n)) })
+	return all
+}
 
 // A Corpus is the index of a project.
 type Corpus struct {
@@ -96,9 +109,9 @@ func newMatcher(corpora []Corpus) *matcher {
 			m.parts = append(m.parts, part{corpus: c, seg: s, base: m.docs, scope: scope})
 			m.docs += s.Docs()
 		}
-		m.sessionWords = append(m.sessionWords, make([]float32, x.Sessions.Len())...)
-		for i := range x.Sessions.Len() {
-			m.agent = append(m.agent, x.Sessions.At(i).Parent != "")
+		m.sessionWords = append(m.sessionWords, make([]float32, len(x.Sessions))...)
+		for i := range x.Sessions {
+			m.agent = append(m.agent, x.Sessions[i].Parent != "")
 		}
 		for i := range x.Spans {
 			s := &x.Spans[i]
@@ -207,9 +220,6 @@ func (p *part) about(files []string) (map[int]bool, error) {
 		for doc, _, ok := post.Next(); ok; doc, _, ok = post.Next() {
 			near[doc] = true
 		}
-		if post.Damaged() {
-			return nil, index.ErrDamaged
-		}
 	}
 	return near, nil
 }
@@ -219,7 +229,7 @@ func (f *Filter) session(c Corpus, n int) bool {
 	if n < 0 {
 		return f.Only.allows(c.Project, nil) && f.Branch == "" && f.Topic == "" && f.Keepit == nil
 	}
-	s := c.Sessions.At(n)
+	s := c.Sessions[n]
 	if f.Without[s.ID] || f.Without[s.Parent] || !f.Only.allows(c.Project, &s) || f.Branch != "" && s.Branch != f.Branch || f.Keepit != nil && len(s.Marks) == 0 {
 		return false
 	}
@@ -358,9 +368,6 @@ func (m *matcher) path(q *Query) error {
 				*v *= editOfPath
 			}
 		}
-		if post.Damaged() {
-			return index.ErrDamaged
-		}
 	}
 	return nil
 }
@@ -422,9 +429,6 @@ func (m *matcher) postings(p *part, list *index.Postings, worth float32, term in
 		if s := p.spans[at].Session; s >= 0 {
 			frequency[p.scope+s] += float32(n) * classWeight(class)
 		}
-	}
-	if list.Damaged() {
-		return index.ErrDamaged
 	}
 	return nil
 }
@@ -610,13 +614,12 @@ func (m *matcher) rankSessions() []ranked {
 	}
 	if len(out) == 0 { // nothing to rank by: the newest first
 		for _, c := range m.corpora {
-			for i := range c.Sessions.Len() {
-				out = append(out, ranked{int32(len(out)), float32(c.Sessions.At(i).Last)})
+			for i := range c.Sessions {
+				out = append(out, ranked{int32(len(out)), float32(c.Sessions[i].Last)})
 			}
 		}
 	}
-	sortRanked(out)
-	return out
+	return sorted(out)
 }
 
 // classBoost ranks rules, concepts and facts before messages.

@@ -121,7 +121,7 @@ func (f *finder) newest() []ranked {
 		for _, s := range p.spans {
 			v := float32(0)
 			if s.Session >= 0 {
-				v = float32(f.corpora[p.corpus].Sessions.At(s.Session).Last)
+				v = float32(f.corpora[p.corpus].Sessions[s.Session].Last)
 			}
 			for doc := s.First; doc < s.First+s.Count; doc++ {
 				if f.allows(p, doc) && p.seg.Class(doc) != index.About {
@@ -149,7 +149,7 @@ func (f *finder) read(r ranked) (h Hit, files []string, err error) {
 		return h, nil, err
 	}
 	if s.Session >= 0 {
-		session := f.corpora[p.corpus].Sessions.At(s.Session)
+		session := f.corpora[p.corpus].Sessions[s.Session]
 		h.Session = &session
 		h.Weight = weightOf(h.Session, h.Doc.N)
 	}
@@ -255,7 +255,7 @@ type counted struct {
 func (f *finder) bestOf() (map[int]counted, error) {
 	best := map[int]counted{}
 	read := 0
-	for r := range bestFirst(f.candidates()) {
+	for _, r := range sorted(f.candidates()) {
 		p, s := f.find(int(r.n))
 		if s.Session < 0 {
 			continue
@@ -292,7 +292,7 @@ func (f *finder) slow() bool {
 func (f *finder) files() error {
 	at := map[[2]string]int{}
 	extra := 0 // documents read only to count them
-	for r := range bestFirst(f.candidates()) {
+	for _, r := range sorted(f.candidates()) {
 		p, _ := f.find(int(r.n))
 		if p.seg.Class(int(r.n)-p.base) != index.Tool {
 			continue

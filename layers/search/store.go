@@ -136,7 +136,7 @@ func currentTips(ctx context.Context, db *state.DB) tipsOf {
 	}
 }
 
-// corpusOf opens the index of a project. If the index cannot be written, a part of it is in memory.
+// corpusOf opens the index of a project. If the index cannot be written, it is built in a temporary directory.
 func corpusOf(ctx context.Context, db *state.DB, p refs.Project, tips tipsOf) (Corpus, error) {
 	c := Corpus{Project: string(p)}
 	head, err := updateSearch(ctx, db, p, tips)
@@ -154,7 +154,7 @@ func corpusOf(ctx context.Context, db *state.DB, p refs.Project, tips tipsOf) (C
 	}
 	plan, err := newSearchPlan(ctx, db, p)
 	if err == nil {
-		c.Reader, err = index.Overlay(searchDir(db, p), plan)
+		c.Reader, err = index.Temporary(plan)
 	}
 	return c, err
 }

@@ -45,8 +45,8 @@ func Suggest(corpora []Corpus, w Criteria) ([]Suggestion, error) {
 	found := map[[2]string]*Suggestion{}
 	var all []*Suggestion
 	for i := range corpora {
-		for k := range corpora[i].Sessions.Len() {
-			s := corpora[i].Sessions.At(k)
+		for k := range corpora[i].Sessions {
+			s := corpora[i].Sessions[k]
 			if s.Parent != "" || !w.Only.allows(corpora[i].Project, &s) {
 				continue
 			}

@@ -15,7 +15,7 @@ import (
 
 // The segment format. A change of it raises the version; an index of another version is rebuilt.
 const (
-	version    = 2
+	version    = 3
 	magic      = "memseg\x00\x01"
 	footerSize = 4*8 + 4 + 4 + 8
 

@@ -1,9 +1,6 @@
 package index
 
-import (
-	"encoding/binary"
-	"encoding/hex"
-)
+import "encoding/binary"
 
 // A decoder reads the output of the append functions. After a malformed value it returns zeros and sets failed.
 type decoder struct {
@@ -72,52 +69,11 @@ func appendString(b []byte, s string) []byte {
 	return append(appendUint(b, len(s)), s...)
 }
 
-// appendID appends an identifier. A UUID in lower case takes 17 bytes.
-func appendID(b []byte, id string) []byte {
-	if raw, ok := parseUUID(id); ok {
-		return append(append(b, 0), raw[:]...)
-	}
-	return appendString(append(b, 1), id)
-}
-
-func (d *decoder) id() string {
-	switch d.fixed(1)[0] {
-	case 0:
-		return formatUUID(d.fixed(16))
-	case 1:
-		return d.string()
-	}
-	d.failed = true
-	return ""
-}
-
-func parseUUID(s string) (raw [16]byte, ok bool) {
-	if len(s) != 36 || s[8] != '-' || s[13] != '-' || s[18] != '-' || s[23] != '-' {
-		return raw, false
-	}
-	digits := s[:8] + s[9:13] + s[14:18] + s[19:23] + s[24:]
-	if _, err := hex.Decode(raw[:], []byte(digits)); err != nil {
-		return raw, false
-	}
-	return raw, formatUUID(raw[:]) == s // a UUID with capitals is stored as text
-}
-
-func formatUUID(raw []byte) string {
-	b := make([]byte, 0, 36)
-	for i, c := range raw {
-		if i == 4 || i == 6 || i == 8 || i == 10 {
-			b = append(b, '-')
-		}
-		b = hex.AppendEncode(b, []byte{c})
-	}
-	return string(b)
-}
-
 // appendDoc appends a document. Times are relative to base, the time of the first document of the block.
 func appendDoc(b []byte, d Doc, base int64) []byte {
 	b = append(appendUint(b, d.N), byte(d.Class), byte(d.Flags))
 	b = appendUint(appendUint(appendUint(b, max(0, d.To-d.N)), max(0, d.N-d.Exchange)), d.Said)
-	b = appendID(appendInt(b, d.Time-base), d.ID)
+	b = appendString(appendInt(b, d.Time-base), d.ID)
 	b = appendString(appendString(b, d.Name), d.File)
 	return appendString(appendString(b, d.Symbols), d.Text)
 }
@@ -127,30 +83,9 @@ func (d *decoder) doc(base int64) Doc {
 	x.N = d.small()
 	x.Class, x.Flags = Class(d.fixed(1)[0]), Flags(d.fixed(1)[0])
 	x.To, x.Exchange, x.Said = x.N+d.small(), x.N-d.small(), d.small()
-	x.Time, x.ID = base+d.int(), d.id()
+	x.Time, x.ID = base+d.int(), d.string()
 	x.Name, x.File = d.string(), d.string()
 	x.Symbols, x.Text = d.string(), d.string()
 	x.Said = min(x.Said, len(x.Text))
 	return x
-}
-
-// skipDoc skips one document.
-func (d *decoder) skipDoc() {
-	d.small()
-	d.fixed(2)
-	for range 3 {
-		d.small()
-	}
-	d.int()
-	switch d.fixed(1)[0] {
-	case 0:
-		d.fixed(16)
-	case 1:
-		d.bytes()
-	default:
-		d.failed = true
-	}
-	for range 4 { // name, file, symbols and text
-		d.bytes()
-	}
 }

@@ -112,32 +112,6 @@ type Session struct {
 // A Mark is the weight of a marker in a message.
 type Mark struct{ N, Weight int }
 
-// Sessions is an immutable list of encoded sessions; [Sessions.At] decodes one.
-type Sessions struct {
-	b  []byte
-	at []int // offsets in b
-}
-
-// Len returns the number of sessions.
-func (l Sessions) Len() int { return len(l.at) }
-
-// At decodes and returns session i.
-func (l Sessions) At(i int) (s Session) {
-	s.decode(&decoder{b: l.b[l.at[i]:]})
-	return s
-}
-
-// encodeSessions returns the list of all.
-func encodeSessions(all []Session) (l Sessions) {
-	for i := range all {
-		one := all[i].encode(nil)
-		l.b = appendUint(l.b, len(one))
-		l.at = append(l.at, len(l.b))
-		l.b = append(l.b, one...)
-	}
-	return l
-}
-
 // A Span is a run of documents in a segment that come from one [Source].
 type Span struct {
 	Source    string // name of the source
@@ -155,7 +129,7 @@ type Head struct {
 	Key      string // identifies the state that the index was built from
 	Segments []Ref
 	Spans    []Span // by segment and first document
-	Sessions Sessions
+	Sessions []Session
 }
 
 // A Ref names a segment.

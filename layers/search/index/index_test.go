@@ -3,6 +3,7 @@ package index
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -63,37 +64,32 @@ func lookUp(r *Reader, term string) (out []string, err error) {
 			if err != nil {
 				return nil, err
 			}
-			out = append(out, fmt.Sprintf("%s#%d %s x%d", r.Sessions.At(s.Session).ID, d.N, d.Text, n))
-		}
-		if post.Damaged() {
-			return nil, ErrDamaged
+			out = append(out, fmt.Sprintf("%s#%d %s x%d", r.Sessions[s.Session].ID, d.N, d.Text, n))
 		}
 	}
 	slices.Sort(out)
 	return out, nil
 }
 
-func TestOverlay(t *testing.T) {
+func TestTemporary(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	if err := Update(dir, planOf("1", map[string][]string{"a": {"red fox"}, "b": {"blue fox"}}), always); err != nil {
+	r, err := Temporary(planOf("2", map[string][]string{"a": {"red fox"}, "d": nil}))
+	if err != nil {
 		t.Fatal(err)
 	}
-	plan := planOf("2", map[string][]string{"a": {"red fox"}, "b": {"green fox"}, "c": {"white fox"}, "d": nil})
-	for _, dir := range []string{dir, filepath.Join(dir, "missing")} {
-		r, err := Overlay(dir, plan)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := lookUp(r, "fox")
-		r.Close()
-		if want := []string{"a#1 red fox x1", "b#1 green fox x1", "c#1 white fox x1"}; err != nil || !slices.Equal(got, want) {
-			t.Errorf("overlay of %s has %q, %v; want %q", dir, got, err, want)
-		}
+	got, err := lookUp(r, "fox")
+	if want := []string{"a#1 red fox x1"}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("it has %q, %v; want %q", got, err, want)
 	}
-	if got := found(t, dir, "blue"); len(got) != 1 {
-		t.Errorf("the index was changed: %q", got)
+	dir := r.temporary
+	if r.Close(); dir == "" || !errors.Is(exists(dir), fs.ErrNotExist) {
+		t.Errorf("%q is left", dir)
 	}
+}
+
+func exists(path string) error {
+	_, err := os.Stat(path)
+	return err
 }
 
 func TestUpdate(t *testing.T) {
@@ -226,18 +222,6 @@ func check(t *testing.T, dir string, want []string, what string) {
 	}
 }
 
-func FuzzHead(f *testing.F) {
-	h := Head{Key: "k", Segments: []Ref{{"s1", 3, 9}}, Sessions: encodeSessions([]Session{{ID: "a", Marks: []Mark{{1, 2}}}}), Spans: []Span{{"s/a", "v", 0, 0, 1, 2, 7, 3}}}
-	f.Add(h.encode())
-	f.Fuzz(func(t *testing.T, b []byte) {
-		if h, err := decodeHead(b, true); err == nil {
-			if _, err := decodeHead(h.encode(), true); err != nil {
-				t.Errorf("what was read cannot be written: %v", err)
-			}
-		}
-	})
-}
-
 func FuzzDoc(f *testing.F) {
 	f.Add(appendDoc(nil, Doc{N: 3, Class: Tool, Time: 9, ID: "00000000-0000-4000-8000-000000000001", Text: "x"}, 4))
 	f.Fuzz(func(t *testing.T, b []byte) {
@@ -263,13 +247,13 @@ func TestIncomplete(t *testing.T) {
 		add(Doc{N: 1, Class: User, Text: "red fox"})
 		return fmt.Errorf("read: %w", ErrIncomplete)
 	}
-	r, err := Overlay(filepath.Join(dir, "none"), p)
+	r, err := Temporary(p)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer r.Close()
 	if got, err := lookUp(r, "red"); err != nil || len(got) != 1 {
-		t.Errorf("in memory: %q, %v", got, err)
+		t.Errorf("temporary: %q, %v", got, err)
 	}
 	for range 2 {
 		if err := Update(dir, p, always); err != nil {

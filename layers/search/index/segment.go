@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,7 +16,7 @@ import (
 // A Segment is a segment file that is open for reading. It caches one block of texts and one of terms, and is for one
 // goroutine.
 type Segment struct {
-	f       segmentFile
+	f       *os.File
 	docs    int
 	lengths []byte
 	classes []byte
@@ -35,12 +34,6 @@ type Segment struct {
 
 	terms []byte // block of terms, the last one read
 	inAt  int64  // its offset, 0 if none was read
-}
-
-// A segmentFile is the open file of a segment.
-type segmentFile interface {
-	io.ReaderAt
-	io.Closer
 }
 
 type docBlock struct {
@@ -226,7 +219,7 @@ func (s *Segment) readBlock(i int) error {
 	s.base, s.docAt = d.int(), s.docAt[:0]
 	for len(d.b) > 0 && !d.failed {
 		s.docAt = append(s.docAt, len(s.block)-len(d.b))
-		d.skipDoc()
+		d.doc(s.base)
 	}
 	if d.failed {
 		return ErrDamaged
@@ -240,8 +233,6 @@ type Postings struct {
 	Docs int
 	b    []byte
 	doc  int
-	bad  bool
-	max  int // number of documents of the segment
 }
 
 // Postings returns the postings of a term; the zero Postings if no document contains it.
@@ -269,7 +260,7 @@ func (s *Segment) Postings(term string) (Postings, error) {
 		}
 		name = append(name[:same], rest...)
 		if string(name) == term {
-			return Postings{Docs: docs, b: bytes.Clone(postings), doc: -1, max: s.docs}, nil
+			return Postings{Docs: docs, b: bytes.Clone(postings), doc: -1}, nil
 		}
 		if string(name) > term {
 			break
@@ -284,30 +275,14 @@ func (p *Postings) Next() (doc, n int, ok bool) {
 		return 0, 0, false
 	}
 	v, size := binary.Uvarint(p.b)
-	if size <= 0 {
-		p.bad, p.b = true, nil
-		return 0, 0, false
-	}
-	p.b = p.b[size:]
-	n = 1
+	p.b, n = p.b[size:], 1
 	if v&1 == 1 {
 		c, size := binary.Uvarint(p.b)
-		if size <= 0 {
-			p.bad, p.b = true, nil
-			return 0, 0, false
-		}
 		p.b, n = p.b[size:], int(c)
 	}
 	p.doc += int(v >> 1)
-	if p.doc >= p.max || p.doc < 0 {
-		p.bad, p.b = true, nil
-		return 0, 0, false
-	}
 	return p.doc, n, true
 }
-
-// Damaged reports whether Next stopped early because the postings are malformed.
-func (p *Postings) Damaged() bool { return p.bad }
 
 // Each calls yield with the terms that begin with prefix, in order, and the number of documents that contain each.
 func (s *Segment) Each(prefix string, yield func(term string, docs int)) error {

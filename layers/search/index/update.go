@@ -47,7 +47,7 @@ type updater struct {
 	old     *Head
 	head    *Head
 	b       *builder
-	f       *os.File // of the segment that is being built; nil if that is in memory
+	f       *os.File // of the segment that is being built
 	pending []Span   // of the segment that is being built
 }
 
@@ -69,7 +69,7 @@ func Update(dir string, plan Plan, valid func() bool) error {
 	}
 	defer lock.Close()
 	u := &updater{dir: dir, valid: valid, plan: plan}
-	if u.old, err = readHead(dir, true); err != nil {
+	if u.old, err = ReadHead(dir); err != nil {
 		u.old = &Head{}
 	}
 	err = u.run()
@@ -98,7 +98,7 @@ func (u *updater) run() error {
 // gather makes a head of the plan. It keeps the spans of the old head whose source is unchanged and adds the others to
 // the segment that is being built.
 func (u *updater) gather() error {
-	u.head = &Head{Key: u.plan.Key, Sessions: encodeSessions(u.plan.Sessions), Segments: slices.Clone(u.old.Segments)}
+	u.head = &Head{Key: u.plan.Key, Sessions: u.plan.Sessions, Segments: slices.Clone(u.old.Segments)}
 	have := make(map[[2]string]Span, len(u.old.Spans))
 	for _, s := range u.old.Spans {
 		have[[2]string{s.Source, s.Version}] = s
@@ -135,7 +135,7 @@ func (u *updater) add(name, version string, session int, docs func(func(Doc)) er
 	}
 	u.pending = append(u.pending, Span{Source: name, Version: version, Session: session, First: first,
 		Count: u.b.docs() - first, Words: u.b.words - words, ToolWords: u.b.tools - tools})
-	if u.b.memory > maxMemory && u.f != nil {
+	if u.b.memory > maxMemory {
 		return u.flush()
 	}
 	return nil
@@ -162,18 +162,13 @@ func (u *updater) flush() error {
 		os.Remove(tmp) // the error is returned
 		return err
 	}
-	u.addSegment(Ref{name, docs, size})
-	return nil
-}
-
-// addSegment adds the segment that was built to the head.
-func (u *updater) addSegment(ref Ref) {
 	for _, s := range u.pending {
 		s.Segment = len(u.head.Segments)
 		u.head.Spans = append(u.head.Spans, s)
 	}
-	u.head.Segments = append(u.head.Segments, ref)
+	u.head.Segments = append(u.head.Segments, Ref{name, docs, size})
 	u.pending = nil
+	return nil
 }
 
 // merge copies segments whose documents are mostly dead, and small segments if there are too many, into the segment
@@ -283,12 +278,7 @@ func (u *updater) compact() {
 			s.Segment = at[s.Segment]
 		}
 	}
-	sortSpans(u.head.Spans)
-}
-
-// sortSpans sorts by segment and first document.
-func sortSpans(spans []Span) {
-	slices.SortFunc(spans, func(a, b Span) int {
+	slices.SortFunc(u.head.Spans, func(a, b Span) int {
 		return cmp.Or(cmp.Compare(a.Segment, b.Segment), cmp.Compare(a.First, b.First), cmp.Compare(a.Count, b.Count),
 			cmp.Compare(a.Source, b.Source))
 	})
@@ -296,11 +286,15 @@ func sortSpans(spans []Span) {
 
 // write writes the head and renames it into place.
 func (u *updater) write() error {
+	b, err := u.head.encode()
+	if err != nil {
+		return err
+	}
 	f, err := os.CreateTemp(u.dir, ".tmp-*")
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(u.head.encode())
+	_, err = f.Write(b)
 	err = errors.Join(err, f.Close())
 	if err == nil && !u.valid() {
 		err = ErrBusy
