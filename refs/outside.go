@@ -82,12 +82,11 @@ func (r *Repo) SizeOf(ctx context.Context, lanes []Lane) (size int64, err error)
 		}
 	}
 	for id := range seen {
-		n, err := r.memory.Packs().EntrySize(id)
-		if err == nil {
-			size += int64(n)
-		} else if !errors.Is(err, pack.ErrDelta) && !errors.Is(err, pack.ErrNotFound) {
+		n, err := r.memory.StoredSize(id)
+		if err != nil && !errors.Is(err, pack.ErrNotFound) {
 			return size, err
 		}
+		size += n
 	}
 	return size, nil
 }

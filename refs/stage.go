@@ -120,6 +120,9 @@ func (s *Stage) publish() error {
 }
 
 func (s *Stage) add(k pack.Kind, b []byte, level int) (pack.ID, error) {
+	if len(b) > pack.MaxSize { // it could not be read again
+		return pack.ID{}, fmt.Errorf("store %d bytes: more than %d MiB: %w", len(b), pack.MaxSize>>20, pack.ErrTooLarge)
+	}
 	e := pack.Encode(k, b, level)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -148,10 +151,6 @@ func (s *Stage) put(b []byte, level int, path []string) error {
 // Put stages an object of moderate size and returns its name.
 func (s *Stage) Put(b []byte) (objects.Hash, error) {
 	h := objects.Sum(b)
-	if len(b) > pack.MaxSize { // no remote would accept it
-		return h, fmt.Errorf("store %s of %d bytes: more than %d MiB: %w", h.Short(), len(b), pack.MaxSize>>20,
-			pack.ErrTooLarge)
-	}
 	return h, s.put(b, deflate, lane.ObjectPath(h))
 }
 

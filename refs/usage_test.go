@@ -54,7 +54,7 @@ func TestUsage(t *testing.T) {
 	var want int64
 	for _, g := range []*gitstore.Repo{r.memory, r.originals} {
 		for id, err := range g.Packs().All() {
-			n, serr := g.Packs().StoredSize(id)
+			n, serr := g.Packs().EntrySize(id)
 			if err = errors.Join(err, serr); err != nil {
 				t.Fatal(err)
 			}

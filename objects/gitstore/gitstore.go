@@ -1,8 +1,8 @@
 // Package gitstore stores trees, commits and branches in a bare git repository, so that plain git can read all data of
 // the program.
 //
-// A [Repo] reads objects from packs with objects/pack, and loose objects and deltas, which only other programs write,
-// with go-git. Every object is checked against its name. Trees follow a closed grammar ([DecodeTree]); all others are
+// A [Repo] reads objects from packs with objects/pack, and loose objects, which only other programs write. Every object
+// is checked against its name. Trees follow a closed grammar ([DecodeTree]); all others are
 // refused when they are read.
 //
 // Only [Repo.Update] moves branches: with git's own protocol of lock files, compare-and-swap and fsync. So git and any
@@ -16,7 +16,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 
 	"github.com/memvcs/mem/objects/pack"
 )
@@ -38,9 +37,6 @@ type Repo struct {
 	dir       string
 	packs     *pack.Dir
 	alternate *Repo // read for missing objects; may be nil
-
-	mu     sync.Mutex
-	deltas map[string]*deltaPack // by the path of the pack
 }
 
 // Open opens the repository in dir. The error wraps [ErrNoRepository] if it is not a bare repository of git's classic
@@ -53,8 +49,7 @@ func Open(dir string) (*Repo, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open repository %s: %w", dir, err)
 	}
-	packs := pack.OpenDir(filepath.Join(dir, "objects", "pack"))
-	return &Repo{dir: dir, packs: packs, deltas: map[string]*deltaPack{}}, nil
+	return &Repo{dir: dir, packs: pack.OpenDir(filepath.Join(dir, "objects", "pack"))}, nil
 }
 
 // OpenWithAlternate is [Open] for a repository that continues another one: missing objects are read from alternate.
@@ -111,16 +106,7 @@ func (r *Repo) PackDir() string { return filepath.Join(r.dir, "objects", "pack")
 func (r *Repo) Packs() *pack.Dir { return r.packs }
 
 // Close closes all files. The Repo may be used again.
-func (r *Repo) Close() error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	errs := []error{r.packs.Close()}
-	for _, d := range r.deltas {
-		errs = append(errs, d.close())
-	}
-	clear(r.deltas)
-	return errors.Join(errs...)
-}
+func (r *Repo) Close() error { return r.packs.Close() }
 
 // Get returns the content of an object, checked against its name. The error wraps [pack.ErrNotFound] if it does not
 // exist, [ErrKind] if it is of another kind, [pack.ErrCorrupt] if it is damaged. The caller owns the result.
@@ -154,40 +140,22 @@ func (r *Repo) Has(id pack.ID) (bool, error) {
 	return err == nil, err
 }
 
-// maxTries is the maximum number of retries of a read while git replaces packs.
-const maxTries = 10
-
-// Read returns an object of any kind, checked against its name. It reads from the packs, then with go-git: an object
+// Read returns an object of any kind, checked against its name. It reads from the packs, then a loose object: an object
 // damaged in a pack may be intact elsewhere.
 func (r *Repo) Read(id pack.ID) (k pack.Kind, data []byte, err error) {
-	for range maxTries {
-		if k, data, err = r.packs.Get(id); err == nil {
-			return k, data, nil
-		}
-		lk, ldata, lerr := r.loose(id)
-		if lerr == nil {
-			return lk, ldata, nil
-		}
-		if errors.Is(err, pack.ErrNotFound) {
-			if !errors.Is(lerr, pack.ErrNotFound) {
-				return 0, nil, lerr
-			}
-			if k, data, err = r.packs.Get(id); err == nil { // git may have packed it meanwhile
-				return k, data, nil
-			}
-		}
-		var delta *pack.DeltaError
-		if !errors.As(err, &delta) {
-			return 0, nil, err
-		}
-		if k, data, err = r.readDelta(delta); !errors.Is(err, fs.ErrNotExist) {
-			return k, data, err
-		}
-		if _, lerr := r.packs.Count(); lerr != nil { // lists the packs again
-			return 0, nil, lerr
-		}
+	if k, data, err = r.packs.Get(id); err == nil {
+		return k, data, nil
 	}
-	return 0, nil, err
+	lk, ldata, lerr := r.loose(id)
+	switch {
+	case lerr == nil:
+		return lk, ldata, nil
+	case !errors.Is(err, pack.ErrNotFound):
+		return 0, nil, err
+	case !errors.Is(lerr, pack.ErrNotFound):
+		return 0, nil, lerr
+	}
+	return r.packs.Get(id) // git may have packed it meanwhile
 }
 
 // Tree returns the entries of a tree, checked as [DecodeTree] does.

@@ -224,7 +224,7 @@ func (l lock) tryAcquire() error {
 		switch {
 		case err == nil, errors.Is(err, fs.ErrExist):
 			return err
-		case errors.Is(err, fs.ErrNotExist) && try < maxTries:
+		case errors.Is(err, fs.ErrNotExist) && try < 10:
 			continue // git removed the empty directory
 		case errors.Is(err, fs.ErrNotExist):
 			return err

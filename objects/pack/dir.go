@@ -1,19 +1,18 @@
 package pack
 
 import (
-	"bufio"
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"sync"
 )
 
 const (
-	// maxOpen is the maximum number of packs that a Dir keeps open. Indexes of small packs need no open file.
+	// maxOpen is the maximum number of packs that a Dir keeps open. Indexes need no open file.
 	maxOpen = 64
 	// maxLists is the maximum number of times that one call lists the directory while others replace packs.
 	maxLists = 10
@@ -35,13 +34,18 @@ type Dir struct {
 func OpenDir(path string) *Dir { return &Dir{path: path} }
 
 // Get returns the kind and the content of an object, checked against its name. The error wraps
-// [ErrNotFound] if no pack contains it, [ErrDelta] if it is stored as a delta, [ErrCorrupt] if it is damaged in every
-// pack that contains it. The caller owns the result.
+// [ErrNotFound] if no pack contains it, [ErrCorrupt] if it is damaged in every pack that contains it. The caller owns
+// the result.
 func (d *Dir) Get(id ID) (k Kind, data []byte, err error) {
-	err = d.withData(id, func(f *file, off int64) error {
+	err = d.withData(id, func(f *file, p *os.File, off, end int64) error {
 		var err error
-		k, data, err = readObject(f.f, id, off, f.end)
-		return err
+		if k, data, err = f.idx.read(p, off, end, 0); err != nil {
+			return err
+		}
+		if got := Name(k, data); got != id {
+			return fmt.Errorf("content has the name %s: %w", got, ErrCorrupt)
+		}
+		return nil
 	})
 	if err != nil {
 		return 0, nil, fmt.Errorf("read object %s: %w", id, err)
@@ -61,39 +65,10 @@ func (d *Dir) Has(id ID) (bool, error) {
 	return true, nil
 }
 
-// Reader opens an object of any size. The content is compared with its name at the end: if the reader fails there with
-// [ErrCorrupt], the bytes before were wrong.
-func (d *Dir) Reader(id ID) (k Kind, size int64, rc io.ReadCloser, err error) {
-	err = d.withData(id, func(f *file, off int64) error {
-		own, err := OpenFile(f.base + ".pack")
-		if err != nil {
-			return err
-		}
-		br := bufio.NewReaderSize(nil, 64<<10)
-		h, err := readEntryHeader(br, own, off, f.end)
-		var z io.ReadCloser
-		if err == nil {
-			z, err = newInflater(br)
-		}
-		if err != nil {
-			return errors.Join(err, own.Close())
-		}
-		k, size, rc = h.kind, h.size, newObjectReader(z, h, id, own.Close)
-		return nil
-	})
-	if err != nil {
-		return 0, 0, nil, fmt.Errorf("read object %s: %w", id, err)
-	}
-	return k, size, rc, nil
-}
-
-// withData is lookup with the pack of f open for reading.
-func (d *Dir) withData(id ID, use func(f *file, off int64) error) error {
+// withData is lookup with the open pack and the end of its entries.
+func (d *Dir) withData(id ID, use func(f *file, p *os.File, off, end int64) error) error {
 	return d.lookup(id, func(f *file, off int64) error {
-		if err := d.openData(f); err != nil {
-			return err
-		}
-		return use(f, off)
+		return f.withData(d.closeIdle, func(p *os.File, end int64) error { return use(f, p, off, end) })
 	})
 }
 
@@ -166,7 +141,7 @@ func (d *Dir) search(files []*file, id ID, use func(f *file, off int64) error) (
 		case errors.Is(err, fs.ErrNotExist):
 			r.vanished = true
 		case errors.Is(err, ErrDelta):
-			r.err = &DeltaError{ID: id, Pack: f.base}
+			r.err = err
 		default:
 			r.err = cmp.Or(r.err, fmt.Errorf("pack %s: %w", filepath.Base(f.base), err))
 			r.bad = append(r.bad, f)
@@ -176,7 +151,7 @@ func (d *Dir) search(files []*file, id ID, use func(f *file, off int64) error) (
 }
 
 func tryPack(f *file, id ID, use func(f *file, off int64) error) (ok bool, err error) {
-	x, err := f.pin()
+	x, err := f.index()
 	if err != nil {
 		return false, err
 	}
@@ -184,15 +159,11 @@ func tryPack(f *file, id ID, use func(f *file, off int64) error) (ok bool, err e
 	if err == nil && ok {
 		err = use(f, off)
 	}
-	return ok, errors.Join(err, f.unpin())
+	return ok, err
 }
 
-// openData opens the pack of a pinned file. If too many packs are open, it closes the least recently used ones.
-func (d *Dir) openData(f *file) error {
-	opened, err := f.openData()
-	if err != nil || !opened {
-		return err
-	}
+// closeIdle closes packs that nobody reads, the least recently used first, if too many are open.
+func (d *Dir) closeIdle() {
 	d.mu.Lock()
 	files := d.files
 	d.mu.Unlock()
@@ -202,12 +173,9 @@ func (d *Dir) openData(f *file) error {
 			open++
 		}
 		if open > maxOpen {
-			if err := o.closeData(); err != nil {
-				return err
-			}
+			_ = o.closeIdle() // opened for reading only
 		}
 	}
-	return nil
 }
 
 // Count returns the number of packs in the directory now.
@@ -222,7 +190,7 @@ func (d *Dir) Close() error {
 	defer d.mu.Unlock()
 	var errs []error
 	for _, f := range d.files {
-		errs = append(errs, f.closeWhenIdle())
+		errs = append(errs, f.close())
 	}
 	d.files, d.bases, d.state = nil, nil, 0
 	return errors.Join(errs...)

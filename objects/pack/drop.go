@@ -56,7 +56,6 @@ func hasUnwanted(base string, keep func(ID) bool) (some bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	defer func() { err = errors.Join(err, x.close()) }()
 	items, err := x.items()
 	if err != nil {
 		return false, err

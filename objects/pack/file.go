@@ -1,72 +1,105 @@
 package pack
 
 import (
+	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"os"
+	"slices"
 	"sync"
 )
 
-// A file is one pack with its index. Both are opened when they are first needed. Readers pin it, so that it is closed
-// only when nobody reads it.
+// A file is one pack with its index. Both are opened when they are first needed. A replaced file that somebody still
+// reads is closed by the runtime.
 type file struct {
 	base string // path without ".pack"
 
-	mu      sync.Mutex
-	users   int
-	closing bool // close at the last unpin
-	idx     *index
-	f       *os.File
-	end     int64    // offset of the end of the entries
-	starts  []int64  // offsets of the entries, ascending, and end; nil until needed
-	sums    []uint32 // CRC-32 of the entries, in the same order
+	mu   sync.RWMutex // readers of the pack share it; closing the pack excludes them
+	f    *os.File     // nil while the pack is closed
+	end  int64        // offset of the end of the entries
+	once sync.Mutex   // guards the fields below
+	idx  *index
+	all  []item // the entries by their offsets, ascending; nil until needed
 }
 
-// pin opens the index and keeps f open until unpin.
-func (f *file) pin() (*index, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.idx == nil {
-		x, err := openIndex(f.base + ".idx")
-		if err != nil {
-			return nil, err
+// index returns the index, which it reads once.
+func (f *file) index() (*index, error) {
+	f.once.Lock()
+	defer f.once.Unlock()
+	if f.idx != nil {
+		return f.idx, nil
+	}
+	x, err := openIndex(f.base + ".idx")
+	f.idx = x
+	return x, err
+}
+
+// withData calls use with the pack, which it opens unless it is open. opened is called after that.
+func (f *file) withData(opened func(), use func(p *os.File, end int64) error) error {
+	f.mu.RLock()
+	for f.f == nil {
+		f.mu.RUnlock()
+		if err := f.open(); err != nil {
+			return err
 		}
-		f.idx = x
+		opened()
+		f.mu.RLock()
 	}
-	f.users++
-	return f.idx, nil
+	defer f.mu.RUnlock()
+	return use(f.f, f.end)
 }
 
-func (f *file) unpin() error {
+// open opens the pack unless it is open, and checks that the index belongs to it.
+func (f *file) open() error {
+	x, err := f.index()
+	if err != nil {
+		return err
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.users--
-	if f.closing {
-		return f.closeIdle()
+	if f.f != nil {
+		return nil
 	}
+	p, err := OpenFile(f.base + ".pack")
+	if err != nil {
+		return err
+	}
+	end, err := checkPack(p, x)
+	if err != nil {
+		p.Close() // the error before it is the cause
+		return fmt.Errorf("pack %s.pack: %w", f.base, err)
+	}
+	f.f, f.end = p, end
 	return nil
-}
-
-// closeWhenIdle closes f now if it is not pinned, else at its last unpin.
-func (f *file) closeWhenIdle() error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.closing = true
-	return f.closeIdle()
 }
 
 // isOpen reports whether the pack, not only the index, is open.
 func (f *file) isOpen() bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+	f.mu.RLock()
+	defer f.mu.RUnlock()
 	return f.f != nil
 }
 
-// closeData closes the pack, but not the index, if f is not pinned.
-func (f *file) closeData() error {
+// close closes the pack when nobody reads it.
+func (f *file) close() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.users > 0 || f.f == nil {
+	return f.closePack()
+}
+
+// closeIdle closes the pack unless somebody reads it.
+func (f *file) closeIdle() error {
+	if !f.mu.TryLock() {
+		return nil
+	}
+	defer f.mu.Unlock()
+	return f.closePack()
+}
+
+func (f *file) closePack() error {
+	if f.f == nil {
 		return nil
 	}
 	err := f.f.Close()
@@ -74,40 +107,78 @@ func (f *file) closeData() error {
 	return err
 }
 
-func (f *file) closeIdle() error {
-	if f.users > 0 {
-		return nil
+// entry returns the size of the entry at off, and its CRC-32 in the index. end is the end of the entries.
+func (f *file) entry(off, end int64) (size int64, sum uint32, err error) {
+	f.once.Lock()
+	defer f.once.Unlock()
+	if f.all == nil {
+		if f.all, err = f.idx.items(); err != nil {
+			return 0, 0, err
+		}
 	}
-	var err error
-	if f.f != nil {
-		err = f.f.Close()
+	i, ok := slices.BinarySearchFunc(f.all, off, func(it item, off int64) int { return cmp.Compare(it.off, off) })
+	next := end
+	if ok && i+1 < len(f.all) {
+		next = f.all[i+1].off
 	}
-	if f.idx != nil {
-		err = errors.Join(err, f.idx.close())
+	if !ok || next <= off || next > end {
+		return 0, 0, fmt.Errorf("entry at byte %d: %w", off, ErrCorrupt)
 	}
-	f.f, f.idx, f.starts, f.sums = nil, nil, nil, nil
-	return err
+	return next - off, f.all[i].crc, nil
 }
 
-// openData opens the pack of a pinned file unless it is open, and checks that the index belongs to it. opened reports
-// whether it was closed before.
-func (f *file) openData() (opened bool, err error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.f != nil {
-		return false, nil
+// maxChain is the maximum length of a delta chain; git creates none longer than 4095.
+const maxChain = 4095
+
+// read returns the object at off of the pack p, with deltas resolved. It does not compare it with its name.
+func (x *index) read(p io.ReaderAt, off, end int64, depth int) (Kind, []byte, error) {
+	br := entryReaders.Get().(*bufio.Reader)
+	defer entryReaders.Put(br)
+	h, err := readEntryHeader(br, p, off, end)
+	if err != nil && !errors.Is(err, ErrDelta) {
+		return 0, nil, err
 	}
-	p, err := OpenFile(f.base + ".pack")
+	if h.size > MaxSize || depth > maxChain {
+		return 0, nil, fmt.Errorf("entry at byte %d: %d bytes: %w", off, h.size, ErrTooLarge)
+	}
+	if !h.kind.isDelta() {
+		data, err := inflate(br, h)
+		return h.kind, data, err
+	}
+	from, err := x.baseOf(br, h.kind, off)
 	if err != nil {
-		return false, err
+		return 0, nil, err
 	}
-	end, err := checkPack(p, f.idx)
+	delta, err := inflate(br, h)
 	if err != nil {
-		p.Close() // the error before it is the cause
-		return false, fmt.Errorf("pack %s.pack: %w", f.base, err)
+		return 0, nil, err
 	}
-	f.f, f.end = p, end
-	return true, nil
+	k, base, err := x.read(p, from, end, depth+1)
+	if err != nil {
+		return 0, nil, err
+	}
+	data, err := applyDelta(base, delta, MaxSize)
+	return k, data, err
+}
+
+// baseOf reads the offset of the base of a delta at off.
+func (x *index) baseOf(br *bufio.Reader, k Kind, off int64) (int64, error) {
+	if k == offsetDelta {
+		back, err := readDistance(br)
+		if err == nil && back <= 0 {
+			err = ErrCorrupt
+		}
+		return off - back, err
+	}
+	var id ID
+	if _, err := io.ReadFull(br, id[:]); err != nil {
+		return 0, asCorrupt(err)
+	}
+	from, ok, err := x.find(id)
+	if err == nil && !ok {
+		err = fmt.Errorf("base %s: %w", id, ErrCorrupt)
+	}
+	return from, err
 }
 
 // checkPack checks, by header and checksum, that p is a pack and that x is its index.
@@ -131,11 +202,7 @@ func checkPack(p *os.File, x *index) (end int64, err error) {
 	if err := readAt(p, sum[:], end); err != nil {
 		return 0, err
 	}
-	want, err := x.sum()
-	if err != nil {
-		return 0, err
-	}
-	if sum != want {
+	if want := x.sum(); sum != want {
 		return 0, fmt.Errorf("checksum %s, the index says %s: %w", sum, want, ErrCorrupt)
 	}
 	return end, nil

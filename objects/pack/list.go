@@ -22,7 +22,7 @@ func (d *Dir) toFront(f *file) {
 	d.files = next
 }
 
-// evict closes packs and removes them from the list, so that the next listing opens them again.
+// evict removes packs from the list, so that the next listing opens them again.
 func (d *Dir) evict(bad []*file) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -34,7 +34,6 @@ func (d *Dir) evict(bad []*file) {
 		d.files = slices.Delete(slices.Clone(d.files), i, i+1)
 		d.bases = slices.DeleteFunc(d.bases, func(b string) bool { return b == f.base })
 		d.state++
-		_ = f.closeWhenIdle() // opened for reading only
 	}
 }
 
@@ -58,7 +57,7 @@ func (d *Dir) list(again bool) ([]*file, int, error) {
 		if _, ok := slices.BinarySearch(bases, f.base); ok {
 			next = append(next, f)
 		} else {
-			_ = f.closeWhenIdle() // opened for reading only
+			_ = f.closeIdle() // opened for reading only
 		}
 	}
 	var files []*file // new ones first: they have what was written last
@@ -96,78 +95,46 @@ func listPacks(dir string) ([]string, error) {
 // All yields the names of all objects in increasing order, each once.
 func (d *Dir) All() iter.Seq2[ID, error] {
 	return func(yield func(ID, error) bool) {
-		xs, unpin, err := d.pinAll()
+		xs, err := d.indexes()
 		if err != nil {
 			yield(ID{}, fmt.Errorf("list objects: %w", err))
 			return
 		}
 		for first := range 256 {
-			ids, err := bucket(xs, first)
-			if err != nil {
-				yield(ID{}, fmt.Errorf("list objects: %w", err))
-				unpin() // the first error is the cause
-				return
+			var ids []ID
+			for _, x := range xs {
+				for i := x.before(first); i < x.before(first+1); i++ {
+					ids = append(ids, x.name(i))
+				}
 			}
-			for _, id := range ids {
+			slices.SortFunc(ids, ID.Compare)
+			for _, id := range slices.Compact(ids) {
 				if !yield(id, nil) {
-					unpin() // the caller has stopped
 					return
 				}
 			}
 		}
-		if err := unpin(); err != nil {
-			yield(ID{}, fmt.Errorf("list objects: %w", err))
-		}
 	}
 }
 
-// pinAll opens the indexes of all packs that exist now. The caller must call unpin.
-func (d *Dir) pinAll() (xs []*index, unpin func() error, err error) {
+// indexes returns the indexes of all packs that exist now.
+func (d *Dir) indexes() (xs []*index, err error) {
 	for range maxLists {
 		var files []*file
 		if files, _, err = d.list(true); err != nil {
-			return nil, nil, err
-		}
-		var pinned []*file
-		unpin = func() error {
-			var errs []error
-			for _, f := range pinned {
-				errs = append(errs, f.unpin())
-			}
-			return errors.Join(errs...)
+			return nil, err
 		}
 		xs = xs[:0]
 		for _, f := range files {
 			var x *index
-			if x, err = f.pin(); err != nil {
+			if x, err = f.index(); err != nil {
 				break
 			}
-			xs, pinned = append(xs, x), append(pinned, f)
+			xs = append(xs, x)
 		}
-		if err == nil {
-			return xs, unpin, nil
-		}
-		err = errors.Join(err, unpin())
 		if !errors.Is(err, fs.ErrNotExist) {
-			break
+			return xs, err
 		}
 	}
-	return nil, nil, err
-}
-
-// bucket returns the names that begin with the byte first, in order.
-func bucket(xs []*index, first int) ([]ID, error) {
-	var ids []ID
-	var buf []byte
-	for _, x := range xs {
-		var err error
-		if buf, err = x.names(buf, x.fan[first], x.fan[first+1]); err != nil {
-			return nil, err
-		}
-		for b := buf; len(b) > 0; b = b[idSize:] {
-			ids = append(ids, ID(b))
-		}
-	}
-	slices.SortFunc(ids, ID.Compare)
-	return slices.Compact(ids), nil
+	return nil, err
 }

@@ -20,8 +20,7 @@ type markReader struct {
 	summed   int // end of the hashed bytes in buf
 	err      error
 	progress func(int64)
-	spill    io.Writer // if not nil, it gets the marked bytes when the buffer is full
-	maxKept  int64     // maximum number of marked bytes in memory, about; 0 for no limit
+	maxKept  int64 // maximum number of marked bytes in memory, about; 0 for no limit
 }
 
 const feedSize = 256 << 10
@@ -38,13 +37,6 @@ func (f *markReader) mark() { f.start = f.pos }
 
 // marked returns the bytes consumed since the mark. They are valid until the next read.
 func (f *markReader) marked() []byte { return f.buf[f.start:f.pos] }
-
-// spillMarked writes the marked bytes to spill, and moves the mark.
-func (f *markReader) spillMarked() error {
-	_, err := f.spill.Write(f.marked())
-	f.mark()
-	return err
-}
 
 // fill makes at least n unconsumed bytes available, if the stream has them.
 func (f *markReader) fill(n int) error {
@@ -78,12 +70,6 @@ func (f *markReader) makeRoom() {
 		return
 	}
 	f.flushSum()
-	if f.spill != nil {
-		if err := f.spillMarked(); err != nil {
-			f.err = err
-			return
-		}
-	}
 	if f.start > cap(f.buf)/2 {
 		n := copy(f.buf, f.buf[f.start:])
 		f.base += int64(f.start)

@@ -177,7 +177,6 @@ func copyKept(w *Writer, base string, keep func(ID) bool) (err error) {
 	if err != nil {
 		return asPackError(base, err)
 	}
-	defer func() { err = errors.Join(err, x.close()) }()
 	p, err := OpenFile(base + ".pack")
 	if err != nil {
 		return err

@@ -24,32 +24,19 @@ import (
 	"strconv"
 )
 
-// MaxSize is the size of the largest object that [Dir.Get] reads into memory.
-const MaxSize = 256 << 20
+// MaxSize is the size of the largest object, which is in memory as a whole. Larger content is stored in parts.
+const MaxSize = 64 << 20
 
 var (
 	// ErrNotFound means that no pack contains an object of that name.
 	ErrNotFound = errors.New("object not found")
 	// ErrCorrupt means that stored bytes are damaged.
 	ErrCorrupt = errors.New("corrupt")
-	// ErrDelta means that an object is stored as a delta, which [Dir] does not resolve. The error is a [*DeltaError].
+	// ErrDelta means that an object is stored as a delta, which cannot be copied to another pack.
 	ErrDelta = errors.New("stored as a delta")
 	// ErrTooLarge means that an object is larger than [MaxSize].
 	ErrTooLarge = errors.New("object is too large")
 )
-
-// A DeltaError names the pack that contains an object as a delta.
-type DeltaError struct {
-	ID   ID
-	Pack string // path of the pack without ".pack"
-}
-
-func (e *DeltaError) Error() string {
-	return fmt.Sprintf("object %s in %s: %v", e.ID, e.Pack, ErrDelta)
-}
-
-// Unwrap returns [ErrDelta].
-func (e *DeltaError) Unwrap() error { return ErrDelta }
 
 // An ID is git's name of an object, its SHA-1. The zero ID names nothing.
 type ID [20]byte

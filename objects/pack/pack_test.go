@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -113,17 +112,6 @@ func TestRoundTrip(t *testing.T) {
 		k, got, err := d.Get(id)
 		if err != nil || k != kind[id] || !bytes.Equal(got, want) {
 			t.Errorf("Get(%s) = %v, %d bytes, %v; want %v, %d bytes", id, k, len(got), err, kind[id], len(want))
-		}
-		k, size, rc, err := d.Reader(id)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err = io.ReadAll(rc)
-		if err != nil || k != kind[id] || size != int64(len(want)) || !bytes.Equal(got, want) {
-			t.Errorf("Reader(%s) = %v, %d, %d bytes, %v", id, k, size, len(got), err)
-		}
-		if err := rc.Close(); err != nil {
-			t.Error(err)
 		}
 	}
 	var last pack.ID

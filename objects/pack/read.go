@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"sync"
 
 	"github.com/klauspost/compress/flate"
@@ -78,32 +79,17 @@ func asCorrupt(err error) error {
 	return err
 }
 
-// readObject reads and checks the object whose entry is at off.
-func readObject(r io.ReaderAt, id ID, off, end int64) (Kind, []byte, error) {
-	br := entryReaders.Get().(*bufio.Reader)
-	defer entryReaders.Put(br)
-	h, err := readEntryHeader(br, r, off, end)
-	if err != nil {
-		return 0, nil, err
-	}
-	if h.size > MaxSize {
-		return 0, nil, fmt.Errorf("%d bytes: %w", h.size, ErrTooLarge)
-	}
-	data, err := inflate(br, h)
-	if err != nil {
-		return 0, nil, err
-	}
-	if got := Name(h.kind, data); got != id {
-		return 0, nil, fmt.Errorf("content has the name %s: %w", got, ErrCorrupt)
-	}
-	return h.kind, data, nil
-}
-
 // inflate reads an object from its zlib stream.
 func inflate(br *bufio.Reader, h entryHeader) ([]byte, error) {
-	z, err := newInflater(br)
+	z, ok := inflaters.Get().(io.ReadCloser)
+	var err error
+	if ok {
+		err = z.(zlib.Resetter).Reset(br, nil)
+	} else {
+		z, err = zlib.NewReader(br)
+	}
 	if err != nil {
-		return nil, err
+		return nil, asCorrupt(err)
 	}
 	defer inflaters.Put(z)
 	out := make([]byte, h.size)
@@ -111,22 +97,6 @@ func inflate(br *bufio.Reader, h entryHeader) ([]byte, error) {
 		return nil, asCorrupt(err)
 	}
 	return out, checkEnd(z)
-}
-
-// newInflater returns a decompressor of the zlib stream at which br is.
-func newInflater(br *bufio.Reader) (io.ReadCloser, error) {
-	z, ok := inflaters.Get().(io.ReadCloser)
-	if ok {
-		if err := z.(zlib.Resetter).Reset(br, nil); err != nil {
-			return nil, asCorrupt(err)
-		}
-		return z, nil
-	}
-	z, err := zlib.NewReader(br)
-	if err != nil {
-		return nil, asCorrupt(err)
-	}
-	return z, nil
 }
 
 // checkEnd checks that a zlib stream ends here. The decompressor then verifies its checksum.
@@ -146,24 +116,25 @@ func checkEnd(z io.Reader) error {
 // Size returns the declared size of an object, which [Dir.Get] verifies. The error wraps [ErrDelta] if it is stored as
 // a delta.
 func (d *Dir) Size(id ID) (n int64, err error) {
-	err = d.withData(id, func(f *file, off int64) error {
-		br := entryReaders.Get().(*bufio.Reader)
-		defer entryReaders.Put(br)
-		h, err := readEntryHeader(br, f.f, off, f.end)
-		n = h.size
-		return err
-	})
+	h, err := d.header(id)
 	if err != nil {
 		return 0, fmt.Errorf("size of object %s: %w", id, err)
 	}
-	return n, nil
+	return h.size, nil
 }
 
 // Kind returns the kind of an object. The error wraps [ErrDelta] if it is stored as a delta.
-func (d *Dir) Kind(id ID) (k Kind, err error) {
-	err = d.withData(id, func(f *file, off int64) error {
-		k, err = f.kind(off)
+func (d *Dir) Kind(id ID) (Kind, error) {
+	h, err := d.header(id)
+	return h.kind, err
+}
+
+func (d *Dir) header(id ID) (h entryHeader, err error) {
+	err = d.withData(id, func(f *file, p *os.File, off, end int64) error {
+		br := entryReaders.Get().(*bufio.Reader)
+		defer entryReaders.Put(br)
+		h, err = readEntryHeader(br, p, off, end)
 		return err
 	})
-	return k, err
+	return h, err
 }

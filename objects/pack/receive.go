@@ -24,9 +24,6 @@ type Limits struct {
 // minUnpacked is the number of bytes to which every pack may unpack, whatever its size.
 const minUnpacked = 64 << 20
 
-// maxInMemory is the maximum size of objects in memory: all except whole blobs, which are hashed while they stream.
-const maxInMemory = 64 << 20
-
 // maxPending is the maximum size of the deltas that wait for their bases, in bytes.
 const maxPending = 128 << 20
 
@@ -61,12 +58,10 @@ type receiver struct {
 	n            int
 	deltas       int
 	unpacked     int64
-	spooled      int64        // bytes of objects that went through a file
 	at           map[int64]ID // objects by their offset in the received pack
 	byOffset     map[int64][]pendingDelta
 	byID         map[ID][]pendingDelta
-	pendingBytes int64       // bytes of deltas
-	large        map[ID]bool // objects of more than maxInMemory
+	pendingBytes int64 // bytes of deltas
 	z            io.ReadCloser
 	scratch      []byte
 }
@@ -109,26 +104,17 @@ func (in *receiver) entry() error {
 	if err != nil {
 		return err
 	}
-	if size > in.l.Object || k != Blob && size > maxInMemory {
+	if size > min(in.l.Object, MaxSize) {
 		return fmt.Errorf("an object of %d bytes: %w", size, ErrTooLarge)
 	}
 	in.f.maxKept = 2*size + maxPadding
 	if in.unpacked > minUnpacked+in.l.Ratio*off {
 		return fmt.Errorf("it unpacks to more than %d bytes: %w", minUnpacked+in.l.Ratio*off, ErrTooLarge)
 	}
-	if size <= minSpool {
-		in.unpacked += size
-	} else if in.spooled += size; in.spooled > minSpooled+in.l.Ratio*off {
-		return fmt.Errorf("its large objects unpack to more than %d bytes: %w", minSpooled+in.l.Ratio*off, ErrTooLarge)
-	}
+	in.unpacked += size
 	in.n++
 	switch k {
 	case Commit, Tree, Blob, Tag:
-		if size > minSpool {
-			id, err := in.spool(k, size)
-			in.at[off] = id
-			return err
-		}
 		return in.wholeObject(off, k, size)
 	case offsetDelta:
 		back, err := readDistance(in.f)

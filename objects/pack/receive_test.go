@@ -400,7 +400,7 @@ func TestEntry(t *testing.T) {
 		if err != nil || !bytes.Equal(got.raw, e.raw) || got.crc != e.crc || got.Kind != e.Kind {
 			t.Errorf("Entry(%s) = %d bytes, %v, want %d", e.ID, len(got.raw), err, len(e.raw))
 		}
-		if n, err := d.EntrySize(e.ID); err != nil || n != e.Size() {
+		if n, err := d.EntrySize(e.ID); err != nil || n != int64(e.Size()) {
 			t.Errorf("EntrySize(%s) = %d, %v, want %d", e.ID, n, err, e.Size())
 		}
 		ids = append([]ID{e.ID}, ids...)
@@ -424,11 +424,21 @@ func TestEntry(t *testing.T) {
 	}
 }
 
+// TestReceiveTooLarge refuses an object that could not be read again.
+func TestReceiveTooLarge(t *testing.T) {
+	t.Parallel()
+	l := testLimits()
+	l.Object = 2 * MaxSize
+	if _, _, err := receive(t, rawPack(1, appendHeader(nil, Blob, MaxSize+1)), l); !errors.Is(err, ErrTooLarge) {
+		t.Errorf("%d bytes: %v, want ErrTooLarge", MaxSize+1, err)
+	}
+}
+
 // TestEntryDamaged copies entries of which one byte was changed on the disk: they are refused.
 func TestEntryDamaged(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	small, large := Encode(Blob, []byte("a few bytes"), 0), Encode(Blob, make([]byte, minSpool+1), 0)
+	small, large := Encode(Blob, []byte("a few bytes"), 0), Encode(Blob, make([]byte, 1<<20), 0)
 	name, err := Write(dir, "test", func(w *Writer) error { return errors.Join(w.Add(small), w.Add(large)) })
 	if err != nil {
 		t.Fatal(err)
@@ -446,8 +456,8 @@ func TestEntryDamaged(t *testing.T) {
 	d := OpenDir(dir)
 	defer d.Close()
 	for _, e := range []Entry{small, large} {
-		if _, err := d.CheckedEntry(e.ID); !errors.Is(err, ErrCorrupt) {
-			t.Errorf("CheckedEntry of %d bytes: %v, want ErrCorrupt", e.Size(), err)
+		if _, err := d.Entry(e.ID); !errors.Is(err, ErrCorrupt) {
+			t.Errorf("Entry of %d bytes: %v, want ErrCorrupt", e.Size(), err)
 		}
 	}
 }

@@ -1,13 +1,10 @@
 package pack
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/crc32"
-	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -57,7 +54,7 @@ func recoverPack(dir, mark, aside string, d Damage, dryRun bool) (r Recovery, er
 		}
 		r.Objects = int(binary.BigEndian.Uint32(head[8:]))
 		fill = func(w *Writer) error {
-			_, err := w.Receive(p, Limits{Bytes: math.MaxInt64, Objects: math.MaxUint32, Object: math.MaxInt64, Ratio: 1032})
+			_, err := w.Receive(p, Limits{Bytes: math.MaxInt64, Objects: math.MaxUint32, Object: MaxSize, Ratio: 1032})
 			return err
 		}
 	} else {
@@ -170,10 +167,9 @@ func copyFile(from, to string) error {
 // A salvager copies the intact objects of a damaged pack with an intact index.
 type salvager struct {
 	f    *os.File
+	x    *index
 	end  int64
-	good []item          // in the order of the pack
-	size map[int64]int64 // of the intact entries, by offset
-	at   map[ID]int64    // their offsets
+	good []item // in the order of the pack
 }
 
 // openSalvage finds the intact objects, and adds the others to r.Lost.
@@ -182,31 +178,16 @@ func openSalvage(f *os.File, base string, r *Recovery) (*salvager, error) {
 	if err != nil {
 		return nil, err
 	}
-	x, err := openIndex(base + ".idx")
+	s := &salvager{f: f, end: st.Size() - int64(idSize)}
+	if s.x, err = openIndex(base + ".idx"); err != nil {
+		return nil, err
+	}
+	items, err := s.x.items()
 	if err != nil {
 		return nil, err
 	}
-	items, err := x.items()
-	if err = errors.Join(err, x.close()); err != nil {
-		return nil, err
-	}
-	s := &salvager{f: f, end: st.Size() - int64(idSize), size: map[int64]int64{}, at: map[ID]int64{}}
-	for i, it := range items {
-		next := s.end
-		if i+1 < len(items) {
-			next = min(next, items[i+1].off)
-		}
-		crc := crc32.NewIEEE()
-		n, err := io.Copy(crc, io.NewSectionReader(f, it.off, max(0, next-it.off)))
-		if err != nil {
-			return nil, err
-		}
-		if n > 0 && crc.Sum32() == it.crc {
-			s.size[it.off], s.at[it.id] = n, it.off
-		}
-	}
 	for _, it := range items {
-		if err := s.check(it); err == nil {
+		if _, _, err := s.read(it); err == nil {
 			s.good = append(s.good, it)
 		} else if isDamage(err) {
 			r.Lost = append(r.Lost, it.id)
@@ -219,85 +200,30 @@ func openSalvage(f *os.File, base string, r *Recovery) (*salvager, error) {
 	return s, nil
 }
 
-// check checks an object: a whole one by the CRC-32 of its entry, a delta by the name of its content.
-func (s *salvager) check(it item) error {
-	k, err := s.kind(it.off)
-	if err != nil || !k.isDelta() {
-		return err
-	}
-	k, data, err := s.object(it.off, 0)
+// read returns an object, with deltas resolved, if its content has its name.
+func (s *salvager) read(it item) (Kind, []byte, error) {
+	k, data, err := s.x.read(s.f, it.off, s.end, 0)
 	if err == nil && Name(k, data) != it.id {
 		err = fmt.Errorf("object %s: %w", it.id, ErrCorrupt)
 	}
-	return err
+	return k, data, err
 }
 
-// kind returns the kind of an intact entry.
-func (s *salvager) kind(off int64) (Kind, error) {
-	if s.size[off] == 0 {
-		return 0, fmt.Errorf("entry at byte %d: %w", off, ErrNotFound)
-	}
-	var head [1]byte
-	err := readAt(s.f, head[:], off)
-	return entryKind(head[0]), err
-}
-
-// copy adds the intact objects to w: whole ones unchanged, the others without deltas.
+// copy adds the intact objects to w. Segments are compressed already: they are the blobs that another compression does
+// not shorten.
 func (s *salvager) copy(w *Writer) error {
 	for _, it := range s.good {
-		k, err := s.kind(it.off)
-		if err == nil && !k.isDelta() {
-			n := s.size[it.off]
-			err = w.addFrom(it.id, it.crc, io.NewSectionReader(s.f, it.off, n), n)
-		} else if err == nil {
-			var data []byte
-			if k, data, err = s.object(it.off, 0); err == nil {
-				err = w.Add(Encode(k, data, 6))
-			}
-		}
+		k, data, err := s.read(it)
 		if err != nil {
+			return err
+		}
+		e := Encode(k, data, 1)
+		if e.Size() > len(data) {
+			e = Encode(k, data, 0)
+		}
+		if err := w.Add(e); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// object returns the object of an intact entry, with deltas resolved.
-func (s *salvager) object(off int64, depth int) (Kind, []byte, error) {
-	if _, err := s.kind(off); err != nil {
-		return 0, nil, err
-	}
-	br := bufio.NewReader(nil)
-	h, err := readEntryHeader(br, s.f, off, s.end)
-	if err != nil && !errors.Is(err, ErrDelta) {
-		return 0, nil, err
-	}
-	if h.size > MaxSize || depth > maxChain {
-		return 0, nil, fmt.Errorf("entry at byte %d: %d bytes: %w", off, h.size, ErrTooLarge)
-	}
-	var base ID
-	from := off
-	switch h.kind {
-	case offsetDelta:
-		back, err := readDistance(br)
-		if err != nil {
-			return 0, nil, err
-		}
-		from -= back
-	case refDelta:
-		if _, err := io.ReadFull(br, base[:]); err != nil {
-			return 0, nil, asCorrupt(err)
-		}
-		from = s.at[base]
-	}
-	data, err := inflate(br, h)
-	if err != nil || !h.kind.isDelta() {
-		return h.kind, data, err
-	}
-	k, of, err := s.object(from, depth+1)
-	if err != nil {
-		return 0, nil, err
-	}
-	data, err = applyDelta(of, data, MaxSize)
-	return k, data, err
 }

@@ -5,9 +5,6 @@ import (
 	"slices"
 )
 
-// maxChain is the maximum length of a delta chain; git creates none longer than 4095.
-const maxChain = 4095
-
 // A resolvedObject is the base of the deltas that are resolved next.
 type resolvedObject struct {
 	off   int64
@@ -27,9 +24,6 @@ func (in *receiver) resolve() error {
 	}
 	slices.Sort(offs)
 	for _, off := range offs {
-		if in.large[in.at[off]] {
-			return fmt.Errorf("a delta of an object of more than %d bytes: %w", maxInMemory, ErrTooLarge)
-		}
 		k, data, err := in.w.read(in.at[off])
 		if err != nil {
 			return err
@@ -56,14 +50,14 @@ func (in *receiver) resolveFrom(root resolvedObject) error {
 			stack = stack[:len(stack)-1]
 			continue
 		}
-		data, err := applyDelta(top.data, d.delta, min(in.l.Object, maxInMemory))
+		data, err := applyDelta(top.data, d.delta, min(in.l.Object, MaxSize))
 		if err != nil {
 			return err
 		}
 		in.deltas++
 		in.unpacked += int64(len(data))
 		inMemory += int64(len(data))
-		if in.unpacked > minUnpacked+in.l.Ratio*in.f.offset() || inMemory > MaxSize || top.depth == maxChain {
+		if in.unpacked > minUnpacked+in.l.Ratio*in.f.offset() || inMemory > 4*MaxSize || top.depth == maxChain {
 			return fmt.Errorf("its deltas unpack to too many bytes: %w", ErrTooLarge)
 		}
 		e := Encode(top.kind, data, 6)
@@ -114,5 +108,5 @@ func (w *Writer) read(id ID) (Kind, []byte, error) {
 			return 0, nil, w.err
 		}
 	}
-	return readObject(w.f, id, off, w.size)
+	return (&index{}).read(w.f, off, w.size, 0)
 }

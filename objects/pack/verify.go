@@ -77,10 +77,10 @@ func checkPair(base string) error {
 	}
 	p, err := OpenFile(base + ".pack")
 	if err != nil {
-		return errors.Join(err, x.close())
+		return err
 	}
 	_, err = checkPack(p, x)
-	return errors.Join(err, p.Close(), x.close())
+	return errors.Join(err, p.Close())
 }
 
 // verifyFile checks the header of a file, and compares its last 20 bytes with the SHA-1 of all bytes before.

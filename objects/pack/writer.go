@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 )
@@ -64,9 +65,17 @@ func (w *Writer) Add(e Entry) error {
 }
 
 func (w *Writer) add(id ID, crc uint32, raw []byte) error {
-	if ok, err := w.begin(id, crc); !ok {
-		return err
+	if w.done {
+		return errors.New("add to a pack that is closed")
 	}
+	if _, ok := w.seen[id]; ok || w.err != nil {
+		return w.err
+	}
+	if uint64(len(w.items)) == math.MaxUint32 {
+		return errors.New("add to a pack that is full")
+	}
+	w.seen[id] = struct{}{}
+	w.items = append(w.items, item{id, crc, w.size})
 	w.size += int64(len(raw))
 	if len(w.buf)+len(raw) > flushAt {
 		w.err = writeError(w.flush())
@@ -148,21 +157,19 @@ func (w *Writer) Close() (name string, err error) {
 	return name, nil
 }
 
-// finish makes the pack and its index durable, at the same time, and visible.
+// finish makes the pack and its index durable and visible.
 func (w *Writer) finish() (string, error) {
 	sum, err := w.seal()
 	if err != nil {
 		return "", err
 	}
-	f, flushed := w.f, make(chan error, 1)
-	go func() { flushed <- syncAndClose(f) }()
+	if err := syncAndClose(w.f); err != nil {
+		return "", err
+	}
 	idx := encodeIndex(w.items, sum)
 	x, err := w.writeIndex(idx)
 	if err != nil {
-		return "", errors.Join(<-flushed, err)
-	}
-	if err := errors.Join(syncAndClose(x), <-flushed); err != nil {
-		return "", errors.Join(err, removeFile(x.Name()))
+		return "", err
 	}
 	name := "pack-" + sum.String()
 	base := filepath.Join(w.dir, name)
@@ -230,28 +237,21 @@ func (w *Writer) rehash() (sum ID, err error) {
 // onlyReader hides the other methods of a file, so that io.CopyBuffer uses its buffer.
 type onlyReader struct{ io.Reader }
 
-// writeIndex writes a temporary file, which [syncAndClose] makes durable.
+// writeIndex writes a durable temporary file.
 func (w *Writer) writeIndex(idx []byte) (*os.File, error) {
 	f, err := os.CreateTemp(w.dir, idxPrefix(w.mark)+"*")
 	if err != nil {
 		return nil, err
 	}
-	if _, err = f.Write(idx); err != nil {
-		return nil, errors.Join(err, f.Close(), removeFile(f.Name()))
+	_, err = f.Write(idx)
+	if err = errors.Join(err, syncAndClose(f)); err != nil {
+		return nil, errors.Join(err, removeFile(f.Name()))
 	}
 	return f, nil
 }
 
 // syncAndClose makes a file durable and read-only, and closes it.
-func syncAndClose(f *os.File) error { return errors.Join(syncReadOnly(f), f.Close()) }
-
-// syncReadOnly makes a file durable and read-only.
-func syncReadOnly(f *os.File) error {
-	if err := f.Sync(); err != nil {
-		return err
-	}
-	return f.Chmod(0o400)
-}
+func syncAndClose(f *os.File) error { return errors.Join(f.Sync(), f.Chmod(0o400), f.Close()) }
 
 // rename gives a file its final name. On systems where an open file cannot be replaced, an existing one of the same
 // size is kept: it has the same content.

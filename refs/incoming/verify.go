@@ -248,14 +248,7 @@ func (v *verifier) blob(path []string, id pack.ID) error {
 	if err != nil {
 		return err
 	}
-	if size > maxHashInMemory && (m[2] == "objects" || m[2] == "patches") {
-		sum, err := v.sum(id)
-		if err == nil && m[2] == "objects" && sum.String() != strings.Join(m[3:8], "") {
-			err = objects.ErrCorrupt
-		}
-		return err
-	}
-	if size > maxInMemory || m[14] != "" && size > stream.MaxBlob {
+	if m[14] != "" && size > stream.MaxBlob {
 		return fmt.Errorf("%d bytes: %w", size, pack.ErrTooLarge)
 	}
 	if m[14] != "" {
@@ -293,12 +286,6 @@ func (v *verifier) blob(path []string, id pack.ID) error {
 	return nil
 }
 
-// maxInMemory is the maximum size of a file that is read into memory: all except objects and patches.
-const maxInMemory = 64 << 20
-
-// maxHashInMemory is the size up to which an object or a patch is read into memory.
-const maxHashInMemory = 1 << 20
-
 // size returns the size of a received blob, 0 if the store has it already.
 func (v *verifier) size(id pack.ID) (int64, error) {
 	n, err := v.q.git.Packs().Size(id)
@@ -306,21 +293,6 @@ func (v *verifier) size(id pack.ID) (int64, error) {
 		return 0, nil
 	}
 	return n, err
-}
-
-// sum returns the hash of a received blob, without keeping it in memory.
-func (v *verifier) sum(id pack.ID) (h objects.Hash, err error) {
-	k, _, r, err := v.q.git.Packs().Reader(id)
-	if err != nil {
-		return h, err
-	}
-	sum := objects.NewHasher()
-	if k != pack.Blob {
-		err = fmt.Errorf("object %s is a %s, not a blob: %w", id, k, gitstore.ErrKind)
-	} else {
-		_, err = io.Copy(sum, r)
-	}
-	return sum.Sum(), errors.Join(err, r.Close())
 }
 
 func (v *verifier) segment(m []string) error {

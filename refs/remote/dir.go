@@ -114,7 +114,8 @@ func (f *copier) lane(ctx context.Context, tip pack.ID, stop map[pack.ID]bool) e
 		return err
 	}
 	for _, id := range ids {
-		if err := f.copy(id); err != nil && !errors.Is(err, pack.ErrNotFound) { // the check refuses lanes that lack it
+		if err := f.copy(id); err != nil && !errors.Is(err, pack.ErrNotFound) && !errors.Is(err, pack.ErrCorrupt) {
+			// of a missing or damaged one the check refuses the lane
 			return err
 		}
 	}
@@ -139,33 +140,26 @@ func (f *copier) unseen(commits []pack.ID) (ids []pack.ID) {
 }
 
 func (f *copier) copy(id pack.ID) error {
-	size, err := f.git.Packs().EntrySize(id)
-	if err == nil && int64(size) > f.l.Object {
-		return fmt.Errorf("object %s of %d bytes: %w", id, size, pack.ErrTooLarge)
-	}
-	n, err := f.git.Packs().CopyTo(f.w, id)
-	if errors.Is(err, pack.ErrDelta) || errors.Is(err, pack.ErrNotFound) {
-		var e pack.Entry
-		if e, err = Entry(f.git, id); err == nil {
-			n, err = int64(e.Size()), f.w.Add(e)
-		}
-	}
+	e, err := Entry(f.git, id)
 	if err != nil {
 		return err
 	}
+	if err := f.w.Add(e); err != nil {
+		return err
+	}
 	f.got.Objects++
-	if f.got.Bytes += n; f.got.Bytes > f.l.Bytes {
+	if f.got.Bytes += int64(e.Size()); f.got.Bytes > f.l.Bytes {
 		return fmt.Errorf("more than %d bytes: %w", f.l.Bytes, pack.ErrTooLarge)
 	}
 	if f.l.Progress != nil {
-		f.l.Progress(n)
+		f.l.Progress(int64(e.Size()))
 	}
 	return nil
 }
 
 // Entry returns the pack entry of an object of g, or encodes it if it is loose or a delta. A damaged one is an error.
 func Entry(g *gitstore.Repo, id pack.ID) (pack.Entry, error) {
-	e, err := g.Packs().CheckedEntry(id)
+	e, err := g.Packs().Entry(id)
 	if !errors.Is(err, pack.ErrDelta) && !errors.Is(err, pack.ErrNotFound) {
 		return e, err
 	}
@@ -178,9 +172,8 @@ func Entry(g *gitstore.Repo, id pack.ID) (pack.Entry, error) {
 
 // EntrySize returns the size of the result of [Entry].
 func EntrySize(g *gitstore.Repo, id pack.ID) (int64, error) {
-	n, err := g.Packs().EntrySize(id)
-	if !errors.Is(err, pack.ErrDelta) && !errors.Is(err, pack.ErrNotFound) {
-		return int64(n), err
+	if _, err := g.Packs().Kind(id); err == nil {
+		return g.Packs().EntrySize(id)
 	}
 	e, err := Entry(g, id)
 	return int64(e.Size()), err
