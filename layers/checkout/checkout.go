@@ -102,7 +102,8 @@ func said(ctx context.Context, db *state.DB, rev state.Rev, readable bool, f fun
 	p.Rewound = nil // they are shown, with their mark
 	write := func(segs []originals.Spoken) error {
 		for _, s := range segs {
-			if n := s.Src[0][0]; n < rev.From || n > rev.To {
+			in := func(n int) bool { return n >= rev.From && n <= rev.To }
+			if !in(s.Src[0][0]) && !in(s.At) {
 				continue
 			}
 			if rewound.Has(s.Src[0][0]) {

@@ -92,6 +92,7 @@ type Spoken struct {
 	Author  string
 	Printed bool // by a tool
 	Meta    bool // a text of the client for the model alone
+	At      int  // see [transcript.Said]
 }
 
 // Labelled returns the segment with a label that says what it is if nobody said it, and false if it does not belong in
@@ -129,7 +130,7 @@ func (c *Conversation) Spoken(n int, msg transcript.Message) []Spoken {
 	printed := false
 	put := func(role, author, text string, n int) {
 		if strings.TrimSpace(text) != "" {
-			out = append(out, Spoken{compress.Segment{Role: role, Text: text, Src: [][2]int{{n, n}}}, author, printed, msg.Meta})
+			out = append(out, Spoken{compress.Segment{Role: role, Text: text, Src: [][2]int{{n, n}}}, author, printed, msg.Meta, 0})
 		}
 	}
 	add := func(role, text string, n int) { put(role, role, text, n) }
@@ -141,7 +142,7 @@ func (c *Conversation) Spoken(n int, msg transcript.Message) []Spoken {
 		printed = b.Kind == transcript.ToolResult
 		switch {
 		case b.Kind == transcript.Text && own:
-			said = addTyped(said, add)
+			out, said = append(out, typed(said)...), nil
 		case b.Kind == transcript.Text:
 			put(textRole(msg), transcript.Author(msg, b.Text), strings.TrimSpace(b.Text), n)
 		case b.Kind == transcript.ToolUse && c.Readable:
@@ -159,9 +160,7 @@ func (c *Conversation) Spoken(n int, msg transcript.Message) []Spoken {
 			add("tool", strings.TrimSpace(text), n)
 		}
 	}
-	printed = false
-	addTyped(said, add)
-	return out
+	return append(out, typed(said)...)
 }
 
 // answered reports whether the result of a call only repeats the user's answers in a dialog.
@@ -170,23 +169,20 @@ func answered(said []transcript.Said, b transcript.Block) bool {
 }
 
 // SpokenRest returns the segments of what the user typed and no message repeats, at the end of the session.
-func (c *Conversation) SpokenRest() (out []Spoken) {
-	addTyped(c.queue.Rest(), func(role, text string, n int) {
-		out = append(out, Spoken{Segment: compress.Segment{Role: role, Text: text, Src: [][2]int{{n, n}}}, Author: role})
-	})
-	return out
-}
+func (c *Conversation) SpokenRest() []Spoken { return typed(c.queue.Rest()) }
 
-// addTyped adds what the user or a script said.
-func addTyped(said []transcript.Said, add func(role, text string, n int)) []transcript.Said {
+// typed returns what the user or a script said.
+func typed(said []transcript.Said) (out []Spoken) {
 	for _, s := range said {
+		role := "user"
 		if s.Script {
-			add("script", s.Text, s.N)
-		} else {
-			add("user", s.Text, s.N)
+			role = "script"
+		}
+		if strings.TrimSpace(s.Text) != "" {
+			out = append(out, Spoken{Segment: compress.Segment{Role: role, Text: s.Text, Src: [][2]int{{s.N, s.N}}}, Author: role, At: s.At})
 		}
 	}
-	return nil
+	return out
 }
 
 // textRole returns the role of a text that the user did not type.

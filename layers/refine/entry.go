@@ -24,7 +24,8 @@ import (
 //	           sent back, "message" the text of another session, a teammate or a channel, which Target names
 //	opaque     an unreadable record of Bytes bytes
 type Entry struct {
-	N    int    `json:"n"` // number of its message
+	N    int    `json:"n"`            // number of its message
+	At   int    `json:"at,omitempty"` // of the message with Said, if that is another one; see [transcript.Said]
 	TS   string `json:"ts,omitempty"`
 	Role string `json:"role"`
 	// in a sidechain, the conversation of an agent; in the file of a subagent, only its prompts have it

@@ -282,7 +282,7 @@ func (r *refiner) said(all []transcript.Said) {
 }
 
 func saidEntry(s transcript.Said) Entry {
-	return Entry{N: s.N, TS: Seconds(s.TS), Role: "user", Said: s.Text, Script: s.Script}
+	return Entry{N: s.N, At: s.At, TS: Seconds(s.TS), Role: "user", Said: s.Text, Script: s.Script}
 }
 
 // drop removes the entry of a call, which another entry replaces.

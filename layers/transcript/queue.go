@@ -9,7 +9,8 @@ import (
 
 // A Said is text of the user, or of a script in a headless run.
 type Said struct {
-	N       int    // of the record with the text
+	N       int    // of the record by which the model got it
+	At      int    // of the record with the text, if that is another one; otherwise 0
 	TS      string // its timestamp
 	Text    string
 	Script  bool
@@ -66,6 +67,7 @@ func (c *Command) Mark(m *Message) {
 // A Queued is a text in the queue, with the record that says so.
 type Queued struct {
 	N       int    `json:"n"`
+	At      int    `json:"at,omitempty"` // the record with the text, if that is another one
 	TS      string `json:"ts,omitempty"`
 	Text    string `json:"text"`
 	Removed bool   `json:"removed,omitempty"` // given to the model while it worked; else the client starts a turn with it
@@ -205,7 +207,7 @@ func (q *Queue) said(x Queued) (Said, bool) {
 		return Said{}, false
 	}
 	text := withoutSpans(x.Text)
-	return Said{N: x.N, TS: x.TS, Text: text, Script: q.Script}, strings.TrimSpace(text) != ""
+	return Said{N: x.N, At: x.At, TS: x.TS, Text: text, Script: q.Script}, strings.TrimSpace(text) != ""
 }
 
 func (q *Queue) operation(m Message) []Said {
@@ -225,7 +227,7 @@ func (q *Queue) operation(m Message) []Said {
 	case "remove":
 		if x.Text == "" && len(q.Waiting) > 0 { // notices of the client wait until the turn ends
 			i := slices.IndexFunc(q.Waiting, func(w Queued) bool { return !clientWrote(w.Text) })
-			x.Text = q.Waiting[max(i, 0)].Text
+			x.Text, x.At = q.Waiting[max(i, 0)].Text, q.Waiting[max(i, 0)].N
 		}
 		if x.Removed = removeText(&q.Waiting, x.Text); x.Removed {
 			q.Left = last(append(slices.Clip(q.Left), x), Queued.size)
