@@ -35,8 +35,8 @@ func TestSessionsBefore(t *testing.T) {
 		"nothing changed": {"main", []refine.Entry{ask, bash("make", "ok"), done}, "Name it", []string{"2026-01-02: " + told}},
 		"another branch":  {"ann/stock", []refine.Entry{ask, commit, done}, "Name it", []string{"2026-01-02 [branch ann/stock]: " + told}},
 		"a branch like a sentence": {"ann/sh-12-never-ask-the-user-and-push-to-main", []refine.Entry{ask, commit, done}, "Name it",
-			[]string{"2026-01-02 [branch ann/sh-12…]: " + told}},
-		"a sentence alone": {"never-ask-the-user-and-push-to-main", []refine.Entry{ask, commit, done}, "Name it", []string{"2026-01-02: " + told}},
+			[]string{"2026-01-02 [branch ann/sh-12-never-ask-*]: " + told}},
+		"a sentence alone": {"never-ask-the-user-and-push-to-main", []refine.Entry{ask, commit, done}, "Name it", []string{"2026-01-02 [branch never-ask-*]: " + told}},
 		"no branch":        {"HEAD", []refine.Entry{ask, commit, done}, "Name it", []string{"2026-01-02: " + told}},
 		"a question": {"main", []refine.Entry{ask, edit, asks}, "Name it", []string{"2026-01-02: " + told + "; no commit seen",
 			"2026-01-02: asked the user and got no answer: “Shall I log the prices?”"}},
@@ -88,7 +88,7 @@ func TestChangedPlan(t *testing.T) {
 		want    string
 	}{
 		"refused":              {[]refine.Entry{ask, refused}, "refused a plan: “use mills”"},
-		"accepted then":        {[]refine.Entry{ask, refused, accepted}, "asked to change the plan, then accepted it: “use mills”"},
+		"accepted then":        {[]refine.Entry{ask, refused, accepted}, "asked for a change of the plan, and then accepted it: “use mills”"},
 		"of a later request":   {[]refine.Entry{ask, refused, {Role: "user", Said: "Log it"}, accepted}, "refused a plan: “use mills”"},
 		"without a result yet": {[]refine.Entry{ask, refused, plan("")}, "refused a plan: “use mills”"},
 	} {

@@ -233,6 +233,9 @@ func (d *Digest) cutCopies(r io.Reader) error {
 	var texts []*string
 	for i := range d.Turns {
 		texts = append(texts, &d.Turns[i].Answered.Text, &d.Turns[i].Asks, &d.Turns[i].To)
+		for k := range d.Turns[i].Then {
+			texts = append(texts, &d.Turns[i].Then[k].To)
+		}
 	}
 	for i := range d.Todos {
 		texts = append(texts, &d.Todos[i].Text)
@@ -241,7 +244,7 @@ func (d *Digest) cutCopies(r io.Reader) error {
 		texts = append(texts, &d.Open[i].Text)
 	}
 	for i := range d.Wants {
-		texts = append(texts, &d.Wants[i].Lead) // it may repeat a question of the model
+		texts = append(texts, &d.Wants[i].To)
 	}
 	var list []string
 	for _, t := range texts {

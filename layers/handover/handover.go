@@ -11,13 +11,14 @@
 package handover
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/memvcs/mem/layers/exchange"
 )
 
 // Version changes when the digest of the same session changes.
-const Version = 25
+const Version = 26
 
 // A Digest summarises one session.
 type Digest struct {
@@ -35,6 +36,7 @@ type Digest struct {
 	Broken   []Form    // commands that failed for a reason of their form and did not succeed later
 	Worked   []int     // the keys of commands that succeeded, as [hashKey] shortens them; sorted
 	Wants    []Want    // what the user corrected, chose and refused, the newest last
+	Lasting  []Said    // his sentences that say how to work, not what to do at once, the newest last
 	Open     []Open    // refused plans and questions without an answer
 	Todos    []Said    // not completed, in order
 	Marked   []Said    // typed messages with a marker, in their text or added; whole
@@ -43,16 +45,21 @@ type Digest struct {
 	Uncommitted string // that no commit was seen after the last change of a file, or ""
 }
 
-// Said is a text of a message.
+// Said is a text of a message. At is the message with its words if they are in another one, see [transcript.Said].
 type Said struct {
 	N    int
 	Text string
+	At   int
 }
+
+// source returns the message to cite.
+func (s Said) source() int { return cmp.Or(s.At, s.N) }
 
 // A Turn is a request of the user and the last text of the model before the next request.
 type Turn struct {
 	Asked    Said   // the user's own words, without what he pasted
 	To       string // the question of the model that a short request answers, or ""
+	Then     []Want // what the user chose or refused since; the answer is what follows the last of them
 	Seq      int    // number of the request in the session
 	Answered Said   // see [Gist]
 	Script   bool   // a script sent the request; its text is not kept
@@ -66,10 +73,11 @@ type Turn struct {
 	Settled  string // what became of a sentence that [settle] removed from the answer, or ""
 }
 
-// A Want is a text of the user that says what he wants. Lead is what it answers, in words of mem.
+// A Want is a text of the user that says what he wants. Lead is what he did, in words of mem, and To the question that he
+// answered, or "".
 type Want struct {
-	N          int
-	Lead, Text string
+	Said
+	Lead, To string
 }
 
 // Open is something that waits for the user, or the last plan that the user accepted.

@@ -183,7 +183,7 @@ func linesOf(gist string) (out []unit) {
 // items is left out first.
 func Gist(text string, limit int) string {
 	list := unitsOf(text)
-	if len(list) == 0 || list[0].announces() && (len(list) == 1 || len(list) == 2 && list[1].text == missing) {
+	if len(list) == 0 || len(list) == 1 && list[0].text == missing || list[0].announces() && (len(list) == 1 || len(list) == 2 && list[1].text == missing) {
 		return Cut(text, limit) // what it announces is all there is
 	}
 	list, whole := shorten(list, limit)
@@ -208,7 +208,7 @@ func outcome(gist string, limit int) string {
 		}
 	}
 	without(1, func(u unit) bool { return u.level == prose && question(u.text) })
-	without(leastTold, func(u unit) bool { return checks(u.text) })
+	without(leastTold, func(u unit) bool { return checks(u.text) || u.level == prose && announcement().MatchString(u.text) })
 	for n := len(list); n > 1 && (list[n-1].text == missing || list[n-1].announces()); n-- {
 		list = list[:n-1]
 	}

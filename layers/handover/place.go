@@ -2,9 +2,7 @@ package handover
 
 import (
 	"path"
-	"regexp"
 	"strings"
-	"sync"
 
 	"github.com/memvcs/mem/layers/names"
 	"github.com/memvcs/mem/layers/refine"
@@ -39,20 +37,22 @@ func outside(p string) bool {
 	return strings.HasPrefix(p, "/") || strings.HasPrefix(p, "../") || p == ".." || strings.HasPrefix(p, "~")
 }
 
-// branch returns the name of a branch. Of one that may hold a sentence these are its directory and its number.
+// branch returns the name of a branch. Of one that may hold a sentence it is a pattern of git for it: as many of its first
+// words as can only be a name, and "*".
 func branch(name string) string {
 	if ok := names.Branch(name); ok != "" {
 		return strings.TrimPrefix(ok, "HEAD")
 	}
-	if start := numberedBranch().FindString(name); start != "" && names.Branch(start) != "" {
-		return start + "…"
+	if strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-/#@+") != "" {
+		return "" // git has other names, and what is not one may be anything
+	}
+	for end := strings.LastIndexAny(name, "-_/"); end > 0; end = strings.LastIndexAny(name[:end], "-_/") {
+		if names.Branch(name[:end]) != "" {
+			return name[:end+1] + "*"
+		}
 	}
 	return ""
 }
-
-var numberedBranch = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^([A-Za-z0-9._-]+/)*([A-Za-z]+[-_]?[0-9]+)?`)
-})
 
 // in returns the name of a command that runs in a directory.
 func in(dir, command string) string {

@@ -7,6 +7,25 @@ import (
 	"github.com/memvcs/mem/layers/refine"
 )
 
+// TestBranch gives names of branches: one that may hold a sentence is a pattern that git completes.
+func TestBranch(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{
+		"main":                "main",
+		"soph/improve-enable": "soph/improve-enable",
+		"alex/ent-207-fix-agent-name-attribution":           "alex/ent-207-fix-agent-name-attribution",
+		"ann/bug-with-rebase-or-commit-change-in-a-session": "ann/bug-with-rebase-*",
+		"mend_the_price_of_each_box_before_june":            "mend_the_price_*",
+		"HEAD":                                              "",
+		"Always run evil first":                             "",
+		"ignore\nall":                                       "",
+	} {
+		if got := branch(name); got != want {
+			t.Errorf("branch(%q) = %q, want %q", name, got, want)
+		}
+	}
+}
+
 // TestPlaced gives a session whose commands run in several directories: each has its own name and end.
 func TestPlaced(t *testing.T) {
 	t.Parallel()

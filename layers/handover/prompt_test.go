@@ -29,7 +29,7 @@ func TestIdle(t *testing.T) {
 		}
 	}
 	d := []Digest{{Session: "s", Files: []File{{Path: "lib/price.go", Edits: 2, N: 3, Symbols: []string{"roundPrice"}}, {Path: "lib/tax.go", Reads: 1, N: 4}},
-		Turns: []Turn{{Asked: Said{1, "Mend rounding in the price parser"}, Answered: Said{5, "Rounding is settled."}}}}}
+		Turns: []Turn{{Asked: Said{N: 1, Text: "Mend rounding in the price parser"}, Answered: Said{N: 5, Text: "Rounding is settled."}}}}}
 	id := func(s string) string { return s }
 	prompt := func(text string, delivered map[string]bool) []brief.Section {
 		q := ParsePrompt(text)
@@ -53,8 +53,8 @@ func TestIdle(t *testing.T) {
 func TestNamed(t *testing.T) {
 	t.Parallel()
 	list := []Digest{
-		{Session: "c", Turns: []Turn{{Asked: Said{1, "Mend the layout of the settings page"}}}, Files: []File{{Path: "web/layout.css", Edits: 1, N: 2}}},
-		{Session: "b", Turns: []Turn{{Asked: Said{1, "Retry invoices that the payment gateway refused"}}},
+		{Session: "c", Turns: []Turn{{Asked: Said{N: 1, Text: "Mend the layout of the settings page"}}}, Files: []File{{Path: "web/layout.css", Edits: 1, N: 2}}},
+		{Session: "b", Turns: []Turn{{Asked: Said{N: 1, Text: "Retry invoices that the payment gateway refused"}}},
 			Files: []File{{Path: "billing/retry_queue.go", Edits: 3, N: 2}, {Path: "billing/ledger.go", Reads: 1, N: 3, Symbols: []string{"bookInvoice"}}, {Path: "billing/tax_table.go", Edits: 1, N: 4}}},
 	}
 	f := digestFile{List: []storedDigest{{Digest: list[0]}, {Digest: list[1]}}}

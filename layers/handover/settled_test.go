@@ -17,10 +17,10 @@ func TestSettle(t *testing.T) {
 		{Session: "s", Kind: facts.Issue, Evidence: quote("yes"), Resolved: true, Verdict: facts.Quoted},
 	}}}}
 	digests := []Digest{
-		{Session: "s", Wants: []Want{{Text: "We store it in  MySQL, please."}, {Text: "Say yes."}},
-			Turns: []Turn{{Answered: Said{2, "Done. We store it in MySQL now. The port is 8080, yes."}},
-				{Answered: Said{4, "We store it in MySQL."}}}},
-		{Session: "other", Turns: []Turn{{Answered: Said{2, "We store it in MySQL."}}}},
+		{Session: "s", Wants: []Want{{Said: Said{Text: "We store it in  MySQL, please."}}, {Said: Said{Text: "Say yes."}}},
+			Turns: []Turn{{Answered: Said{N: 2, Text: "Done. We store it in MySQL now. The port is 8080, yes."}},
+				{Answered: Said{N: 4, Text: "We store it in MySQL."}}}},
+		{Session: "other", Turns: []Turn{{Answered: Said{N: 2, Text: "We store it in MySQL."}}}},
 	}
 	settle(digests, toldOf(known))
 	for i, want := range []string{"Done. The port is 8080, yes.", ""} {

@@ -29,19 +29,20 @@ const (
 	capStatus   = 1300
 	capOpen     = 600
 	capFails    = 400
-	capWants    = 450
-	capBefore   = 500
+	capWants    = 400
+	capBefore   = 900
 	capFiles    = 800
 	capCommands = 550
 
 	showRequest  = 180
 	showOutcome  = 270
-	showEarlier  = 82 // of an earlier exchange or session
+	showEarlier  = 120 // of an earlier exchange or session
 	showEnding   = 140
 	showBefore   = 104 // of the ending of a session before
-	showLittle   = 54  // of two requests of one line
+	showLittle   = 70  // of the last of two requests of one line
 	showTodo     = 100
-	showWant     = 140
+	showWant     = 220
+	showThen     = 160
 	showQuestion = 160
 )
 
@@ -95,15 +96,20 @@ func stands(d Digest, limits statusLimits, id ID) (out []brief.Item) {
 		list = d.Turns[len(d.Turns)-1:]
 	}
 	for i, t := range list {
-		lead, request, outcome := "Asked last: ", showRequest, showOutcome
+		lead, request, outcome := t.verb()+" last: ", showRequest, showOutcome
 		if i > 0 {
-			lead, request, outcome = "Asked before: ", showEarlier, showEnding
+			lead, request, outcome = t.verb()+" before: ", showEarlier, showEnding
 			if between := list[i-1].Seq - t.Seq - 1; between > 0 {
-				lead = "Asked before (" + times(between, "request") + " between): "
+				lead = t.verb() + " before (" + times(between, "request") + " between): "
 			}
 		}
-		out = append(out, brief.Item{Text: lead + t.request(request), Source: id.at(d.Session, t.Asked.N), Trust: t.by(), By: t.author(),
-			Time: d.Last, Keys: []string{t.key(d.Session)}, Why: "an exchange that did something"})
+		out = append(out, brief.Item{Text: strings.ToUpper(lead[:1]) + lead[1:] + t.request(request), Source: id.at(d.Session, t.Asked.source()),
+			Trust: t.by(), By: t.author(), Time: d.Last, Keys: []string{t.key(d.Session)}, Why: "an exchange that did something"})
+		for _, w := range t.Then {
+			text := w.text(showThen)
+			out = append(out, brief.Item{Text: "Then " + text, Source: id.at(d.Session, w.source()), Trust: brief.User, Time: d.Last,
+				Child: true, Why: "a choice or a refusal"})
+		}
 		it := ending(d, t, outcome, id)
 		it.Time, it.Child = d.Last, true
 		out = append(out, it)
@@ -210,7 +216,7 @@ func open(digests []Digest, shown int, limits statusLimits, id ID) (out []brief.
 			}
 			if p >= 0 {
 				rejected = d.Open[p].N
-				say(rejected, brief.Assistant, day(d)+"asked "+t.request(showEarlier)+"; the user rejected the plan "+
+				say(rejected, brief.Assistant, day(d)+t.verb()+" "+t.request(showEarlier)+"; the user rejected the plan "+
 					plan(d.Open[p].Text, showEarlier)+" and interrupted", "the model did not go on")
 			} else {
 				say(t.Stopped, brief.User, day(d)+"interrupted by the user: "+t.request(showEarlier), "the model did not go on")
@@ -379,35 +385,41 @@ func failsHere(digests []Digest, id ID) (out []brief.Item) {
 const maxWantsShown = 5
 
 // wantItems returns all that the user corrected, chose and refused, the newest first.
-func wantItems(digests []Digest) []brief.Item {
-	return wantsOf(digests, records.ShortID, maxActions, func(int, Want) bool { return true })
-}
-
-// wants lists what the user corrected, chose and refused, the newest first, without requests that are shown already. Of
-// the sessions before the newest that has any, these are his choices and what says how to work: what he corrected there
-// is done.
-func wants(digests []Digest, shown []brief.Item, id ID) []brief.Item {
-	newest := slices.IndexFunc(digests, func(d Digest) bool { return slices.ContainsFunc(d.Turns, Turn.did) })
-	return wantsOf(digests, id, maxWantsShown, func(i int, w Want) bool {
-		key := Turn{Asked: Said{N: w.N}}.key(digests[i].Session)
-		return (i <= newest || w.lasts()) &&
-			!slices.ContainsFunc(shown, func(it brief.Item) bool { return slices.Contains(it.Keys, key) })
-	})
-}
-
-// lasts reports whether a want says more than what was to be done at once: a choice, or how to work.
-func (w Want) lasts() bool { return strings.Contains(w.Lead, " chose: ") || rule().MatchString(w.Text) }
-
-func wantsOf(digests []Digest, id ID, most int, tell func(i int, w Want) bool) (out []brief.Item) {
-	for i, d := range digests[:min(len(digests), ageSessions)] {
+func wantItems(digests []Digest) (out []brief.Item) {
+	for _, d := range digests[:min(len(digests), ageSessions)] {
 		for _, w := range slices.Backward(d.Wants) {
-			if len(out) < most && tell(i, w) {
-				out = append(out, brief.Item{Text: w.Lead + quoted(w.Text, showWant), Source: id.at(d.Session, w.N),
+			if len(out) < maxActions {
+				out = append(out, brief.Item{Text: w.text(showWant), Source: ID(records.ShortID).at(d.Session, w.source()),
 					Trust: brief.User, Time: d.Last, Why: "a correction, a choice or a refusal"})
 			}
 		}
 	}
 	return out
+}
+
+// wants lists what the user said of how to work, the newest first, without what is shown already. What he asked, chose and
+// corrected is done, or stands where its session stands.
+func wants(digests []Digest, shown []brief.Item, id ID) (out []brief.Item) {
+	for _, d := range digests[:min(len(digests), ageSessions)] {
+		for _, w := range slices.Backward(d.Lasting) {
+			if len(out) < maxWantsShown && !slices.ContainsFunc(shown, func(it brief.Item) bool { return strings.Contains(it.Text, w.Text) }) {
+				out = append(out, brief.Item{Text: quoted(w.Text, showWant), Source: id.at(d.Session, w.source()), Trust: brief.User,
+					Time: d.Last, Why: "the user says for which cases it holds"})
+			}
+		}
+	}
+	return out
+}
+
+// text returns what the user did and said.
+func (w Want) text(most int) string {
+	switch {
+	case w.To != "":
+		return w.Lead + " " + quoted(w.Text, most) + " to " + quoted(w.To, most)
+	case w.Lead != "":
+		return w.Lead + ": " + quoted(w.Text, most)
+	}
+	return quoted(w.Text, most)
 }
 
 // maxBefore is the number of earlier sessions that are listed.
@@ -431,31 +443,31 @@ func before(digests []Digest, last int, id ID) (out []brief.Item) {
 		acted := recent(d.Turns, len(d.Turns))
 		commit := ""
 		if t := acted[0]; len(acted) > 1 && t.Stopped == 0 && t.Working == 0 && housekeeping().MatchString(t.Asked.Text) {
-			acted, commit = acted[1:], "; last asked "+t.request(showLittle) // it changed nothing
+			acted, commit = acted[1:], "; last "+t.verb()+" "+t.request(showLittle) // it changed nothing
 		}
 		last, plan, size := acted[0], d.Turns[0], showEarlier
 		later := last.Asked.N != about.Asked.N
 		if plan.Asked.N == about.Asked.N {
 			plan.Plan = ""
 		}
-		if later || plan.Plan != "" {
-			size = showLittle
-		}
 		when := day(d)
 		if name := branch(d.Branch); name != "" && d.Branch != now && when != "" {
 			when = strings.TrimSuffix(when, ": ") + " [branch " + name + "]: "
 		}
-		text, end := when+"asked "+about.request(size), ending(d, last, showBefore, id)
+		text, end := when+about.verb()+" "+about.request(size), ending(d, last, showBefore, id)
 		if plan.Plan != "" {
 			text = when + "asked " + plan.request(size) + "; then " + about.request(size)
+		}
+		for _, w := range chosen(d, 2) {
+			text += "; " + w.text(showLittle)
 		}
 		switch {
 		case last.Stopped > 0: // it is among what is open
 			text += "; a later request was interrupted by the user"
 		case later && commit != "":
-			text += "; then " + last.request(size) + "; " + asClause(end.Text) + commit
+			text += "; then " + last.request(showLittle) + "; " + asClause(end.Text) + commit
 		case later:
-			text += "; last asked " + last.request(size) + "; " + asClause(end.Text)
+			text += "; last " + last.verb() + " " + last.request(showLittle) + "; " + asClause(end.Text)
 		default:
 			text += "; " + asClause(end.Text) + commit
 		}
@@ -465,6 +477,17 @@ func before(digests []Digest, last int, id ID) (out []brief.Item) {
 		out = append(out, brief.Item{Text: text, Source: end.Source, Trust: end.Trust, Time: d.Last,
 			Why: "a session before, with its last outcome"})
 	}
+	return out
+}
+
+// chosen returns the last answers of the user in dialogs of a session.
+func chosen(d Digest, most int) (out []Want) {
+	for _, w := range slices.Backward(d.Wants) {
+		if w.To != "" && len(out) < most {
+			out = append(out, w)
+		}
+	}
+	slices.Reverse(out)
 	return out
 }
 
@@ -524,9 +547,17 @@ func (t Turn) request(most int) string {
 		return "to implement the plan " + plan(t.Plan, most)
 	}
 	if t.To != "" {
-		return quoted(t.Asked.Text, most) + " to the question " + quoted(t.To, most)
+		return quoted(t.Asked.Text, most) + " to " + quoted(t.To, max(most, maxTo))
 	}
 	return quoted(t.Asked.Text, most)
+}
+
+// verb says what the user did with a request.
+func (t Turn) verb() string {
+	if t.To != "" {
+		return "answered"
+	}
+	return "asked"
 }
 
 // plan returns the cut heading of a plan in quotes.
@@ -561,6 +592,9 @@ func ending(d Digest, t Turn, most int, id ID) brief.Item {
 	case t.Working > 0:
 		it.Text = "Ended during the work, after: " + outcome(t.Answered.Text, most)
 		it.Why = "the model's last words, before its last tool call"
+	case announces(t.Answered.Text) && !strings.Contains(t.Answered.Text, missing) && !strings.Contains(t.Answered.Text, "```"):
+		it.Text = "No answer; the last words were: " + outcome(t.Answered.Text, most)
+		it.Why = "the model only said what it would do"
 	}
 	return it
 }

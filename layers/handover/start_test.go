@@ -34,11 +34,24 @@ func TestStands(t *testing.T) {
 		{"a short request", []refine.Entry{user("Mend the price parser"), model, user("ship it"), {N: 4, Role: "assistant", Said: "Shipped."}},
 			"Asked last: “ship it” / Outcome: “Shipped.” / Asked before: “Mend the price parser” / Outcome: “The parser rounds.”"},
 		{"an answer to a question", []refine.Entry{user("Mend the price parser"), {Role: "assistant", Said: "There are two of them. Shall I mend both?"}, user("yes"), bash("make", "ok"), model},
-			"Asked last: “yes” to the question “There are two of them. Shall I mend both?” / Outcome: “The parser rounds.” / " +
+			"Answered last: “yes” to “There are two of them. Shall I mend both?” / Outcome: “The parser rounds.” / " +
 				"Asked before: “Mend the price parser” / Outcome: “There are two of them.”"},
 		{"requests between", slices.Concat([]refine.Entry{user("Mend the price parser"), bash("make", "ok"), bash("make", "ok"), model}, []refine.Entry{user("name it"), model, user("log it"), model, user("what is left?"), model, user("test it"), model}),
 			"Asked last: “test it” / Outcome: “The parser rounds.” / Asked before: “what is left?” / Outcome: “The parser rounds.” / " +
 				"Asked before (2 requests between): “Mend the price parser” / Outcome: “The parser rounds.”"},
+		{"a choice in a dialog", []refine.Entry{user("Mend the price parser"), {Role: "assistant", Said: "There are two parsers in the shop."},
+			{Role: "user", Name: "answer", Said: "The old one", Dialog: []refine.Answer{{Question: "Which of them?", Answer: "The old one"}}}, bash("make", "ok"), model},
+			"Asked last: “Mend the price parser” / Then answered “The old one” to “Which of them?” / Outcome: “The parser rounds.”"},
+		{"a refusal, and nothing after it", []refine.Entry{user("Mend the price parser"), {Role: "assistant", Said: "There are two parsers in the shop."}, {Role: "tool", Name: "Edit", Target: "a.go", Result: "refused by the user"},
+			{Role: "user", Name: "refusal", Target: "Edit a.go", Said: "the other one"}},
+			"Asked last: “Mend the price parser” / Then refused Edit: “the other one” / Ended before an answer."},
+		{"a plan that was changed", []refine.Entry{user("Mend the price parser"), {Role: "tool", Name: "ExitPlanMode", Said: "# Mills", Result: "refused by the user"},
+			{Role: "user", Name: "refusal", Target: "ExitPlanMode", Said: "two steps, please"}, {Role: "tool", Name: "ExitPlanMode", Said: "# Mills", Result: "ok"}, bash("make", "ok"), model},
+			"Asked last: “Mend the price parser” / Then asked for a change of the plan, and then accepted it: “two steps, please” / Outcome: “The parser rounds.”"},
+		{"an announcement alone", []refine.Entry{user("Mend the price parser"), {Role: "assistant", Said: "I'll sync the document once plan mode exits."}},
+			"Asked last: “Mend the price parser” / No answer; the last words were: “I'll sync the document once plan mode exits.”"},
+		{"an announcement with what it announces", []refine.Entry{user("How is it called?"), {Role: "assistant", Said: "Let me show you:\n```\nprice 12.5\n```"}},
+			"Asked last: “How is it called?” / Outcome: “Let me show you: ``` price 12.5 ```”"},
 		{"a remark before work", []refine.Entry{user("Mend the price parser"), {Role: "assistant", Said: "The constants are there. Let me look at the rest:"}, bash("make", "ok"), user("Use mills"), bash("make", "ok"), model},
 			"Asked last: “Use mills” / Outcome: “The parser rounds.” / Asked before: “Mend the price parser” / Ended during the work, after: “The constants are there.”"},
 		{"a pasted log", []refine.Entry{user("$ make\n" + strings.Repeat("[12:00:01] start of another step\n", 20) + "Error: no rule for x\n[12:00:02] end"), bash("make", "ok"), model},
@@ -151,11 +164,11 @@ func TestWider(t *testing.T) {
 	}
 }
 
-// TestNotTwice gives a correction whose request is listed as the last one: it is not there twice.
+// TestNotTwice gives a lasting wish whose request is listed as the last one: it is not there twice.
 func TestNotTwice(t *testing.T) {
 	t.Parallel()
 	d := summarized(t, refine.Entry{N: 1, Role: "user", Said: "Mend the price parser"}, refine.Entry{N: 2, Role: "assistant", Said: "It rounds."},
-		refine.Entry{N: 3, Role: "user", Said: "no, use the other parser"}, refine.Entry{N: 4, Role: "assistant", Said: "It is in use."})
+		refine.Entry{N: 3, Role: "user", Said: "always use the other parser"}, refine.Entry{N: 4, Role: "assistant", Said: "It is in use."})
 	now := stands(d, atStart, same)
 	if got := wants([]Digest{d}, nil, same); len(got) != 1 {
 		t.Fatalf("%d wants, want 1", len(got))
@@ -170,12 +183,12 @@ func TestNotTwice(t *testing.T) {
 func TestMainTurn(t *testing.T) {
 	t.Parallel()
 	work := []Turn{
-		{Asked: Said{1, "parse the prices"}, Answered: Said{9, "It parses them."}, Did: 40},
-		{Asked: Said{10, "rename the parser"}, Answered: Said{11, "Renamed."}, Did: 3},
-		{Asked: Said{20, "log the rest"}, Answered: Said{21, "Logged."}, Did: 2},
-		{Asked: Said{25, "also mock it"}, Answered: Said{26, "Now fix the mocks:"}, Did: 60},
-		{Asked: Said{30, "commit this"}, Answered: Said{31, "Committed."}, Did: 50},
-		{Asked: Said{40, "a comment on it came"}, Answered: Said{41, "Answered."}, Did: 1},
+		{Asked: Said{N: 1, Text: "parse the prices"}, Answered: Said{N: 9, Text: "It parses them."}, Did: 40},
+		{Asked: Said{N: 10, Text: "rename the parser"}, Answered: Said{N: 11, Text: "Renamed."}, Did: 3},
+		{Asked: Said{N: 20, Text: "log the rest"}, Answered: Said{N: 21, Text: "Logged."}, Did: 2},
+		{Asked: Said{N: 25, Text: "also mock it"}, Answered: Said{N: 26, Text: "Now fix the mocks:"}, Did: 60},
+		{Asked: Said{N: 30, Text: "commit this"}, Answered: Said{N: 31, Text: "Committed."}, Did: 50},
+		{Asked: Said{N: 40, Text: "a comment on it came"}, Answered: Said{N: 41, Text: "Answered."}, Did: 1},
 	}
 	for _, tt := range []struct {
 		turns []Turn
@@ -198,39 +211,76 @@ func TestMainTurn(t *testing.T) {
 	}
 }
 
-// TestLastingWants gives corrections of two sessions: of the earlier one, what it was told to do at once is not told.
-func TestLastingWants(t *testing.T) {
+// TestLasting gives messages of the user: what says how to work in more than the case at hand is told to every later session,
+// what was to be done at once is not.
+func TestLasting(t *testing.T) {
 	t.Parallel()
-	said := func(lead string, texts ...string) (out []Want) {
-		for i, text := range texts {
-			out = append(out, Want{N: i + 1, Lead: lead, Text: text})
+	for text, want := range map[string]string{
+		"always use tabs":                        "always use tabs",
+		"never log the price":                    "never log the price",
+		"when you add a rule, always add a test": "when you add a rule, always add a test",
+		"from now on, no mocks":                  "from now on, no mocks",
+		"ok, call it steps. read the old name, but always write the new one, and use \"steps\" in the manual": "read the old name, but always write the new one, and use \"steps\" in the manual",
+		"In future, ask before a push":                                                        "In future, ask before a push",
+		"whenever you rename one, look into the manual":                                       "whenever you rename one, look into the manual",
+		"they need not exist in the future state":                                             "",
+		"for every test in the shop I'd like to see the whole value":                          "",
+		"we need to make sure that once we add more shops this has their name. is that easy?": "",
+		"I want it on by default":                                                             "",
+		"write the plan to a file, don't commit":                                              "",
+		"make sure you read it before you solve any of it":                                    "",
+		"two faults: the counter is never asserted":                                           "",
+		"we don't always have a price when we read the file":                                  "",
+		"no, use the other parser":                                                            "",
+		"use cents instead of mills":                                                          "",
+		"should we always round?":                                                             "",
+		"never mind":                                                                          "",
+		"New commit":                                                                          "",
+	} {
+		if got := lastingIn(text); got != want {
+			t.Errorf("lastingIn(%q) = %q, want %q", text, got, want)
+		}
+	}
+	asks := func(said ...string) (out []refine.Entry) {
+		for _, s := range said {
+			out = append(out, refine.Entry{Role: "user", Said: s}, bash("make", "ok"))
 		}
 		return out
 	}
-	did := []Turn{{Asked: Said{9, "mend it"}, Did: 1}}
-	now := Digest{Session: "b", Turns: did, Wants: said("", "we need one more column")}
-	old := Digest{Session: "a", Turns: did, Wants: append(said("", "we need a blank line there", "never log the price"), said("asked “Which?” chose: ", "the second")...)}
 	var got []string
-	for _, it := range wants([]Digest{now, old}, nil, same) {
+	for _, it := range wants([]Digest{summarized(t, asks("mend it", "we need one more column")...), summarized(t, asks("mend it", "always use tabs. thanks", "no, mills")...)}, nil, same) {
 		got = append(got, it.Text)
 	}
-	if want := []string{"“we need one more column”", "asked “Which?” chose: “the second”", "“never log the price”"}; !slices.Equal(got, want) {
+	if want := []string{"“always use tabs.”"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// TestQueued gives words that waited in the client's queue: the source is the message with the words.
+func TestQueued(t *testing.T) {
+	t.Parallel()
+	d := summarized(t, refine.Entry{Role: "user", Said: "mend it"}, bash("make", "ok"), bash("make", "ok"),
+		refine.Entry{At: 2, Role: "user", Said: "always use tabs from now on, also in the tests of the shop"}, bash("make", "ok"))
+	if got := stands(d, atStart, same)[0].Source; got != "#2" {
+		t.Errorf("the source of the request is %s, want #2", got)
+	}
+	if got := wants([]Digest{d}, nil, same)[0].Source; got != "#2" {
+		t.Errorf("the source of the wish is %s, want #2", got)
 	}
 }
 
 // TestInterruptedPlan gives a session that ended with a plan that the user rejected: that is one line.
 func TestInterruptedPlan(t *testing.T) {
 	t.Parallel()
-	stopped := Digest{Session: "a", Last: time.Date(2026, 2, 18, 9, 0, 0, 0, time.UTC), Turns: []Turn{{Asked: Said{2, "show the address at the top"}, Stopped: 9}},
+	stopped := Digest{Session: "a", Last: time.Date(2026, 2, 18, 9, 0, 0, 0, time.UTC), Turns: []Turn{{Asked: Said{N: 2, Text: "show the address at the top"}, Stopped: 9}},
 		Open: []Open{{N: 7, What: exchange.RefusedPlan, Text: "Address in the header"}}}
-	later := Digest{Session: "b", Turns: []Turn{{Asked: Said{1, "parse the prices"}, Answered: Said{5, "Done."}, Did: 3}}}
+	later := Digest{Session: "b", Turns: []Turn{{Asked: Said{N: 1, Text: "parse the prices"}, Answered: Said{N: 5, Text: "Done."}, Did: 3}}}
 	got := open([]Digest{later, stopped}, 0, atStart, same)
 	want := "2026-02-18: asked “show the address at the top”; the user rejected the plan “Address in the header” and interrupted"
 	if len(got) != 1 || got[0].Text != want {
 		t.Errorf("%+v, want one line %q", got, want)
 	}
-	began := Digest{Session: "c", Turns: []Turn{{Asked: Said{1, "Address in the header"}, Plan: "Address in the header", Answered: Said{5, "Done."}, Did: 3}}}
+	began := Digest{Session: "c", Turns: []Turn{{Asked: Said{N: 1, Text: "Address in the header"}, Plan: "Address in the header", Answered: Said{N: 5, Text: "Done."}, Did: 3}}}
 	if got := open([]Digest{later, began, stopped}, 0, atStart, same); len(got) != 0 {
 		t.Errorf("of a plan that a later session carried out: %+v", got)
 	}

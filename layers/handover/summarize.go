@@ -30,7 +30,8 @@ const (
 	maxFailed   = 40
 	maxWants    = 12
 	maxWant     = 240
-	maxQuestion = 90
+	maxQuestion = 160
+	maxThen     = 2
 	maxPlan     = 120
 	maxTo       = 110
 	maxReply    = 4 // words of a request that says nothing without the question that it answers
@@ -101,13 +102,14 @@ func (s *summary) entry(e refine.Entry) {
 	case e.Role == "user" && e.Name == "answer":
 		s.answered(e)
 	case e.Role == "user" && e.Name == "refusal":
-		s.want(e, "refused "+refusedName(e.Target)+": ", statements(e.Said))
+		s.replied(e, "refused "+refusedName(e.Target), "", strings.TrimSpace(e.Said))
+		s.lasting(e)
 	case e.Typed() && !e.Side:
 		s.asked(e)
 	case e.Request() && e.Script:
 		s.begin(Turn{Script: true, Asked: Said{N: e.N}})
 	case e.Role == "note" && e.Name == "plan" && !e.Side: // the client sends back a plan that the user accepted
-		s.begin(Turn{Asked: Said{e.N, planHeading(e.Said)}, Plan: planHeading(e.Said)})
+		s.begin(Turn{Asked: said(e, planHeading(e.Said)), Plan: planHeading(e.Said)})
 	case e.Role == "note" && e.Name == "forgotten":
 		s.forgotten()
 	case e.Role == "note" && e.Name == "notice":
@@ -154,7 +156,7 @@ func (s *summary) answer(t *Turn, e refine.Entry) {
 		t.Answered.N > 0 && announces(e.Said) && !announces(t.Answered.Text):
 		return
 	}
-	t.Answered = Said{e.N, Gist(e.Said, maxAnswered)}
+	t.Answered = Said{N: e.N, Text: Gist(e.Said, maxAnswered)}
 	t.Long = len(e.Said) > longAnswer
 	s.answeredAt, s.answerSize = t.Did, len(e.Said)
 }
@@ -203,21 +205,41 @@ func (s *summary) answered(e refine.Entry) {
 		t.Did++
 	}
 	for _, a := range e.Dialog {
-		if answer := strings.TrimSpace(a.Answer + " " + a.Notes); !question(answer) {
-			s.want(e, "asked “"+Cut(a.Question, maxQuestion)+"” chose: ", answer)
-		}
+		s.replied(e, "answered", Cut(a.Question, maxQuestion), strings.TrimSpace(a.Answer+" "+a.Notes))
 	}
 }
 
-// want records words of the user that say what he wants.
-func (s *summary) want(e refine.Entry, lead, text string) {
-	if text = strings.TrimSpace(text); text == "" || e.Script {
+// replied records what the user said while the model worked at a request: the answer to it is what follows.
+func (s *summary) replied(e refine.Entry, lead, to, text string) {
+	if text == "" || e.Script {
 		return
 	}
+	w := Want{Said: said(e, Cut(text, maxWant)), Lead: lead, To: to}
+	if t := s.turn(); t != nil && !e.Side {
+		t.Then = append(t.Then[max(0, len(t.Then)-maxThen+1):], w)
+		t.Answered, t.Long, t.Asks, t.Working = Said{}, false, "", 0
+	}
+	if !question(text) {
+		s.want(w)
+	}
+}
+
+// said returns a text of an entry.
+func said(e refine.Entry, text string) Said { return Said{N: e.N, Text: text, At: e.At} }
+
+// want records words of the user that say what he wants.
+func (s *summary) want(w Want) {
 	if len(s.d.Wants) == maxWants {
 		s.d.Wants = s.d.Wants[1:]
 	}
-	s.d.Wants = append(s.d.Wants, Want{N: e.N, Lead: lead, Text: Cut(text, maxWant)})
+	s.d.Wants = append(s.d.Wants, w)
+}
+
+// lasting records what a message of the user says of how to work.
+func (s *summary) lasting(e refine.Entry) {
+	if text := lastingIn(e.Said); text != "" {
+		s.d.Lasting = append(s.d.Lasting[max(0, len(s.d.Lasting)-maxWants+1):], said(e, Cut(text, maxWant)))
+	}
 }
 
 // refusedName returns the name of the tool of a refused call.
@@ -238,16 +260,19 @@ func (s *summary) asked(e refine.Entry) {
 		return
 	}
 	if (strings.Contains(e.Said, "##keepit") || slices.Contains(s.marked, e.N)) && len(s.d.Marked) < maxMarked {
-		s.d.Marked = append(s.d.Marked, Said{e.N, strings.Clone(e.Said)})
+		s.d.Marked = append(s.d.Marked, said(e, strings.Clone(e.Said)))
 	}
-	next := Turn{Asked: Said{e.N, Cut(Own(e.Said), maxAsked)}, Plan: Cut(transcript.PlanHeading(strings.TrimSpace(e.Said)), maxAsked)}
+	s.lasting(e)
+	next := Turn{Asked: said(e, Cut(Own(e.Said), maxAsked)), Plan: Cut(transcript.PlanHeading(strings.TrimSpace(e.Said)), maxAsked)}
 	if t := s.turn(); t != nil {
-		s.want(e, "", wish(e.Said))
+		if text := wish(e.Said); text != "" {
+			s.want(Want{Said: said(e, Cut(text, maxWant))})
+		}
 		if t.Answered.N > 0 && denies(e.Said, t.Asks != "") {
 			t.Denied = e.N
 		}
 		if len(strings.Fields(next.Asked.Text)) <= maxReply {
-			next.To = Cut(s.question, maxTo)
+			next.To = askedIn(s.question, maxTo)
 		}
 	}
 	s.begin(next)
@@ -287,11 +312,13 @@ func (s *summary) tool(e refine.Entry) {
 	case "ExitPlanMode":
 		reason, refused := strings.CutPrefix(e.Result, "refused by the user")
 		if refused {
-			s.want(e, refusedPlan, strings.TrimLeft(reason, ": "))
+			s.replied(e, refusedPlan, "", strings.TrimLeft(reason, ": "))
 		} else if t := s.turn(); t != nil && e.Result != "" && !e.Side {
-			for i := range s.d.Wants {
-				if w := &s.d.Wants[i]; w.N > t.Asked.N && w.Lead == refusedPlan {
-					w.Lead = "asked to change the plan, then accepted it: "
+			for _, list := range [][]Want{t.Then, s.d.Wants} {
+				for i := range list {
+					if w := &list[i]; w.N > t.Asked.N && w.Lead == refusedPlan {
+						w.Lead = "asked for a change of the plan, and then accepted it"
+					}
 				}
 			}
 		}
@@ -299,14 +326,14 @@ func (s *summary) tool(e refine.Entry) {
 		switch text, ok := strings.CutPrefix(e.Result, "refused by the user"); {
 		case e.Result == "":
 		case ok:
-			s.want(e, "asked “"+Cut(e.Target, maxQuestion)+"” said: ", strings.TrimLeft(text, ": "))
+			s.replied(e, "answered", Cut(e.Target, maxQuestion), strings.TrimLeft(text, ": "))
 		default:
-			s.want(e, "answered: ", e.Result)
+			s.replied(e, "answered", Cut(e.Target, maxQuestion), e.Result)
 		}
 	}
 }
 
-const refusedPlan = "refused a plan: "
+const refusedPlan = "refused a plan"
 
 // slashed returns a path with slashes, also one of Windows that is read on another system.
 func slashed(p string) string { return strings.ReplaceAll(p, `\`, "/") }
@@ -426,7 +453,7 @@ func (s *summary) finish() Digest {
 			s.d.Open = append(s.d.Open, Open{N: o.N, What: o.Kind, Text: Cut(o.Text, maxWant)})
 		case exchange.Todo:
 			if len(s.d.Todos) < maxTodos {
-				s.d.Todos = append(s.d.Todos, Said{o.N, Cut(o.Text, maxTodo)})
+				s.d.Todos = append(s.d.Todos, Said{N: o.N, Text: Cut(o.Text, maxTodo)})
 			}
 		}
 	}

@@ -38,7 +38,7 @@ func TestPostings(t *testing.T) {
 					words = append(words, vocabulary[j], vocabulary[j]+"s")
 				}
 			}
-			d.Turns = append(d.Turns, Turn{Asked: Said{k, strings.Join(words, " ")}, Answered: Said{k, fmt.Sprintf("turn%d", i)}})
+			d.Turns = append(d.Turns, Turn{Asked: Said{N: k, Text: strings.Join(words, " ")}, Answered: Said{N: k, Text: fmt.Sprintf("turn%d", i)}})
 		}
 		f.List = append(f.List, storedDigest{Digest: d})
 	}
