@@ -6,8 +6,8 @@ import (
 	"os"
 
 	"github.com/memvcs/mem/layers/state"
-	"github.com/memvcs/mem/layers/worktree"
 	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/refs/disk"
 )
 
 // written is the cache of the files that checkouts wrote last. Without it they are replaced only with --force, like
@@ -47,10 +47,10 @@ type CheckedOut struct {
 }
 
 // WriteTree calls f to stage files in the directory dir, and writes them all or none. f returns their names.
-func WriteTree(db *state.DB, dir string, force, dryRun bool, f func(*worktree.Tree) ([]string, error)) (done CheckedOut,
+func WriteTree(db *state.DB, dir string, force, dryRun bool, f func(*disk.Tree) ([]string, error)) (done CheckedOut,
 	err error) {
 	w := readWritten(db)
-	t, err := worktree.Open(dir, worktree.Options{Force: force, DryRun: dryRun,
+	t, err := disk.OpenTree(dir, disk.TreeOptions{Force: force, DryRun: dryRun,
 		Wrote: func(path string, sum objects.Hash) bool {
 			return w.Seals[path] == sealWritten(db, path, sum)
 		}})

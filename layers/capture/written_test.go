@@ -12,13 +12,13 @@ import (
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/layerstest"
-	"github.com/memvcs/mem/layers/worktree"
 	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/refs/disk"
 )
 
 // writeFiles writes files with a content to a directory as a checkout does.
 func writeFiles(m *layers.Memory, dir, content string, force, dryRun bool, names ...string) (capture.CheckedOut, error) {
-	return capture.WriteTree(m.DB, dir, force, dryRun, func(t *worktree.Tree) ([]string, error) {
+	return capture.WriteTree(m.DB, dir, force, dryRun, func(t *disk.Tree) ([]string, error) {
 		var errs []error
 		for _, name := range names {
 			errs = append(errs, t.Stage(name, func(w io.Writer) error { _, err := io.WriteString(w, content); return err }))
@@ -59,7 +59,7 @@ func TestWriteTree(t *testing.T) {
 		t.Errorf("with force: %q and %q, %v", read("a"), read("b"), err)
 	}
 	stop := errors.New("stop")
-	if _, err := capture.WriteTree(m.DB, dir, false, false, func(*worktree.Tree) ([]string, error) { return nil, stop }); !errors.Is(err, stop) {
+	if _, err := capture.WriteTree(m.DB, dir, false, false, func(*disk.Tree) ([]string, error) { return nil, stop }); !errors.Is(err, stop) {
 		t.Errorf("a failing checkout = %v", err)
 	}
 	if err := os.RemoveAll(m.DB.CachePath("written")); err != nil {

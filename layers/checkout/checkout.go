@@ -23,8 +23,8 @@ import (
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/transcript"
 	"github.com/memvcs/mem/layers/trust"
-	"github.com/memvcs/mem/layers/worktree"
 	"github.com/memvcs/mem/refs"
+	"github.com/memvcs/mem/refs/disk"
 )
 
 // A Format is an output format.
@@ -324,7 +324,7 @@ type CheckoutOptions struct {
 // ErrFileName reports overflow files for a path that does not end in ".jsonl". They belong to a transcript.
 var ErrFileName = errors.New("is not the name of a transcript")
 
-// Checkout writes rev to files (see [worktree.Tree]). All files are complete before the first is renamed into place.
+// Checkout writes rev to files (see [disk.Tree]). All files are complete before the first is renamed into place.
 // With a [*originals.BehindError] the file has the exact bytes that are here. If the exact bytes of an overflow file
 // are only on another device, the files are written and the error wraps [originals.ErrWithheld]. A file that must
 // not be overwritten is a [*worktree.FileError].
@@ -335,7 +335,7 @@ func Checkout(ctx context.Context, db *state.DB, rev state.Rev, at Place, o Chec
 		return done, err
 	}
 	if o.Files && path.Ext(out[0].name) != ".jsonl" {
-		return done, &worktree.FileError{Path: filepath.Join(dir, out[0].name), Err: ErrFileName}
+		return done, &disk.FileError{Path: filepath.Join(dir, out[0].name), Err: ErrFileName}
 	}
 	var behind *originals.BehindError
 	write := func(x output) func(io.Writer) error {
@@ -354,14 +354,14 @@ func Checkout(ctx context.Context, db *state.DB, rev state.Rev, at Place, o Chec
 		}
 	}
 	if len(out) == 1 && !o.Files && filepath.Join(dir, out[0].name) == filepath.Clean(at.Path) &&
-		worktree.IsOutlet(at.Path) {
+		disk.IsOutlet(at.Path) {
 		if done.Files = []string{at.Path}; !o.DryRun {
-			err = worktree.WriteOutlet(at.Path, write(out[0]))
+			err = disk.WriteOutlet(at.Path, write(out[0]))
 		}
 		return done, errors.Join(err, asError(behind))
 	}
 	var withheld error
-	done, err = capture.WriteTree(db, dir, o.Force, o.DryRun, func(t *worktree.Tree) ([]string, error) {
+	done, err = capture.WriteTree(db, dir, o.Force, o.DryRun, func(t *disk.Tree) ([]string, error) {
 		var names []string
 		for _, x := range out {
 			if err := t.Stage(x.name, write(x)); err != nil {
@@ -395,7 +395,7 @@ func asError(b *originals.BehindError) error {
 // stageFiles stages the exact bytes of a session's overflow files in the directory where Claude Code expects them,
 // next to the session's file. The error wraps [originals.ErrWithheld] if the exact bytes of one are only on another
 // device.
-func stageFiles(ctx context.Context, db *state.DB, t *worktree.Tree, rev state.Rev, transcript string) ([]string, error) {
+func stageFiles(ctx context.Context, db *state.DB, t *disk.Tree, rev state.Rev, transcript string) ([]string, error) {
 	p, err := originals.Exact(ctx, db, rev.Project.ID, rev.Session)
 	if p == nil && errors.Is(err, originals.ErrWithheld) {
 		p = rev.Session.Now() // the files may be here
@@ -411,7 +411,7 @@ func stageFiles(ctx context.Context, db *state.DB, t *worktree.Tree, rev state.R
 			name = path.Join(path.Dir(transcript), f.Name) // what the client notes about a subagent
 		}
 		if strings.Contains(f.Name, "/") {
-			return nil, &worktree.FileError{Path: t.Path(name), Err: worktree.ErrName}
+			return nil, &disk.FileError{Path: t.Path(name), Err: disk.ErrName}
 		}
 		err := t.Stage(name, func(w io.Writer) error {
 			at := capture.SessionPoint{Project: rev.Project.ID, Session: rev.Session, Point: p}

@@ -20,8 +20,8 @@ import (
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/transcript"
 	"github.com/memvcs/mem/layers/trust"
-	"github.com/memvcs/mem/layers/worktree"
 	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/refs/disk"
 )
 
 // ErrForeignAgent reports a session that Claude Code did not write, and cannot resume.
@@ -61,7 +61,7 @@ func Resume(ctx context.Context, db *state.DB, rev state.Rev, claude, here, root
 	if out.Session = s; forked {
 		r.fork = out.ID
 	}
-	if r.t, err = worktree.Open(dir, worktree.Options{Continue: true, DryRun: dryRun}); err != nil {
+	if r.t, err = disk.OpenTree(dir, disk.TreeOptions{Continue: true, DryRun: dryRun}); err != nil {
 		return out, err
 	}
 	defer func() { err = errors.Join(err, r.t.Close()) }()
@@ -86,7 +86,7 @@ type resuming struct {
 	db        *state.DB
 	project   state.Project
 	dir, root string
-	t         *worktree.Tree
+	t         *disk.Tree
 	out       *Resumed
 	seen      map[string]bool // placeholders of secrets that were counted
 	made      map[string]bool // transcripts by path that are from memory alone
@@ -315,7 +315,7 @@ func (r *resuming) beginning(ctx context.Context, s *state.Session, now *records
 		}
 		b.more = b.common.MoreB
 		if err == nil && b.more && !b.common.Continued() {
-			err = &worktree.FileError{Path: path, Err: worktree.ErrExists}
+			err = &disk.FileError{Path: path, Err: disk.ErrExists}
 		}
 		if err != nil {
 			err = errors.Join(err, file.Close())
@@ -467,7 +467,7 @@ func (r *resuming) stageFiles(ctx context.Context, s *state.Session, points []*r
 			}
 			staged[name] = true
 			if strings.Contains(f.Name, "/") {
-				return &worktree.FileError{Path: r.t.Path(name), Err: worktree.ErrName}
+				return &disk.FileError{Path: r.t.Path(name), Err: disk.ErrName}
 			}
 			at := capture.SessionPoint{Project: r.project.ID, Session: s, Point: p}
 			err := r.t.Stage(name, func(w io.Writer) error {

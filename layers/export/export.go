@@ -14,7 +14,7 @@ import (
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tokens"
 	"github.com/memvcs/mem/layers/trust"
-	"github.com/memvcs/mem/layers/worktree"
+	"github.com/memvcs/mem/refs/disk"
 )
 
 // remembered gathers the input of the views of a project.
@@ -102,7 +102,7 @@ func Encode(ctx context.Context, db *state.DB, p state.Project, f Format) ([]byt
 }
 
 // Write writes an export to a file, or to a file with the default name in a directory, whole or not at all (see
-// [worktree.Tree]). It returns the size.
+// [disk.Tree]). It returns the size.
 func Write(ctx context.Context, db *state.DB, p state.Project, f Format, at checkout.Place,
 	o checkout.CheckoutOptions) (size int, done capture.CheckedOut, err error) {
 	b, err := Encode(ctx, db, p, f)
@@ -117,13 +117,13 @@ func Write(ctx context.Context, db *state.DB, p state.Project, f Format, at chec
 	switch {
 	case capture.IsDir(at.Path) || name == "":
 		dir, name = at.Path, f.FileName()
-	case worktree.IsOutlet(at.Path):
+	case disk.IsOutlet(at.Path):
 		if done.Files = []string{at.Path}; !o.DryRun {
-			err = worktree.WriteOutlet(at.Path, write)
+			err = disk.WriteOutlet(at.Path, write)
 		}
 		return len(b), done, err
 	}
 	done, err = capture.WriteTree(db, filepath.Clean(dir), o.Force, o.DryRun,
-		func(t *worktree.Tree) ([]string, error) { return []string{name}, t.Stage(name, write) })
+		func(t *disk.Tree) ([]string, error) { return []string{name}, t.Stage(name, write) })
 	return len(b), done, err
 }

@@ -20,8 +20,8 @@ import (
 	"github.com/memvcs/mem/layers/refine"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/trust"
-	"github.com/memvcs/mem/layers/worktree"
 	"github.com/memvcs/mem/refs"
+	"github.com/memvcs/mem/refs/disk"
 )
 
 // An agent that searches files finds more than one that asks for passages. [L1Files] gives it the sessions as files: a
@@ -58,7 +58,7 @@ func L1Files(ctx context.Context, db *state.DB, p state.Project, dir string, o c
 	fmt.Fprintf(&index, "# Sessions of %s\n\nThe newest first. Each file has the exchanges of a session: request, what was said, files, commands, failures.\n\n",
 		st.AsProject().Name)
 	wanted := map[string]bool{"index.md": true}
-	done, err := capture.WriteTree(db, dir, o.Force, o.DryRun, func(t *worktree.Tree) (written []string, err error) {
+	done, err := capture.WriteTree(db, dir, o.Force, o.DryRun, func(t *disk.Tree) (written []string, err error) {
 		for _, s := range sessions {
 			now := s.Now()
 			name := l1Name(s)

@@ -14,9 +14,9 @@ import (
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/textdiff"
-	"github.com/memvcs/mem/layers/worktree"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/refs"
+	"github.com/memvcs/mem/refs/disk"
 )
 
 // ErrOff reports that the user has turned auto memory off, so that no directory is the one to restore it to.
@@ -101,7 +101,7 @@ func (r Restore) write() (err error) {
 }
 
 func writeFile(dir, name, text string) (err error) {
-	tree, err := worktree.Open(dir, worktree.Options{Wrote: func(string, objects.Hash) bool { return true }})
+	tree, err := disk.OpenTree(dir, disk.TreeOptions{Wrote: func(string, objects.Hash) bool { return true }})
 	if err != nil {
 		return err
 	}
@@ -153,7 +153,7 @@ func removeFile(dir, name string) error {
 	case errors.Is(err, fs.ErrNotExist):
 		err = nil
 	case err == nil && !fi.Mode().IsRegular():
-		err = &worktree.FileError{Path: filepath.Join(dir, filepath.FromSlash(name)), Err: worktree.ErrInWay}
+		err = &disk.FileError{Path: filepath.Join(dir, filepath.FromSlash(name)), Err: disk.ErrInWay}
 	case err == nil:
 		err = root.Remove(filepath.FromSlash(name))
 	}

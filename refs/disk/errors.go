@@ -1,5 +1,6 @@
-// Package disk reads and writes the files of a store: whole and durable, closed to other users, with a checksum in
-// JSON files, and under kernel locks that end with their process. It knows neither git nor the content of the files.
+// Package disk writes files whole and durably. Those of a store are closed to other users, have a checksum if they are JSON,
+// and are changed under kernel locks that end with their process. Those for a user go through a [Tree], because parts of
+// their names come from records, and so from other devices. The package knows neither git nor the content of the files.
 package disk
 
 import "errors"

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/memvcs/mem/cmd/mem/internal/term"
-	"github.com/memvcs/mem/layers/worktree"
+	"github.com/memvcs/mem/refs/disk"
 )
 
 // OutName returns "-" for /dev/stdout and every other name unchanged.
@@ -75,9 +75,9 @@ func NoteCreated(e *Env, dirs []string) {
 // FileError adds hints to an error of writing files.
 func FileError(err error) error {
 	switch {
-	case errors.Is(err, worktree.ErrExists):
+	case errors.Is(err, disk.ErrExists):
 		return WithHint(err, "replace it with --force, or name another file or directory with -o")
-	case errors.Is(err, worktree.ErrLink), errors.Is(err, worktree.ErrInWay), errors.Is(err, worktree.ErrName):
+	case errors.Is(err, disk.ErrLink), errors.Is(err, disk.ErrInWay), errors.Is(err, disk.ErrName):
 		return WithHint(err, "name another file or directory with -o")
 	}
 	return err

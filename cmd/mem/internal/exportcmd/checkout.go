@@ -21,7 +21,7 @@ import (
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/trust"
-	"github.com/memvcs/mem/layers/worktree"
+	"github.com/memvcs/mem/refs/disk"
 )
 
 type checkoutOptions struct {
@@ -89,7 +89,7 @@ func runCheckout(ctx context.Context, e *app.Env, o checkoutOptions, name string
 		}
 		done, err := checkout.Checkout(ctx, run.DB, rev, at, checkout.CheckoutOptions{Format: format, Files: o.files,
 			Force: o.force, DryRun: e.Opt.DryRun, Versions: func(w io.Writer) error { return versioncmd.WriteVersions(ctx, run, rev, w) }})
-		var noTranscript *worktree.FileError
+		var noTranscript *disk.FileError
 		switch {
 		case errors.Is(err, checkout.ErrFileName) && errors.As(err, &noTranscript):
 			return app.WithHint(app.Usagef("--files requires a file that ends in .jsonl, not %s", noTranscript.Path),

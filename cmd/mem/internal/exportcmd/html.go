@@ -17,7 +17,7 @@ import (
 	"github.com/memvcs/mem/layers/refine"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/trust"
-	"github.com/memvcs/mem/layers/worktree"
+	"github.com/memvcs/mem/refs/disk"
 )
 
 // writeHTML writes a session, version or composition as one page, to a file or standard output.
@@ -43,7 +43,7 @@ func (o *exportOptions) writeHTML(ctx context.Context, run names.Run) error {
 	if err != nil {
 		return err
 	}
-	stage := func(t *worktree.Tree) ([]string, error) {
+	stage := func(t *disk.Tree) ([]string, error) {
 		return []string{filepath.Base(path)}, t.Stage(filepath.Base(path), page.Write)
 	}
 	done, err := capture.WriteTree(run.DB, filepath.Dir(path), force, run.Opt.DryRun, stage)

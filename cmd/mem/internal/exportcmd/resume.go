@@ -19,7 +19,7 @@ import (
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/trust"
-	"github.com/memvcs/mem/layers/worktree"
+	"github.com/memvcs/mem/refs/disk"
 )
 
 // Resume returns mem resume.
@@ -84,8 +84,8 @@ func runResume(ctx context.Context, e *app.Env, name string, start bool) error {
 			return err
 		}
 		done, err := checkout.Resume(ctx, run.DB, rev, claude, e.Dir, projects.CheckoutOf(e.Dir), e.Opt.DryRun)
-		var there *worktree.FileError
-		if errors.As(err, &there) && errors.Is(err, worktree.ErrExists) {
+		var there *disk.FileError
+		if errors.As(err, &there) && errors.Is(err, disk.ErrExists) {
 			return app.WithCode(app.ExitNo, app.WithHint(
 				fmt.Errorf("%s and the session in memory went on differently: each has turns that the other lacks", there.Path),
 				"to resume that file: "+term.Shell("claude", "--resume", rev.Session.FileID()),

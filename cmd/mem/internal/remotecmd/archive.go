@@ -18,8 +18,8 @@ import (
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/sync"
 	"github.com/memvcs/mem/layers/trust"
-	"github.com/memvcs/mem/layers/worktree"
 	"github.com/memvcs/mem/refs"
+	"github.com/memvcs/mem/refs/disk"
 	"github.com/memvcs/mem/refs/lane"
 )
 
@@ -48,14 +48,14 @@ func WriteArchive(ctx context.Context, e *app.Env, file string, o ArchiveOptions
 		bar := e.ProgressBytes("writing", 0)
 		var written capture.CheckedOut
 		done, err := sync.WriteArchive(ctx, run.DB, func(write func(io.Writer) error) (err error) {
-			written, err = capture.WriteTree(run.DB, filepath.Dir(path), o.Force, false, func(t *worktree.Tree) ([]string, error) {
+			written, err = capture.WriteTree(run.DB, filepath.Dir(path), o.Force, false, func(t *disk.Tree) ([]string, error) {
 				return []string{filepath.Base(path)}, t.Stage(filepath.Base(path), write)
 			})
 			return err
 		}, sync.ArchiveOptions{Projects: projects, Originals: o.Originals, DryRun: e.Opt.DryRun,
 			Progress: bar.Add})
 		bar.End()
-		if errors.Is(err, worktree.ErrExists) {
+		if errors.Is(err, disk.ErrExists) {
 			return app.WithHint(fmt.Errorf("export: %w", err), "mem export --force "+term.Shell(file))
 		}
 		if err != nil {

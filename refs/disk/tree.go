@@ -1,12 +1,4 @@
-// Package worktree writes files for a user.
-//
-// Parts of their names come from records, and so from other devices. Therefore every file outside mem's own
-// directory is written through a [Tree]: names are resolved inside one directory from the user ([os.Root]), and
-// links are refused. A file is only replaced if mem wrote it and it has not changed, if it has the same bytes, or
-// with [Options].Force, or with [Options].Continue if the new bytes begin with its own. Files are written under temporary
-// names, synced, and renamed when all of them are complete. A temporary file of a command that was killed is removed by a
-// later one.
-package worktree
+package disk
 
 import (
 	"bytes"
@@ -45,8 +37,8 @@ func (e *FileError) Error() string { return e.Path + ": " + e.Err.Error() }
 // Unwrap returns the reason.
 func (e *FileError) Unwrap() error { return e.Err }
 
-// Options are the options of a [Tree].
-type Options struct {
+// TreeOptions are the options of a [Tree].
+type TreeOptions struct {
 	Force    bool // replace any regular file or link
 	Continue bool // replace a file that is the beginning of the new one
 	DryRun   bool // only check
@@ -55,11 +47,16 @@ type Options struct {
 	Wrote func(path string, sum objects.Hash) bool
 }
 
-// A Tree is a directory to write files into. Call Stage for each file, then Commit, and Close in any case.
+// A Tree is a directory of a user to write files into. Names are resolved inside of it ([os.Root]), and links are refused. A file
+// is only replaced if mem wrote it and it has not changed, if it has the same bytes, or with [TreeOptions].Force, or with
+// [TreeOptions].Continue if the new bytes begin with its own. Files are written under temporary names, synced, and renamed
+// when all of them are complete. A temporary file of a command that was killed is removed by a later one.
+//
+// Call Stage for each file, then Commit, and Close in any case.
 type Tree struct {
 	dir    string
 	root   *os.Root // nil in a dry run without the directory
-	opts   Options
+	opts   TreeOptions
 	made   []string // created directories, the outermost first
 	staged []*staged
 }
@@ -73,8 +70,8 @@ type staged struct {
 	size    int64 // of a file that the new one continues, else -1
 }
 
-// Open opens the directory dir, a path from the user, and creates it if it does not exist.
-func Open(dir string, o Options) (*Tree, error) {
+// OpenTree opens the directory dir, a path from the user, and creates it if it does not exist.
+func OpenTree(dir string, o TreeOptions) (*Tree, error) {
 	t := &Tree{dir: dir, opts: o}
 	if !o.DryRun {
 		for at := dir; ; at = filepath.Dir(at) {

@@ -1,4 +1,4 @@
-package worktree
+package disk
 
 import (
 	"errors"
@@ -20,8 +20,8 @@ func text(s string) func(io.Writer) error {
 }
 
 // put writes one file into dir as a command does.
-func put(dir, name, content string, o Options, wrote func(string, objects.Hash)) error {
-	t, err := Open(dir, o)
+func put(dir, name, content string, o TreeOptions, wrote func(string, objects.Hash)) error {
+	t, err := OpenTree(dir, o)
 	if err != nil {
 		return err
 	}
@@ -61,7 +61,7 @@ func TestStageRefusesNames(t *testing.T) {
 	dir := filepath.Join(up, "tree")
 	for _, name := range []string{"../precious", "a/../../precious", precious, "", ".", "..", "a/", "/a", "a//b", "a/./b", `..\precious`, "a\x00b", "a\nb", "\x1b]0;x\a", "a\xffb"} {
 		for _, force := range []bool{false, true} {
-			err := put(dir, name, "theirs", Options{Force: force}, nil)
+			err := put(dir, name, "theirs", TreeOptions{Force: force}, nil)
 			var refused *FileError
 			if !errors.As(err, &refused) || !errors.Is(err, ErrName) {
 				t.Errorf("Stage(%q), force %v: %v, want %v", name, force, err, ErrName)
@@ -89,16 +89,16 @@ func TestStageRefusesLinks(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"file", "dir/precious", "dir/new", "near/precious", "nowhere"} {
-		if err := put(dir, name, "theirs", Options{}, nil); !errors.Is(err, ErrLink) {
+		if err := put(dir, name, "theirs", TreeOptions{}, nil); !errors.Is(err, ErrLink) {
 			t.Errorf("Stage(%q): %v, want %v", name, err, ErrLink)
 		}
 	}
 	for _, name := range []string{"dir/precious", "near/precious"} {
-		if err := put(dir, name, "theirs", Options{Force: true}, nil); !errors.Is(err, ErrLink) {
+		if err := put(dir, name, "theirs", TreeOptions{Force: true}, nil); !errors.Is(err, ErrLink) {
 			t.Errorf("Stage(%q) by force: %v, want %v", name, err, ErrLink)
 		}
 	}
-	if err := put(dir, "file", "theirs", Options{Force: true}, nil); err != nil || content(t, filepath.Join(dir, "file")) != "theirs" {
+	if err := put(dir, "file", "theirs", TreeOptions{Force: true}, nil); err != nil || content(t, filepath.Join(dir, "file")) != "theirs" {
 		t.Errorf("the link by force: %v", err) // the link is replaced, not what it leads to
 	}
 	if got := content(t, precious) + content(t, inside); got != "minemine" {
@@ -112,19 +112,19 @@ func TestStageReplaces(t *testing.T) {
 	dir := t.TempDir()
 	file := write(t, filepath.Join(dir, "a"), "mine")
 	sums := map[string]objects.Hash{}
-	o := Options{Wrote: func(path string, sum objects.Hash) bool { return sums[path] == sum }}
+	o := TreeOptions{Wrote: func(path string, sum objects.Hash) bool { return sums[path] == sum }}
 	wrote := func(path string, sum objects.Hash) { sums[path] = sum }
 	steps := []struct {
 		name, content string
-		o             Options
+		o             TreeOptions
 		want          error
 	}{
 		{"of the user", "1", o, ErrExists},
 		{"the same bytes", "mine", o, nil},
 		{"written by mem", "2", o, nil},
-		{"by force", "3", Options{Force: true}, nil},
-		{"without a memory of it", "4", Options{}, ErrExists},
-		{"in a dry run", "5", Options{DryRun: true}, ErrExists},
+		{"by force", "3", TreeOptions{Force: true}, nil},
+		{"without a memory of it", "4", TreeOptions{}, ErrExists},
+		{"in a dry run", "5", TreeOptions{DryRun: true}, ErrExists},
 	}
 	for _, s := range steps {
 		before := content(t, file)
@@ -152,7 +152,7 @@ func TestStageReplaces(t *testing.T) {
 func TestCommitAllOrNothing(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "new", "deep")
-	tree, err := Open(dir, Options{})
+	tree, err := OpenTree(dir, TreeOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +169,7 @@ func TestCommitAllOrNothing(t *testing.T) {
 	if _, err := os.Stat(filepath.Dir(dir)); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a directory that is not needed stays: %v", err)
 	}
-	if tree, err = Open(dir, Options{}); err != nil {
+	if tree, err = OpenTree(dir, TreeOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if made := tree.Created(); len(made) != 2 || made[1] != dir {
@@ -191,7 +191,7 @@ func TestCommitAllOrNothing(t *testing.T) {
 func TestDryRun(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "new")
-	if err := put(dir, "sub/a", "1", Options{DryRun: true}, nil); err != nil {
+	if err := put(dir, "sub/a", "1", TreeOptions{DryRun: true}, nil); err != nil {
 		t.Error(err)
 	}
 	if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
@@ -211,7 +211,7 @@ func TestSweep(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := put(dir, "sub/a.txt", "a", Options{}, nil); err != nil {
+	if err := put(dir, "sub/a.txt", "a", TreeOptions{}, nil); err != nil {
 		t.Fatal(err)
 	}
 	var got []string
@@ -246,7 +246,7 @@ func TestContinue(t *testing.T) {
 		for _, dry := range []bool{true, false} {
 			dir := t.TempDir()
 			path := write(t, filepath.Join(dir, "f"), c.old)
-			err := put(dir, "f", c.now, Options{Continue: true, DryRun: dry}, nil)
+			err := put(dir, "f", c.now, TreeOptions{Continue: true, DryRun: dry}, nil)
 			if c.ok != (err == nil) || err != nil && !errors.Is(err, ErrExists) {
 				t.Errorf("%q continued as %q: %v", c.old, c.now, err)
 			}
@@ -261,7 +261,7 @@ func TestContinue(t *testing.T) {
 	}
 	dir := t.TempDir()
 	path := write(t, filepath.Join(dir, "f"), "one\n")
-	tree, err := Open(dir, Options{Continue: true})
+	tree, err := OpenTree(dir, TreeOptions{Continue: true})
 	if err != nil {
 		t.Fatal(err)
 	}
