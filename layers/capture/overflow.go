@@ -101,7 +101,7 @@ func (c *Capture) putFile(ctx context.Context, s *refs.Stage, name string, r io.
 	size int64) (ref records.FileRef, raw objects.Hash, err error) {
 	read := objects.NewHasher()
 	in := &Counter{R: io.TeeReader(r, read)}
-	clean := secrets.NewFileCleaner(in, size, c.Rules)
+	clean := secrets.NewFileCleaner(in, c.Rules)
 	out := &Counter{R: clean}
 	ref.Name = name
 	if size < largeFile(c.M) {

@@ -351,7 +351,6 @@ func (c *Capture) grow(ctx context.Context, s *refs.Stage, at Place, end int64) 
 	}
 	clean := &secrets.Cleaner{R: r, Rules: rules}
 	if rules.Any() {
-		clean.Room = make([]byte, min(end-at.Raw+1, secrets.CleanerRoom))
 		for _, p := range c.prev {
 			clean.Numbers.Learn(p.Cuts)
 		}

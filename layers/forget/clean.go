@@ -121,7 +121,7 @@ func (l *laneCleaner) session(ctx context.Context, s *state.Session) error {
 		last := points[len(points)-1]
 		var leaks []secrets.Leak
 		err := originals.Stream(ctx, l.m, l.p, last.Original, func(r io.Reader) (err error) {
-			leaks, err = secrets.LeaksIn(r, last.Size, 0, l.rules, secrets.Leak{Kind: "session"})
+			leaks, err = secrets.LeaksIn(r, 0, l.rules, secrets.Leak{Kind: "session"})
 			return err
 		})
 		if err != nil {
@@ -175,7 +175,7 @@ func (l *laneCleaner) grow(ctx context.Context, r io.Reader, points []records.Po
 		c := &secrets.Cleaner{R: io.LimitReader(r, p.Size-size), Rules: l.rules, Numbers: numbers}
 		before := tail.Length
 		g, err := l.stage.Grow(ctx, stream.Name(p.Session, p.Generation), segments, &tail,
-			io.TeeReader(secrets.OnlyReader{Reader: c}, sc))
+			io.TeeReader(c, sc))
 		if err != nil {
 			return err
 		}
@@ -269,7 +269,7 @@ func (l *laneCleaner) longFiles(ctx context.Context) error {
 	for _, h := range long {
 		var leaks []secrets.Leak
 		err := originals.Stream(ctx, l.m, l.p, h, func(r io.Reader) (err error) {
-			leaks, err = secrets.LeaksIn(r, secrets.CleanerRoom, 0, l.rules, secrets.Leak{Kind: "object"})
+			leaks, err = secrets.LeaksIn(r, 0, l.rules, secrets.Leak{Kind: "object"})
 			return err
 		})
 		if err != nil {
@@ -279,8 +279,8 @@ func (l *laneCleaner) longFiles(ctx context.Context) error {
 			continue
 		}
 		err = originals.Stream(ctx, l.m, l.p, h, func(r io.Reader) error {
-			c := secrets.NewFileCleaner(r, secrets.CleanerRoom, l.rules)
-			g, err := l.stage.PutLong(ctx, secrets.OnlyReader{Reader: c})
+			c := secrets.NewFileCleaner(r, l.rules)
+			g, err := l.stage.PutLong(ctx, c)
 			if err == nil {
 				l.files[h] = cleanFile{g.Sum, g.Size, c.Cuts}
 				l.streams[stream.Whole(h)] = true
@@ -315,8 +315,8 @@ func (l *laneCleaner) objects(ctx context.Context, old, tx *refs.Tx) error {
 			if !l.exact[h] {
 				raw = []byte(objects.Rename(string(raw), l.names))
 			}
-			c := secrets.NewFileCleaner(bytes.NewReader(raw), int64(len(raw)), l.rules)
-			clean, err := io.ReadAll(secrets.OnlyReader{Reader: c})
+			c := secrets.NewFileCleaner(bytes.NewReader(raw), l.rules)
+			clean, err := io.ReadAll(c)
 			if err != nil {
 				return err
 			}

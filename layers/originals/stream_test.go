@@ -316,15 +316,15 @@ func TestFileCleaner(t *testing.T) {
 	kinds := plants.All()
 	var b strings.Builder
 	var planted []string
-	for b.Len() < 5*redact.Window/2 {
+	for b.Len() < 5<<19 {
 		p := kinds[rng.IntN(len(kinds))]
 		secret := p.Make(rng)
 		planted = append(planted, plants.Lines(secret)...)
 		fmt.Fprintf(&b, "%s\n%s\n", strings.Repeat("and so on, line of a build;\n", rng.IntN(400)), plants.Fill(p.Setting, secret))
 	}
 	text := b.String()
-	c := secrets.NewFileCleaner(strings.NewReader(text), int64(len(text)), rules)
-	clean, err := io.ReadAll(secrets.OnlyReader{Reader: c})
+	c := secrets.NewFileCleaner(strings.NewReader(text), rules)
+	clean, err := io.ReadAll(c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -346,7 +346,7 @@ func TestFileCleaner(t *testing.T) {
 	if missed*100 > len(planted) {
 		t.Errorf("%d of %d are left", missed, len(planted))
 	}
-	leaks, err := secrets.LeaksIn(bytes.NewReader(clean), int64(len(clean)), 0, rules, secrets.Leak{Kind: "object"})
+	leaks, err := secrets.LeaksIn(bytes.NewReader(clean), 0, rules, secrets.Leak{Kind: "object"})
 	if err != nil || len(leaks)*200 > len(planted) {
 		t.Errorf("looked at again: %d leaks, %v", len(leaks), err)
 	}

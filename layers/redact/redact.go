@@ -51,11 +51,22 @@ type Cut struct {
 // sorted, with offsets in clean. numbered is extended; for the later part of a session it must have learned the cuts of
 // the earlier parts, see [Numbers.Learn]. If nothing is found, clean is raw itself.
 func (r Rules) Redact(raw []byte, numbered *Numbers) (clean []byte, cuts []Cut) {
+	return r.redact(raw, units(raw), numbered)
+}
+
+// RedactFile is [Rules.Redact] for a file that is not a transcript, such as the output of a tool: consecutive lines that
+// are not JSON are one text, so that a private key or a manifest of many lines is found.
+func (r Rules) RedactFile(raw []byte, numbered *Numbers) (clean []byte, cuts []Cut) {
+	return r.redact(raw, texts(raw), numbered)
+}
+
+// redact replaces the secrets in the parts of raw.
+func (r Rules) redact(raw []byte, parts iter.Seq2[int, int], numbered *Numbers) (clean []byte, cuts []Cut) {
 	if !r.Any() {
 		return raw, nil
 	}
 	kept := 0 // raw[:kept] is in clean, if there are cuts
-	for start, end := range units(raw) {
+	for start, end := range parts {
 		spans := r.spans(raw[start:end], r.FindUnits(raw[start:end], nil, &numbered.known), numbered)
 		if len(spans) == 0 {
 			continue
@@ -111,7 +122,7 @@ func (r Rules) spans(value []byte, found []scanner.Span, numbered *Numbers) []sc
 func (r Rules) FindUnits(text []byte, cuts []Cut, session *scanner.Knowns) []scanner.Span {
 	var found []scanner.Span
 	if r.set != nil {
-		found = r.set.Find(text, session, false)
+		found = r.set.Find(text, session)
 	}
 	for _, rule := range r.Rules {
 		for f := range rule(text) {
@@ -129,14 +140,6 @@ func (r Rules) FindUnits(text []byte, cuts []Cut, session *scanner.Knowns) []sca
 		holes = append(holes, scanner.Span{Start: int(c.At), End: int(c.At) + c.Len})
 	}
 	return scanner.Without(scanner.Merge(found), scanner.Merge(holes))
-}
-
-// findPart is [Rules.FindUnits] for a part of a long line.
-func (r Rules) findPart(part []byte, session *scanner.Knowns) []scanner.Span {
-	if r.set == nil {
-		return r.FindUnits(part, nil, session)
-	}
-	return scanner.Without(scanner.Merge(r.set.Find(part, session, true)), placeholders(part))
 }
 
 // toRaw converts spans of the clean text to spans of the value it was made from. No span begins or ends in a cut.
@@ -197,6 +200,26 @@ func units(raw []byte) iter.Seq2[int, int] {
 				return
 			}
 			start = end
+		}
+	}
+}
+
+// texts is [units], except that consecutive lines that are not JSON are one value.
+func texts(raw []byte) iter.Seq2[int, int] {
+	return func(yield func(int, int) bool) {
+		from := 0 // the start of the lines that are not JSON
+		for start, end := range units(raw) {
+			if head := bytes.TrimLeft(raw[start:end], " \t\r\n"); len(head) == 0 || head[0] != '{' && head[0] != '[' ||
+				!json.Valid(raw[start:end]) {
+				continue
+			}
+			if from < start && !yield(from, start) || !yield(start, end) {
+				return
+			}
+			from = end
+		}
+		if from < len(raw) {
+			yield(from, len(raw))
 		}
 	}
 }

@@ -221,7 +221,7 @@ func TestWindowsFindWhatTheWholeTextHolds(t *testing.T) {
 		at := rnd.IntN(len(text))
 		text = text[:at] + "\n" + plants.Fill(p.Text, p.Make(rnd)) + "\n" + text[at:]
 	}
-	found := scanner.Merge(rules.set.Find([]byte(text), nil, false))
+	found := scanner.Merge(rules.set.Find([]byte(text), nil))
 	for _, p := range patterns {
 		if slices.Contains(scanner.Covered, p.ID) {
 			continue

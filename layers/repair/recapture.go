@@ -163,13 +163,13 @@ func (g *recapturer) files(ctx context.Context, files []lostFile, tried map[stri
 
 // file restores an overflow file with the given rules, as an object or as a stream, if the result is the same.
 func (g *recapturer) file(ctx context.Context, f lostFile, rules redact.Rules) (done bool, err error) {
-	in, size, err := secrets.OpenRegular(f.path)
+	in, _, err := secrets.OpenRegular(f.path)
 	if err != nil {
 		return false, ctx.Err() // it was deleted
 	}
 	defer in.Close()
 	made := map[pack.ID][]byte{}
-	var r io.Reader = secrets.NewFileCleaner(in, size, rules)
+	var r io.Reader = secrets.NewFileCleaner(in, rules)
 	var whole bytes.Buffer
 	if f.one {
 		r = io.TeeReader(io.LimitReader(r, f.ref.Size+1), &whole)

@@ -1,13 +1,17 @@
 package secrets_test
 
 import (
+	"bytes"
 	"context"
+	"fmt"
+	"io"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/layerstest"
+	"github.com/memvcs/mem/layers/redact"
 	"github.com/memvcs/mem/layers/secrets"
 	"github.com/memvcs/mem/refs"
 )
@@ -67,4 +71,43 @@ func tipOf(t *testing.T, m *layers.Memory, p refs.Project) (tip string) {
 		t.Fatal(err)
 	}
 	return tip
+}
+
+// TestCleaner cleans lines of every length, read in pieces of other lengths: nothing planted is left, the cuts give the bytes
+// back, and a line is cleaned as it is alone.
+func TestCleaner(t *testing.T) {
+	layerstest.SkipShort(t)
+	t.Parallel()
+	rules := rulesOf(t)
+	for _, size := range []int{10, 1 << 20, 17 << 20} {
+		var line strings.Builder
+		line.WriteString(`{"type":"user","message":{"content":"`)
+		n := 0
+		for ; line.Len() < size; n++ {
+			fmt.Fprintf(&line, `PASSWORD=h7Kq2pXw9z%06d word %s`, n, strings.Repeat("and so on ", 20_000))
+		}
+		line.WriteString("\"}}\n")
+		text := line.String() + "short\n" + line.String()
+		for _, files := range []bool{false, true} {
+			c := &secrets.Cleaner{R: strings.NewReader(text), Rules: rules}
+			if files {
+				c = secrets.NewFileCleaner(strings.NewReader(text), rules)
+			}
+			clean, err := io.ReadAll(c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if bytes.Contains(clean, []byte("h7Kq2pXw9z")) || len(c.Cuts) != 2*n {
+				t.Errorf("%d bytes, file %v: %d of %d cuts", size, files, len(c.Cuts), 2*n)
+			}
+			if i := bytes.Index(clean, []byte("short\n")); i < 0 || !bytes.Equal(clean[:i], clean[i+len("short\n"):]) {
+				t.Errorf("%d bytes, file %v: the same line is clean in two ways", size, files)
+			}
+			var back bytes.Buffer
+			patch := redact.Patch{After: int64(len(clean)), RawLen: int64(len(text)), Cuts: c.Cuts}
+			if err := redact.Restore(&back, bytes.NewReader(clean), patch); back.String() != text {
+				t.Errorf("%d bytes, file %v: the cuts do not give the line back: %v", size, files, err)
+			}
+		}
+	}
 }

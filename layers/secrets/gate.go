@@ -97,8 +97,8 @@ func Gate(db *state.DB) redact.Rules {
 	return db.Opts.Rules
 }
 
-// LeaksIn returns the secrets in r, of the given size, after its first skip bytes. where describes r.
-func LeaksIn(r io.Reader, size, skip int64, rules redact.Rules, where Leak) (leaks []Leak, err error) {
+// LeaksIn returns the secrets in r after its first skip bytes. where describes r.
+func LeaksIn(r io.Reader, skip int64, rules redact.Rules, where Leak) (leaks []Leak, err error) {
 	if where.Kind != "object" && where.Kind != "session" { // short text written by mem
 		text, err := io.ReadAll(r)
 		if err != nil {
@@ -106,11 +106,11 @@ func LeaksIn(r io.Reader, size, skip int64, rules redact.Rules, where Leak) (lea
 		}
 		return where.each(RedactOwn(rules, text)), nil
 	}
-	c := NewFileCleaner(r, size-skip, rules)
+	c := NewFileCleaner(r, rules)
 	c.found = func(clean []byte, cuts []redact.Cut) { leaks = append(leaks, where.each(clean, cuts)...) }
-	all := io.MultiReader(io.LimitReader(r, skip), OnlyReader{c})
+	all := io.MultiReader(io.LimitReader(r, skip), c)
 	if where.Kind == "session" {
-		c.text = nil
+		c.file = false
 	}
 	if where.Session == "" {
 		_, err := io.Copy(io.Discard, all)
@@ -137,6 +137,3 @@ func (l Leak) each(clean []byte, cuts []redact.Cut) (out []Leak) {
 	}
 	return out
 }
-
-// OnlyReader hides the other methods of a reader.
-type OnlyReader struct{ io.Reader }

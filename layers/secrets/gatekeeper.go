@@ -31,7 +31,7 @@ func (g *gatekeeper) take(piece refs.Piece, where Leak) error {
 	g.free <- struct{}{}
 	g.wait.Go(func() {
 		defer func() { <-g.free }()
-		found, err := LeaksIn(piece.Content, piece.Size, piece.From, g.rules, where)
+		found, err := LeaksIn(piece.Content, piece.From, g.rules, where)
 		g.mu.Lock()
 		defer g.mu.Unlock()
 		switch {

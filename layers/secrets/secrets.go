@@ -148,7 +148,7 @@ func ScanStored(ctx context.Context, db *state.DB, p refs.Project, rev *state.Re
 	}
 	var leaks []Leak
 	err := originals.Stream(ctx, db, rev.Project.ID, rev.Hash, func(r io.Reader) (err error) {
-		leaks, err = LeaksIn(r, CleanerRoom, 0, Gate(db), where)
+		leaks, err = LeaksIn(r, 0, Gate(db), where)
 		return err
 	})
 	return leaks, err

@@ -141,7 +141,7 @@ func Names() []string {
 }
 
 // Version is the version of the built-in rules. It changes whenever their findings change.
-const Version = "mem-13 gitleaks-" + gitleaksVersion
+const Version = "mem-14 gitleaks-" + gitleaksVersion
 
 // NewScan returns a scan with the given rules.
 func NewScan(rules *Ruleset) *Scan {

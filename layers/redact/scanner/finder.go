@@ -10,7 +10,6 @@ import (
 type finder struct {
 	scan  *Scan
 	value []byte
-	part  bool // the value is incomplete, but its strings are whole
 	spans []Span
 	key   []byte // the decoded key of the next value; nil if none
 	keys  []byte // buffer for key
@@ -63,12 +62,12 @@ func (f *finder) walk() bool {
 			i += n
 			continue
 		}
-		if i++; depth < 0 && !f.part {
+		if i++; depth < 0 {
 			return false
 		}
 	}
 	f.join()
-	return depth == 0 || f.part
+	return depth == 0
 }
 
 // outside are the characters of numbers, true, false and null.
@@ -221,10 +220,9 @@ func (f *finder) number(start, end int) {
 	}
 }
 
-// Find returns the secrets of value in no order. If part is set, value is a part of a JSON value with whole strings.
-// session contains the known values of the session and may be nil.
-func (r *Ruleset) Find(value []byte, session *Knowns, part bool) []Span {
-	f := finder{scan: r.Scans.Get().(*Scan), value: value, part: part}
+// Find returns the secrets of value in no order. session contains the known values of the session and may be nil.
+func (r *Ruleset) Find(value []byte, session *Knowns) []Span {
+	f := finder{scan: r.Scans.Get().(*Scan), value: value}
 	defer r.Scans.Put(f.scan)
 	f.scan.session = session
 	if !f.walk() {
