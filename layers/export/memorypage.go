@@ -51,7 +51,7 @@ func (p *Project) live(kinds ...facts.Kind) []facts.Fact {
 
 // rules returns the rules in force, those that the user stated first.
 func (p *Project) rules() []*permanent.Rule {
-	out := slices.DeleteFunc(slices.Clone(p.Rules.Rules), func(r *permanent.Rule) bool { return !r.InForce() })
+	out := p.Rules.InForce()
 	slices.SortStableFunc(out, func(a, b *permanent.Rule) int {
 		return cmp.Or(cmp.Compare(b.Trust, a.Trust), cmp.Compare(b.Confidence, a.Confidence), a.Created.Compare(b.Created),
 			cmp.Compare(a.ID, b.ID))

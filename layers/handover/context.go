@@ -216,7 +216,7 @@ func trustOf(t facts.Trust) brief.Trust {
 }
 
 func (b *briefing) ruleItems() []brief.Item {
-	rules := b.rules.InState(permanent.Active)
+	rules := b.rules.InForce()
 	slices.SortStableFunc(rules, func(x, y *permanent.Rule) int {
 		return cmp.Or(cmp.Compare(y.Trust, x.Trust), cmp.Compare(y.Confidence, x.Confidence), cmp.Compare(x.ID, y.ID))
 	})

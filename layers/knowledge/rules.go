@@ -151,16 +151,27 @@ var ErrUsersRule = errors.New("the user stated it: only the user can remove it")
 // ErrNeedsUser means that only the user can promote a rule.
 var ErrNeedsUser = errors.New("the user must confirm it")
 
-// Act applies an act to a rule and returns the changed rule.
-func Act(ctx context.Context, db *state.DB, p state.Project, r *permanent.Rule, a permanent.Act,
-	dryRun bool) (*permanent.Rule, error) {
-	user := a.ByUser || a.Quote != nil
-	if a.Act == permanent.Promote && r.Trust < facts.Assistant && !user {
+// Allowed returns an error if an act on a rule needs the user and somebody else acts: [ErrNeedsUser] or [ErrUsersRule].
+func Allowed(r *permanent.Rule, a permanent.Act) error {
+	switch {
+	case a.ByUser || a.Quote != nil:
+	case a.Act == permanent.Promote && r.Trust < facts.Assistant:
 		why := "only tools, files, the web or scripts support it"
 		if r.Derived {
 			why = "its words are not those of its evidence"
 		}
-		return nil, fmt.Errorf("%s: %s: %w", r.ID, why, ErrNeedsUser)
+		return fmt.Errorf("%s: %s: %w", r.ID, why, ErrNeedsUser)
+	case a.Act == permanent.Retire && r.Stated:
+		return fmt.Errorf("%s: %w", r.ID, ErrUsersRule)
+	}
+	return nil
+}
+
+// Act applies an act to a rule and returns the changed rule. An act that is not [Allowed] changes nothing.
+func Act(ctx context.Context, db *state.DB, p state.Project, r *permanent.Rule, a permanent.Act,
+	dryRun bool) (*permanent.Rule, error) {
+	if err := Allowed(r, a); err != nil {
+		return nil, err
 	}
 	a.Rule = r.Record
 	if !dryRun {
@@ -172,9 +183,6 @@ func Act(ctx context.Context, db *state.DB, p state.Project, r *permanent.Rule, 
 			return nil, err
 		}
 		r = set.Rule(r.Record)
-	}
-	if a.Act == permanent.Retire && r.Stated && !user {
-		return r, fmt.Errorf("%s: %w", r.ID, ErrUsersRule)
 	}
 	return r, nil
 }

@@ -161,7 +161,7 @@ func (r *Rule) act(rec facts.Record, a Act) {
 		if r.Trust < facts.Assistant {
 			return // only the user can promote it
 		}
-		r.State, r.RemovalProposed = Active, false
+		r.State = Active
 		r.confirm(rec)
 	case Validate:
 		most := maxInferred
@@ -169,8 +169,8 @@ func (r *Rule) act(rec facts.Record, a Act) {
 			most = fullConfidence
 		}
 		r.Confidence = max(r.Confidence, min(r.Confidence+validateStep, most))
-		if r.State == Review && (user || !r.Stated || !r.RemovalProposed) {
-			r.State, r.RemovalProposed = Active, false
+		if r.State == Review {
+			r.State = Active
 		}
 		r.confirm(rec)
 	case Contradict:
@@ -187,21 +187,14 @@ func (r *Rule) act(rec facts.Record, a Act) {
 			r.State = Review
 		}
 	case Retire, Dismiss:
-		r.retire(user)
+		if r.Stated && !user {
+			return // only the user can remove it
+		}
+		r.State = Retired
 	default:
 		return // written by a newer version of the program
 	}
 	r.Reason = a.Reason
-}
-
-// retire ends the rule. If the user stated it and somebody else acts, the rule goes under review instead.
-func (r *Rule) retire(user bool) {
-	switch {
-	case user || !r.Stated:
-		r.State, r.RemovalProposed = Retired, false
-	case r.State != Retired:
-		r.State, r.RemovalProposed = Review, true
-	}
 }
 
 // confirm resets the contradictions: the rule was confirmed after them.

@@ -133,9 +133,8 @@ type Rule struct {
 	Reason         string      `json:"reason,omitempty"` // of the last act
 	Candidate      string      `json:"candidate,omitempty"`
 
-	RemovalProposed bool   `json:"removalProposed,omitempty"` // of a stated rule, by somebody else than the user
-	Revoked         string `json:"revoked,omitempty"`         // why it is hidden: its remaining evidence is too weak
-	LostEvidence    int    `json:"lostEvidence,omitempty"`    // number of facts and quotes with a revoked source
+	Revoked      string `json:"revoked,omitempty"`      // why it is hidden: its remaining evidence is too weak
+	LostEvidence int    `json:"lostEvidence,omitempty"` // number of facts and quotes with a revoked source
 
 	keys    []string        // of the evidence
 	counted map[string]bool // contradictions, by key of the fact or name of the record
@@ -154,6 +153,11 @@ type Set struct {
 	ReflectedAt time.Time
 
 	dismissed map[string]bool // candidates
+}
+
+// InForce returns the rules that must be followed.
+func (s *Set) InForce() []*Rule {
+	return slices.DeleteFunc(slices.Clone(s.Rules), func(r *Rule) bool { return !r.InForce() })
 }
 
 // InState returns the rules in any of the states, without the hidden ones.

@@ -118,9 +118,8 @@ func TestActs(t *testing.T) {
 		{"from a tool, promoted by the user", tool, []Act{{Act: Promote, ByUser: true}}, "active user 100 0"},
 		{"from a tool, with the user's word", tool, []Act{{Act: Promote, Quote: word}}, "active user 100 0"},
 		{"stated", user, nil, "active user 100 0"},
-		{"stated, retired by the model", user, []Act{{Act: Retire}}, "review user 100 0 removal"},
-		{"stated, retired by the model, validated by it", user, []Act{{Act: Retire}, {Act: Validate}}, "review user 100 0 removal"},
-		{"stated, retired by the model, confirmed", user, []Act{{Act: Retire}, {Act: Promote, ByUser: true}}, "active user 100 0"},
+		{"stated, retired by the model", user, []Act{{Act: Retire}}, "active user 100 0"},
+		{"stated, dismissed by the model", user, []Act{{Act: Dismiss}}, "active user 100 0"},
 		{"stated, retired by the user", user, []Act{{Act: Retire, ByUser: true}}, "retired user 100 0"},
 		{"stated, contradicted for ever", user, slices.Repeat([]Act{{Act: Contradict}}, 9), "review user 0 9"},
 	} {
@@ -131,9 +130,6 @@ func TestActs(t *testing.T) {
 		}
 		r := fold(t, known, records...).Rules[0]
 		got := fmt.Sprintf("%s %s %d %d", r.State, r.Trust, r.Confidence, r.Contradictions)
-		if r.RemovalProposed {
-			got += " removal"
-		}
 		if got != tt.want {
 			t.Errorf("%s: %s, want %s", tt.what, got, tt.want)
 		}

@@ -374,12 +374,21 @@ func (o *ruleOptions) act(ctx context.Context, run names.Run, act string) error 
 		}
 		list = append(list, r)
 	}
-	for i, r := range list {
-		var err error
-		if a.Quote, err = userQuote(ctx, run, *o, r.Text, true); err != nil {
+	acts := make([]permanent.Act, len(list))
+	for i, r := range list { // all or none
+		quote, err := userQuote(ctx, run, *o, r.Text, true)
+		if err != nil {
 			return err
 		}
-		if list[i], err = knowledge.Act(ctx, run.DB, run.Project, r, a, run.Opt.DryRun); err != nil {
+		acts[i] = a
+		acts[i].Quote = quote
+		if err := knowledge.Allowed(r, acts[i]); err != nil {
+			return ruleError(err, r.ID)
+		}
+	}
+	for i, r := range list {
+		var err error
+		if list[i], err = knowledge.Act(ctx, run.DB, run.Project, r, acts[i], run.Opt.DryRun); err != nil {
 			return ruleError(err, r.ID)
 		}
 	}

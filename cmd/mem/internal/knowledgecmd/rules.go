@@ -134,11 +134,7 @@ func ShowRule(ctx context.Context, run names.Run, r *permanent.Rule) error {
 	}
 	run.Printf("%s  %s  %s\n", run.Style().Yellow(r.ID), r.Type, run.Style().Bold(run.Safe(app.OneLine(r.Text))))
 	names.OptionalField(run.Env, "About", app.OneLine(r.Problem))
-	state := r.State
-	if r.RemovalProposed {
-		state += ", its removal was proposed: the user decides"
-	}
-	names.Field(run.Env, "State", state)
+	names.Field(run.Env, "State", r.State)
 	names.OptionalField(run.Env, "Hidden", r.Revoked)
 	names.Field(run.Env, "Sure", fmt.Sprintf("%s, contradicted %d times since it was validated",
 		term.Hundredths(r.Confidence), r.Contradictions))
@@ -175,9 +171,8 @@ func ruleError(err error, name string) error {
 	case errors.Is(err, markers.ErrNotTyped):
 		return app.WithHint(err, "only typed text counts as the user's word")
 	case errors.Is(err, knowledge.ErrUsersRule):
-		return app.WithCode(app.ExitPartial, app.WithHint(err,
-			"it waits for review now; the user types, at a terminal: mem rules retire "+name,
-			"or name a message of the user that states it: --said abc1#12"))
+		return app.WithHint(err, "the user types, at a terminal: mem rules retire "+name,
+			"or name a message of the user that speaks of it: --said abc1#12")
 	case errors.Is(err, knowledge.ErrNeedsUser):
 		return app.WithHint(err, "the user types, at a terminal: mem rules promote "+name,
 			"or name a message of the user that states it: --said abc1#12")
