@@ -17,8 +17,17 @@ var timePhrase = sync.OnceValue(func() *regexp.Regexp {
 
 // Ask is [Parse] for a question of a person: a phrase such as "yesterday", "last week" or "since 3 days ago" restricts
 // the time, unless nothing was written then. What remains of "what did we do last week" asks for the requests of it.
-// "What is still open" and "what did I reject" ask for that.
+// "What is still open" and "what did I reject" ask for that. A question of words that are in nearly every text, which
+// the ranking does not count, is a phrase.
 func Ask(text string, now time.Time) Query {
+	q := ask(text, now)
+	if q.Words != "" && q.Filter.Pending == 0 && len(q.Phrases) == 0 && len(queryTerms(q.Words)) == 0 {
+		q.Words, q.Phrases, q.Common = "", []string{q.Words}, true
+	}
+	return q
+}
+
+func ask(text string, now time.Time) Query {
 	whole := Parse(text)
 	if len(whole.Phrases) > 0 {
 		return whole

@@ -45,6 +45,7 @@ type Query struct {
 	Width    int // bytes of a passage, about; 0 is 400
 
 	Phrase    string // of the time in a question, which [Ask] read
+	Common    bool   // the only phrase consists of words that are in nearly every text, which [Ask] made a phrase
 	uncounted bool   // the hits beyond the limit do not matter
 	without   *Query // the question without this reading, if nothing was written then
 }

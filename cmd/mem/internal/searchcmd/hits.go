@@ -28,6 +28,7 @@ func jsonHits(e *app.Env, found search.Results) error {
 }
 
 func printHits(e *app.Env, o Options, q search.Query, place string, found search.Results) error {
+	noteCommon(e, q)
 	if found.Hits[0].Loose {
 		e.Note("no match for the whole phrase; these match some of its words")
 	}
@@ -61,6 +62,13 @@ func printHits(e *app.Env, o Options, q search.Query, place string, found search
 		e.Note("%s", summary(q, place, found))
 	}
 	return nil
+}
+
+// noteCommon says that a query of common words was searched as a phrase.
+func noteCommon(e *app.Env, q search.Query) {
+	if q.Common {
+		e.Note("only common words: searched for the phrase %s", term.Quoted(q.Phrases[0]))
+	}
 }
 
 // noteMissing says which words of a query are in no text of the place, and what is nearest to them.
