@@ -87,7 +87,7 @@ func endItem(xs []exchange.Exchange) (Item, bool) {
 		}
 		text := "changed, and no commit seen: "
 		switch {
-		case e.Committed: // by somebody else, or before: nothing is known of these files
+		case !e.Uncommitted(): // somebody says so, or it may be: nothing is known of these files
 			text = "last changed: "
 		case e.Commits > 0:
 			text = "changed after the commit: "

@@ -24,7 +24,7 @@ type Ending struct {
 	// another session, or in another window. Pushed is also true if a command pushes and its exit status does not prove
 	// that it did. Nothing is proven then, either way.
 	Committed, Pushed bool
-	Told              int // the last message that says that it was committed
+	Told              int // the last message that says that it was committed, or that may have committed it
 
 	Waiting bool // the last request has no answer
 	Asked   Said // the question to the user that the session ends with
@@ -38,6 +38,8 @@ func EndingOf(xs []Exchange) Ending {
 			if c.Commits {
 				e.Commits++
 				e.Commit, e.Pushed = c, false
+			} else if c.Exit == 0 && c.Verdict != Failed && commits().MatchString(c.Cmd) && !strings.Contains(c.Cmd, "--dry-run") {
+				e.Told = c.N
 			}
 			if c.Pushes {
 				e.Push = c
@@ -54,7 +56,7 @@ func EndingOf(xs []Exchange) Ending {
 		for _, s := range append([]Said{xs[i].Request}, xs[i].Texts...) {
 			if s.N > e.Commit.N {
 				if tells(s.Text, committed()) {
-					e.Committed, e.Told = true, s.N
+					e.Committed, e.Told = true, max(e.Told, s.N)
 				}
 				e.Pushed = e.Pushed || tells(s.Text, pushed())
 			}
@@ -133,6 +135,7 @@ func checkOf(line string) string {
 var (
 	committed = pattern(`(?i)\b(already|been|was|were|are|is|I('ve)?|it's|now|all|and) (all |just |already )?committed\b|^\W*committed\b`)
 	pushed    = pattern(`(?i)\b(already|been|was|were|are|is|I('ve)?|it's|now|all|and) (all |just |already )?pushed\b|^\W*pushed\b`)
+	commits   = pattern(`\bgit\b[^\n;&|]*\scommit\b`)
 	pushes    = pattern(`\bgit\b[^\n;&|]*\spush\b|\bgh pr create\b|\bgt (submit|ss)\b`)
 	announced = pattern(`(?i)(^|[.!?:] )\W*(now |first,? |next,? |then |ok(ay)?[.,] )?let me (check|look|see|find|read|search|explore|run|try|verify|trace|fix|update|add|start|begin|first|also|now|get|examine|investigate|understand|review|test|create|write|implement)\b[^.?!]*[.:…]?$`)
 	denied    = pattern(`(?i)\b(not|n't|never|un|nothing|before|once|if|when|until|after|should|would|be)\b[^.]*$`)
@@ -155,8 +158,8 @@ func tells(text string, done *regexp.Regexp) bool {
 	return false
 }
 
-// Uncommitted reports whether files were changed, and after the first of these changes no commit was seen and nobody says
-// that there was one.
+// Uncommitted reports whether files were changed, and after the first of these changes no commit was seen, nobody says
+// that there was one, and no command ran that may have made one.
 func (e Ending) Uncommitted() bool {
 	return len(e.Changed) > 0 && !slices.ContainsFunc(e.Changed, func(f File) bool { return f.First < e.Told })
 }

@@ -17,6 +17,8 @@ func TestEnding(t *testing.T) {
 {"n":2,"role":"tool","name":"Edit","target":"a.go:3","diff":"+x","result":"ok"}
 {"n":3,"role":"tool","name":"Bash","cmd":"git commit -m \"a: fix it\"","result":"ok"}
 `
+	const edited = `{"n":4,"role":"tool","name":"Edit","target":"b.go","diff":"+y","result":"ok"}
+`
 	for name, c := range map[string]struct {
 		more            string
 		commits, pushed int
@@ -26,11 +28,15 @@ func TestEnding(t *testing.T) {
 		"committed": {"", 1, 0, "a: fix it", 0},
 		"edited after": {`{"n":4,"role":"tool","name":"Edit","target":"b.go","diff":"+y","result":"ok"}`, 1, 0,
 			"a: fix it", 1},
-		"pushed":         {`{"n":4,"role":"tool","name":"Bash","cmd":"git push","result":"ok"}`, 1, 4, "a: fix it", 0},
-		"push failed":    {`{"n":4,"role":"tool","name":"Bash","cmd":"git push","exit":1,"result":"rejected"}`, 1, 0, "a: fix it", 0},
-		"push in pipe":   {`{"n":4,"role":"tool","name":"Bash","cmd":"git push 2>&1 | tail -3","result":"ok"}`, 1, 0, "a: fix it", 0},
-		"push refused":   {`{"n":4,"role":"tool","name":"Bash","cmd":"git push","result":"refused by the user"}`, 1, 0, "a: fix it", 0},
-		"no result":      {`{"n":4,"role":"tool","name":"Bash","cmd":"git push"}`, 1, 0, "a: fix it", 0},
+		"pushed":       {`{"n":4,"role":"tool","name":"Bash","cmd":"git push","result":"ok"}`, 1, 4, "a: fix it", 0},
+		"push failed":  {`{"n":4,"role":"tool","name":"Bash","cmd":"git push","exit":1,"result":"rejected"}`, 1, 0, "a: fix it", 0},
+		"push in pipe": {`{"n":4,"role":"tool","name":"Bash","cmd":"git push 2>&1 | tail -3","result":"ok"}`, 1, 0, "a: fix it", 0},
+		"push refused": {`{"n":4,"role":"tool","name":"Bash","cmd":"git push","result":"refused by the user"}`, 1, 0, "a: fix it", 0},
+		"no result":    {`{"n":4,"role":"tool","name":"Bash","cmd":"git push"}`, 1, 0, "a: fix it", 0},
+		"piped, by its output": {edited + `{"n":5,"role":"tool","name":"Bash","cmd":"git commit -m 'b: go on' | tail -5","result":"ok","done":["git commit"]}`,
+			2, 0, "b: go on", 0},
+		"failed all the same": {edited + `{"n":5,"role":"tool","name":"Bash","cmd":"rtk git commit -m x","result":"ok","verdict":"failed"}`,
+			1, 0, "a: fix it", 1},
 		"only rehearsed": {`{"n":4,"role":"tool","name":"Bash","cmd":"git push --dry-run","result":"ok"}`, 1, 0, "a: fix it", 0},
 	} {
 		xs, err := exchange.Of(refine.Entries(strings.NewReader(done+c.more)), nil)
@@ -41,6 +47,31 @@ func TestEnding(t *testing.T) {
 		if e.Commits != c.commits || e.Push.N != c.pushed || e.Commit.Subject() != c.subject || len(e.Changed) != c.changed {
 			t.Errorf("%s: %d commits, pushed in %d, subject %q, %d files changed; want %+v", name, e.Commits, e.Push.N,
 				e.Commit.Subject(), len(e.Changed), c)
+		}
+	}
+}
+
+// TestUncommitted holds that a change is called uncommitted only if no command after it may have committed it.
+func TestUncommitted(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]bool{
+		`"cmd":"git status","result":"ok"`:                                      false,
+		`"cmd":"git commit -m x | tail","result":"ok"`:                          true,
+		`"cmd":"git -C /x commit --amend --no-edit | tail","result":"ok"`:       true,
+		`"cmd":"git add a.go\ngit commit -m x\ngit push","result":"ok"`:         true,
+		`"cmd":"bash <<EOF\nnix develop -c git commit -m x\nEOF","result":"ok"`: true,
+		`"cmd":"git commit --dry-run","result":"ok"`:                            false,
+		`"cmd":"git commit -m x | tail","exit":1,"result":"nothing to commit"`:  false,
+		`"cmd":"rtk git commit -m x","verdict":"failed","result":"ok"`:          false,
+	} {
+		xs, err := exchange.Of(refine.Entries(strings.NewReader(`{"n":1,"role":"user","text":"Fix it."}
+{"n":2,"role":"tool","name":"Edit","target":"a.go:3","diff":"+x","result":"ok"}
+{"n":3,"role":"tool","name":"Bash",`+line+"}\n")), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := !exchange.EndingOf(xs).Uncommitted(); got != want {
+			t.Errorf("%s: may be committed %t, want %t", line, got, want)
 		}
 	}
 }

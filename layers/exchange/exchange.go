@@ -101,8 +101,8 @@ type Command struct {
 	Exit    int
 	Verdict Verdict
 	Proof   string // the line of the output that proves the verdict, or ""
-	Commits bool   // it made a commit, as its exit status proves
-	Pushes  bool   // it pushed, as its exit status proves
+	Commits bool   // it made a commit, as its exit status or its output proves
+	Pushes  bool   // it pushed, as one of them proves
 }
 
 // A Verdict says how a command ended.
@@ -378,7 +378,7 @@ func (b *builder) tool(x *Exchange, e refine.Entry) {
 	case e.Cmd != "":
 		c := Command{N: e.N, Cmd: e.Cmd, Exit: e.Exit, Verdict: verdictOf(e), Proof: e.Proof}
 		if strings.Contains(e.Cmd, "git") {
-			c.Commits, c.Pushes = succeeded(e, git("commit")), succeeded(e, git("push"))
+			c.Commits, c.Pushes = done(e, "commit"), done(e, "push")
 		}
 		x.Commands = append(x.Commands, c)
 	case fileTools[e.Name] || e.Diff != "":
@@ -466,6 +466,11 @@ func succeeded(e refine.Entry, means func(words []string) bool) bool {
 		}
 	}
 	return found
+}
+
+// done reports whether a subcommand of git in a shell line is proven to have succeeded, by its output or the exit status.
+func done(e refine.Entry, subcommand string) bool {
+	return slices.Contains(e.Done, "git "+subcommand) || e.Verdict != "failed" && succeeded(e, git(subcommand))
 }
 
 // place divides a target "file:line".

@@ -41,7 +41,7 @@ type Run struct {
 type Judgement struct {
 	Verdict Verdict
 	Proof   string   // the line of the output that proves it; "" if the exit status does
-	Done    []string // names of commands of the line that passed although the line is not known to have passed
+	Done    []string // names of commands of the line that passed although the line is not known to have passed; of git, see [gitDone]
 	Failed  []string // names of tests that failed
 	Passed  []string // names of tests that passed
 }
@@ -55,13 +55,18 @@ const maxList = 1000
 // Of judges a run of a shell line. It passed if everything in it that builds, tests, checks or otherwise acts passed. It
 // failed if something of that failed.
 func Of(r Run) (j Judgement) {
+	if len(r.Output) > readLimit {
+		r.Output = r.Output[:readLimit/2] + "\n" + r.Output[len(r.Output)-readLimit/2:]
+	}
+	j.Done = gitDone(r.Line, r.Output)
+	if failed := gitFailed(r.Line, r.Output); failed != "" {
+		j.Verdict, j.Proof = Failed, failed
+		return j
+	}
 	list := shell.Parse(r.Line)
 	acting := slices.ContainsFunc(list, shell.Simple.Acts)
 	if !acting || len(list) > maxList {
 		return j
-	}
-	if len(r.Output) > readLimit {
-		r.Output = r.Output[:readLimit/2] + "\n" + r.Output[len(r.Output)-readLimit/2:]
 	}
 	own := byStatus(r, list)
 	said, names := byOutput(r, list)
@@ -82,7 +87,7 @@ func Of(r Run) (j Judgement) {
 		j.Verdict, j.Proof = said.verdict, said.line
 	}
 	if j.Verdict != Passed {
-		j.Done = doneOf(list, said.passed)
+		j.Done = append(j.Done, doneOf(list, said.passed)...)
 	}
 	return j
 }
