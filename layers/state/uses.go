@@ -75,8 +75,11 @@ func (st *State) near() []*Session {
 	return out
 }
 
-// Distance returns how many sessions ago s ended or was used last, 1 for the nearest; 0 for what is not in the list.
-func (st *State) Distance(s *Session) int { return slices.Index(st.near(), s) + 1 }
+// Distance returns how many sessions ago s ended or was used last, 1 for the nearest; 0 for what is not in the list. s may
+// be of another state.
+func (st *State) Distance(s *Session) int {
+	return slices.IndexFunc(st.near(), func(o *Session) bool { return s != nil && o.ID == s.ID }) + 1
+}
 
 // Targets returns what a use of rev is a use of: a composition with its parts of the same project, a version with
 // its session, a session.

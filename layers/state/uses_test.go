@@ -76,7 +76,7 @@ func TestUsesInAnyOrder(t *testing.T) {
 		rng.Shuffle(len(shuffled), func(i, k int) { shuffled[i], shuffled[k] = shuffled[k], shuffled[i] })
 		got := usedState(shuffled...)
 		for i, s := range got.Sessions {
-			if w := want.Sessions[i]; !reflect.DeepEqual(s.Used, w.Used) || got.Distance(s) != want.Distance(w) {
+			if w := want.Sessions[i]; !reflect.DeepEqual(s.Used, w.Used) || got.Distance(s) != want.Distance(w) || want.Distance(s) != want.Distance(w) {
 				t.Fatalf("%s: used %v at distance %d, want %v at %d", s.ID, s.Used, got.Distance(s), w.Used, want.Distance(w))
 			}
 		}
