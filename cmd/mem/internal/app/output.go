@@ -129,3 +129,11 @@ func (e *Env) Hint(format string, args ...any) {
 		e.Note(e.StderrStyle().Yellow("hint:")+" "+format, args...)
 	}
 }
+
+// Typed returns a command as a person types it to work on the project of this run.
+func (e *Env) Typed(words ...string) string {
+	if e.Opt.Project != "" {
+		words = append(words, "-p", e.Opt.Project)
+	}
+	return term.Shell(words...)
+}

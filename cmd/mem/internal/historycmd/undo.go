@@ -111,13 +111,7 @@ func refusal(run names.Run, err error) error {
 	if !errors.As(err, &r) {
 		return err
 	}
-	typed := func(operand string) string {
-		words := []string{"mem", r.Verb, operand}
-		if run.Opt.Project != "" {
-			words = append(words, "-p", run.Opt.Project)
-		}
-		return term.Shell(words...)
-	}
+	typed := func(operand string) string { return run.Typed("mem", r.Verb, operand) }
 	var hints []string
 	if history.WritesFiles(r.Operation) && len(r.Left) > 0 {
 		hints = append(hints, "mem notes log")
@@ -161,6 +155,10 @@ func runRevert(ctx context.Context, run names.Run, verb string, n int, hash stri
 	}
 	if err != nil {
 		return refusal(run, err)
+	}
+	if len(done) < n {
+		return app.WithHint(app.WithCode(app.ExitNo, fmt.Errorf("project %s has only %s to %s, not %d", run.Project.Name,
+			term.Count(len(done), "operation"), verb, n)), run.Typed("mem", verb, strconv.Itoa(len(done))), run.Typed("mem", "log", "--undo"))
 	}
 	if verb == "undo" && hash == "" {
 		if err := noteSkipped(ctx, run, done[0]); err != nil {
@@ -207,9 +205,6 @@ func runRevert(ctx context.Context, run names.Run, verb string, n int, hash stri
 		if len(r.Left) > 0 {
 			run.Note("left as it is, because it was changed since: %s", strings.Join(r.Left, ", "))
 		}
-	}
-	if len(done) < n {
-		run.Note("there were only %s to %s, not %d", term.Count(len(done), "operation"), verb, n)
 	}
 	return nil
 }

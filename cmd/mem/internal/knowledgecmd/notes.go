@@ -573,7 +573,7 @@ func (l *list) write(ctx context.Context, plan []notes.Restore) error {
 			l.Note("%s had text that memory has not, because redaction or a forget removed it", l.Safe(r.Path))
 		}
 	}
-	l.Note("to undo: mem undo")
+	l.Note("to undo: %s", l.Typed("mem", "undo"))
 	return nil
 }
 

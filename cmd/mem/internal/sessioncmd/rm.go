@@ -84,7 +84,11 @@ func runRm(ctx context.Context, e *app.Env, operands []string, force bool) error
 			e.Note("%s %s %s", verb, rev.Kind, revName(rev))
 		}
 		if len(revs) > 0 && !e.Opt.DryRun {
-			e.Hint("mem undo shows %s again", map[bool]string{true: "it", false: "them"}[len(revs) == 1])
+			undo := run.Typed("mem", "undo")
+			if p := revs[0].Project; e.Opt.Project == "" && p.ID != run.Project.ID {
+				undo = term.Shell("mem", "undo", "-p", p.Name)
+			}
+			e.Hint("%s shows %s again", undo, map[bool]string{true: "it", false: "them"}[len(revs) == 1])
 		}
 		return nil
 	})

@@ -45,7 +45,7 @@ func runDrop(ctx context.Context, run names.Run, given handover.Given, hash stri
 	for _, l := range lines {
 		run.Printf("%s\n", run.Safe(strings.TrimSpace(l)))
 	}
-	run.Hint("mem undo reverses this, mem next --dropped lists it")
+	run.Hint("%s reverses this, %s lists it", run.Typed("mem", "undo"), run.Typed("mem", "next", "--dropped"))
 	return nil
 }
 

@@ -164,7 +164,7 @@ func printPruned(e *app.Env, taken, spared []derive.PrunedVersion, asked bool) e
 	case len(taken)+len(spared) == 0 && asked:
 		e.Note("nothing to hide")
 	case len(taken) > 0 && !e.Opt.DryRun:
-		e.Hint("mem undo brings %s back", map[bool]string{true: "it", false: "them"}[len(taken) == 1])
+		e.Hint("%s brings %s back", e.Typed("mem", "undo"), map[bool]string{true: "it", false: "them"}[len(taken) == 1])
 	}
 	return nil
 }

@@ -163,7 +163,7 @@ func printTiered(e *app.Env, t derive.TierResult) {
 	case t.Empty():
 		e.Note("nothing to do")
 	case !e.Opt.DryRun && len(t.Hidden) > 0:
-		e.Hint("mem undo restores hidden versions")
+		e.Hint("%s restores hidden versions", e.Typed("mem", "undo"))
 	case !e.Opt.DryRun && len(t.Summaries) > 0:
 		e.Hint("mem show %s", t.Summaries[len(t.Summaries)-1].Label)
 	}
