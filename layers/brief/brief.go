@@ -45,6 +45,7 @@ type Item struct {
 	Verbatim bool      // its lines stay lines, and only very long lines are cut
 	More     bool      // says how to ask for more; not worth a text without other items
 	Keys     []string  // of content that must not be delivered twice; not part of the text
+	About    string    // what it is about in whichever message, for an item whose source changes; not part of the text
 	Why      string    // why it was chosen; not part of the text
 }
 

@@ -108,8 +108,9 @@ func namesIn(text string) (out []string) {
 
 // actions returns what the session is told before it acts.
 func (b *briefing) actions() (out []Action) {
+	drops := dropped(b.st)
 	add := func(a Action, title string, it brief.Item) {
-		if len(out) == maxActions {
+		if len(out) == maxActions || drops != nil && drops(it) {
 			return
 		}
 		given := give(b.m, b.st, brief.Sheet{Project: b.st.Name, Sections: []brief.Section{{Title: title, Items: []brief.Item{it}}}},
@@ -120,7 +121,7 @@ func (b *briefing) actions() (out []Action) {
 	}
 	for _, f := range failingForms(b.digests) {
 		add(Action{Key: f.Key}, "This command failed in an earlier session and was not seen to work since",
-			brief.Item{Text: f.text(), Source: ID(records.ShortID).at(f.session, f.N), Trust: brief.Tool, Named: true})
+			brief.Item{Text: f.text(), Source: ID(records.ShortID).at(f.session, f.N), Trust: brief.Tool, Named: true, About: "fails: " + f.Key})
 	}
 	for _, it := range slices.Concat(b.ruleItems(), b.pinItems(), wantItems(b.digests), b.userFacts()) {
 		if names := namesIn(it.Text); len(names) > 0 && it.Trust == brief.User {

@@ -22,13 +22,22 @@ var ErrNotDropped = errors.New("no such dropped line")
 // ErrFixedLine reports a line that mem writes about itself.
 var ErrFixedLine = errors.New("the line is about the memory itself and cannot be dropped")
 
-// dropKey names what is dropped with an item: the message that it is from, whatever line repeats it later, else its text.
-// A message may have several pins, so that each of them is named by its text.
+// dropKey names what is dropped with an item: what it is about, if every session may give it another source; the message
+// that it is from, whatever line repeats it later; else its text. A message may have several pins, so that each of them is
+// named by its text.
 func dropKey(it brief.Item) string {
-	if strings.Contains(it.Source, "#") && !it.Verbatim {
+	switch {
+	case it.About != "":
+		return objects.Sum([]byte(it.About)).String()
+	case strings.Contains(it.Source, "#") && !it.Verbatim:
 		return it.Source
 	}
 	return objects.Sum([]byte(it.Text)).String()
+}
+
+// hasKey reports whether an item is dropped with key: by what it is about, or with its message.
+func hasKey(it brief.Item, key string) bool {
+	return dropKey(it) == key || it.About != "" && it.Source == key
 }
 
 // dropped returns which items the user dropped, nil if there are none.
@@ -38,8 +47,7 @@ func dropped(st *state.State) func(brief.Item) bool {
 		return nil
 	}
 	return func(it brief.Item) bool {
-		key := dropKey(it)
-		return slices.ContainsFunc(list, func(d Drop) bool { return d.Key == key })
+		return slices.ContainsFunc(list, func(d Drop) bool { return hasKey(it, d.Key) })
 	}
 }
 
@@ -89,7 +97,7 @@ func DropLines(ctx context.Context, db *state.DB, p state.Project, g Given, line
 	key := dropKey(g.Told[line].Item)
 	gone := false // the line above that is no child
 	for _, t := range g.Told {
-		is := !t.Always && dropKey(t.Item) == key
+		is := !t.Always && hasKey(t.Item, key)
 		if !t.Child {
 			gone = is
 		}
@@ -123,7 +131,7 @@ func Undrop(ctx context.Context, db *state.DB, p state.Project, name string, o C
 		}
 		for k, t := range whole.Told {
 			if strings.HasPrefix(whole.Lines[k].Hash, name) {
-				i = slices.IndexFunc(list, func(d Drop) bool { return d.Key == dropKey(t.Item) })
+				i = slices.IndexFunc(list, func(d Drop) bool { return hasKey(t.Item, d.Key) })
 			}
 		}
 	}

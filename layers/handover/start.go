@@ -376,7 +376,7 @@ func failsHere(digests []Digest, id ID) (out []brief.Item) {
 			continue
 		}
 		out = append(out, brief.Item{Text: f.text(), Source: id.at(f.session, f.N), Trust: brief.Tool, Named: true,
-			Why: "failed for a reason of its form and was not seen to work since"})
+			About: "fails: " + f.Key, Why: "failed for a reason of its form and was not seen to work since"})
 	}
 	return out
 }
@@ -781,7 +781,7 @@ func commandItems(digests []Digest, id ID) (out []brief.Item) {
 			text += " = " + r.Task
 		}
 		out = append(out, brief.Item{Text: text + result(r.Command), Source: id.at(r.Session, r.N), Trust: brief.Assistant,
-			Short: true, Why: times(r.Total, "run")})
+			Short: true, About: "runs: " + r.Name, Why: times(r.Total, "run")})
 	}
 	return out
 }
