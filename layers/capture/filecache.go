@@ -162,7 +162,14 @@ func isTruncated(ctx context.Context, db *state.DB, at SessionPoint, f ClientFil
 	switch {
 	case err != nil:
 	case at.Point.Stamp.Device == db.Refs.Device().ID && !isElsewhere(db, at.Session, f):
-		now.IsPrefix, err = isPrefix(ctx, db, at, io.NewSectionReader(file, 0, size))
+		var g *originals.Guard
+		var kept io.ReaderAt = file
+		if g, err = originals.NewGuard(db, &state.Purges{}); err == nil && g != nil {
+			kept, err = g.Through(at.Session.FileID(), file, size)
+		}
+		if err == nil {
+			now.IsPrefix, err = isPrefix(ctx, db, at, io.NewSectionReader(kept, 0, size))
+		}
 		file.Close()
 	default:
 		var c transcript.Common

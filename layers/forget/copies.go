@@ -1,7 +1,6 @@
 package forget
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -18,12 +17,6 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// keyOf returns what a message has in common with its copies in other sessions of the project, "" for a record that
-// belongs to one session, such as a title.
-func keyOf(v transcript.Value) string {
-	return cmp.Or(originals.UuidOf(v), string(transcript.Identity(v)))
-}
-
 // A deletedText has the sums of the keys and of the texts of deleted messages.
 type deletedText map[objects.Hash]bool
 
@@ -33,7 +26,7 @@ const shortest = 16
 
 // sums yields the sums of a message.
 func sums(v transcript.Value, yield func(objects.Hash) bool) {
-	if key := keyOf(v); key != "" && !yield(objects.Sum([]byte(key))) {
+	if key := originals.KeyOf(v); key != "" && !yield(objects.Sum([]byte(key))) {
 		return
 	}
 	for text := range transcript.Content(v.Raw) {
@@ -59,8 +52,14 @@ func (d deletedText) has(v transcript.Value) bool {
 	return false
 }
 
-// remaining returns the messages of all projects that have the text of deleted ones, for example 9b2c1d4e#12,14..18.
-func (d deletedText) remaining(ctx context.Context, db *state.DB) (out []string, err error) {
+// A Remaining is messages of a session that have the text of deleted ones.
+type Remaining struct {
+	Project string   // its name
+	Revs    []string // for example 9b2c1d4e#12 and 9b2c1d4e#14..18
+}
+
+// remaining returns the messages of all projects that have the text of deleted ones.
+func (d deletedText) remaining(ctx context.Context, db *state.DB) (out []Remaining, err error) {
 	if len(d) == 0 {
 		return nil, nil
 	}
@@ -86,7 +85,11 @@ func (d deletedText) remaining(ctx context.Context, db *state.DB) (out []string,
 				}
 			}
 			if len(found) > 0 {
-				out = append(out, numbered(s, found))
+				r := Remaining{Project: project.Name}
+				for _, part := range ranges(found) {
+					r.Revs = append(r.Revs, records.ShortID(s.ID)+"#"+part)
+				}
+				out = append(out, r)
 			}
 		}
 	}

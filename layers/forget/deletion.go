@@ -35,6 +35,9 @@ type ForgetOptions struct {
 	Until    time.Time       // and before this time, if it is not zero
 	Moved    bool            // with Revs: another project has the same text, so that nothing is proved
 	DryRun   bool
+
+	copies *originals.Guard // also the messages that it covers, in sessions that news selects
+	news   func(*state.Session) bool
 }
 
 func (o ForgetOptions) cause() string {
@@ -65,7 +68,7 @@ type DeletedItem struct {
 	Composition *records.Composition
 
 	Copy     bool      // of messages: selected in another session
-	Waits    string    // of messages: the device that must sync before the rest of the session is shown again
+	Waits    string    // of messages: the device that must sync before the rest of the session is shown again; after a fetch its name
 	Of       int       // of a session or its messages: how many messages the session has
 	Bytes    int64     // of a session or its messages
 	Excerpts []Excerpt // of the same, in a dry run
@@ -112,8 +115,6 @@ type deletion struct {
 	sessions map[string]bool       // deleted sessions
 	direct   map[objects.Hash]bool // selected records
 	ranges   map[string][][3]int   // selected messages by session: generation, from, to
-	messages map[string]bool       // keys of the selected messages, see keyOf
-	deleted  deletedText           // of what the revisions select
 	needles  [][]byte              // the spellings of a secret
 	tools    map[string]bool       // the tools that were used, if results of a tool are selected
 
@@ -149,7 +150,7 @@ type deletion struct {
 func NewDeletion(ctx context.Context, db *state.DB, p state.Project, o ForgetOptions,
 	purges *state.Purges) (*deletion, error) {
 	f := &deletion{m: db, o: o, p: p, sessions: map[string]bool{}, direct: map[objects.Hash]bool{},
-		ranges: map[string][][3]int{}, messages: map[string]bool{}, deleted: deletedText{}, sizes: map[string]int64{}, excerpts: map[string][]Excerpt{},
+		ranges: map[string][][3]int{}, sizes: map[string]int64{}, excerpts: map[string][]Excerpt{},
 		streams: map[objects.Hash]bool{}, points: map[objects.Hash]bool{}, regrown: map[objects.Hash]capture.Regrown{},
 		passed: map[string]map[int]map[int]bool{},
 		tools:  map[string]bool{}, matched: map[objects.Hash]bool{}, drop: map[objects.Hash]bool{}, gone: map[string]bool{},
@@ -231,9 +232,6 @@ func (f *deletion) Plan(ctx context.Context) error {
 	if err := selectAll(ctx); err != nil {
 		return err
 	}
-	if err := f.identify(ctx); err != nil {
-		return err
-	}
 	for _, s := range f.st.Sessions {
 		if err := f.session(ctx, s); err != nil {
 			return fmt.Errorf("session %s: %w", records.ShortID(s.ID), err)
@@ -281,11 +279,12 @@ func (f *deletion) about(r refs.Record) []string {
 	return out
 }
 
-// identify determines the keys of the messages that are selected by their numbers: a fork, another branch and another
-// file of a session have copies of them, which are deleted too. Copies of a session that is deleted as a whole stay.
-func (f *deletion) identify(ctx context.Context) error {
-	if len(f.o.Revs) == 0 {
-		return nil
+// identify adds the keys of the messages that are selected by their numbers to keys, and what the revisions select to text.
+// A fork, another branch and another file of a session have copies of those messages, which are deleted too. Copies of a
+// session that is deleted as a whole stay.
+func (f *deletion) identify(ctx context.Context, keys map[string]bool, text deletedText) error {
+	if err := f.selectItems(ctx); err != nil {
+		return err
 	}
 	for _, s := range f.st.Sessions {
 		for _, p := range lastPoints(s) {
@@ -296,11 +295,11 @@ func (f *deletion) identify(ctx context.Context) error {
 				switch {
 				case IsForgotten(v.Raw):
 				case f.sessions[s.ID]:
-					f.deleted.add(v)
+					text.add(v)
 				case f.numbered(s, p.Generation, v.N):
-					f.deleted.add(v)
-					if key := keyOf(v); key != "" {
-						f.messages[key] = true
+					text.add(v)
+					if key := originals.KeyOf(v); key != "" {
+						keys[key] = true
 					}
 				}
 			})
@@ -323,8 +322,8 @@ func (f *deletion) session(ctx context.Context, s *state.Session) error {
 		f.dropSession(s)
 		return nil
 	}
-	if f.o.Match == nil && f.needles == nil && f.o.Tool == "" && f.o.cause() != "since" && len(f.ranges) == 0 &&
-		(f.purges == nil || !f.concerned(s)) {
+	if f.o.Match == nil && f.needles == nil && f.o.Tool == "" && f.o.cause() != "since" && f.o.copies == nil &&
+		(f.purges == nil || !f.concerned(s)) || f.o.news != nil && !f.o.news(s) {
 		return nil
 	}
 	names := map[string]bool{} // overflow files that deleted messages name
@@ -368,8 +367,8 @@ func (f *deletion) dropSession(s *state.Session) {
 }
 
 // selector returns a function that selects values of a stream: the whole value, or spots in it. values calls a function
-// with each value of the stream.
-func (f *deletion) selector(s *state.Session, generation int,
+// with each value of the stream, whose last point is p.
+func (f *deletion) selector(s *state.Session, p *records.Point,
 	values func(func(transcript.Value)) error) (func(v transcript.Value) (whole bool, spots [][2]int), error) {
 	calls := map[string]bool{}
 	if f.o.Tool != "" {
@@ -390,6 +389,10 @@ func (f *deletion) selector(s *state.Session, generation int,
 		}
 	}
 	var last time.Time
+	generation, copies := p.Generation, f.o.copies
+	if copies != nil && !f.own(p.Stamp.Device) {
+		copies = copies.Of(p.Stamp.Device)
+	}
 	return func(v transcript.Value) (bool, [][2]int) {
 		if IsForgotten(v.Raw) {
 			return false, nil
@@ -415,7 +418,8 @@ func (f *deletion) selector(s *state.Session, generation int,
 		case f.o.cause() == "since":
 			return !last.IsZero() && !last.Before(f.o.Since) && (f.o.Until.IsZero() || last.Before(f.o.Until)), nil
 		}
-		return f.messages[keyOf(v)] || f.numbered(s, generation, v.N), nil
+		whole, spots := copies.Covers(s.FileID(), v)
+		return whole || f.numbered(s, generation, v.N), spots
 	}, nil
 }
 
@@ -438,10 +442,9 @@ var quote = []byte(`"`)
 
 // purgedElsewhere reports whether another device has deleted a message that this device captured too.
 func (f *deletion) purgedElsewhere(s *state.Session, generation int, v transcript.Value) bool {
-	id := originals.UuidOf(v)
-	key := state.PurgeKey(id)
+	key := originals.KeyOf(v)
 	for p := range f.passages(s) {
-		if p.ID != "" && p.ID == key || p.ID == "" && id == "" && p.Generation == generation && p.N == v.N {
+		if p.ID == key && (key != "" || p.Generation == generation && p.N == v.N) {
 			return true
 		}
 	}
@@ -475,10 +478,7 @@ func (f *deletion) markDeleted(s *state.Session, generation int, v transcript.Va
 	} else if f.purges == nil {
 		return
 	}
-	x := records.Passage{Generation: generation, N: v.N, Part: spots != nil}
-	if id := originals.UuidOf(v); id != "" {
-		x.ID = state.PurgeKey(id)
-	}
+	x := records.Passage{Generation: generation, N: v.N, ID: originals.KeyOf(v), Part: spots != nil}
 	for _, x.Session = range purgeKeys(s) {
 		f.purge.Passages = append(f.purge.Passages, x)
 	}

@@ -84,7 +84,7 @@ func (f *deletion) describeSession(s *state.Session, add func(DeletedItem)) {
 	}
 	if n > 0 && (f.purges == nil || f.touched(s)) {
 		t := DeletedItem{Kind: "messages", Name: f.places(s), Count: n,
-			Copy: len(f.ranges) > 0 && f.ranges[s.ID] == nil}
+			Copy: f.o.copies != nil && f.ranges[s.ID] == nil}
 		if f.purges == nil && !f.remains(s.ID) {
 			t.Waits = s.Now().Stamp.Device
 		}
@@ -119,9 +119,18 @@ func (f *deletion) places(s *state.Session) string {
 
 // numbered returns messages of a session as text: 9b2c1d4e#12,14..18.
 func numbered(s *state.Session, all []int) string {
+	parts := ranges(all)
+	const most = 12
+	if len(parts) > most {
+		parts = append(parts[:most], "...")
+	}
+	return records.ShortID(s.ID) + "#" + strings.Join(parts, ",")
+}
+
+// ranges returns numbers as text: 12 and 14..18.
+func ranges(all []int) (parts []string) {
 	slices.Sort(all)
 	all = slices.Compact(all)
-	var parts []string
 	for i := 0; i < len(all); {
 		k := i
 		for k+1 < len(all) && all[k+1] == all[k]+1 {
@@ -134,11 +143,7 @@ func numbered(s *state.Session, all []int) string {
 		parts = append(parts, part)
 		i = k + 1
 	}
-	const most = 12
-	if len(parts) > most {
-		parts = append(parts[:most], "...")
-	}
-	return records.ShortID(s.ID) + "#" + strings.Join(parts, ",")
+	return parts
 }
 
 // item describes a deleted record. named is false if the record has no name.

@@ -14,6 +14,7 @@ import (
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/secrets"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/refs"
 	"github.com/memvcs/mem/refs/repair"
@@ -45,24 +46,49 @@ func Forget(ctx context.Context, db *state.DB, o ForgetOptions) (out Forgotten, 
 			return out, err
 		}
 	}
+	keys, deleted, err := o.identify(ctx, db)
+	if err != nil {
+		return out, err
+	}
+	if slices.ContainsFunc(o.Revs, func(rev state.Rev) bool { return rev.Kind == state.IsMessages }) {
+		o.copies = originals.OfMessages(keys)
+	}
 	var gone []string
 	var purges []records.Purge
-	deleted := deletedText{}
 	oldest := map[string]uint64{}
 	tools := map[string]bool{}
-	for _, p := range o.projects() {
+	forget := func(p state.Project, o ForgetOptions) error {
 		var f *deletion
 		err := db.Refs.WithReserve(func() (err error) { f, err = forgetIn(ctx, db, p, o, nil); return err })
 		if err != nil {
-			return out, fmt.Errorf("project %s: %w", p.Name, err)
+			return fmt.Errorf("project %s: %w", p.Name, err)
 		}
 		out.Things = append(out.Things, f.items...)
 		out.MetadataOnly += f.metadataOnly
 		maps.Copy(tools, f.tools)
-		maps.Copy(deleted, f.deleted)
 		maps.Copy(oldest, f.oldest())
 		out.addFiles(f.files)
 		gone, purges = append(gone, f.goneNames()...), append(purges, f.purge)
+		for _, x := range f.purge.Passages {
+			if x.ID != "" && !x.Part {
+				keys[x.ID] = true
+			}
+		}
+		return nil
+	}
+	for _, p := range o.projects() {
+		if err := forget(p, o); err != nil {
+			return out, err
+		}
+	}
+	others, err := o.otherProjects(ctx, db)
+	for _, p := range others {
+		if len(keys) > 0 && err == nil {
+			err = forget(p, ForgetOptions{DryRun: o.DryRun, copies: originals.OfMessages(keys)})
+		}
+	}
+	if err != nil {
+		return out, err
 	}
 	if len(out.Things) == 0 {
 		if o.Tool != "" && !tools[o.Tool] {
@@ -123,6 +149,34 @@ func (o ForgetOptions) projects() []state.Project {
 		}
 	}
 	return all
+}
+
+// otherProjects returns the projects that are not selected, which may have copies of deleted messages.
+func (o ForgetOptions) otherProjects(ctx context.Context, db *state.DB) ([]state.Project, error) {
+	all, err := trust.Projects(ctx, db)
+	return slices.DeleteFunc(all, func(p state.Project) bool {
+		return slices.ContainsFunc(o.projects(), func(x state.Project) bool { return x.ID == p.ID })
+	}), err
+}
+
+// identify returns the keys of the messages that the revisions select by their numbers, and the text of all that they select.
+func (o ForgetOptions) identify(ctx context.Context, db *state.DB) (keys map[string]bool, text deletedText, err error) {
+	keys, text = map[string]bool{}, deletedText{}
+	for _, p := range o.projects() {
+		if len(o.Revs) == 0 {
+			break
+		}
+		f, err := NewDeletion(ctx, db, p, o, nil)
+		if err != nil {
+			return nil, nil, err
+		}
+		err = f.identify(ctx, keys, text)
+		f.Stage.Close()
+		if err != nil {
+			return nil, nil, err
+		}
+	}
+	return keys, text, nil
 }
 
 // oldest returns, by branch, the least Lamport time of a deleted or changed record.
@@ -207,6 +261,11 @@ func tryForget(ctx context.Context, db *state.DB, p state.Project, o ForgetOptio
 	}
 	if o.DryRun || !needed {
 		return f, nil
+	}
+	for _, x := range f.purge.Passages {
+		if x.ID != "" && !x.Part {
+			f.Seals.Messages = append(f.Seals.Messages, x.ID)
+		}
 	}
 	if err := originals.AddSeals(db, f.Seals); err != nil {
 		return f, err

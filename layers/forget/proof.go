@@ -32,7 +32,7 @@ type Proof struct {
 	Left    []string       // where deleted text was found: paths, and places in repositories
 	Others  map[string]int // by device: places in its lanes, until it syncs
 	Kept    []Kept         // places that no deletion changes
-	Same    []string       // messages that have the same text as deleted ones, and stay
+	Same    []Remaining    // messages that have the same text as deleted ones, and stay
 	// Unselected are the projects that match too, but were not selected.
 	Unselected []refs.Project
 }

@@ -7,6 +7,7 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/trust"
@@ -14,8 +15,9 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// ApplyRemotePurges applies the purges of other devices to this device's lanes. It returns the items that were deleted
-// here. swept reports that other devices have rewritten their lanes, so that their old bytes must be removed.
+// ApplyRemotePurges applies the purges of other devices to this device's lanes, and forgets the copies of deleted messages
+// that have arrived, in all lanes. It returns the items that were deleted here. swept reports that other devices have
+// rewritten their lanes, so that their old bytes must be removed.
 func ApplyRemotePurges(ctx context.Context, db *state.DB, swept bool) (items []DeletedItem, err error) {
 	ids, err := db.Refs.Projects()
 	if err != nil {
@@ -50,11 +52,16 @@ func ApplyRemotePurges(ctx context.Context, db *state.DB, swept bool) (items []D
 			items = append(items, slices.DeleteFunc(f.items, func(t DeletedItem) bool { return t.Device != "" })...)
 		}
 	}
+	copied, done, err := forgetCopies(ctx, db, ids, purged)
+	if items = append(items, copied...); err != nil {
+		return items, err
+	}
 	damaged, err := damaged(db)
 	if err != nil {
 		return items, err
 	}
 	finished, err := finish(ctx, db)
+	done() // after finish, which drops the cache
 	if err == nil && !finished && swept {
 		err = dropBytes(ctx, db)
 	}
@@ -62,6 +69,76 @@ func ApplyRemotePurges(ctx context.Context, db *state.DB, swept bool) (items []D
 		items = append(items, damaged...)
 	}
 	return items, err
+}
+
+// A checked is the part of a project's lanes in which copies of deleted messages were looked for. It is kept in the cache.
+type checked struct {
+	Seals int               // how many there were
+	Last  map[string]uint64 // the Lamport time of the last capture, by device
+}
+
+const checkedVersion = 1
+
+// forgetCopies forgets what captures would not store again, see [originals.Guard], in sessions that no purge names: a fork
+// that another device captured before it knew of the purge, or one in another project. It looks at what was captured since
+// the last call, or at everything after another purge. Afterwards call done.
+func forgetCopies(ctx context.Context, db *state.DB, ids []refs.Project, purged []*state.State) (items []DeletedItem, done func(), err error) {
+	var seals originals.Seals
+	for _, st := range purged {
+		seals.Messages = append(seals.Messages, sortedKeys(st.Purged.Messages(func(state.StoredPurge) bool { return false }))...)
+	}
+	if err := originals.AddSeals(db, seals); err != nil {
+		return nil, nil, err
+	}
+	if seals, err = originals.ReadSeals(db); err != nil {
+		return nil, nil, err
+	}
+	found := map[string]checked{}
+	done = func() {
+		for file, c := range found {
+			db.WriteCache(file, checkedVersion, &c)
+		}
+	}
+	for _, id := range ids {
+		st, err := trust.Outline(ctx, db, id)
+		if err != nil {
+			return items, done, err
+		}
+		file, was, now := db.CachePath("copies", "forgotten-"+string(id)), checked{}, checked{seals.Count(), map[string]uint64{}}
+		state.ReadCache(file, checkedVersion, &was)
+		o := ForgetOptions{news: func(s *state.Session) bool {
+			return slices.ContainsFunc(s.Points, func(p records.Point) bool {
+				own := p.Stamp.Device == db.Refs.Device().ID
+				return was.Seals != now.Seals || !own && p.Stamp.Lamport > was.Last[p.Stamp.Device]
+			})
+		}}
+		for _, s := range st.Sessions {
+			for _, p := range s.Points {
+				now.Last[p.Stamp.Device] = max(now.Last[p.Stamp.Device], p.Stamp.Lamport)
+			}
+		}
+		if found[file] = now; !slices.ContainsFunc(st.Sessions, o.news) {
+			continue
+		}
+		if o.copies, err = originals.NewGuard(db, st.Purged); err != nil || o.copies == nil {
+			return items, done, err
+		}
+		p := st.AsProject()
+		f, err := forgetIn(ctx, db, p, o, nil)
+		if err != nil {
+			return items, done, fmt.Errorf("project %s: %w", p.Name, err)
+		}
+		items = append(items, slices.DeleteFunc(f.items, func(t DeletedItem) bool { return t.Device != "" })...)
+	}
+	devices, err := trust.Devices(ctx, db)
+	for i := range items {
+		for _, d := range devices {
+			if items[i].Waits == d.ID {
+				items[i].Waits = d.Name
+			}
+		}
+	}
+	return items, done, err
 }
 
 // selectPurged selects the items that the purges of other devices name, and the purges to answer.

@@ -24,7 +24,7 @@ import (
 // stream rewrites a stream of this device if something in it is selected. names collects the overflow files that
 // deleted messages name.
 func (f *deletion) stream(ctx context.Context, s *state.Session, o *capture.OwnStream, names map[string]bool) error {
-	selects, err := f.selector(s, o.Generation, func(yield func(transcript.Value)) error {
+	selects, err := f.selector(s, &o.Points[len(o.Points)-1], func(yield func(transcript.Value)) error {
 		return o.Values(func(v transcript.Value, _, _ int64, _ []redact.Cut) { yield(v) })
 	})
 	if err != nil {
@@ -37,7 +37,7 @@ func (f *deletion) stream(ctx context.Context, s *state.Session, o *capture.OwnS
 		}
 		f.markDeleted(s, o.Generation, v, spots)
 		if whole {
-			if originals.UuidOf(v) == "" {
+			if originals.KeyOf(v) == "" {
 				f.Seals.Records = append(f.Seals.Records, originals.SealRecord(f.m, v.Raw))
 			}
 			f.noteFiles(s, v.Raw, names)
@@ -164,7 +164,7 @@ func (f *deletion) otherStreams(ctx context.Context, s *state.Session) error {
 			continue
 		}
 		values := func(yield func(transcript.Value)) error { return eachMessage(ctx, f.m, f.p.ID, last, yield) }
-		selects, err := f.selector(s, last.Generation, values)
+		selects, err := f.selector(s, last, values)
 		if err != nil {
 			return err
 		}

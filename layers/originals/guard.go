@@ -18,6 +18,7 @@ import (
 type Guard struct {
 	m       *state.DB
 	purged  *state.Purges
+	keys    map[string]bool // of deleted messages
 	seals   Seals
 	lengths []sealedLength // ascending
 	key     uint64         // for [Roll]
@@ -32,7 +33,7 @@ type sealedLength struct {
 // NewGuard returns the guard that keeps deleted text out of the captures of a project, nil if nothing was ever deleted.
 func NewGuard(db *state.DB, purged *state.Purges) (*Guard, error) {
 	s, err := ReadSeals(db)
-	if err != nil || s.Count()+len(purged.Ids) == 0 && !s.Lost {
+	if err != nil || s.Count()+len(purged.All) == 0 && !s.Lost {
 		return nil, err
 	}
 	rolls := map[int][]uint64{}
@@ -40,10 +41,26 @@ func NewGuard(db *state.DB, purged *state.Purges) (*Guard, error) {
 		rolls[v.Length] = append(rolls[v.Length], v.Roll)
 	}
 	g := &Guard{m: db, purged: purged, seals: s, key: rollKey(db)}
+	g.know(func(q state.StoredPurge) bool { return s.Lost || purged.By(q) != db.Refs.Device().ID })
 	for _, n := range slices.Sorted(maps.Keys(rolls)) {
 		g.lengths = append(g.lengths, sealedLength{n, slices.Sorted(slices.Values(rolls[n]))})
 	}
 	return g, nil
+}
+
+// know sets the keys. parts selects the purges of whose messages a deleted part is not known, so that all of each is deleted.
+func (g *Guard) know(parts func(state.StoredPurge) bool) {
+	g.keys = g.purged.Messages(parts)
+	for _, key := range g.seals.Messages {
+		g.keys[key] = true
+	}
+}
+
+// Of returns the guard for what another device has captured, which knows the parts that it has deleted.
+func (g *Guard) Of(device string) *Guard {
+	of := *g
+	of.know(func(q state.StoredPurge) bool { return !g.purged.Acked[device+q.Sum.String()] })
+	return &of
 }
 
 // Forgotten returns a function that reports whether a text contains a deleted value.
@@ -93,31 +110,38 @@ func (g *Guard) Values(b []byte) [][2]int {
 	return Joined(out)
 }
 
-// whole reports whether a value of a session's transcript is to be replaced by a placeholder.
-func (g *Guard) whole(session string, v transcript.Value) bool {
-	id := UuidOf(v)
-	if id != "" && len(g.purged.Parts) > 0 {
-		key := state.PurgeKey(id)
-		if g.purged.Ids[key] || g.purged.Parts[key] && (g.seals.Lost || len(g.seals.Values) == 0) {
-			return true
-		}
-	}
-	if id == "" && g.seals.Lost && g.purged.Place(session, g.m.Refs.Device().ID, v.N) {
-		return true
-	}
-	return len(g.seals.Records) > 0 && slices.Contains(g.seals.Records, SealRecord(g.m, v.Raw))
+// OfMessages returns a guard that recognises messages by their keys, see [KeyOf].
+func OfMessages(keys map[string]bool) *Guard {
+	return &Guard{purged: &state.Purges{}, seals: Seals{Messages: slices.Collect(maps.Keys(keys))}, keys: keys}
 }
 
-// UuidOf returns the uuid of a message, "" if it has none.
-func UuidOf(v transcript.Value) string {
+// Covers reports whether a value of a session's transcript was deleted as a whole, or returns the spans of the deleted
+// values in it.
+func (g *Guard) Covers(session string, v transcript.Value) (whole bool, spots [][2]int) {
+	key := ""
+	if len(g.keys) > 0 || g.seals.Lost {
+		key = KeyOf(v)
+	}
+	if g.keys[key] || key == "" && g.seals.Lost && g.purged.Place(session, g.m.Refs.Device().ID, v.N) ||
+		len(g.seals.Records) > 0 && slices.Contains(g.seals.Records, SealRecord(g.m, v.Raw)) {
+		return true, nil
+	}
+	return false, g.Values(v.Raw)
+}
+
+// KeyOf returns the name in purges of a message and its copies in other sessions, "" for a record that belongs to one
+// session, such as a title. It is a hash of what no content can be guessed from: the uuid, or else the type and the time.
+func KeyOf(v transcript.Value) string {
 	if v.Opaque {
 		return ""
 	}
-	msg, err := transcript.Skim(v)
-	if err != nil {
-		return ""
+	if msg, err := transcript.Skim(v); err == nil && msg.UUID != "" {
+		return state.PurgeKey(msg.UUID)
 	}
-	return msg.UUID
+	if place := transcript.Place(v); place != nil {
+		return state.PurgeKey(string(place))
+	}
+	return ""
 }
 
 // A SourceFile is a session file to capture.
@@ -144,11 +168,11 @@ func (g *Guard) Through(session string, f SourceFile, size int64) (SourceFile, e
 		if err != nil {
 			return nil, err
 		}
-		if g.whole(session, v) {
+		whole, spots := g.Covers(session, v)
+		if whole {
 			out.over = append(out.over, overlay{v.Off, Placeholder(int(v.Size), v.Opaque, IsPrompt(v.Raw))})
 			continue
 		}
-		spots := g.Values(v.Raw)
 		if len(spots) == 0 {
 			continue
 		}

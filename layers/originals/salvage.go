@@ -17,7 +17,7 @@ func RenewSeals(db *state.DB, dryRun bool) (n int, kept string, err error) {
 		return 0, "", err
 	}
 	s := salvage(b)
-	n = len(s.Values) + len(s.Records)
+	n = len(s.Values) + len(s.Messages) + len(s.Records)
 	if dryRun {
 		return n, "", nil
 	}
@@ -44,5 +44,9 @@ func salvage(b []byte) Seals {
 		s.Records = append(s.Records, string(entry[1]))
 	}
 	s.Files = s.Records
+	key := regexp.MustCompile(`"([0-9a-f]{32})"`)
+	for _, entry := range key.FindAllSubmatch(b, -1) {
+		s.Messages = append(s.Messages, string(entry[1]))
+	}
 	return s
 }

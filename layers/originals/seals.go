@@ -14,10 +14,11 @@ const sealsFile = "forgotten.json"
 
 // Seals identify deleted text without containing it.
 type Seals struct {
-	Values  []SealedValue `json:"values,omitempty"`
-	Records []string      `json:"records,omitempty"` // messages without a uuid
-	Files   []string      `json:"files,omitempty"`   // overflow files
-	Lost    bool          `json:"lost,omitempty"`    // entries were lost: see [RenewSeals]
+	Values   []SealedValue `json:"values,omitempty"`
+	Messages []string      `json:"messages,omitempty"` // keys, see [KeyOf]: those in the purges of any project
+	Records  []string      `json:"records,omitempty"`  // messages without a key
+	Files    []string      `json:"files,omitempty"`    // overflow files
+	Lost     bool          `json:"lost,omitempty"`     // entries were lost: see [RenewSeals]
 }
 
 // ReadSeals returns the seals of the text that this device has deleted. A damaged file is an error, because captures
@@ -28,7 +29,7 @@ func ReadSeals(db *state.DB) (s Seals, err error) {
 }
 
 // Count returns the number of seals. It never decreases.
-func (s *Seals) Count() int { return len(s.Values) + len(s.Records) + len(s.Files) }
+func (s *Seals) Count() int { return len(s.Values) + len(s.Messages) + len(s.Records) + len(s.Files) }
 
 // value returns the index of the value with a seal, -1 for none.
 func (s *Seals) value(seal string) int {
@@ -47,7 +48,7 @@ func AddSeals(db *state.DB, more Seals) error {
 			s.Values = append(s.Values, v)
 		}
 	}
-	for _, x := range []struct{ to, from *[]string }{{&s.Records, &more.Records}, {&s.Files, &more.Files}} {
+	for _, x := range []struct{ to, from *[]string }{{&s.Messages, &more.Messages}, {&s.Records, &more.Records}, {&s.Files, &more.Files}} {
 		*x.to = slices.Compact(slices.Sorted(slices.Values(append(*x.to, *x.from...))))
 	}
 	if s.Count() == n {
@@ -74,7 +75,7 @@ func SealValue(db *state.DB, v []byte) SealedValue {
 	return SealedValue{len(v), Roll(v, rollKey(db)), db.Refs.MAC("value " + string(v))}
 }
 
-// SealRecord returns the seal of a message without a uuid.
+// SealRecord returns the seal of a message without a key.
 func SealRecord(db *state.DB, raw []byte) string { return db.Refs.MAC("record " + string(raw)) }
 
 // SealFile returns the seal of an overflow file with these exact bytes.

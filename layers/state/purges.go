@@ -22,7 +22,7 @@ func RecordName(s records.Stamp) string { return s.Device + "/" + strconv.Format
 // NewPurges returns an index of purges, which are in the order of records.
 func NewPurges(all []StoredPurge) *Purges {
 	p := &Purges{All: all, sessions: map[string]bool{}, Records: map[string]bool{}, Passages: map[string][]int{},
-		Acked: map[string]bool{}, Ids: map[string]bool{}, Parts: map[string]bool{}}
+		Acked: map[string]bool{}}
 	for i, q := range all {
 		p.Acked[q.Stamp.Device+q.Sum.String()] = true
 		for _, s := range q.Body.Sessions {
@@ -35,10 +35,6 @@ func NewPurges(all []StoredPurge) *Purges {
 			if list := p.Passages[x.Session]; len(list) == 0 || list[len(list)-1] != i {
 				p.Passages[x.Session] = append(list, i)
 			}
-			if x.ID != "" {
-				p.Ids[x.ID] = p.Ids[x.ID] || !x.Part
-				p.Parts[x.ID] = true
-			}
 		}
 	}
 	return p
@@ -50,6 +46,25 @@ func KeysOf(session, device string) []string {
 		return []string{PurgeKey(session)}
 	}
 	return []string{PurgeKey(session), PurgeKey(records.SessionOn(session, device))}
+}
+
+// Messages returns the keys of the messages that were deleted as a whole, and of those in a purge that parts selects of which
+// a part was deleted.
+func (p *Purges) Messages(parts func(StoredPurge) bool) map[string]bool {
+	out := map[string]bool{}
+	for _, q := range p.All {
+		for _, x := range q.Body.Passages {
+			if x.ID != "" && (!x.Part || parts(q)) {
+				out[x.ID] = true
+			}
+		}
+	}
+	return out
+}
+
+// By returns the device that made a deletion. The others have the same purge when they have applied it.
+func (p *Purges) By(q StoredPurge) string {
+	return p.All[slices.IndexFunc(p.All, func(o StoredPurge) bool { return o.Sum == q.Sum })].Stamp.Device
 }
 
 // Place reports whether a message without an ID was deleted as number n of a session of a device.

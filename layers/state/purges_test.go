@@ -61,12 +61,13 @@ func TestPurgesHide(t *testing.T) {
 			t.Errorf("message %d is deleted: %v, want %v", n, got, want)
 		}
 	}
-	if q.Place("gone", "", 7) || !q.Ids[state.PurgeKey("u8")] || q.Session("cut", "") || !q.Session("gone", "") {
+	if q.Place("gone", "", 7) || !q.Messages(nil)[state.PurgeKey("u8")] || q.Session("cut", "") || !q.Session("gone", "") {
 		t.Error("a message and a session are confused")
 	}
 }
 
-// TestPurgePartOfMessage: a part of a message leaves the message, unless the whole of it is deleted too.
+// TestPurgePartOfMessage: a part of a message leaves the message on the device that knows the part, unless the whole of it is
+// deleted too. An answer to a purge does not know the part.
 func TestPurgePartOfMessage(t *testing.T) {
 	t.Parallel()
 	id := state.PurgeKey("u1")
@@ -77,9 +78,12 @@ func TestPurgePartOfMessage(t *testing.T) {
 		passages []records.Passage
 		whole    bool
 	}{{[]records.Passage{part}, false}, {[]records.Passage{part, all}, true}, {[]records.Passage{all, part}, true}} {
-		q := state.NewPurges([]state.StoredPurge{{Body: records.Purge{Passages: tt.passages}}})
-		if q.Ids[id] != tt.whole || !q.Parts[id] {
-			t.Errorf("%s: whole %v, part %v, want %v, true", fmt.Sprint(tt.passages), q.Ids[id], q.Parts[id], tt.whole)
+		body := records.Purge{Passages: tt.passages}
+		q := state.NewPurges([]state.StoredPurge{{Stamp: records.Stamp{Device: "author"}, Body: body}, {Stamp: records.Stamp{Device: "other"}, Body: body}})
+		for device, want := range map[string]bool{"author": tt.whole, "other": true} {
+			if got := q.Messages(func(x state.StoredPurge) bool { return q.By(x) != device })[id]; got != want {
+				t.Errorf("%s: whole is %v for the %s, want %v", fmt.Sprint(tt.passages), got, device, want)
+			}
 		}
 	}
 }

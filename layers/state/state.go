@@ -188,6 +188,4 @@ type Purges struct {
 	Records  map[string]bool  // names of deleted records
 	Passages map[string][]int // positions in All of the purges with messages of a session, by key of the session
 	Acked    map[string]bool  // device and sum of the purges that a device has applied
-	Ids      map[string]bool  // keys of the messages that are deleted as a whole
-	Parts    map[string]bool  // keys of these and of the messages that are deleted in part
 }

@@ -128,6 +128,14 @@ func (f *fetcher) applyDeletions(ctx context.Context) (err error) {
 	return nil
 }
 
+// Trust trusts a device. It returns what is forgotten because its data brings deletions, or copies of what was deleted here.
+func Trust(ctx context.Context, db *state.DB, d state.Device) ([]forget.DeletedItem, error) {
+	if err := trust.TrustDevice(ctx, db, d, true); err != nil {
+		return nil, err
+	}
+	return forget.ApplyRemotePurges(ctx, db, false)
+}
+
 // A fetcher runs one fetch.
 type fetcher struct {
 	m         *state.DB

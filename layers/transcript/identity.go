@@ -12,13 +12,13 @@ func Identity(v Value) []byte {
 	return identity(v, "type", "uuid", "timestamp", "operation", "content", "attachment", "message")
 }
 
-// Place returns what a record has in common with itself in another file of its session, in which a resume wrote other paths. It is nil
-// for values without an id or a time.
+// Place returns what a record has in common with itself in another file of its session, in which a resume wrote other paths:
+// [Identity] without the content. It is nil for the same values.
 func Place(v Value) []byte {
-	return identity(v, "type", "uuid", "timestamp")
+	return identity(v, "type", "uuid", "timestamp", "operation")
 }
 
-// identity returns the members of a record that names lists, which begin with "type", "uuid" and "timestamp".
+// identity returns the members of a record that names lists, which begin with "type", "uuid", "timestamp" and "operation".
 func identity(v Value, names ...string) []byte {
 	if v.Opaque {
 		return nil
@@ -31,7 +31,7 @@ func identity(v Value, names ...string) []byte {
 		return true
 	})
 	const uuid, timestamp, operation = 1, 2, 3
-	if err != nil || parts[timestamp] == nil || parts[uuid] == nil && (len(parts) <= operation || parts[operation] == nil) {
+	if err != nil || parts[timestamp] == nil || parts[uuid] == nil && parts[operation] == nil {
 		return nil
 	}
 	return bytes.Join(parts, []byte{0})

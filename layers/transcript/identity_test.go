@@ -44,7 +44,10 @@ func TestPlace(t *testing.T) {
 	if other := value(strings.Replace(record, "u1", "u2", 1)); bytes.Equal(Place(value(record)), Place(other)) {
 		t.Error("two records have one place")
 	}
-	if Place(value(`{"type":"queue-operation","operation":"enqueue","timestamp":"2026-01-15T10:00:00Z","content":"x"}`)) != nil {
-		t.Error("a record without an id has a place")
+	if Place(value(`{"type":"queue-operation","operation":"enqueue","timestamp":"2026-01-15T10:00:00Z","content":"x"}`)) == nil {
+		t.Error("a queued prompt has no place")
+	}
+	if Place(value(`{"type":"ai-title","aiTitle":"x","timestamp":"2026-01-15T10:00:00Z"}`)) != nil {
+		t.Error("a title has a place")
 	}
 }

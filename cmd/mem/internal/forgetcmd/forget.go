@@ -20,7 +20,6 @@ import (
 	"github.com/memvcs/mem/layers/forget"
 	"github.com/memvcs/mem/layers/markers"
 	"github.com/memvcs/mem/layers/state"
-	"github.com/memvcs/mem/layers/sync"
 	"github.com/memvcs/mem/layers/tokens"
 	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/objects"
@@ -324,6 +323,15 @@ func heldAnswers(others map[string]int, names map[string]string) []heldAnswer {
 	return out
 }
 
+// sameAnswers returns the messages with the same text as forgotten ones.
+func sameAnswers(same []forget.Remaining) []string {
+	out := []string{}
+	for _, r := range same {
+		out = append(out, r.Revs...)
+	}
+	return out
+}
+
 func projectIDs(projects []refs.Project) []string {
 	out := []string{}
 	for _, p := range projects {
@@ -353,7 +361,7 @@ func reportForgotten(run names.Run, f forget.ForgetOptions, out forget.Forgotten
 			"files", append([]string{}, out.Files...), "remotes", append([]string{}, out.Remotes...),
 			"bytesSearched", out.Proof.Bytes, "objectsSearched", out.Proof.Objects,
 			"left", append([]string{}, out.Proof.Left...), "others", heldAnswers(out.Proof.Others, names),
-			"kept", keptAnswers(out.Proof.Kept, names), "same", append([]string{}, out.Proof.Same...), "unselected", projectIDs(out.Proof.Unselected),
+			"kept", keptAnswers(out.Proof.Kept, names), "same", sameAnswers(out.Proof.Same), "unselected", projectIDs(out.Proof.Unselected),
 			"metadataOnly", out.MetadataOnly)
 	} else {
 		printForgotten(run.Env, out, f.DryRun)
@@ -375,7 +383,11 @@ func printForgotten(e *app.Env, out forget.Forgotten, would bool) {
 		verb = "would forget"
 	}
 	for _, t := range out.Things {
-		e.Printf("%s\n", e.Safe(forgottenLine(verb, t)))
+		of := ""
+		if t.Project != "" && t.Project != out.Things[0].Project && t.Kind != "part of a record" {
+			of = "[" + t.Project + "] "
+		}
+		e.Printf("%s\n", e.Safe(of+forgottenLine(verb, t)))
 		if would {
 			printSize(e, t)
 		}
@@ -491,8 +503,9 @@ func printProof(e *app.Env, out forget.Forgotten, dry bool, names map[string]str
 			names[d], term.Count(p.Others[d], "place"))
 	}
 	const most = 5
-	for _, messages := range p.Same[:min(len(p.Same), most)] {
-		e.Note("%s has the same text, and stays", messages)
+	for _, r := range p.Same[:min(len(p.Same), most)] {
+		words := append([]string{"mem", "forget", "-p", r.Project}, r.Revs...)
+		e.Note("%s has the same text, and stays; to forget it: %s", strings.Join(r.Revs, " "), term.Shell(words...))
 	}
 	if n := len(p.Same) - most; n > 0 {
 		e.Note("messages of %s have it too, and stay", term.Count(n, "other session"))
@@ -546,9 +559,9 @@ func sortedNames(m map[string]int) []string {
 	return out
 }
 
-// PrintHeeded prints what this device forgot after a fetch, because another device had forgotten it.
-func PrintHeeded(e *app.Env, out sync.Fetched) {
-	for _, t := range out.Forgotten {
+// PrintHeeded prints what this device forgot because another device had forgotten it, or because it was forgotten before.
+func PrintHeeded(e *app.Env, items []forget.DeletedItem) {
+	for _, t := range items {
 		of := ""
 		if t.Project != "" {
 			of = "[" + t.Project + "] "

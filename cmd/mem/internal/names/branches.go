@@ -107,26 +107,44 @@ func (run Run) NoteBranches(ctx context.Context, rev state.Rev, name string) err
 	return nil
 }
 
-// NoteWaiting says which sessions of the project are hidden until another device has deleted what was forgotten of them.
-func (run Run) NoteWaiting(ctx context.Context) error {
-	st, err := trust.Outline(ctx, run.DB, run.Project.ID)
+// A Waiting is a session that is hidden here until a device has deleted what was forgotten of it.
+type Waiting struct {
+	Session string `json:"sessionId"`
+	Device  string `json:"device"`
+}
+
+// WaitingSessions returns the sessions of a project that wait for another device.
+func WaitingSessions(ctx context.Context, db *state.DB, p refs.Project) (out []Waiting, err error) {
+	st, err := trust.Outline(ctx, db, p)
 	if err != nil || !slices.ContainsFunc(st.Purges, func(q state.StoredPurge) bool {
 		return len(q.Body.Passages) > 0 && slices.ContainsFunc(st.Tips, func(t refs.Tip) bool {
 			return !st.Purged.Acked[t.Device+q.Sum.String()]
 		})
 	}) {
-		return err
+		return nil, err
 	}
-	all, err := run.DB.Waiting(ctx, run.Project.ID)
-	if err != nil {
-		return err
-	}
+	all, err := db.Waiting(ctx, p)
 	for _, s := range all {
-		device, err := trust.DeviceName(ctx, run.DB, s.Now().Stamp.Device)
-		if err != nil {
-			return err
+		if s.Parent() != "" {
+			continue
 		}
-		run.Note("%s waits for %s to sync: messages of it were forgotten", s.Name(), run.Safe(device))
+		device, err := trust.DeviceName(ctx, db, s.Now().Stamp.Device)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, Waiting{s.ID, device})
 	}
-	return nil
+	return out, err
+}
+
+// WaitingLines returns a line for each of some sessions that wait, and one for the rest of many.
+func WaitingLines(all []Waiting) (out []string) {
+	const most = 4
+	for i, w := range all {
+		if i == most {
+			return append(out, term.Count(len(all)-most, "more session")+" also wait for a device to sync")
+		}
+		out = append(out, records.ShortID(w.Session)+" waits for "+w.Device+" to sync: messages of it were forgotten")
+	}
+	return out
 }

@@ -15,9 +15,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/capture"
-	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/sync"
-	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/refs"
 	"github.com/memvcs/mem/refs/disk"
 	"github.com/memvcs/mem/refs/lane"
@@ -124,7 +122,7 @@ func ReadArchive(ctx context.Context, e *app.Env, file string, trust bool) (err 
 			return archiveError(file, err)
 		}
 		if trust && !e.Opt.DryRun {
-			if err := trustArchived(ctx, m, branches, out.Devices); err != nil {
+			if err := trustArchived(ctx, m, branches, &out); err != nil {
 				return err
 			}
 		}
@@ -133,7 +131,7 @@ func ReadArchive(ctx context.Context, e *app.Env, file string, trust bool) (err 
 }
 
 // trustArchived trusts the devices with a lane in an archive and prints a note for each new one.
-func trustArchived(ctx context.Context, m *layers.Memory, b sync.Branches, added []state.Device) error {
+func trustArchived(ctx context.Context, m *layers.Memory, b sync.Branches, out *sync.Fetched) error {
 	others, err := untrusted(ctx, m)
 	if err != nil {
 		return err
@@ -145,11 +143,13 @@ func trustArchived(ctx context.Context, m *layers.Memory, b sync.Branches, added
 		}) {
 			continue
 		}
-		if err := trust.TrustDevice(ctx, m.DB, d, true); err != nil {
+		forgotten, err := sync.Trust(ctx, m.DB, d)
+		if err != nil {
 			return err
 		}
-		for i := range added {
-			added[i].Trusted = added[i].Trusted || added[i].ID == d.ID
+		out.Forgotten = append(out.Forgotten, forgotten...)
+		for i := range out.Devices {
+			out.Devices[i].Trusted = out.Devices[i].Trusted || out.Devices[i].ID == d.ID
 		}
 	}
 	return nil

@@ -144,10 +144,11 @@ func makeClone(ctx context.Context, e *app.Env, o cloneOptions, options state.Op
 	}
 	for i, d := range out.Devices {
 		if o.trust {
-			if err := trust.TrustDevice(ctx, m.DB, d, true); err != nil {
+			forgotten, err := sync.Trust(ctx, m.DB, d)
+			if err != nil {
 				return err
 			}
-			out.Devices[i].Trusted = true
+			out.Devices[i].Trusted, out.Forgotten = true, append(out.Forgotten, forgotten...)
 		}
 	}
 	if o.trust && r.Originals {

@@ -11,10 +11,12 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/forgetcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/sync"
 	"github.com/memvcs/mem/layers/trust"
 )
 
@@ -119,10 +121,17 @@ func calledText(d state.Device) string {
 	return ", calls itself " + d.OwnName
 }
 
-// trustDevice trusts a device. On a terminal it shows whose data that is, and asks first.
+// trustDevice trusts a device and prints what is forgotten then. On a terminal it shows whose data that is, and asks first.
 func trustDevice(ctx context.Context, e *app.Env, o *state.DB, d state.Device) error {
+	trusted := func() error {
+		forgotten, err := sync.Trust(ctx, o, d)
+		if !e.Opt.JSON {
+			forgetcmd.PrintHeeded(e, forgotten)
+		}
+		return err
+	}
 	if d.Own || d.Trusted || !e.Term.Stdin || e.Opt.Yes {
-		return trust.TrustDevice(ctx, o, d, true)
+		return trusted()
 	}
 	list, err := trust.Waiting(ctx, o)
 	if err != nil {
@@ -142,7 +151,7 @@ func trustDevice(ctx context.Context, e *app.Env, o *state.DB, d state.Device) e
 		e.Note("nothing changed")
 		return errDeclined
 	}
-	return trust.TrustDevice(ctx, o, d, true)
+	return trusted()
 }
 
 // A deviceChange is the action of a subcommand on a device.

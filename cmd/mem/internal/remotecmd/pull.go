@@ -270,7 +270,7 @@ func printFetched(e *app.Env, what string, r refs.Remote, out sync.Fetched) {
 			e.Hint("to remove its data and fetch no more of it: %s", term.Shell("mem", "device", "drop", l.Device[:8]))
 		}
 	}
-	forgetcmd.PrintHeeded(e, out)
+	forgetcmd.PrintHeeded(e, out.Forgotten)
 	for _, d := range out.Devices {
 		if !d.Trusted {
 			e.Note("new device %s (%s): %s", d.Name, d.Fingerprint, waitingText(d))

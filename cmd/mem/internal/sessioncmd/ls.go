@@ -127,8 +127,12 @@ func runLs(ctx context.Context, e *app.Env, o lsOptions) error {
 			}
 			return listed, nil
 		}
-		if err := run.NoteWaiting(ctx); err != nil {
+		waiting, err := names.WaitingSessions(ctx, run.DB, run.Project.ID)
+		if err != nil {
 			return listed, err
+		}
+		for _, line := range names.WaitingLines(waiting) {
+			e.Note("%s", e.Safe(line))
 		}
 		if len(items) == 0 {
 			return listed, noteNothingListed(ctx, run, len(all) > 0, len(elsewhere) > 0)

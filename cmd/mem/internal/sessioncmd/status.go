@@ -74,6 +74,7 @@ type StatusReport struct {
 	progress           *knowledge.Progress // nil for several projects, or if nothing is in memory
 	revoked            int                 // sources, of this project
 	Parted             []names.Parted      // sessions that went on differently on several devices
+	Waiting            []names.Waiting     // sessions that wait for another device
 	Notes              []notes.Change      // of Claude, on disk and not in memory
 }
 
@@ -97,6 +98,9 @@ func runStatus(ctx context.Context, e *app.Env, o statusOptions) error {
 		} else if !e.Opt.AllProjects {
 			r.revoked = len(list)
 			if r.Parted, err = names.PartedSessions(ctx, run.DB, run.Project.ID, ""); err != nil {
+				return names.Named, err
+			}
+			if r.Waiting, err = names.WaitingSessions(ctx, run.DB, run.Project.ID); err != nil {
 				return names.Named, err
 			}
 		}
@@ -277,7 +281,7 @@ func longStatus(e *app.Env, r StatusReport) {
 			e.Printf("    %s\n", e.Safe(path))
 		}
 	}
-	for i, line := range names.PartedLines(r.Parted) {
+	for i, line := range append(names.PartedLines(r.Parted), names.WaitingLines(r.Waiting)...) {
 		if i == 0 {
 			e.Printf("\n")
 		}
@@ -357,7 +361,7 @@ func statusJSON(e *app.Env, r StatusReport) error {
 	return e.PrintJSON("status", nil, "project", r.project.Name, "stored", r.Stored, "subagents", r.Subagents,
 		"clean", r.clean(), "newest,omitempty", newest, "newestMessages,omitempty", messages, "changed", changed,
 		"untracked", untracked, "untrackedElsewhere,omitempty", len(r.Elsewhere),
-		"parted,omitempty", r.Parted, "revokedSources,omitempty", r.revoked, "layers,omitempty", progress,
+		"parted,omitempty", r.Parted, "waiting,omitempty", r.Waiting, "revokedSources,omitempty", r.revoked, "layers,omitempty", progress,
 		"changedNotes,omitempty", changedNotes)
 }
 
