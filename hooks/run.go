@@ -4,7 +4,7 @@ import (
 	"sync/atomic"
 
 	"github.com/memvcs/mem/hooks/settings"
-	"github.com/memvcs/mem/objects/strictjson"
+	"github.com/memvcs/mem/objects"
 )
 
 // A run is one run of a hook.
@@ -31,7 +31,7 @@ const maxAnswer = 9500
 
 // writeAnswer writes the answer in one piece.
 func (r *run) writeAnswer(answer map[string]any) error {
-	b, err := strictjson.Line(answer)
+	b, err := objects.JSONLine(answer)
 	if err != nil {
 		return err
 	}

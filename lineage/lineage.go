@@ -14,7 +14,6 @@ import (
 	"slices"
 
 	"github.com/memvcs/mem/objects"
-	"github.com/memvcs/mem/objects/strictjson"
 )
 
 var (
@@ -34,7 +33,7 @@ type Recipe struct {
 // NewRecipe returns the recipe of a step with the given plan, which is marshalled as JSON. The plan
 // must be made of structs, slices and scalars, so that its JSON is always the same.
 func NewRecipe(step string, version int, plan any) (Recipe, error) {
-	params, err := strictjson.Marshal(plan)
+	params, err := objects.EncodeJSON(plan)
 	if err != nil {
 		return Recipe{}, fmt.Errorf("recipe of %s: %w: %w", step, ErrParams, err)
 	}

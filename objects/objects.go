@@ -2,7 +2,7 @@
 //
 // An object is immutable. Its [Hash] is its name, the same that "b3sum FILE" prints, and every reader checks an object
 // against its name. A store only gains objects. The package also contains the only BLAKE3 hasher of the program
-// ([Hasher]).
+// ([Hasher]), and the one form of JSON in which equal values have equal names ([JSONLine]).
 package objects
 
 import (

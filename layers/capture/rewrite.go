@@ -17,7 +17,6 @@ import (
 	"github.com/memvcs/mem/layers/transcript"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/objects/stream"
-	"github.com/memvcs/mem/objects/strictjson"
 	"github.com/memvcs/mem/refs"
 )
 
@@ -362,7 +361,7 @@ func (a *regrowing) point(ctx context.Context, p records.Point, end int64,
 	if s.Withheld = a.lost || chained || len(own) > 0; s.Withheld && !a.lost {
 		out.Patch, a.prev = patch.Encode(), patch
 	}
-	out.Body, err = strictjson.Marshal(*s)
+	out.Body, err = objects.EncodeJSON(*s)
 	return out, err
 }
 

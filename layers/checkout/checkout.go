@@ -327,7 +327,7 @@ var ErrFileName = errors.New("is not the name of a transcript")
 // Checkout writes rev to files (see [disk.Tree]). All files are complete before the first is renamed into place.
 // With a [*originals.BehindError] the file has the exact bytes that are here. If the exact bytes of an overflow file
 // are only on another device, the files are written and the error wraps [originals.ErrWithheld]. A file that must
-// not be overwritten is a [*worktree.FileError].
+// not be overwritten is a [*disk.FileError].
 func Checkout(ctx context.Context, db *state.DB, rev state.Rev, at Place, o CheckoutOptions) (done capture.CheckedOut,
 	err error) {
 	dir, out, err := outputs(rev, at, o.Format)

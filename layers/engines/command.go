@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/memvcs/mem/layers/tokens"
-	"github.com/memvcs/mem/objects/strictjson"
+	"github.com/memvcs/mem/objects"
 )
 
 // Command is a model behind an arbitrary program, which reads the question as one JSON object in its stored form and
@@ -33,7 +33,7 @@ func (c *Command) ID() string {
 // Ask runs the program once.
 func (c *Command) Ask(ctx context.Context, q Question) (Answer, error) {
 	return withTimeout(ctx, c.Timeout, func(ctx context.Context) (Answer, error) {
-		in, err := strictjson.Line(q)
+		in, err := objects.JSONLine(q)
 		if err != nil {
 			return Answer{}, fmt.Errorf("ask a program: %w", err)
 		}

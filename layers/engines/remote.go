@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/memvcs/mem/layers/tokens"
-	"github.com/memvcs/mem/objects/strictjson"
+	"github.com/memvcs/mem/objects"
 )
 
 // A Server is an HTTP server with a model.
@@ -152,7 +152,7 @@ const maxBody = 32 << 20
 
 // post sends v as JSON. The response has status 200; the caller closes its body.
 func (s *Server) post(ctx context.Context, path string, header http.Header, v any) (*http.Response, error) {
-	body, err := strictjson.Line(v)
+	body, err := objects.JSONLine(v)
 	if err != nil {
 		return nil, err
 	}

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/memvcs/mem/objects"
-	"github.com/memvcs/mem/objects/strictjson"
 )
 
 // Replay is a model that returns recorded answers.
@@ -47,7 +46,7 @@ func EncodeExchanges(exchanges []Exchange) ([][]byte, error) {
 	var out [][]byte
 	for _, x := range exchanges {
 		for _, v := range []any{x.Question, x.Answer} {
-			b, err := strictjson.Line(v)
+			b, err := objects.JSONLine(v)
 			if err != nil {
 				return nil, fmt.Errorf("encode the exchange with a model: %w", err)
 			}
@@ -65,10 +64,10 @@ func DecodeExchanges(witnesses [][]byte) ([]Exchange, error) {
 	var out []Exchange
 	for i := 0; i < len(witnesses); i += 2 {
 		var x Exchange
-		if err := strictjson.Decode(witnesses[i], &x.Question); err != nil || x.Question.Format != questionFormat {
+		if err := objects.DecodeJSON(witnesses[i], &x.Question); err != nil || x.Question.Format != questionFormat {
 			return nil, fmt.Errorf("witness %d is not a question: %w", i+1, orFormat(err, x.Question.Format))
 		}
-		if err := strictjson.Decode(witnesses[i+1], &x.Answer); err != nil || x.Answer.Format != answerFormat {
+		if err := objects.DecodeJSON(witnesses[i+1], &x.Answer); err != nil || x.Answer.Format != answerFormat {
 			return nil, fmt.Errorf("witness %d is not an answer: %w", i+2, orFormat(err, x.Answer.Format))
 		}
 		out = append(out, x)

@@ -19,7 +19,6 @@ import (
 	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/objects/stream"
-	"github.com/memvcs/mem/objects/strictjson"
 	"github.com/memvcs/mem/refs"
 )
 
@@ -367,7 +366,7 @@ func (l *laneCleaner) record(tx *refs.Tx, r refs.Record) error {
 					snap.Files[i].Withheld = snap.Files[i].Withheld || len(now.cuts) > 0
 				}
 			}
-			b, err := strictjson.Marshal(snap)
+			b, err := objects.EncodeJSON(snap)
 			if err != nil {
 				return err
 			}

@@ -19,7 +19,6 @@ import (
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/lineage"
 	"github.com/memvcs/mem/objects"
-	"github.com/memvcs/mem/objects/strictjson"
 	"github.com/memvcs/mem/refs"
 )
 
@@ -339,7 +338,7 @@ func (f *deletion) withoutReferences(r refs.Record, was []byte) (body []byte, er
 		err = state.ApplyTo(r, func(j facts.Judgement) {
 			if f.gone[j.By.String()] {
 				j.By = objects.Hash{}
-				body, err = strictjson.Marshal(j)
+				body, err = objects.EncodeJSON(j)
 			}
 		})
 	case permanent.Kind:
@@ -352,7 +351,7 @@ func (f *deletion) withoutReferences(r refs.Record, was []byte) (body []byte, er
 				return f.sessions[x.Session] || f.quoteDeleted(x)
 			})
 			if len(b.Evidence) < e || len(b.Quotes) < w {
-				body, err = strictjson.Marshal(b)
+				body, err = objects.EncodeJSON(b)
 			}
 		})
 	}

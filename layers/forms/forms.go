@@ -18,7 +18,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/memvcs/mem/layers/tokens"
-	"github.com/memvcs/mem/objects/strictjson"
+	"github.com/memvcs/mem/objects"
 )
 
 // A field is a field of the JSON form of a type. Its tags describe it: json has its name, about its description, enum its
@@ -97,7 +97,7 @@ func Schema[T any](title string) json.RawMessage {
 }
 
 func asJSON(v any) json.RawMessage {
-	b, err := strictjson.Marshal(v)
+	b, err := objects.EncodeJSON(v)
 	if err != nil {
 		panic("forms: " + err.Error()) // only text and numbers
 	}
@@ -158,7 +158,7 @@ func Decode[T any](b []byte) (out T, err error) {
 	if len(b) > maxBytes {
 		return out, &Error{[]string{fmt.Sprintf("%d bytes are too many: want at most %d", len(b), maxBytes)}}
 	}
-	b = strictjson.Unfence(bytes.TrimPrefix(b, []byte("\ufeff")))
+	b = unfence(bytes.TrimPrefix(b, []byte("\ufeff")))
 	if !utf8.Valid(b) {
 		return out, &Error{[]string{"the input is not UTF-8"}}
 	}
@@ -340,4 +340,15 @@ func Printable(s string) string {
 		}
 		return r
 	}, s), 60)
+}
+
+// unfence removes the Markdown fence that models write around JSON.
+func unfence(b []byte) []byte {
+	s := bytes.TrimSpace(b)
+	body, ok := bytes.CutPrefix(s, []byte("```"))
+	if !ok || !bytes.HasSuffix(body, []byte("```")) {
+		return b
+	}
+	_, body, _ = bytes.Cut(body, []byte("\n"))
+	return bytes.TrimSuffix(body, []byte("```"))
 }

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/memvcs/mem/objects/strictjson"
+	"github.com/memvcs/mem/objects"
 )
 
 // Spellings returns the forms of a value in transcripts and other files: unchanged, inside a JSON string, once and
@@ -55,7 +55,7 @@ func Spellings(value []byte) [][]byte {
 const MinSecret = 6
 
 func jsonInside(value []byte) []byte {
-	b, err := strictjson.Marshal(string(value))
+	b, err := objects.EncodeJSON(string(value))
 	if err != nil {
 		return value // a string always encodes
 	}

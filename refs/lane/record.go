@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/memvcs/mem/objects"
-	"github.com/memvcs/mem/objects/strictjson"
 )
 
 // ErrRecord means that bytes are not a record in its canonical form.
@@ -33,7 +32,7 @@ func (r Record) Compare(o Record) int {
 
 // Encode returns the canonical form of r and sets its ID.
 func (r *Record) Encode() ([]byte, error) {
-	b, err := strictjson.Line(r)
+	b, err := objects.JSONLine(r)
 	if err != nil {
 		return nil, fmt.Errorf("encode %s record: %w", r.Kind, err)
 	}
@@ -59,7 +58,7 @@ func DecodeRecord(b []byte) (Record, error) {
 
 // NewRecord returns a record and its bytes.
 func NewRecord(kind string, d Device, lamport uint64, now time.Time, body any) (Record, []byte, error) {
-	b, err := strictjson.Marshal(body)
+	b, err := objects.EncodeJSON(body)
 	if err != nil {
 		return Record{}, nil, fmt.Errorf("encode %s record: %w", kind, err)
 	}

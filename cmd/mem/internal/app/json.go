@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/memvcs/mem/cmd/mem/internal/term"
-	"github.com/memvcs/mem/objects/strictjson"
+	"github.com/memvcs/mem/objects"
 )
 
 // An Object is the JSON of what only one command prints: a name and a value for each member. A name that ends with
@@ -25,7 +25,7 @@ func (o Object) MarshalJSON() ([]byte, error) {
 		if x := reflect.ValueOf(o[i+1]); optional && (!x.IsValid() || x.IsZero() || x.Kind() == reflect.Slice && x.Len() == 0) {
 			continue
 		}
-		value, err := strictjson.Marshal(o[i+1])
+		value, err := objects.EncodeJSON(o[i+1])
 		if err != nil {
 			return nil, err
 		}
@@ -121,7 +121,7 @@ const jsonPiece = 16 << 10
 
 // EncodeJSON encodes v, which must be a JSON object, with the member "schema" in front.
 func EncodeJSON(what string, v any) ([]byte, error) {
-	b, err := strictjson.Line(v)
+	b, err := objects.JSONLine(v)
 	if err != nil {
 		return nil, fmt.Errorf("encode the answer: %w", err)
 	}

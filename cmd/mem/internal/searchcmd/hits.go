@@ -12,7 +12,7 @@ import (
 	"github.com/memvcs/mem/layers/search/index"
 	"github.com/memvcs/mem/layers/tokens"
 	"github.com/memvcs/mem/layers/view"
-	"github.com/memvcs/mem/objects/strictjson"
+	"github.com/memvcs/mem/objects"
 )
 
 // contextWidth is the approximate length in bytes of the part of a text whose lines --context prints.
@@ -300,7 +300,7 @@ func wrap(s search.Snippet, width int) (out []search.Snippet) {
 
 // printJSONLine prints v on one line, also on a terminal: a line is one hit, or the answer to one query.
 func printJSONLine(e *app.Env, v any) error {
-	b, err := strictjson.Line(v)
+	b, err := objects.JSONLine(v)
 	if err != nil {
 		return fmt.Errorf("encode the answer: %w", err)
 	}
