@@ -120,3 +120,41 @@ func TestPrepares(t *testing.T) {
 		}
 	}
 }
+
+// TestUncommitted gives sessions that end with work that nobody committed, or with a commit that skipped the hooks: it is open.
+func TestUncommitted(t *testing.T) {
+	t.Parallel()
+	ask := refine.Entry{Role: "user", Said: "Mend the price parser"}
+	edit := refine.Entry{Role: "tool", Name: "Edit", Target: "lib/price.go:3", Diff: "+x", Result: "ok"}
+	done := refine.Entry{Role: "assistant", Said: "It rounds once."}
+	const skipped = "The last commit or push of the session skipped the hooks of the repository"
+	for _, c := range []struct {
+		name    string
+		entries []refine.Entry
+		want    string
+	}{
+		{"nothing changed", []refine.Entry{ask, bash("make", "ok"), done}, ""},
+		{"changed", []refine.Entry{ask, edit, done}, "Not committed in the session: 1 file changed, no commit seen #2"},
+		{"committed", []refine.Entry{ask, edit, bash("git commit -am x", "ok"), done}, ""},
+		{"changed after it", []refine.Entry{ask, bash("git commit -am x", "ok"), edit, done}, "Not committed in the session: 1 file changed, changed after the commit #3"},
+		{"without hooks", []refine.Entry{ask, edit, bash("npm test", "Exit code 1"), bash("git commit --no-verify -am x", "ok"), done}, skipped + " (failed: `npm test`) #4"},
+		{"by a variable", []refine.Entry{ask, edit, bash("HUSKY=0 git commit -am x", "ok"), done}, skipped + " #3"},
+		{"with hooks after that", []refine.Entry{ask, edit, bash("git commit -nam x", "ok"), bash("git commit --amend --no-edit", "ok"), done}, ""},
+		{"it failed", []refine.Entry{ask, bash("git commit --no-verify -am x", "Exit code 1"), done}, ""},
+		{"a push without hooks", []refine.Entry{ask, edit, bash("git commit -am x", "ok"), bash("git push --no-verify", "ok"), done}, skipped + " #4"},
+	} {
+		var got []string
+		d := summarized(t, c.entries...)
+		for _, it := range open([]Digest{d}, 0, atStart, same) {
+			if !strings.HasPrefix(it.Text, "[failed]") {
+				got = append(got, it.Text+" "+it.Source)
+			}
+		}
+		if s := strings.Join(got, " / "); s != c.want {
+			t.Errorf("%s: %q, want %q", c.name, s, c.want)
+		}
+		if s := before([]Digest{{}, d}, 0, same)[0].Text; strings.Contains(s, "skipped") != strings.Contains(c.want, "skipped") {
+			t.Errorf("%s, in a session before: %q", c.name, s)
+		}
+	}
+}

@@ -313,8 +313,12 @@ func withoutHosts(text string) string {
 // digest sets the digests of the sessions. It returns how many are missing.
 func (b *briefing) digest(ctx context.Context, p state.Project) (left int, err error) {
 	b.digests, left, err = digests(ctx, b.m, p.ID, b.sessions, b.o.Late)
+	dir := b.o.Dir
+	if dir == "" && len(b.digests) > 0 {
+		dir = b.digests[0].Dir // all names are relative to one directory
+	}
 	for i, d := range b.digests {
-		b.digests[i] = d.Rebase(b.o.Dir)
+		b.digests[i] = d.Rebase(dir)
 	}
 	if b.known != nil { // a subagent is told no facts
 		settle(b.digests, toldOf(b.known))

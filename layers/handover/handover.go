@@ -43,6 +43,8 @@ type Digest struct {
 	Compact  int       // the message of the last compaction, 0 if there was none
 
 	Uncommitted string // that no commit was seen after the last change of a file, or ""
+	Changed     []int  // messages of the last changes of the files that were not committed
+	Unhooked    int    // the last commit or push that skipped the hooks of the repository, or 0
 }
 
 // Said is a text of a message. At is the message with its words if they are in another one, see [transcript.Said].
@@ -110,12 +112,13 @@ const (
 	Settled
 )
 
-// A Command is a command that a session ran. Args, Part, N, End and Exit are those of the last run, whose outcome may be
-// unknown: a verdict from before says nothing of it. A part that passed is not the last run if all was run before.
+// A Command is a command that a session ran. What selects some of the tests belongs to it: a run of one test says nothing of
+// all. The other arguments, N, End and Exit are those of the last run, whose outcome may be unknown: a verdict from before
+// says nothing of it.
 type Command struct {
 	Name string // program and subcommand: "go test"; see [placed]
-	Args string // "" unless they are plain names; of those that select tests, "(a part)" if they are not
-	Part bool   // it ran some of the tests
+	Part string // the arguments that select some of the tests and where they are, in names, or ""
+	Args string // "" unless they are plain names
 	Task string // the command that it stands for, or ""
 	N    int    // message
 	Runs int

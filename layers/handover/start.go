@@ -225,11 +225,22 @@ func open(digests []Digest, shown int, limits statusLimits, id ID) (out []brief.
 		} else if k >= 0 && d.Turns[k].Asks != "" && d.Turns[k].Stopped == 0 && i == 0 {
 			say(d.Turns[k].Answered.N, brief.Assistant, "Asked the user and got no answer: "+
 				quoted(d.Turns[k].Asks, showQuestion), "the session ended with a question")
-		} else if k >= 0 && d.Turns[k].Asks != "" && d.Turns[k].Stopped == 0 && d.Uncommitted != "" && i > shown && i <= shown+maxBefore &&
-			!settled(d.Turns[k].Asks, digests[:i]) {
+		} else if k >= 0 && d.Turns[k].Asks != "" && d.Turns[k].Stopped == 0 && i > shown && i <= shown+maxBefore &&
+			(d.Uncommitted != "" || len(ParsePrompt(d.Turns[k].Asks).words) > 0) && !settled(d.Turns[k].Asks, digests[:i]) {
 			list := clauses(d.Turns[k].Asks)
-			say(d.Turns[k].Answered.N, brief.Assistant, day(d)+"asked the user and got no answer: "+
-				quoted(list[len(list)-1], showEarlier), "the session ended with a question, and no commit was seen")
+			asked := list[len(list)-1]
+			if len(ParsePrompt(asked).words) == 0 {
+				asked = askedIn(d.Turns[k].Asks, showQuestion)
+			}
+			say(d.Turns[k].Answered.N, brief.Assistant, day(d)+"asked the user and got no answer: "+quoted(asked, showQuestion),
+				"the session ended with a question")
+		}
+		if i == shown && len(d.Changed) > 0 {
+			say(slices.Max(d.Changed), brief.Assistant, "Not committed in the session: "+times(len(d.Changed), "file")+" changed, "+d.Uncommitted,
+				"no later command commits")
+		}
+		if i == shown && d.Unhooked > 0 {
+			say(d.Unhooked, brief.Assistant, "The last commit or push of the session skipped the hooks of the repository"+brokeThere(d), "no later one ran them")
 		}
 		for _, o := range d.Open {
 			switch {
@@ -471,13 +482,30 @@ func before(digests []Digest, last int, id ID) (out []brief.Item) {
 		default:
 			text += "; " + asClause(end.Text) + commit
 		}
-		if d.Uncommitted != "" {
+		switch {
+		case d.Unhooked > 0:
+			text += "; the hooks of the repository were skipped" + brokeThere(d)
+		case d.Uncommitted != "":
 			text += "; " + d.Uncommitted
 		}
 		out = append(out, brief.Item{Text: text, Source: end.Source, Trust: end.Trust, Time: d.Last,
 			Why: "a session before, with its last outcome"})
 	}
 	return out
+}
+
+// brokeThere names the checks that failed last in a session, in brackets.
+func brokeThere(d Digest) string {
+	var out []string
+	for _, c := range d.Commands {
+		if c.End == Broke && verdict.Tests(c.Name) {
+			out = append(out, "`"+c.Name+"`")
+		}
+	}
+	if len(out) == 0 {
+		return ""
+	}
+	return " (failed: " + strings.Join(out[:min(len(out), 3)], ", ") + ")"
 }
 
 // chosen returns the last answers of the user in dialogs of a session.
@@ -743,10 +771,10 @@ func Commands(digests []Digest) []Run {
 			}) {
 				c.End = Settled
 			}
-			i, known := at[c.Name]
+			i, known := at[c.Name+"\n"+c.Part]
 			if !known {
 				i = len(out)
-				at[c.Name] = i
+				at[c.Name+"\n"+c.Part] = i
 				out = append(out, Run{Command: c, Session: d.Session})
 			}
 			r := &out[i]
@@ -766,16 +794,22 @@ func Commands(digests []Digest) []Run {
 }
 
 // commandItems lists the commands that rank first, before those of which the end is unknown. Of one that checks nothing
-// that says nothing.
+// that says nothing, and so does a part that passed of a command that is listed.
 func commandItems(digests []Digest, id ID) (out []brief.Item) {
-	all := slices.DeleteFunc(Commands(digests), func(r Run) bool {
-		return prepares(r.Name+" "+r.Args) || r.End == Unknown && r.Task == "" && (!verdict.Tests(r.Name) || strings.HasSuffix(r.Name, " install"))
+	all := Commands(digests)
+	whole := map[string]bool{}
+	for _, r := range all {
+		whole[r.Name] = whole[r.Name] || r.Part == ""
+	}
+	all = slices.DeleteFunc(all, func(r Run) bool {
+		return prepares(r.Name+" "+r.Args) || r.Part != "" && r.End != Broke && whole[r.Name] ||
+			r.End == Unknown && r.Task == "" && (!verdict.Tests(r.Name) || strings.HasSuffix(r.Name, " install"))
 	})
 	slices.SortStableFunc(all, func(a, b Run) int { return unseen(a) - unseen(b) })
 	for _, r := range all[:min(maxRun, len(all))] {
 		text := r.Name
-		if r.Args != "" {
-			text += " " + r.Args
+		if with := cmp.Or(r.Part, r.Args); with != "" {
+			text += " " + with
 		}
 		if r.Task != "" && r.Task != verdict.Several {
 			text += " = " + r.Task
@@ -788,11 +822,11 @@ func commandItems(digests []Digest, id ID) (out []brief.Item) {
 
 // prepares reports whether a command prepares or looks at something and checks nothing.
 func prepares(line string) bool {
-	return !verdict.Tests(line) && preparing().MatchString(line)
+	return preparing().MatchString(line) && (!verdict.Tests(line) || strings.Contains(line, " deps."))
 }
 
 var preparing = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`\b(go tool|go mod download|codegen|migrate|deps)\b`)
+	return regexp.MustCompile(`\b(go tool|go get|go mod download|cache|codegen|migrate|deps)\b`)
 })
 
 func unseen(r Run) int {
@@ -811,6 +845,8 @@ func result(c Command) string {
 		return fmt.Sprintf(": failed, exit %d", c.Exit)
 	case c.End == Broke:
 		return ": failed"
+	case c.End == Settled:
+		return ": failed, later said or seen to pass"
 	}
 	return ": no result seen"
 }

@@ -145,7 +145,7 @@ func TestMends(t *testing.T) {
 func TestWider(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]string{
-		"mise run test":      "go test ./a: no result seen",
+		"mise run test":      "go test ./a: failed, later said or seen to pass",
 		"go test ./... -v":   "go test ./... -v: passed",
 		"make lint":          "go test ./a: failed, exit 1",
 		"make -C other test": "go test ./a: failed, exit 1",

@@ -59,12 +59,14 @@ func Summarize(entries iter.Seq2[refine.Entry, error], echo func(n int) bool, ma
 	if err != nil {
 		return Digest{}, err
 	}
-	switch end := exchange.EndingOf(xs); {
-	case !end.Uncommitted():
-	case end.Commits > 0:
-		s.d.Uncommitted = "changed after the commit"
-	default:
+	if end := exchange.EndingOf(xs); end.Uncommitted() {
 		s.d.Uncommitted = "no commit seen"
+		if end.Commits > 0 {
+			s.d.Uncommitted = "changed after the commit"
+		}
+		for _, f := range end.Changed {
+			s.d.Changed = append(s.d.Changed, f.Last)
+		}
 	}
 	return s.finish(), nil
 }
@@ -383,37 +385,81 @@ func (s *summary) ran(e refine.Entry) {
 	if strings.HasPrefix(e.Result, "refused by the user") {
 		return
 	}
+	if e.Exit == 0 && e.Result == "ok" && len(e.Cmd) <= maxForm {
+		for _, c := range shell.Parse(e.Cmd) {
+			switch hooks, sends := hooked(c); {
+			case sends && !hooks:
+				s.d.Unhooked = e.N
+			case sends:
+				s.d.Unhooked = 0
+			}
+		}
+	}
 	list, verdicts := placed(e)
+	if s.forms.ran(e) && len(e.Failed) == 0 {
+		return // a command that could not run checked nothing
+	}
 	for i, c := range list {
 		s.command(e, c, outcomes[verdicts[i]])
 	}
-	if !s.forms.ran(e) || len(e.Failed) > 0 { // a command that could not run checked nothing
-		s.tests.ran(e, list, verdicts)
+	s.tests.ran(e, list, verdicts)
+}
+
+// hooked reports whether a command commits or pushes, and whether the hooks of the repository run then: an option turns them
+// off, or a variable of a program that manages them.
+func hooked(c shell.Simple) (hooks, sends bool) {
+	w := c.Program()
+	if len(w) < 2 || w[0] != "git" || !slices.Contains(w, "commit") && !slices.Contains(w, "push") {
+		return false, false
 	}
+	off := slices.ContainsFunc(w, func(s string) bool {
+		short := slices.Contains(w, "commit") && strings.HasPrefix(s, "-n") && !strings.HasPrefix(s, "--")
+		return s == "--no-verify" || short
+	}) || slices.ContainsFunc(c.Words, func(s string) bool {
+		return s == "HUSKY=0" || s == "LEFTHOOK=0" || s == "OVERCOMMIT_DISABLE=1" || strings.HasPrefix(s, "SKIP=")
+	})
+	return !off, true
 }
 
 var outcomes = map[verdict.Verdict]Outcome{verdict.Passed: Passed, verdict.Failed: Broke}
 
+// part returns the arguments of a command that select some of the tests, with the places of these, in names.
+func part(c shell.Command) string {
+	selects := c.Selects()
+	if len(selects) == 0 || !verdict.Tests(c.Name) {
+		return ""
+	}
+	var out []string
+	for _, a := range c.Args {
+		is := slices.Contains(selects, a)
+		if !is && (strings.HasPrefix(a, "-") || !strings.Contains(a, "/")) {
+			continue
+		}
+		alternatives := strings.FieldsFunc(a, func(r rune) bool { return strings.ContainsRune("|^$()", r) })
+		known := slices.DeleteFunc(slices.Clone(alternatives), func(s string) bool { return !names.Word(s) })
+		if a = strings.Join(known, ","); len(known) == 0 || len(known) < len(alternatives) {
+			a = strings.TrimPrefix(a+",…", ",")
+		}
+		out = append(out, a)
+	}
+	shown := strings.Join(out, " ")
+	if names.Command(strings.Fields(strings.ReplaceAll(shown, ",…", "")), maxSelects) != strings.ReplaceAll(shown, ",…", "") {
+		return "(a part)"
+	}
+	return strings.ReplaceAll(shown, ",", "|")
+}
+
 func (s *summary) command(e refine.Entry, c shell.Command, end Outcome) {
-	i, known := s.commands[c.Name]
+	of := part(c)
+	i, known := s.commands[c.Name+"\n"+of]
 	if !known {
 		i = s.placeForCommand()
-		s.commands[c.Name] = i
-		s.d.Commands[i] = Command{Name: c.Name}
+		s.commands[c.Name+"\n"+of] = i
+		s.d.Commands[i] = Command{Name: c.Name, Part: of}
 	}
 	x := &s.d.Commands[i]
 	x.Runs++
-	selects := c.Selects()
-	part := len(selects) > 0 && verdict.Tests(c.Name)
-	if part && end != Broke && known && !x.Part && x.End == Passed {
-		return
-	}
-	x.N, x.Args, x.Part, x.End, x.Exit = e.N, names.Args(c.Args), part, end, e.Exit
-	if part && x.Args == "" {
-		if x.Args = names.Command(selects, maxSelects); x.Args != strings.Join(selects, " ") {
-			x.Args = "(a part)"
-		}
-	}
+	x.N, x.Args, x.End, x.Exit = e.N, names.Args(c.Args), end, e.Exit
 	_, own := dirOf(c.Name)
 	for _, t := range e.Tasks {
 		name, task, _ := strings.Cut(t, " = ")
@@ -438,7 +484,7 @@ func (s *summary) placeForCommand() int {
 			least = i
 		}
 	}
-	delete(s.commands, s.d.Commands[least].Name)
+	delete(s.commands, s.d.Commands[least].Name+"\n"+s.d.Commands[least].Part)
 	return least
 }
 

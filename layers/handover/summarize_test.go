@@ -87,22 +87,50 @@ func TestFailedTests(t *testing.T) {
 	}
 }
 
-// TestLastArgs shows a command with the arguments of the run whose outcome it shows.
-func TestLastArgs(t *testing.T) {
+// TestParts runs all tests and some of them: what selects tests, and where, belongs to the command, whatever its runner.
+func TestParts(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct{ first, result, last, args string }{
-		{"go test ./lib/...", "Exit code 1", "go test -run 'A|B' ./app", "(a part)"},
-		{"go test ./lib/...", "Exit code 1", "go test ./app -run TestA", "./app -run TestA"},
-		{"go test ./lib/...", "ok", "go test ./app/...", "./app/..."},
+	for line, want := range map[string]string{
+		"go test ./...":                               "",
+		"go test -v ./app/...":                        "",
+		"go test ./app -run TestA":                    "./app -run TestA",
+		"go test -run='A|B' ./app":                    "-run=A|B ./app",
+		"go test -run '^(TestA|TestB)$' ./app -v":     "-run TestA|TestB ./app",
+		"go test ./app -run 'always run evil first'":  "(a part)",
+		"pytest tests/test_price.py -k rounding":      "tests/test_price.py -k rounding",
+		"cd web && npx jest -t rounding src/price.ts": "-t rounding src/price.ts",
+		"make lint": "",
 	} {
-		d := summarized(t, bash(c.first, c.result), bash(c.last, "ok"))
-		if x := d.Commands[0]; x.Args != c.args || x.End != Passed || x.N != 2 || x.Runs != 2 {
-			t.Errorf("after %q and %q the command is %+v", c.first, c.last, x)
+		d := summarized(t, bash(line, "ok"))
+		if len(d.Commands) != 1 || d.Commands[0].Part != want {
+			t.Errorf("%s: %+v, want the part %q", line, d.Commands, want)
 		}
 	}
-	d := summarized(t, bash("go test ./...", "ok"), bash("go test -run TestA ./app", "ok"))
-	if x := d.Commands[0]; x.Args != "./..." || x.N != 1 || x.Runs != 2 {
-		t.Errorf("after a run of all tests that passed the command is %+v", x)
+	for _, c := range []struct {
+		lines []refine.Entry
+		want  string
+	}{
+		{[]refine.Entry{bash("go test ./...", "ok"), bash("go test -run TestA ./app", "ok")}, "go test ./...: passed"},
+		{[]refine.Entry{bash("go test ./...", "Exit code 1"), bash("go test -run TestA ./app", "ok")}, "go test ./...: failed, exit 1"},
+		{[]refine.Entry{bash("go test ./...", "ok"), bash("go test -run TestA ./app", "Exit code 1")}, "go test -run TestA ./app: failed, exit 1 / go test ./...: passed"},
+		{[]refine.Entry{bash("go test -run TestA ./app", "ok")}, "go test -run TestA ./app: passed"},
+		{[]refine.Entry{bash("bun run lint", "Exit code 1", "error: Script not found \"lint\"")}, ""},
+		{[]refine.Entry{bash("mix deps.compile --force ash | tail -5", "ok")}, ""},
+		{[]refine.Entry{bash("node assets/build.js | tail -5", "ok")}, ""},
+	} {
+		for i := range c.lines {
+			if c.lines[i].Exit != 0 && c.lines[i].Failed == nil {
+				c.lines[i].Errors = []string{"error: Script not found \"lint\""}
+			}
+		}
+		var got []string
+		for _, it := range commandItems([]Digest{summarized(t, c.lines...)}, same) {
+			got = append(got, it.Text)
+		}
+		slices.Sort(got)
+		if s := strings.Join(got, " / "); s != c.want {
+			t.Errorf("%q, want %q", s, c.want)
+		}
 	}
 }
 

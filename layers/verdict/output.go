@@ -282,15 +282,20 @@ func known(program string) bool { return slices.Contains(summarizers, path.Base(
 
 // testers are words of commands that build, test or check.
 var testers = strings.Fields("build test tests lint check checks vet fmt format compile typecheck tsc verify ci install " +
-	"generate e2e unit integration spec specs")
+	"generate e2e unit integration spec specs jest mocha rspec phpunit cypress playwright bats")
 
 // Tests reports whether the name of a command says that it builds, tests or checks.
+//
+// The name of a file that a program runs is not that of a task: "node assets/build.js" is a program like any other. It is one
+// if it is named for tests or a linter.
 func Tests(name string) bool {
-	for w := range strings.FieldsFuncSeq(strings.ToLower(name), func(r rune) bool {
-		return strings.ContainsRune(" :-_/.", r)
-	}) {
-		if slices.Contains(testers, w) || strings.HasSuffix(w, "test") || strings.HasSuffix(w, "lint") {
-			return true
+	for i, word := range strings.Fields(strings.ToLower(name)) {
+		isFile := i > 0 && path.Ext(word) != "" && !strings.HasPrefix(word, "-") && !strings.Contains(path.Ext(word), ":")
+		for w := range strings.FieldsFuncSeq(word, func(r rune) bool { return strings.ContainsRune(":-_/.", r) }) {
+			tests := strings.HasSuffix(w, "test") || strings.HasSuffix(w, "lint") || w == "tests" || w == "spec" || w == "specs"
+			if tests || slices.Contains(testers, w) && !isFile {
+				return true
+			}
 		}
 	}
 	return false
