@@ -57,7 +57,7 @@ type Item struct {
 	To      int    // last of its messages, if there are several; 0 means N
 	X       int    // first message of its exchange; 0: no heading is written
 	Time    string // of the exchange, as in L1
-	By      string // of the exchange: the command of the client that began it
+	By      string // of the exchange: the command of the client that began it, or why it has no request
 	Kind    Kind
 	Label   string // see [Segment.Label]
 	Text    string

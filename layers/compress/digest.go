@@ -62,7 +62,7 @@ const steps = "steps"
 func joinSteps(segs []Segment) []Segment {
 	step := func(s Segment) bool {
 		return s.Role == "assistant" && s.Label == "" && len(s.Text) < 240 && !strings.Contains(s.Text, "\n") &&
-			narrates().MatchString(s.Text)
+			narrates(s.Text)
 	}
 	out := segs[:0]
 	joined := false // the last one is of steps
@@ -120,10 +120,9 @@ type writer struct {
 	day   string          // of the last heading
 	diffs []int32         // the changes of the exchange
 
-	pasted int32 // the item of the user of which the following is known, plus one
+	typed  int32 // the item of the user of which the following is known, plus one
 	review int   // the first line that reads like pasted text, or -1
 	lines  int
-	log    int // lines that a program wrote
 }
 
 func (w *writer) unit(i int32) {
@@ -163,6 +162,12 @@ func (l *listed) failure() string {
 	return "failed " + l.name
 }
 
+// Parts of a heading.
+const (
+	headingGap = " · "
+	continued  = ", continued"
+)
+
 // heading begins an exchange.
 func (w *writer) heading(it *Item) {
 	if it.X == 0 {
@@ -175,29 +180,20 @@ func (w *writer) heading(it *Item) {
 		if day := at.Format(time.DateOnly); day != w.day {
 			layout, w.day = "Jan 2 15:04", day
 		}
-		text += " · " + at.Format(layout)
+		text += headingGap + at.Format(layout)
 	}
 	if it.By != "" {
-		text += " · " + it.By
+		text += headingGap + it.By
 	}
-	if it.N > it.X && it.Kind != User && it == w.first(it) {
-		text += ", continued"
+	if w.continued && it.X == w.items[0].X {
+		text += continued
 	}
 	w.out = append(w.out, Segment{Role: "heading", Text: text, Src: [][2]int{{it.X, it.X}}})
 }
 
-// first returns the first item of the exchange of it among the items.
-func (w *writer) first(it *Item) *Item {
-	k := sort.Search(len(w.items), func(k int) bool { return w.items[k].X >= it.X })
-	if k < len(w.items) && w.items[k].X == it.X {
-		return &w.items[k]
-	}
-	return it
-}
-
 // said writes a unit of a text.
 func (w *writer) said(i int32, u *unit, it *Item) {
-	if label := w.label(u, it); w.last == 0 || w.units[w.last-1].item != u.item || label != w.out[len(w.out)-1].Label {
+	if label := w.label(i, u, it); w.last == 0 || w.units[w.last-1].item != u.item || label != w.out[len(w.out)-1].Label {
 		w.close()
 		w.out = append(w.out, Segment{Role: roleOf(it.Kind), Label: label, Src: it.sources()})
 	} else {
@@ -230,25 +226,33 @@ func (w *writer) said(i int32, u *unit, it *Item) {
 }
 
 // label returns the label of a unit of a text: that of its item, or what marks a text that the user pasted.
-func (w *writer) label(u *unit, it *Item) string {
+func (w *writer) label(i int32, u *unit, it *Item) string {
 	if u.class != userClass && u.class != pasted || it.Kind != User {
 		return it.Label
 	}
-	if w.pasted != u.item+1 {
-		w.pasted, w.review, w.lines, w.log = u.item+1, paste.Review(it.Text), 1+strings.Count(it.Text, "\n"), 0
-		for k := sort.Search(len(w.units), func(k int) bool { return w.units[k].item >= u.item }); k < len(w.units) && w.units[k].item == u.item; k++ {
-			if v := &w.units[k]; v.class == pasted {
-				w.log += 1 + strings.Count(v.text, "\n")
-			}
-		}
+	if w.typed != u.item+1 {
+		w.typed, w.review, w.lines = u.item+1, paste.Review(it.Text), 1+strings.Count(it.Text, "\n")
 	}
 	switch {
 	case u.class == pasted:
-		return linesOf("pasted", w.log)
+		return linesOf("pasted", w.pastedLines(i))
 	case w.review >= 0 && int(u.line) >= w.review:
 		return linesOf("reads like pasted text", w.lines-w.review)
 	}
 	return it.Label
+}
+
+// pastedLines returns the number of lines of the paste that a unit is a part of.
+func (w *writer) pastedLines(i int32) int {
+	same := func(k int32) bool {
+		return k >= 0 && int(k) < len(w.units) && w.units[k].class == pasted && w.units[k].item == w.units[i].item
+	}
+	first, last := i, i
+	for ; same(first - 1); first-- {
+	}
+	for ; same(last + 1); last++ {
+	}
+	return int(w.units[last].line-w.units[first].line) + 1 + strings.Count(w.units[last].text, "\n")
 }
 
 func linesOf(what string, n int) string {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/memvcs/mem/layers/keepit"
 	"github.com/memvcs/mem/layers/refine"
 	"github.com/memvcs/mem/layers/tokens"
 )
@@ -73,6 +74,32 @@ func TestListsCount(t *testing.T) {
 	}
 	if !whole || !part || !again {
 		t.Errorf("seen whole: %v, in part: %v, in part again: %v", whole, part, again)
+	}
+}
+
+// TestSteps holds that an aggressive version says what was found, without the announcements of steps around it.
+func TestSteps(t *testing.T) {
+	t.Parallel()
+	l1 := `{"n":1,"role":"user","text":"Please mend the queue of the night."}
+{"n":2,"role":"assistant","text":"I see the issue now. The queue has two writers, and both of them drain it. Let me look at the second one."}
+{"n":3,"role":"assistant","text":"Good questions. Let me check."}
+{"n":4,"role":"assistant","text":"All 19 tests pass. Now commit and push."}
+{"n":5,"role":"assistant","text":"Expected — the table is empty until the first night. Let me fill it now."}
+{"n":6,"role":"assistant","text":"Now commit and push:"}
+{"n":7,"role":"assistant","text":"The queue is mended."}`
+	items, err := Items(refine.Entries(strings.NewReader(l1)), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := Run(t.Context(), Input{Items: items}, Plan{Engine: Extract{}.ID(), Tokenizer: tokens.For("").ID(), Budget: 400,
+		Tiers: []Part{{From: 1, To: 7, Budget: 400, Level: keepit.Aggressive}}}, Extract{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "## #1\n\n> Please mend the queue of the night.\n\nThe queue has two writers, and both of them drain it.\n\nAll 19 tests pass.\n\n" +
+		"Expected — the table is empty until the first night.\n\nThe queue is mended.\n"
+	if got := Text(r.Segments); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }
 
@@ -171,6 +198,34 @@ func TestNotMisleading(t *testing.T) {
 			[]string{"[at the end: the last request has no answer (#1)]"}, nil},
 		"an answer that begins with nothing": {user + `{"n":2,"role":"assistant","text":"Good question, let me address that directly.\n\nThe writer of the table holds the lock of the queue until the night is over.\n\n` + code + `"}`, 68, []string{"The writer of the table holds the lock"}, []string{"Good question"}},
 		"an item named by itself":            {user + `{"n":2,"role":"assistant","text":"Steps:\n\n1. ` + strings.Repeat("The writer of the table waits for the lock. ", 12) + `\n2. Close it"}`, 100, []string{"\n2. Close it"}, []string{"more:"}},
+		"a file that was made and removed, and two of one name": {user + `{"n":2,"role":"tool","name":"Write","target":"probe.ts","diff":"+a()","result":"ok"}
+{"n":3,"role":"tool","name":"Bash","cmd":"npx tsx probe.ts; rm probe.ts","result":"ok"}
+{"n":4,"role":"tool","name":"Edit","target":"src/one/page.tsx:3","diff":"-a","result":"ok"}
+{"n":5,"role":"tool","name":"Edit","target":"src/two/page.tsx:3","diff":"-a","result":"ok"}
+{"n":6,"role":"assistant","text":"Both pages are mended."}`, 300, []string{"[at the end: changed, and no commit seen: one/page.tsx, two/page.tsx (#1)]"}, nil},
+		"a commit before the last change, of which somebody tells": {user + `{"n":2,"role":"assistant","text":"The earlier work was already committed."}
+{"n":3,"role":"tool","name":"Edit","target":"queue.go:3","diff":"-a","result":"ok"}
+{"n":4,"role":"assistant","text":"The queue is mended."}`, 300, []string{"[at the end: changed, and no commit seen: queue.go (#1)]"}, nil},
+		"a commit in a script, and the one before": {user + `{"n":2,"role":"tool","name":"Bash","cmd":"git commit -m \"queue: wait\"","result":"ok"}
+{"n":3,"role":"tool","name":"Bash","cmd":"git add .\ngit commit -m \"queue: drain\"\ngit push","result":"ok","done":["git commit"]}
+{"n":4,"role":"assistant","text":"Committed and pushed (76b7d17)."}`, 300,
+			[]string{`[at the end: last commit "queue: drain" (#1), pushed (#1)]`, `[commands] git commit -m "queue: wait"; git add .;git commit -m "queue: drain";git push`}, nil},
+		"an output that only tells of its progress": {user + `{"n":2,"role":"tool","name":"Bash","cmd":"npm run check","exit":1,"result":"$ biome check\nGetting extensions..."}
+{"n":3,"role":"tool","name":"Bash","cmd":"mix test","exit":2,"result":"==> fine\nCompiling 3 files\nthe queue has two writers"}
+{"n":4,"role":"tool","name":"Bash","cmd":"npm run check","verdict":"passed","result":"ok"}
+{"n":5,"role":"tool","name":"Bash","cmd":"mix test","verdict":"passed","result":"ok"}
+{"n":6,"role":"assistant","text":"It is mended."}`, 300, []string{"[failed mix test, then passed] the queue has two writers", "npm run check → exit 1, then passed"}, []string{"biome", "extensions"}},
+		"a session without a first prompt": {`{"n":1,"role":"assistant","text":"The project is a queue of jobs for the night."}` + "\n" + `{"n":2,"ts":"2026-02-11T15:39:00Z","role":"user","text":"Please mend the queue of the night."}
+{"n":3,"role":"assistant","text":"The queue is mended."}`, 300, []string{"## #1 · before the first prompt\n"}, []string{"continued"}},
+		"words that lead in to a call of a tool": {user + `{"n":2,"role":"assistant","text":"All 19 tests pass. Run the full suite:"}
+{"n":3,"role":"tool","name":"Bash","cmd":"go test ./...","verdict":"passed","result":"ok"}
+{"n":4,"role":"assistant","text":"Register the store in the application:"}
+{"n":5,"role":"assistant","text":"The queue is mended."}`, 300, []string{"All 19 tests pass.", "Register the store in the application:"}, nil},
+		"the name of a pull request again and again": {user + `{"n":2,"role":"note","name":"pull request","text":"https://example.com/pull/7"}
+{"n":3,"role":"note","name":"pull request","text":"https://example.com/pull/7"}
+{"n":4,"role":"assistant","text":"The queue is mended."}`, 300, nil, []string{"pull/7\n\npull request"}},
+		"a document around a request": {`{"n":1,"role":"user","text":"the store - a store for the night\n\n` + strings.Repeat(`tool - one of the tools of the store\n\n* License: MIT\n* Source: the store\n\n`, 120) + `add the tool to our list"}
+{"n":2,"role":"assistant","text":"The tool is in the list."}`, 900, []string{"[pasted, 601 lines]\n> the store - a store", "> add the tool to our list\n\nThe tool is in the list."}, nil},
 	} {
 		got := versionOf(t, c.l1, c.budget)
 		for _, s := range c.has {

@@ -15,7 +15,7 @@ import (
 type Extract struct{}
 
 // ID names the engine and its version.
-func (Extract) ID() string { return "extract/17" }
+func (Extract) ID() string { return "extract/18" }
 
 // IsExtract reports whether an ID is that of the engine without a model, of any version.
 func IsExtract(id string) bool { return strings.HasPrefix(id, "extract/") }
@@ -44,6 +44,8 @@ type order struct {
 	plans   []step    // at the aggressive level: the rest of what plans say
 	code    []step    // changes and errors, and what is late
 	share   int       // what was said may have this part of its size as code; 0: no limit
+
+	continued bool // the first exchange began before the first item
 }
 
 // priors are the values of the classes, relative to prose.
@@ -57,9 +59,23 @@ var (
 	opening = pattern(`(?i)^\W{0,3}(you're (absolutely |quite )?right to ask|((that's|this is) )?(an? )?(very )?(good|great|fair|excellent|key|important|valid) (question|point|catch|insight|observation))\b.{0,60}$|^\W{0,3}(Good|Great|Yes|Yep|No|You're right|Done|Perfect|Excellent|Ah|I see|Got it|Fixed|Sure|Right|Correct|OK|Okay|Interesting|Absolutely|Agreed|Now I)\b.{0,30}$`)
 	// causes matches the finding of a reason.
 	causes = pattern(`(?i)\b(because|root cause|caused? by|the (real |actual )?(issue|problem|bug|reason|cause) (is|was)|turns out|which means|needs to|should)\b`)
-	// narrates matches the announcement of a step.
-	narrates = pattern(`^(\W{0,3})(Let me|Now let's|Next,|First,|Also,? let me|Now I see|I see\b|I can see|There it is|Found it|I found it|I need to (see|check|look|find|read)|Now let me|I'll |I will |Now I'll|Now I |Let's |First, let me|Good[.,!]|Perfect[.,!]|Great[.,!]|Now (update|add|fix|run|check|the)|OK[.,]|Okay[.,]|Excellent)`)
+	// interjections matches what stands before the announcement of a step.
+	interjections = pattern(`^\W{0,3}((Good|Great|Perfect|OK|Okay|Excellent|Right|Found it|I found it|There it is|I see|Expected|All (clear|green|clean))[.,!:—–-]+\s*)+`)
+	// announcement matches the beginning of an announcement of a step.
+	announcement = pattern(`^\W{0,3}(Let me\b|Now,? let me\b|Now let's|Next,|First,|Also,? let me|Now I see\b|I see\b|I can see\b|I need to (see|check|look|find|read)|I'll |I will |Now,? I'll|Now I |Let's |Continuing with|(Now )?I (now )?have (a |the |all )?([a-z]+ ){0,2}(understanding|picture|context|information)\b|` +
+		`Now,? (also |to )?(the|update|add|fix|run|check|commit|push|sync|rebuild|close|create|write|test|verify|replace|remove|implement|install|continue|file|apply|wire|move|set|make|build|compile|look|rename|read|use|finish|start)\b)`)
 )
+
+// narrates reports whether a text is the announcement of a step.
+func narrates(text string) bool {
+	rest := text[len(interjections().FindString(text)):]
+	return rest == "" || announcement().MatchString(rest)
+}
+
+// idles reports whether a text announces a step, or only begins an answer, and says nothing else.
+func idles(text string) bool {
+	return len(text) <= 200 && (narrates(text) || opening().MatchString(text)) && !causes().MatchString(text)
+}
 
 // newOrder puts everything that items say into the order in which it is taken.
 func newOrder(items []Item, level Level) *order {
@@ -115,7 +131,7 @@ func newOrder(items []Item, level Level) *order {
 			}
 			switch {
 			case level < keepit.Aggressive:
-			case again, u.flags&idle != 0, u.class == prose && u.flags&lead != 0 && o.announces(i):
+			case again, u.class == prose && o.step(i):
 				v = 0
 				u.flags |= late
 			case u.flags&bulky != 0 && code(u.text):
@@ -134,6 +150,10 @@ func newOrder(items []Item, level Level) *order {
 		case userClass:
 			if from, is := reviews[u.item]; is && int(u.line) > from {
 				v *= .3
+			}
+		case pasted:
+			if u.flags&late != 0 {
+				v = 0 // its beginning says what it is
 			}
 		case note:
 			if it.Label == noReply {
@@ -161,6 +181,11 @@ func newOrder(items []Item, level Level) *order {
 		}
 		u.prior = float32(v)
 	}
+	for i := range o.units { // a sentence does not wait for an announcement that never comes
+		for u := &o.units[i]; u.parent >= 0 && o.units[u.parent].class == prose && o.units[u.parent].flags&late != 0 && o.step(int(u.parent)); {
+			u.parent = o.units[u.parent].parent
+		}
+	}
 	o.arrange(terms)
 	return o
 }
@@ -184,11 +209,20 @@ func (o *order) ends(i int) bool { return i+1 == len(o.units) || o.units[i+1].it
 // announces reports whether a unit leads in to nothing in its text: to a call of a tool, or what the user wrote.
 func (o *order) announces(i int) bool {
 	u := &o.units[i]
-	if u.class == userClass {
-		return true
-	}
-	return o.ends(i) && narrates().MatchString(u.text)
+	return u.class == userClass || o.ends(i) && leadsIn(u.text) && !u.isHeading()
 }
+
+// step reports whether a unit only announces a step.
+func (o *order) step(i int) bool {
+	u := &o.units[i]
+	if u.flags&lead == 0 {
+		return idles(u.text)
+	}
+	return o.announces(i) && (len(u.text) < shortStep || idles(u.text))
+}
+
+// shortStep is the size in bytes up to which words that lead in to a call of a tool say little.
+const shortStep = 120
 
 // exchangesOf returns the index of the exchange of each item.
 func exchangesOf(items []Item) []int {
@@ -298,8 +332,8 @@ func (o *order) lines() []int32 {
 			!opening().MatchString(u.text) && !strings.Contains(strings.ToLower(u.text), "let me ") {
 			answer[turn] = u.item + 1
 		}
-		if (u.class == prose || u.class == closing) && u.flags&(lead|bulky|idle|listItem) == 0 && u.at == 0 &&
-			!opening().MatchString(u.text) && !narrates().MatchString(u.text) {
+		if (u.class == prose || u.class == closing) && u.flags&(lead|bulky|idle|listItem) == 0 && u.at == 0 && len(u.text) >= 26 &&
+			!opening().MatchString(u.text) && !narrates(u.text) {
 			finding[x] = int32(i) + 1
 		}
 		switch {
@@ -325,7 +359,7 @@ func (o *order) lines() []int32 {
 				size = enough
 			}
 		case u.class == closing:
-			if u.item != outcome[x] && narrates().MatchString(u.text) || !o.ends(i) && strings.Contains(u.text, "et me ") {
+			if u.item != outcome[x] && narrates(u.text) || !o.ends(i) && strings.Contains(u.text, "et me ") {
 				continue // a step: he interrupted it, or an answer follows
 			}
 			if strings.HasPrefix(u.text, "|") && u.group < 0 || len(u.text) >= 240 && strings.HasPrefix(u.text, "```") || u.flags&listItem != 0 && told[turn] >= 90 {
@@ -606,7 +640,7 @@ func (o *order) fit(z sizer, room int) Summary {
 	}
 	if s.Whole {
 		size := z.size(s.Segments)
-		o.more(z, chosen, room*2/3-size, o.plans) // what was done says most of it again
+		o.more(z, chosen, room*5/8-size, o.plans) // what was done says most of it again
 		left := room - z.size(o.digest(chosen))
 		most := left
 		if o.share > 0 {

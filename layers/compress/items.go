@@ -25,9 +25,15 @@ func Items(entries iter.Seq2[refine.Entry, error], echo func(n int) bool) ([]Ite
 	}
 	var items []Item
 	for i := range xs {
-		items = append(items, itemsOf(&xs[i])...)
+		items = append(items, itemsOf(&xs[i], i == 0)...)
 	}
 	withoutSuperseded(items)
+	noted := map[string]bool{}
+	items = slices.DeleteFunc(items, func(it Item) bool { // the client writes the name of a pull request again and again
+		again := it.Kind == Call && it.Label == "" && it.Target == "" && noted[it.Text]
+		noted[it.Text] = true
+		return again
+	})
 	last := -1 // the plan that was proposed last: the user went on to talk about the others
 	for i := range items {
 		if items[i].Label == notYet {
@@ -81,9 +87,7 @@ func endItem(xs []exchange.Exchange) (Item, bool) {
 		const most = 4
 		var names []string
 		for _, f := range e.Changed[max(0, len(e.Changed)-most):] {
-			if name := path.Base(f.Path); !slices.Contains(names, name) {
-				names = append(names, name)
-			}
+			names = append(names, shortest(f.Path, e.Changed))
 		}
 		text := "changed, and no commit seen: "
 		switch {
@@ -119,6 +123,18 @@ func endItem(xs []exchange.Exchange) (Item, bool) {
 		Src: merge(src)}, true
 }
 
+// shortest returns the end of a path that no other of the files has.
+func shortest(file string, files []exchange.File) string {
+	short := path.Base(file)
+	for short != file && slices.ContainsFunc(files, func(f exchange.File) bool {
+		return f.Path != file && strings.HasSuffix("/"+f.Path, "/"+short)
+	}) {
+		dir := strings.TrimSuffix(strings.TrimSuffix(file, short), "/")
+		short = path.Join(path.Base(dir), short)
+	}
+	return short
+}
+
 // Raw returns the plain tokens of all that a version of the items can keep.
 func Raw(items []Item) (n int) {
 	for _, it := range withoutRetold(items, 0) {
@@ -144,11 +160,16 @@ func withoutRetold(items []Item, first int) []Item {
 }
 
 // itemsOf returns the items of an exchange, in the order of their messages.
-func itemsOf(x *exchange.Exchange) []Item {
+func itemsOf(x *exchange.Exchange, first bool) []Item {
 	var out []Item
 	command := ""
-	if x.By == exchange.Slash {
+	switch {
+	case x.By == exchange.Slash:
 		command = oneLine(x.Request.Text, 240)
+	case x.By == exchange.Nobody && first && !slices.ContainsFunc(x.Notes, func(n exchange.Note) bool { return n.Name == "plan" }):
+		command = x.By.String()
+	case x.By == exchange.Nobody && !first:
+		command = "after a forgotten prompt"
 	}
 	add := func(it Item) {
 		if strings.TrimSpace(it.Text) != "" || it.Target != "" {
@@ -246,7 +267,7 @@ func itemsOf(x *exchange.Exchange) []Item {
 		add(Item{N: c.N, Kind: Command, Text: c.Cmd, Label: ending(c)})
 	}
 	for _, f := range x.Failures {
-		if f.Fixed > 0 && f.Tool == "Bash" && !does().MatchString(f.Of) {
+		if f.Tool == "Bash" && (f.Fixed > 0 && !does().MatchString(f.Of) || looks().MatchString(shortCommand(f.Of))) {
 			continue // a wrong path, put right
 		}
 		add(Item{N: f.N, Kind: Failure, Text: strings.Join(f.Lines, "\n"), Label: f.Of, Target: f.Tool, Fixed: f.Fixed > 0})

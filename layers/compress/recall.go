@@ -12,16 +12,16 @@ import (
 // in order, or none.
 func Recall(segs []Segment) []Item {
 	var items []Item
-	x, at := 0, ""
+	x, at, by := 0, "", ""
 	var day time.Time // of the last heading with a date
 	closing := -1
 	for _, s := range segs {
 		if s.Role == "heading" {
-			x, at, day = headingOf(s.Text, day)
+			x, at, by, day = headingOf(s.Text, day)
 			closing = -1
 			continue
 		}
-		it := Item{N: s.Src[0][0], To: s.Src[len(s.Src)-1][1], X: x, Time: at, Text: s.Text, Label: s.Label}
+		it := Item{N: s.Src[0][0], To: s.Src[len(s.Src)-1][1], X: x, Time: at, By: by, Text: s.Text, Label: s.Label}
 		if len(s.Src) > 1 {
 			it.Src = s.Src
 		}
@@ -53,21 +53,20 @@ func Recall(segs []Segment) []Item {
 	return items
 }
 
-// headingOf reads a heading: the first message of the exchange and its time, of which the year is not known. day is that
-// of the heading before.
-func headingOf(text string, day time.Time) (x int, at string, of time.Time) {
-	number, when, _ := strings.Cut(strings.TrimPrefix(text, "#"), " · ")
-	when, _, _ = strings.Cut(when, ", continued")
-	when, _, _ = strings.Cut(when, " · ")
-	x, _ = strconv.Atoi(strings.TrimSuffix(number, ", continued")) // 0: a heading of another device, which is left out
+// headingOf reads a heading: the first message of the exchange, its time, of which the year is not known, and what else
+// it says. day is that of the heading before.
+func headingOf(text string, day time.Time) (x int, at, by string, of time.Time) {
+	number, rest, _ := strings.Cut(strings.TrimPrefix(strings.TrimSuffix(text, continued), "#"), headingGap)
+	x, _ = strconv.Atoi(number) // 0: a heading of another device, which is left out
+	when, by, _ := strings.Cut(rest, headingGap)
 	if t, err := time.Parse("Jan 2 15:04", when); err == nil {
-		return x, t.Format(time.RFC3339), t
+		return x, t.Format(time.RFC3339), by, t
 	}
 	if t, err := time.Parse("15:04", when); err == nil && !day.IsZero() {
 		y, m, d := day.Date()
-		return x, time.Date(y, m, d, t.Hour(), t.Minute(), 0, 0, time.UTC).Format(time.RFC3339), day
+		return x, time.Date(y, m, d, t.Hour(), t.Minute(), 0, 0, time.UTC).Format(time.RFC3339), by, day
 	}
-	return x, "", day
+	return x, "", rest, day
 }
 
 var entry = pattern(`^(.*?)(?: \(\+(\d+) −(\d+)\))?$`)

@@ -76,6 +76,8 @@ type part struct {
 	used  int
 	whole bool // more room would change nothing
 	segs  []Segment
+
+	continued bool // its first exchange began before it
 }
 
 // shareBudget gives every tier its items, without those before the first tier, and the tokens that its pins leave; what
@@ -89,17 +91,25 @@ func (r *run) shareBudget(items []Item) error {
 		}
 		return e
 	}
-	sum := 0
+	sum, before := 0, 0 // before: the exchange of the item before
 	if len(r.plan.Tiers) > 0 {
 		first := r.plan.Tiers[0].From
 		items = withoutRetold(items, first)
-		items = items[sort.Search(len(items), func(i int) bool { return items[i].N >= first }):]
+		k := sort.Search(len(items), func(i int) bool { return items[i].N >= first })
+		if i := lastSaid(items[:k]); i >= 0 {
+			before = items[i].X
+		}
+		items = items[k:]
 	}
 	for i, t := range r.plan.Tiers {
 		last := i == len(r.plan.Tiers)-1
 		n := sort.Search(len(items), func(i int) bool { return items[i].N > t.To && !last })
 		p := &part{Part: t, room: t.Budget, items: items[:n:n]}
 		items = items[n:]
+		if n > 0 {
+			p.continued = p.items[0].X == before
+			before = p.items[n-1].X
+		}
 		for _, pin := range r.pins {
 			if t.From <= pin.Message && pin.Message <= t.To {
 				p.room -= r.count.Scale(tokens.Raw(pin.text) + 2)
@@ -115,6 +125,16 @@ func (r *run) shareBudget(items []Item) error {
 		}
 	}
 	return nil
+}
+
+// lastSaid returns the index of the last item that somebody said, or -1.
+func lastSaid(items []Item) int {
+	for i, it := range slices.Backward(items) {
+		if it.Kind == User || it.Kind == Assistant || it.Kind == Script {
+			return i
+		}
+	}
+	return -1
 }
 
 // summarizeTiers lets the engine work, twice at most more: what some tiers leave over goes to those that used up
@@ -197,6 +217,7 @@ func (r *run) summarize(ctx context.Context, p *part) error {
 	} else if room := r.count.Unscale(p.room); room > 0 && err == nil {
 		if p.order == nil {
 			p.order = newOrder(p.items, p.Level)
+			p.order.continued = p.continued
 		}
 		s = p.order.fit(r.sizes, room)
 	}

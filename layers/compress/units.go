@@ -285,16 +285,23 @@ func (s *splitter) prose(text string, c class) {
 	var nest []nested                       // items of lists around the line
 	row := int32(-1)                        // the row of a table before the line
 	blankBefore := false
-	const head = 5   // lines of the first block of a paste
-	log := int32(-1) // the block of a paste before the line
+	const head, long = 5, 30 // lines of the first block of a paste, and of what is shown of a long one
+	log := int32(-1)         // the block of a paste before the line
+	begun := 0               // the first line of the paste
 	whole := len(s.units)
 	block := func(u unit, around int32) {
 		if u.class != pasted {
 			s.under(u, around)
 			return
 		}
-		if log >= 0 {
+		switch {
+		case log >= 0:
 			around = log
+		default:
+			begun = int(u.line)
+		}
+		if int(u.line)-begun >= long {
+			u.flags |= late
 		}
 		last := s.under(u, around)
 		if log >= 0 {
@@ -419,6 +426,9 @@ func (s *splitter) prose(text string, c class) {
 			} else if len(nest) == 0 && before >= 0 && afterBlank && indent == 0 && s.units[before].line < int32(i)-2 {
 				before, around = -1, heading // the list that the words led in is over
 			}
+			if n := len(s.units) - 1; c == userClass && isItem && around < 0 && n >= whole && s.units[n].class == c && s.units[n].flags&listItem == 0 {
+				around = int32(n) // what the list is about
+			}
 			if indent < 4 && !isItem && len(nest) == 0 {
 				line = trimmed
 			}
@@ -485,7 +495,7 @@ type nested struct {
 func (s *splitter) line(line string, u unit, parent int32) (last int32, leads bool) {
 	item := u.flags&listItem != 0
 	begin := int32(-1)
-	anchors.EachPiece(line, func(p anchors.Piece) {
+	for _, p := range pieces(line, item && u.class != userClass) {
 		u := u
 		u.text, u.edges = p.Text, p.Edges
 		under := parent
@@ -510,13 +520,30 @@ func (s *splitter) line(line string, u unit, parent int32) (last int32, leads bo
 		if begin < 0 {
 			begin = last
 		}
-		u.at++
 		s.units[last].at = uint16(min(int(last-begin), 1<<16-1))
-	})
+	}
 	if item {
 		return begin, leads
 	}
 	return last, leads
+}
+
+// pieces returns the pieces of a line. A short first sentence of an item of a list goes with the second one: "**Reset**:
+// the risky case." says too little.
+func pieces(line string, item bool) (out []anchors.Piece) {
+	const short, most = 90, 300
+	anchors.EachPiece(line, func(p anchors.Piece) {
+		if n := len(out); item && n == 1 && len(out[0].Text) < short && len(out[0].Text)+len(p.Text) < most && p.Edges&anchors.AfterGap == 0 && !leadsIn(p.Text) {
+			if p.Edges&anchors.CloseBy == 0 {
+				out[0].Text += " "
+			}
+			out[0].Text += p.Text
+			out[0].Edges = out[0].Edges&anchors.MidStart | p.Edges&anchors.MidEnd
+			return
+		}
+		out = append(out, p)
+	})
+	return out
 }
 
 // code reports whether a block in a text has the name of a language: others are pictures and lists.
@@ -543,7 +570,7 @@ func (s *splitter) idle(from int) {
 		end, tells := i, false
 		for ; end < len(s.units) && s.units[end].line == s.units[i].line; end++ {
 			u := &s.units[end]
-			tells = tells || !narrates().MatchString(u.text) || len(u.text) > 200 || causes().MatchString(u.text)
+			tells = tells || !idles(u.text)
 		}
 		for ; i < end; i++ {
 			if !tells && s.units[i].flags&listItem == 0 {
@@ -638,12 +665,7 @@ func (s *splitter) failure(it *Item, l *listed) {
 		return // a call of another tool that the client refused says nothing about the project
 	}
 	text := withoutRepeats(strings.TrimRight(it.Text, "\n"))
-	begin := ""
-	for _, line := range strings.Split(strings.ReplaceAll(text, `\n`, "\n"), "\n") {
-		if line = strings.TrimSpace(line); len(line) > len(begin) && begin == "" || telling(line) && !telling(begin) {
-			begin = line
-		}
-	}
+	begin := tellingLine(strings.ReplaceAll(text, `\n`, "\n"), it.Fixed)
 	if begin == "" {
 		return
 	}
@@ -664,9 +686,32 @@ func (s *splitter) failure(it *Item, l *listed) {
 	}
 }
 
-var tells = pattern(`(?i)error|fail|panic|fatal|cannot|undefined|denied|not found|unknown|invalid`)
+var (
+	tells = pattern(`(?i)error|fail|panic|fatal|cannot|can't|could not|unable|undefined|denied|not found|unknown|invalid|assert|expected|exception|missing|refused|[✘✗×]`)
+	// progress matches lines that say what a program is about to do.
+	progress = pattern(`^(\$|>|#|==>|\+|\*) |^\d* *[│|~└]|^warning\b|(\.\.\.|…)$|^(Compil|Generat|Runn|Build|Install|Fetch|Download|Gett|Resolv|Check|Load|Start)(ing|ed)\b|^\W*$`)
+)
 
-func telling(line string) bool { return tells().MatchString(line) }
+// tellingLine returns the line of an output that says most of why it failed: an error, or else the first line that is no
+// progress. Of what passed later it is "" if there is none, otherwise the last line.
+func tellingLine(text string, fixed bool) string {
+	first, last := "", ""
+	for line := range strings.Lines(text) {
+		switch line = strings.TrimSpace(line); {
+		case line == "":
+			continue
+		case tells().MatchString(line):
+			return line
+		case first == "" && !progress().MatchString(line):
+			first = line
+		}
+		last = line
+	}
+	if first == "" && !fixed {
+		return last
+	}
+	return first
+}
 
 // withoutRepeats returns a text without the lines that it has already.
 func withoutRepeats(text string) string {
@@ -691,7 +736,8 @@ func commandText(it *Item) string {
 	if !does().MatchString(cmd) {
 		return ""
 	}
-	return oneLine(strings.ReplaceAll(cmd, "; ", ";"), 120) // a list is divided there
+	cmd = strings.ReplaceAll(strings.TrimSpace(cmd), "\\\n", " ")
+	return oneLine(strings.ReplaceAll(lineEnds().ReplaceAllString(cmd, ";"), "; ", ";"), 120) // a list is divided there
 }
 
 // shortCommand returns a command without what says little: a leading cd, and all but the beginning of quoted texts.
@@ -713,7 +759,10 @@ func shortCommand(cmd string) string {
 
 var (
 	// does matches commands that build, test, check or change something.
-	does = pattern(`\b(test|tests|pytest|jest|vitest|lint|build|check|fmt|format|commit|push|merge|rebase|tag|release|deploy|publish|install|migrate|vet|tsc|make|gh pr (create|merge)|gh issue create)\b`)
+	does = pattern(`(?:^|[\s;&|:/.-])(test|tests|pytest|jest|vitest|lint|build|check|fmt|format|commit|push|merge|rebase|tag|release|deploy|publish|install|migrate|vet|tsc|make|gh pr (create|merge)|gh issue create)(?:$|[\s;&|:.])`)
+	// looks matches commands that only look around: that one failed says nothing.
+	looks    = pattern(`^(cat|head|tail|ls|grep|rg|find|sed|awk|jq|wc|which|echo|stat|file|tree)\b`)
+	lineEnds = pattern(`\s*\n\s*`)
 	// heredoc matches a text in a here-document, quoted the text in quotes.
 	heredoc = pattern(`(?s)"\$\(cat <<-?\s*['"\\]?\w+['"]?\n.*?\n\s*\w+\n?\s*\)"`)
 	quoted  = pattern(`"(?:[^"\\]|\\.)*"`)

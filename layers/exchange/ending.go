@@ -18,7 +18,7 @@ type Ending struct {
 	Commit  Command // the last one
 	Push    Command // the last one
 	Check   Command // the last one that builds or tests and has a verdict, without the commands before it on its line
-	Changed []File  // after the last commit, or since the beginning
+	Changed []File  // after the last commit, or since the beginning, and not restored or removed again
 
 	// Committed and Pushed report whether somebody says after the last commit, or without one, that it was done: in
 	// another session, or in another window. Pushed is also true if a command pushes and its exit status does not prove
@@ -74,10 +74,55 @@ func EndingOf(xs []Exchange) Ending {
 			e.Changed[k].Last = f.Last
 		}
 	}
+	for i := range xs {
+		for _, c := range xs[i].Commands {
+			e.undo(c)
+		}
+	}
 	if len(xs) > 0 {
 		e.left(&xs[len(xs)-1])
 	}
 	return e
+}
+
+// ends reports whether a shell line that may have succeeded has a command that is meant.
+func (c Command) ends(means func(words []string) bool) bool {
+	return c.Exit == 0 && c.Verdict != Failed && slices.ContainsFunc(shell.Parse(c.Cmd), func(s shell.Simple) bool {
+		w := s.Program()
+		return len(w) > 0 && means(w)
+	})
+}
+
+// undo removes the files from the changed ones that a command after their last edit restored, or removed if the session
+// had made them.
+func (e *Ending) undo(c Command) {
+	c.ends(func(w []string) bool {
+		verb := 0
+		made := path.Base(w[0]) == "rm"
+		for _, v := range []string{"rm", "restore", "checkout"} {
+			if git(v)(w) {
+				verb, made = slices.Index(w, v), v == "rm"
+			}
+		}
+		if !made && (verb == 0 || w[verb] == "checkout" && !slices.Contains(w, "--")) {
+			return false
+		}
+		e.Changed = slices.DeleteFunc(e.Changed, func(f File) bool {
+			return f.Last < c.N && (f.Made || !made) && slices.ContainsFunc(w[verb+1:], func(arg string) bool { return names(arg, f.Path) })
+		})
+		return false
+	})
+}
+
+// names reports whether an argument of a command names a file, or a directory above it, from the root of the project or
+// from elsewhere.
+func names(arg, file string) bool {
+	if arg == "" {
+		return false
+	}
+	arg = strings.TrimSuffix(path.Clean(arg), "/*")
+	is, _ := path.Match(arg, file) // a malformed pattern names nothing
+	return is || arg == "." || strings.HasPrefix(file, arg+"/") || strings.HasSuffix(file, "/"+arg) || strings.HasSuffix(arg, "/"+file)
 }
 
 // left notes what the last exchange leaves without an answer. A text that announces a step, or is followed by changes or

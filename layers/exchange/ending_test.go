@@ -37,6 +37,16 @@ func TestEnding(t *testing.T) {
 			2, 0, "b: go on", 0},
 		"failed all the same": {edited + `{"n":5,"role":"tool","name":"Bash","cmd":"rtk git commit -m x","result":"ok","verdict":"failed"}`,
 			1, 0, "a: fix it", 1},
+		"made and removed": {`{"n":4,"role":"tool","name":"Write","target":"probe.ts","diff":"+y","result":"ok"}
+{"n":5,"role":"tool","name":"Bash","cmd":"npx tsx probe.ts; rm -f ./probe.ts","result":"ok"}`, 1, 0, "a: fix it", 0},
+		"removed, and made again": {`{"n":4,"role":"tool","name":"Bash","cmd":"rm b.go","result":"ok"}
+{"n":5,"role":"tool","name":"Write","target":"b.go","diff":"+y","result":"ok"}`, 1, 0, "a: fix it", 1},
+		"an old file changed and removed": {`{"n":4,"role":"tool","name":"Edit","target":"b.go:7","diff":"+y","result":"ok"}
+{"n":5,"role":"tool","name":"Bash","cmd":"git rm -f b.go","result":"ok"}`, 1, 0, "a: fix it", 1},
+		"restored": {`{"n":4,"role":"tool","name":"Edit","target":"x/b.go:7","diff":"+y","result":"ok"}
+{"n":5,"role":"tool","name":"Bash","cmd":"git checkout -- x/","result":"ok"}`, 1, 0, "a: fix it", 0},
+		"a removal that failed": {`{"n":4,"role":"tool","name":"Write","target":"b.go","diff":"+y","result":"ok"}
+{"n":5,"role":"tool","name":"Bash","cmd":"rm b.go","exit":1,"result":"rm: denied"}`, 1, 0, "a: fix it", 1},
 		"only rehearsed": {`{"n":4,"role":"tool","name":"Bash","cmd":"git push --dry-run","result":"ok"}`, 1, 0, "a: fix it", 0},
 	} {
 		xs, err := exchange.Of(refine.Entries(strings.NewReader(done+c.more)), nil)

@@ -163,7 +163,8 @@ func (x *Exchange) Outcome() Said {
 type File struct {
 	Path           string
 	Added, Removed int
-	First, Last    int // messages of its first and last edit
+	First, Last    int  // messages of its first and last edit
+	Made           bool // by the first edit, as far as that can be told
 }
 
 // Files returns the changed files in the order of their first edits.
@@ -175,7 +176,7 @@ func (x *Exchange) Files() []File {
 		if !known {
 			i = len(out)
 			at[e.File] = i
-			out = append(out, File{Path: e.File, First: e.N})
+			out = append(out, File{Path: e.File, First: e.N, Made: e.Line == 0 && e.Removed == 0})
 		}
 		f := &out[i]
 		f.Last = e.N
@@ -367,8 +368,8 @@ func (b *builder) tool(x *Exchange, e refine.Entry) {
 		x.Questions = append(x.Questions, Said{e.N, e.Target})
 		return
 	case e.Name == "Task", e.Name == "Agent":
-		result, _, _ := strings.Cut(e.Result, "<usage>")                        // what the client counted
-		if result = strings.TrimSpace(result); result != "" && result != "ok" { // that of one in the background comes later
+		result, _, _ := strings.Cut(e.Result, "<usage>")                                  // what the client counted
+		if result = unbroken(strings.TrimSpace(result)); result != "" && result != "ok" { // that of one in the background comes later
 			x.Reports = append(x.Reports, Report{e.N, e.Target, result})
 		}
 		return
@@ -392,6 +393,29 @@ func (b *builder) tool(x *Exchange, e refine.Entry) {
 		x.Calls = append(x.Calls, Call{e.N, e.Name, e.Target})
 	}
 	b.ran(len(b.out)-1, x, e, of, failed)
+}
+
+// unbroken returns a text that L1 cut, up to the end of its last whole line outside a block of code, with a mark.
+func unbroken(text string) string {
+	if !strings.HasSuffix(text, "…") {
+		return text
+	}
+	end, open := 0, false
+	at := 0
+	for line := range strings.Lines(text) {
+		at += len(line)
+		said := strings.TrimSpace(line)
+		if strings.HasPrefix(said, "```") {
+			open = !open
+		}
+		if at < len(text) && !open && said != "" && !strings.HasSuffix(said, ":") && !strings.HasPrefix(said, "#") {
+			end = at
+		}
+	}
+	if end == 0 {
+		return text
+	}
+	return strings.TrimRight(text[:end], "\n") + " …"
 }
 
 // ended sets the verdict of a command that ended in the background, of which the client tells in e.

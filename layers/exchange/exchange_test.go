@@ -50,7 +50,7 @@ func TestOf(t *testing.T) {
 	if x.Start != "2026-02-11T15:39:00Z" || x.End != "2026-02-11T15:45:00Z" {
 		t.Errorf("times = %s to %s", x.Start, x.End)
 	}
-	if f := x.Files(); len(f) != 1 || f[0] != (File{"login.go", 2, 1, 6, 6}) {
+	if f := x.Files(); len(f) != 1 || f[0] != (File{"login.go", 2, 1, 6, 6, false}) {
 		t.Errorf("files = %+v", f)
 	}
 	if len(x.Dialogs) != 1 || len(x.Refusals) != 1 || x.Refusals[0] != (Refusal{N: 9, Of: "git push", Call: 9, Reason: "not yet"}) || len(x.Reports) != 1 {

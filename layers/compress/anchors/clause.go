@@ -48,7 +48,9 @@ func eachSentence(s string, e Edges, yield func(Piece)) {
 	for s != "" {
 		n, within := len(s), Edges(0)
 		if n > shortLine {
-			n, within = sentence(s)
+			n, within = sentence(s, 20)
+		} else if strings.HasSuffix(s, ":") || strings.Contains(s, ". Let me ") || strings.Contains(s, ". Now ") {
+			n, within = sentence(s, 12) // what is done, before what comes next
 		}
 		text, next := strings.TrimRight(s[:n], " \t"), strings.TrimLeft(s[n:], " \t")
 		if next == "" {
@@ -63,8 +65,8 @@ func eachSentence(s string, e Edges, yield func(Piece)) {
 }
 
 // sentence returns the length of the sentence that s starts with, or of its beginning if that is very long, and how the
-// text behind it goes on.
-func sentence(s string) (n int, within Edges) {
+// text behind it goes on. A sentence has at least so many bytes.
+func sentence(s string, least int) (n int, within Edges) {
 	comma, space := 0, 0 // behind the last of each
 	depth := 0           // of open brackets
 	for i, r := range s {
@@ -80,7 +82,7 @@ func sentence(s string) (n int, within Edges) {
 					within--
 				}
 			}
-			if j < len(s) && s[j] == ' ' && j >= 20 && !(within > 0 && closesAgain(s[j:], within)) && !goesOn(s[:i], s[i+1:j], s[j:]) {
+			if j < len(s) && s[j] == ' ' && j >= least && !(within > 0 && closesAgain(s[j:], within)) && !goesOn(s[:i], s[i+1:j], s[j:]) {
 				return j + 1, 0
 			}
 		case '(', '[':

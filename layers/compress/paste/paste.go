@@ -40,15 +40,71 @@ func Kinds(text string) []Kind {
 		markPaste(lines[from:to], kinds[from:to])
 		from = to
 	}
+	var rest []string
 	for i, s := range lines {
 		if kinds[i] == Pasted {
 			size += len(s) + 1
+		} else {
+			rest = append(rest, s)
 		}
+	}
+	if document(rest) {
+		markDocument(lines, kinds)
+		return kinds
 	}
 	if size < longPaste {
 		clear(kinds)
 	}
 	return kinds
+}
+
+// longDocument and manyLines are the size in bytes and the lines of a text that nobody types without a word of himself.
+const longDocument, manyLines = 6000, 100
+
+// document reports whether lines are so long, and so seldom speak of their author, that most of them were pasted.
+func document(lines []string) bool {
+	text := strings.Join(lines, "\n")
+	return len(text) >= longDocument && len(lines) > manyLines && len(author().FindAllStringIndex(text, -1)) < len(text)/1500
+}
+
+// author matches the words of somebody who speaks of himself.
+var author = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b(I|I'm|I'd|I've|I'll|[Pp]lease|[Ll]et's)\b`) })
+
+// markDocument marks all lines but the first and the last paragraph, if these ask for something, or else the first line:
+// a document is pasted behind or before its request.
+func markDocument(lines []string, kinds []Kind) {
+	for i := range kinds {
+		kinds[i] = Pasted
+	}
+	blank := func(i int) bool { return strings.TrimSpace(lines[i]) == "" }
+	asks := func(from, to int) bool {
+		text := strings.Join(lines[from:to], "\n")
+		return len(text) < longPaste && (asking().MatchString(text) || orders().MatchString(text) || strings.HasSuffix(text, ":"))
+	}
+	from, to := 0, len(lines)
+	for from < to && blank(from) {
+		from++
+	}
+	for to > from && blank(to-1) {
+		to--
+	}
+	first, last := from, to
+	for first < to && !blank(first) {
+		first++
+	}
+	for last > first && !blank(last-1) {
+		last--
+	}
+	ends := last > first && asks(last, to)
+	if ends {
+		clear(kinds[last:to])
+	}
+	switch {
+	case asks(from, first):
+		clear(kinds[from:first])
+	case !ends: // it says what was sent
+		kinds[from] = Request
+	}
 }
 
 // fewPasted is the least number of lines of a paste in [Lines]: one or two may be an example that somebody typed.

@@ -290,9 +290,9 @@ func AskedOf(v *records.Version) string {
 	case !compress.IsExtract(v.Engine):
 		return fmt.Sprintf(" (%d:1 asked: the model wrote less)", asked)
 	case v.Settings.Aggressiveness == keepit.Aggressive.String():
-		return fmt.Sprintf(" (%d:1 asked: it has only requests, decisions and outcomes)", asked)
+		return fmt.Sprintf(" (%d:1 asked: code, reports of agents and announcements of steps are left out)", asked)
 	}
-	return fmt.Sprintf(" (%d:1 asked: the rest was judged not worth reading)", asked)
+	return fmt.Sprintf(" (%d:1 asked: the rest is code and long pastes)", asked)
 }
 
 // whyShort says why a version is smaller than asked.
@@ -303,11 +303,11 @@ func whyShort(c derive.CompressResult) string {
 	case !compress.IsExtract(c.Version.Engine):
 		return "the model wrote less"
 	case c.Whole && len(c.Plan.Tiers) > 1:
-		return "its older parts have only requests, decisions and outcomes; -r 10 keeps more"
+		return "its older parts are without code, reports of agents and announcements of steps; -r 10 keeps more"
 	case c.Whole && c.Plan.Tiers[0].Level == keepit.Aggressive:
-		return "it has only requests, decisions and outcomes; -a moderate keeps more"
+		return "code, reports of agents and announcements of steps are left out; -a moderate keeps more"
 	case c.Whole && c.Plan.Tiers[0].Level == keepit.Moderate:
-		return "it leaves out what seemed to say little; -a minimal keeps more"
+		return "the rest is code and long pastes; -a minimal keeps more code"
 	case c.Whole:
 		return "there is nothing else worth reading"
 	}
