@@ -47,9 +47,6 @@ func (v *Vocabulary) Terms(text string) (out []int32) {
 	return out
 }
 
-// Len returns the number of terms.
-func (v *Vocabulary) Len() int { return len(v.known) }
-
 // Anchor reports whether a term is an anchor: a file, a symbol, an issue, a hash, a version, a number, or a span in
 // back-ticks.
 func (v *Vocabulary) Anchor(term int32) bool { return v.known[term].anchor }

@@ -1,7 +1,6 @@
 package trace
 
 import (
-	"hash/maphash"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -43,34 +42,20 @@ type anchor struct {
 	normalised string // its text without what says nothing
 }
 
-// A seenSet contains anchors by kind.
-type seenSet map[[2]uint64]struct{}
-
-var seeds = [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
-
-// key identifies a text of a kind within this process.
-func key(kind int, text string) [2]uint64 {
-	return [2]uint64{maphash.String(seeds[0], text) + uint64(kind), maphash.String(seeds[1], text)}
-}
-
-func (s seenSet) has(kind int, text string) bool {
-	_, ok := s[key(kind, text)]
-	return ok
-}
+// A seenSet contains anchors.
+type seenSet map[statement]bool
 
 // isStatement reports whether the set contains the text as a statement.
 func (s seenSet) isStatement(text string) bool {
-	return s.has(decisions, text) || s.has(commands, text) || s.has(errorLines, text)
+	return s[statement{decisions, text}] || s[statement{commands, text}] || s[statement{errorLines, text}]
 }
 
 // add adds a text and reports whether it is new.
 func (s seenSet) add(kind int, text string) bool {
-	k := key(kind, text)
-	if _, ok := s[k]; ok {
-		return false
-	}
-	s[k] = struct{}{}
-	return true
+	k := statement{kind, text}
+	was := s[k]
+	s[k] = true
+	return !was
 }
 
 // eachAnchor yields the anchors in the lines of a piece that are not in met yet. It may find too many, but finds the

@@ -106,12 +106,7 @@ const maxSources = 8
 // Blame finds the messages that each line comes from. said returns the text of a message of a conversation, with
 // everything that a summary may repeat.
 func Blame(lines []Line, pieces []Piece, said func(source string, n int) string) []Origin {
-	return (&blamer{said: said, vocabulary: compress.NewVocabulary(), cache: map[place]message{},
-		maxBytes: cacheBytes}).blame(
-		lines, pieces)
-}
-
-func (b *blamer) blame(lines []Line, pieces []Piece) []Origin {
+	b := &blamer{said: said, vocabulary: compress.NewVocabulary(), cache: map[place]message{}}
 	out := make([]Origin, len(lines))
 	for i, l := range lines {
 		out[i] = Origin{Line: i + 1, Text: l.Text, Frame: true, Piece: -1}
@@ -139,14 +134,10 @@ func (m message) has(term int32) bool {
 	return ok
 }
 
-// cacheBytes limits the texts of messages in memory; most conversations fit.
-const cacheBytes = 48 << 20
-
 type blamer struct {
-	said           func(source string, n int) string
-	vocabulary     *compress.Vocabulary
-	cache          map[place]message
-	size, maxBytes int // bytes of the texts in cache
+	said       func(source string, n int) string
+	vocabulary *compress.Vocabulary
+	cache      map[place]message
 }
 
 func (b *blamer) message(source string, n int) message {
@@ -156,10 +147,6 @@ func (b *blamer) message(source string, n int) message {
 		text := b.said(source, n)
 		m = message{singleSpaced(text), b.vocabulary.Terms(text)}
 		slices.Sort(m.terms)
-		if b.size += len(m.text); b.size > b.maxBytes {
-			clear(b.cache)
-			b.size = len(m.text)
-		}
 		b.cache[at] = m
 	}
 	return m

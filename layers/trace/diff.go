@@ -75,14 +75,14 @@ func (d Difference) Same() bool { return len(d.Groups) == 0 }
 
 type differ struct {
 	sides      [2]Side
-	count      Counter
-	vocabulary *compress.Vocabulary // used while anchors are compared
+	count      tokens.Counter
+	vocabulary *compress.Vocabulary
 	out        Difference
 }
 
 // Diff compares two sides; count counts the tokens of both. The sides must not change while the difference is used.
-func Diff(a, b Side, count Counter) Difference {
-	d := &differ{sides: [2]Side{a, b}, count: count}
+func Diff(a, b Side, count tokens.Counter) Difference {
+	d := &differ{sides: [2]Side{a, b}, count: count, vocabulary: compress.NewVocabulary()}
 	for _, x := range align(d.sides) {
 		g := Group{Source: x.source, Src: x.src, Pieces: [2]int{len(x.pieces[0]), len(x.pieces[1])}, Keepits: d.keepits(x),
 			d: d, x: x}

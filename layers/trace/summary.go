@@ -2,7 +2,6 @@ package trace
 
 import (
 	"iter"
-	"strings"
 
 	"github.com/memvcs/mem/layers/compress"
 )
@@ -59,17 +58,16 @@ func (d *differ) anchors() []Anchors {
 			if side == 1 {
 				to = &out[kind].Gained
 			}
-			*to = append(*to, strings.Clone(text))
+			*to = append(*to, text)
 		})
 	}
-	d.vocabulary = nil
 	return out
 }
 
 // missing calls miss with the anchors of one side of a group that the other side lacks, each once for all groups. held
 // contains all anchors of the sides, missed those already reported.
 func (d *differ) missing(x group, held, missed [2]seenSet, miss func(kind, side int, text string)) {
-	v := d.bundleVocabulary()
+	v := d.vocabulary
 	var about [2]map[int32]bool // terms of the sides, computed when needed
 	for side := range d.sides {
 		other := 1 - side
@@ -82,7 +80,7 @@ func (d *differ) missing(x group, held, missed [2]seenSet, miss func(kind, side 
 		for p := range d.texts(x, side) {
 			eachAnchor(p, seen, func(h anchor) {
 				switch {
-				case held[other].has(h.kind, h.normalised):
+				case held[other][statement{h.kind, h.normalised}]:
 				case h.kind == files || h.kind == symbols:
 					tell(h.kind, h.text)
 				case held[other].isStatement(h.normalised):
@@ -97,17 +95,6 @@ func (d *differ) missing(x group, held, missed [2]seenSet, miss func(kind, side 
 			})
 		}
 	}
-}
-
-// maxVocabulary limits the terms in memory; most conversations fit.
-const maxVocabulary = 1 << 17
-
-// bundleVocabulary returns a vocabulary for a group.
-func (d *differ) bundleVocabulary() *compress.Vocabulary {
-	if d.vocabulary == nil || d.vocabulary.Len() > maxVocabulary {
-		d.vocabulary = compress.NewVocabulary()
-	}
-	return d.vocabulary
 }
 
 func (d *differ) countOf(a *Anchors, side int) *int {

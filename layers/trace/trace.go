@@ -15,7 +15,6 @@ import (
 	"slices"
 
 	"github.com/memvcs/mem/layers/compress"
-	"github.com/memvcs/mem/layers/tokens"
 )
 
 // A Piece is a segment with its conversation.
@@ -37,9 +36,6 @@ type Side struct {
 	Marks  []Mark  // all markers that the text was made from, kept or not
 	Tokens int     // of the whole text; 0 counts those of the pieces
 }
-
-// A Counter counts tokens; [tokens.Counter] is one.
-type Counter = tokens.Counter
 
 // Runs merges runs of messages and sorts them.
 func Runs(src ...[2]int) [][2]int {
