@@ -97,22 +97,6 @@ func sessions(b *testing.B, limit int) (raw []byte) {
 	return raw
 }
 
-// TestNamesAreFree shows that what is asked of every name in a text takes no memory.
-func TestNamesAreFree(t *testing.T) {
-	texts := [][]byte{[]byte("spring.datasource.db_password"), []byte("CLIENT_KEY_DATA"), []byte("keyboardLayoutNameOfTheFirstOne"), []byte("token")}
-	kinds := ""
-	n := testing.AllocsPerRun(10, func() {
-		for _, name := range texts {
-			if kind := scanner.SecretName(name); scanner.Setter(name) || scanner.UpperName(name) {
-				kinds = kind
-			}
-		}
-	})
-	if n > 0 || kinds != "api-key" {
-		t.Errorf("%.0f allocations, the last kind is %q", n, kinds)
-	}
-}
-
 // TestProseIsClean shows that nothing is found in what holds nothing.
 func TestProseIsClean(t *testing.T) {
 	t.Parallel()

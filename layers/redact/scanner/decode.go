@@ -1,38 +1,18 @@
 package scanner
 
 import (
+	"bytes"
+	"encoding/base64"
 	"unicode/utf8"
 )
-
-// Sextets maps the characters of both base64 alphabets to their values; every other byte has the value 63.
-var Sextets = func() (t [256]byte) {
-	for i := range t {
-		t[i] = 63
-	}
-	for i, c := range []byte("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+") {
-		t[c] = byte(i)
-	}
-	t['-'] = 62
-	return t
-}()
-
-func sextet(c byte) byte { return Sextets[c] }
 
 // TextControls are the control characters that occur in text, including ESC of terminal colours.
 var TextControls = SetOf("\n\t\r\x1b")
 
-// Decode64 appends the decoded bytes of text, base64 without padding, to b.
+// Decode64 appends the decoded bytes of text, base64 of either alphabet without padding, to b.
 func Decode64(b, text []byte) []byte {
-	for ; len(text) >= 4; text = text[4:] {
-		v := uint32(sextet(text[0]))<<18 | uint32(sextet(text[1]))<<12 | uint32(sextet(text[2]))<<6 | uint32(sextet(text[3]))
-		b = append(b, byte(v>>16), byte(v>>8), byte(v))
-	}
-	switch len(text) {
-	case 2:
-		b = append(b, sextet(text[0])<<2|sextet(text[1])>>4)
-	case 3:
-		b = append(b, sextet(text[0])<<2|sextet(text[1])>>4, sextet(text[1])<<4|sextet(text[2])>>2)
-	}
+	std := bytes.ReplaceAll(bytes.ReplaceAll(text, []byte("-"), []byte("+")), []byte("_"), []byte("/"))
+	b, _ = base64.RawStdEncoding.AppendDecode(b, std) // what precedes an invalid character
 	return b
 }
 

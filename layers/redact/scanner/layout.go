@@ -2,6 +2,7 @@ package scanner
 
 import (
 	"bytes"
+	"slices"
 )
 
 // blockValue returns the value at i of "password: |" or "password = <<EOT": the next line, if it is one word.
@@ -169,15 +170,7 @@ func (s *Scan) items(i int, kind string) {
 
 // Setter reports whether a function of this name stores the secret that it receives.
 func Setter(name []byte) bool {
-	var words NameWords
-	words.Split(name)
-	for i := range words.Count {
-		switch string(words.At(i)) {
-		case "set", "with", "use":
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(nameWords(name), func(w string) bool { return w == "set" || w == "with" || w == "use" })
 }
 
 // directive reports whether name is a configuration directive whose argument is a password.

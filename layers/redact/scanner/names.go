@@ -1,28 +1,29 @@
 package scanner
 
 import (
+	"bytes"
 	"slices"
+	"strings"
 )
 
 // SecretName returns the kind of secret that something with this name contains: "password", "token", "secret",
 // "api-key", or "" for none. The last word of the name decides: "db_password" is a password, "password_field" is not.
 func SecretName(name []byte) string {
-	var words NameWords
-	words.Split(name)
-	n := words.Count
-	for n > 1 && (neutral(string(words.At(n-1))) || Digits.Run(words.At(n-1), 64) == len(words.At(n-1))) {
+	words := nameWords(name)
+	n := len(words)
+	for n > 1 && (neutral(words[n-1]) || strings.Trim(words[n-1], "0123456789") == "") {
 		n--
 	}
-	if n > 2 && string(words.At(n-1)) == "data" && string(words.At(n-2)) == "key" && string(words.At(n-3)) == "client" {
+	if n > 2 && slices.Equal(words[n-3:n], []string{"client", "key", "data"}) {
 		n-- // of a kubeconfig
 	}
 	switch n {
 	case 0:
 		return ""
 	case 1:
-		return kindOf(string(words.At(0)), "", true)
+		return kindOf(words[0], "", true)
 	}
-	return kindOf(string(words.At(n-1)), string(words.At(n-2)), false)
+	return kindOf(words[n-1], words[n-2], false)
 }
 
 // NameCache caches the results of [SecretName]: the keys of JSON objects repeat in every line.
@@ -116,45 +117,28 @@ func neutral(word string) bool {
 	return false
 }
 
-// NameWords are the words of a name, in lower case.
-type NameWords struct {
-	text   [maxName]byte
-	bounds [24][2]uint8 // of the words in text
-	Count  int
-}
-
 // maxName is the number of bytes at the end of a name that are split into words.
 const maxName = 96
 
-// At returns word i.
-func (w *NameWords) At(i int) []byte { return w.text[w.bounds[i][0]:w.bounds[i][1]] }
-
-// Split sets w to the words of a name. Words are separated by characters other than letters and digits, and begin at
-// a capital.
-func (w *NameWords) Split(name []byte) {
-	start, end := 0, 0
-	flush := func() {
-		if end > start && w.Count < len(w.bounds) {
-			w.bounds[w.Count] = [2]uint8{uint8(start), uint8(end)}
-			w.Count++
-		}
-		start = end
-	}
+// nameWords returns the words of a name, in lower case. Words are separated by characters other than letters and digits,
+// and begin at a capital.
+func nameWords(name []byte) (words []string) {
 	name = name[max(0, len(name)-maxName):]
-	for i, c := range name {
-		if !Alnum.Has(c) {
-			flush()
-			continue
+	start := 0
+	for i := 0; i <= len(name); i++ {
+		part := i < len(name) && Alnum.Has(name[i])
+		capital := part && 'A' <= name[i] && name[i] <= 'Z' && i > 0 &&
+			('a' <= name[i-1] && name[i-1] <= 'z' || i+1 < len(name) && 'a' <= name[i+1] && name[i+1] <= 'z')
+		if (!part || capital) && i > start {
+			words = append(words, string(bytes.ToLower(name[start:i])))
 		}
-		capital := 'A' <= c && c <= 'Z'
-		if capital && i > 0 && ('a' <= name[i-1] && name[i-1] <= 'z' || i+1 < len(name) && 'a' <= name[i+1] &&
-			name[i+1] <= 'z') {
-			flush()
+		if !part {
+			start = i + 1
+		} else if capital {
+			start = i
 		}
-		w.text[end] = Lower[c]
-		end++
 	}
-	flush()
+	return words
 }
 
 var upperChars = SetOf("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_")

@@ -92,7 +92,7 @@ func SafePlaces(value []byte) Places {
 	for i := 0; i < len(value); {
 		switch c := value[i]; {
 		case c == '"':
-			end := stringEnd(value, i+1)
+			end, _ := EndOfString(value, i+1)
 			p.List = append(p.List, Place{i + 1, end, false})
 			i = end + 1
 		case c == '-' || '0' <= c && c <= '9':
@@ -120,18 +120,6 @@ func TextPlaces(value []byte) (p Places) {
 	}
 	p.List = append(p.List, Place{start, len(value), false})
 	return p
-}
-
-// stringEnd returns the offset of the quote that closes the string whose content starts at i. value must be valid
-// JSON.
-func stringEnd(value []byte, i int) int {
-	for value[i] != '"' {
-		if value[i] == '\\' {
-			i++
-		}
-		i++
-	}
-	return i
 }
 
 // Clip restricts found to the places and extends the rest to whole characters, whole escapes and whole numbers. found
@@ -182,25 +170,9 @@ func (p Places) fit(value []byte, q Place, f Span, at int) (Span, int) {
 // sequence.
 func (p Places) character(b []byte) int {
 	if p.Json && b[0] == '\\' {
-		return escape(b)
+		_, n := Unescape(b)
+		return n
 	}
 	_, n := utf8.DecodeRune(b)
 	return n
-}
-
-// escape returns the length of the escape at the start of b, which is inside a valid JSON string.
-func escape(b []byte) int {
-	if b[1] != 'u' {
-		return 2
-	}
-	if len(b) >= 12 && surrogate(b[:6], "89ab") && surrogate(b[6:12], "cdef") {
-		return 12
-	}
-	return 6
-}
-
-// surrogate reports whether the escape \\uXXXX is a surrogate whose third digit is one of digits.
-func surrogate(b []byte, digits string) bool {
-	b = bytes.ToLower(b)
-	return b[0] == '\\' && b[1] == 'u' && b[2] == 'd' && bytes.IndexByte([]byte(digits), b[3]) >= 0
 }
