@@ -13,7 +13,7 @@ import (
 
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
-	"github.com/memvcs/mem/layers/textdiff"
+	"github.com/memvcs/mem/layers/trace"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/refs"
 	"github.com/memvcs/mem/refs/disk"
@@ -162,5 +162,5 @@ func removeFile(dir, name string) error {
 
 // Diff returns the differences of two texts as lines of a unified diff.
 func Diff(nameA, nameB, a, b string) (out []string) {
-	return slices.Collect(textdiff.Unified(nameA, nameB, a, b))
+	return slices.Collect(trace.UnifiedDiff(nameA, nameB, a, b))
 }

@@ -17,7 +17,6 @@ import (
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/revision"
 	"github.com/memvcs/mem/layers/state"
-	"github.com/memvcs/mem/layers/textdiff"
 	"github.com/memvcs/mem/layers/tokens"
 	"github.com/memvcs/mem/layers/trace"
 	"github.com/memvcs/mem/layers/transcript"
@@ -326,7 +325,7 @@ func WriteMarkdown(ctx context.Context, db *state.DB, rev state.Rev, w io.Writer
 	return checkout.Write(ctx, db, rev, checkout.Markdown, w)
 }
 
-// Lines compares what is compared by lines: it yields the lines of [textdiff.Unified]. An error ends it.
+// Lines compares what is compared by lines: it yields the lines of [trace.UnifiedDiff]. An error ends it.
 func Lines(ctx context.Context, db *state.DB, c Comparison) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		var a, b string
@@ -341,7 +340,7 @@ func Lines(ctx context.Context, db *state.DB, c Comparison) iter.Seq2[string, er
 			yield("", err)
 			return
 		}
-		for line := range textdiff.Unified("a/"+c.A.Name, "b/"+c.B.Name, a, b) {
+		for line := range trace.UnifiedDiff("a/"+c.A.Name, "b/"+c.B.Name, a, b) {
 			if !yield(line, nil) {
 				return
 			}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/compress/anchors"
-	"github.com/memvcs/mem/layers/textdiff"
 )
 
 // The kinds of anchors in the order of the output.
@@ -173,7 +172,7 @@ func containsWord(s string, words []string) bool {
 		switch {
 		case 'A' <= r && r <= 'Z':
 			return r + 'a' - 'A'
-		case r == '\'', r >= utf8.RuneSelf, textdiff.Letter(r):
+		case r == '\'', r >= utf8.RuneSelf, isLetter(r):
 			return r
 		}
 		return ' '

@@ -5,8 +5,6 @@ import (
 	"iter"
 	"slices"
 	"strings"
-
-	"github.com/memvcs/mem/layers/textdiff"
 )
 
 // A line is a line of a piece with its speaker.
@@ -41,11 +39,11 @@ func changes(a, b []line) []Change {
 		}
 		del, add = 0, 0
 	}
-	for _, op := range textdiff.List(a, b) {
+	for _, op := range listEdits(a, b) {
 		switch op {
-		case textdiff.Del:
+		case Del:
 			i, del = i+1, del+1
-		case textdiff.Add:
+		case Add:
 			j, add = j+1, add+1
 		default:
 			flush()
@@ -65,7 +63,7 @@ func changeOf(del, add []line) []Change {
 	if len(del) > 0 && len(add) > 0 {
 		role, a := joinLines(del)
 		roleB, b := joinLines(add)
-		words := textdiff.Words(a, b)
+		words := Words(a, b)
 		if sharedLetters(words)*100 >= minShared*min(countLetters(a), countLetters(b)) && role == roleB {
 			return []Change{{Role: role, A: a, B: b, Words: words}}
 		}
@@ -114,10 +112,10 @@ func byRole(lines []line) iter.Seq2[string, string] {
 }
 
 // sharedLetters counts the letters of the common words.
-func sharedLetters(words []textdiff.Edit) int {
+func sharedLetters(words []Edit) int {
 	n := 0
 	for _, e := range words {
-		if e.Op == textdiff.Same {
+		if e.Op == Same {
 			n += countLetters(e.Text)
 		}
 	}
@@ -127,7 +125,7 @@ func sharedLetters(words []textdiff.Edit) int {
 func countLetters(s string) int {
 	n := 0
 	for _, r := range s {
-		if textdiff.Letter(r) || r > 0x2e7f {
+		if isLetter(r) || r > 0x2e7f {
 			n++
 		}
 	}

@@ -6,7 +6,6 @@ import (
 
 	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/keepit"
-	"github.com/memvcs/mem/layers/textdiff"
 	"github.com/memvcs/mem/layers/tokens"
 )
 
@@ -34,10 +33,10 @@ func (g Group) Changes() []Change { return changes(g.d.lines(g.x, 0), g.d.lines(
 
 // A Change is a text that only one side has, or that both have in different words.
 type Change struct {
-	Role  string          `json:"role"` // of the second, unless it is only in the first
-	A     string          `json:"a"`    // "" if the side does not have it
-	B     string          `json:"b"`
-	Words []textdiff.Edit `json:"words,omitempty"` // if the texts have much in common
+	Role  string `json:"role"` // of the second, unless it is only in the first
+	A     string `json:"a"`    // "" if the side does not have it
+	B     string `json:"b"`
+	Words []Edit `json:"words,omitempty"` // if the texts have much in common
 }
 
 // A MarkerState is the state of a marker on one side.

@@ -7,6 +7,9 @@
 // [Blame] works in the other direction: for each line of a text it finds the source messages. A segment names its
 // messages, and the words of a line narrow them down. A line that none of them supports is marked as unsupported.
 //
+// Both rest on the differences of two texts, by words ([Words]) or by lines ([UnifiedDiff]). Lists are split at elements that
+// occur once on both sides, which gives readable results for prose in almost linear time.
+//
 // Everything here is a pure function of its arguments, and the same arguments give the same answer.
 package trace
 

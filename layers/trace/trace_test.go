@@ -10,7 +10,6 @@ import (
 
 	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/keepit"
-	"github.com/memvcs/mem/layers/textdiff"
 	"github.com/memvcs/mem/layers/tokens"
 )
 
@@ -27,29 +26,6 @@ func mark(n int, weight keepit.Weight, kept bool, text string) Mark {
 	m.Mark.Message, m.Mark.Weight, m.Mark.Text, m.Kept = n, weight, text, kept
 	m.Mark.TextEnd = len(text)
 	return m
-}
-
-// rebuild returns both texts of a list of edits.
-func rebuild(edits []textdiff.Edit) (a, b string) {
-	for _, e := range edits {
-		if e.Op != textdiff.Add {
-			a += e.Text
-		}
-		if e.Op != textdiff.Del {
-			b += e.Text
-		}
-	}
-	return a, b
-}
-
-// shown writes edits as the command does.
-func shown(edits []textdiff.Edit) string {
-	var b strings.Builder
-	for _, e := range edits {
-		b.WriteString(map[textdiff.Op]string{textdiff.Del: "[-", textdiff.Add: "{+"}[e.Op] + e.Text +
-			map[textdiff.Op]string{textdiff.Del: "-]", textdiff.Add: "+}"}[e.Op])
-	}
-	return b.String()
 }
 
 func TestDiff(t *testing.T) {

@@ -6,7 +6,6 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/layers/provenance"
-	"github.com/memvcs/mem/layers/textdiff"
 	"github.com/memvcs/mem/layers/tokens"
 	"github.com/memvcs/mem/layers/trace"
 	"github.com/memvcs/mem/layers/view"
@@ -87,21 +86,21 @@ func shortened(text string, whole bool) string {
 }
 
 // words marks removed words as [-this-] and added words as {+this+}.
-func words(e *app.Env, edits []textdiff.Edit, whole bool) string {
+func words(e *app.Env, edits []trace.Edit, whole bool) string {
 	var b strings.Builder
 	style := e.Style()
 	for i, w := range edits {
 		text := w.Text
-		if !whole && w.Op == textdiff.Same {
+		if !whole && w.Op == trace.Same {
 			text = trimUnchanged(text, i > 0, i < len(edits)-1)
 		} else if !whole {
 			text = tokens.Shorten(text, 400)
 		}
 		text = e.Safe(text)
 		switch w.Op {
-		case textdiff.Del:
+		case trace.Del:
 			text = painted("[-"+text+"-]", style.Red)
-		case textdiff.Add:
+		case trace.Add:
 			text = painted("{+"+text+"+}", style.Green)
 		}
 		b.WriteString(text)

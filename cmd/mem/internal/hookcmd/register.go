@@ -11,7 +11,7 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/hooks/settings"
-	"github.com/memvcs/mem/layers/textdiff"
+	"github.com/memvcs/mem/layers/trace"
 	"github.com/memvcs/mem/refs/config"
 	"github.com/memvcs/mem/refs/disk"
 )
@@ -83,7 +83,7 @@ func registerMark(e *app.Env) (string, error) {
 // unifiedDiff returns the change of a file in the format of diff -u.
 func unifiedDiff(file string, c settings.Change) string {
 	var out strings.Builder
-	for line := range textdiff.Unified(file, file, string(c.Before), string(c.After)) {
+	for line := range trace.UnifiedDiff(file, file, string(c.Before), string(c.After)) {
 		out.WriteString(line + "\n")
 	}
 	return out.String()

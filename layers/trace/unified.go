@@ -1,4 +1,4 @@
-package textdiff
+package trace
 
 import (
 	"fmt"
@@ -9,14 +9,14 @@ import (
 // contextLines is the number of equal lines around a change.
 const contextLines = 3
 
-// Unified yields the lines of the difference of two texts in the format of diff -u, none if they are equal.
-func Unified(nameA, nameB, textA, textB string) iter.Seq[string] {
+// UnifiedDiff yields the lines of the difference of two texts in the format of diff -u, none if they are equal.
+func UnifiedDiff(nameA, nameB, textA, textB string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		if textA == textB {
 			return
 		}
-		a, b := linesOf(textA), linesOf(textB)
-		ops := List(a, b) // a missing line end at the end is ignored
+		a, b := textLines(textA), textLines(textB)
+		ops := listEdits(a, b) // a missing line end at the end is ignored
 		if !yield("--- "+nameA) || !yield("+++ "+nameB) {
 			return
 		}
@@ -38,8 +38,8 @@ func Unified(nameA, nameB, textA, textB string) iter.Seq[string] {
 	}
 }
 
-// linesOf returns the lines of a text. A line end at its end adds no empty line.
-func linesOf(text string) []string {
+// textLines returns the lines of a text. A line end at its end adds no empty line.
+func textLines(text string) []string {
 	if text == "" {
 		return nil
 	}

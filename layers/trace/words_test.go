@@ -1,4 +1,4 @@
-package textdiff
+package trace
 
 import (
 	"math/rand/v2"
@@ -103,7 +103,7 @@ func TestHostileLists(t *testing.T) {
 	}
 	a, b := list(-1), list(-2)
 	x, y := 0, 0
-	for _, op := range List(a, b) {
+	for _, op := range listEdits(a, b) {
 		switch {
 		case op == Del:
 			x++
@@ -126,7 +126,7 @@ func TestMyersIsShortest(t *testing.T) {
 	for range 300 {
 		a, b := letterList(rng, 12), letterList(rng, 12)
 		same := 0
-		for _, op := range List(a, b) {
+		for _, op := range listEdits(a, b) {
 			if op == Same {
 				same++
 			}
@@ -207,7 +207,7 @@ func TestUnified(t *testing.T) {
 // unified compares two texts.
 func unified(a, b string) string {
 	var out strings.Builder
-	for line := range Unified("a", "b", a, b) {
+	for line := range UnifiedDiff("a", "b", a, b) {
 		out.WriteString(line + "\n")
 	}
 	return out.String()

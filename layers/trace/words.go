@@ -1,4 +1,4 @@
-package textdiff
+package trace
 
 import (
 	"iter"
@@ -116,8 +116,8 @@ const (
 	space
 )
 
-// Letter reports whether r is part of a word that is compared as a whole.
-func Letter(r rune) bool { return kindOf(r) == letter }
+// isLetter reports whether r is part of a word that is compared as a whole.
+func isLetter(r rune) bool { return kindOf(r) == letter }
 
 func kindOf(r rune) runeKind {
 	switch {
@@ -137,8 +137,8 @@ func kindOf(r rune) runeKind {
 	return alone
 }
 
-// List returns the edit script of two lists. Each operation is about the next element of the lists that have it.
-func List[T comparable](a, b []T) []Op {
+// listEdits returns the edit script of two lists. Each operation is about the next element of the lists that have it.
+func listEdits[T comparable](a, b []T) []Op {
 	known := map[T]int32{}
 	numbered := func(list []T) []int32 {
 		out := make([]int32, len(list))
