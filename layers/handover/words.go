@@ -8,7 +8,7 @@ import (
 	"unicode"
 
 	"github.com/memvcs/mem/layers/compress/paste"
-	"github.com/memvcs/mem/layers/requests"
+	"github.com/memvcs/mem/layers/knowledge/permanent"
 )
 
 // ownWords returns the user's own words in a message, without logs, code and output that he pasted, and those.
@@ -122,7 +122,7 @@ func lastingIn(message string) string {
 			if s = strings.TrimSpace(s); question(s) || asking().MatchString(s) || oneCase().MatchString(s) {
 				continue
 			}
-			if forCases().MatchString(s) || len(requests.Find(s)) > 0 {
+			if forCases().MatchString(s) || len(permanent.FindRequests(s)) > 0 {
 				out = append(out, s)
 			}
 		}

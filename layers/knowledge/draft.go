@@ -11,10 +11,10 @@ import (
 	"github.com/memvcs/mem/layers/compress/paste"
 	"github.com/memvcs/mem/layers/knowledge/concepts"
 	"github.com/memvcs/mem/layers/knowledge/facts"
+	"github.com/memvcs/mem/layers/knowledge/permanent"
 	"github.com/memvcs/mem/layers/markers"
 	"github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/refine"
-	"github.com/memvcs/mem/layers/requests"
 	"github.com/memvcs/mem/layers/revision"
 	"github.com/memvcs/mem/layers/sessions"
 	"github.com/memvcs/mem/layers/state"
@@ -294,10 +294,10 @@ const nameWeight = 3000
 // or its keywords in the text, which counts the less the more facts have it. A decision can change without its file being
 // named: "invoices in cents" is about "Invoices are stored in euros".
 func weights(list []facts.Fact, text string) map[string]int {
-	lower, said := strings.ToLower(text), requests.Terms(text)
+	lower, said := strings.ToLower(text), permanent.Terms(text)
 	words, have := make([][]string, len(list)), map[string]int{}
 	for i, f := range list {
-		words[i] = requests.Terms(strings.Join(append([]string{f.Text}, f.Keywords...), "\n"))
+		words[i] = permanent.Terms(strings.Join(append([]string{f.Text}, f.Keywords...), "\n"))
 		for _, w := range words[i] {
 			have[w]++
 		}

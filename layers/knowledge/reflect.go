@@ -12,7 +12,6 @@ import (
 	"github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/refine"
-	"github.com/memvcs/mem/layers/requests"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/refs"
@@ -141,10 +140,10 @@ func ruleEvidence(ctx context.Context, db *state.DB, p refs.Project, s *state.Se
 			continue
 		}
 		at, _ := time.Parse(time.RFC3339, e.TS) // zero if the message has no time
-		for _, s := range requests.Find(e.Said) {
+		for _, s := range permanent.FindRequests(e.Said) {
 			out.Words = append(out.Words, permanent.Quote{Message: e.N, Text: s.Text, Time: at})
 		}
-		for _, s := range requests.Corrections(e.Said) {
+		for _, s := range permanent.Corrections(e.Said) {
 			out.Corrections = append(out.Corrections, permanent.Quote{Message: e.N, Text: s, Time: at})
 		}
 	}

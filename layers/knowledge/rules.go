@@ -14,7 +14,6 @@ import (
 	"github.com/memvcs/mem/layers/knowledge/permanent"
 	"github.com/memvcs/mem/layers/markers"
 	"github.com/memvcs/mem/layers/records"
-	"github.com/memvcs/mem/layers/requests"
 	"github.com/memvcs/mem/layers/revision"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tokens"
@@ -49,10 +48,10 @@ func UserQuote(ctx context.Context, db *state.DB, rev state.Rev, text string, me
 	if err != nil {
 		return w, err
 	}
-	w.Text = requests.Verbatim(said, text)
+	w.Text = permanent.Verbatim(said, text)
 	ok := w.Text != ""
 	if !ok && mention {
-		w.Text, ok = requests.Mentions(said, text)
+		w.Text, ok = permanent.Mentions(said, text)
 	}
 	if !ok {
 		return w, fmt.Errorf("message %d of %s: %w", rev.From, records.ShortID(rev.Session.ID), ErrNotSaid)
@@ -98,7 +97,7 @@ func FromUser(ctx context.Context, db *state.DB, rev state.Rev, made *permanent.
 	if err != nil {
 		return err
 	}
-	if w.Text = requests.Verbatim(said, made.Text); w.Text != "" && requests.Within(said, made.Problem) {
+	if w.Text = permanent.Verbatim(said, made.Text); w.Text != "" && permanent.Within(said, made.Problem) {
 		made.State, made.Trust, made.Confidence = permanent.Active, facts.User, 100
 	} else {
 		made.Derived, made.State, made.Trust = true, permanent.Proposed, facts.Tool

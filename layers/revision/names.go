@@ -8,7 +8,7 @@ import (
 	"github.com/memvcs/mem/layers/brief"
 	"github.com/memvcs/mem/layers/claims"
 	"github.com/memvcs/mem/layers/knowledge/facts"
-	"github.com/memvcs/mem/layers/requests"
+	"github.com/memvcs/mem/layers/knowledge/permanent"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/refs"
 )
@@ -67,7 +67,7 @@ func (n Namer) Takes(name string) bool {
 		return false
 	case brief.Plain(name, longestName) != strings.Join(words, " "), strings.Contains(name, "##"):
 		return false
-	case len(requests.Find(name)) > 0, len(n.known.Missing(name)) > 0:
+	case len(permanent.FindRequests(name)) > 0, len(n.known.Missing(name)) > 0:
 		return false
 	}
 	return len(words) < 2 || !strings.Contains(n.heard, plain) || strings.Contains(n.words, plain)

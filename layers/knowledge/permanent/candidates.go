@@ -8,7 +8,6 @@ import (
 
 	"github.com/memvcs/mem/layers/knowledge/concepts"
 	"github.com/memvcs/mem/layers/knowledge/facts"
-	"github.com/memvcs/mem/layers/requests"
 	"github.com/memvcs/mem/objects"
 )
 
@@ -96,10 +95,10 @@ func (f *finder) isSettled(c Candidate) bool {
 		return true
 	}
 	said := func(q Quote) bool {
-		return slices.ContainsFunc(c.Quotes, func(o Quote) bool { return requests.Letters(o.Text) == requests.Letters(q.Text) })
+		return slices.ContainsFunc(c.Quotes, func(o Quote) bool { return letters(o.Text) == letters(q.Text) })
 	}
 	return c.Rule == "" && slices.ContainsFunc(f.Rules.Rules, func(r *Rule) bool {
-		return r.Candidate == c.ID || r.State != Retired && requests.Letters(r.Text) == requests.Letters(c.Text) || slices.ContainsFunc(r.Quotes, said)
+		return r.Candidate == c.ID || r.State != Retired && letters(r.Text) == letters(c.Text) || slices.ContainsFunc(r.Quotes, said)
 	})
 }
 
@@ -138,7 +137,7 @@ func (f *finder) quoted(c *Candidate, q Quote) {
 func (f *finder) fromStatements() {
 	at := map[string]int{}
 	for _, q := range f.Quotes {
-		key := requests.Letters(q.Text)
+		key := letters(q.Text)
 		i, ok := at[key]
 		if !ok {
 			i = len(f.out)
@@ -194,9 +193,9 @@ func (f *finder) fromStaleRules() {
 		if !last.Before(limit) {
 			continue
 		}
-		mine := requests.Terms(r.Problem + " " + r.Text)
+		mine := Terms(r.Problem + " " + r.Text)
 		for x := range f.Facts.All() {
-			if x.Time.After(last) && x.Live() && x.Trust >= facts.Assistant && requests.Similar(mine, requests.Terms(x.Text)) {
+			if x.Time.After(last) && x.Live() && x.Trust >= facts.Assistant && similar(mine, Terms(x.Text)) {
 				last = x.Time
 			}
 		}

@@ -3,8 +3,6 @@ package permanent
 import (
 	"fmt"
 	"slices"
-
-	"github.com/memvcs/mem/layers/requests"
 )
 
 // minCorrections is the number of conversations in which the user corrects the model in the same way before that is
@@ -19,8 +17,8 @@ func (f *finder) fromCorrections() {
 	}
 	var sets []set
 	for _, q := range f.Corrections {
-		w := requests.Terms(q.Text)
-		i := slices.IndexFunc(sets, func(s set) bool { return requests.Similar(s.words, w) })
+		w := Terms(q.Text)
+		i := slices.IndexFunc(sets, func(s set) bool { return similar(s.words, w) })
 		switch {
 		case i >= 0:
 			sets[i].quotes = append(sets[i].quotes, q)
@@ -29,7 +27,7 @@ func (f *finder) fromCorrections() {
 		}
 	}
 	for _, s := range sets {
-		c := newCandidate(CandidateCorrection, s.quotes[0].Text, requests.Letters(s.quotes[0].Text))
+		c := newCandidate(CandidateCorrection, s.quotes[0].Text, letters(s.quotes[0].Text))
 		for _, q := range s.quotes {
 			if !q.Time.Before(c.Newest) {
 				c.Text = q.Text

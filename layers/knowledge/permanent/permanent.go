@@ -14,6 +14,11 @@
 //
 // [Fold] computes a [Set] from records; the result does not depend on the order in which they arrived. A later
 // record can undo every act.
+//
+// What a user typed is searched for the sentences that ask for something for ever ("always sign commits", "from now on use
+// pnpm"), and those that correct what the model did ([FindRequests], [Corrections]). A text is not the user's because it stands
+// in the user's message: what is quoted, pasted, code or in tags is left out, and so is a question. It is the user's only if it
+// has the user's words ([Verbatim]).
 package permanent
 
 import (
@@ -22,7 +27,6 @@ import (
 	"time"
 
 	"github.com/memvcs/mem/layers/knowledge/facts"
-	"github.com/memvcs/mem/layers/requests"
 	"github.com/memvcs/mem/objects"
 )
 
@@ -188,9 +192,9 @@ func (s *Set) Find(name string) []*Rule {
 
 // WithText returns the first rule, in any state, whose text has the same letters and digits; nil if there is none.
 func (s *Set) WithText(text string) *Rule {
-	key := requests.Letters(text)
+	key := letters(text)
 	for _, r := range s.Rules {
-		if requests.Letters(r.Text) == key {
+		if letters(r.Text) == key {
 			return r
 		}
 	}
@@ -216,7 +220,7 @@ func Preview(m Definition, known *facts.Set, now time.Time) *Rule {
 
 // wordTrust returns who vouches for the words of a fact: the user only if they are the user's words, or confirmed.
 func wordTrust(x facts.Fact) facts.Trust {
-	own := func(e facts.Evidence) bool { return requests.Letters(e.Quote) == requests.Letters(x.Text) }
+	own := func(e facts.Evidence) bool { return letters(e.Quote) == letters(x.Text) }
 	if t := x.StatementTrust(); t < facts.User || x.Confirmed || slices.ContainsFunc(x.Evidence, own) {
 		return t
 	}
@@ -229,7 +233,7 @@ func Basis(text string, evidence []facts.Fact) (trust facts.Trust, derived bool)
 	trust, derived = facts.User, true
 	for _, f := range evidence {
 		trust = min(trust, wordTrust(f))
-		derived = derived && requests.Letters(f.Text) != requests.Letters(text)
+		derived = derived && letters(f.Text) != letters(text)
 	}
 	if derived {
 		trust = min(trust, facts.Assistant)

@@ -10,7 +10,6 @@ import (
 	"github.com/memvcs/mem/layers/claims"
 	"github.com/memvcs/mem/layers/forms"
 	"github.com/memvcs/mem/layers/knowledge/facts"
-	"github.com/memvcs/mem/layers/requests"
 	"github.com/memvcs/mem/layers/tokens"
 )
 
@@ -62,12 +61,12 @@ func DecodeVerdicts(b []byte, asked []Candidate) (Answer, error) {
 		case seen[x.Candidate]:
 			bad.Add(fmt.Sprintf("verdicts[%d].candidate", i), "%s is named twice", x.Candidate)
 		}
-		seen[x.Candidate], x.Reason = true, tokens.Shorten(requests.Visible(x.Reason), maxReason)
+		seen[x.Candidate], x.Reason = true, tokens.Shorten(visible(x.Reason), maxReason)
 	}
 	for i := range v.Rules {
 		p := &v.Rules[i]
-		p.Text, p.Problem = requests.Visible(p.Text), requests.Visible(p.Problem)
-		p.Reason = tokens.Shorten(requests.Visible(p.Reason), maxReason)
+		p.Text, p.Problem = visible(p.Text), visible(p.Problem)
+		p.Reason = tokens.Shorten(visible(p.Reason), maxReason)
 		if p.Type = cmp.Or(p.Type, TypeRule); p.Text == "" && p.Contradicts == "" {
 			bad.Add(fmt.Sprintf("rules[%d].text", i), "it is empty")
 		}

@@ -16,7 +16,6 @@ import (
 	"github.com/memvcs/mem/layers/knowledge/facts"
 	"github.com/memvcs/mem/layers/knowledge/permanent"
 	"github.com/memvcs/mem/layers/projects"
-	"github.com/memvcs/mem/layers/requests"
 	"github.com/memvcs/mem/layers/revision"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tokens"
@@ -298,7 +297,7 @@ func promoteCandidate(ctx context.Context, run names.Run, o ruleOptions, name st
 	}
 	if !made.ByUser && w == nil && (o.text != "" || o.problem != "") { // in words of the model
 		made.Derived, made.State, made.Trust, made.Confidence = true, permanent.Proposed, facts.Tool, 70
-		if o.problem == "" && requests.Verbatim(c.Text, o.text) != "" {
+		if o.problem == "" && permanent.Verbatim(c.Text, o.text) != "" {
 			made.Derived, made.State, made.Trust, made.Confidence = false, permanent.Active, c.Trust, 100
 		}
 	}

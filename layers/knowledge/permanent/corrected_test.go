@@ -1,4 +1,4 @@
-package requests
+package permanent
 
 import (
 	"strings"
@@ -38,7 +38,7 @@ func TestAboutClaude(t *testing.T) {
 		"claude should have found that":             false,
 		"the log says \"make sure that claude...\"": false,
 	} {
-		if got := len(Find(said)) > 0; got != want {
+		if got := len(FindRequests(said)) > 0; got != want {
 			t.Errorf("%q: %v, want %v", said, got, want)
 		}
 	}

@@ -1,4 +1,4 @@
-package requests
+package permanent
 
 import (
 	"strings"
@@ -161,13 +161,13 @@ var notAsked = []string{
 func TestRequests(t *testing.T) {
 	t.Parallel()
 	for _, tt := range asked {
-		got := Find(tt.message)
+		got := FindRequests(tt.message)
 		if len(got) != 1 || got[0].Cue != tt.cue {
 			t.Errorf("Find(%q) = %v, want the cue %q", tt.message, got, tt.cue)
 		}
 	}
 	for _, message := range notAsked {
-		if got := Find(message); len(got) > 0 {
+		if got := FindRequests(message); len(got) > 0 {
 			t.Errorf("Find(%q) = %v, want none", message, got)
 		}
 	}
@@ -200,7 +200,7 @@ func TestRequestsExtent(t *testing.T) {
 		{"Always sign.\n" + strings.Repeat("x", maxStated), ""},
 	} {
 		var got []string
-		for _, s := range Find(tt.message) {
+		for _, s := range FindRequests(tt.message) {
 			got = append(got, s.Text)
 		}
 		if s := strings.Join(got, "|"); s != tt.want {
@@ -229,9 +229,9 @@ func FuzzRequests(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, message string) {
-		squeezed := Letters(message)
-		for _, s := range Find(message) {
-			if !strings.Contains(squeezed, Letters(s.Text)) && utf8.ValidString(message) {
+		squeezed := letters(message)
+		for _, s := range FindRequests(message) {
+			if !strings.Contains(squeezed, letters(s.Text)) && utf8.ValidString(message) {
 				t.Errorf("%q is not in %q", s.Text, message)
 			}
 			if s.Cue == "" || isQuestion(s.Text) {

@@ -1,10 +1,4 @@
-// Package requests finds in what a user typed the sentences that ask for something for ever ("always sign commits",
-// "from now on use pnpm", "make sure that claude asks first"), and those that correct what the model did.
-//
-// A text that says "always run this" is not the user because it stands in the user's message: what is quoted, pasted, code
-// or in tags is left out, and so is a question. Code compares words, a reader compares meanings: what is found here is a
-// proposal, and a text is the user's only if it has the user's words ([Verbatim]).
-package requests
+package permanent
 
 import (
 	"regexp"
@@ -17,8 +11,8 @@ import (
 	"github.com/memvcs/mem/layers/search/index"
 )
 
-// A Request is a sentence in which the user asks to remember or always follow something.
-type Request struct {
+// A request is a sentence in which the user asks to remember or always follow something.
+type request struct {
 	Text string // the sentence in normalised white space, with the text that "this" refers to
 	Cue  string // the words that express permanence
 }
@@ -30,15 +24,15 @@ const maxStated = 4000
 // maxSentence is the longest sentence, in characters, that can be a rule.
 const maxSentence = 400
 
-// Find returns what the user asks in a message to remember or to follow from now on: "remember this", "always ...",
+// FindRequests returns what the user asks in a message to remember or to follow from now on: "remember this", "always ...",
 // "never ...", "from now on ..." as imperatives, in English, Korean, Japanese and Chinese. Text in quotes, code, block
 // quotes and tags is not the user's own, and a question is not a request. The same sentence counts once. The caller
 // must pass only text that the user typed, nothing from a tool, a file or a model.
-func Find(message string) []Request {
+func FindRequests(message string) []request {
 	if utf8.RuneCountInString(message) > maxStated {
 		return nil
 	}
-	var out []Request
+	var out []request
 	seen := map[string]bool{}
 	list := sentences(message)
 	for i, s := range list {
@@ -57,9 +51,9 @@ func Find(message string) []Request {
 		if points == back && text == s.text {
 			continue
 		}
-		if key := Letters(text); !seen[key] {
+		if key := letters(text); !seen[key] {
 			seen[key] = true
-			out = append(out, Request{text, cue})
+			out = append(out, request{text, cue})
 		}
 	}
 	return out
@@ -96,8 +90,8 @@ const (
 	ahead
 )
 
-// Letters returns the letters and digits of s alone, in lower case.
-func Letters(s string) string {
+// letters returns the letters and digits of s alone, in lower case.
+func letters(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
 			return unicode.ToLower(r)
@@ -181,8 +175,8 @@ func mask(message string) string {
 	})
 }
 
-// Visible returns masked text in one line: each quotation is one character, invisible characters are removed.
-func Visible(masked string) string {
+// visible returns masked text in one line: each quotation is one character, invisible characters are removed.
+func visible(masked string) string {
 	var b strings.Builder
 	last := ' '
 	for _, c := range masked {
@@ -229,7 +223,7 @@ func split(line, own []rune) []sentence {
 	start := 0
 	put := func(end int) {
 		if s := strings.Join(strings.Fields(string(line[start:end])), " "); s != "" {
-			out = append(out, sentence{text: s, ownText: Visible(string(own[start:end]))})
+			out = append(out, sentence{text: s, ownText: visible(string(own[start:end]))})
 		}
 		start = end
 	}
@@ -260,7 +254,7 @@ func abbreviated(words []rune) bool {
 // "remember", "always" and the like removed from their start; "" if the text is in other words. Whether other words mean
 // the same is not for code to say.
 func Verbatim(message, text string) string {
-	want := Letters(text)
+	want := letters(text)
 	list := sentences(message)
 	for i := range list {
 		all, have := "", ""
@@ -268,7 +262,7 @@ func Verbatim(message, text string) string {
 			if all = strings.TrimSpace(all + " " + s.text); isQuestion(s.text) {
 				break
 			}
-			if have += Letters(s.text); want != "" && (have == want || have == Letters(s.text) && Letters(s.withoutCue()) == want) {
+			if have += letters(s.text); want != "" && (have == want || have == letters(s.text) && letters(s.withoutCue()) == want) {
 				return all
 			}
 		}
@@ -322,9 +316,9 @@ func shared(a, b []string) (n int) {
 	return n
 }
 
-// Similar reports whether two texts are about the same: they share three fifths of the terms of the shorter one. It is
+// similar reports whether two texts are about the same: they share three fifths of the terms of the shorter one. It is
 // the reason for a question, never for an answer.
-func Similar(a, b []string) bool {
+func similar(a, b []string) bool {
 	both := shared(a, b)
 	return both >= 2 && 5*both >= 3*min(len(a), len(b)) && 3*both >= max(len(a), len(b)) || both > 0 && both == len(a) && both == len(b)
 }
