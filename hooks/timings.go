@@ -33,11 +33,12 @@ func (w *World) recordTiming(e settings.Event, took time.Duration, failed bool) 
 
 // A Timing summarises the logged runs of one event.
 type Timing struct {
-	Event    settings.Event `json:"event"`
-	Runs     int            `json:"runs"`
-	Failed   int            `json:"failed"`
-	Last     time.Time      `json:"last"`
-	P50, P95 time.Duration  `json:"-"`
+	Event  settings.Event `json:"event"`
+	Runs   int            `json:"runs"`
+	Failed int            `json:"failed"`
+	Last   time.Time      `json:"last"`
+	P50    float64        `json:"p50Ms"` // inside the program, in milliseconds
+	P95    float64        `json:"p95Ms"`
 }
 
 // Timings returns the timings of the events that have run, in the order of [settings.Events], the worker last.
@@ -73,7 +74,8 @@ func Timings(dir string) []Timing {
 		}
 		all := took[e]
 		slices.Sort(all)
-		p.P50, p.P95 = all[len(all)/2], all[min(len(all)-1, len(all)*95/100)]
+		ms := func(at int) float64 { return float64(all[min(len(all)-1, at)].Microseconds()) / 1000 }
+		p.P50, p.P95 = ms(len(all)/2), ms(len(all)*95/100)
 		out = append(out, p)
 	}
 	return out

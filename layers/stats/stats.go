@@ -18,12 +18,9 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// An Activity returns the timings of a store's hooks, and what they handed over to sessions of the projects.
-type Activity func(projects []refs.Project) ([]Hook, []Handover, error)
-
 // Of returns the figures of some projects together. Months are in the time zone. Storage is left out on
 // request: what the packs take is added up from all commits.
-func Of(ctx context.Context, db *state.DB, projects []state.Project, zone *time.Location, activity Activity, storage bool) (Stats, error) {
+func Of(ctx context.Context, db *state.DB, projects []state.Project, zone *time.Location, storage bool) (Stats, error) {
 	out := empty()
 	if len(projects) == 1 {
 		out.Project, out.Name = string(projects[0].ID), projects[0].Name
@@ -74,10 +71,8 @@ func Of(ctx context.Context, db *state.DB, projects []state.Project, zone *time.
 	if out.Costs, err = costs(ctx, db, ids); err != nil {
 		return out, err
 	}
-	hooks, handed, err := activity(ids)
-	out.Hooks, out.Handovers = append(out.Hooks, hooks...), append(out.Handovers, handed...)
 	out.sort()
-	return out, err
+	return out, nil
 }
 
 // ratioBands returns the upper bounds of the bands of ratios, and their names.

@@ -35,8 +35,8 @@ func Doctor(e *app.Env) *cli.Command {
 	}
 }
 
-// A finding is the outcome of a check.
-type finding struct {
+// A Finding is the outcome of a check.
+type Finding struct {
 	Check string `json:"check"`
 	Level string `json:"level"` // ok, warn, fail, fixed
 	What  string `json:"what"`
@@ -58,23 +58,23 @@ type Exam struct {
 	Fix   bool // apply the safe fixes
 	Dir   string
 	m     *layers.Memory // nil if it cannot be opened
-	Found []finding
+	Found []Finding
 }
 
 func (x *Exam) ok(check, format string, args ...any) {
-	x.Found = append(x.Found, finding{check, levelOK, fmt.Sprintf(format, args...), ""})
+	x.Found = append(x.Found, Finding{check, levelOK, fmt.Sprintf(format, args...), ""})
 }
 
 func (x *Exam) warn(check, fix, format string, args ...any) {
-	x.Found = append(x.Found, finding{check, levelWarn, fmt.Sprintf(format, args...), fix})
+	x.Found = append(x.Found, Finding{check, levelWarn, fmt.Sprintf(format, args...), fix})
 }
 
 func (x *Exam) fail(check, fix, format string, args ...any) {
-	x.Found = append(x.Found, finding{check, levelFail, fmt.Sprintf(format, args...), fix})
+	x.Found = append(x.Found, Finding{check, levelFail, fmt.Sprintf(format, args...), fix})
 }
 
 func (x *Exam) fixed(check, format string, args ...any) {
-	x.Found = append(x.Found, finding{check, levelFixed, fmt.Sprintf(format, args...), ""})
+	x.Found = append(x.Found, Finding{check, levelFixed, fmt.Sprintf(format, args...), ""})
 }
 
 func runDoctor(ctx context.Context, e *app.Env, fix, ask bool) error {
@@ -147,7 +147,7 @@ func (x *Exam) report() error {
 }
 
 // line prints a finding: level, check, text, and after an arrow the fix.
-func (x *Exam) line(f finding) string {
+func (x *Exam) line(f Finding) string {
 	style := x.E.Style()
 	paint := map[string]func(string) string{levelOK: style.Green, levelFixed: style.Green, levelWarn: style.Yellow,
 		levelFail: style.Red}[f.Level]

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -61,26 +60,6 @@ func HooksCommand(e *app.Env) *cli.Command {
 // hooksVerbs returns the names of the subcommands of mem hooks.
 func hooksVerbs() []string { return []string{"install", "uninstall", "status", "test"} }
 
-// scopesOf returns the named scope, or all scopes.
-func scopesOf(e *app.Env, scope string) []string {
-	if scope != "" {
-		return []string{scope}
-	}
-	return hookset.DistinctScopes(e)
-}
-
-// A hooksChange is the JSON form of mem hooks install and uninstall.
-type hooksChange struct {
-	File    string          `json:"file"`
-	Command string          `json:"command,omitempty"`
-	Store   string          `json:"store,omitempty"` // the memory that the hooks name
-	Events  []string        `json:"events"`
-	Hooks   []hooks.Purpose `json:"hooks,omitempty"` // what they do and cost
-	Changed bool            `json:"changed"`
-	DryRun  bool            `json:"dryRun"`
-	Diff    string          `json:"diff,omitempty"` // of the file, in a dry run
-}
-
 func runHooksInstall(ctx context.Context, e *app.Env, scope, distill string) error {
 	f, err := hookset.SettingsOf(e, scope)
 	if err != nil {
@@ -121,7 +100,7 @@ func runHooksInstall(ctx context.Context, e *app.Env, scope, distill string) err
 	if !e.Opt.DryRun && !e.Opt.Quiet {
 		measure(ctx, e, purposes)
 	}
-	return printHooks(e, "install", hooksChange{File: f.Path, Command: p.Path, Store: p.Store, Hooks: purposes}, change)
+	return printHooks(e, "install", f.Path, p, purposes, change)
 }
 
 // readyForHooks creates the memory that hooks need, and sets defaults.autoRegisterSessions.
@@ -164,50 +143,49 @@ func runHooksUninstall(ctx context.Context, e *app.Env, scope string) error {
 			return err
 		}
 	}
-	return printHooks(e, "uninstall", hooksChange{File: f.Path}, change)
+	return printHooks(e, "uninstall", f.Path, settings.Program{}, nil, change)
 }
 
-func printHooks(e *app.Env, op string, c hooksChange, change settings.Change) error {
-	c.DryRun, c.Events, c.Changed = e.Opt.DryRun, []string{}, change.Changed()
-	if c.DryRun {
-		c.Diff = unifiedDiff(c.File, change)
-	}
-	for _, ev := range settings.Events() {
-		c.Events = append(c.Events, string(ev))
+// printHooks prints the change of the hooks in a file: with op install, of the program p with what the hooks do and cost.
+func printHooks(e *app.Env, op, file string, p settings.Program, purposes []hooks.Purpose, change settings.Change) error {
+	diff, events := "", settings.Events()
+	if e.Opt.DryRun {
+		diff = unifiedDiff(file, change)
 	}
 	if e.Opt.JSON {
-		return e.PrintJSON("hooks."+op, c)
+		return e.PrintJSON("hooks."+op, nil, "file", file, "command,omitempty", p.Path, "store,omitempty", p.Store,
+			"events", events, "hooks,omitempty", purposes, "changed", change.Changed(), "dryRun", e.Opt.DryRun, "diff,omitempty", diff)
 	}
 	what, direction := "add", "to"
 	if op == "uninstall" {
 		what, direction = "remove", "from"
 	}
 	switch {
-	case !c.Changed && op == "install":
-		e.Note("the hooks are in %s already", c.File)
-	case !c.Changed:
-		e.Note("there are no hooks of mem in %s", c.File)
-	case c.DryRun:
-		e.Note("would %s %d hooks %s %s", what, len(c.Events), direction, c.File)
+	case !change.Changed() && op == "install":
+		e.Note("the hooks are in %s already", file)
+	case !change.Changed():
+		e.Note("there are no hooks of mem in %s", file)
+	case e.Opt.DryRun:
+		e.Note("would %s %d hooks %s %s", what, len(events), direction, file)
 	case op == "install":
-		e.Note("added the hooks to %s; new sessions are captured from now on", c.File)
+		e.Note("added the hooks to %s; new sessions are captured from now on", file)
 	default:
-		e.Note("removed the hooks from %s; captured sessions stay", c.File)
+		e.Note("removed the hooks from %s; captured sessions stay", file)
 	}
 	if !e.Opt.Quiet {
-		if err := printPurposes(e, c.Hooks); err != nil {
+		if err := printPurposes(e, purposes); err != nil {
 			return err
 		}
 	}
-	if c.Diff != "" && !e.Opt.Verbose {
-		added, removed := changedLines(c.Diff)
+	if diff != "" && !e.Opt.Verbose {
+		added, removed := changedLines(diff)
 		e.Note("%s added, %d removed; -v prints the diff", term.Count(added, "line"), removed)
 		return nil
 	}
-	for line := range strings.Lines(c.Diff) {
+	for line := range strings.Lines(diff) {
 		e.Printf("%s\n", e.Safe(strings.TrimSuffix(line, "\n")))
 	}
-	if op == "install" && c.Changed && !c.DryRun {
+	if op == "install" && change.Changed() && !e.Opt.DryRun {
 		e.Hint("mem next shows the text that the next session receives")
 	}
 	return nil
@@ -245,82 +223,12 @@ func changedLines(diff string) (added, removed int) {
 	return added, removed
 }
 
-// A hooksReport is the JSON form of mem hooks status.
-type hooksReport struct {
-	Program  string                `json:"program"`
-	Capture  bool                  `json:"capture"`
-	Blocking string                `json:"blocking"`
-	Every    int                   `json:"every"`
-	Distill  string                `json:"distill"`
-	Spool    int                   `json:"spool"`
-	Behind   int                   `json:"behind"` // directories that a worker catches up in
-	Runs     []hooksTiming         `json:"runs"`
-	Files    []hookset.HooksInFile `json:"files"`
-	Plugin   *hookset.HooksPlugin  `json:"plugin,omitempty"`
-	Log      []string              `json:"log"` // its last lines
-	LogFile  string                `json:"logFile"`
-}
-
-// hooksTiming is the timing of one event in milliseconds, measured inside the program.
-type hooksTiming struct {
-	hooks.Timing
-	Last string  `json:"last"`
-	P50  float64 `json:"p50Ms"`
-	P95  float64 `json:"p95Ms"`
-}
-
-func hooksTimings(store string) []hooksTiming {
-	out := []hooksTiming{}
-	for _, p := range hooks.Timings(store) {
-		ms := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
-		out = append(out, hooksTiming{p, term.TimeText(p.Last), ms(p.P50), ms(p.P95)})
-	}
-	return out
-}
-
-// HooksReport returns the state of the hooks of a scope, or with "" of all scopes; installed are the scopes with
-// correct hooks.
-func HooksReport(e *app.Env, only string) (r hooksReport, installed []string, err error) {
-	store, err := e.MemoryDir()
-	if err != nil {
-		return r, nil, err
-	}
-	s, err := hookset.HookSettings(e)
-	if err != nil {
-		return r, nil, err
-	}
-	self, err := e.Executable()
-	if err != nil {
-		return r, nil, err
-	}
-	r = hooksReport{Program: self, Capture: s.Capture, Blocking: s.Blocking, Every: s.Every, Spool: hooks.Spooled(store),
-		Behind: hooks.Backlogs(store), Runs: hooksTimings(store), LogFile: hooks.LogFile(store),
-		Log: hookset.LastLines(hooks.LogFile(store), 5)}
-	if conf, err := e.Settings(); err == nil {
-		r.Distill = hookset.HookValue(conf.String, "distill.engine", "")
-	}
-	for _, scope := range scopesOf(e, only) {
-		f, err := hookset.SettingsOf(e, scope)
-		if err != nil {
-			return r, nil, err
-		}
-		in := hookset.HooksIn(scope, f, self)
-		if in.State == "installed" {
-			installed = append(installed, scope)
-		}
-		r.Files = append(r.Files, in)
-	}
-	if only == "" {
-		r.Plugin = hookset.RunningPlugin(e)
-	}
-	return r, installed, nil
-}
-
 func runHooksStatus(_ context.Context, e *app.Env, only string) error {
-	r, installed, err := HooksReport(e, only)
+	r, err := hookset.ReportOf(e, only)
 	if err != nil {
 		return err
 	}
+	installed := r.Scopes()
 	if e.Opt.JSON {
 		err = e.PrintJSON("hooks.status", r)
 	} else {
@@ -335,10 +243,10 @@ func runHooksStatus(_ context.Context, e *app.Env, only string) error {
 	return err
 }
 
-func printHooksStatus(e *app.Env, r hooksReport, installed []string) {
+func printHooksStatus(e *app.Env, r hookset.Report, installed []string) {
 	for _, f := range r.Files {
 		e.Printf("%-8s %-15s %s\n", f.Scope, f.State, e.Safe(f.File))
-		for _, line := range HooksAdvice(f, r.Program) {
+		for _, line := range f.Advice(r.Program) {
 			e.Printf("         %s\n", e.Safe(line))
 		}
 	}
@@ -373,7 +281,7 @@ func printHooksStatus(e *app.Env, r hooksReport, installed []string) {
 }
 
 // printTimings prints the last runs, durations and failures of hooks.
-func printTimings(e *app.Env, list []hooksTiming) {
+func printTimings(e *app.Env, list []hooks.Timing) {
 	if len(list) == 0 {
 		e.Printf("runs     none yet\n")
 		return
@@ -381,26 +289,6 @@ func printTimings(e *app.Env, list []hooksTiming) {
 	e.Printf("runs     %-19s %6s %7s %9s %9s  last\n", "event", "runs", "failed", "p50 ms", "p95 ms")
 	for _, p := range list {
 		e.Printf("         %-19s %6d %7d %9.1f %9.1f  %s\n", e.Safe(string(p.Event)), p.Runs, p.Failed, p.P50, p.P95,
-			app.Ago(e.Now(), p.Timing.Last))
+			app.Ago(e.Now(), p.Last))
 	}
-}
-
-// HooksAdvice returns the problem with the hooks in a file and the commands that fix it.
-func HooksAdvice(f hookset.HooksInFile, self string) []string {
-	again := "mem hooks install --scope " + f.Scope
-	switch f.State {
-	case "disabled":
-		return []string{"\"disableAllHooks\" is true there: remove it"}
-	case "incomplete":
-		return []string{"missing: " + strings.Join(f.Missing, ", "), again}
-	case "another program":
-		return []string{"they run " + strings.Join(f.Commands, ", "), "this is " + self, again}
-	case "another memory":
-		return []string{"they write " + strings.Join(f.Stores, ", "), again}
-	case "outdated":
-		return []string{"another version of mem wrote them", again}
-	case "unreadable":
-		return []string{f.Error}
-	}
-	return nil
 }

@@ -97,7 +97,7 @@ func measure(ctx context.Context, e *app.Env, purposes []hooks.Purpose) {
 	ms := map[settings.Event]float64{}
 	if store, err := e.MemoryDir(); err == nil {
 		for _, t := range hooks.Timings(store) {
-			ms[t.Event] = float64(t.P95) / float64(time.Millisecond)
+			ms[t.Event] = t.P95
 		}
 	}
 	if len(ms) == 0 {
@@ -139,7 +139,7 @@ func awaitSpool(ctx context.Context, store string) {
 // installedProgram returns the program in the first settings with hooks of mem, or else the one that "mem hooks
 // install" would write. The settings of a named scope must have hooks.
 func installedProgram(e *app.Env, only string) (settings.Program, error) {
-	for _, scope := range scopesOf(e, only) {
+	for _, scope := range hookset.ScopesOf(e, only) {
 		f, err := hookset.SettingsOf(e, scope)
 		if err != nil {
 			return settings.Program{}, err

@@ -33,12 +33,17 @@ const mostHits = 100
 // Search answers as mem search does.
 func (s served) Search(ctx context.Context, in SearchIn) (out SearchOut, err error) {
 	e := s.run()
-	e.Operands = []string{in.Query}
 	since, until, err := timesOf(e, in.Since, in.Until)
 	if err != nil {
 		return out, err
 	}
-	q, err := searchcmd.Query(e, searchcmd.Options{Patterns: in.Regexp, Files: in.Files, Since: since, Until: until, Topic: in.Topic, Keepit: in.Keepit,
+	var weights func(int) bool
+	if in.Keepit != "" {
+		if weights, err = searchcmd.ParseWeights(in.Keepit); err != nil {
+			return out, app.Usagef("keepit: %v", err)
+		}
+	}
+	q, err := searchcmd.Query(e, in.Query, searchcmd.Options{Patterns: in.Regexp, Files: in.Files, Since: since, Until: until, Topic: in.Topic, Keepit: weights,
 		Roles: in.Roles, In: in.In, Branch: in.Branch, By: string(search.ByMessage), Number: min(cmp.Or(in.Limit, 10), mostHits),
 		Open: in.Open})
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"regexp"
@@ -31,7 +32,7 @@ type Options struct {
 	Since    time.Time
 	Until    time.Time
 	Topic    string
-	Keepit   string
+	Keepit   func(weight int) bool // nil for any
 	Roles    []string
 	In       string
 	Branch   string
@@ -66,7 +67,7 @@ func Search(e *app.Env) *cli.Command {
 			app.RepeatedFlag(&o.Files, "file", "the call must be about `FILE`: a name, the end of a path, or a pattern"),
 			e.Since(&o.Since, "written"), e.Until(&o.Until, "written"),
 			app.StringFlag(&o.Topic, "topic", "in sessions with `TOPIC`"),
-			app.StringFlag(&o.Keepit, "keepit", "with a marker whose weight meets `COND`: >=0.5, <0.8 or 1.00"),
+			app.ParsedFlag(&o.Keepit, "keepit", "with a marker whose weight meets `COND`: >=0.5, <0.8 or 1.00", ParseWeights),
 			app.RepeatedFlag(&o.Roles, "role", "written by `ROLE`: user, script, assistant, plan, agent, tool, summary or note"),
 			app.StringFlag(&o.In, "in",
 				"look in `LAYERS`: L1 (or original), L2, L3, L4, versions, compositions, notes, separated by commas"),
@@ -84,7 +85,7 @@ func Search(e *app.Env) *cli.Command {
 		},
 		Action: func(c *cli.Context) error {
 			o.limited = c.IsSet("number")
-			q, err := Query(e, o)
+			q, err := Query(e, strings.Join(e.Operands, " "), o)
 			if err != nil {
 				return err
 			}
@@ -99,9 +100,8 @@ func Search(e *app.Env) *cli.Command {
 	}
 }
 
-// Query builds the query from the options and operands.
-func Query(e *app.Env, o Options) (q search.Query, err error) {
-	words := strings.Join(e.Operands, " ")
+// Query builds the query from words and options.
+func Query(e *app.Env, words string, o Options) (q search.Query, err error) {
 	if o.Number < 0 || o.context < 0 {
 		return q, app.Usagef("options --number and --context require a whole number from 0")
 	}
@@ -140,7 +140,7 @@ func Query(e *app.Env, o Options) (q search.Query, err error) {
 }
 
 func searchFilter(e *app.Env, o Options) (f search.Filter, err error) {
-	f.Files, f.Branch, f.Topic, f.Rewound = o.Files, o.Branch, o.Topic, o.rewound
+	f.Files, f.Branch, f.Topic, f.Rewound, f.Keepit = o.Files, o.Branch, o.Topic, o.rewound, o.Keepit
 	if o.Open {
 		f.Pending = search.Open
 	}
@@ -149,11 +149,6 @@ func searchFilter(e *app.Env, o Options) (f search.Filter, err error) {
 	}
 	if !o.Until.IsZero() {
 		f.Until = o.Until.Unix()
-	}
-	if o.Keepit != "" {
-		if f.Keepit, err = parseWeightCondition(o.Keepit); err != nil {
-			return f, err
-		}
 	}
 	for _, r := range o.Roles {
 		if !f.Role(r) {
@@ -200,8 +195,8 @@ func layersOf(in string, f *search.Filter) error {
 	return nil
 }
 
-// parseWeightCondition parses a condition on the weight of a marker, such as >=0.5.
-func parseWeightCondition(s string) (func(int) bool, error) {
+// ParseWeights parses a condition on the weight of a marker, such as >=0.5.
+func ParseWeights(s string) (func(int) bool, error) {
 	s = strings.TrimSpace(s)
 	number := strings.TrimLeft(s, "<>=")
 	op := s[:len(s)-len(number)]
@@ -228,7 +223,7 @@ func parseWeightCondition(s string) (func(int) bool, error) {
 			return func(x int) bool { return x == n }, nil
 		}
 	}
-	return nil, app.Usagef("option --keepit cannot be %q: want >=, >, <=, < or = and a weight from 0.00 to 1.00", s)
+	return nil, errors.New("want >=, >, <=, < or = and a weight from 0.00 to 1.00")
 }
 
 // Scope returns the projects to search: the project of the run, or all if it is not in memory.

@@ -75,11 +75,6 @@ func Stats(e *app.Env) *cli.Command {
 	}
 }
 
-// HookActivity returns the figures of the hooks of a store.
-func HookActivity(store string) stats.Activity {
-	return func(of []refs.Project) ([]stats.Hook, []stats.Handover, error) { return hooks.Activity(store, of) }
-}
-
 func runStats(ctx context.Context, e *app.Env, all bool) error {
 	store, err := e.MemoryDir()
 	if err != nil {
@@ -93,7 +88,7 @@ func runStats(ctx context.Context, e *app.Env, all bool) error {
 				return names.StoreError(err)
 			}
 		}
-		found, err := stats.Of(ctx, run.DB, projects, e.Now().Location(), HookActivity(store), true)
+		found, err := hooks.Stats(ctx, run.DB, store, projects, e.Now().Location(), true)
 		if err != nil {
 			return names.StoreError(err)
 		}

@@ -22,6 +22,7 @@ import (
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tokens"
 	"github.com/memvcs/mem/layers/view"
+	"github.com/memvcs/mem/refs/config"
 )
 
 type compressOptions struct {
@@ -84,12 +85,9 @@ func parseRatio(s string) (int, error) {
 }
 
 // settings returns the settings of the compression.
-func (o *compressOptions) settings(conf interface{ String(string) (string, error) },
-	decay keepit.Decay) (compress.Settings, error) {
-	s := compress.Settings{
-		Ratio: o.ratio, Tokens: o.tokens, Preset: o.preset, Skip: o.skip, Keepit: compress.KeepitMode(o.keepit),
-		Distance: o.distance, Decay: decay,
-	}
+func (o *compressOptions) settings() (compress.Settings, error) {
+	s := compress.Settings{Ratio: o.ratio, Tokens: o.tokens, Preset: o.preset, Skip: o.skip,
+		Keepit: compress.KeepitMode(o.keepit), Distance: o.distance}
 	for _, t := range o.tiers {
 		tier, err := compress.ParseTier(t)
 		if err != nil {
@@ -108,12 +106,23 @@ func (o *compressOptions) settings(conf interface{ String(string) (string, error
 		}
 		s.Level = &level
 	}
-	if s.Ratio == 0 && s.Tokens == 0 && s.Preset == "" && len(s.Tiers) == 0 {
-		preset, err := conf.String("defaults.compressionPreset")
-		s.Preset = preset
-		return s, err
-	}
 	return s, nil
+}
+
+// SetDefaults sets what a compression does not say from the settings of the memory.
+func SetDefaults(conf *config.Config, s *compress.Settings) (err error) {
+	if s.Decay, err = names.DecayOf(conf); err != nil {
+		return err
+	}
+	if on, err := conf.Bool("defaults.keepitDecayEnabled"); err != nil {
+		return err
+	} else if !on && s.Keepit == "" {
+		s.Keepit = compress.PreserveAll
+	}
+	if s.Ratio == 0 && s.Tokens == 0 && s.Preset == "" && len(s.Tiers) == 0 {
+		s.Preset, err = conf.String("defaults.compressionPreset")
+	}
+	return err
 }
 
 func runCompress(ctx context.Context, e *app.Env, o compressOptions, name string) error {
@@ -121,18 +130,12 @@ func runCompress(ctx context.Context, e *app.Env, o compressOptions, name string
 	if err != nil {
 		return err
 	}
-	decay, err := names.Decay(e)
+	s, err := o.settings()
 	if err != nil {
 		return err
 	}
-	s, err := o.settings(conf, decay)
-	if err != nil {
+	if err := SetDefaults(conf, &s); err != nil {
 		return err
-	}
-	if on, err := conf.Bool("defaults.keepitDecayEnabled"); err != nil {
-		return err
-	} else if !on && s.Keepit == "" {
-		s.Keepit = compress.PreserveAll
 	}
 	return names.WithMemory(ctx, e, func(run names.Run) error {
 		rev, err := run.Resolve(ctx, name)

@@ -162,7 +162,7 @@ func TestAPI(t *testing.T) {
 	}
 	c.call("GET", "/projects/{projectId}/sessions", p, "?limit=2", nil, nil, 200)
 
-	var markers api.MarkerList
+	var markers struct{ Markers []view.Marker }
 	c.call("GET", "/sessions/{sessionId}/keepits", s, "", nil, &markers, 200)
 	if len(markers.Markers) < 2 {
 		t.Fatalf("the sample has %d markers", len(markers.Markers))
@@ -235,7 +235,7 @@ func (c *checker) compositions(p []any, session string) {
 	}
 	c.call("GET", "/jobs", nil, "", nil, nil, 200)
 	c.call("DELETE", "/jobs/{jobId}", []any{j.ID}, "", nil, nil, 200)
-	var list api.CompositionList
+	var list struct{ Compositions []view.Composition }
 	c.call("GET", "/projects/{projectId}/compositions", p, "", nil, &list, 200)
 	id := list.Compositions[0].ID
 	var details view.Composition
@@ -284,7 +284,7 @@ func (c *checker) looks(session string) {
 	c.call("GET", "/search", nil, "?text=x&branch=main", nil, nil, 400)
 	c.call("GET", "/suggest", nil, "?topic=price", nil, nil, 200)
 	c.call("GET", "/stats", nil, "", nil, nil, 200)
-	var log api.LogAnswer
+	var log sessionPage
 	c.call("GET", "/log", nil, "?limit=1", nil, &log, 200)
 	c.call("GET", "/log", nil, "?limit=1&cursor="+log.Next, nil, nil, 200)
 	c.call("GET", "/log", nil, "?cursor=nothing", nil, nil, 400)
@@ -324,13 +324,19 @@ func TestMalformed(t *testing.T) {
 	}
 }
 
+// sessionPage is one page of a list.
+type sessionPage struct {
+	Sessions []view.Session
+	Next     string `json:"nextCursor"`
+}
+
 // TestPages walks a list page by page.
 func TestPages(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, nil, nil)
 	seen, cursor := map[string]bool{}, ""
 	for range 20 {
-		var list api.SessionList
+		var list sessionPage
 		r.api(http.MethodGet, "/projects/"+string(r.project.ID)+"/sessions?limit=1&cursor="+cursor, nil, &list, 200)
 		if len(list.Sessions) > 1 {
 			t.Fatalf("a page of %d", len(list.Sessions))

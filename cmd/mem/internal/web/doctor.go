@@ -3,13 +3,14 @@ package web
 import (
 	"net/http"
 
-	"github.com/memvcs/mem/cmd/mem/internal/web/api"
+	"github.com/memvcs/mem/cmd/mem/internal/doctor"
+	"github.com/memvcs/mem/cmd/mem/internal/hookset"
 )
 
 // A doctorBody is the state of the hooks and, if requested, the checks of "mem doctor".
 type doctorBody struct {
-	api.HooksState
-	Checks  []api.Check
+	hookset.Report
+	Checks  []doctor.Finding
 	Checked bool
 	Wrong   int // checks that warn or fail
 	Fixable bool
@@ -30,7 +31,7 @@ func (s *Server) fix(_ http.ResponseWriter, r *http.Request) (string, page, erro
 func (s *Server) doctorPage(r *http.Request, check, fix bool) (string, page, error) {
 	b := doctorBody{Checked: check}
 	var err error
-	if b.HooksState, err = s.Hooks(); err != nil {
+	if b.Report, err = s.Hooks(); err != nil {
 		return "", page{}, err
 	}
 	if check {

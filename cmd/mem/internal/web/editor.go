@@ -64,11 +64,7 @@ func (s *Server) editor(_ http.ResponseWriter, r *http.Request) (string, page, e
 			b.Mark.Weight = w
 		}
 	}
-	conf, err := s.Settings()
-	if err != nil {
-		return "", page{}, err
-	}
-	decay, err := s.Decay(conf)
+	decay, err := s.Decay()
 	if err != nil {
 		return "", page{}, err
 	}
@@ -166,11 +162,7 @@ func (s *Server) board(_ http.ResponseWriter, r *http.Request, p state.Project) 
 			return "", page{}, api.BadRequest(err.Error())
 		}
 	}
-	conf, err := s.Settings()
-	if err != nil {
-		return "", page{}, err
-	}
-	decay, err := s.Decay(conf)
+	decay, err := s.Decay()
 	if err != nil {
 		return "", page{}, err
 	}

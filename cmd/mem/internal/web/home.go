@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/memvcs/mem/cmd/mem/internal/hookset"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
-	"github.com/memvcs/mem/cmd/mem/internal/web/api"
 	"github.com/memvcs/mem/layers/history"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/trust"
@@ -27,7 +27,7 @@ type homeBody struct {
 	Steps      []step
 	Undo       *history.Operation // the operation that undo applies to
 	Remotes    []syncRow
-	Hooks      api.HooksState
+	Hooks      hookset.Report
 	Subagents  int            // sessions of subagents in memory, if the project has no others
 	Undecided  []state.Device // whose data is not used until the user trusts them
 }

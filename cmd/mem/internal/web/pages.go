@@ -17,6 +17,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/cmd/mem/internal/web/api"
 	"github.com/memvcs/mem/cmd/mem/internal/web/markdown"
 	"github.com/memvcs/mem/layers/history"
@@ -190,12 +191,12 @@ func (s *Server) render(w http.ResponseWriter, r *http.Request, status int, name
 	}
 	var b bytes.Buffer
 	if err := t.ExecuteTemplate(&b, part, p); err != nil {
-		http.Error(w, "cannot render the page: "+s.Clean(err.Error()), http.StatusInternalServerError)
+		http.Error(w, "cannot render the page: "+term.Sanitize(err.Error()), http.StatusInternalServerError)
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
-	_, _ = w.Write([]byte(cleanPage(b.String(), s.Clean))) // the client may have closed the connection
+	_, _ = w.Write([]byte(cleanPage(b.String(), term.Sanitize))) // the client may have closed the connection
 }
 
 // cleanPage cleans the texts of a page. It cleans each piece between the characters that templates escape in a text, so

@@ -712,7 +712,7 @@ func TestState(t *testing.T) {
 		}
 	}
 	hooks := r.get("/doctor")
-	for _, want := range []string{"incomplete", "mem hooks install --scope user", "8ms", "19ms", "the store is locked", "Run the checks"} {
+	for _, want := range []string{"incomplete", "mem hooks install --scope user", "8.0 ms", "19.0 ms", "the store is locked", "Run the checks"} {
 		if !strings.Contains(hooks, want) {
 			t.Errorf("the page of the hooks lacks %q", want)
 		}
@@ -833,7 +833,7 @@ func TestCounts(t *testing.T) {
 	r.fill()
 	st, err := trust.Outline(t.Context(), r.world.Memory.DB, r.project.ID)
 	must(t, err)
-	var list api.SessionList
+	var list sessionPage
 	r.api(http.MethodGet, "/projects/"+string(r.project.ID)+"/sessions?limit=100", nil, &list, 200)
 	listed := map[string]int{}
 	for _, s := range list.Sessions {

@@ -6,7 +6,7 @@
 // Each screen is one file with its template next to it. Every page works without JavaScript: it consists of links and
 // forms, htmx replaces parts of a page with the same templates, and the modules in assets only add convenience.
 // Transcripts are untrusted: html/template escapes everything, Markdown is rendered without raw HTML, and each page
-// passes [api.World.Clean].
+// passes [term.Sanitize].
 package web
 
 import (

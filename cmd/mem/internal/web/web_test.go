@@ -5,6 +5,8 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"net/http"
@@ -17,17 +19,18 @@ import (
 	"testing"
 	"time"
 
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/doctor"
+	"github.com/memvcs/mem/cmd/mem/internal/hookset"
+	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/web/api"
 	"github.com/memvcs/mem/cmd/mem/internal/web/guard"
+	"github.com/memvcs/mem/hooks"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/compress"
-	"github.com/memvcs/mem/layers/keepit"
 	"github.com/memvcs/mem/layers/state"
-	"github.com/memvcs/mem/layers/stats"
 	"github.com/memvcs/mem/layers/trust"
-	"github.com/memvcs/mem/refs"
-	"github.com/memvcs/mem/refs/config"
 	"github.com/memvcs/mem/testdata"
 )
 
@@ -66,41 +69,30 @@ func newRig(t testing.TB, change func(*api.World), extra map[string]string) *rig
 			p = q
 		}
 	}
+	env := &app.Env{Dir: dir, Now: func() time.Time { return now }, Rand: rand.Reader, Opt: app.Options{LockTimeout: -1},
+		Executable: func() (string, error) { return "", errors.New("unknown") },
+		Getenv: func(name string) string {
+			return map[string]string{"MEM_DIR": store, "CLAUDE_CONFIG_DIR": claude}[name]
+		}}
 	w := api.World{
-		Memory: m, Store: store, Scope: state.Scope{Project: p}, Dir: dir, Claude: claude, Program: "mem", Now: func() time.Time { return now }, Rand: rand.Reader,
-		Clean: func(s string) string { return s }, Hints: func(error) []string { return nil },
-		Settings: func() (*config.Config, error) { return config.Load(filepath.Join(store, "config.json")) },
-		Set: func(ctx context.Context, key, value string) error {
-			return config.Edit(ctx, filepath.Join(store, "config.json"), func(c *config.Config) error {
-				if value == "" {
-					_, err := c.Unset(key)
-					return err
-				}
-				return c.Set(key, value)
-			})
-		},
+		Run: names.Run{Env: env, Memory: m, Scope: state.Scope{Project: p}}, Store: store, Claude: claude, Program: "mem",
 		Engine: func(context.Context, state.Rev, string, string) (compress.Summarizer, error) { return nil, nil },
-		Decay:  func(*config.Config) (keepit.Decay, error) { return keepit.DefaultDecay, nil },
-		Activity: func([]refs.Project) ([]stats.Hook, []stats.Handover, error) {
-			last := now.UTC().Format(time.RFC3339)
-			return []stats.Hook{{Event: "Stop", Runs: 12, Failed: 1, P50: 8, P95: 19, Last: last}},
-				[]stats.Handover{{Event: "SessionStart", Count: 3, Sessions: 2, Characters: 4100}}, nil
-		},
-		Examine: func(_ context.Context, fix bool) ([]api.Check, error) {
+		Examine: func(_ context.Context, fix bool) ([]doctor.Finding, error) {
 			if fix {
-				return []api.Check{{Name: "permissions", Level: "fixed", What: "3 files private again"}}, nil
+				return []doctor.Finding{{Check: "permissions", Level: "fixed", What: "3 files private again"}}, nil
 			}
-			return []api.Check{{Name: "program", Level: "ok", What: "mem"}, {Name: "permissions", Level: "fail", What: "others can read 3 files", Fix: "mem doctor --fix"}}, nil
+			return []doctor.Finding{{Check: "program", Level: "ok", What: "mem"}, {Check: "permissions", Level: "fail", What: "others can read 3 files", Fix: "mem doctor --fix"}}, nil
 		},
-		Hooks: func() (api.HooksState, error) {
-			return api.HooksState{
+		Hooks: func() (hookset.Report, error) {
+			return hookset.Report{
 				Program: "/home/dev/go/bin/mem", Capture: true, Blocking: "off", Every: 20, Spool: 2,
-				Files: []api.HooksFile{{Scope: "user", File: "/home/dev/.claude/settings.json", State: "incomplete", Advice: []string{"mem hooks install --scope user"}}},
-				Runs:  []api.HookRuns{{Event: "Stop", Runs: 12, Failed: 1, Last: now, P50: 8 * time.Millisecond, P95: 19 * time.Millisecond}},
+				Files: []hookset.HooksInFile{{Scope: "user", File: "/home/dev/.claude/settings.json", State: "incomplete", Missing: []string{"Stop"}}},
+				Runs:  hooks.Timings(store),
 				Log:   []string{"2026-01-30T10:00:00Z Stop 6ecd8c99 the store is locked"}, LogFile: "/home/dev/.claude-memory/cache/hooks.log",
 			}, nil
 		},
 	}
+	writeActivity(t, store, p, now)
 	if change != nil {
 		change(&w)
 	}
@@ -127,6 +119,22 @@ func newRig(t testing.TB, change func(*api.World), extra map[string]string) *rig
 		r.ids = append(r.ids, s.ID)
 	}
 	return r
+}
+
+// writeActivity writes the logs of twelve runs of a hook, and of three hand-overs.
+func writeActivity(t testing.TB, store string, p state.Project, now time.Time) {
+	t.Helper()
+	runs := strings.Repeat(fmt.Sprintf("%d Stop 8000 ok\n", now.Unix()), 11) + fmt.Sprintf("%d Stop 19000 failed\n", now.Unix())
+	var handed []byte
+	for i, session := range []string{"a", "b", "b"} {
+		b, err := json.Marshal(hooks.Handover{Time: now, Session: session, Project: string(p.ID), Event: "SessionStart", Units: []int{2000, 2000, 100}[i]})
+		must(t, err)
+		handed = append(append(handed, b...), '\n')
+	}
+	for file, text := range map[string]string{hooks.RunsFile(store): runs, hooks.HandoverFile(store): string(handed)} {
+		must(t, os.MkdirAll(filepath.Dir(file), 0o700))
+		must(t, os.WriteFile(file, []byte(text), 0o600))
+	}
 }
 
 func must(t testing.TB, err error) {

@@ -6,43 +6,103 @@ package api
 
 import (
 	"context"
-	"io"
+	"errors"
+	"fmt"
+	"net/http"
+	"os/exec"
+	"slices"
+	"strings"
 	"sync"
-	"time"
+	"unicode"
 
-	"github.com/memvcs/mem/layers"
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/doctor"
+	"github.com/memvcs/mem/cmd/mem/internal/hookset"
+	"github.com/memvcs/mem/cmd/mem/internal/names"
+	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
 	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/keepit"
 	"github.com/memvcs/mem/layers/state"
-	"github.com/memvcs/mem/layers/stats"
 	"github.com/memvcs/mem/refs/config"
 )
 
-// A World contains what a server needs from the program that runs it.
+// A World is what a server works in: the running command, and what tests replace.
 type World struct {
-	Memory   *layers.Memory
-	Store    string      // the directory of the memory
-	Scope    state.Scope // the project that is shown first; if it is strict, the only one
-	Dir      string      // the working directory; its sessions belong to the project too
-	Claude   string      // the configuration directory of Claude Code; "" looks at no files there
-	Program  string      // how to call mem, for the commands shown on pages
-	ReadOnly bool        // refuse all changes
-	Now      func() time.Time
-	Rand     io.Reader
-	Clean    func(string) string // makes invisible and control characters of a page visible
-	Hints    func(error) []string
-
-	// Settings reads the current settings; Set changes one, or with an empty value unsets it.
-	Settings func() (*config.Config, error)
-	Set      func(ctx context.Context, key, value string) error
+	names.Run        // its project is shown first; if the scope is strict, it is the only one
+	Store     string // the directory of the memory
+	Claude    string // the configuration directory of Claude Code; "" looks at no files there
+	Program   string // how to call mem, for the commands shown on pages
+	ReadOnly  bool   // refuse all changes
 	// Engine returns the engine of that name, nil for extract; "" is the engine of the settings.
 	Engine func(ctx context.Context, rev state.Rev, name, model string) (compress.Summarizer, error)
-	Decay  func(*config.Config) (keepit.Decay, error)
 	// Examine runs the checks of "mem doctor"; with fix it repairs what is safe to repair.
-	Examine func(ctx context.Context, fix bool) ([]Check, error)
-	Hooks   func() (HooksState, error)
-	// Activity returns the activity of hooks, for statistics.
-	Activity stats.Activity
+	Examine func(ctx context.Context, fix bool) ([]doctor.Finding, error)
+	Hooks   func() (hookset.Report, error)
+}
+
+// WorldOf returns the world of a running command.
+func WorldOf(run names.Run) (World, error) {
+	w := World{Run: run, Program: hookset.CalledAs(run.Env)}
+	var err error
+	if w.Store, err = run.MemoryDir(); err != nil {
+		return w, err
+	}
+	if w.Claude, err = run.ClaudeDir(); err != nil {
+		w.Claude = "" // the pages show what is in memory
+	}
+	w.Engine = func(ctx context.Context, rev state.Rev, name, model string) (compress.Summarizer, error) {
+		run := run
+		run.Env = w.fresh()
+		return requestedEngine(ctx, run, rev, name, model)
+	}
+	w.Hooks = func() (hookset.Report, error) { return hookset.ReportOf(w.fresh(), "") }
+	w.Examine = func(ctx context.Context, fix bool) ([]doctor.Finding, error) {
+		x := &doctor.Exam{E: w.fresh(), Ctx: ctx, Fix: fix, Dir: w.Store}
+		err := x.Run(false)
+		return x.Found, err
+	}
+	return w, nil
+}
+
+// fresh returns an environment that reads the settings again, because requests run at the same time.
+func (w World) fresh() *app.Env {
+	one := *w.Env
+	one.Conf = nil
+	return &one
+}
+
+// Settings reads the current settings.
+func (w World) Settings() (*config.Config, error) { return w.fresh().Settings() }
+
+// Set changes a setting, or with an empty value unsets it.
+func (w World) Set(ctx context.Context, key, value string) error {
+	return app.ChangeSettings(ctx, w.fresh(), func(c *config.Config) error {
+		if value != "" {
+			return c.Set(key, value)
+		}
+		_, err := c.Unset(key)
+		return err
+	})
+}
+
+// Decay returns the current constants of marker decay.
+func (w World) Decay() (keepit.Decay, error) { return names.Decay(w.fresh()) }
+
+// requestedEngine returns the engine of a request. A model is no error for an engine without one: the settings of a
+// version name one in every request. Faults of the request are its own, and not the server's.
+func requestedEngine(ctx context.Context, run names.Run, rev state.Rev, name, model string) (compress.Summarizer, error) {
+	if name != "" && !slices.Contains(versioncmd.EngineNames(), name) {
+		return nil, BadRequest(fmt.Sprintf("engine is %s", strings.Join(versioncmd.EngineNames(), ", ")))
+	}
+	if len(model) > 200 || strings.HasPrefix(model, "-") ||
+		strings.ContainsFunc(model, func(r rune) bool { return r <= ' ' || !unicode.IsPrint(r) }) { // programs get it as an argument
+		return nil, BadRequest("model is the name of a model: up to 200 visible characters")
+	}
+	engine, err := versioncmd.Engine(ctx, run, rev, versioncmd.EngineChoice{Name: name, Model: model, Lenient: true})
+	if errors.Is(err, exec.ErrNotFound) {
+		return nil, NewProblem(http.StatusUnprocessableEntity, "engine", err.Error(), app.HintsOf(err)...)
+	}
+	return engine, err
 }
 
 // An API serves the endpoints, and the operations that the pages share with them. Create one with [New].

@@ -4,10 +4,8 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"path"
-	"path/filepath"
-	"strings"
 
+	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
 	"github.com/memvcs/mem/layers/compose"
 	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/derive"
@@ -22,7 +20,7 @@ import (
 func compositionEndpoints() []endpoint {
 	return []endpoint{
 		{http.MethodGet, "/projects/{projectId}/compositions", "List compositions", pageParams(), nil,
-			answers(CompositionList{}), with(pathProject, (*API).apiCompositions)},
+			lists("compositions", []view.Composition{}), with(pathProject, (*API).apiCompositions)},
 		{http.MethodPost, "/projects/{projectId}/compositions",
 			"Create a composition: 202 and a job whose result is its URL", nil,
 			CompositionRequest{}, map[int]any{http.StatusAccepted: JobAnswer{}}, with(pathProject, (*API).apiCompose)},
@@ -36,12 +34,6 @@ func compositionEndpoints() []endpoint {
 			[]param{{"force", "boolean", "even if it is used"}}, nil, answers(removedAnswer{}),
 			with(pathComposition, (*API).apiDeleteComposition)},
 	}
-}
-
-// A CompositionList is a page of compositions.
-type CompositionList struct {
-	Compositions []view.Composition `json:"compositions"`
-	Next         string             `json:"nextCursor,omitempty"`
 }
 
 // A CompositionRequest is the request for a composition, with the strategy that divides its budget.
@@ -70,20 +62,23 @@ func (s *API) apiCompositions(c *call, p state.Project) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	page, next, err := paged(c, st.Named(), func(x *records.Composition) string { return x.Name },
-		func(x *records.Composition) *records.Composition { return x })
+	return paged(c, "compositions", st.Named(), func(x *records.Composition) string { return x.Name },
+		func(x *records.Composition) (view.Composition, error) { return s.compositionView(c, p, x) })
+}
+
+func (s *API) compositionView(ctx context.Context, p state.Project, x *records.Composition) (view.Composition, error) {
+	all, err := view.CompositionsOf(ctx, s.Memory.DB, p, []*records.Composition{x})
 	if err != nil {
-		return reply{}, err
+		return view.Composition{}, err
 	}
-	list, err := view.CompositionsOf(c, s.Memory.DB, p, page)
-	return result(CompositionList{list, next}, err)
+	return all[0], nil
 }
 
 // ComposeRequest converts a request to the options of package derive.
 func (s *API) ComposeRequest(ctx context.Context, p state.Project, in CompositionRequest,
 	dryRun bool) (derive.ComposeRequest, error) {
 	out := derive.ComposeRequest{Project: p, Name: in.Name, Budget: in.Budget, DryRun: dryRun}
-	if err := checkCompositionName(in.Name); err != nil {
+	if err := versioncmd.CheckName(in.Name); err != nil {
 		return out, err
 	}
 	if in.Budget < 1 || in.Budget > maxNumber || len(in.Components) == 0 || len(in.Components) > MaxParts {
@@ -172,20 +167,6 @@ func (s *API) checkSettings(ctx context.Context, rev state.Rev, in CompressionSe
 	return err
 }
 
-// checkCompositionName refuses names that are ambiguous or paths.
-func checkCompositionName(name string) error {
-	plain := true
-	for part := range strings.SplitSeq(name, "/") {
-		plain = plain && PlainName(part)
-	}
-	if !plain || len(name) > 100 || strings.ContainsAny(name, " ~=") || strings.HasPrefix(name, "-") || name == "HEAD" ||
-		revision.IsLabel(name) || path.Clean(name) != name || !filepath.IsLocal(name) {
-		return BadRequest(fmt.Sprintf("%q cannot be the name of a composition", name),
-			"use letters, digits, '-', '.' and '/', such as feature-x")
-	}
-	return nil
-}
-
 func (s *API) apiCompose(c *call, p state.Project) (reply, error) {
 	var in CompositionRequest
 	if err := c.into(&in); err != nil {
@@ -243,12 +224,9 @@ func (s *API) apiComposition(c *call, rev state.Rev) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	list, err := view.CompositionsOf(c, s.Memory.DB, rev.Project, []*records.Composition{rev.Composition})
-	if err != nil {
-		return reply{}, err
-	}
-	list[0].Content = text
-	return ok(list[0])
+	out, err := s.compositionView(c, rev.Project, rev.Composition)
+	out.Content = text
+	return result(out, err)
 }
 
 func (s *API) apiDeleteComposition(c *call, rev state.Rev) (reply, error) {

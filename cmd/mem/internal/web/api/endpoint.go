@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/layers/state"
 )
 
@@ -162,31 +163,43 @@ func pageParams(more ...param) []param {
 		param{"cursor", "string", "nextCursor of the previous page"})
 }
 
-// paged returns the requested page of a list, each element converted. The cursor is the key of the last element of the
+// A list is the answer of an endpoint that lists things: an object that has them under a name and, if there are more,
+// "nextCursor".
+type list struct {
+	name   string
+	things any // a slice
+	next   string
+}
+
+// MarshalJSON writes the object.
+func (l list) MarshalJSON() ([]byte, error) {
+	return app.Object{l.name, l.things, "nextCursor,omitempty", l.next}.MarshalJSON()
+}
+
+// paged answers with the requested page of a list, each element converted. The cursor is the key of the last element of the
 // previous page, so new elements do not shift the pages.
-func paged[T, A any](c *call, list []T, key func(T) string, convert func(T) A) (page []A, next string, err error) {
+func paged[T, A any](c *call, name string, all []T, key func(T) string, convert func(T) (A, error)) (reply, error) {
 	limit, err := c.number("limit", defaultPage, maxPage)
 	if err != nil {
-		return nil, "", err
+		return reply{}, err
 	}
-	limit = max(limit, 1)
 	from := 0
 	if cursor := c.r.URL.Query().Get("cursor"); cursor != "" {
-		for from < len(list) && key(list[from]) != cursor {
-			from++
+		if from = slices.IndexFunc(all, func(x T) bool { return key(x) == cursor }) + 1; from == 0 {
+			return reply{}, BadRequest("invalid cursor; start again without one")
 		}
-		if from == len(list) {
-			return nil, "", BadRequest("invalid cursor; start again without one")
+	}
+	to := min(len(all), from+max(limit, 1))
+	page, next := []A{}, ""
+	for _, x := range all[from:to] {
+		one, err := convert(x)
+		if err != nil {
+			return reply{}, err
 		}
-		from++
+		page = append(page, one)
 	}
-	to := min(len(list), from+limit)
-	page = []A{}
-	for _, x := range list[from:to] {
-		page = append(page, convert(x))
+	if to < len(all) {
+		next = key(all[to-1])
 	}
-	if to < len(list) {
-		next = key(list[to-1])
-	}
-	return page, next, nil
+	return ok(list{name, page, next})
 }

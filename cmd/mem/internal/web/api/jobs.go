@@ -187,7 +187,7 @@ func (j *Jobs) list() []JobAnswer {
 
 func jobEndpoints() []endpoint {
 	return []endpoint{
-		{http.MethodGet, "/jobs", "List jobs, newest first", nil, nil, answers(jobList{}), (*API).apiJobs},
+		{http.MethodGet, "/jobs", "List jobs, newest first", nil, nil, lists("jobs", []JobAnswer{}), (*API).apiJobs},
 		{http.MethodGet, "/jobs/{jobId}", "Get a job", nil, nil, answers(JobAnswer{}), (*API).apiJob},
 		{http.MethodDelete, "/jobs/{jobId}", "Cancel a job", nil, nil, answers(JobAnswer{}), (*API).apiCancelJob},
 		{http.MethodGet, "/events", "Stream changes as server-sent events: memory, job", nil, nil,
@@ -195,11 +195,7 @@ func jobEndpoints() []endpoint {
 	}
 }
 
-type jobList struct {
-	Jobs []JobAnswer `json:"jobs"`
-}
-
-func (s *API) apiJobs(*call) (reply, error) { return ok(jobList{s.Jobs.list()}) }
+func (s *API) apiJobs(*call) (reply, error) { return ok(list{"jobs", s.Jobs.list(), ""}) }
 
 func (s *API) apiJob(c *call) (reply, error) {
 	return result(s.Jobs.Find(c.r.PathValue("jobId")))

@@ -11,17 +11,12 @@ import (
 
 func keepitEndpoints() []endpoint {
 	return []endpoint{
-		{http.MethodGet, "/sessions/{sessionId}/keepits", "List keepit markers", nil, nil, answers(MarkerList{}),
+		{http.MethodGet, "/sessions/{sessionId}/keepits", "List keepit markers", nil, nil, lists("markers", []view.Marker{}),
 			with(pathSession, (*API).apiKeepits)},
 		{http.MethodPut, "/sessions/{sessionId}/keepits/{markerId}",
 			"Update a keepit weight; existing versions do not change", nil,
 			WeightRequest{}, answers(view.Marker{}), (*API).apiSetKeepit},
 	}
-}
-
-// A MarkerList is the markers of a session.
-type MarkerList struct {
-	Markers []view.Marker `json:"markers"`
 }
 
 // A WeightRequest is the new weight of a marker.
@@ -31,10 +26,7 @@ type WeightRequest struct {
 
 func (s *API) apiKeepits(c *call, rev state.Rev) (reply, error) {
 	man, err := view.DetailsOf(c, s.Memory.DB, rev)
-	if err != nil {
-		return reply{}, err
-	}
-	return ok(MarkerList{man.Markers})
+	return result(list{"markers", man.Markers, ""}, err)
 }
 
 func (s *API) apiSetKeepit(c *call) (reply, error) {

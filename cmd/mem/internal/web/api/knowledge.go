@@ -14,19 +14,13 @@ import (
 
 func knowledgeEndpoints() []endpoint {
 	return []endpoint{
-		{http.MethodGet, "/facts", "List valid facts",
-			pageParams(projectParam(), param{"kind", "string", "kind of the facts"}), nil, answers(factList{}),
-			with(queryProject, (*API).apiFacts)},
-		{http.MethodGet, "/rules", "List the permanent rules", pageParams(projectParam()), nil, answers(ruleList{}),
-			with(queryProject, (*API).apiRules)},
-		{http.MethodGet, "/concepts", "List the concepts", pageParams(projectParam()), nil, answers(conceptList{}),
-			with(queryProject, (*API).apiConcepts)},
+		{http.MethodGet, "/facts", "List valid facts", pageParams(projectParam(), param{"kind", "string", "kind of the facts"}), nil,
+			lists("facts", []view.Fact{}), with(queryProject, (*API).apiFacts)},
+		{http.MethodGet, "/rules", "List the permanent rules", pageParams(projectParam()), nil,
+			lists("rules", []view.Rule{}), with(queryProject, (*API).apiRules)},
+		{http.MethodGet, "/concepts", "List the concepts", pageParams(projectParam()), nil,
+			lists("concepts", []view.Concept{}), with(queryProject, (*API).apiConcepts)},
 	}
-}
-
-type factList struct {
-	Facts []view.Fact `json:"facts"`
-	Next  string      `json:"nextCursor,omitempty"`
 }
 
 func (s *API) apiFacts(c *call, p state.Project) (reply, error) {
@@ -34,13 +28,8 @@ func (s *API) apiFacts(c *call, p state.Project) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	list, next, err := paged(c, Valid(set, c.r.URL.Query().Get("kind")), func(f facts.Fact) string { return f.ID }, view.FactOf)
-	return result(factList{list, next}, err)
-}
-
-type ruleList struct {
-	Rules []view.Rule `json:"rules"`
-	Next  string      `json:"nextCursor,omitempty"`
+	return paged(c, "facts", Valid(set, c.r.URL.Query().Get("kind")), func(f facts.Fact) string { return f.ID },
+		func(f facts.Fact) (view.Fact, error) { return view.FactOf(f), nil })
 }
 
 func (s *API) apiRules(c *call, p state.Project) (reply, error) {
@@ -48,14 +37,8 @@ func (s *API) apiRules(c *call, p state.Project) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	list, next, err := paged(c, ValidRules(set), func(r *permanent.Rule) string { return r.ID },
-		view.RuleOf)
-	return result(ruleList{list, next}, err)
-}
-
-type conceptList struct {
-	Concepts []view.Concept `json:"concepts"`
-	Next     string         `json:"nextCursor,omitempty"`
+	return paged(c, "rules", ValidRules(set), func(r *permanent.Rule) string { return r.ID },
+		func(r *permanent.Rule) (view.Rule, error) { return view.RuleOf(r), nil })
 }
 
 func (s *API) apiConcepts(c *call, p state.Project) (reply, error) {
@@ -63,11 +46,10 @@ func (s *API) apiConcepts(c *call, p state.Project) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	list, next, err := paged(c, ValidConcepts(set), func(x *concepts.Concept) string { return x.ID },
-		func(x *concepts.Concept) view.Concept {
-			return view.ConceptOf(x, set.DisplayLabel(x, s.Memory.DB.Refs.Device().ID))
+	return paged(c, "concepts", ValidConcepts(set), func(x *concepts.Concept) string { return x.ID },
+		func(x *concepts.Concept) (view.Concept, error) {
+			return view.ConceptOf(x, set.DisplayLabel(x, s.Memory.DB.Refs.Device().ID)), nil
 		})
-	return result(conceptList{list, next}, err)
 }
 
 // ValidConcepts returns the concepts that are neither deleted, merged into another one nor revoked.

@@ -90,8 +90,13 @@ func pathParams(path string) (names []string) {
 }
 
 func (d *describer) content(v any) map[string]any {
-	if kind, ok := v.(string); ok {
-		return map[string]any{kind: map[string]any{"schema": map[string]any{"type": "string"}}}
+	switch v := v.(type) {
+	case string:
+		return map[string]any{v: map[string]any{"schema": map[string]any{"type": "string"}}}
+	case list:
+		return map[string]any{"application/json": map[string]any{"schema": map[string]any{"type": "object",
+			"properties": map[string]any{v.name: d.schema(reflect.TypeOf(v.things)), "nextCursor": map[string]any{"type": "string"}},
+			"required":   []any{v.name}, "additionalProperties": false}}}
 	}
 	return map[string]any{"application/json": map[string]any{"schema": d.schema(reflect.TypeOf(v))}}
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"net/http"
 
+	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/layers/compose"
 	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/derive"
@@ -98,7 +99,7 @@ func (s *API) ProblemOf(err error) *Problem {
 		p.Hint = cmp.Or(p.Hints...)
 		return &p
 	}
-	p := &Problem{Message: err.Error(), cause: err, Hints: s.Hints(err)}
+	p := &Problem{Message: err.Error(), cause: err, Hints: app.HintsOf(err)}
 	p.Status, p.Code = statusOf(err)
 	p.Hint = cmp.Or(p.Hints...)
 	return p
@@ -114,6 +115,8 @@ func statusOf(err error) (int, string) {
 	var unknown *config.UnknownKeyError
 	var large *http.MaxBytesError
 	switch {
+	case app.IsUsage(err):
+		return http.StatusBadRequest, "bad_request"
 	case errors.As(err, &missing):
 		return http.StatusNotFound, "not_found"
 	case errors.As(err, &ambiguous):

@@ -3,7 +3,6 @@ package api
 import (
 	"cmp"
 	"context"
-	"errors"
 	"maps"
 	"net/http"
 	"slices"
@@ -19,7 +18,7 @@ import (
 
 func projectEndpoints() []endpoint {
 	return []endpoint{
-		{http.MethodGet, "/projects", "List all projects in memory", pageParams(), nil, answers(projectList{}),
+		{http.MethodGet, "/projects", "List all projects in memory", pageParams(), nil, lists("projects", []view.Project{}),
 			(*API).apiProjects},
 		{http.MethodGet, "/projects/{projectId}", "Get project details", nil, nil, answers(ProjectRecord{}),
 			with(pathProject, (*API).apiProject)},
@@ -31,17 +30,15 @@ func projectEndpoints() []endpoint {
 			with(pathProject, (*API).apiUnregister)},
 		{http.MethodGet, "/projects/{projectId}/sessions",
 			"List the sessions of a project, including those not in memory",
-			pageParams(param{"untracked", "boolean", "only sessions that are not in memory"}), nil, answers(SessionList{}),
+			pageParams(param{"untracked", "boolean", "only sessions that are not in memory"}), nil, lists("sessions", []view.Session{}),
 			with(pathProject, (*API).apiSessions)},
 	}
 }
 
 func answers(v any) map[int]any { return map[int]any{http.StatusOK: v} }
 
-type projectList struct {
-	Projects []view.Project `json:"projects"`
-	Next     string         `json:"nextCursor,omitempty"`
-}
+// lists are the answers of an endpoint that lists things; none is an empty slice of them.
+func lists(name string, none any) map[int]any { return answers(list{name, none, ""}) }
 
 // A ProjectRecord is a project with its sessions and compositions, as in the manifest.
 type ProjectRecord struct {
@@ -59,14 +56,8 @@ func (s *API) apiProjects(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	var errs error
-	list, next, err := paged(c, all, func(p state.Project) string { return string(p.ID) },
-		func(p state.Project) view.Project {
-			sum, err := s.Summary(c, p)
-			errs = errors.Join(errs, err)
-			return sum
-		})
-	return result(projectList{list, next}, errors.Join(err, errs))
+	return paged(c, "projects", all, func(p state.Project) string { return string(p.ID) },
+		func(p state.Project) (view.Project, error) { return s.Summary(c, p) })
 }
 
 // Summary returns a project with the numbers of its things.
@@ -104,12 +95,6 @@ func (s *API) List(ctx context.Context, p state.Project, o capture.ListOptions) 
 	return sessions.List(ctx, s.Memory.DB, p, o)
 }
 
-// A SessionList is a page of sessions.
-type SessionList struct {
-	Sessions []view.Session `json:"sessions"`
-	Next     string         `json:"nextCursor,omitempty"`
-}
-
 func (s *API) apiSessions(c *call, p state.Project) (reply, error) {
 	only, err := c.flag("untracked")
 	if err != nil {
@@ -123,9 +108,8 @@ func (s *API) apiSessions(c *call, p state.Project) (reply, error) {
 		items = slices.DeleteFunc(items, func(it sessions.Item) bool { return it.Status != sessions.Untracked })
 	}
 	newest := newestOf(st)
-	list, next, err := paged(c, items, func(it sessions.Item) string { return it.ID },
-		func(it sessions.Item) view.Session { return view.SessionOf(it, p, it.ID == newest) })
-	return result(SessionList{list, next}, err)
+	return paged(c, "sessions", items, func(it sessions.Item) string { return it.ID },
+		func(it sessions.Item) (view.Session, error) { return view.SessionOf(it, p, it.ID == newest), nil })
 }
 
 // newestOf returns the id of the newest session in memory.

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/memvcs/mem/cmd/mem/internal/hookset"
 	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/handover"
 	"github.com/memvcs/mem/layers/history"
@@ -34,7 +35,7 @@ func readEndpoints() []endpoint {
 			nil, answers(view.Suggestions{}), (*API).apiSuggest},
 		{http.MethodGet, "/stats", "Get statistics of a project", []param{projectParam()}, nil, answers(stats.Stats{}),
 			with(queryProject, (*API).apiStats)},
-		{http.MethodGet, "/log", "List operations, newest first", pageParams(projectParam()), nil, answers(LogAnswer{}),
+		{http.MethodGet, "/log", "List operations, newest first", pageParams(projectParam()), nil, lists("operations", []view.Operation{}),
 			with(queryProject, (*API).apiLog)},
 		{http.MethodGet, "/diff", "Compare two revisions", []param{projectParam(), {"a", "string", "a revision"},
 			{"b", "string", "a revision"}}, nil,
@@ -72,12 +73,6 @@ func (s *API) apiSuggest(c *call) (reply, error) {
 	return ok(view.SuggestionsOf(all, nil))
 }
 
-// A LogAnswer is a page of operations.
-type LogAnswer struct {
-	Operations []view.Operation `json:"operations"`
-	Next       string           `json:"nextCursor,omitempty"`
-}
-
 // MaxLogged is the maximum number of operations in a log.
 const MaxLogged = 10_000
 
@@ -86,10 +81,8 @@ func (s *API) apiLog(c *call, p state.Project) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	list, next, err := paged(c, all, func(e refs.Entry) string { return e.Commit }, func(e refs.Entry) view.Operation {
-		return view.OperationOf(&e, p.Name)
-	})
-	return result(LogAnswer{list, next}, err)
+	return paged(c, "operations", all, func(e refs.Entry) string { return e.Commit },
+		func(e refs.Entry) (view.Operation, error) { return view.OperationOf(&e, p.Name), nil })
 }
 
 // A statusAnswer contains the output of mem status.
@@ -158,21 +151,12 @@ func (s *API) DropLine(ctx context.Context, p state.Project, hash string) ([]str
 }
 
 func (s *API) given(ctx context.Context, p state.Project) (handover.Given, error) {
-	conf, err := s.Settings()
+	o, err := hookset.ContextOptions(s.fresh())
 	if err != nil {
 		return handover.Given{}, err
 	}
-	limit, err := conf.Int("hooks.contextSize")
-	if err != nil {
-		return handover.Given{}, err
-	}
-	decay, err := s.Decay(conf)
-	if err != nil {
-		return handover.Given{}, err
-	}
-	o := handover.ContextOptions{Program: s.Program, Limit: limit, Decay: decay}
-	if p.ID == s.Scope.Project.ID {
-		o.Dir = s.Dir
+	if o.Program = s.Program; p.ID != s.Scope.Project.ID {
+		o.Dir = ""
 	}
 	return handover.Context(ctx, s.Memory.DB, p, o)
 }

@@ -1,14 +1,16 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/memvcs/mem/cmd/mem/internal/searchcmd"
 	"github.com/memvcs/mem/layers/keepit"
 	"github.com/memvcs/mem/layers/search"
-	"github.com/memvcs/mem/layers/search/index"
 	"github.com/memvcs/mem/layers/view"
 	"github.com/memvcs/mem/refs"
 )
@@ -35,47 +37,26 @@ type SearchAnswer struct {
 	Missing []search.Unknown `json:"missing,omitempty"`
 }
 
-// query reads a search from a request.
-func query(r *http.Request, now time.Time) (q search.Query, err error) {
+// query reads a search from a request. Its words and options are those of "mem search".
+func (s *API) query(r *http.Request, limit int) (q search.Query, err error) {
 	in := r.URL.Query()
-	q = search.Ask(in.Get("q"), now)
-	if q.By = search.Unit(in.Get("by")); q.By == "" {
-		q.By = search.ByMessage
-	}
-	switch q.By {
-	case search.ByMessage, search.BySession, search.ByFile:
-	default:
-		return q, BadRequest("by is message, session or file")
-	}
-	q.Filter.Files, q.Filter.Branch, q.Filter.Topic = NonEmpty(in["file"]), in.Get("branch"), in.Get("topic")
-	for name, to := range map[string]*int64{"since": &q.Filter.Since, "until": &q.Filter.Until} {
+	o := searchcmd.Options{Files: NonEmpty(in["file"]), Topic: in.Get("topic"), Roles: NonEmpty(in["role"]),
+		In: strings.Join(NonEmpty(in["layer"]), ","), Branch: in.Get("branch"), By: cmp.Or(in.Get("by"), string(search.ByMessage)), Number: limit}
+	for name, to := range map[string]*time.Time{"since": &o.Since, "until": &o.Until} {
 		if text := in.Get(name); text != "" {
-			day, err := time.Parse(time.DateOnly, text)
-			if err != nil {
+			if *to, err = time.Parse(time.DateOnly, text); err != nil {
 				return q, BadRequest(name + " is a day, such as 2026-01-15")
 			}
-			*to = day.Unix()
 		}
 	}
-	if q.Filter.Keepit, err = weightRange(in.Get("minWeight"), in.Get("maxWeight")); err != nil {
+	if !slices.Contains([]search.Unit{search.ByMessage, search.BySession, search.ByFile}, search.Unit(o.By)) {
+		return q, BadRequest("by is message, session or file")
+	}
+	o.Keepit, err = weightRange(in.Get("minWeight"), in.Get("maxWeight"))
+	if err != nil {
 		return q, err
 	}
-	for _, name := range NonEmpty(in["layer"]) {
-		classes, ok := classesOf()[strings.ToLower(name)]
-		if !ok {
-			return q, BadRequest("layer is L1, L2, L3, L4, versions, compositions or notes")
-		}
-		q.Filter.Classes = append(q.Filter.Classes, classes...)
-	}
-	for _, name := range NonEmpty(in["role"]) {
-		if !q.Filter.Role(name) {
-			return q, BadRequest("role is user, script, assistant, plan, agent, tool, summary or note")
-		}
-	}
-	if q.Blank() {
-		return q, BadRequest("the parameter q is missing: the words to search for, or a filter")
-	}
-	return q, nil
+	return searchcmd.Query(s.Env, in.Get("q"), o)
 }
 
 // NonEmpty returns the texts that are not blank, trimmed.
@@ -86,14 +67,6 @@ func NonEmpty(list []string) (out []string) {
 		}
 	}
 	return out
-}
-
-func classesOf() map[string][]index.Class {
-	return map[string][]index.Class{
-		"l1": index.Messages(), "l2": {index.Fact}, "l3": {index.Concept},
-		"l4":       {index.Rule},
-		"versions": {index.Version}, "compositions": {index.Composition}, "notes": {index.ClaudeNote},
-	}
 }
 
 // weightRange returns a condition on the weight of a marker, nil for none.
@@ -115,11 +88,10 @@ func weightRange(low, high string) (func(int) bool, error) {
 
 // Find searches as a request says.
 func (s *API) Find(ctx context.Context, r *http.Request, limit int) (SearchAnswer, error) {
-	q, err := query(r, s.Now())
+	q, err := s.query(r, limit)
 	if err != nil {
 		return SearchAnswer{}, err
 	}
-	q.Limit = limit
 	projects, err := s.searchScope(ctx, r)
 	if err != nil {
 		return SearchAnswer{}, err

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 
+	"github.com/memvcs/mem/hooks"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/stats"
 )
@@ -13,5 +14,5 @@ func (s *API) apiStats(c *call, p state.Project) (reply, error) {
 
 // Stats returns the figures of a project, with those of the disk as "mem stats --json" prints them.
 func (s *API) Stats(ctx context.Context, p state.Project, storage bool) (stats.Stats, error) {
-	return stats.Of(ctx, s.Memory.DB, []state.Project{p}, s.Now().Location(), s.Activity, storage)
+	return hooks.Stats(ctx, s.Memory.DB, s.Store, []state.Project{p}, s.Now().Location(), storage)
 }

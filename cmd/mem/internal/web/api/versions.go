@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
 	"github.com/memvcs/mem/layers/checkout"
 	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/derive"
@@ -107,27 +108,11 @@ func (s *API) settings(in CompressionSettings) (compress.Settings, error) {
 		}
 		out.Tiers = append(out.Tiers, compress.Tier{End: t.End, Ratio: t.Ratio, Level: level})
 	}
-	return out, s.setDefaults(&out)
-}
-
-// setDefaults fills unset fields from the settings of the memory.
-func (s *API) setDefaults(out *compress.Settings) error {
 	conf, err := s.Settings()
 	if err != nil {
-		return err
+		return out, err
 	}
-	if out.Decay, err = s.Decay(conf); err != nil {
-		return err
-	}
-	if on, err := conf.Bool("defaults.keepitDecayEnabled"); err != nil {
-		return err
-	} else if !on && out.Keepit == "" {
-		out.Keepit = compress.PreserveAll
-	}
-	if out.Ratio == 0 && out.Tokens == 0 && out.Preset == "" && len(out.Tiers) == 0 {
-		out.Preset, err = conf.String("defaults.compressionPreset")
-	}
-	return err
+	return out, versioncmd.SetDefaults(conf, &out)
 }
 
 // Compress compresses a session. A dry run calls no model.
@@ -360,13 +345,8 @@ func (s *API) apiDecay(c *call) (reply, error) {
 func (s *API) pressure(ctx context.Context, rev state.Rev, ratio int, level *keepit.Level,
 	distance int) (keepit.Pressure, error) {
 	p, err := derive.Pressure(ctx, s.Memory.DB, rev, ratio, level, distance)
-	if err != nil {
-		return p, err
+	if err == nil {
+		p.Decay, err = s.Decay()
 	}
-	conf, err := s.Settings()
-	if err != nil {
-		return p, err
-	}
-	p.Decay, err = s.Decay(conf)
 	return p, err
 }
