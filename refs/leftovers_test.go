@@ -32,7 +32,7 @@ func TestLeftoversGo(t *testing.T) {
 					left = append(left, filepath.Join(packs, f))
 				}
 			}
-			left = append(left, filepath.Join(r.dir, QuarantineDir, "HEAD"))
+			left = append(left, filepath.Join(r.dir, scratchDir, "fetch.git", "HEAD"))
 			swept(t, left, func() error { return sweep(r) })
 			if _, err := check(t.Context(), r, func(p string) { t.Error(p) }); err != nil {
 				t.Error(err)

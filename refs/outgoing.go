@@ -31,7 +31,7 @@ type Piece struct {
 // first. It stops at an error of visit and returns it. The Content of a piece may be read later and on another
 // goroutine, as long as the store is open.
 func (r *Repo) Outgoing(ctx context.Context, l Lane, have func(commit string) bool, visit func(Piece) error) error {
-	tip, err := r.memory.Ref(l.Ref())
+	tip, err := r.memory.Ref(l.LocalRef())
 	if err != nil {
 		return err
 	}

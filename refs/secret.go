@@ -77,7 +77,7 @@ func (r *Repo) Scratch(ctx context.Context, name string) (*Scratch, error) {
 	}
 	s := &Scratch{dir: filepath.Join(r.dir, scratchDir, name+".git"), unlock: unlock}
 	if err = os.RemoveAll(s.dir); err == nil {
-		err = gitstore.InitTemporary(s.dir)
+		err = gitstore.Init(s.dir)
 	}
 	if err == nil {
 		s.Repo, err = gitstore.Open(s.dir)

@@ -69,7 +69,7 @@ func (r *Repo) Sweep(ctx context.Context) error {
 			return disk.AsWriteError(fmt.Errorf("sweep %s: %w", p.Dir, err))
 		}
 	}
-	return nil
+	return disk.AsWriteError(r.sweepScratch())
 }
 
 func (r *Repo) sweep(ctx context.Context, dir string, g *gitstore.Repo) error {
@@ -95,8 +95,7 @@ func (r *Repo) sweep(ctx context.Context, dir string, g *gitstore.Repo) error {
 // merges and excluded writers, so none of these files is in use.
 func (r *Repo) sweepKilled(dir string) error {
 	packs := filepath.Join(r.dir, dir, "objects", "pack")
-	return errors.Join(os.RemoveAll(filepath.Join(r.dir, QuarantineDir)), pack.Sweep(packs, FetchMark),
-		pack.Sweep(packs, RepairMark), pack.SweepIndexes(packs))
+	return errors.Join(pack.Sweep(packs, FetchMark), pack.Sweep(packs, RepairMark), pack.SweepIndexes(packs))
 }
 
 // checkRegistered returns an error if a known branch is missing: objects that were reachable from it are not garbage.
@@ -191,9 +190,6 @@ func (r *Repo) reachableOf(ctx context.Context, g *gitstore.Repo, ids []pack.ID)
 	}
 	return live, err
 }
-
-// QuarantineDir is the repository of fetched data that is not verified yet. It may be deleted.
-const QuarantineDir = "quarantine.git"
 
 // FetchMark is part of the names of a fetch's temporary files.
 const FetchMark = "fetch"

@@ -157,7 +157,7 @@ func (v *Prover) selected(p refs.Project) bool {
 
 // Lane searches everything that is reachable from a lane, with streams decompressed.
 func (v *Prover) Lane(ctx context.Context, l refs.Lane) error {
-	return v.M.Refs.Contents(ctx, l, func(piece refs.Piece) error {
+	return v.M.Refs.Outgoing(ctx, l, func(string) bool { return false }, func(piece refs.Piece) error {
 		var found bool
 		var err error
 		var match func(line []byte) bool

@@ -9,7 +9,6 @@ import (
 
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/objects/pack"
-	"github.com/memvcs/mem/refs/disk"
 )
 
 // The cache contains what can be computed again. A cached file starts with the BLAKE3 hash of the rest, so that a torn
@@ -73,7 +72,7 @@ func (m *DB) WriteCacheBytes(file string, b []byte) {
 	}
 	_, err = f.WriteString(objects.Sum(b).String() + "\n")
 	_, werr := f.Write(b)
-	if errors.Join(err, werr, f.Close()) != nil || !m.SameCache() || disk.Replace(f.Name(), file) != nil {
+	if errors.Join(err, werr, f.Close()) != nil || !m.SameCache() || os.Rename(f.Name(), file) != nil {
 		os.Remove(f.Name()) // it is only a cache; the next writer tries again
 		return
 	}

@@ -194,7 +194,7 @@ func complains(t *testing.T, what string, err error, fetch bool) {
 func noLeftovers(t *testing.T, m *layers.Memory) {
 	t.Helper()
 	err := filepath.WalkDir(m.Refs.Dir(), func(path string, d fs.DirEntry, err error) error {
-		if name := filepath.Base(path); strings.HasPrefix(name, "quarantine") || strings.Contains(name, "tmp") {
+		if name := filepath.Base(path); strings.HasSuffix(path, "scratch/fetch.git") || strings.Contains(name, "tmp") {
 			t.Errorf("%s is left", path)
 		}
 		return err

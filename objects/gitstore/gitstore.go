@@ -52,15 +52,8 @@ func Open(dir string) (*Repo, error) {
 	return &Repo{dir: dir, packs: pack.OpenDir(filepath.Join(dir, "objects", "pack"))}, nil
 }
 
-// OpenWithAlternate is [Open] for a repository that continues another one: missing objects are read from alternate.
-// Branches are only read from dir. The caller closes both.
-func OpenWithAlternate(dir string, alternate *Repo) (*Repo, error) {
-	r, err := Open(dir)
-	if err == nil {
-		r.alternate = alternate
-	}
-	return r, err
-}
+// Alternate makes r continue another repository: missing objects are read from it. The caller closes both.
+func (r *Repo) Alternate(other *Repo) { r.alternate = other }
 
 // checkRepository returns an error unless dir is a repository that Open accepts.
 func checkRepository(dir string) error {

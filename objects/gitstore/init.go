@@ -36,31 +36,9 @@ const headText = "ref: refs/heads/main\n"
 const tempDir = "mem"
 
 // Init creates a bare git repository in dir that only its owner can read; HEAD names refs/heads/main. It keeps existing
-// files, so it may be interrupted and repeated, also by several processes at once.
+// files, so it may be interrupted and repeated.
 func Init(dir string) error {
 	if err := initDir(dir); err != nil {
-		return fmt.Errorf("create repository %s: %w", dir, err)
-	}
-	return nil
-}
-
-// InitTemporary creates a repository like [Init], in a new directory, for temporary objects. It does not sync anything.
-func InitTemporary(dir string) error {
-	err := os.MkdirAll(dir, 0o700)
-	for _, sub := range []string{"objects", "objects/pack", "refs"} {
-		if err == nil {
-			err = os.Mkdir(filepath.Join(dir, filepath.FromSlash(sub)), 0o700)
-		}
-	}
-	for _, f := range [][2]string{{configFile, configText}, {headFile, headText}} {
-		if err == nil {
-			err = os.WriteFile(filepath.Join(dir, f[0]), []byte(f[1]), 0o600)
-		}
-	}
-	if err == nil {
-		err = checkRepository(dir)
-	}
-	if err != nil {
 		return fmt.Errorf("create repository %s: %w", dir, err)
 	}
 	return nil
@@ -80,12 +58,16 @@ func initDir(dir string) error {
 			return err
 		}
 	}
-	// HEAD comes last: without it a directory is no repository.
-	if err := writeOnce(dir, configFile, configText); err != nil {
-		return err
-	}
-	if err := writeOnce(dir, headFile, headText); err != nil {
-		return err
+	for _, f := range [][2]string{{configFile, configText}, {headFile, headText}} { // without HEAD a directory is no repository
+		if _, err := os.Lstat(filepath.Join(dir, f[0])); !errors.Is(err, fs.ErrNotExist) {
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		if err := replaceFile(dir, f[0], f[1]); err != nil {
+			return err
+		}
 	}
 	return checkRepository(dir)
 }
@@ -115,23 +97,6 @@ func makeDir(dir string) (made bool, err error) {
 		err = &fs.PathError{Op: "mkdir", Path: dir, Err: syscall.ENOTDIR}
 	}
 	return false, err
-}
-
-// writeOnce atomically creates a file unless it exists.
-func writeOnce(dir, name, content string) error {
-	path := filepath.Join(dir, name)
-	if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	tmp, err := writeTemp(filepath.Join(dir, tempDir), name, content)
-	if err != nil {
-		return err
-	}
-	err = os.Link(tmp, path) // fails if another process was faster
-	if err != nil && !errors.Is(err, fs.ErrExist) {
-		return errors.Join(os.Rename(tmp, path), pack.SyncDir(dir)) // the file system has no hard links
-	}
-	return errors.Join(os.Remove(tmp), pack.SyncDir(dir))
 }
 
 // writeTemp writes a durable temporary file and returns its path.

@@ -201,13 +201,3 @@ func userSections(path string) string {
 	}
 	return out.String()
 }
-
-// WritePacked replaces packed-refs by one with the given branches.
-func (r *Repo) WritePacked(refs []Ref) error {
-	var b strings.Builder
-	b.WriteString("# pack-refs with: peeled fully-peeled sorted \n")
-	for _, ref := range refs {
-		fmt.Fprintf(&b, "%s %s\n", ref.ID, ref.Name)
-	}
-	return replaceFile(r.dir, packedFile, b.String())
-}

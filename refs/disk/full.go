@@ -2,14 +2,16 @@ package disk
 
 import (
 	"errors"
+	"math/rand/v2"
 	"os"
 	"syscall"
 )
 
-// writeZeros writes size zero bytes to a file.
-func writeZeros(f *os.File, size int64) error {
-	block := make([]byte, 64<<10)
+// Allocate writes size bytes to a file, which no file system can store in less.
+func Allocate(f *os.File, size int64) error {
+	block, noise := make([]byte, 64<<10), rand.NewChaCha8([32]byte{})
 	for at := int64(0); at < size; at += int64(len(block)) {
+		_, _ = noise.Read(block) // never fails
 		if _, err := f.WriteAt(block[:min(int64(len(block)), size-at)], at); err != nil {
 			return err
 		}

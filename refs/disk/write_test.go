@@ -100,35 +100,6 @@ func TestWriteFileIsWhole(t *testing.T) {
 	}
 }
 
-func TestReplace(t *testing.T) {
-	t.Parallel()
-	for _, exists := range []bool{false, true} {
-		dir := t.TempDir()
-		tmp, file := filepath.Join(dir, "tmp"), filepath.Join(dir, "file")
-		if exists {
-			if err := os.WriteFile(file, []byte("old"), 0o600); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if err := os.WriteFile(tmp, []byte("new"), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if err := Replace(tmp, file); err != nil {
-			t.Fatal(err)
-		}
-		b, err := os.ReadFile(file)
-		if err != nil || string(b) != "new" {
-			t.Errorf("existed %v: the file contains %q, %v", exists, b, err)
-		}
-		if _, err := os.Stat(tmp); !errors.Is(err, fs.ErrNotExist) {
-			t.Errorf("existed %v: the temporary file remains: %v", exists, err)
-		}
-	}
-	if err := Replace(filepath.Join(t.TempDir(), "none"), filepath.Join(t.TempDir(), "file")); err == nil {
-		t.Error("Replace of a missing file succeeds")
-	}
-}
-
 func TestIsFull(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

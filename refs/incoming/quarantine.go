@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/objects/gitstore"
@@ -23,8 +22,8 @@ import (
 type Quarantine struct {
 	r      *refs.Repo
 	store  *gitstore.Repo // the repository that adopts the data
-	dir    string
-	git    *gitstore.Repo
+	temp   *refs.Scratch
+	git    *gitstore.Repo // of temp
 	unlock func()
 	seen   map[refs.Lane]map[pack.ID]struct{} // verified objects of the checked lanes
 
@@ -51,31 +50,24 @@ func begin(ctx context.Context, r *refs.Repo, store *gitstore.Repo) (*Quarantine
 	if err != nil {
 		return nil, err
 	}
-	q := &Quarantine{r: r, unlock: unlock, store: store, dir: filepath.Join(r.Dir(), refs.QuarantineDir),
-		seen: map[refs.Lane]map[pack.ID]struct{}{}}
+	q := &Quarantine{r: r, unlock: unlock, store: store, seen: map[refs.Lane]map[pack.ID]struct{}{}}
 	q.unpack.n.Store(minUnpacked)
-	err = errors.Join(os.RemoveAll(q.dir), pack.Sweep(store.PackDir(), refs.FetchMark))
-	if err == nil {
-		err = gitstore.InitTemporary(q.dir)
-	}
-	if err == nil {
-		q.git, err = gitstore.OpenWithAlternate(q.dir, store)
+	if err = pack.Sweep(store.PackDir(), refs.FetchMark); err == nil {
+		q.temp, err = r.Scratch(ctx, "fetch")
 	}
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("create quarantine: %w", err), q.Close())
+		unlock()
+		return nil, fmt.Errorf("create quarantine: %w", err)
 	}
+	q.git = q.temp.Repo
+	q.git.Alternate(store)
 	return q, nil
 }
 
 // Close deletes the quarantine.
 func (q *Quarantine) Close() error {
-	var errs []error
-	if q.git != nil {
-		errs = append(errs, q.git.Close())
-	}
-	errs = append(errs, os.RemoveAll(q.dir))
-	q.unlock()
-	return errors.Join(errs...)
+	defer q.unlock()
+	return q.temp.Close()
 }
 
 // Git returns the quarantine's repository. It also reads the objects of the store.
@@ -121,7 +113,7 @@ func (q *Quarantine) check(ctx context.Context, a *FetchedLane) error {
 }
 
 // Adopt adds verified lanes to the store: first their objects, then their refs. Received objects that belong to none of
-// them are not adopted.
+// them are not adopted. If there is an error, some refs may have been updated.
 func (q *Quarantine) Adopt(ctx context.Context, arrivals []FetchedLane) error {
 	if len(arrivals) == 0 {
 		return nil
@@ -133,37 +125,14 @@ func (q *Quarantine) Adopt(ctx context.Context, arrivals []FetchedLane) error {
 	if err := q.adoptPacks(verified); err != nil {
 		return fmt.Errorf("adopt fetched data: %w", err)
 	}
-	if err := moveLanes(ctx, q.r, arrivals); err != nil {
+	var errs []error
+	for _, a := range arrivals { // one that has moved meanwhile does not stop the others
+		errs = append(errs, moveLane(ctx, q.r, a))
+	}
+	if err := errors.Join(errs...); err != nil {
 		return fmt.Errorf("adopt fetched data: %w", err)
 	}
 	return q.r.MergePacks(ctx, arrivals[0].Lane)
-}
-
-// moveLanes updates the refs of lanes. It works on several projects at once, because each update waits for the disk and
-// for the lock of its project. If there is an error, other lanes may have been updated.
-func moveLanes(ctx context.Context, r *refs.Repo, arrivals []FetchedLane) error {
-	const parallel = 8
-	byProject := map[refs.Project][]FetchedLane{}
-	for _, a := range arrivals {
-		byProject[a.Project] = append(byProject[a.Project], a)
-	}
-	projects := slices.Sorted(maps.Keys(byProject))
-	errs := make([]error, len(projects))
-	slots := make(chan struct{}, parallel)
-	var wait sync.WaitGroup
-	for i, p := range projects {
-		slots <- struct{}{}
-		wait.Go(func() {
-			defer func() { <-slots }()
-			for _, a := range byProject[p] {
-				if errs[i] = moveLane(ctx, r, a); errs[i] != nil {
-					return
-				}
-			}
-		})
-	}
-	wait.Wait()
-	return cmp.Or(errs...)
 }
 
 // moveLane updates the ref of a lane that this device does not write, or no longer writes.

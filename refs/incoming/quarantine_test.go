@@ -147,7 +147,7 @@ func TestCompactBesideFetch(t *testing.T) {
 	if _, _, err := r.Compact(t.Context(), false); err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range []string{mine, filepath.Join(q.dir, "HEAD")} {
+	for _, f := range []string{mine, filepath.Join(q.Git().Dir(), "HEAD")} {
 		if _, err := os.Lstat(f); err != nil {
 			t.Errorf("of a fetch that lives: %v", err)
 		}

@@ -31,7 +31,7 @@ func testDevice(t testing.TB, seed byte) Device {
 func newGit(t testing.TB) *gitstore.Repo {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "git")
-	if err := gitstore.InitTemporary(dir); err != nil {
+	if err := gitstore.Init(dir); err != nil {
 		t.Fatal(err)
 	}
 	g, err := gitstore.Open(dir)

@@ -559,7 +559,7 @@ func TestDirErrors(t *testing.T) {
 func TestManyBranches(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "hub.git")
-	if err := gitstore.InitTemporary(dir); err != nil {
+	if err := gitstore.Init(dir); err != nil {
 		t.Fatal(err)
 	}
 	u, _, err := ParseURL(dir, nil)

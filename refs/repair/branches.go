@@ -76,7 +76,7 @@ func (x *repair) branches(g *gitstore.Repo) error {
 		return err
 	}
 	if len(bad.files) > 0 && !x.dryRun {
-		if err := x.setAsideRefs(g, bad.files, good, bad.names); err != nil {
+		if err := x.setAsideRefs(g, bad.files, good); err != nil {
 			return err
 		}
 	}
@@ -87,28 +87,22 @@ func (x *repair) branches(g *gitstore.Repo) error {
 	return x.restore(g, good, bad.names)
 }
 
-// setAsideRefs moves damaged files of branches to [refs.DamagedDir]. packed-refs is rewritten with its good branches.
-func (x *repair) setAsideRefs(g *gitstore.Repo, files map[string]bool, good []gitstore.Ref,
-	bad map[string]string) error {
+// setAsideRefs moves damaged files of branches to [refs.DamagedDir]. The good branches that were in packed-refs get files.
+func (x *repair) setAsideRefs(g *gitstore.Repo, files map[string]bool, good []gitstore.Ref) error {
+	x.kept = map[string]string{}
 	for _, file := range slices.Sorted(maps.Keys(files)) {
-		path := filepath.Join(g.Dir(), filepath.FromSlash(file))
-		keep := x.remove
-		if file == "packed-refs" {
-			keep = x.setAside
-		}
-		kept, err := keep(x.Part.Dir, path)
+		kept, err := x.remove(x.Part.Dir, filepath.Join(g.Dir(), filepath.FromSlash(file)))
 		if err != nil {
 			return err
 		}
-		if x.kept == nil {
-			x.kept = map[string]string{}
-		}
 		x.kept[file] = kept
-		if file == "packed-refs" {
-			good = slices.DeleteFunc(slices.Clone(good), func(r gitstore.Ref) bool { return bad[r.Name] != "" })
-			if err := g.WritePacked(good); err != nil {
-				return err
-			}
+	}
+	for _, ref := range good {
+		if now, err := g.Ref(ref.Name); err != nil || !now.IsZero() || files[ref.Name] {
+			continue
+		}
+		if err := g.Update(x.ctx, ref.Name, pack.ID{}, ref.ID); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -22,7 +22,7 @@ func TestPushReconnect(t *testing.T) {
 		t.Skip("SKIPPED: there is no git to be the server")
 	}
 	dir := filepath.Join(t.TempDir(), "hub.git")
-	if err := gitstore.InitTemporary(dir); err != nil {
+	if err := gitstore.Init(dir); err != nil {
 		t.Fatal(err)
 	}
 	down := false

@@ -26,7 +26,7 @@ type hub struct{ dir string }
 func newHub(t testing.TB) hub {
 	t.Helper()
 	h := hub{filepath.Join(t.TempDir(), "hub.git")}
-	if err := gitstore.InitTemporary(h.dir); err != nil {
+	if err := gitstore.Init(h.dir); err != nil {
 		t.Fatal(err)
 	}
 	return h
