@@ -343,9 +343,11 @@ func (g *target) packBranches(numbers []uint64) error {
 	}
 	defer r.Close()
 	all, err := r.Refs("refs/heads/")
-	if err == nil {
-		err = r.WritePacked(all)
+	packed := "# pack-refs with: peeled fully-peeled sorted \n"
+	for _, ref := range all {
+		packed += ref.ID.String() + " " + ref.Name + "\n"
 	}
+	err = errors.Join(err, os.WriteFile(filepath.Join(g.dir, "memory.git", "packed-refs"), []byte(packed), 0o600))
 	for _, ref := range all {
 		err = errors.Join(err, os.Remove(filepath.Join(g.dir, "memory.git", ref.Name)))
 	}
