@@ -2,6 +2,8 @@ package capture
 
 import (
 	"bytes"
+	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -66,21 +68,22 @@ func (o ListOptions) NoteUnreadable(err error) error {
 	return o.Unreadable(err)
 }
 
-// firstTitle returns the title of a session if the first 64 KiB of its file contain one.
-func firstTitle(path string) string {
+// startOf returns the title of a session if the first 64 KiB of its file contain one, and the session that it is a fork of.
+func startOf(path string) (title, forkOf string) {
 	f, _, err := OpenSource(path)
 	if err != nil {
-		return "" // the listing continues; adding the file reports the error
+		return "", "" // the listing continues; adding the file reports the error
 	}
 	defer f.Close()
 	sc := transcript.NewScanner(transcript.Carry{}, func([]byte) [32]byte { return [32]byte{} })
 	buf := make([]byte, 64<<10)
 	n, err := f.Read(buf)
 	if err != nil {
-		return ""
+		return "", ""
 	}
 	sc.Write(buf[:n])
-	return sc.Summary().Title
+	forkOf, _ = transcript.ForkedFrom(io.NewSectionReader(f, 0, math.MaxInt64)) // adding the file reports the error
+	return sc.Summary().Title, forkOf
 }
 
 // clientNameMax is the length of the longest name of [ClientDir] without a hash.

@@ -77,8 +77,8 @@ func TestFirstTitle(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if got := firstTitle(path); got != want {
-			t.Errorf("firstTitle of %.60q = %q, want %q", text, got, want)
+		if got, _ := startOf(path); got != want {
+			t.Errorf("the title of %.60q = %q, want %q", text, got, want)
 		}
 	}
 }

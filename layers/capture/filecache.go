@@ -29,6 +29,7 @@ type FileTitle struct {
 	Size     int64
 	Modified int64 // nanoseconds
 	Title    string
+	ForkOf   string // see [transcript.ForkedFrom]
 }
 
 // A FilePrefix says whether a file of the given size and time is a prefix of the snapshot of a record.
@@ -42,7 +43,7 @@ type FilePrefix struct {
 }
 
 // fileCacheVersion is the version of the encoding of a [FileCache].
-const fileCacheVersion = 6
+const fileCacheVersion = 7
 
 // ReadFileCache returns the cache of a project, empty if there is none.
 func ReadFileCache(db *state.DB, p refs.Project) *FileCache {
@@ -62,14 +63,17 @@ func WriteFileCache(db *state.DB, p refs.Project, s *FileCache) {
 }
 
 // Title returns the title of a file that is not in memory.
-func (s *FileCache) Title(f ClientFile) string {
+func (s *FileCache) Title(f ClientFile) string { return s.start(f).Title }
+
+// start returns what the start of a file that is not in memory says.
+func (s *FileCache) start(f ClientFile) FileTitle {
 	at := FileTitle{Size: f.Size, Modified: f.Modified.UnixNano()}
 	if t, ok := s.Titles[f.Path]; ok && t.Size == at.Size && t.Modified == at.Modified {
-		return t.Title
+		return t
 	}
-	at.Title = firstTitle(f.Path)
+	at.Title, at.ForkOf = startOf(f.Path)
 	s.Titles[f.Path], s.changed = at, true
-	return at.Title
+	return at
 }
 
 // Prune removes the entries of files that are not in files, the existing files by session.

@@ -61,6 +61,9 @@ func errTruncated() error {
 
 // extend stages the new bytes of the file up to end, and the overflow files that are new or have changed.
 func (c *Capture) extend(ctx context.Context, p refs.Project, s *refs.Stage, end int64) error {
+	if err := c.fork(ctx); err != nil || c.older {
+		return err
+	}
 	from, err := c.findBase(ctx, p, end)
 	if err != nil || c.older {
 		return err

@@ -52,6 +52,9 @@ func Pending(ctx context.Context, db *state.DB, p state.Project, o ListOptions) 
 		if st.Purged.Session(id, db.Refs.Device().ID) {
 			continue
 		}
+		if s == nil && IsFork(ctx, db, st, id, f, found) {
+			continue
+		}
 		src := Source{Path: f.Path}
 		if _, subagent := SubagentOf(f.Path); f.Dir || s == nil || subagent {
 			src = SourceOf(f.Path)

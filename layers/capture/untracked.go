@@ -65,21 +65,24 @@ func allClientFiles(root string, o ListOptions) (map[string]ClientFile, error) {
 	return files, nil
 }
 
-// dropKnown removes the files of sessions that a project contains or has forgotten.
+// dropKnown removes the files of sessions that a project contains or has forgotten, and of forks in which nothing was said.
 func dropKnown(ctx context.Context, db *state.DB, files map[string]ClientFile) error {
 	all, err := trust.Projects(ctx, db)
 	if err != nil {
 		return err
 	}
+	found := ReadFileCache(db, "every")
+	found.Prune(files)
 	for _, p := range all {
 		st, err := trust.Outline(ctx, db, p.ID)
 		if err != nil {
 			return err
 		}
-		maps.DeleteFunc(files, func(id string, _ ClientFile) bool {
-			return st.Session(id) != nil || st.Purged.Session(id, db.Refs.Device().ID)
+		maps.DeleteFunc(files, func(id string, f ClientFile) bool {
+			return st.Session(id) != nil || st.Purged.Session(id, db.Refs.Device().ID) || IsFork(ctx, db, st, id, f, found)
 		})
 	}
+	WriteFileCache(db, "every", found)
 	return nil
 }
 

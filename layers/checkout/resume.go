@@ -95,13 +95,6 @@ type resuming struct {
 	fork      string // the ID of the file, "" for that of the session
 }
 
-// forkID returns the ID of the nth fork of a session: a UUID, the same each time.
-func forkID(s *state.Session, n int) string {
-	sum := objects.Sum(fmt.Appendf(nil, "mem fork %d\n%s", n, s.ID))
-	sum[6], sum[8] = sum[6]&0x0f|0x80, sum[8]&0x3f|0x80
-	return fmt.Sprintf("%x-%x-%x-%x-%x", sum[:4], sum[4:6], sum[6:8], sum[8:10], sum[10:16])
-}
-
 // filesOf returns the client's files of a session ID: of a checkout that moved or has worktrees, it may have several.
 func (r *resuming) filesOf(id string) ([]string, error) {
 	all := filepath.Dir(r.dir)
@@ -183,7 +176,7 @@ func (r *resuming) free(ctx context.Context, s *state.Session) (string, error) {
 		if fits || err != nil {
 			return id, err
 		}
-		id = forkID(s, n)
+		id = s.ForkID(n)
 	}
 }
 

@@ -98,9 +98,11 @@ func checkSnapshot(b *Snapshot) error {
 	if err := wantSessions(b.Session); err != nil {
 		return err
 	}
-	if b.Parent != "" {
-		if err := wantSessions(b.Parent); err != nil {
-			return err
+	for _, id := range []string{b.Parent, b.ForkOf} {
+		if id != "" {
+			if err := wantSessions(id); err != nil {
+				return err
+			}
 		}
 	}
 	if err := wantHashes(b.Original); err != nil {

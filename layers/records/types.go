@@ -103,6 +103,7 @@ type Snapshot struct {
 
 	Source  string     `json:"source,omitempty"` // path of the file, if it has changed
 	Parent  string     `json:"parent,omitempty"` // the session whose subagent this is
+	ForkOf  string     `json:"forkOf,omitempty"` // in the first snapshot: the session that a fork was made from
 	Files   []FileRef  `json:"files,omitempty"`  // overflow files of tool results
 	Markers []Mark     `json:"markers,omitempty"`
 	Typed   []TypedKey `json:"typed,omitempty"`

@@ -110,7 +110,7 @@ func List(ctx context.Context, db *state.DB, p state.Project, o capture.ListOpti
 			}
 			continue
 		}
-		if _, ok := capture.SubagentOf(f.Path); !ok { // listed with its session
+		if _, ok := capture.SubagentOf(f.Path); !ok && !capture.IsFork(ctx, db, st, id, f, found) { // listed with its session
 			items = append(items, untracked(id, f, found))
 		}
 	}

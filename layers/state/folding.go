@@ -9,7 +9,7 @@ import (
 )
 
 // Version is the version of the cached state of a project; another one is rebuilt.
-const Version = 28
+const Version = 29
 
 // Fold returns the state of a project in a transaction. It reads and updates the cache.
 func (m *DB) Fold(ctx context.Context, tx *refs.Tx, p refs.Project) (*State, error) {

@@ -78,6 +78,42 @@ func (s *Session) Before(i int) *records.Point {
 // Parent returns the session that started this one as a subagent, "" if it is not a subagent.
 func (s *Session) Parent() string { return cmp.Or(s.Under, s.Now().Parent, s.Now().Scan.Parent()) }
 
+// ForkOf returns the session that a fork was made from, "" if the session is no fork.
+func (s *Session) ForkOf() string {
+	for i := range s.Points {
+		if of := s.Points[i].ForkOf; of != "" {
+			return of
+		}
+	}
+	return ""
+}
+
+// ForkID returns the ID of the nth fork that mem resume writes of a session: a UUID, the same each time.
+func (s *Session) ForkID(n int) string {
+	sum := objects.Sum(fmt.Appendf(nil, "mem fork %d\n%s", n, s.ID))
+	sum[6], sum[8] = sum[6]&0x0f|forkVersion, sum[8]&0x3f|0x80
+	return fmt.Sprintf("%x-%x-%x-%x-%x", sum[:4], sum[4:6], sum[6:8], sum[8:10], sum[10:16])
+}
+
+// forkVersion is the version in the UUID of a fork, which the client does not use.
+const forkVersion = 0x80
+
+// Forked returns the session of which mem resume wrote a fork with an ID, nil for none.
+func (st *State) Forked(id string) *Session {
+	const version, most = 14, 8
+	if len(id) != 36 || id[version] != '8' {
+		return nil
+	}
+	for n := range most {
+		for _, s := range st.Sessions {
+			if s.ForkID(n+1) == id {
+				return s
+			}
+		}
+	}
+	return nil
+}
+
 // Title returns the title that the user gave to the session, or else the one in its transcript. If another session of the
 // project has the same, the next request of the transcript follows.
 func (s *Session) Title() string {

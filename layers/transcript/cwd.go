@@ -49,3 +49,27 @@ func (sc *Scanner) open() (cwd string, open bool) {
 	}
 	return member(line, "cwd"), true
 }
+
+// ForkedFrom returns the session that a fork was made from, which the client notes in each copied record: in the first record
+// with a uuid. It is "" if the session is no fork. The error is one of r.
+func ForkedFrom(r io.Reader) (string, error) {
+	for v, err := range Whole(r) {
+		if err != nil {
+			return "", err
+		}
+		of, turn := "", false
+		_ = members(v.Raw, func(key, value []byte) bool { // anything else has no members
+			switch string(key) {
+			case "forkedFrom":
+				of = member(value, "sessionId")
+			case "uuid":
+				turn = true
+			}
+			return true
+		})
+		if turn {
+			return of, nil
+		}
+	}
+	return "", nil
+}

@@ -24,6 +24,7 @@ type Session struct {
 	Hidden    []string `json:"hiddenVersions,omitempty"` // those of Versions that are hidden
 	Markers   int      `json:"keepitMarkers"`
 	Parent    string   `json:"parent,omitempty"`
+	ForkOf    string   `json:"forkOf,omitempty"` // the session that it was made from
 	Path      string   `json:"path,omitempty"`
 	OtherOf   string   `json:"otherFileOf,omitempty"` // the session in memory whose ID the untracked file has, with other turns
 	Revoked   string   `json:"revoked,omitempty"`     // why it is hidden
@@ -35,7 +36,7 @@ func SessionOf(it sessions.Item, p state.Project, newest bool) Session {
 		Title: it.Title, Last: Time{it.Last}, Bytes: it.Bytes, Extra: it.Extra, Versions: []string{}, Markers: it.Markers,
 		Parent: it.Parent, Path: it.Path, OtherOf: it.OtherOf}
 	if it.Session != nil {
-		out.Revoked = it.Session.Revoked
+		out.Revoked, out.ForkOf = it.Session.Revoked, it.Session.ForkOf()
 	}
 	if it.Status != sessions.Untracked {
 		out.Messages = &it.Messages

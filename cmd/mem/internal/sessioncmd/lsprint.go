@@ -82,6 +82,9 @@ func lsTable(e *app.Env, o lsOptions, items []Listed) error {
 		if it.Title == "" && it.Parent != "" {
 			title.Short = "(subagent of " + term.ShortID(it.Parent) + ")"
 		}
+		if it.Session != nil && it.Session.ForkOf() != "" {
+			title.Short = "(fork of " + term.ShortID(it.Session.ForkOf()) + ") " + it.titleText()
+		}
 		if it.on != "" {
 			title.Short = "(on " + it.on + ") " + it.titleText()
 		}

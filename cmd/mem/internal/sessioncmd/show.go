@@ -226,6 +226,7 @@ type shown struct {
 	Commit      string            `json:"commit,omitempty"`
 	Earlier     []view.Earlier    `json:"earlier,omitempty"` // of a session whose file was rewritten
 	Branch      string            `json:"branch,omitempty"`
+	ForkOf      string            `json:"forkOf,omitempty"`   // of a fork
 	Versions    []view.Version    `json:"versions,omitempty"` // of a session
 	Markers     []view.Marker     `json:"markers,omitempty"`  // of a session
 	Content     string            `json:"content,omitempty"`  // of L1 and L2, and of messages
@@ -293,7 +294,7 @@ func showJSON(ctx context.Context, run names.Run, rev state.Rev) error {
 func describeContent(ctx context.Context, run names.Run, rev state.Rev, s *shown) error {
 	switch rev.Kind {
 	case state.IsSession:
-		s.Branch = rev.Session.Now().Scan.Branch
+		s.Branch, s.ForkOf = rev.Session.Now().Scan.Branch, rev.Session.ForkOf()
 		st, err := trust.State(ctx, run.DB, rev.Project.ID)
 		if err != nil {
 			return err
@@ -441,6 +442,13 @@ func showSession(ctx context.Context, run names.Run, rev state.Rev) error {
 	st, err := trust.State(ctx, run.DB, rev.Project.ID)
 	if err != nil {
 		return err
+	}
+	if of := rev.Session.ForkOf(); of != "" {
+		about := []string{records.ShortID(of)}
+		if origin := st.Session(of); origin != nil {
+			about = []string{records.ShortID(origin.ID), term.Quoted(origin.Title())}
+		}
+		names.Fields(run.Env, "Fork of", [][]string{about})
 	}
 	usedLine(run.Env, rev.Session.Used)
 	used := st.Users(state.Rev{Kind: state.IsSession, Session: rev.Session})

@@ -30,6 +30,7 @@ type sessionBody struct {
 	Counted  bool
 	Versions []versionRow
 	Others   []branchRow // the session as it went on on other devices
+	Origin   *originRow
 	View     string
 	Talk     *conversation
 	Messages *transcriptBody
@@ -39,11 +40,20 @@ type sessionBody struct {
 // A branchRow is a session as it went on on another device.
 type branchRow struct{ ID, Device string }
 
-// branches returns the other branches of a session.
-func (s *Server) branches(ctx context.Context, rev state.Rev) (out []branchRow, err error) {
+// An originRow is the session that a fork was made from.
+type originRow struct{ ID, Name string } // without an ID if it is not in memory
+
+// relatives returns the other branches of a session, and its origin, nil if it is no fork.
+func (s *Server) relatives(ctx context.Context, rev state.Rev) (out []branchRow, fork *originRow, err error) {
 	st, err := trust.Outline(ctx, s.Memory.DB, rev.Project.ID)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
+	}
+	if of := rev.Session.ForkOf(); of != "" {
+		fork = &originRow{Name: of}
+		if origin := st.Session(of); origin != nil {
+			fork.ID = origin.ID
+		}
 	}
 	for _, b := range st.Branches(rev.Session) {
 		if b.ID == rev.Session.ID || !b.Shown() {
@@ -51,11 +61,11 @@ func (s *Server) branches(ctx context.Context, rev state.Rev) (out []branchRow, 
 		}
 		name, err := trust.DeviceName(ctx, s.Memory.DB, b.Device())
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		out = append(out, branchRow{b.ID, name})
 	}
-	return out, nil
+	return out, fork, nil
 }
 
 // The views of a session.
@@ -129,7 +139,7 @@ func (s *Server) sessionScreen(_ http.ResponseWriter, r *http.Request) (string, 
 	if b.Versions, err = s.versionRows(ctx, rev); err != nil {
 		return "", page{}, err
 	}
-	if b.Others, err = s.branches(ctx, rev); err != nil {
+	if b.Others, b.Origin, err = s.relatives(ctx, rev); err != nil {
 		return "", page{}, err
 	}
 	f := r.URL.Query()
