@@ -164,15 +164,18 @@ func drop(list []line, gone map[int]bool, i int) {
 	}
 }
 
-// overLimit returns the lines that exceed the limits of their sections.
+// overLimit returns the lines that exceed the limits of their sections: a line is in with its children, or is not.
 func overLimit(s Sheet, list []line) map[int]bool {
 	gone, used := map[int]bool{}, map[int]int{}
 	for i, l := range list {
 		most := s.Sections[l.section].MaxUnits
-		if !l.item || most == 0 || gone[i] {
+		if !l.item || most == 0 || l.Child {
 			continue
 		}
 		n := Units(l.text) + 1
+		for k := i + 1; k < len(list) && list[k].item && list[k].Child; k++ {
+			n += Units(list[k].text) + 1
+		}
 		if used[l.section]+n > most && !l.Always {
 			drop(list, gone, i)
 			continue

@@ -178,7 +178,7 @@ func checkOf(line string) string {
 }
 
 var (
-	committed = pattern(`(?i)\b(already|been|was|were|are|is|I('ve)?|it's|now|all|and) (all |just |already )?committed\b|^\W*committed\b`)
+	committed = pattern(`(?i)\b(already|been|was|were|are|is|I('ve)?|it's|now|all|and) (all |just |already )?committed\b|^\W*committed\b|\bcommit (has )?(succeeded|landed|went through)\b`)
 	pushed    = pattern(`(?i)\b(already|been|was|were|are|is|I('ve)?|it's|now|all|and) (all |just |already )?pushed\b|^\W*pushed\b`)
 	commits   = pattern(`\bgit\b[^\n;&|]*\scommit\b`)
 	pushes    = pattern(`\bgit\b[^\n;&|]*\spush\b|\bgh pr create\b|\bgt (submit|ss)\b`)

@@ -123,6 +123,8 @@ func TestEndingTold(t *testing.T) {
 		"Committed as `b5cf65b`.":                         {true, false},
 		"b5cf65b was already pushed.":                     {false, true},
 		"I've committed and pushed it.":                   {true, true},
+		"The commit succeeded, the hook only rewrote it.": {true, false},
+		"The commit did not land, it never succeeded.":    {false, false},
 		"The changes are not yet committed.":              {false, false},
 		"Nothing was committed.":                          {false, false},
 		"Once it is committed, the hook runs.":            {false, false},

@@ -9,7 +9,10 @@ import (
 const ellipsis = " …"
 
 // Cut returns the start of a text as one line of at most limit bytes. It ends after a sentence or a clause if it can.
-func Cut(s string, limit int) string {
+func Cut(s string, limit int) string { return cutAt(s, limit, limit/3) }
+
+// cutAt is [Cut], but a sentence that ends before least is no end.
+func cutAt(s string, limit, least int) string {
 	long := len(s) > 8*limit
 	if long {
 		s = strings.ToValidUTF8(s[:8*limit], "")
@@ -23,7 +26,7 @@ func Cut(s string, limit int) string {
 		n--
 	}
 	head := s[:n]
-	if i := lastEnd(head, ".!?。！？"); i > limit/3 {
+	if i := lastEnd(head, ".!?。！？"); i > least {
 		return head[:i] + ellipsis
 	}
 	if i := lastEnd(head, ";,；，、"); i > limit*2/3 { // what is gained is the end of a list, or of a remark
@@ -56,6 +59,9 @@ func stops(s string) bool {
 		return false
 	}
 	word := strings.ToLower(strings.TrimLeft(s[strings.LastIndexByte(s, ' ')+1:], "("))
+	if word != "." && strings.Trim(word, "0123456789.") == "" && len(word) <= len("99.") {
+		return false // the number of an item
+	}
 	switch word {
 	case "vs.", "e.g.", "i.e.", "cf.", "approx.", "incl.", "resp.":
 		return false

@@ -16,6 +16,7 @@ type unit struct {
 	level int
 	more  int  // items that are left out
 	head  bool // a heading
+	rest  bool // a sentence that is not the first of its paragraph
 }
 
 // The levels of units.
@@ -34,8 +35,16 @@ const missing = "…"
 // left matches the number of items that are left out of a list.
 var left = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\[(\d+) more\]$`) })
 
+// restSign is in front of a sentence that is not the first of its paragraph.
+const restSign = "· "
+
 // String returns the unit as a line of a gist.
-func (u unit) String() string { return signs[u.level] + u.words() }
+func (u unit) String() string {
+	if u.rest {
+		return restSign + u.words()
+	}
+	return signs[u.level] + u.words()
+}
 
 // announces reports whether the unit says only that something follows.
 func (u unit) announces() bool { return u.level == prose && strings.HasSuffix(u.text, ":") }
@@ -115,8 +124,12 @@ func unitsOf(text string) (out []unit) {
 			add(number().ReplaceAllString(bare, ""), level)
 			continue
 		}
+		n := len(out)
 		for _, s := range clauses(bare) {
 			add(s, level)
+		}
+		for k := n; k < len(out); k++ {
+			out[k].rest = level == prose && k > n && len(out[n].text) >= leastTold
 		}
 	}
 	var kept []unit
@@ -156,6 +169,9 @@ func linesOf(gist string) (out []unit) {
 	more := 0
 	for line := range strings.Lines(gist + "\n.") {
 		u := unit{text: strings.TrimSpace(line)}
+		if text, is := strings.CutPrefix(u.text, strings.TrimSpace(restSign)); is {
+			u = unit{text: strings.TrimSpace(text), rest: true}
+		}
 		for level := item; level <= below; level++ {
 			if text, is := strings.CutPrefix(u.text, strings.TrimSpace(signs[level])); is {
 				u = unit{text: strings.TrimRight(strings.TrimSpace(text), " …-–—:"), level: level}
@@ -250,13 +266,22 @@ const leastTold = 20
 // leastShown is the room for which a sentence or an item is cut; for a smaller one it is left out.
 const leastShown = 40
 
-// shorten makes units fit a limit. What is below items goes first; then the items of a list are named, and the rest of
-// them counted; what follows is left out, and whole is false.
+// shorten makes units fit a limit. What is below items goes first, and of paragraphs all but their first sentences; then the
+// items of a list are named, and the rest of them counted; what follows is left out, and whole is false.
 func shorten(list []unit, limit int) (out []unit, whole bool) {
 	if size(list) <= limit {
 		return list, true
 	}
 	list = slices.DeleteFunc(slices.Clone(list), func(u unit) bool { return u.level == below })
+	for i := len(list) - 1; i > 0 && size(list) > limit; i-- {
+		switch {
+		case !list[i].rest || !slices.ContainsFunc(list[i:], func(u unit) bool { return !u.rest && u.text != missing }):
+		case list[i+1].text == missing:
+			list = slices.Delete(list, i, i+1)
+		default:
+			list[i] = unit{text: missing}
+		}
+	}
 	for i := 0; i < len(list); {
 		room := limit - size(out)
 		k := i + 1

@@ -36,6 +36,8 @@ func TestOutcome(t *testing.T) {
 		{"✅ Tests: 12 pass, 0 fail\nThe parser rounds half up.", "The parser rounds half up."},
 		{"The parser rounds half up. 3 tests fail.", "The parser rounds half up. 3 tests fail."},
 		{"The parser rounds half up. Not all tests pass.", "The parser rounds half up. Not all tests pass."},
+		{"Without a cache it takes 15 ms. With a cache it takes 135 ms, of which 100 are the pause at the end.\n\nThe fix works: it was 800 ms.", "Without a cache it takes 15 ms. … The fix works: it was 800 ms."},
+		{"The parser rounds half up, as the shop does. It did not before, and the tests did not see it, since they had no halves in them.", "The parser rounds half up, as the shop does. It did not before, and the tests did not see it, …"},
 		{"All green. Want me to push?", "All green."},
 		{"Fixed. All tests pass.", "Fixed. All tests pass."},
 		{"254 passed, 0 failed, 51.5s. All clean.", "254 passed, 0 failed, 51.5s. All clean."},

@@ -75,7 +75,7 @@ func settle(digests []Digest, list []told) {
 						kept = append(kept, sentence)
 					}
 				}
-				if s := strings.Join(kept, " "); strings.Trim(s, "•◦ ") != "" {
+				if s := strings.Join(kept, " "); strings.Trim(s, "•◦· ") != "" {
 					left = append(left, s)
 				}
 			}

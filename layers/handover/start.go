@@ -26,7 +26,7 @@ const (
 	failedBack = 5  // sessions whose failures are listed
 	openBack   = 10 // sessions whose open items are listed
 
-	capStatus   = 1300
+	capStatus   = 1500
 	capOpen     = 600
 	capFails    = 400
 	capWants    = 400
@@ -38,7 +38,7 @@ const (
 	showOutcome  = 270
 	showEarlier  = 120 // of an earlier exchange or session
 	showEnding   = 140
-	showBefore   = 104 // of the ending of a session before
+	showBefore   = 150 // of the ending of a session before
 	showLittle   = 70  // of the last of two requests of one line
 	showTodo     = 100
 	showWant     = 220
@@ -577,7 +577,7 @@ func (t Turn) request(most int) string {
 	if t.To != "" {
 		return quoted(t.Asked.Text, most) + " to " + quoted(t.To, max(most, maxTo))
 	}
-	return quoted(t.Asked.Text, most)
+	return "“" + cutAt(tag().ReplaceAllString(t.Asked.Text, ""), most, most*2/3) + "”" // what is asked often stands last
 }
 
 // verb says what the user did with a request.

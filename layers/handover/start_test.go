@@ -54,6 +54,8 @@ func TestStands(t *testing.T) {
 			"Asked last: “How is it called?” / Outcome: “Let me show you: ``` price 12.5 ```”"},
 		{"a remark before work", []refine.Entry{user("Mend the price parser"), {Role: "assistant", Said: "The constants are there. Let me look at the rest:"}, bash("make", "ok"), user("Use mills"), bash("make", "ok"), model},
 			"Asked last: “Use mills” / Outcome: “The parser rounds.” / Asked before: “Mend the price parser” / Ended during the work, after: “The constants are there.”"},
+		{"a task behind an introduction", []refine.Entry{user("I have put the logos of the three shops into assets/logos . " + strings.Repeat("Show them in the list of the shops, please, ", 3) + "and on the page of each shop, too, with their names."), bash("make", "ok"), model},
+			"Asked last: “I have put the logos of the three shops into assets/logos . Show them in the list of the shops, please, Show them in the list of the shops, please, …” / Outcome: “The parser rounds.”"},
 		{"a pasted log", []refine.Entry{user("$ make\n" + strings.Repeat("[12:00:01] start of another step\n", 20) + "Error: no rule for x\n[12:00:02] end"), bash("make", "ok"), model},
 			"Asked last: “(23 pasted lines: Error: no rule for x)” / Outcome: “The parser rounds.”"},
 		{"a headless run", []refine.Entry{{Role: "user", Script: true, Said: "deploy to eu-west-1"}, bash("make", "ok"), model},

@@ -226,7 +226,7 @@ func announces(text string) bool {
 	if len(text) > maxCorrection {
 		return false
 	}
-	for _, c := range clauses(strings.Join(strings.Fields(strings.ReplaceAll(text, "’", "'")), " ")) {
+	for _, c := range clauses(strings.Join(strings.Fields(strings.NewReplacer("’", "'", restSign, "").Replace(text)), " ")) {
 		if c != "" && !announcement().MatchString(c) && !lead().MatchString(c) && !strings.HasSuffix(c, ":") {
 			return false
 		}

@@ -104,6 +104,7 @@ func TestAnnounces(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"Three (all new, distinct ones vs. old ones that are kept)": "Three (all new, distinct ones …",
+		"another few cases: 1. the user stops it":                   "another few cases: 1. the user …",
 		"In manual_commit.go:37.. when a partial state is there":    "In manual_commit.go:37.. when a …",
 	} {
 		if got := Cut(text, 36); got != want {
