@@ -22,27 +22,15 @@ func checkValue(t *testing.T, a Agent, value []byte) {
 	a.Unknown(value)
 }
 
-// collect returns a function that checks values and keeps them in out.
-func collect(t *testing.T, a Agent, out *[][]byte) func([]byte, error) bool {
-	return func(value []byte, err error) bool {
+// checkLines checks the values that lines make.
+func checkLines(t *testing.T, a Agent, lines []line) {
+	t.Helper()
+	for value, err := range made("gemini", Session{ID: "s"}, func() ([]line, error) { return lines, nil }) {
 		if err != nil || !json.Valid(value) || bytes.Count(value, []byte("\n")) != 1 {
 			t.Errorf("%T: %q is no value, %v", a, value, err)
 		}
-		*out = append(*out, bytes.Clone(value))
 		checkValue(t, a, value)
-		return true
 	}
-}
-
-// chatValues returns the values of a chat of Gemini.
-func chatValues(t *testing.T, file []byte, document bool) (out [][]byte) {
-	r := geminiReader{session: Session{ID: "s"}, yield: collect(t, Gemini{}, &out), known: map[string]*geminiKnown{}}
-	if document {
-		r.record(file)
-	} else {
-		r.lines(file)
-	}
-	return out
 }
 
 // FuzzMessage reads values as those of each agent: none of them makes a record that is no JSON.
@@ -53,9 +41,9 @@ func FuzzMessage(f *testing.F) {
 		`{"type":"event_msg","payload":{"type":"item_completed","item":{"type":"FileChange","id":"exec-1","changes":{"a":{}}}}}`,
 		`{"type":"event_msg","payload":{"type":"patch_apply_end","call_id":"exec-1","changes":[]}}`,
 		`{"agent":"gemini","record":{"type":"gemini","toolCalls":[{"name":"edit","args":[]}]}}`,
-		`{"agent":"gemini","results":[{"result":"text"},{"result":{"functionResponse":7}}]}`,
+		`{"agent":"gemini","record":{"type":"gemini","toolCalls":[{"result":"text"},{"result":{"functionResponse":7}}]}}`,
 		`{"agent":"opencode","record":{"role":"user"},"parts":[{"type":"tool","state":{}}]}`,
-		`{"agent":"opencode","results":[{"status":"error"}]}`,
+		`{"agent":"opencode","record":{"role":"assistant"},"parts":[{"type":"tool","state":{"status":"error"}}]}`,
 	} {
 		f.Add([]byte(s))
 	}
@@ -85,23 +73,16 @@ func FuzzCodex(f *testing.F) {
 	})
 }
 
-// FuzzGemini reads a file as a chat. What its beginning, up to a line, makes does not depend on the rest.
+// FuzzGemini reads a file as a chat: lines and a document.
 func FuzzGemini(f *testing.F) {
-	f.Add([]byte(`{"sessionId":"s","projectHash":"p"}`+"\n"+`{"id":"1","type":"user","content":"x"}`+"\n"+
-		`{"id":"2","type":"gemini","content":[{"text":"y"}],"toolCalls":[{"id":"t","name":"replace","status":"success"}]}`+
-		"\n"+`{"id":"2","type":"gemini","toolCalls":[{"id":"t","result":"r"},{"name":"u"}]}`+"\n"), 2)
-	f.Add([]byte(`{"$set":{"messages":[{"id":"1"}],"summary":7}}`+"\n"+`{"$rewindTo":1}`+"\n"+`{"id":1,"toolCalls":{}}`), 1)
-	f.Add([]byte("null\n[]\n\"x\"\n{\"id\":null}\n"), 3)
-	f.Fuzz(func(t *testing.T, file []byte, lines int) {
-		all := chatValues(t, file, false)
-		rows := bytes.SplitAfter(file, []byte("\n"))
-		part := bytes.Join(rows[:min(max(lines, 0), len(rows)-1)], nil)
-		for i, value := range chatValues(t, part, false) {
-			if i >= len(all) || !bytes.Equal(value, all[i]) {
-				t.Fatalf("value %d of the first lines is not value %d of the file: %s", i, i, value)
-			}
-		}
-		chatValues(t, file, true)
+	f.Add([]byte(`{"sessionId":"s","projectHash":"p"}` + "\n" + `{"id":"1","type":"user","content":"x"}` + "\n" +
+		`{"id":"2","type":"gemini","content":[{"text":"y"}],"toolCalls":[{"id":"t","name":"replace","status":"success"}]}` +
+		"\n" + `{"id":"2","type":"gemini","toolCalls":[{"id":"t","result":"r"},{"name":"u"}]}` + "\n"))
+	f.Add([]byte(`{"$set":{"messages":[{"id":"1"}],"summary":7}}` + "\n" + `{"$rewindTo":1}` + "\n" + `{"id":1,"toolCalls":{}}`))
+	f.Add([]byte("null\n[]\n\"x\"\n{\"id\":null}\n"))
+	f.Fuzz(func(t *testing.T, file []byte) {
+		checkLines(t, Gemini{}, geminiLines(file, false))
+		checkLines(t, Gemini{}, geminiLines(file, true))
 	})
 }
 
@@ -114,8 +95,7 @@ func FuzzOpenCode(f *testing.F) {
 		if json.Unmarshal(file, &e) != nil {
 			return
 		}
-		var out [][]byte
-		openValues("s", e.Info, e.stored(), collect(t, OpenCode{}, &out))
+		checkLines(t, OpenCode{}, openLines(e.Info, e.stored()))
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -11,8 +12,8 @@ import (
 
 // Gemini is Google's Gemini CLI: ~/.gemini/tmp/<project>/chats/session-*.jsonl with one record per line or, in older
 // versions, session-*.json with all messages in one document. Chats of subagents are in a directory named after their
-// session. A line repeats a message together with its additions; the values contain each message, call and result
-// once.
+// session. A line repeats a message together with its additions; the values contain each message once, where it first
+// was, with its calls and their results.
 type Gemini struct{}
 
 // Detect reports whether a value was made by Values.
@@ -27,13 +28,23 @@ type line struct {
 	Header    json.RawMessage `json:"header,omitempty"`
 	Record    json.RawMessage `json:"record,omitempty"`
 	Parts     json.RawMessage `json:"parts,omitempty"`
-	Results   json.RawMessage `json:"results,omitempty"`
 	Malformed string          `json:"malformed,omitempty"` // a line of the file that is not JSON
 }
 
-func (l line) bytes() ([]byte, error) {
-	b, err := json.Marshal(l)
-	return append(b, '\n'), err
+// made yields the lines of a session.
+func made(agent string, s Session, read func() ([]line, error)) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		lines, err := read()
+		if err != nil {
+			yield(nil, err)
+		}
+		for _, l := range lines {
+			l.Agent, l.Session = agent, s.ID
+			if b, err := json.Marshal(l); !yield(append(b, '\n'), err) {
+				return
+			}
+		}
+	}
 }
 
 // Unknown returns the type of a message.
@@ -69,12 +80,6 @@ func (Gemini) Message(value []byte) Rec {
 		return Rec{Type: "gemini"}
 	}
 	rec := Rec{Type: "gemini", Timestamp: l.Timestamp, Session: l.Session, Cwd: l.Cwd}
-	if l.Results != nil {
-		if blocks := geminiResults(parse(l.Results)); len(blocks) > 0 {
-			rec.Type, rec.Message = "user", &Message{Role: "user", Content: blocks}
-		}
-		return rec
-	}
 	m := parse(l.Record)
 	rec.UUID = m.Get("id").Str
 	summary := m.Get("$set.summary").Str
@@ -92,6 +97,7 @@ func (Gemini) Message(value []byte) Rec {
 		}
 		for _, c := range list(m.Get("toolCalls")) {
 			said.Content = append(said.Content, geminiCall(c.Get("id").Str, c.Get("name").Str, c.Get("args")))
+			said.Content = append(said.Content, geminiResult(c)...)
 		}
 		said.ID, said.Model = rec.UUID, m.Get("model").Str
 		rec.Type, rec.Message = "assistant", said
@@ -166,22 +172,13 @@ func geminiCall(id, name string, args gjson.Result) Block {
 	return call(id, name, json.RawMessage(args.Raw))
 }
 
-// geminiResults returns the results of the tools of a message.
-func geminiResults(results gjson.Result) (out []Block) {
-	for _, r := range list(results) {
-		said, failed := geminiResult(r.Get("result"))
-		status := 0
-		if i := strings.LastIndex(said, "\nExit Code: "); i >= 0 {
-			_, _ = fmt.Sscanf(said[i:], "\nExit Code: %d", &status) // "(none)" of what went well
-		}
-		ended := r.Get("status").Str
-		out = append(out, result(r.Get("id").Str, said, failed || ended == "error" || ended == "cancelled", status))
+// geminiResult returns the result of a call, none if it has not ended. It is a string, a part or a list of parts.
+func geminiResult(c gjson.Result) []Block {
+	r, ended := c.Get("result"), c.Get("status").Str
+	failed := ended == "error" || ended == "cancelled"
+	if !failed && ended != "success" && (!r.Exists() || r.Type == gjson.Null) {
+		return nil
 	}
-	return out
-}
-
-// geminiResult returns the text of a result: a string, a part or a list of them.
-func geminiResult(r gjson.Result) (text string, failed bool) {
 	var said []string
 	for _, p := range r.Array() {
 		answer := p.Get("functionResponse.response")
@@ -190,5 +187,9 @@ func geminiResult(r gjson.Result) (text string, failed bool) {
 		}
 		failed = failed || answer.Get("error").Str != ""
 	}
-	return strings.Join(said, "\n"), failed
+	text, status := strings.Join(said, "\n"), 0
+	if i := strings.LastIndex(text, "\nExit Code: "); i >= 0 {
+		_, _ = fmt.Sscanf(text[i:], "\nExit Code: %d", &status) // "(none)" of what went well
+	}
+	return []Block{result(c.Get("id").Str, text, failed, status)}
 }

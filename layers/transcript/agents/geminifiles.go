@@ -109,84 +109,58 @@ func geminiID(r io.Reader) (string, error) {
 	return "", err
 }
 
-// Values yields a line for the chat, a line for each message and each addition to it, and a line for the results of a
-// message's tools. The values from the beginning of a .jsonl file do not depend on the rest.
+// Values yields a line for the chat and a line for each message and each change of the chat.
 func (Gemini) Values(s Session) iter.Seq2[[]byte, error] {
-	return func(yield func([]byte, error) bool) {
+	return made("gemini", s, func() ([]line, error) {
 		b, err := os.ReadFile(s.Path)
-		if err != nil {
-			yield(nil, err)
-			return
+		lines := geminiLines(b, filepath.Ext(s.Path) == ".json")
+		for i := range lines {
+			lines[i].Cwd = s.Cwd
 		}
-		r := geminiReader{session: s, yield: yield, known: map[string]*geminiKnown{}}
-		if filepath.Ext(s.Path) == ".json" {
-			r.record(b)
-			return
-		}
-		r.lines(b)
+		return lines, err
+	})
+}
+
+// geminiLines returns the lines of a chat: one document, or a JSON value per line, the last of which may be incomplete
+// because it is still being written.
+func geminiLines(file []byte, document bool) []line {
+	r := geminiReader{known: map[string]int{}}
+	rows := [][]byte{file}
+	if !document {
+		rows = bytes.SplitAfter(file, []byte("\n"))
 	}
-}
-
-// A geminiReader converts the records of a chat to values.
-type geminiReader struct {
-	session Session
-	start   bool // the line for the chat was yielded
-	known   map[string]*geminiKnown
-	yield   func([]byte, error) bool
-	ended   bool
-}
-
-// geminiKnown is the part of a message that earlier values contain.
-type geminiKnown struct {
-	said  bool
-	calls map[string]bool // those with a result are true
-}
-
-func (r *geminiReader) put(l line) {
-	if r.ended {
-		return
-	}
-	l.Agent, l.Session, l.Cwd = "gemini", r.session.ID, r.session.Cwd
-	r.ended = !r.yield(l.bytes())
-}
-
-// lines reads a .jsonl file. It ignores an incomplete last line, which is still being written.
-func (r *geminiReader) lines(file []byte) {
-	for row := range bytes.SplitAfterSeq(file, []byte("\n")) {
-		whole := bytes.HasSuffix(row, []byte("\n"))
-		switch row = bytes.TrimSpace(row); {
-		case len(row) == 0 || !whole && !json.Valid(row):
-		case !json.Valid(row):
-			r.put(line{Malformed: strings.ToValidUTF8(string(row), "\ufffd")})
-		default:
+	for _, row := range rows {
+		whole := document || bytes.HasSuffix(row, []byte("\n"))
+		if row = bytes.TrimSpace(row); len(row) > 0 && (whole || json.Valid(row)) {
 			r.record(row)
 		}
-		if r.ended {
-			return
-		}
 	}
+	return r.out
+}
+
+// A geminiReader converts the records of a chat to lines.
+type geminiReader struct {
+	start bool           // the line for the chat was made
+	known map[string]int // the lines of messages, by their ids
+	out   []line
 }
 
 // record reads a document or a line of one.
 func (r *geminiReader) record(raw json.RawMessage) {
 	var fields map[string]json.RawMessage
-	if json.Unmarshal(raw, &fields) != nil {
-		r.put(line{Malformed: strings.ToValidUTF8(string(raw), "\ufffd")})
-		return
-	}
 	var chat geminiChat
-	switch {
+	switch err := json.Unmarshal(raw, &fields); {
+	case err != nil:
+		r.out = append(r.out, line{Malformed: strings.ToValidUTF8(string(raw), "\ufffd")})
 	case fields["$set"] != nil:
 		r.set(fields["$set"])
-	case fields["$rewindTo"] != nil:
-		r.put(line{Record: raw})
 	case fields["id"] != nil:
-		r.message(raw, fields)
-	case json.Unmarshal(raw, &chat) == nil && chat.Session != "":
+		r.message(raw, true)
+	case fields["$rewindTo"] == nil && json.Unmarshal(raw, &chat) == nil && chat.Session != "":
 		messages := chat.Messages
 		if chat.Messages = nil; !r.start {
 			r.start = true
-			r.put(line{Timestamp: chat.Start, Header: object(chat)})
+			r.out = append(r.out, line{Timestamp: chat.Start, Header: object(chat)})
 		}
 		for _, m := range messages {
 			r.record(m)
@@ -195,114 +169,40 @@ func (r *geminiReader) record(raw json.RawMessage) {
 			r.set(object(map[string]json.RawMessage{"summary": fields["summary"]}))
 		}
 	default:
-		r.put(line{Record: raw})
+		r.out = append(r.out, line{Record: raw})
 	}
 }
 
-// set applies a change of the chat. New messages in it, above all a summary, are yielded like others: the model is
+// set applies a change of the chat. New messages in it, above all a summary, are messages like others: the model is
 // sent them from now on. The time of the last change is ignored.
 func (r *geminiReader) set(raw json.RawMessage) {
 	var fields map[string]json.RawMessage
-	var messages []json.RawMessage
 	if json.Unmarshal(raw, &fields) != nil {
-		r.put(line{Record: object(map[string]json.RawMessage{"$set": raw})})
-		return
+		fields = nil
+		r.out = append(r.out, line{Record: object(map[string]json.RawMessage{"$set": raw})})
 	}
-	if json.Unmarshal(fields["messages"], &messages) == nil {
-		for _, m := range messages {
-			var of map[string]json.RawMessage
-			if json.Unmarshal(m, &of) == nil && of["id"] != nil {
-				r.message(m, of)
-			}
+	for _, m := range list(parse(fields["messages"])) {
+		if m.Get("id").Exists() {
+			r.message(json.RawMessage(m.Raw), false)
 		}
-		delete(fields, "messages")
 	}
+	delete(fields, "messages")
 	delete(fields, "lastUpdated")
 	delete(fields, "sessionId")
 	if len(fields) > 0 {
-		r.put(line{Record: object(map[string]any{"$set": fields})})
+		r.out = append(r.out, line{Record: object(map[string]any{"$set": fields})})
 	}
 }
 
-// message reads a message, or an addition to it.
-func (r *geminiReader) message(raw json.RawMessage, fields map[string]json.RawMessage) {
-	var id, at string
-	_ = json.Unmarshal(fields["id"], &id)        // any other type is no id
-	_ = json.Unmarshal(fields["timestamp"], &at) // any other type is no time
-	said := len(geminiTexts(parse(fields["content"]))) > 0
-	k := r.known[id]
-	if k == nil || id == "" {
-		k = &geminiKnown{calls: map[string]bool{}}
-		r.known[id] = k
-		calls, results := k.news(fields["toolCalls"])
-		if k.said = said; results != nil {
-			fields["toolCalls"], raw = calls, nil
-		}
-		if raw == nil {
-			raw = object(fields)
-		}
-		r.put(line{Timestamp: at, Record: raw})
-		r.results(at, results)
-		return
+// message reads a message. One that is known is replaced if again is set.
+func (r *geminiReader) message(raw json.RawMessage, again bool) {
+	m := parse(raw)
+	id, l := m.Get("id").Str, line{Timestamp: m.Get("timestamp").Str, Record: raw}
+	switch at, known := r.known[id]; {
+	case !known || id == "":
+		r.known[id] = len(r.out)
+		r.out = append(r.out, l)
+	case again:
+		r.out[at] = l
 	}
-	calls, results := k.news(fields["toolCalls"])
-	if said && !k.said {
-		k.said = true
-	} else {
-		delete(fields, "content")
-		said = false
-	}
-	if said || calls != nil {
-		delete(fields, "thoughts")
-		if delete(fields, "toolCalls"); calls != nil {
-			fields["toolCalls"] = calls
-		}
-		r.put(line{Timestamp: at, Record: object(fields)})
-	}
-	r.results(at, results)
-}
-
-func (r *geminiReader) results(at string, results json.RawMessage) {
-	if results != nil {
-		r.put(line{Timestamp: at, Results: results})
-	}
-}
-
-// news returns the new calls without their results, and the new results; nil if there are none.
-func (k *geminiKnown) news(toolCalls json.RawMessage) (calls, results json.RawMessage) {
-	var list, made, ended []map[string]json.RawMessage
-	if json.Unmarshal(toolCalls, &list) != nil {
-		return nil, nil
-	}
-	for _, c := range list {
-		id := string(c["id"])
-		done, old := k.calls[id]
-		r := map[string]json.RawMessage{"id": c["id"], "status": c["status"]}
-		if c["id"] == nil {
-			made = append(made, c) // nothing can refer to it
-			continue
-		}
-		for _, key := range []string{"result", "resultDisplay"} {
-			if v, ok := c[key]; ok && string(v) != "null" {
-				r[key] = v
-			}
-			delete(c, key)
-		}
-		status := string(c["status"])
-		over := r["result"] != nil || status == `"error"` || status == `"cancelled"` || status == `"success"`
-		if over && !done {
-			ended = append(ended, r)
-		}
-		if !old {
-			made = append(made, c)
-		}
-		k.calls[id] = done || over
-	}
-	if made != nil {
-		calls = object(made)
-	}
-	if ended != nil {
-		results = object(ended)
-	}
-	return calls, results
 }

@@ -12,8 +12,7 @@ import (
 // OpenCode is opencode before version 1.2: storage/session/<project>/<session>.json,
 // storage/message/<session>/<message>.json and storage/part/<message>/<part>.json below its data directory. Later
 // versions keep sessions in a database, see [DatabaseError]; the output of "opencode export" is supported. The values
-// of a session are a line for the session, a line for each message with its parts, and a line for the results of a
-// message's tools.
+// of a session are a line for the session and a line for each message with its parts.
 type OpenCode struct{}
 
 // Detect reports whether a value was made by Values.
@@ -72,8 +71,7 @@ func (OpenCode) Message(value []byte) Rec {
 		return Rec{Type: "opencode"}
 	}
 	rec := Rec{Type: "opencode", Timestamp: l.Timestamp, Session: l.Session, Cwd: l.Cwd}
-	switch {
-	case l.Header != nil:
+	if l.Header != nil {
 		info := parse(l.Header)
 		if version := info.Get("version").Str; version != "" {
 			rec.Version = "opencode " + version
@@ -81,13 +79,9 @@ func (OpenCode) Message(value []byte) Rec {
 		if title := info.Get("title").Str; title != "" && !strings.HasPrefix(title, "New session - ") {
 			rec.Type, rec.Title = "custom-title", title
 		}
-	case l.Results != nil:
-		if blocks := openResults(parse(l.Results)); len(blocks) > 0 {
-			rec.Type, rec.Message = "user", &Message{Role: "user", Content: blocks}
-		}
-	default:
-		openMessage(parse(l.Record), parse(l.Parts), &rec)
+		return rec
 	}
+	openMessage(parse(l.Record), parse(l.Parts), &rec)
 	return rec
 }
 
@@ -104,6 +98,11 @@ func openMessage(m, parts gjson.Result, rec *Rec) {
 			out.Content = append(out.Content, Block{Type: "text", Text: text})
 		case kind == "tool":
 			out.Content = append(out.Content, openCall(p.Get("callID").Str, p.Get("tool").Str, p.Get("state.input"))...)
+			state := p.Get("state")
+			if status := state.Get("status").Str; status == "completed" || status == "error" {
+				out.Content = append(out.Content, result(p.Get("callID").Str, state.Get("output").Str+state.Get("error").Str,
+					status == "error", int(state.Get("metadata.exit").Int())))
+			}
 		}
 	}
 	switch {
@@ -163,15 +162,4 @@ func openCall(id, tool string, a gjson.Result) []Block {
 func openEdit(e gjson.Result, in map[string]string) map[string]string {
 	in["old_string"], in["new_string"] = e.Get("oldString").Str, e.Get("newString").Str
 	return in
-}
-
-// openResults returns the results of the tools of a message.
-func openResults(results gjson.Result) (out []Block) {
-	for _, r := range list(results) {
-		if status := r.Get("status").Str; status == "completed" || status == "error" {
-			out = append(out, result(r.Get("callID").Str, r.Get("output").Str+r.Get("error").Str, status == "error",
-				int(r.Get("metadata.exit").Int())))
-		}
-	}
-	return out
 }

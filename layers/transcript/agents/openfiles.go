@@ -128,18 +128,10 @@ func openExport(path string) (s Session, ok bool, err error) {
 	return s, true, nil
 }
 
-// readSession decodes the JSON file of a session into v. It leaves v unchanged if the file was deleted meanwhile, and
-// ignores fields of other types. A file that cannot be read or is not JSON is a [*FileError].
+// readSession is readJSON, but it leaves v unchanged if the file was deleted meanwhile. The error is a [*FileError].
 func readSession(path string, v any) error {
-	b, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	var shape *json.UnmarshalTypeError
-	if err == nil {
-		err = json.Unmarshal(b, v)
-	}
-	if err == nil || errors.As(err, &shape) {
+	err := readJSON(path, v)
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	return &FileError{path, err}
@@ -159,14 +151,15 @@ func jsonFiles(dir string) (out []string, err error) {
 	return out, err
 }
 
+// readJSON decodes a file of a session into v. Fields of other types are ignored.
 func readJSON(path string, v any) error {
 	b, err := os.ReadFile(path)
 	if err != nil {
 		return err
 	}
-	var shape *json.UnmarshalTypeError // of a field that is ignored, as readSession does
+	var shape *json.UnmarshalTypeError
 	if err := json.Unmarshal(b, v); err != nil && !errors.As(err, &shape) {
-		return fmt.Errorf("%s: %w", path, err)
+		return err
 	}
 	return nil
 }
@@ -201,33 +194,19 @@ func (e openDocument) stored() (out []stored) {
 
 // Values yields the lines of a session.
 func (OpenCode) Values(s Session) iter.Seq2[[]byte, error] {
-	return func(yield func([]byte, error) bool) {
+	return made("opencode", s, func() ([]line, error) {
 		info, messages, err := openRead(s)
-		if err != nil {
-			yield(nil, err)
-			return
-		}
-		openValues(s.ID, info, messages, yield)
-	}
+		return openLines(info, messages), err
+	})
 }
 
-func openValues(id string, info openSession, messages []stored, yield func([]byte, error) bool) {
-	head := line{Agent: "opencode", Session: id, Cwd: info.Directory, Timestamp: info.Time.text(), Header: object(info)}
-	if !yield(head.bytes()) {
-		return
-	}
+func openLines(info openSession, messages []stored) []line {
+	out := []line{{Cwd: info.Directory, Timestamp: info.Time.text(), Header: object(info)}}
 	for _, m := range messages {
-		l := line{Agent: "opencode", Session: id, Cwd: info.Directory, Timestamp: openTime{m.created}.text(),
-			Record: lasting(m.raw), Malformed: m.malformed}
-		var results json.RawMessage
-		l.Parts, results = m.split()
-		if !yield(l.bytes()) {
-			return
-		}
-		if l.Record, l.Parts, l.Malformed, l.Results = nil, nil, "", results; results != nil && !yield(l.bytes()) {
-			return
-		}
+		out = append(out, line{Cwd: info.Directory, Timestamp: openTime{m.created}.text(), Record: m.raw, Malformed: m.malformed,
+			Parts: object(append([]json.RawMessage{}, m.parts...))})
 	}
+	return out
 }
 
 // openRead reads a session: from an export, or from the files of its messages and parts.
@@ -295,51 +274,4 @@ func openFile(path string) (raw json.RawMessage, malformed string, err error) {
 		return nil, strings.ToValidUTF8(string(b), "\ufffd"), nil
 	}
 	return b, "", nil
-}
-
-// lasting returns a message without the fields that opencode adds when it completes or later, so that earlier values do
-// not change when a session continues. The stored file contains them.
-func lasting(raw json.RawMessage) json.RawMessage {
-	var m, at map[string]json.RawMessage
-	if json.Unmarshal(raw, &m) != nil {
-		return raw
-	}
-	for _, key := range []string{"tokens", "cost", "finish"} {
-		delete(m, key)
-	}
-	if summary := m["summary"]; len(summary) > 0 && summary[0] == '{' {
-		delete(m, "summary")
-	}
-	if json.Unmarshal(m["time"], &at) == nil && at != nil {
-		m["time"] = object(map[string]json.RawMessage{"created": at["created"]})
-	}
-	return object(m)
-}
-
-// split returns the parts of a message without tool results, and the tool results.
-func (m stored) split() (parts, results json.RawMessage) {
-	list, out := []json.RawMessage{}, []map[string]json.RawMessage{}
-	for _, raw := range m.parts {
-		var part, state map[string]json.RawMessage
-		if json.Unmarshal(raw, &part) == nil && json.Unmarshal(part["state"], &state) == nil && part["callID"] != nil {
-			r := map[string]json.RawMessage{"callID": part["callID"]}
-			for _, key := range []string{"status", "output", "error", "metadata"} {
-				if v, ok := state[key]; ok {
-					r[key] = v
-					delete(state, key)
-				}
-			}
-			out = append(out, r)
-			for _, key := range []string{"title", "time", "attachments"} { // as lasting does
-				delete(state, key)
-			}
-			part["state"] = object(state)
-			raw = object(part)
-		}
-		list = append(list, raw)
-	}
-	if len(out) > 0 {
-		results = object(out)
-	}
-	return object(list), results
 }
