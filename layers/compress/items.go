@@ -198,11 +198,7 @@ func itemsOf(x *exchange.Exchange, first bool) []Item {
 	said := map[string]bool{}
 	last := x.Outcome().N
 	for _, s := range x.Texts {
-		if len(s.Text) > 80 && said[s.Text] || s.Text == "No response requested." { // the client asked for it again
-			continue
-		}
-		if strings.HasPrefix(s.Text, "API Error") {
-			add(Item{N: s.N, Kind: Call, Text: oneLine(s.Text, 200), Label: client})
+		if len(s.Text) > 80 && said[s.Text] { // the client asked for it again
 			continue
 		}
 		said[s.Text] = true
@@ -275,6 +271,10 @@ func itemsOf(x *exchange.Exchange, first bool) []Item {
 	for _, n := range x.Notes {
 		if n.Name == "plan" {
 			add(Item{N: n.N, Kind: Assistant, Text: n.Text, Label: transcript.PlanLabel})
+			continue
+		}
+		if n.Name == "client" {
+			add(Item{N: n.N, Kind: Call, Text: oneLine(n.Text, 200), Label: client})
 			continue
 		}
 		if len(x.Texts) == 0 && strings.Contains(n.Text, interrupted) {

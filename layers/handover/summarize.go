@@ -123,7 +123,6 @@ func (s *summary) entry(e refine.Entry) {
 		if t := s.turn(); t != nil {
 			t.Stopped = e.N
 		}
-	case e.Role == "assistant" && strings.HasPrefix(e.Said, "API Error: "): // of the client
 	case e.Role == "assistant" && !e.Side && strings.TrimSpace(e.Said) != "":
 		if t := s.turn(); t != nil {
 			s.answer(t, e)

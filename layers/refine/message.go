@@ -79,7 +79,11 @@ func (r *refiner) assistant() {
 	for _, b := range r.m.Blocks {
 		switch b.Kind {
 		case transcript.Text:
-			if strings.TrimSpace(b.Text) != "" {
+			switch {
+			case strings.TrimSpace(b.Text) == "", r.m.Synthetic() && b.Text == "No response requested.":
+			case r.m.Synthetic():
+				r.add(Entry{Role: "note", Name: "client", Said: cut(b.Text, noteLimit)})
+			default:
 				r.add(Entry{Role: "assistant", Said: b.Text})
 			}
 		case transcript.ToolUse:

@@ -184,6 +184,8 @@ func (q *Quoted) read(r io.Reader, cited map[int]bool) error {
 					q.Text.Add(v.N, facts.Part{Speaker: facts.ByCall, Text: value.String()})
 					return true
 				})
+			case b.Kind == transcript.Text && msg.Synthetic():
+				q.Text.Add(v.N, facts.Part{Speaker: facts.ByTool, Text: b.Text})
 			case b.Kind == transcript.Text && msg.Role == "assistant":
 				q.Text.Add(v.N, facts.Part{Speaker: facts.ByAssistant, Text: b.Text})
 			case b.Kind == transcript.Text && slices.ContainsFunc(q.Text.Parts[v.N], func(p facts.Part) bool {

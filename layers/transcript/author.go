@@ -22,7 +22,7 @@ const PlanLabel = ByPlan + ", " + Accepted
 
 // Author returns the author of the text block s of m that nobody typed: see [Typed] for typed text.
 func Author(m Message, s string) string {
-	if m.Role == "assistant" {
+	if m.Role == "assistant" && !m.Synthetic() {
 		return ByAssistant
 	}
 	if m.CompactSummary {
@@ -39,6 +39,10 @@ func Author(m Message, s string) string {
 	}
 	return ByNote
 }
+
+// Synthetic reports whether the client wrote a record in the place of an answer: an error of the API, or that nothing was
+// asked. Nobody said it.
+func (m Message) Synthetic() bool { return m.Model == "<synthetic>" }
 
 // Reported reports whether s is a notification with the report of a background agent, which stands for the result of the
 // call that started it.

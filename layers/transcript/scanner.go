@@ -127,7 +127,7 @@ func (sc *Scanner) record(raw []byte) {
 func (sc *Scanner) message(m Message) {
 	c := &sc.carry
 	c.LastUUID = cmp.Or(m.UUID, c.LastUUID)
-	if m.Type == "assistant" && m.Model != "<synthetic>" {
+	if m.Type == "assistant" && !m.Synthetic() {
 		c.Model = cmp.Or(m.Model, c.Model)
 	}
 	if c.Messages == 0 && m.Sidechain {
