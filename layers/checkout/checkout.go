@@ -11,6 +11,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/memvcs/mem/layers/capture"
@@ -99,13 +100,22 @@ func said(ctx context.Context, db *state.DB, rev state.Rev, readable bool, f fun
 	c := originals.Conversation{Readable: readable}
 	p := *cmp.Or(rev.Point, rev.Session.Now())
 	rewound := p.Rewound
-	p.Rewound = nil // they are shown, with their mark
-	write := func(segs []originals.Spoken) error {
+	p.Rewound = nil             // they are shown, with their mark
+	var held []originals.Spoken // a prompt that waits in the queue may belong before them
+	in := func(n int) bool { return n >= rev.From && n <= rev.To }
+	write := func(segs []originals.Spoken, last bool) error {
 		for _, s := range segs {
-			in := func(n int) bool { return n >= rev.From && n <= rev.To }
-			if !in(s.Src[0][0]) && !in(s.At) {
-				continue
+			if in(s.Src[0][0]) || in(s.At) {
+				held = append(held, s)
 			}
+		}
+		if !last && c.Pending() > 0 {
+			return nil
+		}
+		slices.SortStableFunc(held, func(a, b originals.Spoken) int { return cmp.Compare(a.Src[0][0], b.Src[0][0]) })
+		ready := held
+		held = nil
+		for _, s := range ready {
 			if rewound.Has(s.Src[0][0]) {
 				s.Text = Rewound + s.Text
 			}
@@ -116,9 +126,9 @@ func said(ctx context.Context, db *state.DB, rev state.Rev, readable bool, f fun
 		return nil
 	}
 	err := originals.EachMessage(ctx, db, rev.Project.ID, &p, nil, func(n int, msg transcript.Message) error {
-		return write(c.Spoken(n, msg))
+		return write(c.Spoken(n, msg), false)
 	})
-	return cmp.Or(err, write(c.SpokenRest()))
+	return cmp.Or(err, write(c.SpokenRest(), true))
 }
 
 // WriteSaid writes the conversation of the session in rev at its growth point.

@@ -230,32 +230,40 @@ func set(words string) map[string]bool {
 	return m
 }
 
-func (b *builder) entry(e refine.Entry) {
-	blank := e.Role == "user" && strings.TrimSpace(e.Said) == ""
+// Begins reports whether an exchange begins with an entry, and who asks; first: no other entry precedes it. It is the one
+// place that divides a session. Copies are asked for by the user, and it does not look at what was rewound.
+func Begins(e *refine.Entry, first bool) (by By, ok bool) {
 	switch {
-	case e.Rewound, blank:
-		return
-	case e.Request() && b.echo != nil && b.echo(e.N):
-		b.begin(e, Copy)
-		return
+	case e.Role == "user" && strings.TrimSpace(e.Said) == "":
+		return 0, false
 	case e.Request() && e.Script:
-		b.begin(e, Script)
-		return
+		return Script, true
 	case e.Request():
-		b.begin(e, User)
-		return
-	case e.Role == "note" && e.Name == "command" && !housekeeping[strings.Fields(e.Said + " -")[0]]:
-		b.begin(e, Slash)
-		return
+		return User, true
+	case e.Role == "note" && e.Name == "command":
+		return Slash, !housekeeping[strings.Fields(e.Said + " -")[0]]
 	case e.Role == "note" && e.Name == "forgotten": // its answer is not that to the request before
+		return Nobody, true
+	case e.Role == "user" && e.Side: // of an agent: in its own session, the first is the request
+		return Agent, first
+	}
+	return 0, false
+}
+
+func (b *builder) entry(e refine.Entry) {
+	by, begins := Begins(&e, len(b.out) == 0)
+	switch {
+	case e.Rewound, e.Role == "user" && strings.TrimSpace(e.Said) == "":
+		return
+	case begins && by == Nobody:
 		b.out = append(b.out, Exchange{From: e.N, By: Nobody})
 		b.reach(&b.out[len(b.out)-1], e)
 		return
-	case e.Prompt():
-	case e.Role == "user": // of an agent: in its own session, the first is the request
-		if len(b.out) == 0 {
-			b.begin(e, Agent)
-		}
+	case begins && e.Request() && b.echo != nil && b.echo(e.N):
+		b.begin(e, Copy)
+		return
+	case begins:
+		b.begin(e, by)
 		return
 	case e.Side:
 		return

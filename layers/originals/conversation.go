@@ -86,6 +86,10 @@ type Conversation struct {
 	queue transcript.Queue
 }
 
+// Pending returns the first message before which the user may have said something that is not known yet, 0 if there is
+// none.
+func (c *Conversation) Pending() int { return c.queue.Pending() }
+
 // A Spoken is a segment with its author in the words of [transcript.Author], of which its role has only the side.
 type Spoken struct {
 	compress.Segment

@@ -91,8 +91,8 @@ func Stream(src io.Reader, mode Mode, rewound transcript.Spans, late []transcrip
 // Each reads a session from src and calls emit with its entries in order. An entry is only valid during the call.
 // emit returns the number of bytes it wrote. Its first error ends the session and is returned.
 //
-// The entries are in the order of their messages, except that text of the user which the client lost is only recognised
-// later; the Stats name it. A pass with this as late emits it in order. rewound are the messages that the user withdrew,
+// The entries are in the order of their messages, except that text of the user which the client lost may be recognised
+// very much later; the Stats name it. A pass with this as late emits it in order. rewound are the messages that the user withdrew,
 // [transcript.Rewound] of the session; it is empty unless the Stats of a pass without it say that the session is Forked.
 func Each(src io.Reader, mode Mode, rewound transcript.Spans, late []transcript.Said,
 	emit func(*Entry) (int, error)) (Stats, error) {
@@ -121,7 +121,8 @@ func (c *counter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// A refiner converts values to entries. Entries wait in order for the results of the calls before them.
+// A refiner converts values to entries. Entries wait in order for the results of the calls before them, and for a prompt
+// in the queue of the client, which belongs before them if the client lost it.
 type refiner struct {
 	mode  Mode
 	emit  func(*Entry) (int, error)
@@ -308,8 +309,9 @@ func (r *refiner) hold(x *entry) {
 // flush emits the entries that wait for nothing, and the first ones if more than limit wait.
 func (r *refiner) flush(limit int) {
 	done := 0
+	queued := r.queue.Pending()
 	for _, x := range r.open {
-		if x.wait && len(r.open)-done <= limit {
+		if (x.wait || queued > 0 && x.N > queued) && len(r.open)-done <= limit {
 			break
 		}
 		if x.wait {

@@ -114,7 +114,7 @@ type edit struct {
 }
 
 func (t *transcript) entry(e *refine.Entry) {
-	begins := e.Request() || e.Role == "user" && e.Side && t.begin == 0
+	by, begins := exchange.Begins(e, t.begin == 0)
 	if e.N != t.message.doc.N {
 		lead := t.message.announcement(e)
 		if lead.doc.N == 0 || len(t.message.said) > 0 {
@@ -131,6 +131,9 @@ func (t *transcript) entry(e *refine.Entry) {
 	}
 	t.message.merge(e)
 	t.message.doc.Exchange = t.begin
+	if begins && by <= exchange.Slash && by != exchange.Agent {
+		t.message.doc.Flags |= index.Begins
+	}
 }
 
 // flushMessage adds the document of a message to those of its exchange, unless it has no text.
@@ -240,9 +243,6 @@ func (m *message) merge(e *refine.Entry) {
 	}
 	if e.Rewound {
 		m.doc.Flags |= index.Rewound
-	}
-	if e.Request() {
-		m.doc.Flags |= index.Begins
 	}
 	m.doc.To = max(m.doc.To, e.N, e.To)
 	switch {

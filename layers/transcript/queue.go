@@ -180,6 +180,19 @@ func (q *Queue) Rest() (out []Said) {
 	return out
 }
 
+// Pending returns the number of the first record with a text that waits or left the queue, and may turn out to be what the
+// user said there; 0 if there is none.
+func (q *Queue) Pending() (first int) {
+	for _, list := range [][]Queued{q.Left, q.Waiting} {
+		for _, x := range list {
+			if (first == 0 || x.N < first) && !clientWrote(x.Text) && !isCommand(x.Text) {
+				first = x.N
+			}
+		}
+	}
+	return first
+}
+
 // lost takes the texts from Left that no record has repeated: all, or those that were given to the model while it
 // worked.
 func (q *Queue) lost(removed bool) (out []Said) {
