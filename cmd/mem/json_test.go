@@ -81,7 +81,7 @@ rules review -p shop
 rules validate RULE -p shop
 reflect -p shop
 memory -p shop
-resume 6ecd8c99 -n -p shop
+resume 6ecd8c99 -n -C /home/dev/shop
 stats -p shop
 stats --by day
 stats --usage -p shop

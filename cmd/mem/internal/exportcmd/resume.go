@@ -136,7 +136,14 @@ func resumable(ctx context.Context, run names.Run, rev state.Rev) error {
 	case rev.Session.Parent() != "":
 		parent := records.ShortID(rev.Session.Parent())
 		return app.WithHint(app.Usagef("%s is a subagent of %s", id, parent), term.Shell("mem", "resume", parent))
-	case rev.Project.ID != run.Project.ID:
+	}
+	e := *run.Env
+	e.Opt.Project = "" // the files are written for the directory, whatever -p says
+	here, err := names.TheProject(ctx, &e, run.Memory)
+	if err != nil {
+		return err
+	}
+	if rev.Project.ID != here.ID {
 		return app.WithCode(app.ExitNo, app.WithHint(fmt.Errorf("%s is a session of project %s, not of this directory", id, rev.Project.Name),
 			"change to a directory of that project, or: "+names.LinkCommand(run.Dir, run.Dir, rev.Project)))
 	}
