@@ -79,7 +79,8 @@ func Search(e *app.Env) *cli.Command {
 				"also in sessions of other projects that \"mem project relate\" related to this one"),
 			app.BoolFlag(&o.rewound, "rewound", "also in turns that the user withdrew"),
 			app.BoolFlag(&o.Open, "open",
-				"only what is open: rejected plans, interrupted requests, todos, questions and issues, the newest first"),
+				"only what is open in any session: rejected plans, interrupted requests, todos, questions and issues, the newest "+
+					"first; \"mem next\" has that of the ten newest"),
 			app.BoolFlag(&o.list, "list,l", "print the names of sessions only"),
 			app.StringFlag(&o.batch, "batch", "answer each line of `FILE` with a JSON array"),
 		},
