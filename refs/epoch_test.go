@@ -149,7 +149,7 @@ func TestAddFormer(t *testing.T) {
 	t.Parallel()
 	r := newRepo(t)
 	var all sync.WaitGroup
-	for i := range 8 {
+	for i := range 64 {
 		all.Go(func() {
 			p := Project(fmt.Sprintf("%016x", i%2))
 			if _, err := r.AddFormer(t.Context(), p, []pack.ID{{byte(i)}, {byte(i), 1}, {byte(i)}}); err != nil {
@@ -162,7 +162,7 @@ func TestAddFormer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i := range 8 {
+	for i := range 64 {
 		l := Lane{Project: Project(fmt.Sprintf("%016x", i%2)), Device: r.device.ID}
 		for _, id := range []pack.ID{{byte(i)}, {byte(i), 1}} {
 			if former, err := r.Former(l, id); !former || err != nil {

@@ -1,19 +1,15 @@
 package refs
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/memvcs/mem/objects/pack"
-	"github.com/memvcs/mem/refs/disk"
 	"github.com/memvcs/mem/refs/lane"
 )
 
@@ -50,16 +46,11 @@ var ErrRemotes = errors.New("malformed list of remotes")
 
 // Remotes returns the remotes, sorted by name.
 func (r *Repo) Remotes() ([]Remote, error) {
-	b, err := pack.ReadFile(filepath.Join(r.dir, remotesFile))
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
+	var file remotesJSON
+	if _, err := r.ReadNote(remotesFile, &file); errors.Is(err, ErrDamaged) {
+		return nil, fmt.Errorf("%w: %v", ErrRemotes, err)
+	} else if err != nil {
 		return nil, err
-	}
-	file, err := decodeRemotes(b)
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w: %w", filepath.Join(r.dir, remotesFile), ErrRemotes, err)
 	}
 	slices.SortFunc(file.Remotes, func(a, b Remote) int { return strings.Compare(a.Name, b.Name) })
 	for i, m := range file.Remotes {
@@ -91,19 +82,12 @@ func (r *Repo) EditRemotes(ctx context.Context, fn func([]Remote) ([]Remote, err
 	if err != nil {
 		return err
 	}
-	return disk.WriteFile(filepath.Join(r.dir, remotesFile), disk.WithSum(append(b, '\n')))
+	return r.WriteNote(remotesFile, append(b, '\n'))
 }
 
 // remotesJSON is the file remotes.json.
 type remotesJSON struct {
 	Remotes []Remote `json:"remotes"`
-}
-
-func decodeRemotes(b []byte) (file remotesJSON, err error) {
-	if err := disk.CheckSum(b); err != nil {
-		return file, err
-	}
-	return file, json.NewDecoder(bytes.NewReader(b)).Decode(&file)
 }
 
 // LockRemote prevents other processes from pushing to the same remote until it is unlocked.

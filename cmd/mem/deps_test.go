@@ -135,7 +135,7 @@ func outside() map[string]string {
 		"golang.org/x/term":                      "cmd/mem/internal/app",
 		"github.com/clipperhouse/displaywidth":   "cmd/mem cmd/mem/internal/app",
 		"github.com/dustin/go-humanize":          "cmd/mem/internal/app",
-		"github.com/gofrs/flock":                 "hooks layers/search/index refs/config refs/disk",
+		"github.com/gofrs/flock":                 "hooks layers/search/index refs/disk",
 		"github.com/klauspost/compress":          "layers/search/index layers/sync layers/transcript/agents objects/pack objects/stream",
 		"github.com/tidwall/gjson":               "cmd/mem/internal/web layers/notes layers/originals layers/refine layers/revision layers/transcript/agents",
 		"github.com/kljensen/snowball":           "layers/compress layers/search/index",

@@ -51,7 +51,7 @@ func CountAdded(ctx context.Context, db *state.DB, added []Added) error {
 			known[a.Project.ID] = KnownTokens(db, a.Project.ID)
 		}
 		p := &records.Point{Snapshot: a.Now}
-		if _, ok := known[a.Project.ID][a.Now.Original]; !ok && a.Commit != "" && a.Now.Size <= left {
+		if _, ok := known[a.Project.ID][a.Now.Original]; !ok && a.Now.Size <= left {
 			left -= a.Now.Size
 			st, err := trust.Outline(ctx, db, a.Project.ID)
 			if err != nil {

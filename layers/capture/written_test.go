@@ -43,6 +43,9 @@ func TestWriteTree(t *testing.T) {
 	if _, err := writeFiles(m, dir, "dry", false, true, "a"); err != nil || read("a") != "" {
 		t.Errorf("a dry run writes %q, %v", read("a"), err)
 	}
+	if _, err := os.Lstat(m.CachePath("written")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a dry run records that it wrote files: %v", err)
+	}
 	done, err := writeFiles(m, dir, "one", false, false, "a", "b")
 	if want := []string{filepath.Join(dir, "a"), filepath.Join(dir, "b")}; err != nil || !slices.Equal(done.Files, want) || len(done.Created) != 1 {
 		t.Errorf("WriteTree = %+v, %v; want %v and one new directory", done, err, want)

@@ -22,8 +22,7 @@ type ShownLane struct {
 	Device  string `json:"device"`
 	Here    string `json:"here,omitempty"`
 	There   string `json:"there,omitempty"`
-	State   string `json:"state"` // current, to push, to fetch, fetched elsewhere, only here, dropped
-	ref     string
+	State   string `json:"state"` // current, to push, newer here, to fetch, only here, dropped; gone or rolled back: the remote had more before
 }
 
 // A Shown is the difference between a remote and this store.
@@ -64,6 +63,11 @@ func ShowRemote(ctx context.Context, db *state.DB, r refs.Remote) (out Shown, er
 	for _, l := range lanes {
 		all[l.Ref()] = [2]refs.Lane{l, {}}
 	}
+	for name := range r.Marks {
+		if l, ok := lane.ParseRef(name); ok {
+			all[name] = [2]refs.Lane{all[name][0], l}
+		}
+	}
 	for _, ref := range there {
 		if l, ok := lane.ParseRef(ref.Name); ok {
 			l.Tip = ref.ID
@@ -80,7 +84,6 @@ func ShowRemote(ctx context.Context, db *state.DB, r refs.Remote) (out Shown, er
 		if err != nil {
 			return out, err
 		}
-		sl.ref = name
 		for _, d := range devices {
 			if d.ID == l.Device {
 				sl.Device = d.Name
@@ -98,12 +101,27 @@ func compareLane(ctx context.Context, db *state.DB, r refs.Remote, l refs.Lane, 
 	l.Tip = here
 	out := ShownLane{Project: trust.ProjectName(ctx, db, l.Project), Device: l.Device[:8], Here: commitName(here),
 		There: commitName(there)}
-	switch {
-	case here == there:
-		out.State = "current"
-		return out, nil
-	case there.IsZero():
+	if there.IsZero() {
 		out.State = "only here"
+		if _, seen := r.Marks[l.Ref()]; seen {
+			out.State = "gone"
+		}
+		return out, nil
+	}
+	has, err := db.Refs.Git().Has(there)
+	if err != nil {
+		return out, err
+	}
+	shown := l
+	shown.Tip = there
+	if has {
+		if back, err := rolledBack(ctx, db, r, shown); err != nil || back {
+			out.State = "rolled back"
+			return out, err
+		}
+	}
+	if here == there {
+		out.State = "current"
 		return out, nil
 	}
 	out.State = "to fetch"
@@ -111,9 +129,8 @@ func compareLane(ctx context.Context, db *state.DB, r refs.Remote, l refs.Lane, 
 		out.State = "to push"
 		return out, err
 	}
-	has, err := db.Refs.Git().Has(there)
-	if err != nil || !has || here.IsZero() {
-		return out, err
+	if !has || here.IsZero() {
+		return out, nil
 	}
 	_, behind, err := lane.CommitsSince(ctx, db.Refs.Git(), here, there, maxCommits)
 	if behind {

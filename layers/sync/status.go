@@ -3,15 +3,12 @@ package sync
 import (
 	"context"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/memvcs/mem/layers/history"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/trust"
-	"github.com/memvcs/mem/objects/pack"
 	"github.com/memvcs/mem/refs"
-	"github.com/memvcs/mem/refs/lane"
 )
 
 // A Status is the sync status of a remote.
@@ -57,12 +54,14 @@ func RemoteStatus(ctx context.Context, db *state.DB, r refs.Remote, ask bool) (S
 		return out, err
 	}
 	for _, l := range shown.Lanes {
-		if l.State == "to fetch" {
+		switch l.State {
+		case "to fetch":
 			out.ToFetch++
+		case "gone", "rolled back":
+			out.Back = append(out.Back, l)
 		}
 	}
-	out.Back, err = lanesBack(ctx, db, r, shown.Lanes)
-	return out, err
+	return out, nil
 }
 
 // count counts the operations of a project that the remote lacks, by each lane's last known tip there.
@@ -81,56 +80,4 @@ func (t *Status) count(entries []refs.Entry, selves []string) {
 			t.Seen = e.Time
 		}
 	}
-}
-
-// lanesBack returns the lanes of which a remote had more before, or which it lost.
-func lanesBack(ctx context.Context, db *state.DB, r refs.Remote, shown []ShownLane) ([]ShownLane, error) {
-	var out []ShownLane
-	for ref, mark := range r.Marks {
-		at, ok := lane.ParseRef(ref)
-		if !ok {
-			continue
-		}
-		i := slices.IndexFunc(shown, func(l ShownLane) bool { return l.ref == ref })
-		if i < 0 || shown[i].There == "" {
-			gone := ShownLane{Project: trust.ProjectName(ctx, db, at.Project),
-				Device: at.Device[:min(8, len(at.Device))], State: "gone", ref: ref}
-			if i >= 0 {
-				gone.Device, gone.Here = shown[i].Device, shown[i].Here
-			}
-			out = append(out, gone)
-			continue
-		}
-		if back, err := isBehind(ctx, db, mark.Tip, shown[i].There); err != nil {
-			return nil, err
-		} else if back {
-			l := shown[i]
-			l.State = "rolled back"
-			out = append(out, l)
-		}
-	}
-	slices.SortFunc(out, func(a, b ShownLane) int { return strings.Compare(a.ref, b.ref) })
-	return out, nil
-}
-
-// isBehind reports whether a commit of a lane is an ancestor of the last one seen.
-func isBehind(ctx context.Context, db *state.DB, seen, now string) (bool, error) {
-	if seen == now {
-		return false, nil
-	}
-	from, err := pack.ParseID(seen)
-	if err != nil {
-		return false, err
-	}
-	to, err := pack.ParseID(now)
-	if err != nil {
-		return false, err
-	}
-	for _, id := range []pack.ID{from, to} {
-		if has, err := db.Refs.Git().Has(id); err != nil || !has {
-			return false, err // newer or diverged: a fetch decides
-		}
-	}
-	_, behind, err := lane.CommitsSince(ctx, db.Refs.Git(), from, to, maxCommits)
-	return behind, err
 }

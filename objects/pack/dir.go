@@ -79,7 +79,7 @@ func (d *Dir) withData(id ID, use func(f *file, p *os.File, off, end int64) erro
 func (d *Dir) lookup(id ID, use func(f *file, off int64) error) error {
 	files, state, err := d.list(false)
 	var before []*file // packs of the listing before the last one, if made here
-	listed, reopened := false, false
+	listed := false
 	for range maxLists {
 		if err != nil {
 			return err
@@ -87,10 +87,6 @@ func (d *Dir) lookup(id ID, use func(f *file, off int64) error) error {
 		r := d.search(files, id, use)
 		if r.found || errors.Is(r.err, ErrDelta) {
 			return r.err
-		}
-		if len(r.bad) > 0 && !reopened {
-			reopened, before = true, nil // a damaged pack may have been repaired since it was opened
-			d.evict(r.bad)
 		}
 		if before != nil && !r.vanished && subset(before, files) {
 			return cmp.Or(r.err, ErrNotFound)
@@ -123,8 +119,7 @@ func subset(some, all []*file) bool {
 type searchResult struct {
 	found    bool
 	err      error
-	bad      []*file // damaged packs
-	vanished bool    // a pack was removed before it was opened
+	vanished bool // a pack was removed before it was opened
 }
 
 // search tries the packs one by one.
@@ -144,7 +139,6 @@ func (d *Dir) search(files []*file, id ID, use func(f *file, off int64) error) (
 			r.err = err
 		default:
 			r.err = cmp.Or(r.err, fmt.Errorf("pack %s: %w", filepath.Base(f.base), err))
-			r.bad = append(r.bad, f)
 		}
 	}
 	return r

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/gofrs/flock"
 	"github.com/memvcs/mem/refs/disk"
 )
 
@@ -35,17 +34,15 @@ func withLock(ctx context.Context, file string, fn func() error) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return fmt.Errorf("make the directory of the settings: %w", err)
 	}
-	if fi, err := os.Lstat(file + ".lock"); err == nil && !fi.Mode().IsRegular() {
-		return fmt.Errorf("lock the settings: %s is not a regular file", file+".lock")
+	unlock, err := disk.Lock(ctx, file+".lock", time.Hour) // ctx ends it sooner
+	if errors.Is(err, disk.ErrLocked) || errors.Is(err, context.DeadlineExceeded) {
+		return ErrLocked
 	}
-	lock := flock.New(file+".lock", flock.SetPermissions(0o600))
-	if ok, err := lock.TryLockContext(ctx, 5*time.Millisecond); !ok {
-		if errors.Is(err, context.DeadlineExceeded) {
-			return ErrLocked
-		}
+	if err != nil {
 		return fmt.Errorf("lock the settings: %w", err)
 	}
-	return errors.Join(fn(), lock.Close())
+	defer unlock()
+	return fn()
 }
 
 // Save atomically and durably writes the settings to file, without overrides. It may overwrite a change of another

@@ -675,6 +675,30 @@ func TestCheck(t *testing.T) {
 	}
 }
 
+// TestEditState changes the state of a remote from two processes that both read it before: neither change is lost.
+func TestEditState(t *testing.T) {
+	t.Parallel()
+	r, h := refstest.New(t), newHub(t)
+	if err := r.EditSecret(t.Context(), "a", func([]byte) ([]byte, error) { return []byte("{\n  \"format\": \"mem keys 1\"\n}\n"), nil }); err != nil {
+		t.Fatal(err)
+	}
+	var open [2]*Vault
+	for i := range open {
+		var err error
+		if open[i], err = Open(r, h.client(), "a", Options{Rand: rand.Reader}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	moved := map[string]branch{"refs/heads/b": {Lane: "l"}}
+	if err := errors.Join(open[0].addKey(t.Context()), open[1].savePositions(t.Context(), moved)); err != nil {
+		t.Fatal(err)
+	}
+	now, err := Open(r, h.client(), "a", Options{})
+	if err != nil || len(now.st.Keys) != 1 || len(now.st.Branches) != 1 {
+		t.Errorf("%d keys and %d positions, %v, want one of each", len(now.st.Keys), len(now.st.Branches), err)
+	}
+}
+
 // TestCancelledFetch stops when its context ends, and the next one gets everything.
 func TestCancelledFetch(t *testing.T) {
 	t.Parallel()
