@@ -21,6 +21,7 @@ type Remote struct {
 	URL      string             `json:"url"` // without user and password, except the user of ssh
 	Projects map[Project]Pushed `json:"projects,omitempty"`
 	Marks    map[string]Mark    `json:"marks,omitempty"` // by branch
+	Sent     time.Time          `json:"sent,omitzero"`   // when something was pushed last
 	// Sealed is the name of the secret that decrypts an encrypted remote; "" for a plain one.
 	Sealed string `json:"sealed,omitempty"`
 	// Originals reports whether originals.git is pushed too.

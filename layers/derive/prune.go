@@ -60,27 +60,22 @@ func Prune(ctx context.Context, db *state.DB, p state.Project, only *state.Sessi
 	for i, x := range taken {
 		targets[i] = "version/" + x.Version.ID.String()
 	}
-	return taken, spared, hide(ctx, db, p.ID, message, "prune", targets)
+	return taken, spared, hide(ctx, db, p.ID, message, "prune", targets, true)
 }
 
-// hide hides targets of a project in one operation.
-func hide(ctx context.Context, db *state.DB, p refs.Project, message, op string, targets []string) error {
+// hide hides targets of a project in one operation, or shows them again.
+func hide(ctx context.Context, db *state.DB, p refs.Project, message, op string, targets []string, hidden bool) error {
 	return db.Refs.WithReserve(func() error {
 		return db.Refs.Update(ctx, p, message, func(tx *refs.Tx) error {
 			tx.Trailer("Op", op)
 			for _, target := range targets {
-				if _, err := tx.Add(records.KindSet, hidden(target)); err != nil {
+				if _, err := tx.Add(records.KindSet, records.SetBody{Target: target, Field: "deleted", Value: hidden}); err != nil {
 					return err
 				}
 			}
 			return nil
 		})
 	})
-}
-
-// hidden returns the body of a record that hides a target.
-func hidden(target string) records.SetBody {
-	return records.SetBody{Target: target, Field: "deleted", Value: true}
 }
 
 // expired returns the versions of a session that need not be kept. versions are in the order of creation.

@@ -30,7 +30,7 @@ func Remove(ctx context.Context, db *state.DB, rev state.Rev, force, dryRun bool
 }
 
 // RemoveAll hides the things that revs name, in one operation for each project; the bytes stay, and a session stays
-// hidden until it is added by name or by an undo. Hidden things are skipped. The error is a [*UsedError] if a composition that stays uses one of
+// hidden until it is added by name, or shown by [ShowAll] or an undo. Hidden things are skipped. The error is a [*UsedError] if a composition that stays uses one of
 // them, unless force is set; nothing is hidden then.
 func RemoveAll(ctx context.Context, db *state.DB, revs []state.Rev, force, dryRun bool) error {
 	var projects []refs.Project
@@ -61,7 +61,7 @@ func RemoveAll(ctx context.Context, db *state.DB, revs []state.Rev, force, dryRu
 		return nil
 	}
 	for _, p := range projects {
-		if err := hide(ctx, db, p, removeMessage(names[p]), "rm", targets[p]); err != nil {
+		if err := hide(ctx, db, p, removeMessage("rm", names[p]), "rm", targets[p], true); err != nil {
 			return err
 		}
 	}
@@ -75,11 +75,25 @@ func namesComposition(revs []state.Rev, p refs.Project, name string) bool {
 	})
 }
 
-// removeMessage returns the message of the removal of the things with these names.
-func removeMessage(names []string) string {
+// ShowAll shows hidden things again, whichever device hid them. Others are skipped.
+func ShowAll(ctx context.Context, db *state.DB, revs []state.Rev) error {
+	for _, rev := range revs {
+		target, what, err := rev.Target()
+		if err == nil && rev.Hidden() {
+			err = hide(ctx, db, rev.Project.ID, removeMessage("show", []string{what}), "show", []string{target}, false)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// removeMessage returns the message of an operation on the things with these names.
+func removeMessage(verb string, names []string) string {
 	const most = 3
 	if n := len(names); n > most {
 		names = append(names[:most:most], fmt.Sprintf("%d more", n-most))
 	}
-	return "rm " + strings.Join(names, ", ")
+	return verb + " " + strings.Join(names, ", ")
 }

@@ -299,10 +299,10 @@ func (a *tierRun) commit(ctx context.Context, stage *refs.Stage, made aged, out 
 			if v := fresh[h]; v != nil {
 				id, out.Hidden[i] = v.ID.String(), records.ShortID(h.Session)+":"+v.Label
 			}
-			sets = append(sets, hidden("version/"+id))
+			sets = append(sets, records.SetBody{Target: "version/" + id, Field: "deleted", Value: true})
 		}
 		for _, label := range made.over {
-			sets = append(sets, hidden("composition/"+label))
+			sets = append(sets, records.SetBody{Target: "composition/" + label, Field: "deleted", Value: true})
 		}
 		_, sets = st.LackingOf(nil, sets)
 		for _, b := range sets {

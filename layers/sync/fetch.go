@@ -2,12 +2,14 @@ package sync
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/memvcs/mem/layers/forget"
+	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/objects/gitstore"
@@ -54,6 +56,15 @@ type Fetched struct {
 	Bytes   int64          // of the packs with them
 
 	Forgotten []forget.DeletedItem // deleted here because another device deleted it
+	Hidden    []HiddenSession
+}
+
+// A HiddenSession is a session that another device has hidden.
+type HiddenSession struct {
+	Session string `json:"sessionId"`
+	Title   string `json:"title"`
+	Project string `json:"project"`
+	By      string `json:"device"`
 }
 
 // Limits returns the limits of a pack from a remote.
@@ -93,7 +104,51 @@ func Fetch(ctx context.Context, db *state.DB, o FetchOptions) (out Fetched, err 
 			err = f.applyDeletions(ctx)
 		}
 	}
-	return out, errors.Join(err, f.describe(ctx))
+	if err = errors.Join(err, f.describe(ctx)); err == nil && !o.DryRun {
+		err = f.hidden(ctx)
+	}
+	return out, err
+}
+
+// hidden records the sessions that the lanes which have grown have hidden.
+func (f *fetcher) hidden(ctx context.Context) error {
+	for _, l := range f.out.Lanes {
+		if l.Own || l.Exact || l.Lane.Outside || l.Status != "updated" || l.Arrival.Kinds[records.KindSet] == 0 {
+			continue
+		}
+		var news []refs.Record
+		err := f.m.Refs.View(ctx, l.Project, func(tx *refs.Tx) (err error) {
+			since := slices.Clone(tx.Tips())
+			for i := range since {
+				if since[i].Device == l.Device {
+					since[i].Commit = l.Old
+				}
+			}
+			news, err = tx.Records(ctx, since)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		st, err := trust.Outline(ctx, f.m, l.Project)
+		if err != nil {
+			return err
+		}
+		for _, r := range news {
+			var b records.SetBody
+			if r.Kind != records.KindSet || json.Unmarshal(r.Body, &b) != nil || !b.Value || b.Field != "deleted" {
+				continue
+			}
+			id, ok := strings.CutPrefix(b.Target, "session/")
+			for _, s := range st.SessionsNamed(id) {
+				x := HiddenSession{s.ID, s.Title(), l.Name, l.By}
+				if ok && s.Deleted && s.Parent() == "" && !slices.Contains(f.out.Hidden, x) {
+					f.out.Hidden = append(f.out.Hidden, x)
+				}
+			}
+		}
+	}
+	return nil
 }
 
 // closeSession closes the given session, which was not used.

@@ -500,5 +500,8 @@ func (p *pusher) markAt(ctx context.Context, l *PushedLane, tip pack.ID) error {
 			r.Projects[lane.Project] = refs.Pushed{Since: p.m.Opts.Now().UTC()}
 		}
 		r.Marks[lane.Ref()] = mark
+		if l.Status == "new" || l.Status == "updated" {
+			r.Sent = p.m.Opts.Now().UTC()
+		}
 	})
 }

@@ -14,7 +14,6 @@ import (
 // A Status is the sync status of a remote.
 type Status struct {
 	Remote   refs.Remote
-	Sent     time.Time // newest operation of this device on the remote
 	Seen     time.Time // newest operation of another device on the remote
 	Unpushed int       // operations of this device to push, in pushed projects
 	Home     []string  // projects that were never pushed there
@@ -74,8 +73,6 @@ func (t *Status) count(entries []refs.Entry, selves []string) {
 		switch {
 		case !there[e.Device] && own:
 			t.Unpushed++
-		case there[e.Device] && own && e.Time.After(t.Sent):
-			t.Sent = e.Time
 		case there[e.Device] && !own && e.Time.After(t.Seen):
 			t.Seen = e.Time
 		}

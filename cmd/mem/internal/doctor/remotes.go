@@ -111,11 +111,11 @@ func (x *Exam) remote(r refs.Remote, t sync.Status, asked bool) {
 	if asked {
 		about = append(about, "reachable")
 	}
-	if !t.Sent.IsZero() {
-		about = append(about, "pushed up to "+term.TimeText(t.Sent))
+	if !r.Sent.IsZero() {
+		about = append(about, "last pushed "+term.TimeText(r.Sent))
 	}
 	if !t.Seen.IsZero() {
-		about = append(about, "fetched up to "+term.TimeText(t.Seen))
+		about = append(about, "newest of another device "+term.TimeText(t.Seen))
 	}
 	what := strings.Join(about, ", ")
 	switch {

@@ -80,9 +80,6 @@ func (run Run) NoteBranches(ctx context.Context, rev state.Rev, name string) err
 	if rev.Session == nil || rev.Session.File == "" {
 		return nil
 	}
-	if !rev.Session.Shown() {
-		run.Note("%s is hidden", rev.Session.Name())
-	}
 	if strings.Contains(name, "~") {
 		return nil
 	}

@@ -162,6 +162,7 @@ type fetchAnswer struct {
 	DryRun  bool           `json:"dryRun"`
 
 	Forgotten []forgetcmd.ForgottenAnswer `json:"forgotten,omitempty"` // here, because another device forgot it
+	Hidden    []sync.HiddenSession        `json:"hidden,omitempty"`    // sessions that other devices hid
 }
 
 type fetchedLane struct {
@@ -179,7 +180,7 @@ type fetchedLane struct {
 
 func fetchAnswerOf(r refs.Remote, out sync.Fetched, dryRun bool) fetchAnswer {
 	a := fetchAnswer{r.Name, r.URL, []fetchedLane{}, append([]state.Device{}, out.Devices...), out.Objects, out.Bytes,
-		dryRun, forgetcmd.ForgottenAnswers(out.Forgotten)}
+		dryRun, forgetcmd.ForgottenAnswers(out.Forgotten), out.Hidden}
 	for _, l := range out.Lanes {
 		kinds := l.Arrival.Kinds
 		if kinds == nil {
@@ -271,6 +272,16 @@ func printFetched(e *app.Env, what string, r refs.Remote, out sync.Fetched) {
 		}
 	}
 	forgetcmd.PrintHeeded(e, out.Forgotten)
+	const most = 4
+	for i, s := range out.Hidden {
+		if i == most {
+			e.Note("%s hidden too: mem ls -a", term.Count(len(out.Hidden)-most, "session"))
+			break
+		}
+		id := records.ShortID(s.Session)
+		e.Note("[%s] %s hid %s %s; to show it again: %s", e.Safe(s.Project), e.Safe(s.By), id, e.Safe(term.Quoted(s.Title)),
+			term.Shell("mem", "rm", "--undo", id, "-p", s.Project))
+	}
 	for _, d := range out.Devices {
 		if !d.Trusted {
 			e.Note("new device %s (%s): %s", d.Name, d.Fingerprint, waitingText(d))

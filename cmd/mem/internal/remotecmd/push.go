@@ -218,9 +218,22 @@ func printPushed(e *app.Env, r refs.Remote, a pushAnswer, out sync.Pushed) {
 		e.Note("everything is up to date")
 		return
 	}
+	declined := map[string]bool{}
+	for _, l := range a.Lanes {
+		if l.Status == "declined" {
+			declined[l.ProjectID] = true
+		}
+	}
+	if len(declined) > 0 {
+		e.Note("%s not sent to %s", term.Count(len(declined), "project"), a.Remote)
+	}
+	if !slices.ContainsFunc(a.Lanes, func(l pushedLane) bool { return l.Status != "declined" && l.Status != "current" }) {
+		return
+	}
 	e.Report("To %s\n", e.Safe(a.URL))
 	for _, l := range a.Lanes {
 		switch l.Status {
+		case "declined":
 		case "new":
 			e.Report(" * %-22s  %s\n", "[new branch]", e.Safe(l.title()))
 		case "updated":

@@ -234,7 +234,7 @@ func sourceNamed(ctx context.Context, e *app.Env, m *layers.Memory, scope func()
 			id := term.ShortID(stored[0].ID)
 			hint := term.Shell("mem", "checkout", id+":original", "-o", stored[0].ID+".jsonl")
 			if stored[0].Status == sessions.Removed {
-				hint += "; with that file, mem add shows the session again"
+				hint = "it is hidden; to show it again: " + term.Shell("mem", "rm", "--undo", id)
 			}
 			err = app.WithHint(fmt.Errorf("Claude Code has no file of %s any more: its copy in memory is unchanged", id), hint)
 		}

@@ -85,6 +85,9 @@ func lsTable(e *app.Env, o lsOptions, items []Listed) error {
 		if it.Session != nil && it.Session.ForkOf() != "" {
 			title.Short = "(fork of " + term.ShortID(it.Session.ForkOf()) + ") " + it.titleText()
 		}
+		if it.Status == sessions.Removed {
+			title.Short = "(hidden) " + it.titleText()
+		}
 		if it.on != "" {
 			title.Short = "(on " + it.on + ") " + it.titleText()
 		}

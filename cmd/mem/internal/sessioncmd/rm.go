@@ -3,6 +3,7 @@ package sessioncmd
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/urfave/cli/v2"
@@ -18,18 +19,20 @@ import (
 // Rm returns mem rm.
 func Rm(e *app.Env) *cli.Command {
 	var o versioncmd.PruneOptions
+	var again bool
 	return &cli.Command{
 		Name:      "rm",
 		Usage:     "hide sessions, versions or compositions",
 		ArgsUsage: "<rev>...",
-		Description: "Nothing is deleted: the bytes stay in the memory, \"mem ls -a\" lists what is hidden and\n" +
-			"\"mem undo\" restores it, so it asks in a terminal only. A version that a composition uses\n" +
+		Description: "Nothing is deleted: the bytes stay in the memory, \"mem ls -a\" lists what is hidden, and\n" +
+			"\"mem rm --undo\" shows it again, whichever device hid it. It asks in a terminal only. A version that a composition uses\n" +
 			"is only hidden with --force; the composition keeps its own copy.\n\n" +
 			"--older-than, --keep-last, --unused and --expired choose versions, of all sessions or\n" +
 			"of the one that is named. The newest version of each session stays, unless --keep-last\n" +
 			"says otherwise. Without a session, only versions that mem made for compositions and\n" +
 			"tiers are hidden, not those that you made with \"mem compress\".",
 		Flags: append([]cli.Flag{
+			app.BoolFlag(&again, "undo", "show hidden sessions, versions or compositions again"),
 			app.BoolFlag(&o.Expired, "expired", "hide versions older than storage.compressionRetention"),
 		}, o.Flags()...),
 		Action: func(c *cli.Context) error {
@@ -39,9 +42,43 @@ func Rm(e *app.Env) *cli.Command {
 			if err := e.WantOperands(c, 1, -1); err != nil {
 				return err
 			}
+			if again {
+				return runShowAgain(c.Context, e, e.Operands)
+			}
 			return runRm(c.Context, e, e.Operands, o.Force)
 		},
 	}
+}
+
+// runShowAgain shows hidden things again.
+func runShowAgain(ctx context.Context, e *app.Env, operands []string) error {
+	return names.WithMemory(ctx, e, func(run names.Run) error {
+		revs, err := run.ResolveAll(ctx, operands)
+		if err == nil && !e.Opt.DryRun {
+			err = derive.ShowAll(ctx, run.DB, revs)
+		}
+		if err != nil {
+			return removeError(err)
+		}
+		shown := []app.Object{}
+		for _, rev := range revs {
+			what := fmt.Sprintf("%s %s", rev.Kind, revName(rev))
+			switch {
+			case !rev.Hidden():
+				e.Note("%s is not hidden", what)
+				continue
+			case e.Opt.DryRun:
+				e.Note("would show again: %s", what)
+			default:
+				e.Note("shown again: %s", what)
+			}
+			shown = append(shown, app.Object{"kind", string(rev.Kind), "name", revName(rev)})
+		}
+		if e.Opt.JSON {
+			return e.PrintJSON("rm", nil, "dryRun", e.Opt.DryRun, "shown", shown)
+		}
+		return nil
+	})
 }
 
 func runRm(ctx context.Context, e *app.Env, operands []string, force bool) error {

@@ -85,6 +85,9 @@ func runShow(ctx context.Context, e *app.Env, o showOptions, name string) error 
 		} else if err != nil {
 			return err
 		}
+		if rev.Session != nil && rev.Session.Deleted {
+			run.Note("%s is hidden; to show it again: %s", rev.Session.Name(), term.Shell("mem", "rm", "--undo", rev.Session.Name()))
+		}
 		if rev.Kind == state.IsConcept && o.format == "" {
 			return knowledgecmd.ShowConcept(ctx, run, rev.Concept)
 		}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/memvcs/mem/cmd/mem/internal/hookset"
+	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/history"
 	"github.com/memvcs/mem/layers/state"
@@ -25,6 +26,7 @@ type homeBody struct {
 	Since      time.Time // the visit before this one; zero if there was none
 	News       int       // operations since then
 	Steps      []step
+	Notices    []string           // about sessions of several devices
 	Undo       *history.Operation // the operation that undo applies to
 	Remotes    []syncRow
 	Hooks      hookset.Report
@@ -52,7 +54,7 @@ func (s *Server) steps(b homeBody, st *state.State) (out []step) {
 		out = append(out, step{"Back up: this disk has the only copy", "/sync", s.Program + " remote add origin URL"})
 	}
 	for _, r := range b.Remotes {
-		if r.Sent.IsZero() && len(r.Home) > 0 {
+		if len(r.Remote.Projects) == 0 && len(r.Home) > 0 {
 			out = append(out, step{"Back up: nothing was sent to " + r.Remote.Name + " yet", "/sync", s.Program + " push --all " + r.Remote.Name})
 		}
 		if r.Unpushed > 0 {
@@ -158,6 +160,15 @@ func (s *Server) home(w http.ResponseWriter, r *http.Request) (string, page, err
 	if b.Hooks, err = s.Hooks(); err != nil {
 		return "", page{}, err
 	}
+	parted, err := names.PartedSessions(ctx, s.Memory.DB, b.Current.ID, "")
+	if err != nil {
+		return "", page{}, err
+	}
+	waiting, err := names.WaitingSessions(ctx, s.Memory.DB, b.Current.ID)
+	if err != nil {
+		return "", page{}, err
+	}
+	b.Notices = append(names.PartedLines(parted), names.WaitingLines(waiting)...)
 	b.Steps = s.steps(b, st)
 	return "home", page{Title: "Memory", Project: first, Body: b}, nil
 }
