@@ -155,7 +155,7 @@ func FuzzReadRun(f *testing.F) {
 func TestAskedMeanwhile(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	d.settings.Distill = true
+	d.settings.Distill = "claude"
 	d.write("aaaa1111", "How does the parser work?")
 	d.hook("SessionEnd", "aaaa1111", nil)
 	var asked []time.Time

@@ -31,7 +31,7 @@ func Purposes(s Settings) []Purpose {
 			stopCosts = "turns of the model until nothing is missing"
 		}
 	}
-	if s.Distill {
+	if s.Distill != "" {
 		end, endCosts = end+"; a model distils the session", "tokens of that model, within llm.maxTokensPerDay"
 	}
 	start, startCosts := "captures", capture

@@ -25,7 +25,7 @@ func TestPurposes(t *testing.T) {
 		want string
 	}{
 		{Settings{Blocking: "off", Ask: true}, "names messages without facts"}, {Settings{Blocking: "once"}, "one more turn of the model"},
-		{Settings{Blocking: "strict"}, "until nothing is missing"}, {Settings{Blocking: "off", Distill: true}, "llm.maxTokensPerDay"},
+		{Settings{Blocking: "strict"}, "until nothing is missing"}, {Settings{Blocking: "off", Distill: "claude"}, "llm.maxTokensPerDay"},
 	} {
 		if got := text(tt.s); !strings.Contains(got, tt.want) {
 			t.Errorf("%+v: %s\nwant %q", tt.s, got, tt.want)

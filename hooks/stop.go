@@ -165,7 +165,7 @@ func (r *run) end(ctx context.Context) error {
 	if err := durable(); err != nil {
 		return err
 	}
-	if s, serr := r.Settings(); serr == nil && s.Distill && (s.Register || r.isStored(ctx)) {
+	if s, serr := r.Settings(); serr == nil && s.Distill != "" && (s.Register || r.isStored(ctx)) {
 		err = r.requestDistill()
 	}
 	return errors.Join(err, r.Detach("hook", Work))

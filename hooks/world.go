@@ -56,7 +56,7 @@ type Settings struct {
 	Ask            bool                     // tell the model which messages have no facts
 	AskAfterTokens int
 	Blocking       string // off, once, strict
-	Distill        bool   // a model distils sessions that have ended
+	Distill        string // the engine that distils sessions that have ended, "" for none
 	ContextSize    int    // most characters that SessionStart hands over
 	PromptSize     int    // most characters that UserPromptSubmit hands over
 	Recall         bool   // UserPromptSubmit hands over what fits the prompt

@@ -228,7 +228,7 @@ func TestOnlyByHand(t *testing.T) {
 		d := newDesk(t)
 		d.write("added-1", "How does the parser work?")
 		d.hook("Stop", "added-1", nil) // as by hand
-		d.settings.Register, d.settings.Every, d.settings.Distill = false, 1, true
+		d.settings.Register, d.settings.Every, d.settings.Distill = false, 1, "claude"
 		here := d.cwd
 		d.cwd = filepath.Join(d.dir, "elsewhere")
 		d.write("private-1", "My salary is 4711")

@@ -141,28 +141,35 @@ func TestTyped(t *testing.T) {
 	if err := c.Override("lock.timeout", "250ms"); err != nil {
 		t.Fatal(err)
 	}
-	d, err := c.Duration("lock.timeout")
-	if err != nil || d != 250*time.Millisecond {
-		t.Errorf("Duration = %v, %v", d, err)
+	if d := c.Duration("lock.timeout"); d != 250*time.Millisecond {
+		t.Errorf("Duration = %v", d)
 	}
-	if n, err := c.Hundredths("keepitDecay.compressionBase.moderate"); err != nil || n != 30 {
-		t.Errorf("Hundredths = %v, %v", n, err)
+	if n := c.Hundredths("keepitDecay.compressionBase.moderate"); n != 30 {
+		t.Errorf("Hundredths = %v", n)
 	}
-	if n, err := c.Size("storage.maxCacheSize"); err != nil || n != 1e9 {
-		t.Errorf("Size = %v, %v", n, err)
+	if n := c.Size("storage.maxCacheSize"); n != 1e9 {
+		t.Errorf("Size = %v", n)
 	}
-	if n, err := c.Int("keepitDecay.maxSessionDistance"); err != nil || n != 10 {
-		t.Errorf("Int = %v, %v", n, err)
+	if n := c.Int("keepitDecay.maxSessionDistance"); n != 10 {
+		t.Errorf("Int = %v", n)
 	}
-	if b, err := c.Bool("defaults.autoRegisterSessions"); err != nil || b {
-		t.Errorf("Bool = %v, %v", b, err)
-	}
-	if _, err := c.Int("color.ui"); err == nil {
-		t.Error("Int of a text: no error")
+	if b := c.Bool("defaults.autoRegisterSessions"); b {
+		t.Errorf("Bool = %v", b)
 	}
 	var unknown *UnknownKeyError
-	if _, err := c.String("color.iu"); !errors.As(err, &unknown) || !slices.Contains(unknown.Keys, "color.ui") {
-		t.Errorf("String of an unknown key = %v", err)
+	if _, _, err := c.Get("color.iu"); !errors.As(err, &unknown) || !slices.Contains(unknown.Keys, "color.ui") {
+		t.Errorf("Get of an unknown key = %v", err)
+	}
+	bad, err := Parse([]byte(`{"lock":{"timeout":"pink"}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := bad.Duration("lock.timeout"); d != 10*time.Second {
+		t.Errorf("Duration of an invalid value = %v, want the default", d)
+	}
+	var value *ValueError
+	if err := bad.Check(); !errors.As(err, &value) || value.Key != "lock.timeout" {
+		t.Errorf("Check = %v", err)
 	}
 }
 

@@ -34,9 +34,8 @@ func (e *Env) Confirm(format string, args ...any) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	ask, err := conf.Bool("ui.confirmDestructiveActions")
-	if err != nil || !ask || e.Opt.Yes || e.Opt.DryRun {
-		return err == nil, err
+	if e.Opt.Yes || e.Opt.DryRun || !conf.Bool("ui.confirmDestructiveActions") {
+		return true, nil
 	}
 	yes, err := e.Ask(format, args...)
 	if err == nil && !yes {

@@ -5,26 +5,18 @@ import (
 
 	"github.com/memvcs/mem/layers/engines"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/refs/config"
 )
 
 // caps returns the daily limits on tokens and cost of models.
-func caps(e *Env) (state.Caps, error) {
-	c := state.Caps{Tokens: -1, Micros: -1}
-	conf, err := e.Settings()
-	if err != nil {
-		return c, err
-	}
-	most, err := conf.String("llm.maxTokensPerDay")
-	if err != nil {
-		return c, err
-	}
-	if most != "none" {
+func caps(conf *config.Config) (c state.Caps, err error) {
+	c = state.Caps{Tokens: -1, Micros: -1}
+	if most := conf.String("llm.maxTokensPerDay"); most != "none" {
 		if c.Tokens, err = strconv.Atoi(most); err != nil {
 			return c, err
 		}
 	}
-	dollars, err := conf.String("llm.maxUSDPerDay")
-	if err == nil && dollars != "none" {
+	if dollars := conf.String("llm.maxUSDPerDay"); dollars != "none" {
 		c.Micros, err = engines.ParseDollars(dollars)
 	}
 	return c, err

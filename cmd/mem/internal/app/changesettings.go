@@ -20,6 +20,7 @@ func ChangeSettings(ctx context.Context, e *Env, fn func(*config.Config) error) 
 		}
 		return fn(c)
 	}
+	e.Lenient = true // an invalid value can be mended
 	wait, err := LockTimeout(e)
 	if err != nil {
 		return err
@@ -42,5 +43,5 @@ func LockTimeout(e *Env) (time.Duration, error) {
 	if err != nil {
 		return 0, err
 	}
-	return c.Duration("lock.timeout")
+	return c.Duration("lock.timeout"), nil
 }

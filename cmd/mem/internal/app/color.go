@@ -30,10 +30,8 @@ func (e *Env) StderrStyle() Palette { return Palette{on: e.colored(e.Term.Stderr
 
 func (e *Env) colored(tty bool) bool {
 	ui := "auto"
-	if conf, err := e.Settings(); err == nil {
-		if s, err := conf.String("color.ui"); err == nil { // a broken setting is reported by the command that needs it
-			ui = s
-		}
+	if conf, err := e.Settings(); err == nil { // else the command that needs the settings reports it
+		ui = conf.String("color.ui")
 	}
 	return Colored(e.Opt.Color, ui, e.Getenv, tty)
 }

@@ -43,6 +43,7 @@ type Env struct {
 	Operands []string // the arguments that are not options
 	Out      *output  // the results, written to Stdout
 	Conf     *config.Config
+	Lenient  bool // an invalid setting counts as its default: in hooks, and where it is to be mended
 	Paint    *Palette
 	Growing  func() // called before the first transcript that has grown is compressed
 }

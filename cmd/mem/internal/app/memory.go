@@ -67,39 +67,28 @@ func MemoryOptions(e *Env) (state.Options, error) {
 	if err != nil {
 		return state.Options{}, err
 	}
-	caps, err := caps(e)
+	caps, err := caps(conf)
 	if err != nil {
 		return state.Options{}, err
 	}
-	gate, env, err := RedactRules(e, conf)
-	if err != nil {
-		return state.Options{}, err
-	}
-	on, err := conf.String("redact.rules")
+	gate, err := RedactRules(e, conf)
 	if err != nil {
 		return state.Options{}, err
 	}
 	rules := gate
-	if on == "off" {
+	if conf.String("redact.rules") == "off" {
 		rules = redact.Rules{}
 	}
-	cache, err := conf.Size("storage.maxCacheSize")
-	if err != nil {
-		return state.Options{}, err
-	}
 	world := world(e)
-	if world.Quiet, err = conf.Duration("remote.quiet"); err != nil {
-		return state.Options{}, err
-	}
-	model, err := conf.String("tokens.model")
+	world.Quiet = conf.Duration("remote.quiet")
 	return state.Options{
 		Now: e.Now, Rand: e.Rand, LockTimeout: max(wait, time.Nanosecond), // 0 would mean the default
-		Workers: runtime.GOMAXPROCS(0), Model: model, Caps: caps, Rules: rules, Gate: gate, EnvFiles: env, World: world,
-		MaxCache: max(cache, 1),
+		Workers: runtime.GOMAXPROCS(0), Model: conf.String("tokens.model"), Caps: caps, Rules: rules, Gate: gate, EnvFiles: conf.Bool("redact.environment"), World: world,
+		MaxCache: max(conf.Size("storage.maxCacheSize"), 1),
 		Growing: func() {
 			if e.Growing != nil {
 				e.Growing()
 			}
 		},
-	}, err
+	}, nil
 }

@@ -46,14 +46,10 @@ func (e *Env) PagerProgram(name string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if use, err := conf.Bool("pager." + name); err != nil || !use {
-		return "", err
+	if !conf.Bool("pager." + name) {
+		return "", nil
 	}
-	program, err := conf.String("core.pager")
-	if err != nil {
-		return "", err
-	}
-	for _, p := range []string{e.Getenv("MEM_PAGER"), program, e.Getenv("PAGER")} {
+	for _, p := range []string{e.Getenv("MEM_PAGER"), conf.String("core.pager"), e.Getenv("PAGER")} {
 		if p == "cat" {
 			return "", nil
 		}

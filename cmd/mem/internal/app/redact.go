@@ -8,11 +8,8 @@ import (
 	"github.com/memvcs/mem/refs/config"
 )
 
-// RedactRules returns the rules for scanning pushes, and whether they include the values of .env files.
-func RedactRules(e *Env, conf *config.Config) (rules redact.Rules, env bool, err error) {
-	if env, err = conf.Bool("redact.environment"); err != nil {
-		return redact.Rules{}, false, err
-	}
+// RedactRules returns the rules for scanning pushes.
+func RedactRules(e *Env, conf *config.Config) (redact.Rules, error) {
 	var c scanner.Config
 	for _, s := range conf.List() {
 		if name, ok := strings.CutPrefix(s.Key, AllowKey); ok {
@@ -22,7 +19,7 @@ func RedactRules(e *Env, conf *config.Config) (rules redact.Rules, env bool, err
 			c.Custom = append(c.Custom, scanner.Custom{Name: name, Regexp: s.Value})
 		}
 	}
-	if env {
+	if conf.Bool("redact.environment") {
 		for _, v := range e.Environ() {
 			name, value, _ := strings.Cut(v, "=")
 			if k, ok := scanner.Variable([]byte(name), []byte(value)); ok {
@@ -30,6 +27,5 @@ func RedactRules(e *Env, conf *config.Config) (rules redact.Rules, env bool, err
 			}
 		}
 	}
-	rules, err = redact.New(c)
-	return rules, env, err
+	return redact.New(c)
 }

@@ -10,7 +10,8 @@ import (
 	"github.com/memvcs/mem/refs/config"
 )
 
-// Settings returns the store's settings with the -c options applied. They are read once.
+// Settings returns the store's settings with the -c options applied. They are read once. An invalid value is an error,
+// unless e is lenient.
 func (e *Env) Settings() (*config.Config, error) {
 	if e.Conf != nil {
 		return e.Conf, nil
@@ -27,7 +28,11 @@ func (e *Env) Settings() (*config.Config, error) {
 	if err != nil {
 		return nil, withSyntaxHint(&Unreadable{err}, file)
 	}
-	if err := e.Override(c); err != nil {
+	err = e.Override(c)
+	if err == nil && !e.Lenient {
+		err = c.Check()
+	}
+	if err != nil {
 		return nil, err
 	}
 	e.Conf = c

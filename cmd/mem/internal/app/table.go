@@ -145,8 +145,8 @@ func (t *Table) hideEstimates() error {
 	if err != nil {
 		return err
 	}
-	if show, err := conf.Bool("ui.showTokenEstimates"); err != nil || show {
-		return err
+	if conf.Bool("ui.showTokenEstimates") {
+		return nil
 	}
 	for i := len(t.Columns) - 1; i >= 0; i-- {
 		if !t.Columns[i].Estimate {

@@ -30,6 +30,7 @@ func Doctor(e *app.Env) *cli.Command {
 			if e.Opt.DryRun && !fix {
 				return app.WithHint(app.Usagef("mem doctor changes nothing without --fix"), "mem doctor --fix -n")
 			}
+			e.Lenient = true
 			return runDoctor(c.Context, e, fix, ask)
 		}),
 	}

@@ -46,6 +46,7 @@ func Hook(e *app.Env) *cli.Command {
 			if event := e.Operand(0); !isEvent(event) {
 				return unknownEvent(event)
 			}
+			e.Lenient = true // no session is disturbed
 			RunHook(e, e.Operand(0))
 			return nil
 		}),
@@ -144,7 +145,7 @@ func prepareCapture(e *app.Env) {
 // distillEnded distils ended sessions with the model of distill.engine. Errors go to the log.
 func distillEnded(ctx context.Context, e *app.Env, w *hooks.World) {
 	s, err := hookset.HookSettings(e)
-	if err != nil || !s.Distill {
+	if err != nil || s.Distill == "" {
 		return
 	}
 	e.Out, e.Stderr = app.NewOutput(io.Discard, false), io.Discard

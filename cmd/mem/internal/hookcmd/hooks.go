@@ -28,6 +28,7 @@ func HooksCommand(e *app.Env) *cli.Command {
 	}
 	action := func(run func(context.Context, string) error) func(c *cli.Context) error {
 		return e.Action(0, 0, func(c *cli.Context) error {
+			e.Lenient = true
 			return run(c.Context, scope)
 		})
 	}

@@ -27,7 +27,7 @@ func turnOnRegister(ctx context.Context, e *app.Env) error {
 	}
 	return app.ChangeSettings(ctx, e, func(c *config.Config) error {
 		if _, from, err := c.Get(register); err != nil || from == config.File {
-			if on, err := c.Bool(register); err == nil && !on {
+			if err == nil && !c.Bool(register) {
 				e.Note("%s is false: only sessions that you add by hand are captured", register)
 			}
 			return err
@@ -59,8 +59,8 @@ func restoreRegister(ctx context.Context, e *app.Env, f settings.SettingsFile) e
 		return err
 	}
 	err = app.ChangeSettings(ctx, e, func(c *config.Config) error {
-		if on, err := c.Bool(register); err != nil || !on {
-			return nil // an invalid value is that of the user
+		if !c.Bool(register) { // an invalid value is that of the user, too
+			return nil
 		}
 		_, err := c.Unset(register)
 		return err

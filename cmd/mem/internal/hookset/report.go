@@ -37,12 +37,9 @@ func ReportOf(e *app.Env, only string) (r Report, err error) {
 	if err != nil {
 		return r, err
 	}
-	r = Report{Program: self, Capture: s.Capture, Blocking: s.Blocking, Every: s.Every, Spool: hooks.Spooled(store),
+	r = Report{Program: self, Capture: s.Capture, Blocking: s.Blocking, Every: s.Every, Distill: s.Distill, Spool: hooks.Spooled(store),
 		Behind: hooks.Backlogs(store), Runs: append([]hooks.Timing{}, hooks.Timings(store)...), LogFile: hooks.LogFile(store),
 		Log: LastLines(hooks.LogFile(store), 5)}
-	if conf, err := e.Settings(); err == nil {
-		r.Distill = HookValue(conf.String, "distill.engine", "")
-	}
 	if only == "" {
 		r.Plugin = RunningPlugin(e)
 	}

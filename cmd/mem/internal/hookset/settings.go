@@ -9,50 +9,31 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/hooks"
 	"github.com/memvcs/mem/layers/handover"
-	"github.com/memvcs/mem/layers/keepit"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/refs/config"
 )
 
-// HookSettings reads the settings of hooks. An invalid value counts as the default, so that no session is disturbed.
+// HookSettings reads the settings of hooks.
 func HookSettings(e *app.Env) (hooks.Settings, error) {
 	c, err := e.Settings()
 	if err != nil {
 		return hooks.Settings{}, err
 	}
-	s := hooks.Settings{
-		Capture: HookValue(c.Bool, "hooks.capture", true), Every: HookValue(c.Int, "hooks.every", 5),
-		Ask: HookValue(c.Bool, "hooks.ask", false), AskAfterTokens: HookValue(c.Int, "hooks.askAfterTokens", 2000),
-		Blocking: HookValue(c.String, "hooks.blocking", "off"),
-	}
 	_, from, err := c.Get("defaults.autoRegisterSessions")
-	s.Register = err == nil && (from == config.Default || HookValue(c.Bool, "defaults.autoRegisterSessions", false))
-	s.Distill = HookValue(c.String, "distill.engine", "") != ""
-	s.ContextSize, s.PromptSize = HookValue(c.Int, "hooks.contextSize", 4000), HookValue(c.Int, "hooks.promptSize", 1500)
-	s.Action = HookValue(c.String, "hooks.action", "on") != "off"
-	s.Recall = HookValue(c.Bool, "recall.enabled", true)
-	if s.Decay, err = names.DecayOf(c); err != nil {
-		s.Decay = keepit.DefaultDecay
-	}
-	s.CaptureProject = func(p state.Project) bool {
-		return HookValue(c.Bool, "hooks.captureProject."+string(p.ID), true)
-	}
-	return s, nil
+	return hooks.Settings{
+		Capture: c.Bool("hooks.capture"), Every: c.Int("hooks.every"), Ask: c.Bool("hooks.ask"),
+		AskAfterTokens: c.Int("hooks.askAfterTokens"), Blocking: c.String("hooks.blocking"),
+		Register: err == nil && (from == config.Default || c.Bool("defaults.autoRegisterSessions")),
+		Distill:  c.String("distill.engine"), ContextSize: c.Int("hooks.contextSize"), PromptSize: c.Int("hooks.promptSize"),
+		Action: c.String("hooks.action") != "off", Recall: c.Bool("recall.enabled"), Decay: names.DecayOf(c),
+		CaptureProject: func(p state.Project) bool { return c.Bool("hooks.captureProject." + string(p.ID)) },
+	}, nil
 }
 
 // ContextOptions returns the options with which SessionStart chooses the text for a session in the working directory.
 func ContextOptions(e *app.Env) (handover.ContextOptions, error) {
 	s, err := HookSettings(e)
 	return handover.ContextOptions{Dir: e.Dir, Program: CalledAs(e), Limit: s.ContextSize, Decay: s.Decay}, err
-}
-
-// HookValue returns the setting key, or otherwise if it is invalid.
-func HookValue[T any](get func(string) (T, error), key string, otherwise T) T {
-	v, err := get(key)
-	if err != nil {
-		return otherwise
-	}
-	return v
 }
 
 // CalledAs returns the command line prefix that runs this program on this memory: its name if that is found in

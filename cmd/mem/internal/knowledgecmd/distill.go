@@ -64,40 +64,21 @@ func asker(ctx context.Context, run names.Run, choice versioncmd.EngineChoice) (
 		return nil, err
 	}
 	if choice.Name == "" {
-		if choice.Name, err = conf.String("distill.engine"); err != nil {
-			return nil, err
-		}
+		choice.Name = conf.String("distill.engine")
 	}
 	if choice.Name == "" {
 		return nil, app.WithHint(app.Usagef("no engine is configured; mem asks no model by default"),
 			"mem distill --engine claude", "mem config set distill.engine claude")
-	}
-	if choice.Model == "" {
-		if choice.Model, err = conf.String("llm.model"); err != nil {
-			return nil, err
-		}
-	}
-	window, err := conf.Int("llm.window")
-	if err != nil {
-		return nil, err
 	}
 	if choice.Name == "replay" {
 		recorded, err := knowledge.ModelExchanges(ctx, run.DB, run.Project.ID)
 		if err != nil {
 			return nil, app.WithHint(err, "distil a session with a model: mem distill --engine claude")
 		}
-		return engines.NewAsker(engines.NewReplay("", recorded), engines.Options{Window: window}), nil
+		return engines.NewAsker(engines.NewReplay("", recorded), engines.Options{Window: conf.Int("llm.window")}), nil
 	}
-	s := versioncmd.Setup{E: run.Env, Conf: conf, Model: choice.Model}
-	if s.Timeout, err = conf.Duration("llm.timeout"); err != nil {
-		return nil, err
-	}
-	model, err := s.Of(ctx, run.Memory, state.Rev{}, choice.Name)
-	if err != nil {
-		return nil, err
-	}
-	price, err := s.Price(choice.Name)
-	return engines.NewAsker(model, engines.Options{Window: window, Price: price}), err
+	model, o, err := versioncmd.Model(ctx, run, state.Rev{}, choice, conf)
+	return engines.NewAsker(model, o), err
 }
 
 func RunDistill(ctx context.Context, e *app.Env, o DistillOptions, name string) error {
@@ -105,10 +86,7 @@ func RunDistill(ctx context.Context, e *app.Env, o DistillOptions, name string) 
 	if err != nil {
 		return err
 	}
-	most, err := conf.Int("facts.maxPerSession")
-	if err != nil {
-		return err
-	}
+	most := conf.Int("facts.maxPerSession")
 	return names.WithMemory(ctx, e, func(run names.Run) error {
 		revs, err := toDistill(ctx, &run, o, name)
 		if err != nil {

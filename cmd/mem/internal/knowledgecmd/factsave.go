@@ -237,10 +237,7 @@ func runFactsSave(ctx context.Context, e *app.Env, o factsSaveOptions, file stri
 	if err != nil {
 		return err
 	}
-	most, err := conf.Int("facts.maxPerSession")
-	if err != nil {
-		return err
-	}
+	most := conf.Int("facts.maxPerSession")
 	return names.WithMemory(ctx, e, func(run names.Run) error {
 		rev := state.Rev{Project: run.Project}
 		asked, room, local := false, draftTokens, map[string]facts.Fact{}

@@ -7,26 +7,11 @@ import (
 )
 
 // DecayOf reads the constants of marker decay from the settings.
-func DecayOf(conf *config.Config) (keepit.Decay, error) {
-	var d keepit.Decay
-	for _, one := range []struct {
-		key string
-		to  *keepit.Weight
-	}{
-		{"keepitDecay.compressionBase.light", &d.Minimal},
-		{"keepitDecay.compressionBase.moderate", &d.Moderate},
-		{"keepitDecay.compressionBase.aggressive", &d.Aggressive},
-		{"keepitDecay.pinnedWeight", &d.Pinned},
-	} {
-		n, err := conf.Hundredths(one.key)
-		if err != nil {
-			return d, err
-		}
-		*one.to = keepit.Weight(n)
-	}
-	n, err := conf.Int("keepitDecay.maxSessionDistance")
-	d.MaxDistance = n
-	return d, err
+func DecayOf(conf *config.Config) keepit.Decay {
+	weight := func(key string) keepit.Weight { return keepit.Weight(conf.Hundredths("keepitDecay." + key)) }
+	return keepit.Decay{Minimal: weight("compressionBase.light"), Moderate: weight("compressionBase.moderate"),
+		Aggressive: weight("compressionBase.aggressive"), Pinned: weight("pinnedWeight"),
+		MaxDistance: conf.Int("keepitDecay.maxSessionDistance")}
 }
 
 // Decay returns the constants of marker decay of a run.
@@ -35,5 +20,5 @@ func Decay(e *app.Env) (keepit.Decay, error) {
 	if err != nil {
 		return keepit.Decay{}, err
 	}
-	return DecayOf(conf)
+	return DecayOf(conf), nil
 }

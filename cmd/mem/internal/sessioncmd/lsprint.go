@@ -63,15 +63,11 @@ func lsTable(e *app.Env, o lsOptions, items []Listed) error {
 	if err != nil {
 		return err
 	}
-	view, err := conf.String("ui.defaultView")
-	if err != nil {
-		return err
-	}
 	t := e.Table(app.Column{}, app.Column{Name: "id"}, app.Column{Name: "when"}, app.Column{Name: "msgs", Right: true},
 		app.Column{Name: "tokens", Right: true, Estimate: true}, app.Column{Name: "versions"},
 		app.Column{Name: "markers", Right: true}, e.ProjectColumn(), app.Column{Name: "title", Shrinks: true})
 	unique := uniquePrefixes(items)
-	month, months := "", view == "timeline" && o.sort != "tokens" &&
+	month, months := "", conf.String("ui.defaultView") == "timeline" && o.sort != "tokens" &&
 		items[0].Last.Format("2006-01") != items[len(items)-1].Last.Format("2006-01")
 	for i, it := range items {
 		if name := it.Last.Format("January 2006"); months && name != month {

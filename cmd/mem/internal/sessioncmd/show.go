@@ -180,20 +180,9 @@ func showManifest(ctx context.Context, run names.Run) error {
 	if err != nil {
 		return err
 	}
-	preset, err := conf.String("defaults.compressionPreset")
-	if err != nil {
-		return err
-	}
-	auto, err := conf.Bool("defaults.autoRegisterSessions")
-	if err != nil {
-		return err
-	}
-	decay, err := conf.Bool("defaults.keepitDecayEnabled")
-	if err != nil {
-		return err
-	}
-	man, err := view.NewManifest(ctx, run.DB, run.Project, view.ManifestSettings{Preset: preset, AutoRegister: auto,
-		Decay: decay})
+	man, err := view.NewManifest(ctx, run.DB, run.Project, view.ManifestSettings{
+		Preset: conf.String("defaults.compressionPreset"), AutoRegister: conf.Bool("defaults.autoRegisterSessions"),
+		Decay: conf.Bool("defaults.keepitDecayEnabled")})
 	if err != nil {
 		return err
 	}

@@ -80,6 +80,7 @@ func runConfig(c *cli.Context, e *app.Env, o configOptions) error {
 }
 
 func runConfigGet(e *app.Env, key string) error {
+	e.Lenient = true
 	c, err := e.Settings()
 	if err != nil {
 		return err
@@ -141,6 +142,7 @@ func changeSetting(ctx context.Context, e *app.Env, what, key string, fn func(*c
 }
 
 func runConfigList(e *app.Env) error {
+	e.Lenient = true
 	c, err := e.Settings()
 	if err != nil {
 		return err

@@ -115,9 +115,5 @@ func countBytes(ctx context.Context, e *app.Env, b []byte) (markers.Count, error
 	if err != nil {
 		return markers.Count{}, err
 	}
-	model, err := conf.String("tokens.model")
-	if err != nil {
-		return markers.Count{}, err
-	}
-	return markers.CountBytes(ctx, b, model, runtime.GOMAXPROCS(0))
+	return markers.CountBytes(ctx, b, conf.String("tokens.model"), runtime.GOMAXPROCS(0))
 }

@@ -170,7 +170,7 @@ func runSecretsRules(e *app.Env) error {
 	if err != nil {
 		return err
 	}
-	rules, _, err := app.RedactRules(e, conf)
+	rules, err := app.RedactRules(e, conf)
 	if err != nil {
 		return err
 	}

@@ -110,19 +110,14 @@ func (o *compressOptions) settings() (compress.Settings, error) {
 }
 
 // SetDefaults sets what a compression does not say from the settings of the memory.
-func SetDefaults(conf *config.Config, s *compress.Settings) (err error) {
-	if s.Decay, err = names.DecayOf(conf); err != nil {
-		return err
-	}
-	if on, err := conf.Bool("defaults.keepitDecayEnabled"); err != nil {
-		return err
-	} else if !on && s.Keepit == "" {
+func SetDefaults(conf *config.Config, s *compress.Settings) {
+	s.Decay = names.DecayOf(conf)
+	if s.Keepit == "" && !conf.Bool("defaults.keepitDecayEnabled") {
 		s.Keepit = compress.PreserveAll
 	}
 	if s.Ratio == 0 && s.Tokens == 0 && s.Preset == "" && len(s.Tiers) == 0 {
-		s.Preset, err = conf.String("defaults.compressionPreset")
+		s.Preset = conf.String("defaults.compressionPreset")
 	}
-	return err
 }
 
 func runCompress(ctx context.Context, e *app.Env, o compressOptions, name string) error {
@@ -134,9 +129,7 @@ func runCompress(ctx context.Context, e *app.Env, o compressOptions, name string
 	if err != nil {
 		return err
 	}
-	if err := SetDefaults(conf, &s); err != nil {
-		return err
-	}
+	SetDefaults(conf, &s)
 	return names.WithMemory(ctx, e, func(run names.Run) error {
 		rev, err := run.Resolve(ctx, name)
 		if err != nil {

@@ -1,6 +1,7 @@
 package versioncmd
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -40,9 +41,7 @@ func Engine(ctx context.Context, run names.Run, rev state.Rev, choice EngineChoi
 		return nil, err
 	}
 	if choice.Name == "" {
-		if choice.Name, err = conf.String("engine"); err != nil {
-			return nil, err
-		}
+		choice.Name = conf.String("engine")
 	}
 	if choice.Name == "extract" {
 		if choice.Model != "" && !choice.Lenient {
@@ -51,41 +50,35 @@ func Engine(ctx context.Context, run names.Run, rev state.Rev, choice EngineChoi
 		}
 		return nil, nil
 	}
-	if choice.Model == "" {
-		if choice.Model, err = conf.String("llm.model"); err != nil {
-			return nil, err
-		}
-	}
-	window, err := conf.Int("llm.window")
+	model, o, err := Model(ctx, run, rev, choice, conf)
 	if err != nil {
 		return nil, err
 	}
-	s := Setup{E: run.Env, Conf: conf, Model: choice.Model}
-	if s.Timeout, err = conf.Duration("llm.timeout"); err != nil {
-		return nil, err
-	}
-	model, err := s.Of(ctx, run.Memory, rev, choice.Name)
-	if err != nil {
-		return nil, err
-	}
-	price, err := s.Price(choice.Name)
-	if err != nil {
-		return nil, err
-	}
-	return engines.New(model, engines.Options{Window: window, Price: price}), nil
+	return engines.New(model, o), nil
 }
 
-// A Setup creates models from the settings and the environment.
-type Setup struct {
-	E       *app.Env
-	Conf    *config.Config
-	Model   string
-	Timeout time.Duration
+// Model returns the model of an engine, and how it is asked.
+func Model(ctx context.Context, run names.Run, rev state.Rev, choice EngineChoice, conf *config.Config) (engines.Model, engines.Options, error) {
+	o := engines.Options{Window: conf.Int("llm.window")}
+	s := setup{Env: run.Env, conf: conf, model: cmp.Or(choice.Model, conf.String("llm.model")), timeout: conf.Duration("llm.timeout")}
+	model, err := s.of(ctx, run.Memory, rev, choice.Name)
+	if err == nil {
+		o.Price, err = s.price(choice.Name)
+	}
+	return model, o, err
+}
+
+// A setup creates models from the settings and the environment.
+type setup struct {
+	*app.Env
+	conf    *config.Config
+	model   string
+	timeout time.Duration
 	server  *engines.Server
 }
 
-// Of returns the model of the engine name.
-func (s *Setup) Of(ctx context.Context, m *layers.Memory, rev state.Rev, name string) (engines.Model, error) {
+// of returns the model of the engine name.
+func (s *setup) of(ctx context.Context, m *layers.Memory, rev state.Rev, name string) (engines.Model, error) {
 	switch name {
 	case "claude":
 		return s.claude()
@@ -102,11 +95,11 @@ func (s *Setup) Of(ctx context.Context, m *layers.Memory, rev state.Rev, name st
 			term.ShortID(rev.Session.ID))
 	}
 	id := ""
-	if s.Model != "" { // only the answers of that model
-		id = "replay " + s.Model
+	if s.model != "" { // only the answers of that model
+		id = "replay " + s.model
 		kept := recorded[:0]
 		for _, x := range recorded {
-			if x.Answer.Model == s.Model || strings.HasSuffix(x.Question.Engine, " "+s.Model) {
+			if x.Answer.Model == s.model || strings.HasSuffix(x.Question.Engine, " "+s.model) {
 				kept = append(kept, x)
 			}
 		}
@@ -115,34 +108,20 @@ func (s *Setup) Of(ctx context.Context, m *layers.Memory, rev state.Rev, name st
 	return engines.NewReplay(id, recorded), nil
 }
 
-func (s *Setup) claude() (engines.Model, error) {
-	path, err := lookPath(s.E, "claude")
+func (s *setup) claude() (engines.Model, error) {
+	path, err := lookPath(s.Env, "claude")
 	if err != nil {
 		return nil, app.WithHint(err, "install Claude Code, or choose another engine")
 	}
-	if err := s.defaultModel(); err != nil {
-		return nil, err
-	}
-	return &engines.Claude{Program: engines.Program{Command: s.E.Command, Path: path}, Model: s.Model, Temp: os.TempDir(),
-		Timeout: s.Timeout}, nil
+	s.model = cmp.Or(s.model, s.conf.String("defaults.model"))
+	return &engines.Claude{Program: engines.Program{Command: s.Command, Path: path}, Model: s.model, Temp: os.TempDir(),
+		Timeout: s.timeout}, nil
 }
 
-// defaultModel sets the model to the setting defaults.model if none was chosen.
-func (s *Setup) defaultModel() error {
-	if s.Model != "" {
-		return nil
-	}
-	var err error
-	s.Model, err = s.Conf.String("defaults.model")
-	return err
-}
-
-func (s *Setup) anthropic() (engines.Model, error) {
-	if err := s.defaultModel(); err != nil {
-		return nil, err
-	}
-	if !strings.Contains(s.Model, "-") {
-		return nil, app.WithHint(app.Usagef("the engine anthropic needs the full name of a model: '%s' is an alias", s.Model),
+func (s *setup) anthropic() (engines.Model, error) {
+	s.model = cmp.Or(s.model, s.conf.String("defaults.model"))
+	if !strings.Contains(s.model, "-") {
+		return nil, app.WithHint(app.Usagef("the engine anthropic needs the full name of a model: '%s' is an alias", s.model),
 			"mem config set llm.model claude-sonnet-5-5")
 	}
 	err := s.serve("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "https://api.anthropic.com")
@@ -150,11 +129,11 @@ func (s *Setup) anthropic() (engines.Model, error) {
 		err = app.WithHint(app.Usagef("the key would be sent to %s unencrypted", s.server.URL),
 			"use an address that begins with https://")
 	}
-	return &engines.Anthropic{Server: s.server, Model: s.Model}, err
+	return &engines.Anthropic{Server: s.server, Model: s.model}, err
 }
 
-func (s *Setup) openai() (engines.Model, error) {
-	if s.Model == "" {
+func (s *setup) openai() (engines.Model, error) {
+	if s.model == "" {
 		return nil, app.WithHint(app.Usagef("the engine openai needs the name of a model"), "mem config set llm.model NAME",
 			"or --model NAME")
 	}
@@ -165,30 +144,24 @@ func (s *Setup) openai() (engines.Model, error) {
 		return nil, app.WithHint(app.Usagef("the engine openai needs the address of a server"),
 			"mem config set llm.baseURL http://127.0.0.1:11434/v1")
 	}
-	return &engines.OpenAI{Server: s.server, Model: s.Model}, nil
+	return &engines.OpenAI{Server: s.server, Model: s.model}, nil
 }
 
 // serve sets up the server: its address and the source of its key.
-func (s *Setup) serve(keyVariable, urlVariable, maker string) error {
-	base, err := s.Conf.String("llm.baseURL")
-	if err != nil {
-		return err
-	}
-	for _, other := range []string{s.E.Getenv(urlVariable), maker} {
+func (s *setup) serve(keyVariable, urlVariable, maker string) error {
+	base := s.conf.String("llm.baseURL")
+	for _, other := range []string{s.Getenv(urlVariable), maker} {
 		if base == "" {
 			base = other
 		}
 	}
-	command, err := s.Conf.String("llm.apiKeyCommand")
-	if err != nil {
-		return err
-	}
-	s.server = &engines.Server{URL: base, Timeout: s.Timeout, Proxy: http.ProxyFromEnvironment}
-	switch key := s.E.Getenv(keyVariable); {
+	command := s.conf.String("llm.apiKeyCommand")
+	s.server = &engines.Server{URL: base, Timeout: s.timeout, Proxy: http.ProxyFromEnvironment}
+	switch key := s.Getenv(keyVariable); {
 	case key != "":
 		s.server.Key = func(context.Context) (string, error) { return key, nil }
 	case command != "":
-		p, err := shell(s.E, command)
+		p, err := shell(s.Env, command)
 		if err != nil {
 			return err
 		}
@@ -201,38 +174,30 @@ func (s *Setup) serve(keyVariable, urlVariable, maker string) error {
 	return nil
 }
 
-func (s *Setup) command() (engines.Model, error) {
-	line, err := s.Conf.String("llm.command")
-	if err != nil {
-		return nil, err
-	}
+func (s *setup) command() (engines.Model, error) {
+	line := s.conf.String("llm.command")
 	if line == "" {
 		return nil, app.WithHint(app.Usagef("the engine command needs a command"),
 			"mem config set llm.command 'my-summarizer --flag'")
 	}
-	p, err := shell(s.E, line)
-	return &engines.Command{Program: p, Model: s.Model, Timeout: s.Timeout}, err
+	p, err := shell(s.Env, line)
+	return &engines.Command{Program: p, Model: s.model, Timeout: s.timeout}, err
 }
 
-// Price returns the price of tokens. The price of a server that is neither Anthropic's nor on this machine is unknown.
-func (s *Setup) Price(engine string) (engines.Price, error) {
-	line, err := s.Conf.String("llm.price")
-	if err != nil {
-		return engines.Price{}, err
-	}
+// price returns the price of tokens. The price of a server that is neither Anthropic's nor on this machine is unknown.
+func (s *setup) price(engine string) (engines.Price, error) {
+	line := s.conf.String("llm.price")
 	if line != "" {
 		return engines.ParsePrice(line)
 	}
 	switch engine {
 	case "claude", "anthropic":
-		return engines.PriceOf(s.Model), nil
+		return engines.PriceOf(s.model), nil
 	case "openai":
-		limit, err := s.Conf.String("llm.maxUSDPerDay")
-		if err == nil && limit != "none" && !s.server.Loopback() {
-			err = app.WithHint(app.Usagef("llm.maxUSDPerDay cannot be enforced: the price of %s is unknown", s.Model),
+		if s.conf.String("llm.maxUSDPerDay") != "none" && !s.server.Loopback() {
+			return engines.Price{}, app.WithHint(app.Usagef("llm.maxUSDPerDay cannot be enforced: the price of %s is unknown", s.model),
 				"mem config set llm.price 3/15  (dollars per million tokens in and out)", "or mem config set llm.maxUSDPerDay none")
 		}
-		return engines.Price{}, err
 	}
 	return engines.Price{}, nil
 }

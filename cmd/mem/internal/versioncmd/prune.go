@@ -88,9 +88,9 @@ func retention(e *app.Env, o PruneOptions, kept bool) (r derive.Retention, some 
 	if err != nil {
 		return r, false, err
 	}
-	keep, err := conf.String("storage.compressionRetention")
-	if err != nil || keep == "all" {
-		return r, false, err
+	keep := conf.String("storage.compressionRetention")
+	if keep == "all" {
+		return r, false, nil
 	}
 	if n, err := strconv.Atoi(keep); err == nil {
 		r.Keep = n

@@ -74,26 +74,12 @@ func tierPolicy(e *app.Env, o tierOptions) (derive.TierOptions, error) {
 	if err != nil {
 		return out, err
 	}
+	days := func(key string) int { return conf.Int("autoDecay." + key + "AfterDays") }
 	p := &out.Policy
-	for _, f := range []struct {
-		key string
-		dst *int
-	}{
-		{"weeklyAfterDays", &p.WeeklyAfter}, {"monthlyAfterDays", &p.MonthlyAfter}, {"weeklyTokens", &p.WeeklyTokens},
-		{"monthlyTokens", &p.MonthlyTokens},
-		{"createAfterDays", &p.CreateAfter}, {"aggressiveAfterDays", &p.AggressiveAfter},
-		{"pruneIntermediateAfterDays", &p.IntermediateAfter},
-	} {
-		if *f.dst, err = conf.Int("autoDecay." + f.key); err != nil {
-			return out, err
-		}
-	}
-	if p.CreatePreset, err = conf.String("autoDecay.createPreset"); err != nil {
-		return out, err
-	}
-	if p.AggressivePreset, err = conf.String("autoDecay.aggressivePreset"); err != nil {
-		return out, err
-	}
+	p.WeeklyAfter, p.MonthlyAfter, p.CreateAfter = days("weekly"), days("monthly"), days("create")
+	p.AggressiveAfter, p.IntermediateAfter = days("aggressive"), days("pruneIntermediate")
+	p.WeeklyTokens, p.MonthlyTokens = conf.Int("autoDecay.weeklyTokens"), conf.Int("autoDecay.monthlyTokens")
+	p.CreatePreset, p.AggressivePreset = conf.String("autoDecay.createPreset"), conf.String("autoDecay.aggressivePreset")
 	if o.weekly > 0 {
 		p.WeeklyAfter = o.weekly
 	}
@@ -103,8 +89,8 @@ func tierPolicy(e *app.Env, o tierOptions) (derive.TierOptions, error) {
 	if err := p.Check(); err != nil {
 		return out, app.WithHint(app.Usagef("%v", err), "mem config list")
 	}
-	out.Decay, err = names.DecayOf(conf)
-	return out, err
+	out.Decay = names.DecayOf(conf)
+	return out, nil
 }
 
 // run makes the summaries that are due.
@@ -310,9 +296,9 @@ func Auto(ctx context.Context, e *app.Env, m *layers.Memory, p state.Project) {
 		if err != nil {
 			return err
 		}
-		schedule, err := conf.String("autoDecay.run")
-		if err != nil || schedule == string(derive.TierOff) {
-			return err
+		schedule := conf.String("autoDecay.run")
+		if schedule == string(derive.TierOff) {
+			return nil
 		}
 		how, err := tierPolicy(e, tierOptions{})
 		if err != nil {
@@ -344,11 +330,8 @@ func AutoAll(ctx context.Context, e *app.Env, m *layers.Memory, added []capture.
 // session calls it.
 func AutoEverywhere(ctx context.Context, e *app.Env) {
 	conf, err := e.Settings()
-	if err != nil {
+	if err != nil || conf.String("autoDecay.run") == string(derive.TierOff) {
 		return // other commands report the error
-	}
-	if schedule, err := conf.String("autoDecay.run"); err != nil || schedule == string(derive.TierOff) {
-		return
 	}
 	m, err := app.OpenMemory(e)
 	if err != nil {

@@ -310,17 +310,13 @@ func (s *Server) view(requested string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return conf.String("ui.defaultView")
+	return conf.String("ui.defaultView"), nil
 }
 
 // showsTokens reports whether lists show estimated tokens.
 func (s *Server) showsTokens() bool {
 	conf, err := s.Settings()
-	if err != nil {
-		return true // the page reports the error in the settings
-	}
-	show, err := conf.Bool("ui.showTokenEstimates")
-	return show || err != nil
+	return err != nil || conf.Bool("ui.showTokenEstimates") // the page of the settings reports the error
 }
 
 // requiresConfirmation reports whether the settings require a confirmation before something is hidden.
@@ -329,7 +325,7 @@ func (s *Server) requiresConfirmation() (bool, error) {
 	if err != nil {
 		return true, err
 	}
-	return conf.Bool("ui.confirmDestructiveActions")
+	return conf.Bool("ui.confirmDestructiveActions"), nil
 }
 
 // selected composes or removes the selected sessions. Sessions that are not in memory are left out.

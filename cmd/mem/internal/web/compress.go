@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
 	"github.com/memvcs/mem/cmd/mem/internal/web/api"
 	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/derive"
@@ -52,15 +53,8 @@ func (s *Server) compressForm(ctx context.Context, rev state.Rev, form url.Value
 	if err != nil {
 		return compressBody{}, err
 	}
-	preset, err := conf.String("defaults.compressionPreset")
-	if err != nil {
-		return compressBody{}, err
-	}
-	b := compressBody{Name: rev.Session.ID, Session: rev.Session, Form: defaultForm(preset),
-		Presets: compress.Presets[:], Engines: []string{"extract", "claude", "anthropic", "openai", "command", "replay"}}
-	if b.Engine, err = conf.String("engine"); err != nil {
-		return b, err
-	}
+	b := compressBody{Name: rev.Session.ID, Session: rev.Session, Form: defaultForm(conf.String("defaults.compressionPreset")),
+		Presets: compress.Presets[:], Engines: versioncmd.EngineNames(), Engine: conf.String("engine")}
 	for k, v := range form {
 		if k != "part" {
 			b.Form[k] = v

@@ -161,9 +161,7 @@ func (s *Server) nextScreen(_ http.ResponseWriter, r *http.Request, p state.Proj
 	if err != nil {
 		return "", page{}, err
 	}
-	if b.Limit, err = conf.Int("hooks.contextSize"); err != nil {
-		return "", page{}, err
-	}
+	b.Limit = conf.Int("hooks.contextSize")
 	if len(b.Lines) == 0 {
 		st, err := trust.Outline(r.Context(), s.Memory.DB, p.ID)
 		if err != nil {

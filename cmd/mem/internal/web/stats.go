@@ -102,7 +102,7 @@ func (s *Server) settingsScreen(http.ResponseWriter, *http.Request) (string, pag
 }
 
 func (s *Server) settingsPage(b settingsBody) (string, page, error) {
-	conf, err := s.Settings()
+	conf, err := s.Lenient().Settings()
 	if err != nil {
 		return "", page{}, err
 	}
@@ -138,7 +138,7 @@ func runsPrograms(key string) bool {
 // changeSettings sets the settings of the form that differ. An empty value unsets one. If a value does not fit, the page
 // shows what was typed, and nothing is saved.
 func (s *Server) changeSettings(w http.ResponseWriter, r *http.Request) (string, page, error) {
-	conf, err := s.Settings()
+	conf, err := s.Lenient().Settings()
 	if err != nil {
 		return "", page{}, err
 	}

@@ -51,13 +51,11 @@ func WorldOf(run names.Run) (World, error) {
 		w.Claude = "" // the pages show what is in memory
 	}
 	w.Engine = func(ctx context.Context, rev state.Rev, name, model string) (compress.Summarizer, error) {
-		run := run
-		run.Env = w.fresh()
-		return requestedEngine(ctx, run, rev, name, model)
+		return requestedEngine(ctx, names.Run{Env: w.fresh(), Memory: run.Memory, Scope: run.Scope}, rev, name, model)
 	}
-	w.Hooks = func() (hookset.Report, error) { return hookset.ReportOf(w.fresh(), "") }
+	w.Hooks = func() (hookset.Report, error) { return hookset.ReportOf(w.Lenient(), "") }
 	w.Examine = func(ctx context.Context, fix bool) ([]doctor.Finding, error) {
-		x := &doctor.Exam{E: w.fresh(), Ctx: ctx, Fix: fix, Dir: w.Store}
+		x := &doctor.Exam{E: w.Lenient(), Ctx: ctx, Fix: fix, Dir: w.Store}
 		err := x.Run(false)
 		return x.Found, err
 	}
@@ -69,6 +67,13 @@ func (w World) fresh() *app.Env {
 	one := *w.Env
 	one.Conf = nil
 	return &one
+}
+
+// Lenient returns an environment for what shows or mends invalid settings.
+func (w World) Lenient() *app.Env {
+	e := w.fresh()
+	e.Lenient = true
+	return e
 }
 
 // Settings reads the current settings.

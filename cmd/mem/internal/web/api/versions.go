@@ -112,7 +112,8 @@ func (s *API) settings(in CompressionSettings) (compress.Settings, error) {
 	if err != nil {
 		return out, err
 	}
-	return out, versioncmd.SetDefaults(conf, &out)
+	versioncmd.SetDefaults(conf, &out)
+	return out, nil
 }
 
 // Compress compresses a session. A dry run calls no model.
