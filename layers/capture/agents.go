@@ -11,23 +11,23 @@ import (
 	"github.com/memvcs/mem/layers/projects"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
-	"github.com/memvcs/mem/layers/transcript/agents"
+	"github.com/memvcs/mem/layers/transcript"
 	"github.com/memvcs/mem/layers/trust"
 )
 
 // AgentSources finds the sessions of another agent under dir. A session that is not a file of JSON lines is converted
 // to one in the directory temp; its files become overflow files. Directories are the candidates for the hashes with
 // which Gemini names working directories. The sources are returned together with the joined errors: a [*SourceError]
-// for each unreadable file and an [*agents.DatabaseError] for an unreadable database.
+// for each unreadable file and an [transcript.DatabaseError] for an unreadable database.
 func AgentSources(name, dir, temp string, directories []string) ([]Source, error) {
-	a := agents.ByName(name)
+	a := transcript.AgentByName(name)
 	if a == nil {
 		return nil, fmt.Errorf("no agent is called %q", name)
 	}
 	return agentSources(a, dir, temp, directories)
 }
 
-func agentSources(a agents.Agent, dir, temp string, directories []string) (out []Source, err error) {
+func agentSources(a transcript.Agent, dir, temp string, directories []string) (out []Source, err error) {
 	sessions, err := a.Sessions(dir)
 	unread, err := unreadSources(err)
 	if err != nil {
@@ -62,8 +62,8 @@ func unreadSources(err error) (unread []error, fatal error) {
 		list = joined.Unwrap()
 	}
 	for _, one := range list {
-		var file *agents.FileError
-		var database *agents.DatabaseError
+		var file *transcript.FileError
+		var database *transcript.DatabaseError
 		switch {
 		case errors.As(one, &file):
 			unread = append(unread, &SourceError{Source{Path: file.Path}, file})
@@ -100,7 +100,7 @@ func OtherSessions(ctx context.Context, db *state.DB, dir string, roots map[stri
 	}
 	out, own := map[string]int{}, map[string]bool{} // own: by working directory, whether it belongs to the project
 	for name, root := range roots {
-		sessions, _ := agents.ByName(name).Sessions(root) // an agent that cannot be read is not mentioned
+		sessions, _ := transcript.AgentByName(name).Sessions(root) // an agent that cannot be read is not mentioned
 		for _, s := range sessions {
 			if s.Parent != "" || st.Session(Source{ID: s.ID}.SessionID()) != nil {
 				continue
@@ -126,7 +126,7 @@ func OtherSessions(ctx context.Context, db *state.DB, dir string, roots map[stri
 func geminiDirectory(chat string, directories []string) string {
 	project := filepath.Dir(filepath.Dir(chat))
 	for _, dir := range directories {
-		if agents.GeminiProject(dir) == filepath.Base(project) {
+		if transcript.GeminiProject(dir) == filepath.Base(project) {
 			return dir
 		}
 	}
@@ -137,11 +137,11 @@ func geminiDirectory(chat string, directories []string) string {
 // is the Path of its [Source].
 func UnknownValues(name, path string) (map[string]int, error) {
 	out := map[string]int{}
-	a := agents.ByName(name)
+	a := transcript.AgentByName(name)
 	if a == nil {
 		return out, nil
 	}
-	for value, err := range (agents.Codex{}).Values(agents.Session{Path: path}) { // the lines of any agent's file
+	for value, err := range (transcript.Codex{}).Values(transcript.AgentSession{Path: path}) { // the lines of any agent's file
 		if err != nil {
 			return nil, err
 		}
@@ -153,7 +153,7 @@ func UnknownValues(name, path string) (map[string]int, error) {
 }
 
 // writeValues writes the values of a session into a new file. read is the error of the session if it cannot be read.
-func writeValues(a agents.Agent, s agents.Session, path string) (read, err error) {
+func writeValues(a transcript.Agent, s transcript.AgentSession, path string) (read, err error) {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return nil, err

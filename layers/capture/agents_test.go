@@ -7,17 +7,17 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/memvcs/mem/layers/transcript/agents"
+	"github.com/memvcs/mem/layers/transcript"
 )
 
 // A vanishing agent has one session whose file is deleted before its values are read, and one that can be read.
-type vanishing struct{ agents.Gemini }
+type vanishing struct{ transcript.Gemini }
 
-func (vanishing) Sessions(string) ([]agents.Session, error) {
-	return []agents.Session{{ID: "gone", Path: "gone.json", Packed: true}, {ID: "here", Path: "here.json", Packed: true}}, nil
+func (vanishing) Sessions(string) ([]transcript.AgentSession, error) {
+	return []transcript.AgentSession{{ID: "gone", Path: "gone.json", Packed: true}, {ID: "here", Path: "here.json", Packed: true}}, nil
 }
 
-func (vanishing) Values(s agents.Session) iter.Seq2[[]byte, error] {
+func (vanishing) Values(s transcript.AgentSession) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		if s.ID == "gone" {
 			yield(nil, os.ErrNotExist)

@@ -21,7 +21,6 @@ import (
 	"github.com/memvcs/mem/layers/secrets"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/transcript"
-	"github.com/memvcs/mem/layers/transcript/agents"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/objects/stream"
 	"github.com/memvcs/mem/refs"
@@ -49,7 +48,7 @@ type Source struct {
 func (s Source) SessionID() string {
 	id := s.ID
 	if id == "" {
-		if id = agents.RolloutID(s.Path); id != "" {
+		if id = transcript.RolloutID(s.Path); id != "" {
 			return id
 		}
 		if id = strings.TrimSuffix(filepath.Base(s.Path), ".jsonl"); isConflictCopy(id) {

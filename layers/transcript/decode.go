@@ -3,8 +3,6 @@ package transcript
 import (
 	"fmt"
 	"time"
-
-	"github.com/memvcs/mem/layers/transcript/agents"
 )
 
 // Decode decodes the record v. The error wraps [ErrOpaque] for an opaque value. A field of an unexpected type is
@@ -42,7 +40,7 @@ func decode(v Value, whole bool) (Message, error) {
 		return m, fmt.Errorf("message %d: %w", v.N, err)
 	}
 	if message == nil {
-		if rec := agents.Record(v.Raw, m.Type, agent); rec != nil {
+		if rec := agentRecord(v.Raw, m.Type, agent); rec != nil {
 			own, err := decode(Value{N: v.N, Raw: rec}, whole)
 			own.Raw, own.Rewind = v.Raw, rewindOf(rec)
 			return own, err
@@ -204,5 +202,5 @@ func Foreign(raw []byte) bool {
 		}
 		return true
 	})
-	return !message && agents.Of(kind, agent) != nil
+	return !message && agentOf(kind, agent) != nil
 }

@@ -1,4 +1,4 @@
-// Package transcript parses the session files of Claude Code, complete or damaged.
+// Package transcript parses the session files of Claude Code, complete or damaged, and those of other agents ([Agent]).
 //
 // A session file is a stream of JSON objects, usually one per line. But two objects may share a line, a crash leaves a
 // torn line, a restored file has no final newline, and a line may contain NUL or invalid UTF-8. The package splits a

@@ -11,7 +11,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/capture"
-	"github.com/memvcs/mem/layers/transcript/agents"
+	"github.com/memvcs/mem/layers/transcript"
 )
 
 // warnUnknown warns in one line of values of another agent that were stored but not understood.
@@ -55,7 +55,7 @@ func hintOtherAgents(ctx context.Context, e *app.Env, m *layers.Memory) error {
 		return nil
 	}
 	roots := map[string]string{}
-	for _, name := range agents.Names() {
+	for _, name := range transcript.AgentNames() {
 		dir, err := importDir(e, name, "")
 		if err == nil && capture.IsDir(dir) { // without a home there are no sessions
 			roots[name] = dir

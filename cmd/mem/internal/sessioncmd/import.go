@@ -22,7 +22,7 @@ import (
 	"github.com/memvcs/mem/layers/migration"
 	"github.com/memvcs/mem/layers/projects"
 	"github.com/memvcs/mem/layers/sync"
-	"github.com/memvcs/mem/layers/transcript/agents"
+	"github.com/memvcs/mem/layers/transcript"
 	"github.com/memvcs/mem/refs"
 )
 
@@ -58,7 +58,7 @@ func ImportCommand(e *app.Env, readArchive ArchiveReader) *cli.Command {
 		Flags: []cli.Flag{
 			app.BoolFlag(&o.noL1, "no-l1", "capture only; derive L1 and count tokens when they are needed"),
 			app.ChoiceFlag(&o.agent, "agent", "capture the sessions of another `AGENT`: codex, gemini or opencode",
-				agents.Names()...),
+				transcript.AgentNames()...),
 			app.BoolFlag(&o.trust, "trust", "trust every device in the archive (all of them are yours)"),
 		},
 		Action: e.Action(0, 1, func(c *cli.Context) error {
@@ -125,7 +125,7 @@ func runImport(ctx context.Context, e *app.Env, o importOptions, operand string)
 		}
 		failed, fatal := splitErrors(err)
 		failed = slices.DeleteFunc(failed, func(err error) bool { return warnTorn(e, err) })
-		if database := (*agents.DatabaseError)(nil); errors.As(fatal, &database) {
+		if database := (*transcript.DatabaseError)(nil); errors.As(fatal, &database) {
 			if len(sources) == 0 && len(failed) == 0 {
 				return app.WithHint(fmt.Errorf("import: %w", database), databaseHint)
 			}
@@ -181,7 +181,7 @@ func runImport(ctx context.Context, e *app.Env, o importOptions, operand string)
 // warnTorn warns of a file of another agent that is not valid JSON, and reports whether err is about one. Such a file
 // may be being written; the next import reads it again.
 func warnTorn(e *app.Env, err error) bool {
-	var file *agents.FileError
+	var file *transcript.FileError
 	var syntax *json.SyntaxError
 	torn := errors.As(err, &file) && (errors.As(err, &syntax) || errors.Is(err, io.ErrUnexpectedEOF))
 	if torn {

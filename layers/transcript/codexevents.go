@@ -1,4 +1,4 @@
-package agents
+package transcript
 
 import (
 	"cmp"
@@ -11,8 +11,8 @@ import (
 
 // codexEvent sets what only events contain: the title, how many turns the user withdrew, and the tools that a script of the model called. The IDs of such
 // calls start with "exec-". All other events repeat items.
-func codexEvent(ev gjson.Result, rec *Rec) {
-	var blocks []Block
+func codexEvent(ev gjson.Result, rec *agentRec) {
+	var blocks []agentBlock
 	switch item := ev.Get("item"); ev.Get("type").Str {
 	case "thread_name_updated":
 		if name := ev.Get("thread_name").Str; name != "" {
@@ -26,17 +26,17 @@ func codexEvent(ev gjson.Result, rec *Rec) {
 		blocks = codexDone(item.Get("type").Str, item.Get("id").Str, item)
 	}
 	if len(blocks) > 0 {
-		rec.Type, rec.Message = "assistant", &Message{Role: "assistant", Content: blocks}
+		rec.Type, rec.Message = "assistant", &agentMessage{Role: "assistant", Content: blocks}
 	}
 }
 
 // codexDone returns the calls of a finished tool, and their results.
-func codexDone(kind, id string, d gjson.Result) (out []Block) {
+func codexDone(kind, id string, d gjson.Result) (out []agentBlock) {
 	status, success := d.Get("status").Str, d.Get("success") // success is of patch_apply_end
 	switch {
 	case !strings.HasPrefix(id, "exec-"):
 	case kind == "CommandExecution":
-		return []Block{shellCall(id, words(d.Get("command"))),
+		return []agentBlock{shellCall(id, textsOf(d.Get("command"))),
 			result(id, d.Get("aggregated_output").Str, status == "failed", int(d.Get("exit_code").Int()))}
 	case kind == "FileChange":
 		changes := d.Get("changes").Map()
@@ -50,7 +50,7 @@ func codexDone(kind, id string, d gjson.Result) (out []Block) {
 }
 
 // codexChange returns the change of one file by a patch as an edit.
-func codexChange(id, path string, c gjson.Result) Block {
+func codexChange(id, path string, c gjson.Result) agentBlock {
 	kind, content := c.Get("type").Str, c.Get("content").Str
 	if kind == "add" {
 		return call(id, "Write", map[string]string{"file_path": path, "content": content})

@@ -1,4 +1,4 @@
-package agents
+package transcript
 
 import (
 	"cmp"
@@ -68,10 +68,10 @@ func codexLine(l gjson.Result) (kind string, payload gjson.Result) {
 }
 
 // Message returns a line as a record of Claude Code.
-func (Codex) Message(value []byte) Rec {
+func (Codex) Message(value []byte) agentRec {
 	l := parse(value)
 	kind, it := codexLine(l)
-	rec := Rec{Type: "codex", Subtype: kind, Timestamp: l.Get("timestamp").Str}
+	rec := agentRec{Type: "codex", Subtype: kind, Timestamp: l.Get("timestamp").Str}
 	switch kind {
 	case "session_meta":
 		rec.Session, rec.Cwd, rec.Branch = it.Get("id").Str, it.Get("cwd").Str, it.Get("git.branch").Str
@@ -81,7 +81,7 @@ func (Codex) Message(value []byte) Rec {
 	case "turn_context":
 		rec.Cwd = it.Get("cwd").Str
 	case "compacted":
-		rec.Type, rec.Compact, rec.Message = "user", true, user(it.Get("message").Str)
+		rec.Type, rec.Compact, rec.Message = "user", true, userMessage(it.Get("message").Str)
 	case "response_item":
 		codexItem(it, &rec)
 	case "event_msg":
@@ -94,14 +94,14 @@ func (Codex) Message(value []byte) Rec {
 }
 
 // codexItem sets the message of an item: text, a tool call or a result.
-func codexItem(it gjson.Result, rec *Rec) {
-	var blocks []Block
+func codexItem(it gjson.Result, rec *agentRec) {
+	var blocks []agentBlock
 	id, name := it.Get("call_id").Str, it.Get("name").Str
 	switch it.Get("type").Str {
 	case "message":
 		texts, role := codexTexts(it.Get("content")), it.Get("role").Str
 		if role == "assistant" {
-			rec.Type, rec.Message = "assistant", answer(texts...)
+			rec.Type, rec.Message = "assistant", modelMessage(texts...)
 			return
 		}
 		rec.Meta = role != "user" || slices.ContainsFunc(texts, codexWrote)
@@ -110,7 +110,7 @@ func codexItem(it gjson.Result, rec *Rec) {
 				texts[i] = strings.TrimSpace(request)
 			}
 		}
-		rec.Type, rec.Message = "user", user(texts...)
+		rec.Type, rec.Message = "user", userMessage(texts...)
 		return
 	case "function_call":
 		blocks = codexCall(id, name, it.Get("arguments").Str)
@@ -118,21 +118,21 @@ func codexItem(it gjson.Result, rec *Rec) {
 		if input := it.Get("input").Str; name == "apply_patch" {
 			blocks = patchCalls(id, input)
 		} else {
-			blocks = []Block{call(id, name, map[string]string{"input": input})}
+			blocks = []agentBlock{call(id, name, map[string]string{"input": input})}
 		}
 	case "local_shell_call":
-		blocks = shellCalls(id, words(it.Get("action.command")))
+		blocks = shellCalls(id, textsOf(it.Get("action.command")))
 	case "web_search_call":
-		blocks = []Block{call(it.Get("id").Str, "WebSearch", map[string]string{"query": it.Get("action.query").Str})}
+		blocks = []agentBlock{call(it.Get("id").Str, "WebSearch", map[string]string{"query": it.Get("action.query").Str})}
 	case "function_call_output", "custom_tool_call_output":
 		text, status := codexOutput(it.Get("output"))
 		failed := strings.HasPrefix(text, "Script failed\n") || strings.HasPrefix(text, "apply_patch verification failed")
-		rec.Type, rec.Message = "user", &Message{Role: "user", Content: []Block{result(id, text, failed, status)}}
+		rec.Type, rec.Message = "user", &agentMessage{Role: "user", Content: []agentBlock{result(id, text, failed, status)}}
 		return
 	default:
 		return // reasoning and unknown types
 	}
-	rec.Type, rec.Message = "assistant", &Message{Role: "assistant", Content: blocks}
+	rec.Type, rec.Message = "assistant", &agentMessage{Role: "assistant", Content: blocks}
 }
 
 // codexTexts returns the texts of the content of a message: a string or a list of parts.
@@ -175,38 +175,38 @@ func codexWrote(s string) bool {
 
 // codexCall returns the tool call of a function: of a shell, a patch, a plan, or another tool by its own name. The
 // arguments are JSON.
-func codexCall(id, name, arguments string) []Block {
+func codexCall(id, name, arguments string) []agentBlock {
 	a := parse([]byte(arguments))
 	if !a.IsObject() {
-		return []Block{call(id, name, map[string]string{"arguments": arguments})}
+		return []agentBlock{call(id, name, map[string]string{"arguments": arguments})}
 	}
 	switch name {
 	case "shell", "shell_command", "container.exec", "local_shell", "exec_command", "unified_exec":
 		command := a.Get("command") // a list or a string
 		if command.IsArray() {
-			return shellCalls(id, words(command))
+			return shellCalls(id, textsOf(command))
 		}
 		return shellCalls(id, []string{cmp.Or(command.Str, a.Get("cmd").Str)})
 	case "apply_patch":
 		return patchCalls(id, a.Get("input").Str)
 	case "update_plan":
-		return []Block{todos(id, a.Get("plan"), "step")}
+		return []agentBlock{todos(id, a.Get("plan"), "step")}
 	case "view_image":
-		return []Block{call(id, "Read", map[string]string{"file_path": a.Get("path").Str})}
+		return []agentBlock{call(id, "Read", map[string]string{"file_path": a.Get("path").Str})}
 	}
-	return []Block{call(id, name, json.RawMessage(arguments))}
+	return []agentBlock{call(id, name, json.RawMessage(arguments))}
 }
 
 // shellCalls returns a command line, or the edits of the patch that it applies.
-func shellCalls(id string, argv []string) []Block {
+func shellCalls(id string, argv []string) []agentBlock {
 	if patch := patchOf(argv); patch != "" {
 		return patchCalls(id, patch)
 	}
-	return []Block{shellCall(id, argv)}
+	return []agentBlock{shellCall(id, argv)}
 }
 
 // shellCall returns a command line; for a shell with -c or -lc, the command that it runs.
-func shellCall(id string, argv []string) Block {
+func shellCall(id string, argv []string) agentBlock {
 	line := strings.Join(argv, " ")
 	if len(argv) == 3 && (argv[1] == "-lc" || argv[1] == "-c") {
 		line = argv[2]

@@ -1,4 +1,4 @@
-package agents
+package transcript
 
 import (
 	"cmp"
@@ -32,7 +32,7 @@ type line struct {
 }
 
 // made yields the lines of a session.
-func made(agent string, s Session, read func() ([]line, error)) iter.Seq2[[]byte, error] {
+func made(agent string, s AgentSession, read func() ([]line, error)) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		lines, err := read()
 		if err != nil {
@@ -74,12 +74,12 @@ func (Gemini) Unknown(value []byte) string {
 }
 
 // Message returns a line as a record of Claude Code.
-func (Gemini) Message(value []byte) Rec {
+func (Gemini) Message(value []byte) agentRec {
 	var l line
 	if json.Unmarshal(value, &l) != nil {
-		return Rec{Type: "gemini"}
+		return agentRec{Type: "gemini"}
 	}
-	rec := Rec{Type: "gemini", Timestamp: l.Timestamp, Session: l.Session, Cwd: l.Cwd}
+	rec := agentRec{Type: "gemini", Timestamp: l.Timestamp, Session: l.Session, Cwd: l.Cwd}
 	m := parse(l.Record)
 	rec.UUID = m.Get("id").Str
 	summary := m.Get("$set.summary").Str
@@ -91,9 +91,9 @@ func (Gemini) Message(value []byte) Rec {
 	case kind == "user":
 		geminiUser(m, &rec)
 	case kind == "gemini":
-		said := answer(geminiTexts(m.Get("content"))...)
+		said := modelMessage(geminiTexts(m.Get("content"))...)
 		if said == nil {
-			said = &Message{Role: "assistant"}
+			said = &agentMessage{Role: "assistant"}
 		}
 		for _, c := range list(m.Get("toolCalls")) {
 			said.Content = append(said.Content, geminiCall(c.Get("id").Str, c.Get("name").Str, c.Get("args")))
@@ -106,12 +106,12 @@ func (Gemini) Message(value []byte) Rec {
 }
 
 // geminiUser sets a message of the user. A summary that Gemini made of earlier messages is the summary of a compaction.
-func geminiUser(m gjson.Result, rec *Rec) {
+func geminiUser(m gjson.Result, rec *agentRec) {
 	texts := geminiTexts(m.Get("displayContent")) // the user's text; the content also contains files
 	if len(texts) == 0 {
 		texts = geminiTexts(m.Get("content"))
 	}
-	if rec.Message = user(texts...); rec.Message == nil {
+	if rec.Message = userMessage(texts...); rec.Message == nil {
 		return
 	}
 	rec.Type = "user"
@@ -141,7 +141,7 @@ func geminiTexts(content gjson.Result) (out []string) {
 }
 
 // geminiCall gives a tool the name of the equivalent tool of Claude Code, if there is one.
-func geminiCall(id, name string, args gjson.Result) Block {
+func geminiCall(id, name string, args gjson.Result) agentBlock {
 	if !args.IsObject() {
 		return call(id, name, json.RawMessage(args.Raw))
 	}
@@ -173,7 +173,7 @@ func geminiCall(id, name string, args gjson.Result) Block {
 }
 
 // geminiResult returns the result of a call, none if it has not ended. It is a string, a part or a list of parts.
-func geminiResult(c gjson.Result) []Block {
+func geminiResult(c gjson.Result) []agentBlock {
 	r, ended := c.Get("result"), c.Get("status").Str
 	failed := ended == "error" || ended == "cancelled"
 	if !failed && ended != "success" && (!r.Exists() || r.Type == gjson.Null) {
@@ -191,5 +191,5 @@ func geminiResult(c gjson.Result) []Block {
 	if i := strings.LastIndex(text, "\nExit Code: "); i >= 0 {
 		_, _ = fmt.Sscanf(text[i:], "\nExit Code: %d", &status) // "(none)" of what went well
 	}
-	return []Block{result(c.Get("id").Str, text, failed, status)}
+	return []agentBlock{result(c.Get("id").Str, text, failed, status)}
 }

@@ -1,4 +1,4 @@
-package agents
+package transcript
 
 import (
 	"cmp"
@@ -23,7 +23,7 @@ func (e *DatabaseError) Error() string {
 // Sessions lists the sessions under dir, which is the data directory of opencode, its storage, a file that
 // "opencode export" wrote, or a directory of such files. A database is a [*DatabaseError], next to the sessions in
 // files. JSON that is not a session is passed over.
-func (OpenCode) Sessions(dir string) (out []Session, err error) {
+func (openCode) Sessions(dir string) (out []AgentSession, err error) {
 	fi, err := os.Stat(dir)
 	if err != nil {
 		return nil, err
@@ -55,7 +55,7 @@ func (OpenCode) Sessions(dir string) (out []Session, err error) {
 		return nil, err
 	}
 	var unread []error
-	add := func(s Session, ok bool, err error) {
+	add := func(s AgentSession, ok bool, err error) {
 		if err != nil {
 			unread = append(unread, err)
 		} else if ok {
@@ -93,7 +93,7 @@ func isDatabase(path string) bool {
 }
 
 // openStored returns the session whose file is path, in the storage dir.
-func openStored(dir, path string) (s Session, ok bool, err error) {
+func openStored(dir, path string) (s AgentSession, ok bool, err error) {
 	var info openSession
 	if err := readSession(path, &info); err != nil || info.ID == "" {
 		return s, false, err
@@ -101,7 +101,7 @@ func openStored(dir, path string) (s Session, ok bool, err error) {
 	if filepath.Base(info.ID) != info.ID || info.ID == ".." { // it names a directory
 		return s, false, &FileError{path, fmt.Errorf("%.80q is not a session id", info.ID)}
 	}
-	s = Session{ID: info.ID, Path: path, Cwd: info.Directory, Parent: parentID(info.Parent)}
+	s = AgentSession{ID: info.ID, Path: path, Cwd: info.Directory, Parent: parentID(info.Parent)}
 	messages, err := jsonFiles(filepath.Join(dir, "message", info.ID))
 	if err != nil {
 		return s, false, err
@@ -118,12 +118,12 @@ func openStored(dir, path string) (s Session, ok bool, err error) {
 }
 
 // openExport returns the session in the output of "opencode export".
-func openExport(path string) (s Session, ok bool, err error) {
+func openExport(path string) (s AgentSession, ok bool, err error) {
 	var e openDocument
 	if err := readSession(path, &e); err != nil || e.Info.ID == "" || e.Messages == nil {
 		return s, false, err
 	}
-	s = Session{ID: e.Info.ID, Path: path, Files: []string{path}, Cwd: e.Info.Directory,
+	s = AgentSession{ID: e.Info.ID, Path: path, Files: []string{path}, Cwd: e.Info.Directory,
 		Parent: parentID(e.Info.Parent)}
 	return s, true, nil
 }
@@ -193,7 +193,7 @@ func (e openDocument) stored() (out []stored) {
 }
 
 // Values yields the lines of a session.
-func (OpenCode) Values(s Session) iter.Seq2[[]byte, error] {
+func (openCode) Values(s AgentSession) iter.Seq2[[]byte, error] {
 	return made("opencode", s, func() ([]line, error) {
 		info, messages, err := openRead(s)
 		return openLines(info, messages), err
@@ -201,16 +201,16 @@ func (OpenCode) Values(s Session) iter.Seq2[[]byte, error] {
 }
 
 func openLines(info openSession, messages []stored) []line {
-	out := []line{{Cwd: info.Directory, Timestamp: info.Time.text(), Header: object(info)}}
+	out := []line{{Cwd: info.Directory, Timestamp: info.Time.text(), Header: jsonObject(info)}}
 	for _, m := range messages {
 		out = append(out, line{Cwd: info.Directory, Timestamp: openTime{m.created}.text(), Record: m.raw, Malformed: m.malformed,
-			Parts: object(append([]json.RawMessage{}, m.parts...))})
+			Parts: jsonObject(append([]json.RawMessage{}, m.parts...))})
 	}
 	return out
 }
 
 // openRead reads a session: from an export, or from the files of its messages and parts.
-func openRead(s Session) (info openSession, messages []stored, err error) {
+func openRead(s AgentSession) (info openSession, messages []stored, err error) {
 	if len(s.Files) == 1 {
 		var e openDocument
 		if err := readJSON(s.Path, &e); err == nil && e.Messages != nil {
@@ -226,7 +226,7 @@ func openRead(s Session) (info openSession, messages []stored, err error) {
 
 // openMessages returns the messages of a session by time. A file that is not JSON has no time and stays after the
 // message before it.
-func openMessages(s Session) (out []stored, err error) {
+func openMessages(s AgentSession) (out []stored, err error) {
 	parts := map[string][]string{} // by message
 	for _, path := range s.Files {
 		if dir := filepath.Dir(path); filepath.Base(filepath.Dir(dir)) == "part" {
@@ -248,7 +248,7 @@ func openMessages(s Session) (out []stored, err error) {
 				return nil, err
 			}
 			if malformed != "" {
-				raw = object(map[string]string{"type": "malformed", "text": malformed})
+				raw = jsonObject(map[string]string{"type": "malformed", "text": malformed})
 			}
 			m.parts = append(m.parts, raw)
 		}

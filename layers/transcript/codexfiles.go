@@ -1,4 +1,4 @@
-package agents
+package transcript
 
 import (
 	"bufio"
@@ -16,14 +16,14 @@ import (
 // Sessions lists the rollout files under dir, which is ~/.codex, a directory in it or a rollout file. The rollout of
 // a subagent has the session that started it as its parent. A second file with the same id is a session with its file
 // name as id.
-func (Codex) Sessions(dir string) (out []Session, err error) {
+func (Codex) Sessions(dir string) (out []AgentSession, err error) {
 	known := map[string]bool{}
 	err = walk(dir, func(path string) error {
 		id := RolloutID(path)
 		if id == "" {
 			return nil
 		}
-		s := Session{ID: id, Path: path}
+		s := AgentSession{ID: id, Path: path}
 		if plain, ok := strings.CutSuffix(path, ".zst"); ok {
 			if _, err := os.Stat(plain); err == nil {
 				return nil // Codex is about to delete one of the two
@@ -78,7 +78,7 @@ func RolloutID(path string) string {
 
 // rolloutMeta returns the session that started the subagent of the rollout s, "" if it is not a subagent's, and its
 // working directory. Both are in the first line.
-func rolloutMeta(s Session) (parent, cwd string) {
+func rolloutMeta(s AgentSession) (parent, cwd string) {
 	for line, err := range (Codex{}).Values(s) {
 		if err != nil {
 			return "", "" // the capture of the file reports the error
@@ -94,7 +94,7 @@ func rolloutMeta(s Session) (parent, cwd string) {
 }
 
 // Values yields the lines of the file.
-func (Codex) Values(s Session) iter.Seq2[[]byte, error] {
+func (Codex) Values(s AgentSession) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		f, err := os.Open(s.Path)
 		if err != nil {

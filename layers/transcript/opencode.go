@@ -1,4 +1,4 @@
-package agents
+package transcript
 
 import (
 	"cmp"
@@ -9,14 +9,14 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// OpenCode is opencode before version 1.2: storage/session/<project>/<session>.json,
+// openCode is opencode before version 1.2: storage/session/<project>/<session>.json,
 // storage/message/<session>/<message>.json and storage/part/<message>/<part>.json below its data directory. Later
 // versions keep sessions in a database, see [DatabaseError]; the output of "opencode export" is supported. The values
 // of a session are a line for the session and a line for each message with its parts.
-type OpenCode struct{}
+type openCode struct{}
 
 // Detect reports whether a value was made by Values.
-func (OpenCode) Detect(_, agent string) bool { return agent == "opencode" }
+func (openCode) Detect(_, agent string) bool { return agent == "opencode" }
 
 // An openSession is the file of a session.
 type openSession struct {
@@ -41,7 +41,7 @@ func (t openTime) text() string {
 }
 
 // Unknown returns the type of a part, or the role of a message.
-func (OpenCode) Unknown(value []byte) string {
+func (openCode) Unknown(value []byte) string {
 	var l line
 	if json.Unmarshal(value, &l) != nil || l.Record == nil && l.Malformed == "" {
 		return ""
@@ -65,12 +65,12 @@ func (OpenCode) Unknown(value []byte) string {
 }
 
 // Message returns a line as a record of Claude Code.
-func (OpenCode) Message(value []byte) Rec {
+func (openCode) Message(value []byte) agentRec {
 	var l line
 	if json.Unmarshal(value, &l) != nil {
-		return Rec{Type: "opencode"}
+		return agentRec{Type: "opencode"}
 	}
-	rec := Rec{Type: "opencode", Timestamp: l.Timestamp, Session: l.Session, Cwd: l.Cwd}
+	rec := agentRec{Type: "opencode", Timestamp: l.Timestamp, Session: l.Session, Cwd: l.Cwd}
 	if l.Header != nil {
 		info := parse(l.Header)
 		if version := info.Get("version").Str; version != "" {
@@ -87,15 +87,15 @@ func (OpenCode) Message(value []byte) Rec {
 
 // openMessage sets a message with its parts. The client wrote a synthetic part, and the model does not see an ignored
 // one.
-func openMessage(m, parts gjson.Result, rec *Rec) {
+func openMessage(m, parts gjson.Result, rec *agentRec) {
 	rec.UUID = m.Get("id").Str
 	role := m.Get("role").Str
-	out := &Message{Role: role}
+	out := &agentMessage{Role: role}
 	for _, p := range list(parts) {
 		text, hidden := p.Get("text").Str, p.Get("synthetic").Bool() || p.Get("ignored").Bool()
 		switch kind := p.Get("type").Str; {
 		case kind == "text" && strings.TrimSpace(text) != "" && !hidden:
-			out.Content = append(out.Content, Block{Type: "text", Text: text})
+			out.Content = append(out.Content, agentBlock{Type: "text", Text: text})
 		case kind == "tool":
 			out.Content = append(out.Content, openCall(p.Get("callID").Str, p.Get("tool").Str, p.Get("state.input"))...)
 			state := p.Get("state")
@@ -121,12 +121,12 @@ func openMessage(m, parts gjson.Result, rec *Rec) {
 }
 
 // openCall gives a tool the name of the equivalent tool of Claude Code, if there is one.
-func openCall(id, tool string, a gjson.Result) []Block {
+func openCall(id, tool string, a gjson.Result) []agentBlock {
 	if !a.IsObject() {
-		return []Block{call(id, tool, json.RawMessage(a.Raw))}
+		return []agentBlock{call(id, tool, json.RawMessage(a.Raw))}
 	}
 	file := cmp.Or(a.Get("filePath").Str, a.Get("path").Str)
-	one := func(name string, input any) []Block { return []Block{call(id, name, input)} }
+	one := func(name string, input any) []agentBlock { return []agentBlock{call(id, name, input)} }
 	switch tool {
 	case "bash", "shell":
 		return one("Bash", map[string]string{"command": a.Get("command").Str})
@@ -153,7 +153,7 @@ func openCall(id, tool string, a gjson.Result) []Block {
 	case "task":
 		return one("Task", map[string]string{"description": a.Get("description").Str, "subagent_type": a.Get("subagent_type").Str})
 	case "todowrite":
-		return []Block{todos(id, a.Get("todos"), "content")}
+		return []agentBlock{todos(id, a.Get("todos"), "content")}
 	}
 	return one(tool, json.RawMessage(a.Raw))
 }

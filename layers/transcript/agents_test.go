@@ -1,4 +1,4 @@
-package agents
+package transcript
 
 import (
 	"bytes"
@@ -25,7 +25,7 @@ func checkValue(t *testing.T, a Agent, value []byte) {
 // checkLines checks the values that lines make.
 func checkLines(t *testing.T, a Agent, lines []line) {
 	t.Helper()
-	for value, err := range made("gemini", Session{ID: "s"}, func() ([]line, error) { return lines, nil }) {
+	for value, err := range made("gemini", AgentSession{ID: "s"}, func() ([]line, error) { return lines, nil }) {
 		if err != nil || !json.Valid(value) || bytes.Count(value, []byte("\n")) != 1 {
 			t.Errorf("%T: %q is no value, %v", a, value, err)
 		}
@@ -48,8 +48,8 @@ func FuzzMessage(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, value []byte) {
-		for _, name := range Names() {
-			checkValue(t, ByName(name), value)
+		for _, name := range AgentNames() {
+			checkValue(t, AgentByName(name), value)
 		}
 	})
 }
@@ -61,13 +61,13 @@ func FuzzCodex(f *testing.F) {
 	f.Add("Exit code: 99999999999999999999\nOutput:\nx")
 	f.Fuzz(func(t *testing.T, s string) {
 		for _, item := range []map[string]any{
-			{"type": "function_call", "name": "shell", "arguments": string(object(map[string]any{"command": []string{"sh", "-c", s}}))},
+			{"type": "function_call", "name": "shell", "arguments": string(jsonObject(map[string]any{"command": []string{"sh", "-c", s}}))},
 			{"type": "function_call", "name": s, "arguments": s},
 			{"type": "custom_tool_call", "name": "apply_patch", "input": s},
 			{"type": "function_call_output", "output": s},
 			{"type": "message", "role": "user", "content": s},
 		} {
-			value := object(map[string]any{"type": "response_item", "payload": item})
+			value := jsonObject(map[string]any{"type": "response_item", "payload": item})
 			checkValue(t, Codex{}, value)
 		}
 	})
@@ -95,7 +95,7 @@ func FuzzOpenCode(f *testing.F) {
 		if json.Unmarshal(file, &e) != nil {
 			return
 		}
-		checkLines(t, OpenCode{}, openLines(e.Info, e.stored()))
+		checkLines(t, openCode{}, openLines(e.Info, e.stored()))
 	})
 }
 
@@ -111,7 +111,7 @@ func TestCodexTyped(t *testing.T) {
 		"<a_b> is not closed":                                                          "<a_b> is not closed",
 		"# Context from my IDE setup:\n\n## Open tabs\n\n## My request for Codex:\nGo": "Go",
 	} {
-		rec := Codex{}.Message(object(map[string]any{"type": "response_item",
+		rec := Codex{}.Message(jsonObject(map[string]any{"type": "response_item",
 			"payload": map[string]any{"type": "message", "role": "user", "content": text}}))
 		got := ""
 		if rec.Message != nil && !rec.Meta {
@@ -177,7 +177,7 @@ func TestOpenCodeFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	list, err := OpenCode{}.Sessions(dir)
+	list, err := openCode{}.Sessions(dir)
 	var file *FileError
 	if !errors.As(err, &file) || filepath.Base(file.Path) != "ses_1.json" || len(list) != 1 {
 		t.Fatalf("%v, %v", list, err)
@@ -187,7 +187,7 @@ func TestOpenCodeFiles(t *testing.T) {
 	}) {
 		t.Errorf("%v", list[0])
 	}
-	for _, err := range (OpenCode{}).Values(list[0]) {
+	for _, err := range (openCode{}).Values(list[0]) {
 		if err != nil {
 			t.Error(err)
 		}

@@ -1,15 +1,4 @@
-// Package agents reads the sessions of coding agents other than Claude Code: Codex CLI, Gemini CLI and OpenCode.
-//
-// A session of any agent is stored as a stream of JSON values, one per line. The session file of Codex is such a
-// stream, so it is the original. Gemini writes one JSON document per session and OpenCode one file per message part;
-// their [Agent.Values] are lines made from these files, with each part unchanged, and the files themselves are stored
-// with the session, byte for byte.
-//
-// [Record] converts a value to the record that Claude Code would have written: a prompt, an answer, a tool call or
-// its result. All packages above transcript therefore handle one format. Tools that do the same as a tool of Claude
-// Code get its name and input, so that commands, edits and to-do lists are recognised. An unknown value becomes a
-// record without a message; its bytes stay in the session.
-package agents
+package transcript
 
 import (
 	"encoding/json"
@@ -20,24 +9,34 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// An Agent is one program and its format.
+// An Agent is a coding agent other than Claude Code (Codex CLI, Gemini CLI, OpenCode) and its format.
+//
+// A session of any agent is stored as a stream of JSON values, one per line. The session file of Codex is such a
+// stream, so it is the original. Gemini writes one JSON document per session and OpenCode one file per message part;
+// their Values are lines made from these files, with each part unchanged, and the files themselves are stored with the
+// session, byte for byte.
+//
+// A value is converted to the record that Claude Code would have written: a prompt, an answer, a tool call or its result. All
+// readers of a session therefore handle one format. Tools that do the same as a tool of Claude Code get its name and
+// input, so that commands, edits and to-do lists are recognised. An unknown value becomes a record without a message; its
+// bytes stay in the session.
 type Agent interface {
 	// Detect reports whether the top-level members of a value are those of this agent: its type and the agent that
 	// it names.
 	Detect(kind, agent string) bool
 	// Values yields the values of a session from its files, in order.
-	Values(s Session) iter.Seq2[[]byte, error]
+	Values(s AgentSession) iter.Seq2[[]byte, error]
 	// Message returns a value as a record of Claude Code.
-	Message(value []byte) Rec
+	Message(value []byte) agentRec
 	// Unknown returns the type of a value, or of a part of it, that this package does not know; "" if it knows all.
 	Unknown(value []byte) string
 	// Sessions lists the sessions under the agent's directory, in the order of their files. A file of a session that
 	// cannot be read is a [*FileError], next to the other sessions.
-	Sessions(dir string) ([]Session, error)
+	Sessions(dir string) ([]AgentSession, error)
 }
 
-// A Session is the files of one session.
-type Session struct {
+// An AgentSession is the files of one session.
+type AgentSession struct {
 	ID     string
 	Path   string   // the file with the session, or with its name
 	Files  []string // the files that belong to it; empty if Path is a stream of values
@@ -72,35 +71,35 @@ func parentID(id string) string {
 	return id[:min(len(id), 200)]
 }
 
-// Names are the names of the agents that can be imported, sorted.
-func Names() []string { return []string{"codex", "gemini", "opencode"} }
+// AgentNames are the names of the agents that can be imported, sorted.
+func AgentNames() []string { return []string{"codex", "gemini", "opencode"} }
 
-// ByName returns the agent with a name, nil if there is none.
-func ByName(name string) Agent {
+// AgentByName returns the agent with a name, nil if there is none.
+func AgentByName(name string) Agent {
 	switch name {
 	case "codex":
 		return Codex{}
 	case "gemini":
 		return Gemini{}
 	case "opencode":
-		return OpenCode{}
+		return openCode{}
 	}
 	return nil
 }
 
-// Of returns the agent whose values have these members, nil for an unknown agent.
-func Of(kind, agent string) Agent {
-	for _, name := range Names() {
-		if a := ByName(name); a.Detect(kind, agent) {
+// agentOf returns the agent whose values have these members, nil for an unknown agent.
+func agentOf(kind, agent string) Agent {
+	for _, name := range AgentNames() {
+		if a := AgentByName(name); a.Detect(kind, agent) {
 			return a
 		}
 	}
 	return nil
 }
 
-// Record returns the Claude Code record for a value with these members, nil for an unknown agent.
-func Record(value []byte, kind, agent string) []byte {
-	a := Of(kind, agent)
+// agentRecord returns the Claude Code record for a value with these members, nil for an unknown agent.
+func agentRecord(value []byte, kind, agent string) []byte {
+	a := agentOf(kind, agent)
 	if a == nil {
 		return nil
 	}
@@ -111,8 +110,8 @@ func Record(value []byte, kind, agent string) []byte {
 	return b
 }
 
-// A Rec is a record in the form of Claude Code.
-type Rec struct {
+// A agentRec is a record in the form of Claude Code.
+type agentRec struct {
 	Type      string `json:"type"`
 	Subtype   string `json:"subtype,omitempty"`
 	Timestamp string `json:"timestamp,omitempty"`
@@ -125,21 +124,21 @@ type Rec struct {
 	Compact   bool   `json:"isCompactSummary,omitempty"`
 	Title     string `json:"customTitle,omitempty"`
 	// what the record withdraws: a number of turns, or everything from the record with this uuid on
-	RewindTurns int      `json:"rewindTurns,omitempty"`
-	RewindTo    string   `json:"rewindTo,omitempty"`
-	Message     *Message `json:"message,omitempty"`
+	RewindTurns int           `json:"rewindTurns,omitempty"`
+	RewindTo    string        `json:"rewindTo,omitempty"`
+	Message     *agentMessage `json:"message,omitempty"`
 }
 
-// A Message is the message of a record: text, tool calls or results.
-type Message struct {
-	Role    string  `json:"role"`
-	ID      string  `json:"id,omitempty"`
-	Model   string  `json:"model,omitempty"`
-	Content []Block `json:"content"`
+// A agentMessage is the message of a record: text, tool calls or results.
+type agentMessage struct {
+	Role    string       `json:"role"`
+	ID      string       `json:"id,omitempty"`
+	Model   string       `json:"model,omitempty"`
+	Content []agentBlock `json:"content"`
 }
 
-// A Block is one part of a message.
-type Block struct {
+// A agentBlock is one part of a message.
+type agentBlock struct {
 	Type    string          `json:"type"`
 	Text    string          `json:"text,omitempty"`
 	ID      string          `json:"id,omitempty"`
@@ -150,17 +149,17 @@ type Block struct {
 	IsError bool            `json:"is_error,omitempty"`
 }
 
-// user returns the record of a message of the user, or of the agent as the user.
-func user(texts ...string) *Message { return said("user", texts) }
+// userMessage returns the record of a message of the user, or of the agent as the user.
+func userMessage(texts ...string) *agentMessage { return said("user", texts) }
 
-// answer returns the record of a message of the model.
-func answer(texts ...string) *Message { return said("assistant", texts) }
+// modelMessage returns the record of a message of the model.
+func modelMessage(texts ...string) *agentMessage { return said("assistant", texts) }
 
-func said(role string, texts []string) *Message {
-	m := &Message{Role: role}
+func said(role string, texts []string) *agentMessage {
+	m := &agentMessage{Role: role}
 	for _, t := range texts {
 		if strings.TrimSpace(t) != "" {
-			m.Content = append(m.Content, Block{Type: "text", Text: t})
+			m.Content = append(m.Content, agentBlock{Type: "text", Text: t})
 		}
 	}
 	if len(m.Content) == 0 {
@@ -170,23 +169,23 @@ func said(role string, texts []string) *Message {
 }
 
 // call returns the block of a tool call.
-func call(id, name string, input any) Block {
+func call(id, name string, input any) agentBlock {
 	raw, ok := input.(json.RawMessage)
 	if !ok {
-		raw = object(input)
+		raw = jsonObject(input)
 	}
 	if len(raw) == 0 {
 		raw = json.RawMessage("{}")
 	}
-	return Block{Type: "tool_use", ID: id, Name: name, Input: raw}
+	return agentBlock{Type: "tool_use", ID: id, Name: name, Input: raw}
 }
 
 // result returns the block of a tool result. A non-zero exit status is written first, as Claude Code does.
-func result(id, text string, failed bool, status int) Block {
+func result(id, text string, failed bool, status int) agentBlock {
 	if status != 0 {
 		text, failed = fmt.Sprintf("Exit code %d\n%s", status, text), true
 	}
-	return Block{Type: "tool_result", Of: id, Content: text, IsError: failed}
+	return agentBlock{Type: "tool_result", Of: id, Content: text, IsError: failed}
 }
 
 // parse returns a value of an agent for reading; nothing if it is not JSON. A member of another type than expected is
@@ -206,8 +205,8 @@ func list(r gjson.Result) []gjson.Result {
 	return r.Array()
 }
 
-// words returns the strings of a list.
-func words(r gjson.Result) (out []string) {
+// textsOf returns the strings of a list.
+func textsOf(r gjson.Result) (out []string) {
 	for _, w := range list(r) {
 		out = append(out, w.Str)
 	}
@@ -215,7 +214,7 @@ func words(r gjson.Result) (out []string) {
 }
 
 // todos returns the call that writes a to-do list, whose items have their text in the member with that name.
-func todos(id string, items gjson.Result, text string) Block {
+func todos(id string, items gjson.Result, text string) agentBlock {
 	out := []todo{}
 	for _, t := range list(items) {
 		out = append(out, todo{t.Get(text).Str, t.Get("status").Str})
@@ -223,7 +222,7 @@ func todos(id string, items gjson.Result, text string) Block {
 	return call(id, "TodoWrite", map[string][]todo{"todos": out})
 }
 
-func object(v any) json.RawMessage {
+func jsonObject(v any) json.RawMessage {
 	b, err := json.Marshal(v)
 	if err != nil {
 		return nil // strings and maps of them always can

@@ -1,4 +1,4 @@
-package agents
+package transcript
 
 import (
 	"fmt"
@@ -8,7 +8,7 @@ import (
 
 // patchCalls returns the changes of a patch in Codex's format as edits, one per file. The first has the id of the
 // call, which its result refers to. A renamed file is an edit of the new name.
-func patchCalls(id, patch string) (out []Block) {
+func patchCalls(id, patch string) (out []agentBlock) {
 	var path string
 	var before, after []string
 	add := false
@@ -40,7 +40,7 @@ func patchCalls(id, patch string) (out []Block) {
 	}
 	flush()
 	if len(out) == 0 {
-		return []Block{call(id, "apply_patch", map[string]string{"patch": patch})}
+		return []agentBlock{call(id, "apply_patch", map[string]string{"patch": patch})}
 	}
 	return out
 }

@@ -1,4 +1,4 @@
-package agents
+package transcript
 
 import (
 	"bytes"
@@ -19,9 +19,9 @@ import (
 // its project by a hash of the directory; the session's directory is known only if Gemini left it in .project_root
 // next to the chats. If a new version of Gemini left two files for a session, the newer format wins, then the longer
 // file.
-func (Gemini) Sessions(dir string) ([]Session, error) {
+func (Gemini) Sessions(dir string) ([]AgentSession, error) {
 	type found struct {
-		Session
+		AgentSession
 		size int64
 	}
 	best := map[string]found{}
@@ -32,7 +32,7 @@ func (Gemini) Sessions(dir string) ([]Session, error) {
 			return nil
 		}
 		up := filepath.Dir(path)
-		s := Session{Path: path, Files: []string{path}}
+		s := AgentSession{Path: path, Files: []string{path}}
 		if filepath.Base(up) != "chats" && filepath.Base(filepath.Dir(up)) == "chats" {
 			s.Parent, up = parentID(filepath.Base(up)), filepath.Dir(up)
 		}
@@ -64,11 +64,11 @@ func (Gemini) Sessions(dir string) ([]Session, error) {
 		}
 		return nil
 	})
-	out := make([]Session, 0, len(best))
+	out := make([]AgentSession, 0, len(best))
 	for _, s := range best {
-		out = append(out, s.Session)
+		out = append(out, s.AgentSession)
 	}
-	slices.SortFunc(out, func(a, b Session) int { return strings.Compare(a.Path, b.Path) })
+	slices.SortFunc(out, func(a, b AgentSession) int { return strings.Compare(a.Path, b.Path) })
 	return out, errors.Join(append(unread, err)...)
 }
 
@@ -110,7 +110,7 @@ func geminiID(r io.Reader) (string, error) {
 }
 
 // Values yields a line for the chat and a line for each message and each change of the chat.
-func (Gemini) Values(s Session) iter.Seq2[[]byte, error] {
+func (Gemini) Values(s AgentSession) iter.Seq2[[]byte, error] {
 	return made("gemini", s, func() ([]line, error) {
 		b, err := os.ReadFile(s.Path)
 		lines := geminiLines(b, filepath.Ext(s.Path) == ".json")
@@ -160,13 +160,13 @@ func (r *geminiReader) record(raw json.RawMessage) {
 		messages := chat.Messages
 		if chat.Messages = nil; !r.start {
 			r.start = true
-			r.out = append(r.out, line{Timestamp: chat.Start, Header: object(chat)})
+			r.out = append(r.out, line{Timestamp: chat.Start, Header: jsonObject(chat)})
 		}
 		for _, m := range messages {
 			r.record(m)
 		}
 		if fields["summary"] != nil {
-			r.set(object(map[string]json.RawMessage{"summary": fields["summary"]}))
+			r.set(jsonObject(map[string]json.RawMessage{"summary": fields["summary"]}))
 		}
 	default:
 		r.out = append(r.out, line{Record: raw})
@@ -179,7 +179,7 @@ func (r *geminiReader) set(raw json.RawMessage) {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(raw, &fields) != nil {
 		fields = nil
-		r.out = append(r.out, line{Record: object(map[string]json.RawMessage{"$set": raw})})
+		r.out = append(r.out, line{Record: jsonObject(map[string]json.RawMessage{"$set": raw})})
 	}
 	for _, m := range list(parse(fields["messages"])) {
 		if m.Get("id").Exists() {
@@ -190,7 +190,7 @@ func (r *geminiReader) set(raw json.RawMessage) {
 	delete(fields, "lastUpdated")
 	delete(fields, "sessionId")
 	if len(fields) > 0 {
-		r.out = append(r.out, line{Record: object(map[string]any{"$set": fields})})
+		r.out = append(r.out, line{Record: jsonObject(map[string]any{"$set": fields})})
 	}
 }
 
