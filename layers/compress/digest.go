@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/memvcs/mem/layers/compress/anchors"
-	"github.com/memvcs/mem/layers/compress/paste"
+	"github.com/memvcs/mem/layers/transcript"
 )
 
 // digest writes the chosen units as segments: each exchange under its heading, its parts in the order of the session,
@@ -231,7 +231,7 @@ func (w *writer) label(i int32, u *unit, it *Item) string {
 		return it.Label
 	}
 	if w.typed != u.item+1 {
-		w.typed, w.review, w.lines = u.item+1, paste.Review(it.Text), 1+strings.Count(it.Text, "\n")
+		w.typed, w.review, w.lines = u.item+1, transcript.ReviewStart(it.Text), 1+strings.Count(it.Text, "\n")
 	}
 	switch {
 	case u.class == pasted:

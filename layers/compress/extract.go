@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/memvcs/mem/layers/compress/paste"
 	"github.com/memvcs/mem/layers/keepit"
+	"github.com/memvcs/mem/layers/transcript"
 )
 
 // Extract is the engine without a model: see the package comment. Its zero value is ready.
@@ -114,7 +114,7 @@ func newOrder(items []Item, level Level) *order {
 			if strings.HasPrefix(it.Label, "plan") {
 				const aim = 600 // bytes in which a plan says what it is for
 				plans[u.item] += len(u.text)
-				block := paste.Fence(u.text) || strings.HasPrefix(u.text, "|")
+				block := transcript.IsFence(u.text) || strings.HasPrefix(u.text, "|")
 				begins := u.at == 0 && u.flags&listItem == 0 && !u.isHeading() && u.parent >= 0 && (o.units[u.parent].isHeading() || fileLine().MatchString(o.units[u.parent].text))
 				switch {
 				case plans[u.item] < aim && !block:
@@ -195,7 +195,7 @@ func reviewsOf(items []Item) map[int32]int {
 	out := map[int32]int{}
 	for i := range items {
 		if items[i].Kind == User || items[i].Kind == Answer {
-			if from := paste.Review(items[i].Text); from >= 0 {
+			if from := transcript.ReviewStart(items[i].Text); from >= 0 {
 				out[int32(i)] = from
 			}
 		}

@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/memvcs/mem/layers/compress/anchors"
-	"github.com/memvcs/mem/layers/compress/paste"
 	"github.com/memvcs/mem/layers/tokens"
+	"github.com/memvcs/mem/layers/transcript"
 )
 
 // A unit is the smallest thing that the engine takes or leaves: a sentence, a block of code, a table's head, an entry
@@ -248,7 +248,7 @@ func (s *splitter) question(it *Item, from int) int32 {
 			return int32(k)
 		}
 	}
-	if last.flags&(lead|listItem|bulky) == 0 && !paste.Fence(last.text) {
+	if last.flags&(lead|listItem|bulky) == 0 && !transcript.IsFence(last.text) {
 		return int32(from - 1)
 	}
 	return -1
@@ -277,9 +277,9 @@ var listMark = pattern(`^([-*+•]|\d{1,3}[.)])\s+`)
 // prose makes units of a text that somebody said.
 func (s *splitter) prose(text string, c class) {
 	lines := strings.Split(strings.TrimRight(text, " \t\r\n"), "\n")
-	var kinds []paste.Kind
+	var kinds []transcript.LineKind
 	if c == userClass {
-		kinds = paste.Kinds(strings.Join(lines, "\n"))
+		kinds = transcript.LineKinds(strings.Join(lines, "\n"))
 	}
 	heading, before := int32(-1), int32(-1) // the heading above, and the words that lead in
 	var nest []nested                       // items of lists around the line
@@ -352,7 +352,7 @@ func (s *splitter) prose(text string, c class) {
 		above := row
 		row = -1
 		switch {
-		case paste.Fence(trimmed):
+		case transcript.IsFence(trimmed):
 			end := fenceEnd(lines, i)
 			u.text = strings.Join(lines[i:end+1], "\n")
 			if end == i || !closes(lines[end], trimmed) {
@@ -361,7 +361,7 @@ func (s *splitter) prose(text string, c class) {
 			if len(u.text) > longBlock || c != userClass && len(u.text) > longCode && code(u.text) {
 				u.flags |= bulky
 			}
-			if c == userClass && (kinds != nil && kinds[i] == paste.Pasted || end-i > head+2) {
+			if c == userClass && (kinds != nil && kinds[i] == transcript.Pasted || end-i > head+2) {
 				if u.class = pasted; end-i > head+2 && end < len(lines) && log < 0 { // its beginning shows what it is
 					whole := u
 					u.text, u.flags = strings.Join(lines[i:i+head], "\n"), u.flags&^bulky
@@ -372,13 +372,13 @@ func (s *splitter) prose(text string, c class) {
 			}
 			block(u, around)
 			i = end
-		case kinds != nil && kinds[i] == paste.Pasted:
+		case kinds != nil && kinds[i] == transcript.Pasted:
 			most := 12 // lines of a paste that stay together
 			if log < 0 {
 				most = head
 			}
 			end := i
-			for end+1 < len(lines) && end-i+1 < most && kinds[end+1] == paste.Pasted && !paste.Fence(strings.TrimSpace(lines[end+1])) {
+			for end+1 < len(lines) && end-i+1 < most && kinds[end+1] == transcript.Pasted && !transcript.IsFence(strings.TrimSpace(lines[end+1])) {
 				end++
 			}
 			u.text, u.class = strings.TrimRight(strings.Join(lines[i:end+1], "\n"), " \t\r\n"), pasted
@@ -549,7 +549,7 @@ func pieces(line string, item bool) (out []anchors.Piece) {
 // code reports whether a block in a text has the name of a language: others are pictures and lists.
 func code(block string) bool {
 	block = strings.TrimLeft(block, " \t")
-	return paste.Fence(block) && !strings.HasPrefix(strings.TrimLeft(block, "`~"), "\n")
+	return transcript.IsFence(block) && !strings.HasPrefix(strings.TrimLeft(block, "`~"), "\n")
 }
 
 // longCode is the size in bytes from which a block of code can be left out between a paragraph and one that refers to it.

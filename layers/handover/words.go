@@ -7,20 +7,20 @@ import (
 	"sync"
 	"unicode"
 
-	"github.com/memvcs/mem/layers/compress/paste"
 	"github.com/memvcs/mem/layers/knowledge/permanent"
+	"github.com/memvcs/mem/layers/transcript"
 )
 
 // ownWords returns the user's own words in a message, without logs, code and output that he pasted, and those.
 func ownWords(text string) (own string, pasted []string) {
-	kinds := paste.Kinds(text)
+	kinds := transcript.LineKinds(text)
 	if kinds == nil {
 		return text, nil
 	}
 	var said []string
 	for i, line := range strings.Split(text, "\n") {
 		switch {
-		case kinds[i] == paste.Pasted:
+		case kinds[i] == transcript.Pasted:
 			pasted = append(pasted, line)
 		case strings.TrimSpace(line) != "":
 			said = append(said, line)

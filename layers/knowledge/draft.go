@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/memvcs/mem/layers/claims"
-	"github.com/memvcs/mem/layers/compress/paste"
 	"github.com/memvcs/mem/layers/knowledge/concepts"
 	"github.com/memvcs/mem/layers/knowledge/facts"
 	"github.com/memvcs/mem/layers/knowledge/permanent"
@@ -19,6 +18,7 @@ import (
 	"github.com/memvcs/mem/layers/sessions"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tokens"
+	"github.com/memvcs/mem/layers/transcript"
 	"github.com/memvcs/mem/layers/trust"
 )
 
@@ -163,14 +163,14 @@ func draftText(e refine.Entry) string {
 
 // withoutPastes shortens pasted lines to the first ones of each run.
 func withoutPastes(text string) string {
-	kinds := paste.Kinds(text)
+	kinds := transcript.LineKinds(text)
 	if kinds == nil {
 		return text
 	}
 	var b strings.Builder
 	run, size, left := 0, 0, 0
 	for i, line := range strings.Split(text, "\n") {
-		if kinds[i] != paste.Pasted {
+		if kinds[i] != transcript.Pasted {
 			run, size = 0, 0
 		} else if run, size = run+1, size+len(line); run > shortPaste || size > maxPaste {
 			left++

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/memvcs/mem/layers/compress/paste"
 	"github.com/memvcs/mem/layers/knowledge/facts"
 	"github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/records"
@@ -134,13 +133,13 @@ func partsOf(e refine.Entry, echo bool) []facts.Part {
 
 // typedParts returns what was typed of a prompt, and all of it, which counts as pasted if something was.
 func typedParts(e refine.Entry) []facts.Part {
-	kinds := paste.Lines(e.Said)
+	kinds := transcript.PastedLines(e.Said)
 	if kinds == nil {
 		return []facts.Part{{Speaker: promptBy(e), Text: e.Said}}
 	}
 	var typed strings.Builder
 	for i, line := range strings.Split(e.Said, "\n") {
-		if kinds[i] != paste.Pasted {
+		if kinds[i] != transcript.Pasted {
 			typed.WriteString(line + "\n")
 		}
 	}

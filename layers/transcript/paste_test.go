@@ -1,4 +1,4 @@
-package paste
+package transcript
 
 import (
 	"strings"
@@ -27,7 +27,7 @@ func TestKinds(t *testing.T) {
 		strings.Repeat("I want a queue, and I want it empty.\n", 200):     strings.Repeat("r", 201),
 	} {
 		var got strings.Builder
-		for _, k := range Kinds(text) {
+		for _, k := range LineKinds(text) {
 			got.WriteByte("rp"[k])
 		}
 		if want == strings.Repeat("r", len(want)) && got.Len() == 0 {
@@ -50,7 +50,7 @@ func TestLines(t *testing.T) {
 		"always sign commits\nnever push to main\nuse tabs": "",
 	} {
 		var got strings.Builder
-		for _, k := range Lines(text) {
+		for _, k := range PastedLines(text) {
 			got.WriteByte("rp"[k])
 		}
 		if got.String() != want {

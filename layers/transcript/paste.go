@@ -1,8 +1,4 @@
-// Package paste finds pasted text in a message of the user.
-//
-// A message often has a request and a paste: a log, code, or the output of a command. A paste is full of names and
-// numbers, so by its concepts alone it displaces the request.
-package paste
+package transcript
 
 import (
 	"regexp"
@@ -16,21 +12,22 @@ const (
 	longReview = 4000 // bytes up to which a text can read like a pasted one
 )
 
-// A Kind is the part that a line has in a message of the user.
-type Kind uint8
+// A LineKind is the part that a line has in a message of the user. A message often has a request and a paste: a log, code, or
+// the output of a command. A paste is full of names and numbers, so by its concepts alone it displaces the request.
+type LineKind uint8
 
 const (
-	Request Kind = iota
-	Pasted       // of a log, of code or of output
+	RequestLine LineKind = iota
+	Pasted               // of a log, of code or of output
 )
 
-// Kinds returns the kind of each line of a message of the user. It returns nil if all lines are requests.
-func Kinds(text string) []Kind {
+// LineKinds returns the kind of each line of a message of the user. It returns nil if all lines are requests.
+func LineKinds(text string) []LineKind {
 	if len(text) < longPaste {
 		return nil
 	}
 	lines := strings.Split(text, "\n")
-	kinds, size := make([]Kind, len(lines)), 0
+	kinds, size := make([]LineKind, len(lines)), 0
 	markFenced(lines, kinds)
 	for from := 0; from < len(lines); {
 		to := from + 1
@@ -72,7 +69,7 @@ var author = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\
 
 // markDocument marks all lines but the first and the last paragraph, if these ask for something, or else the first line:
 // a document is pasted behind or before its request.
-func markDocument(lines []string, kinds []Kind) {
+func markDocument(lines []string, kinds []LineKind) {
 	for i := range kinds {
 		kinds[i] = Pasted
 	}
@@ -103,18 +100,18 @@ func markDocument(lines []string, kinds []Kind) {
 	case asks(from, first):
 		clear(kinds[from:first])
 	case !ends: // it says what was sent
-		kinds[from] = Request
+		kinds[from] = RequestLine
 	}
 }
 
-// fewPasted is the least number of lines of a paste in [Lines]: one or two may be an example that somebody typed.
+// fewPasted is the least number of lines of a paste in [PastedLines]: one or two may be an example that somebody typed.
 const fewPasted = 3
 
-// Lines returns which lines of a text that the user sent were pasted, short logs and code included, nil if none. It
-// decides whose words a line is, [Kinds] what of it is the request.
-func Lines(text string) []Kind {
+// PastedLines returns which lines of a text that the user sent were pasted, short logs and code included, nil if none. It
+// decides whose words a line is, [LineKinds] what of it is the request.
+func PastedLines(text string) []LineKind {
 	lines := strings.Split(text, "\n")
-	kinds := make([]Kind, len(lines))
+	kinds := make([]LineKind, len(lines))
 	markFenced(lines, kinds)
 	for i, s := range lines {
 		if logged().MatchString(s) || writtenByProgram(s) {
@@ -134,7 +131,7 @@ func Lines(text string) []Kind {
 		}
 		from = to + 1
 	}
-	for i, k := range Kinds(text) { // nil for a short text
+	for i, k := range LineKinds(text) { // nil for a short text
 		if k == Pasted {
 			kinds[i], found = k, true
 		}
@@ -153,10 +150,10 @@ var logged = sync.OnceValue(func() *regexp.Regexp {
 // shortReview is the size in bytes from which on a text can read like a pasted one.
 const shortReview = 200
 
-// Review returns the line from which on a message reads like the text of somebody else, such as the finding of a
+// ReviewStart returns the line from which on a message reads like the text of somebody else, such as the finding of a
 // review: several sentences about code without a word of somebody who asks for something. It returns -1 if there is
 // none. A line that ends with a colon may lead in to it.
-func Review(text string) int {
+func ReviewStart(text string) int {
 	if len(text) > longReview {
 		return -1
 	}
@@ -190,10 +187,10 @@ var (
 )
 
 // markFenced marks the lines of code fences, unless one is never closed: it would contain the rest of the message.
-func markFenced(lines []string, kinds []Kind) {
+func markFenced(lines []string, kinds []LineKind) {
 	fenced := false
 	for i, s := range lines {
-		mark := Fence(strings.TrimSpace(s))
+		mark := IsFence(strings.TrimSpace(s))
 		if fenced || mark {
 			kinds[i] = Pasted
 		}
@@ -206,7 +203,7 @@ func markFenced(lines []string, kinds []Kind) {
 
 // markPaste marks the lines of a paragraph that a program wrote. If these are most of the lines from the first to the
 // last of them, it marks all of those.
-func markPaste(lines []string, kinds []Kind) {
+func markPaste(lines []string, kinds []LineKind) {
 	first, last, written := -1, -1, 0
 	for i, s := range lines {
 		if kinds[i] == Pasted || !writtenByProgram(s) {
@@ -270,8 +267,10 @@ func listItem(s string) bool {
 	return len(rest) < len(s) && (strings.HasPrefix(rest, ". ") || strings.HasPrefix(rest, ") "))
 }
 
-// Fence reports whether a line begins or ends a block of code.
-func Fence(line string) bool { return strings.HasPrefix(line, "```") || strings.HasPrefix(line, "~~~") }
+// IsFence reports whether a line begins or ends a block of code.
+func IsFence(line string) bool {
+	return strings.HasPrefix(line, "```") || strings.HasPrefix(line, "~~~")
+}
 
 func firstRune(s string) rune {
 	for _, r := range s {
