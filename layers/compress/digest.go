@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/memvcs/mem/layers/compress/anchors"
 	"github.com/memvcs/mem/layers/transcript"
 )
 
@@ -70,7 +69,7 @@ func joinSteps(segs []Segment) []Segment {
 		is := step(s)
 		if n := len(out) - 1; is && joined {
 			out[n].Label = steps
-			out[n].Text += anchors.Gap + s.Text
+			out[n].Text += gap + s.Text
 			out[n].Src = merge(append(slices.Clone(out[n].Src), s.Src...))
 			continue
 		}
@@ -199,12 +198,12 @@ func (w *writer) said(i int32, u *unit, it *Item) {
 	} else {
 		before := &w.units[w.last-1]
 		switch {
-		case u.line == before.line && u.at == before.at+1 && u.edges&anchors.AfterGap == 0:
-			if u.edges&anchors.CloseBy == 0 {
+		case u.line == before.line && u.at == before.at+1 && u.edges&afterGap == 0:
+			if u.edges&closeBy == 0 {
 				w.text.WriteByte(' ')
 			}
 		case u.line == before.line:
-			w.text.WriteString(anchors.Gap)
+			w.text.WriteString(gap)
 		default:
 			w.midEnd()
 			w.listEnd(u)
@@ -214,8 +213,8 @@ func (w *writer) said(i int32, u *unit, it *Item) {
 			}
 		}
 	}
-	if (w.last == 0 || w.units[w.last-1].line != u.line || w.units[w.last-1].item != u.item) && u.edges&anchors.MidStart != 0 {
-		w.text.WriteString(anchors.Gap[1:])
+	if (w.last == 0 || w.units[w.last-1].line != u.line || w.units[w.last-1].item != u.item) && u.edges&startsMidway != 0 {
+		w.text.WriteString(gap[1:])
 	}
 	w.skipped(i)
 	w.text.WriteString(u.text)
@@ -278,8 +277,8 @@ func (w *writer) listEnd(next *unit) {
 	w.list = 0
 	switch {
 	case u.class == userClass || u.class == pasted: // what the user typed stands alone
-		if w.units[w.last-1].edges&anchors.MidEnd == 0 {
-			w.text.WriteString(anchors.Gap[:len(anchors.Gap)-1])
+		if w.units[w.last-1].edges&endsMidway == 0 {
+			w.text.WriteString(gap[:len(gap)-1])
 		}
 	default:
 		w.text.WriteString("\n" + strings.Repeat(" ", indent(w.units[rest].text)) + itemNames(w.units, rest, what))
@@ -402,8 +401,8 @@ func apart(units []unit, a, b *unit, next int32) bool {
 
 // midEnd marks that the line went on.
 func (w *writer) midEnd() {
-	if w.last > 0 && w.units[w.last-1].edges&anchors.MidEnd != 0 {
-		w.text.WriteString(anchors.Gap[:len(anchors.Gap)-1])
+	if w.last > 0 && w.units[w.last-1].edges&endsMidway != 0 {
+		w.text.WriteString(gap[:len(gap)-1])
 	}
 }
 

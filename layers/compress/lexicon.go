@@ -4,7 +4,6 @@ import (
 	"strings"
 
 	"github.com/kljensen/snowball/english"
-	"github.com/memvcs/mem/layers/compress/anchors"
 )
 
 // A Vocabulary numbers the terms of texts, so that texts can be compared: a term has the same number in every text.
@@ -36,14 +35,14 @@ func (v *Vocabulary) Terms(text string) (out []int32) {
 			out = append(out, id)
 		}
 	}
-	anchors.EachTerm(text, func(s string, word bool) {
+	eachTerm(text, func(s string, word bool) {
 		if word {
 			add(v.word(s))
 		} else {
 			add(v.id("w", s, false))
 		}
 	})
-	anchors.EachAnchor(text, func(a string) { add(v.id("a", a, true)) })
+	eachAnchor(text, func(a string) { add(v.id("a", a, true)) })
 	return out
 }
 
@@ -68,9 +67,9 @@ func (v *Vocabulary) word(w string) int32 {
 		return id
 	}
 	id := int32(-1)
-	if !anchors.StopWords()[w] {
+	if !stopWords()[w] {
 		stem := w
-		if anchors.IsASCII(w) {
+		if isASCII(w) {
 			stem = english.Stem(w, true)
 		}
 		id = v.id("w", stem, false)
@@ -80,10 +79,10 @@ func (v *Vocabulary) word(w string) int32 {
 }
 
 // EachAnchor yields the anchors of a text in order; one that occurs twice is yielded twice.
-func EachAnchor(text string, yield func(string)) { anchors.EachAnchor(text, yield) }
+func EachAnchor(text string, yield func(string)) { eachAnchor(text, yield) }
 
 // IsFile reports whether an anchor looks like the name of a file.
-func IsFile(anchor string) bool { return anchors.FileName(anchor) }
+func IsFile(anchor string) bool { return fileName(anchor) }
 
 // IsSymbol reports whether an anchor is written like a symbol: camelCase, PascalCase or snake_case.
-func IsSymbol(anchor string) bool { return anchors.Symbol(anchor) }
+func IsSymbol(anchor string) bool { return symbol(anchor) }

@@ -3,8 +3,6 @@ package compress
 import (
 	"strconv"
 	"strings"
-
-	"github.com/memvcs/mem/layers/compress/anchors"
 )
 
 // What is left out of a list or of a text with headings is named.
@@ -76,7 +74,7 @@ func nameless(units []unit, first int32) bool {
 			return true
 		}
 		seen[name] = true
-		files = files && anchors.FileName(strings.Trim(name, "`"))
+		files = files && fileName(strings.Trim(name, "`"))
 	}
 	return files
 }

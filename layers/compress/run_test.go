@@ -11,7 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/memvcs/mem/layers/compress/anchors"
 	"github.com/memvcs/mem/layers/keepit"
 	"github.com/memvcs/mem/layers/refine"
 	"github.com/memvcs/mem/layers/tokens"
@@ -423,7 +422,7 @@ func TestAnchors(t *testing.T) {
 		"a.b e.g. 12 is it's":                           "",
 	} {
 		var got []string
-		anchors.EachAnchor(in, func(a string) { got = append(got, a) })
+		eachAnchor(in, func(a string) { got = append(got, a) })
 		if g := strings.Join(got, ","); g != want {
 			t.Errorf("anchors of %q = %q, want %q", in, g, want)
 		}
@@ -489,7 +488,7 @@ func TestShortCommand(t *testing.T) {
 		`$ echo "a | head b"`:                                  `$ echo "a | head b"`,
 		"":                                                     "",
 	} {
-		if got := anchors.ShortCommand(in); got != want {
+		if got := ShortCommand(in); got != want {
 			t.Errorf("ShortCommand(%q) = %q, want %q", in, got, want)
 		}
 	}
@@ -578,7 +577,7 @@ func TestMonotone(t *testing.T) {
 					if leftOut().MatchString(line) {
 						continue // a larger version has the items
 					}
-					for piece := range strings.SplitSeq(line, anchors.Gap) {
+					for piece := range strings.SplitSeq(line, gap) {
 						said[piece]++
 					}
 				}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"unicode"
 
-	"github.com/memvcs/mem/layers/compress/anchors"
 	"github.com/memvcs/mem/layers/tokens"
 )
 
@@ -75,7 +74,7 @@ func wordsOf(s string) (words int) {
 	run := 0
 	for _, r := range s {
 		switch {
-		case anchors.ScriptOf(r) == anchors.Han:
+		case scriptOf(r) == han:
 			words++
 		case !unicode.IsLetter(r):
 			run = 0

@@ -9,7 +9,6 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"github.com/memvcs/mem/layers/compress/anchors"
 	"github.com/memvcs/mem/layers/tokens"
 	"github.com/memvcs/mem/layers/transcript"
 )
@@ -26,7 +25,7 @@ type unit struct {
 	list   int32 // of words that lead in: index of the first item of a list that can be named instead, or 0
 	cost   int32 // plain tokens, about
 	at     uint16
-	edges  anchors.Edges
+	edges  pieceEdges
 	class  class
 	flags  flags
 	prior  float32
@@ -530,15 +529,15 @@ func (s *splitter) line(line string, u unit, parent int32) (last int32, leads bo
 
 // pieces returns the pieces of a line. A short first sentence of an item of a list goes with the second one: "**Reset**:
 // the risky case." says too little.
-func pieces(line string, item bool) (out []anchors.Piece) {
+func pieces(line string, item bool) (out []textPiece) {
 	const short, most = 90, 300
-	anchors.EachPiece(line, func(p anchors.Piece) {
-		if n := len(out); item && n == 1 && len(out[0].Text) < short && len(out[0].Text)+len(p.Text) < most && p.Edges&anchors.AfterGap == 0 && !leadsIn(p.Text) {
-			if p.Edges&anchors.CloseBy == 0 {
+	eachPiece(line, func(p textPiece) {
+		if n := len(out); item && n == 1 && len(out[0].Text) < short && len(out[0].Text)+len(p.Text) < most && p.Edges&afterGap == 0 && !leadsIn(p.Text) {
+			if p.Edges&closeBy == 0 {
 				out[0].Text += " "
 			}
 			out[0].Text += p.Text
-			out[0].Edges = out[0].Edges&anchors.MidStart | p.Edges&anchors.MidEnd
+			out[0].Edges = out[0].Edges&startsMidway | p.Edges&endsMidway
 			return
 		}
 		out = append(out, p)
@@ -675,7 +674,7 @@ func (s *splitter) failure(it *Item, l *listed) {
 	case l.unit < 0:
 		l.unit = s.add(unit{text: begin, class: failed})
 	case !strings.Contains(s.units[l.unit].text, strings.Split(begin, " (")[0]) && len(s.units[l.unit].text)+len(begin) < most:
-		s.units[l.unit].text += anchors.Gap + begin
+		s.units[l.unit].text += gap + begin
 	}
 	switch {
 	case !strings.Contains(text, "\n"):
@@ -742,7 +741,7 @@ func commandText(it *Item) string {
 
 // shortCommand returns a command without what says little: a leading cd, and all but the beginning of quoted texts.
 func shortCommand(cmd string) string {
-	cmd = strings.TrimPrefix(anchors.ShortCommand("$ "+strings.TrimPrefix(cmd, "$ ")), "$ ")
+	cmd = strings.TrimPrefix(ShortCommand("$ "+strings.TrimPrefix(cmd, "$ ")), "$ ")
 	cmd = heredoc().ReplaceAllStringFunc(cmd, func(s string) string {
 		_, s, _ = strings.Cut(s, "\n")
 		end := strings.LastIndexByte(strings.TrimRight(s, "\n )\""), '\n')

@@ -6,7 +6,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/memvcs/mem/layers/compress"
-	"github.com/memvcs/mem/layers/compress/anchors"
 )
 
 // The kinds of anchors in the order of the output.
@@ -64,7 +63,7 @@ func eachAnchor(p *Piece, met seenSet, yield func(anchor)) {
 		for _, s := range statements(p, line) {
 			said := s.text
 			if p.Role == "tool" && strings.HasPrefix(line, "$ ") {
-				said = anchors.ShortCommand("$ " + said) // one that only lost its pager is not lost
+				said = compress.ShortCommand("$ " + said) // one that only lost its pager is not lost
 			}
 			if met.add(s.kind, said) {
 				yield(anchor{s, said})

@@ -1,4 +1,4 @@
-package anchors
+package compress
 
 import (
 	"strings"

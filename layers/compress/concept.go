@@ -1,4 +1,4 @@
-package anchors
+package compress
 
 import (
 	"path"
@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-func IsASCII(s string) bool {
+func isASCII(s string) bool {
 	for i := range len(s) {
 		if s[i] >= utf8.RuneSelf {
 			return false
@@ -23,11 +23,11 @@ type script uint8
 const (
 	none script = iota
 	alphabet
-	Han    // Han and Kana
+	han    // Han and Kana
 	hangul // Hangul
 )
 
-func ScriptOf(r rune) script {
+func scriptOf(r rune) script {
 	if r < utf8.RuneSelf {
 		if 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' {
 			return alphabet
@@ -36,7 +36,7 @@ func ScriptOf(r rune) script {
 	}
 	switch {
 	case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana) || r == 'ー':
-		return Han
+		return han
 	case unicode.Is(unicode.Hangul, r):
 		return hangul
 	case unicode.IsLetter(r) || unicode.IsDigit(r):
@@ -45,12 +45,12 @@ func ScriptOf(r rune) script {
 	return none
 }
 
-// EachTerm yields the words of text in order, in lower case; runs of Han, Kana or Hangul give pairs of
+// eachTerm yields the words of text in order, in lower case; runs of Han, Kana or Hangul give pairs of
 // characters, which are no words.
-func EachTerm(text string, yield func(s string, word bool)) {
+func eachTerm(text string, yield func(s string, word bool)) {
 	for i := 0; i < len(text); {
 		r, n := utf8.DecodeRuneInString(text[i:])
-		s := ScriptOf(r)
+		s := scriptOf(r)
 		if s == none {
 			i += n
 			continue
@@ -58,7 +58,7 @@ func EachTerm(text string, yield func(s string, word bool)) {
 		j := i + n
 		for j < len(text) {
 			r, n := utf8.DecodeRuneInString(text[j:])
-			if t := ScriptOf(r); t != s && (s != alphabet || r != '_') {
+			if t := scriptOf(r); t != s && (s != alphabet || r != '_') {
 				break
 			}
 			j += n
@@ -90,9 +90,9 @@ func eachPair(run string, yield func(s string, word bool)) {
 	}
 }
 
-// EachAnchor yields the anchors of text: base names of paths, symbols in camelCase or snake_case, hashes, numbers
+// eachAnchor yields the anchors of text: base names of paths, symbols in camelCase or snake_case, hashes, numbers
 // of issues or of three digits or more, and short spans in back-ticks.
-func EachAnchor(text string, yield func(string)) {
+func eachAnchor(text string, yield func(string)) {
 	give := func(a string) {
 		a = strings.Trim(a, "`.,:;()[]{}\"'*")
 		if len(a) >= 3 && len(a) <= 60 {
@@ -141,7 +141,7 @@ func eachChunk(text string, yield func(string)) {
 // chunkByte marks the bytes a path, a symbol or an id is made of.
 var chunkByte = func() (t [256]bool) {
 	for c := range utf8.RuneSelf {
-		t[c] = ScriptOf(rune(c)) == alphabet || strings.IndexByte("_./@-#", byte(c)) >= 0
+		t[c] = scriptOf(rune(c)) == alphabet || strings.IndexByte("_./@-#", byte(c)) >= 0
 	}
 	return t
 }()
@@ -149,23 +149,23 @@ var chunkByte = func() (t [256]bool) {
 // chunkAnchors yields the anchors of one run of chunkByte bytes.
 func chunkAnchors(c string, give func(string)) {
 	c = strings.TrimRight(c, ".-/#@")
-	if base := c[strings.LastIndexByte(c, '/')+1:]; FileName(base) {
+	if base := c[strings.LastIndexByte(c, '/')+1:]; fileName(base) {
 		give(base)
 		return
 	}
 	for part := range strings.FieldsFuncSeq(c, func(r rune) bool { return strings.ContainsRune("/@.-", r) }) {
-		if Symbol(part) || hash(part) || number(part) {
+		if symbol(part) || hash(part) || number(part) {
 			give(part)
 		}
 	}
 }
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
-func IsUpper(c byte) bool { return 'A' <= c && c <= 'Z' }
-func IsLower(c byte) bool { return 'a' <= c && c <= 'z' }
+func isUpper(c byte) bool { return 'A' <= c && c <= 'Z' }
+func isLower(c byte) bool { return 'a' <= c && c <= 'z' }
 
-// FileName reports whether s looks like a file name: a name and an extension of one to five letters.
-func FileName(s string) bool {
+// fileName reports whether s looks like a file name: a name and an extension of one to five letters.
+func fileName(s string) bool {
 	k := strings.LastIndexByte(s, '.')
 	if k == 0 && len(s) >= 4 {
 		return strings.Trim(s[1:], "abcdefghijklmnopqrstuvwxyz") == "" // .gitignore
@@ -175,7 +175,7 @@ func FileName(s string) bool {
 	}
 	letters := 0
 	for _, c := range []byte(s[k+1:]) {
-		if IsLower(c) {
+		if isLower(c) {
 			letters++
 		} else if !isDigit(c) {
 			return false
@@ -184,20 +184,20 @@ func FileName(s string) bool {
 	return letters > 0 && !isDigit(s[k+1])
 }
 
-// Symbol reports whether s is in camelCase, PascalCase with a second capital, or snake_case.
-func Symbol(s string) bool {
+// symbol reports whether s is in camelCase, PascalCase with a second capital, or snake_case.
+func symbol(s string) bool {
 	lower, humps, under := false, 0, false
 	for i := range len(s) {
 		switch c := s[i]; {
 		case c == '_':
 			under = under || i > 0 && i+1 < len(s)
-		case IsUpper(c):
-			if i > 0 && s[i-1] != '_' && !IsUpper(s[i-1]) {
+		case isUpper(c):
+			if i > 0 && s[i-1] != '_' && !isUpper(s[i-1]) {
 				humps++
 			}
-		case IsLower(c):
+		case isLower(c):
 			lower = true
-			if i >= 2 && IsUpper(s[i-1]) && IsUpper(s[i-2]) {
+			if i >= 2 && isUpper(s[i-1]) && isUpper(s[i-2]) {
 				humps++
 			}
 		case !isDigit(c):
@@ -238,7 +238,7 @@ func set(words string) map[string]bool {
 	return m
 }
 
-var StopWords = sync.OnceValue(func() map[string]bool { return set(stopList) })
+var stopWords = sync.OnceValue(func() map[string]bool { return set(stopList) })
 
 const stopList = `a about above after again against all am an and any are as at be because been before being below between both but by can cannot could
 	did do does doing down during each few for from further had has have having he her here hers him his how i if in into is it its itself just

@@ -1,4 +1,4 @@
-package anchors
+package compress
 
 import (
 	"slices"
@@ -27,7 +27,7 @@ func TestSentences(t *testing.T) {
 			[]string{"It is (as it was said before.)", "Then the second sentence goes on from there to the end."}},
 	} {
 		var got []string
-		EachPiece(c.line, func(p Piece) { got = append(got, p.Text) })
+		eachPiece(c.line, func(p textPiece) { got = append(got, p.Text) })
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%q:\n got %q\nwant %q", c.line, got, c.want)
 		}

@@ -1,4 +1,4 @@
-package anchors
+package compress
 
 import (
 	"cmp"
@@ -8,45 +8,45 @@ import (
 	"unicode/utf8"
 )
 
-// A piece is an unbroken part of a line of prose: a sentence, or some clauses of a very long one. No word
+// A textPiece is an unbroken part of a line of prose: a sentence, or some clauses of a very long one. No word
 // within a piece is ever left out. Pieces of a line that do not follow each other are written with [gap]
 // between them.
-type Piece struct {
+type textPiece struct {
 	Text  string
-	Edges Edges
+	Edges pieceEdges
 }
 
-// Edges describe how a piece is connected to its neighbours in the line.
-type Edges uint8
+// pieceEdges describe how a piece is connected to its neighbours in the line.
+type pieceEdges uint8
 
 const (
-	MidStart Edges = 1 << iota // it begins inside a sentence
-	MidEnd                     // it ends inside a sentence
-	CloseBy                    // no space between it and the piece before
-	AfterGap                   // what was between it and the piece before is left out already
+	startsMidway pieceEdges = 1 << iota // it begins inside a sentence
+	endsMidway                          // it ends inside a sentence
+	closeBy                             // no space between it and the piece before
+	afterGap                            // what was between it and the piece before is left out already
 )
 
-// Gap marks omitted text in a line.
-const Gap = " … "
+// gap marks omitted text in a line.
+const gap = " … "
 
 const (
 	shortLine = 60  // bytes; shorter lines are not split
-	LongUnit  = 600 // bytes; longer sentences are split into clauses, and what is longer still between words
+	longUnit  = 600 // bytes; longer sentences are split into clauses, and what is longer still between words
 )
 
-// EachPiece yields the pieces of a line of prose in order. A line that was cut before is split where it was.
-func EachPiece(line string, yield func(Piece)) {
-	e := Edges(0)
-	for part := range strings.SplitSeq(line, Gap) {
+// eachPiece yields the pieces of a line of prose in order. A line that was cut before is split where it was.
+func eachPiece(line string, yield func(textPiece)) {
+	e := pieceEdges(0)
+	for part := range strings.SplitSeq(line, gap) {
 		eachSentence(part, e, yield)
-		e = AfterGap
+		e = afterGap
 	}
 }
 
 // eachSentence yields the pieces of a text without gaps.
-func eachSentence(s string, e Edges, yield func(Piece)) {
+func eachSentence(s string, e pieceEdges, yield func(textPiece)) {
 	for s != "" {
-		n, within := len(s), Edges(0)
+		n, within := len(s), pieceEdges(0)
 		if n > shortLine {
 			n, within = sentence(s, 20)
 		} else if strings.HasSuffix(s, ":") || strings.Contains(s, ". Let me ") || strings.Contains(s, ". Now ") {
@@ -56,9 +56,9 @@ func eachSentence(s string, e Edges, yield func(Piece)) {
 		if next == "" {
 			within = 0
 		}
-		yield(Piece{text, e | within&MidEnd})
-		if e = within & MidStart; len(text) == n && len(next) == len(s)-n {
-			e |= CloseBy
+		yield(textPiece{text, e | within&endsMidway})
+		if e = within & startsMidway; len(text) == n && len(next) == len(s)-n {
+			e |= closeBy
 		}
 		s = next
 	}
@@ -66,12 +66,12 @@ func eachSentence(s string, e Edges, yield func(Piece)) {
 
 // sentence returns the length of the sentence that s starts with, or of its beginning if that is very long, and how the
 // text behind it goes on. A sentence has at least so many bytes.
-func sentence(s string, least int) (n int, within Edges) {
+func sentence(s string, least int) (n int, within pieceEdges) {
 	comma, space := 0, 0 // behind the last of each
 	depth := 0           // of open brackets
 	for i, r := range s {
-		if i >= LongUnit {
-			return cmp.Or(comma, space, i), MidStart | MidEnd
+		if i >= longUnit {
+			return cmp.Or(comma, space, i), startsMidway | endsMidway
 		}
 		switch r {
 		case '.', '!', '?':
@@ -106,7 +106,7 @@ func sentence(s string, least int) (n int, within Edges) {
 // closesAgain reports whether as many brackets as depth are closed soon in a text: one that stays open, as in a list of
 // signs, holds no sentence together.
 func closesAgain(s string, depth int) bool {
-	for i := 0; i < min(len(s), LongUnit); i++ {
+	for i := 0; i < min(len(s), longUnit); i++ {
 		switch s[i] {
 		case '(', '[':
 			depth++
