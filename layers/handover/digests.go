@@ -17,7 +17,6 @@ import (
 	"github.com/memvcs/mem/layers/keepit"
 	"github.com/memvcs/mem/layers/names"
 	"github.com/memvcs/mem/layers/originals"
-	"github.com/memvcs/mem/layers/quotes"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/refine"
 	"github.com/memvcs/mem/layers/search"
@@ -250,7 +249,7 @@ func (d *Digest) cutCopies(r io.Reader) error {
 	for _, t := range texts {
 		list = append(list, *t)
 	}
-	passages := quotes.Of(list)
+	passages := passagesOf(list)
 	if err := passages.Read(r); err != nil {
 		return err
 	}

@@ -6,13 +6,12 @@ import (
 	"strings"
 
 	"github.com/memvcs/mem/layers/originals"
-	"github.com/memvcs/mem/layers/quotes"
 	"github.com/memvcs/mem/layers/refine"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/refs"
 )
 
-// Marks tell what the model repeated of what a tool had printed, see [quotes.Passages.Marks]. They are made with the
+// Marks tell what the model repeated of what a tool had printed, see [repeated.Marks]. They are made with the
 // digests and cached, a file for each session, so that a prompt reads no session.
 const (
 	marksVersion = 1
@@ -61,7 +60,7 @@ func makeMarks(ctx context.Context, db *state.DB, p refs.Project, s *state.Sessi
 		}
 		texts = append(texts, strings.Clone(text))
 	}
-	p2 := quotes.Of(texts)
+	p2 := passagesOf(texts)
 	if err := originals.Stream(ctx, db, p, s.Now().Original, p2.Read); err != nil {
 		return err
 	}

@@ -10,7 +10,6 @@ import (
 	"github.com/memvcs/mem/layers/brief"
 	"github.com/memvcs/mem/layers/names"
 	"github.com/memvcs/mem/layers/originals"
-	"github.com/memvcs/mem/layers/quotes"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/search"
 	"github.com/memvcs/mem/layers/shell"
@@ -117,7 +116,7 @@ const mostGaps = 1
 
 // dropCopies removes from a passage of the model what a tool printed before, and returns "" if little is left.
 func dropCopies(ctx context.Context, db *state.DB, p state.Project, s *state.Session, text string) string {
-	cut := quotes.Of([]string{text})
+	cut := passagesOf([]string{text})
 	if marks, ok := readMarks(db, s); ok {
 		cut.Mark(marks)
 	} else if s.Now().Size > mostRead || originals.Stream(ctx, db, p.ID, s.Now().Original, cut.Read) != nil {

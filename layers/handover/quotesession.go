@@ -1,4 +1,4 @@
-package quotes
+package handover
 
 import (
 	"encoding/json"
@@ -9,7 +9,7 @@ import (
 
 // Read tells a whole session. Everything in it that is neither typed nor written by the model counts as printed: files
 // that the client attached, text of the client, messages of other sessions.
-func (p *Passages) Read(r io.Reader) error {
+func (p *repeated) Read(r io.Reader) error {
 	if len(p.rows) == 0 {
 		return nil
 	}
@@ -28,7 +28,7 @@ func (p *Passages) Read(r io.Reader) error {
 	return nil
 }
 
-func (p *Passages) message(m transcript.Message) {
+func (p *repeated) message(m transcript.Message) {
 	if text, ok := transcript.Typed(m); ok {
 		p.Written(text)
 	}

@@ -1,12 +1,4 @@
-// Package quotes finds in texts of the model what a tool printed before: passages that it repeats from a file, a page
-// or the output of a command. They are not the model's words, and their writer may have meant them for the next reader.
-//
-// A passage is six words or more (eight characters of a script without spaces), a whole clause of four words or more,
-// or a URL. Fewer words are common to any two texts about one subject. What the user or the model wrote before a tool
-// printed it is theirs: a commit message stays, although "git log" prints it.
-// [Of] takes the texts; the session is then told in its order with [Passages.Written] and [Passages.Printed], in memory
-// that depends only on the texts.
-package quotes
+package handover
 
 import (
 	"hash/fnv"
@@ -31,25 +23,33 @@ var lengths = [...]int{1, minClause, minClause + 1, minWords, minRunes}
 // A place is where a word stands in a text.
 type place struct{ text, start, end int }
 
-// A row is the first sight of consecutive words: by a tool or by the user and the model.
-type row struct {
+// A quoteRow is the first sight of consecutive words: by a tool or by the user and the model.
+type quoteRow struct {
 	at      [][2]int // the text and the index of its first word
 	length  int
 	decided bool
 	printed bool
 }
 
-// Passages are texts with the passages that a tool printed.
-type Passages struct {
+// repeated are texts of the model with the passages that it repeats from what a tool printed before: a file, a page or the output
+// of a command. They are not the model's words, and their writer may have meant them for the next reader.
+//
+// A passage is six words or more (eight characters of a script without spaces), a whole clause of four words or more, or a
+// URL. Fewer words are common to any two texts about one subject. What the user or the model wrote before a tool printed it
+// is theirs: a commit message stays, although "git log" prints it.
+//
+// [passagesOf] takes the texts; the session is then told in its order with Written and Printed, in memory that depends only on
+// the texts.
+type repeated struct {
 	texts []string
 	words [][]place
-	rows  map[uint64]*row
+	rows  map[uint64]*quoteRow
 	known map[uint64]bool // hashes of words of the texts
 }
 
-// Of prepares texts.
-func Of(texts []string) *Passages {
-	p := &Passages{texts: texts, rows: map[uint64]*row{}, known: map[uint64]bool{}}
+// passagesOf prepares texts.
+func passagesOf(texts []string) *repeated {
+	p := &repeated{texts: texts, rows: map[uint64]*quoteRow{}, known: map[uint64]bool{}}
 	for i, text := range texts {
 		var list []place
 		var hashes []uint64
@@ -107,11 +107,11 @@ func clause(text string, list []place, from, to int) bool {
 	return (from == 0 || ends(before)) && (to == len(list) || ends(after))
 }
 
-func (p *Passages) expect(hashes []uint64, text, word int) {
+func (p *repeated) expect(hashes []uint64, text, word int) {
 	key := rowKey(hashes)
 	r := p.rows[key]
 	if r == nil {
-		r = &row{length: len(hashes)}
+		r = &quoteRow{length: len(hashes)}
 		p.rows[key] = r
 	}
 	r.at = append(r.at, [2]int{text, word})
@@ -127,12 +127,12 @@ func rowKey(hashes []uint64) uint64 {
 }
 
 // Written tells what the user or the model wrote next.
-func (p *Passages) Written(text string) { p.see(text, false) }
+func (p *repeated) Written(text string) { p.see(text, false) }
 
 // Printed tells what a tool printed next.
-func (p *Passages) Printed(text string) { p.see(text, true) }
+func (p *repeated) Printed(text string) { p.see(text, true) }
 
-func (p *Passages) see(text string, printed bool) {
+func (p *repeated) see(text string, printed bool) {
 	if len(p.rows) == 0 {
 		return
 	}
@@ -159,7 +159,7 @@ func (p *Passages) see(text string, printed bool) {
 }
 
 // Cut returns text i without its passages that a tool printed, "" if only those are in it.
-func (p *Passages) Cut(i int) string {
+func (p *repeated) Cut(i int) string {
 	text, list := p.texts[i], p.words[i]
 	gone := make([]bool, len(list))
 	found := false
@@ -206,8 +206,8 @@ func hash(word string) uint64 {
 	return h.Sum64()
 }
 
-// Marks returns what [Passages.Mark] needs to know about the passages that a tool printed, sorted.
-func (p *Passages) Marks() (out []uint64) {
+// Marks returns what [repeated.Mark] needs to know about the passages that a tool printed, sorted.
+func (p *repeated) Marks() (out []uint64) {
 	for key, r := range p.rows {
 		if r.printed {
 			out = append(out, key)
@@ -219,7 +219,7 @@ func (p *Passages) Marks() (out []uint64) {
 
 // Mark tells the marks of a session instead of the session: a text that is part of one of those that the marks were
 // made of is then cut as that one.
-func (p *Passages) Mark(marks []uint64) {
+func (p *repeated) Mark(marks []uint64) {
 	for key, r := range p.rows {
 		if _, printed := slices.BinarySearch(marks, key); printed {
 			r.decided, r.printed = true, true
