@@ -19,14 +19,14 @@ import (
 // An overview is the output of mem without arguments: the state of the memory and of this directory, and useful next
 // commands.
 type overview struct {
-	Memory    bool               `json:"memory"`            // whether there is one
-	Project   string             `json:"project,omitempty"` // of this directory
-	Stored    int                `json:"sessions"`          // in memory; without a memory, those that Claude Code has
-	Subagents int                `json:"subagents"`         // sessions of subagents in memory
-	New       int                `json:"new"`               // sessions of this project that are not in memory
-	Changed   int                `json:"changed"`           // sessions that grew since they were captured
-	Hooks     bool               `json:"hooks"`             // whether sessions are captured automatically
-	Next      []example          `json:"next"`              // what to type
+	Memory    bool               // whether there is one
+	Project   string             // of this directory
+	Stored    int                // in memory; without a memory, those that Claude Code has
+	Subagents int                // sessions of subagents in memory
+	New       int                // sessions of this project that are not in memory
+	Changed   int                // sessions that grew since they were captured
+	Hooks     bool               // whether sessions are captured automatically
+	Next      []example          // what to type
 	newest    *sessioncmd.Listed // in memory
 	projects  int                // that have sessions in memory; without a memory, of Claude Code
 }
@@ -146,8 +146,8 @@ func changesText(added, changed int) string {
 
 func printOverview(e *app.Env, o overview) error {
 	if e.Opt.JSON {
-		o.Next = append([]example{}, o.Next...)
-		return e.PrintJSON("overview", o)
+		return e.PrintJSON("overview", nil, "memory", o.Memory, "project,omitempty", o.Project, "sessions", o.Stored,
+			"subagents", o.Subagents, "new", o.New, "changed", o.Changed, "hooks", o.Hooks, "next", append([]example{}, o.Next...))
 	}
 	for _, line := range o.lines(e) {
 		e.Printf("%s\n", e.Safe(line))

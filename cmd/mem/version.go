@@ -1,6 +1,9 @@
 package main
 
 import (
+	"cmp"
+	"runtime"
+
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
@@ -18,16 +21,14 @@ func version(e *app.Env) *cli.Command {
 }
 
 func runVersion(e *app.Env) error {
-	b := app.ThisBuild()
-	if e.Opt.JSON || e.Opt.Verbose {
-		path, err := e.Executable()
-		if err != nil {
-			path = "unknown" // the file was removed while it runs
-		}
-		b.Path = path
+	b, platform := app.ThisBuild(), runtime.GOOS+"/"+runtime.GOARCH
+	path, err := e.Executable()
+	if err != nil {
+		path = "unknown" // the file was removed while it runs
 	}
 	if e.Opt.JSON {
-		return e.PrintJSON("version", b)
+		return e.PrintJSON("version", nil, "version", b.Version, "commit,omitempty", b.Commit, "modified,omitempty", b.Modified,
+			"go", runtime.Version(), "platform", platform, "path", path)
 	}
 	e.Printf("mem %s\n", b.Version)
 	if e.Opt.Verbose {
@@ -35,10 +36,7 @@ func runVersion(e *app.Env) error {
 		if b.Modified {
 			commit += " with changes"
 		}
-		if commit == "" {
-			commit = "unknown"
-		}
-		e.Printf("commit    %s\ngo        %s\nplatform  %s\npath      %s\n", commit, b.Go, b.Platform, e.Safe(b.Path))
+		e.Printf("commit    %s\ngo        %s\nplatform  %s\npath      %s\n", cmp.Or(commit, "unknown"), runtime.Version(), platform, e.Safe(path))
 	}
 	return nil
 }

@@ -42,12 +42,6 @@ type Hit struct {
 // An Unknown is a word of a query that is in no text.
 type Unknown = search.Unknown
 
-// NoHits is the answer to a query that finds nothing because of words that are in no text.
-type NoHits struct {
-	Total   int       `json:"total"` // 0
-	Missing []Unknown `json:"missing"`
-}
-
 // Hits returns the hits of a query.
 func Hits(found search.Results) []Hit {
 	out := make([]Hit, 0, len(found.Hits))
@@ -167,21 +161,16 @@ type Suggestion struct {
 	Related string   `json:"related,omitempty"` // the reason for a session of another project
 }
 
-// Suggestions are the answer to a task.
-type Suggestions struct {
-	Suggestions []Suggestion `json:"suggestions"`
-}
-
 // SuggestionsOf returns suggestions. related returns the reason for one of another project; it may be nil.
-func SuggestionsOf(all []search.Suggested, related func(search.Suggested) string) Suggestions {
-	out := Suggestions{[]Suggestion{}}
+func SuggestionsOf(all []search.Suggested, related func(search.Suggested) string) []Suggestion {
+	out := []Suggestion{}
 	for _, x := range all {
 		s := Suggestion{Rev: x.Rev, Session: x.Session.ID, Version: x.Version, Score: x.Score, Topics: list(x.Topics),
 			Files: list(x.Files), Tokens: x.Tokens, Title: x.Session.Title, Project: x.Project}
 		if related != nil {
 			s.Related = related(x)
 		}
-		out.Suggestions = append(out.Suggestions, s)
+		out = append(out, s)
 	}
 	return out
 }

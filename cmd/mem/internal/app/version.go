@@ -1,7 +1,6 @@
 package app
 
 import (
-	"runtime"
 	"runtime/debug"
 	"strings"
 )
@@ -9,20 +8,15 @@ import (
 // Release is the version of a build without version information.
 const Release = "0.1.0"
 
-// A build describes this program; it is the JSON of mem version.
+// A build describes this program.
 type build struct {
-	Version  string `json:"version"`
-	Commit   string `json:"commit,omitempty"`
-	Modified bool   `json:"modified,omitempty"`
-	Go       string `json:"go"`
-	Platform string `json:"platform"`
-	Path     string `json:"path"`
-	Date     string `json:"-"` // of the commit, 2026-01-15
+	Version, Commit, Date string // the day of the commit
+	Modified              bool
 }
 
 // ThisBuild returns the build information that the linker embedded.
 func ThisBuild() build {
-	b := build{Version: Release, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+	b := build{Version: Release}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return b

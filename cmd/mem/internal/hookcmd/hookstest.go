@@ -2,6 +2,7 @@ package hookcmd
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,7 +12,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"time"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
@@ -32,12 +32,11 @@ const trialTranscript = `{"type":"user","uuid":"t1","parentUuid":null,"timestamp
 	`"message":{"role":"assistant","id":"m1","content":[{"type":"text","text":"Yes."}]}}
 `
 
-// A trial is the JSON form of the test of one hook.
+// A trial is the test of one hook.
 type trial struct {
-	Event string  `json:"event"`
-	MS    float64 `json:"ms"`
-	OK    bool    `json:"ok"`
-	Error string  `json:"error,omitempty"`
+	event settings.Event
+	ms    float64
+	err   string
 }
 
 // runHooksTest runs the hooks like Claude Code: the program in the settings, or else this one.
@@ -50,18 +49,19 @@ func runHooksTest(ctx context.Context, e *app.Env, scope string) error {
 	if err != nil {
 		return err
 	}
-	failed := slices.ContainsFunc(trials, func(t trial) bool { return !t.OK })
-	if e.Opt.JSON {
-		err = e.PrintJSON("hooks.test", nil, "command", program.Path, "trials", trials)
-	} else {
+	if !e.Opt.JSON {
 		e.Printf("%s\n", e.Safe(program.Path))
-		for _, t := range trials {
-			state := "ok"
-			if !t.OK {
-				state = e.Safe(t.Error)
-			}
-			e.Printf("%-20s %6.1f ms  %s\n", t.Event, t.MS, state)
+	}
+	failed, objects := false, []app.Object{}
+	for _, t := range trials {
+		failed = failed || t.err != ""
+		objects = append(objects, app.Object{"event", t.event, "ms", t.ms, "ok", t.err == "", "error,omitempty", t.err})
+		if !e.Opt.JSON {
+			e.Printf("%-20s %6.1f ms  %s\n", t.event, t.ms, e.Safe(cmp.Or(t.err, "ok")))
 		}
+	}
+	if e.Opt.JSON {
+		err = e.PrintJSON("hooks.test", nil, "command", program.Path, "trials", objects)
 	}
 	if err == nil && failed {
 		return app.Exit(app.ExitNo)
@@ -110,8 +110,8 @@ func measure(ctx context.Context, e *app.Env, purposes []hooks.Purpose) {
 			return // without a temporary directory nothing is measured
 		}
 		for _, t := range trials {
-			if t.OK {
-				ms[settings.Event(t.Event)] = t.MS
+			if t.err == "" {
+				ms[t.event] = t.ms
 			}
 		}
 	}
@@ -166,9 +166,9 @@ func trialFile(dir string) string {
 
 // runTrial runs one hook in dir and checks its effect.
 func runTrial(ctx context.Context, e *app.Env, p settings.Program, dir string, ev settings.Event) trial {
-	t := trial{Event: string(ev)}
+	t := trial{event: ev}
 	if _, err := exec.LookPath(p.Path); err != nil { // the shell of the hook ignores that
-		t.Error = err.Error()
+		t.err = err.Error()
 		return t
 	}
 	payload, err := json.Marshal(map[string]any{
@@ -178,7 +178,7 @@ func runTrial(ctx context.Context, e *app.Env, p settings.Program, dir string, e
 		"reason": "other",
 	})
 	if err != nil {
-		t.Error = err.Error()
+		t.err = err.Error()
 		return t
 	}
 	store := filepath.Join(dir, "store")
@@ -194,19 +194,18 @@ func runTrial(ctx context.Context, e *app.Env, p settings.Program, dir string, e
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(payload), &out, &errs
 	begin := e.Uptime()
 	err = cmd.Run()
-	t.MS = float64(e.Uptime()-begin) / float64(time.Millisecond)
+	t.ms = float64(e.Uptime()-begin) / float64(time.Millisecond)
 	logged := hookset.LastLines(hooks.LogFile(store), 1)
 	switch {
 	case err != nil:
-		t.Error = err.Error()
+		t.err = err.Error()
 	case errs.Len() > 0:
-		t.Error = app.OneLine(errs.String())
+		t.err = app.OneLine(errs.String())
 	case len(logged) > 0:
-		t.Error = logged[0]
-		err = os.Remove(hooks.LogFile(store)) // later hooks must not report it again
+		t.err = logged[0]
+		_ = os.Remove(hooks.LogFile(store)) // or later hooks report it again
 	case out.Len() > 0 && out.Bytes()[0] == '{' && !json.Valid(out.Bytes()):
-		t.Error = "the answer is not JSON"
+		t.err = "the answer is not JSON"
 	}
-	t.OK = t.Error == "" && err == nil
 	return t
 }

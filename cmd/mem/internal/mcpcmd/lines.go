@@ -8,6 +8,8 @@ import (
 	"io"
 	"sync"
 
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
@@ -34,15 +36,7 @@ func (o *output) Write(b []byte) (int, error) {
 
 // refuse answers a line that is no message. The answer names no call, because the id in the line is unknown.
 func (o *output) refuse(code int, why string) error {
-	type problem struct {
-		Code    int    `json:"code"`
-		Message string `json:"message"`
-	}
-	b, err := json.Marshal(struct {
-		Version string  `json:"jsonrpc"`
-		ID      *int    `json:"id"`
-		Error   problem `json:"error"`
-	}{"2.0", nil, problem{code, why}})
+	b, err := app.Object{"jsonrpc", "2.0", "id", nil, "error", app.Object{"code", code, "message", why}}.MarshalJSON()
 	if err == nil {
 		_, err = o.Write(append(b, '\n'))
 	}

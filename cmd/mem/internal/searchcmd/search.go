@@ -275,7 +275,7 @@ func runSearch(ctx context.Context, e *app.Env, o Options, q search.Query) error
 					}
 				}
 			} else if missing := found.Missing; len(missing) > 0 {
-				if err := printJSONLine(e, view.NoHits{Missing: missing}); err != nil {
+				if err := printJSONLine(e, app.Object{"total", 0, "missing", missing}); err != nil {
 					return err
 				}
 			}

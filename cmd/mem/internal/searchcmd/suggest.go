@@ -92,7 +92,7 @@ func runSuggest(ctx context.Context, e *app.Env, o suggestOptions) error {
 		}
 		reason := func(x search.Suggested) string { return why[x.Project+x.Session.ID] }
 		if e.Opt.JSON {
-			return e.PrintJSON("suggest", view.SuggestionsOf(all, reason))
+			return e.PrintJSON("suggest", nil, "suggestions", view.SuggestionsOf(all, reason))
 		}
 		if len(all) == 0 {
 			e.Note("no matching sessions")

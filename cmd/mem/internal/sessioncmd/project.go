@@ -127,7 +127,7 @@ func runProjectShow(ctx context.Context, e *app.Env, dir string) error {
 		return err
 	}
 	if e.Opt.JSON {
-		return e.PrintJSON("project.show", a, "dir", dir, "known", known, "related", relationAnswers(related))
+		return e.PrintJSON("project.show", a, "dir", dir, "known", known, "related", relationObjects(related))
 	}
 	names.Field(e, "Project", a.Name)
 	names.Field(e, "Id", a.ID)

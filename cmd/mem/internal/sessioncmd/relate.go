@@ -76,8 +76,8 @@ func runProjectRelate(ctx context.Context, e *app.Env, o relateOptions, session 
 		case err != nil:
 			return err
 		case e.Opt.JSON:
-			a := relationAnswer{string(rev.Project.ID), rev.Session.ID, string(to.ID), term.TimeText(e.Now()), o.reason}
-			return e.PrintJSON("project.relate", a, "removed", o.off, "dryRun", e.Opt.DryRun)
+			made := sessions.Relation{From: rev.Project, Session: rev.Session, To: to.ID, Time: e.Now(), Reason: o.reason}
+			return e.PrintJSON("project.relate", nil, append(relationObject(made), "removed", o.off, "dryRun", e.Opt.DryRun)...)
 		}
 		verb := "is"
 		if e.Opt.DryRun {
@@ -91,19 +91,16 @@ func runProjectRelate(ctx context.Context, e *app.Env, o relateOptions, session 
 	})
 }
 
-// A relationAnswer is the JSON form of a relation, with the member names of the seeds.
-type relationAnswer struct {
-	From    string `json:"sourceProject"`
-	Session string `json:"sourceSession"`
-	To      string `json:"targetProject"`
-	At      string `json:"linkedAt"`
-	Reason  string `json:"reason"`
+// relationObject returns the JSON form of a relation, with the member names of the seeds.
+func relationObject(r sessions.Relation) app.Object {
+	return app.Object{"sourceProject", r.From.ID, "sourceSession", r.Session.ID, "targetProject", r.To,
+		"linkedAt", term.TimeText(r.Time), "reason", r.Reason}
 }
 
-func relationAnswers(list []sessions.Relation) []relationAnswer {
-	out := []relationAnswer{}
+func relationObjects(list []sessions.Relation) []app.Object {
+	out := []app.Object{}
 	for _, r := range list {
-		out = append(out, relationAnswer{string(r.From.ID), r.Session.ID, string(r.To), term.TimeText(r.Time), r.Reason})
+		out = append(out, relationObject(r))
 	}
 	return out
 }

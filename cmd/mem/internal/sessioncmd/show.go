@@ -193,143 +193,127 @@ func showManifest(ctx context.Context, run names.Run) error {
 	return run.WriteJSON(append(term.EscapeJSON(b), '\n'))
 }
 
-// A shown is the JSON form of mem show.
-type shown struct {
-	Kind        string            `json:"kind"`
-	Hash        string            `json:"hash,omitempty"`
-	Project     string            `json:"project,omitempty"`
-	Session     string            `json:"session,omitempty"`
-	Title       string            `json:"title,omitempty"`
-	Messages    int               `json:"messages,omitempty"`
-	Bytes       int64             `json:"bytes,omitempty"`
-	Tokens      *int              `json:"tokens,omitempty"` // of a session, if they have been counted
-	From        int               `json:"from,omitempty"`   // of a message range
-	To          int               `json:"to,omitempty"`
-	Time        string            `json:"createdAt,omitempty"`
-	First       string            `json:"firstTimestamp,omitempty"`
-	Last        string            `json:"lastTimestamp,omitempty"`
-	Label       string            `json:"versionId,omitempty"`
-	UsedBy      []string          `json:"usedInCompositions,omitempty"`
-	UsedIn      []string          `json:"usedInSessions,omitempty"`
-	Accessed    string            `json:"lastAccessed,omitempty"` // by one of those sessions
-	Version     *view.Version     `json:"version,omitempty"`
-	Keepits     []view.Fate       `json:"keepits,omitempty"` // of a version: the fates of the markers
-	Composition *view.Composition `json:"composition,omitempty"`
-	Commit      string            `json:"commit,omitempty"`
-	Earlier     []view.Earlier    `json:"earlier,omitempty"` // of a session whose file was rewritten
-	Branch      string            `json:"branch,omitempty"`
-	ForkOf      string            `json:"forkOf,omitempty"`   // of a fork
-	Versions    []view.Version    `json:"versions,omitempty"` // of a session
-	Markers     []view.Marker     `json:"markers,omitempty"`  // of a session
-	Content     string            `json:"content,omitempty"`  // of L1 and L2, and of messages
+// versionUse returns the compositions that use a version, and the messages that it covers if it is of a part.
+func versionUse(ctx context.Context, run names.Run, rev state.Rev) (by []string, from, to int, err error) {
+	st, err := trust.State(ctx, run.DB, rev.Project.ID)
+	if err == nil && rev.Version.Since != "" {
+		from, to, err = rev.Covers()
+	}
+	if err != nil {
+		return nil, 0, 0, err
+	}
+	return st.UsedBy(rev.Version), from, to, nil
 }
 
-func describeRev(ctx context.Context, run names.Run, rev state.Rev) (shown, error) {
-	s := shown{Kind: string(rev.Kind), Project: rev.Project.Name, Commit: rev.Commit, From: rev.From, To: rev.To}
-	if !rev.Hash.IsZero() {
-		s.Hash = rev.Hash.String()
-	}
-	if rev.Session != nil {
-		now := cmp.Or(rev.Point, rev.Session.Now())
-		s.Session, s.Title, s.Messages, s.Bytes = rev.Session.ID, rev.Session.Title(), now.Scan.Messages, now.Size
-		if rev.Kind == state.IsSession {
-			s.Tokens, s.Earlier = nil, view.EarlierOf(rev.Session)
-			if n, ok := capture.TokensOf(run.DB, rev.Project.ID, rev.Session); ok {
-				s.Tokens = &n
-			}
-		}
-		s.First, s.Last = term.TimeText(now.Scan.First), term.TimeText(now.Scan.Last)
-		s.UsedIn, s.Accessed = rev.Session.Used.By, term.TimeText(rev.Session.Used.Last)
-	}
-	if rev.Version != nil {
-		st, err := trust.State(ctx, run.DB, rev.Project.ID)
-		if err != nil {
-			return s, err
-		}
-		s.Label, s.UsedBy, s.Time = rev.Version.Label, st.UsedBy(rev.Version), term.TimeText(rev.Version.Time)
-		s.UsedIn, s.Accessed = rev.Version.Used.By, term.TimeText(rev.Version.Used.Last)
-		if rev.Version.Since != "" {
-			if s.From, s.To, err = rev.Covers(); err != nil {
-				return s, err
-			}
-		}
-	}
-	if rev.Composition != nil {
-		s.Time = term.TimeText(rev.Composition.Time)
-		s.UsedIn, s.Accessed = rev.Composition.Used.By, term.TimeText(rev.Composition.Used.Last)
-	}
-	return s, nil
-}
-
+// showJSON prints a revision with what it is made of: the versions and markers of a session, the record of a version or
+// composition, or the content of L1, L2 or messages.
 func showJSON(ctx context.Context, run names.Run, rev state.Rev) error {
-	s, err := describeRev(ctx, run, rev)
+	o := app.Object{"kind", rev.Kind}
+	add := func(name string, value any) { o = append(o, name+",omitempty", value) }
+	if !rev.Hash.IsZero() {
+		add("hash", rev.Hash.String())
+	}
+	add("project", rev.Project.Name)
+	var used records.Rehearsal
+	if s := rev.Session; s != nil {
+		now := cmp.Or(rev.Point, s.Now())
+		add("session", s.ID)
+		add("title", s.Title())
+		add("messages", now.Scan.Messages)
+		add("bytes", now.Size)
+		if n, ok := capture.TokensOf(run.DB, rev.Project.ID, s); ok && rev.Kind == state.IsSession {
+			add("tokens", &n)
+		}
+		add("from", rev.From)
+		add("to", rev.To)
+		add("firstTimestamp", term.TimeText(now.Scan.First))
+		add("lastTimestamp", term.TimeText(now.Scan.Last))
+		used = s.Used
+	}
+	if c := rev.Composition; c != nil {
+		add("createdAt", term.TimeText(c.Time))
+		used = c.Used
+	}
+	if v := rev.Version; v != nil {
+		by, from, to, err := versionUse(ctx, run, rev)
+		if err != nil {
+			return err
+		}
+		add("from", from)
+		add("to", to)
+		add("createdAt", term.TimeText(v.Time))
+		add("versionId", v.Label)
+		add("usedInCompositions", by)
+		used = v.Used
+	}
+	add("usedInSessions", used.By)
+	add("lastAccessed", term.TimeText(used.Last))
+	content, err := contentOf(ctx, run, rev)
 	if err != nil {
 		return err
 	}
-	if rev.Kind == state.IsVersion {
-		fates, err := markers.Fates(ctx, run.DB, rev)
-		if err != nil {
-			return err
-		}
-		for _, f := range fates {
-			s.Keepits = append(s.Keepits, view.FateOf(f.Fate, f.Judged))
-		}
-	}
-	if err := describeContent(ctx, run, rev, &s); err != nil {
-		return err
-	}
-	return run.PrintJSON("show", s)
+	add("commit", rev.Commit)
+	return run.PrintJSON("show", nil, append(o, content...)...)
 }
 
-// describeContent adds the versions and markers of a session, a version, a composition, or the content of L1, L2 or
-// messages to s.
-func describeContent(ctx context.Context, run names.Run, rev state.Rev, s *shown) error {
+// contentOf returns the members of [showJSON] about what a revision is made of.
+func contentOf(ctx context.Context, run names.Run, rev state.Rev) (app.Object, error) {
 	switch rev.Kind {
 	case state.IsSession:
-		s.Branch, s.ForkOf = rev.Session.Now().Scan.Branch, rev.Session.ForkOf()
 		st, err := trust.State(ctx, run.DB, rev.Project.ID)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		if s.Versions, err = view.VersionsOf(st, st.VersionsOf(rev.Session.ID)); err != nil {
-			return err
+		versions, err := view.VersionsOf(st, st.VersionsOf(rev.Session.ID))
+		if err != nil {
+			return nil, err
 		}
-		if len(rev.Session.Markers()) == 0 {
-			return nil
+		var marked []view.Marker
+		if len(rev.Session.Markers()) > 0 {
+			marks, err := markers.Keepits(ctx, run.DB, rev)
+			if err != nil {
+				return nil, err
+			}
+			for _, k := range marks {
+				marked = append(marked, view.MarkerOf(rev.Session, k))
+			}
 		}
-		marks, err := markers.Keepits(ctx, run.DB, rev)
-		for _, k := range marks {
-			s.Markers = append(s.Markers, view.MarkerOf(rev.Session, k))
-		}
-		return err
+		return app.Object{"earlier,omitempty", view.EarlierOf(rev.Session), "branch,omitempty", rev.Session.Now().Scan.Branch,
+			"forkOf,omitempty", rev.Session.ForkOf(), "versions,omitempty", versions, "markers,omitempty", marked}, nil
 	case state.IsVersion:
-		v, err := view.VersionOf(rev.Version, s.UsedBy)
-		s.Version = &v
-		return err
+		fates, err := markers.Fates(ctx, run.DB, rev)
+		if err != nil {
+			return nil, err
+		}
+		var keepits []view.Fate
+		for _, f := range fates {
+			keepits = append(keepits, view.FateOf(f.Fate, f.Judged))
+		}
+		st, err := trust.State(ctx, run.DB, rev.Project.ID)
+		if err != nil {
+			return nil, err
+		}
+		v, err := view.VersionOf(rev.Version, st.UsedBy(rev.Version))
+		return app.Object{"version", v, "keepits,omitempty", keepits}, err
 	case state.IsComposition:
 		all, err := view.CompositionsOf(ctx, run.DB, rev.Project, []*records.Composition{rev.Composition})
-		if err == nil {
-			s.Composition = &all[0]
+		if err != nil {
+			return nil, err
 		}
-		return err
+		return app.Object{"composition", all[0]}, nil
 	case state.IsL1, state.IsL2, state.IsMessages:
 		var b strings.Builder
 		err := names.StoreError(checkout.Write(ctx, run.DB, rev, checkout.JSONL, &b))
-		s.Content = b.String()
-		return err
+		return app.Object{"content,omitempty", b.String()}, err
 	}
-	return nil
+	return nil, nil
 }
 
 // showHead prints the header of a revision.
 func showHead(ctx context.Context, run names.Run, rev state.Rev) error {
-	s, err := describeRev(ctx, run, rev)
-	if err != nil {
-		return err
-	}
 	switch rev.Kind {
 	case state.IsVersion:
-		return showVersion(ctx, run, rev, s)
+		return showVersion(ctx, run, rev)
 	case state.IsComposition:
 		c := rev.Composition
 		names.HeadLine(run.Env, "composition "+c.Name, names.HashText(run.Env, rev.Hash))

@@ -17,7 +17,11 @@ import (
 )
 
 // showVersion prints the recipe and figures of a version, and the fates of the markers.
-func showVersion(ctx context.Context, run names.Run, rev state.Rev, s shown) error {
+func showVersion(ctx context.Context, run names.Run, rev state.Rev) error {
+	usedBy, from, to, err := versionUse(ctx, run, rev)
+	if err != nil {
+		return err
+	}
 	v := rev.Version
 	names.HeadLine(run.Env, "version "+names.LabelFor(run.Env, v), rev.Session.Title())
 	if v.Deleted {
@@ -26,7 +30,7 @@ func showVersion(ctx context.Context, run names.Run, rev state.Rev, s shown) err
 	}
 	scan := rev.Session.Now().Scan
 	names.Field(run.Env, "Period", run.DateText(scan.First)+" to "+run.DateText(scan.Last))
-	names.Field(run.Env, "Source", sourceOf(run.Env, v, s.From, s.To))
+	names.Field(run.Env, "Source", sourceOf(run.Env, v, from, to))
 	of := ""
 	if v.TokensL1 > 0 && v.Source == "" {
 		of = fmt.Sprintf(" of the session%s, %.1f:1 of its readable part", versioncmd.AskedOf(v), float64(v.TokensL1)/float64(max(1, v.TokensOut)))
@@ -46,7 +50,7 @@ func showVersion(ctx context.Context, run names.Run, rev state.Rev, s shown) err
 		}
 		names.Field(run.Env, "Support", text)
 	}
-	for _, name := range s.UsedBy {
+	for _, name := range usedBy {
 		names.Field(run.Env, "Used by", name)
 	}
 	usedLine(run.Env, v.Used)

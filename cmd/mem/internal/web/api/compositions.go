@@ -31,7 +31,7 @@ func compositionEndpoints() []endpoint {
 			[]param{{"format", "string", "md or jsonl: only the content"}}, nil, answers(view.Composition{}),
 			with(pathComposition, (*API).apiComposition)},
 		{http.MethodDelete, "/compositions/{compositionId}", "Delete a composition: hide it",
-			[]param{{"force", "boolean", "even if it is used"}}, nil, answers(removedAnswer{}),
+			[]param{{"force", "boolean", "even if it is used"}}, nil, answers(removed("")),
 			with(pathComposition, (*API).apiDeleteComposition)},
 	}
 }

@@ -103,10 +103,8 @@ func pathComposition(s *API, c *call) (state.Rev, error) {
 	return s.composition(c, c.r.PathValue("compositionId"))
 }
 
-// A removedAnswer is the response to a deletion.
-type removedAnswer struct {
-	Removed string `json:"removed"`
-}
+// removed is the response to a deletion.
+func removed(name string) app.Object { return app.Object{"removed", name} }
 
 // into decodes the body of a request into v. Unknown members are an error.
 func (c *call) into(v any) error {
@@ -163,17 +161,10 @@ func pageParams(more ...param) []param {
 		param{"cursor", "string", "nextCursor of the previous page"})
 }
 
-// A list is the answer of an endpoint that lists things: an object that has them under a name and, if there are more,
+// listOf is the answer of an endpoint that lists things: an object that has them under a name and, if there are more,
 // "nextCursor".
-type list struct {
-	name   string
-	things any // a slice
-	next   string
-}
-
-// MarshalJSON writes the object.
-func (l list) MarshalJSON() ([]byte, error) {
-	return app.Object{l.name, l.things, "nextCursor,omitempty", l.next}.MarshalJSON()
+func listOf(name string, things any, next string) app.Object {
+	return app.Object{name, things, "nextCursor,omitempty", next}
 }
 
 // paged answers with the requested page of a list, each element converted. The cursor is the key of the last element of the
@@ -201,5 +192,5 @@ func paged[T, A any](c *call, name string, all []T, key func(T) string, convert 
 	if to < len(all) {
 		next = key(all[to-1])
 	}
-	return ok(list{name, page, next})
+	return ok(listOf(name, page, next))
 }

@@ -195,7 +195,7 @@ func jobEndpoints() []endpoint {
 	}
 }
 
-func (s *API) apiJobs(*call) (reply, error) { return ok(list{"jobs", s.Jobs.list(), ""}) }
+func (s *API) apiJobs(*call) (reply, error) { return ok(listOf("jobs", s.Jobs.list(), "")) }
 
 func (s *API) apiJob(c *call) (reply, error) {
 	return result(s.Jobs.Find(c.r.PathValue("jobId")))

@@ -26,7 +26,7 @@ type WeightRequest struct {
 
 func (s *API) apiKeepits(c *call, rev state.Rev) (reply, error) {
 	man, err := view.DetailsOf(c, s.Memory.DB, rev)
-	return result(list{"markers", man.Markers, ""}, err)
+	return result(listOf("markers", man.Markers, ""), err)
 }
 
 func (s *API) apiSetKeepit(c *call) (reply, error) {

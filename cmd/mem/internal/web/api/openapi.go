@@ -2,13 +2,15 @@ package api
 
 import (
 	"encoding"
-	"github.com/memvcs/mem/layers/view"
 	"net/http"
 	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/layers/view"
 )
 
 // openAPI describes the API. It is generated from the same table as the routes; schemas come from the types of requests
@@ -93,10 +95,16 @@ func (d *describer) content(v any) map[string]any {
 	switch v := v.(type) {
 	case string:
 		return map[string]any{v: map[string]any{"schema": map[string]any{"type": "string"}}}
-	case list:
+	case app.Object:
+		props, required := map[string]any{}, []any{}
+		for i := 0; i < len(v); i += 2 {
+			name, optional := strings.CutSuffix(v[i].(string), ",omitempty")
+			if props[name] = d.schema(reflect.TypeOf(v[i+1])); !optional {
+				required = append(required, name)
+			}
+		}
 		return map[string]any{"application/json": map[string]any{"schema": map[string]any{"type": "object",
-			"properties": map[string]any{v.name: d.schema(reflect.TypeOf(v.things)), "nextCursor": map[string]any{"type": "string"}},
-			"required":   []any{v.name}, "additionalProperties": false}}}
+			"properties": props, "required": required, "additionalProperties": false}}}
 	}
 	return map[string]any{"application/json": map[string]any{"schema": d.schema(reflect.TypeOf(v))}}
 }

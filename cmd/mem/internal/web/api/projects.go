@@ -26,7 +26,7 @@ func projectEndpoints() []endpoint {
 			map[int]any{http.StatusCreated: view.SessionDetails{}}, with(pathProject, (*API).apiRegister)},
 		{http.MethodDelete, "/projects/{projectId}/sessions/{sessionId}",
 			"Unregister a session: hide it; its data is kept",
-			[]param{{"force", "boolean", "even if compositions use it"}}, nil, answers(removedAnswer{}),
+			[]param{{"force", "boolean", "even if compositions use it"}}, nil, answers(removed("")),
 			with(pathProject, (*API).apiUnregister)},
 		{http.MethodGet, "/projects/{projectId}/sessions",
 			"List the sessions of a project, including those not in memory",
@@ -38,7 +38,7 @@ func projectEndpoints() []endpoint {
 func answers(v any) map[int]any { return map[int]any{http.StatusOK: v} }
 
 // lists are the answers of an endpoint that lists things; none is an empty slice of them.
-func lists(name string, none any) map[int]any { return answers(list{name, none, ""}) }
+func lists(name string, none any) map[int]any { return answers(listOf(name, none, "")) }
 
 // A ProjectRecord is a project with its sessions and compositions, as in the manifest.
 type ProjectRecord struct {
@@ -184,5 +184,5 @@ func (s *API) remove(c *call, rev state.Rev) (reply, error) {
 		return reply{}, err
 	}
 	s.Events.Changed()
-	return ok(removedAnswer{rev.Name()})
+	return ok(removed(rev.Name()))
 }

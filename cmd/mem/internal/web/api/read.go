@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/hookset"
 	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/handover"
@@ -32,7 +33,7 @@ func readEndpoints() []endpoint {
 			[]param{projectParam(), {"file", "string", "a file of the task; may be repeated"},
 				{"topic", "string", "words of the task; may be repeated"}, {"budget", "integer", "total tokens; default 8000"},
 				{"limit", "integer", "maximum number of sessions; default 5"}},
-			nil, answers(view.Suggestions{}), (*API).apiSuggest},
+			nil, answers(app.Object{"suggestions", []view.Suggestion{}}), (*API).apiSuggest},
 		{http.MethodGet, "/stats", "Get statistics of a project", []param{projectParam()}, nil, answers(stats.Stats{}),
 			with(queryProject, (*API).apiStats)},
 		{http.MethodGet, "/log", "List operations, newest first", pageParams(projectParam()), nil, lists("operations", []view.Operation{}),
@@ -43,7 +44,7 @@ func readEndpoints() []endpoint {
 		{http.MethodGet, "/blame", "Show the source of each line of a version or composition",
 			[]param{projectParam(), {"rev", "string", "a revision"}}, nil,
 			answers(view.Blame{}), with(queryProject, (*API).apiBlame)},
-		{http.MethodGet, "/status", "Show new and changed sessions", []param{projectParam()}, nil, answers(statusAnswer{}),
+		{http.MethodGet, "/status", "Show new and changed sessions", []param{projectParam()}, nil, answers(statusObject(state.Project{}, 0, []view.Session{}, nil, view.Progress{})),
 			with(queryProject, (*API).apiStatus)},
 		{http.MethodGet, "/next", "Show the context for the next session", []param{projectParam()}, nil,
 			answers(view.Next{}),
@@ -70,7 +71,7 @@ func (s *API) apiSuggest(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	return ok(view.SuggestionsOf(all, nil))
+	return ok(app.Object{"suggestions", view.SuggestionsOf(all, nil)})
 }
 
 // MaxLogged is the maximum number of operations in a log.
@@ -85,39 +86,30 @@ func (s *API) apiLog(c *call, p state.Project) (reply, error) {
 		func(e refs.Entry) (view.Operation, error) { return view.OperationOf(&e, p.Name), nil })
 }
 
-// A statusAnswer contains the output of mem status.
-type statusAnswer struct {
-	Project   string         `json:"projectId"`
-	Stored    int            `json:"stored"`
-	Changed   []view.Session `json:"changed"`
-	Untracked []view.Session `json:"untracked"`
-	Layers    view.Progress  `json:"layers"`
+// statusObject is the output of mem status.
+func statusObject(p state.Project, stored int, changed, untracked []view.Session, layers view.Progress) app.Object {
+	return app.Object{"projectId", string(p.ID), "stored", stored, "changed", changed, "untracked", untracked, "layers", layers}
 }
 
 func (s *API) apiStatus(c *call, p state.Project) (reply, error) {
-	return result(s.status(c, p))
-}
-
-func (s *API) status(ctx context.Context, p state.Project) (statusAnswer, error) {
-	items, st, err := s.List(ctx, p, capture.ListOptions{})
+	items, st, err := s.List(c, p, capture.ListOptions{})
 	if err != nil {
-		return statusAnswer{}, err
+		return reply{}, err
 	}
-	out := statusAnswer{Project: string(p.ID), Changed: []view.Session{}, Untracked: []view.Session{}}
+	stored, changed, untracked := 0, []view.Session{}, []view.Session{}
 	newest := newestOf(st)
 	for _, it := range items {
 		switch it.Status {
 		case sessions.Untracked:
-			out.Untracked = append(out.Untracked, view.SessionOf(it, p, it.ID == newest))
+			untracked = append(untracked, view.SessionOf(it, p, it.ID == newest))
 			continue
 		case sessions.Changed:
-			out.Changed = append(out.Changed, view.SessionOf(it, p, it.ID == newest))
+			changed = append(changed, view.SessionOf(it, p, it.ID == newest))
 		}
-		out.Stored++
+		stored++
 	}
-	d, err := knowledge.ReadProgress(ctx, s.Memory.DB, p.ID)
-	out.Layers = view.ProgressOf(d)
-	return out, err
+	d, err := knowledge.ReadProgress(c, s.Memory.DB, p.ID)
+	return result(statusObject(p, stored, changed, untracked, view.ProgressOf(d)), err)
 }
 
 func (s *API) apiNext(c *call, p state.Project) (reply, error) {

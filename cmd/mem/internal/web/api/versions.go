@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
 	"github.com/memvcs/mem/layers/checkout"
 	"github.com/memvcs/mem/layers/compress"
@@ -28,9 +29,9 @@ func versionEndpoints() []endpoint {
 			CompressionSettings{}, made, (*API).apiCompress},
 		{http.MethodPost, "/sessions/{sessionId}/versions/preview",
 			"Preview a compression without writing or calling a model", nil,
-			CompressionSettings{}, answers(compressionPreview{}), (*API).apiCompressPreview},
+			CompressionSettings{}, answers(previewOf(derive.CompressResult{Version: &records.Version{}})), (*API).apiCompressPreview},
 		{http.MethodDelete, "/sessions/{sessionId}/versions/{versionId}", "Delete a version: hide it",
-			[]param{{"force", "boolean", "even if compositions use it"}}, nil, answers(removedAnswer{}),
+			[]param{{"force", "boolean", "even if compositions use it"}}, nil, answers(removed("")),
 			with(pathVersion, (*API).apiDeleteVersion)},
 		{http.MethodGet, "/sessions/{sessionId}/versions/{versionId}", "Get version content",
 			[]param{{"format", "string", "md, jsonl or text: only the content"}}, nil, answers(view.Version{}),
@@ -180,22 +181,6 @@ func (s *API) apiCompress(c *call) (reply, error) {
 	return reply{http.StatusCreated, out}, err
 }
 
-// A compressionPreview describes the result of a compression before it is made.
-type compressionPreview struct {
-	InputTokens    int         `json:"inputTokens"`
-	InputMessages  int         `json:"inputMessages"`
-	OutputTokens   int         `json:"estimatedTokens"`
-	OutputMessages int         `json:"estimatedMessages"`
-	Ratio          float64     `json:"estimatedRatio"`
-	Preserve       int         `json:"willPreserve"`
-	Summarise      int         `json:"willSummarize"`
-	Skip           int         `json:"willSkip"`
-	Markers        []view.Fate `json:"markers"`
-	Requests       int         `json:"requests"` // of a model
-	Dollars        float64     `json:"estimatedDollars"`
-	Existing       string      `json:"existingVersion,omitempty"` // the same recipe made it before
-}
-
 func (s *API) apiCompressPreview(c *call) (reply, error) {
 	var in CompressionSettings
 	if err := c.into(&in); err != nil {
@@ -212,22 +197,21 @@ func (s *API) apiCompressPreview(c *call) (reply, error) {
 	return ok(previewOf(done))
 }
 
-func previewOf(d derive.CompressResult) compressionPreview {
-	v := d.Version
-	out := compressionPreview{
-		InputTokens: v.TokensIn, InputMessages: v.MessagesIn, OutputTokens: d.Plan.Budget, OutputMessages: v.MessagesOut,
-		Ratio: v.Ratio, Preserve: v.Preserved, Summarise: v.Summarised,
-		Markers: view.FatesOf(d.Fates), Requests: d.Receipt.Requests, Dollars: float64(d.Receipt.Usage.Micros) / 1e6,
-	}
-	if d.Existed {
-		out.Existing, out.OutputTokens = v.Name(), v.TokensOut
+// previewOf describes the result of a compression before it is made.
+func previewOf(d derive.CompressResult) app.Object {
+	v, size, existing, skipped := d.Version, d.Plan.Budget, "", 0
+	if d.Existed { // the same recipe made it before
+		existing, size = v.Name(), v.TokensOut
 	}
 	for _, f := range d.Fates {
 		if f.Skipped {
-			out.Skip++
+			skipped++
 		}
 	}
-	return out
+	return app.Object{"inputTokens", v.TokensIn, "inputMessages", v.MessagesIn, "estimatedTokens", size,
+		"estimatedMessages", v.MessagesOut, "estimatedRatio", v.Ratio, "willPreserve", v.Preserved, "willSummarize", v.Summarised,
+		"willSkip", skipped, "markers", view.FatesOf(d.Fates), "requests", d.Receipt.Requests,
+		"estimatedDollars", float64(d.Receipt.Usage.Micros) / 1e6, "existingVersion,omitempty", existing}
 }
 
 func (s *API) apiVersions(c *call, rev state.Rev) (reply, error) {
