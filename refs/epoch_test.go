@@ -137,7 +137,7 @@ func TestFormerOfOthers(t *testing.T) {
 	r := newRepo(t)
 	was := note(t, r, testProject, "1")
 	restart(t, r, testProject, "2")
-	for _, l := range []Lane{{Project: testProject, Device: "e" + was.Device[1:]}, {Project: "00000000000000bb", Device: was.Device}} {
+	for _, l := range []Lane{{Project: testProject, Device: "eeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee"}, {Project: "00000000000000bb", Device: was.Device}} {
 		if former, err := r.Former(l, was.Tip); former || err != nil {
 			t.Errorf("Former of %+v = %v, %v", l, former, err)
 		}

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/objects/gitstore"
 	"github.com/memvcs/mem/objects/pack"
 	"github.com/memvcs/mem/refs"
@@ -103,8 +102,7 @@ func (q *Quarantine) Check(ctx context.Context, l refs.Lane, key string) (Fetche
 }
 
 func (q *Quarantine) check(ctx context.Context, a *FetchedLane) error {
-	v := &verifier{ctx: ctx, q: q, lane: a, seen: map[pack.ID]struct{}{}, grown: map[objects.Hash][]int{},
-		sums: map[objects.Hash][]objects.Hash{}, points: map[objects.Hash]pack.ID{}}
+	v := q.verifier(ctx, a)
 	if err := v.check(); err != nil {
 		return err
 	}

@@ -22,7 +22,6 @@ import (
 	"sync/atomic"
 
 	"github.com/memvcs/mem/objects"
-	"github.com/memvcs/mem/objects/gitstore"
 	"github.com/memvcs/mem/objects/pack"
 	"github.com/memvcs/mem/objects/stream"
 	"github.com/memvcs/mem/refs"
@@ -60,6 +59,16 @@ type verifier struct {
 	lamport uint64 // of the current commit
 	known   uint64 // Lamport time of the known tip of a lane that was restarted
 	entries int    // directory entries seen
+
+	full   bool                         // verify all content
+	counts *Counts                      // of what was verified
+	report func(path string, err error) // of an audit, see [Audit]; else nil
+	broken bool                         // an audit found a directory that cannot be read
+}
+
+func (q *Quarantine) verifier(ctx context.Context, l *FetchedLane) *verifier {
+	return &verifier{ctx: ctx, q: q, lane: l, seen: map[pack.ID]struct{}{}, grown: map[objects.Hash][]int{},
+		sums: map[objects.Hash][]objects.Hash{}, points: map[objects.Hash]pack.ID{}, full: true, counts: &Counts{}}
 }
 
 // check verifies everything new in the lane: the chain of commits back to the known tip, their
@@ -134,42 +143,42 @@ func (v *verifier) refuse(err error) error {
 	return fmt.Errorf("lane of %s: %w: %w", v.lane.Device, ErrRefused, err)
 }
 
-// commit verifies a commit and the difference of its tree to the tree old.
+// commit verifies a commit and the difference of its tree to the tree old. After an error the tree and the Lamport time
+// are those to go on with.
 func (v *verifier) commit(id, old pack.ID, before uint64) (tree pack.ID, lamport uint64, err error) {
 	if err := v.ctx.Err(); err != nil {
-		return tree, 0, err
+		return old, before, err
 	}
-	raw, err := v.q.git.Get(id, pack.Commit)
+	c, err := v.q.git.Commit(id)
 	if err != nil {
-		return tree, 0, err
-	}
-	c, err := gitstore.DecodeCommit(raw)
-	if err != nil {
-		return tree, 0, err
+		return old, before, err
 	}
 	if v.lamport, err = lane.LamportOf(c); err != nil {
-		return tree, 0, err
+		return old, before, err
 	}
 	if v.lamport < before {
-		return tree, 0, fmt.Errorf("Lamport time %d after %d", v.lamport, before)
+		return old, before, fmt.Errorf("Lamport time %d after %d", v.lamport, before)
 	}
-	if !v.q.r.AcceptsLamport(v.lamport) {
-		return tree, 0, fmt.Errorf("Lamport time %d is far ahead of the clock here", v.lamport)
+	if v.report == nil && !v.q.r.AcceptsLamport(v.lamport) {
+		return old, before, fmt.Errorf("Lamport time %d is far ahead of the clock here", v.lamport)
 	}
 	if c.Email != v.lane.Device+"@mem.invalid" {
-		return tree, 0, fmt.Errorf("its author %q is not the lane's device", c.Email)
+		return old, before, fmt.Errorf("its author %q is not the lane's device", c.Email)
 	}
 	v.seen[id] = struct{}{}
-	if err := v.tree(c.Tree, old); err != nil {
-		return tree, 0, err
+	if v.full && !v.broken {
+		err = v.tree(c.Tree, old)
+		v.broken = err != nil
+	} else if has, herr := v.q.git.Has(c.Tree); !has {
+		err = cmp.Or(herr, fmt.Errorf("tree %s is missing", c.Tree))
 	}
-	if v.lane.Key == "" {
-		return tree, 0, errors.New("no key of its device")
+	if err == nil && v.lane.Key == "" {
+		err = errors.New("no key of its device")
 	}
-	if err := lane.VerifySignature(v.lane.Key, c.Signature, c.Payload()); err != nil {
-		return tree, 0, err
+	if err == nil {
+		err = lane.VerifySignature(v.lane.Key, c.Signature, c.Payload())
 	}
-	return c.Tree, v.lamport, nil
+	return c.Tree, v.lamport, err
 }
 
 // tree verifies the difference between two trees.
@@ -180,24 +189,30 @@ func (v *verifier) tree(tree, old pack.ID) error {
 	v.seen[tree] = struct{}{}
 	d := lane.Differ{Git: v.q.git,
 		Tree: func(path []string, id pack.ID) (bool, error) {
-			if err := v.countEntry(id); err != nil {
-				return false, err
+			err := v.countEntry(id)
+			if err == nil {
+				err = v.dir(path)
 			}
-			return true, v.dir(path)
+			return err == nil, v.fault(strings.Join(path, "/"), err)
 		},
 		Blob: func(path []string, id, was pack.ID) error {
 			if err := v.countEntry(id); err != nil {
 				return err
 			}
+			name, err := strings.Join(path, "/"), error(nil)
 			if !was.IsZero() && path[0] != "points" { // a point describes the same content, or is refused
-				return fmt.Errorf("%s was changed", strings.Join(path, "/"))
+				err = errors.New("it was changed")
+			} else {
+				err = v.blob(path, id)
 			}
-			if err := v.blob(path, id); err != nil {
-				return fmt.Errorf("%.200s: %w", strings.Join(path, "/"), err)
+			if err != nil && v.report == nil {
+				err = fmt.Errorf("%.200s: %w", name, err)
 			}
-			return v.ctx.Err()
+			return cmp.Or(v.fault(name, err), v.ctx.Err())
 		},
-		Removed: func(path []string) error { return fmt.Errorf("%.200s was removed", strings.Join(path, "/")) },
+		Removed: func(path []string) error {
+			return v.fault("", fmt.Errorf("%.200s was removed", strings.Join(path, "/")))
+		},
 	}
 	return d.Diff(nil, tree, old)
 }
@@ -254,6 +269,13 @@ func (v *verifier) blob(path []string, id pack.ID) error {
 	if m[14] != "" {
 		return v.segment(m)
 	}
+	if m[2] == "objects" && !v.full {
+		v.counts.Objects++
+		if has, err := v.q.git.Has(id); err != nil || has {
+			return err
+		}
+		return objects.ErrNotFound
+	}
 	b, err := v.q.git.Get(id, pack.Blob)
 	if err != nil {
 		return err
@@ -265,6 +287,7 @@ func (v *verifier) blob(path []string, id pack.ID) error {
 		return nil
 	}
 	if m[2] == "patches" {
+		v.counts.Patches++
 		return nil // the hash of the restored original is checked when a patch is applied
 	}
 	name := strings.Join(m[3:8], "")
@@ -272,17 +295,20 @@ func (v *verifier) blob(path []string, id pack.ID) error {
 		name = strings.Join(m[9:14], "")
 	}
 	h, err := objects.ParseHash(name)
+	if err == nil && m[8] != "" {
+		return v.record(b, h)
+	}
+	v.counts.Objects++
 	switch {
 	case err != nil:
 		return err
-	case m[8] != "":
-		return v.record(b, h)
 	case m[2] == "points":
 		v.points[h] = id
 		return nil
 	case objects.Sum(b) != h:
 		return objects.ErrCorrupt
 	}
+	v.counts.Bytes += int64(len(b))
 	return nil
 }
 
@@ -316,6 +342,7 @@ func (v *verifier) segment(m []string) error {
 }
 
 func (v *verifier) record(b []byte, h objects.Hash) error {
+	v.counts.Records++
 	r, err := lane.CheckRecord(b, h)
 	if err != nil {
 		return err
@@ -330,7 +357,7 @@ func (v *verifier) record(b []byte, h objects.Hash) error {
 	case r.Lamport > v.lamport:
 		return fmt.Errorf("Lamport time %d in a commit of %d", r.Lamport, v.lamport)
 	case r.Kind != "device":
-		return v.q.r.CheckBody(r)
+		return v.ignored(v.q.r.CheckBody(r))
 	}
 	var d lane.DeviceBody
 	if err := json.Unmarshal(r.Body, &d); err != nil {
@@ -356,8 +383,12 @@ func (v *verifier) content() error {
 		return err
 	}
 	for _, h := range slices.SortedFunc(maps.Keys(v.points), objects.Hash.Compare) {
-		if err := v.point(l, h); err != nil {
-			return fmt.Errorf("point %s: %w", h.Short(), err)
+		err := v.point(l, h)
+		if err != nil {
+			err = fmt.Errorf("point %s: %w", h.Short(), err)
+		}
+		if err := v.fault("", err); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -383,48 +414,64 @@ func (v *verifier) point(l *lane.Snapshot, h objects.Hash) error {
 // streams verifies the streams that grew, in parallel. It returns the error of the first one in order of their names.
 func (v *verifier) streams(l *lane.Snapshot) error {
 	all := slices.SortedFunc(maps.Keys(v.grown), objects.Hash.Compare)
-	errs := make([]error, len(all))
+	errs, sizes := make([]error, len(all)), make([]int64, len(all))
 	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
 	var wait sync.WaitGroup
 	var broken atomic.Bool
 	for i, h := range all {
-		r, err := v.streamReader(l, h)
-		if errs[i] = cmp.Or(err, v.ctx.Err()); errs[i] != nil || broken.Load() {
+		if broken.Load() && v.report == nil {
 			break
+		}
+		n, blobs, err := v.segments(l, h)
+		v.counts.Streams, v.counts.Segments = v.counts.Streams+1, v.counts.Segments+n
+		if errs[i] = cmp.Or(err, v.ctx.Err()); errs[i] != nil {
+			broken.Store(true)
+			continue
 		}
 		slots <- struct{}{}
 		wait.Go(func() {
 			defer func() { <-slots }()
-			if _, err := r.WriteTo(io.Discard); err != nil {
-				errs[i] = fmt.Errorf("stream %s: %w", h.Short(), err)
+			if v.full {
+				sizes[i], errs[i] = stream.NewReader(n, blobs).WriteTo(io.Discard)
+			} else {
+				errs[i] = checkHeads(n, blobs)
+			}
+			if errs[i] != nil {
+				errs[i] = fmt.Errorf("stream %s: %w", h.Short(), errs[i])
 				broken.Store(true)
 			}
 		})
 	}
 	wait.Wait()
-	return cmp.Or(errs...)
+	for i, h := range all {
+		v.counts.Bytes += sizes[i]
+		if err := v.fault("streams/"+h.String(), errs[i]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// streamReader returns a reader of a stream whose new segments must be its last ones.
-func (v *verifier) streamReader(l *lane.Snapshot, h objects.Hash) (*stream.Reader, error) {
+// segments returns the segments of a stream whose new ones must be its last ones.
+func (v *verifier) segments(l *lane.Snapshot, h objects.Hash) (int, stream.Blobs, error) {
 	added := v.grown[h]
 	slices.Sort(added)
 	n, err := l.Segments(h)
 	if err != nil {
-		return nil, err
+		return 0, nil, err
 	}
 	for i, at := range added {
 		if at != n-len(added)+i {
-			return nil, fmt.Errorf("stream %s: segment %d of %d is out of order: %w", h.Short(), at, n, objects.ErrCorrupt)
+			return n, nil, fmt.Errorf("stream %s: segment %d of %d is out of order: %w", h.Short(), at, n, objects.ErrCorrupt)
 		}
 	}
 	ids, err := l.SegmentIDs(h, n)
 	if err != nil {
-		return nil, err
+		return n, nil, err
 	}
 	sums := make([]objects.Hash, n)
 	v.sums[h] = sums
-	return stream.NewReader(n, func(i int) ([]byte, error) {
+	return n, func(i int) ([]byte, error) {
 		b, err := v.q.git.Get(ids[i], pack.Blob)
 		if err != nil {
 			return nil, err
@@ -438,5 +485,5 @@ func (v *verifier) streamReader(l *lane.Snapshot, h objects.Hash) (*stream.Reade
 			err = v.q.unpack.spend(head.Length)
 		}
 		return b, err
-	}), nil
+	}, nil
 }

@@ -282,6 +282,9 @@ func TestHostileLanes(t *testing.T) {
 			a, b := refstest.New(t), refstest.New(t)
 			refstest.Populate(t, a)
 			refstest.ForgerOf(a).Commit(t, evil)
+			if _, faults := audit(t, a, a.Git(), refstest.OwnLane(t, a), true); len(faults) == 0 {
+				t.Error("an audit finds nothing")
+			}
 			q, got, err := carry(t, a, b, refstest.OwnLane(t, a))
 			if !errors.Is(err, ErrRefused) {
 				t.Errorf("Check = %+v, %v, want ErrRefused", got, err)
