@@ -94,7 +94,12 @@ func (r *run) hook(ctx context.Context) (err error) {
 	case settings.SubagentStart:
 		return r.subagent(ctx)
 	}
-	if r.hasTranscript, err = checkTranscript(r.projects(), r.p.Transcript); err != nil {
+	if r.hasTranscript, err = checkTranscript(r.projects(), r.p.Transcript); err != nil && r.event == settings.SessionStart {
+		r.phase.Store(interruptible)
+		r.p.Transcript = ""
+		return errors.Join(err, r.handOver(ctx, 0)) // which needs no transcript
+	}
+	if err != nil {
 		return err
 	}
 	switch r.event {

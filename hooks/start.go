@@ -16,17 +16,22 @@ const digestTime = 800 * time.Millisecond
 // start is SessionStart: it captures what earlier sessions left and hands over a context.
 func (r *run) start(ctx context.Context) error {
 	left, caught := r.catchUp(ctx)
+	return errors.Join(caught, r.handOver(ctx, left))
+}
+
+// handOver hands over a context, if left session files are not captured yet.
+func (r *run) handOver(ctx context.Context, left int) error {
 	m, p, _, err := r.locate(ctx, r.p.Cwd)
 	if err != nil {
-		return errors.Join(caught, err)
+		return err
 	}
 	s, err := r.Settings()
 	if err != nil {
-		return errors.Join(caught, err)
+		return err
 	}
-	caught = errors.Join(caught, r.recordCaller())
+	caller := r.recordCaller()
 	if !r.wantsContext() {
-		return caught
+		return caller
 	}
 	given, err := r.context(ctx, m, p, s, left)
 	if err == nil && given.Text != "" {
@@ -38,10 +43,10 @@ func (r *run) start(ctx context.Context) error {
 	if err == nil && r.p.Source != sourceCompact && len(given.Actions) > 0 {
 		r.recordActions(given.Actions)
 	}
-	if err == nil && given.Left > 0 && left == 0 {
+	if err == nil && given.Left > 0 && left == 0 && r.p.Transcript != "" {
 		err = r.deferCatchUp()
 	}
-	return errors.Join(caught, err)
+	return errors.Join(caller, err)
 }
 
 // context returns the context for the start of a session, or for its continuation after a compaction.
