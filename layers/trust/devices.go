@@ -60,20 +60,23 @@ func Waiting(ctx context.Context, db *state.DB) ([]state.Device, error) {
 
 // waiting counts the data in lanes of an untrusted device.
 func waiting(ctx context.Context, db *state.DB, lanes []refs.Lane) (*state.Waiting, error) {
-	w := &state.Waiting{Projects: len(lanes)}
-	sessions := map[string]bool{}
+	w := &state.Waiting{}
+	sessions, projects := map[string]bool{}, map[refs.Project]bool{} // as the lists count them: without subagents
 	for _, l := range lanes {
 		err := db.Refs.RecordsOf(ctx, l, func(r refs.Record) {
 			var s records.Snapshot
-			if r.Kind == records.KindSession && json.Unmarshal(r.Body, &s) == nil {
-				sessions[string(l.Project)+s.Session] = true
+			if r.Kind == records.KindSession && json.Unmarshal(r.Body, &s) == nil && s.Parent == "" && s.Scan.Parent() == "" {
+				sessions[string(l.Project)+s.Session], projects[l.Project] = true, true
 			}
 		})
 		if err != nil {
 			return nil, err
 		}
 	}
-	w.Sessions = len(sessions)
+	w.Sessions, w.Projects = len(sessions), len(projects)
+	if w.Sessions == 0 {
+		w.Projects = len(lanes) // of something else, such as rules
+	}
 	var err error
 	w.Bytes, err = db.Refs.SizeOf(ctx, lanes)
 	return w, err
