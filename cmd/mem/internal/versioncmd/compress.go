@@ -247,7 +247,7 @@ func printCompressed(e *app.Env, c derive.CompressResult) error {
 			e.Warn("%s tokens tell little of %s; a version of use has about %d: -r %d", tokens.Commas(v.TokensOut),
 				term.Count(v.MessagesIn, "message"), least, v.TokensIn/least)
 		}
-		if wanted := c.Plan.Budget; 10*v.TokensOut < 9*wanted {
+		if wanted := c.Plan.Budget; 10*v.TokensOut < 9*wanted && v.Source == "" { // a version has no more than it has
 			e.Report("  %s of the %s tokens that were asked for: %s\n", tokens.Commas(v.TokensOut), tokens.Commas(wanted),
 				whyShort(c))
 		}
