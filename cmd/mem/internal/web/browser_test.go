@@ -244,6 +244,7 @@ func TestBrowserFits(t *testing.T) {
 			if got := eval[float64](b, "devicePixelRatio"); got != window.zoom {
 				t.Fatalf("the zoom is %v, want %v", got, window.zoom)
 			}
+			eval[int](b, `document.querySelectorAll("select").forEach(s => { if (s.options[0]) s.options[0].text = "a-project-or-a-branch-with-a-name-of-sixty-characters-in-all" }), 0`)
 			if over := eval[int](b, "document.documentElement.scrollWidth - window.innerWidth"); over > 0 {
 				wide := eval[string](b, `[...document.querySelectorAll("main *")].filter(e => e.getBoundingClientRect().right > innerWidth + 1 && !e.closest(".scroll, pre")).slice(0, 3).map(e => e.outerHTML.slice(0, 120)).join("\n")`)
 				t.Errorf("%s in %s: %d pixels too wide\n%s", at, window.name, over, wide)
