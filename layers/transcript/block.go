@@ -2,8 +2,9 @@ package transcript
 
 import (
 	"bytes"
-	"strconv"
 	"strings"
+
+	"github.com/tidwall/gjson"
 )
 
 func blocks(raw []byte, whole bool) []Block {
@@ -11,7 +12,7 @@ func blocks(raw []byte, whole bool) []Block {
 		return []Block{{Kind: Text, Text: quoted(raw)}}
 	}
 	var all []Block
-	_ = elements(raw, func(value []byte) bool { // content of another type has no blocks
+	elements(raw, func(value []byte) bool { // content of another type has no blocks
 		if len(value) > 0 && value[0] == '"' {
 			all = append(all, Block{Kind: Text, Text: quoted(value)})
 		} else {
@@ -85,57 +86,15 @@ func contentText(raw []byte) string {
 }
 
 func usage(raw []byte) Usage {
-	var u Usage
-	_ = members(raw, func(key, value []byte) bool { // anything else has no usage
-		switch string(key) {
-		case "input_tokens":
-			u.Input = number(value)
-		case "output_tokens":
-			u.Output = number(value)
-		case "cache_creation_input_tokens":
-			u.CacheWrite = number(value)
-		case "cache_read_input_tokens":
-			u.CacheRead = number(value)
-		case "cache_creation":
-			u.CacheHour = countIn(value, "ephemeral_1h_input_tokens")
-		case "server_tool_use":
-			u.Searches = countIn(value, "web_search_requests")
-		}
-		return true
-	})
-	return u
-}
-
-// countIn returns a number in an object, 0 if there is none.
-func countIn(raw []byte, name string) (n int64) {
-	_ = members(raw, func(key, value []byte) bool { // anything else has no members
-		if string(key) == name {
-			n = number(value)
-		}
-		return true
-	})
-	return n
-}
-
-func number(raw []byte) int64 {
-	n, err := strconv.ParseInt(string(raw), 10, 64)
-	if err != nil {
-		return 0
-	}
-	return n
+	r := gjson.ParseBytes(raw)
+	return Usage{Input: r.Get("input_tokens").Int(), Output: r.Get("output_tokens").Int(),
+		CacheWrite: r.Get("cache_creation_input_tokens").Int(), CacheRead: r.Get("cache_read_input_tokens").Int(),
+		CacheHour: r.Get("cache_creation.ephemeral_1h_input_tokens").Int(),
+		Searches:  r.Get("server_tool_use.web_search_requests").Int()}
 }
 
 // member returns the string member with the given name, "" if there is none.
-func member(raw []byte, name string) string {
-	found := ""
-	_ = members(raw, func(key, value []byte) bool { // anything else has no members
-		if string(key) == name {
-			found = quoted(value)
-		}
-		return true
-	})
-	return found
-}
+func member(raw []byte, name string) string { return quoted([]byte(gjson.GetBytes(raw, name).Raw)) }
 
 // contains reports whether raw contains s literally, without unescaping.
 func contains(raw []byte, s string) bool { return bytes.Contains(raw, []byte(s)) }

@@ -1,19 +1,25 @@
 package transcript
 
 import (
+	"encoding/json"
 	"iter"
 	"strings"
 	"sync"
+
+	"github.com/tidwall/gjson"
 )
 
 // Content yields what was said or done in a record: typed text, answers, thinking, tool calls with their input,
 // results, attachments, summaries, titles, todo items and queued prompts. It omits what the client writes into every
 // record, for example its directory, branch, version, model and IDs, the commands of hooks, which come from its
-// settings, and the names of its members. The rest of a damaged part of a record is one text, and so is a part nested
-// deeper than [MaxDepth]. A member that Content does not know is content.
+// settings, and the names of its members. A damaged record is one text. A member that Content does not know is content.
 func Content(raw []byte) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		c := content{yield: yield}
+		if !json.Valid(raw) || tooDeep(raw) >= 0 {
+			c.text(string(raw))
+			return
+		}
 		c.record(raw)
 	}
 }
@@ -65,7 +71,6 @@ func words(s string) map[string]bool {
 type content struct {
 	yield   func(string) bool
 	stopped bool
-	depth   int
 }
 
 func (c *content) text(s string) bool {
@@ -73,41 +78,18 @@ func (c *content) text(s string) bool {
 	return !c.stopped
 }
 
-// members calls fn for the members of an object. The rest of a damaged object is content.
 func (c *content) members(raw []byte, fn func(key string, value []byte)) {
-	read := 0
-	c.nest(raw, func() error {
-		return members(raw, func(key, value []byte) bool {
-			read = cap(raw) - cap(value) + len(value)
-			fn(string(key), value)
-			return !c.stopped
-		})
-	}, &read)
+	_ = members(raw, func(key, value []byte) bool { // anything else has no members
+		fn(string(key), value)
+		return !c.stopped
+	})
 }
 
-// elements calls fn for the elements of an array. The rest of a damaged array is content.
 func (c *content) elements(raw []byte, fn func(value []byte)) {
-	read := 0
-	c.nest(raw, func() error {
-		return elements(raw, func(value []byte) bool {
-			read = cap(raw) - cap(value) + len(value)
-			fn(value)
-			return !c.stopped
-		})
-	}, &read)
-}
-
-// nest calls fn, which reads raw up to the offset read. If it cannot, the rest is content.
-func (c *content) nest(raw []byte, fn func() error, read *int) {
-	if c.depth == MaxDepth {
-		c.text(string(raw))
-		return
-	}
-	c.depth++
-	if fn() != nil {
-		c.text(string(raw[*read:]))
-	}
-	c.depth--
+	elements(raw, func(value []byte) bool {
+		fn(value)
+		return !c.stopped
+	})
 }
 
 // object calls fn for the members of an object that are not in omit. Other values are content.
@@ -159,7 +141,7 @@ func (c *content) nested(raw []byte) {
 }
 
 func (c *content) message(raw []byte) {
-	if hasMember(raw, "message") { // a record in a progress record
+	if gjson.GetBytes(raw, "message").Exists() { // a record in a progress record
 		c.record(raw)
 		return
 	}
@@ -199,9 +181,6 @@ func (c *content) any(raw []byte, omit map[string]bool) bool {
 	}
 	switch raw[0] {
 	case '"':
-		if len(raw) < 2 || raw[len(raw)-1] != '"' { // the record ends in it
-			return c.text(string(raw))
-		}
 		return c.text(quoted(raw))
 	case '{':
 		return c.object(raw, omit, func(key string, value []byte) {
@@ -218,13 +197,4 @@ func (c *content) any(raw []byte, omit map[string]bool) bool {
 		c.text(string(raw))
 	}
 	return !c.stopped
-}
-
-func hasMember(raw []byte, name string) bool {
-	found := false
-	_ = members(raw, func(key, _ []byte) bool { // anything else has no members
-		found = found || string(key) == name
-		return !found
-	})
-	return found
 }

@@ -40,10 +40,11 @@ func TestContent(t *testing.T) {
 			`"hookName":"Stop","command":"notify done","stdout":"rang","exitCode":0}}`, []string{"rang", "0"}},
 		"hooks": {`{"type":"system","subtype":"stop_hook_summary",` + client + `,"hookCount":1,"hookInfos":[{"command":"notify done",` +
 			`"durationMs":5}],"hookErrors":["no bell"]}`, []string{"no bell"}},
-		"damaged": {`{"type":"user",` + client + `,"prompt":"whole","con`, []string{"whole", `,"con`}},
+		"damaged": {`{"type":"user",` + client + `,"prompt":"whole","con`, []string{`{"type":"user",` + client + `,"prompt":"whole","con`}},
 		"unknown": {`{"type":"new",` + client + `,"words":["x",{"key":true}]}`, []string{"x", "key"}},
-		"torn":    {`{"type":"user",` + client + `,"message":{"role":"user","content":"half`, []string{`"half`}},
-		"opaque":  {`no object`, []string{"no object"}},
+		"torn": {`{"type":"user",` + client + `,"message":{"role":"user","content":"half`,
+			[]string{`{"type":"user",` + client + `,"message":{"role":"user","content":"half`}},
+		"opaque": {`no object`, []string{"no object"}},
 	} {
 		got := slices.Collect(Content([]byte(c.raw)))
 		if !slices.Equal(got, c.want) {

@@ -3,6 +3,8 @@ package transcript
 import (
 	"fmt"
 	"time"
+
+	"github.com/tidwall/gjson"
 )
 
 // Decode decodes the record v. The error wraps [ErrOpaque] for an opaque value. A field of an unexpected type is
@@ -36,13 +38,14 @@ func decode(v Value, whole bool) (Message, error) {
 		}
 		return true
 	})
-	if err != nil {
-		return m, fmt.Errorf("message %d: %w", v.N, err)
+	if err != nil || v.cut() {
+		return m, fmt.Errorf("message %d: %w", v.N, errSyntax)
 	}
 	if message == nil {
 		if rec := agentRecord(v.Raw, m.Type, agent); rec != nil {
 			own, err := decode(Value{N: v.N, Raw: rec}, whole)
-			own.Raw, own.Rewind = v.Raw, rewindOf(rec)
+			r := gjson.ParseBytes(rec)
+			own.Raw, own.Rewind = v.Raw, Rewind{int(min(r.Get("rewindTurns").Int(), 1<<30)), r.Get("rewindTo").String()}
 			return own, err
 		}
 	}
@@ -62,20 +65,6 @@ func decode(v Value, whole bool) (Message, error) {
 		}
 	}
 	return m, nil
-}
-
-// rewindOf returns what the record of another agent withdraws.
-func rewindOf(rec []byte) (r Rewind) {
-	_ = members(rec, func(key, value []byte) bool { // anything else withdraws nothing
-		switch string(key) {
-		case "rewindTurns":
-			r.Turns = int(min(number(value), 1<<30))
-		case "rewindTo":
-			r.To = quoted(value)
-		}
-		return true
-	})
-	return r
 }
 
 // timeOf parses a timestamp. ok is false if it is malformed, or if a record of mem cannot contain it: years outside 1
@@ -156,17 +145,8 @@ func (m *Message) attach(raw []byte) {
 	if m.Subtype != "queued_command" {
 		return
 	}
-	_ = members(raw, func(key, value []byte) bool { // a broken attachment has no fields
-		switch string(key) {
-		case "prompt":
-			m.Content = contentText(value)
-		case "commandMode":
-			m.Mode = quoted(value)
-		case "origin":
-			m.Origin = member(value, "kind")
-		}
-		return true
-	})
+	m.Content = contentText([]byte(gjson.GetBytes(raw, "prompt").Raw))
+	m.Mode, m.Origin = member(raw, "commandMode"), member(raw, "origin.kind")
 }
 
 // fill decodes the message of a user or assistant record.
@@ -190,17 +170,5 @@ func (m *Message) fill(raw []byte, whole bool) {
 
 // Foreign reports whether a value may be a record of an agent other than Claude Code.
 func Foreign(raw []byte) bool {
-	kind, agent, message := "", "", false
-	_ = members(raw, func(key, value []byte) bool { // anything else is of no agent
-		switch string(key) {
-		case "type":
-			kind = quoted(value)
-		case "agent":
-			agent = quoted(value)
-		case "message":
-			message = true
-		}
-		return true
-	})
-	return !message && agentOf(kind, agent) != nil
+	return !gjson.GetBytes(raw, "message").Exists() && agentOf(member(raw, "type"), member(raw, "agent")) != nil
 }

@@ -91,7 +91,7 @@ func dialog(copied []byte, text string) []Answer {
 	_ = members(copied, func(key, value []byte) bool { // anything else has no answers
 		switch string(key) {
 		case "questions":
-			_ = elements(value, func(q []byte) bool { // as above
+			elements(value, func(q []byte) bool {
 				order = append(order, member(q, "question"))
 				return true
 			})
@@ -140,7 +140,7 @@ func answerOf(raw []byte) string {
 		return s
 	}
 	var list []string
-	_ = elements(raw, func(v []byte) bool { // anything else is no answer
+	elements(raw, func(v []byte) bool { // anything else is no answer
 		list = append(list, quoted(v))
 		return true
 	})

@@ -20,7 +20,7 @@ func Place(v Value) []byte {
 
 // identity returns the members of a record that names lists, which begin with "type", "uuid", "timestamp" and "operation".
 func identity(v Value, names ...string) []byte {
-	if v.Opaque {
+	if v.Opaque || v.cut() {
 		return nil
 	}
 	parts := make([][]byte, len(names))

@@ -65,7 +65,7 @@ func nonTextSize(message []byte, marks ...string) (n int64) {
 		if string(key) != "content" {
 			return true
 		}
-		_ = elements(value, func(block []byte) bool { // anything else has no elements
+		elements(value, func(block []byte) bool {
 			if slices.ContainsFunc(marks, func(mark string) bool { return contains(block, mark) }) {
 				n += int64(len(block))
 			}

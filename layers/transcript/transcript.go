@@ -56,6 +56,9 @@ func Values(b []byte) iter.Seq[Value] {
 	}
 }
 
+// cut reports whether Raw is only the beginning of an object.
+func (v Value) cut() bool { return int64(len(v.Raw)) < v.Size }
+
 // Stream is [Whole] with the first limit bytes of an object, and nothing of an opaque value, in Raw.
 func Stream(r io.Reader, limit int) iter.Seq2[Value, error] {
 	return func(yield func(Value, error) bool) {

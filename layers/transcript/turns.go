@@ -100,7 +100,7 @@ func TurnKey(v Value) string {
 }
 
 func keyAndMessage(v Value) (key string, message []byte) {
-	if v.Opaque {
+	if v.Opaque || v.cut() {
 		return "", nil
 	}
 	kind, uuid, other := "", "", ""
