@@ -56,9 +56,6 @@ func (r *run) context(ctx context.Context, m *layers.Memory, p state.Project, s 
 		Session: r.p.Session, Dir: r.p.Cwd, Program: r.Program(), Limit: min(s.ContextSize, maxAnswer),
 		Behind: left, Decay: s.Decay,
 	}
-	if s.Ask {
-		o.Pending = s.AskAfterTokens
-	}
 	if r.p.Source == sourceCompact {
 		return handover.AtCompaction(ctx, m.DB, p, o)
 	}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/memvcs/mem/layers/brief"
 	"github.com/memvcs/mem/layers/knowledge/facts"
-	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/shell"
 	"github.com/memvcs/mem/layers/state"
 )
@@ -121,7 +120,7 @@ func (b *briefing) actions() (out []Action) {
 	}
 	for _, f := range failingForms(b.digests) {
 		add(Action{Key: f.Key}, "This command failed in an earlier session and was not seen to work since",
-			brief.Item{Text: f.text(), Source: ID(records.ShortID).at(f.session, f.N), Trust: brief.Tool, Named: true, About: "fails: " + f.Key})
+			brief.Item{Text: f.text(), Source: citing(f.session, f.N), Trust: brief.Tool, Named: true, About: "fails: " + f.Key})
 	}
 	for _, it := range slices.Concat(b.ruleItems(), b.pinItems(), wantItems(b.digests), b.userFacts()) {
 		if names := namesIn(it.Text); len(names) > 0 && it.Trust == brief.User {

@@ -47,7 +47,7 @@ func TestSessionsBefore(t *testing.T) {
 		later := summarized(t, refine.Entry{Role: "user", Said: c.later}, bash("make", "ok"), done)
 		later.Session, later.Branch = "b", "main"
 		var got []string
-		for _, it := range slices.Concat(before([]Digest{later, old}, 0, same), open([]Digest{later, old}, 0, atStart, same)) {
+		for _, it := range slices.Concat(before([]Digest{later, old}, 0), open([]Digest{later, old}, 0, atStart)) {
 			got = append(got, it.Text)
 		}
 		if !slices.Equal(got, c.want) {
@@ -69,7 +69,7 @@ func TestRanSince(t *testing.T) {
 		old := summarized(t, refine.Entry{Role: "user", Said: "mix phx.server doesnt seem to start"},
 			refine.Entry{Role: "note", Said: "[Request interrupted by user]"})
 		now := summarized(t, refine.Entry{Role: "user", Said: "Show the panes"}, bash(later, "ok"), refine.Entry{Role: "assistant", Said: "They are shown."})
-		if got := len(open([]Digest{now, old}, 0, atStart, same)) == 1; got != want {
+		if got := len(open([]Digest{now, old}, 0, atStart)) == 1; got != want {
 			t.Errorf("after %q it is open: %v, want %v", later, got, want)
 		}
 	}
@@ -115,7 +115,7 @@ func TestPrepares(t *testing.T) {
 		"go test ./tool":                          false,
 		"mix credo --strict":                      false,
 	} {
-		if got := len(commandItems([]Digest{summarized(t, bash(line, "ok"))}, same)) == 0; got != want {
+		if got := len(commandItems([]Digest{summarized(t, bash(line, "ok"))})) == 0; got != want {
 			t.Errorf("%s is left out: %v, want %v", line, got, want)
 		}
 	}
@@ -145,7 +145,7 @@ func TestUncommitted(t *testing.T) {
 	} {
 		var got []string
 		d := summarized(t, c.entries...)
-		for _, it := range open([]Digest{d}, 0, atStart, same) {
+		for _, it := range open([]Digest{d}, 0, atStart) {
 			if !strings.HasPrefix(it.Text, "[failed]") {
 				got = append(got, it.Text+" "+it.Source)
 			}
@@ -153,7 +153,7 @@ func TestUncommitted(t *testing.T) {
 		if s := strings.Join(got, " / "); s != c.want {
 			t.Errorf("%s: %q, want %q", c.name, s, c.want)
 		}
-		if s := before([]Digest{{}, d}, 0, same)[0].Text; strings.Contains(s, "skipped") != strings.Contains(c.want, "skipped") {
+		if s := before([]Digest{{}, d}, 0)[0].Text; strings.Contains(s, "skipped") != strings.Contains(c.want, "skipped") {
 			t.Errorf("%s, in a session before: %q", c.name, s)
 		}
 	}

@@ -35,7 +35,7 @@ func AtCompaction(ctx context.Context, db *state.DB, p state.Project, o ContextO
 		}
 		sheet.Sections = append(sheet.Sections, brief.Section{Title: "Pinned by the user, word for word", Stated: true, Items: pins})
 	}
-	sheet.Sections = append(sheet.Sections, Compaction(d, records.ShortID)...)
+	sheet.Sections = append(sheet.Sections, Compaction(d)...)
 	sheet.Project = cmp.Or(sheet.Project, "project")
 	return give(db, nil, sheet, o.Limit), nil
 }

@@ -4,23 +4,16 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/memvcs/mem/layers/brief"
 	"github.com/memvcs/mem/layers/keepit"
-	"github.com/memvcs/mem/layers/knowledge"
-	"github.com/memvcs/mem/layers/knowledge/concepts"
 	"github.com/memvcs/mem/layers/knowledge/facts"
 	"github.com/memvcs/mem/layers/knowledge/permanent"
-	"github.com/memvcs/mem/layers/names"
 	"github.com/memvcs/mem/layers/notes"
 	"github.com/memvcs/mem/layers/records"
-	"github.com/memvcs/mem/layers/sessions"
 	"github.com/memvcs/mem/layers/state"
-	"github.com/memvcs/mem/layers/tokens"
 	"github.com/memvcs/mem/layers/trust"
 )
 
@@ -34,10 +27,8 @@ type ContextOptions struct {
 	Unpinned  bool            // without markers
 	Delivered map[string]bool // keys that the session has got already
 	Late      func() bool     // reports whether to stop reading sessions; nil never stops
-	// tokens without facts from which a session is mentioned; 0 mentions no missing facts, concepts and reflections
-	Pending int
-	Behind  int  // files of the project that are not captured yet
-	Dropped bool // with the lines that the user dropped
+	Behind    int             // files of the project that are not captured yet
+	Dropped   bool            // with the lines that the user dropped
 }
 
 // A Given is a text for a session, with its sources.
@@ -85,9 +76,7 @@ func give(db *state.DB, st *state.State, s brief.Sheet, limit int) (g Given) {
 // How many entries of a kind a context lists. A command prints the rest.
 const (
 	contextIssues    = 20
-	contextConcepts  = 8
 	contextDecisions = 8
-	contextPending   = 3
 )
 
 // Context returns the context for the start of a session of the project p, inside one fence, or no text if there is
@@ -129,11 +118,10 @@ func (b *briefing) sheet(p state.Project) brief.Sheet {
 	sections := slices.Concat([]brief.Section{
 		{Title: "Rules", Stated: true, Items: b.ruleItems(), MaxUnits: 800, More: mem + "rules list"},
 		{Title: "Pinned by the user, word for word", Stated: true, Items: pins, MaxUnits: 1000, More: mem + "keepit list"},
-	}, unpinned(Start(b.digests, records.ShortID), pins), []brief.Section{
+	}, unpinned(Start(b.digests), pins), []brief.Section{
 		{Title: "Open issues", Items: b.issueItems(), MaxUnits: 600, Rank: 1, More: mem + "facts list --open"},
 		{Title: "Decisions", Items: b.decisionItems(), MaxUnits: 700, Rank: 1, More: mem + "facts list"},
-		{Title: "Jobs that the files here belong to", Items: b.conceptItems(), MaxUnits: 500, Rank: 2, More: mem + "concepts list"},
-		{Title: "Not done yet", Items: b.pendingItems()},
+		{Title: "Not done yet", Items: b.behindItems()},
 		{Title: "More", Items: index},
 	})
 	sections = b.againstNotes(sections)
@@ -166,13 +154,10 @@ type briefing struct {
 	o        ContextOptions
 	st       *state.State
 	known    *facts.Set
-	jobs     *concepts.Set
 	rules    *permanent.Set
-	due      bool
 	notes    []*notes.File    // of Claude
 	sessions []*state.Session // the newest first, without the one that gets the context
 	digests  []Digest         // of the newest sessions, the newest first
-	spoken   map[string]bool  // exchanges with a fact from the user or the model
 }
 
 // newBriefing reads what memory knows of a project, without digests.
@@ -186,7 +171,7 @@ func newBriefing(ctx context.Context, db *state.DB, p state.Project, o ContextOp
 	if err != nil {
 		return nil, err
 	}
-	b.known, b.jobs, b.rules, b.due = all.Facts, all.Concepts, all.Rules, all.Unreflected() > 0
+	b.known, b.rules = all.Facts, all.Rules
 	b.notes, err = notes.Files(ctx, db, p.ID)
 	b.sessions = b.recent()
 	return b, err
@@ -260,62 +245,6 @@ func (b *briefing) issueItems() (out []brief.Item) {
 	return out
 }
 
-// conceptItems lists the concepts with files below the working directory, the newest first.
-func (b *briefing) conceptItems() (out []brief.Item) {
-	live := slices.DeleteFunc(b.jobs.Live(), func(c *concepts.Concept) bool {
-		return len(b.filesBelow(c)) == 0 || !b.spokenOf(c)
-	})
-	slices.SortStableFunc(live, func(x, y *concepts.Concept) int {
-		return cmp.Or(y.Updated.Compare(x.Updated), cmp.Compare(x.Label, y.Label))
-	})
-	for _, c := range live[:min(contextConcepts, len(live))] {
-		text := c.Name
-		if about := cmp.Or(c.Summary, c.Topic); about != "" && c.Doubt == "" {
-			text += ": " + about
-		}
-		if at := slices.DeleteFunc(b.filesBelow(c), func(f string) bool { return names.File(slashed(f)) == "" }); len(at) > 0 {
-			text += " (" + strings.Join(at[:min(3, len(at))], ", ") + ")"
-		}
-		out = append(out, brief.Item{Text: text, Source: c.Label, Trust: brief.Assistant, Time: c.Updated})
-	}
-	return out
-}
-
-// spokenOf reports whether the user or the model said anything in the exchanges of a concept. Otherwise its name may
-// come from tools, files, the web or scripts.
-func (b *briefing) spokenOf(c *concepts.Concept) bool {
-	if len(c.Exchanges) == 0 {
-		return true // it has whole sessions
-	}
-	if b.spoken == nil {
-		b.spoken = map[string]bool{}
-		for f := range b.known.All() {
-			if f.Live() && f.Trust >= facts.Assistant {
-				b.spoken[f.Exchange] = true
-			}
-		}
-	}
-	return slices.ContainsFunc(c.Exchanges, func(x string) bool { return b.spoken[x] })
-}
-
-// filesBelow returns those of the first files of a concept that are below the working directory.
-func (b *briefing) filesBelow(c *concepts.Concept) (out []string) {
-	for _, f := range c.Files[:min(5, len(c.Files))] {
-		at := f
-		if !filepath.IsAbs(f) {
-			at = filepath.Join(b.o.Dir, filepath.FromSlash(f))
-		}
-		rel, err := filepath.Rel(b.o.Dir, at)
-		if err != nil || !filepath.IsLocal(rel) {
-			continue
-		}
-		if _, err := os.Lstat(at); err == nil {
-			out = append(out, f)
-		}
-	}
-	return out
-}
-
 // decisionItems lists the newest decisions, solutions and preferences.
 func (b *briefing) decisionItems() (out []brief.Item) {
 	for _, f := range b.newestFacts(contextDecisions, func(f *facts.Fact) bool {
@@ -328,37 +257,13 @@ func (b *briefing) decisionItems() (out []brief.Item) {
 	return out
 }
 
-// pendingItems lists what memory still lacks, without instructions.
-func (b *briefing) pendingItems() (out []brief.Item) {
-	say := func(format string, args ...any) {
-		out = append(out, brief.Item{Text: fmt.Sprintf(format, args...), Always: true})
+// behindItems says how much of the project is not captured yet.
+func (b *briefing) behindItems() []brief.Item {
+	if b.o.Behind == 0 {
+		return nil
 	}
-	if n := b.o.Behind; n > 0 {
-		say("%s being captured in the background; what is told here does not know them yet.",
-			records.Numbered(n, "changed session file of this project is", "changed session files of this project are"))
-	}
-	if b.o.Pending == 0 {
-		return out
-	}
-	same := sessions.Copies{}
-	for _, d := range b.digests {
-		same[d.Session] = d.Copies
-	}
-	for _, s := range b.sessions {
-		if n := knowledge.UndistilledTokens(b.m, s, b.known, same[s.ID]); n > b.o.Pending && len(out) < contextPending {
-			say("Session %s has no facts yet for about %s tokens of what was said; `%s facts draft %s` prints them.",
-				records.ShortID(s.ID), tokens.Format(n), b.o.Program, records.ShortID(s.ID))
-		}
-	}
-	if n := len(b.jobs.Unassigned(b.known)); n > 0 {
-		say("%s belong to no concept yet; `%s concepts candidates` lists them.",
-			records.Numbered(n, "exchange", "exchanges"), b.o.Program)
-	}
-	if b.due && len(b.known.Exchanges) > 0 {
-		say("There are facts that no reflection has seen; `%s reflect` shows what may be worth keeping for good.",
-			b.o.Program)
-	}
-	return out
+	return []brief.Item{{Always: true, Text: records.Numbered(b.o.Behind, "changed session file of this project is", "changed session files of this project are") +
+		" being captured in the background; what is told here does not know them yet."}}
 }
 
 // index returns one line with the commands that print more, the first with the program.

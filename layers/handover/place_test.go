@@ -42,7 +42,7 @@ func TestPlaced(t *testing.T) {
 		run("/x/worktrees/b", "make lint", "ok"), run("frontend", "go test ./a", "Exit code 1\n--- FAIL: TestA (0.1s)"))
 	d.Dir = "/x"
 	names := func(d Digest) (out []string) {
-		for _, it := range commandItems([]Digest{d}, same) {
+		for _, it := range commandItems([]Digest{d}) {
 			out = append(out, it.Text)
 		}
 		slices.Sort(out)
@@ -59,7 +59,7 @@ func TestPlaced(t *testing.T) {
 		}
 	}
 	var failed []string
-	for _, it := range failures([]Digest{d}, same) {
+	for _, it := range failures([]Digest{d}) {
 		failed = append(failed, it.Text)
 	}
 	if want := []string{"[failed] bun run test in frontend/", "[failed] go test in frontend/"}; !slices.Equal(failed, want) {

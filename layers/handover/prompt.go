@@ -122,15 +122,14 @@ func rarity(n, of int) float64 { return math.Log(1 + (float64(of-n)+0.5)/(float6
 
 // Prompt returns the passages and files that fit a prompt, without delivered ones, or nothing if nothing fits well
 // enough. asked has the words that each turn of each digest shares with the prompt.
-func Prompt(q Query, digests []Digest, asked [][][]string, found []search.Passage, delivered map[string]bool,
-	id ID) []brief.Section {
+func Prompt(q Query, digests []Digest, asked [][][]string, found []search.Passage, delivered map[string]bool) []brief.Section {
 	ranked := Files(digests)
 	m := newMatcher(q, asked, ranked)
 	answered := slices.ContainsFunc(found, func(p search.Passage) bool { return p.Share >= enoughShare })
 	if m.total == 0 || m.evidence(asked, ranked) < leastEvidence && !answered {
 		return nil
 	}
-	passages, files := passageItems(found, id), m.files(ranked, delivered, id)
+	passages, files := passageItems(found), m.files(ranked, delivered)
 	if len(passages) == 0 && len(files) == 0 {
 		return nil
 	}
@@ -141,9 +140,9 @@ func Prompt(q Query, digests []Digest, asked [][][]string, found []search.Passag
 }
 
 // passageItems lists passages of the index, each with what it answered. Of a call of a tool only the file is named.
-func passageItems(found []search.Passage, id ID) (out []brief.Item) {
+func passageItems(found []search.Passage) (out []brief.Item) {
 	for _, p := range found {
-		it := brief.Item{Source: id.at(p.Session, p.To), Time: p.Time, Keys: []string{passageKey(p)}, Trust: brief.Assistant,
+		it := brief.Item{Source: citing(p.Session, p.To), Time: p.Time, Keys: []string{passageKey(p)}, Trust: brief.Assistant,
 			Why: fmt.Sprintf("has %.0f %% of the prompt's words by weight", 100*p.Share)}
 		day, asked := "", ""
 		if !p.Time.IsZero() {
@@ -264,7 +263,7 @@ func (q Query) names(file string) bool {
 }
 
 // files lists the files that the prompt names, the best first.
-func (m *matcher) files(ranked []Ranked, delivered map[string]bool, id ID) (out []brief.Item) {
+func (m *matcher) files(ranked []Ranked, delivered map[string]bool) (out []brief.Item) {
 	type found struct {
 		Ranked
 		score float64
@@ -282,7 +281,7 @@ func (m *matcher) files(ranked []Ranked, delivered map[string]bool, id ID) (out 
 		if f.Edits > 0 {
 			what = times(f.Edits, "edit")
 		}
-		out = append(out, brief.Item{Text: f.Path + ", " + what + ": " + f.why, Source: id.at(f.Session, f.N), Trust: brief.Assistant,
+		out = append(out, brief.Item{Text: f.Path + ", " + what + ": " + f.why, Source: citing(f.Session, f.N), Trust: brief.Assistant,
 			Short: true, Time: f.Time, Keys: []string{f.Path}, Why: f.why})
 	}
 	return out

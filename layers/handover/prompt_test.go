@@ -30,12 +30,11 @@ func TestIdle(t *testing.T) {
 	}
 	d := []Digest{{Session: "s", Files: []File{{Path: "lib/price.go", Edits: 2, N: 3, Symbols: []string{"roundPrice"}}, {Path: "lib/tax.go", Reads: 1, N: 4}},
 		Turns: []Turn{{Asked: Said{N: 1, Text: "Mend rounding in the price parser"}, Answered: Said{N: 5, Text: "Rounding is settled."}}}}}
-	id := func(s string) string { return s }
 	prompt := func(text string, delivered map[string]bool) []brief.Section {
 		q := ParsePrompt(text)
 		f := digestFile{List: []storedDigest{{Digest: d[0]}}}
 		f.Words = post(f.List)
-		return Prompt(q, d, f.turnsWith(q.words), nil, delivered, id)
+		return Prompt(q, d, f.turnsWith(q.words), nil, delivered)
 	}
 	got := prompt("why does roundPrice in lib/price.go round the price twice?", nil)
 	if len(got) == 0 || !strings.Contains(got[1].Items[0].Text, "lib/price.go") {
@@ -60,7 +59,7 @@ func TestNamed(t *testing.T) {
 	f := digestFile{List: []storedDigest{{Digest: list[0]}, {Digest: list[1]}}}
 	f.Words = post(f.List)
 	q := ParsePrompt("Invoices that the payment gateway refused stay in the queue, does bookInvoice never retry?")
-	sections := Prompt(q, list, f.turnsWith(q.words), nil, nil, same)
+	sections := Prompt(q, list, f.turnsWith(q.words), nil, nil)
 	if len(sections) == 0 {
 		t.Fatal("the prompt is not answered")
 	}

@@ -10,7 +10,6 @@ import (
 	"github.com/memvcs/mem/layers/brief"
 	"github.com/memvcs/mem/layers/names"
 	"github.com/memvcs/mem/layers/originals"
-	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/search"
 	"github.com/memvcs/mem/layers/shell"
 	"github.com/memvcs/mem/layers/state"
@@ -33,7 +32,7 @@ func Recall(ctx context.Context, db *state.DB, p state.Project, prompt string, o
 	if err != nil {
 		return Given{}, err
 	}
-	sections := Prompt(q, b.digests, asked, passages, o.Delivered, records.ShortID)
+	sections := Prompt(q, b.digests, asked, passages, o.Delivered)
 	if len(sections) == 0 {
 		return Given{}, nil
 	}

@@ -49,27 +49,24 @@ const (
 // wantsTitle is the title of the words of the user.
 const wantsTitle = "What the user wants, in their words"
 
-// An ID shortens the ID of a session.
-type ID func(session string) string
-
-// at returns the source of a message.
-func (id ID) at(session string, n int) string { return fmt.Sprintf("%s#%d", id(session), n) }
+// citing returns the source of a message.
+func citing(session string, n int) string { return fmt.Sprintf("%s#%d", records.ShortID(session), n) }
 
 // Start returns what a new session is told of earlier ones. Digests are sorted, the newest first.
-func Start(digests []Digest, id ID) []brief.Section {
+func Start(digests []Digest) []brief.Section {
 	if len(digests) == 0 {
 		return nil
 	}
 	last := lastWork(digests)
-	now, waits := stands(digests[last], atStart, id), open(digests[:min(last+openBack, len(digests))], last, atStart, id)
+	now, waits := stands(digests[last], atStart), open(digests[:min(last+openBack, len(digests))], last, atStart)
 	return []brief.Section{
 		{Title: "Where things stand", Items: now, MaxUnits: capStatus},
 		{Title: "Open", Items: waits, MaxUnits: capOpen},
-		{Title: "Fails here", Items: failsHere(digests, id), MaxUnits: capFails},
-		{Title: wantsTitle, Items: wants(digests, slices.Concat(now, waits), id), MaxUnits: capWants, Rank: 1},
-		{Title: "Sessions before", Items: before(digests, last, id), MaxUnits: capBefore, Rank: 1},
-		{Title: "Files of the work", Items: workingSet(digests, id), MaxUnits: capFiles},
-		{Title: "Commands and their last results", Items: commandItems(digests, id), MaxUnits: capCommands},
+		{Title: "Fails here", Items: failsHere(digests), MaxUnits: capFails},
+		{Title: wantsTitle, Items: wants(digests, slices.Concat(now, waits)), MaxUnits: capWants, Rank: 1},
+		{Title: "Sessions before", Items: before(digests, last), MaxUnits: capBefore, Rank: 1},
+		{Title: "Files of the work", Items: workingSet(digests), MaxUnits: capFiles},
+		{Title: "Commands and their last results", Items: commandItems(digests), MaxUnits: capCommands},
 	}
 }
 
@@ -90,7 +87,7 @@ var (
 
 // stands returns the last exchanges of a session that did something, the newest first: each with its request and its
 // outcome.
-func stands(d Digest, limits statusLimits, id ID) (out []brief.Item) {
+func stands(d Digest, limits statusLimits) (out []brief.Item) {
 	list := recent(d.Turns, limits.requests)
 	if len(list) == 0 && len(d.Turns) > 0 {
 		list = d.Turns[len(d.Turns)-1:]
@@ -103,19 +100,19 @@ func stands(d Digest, limits statusLimits, id ID) (out []brief.Item) {
 				lead = t.verb() + " before (" + times(between, "request") + " between): "
 			}
 		}
-		out = append(out, brief.Item{Text: strings.ToUpper(lead[:1]) + lead[1:] + t.request(request), Source: id.at(d.Session, t.Asked.source()),
+		out = append(out, brief.Item{Text: strings.ToUpper(lead[:1]) + lead[1:] + t.request(request), Source: citing(d.Session, t.Asked.source()),
 			Trust: t.by(), By: t.author(), Time: d.Last, Keys: []string{t.key(d.Session)}, Why: "an exchange that did something"})
 		for _, w := range t.Then {
 			text := w.text(showThen)
-			out = append(out, brief.Item{Text: "Then " + text, Source: id.at(d.Session, w.source()), Trust: brief.User, Time: d.Last,
+			out = append(out, brief.Item{Text: "Then " + text, Source: citing(d.Session, w.source()), Trust: brief.User, Time: d.Last,
 				Child: true, Why: "a choice or a refusal"})
 		}
-		it := ending(d, t, outcome, id)
+		it := ending(d, t, outcome)
 		it.Time, it.Child = d.Last, true
 		out = append(out, it)
 	}
 	if name := branch(d.Branch); name != "" && name != "main" && name != "master" {
-		out = append(out, brief.Item{Text: "[branch] " + name, Source: id(d.Session), Trust: brief.Tool, Named: true,
+		out = append(out, brief.Item{Text: "[branch] " + name, Source: records.ShortID(d.Session), Trust: brief.Tool, Named: true,
 			Time: d.Last, Why: "the branch at the end of the session"})
 	}
 	return out
@@ -200,10 +197,10 @@ func (t Turn) key(session string) string { return fmt.Sprintf("%s#%d", session, 
 
 // open returns what waits: requests that were interrupted, plans that were refused, questions without an answer, items
 // of the model's list, and tests that fail. Of the session shown it is told elsewhere where it stands.
-func open(digests []Digest, shown int, limits statusLimits, id ID) (out []brief.Item) {
+func open(digests []Digest, shown int, limits statusLimits) (out []brief.Item) {
 	for i, d := range digests {
 		say := func(n int, trust brief.Trust, text, why string) {
-			out = append(out, brief.Item{Text: text, Source: id.at(d.Session, n), Trust: trust, Time: d.Last, Why: why})
+			out = append(out, brief.Item{Text: text, Source: citing(d.Session, n), Trust: trust, Time: d.Last, Why: why})
 		}
 		rejected := 0
 		k := len(d.Turns) - 1
@@ -266,7 +263,7 @@ func open(digests []Digest, shown int, limits statusLimits, id ID) (out []brief.
 			say(t.N, brief.Assistant, "Open todo: "+quoted(t.Text, showTodo), "on the model's list and not completed")
 		}
 	}
-	return append(out, failures(digests, id)...)
+	return append(out, failures(digests)...)
 }
 
 // settled reports whether a later session did something about a text: a request that it answered has half of its words.
@@ -378,7 +375,7 @@ func (f failing) text() string {
 	return text
 }
 
-func failsHere(digests []Digest, id ID) (out []brief.Item) {
+func failsHere(digests []Digest) (out []brief.Item) {
 	for _, f := range failingForms(digests) {
 		if len(out) == maxFails {
 			break
@@ -386,7 +383,7 @@ func failsHere(digests []Digest, id ID) (out []brief.Item) {
 		if f.newest >= newForm && 2*f.sessions <= f.oldest {
 			continue
 		}
-		out = append(out, brief.Item{Text: f.text(), Source: id.at(f.session, f.N), Trust: brief.Tool, Named: true,
+		out = append(out, brief.Item{Text: f.text(), Source: citing(f.session, f.N), Trust: brief.Tool, Named: true,
 			About: "fails: " + f.Key, Why: "failed for a reason of its form and was not seen to work since"})
 	}
 	return out
@@ -400,7 +397,7 @@ func wantItems(digests []Digest) (out []brief.Item) {
 	for _, d := range digests[:min(len(digests), ageSessions)] {
 		for _, w := range slices.Backward(d.Wants) {
 			if len(out) < maxActions {
-				out = append(out, brief.Item{Text: w.text(showWant), Source: ID(records.ShortID).at(d.Session, w.source()),
+				out = append(out, brief.Item{Text: w.text(showWant), Source: citing(d.Session, w.source()),
 					Trust: brief.User, Time: d.Last, Why: "a correction, a choice or a refusal"})
 			}
 		}
@@ -410,11 +407,11 @@ func wantItems(digests []Digest) (out []brief.Item) {
 
 // wants lists what the user said of how to work, the newest first, without what is shown already. What he asked, chose and
 // corrected is done, or stands where its session stands.
-func wants(digests []Digest, shown []brief.Item, id ID) (out []brief.Item) {
+func wants(digests []Digest, shown []brief.Item) (out []brief.Item) {
 	for _, d := range digests[:min(len(digests), ageSessions)] {
 		for _, w := range slices.Backward(d.Lasting) {
 			if len(out) < maxWantsShown && !slices.ContainsFunc(shown, func(it brief.Item) bool { return strings.Contains(it.Text, w.Text) }) {
-				out = append(out, brief.Item{Text: quoted(w.Text, showWant), Source: id.at(d.Session, w.source()), Trust: brief.User,
+				out = append(out, brief.Item{Text: quoted(w.Text, showWant), Source: citing(d.Session, w.source()), Trust: brief.User,
 					Time: d.Last, Why: "the user says for which cases it holds"})
 			}
 		}
@@ -438,7 +435,7 @@ const maxBefore = 3
 
 // before lists the sessions before the newest that did something, each with what it was about and how it ended. Only the
 // last exchange tells that: a later one may have changed what an earlier one came to.
-func before(digests []Digest, last int, id ID) (out []brief.Item) {
+func before(digests []Digest, last int) (out []brief.Item) {
 	var now string
 	if last < len(digests) {
 		now = digests[last].Branch
@@ -465,7 +462,7 @@ func before(digests []Digest, last int, id ID) (out []brief.Item) {
 		if name := branch(d.Branch); name != "" && d.Branch != now && when != "" {
 			when = strings.TrimSuffix(when, ": ") + " [branch " + name + "]: "
 		}
-		text, end := when+about.verb()+" "+about.request(size), ending(d, last, showBefore, id)
+		text, end := when+about.verb()+" "+about.request(size), ending(d, last, showBefore)
 		if plan.Plan != "" {
 			text = when + "asked " + plan.request(size) + "; then " + about.request(size)
 		}
@@ -540,15 +537,15 @@ func day(d Digest) string {
 func (t Turn) answered() bool { return t.Answered.Text != "" || t.Settled != "" }
 
 // Compaction returns what a compaction of the session loses: requests, todos, files, commands and failures.
-func Compaction(d Digest, id ID) []brief.Section {
+func Compaction(d Digest) []brief.Section {
 	one := []Digest{d}
-	now, waits := stands(d, atCompact, id), open(one, 0, atCompact, id)
+	now, waits := stands(d, atCompact), open(one, 0, atCompact)
 	return []brief.Section{
 		{Title: "Where this session stands", Items: now},
 		{Title: "Open", Items: waits},
-		{Title: wantsTitle, Items: wants(one, slices.Concat(now, waits), id)},
-		{Title: "Files of the work", Items: workingSet(one, id)},
-		{Title: "Commands and their last results", Items: commandItems(one, id), Rank: 1},
+		{Title: wantsTitle, Items: wants(one, slices.Concat(now, waits))},
+		{Title: "Files of the work", Items: workingSet(one)},
+		{Title: "Commands and their last results", Items: commandItems(one), Rank: 1},
 	}
 }
 
@@ -600,22 +597,22 @@ func plan(heading string, most int) string {
 const outcomeLead = "Outcome: "
 
 // ending returns how a turn ended, at most so long. Only the last one of a session can have ended during the work.
-func ending(d Digest, t Turn, most int, id ID) brief.Item {
+func ending(d Digest, t Turn, most int) brief.Item {
 	it := brief.Item{Text: outcomeLead + outcome(t.Answered.Text, most), Trust: brief.Assistant,
-		Source: id.at(d.Session, t.Answered.N), Why: "the model's own last words"}
+		Source: citing(d.Session, t.Answered.N), Why: "the model's own last words"}
 	switch {
 	case t.Stopped > 0:
-		it.Text, it.Source = "Interrupted by the user.", id.at(d.Session, t.Stopped)
+		it.Text, it.Source = "Interrupted by the user.", citing(d.Session, t.Stopped)
 		it.Trust, it.Why = brief.User, "the model did not go on"
 	case t.Answered.Text == "" && t.Settled != "":
 		it.Text, it.Why = outcomeLead+t.Settled+".", "a fact tells it"
 	case t.Answered.Text == "" && t.Answered.N > 0:
 		it.Text, it.Why = "Ended with a text that a tool had printed.", "the model only repeated the output of a tool"
 	case t.Answered.Text == "":
-		it.Text, it.Source = "Ended before an answer.", id.at(d.Session, max(t.Asked.N, t.Working))
+		it.Text, it.Source = "Ended before an answer.", citing(d.Session, max(t.Asked.N, t.Working))
 		it.Why = "the model wrote no text after the request"
 	case t.Denied > 0:
-		it.Text, it.Source = outcomeLead+"contradicted by the user's next message.", id.at(d.Session, t.Denied)
+		it.Text, it.Source = outcomeLead+"contradicted by the user's next message.", citing(d.Session, t.Denied)
 		it.Trust, it.Why = brief.User, "the user did not accept it"
 	case t.Working > 0:
 		it.Text = "Ended during the work, after: " + outcome(t.Answered.Text, most)
@@ -628,7 +625,7 @@ func ending(d Digest, t Turn, most int, id ID) brief.Item {
 }
 
 // failures lists tests and commands that failed in a session, and neither it nor a later one says that they pass.
-func failures(digests []Digest, id ID) (out []brief.Item) {
+func failures(digests []Digest) (out []brief.Item) {
 	for i, d := range digests[:min(failedBack, len(digests))] {
 		var open []Failure
 		for _, f := range d.Failed {
@@ -655,7 +652,7 @@ func failures(digests []Digest, id ID) (out []brief.Item) {
 					tests = append(tests, name)
 				}
 			}
-			it := brief.Item{Text: "[failed] " + shows, Source: id.at(d.Session, n), Trust: brief.Tool, Named: true,
+			it := brief.Item{Text: "[failed] " + shows, Source: citing(d.Session, n), Trust: brief.Tool, Named: true,
 				Time: d.Last, Why: "failed last and was not seen to pass"}
 			shown := tests[:min(len(tests), maxTests)]
 			switch more := all - len(shown); {
@@ -690,7 +687,7 @@ const leastEdited = 4
 
 // workingSet lists the files that rank first, grouped by session, each with its last edit and what it changed. Of the
 // other files of a session it tells the number, also of those that stand with another session.
-func workingSet(digests []Digest, id ID) (out []brief.Item) {
+func workingSet(digests []Digest) (out []brief.Item) {
 	ranked, edited := Files(digests), 0
 	for _, r := range ranked {
 		if r.Edits > 0 {
@@ -722,7 +719,7 @@ func workingSet(digests []Digest, id ID) (out []brief.Item) {
 		}
 		out[i].Text += r.Path
 		if r.N > newest[g] {
-			newest[g], out[i].Source = r.N, id.at(r.Session, r.N)
+			newest[g], out[i].Source = r.N, citing(r.Session, r.N)
 		}
 		out[i].Keys = append(out[i].Keys, r.Path)
 		out[i].Why += fmt.Sprintf("%s: %s, %s, %s; ", r.Path, times(r.Edits, "edit"), times(r.Reads, "read"),
@@ -795,7 +792,7 @@ func Commands(digests []Digest) []Run {
 
 // commandItems lists the commands that rank first, before those of which the end is unknown. Of one that checks nothing
 // that says nothing, and so does a part that passed of a command that is listed.
-func commandItems(digests []Digest, id ID) (out []brief.Item) {
+func commandItems(digests []Digest) (out []brief.Item) {
 	all := Commands(digests)
 	whole := map[string]bool{}
 	for _, r := range all {
@@ -814,7 +811,7 @@ func commandItems(digests []Digest, id ID) (out []brief.Item) {
 		if r.Task != "" && r.Task != verdict.Several {
 			text += " = " + r.Task
 		}
-		out = append(out, brief.Item{Text: text + result(r.Command), Source: id.at(r.Session, r.N), Trust: brief.Assistant,
+		out = append(out, brief.Item{Text: text + result(r.Command), Source: citing(r.Session, r.N), Trust: brief.Assistant,
 			Short: true, About: "runs: " + r.Name, Why: times(r.Total, "run")})
 	}
 	return out

@@ -11,8 +11,6 @@ import (
 	"github.com/memvcs/mem/layers/refine"
 )
 
-func same(s string) string { return s }
-
 // TestStands shows the last exchanges that did something, and a last prompt without an answer.
 func TestStands(t *testing.T) {
 	t.Parallel()
@@ -62,7 +60,7 @@ func TestStands(t *testing.T) {
 			"Asked last: (a headless run) / Outcome: “The parser rounds.”"},
 	} {
 		var got []string
-		for _, it := range stands(summarized(t, c.entries...), atStart, same) {
+		for _, it := range stands(summarized(t, c.entries...), atStart) {
 			got = append(got, it.Text)
 		}
 		if s := strings.Join(got, " / "); s != c.want {
@@ -155,7 +153,7 @@ func TestWider(t *testing.T) {
 		old := summarized(t, refine.Entry{Role: "user", Said: "go"}, bash("go test ./a", "Exit code 1"))
 		later := summarized(t, refine.Entry{Role: "user", Said: "go"}, bash(line, "ok"))
 		got := ""
-		for _, it := range commandItems([]Digest{later, old}, same) {
+		for _, it := range commandItems([]Digest{later, old}) {
 			if strings.HasPrefix(it.Text, "go test") {
 				got = it.Text
 			}
@@ -171,11 +169,11 @@ func TestNotTwice(t *testing.T) {
 	t.Parallel()
 	d := summarized(t, refine.Entry{N: 1, Role: "user", Said: "Mend the price parser"}, refine.Entry{N: 2, Role: "assistant", Said: "It rounds."},
 		refine.Entry{N: 3, Role: "user", Said: "always use the other parser"}, refine.Entry{N: 4, Role: "assistant", Said: "It is in use."})
-	now := stands(d, atStart, same)
-	if got := wants([]Digest{d}, nil, same); len(got) != 1 {
+	now := stands(d, atStart)
+	if got := wants([]Digest{d}, nil); len(got) != 1 {
 		t.Fatalf("%d wants, want 1", len(got))
 	}
-	if got := wants([]Digest{d}, now, same); len(got) != 0 {
+	if got := wants([]Digest{d}, now); len(got) != 0 {
 		t.Errorf("%q is there twice", got[0].Text)
 	}
 }
@@ -250,7 +248,7 @@ func TestLasting(t *testing.T) {
 		return out
 	}
 	var got []string
-	for _, it := range wants([]Digest{summarized(t, asks("mend it", "we need one more column")...), summarized(t, asks("mend it", "always use tabs. thanks", "no, mills")...)}, nil, same) {
+	for _, it := range wants([]Digest{summarized(t, asks("mend it", "we need one more column")...), summarized(t, asks("mend it", "always use tabs. thanks", "no, mills")...)}, nil) {
 		got = append(got, it.Text)
 	}
 	if want := []string{"“always use tabs.”"}; !slices.Equal(got, want) {
@@ -263,10 +261,10 @@ func TestQueued(t *testing.T) {
 	t.Parallel()
 	d := summarized(t, refine.Entry{Role: "user", Said: "mend it"}, bash("make", "ok"), bash("make", "ok"),
 		refine.Entry{At: 2, Role: "user", Said: "always use tabs from now on, also in the tests of the shop"}, bash("make", "ok"))
-	if got := stands(d, atStart, same)[0].Source; got != "#2" {
+	if got := stands(d, atStart)[0].Source; got != "#2" {
 		t.Errorf("the source of the request is %s, want #2", got)
 	}
-	if got := wants([]Digest{d}, nil, same)[0].Source; got != "#2" {
+	if got := wants([]Digest{d}, nil)[0].Source; got != "#2" {
 		t.Errorf("the source of the wish is %s, want #2", got)
 	}
 }
@@ -277,16 +275,16 @@ func TestInterruptedPlan(t *testing.T) {
 	stopped := Digest{Session: "a", Last: time.Date(2026, 2, 18, 9, 0, 0, 0, time.UTC), Turns: []Turn{{Asked: Said{N: 2, Text: "show the address at the top"}, Stopped: 9}},
 		Open: []Open{{N: 7, What: exchange.RefusedPlan, Text: "Address in the header"}}}
 	later := Digest{Session: "b", Turns: []Turn{{Asked: Said{N: 1, Text: "parse the prices"}, Answered: Said{N: 5, Text: "Done."}, Did: 3}}}
-	got := open([]Digest{later, stopped}, 0, atStart, same)
+	got := open([]Digest{later, stopped}, 0, atStart)
 	want := "2026-02-18: asked “show the address at the top”; the user rejected the plan “Address in the header” and interrupted"
 	if len(got) != 1 || got[0].Text != want {
 		t.Errorf("%+v, want one line %q", got, want)
 	}
 	began := Digest{Session: "c", Turns: []Turn{{Asked: Said{N: 1, Text: "Address in the header"}, Plan: "Address in the header", Answered: Said{N: 5, Text: "Done."}, Did: 3}}}
-	if got := open([]Digest{later, began, stopped}, 0, atStart, same); len(got) != 0 {
+	if got := open([]Digest{later, began, stopped}, 0, atStart); len(got) != 0 {
 		t.Errorf("of a plan that a later session carried out: %+v", got)
 	}
-	if got := open([]Digest{stopped}, 0, atStart, same); len(got) != 1 || got[0].Text != "Plan that the user rejected: “Address in the header”" {
+	if got := open([]Digest{stopped}, 0, atStart); len(got) != 1 || got[0].Text != "Plan that the user rejected: “Address in the header”" {
 		t.Errorf("of the session that is shown: %+v", got)
 	}
 }
@@ -314,7 +312,7 @@ func TestInterruptedOnce(t *testing.T) {
 	d := summarized(t, refine.Entry{N: 1, Role: "user", Said: "Mend the price parser"}, bash("make", "ok"),
 		refine.Entry{N: 3, Role: "note", Said: "[Request interrupted by user]"})
 	n := 0
-	for _, s := range Start([]Digest{d}, same) {
+	for _, s := range Start([]Digest{d}) {
 		for _, it := range s.Items {
 			n += strings.Count(it.Text, "Mend the price parser")
 		}
@@ -356,7 +354,7 @@ func TestBefore(t *testing.T) {
 			"asked “Mend the price parser”; last asked “Use mills, the shop has fuel”; ended during the work, after: “The shop has two parsers, and the other one rounds the price as well.”"},
 	} {
 		d := summarized(t, slices.Concat(begin, c.then)...)
-		got := before([]Digest{{}, d}, 0, same)
+		got := before([]Digest{{}, d}, 0)
 		if len(got) != 1 || got[0].Text != c.want {
 			t.Errorf("%s:\n got %+v\nwant %s", c.name, got, c.want)
 		}
@@ -367,7 +365,7 @@ func TestBefore(t *testing.T) {
 func TestRunAgain(t *testing.T) {
 	t.Parallel()
 	d := summarized(t, bash("make lint", "Exit code 1"), bash("make lint | tail -3", "ok"))
-	if got := failures([]Digest{d}, same); len(got) != 1 || got[0].Text != "[failed] make lint; run again since, no result seen" {
+	if got := failures([]Digest{d}); len(got) != 1 || got[0].Text != "[failed] make lint; run again since, no result seen" {
 		t.Errorf("%+v", got)
 	}
 }
@@ -385,7 +383,7 @@ func TestStaleForm(t *testing.T) {
 			}
 			list = append(list, d)
 		}
-		if got := len(failsHere(list, same)) == 1; got != want {
+		if got := len(failsHere(list)) == 1; got != want {
 			t.Errorf("%s: listed %v, want %v", fails, got, want)
 		}
 	}
@@ -406,10 +404,10 @@ func TestMoreFiles(t *testing.T) {
 	for i := range 3 {
 		later.Files = append(later.Files, File{Path: fmt.Sprintf("z%d.go", i), Edits: 1, N: i + 1, Edited: i + 1})
 	}
-	if got := workingSet([]Digest{later, d}, same); len(got) != 2 || !strings.HasSuffix(got[1].Text, " and 7 more") {
+	if got := workingSet([]Digest{later, d}); len(got) != 2 || !strings.HasSuffix(got[1].Text, " and 7 more") {
 		t.Errorf("of two sessions: %+v", got)
 	}
-	got := workingSet([]Digest{d}, same)
+	got := workingSet([]Digest{d})
 	if len(got) != 1 || !strings.HasPrefix(got[0].Text, "edited: f14.go, ") || !strings.HasSuffix(got[0].Text, ", f03.go and 3 more") || got[0].Source != "s#15" {
 		t.Errorf("%+v", got)
 	}
@@ -441,7 +439,7 @@ func TestDenied(t *testing.T) {
 			refine.Entry{Role: "assistant", Said: "The cause is the order of the blocks."},
 			refine.Entry{Role: "user", Said: next}, bash("make", "ok"), refine.Entry{Role: "assistant", Said: "The cause is the second parser."})
 		var got []string
-		for _, it := range stands(d, atStart, same) {
+		for _, it := range stands(d, atStart) {
 			got = append(got, it.Text+" "+it.Source)
 		}
 		last := "Outcome: “The cause is the order of the blocks.” #3"
@@ -479,7 +477,7 @@ func TestNewestRun(t *testing.T) {
 		old, later := summarized(t, append([]refine.Entry{ask}, c.old...)...), summarized(t, append([]refine.Entry{ask}, c.later...)...)
 		old.Session, later.Session = "a", "b"
 		var got []string
-		for _, it := range commandItems([]Digest{later, old}, same) {
+		for _, it := range commandItems([]Digest{later, old}) {
 			if strings.HasPrefix(it.Text, "bun") {
 				got = append(got, it.Text+" "+it.Source)
 			}

@@ -76,7 +76,7 @@ func TestFailedTests(t *testing.T) {
 		}
 		later := []Digest{summarized(t, refine.Entry{Role: "user", Said: "go"}, c.after), summarized(t, failed)}
 		var told strings.Builder
-		for _, it := range failures(later, func(s string) string { return s }) {
+		for _, it := range failures(later) {
 			told.WriteString(it.Text)
 		}
 		for name := range strings.FieldsSeq("TestA TestB") {
@@ -124,7 +124,7 @@ func TestParts(t *testing.T) {
 			}
 		}
 		var got []string
-		for _, it := range commandItems([]Digest{summarized(t, c.lines...)}, same) {
+		for _, it := range commandItems([]Digest{summarized(t, c.lines...)}) {
 			got = append(got, it.Text)
 		}
 		slices.Sort(got)
