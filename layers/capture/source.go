@@ -17,7 +17,6 @@ import (
 	"github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/redact"
-	"github.com/memvcs/mem/layers/redact/scanner"
 	"github.com/memvcs/mem/layers/secrets"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/transcript"
@@ -100,7 +99,7 @@ func copyID(id, file string) string {
 }
 
 var builtinRules = sync.OnceValue(func() redact.Rules {
-	rules, err := redact.New(scanner.Config{})
+	rules, err := redact.New(redact.Config{})
 	if err != nil {
 		panic("capture: " + err.Error()) // it has no rules that could be malformed
 	}

@@ -16,7 +16,6 @@ import (
 	"github.com/memvcs/mem/layers/forget"
 	"github.com/memvcs/mem/layers/layerstest"
 	"github.com/memvcs/mem/layers/redact"
-	"github.com/memvcs/mem/layers/redact/scanner"
 	"github.com/memvcs/mem/layers/repair"
 	"github.com/memvcs/mem/layers/secrets"
 	"github.com/memvcs/mem/layers/state"
@@ -31,7 +30,7 @@ func TestCleanLane(t *testing.T) {
 	layerstest.SkipShort(t)
 	t.Parallel()
 	ctx := context.Background()
-	rules, err := redact.New(scanner.Config{})
+	rules, err := redact.New(redact.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,9 +120,9 @@ func TestNewRules(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	with := func(regexps ...string) redact.Rules {
-		var c scanner.Config
+		var c redact.Config
 		for _, r := range regexps {
-			c.Custom = append(c.Custom, scanner.Custom{Name: strings.ToLower(r[:4]), Regexp: r})
+			c.Custom = append(c.Custom, redact.Custom{Name: strings.ToLower(r[:4]), Regexp: r})
 		}
 		rules, err := redact.New(c)
 		if err != nil {
@@ -256,7 +255,7 @@ func TestCleanShortSession(t *testing.T) {
 	secret := "deadbeef" + strings.Repeat("0f", 16)
 	path := filepath.Join(t.TempDir(), "s1.jsonl")
 	p := layerstest.Add(t, m, layerstest.Write(t, path, layerstest.UserLine(1, secret)))[0].Project.ID
-	rules, err := redact.New(scanner.Config{Custom: []scanner.Custom{{Name: "beef", Regexp: "deadbeef[0-9a-f]{32}"}}})
+	rules, err := redact.New(redact.Config{Custom: []redact.Custom{{Name: "beef", Regexp: "deadbeef[0-9a-f]{32}"}}})
 	if err != nil {
 		t.Fatal(err)
 	}

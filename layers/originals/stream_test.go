@@ -18,7 +18,6 @@ import (
 	"github.com/memvcs/mem/layers/forget"
 	"github.com/memvcs/mem/layers/layerstest"
 	"github.com/memvcs/mem/layers/redact"
-	"github.com/memvcs/mem/layers/redact/scanner"
 	"github.com/memvcs/mem/layers/secrets"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/trust"
@@ -308,7 +307,7 @@ func TestFileLeak(t *testing.T) {
 func TestFileCleaner(t *testing.T) {
 	layerstest.SkipShort(t)
 	t.Parallel()
-	rules, err := redact.New(scanner.Config{})
+	rules, err := redact.New(redact.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/memvcs/mem/layers/redact/scanner"
 	"github.com/memvcs/mem/testdata/gen/plants"
 )
 
@@ -235,7 +234,7 @@ var innocent = []string{
 // TestDevelopers finds all of the former, as text and in the input of a tool, and nothing in the latter.
 func TestDevelopers(t *testing.T) {
 	t.Parallel()
-	rules, err := New(scanner.Config{})
+	rules, err := New(Config{})
 	if err != nil {
 		t.Fatal(err)
 	}

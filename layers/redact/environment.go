@@ -3,20 +3,18 @@ package redact
 import (
 	"slices"
 	"sync"
-
-	"github.com/memvcs/mem/layers/redact/scanner"
 )
 
 // With returns r with more values that are secrets wherever they occur. The ID does not change.
-func (r Rules) With(known []scanner.Known) Rules {
+func (r Rules) With(known []Known) Rules {
 	if r.set == nil || len(known) == 0 {
 		return r
 	}
-	set := &scanner.Ruleset{Allowed: r.set.Allowed, Custom: r.set.Custom}
+	set := &Ruleset{Allowed: r.set.Allowed, Custom: r.set.Custom}
 	for _, k := range slices.Concat(r.set.Values, known) {
 		set.Know(k)
 	}
-	set.Scans = sync.Pool{New: func() any { return scanner.NewScan(set) }}
+	set.Scans = sync.Pool{New: func() any { return NewScan(set) }}
 	r.set = set
 	return r
 }

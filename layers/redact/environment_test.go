@@ -3,8 +3,6 @@ package redact
 import (
 	"strings"
 	"testing"
-
-	"github.com/memvcs/mem/layers/redact/scanner"
 )
 
 // TestEnvironment searches the values of an environment file in a sentence: only one that cannot be a word, a phrase or an
@@ -23,8 +21,8 @@ func TestEnvironment(t *testing.T) {
 		{"S3cr3tPw9xKq", true}, {"qwhzkdpslmvnxbaq", true}, {"k#9$Lq(x3<T!", true}, {"9d41c7e5b02f68a3d7c1e94f", true}, {"wsxdRfvTgbYhnUjm", true},
 		{"kumquat-9Xq7-marmalade-4Zt2", true}, {"Release-v1.24.3-Alpine", false}, {"Frankfurt-Zone-1b", false},
 	} {
-		known := scanner.Environment([]byte("PORT=80\nDB_PASSWORD=\"" + c.value + "\"\nexport API_TOKEN='" + c.value + "'\n"))
-		rules, err := New(scanner.Config{Known: known})
+		known := Environment([]byte("PORT=80\nDB_PASSWORD=\"" + c.value + "\"\nexport API_TOKEN='" + c.value + "'\n"))
+		rules, err := New(Config{Known: known})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/memvcs/mem/layers/redact/scanner"
 	"github.com/memvcs/mem/testdata/gen/plants"
 )
 
@@ -197,7 +196,7 @@ var namedTokens = []place{
 // MEM_MISSED prints the misses of a cell, kind/place.
 func TestKinds(t *testing.T) {
 	t.Parallel()
-	rules, err := New(scanner.Config{})
+	rules, err := New(Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -309,7 +308,7 @@ func TestKinds(t *testing.T) {
 // TestWordsBehindNames finds ordinary words where only a password stands: in quotes and in settings behind its name.
 func TestWordsBehindNames(t *testing.T) {
 	t.Parallel()
-	rules, err := New(scanner.Config{})
+	rules, err := New(Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -332,7 +331,7 @@ func TestWordsBehindNames(t *testing.T) {
 // TestKindsLeave leaves ordinary text about passwords, connections, types and paths alone.
 func TestKindsLeave(t *testing.T) {
 	t.Parallel()
-	rules, err := New(scanner.Config{})
+	rules, err := New(Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -370,7 +369,7 @@ func TestKindsLeave(t *testing.T) {
 // states. MEM_MISSED names a cell, alphabet/position, whose misses are printed.
 func TestRecall(t *testing.T) {
 	t.Parallel()
-	rules, err := New(scanner.Config{})
+	rules, err := New(Config{})
 	if err != nil {
 		t.Fatal(err)
 	}

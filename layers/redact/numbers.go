@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/memvcs/mem/layers/redact/scanner"
 	"github.com/memvcs/mem/objects"
 )
 
@@ -15,24 +14,24 @@ type Numbers struct {
 	of    map[objects.Hash]int
 	added []objects.Hash // in the order of their numbers, for rollback
 	last  int
-	known scanner.Knowns // the secrets that are found wherever they occur from now on
+	known Knowns // the secrets that are found wherever they occur from now on
 }
 
 // know has a secret found wherever it occurs from now on, if it is so random that nothing else looks like it.
 func (n *Numbers) know(secret []byte) {
-	secret = scanner.Plain(secret)
+	secret = Plain(secret)
 	n.knowWord(secret)
-	if word := bytes.TrimRight(secret, scanner.SentenceMarks); len(word) < len(secret) {
+	if word := bytes.TrimRight(secret, SentenceMarks); len(word) < len(secret) {
 		n.knowWord(word) // the punctuation may not belong to it
 	}
 }
 
 func (n *Numbers) knowWord(secret []byte) {
-	if t := scanner.TraitsOf(secret); len(secret) < 12 || !scanner.Unguessable(secret) &&
+	if t := TraitsOf(secret); len(secret) < 12 || !Unguessable(secret) &&
 		(t.Upper == 0 || t.Lower == 0 || t.Digits == 0) {
 		return // it may be an ordinary word elsewhere
 	}
-	if k, ok := scanner.Know(scanner.SeenRule, secret); ok {
+	if k, ok := Know(SeenRule, secret); ok {
 		n.known.Add(k)
 	}
 }
@@ -40,14 +39,14 @@ func (n *Numbers) knowWord(secret []byte) {
 // Learn adds the secrets and numbers of earlier cuts.
 func (n *Numbers) Learn(cuts []Cut) {
 	for _, c := range cuts {
-		n.set(objects.Sum(scanner.Plain(c.Bytes)), c.No)
+		n.set(objects.Sum(Plain(c.Bytes)), c.No)
 		n.know(c.Bytes)
 	}
 }
 
 // number returns the number of secret, the next one if it is new.
 func (n *Numbers) number(secret []byte) int {
-	h := objects.Sum(scanner.Plain(secret))
+	h := objects.Sum(Plain(secret))
 	if no, ok := n.of[h]; ok {
 		return no
 	}
@@ -115,7 +114,7 @@ func Placeholders(text []byte) (found []string) {
 }
 
 // placeholders returns the placeholders in text, in order.
-func placeholders(text []byte) (found []scanner.Span) {
+func placeholders(text []byte) (found []Span) {
 	for at := 0; ; {
 		i := bytes.Index(text[at:], []byte(opening))
 		if i < 0 {
@@ -132,7 +131,7 @@ func placeholders(text []byte) (found []scanner.Span) {
 		}
 		if at > digits && bytes.HasPrefix(text[at:], []byte(closing)) {
 			at += len(closing)
-			found = append(found, scanner.Span{Start: start, End: at})
+			found = append(found, Span{Start: start, End: at})
 		}
 	}
 }

@@ -5,15 +5,13 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
-
-	"github.com/memvcs/mem/layers/redact/scanner"
 )
 
 // TestRepeated redacts strings that a session contains several times: they are scanned once, but what was learned since then and the
 // name of the string still count.
 func TestRepeated(t *testing.T) {
 	t.Parallel()
-	rules, err := New(scanner.Config{})
+	rules, err := New(Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +63,7 @@ func TestRepeated(t *testing.T) {
 // TestKeywordInValue redacts values that a rule of gitleaks knows by their beginning, if the name before them fits.
 func TestKeywordInValue(t *testing.T) {
 	t.Parallel()
-	rules, err := New(scanner.Config{})
+	rules, err := New(Config{})
 	if err != nil {
 		t.Fatal(err)
 	}

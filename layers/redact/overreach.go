@@ -2,8 +2,6 @@ package redact
 
 import (
 	"regexp"
-
-	"github.com/memvcs/mem/layers/redact/scanner"
 )
 
 // written are examples of the text and the names that mem itself writes. A rule that matches a part of one matches
@@ -15,7 +13,7 @@ var written = []struct {
 	{":v001  9.7k -> 958 tokens", true},
 	{"2.0k tokens, 1 part", true},
 	{"import 25 sessions", true},
-	{scanner.Version, false},
+	{RulesVersion, false},
 	{"2026-01-15T10:00:00.000Z", false},
 	{"6ecd8c99-4036-403d-bf84-cf8400f67836", false},
 }

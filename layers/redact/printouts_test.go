@@ -8,8 +8,6 @@ import (
 	"net/url"
 	"strings"
 	"testing"
-
-	"github.com/memvcs/mem/layers/redact/scanner"
 )
 
 // printouts are what programs, servers and people write secrets in: files of settings, tables, logs, answers, comparisons, code, prose.
@@ -363,7 +361,7 @@ var plainPrintouts = []string{
 // TestListed tells the option of a program, whose value is the next string of its list, from other strings that begin like one.
 func TestListed(t *testing.T) {
 	t.Parallel()
-	rules, err := New(scanner.Config{})
+	rules, err := New(Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -433,7 +431,7 @@ func shapes(text string) map[string]string {
 // TestPrintouts finds all of the former in all shapes, and nothing in the latter.
 func TestPrintouts(t *testing.T) {
 	t.Parallel()
-	rules, err := New(scanner.Config{})
+	rules, err := New(Config{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,11 +1,14 @@
+// Package redact finds secrets and replaces them by placeholders: the raw bytes are the clean bytes and a patch.
+//
+// Keywords and patterns give candidates; the text around a candidate decides. The patterns of gitleaks are data
+// (gitleaks.jsonl). Runs of characters are classified as names, placeholders, references to variables, quoted values and random
+// values, to find where a secret ends.
 package redact
 
 import (
 	"bytes"
 	"encoding/json"
 	"iter"
-
-	"github.com/memvcs/mem/layers/redact/scanner"
 )
 
 // A Finding is a secret in the value given to a rule: value[Start:End]. Rule is the kind in the placeholder, where
@@ -25,7 +28,7 @@ type Rules struct {
 	ID    string // part of the recipe; different sets of rules have different IDs
 	Rules []Rule
 
-	set *scanner.Ruleset // the built-in rules; nil for none
+	set *Ruleset // the built-in rules; nil for none
 }
 
 // Any reports whether there are any rules.
@@ -36,7 +39,7 @@ func (r Rules) Count() int {
 	if r.set == nil {
 		return len(r.Rules)
 	}
-	return len(r.Rules) + len(scanner.Names()) + len(r.set.Custom)
+	return len(r.Rules) + len(RuleNames()) + len(r.set.Custom)
 }
 
 // A Cut is a secret that was replaced by a placeholder.
@@ -96,11 +99,11 @@ func Shift(cuts []Cut, base int64) []Cut {
 // spans returns the spans to cut from value, in which found was found: in order, apart, each at a safe place. It
 // searches its own result until nothing more is found, because a placeholder can expose text that a rule did not
 // match before.
-func (r Rules) spans(value []byte, found []scanner.Span, numbered *Numbers) []scanner.Span {
+func (r Rules) spans(value []byte, found []Span, numbered *Numbers) []Span {
 	if len(found) == 0 {
 		return nil
 	}
-	safe := scanner.SafePlaces(value)
+	safe := SafePlaces(value)
 	spans := safe.Clip(value, found)
 	for {
 		for _, s := range spans {
@@ -110,8 +113,8 @@ func (r Rules) spans(value []byte, found []scanner.Span, numbered *Numbers) []sc
 		clean, cuts := render(value, spans, numbered)
 		numbered.rollback(mark)
 		more := safe.Clip(value, toRaw(r.FindUnits(clean, cuts, &numbered.known), spans, cuts))
-		merged := scanner.Merge(append(more, spans...))
-		if scanner.Size(merged) == scanner.Size(spans) {
+		merged := Merge(append(more, spans...))
+		if Size(merged) == Size(spans) {
 			return spans
 		}
 		spans = merged
@@ -119,14 +122,14 @@ func (r Rules) spans(value []byte, found []scanner.Span, numbered *Numbers) []sc
 }
 
 // FindUnits runs the rules over text and returns the spans they find, without the parts covered by placeholders.
-func (r Rules) FindUnits(text []byte, cuts []Cut, session *scanner.Knowns) []scanner.Span {
-	var found []scanner.Span
+func (r Rules) FindUnits(text []byte, cuts []Cut, session *Knowns) []Span {
+	var found []Span
 	if r.set != nil {
 		found = r.set.Find(text, session)
 	}
 	for _, rule := range r.Rules {
 		for f := range rule(text) {
-			s := scanner.Span{Start: max(f.Start, 0), End: min(f.End, len(text)), Rule: f.Rule, Quote: false}
+			s := Span{Start: max(f.Start, 0), End: min(f.End, len(text)), Rule: f.Rule, Quote: false}
 			if s.Start < s.End {
 				found = append(found, s)
 			}
@@ -137,13 +140,13 @@ func (r Rules) FindUnits(text []byte, cuts []Cut, session *scanner.Knowns) []sca
 	}
 	holes := placeholders(text)
 	for _, c := range cuts {
-		holes = append(holes, scanner.Span{Start: int(c.At), End: int(c.At) + c.Len})
+		holes = append(holes, Span{Start: int(c.At), End: int(c.At) + c.Len})
 	}
-	return scanner.Without(scanner.Merge(found), scanner.Merge(holes))
+	return Without(Merge(found), Merge(holes))
 }
 
 // toRaw converts spans of the clean text to spans of the value it was made from. No span begins or ends in a cut.
-func toRaw(found, spans []scanner.Span, cuts []Cut) []scanner.Span {
+func toRaw(found, spans []Span, cuts []Cut) []Span {
 	i, grown := 0, 0 // cuts passed, and how much longer the value is than the clean text there
 	shift := func(at int) int {
 		for ; i < len(cuts) && int(cuts[i].At)+cuts[i].Len <= at; i++ {
@@ -151,16 +154,16 @@ func toRaw(found, spans []scanner.Span, cuts []Cut) []scanner.Span {
 		}
 		return at + grown
 	}
-	out := make([]scanner.Span, 0, len(found))
+	out := make([]Span, 0, len(found))
 	for _, f := range found {
 		start := shift(f.Start)
-		out = append(out, scanner.Span{Start: start, End: shift(f.End-1) + 1, Rule: f.Rule, Quote: false})
+		out = append(out, Span{Start: start, End: shift(f.End-1) + 1, Rule: f.Rule, Quote: false})
 	}
 	return out
 }
 
 // render returns value with a placeholder for each span, and the cuts with offsets in it.
-func render(value []byte, spans []scanner.Span, numbered *Numbers) (clean []byte, cuts []Cut) {
+func render(value []byte, spans []Span, numbered *Numbers) (clean []byte, cuts []Cut) {
 	clean = make([]byte, 0, len(value)+16*len(spans))
 	at := 0
 	for _, s := range spans {
@@ -244,7 +247,7 @@ func unit(b []byte, line int) int {
 			if line < i {
 				line = i + lineEnd(b[i:])
 			}
-			end, closed := scanner.EndOfString(b[:line], i+1)
+			end, closed := EndOfString(b[:line], i+1)
 			if !closed {
 				return min(line+1, len(b))
 			}
@@ -253,7 +256,7 @@ func unit(b []byte, line int) int {
 			depth++
 		case c == '}' || c == ']':
 			if depth--; depth <= 0 {
-				return i + 1 + scanner.Blank(b[i+1:])
+				return i + 1 + Blank(b[i+1:])
 			}
 		}
 	}

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/memvcs/mem/layers/redact/scanner"
 	"github.com/memvcs/mem/objects"
 )
 
@@ -105,7 +104,7 @@ func TestRedactIsLinear(t *testing.T) {
 // What looks like tables, blocks of base64 and ends of keys must not take it either.
 func TestRulesAreLinear(t *testing.T) {
 	t.Parallel()
-	rules, err := New(scanner.Config{})
+	rules, err := New(Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -311,7 +310,7 @@ func (r Rules) Find(raw []byte) []Finding {
 // after the other, also for a password that is found in one place and repeated, without its name, later.
 func TestRedactTogether(t *testing.T) {
 	t.Parallel()
-	rules, err := New(scanner.Config{})
+	rules, err := New(Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -373,7 +372,7 @@ func slowUnit(b []byte) int {
 			depth++
 		case c == '}' || c == ']':
 			if depth--; depth <= 0 {
-				return i + 1 + scanner.Blank(b[i+1:])
+				return i + 1 + Blank(b[i+1:])
 			}
 		}
 	}

@@ -6,14 +6,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/memvcs/mem/layers/redact/scanner"
 	"github.com/memvcs/mem/objects"
 )
 
 // New returns the built-in rules and those of c. The ID identifies them except for the known values, since the ID is
 // pushed. The error names the custom rule that is not a valid expression.
-func New(c scanner.Config) (Rules, error) {
-	set := &scanner.Ruleset{Allowed: map[string]bool{}}
+func New(c Config) (Rules, error) {
+	set := &Ruleset{Allowed: map[string]bool{}}
 	for _, k := range c.Known {
 		set.Know(k)
 	}
@@ -26,16 +25,16 @@ func New(c scanner.Config) (Rules, error) {
 		if err != nil {
 			return Rules{}, fmt.Errorf("rule %s: %w", u.Name, err)
 		}
-		set.Custom = append(set.Custom, scanner.CustomPattern{Name: u.Name, Re: re})
+		set.Custom = append(set.Custom, CustomPattern{Name: u.Name, Re: re})
 		fmt.Fprintf(&own, "rule %q %q\n", u.Name, u.Regexp)
 	}
 	for _, a := range slices.Sorted(slices.Values(c.Allow)) {
 		fmt.Fprintf(&own, "allow %q\n", a)
 	}
-	id := scanner.Version
+	id := RulesVersion
 	if own.Len() > 0 {
 		id += " own-" + objects.Sum([]byte(own.String())).String()[:8]
 	}
-	set.Scans.New = func() any { return scanner.NewScan(set) }
+	set.Scans.New = func() any { return NewScan(set) }
 	return Rules{ID: id, set: set}, nil
 }

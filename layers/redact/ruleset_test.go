@@ -9,14 +9,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/memvcs/mem/layers/redact/scanner"
 	"github.com/memvcs/mem/testdata/gen/plants"
 )
 
 // TestInvalidUTF8 looks for words in any case in text that is not UTF-8: the offsets are those of the text.
 func TestInvalidUTF8(t *testing.T) {
 	t.Parallel()
-	rules, err := New(scanner.Config{})
+	rules, err := New(Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +33,7 @@ func TestInvalidUTF8(t *testing.T) {
 // TestLongEnds cleans long lines that end within an escape, and one that ends in backslashes.
 func TestLongEnds(t *testing.T) {
 	t.Parallel()
-	rules, err := New(scanner.Config{})
+	rules, err := New(Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +58,7 @@ func TestLongEnds(t *testing.T) {
 // TestLongLinesTakeLinearTime cleans lines of one megabyte with a keyword or a value every few bytes.
 func TestLongLinesTakeLinearTime(t *testing.T) {
 	t.Parallel()
-	rules, err := New(scanner.Config{})
+	rules, err := New(Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +112,7 @@ func FuzzRules(f *testing.F) {
 			f.Add([]byte(line[:len(line)*2/3]))
 		}
 	}
-	rules, err := New(scanner.Config{})
+	rules, err := New(Config{})
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -123,7 +122,7 @@ func FuzzRules(f *testing.F) {
 // TestRulesOnMixtures cuts and joins lines with secrets at random places.
 func TestRulesOnMixtures(t *testing.T) {
 	t.Parallel()
-	rules, err := New(scanner.Config{})
+	rules, err := New(Config{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,6 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/memvcs/mem/layers/redact/scanner"
 	"github.com/memvcs/mem/testdata/gen/plants"
 )
 
@@ -39,7 +38,7 @@ func prose(n int) []byte {
 // BenchmarkRedact measures what the rules cost, a core: MB/s of transcript without and with secrets, and of one long
 // line.
 func BenchmarkRedact(b *testing.B) {
-	rules, err := New(scanner.Config{})
+	rules, err := New(Config{})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -100,7 +99,7 @@ func sessions(b *testing.B, limit int) (raw []byte) {
 // TestProseIsClean shows that nothing is found in what holds nothing.
 func TestProseIsClean(t *testing.T) {
 	t.Parallel()
-	rules, err := New(scanner.Config{})
+	rules, err := New(Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +116,7 @@ func TestRealFindings(t *testing.T) {
 	if dir == "" {
 		t.Skip("SKIPPED: no MEM_TRANSCRIPTS")
 	}
-	rules, err := New(scanner.Config{})
+	rules, err := New(Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,7 +166,7 @@ func TestRealFindings(t *testing.T) {
 // placeholder can hold.
 func TestPatterns(t *testing.T) {
 	t.Parallel()
-	patterns, err := scanner.ParsePatterns(scanner.GitleaksData)
+	patterns, err := ParsePatterns(GitleaksData)
 	if err != nil || len(patterns) < 200 {
 		t.Fatalf("%d patterns, %v", len(patterns), err)
 	}
@@ -181,7 +180,7 @@ func TestPatterns(t *testing.T) {
 			t.Errorf("%s has no keywords", p.ID)
 		}
 	}
-	for _, name := range scanner.Names() {
+	for _, name := range RuleNames() {
 		if mark := placeholder(name, 1); mark != opening+name+":1"+closing {
 			t.Errorf("the placeholder of %s is %s", name, mark)
 		}
@@ -191,11 +190,11 @@ func TestPatterns(t *testing.T) {
 // TestWindowsFindWhatTheWholeTextHolds compares looks around keywords with the regular expression on the whole text.
 func TestWindowsFindWhatTheWholeTextHolds(t *testing.T) {
 	t.Parallel()
-	rules, err := New(scanner.Config{})
+	rules, err := New(Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	patterns, err := scanner.ParsePatterns(scanner.GitleaksData)
+	patterns, err := ParsePatterns(GitleaksData)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -205,18 +204,18 @@ func TestWindowsFindWhatTheWholeTextHolds(t *testing.T) {
 		at := rnd.IntN(len(text))
 		text = text[:at] + "\n" + plants.Fill(p.Text, p.Make(rnd)) + "\n" + text[at:]
 	}
-	found := scanner.Merge(rules.set.Find([]byte(text), nil))
+	found := Merge(rules.set.Find([]byte(text), nil))
 	for _, p := range patterns {
-		if slices.Contains(scanner.Covered, p.ID) {
+		if slices.Contains(Covered, p.ID) {
 			continue
 		}
 		p.Compile()
-		s := &scanner.Scan{Rules: rules.set, Text: []byte(text)}
+		s := &Scan{Rules: rules.set, Text: []byte(text)}
 		for _, m := range p.Re.FindAllSubmatchIndex(s.Text, -1) {
 			p.Judge(s, 0, m)
 		}
 		for _, want := range s.Spans {
-			near := strings.ToLower(text[max(0, want.Start-scanner.MaxLead):want.End])
+			near := strings.ToLower(text[max(0, want.Start-MaxLead):want.End])
 			covered := true // what is far from its keyword is not looked at: 40 digits behind a "sourcegraph" somewhere
 			for _, k := range p.Keywords {
 				covered = covered && (len(k) < 3 || !strings.Contains(near, strings.ToLower(k)))
@@ -238,7 +237,7 @@ func TestSourceFindings(t *testing.T) {
 	if list == "" {
 		t.Skip("SKIPPED: no MEM_SOURCES")
 	}
-	rules, err := New(scanner.Config{})
+	rules, err := New(Config{})
 	if err != nil {
 		t.Fatal(err)
 	}

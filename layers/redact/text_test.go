@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/memvcs/mem/layers/redact/scanner"
 	"github.com/memvcs/mem/testdata/gen/plants"
 )
 
@@ -15,7 +14,7 @@ import (
 // and the lines stand.
 func TestFile(t *testing.T) {
 	t.Parallel()
-	rules, err := New(scanner.Config{})
+	rules, err := New(Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +55,7 @@ func FuzzFile(f *testing.F) {
 	f.Add("key = \"AKIAQ3EGQKLM2NOPQRST\"\n-----BEGIN PRIVATE KEY-----\nabc\n")
 	f.Add("{\"a\":\n\"b\"}\n[1]\n{")
 	f.Add("\x00\xff\r\n\n\n")
-	rules, err := New(scanner.Config{})
+	rules, err := New(Config{})
 	if err != nil {
 		f.Fatal(err)
 	}

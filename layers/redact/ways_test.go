@@ -11,7 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/memvcs/mem/layers/redact/scanner"
 	"github.com/memvcs/mem/testdata/gen/plants"
 )
 
@@ -241,7 +240,7 @@ var structured = []string{
 // TestStructured finds a secret by the names around it, and takes nothing for one whose names are those of others.
 func TestStructured(t *testing.T) {
 	t.Parallel()
-	rules, err := New(scanner.Config{})
+	rules, err := New(Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -284,7 +283,7 @@ func wrapped(text string) map[string]string {
 // TestWays finds all of the former wherever they stand, and nothing in the latter.
 func TestWays(t *testing.T) {
 	t.Parallel()
-	rules, err := New(scanner.Config{})
+	rules, err := New(Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -327,7 +326,7 @@ func TestWays(t *testing.T) {
 // TestWholeValue cuts all of the value between the marks « and » and nothing else, or nothing where there are no marks.
 func TestWholeValue(t *testing.T) {
 	t.Parallel()
-	rules, err := New(scanner.Config{})
+	rules, err := New(Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -410,12 +409,12 @@ func TestKubernetes(t *testing.T) {
 		{"an end", "kind: Secret\ndata:", nil},
 		{"half", `{"kind":"Secret","data":{"one":"` + a, nil},
 	} {
-		rules, err := New(scanner.Config{})
+		rules, err := New(Config{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		var got []string
-		for _, s := range scanner.Merge(scanner.NewScan(rules.set).Run([]byte(c.text), 1)) {
+		for _, s := range Merge(NewScan(rules.set).Run([]byte(c.text), 1)) {
 			got = append(got, c.text[s.Start:s.End])
 		}
 		if !slices.Equal(got, c.want) {
@@ -428,7 +427,7 @@ func TestKubernetes(t *testing.T) {
 // them. What is found once must not be found again, and valid JSON stays valid.
 func TestPlanted(t *testing.T) {
 	t.Parallel()
-	rules, err := New(scanner.Config{})
+	rules, err := New(Config{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/memvcs/mem/layers/projects"
 	"github.com/memvcs/mem/layers/redact"
-	"github.com/memvcs/mem/layers/redact/scanner"
 	"github.com/memvcs/mem/layers/state"
 )
 
@@ -36,8 +35,8 @@ func RulesIn(db *state.DB, dir string) redact.Rules {
 
 // envValues returns the secrets in the .env files for dir. Unreadable files are ignored: the values only supplement
 // the rules, and must not prevent a capture.
-func envValues(dir string) []scanner.Known {
-	var out []scanner.Known
+func envValues(dir string) []redact.Known {
+	var out []redact.Known
 	inside := projects.InsideRepo(dir)
 	for d := dir; d != ""; d = projects.Parent(d) {
 		entries, err := os.ReadDir(d)
@@ -51,7 +50,7 @@ func envValues(dir string) []scanner.Known {
 	return out
 }
 
-func envValuesOf(dir string, entries []os.DirEntry) (out []scanner.Known) {
+func envValuesOf(dir string, entries []os.DirEntry) (out []redact.Known) {
 	files := 0
 	for _, e := range entries {
 		if !isEnvFile(e.Name()) || files == maxEnvFiles {
@@ -63,7 +62,7 @@ func envValuesOf(dir string, entries []os.DirEntry) (out []scanner.Known) {
 			continue
 		}
 		if b, err := readEnvFile(filepath.Join(dir, e.Name())); err == nil {
-			out = append(out, scanner.Environment(b)...)
+			out = append(out, redact.Environment(b)...)
 		}
 	}
 	return out

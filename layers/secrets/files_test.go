@@ -8,7 +8,6 @@ import (
 
 	"github.com/memvcs/mem/layers/layerstest"
 	"github.com/memvcs/mem/layers/redact"
-	"github.com/memvcs/mem/layers/redact/scanner"
 	"github.com/memvcs/mem/layers/secrets"
 )
 
@@ -29,7 +28,7 @@ func TestTwins(t *testing.T) {
 	layerstest.SkipShort(t)
 	t.Parallel()
 	ctx := context.Background()
-	rules, err := redact.New(scanner.Config{})
+	rules, err := redact.New(redact.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/redact"
-	"github.com/memvcs/mem/layers/redact/scanner"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/transcript"
 	"github.com/memvcs/mem/layers/trust"
@@ -132,7 +131,7 @@ func LeaksIn(r io.Reader, skip int64, rules redact.Rules, where Leak) (leaks []L
 func (l Leak) each(clean []byte, cuts []redact.Cut) (out []Leak) {
 	for _, c := range cuts {
 		l.Rule = redact.RuleOf(clean[c.At : c.At+int64(c.Len)])
-		l.Length, l.Hash = len(c.Bytes), scanner.Fingerprint(c.Bytes)
+		l.Length, l.Hash = len(c.Bytes), redact.Fingerprint(c.Bytes)
 		out = append(out, l)
 	}
 	return out

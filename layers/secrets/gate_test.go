@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/memvcs/mem/layers/redact"
-	"github.com/memvcs/mem/layers/redact/scanner"
 	"github.com/memvcs/mem/layers/secrets"
 )
 
@@ -45,7 +44,7 @@ func TestLeaksInSession(t *testing.T) {
 
 func rulesOf(t *testing.T) redact.Rules {
 	t.Helper()
-	rules, err := redact.New(scanner.Config{})
+	rules, err := redact.New(redact.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,14 +5,13 @@ import (
 	"testing"
 
 	"github.com/memvcs/mem/layers/redact"
-	"github.com/memvcs/mem/layers/redact/scanner"
 	"github.com/memvcs/mem/layers/secrets"
 )
 
 // TestRedactOwn cuts what people wrote from records and messages of commits, and none of what holds them together, whatever a rule finds.
 func TestRedactOwn(t *testing.T) {
 	t.Parallel()
-	rules, err := redact.New(scanner.Config{Custom: []scanner.Custom{{Name: "digits", Regexp: "[0-9]{4}"}}})
+	rules, err := redact.New(redact.Config{Custom: []redact.Custom{{Name: "digits", Regexp: "[0-9]{4}"}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,6 @@ import (
 	"github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/redact"
-	"github.com/memvcs/mem/layers/redact/scanner"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/transcript"
 	"github.com/memvcs/mem/objects"
@@ -86,7 +85,7 @@ func secretsAt(ctx context.Context, db *state.DB, p refs.Project, content object
 					continue
 				}
 				byNo[c.No] = &Secret{No: c.No, Rule: redact.RuleOf(mark), Message: v.N, Places: 1,
-					Hash: scanner.Fingerprint(c.Bytes), Length: len(c.Bytes)}
+					Hash: redact.Fingerprint(c.Bytes), Length: len(c.Bytes)}
 			}
 		}
 		if len(cuts) > 0 {

@@ -16,7 +16,6 @@ import (
 	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/layerstest"
 	"github.com/memvcs/mem/layers/redact"
-	"github.com/memvcs/mem/layers/redact/scanner"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/objects/stream"
@@ -30,7 +29,7 @@ func TestPlantedRemote(t *testing.T) {
 	layerstest.SkipShort(t)
 	t.Parallel()
 	ctx := context.Background()
-	rules, err := redact.New(scanner.Config{})
+	rules, err := redact.New(redact.Config{})
 	if err != nil {
 		t.Fatal(err)
 	}

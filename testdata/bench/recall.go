@@ -11,14 +11,13 @@ import (
 	"unicode/utf8"
 
 	"github.com/memvcs/mem/layers/redact"
-	"github.com/memvcs/mem/layers/redact/scanner"
 	"github.com/memvcs/mem/testdata/gen/plants"
 )
 
 // barRecall measures how many passwords of each alphabet the rules find whole in each position, prints that as a table, and counts what
 // they find in the source of libraries.
 func (b *bench) barRecall() ([]row, error) {
-	rules, err := redact.New(scanner.Config{})
+	rules, err := redact.New(redact.Config{})
 	if err != nil {
 		return nil, err
 	}

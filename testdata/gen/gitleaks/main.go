@@ -1,7 +1,7 @@
 // Gitleaks turns the rule file of gitleaks (config/gitleaks.toml, MIT) into the lines of JSON that package
 // layers/redact embeds:
 //
-//	go run ./testdata/gen/gitleaks v8.30.1 < config/gitleaks.toml > layers/redact/scanner/gitleaks.jsonl
+//	go run ./testdata/gen/gitleaks v8.30.1 < config/gitleaks.toml > layers/redact/gitleaks.jsonl
 //
 // It leaves out descriptions, paths (a transcript has none) and the rules that redact has its own code for.
 package main

@@ -24,7 +24,7 @@ import (
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/engines"
-	"github.com/memvcs/mem/layers/redact/scanner"
+	"github.com/memvcs/mem/layers/redact"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/refs"
 )
@@ -139,7 +139,7 @@ func RunHook(e *app.Env, event string) {
 // prepareCapture runs the initialisation of a capture concurrently with its start.
 func prepareCapture(e *app.Env) {
 	e.Growing()
-	scanner.Warm()
+	redact.Warm()
 }
 
 // distillEnded distils ended sessions with the model of distill.engine. Errors go to the log.

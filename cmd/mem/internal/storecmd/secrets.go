@@ -13,7 +13,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/originals"
-	"github.com/memvcs/mem/layers/redact/scanner"
+	"github.com/memvcs/mem/layers/redact"
 	"github.com/memvcs/mem/layers/secrets"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/trust"
@@ -72,7 +72,7 @@ func runSecretsScan(ctx context.Context, e *app.Env, name string, all bool) erro
 	for _, x := range leaks {
 		l.Add(x, app.Cell{Full: x.Where()}, app.Cell{Full: x.Rule}, app.Cell{Full: fmt.Sprint(x.Length)}, app.Cell{Full: x.Hash})
 	}
-	err = l.Print("rules", scanner.Version)
+	err = l.Print("rules", redact.RulesVersion)
 	if err != nil || len(leaks) == 0 {
 		return err
 	}
@@ -174,7 +174,7 @@ func runSecretsRules(e *app.Env) error {
 	if err != nil {
 		return err
 	}
-	allRules := scanner.Names()
+	allRules := redact.RuleNames()
 	own := []string{}
 	allow := []string{}
 	for _, s := range conf.List() {
@@ -203,7 +203,7 @@ func runSecretsAllow(ctx context.Context, e *app.Env, what, reason string) error
 	if err != nil {
 		return err
 	}
-	names := scanner.Names()
+	names := redact.RuleNames()
 	for _, s := range conf.List() {
 		if name, ok := strings.CutPrefix(s.Key, app.RuleKey); ok {
 			names = append(names, name)

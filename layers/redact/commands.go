@@ -1,0 +1,120 @@
+package redact
+
+import (
+	"bytes"
+)
+
+// maxCommand is the number of bytes of a command line that are examined.
+const maxCommand = 400
+
+// A passwordCommand is a command that takes a password in an option with a short or unspecific name.
+type passwordCommand struct {
+	name   string // ends with a blank if other words begin with it
+	flags  []string
+	joined bool // the value may follow the option directly
+	apart  bool // the value may be the next word
+	user   bool // the value is user:password
+}
+
+// passwordCommands returns the commands that take passwords in options.
+func passwordCommands() []passwordCommand {
+	return []passwordCommand{
+		{"curl ", []string{"-u", "--user", "--proxy-user", "-U"}, true, true, true},
+		{"sshpass ", []string{"-p"}, true, true, false},
+		{"docker login", []string{"-p"}, false, true, false},
+		{"podman login", []string{"-p"}, false, true, false},
+		{"helm registry login", []string{"-p"}, false, true, false},
+		{"mysql ", []string{"-p"}, true, false, false},
+		{"mysqldump ", []string{"-p"}, true, false, false},
+		{"mysqladmin ", []string{"-p"}, true, false, false},
+		{"mariadb ", []string{"-p"}, true, false, false},
+		{"redis-cli ", []string{"-a", "--pass"}, false, true, false},
+		{"sqlcmd ", []string{"-P"}, true, true, false},
+		{"ldapsearch ", []string{"-w"}, true, true, false},
+		{"ldapadd ", []string{"-w"}, true, true, false},
+		{"ldapmodify ", []string{"-w"}, true, true, false},
+		{"ldapwhoami ", []string{"-w"}, true, true, false},
+		{"twine upload", []string{"-p"}, false, true, false},
+		{"az login", []string{"-p"}, false, true, false},
+		{"gh secret set", []string{"--body", "-b"}, true, true, false},
+		{"mongosh ", []string{"-p"}, true, true, false},
+		{"mongo ", []string{"-p"}, true, true, false},
+		{"mongodump ", []string{"-p"}, true, true, false},
+		{"mongorestore ", []string{"-p"}, true, true, false},
+		{"http ", []string{"-a", "--auth"}, false, true, true},
+		{"https ", []string{"-a", "--auth"}, false, true, true},
+		{"openssl enc", []string{"-k"}, false, true, false},
+		{"zip ", []string{"-P"}, true, true, false},
+		{"7z ", []string{"-p"}, true, false, false},
+		{"7za ", []string{"-p"}, true, false, false},
+		{"keytool ", []string{"-storepass", "-keypass"}, false, true, false},
+		{"ssh-keygen ", []string{"-N"}, true, true, false},
+		{"ssm put-parameter", []string{"--value"}, false, true, false},
+		{"cargo login", []string{""}, true, false, false},
+	}
+}
+
+// match finds the password in the command at text[at:], up to the end of the line.
+func (f *passwordCommand) match(s *Scan, at int, _ *word) {
+	text := s.Text
+	if at > 0 && WordChars.Has(text[at-1]) && !escaped(text, at) &&
+		(at < 2 || !HasFold(text[at-2:], "unzip ")) {
+		return
+	}
+	i, limit := at+len(f.name), min(len(text), at+maxCommand)
+	for i < limit {
+		from, end := ShellWord(text[:limit], i)
+		if from == end && (end >= limit || !Quote(text[end])) {
+			return
+		}
+		i = afterQuote(text[:limit], end)
+		if from, end, ok := f.argument(text[:limit], from, end, i); ok {
+			f.value(s, from, end)
+			return
+		}
+	}
+}
+
+// argument returns the value of an option if the word text[from:end] is that option or begins with it. i is the
+// offset after the word.
+func (f *passwordCommand) argument(text []byte, from, end, i int) (start, stop int, ok bool) {
+	w := text[from:end]
+	for _, flag := range f.flags {
+		if !bytes.HasPrefix(w, []byte(flag)) {
+			continue
+		}
+		switch rest := w[len(flag):]; {
+		case len(rest) == 0 && f.apart:
+			start, stop = ShellWord(text, i)
+			return start, stop, true
+		case len(rest) == 0 && f.joined && end < len(text) && Quote(text[end]): // -p'value'
+			start, stop = ShellWord(text, end)
+			return start, stop, true
+		case len(rest) > 1 && rest[0] == '=' && len(flag) > 2:
+			return from + len(flag) + 1, end, true
+		case len(rest) > 0 && f.joined && len(flag) <= 2:
+			return from + len(flag), end, true
+		}
+	}
+	return 0, 0, false
+}
+
+// value reports text[from:end], or the part after the user's name, if it may be a password.
+func (f *passwordCommand) value(s *Scan, from, end int) {
+	if f.user {
+		n := bytes.IndexByte(s.Text[from:end], ':')
+		if n < 0 {
+			return
+		}
+		from += n + 1
+	}
+	s.password(from, end)
+}
+
+// afterQuote returns the offset after the word of a command that ends at end: after its closing quote, if it has one.
+func afterQuote(text []byte, end int) int {
+	if end < len(text) && Quote(text[end]) {
+		return end + 1
+	}
+	return end
+}

@@ -1,0 +1,183 @@
+package redact
+
+import (
+	"bytes"
+	"slices"
+)
+
+// blockValue returns the value at i of "password: |" or "password = <<EOT": the next line, if it is one word.
+func (s *Scan) blockValue(i int) (v Span, st Style, ok bool) {
+	text := s.Text
+	n := 0
+	switch {
+	case i < len(text) && (text[i] == '|' || text[i] == '>'):
+		for n = 1; i+n < len(text) && bytes.IndexByte([]byte("+-123456789"), text[i+n]) >= 0; n++ {
+		}
+	case bytes.HasPrefix(text[i:], []byte("<<")):
+		n = 2
+		for n < 6 && i+n < len(text) && bytes.IndexByte([]byte(`-~"'`), text[i+n]) >= 0 {
+			n++
+		}
+		n += NameChars.Run(text[i+n:], 32)
+		n += Spaces(text[i+n:])
+		for i+n < len(text) && Quote(text[i+n]) {
+			n++
+		}
+	}
+	if n == 0 {
+		return v, st, false
+	}
+	i += n + Spaces(text[i+n:])
+	end := Newline(text[i:])
+	if end == 0 {
+		return v, st, false
+	}
+	i = LineStart(text, i+end)
+	n = lineRun(text[i:])
+	return Span{Start: i, End: i + n}, Line, n > 0 && EndsLine(text[i+n:])
+}
+
+// nextLine returns the value on the line after the line end at i: a quoted value, or a generated word. A line of
+// dashes may stand between the two lines.
+func (s *Scan) nextLine(i int) (v Span, st Style, ok bool) {
+	text := s.Text
+	i = LineStart(text, i+Newline(text[i:]))
+	if bytes.HasPrefix(text[i:], []byte("---")) || bytes.HasPrefix(text[max(0, i-1):], []byte("---")) {
+		for i < len(text) && text[i] == '-' {
+			i++
+		}
+		n := Newline(text[i:])
+		if n == 0 {
+			return v, st, false
+		}
+		i = LineStart(text, i+n)
+	} else if bytes.HasPrefix(text[i:], []byte("string(")) {
+		if n := bytes.IndexByte(text[i:min(len(text), i+24)], ')'); n > 0 {
+			i += n + 1
+			return s.literal(i + Spaces(text[i:]))
+		}
+	}
+	if v, st, ok = s.literal(i); ok {
+		return v, st, ok
+	}
+	n := lineRun(text[i:])
+	return Span{Start: i, End: i + n}, Line, n > 0 && Strong(text[i:i+n]) &&
+		EndsLine(text[i+n:])
+}
+
+// nameValueEntry returns the value in "- name: DB_PASSWORD" followed by a line "value: ...". i is the offset after
+// the name.
+func (s *Scan) nameValueEntry(start, i int) (v Span, st Style, ok bool) {
+	text := s.Text
+	before := bytes.TrimRight(text[:start], ` "'\`)
+	if !bytes.HasSuffix(before, []byte("name:")) && !bytes.HasSuffix(before, []byte("key:")) {
+		return v, st, false
+	}
+	i = LineStart(text, i+Newline(text[i:]))
+	if !bytes.HasPrefix(text[i:], []byte("value:")) {
+		return v, st, false
+	}
+	i += len("value:")
+	i += Spaces(text[i:])
+	if v, st, ok = s.literal(i); ok {
+		return v, st, ok
+	}
+	n := lineRun(text[i:])
+	return Span{Start: i, End: i + n}, Line, n > 0 && EndsLine(text[i+n:])
+}
+
+// nestedValue returns the value in {"type": "string", "value": "..."} or { default = "..." }. i is the offset after the
+// bracket.
+func (s *Scan) nestedValue(i int) (v Span, st Style, ok bool) {
+	text := s.Text
+	rest := text[i:min(len(text), i+240)]
+	if n := bytes.IndexByte(rest, '}'); n >= 0 {
+		rest = rest[:n]
+	}
+	for _, name := range [...]string{"value", "Value", "default"} {
+		n := bytes.Index(rest, []byte(name))
+		if n < 0 {
+			continue
+		}
+		at, _, _ := SkipClosers(text, i+n+len(name))
+		if at += Spaces(text[at:]); at < len(text) && (text[at] == ':' || text[at] == '=') {
+			return s.literal(at + 1 + Spaces(text[at+1:]))
+		}
+	}
+	return v, st, false
+}
+
+// cell returns the value in the table cell at i.
+func (s *Scan) cell(i int) (v Span, st Style, ok bool) {
+	text := s.Text
+	for i < len(text) && bytes.IndexByte([]byte(" `*\"'"), text[i]) >= 0 {
+		i++
+	}
+	n := UnquotedChars.Run(text[i:], MaxValue)
+	end := i + n
+	for end > i && text[end-1] == '*' {
+		end--
+	}
+	return Span{Start: i, End: end}, Loose, end > i
+}
+
+// list reports the strings of the list at i that are plausible.
+func (s *Scan) list(i int, kind string) {
+	for range 32 {
+		i += Spaces(s.Text[i:])
+		for Newline(s.Text[i:]) > 0 {
+			i = LineStart(s.Text, i+Newline(s.Text[i:]))
+		}
+		v, st, ok := s.literal(i)
+		if !ok {
+			return
+		}
+		if Plausible(kind, s.Text[v.Start:v.End], st) {
+			s.found(v.Start, v.End, kind)
+		}
+		for i = v.End; i < len(s.Text) && Closers.Has(s.Text[i]) && i < v.End+6; i++ {
+		}
+		if i == len(s.Text) || s.Text[i] != ',' {
+			return
+		}
+		i++
+	}
+}
+
+// items reports the items of the YAML list that begins on the line after i.
+func (s *Scan) items(i int, kind string) {
+	for range 32 {
+		n := Newline(s.Text[i:])
+		if n == 0 {
+			return
+		}
+		i = LineStart(s.Text, i+n)
+		if !bytes.HasPrefix(s.Text[i:], []byte("- ")) {
+			return
+		}
+		i += 2
+		v, st, ok := s.literal(i)
+		if !ok {
+			v, st = Span{Start: i, End: i + lineRun(s.Text[i:])}, Line
+		}
+		if v.End > v.Start && Plausible(kind, s.Text[v.Start:v.End], st) {
+			s.found(v.Start, v.End, kind)
+		}
+		for i = v.End; i < len(s.Text) && Closers.Has(s.Text[i]) && Newline(s.Text[i:]) == 0; i++ {
+		}
+	}
+}
+
+// Setter reports whether a function of this name stores the secret that it receives.
+func Setter(name []byte) bool {
+	return slices.ContainsFunc(nameWords(name), func(w string) bool { return w == "set" || w == "with" || w == "use" })
+}
+
+// directive reports whether name is a configuration directive whose argument is a password.
+func directive(name []byte) bool {
+	switch string(bytes.ToLower(name)) {
+	case "requirepass", "masterauth", "bindpw", "rootpw", "-setcookie":
+		return true
+	}
+	return false
+}

@@ -1,0 +1,78 @@
+package redact
+
+import (
+	"bytes"
+)
+
+// elementText returns the text at i of an XML element, up to the next tag.
+func (s *Scan) elementText(i int) (v Span, st Style, ok bool) {
+	text := s.Text
+	for range 4 {
+		i += Spaces(text[i:])
+		i += Newline(text[i:])
+	}
+	i += Spaces(text[i:])
+	i = LineStart(text, i)
+	end := "</"
+	if data := "<![CDATA["; bytes.HasPrefix(text[i:], []byte(data)) {
+		i, end = i+len(data), "]]>"
+	}
+	n := bytes.Index(text[i:min(len(text), i+MaxValue)], []byte(end))
+	if k := bytes.Index(text[i:min(len(text), i+MaxValue)], []byte(`<\/`)); k > 0 && (n < 0 || k < n) {
+		n = k
+	}
+	if n < 1 {
+		return v, st, false
+	}
+	v = trimCell(text, i, i+n)
+	if k := bytes.IndexAny(text[v.Start:v.End], "\r\n"); k >= 0 { // and the number of the next line
+		v.End = v.Start + k
+	} else if k := bytes.Index(text[v.Start:v.End], []byte(`\n`)); k >= 0 {
+		v.End = v.Start + k
+	}
+	v = trimCell(text, v.Start, v.End)
+	return v, Loose, v.End > v.Start
+}
+
+// element returns the text of the element whose name ends at i, after its attributes.
+func (s *Scan) element(i int) (v Span, st Style, ok bool) {
+	n := bytes.IndexByte(s.Text[i:min(len(s.Text), i+200)], '>')
+	if n < 0 || n > 0 && s.Text[i+n-1] == '/' || bytes.IndexByte(s.Text[i:i+n], '<') >= 0 {
+		return v, st, false
+	}
+	v, _, ok = s.elementText(i + n + 1)
+	return v, Quoted, ok
+}
+
+// element reports whether the name of an XML element begins at the end of text.
+func element(text []byte) bool {
+	n := len(text)
+	if n > 0 && text[n-1] == ':' {
+		n -= 1 + Alnum.RunBack(text[:n-1], 24)
+	}
+	return n > 0 && text[n-1] == '<'
+}
+
+// propertyInitialiser returns the value of { get; set; } = "value" in C#.
+func (s *Scan) propertyInitialiser(i int) (v Span, st Style, ok bool) {
+	n := bytes.IndexByte(s.Text[i:min(len(s.Text), i+48)], '}')
+	if n < 0 {
+		return v, st, false
+	}
+	i += n + 1
+	if i += Spaces(s.Text[i:]); i >= len(s.Text) || s.Text[i] != '=' {
+		return v, st, false
+	}
+	return s.literal(i + 1 + Spaces(s.Text[i+1:]))
+}
+
+// property returns the string after <key>password</key> in a property list. The key ends at i.
+func (s *Scan) property(i int) (v Span, st Style, ok bool) {
+	rest := s.Text[i:min(len(s.Text), i+80)]
+	const open = "<string>"
+	n := bytes.Index(rest, []byte(open))
+	if n < 0 || !bytes.HasPrefix(rest, []byte("</key>")) || len(bytes.Trim(rest[len("</key>"):n], " \t\r\n\\")) > 1 {
+		return v, st, false
+	}
+	return s.elementText(i + n + len(open))
+}
