@@ -14,7 +14,6 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/historycmd"
 	"github.com/memvcs/mem/cmd/mem/internal/hookcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/hookset"
-	"github.com/memvcs/mem/cmd/mem/internal/keepitcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/knowledgecmd"
 	"github.com/memvcs/mem/cmd/mem/internal/mcpcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/remotecmd"
@@ -114,7 +113,7 @@ func inspectCommands() []command {
 		{name: "why", under: "blame", group: groupLook, across: []string{""}, make: historycmd.WhyCommand},
 		{name: "versions", group: groupHidden, make: versioncmd.Versions},
 		{name: "keepit", group: groupLook, common: true, bare: "list", writes: []string{"set", "add", "rm"}, across: []string{"list"},
-			make: keepitcmd.Keepit},
+			make: versioncmd.Keepit},
 		{name: "facts", group: groupLook, bare: "list", writes: []string{"save", "add", "edit", "confirm", "rm", "verify"},
 			across: []string{"list", "search"}, make: knowledgecmd.Facts},
 		{name: "concepts", under: "facts", group: groupLook, bare: "list", writes: []string{"assign", "rename", "merge", "split", "rm"},

@@ -11,7 +11,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/keepitcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/compress"
@@ -377,13 +376,13 @@ func printPreview(e *app.Env, c derive.CompressResult) error {
 			e.Printf("  threshold  none: every marker is in a message that --skip leaves out\n")
 			break
 		}
-		e.Printf("  threshold  %s\n", keepitcmd.ThresholdText(c.Fates[judged].Pressure))
+		e.Printf("  threshold  %s\n", thresholdText(c.Fates[judged].Pressure))
 	}
 	e.Printf("\n")
-	if err := keepitcmd.FateTable(e, c.Fates); err != nil {
+	if err := fateTable(e, c.Fates); err != nil {
 		return err
 	}
-	e.Printf("\n%s\n", keepitcmd.KeptLine(v.Preserved, v.Summarised, skippedOf(c.Fates)))
+	e.Printf("\n%s\n", keptLine(v.Preserved, v.Summarised, skippedOf(c.Fates)))
 	return nil
 }
 

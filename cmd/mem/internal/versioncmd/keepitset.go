@@ -1,4 +1,4 @@
-package keepitcmd
+package versioncmd
 
 import (
 	"context"

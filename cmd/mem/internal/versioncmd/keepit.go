@@ -1,4 +1,4 @@
-package keepitcmd
+package versioncmd
 
 import (
 	"context"
@@ -294,16 +294,16 @@ func runKeepitPreview(ctx context.Context, run names.Run, o keepitOptions, name 
 	if run.Opt.JSON {
 		return run.PrintJSON("keepit.preview", decay)
 	}
-	run.Printf("A%s\n", ThresholdText(p)[1:])
+	run.Printf("A%s\n", thresholdText(p)[1:])
 	if len(fates) == 0 {
 		run.Note("%s has no markers", term.ShortID(in.rev.Session.ID))
 		return nil
 	}
 	run.Printf("\n")
-	if err := FateTable(run.Env, fates); err != nil {
+	if err := fateTable(run.Env, fates); err != nil {
 		return err
 	}
-	run.Printf("\n%s\n", KeptLine(decay.Preserved, decay.Summarised, 0))
+	run.Printf("\n%s\n", keptLine(decay.Preserved, decay.Summarised, 0))
 	return nil
 }
 

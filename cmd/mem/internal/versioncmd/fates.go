@@ -1,4 +1,4 @@
-package keepitcmd
+package versioncmd
 
 import (
 	"fmt"
@@ -10,14 +10,14 @@ import (
 	"github.com/memvcs/mem/layers/tokens"
 )
 
-// ThresholdText returns the settings of a pressure and the weight from which markers survive it.
-func ThresholdText(p keepit.Pressure) string {
+// thresholdText returns the settings of a pressure and the weight from which markers survive it.
+func thresholdText(p keepit.Pressure) string {
 	return fmt.Sprintf("at %d:1 %s, %d session%s ago, a marker is kept from %s on: %s", p.Ratio, p.Level, p.Distance,
 		term.Plural(p.Distance), keepit.Thousandths(p.Threshold()), p)
 }
 
-// FateTable prints the fate and margin of each marker.
-func FateTable(e *app.Env, fates []compress.Fate) error {
+// fateTable prints the fate and margin of each marker.
+func fateTable(e *app.Env, fates []compress.Fate) error {
 	t := e.Table(app.Column{Name: "WEIGHT"}, app.Column{Name: "FATE"}, app.Column{Name: "MARGIN", Right: true},
 		app.Column{Name: "AT"}, app.Column{Name: "TEXT", Shrinks: true})
 	for _, f := range fates {
@@ -41,8 +41,8 @@ func FateTable(e *app.Env, fates []compress.Fate) error {
 	return t.Flush()
 }
 
-// KeptLine returns the numbers of kept, unprotected and skipped markers.
-func KeptLine(kept, summarised, skipped int) string {
+// keptLine returns the numbers of kept, unprotected and skipped markers.
+func keptLine(kept, summarised, skipped int) string {
 	line := fmt.Sprintf("%d of %d kept word for word, %d not protected", kept, kept+summarised+skipped, summarised)
 	if skipped > 0 {
 		line += fmt.Sprintf(", %d skipped", skipped)
