@@ -14,7 +14,7 @@ import (
 
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/brief"
-	"github.com/memvcs/mem/layers/export"
+	"github.com/memvcs/mem/layers/interchange"
 	"github.com/memvcs/mem/layers/knowledge"
 	"github.com/memvcs/mem/layers/knowledge/concepts"
 	"github.com/memvcs/mem/layers/knowledge/facts"
@@ -282,7 +282,7 @@ func (d *desk) reflectAll(m *layers.Memory, p state.Project) {
 			d.t.Errorf("a rule holds: %q", r.Text)
 		}
 	}
-	page, err := export.MemoryPage(ctx, m.DB, p, 0)
+	page, err := interchange.MemoryPage(ctx, m.DB, p, 0)
 	if err != nil {
 		d.t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/memvcs/mem/layers/capture"
-	"github.com/memvcs/mem/layers/export"
+	"github.com/memvcs/mem/layers/interchange"
 	"github.com/memvcs/mem/layers/knowledge"
 	"github.com/memvcs/mem/layers/knowledge/facts"
 	"github.com/memvcs/mem/layers/layerstest"
@@ -123,7 +123,7 @@ func TestPoisonIsNoWordOfTheUser(t *testing.T) {
 	if found.Sessions < len(sources)-len(poisons()) { // not those of subagents
 		t.Errorf("%d sessions were looked through, want %d", found.Sessions, len(sources)-len(poisons()))
 	}
-	page, err := export.MemoryPage(ctx, m.DB, projects[0], 0)
+	page, err := interchange.MemoryPage(ctx, m.DB, projects[0], 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/remotecmd"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/checkout"
-	"github.com/memvcs/mem/layers/export"
+	"github.com/memvcs/mem/layers/interchange"
 
 	"github.com/urfave/cli/v2"
 )
@@ -92,7 +92,7 @@ func Export(e *app.Env) *cli.Command {
 
 // writeL1 writes the sessions of the project as files.
 func (o *exportOptions) writeL1(ctx context.Context, run names.Run) error {
-	done, err := export.L1Files(ctx, run.DB, run.Project, run.Path(o.l1), checkout.CheckoutOptions{Force: o.force, DryRun: run.Opt.DryRun})
+	done, err := interchange.L1Files(ctx, run.DB, run.Project, run.Path(o.l1), checkout.CheckoutOptions{Force: o.force, DryRun: run.Opt.DryRun})
 	if err != nil {
 		return names.StoreError(app.FileError(err))
 	}
@@ -112,10 +112,10 @@ func (o *exportOptions) writeL1(ctx context.Context, run names.Run) error {
 
 // write writes facts and concepts in a format.
 func (o *exportOptions) write(ctx context.Context, run names.Run) error {
-	format, answer, file := export.Format(o.format), app.Object{"format", o.format}, ""
+	format, answer, file := interchange.Format(o.format), app.Object{"format", o.format}, ""
 	o.out = app.OutName(o.out)
 	if o.out == "" || o.out == "-" {
-		b, err := export.Encode(ctx, run.DB, run.Project, format)
+		b, err := interchange.Encode(ctx, run.DB, run.Project, format)
 		switch {
 		case err != nil:
 			return err
@@ -132,7 +132,7 @@ func (o *exportOptions) write(ctx context.Context, run names.Run) error {
 		if err != nil {
 			return err
 		}
-		n, done, err := export.Write(ctx, run.DB, run.Project, format, checkout.Place{Path: path},
+		n, done, err := interchange.Write(ctx, run.DB, run.Project, format, checkout.Place{Path: path},
 			checkout.CheckoutOptions{Force: o.force, DryRun: run.Opt.DryRun})
 		if err != nil {
 			return app.FileError(err)

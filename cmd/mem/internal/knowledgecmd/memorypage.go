@@ -8,7 +8,7 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
-	"github.com/memvcs/mem/layers/export"
+	"github.com/memvcs/mem/layers/interchange"
 	"github.com/memvcs/mem/layers/tokens"
 )
 
@@ -35,8 +35,8 @@ func MemoryPage(e *app.Env) *cli.Command {
 }
 
 func runMemory(ctx context.Context, run names.Run, budget int) error {
-	page, err := export.MemoryPage(ctx, run.DB, run.Project, budget)
-	if errors.Is(err, export.ErrBudget) {
+	page, err := interchange.MemoryPage(ctx, run.DB, run.Project, budget)
+	if errors.Is(err, interchange.ErrBudget) {
 		return app.WithCode(app.ExitBudget, app.WithHint(err, "mem memory --budget 500"))
 	}
 	if err != nil {

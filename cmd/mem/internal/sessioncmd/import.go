@@ -19,7 +19,7 @@ import (
 	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/handover"
-	"github.com/memvcs/mem/layers/migration"
+	"github.com/memvcs/mem/layers/interchange"
 	"github.com/memvcs/mem/layers/projects"
 	"github.com/memvcs/mem/layers/sync"
 	"github.com/memvcs/mem/layers/transcript"
@@ -74,10 +74,10 @@ func ImportCommand(e *app.Env, readArchive ArchiveReader) *cli.Command {
 				return app.WithHint(app.Usagef("--trust is for archives"), "mem import --trust FILE.tar.zst")
 			}
 			if e.Operand(0) != "" && o.agent == "" {
-				if store, err := migration.Open(e.Path(e.Operand(0))); err == nil {
+				if store, err := interchange.OpenStore(e.Path(e.Operand(0))); err == nil {
 					defer store.Close()
 					return runImportStore(c.Context, e, o, store)
-				} else if syntax := (*migration.SyntaxError)(nil); errors.As(err, &syntax) {
+				} else if syntax := (*interchange.SyntaxError)(nil); errors.As(err, &syntax) {
 					return fmt.Errorf("import %s: %w", e.Operand(0), err)
 				}
 			}

@@ -10,12 +10,12 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers"
-	"github.com/memvcs/mem/layers/migration"
+	"github.com/memvcs/mem/layers/interchange"
 	"github.com/memvcs/mem/layers/tokens"
 )
 
 // runImportStore imports the store of another memory tool.
-func runImportStore(ctx context.Context, e *app.Env, o importOptions, store *migration.Store) error {
+func runImportStore(ctx context.Context, e *app.Env, o importOptions, store *interchange.Store) error {
 	return names.WithStore(e, func(m *layers.Memory) error {
 		claude, err := e.ClaudeDir()
 		if err != nil {
@@ -28,7 +28,7 @@ func runImportStore(ctx context.Context, e *app.Env, o importOptions, store *mig
 			}
 		}
 		bar := e.ProgressBytes("import", size)
-		opts := migration.Options{DryRun: e.Opt.DryRun, Claude: claude, Here: e.Dir, Progress: bar.Add}
+		opts := interchange.ImportOptions{DryRun: e.Opt.DryRun, Claude: claude, Here: e.Dir, Progress: bar.Add}
 		if e.Opt.Project != "" {
 			p, err := names.ProjectNamed(ctx, e, m, e.Opt.Project)
 			if err != nil {
@@ -36,7 +36,7 @@ func runImportStore(ctx context.Context, e *app.Env, o importOptions, store *mig
 			}
 			opts.Project = &p
 		}
-		report, err := migration.Import(ctx, m.DB, store, opts)
+		report, err := interchange.Import(ctx, m.DB, store, opts)
 		bar.End()
 		if err != nil {
 			err = fmt.Errorf("import from %s: %w", store.Tool, names.StoreError(err))
@@ -46,7 +46,7 @@ func runImportStore(ctx context.Context, e *app.Env, o importOptions, store *mig
 		} else if !e.Opt.DryRun && !o.noL1 {
 			err = refineAdded(ctx, e, m, report.Added)
 		}
-		if err != nil && report.Count(migration.New, migration.Grown) > 0 && app.StatusOf(err) == app.ExitFatal {
+		if err != nil && report.Count(interchange.New, interchange.Grown) > 0 && app.StatusOf(err) == app.ExitFatal {
 			err = app.WithCode(app.ExitPartial, err)
 		}
 		if err = errors.Join(err, printStore(e, report)); err != nil {
@@ -57,10 +57,10 @@ func runImportStore(ctx context.Context, e *app.Env, o importOptions, store *mig
 }
 
 // printStore prints the result for each item in a store; with -q only those that were not imported.
-func printStore(e *app.Env, r migration.Report) error {
+func printStore(e *app.Env, r interchange.Report) error {
 	if e.Opt.JSON {
 		return e.PrintJSON("import.store", nil, "dryRun", e.Opt.DryRun, "tool", r.Tool,
-			"items", append([]migration.Item{}, r.Items...))
+			"items", append([]interchange.Item{}, r.Items...))
 	}
 	if err := printItems(e, r.Items); err != nil {
 		return err
@@ -70,17 +70,17 @@ func printStore(e *app.Env, r migration.Report) error {
 		verb = "would import"
 	}
 	e.Note("%s %s of %s from %s: %s unchanged, %s, %s not mapped", verb,
-		tokens.Commas(r.Count(migration.New, migration.Grown)), term.Count(len(r.Items), "item"), r.Tool,
-		tokens.Commas(r.Count(migration.Unchanged)), term.Count(r.Count(migration.Conflict), "conflict"),
-		tokens.Commas(r.Count(migration.NotMapped)))
+		tokens.Commas(r.Count(interchange.New, interchange.Grown)), term.Count(len(r.Items), "item"), r.Tool,
+		tokens.Commas(r.Count(interchange.Unchanged)), term.Count(r.Count(interchange.Conflict), "conflict"),
+		tokens.Commas(r.Count(interchange.NotMapped)))
 	return nil
 }
 
 // printItems prints a row for each item. For people the reasons why items were not imported follow below the rows,
 // because they are too long for a column.
-func printItems(e *app.Env, items []migration.Item) error {
-	refused := func(it migration.Item) bool {
-		return it.Status == migration.Conflict || it.Status == migration.NotMapped
+func printItems(e *app.Env, items []interchange.Item) error {
+	refused := func(it interchange.Item) bool {
+		return it.Status == interchange.Conflict || it.Status == interchange.NotMapped
 	}
 	columns := []app.Column{{Name: "status"}, {Name: "kind"}, {Name: "project", Max: 16}, {Name: "name", Shrinks: true},
 		{Name: "as"}}
@@ -120,17 +120,17 @@ func shortName(name string) string {
 // statusPaint returns the colour of a status.
 func statusPaint(e *app.Env, status string) func(string) string {
 	switch status {
-	case migration.New, migration.Grown:
+	case interchange.New, interchange.Grown:
 		return e.Style().Green
-	case migration.Conflict, migration.NotMapped:
+	case interchange.Conflict, interchange.NotMapped:
 		return e.Style().Red
 	}
 	return e.Style().Dim
 }
 
 // storeStatus returns the exit status of an import with conflicts or items that were not mapped.
-func storeStatus(r migration.Report) error {
-	if r.Count(migration.Conflict, migration.NotMapped) > 0 {
+func storeStatus(r interchange.Report) error {
+	if r.Count(interchange.Conflict, interchange.NotMapped) > 0 {
 		return app.Exit(app.ExitPartial)
 	}
 	return nil

@@ -6,7 +6,7 @@ import (
 	"strconv"
 
 	"github.com/memvcs/mem/layers/exchange"
-	"github.com/memvcs/mem/layers/export"
+	"github.com/memvcs/mem/layers/interchange"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/transcript"
 )
@@ -55,7 +55,7 @@ const exchangesPerPage = 50
 
 // conversation returns a page of the exchanges of a session.
 func (s *Server) conversation(ctx context.Context, rev state.Rev, at string) (*conversation, error) {
-	xs, err := export.Exchanges(ctx, s.Memory.DB, rev.Project.ID, rev.Session)
+	xs, err := interchange.Exchanges(ctx, s.Memory.DB, rev.Project.ID, rev.Session)
 	if err != nil {
 		return nil, err
 	}

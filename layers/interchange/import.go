@@ -1,11 +1,4 @@
-// Package migration imports the stores of other memory tools.
-//
-// Originals are captured like any session, byte for byte and with the same rules for secrets. Versions and compositions
-// are not imported, because mem makes its own from the originals. What another tool knows is verified like the answer of
-// a model: a fact without a quote in a session is inferred, and a rule is proposed until the user promotes it.
-// Existing data is never overwritten, and a second import of the same store changes nothing. Everything in a store
-// is reported as an [Item], with the reason if it was not imported.
-package migration
+package interchange
 
 import (
 	"cmp"
@@ -23,8 +16,8 @@ import (
 	"github.com/memvcs/mem/layers/trust"
 )
 
-// Options of an import.
-type Options struct {
+// ImportOptions of an import.
+type ImportOptions struct {
 	DryRun   bool
 	Claude   string           // the directory of Claude Code, whose transcripts a store may point to
 	Project  *state.Project   // of facts, concepts and rules; nil: the one that the store names
@@ -38,7 +31,7 @@ const (
 	Grown     = "grown"
 	Unchanged = "unchanged"
 	Conflict  = "conflict"   // memory has other content under that name and keeps it
-	Skipped   = "skipped"    // memory derives it or does not need it
+	skipped   = "skipped"    // memory derives it or does not need it
 	NotMapped = "not mapped" // see Why
 )
 
@@ -70,7 +63,7 @@ func (r Report) Count(statuses ...string) (n int) {
 }
 
 // Import imports a store. An error of the memory itself ends it; the report then lists what was done before.
-func Import(ctx context.Context, db *state.DB, s *Store, o Options) (Report, error) {
+func Import(ctx context.Context, db *state.DB, s *Store, o ImportOptions) (Report, error) {
 	forgotten, err := originals.Forgotten(db)
 	if err != nil {
 		return Report{Tool: s.Tool}, err
@@ -87,7 +80,7 @@ func Import(ctx context.Context, db *state.DB, s *Store, o Options) (Report, err
 // An importer imports one store.
 type importer struct {
 	m      *state.DB
-	o      Options
+	o      ImportOptions
 	store  *Store
 	report Report
 
@@ -100,13 +93,13 @@ var errForgotten = errors.New("it contains forgotten text")
 // A projectImport imports one project of a store.
 type projectImport struct {
 	*importer
-	p       Project
+	p       storeProject
 	targets []*target
 }
 
 // A target is a session of the store and its place in memory.
 type target struct {
-	Session
+	storeSession
 	id      string
 	project state.Project
 	change  string // status of the capture; "" if it is not in memory
@@ -128,7 +121,7 @@ func (w *projectImport) run(ctx context.Context) error {
 	for _, l := range w.p.Omitted {
 		status := NotMapped
 		if l.Redundant {
-			status = Skipped
+			status = skipped
 		}
 		w.record(Item{Status: status, Kind: l.Kind, Name: l.Name, Project: name, Why: l.Why})
 	}

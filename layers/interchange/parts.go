@@ -1,4 +1,4 @@
-package migration
+package interchange
 
 import (
 	"cmp"
@@ -56,7 +56,7 @@ func (w *projectImport) recordMarkers(h *target, status, why string) {
 	}
 }
 
-func markerName(h *target, k Marker) string {
+func markerName(h *target, k storeMarker) string {
 	return fmt.Sprintf("%s %s %s", h.name(), cmp.Or(k.ID, k.UUID), keepit.Weight(k.Weight))
 }
 
@@ -193,7 +193,7 @@ func (w *projectImport) readText(ctx context.Context, rev state.Rev) (*sessionTe
 
 // marker imports a marker. If the user typed it in the session, only a different weight is imported; otherwise the
 // marker is added.
-func (w *projectImport) marker(ctx context.Context, h *target, text *sessionText, k Marker) error {
+func (w *projectImport) marker(ctx context.Context, h *target, text *sessionText, k storeMarker) error {
 	it := Item{Kind: "marker", Name: markerName(h, k), Project: h.project.Name}
 	n, ok := text.messages[k.UUID]
 	if !ok {

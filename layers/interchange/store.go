@@ -1,4 +1,4 @@
-package migration
+package interchange
 
 import (
 	"errors"
@@ -13,8 +13,8 @@ import (
 
 // The supported tools.
 const (
-	ContextEng   = "cc_context_eng"
-	MemoryKeeper = "memory-keeper"
+	contextEngTool   = "cc_context_eng"
+	memoryKeeperTool = "memory-keeper"
 )
 
 // Limits of a store.
@@ -27,25 +27,25 @@ const (
 // A Store is an open store with what it contains.
 type Store struct {
 	Tool     string
-	Projects []Project
+	Projects []storeProject
 
 	root *os.Root
 	dir  string
 }
 
-// A Project is one project of a store.
-type Project struct {
+// A storeProject is one project of a store.
+type storeProject struct {
 	Name     string
 	Dir      string // its working directory, "" if unknown
-	Sessions []Session
-	Facts    []Fact
-	Concepts []Concept
-	Rules    []Rule
-	Omitted  []Omission
+	Sessions []storeSession
+	Facts    []storeFact
+	Concepts []storeConcept
+	Rules    []storeRule
+	Omitted  []omission
 }
 
-// A Session is a registered session.
-type Session struct {
+// A storeSession is a registered session.
+type storeSession struct {
 	ID      string
 	Name    string // in the store, if it is not the ID
 	File    string // its transcript on this machine: a regular file of the store; "" if there is none
@@ -54,27 +54,27 @@ type Session struct {
 	Problem string // why its transcript cannot be read
 	Title   string
 	Tags    []string
-	Markers []Marker
+	Markers []storeMarker
 }
 
-// A Marker is a keepit marker.
-type Marker struct {
+// A storeMarker is a keepit marker.
+type storeMarker struct {
 	ID     string
 	UUID   string // of the message
 	Weight int    // hundredths
 	Text   string
 }
 
-// The kinds of a [Fact].
+// The kinds of a [storeFact].
 const (
-	Decision = "decision"
-	Pattern  = "pattern"
-	Issue    = "issue"
-	Action   = "action"
+	decisionKind = "decision"
+	patternKind  = "pattern"
+	issueKind    = "issue"
+	actionKind   = "action"
 )
 
-// A Fact is a statement about a session or a project. It has no evidence.
-type Fact struct {
+// A storeFact is a statement about a session or a project. It has no evidence.
+type storeFact struct {
 	ID         string
 	Kind       string
 	Text       string
@@ -86,14 +86,14 @@ type Fact struct {
 	Resolution string
 }
 
-// A Concept is a group of exchanges.
-type Concept struct {
+// A storeConcept is a group of exchanges.
+type storeConcept struct {
 	ID, Name, Topic, Summary string
 	Exchanges                []string
 }
 
-// A Rule is permanent knowledge.
-type Rule struct {
+// A storeRule is permanent knowledge.
+type storeRule struct {
 	ID         string
 	Type       string // rule, solution or core_logic
 	Text       string
@@ -102,8 +102,8 @@ type Rule struct {
 	Confidence int // hundredths
 }
 
-// An Omission is a part of a store that is not imported.
-type Omission struct {
+// An omission is a part of a store that is not imported.
+type omission struct {
 	Kind string // file, session, version, ...
 	Name string
 	Why  string
@@ -111,11 +111,11 @@ type Omission struct {
 	Redundant bool
 }
 
-// ErrNone reports a directory without a supported store.
-var ErrNone = errors.New("no store of another memory tool")
+// errNone reports a directory without a supported store.
+var errNone = errors.New("no store of another memory tool")
 
-// Open reads the store in dir, in its .claude/memory or in its projects. The error wraps [ErrNone] if there is none.
-func Open(dir string) (*Store, error) {
+// OpenStore reads the store in dir, in its .claude/memory or in its projects. The error wraps [errNone] if there is none.
+func OpenStore(dir string) (*Store, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, err
@@ -140,7 +140,7 @@ func (s *Store) read() error {
 			return err
 		}
 	}
-	return ErrNone
+	return errNone
 }
 
 // Path returns the path of a file of the store.

@@ -1,4 +1,4 @@
-package migration
+package interchange
 
 import (
 	"cmp"
@@ -31,12 +31,12 @@ func (w *projectImport) sessions(ctx context.Context) error {
 	}
 	var rounds [][]copied
 	list := slices.Clone(w.p.Sessions)
-	slices.SortStableFunc(list, func(a, b Session) int {
+	slices.SortStableFunc(list, func(a, b storeSession) int {
 		return cmp.Or(strings.Compare(a.ID, b.ID), cmp.Compare(b.Size, a.Size))
 	})
 	nth := map[string]int{}
 	for _, s := range list {
-		h := &target{Session: s}
+		h := &target{storeSession: s}
 		src, why := w.source(s)
 		if why != "" {
 			w.record(Item{Status: NotMapped, Kind: "session", Name: h.name(), Why: why})
@@ -69,7 +69,7 @@ func (w *projectImport) sessions(ctx context.Context) error {
 func (h *target) name() string { return cmp.Or(h.Name, h.ID) }
 
 // source returns the transcript of a session, or why there is none.
-func (w *projectImport) source(s Session) (src capture.Source, why string) {
+func (w *projectImport) source(s storeSession) (src capture.Source, why string) {
 	switch {
 	case records.SessionOf(s.ID) != records.Session(s.ID):
 		return src, "its id is not a session id"

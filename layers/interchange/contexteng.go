@@ -1,4 +1,4 @@
-package migration
+package interchange
 
 import (
 	"cmp"
@@ -18,19 +18,19 @@ func (s *Store) contextEng() (found bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	var rest []Omission
+	var rest []omission
 	for _, e := range entries {
 		switch {
 		case e.IsDir() && isName(e.Name()):
 			dirs = append(dirs, "projects/"+e.Name())
 		case e.Type()&fs.ModeSymlink != 0:
-			rest = append(rest, Omission{Kind: "project", Name: e.Name(), Why: "it is a link: import its target directly"})
+			rest = append(rest, omission{Kind: "project", Name: e.Name(), Why: "it is a link: import its target directly"})
 		}
 	}
 	for _, dir := range dirs {
 		p, ok := s.contextProject(dir)
 		if ok {
-			s.Tool, found = ContextEng, true
+			s.Tool, found = contextEngTool, true
 			s.Projects = append(s.Projects, p)
 		}
 	}
@@ -42,7 +42,7 @@ func (s *Store) contextEng() (found bool, err error) {
 
 // contextProject reads one project. ok is false if the directory is not a project. An unreadable manifest counts as one
 // if the directories of a project are next to it.
-func (s *Store) contextProject(dir string) (p Project, ok bool) {
+func (s *Store) contextProject(dir string) (p storeProject, ok bool) {
 	name := path.Join(dir, "manifest.json")
 	m, err := s.document(name)
 	if err != nil {
@@ -51,7 +51,7 @@ func (s *Store) contextProject(dir string) (p Project, ok bool) {
 			return p, false
 		}
 		p.Name = filepath.Base(s.Path(dir))
-		p.Omitted = append(p.Omitted, Omission{Kind: "project", Name: p.Name, Why: err.Error()})
+		p.Omitted = append(p.Omitted, omission{Kind: "project", Name: p.Name, Why: err.Error()})
 	} else if m.text("projectId") == "" || m.object("sessions") == nil {
 		return p, false
 	}
@@ -72,11 +72,11 @@ func (s *Store) isDir(name string) bool {
 type contextReader struct {
 	s   *Store
 	dir string
-	p   *Project
+	p   *storeProject
 }
 
 func (c *contextReader) omit(kind, name, why string) {
-	c.p.Omitted = append(c.p.Omitted, Omission{Kind: kind, Name: name, Why: why})
+	c.p.Omitted = append(c.p.Omitted, omission{Kind: kind, Name: name, Why: why})
 }
 
 // sessions reads the sessions of the manifest, and session files without an entry.
@@ -108,8 +108,8 @@ func (c *contextReader) sessions(listed object) {
 	}
 }
 
-func (c *contextReader) session(id string, o object) Session {
-	out := Session{ID: id, Title: o.first("title", "customTitle"), Tags: o.texts("tags"),
+func (c *contextReader) session(id string, o object) storeSession {
+	out := storeSession{ID: id, Title: o.first("title", "customTitle"), Tags: o.texts("tags"),
 		Outside: o.first("linkedFile", "originalFile")}
 	name := path.Join(c.dir, "originals", id+".jsonl")
 	fi, err := c.s.root.Lstat(filepath.FromSlash(name))
@@ -135,15 +135,15 @@ func (c *contextReader) session(id string, o object) Session {
 }
 
 // marker reads a marker. It returns none if the marker is incomplete.
-func (c *contextReader) marker(session string, o object) []Marker {
-	m := Marker{ID: o.text("markerId"), UUID: o.text("messageUuid"), Text: o.text("content")}
+func (c *contextReader) marker(session string, o object) []storeMarker {
+	m := storeMarker{ID: o.text("markerId"), UUID: o.text("messageUuid"), Text: o.text("content")}
 	w, ok := o.hundredths("weight")
 	if !ok || m.UUID == "" || m.Text == "" {
 		c.omit("marker", session+" "+m.ID, "it lacks its message, its weight or its text")
 		return nil
 	}
 	m.Weight = min(w, 100)
-	return []Marker{m}
+	return []storeMarker{m}
 }
 
 // compositions reports the compositions, which mem makes of the sessions.
@@ -161,6 +161,6 @@ func (c *contextReader) compositions(listed object) {
 // derived reports what mem derives itself.
 func (c *contextReader) derived(kind, name, why string) {
 	if len(c.p.Omitted) <= maxOmitted {
-		c.p.Omitted = append(c.p.Omitted, Omission{kind, name, why, true})
+		c.p.Omitted = append(c.p.Omitted, omission{kind, name, why, true})
 	}
 }

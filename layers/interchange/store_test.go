@@ -1,4 +1,4 @@
-package migration
+package interchange
 
 import (
 	"errors"
@@ -33,24 +33,24 @@ func TestRecognise(t *testing.T) {
 	}{
 		{"nothing", "", nil},
 		{"a web app", "", map[string]string{"manifest.json": `{"name":"x","icons":[]}`}},
-		{"a project", ContextEng, map[string]string{"manifest.json": `{"projectId":"-x","sessions":{}}`}},
-		{"projects", ContextEng, map[string]string{"projects/x/manifest.json": `{"projectId":"-x","sessions":{}}`}},
+		{"a project", contextEngTool, map[string]string{"manifest.json": `{"projectId":"-x","sessions":{}}`}},
+		{"projects", contextEngTool, map[string]string{"projects/x/manifest.json": `{"projectId":"-x","sessions":{}}`}},
 		{"sessions is a list", "", map[string]string{"projects/x/manifest.json": `{"projectId":"-x","sessions":[]}`}},
 		{"a name alone", "", map[string]string{"facts.json": `{"facts":[]}`, "memory.md": "# x"}},
-		{"permanent", MemoryKeeper, map[string]string{"facts.json": `{"permanent":{"rules":[]}}`}},
-		{"old facts", MemoryKeeper, map[string]string{"facts.json": `{"decisions":[],"patterns":[],"issues":[]}`}},
+		{"permanent", memoryKeeperTool, map[string]string{"facts.json": `{"permanent":{"rules":[]}}`}},
+		{"old facts", memoryKeeperTool, map[string]string{"facts.json": `{"decisions":[],"patterns":[],"issues":[]}`}},
 		{"other facts", "", map[string]string{"facts.json": `{"patterns":["*.go"],"permanent":{}}`}},
 		{"other concepts", "", map[string]string{"concepts.json": `{"concepts":["a"]}`}},
-		{"concepts", MemoryKeeper, map[string]string{"concepts.json": `{"concepts":[],"nextId":1}`}},
-		{"summaries", MemoryKeeper, map[string]string{"sessions/x.l2.json": `{"exchanges":[]}`}},
-		{"below a project", MemoryKeeper, map[string]string{".claude/memory/facts.json": `{"permanent":{"rules":[]}}`}},
-		{"of all projects", MemoryKeeper, map[string]string{"projects/x/facts.json": `{"decisions":[],"patterns":[],"issues":[]}`}},
+		{"concepts", memoryKeeperTool, map[string]string{"concepts.json": `{"concepts":[],"nextId":1}`}},
+		{"summaries", memoryKeeperTool, map[string]string{"sessions/x.l2.json": `{"exchanges":[]}`}},
+		{"below a project", memoryKeeperTool, map[string]string{".claude/memory/facts.json": `{"permanent":{"rules":[]}}`}},
+		{"of all projects", memoryKeeperTool, map[string]string{"projects/x/facts.json": `{"decisions":[],"patterns":[],"issues":[]}`}},
 		{"Claude Code", "", map[string]string{"projects/-x/a.jsonl": `{"type":"user"}`}},
 	} {
-		s, err := Open(write(t, c.files))
+		s, err := OpenStore(write(t, c.files))
 		if c.want == "" {
-			if !errors.Is(err, ErrNone) {
-				t.Errorf("%s: %v, want %v", c.name, err, ErrNone)
+			if !errors.Is(err, errNone) {
+				t.Errorf("%s: %v, want %v", c.name, err, errNone)
 			}
 			continue
 		}
@@ -83,7 +83,7 @@ func TestHostile(t *testing.T) {
 			t.Skip("no links here:", err)
 		}
 	}
-	s, err := Open(dir)
+	s, err := OpenStore(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +129,7 @@ func FuzzOpen(f *testing.F) {
 		dir := write(t, map[string]string{"manifest.json": manifest, "facts.json": manifest, "concepts.json": manifest,
 			"sessions/s.l2.json": lines, "sessions/s.raw.jsonl": lines,
 			"memory.md": lines, "originals/a.jsonl": lines})
-		s, err := Open(dir)
+		s, err := OpenStore(dir)
 		if err != nil {
 			return
 		}

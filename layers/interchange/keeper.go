@@ -1,4 +1,4 @@
-package migration
+package interchange
 
 import (
 	"bufio"
@@ -33,7 +33,7 @@ func (s *Store) memoryKeeper() (found bool, err error) {
 		}
 		if is {
 			k.project()
-			s.Tool, found = MemoryKeeper, true
+			s.Tool, found = memoryKeeperTool, true
 			s.Projects = append(s.Projects, k.p)
 		}
 	}
@@ -44,16 +44,16 @@ func (s *Store) memoryKeeper() (found bool, err error) {
 type keeperReader struct {
 	s    *Store
 	dir  string
-	p    Project
+	p    storeProject
 	read map[string]bool
 }
 
 func (k *keeperReader) omit(kind, name, why string) {
-	k.p.Omitted = append(k.p.Omitted, Omission{Kind: kind, Name: name, Why: why})
+	k.p.Omitted = append(k.p.Omitted, omission{Kind: kind, Name: name, Why: why})
 }
 
 func (k *keeperReader) omitRedundant(kind, name, why string) {
-	k.p.Omitted = append(k.p.Omitted, Omission{kind, name, why, true})
+	k.p.Omitted = append(k.p.Omitted, omission{kind, name, why, true})
 }
 
 func (k *keeperReader) path(name string) string { return path.Join(k.dir, name) }
@@ -159,7 +159,7 @@ func (k *keeperReader) sessions() {
 			continue
 		}
 		raw[stem] = true
-		k.p.Sessions = append(k.p.Sessions, Session{ID: id, Name: stem, File: k.path(name), Size: size})
+		k.p.Sessions = append(k.p.Sessions, storeSession{ID: id, Name: stem, File: k.path(name), Size: size})
 	}
 	for _, e := range entries {
 		name := "sessions/" + e.Name()
@@ -216,7 +216,7 @@ func (k *keeperReader) summary(stem, name string) {
 			k.omit("exchange", stem+" "+id, "it says nothing")
 		}
 		for n, text := range texts {
-			f := Fact{ID: stem + " " + id, Kind: Action, Text: text, Session: stem, Exchange: id,
+			f := storeFact{ID: stem + " " + id, Kind: actionKind, Text: text, Session: stem, Exchange: id,
 				Keywords: x.texts("keywords"), Files: x.texts("files")}
 			if len(texts) > 1 {
 				f.ID += fmt.Sprintf(".%d", n+1)
@@ -229,9 +229,9 @@ func (k *keeperReader) summary(stem, name string) {
 // facts reads facts.json: decisions, patterns, issues and permanent rules.
 func (k *keeperReader) facts() {
 	o := k.open("facts.json")
-	for _, list := range []struct{ key, kind string }{{"decisions", Decision}, {"patterns", Pattern}, {"issues", Issue}} {
+	for _, list := range []struct{ key, kind string }{{"decisions", decisionKind}, {"patterns", patternKind}, {"issues", issueKind}} {
 		for i, x := range o.list(list.key) {
-			f := Fact{ID: cmp.Or(x.text("id"), fmt.Sprintf("%s[%d]", list.key, i)), Kind: list.kind, Text: x.text("content"),
+			f := storeFact{ID: cmp.Or(x.text("id"), fmt.Sprintf("%s[%d]", list.key, i)), Kind: list.kind, Text: x.text("content"),
 				Session: x.text("session"), Keywords: x.texts("concepts"), Files: x.texts("files"),
 				Resolved: x.text("status") == "resolved", Resolution: x.text("resolution")}
 			if f.Text == "" {
@@ -250,7 +250,7 @@ func (k *keeperReader) facts() {
 		{"core_logic", "core_logic", "description", "feature"},
 	} {
 		for i, x := range permanent.list(list.key) {
-			r := Rule{ID: cmp.Or(x.text("id"), fmt.Sprintf("%s[%d]", list.key, i)), Type: list.kind, Text: x.text(list.text),
+			r := storeRule{ID: cmp.Or(x.text("id"), fmt.Sprintf("%s[%d]", list.key, i)), Type: list.kind, Text: x.text(list.text),
 				Problem: x.text(list.problem), Files: x.texts("files")}
 			r.Confidence, _ = x.hundredths("confidence")
 			if r.Text == "" {
@@ -264,7 +264,7 @@ func (k *keeperReader) facts() {
 
 func (k *keeperReader) concepts() {
 	for i, x := range k.open("concepts.json").list("concepts") {
-		c := Concept{ID: cmp.Or(x.text("id"), fmt.Sprintf("concepts[%d]", i)), Name: x.text("name"), Topic: x.text("topic"),
+		c := storeConcept{ID: cmp.Or(x.text("id"), fmt.Sprintf("concepts[%d]", i)), Name: x.text("name"), Topic: x.text("topic"),
 			Summary: x.text("summary"), Exchanges: x.texts("exchanges")}
 		if c.Name == "" {
 			k.omit("concept", c.ID, "it has no name")

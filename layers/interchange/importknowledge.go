@@ -1,4 +1,4 @@
-package migration
+package interchange
 
 import (
 	"context"
@@ -119,7 +119,7 @@ func (g *knowledgeImport) importFacts(ctx context.Context) error {
 }
 
 // addFact adds a checked fact.
-func (g *knowledgeImport) addFact(it Item, f Fact, found knowledge.ForeignFact) {
+func (g *knowledgeImport) addFact(it Item, f storeFact, found knowledge.ForeignFact) {
 	fact := found.Exchange.Facts[0]
 	it.As = fact.Name()
 	old, known := g.facts.Fact(fact.Name())
@@ -134,7 +134,7 @@ func (g *knowledgeImport) addFact(it Item, f Fact, found knowledge.ForeignFact) 
 			it.Why = "it was removed here"
 		}
 	case g.taken[key]:
-		it.Status, it.Why = Skipped, "another entry says the same"
+		it.Status, it.Why = skipped, "another entry says the same"
 	default:
 		it.Status, it.Why = New, string(fact.Verdict)
 		if len(fact.Evidence) == 0 {
@@ -150,9 +150,9 @@ func (g *knowledgeImport) addFact(it Item, f Fact, found knowledge.ForeignFact) 
 }
 
 // factOf converts a fact. If the session contains the text of the fact verbatim, the fact gets this quote as evidence.
-func (g *knowledgeImport) factOf(ctx context.Context, f Fact) (given facts.Fact, s *state.Session, err error) {
-	kinds := map[string]facts.Kind{Decision: facts.Decision, Pattern: facts.Decision,
-		Issue: facts.Issue, Action: facts.Action}
+func (g *knowledgeImport) factOf(ctx context.Context, f storeFact) (given facts.Fact, s *state.Session, err error) {
+	kinds := map[string]facts.Kind{decisionKind: facts.Decision, patternKind: facts.Decision,
+		issueKind: facts.Issue, actionKind: facts.Action}
 	given = facts.Fact{From: g.store.Tool, Kind: kinds[f.Kind], Text: flat(g.redacted(f.Text, &redact.Numbers{})),
 		Keywords: g.words(f.Keywords), Files: g.words(f.Files)}
 	if g.forgotten(f.Text) {
@@ -256,7 +256,7 @@ func (g *knowledgeImport) importConcepts(ctx context.Context) error {
 }
 
 // members returns the exchanges of a concept. It records those that are not imported.
-func (g *knowledgeImport) members(c Concept) (out []facts.Exchange) {
+func (g *knowledgeImport) members(c storeConcept) (out []facts.Exchange) {
 	for _, id := range c.Exchanges {
 		it := Item{Status: NotMapped, Kind: "member", Name: c.ID + " " + id}
 		switch list := g.of[id]; {
@@ -291,7 +291,7 @@ func (g *knowledgeImport) importRules(ctx context.Context) error {
 		case known != nil:
 			it.Status, it.As = Unchanged, known.ID
 		case slices.ContainsFunc(g.out.Rules, func(x permanent.Definition) bool { return x.Text == made.Text }):
-			it.Status, it.Why = Skipped, "another entry says the same"
+			it.Status, it.Why = skipped, "another entry says the same"
 		default:
 			it.Status, it.Why = New, "proposed: mem rules promote makes it hold"
 			g.out.Rules = append(g.out.Rules, made)
