@@ -220,7 +220,7 @@ func TestIsFormer(t *testing.T) {
 		}
 	}
 	other := now
-	other.Device = "e" + now.Device[1:]
+	other.Device = "eeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee"
 	if former, err := r.IsFormer(t.Context(), there, other, was.Tip); former || err != nil {
 		t.Errorf("IsFormer of another device = %v, %v", former, err)
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/objects/pack"
 	"github.com/memvcs/mem/refs/lane"
 )
 
@@ -146,8 +147,11 @@ func (tx *Tx) Follows(tips []Tip) (bool, error) {
 		if i < 0 {
 			return false, nil
 		}
-		ok, err := tx.lanes[i].HasCommit(t.Commit)
-		if err != nil || !ok {
+		id, err := pack.ParseID(t.Commit)
+		if err != nil {
+			return false, err
+		}
+		if _, ok, err := lane.CommitsSince(tx.ctx, tx.r.memory, tx.lanes[i].Tip, id, lane.MaxCommits); err != nil || !ok {
 			return false, err
 		}
 	}

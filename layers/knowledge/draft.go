@@ -14,7 +14,6 @@ import (
 	"github.com/memvcs/mem/layers/markers"
 	"github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/refine"
-	"github.com/memvcs/mem/layers/revision"
 	"github.com/memvcs/mem/layers/sessions"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tokens"
@@ -87,7 +86,7 @@ func DraftFacts(ctx context.Context, db *state.DB, rev state.Rev, o DraftOptions
 		return d, err
 	}
 	if s := st.Session(rev.Session.ID); s != nil {
-		echo = revision.Echoed(s, p)
+		echo = s.Echoes(p)
 	}
 	same := sessions.Copies{}
 	if !o.All {

@@ -139,7 +139,7 @@ func questionsIn(set *facts.Set, session string, o QuestionOptions) (out []Quest
 
 // add adds the questions that fit, each with its lines of the transcript.
 func (n *Questionnaire) add(all []Question, c tokens.Counter, most int) {
-	q, echo := n.q, revision.Echoed(n.Session, n.q.Point)
+	q, echo := n.q, n.Session.Echoes(n.q.Point)
 	shown := map[int]DraftLine{} // by index in L1
 	n.Tokens = c.Estimate(int64(len(claims.Instructions) + len(answerForm) + maxCommand))
 	for i, x := range all {

@@ -297,12 +297,7 @@ func ItemsWithout(ctx context.Context, db *state.DB, project refs.Project, s *st
 		return nil, err
 	}
 	defer l1.Close()
-	echo := map[int]bool{}
-	for _, q := range s.Chain(p) {
-		for _, n := range q.Echo {
-			echo[n] = true
-		}
-	}
+	echo := s.Echoes(p)
 	entries := trust.WithoutEntries(refine.Entries(l1), without)
 	return compress.Items(entries, func(n int) bool { return echo[n] })
 }

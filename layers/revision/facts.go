@@ -64,7 +64,7 @@ func Quotable(ctx context.Context, db *state.DB, project refs.Project, s *state.
 		return nil, err
 	}
 	defer l1.Close()
-	echo := Echoed(s, p)
+	echo := s.Echoes(p)
 	q := &Quoted{Point: p, Text: &facts.Transcript{}}
 	for e, err := range refine.Entries(l1) {
 		if err != nil {
@@ -80,17 +80,6 @@ func Quotable(ctx context.Context, db *state.DB, project refs.Project, s *state.
 	}
 	err = originals.Stream(ctx, db, project, p.Original, func(r io.Reader) error { return q.read(r, cited) })
 	return q, err
-}
-
-// Echoed returns the messages at p that are copies from another session or from mem.
-func Echoed(s *state.Session, p *records.Point) map[int]bool {
-	out := map[int]bool{}
-	for _, q := range s.Chain(p) {
-		for _, n := range q.Echo {
-			out[n] = true
-		}
-	}
-	return out
 }
 
 // partsOf splits an entry of L1 by speaker.

@@ -172,3 +172,14 @@ func (st *State) SeenElsewhere(k transcript.Key, session string) bool {
 	}
 	return ok && first != session
 }
+
+// Echoes returns the messages up to p that are copies from another session or from mem.
+func (s *Session) Echoes(p *records.Point) map[int]bool {
+	out := map[int]bool{}
+	for _, q := range s.Chain(p) {
+		for _, n := range q.Echo {
+			out[n] = true
+		}
+	}
+	return out
+}

@@ -135,12 +135,7 @@ func (s *Session) OwnEvidence(in RuleEvidence) RuleEvidence {
 	for i := range in.Corrections {
 		in.Corrections[i].Session = s.ID
 	}
-	echo := map[int]bool{}
-	for _, p := range s.Chain(s.Now()) {
-		for _, n := range p.Echo {
-			echo[n] = true
-		}
-	}
+	echo := s.Echoes(s.Now())
 	copied := func(w permanent.Quote) bool { return echo[w.Message] }
 	in.Words, in.Corrections = slices.DeleteFunc(in.Words, copied), slices.DeleteFunc(in.Corrections, copied)
 	return in

@@ -156,8 +156,8 @@ func parseConfig(text string) (*config.Config, error) {
 	return c, nil
 }
 
-// RepairFiles rewrites HEAD, with the first of heads, and the settings if [VerifyFiles] finds damage. It keeps the
-// damaged files in the directory aside.
+// RepairFiles rewrites HEAD, with the first of heads, and the settings, without those of the user, if [VerifyFiles] finds
+// damage. It keeps the damaged files in the directory aside.
 func RepairFiles(dir string, heads []string, aside string) (kept map[string]string, err error) {
 	var bad []string
 	kept = map[string]string{}
@@ -168,7 +168,7 @@ func RepairFiles(dir string, heads []string, aside string) (kept map[string]stri
 		path := filepath.Join(dir, file)
 		content := "ref: " + heads[0] + "\n"
 		if file == configFile {
-			content = configText + userSections(path)
+			content = configText
 		}
 		if kept[file], err = pack.SetAside(path, aside); err != nil {
 			return nil, err
@@ -178,26 +178,4 @@ func RepairFiles(dir string, heads []string, aside string) (kept map[string]stri
 		}
 	}
 	return kept, initDir(dir)
-}
-
-// userSections returns the sections that mem does not write, if the settings are readable. They are those with a name,
-// such as those of remotes; another one may be a damaged section of mem.
-func userSections(path string) string {
-	b, err := pack.ReadFile(path)
-	if err != nil {
-		return ""
-	}
-	c, err := parseConfig(string(b))
-	if err != nil {
-		return ""
-	}
-	for _, s := range c.Sections {
-		s.Options = nil
-	}
-	c.Sections = slices.DeleteFunc(c.Sections, func(s *config.Section) bool { return len(s.Subsections) == 0 })
-	var out strings.Builder
-	if config.NewEncoder(&out).Encode(c) != nil {
-		return ""
-	}
-	return out.String()
 }

@@ -295,21 +295,6 @@ func (l *Snapshot) recordsAt(commit string) (*Dir, error) {
 	return e.Dir, err
 }
 
-// HasCommit reports whether the lane contains a commit.
-func (l *Snapshot) HasCommit(commit string) (bool, error) {
-	for id := l.Tip; !id.IsZero(); {
-		if id.String() == commit {
-			return true, nil
-		}
-		c, err := l.Git.Commit(id)
-		if err != nil {
-			return false, err
-		}
-		id = c.Parent
-	}
-	return false, nil
-}
-
 // Has reports whether the lane contains an object: a blob or a growth point.
 func (l *Snapshot) Has(h objects.Hash) (bool, error) {
 	for _, path := range [][]string{ObjectPath(h), PointPath(h)} {

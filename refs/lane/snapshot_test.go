@@ -52,9 +52,6 @@ func TestEmptySnapshot(t *testing.T) {
 		if rs, err := l.RecordsSince(nil, nil); rs != nil || err != nil {
 			t.Errorf("%s: RecordsSince = %v, %v", name, rs, err)
 		}
-		if has, err := l.HasCommit(pack.ID{}.String()); has || err != nil {
-			t.Errorf("%s: HasCommit of the zero commit = %v, %v", name, has, err)
-		}
 	}
 }
 
@@ -250,14 +247,6 @@ func TestRecordsSince(t *testing.T) {
 	}
 	if _, err := l.RecordsSince(nil, []Tip{{d.ID, "short"}}); err == nil {
 		t.Error("a malformed commit is accepted")
-	}
-	for i, tip := range tips {
-		if has, err := l.HasCommit(tip.String()); !has || err != nil {
-			t.Errorf("HasCommit of commit %d = %v, %v", i, has, err)
-		}
-	}
-	if has, err := l.HasCommit(strings.Repeat("f", 40)); has || err != nil {
-		t.Errorf("HasCommit of a foreign commit = %v, %v", has, err)
 	}
 }
 
