@@ -39,7 +39,13 @@ func TestFiles(t *testing.T) {
 	if f.Issues[0]["status"] != "resolved" || f.Stats["total_exchanges"] != 2.0 || f.Stats["last_updated"] != "2026-01-11" {
 		t.Errorf("%v %v", f.Issues[0], f.Stats)
 	}
-	c := Concepts(p)
+	var c struct {
+		Concepts []struct{ Summary, Updated string }
+		NextID   int
+	}
+	if err := json.Unmarshal(body(t, Concepts(p)), &c); err != nil {
+		t.Fatal(err)
+	}
 	if len(c.Concepts) != 1 || c.NextID != 2 || c.Concepts[0].Summary != "Coupon codes work" || c.Concepts[0].Updated != "2026-01-10" {
 		t.Errorf("concepts %+v", c)
 	}

@@ -5,38 +5,8 @@ import (
 
 	"github.com/memvcs/mem/layers/knowledge/facts"
 	"github.com/memvcs/mem/layers/knowledge/permanent"
+	"github.com/memvcs/mem/objects"
 )
-
-// SemanticFile is semantic.json: facts and rules as semantic memories.
-type SemanticFile struct {
-	Memories []SemanticEntry `json:"memories"`
-}
-
-// The types of semantic memories.
-const (
-	Pattern    = "pattern"    // a rule
-	Decision   = "decision"   // a fact of the kind decision
-	Preference = "preference" // a fact of the kind preference
-	Plain      = "fact"       // a fact of any other kind
-)
-
-// A SemanticEntry is a fact or a rule.
-type SemanticEntry struct {
-	ID         string           `json:"id"`
-	Type       string           `json:"type"`
-	Content    string           `json:"content"`
-	Confidence Hundredths       `json:"confidence"`
-	Sources    []SemanticSource `json:"sources"`
-	Extracted  string           `json:"extractedAt"`
-	Validated  bool             `json:"validatedByUser"`
-}
-
-// A SemanticSource is a quote.
-type SemanticSource struct {
-	Session string `json:"sessionId"`
-	Message string `json:"messageUuid"` // "" if the message has none or is missing
-	Excerpt string `json:"excerpt"`
-}
 
 // A MessageRef names a quoted message; Original is the transcript in which it was found, "" for the newest one.
 type MessageRef struct {
@@ -48,62 +18,61 @@ type MessageRef struct {
 // CitedMessages returns the messages quoted in the entries of [Semantic].
 func CitedMessages(p *Project) map[MessageRef]bool {
 	out := map[MessageRef]bool{}
-	semantic(p, func(c MessageRef) string {
+	Semantic(p, func(c MessageRef) string {
 		out[c] = true
 		return ""
 	})
 	return out
 }
 
-// Semantic returns semantic.json with all live facts. uuid returns the UUID of a message.
-func Semantic(p *Project, uuid func(MessageRef) string) SemanticFile {
-	return SemanticFile{semantic(p, uuid)}
-}
-
-func semantic(p *Project, uuid func(MessageRef) string) []SemanticEntry {
-	out := []SemanticEntry{}
+// Semantic returns semantic.json: the rules and all live facts as semantic memories. uuid returns the UUID of a message, ""
+// if it has none or is missing.
+func Semantic(p *Project, uuid func(MessageRef) string) objects.Object {
+	memories := []objects.Object{}
+	add := func(id, kind, text string, sure Hundredths, sources []objects.Object, made time.Time, byUser bool) {
+		memories = append(memories, objects.Object{"id", id, "type", kind, "content", text, "confidence", sure,
+			"sources", sources, "extractedAt", instant(made), "validatedByUser", byUser})
+	}
+	source := func(m MessageRef, quote string) objects.Object {
+		return objects.Object{"sessionId", m.Session, "messageUuid", uuid(m), "excerpt", quote}
+	}
 	originals := map[string]string{}
 	for i := range p.Facts.Exchanges {
 		originals[p.Facts.Exchanges[i].ID] = p.Facts.Exchanges[i].Original.String()
 	}
-	quotes := func(f facts.Fact) []SemanticSource {
-		list := []SemanticSource{}
+	quotes := func(f facts.Fact) []objects.Object {
+		list := []objects.Object{}
 		for _, e := range f.Evidence {
-			list = append(list, SemanticSource{f.Session, uuid(MessageRef{f.Session, originals[f.Exchange], e.Message}),
-				e.Quote})
+			list = append(list, source(MessageRef{f.Session, originals[f.Exchange], e.Message}, e.Quote))
 		}
 		return list
 	}
 	for _, r := range p.rules() {
-		e := SemanticEntry{r.ID, Pattern, ruleText(r), Hundredths(r.Confidence), []SemanticSource{},
-			instant(r.Created), r.Stated}
+		list := []objects.Object{}
 		for _, w := range r.Quotes {
-			e.Sources = append(e.Sources, SemanticSource{w.Session, uuid(MessageRef{w.Session, "", w.Message}), w.Text})
+			list = append(list, source(MessageRef{w.Session, "", w.Message}, w.Text))
 		}
 		for _, id := range r.Evidence {
 			if f, ok := p.Facts.Fact(id); ok && f.Revoked == "" {
-				e.Sources = append(e.Sources, quotes(f)...)
+				list = append(list, quotes(f)...)
 			}
 		}
-		out = append(out, e)
+		add(r.ID, "pattern", ruleText(r), Hundredths(r.Confidence), list, r.Created, r.Stated)
 	}
 	for f := range p.Facts.All() {
 		if f.Current() {
-			out = append(out, SemanticEntry{f.ID, semanticType(f.Kind), content(f), confidence(f), quotes(*f), instant(f.Extracted),
-				f.Confirmed})
+			add(f.ID, semanticType(f.Kind), content(f), confidence(f), quotes(*f), f.Extracted, f.Confirmed)
 		}
 	}
-	return out
+	return objects.Object{"memories", memories}
 }
 
+// semanticType returns the type of the memory of a fact.
 func semanticType(k facts.Kind) string {
-	switch k {
-	case facts.Decision:
-		return Decision
-	case facts.Preference:
-		return Preference
+	if k == facts.Decision || k == facts.Preference {
+		return string(k)
 	}
-	return Plain
+	return "fact"
 }
 
 // confidence derives the confidence of a fact from its verdict and trust.

@@ -1,6 +1,7 @@
 package interchange
 
 import (
+	"encoding/json"
 	"fmt"
 	"testing"
 )
@@ -9,25 +10,35 @@ import (
 func TestSemantic(t *testing.T) {
 	p := shop(t)
 	cited := CitedMessages(p)
-	file := Semantic(p, func(c MessageRef) string {
+	made := Semantic(p, func(c MessageRef) string {
 		if !cited[c] {
 			t.Errorf("%+v is not among the citations", c)
 		}
 		return fmt.Sprintf("%s-%d", c.Session, c.Message)
 	})
+	var file struct {
+		Memories []struct {
+			ID, Type, Content string
+			ValidatedByUser   bool
+			Sources           []struct{ SessionID, MessageUUID, Excerpt string }
+		}
+	}
+	if err := json.Unmarshal(body(t, made), &file); err != nil {
+		t.Fatal(err)
+	}
 	types := map[string]int{}
 	for _, m := range file.Memories {
 		types[m.Type]++
 		for _, s := range m.Sources {
-			if s.Message != s.Session+"-3" || s.Excerpt == "" {
+			if s.MessageUUID != s.SessionID+"-3" || s.Excerpt == "" {
 				t.Errorf("%s: source %+v", m.ID, s)
 			}
 		}
-		if m.Validated != (m.Content == "Sign commits") {
-			t.Errorf("%s: validated is %t", m.Content, m.Validated)
+		if m.ValidatedByUser != (m.Content == "Sign commits") {
+			t.Errorf("%s: validated is %t", m.Content, m.ValidatedByUser)
 		}
 	}
-	if types[Pattern] != 3 || types[Decision] != 1 || types[Preference] != 1 || types[Plain] != 3 { // not the resolved issue
+	if types["pattern"] != 3 || types["decision"] != 1 || types["preference"] != 1 || types["fact"] != 3 { // not the resolved issue
 		t.Errorf("memories by type: %v", types)
 	}
 }

@@ -5,42 +5,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
-	"reflect"
-	"strings"
 
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/objects"
 )
 
-// An Object is the JSON of what only one command prints: a name and a value for each member. A name that ends with
-// ",omitempty" leaves out an empty value, as in a tag of encoding/json; without a name, the value is a struct whose members
-// stand in its place.
-type Object []any
-
-// MarshalJSON writes the members in their order.
-func (o Object) MarshalJSON() ([]byte, error) {
-	b := []byte{'{'}
-	for i := 0; i < len(o); i += 2 {
-		name, optional := strings.CutSuffix(o[i].(string), ",omitempty")
-		if x := reflect.ValueOf(o[i+1]); optional && (!x.IsValid() || x.IsZero() || x.Kind() == reflect.Slice && x.Len() == 0) {
-			continue
-		}
-		value, err := objects.EncodeJSON(o[i+1])
-		if err != nil {
-			return nil, err
-		}
-		if name == "" {
-			value = value[1 : len(value)-1]
-		} else {
-			value = append([]byte(`"`+name+`":`), value...)
-		}
-		if len(b) > 1 && len(value) > 0 {
-			b = append(b, ',')
-		}
-		b = append(b, value...)
-	}
-	return append(b, '}'), nil
-}
+// An Object is the JSON of what only one command prints.
+type Object = objects.Object
 
 // PrintJSON prints the members of v, which may be nil, and more members as the answer of the command what, indented on a
 // terminal. more has the members of an [Object].
