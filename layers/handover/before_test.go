@@ -136,6 +136,8 @@ func TestUncommitted(t *testing.T) {
 		{"nothing changed", []refine.Entry{ask, bash("make", "ok"), done}, ""},
 		{"changed", []refine.Entry{ask, edit, done}, "Not committed in the session: 1 file changed, no commit seen #2"},
 		{"committed", []refine.Entry{ask, edit, bash("git commit -am x", "ok"), done}, ""},
+		{"pushed, as the model says", []refine.Entry{ask, edit, {Role: "assistant", Said: "Merged and pushed."}}, ""},
+		{"not pushed", []refine.Entry{ask, edit, {Role: "assistant", Said: "It is not merged."}}, "Not committed in the session: 1 file changed, no commit seen #2"},
 		{"changed after it", []refine.Entry{ask, bash("git commit -am x", "ok"), edit, done}, "Not committed in the session: 1 file changed, changed after the commit #3"},
 		{"without hooks", []refine.Entry{ask, edit, bash("npm test", "Exit code 1"), bash("git commit --no-verify -am x", "ok"), done}, skipped + " (failed: `npm test`) #4"},
 		{"by a variable", []refine.Entry{ask, edit, bash("HUSKY=0 git commit -am x", "ok"), done}, skipped + " #3"},

@@ -18,7 +18,7 @@ import (
 )
 
 // Version changes when the digest of the same session changes.
-const Version = 26
+const Version = 27
 
 // A Digest summarises one session.
 type Digest struct {

@@ -59,7 +59,7 @@ func Summarize(entries iter.Seq2[refine.Entry, error], echo func(n int) bool, ma
 	if err != nil {
 		return Digest{}, err
 	}
-	if end := exchange.EndingOf(xs); end.Uncommitted() {
+	if end := exchange.EndingOf(xs); end.Uncommitted() && !saidSent(xs, end.Edited()) {
 		s.d.Uncommitted = "no commit seen"
 		if end.Commits > 0 {
 			s.d.Uncommitted = "changed after the commit"
@@ -69,6 +69,17 @@ func Summarize(entries iter.Seq2[refine.Entry, error], echo func(n int) bool, ma
 		}
 	}
 	return s.finish(), nil
+}
+
+// saidSent reports whether the model says after a message that the work was merged or pushed: then somebody committed it.
+func saidSent(xs []exchange.Exchange, after int) bool {
+	return slices.ContainsFunc(xs, func(x exchange.Exchange) bool {
+		return slices.ContainsFunc(x.Texts, func(t exchange.Said) bool {
+			return t.N > after && slices.ContainsFunc(sentences(t.Text), func(s string) bool {
+				return sent().MatchString(s) && !doubtful().MatchString(s)
+			})
+		})
+	})
 }
 
 // A summary builds a digest.
@@ -459,6 +470,11 @@ func (s *summary) command(e refine.Entry, c shell.Command, end Outcome) {
 	x := &s.d.Commands[i]
 	x.Runs++
 	x.N, x.Args, x.End, x.Exit = e.N, names.Args(c.Args), end, e.Exit
+	for k := range s.d.Commands {
+		if p := &s.d.Commands[k]; of == "" && end == Passed && p.Name == c.Name && p.Part != "" && p.End == Broke {
+			p.End = Settled
+		}
+	}
 	_, own := dirOf(c.Name)
 	for _, t := range e.Tasks {
 		name, task, _ := strings.Cut(t, " = ")

@@ -113,6 +113,7 @@ func TestParts(t *testing.T) {
 		{[]refine.Entry{bash("go test ./...", "ok"), bash("go test -run TestA ./app", "ok")}, "go test ./...: passed"},
 		{[]refine.Entry{bash("go test ./...", "Exit code 1"), bash("go test -run TestA ./app", "ok")}, "go test ./...: failed, exit 1"},
 		{[]refine.Entry{bash("go test ./...", "ok"), bash("go test -run TestA ./app", "Exit code 1")}, "go test -run TestA ./app: failed, exit 1 / go test ./...: passed"},
+		{[]refine.Entry{bash("go test ./app", "Exit code 1"), bash("go test ./...", "ok")}, "go test ./...: passed"},
 		{[]refine.Entry{bash("go test -run TestA ./app", "ok")}, "go test -run TestA ./app: passed"},
 		{[]refine.Entry{bash("bun run lint", "Exit code 1", "error: Script not found \"lint\"")}, ""},
 		{[]refine.Entry{bash("mix deps.compile --force ash | tail -5", "ok")}, ""},
