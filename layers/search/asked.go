@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 )
 
 // timePhrase matches the phrases for a time that a question may contain.
@@ -21,7 +22,7 @@ var timePhrase = sync.OnceValue(func() *regexp.Regexp {
 // the ranking does not count, is a phrase.
 func Ask(text string, now time.Time) Query {
 	q := ask(text, now)
-	if q.Words != "" && q.Filter.Pending == 0 && len(q.Phrases) == 0 && len(queryTerms(q.Words)) == 0 {
+	if strings.ContainsFunc(q.Words, unicode.IsLetter) && q.Filter.Pending == 0 && len(q.Phrases) == 0 && len(queryTerms(q.Words)) == 0 {
 		q.Words, q.Phrases, q.Common = "", []string{q.Words}, true
 	}
 	return q
