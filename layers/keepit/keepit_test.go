@@ -103,7 +103,7 @@ func TestMockUp(t *testing.T) {
 	if kept != 4 {
 		t.Errorf("kept %d of 7, want 4", kept)
 	}
-	if got, want := p.String(), "0.65 = base 0.50 + 30/100 x 5/10"; got != want {
+	if got, want := p.String(), "0.65 = 0.50 (aggressive) + 30/100 (ratio) x 5/10 (sessions)"; got != want {
 		t.Errorf("String() = %q, want %q", got, want)
 	}
 }

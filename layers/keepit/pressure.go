@@ -77,10 +77,10 @@ func (p Pressure) Threshold() int {
 // Margin is the distance of w from the threshold in thousandths, negative below it.
 func (p Pressure) Margin(w Weight) int { return 10*int(w) - p.Threshold() }
 
-// String returns the threshold as a sum: "0.65 = base 0.50 + 30/100 x 5/10".
+// String returns the threshold as a sum: "0.65 = 0.50 (aggressive) + 30/100 (ratio) x 5/10 (sessions)".
 func (p Pressure) String() string {
 	base, _, most := p.parts()
-	return fmt.Sprintf("%s = base %s + %d/100 x %d/%d", Thousandths(p.Threshold()), Weight(base),
+	return fmt.Sprintf("%s = %s (%s) + %d/100 (ratio) x %d/%d (sessions)", Thousandths(p.Threshold()), Weight(base), p.Level,
 		max(p.Ratio, 0), min(max(int64(p.Distance), 0), most), most)
 }
 

@@ -33,7 +33,7 @@ func showVersion(ctx context.Context, run names.Run, rev state.Rev) error {
 	names.Field(run.Env, "Source", sourceOf(run.Env, v, from, to))
 	of := ""
 	if v.TokensL1 > 0 && v.Source == "" {
-		of = fmt.Sprintf(" of the session%s, %.1f:1 of its readable part", versioncmd.AskedOf(v), float64(v.TokensL1)/float64(max(1, v.TokensOut)))
+		of = fmt.Sprintf(" of the session%s, %.1f:1 without tool output", versioncmd.AskedOf(v), float64(v.TokensL1)/float64(max(1, v.TokensOut)))
 	}
 	if n := v.Preserved + v.Summarised; n > 0 {
 		of += fmt.Sprintf(", %d of %d markers kept", v.Preserved, n)

@@ -346,6 +346,12 @@ func printComposed(e *app.Env, req derive.ComposeRequest, d derive.ComposeResult
 	if len(d.Made) > 0 {
 		e.Report("  made %s for it, because no version of that size was there\n", e.Safe(strings.Join(d.Made, ", ")))
 	}
+	if left := req.Budget - total; 4*left > req.Budget && slices.ContainsFunc(d.Plan.Picks, func(p compose.Pick) bool {
+		return p.Kind == compose.PickVersion && p.Score >= 0 && 2*p.Tokens < p.Share
+	}) {
+		e.Hint("%s tokens of the budget are unused, because smaller versions were there; to make larger ones for it: --recompress",
+			tokens.Commas(left))
+	}
 	for _, id := range d.Copies {
 		e.Report(" left out %s: the other parts have all of its messages\n", e.Safe(term.ShortID(id)))
 	}

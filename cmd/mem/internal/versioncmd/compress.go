@@ -49,7 +49,7 @@ func Compress(e *app.Env) *cli.Command {
 			"weight, here 0.80, reaches a threshold. It rises with the ratio and with the number of\n" +
 			"sessions since: \"mem keepit preview\". The same recipe, or the same text, returns the\n" +
 			"existing version. A version can be compressed again; ratios are relative to the original.\n" +
-			"\"1.9:1 of the readable part\" is the ratio to L1: most of a session is output of tools and\n" +
+			"\"1.9:1 without tool output\" is the ratio to L1: most of a session is output of tools and\n" +
 			"text of files, so a tenth of it is half of what was said and done.\n" +
 			"--after compresses only the messages after those that a version covers.\n" +
 			"A model writes the text of a part of the session and is then asked whether its messages\n" +
@@ -262,7 +262,7 @@ func printCompressed(e *app.Env, c derive.CompressResult) error {
 // usefulTokens is the size below which a version is little more than a heading and the start of a request.
 const usefulTokens = 100
 
-// ofL1 returns the ratio of a version to what L1 keeps of its input: ", 2.1:1 of the readable part".
+// ofL1 returns the ratio of a version to what L1 keeps of its input: ", 2.1:1 without tool output".
 func ofL1(v *records.Version) string {
 	if v.TokensL1 == 0 || v.Source != "" {
 		return ""
@@ -271,7 +271,7 @@ func ofL1(v *records.Version) string {
 	if of == fmt.Sprintf("%.1f:1", v.Ratio) {
 		return ""
 	}
-	return ", " + of + " of the readable part"
+	return ", " + of + " without tool output"
 }
 
 // AskedOf names the ratio that was asked for if it is not the one that was reached, and why that is far away.
