@@ -32,6 +32,7 @@ type AddOptions struct {
 	Only     func(state.Project) bool // selects projects; nil selects all
 	Within   func(dir string) bool    // selects working directories; nil selects all
 	Into     *state.Project           // the project, whatever the working directories say; nil: theirs
+	Hide     bool                     // new sessions are hidden
 }
 
 // A SourceError is the error of one source.
@@ -547,6 +548,9 @@ func (b *batch) record(tx *refs.Tx, captures []*Capture) error {
 			continue
 		}
 		rec, err := tx.Add(records.KindSession, c.snap)
+		if err == nil && b.o.Hide && c.known == nil {
+			_, err = tx.Add(records.KindSet, records.SetBody{Target: "session/" + c.snap.Session, Field: "deleted", Value: true})
+		}
 		if err != nil {
 			return err
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/refs"
 )
 
 // A Moved is the result of [Move].
@@ -32,11 +33,63 @@ type Moved struct {
 // for the bytes meanwhile. If it is interrupted, a session may be in both projects, and the next Move finishes.
 func Move(ctx context.Context, db *state.DB, from, to state.Project, selected func(cwd string) bool, temp string,
 	dryRun bool) (out Moved, err error) {
-	st, err := trust.Outline(ctx, db, from.ID)
+	revs, err := out.capture(ctx, db, from, to, selected, capture.AddOptions{Op: "move", DryRun: dryRun}, temp)
+	if len(revs) == 0 || dryRun || err != nil {
+		return out, err
+	}
+	forgotten, err := Forget(ctx, db, ForgetOptions{Revs: revs, Moved: true})
+	out.Remotes = forgotten.Remotes
+	out.Things = slices.DeleteFunc(forgotten.Things, func(t DeletedItem) bool { return t.Kind == "session" })
+	return out, err
+}
+
+// Merge moves the sessions of a project to another one. Unlike [Move] it can be undone: the sessions stay in the old project,
+// hidden, with what was derived from them there. The operation that shows them in the new project names the old one, and
+// that in the old project the operation.
+func Merge(ctx context.Context, db *state.DB, from, to state.Project, temp string, dryRun bool) (out Moved, err error) {
+	all := func(string) bool { return true }
+	revs, err := out.capture(ctx, db, from, to, all, capture.AddOptions{Op: "move", DryRun: dryRun, Hide: true}, temp)
+	if len(revs) == 0 || dryRun || err != nil {
+		return out, err
+	}
+	set := func(hidden bool) func(*refs.Tx) error {
+		return func(tx *refs.Tx) error {
+			tx.Trailer("Op", "merge")
+			for _, rev := range revs {
+				id := rev.Session.ID
+				if !hidden {
+					id = rev.Session.FileID()
+				}
+				if _, err := tx.Add(records.KindSet, records.SetBody{Target: "session/" + id, Field: "deleted", Value: hidden}); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+	}
+	moved := records.Numbered(len(out.Sessions), "session", "sessions")
+	var shown *refs.Tx
+	err = db.Refs.Update(ctx, to.ID, fmt.Sprintf("merge %s of project %s", moved, from.Name), func(tx *refs.Tx) error {
+		tx.Trailer("From", string(from.ID))
+		shown = tx
+		return set(false)(tx)
+	})
 	if err != nil {
 		return out, err
 	}
-	var revs []state.Rev
+	return out, db.Refs.Update(ctx, from.ID, fmt.Sprintf("merge %s into project %s", moved, to.Name), func(tx *refs.Tx) error {
+		tx.Trailer("Into", shown.Commit())
+		return set(true)(tx)
+	})
+}
+
+// capture captures the selected sessions of a project in another one, and returns them.
+func (out *Moved) capture(ctx context.Context, db *state.DB, from, to state.Project, selected func(cwd string) bool,
+	o capture.AddOptions, temp string) (revs []state.Rev, err error) {
+	st, err := trust.Outline(ctx, db, from.ID)
+	if err != nil {
+		return nil, err
+	}
 	var sources []capture.Source
 	device := db.Refs.Device().ID
 	for _, s := range st.Sessions {
@@ -59,26 +112,23 @@ func Move(ctx context.Context, db *state.DB, from, to state.Project, selected fu
 		if s.Parent() == "" {
 			out.Sessions = append(out.Sessions, s.ID)
 		}
-		if dryRun {
+		if o.DryRun {
 			continue
 		}
 		exact, err := export(ctx, db, rev, filepath.Join(temp, fmt.Sprint(len(revs))))
 		if err != nil {
-			return out, fmt.Errorf("read session %s: %w", s.ID, err)
+			return nil, fmt.Errorf("read session %s: %w", s.ID, err)
 		}
 		sources = append(sources, exact...)
 	}
-	if len(revs) == 0 || dryRun {
-		return out, nil
+	if len(revs) == 0 || o.DryRun {
+		return revs, nil
 	}
-	o := capture.AddOptions{Op: "move", Into: &to}
+	o.Into = &to
 	if _, err := capture.Add(ctx, db, sources, o); err != nil {
-		return out, fmt.Errorf("capture into project %s: %w", to.Name, err)
+		return nil, fmt.Errorf("capture into project %s: %w", to.Name, err)
 	}
-	forgotten, err := Forget(ctx, db, ForgetOptions{Revs: revs, Moved: true})
-	out.Remotes = forgotten.Remotes
-	out.Things = slices.DeleteFunc(forgotten.Things, func(t DeletedItem) bool { return t.Kind == "session" })
-	return out, err
+	return revs, nil
 }
 
 // export writes the exact bytes of a session's generations and files to dir, and returns them as sources, oldest first.

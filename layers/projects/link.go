@@ -39,6 +39,23 @@ func LinkProject(ctx context.Context, db *state.DB, p state.Project, dir string)
 		Linked: true}})
 }
 
+// Relink links the directories of one project to another one that they belonged to before.
+func Relink(ctx context.Context, db *state.DB, from refs.Project, to state.Project) error {
+	paths, err := Paths(ctx, db)
+	if err != nil {
+		return err
+	}
+	var again []records.PathBody
+	for i, b := range paths {
+		if last := lastWord(paths, b.Path); last == &paths[i] && b.Project == from && slices.ContainsFunc(paths[:i], func(was records.PathBody) bool {
+			return portablePath(was.Path) == portablePath(b.Path) && was.Project == to.ID
+		}) {
+			again = append(again, records.PathBody{Path: b.Path, Project: to.ID, Identity: to.Identity, Name: to.Name, Linked: true})
+		}
+	}
+	return AddPaths(ctx, db, again)
+}
+
 // ErrNotLinked reports a directory that is not linked to a project.
 var ErrNotLinked = errors.New("it is not linked to a project")
 

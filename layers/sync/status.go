@@ -36,7 +36,13 @@ func RemoteStatus(ctx context.Context, db *state.DB, r refs.Remote, ask bool) (S
 	}
 	for _, p := range projects {
 		if _, ok := r.Projects[p.ID]; !ok {
-			out.Home = append(out.Home, p.Name)
+			left, err := trust.Left(ctx, db, p.ID)
+			if err != nil {
+				return out, err
+			}
+			if !left {
+				out.Home = append(out.Home, p.Name)
+			}
 			continue
 		}
 		entries, err := history.Log(ctx, db, p.ID, 0)

@@ -123,3 +123,11 @@ func Projects(ctx context.Context, db *state.DB) ([]state.Project, error) {
 	})
 	return out, nil
 }
+
+// Left reports whether a project had sessions and shows nothing any more: they were moved, hidden or forgotten. Lists omit it,
+// and it is not pushed to a remote that does not have it.
+func Left(ctx context.Context, db *state.DB, p refs.Project) (bool, error) {
+	st, err := Outline(ctx, db, p)
+	return err == nil && len(st.Sessions)+len(st.Purges) > 0 && len(st.Named()) == 0 &&
+		!slices.ContainsFunc(st.Sessions, (*state.Session).Shown), err
+}

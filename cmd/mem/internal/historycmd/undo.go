@@ -15,7 +15,9 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/history"
+	"github.com/memvcs/mem/layers/projects"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/refs"
 )
 
@@ -186,6 +188,11 @@ func runRevert(ctx context.Context, run names.Run, verb string, n int, hash stri
 		if done, err = revert(ctx, run.DB, run.Project.ID, n, history.Options{Of: of, Wrote: files}); err != nil {
 			return refusal(run, err)
 		}
+		for _, r := range done {
+			if err := revertMerge(ctx, run, r.Operation, verb, revert); err != nil {
+				return err
+			}
+		}
 	}
 	if run.Opt.JSON {
 		operations := []app.Object{}
@@ -207,6 +214,33 @@ func runRevert(ctx context.Context, run names.Run, verb string, n int, hash stri
 		}
 	}
 	return nil
+}
+
+// revertMerge does the same to the part of the merge of a project in that project, and links its directories again.
+func revertMerge(ctx context.Context, run names.Run, op refs.Entry, verb string, revert reverter) error {
+	from := refs.Project(op.Trailer("From"))
+	if op.Trailer("Op") != "merge" || from == "" {
+		return nil
+	}
+	st, err := trust.Outline(ctx, run.DB, from)
+	if err != nil {
+		return err
+	}
+	ops, err := history.Operations(ctx, run.DB, from)
+	if err != nil {
+		return err
+	}
+	for _, part := range ops {
+		if part.Trailer("Into") == op.Commit {
+			if _, err := revert(ctx, run.DB, from, 1, history.Options{Of: []string{part.Commit}}); err != nil {
+				return fmt.Errorf("project %s: %w", st.Name, err)
+			}
+		}
+	}
+	if verb == "redo" {
+		return projects.Relink(ctx, run.DB, from, run.Project)
+	}
+	return projects.Relink(ctx, run.DB, run.Project.ID, st.AsProject())
 }
 
 // noteSkipped names the operations after the one that is undone first, the newest first.

@@ -39,7 +39,7 @@ func WriteArchive(ctx context.Context, e *app.Env, file string, o ArchiveOptions
 		return err
 	}
 	return names.WithMemory(ctx, e, func(run names.Run) error {
-		projects, err := projectsToPush(ctx, run, o.All || e.Opt.AllProjects)
+		projects, err := projectsToPush(ctx, run, nil, o.All || e.Opt.AllProjects)
 		if err != nil {
 			return app.WithHint(err, "every project: mem export --all "+term.Shell(file))
 		}

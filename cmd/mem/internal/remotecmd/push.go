@@ -46,7 +46,7 @@ func Push(e *app.Env) *cli.Command {
 				if err != nil {
 					return app.RemoteError(err)
 				}
-				projects, err := projectsToPush(c.Context, run, all || e.Opt.AllProjects)
+				projects, err := projectsToPush(c.Context, run, &r, all || e.Opt.AllProjects)
 				if err != nil {
 					return app.WithHint(err, "mem push --all")
 				}
@@ -60,14 +60,23 @@ func Push(e *app.Env) *cli.Command {
 	}
 }
 
-// projectsToPush returns the project of the run, or all projects.
-func projectsToPush(ctx context.Context, run names.Run, all bool) ([]state.Project, error) {
+// projectsToPush returns the project of the run, or all projects that show something or that the remote has.
+func projectsToPush(ctx context.Context, run names.Run, r *refs.Remote, all bool) ([]state.Project, error) {
 	known, err := trust.Projects(ctx, run.DB)
 	if err != nil {
 		return nil, err
 	}
-	if all {
+	if all && r == nil { // an archive has all
 		return known, nil
+	}
+	if all {
+		out := slices.DeleteFunc(known, func(p state.Project) bool {
+			_, there := r.Projects[p.ID]
+			left, lerr := trust.Left(ctx, run.DB, p.ID)
+			err = errors.Join(err, lerr)
+			return left && !there
+		})
+		return out, err
 	}
 	for _, p := range known {
 		if p.ID == run.Project.ID {

@@ -21,7 +21,7 @@ import (
 
 // Project returns mem project.
 func Project(e *app.Env) *cli.Command {
-	var off bool
+	var off, all bool
 	return &cli.Command{
 		Name:  "project",
 		Usage: "list projects and link directories to them",
@@ -31,9 +31,8 @@ func Project(e *app.Env) *cli.Command {
 			"and \"mem project unlink\" reverses the link; sessions that were captured meanwhile stay in\n" +
 			"their project.",
 		Subcommands: []*cli.Command{
-			{Name: "list", Usage: "list the projects in memory", Action: e.Action(0, 0, func(c *cli.Context) error {
-				return runProjectList(c.Context, e)
-			})},
+			{Name: "list", Usage: "list the projects in memory", Flags: []cli.Flag{app.BoolFlag(&all, "all,a", "also list those whose sessions were moved, hidden or forgotten")},
+				Action: e.Action(0, 0, func(c *cli.Context) error { return runProjectList(c.Context, e, all) })},
 			{Name: "show", Usage: "show the project of a directory, or that of -p", ArgsUsage: "[<dir>]",
 				Action: e.Action(0, 1, func(c *cli.Context) error {
 					if dir := e.Operand(0); dir != "" || e.Opt.Project == "" {
@@ -62,7 +61,7 @@ func Project(e *app.Env) *cli.Command {
 	}
 }
 
-func runProjectList(ctx context.Context, e *app.Env) error {
+func runProjectList(ctx context.Context, e *app.Env, all bool) error {
 	return names.WithMemory(ctx, e, func(run names.Run) error {
 		projects, err := trust.Projects(ctx, run.DB)
 		if err != nil {
@@ -70,6 +69,13 @@ func runProjectList(ctx context.Context, e *app.Env) error {
 		}
 		allProjects := []view.Project{}
 		for _, p := range projects {
+			left, err := trust.Left(ctx, run.DB, p.ID)
+			if err != nil {
+				return err
+			}
+			if left && !all && p.ID != run.Project.ID {
+				continue
+			}
 			a, err := view.ProjectOf(ctx, run.DB, p, p.ID == run.Project.ID)
 			if err != nil {
 				return err

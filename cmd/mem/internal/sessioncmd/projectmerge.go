@@ -19,9 +19,9 @@ func projectMerge(e *app.Env) *cli.Command {
 		Description: "Without a project, of those that \"mem status\" names: their directories are gone, and their\n" +
 			"sessions were on branches of this repository, so they seem to have been worktrees of it.\n" +
 			"The sessions keep their exact bytes, subagents and files, and the directories are linked\n" +
-			"to this project. What was derived from the sessions in the other project is deleted, as\n" +
-			"\"mem forget\" does. Each device moves its own sessions. To keep a project instead, link\n" +
-			"its directory to it: \"mem project link\".",
+			"to this project. In the other project they stay, hidden, with what was derived from them\n" +
+			"there: \"mem undo\" moves them back. Each device moves its own sessions. To keep a project\n" +
+			"instead, link its directory to it: \"mem project link\".",
 		Action: e.Action(0, -1, func(c *cli.Context) error { return runProjectMerge(c.Context, e, e.Operands) }),
 	}
 }
@@ -39,7 +39,7 @@ func runProjectMerge(ctx context.Context, e *app.Env, list []string) error {
 		merged := []splitAnswer{}
 		for _, p := range from {
 			s := projects.Stray{In: p, Owns: run.Project}
-			a, err := move(ctx, e, run.Memory, s, func(string) bool { return true })
+			a, err := move(ctx, e, run.Memory, s, nil)
 			if err == nil && !e.Opt.DryRun {
 				err = linkAll(ctx, run, p)
 			}
@@ -49,6 +49,9 @@ func runProjectMerge(ctx context.Context, e *app.Env, list []string) error {
 			merged = append(merged, a)
 			if !e.Opt.JSON {
 				printSplit(e, s, a)
+			}
+			if !e.Opt.JSON && !e.Opt.DryRun && len(a.Sessions) > 0 {
+				e.Hint("%s moves them back", run.Typed("mem", "undo"))
 			}
 		}
 		if e.Opt.JSON {

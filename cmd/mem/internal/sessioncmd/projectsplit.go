@@ -120,7 +120,8 @@ func split(ctx context.Context, e *app.Env, m *layers.Memory, s projects.Stray, 
 	return a, projects.Meet(ctx, m.DB, state.Project{ID: s.Owns.ID, Name: s.Owns.Name, Identity: s.Owns.Identity}, s.Dir)
 }
 
-// move moves the sessions of selected directories from the project that has them to the one that owns them.
+// move moves the sessions of selected directories from the project that has them to the one that owns them. Without a
+// selection it merges the projects.
 func move(ctx context.Context, e *app.Env, m *layers.Memory, s projects.Stray, selected func(cwd string) bool) (splitAnswer, error) {
 	a := splitAnswer{Dir: s.Dir, From: string(s.In.ID), To: string(s.Owns.ID), ToName: s.Owns.Name, Sessions: []string{},
 		Deleted: []string{}, Remotes: []string{}}
@@ -129,7 +130,12 @@ func move(ctx context.Context, e *app.Env, m *layers.Memory, s projects.Stray, s
 		return a, err
 	}
 	defer os.RemoveAll(temp) // an error leaves a private directory
-	moved, err := forget.Move(ctx, m.DB, s.In, s.Owns, selected, temp, e.Opt.DryRun)
+	var moved forget.Moved
+	if selected == nil {
+		moved, err = forget.Merge(ctx, m.DB, s.In, s.Owns, temp, e.Opt.DryRun)
+	} else {
+		moved, err = forget.Move(ctx, m.DB, s.In, s.Owns, selected, temp, e.Opt.DryRun)
+	}
 	a.Removed, a.Others = moved.Removed, moved.Others
 	a.Sessions, a.Remotes = append(a.Sessions, moved.Sessions...), append(a.Remotes, moved.Remotes...)
 	for _, t := range moved.Things {

@@ -103,7 +103,7 @@ func (s *Server) browser(_ http.ResponseWriter, r *http.Request, p state.Project
 	if n, err := strconv.Atoi(f.Get("from")); err == nil {
 		b.From = max(0, n)
 	}
-	if b.Projects, err = s.Projects(ctx); err != nil {
+	if b.Projects, err = s.Listed(ctx); err != nil {
 		return "", page{}, err
 	}
 	composed := composedOf(st)

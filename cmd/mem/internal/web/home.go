@@ -99,7 +99,7 @@ const homeRows = 8
 
 func (s *Server) home(w http.ResponseWriter, r *http.Request) (string, page, error) {
 	ctx := r.Context()
-	all, err := s.Projects(ctx)
+	all, err := s.Listed(ctx)
 	if err != nil {
 		return "", page{}, err
 	}

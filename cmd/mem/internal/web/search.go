@@ -38,7 +38,7 @@ const maxHits = 50
 func (s *Server) searchScreen(_ http.ResponseWriter, r *http.Request) (string, page, error) {
 	b := searchBody{Form: r.URL.Query(), Names: map[string]string{}}
 	var err error
-	if b.Projects, err = s.Projects(r.Context()); err != nil {
+	if b.Projects, err = s.Listed(r.Context()); err != nil {
 		return "", page{}, err
 	}
 	for _, p := range b.Projects {

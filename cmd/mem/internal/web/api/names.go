@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"slices"
 	"strings"
@@ -35,6 +36,18 @@ func (s *API) Projects(ctx context.Context) ([]state.Project, error) {
 	}
 	slices.SortStableFunc(all, func(a, b state.Project) int { return strings.Compare(a.Name, b.Name) })
 	return all, err
+}
+
+// Listed returns the projects that lists show: see [trust.Left].
+func (s *API) Listed(ctx context.Context) (out []state.Project, err error) {
+	all, err := s.Projects(ctx)
+	for _, p := range all {
+		left, lerr := trust.Left(ctx, s.Memory.DB, p.ID)
+		if err = errors.Join(err, lerr); !left || p.ID == s.Scope.Project.ID {
+			out = append(out, p)
+		}
+	}
+	return out, err
 }
 
 // Project finds a project by its id, a prefix of it, or its name if that is unambiguous.
