@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/memvcs/mem/layers/search/index"
 )
@@ -29,11 +28,8 @@ type fileEdit struct {
 	hunks   map[string][]hunk // by file
 }
 
-// A hunk is one change of a file: the lines that it added and removed, without the blanks around them, and the names
-// that it defines or stops to define at the top of the file.
-type hunk struct {
-	added, removed, defined, undefined []string
-}
+// A hunk is one change of a file: the lines that it added and removed, without the blanks around them.
+type hunk struct{ added, removed []string }
 
 // laterEdits finds the edits of the files that hits change.
 type laterEdits struct {
@@ -42,7 +38,7 @@ type laterEdits struct {
 }
 
 // changed returns the newest edit, of a later exchange, of what the document of a hit wrote: it removed a line of the
-// hit or of an edit that replaced one, or changed the same definition.
+// hit or of an edit that replaced one.
 func (l *laterEdits) changed(x *found) (*Change, error) {
 	if x.Doc.Flags&index.Edit == 0 || x.Session == nil || failed(&x.Doc) {
 		return nil, nil
@@ -52,13 +48,10 @@ func (l *laterEdits) changed(x *found) (*Change, error) {
 	of := hunksOf(&x.Doc)
 	for _, file := range slices.Sorted(maps.Keys(of)) {
 		hunks := of[file]
-		lines, names := map[string]bool{}, map[string]bool{}
+		lines := map[string]bool{}
 		add := func(h hunk) {
 			for _, line := range h.added {
 				lines[line] = true
-			}
-			for _, name := range h.defined {
-				names[name] = true
 			}
 		}
 		for _, h := range hunks {
@@ -74,8 +67,7 @@ func (l *laterEdits) changed(x *found) (*Change, error) {
 				continue
 			}
 			for _, h := range e.hunks[file] {
-				if !slices.ContainsFunc(h.removed, func(s string) bool { return lines[s] }) &&
-					!slices.ContainsFunc(h.undefined, func(s string) bool { return names[s] }) {
+				if !slices.ContainsFunc(h.removed, func(s string) bool { return lines[s] }) {
 					continue
 				}
 				add(h) // what replaced it may be replaced, too
@@ -206,51 +198,12 @@ var editors = map[string]bool{"Edit": true, "MultiEdit": true, "Write": true, "N
 
 // add adds a line of a diff.
 func (h *hunk) add(line string) {
-	text, lines, names := line[1:], &h.added, &h.defined
+	lines := &h.added
 	if line[0] == '-' {
-		lines, names = &h.removed, &h.undefined
+		lines = &h.removed
 	}
-	if s := strings.TrimSpace(text); len(s) >= leastLine {
+	if s := strings.TrimSpace(line[1:]); len(s) >= leastLine {
 		*lines = append(*lines, s)
-	}
-	if name := definition(text); name != "" {
-		*names = append(*names, name)
-	}
-}
-
-// definers are the words that begin a definition.
-var definers = map[string]bool{"func": true, "type": true, "class": true, "def": true, "function": true, "interface": true,
-	"struct": true, "enum": true, "fn": true, "trait": true, "const": true, "var": true, "let": true, "export": true, "pub": true,
-	"async": true, "public": true}
-
-// definition returns the start of a line at the top of a file up to the name that it defines: what precedes the
-// parameters, the value or the type. It is "" for other lines, whose names may be of several things in one file.
-func definition(line string) string {
-	word, rest, ok := strings.Cut(line, " ")
-	if !ok || !definers[word] {
-		return ""
-	}
-	if word == "func" && strings.HasPrefix(rest, "(") { // a method: its receiver is a part of its name
-		receiver, name, _ := strings.Cut(rest, ") ")
-		name, _, _ = strings.Cut(name, "(")
-		return word + " " + receiver + ") " + name
-	}
-	for i, r := range line {
-		if !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_' && r != ' ' && r != '$' {
-			line = line[:i]
-			break
-		}
-	}
-	switch fields := strings.Fields(line); {
-	case len(fields) < 2:
-		return ""
-	case word == "type" || word == "const" || word == "var":
-		if fields[1] == "_" {
-			return ""
-		}
-		return word + " " + fields[1] // a type follows
-	default:
-		return strings.Join(fields, " ")
 	}
 }
 

@@ -6,27 +6,6 @@ import (
 	"github.com/memvcs/mem/layers/search/index"
 )
 
-// TestDefinition checks which lines are taken for the definition of one thing of a file.
-func TestDefinition(t *testing.T) {
-	t.Parallel()
-	for _, x := range []struct{ line, want string }{
-		{"func greet(name string) string {", "func greet"},
-		{"func (s *Shop) Open() error {", "func (s *Shop) Open"},
-		{"export const limit = 3", "export const limit"},
-		{"const limit int = 3", "const limit"},
-		{"def charge(order):", "def charge"},
-		{"    def charge(order):", ""}, // of one of several classes
-		{"var _ = limit", ""},
-		{"const (", ""},
-		{"return limit", ""},
-		{"", ""},
-	} {
-		if got := definition(x.line); got != x.want {
-			t.Errorf("definition(%q) = %q, want %q", x.line, got, x.want)
-		}
-	}
-}
-
 // TestChanged checks which later edits change what a hit shows.
 func TestChanged(t *testing.T) {
 	t.Parallel()
