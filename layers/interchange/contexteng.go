@@ -52,14 +52,14 @@ func (s *Store) contextProject(dir string) (p storeProject, ok bool) {
 		}
 		p.Name = filepath.Base(s.Path(dir))
 		p.Omitted = append(p.Omitted, omission{Kind: "project", Name: p.Name, Why: err.Error()})
-	} else if m.text("projectId") == "" || m.object("sessions") == nil {
+	} else if m.text("projectId") == "" || !m.Get("sessions").IsObject() {
 		return p, false
 	}
 	p.Dir = m.text("originalPath")
 	p.Name = cmp.Or(p.Name, m.text("displayName"), baseOf(cmp.Or(p.Dir, m.text("projectId"))))
 	c := contextReader{s: s, dir: dir, p: &p}
-	c.sessions(m.object("sessions"))
-	c.compositions(m.object("compositions"))
+	c.sessions(m.members("sessions"))
+	c.compositions(m.members("compositions"))
 	return p, true
 }
 
@@ -80,14 +80,14 @@ func (c *contextReader) omit(kind, name, why string) {
 }
 
 // sessions reads the sessions of the manifest, and session files without an entry.
-func (c *contextReader) sessions(listed object) {
+func (c *contextReader) sessions(listed map[string]object) {
 	for _, id := range slices.Sorted(maps.Keys(listed)) {
-		o := listed.object(id)
+		o := listed[id]
 		switch {
 		case !isName(id) || !isName(id+".jsonl"):
 			c.omit("session", id, "its id is not a name of a file")
 			continue
-		case o == nil:
+		case !o.IsObject():
 			c.omit("session", id, "its entry in manifest.json is not an object")
 			continue
 		}
@@ -99,7 +99,7 @@ func (c *contextReader) sessions(listed object) {
 	}
 	for _, e := range entries {
 		switch id, ok := strings.CutSuffix(e.Name(), ".jsonl"); {
-		case ok && isName(e.Name()) && listed.object(id) != nil:
+		case ok && isName(e.Name()) && listed[id].IsObject():
 		case ok && isName(e.Name()):
 			c.p.Sessions = append(c.p.Sessions, c.session(id, object{}))
 		case len(c.p.Omitted) <= maxOmitted:
@@ -109,8 +109,8 @@ func (c *contextReader) sessions(listed object) {
 }
 
 func (c *contextReader) session(id string, o object) storeSession {
-	out := storeSession{ID: id, Title: o.first("title", "customTitle"), Tags: o.texts("tags"),
-		Outside: o.first("linkedFile", "originalFile")}
+	out := storeSession{ID: id, Title: cmp.Or(o.text("title"), o.text("customTitle")), Tags: o.texts("tags"),
+		Outside: cmp.Or(o.text("linkedFile"), o.text("originalFile"))}
 	name := path.Join(c.dir, "originals", id+".jsonl")
 	fi, err := c.s.root.Lstat(filepath.FromSlash(name))
 	if err == nil && fi.Mode()&fs.ModeSymlink != 0 {
@@ -147,9 +147,9 @@ func (c *contextReader) marker(session string, o object) []storeMarker {
 }
 
 // compositions reports the compositions, which mem makes of the sessions.
-func (c *contextReader) compositions(listed object) {
+func (c *contextReader) compositions(listed map[string]object) {
 	for _, id := range slices.Sorted(maps.Keys(listed)) {
-		o := listed.object(id)
+		o := listed[id]
 		command := "mem compose " + cmp.Or(o.text("name"), id)
 		for _, p := range o.list("components") {
 			command += " " + p.text("sessionId")

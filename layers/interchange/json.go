@@ -5,9 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"strings"
+
+	"github.com/tidwall/gjson"
 )
 
 // A SyntaxError reports a file that is not JSON.
@@ -24,109 +25,86 @@ func (e *SyntaxError) Error() string {
 // Unwrap returns the cause.
 func (e *SyntaxError) Unwrap() error { return e.Err }
 
-// object is a JSON object whose members may be of any type: one of the wrong type counts as missing.
-type object map[string]any
-
 // parse reads one JSON value.
-func parse(file string, b []byte) (any, error) {
+func parse(file string, b []byte) (gjson.Result, error) {
 	b = bytes.TrimPrefix(b, []byte("\ufeff"))
-	d := json.NewDecoder(bytes.NewReader(b))
-	d.UseNumber()
-	var v any
-	err := d.Decode(&v)
-	if err == nil {
-		if _, err = d.Token(); err == io.EOF {
-			return v, nil
-		}
-		err = errors.New("data after the value")
-	}
-	at := d.InputOffset()
+	var raw json.RawMessage
+	err := json.Unmarshal(b, &raw)
 	var s *json.SyntaxError
-	switch {
-	case errors.As(err, &s):
-		at = s.Offset
-	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
-		at, err = int64(len(b)), io.ErrUnexpectedEOF
+	if errors.As(err, &s) {
+		return gjson.Result{}, &SyntaxError{file, 1 + bytes.Count(b[:min(int(s.Offset), len(b))], []byte("\n")), err}
 	}
-	at = min(max(at, 0), int64(len(b)))
-	return nil, &SyntaxError{file, 1 + bytes.Count(b[:at], []byte("\n")), err}
+	return gjson.ParseBytes(raw), err
 }
 
+// An object is a JSON object whose members may be of any type: one of the wrong type counts as missing.
+type object struct{ gjson.Result }
+
 // document reads a file that must be a JSON object.
-func (s *Store) document(name string) (object, error) {
+func (s *Store) document(name string) (o object, err error) {
 	b, err := s.bytes(name, maxJSON)
 	if err != nil {
-		return nil, err
+		return o, err
 	}
 	v, err := parse(name, b)
-	if err != nil {
-		return nil, err
+	if err == nil && !v.IsObject() {
+		err = fmt.Errorf("%s: not a JSON object", name)
 	}
-	o, ok := v.(map[string]any)
-	if !ok {
-		return nil, fmt.Errorf("%s: not a JSON object", name)
-	}
-	return o, nil
+	return object{v}, err
 }
 
 // text returns a string member without surrounding white space.
-func (o object) text(key string) string {
-	s, _ := o[key].(string)
-	return strings.TrimSpace(s)
-}
+func (o object) text(key string) string { return strings.TrimSpace(o.Get(key).Str) }
 
-// first returns the first string member that is not empty.
-func (o object) first(keys ...string) string {
-	for _, k := range keys {
-		if s := o.text(k); s != "" {
-			return s
-		}
+// members returns the members of an object member.
+func (o object) members(key string) map[string]object {
+	out := map[string]object{}
+	if !o.Get(key).IsObject() {
+		return out
 	}
-	return ""
-}
-
-// object returns an object member.
-func (o object) object(key string) object {
-	v, _ := o[key].(map[string]any)
-	return v
+	o.Get(key).ForEach(func(k, v gjson.Result) bool {
+		out[k.String()] = object{v}
+		return true
+	})
+	return out
 }
 
 // hasList reports whether a member is an array.
-func (o object) hasList(key string) bool {
-	_, ok := o[key].([]any)
-	return ok
-}
+func (o object) hasList(key string) bool { return o.Get(key).IsArray() }
 
 // list returns the objects in an array member.
-func (o object) list(key string) []object {
-	all, _ := o[key].([]any)
-	var out []object
-	for _, v := range all[:min(len(all), maxEntries)] {
-		if x, ok := v.(map[string]any); ok {
-			out = append(out, x)
+func (o object) list(key string) (out []object) {
+	for _, v := range o.elements(key) {
+		if v.IsObject() {
+			out = append(out, object{v})
 		}
 	}
 	return out
 }
 
 // texts returns the strings in an array member that are not empty.
-func (o object) texts(key string) []string {
-	all, _ := o[key].([]any)
-	var out []string
-	for _, v := range all[:min(len(all), maxEntries)] {
-		if s, ok := v.(string); ok && strings.TrimSpace(s) != "" {
-			out = append(out, strings.TrimSpace(s))
+func (o object) texts(key string) (out []string) {
+	for _, v := range o.elements(key) {
+		if s := strings.TrimSpace(v.Str); s != "" {
+			out = append(out, s)
 		}
 	}
 	return out
 }
 
+func (o object) elements(key string) []gjson.Result {
+	if !o.Get(key).IsArray() {
+		return nil
+	}
+	all := o.Get(key).Array()
+	return all[:min(len(all), maxEntries)]
+}
+
 // hundredths returns a number member in hundredths.
 func (o object) hundredths(key string) (n int, ok bool) {
-	number, ok := o[key].(json.Number)
-	f, err := number.Float64()
-	if !ok || err != nil || f < 0 || f > 1e6 {
+	r := o.Get(key)
+	if r.Type != gjson.Number || r.Num < 0 || r.Num > 1e6 {
 		return 0, false
 	}
-	return int(math.Round(f * 100)), true
+	return int(math.Round(r.Num * 100)), true
 }

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/tidwall/gjson"
 )
 
 // memoryKeeper reads a store of memory-keeper: facts.json, concepts.json and sessions/ in the directory itself, in its
@@ -95,15 +97,13 @@ func (k *keeperReader) isStore() (bool, error) {
 
 // isFacts reports whether o is facts.json of any version of memory-keeper.
 func isFacts(o object) bool {
-	p := o.object("permanent")
-	return p.hasList("rules") || p.hasList("solutions") || p.hasList("core_logic") ||
+	return o.hasList("permanent.rules") || o.hasList("permanent.solutions") || o.hasList("permanent.core_logic") ||
 		o.hasList("decisions") && o.hasList("patterns") && o.hasList("issues")
 }
 
 // isConcepts reports whether o is concepts.json of memory-keeper.
 func isConcepts(o object) bool {
-	_, numbered := o["nextId"].(json.Number)
-	return o.hasList("concepts") && (numbered || slices.ContainsFunc(o.list("concepts"), func(c object) bool {
+	return o.hasList("concepts") && (o.Get("nextId").Type == gjson.Number || slices.ContainsFunc(o.list("concepts"), func(c object) bool {
 		return c.hasList("exchanges")
 	}))
 }
@@ -125,10 +125,10 @@ func (k *keeperReader) project() {
 	k.unreferenced()
 }
 
-// open reads a JSON file. It returns nil if there is none, or if it is unreadable, which it reports.
-func (k *keeperReader) open(name string) object {
+// open reads a JSON file. It is empty if there is none, or if it is unreadable, which it reports.
+func (k *keeperReader) open(name string) (o object) {
 	if _, ok := k.s.regular(k.path(name)); !ok {
-		return nil
+		return o
 	}
 	k.read[name] = true
 	o, err := k.s.document(k.path(name))
@@ -207,7 +207,7 @@ func (k *keeperReader) summary(stem, name string) {
 	o := k.open(name)
 	for i, x := range o.list("exchanges") {
 		id := cmp.Or(x.text("id"), fmt.Sprintf("e%d", i+1))
-		summary := x.first("summary", "details")
+		summary := cmp.Or(x.text("summary"), x.text("details"))
 		texts := x.texts("facts")
 		if len(texts) == 0 && summary != "" {
 			texts = []string{summary}
@@ -244,7 +244,7 @@ func (k *keeperReader) facts() {
 			k.p.Facts = append(k.p.Facts, f)
 		}
 	}
-	permanent := o.object("permanent")
+	permanent := object{o.Get("permanent")}
 	for _, list := range []struct{ key, kind, text, problem string }{
 		{"rules", "rule", "content", ""}, {"solutions", "solution", "solution", "problem"},
 		{"core_logic", "core_logic", "description", "feature"},
