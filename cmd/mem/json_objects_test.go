@@ -79,7 +79,7 @@ func objectsText(t *testing.T) string {
 	}
 	return "\n## Objects\n\nAll members of the objects in these answers and in those of the API. \"?\" marks one that is left out when it is empty;\n" +
 		"an object has the members of the one that it names without quotes too.\n\n" + strings.Join(objects, "") +
-		"\n## Authors\n\nThe member `role` is one of these words for a message; a text that mem made has the kind of its line.\n\n" + strings.Join(authors, "")
+		"\n## Authors\n\nThe member `role` is one of these words for a message; a text that mem made has the kind of its line. In `mem blame`, `mem` is the author of a\nremark such as `[refused by the user: ...]`, of which the messages are those that it is about.\n\n" + strings.Join(authors, "")
 }
 
 // structOf returns the declaration of a struct.

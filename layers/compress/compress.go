@@ -7,7 +7,7 @@
 // as it was typed, what was said, answers and refusals, failures, files and commands, in the order of the session. A
 // line of a version is one unbroken piece of a line of the session, whole sentences of it joined by " … ", or a list
 // with a mark such as [files]. No word is removed from within a sentence. What is said comes before code, which appears
-// only as whole changes and whole errors in code blocks.
+// only as whole changes in code blocks; of a failure there is the line that tells most.
 //
 // The engine orders everything that a version could say, first a line for the request and one for the outcome of each
 // exchange, then by value for each token: what adds names and words that the version does not have, reasons, decisions
@@ -15,9 +15,9 @@
 // are named. The order does not depend on the budget, so that a version is a beginning of it: a larger budget keeps all
 // that a smaller one says.
 //
-// Long blocks of code and the announcements of steps come last. When everything was said, code follows, up to a third of
-// the version. At the aggressive level there are no such announcements, no reports of agents and no changed lines, and of
-// a plan the beginnings of its parts, unless there is much room. A version is smaller than its budget when there is
+// Long blocks of code and the announcements of steps come last, and of a long paste there is the beginning. When
+// everything was said, code follows, up to a third of the version. At the aggressive level there are no announcements, no
+// reports of agents and no changed lines, and of a plan the beginnings of its parts, unless there is much room. A version is smaller than its budget when there is
 // nothing left that is worth reading.
 package compress
 

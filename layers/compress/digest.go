@@ -137,15 +137,6 @@ func (w *writer) unit(i int32) {
 	case change:
 		w.diffs = append(w.diffs, i)
 		return
-	case trouble:
-		w.close()
-		l := w.entries[u.item]
-		if n := len(w.out) - 1; l.unit+1 == i && w.shown[l.unit] {
-			w.out[n].Text, w.out[n].Code = u.text, "text"
-			return
-		}
-		w.out = append(w.out, Segment{Role: "tool", Label: l.failure(), Code: "text", Text: u.text, Src: merge(l.src)})
-		return
 	}
 	w.said(i, u, it)
 }

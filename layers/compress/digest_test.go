@@ -144,7 +144,7 @@ func TestNotMisleading(t *testing.T) {
 		"a refused edit that was made later": {user + `{"n":2,"role":"tool","name":"Edit","target":"queue.go:3","diff":"-go write()","result":"refused by the user"}
 {"n":3,"role":"user","name":"refusal","text":"does that lose jobs?","target":"Edit queue.go"}
 {"n":4,"role":"tool","name":"Edit","target":"queue.go:3","diff":"-go write()","result":"ok"}
-{"n":5,"role":"assistant","text":"It loses none, and the second writer is gone."}`, 300, []string{"[refused by the user: Edit queue.go:3; done later]"}, nil},
+{"n":5,"role":"assistant","text":"It loses none, and the second writer is gone."}`, 300, []string{"[refused by the user: Edit queue.go:3 (+0 −1); done later]"}, nil},
 		"a refused command that was run in another form": {user + `{"n":2,"role":"tool","name":"Bash","cmd":"git -C /src/x read-tree HEAD","result":"refused by the user"}
 {"n":3,"role":"user","name":"refusal","text":"from the main worktree?","target":"Bash git"}
 {"n":4,"role":"tool","name":"Bash","cmd":"git read-tree HEAD 2>&1","result":"ok"}

@@ -42,7 +42,7 @@ type order struct {
 	entries []*listed // of the lists of files and commands, by item
 	said    []step    // what was said, and lists
 	plans   []step    // at the aggressive level: the rest of what plans say
-	code    []step    // changes and errors, and what is late
+	code    []step    // changes, and what is late
 	share   int       // what was said may have this part of its size as code; 0: no limit
 
 	continued bool // the first exchange began before the first item
@@ -50,13 +50,13 @@ type order struct {
 
 // priors are the values of the classes, relative to prose.
 var priors = [classes]float64{userClass: 3, pasted: .3, asked: 1.6, closing: 1.5, prose: 1, summary: .5, report: .3, file: 1.6,
-	command: .6, failed: 1, note: .8, change: 1, trouble: 1}
+	command: .6, failed: 1, note: .8, change: 1}
 
 var (
 	// cue matches reasons, decisions, problems and findings.
 	cue = pattern(`(?i)\b(because|instead|root cause|caused? by|the (real |actual )?(issue|problem|bug|reason|cause) (is|was|with)|turns out|found|fix(ed|es)?|can'?t|cannot|fails?|failed|failing|decid|decision|should|must|never|always|only|better|reason|so that|however|but|wrong|actually|recommend|option|prefer|trade-?offs?|risk|missing|not |n't|whether|pending|remaining|todo|next step|still|until|unless|rather than)`)
 	// opening matches a sentence that only begins an answer.
-	opening = pattern(`(?i)^\W{0,3}(you're (absolutely |quite )?right to ask|((that's|this is) )?(an? )?(very )?(good|great|fair|excellent|key|important|valid) (question|point|catch|insight|observation))\b.{0,60}$|^\W{0,3}(Good|Great|Yes|Yep|No|You're right|Done|Perfect|Excellent|Ah|I see|Got it|Fixed|Sure|Right|Correct|OK|Okay|Interesting|Absolutely|Agreed|Now I)\b.{0,30}$`)
+	opening = pattern(`(?i)^\W{0,3}(you're (absolutely |quite )?right to ask|((that's|this is) )?(an? )?(very )?(good|great|fair|excellent|key|important|valid|interesting) ([a-z]+ ){0,2}(questions?|points?|catch|insight|observation|feedback|scenarios?))\b.{0,60}$|^\W{0,3}(Good|Great|Yes|Yep|No|You're right|Done|Perfect|Excellent|Ah|I see|Got it|Fixed|Sure|Right|Correct|OK|Okay|Interesting|Absolutely|Agreed|Now I)\b.{0,30}$`)
 	// causes matches the finding of a reason.
 	causes = pattern(`(?i)\b(because|root cause|caused? by|the (real |actual )?(issue|problem|bug|reason|cause) (is|was)|turns out|which means|needs to|should)\b`)
 	// interjections matches what stands before the announcement of a step.
@@ -69,7 +69,7 @@ var (
 // narrates reports whether a text is the announcement of a step.
 func narrates(text string) bool {
 	rest := text[len(interjections().FindString(text)):]
-	return rest == "" || announcement().MatchString(rest)
+	return rest == "" || announcement().MatchString(rest) && !strings.HasPrefix(rest, "Let me know")
 }
 
 // idles reports whether a text announces a step, or only begins an answer, and says nothing else.
@@ -129,22 +129,19 @@ func newOrder(items []Item, level Level) *order {
 					}
 				}
 			}
+			if u.class == prose && o.step(i) || u.class == closing && !o.ends(i) && narrates(u.text) && o.step(i) {
+				u.flags |= idle
+			}
 			switch {
 			case level < keepit.Aggressive:
-			case again, u.class == prose && o.step(i):
+			case again, u.flags&idle != 0:
 				v = 0
 				u.flags |= late
 			case u.flags&bulky != 0 && code(u.text):
 				u.flags |= late
 			}
-		case failed, trouble:
-			if u.class == trouble {
-				u.flags |= late
-			}
-			switch {
-			case o.entries[u.item].fixed && u.class == trouble:
-				v = 0
-			case o.entries[u.item].fixed:
+		case failed:
+			if o.entries[u.item].fixed {
 				v *= .5
 			}
 		case userClass:
@@ -182,7 +179,7 @@ func newOrder(items []Item, level Level) *order {
 		u.prior = float32(v)
 	}
 	for i := range o.units { // a sentence does not wait for an announcement that never comes
-		for u := &o.units[i]; u.parent >= 0 && o.units[u.parent].class == prose && o.units[u.parent].flags&late != 0 && o.step(int(u.parent)); {
+		for u := &o.units[i]; u.parent >= 0 && o.units[u.parent].flags&(late|idle) == late|idle; {
 			u.parent = o.units[u.parent].parent
 		}
 	}
@@ -288,12 +285,6 @@ func (o *order) lines() []int32 {
 	}
 	const enough = 160 // bytes of a request
 	size, from := 0, int32(-1)
-	outcome := make([]int32, n) // the last closing item of each exchange
-	for i := range o.items {
-		if o.items[i].Closing {
-			outcome[of[i]] = int32(i)
-		}
-	}
 	turns := turnsOf(o.items)
 	ends := make([]int32, len(o.items)+1) // the last closing item of each turn
 	for i := range o.items {
@@ -345,7 +336,7 @@ func (o *order) lines() []int32 {
 		case it.Label == atEnd:
 			end = append(end, int32(i))
 		case u.class == pasted && u.flags&bulky == 0:
-			if typed[u.item] < 15 || i > 0 && size < 2*enough && o.units[i-1].class == userClass && leadsIn(o.units[i-1].text) {
+			if typed[u.item] < 15 || size > 0 && size < 15 || i > 0 && size < 2*enough && o.units[i-1].class == userClass && leadsIn(o.units[i-1].text) {
 				around[x] = append(around[x], int32(i))
 			}
 		case u.class == closing && u.list > 0 && u.item == ends[turn]:
@@ -359,8 +350,8 @@ func (o *order) lines() []int32 {
 				size = enough
 			}
 		case u.class == closing:
-			if u.item != outcome[x] && narrates(u.text) || !o.ends(i) && strings.Contains(u.text, "et me ") {
-				continue // a step: he interrupted it, or an answer follows
+			if u.item != ends[turn] && narrates(u.text) || !o.ends(i) && strings.Contains(u.text, "et me ") {
+				continue // a step: an answer follows
 			}
 			if strings.HasPrefix(u.text, "|") && u.group < 0 || len(u.text) >= 240 && strings.HasPrefix(u.text, "```") || u.flags&listItem != 0 && told[turn] >= 90 {
 				continue

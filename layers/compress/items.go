@@ -347,36 +347,27 @@ func answered(x *exchange.Exchange, n int) bool {
 		slices.ContainsFunc(x.Refusals, func(r exchange.Refusal) bool { return in(r.N) })
 }
 
-// unanswered says what is known of an exchange in which the assistant said nothing.
+// unanswered says what is known of an exchange in which the assistant said nothing: its last call.
 func unanswered(x *exchange.Exchange) string {
-	var used []string
-	use := func(text string) {
-		if text = oneLine(text, 60); !slices.Contains(used, text) {
-			used = append(used, text)
+	if slices.ContainsFunc(x.Notes, func(n exchange.Note) bool { return strings.Contains(n.Text, interrupted) }) {
+		return "the user interrupted"
+	}
+	text, last := "nothing followed", 0
+	use := func(n int, call string) {
+		if n > last {
+			text, last = "it called "+oneLine(call, 60), n
 		}
 	}
 	for _, e := range x.Edits {
-		use("Edit " + e.File)
+		use(e.N, "Edit "+e.File)
 	}
 	for _, c := range x.Commands {
-		use(shortCommand(c.Cmd))
+		use(c.N, shortCommand(c.Cmd))
 	}
 	for _, c := range x.Calls {
-		if c.Tool != "Read" && c.Tool != "Grep" && c.Tool != "Glob" {
-			use(callName(c.Tool + " " + c.Target))
-		}
+		use(c.N, callName(c.Tool+" "+c.Target))
 	}
-	const most = 3
-	calls := len(x.Edits) + len(x.Commands) + len(x.Calls)
-	switch {
-	case slices.ContainsFunc(x.Notes, func(n exchange.Note) bool { return strings.Contains(n.Text, interrupted) }):
-		return "the user interrupted"
-	case len(used) > 0:
-		return "it called " + strings.Join(used[max(0, len(used)-most):], "; ")
-	case calls > 0:
-		return "it read files"
-	}
-	return "nothing followed"
+	return text
 }
 
 // callName returns a call without what names the server of its tool and the members of its input.
@@ -393,8 +384,14 @@ func callName(call string) string {
 // refusal says what the user refused.
 func refusal(r exchange.Refusal) string {
 	text := oneLine(shortCommand(callName(r.Of)), 100)
-	if strings.HasPrefix(r.Of, "ExitPlanMode") {
+	switch {
+	case strings.HasPrefix(r.Of, "ExitPlanMode"):
 		text = "the plan"
+		if r.What != "" {
+			text += ` "` + oneLine(r.What, 80) + `"`
+		}
+	case r.What != "":
+		text += " (" + oneLine(r.What, 120) + ")"
 	}
 	switch {
 	case r.Reason == "" && r.Told != "":

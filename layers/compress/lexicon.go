@@ -67,12 +67,8 @@ func (v *Vocabulary) word(w string) int32 {
 		return id
 	}
 	id := int32(-1)
-	if !stopWords()[w] {
-		stem := w
-		if isASCII(w) {
-			stem = english.Stem(w, true)
-		}
-		id = v.id("w", stem, false)
+	if !english.IsStopWord(w) {
+		id = v.id("w", english.Stem(w, true), false)
 	}
 	v.words[strings.Clone(w)] = id
 	return id

@@ -29,22 +29,34 @@ func nameOf(text string) string {
 	if k := strings.Index(s, ". "); k > 2 {
 		s = s[:k]
 	}
-	if len(s) > longName {
-		at := 0
-		for _, end := range []string{", ", ": ", " - ", " — ", " – ", " → ", " ("} {
-			if k := strings.LastIndex(s[:longName], end); k > shortName {
-				at = max(at, k)
+	return Brief(s)
+}
+
+// Brief returns a text of one line, or of a long one the beginning up to the end of a clause.
+func Brief(s string) string {
+	if len(s) <= longName {
+		return s
+	}
+	at := 0
+	for _, end := range []string{", ", "; ", ": ", " - ", " — ", " – ", " → ", " ("} {
+		for k := strings.LastIndex(s[:longName], end); k > max(at, shortName); k = strings.LastIndex(s[:k], end) {
+			if closed(s[:k]) {
+				at = k
 			}
 		}
-		if at > 0 {
-			s = s[:at]
-		}
-		s = oneLine(s, longName)
 	}
-	if strings.Count(s, "`")%2 != 0 {
+	if at > 0 {
+		return s[:at]
+	}
+	if s = oneLine(s, longName); strings.Count(s, "`")%2 != 0 {
 		s = strings.ReplaceAll(s, "`", "")
 	}
 	return s
+}
+
+// closed reports whether code, quotations and brackets that a text opens end in it.
+func closed(s string) bool {
+	return strings.Count(s, "`")%2 == 0 && strings.Count(s, `"`)%2 == 0 && strings.Count(s, "(") == strings.Count(s, ")")
 }
 
 // itemNames lists the names of the items of a list from one on, as a remark in brackets.

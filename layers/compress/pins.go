@@ -123,23 +123,8 @@ func withoutTags(s string) string {
 		at = m.End
 	}
 	b.WriteString(s[at:])
-	return withoutClosers(b.String())
+	return closers().ReplaceAllString(b.String(), "")
 }
 
-// withoutClosers takes out closing tags whose opening tag went with a kept text.
-func withoutClosers(s string) string {
-	const tag = "##/keepit##"
-	var b strings.Builder
-	at := 0
-	for i := 0; i+len(tag) <= len(s); i++ {
-		if s[i] == '#' && strings.EqualFold(s[i:i+len(tag)], tag) {
-			b.WriteString(s[at:i])
-			at = i + len(tag)
-			i = at - 1
-		}
-	}
-	if at == 0 {
-		return s
-	}
-	return b.String() + s[at:]
-}
+// closers matches closing tags: their opening tag can go with a kept text.
+var closers = pattern(`(?i)##/keepit##`)

@@ -253,8 +253,7 @@ func (r *run) insertPins() []Segment {
 	return append(out, pinSegments(pins)...)
 }
 
-// markPartial marks the segments of the user that are not a contiguous part of the typed text, ignoring white space. A
-// segment that a model attributes to the user but that only a script typed gets the role of a script.
+// markPartial marks the segments of the user that are not a contiguous part of the typed text, ignoring white space.
 func (r *run) markPartial(segs []Segment) {
 	items := r.in.Items
 	typed, item := "", -1 // the single-spaced text of items[item]; consecutive segments are often of the same item
@@ -263,12 +262,9 @@ func (r *run) markPartial(segs []Segment) {
 		if s.Role != "user" || s.Keep != "" || len(s.Src) == 0 {
 			continue
 		}
-		text, first := singleSpaced(s.Text), s.Src[0][0]
+		text, last := singleSpaced(s.Text), s.Src[len(s.Src)-1][1]
 		s.Partial = true
-		script := false
-		for k := sort.Search(len(items), func(k int) bool { return items[k].N >= first }); k < len(items) &&
-			items[k].N <= s.Src[len(s.Src)-1][1]; k++ {
-			script = script || items[k].Kind == Script
+		for k := sort.Search(len(items), func(k int) bool { return items[k].N >= s.Src[0][0] }); s.Partial && k < len(items) && items[k].N <= last; k++ {
 			it := &items[k]
 			if it.Kind != User && it.Kind != Answer || it.Partial {
 				continue
@@ -276,22 +272,9 @@ func (r *run) markPartial(segs []Segment) {
 			if item != k {
 				typed, item = singleSpaced(it.Text), k
 			}
-			if strings.Contains(typed, text) {
-				s.Partial, script = false, false
-				break
-			}
-		}
-		if script && !r.typedIn(s) {
-			s.Role, s.Partial = "script", false
+			s.Partial = !strings.Contains(typed, text)
 		}
 	}
-}
-
-// typedIn reports whether the user typed or answered anything in the messages of a segment.
-func (r *run) typedIn(s *Segment) bool {
-	return slices.ContainsFunc(r.in.Items, func(it Item) bool {
-		return (it.Kind == User || it.Kind == Answer) && it.N >= s.Src[0][0] && it.N <= s.Src[len(s.Src)-1][1]
-	})
 }
 
 // singleSpaced returns a text with single spaces.

@@ -733,7 +733,7 @@ func TestAsked(t *testing.T) {
 			"> yes please":       "Should I write the table first?",
 			"> SQLite":           "[asked] Which store holds the jobs? It must be one that survives a restart.",
 			"> the next release": "[asked] When does it ship?",
-			"> call it Flush":    "[refused by the user: Edit jobs.go]",
+			"> call it Flush":    "[refused by the user: Edit jobs.go (+1 −0)]",
 		} {
 			if strings.Contains(got, answer) && !strings.Contains(got, question) {
 				t.Errorf("%d tokens: %q without %q:\n%s", budget, answer, question, got)

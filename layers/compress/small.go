@@ -3,7 +3,7 @@ package compress
 import (
 	"errors"
 	"fmt"
-	"unicode"
+	"strings"
 
 	"github.com/memvcs/mem/layers/tokens"
 )
@@ -51,38 +51,19 @@ func size(items []Item) (n int) {
 	return n
 }
 
-// minWords is the number of words from which a version says something.
-const minWords = 4
+// least is the size in bytes from which text says something.
+const least = 16
 
-// say reports whether segments have a kept text, or words enough.
+// say reports whether segments have a kept text, or enough of another.
 func say(segs []Segment) bool {
-	words := 0
+	n := 0
 	for _, s := range segs {
 		if s.Keep != "" {
 			return true
 		}
-		if s.Role == "heading" {
-			continue
-		}
-		words += wordsOf(s.Text)
-	}
-	return words >= minWords
-}
-
-// wordsOf counts the words of three letters or more. Each Chinese or Japanese character counts as one.
-func wordsOf(s string) (words int) {
-	run := 0
-	for _, r := range s {
-		switch {
-		case scriptOf(r) == han:
-			words++
-		case !unicode.IsLetter(r):
-			run = 0
-		default:
-			if run++; run == 3 {
-				words++
-			}
+		if s.Role != "heading" {
+			n += len(strings.TrimSpace(s.Text))
 		}
 	}
-	return words
+	return n >= least
 }

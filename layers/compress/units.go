@@ -60,7 +60,6 @@ const (
 	failed          // a failure, in one line
 	note            // of the client
 	change          // the changed lines of an edit
-	trouble         // the error lines of a failure
 	classes
 )
 
@@ -133,7 +132,6 @@ type listed struct {
 	added, removed int
 	edits          int      // with changed lines
 	ends           []string // how the command ended, each time that it is another way
-	trouble        int32    // of a failure: the unit of its error lines, or 0
 	fixed          bool
 	src            [][2]int
 }
@@ -308,12 +306,7 @@ func (s *splitter) prose(text string, c class) {
 		}
 		log = last
 	}
-	defer func() {
-		s.lists(whole)
-		if c == prose {
-			s.idle(whole)
-		}
-	}()
+	defer func() { s.lists(whole) }()
 	for i := 0; i < len(lines); i++ {
 		line := strings.TrimRight(lines[i], " \t\r")
 		trimmed := strings.TrimLeft(line, " \t")
@@ -563,22 +556,6 @@ func (s *splitter) before(line int32) bool {
 	return n >= 0 && s.units[n].item == s.item && s.units[n].line < line
 }
 
-// idle marks the lines among the units from the given one on that only announce a step.
-func (s *splitter) idle(from int) {
-	for i := from; i < len(s.units); {
-		end, tells := i, false
-		for ; end < len(s.units) && s.units[end].line == s.units[i].line; end++ {
-			u := &s.units[end]
-			tells = tells || !idles(u.text)
-		}
-		for ; i < end; i++ {
-			if !tells && s.units[i].flags&listItem == 0 {
-				s.units[i].flags |= idle
-			}
-		}
-	}
-}
-
 // leadsIn reports whether a text only announces what follows.
 func leadsIn(text string) bool {
 	text = strings.TrimRight(text, " *_`")
@@ -657,14 +634,12 @@ func withoutBlankEnds(diff string) string {
 	return strings.Join(lines, "\n")
 }
 
-// failure makes the units of a failure of a command: a line with what is telling of each of its runs, and the error lines
-// of the last one.
+// failure makes the unit of a failure of a command: a line with what is telling of each of its runs.
 func (s *splitter) failure(it *Item, l *listed) {
 	if l == nil || it.Target != "" && it.Target != "Bash" && it.Target != "PowerShell" && it.Target != "result" && it.Target != "recalled" {
 		return // a call of another tool that the client refused says nothing about the project
 	}
-	text := withoutRepeats(strings.TrimRight(it.Text, "\n"))
-	begin := tellingLine(strings.ReplaceAll(text, `\n`, "\n"), it.Fixed)
+	begin := tellingLine(strings.ReplaceAll(it.Text, `\n`, "\n"), it.Fixed)
 	if begin == "" {
 		return
 	}
@@ -675,13 +650,6 @@ func (s *splitter) failure(it *Item, l *listed) {
 		l.unit = s.add(unit{text: begin, class: failed})
 	case !strings.Contains(s.units[l.unit].text, strings.Split(begin, " (")[0]) && len(s.units[l.unit].text)+len(begin) < most:
 		s.units[l.unit].text += gap + begin
-	}
-	switch {
-	case !strings.Contains(text, "\n"):
-	case l.trouble > 0:
-		s.units[l.trouble].text = text
-	default:
-		l.trouble = s.add(unit{text: text, class: trouble, line: 1})
 	}
 }
 
@@ -710,17 +678,6 @@ func tellingLine(text string, fixed bool) string {
 		return last
 	}
 	return first
-}
-
-// withoutRepeats returns a text without the lines that it has already.
-func withoutRepeats(text string) string {
-	var out []string
-	for line := range strings.SplitSeq(text, "\n") {
-		if !slices.Contains(out, line) {
-			out = append(out, line)
-		}
-	}
-	return strings.Join(out, "\n")
 }
 
 // arrow stands before how a command ended.
@@ -791,7 +748,7 @@ func (s *splitter) measure() [][]int32 {
 		switch u.class {
 		case userClass, pasted:
 			u.cost += 1 + int32(strings.Count(u.text, "\n"))
-		case change, trouble:
+		case change:
 			u.cost += 20 // its label and its fences
 		case failed:
 			u.cost += 14

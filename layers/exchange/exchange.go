@@ -10,6 +10,7 @@
 package exchange
 
 import (
+	"fmt"
 	"iter"
 	"slices"
 	"strconv"
@@ -78,6 +79,7 @@ type Dialog struct {
 type Refusal struct {
 	N      int
 	Of     string // the tool with its target or command
+	What   string // heading of a plan, or the size and the symbols of a change; or ""
 	Call   int    // the message of the call, or 0
 	Reason string // what the user typed, or ""
 	Told   string // the reason in the result of a tool of another program, which can write what it likes; or ""
@@ -370,7 +372,7 @@ func (b *builder) tool(x *Exchange, e refine.Entry) {
 	}
 	switch {
 	case strings.HasPrefix(e.Result, "refused by the user"):
-		x.Refusals = append(x.Refusals, Refusal{N: e.N, Of: of, Call: e.N, Told: strings.Join(e.Errors, "\n")})
+		x.Refusals = append(x.Refusals, Refusal{N: e.N, Of: of, Call: e.N, What: refusedPart(e), Told: strings.Join(e.Errors, "\n")})
 		return
 	case e.Name == "AskUserQuestion":
 		x.Questions = append(x.Questions, Said{e.N, e.Target})
@@ -401,6 +403,24 @@ func (b *builder) tool(x *Exchange, e refine.Entry) {
 		x.Calls = append(x.Calls, Call{e.N, e.Name, e.Target})
 	}
 	b.ran(len(b.out)-1, x, e, of, failed)
+}
+
+// refusedPart says what a refused call was about, or "".
+func refusedPart(e refine.Entry) string {
+	if e.Name == "ExitPlanMode" {
+		return PlanHeading(e.Said)
+	}
+	added, removed := count(e.Diff)
+	if added+removed == 0 {
+		return ""
+	}
+	what := fmt.Sprintf("+%d −%d", added, removed)
+	for _, s := range e.Symbols[:min(3, len(e.Symbols))] {
+		if !strings.ContainsAny(s, "$ ") {
+			what += ", " + s
+		}
+	}
+	return what
 }
 
 // unbroken returns a text that L1 cut, up to the end of its last whole line outside a block of code, with a mark.

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"unicode"
+
+	"github.com/memvcs/mem/layers/compress"
 )
 
 // A unit is a sentence, an item of a list, or what is below an item.
@@ -335,38 +337,13 @@ func withNames(items []unit, room int) (out []unit, fits bool) {
 	return out, left == 0
 }
 
-// longName is the size of the name of an item.
-const longName = 80
-
 // nameOf returns what an item is about: it up to the end of a clause, if it is long.
 func nameOf(text string) string {
 	if s := clauses(text)[0]; len(s) < len(text) {
 		text = strings.TrimSuffix(s, ".")
 	}
-	if len(text) <= longName {
-		return text
-	}
-	at := 0
-	for _, end := range []string{", ", "; ", ": ", " - ", " — ", " – ", " → ", " ("} {
-		for i := strings.LastIndex(text[:longName], end); i > max(at, leastName); i = strings.LastIndex(text[:i], end) {
-			if closed(text[:i]) {
-				at = i
-			}
-		}
-	}
-	if at > 0 {
-		return text[:at]
-	}
-	return Cut(text, longName)
+	return compress.Brief(text)
 }
-
-// closed reports whether code, quotations and brackets that a text opens end in it.
-func closed(s string) bool {
-	return strings.Count(s, "`")%2 == 0 && strings.Count(s, `"`)%2 == 0 && strings.Count(s, "(") == strings.Count(s, ")")
-}
-
-// leastName is the size of a name that tells something.
-const leastName = 10
 
 // words returns the unit without its sign.
 func (u unit) words() string {

@@ -122,7 +122,7 @@ func partsOf(e refine.Entry, echo bool) []facts.Part {
 
 // typedParts returns what was typed of a prompt, and all of it, which counts as pasted if something was.
 func typedParts(e refine.Entry) []facts.Part {
-	kinds := transcript.PastedLines(e.Said)
+	kinds := transcript.LineKinds(e.Said)
 	if kinds == nil {
 		return []facts.Part{{Speaker: promptBy(e), Text: e.Said}}
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	longPaste  = 600  // bytes; shorter pastes are treated as part of the request
+	longAsk    = 600  // bytes of a paragraph that asks for something
 	longReview = 4000 // bytes up to which a text can read like a pasted one
 )
 
@@ -21,13 +21,13 @@ const (
 	Pasted               // of a log, of code or of output
 )
 
-// LineKinds returns the kind of each line of a message of the user. It returns nil if all lines are requests.
+// few is the least number of lines of a paste: one or two may be an example that somebody typed.
+const few = 3
+
+// LineKinds returns the kind of each line of a message of the user, nil if all lines are requests.
 func LineKinds(text string) []LineKind {
-	if len(text) < longPaste {
-		return nil
-	}
 	lines := strings.Split(text, "\n")
-	kinds, size := make([]LineKind, len(lines)), 0
+	kinds := make([]LineKind, len(lines))
 	markFenced(lines, kinds)
 	for from := 0; from < len(lines); {
 		to := from + 1
@@ -38,19 +38,26 @@ func LineKinds(text string) []LineKind {
 		from = to
 	}
 	var rest []string
-	for i, s := range lines {
-		if kinds[i] == Pasted {
-			size += len(s) + 1
-		} else {
-			rest = append(rest, s)
+	for from := 0; from < len(lines); {
+		to, pasted := from, 0
+		for to < len(lines) && (kinds[to] == Pasted || pasted > 0 && strings.TrimSpace(lines[to]) == "") {
+			if kinds[to] == Pasted {
+				pasted++
+			}
+			to++
 		}
+		if pasted < few {
+			to = max(to, from+1)
+			clear(kinds[from:to])
+			rest = append(rest, lines[from:to]...)
+		}
+		from = to
 	}
-	if document(rest) {
+	switch {
+	case document(rest):
 		markDocument(lines, kinds)
-		return kinds
-	}
-	if size < longPaste {
-		clear(kinds)
+	case len(rest) == len(lines):
+		return nil
 	}
 	return kinds
 }
@@ -76,7 +83,7 @@ func markDocument(lines []string, kinds []LineKind) {
 	blank := func(i int) bool { return strings.TrimSpace(lines[i]) == "" }
 	asks := func(from, to int) bool {
 		text := strings.Join(lines[from:to], "\n")
-		return len(text) < longPaste && (asking().MatchString(text) || orders().MatchString(text) || strings.HasSuffix(text, ":"))
+		return len(text) < longAsk && (asking().MatchString(text) || orders().MatchString(text) || strings.HasSuffix(text, ":"))
 	}
 	from, to := 0, len(lines)
 	for from < to && blank(from) {
@@ -102,44 +109,6 @@ func markDocument(lines []string, kinds []LineKind) {
 	case !ends: // it says what was sent
 		kinds[from] = RequestLine
 	}
-}
-
-// fewPasted is the least number of lines of a paste in [PastedLines]: one or two may be an example that somebody typed.
-const fewPasted = 3
-
-// PastedLines returns which lines of a text that the user sent were pasted, short logs and code included, nil if none. It
-// decides whose words a line is, [LineKinds] what of it is the request.
-func PastedLines(text string) []LineKind {
-	lines := strings.Split(text, "\n")
-	kinds := make([]LineKind, len(lines))
-	markFenced(lines, kinds)
-	for i, s := range lines {
-		if logged().MatchString(s) || writtenByProgram(s) {
-			kinds[i] = Pasted
-		}
-	}
-	found := false
-	for from := 0; from < len(lines); {
-		to := from
-		for to < len(lines) && kinds[to] == Pasted {
-			to++
-		}
-		if to-from < fewPasted {
-			clear(kinds[from:to])
-		} else {
-			found = true
-		}
-		from = to + 1
-	}
-	for i, k := range LineKinds(text) { // nil for a short text
-		if k == Pasted {
-			kinds[i], found = k, true
-		}
-	}
-	if !found {
-		return nil
-	}
-	return kinds
 }
 
 // logged matches the beginning of a line of a log: a date with a time, or a time with seconds.
@@ -206,7 +175,7 @@ func markFenced(lines []string, kinds []LineKind) {
 func markPaste(lines []string, kinds []LineKind) {
 	first, last, written := -1, -1, 0
 	for i, s := range lines {
-		if kinds[i] == Pasted || !writtenByProgram(s) {
+		if kinds[i] == Pasted || !writtenByProgram(s) && !logged().MatchString(s) {
 			continue
 		}
 		kinds[i] = Pasted

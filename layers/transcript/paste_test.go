@@ -39,8 +39,8 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// TestLines tells short logs and code from what somebody typed around them.
-func TestLines(t *testing.T) {
+// TestShort tells short logs and code from what somebody typed around them.
+func TestShort(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"why?\n2026-01-05 10:00:01 ERROR pool is closed\n2026-01-05 10:00:02 WARN we use bun from now on\n10:00:03 done\nfix it": "rpppr",
@@ -50,11 +50,11 @@ func TestLines(t *testing.T) {
 		"always sign commits\nnever push to main\nuse tabs": "",
 	} {
 		var got strings.Builder
-		for _, k := range PastedLines(text) {
+		for _, k := range LineKinds(text) {
 			got.WriteByte("rp"[k])
 		}
 		if got.String() != want {
-			t.Errorf("Lines(%q) = %s, want %s", text, got.String(), want)
+			t.Errorf("Kinds(%q) = %s, want %s", text, got.String(), want)
 		}
 	}
 }
