@@ -8,7 +8,6 @@ import (
 	"sync"
 
 	"github.com/memvcs/mem/layers/shell"
-	"github.com/memvcs/mem/layers/verdict"
 )
 
 // An Ending is the state in which a session left the work, as far as its commands and edits prove it. What the user did
@@ -163,7 +162,7 @@ func (e *Ending) left(x *Exchange) {
 func checkOf(line string) string {
 	for _, s := range shell.Parse(line) {
 		w := slices.DeleteFunc(slices.Clone(s.Program()), func(s string) bool { return strings.Contains(s, " ") }) // a sentence
-		if len(w) == 0 || !verdict.Tests(Program(strings.Join(w, " "))) || slices.ContainsFunc(w, func(s string) bool {
+		if len(w) == 0 || !shell.IsTester(Program(strings.Join(w, " "))) || slices.ContainsFunc(w, func(s string) bool {
 			return strings.TrimLeft(s, "-") == "version"
 		}) {
 			continue

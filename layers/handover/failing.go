@@ -8,7 +8,6 @@ import (
 
 	"github.com/memvcs/mem/layers/refine"
 	"github.com/memvcs/mem/layers/shell"
-	"github.com/memvcs/mem/layers/verdict"
 )
 
 // A Failure is a test that failed, or a command that failed without names of tests.
@@ -43,14 +42,14 @@ type tests struct {
 }
 
 // ran records a shell line.
-func (t *tests) ran(e refine.Entry, list []shell.Command, verdicts []verdict.Verdict) {
+func (t *tests) ran(e refine.Entry, list []shell.Command, verdicts []shell.Verdict) {
 	for _, name := range e.Passed {
 		t.failed = slices.DeleteFunc(t.failed, func(f Failure) bool { return sameTest(f.Test, name) })
 		if len(t.cleared.Tests) < maxCleared && !slices.Contains(t.cleared.Tests, name) {
 			t.cleared.Tests = append(t.cleared.Tests, name)
 		}
 	}
-	if e.Verdict == string(verdict.Passed) {
+	if e.Verdict == string(shell.Passed) {
 		for _, name := range selected(list) {
 			t.failed = slices.DeleteFunc(t.failed, func(f Failure) bool { return sameTest(f.Test, name) })
 			if len(t.cleared.Tests) < maxCleared {
@@ -61,13 +60,13 @@ func (t *tests) ran(e refine.Entry, list []shell.Command, verdicts []verdict.Ver
 	for i, c := range list {
 		tags := tagsOf(c.Args)
 		switch {
-		case verdicts[i] == verdict.Passed && !c.Part():
+		case verdicts[i] == shell.Passed && !c.Part():
 			w := WideRun{c.Name, tags}
 			t.failed = slices.DeleteFunc(t.failed, func(f Failure) bool { return w.includes(f) })
 			if len(t.cleared.Runs) < maxWide && !slices.Contains(t.cleared.Runs, w) {
 				t.cleared.Runs = append(t.cleared.Runs, w)
 			}
-		case i == len(list)-1 && e.Verdict == string(verdict.Failed):
+		case i == len(list)-1 && e.Verdict == string(shell.Failed):
 			t.cleared.Kinds = nil
 			t.broke(e, c.Name, tags, verdicts[i])
 		}
@@ -75,10 +74,10 @@ func (t *tests) ran(e refine.Entry, list []shell.Command, verdicts []verdict.Ver
 }
 
 // broke records a command that failed, with the names of its tests.
-func (t *tests) broke(e refine.Entry, command, tags string, v verdict.Verdict) {
+func (t *tests) broke(e refine.Entry, command, tags string, v shell.Verdict) {
 	names := e.Failed
 	if len(names) == 0 {
-		if v != verdict.Failed || !verdict.Tests(command) {
+		if v != shell.Failed || !shell.IsTester(command) {
 			return
 		}
 		names = []string{""}
@@ -210,7 +209,7 @@ func (w WideRun) includes(f Failure) bool {
 	if of, _ := dirOf(strings.ToLower(f.Command)); of != dir {
 		return false
 	}
-	if !verdict.Tests(w.Command) || !verdict.Tests(f.Command) || strings.HasSuffix(wide, " build") {
+	if !shell.IsTester(w.Command) || !shell.IsTester(f.Command) || strings.HasSuffix(wide, " build") {
 		return false
 	}
 	everything := strings.HasSuffix(wide, "ci") || strings.HasSuffix(wide, "all") || strings.HasSuffix(wide, " check") ||

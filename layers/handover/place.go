@@ -7,14 +7,13 @@ import (
 	"github.com/memvcs/mem/layers/names"
 	"github.com/memvcs/mem/layers/refine"
 	"github.com/memvcs/mem/layers/shell"
-	"github.com/memvcs/mem/layers/verdict"
 )
 
 // placed returns the commands of a shell line with their verdicts. The name of one that ran below the root of the session
 // begins with its directory: "in web/: npm test" is not the "npm test" of the root. Commands elsewhere, and those of
 // which the directory is not known, are left out.
-func placed(e refine.Entry) (list []shell.Command, verdicts []verdict.Verdict) {
-	all, ends := verdict.Commands(e.Cmd, verdict.Verdict(e.Verdict), e.Done, len(e.Failed) > 0)
+func placed(e refine.Entry) (list []shell.Command, verdicts []shell.Verdict) {
+	all, ends := shell.JudgedCommands(e.Cmd, shell.Verdict(e.Verdict), e.Done, len(e.Failed) > 0)
 	dir := slashed(e.Dir)
 	if strings.Contains(dir, "worktree") { // of another branch
 		dir = ""

@@ -14,8 +14,8 @@ import (
 	"github.com/memvcs/mem/layers/exchange"
 	"github.com/memvcs/mem/layers/names"
 	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/shell"
 	"github.com/memvcs/mem/layers/transcript"
-	"github.com/memvcs/mem/layers/verdict"
 )
 
 // Limits of the sections of a start, in lines and characters.
@@ -286,7 +286,7 @@ func ranSince(request string, later []Digest) bool {
 	return slices.ContainsFunc(later, func(d Digest) bool {
 		return slices.ContainsFunc(d.Commands, func(c Command) bool {
 			_, name := dirOf(c.Name)
-			ran := c.End == Passed || c.End == Settled || c.End == Unknown && !verdict.Tests(name)
+			ran := c.End == Passed || c.End == Settled || c.End == Unknown && !shell.IsTester(name)
 			return ran && strings.Contains(name, " ") && strings.Contains(" "+request+" ", name+" ")
 		})
 	})
@@ -495,7 +495,7 @@ func before(digests []Digest, last int) (out []brief.Item) {
 func brokeThere(d Digest) string {
 	var out []string
 	for _, c := range d.Commands {
-		if c.End == Broke && verdict.Tests(c.Name) {
+		if c.End == Broke && shell.IsTester(c.Name) {
 			out = append(out, "`"+c.Name+"`")
 		}
 	}
@@ -778,7 +778,7 @@ func Commands(digests []Digest) []Run {
 			r.Task = cmp.Or(r.Task, c.Task)
 			r.Total += c.Runs
 			w := fade * float64(min(c.Runs, manyRuns))
-			if verdict.Tests(c.Name) {
+			if shell.IsTester(c.Name) {
 				w *= buildBonus
 			}
 			r.Score += w
@@ -800,7 +800,7 @@ func commandItems(digests []Digest) (out []brief.Item) {
 	}
 	all = slices.DeleteFunc(all, func(r Run) bool {
 		return prepares(r.Name+" "+r.Args) || r.Part != "" && r.End != Broke && whole[r.Name] ||
-			r.End == Unknown && r.Task == "" && (!verdict.Tests(r.Name) || strings.HasSuffix(r.Name, " install"))
+			r.End == Unknown && r.Task == "" && (!shell.IsTester(r.Name) || strings.HasSuffix(r.Name, " install"))
 	})
 	slices.SortStableFunc(all, func(a, b Run) int { return unseen(a) - unseen(b) })
 	for _, r := range all[:min(maxRun, len(all))] {
@@ -808,7 +808,7 @@ func commandItems(digests []Digest) (out []brief.Item) {
 		if with := cmp.Or(r.Part, r.Args); with != "" {
 			text += " " + with
 		}
-		if r.Task != "" && r.Task != verdict.Several {
+		if r.Task != "" && r.Task != shell.Several {
 			text += " = " + r.Task
 		}
 		out = append(out, brief.Item{Text: text + result(r.Command), Source: citing(r.Session, r.N), Trust: brief.Assistant,
@@ -819,7 +819,7 @@ func commandItems(digests []Digest) (out []brief.Item) {
 
 // prepares reports whether a command prepares or looks at something and checks nothing.
 func prepares(line string) bool {
-	return preparing().MatchString(line) && (!verdict.Tests(line) || strings.Contains(line, " deps."))
+	return preparing().MatchString(line) && (!shell.IsTester(line) || strings.Contains(line, " deps."))
 }
 
 var preparing = sync.OnceValue(func() *regexp.Regexp {

@@ -12,7 +12,6 @@ import (
 	"github.com/memvcs/mem/layers/refine"
 	"github.com/memvcs/mem/layers/shell"
 	"github.com/memvcs/mem/layers/transcript"
-	"github.com/memvcs/mem/layers/verdict"
 )
 
 // Limits of a digest.
@@ -148,7 +147,7 @@ func (s *summary) entry(e refine.Entry) {
 func (s *summary) settle() {
 	for i := range s.d.Commands {
 		c := &s.d.Commands[i]
-		if c.End == Broke && verdict.Tests(c.Name) && s.tests.cleared.settles(c.Name, c.Task) {
+		if c.End == Broke && shell.IsTester(c.Name) && s.tests.cleared.settles(c.Name, c.Task) {
 			c.End = Settled
 		}
 	}
@@ -431,12 +430,12 @@ func hooked(c shell.Simple) (hooks, sends bool) {
 	return !off, true
 }
 
-var outcomes = map[verdict.Verdict]Outcome{verdict.Passed: Passed, verdict.Failed: Broke}
+var outcomes = map[shell.Verdict]Outcome{shell.Passed: Passed, shell.Failed: Broke}
 
 // part returns the arguments of a command that select some of the tests, with the places of these, in names.
 func part(c shell.Command) string {
 	selects := c.Selects()
-	if len(selects) == 0 || !verdict.Tests(c.Name) {
+	if len(selects) == 0 || !shell.IsTester(c.Name) {
 		return ""
 	}
 	var out []string
@@ -479,7 +478,7 @@ func (s *summary) command(e refine.Entry, c shell.Command, end Outcome) {
 	for _, t := range e.Tasks {
 		name, task, _ := strings.Cut(t, " = ")
 		w := strings.Fields(task)
-		if name == own && (task == verdict.Several || len(w) > 1 && names.Command(w, maxShown) == strings.Join(w, " ")) {
+		if name == own && (task == shell.Several || len(w) > 1 && names.Command(w, maxShown) == strings.Join(w, " ")) {
 			x.Task = strings.Join(w, " ")
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/memvcs/mem/layers/refine"
-	"github.com/memvcs/mem/layers/verdict"
+	"github.com/memvcs/mem/layers/shell"
 )
 
 // summarized returns the digest of entries, numbered from 1.
@@ -33,7 +33,7 @@ func bash(line, result string, output ...string) refine.Entry {
 	if result != "ok" {
 		e.Exit = 1
 	}
-	j := verdict.Of(verdict.Run{Line: line, Ended: true, Exit: e.Exit, Output: strings.Join(output, "\n")})
+	j := shell.Judge(shell.Run{Line: line, Ended: true, Exit: e.Exit, Output: strings.Join(output, "\n")})
 	e.Verdict, e.Proof, e.Failed, e.Passed = string(j.Verdict), j.Proof, j.Failed, j.Passed
 	return e
 }

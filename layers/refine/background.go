@@ -6,8 +6,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/memvcs/mem/layers/shell"
 	"github.com/memvcs/mem/layers/transcript"
-	"github.com/memvcs/mem/layers/verdict"
 	"github.com/tidwall/gjson"
 )
 
@@ -41,7 +41,7 @@ func (r *refiner) fetched(x *entry, b transcript.Block) {
 	text := Clean(b.Result())
 	exit, err := strconv.Atoi(between(text, "exit_code"))
 	if between(text, "status") == "completed" && err == nil {
-		r.finished(&x.Entry, strings.TrimSpace(x.Target), exit, verdict.Run{
+		r.finished(&x.Entry, strings.TrimSpace(x.Target), exit, shell.Run{
 			Output: between(text, "output") + between(text, "stdout") + between(text, "stderr")})
 	}
 }
@@ -59,12 +59,12 @@ func (r *refiner) notified(e *Entry, notice string) {
 	}
 	exit, _ := strconv.Atoi(m[1] + m[2]) // 0 if it is too great for a status: then it is not believed below
 	if len(m[1]+m[2]) < 4 {
-		r.finished(e, between(notice, "task-id"), exit, verdict.Run{Unseen: true})
+		r.finished(e, between(notice, "task-id"), exit, shell.Run{Unseen: true})
 	}
 }
 
 // finished sets the command of a task in the background that ended, and what it proves.
-func (r *refiner) finished(e *Entry, id string, exit int, run verdict.Run) {
+func (r *refiner) finished(e *Entry, id string, exit int, run shell.Run) {
 	t, known := r.background[id]
 	if !known {
 		return

@@ -44,11 +44,11 @@ type Entry struct {
 	Cmd  string `json:"cmd,omitempty"`
 	Dir  string `json:"dir,omitempty"`  // in which Cmd ran, relative to the first working directory; "" if that is it
 	Exit int    `json:"exit,omitempty"` // of Cmd
-	// of Cmd: "passed", "failed", or "" if that is not proven; see [verdict.Of]. An exit status of 0 proves nothing
+	// of Cmd: "passed", "failed", or "" if that is not proven; see [shell.Judge]. An exit status of 0 proves nothing
 	Verdict string   `json:"verdict,omitempty"`
 	Proof   string   `json:"proof,omitempty"`  // the line of the output that proves it, "" if the exit status does
 	Done    []string `json:"done,omitempty"`   // commands of Cmd that passed although Verdict does not say so
-	Tasks   []string `json:"tasks,omitempty"`  // what tasks of Cmd stand for, as its output says; see [verdict.Tasks]
+	Tasks   []string `json:"tasks,omitempty"`  // what tasks of Cmd stand for, as its output says; see [shell.Tasks]
 	Failed  []string `json:"failed,omitempty"` // names of tests that Cmd saw fail
 	Passed  []string `json:"passed,omitempty"` // and pass: those that failed before, and all if they are few
 	// changed lines, each after "-" or "+"; "@@" is a gap

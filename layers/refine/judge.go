@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/memvcs/mem/layers/shell"
 	"github.com/memvcs/mem/layers/transcript"
-	"github.com/memvcs/mem/layers/verdict"
 	"github.com/tidwall/gjson"
 )
 
@@ -23,14 +23,14 @@ func (r *refiner) judge(x *entry, b transcript.Block) {
 		return
 	}
 	out := Clean(b.Result())
-	r.verdict(&x.Entry, verdict.Run{Line: x.line, Ended: r.ended(&x.Entry, b, out), Exit: x.Exit, Output: out})
+	r.verdict(&x.Entry, shell.Run{Line: x.line, Ended: r.ended(&x.Entry, b, out), Exit: x.Exit, Output: out})
 }
 
 // verdict sets what a run of a command proves.
-func (r *refiner) verdict(e *Entry, run verdict.Run) {
-	j := verdict.Of(run)
+func (r *refiner) verdict(e *Entry, run shell.Run) {
+	j := shell.Judge(run)
 	e.Verdict, e.Proof = string(j.Verdict), cut(j.Proof, lineLimit)
-	e.Done, e.Tasks = j.Done, verdict.Tasks(run.Line, run.Output)
+	e.Done, e.Tasks = j.Done, shell.Tasks(run.Line, run.Output)
 	e.Failed = j.Failed[:min(len(j.Failed), maxFailedTests)]
 	if len(j.Passed) > maxPassedTests {
 		j.Passed = slices.DeleteFunc(j.Passed, func(name string) bool { return !r.failedTests[name] })

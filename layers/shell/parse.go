@@ -3,6 +3,15 @@
 //
 // It does not run or expand anything, and it does not know the keywords of compound commands: what it cannot tell is
 // left out.
+//
+// [Judge] tells whether a line passed or failed, if that is proven. Half of the commands that test, lint and build are piped to
+// tail or grep, and then the exit status is that of the pipe. So it asks two witnesses. The exit status speaks only of commands
+// that it belongs to: not of one before a pipe, "||", ";" or "&". The output speaks if a line in it is the summary of a known
+// runner, printed by a command of the line and not by a program that prints files. If neither speaks, or both disagree, there is
+// no verdict.
+//
+// A summary that reports a failure is always proof. One that reports a pass is proof if it counts everything, or if the end of
+// the output was not filtered away.
 package shell
 
 import (

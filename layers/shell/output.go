@@ -1,12 +1,10 @@
-package verdict
+package shell
 
 import (
 	"path"
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/memvcs/mem/layers/shell"
 )
 
 // A finding is what an output says.
@@ -34,10 +32,10 @@ type head struct {
 }
 
 // byOutput returns what the summaries in an output say, and the names of tests in it.
-func byOutput(r Run, list []shell.Simple) (f finding, n names) {
+func byOutput(r Run, list []Simple) (f finding, n testNames) {
 	f.passed = make([]bool, len(list))
 	if r.Ended && r.Exit == 0 {
-		f.passed, _ = shell.Settles(list)
+		f.passed, _ = Settles(list)
 	}
 	var heads []head
 	sees := whole
@@ -129,7 +127,7 @@ func owners(heads []head, of checks) []head {
 }
 
 // pipeEnd returns the last command of the pipe that command i is in.
-func pipeEnd(list []shell.Simple, i int) int {
+func pipeEnd(list []Simple, i int) int {
 	for list[i].Next == "|" && i+1 < len(list) {
 		i++
 	}
@@ -137,7 +135,7 @@ func pipeEnd(list []shell.Simple, i int) int {
 }
 
 // all reports whether all that acts in a line passed.
-func (f finding) all(list []shell.Simple) bool {
+func (f finding) all(list []Simple) bool {
 	for i, s := range list {
 		if s.Acts() && !f.passed[i] {
 			return false
@@ -147,7 +145,7 @@ func (f finding) all(list []shell.Simple) bool {
 }
 
 // viewOf returns how much of the output of command i is shown by the commands it is piped to, if that has so many lines.
-func viewOf(list []shell.Simple, i, lines int) view {
+func viewOf(list []Simple, i, lines int) view {
 	see := whole
 	to := list[i].To
 	for ; list[i].Next == "|" && i+1 < len(list); i++ {
@@ -215,7 +213,7 @@ var printers = strings.Fields("cat head tail less more grep egrep fgrep rg sed a
 
 // speaks reports whether a command of the line could itself print what looks like the summary of a runner: a literal
 // text, or the content of a file that no command of the line wrote.
-func speaks(list []shell.Simple) bool {
+func speaks(list []Simple) bool {
 	for i, s := range list {
 		w := s.Program()
 		if len(w) == 0 || s.To != "" || i > 0 && list[i-1].Next == "|" {
@@ -229,7 +227,7 @@ func speaks(list []shell.Simple) bool {
 			}
 		case name == "git" && len(w) > 1 && !slices.Contains([]string{"log", "show", "diff", "grep", "blame"}, w[1]):
 		case slices.Contains(printers, name):
-			written := slices.ContainsFunc(list[:i], func(o shell.Simple) bool {
+			written := slices.ContainsFunc(list[:i], func(o Simple) bool {
 				return o.To != "" && slices.Contains(w, o.To)
 			})
 			if !written && s.Next != "|" || !written && i+1 < len(list) && !list[i+1].Acts() {
@@ -244,7 +242,7 @@ func speaks(list []shell.Simple) bool {
 var silents = [][]string{{"go", "build"}, {"go", "vet"}, {"go", "mod"}, {"go", "install"}, {"gofmt"}, {"tsc"}, {"npx", "tsc"},
 	{"mix", "compile"}, {"mix", "format"}}
 
-func silent(s shell.Simple) bool {
+func silent(s Simple) bool {
 	w := s.Program()
 	return slices.ContainsFunc(silents, func(p []string) bool { return len(w) >= len(p) && slices.Equal(w[:len(p)], p) })
 }
@@ -261,7 +259,7 @@ var runs = map[string]string{"go": "run", "cargo": "run", "dotnet": "run", "swif
 	"mix": "run", "flutter": "run", "dart": "run"}
 
 // summarizes reports whether the output of a command is that of a build, a test or a check.
-func summarizes(s shell.Simple) bool {
+func summarizes(s Simple) bool {
 	w := s.Runs()
 	if len(w) == 0 {
 		return false
@@ -269,13 +267,13 @@ func summarizes(s shell.Simple) bool {
 	name := path.Base(w[0])
 	switch {
 	case name == "node" || name == "tsx" || name == "ts-node":
-		return slices.Contains(w, "--test") || Tests(strings.Join(w, " "))
+		return slices.Contains(w, "--test") || IsTester(strings.Join(w, " "))
 	case strings.HasPrefix(name, "python") || name == "php" || name == "ruby" || name == "perl":
-		return Tests(strings.Join(w, " "))
+		return IsTester(strings.Join(w, " "))
 	case known(w[0]):
 		return len(w) < 2 || runs[name] != w[1]
 	}
-	return strings.Contains(w[0], "/") && Tests(w[0])
+	return strings.Contains(w[0], "/") && IsTester(w[0])
 }
 
 func known(program string) bool { return slices.Contains(summarizers, path.Base(program)) }
@@ -284,11 +282,11 @@ func known(program string) bool { return slices.Contains(summarizers, path.Base(
 var testers = strings.Fields("build test tests lint check checks vet fmt format compile typecheck tsc verify ci install " +
 	"generate e2e unit integration spec specs jest mocha rspec phpunit cypress playwright bats")
 
-// Tests reports whether the name of a command says that it builds, tests or checks.
+// IsTester reports whether the name of a command says that it builds, tests or checks.
 //
 // The name of a file that a program runs is not that of a task: "node assets/build.js" is a program like any other. It is one
 // if it is named for tests or a linter.
-func Tests(name string) bool {
+func IsTester(name string) bool {
 	for i, word := range strings.Fields(strings.ToLower(name)) {
 		isFile := i > 0 && path.Ext(word) != "" && !strings.HasPrefix(word, "-") && !strings.Contains(path.Ext(word), ":")
 		for w := range strings.FieldsFuncSeq(word, func(r rune) bool { return strings.ContainsRune(":-_/.", r) }) {

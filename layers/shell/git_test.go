@@ -1,4 +1,4 @@
-package verdict
+package shell
 
 import (
 	"strings"
@@ -30,11 +30,11 @@ func TestGit(t *testing.T) {
 		{"git pull --rebase && git push | tail", "From github.com:x/y\n   1234abc..5678def  main       -> origin/main\n", ""},
 		{"git pull | tail; git push | tail", "From github.com:x/y\n   1234abc..5678def  main       -> origin/main\n" + sent, "git push"},
 	} {
-		if got := strings.Join(Of(Run{Line: c.line, Ended: true, Output: c.out}).Done, ", "); got != c.want {
+		if got := strings.Join(Judge(Run{Line: c.line, Ended: true, Output: c.out}).Done, ", "); got != c.want {
 			t.Errorf("%q printed %q: done %q, want %q", c.line, c.out, got, c.want)
 		}
 	}
-	j := Of(Run{Line: "rtk git add a && rtk git commit -m x", Ended: true, Output: "ok 1 file changed\nFAILED: git commit\n$ bun test"})
+	j := Judge(Run{Line: "rtk git add a && rtk git commit -m x", Ended: true, Output: "ok 1 file changed\nFAILED: git commit\n$ bun test"})
 	if j.Verdict != Failed || j.Proof != "FAILED: git commit" {
 		t.Errorf("a wrapper that hides the failure: %+v", j)
 	}

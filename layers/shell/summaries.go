@@ -1,4 +1,4 @@
-package verdict
+package shell
 
 import (
 	"regexp"
@@ -6,18 +6,16 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-
-	"github.com/memvcs/mem/layers/shell"
 )
 
 // A kind is what a summary proves.
 type kind int
 
 const (
-	fails  kind = iota // always
-	passes             // it counts everything that ran
-	ends               // if the end of the output is shown: what failed would be after it
-	alone              // if all of the output is shown: what failed may be before it
+	failsRun kind = iota // always
+	passes               // it counts everything that ran
+	ends                 // if the end of the output is shown: what failed would be after it
+	alone                // if all of the output is shown: what failed may be before it
 )
 
 // A summary matches a line with which a runner reports how a run ended.
@@ -31,169 +29,169 @@ type summary struct {
 // table has the summaries of the known runners.
 var table = []summary{
 	// Jest, Pest
-	{"Test Suites:", fails, `^Test Suites:\s.*\b[1-9]\d* failed`, ""},
+	{"Test Suites:", failsRun, `^Test Suites:\s.*\b[1-9]\d* failed`, ""},
 	{"Test Suites:", passes, `^Test Suites:\s+(\d+ skipped, )?[1-9]\d* passed, (\d+ of )?\d+ total`, ""},
-	{"Tests:", fails, `^\s*Tests:\s.*\b[1-9]\d* failed`, ""},
+	{"Tests:", failsRun, `^\s*Tests:\s.*\b[1-9]\d* failed`, ""},
 	{"Tests:", passes, `^\s*Tests:\s+[^,]*\b[1-9]\d* passed \(\d+ assertions?\)`, ""},
-	{"FAIL", fails, `^FAIL\s+\S`, ""},
-	{"threshold", fails, `coverage threshold for .* not met|does not meet (\S+ )?threshold|does not meet minimum threshold`, ""},
+	{"FAIL", failsRun, `^FAIL\s+\S`, ""},
+	{"threshold", failsRun, `coverage threshold for .* not met|does not meet (\S+ )?threshold|does not meet minimum threshold`, ""},
 	// Vitest
-	{"failed", fails, `^\s*(Test Files|Tests|Type Tests)\s+[1-9]\d* failed`, ""},
-	{"rrors", fails, `^\s*(Errors|Type Errors)\s+[1-9]\d* errors?`, ""},
+	{"failed", failsRun, `^\s*(Test Files|Tests|Type Tests)\s+[1-9]\d* failed`, ""},
+	{"rrors", failsRun, `^\s*(Errors|Type Errors)\s+[1-9]\d* errors?`, ""},
 	{"Test Files", ends, `^\s*Test Files\s+[1-9]\d* passed(\s*\|.*)? \(\d+\)`, ""},
 	// Mocha, AVA, Cypress, Karma
-	{"failing", fails, `^\s*[1-9]\d* failing$`, ""},
+	{"failing", failsRun, `^\s*[1-9]\d* failing$`, ""},
 	{"passing", ends, `^\s*[1-9]\d* passing\b`, ""},
-	{"tests failed", fails, `^\s*[1-9]\d* tests? failed$`, ""},
+	{"tests failed", failsRun, `^\s*[1-9]\d* tests? failed$`, ""},
 	{"passed", ends, `^\s*[1-9]\d* tests? passed$`, ""},
 	{"All specs passed!", passes, `All specs passed!`, ""},
-	{"failed (", fails, `[1-9]\d* of \d+ failed \(\d+%\)`, ""},
-	{"FAILED)", fails, `^.*Executed \d+ of \d+.*\([1-9]\d* FAILED\)`, ""},
+	{"failed (", failsRun, `[1-9]\d* of \d+ failed \(\d+%\)`, ""},
+	{"FAILED)", failsRun, `^.*Executed \d+ of \d+.*\([1-9]\d* FAILED\)`, ""},
 	{"TOTAL:", ends, `^TOTAL: [1-9]\d* SUCCESS$`, ""},
 	// pytest, unittest
-	{" in ", fails, `^=*\s*(\d+ [a-z]+, )*[1-9]\d* (failed|errors?)\b.* in [\d.]+s`, ""},
+	{" in ", failsRun, `^=*\s*(\d+ [a-z]+, )*[1-9]\d* (failed|errors?)\b.* in [\d.]+s`, ""},
 	{"passed", passes, `^=*\s*(\d+ (skipped|deselected|xfailed|xpassed|warnings?), )*[1-9]\d* passed\b.* in [\d.]+s`, ""},
-	{"FAIL Required", fails, `FAIL Required test coverage`, ""},
-	{"FAILED (", fails, `^FAILED \((failures|errors|unexpected)`, ""},
+	{"FAIL Required", failsRun, `FAIL Required test coverage`, ""},
+	{"FAILED (", failsRun, `^FAILED \((failures|errors|unexpected)`, ""},
 	{"OK", ends, `^OK( \([a-z]+=\d+(, [a-z ]+=\d+)*\))?$`, ""},
 	// ExUnit, RSpec, Minitest, Jasmine, Bats, hspec
-	{"failure", fails, `^(\d+ [a-z]+, )*\d+ (tests?|examples?|specs?|runs)\b.*\b[1-9]\d* (failures?|errors?)`, ""},
+	{"failure", failsRun, `^(\d+ [a-z]+, )*\d+ (tests?|examples?|specs?|runs)\b.*\b[1-9]\d* (failures?|errors?)`, ""},
 	{"failure", passes, `^(\d+ [a-z]+, )*[1-9]\d* (tests?|examples?|specs?|runs)(, \d+ assertions)?, 0 failures(, 0 errors)?(, \d+ (skips|skipped|excluded|invalid|pending( specs?)?))*( \(.*\))?$`, ""},
-	{"Coverage test failed", fails, `^Coverage test failed, threshold not met`, ""},
-	{"outside of examples", fails, `[1-9]\d* errors? occurred outside of examples`, ""},
-	{"** (", fails, `^\*\* \([A-Z]\w*`, "mix"},
-	{"Compilation error", fails, `^== Compilation error in file`, ""},
-	{"Compilation failed", fails, `^Compilation failed due to`, "mix"},
+	{"Coverage test failed", failsRun, `^Coverage test failed, threshold not met`, ""},
+	{"outside of examples", failsRun, `[1-9]\d* errors? occurred outside of examples`, ""},
+	{"** (", failsRun, `^\*\* \([A-Z]\w*`, "mix"},
+	{"Compilation error", failsRun, `^== Compilation error in file`, ""},
+	{"Compilation failed", failsRun, `^Compilation failed due to`, "mix"},
 	{"Generated", ends, `^Generated \w+ app$`, "mix compile"},
 	{"found no issues", passes, `mods/funs, found no issues\.$`, "mix credo"},
-	{"mods/funs, found", fails, `mods/funs, found [1-9]`, "mix credo"},
+	{"mods/funs, found", failsRun, `mods/funs, found [1-9]`, "mix credo"},
 	{"passed successfully", passes, `^done \(passed successfully\)$`, "mix dialyzer"},
-	{"were emitted", fails, `^done \(warnings were emitted\)$`, "mix dialyzer"},
-	{"ERROR! Test suite aborted", fails, `.`, ""},
+	{"were emitted", failsRun, `^done \(warnings were emitted\)$`, "mix dialyzer"},
+	{"ERROR! Test suite aborted", failsRun, `.`, ""},
 	// npm, pnpm, Yarn, Bun
-	{"npm ERR!", fails, `^npm ERR! `, ""},
-	{"npm error", fails, `^npm error `, ""},
-	{"ELIFECYCLE", fails, `ELIFECYCLE.*(failed|[Tt]est)`, ""},
-	{"ERR_PNPM", fails, `ERR_PNPM_`, ""},
-	{"Command failed with exit code", fails, `^error Command failed with exit code [1-9]`, ""},
-	{"exited with code", fails, `^error: script ".*" exited with code [1-9]`, ""},
-	{"fail", fails, `^\s*[1-9]\d* fail$`, ""},
+	{"npm ERR!", failsRun, `^npm ERR! `, ""},
+	{"npm error", failsRun, `^npm error `, ""},
+	{"ELIFECYCLE", failsRun, `ELIFECYCLE.*(failed|[Tt]est)`, ""},
+	{"ERR_PNPM", failsRun, `ERR_PNPM_`, ""},
+	{"Command failed with exit code", failsRun, `^error Command failed with exit code [1-9]`, ""},
+	{"exited with code", failsRun, `^error: script ".*" exited with code [1-9]`, ""},
+	{"fail", failsRun, `^\s*[1-9]\d* fail$`, ""},
 	{"fail", ends, `^\s*0 fail$`, ""},
-	{"error", fails, `^ [1-9]\d* errors?$`, ""},
+	{"error", failsRun, `^ [1-9]\d* errors?$`, ""},
 	{"Done in", ends, `^(✨\s+)?Done in [\d.]+m?s\.?$`, "yarn"},
 	{"Done", ends, `Done in \d+s( \d+ms)?$`, "yarn"},
 	// .NET
-	{"Failed!", fails, `^Failed!\s+- Failed:`, ""},
+	{"Failed!", failsRun, `^Failed!\s+- Failed:`, ""},
 	{"Passed!", alone, `^Passed!\s+- Failed:\s+0,`, ""},
-	{"Test Run Failed.", fails, `^Test Run Failed\.`, ""},
+	{"Test Run Failed.", failsRun, `^Test Run Failed\.`, ""},
 	{"Test Run Successful.", alone, `^Test Run Successful\.`, ""},
-	{"Build FAILED", fails, `^Build FAILED`, ""},
+	{"Build FAILED", failsRun, `^Build FAILED`, ""},
 	{"Build succeeded", ends, `^Build succeeded`, "build"},
-	{": error ", fails, `: error [A-Z]{2,6}\d+:`, ""},
+	{": error ", failsRun, `: error [A-Z]{2,6}\d+:`, ""},
 	// Cargo
-	{"test result:", fails, `^test result: FAILED\.`, ""},
+	{"test result:", failsRun, `^test result: FAILED\.`, ""},
 	{"test result:", ends, `^test result: ok\.`, ""},
-	{"error", fails, `^error: could not compile|^error: test failed|^error(\[E\d+\])?: aborting due to|^error: [1-9]\d* targets? failed|^error\[E\d+\]:`, ""},
-	{"tests run:", fails, `^\s*Summary .*tests? run:.*\b[1-9]\d* (failed|timed out)`, ""},
+	{"error", failsRun, `^error: could not compile|^error: test failed|^error(\[E\d+\])?: aborting due to|^error: [1-9]\d* targets? failed|^error\[E\d+\]:`, ""},
+	{"tests run:", failsRun, `^\s*Summary .*tests? run:.*\b[1-9]\d* (failed|timed out)`, ""},
 	{"tests run:", ends, `^\s*Summary .*\b[1-9]\d* tests? run: [1-9]\d* passed`, ""},
 	{"Finished", ends, `^\s*Finished .*target\(s\) in `, "cargo build"},
 	{"Finished", ends, `^\s*Finished .*target\(s\) in `, "cargo check"},
 	{"Finished", ends, `^\s*Finished .*target\(s\) in `, "cargo clippy"},
 	// PHPUnit
-	{"!", fails, `^(FAILURES|ERRORS)!$`, ""},
-	{"Assertions:", fails, `^Tests: \d+, Assertions: \d+.*\b(Failures|Errors): [1-9]`, ""},
+	{"!", failsRun, `^(FAILURES|ERRORS)!$`, ""},
+	{"Assertions:", failsRun, `^Tests: \d+, Assertions: \d+.*\b(Failures|Errors): [1-9]`, ""},
 	{"OK (", passes, `^OK \([1-9]\d* tests?, \d+ assertions?\)`, ""},
 	// Gradle, Maven, sbt
-	{"BUILD FAIL", fails, `\bBUILD FAIL(ED|URE)\b`, ""},
+	{"BUILD FAIL", failsRun, `\bBUILD FAIL(ED|URE)\b`, ""},
 	{"BUILD SUCCESS", passes, `^(\[INFO\] )?BUILD SUCCESS(FUL in .*)?$`, ""},
-	{"Tests run:", fails, `Tests run: \d+, +Failures: (\d+, +Errors: [1-9]|[1-9])`, ""},
-	{"[error]", fails, `^\[error\] (Failed: Total|.*TestsFailedException|.*Compilation failed)`, ""},
+	{"Tests run:", failsRun, `Tests run: \d+, +Failures: (\d+, +Errors: [1-9]|[1-9])`, ""},
+	{"[error]", failsRun, `^\[error\] (Failed: Total|.*TestsFailedException|.*Compilation failed)`, ""},
 	{"[success]", ends, `^\[success\] Total time`, ""},
 	// CTest
-	{"tests passed,", fails, `^\d+% tests passed, [1-9]\d* tests? failed out of \d+`, ""},
+	{"tests passed,", failsRun, `^\d+% tests passed, [1-9]\d* tests? failed out of \d+`, ""},
 	{"tests passed,", passes, `^100% tests passed, 0 tests failed out of [1-9]`, ""},
-	{"Errors while running CTest", fails, `.`, ""},
-	{"ninja: build stopped", fails, `^ninja: build stopped:`, ""},
+	{"Errors while running CTest", failsRun, `.`, ""},
+	{"ninja: build stopped", failsRun, `^ninja: build stopped:`, ""},
 	// Go, gotestsum, golangci-lint, staticcheck
-	{"FAIL", fails, `^FAIL$|^--- FAIL: `, ""},
+	{"FAIL", failsRun, `^FAIL$|^--- FAIL: `, ""},
 	{"ok", ends, `^ok\s+\S+\s+(\(cached\)|[\d.]+s)`, ""},
-	{".go:", fails, `^(vet: )?[\w./@-]+\.go:\d+:\d+: `, "go build"},
-	{".go:", fails, `^(vet: )?[\w./@-]+\.go:\d+:\d+: `, "go vet"},
-	{".go:", fails, `^(vet: )?[\w./@-]+\.go:\d+:\d+: `, "go install"},
-	{"DONE", fails, `^DONE \d+ tests?\b.*[1-9]\d* (failures?|errors?)`, ""},
+	{".go:", failsRun, `^(vet: )?[\w./@-]+\.go:\d+:\d+: `, "go build"},
+	{".go:", failsRun, `^(vet: )?[\w./@-]+\.go:\d+:\d+: `, "go vet"},
+	{".go:", failsRun, `^(vet: )?[\w./@-]+\.go:\d+:\d+: `, "go install"},
+	{"DONE", failsRun, `^DONE \d+ tests?\b.*[1-9]\d* (failures?|errors?)`, ""},
 	{"DONE", ends, `^DONE [1-9]\d* tests?(, \d+ skipped)? in `, ""},
-	{"issue", fails, `^[1-9]\d* issues?:$`, ""},
+	{"issue", failsRun, `^[1-9]\d* issues?:$`, ""},
 	{"issues.", passes, `^0 issues\.$`, ""},
 	// TAP, node --test, prove
-	{"not ok", fails, `^not ok\b`, ""},
-	{"fail", fails, `^(#|ℹ) fail(ed)?:? +[1-9]`, ""},
-	{"cancelled", fails, `^(#|ℹ) cancelled +[1-9]`, ""},
+	{"not ok", failsRun, `^not ok\b`, ""},
+	{"fail", failsRun, `^(#|ℹ) fail(ed)?:? +[1-9]`, ""},
+	{"cancelled", failsRun, `^(#|ℹ) cancelled +[1-9]`, ""},
 	{"fail", ends, `^(#|ℹ) fail +0$`, ""},
-	{"failed", fails, `^# failed \d+ of \d+ tests`, ""},
-	{"Result:", fails, `^Result: FAIL`, ""},
+	{"failed", failsRun, `^# failed \d+ of \d+ tests`, ""},
+	{"Result:", failsRun, `^Result: FAIL`, ""},
 	{"Result:", ends, `^Result: PASS`, ""},
 	// Deno
-	{"FAILED |", fails, `^FAILED \| `, ""},
+	{"FAILED |", failsRun, `^FAILED \| `, ""},
 	{"ok |", passes, `^ok \| [1-9]\d* passed\b.*\| 0 failed`, ""},
-	{"error: Test failed", fails, `^error: Test failed`, ""},
+	{"error: Test failed", failsRun, `^error: Test failed`, ""},
 	// Swift, Xcode
-	{"Executed", fails, `Executed \d+ tests?, with (\d+ tests? skipped and )?[1-9]\d* failures?`, ""},
+	{"Executed", failsRun, `Executed \d+ tests?, with (\d+ tests? skipped and )?[1-9]\d* failures?`, ""},
 	{"Executed", ends, `Executed [1-9]\d* tests?, with (\d+ tests? skipped and )?0 failures`, ""},
-	{"Test run with", fails, `Test run with \d+ tests?.* failed`, ""},
+	{"Test run with", failsRun, `Test run with \d+ tests?.* failed`, ""},
 	{"Test run with", alone, `Test run with [1-9]\d* tests?.* passed`, ""},
-	{"** ", fails, `\*\* (TEST|BUILD|ARCHIVE) FAILED \*\*`, ""},
+	{"** ", failsRun, `\*\* (TEST|BUILD|ARCHIVE) FAILED \*\*`, ""},
 	{"** ", passes, `\*\* (TEST|BUILD|ARCHIVE) SUCCEEDED \*\*`, ""},
-	{"error:", fails, `^error: (fatalError|Compilation failed|emit-module command failed)`, ""},
+	{"error:", failsRun, `^error: (fatalError|Compilation failed|emit-module command failed)`, ""},
 	{"Build complete!", ends, `^Build complete!`, "swift build"},
 	// Playwright
-	{"failed", fails, `^\s+[1-9]\d* failed$`, ""},
-	{"interrupted", fails, `^\s+[1-9]\d* interrupted$`, ""},
+	{"failed", failsRun, `^\s+[1-9]\d* failed$`, ""},
+	{"interrupted", failsRun, `^\s+[1-9]\d* interrupted$`, ""},
 	{"passed (", alone, `^\s+[1-9]\d* passed \([\d.]+(ms|s|m|h)\)`, ""},
 	// ESLint, Biome, Prettier, Stylelint, svelte-check
-	{"problem", fails, `^✖ \d+ problems? \([1-9]\d* errors?`, ""},
-	{"too many warnings", fails, `^ESLint found too many warnings`, ""},
+	{"problem", failsRun, `^✖ \d+ problems? \([1-9]\d* errors?`, ""},
+	{"too many warnings", failsRun, `^ESLint found too many warnings`, ""},
 	{"Prettier code style!", passes, `^All matched files use Prettier code style!`, ""},
-	{"Code style issues", fails, `Code style issues (found|in)`, ""},
+	{"Code style issues", failsRun, `Code style issues (found|in)`, ""},
 	{"Checked", ends, `^Checked \d+ files? in .*(No fixes applied|Fixed \d+ files?)\.?$`, ""},
-	{" emitted while", fails, `× Some (errors|warnings) were emitted while`, ""},
-	{"svelte-check found", fails, `svelte-check found [1-9]\d* errors?`, ""},
+	{" emitted while", failsRun, `× Some (errors|warnings) were emitted while`, ""},
+	{"svelte-check found", failsRun, `svelte-check found [1-9]\d* errors?`, ""},
 	{"svelte-check found", ends, `svelte-check found 0 errors`, ""},
 	// TypeScript, Ruff, mypy, Pyright, Black, RuboCop, PHPStan
-	{"Found", fails, `^(\[ERROR\] )?Found [1-9]\d* errors?\b`, ""},
-	{"Found", fails, `^Found \d+ warnings? and [1-9]\d* errors?`, ""},
+	{"Found", failsRun, `^(\[ERROR\] )?Found [1-9]\d* errors?\b`, ""},
+	{"Found", failsRun, `^Found \d+ warnings? and [1-9]\d* errors?`, ""},
 	{"Found 0 errors", ends, `^Found 0 errors`, "tsc"},
 	{"All checks passed!", passes, `^All checks passed!$`, ""},
-	{"would be reformatted", fails, `\b[1-9]\d* files? would be reformatted`, ""},
+	{"would be reformatted", failsRun, `\b[1-9]\d* files? would be reformatted`, ""},
 	{"already formatted", passes, `^\d+ files? already formatted$`, ""},
 	{"Success: no issues", passes, `^Success: no issues found`, ""},
-	{"errors,", fails, `^[1-9]\d* errors?, \d+ warnings?`, ""},
+	{"errors,", failsRun, `^[1-9]\d* errors?, \d+ warnings?`, ""},
 	{"errors,", ends, `^0 errors, \d+ warnings?`, ""},
-	{"offenses", fails, `files? inspected, [1-9]\d* offenses? detected$`, ""},
+	{"offenses", failsRun, `files? inspected, [1-9]\d* offenses? detected$`, ""},
 	{"no offenses detected", passes, `files? inspected, no offenses detected`, ""},
 	// Make, just, Task, mise, pre-commit, tox, Turborepo, Bazel
-	{"***", fails, `^g?make(\[\d+\])?: \*\*\* `, ""},
-	{"Recipe", fails, "^error: Recipe [`'].* failed", ""},
-	{"task: Failed", fails, `^task: Failed to run task`, ""},
-	{"ERROR task failed", fails, `ERROR task failed`, ""},
-	{"...Failed", fails, `\.{3,}Failed$`, "pre-commit"},
-	{"evaluation failed", fails, `evaluation failed :\(`, ""},
+	{"***", failsRun, `^g?make(\[\d+\])?: \*\*\* `, ""},
+	{"Recipe", failsRun, "^error: Recipe [`'].* failed", ""},
+	{"task: Failed", failsRun, `^task: Failed to run task`, ""},
+	{"ERROR task failed", failsRun, `ERROR task failed`, ""},
+	{"...Failed", failsRun, `\.{3,}Failed$`, "pre-commit"},
+	{"evaluation failed", failsRun, `evaluation failed :\(`, ""},
 	{"congratulations", ends, `congratulations :\)`, ""},
-	{"did NOT complete", fails, `Build did NOT complete successfully`, ""},
-	{"Failed:", fails, `^\s*Failed:\s+\S+#\S+`, ""},
+	{"did NOT complete", failsRun, `Build did NOT complete successfully`, ""},
+	{"Failed:", failsRun, `^\s*Failed:\s+\S+#\S+`, ""},
 	// bundlers
-	{"Failed to compile", fails, `^Failed to compile`, ""},
+	{"Failed to compile", failsRun, `^Failed to compile`, ""},
 	{"built in", ends, `^✓ built in [\d.]+m?s$`, ""},
-	{"error during build", fails, `^error during build:`, ""},
-	{"compiled with", fails, `compiled with [1-9]\d* errors?`, ""},
+	{"error during build", failsRun, `^error during build:`, ""},
+	{"compiled with", failsRun, `compiled with [1-9]\d* errors?`, ""},
 	{"compiled successfully", ends, `compiled successfully`, "build"},
 	// Flutter, Zig, R, busted
-	{"tests failed.", fails, `Some tests failed\.$`, ""},
+	{"tests failed.", failsRun, `Some tests failed\.$`, ""},
 	{"tests passed!", ends, `All tests passed!$`, ""},
 	{"passed.", ends, `^All [1-9]\d* tests? passed\.`, ""},
-	{"failed.", fails, `\d+ passed; (\d+ skipped; )?[1-9]\d* failed\.`, ""},
-	{"[ FAIL", fails, `\[ FAIL [1-9]`, ""},
+	{"failed.", failsRun, `\d+ passed; (\d+ skipped; )?[1-9]\d* failed\.`, ""},
+	{"[ FAIL", failsRun, `\[ FAIL [1-9]`, ""},
 	{"[ FAIL", ends, `\[ FAIL 0 \|`, ""},
-	{"successes /", fails, `^\d+ success(es)? / ([1-9]|\d+ failures? / [1-9])`, ""},
+	{"successes /", failsRun, `^\d+ success(es)? / ([1-9]|\d+ failures? / [1-9])`, ""},
 }
 
 // reportsOn has what the summaries of a pass report on by the text that they need. All others are of tests. A failure can be
@@ -224,7 +222,7 @@ var prefixed = sync.OnceValue(func() *regexp.Regexp {
 var many = []string{" --workspaces", " -ws ", " --recursive", "pnpm -r ", "pnpm --filter", "workspaces foreach", "lerna run",
 	"nx run-many"}
 
-const maxLine = 600
+const maxSummary = 600
 
 // A hit is a line that reports a pass or a failure, with what it reports on.
 type hit struct {
@@ -243,7 +241,7 @@ func scan(out, ran string, sees view) (passed []hit, failed hit) {
 	multi := slices.ContainsFunc(many, func(m string) bool { return strings.Contains(ran+" ", m) })
 	for i, line := range lines {
 		line = strings.TrimRight(line, " \t\r")
-		if line == "" || len(line) > maxLine {
+		if line == "" || len(line) > maxSummary {
 			continue
 		}
 		k, of, ok := match(line, ran)
@@ -271,7 +269,7 @@ func scan(out, ran string, sees view) (passed []hit, failed hit) {
 			continue // the end of a test run only after its count
 		}
 		switch {
-		case k == fails:
+		case k == failsRun:
 			if failed.line == "" {
 				failed = hit{strings.TrimSpace(line), of}
 			}
@@ -304,7 +302,7 @@ func match(line, ran string) (k kind, of checks, ok bool) {
 		if compiled()[i].MatchString(line) {
 			of, known := reportsOn[s.need]
 			switch {
-			case s.kind == fails && s.need != "FAIL":
+			case s.kind == failsRun && s.need != "FAIL":
 				of = anything
 			case !known:
 				of = tests
@@ -322,7 +320,7 @@ func quiet(line string, rest []string) (k kind, of checks, ok bool) {
 	if m == nil {
 		return 0, 0, false
 	}
-	list := shell.Parse(m[1])
+	list := Parse(m[1])
 	if len(list) != 1 || !silent(list[0]) {
 		return 0, 0, false
 	}

@@ -1,4 +1,4 @@
-package verdict
+package shell
 
 import (
 	"path"
@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-
-	"github.com/memvcs/mem/layers/shell"
 )
 
 // checks are kinds of checks: which of the commands of a line printed a summary is told by what it reports on.
@@ -40,7 +38,7 @@ var unspecific = strings.Fields("ci check checks verify all validate precommit p
 var idle = strings.Fields("install i add cache clean fetch get download sync update upgrade deps.get deps.clean")
 
 // checksOf returns what a command checks, as its program and subcommands say.
-func checksOf(s shell.Simple) (of checks) {
+func checksOf(s Simple) (of checks) {
 	if w := s.Runs(); len(w) > 1 && (slices.Contains(idle, w[1]) || w[0] == "npm" && w[1] == "ci") {
 		return 0
 	}

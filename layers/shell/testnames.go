@@ -1,4 +1,4 @@
-package verdict
+package shell
 
 import (
 	"regexp"
@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// names are the names of tests in an output.
-type names struct{ failed, passed []string }
+// testNames are the names of tests in an output.
+type testNames struct{ failed, passed []string }
 
 // maxNames is the maximal number of names of each kind.
 const maxNames = 200
@@ -66,13 +66,13 @@ var nameExpressions = sync.OnceValue(func() []*regexp.Regexp {
 	return out
 })
 
-const maxName = 160
+const maxTestName = 160
 
 // namesIn returns the names of the tests in an output that failed and passed. A test that did both failed.
-func namesIn(out string) (n names) {
+func namesIn(out string) (n testNames) {
 	for line := range strings.SplitSeq(out, "\n") {
 		line = strings.TrimRight(line, " \t\r")
-		if line == "" || len(line) > maxLine {
+		if line == "" || len(line) > maxSummary {
 			continue
 		}
 		for i, f := range nameForms {
@@ -80,7 +80,7 @@ func namesIn(out string) (n names) {
 				continue
 			}
 			m := nameExpressions()[i].FindStringSubmatch(line)
-			if m == nil || len(m[1]) > maxName {
+			if m == nil || len(m[1]) > maxTestName {
 				continue
 			}
 			to := &n.failed

@@ -1,13 +1,4 @@
-// Package verdict tells whether a shell line passed or failed, if that is proven.
-//
-// Half of the commands that test, lint and build are piped to tail or grep, and then the exit status is that of the
-// pipe. So [Of] asks two witnesses. The exit status speaks only of commands that it belongs to: not of one before a
-// pipe, "||", ";" or "&". The output speaks if a line in it is the summary of a known runner, printed by a command of
-// the line and not by a program that prints files. If neither speaks, or both disagree, there is no verdict.
-//
-// A summary that reports a failure is always proof. One that reports a pass is proof if it counts everything, or if the
-// end of the output was not filtered away.
-package verdict
+package shell
 
 import (
 	"path"
@@ -15,8 +6,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-
-	"github.com/memvcs/mem/layers/shell"
 )
 
 // A Verdict is "passed", "failed" or "", which is not known.
@@ -37,8 +26,8 @@ type Run struct {
 	Unseen bool   // it is not known what it printed
 }
 
-// A Judgement is a verdict with its proof.
-type Judgement struct {
+// A judgement is a verdict with its proof.
+type judgement struct {
 	Verdict Verdict
 	Proof   string   // the line of the output that proves it; "" if the exit status does
 	Done    []string // names of commands of the line that passed although the line is not known to have passed; of git, see [gitDone]
@@ -52,9 +41,9 @@ const readLimit = 1 << 20
 // maxList is the number of commands above which a line is not judged: nobody wrote it.
 const maxList = 1000
 
-// Of judges a run of a shell line. It passed if everything in it that builds, tests, checks or otherwise acts passed. It
+// Judge judges a run of a shell line. It passed if everything in it that builds, tests, checks or otherwise acts passed. It
 // failed if something of that failed.
-func Of(r Run) (j Judgement) {
+func Judge(r Run) (j judgement) {
 	if len(r.Output) > readLimit {
 		r.Output = r.Output[:readLimit/2] + "\n" + r.Output[len(r.Output)-readLimit/2:]
 	}
@@ -63,8 +52,8 @@ func Of(r Run) (j Judgement) {
 		j.Verdict, j.Proof = Failed, failed
 		return j
 	}
-	list := shell.Parse(r.Line)
-	acting := slices.ContainsFunc(list, shell.Simple.Acts)
+	list := Parse(r.Line)
+	acting := slices.ContainsFunc(list, Simple.Acts)
 	if !acting || len(list) > maxList {
 		return j
 	}
@@ -93,10 +82,10 @@ func Of(r Run) (j Judgement) {
 }
 
 // doneOf returns the names of the commands of a line of which each run passed.
-func doneOf(list []shell.Simple, passed []bool) (out []string) {
-	commands := shell.Commands(list)
+func doneOf(list []Simple, passed []bool) (out []string) {
+	commands := Commands(list)
 	for _, c := range commands {
-		if !slices.Contains(out, c.Name) && !slices.ContainsFunc(commands, func(o shell.Command) bool { return o.Name == c.Name && !passed[o.At] }) {
+		if !slices.Contains(out, c.Name) && !slices.ContainsFunc(commands, func(o Command) bool { return o.Name == c.Name && !passed[o.At] }) {
 			out = append(out, c.Name)
 		}
 	}
@@ -113,12 +102,12 @@ func reportsFailure(out string) bool {
 func ranNothing(out string) bool {
 	found := false
 	for line := range strings.SplitSeq(out, "\n") {
-		if line = strings.TrimRight(line, " \t\r"); line == "" || len(line) > maxLine {
+		if line = strings.TrimRight(line, " \t\r"); line == "" || len(line) > maxSummary {
 			continue
 		}
 		if nothing().MatchString(line) {
 			found = true
-		} else if k, _, ok := match(line, ""); ok && k != fails && line != "OK" {
+		} else if k, _, ok := match(line, ""); ok && k != failsRun && line != "OK" {
 			return false
 		}
 	}
@@ -141,11 +130,11 @@ var broken = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // byStatus returns the verdict of the exit status.
-func byStatus(r Run, list []shell.Simple) Verdict {
+func byStatus(r Run, list []Simple) Verdict {
 	if !r.Ended {
 		return ""
 	}
-	ok, bad := shell.Settles(list)
+	ok, bad := Settles(list)
 	if r.Exit == 0 {
 		for i, s := range list {
 			if s.Acts() && !ok[i] {
@@ -173,12 +162,12 @@ func byStatus(r Run, list []shell.Simple) Verdict {
 	return Failed
 }
 
-// Commands returns the named commands of a line with the verdict of each: done are those that passed although the line is
+// JudgedCommands returns the named commands of a line with the verdict of each: done are those that passed although the line is
 // not known to have passed. Of the others of a line that failed it is known only if one remains, or if names of failed
 // tests tell that it was the one that tests.
-func Commands(line string, v Verdict, done []string, tests bool) (list []shell.Command, verdicts []Verdict) {
-	parsed := shell.Parse(line)
-	list = shell.Commands(parsed)
+func JudgedCommands(line string, v Verdict, done []string, tests bool) (list []Command, verdicts []Verdict) {
+	parsed := Parse(line)
+	list = Commands(parsed)
 	verdicts = make([]Verdict, len(list))
 	unknown := 0
 	for _, s := range parsed {

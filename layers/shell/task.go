@@ -1,12 +1,10 @@
-package verdict
+package shell
 
 import (
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
-
-	"github.com/memvcs/mem/layers/shell"
 )
 
 // ran matches the line with which a runner of tasks says what it runs: "$ jest" (Bun, Yarn), "[test] $ go test ./..."
@@ -27,8 +25,8 @@ const Several = "…"
 // Tasks returns what tasks of the commands of a line stand for, as the output says, each as "mise run test = go test ./...",
 // or [Several] of one that runs several others.
 func Tasks(line, output string) (out []string) {
-	parsed := shell.Parse(line)
-	list := shell.Commands(parsed)
+	parsed := Parse(line)
+	list := Commands(parsed)
 	names := map[string]string{} // of the commands, by their tasks
 	for _, c := range list {
 		if w := strings.Fields(c.Name); w[0] == "mise" {
@@ -68,14 +66,14 @@ func Tasks(line, output string) (out []string) {
 			acts++
 		}
 	}
-	if command := script(line, output); command != "" && acts == 1 && len(list) == 1 && len(names) == 0 { // of several, any may have printed it
+	if command := packageScript(line, output); command != "" && acts == 1 && len(list) == 1 && len(names) == 0 { // of several, any may have printed it
 		return []string{list[0].Name + " = " + command}
 	}
 	return out
 }
 
-// script returns the command of which the first lines of an output say that a script stands for it, or "".
-func script(line, output string) string {
+// packageScript returns the command of which the first lines of an output say that a script stands for it, or "".
+func packageScript(line, output string) string {
 	n := 0
 	for s := range strings.SplitSeq(output, "\n") {
 		if s = strings.TrimSpace(s); s == "" {

@@ -1,4 +1,4 @@
-package verdict
+package shell
 
 import (
 	"fmt"
@@ -17,7 +17,7 @@ type runner struct {
 	quiet        bool // it prints nothing if it passes
 }
 
-var runners = []runner{
+var summaryRunners = []runner{
 	{line: "npx jest", pass: "PASS src/a.test.ts\n  ✓ adds (3 ms)\n\nTest Suites: 3 passed, 3 total\nTests:       1 skipped, 12 passed, 13 total\nSnapshots:   0 total\nTime:        1.2 s\nRan all test suites.",
 		fail: "FAIL src/a.test.ts\n  ● math › adds\n\n    expect(received).toBe(expected)\n\nTest Suites: 1 failed, 2 passed, 3 total\nTests:       2 failed, 10 passed, 12 total\nSnapshots:   0 total\nTime:        1.2 s\nRan all test suites.", failName: "math › adds"},
 	{line: "npm test", pass: "> x@1.0.0 test\n> jest\n\nTest Suites: 3 passed, 3 total\nTests:       12 passed, 12 total\nSnapshots:   0 total\nTime:        1 s",
@@ -74,10 +74,10 @@ var runners = []runner{
 // its summary counts.
 func TestRunners(t *testing.T) {
 	t.Parallel()
-	for _, r := range runners {
+	for _, r := range summaryRunners {
 		check := func(line string, exit int, out string, want ...Verdict) {
 			t.Helper()
-			got := Of(Run{Line: line, Ended: true, Exit: exit, Output: out})
+			got := Judge(Run{Line: line, Ended: true, Exit: exit, Output: out})
 			for _, w := range want {
 				if got.Verdict == w {
 					return
@@ -120,11 +120,11 @@ func TestRunners(t *testing.T) {
 		for _, hide := range []string{" || true", "; echo $?", " &", " | grep x", "; true", " | wc -l", " 2>/dev/null | tail -5"} {
 			check(r.line+hide, 0, "", "")
 		}
-		if nothing := Of(Run{Line: r.line + " | tail -5", Ended: true}).Verdict; (nothing == Passed) != (r.quiet || strings.HasPrefix(r.line, "mix compile")) {
+		if nothing := Judge(Run{Line: r.line + " | tail -5", Ended: true}).Verdict; (nothing == Passed) != (r.quiet || strings.HasPrefix(r.line, "mix compile")) {
 			t.Errorf("%s | tail -5 without output: %q", r.line, nothing)
 		}
 		if r.failName != "" {
-			got := Of(Run{Line: r.line + " | tail -20", Ended: true, Output: r.fail})
+			got := Judge(Run{Line: r.line + " | tail -20", Ended: true, Output: r.fail})
 			if !slices.Contains(got.Failed, r.failName) {
 				t.Errorf("%s: failed tests %q, want %q", r.line, got.Failed, r.failName)
 			}
@@ -150,11 +150,11 @@ func TestStatus(t *testing.T) {
 		{"npm test -- --watch=false; rc=$?; exit $rc", 0, ""}, {"docker build .", 0, Passed}, {"sh -c 'make || true'", 0, ""},
 		{"make <<<'x' >out 2>&1", 0, Passed}, {"make 2>&1 | tee x | tail", 1, ""}, {"while ! make; do sleep 1; done", 0, ""},
 	} {
-		if got := Of(Run{Line: c.line, Ended: true, Exit: c.exit}); got.Verdict != c.want {
+		if got := Judge(Run{Line: c.line, Ended: true, Exit: c.exit}); got.Verdict != c.want {
 			t.Errorf("%q, exit %d: %q, want %q", c.line, c.exit, got.Verdict, c.want)
 		}
 	}
-	if got := Of(Run{Line: "cd nowhere && make", Ended: true, Exit: 1, Output: "bash: cd: nowhere: No such file or directory"}); got.Verdict != "" {
+	if got := Judge(Run{Line: "cd nowhere && make", Ended: true, Exit: 1, Output: "bash: cd: nowhere: No such file or directory"}); got.Verdict != "" {
 		t.Errorf("make did not run: %q", got.Verdict)
 	}
 }
@@ -191,7 +191,7 @@ func TestTraps(t *testing.T) {
 		{"a log of another run", "gh run view 1 --log | tail", "Tests: 2 failed, 3 total", ""},
 		{"a hidden status", "npm test", "Tests: 2 failed, 3 total", ""},
 	} {
-		if got := Of(Run{Line: c.line, Ended: true, Output: c.out}); got.Verdict != c.want {
+		if got := Judge(Run{Line: c.line, Ended: true, Output: c.out}); got.Verdict != c.want {
 			t.Errorf("%s: %q gives %q (%q), want %q", c.name, c.line, got.Verdict, got.Proof, c.want)
 		}
 	}
@@ -199,12 +199,12 @@ func TestTraps(t *testing.T) {
 
 // FuzzOf gives any text: a verdict of a line without an exit status has a line of the output as its proof.
 func FuzzOf(f *testing.F) {
-	for _, r := range runners {
+	for _, r := range summaryRunners {
 		f.Add(r.line+" | tail", r.pass)
 		f.Add(r.line+" || true", r.fail)
 	}
 	f.Fuzz(func(t *testing.T, line, out string) {
-		j := Of(Run{Line: line, Output: out})
+		j := Judge(Run{Line: line, Output: out})
 		if j.Verdict != "" && (j.Proof == "" || !strings.Contains(out, j.Proof)) {
 			t.Errorf("%q: %q is proven by %q", line, j.Verdict, j.Proof)
 		}
@@ -280,11 +280,11 @@ func TestShapes(t *testing.T) {
 		case slices.Equal(x.piped, []Verdict{""}): // nothing ran
 			own = ""
 		}
-		if got := Of(Run{Line: x.line, Ended: true, Exit: x.exit, Output: x.out}); got.Verdict != own {
+		if got := Judge(Run{Line: x.line, Ended: true, Exit: x.exit, Output: x.out}); got.Verdict != own {
 			t.Errorf("%s, exit %d: %q (%q), want %q\n%s", x.line, x.exit, got.Verdict, got.Proof, own, x.out)
 		}
 		line := x.line + " 2>&1 | tail -200"
-		if got := Of(Run{Line: line, Ended: true, Output: x.out}); !slices.Contains(x.piped, got.Verdict) {
+		if got := Judge(Run{Line: line, Ended: true, Output: x.out}); !slices.Contains(x.piped, got.Verdict) {
 			t.Errorf("%s: %q (%q), want one of %q\n%s", line, got.Verdict, got.Proof, x.piped, x.out)
 		}
 	}
@@ -301,7 +301,7 @@ func TestHiddenStatus(t *testing.T) {
 		"timeout 5 npm test || [ $? -eq 124 ]", "npm test; s=$?; tail log; exit $s", "npm test 2>&1 | tail -5; test ${PIPESTATUS[0]} -eq 0",
 		"npm test && npm run lint || npm run build", "watch -n1 npm test", "script -q /dev/null npm test", "nohup npm test > log 2>&1 &",
 		"while true; do npm test && break; done", "ls tests | xargs -n1 npm test | tail -1", "npm test >/dev/null 2>&1 && echo ok || echo failed"} {
-		if got := Of(Run{Line: line, Ended: true}); got.Verdict != "" {
+		if got := Judge(Run{Line: line, Ended: true}); got.Verdict != "" {
 			t.Errorf("%q: %q, want none", line, got.Verdict)
 		}
 	}
@@ -310,15 +310,15 @@ func TestHiddenStatus(t *testing.T) {
 		"sudo -u bob npm test | tail", "env -u CI npm test | tail", "[[ -d node_modules ]] || npm ci; npm test | tail -3", "npm --prefix web test | tail -5",
 		"pnpm --filter web test | tail", "yarn workspace web test | tail", "make -C web test | tail", "just test 2>&1 | tail -20", "task test | tail",
 		"npm run lint && npm test 2>&1 | tail -5", "npm test || true", "npm test; echo done", "npm test && echo OK || echo FAILED", "npm test > out.log 2>&1; tail -5 out.log"} {
-		if got := Of(Run{Line: line, Ended: true, Output: failed}); got.Verdict != Failed {
+		if got := Judge(Run{Line: line, Ended: true, Output: failed}); got.Verdict != Failed {
 			t.Errorf("%q with failed tests: %q, want failed", line, got.Verdict)
 		}
 	}
 	for _, line := range []string{"./run.sh", "python run.py", "npm run deploy", "make -i test"} {
-		if got := Of(Run{Line: line, Ended: true, Output: failed}); got.Verdict != "" {
+		if got := Judge(Run{Line: line, Ended: true, Output: failed}); got.Verdict != "" {
 			t.Errorf("%q ends with 0 and reports failures: %q, want none", line, got.Verdict)
 		}
-		if got := Of(Run{Line: line, Ended: true, Output: passed}); got.Verdict != Passed {
+		if got := Judge(Run{Line: line, Ended: true, Output: passed}); got.Verdict != Passed {
 			t.Errorf("%q: %q, want passed", line, got.Verdict)
 		}
 	}
@@ -329,7 +329,7 @@ func TestAnswers(t *testing.T) {
 	t.Parallel()
 	for _, line := range []string{"git diff --exit-code", "git diff --quiet", "grep -rn TODO src", "diff a b", "test -f a", "[ -f a ]",
 		"cmp a b", "pgrep server", "rg needle", "cd x && grep a b", "git diff --exit-code HEAD -- a.go", "npm test | grep failing"} {
-		if got := Of(Run{Line: line, Ended: true, Exit: 1}); got.Verdict != "" {
+		if got := Judge(Run{Line: line, Ended: true, Exit: 1}); got.Verdict != "" {
 			t.Errorf("%s, exit 1: %q, want none", line, got.Verdict)
 		}
 	}
@@ -376,7 +376,7 @@ func TestChains(t *testing.T) {
 		{"(mise run lint && mise run test) | tail -3", lint, 0, "", "mise run lint"},
 		{"golangci-lint cache clean && golangci-lint run 2>&1 | head -20", lint, 0, Passed, ""},
 	} {
-		got := Of(Run{Line: c.line, Ended: true, Exit: c.exit, Output: c.out})
+		got := Judge(Run{Line: c.line, Ended: true, Exit: c.exit, Output: c.out})
 		if done := strings.Join(got.Done, ", "); got.Verdict != c.want || done != c.done {
 			t.Errorf("%q with %q: %q and done %q, want %q and %q", c.line, c.out, got.Verdict, done, c.want, c.done)
 		}
