@@ -8,6 +8,12 @@
 // The whole text is inside one fence. The key of the fence depends on the text and on a secret of this device, so no
 // earlier text can contain it, and the same state gives the same text. Text in an item that looks like a tag is also
 // escaped. Items are worded as reports, not as instructions.
+//
+// Names of paths, tests, branches and commands come from a tool, a file or a repository, so anybody may have written them. A
+// name passes ([SafeFile], [SafeBranch], [SafeTest], [SafeCommand]) only if it cannot hold a sentence: its characters are those
+// of names, it has few words and hardly any of the small words that make a sentence, no host or URL, and no text for a shell. A
+// name that does not pass is not cut in the middle, because a part of a sentence is one, too: the caller omits it, or names what
+// is around it, as the file or the class of a test.
 package brief
 
 import (

@@ -15,7 +15,6 @@ import (
 	"github.com/memvcs/mem/layers/brief"
 	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/keepit"
-	"github.com/memvcs/mem/layers/names"
 	"github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/refine"
@@ -298,7 +297,7 @@ func withoutHosts(text string) string {
 	list := strings.Fields(text)
 	left := len(list)
 	for i, w := range list {
-		if names.Host(w) || names.Joined(w) {
+		if brief.IsHost(w) || brief.IsJoined(w) {
 			list[i] = "…"
 			left--
 		}

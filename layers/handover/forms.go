@@ -8,7 +8,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/memvcs/mem/layers/names"
+	"github.com/memvcs/mem/layers/brief"
 	"github.com/memvcs/mem/layers/refine"
 	"github.com/memvcs/mem/layers/shell"
 )
@@ -159,7 +159,7 @@ func formOf(e refine.Entry, list []shell.Simple) (f Form, ok bool) {
 			}
 			if key := keyFor(r.kind, m[1], keys); key != "" {
 				f = Form{Key: key, N: e.N, Why: r.why, Line: inNames(list, key)}
-				if r.kind != "dir" && (names.Word(m[1]) || names.File(m[1]) != "") {
+				if r.kind != "dir" && (brief.IsSafeWord(m[1]) || brief.SafeFile(m[1]) != "") {
 					f.Why += " " + m[1]
 				}
 				return f, f.Line != ""
@@ -173,7 +173,7 @@ func formOf(e refine.Entry, list []shell.Simple) (f Form, ok bool) {
 // about a command of the line, such as "grep: invalid option -- g" where "rg" is another name of grep.
 func another(message string, list []shell.Simple) bool {
 	name, _, ok := strings.Cut(message, ": ")
-	if !ok || !names.Word(name) || name != strings.ToLower(name) || slices.Contains([]string{"error", "fatal", "warning"}, name) {
+	if !ok || !brief.IsSafeWord(name) || name != strings.ToLower(name) || slices.Contains([]string{"error", "fatal", "warning"}, name) {
 		return false
 	}
 	return !slices.ContainsFunc(list, func(s shell.Simple) bool {
@@ -205,7 +205,7 @@ func inNames(list []shell.Simple, key string) string {
 	moved := false
 	for _, s := range list {
 		if slices.Contains(formKeys(s, moved), key) {
-			return names.Command(bare(s), maxShown)
+			return brief.SafeCommand(bare(s), maxShown)
 		}
 		moved = moved || s.Words[0] == "cd"
 	}
@@ -290,7 +290,7 @@ func (f *forms) fixedBy(list []shell.Simple, keys []string) {
 		if len(w) == 0 || !s.Acts() && w[0] != "cd" {
 			continue
 		}
-		show := names.Command(w, maxShown)
+		show := brief.SafeCommand(w, maxShown)
 		if show == last.Line || !mends(last.Line, show) || common(last.Line, show) <= common(last.Line, last.Fix) {
 			continue
 		}

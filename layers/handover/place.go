@@ -4,7 +4,7 @@ import (
 	"path"
 	"strings"
 
-	"github.com/memvcs/mem/layers/names"
+	"github.com/memvcs/mem/layers/brief"
 	"github.com/memvcs/mem/layers/refine"
 	"github.com/memvcs/mem/layers/shell"
 )
@@ -18,7 +18,7 @@ func placed(e refine.Entry) (list []shell.Command, verdicts []shell.Verdict) {
 	if strings.Contains(dir, "worktree") { // of another branch
 		dir = ""
 	}
-	if dir != "" && names.File(dir+"/x") == "" || outside(dir) {
+	if dir != "" && brief.SafeFile(dir+"/x") == "" || outside(dir) {
 		return nil, nil
 	}
 	for i, c := range all {
@@ -39,14 +39,14 @@ func outside(p string) bool {
 // branch returns the name of a branch. Of one that may hold a sentence it is a pattern of git for it: as many of its first
 // words as can only be a name, and "*".
 func branch(name string) string {
-	if ok := names.Branch(name); ok != "" {
+	if ok := brief.SafeBranch(name); ok != "" {
 		return strings.TrimPrefix(ok, "HEAD")
 	}
 	if strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-/#@+") != "" {
 		return "" // git has other names, and what is not one may be anything
 	}
 	for end := strings.LastIndexAny(name, "-_/"); end > 0; end = strings.LastIndexAny(name[:end], "-_/") {
-		if names.Branch(name[:end]) != "" {
+		if brief.SafeBranch(name[:end]) != "" {
 			return name[:end+1] + "*"
 		}
 	}

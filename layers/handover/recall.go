@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/memvcs/mem/layers/brief"
-	"github.com/memvcs/mem/layers/names"
 	"github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/search"
 	"github.com/memvcs/mem/layers/shell"
@@ -91,7 +90,7 @@ func commandsIn(given string, q Query) string {
 	var out []string
 	size := 0
 	for _, s := range shell.Parse(line[:min(len(line), maxForm)]) {
-		c := names.Command(bare(s), maxCommandPassage)
+		c := brief.SafeCommand(bare(s), maxCommandPassage)
 		if c == "" || !s.Acts() || slices.Contains(out, c) {
 			continue
 		}

@@ -12,7 +12,6 @@ import (
 
 	"github.com/memvcs/mem/layers/brief"
 	"github.com/memvcs/mem/layers/exchange"
-	"github.com/memvcs/mem/layers/names"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/shell"
 	"github.com/memvcs/mem/layers/transcript"
@@ -648,7 +647,7 @@ func failures(digests []Digest) (out []brief.Item) {
 				if f.Test != "" {
 					all++
 				}
-				if name := names.Test(f.Test); name != "" && !slices.Contains(tests, name) {
+				if name := brief.SafeTest(f.Test); name != "" && !slices.Contains(tests, name) {
 					tests = append(tests, name)
 				}
 			}

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/memvcs/mem/layers/brief"
 	"github.com/memvcs/mem/layers/exchange"
-	"github.com/memvcs/mem/layers/names"
 	"github.com/memvcs/mem/layers/refine"
 	"github.com/memvcs/mem/layers/shell"
 	"github.com/memvcs/mem/layers/transcript"
@@ -259,7 +259,7 @@ func refusedName(target string) string {
 	switch {
 	case name == "ExitPlanMode":
 		return "a plan"
-	case names.Word(name):
+	case brief.IsSafeWord(name):
 		return name
 	}
 	return "a call"
@@ -362,7 +362,7 @@ func withoutLine(target string) string {
 
 // touch records that a file was read or edited.
 func (s *summary) touch(e refine.Entry, p string, read, edited bool) {
-	p = names.File(slashed(p))
+	p = brief.SafeFile(slashed(p))
 	if p == "" || !read && !edited || strings.HasPrefix(p, "/") || strings.HasPrefix(p, "../") ||
 		strings.HasPrefix(p, "~") {
 		return // outside the project
@@ -383,7 +383,7 @@ func (s *summary) touch(e refine.Entry, p string, read, edited bool) {
 		f.Edited = e.N
 	}
 	for _, sym := range e.Symbols {
-		if len(f.Symbols) < maxSymbols && names.Word(sym) && !slices.Contains(f.Symbols, sym) {
+		if len(f.Symbols) < maxSymbols && brief.IsSafeWord(sym) && !slices.Contains(f.Symbols, sym) {
 			f.Symbols = append(f.Symbols, sym)
 		}
 	}
@@ -445,14 +445,14 @@ func part(c shell.Command) string {
 			continue
 		}
 		alternatives := strings.FieldsFunc(a, func(r rune) bool { return strings.ContainsRune("|^$()", r) })
-		known := slices.DeleteFunc(slices.Clone(alternatives), func(s string) bool { return !names.Word(s) })
+		known := slices.DeleteFunc(slices.Clone(alternatives), func(s string) bool { return !brief.IsSafeWord(s) })
 		if a = strings.Join(known, ","); len(known) == 0 || len(known) < len(alternatives) {
 			a = strings.TrimPrefix(a+",…", ",")
 		}
 		out = append(out, a)
 	}
 	shown := strings.Join(out, " ")
-	if names.Command(strings.Fields(strings.ReplaceAll(shown, ",…", "")), maxSelects) != strings.ReplaceAll(shown, ",…", "") {
+	if brief.SafeCommand(strings.Fields(strings.ReplaceAll(shown, ",…", "")), maxSelects) != strings.ReplaceAll(shown, ",…", "") {
 		return "(a part)"
 	}
 	return strings.ReplaceAll(shown, ",", "|")
@@ -468,7 +468,7 @@ func (s *summary) command(e refine.Entry, c shell.Command, end Outcome) {
 	}
 	x := &s.d.Commands[i]
 	x.Runs++
-	x.N, x.Args, x.End, x.Exit = e.N, names.Args(c.Args), end, e.Exit
+	x.N, x.Args, x.End, x.Exit = e.N, brief.SafeArgs(c.Args), end, e.Exit
 	for k := range s.d.Commands {
 		if p := &s.d.Commands[k]; of == "" && end == Passed && p.Name == c.Name && p.Part != "" && p.End == Broke {
 			p.End = Settled
@@ -478,7 +478,7 @@ func (s *summary) command(e refine.Entry, c shell.Command, end Outcome) {
 	for _, t := range e.Tasks {
 		name, task, _ := strings.Cut(t, " = ")
 		w := strings.Fields(task)
-		if name == own && (task == shell.Several || len(w) > 1 && names.Command(w, maxShown) == strings.Join(w, " ")) {
+		if name == own && (task == shell.Several || len(w) > 1 && brief.SafeCommand(w, maxShown) == strings.Join(w, " ")) {
 			x.Task = strings.Join(w, " ")
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/memvcs/mem/layers/names"
+	"github.com/memvcs/mem/layers/brief"
 )
 
 // inspectors are programs that read or move files. They do not show how a project is built and tested.
@@ -257,14 +257,14 @@ func split(w []string) (name, args []string) {
 	if !slices.Contains(solo, w[0]) {
 		flags()
 	}
-	if len(rest) > 0 && names.Word(rest[0]) && (!slices.Contains(solo, w[0]) || slices.Contains(queries, rest[0])) {
+	if len(rest) > 0 && brief.IsSafeWord(rest[0]) && (!slices.Contains(solo, w[0]) || slices.Contains(queries, rest[0])) {
 		sub := rest[0]
 		name, rest = append(name, sub), rest[1:]
 		if len(rest) > 1 && sub == "workspace" { // its name, and what runs there
 			name, rest = append(name, rest[:2]...), rest[2:]
 		}
 		if slices.Contains(subcommandRunners, sub) && len(rest) > 0 && !strings.HasSuffix(rest[0], "...") { // a pattern of packages names no task
-			if flags(); !names.Word(rest[0]) {
+			if flags(); !brief.IsSafeWord(rest[0]) {
 				return nil, nil
 			}
 			name, rest = append(name, rest[0]), rest[1:]
@@ -286,11 +286,11 @@ func split(w []string) (name, args []string) {
 const maxName = 70
 
 // plain reports whether words can be the name of a command: names that together hold no sentence.
-func plain(name []string) bool { return names.Command(name, maxName) == strings.Join(name, " ") }
+func plain(name []string) bool { return brief.SafeCommand(name, maxName) == strings.Join(name, " ") }
 
 // isScript reports whether the first word of a command is the path of a program, but not of a temporary one.
 func isScript(s string) bool {
-	return names.Word(s) && strings.Contains(s, "/") && !strings.HasPrefix(s, "-") && !strings.HasPrefix(s, "//") &&
+	return brief.IsSafeWord(s) && strings.Contains(s, "/") && !strings.HasPrefix(s, "-") && !strings.HasPrefix(s, "//") &&
 		!strings.HasSuffix(s, "/") && !temporary(s)
 }
 

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/memvcs/mem/layers/names"
+	"github.com/memvcs/mem/layers/brief"
 )
 
 // TestCommands reads shell lines: a command is a program and its subcommand.
@@ -69,7 +69,7 @@ func FuzzCommands(f *testing.F) {
 		}
 		for _, c := range Commands(list) {
 			for w := range strings.SplitSeq(c.Name, " ") {
-				if !names.Word(w) {
+				if !brief.IsSafeWord(w) {
 					t.Errorf("Commands(%q) names %q", line, c.Name)
 				}
 			}

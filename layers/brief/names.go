@@ -1,10 +1,4 @@
-// Package names is the grammar of names that reach the next session: paths, tests, branches and words of commands.
-//
-// A name comes from a tool, a file or a repository, so anybody may have written it. It passes only if it cannot hold a
-// sentence: its characters are those of names, it has few words and hardly any of the small words that make a sentence,
-// no host or URL, and no text for a shell. A name that does not pass is not cut in the middle, because a part of a
-// sentence is one, too: the caller omits it, or names what is around it, as the file or the class of a test.
-package names
+package brief
 
 import (
 	"path"
@@ -23,11 +17,11 @@ type kind struct {
 
 // The limits are those of names in real projects: at most one in twenty is longer.
 var (
-	file   = kind{marks: "._-/+@~()[]{}$#=,", length: 160, words: 24, parts: "/"}
-	test   = kind{marks: "._-/+#=:[]()", length: 140, words: 20, parts: "/.:#"}
-	branch = kind{marks: "._-/+#@", length: 80, words: 7, parts: "/"}
-	word   = kind{marks: "._-/+@:=,%~", length: 60, words: 10, parts: "/"}
-	line   = kind{marks: word.marks + " ", length: 160, words: 10, parts: "/ "}
+	file     = kind{marks: "._-/+@~()[]{}$#=,", length: 160, words: 24, parts: "/"}
+	test     = kind{marks: "._-/+#=:[]()", length: 140, words: 20, parts: "/.:#"}
+	branch   = kind{marks: "._-/+#@", length: 80, words: 7, parts: "/"}
+	word     = kind{marks: "._-/+@:=,%~", length: 60, words: 10, parts: "/"}
+	nameLine = kind{marks: word.marks + " ", length: 160, words: 10, parts: "/ "}
 )
 
 const (
@@ -40,8 +34,8 @@ const (
 	maxPlain     = 3  // words of a command in a row that are letters only, after the program
 )
 
-// File returns p, cleaned, if it can only be the path of a file, "" otherwise.
-func File(p string) string {
+// SafeFile returns p, cleaned, if it can only be the path of a file, "" otherwise.
+func SafeFile(p string) string {
 	if len(p) > file.length || !strings.ContainsFunc(p, unicode.IsLetter) {
 		return ""
 	}
@@ -57,17 +51,17 @@ func File(p string) string {
 	return p
 }
 
-// Test returns s if it can only be the name of a test. Otherwise it returns what the name begins with, if that can only be
+// SafeTest returns s if it can only be the name of a test. Otherwise it returns what the name begins with, if that can only be
 // a name: the test of Go around a subtest, the class or the file around a test, the unit before "_" in a name of Go.
-func Test(s string) string {
+func SafeTest(s string) string {
 	if testName(s) {
 		return s
 	}
 	if before, _, ok := strings.Cut(s, "["); ok { // the parameters of pytest
-		return Test(before)
+		return SafeTest(before)
 	}
 	if outer, _, ok := strings.Cut(s, "/"); ok && strings.HasPrefix(outer, "Test") {
-		return Test(outer)
+		return SafeTest(outer)
 	}
 	for _, separator := range []string{"::", "#"} {
 		if i := strings.LastIndex(s, separator); i > 0 && testName(s[:i]) {
@@ -78,7 +72,7 @@ func Test(s string) string {
 		return s[:i]
 	}
 	if outer, _, ok := strings.Cut(s, "::"); ok && strings.Contains(outer, ".") {
-		return File(outer)
+		return SafeFile(outer)
 	}
 	if unit, _, ok := strings.Cut(s, "_"); ok && len(unit) > len("Test") && strings.HasPrefix(unit, "Test") && testName(unit) {
 		return unit + "_…"
@@ -94,8 +88,8 @@ func className(s string) bool {
 	return name != "" && 'A' <= name[0] && name[0] <= 'Z' && testName(s)
 }
 
-// Branch returns s if it can only be the name of a branch, "" otherwise. A dot in it belongs to a number.
-func Branch(s string) string {
+// SafeBranch returns s if it can only be the name of a branch, "" otherwise. A dot in it belongs to a number.
+func SafeBranch(s string) string {
 	if strings.HasPrefix(s, "-") || !branch.accepts(s) {
 		return ""
 	}
@@ -107,44 +101,44 @@ func Branch(s string) string {
 	return s
 }
 
-// Word reports whether s is a word of a command line that needs no quotes and can only be a name.
-func Word(s string) bool { return word.accepts(s) }
+// IsSafeWord reports whether s is a word of a command line that needs no quotes and can only be a name.
+func IsSafeWord(s string) bool { return word.accepts(s) }
 
-// Joined reports whether a word of a text consists of several words and is no path: a sentence may be joined so.
-func Joined(word string) bool {
+// IsJoined reports whether a word of a text consists of several words and is no path: a sentence may be joined so.
+func IsJoined(word string) bool {
 	n := 0
 	for range wordsOf(word) {
 		n++
 	}
-	return n > maxTerse && File(word) == ""
+	return n > maxTerse && SafeFile(word) == ""
 }
 
-// Args returns the arguments of a command as text if all of them are flags and names of files, "" otherwise: plain
+// SafeArgs returns the arguments of a command as text if all of them are flags and names of files, "" otherwise: plain
 // words can form a sentence, and so can many flags.
-func Args(words []string) string {
+func SafeArgs(words []string) string {
 	for _, s := range words {
 		flag := strings.HasPrefix(s, "-") && !strings.Contains(s, ",")
-		isFile := strings.ContainsAny(s, "./") && File(strings.TrimSuffix(s, "...")+"x") != ""
-		if !Word(s) || !flag && !isFile {
+		isFile := strings.ContainsAny(s, "./") && SafeFile(strings.TrimSuffix(s, "...")+"x") != ""
+		if !IsSafeWord(s) || !flag && !isFile {
 			return ""
 		}
 	}
 	all := strings.Join(words, " ")
-	if len(all) > maxArgs || !line.accepts(all) {
+	if len(all) > maxArgs || !nameLine.accepts(all) {
 		return ""
 	}
 	return all
 }
 
-// Command returns the first words of a command that are names and together hold no sentence, at most size bytes.
-func Command(words []string, size int) string {
+// SafeCommand returns the first words of a command that are names and together hold no sentence, at most size bytes.
+func SafeCommand(words []string, size int) string {
 	out, plain := "", 0
 	for i, s := range words {
 		next := strings.TrimPrefix(out+" "+s, " ")
 		if plain++; i == 0 || strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsLetter(r) }) {
 			plain = 0
 		}
-		if !Word(s) || len(next) > size || !line.accepts(next) || plain > maxPlain || plain > 1 && linking[strings.ToLower(s)] {
+		if !IsSafeWord(s) || len(next) > size || !nameLine.accepts(next) || plain > maxPlain || plain > 1 && linking[strings.ToLower(s)] {
 			break
 		}
 		out = next
@@ -154,7 +148,7 @@ func Command(words []string, size int) string {
 
 // accepts reports whether s is a name of kind k.
 func (k kind) accepts(s string) bool {
-	if s == "" || len(s) > k.length || !k.spelled(s) || Host(s) {
+	if s == "" || len(s) > k.length || !k.spelled(s) || IsHost(s) {
 		return false
 	}
 	small, shell, all := 0, 0, 0
@@ -244,8 +238,8 @@ func foreign(w string) int {
 	return 0
 }
 
-// Host reports whether a part of s is the name of a host or the start of a URL.
-func Host(s string) bool {
+// IsHost reports whether a part of s is the name of a host or the start of a URL.
+func IsHost(s string) bool {
 	if strings.Contains(s, "//") || strings.HasPrefix(strings.ToLower(s), "www.") {
 		return true
 	}
