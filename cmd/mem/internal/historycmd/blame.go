@@ -64,49 +64,46 @@ func Blame(e *app.Env) *cli.Command {
 			app.ParsedFlag(&o.lines, "lines,L", "print the lines `FROM,TO` only", parseLines),
 			app.StringFlag(&o.reverse, "reverse", "print the lines that came from `REV`, a message such as abc1#234"),
 		},
-		Action: e.Action(1, 1, func(c *cli.Context) error {
-			return runBlame(c.Context, e, o, e.Operand(0))
-		}),
+		Action: names.Action(e, 1, 1, o.run),
 	}
 }
 
-func runBlame(ctx context.Context, e *app.Env, o blameOptions, name string) error {
+func (o *blameOptions) run(ctx context.Context, run names.Run) error {
 	app.SpendMemory()
-	return names.WithMemory(ctx, e, func(run names.Run) error {
-		rev, err := run.Resolve(ctx, name)
+	name := run.Operand(0)
+	rev, err := run.Resolve(ctx, name)
+	if err != nil {
+		if h, handed, bad := handedLines(run.Env, name); bad == nil && len(handed) > 0 {
+			return blameHanded(run.Env, h, handed)
+		}
+		return err
+	}
+	lines, err := provenance.Blame(ctx, run.DB, rev)
+	if errors.Is(err, provenance.ErrNotBlamable) {
+		return notBlamable(ctx, run, rev, err)
+	}
+	if err != nil {
+		return err
+	}
+	all := len(lines)
+	if o.lines.from > all {
+		return app.Usagef("option --lines cannot be %d: there are %d lines", o.lines.from, all)
+	}
+	if o.lines.from > 0 {
+		lines = lines[o.lines.from-1 : min(o.lines.to, all)]
+	}
+	if o.reverse != "" {
+		name := o.reverse
+		if strings.HasPrefix(name, "#") && rev.Session != nil {
+			name = rev.Session.ID + name
+		}
+		from, err := run.ResolveSession(ctx, name)
 		if err != nil {
-			if h, handed, bad := handedLines(e, name); bad == nil && len(handed) > 0 {
-				return blameHanded(e, h, handed)
-			}
 			return err
 		}
-		lines, err := provenance.Blame(ctx, run.DB, rev)
-		if errors.Is(err, provenance.ErrNotBlamable) {
-			return notBlamable(ctx, run, rev, err)
-		}
-		if err != nil {
-			return err
-		}
-		all := len(lines)
-		if o.lines.from > all {
-			return app.Usagef("option --lines cannot be %d: there are %d lines", o.lines.from, all)
-		}
-		if o.lines.from > 0 {
-			lines = lines[o.lines.from-1 : min(o.lines.to, all)]
-		}
-		if o.reverse != "" {
-			name := o.reverse
-			if strings.HasPrefix(name, "#") && rev.Session != nil {
-				name = rev.Session.ID + name
-			}
-			from, err := run.ResolveSession(ctx, name)
-			if err != nil {
-				return err
-			}
-			lines = provenance.FilterBlame(lines, from)
-		}
-		return printBlame(e, o, rev, lines)
-	})
+		lines = provenance.FilterBlame(lines, from)
+	}
+	return printBlame(run.Env, *o, rev, lines)
 }
 
 // notBlamable adds a hint to the error about a revision whose lines have no sources: a session's newest version, or how

@@ -41,12 +41,7 @@ func Diff(e *app.Env) *cli.Command {
 			app.BoolFlag(&o.word, "word", "print changed segments whole, with changed words marked"),
 			app.BoolFlag(&o.exitCode, "exit-code", "exit with 1 if anything differs"),
 		},
-		Action: e.Action(0, 2, func(c *cli.Context) error {
-			if err := o.check(e.Opt.JSON); err != nil {
-				return err
-			}
-			return runDiff(c.Context, e, o, e.Operands)
-		}),
+		Action: names.Action(e, 0, 2, o.run),
 	}
 }
 
@@ -66,41 +61,43 @@ func (o diffOptions) check(json bool) error {
 	return nil
 }
 
-func runDiff(ctx context.Context, e *app.Env, o diffOptions, operands []string) error {
+func (o *diffOptions) run(ctx context.Context, run names.Run) error {
+	if err := o.check(run.Opt.JSON); err != nil {
+		return err
+	}
 	app.SpendMemory()
+	operands := run.Operands
 	if len(operands) == 1 {
 		if a, b, ok := strings.Cut(operands[0], ".."); ok && !strings.Contains(a, "#") {
 			operands = []string{a, b}
 		}
 	}
-	return names.WithMemory(ctx, e, func(run names.Run) error {
-		revs, err := run.ResolveAll(ctx, operands)
-		if err != nil {
-			return err
+	revs, err := run.ResolveAll(ctx, operands)
+	if err != nil {
+		return err
+	}
+	var c provenance.Comparison
+	switch {
+	case len(revs) == 2:
+		c, err = provenance.Compare(ctx, run.DB, revs[0], revs[1])
+	case len(revs) == 0 || revs[0].Kind == state.IsSession:
+		c, err = provenance.CompareSince(ctx, run.DB, run.Scope, append(revs, state.Rev{})[0])
+	default:
+		var before state.Rev
+		if before, err = provenance.Before(ctx, run.DB, revs[0]); err == nil {
+			c, err = provenance.Compare(ctx, run.DB, before, revs[0])
 		}
-		var c provenance.Comparison
-		switch {
-		case len(revs) == 2:
-			c, err = provenance.Compare(ctx, run.DB, revs[0], revs[1])
-		case len(revs) == 0 || revs[0].Kind == state.IsSession:
-			c, err = provenance.CompareSince(ctx, run.DB, run.Scope, append(revs, state.Rev{})[0])
-		default:
-			var before state.Rev
-			if before, err = provenance.Before(ctx, run.DB, revs[0]); err == nil {
-				c, err = provenance.Compare(ctx, run.DB, before, revs[0])
-			}
-		}
-		if err != nil {
-			return diffError(err, operands)
-		}
-		if err := printDiff(ctx, run, o, c); err != nil {
-			return err
-		}
-		if o.exitCode && o.differs(c) {
-			return app.Exit(app.ExitNo)
-		}
-		return nil
-	})
+	}
+	if err != nil {
+		return diffError(err, operands)
+	}
+	if err := printDiff(ctx, run, *o, c); err != nil {
+		return err
+	}
+	if o.exitCode && o.differs(c) {
+		return app.Exit(app.ExitNo)
+	}
+	return nil
 }
 
 // differs reports whether there is a difference of the selected kind.

@@ -15,30 +15,28 @@ import (
 )
 
 // runLineage prints what a revision was made from, or with down what was made from it.
-func runLineage(ctx context.Context, e *app.Env, name string, down bool) error {
-	return names.WithMemory(ctx, e, func(run names.Run) error {
-		rev, err := run.Resolve(ctx, name)
-		if err != nil {
-			return err
-		}
-		made, err := provenance.Lineage(ctx, run.DB, rev, down)
-		if errors.Is(err, provenance.ErrNoLineage) {
-			return app.WithHint(err, "name a session, version or composition")
-		}
-		if err != nil {
-			return err
-		}
-		if e.Opt.JSON {
-			return e.PrintJSON("lineage", nil, "direction", map[bool]string{true: "down", false: "up"}[down],
-				"root", made)
-		}
-		if err := e.Page("lineage"); err != nil {
-			return err
-		}
-		tree[*provenance.Node]{e, func(x *provenance.Node) []string { return madeWords(e, x) },
-			func(x *provenance.Node) []*provenance.Node { return x.Next }}.print(made, "", "")
-		return nil
-	})
+func runLineage(ctx context.Context, run names.Run, name string, down bool) error {
+	rev, err := run.Resolve(ctx, name)
+	if err != nil {
+		return err
+	}
+	made, err := provenance.Lineage(ctx, run.DB, rev, down)
+	if errors.Is(err, provenance.ErrNoLineage) {
+		return app.WithHint(err, "name a session, version or composition")
+	}
+	if err != nil {
+		return err
+	}
+	if run.Opt.JSON {
+		return run.PrintJSON("lineage", nil, "direction", map[bool]string{true: "down", false: "up"}[down],
+			"root", made)
+	}
+	if err := run.Page("lineage"); err != nil {
+		return err
+	}
+	tree[*provenance.Node]{run.Env, func(x *provenance.Node) []string { return madeWords(run.Env, x) },
+		func(x *provenance.Node) []*provenance.Node { return x.Next }}.print(made, "", "")
+	return nil
 }
 
 // A tree is printed as one. A node has several words, which may contain blanks.

@@ -31,65 +31,63 @@ func WhyCommand(e *app.Env) *cli.Command {
 			app.BoolFlag(&up, "up", "print the inputs, the recipe and the tokens of each step"),
 			app.BoolFlag(&down, "down", "print everything derived from it"),
 		},
-		Action: e.Action(1, 1, func(c *cli.Context) error {
+		Action: names.Action(e, 1, 1, func(ctx context.Context, run names.Run) error {
 			switch {
 			case up && down:
 				return app.Usagef("--up and --down cannot be combined")
 			case up || down:
-				return runLineage(c.Context, e, e.Operand(0), down)
+				return runLineage(ctx, run, e.Operand(0), down)
 			}
-			return runWhy(c.Context, e, e.Operand(0))
+			return runWhy(ctx, run, e.Operand(0))
 		}),
 	}
 }
 
-func runWhy(ctx context.Context, e *app.Env, name string) error {
-	return names.WithMemory(ctx, e, func(run names.Run) error {
-		rev, err := run.Resolve(ctx, name)
-		if err != nil && concepts.IsLabel(name) { // as concepts are listed
-			if c, found := revision.FindConcept(ctx, run.DB, run.Project.ID, name); found == nil {
-				rev, err = state.Rev{Kind: state.IsConcept, Project: run.Project, Concept: c}, nil
-			}
+func runWhy(ctx context.Context, run names.Run, name string) error {
+	rev, err := run.Resolve(ctx, name)
+	if err != nil && concepts.IsLabel(name) { // as concepts are listed
+		if c, found := revision.FindConcept(ctx, run.DB, run.Project.ID, name); found == nil {
+			rev, err = state.Rev{Kind: state.IsConcept, Project: run.Project, Concept: c}, nil
 		}
-		if err != nil {
-			h, lines, bad := handedLines(e, name)
-			if bad != nil {
+	}
+	if err != nil {
+		h, lines, bad := handedLines(run.Env, name)
+		if bad != nil {
+			return bad
+		}
+		hint := "mem blame " + name
+		if len(lines) == 0 {
+			if lines, bad = nextLines(ctx, run, name); bad != nil {
 				return bad
 			}
-			hint := "mem blame " + name
-			if len(lines) == 0 {
-				if lines, bad = nextLines(ctx, run, name); bad != nil {
-					return bad
-				}
-				hint = "mem next --why"
-			}
-			if len(lines) == 0 {
-				return err
-			}
-			if len(lines) > 1 {
-				return app.WithHint(fmt.Errorf("%s names %d lines: name one of them", name, len(lines)), hint)
-			}
-			if rev, err = run.Resolve(ctx, sourceRev(lines[0].Source)); err != nil {
-				return err
-			}
-			if !e.Opt.JSON && h.Hash != "" {
-				printHandedTo(e, h)
-			}
+			hint = "mem next --why"
 		}
-		r, err := provenance.Why(ctx, run.DB, rev)
-		if err != nil {
-			return fmt.Errorf("why %s: %w", name, err)
-		}
-		if e.Opt.JSON {
-			return e.PrintJSON("why", nil, "root", withEmptyLists(r))
-		}
-		if err := e.Page("why"); err != nil {
+		if len(lines) == 0 {
 			return err
 		}
-		tree[*provenance.Reason]{e, func(r *provenance.Reason) []string { return reasonWords(e, r) },
-			func(r *provenance.Reason) []*provenance.Reason { return r.Next }}.print(r, "", "")
-		return nil
-	})
+		if len(lines) > 1 {
+			return app.WithHint(fmt.Errorf("%s names %d lines: name one of them", name, len(lines)), hint)
+		}
+		if rev, err = run.Resolve(ctx, sourceRev(lines[0].Source)); err != nil {
+			return err
+		}
+		if !run.Opt.JSON && h.Hash != "" {
+			printHandedTo(run.Env, h)
+		}
+	}
+	r, err := provenance.Why(ctx, run.DB, rev)
+	if err != nil {
+		return fmt.Errorf("why %s: %w", name, err)
+	}
+	if run.Opt.JSON {
+		return run.PrintJSON("why", nil, "root", withEmptyLists(r))
+	}
+	if err := run.Page("why"); err != nil {
+		return err
+	}
+	tree[*provenance.Reason]{run.Env, func(r *provenance.Reason) []string { return reasonWords(run.Env, r) },
+		func(r *provenance.Reason) []*provenance.Reason { return r.Next }}.print(r, "", "")
+	return nil
 }
 
 // withEmptyLists replaces nil lists by empty ones, for JSON.

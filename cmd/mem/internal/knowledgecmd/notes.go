@@ -26,6 +26,15 @@ import (
 // Notes returns mem notes.
 func Notes(e *app.Env) *cli.Command {
 	var all bool
+	action := func(least, most int, f func(context.Context, *list) error) cli.ActionFunc {
+		return names.Action(e, least, most, func(ctx context.Context, run names.Run) error {
+			l, err := newList(ctx, run)
+			if err != nil {
+				return err
+			}
+			return f(ctx, l)
+		})
+	}
 	return &cli.Command{
 		Name:  "notes",
 		Usage: "list, compare and restore Claude's own notes",
@@ -34,47 +43,31 @@ func Notes(e *app.Env) *cli.Command {
 			"Hooks, \"mem add\" and \"mem import\" capture each changed file. A file is named by the end\n" +
 			"of its name, and FILE@{n} is its n-th last state. Notes are Claude's words, never yours.",
 		Subcommands: []*cli.Command{
-			{Name: "list", Usage: "list the notes with their last change", Action: e.Action(0, 0, func(c *cli.Context) error {
-				return withNotes(c.Context, e, runList)
-			})},
-			{Name: "log", Usage: "list the states of notes", ArgsUsage: "[<file>]", Action: e.Action(0, 1, func(c *cli.Context) error {
-				return withNotes(c.Context, e, func(ctx context.Context, l *list) error { return runLog(l, e.Operand(0)) })
-			})},
+			{Name: "list", Usage: "list the notes with their last change", Action: action(0, 0, runList)},
+			{Name: "log", Usage: "list the states of notes", ArgsUsage: "[<file>]", Action: action(0, 1, runLog)},
 			{Name: "show", Usage: "print a state of a note", ArgsUsage: "<file>[@{<n>}]",
-				Action: e.Action(1, 1, func(c *cli.Context) error {
-					return withNotes(c.Context, e, func(ctx context.Context, l *list) error { return runShow(l, e.Operand(0)) })
-				})},
+				Action: action(1, 1, func(_ context.Context, l *list) error { return runShow(l, e.Operand(0)) })},
 			{Name: "diff", Usage: "show what changed in notes", ArgsUsage: "[<file>[@{<n>}] [@{<n>}]]",
 				Description: "Of a file, shows what the file on disk has and memory has not, or else its last change,\n" +
 					"or the difference between the states of two machines that both changed it. With one state\n" +
 					"it is compared with the newest one, with two states the first with the second. Without a\n" +
 					"file, shows what is on disk and not in memory.",
-				Action: e.Action(0, 2, func(c *cli.Context) error {
-					return withNotes(c.Context, e, func(ctx context.Context, l *list) error {
-						return runDiff(ctx, l, e.Operand(0), e.Operand(1))
-					})
-				})},
+				Action: action(0, 2, runDiff)},
 			{Name: "restore", Usage: "write a state of a note to Claude's directory", ArgsUsage: "<file>[@{<n>}]",
 				Description: "The file on disk is captured before it is replaced, and \"mem undo\" brings it back.\n" +
 					"@{n} is the state that \"mem notes log\" lists before that; without it, the newest. With --all every note that is missing or older here is written, for example after \"mem pull\"\n" +
 					"on another machine. A note that two machines changed is left alone: name its state.",
 				Flags: []cli.Flag{app.BoolFlag(&all, "all", "restore the newest state of every note")},
-				Action: e.Action(0, 1, func(c *cli.Context) error {
+				Action: action(0, 1, func(ctx context.Context, l *list) error {
 					if all == (e.Operand(0) != "") {
 						return app.WithHint(app.Usagef("mem notes restore requires a file or --all"), "mem notes")
 					}
-					return withNotes(c.Context, e, func(ctx context.Context, l *list) error {
-						return runRestore(ctx, l, e.Operand(0))
-					})
+					return runRestore(ctx, l, e.Operand(0))
 				})},
 			{Name: "forget", Usage: "delete states of a note permanently", ArgsUsage: "<file>[@{<n>}]",
 				Description: "Without @{n}, all states of the file. The file on disk stays; its present text is not\n" +
 					"captured again.",
-				Action: e.Action(1, 1, func(c *cli.Context) error {
-					return withNotes(c.Context, e, func(ctx context.Context, l *list) error {
-						return runForget(ctx, l, e.Operand(0))
-					})
-				})},
+				Action: action(1, 1, runForget)},
 		},
 	}
 }
@@ -93,16 +86,6 @@ type list struct {
 func NotesClient(e *app.Env) (notes.Client, error) {
 	dir, err := e.ClaudeDir()
 	return notes.Client{Dir: dir, Getenv: e.Getenv}, err
-}
-
-func withNotes(ctx context.Context, e *app.Env, f func(context.Context, *list) error) error {
-	return names.WithMemory(ctx, e, func(run names.Run) error {
-		l, err := newList(ctx, run)
-		if err != nil {
-			return err
-		}
-		return f(ctx, l)
-	})
 }
 
 func newList(ctx context.Context, run names.Run) (*list, error) {
@@ -301,8 +284,8 @@ func PendingText(c notes.Change) string {
 	return fmt.Sprintf("%s (+%d -%d lines)", c.File, c.Added, c.Removed)
 }
 
-func runLog(l *list, name string) error {
-	files := l.files
+func runLog(_ context.Context, l *list) error {
+	name, files := l.Operand(0), l.files
 	if name != "" {
 		f, n, err := l.find(name)
 		if err != nil {
@@ -367,7 +350,8 @@ func (l *list) label(f *notes.File, s *notes.State) string {
 	return fmt.Sprintf("%s  %s, %s", stateName(f, slices.Index(f.States, s)), app.Ago(l.Now(), when(s)), l.author(s))
 }
 
-func runDiff(ctx context.Context, l *list, name, other string) error {
+func runDiff(ctx context.Context, l *list) error {
+	name, other := l.Operand(0), l.Operand(1)
 	pending, err := l.pending(ctx)
 	if err != nil {
 		return err
@@ -622,8 +606,8 @@ func RestoreNotes(run names.Run, files []records.Note) error {
 	return nil
 }
 
-func runForget(ctx context.Context, l *list, name string) error {
-	f, n, err := l.find(name)
+func runForget(ctx context.Context, l *list) error {
+	f, n, err := l.find(l.Operand(0))
 	if err != nil {
 		return err
 	}

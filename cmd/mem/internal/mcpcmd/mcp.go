@@ -23,7 +23,7 @@ func Command(e *app.Env) *cli.Command {
 		Flags: []cli.Flag{app.BoolFlag(&write, "write", "add the tool keepit_add, and save compositions")},
 		Action: e.Action(0, 0, func(c *cli.Context) error {
 			in, out := io.NopCloser(e.Stdin), writeNopCloser{e.Stdout}
-			err := Serve(c.Context, served{e}, in, out, Options{Version: app.ThisBuild().Version, Write: write})
+			err := serve(c.Context, served{e}, in, out, app.ThisBuild().Version, write)
 			if errors.Is(err, io.EOF) || errors.Is(err, context.Canceled) {
 				return nil
 			}

@@ -12,8 +12,6 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/layers/markers"
-	"github.com/memvcs/mem/layers/state"
-	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/objects"
 )
 
@@ -111,38 +109,32 @@ func escapeName(name string) (mark, escaped string) {
 // LsObjects returns mem ls-objects.
 func LsObjects(e *app.Env) *cli.Command {
 	return &cli.Command{
-		Name:  "ls-objects",
-		Usage: "list the names of all objects of the project",
-		Action: e.Action(0, 0, func(c *cli.Context) error {
-			return runLsObjects(c.Context, e)
-		}),
+		Name:   "ls-objects",
+		Usage:  "list the names of all objects of the project",
+		Action: names.Action(e, 0, 0, runLsObjects),
 	}
 }
 
-func runLsObjects(ctx context.Context, e *app.Env) error {
-	return names.WithMemory(ctx, e, func(run names.Run) (err error) {
-		projects := []state.Project{run.Project}
-		if e.Opt.AllProjects {
-			if projects, err = trust.Projects(ctx, run.DB); err != nil {
-				return err
-			}
+func runLsObjects(ctx context.Context, run names.Run) error {
+	projects, err := run.ListedProjects(ctx)
+	if err != nil {
+		return err
+	}
+	var names []objects.Hash
+	for _, p := range projects {
+		more, err := markers.Objects(ctx, run.DB, p.ID)
+		if err != nil {
+			return err
 		}
-		var names []objects.Hash
-		for _, p := range projects {
-			more, err := markers.Objects(ctx, run.DB, p.ID)
-			if err != nil {
-				return err
-			}
-			names = append(names, more...)
-		}
-		slices.SortFunc(names, objects.Hash.Compare)
-		names = slices.Compact(names)
-		if e.Opt.JSON {
-			return e.PrintJSON("ls-objects", nil, "objects", append([]objects.Hash{}, names...))
-		}
-		for _, h := range names {
-			e.Printf("%s\n", h)
-		}
-		return nil
-	})
+		names = append(names, more...)
+	}
+	slices.SortFunc(names, objects.Hash.Compare)
+	names = slices.Compact(names)
+	if run.Opt.JSON {
+		return run.PrintJSON("ls-objects", nil, "objects", append([]objects.Hash{}, names...))
+	}
+	for _, h := range names {
+		run.Printf("%s\n", h)
+	}
+	return nil
 }

@@ -8,8 +8,6 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/provenance"
-	"github.com/memvcs/mem/layers/state"
-	"github.com/memvcs/mem/layers/trust"
 )
 
 // runReproduce makes versions and compositions again and compares the bytes: the named one, all of the project, or with
@@ -38,12 +36,10 @@ func runReproduce(ctx context.Context, run names.Run, o fsckOptions, name string
 		report(a)
 		return reproduced(run.Env, done)
 	}
-	projects := []state.Project{run.Project}
-	if o.all || run.Opt.AllProjects {
-		var err error
-		if projects, err = trust.Projects(ctx, run.DB); err != nil {
-			return err
-		}
+	run.Opt.AllProjects = run.Opt.AllProjects || o.all
+	projects, err := run.ListedProjects(ctx)
+	if err != nil {
+		return err
 	}
 	for _, p := range projects {
 		if err := provenance.ReproduceAll(ctx, run.DB, p, report); err != nil {

@@ -15,7 +15,6 @@ import (
 	"github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/redact"
 	"github.com/memvcs/mem/layers/secrets"
-	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/refs/config"
 )
@@ -34,14 +33,10 @@ func Secrets(e *app.Env) *cli.Command {
 			"\"mem config unset redact.allow.NAME\".",
 		Subcommands: []*cli.Command{
 			{Name: "scan", Usage: "scan stored data with the newest rules", ArgsUsage: "[<rev>]",
-				Flags: []cli.Flag{app.BoolFlag(&all, "all,a", "look at every project")},
-				Action: e.Action(0, 1, func(c *cli.Context) error {
-					return runSecretsScan(c.Context, e, e.Operand(0), all)
-				})},
+				Flags:  []cli.Flag{app.BoolFlag(&all, "all,a", "look at every project")},
+				Action: names.Action(e, 0, 1, func(ctx context.Context, run names.Run) error { return runSecretsScan(ctx, run, all) })},
 			{Name: "list", Usage: "list secrets removed from a session or the project", ArgsUsage: "[<rev>]",
-				Action: e.Action(0, 1, func(c *cli.Context) error {
-					return runSecretsList(c.Context, e, e.Operand(0))
-				})},
+				Action: names.Action(e, 0, 1, runSecretsList)},
 			{Name: "rules", Usage: "list the rules", Action: e.Action(0, 0, func(c *cli.Context) error {
 				return runSecretsRules(e)
 			})},
@@ -54,15 +49,13 @@ func Secrets(e *app.Env) *cli.Command {
 	}
 }
 
-func runSecretsScan(ctx context.Context, e *app.Env, name string, all bool) error {
+func runSecretsScan(ctx context.Context, run names.Run, all bool) error {
+	e, name := run.Env, run.Operand(0)
 	if name != "" && all {
 		return app.Usagef("name a revision or use --all, not both")
 	}
-	var leaks []secrets.Leak
-	err := names.WithMemory(ctx, e, func(run names.Run) (err error) {
-		leaks, err = scanStored(ctx, run, name, all || e.Opt.AllProjects)
-		return err
-	})
+	run.Opt.AllProjects = run.Opt.AllProjects || all
+	leaks, err := scanStored(ctx, run, name)
 	if err != nil {
 		return err
 	}
@@ -80,7 +73,7 @@ func runSecretsScan(ctx context.Context, e *app.Env, name string, all bool) erro
 	return app.Exit(app.ExitNo)
 }
 
-func scanStored(ctx context.Context, run names.Run, name string, all bool) ([]secrets.Leak, error) {
+func scanStored(ctx context.Context, run names.Run, name string) ([]secrets.Leak, error) {
 	if name != "" {
 		rev, err := run.Resolve(ctx, name)
 		if err != nil {
@@ -88,12 +81,9 @@ func scanStored(ctx context.Context, run names.Run, name string, all bool) ([]se
 		}
 		return secrets.ScanStored(ctx, run.DB, rev.Project.ID, &rev)
 	}
-	projects := []state.Project{run.Project}
-	if all {
-		var err error
-		if projects, err = names.Projects(ctx, run.Memory); err != nil {
-			return nil, err
-		}
+	projects, err := run.ListedProjects(ctx)
+	if err != nil {
+		return nil, err
 	}
 	var out []secrets.Leak
 	for _, p := range projects {
@@ -106,16 +96,12 @@ func scanStored(ctx context.Context, run names.Run, name string, all bool) ([]se
 	return out, nil
 }
 
-func runSecretsList(ctx context.Context, e *app.Env, name string) error {
-	var allSecrets []secrets.Secret
-	err := names.WithMemory(ctx, e, func(run names.Run) (err error) {
-		allSecrets, err = listedSecrets(ctx, run, name)
-		return err
-	})
+func runSecretsList(ctx context.Context, run names.Run) error {
+	allSecrets, err := listedSecrets(ctx, run, run.Operand(0))
 	if err != nil {
 		return err
 	}
-	l := e.List("secrets.list", "secrets", app.Column{Name: "session"}, app.Column{Name: "secret"}, app.Column{Name: "rule"},
+	l := run.List("secrets.list", "secrets", app.Column{Name: "session"}, app.Column{Name: "secret"}, app.Column{Name: "rule"},
 		app.Column{Name: "first", Shrinks: true}, app.Column{Name: "places", Right: true},
 		app.Column{Name: "bytes", Right: true}, app.Column{Name: "hash"})
 	l.None = "no secrets were removed"

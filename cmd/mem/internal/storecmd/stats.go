@@ -60,7 +60,7 @@ func Stats(e *app.Env) *cli.Command {
 				return app.WithHint(app.Usagef("option --usage of mem stats takes no operand"), "mem stats --usage")
 			case used:
 				usage.By = cmp.Or(by, stats.ByDay)
-				return runUsage(c.Context, e, usage, asCSV)
+				return names.WithMemory(c.Context, e, func(run names.Run) error { return runUsage(c.Context, run, usage, asCSV) })
 			case asCSV || by == stats.ByProject || by == stats.ByMonth || usage != stats.SpendingOptions{}:
 				return app.WithHint(app.Usagef("options --csv, --since, --until and --by month or project require --usage"), "mem stats --usage")
 			case by != "" && len(e.Operands) > 0:
@@ -81,12 +81,9 @@ func runStats(ctx context.Context, e *app.Env, all bool) error {
 		return err
 	}
 	return names.WithMemory(ctx, e, func(run names.Run) error {
-		projects := []state.Project{run.Project}
-		if e.Opt.AllProjects {
-			var err error
-			if projects, err = names.Projects(ctx, run.Memory); err != nil {
-				return names.StoreError(err)
-			}
+		projects, err := run.ListedProjects(ctx)
+		if err != nil {
+			return names.StoreError(err)
 		}
 		found, err := hooks.Stats(ctx, run.DB, store, projects, e.Now().Location(), true)
 		if err != nil {

@@ -11,33 +11,27 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/engines"
-	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/stats"
 	"github.com/memvcs/mem/layers/tokens"
 )
 
 // runUsage prints what the sessions used and cost.
-func runUsage(ctx context.Context, e *app.Env, o stats.SpendingOptions, asCSV bool) error {
-	o.Zone = e.Now().Location()
-	return names.WithMemory(ctx, e, func(run names.Run) error {
-		projects := []state.Project{run.Project}
-		if e.Opt.AllProjects {
-			var err error
-			if projects, err = names.Projects(ctx, run.Memory); err != nil {
-				return names.StoreError(err)
-			}
-		}
-		found, err := stats.ReadSpending(ctx, run.DB, projects, o)
-		switch {
-		case err != nil:
-			return names.StoreError(err)
-		case e.Opt.JSON:
-			return e.PrintJSON("stats.usage", found)
-		case asCSV:
-			return printUsageCSV(e, found)
-		}
-		return printUsage(e, found, o)
-	})
+func runUsage(ctx context.Context, run names.Run, o stats.SpendingOptions, asCSV bool) error {
+	o.Zone = run.Now().Location()
+	projects, err := run.ListedProjects(ctx)
+	if err != nil {
+		return names.StoreError(err)
+	}
+	found, err := stats.ReadSpending(ctx, run.DB, projects, o)
+	switch {
+	case err != nil:
+		return names.StoreError(err)
+	case run.Opt.JSON:
+		return run.PrintJSON("stats.usage", found)
+	case asCSV:
+		return printUsageCSV(run.Env, found)
+	}
+	return printUsage(run.Env, found, o)
 }
 
 func printUsage(e *app.Env, s stats.Spending, o stats.SpendingOptions) error {

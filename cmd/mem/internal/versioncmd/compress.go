@@ -72,9 +72,7 @@ func Compress(e *app.Env) *cli.Command {
 				EngineNames()...),
 			app.StringFlag(&o.engine.Model, "model", "use the model `NAME`"),
 		},
-		Action: e.Action(1, 1, func(c *cli.Context) error {
-			return runCompress(c.Context, e, o, e.Operand(0))
-		}),
+		Action: names.Action(e, 1, 1, o.run),
 	}
 }
 
@@ -119,8 +117,8 @@ func SetDefaults(conf *config.Config, s *compress.Settings) {
 	}
 }
 
-func runCompress(ctx context.Context, e *app.Env, o compressOptions, name string) error {
-	conf, err := e.Settings()
+func (o *compressOptions) run(ctx context.Context, run names.Run) error {
+	conf, err := run.Settings()
 	if err != nil {
 		return err
 	}
@@ -129,25 +127,23 @@ func runCompress(ctx context.Context, e *app.Env, o compressOptions, name string
 		return err
 	}
 	SetDefaults(conf, &s)
-	return names.WithMemory(ctx, e, func(run names.Run) error {
-		rev, err := run.Resolve(ctx, name)
-		if err != nil {
+	rev, err := run.Resolve(ctx, run.Operand(0))
+	if err != nil {
+		return err
+	}
+	if rev.Session != nil {
+		if s.Engine, err = Engine(ctx, run, rev, o.engine); err != nil {
 			return err
 		}
-		if rev.Session != nil {
-			if s.Engine, err = Engine(ctx, run, rev, o.engine); err != nil {
-				return err
-			}
-		}
-		c, err := compressRev(ctx, run, rev, s, o.after)
-		if err != nil {
-			return compressError(err)
-		}
-		if e.Opt.JSON {
-			return printCompressedJSON(e, c)
-		}
-		return printCompressed(e, c)
-	})
+	}
+	c, err := compressRev(ctx, run, rev, s, o.after)
+	if err != nil {
+		return compressError(err)
+	}
+	if run.Opt.JSON {
+		return printCompressedJSON(run.Env, c)
+	}
+	return printCompressed(run.Env, c)
 }
 
 // compressRev compresses a session or version, or the messages of a session since a version.
