@@ -233,9 +233,14 @@ func (o *ruleOptions) promote(ctx context.Context, run names.Run) error {
 	if o.text != "" && len(run.Operands) > 1 {
 		return app.Usagef("--text is for one candidate, not %d", len(run.Operands))
 	}
+	for _, name := range run.Operands { // all or none
+		if _, err := promote(ctx, run, *o, name, true); err != nil {
+			return err
+		}
+	}
 	var done []*permanent.Rule
 	for _, name := range run.Operands {
-		r, err := promote(ctx, run, *o, name)
+		r, err := promote(ctx, run, *o, name, run.Opt.DryRun)
 		if err != nil {
 			return err
 		}
@@ -244,9 +249,9 @@ func (o *ruleOptions) promote(ctx context.Context, run names.Run) error {
 	return printRuleChange(run.Env, done)
 }
 
-func promote(ctx context.Context, run names.Run, o ruleOptions, name string) (*permanent.Rule, error) {
+func promote(ctx context.Context, run names.Run, o ruleOptions, name string, dryRun bool) (*permanent.Rule, error) {
 	if strings.HasPrefix(name, "p:") {
-		return promoteCandidate(ctx, run, o, name)
+		return promoteCandidate(ctx, run, o, name, dryRun)
 	}
 	r, err := rule(ctx, run, name)
 	if err != nil {
@@ -261,11 +266,11 @@ func promote(ctx context.Context, run names.Run, o ruleOptions, name string) (*p
 		return nil, err
 	}
 	act := permanent.Act{Act: permanent.Promote, Quote: w, ByUser: app.UserTypes(run.Env), Reason: o.reason}
-	r, err = knowledge.Act(ctx, run.DB, run.Project, r, act, run.Opt.DryRun)
+	r, err = knowledge.Act(ctx, run.DB, run.Project, r, act, dryRun)
 	return r, ruleError(err, name)
 }
 
-func promoteCandidate(ctx context.Context, run names.Run, o ruleOptions, name string) (*permanent.Rule, error) {
+func promoteCandidate(ctx context.Context, run names.Run, o ruleOptions, name string, dryRun bool) (*permanent.Rule, error) {
 	c, err := candidate(ctx, run, name)
 	if err != nil {
 		return nil, err
@@ -301,7 +306,7 @@ func promoteCandidate(ctx context.Context, run names.Run, o ruleOptions, name st
 			made.Derived, made.State, made.Trust, made.Confidence = false, permanent.Active, c.Trust, 100
 		}
 	}
-	return knowledge.AddRule(ctx, run.DB, run.Project, made, run.Opt.DryRun)
+	return knowledge.AddRule(ctx, run.DB, run.Project, made, dryRun)
 }
 
 // candidate returns the candidate with the id.
