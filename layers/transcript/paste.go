@@ -21,8 +21,9 @@ const (
 	Pasted               // of a log, of code or of output
 )
 
-// few is the least number of lines of a paste: one or two may be an example that somebody typed.
-const few = 3
+// few is the least number of lines of a paste: one or two may be an example that somebody typed, unless all that looks
+// pasted has longPaste bytes.
+const few, longPaste = 3, 600
 
 // LineKinds returns the kind of each line of a message of the user, nil if all lines are requests.
 func LineKinds(text string) []LineKind {
@@ -37,6 +38,12 @@ func LineKinds(text string) []LineKind {
 		markPaste(lines[from:to], kinds[from:to])
 		from = to
 	}
+	size := 0
+	for i, s := range lines {
+		if kinds[i] == Pasted {
+			size += len(s) + 1
+		}
+	}
 	var rest []string
 	for from := 0; from < len(lines); {
 		to, pasted := from, 0
@@ -46,7 +53,7 @@ func LineKinds(text string) []LineKind {
 			}
 			to++
 		}
-		if pasted < few {
+		if pasted == 0 || pasted < few && size < longPaste {
 			to = max(to, from+1)
 			clear(kinds[from:to])
 			rest = append(rest, lines[from:to]...)
