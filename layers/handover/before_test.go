@@ -141,6 +141,8 @@ func TestUncommitted(t *testing.T) {
 		{"changed after it", []refine.Entry{ask, bash("git commit -am x", "ok"), edit, done}, "Not committed in the session: 1 file changed, changed after the commit #3"},
 		{"without hooks", []refine.Entry{ask, edit, bash("npm test", "Exit code 1"), bash("git commit --no-verify -am x", "ok"), done}, skipped + " (failed: `npm test`) #4"},
 		{"by a variable", []refine.Entry{ask, edit, bash("HUSKY=0 git commit -am x", "ok"), done}, skipped + " #3"},
+		{"by a group of options", []refine.Entry{ask, edit, bash("git commit -anm 'x y'", "ok"), done}, skipped + " #3"},
+		{"by a setting", []refine.Entry{ask, edit, bash("git -c core.hooksPath=/dev/null commit -am x", "ok"), done}, skipped + " #3"},
 		{"with hooks after that", []refine.Entry{ask, edit, bash("git commit -nam x", "ok"), bash("git commit --amend --no-edit", "ok"), done}, ""},
 		{"it failed", []refine.Entry{ask, bash("git commit --no-verify -am x", "Exit code 1"), done}, ""},
 		{"a push without hooks", []refine.Entry{ask, edit, bash("git commit -am x", "ok"), bash("git push --no-verify", "ok"), done}, skipped + " #4"},

@@ -2,7 +2,9 @@ package handover
 
 import (
 	"path"
+	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/memvcs/mem/layers/brief"
 	"github.com/memvcs/mem/layers/refine"
@@ -36,22 +38,25 @@ func outside(p string) bool {
 	return strings.HasPrefix(p, "/") || strings.HasPrefix(p, "../") || p == ".." || strings.HasPrefix(p, "~")
 }
 
-// branch returns the name of a branch. Of one that may hold a sentence it is a pattern of git for it: as many of its first
-// words as can only be a name, and "*".
+// branch returns the name of a branch. Of one that may hold a sentence it is a pattern of git for it: its directories, the
+// number of its ticket, and two words, as far as they can only be a name; nothing of one that looks like a host or a file.
 func branch(name string) string {
 	if ok := brief.SafeBranch(name); ok != "" {
 		return strings.TrimPrefix(ok, "HEAD")
 	}
-	if strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-/#@+") != "" {
+	if strings.Trim(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-/#@+") != "" {
 		return "" // git has other names, and what is not one may be anything
 	}
-	for end := strings.LastIndexAny(name, "-_/"); end > 0; end = strings.LastIndexAny(name[:end], "-_/") {
-		if brief.SafeBranch(name[:end]) != "" {
-			return name[:end+1] + "*"
-		}
+	start := longBranch().FindString(name)
+	if brief.SafeBranch(strings.TrimRight(start, "-_/")) == "" {
+		return ""
 	}
-	return ""
+	return start + "*"
 }
+
+var longBranch = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^([A-Za-z0-9.]+/)?([A-Za-z]+[-_]?[0-9]+[-_])?[A-Za-z0-9]+[-_][A-Za-z0-9]+[-_]`)
+})
 
 // in returns the name of a command that runs in a directory.
 func in(dir, command string) string {

@@ -102,8 +102,7 @@ func stands(d Digest, limits statusLimits) (out []brief.Item) {
 		out = append(out, brief.Item{Text: strings.ToUpper(lead[:1]) + lead[1:] + t.request(request), Source: citing(d.Session, t.Asked.source()),
 			Trust: t.by(), By: t.author(), Time: d.Last, Keys: []string{t.key(d.Session)}, Why: "an exchange that did something"})
 		for _, w := range t.Then {
-			text := w.text(showThen)
-			out = append(out, brief.Item{Text: "Then " + text, Source: citing(d.Session, w.source()), Trust: brief.User, Time: d.Last,
+			out = append(out, brief.Item{Text: "Then " + w.text(showThen), Source: citing(d.Session, w.source()), Trust: brief.User, Time: d.Last,
 				Child: true, Why: "a choice or a refusal"})
 		}
 		it := ending(d, t, outcome)
@@ -452,18 +451,15 @@ func before(digests []Digest, last int) (out []brief.Item) {
 		if t := acted[0]; len(acted) > 1 && t.Stopped == 0 && t.Working == 0 && housekeeping().MatchString(t.Asked.Text) {
 			acted, commit = acted[1:], "; last "+t.verb()+" "+t.request(showLittle) // it changed nothing
 		}
-		last, plan, size := acted[0], d.Turns[0], showEarlier
+		last, plan := acted[0], d.Turns[0]
 		later := last.Asked.N != about.Asked.N
-		if plan.Asked.N == about.Asked.N {
-			plan.Plan = ""
-		}
 		when := day(d)
 		if name := branch(d.Branch); name != "" && d.Branch != now && when != "" {
 			when = strings.TrimSuffix(when, ": ") + " [branch " + name + "]: "
 		}
-		text, end := when+about.verb()+" "+about.request(size), ending(d, last, showBefore)
-		if plan.Plan != "" {
-			text = when + "asked " + plan.request(size) + "; then " + about.request(size)
+		text, end := when+about.verb()+" "+about.request(showEarlier), ending(d, last, showBefore)
+		if plan.Plan != "" && plan.Asked.N != about.Asked.N {
+			text = when + "asked " + plan.request(showEarlier) + "; " + about.then(showEarlier)
 		}
 		for _, w := range chosen(d, 2) {
 			text += "; " + w.text(showLittle)
@@ -472,7 +468,7 @@ func before(digests []Digest, last int) (out []brief.Item) {
 		case last.Stopped > 0: // it is among what is open
 			text += "; a later request was interrupted by the user"
 		case later && commit != "":
-			text += "; then " + last.request(showLittle) + "; " + asClause(end.Text) + commit
+			text += "; " + last.then(showLittle) + "; " + asClause(end.Text) + commit
 		case later:
 			text += "; last " + last.verb() + " " + last.request(showLittle) + "; " + asClause(end.Text)
 		default:
@@ -574,6 +570,14 @@ func (t Turn) request(most int) string {
 		return quoted(t.Asked.Text, most) + " to " + quoted(t.To, max(most, maxTo))
 	}
 	return "“" + cutAt(tag().ReplaceAllString(t.Asked.Text, ""), most, most*2/3) + "”" // what is asked often stands last
+}
+
+// then returns the request as one after another.
+func (t Turn) then(most int) string {
+	if t.To != "" {
+		return "then answered " + t.request(most)
+	}
+	return "then " + t.request(most)
 }
 
 // verb says what the user did with a request.

@@ -422,8 +422,9 @@ func hooked(c shell.Simple) (hooks, sends bool) {
 		return false, false
 	}
 	off := slices.ContainsFunc(w, func(s string) bool {
-		short := slices.Contains(w, "commit") && strings.HasPrefix(s, "-n") && !strings.HasPrefix(s, "--")
-		return s == "--no-verify" || short
+		short := slices.Contains(w, "commit") && len(s) > 1 && s[0] == '-' && strings.Trim(s[1:], "abcdefghijklmnopqrstuvwxyz") == "" &&
+			strings.Contains(s, "n")
+		return s == "--no-verify" || short || strings.HasPrefix(s, "core.hooksPath=")
 	}) || slices.ContainsFunc(c.Words, func(s string) bool {
 		return s == "HUSKY=0" || s == "LEFTHOOK=0" || s == "OVERCOMMIT_DISABLE=1" || strings.HasPrefix(s, "SKIP=")
 	})

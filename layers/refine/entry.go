@@ -24,8 +24,7 @@ import (
 //	           sent back, "message" the text of another session, a teammate or a channel, which Target names
 //	opaque     an unreadable record of Bytes bytes
 type Entry struct {
-	N    int    `json:"n"`            // number of its message
-	At   int    `json:"at,omitempty"` // of the message with Said, if that is another one; see [transcript.Said]
+	N    int    `json:"n"` // number of its message
 	TS   string `json:"ts,omitempty"`
 	Role string `json:"role"`
 	// in a sidechain, the conversation of an agent; in the file of a subagent, only its prompts have it
@@ -59,6 +58,7 @@ type Entry struct {
 	Dialog  []Answer `json:"dialog,omitempty"`  // of an "answer": the questions with the answers, which Said repeats
 	Images  int      `json:"images,omitempty"`
 	Bytes   int64    `json:"bytes,omitempty"` // of opaque
+	At      int      `json:"at,omitempty"`    // number of the message with Said, if that is another one; see [transcript.Said]
 
 	UUID string `json:"-"` // of its record; not in L1
 	To   int    `json:"-"` // the message with the result of a call; not in L1
