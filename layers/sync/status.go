@@ -36,7 +36,7 @@ func RemoteStatus(ctx context.Context, db *state.DB, r refs.Remote, ask bool) (S
 	}
 	for _, p := range projects {
 		if _, ok := r.Projects[p.ID]; !ok {
-			left, err := trust.Left(ctx, db, p.ID)
+			left, err := trust.Idle(ctx, db, p.ID)
 			if err != nil {
 				return out, err
 			}

@@ -124,10 +124,19 @@ func Projects(ctx context.Context, db *state.DB) ([]state.Project, error) {
 	return out, nil
 }
 
-// Left reports whether a project had sessions and shows nothing any more: they were moved, hidden or forgotten. Lists omit it,
-// and it is not pushed to a remote that does not have it.
+// Left reports whether a project had sessions and shows nothing any more: they were moved, hidden or forgotten. Lists omit it.
 func Left(ctx context.Context, db *state.DB, p refs.Project) (bool, error) {
 	st, err := Outline(ctx, db, p)
 	return err == nil && len(st.Sessions)+len(st.Purges) > 0 && len(st.Named()) == 0 &&
 		!slices.ContainsFunc(st.Sessions, (*state.Session).Shown), err
+}
+
+// Idle reports whether a project that was never pushed to a remote has nothing to tell there: it shows nothing, and has no
+// deletion that other devices must apply.
+func Idle(ctx context.Context, db *state.DB, p refs.Project) (bool, error) {
+	st, err := Outline(ctx, db, p)
+	if err != nil || len(st.Purges) > 0 {
+		return false, err
+	}
+	return Left(ctx, db, p)
 }

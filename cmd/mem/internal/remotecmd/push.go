@@ -72,7 +72,7 @@ func projectsToPush(ctx context.Context, run names.Run, r *refs.Remote, all bool
 	if all {
 		out := slices.DeleteFunc(known, func(p state.Project) bool {
 			_, there := r.Projects[p.ID]
-			left, lerr := trust.Left(ctx, run.DB, p.ID)
+			left, lerr := trust.Idle(ctx, run.DB, p.ID)
 			err = errors.Join(err, lerr)
 			return left && !there
 		})
