@@ -268,5 +268,10 @@ func printClone(e *app.Env, o cloneOptions, out sync.Fetched) error {
 	if e.Opt.DryRun {
 		return nil
 	}
+	if len(out.Lanes) == 0 {
+		e.Note("the remote has no memory yet")
+		e.Hint("mem push --all sends this one there")
+		return fetchStatus(out)
+	}
 	return printFetch(e, "pull", r, out)
 }
