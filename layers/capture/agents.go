@@ -133,7 +133,7 @@ func geminiDirectory(chat string, directories []string) string {
 	return project
 }
 
-// UnknownValues counts the values of types that package agents does not know in a session of an agent, by type. path
+// UnknownValues counts the values of types that package transcript does not know in a session of an agent, by type. path
 // is the Path of its [Source].
 func UnknownValues(name, path string) (map[string]int, error) {
 	out := map[string]int{}

@@ -5,9 +5,8 @@
 // transcript. [Start], [Prompt] and [Compaction] are pure functions from digests to sections of a [brief.Sheet]. Each
 // section has a limit, and each line names its source, who said it and why it was chosen.
 //
-// Output of tools is never quoted. Names of files, commands and tests must pass the grammar of package names. Free text
-// is only what the user typed or the model wrote, without the passages that the model repeats from the output of tools
-// (package quotes).
+// Output of tools is never quoted. Names of files, commands and tests must pass the grammar of package brief. Free text
+// is only what the user typed or the model wrote, without the passages that the model repeats from the output of tools.
 package handover
 
 import (
