@@ -10,7 +10,7 @@ func (s *Scan) arguments(i int) iter.Seq2[int, int] {
 	return func(yield func(from, end int) bool) {
 		text := s.Text[:min(len(s.Text), i+maxCommand)]
 		for {
-			from, end := ShellWord(text, i)
+			from, end := shellWord(text, i)
 			if from == end || !yield(from, end) {
 				return
 			}
@@ -38,7 +38,7 @@ func (s *Scan) pipedPassword(at int, _ *word) {
 		}
 		i, limit := start+n+len(name), start+pipe
 		for {
-			from, end := ShellWord(text[:limit], i)
+			from, end := shellWord(text[:limit], i)
 			if from == end {
 				return
 			}
@@ -46,7 +46,7 @@ func (s *Scan) pipedPassword(at int, _ *word) {
 				i = afterQuote(text[:limit], end)
 				continue
 			}
-			if n := bytes.IndexByte(text[from:end], ':'); n > 0 && HasFold(text[at:], "chpasswd") {
+			if n := bytes.IndexByte(text[from:end], ':'); n > 0 && hasFold(text[at:], "chpasswd") {
 				from += n + 1
 			}
 			s.password(from, end)
@@ -57,7 +57,7 @@ func (s *Scan) pipedPassword(at int, _ *word) {
 
 // password reports text[from:end], an argument of a command, if it may be a password.
 func (s *Scan) password(from, end int) {
-	if value := s.Text[from:end]; Plausible("password", value, Env) && !Common(value) {
+	if value := s.Text[from:end]; Plausible("password", value, env) && !common(value) {
 		s.found(from, end, "password")
 	}
 }
@@ -91,17 +91,17 @@ func (s *Scan) cookieOption(at int, w *word) {
 			continue
 		}
 		for from < end {
-			n := NameChars.Run(s.Text[from:end], 128)
+			n := nameChars.Run(s.Text[from:end], 128)
 			if from += n + 1; n == 0 || from > end || s.Text[from-1] != '=' {
 				return
 			}
 			k := cookieChars.Run(s.Text[from:end], end-from)
-			if v := s.Text[from : from+k]; len(v) >= 12 && Random(v) && !IsPlaceholder(v) &&
-				!Reference(v, Loose) {
+			if v := s.Text[from : from+k]; len(v) >= 12 && Random(v) && !isPlaceholder(v) &&
+				!reference(v, loose) {
 				s.found(from, from+k, "cookie")
 			}
 			from += k + 1
-			from += Spaces(s.Text[min(from, end):end])
+			from += spaces(s.Text[min(from, end):end])
 		}
 		return
 	}
@@ -124,26 +124,26 @@ func (s *Scan) gemSource(at int, w *word) {
 // spokenKey finds the key in "my API key is value" and "API key: value".
 func (s *Scan) spokenKey(at int, w *word) {
 	text := s.Text
-	i, _, _ := SkipClosers(text, at+len(w.text))
-	i += Spaces(text[i:])
+	i, _, _ := skipClosers(text, at+len(w.text))
+	i += spaces(text[i:])
 	switch {
 	case i < len(text) && (text[i] == ':' || text[i] == '='):
 		i++
-	case HasFold(text[i:], "is "):
+	case hasFold(text[i:], "is "):
 		i += len("is ")
 	default:
 		return
 	}
-	i = SkipDecoration(text, i)
+	i = skipDecoration(text, i)
 	for i < len(text) && i < at+64 && bytes.IndexByte([]byte("`\"'\\*"), text[i]) >= 0 {
 		i++
 	}
-	end := i + UnquotedChars.Run(text[i:], 512)
+	end := i + unquotedChars.Run(text[i:], 512)
 	for end > i && bytes.IndexByte([]byte(".?!:*"), text[end-1]) >= 0 {
 		end--
 	}
-	if value := text[i:end]; len(value) >= 16 && (Strong(value) || HexAny.Run(value, len(value)) == 32 &&
-		Random(value)) && Plausible("api-key", value, Loose) {
+	if value := text[i:end]; len(value) >= 16 && (strong(value) || hexAny.Run(value, len(value)) == 32 &&
+		Random(value)) && Plausible("api-key", value, loose) {
 		s.found(i, end, "api-key")
 	}
 }

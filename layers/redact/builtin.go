@@ -41,7 +41,7 @@ var builtin = sync.OnceValue(func() *dictionary {
 			continue
 		}
 		for c := range 256 {
-			if t.chars.Has(byte(c)) && Lower[c] == byte(c) {
+			if t.chars.Has(byte(c)) && lower[c] == byte(c) {
 				words = append(words, word{text: strings.ToLower(t.prefix) + string(rune(c)), do: t.match})
 			}
 		}
@@ -98,7 +98,7 @@ var builtin = sync.OnceValue(func() *dictionary {
 	add((*Scan).nextWord, "::add-mask::", "securestring\t")
 	add((*Scan).terraformPassword, "random_password")
 	add((*Scan).httpBasic, "http-basic.")
-	add((*Scan).zeroWidth, ZeroWidthChars[:]...)
+	add((*Scan).zeroWidth, zeroWidthChars[:]...)
 	add((*Scan).privateKeyEnd, "-----end")
 	add((*Scan).sqlInsert, "insert into", "replace into")
 	add((*Scan).sqlCopy, "from stdin")
@@ -116,7 +116,7 @@ var builtin = sync.OnceValue(func() *dictionary {
 
 // withoutZeroWidth returns the patterns of gitleaks that are not in [Covered].
 func uncovered() []*pattern {
-	patterns, err := ParsePatterns(GitleaksData)
+	patterns, err := parsePatterns(gitleaksData)
 	if err != nil {
 		panic("redact: " + err.Error()) // a test parses them
 	}
@@ -126,7 +126,7 @@ func uncovered() []*pattern {
 // RuleNames returns the sorted names of all built-in rules.
 func RuleNames() []string {
 	names := []string{"api-key", "authorization", "cookie", "database-url", envRule, "jwt", kubeRule, "private-key",
-		"rails-master-key", "secret", SeenRule, "token", "url-password", "url-token"}
+		"rails-master-key", "secret", seenRule, "token", "url-password", "url-token"}
 	for _, f := range forms() {
 		names = append(names, f.rule)
 	}
@@ -143,7 +143,7 @@ func RuleNames() []string {
 // RulesVersion is the version of the built-in rules. It changes whenever their findings change.
 const RulesVersion = "mem-14 gitleaks-" + gitleaksVersion
 
-// NewScan returns a scan with the given rules.
-func NewScan(rules *Ruleset) *Scan {
-	return &Scan{Rules: rules, words: builtin(), Names: NameCache{}}
+// newScan returns a scan with the given rules.
+func newScan(rules *ruleset) *Scan {
+	return &Scan{Rules: rules, words: builtin(), Names: nameCache{}}
 }

@@ -15,7 +15,7 @@ func (s *Scan) awsSecret(at int, _ *word) {
 		Upper.Run(text[at:], 21) != 20 {
 		return
 	}
-	if IsPlaceholder(text[at : at+20]) {
+	if isPlaceholder(text[at : at+20]) {
 		return
 	}
 	for i, limit := at+20, min(len(text), at+20+nearKey); i < limit; i++ {
@@ -37,7 +37,7 @@ func (s *Scan) awsSecret(at int, _ *word) {
 }
 
 // awsSecretChars are the characters of the secret of an AWS key.
-var awsSecretChars = SetOf("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ+/")
+var awsSecretChars = setOf("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ+/")
 
 // aws40 reports text[from:to] as the secret of a key unless it is a hash, a path or a name.
 func (s *Scan) aws40(from, to int) bool {
@@ -50,19 +50,19 @@ func (s *Scan) aws40(from, to int) bool {
 
 // isAWSSecret reports whether 40 characters may be the secret of a key, and no hash, path or name.
 func isAWSSecret(v []byte) bool {
-	t := TraitsOf(v)
-	return HexAny.Run(v, 40) < 40 && t.Upper >= 4 && t.Lower >= 4 && t.Digits > 0 && Entropy(v) >= 4 && !IsPlaceholder(v)
+	t := traitsOf(v)
+	return hexAny.Run(v, 40) < 40 && t.Upper >= 4 && t.Lower >= 4 && t.Digits > 0 && Entropy(v) >= 4 && !isPlaceholder(v)
 }
 
 // passwordLine finds the password in a line of .pgpass, host:port:database:user:password. at is the offset of the
 // port.
 func (s *Scan) passwordLine(at int, _ *word) {
 	text := s.Text
-	start := at - HostChars.RunBack(text[:at], 255)
+	start := at - hostChars.RunBack(text[:at], 255)
 	if start >= 1 && start < at && text[start-1] == '\\' && text[start] == 'n' {
 		start++ // behind \n
 	}
-	end := at + lineLength(text[at:min(len(text), at+MaxValue)])
+	end := at + lineLength(text[at:min(len(text), at+maxValue)])
 	if n := bytes.IndexByte(text[at:end], '"'); n >= 0 { // of a string within this one
 		end = at + len(bytes.TrimRight(text[at:at+n], `\`))
 	}
@@ -85,8 +85,8 @@ func (s *Scan) passwordLine(at int, _ *word) {
 func (s *Scan) masterKey(at int, w *word) {
 	text := s.Text[:min(len(s.Text), at+200)]
 	for i := at + len(w.text); i < len(text); i++ {
-		n := HexLow.Run(text[i:], 64)
-		if n == 32 && (!WordChars.Has(text[i-1]) || escaped(text, i)) && EndsLine(text[i+n:]) &&
+		n := hexLow.Run(text[i:], 64)
+		if n == 32 && (!wordChars.Has(text[i-1]) || escaped(text, i)) && endsLine(text[i+n:]) &&
 			Entropy(text[i:i+n]) > 3 {
 			s.found(i, i+n, "rails-master-key")
 			return
@@ -101,7 +101,7 @@ func (s *Scan) masterKey(at int, w *word) {
 func (s *Scan) putty(at int, w *word) {
 	text := s.Text[:min(len(s.Text), at+maxBlock)]
 	i := at + len(w.text)
-	i += Spaces(text[i:])
+	i += spaces(text[i:])
 	i += Digits.Run(text[i:], 4)
 	end := i + blockChars.Run(text[i:], maxBlock)
 	if n := bytes.Index(text[i:end], []byte("Private-MAC")); n >= 0 {

@@ -57,13 +57,13 @@ func passwordCommands() []passwordCommand {
 // match finds the password in the command at text[at:], up to the end of the line.
 func (f *passwordCommand) match(s *Scan, at int, _ *word) {
 	text := s.Text
-	if at > 0 && WordChars.Has(text[at-1]) && !escaped(text, at) &&
-		(at < 2 || !HasFold(text[at-2:], "unzip ")) {
+	if at > 0 && wordChars.Has(text[at-1]) && !escaped(text, at) &&
+		(at < 2 || !hasFold(text[at-2:], "unzip ")) {
 		return
 	}
 	i, limit := at+len(f.name), min(len(text), at+maxCommand)
 	for i < limit {
-		from, end := ShellWord(text[:limit], i)
+		from, end := shellWord(text[:limit], i)
 		if from == end && (end >= limit || !Quote(text[end])) {
 			return
 		}
@@ -85,10 +85,10 @@ func (f *passwordCommand) argument(text []byte, from, end, i int) (start, stop i
 		}
 		switch rest := w[len(flag):]; {
 		case len(rest) == 0 && f.apart:
-			start, stop = ShellWord(text, i)
+			start, stop = shellWord(text, i)
 			return start, stop, true
 		case len(rest) == 0 && f.joined && end < len(text) && Quote(text[end]): // -p'value'
-			start, stop = ShellWord(text, end)
+			start, stop = shellWord(text, end)
 			return start, stop, true
 		case len(rest) > 1 && rest[0] == '=' && len(flag) > 2:
 			return from + len(flag) + 1, end, true

@@ -6,21 +6,21 @@ import (
 	"unicode/utf8"
 )
 
-// TextControls are the control characters that occur in text, including ESC of terminal colours.
-var TextControls = SetOf("\n\t\r\x1b")
+// textControls are the control characters that occur in text, including ESC of terminal colours.
+var textControls = setOf("\n\t\r\x1b")
 
-// Decode64 appends the decoded bytes of text, base64 of either alphabet without padding, to b.
-func Decode64(b, text []byte) []byte {
+// decode64 appends the decoded bytes of text, base64 of either alphabet without padding, to b.
+func decode64(b, text []byte) []byte {
 	std := bytes.ReplaceAll(bytes.ReplaceAll(text, []byte("-"), []byte("+")), []byte("_"), []byte("/"))
 	b, _ = base64.RawStdEncoding.AppendDecode(b, std) // what precedes an invalid character
 	return b
 }
 
-// Readable reports whether b, which may end within a character, is the beginning of a text.
-func Readable(b []byte) bool {
+// readable reports whether b, which may end within a character, is the beginning of a text.
+func readable(b []byte) bool {
 	for len(b) > 0 {
 		if c := b[0]; c < utf8.RuneSelf {
-			if c < ' ' && !TextControls.Has(c) || c == 0x7f {
+			if c < ' ' && !textControls.Has(c) || c == 0x7f {
 				return false
 			}
 			b = b[1:]
@@ -36,12 +36,12 @@ func Readable(b []byte) bool {
 }
 
 // Visible are the bytes that are not blanks, control characters, quotes or angle brackets.
-var Visible = InWord.Without("\"'`<>")
+var Visible = inWord.Without("\"'`<>")
 
-// Nibble returns the value of the hexadecimal digit c.
-func Nibble(c byte) byte {
+// nibble returns the value of the hexadecimal digit c.
+func nibble(c byte) byte {
 	if c <= '9' {
 		return c - '0'
 	}
-	return Lower[c] - 'a' + 10
+	return lower[c] - 'a' + 10
 }

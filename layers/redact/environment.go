@@ -10,11 +10,11 @@ func (r Rules) With(known []Known) Rules {
 	if r.set == nil || len(known) == 0 {
 		return r
 	}
-	set := &Ruleset{Allowed: r.set.Allowed, Custom: r.set.Custom}
+	set := &ruleset{Allowed: r.set.Allowed, Custom: r.set.Custom}
 	for _, k := range slices.Concat(r.set.Values, known) {
 		set.Know(k)
 	}
-	set.Scans = sync.Pool{New: func() any { return NewScan(set) }}
+	set.Scans = sync.Pool{New: func() any { return newScan(set) }}
 	r.set = set
 	return r
 }

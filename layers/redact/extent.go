@@ -4,8 +4,8 @@ import (
 	"bytes"
 )
 
-// InWord are the bytes of a word: all but blanks, line ends and control characters.
-var InWord = func() (v ByteSet) {
+// inWord are the bytes of a word: all but blanks, line ends and control characters.
+var inWord = func() (v byteSet) {
 	for c := range 256 {
 		if c > ' ' && c != 0x7f {
 			v[c>>6] |= 1 << (c & 63)
@@ -19,14 +19,14 @@ const maxOpen = 256
 
 // A nesting describes the quotes and brackets that are open at a place in a line.
 type nesting struct {
-	Quotes   ByteSet
+	Quotes   byteSet
 	brackets [4]int
 }
 
 const openers, enders = "([{<", ")]}>"
 
-// OpenBefore returns the quotes and brackets that are open at the end of text.
-func OpenBefore(text []byte) (o nesting) {
+// openBefore returns the quotes and brackets that are open at the end of text.
+func openBefore(text []byte) (o nesting) {
 	text = text[max(0, len(text)-maxOpen):]
 	if n := bytes.LastIndexByte(text, '\n'); n >= 0 {
 		text = text[n+1:]
@@ -52,13 +52,13 @@ func OpenBefore(text []byte) (o nesting) {
 }
 
 // any reports whether a quote or a bracket is open.
-func (o *nesting) any() bool { return o.Quotes != ByteSet{} || o.brackets != [4]int{} }
+func (o *nesting) any() bool { return o.Quotes != byteSet{} || o.brackets != [4]int{} }
 
-// WordEnd returns the end of the unquoted value at i: a blank, the closing quote or bracket of what was open before
+// wordEnd returns the end of the unquoted value at i: a blank, the closing quote or bracket of what was open before
 // i, or a separator that something else follows.
-func WordEnd(text []byte, i int) int {
-	end := i + InWord.Run(text[i:], MaxValue)
-	o := OpenBefore(text[:i])
+func wordEnd(text []byte, i int) int {
+	end := i + inWord.Run(text[i:], maxValue)
+	o := openBefore(text[:i])
 	var inner [4]int
 	for k := i; k < end; k++ {
 		switch c := text[k]; c {
@@ -67,13 +67,13 @@ func WordEnd(text []byte, i int) int {
 				return k - slashesBefore(text[i:k])
 			}
 		case '\\':
-			if k+1 < end && (text[k+1] == 'n' || text[k+1] == 't') || HasFold(text[k:], `\r\n`) || HasFold(text[k:], `\u001b`) {
+			if k+1 < end && (text[k+1] == 'n' || text[k+1] == 't') || hasFold(text[k:], `\r\n`) || hasFold(text[k:], `\u001b`) {
 				return k
 			}
 		case 0x1b:
 			return k
 		case '(', '[', '{', '<':
-			if c == '<' && Tag(text[k:]) {
+			if c == '<' && tag(text[k:]) {
 				return k
 			}
 			inner[bytes.IndexByte([]byte(openers), c)]++
@@ -91,14 +91,14 @@ func WordEnd(text []byte, i int) int {
 	return end
 }
 
-// Tag reports whether text begins with a closing HTML tag or <br>.
-func Tag(text []byte) bool {
-	if HasFold(text, "<br") {
+// tag reports whether text begins with a closing HTML tag or <br>.
+func tag(text []byte) bool {
+	if hasFold(text, "<br") {
 		return true
 	}
 	n := len(text)
 	if n > 2 && text[1] == '/' {
-		n = 2 + NameChars.Run(text[2:], 32)
+		n = 2 + nameChars.Run(text[2:], 32)
 	}
 	return n > 2 && n < len(text) && text[n] == '>'
 }
@@ -114,17 +114,17 @@ func separates(text []byte, k int) bool {
 		(Quote(rest[1]) || rest[1] == 'n' || rest[1] == 'r') {
 		return c == ',' || c == ';'
 	}
-	n := NameChars.Run(rest, 64)
+	n := nameChars.Run(rest, 64)
 	return n > 1 && Letters.Has(rest[0]) && n < len(rest) &&
 		(rest[n] == '=' && n+1 < len(rest) && rest[n+1] > ' ' || rest[n] == ':' && c == ',')
 }
 
 // LineEnd returns the end of the value at i that extends to the end of its line. If a quote or a bracket is open
-// before i, it returns WordEnd.
+// before i, it returns wordEnd.
 func LineEnd(text []byte, i int) int {
-	end := i + InWord.Run(text[i:], MaxValue)
-	if o := OpenBefore(text[:i]); o.any() {
-		return WordEnd(text, i)
+	end := i + inWord.Run(text[i:], maxValue)
+	if o := openBefore(text[:i]); o.any() {
+		return wordEnd(text, i)
 	}
 	// a line end or a colour of a string within this one
 	for _, mark := range [...]string{`\n`, `\r\n`, `\u001b[`, "\x1b["} {
@@ -135,8 +135,8 @@ func LineEnd(text []byte, i int) int {
 	return end
 }
 
-// KeyFollows reports whether text begins with a semicolon and another key of a connection string.
-func KeyFollows(text []byte) bool {
+// keyFollows reports whether text begins with a semicolon and another key of a connection string.
+func keyFollows(text []byte) bool {
 	if len(text) == 0 || text[0] != ';' {
 		return false
 	}
@@ -144,10 +144,10 @@ func KeyFollows(text []byte) bool {
 	return n > 2 && n < len(text) && text[n] == '='
 }
 
-var keyChars = SetOf("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ ")
+var keyChars = setOf("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ ")
 
-// HasConnectionKey reports whether text contains a key of a connection string.
-func HasConnectionKey(text []byte) bool {
+// hasConnectionKey reports whether text contains a key of a connection string.
+func hasConnectionKey(text []byte) bool {
 	low := bytes.ToLower(text)
 	for _, key := range [...]string{"server=", "data source=", "host=", "uid=", "user id=", "user=", "username=",
 		"database=", "dbname=", "catalog=", "driver=", "provider=", "encrypt=", "port=", "endpoint="} {
@@ -158,10 +158,10 @@ func HasConnectionKey(text []byte) bool {
 	return false
 }
 
-// ClosingQuote returns the end of the quoted value at i in a sentence: before the first quote q that ends a word, and
+// closingQuote returns the end of the quoted value at i in a sentence: before the first quote q that ends a word, and
 // before at most slashes backslashes. ok is false if there is none.
-func ClosingQuote(text []byte, i int, q byte, slashes int) (end int, ok bool) {
-	limit := i + InWord.Run(text[i:], MaxValue)
+func closingQuote(text []byte, i int, q byte, slashes int) (end int, ok bool) {
+	limit := i + inWord.Run(text[i:], maxValue)
 	for k := i + 1; k < limit; k++ {
 		if text[k] != q {
 			continue
@@ -171,12 +171,12 @@ func ClosingQuote(text []byte, i int, q byte, slashes int) (end int, ok bool) {
 			Quote(text[n+1]) {
 			n++
 		}
-		if n >= limit || HasFold(text[n:], `\n`) || HasFold(text[n:], `\r\n`) {
+		if n >= limit || hasFold(text[n:], `\n`) || hasFold(text[n:], `\r\n`) {
 			return k - min(slashes, slashesBefore(text[i:k])), true
 		}
 	}
 	return limit, false
 }
 
-// SentenceMarks are the punctuation marks after the last word of a sentence.
-const SentenceMarks = ".?!:,;"
+// sentenceMarks are the punctuation marks after the last word of a sentence.
+const sentenceMarks = ".?!:,;"

@@ -34,7 +34,7 @@ func (f *finder) walk() bool {
 	for i := 0; i < len(v); {
 		switch c := v[i]; c {
 		case '"':
-			end, ok := EndOfString(v, i+1)
+			end, ok := endOfString(v, i+1)
 			if !ok {
 				return false
 			}
@@ -71,14 +71,14 @@ func (f *finder) walk() bool {
 }
 
 // outside are the characters of numbers, true, false and null.
-var outside = SetOf("0123456789+-.eEtrufalsn")
+var outside = setOf("0123456789+-.eEtrufalsn")
 
 // string scans the string whose content is value[start:end].
 func (f *finder) string(start, end int, isKey bool) {
 	raw := f.value[start:end]
 	text := raw
 	if bytes.IndexByte(raw, '\\') >= 0 {
-		f.scan.unquoted = Unquote(f.scan.unquoted[:0], raw)
+		f.scan.unquoted = unquote(f.scan.unquoted[:0], raw)
 		text = f.scan.unquoted
 	}
 	from := len(f.spans)
@@ -117,7 +117,7 @@ func (f *finder) join() {
 					continue
 				}
 				raw := f.value[p.start:p.end]
-				at := RawOffsets(raw, []int{max(s.Start, p.at) - p.at, min(s.End, to) - p.at})
+				at := rawOffsets(raw, []int{max(s.Start, p.at) - p.at, min(s.End, to) - p.at})
 				f.spans = append(f.spans, Span{Start: p.start + at[0], End: p.start + min(at[1], len(raw)), Rule: s.Rule})
 			}
 		}
@@ -141,7 +141,7 @@ func (f *finder) open(bracket byte) {
 	switch {
 	case f.key == nil || len(f.key) > 96:
 	case bracket == '[':
-		f.list, f.joins = cmp.Or(PluralKind(f.key), SecretName(f.key)), isLineList(f.key)
+		f.list, f.joins = cmp.Or(pluralKind(f.key), secretName(f.key)), isLineList(f.key)
 	case f.scan.Names.Kind(f.key) != "":
 		f.outer = append(f.outer, f.key...)
 	}
@@ -152,11 +152,11 @@ func (f *finder) open(bracket byte) {
 func (f *finder) named(text []byte) {
 	kind := f.kind(len(text))
 	if f.flag = ""; f.key == nil && !f.joins && option(text) {
-		f.flag = SecretName(text)
+		f.flag = secretName(text)
 	}
 	switch string(f.key) {
 	case "name", "Name", "key", "Key", "ParameterKey":
-		if len(text) <= 96 && SecretName(text) != "" {
+		if len(text) <= 96 && secretName(text) != "" {
 			f.outer = append(f.outer[:0], text...)
 		}
 	}
@@ -171,7 +171,7 @@ func (f *finder) kind(length int) string {
 	switch string(f.key) {
 	case "value", "Value", "ParameterValue":
 		if len(f.outer) > 0 {
-			kind = SecretName(f.outer)
+			kind = secretName(f.outer)
 		}
 	}
 	if f.key != nil && kind == "" && len(f.key) <= 96 && length >= 6 {
@@ -183,7 +183,7 @@ func (f *finder) kind(length int) string {
 // option reports whether text is an option of a program.
 func option(text []byte) bool {
 	text = bytes.TrimRight(text, "=")
-	return len(text) > 2 && len(text) <= 96 && text[0] == '-' && NameChars.Run(text, 96) == len(text)
+	return len(text) > 2 && len(text) <= 96 && text[0] == '-' && nameChars.Run(text, 96) == len(text)
 }
 
 // place converts offsets in the text of the string raw to offsets in the value.
@@ -195,7 +195,7 @@ func (f *finder) place(spans []Span, raw []byte, start int, escapes bool) {
 		}
 		slices.Sort(texts)
 		texts = slices.Compact(texts)
-		raws := RawOffsets(raw, slices.Clone(texts))
+		raws := rawOffsets(raw, slices.Clone(texts))
 		for i, s := range spans {
 			from, _ := slices.BinarySearch(texts, s.Start)
 			to, _ := slices.BinarySearch(texts, s.End)
@@ -214,14 +214,14 @@ func (f *finder) number(start, end int) {
 		return
 	}
 	text := f.value[start:end]
-	if SecretName(f.key) == "password" && Plausible("password", text, Quoted) &&
+	if secretName(f.key) == "password" && Plausible("password", text, Quoted) &&
 		!f.scan.Rules.allows("password", text) {
 		f.spans = append(f.spans, Span{Start: start, End: end, Rule: "password"})
 	}
 }
 
 // Find returns the secrets of value in no order. session contains the known values of the session and may be nil.
-func (r *Ruleset) Find(value []byte, session *Knowns) []Span {
+func (r *ruleset) Find(value []byte, session *knowns) []Span {
 	f := finder{scan: r.Scans.Get().(*Scan), value: value}
 	defer r.Scans.Put(f.scan)
 	f.scan.session = session

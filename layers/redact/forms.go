@@ -21,7 +21,7 @@ type form struct {
 
 // Parts of the expressions of forms.
 const (
-	// the set of [UnquotedChars], to which an expression adds others before it closes it
+	// the set of [unquotedChars], to which an expression adds others before it closes it
 	unquoted    = "[^\\x00-\\x20\"'`<>,;()\\[\\]{}|&\\\\"
 	visible     = "[^\\x00-\\x20\"'`<>" // that of [Visible]
 	closed      = `(?:[^\w-]|$)`
@@ -31,7 +31,7 @@ const (
 // forms returns the forms, which need more than a prefix. Each begins with its keyword, or up to back bytes before it.
 func forms() []form {
 	always := func([]byte) bool { return true }
-	given := func(v []byte) bool { return Plausible("password", v, Env) && !Common(v) }
+	given := func(v []byte) bool { return Plausible("password", v, env) && !common(v) }
 	quoted := func(v []byte) bool { return Plausible("password", v, Quoted) }
 	entropy := func(least float64) func([]byte) bool {
 		return func(v []byte) bool { return Entropy(v[bytes.IndexByte(v, ':')+1:]) > least }
@@ -43,7 +43,7 @@ func forms() []form {
 		{rule: "firebase-server-key", words: []string{":apa91b"}, back: 13, check: always,
 			re: `(?:^|[^\w-])([\w-]{10,12}:(?i:apa91b)[\w-]{124,154})` + closed},
 		{rule: "aws-signature", words: []string{"x-amz-signature="}, re: `^.{16}([0-9a-f]{64})(?:[^0-9a-f]|$)`,
-			check: func(v []byte) bool { return !Repeats(v) }},
+			check: func(v []byte) bool { return !repeats(v) }},
 		{rule: "azure-sas", words: []string{"sig="}, back: 1, re: `^[&?].{4}([\w+/=.~:%-]{40,256})`, check: Random},
 		{rule: "telegram-bot-token", words: []string{":aa"}, back: 14, check: entropy(3.5),
 			re: `(?:^|\W|bot)(\d{8,10}:[\w-]{35})` + closed},

@@ -9,8 +9,8 @@ import (
 // TestForms finds each form in its place, whole, and leaves what is too short, too long, or an example.
 func TestForms(t *testing.T) {
 	t.Parallel()
-	r := &Ruleset{}
-	r.Scans.New = func() any { return NewScan(r) }
+	r := &ruleset{}
+	r.Scans.New = func() any { return newScan(r) }
 	random := rand.New(rand.NewPCG(1, 2))
 	text := func(n int, chars string) string {
 		b := make([]byte, n)

@@ -11,13 +11,13 @@ import (
 	"sync"
 )
 
-// GitleaksData are the rules of gitleaks, one JSON object per line, written by testdata/gen/gitleaks. The first line
+// gitleaksData are the rules of gitleaks, one JSON object per line, written by testdata/gen/gitleaks. The first line
 // contains the allow-list of all rules. See gitleaks.LICENSE.
 //
 //go:embed gitleaks.jsonl
-var GitleaksData []byte
+var gitleaksData []byte
 
-// gitleaksVersion is the version of GitleaksData.
+// gitleaksVersion is the version of gitleaksData.
 const gitleaksVersion = "8.30.1"
 
 // A pattern is a regular expression that is applied around its keywords.
@@ -57,8 +57,8 @@ var Covered = []string{"age-secret-key", "anthropic-admin-api-key", "anthropic-a
 	"shopify-shared-secret", "stripe-access-token",
 	"telegram-bot-api-token", "twilio-api-key"}
 
-// ParsePatterns parses the rules of gitleaks.
-func ParsePatterns(data []byte) ([]*pattern, error) {
+// parsePatterns parses the rules of gitleaks.
+func parsePatterns(data []byte) ([]*pattern, error) {
 	var all *allowList
 	var out []*pattern
 	for line := range bytes.Lines(data) {
@@ -87,9 +87,9 @@ func (p *pattern) Compile() {
 	}
 }
 
-// MaxLead is the maximum distance from the start of a match to its keyword. The match of an assignment starts with its
+// maxLead is the maximum distance from the start of a match to its keyword. The match of an assignment starts with its
 // keyword.
-const MaxLead = 200
+const maxLead = 200
 
 // valueLead is the maximum distance from the keyword of an assignment to its value.
 const valueLead = 120
@@ -107,7 +107,7 @@ const operators = "=>:|,"
 // match applies the pattern around its keyword at text[at:].
 func (p *pattern) match(s *Scan, at int, w *word) {
 	if !p.assigns {
-		p.search(s, max(0, at-MaxLead), at)
+		p.search(s, max(0, at-maxLead), at)
 		return
 	}
 	behind := at + len(w.text)
@@ -119,7 +119,7 @@ func (p *pattern) match(s *Scan, at int, w *word) {
 // matchValue is match for a keyword that begins the value of an assignment.
 func (p *pattern) matchValue(s *Scan, at int, _ *word) {
 	if bytes.ContainsAny(s.Text[max(0, at-12):at], operators) {
-		p.search(s, max(0, at-MaxLead), at)
+		p.search(s, max(0, at-maxLead), at)
 	}
 }
 
@@ -167,7 +167,7 @@ func (p *pattern) Judge(s *Scan, base int, m []int) {
 		}
 	}
 	secret := bytes.Trim(s.Text[base+lo:base+hi], "\n")
-	if p.Entropy > 0 && Entropy(secret) <= p.Entropy || IsPlaceholder(secret) {
+	if p.Entropy > 0 && Entropy(secret) <= p.Entropy || isPlaceholder(secret) {
 		return
 	}
 	match := s.Text[base+m[0] : base+m[1]]

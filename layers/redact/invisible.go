@@ -4,13 +4,13 @@ import (
 	"bytes"
 )
 
-// ZeroWidthChars are the characters of zero width.
-var ZeroWidthChars = [...]string{"\u200b", "\u200c", "\u200d", "\u2060", "\ufeff"}
+// zeroWidthChars are the characters of zero width.
+var zeroWidthChars = [...]string{"\u200b", "\u200c", "\u200d", "\u2060", "\ufeff"}
 
 // ZeroWidth returns the length of the zero-width character at the start of text, 0 if there is none.
 func ZeroWidth(text []byte) int {
 	if len(text) > 2 && text[0] >= 0xe2 {
-		for _, h := range ZeroWidthChars {
+		for _, h := range zeroWidthChars {
 			if bytes.HasPrefix(text, []byte(h)) {
 				return len(h)
 			}
@@ -19,12 +19,12 @@ func ZeroWidth(text []byte) int {
 	return 0
 }
 
-// MinLine is the minimum length of a base64 line that continues on the next line.
-const MinLine = 40
+// minLine is the minimum length of a base64 line that continues on the next line.
+const minLine = 40
 
-// BeforeLineNumber returns the end of the line before the line number at the end of text, as in the output of cat -n;
+// beforeLineNumber returns the end of the line before the line number at the end of text, as in the output of cat -n;
 // len(text) if text does not end with a line number.
-func BeforeLineNumber(text []byte) int {
+func beforeLineNumber(text []byte) int {
 	end := len(text)
 	for _, mark := range [...]string{"→", "\t"} {
 		if bytes.HasSuffix(text, []byte(mark)) {

@@ -8,7 +8,7 @@ type Set struct {
 
 // slot hashes the first three bytes of text, whatever their case.
 func slot(text []byte) uint32 {
-	v := uint32(Lower[text[0]]) | uint32(Lower[text[1]])<<8 | uint32(Lower[text[2]])<<16
+	v := uint32(lower[text[0]]) | uint32(lower[text[1]])<<8 | uint32(lower[text[2]])<<16
 	return v * 0x9E3779B1 >> 20
 }
 
@@ -27,7 +27,7 @@ func newWordSet(words []string) *Set {
 func (k *Set) Each(text []byte, found func(at, word int)) {
 	for i := 0; i+3 <= len(text); i++ {
 		for _, n := range k.table[slot(text[i:])] {
-			if HasFold(text[i:], k.words[n]) {
+			if hasFold(text[i:], k.words[n]) {
 				found(i, int(n))
 			}
 		}

@@ -34,14 +34,14 @@ func TestEach(t *testing.T) {
 		found := map[string]bool{}
 		last := [2]int{}
 		k.Each(text, func(at, n int) {
-			if at < last[0] || at == last[0] && n < last[1] || !HasFold(text[at:], words[n]) {
+			if at < last[0] || at == last[0] && n < last[1] || !hasFold(text[at:], words[n]) {
 				t.Errorf("in %q: %q at %d, after %d", text, words[n], at, last)
 			}
 			found[fmt.Sprint(at, n)], last = true, [2]int{at, n}
 		})
 		for at := range text {
 			for n, w := range words {
-				if HasFold(text[at:], w) && !found[fmt.Sprint(at, n)] {
+				if hasFold(text[at:], w) && !found[fmt.Sprint(at, n)] {
 					t.Fatalf("in %q: no %q at %d", text, w, at)
 				}
 			}

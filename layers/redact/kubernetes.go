@@ -14,7 +14,7 @@ const maxKube = 16 << 10
 // "kind".
 func (s *Scan) kubernetes(at int, w *word) {
 	text := s.Text
-	if end := at + len(w.text); end < len(text) && WordChars.Has(text[end]) {
+	if end := at + len(w.text); end < len(text) && wordChars.Has(text[end]) {
 		return // another kind with this prefix
 	}
 	lo, hi := max(0, at-maxKube), min(len(text), at+maxKube)
@@ -22,7 +22,7 @@ func (s *Scan) kubernetes(at int, w *word) {
 	if bytes.IndexByte(text[lo:hi], '\n') < 0 {
 		newline = `\n` // of a string within this one, or of a line that is not JSON
 	}
-	margin := MarginOf(text[lo:at], newline)
+	margin := marginOf(text[lo:at], newline)
 	for _, mark := range [...]string{newline + "---", newline + "- apiVersion", newline + margin + "---",
 		newline + margin + "- apiVersion"} {
 		if i := bytes.LastIndex(text[lo:at], []byte(mark)); i >= 0 {
@@ -49,7 +49,7 @@ func (s *Scan) kubeYAML(lo, hi int, newline, margin string) {
 			end = start + n
 		}
 		line := s.Text[start:end]
-		from := start + LineNumberLen(line)
+		from := start + lineNumberLen(line)
 		if from == start {
 			from += min(len(line), len(margin))
 		}
@@ -61,7 +61,7 @@ func (s *Scan) kubeYAML(lo, hi int, newline, margin string) {
 		case len(body) == 0:
 		case below >= 0 && indent > below:
 			value := body
-			if n := bytes.Index(body, []byte(": ")); n >= 0 && NameChars.Run(body, n) == n {
+			if n := bytes.Index(body, []byte(": ")); n >= 0 && nameChars.Run(body, n) == n {
 				value = bytes.TrimLeft(body[n+2:], " ")
 			}
 			value = bytes.Trim(value, `"'`)
@@ -123,15 +123,15 @@ func (s *Scan) kubePairs(at, end int) {
 // kubeValue reports a value unless it is a typical example.
 func (s *Scan) kubeValue(start, end int) {
 	value := s.Text[start:end]
-	if len(value) < 8 || IsPlaceholder(value) || Repeats(value) {
+	if len(value) < 8 || isPlaceholder(value) || repeats(value) {
 		return
 	}
 	if body := bytes.TrimRight(value, "="); len(value)%4 == 0 && Base64.Run(body, len(body)) == len(body) {
-		if plain := Decode64(nil, body); len(plain) < 6 || Readable(plain) &&
-			(IsPlaceholder(plain) || Common(plain)) {
+		if plain := decode64(nil, body); len(plain) < 6 || readable(plain) &&
+			(isPlaceholder(plain) || common(plain)) {
 			return
 		}
-	} else if Reference(value, Quoted) || Common(value) {
+	} else if reference(value, Quoted) || common(value) {
 		return
 	}
 	s.found(start, end, kubeRule)

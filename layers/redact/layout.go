@@ -18,8 +18,8 @@ func (s *Scan) blockValue(i int) (v Span, st Style, ok bool) {
 		for n < 6 && i+n < len(text) && bytes.IndexByte([]byte(`-~"'`), text[i+n]) >= 0 {
 			n++
 		}
-		n += NameChars.Run(text[i+n:], 32)
-		n += Spaces(text[i+n:])
+		n += nameChars.Run(text[i+n:], 32)
+		n += spaces(text[i+n:])
 		for i+n < len(text) && Quote(text[i+n]) {
 			n++
 		}
@@ -27,21 +27,21 @@ func (s *Scan) blockValue(i int) (v Span, st Style, ok bool) {
 	if n == 0 {
 		return v, st, false
 	}
-	i += n + Spaces(text[i+n:])
+	i += n + spaces(text[i+n:])
 	end := Newline(text[i:])
 	if end == 0 {
 		return v, st, false
 	}
-	i = LineStart(text, i+end)
+	i = lineStart(text, i+end)
 	n = lineRun(text[i:])
-	return Span{Start: i, End: i + n}, Line, n > 0 && EndsLine(text[i+n:])
+	return Span{Start: i, End: i + n}, Line, n > 0 && endsLine(text[i+n:])
 }
 
 // nextLine returns the value on the line after the line end at i: a quoted value, or a generated word. A line of
 // dashes may stand between the two lines.
 func (s *Scan) nextLine(i int) (v Span, st Style, ok bool) {
 	text := s.Text
-	i = LineStart(text, i+Newline(text[i:]))
+	i = lineStart(text, i+Newline(text[i:]))
 	if bytes.HasPrefix(text[i:], []byte("---")) || bytes.HasPrefix(text[max(0, i-1):], []byte("---")) {
 		for i < len(text) && text[i] == '-' {
 			i++
@@ -50,19 +50,19 @@ func (s *Scan) nextLine(i int) (v Span, st Style, ok bool) {
 		if n == 0 {
 			return v, st, false
 		}
-		i = LineStart(text, i+n)
+		i = lineStart(text, i+n)
 	} else if bytes.HasPrefix(text[i:], []byte("string(")) {
 		if n := bytes.IndexByte(text[i:min(len(text), i+24)], ')'); n > 0 {
 			i += n + 1
-			return s.literal(i + Spaces(text[i:]))
+			return s.literal(i + spaces(text[i:]))
 		}
 	}
 	if v, st, ok = s.literal(i); ok {
 		return v, st, ok
 	}
 	n := lineRun(text[i:])
-	return Span{Start: i, End: i + n}, Line, n > 0 && Strong(text[i:i+n]) &&
-		EndsLine(text[i+n:])
+	return Span{Start: i, End: i + n}, Line, n > 0 && strong(text[i:i+n]) &&
+		endsLine(text[i+n:])
 }
 
 // nameValueEntry returns the value in "- name: DB_PASSWORD" followed by a line "value: ...". i is the offset after
@@ -73,17 +73,17 @@ func (s *Scan) nameValueEntry(start, i int) (v Span, st Style, ok bool) {
 	if !bytes.HasSuffix(before, []byte("name:")) && !bytes.HasSuffix(before, []byte("key:")) {
 		return v, st, false
 	}
-	i = LineStart(text, i+Newline(text[i:]))
+	i = lineStart(text, i+Newline(text[i:]))
 	if !bytes.HasPrefix(text[i:], []byte("value:")) {
 		return v, st, false
 	}
 	i += len("value:")
-	i += Spaces(text[i:])
+	i += spaces(text[i:])
 	if v, st, ok = s.literal(i); ok {
 		return v, st, ok
 	}
 	n := lineRun(text[i:])
-	return Span{Start: i, End: i + n}, Line, n > 0 && EndsLine(text[i+n:])
+	return Span{Start: i, End: i + n}, Line, n > 0 && endsLine(text[i+n:])
 }
 
 // nestedValue returns the value in {"type": "string", "value": "..."} or { default = "..." }. i is the offset after the
@@ -99,9 +99,9 @@ func (s *Scan) nestedValue(i int) (v Span, st Style, ok bool) {
 		if n < 0 {
 			continue
 		}
-		at, _, _ := SkipClosers(text, i+n+len(name))
-		if at += Spaces(text[at:]); at < len(text) && (text[at] == ':' || text[at] == '=') {
-			return s.literal(at + 1 + Spaces(text[at+1:]))
+		at, _, _ := skipClosers(text, i+n+len(name))
+		if at += spaces(text[at:]); at < len(text) && (text[at] == ':' || text[at] == '=') {
+			return s.literal(at + 1 + spaces(text[at+1:]))
 		}
 	}
 	return v, st, false
@@ -113,20 +113,20 @@ func (s *Scan) cell(i int) (v Span, st Style, ok bool) {
 	for i < len(text) && bytes.IndexByte([]byte(" `*\"'"), text[i]) >= 0 {
 		i++
 	}
-	n := UnquotedChars.Run(text[i:], MaxValue)
+	n := unquotedChars.Run(text[i:], maxValue)
 	end := i + n
 	for end > i && text[end-1] == '*' {
 		end--
 	}
-	return Span{Start: i, End: end}, Loose, end > i
+	return Span{Start: i, End: end}, loose, end > i
 }
 
 // list reports the strings of the list at i that are plausible.
 func (s *Scan) list(i int, kind string) {
 	for range 32 {
-		i += Spaces(s.Text[i:])
+		i += spaces(s.Text[i:])
 		for Newline(s.Text[i:]) > 0 {
-			i = LineStart(s.Text, i+Newline(s.Text[i:]))
+			i = lineStart(s.Text, i+Newline(s.Text[i:]))
 		}
 		v, st, ok := s.literal(i)
 		if !ok {
@@ -135,7 +135,7 @@ func (s *Scan) list(i int, kind string) {
 		if Plausible(kind, s.Text[v.Start:v.End], st) {
 			s.found(v.Start, v.End, kind)
 		}
-		for i = v.End; i < len(s.Text) && Closers.Has(s.Text[i]) && i < v.End+6; i++ {
+		for i = v.End; i < len(s.Text) && closers.Has(s.Text[i]) && i < v.End+6; i++ {
 		}
 		if i == len(s.Text) || s.Text[i] != ',' {
 			return
@@ -151,7 +151,7 @@ func (s *Scan) items(i int, kind string) {
 		if n == 0 {
 			return
 		}
-		i = LineStart(s.Text, i+n)
+		i = lineStart(s.Text, i+n)
 		if !bytes.HasPrefix(s.Text[i:], []byte("- ")) {
 			return
 		}
@@ -163,13 +163,13 @@ func (s *Scan) items(i int, kind string) {
 		if v.End > v.Start && Plausible(kind, s.Text[v.Start:v.End], st) {
 			s.found(v.Start, v.End, kind)
 		}
-		for i = v.End; i < len(s.Text) && Closers.Has(s.Text[i]) && Newline(s.Text[i:]) == 0; i++ {
+		for i = v.End; i < len(s.Text) && closers.Has(s.Text[i]) && Newline(s.Text[i:]) == 0; i++ {
 		}
 	}
 }
 
-// Setter reports whether a function of this name stores the secret that it receives.
-func Setter(name []byte) bool {
+// setter reports whether a function of this name stores the secret that it receives.
+func setter(name []byte) bool {
 	return slices.ContainsFunc(nameWords(name), func(w string) bool { return w == "set" || w == "with" || w == "use" })
 }
 

@@ -4,9 +4,9 @@ import (
 	"bytes"
 )
 
-// MarginOf returns the prefix that a tool put before the last line of text: the sign of a diff, a quotation mark, a
+// marginOf returns the prefix that a tool put before the last line of text: the sign of a diff, a quotation mark, a
 // time, or a file name. For a number at its end only the length matters.
-func MarginOf(text []byte, newline string) string {
+func marginOf(text []byte, newline string) string {
 	if n := bytes.LastIndex(text, []byte(newline)); n >= 0 {
 		text = text[n+len(newline):]
 	}
@@ -24,8 +24,8 @@ func MarginOf(text []byte, newline string) string {
 	return string(text)
 }
 
-// LineNumberLen returns the length of the line number at the start of line, as cat -n prints it.
-func LineNumberLen(line []byte) int {
+// lineNumberLen returns the length of the line number at the start of line, as cat -n prints it.
+func lineNumberLen(line []byte) int {
 	i := 0
 	for i < len(line) && line[i] == ' ' {
 		i++
@@ -42,15 +42,15 @@ func LineNumberLen(line []byte) int {
 	return 0
 }
 
-// Colour returns the length of the terminal colour sequences at the start of text, either raw or escaped as in JSON.
-func Colour(text []byte) int {
+// colour returns the length of the terminal colour sequences at the start of text, either raw or escaped as in JSON.
+func colour(text []byte) int {
 	n := 0
 	for {
 		i := n
 		switch rest := text[n:]; {
 		case len(rest) > 1 && rest[0] == 0x1b && rest[1] == '[':
 			i += 2
-		case HasFold(rest, `\u001b[`):
+		case hasFold(rest, `\u001b[`):
 			i += len(`\u001b[`)
 		default:
 			return n
@@ -65,9 +65,9 @@ func Colour(text []byte) int {
 	}
 }
 
-// SkipColour returns the start of the name that was found at start, after the end of a colour sequence that ends
+// skipColour returns the start of the name that was found at start, after the end of a colour sequence that ends
 // inside it.
-func SkipColour(text []byte, start int) int {
+func skipColour(text []byte, start int) int {
 	if start < 2 || text[start-1] != '[' && text[start-1] != ';' {
 		return start
 	}
@@ -77,7 +77,7 @@ func SkipColour(text []byte, start int) int {
 		}
 		for _, mark := range [...]string{"\x1b", `\u001b`, `\u001B`} {
 			if bytes.HasSuffix(text[:i], []byte(mark)) {
-				if n := Colour(text[i-len(mark):]); i-len(mark)+n > start {
+				if n := colour(text[i-len(mark):]); i-len(mark)+n > start {
 					return i - len(mark) + n
 				}
 			}
@@ -86,8 +86,8 @@ func SkipColour(text []byte, start int) int {
 	return start
 }
 
-// TrimColour returns text without the colour sequences at its end.
-func TrimColour(text []byte) []byte {
+// trimColour returns text without the colour sequences at its end.
+func trimColour(text []byte) []byte {
 	for len(text) > 2 && (text[len(text)-1] == 'm' || text[len(text)-1] == 'K') {
 		i := bytes.LastIndexByte(text[max(0, len(text)-24):], '[')
 		if i < 0 {
@@ -97,12 +97,12 @@ func TrimColour(text []byte) []byte {
 		switch {
 		case i > 0 && text[i-1] == 0x1b:
 			i--
-		case i >= 6 && HasFold(text[i-6:], `\u001b`):
+		case i >= 6 && hasFold(text[i-6:], `\u001b`):
 			i -= 6
 		default:
 			return text
 		}
-		if Colour(text[i:]) != len(text)-i {
+		if colour(text[i:]) != len(text)-i {
 			return text
 		}
 		text = text[:i]
@@ -110,21 +110,21 @@ func TrimColour(text []byte) []byte {
 	return text
 }
 
-// Closers are the characters that may stand between a name and the operator after it.
-var Closers = SetOf("\"'\\`]?*")
+// closers are the characters that may stand between a name and the operator after it.
+var closers = setOf("\"'\\`]?*")
 
-// SkipClosers skips the characters that close the name ending at end. It returns the offset after them, how many
+// skipClosers skips the characters that close the name ending at end. It returns the offset after them, how many
 // bytes of them are colour sequences, and whether there were any others.
-func SkipClosers(text []byte, end int) (i, painted int, closed bool) {
+func skipClosers(text []byte, end int) (i, painted int, closed bool) {
 	i = end
 	for {
-		c := Colour(text[i:])
+		c := colour(text[i:])
 		n := 0
-		for i+c+n < len(text) && i+n-end-painted < 6 && Closers.Has(text[i+c+n]) && Colour(text[i+c+n:]) == 0 &&
+		for i+c+n < len(text) && i+n-end-painted < 6 && closers.Has(text[i+c+n]) && colour(text[i+c+n:]) == 0 &&
 			Newline(text[i+c+n:]) == 0 {
 			n++
 		}
-		n += Entity(text[i+c+n:]) + ZeroWidth(text[i+c+n:]) + dimension(text[i+c+n:])
+		n += entity(text[i+c+n:]) + ZeroWidth(text[i+c+n:]) + dimension(text[i+c+n:])
 		if n+c == 0 {
 			return i, painted, i-painted > end
 		}
@@ -142,11 +142,11 @@ func dimension(text []byte) int {
 	return 0
 }
 
-// Entity returns the length of the HTML entity of a quote at the start of text.
-func Entity(text []byte) int {
+// entity returns the length of the HTML entity of a quote at the start of text.
+func entity(text []byte) int {
 	if len(text) > 0 && text[0] == '&' {
 		for _, e := range [...]string{"&quot;", "&#34;", "&#39;", "&#x27;", "&apos;"} {
-			if HasFold(text, e) {
+			if hasFold(text, e) {
 				return len(e)
 			}
 		}
@@ -154,24 +154,24 @@ func Entity(text []byte) int {
 	return 0
 }
 
-// SkipDecoration returns the offset of the value after i: it skips blanks, colours, Markdown bold, and YAML anchors and
+// skipDecoration returns the offset of the value after i: it skips blanks, colours, Markdown bold, and YAML anchors and
 // tags.
-func SkipDecoration(text []byte, i int) int {
-	i += Spaces(text[i:])
-	if n := Colour(text[i:]); n > 0 {
+func skipDecoration(text []byte, i int) int {
+	i += spaces(text[i:])
+	if n := colour(text[i:]); n > 0 {
 		i += n
-		i += Spaces(text[i:])
+		i += spaces(text[i:])
 	}
 	if bytes.HasPrefix(text[i:], []byte("**")) {
 		i += 2
-		i += Spaces(text[i:])
+		i += spaces(text[i:])
 	}
 	if i < len(text) && text[i] == '&' || bytes.HasPrefix(text[i:], []byte("!!")) {
-		n := 1 + NameChars.Run(text[i+1:], 64)
+		n := 1 + nameChars.Run(text[i+1:], 64)
 		if text[i] == '!' {
-			n = 2 + NameChars.Run(text[i+2:], 64)
+			n = 2 + nameChars.Run(text[i+2:], 64)
 		}
-		if blanks := Spaces(text[i+n:]); n > 1 && blanks > 0 {
+		if blanks := spaces(text[i+n:]); n > 1 && blanks > 0 {
 			i += n + blanks
 		}
 	}
@@ -189,38 +189,38 @@ func Newline(text []byte) int {
 	return 0
 }
 
-// LineStart returns the offset of the first word of the line at i, after a line number or the sign of a diff.
-func LineStart(text []byte, i int) int {
+// lineStart returns the offset of the first word of the line at i, after a line number or the sign of a diff.
+func lineStart(text []byte, i int) int {
 	rest := text[i:min(len(text), i+64)]
-	n := LineNumberLen(rest)
+	n := lineNumberLen(rest)
 	if n == 0 && len(rest) > 0 && (rest[0] == '+' || rest[0] == '-') {
 		n = 1
 	}
-	return i + n + Spaces(text[i+n:])
+	return i + n + spaces(text[i+n:])
 }
 
-// OpensCell reports whether text ends at the start of a table cell.
-func OpensCell(text []byte) bool {
+// opensCell reports whether text ends at the start of a table cell.
+func opensCell(text []byte) bool {
 	text = bytes.TrimRight(text[max(0, len(text)-32):], " `*\"'")
 	return bytes.HasSuffix(text, []byte("|")) || bytes.HasSuffix(text, []byte("│"))
 }
 
-// PluralKind returns the kind of the secrets in a list of this name, "" for none.
-func PluralKind(name []byte) string {
-	if n := len(name); n > 4 && Lower[name[n-1]] == 's' {
-		return SecretName(name[:n-1])
+// pluralKind returns the kind of the secrets in a list of this name, "" for none.
+func pluralKind(name []byte) string {
+	if n := len(name); n > 4 && lower[name[n-1]] == 's' {
+		return secretName(name[:n-1])
 	}
 	return ""
 }
 
-// Strong reports whether value mixes characters so much that it must be generated.
-func Strong(value []byte) bool {
-	t := TraitsOf(value)
+// strong reports whether value mixes characters so much that it must be generated.
+func strong(value []byte) bool {
+	t := traitsOf(value)
 	return t.Digits > 1 && t.Lower > 1 && (t.Upper > 1 || t.Digits > 3 && t.Lower > 3 && len(value) >= 20) && Random(value)
 }
 
-// Braced returns the bounds of a bracketed value at i: {value}; as in ODBC or [[value]] as in Lua.
-func Braced(text []byte, i int) (v Span, ok bool) {
+// braced returns the bounds of a bracketed value at i: {value}; as in ODBC or [[value]] as in Lua.
+func braced(text []byte, i int) (v Span, ok bool) {
 	open, end := 1, byte('}')
 	switch {
 	case bytes.HasPrefix(text[i:], []byte("[[")):
@@ -228,7 +228,7 @@ func Braced(text []byte, i int) (v Span, ok bool) {
 	case text[i] != '{':
 		return v, false
 	}
-	n := UnquotedChars.Run(text[i+open:], 128)
+	n := unquotedChars.Run(text[i+open:], 128)
 	at := i + open + n
 	if n == 0 || at+1 >= len(text) || text[at] != end || text[at+1] != ';' && text[at+1] != end {
 		return v, false
@@ -236,24 +236,24 @@ func Braced(text []byte, i int) (v Span, ok bool) {
 	return Span{Start: i + open, End: at}, true
 }
 
-// NameChars are the characters of the name in name = value.
-var NameChars = DottedChars
+// nameChars are the characters of the name in name = value.
+var nameChars = dottedChars
 
-// MaxValue is the number of bytes that are searched for the end of a value.
-const MaxValue = 4 << 10
+// maxValue is the number of bytes that are searched for the end of a value.
+const maxValue = 4 << 10
 
-// Leading are characters that a password in a sentence may begin with, and that otherwise precede a value.
-var Leading = SetOf(":=<>?!|;,{")
+// leading are characters that a password in a sentence may begin with, and that otherwise precede a value.
+var leading = setOf(":=<>?!|;,{")
 
-// OpensQuote reports whether text begins with a quote, which may be escaped.
-func OpensQuote(text []byte) bool {
+// opensQuote reports whether text begins with a quote, which may be escaped.
+func opensQuote(text []byte) bool {
 	rest := bytes.TrimLeft(text, `\`)
 	return len(rest) > 0 && Quote(rest[0])
 }
 
-// HeaderEnd returns the length of the value of a quoted HTTP header, which ends before the quote that closes it; 0 if
+// headerEnd returns the length of the value of a quoted HTTP header, which ends before the quote that closes it; 0 if
 // before does not end with the quote of a header option or of a JSON string.
-func HeaderEnd(before, value []byte) int {
+func headerEnd(before, value []byte) int {
 	if len(before) < 4 || !Quote(before[len(before)-1]) {
 		return 0
 	}
@@ -269,24 +269,24 @@ func HeaderEnd(before, value []byte) int {
 	return n
 }
 
-// TrimPunctuation returns the bounds of text[start:end] without the punctuation at its end.
-func TrimPunctuation(text []byte, start, end int) Span {
+// trimPunctuation returns the bounds of text[start:end] without the punctuation at its end.
+func trimPunctuation(text []byte, start, end int) Span {
 	for end > start && (text[end-1] == ',' || text[end-1] == ';') &&
-		(end-start < 2 || TraitsOf(text[start:end-1]).Strange == 0 || bytes.IndexByte([]byte("\"'`)]}"), text[end-2]) >= 0) {
+		(end-start < 2 || traitsOf(text[start:end-1]).Strange == 0 || bytes.IndexByte([]byte("\"'`)]}"), text[end-2]) >= 0) {
 		end--
 	}
 	return Span{Start: start, End: end}
 }
 
 var (
-	// VisibleLine are the characters of a value alone on its line.
-	VisibleLine = InWord
-	// UnquotedChars are the characters of an unquoted value that other text follows.
-	UnquotedChars = Visible.Without(`,;()[]{}|&\`)
+	// visibleLine are the characters of a value alone on its line.
+	visibleLine = inWord
+	// unquotedChars are the characters of an unquoted value that other text follows.
+	unquotedChars = Visible.Without(`,;()[]{}|&\`)
 )
 
-// Spaces returns the number of blanks at the start of text, at most 16.
-func Spaces(text []byte) int {
+// spaces returns the number of blanks at the start of text, at most 16.
+func spaces(text []byte) int {
 	n := 0
 	for n < len(text) && n < 16 && (text[n] == ' ' || text[n] == '\t') {
 		n++
@@ -294,9 +294,9 @@ func Spaces(text []byte) int {
 	return n
 }
 
-// OpensLine reports whether the first word of a line may start at the end of text. In decoded text (deep) a parameter
+// opensLine reports whether the first word of a line may start at the end of text. In decoded text (deep) a parameter
 // of a query may also start there.
-func OpensLine(text []byte, deep bool) bool {
+func opensLine(text []byte, deep bool) bool {
 	i := len(text)
 	for i > 0 && i > len(text)-48 && leadsLine(text[i-1]) {
 		i--
@@ -333,9 +333,9 @@ func numbered(text []byte) bool {
 	return d > 0 && (i-d == 0 || text[i-d-1] == '\n' || text[i-d-1] == ' ')
 }
 
-// EndsLine reports whether only blanks and a comment precede the next line end of text.
-func EndsLine(text []byte) bool {
-	n := Spaces(text)
+// endsLine reports whether only blanks and a comment precede the next line end of text.
+func endsLine(text []byte) bool {
+	n := spaces(text)
 	if n == len(text) {
 		return true
 	}

@@ -11,9 +11,9 @@ func (s *Scan) literal(i int) (v Span, st Style, ok bool) {
 		(text[i+1] == '"' || text[i+1] == '\'' || text[i+1] == '\\') {
 		i++
 	}
-	if n := Entity(text[min(i, len(text)):]); n > 0 {
+	if n := entity(text[min(i, len(text)):]); n > 0 {
 		from := i + n
-		end := bytes.Index(text[from:min(len(text), from+MaxValue)], text[i:from])
+		end := bytes.Index(text[from:min(len(text), from+maxValue)], text[i:from])
 		return Span{Start: from, End: from + end}, Quoted, end > 0
 	}
 	if i+2 < len(text) && text[i] == 'r' && text[i+1] == '#' {
@@ -28,7 +28,7 @@ func (s *Scan) literal(i int) (v Span, st Style, ok bool) {
 		return v, st, false
 	}
 	from := contentStart(text, i-slashes, i+1)
-	end, ok := literalEnd(text[from:min(len(text), from+MaxValue)], text[i], slashes)
+	end, ok := literalEnd(text[from:min(len(text), from+maxValue)], text[i], slashes)
 	return Span{Start: from, End: from + end}, Quoted, ok
 }
 
@@ -40,7 +40,7 @@ func contentStart(text []byte, start, end int) int {
 		return end
 	}
 	third := end + 2*len(mark)
-	if bytes.Contains(text[third:min(len(text), third+MaxValue)], bytes.Repeat(mark, 3)) {
+	if bytes.Contains(text[third:min(len(text), third+maxValue)], bytes.Repeat(mark, 3)) {
 		return third
 	}
 	return end
@@ -60,7 +60,7 @@ func literalEnd(rest []byte, q byte, slashes int) (end int, ok bool) {
 				back--
 			}
 			if n := at - back; n == slashes || n < slashes || slashes == 0 && n%2 == 0 {
-				if more := EscapedQuote(rest[at+1:], q, slashes); more > 0 {
+				if more := escapedQuote(rest[at+1:], q, slashes); more > 0 {
 					at += more
 					continue
 				}
@@ -83,7 +83,7 @@ func (s *Scan) member(i int, named bool) (v Span, st Style, ok bool) {
 		reach = 200
 	}
 	rest := text[i:min(len(text), i+reach)]
-	n := IndexFold(rest, "value")
+	n := indexFold(rest, "value")
 	if n < 0 || bytes.ContainsAny(rest[:n], "{}") || !named && bytes.IndexByte(rest[:n], ':') >= 0 {
 		return v, st, false
 	}
@@ -91,9 +91,9 @@ func (s *Scan) member(i int, named bool) (v Span, st Style, ok bool) {
 	for i < len(text) && (text[i] == '"' || text[i] == '\'' || text[i] == '\\') {
 		i++
 	}
-	if i += Spaces(text[i:]); i >= len(text) || text[i] != ':' {
+	if i += spaces(text[i:]); i >= len(text) || text[i] != ':' {
 		return v, st, false
 	}
 	i++
-	return s.literal(i + Spaces(text[i:]))
+	return s.literal(i + spaces(text[i:]))
 }

@@ -8,17 +8,17 @@ import (
 func (s *Scan) elementText(i int) (v Span, st Style, ok bool) {
 	text := s.Text
 	for range 4 {
-		i += Spaces(text[i:])
+		i += spaces(text[i:])
 		i += Newline(text[i:])
 	}
-	i += Spaces(text[i:])
-	i = LineStart(text, i)
+	i += spaces(text[i:])
+	i = lineStart(text, i)
 	end := "</"
 	if data := "<![CDATA["; bytes.HasPrefix(text[i:], []byte(data)) {
 		i, end = i+len(data), "]]>"
 	}
-	n := bytes.Index(text[i:min(len(text), i+MaxValue)], []byte(end))
-	if k := bytes.Index(text[i:min(len(text), i+MaxValue)], []byte(`<\/`)); k > 0 && (n < 0 || k < n) {
+	n := bytes.Index(text[i:min(len(text), i+maxValue)], []byte(end))
+	if k := bytes.Index(text[i:min(len(text), i+maxValue)], []byte(`<\/`)); k > 0 && (n < 0 || k < n) {
 		n = k
 	}
 	if n < 1 {
@@ -31,7 +31,7 @@ func (s *Scan) elementText(i int) (v Span, st Style, ok bool) {
 		v.End = v.Start + k
 	}
 	v = trimCell(text, v.Start, v.End)
-	return v, Loose, v.End > v.Start
+	return v, loose, v.End > v.Start
 }
 
 // element returns the text of the element whose name ends at i, after its attributes.
@@ -60,10 +60,10 @@ func (s *Scan) propertyInitialiser(i int) (v Span, st Style, ok bool) {
 		return v, st, false
 	}
 	i += n + 1
-	if i += Spaces(s.Text[i:]); i >= len(s.Text) || s.Text[i] != '=' {
+	if i += spaces(s.Text[i:]); i >= len(s.Text) || s.Text[i] != '=' {
 		return v, st, false
 	}
-	return s.literal(i + 1 + Spaces(s.Text[i+1:]))
+	return s.literal(i + 1 + spaces(s.Text[i+1:]))
 }
 
 // property returns the string after <key>password</key> in a property list. The key ends at i.

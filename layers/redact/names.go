@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// SecretName returns the kind of secret that something with this name contains: "password", "token", "secret",
+// secretName returns the kind of secret that something with this name contains: "password", "token", "secret",
 // "api-key", or "" for none. The last word of the name decides: "db_password" is a password, "password_field" is not.
-func SecretName(name []byte) string {
+func secretName(name []byte) string {
 	words := nameWords(name)
 	n := len(words)
 	for n > 1 && (neutral(words[n-1]) || strings.Trim(words[n-1], "0123456789") == "") {
@@ -26,17 +26,17 @@ func SecretName(name []byte) string {
 	return kindOf(words[n-1], words[n-2], false)
 }
 
-// NameCache caches the results of [SecretName]: the keys of JSON objects repeat in every line.
-type NameCache map[string]string
+// nameCache caches the results of [secretName]: the keys of JSON objects repeat in every line.
+type nameCache map[string]string
 
 // maxNames is the maximum number of names in a cache.
 const maxNames = 4 << 10
 
-// Kind returns SecretName(name).
-func (c NameCache) Kind(name []byte) string {
+// Kind returns secretName(name).
+func (c nameCache) Kind(name []byte) string {
 	kind, ok := c[string(name)]
 	if !ok {
-		if kind = SecretName(name); len(c) < maxNames {
+		if kind = secretName(name); len(c) < maxNames {
 			c[string(name)] = kind
 		}
 	}
@@ -141,9 +141,9 @@ func nameWords(name []byte) (words []string) {
 	return words
 }
 
-var upperChars = SetOf("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_")
+var upperChars = setOf("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_")
 
-// UpperName reports whether name looks like the name of an environment variable.
-func UpperName(name []byte) bool {
+// upperName reports whether name looks like the name of an environment variable.
+func upperName(name []byte) bool {
 	return len(name) > 2 && upperChars.Run(name, len(name)) == len(name) && name[0] != '_'
 }

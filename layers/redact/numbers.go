@@ -14,24 +14,24 @@ type Numbers struct {
 	of    map[objects.Hash]int
 	added []objects.Hash // in the order of their numbers, for rollback
 	last  int
-	known Knowns // the secrets that are found wherever they occur from now on
+	known knowns // the secrets that are found wherever they occur from now on
 }
 
 // know has a secret found wherever it occurs from now on, if it is so random that nothing else looks like it.
 func (n *Numbers) know(secret []byte) {
 	secret = Plain(secret)
 	n.knowWord(secret)
-	if word := bytes.TrimRight(secret, SentenceMarks); len(word) < len(secret) {
+	if word := bytes.TrimRight(secret, sentenceMarks); len(word) < len(secret) {
 		n.knowWord(word) // the punctuation may not belong to it
 	}
 }
 
 func (n *Numbers) knowWord(secret []byte) {
-	if t := TraitsOf(secret); len(secret) < 12 || !Unguessable(secret) &&
+	if t := traitsOf(secret); len(secret) < 12 || !unguessable(secret) &&
 		(t.Upper == 0 || t.Lower == 0 || t.Digits == 0) {
 		return // it may be an ordinary word elsewhere
 	}
-	if k, ok := Know(SeenRule, secret); ok {
+	if k, ok := Know(seenRule, secret); ok {
 		n.known.Add(k)
 	}
 }

@@ -10,8 +10,8 @@ func (s *Scan) pair(at int, _ *word) {
 		return // the name was looked at already
 	}
 	text := s.Text
-	start := at - NameChars.RunBack(text[:at], 64)
-	end := at + NameChars.Run(text[at:], 64)
+	start := at - nameChars.RunBack(text[:at], 64)
+	end := at + nameChars.Run(text[at:], 64)
 	s.name = end
 	if start > 0 && start == at-64 {
 		return
@@ -19,14 +19,14 @@ func (s *Scan) pair(at int, _ *word) {
 	for end > at && text[end-1] == '.' {
 		end--
 	}
-	if n := SkipColour(text, start); n < at+3 {
+	if n := skipColour(text, start); n < at+3 {
 		start = n
 	}
 	name := text[start:end]
 	if start >= 1 && text[start-1] == '\\' && len(name) > 1 && (name[0] == 'n' || name[0] == 't') {
 		name, start = name[1:], start+1 // behind \n, as in a string within a string
 	}
-	kind := SecretName(name)
+	kind := secretName(name)
 	if string(name) == "PASS" && end < len(text) && text[end] == ':' {
 		return // of a test
 	}
@@ -54,26 +54,26 @@ func (s *Scan) pair(at int, _ *word) {
 func (s *Scan) plausible(kind string, v Span, st Style) bool {
 	value := s.Text[v.Start:v.End]
 	if st == Sentence {
-		value = bytes.TrimRight(value, SentenceMarks)
+		value = bytes.TrimRight(value, sentenceMarks)
 	}
 	return Plausible(kind, value, st)
 }
 
 // secretList examines the list after the name that ends at end, if the name is a plural of a secret's.
 func (s *Scan) secretList(name []byte, end int) {
-	kind := PluralKind(name)
+	kind := pluralKind(name)
 	if kind == "" {
 		return
 	}
-	i, _, _ := SkipClosers(s.Text, end)
-	if i += Spaces(s.Text[i:]); i >= len(s.Text) || s.Text[i] != ':' && s.Text[i] != '=' {
+	i, _, _ := skipClosers(s.Text, end)
+	if i += spaces(s.Text[i:]); i >= len(s.Text) || s.Text[i] != ':' && s.Text[i] != '=' {
 		return
 	}
 	if i++; Newline(s.Text[i:]) > 0 {
 		s.items(i, kind)
 		return
 	}
-	if i += Spaces(s.Text[i:]); i < len(s.Text) && s.Text[i] == '[' {
+	if i += spaces(s.Text[i:]); i < len(s.Text) && s.Text[i] == '[' {
 		s.list(i+1, kind)
 	}
 }
@@ -90,8 +90,8 @@ type pairPlace struct {
 // value returns the value after the name text[start:end], and its style.
 func (s *Scan) value(name []byte, start, end int) (v Span, st Style, ok bool) {
 	text := s.Text
-	i, painted, closed := SkipClosers(text, end)
-	blanks := Spaces(text[i:])
+	i, painted, closed := skipClosers(text, end)
+	blanks := spaces(text[i:])
 	i += blanks
 	if i >= len(text) {
 		return v, st, false
@@ -128,9 +128,9 @@ func (s *Scan) value(name []byte, start, end int) (v Span, st Style, ok bool) {
 // prefixed reports whether c is a mark that begins the password of a sentence, as in "with password =value".
 func (s *Scan) prefixed(p *pairPlace, c byte) bool {
 	text, i := s.Text, p.i
-	return p.blanks > 0 && !p.closed && Leading.Has(c) && i+1 < len(text) && Alnum.Has(text[i+1]) &&
+	return p.blanks > 0 && !p.closed && leading.Has(c) && i+1 < len(text) && Alnum.Has(text[i+1]) &&
 		p.start > 1 && text[p.start-1] == ' ' && Letters.Has(text[p.start-2]) &&
-		SecretName(p.name) == "password" && s.plausible("password", s.word(i), Sentence)
+		secretName(p.name) == "password" && s.plausible("password", s.word(i), Sentence)
 }
 
 // enclosed returns a value in a tag, a group or a call that begins with c.
@@ -143,13 +143,13 @@ func (s *Scan) enclosed(p *pairPlace, c byte) (v Span, st Style, ok, done bool) 
 		v, st, ok = s.property(i)
 	case c == '{' && p.closed:
 		v, st, ok = s.nestedValue(i + 1)
-	case c == '{' && p.blanks > 0 && HasFold(text[i:], "{ get"): // of C#
+	case c == '{' && p.blanks > 0 && hasFold(text[i:], "{ get"): // of C#
 		v, st, ok = s.propertyInitialiser(i)
-	case c == ';' && p.closed && HasFold(text[i+1:], "s:"): // of PHP
+	case c == ';' && p.closed && hasFold(text[i+1:], "s:"): // of PHP
 		n := i + len(";s:")
 		n += Digits.Run(text[n:], 6)
 		v, st, ok = s.literal(min(n+1, len(text)))
-	case c == '(' && i == p.end && (Setter(p.name) || bytes.HasSuffix(text[:p.start], []byte("= "))):
+	case c == '(' && i == p.end && (setter(p.name) || bytes.HasSuffix(text[:p.start], []byte("= "))):
 		v, st, ok = s.literal(i + 1)
 	default:
 		return v, st, false, false
@@ -161,15 +161,15 @@ func (s *Scan) enclosed(p *pairPlace, c byte) (v Span, st Style, ok, done bool) 
 func (s *Scan) inCell(p *pairPlace, c byte) (v Span, st Style, ok, done bool) {
 	text, i := s.Text, p.i
 	switch {
-	case c == '|' && OpensCell(text[:p.start]):
+	case c == '|' && opensCell(text[:p.start]):
 		v, st, ok = s.cell(i + 1)
 	case bytes.HasPrefix(text[i:], []byte("│")):
 		v, st, ok = s.cell(i + len("│"))
-	case c == '|' && p.blanks > 0 && OpensLine(text[:p.start], false):
+	case c == '|' && p.blanks > 0 && opensLine(text[:p.start], false):
 		v, st, ok = s.cell(i + 1)
-		ok = ok && EndsLine(text[v.End:])
+		ok = ok && endsLine(text[v.End:])
 	case (c == '|' || c == '?') && i+1 < len(text) && text[i+1] == c: // or else
-		v, st, ok = s.literal(i + 2 + Spaces(text[i+2:]))
+		v, st, ok = s.literal(i + 2 + spaces(text[i+2:]))
 	default:
 		return v, st, false, false
 	}
@@ -180,26 +180,26 @@ func (s *Scan) inCell(p *pairPlace, c byte) (v Span, st Style, ok, done bool) {
 func (s *Scan) listed(p *pairPlace) (v Span, st Style, ok, done bool) {
 	text, i := s.Text, p.i
 	switch {
-	case HasFold(text[i+1:], "parametervalue="):
+	case hasFold(text[i+1:], "parametervalue="):
 		i += 1 + len("parametervalue=")
-		v = Span{Start: i, End: i + UnquotedChars.Run(text[i:], MaxValue)}
-		return v, Env, true, true
+		v = Span{Start: i, End: i + unquotedChars.Run(text[i:], maxValue)}
+		return v, env, true, true
 	case !p.closed:
 		return v, st, false, false
-	case p.start > 0 && Defines(bytes.TrimRight(text[:p.start-1], `\`)):
-		i += 1 + Spaces(text[i+1:])
-		if HasFold(text[i:], "default=") {
+	case p.start > 0 && defines(bytes.TrimRight(text[:p.start-1], `\`)):
+		i += 1 + spaces(text[i+1:])
+		if hasFold(text[i:], "default=") {
 			i += len("default=")
 		}
 		v, st, ok = s.literal(i)
 	case p.name[0] == '-' && len(p.name) > 2: // of the arguments of a program
 		i++
-		for i += Spaces(text[i:]); Newline(text[i:]) > 0; i += Spaces(text[i:]) {
-			i = LineStart(text, i+Newline(text[i:]))
+		for i += spaces(text[i:]); Newline(text[i:]) > 0; i += spaces(text[i:]) {
+			i = lineStart(text, i+Newline(text[i:]))
 		}
 		v, st, ok = s.literal(i)
 	default:
-		v, st, ok = s.member(i+1, EndsWithNameKey(text[:p.start]))
+		v, st, ok = s.member(i+1, endsWithNameKey(text[:p.start]))
 	}
 	return v, st, ok, true
 }
@@ -208,9 +208,9 @@ func (s *Scan) listed(p *pairPlace) (v Span, st Style, ok, done bool) {
 func (s *Scan) behindBlanks(p *pairPlace, c byte) (v Span, st Style, ok bool) {
 	text, i := s.Text, p.i
 	switch {
-	case p.closed && HasFold(text[i:], "value="):
+	case p.closed && hasFold(text[i:], "value="):
 		return s.literal(i + len("value="))
-	case i > p.end && !p.closed && (HasFold(text[i:], "is ") || HasFold(text[i:], "to ")):
+	case i > p.end && !p.closed && (hasFold(text[i:], "is ") || hasFold(text[i:], "to ")):
 		return s.sentenceValue(i + len("is "))
 	case c == '"' || c == '\'' || c == '\\':
 		if i == p.end {
@@ -224,10 +224,10 @@ func (s *Scan) behindBlanks(p *pairPlace, c byte) (v Span, st Style, ok bool) {
 		return v, st, false
 	case bytes.HasPrefix(p.name, []byte("-")) || directive(p.name) || netrc(text[:p.start]) ||
 		Assigns(text[:p.start]):
-		if st = Env; string(p.name) == "-pass" && bytes.HasSuffix(text[:p.start], []byte("\n")) {
+		if st = env; string(p.name) == "-pass" && bytes.HasSuffix(text[:p.start], []byte("\n")) {
 			st = Line // of a patch: the verb, more often than the option
 		}
-		end := WordEnd(text, i)
+		end := wordEnd(text, i)
 		return Span{Start: i, End: end}, st, end > i
 	}
 	return s.afterBlanks(p.name, p.start, i, p.blanks)
@@ -235,7 +235,7 @@ func (s *Scan) behindBlanks(p *pairPlace, c byte) (v Span, st Style, ok bool) {
 
 // sentenceValue returns the value at i of "the password is value".
 func (s *Scan) sentenceValue(i int) (v Span, st Style, ok bool) {
-	i += Spaces(s.Text[i:])
+	i += spaces(s.Text[i:])
 	v = s.word(i)
 	return v, Sentence, v.End > v.Start
 }
@@ -254,12 +254,12 @@ func (s *Scan) word(i int) Span {
 		if k := Groups(text[n+1:]); k > 0 {
 			return Span{Start: n + 1, End: n + 1 + k}
 		}
-		if end, ok := ClosingQuote(text, n+1, text[n], n-i); ok {
+		if end, ok := closingQuote(text, n+1, text[n], n-i); ok {
 			return Span{Start: n + 1, End: end}
 		}
 	}
-	end := WordEnd(text, i)
-	if end < len(text) && (text[end] == ',' || text[end] == ';') && TraitsOf(text[i:end]).Strange > 1 &&
+	end := wordEnd(text, i)
+	if end < len(text) && (text[end] == ',' || text[end] == ';') && traitsOf(text[i:end]).Strange > 1 &&
 		(end+1 == len(text) || text[end+1] <= ' ') {
 		end++ // it may be the last of the value
 	}
@@ -270,18 +270,18 @@ func (s *Scan) word(i int) Span {
 // value".
 func (s *Scan) afterBlanks(name []byte, start, i, blanks int) (v Span, st Style, ok bool) {
 	text := s.Text
-	if HasFold(text[i:], "reg_") { // of Windows
-		i += WordChars.Run(text[i:], 16)
-		blanks = Spaces(text[i:])
+	if hasFold(text[i:], "reg_") { // of Windows
+		i += wordChars.Run(text[i:], 16)
+		blanks = spaces(text[i:])
 		i += blanks
 	}
 	v = s.word(i)
-	columns := (UpperName(name) && blanks > 1 || blanks > 2 || text[i-1] == '\t') &&
-		(start == 0 || OpensLine(text[:start], false)) && EndsLine(text[v.End:])
+	columns := (upperName(name) && blanks > 1 || blanks > 2 || text[i-1] == '\t') &&
+		(start == 0 || opensLine(text[:start], false)) && endsLine(text[v.End:])
 	if columns {
-		return v, Loose, v.End > v.Start
+		return v, loose, v.End > v.Start
 	}
-	return v, Sentence, v.End > v.Start && SecretName(name) == "password"
+	return v, Sentence, v.End > v.Start && secretName(name) == "password"
 }
 
 // netrc reports whether text ends with "login NAME ".
@@ -304,7 +304,7 @@ func operatorEnd(text []byte, op int, tight bool) int {
 		text[i] == '~' || text[i] == '?') {
 		i++
 	}
-	if i > op+1 && i < len(text) && text[op] == '=' && tight && InWord.Has(text[i]) && !Quote(text[i]) &&
+	if i > op+1 && i < len(text) && text[op] == '=' && tight && inWord.Has(text[i]) && !Quote(text[i]) &&
 		text[i] != '\\' {
 		return op + 1 // the value begins with such a mark
 	}
@@ -317,7 +317,7 @@ func (s *Scan) operand(name []byte, start, op int, tight bool) (v Span, st Style
 	assigned := operatorEnd(text, op, tight)
 	i := assigned
 	if text[op] == ':' || !bytes.HasPrefix(text[i:], []byte("**")) {
-		i = SkipDecoration(text, i)
+		i = skipDecoration(text, i)
 	}
 	if i >= len(text) {
 		return v, st, false
@@ -330,7 +330,7 @@ func (s *Scan) operand(name []byte, start, op int, tight bool) (v Span, st Style
 	}
 	// behind a type
 	if text[i] == '=' && i > assigned && i+1 < len(text) && (text[i+1] == ' ' || Quote(text[i+1])) {
-		return s.literal(i + 1 + Spaces(text[i+1:]))
+		return s.literal(i + 1 + spaces(text[i+1:]))
 	}
 	if text[i] == '[' && i+1 < len(text) && (Quote(text[i+1]) || text[i+1] == '\\') {
 		return s.literal(i + 1)
@@ -362,19 +362,19 @@ func (s *Scan) surround(a *assignment) {
 	text := s.Text
 	a.whole = LineEnd(text, a.i)
 	rest := text[a.whole:]
-	rest = rest[Colour(rest):]
-	a.alone = len(rest) == 0 || EndsLine(rest)
-	a.first = a.start == 0 || OpensLine(TrimColour(text[:a.start]), s.depth > 0)
-	a.raw = text[a.op] == '=' && a.tight && UpperName(a.name) && string(a.name) != "PWD" && a.first && a.alone
+	rest = rest[colour(rest):]
+	a.alone = len(rest) == 0 || endsLine(rest)
+	a.first = a.start == 0 || opensLine(trimColour(text[:a.start]), s.depth > 0)
+	a.raw = text[a.op] == '=' && a.tight && upperName(a.name) && string(a.name) != "PWD" && a.first && a.alone
 }
 
 // delimited returns a value with an end mark: a literal, a group, a part of a connection string.
 func (s *Scan) delimited(a *assignment) (v Span, st Style, ok, done bool) {
 	text, i := s.Text, a.i
-	if v, st, ok = s.literal(i); ok && (!a.raw || EndsLine(text[min(len(text), v.End+1):]) ||
-		Closers.Has(text[min(len(text)-1, v.End+1)])) {
+	if v, st, ok = s.literal(i); ok && (!a.raw || endsLine(text[min(len(text), v.End+1):]) ||
+		closers.Has(text[min(len(text)-1, v.End+1)])) {
 		if a.raw {
-			st = Env // quotes add nothing there
+			st = env // quotes add nothing there
 		}
 		return v, st, ok, true
 	}
@@ -385,15 +385,15 @@ func (s *Scan) delimited(a *assignment) (v Span, st Style, ok, done bool) {
 		v, st, ok = s.nestedValue(i + 1)
 		return v, st, ok, true
 	}
-	if v, ok = Braced(text, i); ok {
-		return v, Loose, ok, true
+	if v, ok = braced(text, i); ok {
+		return v, loose, ok, true
 	}
 	if text[a.op] == '=' && !a.raw {
 		if v, ok = s.connection(a.start, i); ok {
-			return v, Env, ok, true
+			return v, env, ok, true
 		}
 	}
-	if !a.raw && (text[i] == '"' || text[i] == '\'' || text[i] == '`' || text[i] == '\\' && OpensQuote(text[i:])) {
+	if !a.raw && (text[i] == '"' || text[i] == '\'' || text[i] == '`' || text[i] == '\\' && opensQuote(text[i:])) {
 		return v, st, false, true
 	}
 	return v, st, false, false
@@ -402,30 +402,30 @@ func (s *Scan) delimited(a *assignment) (v Span, st Style, ok, done bool) {
 // undelimited returns a value that ends with its line or at other text.
 func (s *Scan) undelimited(a *assignment) (v Span, st Style, ok bool) {
 	text, i := s.Text, a.i
-	if n := HeaderEnd(text[:a.start], text[i:a.whole]); n > 0 {
+	if n := headerEnd(text[:a.start], text[i:a.whole]); n > 0 {
 		return Span{Start: i, End: i + n}, Line, true
 	}
-	st = Loose
+	st = loose
 	var option []byte
 	if text[a.op] == '=' && a.tight {
 		option = optionOf(text[:a.start])
 	}
 	switch {
 	case bytes.HasPrefix(option, []byte("--set")):
-		end := WordEnd(text, i)
+		end := wordEnd(text, i)
 		end = i + listItem(text[i:end])
-		return Span{Start: i, End: end}, Env, end > i
+		return Span{Start: i, End: end}, env, end > i
 	case text[a.op] == '=' && a.tight &&
-		(UpperName(a.name) || a.first && a.alone || a.name[0] == '-' || option != nil || inQuery(text[:a.start]) || s.amongKeys(a)):
-		st = Env
+		(upperName(a.name) || a.first && a.alone || a.name[0] == '-' || option != nil || inQuery(text[:a.start]) || s.amongKeys(a)):
+		st = env
 	case a.first && a.alone && (a.assigned == a.op+1 || text[a.assigned-1] == '='):
 		st = Line
 	}
 	if a.raw {
 		return Span{Start: i, End: a.whole}, st, a.whole > i
 	}
-	if a.alone && st != Loose {
-		return TrimPunctuation(text, i, a.whole), st, a.whole > i
+	if a.alone && st != loose {
+		return trimPunctuation(text, i, a.whole), st, a.whole > i
 	}
 	return s.inCode(a, st)
 }
@@ -436,7 +436,7 @@ func inQuery(text []byte) bool {
 	if n == 0 || text[n-1] != '&' && text[n-1] != '?' {
 		return false
 	}
-	word := text[n-InWord.RunBack(text, MaxValue):]
+	word := text[n-inWord.RunBack(text, maxValue):]
 	return bytes.Contains(word, []byte("://")) || bytes.Contains(word, []byte("jdbc:"))
 }
 
@@ -449,24 +449,24 @@ func (s *Scan) amongKeys(a *assignment) bool {
 	}
 	line := text[max(0, a.start-200):a.start]
 	line = line[bytes.LastIndexByte(line, '\n')+1:]
-	rest := text[WordEnd(text, a.i):a.whole]
+	rest := text[wordEnd(text, a.i):a.whole]
 	before, after := bytes.Fields(line), bytes.Fields(rest)
 	paired := func(word []byte) bool {
-		n := WordChars.Run(word, 32)
+		n := wordChars.Run(word, 32)
 		return n > 1 && n+1 < len(word) && word[n] == '=' && word[len(word)-1] != ','
 	}
-	return len(before) > 0 && paired(bytes.TrimLeft(before[len(before)-1], `"'`)) && HasConnectionKey(line) ||
-		len(after) > 0 && len(rest) > 0 && rest[0] == ' ' && paired(after[0]) && HasConnectionKey(rest[:min(len(rest), 200)])
+	return len(before) > 0 && paired(bytes.TrimLeft(before[len(before)-1], `"'`)) && hasConnectionKey(line) ||
+		len(after) > 0 && len(rest) > 0 && rest[0] == ' ' && paired(after[0]) && hasConnectionKey(rest[:min(len(rest), 200)])
 }
 
 // optionOf returns the option whose value begins at the end of text, as "--set" in "--set a=1,db.", or nil.
 func optionOf(text []byte) []byte {
-	word := len(text) - InWord.RunBack(text, maxCommand)
+	word := len(text) - inWord.RunBack(text, maxCommand)
 	end := len(bytes.TrimRight(text[max(0, word-8):word], " ")) + max(0, word-8)
 	if end == word {
 		return nil
 	}
-	start := end - URLChars.RunBack(text[:end], 32)
+	start := end - urlChars.RunBack(text[:end], 32)
 	if start == end || text[start] != '-' || text[end-1] == '-' || start > 0 && text[start-1] > ' ' {
 		return nil
 	}
@@ -486,23 +486,23 @@ func listItem(value []byte) int {
 // inCode returns the value at i that other text follows.
 func (s *Scan) inCode(a *assignment, st Style) (Span, Style, bool) {
 	text, i := s.Text, a.i
-	end := WordEnd(text, i)
+	end := wordEnd(text, i)
 	// password: string = "x"
-	if q := end + Spaces(text[end:]); st == Loose && q < len(text) && text[q] == '=' {
+	if q := end + spaces(text[end:]); st == loose && q < len(text) && text[q] == '=' {
 		q++
-		return s.literal(q + Spaces(text[min(q, len(text)):]))
+		return s.literal(q + spaces(text[min(q, len(text)):]))
 	}
-	if st == Loose && HasCall(text[i:end]) {
+	if st == loose && hasCall(text[i:end]) {
 		return Span{}, st, false
 	}
-	if IsUUID(text[i:end]) {
+	if isUUID(text[i:end]) {
 		return Span{Start: i, End: end}, Line, true
 	}
-	if st == Loose && text[a.op] == ':' && text[a.assigned-1] == ':' && i != a.assigned &&
-		SecretName(a.name) != "password" && (end-i < 20 || !Strong(text[i:end])) {
+	if st == loose && text[a.op] == ':' && text[a.assigned-1] == ':' && i != a.assigned &&
+		secretName(a.name) != "password" && (end-i < 20 || !strong(text[i:end])) {
 		return Span{}, st, false // prose, or a type
 	}
-	if st == Loose && text[a.op] == ':' && i != a.assigned && SecretName(a.name) == "password" {
+	if st == loose && text[a.op] == ':' && i != a.assigned && secretName(a.name) == "password" {
 		st = Sentence
 	}
 	return Span{Start: i, End: end}, st, end > i

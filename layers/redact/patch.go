@@ -13,8 +13,8 @@ import (
 // Format is the version of the encoding of patches. Each patch begins with it.
 const Format = "mem-patch 1"
 
-// ErrPatch reports bytes that are not a patch, or a patch that does not belong to the bytes it is applied to.
-var ErrPatch = errors.New("not a valid patch")
+// errPatch reports bytes that are not a patch, or a patch that does not belong to the bytes it is applied to.
+var errPatch = errors.New("not a valid patch")
 
 // A Patch contains the secrets of a session at one growth point. The clean bytes, the patches of the growth points
 // before it and this patch give the original. A patch must not leave the device.
@@ -77,24 +77,24 @@ func (h header) line() []byte {
 func (p Patch) Name() objects.Hash { return objects.Sum(p.Encode()) }
 
 // Decode reads an encoded patch. It accepts only what encodes to the same bytes. The patch shares memory with b. The
-// error wraps [ErrPatch].
+// error wraps [errPatch].
 func Decode(b []byte) (Patch, error) {
 	end := bytes.IndexByte(b, '\n') + 1
 	var h header
 	if err := json.Unmarshal(b[:end], &h); err != nil {
-		return Patch{}, fmt.Errorf("%w: header: %w", ErrPatch, err)
+		return Patch{}, fmt.Errorf("%w: header: %w", errPatch, err)
 	}
 	if h.Format != Format {
-		return Patch{}, fmt.Errorf("%w: format %q, want %q", ErrPatch, h.Format, Format)
+		return Patch{}, fmt.Errorf("%w: format %q, want %q", errPatch, h.Format, Format)
 	}
 	if !bytes.Equal(h.line(), b[:end]) {
-		return Patch{}, fmt.Errorf("%w: header is not in canonical form", ErrPatch)
+		return Patch{}, fmt.Errorf("%w: header is not in canonical form", errPatch)
 	}
 	p := Patch{Rules: h.Rules, Before: h.Before, After: h.After, Clean: h.Clean, RawLen: h.RawLen, Raw: h.Raw}
 	if h.Prev != "" {
 		prev, err := objects.ParseHash(h.Prev)
 		if err != nil || prev.IsZero() || prev.String() != h.Prev {
-			return Patch{}, fmt.Errorf("%w: prev %q", ErrPatch, h.Prev)
+			return Patch{}, fmt.Errorf("%w: prev %q", errPatch, h.Prev)
 		}
 		p.Prev = prev
 	}
@@ -103,7 +103,7 @@ func Decode(b []byte) (Patch, error) {
 		return Patch{}, err
 	}
 	if int64(len(rest)) != h.Tail {
-		return Patch{}, fmt.Errorf("%w: tail of %d bytes, want %d", ErrPatch, len(rest), h.Tail)
+		return Patch{}, fmt.Errorf("%w: tail of %d bytes, want %d", errPatch, len(rest), h.Tail)
 	}
 	if len(rest) > 0 {
 		p.Tail = rest
@@ -116,7 +116,7 @@ func (p *Patch) takeCuts(h header, b []byte) ([]byte, error) {
 	for i, c := range h.Cuts {
 		at, size, no, n := c[0], c[1], c[2], c[3]
 		if n < 0 || n > int64(len(b)) || size <= 0 || size > math.MaxInt32 || no <= 0 || no > math.MaxInt32 {
-			return nil, fmt.Errorf("%w: cut %d", ErrPatch, i)
+			return nil, fmt.Errorf("%w: cut %d", errPatch, i)
 		}
 		p.Cuts = append(p.Cuts, Cut{At: at, Len: int(size), No: int(no), Bytes: b[:n:n]})
 		b = b[n:]
@@ -127,12 +127,12 @@ func (p *Patch) takeCuts(h header, b []byte) ([]byte, error) {
 // check reports an inconsistency of the numbers in p.
 func (p Patch) check() error {
 	if p.Before < 0 || p.After < p.Before || p.RawLen < 0 {
-		return fmt.Errorf("%w: lengths %d, %d, %d", ErrPatch, p.Before, p.After, p.RawLen)
+		return fmt.Errorf("%w: lengths %d, %d, %d", errPatch, p.Before, p.After, p.RawLen)
 	}
 	at := p.Before
 	for i, c := range p.Cuts {
 		if c.At < at || c.At > p.After-int64(c.Len) {
-			return fmt.Errorf("%w: cut %d at %d is out of order or out of bounds", ErrPatch, i, c.At)
+			return fmt.Errorf("%w: cut %d at %d is out of order or out of bounds", errPatch, i, c.At)
 		}
 		at = c.At + int64(c.Len)
 	}

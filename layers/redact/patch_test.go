@@ -60,8 +60,8 @@ func TestDecodeRefuses(t *testing.T) {
 		if bad == good {
 			t.Fatalf("%s: nothing replaced in %q", tt.name, good)
 		}
-		if _, err := Decode([]byte(bad)); !errors.Is(err, ErrPatch) {
-			t.Errorf("%s: Decode = %v, want %v", tt.name, err, ErrPatch)
+		if _, err := Decode([]byte(bad)); !errors.Is(err, errPatch) {
+			t.Errorf("%s: Decode = %v, want %v", tt.name, err, errPatch)
 		}
 	}
 }
@@ -85,15 +85,15 @@ func TestRestoreRefuses(t *testing.T) {
 		patches []Patch
 		want    error
 	}{
-		{"no patch", clean, nil, ErrPatch},
-		{"gap", clean, patches[1:], ErrPatch},
-		{"short", clean[:len(clean)-1], patches, ErrPatch},
-		{"long", append(bytes.Clone(clean), 'x'), patches, ErrPatch},
+		{"no patch", clean, nil, errPatch},
+		{"gap", clean, patches[1:], errPatch},
+		{"short", clean[:len(clean)-1], patches, errPatch},
+		{"long", append(bytes.Clone(clean), 'x'), patches, errPatch},
 		{"other clean bytes", other, patches, objects.ErrCorrupt},
 		{"other cut", clean, with(func(ps []Patch) {
 			ps[1].Cuts = append([]Cut(nil), ps[1].Cuts...)
 			ps[1].Cuts[0].Bytes = []byte("other")
-		}), ErrPatch},
+		}), errPatch},
 		{"other tail", clean, with(func(ps []Patch) { ps[len(ps)-1].Tail = []byte("other") }), objects.ErrCorrupt},
 	} {
 		if err := Restore(io.Discard, bytes.NewReader(tt.clean), tt.patches...); !errors.Is(err, tt.want) {
@@ -117,7 +117,7 @@ func FuzzDecode(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		p, err := Decode(b)
 		if err != nil {
-			if !errors.Is(err, ErrPatch) {
+			if !errors.Is(err, errPatch) {
 				t.Fatalf("Decode = %v, which is no ErrPatch", err)
 			}
 			return

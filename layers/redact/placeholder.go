@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// IsPlaceholder reports whether value is a placeholder of an example, such as xxxx or your-token. A word such as
+// isPlaceholder reports whether value is a placeholder of an example, such as xxxx or your-token. A word such as
 // "fake" inside a random value does not make it one.
-func IsPlaceholder(value []byte) bool {
+func isPlaceholder(value []byte) bool {
 	var room [96]byte
 	v := room[:0]
 	for _, c := range value[:min(len(value), len(room))] {
-		v = append(v, Lower[c])
+		v = append(v, lower[c])
 	}
 	s := string(v)
 	for _, filler := range [...]string{"xxxx", "****", "....", "____", "----", "••••", "…", "‹", "0000000", "1111111",
@@ -24,7 +24,7 @@ func IsPlaceholder(value []byte) bool {
 		bytes.HasSuffix(value, []byte("EXAMPLEKEY")) {
 		return true
 	}
-	return isExample(s, value) || Repeats(v)
+	return isExample(s, value) || repeats(v)
 }
 
 // isExample reports whether value contains a word of examples and, besides such words, nothing random. low is the
@@ -46,7 +46,7 @@ func isExample(low string, value []byte) bool {
 			}
 		}
 	}
-	return rest != "" && !Random([]byte(rest)) && TraitsOf([]byte(rest)).Strange < 4
+	return rest != "" && !Random([]byte(rest)) && traitsOf([]byte(rest)).Strange < 4
 }
 
 // inAngleBrackets reports whether value contains a name in angle brackets, as in <your-password>.
@@ -59,24 +59,24 @@ func inAngleBrackets(value []byte) bool {
 		at += n
 		open := 1
 		if value[at] == '\\' {
-			if open = len(`\u003c`); !HasFold(value[at:], `\u003c`) {
+			if open = len(`\u003c`); !hasFold(value[at:], `\u003c`) {
 				at++
 				continue
 			}
 		}
 		at += open
-		if n := DottedChars.Run(value[at:], 48); n > 2 && (at+n == len(value) && at == open || at+n < len(value) &&
-			value[at+n] == '>' || HasFold(value[at+n:], `\u003e`)) && variable(value[at:at+n]) &&
-			TraitsOf(value[at:at+n]).Digits == 0 && value[at] > '9' &&
-			TraitsOf(value[:at-open]).Strange+TraitsOf(value[min(len(value), at+n+open):]).Strange < 3 {
+		if n := dottedChars.Run(value[at:], 48); n > 2 && (at+n == len(value) && at == open || at+n < len(value) &&
+			value[at+n] == '>' || hasFold(value[at+n:], `\u003e`)) && variable(value[at:at+n]) &&
+			traitsOf(value[at:at+n]).Digits == 0 && value[at] > '9' &&
+			traitsOf(value[:at-open]).Strange+traitsOf(value[min(len(value), at+n+open):]).Strange < 3 {
 			return true
 		}
 	}
 }
 
-// Common reports whether password is a common one, such as the default of a local server.
-func Common(password []byte) bool {
-	if Weak(password) {
+// common reports whether password is a common one, such as the default of a local server.
+func common(password []byte) bool {
+	if weak(password) {
 		return true
 	}
 	for _, p := range [...]string{"password", "passwd", "pass", "pwd", "secret", "postgres", "root", "admin", "user",
@@ -96,14 +96,14 @@ func encodedExample(value []byte) bool {
 		return false
 	}
 	body := bytes.TrimRight(value, "=")
-	plain := Decode64(nil, body)
-	return Base64.Run(body, len(body)) == len(body) && len(plain) > 0 && Readable(plain) &&
-		(IsPlaceholder(plain) || Common(plain))
+	plain := decode64(nil, body)
+	return Base64.Run(body, len(body)) == len(body) && len(plain) > 0 && readable(plain) &&
+		(isPlaceholder(plain) || common(plain))
 }
 
-// Weak reports whether value consists mostly of words that tests and examples use.
-func Weak(value []byte) bool {
-	if len(value) > 40 || Passphrase(value, 4) {
+// weak reports whether value consists mostly of words that tests and examples use.
+func weak(value []byte) bool {
+	if len(value) > 40 || passphrase(value, 4) {
 		return false
 	}
 	s := strings.ToLower(string(value))
@@ -133,7 +133,7 @@ func Weak(value []byte) bool {
 		k := lettersOutsideWords(rest[:n])
 		found, left, rest = found || k < n, left+k, rest[n:]
 	}
-	left += max(0, TraitsOf(value).Strange-2)
+	left += max(0, traitsOf(value).Strange-2)
 	return found && (left <= 4 || left*2 <= len(s) && left < 10)
 }
 

@@ -9,8 +9,8 @@ import (
 // traits counts the characters of a value by class. Strange are symbols other than -_./:,=+.
 type traits struct{ Lower, Upper, Digits, Symbols, Strange int }
 
-// TraitsOf returns the traits of value.
-func TraitsOf(value []byte) (t traits) {
+// traitsOf returns the traits of value.
+func traitsOf(value []byte) (t traits) {
 	for _, c := range value {
 		switch {
 		case 'a' <= c && c <= 'z':
@@ -92,8 +92,8 @@ func CaseChanges(w []byte) (n int) {
 	return n + max(0, runs-1)
 }
 
-// DashedWords reports whether value is plain words joined by dashes, dots, underscores, slashes or colons.
-func DashedWords(value []byte) bool {
+// dashedWords reports whether value is plain words joined by dashes, dots, underscores, slashes or colons.
+func dashedWords(value []byte) bool {
 	parts := bytes.FieldsFunc(value, func(r rune) bool { return strings.ContainsRune("-_./:", r) })
 	if len(parts) < 2 {
 		return false
@@ -127,9 +127,9 @@ func letterThenDigit(word []byte) bool {
 	return Digits.Run(word[n:], len(word)) == len(word)-n
 }
 
-// Repeats reports whether text has at most three different characters.
-func Repeats(text []byte) bool {
-	var seen ByteSet
+// repeats reports whether text has at most three different characters.
+func repeats(text []byte) bool {
+	var seen byteSet
 	n := 0
 	for _, c := range text {
 		if !seen.Has(c) {

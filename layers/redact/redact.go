@@ -1,8 +1,3 @@
-// Package redact finds secrets and replaces them by placeholders: the raw bytes are the clean bytes and a patch.
-//
-// Keywords and patterns give candidates; the text around a candidate decides. The patterns of gitleaks are data
-// (gitleaks.jsonl). Runs of characters are classified as names, placeholders, references to variables, quoted values and random
-// values, to find where a secret ends.
 package redact
 
 import (
@@ -28,7 +23,7 @@ type Rules struct {
 	ID    string // part of the recipe; different sets of rules have different IDs
 	Rules []Rule
 
-	set *Ruleset // the built-in rules; nil for none
+	set *ruleset // the built-in rules; nil for none
 }
 
 // Any reports whether there are any rules.
@@ -103,7 +98,7 @@ func (r Rules) spans(value []byte, found []Span, numbered *Numbers) []Span {
 	if len(found) == 0 {
 		return nil
 	}
-	safe := SafePlaces(value)
+	safe := safePlaces(value)
 	spans := safe.Clip(value, found)
 	for {
 		for _, s := range spans {
@@ -113,7 +108,7 @@ func (r Rules) spans(value []byte, found []Span, numbered *Numbers) []Span {
 		clean, cuts := render(value, spans, numbered)
 		numbered.rollback(mark)
 		more := safe.Clip(value, toRaw(r.FindUnits(clean, cuts, &numbered.known), spans, cuts))
-		merged := Merge(append(more, spans...))
+		merged := merge(append(more, spans...))
 		if Size(merged) == Size(spans) {
 			return spans
 		}
@@ -122,7 +117,7 @@ func (r Rules) spans(value []byte, found []Span, numbered *Numbers) []Span {
 }
 
 // FindUnits runs the rules over text and returns the spans they find, without the parts covered by placeholders.
-func (r Rules) FindUnits(text []byte, cuts []Cut, session *Knowns) []Span {
+func (r Rules) FindUnits(text []byte, cuts []Cut, session *knowns) []Span {
 	var found []Span
 	if r.set != nil {
 		found = r.set.Find(text, session)
@@ -142,7 +137,7 @@ func (r Rules) FindUnits(text []byte, cuts []Cut, session *Knowns) []Span {
 	for _, c := range cuts {
 		holes = append(holes, Span{Start: int(c.At), End: int(c.At) + c.Len})
 	}
-	return Without(Merge(found), Merge(holes))
+	return without(merge(found), merge(holes))
 }
 
 // toRaw converts spans of the clean text to spans of the value it was made from. No span begins or ends in a cut.
@@ -247,7 +242,7 @@ func unit(b []byte, line int) int {
 			if line < i {
 				line = i + lineEnd(b[i:])
 			}
-			end, closed := EndOfString(b[:line], i+1)
+			end, closed := endOfString(b[:line], i+1)
 			if !closed {
 				return min(line+1, len(b))
 			}

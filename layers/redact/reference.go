@@ -5,29 +5,29 @@ import (
 	"strings"
 )
 
-// Reference reports whether value refers to a secret that is stored elsewhere. In quotes, URLs and environment files
+// reference reports whether value refers to a secret that is stored elsewhere. In quotes, URLs and environment files
 // only an interpolation is a reference; in code a name, a member or a call is one too.
-func Reference(value []byte, st Style) bool {
-	if Interpolated(value) || isLocation(value) || st < Quoted && encodedText(value) {
+func reference(value []byte, st Style) bool {
+	if interpolated(value) || isLocation(value) || st < Quoted && encodedText(value) {
 		return true
 	}
 	switch st {
 	case Quoted:
 		return false
-	case Env:
+	case env:
 		end := value[len(value)-1]
-		return (end == ')' || end == ']') && HasCall(value) && code(value)
+		return (end == ')' || end == ']') && hasCall(value) && code(value)
 	case Line:
 		return code(value) && bytes.Count(value, []byte("(")) <= bytes.Count(value, []byte(")")) &&
-			(HasCall(value) || fromProgram(value) || !unwordly(value, 52, 3))
+			(hasCall(value) || fromProgram(value) || !unwordly(value, 52, 3))
 	case Sentence:
-		return value[0] == '[' && value[len(value)-1] == ']' || HasCall(value) && code(value)
+		return value[0] == '[' && value[len(value)-1] == ']' || hasCall(value) && code(value)
 	}
 	return referenceInCode(value)
 }
 
-// Interpolated reports whether a shell, a template or a formatter replaces value or a part of it.
-func Interpolated(value []byte) bool {
+// interpolated reports whether a shell, a template or a formatter replaces value or a part of it.
+func interpolated(value []byte) bool {
 	for _, mark := range [...][2]string{{"${", "}"}, {"{{", "}}"}, {"$(", ")"}, {"#{", "}"}, {"<%", "%>"}, {"%(", ")s"},
 		{"%{", "}"}, {`\(`, ")"}, {"[[", "]]"}} {
 		n := bytes.Index(value, []byte(mark[0]))
@@ -38,7 +38,7 @@ func Interpolated(value []byte) bool {
 		if len(rest) == 0 && n == 0 {
 			return true // {{ name }}, cut at the blank
 		}
-		if mark[0] == `\(` && (len(rest) == 0 || !Letters.Has(rest[0]) || rest[DottedChars.Run(rest, 64)%len(rest)] != ')') {
+		if mark[0] == `\(` && (len(rest) == 0 || !Letters.Has(rest[0]) || rest[dottedChars.Run(rest, 64)%len(rest)] != ')') {
 			continue
 		}
 		if opensName(rest) && bytes.Contains(rest, []byte(mark[1])) {
@@ -61,15 +61,15 @@ func opensName(text []byte) bool {
 func substituted(value []byte) (whole, yes bool) {
 	switch n := len(value); {
 	case value[0] == '{' && value[n-1] == '}':
-		return true, DottedChars.Run(value[1:], n) == n-2 && !Random(value)
+		return true, dottedChars.Run(value[1:], n) == n-2 && !Random(value)
 	case value[0] == '%' && value[n-1] == '%':
-		return true, WordChars.Run(value[1:], n) == n-2
+		return true, wordChars.Run(value[1:], n) == n-2
 	case value[0] == '$' || value[0] == '@' || value[0] == ':': // a variable
 		at := 1
-		if value[0] == '$' && HasFold(value[1:], "env:") {
+		if value[0] == '$' && hasFold(value[1:], "env:") {
 			at += len("env:")
 		}
-		return true, n > at && WordChars.Has(value[at]) && variable(value[at:])
+		return true, n > at && wordChars.Has(value[at]) && variable(value[at:])
 	}
 	return false, false
 }
@@ -77,12 +77,12 @@ func substituted(value []byte) (whole, yes bool) {
 // variable reports whether name may be a variable or a member of one: words with at most one digit, at the end.
 func variable(name []byte) bool {
 	for part := range bytes.SplitSeq(name, []byte(".")) {
-		if len(part) == 0 || URLChars.Run(part, len(part)) < len(part) ||
+		if len(part) == 0 || urlChars.Run(part, len(part)) < len(part) ||
 			!plainName(bytes.ReplaceAll(part, []byte("-"), []byte("_"))) {
 			return false
 		}
 	}
-	n := TraitsOf(name).Digits
+	n := traitsOf(name).Digits
 	return n == 0 || n == 1 && Digits.Has(name[len(name)-1])
 }
 
@@ -90,13 +90,13 @@ func variable(name []byte) bool {
 func encodedText(value []byte) bool {
 	escapes, blank := 0, bytes.IndexByte(value, '+') >= 0
 	for i := 0; i+2 < len(value); i++ {
-		if value[i] == '%' && HexAny.Has(value[i+1]) && HexAny.Has(value[i+2]) {
+		if value[i] == '%' && hexAny.Has(value[i+1]) && hexAny.Has(value[i+2]) {
 			escapes++
 			at := i + 1
-			for HasFold(value[at:], "25") && at+4 <= len(value) {
+			for hasFold(value[at:], "25") && at+4 <= len(value) {
 				at += 2
 			}
-			blank = blank || HasFold(value[at:], "20") || HasFold(value[at:], "0a") || HasFold(value[at:], "09")
+			blank = blank || hasFold(value[at:], "20") || hasFold(value[at:], "0a") || hasFold(value[at:], "09")
 		}
 	}
 	return blank && (escapes > 1 || escapes > 0 && bytes.IndexByte(value, '+') < 0)
@@ -109,7 +109,7 @@ func verbs(value []byte) bool {
 		return false
 	}
 	rest := bytes.ReplaceAll(value, value[n:n+2], nil)
-	return len(rest) == 0 || TraitsOf(rest).Strange == 0 && !Random(rest)
+	return len(rest) == 0 || traitsOf(rest).Strange == 0 && !Random(rest)
 }
 
 // isLocation reports whether value is a path, a URL or an identifier in a vault.
@@ -133,7 +133,7 @@ func isLocation(value []byte) bool {
 }
 
 // pathChars are the characters of paths.
-var pathChars = DottedChars.With("/~*{}$@+:")
+var pathChars = dottedChars.With("/~*{}$@+:")
 
 // base64Key reports whether value, which begins like a path, is a base64 key: it contains a long piece that is not a
 // word.
@@ -153,11 +153,11 @@ func base64Key(value []byte) bool {
 // path reports whether value is a file path or a file name.
 func path(value []byte) bool {
 	if bytes.Contains(value, []byte(":\\")) && pathChars.Run(bytes.ReplaceAll(value, []byte(`\`), nil),
-		len(value)) >= len(value)-4 || bytes.Count(value, []byte("/")) >= 2 && DashedWords(value) && !unwordly(value, 52, 3) {
+		len(value)) >= len(value)-4 || bytes.Count(value, []byte("/")) >= 2 && dashedWords(value) && !unwordly(value, 52, 3) {
 		return true
 	}
 	dot := bytes.LastIndexByte(value, '.')
-	if dot < 1 || TraitsOf(value).Strange > 1 || Random(value[:dot]) {
+	if dot < 1 || traitsOf(value).Strange > 1 || Random(value[:dot]) {
 		return false
 	}
 	switch string(bytes.ToLower(value[dot+1:])) {
@@ -177,7 +177,7 @@ func member(value []byte) bool {
 	}
 	for part := range bytes.SplitSeq(value, []byte(".")) {
 		part = bytes.TrimRight(part, "?!")
-		if len(part) == 0 || Digits.Has(part[0]) || WordChars.Run(part, len(part)) != len(part) || !plainName(part) {
+		if len(part) == 0 || Digits.Has(part[0]) || wordChars.Run(part, len(part)) != len(part) || !plainName(part) {
 			return false
 		}
 	}
@@ -203,10 +203,10 @@ func code(value []byte) bool {
 		return true
 	}
 	var open []byte
-	var quotes ByteSet
+	var quotes byteSet
 	names, marks, brackets := 0, 0, 0
 	for i := 0; i < len(value); {
-		if n := WordChars.Run(value[i:], len(value)); n > 0 {
+		if n := wordChars.Run(value[i:], len(value)); n > 0 {
 			if !plainName(value[i : i+n]) {
 				return false
 			}
@@ -234,15 +234,15 @@ func code(value []byte) bool {
 		}
 		i++
 	}
-	if brackets == 0 && TraitsOf(value).Digits > 0 && !bytes.Contains(value, []byte("::")) {
+	if brackets == 0 && traitsOf(value).Digits > 0 && !bytes.Contains(value, []byte("::")) {
 		return false
 	}
-	return marks > 0 && marks <= 2+2*names && quotes == ByteSet{} && (names > 0 || len(value) < 10) &&
-		(len(open) == 0 || HasCall(value))
+	return marks > 0 && marks <= 2+2*names && quotes == byteSet{} && (names > 0 || len(value) < 10) &&
+		(len(open) == 0 || hasCall(value))
 }
 
 // operators are the characters of operators in an expression.
-var operatorSigns = SetOf("<>|&!*?.,:;-+=/")
+var operatorSigns = setOf("<>|&!*?.,:;-+=/")
 
 // isOperator reports whether the character at the start of text may be an operator.
 func isOperator(text []byte) bool {
@@ -292,12 +292,12 @@ func versioned(name []byte) bool {
 }
 
 // Letters are the ASCII letters.
-var Letters = SetOf("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
+var Letters = setOf("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 
-// HasCall reports whether value contains a bracket after a name, as in a call or an index expression.
-func HasCall(value []byte) bool {
+// hasCall reports whether value contains a bracket after a name, as in a call or an index expression.
+func hasCall(value []byte) bool {
 	for i := 1; i < len(value); i++ {
-		if (value[i] == '(' || value[i] == '[' || value[i] == '{' || value[i] == '`') && WordChars.Has(value[i-1]) {
+		if (value[i] == '(' || value[i] == '[' || value[i] == '{' || value[i] == '`') && wordChars.Has(value[i-1]) {
 			return true
 		}
 	}
@@ -314,7 +314,7 @@ func referenceInCode(value []byte) bool {
 	case '$':
 		return len(value) < 2 || value[1] != '2' && value[1] != '1' && value[1] != '5' && value[1] != '6' // a hash of crypt
 	case '%':
-		return value[len(value)-1] == '%' || !HexAny.Has(value[1])
+		return value[len(value)-1] == '%' || !hexAny.Has(value[1])
 	}
 	if fromProgram(value) {
 		return true
@@ -345,7 +345,7 @@ func call(value []byte) bool {
 		return false
 	}
 	for word := range bytes.FieldsFuncSeq(value, func(r rune) bool { return strings.ContainsRune("(),._", r) }) {
-		if Digits.Has(word[0]) || WordChars.Run(word, len(word)) < len(word) || !letterThenDigit(word) || randomWord(word) {
+		if Digits.Has(word[0]) || wordChars.Run(word, len(word)) < len(word) || !letterThenDigit(word) || randomWord(word) {
 			return false
 		}
 	}

@@ -15,7 +15,7 @@ import (
 // previous one, and Prev, if it is set, the name of the previous one.
 //
 // clean is read to its end. If Restore returns an error, it may have written a part of the original or wrong bytes. The
-// error wraps [ErrPatch] or [objects.ErrCorrupt] if the clean bytes and the patches do not belong together.
+// error wraps [errPatch] or [objects.ErrCorrupt] if the clean bytes and the patches do not belong together.
 func Restore(w io.Writer, clean io.Reader, patches ...Patch) error {
 	if err := restore(w, bufio.NewReaderSize(clean, 64<<10), patches); err != nil {
 		return fmt.Errorf("restore original: %w", err)
@@ -32,7 +32,7 @@ func restore(w io.Writer, clean io.Reader, patches []Patch) error {
 	copyTo := func(w io.Writer, to int64) error {
 		n, err := io.CopyN(w, clean, to-at)
 		if at += n; errors.Is(err, io.EOF) {
-			return fmt.Errorf("%w: %d clean bytes, want more", ErrPatch, at)
+			return fmt.Errorf("%w: %d clean bytes, want more", errPatch, at)
 		}
 		return err
 	}
@@ -53,7 +53,7 @@ func restore(w io.Writer, clean io.Reader, patches []Patch) error {
 		}
 	}
 	if n, err := io.CopyN(io.Discard, clean, 1); err != io.EOF {
-		return cmp.Or(err, fmt.Errorf("%w: %d clean bytes more than %d", ErrPatch, n, at))
+		return cmp.Or(err, fmt.Errorf("%w: %d clean bytes more than %d", errPatch, n, at))
 	}
 	last := patches[len(patches)-1]
 	if _, err := w.Write(last.Tail); err != nil {
@@ -68,7 +68,7 @@ func restore(w io.Writer, clean io.Reader, patches []Patch) error {
 // checkChain reports an error unless each patch begins where the previous one ends.
 func checkChain(patches []Patch) error {
 	if len(patches) == 0 {
-		return fmt.Errorf("%w: no patch", ErrPatch)
+		return fmt.Errorf("%w: no patch", errPatch)
 	}
 	var after int64
 	var prev objects.Hash
@@ -77,7 +77,7 @@ func checkChain(patches []Patch) error {
 			return fmt.Errorf("patch %d: %w", i, err)
 		}
 		if p.Before != after || i > 0 && !p.Prev.IsZero() && p.Prev != prev {
-			return fmt.Errorf("%w: patch %d does not follow the one before it", ErrPatch, i)
+			return fmt.Errorf("%w: patch %d does not follow the one before it", errPatch, i)
 		}
 		after = p.After
 		if i+1 < len(patches) && !patches[i+1].Prev.IsZero() {

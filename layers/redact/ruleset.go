@@ -12,7 +12,7 @@ import (
 // New returns the built-in rules and those of c. The ID identifies them except for the known values, since the ID is
 // pushed. The error names the custom rule that is not a valid expression.
 func New(c Config) (Rules, error) {
-	set := &Ruleset{Allowed: map[string]bool{}}
+	set := &ruleset{Allowed: map[string]bool{}}
 	for _, k := range c.Known {
 		set.Know(k)
 	}
@@ -25,7 +25,7 @@ func New(c Config) (Rules, error) {
 		if err != nil {
 			return Rules{}, fmt.Errorf("rule %s: %w", u.Name, err)
 		}
-		set.Custom = append(set.Custom, CustomPattern{Name: u.Name, Re: re})
+		set.Custom = append(set.Custom, customPattern{Name: u.Name, Re: re})
 		fmt.Fprintf(&own, "rule %q %q\n", u.Name, u.Regexp)
 	}
 	for _, a := range slices.Sorted(slices.Values(c.Allow)) {
@@ -35,6 +35,6 @@ func New(c Config) (Rules, error) {
 	if own.Len() > 0 {
 		id += " own-" + objects.Sum([]byte(own.String())).String()[:8]
 	}
-	set.Scans.New = func() any { return NewScan(set) }
+	set.Scans.New = func() any { return newScan(set) }
 	return Rules{ID: id, set: set}, nil
 }

@@ -7,9 +7,9 @@ import (
 // A Scan scans one text at a time: a decoded string, a line that is not JSON, or decoded base64 or percent encoding.
 // It is not safe for use by several goroutines.
 type Scan struct {
-	Rules   *Ruleset
+	Rules   *ruleset
 	words   *dictionary // of the built-in rules
-	session *Knowns     // known values of the session; may be nil
+	session *knowns     // known values of the session; may be nil
 	Text    []byte
 	Spans   []Span // the findings, in no order
 	name    int    // the end of the last name that pair examined
@@ -27,7 +27,7 @@ type Scan struct {
 	tableEnd     int      // the end of the last table
 	cells        []Span   // buffer for a row
 	kinds        []string // the kinds of the columns
-	Names        NameCache
+	Names        nameCache
 }
 
 // found reports text[start:end] as a secret unless it is allowed.
@@ -63,8 +63,8 @@ func (s *Scan) Run(text []byte, depth int) []Span {
 	return s.Spans
 }
 
-// MinEncoded is the minimum length of a run of base64 that is decoded: 18 bytes.
-const MinEncoded = 24
+// minEncoded is the minimum length of a run of base64 that is decoded: 18 bytes.
+const minEncoded = 24
 
 // encoded decodes and scans the base64 and percent-encoded parts of the text.
 func (s *Scan) encoded() {
@@ -75,16 +75,16 @@ func (s *Scan) encoded() {
 	inner := s.decoder
 	inner.session = s.session
 	// a run of 24 characters contains every 24th character of the text at least once
-	for i := MinEncoded - 1; i < len(text); i += MinEncoded {
+	for i := minEncoded - 1; i < len(text); i += minEncoded {
 		if !Base64.Has(text[i]) {
 			continue
 		}
 		start := i - Base64.RunBack(text[:i], i)
 		end := i + Base64.Run(text[i:], len(text))
-		if end-start >= MinEncoded && start >= s.base64End {
+		if end-start >= minEncoded && start >= s.base64End {
 			s.base64(inner, start, end)
 		}
-		i = max(i, end-MinEncoded)
+		i = max(i, end-minEncoded)
 	}
 	if s.hasZeroWidth {
 		s.withoutZeroWidth(inner)
@@ -97,14 +97,14 @@ func (s *Scan) encoded() {
 func (s *Scan) base64(inner *Scan, start, end int) {
 	for shift := range 4 {
 		from := start + shift
-		if end-from < MinEncoded {
+		if end-from < minEncoded {
 			return
 		}
-		if s.plain = Decode64(s.plain[:0], s.Text[from:from+MinEncoded]); !Readable(s.plain) {
+		if s.plain = decode64(s.plain[:0], s.Text[from:from+minEncoded]); !readable(s.plain) {
 			continue // most base64 is no text
 		}
 		s.base64End = s.lines(from, end)
-		s.plain = Decode64(s.plain[:0], s.joined)
+		s.plain = decode64(s.plain[:0], s.joined)
 		for _, f := range inner.Run(s.plain, s.depth+1) {
 			s.found(s.where[f.Start*4/3], s.where[min(len(s.joined), (f.End*4+2)/3)-1]+1, f.Rule)
 		}
@@ -123,7 +123,7 @@ func (s *Scan) percent(inner *Scan) {
 		if n < 0 {
 			return
 		}
-		if i += n; i+2 >= len(text) || !HexAny.Has(text[i+1]) || !HexAny.Has(text[i+2]) {
+		if i += n; i+2 >= len(text) || !hexAny.Has(text[i+1]) || !hexAny.Has(text[i+2]) {
 			i++
 			continue
 		}
@@ -152,8 +152,8 @@ func (s *Scan) unescape(start, end int) {
 	s.plain, s.where = s.plain[:0], s.where[:0]
 	for i := start; i < end; {
 		s.where = append(s.where, i)
-		if c := s.Text[i]; c == '%' && i+2 < end && HexAny.Has(s.Text[i+1]) && HexAny.Has(s.Text[i+2]) {
-			s.plain = append(s.plain, Nibble(s.Text[i+1])<<4|Nibble(s.Text[i+2]))
+		if c := s.Text[i]; c == '%' && i+2 < end && hexAny.Has(s.Text[i+1]) && hexAny.Has(s.Text[i+2]) {
+			s.plain = append(s.plain, nibble(s.Text[i+1])<<4|nibble(s.Text[i+2]))
 			i += 3
 			continue
 		}

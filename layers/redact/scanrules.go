@@ -18,29 +18,29 @@ type Custom struct {
 	Regexp string
 }
 
-// A Ruleset is the built-in rules and those of a [Config]. It is safe for use by several goroutines.
-type Ruleset struct {
+// A ruleset is the built-in rules and those of a [Config]. It is safe for use by several goroutines.
+type ruleset struct {
 	Values  []Known // what known holds
-	known   Knowns
+	known   knowns
 	Allowed map[string]bool
-	Custom  []CustomPattern
+	Custom  []customPattern
 	Scans   sync.Pool
 }
 
 // Know adds a value that is a secret wherever it occurs.
-func (r *Ruleset) Know(k Known) {
+func (r *ruleset) Know(k Known) {
 	r.Values = append(r.Values, k)
 	r.known.Add(k)
 }
 
-// A CustomPattern is a compiled [Custom] rule.
-type CustomPattern struct {
+// A customPattern is a compiled [Custom] rule.
+type customPattern struct {
 	Name string
 	Re   *regexp.Regexp
 }
 
 // allows reports whether the user allowed this rule or this secret.
-func (r *Ruleset) allows(rule string, secret []byte) bool {
+func (r *ruleset) allows(rule string, secret []byte) bool {
 	return len(r.Allowed) > 0 && (r.Allowed[rule] || r.Allowed[Fingerprint(secret)])
 }
 

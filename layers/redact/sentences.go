@@ -8,7 +8,7 @@ import (
 // value", "set to value", "(valid for a day): value", "- value". The value must look generated.
 func (s *Scan) inSentence(name []byte, end int) {
 	for _, word := range [...]string{"password", "passphrase", "passwd", "passwort"} {
-		if len(name) == len(word) && HasFold(name, word) {
+		if len(name) == len(word) && hasFold(name, word) {
 			s.sentence(end)
 		}
 	}
@@ -24,7 +24,7 @@ func (s *Scan) sentence(end int) {
 		if !signs.Has(c) || 'a' <= c && (i == 0 || rest[i-1] != ' ') && c <= 'z' {
 			continue
 		}
-		if c == '=' && Spaces(rest[:i]) == i {
+		if c == '=' && spaces(rest[:i]) == i {
 			return // an assignment
 		}
 		for _, sign := range [...]string{": ", "= ", "- ", "is ", "to ", "lautet ", "ist ", "est ", "es ", "è ", "é ", "は ",
@@ -44,7 +44,7 @@ func (s *Scan) sentence(end int) {
 		if i+1 < len(rest) && rest[i] == '=' && !Alnum.Has(rest[i+1]) {
 			continue // an assignment
 		}
-		i += Spaces(rest[min(i, len(rest)):])
+		i += spaces(rest[min(i, len(rest)):])
 		if bytes.HasPrefix(rest[min(i, len(rest)):], []byte("**")) {
 			i += 2
 		}
@@ -58,7 +58,7 @@ func (s *Scan) sentence(end int) {
 }
 
 // signs are the first bytes of the words and marks that precede a value, and the bytes that end a sentence.
-var signs = SetOf(":=-itle\xc3\xe3\xef;{\".")
+var signs = setOf(":=-itle\xc3\xe3\xef;{\".")
 
 // foreignPassword finds the password in "Kennwort: value" and similar words of other languages.
 func (s *Scan) foreignPassword(at int, w *word) {
@@ -74,7 +74,7 @@ func (s *Scan) oracleLogin(at int, w *word) {
 	for from, end := range s.arguments(at + len(w.text)) {
 		word := s.Text[from:end]
 		n := bytes.IndexByte(word, '/')
-		if n < 1 || WordChars.Run(word, n) < n {
+		if n < 1 || wordChars.Run(word, n) < n {
 			continue
 		}
 		if h := bytes.LastIndexByte(word, '@'); h > n {
@@ -88,10 +88,10 @@ func (s *Scan) oracleLogin(at int, w *word) {
 // redisAuth finds the password in a line "AUTH password" or "AUTH user password".
 func (s *Scan) redisAuth(at int, w *word) {
 	text := s.Text
-	if !bytes.HasPrefix(text[at:], []byte("AUTH ")) || at > 0 && !OpensLine(text[:at], false) {
+	if !bytes.HasPrefix(text[at:], []byte("AUTH ")) || at > 0 && !opensLine(text[:at], false) {
 		return
 	}
-	end := at + lineLength(text[at:min(len(text), at+MaxValue)])
+	end := at + lineLength(text[at:min(len(text), at+maxValue)])
 	var words [][]byte
 	for word := range bytes.FieldsSeq(text[at:end]) {
 		if words = append(words, word); len(words) > 3 {
@@ -103,9 +103,9 @@ func (s *Scan) redisAuth(at int, w *word) {
 	}
 	last := trimCell(text, end-len(words[len(words)-1]), end)
 	if string(words[1]) == "PLAIN" || string(words[1]) == "LOGIN" { // of SMTP
-		plain := Decode64(nil, bytes.TrimRight(text[last.Start:last.End], "="))
+		plain := decode64(nil, bytes.TrimRight(text[last.Start:last.End], "="))
 		if value := plain[bytes.LastIndexByte(plain, 0)+1:]; len(value) == 0 ||
-			!Plausible("password", value, Env) || Common(value) {
+			!Plausible("password", value, env) || common(value) {
 			return
 		}
 	}
@@ -148,11 +148,11 @@ func (s *Scan) terraformPassword(at int, w *word) {
 			return
 		}
 		i += n + len(name)
-		k, _, _ := SkipClosers(s.Text, from+i)
-		if k += Spaces(s.Text[k:]); k >= len(s.Text) || s.Text[k] != ':' && s.Text[k] != '=' {
+		k, _, _ := skipClosers(s.Text, from+i)
+		if k += spaces(s.Text[k:]); k >= len(s.Text) || s.Text[k] != ':' && s.Text[k] != '=' {
 			continue
 		}
-		if v, _, ok := s.literal(k + 1 + Spaces(s.Text[k+1:])); ok {
+		if v, _, ok := s.literal(k + 1 + spaces(s.Text[k+1:])); ok {
 			s.password(v.Start, v.End)
 			return
 		}
@@ -162,7 +162,7 @@ func (s *Scan) terraformPassword(at int, w *word) {
 // httpBasic finds the second word after "http-basic.name", which poetry and composer use as a password.
 func (s *Scan) httpBasic(at int, w *word) {
 	i, words := at+len(w.text), 0
-	for from, end := range s.arguments(i + DottedChars.Run(s.Text[i:], 64)) {
+	for from, end := range s.arguments(i + dottedChars.Run(s.Text[i:], 64)) {
 		if words++; words == 2 {
 			s.password(from, end)
 			return

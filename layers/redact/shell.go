@@ -7,9 +7,9 @@ import (
 // Quote reports whether c is a single or double quote.
 func Quote(c byte) bool { return c == '"' || c == '\'' }
 
-// ShellWord returns the bounds of the next word of a command at i, without its quotes. They are equal at the end of
+// shellWord returns the bounds of the next word of a command at i, without its quotes. They are equal at the end of
 // the command.
-func ShellWord(text []byte, i int) (from, end int) {
+func shellWord(text []byte, i int) (from, end int) {
 	for i < len(text) && (text[i] == ' ' || text[i] == '\t' || text[i] == '\\' && i+1 < len(text) &&
 		(text[i+1] == '\n' || Quote(text[i+1]))) {
 		if text[i] == '\\' && text[i+1] == '\n' {
@@ -18,10 +18,10 @@ func ShellWord(text []byte, i int) (from, end int) {
 		i++
 	}
 	if i < len(text) && Quote(text[i]) {
-		if n := bytes.IndexByte(text[i+1:], text[i]); n > 0 || n == 0 && EscapedQuote(text[i+2:], text[i], 0) > 0 {
+		if n := bytes.IndexByte(text[i+1:], text[i]); n > 0 || n == 0 && escapedQuote(text[i+2:], text[i], 0) > 0 {
 			q := text[i]
 			for end = i + 1 + n; end < len(text); {
-				more := EscapedQuote(text[end+1:], q, 0)
+				more := escapedQuote(text[end+1:], q, 0)
 				k := bytes.IndexByte(text[min(len(text), end+1+more):], q)
 				if more == 0 || k < 0 {
 					break
@@ -56,8 +56,8 @@ func Assigns(text []byte) bool {
 	return false
 }
 
-// Defines reports whether text ends with the opening of a call that sets or reads the variable whose name follows.
-func Defines(text []byte) bool {
+// defines reports whether text ends with the opening of a call that sets or reads the variable whose name follows.
+func defines(text []byte) bool {
 	for _, words := range [...]string{"define(", "setenv(", "putenv(", "setdefault(", "set_env(", "setProperty(",
 		"Setenv(", "getenv(", "environ.get(", "env(", "config(", "EnvironmentVariable("} {
 		if bytes.HasSuffix(text, []byte(words)) {

@@ -16,8 +16,8 @@ type Span struct {
 	Quote      bool
 }
 
-// Merge sorts spans and joins overlapping ones. The rule of the longest part becomes the rule of the whole.
-func Merge(spans []Span) []Span {
+// merge sorts spans and joins overlapping ones. The rule of the longest part becomes the rule of the whole.
+func merge(spans []Span) []Span {
 	slices.SortFunc(spans, func(a, b Span) int {
 		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(b.End, a.End), compareRules(a.Rule, b.Rule))
 	})
@@ -45,8 +45,8 @@ func Size(spans []Span) (n int) {
 	return n
 }
 
-// Without returns spans minus holes. Both must be sorted and must not overlap.
-func Without(spans, holes []Span) []Span {
+// without returns spans minus holes. Both must be sorted and must not overlap.
+func without(spans, holes []Span) []Span {
 	if len(holes) == 0 {
 		return spans
 	}
@@ -71,8 +71,8 @@ func Without(spans, holes []Span) []Span {
 	return out
 }
 
-// Places are the parts of a value that may be cut, sorted and without overlap.
-type Places struct {
+// places are the parts of a value that may be cut, sorted and without overlap.
+type places struct {
 	List []Place
 	Json bool // the value is JSON: a backslash starts an escape
 }
@@ -83,16 +83,16 @@ type Place struct {
 	Number     bool
 }
 
-// SafePlaces returns the parts of value that may be cut.
-func SafePlaces(value []byte) Places {
+// safePlaces returns the parts of value that may be cut.
+func safePlaces(value []byte) places {
 	if !json.Valid(value) {
-		return TextPlaces(value)
+		return textPlaces(value)
 	}
-	p := Places{Json: true}
+	p := places{Json: true}
 	for i := 0; i < len(value); {
 		switch c := value[i]; {
 		case c == '"':
-			end, _ := EndOfString(value, i+1)
+			end, _ := endOfString(value, i+1)
 			p.List = append(p.List, Place{i + 1, end, false})
 			i = end + 1
 		case c == '-' || '0' <= c && c <= '9':
@@ -109,8 +109,8 @@ func SafePlaces(value []byte) Places {
 	return p
 }
 
-// TextPlaces returns each line of value, without its line end, as a place.
-func TextPlaces(value []byte) (p Places) {
+// textPlaces returns each line of value, without its line end, as a place.
+func textPlaces(value []byte) (p places) {
 	start := 0
 	for i, c := range value {
 		if c == '\n' {
@@ -124,7 +124,7 @@ func TextPlaces(value []byte) (p Places) {
 
 // Clip restricts found to the places and extends the rest to whole characters, whole escapes and whole numbers. found
 // must be sorted and must not overlap; neither does the result.
-func (p Places) Clip(value []byte, found []Span) []Span {
+func (p places) Clip(value []byte, found []Span) []Span {
 	var out []Span
 	list, at := p.List, 0 // at is the start of a character
 	for _, f := range found {
@@ -144,12 +144,12 @@ func (p Places) Clip(value []byte, found []Span) []Span {
 			out = append(out, s)
 		}
 	}
-	return Merge(out)
+	return merge(out)
 }
 
 // fit returns the part of f in q, extended as in Clip, and the start of its last character. at is the start of a
 // character in q, at or before f.
-func (p Places) fit(value []byte, q Place, f Span, at int) (Span, int) {
+func (p places) fit(value []byte, q Place, f Span, at int) (Span, int) {
 	if q.Number {
 		return Span{q.Start, q.End, f.Rule, true}, q.Start
 	}
@@ -168,7 +168,7 @@ func (p Places) fit(value []byte, q Place, f Span, at int) (Span, int) {
 
 // character returns the length of the first character of b: an escape, a surrogate pair of two escapes, or a UTF-8
 // sequence.
-func (p Places) character(b []byte) int {
+func (p places) character(b []byte) int {
 	if p.Json && b[0] == '\\' {
 		_, n := Unescape(b)
 		return n

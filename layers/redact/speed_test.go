@@ -166,7 +166,7 @@ func TestRealFindings(t *testing.T) {
 // placeholder can hold.
 func TestPatterns(t *testing.T) {
 	t.Parallel()
-	patterns, err := ParsePatterns(GitleaksData)
+	patterns, err := parsePatterns(gitleaksData)
 	if err != nil || len(patterns) < 200 {
 		t.Fatalf("%d patterns, %v", len(patterns), err)
 	}
@@ -194,7 +194,7 @@ func TestWindowsFindWhatTheWholeTextHolds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	patterns, err := ParsePatterns(GitleaksData)
+	patterns, err := parsePatterns(gitleaksData)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -204,7 +204,7 @@ func TestWindowsFindWhatTheWholeTextHolds(t *testing.T) {
 		at := rnd.IntN(len(text))
 		text = text[:at] + "\n" + plants.Fill(p.Text, p.Make(rnd)) + "\n" + text[at:]
 	}
-	found := Merge(rules.set.Find([]byte(text), nil))
+	found := merge(rules.set.Find([]byte(text), nil))
 	for _, p := range patterns {
 		if slices.Contains(Covered, p.ID) {
 			continue
@@ -215,7 +215,7 @@ func TestWindowsFindWhatTheWholeTextHolds(t *testing.T) {
 			p.Judge(s, 0, m)
 		}
 		for _, want := range s.Spans {
-			near := strings.ToLower(text[max(0, want.Start-MaxLead):want.End])
+			near := strings.ToLower(text[max(0, want.Start-maxLead):want.End])
 			covered := true // what is far from its keyword is not looked at: 40 digits behind a "sourcegraph" somewhere
 			for _, k := range p.Keywords {
 				covered = covered && (len(k) < 3 || !strings.Contains(near, strings.ToLower(k)))

@@ -4,8 +4,8 @@ import (
 	"bytes"
 )
 
-// EndsWithNameKey reports whether text ends with a key such as "name": or "key":, whose value is the name of something.
-func EndsWithNameKey(text []byte) bool {
+// endsWithNameKey reports whether text ends with a key such as "name": or "key":, whose value is the name of something.
+func endsWithNameKey(text []byte) bool {
 	text = bytes.TrimRight(text[max(0, len(text)-64):],
 		"/ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
 	text = bytes.TrimRight(text, "\"'\\: ")
@@ -17,10 +17,10 @@ func EndsWithNameKey(text []byte) bool {
 	return false
 }
 
-// EscapedQuote returns the length of an escaped quote at the start of rest, the text after a quote q: 0 if q closes its
+// escapedQuote returns the length of an escaped quote at the start of rest, the text after a quote q: 0 if q closes its
 // literal. A quote is escaped by doubling (YAML, SQL, ADO.NET) or, in a shell, by a quoted quote between two
 // literals. slashes is the number of backslashes before each quote of the literal.
-func EscapedQuote(rest []byte, q byte, slashes int) int {
+func escapedQuote(rest []byte, q byte, slashes int) int {
 	if n := slashes; len(rest) > n && rest[n] == q && slashesBefore(rest[:n]) == n {
 		return n + 1
 	}

@@ -6,9 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// EndOfString returns the offset of the quote that closes the JSON string whose content starts at i; len(b) and false
+// endOfString returns the offset of the quote that closes the JSON string whose content starts at i; len(b) and false
 // if there is none.
-func EndOfString(b []byte, i int) (int, bool) {
+func endOfString(b []byte, i int) (int, bool) {
 	for at := i; ; {
 		n := bytes.IndexByte(b[at:], '"')
 		if n < 0 {
@@ -26,8 +26,8 @@ func EndOfString(b []byte, i int) (int, bool) {
 	}
 }
 
-// Unquote appends the unescaped content raw of a JSON string to dst.
-func Unquote(dst, raw []byte) []byte {
+// unquote appends the unescaped content raw of a JSON string to dst.
+func unquote(dst, raw []byte) []byte {
 	for {
 		n := bytes.IndexByte(raw, '\\')
 		if n < 0 || n+1 == len(raw) {
@@ -73,16 +73,16 @@ func hex4(b []byte) (r rune, ok bool) {
 		return 0, false
 	}
 	for _, c := range b[2:6] {
-		if !HexAny.Has(c) {
+		if !hexAny.Has(c) {
 			return 0, false
 		}
-		r = r<<4 | rune(Nibble(c))
+		r = r<<4 | rune(nibble(c))
 	}
 	return r, true
 }
 
-// RawOffsets converts increasing offsets in the unescaped text of raw to offsets in raw, in place.
-func RawOffsets(raw []byte, offsets []int) []int {
+// rawOffsets converts increasing offsets in the unescaped text of raw to offsets in raw, in place.
+func rawOffsets(raw []byte, offsets []int) []int {
 	out := offsets[:0]
 	at, text := 0, 0
 	for _, want := range offsets {

@@ -33,7 +33,7 @@ func TestUnquote(t *testing.T) {
 		}
 		raw = raw[:rnd.IntN(len(raw)+1)]
 		before := []byte("before")
-		if got, want := Unquote(before[:rnd.IntN(7)], raw), unquoteOne(raw); !bytes.HasSuffix(got, want) || len(got)-len(want) > 6 {
+		if got, want := unquote(before[:rnd.IntN(7)], raw), unquoteOne(raw); !bytes.HasSuffix(got, want) || len(got)-len(want) > 6 {
 			t.Fatalf("Unquote(%q) = %q, want %q", raw, got, want)
 		}
 	}

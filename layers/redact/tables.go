@@ -57,7 +57,7 @@ func (s *Scan) table(start, end int) {
 		if !heading(cell) {
 			return
 		}
-		kind := SecretName(cell)
+		kind := secretName(cell)
 		if len(cell) > 0 {
 			named++
 		}
@@ -72,11 +72,11 @@ func (s *Scan) table(start, end int) {
 // gridAt returns the layout of a table if the name text[start:end] may be in its head.
 func gridAt(text []byte, start, end int) (g grid, ok bool) {
 	g = grid{newline: "\n", style: Quoted}
-	i, _, _ := SkipClosers(text, end)
-	if HasFold(text[end:], `\t`) || HasFold(text[end:], `\r`) {
+	i, _, _ := skipClosers(text, end)
+	if hasFold(text[end:], `\t`) || hasFold(text[end:], `\r`) {
 		i = end
 	}
-	n := Spaces(text[i:])
+	n := spaces(text[i:])
 	if n < 2 && i+n < len(text) && text[i] != '\t' && !besideCell.Has(text[i+n]) {
 		return g, false
 	}
@@ -86,7 +86,7 @@ func gridAt(text []byte, start, end int) (g grid, ok bool) {
 			return g, true
 		}
 	}
-	if last := i+n == len(text) || Newline(text[i+n:]) > 0 || HasFold(text[i+n:], `\r`); !last && n < 2 {
+	if last := i+n == len(text) || Newline(text[i+n:]) > 0 || hasFold(text[i+n:], `\r`); !last && n < 2 {
 		return g, false
 	}
 	before := bytes.TrimRight(text[:start], "\"'`*\\")
@@ -97,12 +97,12 @@ func gridAt(text []byte, start, end int) (g grid, ok bool) {
 			return g, true
 		}
 	}
-	g.style = Loose
+	g.style = loose
 	return g, n > 1 || start > 1 && text[start-1] == ' ' && text[start-2] == ' '
 }
 
 // besideCell are the bytes that may follow a cell.
-var besideCell = SetOf("|,;\t\r\n\\\xe2")
+var besideCell = setOf("|,;\t\r\n\\\xe2")
 
 // line returns the bounds of the line around text[start:end], without its line end.
 func (g *grid) line(text []byte, start, end int) (from, to int, ok bool) {
@@ -138,7 +138,7 @@ func (g *grid) split(text []byte, from, to int, cells []Span) []Span {
 	}
 	for i := from; ; {
 		n := bytes.Index(text[i:to], []byte(g.between))
-		if q := i + Spaces(text[i:to]); n >= 0 && (g.between == "," || g.between == ";") && q < to &&
+		if q := i + spaces(text[i:to]); n >= 0 && (g.between == "," || g.between == ";") && q < to &&
 			(text[q] == '"' || text[q] == '\\') {
 			n = g.closed(text[i:to], q-i, n)
 		}
@@ -163,7 +163,7 @@ func (g *grid) closed(cell []byte, q, n int) int {
 	return n
 }
 
-var blanks = SetOf(" \t")
+var blanks = setOf(" \t")
 
 // trimCell returns the bounds of text[start:end] without blanks, quotes and other marks around it.
 func trimCell(text []byte, start, end int) Span {
@@ -196,7 +196,7 @@ func nameStart(cell []byte) int {
 }
 
 // unmarked are the bytes that do not occur in such a mark.
-var unmarked = func() (v ByteSet) {
+var unmarked = func() (v byteSet) {
 	for c := range 256 {
 		if bytes.IndexByte([]byte("\"\xe2\t\\:>|+"), byte(c)) < 0 {
 			v[c>>6] |= 1 << (c & 63)
@@ -210,7 +210,7 @@ func heading(cell []byte) bool {
 	return len(cell) <= 48 && headingChars.Run(cell, 48) == len(cell) && bytes.Count(cell, []byte(" ")) < 5
 }
 
-var headingChars = SetOf("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-./ #%?:*@\"\xc2\xa0")
+var headingChars = setOf("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-./ #%?:*@\"\xc2\xa0")
 
 // rows finds the secrets in the rows of g after i, and returns the end of the table.
 func (s *Scan) rows(g *grid, i int) int {
@@ -253,8 +253,8 @@ func (s *Scan) cellOf(g *grid, k int, c Span) {
 		return // code
 	}
 	if k == 0 { // behind the number or sign of the line
-		c.Start += c.End - c.Start - Visible.RunBack(s.Text[c.Start:c.End], MaxValue)
-		c.Start = max(c.Start, min(c.End, LineStart(s.Text, c.Start)))
+		c.Start += c.End - c.Start - Visible.RunBack(s.Text[c.Start:c.End], maxValue)
+		c.Start = max(c.Start, min(c.End, lineStart(s.Text, c.Start)))
 	}
 	if k == len(g.kinds)-1 { // before what closes the string
 		if n := bytes.IndexByte(s.Text[c.Start:c.End], '"'); n >= 0 {
@@ -262,21 +262,21 @@ func (s *Scan) cellOf(g *grid, k int, c Span) {
 		}
 	}
 	if value := s.Text[c.Start:c.End]; Plausible(g.kinds[k], value, g.style) && !camelCase(value) &&
-		(g.kinds[k] == "password" || !DashedWords(value)) {
+		(g.kinds[k] == "password" || !dashedWords(value)) {
 		s.found(c.Start, c.End, g.kinds[k])
 	}
 }
 
 // camelCase reports whether value is an identifier of several words.
 func camelCase(value []byte) bool {
-	t := TraitsOf(value)
+	t := traitsOf(value)
 	return t.Digits+t.Symbols == 0 && CaseChanges(value) < 2
 }
 
 // ruler reports whether a line consists of the lines that tables are drawn with.
 func ruler(line []byte) bool {
 	drawn := false
-	for i := LineNumberLen(line); i < len(line); {
+	for i := lineNumberLen(line); i < len(line); {
 		switch c := line[i]; {
 		case c == ' ' || c == '\t' || c == '\r' || c == '\\' || c == 'r' && i > 0 && line[i-1] == '\\' || c == '>':
 			i++
@@ -307,7 +307,7 @@ func (s *Scan) sqlInsert(at int, w *word) {
 		return
 	}
 	i := s.skipBlanks(from + to + 1)
-	if !HasFold(text[i:], "values") {
+	if !hasFold(text[i:], "values") {
 		return
 	}
 	for i += len("values"); ; {
@@ -332,7 +332,7 @@ func (s *Scan) columns(from, to int) (secret bool) {
 	for name := range bytes.SplitSeq(s.Text[from:to], []byte(",")) {
 		kind := ""
 		if len(name) <= 96 {
-			kind = SecretName(name)
+			kind = secretName(name)
 		}
 		s.kinds, secret = append(s.kinds, kind), secret || kind != ""
 	}
@@ -342,7 +342,7 @@ func (s *Scan) columns(from, to int) (secret bool) {
 // skipBlanks returns the offset after the blanks and line ends at i.
 func (s *Scan) skipBlanks(i int) int {
 	for i < len(s.Text) {
-		n := Spaces(s.Text[i:]) + Newline(s.Text[i:])
+		n := spaces(s.Text[i:]) + Newline(s.Text[i:])
 		if n == 0 {
 			break
 		}

@@ -8,7 +8,7 @@ import (
 type tokenShape struct {
 	rule     string
 	prefix   string  // case matters
-	chars    ByteSet // of the rest
+	chars    byteSet // of the rest
 	min, max int     // the number of characters after the prefix
 	entropy  float64 // minimum, of the whole token
 	mixed    bool    // it must mix letters and digits, because identifiers have the same prefix
@@ -29,71 +29,71 @@ func tokens() []tokenShape {
 
 func frequentTokens() []tokenShape {
 	return []tokenShape{
-		{"age-secret-key", "AGE-SECRET-KEY-1", Bech32, 58, 58, 0, false},
-		{"anthropic-api-key", "sk-ant-", URLChars, 32, 200, 3.5, false},
+		{"age-secret-key", "AGE-SECRET-KEY-1", bech32, 58, 58, 0, false},
+		{"anthropic-api-key", "sk-ant-", urlChars, 32, 200, 3.5, false},
 		{"aws-access-key", "A3T", Upper, 17, 17, 2.8, false},
 		{"aws-bedrock-key", "ABSK", Base64, 100, 300, 4, false},
 		{"azure-storage-key", "AccountKey=", Base64, 40, 100, 3.5, false},
-		{"contentful-token", "CFPAT-", URLChars, 43, 43, 3, false},
-		{"databricks-token", "dapi", HexLow, 32, 40, 3, false},
-		{"buildkite-token", "bkua_", HexLow, 40, 40, 3, false},
-		{"circleci-token", "CCIPAT_", WordChars, 40, 100, 3, false},
-		{"circleci-token", "CCIPRJ_", WordChars, 40, 100, 3, false},
-		{"cloudflare-token", "cfut_", URLChars, 40, 80, 3, false},
-		{"cloudflare-token", "cfat_", URLChars, 40, 80, 3, false},
-		{"cloudflare-token", "cfk_", URLChars, 40, 80, 3, false},
-		{"digitalocean-token", "dop_v1_", HexLow, 64, 64, 3, false},
-		{"digitalocean-token", "doo_v1_", HexLow, 64, 64, 3, false},
-		{"digitalocean-token", "dor_v1_", HexLow, 64, 64, 3, false},
-		{"docker-token", "dckr_pat_", URLChars, 24, 60, 3, false},
-		{"docker-token", "dckr_oat_", URLChars, 24, 60, 3, false},
+		{"contentful-token", "CFPAT-", urlChars, 43, 43, 3, false},
+		{"databricks-token", "dapi", hexLow, 32, 40, 3, false},
+		{"buildkite-token", "bkua_", hexLow, 40, 40, 3, false},
+		{"circleci-token", "CCIPAT_", wordChars, 40, 100, 3, false},
+		{"circleci-token", "CCIPRJ_", wordChars, 40, 100, 3, false},
+		{"cloudflare-token", "cfut_", urlChars, 40, 80, 3, false},
+		{"cloudflare-token", "cfat_", urlChars, 40, 80, 3, false},
+		{"cloudflare-token", "cfk_", urlChars, 40, 80, 3, false},
+		{"digitalocean-token", "dop_v1_", hexLow, 64, 64, 3, false},
+		{"digitalocean-token", "doo_v1_", hexLow, 64, 64, 3, false},
+		{"digitalocean-token", "dor_v1_", hexLow, 64, 64, 3, false},
+		{"docker-token", "dckr_pat_", urlChars, 24, 60, 3, false},
+		{"docker-token", "dckr_oat_", urlChars, 24, 60, 3, false},
 		{"doppler-token", "dp.pt.", Alnum, 40, 44, 3, false},
 		{"doppler-token", "dp.ct.", Alnum, 40, 44, 3, false},
 		{"doppler-token", "dp.sa.", Alnum, 40, 44, 3, false},
 		{"doppler-token", "dp.scim.", Alnum, 40, 44, 3, false},
 		{"doppler-token", "dp.audit.", Alnum, 40, 44, 3, false},
-		{"doppler-token", "dp.st.", DottedChars, 40, 84, 3, true}, // with the name of an environment
-		{"gcp-api-key", "AIza", URLChars, 35, 35, 3.5, false},
-		{"gcp-oauth-secret", "GOCSPX-", URLChars, 28, 28, 3, false},
-		{"gcp-oauth-token", "ya29.", DottedChars, 40, 2048, 3.5, false},
-		{"github-token", "github_pat_", WordChars, 60, 100, 3, false},
-		{"gitlab-token", "glpat-", DottedChars, 20, 120, 3, false},
-		{"gitlab-token", "gldt-", URLChars, 20, 64, 3, false},
-		{"gitlab-token", "glrt-", URLChars, 20, 64, 3, false},
-		{"gitlab-token", "glptt-", HexLow, 40, 40, 3, false},
+		{"doppler-token", "dp.st.", dottedChars, 40, 84, 3, true}, // with the name of an environment
+		{"gcp-api-key", "AIza", urlChars, 35, 35, 3.5, false},
+		{"gcp-oauth-secret", "GOCSPX-", urlChars, 28, 28, 3, false},
+		{"gcp-oauth-token", "ya29.", dottedChars, 40, 2048, 3.5, false},
+		{"github-token", "github_pat_", wordChars, 60, 100, 3, false},
+		{"gitlab-token", "glpat-", dottedChars, 20, 120, 3, false},
+		{"gitlab-token", "gldt-", urlChars, 20, 64, 3, false},
+		{"gitlab-token", "glrt-", urlChars, 20, 64, 3, false},
+		{"gitlab-token", "glptt-", hexLow, 40, 40, 3, false},
 		{"groq-api-key", "gsk_", Alnum, 40, 60, 3.5, false},
 		{"huggingface-token", "hf_", Alnum, 34, 40, 3, false},
 		{"linear-api-key", "lin_api_", Alnum, 40, 40, 3, false},
 		{"linear-oauth-token", "lin_oauth_", Alnum, 40, 80, 3, false},
-		{"neon-api-key", "napi_", LowerDigits, 60, 80, 3, false},
+		{"neon-api-key", "napi_", lowerDigits, 60, 80, 3, false},
 		{"netlify-token", "nfp_", Alnum, 36, 40, 3, false},
 		{"notion-token", "ntn_", Alnum, 40, 50, 3, false},
 		{"npm-token", "npm_", Alnum, 36, 36, 3, false},
-		{"openai-api-key", "sk-proj-", URLChars, 40, 250, 3.5, false},
-		{"openai-api-key", "sk-svcacct-", URLChars, 40, 250, 3.5, false},
-		{"openai-api-key", "sk-admin-", URLChars, 40, 250, 3.5, false},
-		{"openai-api-key", "sk-None-", URLChars, 40, 250, 3.5, false},
+		{"openai-api-key", "sk-proj-", urlChars, 40, 250, 3.5, false},
+		{"openai-api-key", "sk-svcacct-", urlChars, 40, 250, 3.5, false},
+		{"openai-api-key", "sk-admin-", urlChars, 40, 250, 3.5, false},
+		{"openai-api-key", "sk-None-", urlChars, 40, 250, 3.5, false},
 		{"openai-api-key", "sk-", Alnum, 40, 64, 3.7, false},
-		{"openrouter-api-key", "sk-or-v1-", HexLow, 64, 64, 3, false},
+		{"openrouter-api-key", "sk-or-v1-", hexLow, 64, 64, 3, false},
 		{"perplexity-api-key", "pplx-", Alnum, 40, 60, 3.5, false},
 		{"posthog-api-key", "phx_", Alnum, 40, 60, 3.5, false},
-		{"pypi-token", "pypi-AgE", URLChars, 50, 1000, 3.5, false},
+		{"pypi-token", "pypi-AgE", urlChars, 50, 1000, 3.5, false},
 		{"replicate-token", "r8_", Alnum, 37, 40, 3.5, false},
-		{"sendgrid-api-key", "SG.", DottedChars, 60, 70, 4, false},
-		{"shopify-token", "shpat_", HexAny, 32, 32, 3, false},
-		{"shopify-token", "shpss_", HexAny, 32, 32, 3, false},
-		{"shopify-token", "shpca_", HexAny, 32, 32, 3, false},
-		{"shopify-token", "shppa_", HexAny, 32, 32, 3, false},
-		{"slack-token", "xoxb-", URLChars, 24, 255, 2.8, false},
-		{"slack-token", "xoxp-", URLChars, 24, 255, 2.8, false},
-		{"slack-token", "xoxa-", URLChars, 24, 255, 2.8, false},
-		{"slack-token", "xoxr-", URLChars, 24, 255, 2.8, false},
-		{"slack-token", "xoxs-", URLChars, 24, 255, 2.8, false},
-		{"slack-token", "xoxe.xox", DottedChars, 40, 400, 3, false},
-		{"slack-token", "xapp-", URLChars, 40, 255, 3, false},
-		{"sonarqube-token", "sqa_", HexLow, 40, 40, 3, false},
-		{"sonarqube-token", "sqp_", HexLow, 40, 40, 3, false},
-		{"sonarqube-token", "squ_", HexLow, 40, 40, 3, false},
+		{"sendgrid-api-key", "SG.", dottedChars, 60, 70, 4, false},
+		{"shopify-token", "shpat_", hexAny, 32, 32, 3, false},
+		{"shopify-token", "shpss_", hexAny, 32, 32, 3, false},
+		{"shopify-token", "shpca_", hexAny, 32, 32, 3, false},
+		{"shopify-token", "shppa_", hexAny, 32, 32, 3, false},
+		{"slack-token", "xoxb-", urlChars, 24, 255, 2.8, false},
+		{"slack-token", "xoxp-", urlChars, 24, 255, 2.8, false},
+		{"slack-token", "xoxa-", urlChars, 24, 255, 2.8, false},
+		{"slack-token", "xoxr-", urlChars, 24, 255, 2.8, false},
+		{"slack-token", "xoxs-", urlChars, 24, 255, 2.8, false},
+		{"slack-token", "xoxe.xox", dottedChars, 40, 400, 3, false},
+		{"slack-token", "xapp-", urlChars, 40, 255, 3, false},
+		{"sonarqube-token", "sqa_", hexLow, 40, 40, 3, false},
+		{"sonarqube-token", "sqp_", hexLow, 40, 40, 3, false},
+		{"sonarqube-token", "squ_", hexLow, 40, 40, 3, false},
 		{"stripe-key", "sk_live_", Alnum, 16, 250, 3, false},
 		{"stripe-key", "sk_test_", Alnum, 16, 250, 3, false},
 		{"stripe-key", "rk_live_", Alnum, 16, 250, 3, false},
@@ -101,47 +101,47 @@ func frequentTokens() []tokenShape {
 		{"stripe-key", "sk_prod_", Alnum, 16, 250, 3, false},
 		{"stripe-key", "rk_prod_", Alnum, 16, 250, 3, false},
 		{"stripe-key", "whsec_", Base64, 32, 100, 3.5, false},
-		{"supabase-key", "sbp_", HexLow, 40, 40, 3, false},
-		{"supabase-key", "sb_secret_", URLChars, 24, 80, 3, false},
+		{"supabase-key", "sbp_", hexLow, 40, 40, 3, false},
+		{"supabase-key", "sb_secret_", urlChars, 24, 80, 3, false},
 	}
 }
 
 func rareTokens() []tokenShape {
 	return []tokenShape{
-		{"tailscale-key", "tskey-", URLChars, 24, 80, 3, false},
-		{"twilio-api-key", "SK", HexLow, 32, 32, 3, false},
-		{"vault-token", "hvs.", URLChars, 24, 300, 3.5, false},
-		{"vault-token", "hvb.", URLChars, 100, 400, 3.5, false},
-		{"vault-token", "hvr.", URLChars, 24, 300, 3.5, false},
+		{"tailscale-key", "tskey-", urlChars, 24, 80, 3, false},
+		{"twilio-api-key", "SK", hexLow, 32, 32, 3, false},
+		{"vault-token", "hvs.", urlChars, 24, 300, 3.5, false},
+		{"vault-token", "hvb.", urlChars, 100, 400, 3.5, false},
+		{"vault-token", "hvr.", urlChars, 24, 300, 3.5, false},
 		{"vercel-token", "vcp_", Alnum, 40, 80, 3, false},
 		{"xai-api-key", "xai-", Alnum, 60, 100, 3.5, false},
 		{"1password-token", "ops_eyJ", Base64, 100, 2000, 4, false},
-		{"atlassian-token", "ATATT3", URLChars, 100, 250, 3.5, false},
-		{"atlassian-token", "ATCTT3", URLChars, 100, 250, 3.5, false},
+		{"atlassian-token", "ATATT3", urlChars, 100, 250, 3.5, false},
+		{"atlassian-token", "ATCTT3", urlChars, 100, 250, 3.5, false},
 		{"atlassian-token", "ATBB", Alnum, 28, 40, 3.5, true},
-		{"braintree-token", "access_token$production$", Paypal, 40, 64, 3, false},
-		{"deepseek-api-key", "sk-", HexLow, 32, 32, 3, false},
-		{"dropbox-token", "sl.", URLChars, 120, 1200, 4, true},
-		{"elevenlabs-api-key", "sk_", HexLow, 48, 48, 3, false},
-		{"figma-token", "figd_", URLChars, 38, 60, 3.5, true},
-		{"firecrawl-api-key", "fc-", HexLow, 32, 32, 3, true},
-		{"gcp-refresh-token", "1//0", URLChars, 60, 200, 4, true},
-		{"langsmith-api-key", "lsv2_", WordChars, 40, 64, 3, true},
-		{"mapbox-token", "sk.eyJ", DottedChars, 60, 250, 4, false},
-		{"new-relic-key", "NRAK-", UpperDigits, 27, 27, 3, false},
+		{"braintree-token", "access_token$production$", paypal, 40, 64, 3, false},
+		{"deepseek-api-key", "sk-", hexLow, 32, 32, 3, false},
+		{"dropbox-token", "sl.", urlChars, 120, 1200, 4, true},
+		{"elevenlabs-api-key", "sk_", hexLow, 48, 48, 3, false},
+		{"figma-token", "figd_", urlChars, 38, 60, 3.5, true},
+		{"firecrawl-api-key", "fc-", hexLow, 32, 32, 3, true},
+		{"gcp-refresh-token", "1//0", urlChars, 60, 200, 4, true},
+		{"langsmith-api-key", "lsv2_", wordChars, 40, 64, 3, true},
+		{"mapbox-token", "sk.eyJ", dottedChars, 60, 250, 4, false},
+		{"new-relic-key", "NRAK-", upperDigits, 27, 27, 3, false},
 		{"notion-token", "secret_", Alnum, 43, 43, 4, true},
-		{"nuget-api-key", "oy2", LowerDigits, 43, 43, 3.5, true},
-		{"okta-token", "SSWS 00", URLChars, 38, 42, 3.5, false},
+		{"nuget-api-key", "oy2", lowerDigits, 43, 43, 3.5, true},
+		{"okta-token", "SSWS 00", urlChars, 38, 42, 3.5, false},
 		{"openai-session", "sess-", Alnum, 40, 40, 3.7, true},
-		{"pinecone-api-key", "pcsk_", WordChars, 50, 100, 3.5, true},
-		{"resend-api-key", "re_", WordChars, 32, 36, 4, true},
+		{"pinecone-api-key", "pcsk_", wordChars, 50, 100, 3.5, true},
+		{"resend-api-key", "re_", wordChars, 32, 36, 4, true},
 		{"sentry-token", "sntrys_", Base64, 80, 500, 4, false},
-		{"slack-token", "xoxc-", URLChars, 40, 255, 2.8, false},
+		{"slack-token", "xoxc-", urlChars, 40, 255, 2.8, false},
 		{"slack-token", "xoxd-", Percent, 40, 400, 3, false},
-		{"slack-token", "xoxe-1-", URLChars, 40, 400, 3, false},
-		{"square-token", "sq0csp-", URLChars, 43, 43, 3.5, true},
-		{"tavily-api-key", "tvly-", URLChars, 24, 64, 3.5, true},
-		{"twitch-token", "oauth:", LowerDigits, 30, 30, 3.5, true},
+		{"slack-token", "xoxe-1-", urlChars, 40, 400, 3, false},
+		{"square-token", "sq0csp-", urlChars, 43, 43, 3.5, true},
+		{"tavily-api-key", "tvly-", urlChars, 24, 64, 3.5, true},
+		{"twitch-token", "oauth:", lowerDigits, 30, 30, 3.5, true},
 	}
 }
 
@@ -167,7 +167,7 @@ func (t *tokenShape) match(s *Scan, at int, _ *word) {
 		end-- // of the sentence
 	}
 	secret := text[at:end]
-	if end-from < t.min || Entropy(secret) < t.entropy || IsPlaceholder(secret[len(t.prefix):]) ||
+	if end-from < t.min || Entropy(secret) < t.entropy || isPlaceholder(secret[len(t.prefix):]) ||
 		t.mixed && !Random(secret[len(t.prefix):]) {
 		return
 	}
@@ -183,13 +183,13 @@ func escaped(text []byte, at int) bool {
 // jwt finds a JSON web token at text[at:]: two parts that begin like base64 of JSON, and a signature.
 func (s *Scan) jwt(at int, _ *word) {
 	text := s.Text
-	if text[at] != 'e' || text[at+1] != 'y' || text[at+2] != 'J' || at > 0 && URLChars.Has(text[at-1]) &&
+	if text[at] != 'e' || text[at+1] != 'y' || text[at+2] != 'J' || at > 0 && urlChars.Has(text[at-1]) &&
 		!escaped(text, at) {
 		return
 	}
 	end, parts := at, 0
 	for parts < 3 {
-		n := URLChars.Run(text[end:], 16<<10)
+		n := urlChars.Run(text[end:], 16<<10)
 		if n < 8 || parts == 1 && (n < 12 || text[end] != 'e' || text[end+1] != 'y') {
 			break
 		}
@@ -201,7 +201,7 @@ func (s *Scan) jwt(at int, _ *word) {
 			end++
 		}
 	}
-	if parts == 3 && !IsPlaceholder(text[at:end]) {
+	if parts == 3 && !isPlaceholder(text[at:end]) {
 		s.found(at, end, "jwt")
 	}
 }

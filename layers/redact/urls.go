@@ -19,8 +19,8 @@ func (s *Scan) userinfo(at int, _ *word) {
 	info := text[from : from+host]
 	colon := bytes.IndexByte(info, ':')
 	if colon < 0 {
-		if len(info) >= 16 && Random(info) && !IsPlaceholder(info) &&
-			!Reference(info, Quoted) {
+		if len(info) >= 16 && Random(info) && !isPlaceholder(info) &&
+			!reference(info, Quoted) {
 			s.found(from, from+host, "url-token")
 		}
 		return
@@ -40,8 +40,8 @@ var (
 	// authority are the characters of user, password and host of a URL.
 	authority = Visible.Without(`/?#\()|,`)
 	slashed   = authority.With("/")
-	mailChars = DottedChars.With("%+")
-	scheme    = SetOf("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+.-")
+	mailChars = dottedChars.With("%+")
+	scheme    = setOf("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+.-")
 )
 
 func database(scheme []byte) bool {
@@ -64,7 +64,7 @@ func hostOf(text []byte, from int) (at int, ok bool) {
 		}
 		return at, true
 	}
-	user := WordChars.Run(text[from:], 64)
+	user := wordChars.Run(text[from:], 64)
 	if n := mailChars.Run(text[from:], 96); bytes.Contains(text[from:from+n], []byte("%40")) {
 		user = n // an address
 	}
@@ -75,14 +75,14 @@ func hostOf(text []byte, from int) (at int, ok bool) {
 		return 0, false // a port
 	}
 	end = from + Visible.Run(text[from:], 512)
-	if end = WordEnd(text[:end], from); end == from {
+	if end = wordEnd(text[:end], from); end == from {
 		return 0, false
 	}
 	at = bytes.LastIndexByte(text[from:end], '@')
 	if at <= user+1 {
 		return 0, false
 	}
-	n := DottedChars.Run(text[from+at+1:end], 255)
+	n := dottedChars.Run(text[from+at+1:end], 255)
 	next := from + at + 1 + n
 	return at, n > 2 && (next == end || bytes.IndexByte([]byte(":/?"), text[next]) >= 0)
 }
@@ -95,13 +95,13 @@ func laterHost(text []byte, from, end, at int) int {
 		bytes.EqualFold(text[from+at+1:end], []byte("localhost")) {
 		return 0
 	}
-	stop := WordEnd(text[:from+Visible.Run(text[from:], 512)], from)
+	stop := wordEnd(text[:from+Visible.Run(text[from:], 512)], from)
 	later := bytes.LastIndexByte(text[from:max(from, stop)], '@')
 	if later <= at || bytes.Contains(text[from+at:from+later], []byte("://")) {
 		return 0
 	}
 	host := from + later + 1
-	n := DottedChars.Run(text[host:stop], 255)
+	n := dottedChars.Run(text[host:stop], 255)
 	if next := host + n; n < 1 || next < stop && bytes.IndexByte([]byte(":/?"), text[next]) < 0 {
 		return 0
 	}
@@ -110,8 +110,8 @@ func laterHost(text []byte, from, end, at int) int {
 
 // isURLPassword reports whether the password of a URL is a real one, and not interpolated or an example.
 func isURLPassword(password []byte) bool {
-	return len(password) >= 4 && !IsPlaceholder(password) && !Interpolated(password) &&
-		!Common(password)
+	return len(password) >= 4 && !isPlaceholder(password) && !interpolated(password) &&
+		!common(password)
 }
 
 // dsn finds the password in user:password@tcp(host), the format of Go's MySQL driver.
@@ -144,7 +144,7 @@ func (s *Scan) authorization(at int, w *word) {
 			return
 		}
 		for _, scheme := range [...]string{"bearer ", "basic ", "token ", "apikey ", "digest ", "negotiate "} {
-			if HasFold(text[i:], scheme) {
+			if hasFold(text[i:], scheme) {
 				i += len(scheme)
 				break
 			}
@@ -152,18 +152,18 @@ func (s *Scan) authorization(at int, w *word) {
 	} else if at > 0 && Alnum.Has(text[at-1]) {
 		return
 	}
-	i += Spaces(text[i:])
+	i += spaces(text[i:])
 	end := i + credential.Run(text[i:], 8<<10)
 	value := bytes.TrimRight(text[i:end], ".=,")
 	if end < len(text) && (text[end] == '(' || text[end] == '{') {
 		return
 	}
-	if len(value) < 8 || IsPlaceholder(value) || Reference(value, Loose) || Weak(value) {
+	if len(value) < 8 || isPlaceholder(value) || reference(value, loose) || weak(value) {
 		return
 	}
 	if w.text == "basic " || bytes.Contains(bytes.ToLower(text[at:i]), []byte("basic ")) {
-		if plain := Decode64(nil, value); len(value) < 12 || !Readable(plain) ||
-			bytes.IndexByte(plain, ':') < 1 || Common(plain[bytes.IndexByte(plain, ':')+1:]) {
+		if plain := decode64(nil, value); len(value) < 12 || !readable(plain) ||
+			bytes.IndexByte(plain, ':') < 1 || common(plain[bytes.IndexByte(plain, ':')+1:]) {
 			return
 		}
 	} else if !Random(value) {
@@ -173,7 +173,7 @@ func (s *Scan) authorization(at int, w *word) {
 }
 
 // credential are the characters of the credentials in a header.
-var credential = SetOf("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-+/=.~:%")
+var credential = setOf("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-+/=.~:%")
 
 // cookie finds the values in "Cookie: a=b; c=d" that are long and random.
 func (s *Scan) cookie(at int, w *word) {
@@ -185,26 +185,26 @@ func (s *Scan) cookie(at int, w *word) {
 	if i == at+len(w.text) {
 		return
 	}
-	if HasFold(text[i:], `value"`) || HasFold(text[i:], `value\"`) { // {"name": "Cookie", "value": "..."}
+	if hasFold(text[i:], `value"`) || hasFold(text[i:], `value\"`) { // {"name": "Cookie", "value": "..."}
 		for i += len("value"); i < len(text) && bytes.IndexByte([]byte(`"\: `), text[i]) >= 0; i++ {
 		}
 	}
 	for range 64 {
-		n := NameChars.Run(text[i:], 128)
+		n := nameChars.Run(text[i:], 128)
 		if n == 0 || i+n >= len(text) || text[i+n] != '=' {
 			return
 		}
 		i += n + 1
 		end := i + cookieChars.Run(text[i:], 8<<10)
 		value := text[i:end]
-		if len(value) >= 12 && Random(value) && !IsPlaceholder(value) &&
-			!Reference(value, Loose) {
+		if len(value) >= 12 && Random(value) && !isPlaceholder(value) &&
+			!reference(value, loose) {
 			s.found(i, end, "cookie")
 		}
 		if end+1 >= len(text) || text[end] != ';' {
 			return
 		}
-		i = end + 1 + Spaces(text[end+1:])
+		i = end + 1 + spaces(text[end+1:])
 	}
 }
 
@@ -235,7 +235,7 @@ func (s *Scan) block(at int, w *word) {
 			body++
 		}
 	}
-	if body < 64 || bytes.Contains(text[i:end], []byte("...")) || Repeats(bytes.Trim(text[i:end], "-\r\n \\")) {
+	if body < 64 || bytes.Contains(text[i:end], []byte("...")) || repeats(bytes.Trim(text[i:end], "-\r\n \\")) {
 		return
 	}
 	if bytes.HasPrefix(text[end:], []byte("-----END")) {

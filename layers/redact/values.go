@@ -10,38 +10,38 @@ import (
 type Style int
 
 const (
-	Loose    Style = iota // in code, or in a table cell
+	loose    Style = iota // in code, or in a table cell
 	Sentence              // in a sentence
 	Line                  // name: value on a line of its own
-	Env                   // NAME=value, --name value, a connection string
+	env                   // NAME=value, --name value, a connection string
 	Quoted                // in quotes
 )
 
 // Plausible reports whether value, found in the position of a value of this kind and style, may be a secret.
 // References, placeholders, plain words and examples are not.
 func Plausible(kind string, value []byte, st Style) bool {
-	if len(value) < 6 || len(value) > 4096 || IsPlaceholder(value) {
+	if len(value) < 6 || len(value) > 4096 || isPlaceholder(value) {
 		return false
 	}
 	if bytes.ContainsAny(value, " \t\r\n") {
-		return Groups(value) == len(value) || kind == "password" && st >= Env && Passphrase(value, 4)
+		return Groups(value) == len(value) || kind == "password" && st >= env && passphrase(value, 4)
 	}
-	if Reference(value, st) {
+	if reference(value, st) {
 		return false
 	}
-	t := TraitsOf(value)
-	if t.Digits == 0 && t.Symbols == 0 && t.Upper == 0 && st != Env && !Unwordly(value) && (kind != "password" || !lettersAlone(value, t, st)) {
+	t := traitsOf(value)
+	if t.Digits == 0 && t.Symbols == 0 && t.Upper == 0 && st != env && !Unwordly(value) && (kind != "password" || !lettersAlone(value, t, st)) {
 		return false // one word
 	}
-	if Weak(value) || encodedExample(value) || st == Line && call(value) {
+	if weak(value) || encodedExample(value) || st == Line && call(value) {
 		return false
 	}
 	switch kind {
 	case "password":
-		return passwordLike(value, t, st) || st > Sentence && Passphrase(value, 3) || st == Sentence && Passphrase(value, 4) ||
+		return passwordLike(value, t, st) || st > Sentence && passphrase(value, 3) || st == Sentence && passphrase(value, 4) ||
 			st >= Line && lettersAlone(value, t, st)
 	case "secret":
-		if st >= Line && t.Digits < len(value) && (passwordLike(value, t, st) || Passphrase(value, 4)) {
+		if st >= Line && t.Digits < len(value) && (passwordLike(value, t, st) || passphrase(value, 4)) {
 			return true
 		}
 	}
@@ -50,7 +50,7 @@ func Plausible(kind string, value []byte, st Style) bool {
 
 // keyLike reports whether value may be a generated token or key.
 func keyLike(value []byte, t traits, st Style) bool {
-	if st > Loose && IsUUID(value) {
+	if st > loose && isUUID(value) {
 		return true
 	}
 	if st > Sentence && len(value) >= 12 && t.Strange > 0 && t.Digits > 0 && t.Upper > 0 && t.Lower > 0 {
@@ -77,16 +77,16 @@ func passwordLike(value []byte, t traits, st Style) bool {
 		return true
 	case st == Sentence:
 		return passwordInSentence(value, t)
-	case st == Loose:
+	case st == loose:
 		return loosePassword(value, t)
 	case t.Digits > 0:
 		return true
 	case t.Strange > 0:
-		return t.Upper > 0 || st >= Env
+		return t.Upper > 0 || st >= env
 	case t.Upper > 1 && t.Lower > 1 && Random(value):
-		return !DashedWords(value)
+		return !dashedWords(value)
 	}
-	return st == Env && len(value) >= 8 && (t.Symbols == 0 || t.Upper > 1 && DashedWords(value)) && !aboutPasswords(value) && !answer(value)
+	return st == env && len(value) >= 8 && (t.Symbols == 0 || t.Upper > 1 && dashedWords(value)) && !aboutPasswords(value) && !answer(value)
 }
 
 // scrambled reports whether value is eight letters or more that mix capitals and small ones as no name of several words
@@ -162,7 +162,7 @@ func loosePassword(value []byte, t traits) bool {
 	if t.Symbols == 0 && len(value) >= 12 && !identifier(value) && unwordly(value, 50, 3) {
 		return true
 	}
-	if DashedWords(value) || t.Digits == 0 {
+	if dashedWords(value) || t.Digits == 0 {
 		return false
 	}
 	if t.Symbols == 0 && (t.Upper == 0 || t.Lower == 0) && len(value) < 10 {
@@ -176,11 +176,11 @@ func loosePassword(value []byte, t traits) bool {
 func passwordInSentence(value []byte, t traits) bool {
 	letters := t.Upper + t.Lower
 	switch {
-	case t.Digits == 0 && letters >= 10 && !UpperName(value) && Unwordly(value):
+	case t.Digits == 0 && letters >= 10 && !upperName(value) && Unwordly(value):
 		return true
 	case t.Digits == 0:
 		return t.Strange > 1 && t.Upper > 0 && t.Lower > 0 && len(value) >= 10
-	case Random(value) && !DashedWords(value):
+	case Random(value) && !dashedWords(value):
 		return t.Symbols > 0 || t.Upper > 0 && t.Lower > 0 || len(value) >= 10
 	case t.Strange > 0:
 		return letters > 1 && len(value) >= 8
@@ -217,7 +217,7 @@ func keychainPassword(value []byte) bool {
 	if len(value) != 20 || value[6] != '-' || value[13] != '-' {
 		return false
 	}
-	t := TraitsOf(value)
+	t := traitsOf(value)
 	return t.Symbols == 2 && t.Upper == 1 && t.Digits <= 1
 }
 

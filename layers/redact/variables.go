@@ -18,7 +18,7 @@ func Environment(file []byte) []Known {
 		}
 		name, value = bytes.TrimSpace(name), unquoteValue(bytes.TrimSpace(value))
 		k, ok := Variable(name, value)
-		if !ok && Unguessable(value) && !IsUUID(value) && !Weak(value) &&
+		if !ok && unguessable(value) && !isUUID(value) && !weak(value) &&
 			!bytes.HasPrefix(value, []byte("pk_")) {
 			k, ok = Know(envRule, value)
 		}
@@ -48,7 +48,7 @@ const envRule = "env-value"
 // Variable returns the Known of the value of a variable. ok is false if the name is not that of a secret, or if the
 // value may be ordinary text.
 func Variable(name, value []byte) (Known, bool) {
-	if SecretName(name) == "" || Weak(value) || !Unguessable(value) {
+	if secretName(name) == "" || weak(value) || !unguessable(value) {
 		return Known{}, false
 	}
 	return Know(envRule, value)

@@ -414,7 +414,7 @@ func TestKubernetes(t *testing.T) {
 			t.Fatal(err)
 		}
 		var got []string
-		for _, s := range Merge(NewScan(rules.set).Run([]byte(c.text), 1)) {
+		for _, s := range merge(newScan(rules.set).Run([]byte(c.text), 1)) {
 			got = append(got, c.text[s.Start:s.End])
 		}
 		if !slices.Equal(got, c.want) {

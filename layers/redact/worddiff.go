@@ -8,8 +8,8 @@ import (
 // colours, or two lines with signs. It reports whether there are any.
 func (s *Scan) wordDiff(kind string, end int) bool {
 	text := s.Text
-	i, _, _ := SkipClosers(text, end)
-	i += Spaces(text[i:])
+	i, _, _ := skipClosers(text, end)
+	i += spaces(text[i:])
 	op := i
 	for i < len(text) && i < op+3 && (text[i] == '=' || text[i] == ':' || text[i] == '>') {
 		i++
@@ -17,7 +17,7 @@ func (s *Scan) wordDiff(kind string, end int) bool {
 	if i == op {
 		return false
 	}
-	i += Spaces(text[i:])
+	i += spaces(text[i:])
 	if Newline(text[i:]) > 0 {
 		return s.signedDiff(kind, i)
 	}
@@ -36,7 +36,7 @@ func (s *Scan) markedDiff(kind string, i int) (any bool) {
 			continue
 		}
 		from := i + len(mark[0])
-		n := bytes.Index(text[from:min(len(text), from+MaxValue)], []byte(mark[1]))
+		n := bytes.Index(text[from:min(len(text), from+maxValue)], []byte(mark[1]))
 		if n < 0 || bytes.IndexByte(text[from:from+n], '\n') >= 0 {
 			return any
 		}
@@ -62,7 +62,7 @@ func (s *Scan) signedDiff(kind string, i int) (any bool) {
 		}
 		from := i + n + 1
 		n = lineRun(text[from:])
-		if v := trimCell(text, from, from+n); n > 0 && EndsLine(text[from+n:]) &&
+		if v := trimCell(text, from, from+n); n > 0 && endsLine(text[from+n:]) &&
 			Plausible(kind, text[v.Start:v.End], Line) {
 			s.found(v.Start, v.End, kind)
 			any = true
@@ -74,7 +74,7 @@ func (s *Scan) signedDiff(kind string, i int) (any bool) {
 
 // lineRun returns the length of the text without blanks at the start of text, up to the end of its line.
 func lineRun(text []byte) int {
-	n := VisibleLine.Run(text, MaxValue)
+	n := visibleLine.Run(text, maxValue)
 	if k := bytes.Index(text[:n], []byte(`\n`)); k >= 0 {
 		n = k
 	}
@@ -86,7 +86,7 @@ func lineRun(text []byte) int {
 func (s *Scan) replacement(kind string, end int) {
 	text := s.Text
 	i := end
-	if n := Colour(text[i:]); n > 0 {
+	if n := colour(text[i:]); n > 0 {
 		i += n
 		if n = lineRun(text[i:]); n > 0 && Plausible(kind, text[i:i+n], Line) {
 			s.found(i, i+n, kind)
@@ -96,7 +96,7 @@ func (s *Scan) replacement(kind string, end int) {
 	for i < len(text) && i < end+4 && (Quote(text[i]) || text[i] == '\\') {
 		i++
 	}
-	if n := Spaces(text[i:]); n > 0 && i > end && bytes.HasPrefix(text[i+n:], []byte("-> ")) {
+	if n := spaces(text[i:]); n > 0 && i > end && bytes.HasPrefix(text[i+n:], []byte("-> ")) {
 		if v, st, ok := s.literal(i + n + len("-> ")); ok && Plausible(kind, text[v.Start:v.End], st) {
 			s.found(v.Start, v.End, kind)
 		}

@@ -60,7 +60,7 @@ func caseChanges(value []byte) (n int) {
 func encoded(value []byte) bool {
 	n := 0
 	for i := 0; i+2 < len(value); i++ {
-		if value[i] == '%' && HexAny.Has(value[i+1]) && HexAny.Has(value[i+2]) {
+		if value[i] == '%' && hexAny.Has(value[i+1]) && hexAny.Has(value[i+2]) {
 			n++
 		}
 	}
@@ -91,7 +91,7 @@ func identifier(value []byte) bool {
 // the pieces of several words have at least.
 func unwordly(value []byte, most int, size float64) bool {
 	letters, pairs, cost, pieces := 0, 0, 0, 0
-	small := TraitsOf(value).Lower > 0
+	small := traitsOf(value).Lower > 0
 	var last byte // the letter before, 0 for none
 	capitals := 0 // before here, in a row
 	for _, c := range value {
@@ -108,7 +108,7 @@ func unwordly(value []byte, most int, size float64) bool {
 			pieces, capitals = pieces+1, boolInt(c <= 'Z')
 		case !small || c > 'Z' || capitals > 4: // not in an abbreviation
 			pairs++
-			cost += int(bigrams[27*int(Lower[last]-'a')+int(Lower[c]-'a')] - '0')
+			cost += int(bigrams[27*int(lower[last]-'a')+int(lower[c]-'a')] - '0')
 		}
 		last = c
 	}
@@ -137,9 +137,9 @@ func Groups(text []byte) int {
 	return length
 }
 
-// Passphrase reports whether value is at least n words, joined by one kind of mark. None of them speaks about passwords
+// passphrase reports whether value is at least n words, joined by one kind of mark. None of them speaks about passwords
 // or examples, and one at most is a small word, as in a sentence.
-func Passphrase(value []byte, n int) bool {
+func passphrase(value []byte, n int) bool {
 	at := bytes.IndexAny(value, "-_. ")
 	if at < 0 {
 		return false
@@ -180,15 +180,15 @@ func smallWord(word []byte) bool {
 	return false
 }
 
-// Unguessable reports whether value can be neither a word nor a phrase nor an address, so that the same text elsewhere is
+// unguessable reports whether value can be neither a word nor a phrase nor an address, so that the same text elsewhere is
 // the same secret: it has no blanks, and mixes letters and digits as no handwritten word does, or all kinds of
 // characters, or its letters as no words do.
-func Unguessable(value []byte) bool {
+func unguessable(value []byte) bool {
 	if bytes.ContainsAny(value, " \t\r\n") {
 		return false
 	}
-	t := TraitsOf(value)
-	mixed := t.Digits > 0 && t.Upper > 0 && t.Lower > 0 && !DashedWords(value) &&
+	t := traitsOf(value)
+	mixed := t.Digits > 0 && t.Upper > 0 && t.Lower > 0 && !dashedWords(value) &&
 		(t.Strange > 1 && len(value) >= 10 || bytes.ContainsAny(value, "-_.:/") && len(value) >= 12)
 	most := 50
 	if identifier(value) {

@@ -34,21 +34,21 @@ func (s *Scan) lines(start, end int) int {
 		}
 	}
 	add(start, end)
-	if end-start < MinLine {
+	if end-start < minLine {
 		return end
 	}
 	for {
 		n := Newline(s.Text[end:])
-		if HasFold(s.Text[end:], `\r\n`) {
+		if hasFold(s.Text[end:], `\r\n`) {
 			n = len(`\r\n`)
 		}
 		if n == 0 {
 			return end
 		}
-		from := LineStart(s.Text, end+n)
+		from := lineStart(s.Text, end+n)
 		to := from + Base64.Run(s.Text[from:], len(s.Text))
-		if to-from < MinLine {
-			if to > from && to-from >= 4 && (to == len(s.Text) || s.Text[to] == '=' || EndsLine(s.Text[to:])) {
+		if to-from < minLine {
+			if to > from && to-from >= 4 && (to == len(s.Text) || s.Text[to] == '=' || endsLine(s.Text[to:])) {
 				add(from, to)
 				end = to
 			}
@@ -70,7 +70,7 @@ func (s *Scan) privateKeyEnd(at int, w *word) {
 	start, body := at, 0
 	for i := at; ; {
 		end := len(bytes.TrimRight(text[:i], " #+>|*/"))
-		switch n := BeforeLineNumber(text[:end]); {
+		switch n := beforeLineNumber(text[:end]); {
 		case n < end:
 			end = n
 		case end > 0 && text[end-1] == '\n':
