@@ -505,7 +505,7 @@ func (s *splitter) line(line string, u unit, parent int32) (last int32, leads bo
 		if item && begin >= 0 {
 			u.flags |= listItem
 		}
-		if leads = leadsIn(p.Text); leads {
+		if leads = leadsIn(p.Text); leads && !answers().MatchString(p.Text) {
 			u.flags |= lead
 		}
 		last = s.under(u, under)
@@ -555,6 +555,9 @@ func (s *splitter) before(line int32) bool {
 	n := len(s.units) - 1
 	return n >= 0 && s.units[n].item == s.item && s.units[n].line < line
 }
+
+// answers matches a lead-in that answers a question by itself: "**No**, the hook runs to its end in all three cases:".
+var answers = pattern(`(?i)^\*\*(yes|no|correct)\b.{24,}[:：]\W{0,3}$`)
 
 // leadsIn reports whether a text only announces what follows.
 func leadsIn(text string) bool {
