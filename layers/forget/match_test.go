@@ -1,35 +1,84 @@
-package forget_test
+package forget
 
 import (
-	"path/filepath"
-	"strings"
+	"regexp"
+	"slices"
 	"testing"
-	"time"
-
-	"github.com/memvcs/mem/layers"
-	"github.com/memvcs/mem/layers/forget"
-	"github.com/memvcs/mem/layers/layerstest"
-	"github.com/memvcs/mem/layers/originals"
 )
 
-// TestForgetHuge forgets in messages that are larger than what is otherwise looked at of one: neither a word at their end nor all of them
-// comes back when the file is captured again.
-func TestForgetHuge(t *testing.T) {
-	layerstest.SkipShort(t)
+// TestMatcher: an expression selects what was said and done, in a transcript and in what was derived from it, and the
+// fields of the client only if they are asked for.
+func TestMatcher(t *testing.T) {
 	t.Parallel()
-	const word = "zaphod-beeblebrox-42"
-	torn := `{"type":"user","torn ` + strings.Repeat("some words ", originals.HugeValue/11+1) + word + "\n"
-	text := layerstest.UserLine(1, "small") + layerstest.UserLine(2, strings.Repeat("many words ", originals.HugeValue/11+1)+word) + torn + layerstest.UserLine(4, "small")
-	for name, o := range map[string]forget.ForgetOptions{"value": {Secret: []byte(word)}, "since": {Since: time.Unix(0, 0)}} {
-		m := layerstest.NewMemory(t, layerstest.TestOptions())
-		path := filepath.Join(t.TempDir(), "s1.jsonl")
-		layerstest.Add(t, m, layerstest.Write(t, path, text))
-		layerstest.ForgetText(t, m, o)
-		if a := layerstest.Add(t, m, layerstest.Write(t, path, text+layerstest.UserLine(5, "later")))[0]; a.Change != "grown" || a.NewValues != 1 {
-			t.Errorf("%s: added again: %s, %d new", name, a.Change, a.NewValues)
+	const said = `{"type":"user","uuid":"u-zaphod","cwd":"/home/zaphod","message":{"role":"user","content":"go on"}}`
+	for _, c := range []struct {
+		name, re, text string
+		metadata, want bool
+	}{
+		{"a text", "go on", said, false, true},
+		{"a field of the client", "zaphod", said, false, false},
+		{"a field of the client, asked for", "zaphod", said, true, true},
+		{"a result", "42", `{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"it is 42"}]}}`, false, true},
+		{"no record", "torn", `{"type":"user","torn`, false, true},
+		{"nothing", "nothing", said, true, false},
+	} {
+		m := matcher{regexp.MustCompile(c.re), c.metadata}
+		if got := m.records([]byte(c.text + "\n")); got != c.want {
+			t.Errorf("%s: records = %v", c.name, got)
 		}
-		if found := layerstest.Stays(t, word, []*layers.Memory{m}); len(found) > 0 {
-			t.Errorf("%s: it stays, or came back, in %v", name, found)
+	}
+	if (matcher{}).records([]byte(said)) || (matcher{}).derived([]byte(said)) {
+		t.Error("no expression selects something")
+	}
+
+	for _, c := range []struct {
+		name, re, line string
+		metadata, want bool
+	}{
+		{"a line of text", "zaphod", "what zaphod said", false, true},
+		{"a value", "zaphod", `{"text":["a",{"b":"zaphod"}]}`, false, true},
+		{"the name of a member", "zaphod", `{"zaphod":"a"}`, false, false},
+		{"a word that mem chose", "assistant", `{"role":"assistant","text":"a"}`, false, false},
+		{"a field of the client", "zaphod", `{"cwd":"/home/zaphod","text":"a"}`, false, false},
+		{"the whole line", "zaphod", `{"cwd":"/home/zaphod","text":"a"}`, true, true},
+		{"a time", "2026", `{"ts":"2026-01-15T10:00:00Z"}`, false, false},
+		{"half a value", "zaphod", `{"text":"zaphod`, false, true},
+	} {
+		m := matcher{regexp.MustCompile(c.re), c.metadata}
+		if got := m.derived([]byte(c.line)); got != c.want {
+			t.Errorf("%s: derived = %v", c.name, got)
+		}
+	}
+	m := matcher{re: regexp.MustCompile("zaphod")}
+	if m.body([]byte(`{"text":"zaphod"}`), func(s string) bool { return s == "zaphod" }) || !m.body([]byte(`{"text":"zaphod"}`), func(string) bool { return false }) {
+		t.Error("a string that does not count is selected, or one that counts is not")
+	}
+}
+
+// TestIsTime: the time of a record is no text.
+func TestIsTime(t *testing.T) {
+	t.Parallel()
+	for s, want := range map[string]bool{"2026-01-15T10:00:00Z": true, "2026-01-15T10:00:00+02:00": true, "2026-01-15": false, "at 2026-01-15T10:00:00Z": false} {
+		if isTime(s) != want {
+			t.Errorf("isTime(%q) = %v", s, !want)
+		}
+	}
+}
+
+// TestRanges: messages are named as show takes them, each once.
+func TestRanges(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		all  []int
+		want []string
+	}{
+		{nil, nil},
+		{[]int{7}, []string{"7"}},
+		{[]int{3, 1, 2, 2}, []string{"1..3"}},
+		{[]int{1, 3, 4, 9}, []string{"1", "3..4", "9"}},
+	} {
+		if got := ranges(c.all); !slices.Equal(got, c.want) {
+			t.Errorf("ranges(%v) = %q, want %q", c.all, got, c.want)
 		}
 	}
 }
