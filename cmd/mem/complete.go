@@ -9,34 +9,33 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/cmdline"
-	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/refs/config"
 )
 
 // A completer returns completions for a placeholder of a usage line. It may use the typed prefix to save work but
 // need not filter by it.
-type completer func(e *app.Env, ctx context.Context, typed string) []names.Candidate
+type completer func(e *app.Env, ctx context.Context, typed string) []app.Candidate
 
 // completers maps placeholders of operands and option values, in lower case, to their completers. Other placeholders
 // complete file names if they are in filePlaceholders, else nothing.
 func completers() map[string]completer {
 	return map[string]completer{
 		"command": completeCommand,
-		"session": names.CompleteSession,
-		"concept": names.CompleteConcept,
-		"rule":    names.CompleteRule,
-		"fact":    names.CompleteFact,
+		"session": app.CompleteSession,
+		"concept": app.CompleteConcept,
+		"rule":    app.CompleteRule,
+		"fact":    app.CompleteFact,
 
-		"exchange":  names.CompleteExchange,
-		"candidate": names.CompleteCandidate,
+		"exchange":  app.CompleteExchange,
+		"candidate": app.CompleteCandidate,
 
-		"rev":     names.CompleteRev,
-		"object":  names.CompleteRev,
-		"project": names.CompleteProject,
+		"rev":     app.CompleteRev,
+		"object":  app.CompleteRev,
+		"project": app.CompleteProject,
 		"topic":   completeTopic,
 		"key":     completeKey,
-		"shell":   func(*app.Env, context.Context, string) []names.Candidate { return words(shells()) },
+		"shell":   func(*app.Env, context.Context, string) []app.Candidate { return words(shells()) },
 	}
 }
 
@@ -78,7 +77,7 @@ func runComplete(ctx context.Context, e *app.Env, line []string) {
 }
 
 // candidates returns the completions of the last word of a line; before are the words before it.
-func candidates(ctx context.Context, e *app.Env, before []string, typed string) []names.Candidate {
+func candidates(ctx context.Context, e *app.Env, before []string, typed string) []app.Candidate {
 	p := parser(e, commands(), new(command))
 	line, option := p.ParseStart(before)
 	applyOptions(e, line.Global)
@@ -100,10 +99,10 @@ func candidates(ctx context.Context, e *app.Env, before []string, typed string) 
 	if line.Command == nil {
 		return completeCommand(e, ctx, typed)
 	}
-	var list []names.Candidate
+	var list []app.Candidate
 	for _, c := range p.Next() {
 		if !c.Hidden {
-			list = append(list, names.Candidate{Value: c.Name, About: c.Usage})
+			list = append(list, app.Candidate{Value: c.Name, About: c.Usage})
 		}
 	}
 	return append(list, operandCandidates(ctx, e, line, typed)...)
@@ -124,7 +123,7 @@ func applyOptions(e *app.Env, global []string) {
 }
 
 // valueCandidates returns the values of an option, each after prefix.
-func valueCandidates(ctx context.Context, e *app.Env, o app.Option, prefix, typed string) []names.Candidate {
+func valueCandidates(ctx context.Context, e *app.Env, o app.Option, prefix, typed string) []app.Candidate {
 	list := words(o.Choices)
 	if o.Choices == nil {
 		list = placeholderCandidates(ctx, e, o.Value, typed)
@@ -138,7 +137,7 @@ func valueCandidates(ctx context.Context, e *app.Env, o app.Option, prefix, type
 }
 
 // operandCandidates returns completions for the next operand in the usage line of the command.
-func operandCandidates(ctx context.Context, e *app.Env, line *cmdline.Line, typed string) []names.Candidate {
+func operandCandidates(ctx context.Context, e *app.Env, line *cmdline.Line, typed string) []app.Candidate {
 	if line.Command == nil {
 		return nil
 	}
@@ -155,14 +154,14 @@ func operandCandidates(ctx context.Context, e *app.Env, line *cmdline.Line, type
 }
 
 // placeholderCandidates returns completions for a placeholder such as <session>... or [<command>|<topic>].
-func placeholderCandidates(ctx context.Context, e *app.Env, place, typed string) []names.Candidate {
+func placeholderCandidates(ctx context.Context, e *app.Env, place, typed string) []app.Candidate {
 	known := completers()
-	var list []names.Candidate
+	var list []app.Candidate
 	for _, name := range strings.FieldsFunc(strings.ToLower(place), func(r rune) bool {
 		return strings.ContainsRune("[]<>|.=", r)
 	}) {
 		if slices.Contains(filePlaceholders(), name) {
-			return []names.Candidate{{Value: ":file"}}
+			return []app.Candidate{{Value: ":file"}}
 		}
 		if complete, ok := known[name]; ok {
 			list = append(list, complete(e, ctx, typed)...)
@@ -171,46 +170,46 @@ func placeholderCandidates(ctx context.Context, e *app.Env, place, typed string)
 	return list
 }
 
-func optionCandidates(s app.OptionSet) []names.Candidate {
-	var list []names.Candidate
+func optionCandidates(s app.OptionSet) []app.Candidate {
+	var list []app.Candidate
 	for _, name := range app.SortedKeys(s) {
 		if len(name) > 1 {
-			list = append(list, names.Candidate{Value: "--" + name, About: s[name].Usage})
+			list = append(list, app.Candidate{Value: "--" + name, About: s[name].Usage})
 		}
 	}
 	return list
 }
 
-func completeCommand(e *app.Env, _ context.Context, _ string) []names.Candidate {
-	var list []names.Candidate
+func completeCommand(e *app.Env, _ context.Context, _ string) []app.Candidate {
+	var list []app.Candidate
 	for _, c := range commands() {
 		if c.group != groupHidden {
-			list = append(list, names.Candidate{Value: c.name, About: c.build(e).Usage})
+			list = append(list, app.Candidate{Value: c.name, About: c.build(e).Usage})
 		}
 	}
 	return list
 }
 
-func completeTopic(*app.Env, context.Context, string) []names.Candidate {
-	var list []names.Candidate
+func completeTopic(*app.Env, context.Context, string) []app.Candidate {
+	var list []app.Candidate
 	for _, t := range topics() {
-		list = append(list, names.Candidate{Value: t, About: topicTitle(t)})
+		list = append(list, app.Candidate{Value: t, About: topicTitle(t)})
 	}
 	return list
 }
 
-func completeKey(_ *app.Env, _ context.Context, _ string) []names.Candidate {
-	var list []names.Candidate
+func completeKey(_ *app.Env, _ context.Context, _ string) []app.Candidate {
+	var list []app.Candidate
 	for _, k := range config.Keys() {
-		list = append(list, names.Candidate{Value: strings.TrimSuffix(k.Name, "*"), About: k.Usage})
+		list = append(list, app.Candidate{Value: strings.TrimSuffix(k.Name, "*"), About: k.Usage})
 	}
 	return list
 }
 
-func words(values []string) []names.Candidate {
-	var list []names.Candidate
+func words(values []string) []app.Candidate {
+	var list []app.Candidate
 	for _, v := range values {
-		list = append(list, names.Candidate{Value: v})
+		list = append(list, app.Candidate{Value: v})
 	}
 	return list
 }

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/sessioncmd"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/capture"
@@ -33,7 +32,7 @@ type overview struct {
 
 // runOverview prints at most twelve lines.
 func runOverview(ctx context.Context, e *app.Env) error {
-	err := names.WithMemory(ctx, e, func(run names.Run) error {
+	err := app.WithMemory(ctx, e, func(run app.Run) error {
 		r, err := sessioncmd.SessionsReport(ctx, run)
 		if err != nil {
 			return err
@@ -42,17 +41,17 @@ func runOverview(ctx context.Context, e *app.Env) error {
 			Memory: true, Project: run.Project.Name, Stored: r.Stored, Subagents: r.Subagents, New: len(r.Untracked), Changed: len(r.Changed),
 			Hooks: sessioncmd.HooksFound(e).Any(), newest: r.Newest,
 		}
-		projects, err := names.Projects(ctx, run.Memory)
+		projects, err := app.Projects(ctx, run.Memory)
 		if err != nil {
 			return err
 		}
 		o.projects = len(projects)
-		undecided, err := run.Undecided(ctx, names.ListingOf(r.Stored))
+		undecided, err := run.Undecided(ctx, app.ListingOf(r.Stored))
 		if err != nil {
 			return err
 		}
 		if o.Stored == 0 && o.New == 0 && len(r.Formers) == 0 {
-			if f, ok, err := names.AnyFormer(ctx, run); err != nil {
+			if f, ok, err := app.AnyFormer(ctx, run); err != nil {
 				return err
 			} else if ok {
 				r.Formers = append(r.Formers, f)

@@ -11,7 +11,6 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/cmdline"
-	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/refs/config"
 )
 
@@ -94,7 +93,7 @@ func parser(e *app.Env, table []command, chosen *command) *cmdline.Parser {
 func settle(ctx context.Context, e *app.Env) error {
 	if e.Opt.Dir != "" {
 		e.Dir = e.Path(e.Opt.Dir)
-		if err := names.CheckDir(ctx, e); err != nil {
+		if err := app.CheckDir(ctx, e); err != nil {
 			return err
 		}
 	}

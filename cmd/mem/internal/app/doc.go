@@ -1,3 +1,3 @@
-// Package app gives every command its environment ([Env]): flags, settings, the opened memory, output, and errors with
-// hints and exit statuses.
+// Package app gives every command its environment ([Env]): flags, settings, the opened memory ([Run]), output, and errors
+// with hints and exit statuses. It resolves and completes the names of projects, sessions and versions on the command line.
 package app

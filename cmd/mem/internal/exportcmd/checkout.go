@@ -13,7 +13,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
 	"github.com/memvcs/mem/layers/checkout"
@@ -64,7 +63,7 @@ func runCheckout(ctx context.Context, e *app.Env, o checkoutOptions, name string
 	if o.format == "both" {
 		format = ""
 	}
-	return names.WithMemory(ctx, e, func(run names.Run) error {
+	return app.WithMemory(ctx, e, func(run app.Run) error {
 		rev, err := run.Resolve(ctx, name)
 		if err != nil {
 			return err
@@ -79,7 +78,7 @@ func runCheckout(ctx context.Context, e *app.Env, o checkoutOptions, name string
 		}
 		if o.out == "-" {
 			if err := checkout.Write(ctx, run.DB, rev, format, app.Stdout(e)); err != nil {
-				return names.StoreError(err)
+				return app.StoreError(err)
 			}
 			return recordUse(ctx, run, rev)
 		}
@@ -98,14 +97,14 @@ func runCheckout(ctx context.Context, e *app.Env, o checkoutOptions, name string
 			return fmt.Errorf("%s: %w", name, err)
 		}
 		if len(done.Files) == 0 {
-			return names.StoreError(app.FileError(err))
+			return app.StoreError(app.FileError(err))
 		}
 		app.NoteCreated(e, done.Created)
 		if !o.files && (rev.Kind == state.IsSession || rev.Kind == state.IsOriginal) {
 			hintFiles(e, rev.Session)
 		}
 		versioncmd.Auto(ctx, e, run.Memory, rev.Project)
-		return errors.Join(printCheckout(e, rev, done.Files), names.StoreError(err), recordUse(ctx, run, rev))
+		return errors.Join(printCheckout(e, rev, done.Files), app.StoreError(err), recordUse(ctx, run, rev))
 	})
 }
 
@@ -187,7 +186,7 @@ func printCheckout(e *app.Env, rev state.Rev, files []string) error {
 }
 
 // recordUse records the use of a version or composition by the session of Claude Code that runs mem, if there is one.
-func recordUse(ctx context.Context, run names.Run, rev state.Rev) error {
+func recordUse(ctx context.Context, run app.Run, rev state.Rev) error {
 	by := run.Getenv("CLAUDE_CODE_SESSION_ID")
 	if run.Opt.DryRun || !validSessionID(by) || rev.Version == nil && rev.Composition == nil {
 		return nil

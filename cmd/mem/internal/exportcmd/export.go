@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/remotecmd"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/checkout"
@@ -54,8 +53,8 @@ func Export(e *app.Env) *cli.Command {
 		},
 		Action: e.Action(0, 1, func(c *cli.Context) error {
 			ctx, file := c.Context, e.Operand(0)
-			with := func(f func(context.Context, names.Run) error) error {
-				return names.WithMemory(ctx, e, func(run names.Run) error { return f(ctx, run) })
+			with := func(f func(context.Context, app.Run) error) error {
+				return app.WithMemory(ctx, e, func(run app.Run) error { return f(ctx, run) })
 			}
 			switch {
 			case o.l1 != "" && (file != "" || o.format != "" || o.html != "" || o.out != "" || o.archive != remotecmd.ArchiveOptions{}):
@@ -91,10 +90,10 @@ func Export(e *app.Env) *cli.Command {
 }
 
 // writeL1 writes the sessions of the project as files.
-func (o *exportOptions) writeL1(ctx context.Context, run names.Run) error {
+func (o *exportOptions) writeL1(ctx context.Context, run app.Run) error {
 	done, err := interchange.L1Files(ctx, run.DB, run.Project, run.Path(o.l1), checkout.CheckoutOptions{Force: o.force, DryRun: run.Opt.DryRun})
 	if err != nil {
-		return names.StoreError(app.FileError(err))
+		return app.StoreError(app.FileError(err))
 	}
 	if run.Opt.JSON {
 		return run.PrintJSON("export.l1", nil, "files", append([]string{}, done.Files...),
@@ -111,7 +110,7 @@ func (o *exportOptions) writeL1(ctx context.Context, run names.Run) error {
 }
 
 // write writes facts and concepts in a format.
-func (o *exportOptions) write(ctx context.Context, run names.Run) error {
+func (o *exportOptions) write(ctx context.Context, run app.Run) error {
 	format, answer, file := interchange.Format(o.format), app.Object{"format", o.format}, ""
 	o.out = app.OutName(o.out)
 	if o.out == "" || o.out == "-" {

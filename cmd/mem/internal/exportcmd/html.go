@@ -10,7 +10,6 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 
-	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/checkout"
@@ -21,7 +20,7 @@ import (
 )
 
 // writeHTML writes a session, version or composition as one page, to a file or standard output.
-func (o *exportOptions) writeHTML(ctx context.Context, run names.Run) error {
+func (o *exportOptions) writeHTML(ctx context.Context, run app.Run) error {
 	name, out, force := o.html, o.out, o.force
 	rev, err := run.Resolve(ctx, name)
 	if err != nil {
@@ -34,7 +33,7 @@ func (o *exportOptions) writeHTML(ctx context.Context, run names.Run) error {
 	}
 	page, err := htmlPage(ctx, run.Memory, rev)
 	if err != nil {
-		return names.StoreError(fmt.Errorf("export %s: %w", name, err))
+		return app.StoreError(fmt.Errorf("export %s: %w", name, err))
 	}
 	if out = app.OutName(out); out == "" || out == "-" {
 		return printHTML(run.Env, page)
@@ -91,7 +90,7 @@ func htmlPage(ctx context.Context, m *layers.Memory, rev state.Rev) (p Page, err
 		}
 		return p, nil
 	case state.IsVersion:
-		p.Name = names.Label(rev.Version)
+		p.Name = app.Label(rev.Version)
 	case state.IsComposition:
 		p.Title, p.Name = rev.Composition.Name, rev.Composition.Name
 	}

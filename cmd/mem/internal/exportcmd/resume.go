@@ -12,7 +12,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/checkout"
 	"github.com/memvcs/mem/layers/projects"
@@ -41,7 +40,7 @@ func Resume(e *app.Env) *cli.Command {
 			"If the session went on differently on another device, <session>~<device> resumes that.",
 		Flags: []cli.Flag{app.BoolFlag(&run, "run", "start Claude Code with the session")},
 		Action: e.Action(0, 1, func(c *cli.Context) error {
-			return runResume(c.Context, e, names.OrNewest(e.Operand(0)), run)
+			return runResume(c.Context, e, app.OrNewest(e.Operand(0)), run)
 		}),
 	}
 }
@@ -64,7 +63,7 @@ type resumeAnswer struct {
 
 func runResume(ctx context.Context, e *app.Env, name string, start bool) error {
 	var answer resumeAnswer
-	err := names.WithMemory(ctx, e, func(run names.Run) error {
+	err := app.WithMemory(ctx, e, func(run app.Run) error {
 		rev, err := run.Resolve(ctx, name)
 		if err != nil {
 			return err
@@ -92,7 +91,7 @@ func runResume(ctx context.Context, e *app.Env, name string, start bool) error {
 				"to read the other: "+term.Shell("mem", "show", records.ShortID(rev.Session.ID))))
 		}
 		if err != nil {
-			return names.StoreError(app.FileError(err))
+			return app.StoreError(app.FileError(err))
 		}
 		answer = resumeAnswer{Session: done.ID, Dir: e.Dir, DryRun: e.Opt.DryRun, Command: []string{"claude", "--resume", done.ID},
 			Files: append([]string{}, done.Files...), From: done.From, Changed: done.Changed,
@@ -124,7 +123,7 @@ func runResume(ctx context.Context, e *app.Env, name string, start bool) error {
 }
 
 // resumable returns an error if a session cannot be resumed in the working directory.
-func resumable(ctx context.Context, run names.Run, rev state.Rev) error {
+func resumable(ctx context.Context, run app.Run, rev state.Rev) error {
 	id := records.ShortID(rev.Session.ID)
 	switch {
 	case rev.Kind == state.IsVersion:
@@ -139,13 +138,13 @@ func resumable(ctx context.Context, run names.Run, rev state.Rev) error {
 	}
 	e := *run.Env
 	e.Opt.Project = "" // the files are written for the directory, whatever -p says
-	here, err := names.TheProject(ctx, &e, run.Memory)
+	here, err := app.TheProject(ctx, &e, run.Memory)
 	if err != nil {
 		return err
 	}
 	if rev.Project.ID != here.ID {
 		return app.WithCode(app.ExitNo, app.WithHint(fmt.Errorf("%s is a session of project %s, not of this directory", id, rev.Project.Name),
-			"change to a directory of that project, or: "+names.LinkCommand(run.Dir, run.Dir, rev.Project)))
+			"change to a directory of that project, or: "+app.LinkCommand(run.Dir, run.Dir, rev.Project)))
 	}
 	return trust.MayUse(ctx, run.DB, rev)
 }

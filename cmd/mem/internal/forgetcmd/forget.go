@@ -15,7 +15,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/forget"
 	"github.com/memvcs/mem/layers/markers"
@@ -91,7 +90,7 @@ func Forget(e *app.Env) *cli.Command {
 }
 
 // toForget returns the selection of the options and operands.
-func toForget(ctx context.Context, run names.Run, o forgetOptions) (f forget.ForgetOptions, err error) {
+func toForget(ctx context.Context, run app.Run, o forgetOptions) (f forget.ForgetOptions, err error) {
 	f.DryRun = run.Opt.DryRun
 	switch {
 	case len(o.revs) > 0:
@@ -149,7 +148,7 @@ func secretValue(e *app.Env, s string) ([]byte, error) {
 }
 
 func runForget(ctx context.Context, e *app.Env, o forgetOptions) error {
-	return names.WithMemory(ctx, e, func(run names.Run) error {
+	return app.WithMemory(ctx, e, func(run app.Run) error {
 		f, err := toForget(ctx, run, o)
 		if err != nil {
 			return forgetError(ctx, run, err)
@@ -159,7 +158,7 @@ func runForget(ctx context.Context, e *app.Env, o forgetOptions) error {
 }
 
 // States forgets states of notes of the project, after a question.
-func States(ctx context.Context, run names.Run, all []objects.Hash) error {
+func States(ctx context.Context, run app.Run, all []objects.Hash) error {
 	return forgetSelected(ctx, run, forgetOptions{}, forget.ForgetOptions{Projects: []state.Project{run.Project}, Notes: all,
 		DryRun: run.Opt.DryRun})
 }
@@ -182,7 +181,7 @@ func withNames(items []forget.DeletedItem, names map[string]string) {
 	}
 }
 
-func forgetSelected(ctx context.Context, run names.Run, o forgetOptions, f forget.ForgetOptions) error {
+func forgetSelected(ctx context.Context, run app.Run, o forgetOptions, f forget.ForgetOptions) error {
 	e := run.Env
 	devices, err := deviceNames(ctx, run.DB)
 	if err != nil {
@@ -219,7 +218,7 @@ func forgetSelected(ctx context.Context, run names.Run, o forgetOptions, f forge
 }
 
 // nothing adds the likely reason to an error that nothing is selected.
-func nothing(run names.Run, o forgetOptions, f forget.ForgetOptions, out forget.Forgotten, err error) error {
+func nothing(run app.Run, o forgetOptions, f forget.ForgetOptions, out forget.Forgotten, err error) error {
 	switch {
 	case len(f.Projects)+len(f.Revs) == 0:
 		return app.WithHint(fmt.Errorf("project %s of this directory is not in memory: %w", run.Project.Name, err),
@@ -248,7 +247,7 @@ func matchText(n int) string {
 
 // forgetError adds hints and an exit status to an error. An interrupted forget is finished first, because its target
 // may have no name any more; the exit status still reports that this command did not find the name.
-func forgetError(ctx context.Context, run names.Run, err error) error {
+func forgetError(ctx context.Context, run app.Run, err error) error {
 	var missing *state.NotFoundError
 	if errors.As(err, &missing) && !run.Opt.DryRun {
 		done, ferr := forget.FinishForgetting(ctx, run.DB)
@@ -354,7 +353,7 @@ func ForgottenAnswers(things []forget.DeletedItem) (out []ForgottenAnswer) {
 }
 
 // reportForgotten prints the receipt. The exit status is 3 if forgotten data remains in this store.
-func reportForgotten(run names.Run, f forget.ForgetOptions, out forget.Forgotten, names map[string]string) (err error) {
+func reportForgotten(run app.Run, f forget.ForgetOptions, out forget.Forgotten, names map[string]string) (err error) {
 	if run.Opt.JSON {
 		err = run.PrintJSON("forget", nil, "dryRun", f.DryRun,
 			"forgotten", append([]ForgottenAnswer{}, ForgottenAnswers(out.Things)...),

@@ -11,7 +11,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/provenance"
 	"github.com/memvcs/mem/layers/state"
@@ -64,11 +63,11 @@ func Blame(e *app.Env) *cli.Command {
 			app.ParsedFlag(&o.lines, "lines,L", "print the lines `FROM,TO` only", parseLines),
 			app.StringFlag(&o.reverse, "reverse", "print the lines that came from `REV`, a message such as abc1#234"),
 		},
-		Action: names.Action(e, 1, 1, o.run),
+		Action: app.Action(e, 1, 1, o.run),
 	}
 }
 
-func (o *blameOptions) run(ctx context.Context, run names.Run) error {
+func (o *blameOptions) run(ctx context.Context, run app.Run) error {
 	app.SpendMemory()
 	name := run.Operand(0)
 	rev, err := run.Resolve(ctx, name)
@@ -108,7 +107,7 @@ func (o *blameOptions) run(ctx context.Context, run names.Run) error {
 
 // notBlamable adds a hint to the error about a revision whose lines have no sources: a session's newest version, or how
 // to make one.
-func notBlamable(ctx context.Context, run names.Run, rev state.Rev, err error) error {
+func notBlamable(ctx context.Context, run app.Run, rev state.Rev, err error) error {
 	if rev.Session == nil {
 		return err
 	}

@@ -10,7 +10,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/provenance"
 	"github.com/memvcs/mem/layers/state"
@@ -41,7 +40,7 @@ func Diff(e *app.Env) *cli.Command {
 			app.BoolFlag(&o.word, "word", "print changed segments whole, with changed words marked"),
 			app.BoolFlag(&o.exitCode, "exit-code", "exit with 1 if anything differs"),
 		},
-		Action: names.Action(e, 0, 2, o.run),
+		Action: app.Action(e, 0, 2, o.run),
 	}
 }
 
@@ -61,7 +60,7 @@ func (o diffOptions) check(json bool) error {
 	return nil
 }
 
-func (o *diffOptions) run(ctx context.Context, run names.Run) error {
+func (o *diffOptions) run(ctx context.Context, run app.Run) error {
 	if err := o.check(run.Opt.JSON); err != nil {
 		return err
 	}
@@ -122,7 +121,7 @@ func diffError(err error, operands []string) error {
 	return err
 }
 
-func printDiff(ctx context.Context, run names.Run, o diffOptions, c provenance.Comparison) error {
+func printDiff(ctx context.Context, run app.Run, o diffOptions, c provenance.Comparison) error {
 	if run.Opt.JSON {
 		return diffJSON(run.Env, c)
 	}
@@ -153,7 +152,7 @@ func printDiff(ctx context.Context, run names.Run, o diffOptions, c provenance.C
 }
 
 // diffText prints the line differences.
-func diffText(ctx context.Context, run names.Run, c provenance.Comparison) error {
+func diffText(ctx context.Context, run app.Run, c provenance.Comparison) error {
 	style := run.Style()
 	for line, err := range provenance.Lines(ctx, run.DB, c) {
 		if err != nil {
@@ -183,7 +182,7 @@ func Head(e *app.Env, c provenance.Comparison) {
 		}
 		how := ""
 		if x.Rev.Version != nil {
-			how = "  " + names.ModeOf(x.Rev.Version)
+			how = "  " + app.ModeOf(x.Rev.Version)
 		}
 		e.Printf("%s\n", paint(e.Safe(fmt.Sprintf("%s %s%s  %s tok, %s", sign, x.Name, how, tokens.Commas(s.Tokens[i]),
 			term.Count(s.Segments[i], "segment")))))

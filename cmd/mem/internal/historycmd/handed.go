@@ -8,7 +8,6 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/hookset"
-	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/hooks"
 	"github.com/memvcs/mem/layers/handover"
 )
@@ -43,7 +42,7 @@ func handedLines(e *app.Env, name string) (at hooks.Handover, lines []handover.L
 }
 
 // nextLines returns the lines for a hash of "mem next --why", which no session has got yet.
-func nextLines(ctx context.Context, run names.Run, name string) (lines []handover.Line, err error) {
+func nextLines(ctx context.Context, run app.Run, name string) (lines []handover.Line, err error) {
 	if len(name) < shortestHanded || strings.Trim(name, "0123456789abcdef") != "" {
 		return nil, nil
 	}
@@ -73,7 +72,7 @@ func sourceRev(source string) string {
 // printHandedTo prints the event and session of a hand-over.
 func printHandedTo(e *app.Env, h hooks.Handover) {
 	e.Printf("%s  %s  %s to %s\n", h.Hash, h.Time.UTC().Format("2006-01-02 15:04:05"), h.Event,
-		e.Safe(names.SessionID(e, h.Session)))
+		e.Safe(app.SessionID(e, h.Session)))
 }
 
 // blameHanded prints the source of each handed-over line.

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/provenance"
 	"github.com/memvcs/mem/layers/state"
@@ -15,7 +14,7 @@ import (
 )
 
 // runLineage prints what a revision was made from, or with down what was made from it.
-func runLineage(ctx context.Context, run names.Run, name string, down bool) error {
+func runLineage(ctx context.Context, run app.Run, name string, down bool) error {
 	rev, err := run.Resolve(ctx, name)
 	if err != nil {
 		return err
@@ -132,9 +131,9 @@ func madeWords(e *app.Env, x *provenance.Node) []string {
 	if x.Kind == state.IsObject {
 		kind = "missing"
 	}
-	words := []string{kind, e.Style().Yellow(e.Safe(names.SessionName(e, x.Name, x.Session)))}
+	words := []string{kind, e.Style().Yellow(e.Safe(app.SessionName(e, x.Name, x.Session)))}
 	if !x.Hash.IsZero() {
-		words = append(words, names.HashText(e, x.Hash))
+		words = append(words, app.HashText(e, x.Hash))
 	}
 	if x.Step != "" {
 		words = append(words, fmt.Sprintf("%s/%d", x.Step, x.Version))

@@ -10,7 +10,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/history"
 	"github.com/memvcs/mem/layers/state"
@@ -62,7 +61,7 @@ func Log(e *app.Env) *cli.Command {
 					}
 					return app.WithHint(app.Usagef("mem log --undo takes no revision"), hint)
 				}
-				return names.WithMemory(c.Context, e, func(run names.Run) error { return runOpLog(c.Context, run, o.Number) })
+				return app.WithMemory(c.Context, e, func(run app.Run) error { return runOpLog(c.Context, run, o.Number) })
 			}
 			if o.Handed {
 				return runHanded(c.Context, e, o, e.Operand(0))
@@ -75,7 +74,7 @@ func Log(e *app.Env) *cli.Command {
 
 func runLog(ctx context.Context, e *app.Env, o LogOptions) error {
 	app.SpendMemory()
-	return names.List(ctx, e, func(run names.Run) (names.Listing, error) {
+	return app.WithListing(ctx, e, func(run app.Run) (app.Listing, error) {
 		fold := !o.All && !o.Asks() && !e.Opt.JSON
 		n := 0
 		if o.Limited && o.Since.IsZero() && o.Search == "" && !fold {
@@ -83,11 +82,11 @@ func runLog(ctx context.Context, e *app.Env, o LogOptions) error {
 		}
 		found, in, err := logEntries(ctx, run, o.Rev, n)
 		if err != nil {
-			return names.Named, patchHint(ctx, run, o, err)
+			return app.Named, patchHint(ctx, run, o, err)
 		}
 		found = slices.Clone(found)
 		if err := nameDevices(ctx, run, found); err != nil {
-			return names.Named, err
+			return app.Named, err
 		}
 		if !o.Graph {
 			slices.SortStableFunc(found, func(a, b refs.Entry) int { return b.Time.Compare(a.Time) })
@@ -95,9 +94,9 @@ func runLog(ctx context.Context, e *app.Env, o LogOptions) error {
 		if !o.Since.IsZero() {
 			found = slices.DeleteFunc(found, func(en refs.Entry) bool { return en.Time.Before(o.Since) })
 		}
-		listed := names.ListingOf(len(found))
+		listed := app.ListingOf(len(found))
 		if o.Rev != "" {
-			listed = names.Named
+			listed = app.Named
 		}
 		d := &details{Run: run, LogScope: in}
 		if o.Asks() {
@@ -149,7 +148,7 @@ func logDetails(ctx context.Context, d *details, o LogOptions, entries []refs.En
 	return d.print(ctx, o, entries)
 }
 
-func noteNothingLogged(run names.Run, o LogOptions) {
+func noteNothingLogged(run app.Run, o LogOptions) {
 	switch {
 	case o.Limited && o.Number <= 0:
 	case !o.Since.IsZero() || o.Search != "" || o.Rev != "" || run.Opt.AllProjects:
@@ -164,13 +163,13 @@ func noteNothingLogged(run names.Run, o LogOptions) {
 const patchMeans = "-p of mem log is --patch, as in git; for the project: "
 
 // patchHint adds to the error of mem log -p NAME the hint that -p means --patch here, if NAME is a project.
-func patchHint(ctx context.Context, run names.Run, o LogOptions, err error) error {
+func patchHint(ctx context.Context, run app.Run, o LogOptions, err error) error {
 	var missing *state.NotFoundError
 	if !o.Patch || !errors.As(err, &missing) {
 		return err
 	}
 	var several *state.AmbiguousError
-	if _, nope := names.ProjectNamed(ctx, run.Env, run.Memory, o.Rev); nope != nil && !errors.As(nope, &several) {
+	if _, nope := app.ProjectNamed(ctx, run.Env, run.Memory, o.Rev); nope != nil && !errors.As(nope, &several) {
 		return err
 	}
 	return app.WithHint(&state.NotFoundError{What: missing.What, Name: missing.Name},
@@ -184,7 +183,7 @@ type LogScope struct {
 }
 
 // logEntries returns the newest n operations, or all if n is 0.
-func logEntries(ctx context.Context, run names.Run, rev string, n int) ([]refs.Entry, LogScope, error) {
+func logEntries(ctx context.Context, run app.Run, rev string, n int) ([]refs.Entry, LogScope, error) {
 	in := LogScope{Names: map[refs.Project]string{run.Project.ID: run.Project.Name}}
 	if rev != "" {
 		r, err := run.Resolve(ctx, rev)
@@ -202,7 +201,7 @@ func logEntries(ctx context.Context, run names.Run, rev string, n int) ([]refs.E
 		found, err := history.Log(ctx, run.DB, run.Project.ID, n)
 		return found, in, err
 	}
-	projects, err := names.Projects(ctx, run.Memory)
+	projects, err := app.Projects(ctx, run.Memory)
 	if err != nil {
 		return nil, in, err
 	}
@@ -214,7 +213,7 @@ func logEntries(ctx context.Context, run names.Run, rev string, n int) ([]refs.E
 }
 
 // nameDevices names devices with equal names as mem device list does.
-func nameDevices(ctx context.Context, run names.Run, found []refs.Entry) error {
+func nameDevices(ctx context.Context, run app.Run, found []refs.Entry) error {
 	devices, err := trust.Devices(ctx, run.DB)
 	if err != nil {
 		return err

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/engines"
 	"github.com/memvcs/mem/layers/provenance"
@@ -19,7 +18,7 @@ import (
 
 // details are the data of operations for log that their entries do not contain.
 type details struct {
-	names.Run
+	app.Run
 	LogScope
 	works    map[string]*revision.Operation  // by commit
 	mentions map[string][]provenance.Mention // by commit, of the text that is looked for
@@ -144,9 +143,9 @@ func (d *details) lines(o LogOptions, en refs.Entry) (out []detailLine) {
 	style := d.Style()
 	for _, f := range d.mentions[en.Commit] {
 		if f.Appeared {
-			out = append(out, detailLine{d.Safe("  + appeared in " + names.SessionName(d.Env, f.Name, f.Session)), style.Green})
+			out = append(out, detailLine{d.Safe("  + appeared in " + app.SessionName(d.Env, f.Name, f.Session)), style.Green})
 		} else {
-			out = append(out, detailLine{d.Safe("  - vanished from " + names.SessionName(d.Env, f.Name, f.Session)), style.Red})
+			out = append(out, detailLine{d.Safe("  - vanished from " + app.SessionName(d.Env, f.Name, f.Session)), style.Red})
 		}
 	}
 	if !o.Stat {
@@ -181,7 +180,7 @@ func statLines(people bool, w *revision.Operation) []string {
 	}
 	for _, v := range w.Versions {
 		line := fmt.Sprintf("%s  %s  %s -> %s tok (%.1f:1), markers %d/%d, %s", name(v.Session)+":"+v.Name(),
-			names.ModeOf(v), tokens.Commas(v.TokensIn), tokens.Commas(v.TokensOut), v.Ratio,
+			app.ModeOf(v), tokens.Commas(v.TokensIn), tokens.Commas(v.TokensOut), v.Ratio,
 			v.Preserved, v.Preserved+v.Summarised, v.Engine)
 		if v.Receipt.Requests > 0 {
 			line += ", " + engines.FormatDollars(v.Receipt.Usage.Micros)

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/hooks"
 )
 
@@ -15,7 +14,7 @@ func runHanded(ctx context.Context, e *app.Env, o LogOptions, session string) er
 	if err != nil {
 		return err
 	}
-	return names.WithMemory(ctx, e, func(run names.Run) error {
+	return app.WithMemory(ctx, e, func(run app.Run) error {
 		all, err := hooks.ReadHandovers(dir)
 		if err != nil {
 			return err
@@ -37,7 +36,7 @@ func runHanded(ctx context.Context, e *app.Env, o LogOptions, session string) er
 		}
 		for _, h := range list {
 			e.Printf("%s  %s  %s  %d characters in %d lines to %s\n", h.Hash, h.Time.UTC().Format("2006-01-02 15:04:05"),
-				h.Event, h.Units, len(h.Lines), e.Safe(names.SessionID(e, h.Session)))
+				h.Event, h.Units, len(h.Lines), e.Safe(app.SessionID(e, h.Session)))
 			for _, l := range h.Lines {
 				if l.Source != "" {
 					e.Printf("  %s  %s: %s %s\n", l.Hash[:min(8, len(l.Hash))], e.Safe(l.Section), e.Safe(l.Said), e.Safe(l.Source))

@@ -12,7 +12,6 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/knowledgecmd"
-	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/history"
 	"github.com/memvcs/mem/layers/projects"
@@ -75,7 +74,7 @@ func doRevert(e *app.Env, c *cli.Context, verb string, revert reverter) error {
 	if e.Opt.AllProjects {
 		return app.Usagef("mem %s works on one project", verb)
 	}
-	return names.WithMemory(c.Context, e, func(run names.Run) error {
+	return app.WithMemory(c.Context, e, func(run app.Run) error {
 		return runRevert(c.Context, run, verb, n, hash, revert)
 	})
 }
@@ -86,7 +85,7 @@ func isHash(s string) bool {
 }
 
 // operationNamed returns the commit of an operation of this device.
-func operationNamed(ctx context.Context, run names.Run, hash string) (string, error) {
+func operationNamed(ctx context.Context, run app.Run, hash string) (string, error) {
 	ops, err := history.Operations(ctx, run.DB, run.Project.ID)
 	if err != nil {
 		return "", err
@@ -108,7 +107,7 @@ func operationNamed(ctx context.Context, run names.Run, hash string) (string, er
 }
 
 // refusal adds what can be typed instead of an operation that is not undone or redone.
-func refusal(run names.Run, err error) error {
+func refusal(run app.Run, err error) error {
 	var r *history.RefusedError
 	if !errors.As(err, &r) {
 		return err
@@ -130,7 +129,7 @@ func refusal(run names.Run, err error) error {
 	return app.WithCode(app.ExitNo, app.WithHint(err, hints...))
 }
 
-func runRevert(ctx context.Context, run names.Run, verb string, n int, hash string, revert reverter) error {
+func runRevert(ctx context.Context, run app.Run, verb string, n int, hash string, revert reverter) error {
 	var of []string
 	if hash != "" {
 		commit, err := operationNamed(ctx, run, hash)
@@ -217,7 +216,7 @@ func runRevert(ctx context.Context, run names.Run, verb string, n int, hash stri
 }
 
 // revertMerge does the same to the part of the merge of a project in that project, and links its directories again.
-func revertMerge(ctx context.Context, run names.Run, op refs.Entry, verb string, revert reverter) error {
+func revertMerge(ctx context.Context, run app.Run, op refs.Entry, verb string, revert reverter) error {
 	from := refs.Project(op.Trailer("From"))
 	if op.Trailer("Op") != "merge" || from == "" {
 		return nil
@@ -244,7 +243,7 @@ func revertMerge(ctx context.Context, run names.Run, op refs.Entry, verb string,
 }
 
 // noteSkipped names the operations after the one that is undone first, the newest first.
-func noteSkipped(ctx context.Context, run names.Run, first history.Reverted) error {
+func noteSkipped(ctx context.Context, run app.Run, first history.Reverted) error {
 	ops, err := history.Operations(ctx, run.DB, run.Project.ID)
 	if err != nil {
 		return err
@@ -269,7 +268,7 @@ func noteSkipped(ctx context.Context, run names.Run, first history.Reverted) err
 func asksRevert(e *app.Env, n int) bool { return n > 1 && e.Term.Stdin && !e.Opt.Yes && !e.Opt.DryRun }
 
 // forgot reports whether the last operation of this device is a forget.
-func forgot(ctx context.Context, run names.Run) bool {
+func forgot(ctx context.Context, run app.Run) bool {
 	ops, err := history.Operations(ctx, run.DB, run.Project.ID)
 	return err == nil && slices.ContainsFunc(ops, func(o history.Operation) bool { return o.Trailer("Op") == "forget" })
 }
@@ -286,7 +285,7 @@ func Op(e *app.Env) *cli.Command {
 				"after that, which ones are undone, and whether \"mem redo\" can redo them. Captures and\n" +
 				"uses by a session cannot be undone.",
 			Flags: []cli.Flag{app.IntFlag(&number, "number,n", "print the newest `N` only")},
-			Action: names.Action(e, 0, 0, func(ctx context.Context, run names.Run) error {
+			Action: app.Action(e, 0, 0, func(ctx context.Context, run app.Run) error {
 				if number < 0 {
 					return app.Usagef("option --number cannot be %d: want a whole number from 0", number)
 				}
@@ -303,7 +302,7 @@ func stateCell(s history.OpState) app.Cell {
 	return app.Cell{Full: string(s), Short: words[s]}
 }
 
-func runOpLog(ctx context.Context, run names.Run, n int) error {
+func runOpLog(ctx context.Context, run app.Run, n int) error {
 	ops, err := history.Operations(ctx, run.DB, run.Project.ID)
 	if err != nil {
 		return err

@@ -7,7 +7,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/layers/knowledge/concepts"
 	"github.com/memvcs/mem/layers/provenance"
 	"github.com/memvcs/mem/layers/revision"
@@ -31,7 +30,7 @@ func WhyCommand(e *app.Env) *cli.Command {
 			app.BoolFlag(&up, "up", "print the inputs, the recipe and the tokens of each step"),
 			app.BoolFlag(&down, "down", "print everything derived from it"),
 		},
-		Action: names.Action(e, 1, 1, func(ctx context.Context, run names.Run) error {
+		Action: app.Action(e, 1, 1, func(ctx context.Context, run app.Run) error {
 			switch {
 			case up && down:
 				return app.Usagef("--up and --down cannot be combined")
@@ -43,7 +42,7 @@ func WhyCommand(e *app.Env) *cli.Command {
 	}
 }
 
-func runWhy(ctx context.Context, run names.Run, name string) error {
+func runWhy(ctx context.Context, run app.Run, name string) error {
 	rev, err := run.Resolve(ctx, name)
 	if err != nil && concepts.IsLabel(name) { // as concepts are listed
 		if c, found := revision.FindConcept(ctx, run.DB, run.Project.ID, name); found == nil {
@@ -101,7 +100,7 @@ func withEmptyLists(r *provenance.Reason) *provenance.Reason {
 
 func reasonWords(e *app.Env, r *provenance.Reason) []string {
 	style := e.Style()
-	words := []string{r.Kind, style.Yellow(e.Safe(names.SessionName(e, r.Name, r.Session)))}
+	words := []string{r.Kind, style.Yellow(e.Safe(app.SessionName(e, r.Name, r.Session)))}
 	if r.Trust != "" {
 		words = append(words, "["+r.Trust+"]")
 	}

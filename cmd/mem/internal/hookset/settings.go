@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/hooks"
 	"github.com/memvcs/mem/layers/handover"
@@ -25,7 +24,7 @@ func HookSettings(e *app.Env) (hooks.Settings, error) {
 		AskAfterTokens: c.Int("hooks.askAfterTokens"), Blocking: c.String("hooks.blocking"),
 		Register: err == nil && (from == config.Default || c.Bool("defaults.autoRegisterSessions")),
 		Distill:  c.String("distill.engine"), ContextSize: c.Int("hooks.contextSize"), PromptSize: c.Int("hooks.promptSize"),
-		Action: c.String("hooks.action") != "off", Recall: c.Bool("recall.enabled"), Decay: names.DecayOf(c),
+		Action: c.String("hooks.action") != "off", Recall: c.Bool("recall.enabled"), Decay: app.DecayOf(c),
 		CaptureProject: func(p state.Project) bool { return c.Bool("hooks.captureProject." + string(p.ID)) },
 	}, nil
 }

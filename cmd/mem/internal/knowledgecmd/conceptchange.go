@@ -11,7 +11,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/layers/knowledge"
 	"github.com/memvcs/mem/layers/knowledge/concepts"
 	"github.com/memvcs/mem/layers/revision"
@@ -45,10 +44,10 @@ func conceptChanges(e *app.Env) []*cli.Command {
 				app.ParsedFlag(&o.name, "new", "create the concept `NAME`", app.LineParser("a name", 80)), topic, summary, reason,
 				app.BoolFlag(&o.none, "none", "remove the assignment"),
 			},
-			Action: names.Action(e, 1, -1, o.assign)},
+			Action: app.Action(e, 1, -1, o.assign)},
 		{Name: "rename", Usage: "rename or edit a concept", ArgsUsage: "<concept> [<name>]",
 			Flags:  []cli.Flag{topic, summary},
-			Action: names.Action(e, 1, 2, o.rename)},
+			Action: app.Action(e, 1, 2, o.rename)},
 		{Name: "merge", Usage: "merge concepts into the last one named", ArgsUsage: "<concept>... <concept>",
 			Flags: []cli.Flag{reason, undo("part the concepts again")},
 			Action: func(c *cli.Context) error {
@@ -56,19 +55,19 @@ func conceptChanges(e *app.Env) []*cli.Command {
 				if o.undo {
 					least = 1
 				}
-				return names.Action(e, least, -1, o.merge)(c)
+				return app.Action(e, least, -1, o.merge)(c)
 			}},
 		{Name: "split", Usage: "split a concept: move members to a new one", ArgsUsage: "<concept> <session|exchange>...",
 			Flags: []cli.Flag{app.ParsedFlag(&o.name, "new", "call the new concept `NAME`", app.LineParser("a name", 80)), topic,
 				summary, reason},
-			Action: names.Action(e, 2, -1, o.split)},
+			Action: app.Action(e, 2, -1, o.split)},
 		{Name: "rm", Usage: "delete concepts; their members become unassigned", ArgsUsage: "<concept>...",
 			Flags:  []cli.Flag{undo("bring them back")},
-			Action: names.Action(e, 1, -1, o.rm)},
+			Action: app.Action(e, 1, -1, o.rm)},
 	}
 }
 
-func (o *assignOptions) assign(ctx context.Context, run names.Run) error {
+func (o *assignOptions) assign(ctx context.Context, run app.Run) error {
 	operands, concept := run.Operands, ""
 	switch last := operands[len(operands)-1]; {
 	case o.name != "" && o.none:
@@ -102,7 +101,7 @@ func (o *assignOptions) assign(ctx context.Context, run names.Run) error {
 }
 
 // members resolves sessions and exchanges of one project and sets the project of the run.
-func members(ctx context.Context, run *names.Run, operands []string) ([]knowledge.Member, error) {
+func members(ctx context.Context, run *app.Run, operands []string) ([]knowledge.Member, error) {
 	var list []knowledge.Member
 	for _, name := range operands {
 		x, err := knowledge.FindMember(ctx, run.DB, run.Scope, name)
@@ -128,7 +127,7 @@ func members(ctx context.Context, run *names.Run, operands []string) ([]knowledg
 const maxTopicWords = 5
 
 // assign assigns members to a concept and prints the result.
-func assign(ctx context.Context, run names.Run, members []knowledge.Member, to knowledge.Target) error {
+func assign(ctx context.Context, run app.Run, members []knowledge.Member, to knowledge.Target) error {
 	set, err := revision.Concepts(ctx, run.DB, run.Project.ID)
 	if err != nil {
 		return err
@@ -163,7 +162,7 @@ func assign(ctx context.Context, run names.Run, members []knowledge.Member, to k
 }
 
 // change changes concepts and prints their new state.
-func change(ctx context.Context, run names.Run, message, note string,
+func change(ctx context.Context, run app.Run, message, note string,
 	changes []concepts.Change) error {
 	if !run.Opt.DryRun {
 		if err := knowledge.ChangeConcept(ctx, run.DB, run.Project, message, changes...); err != nil {
@@ -192,7 +191,7 @@ func change(ctx context.Context, run names.Run, message, note string,
 	return run.PrintJSON("concepts.change", nil, "dryRun", run.Opt.DryRun, "concepts", changed)
 }
 
-func (o *assignOptions) rename(ctx context.Context, run names.Run) (err error) {
+func (o *assignOptions) rename(ctx context.Context, run app.Run) (err error) {
 	if len(run.Operands) > 1 {
 		if o.name, err = app.LineParser("a name", 80)(run.Operand(1)); err != nil {
 			return app.Usagef("%v", err)
@@ -219,7 +218,7 @@ func (o *assignOptions) rename(ctx context.Context, run names.Run) (err error) {
 	return change(ctx, run, "rename concept "+c.Label, fmt.Sprintf("%s is %s now", label, cmp.Or(o.name, c.Name)), changes)
 }
 
-func (o *assignOptions) merge(ctx context.Context, run names.Run) error {
+func (o *assignOptions) merge(ctx context.Context, run app.Run) error {
 	operands := run.Operands
 	var into *concepts.Concept
 	if !o.undo {
@@ -259,7 +258,7 @@ func (o *assignOptions) merge(ctx context.Context, run names.Run) error {
 		fmt.Sprintf("%s is part of %s %s now", list, into.Label, into.Name), changes)
 }
 
-func (o *assignOptions) split(ctx context.Context, run names.Run) error {
+func (o *assignOptions) split(ctx context.Context, run app.Run) error {
 	concept, operands := run.Operand(0), run.Operands[1:]
 	if o.name == "" {
 		return app.WithHint(app.Usagef("mem concepts split requires the name of the new concept"), "--new NAME --topic TOPIC")
@@ -293,7 +292,7 @@ func (o *assignOptions) target() knowledge.Target {
 	return to
 }
 
-func (o *assignOptions) rm(ctx context.Context, run names.Run) error {
+func (o *assignOptions) rm(ctx context.Context, run app.Run) error {
 	var changes []concepts.Change
 	var labels []string
 	for _, name := range run.Operands {

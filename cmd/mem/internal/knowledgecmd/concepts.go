@@ -10,7 +10,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/knowledge/concepts"
 	"github.com/memvcs/mem/layers/knowledge/facts"
@@ -31,20 +30,20 @@ func Concepts(e *app.Env) *cli.Command {
 		Subcommands: append([]*cli.Command{
 			{Name: "list", Usage: "list the concepts", Flags: []cli.Flag{
 				app.BoolFlag(&all, "all,a", "also those that were merged or removed"),
-			}, Action: names.Action(e, 0, 0, func(ctx context.Context, run names.Run) error {
+			}, Action: app.Action(e, 0, 0, func(ctx context.Context, run app.Run) error {
 				return runConceptsList(ctx, run, all)
 			})},
 			{Name: "show", Usage: "print a concept with its exchanges", ArgsUsage: "<concept>",
-				Action: names.Action(e, 1, 1, runConceptsShow)},
+				Action: app.Action(e, 1, 1, runConceptsShow)},
 			{Name: "candidates", Usage: "print unassigned members and the instruction to assign them", ArgsUsage: "[<session>]",
 				Description: "Without a session, prints all unassigned exchanges of the project.",
-				Action:      names.Action(e, 0, 1, runConceptsCandidates)},
+				Action:      app.Action(e, 0, 1, runConceptsCandidates)},
 		}, conceptChanges(e)...),
 	}
 }
 
 // conceptNamed returns the concept of an operand.
-func conceptNamed(ctx context.Context, run names.Run, name string) (*concepts.Concept, error) {
+func conceptNamed(ctx context.Context, run app.Run, name string) (*concepts.Concept, error) {
 	c, err := revision.FindConcept(ctx, run.DB, run.Project.ID, name)
 	var missing *state.NotFoundError
 	switch {
@@ -56,7 +55,7 @@ func conceptNamed(ctx context.Context, run names.Run, name string) (*concepts.Co
 	return c, nil
 }
 
-func runConceptsList(ctx context.Context, run names.Run, all bool) error {
+func runConceptsList(ctx context.Context, run app.Run, all bool) error {
 	projects, err := run.ListedProjects(ctx)
 	if err != nil {
 		return err
@@ -76,7 +75,7 @@ func runConceptsList(ctx context.Context, run names.Run, all bool) error {
 		}
 		for _, c := range list {
 			x := conceptOf(run, set, c)
-			x.Project = names.ProjectName(run.Env, p)
+			x.Project = app.ProjectName(run.Env, p)
 			l.Add(x, app.Cell{Full: x.As, Paint: run.Style().Yellow}, app.Cell{Full: c.Name}, app.Cell{Full: fmt.Sprint(len(c.Sessions))},
 				app.Cell{Full: fmt.Sprint(len(c.Exchanges))}, run.TimeCell(c.Updated), app.Cell{Full: p.Name},
 				app.Cell{Full: conceptText(set, c, run.Repo().Device().ID)})
@@ -86,7 +85,7 @@ func runConceptsList(ctx context.Context, run names.Run, all bool) error {
 }
 
 // conceptOf returns a concept with its label on this device.
-func conceptOf(run names.Run, set *concepts.Set, c *concepts.Concept) view.Concept {
+func conceptOf(run app.Run, set *concepts.Set, c *concepts.Concept) view.Concept {
 	return view.ConceptOf(c, set.DisplayLabel(c, run.Repo().Device().ID))
 }
 
@@ -103,7 +102,7 @@ func conceptText(set *concepts.Set, c *concepts.Concept, device string) string {
 	return c.Topic
 }
 
-func runConceptsShow(ctx context.Context, run names.Run) error {
+func runConceptsShow(ctx context.Context, run app.Run) error {
 	c, err := conceptNamed(ctx, run, run.Operand(0))
 	if err != nil {
 		return err
@@ -112,7 +111,7 @@ func runConceptsShow(ctx context.Context, run names.Run) error {
 }
 
 // ShowConcept prints a concept with its members.
-func ShowConcept(ctx context.Context, run names.Run, c *concepts.Concept) error {
+func ShowConcept(ctx context.Context, run app.Run, c *concepts.Concept) error {
 	set, err := revision.Concepts(ctx, run.DB, run.Project.ID)
 	if err != nil {
 		return err
@@ -130,21 +129,21 @@ func ShowConcept(ctx context.Context, run names.Run, c *concepts.Concept) error 
 	}
 	run.Printf("%s  %s\n", run.Style().Yellow(set.DisplayLabel(c, run.Repo().Device().ID)+" "+c.ID),
 		run.Style().Bold(run.Safe(c.Name)))
-	names.OptionalField(run.Env, "Topic", c.Topic)
-	names.OptionalField(run.Env, "Summary", c.Summary)
+	app.OptionalField(run.Env, "Topic", c.Topic)
+	app.OptionalField(run.Env, "Summary", c.Summary)
 	if c.MergedInto != "" {
-		names.Field(run.Env, "Merged", "into "+set.DisplayLabel(set.ByRecord(c.MergedInto), run.Repo().Device().ID))
+		app.Field(run.Env, "Merged", "into "+set.DisplayLabel(set.ByRecord(c.MergedInto), run.Repo().Device().ID))
 	}
 	if c.Removed {
-		names.Field(run.Env, "Removed", "yes")
+		app.Field(run.Env, "Removed", "yes")
 	}
-	names.OptionalField(run.Env, "Files", strings.Join(c.Files, " "))
-	names.OptionalField(run.Env, "Words", strings.Join(c.Keywords, ", "))
-	names.Field(run.Env, "Made", term.TimeText(c.Created))
-	names.Field(run.Env, "Updated", term.TimeText(c.Updated))
+	app.OptionalField(run.Env, "Files", strings.Join(c.Files, " "))
+	app.OptionalField(run.Env, "Words", strings.Join(c.Keywords, ", "))
+	app.Field(run.Env, "Made", term.TimeText(c.Created))
+	app.Field(run.Env, "Updated", term.TimeText(c.Updated))
 	for _, id := range c.Sessions {
 		if got := set.SessionMembership(id); got.Concept == c {
-			names.Field(run.Env, "Session", strings.TrimSpace(term.ShortID(id)+"  "+got.Reason))
+			app.Field(run.Env, "Session", strings.TrimSpace(term.ShortID(id)+"  "+got.Reason))
 		}
 	}
 	for i := range known.Exchanges {

@@ -9,7 +9,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
 	"github.com/memvcs/mem/layers/derive"
@@ -52,13 +51,13 @@ func Distill(e *app.Env) *cli.Command {
 			if o.backlog && len(e.Operands) > 0 {
 				return app.Usagef("--backlog is every session: name none")
 			}
-			return RunDistill(c.Context, e, o, names.OrNewest(e.Operand(0)))
+			return RunDistill(c.Context, e, o, app.OrNewest(e.Operand(0)))
 		}),
 	}
 }
 
 // asker returns the chosen model.
-func asker(ctx context.Context, run names.Run, choice versioncmd.EngineChoice) (*engines.Asker, error) {
+func asker(ctx context.Context, run app.Run, choice versioncmd.EngineChoice) (*engines.Asker, error) {
 	conf, err := run.Settings()
 	if err != nil {
 		return nil, err
@@ -87,7 +86,7 @@ func RunDistill(ctx context.Context, e *app.Env, o DistillOptions, name string) 
 		return err
 	}
 	most := conf.Int("facts.maxPerSession")
-	return names.WithMemory(ctx, e, func(run names.Run) error {
+	return app.WithMemory(ctx, e, func(run app.Run) error {
 		revs, err := toDistill(ctx, &run, o, name)
 		if err != nil {
 			return err
@@ -123,7 +122,7 @@ func RunDistill(ctx context.Context, e *app.Env, o DistillOptions, name string) 
 }
 
 // distillRules asks the model for rules, once for all sessions; any reports whether there were some.
-func distillRules(ctx context.Context, run names.Run, o DistillOptions, any bool) (found knowledge.RuleDistillation, err error) {
+func distillRules(ctx context.Context, run app.Run, o DistillOptions, any bool) (found knowledge.RuleDistillation, err error) {
 	asker, err := asker(ctx, run, o.engine)
 	if errors.Is(err, derive.ErrNoWitnesses) && !any {
 		return found, nil // no model was ever asked, and there is nothing to ask one
@@ -178,7 +177,7 @@ func costLine(r engines.Receipt) string {
 }
 
 // toDistill returns the sessions to distil and sets the project of the run.
-func toDistill(ctx context.Context, run *names.Run, o DistillOptions, name string) ([]state.Rev, error) {
+func toDistill(ctx context.Context, run *app.Run, o DistillOptions, name string) ([]state.Rev, error) {
 	if !o.backlog {
 		rev, err := run.ResolveSession(ctx, name)
 		run.Project = rev.Project

@@ -11,7 +11,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/knowledge"
 	"github.com/memvcs/mem/layers/knowledge/facts"
@@ -56,13 +55,13 @@ func factsChange(e *app.Env) []*cli.Command {
 			Description: "Quotes are looked up as in \"mem facts save\". A fact without evidence is stored as\n" +
 				"stated, and cannot supersede, refute or resolve a fact that has evidence. The default\n" +
 				"kind is decision.",
-			Action: names.Action(e, 1, 1, added.add)},
+			Action: app.Action(e, 1, 1, added.add)},
 		factsEdit(e),
 		{Name: "confirm", Usage: "confirm facts; only the user can", ArgsUsage: "<fact>...",
 			Description: "A confirmed fact is trusted like the user's own words: it can be evidence for a rule.\n" +
 				"The command works only at a terminal, not in a session of Claude Code or a script.",
 			Flags: []cli.Flag{app.BoolFlag(&undo, "undo", "withdraw the confirmation")},
-			Action: names.Action(e, 1, 1000, func(ctx context.Context, run names.Run) error {
+			Action: app.Action(e, 1, 1000, func(ctx context.Context, run app.Run) error {
 				if !app.UserTypes(e) {
 					return app.WithCode(app.ExitNo, app.WithHint(errors.New("only the user can confirm a fact"),
 						"type it at a terminal: "+term.Shell(append([]string{"mem", "facts", "confirm"}, e.Operands...)...)))
@@ -74,7 +73,7 @@ func factsChange(e *app.Env) []*cli.Command {
 				app.BoolFlag(&undo, "undo", "put them back"),
 				app.ParsedFlag(&reason, "reason", "why: `TEXT`", app.LineParser("a reason", 500)),
 			},
-			Action: names.Action(e, 1, 1000, func(ctx context.Context, run names.Run) error {
+			Action: app.Action(e, 1, 1000, func(ctx context.Context, run app.Run) error {
 				return judgeFacts(ctx, run, e.Operands, facts.Judgement{Says: facts.Removes, Value: !undo, Reason: reason})
 			})},
 	}
@@ -91,7 +90,7 @@ func factsEdit(e *app.Env) *cli.Command {
 			app.BoolFlag(&resolved, "resolved", "mark the issue as resolved (--no-resolved reverses it)"),
 			app.ParsedFlag(&reason, "reason", "the resolution, or the reason it is wrong: `TEXT`", app.LineParser("a reason", 500))),
 		Action: func(c *cli.Context) error {
-			return names.Action(e, 1, 2, func(ctx context.Context, run names.Run) error {
+			return app.Action(e, 1, 2, func(ctx context.Context, run app.Run) error {
 				o.text = cmp.Or(e.Operand(1), o.text)
 				for _, way := range []struct {
 					flag, says string
@@ -114,7 +113,7 @@ func factsEdit(e *app.Env) *cli.Command {
 }
 
 // stated builds a fact from the options and sets the project of the run to that of the evidence.
-func stated(ctx context.Context, run *names.Run, o factsEditOptions) (knowledge.NewFact, error) {
+func stated(ctx context.Context, run *app.Run, o factsEditOptions) (knowledge.NewFact, error) {
 	in := knowledge.NewFact{Given: facts.InputFact{
 		Kind: o.kind, Text: strings.Join(strings.Fields(o.text), " "), Keywords: o.keywords, Files: o.files,
 		Supersedes: o.supersedes, Refutes: o.refutes, Resolves: o.resolves,
@@ -127,7 +126,7 @@ func stated(ctx context.Context, run *names.Run, o factsEditOptions) (knowledge.
 			return in, app.WithHint(app.Usagef("evidence %q: want a message and the words that are quoted", s),
 				"as in --evidence 'abc1#234:use tabs'")
 		}
-		rev, err := run.ResolveSession(ctx, names.OrNewest(name))
+		rev, err := run.ResolveSession(ctx, app.OrNewest(name))
 		if err != nil {
 			return in, err
 		}
@@ -140,7 +139,7 @@ func stated(ctx context.Context, run *names.Run, o factsEditOptions) (knowledge.
 	return in, nil
 }
 
-func (o *factsEditOptions) add(ctx context.Context, run names.Run) error {
+func (o *factsEditOptions) add(ctx context.Context, run app.Run) error {
 	o.text = run.Operand(0)
 	in, err := stated(ctx, &run, *o)
 	if err != nil {
@@ -149,7 +148,7 @@ func (o *factsEditOptions) add(ctx context.Context, run names.Run) error {
 	return addFact(ctx, run, in)
 }
 
-func (o *factsEditOptions) edit(ctx context.Context, run names.Run) error {
+func (o *factsEditOptions) edit(ctx context.Context, run app.Run) error {
 	old, p, err := oneFact(ctx, run, run.Operand(0))
 	if err != nil {
 		return err
@@ -187,7 +186,7 @@ func (o *factsEditOptions) edit(ctx context.Context, run names.Run) error {
 }
 
 // addFact stores a fact and prints the result.
-func addFact(ctx context.Context, run names.Run, in knowledge.NewFact) error {
+func addFact(ctx context.Context, run app.Run, in knowledge.NewFact) error {
 	if in.Given.Text == "" {
 		return app.Usagef("a fact needs a text")
 	}
@@ -228,7 +227,7 @@ func silencedHint(err error) error {
 }
 
 // judgeFacts judges facts of one project.
-func judgeFacts(ctx context.Context, run names.Run, ids []string, j facts.Judgement) error {
+func judgeFacts(ctx context.Context, run app.Run, ids []string, j facts.Judgement) error {
 	var list []facts.Fact
 	for i, id := range ids {
 		f, p, err := oneFact(ctx, run, id)

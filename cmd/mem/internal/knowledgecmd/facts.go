@@ -11,7 +11,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/knowledge/facts"
 	"github.com/memvcs/mem/layers/revision"
@@ -88,14 +87,14 @@ func factsReadCommands(e *app.Env) []*cli.Command {
 	var o FactOptions
 	return []*cli.Command{
 		{Name: "list", Usage: "list facts, the newest first", ArgsUsage: "[<session>]", Flags: o.flags(),
-			Action: names.Action(e, 0, 1, o.list)},
+			Action: app.Action(e, 0, 1, o.list)},
 		{Name: "show", Usage: "print facts with their evidence", ArgsUsage: "<fact>|<session>",
-			Action: names.Action(e, 1, 1, runFactsShow)},
+			Action: app.Action(e, 1, 1, runFactsShow)},
 		factsVerify(e),
 	}
 }
 
-func (o *FactOptions) list(ctx context.Context, run names.Run) error {
+func (o *FactOptions) list(ctx context.Context, run app.Run) error {
 	if o.number < 0 {
 		return app.Usagef("option --number cannot be %d: want a whole number from 0", o.number)
 	}
@@ -118,7 +117,7 @@ func (o *FactOptions) list(ctx context.Context, run names.Run) error {
 		}
 		for f := range set.All() {
 			if o.Wants(*f) && (session == "" || f.Session == session) {
-				list = append(list, view.Fact{Fact: *f, Project: names.ProjectName(run.Env, p)})
+				list = append(list, view.Fact{Fact: *f, Project: app.ProjectName(run.Env, p)})
 			}
 		}
 	}
@@ -182,7 +181,7 @@ func placeCell(f facts.Fact) app.Cell {
 }
 
 // oneFact resolves the name of one fact.
-func oneFact(ctx context.Context, run names.Run, id string) (facts.Fact, state.Project, error) {
+func oneFact(ctx context.Context, run app.Run, id string) (facts.Fact, state.Project, error) {
 	f, p, err := revision.FactNamed(ctx, run.DB, run.Scope, id)
 	var missing *state.NotFoundError
 	var many *state.AmbiguousError

@@ -17,7 +17,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/forms"
 	"github.com/memvcs/mem/layers/knowledge"
@@ -54,7 +53,7 @@ func factsWriteCommands(e *app.Env) []*cli.Command {
 				app.BoolFlag(&o.all, "all", "print distilled messages too"),
 				app.BoolFlag(&o.backlog, "backlog", "print the oldest session of the project that is not distilled"),
 			},
-			Action: names.Action(e, 0, 1, o.draft)},
+			Action: app.Action(e, 0, 1, o.draft)},
 		{Name: "schema", Usage: "print the JSON schema of what save reads",
 			Action: e.Action(0, 0, func(c *cli.Context) error {
 				return runFactsSchema(e)
@@ -84,7 +83,7 @@ const draftTokens = 7800
 // factTokens is about what save prints of a fact before the next part.
 const factTokens = 40
 
-func (o *factsDraftOptions) draft(ctx context.Context, run names.Run) error {
+func (o *factsDraftOptions) draft(ctx context.Context, run app.Run) error {
 	if o.backlog && len(run.Operands) > 0 {
 		return app.Usagef("--backlog is every session: name none")
 	}
@@ -94,7 +93,7 @@ func (o *factsDraftOptions) draft(ctx context.Context, run names.Run) error {
 	var rev state.Rev
 	var err error
 	if rev.Project = run.Project; !o.backlog {
-		if rev, err = run.ResolveSession(ctx, names.OrNewest(run.Operand(0))); err != nil {
+		if rev, err = run.ResolveSession(ctx, app.OrNewest(run.Operand(0))); err != nil {
 			return err
 		}
 	}
@@ -238,7 +237,7 @@ func runFactsSave(ctx context.Context, e *app.Env, o factsSaveOptions, file stri
 		return err
 	}
 	most := conf.Int("facts.maxPerSession")
-	return names.WithMemory(ctx, e, func(run names.Run) error {
+	return app.WithMemory(ctx, e, func(run app.Run) error {
 		rev := state.Rev{Project: run.Project}
 		asked, room, local := false, draftTokens, map[string]facts.Fact{}
 		var done error

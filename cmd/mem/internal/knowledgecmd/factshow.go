@@ -6,7 +6,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/memvcs/mem/cmd/mem/internal/names"
+	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/checkout"
 	"github.com/memvcs/mem/layers/knowledge"
@@ -15,7 +15,7 @@ import (
 	"github.com/memvcs/mem/layers/state"
 )
 
-func runFactsShow(ctx context.Context, run names.Run) error {
+func runFactsShow(ctx context.Context, run app.Run) error {
 	name := run.Operand(0)
 	if knowledge.IsFactID(name) {
 		f, p, err := oneFact(ctx, run, name)
@@ -33,26 +33,26 @@ func runFactsShow(ctx context.Context, run names.Run) error {
 }
 
 // ShowFact prints a fact with its evidence.
-func ShowFact(ctx context.Context, run names.Run, f facts.Fact) error {
+func ShowFact(ctx context.Context, run app.Run, f facts.Fact) error {
 	if run.Opt.JSON {
 		return run.PrintJSON("facts.show", f)
 	}
-	names.HeadLine(run.Env, "fact "+f.ID, string(f.Kind)+"  "+FateOf(f))
-	names.Field(run.Env, "Text", f.Text)
-	names.OptionalField(run.Env, "Reason", f.Reason)
+	app.HeadLine(run.Env, "fact "+f.ID, string(f.Kind)+"  "+FateOf(f))
+	app.Field(run.Env, "Text", f.Text)
+	app.OptionalField(run.Env, "Reason", f.Reason)
 	for _, n := range f.Notes {
-		names.Field(run.Env, "Note", n)
+		app.Field(run.Env, "Note", n)
 	}
 	if f.VerifiedBy != "" {
-		names.Field(run.Env, "Verified", "by "+f.VerifiedBy+", "+run.DateText(f.VerifiedAt))
+		app.Field(run.Env, "Verified", "by "+f.VerifiedBy+", "+run.DateText(f.VerifiedAt))
 	}
-	names.Field(run.Env, "Trust", f.Trust.String())
+	app.Field(run.Env, "Trust", f.Trust.String())
 	if f.Confirmed {
-		names.Field(run.Env, "Confirmed", "by the user")
+		app.Field(run.Env, "Confirmed", "by the user")
 	}
-	names.OptionalField(run.Env, "Hidden", f.Revoked)
+	app.OptionalField(run.Env, "Hidden", f.Revoked)
 	for _, v := range f.Evidence {
-		names.Field(run.Env, "Evidence",
+		app.Field(run.Env, "Evidence",
 			fmt.Sprintf("%s#%d  %s: %s", term.ShortID(f.Session), v.Message, v.By, quoteText(v.Quote)))
 	}
 	for _, line := range [][2]string{
@@ -61,11 +61,11 @@ func ShowFact(ctx context.Context, run names.Run, f facts.Fact) error {
 		{"Resolution", f.Resolution},
 	} {
 		if line[1] != "" {
-			names.Field(run.Env, line[0], line[1])
+			app.Field(run.Env, line[0], line[1])
 		}
 	}
 	if !f.Time.IsZero() {
-		names.Field(run.Env, "Date", run.DateText(f.Time))
+		app.Field(run.Env, "Date", run.DateText(f.Time))
 	}
 	return nil
 }
@@ -80,7 +80,7 @@ func byWhom(is bool, by string) string {
 func quoteText(s string) string { return `"` + strings.Join(strings.Fields(s), " ") + `"` }
 
 // ShowDistilled prints the exchanges of a session with their facts.
-func ShowDistilled(ctx context.Context, run names.Run, rev state.Rev) error {
+func ShowDistilled(ctx context.Context, run app.Run, rev state.Rev) error {
 	set, err := revision.Facts(ctx, run.DB, rev.Project.ID)
 	if err != nil {
 		return err

@@ -7,7 +7,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/knowledge"
 	"github.com/memvcs/mem/layers/state"
@@ -25,13 +24,13 @@ func factsVerify(e *app.Env) *cli.Command {
 			"fact, other facts are removed and remain in the log. Without an operand, asks about the\n" +
 			"newest session that has unverified facts.",
 		Flags: []cli.Flag{app.ParsedFlag(&most, "tokens", "print at most about `T` tokens; default 7.8k", app.ParseTokens)},
-		Action: names.Action(e, 0, -1, func(ctx context.Context, run names.Run) error {
+		Action: app.Action(e, 0, -1, func(ctx context.Context, run app.Run) error {
 			return runFactsVerify(ctx, run, most)
 		}),
 	}
 }
 
-func runFactsVerify(ctx context.Context, run names.Run, most int) error {
+func runFactsVerify(ctx context.Context, run app.Run, most int) error {
 	session, ids, err := questioned(ctx, &run, run.Operands)
 	if err != nil {
 		return err
@@ -66,7 +65,7 @@ func questionsJSON(e *app.Env, n *knowledge.Questionnaire) error {
 }
 
 // questioned returns the session and the facts to ask about, and sets the project of the run.
-func questioned(ctx context.Context, run *names.Run, operands []string) (session string, ids []string, err error) {
+func questioned(ctx context.Context, run *app.Run, operands []string) (session string, ids []string, err error) {
 	if len(operands) == 0 {
 		list, err := knowledge.Unverified(ctx, run.DB, run.Project.ID)
 		if err != nil || len(list) == 0 {

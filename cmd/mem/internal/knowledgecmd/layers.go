@@ -7,7 +7,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/knowledge"
@@ -22,14 +21,14 @@ func LayersCommand(e *app.Env) *cli.Command {
 			"transcript and cached; \"build\" computes missing ones now. L2 to L4 come from Claude, a\n" +
 			"model or you.",
 		Subcommands: []*cli.Command{
-			{Name: "status", Usage: "list the layers", Action: names.Action(e, 0, 0, RunLayersStatus)},
-			{Name: "build", Usage: "build missing L1 transcripts", Action: names.Action(e, 0, 0, runLayersBuild)},
+			{Name: "status", Usage: "list the layers", Action: app.Action(e, 0, 0, RunLayersStatus)},
+			{Name: "build", Usage: "build missing L1 transcripts", Action: app.Action(e, 0, 0, runLayersBuild)},
 		},
 	}
 }
 
 // RunLayersStatus prints the progress of each layer: what it has, what is pending, and the command that makes that.
-func RunLayersStatus(ctx context.Context, run names.Run) error {
+func RunLayersStatus(ctx context.Context, run app.Run) error {
 	d, err := knowledge.ReadProgress(ctx, run.DB, run.Project.ID)
 	if err != nil {
 		return err
@@ -60,7 +59,7 @@ func RunLayersStatus(ctx context.Context, run names.Run) error {
 	return l.Print("project", run.Project.Name, "reflected,omitempty", term.TimeText(d.Reflected))
 }
 
-func runLayersBuild(ctx context.Context, run names.Run) error {
+func runLayersBuild(ctx context.Context, run app.Run) error {
 	size, err := derive.SizeWithoutL1(ctx, run.DB, run.Project)
 	if err != nil {
 		return err
@@ -69,7 +68,7 @@ func runLayersBuild(ctx context.Context, run names.Run) error {
 	n, err := derive.Refine(ctx, run.DB, run.Project, bar.Add)
 	bar.End()
 	if err != nil {
-		return names.StoreError(err)
+		return app.StoreError(err)
 	}
 	if run.Opt.JSON {
 		return run.PrintJSON("layers.build", nil, "project", run.Project.Name, "l1", n)

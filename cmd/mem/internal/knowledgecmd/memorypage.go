@@ -7,7 +7,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/layers/interchange"
 	"github.com/memvcs/mem/layers/tokens"
 )
@@ -28,13 +27,13 @@ func MemoryPage(e *app.Env) *cli.Command {
 		Flags: []cli.Flag{
 			app.ParsedFlag(&budget, "budget", "use at most `T` tokens, such as 2k (the default)", app.ParseTokens),
 		},
-		Action: names.Action(e, 0, 0, func(ctx context.Context, run names.Run) error {
+		Action: app.Action(e, 0, 0, func(ctx context.Context, run app.Run) error {
 			return runMemory(ctx, run, budget)
 		}),
 	}
 }
 
-func runMemory(ctx context.Context, run names.Run, budget int) error {
+func runMemory(ctx context.Context, run app.Run, budget int) error {
 	page, err := interchange.MemoryPage(ctx, run.DB, run.Project, budget)
 	if errors.Is(err, interchange.ErrBudget) {
 		return app.WithCode(app.ExitBudget, app.WithHint(err, "mem memory --budget 500"))

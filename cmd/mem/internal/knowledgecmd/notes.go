@@ -14,7 +14,6 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/forgetcmd"
-	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/notes"
 	"github.com/memvcs/mem/layers/projects"
@@ -27,7 +26,7 @@ import (
 func Notes(e *app.Env) *cli.Command {
 	var all bool
 	action := func(least, most int, f func(context.Context, *list) error) cli.ActionFunc {
-		return names.Action(e, least, most, func(ctx context.Context, run names.Run) error {
+		return app.Action(e, least, most, func(ctx context.Context, run app.Run) error {
 			l, err := newList(ctx, run)
 			if err != nil {
 				return err
@@ -74,7 +73,7 @@ func Notes(e *app.Env) *cli.Command {
 
 // A list is the notes of a project.
 type list struct {
-	names.Run
+	app.Run
 	client  notes.Client
 	here    bool // the working directory is of the project
 	files   []*notes.File
@@ -88,7 +87,7 @@ func NotesClient(e *app.Env) (notes.Client, error) {
 	return notes.Client{Dir: dir, Getenv: e.Getenv}, err
 }
 
-func newList(ctx context.Context, run names.Run) (*list, error) {
+func newList(ctx context.Context, run app.Run) (*list, error) {
 	l := &list{Run: run, devices: map[string]string{}, titles: map[string]string{}}
 	var err error
 	if l.client, err = NotesClient(run.Env); err != nil {
@@ -99,7 +98,7 @@ func newList(ctx context.Context, run names.Run) (*list, error) {
 		return nil, err
 	}
 	l.here = here.ID == run.Project.ID
-	return l, names.StoreError(l.load(ctx))
+	return l, app.StoreError(l.load(ctx))
 }
 
 // IsNote reports whether a name begins as the whole name of a note does.
@@ -110,7 +109,7 @@ func IsNote(name string) bool {
 }
 
 // ShowNote prints a note.
-func ShowNote(ctx context.Context, run names.Run, name string) error {
+func ShowNote(ctx context.Context, run app.Run, name string) error {
 	l, err := newList(ctx, run)
 	if err != nil {
 		return err
@@ -438,10 +437,10 @@ func runRestore(ctx context.Context, l *list, name string) error {
 	if !l.Opt.DryRun && len(plan) > 0 {
 		// What is on disk is not lost. It is read again, as it may have changed since the question.
 		if _, err := notes.CaptureAll(ctx, l.DB, l.Project, l.client, l.Dir, notes.Options{}); err != nil {
-			return names.StoreError(err)
+			return app.StoreError(err)
 		}
 		if err := l.load(ctx); err != nil {
-			return names.StoreError(err)
+			return app.StoreError(err)
 		}
 		if plan, err = l.plan(states, name == ""); err != nil {
 			return err
@@ -535,10 +534,10 @@ func (l *list) agreed(plan []notes.Restore) (bool, error) {
 // write writes what was planned, and says how to undo it.
 func (l *list) write(ctx context.Context, plan []notes.Restore) error {
 	if err := notes.RestoreAll(ctx, l.DB, l.Project, plan); err != nil {
-		return names.StoreError(err)
+		return app.StoreError(err)
 	}
 	if err := l.load(ctx); err != nil { // with the numbers of the states as they are now
-		return names.StoreError(err)
+		return app.StoreError(err)
 	}
 	for _, r := range plan {
 		l.Note("wrote %s", l.Safe(r.Path))
@@ -563,7 +562,7 @@ func (l *list) write(ctx context.Context, plan []notes.Restore) error {
 
 // CaptureNotes captures the notes on disk of the run's project, so that what undo or redo replaces is not lost. The error
 // says so if the working directory is not of the project, or auto memory is off.
-func CaptureNotes(ctx context.Context, run names.Run) error {
+func CaptureNotes(ctx context.Context, run app.Run) error {
 	l, err := newList(ctx, run)
 	if err == nil {
 		err = l.wantHere()
@@ -571,7 +570,7 @@ func CaptureNotes(ctx context.Context, run names.Run) error {
 	if err == nil {
 		_, err = notes.CaptureAll(ctx, l.DB, l.Project, l.client, l.Dir, notes.Options{})
 	}
-	return names.StoreError(err)
+	return app.StoreError(err)
 }
 
 // wantHere returns an error if the working directory is not of the project.
@@ -580,11 +579,11 @@ func (l *list) wantHere() error {
 		return nil
 	}
 	return app.WithCode(app.ExitNo, app.WithHint(fmt.Errorf("project %s is not that of this directory", l.Project.Name),
-		"change to a directory of the project, or: "+names.LinkCommand(l.Dir, l.Dir, l.Project)))
+		"change to a directory of the project, or: "+app.LinkCommand(l.Dir, l.Dir, l.Project)))
 }
 
 // RestoreNotes writes the files of states that undo or redo a restore, and says so.
-func RestoreNotes(run names.Run, files []records.Note) error {
+func RestoreNotes(run app.Run, files []records.Note) error {
 	client, err := NotesClient(run.Env)
 	if err != nil {
 		return err

@@ -7,7 +7,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/knowledge"
 	"github.com/memvcs/mem/layers/knowledge/facts"
@@ -44,13 +43,13 @@ func Reflect(e *app.Env) *cli.Command {
 		Flags: []cli.Flag{
 			e.Since(&since, "only with evidence"),
 		},
-		Action: names.Action(e, 0, 0, func(ctx context.Context, run names.Run) error {
+		Action: app.Action(e, 0, 0, func(ctx context.Context, run app.Run) error {
 			return runReflect(ctx, run, since)
 		}),
 	}
 }
 
-func runReflect(ctx context.Context, run names.Run, since time.Time) error {
+func runReflect(ctx context.Context, run app.Run, since time.Time) error {
 	found, err := knowledge.Reflect(ctx, run.DB, run.Project, since, run.Opt.DryRun)
 	if err != nil {
 		return err

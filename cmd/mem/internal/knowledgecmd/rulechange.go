@@ -10,7 +10,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/knowledge"
 	"github.com/memvcs/mem/layers/knowledge/facts"
@@ -43,7 +42,7 @@ func ruleChanges(e *app.Env) []*cli.Command {
 		return app.RepeatedFlag(&o.evidence, "evidence", usage)
 	}
 	each := func(act string) cli.ActionFunc {
-		return names.Action(e, 1, -1, func(ctx context.Context, run names.Run) error { return o.act(ctx, run, act) })
+		return app.Action(e, 1, -1, func(ctx context.Context, run app.Run) error { return o.act(ctx, run, act) })
 	}
 	return []*cli.Command{
 		{Name: "add", Usage: "state a rule", ArgsUsage: "<text>",
@@ -57,16 +56,16 @@ func ruleChanges(e *app.Env) []*cli.Command {
 				app.RepeatedFlag(&o.files, "file", "it is about `FILE`"),
 				evidence("it rests on the `FACT`, such as f:9f2c61ab"), said, reason,
 			},
-			Action: names.Action(e, 1, 1, o.add)},
+			Action: app.Action(e, 1, 1, o.add)},
 		{Name: "promote", Usage: "activate candidates or proposed rules", ArgsUsage: "<candidate|rule>...",
 			Flags: []cli.Flag{
 				app.ParsedFlag(&o.text, "text", "use this better `TEXT`", app.LineParser("a rule", 500)), problem,
 				app.ChoiceFlag(&o.kind, "type", "change the `TYPE`: rule, solution or core_logic", permanent.Types()...),
 				said, reason,
 			},
-			Action: names.Action(e, 1, -1, o.promote)},
+			Action: app.Action(e, 1, -1, o.promote)},
 		{Name: "dismiss", Usage: "dismiss candidates", ArgsUsage: "<candidate>...", Flags: []cli.Flag{reason},
-			Action: names.Action(e, 1, -1, o.dismiss)},
+			Action: app.Action(e, 1, -1, o.dismiss)},
 		{Name: "validate", Usage: "confirm rules", ArgsUsage: "<rule>...", Flags: []cli.Flag{said, reason},
 			Action: each(permanent.Validate)},
 		{Name: "contradict", Usage: "report a contradicted rule; two reports start a review", ArgsUsage: "<rule>...",
@@ -75,7 +74,7 @@ func ruleChanges(e *app.Env) []*cli.Command {
 		{Name: "retire", Aliases: []string{"rm"}, Usage: "retire rules; promote restores them", ArgsUsage: "<rule>...",
 			Flags: []cli.Flag{said, reason}, Action: each(permanent.Retire)},
 		{Name: "review", Usage: "list rules under review, or add rules to the review", ArgsUsage: "[<rule>...]",
-			Flags: []cli.Flag{reason}, Action: names.Action(e, 0, -1, func(ctx context.Context, run names.Run) error {
+			Flags: []cli.Flag{reason}, Action: app.Action(e, 0, -1, func(ctx context.Context, run app.Run) error {
 				if len(e.Operands) == 0 {
 					return listRules(ctx, run, rulesQuery{what: "rules.review", states: []string{permanent.Review, permanent.Proposed}})
 				}
@@ -85,7 +84,7 @@ func ruleChanges(e *app.Env) []*cli.Command {
 }
 
 // saidIn returns the message of --said; without the option it names no session.
-func saidIn(ctx context.Context, run names.Run, o ruleOptions) (state.Rev, error) {
+func saidIn(ctx context.Context, run app.Run, o ruleOptions) (state.Rev, error) {
 	if o.said == "" {
 		return state.Rev{}, nil
 	}
@@ -98,7 +97,7 @@ func saidIn(ctx context.Context, run names.Run, o ruleOptions) (state.Rev, error
 
 // userQuote returns the quote of the user in the message of --said that states text, or is about it if mention is set;
 // nil without the option.
-func userQuote(ctx context.Context, run names.Run, o ruleOptions, text string, mention bool) (*permanent.Quote, error) {
+func userQuote(ctx context.Context, run app.Run, o ruleOptions, text string, mention bool) (*permanent.Quote, error) {
 	rev, err := saidIn(ctx, run, o)
 	if err != nil || rev.Session == nil {
 		return nil, err
@@ -107,7 +106,7 @@ func userQuote(ctx context.Context, run names.Run, o ruleOptions, text string, m
 	return &w, ruleError(err, "")
 }
 
-func (o *ruleOptions) add(ctx context.Context, run names.Run) error {
+func (o *ruleOptions) add(ctx context.Context, run app.Run) error {
 	text, err := app.LineParser("a rule", 500)(run.Operand(0))
 	if err != nil {
 		return app.Usagef("%v", err)
@@ -170,7 +169,7 @@ func (o *ruleOptions) add(ctx context.Context, run names.Run) error {
 }
 
 // evidenceOf resolves the facts that support a rule.
-func evidenceOf(ctx context.Context, run names.Run, o ruleOptions) ([]facts.Fact, error) {
+func evidenceOf(ctx context.Context, run app.Run, o ruleOptions) ([]facts.Fact, error) {
 	var list []facts.Fact
 	for _, name := range o.evidence {
 		f, err := factOf(ctx, run, name)
@@ -229,7 +228,7 @@ func printRuleChange(e *app.Env, list []*permanent.Rule) error {
 	return nil
 }
 
-func (o *ruleOptions) promote(ctx context.Context, run names.Run) error {
+func (o *ruleOptions) promote(ctx context.Context, run app.Run) error {
 	if o.text != "" && len(run.Operands) > 1 {
 		return app.Usagef("--text is for one candidate, not %d", len(run.Operands))
 	}
@@ -249,7 +248,7 @@ func (o *ruleOptions) promote(ctx context.Context, run names.Run) error {
 	return printRuleChange(run.Env, done)
 }
 
-func promote(ctx context.Context, run names.Run, o ruleOptions, name string, dryRun bool) (*permanent.Rule, error) {
+func promote(ctx context.Context, run app.Run, o ruleOptions, name string, dryRun bool) (*permanent.Rule, error) {
 	if strings.HasPrefix(name, "p:") {
 		return promoteCandidate(ctx, run, o, name, dryRun)
 	}
@@ -270,7 +269,7 @@ func promote(ctx context.Context, run names.Run, o ruleOptions, name string, dry
 	return r, ruleError(err, name)
 }
 
-func promoteCandidate(ctx context.Context, run names.Run, o ruleOptions, name string, dryRun bool) (*permanent.Rule, error) {
+func promoteCandidate(ctx context.Context, run app.Run, o ruleOptions, name string, dryRun bool) (*permanent.Rule, error) {
 	c, err := candidate(ctx, run, name)
 	if err != nil {
 		return nil, err
@@ -310,7 +309,7 @@ func promoteCandidate(ctx context.Context, run names.Run, o ruleOptions, name st
 }
 
 // candidate returns the candidate with the id.
-func candidate(ctx context.Context, run names.Run, name string) (permanent.Candidate, error) {
+func candidate(ctx context.Context, run app.Run, name string) (permanent.Candidate, error) {
 	c, err := knowledge.FindCandidate(ctx, run.DB, run.Project, name)
 	var missing *state.NotFoundError
 	if errors.As(err, &missing) {
@@ -319,7 +318,7 @@ func candidate(ctx context.Context, run names.Run, name string) (permanent.Candi
 	return c, err
 }
 
-func (o *ruleOptions) dismiss(ctx context.Context, run names.Run) error {
+func (o *ruleOptions) dismiss(ctx context.Context, run app.Run) error {
 	var list []permanent.Candidate
 	for _, name := range run.Operands { // all or none
 		c, err := candidate(ctx, run, name)
@@ -350,7 +349,7 @@ func (o *ruleOptions) dismiss(ctx context.Context, run names.Run) error {
 }
 
 // act applies the same act to several rules.
-func (o *ruleOptions) act(ctx context.Context, run names.Run, act string) error {
+func (o *ruleOptions) act(ctx context.Context, run app.Run, act string) error {
 	operands := run.Operands
 	a := permanent.Act{Act: act, ByUser: app.UserTypes(run.Env), Reason: o.reason}
 	evidence := o.evidence

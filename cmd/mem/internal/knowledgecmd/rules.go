@@ -10,7 +10,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/knowledge"
 	"github.com/memvcs/mem/layers/knowledge/facts"
@@ -36,7 +35,7 @@ func Rules(e *app.Env) *cli.Command {
 				app.ChoiceFlag(&o.kind, "type", "only of a `TYPE`: rule, solution or core_logic", permanent.Types()...),
 				app.ChoiceFlag(&state, "state", "only in a `STATE`: proposed, active, review or retired", permanent.States()...),
 				app.BoolFlag(&o.hidden, "all,a", "also those that were retired or hidden by \"mem revoke\""),
-			}, Action: names.Action(e, 0, 0, func(ctx context.Context, run names.Run) error {
+			}, Action: app.Action(e, 0, 0, func(ctx context.Context, run app.Run) error {
 				o.states = []string{permanent.Active, permanent.Proposed, permanent.Review}
 				switch {
 				case state != "":
@@ -47,7 +46,7 @@ func Rules(e *app.Env) *cli.Command {
 				return listRules(ctx, run, o)
 			})},
 			{Name: "show", Usage: "print a rule with its evidence", ArgsUsage: "<rule>",
-				Action: names.Action(e, 1, 1, func(ctx context.Context, run names.Run) error {
+				Action: app.Action(e, 1, 1, func(ctx context.Context, run app.Run) error {
 					r, err := rule(ctx, run, e.Operand(0))
 					if err != nil {
 						return err
@@ -59,7 +58,7 @@ func Rules(e *app.Env) *cli.Command {
 }
 
 // rule returns the rule of an operand.
-func rule(ctx context.Context, run names.Run, name string) (*permanent.Rule, error) {
+func rule(ctx context.Context, run app.Run, name string) (*permanent.Rule, error) {
 	r, err := revision.FindRule(ctx, run.DB, run.Project.ID, name)
 	if err != nil && strings.HasPrefix(name, "p:") {
 		return nil, app.WithHint(err, "p: is a candidate: mem rules promote "+name)
@@ -78,7 +77,7 @@ type rulesQuery struct {
 	what   string // the list with --json
 }
 
-func listRules(ctx context.Context, run names.Run, o rulesQuery) error {
+func listRules(ctx context.Context, run app.Run, o rulesQuery) error {
 	projects, err := run.ListedProjects(ctx)
 	if err != nil {
 		return err
@@ -92,7 +91,7 @@ func listRules(ctx context.Context, run names.Run, o rulesQuery) error {
 		for _, r := range set.Rules {
 			if (o.kind == "" || r.Type == o.kind) && (r.Revoked == "" || o.hidden) && slices.Contains(o.states, r.State) {
 				x := view.RuleOf(r)
-				x.Project = names.ProjectName(run.Env, p)
+				x.Project = app.ProjectName(run.Env, p)
 				list = append(list, x)
 			}
 		}
@@ -121,7 +120,7 @@ func ruleText(r *permanent.Rule) string {
 }
 
 // ShowRule prints a rule with its evidence.
-func ShowRule(ctx context.Context, run names.Run, r *permanent.Rule) error {
+func ShowRule(ctx context.Context, run app.Run, r *permanent.Rule) error {
 	if run.Opt.JSON {
 		return run.PrintJSON("rules.show", view.RuleOf(r))
 	}
@@ -133,22 +132,22 @@ func ShowRule(ctx context.Context, run names.Run, r *permanent.Rule) error {
 		return err
 	}
 	run.Printf("%s  %s  %s\n", run.Style().Yellow(r.ID), r.Type, run.Style().Bold(run.Safe(app.OneLine(r.Text))))
-	names.OptionalField(run.Env, "About", app.OneLine(r.Problem))
-	names.Field(run.Env, "State", r.State)
-	names.OptionalField(run.Env, "Hidden", r.Revoked)
-	names.Field(run.Env, "Sure", fmt.Sprintf("%s, contradicted %d times since it was validated",
+	app.OptionalField(run.Env, "About", app.OneLine(r.Problem))
+	app.Field(run.Env, "State", r.State)
+	app.OptionalField(run.Env, "Hidden", r.Revoked)
+	app.Field(run.Env, "Sure", fmt.Sprintf("%s, contradicted %d times since it was validated",
 		term.Hundredths(r.Confidence), r.Contradictions))
 	by := r.Trust.String()
 	if r.Stated {
 		by += ", who stated it"
 	}
-	names.Field(run.Env, "Trust", by)
-	names.Field(run.Env, "Made", term.TimeText(r.Created))
-	names.Field(run.Env, "Valid", term.TimeText(r.LastValidated))
-	names.OptionalField(run.Env, "Files", strings.Join(r.Files, " "))
-	names.OptionalField(run.Env, "Reason", app.OneLine(r.Reason))
+	app.Field(run.Env, "Trust", by)
+	app.Field(run.Env, "Made", term.TimeText(r.Created))
+	app.Field(run.Env, "Valid", term.TimeText(r.LastValidated))
+	app.OptionalField(run.Env, "Files", strings.Join(r.Files, " "))
+	app.OptionalField(run.Env, "Reason", app.OneLine(r.Reason))
 	for _, w := range r.Quotes {
-		names.Field(run.Env, "Said", fmt.Sprintf("%s#%d  %q", term.ShortID(w.Session), w.Message, w.Text))
+		app.Field(run.Env, "Said", fmt.Sprintf("%s#%d  %q", term.ShortID(w.Session), w.Message, w.Text))
 	}
 	for _, id := range r.Evidence {
 		line := id + "  has not arrived"
@@ -158,7 +157,7 @@ func ShowRule(ctx context.Context, run names.Run, r *permanent.Rule) error {
 				line += " (no longer active)"
 			}
 		}
-		names.Field(run.Env, "Evidence", line)
+		app.Field(run.Env, "Evidence", line)
 	}
 	return nil
 }
@@ -181,7 +180,7 @@ func ruleError(err error, name string) error {
 }
 
 // factOf resolves the name of a fact.
-func factOf(ctx context.Context, run names.Run, name string) (facts.Fact, error) {
+func factOf(ctx context.Context, run app.Run, name string) (facts.Fact, error) {
 	f, err := revision.FindFact(ctx, run.DB, run.Project.ID, name)
 	if err != nil {
 		return f, app.WithHint(err, "mem facts list")

@@ -13,7 +13,6 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/knowledgecmd"
-	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/sessioncmd"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers"
@@ -31,7 +30,7 @@ import (
 )
 
 // servable resolves a revision and returns an error if it must not be given to a session.
-func servable(ctx context.Context, run names.Run, name string) (state.Rev, error) {
+func servable(ctx context.Context, run app.Run, name string) (state.Rev, error) {
 	rev, err := run.Resolve(ctx, name)
 	if err != nil {
 		return rev, err
@@ -120,7 +119,7 @@ func turns(ctx context.Context, m *layers.Memory, rev state.Rev, f func(checkout
 func (s served) Timeline(ctx context.Context, in TimelineIn) (out TimelineOut, err error) {
 	e, n := s.run(), min(max(cmp.Or(in.Count, 10), 1), 50)
 	out.Moments = []Hit{}
-	return out, names.WithMemory(ctx, e, func(run names.Run) error {
+	return out, app.WithMemory(ctx, e, func(run app.Run) error {
 		if in.Ref == "" {
 			st, err := trust.Outline(ctx, run.DB, run.Project.ID)
 			if err != nil {
@@ -183,7 +182,7 @@ func around(ctx context.Context, m *layers.Memory, rev state.Rev, n int) ([]Hit,
 // Show prints a page of a text.
 func (s served) Show(ctx context.Context, in ShowIn) (out ShowOut, err error) {
 	e := s.run()
-	return out, names.WithMemory(ctx, e, func(run names.Run) error {
+	return out, app.WithMemory(ctx, e, func(run app.Run) error {
 		rev, err := servable(ctx, run, withoutShare(in.Ref))
 		if err != nil {
 			return err
@@ -287,7 +286,7 @@ func (s served) Facts(ctx context.Context, in FactsIn) (out FactsOut, err error)
 		}
 	}
 	out.Facts = []Fact{}
-	return out, names.WithMemory(ctx, e, func(run names.Run) error {
+	return out, app.WithMemory(ctx, e, func(run app.Run) error {
 		project, session := run.Project.ID, ""
 		if in.Session != "" {
 			rev, err := servable(ctx, run, in.Session)

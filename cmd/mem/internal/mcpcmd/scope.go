@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/searchcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers"
@@ -31,7 +30,7 @@ func scopeOf(ctx context.Context, e *app.Env, m *layers.Memory, projects string)
 	default:
 		return sc, app.Usagef("projects cannot be %q: want all, related, or nothing", projects)
 	}
-	if sc.own, err = names.TheProject(ctx, e, m); err != nil {
+	if sc.own, err = app.TheProject(ctx, e, m); err != nil {
 		return sc, err
 	}
 	sc.projects = []refs.Project{sc.own.ID}

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/searchcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
@@ -50,7 +49,7 @@ func (s served) Search(ctx context.Context, in SearchIn) (out SearchOut, err err
 		return out, err
 	}
 	out.Hits = []Hit{}
-	return out, names.WithStore(e, func(m *layers.Memory) error {
+	return out, app.WithStore(e, func(m *layers.Memory) error {
 		sc, err := scopeOf(ctx, e, m, in.Projects)
 		if err != nil {
 			return err
@@ -110,7 +109,7 @@ func (s served) AddKeepit(ctx context.Context, in KeepitIn) (out KeepitOut, err 
 			return out, err
 		}
 	}
-	return out, names.WithMemory(ctx, e, func(run names.Run) error {
+	return out, app.WithMemory(ctx, e, func(run app.Run) error {
 		rev, err := servable(ctx, run, in.Ref)
 		if err != nil {
 			return err
@@ -135,7 +134,7 @@ func (s served) AddKeepit(ctx context.Context, in KeepitIn) (out KeepitOut, err 
 func (s served) Suggest(ctx context.Context, in SuggestIn) (out SuggestOut, err error) {
 	e := s.run()
 	out.Suggestions = []Suggestion{}
-	return out, names.WithStore(e, func(m *layers.Memory) error {
+	return out, app.WithStore(e, func(m *layers.Memory) error {
 		sc, err := scopeOf(ctx, e, m, in.Projects)
 		if err != nil {
 			return err
@@ -167,7 +166,7 @@ func (s served) Compose(ctx context.Context, in ComposeIn, save bool) (out Compo
 	if err != nil || len(in.Revs) == 0 {
 		return out, errors.Join(err, app.Usagef("name at least one session or version in revs"))
 	}
-	return out, names.WithMemory(ctx, e, func(run names.Run) error {
+	return out, app.WithMemory(ctx, e, func(run app.Run) error {
 		if err := versioncmd.NameIsFree(ctx, run, in.Name); err != nil {
 			return err
 		}

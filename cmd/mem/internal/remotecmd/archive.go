@@ -11,7 +11,6 @@ import (
 	"slices"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/capture"
@@ -38,7 +37,7 @@ func WriteArchive(ctx context.Context, e *app.Env, file string, o ArchiveOptions
 	if err := allowRawFile(e, path, o); err != nil {
 		return err
 	}
-	return names.WithMemory(ctx, e, func(run names.Run) error {
+	return app.WithMemory(ctx, e, func(run app.Run) error {
 		projects, err := projectsToPush(ctx, run, nil, o.All || e.Opt.AllProjects)
 		if err != nil {
 			return app.WithHint(err, "every project: mem export --all "+term.Shell(file))
@@ -101,14 +100,14 @@ func ReadArchive(ctx context.Context, e *app.Env, file string, trust bool) (err 
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	return names.WithStore(e, func(m *layers.Memory) error {
+	return app.WithStore(e, func(m *layers.Memory) error {
 		info, err := f.Stat()
 		if err != nil {
 			return err
 		}
 		o := sync.ReadArchiveOptions{DryRun: e.Opt.DryRun}
 		if e.Opt.Project != "" && !e.Opt.AllProjects {
-			p, err := names.ProjectNamed(ctx, e, m, e.Opt.Project)
+			p, err := app.ProjectNamed(ctx, e, m, e.Opt.Project)
 			if err != nil {
 				return err
 			}

@@ -12,7 +12,6 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/forgetcmd"
-	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/state"
@@ -206,7 +205,7 @@ func noteBrought(ctx context.Context, e *app.Env, m *layers.Memory, device strin
 		return err
 	}
 	sessions, projects := 0, 0
-	var parted []names.Parted
+	var parted []app.Parted
 	for _, p := range all {
 		st, err := trust.Outline(ctx, m.DB, p.ID)
 		if err != nil {
@@ -222,7 +221,7 @@ func noteBrought(ctx context.Context, e *app.Env, m *layers.Memory, device strin
 			continue
 		}
 		sessions, projects = sessions+n, projects+1
-		some, err := names.PartedSessions(ctx, m.DB, p.ID, device)
+		some, err := app.PartedSessions(ctx, m.DB, p.ID, device)
 		if err != nil {
 			return err
 		}
@@ -232,7 +231,7 @@ func noteBrought(ctx context.Context, e *app.Env, m *layers.Memory, device strin
 		return nil
 	}
 	e.Note("it has %s in %s", term.Count(sessions, "session"), term.Count(projects, "project"))
-	for _, line := range names.PartedLines(parted) {
+	for _, line := range app.PartedLines(parted) {
 		e.Note("%s", e.Safe(line))
 	}
 	return nil

@@ -12,7 +12,6 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/forgetcmd"
-	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/records"
@@ -59,7 +58,7 @@ func fetching(e *app.Env, what string) func(c *cli.Context) error {
 				return app.RemoteError(err)
 			}
 			if len(out.Devices) == 0 { // printFetch names the new ones
-				if err := names.HintUntrusted(c.Context, e, m); err != nil {
+				if err := app.HintUntrusted(c.Context, e, m); err != nil {
 					return err
 				}
 			}
@@ -110,7 +109,7 @@ func runFetchOn(ctx context.Context, e *app.Env, m *layers.Memory, r refs.Remote
 	s remote.Session) (sync.Fetched, error) {
 	o := sync.FetchOptions{Remote: r, Session: s, DryRun: e.Opt.DryRun}
 	if e.Opt.Project != "" && !e.Opt.AllProjects {
-		p, err := names.ProjectNamed(ctx, e, m, e.Opt.Project)
+		p, err := app.ProjectNamed(ctx, e, m, e.Opt.Project)
 		if err != nil {
 			return sync.Fetched{}, endSession(s, err)
 		}
@@ -208,12 +207,12 @@ func printFetch(e *app.Env, what string, r refs.Remote, out sync.Fetched) error 
 // noteParted names the sessions of lanes with new captures that went on differently on another device.
 func noteParted(ctx context.Context, e *app.Env, m *layers.Memory, out sync.Fetched) error {
 	said := map[string]bool{}
-	var all []names.Parted
+	var all []app.Parted
 	for _, l := range out.Lanes {
 		if l.Own || l.Lane.Outside || e.Opt.DryRun || l.Arrival.Kinds["session"] == 0 {
 			continue
 		}
-		parted, err := names.PartedSessions(ctx, m.DB, l.Project, l.Device)
+		parted, err := app.PartedSessions(ctx, m.DB, l.Project, l.Device)
 		if err != nil {
 			return err
 		}
@@ -224,7 +223,7 @@ func noteParted(ctx context.Context, e *app.Env, m *layers.Memory, out sync.Fetc
 			said[p.Session] = true
 		}
 	}
-	for _, line := range names.PartedLines(all) {
+	for _, line := range app.PartedLines(all) {
 		e.Note("%s", e.Safe(line))
 	}
 	return nil
@@ -438,7 +437,7 @@ func runSync(ctx context.Context, e *app.Env, m *layers.Memory, r refs.Remote) e
 
 // projectsToSync returns the project of the directory and those that were pushed to the remote before.
 func projectsToSync(ctx context.Context, e *app.Env, m *layers.Memory, r refs.Remote) ([]state.Project, error) {
-	here, err := names.TheProject(ctx, e, m)
+	here, err := app.TheProject(ctx, e, m)
 	if err != nil {
 		return nil, err
 	}

@@ -10,7 +10,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/secrets"
@@ -41,7 +40,7 @@ func Push(e *app.Env) *cli.Command {
 			if all && e.Opt.Project != "" {
 				return app.Usagef("--project cannot be combined with --all")
 			}
-			return names.WithMemory(c.Context, e, func(run names.Run) error {
+			return app.WithMemory(c.Context, e, func(run app.Run) error {
 				r, err := sync.Remote(run.DB, e.Operand(0))
 				if err != nil {
 					return app.RemoteError(err)
@@ -61,7 +60,7 @@ func Push(e *app.Env) *cli.Command {
 }
 
 // projectsToPush returns the project of the run, or all projects that show something or that the remote has.
-func projectsToPush(ctx context.Context, run names.Run, r *refs.Remote, all bool) ([]state.Project, error) {
+func projectsToPush(ctx context.Context, run app.Run, r *refs.Remote, all bool) ([]state.Project, error) {
 	known, err := trust.Projects(ctx, run.DB)
 	if err != nil {
 		return nil, err
@@ -149,14 +148,14 @@ func ConsentTo(e *app.Env, projects, known []state.Project) func(state.Project, 
 			return sent
 		})
 		if len(pending) < 2 {
-			return e.Ask("send the memory of project %s to %s (%s)?", names.DistinctName(p, known), r.Name, r.URL)
+			return e.Ask("send the memory of project %s to %s (%s)?", app.DistinctName(p, known), r.Name, r.URL)
 		}
 		if asked {
 			return answer, nil
 		}
 		var list []string
 		for _, p := range pending {
-			list = append(list, names.DistinctName(p, known))
+			list = append(list, app.DistinctName(p, known))
 		}
 		var err error
 		answer, err = e.Ask("send the memory of %d projects (%s) to %s (%s)?",
@@ -178,7 +177,7 @@ func pushAnswerOf(r refs.Remote, out sync.Pushed, dryRun bool) (a pushAnswer, st
 	for _, l := range out.Lanes {
 		lane := pushedLane{l.Project.Name, string(l.Project.ID), l.Old, l.New, l.Status, l.Why, l.Restored, l.Leaks,
 			l.Cleaned.Sessions + l.Cleaned.Objects + l.Cleaned.Records, l.Exact, l.Forced,
-			names.DistinctName(l.Project, projects), l.Dropped, nil}
+			app.DistinctName(l.Project, projects), l.Dropped, nil}
 		if l.Foreign != nil {
 			lane.share = app.ShareHints(l.Foreign)
 		}

@@ -12,7 +12,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/sync"
@@ -216,8 +215,8 @@ func runRemoteShow(ctx context.Context, e *app.Env, name string) error {
 	if e.Opt.JSON {
 		return e.PrintJSON("remote.show", shown)
 	}
-	names.Field(e, "Remote", r.Name)
-	names.Field(e, "Url", r.URL)
+	app.Field(e, "Remote", r.Name)
+	app.Field(e, "Url", r.URL)
 	fieldSeal(e, shown)
 	t := e.Table(app.Column{Name: "project", Shrinks: true}, app.Column{Name: "device"}, app.Column{Name: "here"},
 		app.Column{Name: "there"}, app.Column{Name: "state"})

@@ -9,7 +9,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/revocation"
@@ -82,14 +81,14 @@ type revokeAnswer struct {
 }
 
 func runRevoke(ctx context.Context, e *app.Env, o revokeOptions) error {
-	return names.WithMemory(ctx, e, func(run names.Run) error {
+	return app.WithMemory(ctx, e, func(run app.Run) error {
 		src, home, err := revocation.FindOrigin(ctx, run.DB, run.Scope, o.source)
 		if err != nil {
 			return originError(err, o.source)
 		}
 		o.src, o.projects = src, []state.Project{home}
 		if e.Opt.AllProjects && src.Kind != records.SessionSource {
-			if o.projects, err = names.Projects(ctx, run.Memory); err != nil {
+			if o.projects, err = app.Projects(ctx, run.Memory); err != nil {
 				return err
 			}
 		}
@@ -131,7 +130,7 @@ func originError(err error, name string) error {
 }
 
 // applyRevoke asks for confirmation and stores the revocation.
-func applyRevoke(ctx context.Context, run names.Run, o revokeOptions) (bool, error) {
+func applyRevoke(ctx context.Context, run app.Run, o revokeOptions) (bool, error) {
 	n, news := 0, false
 	for _, eff := range o.effects {
 		n, news = n+len(eff.Changed), news || !eff.Already
@@ -205,7 +204,7 @@ func noteRevoked(e *app.Env, o revokeOptions, a revokeAnswer) {
 
 // runRevocations lists the revoked sources.
 func runRevocations(ctx context.Context, e *app.Env) error {
-	return names.WithMemory(ctx, e, func(run names.Run) error {
+	return app.WithMemory(ctx, e, func(run app.Run) error {
 		list, err := revocation.Revocations(ctx, run.DB, run.Project.ID)
 		if err != nil {
 			return err

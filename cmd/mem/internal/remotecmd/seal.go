@@ -10,7 +10,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/sync"
 	"github.com/memvcs/mem/refs"
@@ -302,7 +301,7 @@ func sealedRemote(m *layers.Memory, name string) (refs.Remote, error) {
 func fieldSeal(e *app.Env, s sync.Shown) {
 	if !s.Encrypted {
 		if s.Originals {
-			names.Field(e, "Originals", "exact bytes are pushed")
+			app.Field(e, "Originals", "exact bytes are pushed")
 		}
 		return
 	}
@@ -310,8 +309,8 @@ func fieldSeal(e *app.Env, s sync.Shown) {
 	for _, m := range s.Members {
 		who = append(who, m.Name)
 	}
-	names.Field(e, "Encrypted", fmt.Sprintf("for %s; epoch %d", strings.Join(who, ", "), s.Epochs))
+	app.Field(e, "Encrypted", fmt.Sprintf("for %s; epoch %d", strings.Join(who, ", "), s.Epochs))
 	if s.Originals {
-		names.Field(e, "Originals", "exact bytes are pushed")
+		app.Field(e, "Originals", "exact bytes are pushed")
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/search"
 	"github.com/memvcs/mem/layers/search/index"
@@ -47,7 +46,7 @@ func printHits(e *app.Env, o Options, q search.Query, place string, found search
 	switch {
 	case o.list:
 		for _, h := range found.Hits {
-			e.Printf("%s\n", names.SessionID(e, h.Session.ID))
+			e.Printf("%s\n", app.SessionID(e, h.Session.ID))
 		}
 	case e.Term.Stdout:
 		p.forPeople(found.Hits)

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/keepit"
 	"github.com/memvcs/mem/layers/projects"
@@ -230,7 +229,7 @@ func ParseWeights(s string) (func(int) bool, error) {
 // Scope returns the projects to search: the project of the run, or all if it is not in memory.
 func Scope(ctx context.Context, e *app.Env, m *layers.Memory) ([]refs.Project, error) {
 	if !e.Opt.AllProjects {
-		p, err := names.TheProject(ctx, e, m)
+		p, err := app.TheProject(ctx, e, m)
 		if err != nil {
 			return nil, err
 		}
@@ -250,7 +249,7 @@ func Scope(ctx context.Context, e *app.Env, m *layers.Memory) ([]refs.Project, e
 
 func runSearch(ctx context.Context, e *app.Env, o Options, q search.Query) error {
 	app.RelaxGC()
-	return names.WithStore(e, func(m *layers.Memory) error {
+	return app.WithStore(e, func(m *layers.Memory) error {
 		s, projects, err := searcher(ctx, e, m, o.related, &q)
 		if err != nil {
 			return err
@@ -279,12 +278,12 @@ func runSearch(ctx context.Context, e *app.Env, o Options, q search.Query) error
 					return err
 				}
 			}
-			if err := names.HintUntrusted(ctx, e, m); err != nil {
+			if err := app.HintUntrusted(ctx, e, m); err != nil {
 				return err
 			}
 			return app.Exit(app.ExitNo)
 		}
-		if err := names.HintUntrusted(ctx, e, m, projects...); err != nil {
+		if err := app.HintUntrusted(ctx, e, m, projects...); err != nil {
 			return err
 		}
 		if e.Opt.JSON {
@@ -299,7 +298,7 @@ func placeOf(ctx context.Context, e *app.Env, m *layers.Memory, searched []refs.
 	if e.Opt.AllProjects {
 		return "all projects", true, nil
 	}
-	p, err := names.TheProject(ctx, e, m)
+	p, err := app.TheProject(ctx, e, m)
 	switch {
 	case err != nil:
 		return "", false, err
@@ -333,7 +332,7 @@ func runSearchBatch(ctx context.Context, e *app.Env, o Options, like search.Quer
 	if err != nil {
 		return fmt.Errorf("read the queries: %w", err)
 	}
-	return names.WithStore(e, func(m *layers.Memory) error {
+	return app.WithStore(e, func(m *layers.Memory) error {
 		s, _, err := searcher(ctx, e, m, o.related, &like)
 		if err != nil {
 			return err

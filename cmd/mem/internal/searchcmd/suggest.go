@@ -9,7 +9,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/search"
@@ -69,7 +68,7 @@ func runSuggest(ctx context.Context, e *app.Env, o suggestOptions) error {
 			}
 		}
 	}
-	return names.WithStore(e, func(m *layers.Memory) error {
+	return app.WithStore(e, func(m *layers.Memory) error {
 		projects, err := Scope(ctx, e, m)
 		if err != nil {
 			return err

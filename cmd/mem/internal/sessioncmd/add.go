@@ -16,7 +16,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
 	"github.com/memvcs/mem/layers"
@@ -64,8 +63,8 @@ func Add(e *app.Env) *cli.Command {
 }
 
 func runAdd(ctx context.Context, e *app.Env, o addOptions) error {
-	return names.WithStore(e, func(m *layers.Memory) error {
-		scope := sync.OnceValues(func() (state.Scope, error) { return names.Scope(ctx, e, m) })
+	return app.WithStore(e, func(m *layers.Memory) error {
+		scope := sync.OnceValues(func() (state.Scope, error) { return app.Scope(ctx, e, m) })
 		if e.Opt.Project != "" {
 			if _, err := scope(); err != nil {
 				return err
@@ -114,7 +113,7 @@ func captureNotes(ctx context.Context, e *app.Env, m *layers.Memory, dirs []stri
 		}
 		done, err := notes.CaptureAll(ctx, m.DB, p, client, dir, notes.Options{DryRun: e.Opt.DryRun})
 		if err != nil {
-			return names.StoreError(err)
+			return app.StoreError(err)
 		}
 		for _, c := range done.Changes {
 			files = append(files, c.File)
@@ -152,7 +151,7 @@ func addSources(
 	if err != nil {
 		return nil, err
 	}
-	items, elsewhere, err := list(ctx, names.Run{Env: e, Memory: m, Scope: sc},
+	items, elsewhere, err := list(ctx, app.Run{Env: e, Memory: m, Scope: sc},
 		capture.ListOptions{Unreadable: unreadableClient})
 	if err != nil {
 		return nil, err
@@ -325,10 +324,10 @@ func addAll(ctx context.Context, e *app.Env, m *layers.Memory, a addition) error
 		if !errors.Is(fatal, context.Canceled) {
 			failed = append(failed, notCaptured(a.sources, added, failed)...)
 		}
-		return stoppedAdding(e, a.op, added, failed, names.StoreError(fatal))
+		return stoppedAdding(e, a.op, added, failed, app.StoreError(fatal))
 	}
 	if len(added) == 0 && len(failed) == 1 {
-		return names.StoreError(failed[0])
+		return app.StoreError(failed[0])
 	}
 	var after error // the stored sessions are printed in any case
 	if !e.Opt.DryRun {
@@ -353,7 +352,7 @@ func addAll(ctx context.Context, e *app.Env, m *layers.Memory, a addition) error
 // noteElsewhere says which of the added sessions are of other projects than that of the command: the working directory in
 // each file decides.
 func noteElsewhere(ctx context.Context, e *app.Env, m *layers.Memory, added []capture.Added) error {
-	here, err := names.TheProject(ctx, e, m)
+	here, err := app.TheProject(ctx, e, m)
 	if err != nil {
 		return err
 	}

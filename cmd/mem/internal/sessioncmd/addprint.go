@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/records"
@@ -234,7 +233,7 @@ func printAddedProjects(e *app.Env, op string, added []capture.Added) {
 				what = append(what, term.Count(part.n, part.what))
 			}
 		}
-		e.Report("[%s] %s %s, %s\n", term.SanitizeLine(names.DistinctName(p, order)), verb, strings.Join(what, ", "),
+		e.Report("[%s] %s %s, %s\n", term.SanitizeLine(app.DistinctName(p, order)), verb, strings.Join(what, ", "),
 			app.BytesText(s.bytes))
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/checkout"
 	"github.com/memvcs/mem/layers/forget"
@@ -26,7 +25,7 @@ const shownExchanges = 2
 const longestText = 300
 
 // showExchanges prints the first and the last exchanges of a session, and a hint if their texts are shortened.
-func showExchanges(ctx context.Context, run names.Run, rev state.Rev) error {
+func showExchanges(ctx context.Context, run app.Run, rev state.Rev) error {
 	all, err := checkout.Exchanges(ctx, run.DB, rev)
 	if err != nil {
 		return err

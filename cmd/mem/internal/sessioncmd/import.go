@@ -14,7 +14,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/derive"
@@ -115,7 +114,7 @@ func runImport(ctx context.Context, e *app.Env, o importOptions, operand string)
 		}
 		defer os.RemoveAll(temp)
 	}
-	return names.WithStore(e, func(m *layers.Memory) error {
+	return app.WithStore(e, func(m *layers.Memory) error {
 		sources, err := importSources(ctx, e, m, importFrom{o.agent, dir, temp})
 		if errors.Is(err, os.ErrNotExist) {
 			if o.agent == "" && operand == "" {

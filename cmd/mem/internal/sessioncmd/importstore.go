@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/interchange"
@@ -16,7 +15,7 @@ import (
 
 // runImportStore imports the store of another memory tool.
 func runImportStore(ctx context.Context, e *app.Env, o importOptions, store *interchange.Store) error {
-	return names.WithStore(e, func(m *layers.Memory) error {
+	return app.WithStore(e, func(m *layers.Memory) error {
 		claude, err := e.ClaudeDir()
 		if err != nil {
 			return err
@@ -30,7 +29,7 @@ func runImportStore(ctx context.Context, e *app.Env, o importOptions, store *int
 		bar := e.ProgressBytes("import", size)
 		opts := interchange.ImportOptions{DryRun: e.Opt.DryRun, Claude: claude, Here: e.Dir, Progress: bar.Add}
 		if e.Opt.Project != "" {
-			p, err := names.ProjectNamed(ctx, e, m, e.Opt.Project)
+			p, err := app.ProjectNamed(ctx, e, m, e.Opt.Project)
 			if err != nil {
 				return err
 			}
@@ -39,7 +38,7 @@ func runImportStore(ctx context.Context, e *app.Env, o importOptions, store *int
 		report, err := interchange.Import(ctx, m.DB, store, opts)
 		bar.End()
 		if err != nil {
-			err = fmt.Errorf("import from %s: %w", store.Tool, names.StoreError(err))
+			err = fmt.Errorf("import from %s: %w", store.Tool, app.StoreError(err))
 			if len(report.Items) == 0 { // interrupted
 				return err
 			}

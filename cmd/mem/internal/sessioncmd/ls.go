@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
 	"github.com/memvcs/mem/layers/capture"
@@ -67,7 +66,7 @@ func Ls(e *app.Env) *cli.Command {
 					return app.WithHint(app.Usagef("mem ls %s lists versions: of the options, only --all applies", session),
 						"mem ls -h")
 				}
-				return names.WithMemory(c.Context, e, func(run names.Run) error {
+				return app.WithMemory(c.Context, e, func(run app.Run) error {
 					return versioncmd.RunVersions(c.Context, run, session, versioncmd.VersionsOptions{All: o.all})
 				})
 			}
@@ -93,13 +92,13 @@ type Listed struct {
 func (it Listed) view() view.Session { return view.SessionOf(it.Item, it.project, it.newest) }
 
 func runLs(ctx context.Context, e *app.Env, o lsOptions) error {
-	return names.List(ctx, e, func(run names.Run) (names.Listing, error) {
+	return app.WithListing(ctx, e, func(run app.Run) (app.Listing, error) {
 		all, elsewhere, err := list(ctx, run, capture.ListOptions{Subagents: o.subagents, Removed: o.removed || o.all,
 			Revoked: o.all})
 		if err != nil {
-			return names.Named, err
+			return app.Named, err
 		}
-		listed := names.ListingOf(len(all))
+		listed := app.ListingOf(len(all))
 		if o.untracked && len(elsewhere) > 0 {
 			e.Hint("%s: mem ls -u --all-projects", elsewhereText(elsewhere))
 		}
@@ -127,11 +126,11 @@ func runLs(ctx context.Context, e *app.Env, o lsOptions) error {
 			}
 			return listed, nil
 		}
-		waiting, err := names.WaitingSessions(ctx, run.DB, run.Project.ID)
+		waiting, err := app.WaitingSessions(ctx, run.DB, run.Project.ID)
 		if err != nil {
 			return listed, err
 		}
-		for _, line := range names.WaitingLines(waiting) {
+		for _, line := range app.WaitingLines(waiting) {
 			e.Note("%s", e.Safe(line))
 		}
 		if len(items) == 0 {
@@ -177,7 +176,7 @@ func clientOptions(e *app.Env, o capture.ListOptions) capture.ListOptions {
 
 // list returns the sessions of the project, or with --all-projects of all projects, the newest first, and separately
 // the untracked sessions of other projects.
-func list(ctx context.Context, run names.Run, o capture.ListOptions) (all, elsewhere []Listed, err error) {
+func list(ctx context.Context, run app.Run, o capture.ListOptions) (all, elsewhere []Listed, err error) {
 	app.SpendMemory()
 	o = clientOptions(run.Env, o)
 	if all, err = listKnown(ctx, run, o); err != nil {
@@ -194,7 +193,7 @@ func list(ctx context.Context, run names.Run, o capture.ListOptions) (all, elsew
 }
 
 // otherUntracked returns the untracked sessions of every project that are not in all.
-func otherUntracked(ctx context.Context, run names.Run, o capture.ListOptions, all []Listed) ([]Listed, error) {
+func otherUntracked(ctx context.Context, run app.Run, o capture.ListOptions, all []Listed) ([]Listed, error) {
 	o.Unreadable = func(error) error { return nil } // listing the project warns already
 	items, of, err := sessions.ListUntracked(ctx, run.DB, o)
 	if err != nil {
@@ -240,7 +239,7 @@ func elsewhereText(items []Listed) string {
 }
 
 // listKnown lists the sessions of the projects in memory.
-func listKnown(ctx context.Context, run names.Run, o capture.ListOptions) ([]Listed, error) {
+func listKnown(ctx context.Context, run app.Run, o capture.ListOptions) ([]Listed, error) {
 	projects, err := run.ListedProjects(ctx)
 	if err != nil {
 		return nil, err

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
@@ -17,7 +16,7 @@ import (
 
 // runLsCompositions lists the newest state of each composition, the newest first.
 func runLsCompositions(ctx context.Context, e *app.Env, o lsOptions) error {
-	return names.WithMemory(ctx, e, func(run names.Run) error {
+	return app.WithMemory(ctx, e, func(run app.Run) error {
 		projects, err := run.ListedProjects(ctx)
 		if err != nil {
 			return err

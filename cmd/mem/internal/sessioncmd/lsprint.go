@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/sessions"
@@ -18,7 +17,7 @@ import (
 
 // noteNothingListed notes that a list is empty; some reports whether the options excluded all sessions, new whether other projects
 // have sessions that are not in memory.
-func noteNothingListed(ctx context.Context, run names.Run, some, new bool) error {
+func noteNothingListed(ctx context.Context, run app.Run, some, new bool) error {
 	if some {
 		run.Note("no matching sessions")
 		return nil
@@ -37,14 +36,14 @@ func noteNothingListed(ctx context.Context, run names.Run, some, new bool) error
 		return nil
 	}
 	run.Note("no sessions of project %s", run.Project.Name)
-	found, err := names.Formers(ctx, run)
+	found, err := app.Formers(ctx, run)
 	for _, f := range found {
 		run.Hint("%s: %s", f.Briefly, f.Command)
 	}
 	if err != nil || len(found) > 0 {
 		return err
 	}
-	other, ok, err := names.AnyFormer(ctx, run)
+	other, ok, err := app.AnyFormer(ctx, run)
 	if err != nil {
 		return err
 	}

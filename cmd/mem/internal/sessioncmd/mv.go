@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/sessions"
@@ -28,7 +27,7 @@ func Mv(e *app.Env) *cli.Command {
 }
 
 func runMv(ctx context.Context, e *app.Env, from, to string) error {
-	return names.WithMemory(ctx, e, func(run names.Run) error {
+	return app.WithMemory(ctx, e, func(run app.Run) error {
 		revs, err := run.ResolveAll(ctx, []string{from})
 		if err != nil {
 			return err

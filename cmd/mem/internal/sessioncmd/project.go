@@ -10,7 +10,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/projects"
 	"github.com/memvcs/mem/layers/sessions"
@@ -62,7 +61,7 @@ func Project(e *app.Env) *cli.Command {
 }
 
 func runProjectList(ctx context.Context, e *app.Env, all bool) error {
-	return names.WithMemory(ctx, e, func(run names.Run) error {
+	return app.WithMemory(ctx, e, func(run app.Run) error {
 		projects, err := trust.Projects(ctx, run.DB)
 		if err != nil {
 			return err
@@ -116,7 +115,7 @@ func runProjectShow(ctx context.Context, e *app.Env, dir string) error {
 	var p state.Project
 	known := true
 	if dir == "" {
-		p, err = names.ProjectNamed(ctx, e, m, e.Opt.Project)
+		p, err = app.ProjectNamed(ctx, e, m, e.Opt.Project)
 	} else {
 		p, known, err = projects.Locate(ctx, m.DB, dir)
 	}
@@ -135,20 +134,20 @@ func runProjectShow(ctx context.Context, e *app.Env, dir string) error {
 	if e.Opt.JSON {
 		return e.PrintJSON("project.show", a, "dir", dir, "known", known, "related", relationObjects(related))
 	}
-	names.Field(e, "Project", a.Name)
-	names.Field(e, "Id", a.ID)
-	names.Field(e, "Identity", a.Identity)
+	app.Field(e, "Project", a.Name)
+	app.Field(e, "Id", a.ID)
+	app.Field(e, "Identity", a.Identity)
 	if dir != "" {
-		names.Field(e, "Dir", dir)
+		app.Field(e, "Dir", dir)
 	}
 	if known {
-		names.Field(e, "Memory", term.Sessions(a.Sessions, a.Subagents)+", "+term.Count(a.Versions, "version")+", "+
+		app.Field(e, "Memory", term.Sessions(a.Sessions, a.Subagents)+", "+term.Count(a.Versions, "version")+", "+
 			term.Count(a.Compositions, "composition"))
 	} else {
-		names.Field(e, "Memory", "nothing of this directory yet")
+		app.Field(e, "Memory", "nothing of this directory yet")
 	}
 	for _, r := range related {
-		names.Field(e, "Related", fmt.Sprintf("%s of %s: %s", term.ShortID(r.Session.ID), r.From.Name, r.Reason))
+		app.Field(e, "Related", fmt.Sprintf("%s of %s: %s", term.ShortID(r.Session.ID), r.From.Name, r.Reason))
 	}
 	return nil
 }
@@ -166,7 +165,7 @@ func runProjectLink(ctx context.Context, e *app.Env, name, dir string) error {
 		return err
 	}
 	defer m.Close()
-	p, err := names.ProjectNamed(ctx, e, m, name)
+	p, err := app.ProjectNamed(ctx, e, m, name)
 	if err != nil {
 		return err
 	}

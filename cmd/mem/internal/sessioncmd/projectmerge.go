@@ -7,7 +7,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/layers/projects"
 	"github.com/memvcs/mem/layers/state"
 )
@@ -27,7 +26,7 @@ func projectMerge(e *app.Env) *cli.Command {
 }
 
 func runProjectMerge(ctx context.Context, e *app.Env, list []string) error {
-	return names.WithMemory(ctx, e, func(run names.Run) error {
+	return app.WithMemory(ctx, e, func(run app.Run) error {
 		from, err := toMerge(ctx, run, list)
 		if err != nil {
 			return err
@@ -62,12 +61,12 @@ func runProjectMerge(ctx context.Context, e *app.Env, list []string) error {
 }
 
 // toMerge returns the named projects, or those of removed worktrees.
-func toMerge(ctx context.Context, run names.Run, list []string) (out []state.Project, err error) {
+func toMerge(ctx context.Context, run app.Run, list []string) (out []state.Project, err error) {
 	if len(list) == 0 {
-		return names.GoneWorktrees(ctx, run)
+		return app.GoneWorktrees(ctx, run)
 	}
 	for _, name := range list {
-		p, err := names.ProjectNamed(ctx, run.Env, run.Memory, name)
+		p, err := app.ProjectNamed(ctx, run.Env, run.Memory, name)
 		if err != nil {
 			return nil, err
 		}
@@ -80,7 +79,7 @@ func toMerge(ctx context.Context, run names.Run, list []string) (out []state.Pro
 }
 
 // linkAll links the directories of a project to that of the run.
-func linkAll(ctx context.Context, run names.Run, p state.Project) error {
+func linkAll(ctx context.Context, run app.Run, p state.Project) error {
 	dirs, err := projects.DirsOf(ctx, run.DB, p.ID)
 	for _, dir := range dirs {
 		if err == nil {

@@ -8,7 +8,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/sessions"
@@ -49,12 +48,12 @@ func projectRelate(e *app.Env) *cli.Command {
 }
 
 func runProjectRelate(ctx context.Context, e *app.Env, o relateOptions, session string) error {
-	return names.WithMemory(ctx, e, func(run names.Run) error {
+	return app.WithMemory(ctx, e, func(run app.Run) error {
 		rev, err := run.ResolveSession(ctx, session)
 		if err != nil {
 			return err
 		}
-		to, err := names.ProjectNamed(ctx, e, run.Memory, o.to)
+		to, err := app.ProjectNamed(ctx, e, run.Memory, o.to)
 		if err != nil {
 			return err
 		}

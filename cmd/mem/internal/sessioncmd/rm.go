@@ -9,7 +9,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
 	"github.com/memvcs/mem/layers/derive"
@@ -52,7 +51,7 @@ func Rm(e *app.Env) *cli.Command {
 
 // runShowAgain shows hidden things again.
 func runShowAgain(ctx context.Context, e *app.Env, operands []string) error {
-	return names.WithMemory(ctx, e, func(run names.Run) error {
+	return app.WithMemory(ctx, e, func(run app.Run) error {
 		revs, err := run.ResolveAll(ctx, operands)
 		if err == nil && !e.Opt.DryRun {
 			err = derive.ShowAll(ctx, run.DB, revs)
@@ -82,7 +81,7 @@ func runShowAgain(ctx context.Context, e *app.Env, operands []string) error {
 }
 
 func runRm(ctx context.Context, e *app.Env, operands []string, force bool) error {
-	return names.WithMemory(ctx, e, func(run names.Run) error {
+	return app.WithMemory(ctx, e, func(run app.Run) error {
 		revs, err := run.ResolveAll(ctx, operands)
 		if err != nil {
 			return err
@@ -157,7 +156,7 @@ func removeError(err error) error {
 func revName(rev state.Rev) string {
 	switch {
 	case rev.Version != nil:
-		return names.Label(rev.Version)
+		return app.Label(rev.Version)
 	case rev.Composition != nil:
 		return rev.Composition.Name
 	case rev.Session != nil:

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/layers/projects"
 )
 
@@ -15,11 +14,11 @@ func runProjectShare(ctx context.Context, e *app.Env, from, with string, allowed
 		return err
 	}
 	defer m.Close()
-	a, err := names.ProjectNamed(ctx, e, m, from)
+	a, err := app.ProjectNamed(ctx, e, m, from)
 	if err != nil {
 		return err
 	}
-	b, err := names.ProjectNamed(ctx, e, m, with)
+	b, err := app.ProjectNamed(ctx, e, m, with)
 	if err != nil {
 		return err
 	}

@@ -13,7 +13,6 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/knowledgecmd"
-	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/checkout"
@@ -67,7 +66,7 @@ func Show(e *app.Env) *cli.Command {
 }
 
 func runShow(ctx context.Context, e *app.Env, o showOptions, name string) error {
-	return names.WithMemory(ctx, e, func(run names.Run) error {
+	return app.WithMemory(ctx, e, func(run app.Run) error {
 		if o.manifest {
 			return showManifest(ctx, run)
 		}
@@ -127,13 +126,13 @@ func runShow(ctx context.Context, e *app.Env, o showOptions, name string) error 
 		if errors.Is(err, revision.ErrLayer) {
 			return app.WithHint(err, term.Shell("mem", "show", name+":L1", "--format", "lean"))
 		}
-		return names.StoreError(err)
+		return app.StoreError(err)
 	})
 }
 
 // showTurns prints messages of a session. Lines without text, such as a snapshot of files, print nothing: a note says
 // so.
-func showTurns(ctx context.Context, run names.Run, rev state.Rev, w io.Writer) error {
+func showTurns(ctx context.Context, run app.Run, rev state.Rev, w io.Writer) error {
 	empty, write := true, TurnWriter(w)
 	err := checkout.Turns(ctx, run.DB, rev, rev.From, rev.To, func(t checkout.Turn) error {
 		empty = false
@@ -147,11 +146,11 @@ func showTurns(ctx context.Context, run names.Run, rev state.Rev, w io.Writer) e
 		run.Note("no text in %s", rev.Name())
 		run.Hint("the lines of the session file: %s", term.Shell("mem", "show", rev.Name(), "--format", "jsonl"))
 	}
-	return names.StoreError(errors.Join(err, ferr))
+	return app.StoreError(errors.Join(err, ferr))
 }
 
 // noteForgotten prints which of the messages were forgotten, and returns their number.
-func noteForgotten(ctx context.Context, run names.Run, rev state.Rev) (int, error) {
+func noteForgotten(ctx context.Context, run app.Run, rev state.Rev) (int, error) {
 	all, err := forget.ForgottenMessages(ctx, run.DB, rev.Project.ID, rev.Session, rev.From, rev.To)
 	for i := 0; i < len(all); {
 		first, k := all[i], i+1
@@ -175,7 +174,7 @@ func noteForgotten(ctx context.Context, run names.Run, rev state.Rev) (int, erro
 	return len(all), err
 }
 
-func showManifest(ctx context.Context, run names.Run) error {
+func showManifest(ctx context.Context, run app.Run) error {
 	conf, err := run.Settings()
 	if err != nil {
 		return err
@@ -194,7 +193,7 @@ func showManifest(ctx context.Context, run names.Run) error {
 }
 
 // versionUse returns the compositions that use a version, and the messages that it covers if it is of a part.
-func versionUse(ctx context.Context, run names.Run, rev state.Rev) (by []string, from, to int, err error) {
+func versionUse(ctx context.Context, run app.Run, rev state.Rev) (by []string, from, to int, err error) {
 	st, err := trust.State(ctx, run.DB, rev.Project.ID)
 	if err == nil && rev.Version.Since != "" {
 		from, to, err = rev.Covers()
@@ -207,7 +206,7 @@ func versionUse(ctx context.Context, run names.Run, rev state.Rev) (by []string,
 
 // showJSON prints a revision with what it is made of: the versions and markers of a session, the record of a version or
 // composition, or the content of L1, L2 or messages.
-func showJSON(ctx context.Context, run names.Run, rev state.Rev) error {
+func showJSON(ctx context.Context, run app.Run, rev state.Rev) error {
 	o := app.Object{"kind", rev.Kind}
 	add := func(name string, value any) { o = append(o, name+",omitempty", value) }
 	if !rev.Hash.IsZero() {
@@ -257,7 +256,7 @@ func showJSON(ctx context.Context, run names.Run, rev state.Rev) error {
 }
 
 // contentOf returns the members of [showJSON] about what a revision is made of.
-func contentOf(ctx context.Context, run names.Run, rev state.Rev) (app.Object, error) {
+func contentOf(ctx context.Context, run app.Run, rev state.Rev) (app.Object, error) {
 	switch rev.Kind {
 	case state.IsSession:
 		st, err := trust.State(ctx, run.DB, rev.Project.ID)
@@ -303,34 +302,34 @@ func contentOf(ctx context.Context, run names.Run, rev state.Rev) (app.Object, e
 		return app.Object{"composition", all[0]}, nil
 	case state.IsL1, state.IsL2, state.IsMessages:
 		var b strings.Builder
-		err := names.StoreError(checkout.Write(ctx, run.DB, rev, checkout.JSONL, &b))
+		err := app.StoreError(checkout.Write(ctx, run.DB, rev, checkout.JSONL, &b))
 		return app.Object{"content,omitempty", b.String()}, err
 	}
 	return nil, nil
 }
 
 // showHead prints the header of a revision.
-func showHead(ctx context.Context, run names.Run, rev state.Rev) error {
+func showHead(ctx context.Context, run app.Run, rev state.Rev) error {
 	switch rev.Kind {
 	case state.IsVersion:
 		return showVersion(ctx, run, rev)
 	case state.IsComposition:
 		c := rev.Composition
-		names.HeadLine(run.Env, "composition "+c.Name, names.HashText(run.Env, rev.Hash))
+		app.HeadLine(run.Env, "composition "+c.Name, app.HashText(run.Env, rev.Hash))
 		composed, err := checkout.Composed(ctx, run.DB, rev)
 		if err != nil {
 			return err
 		}
 		var parts [][]string
 		for _, p := range composed.Parts {
-			parts = append(parts, []string{names.SessionID(run.Env, p.Session) + ":" + p.Version,
+			parts = append(parts, []string{app.SessionID(run.Env, p.Session) + ":" + p.Version,
 				tokens.Commas(p.Tokens) + " tok", p.Period(), p.Title})
 		}
-		names.Fields(run.Env, "Part", parts)
-		names.Field(run.Env, "Frame", tokens.Commas(c.Frame())+" tok")
-		names.Field(run.Env, "Result", fmt.Sprintf("%s tok of %s, %s, shares %s", tokens.Commas(c.Tokens),
+		app.Fields(run.Env, "Part", parts)
+		app.Field(run.Env, "Frame", tokens.Commas(c.Frame())+" tok")
+		app.Field(run.Env, "Result", fmt.Sprintf("%s tok of %s, %s, shares %s", tokens.Commas(c.Tokens),
 			tokens.Commas(c.Budget), term.Count(c.Messages, "message"), c.Strategy))
-		names.Field(run.Env, "Date", run.DateText(c.Time))
+		app.Field(run.Env, "Date", run.DateText(c.Time))
 		usedLine(run.Env, c.Used)
 		run.Printf("\n")
 	case state.IsSession:
@@ -344,8 +343,8 @@ func showHead(ctx context.Context, run names.Run, rev state.Rev) error {
 }
 
 // showOperation prints an operation: its device and time, and what it captured and derived.
-func showOperation(ctx context.Context, run names.Run, rev state.Rev) error {
-	names.HeadLine(run.Env, "commit "+rev.Commit, rev.How)
+func showOperation(ctx context.Context, run app.Run, rev state.Rev) error {
+	app.HeadLine(run.Env, "commit "+rev.Commit, rev.How)
 	all, err := revision.Operations(ctx, run.DB, rev.Project)
 	if err != nil {
 		return err
@@ -354,22 +353,22 @@ func showOperation(ctx context.Context, run names.Run, rev state.Rev) error {
 	if o == nil {
 		return nil
 	}
-	names.Field(run.Env, "Project", rev.Project.Name)
-	names.Field(run.Env, "Device", o.Entry.Name)
-	names.Field(run.Env, "Date", run.DateText(o.Entry.Time))
+	app.Field(run.Env, "Project", rev.Project.Name)
+	app.Field(run.Env, "Device", o.Entry.Name)
+	app.Field(run.Env, "Date", run.DateText(o.Entry.Time))
 	var sessions, versions [][]string
 	for _, c := range o.Captured {
-		sessions = append(sessions, []string{names.SessionID(run.Env, c.Session.ID),
+		sessions = append(sessions, []string{app.SessionID(run.Env, c.Session.ID),
 			term.Count(c.Now.Scan.Messages, "message"), app.BytesText(c.Now.Size)})
 	}
 	for _, v := range o.Versions {
-		versions = append(versions, []string{names.LabelFor(run.Env, v), names.ModeOf(v),
+		versions = append(versions, []string{app.LabelFor(run.Env, v), app.ModeOf(v),
 			tokens.Commas(v.TokensOut) + " tok"})
 	}
-	names.Fields(run.Env, "Session", sessions)
-	names.Fields(run.Env, "Version", versions)
+	app.Fields(run.Env, "Session", sessions)
+	app.Fields(run.Env, "Version", versions)
 	for _, c := range o.Compositions {
-		names.Field(run.Env, "Made", c.Name+", "+tokens.Commas(c.Tokens)+" tok")
+		app.Field(run.Env, "Made", c.Name+", "+tokens.Commas(c.Tokens)+" tok")
 	}
 	return nil
 }
@@ -381,39 +380,39 @@ func usedLine(e *app.Env, r records.Rehearsal) {
 	}
 	var by []string
 	for _, id := range r.By {
-		by = append(by, names.SessionID(e, id))
+		by = append(by, app.SessionID(e, id))
 	}
-	names.Field(e, "Used in", fmt.Sprintf("%s, last %s", strings.Join(by, ", "),
+	app.Field(e, "Used in", fmt.Sprintf("%s, last %s", strings.Join(by, ", "),
 		e.Local(r.Last).Format("2 Jan 2006 15:04")))
 }
 
 // showSession prints a session: its metadata, versions, markers and exchanges.
-func showSession(ctx context.Context, run names.Run, rev state.Rev) error {
+func showSession(ctx context.Context, run app.Run, rev state.Rev) error {
 	now := rev.Session.Now()
-	names.HeadLine(run.Env, "session "+rev.Session.ID, names.HashText(run.Env, now.Original))
+	app.HeadLine(run.Env, "session "+rev.Session.ID, app.HashText(run.Env, now.Original))
 	if title := rev.Session.Title(); title != "" {
-		names.Field(run.Env, "Title", title)
+		app.Field(run.Env, "Title", title)
 	}
 	if len(rev.Session.Tags) > 0 {
-		names.Field(run.Env, "Tags", strings.Join(rev.Session.Tags, ", "))
+		app.Field(run.Env, "Tags", strings.Join(rev.Session.Tags, ", "))
 	}
-	names.Field(run.Env, "Project", rev.Project.Name)
+	app.Field(run.Env, "Project", rev.Project.Name)
 	if !now.Scan.First.IsZero() {
-		names.Field(run.Env, "Date", run.SpanText(now.Scan.First, now.Scan.Last))
+		app.Field(run.Env, "Date", run.SpanText(now.Scan.First, now.Scan.Last))
 	}
-	names.Field(run.Env, "Messages", fmt.Sprintf("%s (#N is line N of %s)", tokens.Commas(now.Scan.Messages),
+	app.Field(run.Env, "Messages", fmt.Sprintf("%s (#N is line N of %s)", tokens.Commas(now.Scan.Messages),
 		tokens.Commas(now.Scan.Values)))
 	if n, ok := capture.TokensOf(run.DB, rev.Project.ID, rev.Session); ok {
-		names.Field(run.Env, "Tokens", "~"+tokens.Commas(n))
+		app.Field(run.Env, "Tokens", "~"+tokens.Commas(n))
 	} else {
-		names.Field(run.Env, "Tokens", "?")
+		app.Field(run.Env, "Tokens", "?")
 	}
-	names.Field(run.Env, "Size", app.BytesText(now.Size))
+	app.Field(run.Env, "Size", app.BytesText(now.Size))
 	if now.Scan.Branch != "" {
-		names.Field(run.Env, "Branch", now.Scan.Branch)
+		app.Field(run.Env, "Branch", now.Scan.Branch)
 	}
 	if parent := rev.Session.Parent(); parent != "" {
-		names.Field(run.Env, "Parent", parent)
+		app.Field(run.Env, "Parent", parent)
 	}
 	st, err := trust.State(ctx, run.DB, rev.Project.ID)
 	if err != nil {
@@ -424,21 +423,21 @@ func showSession(ctx context.Context, run names.Run, rev state.Rev) error {
 		if origin := st.Session(of); origin != nil {
 			about = []string{records.ShortID(origin.ID), term.Quoted(origin.Title())}
 		}
-		names.Fields(run.Env, "Fork of", [][]string{about})
+		app.Fields(run.Env, "Fork of", [][]string{about})
 	}
 	usedLine(run.Env, rev.Session.Used)
 	used := st.Users(state.Rev{Kind: state.IsSession, Session: rev.Session})
-	names.OptionalField(run.Env, "Used by", strings.Join(used, ", "))
+	app.OptionalField(run.Env, "Used by", strings.Join(used, ", "))
 	for i, p := range rev.Session.Earlier() {
-		names.Field(run.Env, "Earlier", fmt.Sprintf("original@{%d}  %s, %s, captured %s", i+1,
+		app.Field(run.Env, "Earlier", fmt.Sprintf("original@{%d}  %s, %s, captured %s", i+1,
 			term.Count(p.Scan.Messages, "message"), app.BytesText(p.Size), run.Local(p.Time).Format("2 Jan 2006 15:04")))
 	}
 	var versions, marked [][]string
 	for _, v := range st.VersionsOf(rev.Session.ID) {
-		versions = append(versions, []string{v.Name(), names.ModeOf(v), tokens.Commas(v.TokensOut) + " tok",
+		versions = append(versions, []string{v.Name(), app.ModeOf(v), tokens.Commas(v.TokensOut) + " tok",
 			fmt.Sprintf("%.1f:1", v.Ratio)})
 	}
-	names.Fields(run.Env, "Version", versions)
+	app.Fields(run.Env, "Version", versions)
 	if len(rev.Session.Markers()) > 0 {
 		marks, err := markers.Keepits(ctx, run.DB, rev)
 		if err != nil {
@@ -448,7 +447,7 @@ func showSession(ctx context.Context, run names.Run, rev state.Rev) error {
 			marked = append(marked, []string{k.ID, k.Mark.Weight.String(), fmt.Sprintf("#%d", k.Mark.Message),
 				tokens.OneLine(k.Mark.Text, 60)})
 		}
-		names.Fields(run.Env, "Marker", marked)
+		app.Fields(run.Env, "Marker", marked)
 	}
 	return showExchanges(ctx, run, rev)
 }

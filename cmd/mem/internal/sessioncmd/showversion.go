@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
 	"github.com/memvcs/mem/layers/engines"
@@ -17,20 +16,20 @@ import (
 )
 
 // showVersion prints the recipe and figures of a version, and the fates of the markers.
-func showVersion(ctx context.Context, run names.Run, rev state.Rev) error {
+func showVersion(ctx context.Context, run app.Run, rev state.Rev) error {
 	usedBy, from, to, err := versionUse(ctx, run, rev)
 	if err != nil {
 		return err
 	}
 	v := rev.Version
-	names.HeadLine(run.Env, "version "+names.LabelFor(run.Env, v), rev.Session.Title())
+	app.HeadLine(run.Env, "version "+app.LabelFor(run.Env, v), rev.Session.Title())
 	if v.Deleted {
-		names.Field(run.Env, "Hidden",
+		app.Field(run.Env, "Hidden",
 			"not listed; \"mem undo\" restores it, \"mem log --undo\" lists what can be undone")
 	}
 	scan := rev.Session.Now().Scan
-	names.Field(run.Env, "Period", run.DateText(scan.First)+" to "+run.DateText(scan.Last))
-	names.Field(run.Env, "Source", sourceOf(run.Env, v, from, to))
+	app.Field(run.Env, "Period", run.DateText(scan.First)+" to "+run.DateText(scan.Last))
+	app.Field(run.Env, "Source", sourceOf(run.Env, v, from, to))
 	of := ""
 	if v.TokensL1 > 0 && v.Source == "" {
 		of = fmt.Sprintf(" of the session%s, %.1f:1 without tool output", versioncmd.AskedOf(v), float64(v.TokensL1)/float64(max(1, v.TokensOut)))
@@ -38,9 +37,9 @@ func showVersion(ctx context.Context, run names.Run, rev state.Rev) error {
 	if n := v.Preserved + v.Summarised; n > 0 {
 		of += fmt.Sprintf(", %d of %d markers kept", v.Preserved, n)
 	}
-	names.Field(run.Env, "Result", fmt.Sprintf("%s tok, %s, %.1f:1%s", tokens.Commas(v.TokensOut), term.Count(v.MessagesOut, "message"), v.Ratio, of))
+	app.Field(run.Env, "Result", fmt.Sprintf("%s tok, %s, %.1f:1%s", tokens.Commas(v.TokensOut), term.Count(v.MessagesOut, "message"), v.Ratio, of))
 	if r := v.Receipt; r.Requests > 0 {
-		names.Field(run.Env, "Cost", fmt.Sprintf("%s, %s tok in, %s out, %s", term.Count(r.Requests, "request"),
+		app.Field(run.Env, "Cost", fmt.Sprintf("%s, %s tok in, %s out, %s", term.Count(r.Requests, "request"),
 			tokens.Commas(r.Usage.Input), tokens.Commas(r.Usage.Output), engines.FormatDollars(r.Usage.Micros)))
 	}
 	if r := v.Receipt; r.Lines > 0 {
@@ -48,10 +47,10 @@ func showVersion(ctx context.Context, run names.Run, rev state.Rev) error {
 		if s := versioncmd.Checked(r); s != "" {
 			text += "; " + s
 		}
-		names.Field(run.Env, "Support", text)
+		app.Field(run.Env, "Support", text)
 	}
 	for _, name := range usedBy {
-		names.Field(run.Env, "Used by", name)
+		app.Field(run.Env, "Used by", name)
 	}
 	usedLine(run.Env, v.Used)
 	if run.Env.Opt.Verbose {
@@ -62,38 +61,38 @@ func showVersion(ctx context.Context, run names.Run, rev state.Rev) error {
 	for _, f := range fates {
 		rows = append(rows, fateRow(f))
 	}
-	names.Fields(run.Env, "Marker", rows)
+	app.Fields(run.Env, "Marker", rows)
 	run.Printf("\n")
 	return err
 }
 
 // recipeFields prints how a version was made and the hashes of it.
-func recipeFields(run names.Run, rev state.Rev) {
+func recipeFields(run app.Run, rev state.Rev) {
 	v := rev.Version
-	names.Field(run.Env, "Hash", names.HashText(run.Env, rev.Hash))
-	names.Field(run.Env, "Date", run.DateText(v.Time))
-	names.Field(run.Env, "Recipe", fmt.Sprintf("%s, markers %s at distance %d, skip %d", names.ModeOf(v),
+	app.Field(run.Env, "Hash", app.HashText(run.Env, rev.Hash))
+	app.Field(run.Env, "Date", run.DateText(v.Time))
+	app.Field(run.Env, "Recipe", fmt.Sprintf("%s, markers %s at distance %d, skip %d", app.ModeOf(v),
 		v.Settings.Keepit, v.Settings.Distance, v.Settings.Skip))
 	key := v.Derivation.Key().String()
 	if run.Term.Stdout {
 		key = key[:16]
 	}
-	names.Field(run.Env, "Key", fmt.Sprintf("%s of %s/%d", key, v.Derivation.Recipe.Step,
+	app.Field(run.Env, "Key", fmt.Sprintf("%s of %s/%d", key, v.Derivation.Recipe.Step,
 		v.Derivation.Recipe.Version))
-	names.Field(run.Env, "Engine", v.Engine+", tokens "+v.Counter)
+	app.Field(run.Env, "Engine", v.Engine+", tokens "+v.Counter)
 	if n := len(v.Derivation.Witnesses); n > 0 {
-		names.Field(run.Env, "Evidence", term.Count(n, "object")+" of requests and answers, the first "+
-			names.HashText(run.Env, v.Derivation.Witnesses[0]))
+		app.Field(run.Env, "Evidence", term.Count(n, "object")+" of requests and answers, the first "+
+			app.HashText(run.Env, v.Derivation.Witnesses[0]))
 	}
 }
 
 // sourceOf returns the input of a version.
 func sourceOf(e *app.Env, v *records.Version, from, to int) string {
-	of := fmt.Sprintf("%s, %s tok, %s", names.SessionID(e, v.Session), tokens.Commas(v.TokensIn),
+	of := fmt.Sprintf("%s, %s tok, %s", app.SessionID(e, v.Session), tokens.Commas(v.TokensIn),
 		term.Count(v.MessagesIn, "message"))
 	switch {
 	case v.Source != "" && len(v.Derivation.Inputs) > 0:
-		return fmt.Sprintf("%s:%s, of %s", names.SessionID(e, v.Session), v.Source, of)
+		return fmt.Sprintf("%s:%s, of %s", app.SessionID(e, v.Session), v.Source, of)
 	case v.Since != "":
 		return fmt.Sprintf("%s, #%d-%d, since %s", of, from, to, v.Since)
 	}

@@ -11,7 +11,6 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/hookset"
 	"github.com/memvcs/mem/cmd/mem/internal/knowledgecmd"
-	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/knowledge"
@@ -54,7 +53,7 @@ func Status(e *app.Env) *cli.Command {
 				if o != (statusOptions{layers: true}) {
 					return app.WithHint(app.Usagef("option --layers goes with no other option of mem status"), "mem status --layers")
 				}
-				return names.WithMemory(c.Context, e, func(run names.Run) error { return knowledgecmd.RunLayersStatus(c.Context, run) })
+				return app.WithMemory(c.Context, e, func(run app.Run) error { return knowledgecmd.RunLayersStatus(c.Context, run) })
 			}
 			return runStatus(c.Context, e, o)
 		}),
@@ -68,48 +67,48 @@ type StatusReport struct {
 	Subagents          int // sessions of subagents in memory, which Stored does not count
 	Newest             *Listed
 	Changed, Untracked []Listed
-	Formers            []names.Former      // projects that this directory may belong to, if it has no sessions, or that may belong to it
+	Formers            []app.Former        // projects that this directory may belong to, if it has no sessions, or that may belong to it
 	Elsewhere          []Listed            // untracked sessions of other projects
 	Ignored            []string            // files with the name of a session file that are none
 	progress           *knowledge.Progress // nil for several projects, or if nothing is in memory
 	revoked            int                 // sources, of this project
-	Parted             []names.Parted      // sessions that went on differently on several devices
-	Waiting            []names.Waiting     // sessions that wait for another device
+	Parted             []app.Parted        // sessions that went on differently on several devices
+	Waiting            []app.Waiting       // sessions that wait for another device
 	Notes              []notes.Change      // of Claude, on disk and not in memory
 }
 
 func (r StatusReport) clean() bool { return len(r.Changed)+len(r.Untracked)+len(r.Notes) == 0 }
 
 func runStatus(ctx context.Context, e *app.Env, o statusOptions) error {
-	return names.List(ctx, e, func(run names.Run) (names.Listing, error) {
+	return app.WithListing(ctx, e, func(run app.Run) (app.Listing, error) {
 		r, err := SessionsReport(ctx, run)
 		if err != nil {
-			return names.Named, err
+			return app.Named, err
 		}
 		if !e.Opt.AllProjects && r.Stored > 0 && o.porcelain == "" {
 			d, err := knowledge.ReadProgress(ctx, run.DB, run.Project.ID)
 			if err != nil {
-				return names.Named, err
+				return app.Named, err
 			}
 			r.progress = &d
 		}
 		if list, err := revocation.Revocations(ctx, run.DB, run.Project.ID); err != nil {
-			return names.Named, err
+			return app.Named, err
 		} else if !e.Opt.AllProjects {
 			r.revoked = len(list)
-			if r.Parted, err = names.PartedSessions(ctx, run.DB, run.Project.ID, ""); err != nil {
-				return names.Named, err
+			if r.Parted, err = app.PartedSessions(ctx, run.DB, run.Project.ID, ""); err != nil {
+				return app.Named, err
 			}
-			if r.Waiting, err = names.WaitingSessions(ctx, run.DB, run.Project.ID); err != nil {
-				return names.Named, err
+			if r.Waiting, err = app.WaitingSessions(ctx, run.DB, run.Project.ID); err != nil {
+				return app.Named, err
 			}
 		}
 		if err := printStatus(e, o, r); err != nil {
-			return names.Named, err
+			return app.Named, err
 		}
-		listed := names.ListingOf(r.Stored)
+		listed := app.ListingOf(r.Stored)
 		if o.porcelain != "" {
-			listed = names.Named
+			listed = app.Named
 		}
 		if o.exitCode && !r.clean() {
 			return listed, app.Exit(app.ExitNo)
@@ -119,7 +118,7 @@ func runStatus(ctx context.Context, e *app.Env, o statusOptions) error {
 }
 
 // SessionsReport returns the part of mem status about sessions.
-func SessionsReport(ctx context.Context, run names.Run) (StatusReport, error) {
+func SessionsReport(ctx context.Context, run app.Run) (StatusReport, error) {
 	r := StatusReport{project: run.Project}
 	items, elsewhere, err := list(ctx, run, capture.ListOptions{Ignored: func(path string) { r.Ignored = append(r.Ignored, path) }})
 	if err != nil {
@@ -147,16 +146,16 @@ func SessionsReport(ctx context.Context, run names.Run) (StatusReport, error) {
 			return r, err
 		}
 	}
-	find := names.FormerWorktrees
+	find := app.FormerWorktrees
 	if r.Stored == 0 {
-		find = names.Formers
+		find = app.Formers
 	}
 	r.Formers, err = find(ctx, run)
 	return r, err
 }
 
 // changedNotes returns the notes of Claude on disk that are not in memory.
-func changedNotes(ctx context.Context, run names.Run) ([]notes.Change, error) {
+func changedNotes(ctx context.Context, run app.Run) ([]notes.Change, error) {
 	client, err := knowledgecmd.NotesClient(run.Env)
 	if err != nil || !client.Changed(run.Refs.Dir(), run.Dir) {
 		return nil, err
@@ -169,7 +168,7 @@ func changedNotes(ctx context.Context, run names.Run) ([]notes.Change, error) {
 }
 
 // unlisted counts the sessions of the listed projects that lists omit: those of subagents, and those that the user hid.
-func unlisted(ctx context.Context, run names.Run) (subagents, hidden int, err error) {
+func unlisted(ctx context.Context, run app.Run) (subagents, hidden int, err error) {
 	projects, err := run.ListedProjects(ctx)
 	if err != nil {
 		return 0, 0, err
@@ -205,11 +204,11 @@ func printStatus(e *app.Env, o statusOptions, r StatusReport) error {
 		}
 	case o.short:
 		for _, it := range r.lines() {
-			e.Printf("%s %s\n", e.Style().Red(code(it.Status)), e.Safe(names.SessionID(e, it.ID)))
+			e.Printf("%s %s\n", e.Style().Red(code(it.Status)), e.Safe(app.SessionID(e, it.ID)))
 		}
 		if r.progress != nil && r.progress.Distilled > 0 { // only for users who distil
 			for _, id := range r.progress.L2 {
-				e.Printf("%s %s\n", e.Style().Yellow("L2"), e.Safe(names.SessionID(e, id)))
+				e.Printf("%s %s\n", e.Style().Yellow("L2"), e.Safe(app.SessionID(e, id)))
 			}
 		}
 	default:
@@ -281,7 +280,7 @@ func longStatus(e *app.Env, r StatusReport) {
 			e.Printf("    %s\n", e.Safe(path))
 		}
 	}
-	for i, line := range append(names.PartedLines(r.Parted), names.WaitingLines(r.Waiting)...) {
+	for i, line := range append(app.PartedLines(r.Parted), app.WaitingLines(r.Waiting)...) {
 		if i == 0 {
 			e.Printf("\n")
 		}

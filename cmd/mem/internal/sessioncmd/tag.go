@@ -8,7 +8,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/sessions"
@@ -42,14 +41,14 @@ func Tag(e *app.Env) *cli.Command {
 				return err
 			}
 			if len(e.Operands) == 0 {
-				return names.WithMemory(c.Context, e, func(run names.Run) error { return runTagList(c.Context, run) })
+				return app.WithMemory(c.Context, e, func(run app.Run) error { return runTagList(c.Context, run) })
 			}
 			return runTag(c.Context, e, e.Operands, o)
 		},
 	}
 }
 
-func runTagList(ctx context.Context, run names.Run) error {
+func runTagList(ctx context.Context, run app.Run) error {
 	tags, err := sessions.Tags(ctx, run.DB, run.Project.ID)
 	if err != nil {
 		return err
@@ -58,7 +57,7 @@ func runTagList(ctx context.Context, run names.Run) error {
 	for _, t := range tags {
 		rev, version := term.ShortID(t.Session.ID), ""
 		if t.Version != nil {
-			rev, version = names.Label(t.Version), t.Version.Name()
+			rev, version = app.Label(t.Version), t.Version.Name()
 		}
 		whole := t.Session.ID + strings.TrimPrefix(rev, term.ShortID(t.Session.ID))
 		l.Add(app.Object{"name", t.Name, "sessionId", t.Session.ID, "version,omitempty", version, "rev", rev,
@@ -72,7 +71,7 @@ func runTag(ctx context.Context, e *app.Env, operands []string, o tagOptions) er
 	if _, err := records.ParseName(name); err != nil {
 		return app.Usagef("tag: %q is not a valid tag: no blanks, no :#@~=^\\, not the form of a version (v001)", name)
 	}
-	return names.WithMemory(ctx, e, func(run names.Run) error {
+	return app.WithMemory(ctx, e, func(run app.Run) error {
 		var rev state.Rev
 		var err error
 		switch {

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/originals"
@@ -55,7 +54,7 @@ func CatFile(e *app.Env) *cli.Command {
 func runCatFile(ctx context.Context, e *app.Env, o catFileOptions, name string) error {
 	h, err := objects.ParseHash(strings.TrimPrefix(name, "b3:"))
 	if err != nil || o.exists {
-		return names.WithStore(e, func(m *layers.Memory) error { return catNamed(ctx, e, m, o, name) })
+		return app.WithStore(e, func(m *layers.Memory) error { return catNamed(ctx, e, m, o, name) })
 	}
 	m, err := app.OpenObjects(e)
 	if err != nil {
@@ -104,11 +103,11 @@ func resolveContent(ctx context.Context, e *app.Env, m *layers.Memory, name stri
 	var sc state.Scope
 	if len(name) < 3 || name[:3] != "b3:" {
 		var err error
-		if sc, err = names.Scope(ctx, e, m); err != nil {
+		if sc, err = app.Scope(ctx, e, m); err != nil {
 			return state.Rev{}, err
 		}
 	}
-	rev, err := names.Run{Env: e, Memory: m, Scope: sc}.Resolve(ctx, name)
+	rev, err := app.Run{Env: e, Memory: m, Scope: sc}.Resolve(ctx, name)
 	if err != nil {
 		return rev, err
 	}

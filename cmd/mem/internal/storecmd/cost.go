@@ -8,7 +8,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/engines"
@@ -50,7 +49,7 @@ func runCost(ctx context.Context, e *app.Env, by string) error {
 	defer m.Close() // only what is cached could be lost
 	costs, err := derive.Costs(ctx, m.DB)
 	if err != nil {
-		return names.StoreError(err)
+		return app.StoreError(err)
 	}
 	rows, total := addUp(costs, by)
 	l := e.List("cost", "rows", app.Column{Name: by, Shrinks: true}, app.Column{Name: "requests", Right: true},

@@ -11,7 +11,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/checkout"
 	"github.com/memvcs/mem/layers/markers"
@@ -93,7 +92,7 @@ func countOne(ctx context.Context, e *app.Env, name string) (markers.Count, erro
 		return markers.Count{}, err
 	}
 	var n markers.Count
-	err = names.WithMemory(ctx, e, func(run names.Run) error {
+	err = app.WithMemory(ctx, e, func(run app.Run) error {
 		rev, err := run.Resolve(ctx, name)
 		var missing *state.NotFoundError
 		if errors.As(err, &missing) && missing.What == "session" && missing.Name == name {

@@ -10,7 +10,6 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 
-	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/repair"
 	"github.com/memvcs/mem/layers/tokens"
@@ -65,7 +64,7 @@ func Fsck(e *app.Env) *cli.Command {
 			case o.repair:
 				return runRepair(c.Context, e, o)
 			case o.reproduce:
-				return names.WithMemory(c.Context, e, func(run names.Run) error { return runReproduce(c.Context, run, o, e.Operand(0)) })
+				return app.WithMemory(c.Context, e, func(run app.Run) error { return runReproduce(c.Context, run, o, e.Operand(0)) })
 			}
 			return runFsck(c.Context, e, o)
 		},

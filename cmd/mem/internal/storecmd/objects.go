@@ -10,7 +10,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/layers/markers"
 	"github.com/memvcs/mem/objects"
 )
@@ -111,11 +110,11 @@ func LsObjects(e *app.Env) *cli.Command {
 	return &cli.Command{
 		Name:   "ls-objects",
 		Usage:  "list the names of all objects of the project",
-		Action: names.Action(e, 0, 0, runLsObjects),
+		Action: app.Action(e, 0, 0, runLsObjects),
 	}
 }
 
-func runLsObjects(ctx context.Context, run names.Run) error {
+func runLsObjects(ctx context.Context, run app.Run) error {
 	projects, err := run.ListedProjects(ctx)
 	if err != nil {
 		return err

@@ -5,14 +5,13 @@ import (
 	"errors"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/provenance"
 )
 
 // runReproduce makes versions and compositions again and compares the bytes: the named one, all of the project, or with
 // --all those of every project.
-func runReproduce(ctx context.Context, run names.Run, o fsckOptions, name string) error {
+func runReproduce(ctx context.Context, run app.Run, o fsckOptions, name string) error {
 	var done []provenance.Reproduction
 	report := func(a provenance.Reproduction) {
 		done = append(done, a)

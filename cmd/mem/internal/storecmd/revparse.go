@@ -6,7 +6,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/checkout"
@@ -22,13 +21,13 @@ func RevParse(e *app.Env) *cli.Command {
 		ArgsUsage:   "<rev>...",
 		Description: "See \"mem help revisions\" for the syntax of names.",
 		Flags:       []cli.Flag{app.BoolFlag(&explain, "explain", "print how the name was resolved")},
-		Action: names.Action(e, 1, -1, func(ctx context.Context, run names.Run) error {
+		Action: app.Action(e, 1, -1, func(ctx context.Context, run app.Run) error {
 			return runRevParse(ctx, run, e.Operands, explain)
 		}),
 	}
 }
 
-func runRevParse(ctx context.Context, run names.Run, operands []string, explain bool) error {
+func runRevParse(ctx context.Context, run app.Run, operands []string, explain bool) error {
 	revs, err := run.ResolveAll(ctx, operands)
 	if err != nil {
 		return err
@@ -86,21 +85,21 @@ func revObject(name, is string, rev state.Rev) app.Object {
 
 // explainRev prints how a name was resolved, one step per line.
 func explainRev(e *app.Env, name, is string, rev state.Rev) {
-	names.Field(e, "Name", name)
-	names.Field(e, "Kind", string(rev.Kind))
-	names.OptionalField(e, "Project", rev.Project.Name)
+	app.Field(e, "Name", name)
+	app.Field(e, "Kind", string(rev.Kind))
+	app.OptionalField(e, "Project", rev.Project.Name)
 	if rev.Session != nil {
-		names.Field(e, "Session", rev.Session.ID+"  "+rev.Session.Title())
+		app.Field(e, "Session", rev.Session.ID+"  "+rev.Session.Title())
 	}
 	if rev.Version != nil {
-		names.Field(e, "Version", rev.Version.Label+", "+names.ModeOf(rev.Version)+", made "+term.TimeText(rev.Version.Time))
+		app.Field(e, "Version", rev.Version.Label+", "+app.ModeOf(rev.Version)+", made "+term.TimeText(rev.Version.Time))
 	}
 	if rev.Composition != nil {
-		names.Field(e, "Made", term.TimeText(rev.Composition.Time))
+		app.Field(e, "Made", term.TimeText(rev.Composition.Time))
 	}
-	names.OptionalField(e, "How", rev.How)
+	app.OptionalField(e, "How", rev.How)
 	if rev.Kind == state.IsMessages {
 		e.Printf("%-9s %d to %d\n", "Messages:", rev.From, rev.To)
 	}
-	names.Field(e, "Is", is)
+	app.Field(e, "Is", is)
 }

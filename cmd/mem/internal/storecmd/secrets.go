@@ -10,7 +10,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/redact"
@@ -34,9 +33,9 @@ func Secrets(e *app.Env) *cli.Command {
 		Subcommands: []*cli.Command{
 			{Name: "scan", Usage: "scan stored data with the newest rules", ArgsUsage: "[<rev>]",
 				Flags:  []cli.Flag{app.BoolFlag(&all, "all,a", "look at every project")},
-				Action: names.Action(e, 0, 1, func(ctx context.Context, run names.Run) error { return runSecretsScan(ctx, run, all) })},
+				Action: app.Action(e, 0, 1, func(ctx context.Context, run app.Run) error { return runSecretsScan(ctx, run, all) })},
 			{Name: "list", Usage: "list secrets removed from a session or the project", ArgsUsage: "[<rev>]",
-				Action: names.Action(e, 0, 1, runSecretsList)},
+				Action: app.Action(e, 0, 1, runSecretsList)},
 			{Name: "rules", Usage: "list the rules", Action: e.Action(0, 0, func(c *cli.Context) error {
 				return runSecretsRules(e)
 			})},
@@ -49,7 +48,7 @@ func Secrets(e *app.Env) *cli.Command {
 	}
 }
 
-func runSecretsScan(ctx context.Context, run names.Run, all bool) error {
+func runSecretsScan(ctx context.Context, run app.Run, all bool) error {
 	e, name := run.Env, run.Operand(0)
 	if name != "" && all {
 		return app.Usagef("name a revision or use --all, not both")
@@ -73,7 +72,7 @@ func runSecretsScan(ctx context.Context, run names.Run, all bool) error {
 	return app.Exit(app.ExitNo)
 }
 
-func scanStored(ctx context.Context, run names.Run, name string) ([]secrets.Leak, error) {
+func scanStored(ctx context.Context, run app.Run, name string) ([]secrets.Leak, error) {
 	if name != "" {
 		rev, err := run.Resolve(ctx, name)
 		if err != nil {
@@ -96,7 +95,7 @@ func scanStored(ctx context.Context, run names.Run, name string) ([]secrets.Leak
 	return out, nil
 }
 
-func runSecretsList(ctx context.Context, run names.Run) error {
+func runSecretsList(ctx context.Context, run app.Run) error {
 	allSecrets, err := listedSecrets(ctx, run, run.Operand(0))
 	if err != nil {
 		return err
@@ -118,7 +117,7 @@ func runSecretsList(ctx context.Context, run names.Run) error {
 }
 
 // listedSecrets returns the secrets removed from a session, the project, or with --all-projects from all projects.
-func listedSecrets(ctx context.Context, run names.Run, name string) ([]secrets.Secret, error) {
+func listedSecrets(ctx context.Context, run app.Run, name string) ([]secrets.Secret, error) {
 	out := []secrets.Secret{}
 	if name != "" {
 		rev, err := run.ResolveSession(ctx, name)

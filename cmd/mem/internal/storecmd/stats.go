@@ -10,7 +10,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/hooks"
 	"github.com/memvcs/mem/layers/state"
@@ -60,7 +59,7 @@ func Stats(e *app.Env) *cli.Command {
 				return app.WithHint(app.Usagef("option --usage of mem stats takes no operand"), "mem stats --usage")
 			case used:
 				usage.By = cmp.Or(by, stats.ByDay)
-				return names.WithMemory(c.Context, e, func(run names.Run) error { return runUsage(c.Context, run, usage, asCSV) })
+				return app.WithMemory(c.Context, e, func(run app.Run) error { return runUsage(c.Context, run, usage, asCSV) })
 			case asCSV || by == stats.ByProject || by == stats.ByMonth || usage != stats.SpendingOptions{}:
 				return app.WithHint(app.Usagef("options --csv, --since, --until and --by month or project require --usage"), "mem stats --usage")
 			case by != "" && len(e.Operands) > 0:
@@ -80,14 +79,14 @@ func runStats(ctx context.Context, e *app.Env, all bool) error {
 	if err != nil {
 		return err
 	}
-	return names.WithMemory(ctx, e, func(run names.Run) error {
+	return app.WithMemory(ctx, e, func(run app.Run) error {
 		projects, err := run.ListedProjects(ctx)
 		if err != nil {
-			return names.StoreError(err)
+			return app.StoreError(err)
 		}
 		found, err := hooks.Stats(ctx, run.DB, store, projects, e.Now().Location(), true)
 		if err != nil {
-			return names.StoreError(err)
+			return app.StoreError(err)
 		}
 		if e.Opt.JSON {
 			return e.PrintJSON("stats", found)
@@ -177,7 +176,7 @@ func printShares(e *app.Env, s stats.Stats) error {
 		all = append(all, state.Project{ID: refs.Project(p.Project), Name: p.Name})
 	}
 	for i, p := range s.Storage.Projects {
-		t.Row(app.Cell{Full: names.DistinctName(all[i], all)}, bytesCell(p.Stored))
+		t.Row(app.Cell{Full: app.DistinctName(all[i], all)}, bytesCell(p.Stored))
 	}
 	return t.Flush()
 }

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/engines"
 	"github.com/memvcs/mem/layers/stats"
@@ -16,16 +15,16 @@ import (
 )
 
 // runUsage prints what the sessions used and cost.
-func runUsage(ctx context.Context, run names.Run, o stats.SpendingOptions, asCSV bool) error {
+func runUsage(ctx context.Context, run app.Run, o stats.SpendingOptions, asCSV bool) error {
 	o.Zone = run.Now().Location()
 	projects, err := run.ListedProjects(ctx)
 	if err != nil {
-		return names.StoreError(err)
+		return app.StoreError(err)
 	}
 	found, err := stats.ReadSpending(ctx, run.DB, projects, o)
 	switch {
 	case err != nil:
-		return names.StoreError(err)
+		return app.StoreError(err)
 	case run.Opt.JSON:
 		return run.PrintJSON("stats.usage", found)
 	case asCSV:

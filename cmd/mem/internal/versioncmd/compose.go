@@ -14,7 +14,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/compose"
 	"github.com/memvcs/mem/layers/compress"
@@ -79,7 +78,7 @@ func Compose(e *app.Env) *cli.Command {
 			if err := e.WantOperands(c, least, -1); err != nil {
 				return err
 			}
-			revs, err := names.FromInput(e, e.Operands[1:])
+			revs, err := app.FromInput(e, e.Operands[1:])
 			if err != nil {
 				return err
 			}
@@ -96,7 +95,7 @@ func runCompose(ctx context.Context, e *app.Env, o ComposeOptions, name string, 
 	if err != nil {
 		return app.Usagef("%v", err)
 	}
-	return names.WithMemory(ctx, e, func(run names.Run) error {
+	return app.WithMemory(ctx, e, func(run app.Run) error {
 		if err := NameIsFree(ctx, run, name, revs...); err != nil {
 			return err
 		}
@@ -130,7 +129,7 @@ func runCompose(ctx context.Context, e *app.Env, o ComposeOptions, name string, 
 }
 
 // composedAs returns the number of parts of the composition that has the name, 0 if none has it.
-func composedAs(ctx context.Context, run names.Run, name string) (int, error) {
+func composedAs(ctx context.Context, run app.Run, name string) (int, error) {
 	rev, err := revision.Resolve(ctx, run.DB, run.Scope, name)
 	var missing *state.NotFoundError
 	var ambiguous *state.AmbiguousError
@@ -145,7 +144,7 @@ func composedAs(ctx context.Context, run names.Run, name string) (int, error) {
 
 // ComposeEngine returns a function that returns the engine for a part. An engine from the command line is set up at
 // once, so that mistakes are reported even if nothing must be compressed.
-func ComposeEngine(ctx context.Context, run names.Run, parts []derive.ComposePart,
+func ComposeEngine(ctx context.Context, run app.Run, parts []derive.ComposePart,
 	choice EngineChoice) (func(context.Context, state.Rev) (compress.Summarizer, error), error) {
 	if choice != (EngineChoice{}) && choice.Name != "replay" {
 		if _, err := Engine(ctx, run, parts[0].Rev, choice); err != nil {
@@ -173,7 +172,7 @@ func CheckName(name string) error {
 
 // NameIsFree returns a usage error for a name that is the start of a session's id, which it would hide. The hint has the
 // other operands, revs, too.
-func NameIsFree(ctx context.Context, run names.Run, name string, revs ...string) error {
+func NameIsFree(ctx context.Context, run app.Run, name string, revs ...string) error {
 	hidden, err := HidesSession(ctx, run, name)
 	if err == nil && hidden {
 		err = app.WithHint(app.Usagef("%q is the start of a session's id; it cannot be the name of a composition", name),
@@ -184,7 +183,7 @@ func NameIsFree(ctx context.Context, run names.Run, name string, revs ...string)
 
 // HidesSession reports whether a composition with this name would hide a session, because the name is the start of its
 // id.
-func HidesSession(ctx context.Context, run names.Run, name string) (bool, error) {
+func HidesSession(ctx context.Context, run app.Run, name string) (bool, error) {
 	rev, err := revision.Resolve(ctx, run.DB, run.Scope, name)
 	var missing *state.NotFoundError
 	var ambiguous *state.AmbiguousError
@@ -200,7 +199,7 @@ func appendTo(list *[]string) func(string) ([]string, error) {
 }
 
 // ComposeParts resolves the operands REV[=TOKENS].
-func ComposeParts(ctx context.Context, run names.Run, o ComposeOptions, revs []string) ([]derive.ComposePart, error) {
+func ComposeParts(ctx context.Context, run app.Run, o ComposeOptions, revs []string) ([]derive.ComposePart, error) {
 	if len(revs) == 0 {
 		st, err := trust.State(ctx, run.DB, run.Project.ID)
 		if err != nil {

@@ -11,7 +11,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/derive"
@@ -72,7 +71,7 @@ func Compress(e *app.Env) *cli.Command {
 				EngineNames()...),
 			app.StringFlag(&o.engine.Model, "model", "use the model `NAME`"),
 		},
-		Action: names.Action(e, 1, 1, o.run),
+		Action: app.Action(e, 1, 1, o.run),
 	}
 }
 
@@ -108,7 +107,7 @@ func (o *compressOptions) settings() (compress.Settings, error) {
 
 // SetDefaults sets what a compression does not say from the settings of the memory.
 func SetDefaults(conf *config.Config, s *compress.Settings) {
-	s.Decay = names.DecayOf(conf)
+	s.Decay = app.DecayOf(conf)
 	if s.Keepit == "" && !conf.Bool("defaults.keepitDecayEnabled") {
 		s.Keepit = compress.PreserveAll
 	}
@@ -117,7 +116,7 @@ func SetDefaults(conf *config.Config, s *compress.Settings) {
 	}
 }
 
-func (o *compressOptions) run(ctx context.Context, run names.Run) error {
+func (o *compressOptions) run(ctx context.Context, run app.Run) error {
 	conf, err := run.Settings()
 	if err != nil {
 		return err
@@ -147,7 +146,7 @@ func (o *compressOptions) run(ctx context.Context, run names.Run) error {
 }
 
 // compressRev compresses a session or version, or the messages of a session since a version.
-func compressRev(ctx context.Context, run names.Run, rev state.Rev, s compress.Settings,
+func compressRev(ctx context.Context, run app.Run, rev state.Rev, s compress.Settings,
 	since string) (derive.CompressResult, error) {
 	if since == "" {
 		return derive.Compress(ctx, run.DB, rev, s, run.Opt.DryRun)
@@ -199,7 +198,7 @@ func compressError(err error) error {
 	case errors.Is(err, records.ErrNotCompressible):
 		return app.WithHint(err, "name a session or a version: mem compress SESSION")
 	}
-	return names.StoreError(err)
+	return app.StoreError(err)
 }
 
 // printCompressedJSON prints the result of a compression. A version that was made from another one or continues it has the
@@ -233,7 +232,7 @@ func printCompressed(e *app.Env, c derive.CompressResult) error {
 		if n := v.Preserved + v.Summarised + skippedOf(c.Fates); n > 0 {
 			kept = fmt.Sprintf(", %d of %d markers kept", v.Preserved, n)
 		}
-		e.Report("[%s] compress %s%s  %s -> %s tokens (%.1f:1%s)%s\n", e.Safe(c.Project.Name), e.Safe(names.Label(v)),
+		e.Report("[%s] compress %s%s  %s -> %s tokens (%.1f:1%s)%s\n", e.Safe(c.Project.Name), e.Safe(app.Label(v)),
 			e.Safe(rangeOf(c)), tokens.Commas(v.TokensIn), tokens.Commas(v.TokensOut), v.Ratio, ofL1(v), kept)
 		if n := skippedOf(c.Fates); n > 0 {
 			e.Warn("%s of skipped messages left out: %s", term.Count(n, "marker"), skippedText(c.Fates))
@@ -249,7 +248,7 @@ func printCompressed(e *app.Env, c derive.CompressResult) error {
 		printReceipt(e, c.Receipt)
 		printSupport(e, v)
 		if e.Term.Stdout {
-			e.Hint("read it with %q", "mem show "+names.Label(v))
+			e.Hint("read it with %q", "mem show "+app.Label(v))
 		}
 	}
 	return nil
@@ -309,7 +308,7 @@ func whyShort(c derive.CompressResult) string {
 func printSupport(e *app.Env, v *records.Version) {
 	if r := v.Receipt; r.Baseless > 0 {
 		e.Report("  lines of the model without a supporting message: %d of %d (mem blame %s)\n", r.Baseless,
-			r.Lines, e.Safe(names.Label(v)))
+			r.Lines, e.Safe(app.Label(v)))
 	}
 }
 
@@ -323,7 +322,7 @@ func existing(e *app.Env, c derive.CompressResult) string {
 			why += " (" + whyShort(c) + ")"
 		}
 	}
-	return fmt.Sprintf("%s %s: %s -> %s tokens (%.1f:1)", e.Safe(names.Label(v)), why,
+	return fmt.Sprintf("%s %s: %s -> %s tokens (%.1f:1)", e.Safe(app.Label(v)), why,
 		tokens.Commas(v.TokensIn), tokens.Commas(v.TokensOut), v.Ratio)
 }
 
@@ -337,7 +336,7 @@ func printPreview(e *app.Env, c derive.CompressResult) error {
 		e.Printf("Would compress %s%s (~%s tokens, %s)\n", e.Safe(term.ShortID(v.Session)), e.Safe(rangeOf(c)),
 			tokens.Commas(v.TokensIn), term.Count(v.MessagesIn, "message"))
 	}
-	e.Printf("  recipe     %s, engine %s\n", e.Safe(names.ModeOf(v)), v.Engine)
+	e.Printf("  recipe     %s, engine %s\n", e.Safe(app.ModeOf(v)), v.Engine)
 	for _, p := range c.Plan.Tiers {
 		if len(c.Plan.Tiers) > 1 && p.To >= p.From {
 			e.Printf("  tier       messages %d-%d, %s tokens, %s%s\n", p.From, p.To, tokens.Commas(p.Budget), p.Level,

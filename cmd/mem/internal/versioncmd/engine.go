@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/compress"
@@ -35,7 +34,7 @@ type EngineChoice struct {
 }
 
 // Engine returns the engine for a compression, nil for extract. It sends no request yet.
-func Engine(ctx context.Context, run names.Run, rev state.Rev, choice EngineChoice) (compress.Summarizer, error) {
+func Engine(ctx context.Context, run app.Run, rev state.Rev, choice EngineChoice) (compress.Summarizer, error) {
 	conf, err := run.Settings()
 	if err != nil {
 		return nil, err
@@ -58,7 +57,7 @@ func Engine(ctx context.Context, run names.Run, rev state.Rev, choice EngineChoi
 }
 
 // Model returns the model of an engine, and how it is asked.
-func Model(ctx context.Context, run names.Run, rev state.Rev, choice EngineChoice, conf *config.Config) (engines.Model, engines.Options, error) {
+func Model(ctx context.Context, run app.Run, rev state.Rev, choice EngineChoice, conf *config.Config) (engines.Model, engines.Options, error) {
 	o := engines.Options{Window: conf.Int("llm.window")}
 	s := setup{Env: run.Env, conf: conf, model: cmp.Or(choice.Model, conf.String("llm.model")), timeout: conf.Duration("llm.timeout")}
 	model, err := s.of(ctx, run.Memory, rev, choice.Name)

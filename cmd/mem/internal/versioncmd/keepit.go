@@ -9,7 +9,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/keepit"
@@ -43,7 +42,7 @@ func Keepit(e *app.Env) *cli.Command {
 		Subcommands: append(keepitChanges(e), []*cli.Command{
 			{Name: "list", Usage: "list the markers of a session or the project", ArgsUsage: "[<rev>]",
 				Flags: []cli.Flag{app.BoolFlag(&given, "handed", "list what the next session gets, and why it does not get the rest")},
-				Action: names.Action(e, 0, 1, func(ctx context.Context, run names.Run) error {
+				Action: app.Action(e, 0, 1, func(ctx context.Context, run app.Run) error {
 					if given && (e.Operand(0) != "" || e.Opt.AllProjects) {
 						return app.WithHint(app.Usagef("--handed lists the markers of this project"), "mem keepit list --handed")
 					}
@@ -53,7 +52,7 @@ func Keepit(e *app.Env) *cli.Command {
 					return runKeepitList(ctx, run)
 				})},
 			{Name: "show", Usage: "print markers and their fate by ratio and distance", ArgsUsage: "[<rev>] [<marker>]",
-				Action: names.Action(e, 0, 2, runKeepitShow)},
+				Action: app.Action(e, 0, 2, runKeepitShow)},
 			{Name: "preview", Usage: "show which markers a compression would keep", ArgsUsage: "[<rev>]",
 				Flags: []cli.Flag{
 					app.ParsedFlag(&o.ratio, "ratio,r", "at the ratio `N`:1; default 15", app.Positive("a ratio", "10")),
@@ -62,8 +61,8 @@ func Keepit(e *app.Env) *cli.Command {
 						"light", "moderate", "aggressive"),
 					app.ParsedFlag(&o.distance, "distance", "as if `N` sessions were since; 1 is the newest", app.Positive("a distance", "5")),
 				},
-				Action: names.Action(e, 0, 1, func(ctx context.Context, run names.Run) error {
-					return runKeepitPreview(ctx, run, o, names.OrNewest(e.Operand(0)))
+				Action: app.Action(e, 0, 1, func(ctx context.Context, run app.Run) error {
+					return runKeepitPreview(ctx, run, o, app.OrNewest(e.Operand(0)))
 				})},
 		}...),
 	}
@@ -76,7 +75,7 @@ type marked struct {
 }
 
 // marksOf returns the markers of a session or of a message range.
-func marksOf(ctx context.Context, run names.Run, name string) (marked, error) {
+func marksOf(ctx context.Context, run app.Run, name string) (marked, error) {
 	rev, err := run.ResolveSession(ctx, name)
 	if err != nil {
 		return marked{}, err
@@ -92,7 +91,7 @@ func marksOf(ctx context.Context, run names.Run, name string) (marked, error) {
 }
 
 // listedMarks returns the markers of the project, or with --all-projects of all projects.
-func listedMarks(ctx context.Context, run names.Run) ([]marked, error) {
+func listedMarks(ctx context.Context, run app.Run) ([]marked, error) {
 	projects, err := run.ListedProjects(ctx)
 	if err != nil {
 		return nil, err
@@ -110,7 +109,7 @@ func listedMarks(ctx context.Context, run names.Run) ([]marked, error) {
 }
 
 // allMarks returns the markers of all sessions of the project that have any, the newest session first.
-func allMarks(ctx context.Context, run names.Run) ([]marked, error) {
+func allMarks(ctx context.Context, run app.Run) ([]marked, error) {
 	st, err := trust.State(ctx, run.DB, run.Project.ID)
 	if err != nil {
 		return nil, err
@@ -130,7 +129,7 @@ func allMarks(ctx context.Context, run names.Run) ([]marked, error) {
 	return out, nil
 }
 
-func runKeepitList(ctx context.Context, run names.Run) (err error) {
+func runKeepitList(ctx context.Context, run app.Run) (err error) {
 	var all []marked
 	if name := run.Operand(0); name == "" {
 		all, err = listedMarks(ctx, run)
@@ -147,7 +146,7 @@ func runKeepitList(ctx context.Context, run names.Run) (err error) {
 	for _, in := range all {
 		for _, k := range in.marks {
 			a := view.MarkerOf(in.rev.Session, k)
-			a.Project = names.ProjectName(run.Env, in.rev.Project)
+			a.Project = app.ProjectName(run.Env, in.rev.Project)
 			l.Add(a, app.Cell{Full: a.Session, Short: term.ShortID(a.Session)}, app.Cell{Full: k.ID},
 				app.Cell{Full: k.Mark.Weight.String()}, app.Cell{Full: fmt.Sprintf("#%d", k.Mark.Message)},
 				app.Cell{Full: fateText(k)}, app.Cell{Full: in.rev.Project.Name},
@@ -158,7 +157,7 @@ func runKeepitList(ctx context.Context, run names.Run) (err error) {
 }
 
 // markerList returns an empty list of markers.
-func markerList(run names.Run, what string, columns ...app.Column) *app.List {
+func markerList(run app.Run, what string, columns ...app.Column) *app.List {
 	l := run.List(what, "markers", columns...)
 	l.Page, l.None = "keepit", "no markers"
 	l.Hint = "type ##keepit1.00## before the text to pin, in a message to Claude; afterwards: mem keepit add SESSION#LINE TEXT"
@@ -185,7 +184,7 @@ func markerName(s string) bool {
 	return err == nil && ok
 }
 
-func runKeepitShow(ctx context.Context, run names.Run) error {
+func runKeepitShow(ctx context.Context, run app.Run) error {
 	name, marker, operands := "@", "", run.Operands
 	if n := len(operands); n > 0 && markerName(operands[n-1]) {
 		marker, operands = operands[n-1], operands[:n-1]
@@ -201,7 +200,7 @@ func runKeepitShow(ctx context.Context, run names.Run) error {
 	if err != nil {
 		return err
 	}
-	decay, err := names.Decay(run.Env)
+	decay, err := app.Decay(run.Env)
 	if err != nil {
 		return err
 	}
@@ -255,7 +254,7 @@ func showKeepit(e *app.Env, rev state.Rev, k state.Keepit, decay keepit.Decay) {
 	}
 }
 
-func keepitShowJSON(run names.Run, rev state.Rev, marks []state.Keepit, decay keepit.Decay) error {
+func keepitShowJSON(run app.Run, rev state.Rev, marks []state.Keepit, decay keepit.Decay) error {
 	l := run.List("keepit.show", "markers")
 	for _, k := range marks {
 		var rows []app.Object
@@ -281,7 +280,7 @@ func fateWord(f keepit.Fate) string {
 	return "survives"
 }
 
-func runKeepitPreview(ctx context.Context, run names.Run, o keepitOptions, name string) error {
+func runKeepitPreview(ctx context.Context, run app.Run, o keepitOptions, name string) error {
 	in, err := marksOf(ctx, run, name)
 	if err != nil {
 		return err
@@ -308,7 +307,7 @@ func runKeepitPreview(ctx context.Context, run names.Run, o keepitOptions, name 
 }
 
 // pressure returns the pressure on the markers of a session.
-func pressure(ctx context.Context, run names.Run, rev state.Rev, o keepitOptions) (keepit.Pressure, error) {
+func pressure(ctx context.Context, run app.Run, rev state.Rev, o keepitOptions) (keepit.Pressure, error) {
 	const usualRatio = 15
 	if o.ratio == 0 {
 		o.ratio = usualRatio
@@ -325,6 +324,6 @@ func pressure(ctx context.Context, run names.Run, rev state.Rev, o keepitOptions
 	if err != nil {
 		return p, err
 	}
-	p.Decay, err = names.Decay(run.Env)
+	p.Decay, err = app.Decay(run.Env)
 	return p, err
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/keepit"
@@ -46,7 +45,7 @@ func keepitChanges(e *app.Env) []*cli.Command {
 				app.ParsedFlag(&weight, "weight,w", "set the weight to `W`, such as 0.9 or critical; default 0.80",
 					keepit.ParseTyped),
 			},
-			Action: names.Action(e, 1, 2, func(ctx context.Context, run names.Run) error {
+			Action: app.Action(e, 1, 2, func(ctx context.Context, run app.Run) error {
 				if len(e.Operands) > 1 && e.Operand(1) == "" {
 					return app.Usagef("no text to pin")
 				}
@@ -60,7 +59,7 @@ func keepitChanges(e *app.Env) []*cli.Command {
 				})
 			})},
 		{Name: "lint", Usage: "find malformed markers", ArgsUsage: "[<rev>]",
-			Action: names.Action(e, 0, 1, runKeepitLint)},
+			Action: app.Action(e, 0, 1, runKeepitLint)},
 	}
 }
 
@@ -75,7 +74,7 @@ func changeKeepit(ctx context.Context, e *app.Env, args []string,
 	if len(args) > 1 {
 		name = args[0]
 	}
-	return names.WithMemory(ctx, e, func(run names.Run) error {
+	return app.WithMemory(ctx, e, func(run app.Run) error {
 		rev, err := run.ResolveSession(ctx, name)
 		if err != nil {
 			return err
@@ -107,7 +106,7 @@ func printKeepitChange(e *app.Env, rev state.Rev, k state.Keepit, format string)
 	return nil
 }
 
-func runKeepitAdd(ctx context.Context, run names.Run, name, text string, w keepit.Weight) error {
+func runKeepitAdd(ctx context.Context, run app.Run, name, text string, w keepit.Weight) error {
 	rev, err := run.Resolve(ctx, name)
 	if err != nil && text == "" && strings.ContainsRune(name, ' ') {
 		return app.WithHint(err, "pin words of a message: mem keepit add abc1#234 \"its text\"",
@@ -139,7 +138,7 @@ func runKeepitAdd(ctx context.Context, run names.Run, name, text string, w keepi
 	return nil
 }
 
-func runKeepitLint(ctx context.Context, run names.Run) error {
+func runKeepitLint(ctx context.Context, run app.Run) error {
 	revs, err := lintRevs(ctx, run, run.Operand(0))
 	if err != nil {
 		return err
@@ -165,7 +164,7 @@ func runKeepitLint(ctx context.Context, run names.Run) error {
 }
 
 // lintRevs returns the named session, or all sessions of the project.
-func lintRevs(ctx context.Context, run names.Run, name string) ([]state.Rev, error) {
+func lintRevs(ctx context.Context, run app.Run, name string) ([]state.Rev, error) {
 	if name != "" {
 		rev, err := run.ResolveSession(ctx, name)
 		return []state.Rev{rev}, err

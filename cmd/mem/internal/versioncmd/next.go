@@ -9,7 +9,6 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/hookset"
-	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/handover"
 	"github.com/memvcs/mem/layers/trust"
@@ -44,7 +43,7 @@ func Next(e *app.Env) *cli.Command {
 		},
 		Action: func(c *cli.Context) error {
 			if err := e.WantOperands(c, 0, 0); err != nil {
-				return names.WithProjectHint(c.Context, e, err, e.Operand(0))
+				return app.WithProjectHint(c.Context, e, err, e.Operand(0))
 			}
 			given := 0
 			for _, is := range []bool{o.why, o.drop != "", o.dropped, o.undrop != ""} {
@@ -65,21 +64,21 @@ func runNext(ctx context.Context, e *app.Env, o nextOptions) error {
 	if err != nil {
 		return err
 	}
-	return names.List(ctx, e, func(run names.Run) (names.Listing, error) {
+	return app.WithListing(ctx, e, func(run app.Run) (app.Listing, error) {
 		switch {
 		case o.dropped:
-			return names.Named, printDropped(ctx, run, options)
+			return app.Named, printDropped(ctx, run, options)
 		case o.undrop != "":
-			return names.Named, runUndrop(ctx, run, o.undrop, options)
+			return app.Named, runUndrop(ctx, run, o.undrop, options)
 		}
 		given, err := handover.Context(ctx, run.DB, run.Project, options)
 		if err != nil {
-			return names.Named, fmt.Errorf("next session's context: %w", err)
+			return app.Named, fmt.Errorf("next session's context: %w", err)
 		}
 		if o.drop != "" {
-			return names.Named, runDrop(ctx, run, given, o.drop)
+			return app.Named, runDrop(ctx, run, given, o.drop)
 		}
-		listed := names.ListingOf(len(given.Text))
+		listed := app.ListingOf(len(given.Text))
 		answer := view.NextOf(given)
 		switch {
 		case e.Opt.JSON:
@@ -98,14 +97,14 @@ func runNext(ctx context.Context, e *app.Env, o nextOptions) error {
 }
 
 // noteNoText prints why the next session receives no text.
-func noteNoText(ctx context.Context, run names.Run, o handover.ContextOptions) error {
+func noteNoText(ctx context.Context, run app.Run, o handover.ContextOptions) error {
 	st, err := trust.Outline(ctx, run.DB, run.Project.ID)
 	if err != nil {
 		return err
 	}
 	if len(st.Recent()) == 0 {
 		run.Note("the next session receives no text: no session of project %s is in memory", run.Project.Name)
-		found, err := names.Formers(ctx, run)
+		found, err := app.Formers(ctx, run)
 		for _, f := range found {
 			run.Hint("%s: %s", f.Briefly, f.Command)
 		}

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/handover"
 	"github.com/memvcs/mem/layers/state"
@@ -15,7 +14,7 @@ import (
 )
 
 // runDrop drops the line with the hash from the texts for sessions.
-func runDrop(ctx context.Context, run names.Run, given handover.Given, hash string) error {
+func runDrop(ctx context.Context, run app.Run, given handover.Given, hash string) error {
 	at := -1
 	for i, l := range given.Lines {
 		if len(hash) < 4 || !strings.HasPrefix(l.Hash, hash) {
@@ -50,7 +49,7 @@ func runDrop(ctx context.Context, run names.Run, given handover.Given, hash stri
 }
 
 // printDropped lists what the user dropped, with the lines that it would have now.
-func printDropped(ctx context.Context, run names.Run, o handover.ContextOptions) error {
+func printDropped(ctx context.Context, run app.Run, o handover.ContextOptions) error {
 	st, err := trust.Outline(ctx, run.DB, run.Project.ID)
 	if err != nil {
 		return err
@@ -80,7 +79,7 @@ func printDropped(ctx context.Context, run names.Run, o handover.ContextOptions)
 }
 
 // runUndrop hands over again what was dropped.
-func runUndrop(ctx context.Context, run names.Run, name string, o handover.ContextOptions) error {
+func runUndrop(ctx context.Context, run app.Run, name string, o handover.ContextOptions) error {
 	d, err := handover.Undrop(ctx, run.DB, run.Project, name, o, run.Opt.DryRun)
 	if errors.Is(err, handover.ErrNotDropped) {
 		return app.WithCode(app.ExitNo, app.WithHint(err, "mem next --dropped"))

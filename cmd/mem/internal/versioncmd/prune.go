@@ -9,7 +9,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/state"
@@ -65,7 +64,7 @@ func DoPrune(e *app.Env, c *cli.Context, o PruneOptions) error {
 		return printPruned(e, nil, nil, false)
 	}
 	r.Force = o.Force
-	return names.WithMemory(c.Context, e, func(run names.Run) error {
+	return app.WithMemory(c.Context, e, func(run app.Run) error {
 		return runPrune(c.Context, run, r, e.Operand(0))
 	})
 }
@@ -108,7 +107,7 @@ func ageBefore(age string, now time.Time) (time.Time, error) {
 	return term.ParseTime(age, now)
 }
 
-func runPrune(ctx context.Context, run names.Run, r derive.Retention, name string) error {
+func runPrune(ctx context.Context, run app.Run, r derive.Retention, name string) error {
 	var only *state.Session
 	p := run.Project
 	if name != "" {
@@ -151,14 +150,14 @@ func printPruned(e *app.Env, taken, spared []derive.PrunedVersion, asked bool) e
 		verb = "would hide:"
 	}
 	for _, x := range taken {
-		e.Note("%s %s  %s", verb, names.Label(x.Version), names.ModeOf(x.Version))
+		e.Note("%s %s  %s", verb, app.Label(x.Version), app.ModeOf(x.Version))
 	}
 	for _, x := range spared {
 		if x.Requested {
-			e.Note("%s stays: you asked for it; name its session to hide it", names.Label(x.Version))
+			e.Note("%s stays: you asked for it; name its session to hide it", app.Label(x.Version))
 			continue
 		}
-		e.Warn("%s stays: %s uses it; take it anyway with --force", names.Label(x.Version), strings.Join(x.UsedBy, ", "))
+		e.Warn("%s stays: %s uses it; take it anyway with --force", app.Label(x.Version), strings.Join(x.UsedBy, ", "))
 	}
 	switch {
 	case len(taken)+len(spared) == 0 && asked:

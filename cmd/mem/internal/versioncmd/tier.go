@@ -10,7 +10,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/capture"
@@ -41,9 +40,9 @@ func Tier(e *app.Env) *cli.Command {
 			"autoDecay.run whether this happens automatically.",
 		Subcommands: []*cli.Command{
 			{Name: "status", Usage: "show the tier of each session and what is due", Flags: ages,
-				Action: names.Action(e, 0, 0, o.status)},
+				Action: app.Action(e, 0, 0, o.status)},
 			{Name: "run", Usage: "create the summaries that are due; safe to repeat", Flags: ages,
-				Action: names.Action(e, 0, 0, o.run)},
+				Action: app.Action(e, 0, 0, o.run)},
 		},
 	}
 }
@@ -89,12 +88,12 @@ func tierPolicy(e *app.Env, o tierOptions) (derive.TierOptions, error) {
 	if err := p.Check(); err != nil {
 		return out, app.WithHint(app.Usagef("%v", err), "mem config list")
 	}
-	out.Decay = names.DecayOf(conf)
+	out.Decay = app.DecayOf(conf)
 	return out, nil
 }
 
 // run makes the summaries that are due.
-func (o *tierOptions) run(ctx context.Context, run names.Run) error {
+func (o *tierOptions) run(ctx context.Context, run app.Run) error {
 	how, err := tierPolicy(run.Env, *o)
 	if err != nil {
 		return err
@@ -204,7 +203,7 @@ func tieredObject(t derive.TierResult, dryRun bool) app.Object {
 }
 
 // status prints the tiers of sessions.
-func (o *tierOptions) status(ctx context.Context, run names.Run) error {
+func (o *tierOptions) status(ctx context.Context, run app.Run) error {
 	how, err := tierPolicy(run.Env, *o)
 	if err != nil {
 		return err

@@ -12,7 +12,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
@@ -38,14 +37,14 @@ func Versions(e *app.Env) *cli.Command {
 			app.BoolFlag(&o.All, "all,a", "list hidden versions too"),
 			app.BoolFlag(&o.Manifest, "manifest", "print the versions as the seeds' versions.json"),
 		},
-		Action: names.Action(e, 0, 1, func(ctx context.Context, run names.Run) error {
-			return RunVersions(ctx, run, names.OrNewest(e.Operand(0)), o)
+		Action: app.Action(e, 0, 1, func(ctx context.Context, run app.Run) error {
+			return RunVersions(ctx, run, app.OrNewest(e.Operand(0)), o)
 		}),
 	}
 }
 
 // RunVersions lists the versions of the session name.
-func RunVersions(ctx context.Context, run names.Run, name string, o VersionsOptions) error {
+func RunVersions(ctx context.Context, run app.Run, name string, o VersionsOptions) error {
 	rev, err := run.ResolveSession(ctx, name)
 	if err != nil {
 		return err
@@ -82,8 +81,8 @@ func RunVersions(ctx context.Context, run names.Run, name string, o VersionsOpti
 		if hidden(v) {
 			note = strings.TrimSuffix("hidden: "+v.Revoked, ": ")
 		}
-		l.Add(shown, app.Cell{Full: names.Label(v), Short: v.Name(), Paint: run.Style().Cyan},
-			app.Cell{Full: names.SettingsText(v)},
+		l.Add(shown, app.Cell{Full: app.Label(v), Short: v.Name(), Paint: run.Style().Cyan},
+			app.Cell{Full: app.SettingsText(v)},
 			app.Cell{Full: fmt.Sprint(v.TokensIn), Short: "~" + tokens.Format(v.TokensIn)},
 			app.Cell{Full: fmt.Sprint(v.TokensOut), Short: "~" + tokens.Format(v.TokensOut)},
 			app.Cell{Full: fmt.Sprintf("%.2f", v.Ratio), Short: fmt.Sprintf("%.1f:1", v.Ratio)},
@@ -110,7 +109,7 @@ func UsedCell(e *app.Env, compositions []string, r records.Rehearsal) app.Cell {
 }
 
 // versionsManifest prints the versions of a session in the format of the seeds' versions.json.
-func versionsManifest(ctx context.Context, run names.Run, rev state.Rev) error {
+func versionsManifest(ctx context.Context, run app.Run, rev state.Rev) error {
 	var b bytes.Buffer
 	if err := WriteVersions(ctx, run, rev, &b); err != nil {
 		return err
@@ -119,7 +118,7 @@ func versionsManifest(ctx context.Context, run names.Run, rev state.Rev) error {
 }
 
 // WriteVersions writes versions.json of the session in rev.
-func WriteVersions(ctx context.Context, run names.Run, rev state.Rev, w io.Writer) error {
+func WriteVersions(ctx context.Context, run app.Run, rev state.Rev, w io.Writer) error {
 	man, err := view.DetailsOf(ctx, run.DB, rev)
 	if err != nil {
 		return err

@@ -13,7 +13,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/web/api"
 	"github.com/memvcs/mem/refs/disk"
 )
@@ -38,7 +37,7 @@ func Serve(e *app.Env) *cli.Command {
 			app.BoolFlag(&o.open, "open", "open the address in the browser"),
 			app.BoolFlag(&o.readOnly, "read-only", "refuse every change"),
 		},
-		Action: names.Action(e, 0, 0, func(ctx context.Context, run names.Run) error {
+		Action: app.Action(e, 0, 0, func(ctx context.Context, run app.Run) error {
 			return runServe(ctx, run, o)
 		}),
 	}
@@ -52,7 +51,7 @@ func parsePort(s string) (int, error) {
 	return int(n), nil
 }
 
-func runServe(ctx context.Context, run names.Run, o serveOptions) error {
+func runServe(ctx context.Context, run app.Run, o serveOptions) error {
 	world, err := api.WorldOf(run)
 	if err != nil {
 		return err

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/layers/history"
 	"github.com/memvcs/mem/layers/keepit"
 	"github.com/memvcs/mem/layers/records"
@@ -41,7 +40,7 @@ func (s *Server) funcs(p *pages) template.FuncMap {
 		"milli":       keepit.Thousandths,
 		"signed":      signed,
 		"words":       func(n int, s string) string { return tokens.OneLine(s, n) },
-		"mode":        names.SettingsText,
+		"mode":        app.SettingsText,
 		"runs":        messageRanges,
 		"trim":        strings.TrimSpace,
 		"md":          p.md.HTML,

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/hookset"
-	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/history"
 	"github.com/memvcs/mem/layers/state"
@@ -160,15 +160,15 @@ func (s *Server) home(w http.ResponseWriter, r *http.Request) (string, page, err
 	if b.Hooks, err = s.Hooks(); err != nil {
 		return "", page{}, err
 	}
-	parted, err := names.PartedSessions(ctx, s.Memory.DB, b.Current.ID, "")
+	parted, err := app.PartedSessions(ctx, s.Memory.DB, b.Current.ID, "")
 	if err != nil {
 		return "", page{}, err
 	}
-	waiting, err := names.WaitingSessions(ctx, s.Memory.DB, b.Current.ID)
+	waiting, err := app.WaitingSessions(ctx, s.Memory.DB, b.Current.ID)
 	if err != nil {
 		return "", page{}, err
 	}
-	b.Notices = append(names.PartedLines(parted), names.WaitingLines(waiting)...)
+	b.Notices = append(app.PartedLines(parted), app.WaitingLines(waiting)...)
 	b.Steps = s.steps(b, st)
 	return "home", page{Title: "Memory", Project: first, Body: b}, nil
 }

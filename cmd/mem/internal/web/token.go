@@ -8,7 +8,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/cmd/mem/internal/web/guard"
 	"github.com/memvcs/mem/layers"
@@ -38,7 +37,7 @@ func Token(e *app.Env) *cli.Command {
 
 // withTokens calls f with the directory of the memory, which must exist.
 func withTokens(e *app.Env, f func(store string) error) error {
-	return names.WithStore(e, func(*layers.Memory) error {
+	return app.WithStore(e, func(*layers.Memory) error {
 		store, err := e.MemoryDir()
 		if err != nil {
 			return err

@@ -22,7 +22,6 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/doctor"
 	"github.com/memvcs/mem/cmd/mem/internal/hookset"
-	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/web/api"
 	"github.com/memvcs/mem/cmd/mem/internal/web/guard"
 	"github.com/memvcs/mem/hooks"
@@ -75,7 +74,7 @@ func newRig(t testing.TB, change func(*api.World), extra map[string]string) *rig
 			return map[string]string{"MEM_DIR": store, "CLAUDE_CONFIG_DIR": claude}[name]
 		}}
 	w := api.World{
-		Run: names.Run{Env: env, Memory: m, Scope: state.Scope{Project: p}}, Store: store, Claude: claude, Program: "mem",
+		Run: app.Run{Env: env, Memory: m, Scope: state.Scope{Project: p}}, Store: store, Claude: claude, Program: "mem",
 		Engine: func(context.Context, state.Rev, string, string) (compress.Summarizer, error) { return nil, nil },
 		Examine: func(_ context.Context, fix bool) ([]doctor.Finding, error) {
 			if fix {

@@ -18,7 +18,6 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/doctor"
 	"github.com/memvcs/mem/cmd/mem/internal/hookset"
-	"github.com/memvcs/mem/cmd/mem/internal/names"
 	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
 	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/keepit"
@@ -28,11 +27,11 @@ import (
 
 // A World is what a server works in: the running command, and what tests replace.
 type World struct {
-	names.Run        // its project is shown first; if the scope is strict, it is the only one
-	Store     string // the directory of the memory
-	Claude    string // the configuration directory of Claude Code; "" looks at no files there
-	Program   string // how to call mem, for the commands shown on pages
-	ReadOnly  bool   // refuse all changes
+	app.Run         // its project is shown first; if the scope is strict, it is the only one
+	Store    string // the directory of the memory
+	Claude   string // the configuration directory of Claude Code; "" looks at no files there
+	Program  string // how to call mem, for the commands shown on pages
+	ReadOnly bool   // refuse all changes
 	// Engine returns the engine of that name, nil for extract; "" is the engine of the settings.
 	Engine func(ctx context.Context, rev state.Rev, name, model string) (compress.Summarizer, error)
 	// Examine runs the checks of "mem doctor"; with fix it repairs what is safe to repair.
@@ -41,7 +40,7 @@ type World struct {
 }
 
 // WorldOf returns the world of a running command.
-func WorldOf(run names.Run) (World, error) {
+func WorldOf(run app.Run) (World, error) {
 	w := World{Run: run, Program: hookset.CalledAs(run.Env)}
 	var err error
 	if w.Store, err = run.MemoryDir(); err != nil {
@@ -51,7 +50,7 @@ func WorldOf(run names.Run) (World, error) {
 		w.Claude = "" // the pages show what is in memory
 	}
 	w.Engine = func(ctx context.Context, rev state.Rev, name, model string) (compress.Summarizer, error) {
-		return requestedEngine(ctx, names.Run{Env: w.fresh(), Memory: run.Memory, Scope: run.Scope}, rev, name, model)
+		return requestedEngine(ctx, app.Run{Env: w.fresh(), Memory: run.Memory, Scope: run.Scope}, rev, name, model)
 	}
 	w.Hooks = func() (hookset.Report, error) { return hookset.ReportOf(w.Lenient(), "") }
 	w.Examine = func(ctx context.Context, fix bool) ([]doctor.Finding, error) {
@@ -91,11 +90,11 @@ func (w World) Set(ctx context.Context, key, value string) error {
 }
 
 // Decay returns the current constants of marker decay.
-func (w World) Decay() (keepit.Decay, error) { return names.Decay(w.fresh()) }
+func (w World) Decay() (keepit.Decay, error) { return app.Decay(w.fresh()) }
 
 // requestedEngine returns the engine of a request. A model is no error for an engine without one: the settings of a
 // version name one in every request. Faults of the request are its own, and not the server's.
-func requestedEngine(ctx context.Context, run names.Run, rev state.Rev, name, model string) (compress.Summarizer, error) {
+func requestedEngine(ctx context.Context, run app.Run, rev state.Rev, name, model string) (compress.Summarizer, error) {
 	if name != "" && !slices.Contains(versioncmd.EngineNames(), name) {
 		return nil, BadRequest(fmt.Sprintf("engine is %s", strings.Join(versioncmd.EngineNames(), ", ")))
 	}

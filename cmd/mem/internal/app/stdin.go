@@ -1,16 +1,14 @@
-package names
+package app
 
 import (
 	"bufio"
 	"fmt"
 	"io"
 	"strings"
-
-	"github.com/memvcs/mem/cmd/mem/internal/app"
 )
 
 // FromInput replaces the operand "-" by the revisions on standard input: the first word of each line of mem suggest.
-func FromInput(e *app.Env, operands []string) (out []string, err error) {
+func FromInput(e *Env, operands []string) (out []string, err error) {
 	for _, s := range operands {
 		if s != "-" {
 			out = append(out, s)
@@ -27,7 +25,7 @@ func FromInput(e *app.Env, operands []string) (out []string, err error) {
 			return nil, fmt.Errorf("read the revisions: %w", err)
 		}
 		if len(out) == n {
-			return nil, app.WithHint(app.Usagef("no revision on standard input"), "mem suggest | mem compose NAME -")
+			return nil, WithHint(Usagef("no revision on standard input"), "mem suggest | mem compose NAME -")
 		}
 	}
 	return out, nil

@@ -1,4 +1,4 @@
-package names
+package app
 
 import (
 	"context"
@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/capture"
@@ -20,9 +19,9 @@ import (
 )
 
 // TheProject returns the project of the run: the one that -p names, by name or id, else the one of the directory.
-func TheProject(ctx context.Context, e *app.Env, m *layers.Memory) (state.Project, error) {
-	if e.Opt.Project == "" && e.Dir == app.RemovedDir {
-		return state.Project{}, app.WithHint(fmt.Errorf("the current directory was removed: it belongs to no project"),
+func TheProject(ctx context.Context, e *Env, m *layers.Memory) (state.Project, error) {
+	if e.Opt.Project == "" && e.Dir == RemovedDir {
+		return state.Project{}, WithHint(fmt.Errorf("the current directory was removed: it belongs to no project"),
 			"name the project with -p, or a directory with -C")
 	}
 	if e.Opt.Project != "" {
@@ -34,7 +33,7 @@ func TheProject(ctx context.Context, e *app.Env, m *layers.Memory) (state.Projec
 
 // CheckDir returns an error if the directory of -C does not exist, unless memory has a project of it (removed, or
 // of another machine) or Claude Code has sessions of it. It serves every command, also those without a project.
-func CheckDir(ctx context.Context, e *app.Env) error {
+func CheckDir(ctx context.Context, e *Env) error {
 	fi, err := os.Stat(e.Dir)
 	switch {
 	case err == nil && !fi.IsDir():
@@ -47,9 +46,9 @@ func CheckDir(ctx context.Context, e *app.Env) error {
 			return nil
 		}
 	}
-	missing := app.WithHint(fmt.Errorf("cannot change to %s: no such directory, and no project of it in memory",
+	missing := WithHint(fmt.Errorf("cannot change to %s: no such directory, and no project of it in memory",
 		e.Opt.Dir), "mem project list")
-	m, err := app.OpenMemory(e)
+	m, err := OpenMemory(e)
 	if err != nil {
 		return missing // without a memory there is no project of it
 	}
@@ -111,7 +110,7 @@ func DistinctName(p state.Project, list []state.Project) string {
 }
 
 // ProjectNamed finds a project by its id or name, or by an absolute path of one of its directories.
-func ProjectNamed(ctx context.Context, e *app.Env, m *layers.Memory, name string) (state.Project, error) {
+func ProjectNamed(ctx context.Context, e *Env, m *layers.Memory, name string) (state.Project, error) {
 	all, err := trust.Projects(ctx, m.DB)
 	if err != nil {
 		return state.Project{}, err
@@ -136,9 +135,9 @@ func ProjectNamed(ctx context.Context, e *app.Env, m *layers.Memory, name string
 		}
 		err := error(&state.NotFoundError{What: "project", Name: name})
 		if near := term.Suggest(name, names); len(near) > 0 {
-			return state.Project{}, app.WithHint(withUntrustedHint(ctx, m, err), app.DidYouMean("", near))
+			return state.Project{}, WithHint(withUntrustedHint(ctx, m, err), DidYouMean("", near))
 		}
-		return state.Project{}, app.WithHint(withUntrustedHint(ctx, m, err), "mem project list")
+		return state.Project{}, WithHint(withUntrustedHint(ctx, m, err), "mem project list")
 	case 1:
 		return found[0], nil
 	}
@@ -146,12 +145,12 @@ func ProjectNamed(ctx context.Context, e *app.Env, m *layers.Memory, name string
 	for _, p := range found {
 		ids = append(ids, string(p.ID[:8])+" ("+strings.TrimPrefix(p.Identity, "path ")+")")
 	}
-	return state.Project{}, app.WithHint(&state.AmbiguousError{What: "project", Name: name, Candidates: ids},
+	return state.Project{}, WithHint(&state.AmbiguousError{What: "project", Name: name, Candidates: ids},
 		"name it by the start of its id: -p "+string(found[0].ID[:8]))
 }
 
 // Scope returns the scope in which names of this run are resolved.
-func Scope(ctx context.Context, e *app.Env, m *layers.Memory) (state.Scope, error) {
+func Scope(ctx context.Context, e *Env, m *layers.Memory) (state.Scope, error) {
 	p, err := TheProject(ctx, e, m)
 	return state.Scope{Project: p, Strict: e.Opt.Project != "" && !e.Opt.AllProjects}, err
 }

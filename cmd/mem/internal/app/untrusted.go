@@ -1,4 +1,4 @@
-package names
+package app
 
 import (
 	"cmp"
@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/state"
@@ -16,7 +15,7 @@ import (
 
 // HintUntrusted prints a hint if a result lacks data of devices that the user has not decided about. projects are
 // the projects of the result; without projects, all count.
-func HintUntrusted(ctx context.Context, e *app.Env, m *layers.Memory, projects ...refs.Project) error {
+func HintUntrusted(ctx context.Context, e *Env, m *layers.Memory, projects ...refs.Project) error {
 	hint, err := untrustedHint(ctx, m, projects)
 	if err == nil && hint != "" {
 		e.Hint("%s", hint)
@@ -41,12 +40,12 @@ func ListingOf(n int) Listing {
 	return Everything
 }
 
-// List is [WithMemory] for a command that lists data. If data of devices that the user has not decided about is missing
+// WithListing is [WithMemory] for a command that lists data. If data of devices that the user has not decided about is missing
 // in the list, it prints a hint: in a list of nothing, data of any project is missing.
-func List(ctx context.Context, e *app.Env, f func(Run) (Listing, error)) error {
+func WithListing(ctx context.Context, e *Env, f func(Run) (Listing, error)) error {
 	return WithMemory(ctx, e, func(run Run) error {
 		listed, err := f(run)
-		var quiet *app.Quiet
+		var quiet *Quiet
 		if listed == Named || err != nil && !errors.As(err, &quiet) {
 			return err
 		}
@@ -78,7 +77,7 @@ func withUntrustedHint(ctx context.Context, m *layers.Memory, missing error) err
 	if err != nil || hint == "" {
 		return missing // the missing name is the error to report
 	}
-	return app.WithHint(missing, hint)
+	return WithHint(missing, hint)
 }
 
 // untrustedHint returns the number of undecided devices with data in the projects and the command to type, or "".

@@ -1,4 +1,4 @@
-package names
+package app
 
 import (
 	"cmp"
@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/knowledge"
@@ -22,7 +21,7 @@ import (
 type Candidate struct{ Value, About string }
 
 // outline returns the state of the project, for completion: an empty one without a readable memory.
-func outline(ctx context.Context, e *app.Env) *state.State {
+func outline(ctx context.Context, e *Env) *state.State {
 	out := &state.State{}
 	withProject(ctx, e, func(m *layers.Memory, p state.Project) {
 		if st, err := trust.Outline(ctx, m.DB, p.ID); err == nil {
@@ -33,7 +32,7 @@ func outline(ctx context.Context, e *app.Env) *state.State {
 }
 
 // CompleteSession offers the ids of the project's sessions, the newest first.
-func CompleteSession(e *app.Env, ctx context.Context, typed string) []Candidate {
+func CompleteSession(e *Env, ctx context.Context, typed string) []Candidate {
 	return sessionsOf(outline(ctx, e), typed)
 }
 
@@ -50,7 +49,7 @@ func sessionsOf(st *state.State, typed string) []Candidate {
 }
 
 // CompleteRev offers sessions and compositions, and after a colon the versions and layers of a session.
-func CompleteRev(e *app.Env, ctx context.Context, typed string) []Candidate {
+func CompleteRev(e *Env, ctx context.Context, typed string) []Candidate {
 	st := outline(ctx, e)
 	if name, _, ok := strings.Cut(typed, ":"); ok {
 		return partsOf(st, name)
@@ -83,8 +82,8 @@ func partsOf(st *state.State, name string) []Candidate {
 }
 
 // CompleteProject offers the projects in memory by name.
-func CompleteProject(e *app.Env, ctx context.Context, _ string) []Candidate {
-	m, err := app.OpenMemory(e)
+func CompleteProject(e *Env, ctx context.Context, _ string) []Candidate {
+	m, err := OpenMemory(e)
 	if err != nil {
 		return nil
 	}
@@ -101,8 +100,8 @@ func CompleteProject(e *app.Env, ctx context.Context, _ string) []Candidate {
 }
 
 // withProject calls f with the memory and the project, for completion. Without them nothing is completed.
-func withProject(ctx context.Context, e *app.Env, f func(*layers.Memory, state.Project)) {
-	m, err := app.OpenMemory(e)
+func withProject(ctx context.Context, e *Env, f func(*layers.Memory, state.Project)) {
+	m, err := OpenMemory(e)
 	if err != nil {
 		return
 	}
@@ -113,7 +112,7 @@ func withProject(ctx context.Context, e *app.Env, f func(*layers.Memory, state.P
 }
 
 // CompleteConcept offers the concepts of the project by label.
-func CompleteConcept(e *app.Env, ctx context.Context, _ string) (list []Candidate) {
+func CompleteConcept(e *Env, ctx context.Context, _ string) (list []Candidate) {
 	withProject(ctx, e, func(m *layers.Memory, p state.Project) {
 		set, err := revision.Concepts(ctx, m.DB, p.ID)
 		if err != nil {
@@ -127,7 +126,7 @@ func CompleteConcept(e *app.Env, ctx context.Context, _ string) (list []Candidat
 }
 
 // CompleteRule offers the rules of the project by id.
-func CompleteRule(e *app.Env, ctx context.Context, _ string) (list []Candidate) {
+func CompleteRule(e *Env, ctx context.Context, _ string) (list []Candidate) {
 	withProject(ctx, e, func(m *layers.Memory, p state.Project) {
 		set, err := revision.Rules(ctx, m.DB, p.ID)
 		if err != nil {
@@ -144,7 +143,7 @@ func CompleteRule(e *app.Env, ctx context.Context, _ string) (list []Candidate) 
 const mostCompleted = 200
 
 // CompleteFact offers the ids of the newest live facts of the project.
-func CompleteFact(e *app.Env, ctx context.Context, _ string) (list []Candidate) {
+func CompleteFact(e *Env, ctx context.Context, _ string) (list []Candidate) {
 	withProject(ctx, e, func(m *layers.Memory, p state.Project) {
 		set, err := revision.Facts(ctx, m.DB, p.ID)
 		if err != nil {
@@ -160,7 +159,7 @@ func CompleteFact(e *app.Env, ctx context.Context, _ string) (list []Candidate) 
 }
 
 // CompleteExchange offers the newest exchanges of the project, by id.
-func CompleteExchange(e *app.Env, ctx context.Context, _ string) (list []Candidate) {
+func CompleteExchange(e *Env, ctx context.Context, _ string) (list []Candidate) {
 	withProject(ctx, e, func(m *layers.Memory, p state.Project) {
 		set, err := revision.Facts(ctx, m.DB, p.ID)
 		if err != nil {
@@ -174,7 +173,7 @@ func CompleteExchange(e *app.Env, ctx context.Context, _ string) (list []Candida
 }
 
 // CompleteCandidate offers the ids of candidates for rules.
-func CompleteCandidate(e *app.Env, ctx context.Context, _ string) (list []Candidate) {
+func CompleteCandidate(e *Env, ctx context.Context, _ string) (list []Candidate) {
 	withProject(ctx, e, func(m *layers.Memory, p state.Project) {
 		found, err := knowledge.Reflect(ctx, m.DB, p, time.Time{}, true)
 		if err != nil {

@@ -1,11 +1,10 @@
-package names
+package app
 
 import (
 	"context"
 	"errors"
 	"slices"
 
-	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/projects"
@@ -16,13 +15,13 @@ import (
 
 // A Run is a running command: its environment, the open memory and the scope of its names.
 type Run struct {
-	*app.Env
+	*Env
 	*layers.Memory
 	state.Scope
 }
 
 // WithMemory opens the memory, finds the scope of the run and calls f.
-func WithMemory(ctx context.Context, e *app.Env, f func(Run) error) error {
+func WithMemory(ctx context.Context, e *Env, f func(Run) error) error {
 	return WithStore(e, func(m *layers.Memory) error {
 		sc, err := Scope(ctx, e, m)
 		if err != nil {
@@ -32,9 +31,9 @@ func WithMemory(ctx context.Context, e *app.Env, f func(Run) error) error {
 	})
 }
 
-// Action returns the action of a command that works on a project: it checks the number of operands, as [app.Env.Action],
+// Action returns the action of a command that works on a project: it checks the number of operands, as [Env.Action],
 // opens the memory and finds the scope.
-func Action(e *app.Env, least, most int, f func(context.Context, Run) error) cli.ActionFunc {
+func Action(e *Env, least, most int, f func(context.Context, Run) error) cli.ActionFunc {
 	return e.Action(least, most, func(c *cli.Context) error {
 		return WithMemory(c.Context, e, func(run Run) error { return f(c.Context, run) })
 	})
@@ -49,15 +48,15 @@ func (run Run) Resolve(ctx context.Context, rev string) (state.Rev, error) {
 		if ambiguous.What == "composition" {
 			hint = "name the project: -p " + ambiguous.Candidates[0]
 		}
-		return r, app.WithHint(err, hint)
+		return r, WithHint(err, hint)
 	}
 	var missing *state.NotFoundError
 	switch {
 	case err == nil:
 		return r, run.NoteBranches(ctx, r, rev)
 	case errors.Is(err, revision.ErrLayer):
-		return r, app.WithHint(err, "the layers are original, L1 and L2")
-	case errors.As(err, &missing) && len(missing.Candidates) == 0 && app.IsRecent(missing.Name):
+		return r, WithHint(err, "the layers are original, L1 and L2")
+	case errors.As(err, &missing) && len(missing.Candidates) == 0 && IsRecent(missing.Name):
 		return r, run.noSessions(ctx, missing)
 	case errors.As(err, &missing):
 		return r, run.withProjectHint(ctx, withUntrustedHint(ctx, run.Memory, err), missing.Name)
@@ -71,11 +70,11 @@ func (run Run) withProjectHint(ctx context.Context, err error, operand string) e
 	if lerr != nil || !slices.ContainsFunc(all, func(p state.Project) bool { return p.Name == operand }) {
 		return err // the operand is the error to report
 	}
-	return app.WithHint(err, "for the project of that name: -p "+term.Shell(operand))
+	return WithHint(err, "for the project of that name: -p "+term.Shell(operand))
 }
 
 // WithProjectHint is the same for a command that has not opened the memory.
-func WithProjectHint(ctx context.Context, e *app.Env, err error, operand string) error {
+func WithProjectHint(ctx context.Context, e *Env, err error, operand string) error {
 	hinted := err
 	if oerr := WithMemory(ctx, e, func(run Run) error {
 		hinted = run.withProjectHint(ctx, err, operand)
@@ -114,7 +113,7 @@ func (run Run) noSessions(ctx context.Context, missing *state.NotFoundError) err
 			hints = append(hints, "if this directory is of a project in memory: mem project link PROJECT")
 		}
 	}
-	return app.WithHint(withUntrustedHint(ctx, run.Memory, &emptyError{run.Project.Name, missing}), hints...)
+	return WithHint(withUntrustedHint(ctx, run.Memory, &emptyError{run.Project.Name, missing}), hints...)
 }
 
 // ResolveAll resolves revisions; a bare label belongs to the session of the revision before it.
@@ -144,7 +143,7 @@ func (run Run) ResolveSession(ctx context.Context, name string) (state.Rev, erro
 		if rev.Kind == state.IsComposition {
 			list = term.Shell("mem", "show", name) + "; all: mem ls --compositions"
 		}
-		return rev, app.WithHint(app.Usagef("%s is a %s, not a session", name, rev.Kind), list)
+		return rev, WithHint(Usagef("%s is a %s, not a session", name, rev.Kind), list)
 	}
 	return rev, nil
 }

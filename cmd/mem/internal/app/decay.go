@@ -1,7 +1,6 @@
-package names
+package app
 
 import (
-	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/layers/keepit"
 	"github.com/memvcs/mem/refs/config"
 )
@@ -15,7 +14,7 @@ func DecayOf(conf *config.Config) keepit.Decay {
 }
 
 // Decay returns the constants of marker decay of a run.
-func Decay(e *app.Env) (keepit.Decay, error) {
+func Decay(e *Env) (keepit.Decay, error) {
 	conf, err := e.Settings()
 	if err != nil {
 		return keepit.Decay{}, err

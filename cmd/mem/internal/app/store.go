@@ -1,4 +1,4 @@
-package names
+package app
 
 import (
 	"errors"
@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"strings"
 
-	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/capture"
@@ -18,8 +17,8 @@ import (
 
 // WithStore opens the memory, calls f and closes the memory. Unlike [WithMemory] it does not find the project of the
 // directory, which can be slow in a git repository.
-func WithStore(e *app.Env, f func(m *layers.Memory) error) (err error) {
-	m, err := app.OpenMemory(e)
+func WithStore(e *Env, f func(m *layers.Memory) error) (err error) {
+	m, err := OpenMemory(e)
 	if err != nil {
 		return err
 	}
@@ -31,7 +30,7 @@ func WithStore(e *app.Env, f func(m *layers.Memory) error) (err error) {
 func Label(v *records.Version) string { return term.ShortID(v.Session) + ":" + v.Name() }
 
 // SessionID returns the id of a session to print: short for people, whole for scripts.
-func SessionID(e *app.Env, id string) string {
+func SessionID(e *Env, id string) string {
 	if e.Term.Stdout {
 		return term.ShortID(id)
 	}
@@ -39,11 +38,11 @@ func SessionID(e *app.Env, id string) string {
 }
 
 // LabelFor returns the name of a version to print: the id of its session is short for people, whole for scripts.
-func LabelFor(e *app.Env, v *records.Version) string { return SessionID(e, v.Session) + ":" + v.Name() }
+func LabelFor(e *Env, v *records.Version) string { return SessionID(e, v.Session) + ":" + v.Name() }
 
 // SessionName returns a name that starts with the short id of a session, to print: unchanged for people, with the
 // whole id for scripts.
-func SessionName(e *app.Env, name, session string) string {
+func SessionName(e *Env, name, session string) string {
 	short := term.ShortID(session)
 	if rest, ok := strings.CutPrefix(name, short); ok && short != "" {
 		return SessionID(e, session) + rest
@@ -52,7 +51,7 @@ func SessionName(e *app.Env, name, session string) string {
 }
 
 // HashText returns a hash to print: short for people, whole for scripts.
-func HashText(e *app.Env, h objects.Hash) string {
+func HashText(e *Env, h objects.Hash) string {
 	if e.Term.Stdout {
 		return "b3:" + h.Short()
 	}
@@ -67,20 +66,20 @@ func StoreError(err error) error {
 	switch {
 	case errors.As(err, &behind):
 		id := term.ShortID(behind.Session.ID)
-		return app.WithCode(app.ExitPartial, app.WithHint(err, "run \""+
+		return WithCode(ExitPartial, WithHint(err, "run \""+
 			term.Shell("mem", "checkout", id+":original")+"\" there",
 			"the clean transcript of all of it is here: mem cat-file b3:"+behind.Session.Now().Original.String()))
 	case errors.Is(err, state.ErrNotTranscript):
-		return app.WithHint(err, sessionFiles)
+		return WithHint(err, sessionFiles)
 	case errors.Is(err, capture.ErrChanging):
-		return app.WithHint(err,
+		return WithHint(err,
 			"retry when no program rewrites the file; a file that only grows can be added at any time")
 	case errors.Is(err, originals.ErrWithheld):
-		return app.WithHint(err, fmt.Sprintf("the clean transcript is here: %q", "mem show SESSION --format text"))
+		return WithHint(err, fmt.Sprintf("the clean transcript is here: %q", "mem show SESSION --format text"))
 	case errors.As(err, &src) && errors.Is(err, fs.ErrPermission):
-		return app.WithHint(err, "make it readable: chmod u+r")
+		return WithHint(err, "make it readable: chmod u+r")
 	case errors.As(err, &src):
-		return app.WithHint(err, sessionFiles)
+		return WithHint(err, sessionFiles)
 	}
 	return err
 }

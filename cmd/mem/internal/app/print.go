@@ -1,18 +1,17 @@
-package names
+package app
 
 import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
 
-	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tokens"
 )
 
 // ProjectName returns the name of the project if lists of this run span all projects, else "".
-func ProjectName(e *app.Env, p state.Project) string {
+func ProjectName(e *Env, p state.Project) string {
 	if e.Opt.AllProjects {
 		return p.Name
 	}
@@ -20,22 +19,22 @@ func ProjectName(e *app.Env, p state.Project) string {
 }
 
 // HeadLine prints the first line of a description: the thing, in colour, and its hash or state.
-func HeadLine(e *app.Env, what, more string) {
+func HeadLine(e *Env, what, more string) {
 	e.Printf("%s   %s\n", e.Style().Yellow(e.Safe(what)), e.Safe(more))
 }
 
 // Field prints one line of a description.
-func Field(e *app.Env, name, value string) { e.Printf("%-9s %s\n", name+":", e.Safe(value)) }
+func Field(e *Env, name, value string) { e.Printf("%-9s %s\n", name+":", e.Safe(value)) }
 
 // OptionalField prints a field unless its value is empty.
-func OptionalField(e *app.Env, name, value string) {
+func OptionalField(e *Env, name, value string) {
 	if value != "" {
 		Field(e, name, value)
 	}
 }
 
 // Fields prints lines of a description with the same name, with their cells in columns.
-func Fields(e *app.Env, name string, rows [][]string) {
+func Fields(e *Env, name string, rows [][]string) {
 	var widths []int
 	for _, row := range rows {
 		for i, cell := range row {
