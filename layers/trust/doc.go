@@ -1,2 +1,2 @@
-// Package trust knows the devices, and returns the state of a project without revoked data.
+// Package trust knows the devices, returns the state of a project without revoked data, and revokes sources.
 package trust

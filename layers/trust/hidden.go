@@ -33,22 +33,22 @@ func (e *RevokedError) Unwrap() error { return ErrRevoked }
 type markedState struct {
 	of   *state.State
 	by   []Revocation
-	from []Foreign
+	from []foreign
 	st   *state.State
 }
 
-// A Foreign is a project from which another one's compositions have parts, with the revocations there.
-type Foreign struct {
+// A foreign is a project from which another one's compositions have parts, with the revocations there.
+type foreign struct {
 	St *state.State
 	By []Revocation
 }
 
-func (f Foreign) same(o Foreign) bool { return f.St == o.St && slices.Equal(f.By, o.By) }
+func (f foreign) same(o foreign) bool { return f.St == o.St && slices.Equal(f.By, o.By) }
 
-// Foreigns returns the projects that parts of a state's compositions come from and in which something is revoked.
-func Foreigns(ctx context.Context, db *state.DB, st *state.State) (out []Foreign, err error) {
+// foreigns returns the projects that parts of a state's compositions come from and in which something is revoked.
+func foreigns(ctx context.Context, db *state.DB, st *state.State) (out []foreign, err error) {
 	for _, p := range st.PartsFrom() {
-		f := Foreign{}
+		f := foreign{}
 		if f.St, err = Bare(ctx, db, p); err != nil {
 			return nil, err
 		}
@@ -75,25 +75,25 @@ func Bare(ctx context.Context, db *state.DB, p refs.Project) (st *state.State, e
 // withRevoked returns a state in which hidden items are marked, and st itself if nothing is hidden.
 func withRevoked(ctx context.Context, db *state.DB, st *state.State) (*state.State, error) {
 	by := Revocations(st.Revokes)
-	from, err := Foreigns(ctx, db, st)
+	from, err := foreigns(ctx, db, st)
 	if err != nil || len(by)+len(from) == 0 {
 		return st, err
 	}
 	if was, ok := db.MarkedStates.Load(st.Project); ok {
-		if w := was.(markedState); w.of == st && slices.Equal(w.by, by) && slices.EqualFunc(w.from, from, Foreign.same) {
+		if w := was.(markedState); w.of == st && slices.Equal(w.by, by) && slices.EqualFunc(w.from, from, foreign.same) {
 			return w.st, nil
 		}
 	}
-	out, err := Marked(ctx, db, st, by, from)
+	out, err := markHidden(ctx, db, st, by, from)
 	if err == nil {
 		db.MarkedStates.Store(st.Project, markedState{st, by, from, out})
 	}
 	return out, err
 }
 
-// Marked returns a copy of a state in which the items that revocations hide are marked: by the revocations of its
+// markHidden returns a copy of a state in which the items that revocations hide are marked: by the revocations of its
 // project, and by those of the projects from which its compositions have parts.
-func Marked(ctx context.Context, db *state.DB, st *state.State, by []Revocation, from []Foreign) (*state.State, error) {
+func markHidden(ctx context.Context, db *state.DB, st *state.State, by []Revocation, from []foreign) (*state.State, error) {
 	out := st.Clone()
 	if len(by)+len(from) == 0 {
 		return out, nil
@@ -117,7 +117,7 @@ type taint struct {
 	m     *state.DB
 	st    *state.State
 	by    []Revocation
-	from  []Foreign
+	from  []foreign
 	other map[refs.Project]*taint
 }
 
@@ -215,8 +215,8 @@ func (t *taint) of(ctx context.Context, p refs.Project) (*taint, error) {
 	if o := t.other[p]; o != nil {
 		return o, nil
 	}
-	var f Foreign
-	if i := slices.IndexFunc(t.from, func(f Foreign) bool { return f.St.Project == p }); i >= 0 {
+	var f foreign
+	if i := slices.IndexFunc(t.from, func(f foreign) bool { return f.St.Project == p }); i >= 0 {
 		f = t.from[i]
 	} else {
 		var err error

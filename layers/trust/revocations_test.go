@@ -18,7 +18,6 @@ import (
 	"github.com/memvcs/mem/layers/provenance"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/revision"
-	"github.com/memvcs/mem/layers/revocation"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/objects"
@@ -100,20 +99,6 @@ func TestTraces(t *testing.T) {
 	}
 }
 
-// TestNormalOrigin gives hosts as people write them.
-func TestNormalOrigin(t *testing.T) {
-	t.Parallel()
-	for _, tt := range []struct{ kind, name, want string }{
-		{records.HostSource, "https://Evil.example:443/x?y", "host:evil.example"}, {records.HostSource, "evil.example.", "host:evil.example"}, {records.HostSource, "localhost:8080", "host:localhost:8080"},
-		{records.ToolSource, "WebFetch", "tool:webfetch"}, {records.ToolSource, "", ""}, {records.HostSource, "a b", ""}, {"city", "x", ""}, {records.HostSource, "https://", ""},
-	} {
-		got, err := revocation.NormalOrigin(tt.kind, tt.name)
-		if (err != nil) != (tt.want == "") || err == nil && got.String() != tt.want {
-			t.Errorf("NormalOrigin(%q, %q) = %s, %v, want %s", tt.kind, tt.name, got, err, tt.want)
-		}
-	}
-}
-
 // TestRevokeAnyOrder makes versions and compositions before and after revocations of all kinds, and folds the records in many
 // orders: the same is hidden each time. What is made of a session after a tool was revoked holds nothing of it and stays; taking
 // everything back shows everything again.
@@ -141,8 +126,8 @@ func TestRevokeAnyOrder(t *testing.T) {
 		}
 		return c.Version
 	}
-	revoke := func(src records.Origin, off bool) revocation.Effect {
-		e, err := revocation.Revoke(ctx, m.DB, p, records.RevokeBody{Origin: src, Revoked: !off}, false)
+	revoke := func(src records.Origin, off bool) trust.Effect {
+		e, err := trust.Revoke(ctx, m.DB, p, records.RevokeBody{Origin: src, Revoked: !off}, false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -209,7 +194,7 @@ func hiddenAfter(t *testing.T, m *layers.Memory, p refs.Project, rng *rand.Rand)
 	}
 	st.Finish("")
 	st.Index()
-	hidden, err := revocation.HiddenBy(ctx, m.DB, state.Project{ID: p}, st, trust.Revocations(st.Revokes))
+	hidden, err := trust.HiddenBy(ctx, m.DB, state.Project{ID: p}, st, trust.Revocations(st.Revokes))
 	if err != nil {
 		t.Fatal(err)
 	}

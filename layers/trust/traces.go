@@ -278,8 +278,8 @@ func isLabelRune(r rune) bool {
 	return r == '-' || r == '_' || r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r))
 }
 
-// CountPlaces returns how many messages of a project came from a source.
-func CountPlaces(ctx context.Context, db *state.DB, p refs.Project, st *state.State, src records.Origin) (int, error) {
+// countPlaces returns how many messages of a project came from a source.
+func countPlaces(ctx context.Context, db *state.DB, p refs.Project, st *state.State, src records.Origin) (int, error) {
 	n := 0
 	for _, s := range st.Sessions {
 		if src.Kind == records.SessionSource {

@@ -40,7 +40,7 @@ func Folded(ctx context.Context, db *state.DB, p refs.Project, records []state.U
 	if err != nil {
 		return UpperState{}, err
 	}
-	return FoldUpper(ctx, db, records, st, by)
+	return foldUpper(ctx, db, records, st, by)
 }
 
 // KnownFacts folds only the facts.
@@ -65,8 +65,8 @@ func InForceOf(ctx context.Context, db *state.DB, p refs.Project) (*state.State,
 	return st, Revocations(st.Revokes), nil
 }
 
-// FoldUpper folds the records of the upper layers of a project and marks what revocations hide.
-func FoldUpper(ctx context.Context, db *state.DB, records []state.UpperRecord, st *state.State,
+// foldUpper folds the records of the upper layers of a project and marks what revocations hide.
+func foldUpper(ctx context.Context, db *state.DB, records []state.UpperRecord, st *state.State,
 	by []Revocation) (out UpperState, err error) {
 	statements := state.Statements(records)
 	for _, r := range records {

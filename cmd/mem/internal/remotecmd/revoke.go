@@ -11,7 +11,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/records"
-	"github.com/memvcs/mem/layers/revocation"
+	"github.com/memvcs/mem/layers/revision"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/trust"
 )
@@ -23,7 +23,7 @@ type revokeOptions struct {
 
 	src      records.Origin // that source names
 	projects []state.Project
-	effects  []revocation.Effect // in the projects
+	effects  []trust.Effect // in the projects
 }
 
 // body is what is recorded.
@@ -82,7 +82,7 @@ type revokeAnswer struct {
 
 func runRevoke(ctx context.Context, e *app.Env, o revokeOptions) error {
 	return app.WithMemory(ctx, e, func(run app.Run) error {
-		src, home, err := revocation.FindOrigin(ctx, run.DB, run.Scope, o.source)
+		src, home, err := revision.FindOrigin(ctx, run.DB, run.Scope, o.source)
 		if err != nil {
 			return originError(err, o.source)
 		}
@@ -93,7 +93,7 @@ func runRevoke(ctx context.Context, e *app.Env, o revokeOptions) error {
 			}
 		}
 		for _, p := range o.projects {
-			eff, err := revocation.Revoke(ctx, run.DB, p, o.body(), true)
+			eff, err := trust.Revoke(ctx, run.DB, p, o.body(), true)
 			if err != nil {
 				return fmt.Errorf("revoke %s: %w", src, err)
 			}
@@ -141,7 +141,7 @@ func applyRevoke(ctx context.Context, run app.Run, o revokeOptions) (bool, error
 		}
 	}
 	for _, p := range o.projects {
-		if _, err := revocation.Revoke(ctx, run.DB, p, o.body(), false); err != nil {
+		if _, err := trust.Revoke(ctx, run.DB, p, o.body(), false); err != nil {
 			return false, fmt.Errorf("revoke %s in %s: %w", o.src, p.Name, err)
 		}
 	}
@@ -205,7 +205,7 @@ func noteRevoked(e *app.Env, o revokeOptions, a revokeAnswer) {
 // runRevocations lists the revoked sources.
 func runRevocations(ctx context.Context, e *app.Env) error {
 	return app.WithMemory(ctx, e, func(run app.Run) error {
-		list, err := revocation.Revocations(ctx, run.DB, run.Project.ID)
+		list, err := trust.RevocationsOf(ctx, run.DB, run.Project.ID)
 		if err != nil {
 			return err
 		}

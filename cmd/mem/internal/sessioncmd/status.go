@@ -16,7 +16,6 @@ import (
 	"github.com/memvcs/mem/layers/knowledge"
 	"github.com/memvcs/mem/layers/notes"
 	"github.com/memvcs/mem/layers/projects"
-	"github.com/memvcs/mem/layers/revocation"
 	"github.com/memvcs/mem/layers/sessions"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/trust"
@@ -92,7 +91,7 @@ func runStatus(ctx context.Context, e *app.Env, o statusOptions) error {
 			}
 			r.progress = &d
 		}
-		if list, err := revocation.Revocations(ctx, run.DB, run.Project.ID); err != nil {
+		if list, err := trust.RevocationsOf(ctx, run.DB, run.Project.ID); err != nil {
 			return app.Named, err
 		} else if !e.Opt.AllProjects {
 			r.revoked = len(list)

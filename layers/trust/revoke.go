@@ -1,53 +1,22 @@
-package revocation
+package trust
 
 import (
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
-	"net"
-	"net/url"
 	"slices"
-	"strings"
 
 	"github.com/memvcs/mem/layers/records"
-	"github.com/memvcs/mem/layers/revision"
 	"github.com/memvcs/mem/layers/state"
-	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/refs"
 )
 
-// Revocations returns the revoked sources of a project, sorted.
-func Revocations(ctx context.Context, db *state.DB, p refs.Project) ([]trust.Revocation, error) {
-	st, err := trust.Outline(ctx, db, p)
+// RevocationsOf returns the revoked sources of a project, sorted.
+func RevocationsOf(ctx context.Context, db *state.DB, p refs.Project) ([]Revocation, error) {
+	st, err := Outline(ctx, db, p)
 	if err != nil {
 		return nil, err
 	}
-	return trust.Revocations(st.Revokes), nil
-}
-
-// NormalOrigin returns a source in the form of records: a host has no scheme, path or final dot.
-func NormalOrigin(kind, name string) (records.Origin, error) {
-	name = strings.TrimSpace(name)
-	switch kind {
-	case records.SessionSource:
-	case records.ToolSource:
-		name = strings.ToLower(name)
-	case records.HostSource:
-		if u, err := url.Parse(name); err == nil && u.Host != "" {
-			name = u.Host
-		}
-		name = strings.TrimSuffix(strings.ToLower(name), ".")
-		if h, port, err := net.SplitHostPort(name); err == nil && (port == "80" || port == "443") {
-			name = h
-		}
-	default:
-		return records.Origin{}, fmt.Errorf("%q is not a kind of source: want session, tool or host", kind)
-	}
-	if name == "" || strings.ContainsAny(name, " \t\r\n/") {
-		return records.Origin{}, fmt.Errorf("%q is not a name of a %s", name, kind)
-	}
-	return records.Origin{Kind: kind, Name: name}, nil
+	return Revocations(st.Revokes), nil
 }
 
 // An Effect lists what a revocation or its withdrawal changes in a project.
@@ -64,21 +33,21 @@ type Effect struct {
 func Revoke(ctx context.Context, db *state.DB, p state.Project, b records.RevokeBody, dryRun bool) (Effect, error) {
 	var out Effect
 	src := b.Origin
-	st, err := trust.Bare(ctx, db, p.ID)
+	st, err := Bare(ctx, db, p.ID)
 	if err != nil {
 		return out, err
 	}
-	now := trust.Revocations(st.Revokes)
-	then := slices.DeleteFunc(slices.Clone(now), func(r trust.Revocation) bool { return r.Origin == src })
+	now := Revocations(st.Revokes)
+	then := slices.DeleteFunc(slices.Clone(now), func(r Revocation) bool { return r.Origin == src })
 	out.Already = b.Revoked != (len(then) == len(now))
 	if b.Revoked {
-		then = append(then, trust.Revocation{Origin: src, Reason: b.Reason, Device: db.Refs.Device().ID})
-		slices.SortFunc(then, func(a, b trust.Revocation) int { return a.Compare(b.Origin) })
+		then = append(then, Revocation{Origin: src, Reason: b.Reason, Device: db.Refs.Device().ID})
+		slices.SortFunc(then, func(a, b Revocation) int { return a.Compare(b.Origin) })
 	}
 	if out.Changed, err = changed(ctx, db, p, st, now, then); err != nil {
 		return out, err
 	}
-	if out.Places, err = trust.CountPlaces(ctx, db, p.ID, st, src); err != nil {
+	if out.Places, err = countPlaces(ctx, db, p.ID, st, src); err != nil {
 		return out, err
 	}
 	if out.Copies, err = copies(ctx, db, st, out.Changed, src); err != nil {
@@ -100,7 +69,7 @@ func Revoke(ctx context.Context, db *state.DB, p state.Project, b records.Revoke
 
 // changed lists what one list of revocations hides and another does not.
 func changed(ctx context.Context, db *state.DB, p state.Project, st *state.State, now,
-	then []trust.Revocation) ([]state.Hidden, error) {
+	then []Revocation) ([]state.Hidden, error) {
 	before, err := HiddenBy(ctx, db, p, st, now)
 	if err != nil {
 		return nil, err
@@ -124,12 +93,12 @@ func changed(ctx context.Context, db *state.DB, p state.Project, st *state.State
 
 // HiddenBy lists what revocations hide in a project.
 func HiddenBy(ctx context.Context, db *state.DB, p state.Project, st *state.State,
-	by []trust.Revocation) ([]state.Hidden, error) {
-	from, err := trust.Foreigns(ctx, db, st)
+	by []Revocation) ([]state.Hidden, error) {
+	from, err := foreigns(ctx, db, st)
 	if err != nil {
 		return nil, err
 	}
-	marked, err := trust.Marked(ctx, db, st, by, from)
+	marked, err := markHidden(ctx, db, st, by, from)
 	if err != nil {
 		return nil, err
 	}
@@ -161,7 +130,7 @@ func HiddenBy(ctx context.Context, db *state.DB, p state.Project, st *state.Stat
 
 // hiddenElsewhere lists the compositions of other projects with hidden parts from the project of st.
 func hiddenElsewhere(ctx context.Context, db *state.DB, st *state.State,
-	by []trust.Revocation) (out []state.Hidden, err error) {
+	by []Revocation) (out []state.Hidden, err error) {
 	ids, err := db.Refs.Projects()
 	if err != nil {
 		return nil, err
@@ -170,20 +139,20 @@ func hiddenElsewhere(ctx context.Context, db *state.DB, st *state.State,
 		if id == st.Project {
 			continue
 		}
-		there, err := trust.Bare(ctx, db, id)
+		there, err := Bare(ctx, db, id)
 		if err != nil {
 			return nil, err
 		}
 		if !slices.Contains(there.PartsFrom(), st.Project) {
 			continue
 		}
-		from, err := trust.Foreigns(ctx, db, there)
+		from, err := foreigns(ctx, db, there)
 		if err != nil {
 			return nil, err
 		}
-		from = slices.DeleteFunc(from, func(f trust.Foreign) bool { return f.St.Project == st.Project })
-		marked, err := trust.Marked(ctx, db, there, trust.Revocations(there.Revokes),
-			append(from, trust.Foreign{St: st, By: by}))
+		from = slices.DeleteFunc(from, func(f foreign) bool { return f.St.Project == st.Project })
+		marked, err := markHidden(ctx, db, there, Revocations(there.Revokes),
+			append(from, foreign{St: st, By: by}))
 		if err != nil {
 			return nil, err
 		}
@@ -200,12 +169,12 @@ func hiddenElsewhere(ctx context.Context, db *state.DB, st *state.State,
 
 // hiddenUpper lists the facts, concepts and rules that revocations hide.
 func hiddenUpper(ctx context.Context, db *state.DB, p refs.Project, st *state.State,
-	by []trust.Revocation) ([]state.Hidden, error) {
+	by []Revocation) ([]state.Hidden, error) {
 	records, err := db.Upper(ctx, p)
 	if err != nil {
 		return nil, err
 	}
-	k, err := trust.FoldUpper(ctx, db, records, st, by)
+	k, err := foldUpper(ctx, db, records, st, by)
 	if err != nil {
 		return nil, err
 	}
@@ -241,7 +210,7 @@ func copies(ctx context.Context, db *state.DB, st *state.State, hidden []state.H
 		of := st
 		if id != st.Project {
 			var err error
-			if of, err = trust.Bare(ctx, db, id); err != nil {
+			if of, err = Bare(ctx, db, id); err != nil {
 				return nil, err
 			}
 		}
@@ -249,71 +218,4 @@ func copies(ctx context.Context, db *state.DB, st *state.State, hidden []state.H
 	}
 	slices.Sort(out)
 	return slices.Compact(out), nil
-}
-
-// FindOrigin finds a source by name: a session, a tool or MCP server, a host or a URL. A prefix session:, tool: or
-// host: selects the kind, and the source need not be known. It also returns the project to search: that of the
-// session, or of the scope. The error is a [*state.NotFoundError] or a [*state.AmbiguousError].
-func FindOrigin(ctx context.Context, db *state.DB, sc state.Scope, name string) (records.Origin, state.Project, error) {
-	kind, rest, ok := strings.Cut(name, ":")
-	switch {
-	case ok && (kind == records.ToolSource || kind == records.HostSource):
-		src, err := NormalOrigin(kind, rest)
-		return src, sc.Project, err
-	case ok && kind == records.SessionSource:
-		return sessionOrigin(ctx, db, sc, rest)
-	}
-	tools, err := trust.Tools(ctx, db, sc.Project.ID)
-	if err != nil {
-		return records.Origin{}, sc.Project, err
-	}
-	var found []records.Origin
-	p := sc.Project
-	session, home, err := sessionOrigin(ctx, db, sc, name)
-	var missing *state.NotFoundError
-	if err == nil {
-		found, p = append(found, session), home
-	} else if !errors.As(err, &missing) {
-		return records.Origin{}, p, err
-	}
-	if tool, err := NormalOrigin(records.ToolSource, name); err == nil && slices.ContainsFunc(tools, func(t string) bool {
-		return trust.ToolMatches(t, tool.Name)
-	}) {
-		found = append(found, tool)
-	}
-	if host, err := NormalOrigin(records.HostSource, name); err == nil && looksLikeHost(host.Name) {
-		found = append(found, host)
-	}
-	switch len(found) {
-	case 0:
-		return records.Origin{}, p, &state.NotFoundError{What: "source", Name: name, Candidates: tools}
-	case 1:
-		return found[0], p, nil
-	}
-	var names []string
-	for _, f := range found {
-		names = append(names, f.String())
-	}
-	return records.Origin{}, p, &state.AmbiguousError{What: "source", Name: name, Candidates: names}
-}
-
-func sessionOrigin(ctx context.Context, db *state.DB, sc state.Scope, name string) (records.Origin, state.Project, error) {
-	rev, err := revision.ResolveSession(ctx, db, sc, name)
-	if err != nil {
-		return records.Origin{}, sc.Project, err
-	}
-	return records.Origin{Kind: records.SessionSource, Name: rev.Session.ID}, rev.Project, nil
-}
-
-// looksLikeHost reports whether s has the form of a domain name, an address, or a host with a port.
-func looksLikeHost(s string) bool {
-	if s == "localhost" || net.ParseIP(strings.Trim(s, "[]")) != nil {
-		return true
-	}
-	host, port, err := net.SplitHostPort(s)
-	if err == nil {
-		return host != "" && strings.Trim(port, "0123456789") == ""
-	}
-	return strings.Contains(strings.Trim(s, "."), ".") &&
-		strings.Trim(strings.ToLower(s), "abcdefghijklmnopqrstuvwxyz0123456789.-_") == ""
 }

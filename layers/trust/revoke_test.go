@@ -1,4 +1,4 @@
-package revocation_test
+package trust_test
 
 import (
 	"context"
@@ -13,7 +13,6 @@ import (
 	"github.com/memvcs/mem/layers/projects"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/revision"
-	"github.com/memvcs/mem/layers/revocation"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/sync"
 	"github.com/memvcs/mem/layers/trust"
@@ -63,8 +62,8 @@ func TestRevokeElsewhere(t *testing.T) {
 		t.Error("hidden before anything is revoked")
 	}
 	for _, src := range []records.Origin{{Kind: records.ToolSource, Name: "webfetch"}, {Kind: records.HostSource, Name: "evil.example"}, {Kind: records.SessionSource, Name: "s1aaaaaa"}} {
-		revoke := func(off bool) revocation.Effect {
-			e, err := revocation.Revoke(ctx, a.DB, shop, records.RevokeBody{Origin: src, Revoked: !off}, false)
+		revoke := func(off bool) trust.Effect {
+			e, err := trust.Revoke(ctx, a.DB, shop, records.RevokeBody{Origin: src, Revoked: !off}, false)
 			if err != nil {
 				t.Fatal(err)
 			}

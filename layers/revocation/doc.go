@@ -1,2 +1,0 @@
-// Package revocation revokes a source and lists what that affects.
-package revocation
