@@ -13,7 +13,6 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/forgetcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/historycmd"
 	"github.com/memvcs/mem/cmd/mem/internal/hookcmd"
-	"github.com/memvcs/mem/cmd/mem/internal/hookset"
 	"github.com/memvcs/mem/cmd/mem/internal/knowledgecmd"
 	"github.com/memvcs/mem/cmd/mem/internal/mcpcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/remotecmd"
@@ -189,7 +188,7 @@ func scriptCommands() []command {
 		{name: "hash-object", group: groupPlumbing, plain: true, make: storecmd.HashObject},
 		{name: "ls-objects", group: groupPlumbing, plain: true, across: []string{""}, make: storecmd.LsObjects},
 		{name: "rev-parse", group: groupPlumbing, plain: true, make: storecmd.RevParse},
-		{name: "plugin-path", group: groupPlumbing, plain: true, make: hookset.PluginPath},
+		{name: "plugin-path", group: groupPlumbing, plain: true, make: hookcmd.PluginPath},
 		{name: "mcp", group: groupPlumbing, make: mcpcmd.Command},
 		{name: "hook", group: groupPlumbing, make: hookcmd.Hook},
 	}

@@ -20,7 +20,7 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/doctor"
-	"github.com/memvcs/mem/cmd/mem/internal/hookset"
+	"github.com/memvcs/mem/cmd/mem/internal/hookcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/refs"
 	"github.com/memvcs/mem/refs/config"
@@ -216,7 +216,7 @@ func called(t *testing.T, where string, fn *ast.FuncDecl, call *ast.CallExpr) []
 	case name == "Edit":
 		return []string{doctor.Edit("path", linesOf(t, where, fn, call.Args[1])[0])}
 	case name == "UninstallFrom":
-		return []string{hookset.UninstallFrom([]string{"user", "local"})}
+		return []string{hookcmd.UninstallFrom([]string{"user", "local"})}
 	case name == "ShortID", name == "string": // of an ID
 		return []string{"name"}
 	case name == "SweepHint":

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/hookset"
+	"github.com/memvcs/mem/cmd/mem/internal/hookcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/hooks"
 	"github.com/memvcs/mem/refs/config"
@@ -64,13 +64,13 @@ func (x *Exam) hooks() {
 	}
 	var where []string // scopes with good hooks
 	wrong := false
-	for _, scope := range hookset.DistinctScopes(x.E) {
-		f, err := hookset.SettingsOf(x.E, scope)
+	for _, scope := range hookcmd.DistinctScopes(x.E) {
+		f, err := hookcmd.SettingsOf(x.E, scope)
 		if err != nil {
 			x.fail("hooks", "export CLAUDE_CONFIG_DIR=\"$HOME/.claude\"", "%v", err)
 			return
 		}
-		switch in := hookset.HooksIn(scope, f, self); in.State {
+		switch in := hookcmd.HooksIn(scope, f, self); in.State {
 		case "installed":
 			where = append(where, scope)
 		case "none":
@@ -80,13 +80,13 @@ func (x *Exam) hooks() {
 		}
 	}
 	x.captures(where, wrong)
-	if lines := hookset.LastLines(hooks.LogFile(x.Dir), 1); len(lines) > 0 && lines[0] != "" {
+	if lines := hookcmd.LastLines(hooks.LogFile(x.Dir), 1); len(lines) > 0 && lines[0] != "" {
 		x.warn("hooks", "mem hooks status; "+term.Shell("rm", hooks.LogFile(x.Dir)), "the last error: %s", lines[0])
 	}
 }
 
 // wrongHooks reports the problem with the hooks of a scope.
-func (x *Exam) wrongHooks(in hookset.HooksInFile, self string) {
+func (x *Exam) wrongHooks(in hookcmd.HooksInFile, self string) {
 	const check = "hooks"
 	again := "mem hooks install --scope " + in.Scope
 	switch in.State {
@@ -108,14 +108,14 @@ func (x *Exam) wrongHooks(in hookset.HooksInFile, self string) {
 // captures reports which hooks capture sessions: those in the settings of scopes, or those of a plugin.
 func (x *Exam) captures(where []string, wrong bool) {
 	const check = "hooks"
-	p, called := hookset.Plugin(x.E), hooks.LastCaller(x.Dir)
-	switch s, err := hookset.HookSettings(x.E); {
+	p, called := hookcmd.Plugin(x.E), hooks.LastCaller(x.Dir)
+	switch s, err := app.HookSettings(x.E); {
 	case err != nil: // settings reports the error
 	case p.Twice(where):
-		x.warn(check, hookset.UninstallFrom(where), "each hook runs twice: from the settings (%s) and from the plugin %s",
+		x.warn(check, hookcmd.UninstallFrom(where), "each hook runs twice: from the settings (%s) and from the plugin %s",
 			strings.Join(where, ", "), p.ID)
 	case p == nil && len(where) > 0 && called.Both():
-		x.warn(check, hookset.UninstallFrom(where), "each hook runs twice: from the settings (%s) and from the plugin in %s",
+		x.warn(check, hookcmd.UninstallFrom(where), "each hook runs twice: from the settings (%s) and from the plugin in %s",
 			strings.Join(where, ", "), x.E.Safe(called.Root))
 	case p != nil && p.Off != "" && !wrong:
 		x.warn(check, Edit(p.Off, "remove \"disableAllHooks\""), "all hooks are disabled in %s", p.Off)

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/hookset"
 	"github.com/memvcs/mem/hooks"
 	"github.com/memvcs/mem/layers/handover"
 )
@@ -46,7 +45,7 @@ func nextLines(ctx context.Context, run app.Run, name string) (lines []handover.
 	if len(name) < shortestHanded || strings.Trim(name, "0123456789abcdef") != "" {
 		return nil, nil
 	}
-	o, err := hookset.ContextOptions(run.Env)
+	o, err := app.ContextOptions(run.Env)
 	if err != nil {
 		return nil, err
 	}

@@ -15,7 +15,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/hookset"
 	"github.com/memvcs/mem/cmd/mem/internal/knowledgecmd"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
@@ -118,10 +117,10 @@ func RunHook(e *app.Env, event string) {
 		Temp: os.TempDir(), Claude: claude,
 		Open:     func() (*layers.Memory, error) { return openForHook(e) },
 		Prepare:  func() { prepareCapture(e) },
-		Settings: func() (hooks.Settings, error) { return hookset.HookSettings(e) },
+		Settings: func() (hooks.Settings, error) { return app.HookSettings(e) },
 		Detach:   func(args ...string) error { return detach(e, args...) },
 		Exit:     func() { e.Exit(app.ExitDone) },
-		Program:  func() string { return hookset.CalledAs(e) },
+		Program:  func() string { return app.CalledAs(e) },
 		After:    func(d time.Duration, f func()) { time.AfterFunc(d, f) },
 		Within:   context.WithTimeout, Unhurried: e.NoTimeLimit,
 	}
@@ -144,7 +143,7 @@ func prepareCapture(e *app.Env) {
 
 // distillEnded distils ended sessions with the model of distill.engine. Errors go to the log.
 func distillEnded(ctx context.Context, e *app.Env, w *hooks.World) {
-	s, err := hookset.HookSettings(e)
+	s, err := app.HookSettings(e)
 	if err != nil || s.Distill == "" {
 		return
 	}

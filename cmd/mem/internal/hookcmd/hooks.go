@@ -11,7 +11,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/hookset"
 	"github.com/memvcs/mem/cmd/mem/internal/storecmd"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/hooks"
@@ -24,7 +23,7 @@ func HooksCommand(e *app.Env) *cli.Command {
 	var scope, distill string
 	scoped := func() []cli.Flag {
 		return []cli.Flag{app.ChoiceFlag(&scope, "scope", "whose settings: `WHOSE` is user, project or local",
-			hookset.HookScopes()...)}
+			hookScopes()...)}
 	}
 	action := func(run func(context.Context, string) error) func(c *cli.Context) error {
 		return e.Action(0, 0, func(c *cli.Context) error {
@@ -62,11 +61,11 @@ func HooksCommand(e *app.Env) *cli.Command {
 func hooksVerbs() []string { return []string{"install", "uninstall", "status", "test"} }
 
 func runHooksInstall(ctx context.Context, e *app.Env, scope, distill string) error {
-	f, err := hookset.SettingsOf(e, scope)
+	f, err := SettingsOf(e, scope)
 	if err != nil {
 		return err
 	}
-	p, err := hookset.HooksProgram(e)
+	p, err := hooksProgram(e)
 	if err != nil {
 		return err
 	}
@@ -84,7 +83,7 @@ func runHooksInstall(ctx context.Context, e *app.Env, scope, distill string) err
 	if err != nil {
 		return settingsError(err, f)
 	}
-	if plugin := hookset.Plugin(e); plugin != nil {
+	if plugin := Plugin(e); plugin != nil {
 		e.Warn("the plugin %s is enabled in %s: with both, each hook runs twice", plugin.ID, plugin.File)
 	}
 	if scope == "project" && change.Changed() && !e.Opt.DryRun {
@@ -93,7 +92,7 @@ func runHooksInstall(ctx context.Context, e *app.Env, scope, distill string) err
 	if err := setDistillMode(ctx, e, distill); err != nil {
 		return err
 	}
-	s, err := hookset.HookSettings(e)
+	s, err := app.HookSettings(e)
 	if err != nil {
 		return err
 	}
@@ -131,7 +130,7 @@ func settingsError(err error, f settings.SettingsFile) error {
 }
 
 func runHooksUninstall(ctx context.Context, e *app.Env, scope string) error {
-	f, err := hookset.SettingsOf(e, scope)
+	f, err := SettingsOf(e, scope)
 	if err != nil {
 		return err
 	}
@@ -225,7 +224,7 @@ func changedLines(diff string) (added, removed int) {
 }
 
 func runHooksStatus(_ context.Context, e *app.Env, only string) error {
-	r, err := hookset.ReportOf(e, only)
+	r, err := ReportOf(e, only)
 	if err != nil {
 		return err
 	}
@@ -236,7 +235,7 @@ func runHooksStatus(_ context.Context, e *app.Env, only string) error {
 		printHooksStatus(e, r, installed)
 	}
 	if err == nil && len(installed) == 0 && (r.Plugin == nil || r.Plugin.Off != "") {
-		if only == "" && !e.Opt.JSON && !slices.ContainsFunc(r.Files, func(f hookset.HooksInFile) bool { return f.State != "none" }) {
+		if only == "" && !e.Opt.JSON && !slices.ContainsFunc(r.Files, func(f HooksInFile) bool { return f.State != "none" }) {
 			e.Hint("mem hooks install (-n shows what it would do; --scope project or local for this project alone)")
 		}
 		return app.Exit(app.ExitNo)
@@ -244,7 +243,7 @@ func runHooksStatus(_ context.Context, e *app.Env, only string) error {
 	return err
 }
 
-func printHooksStatus(e *app.Env, r hookset.Report, installed []string) {
+func printHooksStatus(e *app.Env, r Report, installed []string) {
 	for _, f := range r.Files {
 		e.Printf("%-8s %-15s %s\n", f.Scope, f.State, e.Safe(f.File))
 		for _, line := range f.Advice(r.Program) {
@@ -252,7 +251,7 @@ func printHooksStatus(e *app.Env, r hookset.Report, installed []string) {
 		}
 	}
 	if r.Plugin != nil {
-		hookset.PrintPlugin(e, r.Plugin, installed)
+		printPlugin(e, r.Plugin, installed)
 	}
 	capture := fmt.Sprintf("every %d uses of a tool", r.Every)
 	if !r.Capture {

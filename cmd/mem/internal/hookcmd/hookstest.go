@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/hookset"
 	"github.com/memvcs/mem/hooks"
 	"github.com/memvcs/mem/hooks/settings"
 )
@@ -139,8 +138,8 @@ func awaitSpool(ctx context.Context, store string) {
 // installedProgram returns the program in the first settings with hooks of mem, or else the one that "mem hooks
 // install" would write. The settings of a named scope must have hooks.
 func installedProgram(e *app.Env, only string) (settings.Program, error) {
-	for _, scope := range hookset.ScopesOf(e, only) {
-		f, err := hookset.SettingsOf(e, scope)
+	for _, scope := range scopesOf(e, only) {
+		f, err := SettingsOf(e, scope)
 		if err != nil {
 			return settings.Program{}, err
 		}
@@ -195,7 +194,7 @@ func runTrial(ctx context.Context, e *app.Env, p settings.Program, dir string, e
 	begin := e.Uptime()
 	err = cmd.Run()
 	t.ms = float64(e.Uptime()-begin) / float64(time.Millisecond)
-	logged := hookset.LastLines(hooks.LogFile(store), 1)
+	logged := LastLines(hooks.LogFile(store), 1)
 	switch {
 	case err != nil:
 		t.err = err.Error()

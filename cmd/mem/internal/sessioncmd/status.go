@@ -9,7 +9,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/hookset"
+	"github.com/memvcs/mem/cmd/mem/internal/hookcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/knowledgecmd"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/capture"
@@ -366,7 +366,7 @@ func statusJSON(e *app.Env, r StatusReport) error {
 // installedHooks are the places where hooks were found.
 type installedHooks struct {
 	where, wrong []string // scopes with working hooks; scopes with a problem
-	plugin       *hookset.HooksPlugin
+	plugin       *hookcmd.HooksPlugin
 }
 
 // Any reports whether hooks are installed, even if they do not work: "mem doctor" explains that.
@@ -378,13 +378,13 @@ func HooksFound(e *app.Env) installedHooks {
 	if err != nil {
 		self = "" // deleted meanwhile: hooks run another program
 	}
-	r := installedHooks{plugin: hookset.RunningPlugin(e)}
-	for _, scope := range hookset.DistinctScopes(e) {
-		f, err := hookset.SettingsOf(e, scope)
+	r := installedHooks{plugin: hookcmd.RunningPlugin(e)}
+	for _, scope := range hookcmd.DistinctScopes(e) {
+		f, err := hookcmd.SettingsOf(e, scope)
 		if err != nil {
 			continue // without a home there are no settings
 		}
-		switch in := hookset.HooksIn(scope, f, self); in.State {
+		switch in := hookcmd.HooksIn(scope, f, self); in.State {
 		case "none":
 		case "installed":
 			r.where = append(r.where, scope)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/hookset"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/handover"
 	"github.com/memvcs/mem/layers/keepit"
@@ -18,7 +17,7 @@ import (
 
 // runHanded prints which markers of the project the next session gets, and why it does not get the others.
 func runHanded(ctx context.Context, run app.Run) error {
-	o, err := hookset.ContextOptions(run.Env)
+	o, err := app.ContextOptions(run.Env)
 	if err != nil {
 		return err
 	}

@@ -8,7 +8,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/hookset"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/handover"
 	"github.com/memvcs/mem/layers/trust"
@@ -60,7 +59,7 @@ func Next(e *app.Env) *cli.Command {
 }
 
 func runNext(ctx context.Context, e *app.Env, o nextOptions) error {
-	options, err := hookset.ContextOptions(e)
+	options, err := app.ContextOptions(e)
 	if err != nil {
 		return err
 	}

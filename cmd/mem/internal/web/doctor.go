@@ -4,12 +4,12 @@ import (
 	"net/http"
 
 	"github.com/memvcs/mem/cmd/mem/internal/doctor"
-	"github.com/memvcs/mem/cmd/mem/internal/hookset"
+	"github.com/memvcs/mem/cmd/mem/internal/hookcmd"
 )
 
 // A doctorBody is the state of the hooks and, if requested, the checks of "mem doctor".
 type doctorBody struct {
-	hookset.Report
+	hookcmd.Report
 	Checks  []doctor.Finding
 	Checked bool
 	Wrong   int // checks that warn or fail

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/hookset"
+	"github.com/memvcs/mem/cmd/mem/internal/hookcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/history"
 	"github.com/memvcs/mem/layers/state"
@@ -29,7 +29,7 @@ type homeBody struct {
 	Notices    []string           // about sessions of several devices
 	Undo       *history.Operation // the operation that undo applies to
 	Remotes    []syncRow
-	Hooks      hookset.Report
+	Hooks      hookcmd.Report
 	Subagents  int            // sessions of subagents in memory, if the project has no others
 	Undecided  []state.Device // whose data is not used until the user trusts them
 }

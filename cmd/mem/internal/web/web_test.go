@@ -21,7 +21,7 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/doctor"
-	"github.com/memvcs/mem/cmd/mem/internal/hookset"
+	"github.com/memvcs/mem/cmd/mem/internal/hookcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/web/api"
 	"github.com/memvcs/mem/cmd/mem/internal/web/guard"
 	"github.com/memvcs/mem/hooks"
@@ -82,10 +82,10 @@ func newRig(t testing.TB, change func(*api.World), extra map[string]string) *rig
 			}
 			return []doctor.Finding{{Check: "program", Level: "ok", What: "mem"}, {Check: "permissions", Level: "fail", What: "others can read 3 files", Fix: "mem doctor --fix"}}, nil
 		},
-		Hooks: func() (hookset.Report, error) {
-			return hookset.Report{
+		Hooks: func() (hookcmd.Report, error) {
+			return hookcmd.Report{
 				Program: "/home/dev/go/bin/mem", Capture: true, Blocking: "off", Every: 20, Spool: 2,
-				Files: []hookset.HooksInFile{{Scope: "user", File: "/home/dev/.claude/settings.json", State: "incomplete", Missing: []string{"Stop"}}},
+				Files: []hookcmd.HooksInFile{{Scope: "user", File: "/home/dev/.claude/settings.json", State: "incomplete", Missing: []string{"Stop"}}},
 				Runs:  hooks.Timings(store),
 				Log:   []string{"2026-01-30T10:00:00Z Stop 6ecd8c99 the store is locked"}, LogFile: "/home/dev/.claude-memory/cache/hooks.log",
 			}, nil

@@ -17,7 +17,7 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/doctor"
-	"github.com/memvcs/mem/cmd/mem/internal/hookset"
+	"github.com/memvcs/mem/cmd/mem/internal/hookcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
 	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/keepit"
@@ -36,12 +36,12 @@ type World struct {
 	Engine func(ctx context.Context, rev state.Rev, name, model string) (compress.Summarizer, error)
 	// Examine runs the checks of "mem doctor"; with fix it repairs what is safe to repair.
 	Examine func(ctx context.Context, fix bool) ([]doctor.Finding, error)
-	Hooks   func() (hookset.Report, error)
+	Hooks   func() (hookcmd.Report, error)
 }
 
 // WorldOf returns the world of a running command.
 func WorldOf(run app.Run) (World, error) {
-	w := World{Run: run, Program: hookset.CalledAs(run.Env)}
+	w := World{Run: run, Program: app.CalledAs(run.Env)}
 	var err error
 	if w.Store, err = run.MemoryDir(); err != nil {
 		return w, err
@@ -52,7 +52,7 @@ func WorldOf(run app.Run) (World, error) {
 	w.Engine = func(ctx context.Context, rev state.Rev, name, model string) (compress.Summarizer, error) {
 		return requestedEngine(ctx, app.Run{Env: w.fresh(), Memory: run.Memory, Scope: run.Scope}, rev, name, model)
 	}
-	w.Hooks = func() (hookset.Report, error) { return hookset.ReportOf(w.Lenient(), "") }
+	w.Hooks = func() (hookcmd.Report, error) { return hookcmd.ReportOf(w.Lenient(), "") }
 	w.Examine = func(ctx context.Context, fix bool) ([]doctor.Finding, error) {
 		x := &doctor.Exam{E: w.Lenient(), Ctx: ctx, Fix: fix, Dir: w.Store}
 		err := x.Run(false)

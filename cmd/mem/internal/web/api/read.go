@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
-	"github.com/memvcs/mem/cmd/mem/internal/hookset"
 	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/handover"
 	"github.com/memvcs/mem/layers/history"
@@ -143,7 +142,7 @@ func (s *API) DropLine(ctx context.Context, p state.Project, hash string) ([]str
 }
 
 func (s *API) given(ctx context.Context, p state.Project) (handover.Given, error) {
-	o, err := hookset.ContextOptions(s.fresh())
+	o, err := app.ContextOptions(s.fresh())
 	if err != nil {
 		return handover.Given{}, err
 	}

@@ -1,10 +1,9 @@
-package hookset
+package app
 
 import (
 	"os/exec"
 	"path/filepath"
 
-	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/hooks"
 	"github.com/memvcs/mem/layers/handover"
@@ -13,7 +12,7 @@ import (
 )
 
 // HookSettings reads the settings of hooks.
-func HookSettings(e *app.Env) (hooks.Settings, error) {
+func HookSettings(e *Env) (hooks.Settings, error) {
 	c, err := e.Settings()
 	if err != nil {
 		return hooks.Settings{}, err
@@ -24,27 +23,27 @@ func HookSettings(e *app.Env) (hooks.Settings, error) {
 		AskAfterTokens: c.Int("hooks.askAfterTokens"), Blocking: c.String("hooks.blocking"),
 		Register: err == nil && (from == config.Default || c.Bool("defaults.autoRegisterSessions")),
 		Distill:  c.String("distill.engine"), ContextSize: c.Int("hooks.contextSize"), PromptSize: c.Int("hooks.promptSize"),
-		Action: c.String("hooks.action") != "off", Recall: c.Bool("recall.enabled"), Decay: app.DecayOf(c),
+		Action: c.String("hooks.action") != "off", Recall: c.Bool("recall.enabled"), Decay: DecayOf(c),
 		CaptureProject: func(p state.Project) bool { return c.Bool("hooks.captureProject." + string(p.ID)) },
 	}, nil
 }
 
 // ContextOptions returns the options with which SessionStart chooses the text for a session in the working directory.
-func ContextOptions(e *app.Env) (handover.ContextOptions, error) {
+func ContextOptions(e *Env) (handover.ContextOptions, error) {
 	s, err := HookSettings(e)
 	return handover.ContextOptions{Dir: e.Dir, Program: CalledAs(e), Limit: s.ContextSize, Decay: s.Decay}, err
 }
 
 // CalledAs returns the command line prefix that runs this program on this memory: its name if that is found in
 // PATH, else its path.
-func CalledAs(e *app.Env) string {
+func CalledAs(e *Env) string {
 	if e.Opt.MemDir != "" {
 		return programName(e) + " --mem-dir " + term.Shell(e.Opt.MemDir)
 	}
 	return programName(e)
 }
 
-func programName(e *app.Env) string {
+func programName(e *Env) string {
 	self, err := e.Executable()
 	if err != nil {
 		return "mem"

@@ -1,4 +1,4 @@
-package hookset
+package hookcmd
 
 import (
 	"maps"
@@ -21,7 +21,7 @@ type HooksPlugin struct {
 // Plugin returns mem's plugin if it is enabled, else nil. The narrower scope wins; unreadable settings are ignored.
 func Plugin(e *app.Env) *HooksPlugin {
 	on, off := map[string]HooksPlugin{}, ""
-	for _, scope := range HookScopes() {
+	for _, scope := range hookScopes() {
 		f, err := SettingsOf(e, scope)
 		if err != nil {
 			continue
@@ -77,8 +77,8 @@ func UninstallFrom(scopes []string) string {
 	return strings.Join(lines, "; ")
 }
 
-// PrintPlugin prints the state of the plugin and warns if its hooks run twice.
-func PrintPlugin(e *app.Env, p *HooksPlugin, installed []string) {
+// printPlugin prints the state of the plugin and warns if its hooks run twice.
+func printPlugin(e *app.Env, p *HooksPlugin, installed []string) {
 	where := "in " + p.File
 	if p.File == "" {
 		where = p.Scope

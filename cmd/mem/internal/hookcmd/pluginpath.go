@@ -1,4 +1,4 @@
-package hookset
+package hookcmd
 
 import (
 	"path/filepath"
@@ -28,7 +28,7 @@ func runPluginPath(e *app.Env) error {
 	if err != nil {
 		return err
 	}
-	p, err := HooksProgram(e)
+	p, err := hooksProgram(e)
 	if err != nil {
 		return err
 	}

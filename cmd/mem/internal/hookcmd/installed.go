@@ -1,4 +1,4 @@
-package hookset
+package hookcmd
 
 import (
 	"fmt"
@@ -13,14 +13,14 @@ import (
 	"github.com/memvcs/mem/hooks/settings"
 )
 
-// HookScopes returns the scopes of Claude Code's settings, the narrowest last.
-func HookScopes() []string { return []string{"user", "project", "local"} }
+// hookScopes returns the scopes of Claude Code's settings, the narrowest last.
+func hookScopes() []string { return []string{"user", "project", "local"} }
 
 // DistinctScopes returns the scopes with a settings file of their own: in the home directory the file of the project is
 // that of the user.
 func DistinctScopes(e *app.Env) (out []string) {
 	seen := map[string]bool{}
-	for _, scope := range HookScopes() {
+	for _, scope := range hookScopes() {
 		f, err := SettingsOf(e, scope)
 		if err == nil && seen[f.Path] {
 			continue
@@ -59,8 +59,8 @@ func projectRoot(e *app.Env) string {
 	}
 }
 
-// HooksProgram returns the program for hooks to run: this one, with the memory in use unless it is the default.
-func HooksProgram(e *app.Env) (p settings.Program, err error) {
+// hooksProgram returns the program for hooks to run: this one, with the memory in use unless it is the default.
+func hooksProgram(e *app.Env) (p settings.Program, err error) {
 	p.Bare = runtime.GOOS == "windows"
 	if p.Path, err = ownPath(e); err != nil {
 		return p, err

@@ -1,4 +1,4 @@
-package hookset
+package hookcmd
 
 import (
 	"strings"
@@ -29,7 +29,7 @@ func ReportOf(e *app.Env, only string) (r Report, err error) {
 	if err != nil {
 		return r, err
 	}
-	s, err := HookSettings(e)
+	s, err := app.HookSettings(e)
 	if err != nil {
 		return r, err
 	}
@@ -43,7 +43,7 @@ func ReportOf(e *app.Env, only string) (r Report, err error) {
 	if only == "" {
 		r.Plugin = RunningPlugin(e)
 	}
-	for _, scope := range ScopesOf(e, only) {
+	for _, scope := range scopesOf(e, only) {
 		f, err := SettingsOf(e, scope)
 		if err != nil {
 			return r, err
@@ -53,8 +53,8 @@ func ReportOf(e *app.Env, only string) (r Report, err error) {
 	return r, nil
 }
 
-// ScopesOf returns the named scope, or all scopes.
-func ScopesOf(e *app.Env, only string) []string {
+// scopesOf returns the named scope, or all scopes.
+func scopesOf(e *app.Env, only string) []string {
 	if only != "" {
 		return []string{only}
 	}

@@ -1,2 +1,0 @@
-// Package hookset finds the installed hooks of mem in the settings of Claude Code and in its plugins.
-package hookset
