@@ -4,13 +4,12 @@ import (
 	"net/http"
 
 	"github.com/memvcs/mem/cmd/mem/internal/web/api"
-	"github.com/memvcs/mem/cmd/mem/internal/web/guard"
 )
 
 // A Server serves one memory. Create one with [newServer].
 type Server struct {
 	*api.API
-	guard *guard.Guard
+	guard *guard
 	pages *pages
 	mux   http.Handler
 }

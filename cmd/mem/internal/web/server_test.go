@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/memvcs/mem/cmd/mem/internal/web/api"
-	"github.com/memvcs/mem/cmd/mem/internal/web/guard"
 )
 
 // TestGuard sends what must not be answered, and beside it what must.
@@ -113,7 +112,7 @@ func TestSignInFromFile(t *testing.T) {
 func TestSlowBody(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, nil, nil)
-	r.server.guard.BodyTime = 300 * time.Millisecond
+	r.server.guard.bodyTime = 300 * time.Millisecond
 	for _, head := range []string{"Authorization: Bearer " + r.token + "\r\n", "Cookie: " + r.cookie.String() + "\r\n", ""} {
 		c, err := net.Dial("tcp", strings.TrimPrefix(r.http.URL, "http://"))
 		must(t, err)
@@ -183,7 +182,7 @@ func TestReadOnly(t *testing.T) {
 func TestLargeBody(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, nil, nil)
-	body := `{"mode":"` + strings.Repeat("x", guard.MaxBody) + `"}`
+	body := `{"mode":"` + strings.Repeat("x", maxBody) + `"}`
 	a := r.do(http.MethodPost, api.Prefix+"/sessions/"+r.ids[0]+"/versions", body, nil)
 	if a.status != http.StatusRequestEntityTooLarge || !strings.Contains(a.body, `"too_large"`) {
 		t.Errorf("%d %.200s", a.status, a.body)

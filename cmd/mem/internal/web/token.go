@@ -9,7 +9,6 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
-	"github.com/memvcs/mem/cmd/mem/internal/web/guard"
 	"github.com/memvcs/mem/layers"
 )
 
@@ -43,7 +42,7 @@ func withTokens(e *app.Env, f func(store string) error) error {
 			return err
 		}
 		err = f(store)
-		if errors.Is(err, guard.ErrTokenName) {
+		if errors.Is(err, errTokenName) {
 			return app.WithCode(app.ExitUsage, err)
 		}
 		return err
@@ -52,14 +51,14 @@ func withTokens(e *app.Env, f func(store string) error) error {
 
 func runTokenList(e *app.Env) error {
 	return withTokens(e, func(store string) error {
-		all, err := guard.Tokens(store)
+		all, err := listTokens(store)
 		if err != nil {
 			return err
 		}
 		l := e.List("token.list", "tokens", app.Column{Name: "name"}, app.Column{Name: "created"})
 		l.None, l.Hint = "no tokens", "mem token add NAME"
 		for _, one := range all {
-			l.Add(guard.Token{Name: one.Name, Created: one.Created}, app.Cell{Full: one.Name}, e.TimeCell(one.Created))
+			l.Add(storedToken{Name: one.Name, Created: one.Created}, app.Cell{Full: one.Name}, e.TimeCell(one.Created))
 		}
 		return l.Print()
 	})
@@ -70,7 +69,7 @@ func runTokenAdd(e *app.Env, name string) error {
 		token := "(not created)"
 		if !e.Opt.DryRun {
 			var err error
-			token, err = guard.AddToken(store, name, e.Now(), e.Rand)
+			token, err = addToken(store, name, e.Now(), e.Rand)
 			if errors.Is(err, fs.ErrExist) {
 				return app.WithHint(fmt.Errorf("a token named %q exists", name), term.Shell("mem", "token", "rm", name))
 			}
@@ -88,8 +87,8 @@ func runTokenAdd(e *app.Env, name string) error {
 
 func runTokenRemove(e *app.Env, name string) error {
 	return withTokens(e, func(store string) error {
-		err := guard.RemoveToken(store, name, e.Opt.DryRun)
-		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, guard.ErrTokenName) {
+		err := removeToken(store, name, e.Opt.DryRun)
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, errTokenName) {
 			return app.WithCode(app.ExitNo, app.WithHint(fmt.Errorf("no token is named %q", name), "mem token list"))
 		}
 		if err != nil {

@@ -13,14 +13,13 @@ import (
 	"net/http"
 
 	"github.com/memvcs/mem/cmd/mem/internal/web/api"
-	"github.com/memvcs/mem/cmd/mem/internal/web/guard"
 )
 
 // newServer returns a server. Its address is set by [Server.Serve], or for tests by [Server.At].
 func newServer(w api.World) (*Server, error) {
 	s := &Server{API: api.New(w)}
 	var err error
-	if s.guard, err = guard.New(w.Store, w.Rand); err != nil {
+	if s.guard, err = newGuard(w.Store, w.Rand); err != nil {
 		return nil, err
 	}
 	if s.pages, err = parsePages(s); err != nil {
@@ -30,6 +29,6 @@ func newServer(w api.World) (*Server, error) {
 	s.routeAssets(mux)
 	s.Route(mux)
 	s.routePages(mux)
-	s.mux = s.guard.Protect(w.ReadOnly, s.fail, mux)
+	s.mux = s.guard.protect(w.ReadOnly, s.fail, mux)
 	return s, nil
 }

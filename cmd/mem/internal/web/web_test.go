@@ -23,7 +23,6 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/doctor"
 	"github.com/memvcs/mem/cmd/mem/internal/hookcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/web/api"
-	"github.com/memvcs/mem/cmd/mem/internal/web/guard"
 	"github.com/memvcs/mem/hooks"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/capture"
@@ -110,7 +109,7 @@ func newRig(t testing.TB, change func(*api.World), extra map[string]string) *rig
 	must(t, err)
 	r.server.At(port)
 	r.signIn()
-	r.token, err = guard.AddToken(store, "test", now, rand.Reader)
+	r.token, err = addToken(store, "test", now, rand.Reader)
 	must(t, err)
 	st, err := trust.Outline(t.Context(), m.DB, p.ID)
 	must(t, err)

@@ -1,6 +1,4 @@
-// Package guard authenticates the requests to "mem serve". A request must be addressed to this machine, must not come
-// from another site, and needs the cookie of the printed URL or a token of "mem token".
-package guard
+package web
 
 import (
 	"bytes"
@@ -22,16 +20,17 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/web/api"
 )
 
-// MaxBody is the maximum size of a request body in bytes.
-const MaxBody = 1 << 20
+// maxBody is the maximum size of a request body in bytes.
+const maxBody = 1 << 20
 
 // policy restricts pages to content from this server.
 const policy = "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 
-// A Guard authenticates requests. It is safe for concurrent use.
-type Guard struct {
-	// BodyTime is how long a request may take to arrive; then the connection is closed.
-	BodyTime time.Duration
+// A guard authenticates the requests to "mem serve". A request must be addressed to this machine, must not come from
+// another site, and needs the cookie of the printed URL or a token of "mem token". It is safe for concurrent use.
+type guard struct {
+	// bodyTime is how long a request may take to arrive; then the connection is closed.
+	bodyTime time.Duration
 
 	store  string
 	cookie string // its value signs a browser in
@@ -44,9 +43,9 @@ type Guard struct {
 	tokens []string // unused one-time tokens
 }
 
-// New returns a guard with a random cookie.
-func New(store string, random io.Reader) (*Guard, error) {
-	g := &Guard{BodyTime: 10 * time.Second, store: store, random: random, cross: http.NewCrossOriginProtection()}
+// newGuard returns a guard with a random cookie.
+func newGuard(store string, random io.Reader) (*guard, error) {
+	g := &guard{bodyTime: 10 * time.Second, store: store, random: random, cross: http.NewCrossOriginProtection()}
 	var err error
 	g.cookie, err = secret(random)
 	return g, err
@@ -62,7 +61,7 @@ func secret(r io.Reader) (string, error) {
 }
 
 // At sets the port that the server listens on.
-func (g *Guard) At(port int) {
+func (g *guard) At(port int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	p := strconv.Itoa(port)
@@ -70,14 +69,14 @@ func (g *Guard) At(port int) {
 }
 
 // cookieName returns a name that depends on the port, because browsers send cookies to all ports of a host.
-func (g *Guard) cookieName() string {
+func (g *guard) cookieName() string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return "mem-" + strconv.Itoa(g.port)
 }
 
 // SignInURL returns a URL with a new one-time token, "" if the source of randomness fails.
-func (g *Guard) SignInURL() string {
+func (g *guard) SignInURL() string {
 	t, err := secret(g.random)
 	if err != nil {
 		return ""
@@ -89,7 +88,7 @@ func (g *Guard) SignInURL() string {
 }
 
 // redeem invalidates a one-time token and reports whether it was valid.
-func (g *Guard) redeem(token string) bool {
+func (g *guard) redeem(token string) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	i := slices.IndexFunc(g.tokens, func(t string) bool { return equal(t, token) })
@@ -107,7 +106,7 @@ func equal(a, b string) bool {
 }
 
 // isOwnHost reports whether host is a name of this server. It prevents DNS rebinding.
-func (g *Guard) isOwnHost(host string) bool {
+func (g *guard) isOwnHost(host string) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return slices.Contains(g.hosts, strings.ToLower(host))
@@ -116,8 +115,8 @@ func (g *Guard) isOwnHost(host string) bool {
 // An errorHandler responds with an error.
 type errorHandler func(w http.ResponseWriter, r *http.Request, err error)
 
-// Protect returns a handler that passes permitted requests to next.
-func (g *Guard) Protect(readOnly bool, fail errorHandler, next http.Handler) http.Handler {
+// protect returns a handler that passes permitted requests to next.
+func (g *guard) protect(readOnly bool, fail errorHandler, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		setSecurityHeaders(w.Header())
 		if r.ContentLength != 0 {
@@ -151,17 +150,17 @@ func (g *Guard) Protect(readOnly bool, fail errorHandler, next http.Handler) htt
 }
 
 // body reads the body of a request. If it is late, a deadline in the past ends the reading and the connection.
-func (g *Guard) body(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+func (g *guard) body(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	connection := http.NewResponseController(w)
-	late := time.AfterFunc(g.BodyTime, func() {
+	late := time.AfterFunc(g.bodyTime, func() {
 		_ = connection.SetReadDeadline(time.Unix(1, 0)) // a connection that is closed already has none
 	})
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxBody))
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	var large *http.MaxBytesError
 	switch {
 	case !late.Stop():
 		return nil, api.NewProblem(http.StatusRequestTimeout, "timeout",
-			fmt.Sprintf("the body did not arrive within %v", g.BodyTime))
+			fmt.Sprintf("the body did not arrive within %v", g.bodyTime))
 	case errors.As(err, &large):
 		return nil, err
 	case err != nil:
@@ -202,7 +201,7 @@ func isPreview(path string) bool {
 }
 
 // sameSite returns an error if a request is not addressed to this server or comes from another site.
-func (g *Guard) sameSite(r *http.Request) error {
+func (g *guard) sameSite(r *http.Request) error {
 	if !g.isOwnHost(r.Host) {
 		return api.NewProblem(http.StatusForbidden, "foreign_host", "the host of the request is not this server")
 	}
@@ -219,9 +218,9 @@ func (g *Guard) sameSite(r *http.Request) error {
 }
 
 // authenticate accepts a browser with the cookie and a program with a token.
-func (g *Guard) authenticate(r *http.Request) error {
+func (g *guard) authenticate(r *http.Request) error {
 	if bearer, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok {
-		switch valid, err := ValidToken(g.store, bearer); {
+		switch valid, err := validToken(g.store, bearer); {
 		case err != nil:
 			return err
 		case !valid:
@@ -240,7 +239,7 @@ func (g *Guard) authenticate(r *http.Request) error {
 // signIn sets the cookie for a valid one-time token and redirects to the URL without the token. A browser does not send
 // the cookie with a redirect of a request that a file or another site began, so that such a request gets a page that
 // goes there.
-func (g *Guard) signIn(w http.ResponseWriter, r *http.Request, token string, fail errorHandler) {
+func (g *guard) signIn(w http.ResponseWriter, r *http.Request, token string, fail errorHandler) {
 	if !g.redeem(token) && g.authenticate(r) != nil {
 		fail(w, r, api.NewProblem(http.StatusUnauthorized, "unauthorized",
 			"the token of this address was used before or is wrong", "start mem serve again"))

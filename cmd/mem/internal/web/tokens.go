@@ -1,4 +1,4 @@
-package guard
+package web
 
 import (
 	"crypto/sha256"
@@ -17,16 +17,16 @@ import (
 	"github.com/memvcs/mem/refs/disk"
 )
 
-// A Token permits a program to use the API of every server of a memory. Only its hash is stored, in one file per token
+// A storedToken permits a program to use the API of every server of a memory. Only its hash is stored, in one file per token
 // in the directory "tokens".
-type Token struct {
+type storedToken struct {
 	Name    string    `json:"name"`
 	Created time.Time `json:"created"`
 	SHA256  string    `json:"sha256,omitempty"` // of the token, hexadecimal
 }
 
-// ErrTokenName means that a token cannot have that name.
-var ErrTokenName = errors.New("want 1 to 64 letters, digits, '-' and '_'")
+// errTokenName means that a token cannot have that name.
+var errTokenName = errors.New("want 1 to 64 letters, digits, '-' and '_'")
 
 // tokenFile returns the file of a token.
 func tokenFile(store, name string) (string, error) {
@@ -34,13 +34,13 @@ func tokenFile(store, name string) (string, error) {
 		return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r == '-' || r == '_')
 	}
 	if name == "" || len(name) > 64 || strings.ContainsFunc(name, odd) {
-		return "", fmt.Errorf("name of a token %q: %w", name, ErrTokenName)
+		return "", fmt.Errorf("name of a token %q: %w", name, errTokenName)
 	}
 	return filepath.Join(store, "tokens", name+".json"), nil
 }
 
-// AddToken creates a token and returns it. It cannot be read later. The error wraps [fs.ErrExist] if the name exists.
-func AddToken(store, name string, now time.Time, random io.Reader) (string, error) {
+// addToken creates a token and returns it. It cannot be read later. The error wraps [fs.ErrExist] if the name exists.
+func addToken(store, name string, now time.Time, random io.Reader) (string, error) {
 	file, err := tokenFile(store, name)
 	if err != nil {
 		return "", err
@@ -52,7 +52,7 @@ func AddToken(store, name string, now time.Time, random io.Reader) (string, erro
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return "", err
 	}
-	b, err := json.Marshal(Token{name, now.UTC().Truncate(time.Second), hashOf(token)})
+	b, err := json.Marshal(storedToken{name, now.UTC().Truncate(time.Second), hashOf(token)})
 	if err != nil {
 		return "", err
 	}
@@ -72,8 +72,8 @@ func hashOf(token string) string {
 	return hex.EncodeToString(h[:])
 }
 
-// Tokens returns the tokens of a memory, sorted by name. If some cannot be read, it returns the others and an error.
-func Tokens(store string) ([]Token, error) {
+// listTokens returns the tokens of a memory, sorted by name. If some cannot be read, it returns the others and an error.
+func listTokens(store string) ([]storedToken, error) {
 	dir := filepath.Join(store, "tokens")
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -82,7 +82,7 @@ func Tokens(store string) ([]Token, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the tokens: %w", err)
 	}
-	var out []Token
+	var out []storedToken
 	var errs error
 	for _, e := range entries {
 		t, err := readToken(filepath.Join(dir, e.Name()), e)
@@ -93,12 +93,12 @@ func Tokens(store string) ([]Token, error) {
 			errs = errors.Join(errs, fmt.Errorf("read the token %s: %w", e.Name(), err))
 		}
 	}
-	slices.SortFunc(out, func(a, b Token) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(out, func(a, b storedToken) int { return strings.Compare(a.Name, b.Name) })
 	return out, errs
 }
 
 // readToken reads the file of a token. It does not open a pipe or a device, which could block.
-func readToken(file string, e fs.DirEntry) (t Token, err error) {
+func readToken(file string, e fs.DirEntry) (t storedToken, err error) {
 	if !e.Type().IsRegular() {
 		return t, errors.New("it is not a file")
 	}
@@ -109,9 +109,9 @@ func readToken(file string, e fs.DirEntry) (t Token, err error) {
 	return t, json.Unmarshal(b, &t)
 }
 
-// RemoveToken deletes a token, also a damaged one. A dry run only looks for it. The error wraps [fs.ErrNotExist] if the
+// removeToken deletes a token, also a damaged one. A dry run only looks for it. The error wraps [fs.ErrNotExist] if the
 // name does not exist.
-func RemoveToken(store, name string, dryRun bool) error {
+func removeToken(store, name string, dryRun bool) error {
 	file, err := tokenFile(store, name)
 	if err != nil {
 		return err
@@ -123,10 +123,10 @@ func RemoveToken(store, name string, dryRun bool) error {
 	return errors.Join(os.Remove(file), disk.SyncDir(filepath.Dir(file)))
 }
 
-// ValidToken reports whether the memory has that token. Its duration does not depend on which one. A damaged token
+// validToken reports whether the memory has that token. Its duration does not depend on which one. A damaged token
 // does not make the others invalid.
-func ValidToken(store, token string) (bool, error) {
-	all, err := Tokens(store)
+func validToken(store, token string) (bool, error) {
+	all, err := listTokens(store)
 	valid := false
 	for _, t := range all {
 		valid = equal(t.SHA256, hashOf(token)) || valid

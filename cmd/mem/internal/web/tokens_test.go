@@ -1,4 +1,4 @@
-package guard
+package web
 
 import (
 	"crypto/rand"
@@ -14,7 +14,7 @@ import (
 func TestDamagedToken(t *testing.T) {
 	t.Parallel()
 	store := t.TempDir()
-	token, err := AddToken(store, "good", time.Now(), rand.Reader)
+	token, err := addToken(store, "good", time.Now(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,26 +24,26 @@ func TestDamagedToken(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(store, "tokens", "dir.json"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if all, err := Tokens(store); len(all) != 1 || err == nil {
+	if all, err := listTokens(store); len(all) != 1 || err == nil {
 		t.Errorf("Tokens = %v, %v, want one and an error", all, err)
 	}
-	if ok, err := ValidToken(store, token); !ok || err != nil {
-		t.Errorf("ValidToken = %v, %v", ok, err)
+	if ok, err := validToken(store, token); !ok || err != nil {
+		t.Errorf("validToken = %v, %v", ok, err)
 	}
-	if ok, err := ValidToken(store, "other"); ok || err == nil {
-		t.Errorf("ValidToken of another token = %v, %v, want an error", ok, err)
+	if ok, err := validToken(store, "other"); ok || err == nil {
+		t.Errorf("validToken of another token = %v, %v, want an error", ok, err)
 	}
 	for _, name := range []string{"torn", "dir"} {
 		for _, dryRun := range []bool{true, false} {
-			if err := RemoveToken(store, name, dryRun); err != nil {
-				t.Errorf("RemoveToken(%s, %v): %v", name, dryRun, err)
+			if err := removeToken(store, name, dryRun); err != nil {
+				t.Errorf("removeToken(%s, %v): %v", name, dryRun, err)
 			}
 		}
 	}
-	if err := RemoveToken(store, "torn", false); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("RemoveToken again: %v", err)
+	if err := removeToken(store, "torn", false); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("removeToken again: %v", err)
 	}
-	if all, err := Tokens(store); len(all) != 1 || err != nil {
+	if all, err := listTokens(store); len(all) != 1 || err != nil {
 		t.Errorf("Tokens = %v, %v", all, err)
 	}
 }
