@@ -114,8 +114,7 @@ func (f *copier) lane(ctx context.Context, tip pack.ID, stop map[pack.ID]bool) e
 		return err
 	}
 	for _, id := range ids {
-		if err := f.copy(id); err != nil && !errors.Is(err, pack.ErrNotFound) && !errors.Is(err, pack.ErrCorrupt) {
-			// of a missing or damaged one the check refuses the lane
+		if err := f.copy(id); err != nil && !errors.Is(err, pack.ErrNotFound) { // the check refuses lanes that lack it
 			return err
 		}
 	}

@@ -73,10 +73,10 @@ func tierPolicy(e *app.Env, o tierOptions) (derive.TierOptions, error) {
 	if err != nil {
 		return out, err
 	}
-	days := func(key string) int { return conf.Int("autoDecay." + key + "AfterDays") }
 	p := &out.Policy
-	p.WeeklyAfter, p.MonthlyAfter, p.CreateAfter = days("weekly"), days("monthly"), days("create")
-	p.AggressiveAfter, p.IntermediateAfter = days("aggressive"), days("pruneIntermediate")
+	p.WeeklyAfter, p.MonthlyAfter = conf.Int("autoDecay.weeklyAfterDays"), conf.Int("autoDecay.monthlyAfterDays")
+	p.CreateAfter, p.AggressiveAfter = conf.Int("autoDecay.createAfterDays"), conf.Int("autoDecay.aggressiveAfterDays")
+	p.IntermediateAfter = conf.Int("autoDecay.pruneIntermediateAfterDays")
 	p.WeeklyTokens, p.MonthlyTokens = conf.Int("autoDecay.weeklyTokens"), conf.Int("autoDecay.monthlyTokens")
 	p.CreatePreset, p.AggressivePreset = conf.String("autoDecay.createPreset"), conf.String("autoDecay.aggressivePreset")
 	if o.weekly > 0 {
