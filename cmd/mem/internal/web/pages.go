@@ -216,7 +216,7 @@ func cleanPage(page string, clean func(string) string) string {
 	}
 }
 
-// fromStranger reports whether a page answers a request that package guard has refused. It tells nothing of the memory.
+// fromStranger reports whether a page answers a request that the guard has refused. It tells nothing of the memory.
 func fromStranger(body any) bool {
 	p, ok := body.(*api.Problem)
 	return ok && (p.Status == http.StatusUnauthorized || p.Code == "foreign_host" || p.Code == "foreign_origin")

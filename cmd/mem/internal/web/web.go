@@ -1,6 +1,6 @@
 // Package web has mem serve, which serves a memory to browsers and programs: pages under /, the API under /api/memory.
 //
-// A [Server] listens on the loopback interface only. Every request passes package guard. Handlers parse, call the same
+// A [Server] listens on the loopback interface only. Every request passes the guard (guard.go). Handlers parse, call the same
 // methods of [layers.Memory] as the commands, and print. Pages and the API share package api, which a Server embeds.
 //
 // Each screen is one file with its template next to it. Every page works without JavaScript: it consists of links and
