@@ -36,15 +36,24 @@ func (f *file) index() (*index, error) {
 	return x, err
 }
 
-// withData calls use with the pack, which it opens unless it is open. opened is called after that.
-func (f *file) withData(opened func(), use func(p *os.File, end int64) error) error {
+// withData calls use with the pack, which it opens unless it is open. idle is called after it opened one and use returned:
+// before, it could close this pack again and again.
+func (f *file) withData(idle func(), use func(p *os.File, end int64) error) error {
+	was := f.isOpen()
+	err := f.read(use)
+	if !was {
+		idle()
+	}
+	return err
+}
+
+func (f *file) read(use func(p *os.File, end int64) error) error {
 	f.mu.RLock()
 	for f.f == nil {
 		f.mu.RUnlock()
 		if err := f.open(); err != nil {
 			return err
 		}
-		opened()
 		f.mu.RLock()
 	}
 	defer f.mu.RUnlock()

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -80,6 +81,28 @@ func TestParseID(t *testing.T) {
 		if _, err := pack.ParseID(bad); err == nil {
 			t.Errorf("ParseID(%q) gave no error", bad)
 		}
+	}
+}
+
+// TestManyPacks reads from more packs than a directory keeps open, in every order: each is found.
+func TestManyPacks(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	var ids []pack.ID
+	for i := range 150 {
+		e := pack.Encode(pack.Blob, randomBytes(uint64(i), 100), 1)
+		writePack(t, dir, e)
+		ids = append(ids, e.ID)
+	}
+	d := pack.OpenDir(dir)
+	defer d.Close()
+	for range 2 {
+		for _, id := range ids {
+			if _, _, err := d.Get(id); err != nil {
+				t.Errorf("Get(%s): %v", id, err)
+			}
+		}
+		slices.Reverse(ids)
 	}
 }
 
