@@ -1,6 +1,7 @@
 package refine
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -23,7 +24,11 @@ func (r *refiner) judge(x *entry, b transcript.Block) {
 		return
 	}
 	out := Clean(b.Result())
-	r.verdict(&x.Entry, shell.Run{Line: x.line, Ended: r.ended(&x.Entry, b, out), Exit: x.Exit, Output: out})
+	exit := x.Exit
+	if exit == 0 && b.IsError && r.untold(b) {
+		exit = 1
+	}
+	r.verdict(&x.Entry, shell.Run{Line: x.line, Ended: r.ended(exit, b, out), Exit: exit, Output: out})
 }
 
 // verdict sets what a run of a command proves.
@@ -43,8 +48,18 @@ func (r *refiner) verdict(e *Entry, run shell.Run) {
 	}
 }
 
+// oldClient matches the versions of the client that tell of a command's exit status only whether it was 0.
+var oldClient = regexp.MustCompile(`^(1\.|2\.0\.\d$)`)
+
+// untold reports whether the error b says that a command failed, of which the client does not tell the exit status.
+func (r *refiner) untold(b transcript.Block) bool {
+	s := b.Result()
+	return oldClient.MatchString(r.m.Version) && !strings.HasPrefix(s, "<tool_use_error>") && !strings.HasPrefix(s, "[Request interrupted") &&
+		!strings.HasPrefix(s, "Claude requested permissions")
+}
+
 // ended reports whether the exit status of a command is known: it ran to its end in the foreground.
-func (r *refiner) ended(e *Entry, b transcript.Block, out string) bool {
+func (r *refiner) ended(exit int, b transcript.Block, out string) bool {
 	for _, start := range []string{"Command running in background", "Command was manually backgrounded", "Command timed out"} {
 		if strings.HasPrefix(out, start) {
 			return false
@@ -55,5 +70,5 @@ func (r *refiner) ended(e *Entry, b transcript.Block, out string) bool {
 		result.Get("returnCodeInterpretation").Exists() { // the status was not 0, which the client takes for an answer
 		return false
 	}
-	return e.Exit != 0 || !b.IsError
+	return exit != 0 || !b.IsError
 }

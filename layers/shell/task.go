@@ -74,7 +74,7 @@ func Tasks(line, output string) (out []string) {
 
 // packageScript returns the command of which the first lines of an output say that a script stands for it, or "".
 func packageScript(line, output string) string {
-	n := 0
+	n, headed := 0, false
 	for s := range strings.SplitSeq(output, "\n") {
 		if s = strings.TrimSpace(s); s == "" {
 			continue
@@ -83,7 +83,9 @@ func packageScript(line, output string) string {
 			return ""
 		}
 		m := ran().FindStringSubmatch(s)
-		if m == nil || len(m[1]) > maxTask || strings.HasPrefix(s, "> ") && strings.Contains(strings.Split(m[1], " ")[0], "@") {
+		npm, after := strings.HasPrefix(s, "> "), headed
+		headed = npm && m != nil && strings.Contains(strings.Split(m[1], " ")[0], "@") // "> shop@1.0.0 build"
+		if m == nil || len(m[1]) > maxTask || headed || npm && !after {
 			continue
 		}
 		if !strings.Contains(line, m[1]) {

@@ -16,6 +16,8 @@ func TestTasks(t *testing.T) {
 		{"cd web && bun run test 2>&1 | tail -20", "$ bun test src/\nbun test v1.2\n", "bun run test = bun test src/"},
 		{"mise run fmt && mise run lint", "[lint:go] 0 issues.\n[fmt] $ gofmt -w .\n[lint:go] $ golangci-lint run ./...\n", "mise run fmt = gofmt -w .; mise run lint = …"},
 		{"npm run build; npm test", "> shop@1.0.0 build\n> tsc\n\n> shop@1.0.0 test\n> jest\n", ""},
+		{"npm run build", "npm warn Unknown env config\n\n> Build error occurred\n[TypeError: no function]\n\n> shop@1.0.0 build\n> next build\n", "npm run build = next build"},
+		{"npm run build", "> Build error occurred\n", ""},
 		{"bun test src/", "$ bun test src/\n", ""},
 		{"make", "cc -c a.c\n", ""},
 	} {
