@@ -210,7 +210,7 @@ func TestNotMisleading(t *testing.T) {
 {"n":3,"role":"tool","name":"Bash","cmd":"git add .\ngit commit -m \"queue: drain\"\ngit push","result":"ok","done":["git commit"]}
 {"n":4,"role":"assistant","text":"Committed and pushed (76b7d17)."}`, 300,
 			[]string{`[at the end: last commit "queue: drain" (#1), pushed (#1)]`, `[commands] git commit -m "queue: wait"; git add .;git commit -m "queue: drain";git push`}, nil},
-		"an output that only tells of its progress": {user + `{"n":2,"role":"tool","name":"Bash","cmd":"npm run check","exit":1,"result":"$ biome check\nGetting extensions..."}
+		"an output that only tells of its progress": {user + `{"n":2,"role":"tool","name":"Bash","cmd":"npm run check","exit":1,"result":"npm warn unknown setting\n$ biome check\nGetting extensions..."}
 {"n":3,"role":"tool","name":"Bash","cmd":"mix test","exit":2,"result":"==> fine\nCompiling 3 files\nthe queue has two writers"}
 {"n":4,"role":"tool","name":"Bash","cmd":"npm run check","verdict":"passed","result":"ok"}
 {"n":5,"role":"tool","name":"Bash","cmd":"mix test","verdict":"passed","result":"ok"}

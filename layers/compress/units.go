@@ -659,7 +659,7 @@ func (s *splitter) failure(it *Item, l *listed) {
 var (
 	tells = pattern(`(?i)error|fail|panic|fatal|cannot|can't|could not|unable|undefined|denied|not found|unknown|invalid|assert|expected|exception|missing|refused|[✘✗×]`)
 	// progress matches lines that say what a program is about to do.
-	progress = pattern(`^(\$|>|#|==>|\+|\*) |^\d* *[│|~└]|^warning\b|(\.\.\.|…)$|^(Compil|Generat|Runn|Build|Install|Fetch|Download|Gett|Resolv|Check|Load|Start)(ing|ed)\b|^\W*$`)
+	progress = pattern(`^(\$|>|#|==>|\+|\*) |^\d* *[│|~└]|^(npm )?(warn|warning|notice)\b|(\.\.\.|…)$|^(Compil|Generat|Runn|Build|Install|Fetch|Download|Gett|Resolv|Check|Load|Start)(ing|ed)\b|^\W*$`)
 )
 
 // tellingLine returns the line of an output that says most of why it failed: an error, or else the first line that is no

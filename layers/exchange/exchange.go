@@ -267,7 +267,7 @@ func (b *builder) entry(e refine.Entry) {
 	case begins:
 		b.begin(e, by)
 		return
-	case e.Side:
+	case e.Side && e.Role != "tool": // what an agent says is in its report; what it does is work of the exchange
 		return
 	}
 	if len(b.out) == 0 {

@@ -1,6 +1,7 @@
 package exchange
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -100,6 +101,55 @@ func TestOfSummary(t *testing.T) {
 		if len(xs) != 1 || len(xs[0].Summaries) != 1 || xs[0].Summaries[0].Text != want {
 			t.Errorf("%s: %+v, want %q", text, xs, want)
 		}
+	}
+}
+
+// TestFixed: a later success counts for a failure if it ran at least the same: not other files, and not a part of the tests.
+func TestFixed(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		failed, passed string
+		want           bool
+	}{
+		{"go test ./queue", "go test ./queue", true},
+		{"go test ./queue", "cd x && go test ./queue -v 2>&1 | tail -5", true},
+		{"go test ./queue", "CGO_ENABLED=0 go test ./queue", true},
+		{"go test ./queue -run TestA", "go test ./queue", true},
+		{"go test ./queue -run TestA", "go test ./...", true},
+		{"go test ./queue", "go test ./queue -run TestA", false},
+		{"go test ./queue -run TestQueueDrains", "go test ./queue -run TestQueue", true},
+		{"go test ./queue -run TestQueue", "go test ./queue -run TestQueueDrains", false},
+		{"go test ./queue", "go test ./store", false},
+		{"mix test", "mix test test/a_test.exs", false},
+		{"mix test test/a_test.exs", "mix test", true},
+		{"nix fmt -- flake.nix overlays", "nix fmt -- overlays", true},
+		{"nix fmt -- flake.nix", "nix fmt -- home.nix", false},
+		{`git commit -m "one"`, `git commit -m "two words"`, true},
+		{"npx biome check a.js", "npx biome check a.js", true},
+	} {
+		xs := of(t, fmt.Sprintf(`{"n":1,"role":"user","text":"mend it"}
+{"n":2,"role":"tool","name":"Bash","cmd":%q,"exit":1,"result":"no"}
+{"n":4,"role":"tool","name":"Bash","cmd":%q,"result":"ok"}
+`, c.failed, c.passed))
+		if f := xs[0].Failures; len(f) != 1 || (f[0].Fixed == 4) != c.want {
+			t.Errorf("%q, then %q: %+v", c.failed, c.passed, f)
+		}
+	}
+}
+
+// TestOfSide: what an agent does within the session is work of the exchange; what it says is not said by the assistant.
+func TestOfSide(t *testing.T) {
+	t.Parallel()
+	xs := of(t, `
+{"n":1,"role":"user","text":"make the app"}
+{"n":2,"role":"user","side":true,"text":"write the page"}
+{"n":3,"role":"assistant","side":true,"text":"I write it."}
+{"n":4,"role":"tool","side":true,"name":"Write","target":"page.tsx:1","diff":"+a","result":"ok"}
+{"n":5,"role":"tool","side":true,"name":"Bash","cmd":"npm run build","verdict":"failed","result":"> Build error occurred"}
+{"n":6,"role":"assistant","text":"The app is ready."}
+`)
+	if len(xs) != 1 || len(xs[0].Texts) != 1 || len(xs[0].Files()) != 1 || len(xs[0].Open()) != 1 {
+		t.Errorf("exchanges = %+v", xs)
 	}
 }
 

@@ -1,6 +1,7 @@
 package exchange
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/memvcs/mem/layers/refine"
@@ -9,6 +10,7 @@ import (
 // A run is a command or a call of a tool that can fail, with its place among the exchanges.
 type run struct {
 	key    string
+	of     []string // what it was run on, see [subjects]
 	n      int
 	failed bool
 	x, i   int // of a failure: its exchange and its index there
@@ -16,7 +18,7 @@ type run struct {
 
 // ran notes a command or a call, and adds a failure to x.
 func (b *builder) ran(at int, x *Exchange, e refine.Entry, of string, failed bool) {
-	r := run{key: keyOf(e), n: e.N, failed: failed, x: at, i: len(x.Failures)}
+	r := run{key: keyOf(e), of: subjects(e.Cmd), n: e.N, failed: failed, x: at, i: len(x.Failures)}
 	if !failed && e.Result == "" {
 		return // without a result nothing is known
 	}
@@ -37,20 +39,62 @@ func (b *builder) ran(at int, x *Exchange, e refine.Entry, of string, failed boo
 
 // fix looks for the first later success of what failed.
 func (b *builder) fix() {
-	passed := map[string]int{} // the next success of each key
+	const near = 100             // successes of a key that are looked at
+	passed := map[string][]run{} // of each key, the latest first
 	for i := len(b.runs) - 1; i >= 0; i-- {
 		r := b.runs[i]
+		later := passed[r.key]
 		if !r.failed {
-			passed[r.key] = r.n
+			passed[r.key] = append(later, r)
 			continue
 		}
-		b.out[r.x].Failures[r.i].Fixed = passed[r.key]
+		for k := len(later) - 1; k >= max(0, len(later)-near); k-- {
+			if later[k].covers(r) {
+				b.out[r.x].Failures[r.i].Fixed = later[k].n
+				break
+			}
+		}
 	}
 	b.runs = nil
 }
 
-// keyOf returns what a command or a call is about: the program with its subcommand, or the tool with its file. A wider
-// run of the same program is the same thing.
+// covers reports whether a run of the same program did at least what f did: with the same subjects, with fewer, which limit
+// it less, or with their beginnings: directories above, and the patterns of more names.
+func (r run) covers(f run) bool {
+	const pattern = 4 // bytes that can be one
+	for _, s := range r.of {
+		begins := strings.TrimSuffix(s, "...")
+		if !slices.ContainsFunc(f.of, func(t string) bool {
+			return s == t || (begins != s || len(s) >= pattern) && strings.HasPrefix(t, begins)
+		}) {
+			return false
+		}
+	}
+	return true
+}
+
+// subjects returns the arguments of a shell line that say on what its programs run, and filters: no options without a
+// value, redirections and commands that only show an output. The message of a commit and the branch of a push are none.
+func subjects(line string) (all []string) {
+	for _, part := range strings.FieldsFunc(line, func(r rune) bool { return r == '&' || r == ';' || r == '|' || r == '\n' }) {
+		words := strings.Fields(part)
+		for len(words) > 0 && strings.Contains(words[0], "=") {
+			words = words[1:]
+		}
+		if Program(part) == "" || words[0] == "git" {
+			continue
+		}
+		for _, w := range words[1:] {
+			if strings.ContainsAny(w, "<>") || w == "1" || w == "2" || strings.HasPrefix(w, "-") && !strings.Contains(w, "=") || strings.HasPrefix(w, "-count=") {
+				continue
+			}
+			all = append(all, strings.Trim(w, `"'`))
+		}
+	}
+	return all
+}
+
+// keyOf returns what a command or a call is about: the program with its subcommand, or the tool with its file.
 func keyOf(e refine.Entry) string {
 	if e.Cmd == "" {
 		file, _ := place(e.Target)
