@@ -17,7 +17,7 @@ import (
 )
 
 // Version changes when the digest of the same session changes.
-const Version = 27
+const Version = 28
 
 // A Digest summarises one session.
 type Digest struct {
@@ -43,6 +43,7 @@ type Digest struct {
 
 	Uncommitted string // that no commit was seen after the last change of a file, or ""
 	Changed     []int  // messages of the last changes of the files that were not committed
+	Committed   int    // the message of the last commit, or 0
 	Unhooked    int    // the last commit or push that skipped the hooks of the repository, or 0
 }
 

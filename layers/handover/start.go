@@ -450,6 +450,9 @@ func before(digests []Digest, last int) (out []brief.Item) {
 		commit := ""
 		if t := acted[0]; len(acted) > 1 && t.Stopped == 0 && t.Working == 0 && housekeeping().MatchString(t.Asked.Text) {
 			acted, commit = acted[1:], "; last "+t.verb()+" "+t.request(showLittle) // it changed nothing
+			if d.Committed > t.Asked.N {
+				commit = "; then committed, as asked"
+			}
 		}
 		last, plan := acted[0], d.Turns[0]
 		later := last.Asked.N != about.Asked.N

@@ -58,7 +58,9 @@ func Summarize(entries iter.Seq2[refine.Entry, error], echo func(n int) bool, ma
 	if err != nil {
 		return Digest{}, err
 	}
-	if end := exchange.EndingOf(xs); end.Uncommitted() && !saidSent(xs, end.Edited()) {
+	end := exchange.EndingOf(xs)
+	s.d.Committed = end.Commit.N
+	if end.Uncommitted() && !saidSent(xs, end.Edited()) {
 		s.d.Uncommitted = "no commit seen"
 		if end.Commits > 0 {
 			s.d.Uncommitted = "changed after the commit"
