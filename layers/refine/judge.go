@@ -1,7 +1,6 @@
 package refine
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
@@ -48,13 +47,12 @@ func (r *refiner) verdict(e *Entry, run shell.Run) {
 	}
 }
 
-// oldClient matches the versions of the client that tell of a command's exit status only whether it was 0.
-var oldClient = regexp.MustCompile(`^(1\.|2\.0\.\d$)`)
-
-// untold reports whether the error b says that a command failed, of which the client does not tell the exit status.
+// untold reports whether the error b says that a command failed, of which the client does not tell the exit status: those
+// up to 2.0.9 told of none.
 func (r *refiner) untold(b transcript.Block) bool {
-	s := b.Result()
-	return oldClient.MatchString(r.m.Version) && !strings.HasPrefix(s, "<tool_use_error>") && !strings.HasPrefix(s, "[Request interrupted") &&
+	s, v := b.Result(), r.m.Version
+	old := strings.HasPrefix(v, "1.") || strings.HasPrefix(v, "2.0.") && len(v) == len("2.0.9")
+	return old && !strings.HasPrefix(s, "<tool_use_error>") && !strings.HasPrefix(s, "[Request interrupted") &&
 		!strings.HasPrefix(s, "Claude requested permissions")
 }
 

@@ -45,7 +45,6 @@ func Hook(e *app.Env) *cli.Command {
 			if event := e.Operand(0); !isEvent(event) {
 				return unknownEvent(event)
 			}
-			e.Lenient = true // no session is disturbed
 			RunHook(e, e.Operand(0))
 			return nil
 		}),
@@ -93,6 +92,7 @@ const hookLock = 150 * time.Millisecond
 func RunHook(e *app.Env, event string) {
 	debug.SetGCPercent(400)
 	debug.SetMemoryLimit(hookMemory)
+	e.Lenient = true // no session is disturbed by an invalid setting
 	if fixed, err := time.Parse(time.RFC3339, e.Getenv("MEM_NOW")); err == nil {
 		e.Now = func() time.Time { return fixed }
 	}
