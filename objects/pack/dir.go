@@ -39,7 +39,7 @@ func OpenDir(path string) *Dir { return &Dir{path: path} }
 func (d *Dir) Get(id ID) (k Kind, data []byte, err error) {
 	err = d.withData(id, func(f *file, p *os.File, off, end int64) error {
 		var err error
-		if k, data, err = f.idx.read(p, off, end, 0); err != nil {
+		if k, data, err = f.idx.read(p, off, end); err != nil {
 			return err
 		}
 		if got := Name(k, data); got != id {

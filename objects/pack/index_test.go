@@ -7,9 +7,12 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -154,11 +157,11 @@ func TestTooLarge(t *testing.T) {
 	t.Parallel()
 	b := appendHeader(make([]byte, headerSize), Blob, MaxSize+1)
 	b = append(b, make([]byte, 1<<20)...)
-	if _, _, err := (&index{}).read(bytes.NewReader(b), headerSize, int64(len(b)), 0); !errors.Is(err, ErrTooLarge) {
+	if _, _, err := (&index{}).read(bytes.NewReader(b), headerSize, int64(len(b))); !errors.Is(err, ErrTooLarge) {
 		t.Errorf("read %d bytes: %v, want ErrTooLarge", MaxSize+1, err)
 	}
 	b = b[:headerSize+100]
-	if _, _, err := (&index{}).read(bytes.NewReader(b), headerSize, int64(len(b)), 0); !errors.Is(err, ErrCorrupt) {
+	if _, _, err := (&index{}).read(bytes.NewReader(b), headerSize, int64(len(b))); !errors.Is(err, ErrCorrupt) {
 		t.Errorf("read %d bytes in 100: %v, want ErrCorrupt", MaxSize+1, err)
 	}
 }
@@ -184,12 +187,73 @@ func TestReadDelta(t *testing.T) {
 		off := int64(headerSize + len(base.raw))
 		x := indexOf(t, []item{{base.ID, base.crc, headerSize}, {ID{7}, 0, off}})
 		b := append(append(make([]byte, headerSize), base.raw...), c.raw...)
-		k, got, err := x.read(bytes.NewReader(b), off, int64(len(b)), 0)
+		k, got, err := x.read(bytes.NewReader(b), off, int64(len(b)))
 		if c.want != "" && (k != Blob || string(got) != c.want || err != nil) {
 			t.Errorf("%s: %v, %q, %v, want %q", c.name, k, got, err, c.want)
 		}
-		if c.want == "" && !errors.Is(err, ErrCorrupt) && !errors.Is(err, ErrTooLarge) {
-			t.Errorf("%s: %v", c.name, err)
+		if c.want == "" && !errors.Is(err, ErrCorrupt) {
+			t.Errorf("%s: %v, want ErrCorrupt", c.name, err)
+		}
+	}
+}
+
+// heapReader is a pack in memory that notes the most memory in use while it is read.
+type heapReader struct {
+	*bytes.Reader
+	most uint64
+}
+
+func (r *heapReader) ReadAt(b []byte, off int64) (int, error) {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	r.most = max(r.most, m.HeapAlloc)
+	return r.Reader.ReadAt(b, off)
+}
+
+// TestDeltaChainMemory reads chains of deltas of a megabyte that take a kilobyte in the pack: one delta is in memory at
+// a time, however many there are, and a chain longer than git's or in a circle is refused before any is.
+func TestDeltaChainMemory(t *testing.T) {
+	const size = 1 << 20
+	base := zeros(size)
+	delta := appendSize(appendSize(nil, size), size)
+	for range size / 64 {
+		delta = append(append(delta, 64), make([]byte, 64)...)
+	}
+	head, body := appendHeader(nil, refDelta, len(delta)), deflated(delta)
+	id := func(i int) (id ID) { binary.BigEndian.PutUint32(id[:], uint32(i)); return id }
+	for _, c := range []struct {
+		name   string
+		deltas int
+		first  ID // base of the first delta
+		want   error
+	}{
+		{"a chain", 40, base.ID, nil}, {"a circle of one", 1, id(1), ErrCorrupt}, {"a circle", 40, id(40), ErrCorrupt},
+		{"a long chain", maxChain + 1, base.ID, ErrTooLarge},
+	} {
+		b := append(make([]byte, headerSize), base.raw...)
+		items := []item{{base.ID, 0, headerSize}}
+		from, last := c.first, int64(0)
+		for i := 1; i <= c.deltas; i++ {
+			last = int64(len(b))
+			items = append(items, item{id(i), 0, last})
+			b = append(b, slices.Concat(head, from[:], body)...)
+			from = id(i)
+		}
+		x, r := indexOf(t, items), &heapReader{Reader: bytes.NewReader(b)}
+		var pack io.ReaderAt = r
+		if c.deltas > maxChain {
+			pack = r.Reader // it is read too often to measure each time
+		}
+		runtime.GC()
+		var before runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, data, err := x.read(pack, last, int64(len(b)))
+		if !errors.Is(err, c.want) || err == nil && len(data) != size {
+			t.Errorf("%s: %d bytes, %v, want %v", c.name, len(data), err, c.want)
+		}
+		if used := int64(r.most) - int64(before.HeapAlloc); used > 8*size {
+			t.Errorf("%s: %d MB in memory", c.name, used>>20)
 		}
 	}
 }
@@ -204,7 +268,7 @@ func FuzzReadObject(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		r, end := bytes.NewReader(b), int64(len(b))
 		x := indexOf(t, []item{{ID{}, 0, headerSize}})
-		if _, _, err := x.read(r, headerSize, end, 0); err != nil && !errors.Is(err, ErrCorrupt) && !errors.Is(err, ErrTooLarge) {
+		if _, _, err := x.read(r, headerSize, end); err != nil && !errors.Is(err, ErrCorrupt) && !errors.Is(err, ErrTooLarge) {
 			t.Errorf("read: %v", err)
 		}
 		if s, err := readEntryHeader(bufio.NewReader(nil), r, headerSize, end); err == nil && (s.size < 0 || s.dataOff > end) {

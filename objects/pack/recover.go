@@ -202,7 +202,7 @@ func openSalvage(f *os.File, base string, r *Recovery) (*salvager, error) {
 
 // read returns an object, with deltas resolved, if its content has its name.
 func (s *salvager) read(it item) (Kind, []byte, error) {
-	k, data, err := s.x.read(s.f, it.off, s.end, 0)
+	k, data, err := s.x.read(s.f, it.off, s.end)
 	if err == nil && Name(k, data) != it.id {
 		err = fmt.Errorf("object %s: %w", it.id, ErrCorrupt)
 	}

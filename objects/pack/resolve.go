@@ -108,5 +108,5 @@ func (w *Writer) read(id ID) (Kind, []byte, error) {
 			return 0, nil, w.err
 		}
 	}
-	return (&index{}).read(w.f, off, w.size, 0)
+	return (&index{}).read(w.f, off, w.size)
 }
