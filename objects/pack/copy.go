@@ -12,13 +12,17 @@ import (
 )
 
 // Entry returns an object in the encoding of its pack, to copy it to another pack without unpacking. The error wraps
-// [ErrDelta] if it is stored as a delta, [ErrNotFound] if no pack contains it, and [ErrCorrupt] if its bytes do not
-// match the CRC-32 in the index of any pack that contains it.
+// [ErrDelta] if it is stored as a delta, [ErrNotFound] if no pack contains it, [ErrTooLarge] if it takes more bytes than
+// any object that [Writer.Receive] accepts, and [ErrCorrupt] if its bytes do not match the CRC-32 in the index of any
+// pack that contains it.
 func (d *Dir) Entry(id ID) (e Entry, err error) {
 	err = d.withData(id, func(f *file, p *os.File, off, end int64) error {
 		n, sum, err := f.entry(off, end)
 		if err != nil {
 			return err
+		}
+		if n > 2*MaxSize+maxPadding {
+			return fmt.Errorf("%d bytes in the pack: %w", n, ErrTooLarge)
 		}
 		raw := make([]byte, n)
 		if err := readAt(p, raw, off); err != nil {

@@ -434,6 +434,36 @@ func TestReceiveTooLarge(t *testing.T) {
 	}
 }
 
+// TestEntryTooLarge copies an entry after which the pack has a gap of a gigabyte, which takes no room on the disk: only
+// the index says where an entry ends.
+func TestEntryTooLarge(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	e := Encode(Blob, []byte("a few bytes"), 0)
+	name, err := Write(dir, "test", func(w *Writer) error { return w.Add(e) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, name+".pack")
+	b, err := os.ReadFile(file)
+	if err = errors.Join(err, os.Chmod(file, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.OpenFile(file, os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = f.WriteAt(b[len(b)-idSize:], 1<<30)
+	if err = errors.Join(err, f.Close()); err != nil {
+		t.Fatal(err)
+	}
+	d := OpenDir(dir)
+	defer d.Close()
+	if _, err := d.Entry(e.ID); !errors.Is(err, ErrTooLarge) {
+		t.Errorf("Entry: %v, want ErrTooLarge", err)
+	}
+}
+
 // TestEntryDamaged copies entries of which one byte was changed on the disk: they are refused.
 func TestEntryDamaged(t *testing.T) {
 	t.Parallel()
