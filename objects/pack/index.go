@@ -69,43 +69,67 @@ type index struct {
 	n int // objects
 }
 
+// maxObjects is the maximum number of objects of a pack that is read: its index is in memory as a whole.
+const maxObjects = 20_000_000
+
 // openIndex reads an index file. It verifies the checksum of a small one; of a large one it checks only the structure.
+// The file may be of any size in a directory that others write to, so it is read only if it has the size for its number
+// of objects.
 func openIndex(path string) (*index, error) {
-	b, err := ReadFile(path)
+	f, size, err := openFile(path)
 	if err != nil {
 		return nil, err
 	}
-	x, err := parseIndex(b)
-	if err != nil {
+	x, err := readIndex(f, size)
+	if err = errors.Join(err, f.Close()); err != nil {
 		return nil, fmt.Errorf("index %s: %w", path, err)
 	}
 	return x, nil
 }
 
-func parseIndex(b []byte) (*index, error) {
-	if len(b) < namesAt+2*idSize {
-		return nil, fmt.Errorf("%d bytes: %w", len(b), ErrCorrupt)
+func readIndex(r io.ReaderAt, size int64) (*index, error) {
+	x := &index{b: make([]byte, min(size, int64(namesAt)))}
+	if err := readAt(r, x.b, 0); err != nil {
+		return nil, err
 	}
-	if string(b[:fanAt]) != idxMagic {
-		return nil, fmt.Errorf("not an index of version 2: %w", ErrCorrupt)
+	if err := x.checkHead(size); err != nil {
+		return nil, err
 	}
-	if body := b[:len(b)-idSize]; len(b) <= checkedIndex && ID(sha1.Sum(body)) != ID(b[len(body):]) {
+	x.b = append(x.b, make([]byte, size-int64(namesAt))...)
+	if err := readAt(r, x.b[namesAt:], int64(namesAt)); err != nil {
+		return nil, err
+	}
+	if body := x.b[:size-int64(idSize)]; size <= checkedIndex && ID(sha1.Sum(body)) != ID(x.b[len(body):]) {
 		return nil, fmt.Errorf("wrong checksum: %w", ErrCorrupt)
 	}
-	x := &index{b: b}
+	return x, nil
+}
+
+// checkHead checks the magic number and the counts, from which it sets x.n, and that an index of size bytes can have them.
+func (x *index) checkHead(size int64) error {
+	if size < int64(namesAt+2*idSize) {
+		return fmt.Errorf("%d bytes: %w", size, ErrCorrupt)
+	}
+	if string(x.b[:fanAt]) != idxMagic {
+		return fmt.Errorf("not an index of version 2: %w", ErrCorrupt)
+	}
 	for i := range 257 {
-		if n := x.before(i); n < x.n {
-			return nil, fmt.Errorf("counts are not in order: %w", ErrCorrupt)
-		} else {
-			x.n = n
+		n := x.before(i)
+		if n < x.n {
+			return fmt.Errorf("counts are not in order: %w", ErrCorrupt)
 		}
+		x.n = n
 	}
 	// At most every object has a 64-bit offset in addition to the 32-bit one.
-	rest := len(b) - namesAt - x.n*28 - 2*idSize
-	if rest < 0 || rest%8 != 0 || rest > x.n*8 {
-		return nil, fmt.Errorf("%d bytes for %d objects: %w", len(b), x.n, ErrCorrupt)
+	n := int64(x.n)
+	rest := size - int64(namesAt) - n*28 - int64(2*idSize)
+	if rest < 0 || rest%8 != 0 || rest > n*8 {
+		return fmt.Errorf("%d bytes for %d objects: %w", size, n, ErrCorrupt)
 	}
-	return x, nil
+	if n > maxObjects {
+		return fmt.Errorf("%d objects: %w", n, ErrTooLarge)
+	}
+	return nil
 }
 
 // readAt fills b. An end of the file before that is damage, not io.EOF.

@@ -17,6 +17,8 @@ import (
 	"testing"
 )
 
+func parseIndex(b []byte) (*index, error) { return readIndex(bytes.NewReader(b), int64(len(b))) }
+
 // indexOf makes an index in memory.
 func indexOf(t testing.TB, items []item) *index {
 	t.Helper()
@@ -151,6 +153,46 @@ func FuzzIndex(f *testing.F) {
 			t.Errorf("items: %d, want %d", len(items), x.n)
 		}
 	})
+}
+
+// TestIndexSize opens index files of terabytes that contain nothing after the counts: none is read whole.
+func TestIndexSize(t *testing.T) {
+	t.Parallel()
+	head := func(n uint32) string {
+		return idxMagic + strings.Repeat(string(binary.BigEndian.AppendUint32(nil, n)), 256)
+	}
+	const ends = int64(namesAt + 2*idSize)
+	for _, c := range []struct {
+		name string
+		head string
+		size int64
+		want error
+	}{
+		{"no objects", head(0), 1 << 40, ErrCorrupt}, {"one object", head(1), 1 << 40, ErrCorrupt},
+		{"one object too many", head(maxObjects + 1), ends + 28*(maxObjects+1), ErrTooLarge},
+		{"the most objects", head(1<<32 - 1), ends + 28*(1<<32-1), ErrTooLarge},
+		{"no index", head(1)[1:], 1 << 40, ErrCorrupt}, {"cut off", head(1)[:100], 100, ErrCorrupt}, {"empty", "", 0, ErrCorrupt},
+	} {
+		r := &sparse{strings.NewReader(c.head), 0}
+		if _, err := readIndex(r, c.size); !errors.Is(err, c.want) || r.read > namesAt {
+			t.Errorf("%s: %d bytes read, %v, want %v", c.name, r.read, err, c.want)
+		}
+	}
+}
+
+// sparse is a file of which only the beginning is not zero. It counts the bytes that are read.
+type sparse struct {
+	head *strings.Reader
+	read int
+}
+
+func (s *sparse) ReadAt(b []byte, off int64) (int, error) {
+	s.read += len(b)
+	clear(b)
+	if _, err := s.head.ReadAt(b, off); err != nil && err != io.EOF {
+		return 0, err
+	}
+	return len(b), nil
 }
 
 func TestTooLarge(t *testing.T) {
