@@ -79,7 +79,7 @@ func (d *Dir) withData(id ID, use func(f *file, p *os.File, off, end int64) erro
 func (d *Dir) lookup(id ID, use func(f *file, off int64) error) error {
 	files, state, err := d.list(false)
 	var before []*file // packs of the listing before the last one, if made here
-	listed := false
+	listed, reopened := false, false
 	for range maxLists {
 		if err != nil {
 			return err
@@ -87,6 +87,10 @@ func (d *Dir) lookup(id ID, use func(f *file, off int64) error) error {
 		r := d.search(files, id, use)
 		if r.found || errors.Is(r.err, ErrDelta) {
 			return r.err
+		}
+		if len(r.corrupt) > 0 && !reopened {
+			reopened, before = true, nil // another process may have repaired it under the same name since it was opened
+			d.forget(r.corrupt)
 		}
 		if before != nil && !r.vanished && subset(before, files) {
 			return cmp.Or(r.err, ErrNotFound)
@@ -119,6 +123,7 @@ func subset(some, all []*file) bool {
 type searchResult struct {
 	found    bool
 	err      error
+	corrupt  []*file
 	vanished bool // a pack was removed before it was opened
 }
 
@@ -139,6 +144,9 @@ func (d *Dir) search(files []*file, id ID, use func(f *file, off int64) error) (
 			r.err = err
 		default:
 			r.err = cmp.Or(r.err, fmt.Errorf("pack %s: %w", filepath.Base(f.base), err))
+			if errors.Is(err, ErrCorrupt) {
+				r.corrupt = append(r.corrupt, f)
+			}
 		}
 	}
 	return r

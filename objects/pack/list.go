@@ -22,6 +22,22 @@ func (d *Dir) toFront(f *file) {
 	d.files = next
 }
 
+// forget removes packs from the list, so that the next listing opens them again.
+func (d *Dir) forget(packs []*file) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, f := range packs {
+		i := slices.Index(d.files, f)
+		if i < 0 {
+			continue // another goroutine has removed it
+		}
+		_ = f.closeIdle() // opened for reading only
+		d.files = slices.Delete(slices.Clone(d.files), i, i+1)
+		d.bases = slices.DeleteFunc(slices.Clone(d.bases), func(b string) bool { return b == f.base })
+		d.state++
+	}
+}
+
 // list returns the packs, and a number that changes when they do. It reads the directory the first time and if again
 // is set.
 func (d *Dir) list(again bool) ([]*file, int, error) {

@@ -221,6 +221,45 @@ func TestSameContentMends(t *testing.T) {
 	}
 }
 
+// TestRepairedWhileOpen damages a pack that is open, and writes it again under its name as a repair does: the open
+// directory reads the new one.
+func TestRepairedWhileOpen(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	e, other := pack.Encode(pack.Blob, []byte("precious"), 0), pack.Encode(pack.Blob, []byte("else"), 0)
+	name := writePack(t, dir, e)
+	writePack(t, dir, other)
+	d := pack.OpenDir(dir)
+	defer d.Close()
+	if _, _, err := d.Get(e.ID); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, name+".pack")
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b[bytes.Index(b, []byte("precious"))] ^= 1
+	if err := errors.Join(os.Chmod(file, 0o600), os.WriteFile(file, b, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := d.Get(e.ID); !errors.Is(err, pack.ErrCorrupt) {
+		t.Errorf("Get of damaged content: %v, want ErrCorrupt", err)
+	}
+	if got := writePack(t, dir, e); got != name {
+		t.Fatalf("the same content has the names %s and %s", name, got)
+	}
+	if _, b, err := d.Get(e.ID); err != nil || string(b) != "precious" {
+		t.Errorf("Get after the repair: %q, %v", b, err)
+	}
+	if n, err := d.Count(); n != 2 || err != nil {
+		t.Errorf("Count = %d, %v, want 2", n, err)
+	}
+	if _, _, err := d.Get(other.ID); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestHalfPairsAreIgnored(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
