@@ -63,17 +63,19 @@ func (r *Repo) removePacked(ref string) error {
 	}
 	b, err = pack.ReadFile(path) // it may have changed before the lock
 	if err == nil {
-		err = replaceFile(r.dir, packedFile, packedWithout(string(b), ref))
+		err = replaceFile(r.dir, packedFile, packedWithout(string(b), func(line string) bool {
+			return strings.HasSuffix(line, " "+ref+"\n")
+		}))
 	}
 	return errors.Join(err, os.Remove(lock))
 }
 
-// packedWithout returns the text of packed-refs without a branch.
-func packedWithout(text, ref string) string {
+// packedWithout returns the text of packed-refs without the lines that drop selects, and the targets of those tags.
+func packedWithout(text string, drop func(line string) bool) string {
 	var out strings.Builder
 	removed := false
 	for line := range strings.Lines(text) {
-		removed = strings.HasSuffix(line, " "+ref+"\n") || removed && strings.HasPrefix(line, "^")
+		removed = drop(line) || removed && strings.HasPrefix(line, "^")
 		if !removed {
 			out.WriteString(line)
 		}

@@ -37,6 +37,29 @@ func (r *Repo) VerifyRefs(bad func(file, name string, err error)) ([]Ref, error)
 	return slices.CompactFunc(all, func(a, b Ref) bool { return a.Name == b.Name }), nil
 }
 
+// RemoveDamaged removes a file that [Repo.VerifyRefs] reports. Of packed-refs it removes only the malformed lines, in one
+// step, so that a killed process loses no branch.
+func (r *Repo) RemoveDamaged(file string) error {
+	if file != packedFile {
+		err := os.Remove(r.refPath(file))
+		if isAbsent(err) {
+			return nil
+		}
+		return err
+	}
+	b, err := pack.ReadFile(filepath.Join(r.dir, packedFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil && !errors.Is(err, pack.ErrNotFile) { // a link or a pipe is replaced
+		return err
+	}
+	return replaceFile(r.dir, packedFile, packedWithout(string(b), func(line string) bool {
+		_, err := parsePacked(line, branches)
+		return err != nil
+	}))
+}
+
 const packedFile = "packed-refs"
 
 func (r *Repo) verifyLooseRefs(bad func(file, name string, err error)) (refs []Ref, err error) {

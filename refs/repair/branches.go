@@ -76,7 +76,7 @@ func (x *repair) branches(g *gitstore.Repo) error {
 		return err
 	}
 	if len(bad.files) > 0 && !x.dryRun {
-		if err := x.setAsideRefs(g, bad.files, good); err != nil {
+		if err := x.setAsideRefs(g, bad.files); err != nil {
 			return err
 		}
 	}
@@ -87,23 +87,18 @@ func (x *repair) branches(g *gitstore.Repo) error {
 	return x.restore(g, good, bad.names)
 }
 
-// setAsideRefs moves damaged files of branches to [refs.DamagedDir]. The good branches that were in packed-refs get files.
-func (x *repair) setAsideRefs(g *gitstore.Repo, files map[string]bool, good []gitstore.Ref) error {
+// setAsideRefs keeps damaged files of branches in [refs.DamagedDir] and removes what is damaged.
+func (x *repair) setAsideRefs(g *gitstore.Repo, files map[string]bool) error {
 	x.kept = map[string]string{}
 	for _, file := range slices.Sorted(maps.Keys(files)) {
-		kept, err := x.remove(x.Part.Dir, filepath.Join(g.Dir(), filepath.FromSlash(file)))
+		kept, err := x.setAside(x.Part.Dir, filepath.Join(g.Dir(), filepath.FromSlash(file)))
+		if err == nil {
+			err = g.RemoveDamaged(file)
+		}
 		if err != nil {
 			return err
 		}
 		x.kept[file] = kept
-	}
-	for _, ref := range good {
-		if now, err := g.Ref(ref.Name); err != nil || !now.IsZero() || files[ref.Name] {
-			continue
-		}
-		if err := g.Update(x.ctx, ref.Name, pack.ID{}, ref.ID); err != nil {
-			return err
-		}
 	}
 	return nil
 }
