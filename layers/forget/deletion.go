@@ -42,6 +42,8 @@ type ForgetOptions struct {
 
 func (o ForgetOptions) cause() string {
 	switch {
+	case o.news != nil:
+		return records.CauseCopy
 	case o.Match != nil:
 		return "match"
 	case o.Secret != nil:

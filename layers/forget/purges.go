@@ -85,7 +85,10 @@ const checkedVersion = 1
 func forgetCopies(ctx context.Context, db *state.DB, ids []refs.Project, purged []*state.State) (items []DeletedItem, done func(), err error) {
 	var seals originals.Seals
 	for _, st := range purged {
-		seals.Messages = append(seals.Messages, sortedKeys(st.Purged.Messages(func(state.StoredPurge) bool { return false }))...)
+		seals.Messages = append(seals.Messages, sortedKeys(st.Purged.Messages())...)
+		seals.Parts = append(seals.Parts, sortedKeys(st.Purged.Parts(func(q state.StoredPurge) bool {
+			return st.Purged.By(q) != db.Refs.Device().ID
+		}))...)
 	}
 	if err := originals.AddSeals(db, seals); err != nil {
 		return nil, nil, err

@@ -19,6 +19,7 @@ type Guard struct {
 	m       *state.DB
 	purged  *state.Purges
 	keys    map[string]bool // of deleted messages
+	parts   map[string]bool // of messages with a deleted part that is not known
 	seals   Seals
 	lengths []sealedLength // ascending
 	key     uint64         // for [Roll]
@@ -42,6 +43,9 @@ func NewGuard(db *state.DB, purged *state.Purges) (*Guard, error) {
 	}
 	g := &Guard{m: db, purged: purged, seals: s, key: rollKey(db)}
 	g.know(func(q state.StoredPurge) bool { return s.Lost || purged.By(q) != db.Refs.Device().ID })
+	for _, key := range s.Parts {
+		g.parts[key] = true
+	}
 	for _, n := range slices.Sorted(maps.Keys(rolls)) {
 		g.lengths = append(g.lengths, sealedLength{n, slices.Sorted(slices.Values(rolls[n]))})
 	}
@@ -50,13 +54,13 @@ func NewGuard(db *state.DB, purged *state.Purges) (*Guard, error) {
 
 // know sets the keys. parts selects the purges of whose messages a deleted part is not known, so that all of each is deleted.
 func (g *Guard) know(parts func(state.StoredPurge) bool) {
-	g.keys = g.purged.Messages(parts)
+	g.keys, g.parts = g.purged.Messages(), g.purged.Parts(parts)
 	for _, key := range g.seals.Messages {
 		g.keys[key] = true
 	}
 }
 
-// Of returns the guard for what another device has captured, which knows the parts that it has deleted.
+// Of returns the guard for what another device has captured, which knows the parts that it has deleted in this project.
 func (g *Guard) Of(device string) *Guard {
 	of := *g
 	of.know(func(q state.StoredPurge) bool { return !g.purged.Acked[device+q.Sum.String()] })
@@ -115,16 +119,19 @@ func OfMessages(keys map[string]bool) *Guard {
 	return &Guard{purged: &state.Purges{}, seals: Seals{Messages: slices.Collect(maps.Keys(keys))}, keys: keys}
 }
 
-// Covers reports whether a value of a session's transcript was deleted as a whole, or returns the spans of the deleted
-// values in it.
+// Covers reports whether a value of a session's transcript is deleted as a whole, and returns the spans of the deleted
+// values in it: all of it if the deleted part is not known.
 func (g *Guard) Covers(session string, v transcript.Value) (whole bool, spots [][2]int) {
 	key := ""
-	if len(g.keys) > 0 || g.seals.Lost {
+	if len(g.keys)+len(g.parts) > 0 || g.seals.Lost {
 		key = KeyOf(v)
 	}
 	if g.keys[key] || key == "" && g.seals.Lost && g.purged.Place(session, g.m.Refs.Device().ID, v.N) ||
 		len(g.seals.Records) > 0 && slices.Contains(g.seals.Records, SealRecord(g.m, v.Raw)) {
 		return true, nil
+	}
+	if g.parts[key] {
+		return true, [][2]int{{0, len(v.Raw)}}
 	}
 	return false, g.Values(v.Raw)
 }

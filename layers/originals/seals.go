@@ -16,6 +16,7 @@ const sealsFile = "forgotten.json"
 type Seals struct {
 	Values   []SealedValue `json:"values,omitempty"`
 	Messages []string      `json:"messages,omitempty"` // keys, see [KeyOf]: those in the purges of any project
+	Parts    []string      `json:"parts,omitempty"`    // keys of messages of which other devices deleted a part, in any project
 	Records  []string      `json:"records,omitempty"`  // messages without a key
 	Files    []string      `json:"files,omitempty"`    // overflow files
 	Lost     bool          `json:"lost,omitempty"`     // entries were lost: see [RenewSeals]
@@ -29,7 +30,9 @@ func ReadSeals(db *state.DB) (s Seals, err error) {
 }
 
 // Count returns the number of seals. It never decreases.
-func (s *Seals) Count() int { return len(s.Values) + len(s.Messages) + len(s.Records) + len(s.Files) }
+func (s *Seals) Count() int {
+	return len(s.Values) + len(s.Messages) + len(s.Parts) + len(s.Records) + len(s.Files)
+}
 
 // value returns the index of the value with a seal, -1 for none.
 func (s *Seals) value(seal string) int {
@@ -48,7 +51,8 @@ func AddSeals(db *state.DB, more Seals) error {
 			s.Values = append(s.Values, v)
 		}
 	}
-	for _, x := range []struct{ to, from *[]string }{{&s.Messages, &more.Messages}, {&s.Records, &more.Records}, {&s.Files, &more.Files}} {
+	for _, x := range []struct{ to, from *[]string }{{&s.Messages, &more.Messages}, {&s.Parts, &more.Parts},
+		{&s.Records, &more.Records}, {&s.Files, &more.Files}} {
 		*x.to = slices.Compact(slices.Sorted(slices.Values(append(*x.to, *x.from...))))
 	}
 	if s.Count() == n {

@@ -4,10 +4,13 @@ package records
 // anybody could test guesses of the deleted text against that hash and the rest of the session.
 const KindPurge = "purge"
 
+// CauseCopy is the cause of a purge of copies of messages that another purge names.
+const CauseCopy = "copy"
+
 // A Purge is the body of a "purge" record. A device that deletes text from its own lane for a purge writes the same
 // body to its lane, to tell the others.
 type Purge struct {
-	Cause    string      `json:"cause"`              // revision, match, secret, tool, since
+	Cause    string      `json:"cause"`              // revision, match, secret, tool, since, copy
 	Sessions []string    `json:"sessions,omitempty"` // keys of sessions, which are not captured again
 	Records  []string    `json:"records,omitempty"`  // device/lamport of other records
 	Passages []Passage   `json:"passages,omitempty"`

@@ -48,13 +48,29 @@ func KeysOf(session, device string) []string {
 	return []string{PurgeKey(session), PurgeKey(records.SessionOn(session, device))}
 }
 
-// Messages returns the keys of the messages that were deleted as a whole, and of those in a purge that parts selects of which
-// a part was deleted.
-func (p *Purges) Messages(parts func(StoredPurge) bool) map[string]bool {
+// Messages returns the keys of the messages that were deleted as a whole.
+func (p *Purges) Messages() map[string]bool {
 	out := map[string]bool{}
 	for _, q := range p.All {
 		for _, x := range q.Body.Passages {
-			if x.ID != "" && (!x.Part || parts(q)) {
+			if x.ID != "" && !x.Part {
+				out[x.ID] = true
+			}
+		}
+	}
+	return out
+}
+
+// Parts returns the keys of the messages of which a part was deleted by the purges that f selects. A purge of copies has
+// no parts of its own: another one has them.
+func (p *Purges) Parts(f func(StoredPurge) bool) map[string]bool {
+	out := map[string]bool{}
+	for _, q := range p.All {
+		if q.Body.Cause == records.CauseCopy || !f(q) {
+			continue
+		}
+		for _, x := range q.Body.Passages {
+			if x.ID != "" && x.Part {
 				out[x.ID] = true
 			}
 		}

@@ -61,7 +61,7 @@ func TestPurgesHide(t *testing.T) {
 			t.Errorf("message %d is deleted: %v, want %v", n, got, want)
 		}
 	}
-	if q.Place("gone", "", 7) || !q.Messages(nil)[state.PurgeKey("u8")] || q.Session("cut", "") || !q.Session("gone", "") {
+	if q.Place("gone", "", 7) || !q.Messages()[state.PurgeKey("u8")] || q.Session("cut", "") || !q.Session("gone", "") {
 		t.Error("a message and a session are confused")
 	}
 }
@@ -81,7 +81,8 @@ func TestPurgePartOfMessage(t *testing.T) {
 		body := records.Purge{Passages: tt.passages}
 		q := state.NewPurges([]state.StoredPurge{{Stamp: records.Stamp{Device: "author"}, Body: body}, {Stamp: records.Stamp{Device: "other"}, Body: body}})
 		for device, want := range map[string]bool{"author": tt.whole, "other": true} {
-			if got := q.Messages(func(x state.StoredPurge) bool { return q.By(x) != device })[id]; got != want {
+			parts := q.Parts(func(x state.StoredPurge) bool { return q.By(x) != device })
+			if got := q.Messages()[id] || parts[id]; got != want {
 				t.Errorf("%s: whole is %v for the %s, want %v", fmt.Sprint(tt.passages), got, device, want)
 			}
 		}
