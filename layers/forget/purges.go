@@ -123,8 +123,11 @@ func forgetCopies(ctx context.Context, db *state.DB, ids []refs.Project, purged 
 		if found[file] = now; !slices.ContainsFunc(st.Sessions, o.news) {
 			continue
 		}
-		if o.copies, err = originals.NewGuard(db, st.Purged); err != nil || o.copies == nil {
+		if o.copies, err = originals.NewGuard(db, st.Purged); err != nil {
 			return items, done, err
+		}
+		if o.copies == nil {
+			continue
 		}
 		p := st.AsProject()
 		f, err := forgetIn(ctx, db, p, o, nil)
