@@ -124,6 +124,8 @@ type deletion struct {
 	sizes        map[string]int64     // of deleted messages by session
 	excerpts     map[string][]Excerpt // of deleted messages by session, in a dry run
 
+	guards map[string]*originals.Guard // o.copies for the streams of other devices
+
 	purges  *state.Purges     // the purges of other devices to apply, nil to apply o
 	answers []json.RawMessage // those of purges that this device has not answered yet
 	answer  bool              // answer them even if this device's lane does not change
@@ -154,8 +156,8 @@ func NewDeletion(ctx context.Context, db *state.DB, p state.Project, o ForgetOpt
 	f := &deletion{m: db, o: o, p: p, sessions: map[string]bool{}, direct: map[objects.Hash]bool{},
 		ranges: map[string][][3]int{}, sizes: map[string]int64{}, excerpts: map[string][]Excerpt{},
 		streams: map[objects.Hash]bool{}, points: map[objects.Hash]bool{}, regrown: map[objects.Hash]capture.Regrown{},
-		passed: map[string]map[int]map[int]bool{},
-		tools:  map[string]bool{}, matched: map[objects.Hash]bool{}, drop: map[objects.Hash]bool{}, gone: map[string]bool{},
+		passed: map[string]map[int]map[int]bool{}, guards: map[string]*originals.Guard{},
+		tools: map[string]bool{}, matched: map[objects.Hash]bool{}, drop: map[objects.Hash]bool{}, gone: map[string]bool{},
 		names: map[string]string{}, bodies: map[objects.Hash]json.RawMessage{}, patches: map[objects.Hash][]byte{},
 		purges: purges}
 	f.purge.Cause = o.cause()
@@ -393,7 +395,10 @@ func (f *deletion) selector(s *state.Session, p *records.Point,
 	var last time.Time
 	generation, copies := p.Generation, f.o.copies
 	if copies != nil && !f.own(p.Stamp.Device) {
-		copies = copies.Of(p.Stamp.Device)
+		if copies = f.guards[p.Stamp.Device]; copies == nil {
+			copies = f.o.copies.Of(p.Stamp.Device)
+			f.guards[p.Stamp.Device] = copies
+		}
 	}
 	return func(v transcript.Value) (bool, [][2]int) {
 		if IsForgotten(v.Raw) {
