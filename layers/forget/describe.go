@@ -205,7 +205,7 @@ func (f *deletion) recompose(r refs.Record, c *records.Composition) bool {
 		}
 	}
 	c.Parts = slices.DeleteFunc(slices.Clone(c.Parts), func(p records.CompositionPart) bool {
-		return p.Project == f.p.ID && (f.deletedWhole(p.Session))
+		return p.Project == f.p.ID && f.deletedWhole(p.Session)
 	})
 	for i, p := range c.Parts {
 		if !slices.ContainsFunc(f.st.Versions, func(v *records.Version) bool {
