@@ -1,6 +1,7 @@
 package originals
 
 import (
+	"bytes"
 	"encoding/json"
 	"regexp"
 
@@ -17,7 +18,7 @@ func RenewSeals(db *state.DB, dryRun bool) (n int, kept string, err error) {
 		return 0, "", err
 	}
 	s := salvage(b)
-	n = len(s.Values) + len(s.Messages) + len(s.Records)
+	n = len(s.Values) + len(s.Messages) + len(s.Parts) + len(s.Records)
 	if dryRun {
 		return n, "", nil
 	}
@@ -29,7 +30,7 @@ func RenewSeals(db *state.DB, dryRun bool) (n int, kept string, err error) {
 }
 
 // salvage returns the readable entries of a damaged list. Seals of messages and files cannot be distinguished, so each
-// is used for both; a seal matches only the content that it was made from.
+// is used for both; a seal matches only the content that it was made from. Keys of messages deleted in part follow the others.
 func salvage(b []byte) Seals {
 	s := Seals{Lost: true}
 	value := regexp.MustCompile(`\{\s*"length": \d{1,9},\s*"roll": \d{1,19},\s*"seal": "[0-9a-f]{16}"\s*\}`)
@@ -45,8 +46,12 @@ func salvage(b []byte) Seals {
 	}
 	s.Files = s.Records
 	key := regexp.MustCompile(`"([0-9a-f]{32})"`)
-	for _, entry := range key.FindAllSubmatch(b, -1) {
+	whole, parts, _ := bytes.Cut(b, []byte(`"parts"`))
+	for _, entry := range key.FindAllSubmatch(whole, -1) {
 		s.Messages = append(s.Messages, string(entry[1]))
+	}
+	for _, entry := range key.FindAllSubmatch(parts, -1) {
+		s.Parts = append(s.Parts, string(entry[1]))
 	}
 	return s
 }
