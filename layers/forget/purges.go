@@ -84,7 +84,9 @@ const checkedVersion = 1
 // the last call, or at everything after another purge. Afterwards call done.
 func forgetCopies(ctx context.Context, db *state.DB, ids []refs.Project, purged []*state.State) (items []DeletedItem, done func(), err error) {
 	var seals originals.Seals
+	var all []state.StoredPurge
 	for _, st := range purged {
+		all = append(all, st.Purged.All...)
 		seals.Messages = append(seals.Messages, sortedKeys(st.Purged.Messages())...)
 		seals.Parts = append(seals.Parts, sortedKeys(st.Purged.Parts(func(q state.StoredPurge) bool {
 			return st.Purged.By(q) != db.Refs.Device().ID
@@ -96,6 +98,8 @@ func forgetCopies(ctx context.Context, db *state.DB, ids []refs.Project, purged 
 	if seals, err = originals.ReadSeals(db); err != nil {
 		return nil, nil, err
 	}
+	slices.SortFunc(all, func(a, b state.StoredPurge) int { return a.Stamp.Compare(b.Stamp) })
+	purges := state.NewPurges(all) // copies are in any project
 	found := map[string]checked{}
 	done = func() {
 		for file, c := range found {
@@ -123,7 +127,7 @@ func forgetCopies(ctx context.Context, db *state.DB, ids []refs.Project, purged 
 		if found[file] = now; !slices.ContainsFunc(st.Sessions, o.news) {
 			continue
 		}
-		if o.copies, err = originals.NewGuard(db, st.Purged); err != nil {
+		if o.copies, err = originals.NewGuard(db, purges); err != nil {
 			return items, done, err
 		}
 		if o.copies == nil {

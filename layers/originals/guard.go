@@ -60,7 +60,7 @@ func (g *Guard) know(parts func(state.StoredPurge) bool) {
 	}
 }
 
-// Of returns the guard for what another device has captured, which knows the parts that it has deleted in this project.
+// Of returns the guard for what another device has captured, which knows the parts that it has deleted.
 func (g *Guard) Of(device string) *Guard {
 	of := *g
 	of.know(func(q state.StoredPurge) bool { return !g.purged.Acked[device+q.Sum.String()] })
