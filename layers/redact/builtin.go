@@ -114,7 +114,7 @@ var builtin = sync.OnceValue(func() *dictionary {
 	return &dictionary{words, newWordSet(texts)}
 })
 
-// withoutZeroWidth returns the patterns of gitleaks that are not in [Covered].
+// uncovered returns the patterns of gitleaks that are not in [Covered].
 func uncovered() []*pattern {
 	patterns, err := parsePatterns(gitleaksData)
 	if err != nil {
@@ -141,7 +141,7 @@ func RuleNames() []string {
 }
 
 // RulesVersion is the version of the built-in rules. It changes whenever their findings change.
-const RulesVersion = "mem-14 gitleaks-" + gitleaksVersion
+const RulesVersion = "mem-15 gitleaks-" + gitleaksVersion
 
 // newScan returns a scan with the given rules.
 func newScan(rules *ruleset) *Scan {

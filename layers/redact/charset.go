@@ -103,7 +103,7 @@ func (s *byteSet) RunBack(text []byte, limit int) int {
 // seenRule is the name of the rule that finds further occurrences of a known secret.
 const seenRule = "seen"
 
-// compareRules orders the names of rules. The rule Seen comes last because it is the least specific.
+// compareRules orders the names of rules. seenRule comes last because it is the least specific.
 func compareRules(a, b string) int {
 	return cmp.Or(boolInt(a == seenRule)-boolInt(b == seenRule), cmp.Compare(a, b))
 }

@@ -10,6 +10,7 @@ import (
 type finder struct {
 	scan  *Scan
 	value []byte
+	part  bool // of a JSON value: its brackets need not match
 	spans []Span
 	key   []byte // the decoded key of the next value; nil if none
 	keys  []byte // buffer for key
@@ -62,12 +63,12 @@ func (f *finder) walk() bool {
 			i += n
 			continue
 		}
-		if i++; depth < 0 {
+		if i++; depth < 0 && !f.part {
 			return false
 		}
 	}
 	f.join()
-	return depth == 0
+	return depth == 0 || f.part
 }
 
 // outside are the characters of numbers, true, false and null.
@@ -220,9 +221,10 @@ func (f *finder) number(start, end int) {
 	}
 }
 
-// Find returns the secrets of value in no order. session contains the known values of the session and may be nil.
-func (r *ruleset) Find(value []byte, session *knowns) []Span {
-	f := finder{scan: r.Scans.Get().(*Scan), value: value}
+// Find returns the secrets of value in no order. part means that it is a part of a JSON value. session contains the known
+// values of the session and may be nil.
+func (r *ruleset) Find(value []byte, part bool, session *knowns) []Span {
+	f := finder{scan: r.Scans.Get().(*Scan), value: value, part: part}
 	defer r.Scans.Put(f.scan)
 	f.scan.session = session
 	if !f.walk() {

@@ -49,7 +49,7 @@ func TestForms(t *testing.T) {
 	} {
 		line := x.before + x.secret + x.after
 		var found []string
-		for _, s := range r.Find([]byte(line), nil) {
+		for _, s := range r.Find([]byte(line), false, nil) {
 			found = append(found, line[s.Start:s.End])
 		}
 		if got := strings.Join(found, " "); got != x.secret && !(x.secret != "" && strings.Contains(" "+got+" ", " "+x.secret+" ")) {

@@ -1,3 +1,5 @@
+// Package redact finds the secrets in transcripts and files and replaces them by placeholders: keywords and patterns give
+// candidates, and the text around a candidate decides.
 package redact
 
 import (
@@ -49,23 +51,12 @@ type Cut struct {
 // sorted, with offsets in clean. numbered is extended; for the later part of a session it must have learned the cuts of
 // the earlier parts, see [Numbers.Learn]. If nothing is found, clean is raw itself.
 func (r Rules) Redact(raw []byte, numbered *Numbers) (clean []byte, cuts []Cut) {
-	return r.redact(raw, units(raw), numbered)
-}
-
-// RedactFile is [Rules.Redact] for a file that is not a transcript, such as the output of a tool: consecutive lines that
-// are not JSON are one text, so that a private key or a manifest of many lines is found.
-func (r Rules) RedactFile(raw []byte, numbered *Numbers) (clean []byte, cuts []Cut) {
-	return r.redact(raw, texts(raw), numbered)
-}
-
-// redact replaces the secrets in the parts of raw.
-func (r Rules) redact(raw []byte, parts iter.Seq2[int, int], numbered *Numbers) (clean []byte, cuts []Cut) {
 	if !r.Any() {
 		return raw, nil
 	}
 	kept := 0 // raw[:kept] is in clean, if there are cuts
-	for start, end := range parts {
-		spans := r.spans(raw[start:end], r.FindUnits(raw[start:end], nil, &numbered.known), numbered)
+	for start, end := range units(raw) {
+		spans := r.spans(raw[start:end], false, numbered)
 		if len(spans) == 0 {
 			continue
 		}
@@ -91,14 +82,15 @@ func Shift(cuts []Cut, base int64) []Cut {
 	return cuts
 }
 
-// spans returns the spans to cut from value, in which found was found: in order, apart, each at a safe place. It
-// searches its own result until nothing more is found, because a placeholder can expose text that a rule did not
-// match before.
-func (r Rules) spans(value []byte, found []Span, numbered *Numbers) []Span {
+// spans returns the spans to cut from value: in order, apart, each at a safe place. It searches its own result until
+// nothing more is found, because a placeholder can expose text that a rule did not match before. part means that value
+// is a part of a JSON value.
+func (r Rules) spans(value []byte, part bool, numbered *Numbers) []Span {
+	found := r.FindUnits(value, part, nil, &numbered.known)
 	if len(found) == 0 {
 		return nil
 	}
-	safe := safePlaces(value)
+	safe := safePlaces(value, part)
 	spans := safe.Clip(value, found)
 	for {
 		for _, s := range spans {
@@ -107,7 +99,7 @@ func (r Rules) spans(value []byte, found []Span, numbered *Numbers) []Span {
 		mark := numbered.mark()
 		clean, cuts := render(value, spans, numbered)
 		numbered.rollback(mark)
-		more := safe.Clip(value, toRaw(r.FindUnits(clean, cuts, &numbered.known), spans, cuts))
+		more := safe.Clip(value, toRaw(r.FindUnits(clean, part, cuts, &numbered.known), spans, cuts))
 		merged := merge(append(more, spans...))
 		if Size(merged) == Size(spans) {
 			return spans
@@ -117,10 +109,10 @@ func (r Rules) spans(value []byte, found []Span, numbered *Numbers) []Span {
 }
 
 // FindUnits runs the rules over text and returns the spans they find, without the parts covered by placeholders.
-func (r Rules) FindUnits(text []byte, cuts []Cut, session *knowns) []Span {
+func (r Rules) FindUnits(text []byte, part bool, cuts []Cut, session *knowns) []Span {
 	var found []Span
 	if r.set != nil {
-		found = r.set.Find(text, session)
+		found = r.set.Find(text, part, session)
 	}
 	for _, rule := range r.Rules {
 		for f := range rule(text) {

@@ -299,7 +299,7 @@ func (r Rules) Find(raw []byte) []Finding {
 		return nil
 	}
 	for start, end := range units(raw) {
-		for _, s := range r.FindUnits(raw[start:end], nil, nil) {
+		for _, s := range r.FindUnits(raw[start:end], false, nil, nil) {
 			out = append(out, Finding{Start: start + s.Start, End: start + s.End, Rule: s.Rule})
 		}
 	}

@@ -83,16 +83,19 @@ type Place struct {
 	Number     bool
 }
 
-// safePlaces returns the parts of value that may be cut.
-func safePlaces(value []byte) places {
-	if !json.Valid(value) {
+// safePlaces returns the parts of value that may be cut. part means that it is a part of a JSON value.
+func safePlaces(value []byte, part bool) places {
+	if !part && !json.Valid(value) {
 		return textPlaces(value)
 	}
 	p := places{Json: true}
 	for i := 0; i < len(value); {
 		switch c := value[i]; {
 		case c == '"':
-			end, _ := endOfString(value, i+1)
+			end, closed := endOfString(value, i+1)
+			if !closed {
+				return textPlaces(value)
+			}
 			p.List = append(p.List, Place{i + 1, end, false})
 			i = end + 1
 		case c == '-' || '0' <= c && c <= '9':
@@ -102,8 +105,10 @@ func safePlaces(value []byte) places {
 			}
 			p.List = append(p.List, Place{i, end, true})
 			i = end
-		default:
+		case outside.Has(c) || bytes.IndexByte([]byte("{}[],: \t\r\n"), c) >= 0:
 			i++
+		default:
+			return textPlaces(value)
 		}
 	}
 	return p

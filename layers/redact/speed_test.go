@@ -204,7 +204,7 @@ func TestWindowsFindWhatTheWholeTextHolds(t *testing.T) {
 		at := rnd.IntN(len(text))
 		text = text[:at] + "\n" + plants.Fill(p.Text, p.Make(rnd)) + "\n" + text[at:]
 	}
-	found := merge(rules.set.Find([]byte(text), nil))
+	found := merge(rules.set.Find([]byte(text), false, nil))
 	for _, p := range patterns {
 		if slices.Contains(Covered, p.ID) {
 			continue

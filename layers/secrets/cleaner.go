@@ -9,19 +9,19 @@ import (
 )
 
 // A Cleaner reads raw bytes and returns redacted ones. It works on whole lines, those of a file that is not a transcript
-// pieceSize at a time, because they belong together. A longer line is redacted in pieces of that size, to bound the memory.
+// pieceSize at a time, because they belong together. A longer line is redacted in pieces ([redact.Long]), to bound the memory.
 type Cleaner struct {
 	R       io.Reader
 	Rules   redact.Rules
 	Numbers redact.Numbers
 	Cuts    []redact.Cut
 
-	file   bool   // it is not a transcript
-	room   []byte // read buffer
-	buf    []byte // the end of room, which is not redacted yet
-	clean  []byte // redacted and not returned yet; may be in room
-	inLine bool   // buf begins inside a line that is redacted in pieces
-	length int64  // of the redacted bytes so far
+	file   bool        // it is not a transcript
+	room   []byte      // read buffer
+	buf    []byte      // the end of room, which is not redacted yet
+	clean  []byte      // redacted and not returned yet; may be in room
+	long   redact.Long // what was redacted before buf, of a file or a line in pieces
+	length int64       // of the redacted bytes so far
 	eof    bool
 	found  func(clean []byte, cuts []redact.Cut) // receives every redacted piece; offsets are in clean; may be nil
 }
@@ -52,7 +52,7 @@ func (c *Cleaner) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// fill reads more: 64 KB, or as much as is there already. All redacted bytes have been returned before.
+// fill reads more, up to pieceSize: 64 KB, or as much as is there already. All redacted bytes have been returned before.
 func (c *Cleaner) fill() error {
 	if c.eof {
 		return nil
@@ -61,7 +61,7 @@ func (c *Cleaner) fill() error {
 		c.room = append(c.room[:0], c.buf...)
 	}
 	have := len(c.room)
-	more := max(64<<10, have)
+	more := min(max(64<<10, have), pieceSize-have)
 	c.room = slices.Grow(c.room, more)
 	n, err := io.ReadFull(c.R, c.room[have:have+more])
 	c.room = c.room[:have+n]
@@ -72,41 +72,47 @@ func (c *Cleaner) fill() error {
 	return err
 }
 
-// ready returns how many bytes of the buffer are redacted next, 0 if more must be read.
+// ready returns how many bytes of the buffer are redacted next, 0 if more must be read. The rest of the buffer is context
+// for a piece.
 func (c *Cleaner) ready() int {
-	end := bytes.LastIndexByte(c.buf, '\n') + 1
-	if c.inLine {
-		end = bytes.IndexByte(c.buf, '\n') + 1
-	}
-	switch {
-	case c.inLine && end > 0:
-		return end
+	first, last := bytes.IndexByte(c.buf, '\n')+1, bytes.LastIndexByte(c.buf, '\n')+1
+	switch full := len(c.buf) == pieceSize; {
+	case c.long.Line && first > 0:
+		return first
+	case last > 0 && !c.file:
+		return last
 	case c.eof:
 		return len(c.buf)
-	case end > 0 && (!c.file || len(c.buf) >= pieceSize):
-		return end
-	case len(c.buf) < pieceSize:
+	case !full:
 		return 0
+	case last > 0 && !c.long.Line:
+		if n := bytes.LastIndexByte(c.buf[:pieceSize-redact.Ahead], '\n') + 1; n > 0 {
+			return n
+		}
+		return first
+	case !c.long.Line:
+		c.long = redact.Long{Line: true}
 	}
-	c.inLine = true
-	if near := len(c.buf) - 64<<10; bytes.LastIndexAny(c.buf[near:], ` "`) > 0 { // between words
-		return near + bytes.LastIndexAny(c.buf[near:], ` "`)
-	}
-	return len(c.buf)
+	return pieceSize - redact.Ahead
 }
 
-// redact redacts the first n bytes of the buffer.
+// redact redacts about n bytes of the buffer.
 func (c *Cleaner) redact(n int) {
-	rules := c.Rules.Redact
-	if c.file {
-		rules = c.Rules.RedactFile
+	var clean []byte
+	var cuts []redact.Cut
+	switch ends := c.buf[n-1] == '\n'; {
+	case c.long.Line && (ends || n == len(c.buf)):
+		clean, cuts, n = c.long.Redact(c.Rules, c.buf[:n], n, &c.Numbers)
+		c.long = redact.Long{}
+	case c.file || c.long.Line:
+		clean, cuts, n = c.long.Redact(c.Rules, c.buf, n, &c.Numbers)
+	default:
+		clean, cuts = c.Rules.Redact(c.buf[:n], &c.Numbers)
 	}
-	clean, cuts := rules(c.buf[:n], &c.Numbers)
 	if c.found != nil {
 		c.found(clean, cuts)
 	}
 	c.Cuts = append(c.Cuts, redact.Shift(cuts, c.length)...)
 	c.length += int64(len(clean))
-	c.inLine = c.inLine && c.buf[n-1] != '\n'
 	c.clean, c.buf = clean, c.buf[n:]
 }

@@ -3,9 +3,11 @@ package secrets_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -109,5 +111,64 @@ func TestCleaner(t *testing.T) {
 				t.Errorf("%d bytes, file %v: the cuts do not give the line back: %v", size, files, err)
 			}
 		}
+	}
+}
+
+// TestCleanerLongLine cleans a line longer than a piece whose writer escapes HTML, with a secret at the end of each piece.
+func TestCleanerLongLine(t *testing.T) {
+	layerstest.SkipShort(t)
+	t.Parallel()
+	const border = 16<<20 - redact.Ahead // of the first piece
+	rules := rulesOf(t)
+	fill := strings.Repeat("and so on ", 20_000)
+	line := []byte(`{"type":"user","message":{"content":"`)
+	n := 0
+	for ; len(line) < border-500_000; n += 3 {
+		line = fmt.Appendf(line, `'password' =\u003e 'h7Kq2pXw9z%06d', jdbc:mysql://db/x?user=a\u0026password=h7Kq2pXw9z%06d {\n  \"password\": 739184%06d\n} %s`, n, n+1, n+2, fill)
+	}
+	for _, secret := range []string{`"},"password": |"h7Kq2pXw9z999999","b":{"c":"`, `Authorization: Bearer |h7Kq2pXw9z999999999999`,
+		`\n-----BEGIN PRIVATE| KEY-----\nh7Kq2pXw9z8sWq0Lm3Xc5Yd1Zf6Gh2Jk9Pn7Qr4St8Uv0Wx3Yz5Ab1Cd6Ef2Gh9Ij7Kl4M\n-----END PRIVATE KEY-----\n`} {
+		before, after, _ := strings.Cut(secret, "|")
+		words := bytes.Repeat([]byte("x "), border/2)
+		text := slices.Concat(line, words[len(line)+len(before):], []byte(before+after), bytes.Repeat([]byte("and so on "), 200_000), []byte("\"}}\n"))
+		c := &secrets.Cleaner{R: bytes.NewReader(text), Rules: rules}
+		clean, err := io.ReadAll(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if bytes.Contains(clean, []byte("h7Kq2pXw9z")) || bytes.Contains(clean, []byte("739184")) || len(c.Cuts) != n+1 {
+			t.Errorf("%s: %d of %d cuts", secret, len(c.Cuts), n+1)
+		}
+		if !json.Valid(clean) {
+			t.Errorf("%s: no JSON any more", secret)
+		}
+		var back bytes.Buffer
+		patch := redact.Patch{After: int64(len(clean)), RawLen: int64(len(text)), Cuts: c.Cuts}
+		if err := redact.Restore(&back, bytes.NewReader(clean), patch); !bytes.Equal(back.Bytes(), text) {
+			t.Errorf("%s: the cuts do not give the line back: %v", secret, err)
+		}
+	}
+}
+
+// TestCleanerLongFile cleans a file longer than a piece, with a private key over the end of the first piece.
+func TestCleanerLongFile(t *testing.T) {
+	layerstest.SkipShort(t)
+	t.Parallel()
+	const border = 16<<20 - redact.Ahead
+	line, body := "and so on, a line of a build\n", strings.Repeat("h7Kq2pXw9z8sWq0Lm3Xc5Yd1Zf6Gh2Jk9Pn7Qr4St8Uv0Wx3Yz5Ab1Cd6Ef2Gh9I\n", 20)
+	text := strings.Repeat(line, (border-700)/len(line)) + "-----BEGIN PRIVATE KEY-----\n" + body + "-----END PRIVATE KEY-----\n" +
+		strings.Repeat(line, 100_000)
+	c := secrets.NewFileCleaner(strings.NewReader(text), rulesOf(t))
+	clean, err := io.ReadAll(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if bytes.Contains(clean, []byte("h7Kq2pXw9z")) || bytes.Count(clean, []byte("\n")) != strings.Count(text, "\n") {
+		t.Errorf("the key is left, or another number of lines: %d cuts", len(c.Cuts))
+	}
+	var back bytes.Buffer
+	patch := redact.Patch{After: int64(len(clean)), RawLen: int64(len(text)), Cuts: c.Cuts}
+	if err := redact.Restore(&back, bytes.NewReader(clean), patch); back.String() != text {
+		t.Errorf("the cuts do not give the file back: %v", err)
 	}
 }
