@@ -110,7 +110,7 @@ func agentRecord(value []byte, kind, agent string) []byte {
 	return b
 }
 
-// A agentRec is a record in the form of Claude Code.
+// An agentRec is a record in the form of Claude Code.
 type agentRec struct {
 	Type      string `json:"type"`
 	Subtype   string `json:"subtype,omitempty"`
@@ -129,7 +129,7 @@ type agentRec struct {
 	Message     *agentMessage `json:"message,omitempty"`
 }
 
-// A agentMessage is the message of a record: text, tool calls or results.
+// An agentMessage is the message of a record: text, tool calls or results.
 type agentMessage struct {
 	Role    string       `json:"role"`
 	ID      string       `json:"id,omitempty"`
@@ -137,7 +137,7 @@ type agentMessage struct {
 	Content []agentBlock `json:"content"`
 }
 
-// A agentBlock is one part of a message.
+// An agentBlock is one part of a message.
 type agentBlock struct {
 	Type    string          `json:"type"`
 	Text    string          `json:"text,omitempty"`
