@@ -10,7 +10,6 @@ import (
 
 	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/projects"
-	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/refs/disk"
 )
@@ -83,7 +82,7 @@ func (w *World) catchUpAt(ctx context.Context, at backlog, end time.Duration) (l
 	if err != nil || !s.Capture { // a worker also comes for digests
 		return 0, err
 	}
-	wanted := w.capturable(behind, w.storedElsewhere(capture.SessionLookup(ctx, m.DB), p), s)
+	wanted := w.capturable(behind, s)
 	if !known && s.CaptureProject(p) && slices.ContainsFunc(wanted, func(c capture.PendingFile) bool {
 		return c.Cwd != "" && c.Cwd != at.Cwd
 	}) {
@@ -114,10 +113,9 @@ func (w *World) catchUpAt(ctx context.Context, at backlog, end time.Duration) (l
 }
 
 // capturable returns the files that may be captured into this project.
-func (w *World) capturable(behind []capture.PendingFile, elsewhere func(path string) bool,
-	s Settings) (out []capture.PendingFile) {
+func (w *World) capturable(behind []capture.PendingFile, s Settings) (out []capture.PendingFile) {
 	for _, c := range behind {
-		if !c.Known && (!s.Register || elsewhere(c.Path)) || w.isOff(sessionOf(c.Path)) || ignored(c.Cwd) {
+		if as, _ := w.capturedAs(c.Path); !c.Known && (!s.Register || as == noProject) || w.isOff(sessionOf(c.Path)) || ignored(c.Cwd) {
 			continue
 		}
 		if there, err := checkTranscript(w.projects(), c.Path); err == nil && there {
@@ -136,21 +134,6 @@ func batch(wanted []capture.PendingFile) int {
 		}
 	}
 	return len(wanted)
-}
-
-// storedElsewhere returns a function that reports whether a file belongs to another project or is no session. Claude
-// Code's name for a directory can stand for two projects.
-func (w *World) storedElsewhere(holds func(project, session string) bool, p state.Project) func(path string) bool {
-	return func(path string) bool {
-		name, ok := w.capturedAs(path)
-		if !ok || name == string(p.ID) {
-			return false
-		}
-		if name == noProject {
-			return true
-		}
-		return holds(name, capture.Source{Path: path}.SessionID())
-	}
 }
 
 // backlogSuffix ends the names of backlogs in the spool.

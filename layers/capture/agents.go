@@ -168,3 +168,9 @@ func writeValues(a transcript.Agent, s transcript.AgentSession, path string) (re
 	}
 	return nil, f.Close()
 }
+
+// isWithin reports whether path is root or is nested in it. It compares names only.
+func isWithin(root, path string) bool {
+	rel, err := filepath.Rel(root, path)
+	return err == nil && filepath.IsLocal(rel)
+}

@@ -4,11 +4,10 @@ import (
 	"bytes"
 	"io"
 	"math"
-	"os"
-	"path/filepath"
 	"strconv"
 	"unicode/utf16"
 
+	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/transcript"
 )
 
@@ -26,19 +25,13 @@ type ListOptions struct {
 	Unreadable func(error) error
 	// Ignored is called with each file with the name of a session file that is none: a hidden file, such as the
 	// "._<id>.jsonl" of macOS, or one without a session record. It may be nil.
-	Ignored func(path string)
+	Ignored func(p state.Project, path string)
 }
 
-// noteHidden reports the hidden files of a directory that have the ending of a session file.
-func (o ListOptions) noteHidden(dir string) {
-	if o.Ignored == nil {
-		return
-	}
-	entries, _ := os.ReadDir(dir) // the listing reports the error
-	for _, e := range entries {
-		if filepath.Ext(e.Name()) == ".jsonl" && !isSessionName(e.Name()) {
-			o.Ignored(filepath.Join(dir, e.Name()))
-		}
+// ignore calls o.Ignored if it is set.
+func (o ListOptions) ignore(p state.Project, path string) {
+	if o.Ignored != nil {
+		o.Ignored(p, path)
 	}
 }
 

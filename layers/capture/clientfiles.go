@@ -3,47 +3,15 @@ package capture
 import (
 	"context"
 	"errors"
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
-	"time"
 
-	"github.com/memvcs/mem/layers/projects"
 	"github.com/memvcs/mem/layers/records"
-	"github.com/memvcs/mem/layers/revision"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/refs"
 )
-
-// A ClientFile is a session file of Claude Code.
-type ClientFile struct {
-	Path     string
-	Size     int64
-	Modified time.Time
-	Dir      bool         // a directory of the same name exists, for subagents and overflow files
-	cwd      string       // the working directory of a session nested in the project, "" for others
-	also     []ClientFile // further files of the session, in other directories
-}
-
-// ClientFiles returns the session files that Claude Code has for a project, by session ID: those of the project's
-// directories and of directories nested in them. Some may belong to other projects, see [DropForeign].
-func ClientFiles(ctx context.Context, db *state.DB, p state.Project, st *state.State,
-	o ListOptions) (map[string]ClientFile, error) {
-	files, _, err := ownFiles(ctx, db, p, st, o)
-	if err != nil {
-		return nil, err
-	}
-	if err := addNested(ctx, db, p, st, o, files); err != nil {
-		return nil, err
-	}
-	found := ReadFileCache(db, p.ID)
-	settle(ctx, db, st, files, found)
-	WriteFileCache(db, p.ID, found)
-	return files, nil
-}
 
 // settle decides which sessions the further files of a session in memory are: the session itself if a file continues it, and
 // another one, as [Add] captures it, if it has other turns.
@@ -68,104 +36,6 @@ func settle(ctx context.Context, db *state.DB, st *state.State, files map[string
 		f.also = same
 		files[id] = f
 	}
-}
-
-// ownFiles returns the session files of the project's directories, by session ID, and the names of the directories
-// next to them, by the directory they are in. The project's directories are those that this device knows and those
-// that sessions were captured from.
-func ownFiles(ctx context.Context, db *state.DB, p state.Project, st *state.State,
-	o ListOptions) (files map[string]ClientFile, subdirs map[string][]string, err error) {
-	files, subdirs = map[string]ClientFile{}, map[string][]string{}
-	if o.Claude == "" {
-		return files, subdirs, nil
-	}
-	paths, err := projects.Paths(ctx, db)
-	if err != nil {
-		return nil, nil, err
-	}
-	dirs := map[string]bool{}
-	for _, b := range paths {
-		if b.Project == p.ID {
-			dirs[ClientDir(b.Path)] = true
-		}
-	}
-	if here, _, err := projects.Locate(ctx, db, o.Dir); err == nil && here.ID == p.ID {
-		dirs[ClientDir(o.Dir)] = true
-	}
-	all := filepath.Join(o.Claude, "projects")
-	for _, s := range st.Sessions {
-		if last := s.Last(db.Refs.Device().ID); last != nil {
-			if dir, name := filepath.Split(filepath.Dir(last.Source)); filepath.Clean(dir) == all {
-				dirs[name] = true
-			}
-		}
-	}
-	for path := range readWritten(db).Resumed {
-		if dir, name := filepath.Split(filepath.Dir(path)); filepath.Clean(dir) == all && st.Session(Source{Path: path}.SessionID()) != nil {
-			dirs[name] = true // another checkout of the project, from which nothing was captured
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(dirs)) {
-		dir := filepath.Join(all, name)
-		found, err := readClientDir(dir, db.Refs.Device().ID, st, files)
-		o.noteHidden(dir)
-		if err == nil {
-			subdirs[dir] = found
-		}
-		if err == nil || errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err := o.NoteUnreadable(err); err != nil {
-			return nil, nil, err
-		}
-	}
-	return files, subdirs, nil
-}
-
-// DropForeign removes the files whose sessions are in another project: Claude Code uses one directory for several
-// working directories, for example a/b and a-b.
-func DropForeign(ctx context.Context, db *state.DB, p state.Project, files map[string]ClientFile) error {
-	if len(files) == 0 {
-		return nil
-	}
-	return revision.Scoped(ctx, db, state.Scope{Project: p}, func(other state.Project, st *state.State) bool {
-		if other.ID != p.ID {
-			maps.DeleteFunc(files, func(id string, _ ClientFile) bool { return st.Session(id) != nil })
-		}
-		return len(files) == 0
-	})
-}
-
-// readClientDir adds the session files of a directory to files and returns the names of its subdirectories. st may be nil;
-// see [addTo].
-func readClientDir(dir, device string, st *state.State, files map[string]ClientFile) (subdirs []string, err error) {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return nil, err
-	}
-	dirs := map[string]bool{}
-	for _, e := range entries {
-		if e.IsDir() {
-			dirs[e.Name()] = true
-			subdirs = append(subdirs, e.Name())
-		}
-	}
-	for _, e := range entries {
-		name, ok := strings.CutSuffix(e.Name(), ".jsonl")
-		if !ok || !isSessionName(e.Name()) || !e.Type().IsRegular() {
-			continue
-		}
-		fi, err := e.Info()
-		if errors.Is(err, fs.ErrNotExist) || err == nil && fi.Size() == 0 {
-			continue // deleted meanwhile, or empty
-		}
-		if err != nil {
-			return nil, err
-		}
-		path := filepath.Join(dir, e.Name())
-		addTo(files, device, st, ClientFile{Path: path, Size: fi.Size(), Modified: fi.ModTime(), Dir: dirs[name]})
-	}
-	return subdirs, nil
 }
 
 // addTo adds a session file by the ID of its session. Of two files with one ID, the one that a device captured the session in st

@@ -1,10 +1,8 @@
 package capture_test
 
 import (
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"testing"
 	"time"
 
@@ -75,21 +73,6 @@ func TestChangedCompanions(t *testing.T) {
 	}
 }
 
-// TestDropForeign leaves the files of the project and of no project.
-func TestDropForeign(t *testing.T) {
-	t.Parallel()
-	m := layerstest.NewMemory(t, layerstest.TestOptions())
-	p := layerstest.Add(t, m, layerstest.Session(t, "a1", "/home/dev/shop", 1))[0].Project
-	layerstest.Add(t, m, layerstest.Session(t, "b1", "/home/dev/blog", 1))
-	files := map[string]capture.ClientFile{"a1": {}, "b1": {}, "new": {}}
-	if err := capture.DropForeign(t.Context(), m.DB, p, files); err != nil {
-		t.Fatal(err)
-	}
-	if got := slices.Sorted(maps.Keys(files)); !slices.Equal(got, []string{"a1", "new"}) {
-		t.Errorf("left are %v", got)
-	}
-}
-
 // TestTitles reads the title of a file once for each size and time, and forgets a file that is gone.
 func TestTitles(t *testing.T) {
 	t.Parallel()
@@ -120,23 +103,6 @@ func TestTitles(t *testing.T) {
 		kept := capture.ReadFileCache(m.DB, p)
 		if kept.Prune(map[string]capture.ClientFile{"a1": {Path: name}}); len(kept.Titles) != left {
 			t.Errorf("Prune to %q leaves %d titles, want %d", name, len(kept.Titles), left)
-		}
-	}
-}
-
-// TestSessionLookup knows the sessions of each project, and nothing of a project that is none.
-func TestSessionLookup(t *testing.T) {
-	t.Parallel()
-	m := layerstest.NewMemory(t, layerstest.TestOptions())
-	p := layerstest.Add(t, m, layerstest.Session(t, "a1", "/home/dev/shop", 1))[0].Project.ID
-	other := layerstest.Add(t, m, layerstest.Session(t, "b1", "/home/dev/blog", 1))[0].Project.ID
-	has := capture.SessionLookup(t.Context(), m.DB)
-	for _, c := range []struct {
-		project, session string
-		want             bool
-	}{{string(p), "a1", true}, {string(p), "b1", false}, {string(other), "b1", true}, {"no project", "a1", false}, {string(p), "a1", true}} {
-		if got := has(c.project, c.session); got != c.want {
-			t.Errorf("the project %s has the session %s: %v, want %v", c.project, c.session, got, c.want)
 		}
 	}
 }

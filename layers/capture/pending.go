@@ -3,18 +3,12 @@ package capture
 import (
 	"cmp"
 	"context"
-	"errors"
-	"io/fs"
-	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/trust"
-	"github.com/memvcs/mem/refs/lane"
 )
 
 // A PendingFile is a session file that is new or has changed since it was captured.
@@ -34,15 +28,23 @@ func Pending(ctx context.Context, db *state.DB, p state.Project, o ListOptions) 
 	if err != nil {
 		return nil, err
 	}
-	files, subdirs, err := ownFiles(ctx, db, p, st, o)
+	files, parents, err := filesOf(ctx, db, p, st, o)
 	if err != nil {
 		return nil, err
 	}
-	if err := addSubagents(db.Refs.Device().ID, st, files, subdirs, o.SessionDir); err != nil {
-		return nil, err
-	}
-	if err := addNested(ctx, db, p, st, o, files); err != nil {
-		return nil, err
+	for _, path := range parents {
+		subagents, err := Subagents(path)
+		if err != nil {
+			if err := o.NoteUnreadable(err); err != nil {
+				return nil, err
+			}
+		}
+		for _, src := range subagents {
+			id := fileID(st, src.Path)
+			if f := (ClientFile{Path: src.Path}); files[id].Path == "" && f.stat() {
+				files[id] = f
+			}
+		}
 	}
 	found := ReadFileCache(db, p.ID)
 	settle(ctx, db, st, files, found)
@@ -73,58 +75,4 @@ func Pending(ctx context.Context, db *state.DB, p state.Project, o ListOptions) 
 		return cmp.Or(b.Modified.Compare(a.Modified), strings.Compare(a.Path, b.Path))
 	})
 	return out, nil
-}
-
-// addSubagents adds the sessions in sessionDir, and the subagents of all files. subdirs has the names of the
-// directories in each directory that was read before.
-func addSubagents(device string, st *state.State, files map[string]ClientFile, subdirs map[string][]string, sessionDir string) error {
-	if _, read := subdirs[sessionDir]; !read && sessionDir != "" {
-		found := map[string]ClientFile{}
-		names, err := readClientDir(sessionDir, device, st, found)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-		subdirs[sessionDir] = names
-		maps.Copy(found, files)
-		maps.Copy(files, found)
-	}
-	for _, dir := range slices.Sorted(maps.Keys(subdirs)) {
-		for _, name := range subdirs[dir] {
-			subagents, err := Subagents(filepath.Join(dir, name+".jsonl"))
-			if err != nil {
-				return err
-			}
-			for _, src := range subagents {
-				addFile(files, device, st, src.Path, false)
-			}
-		}
-	}
-	return nil
-}
-
-// addFile adds a session file unless it is empty or does not exist. hasDir is the field Dir of the file.
-func addFile(files map[string]ClientFile, device string, st *state.State, path string, hasDir bool) {
-	_, subagent := SubagentOf(path)
-	if was, ok := files[fileID(st, path)]; ok && (subagent || was.Path == path) {
-		return
-	}
-	if fi, err := os.Lstat(path); err == nil && fi.Mode().IsRegular() && fi.Size() > 0 {
-		addTo(files, device, st, ClientFile{Path: path, Size: fi.Size(), Modified: fi.ModTime(), Dir: hasDir})
-	}
-}
-
-// SessionLookup returns a function that reports whether a project contains a session. It reads each project once. The
-// function is not safe for concurrent use.
-func SessionLookup(ctx context.Context, db *state.DB) func(project, session string) bool {
-	states := map[string]*state.State{}
-	return func(project, session string) bool {
-		st, ok := states[project]
-		if !ok {
-			if p, err := lane.ParseProject(project); err == nil {
-				st, _ = trust.Outline(ctx, db, p) // on an error the file is captured again
-			}
-			states[project] = st
-		}
-		return st != nil && st.Session(session) != nil
-	}
 }

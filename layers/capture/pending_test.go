@@ -42,7 +42,7 @@ func TestPending(t *testing.T) {
 	layerstest.Write(t, filepath.Join(other, "other.jsonl"), in("/home/dev/other", line(10, "ten")))
 
 	var ignored []string
-	o := capture.ListOptions{Claude: claude, Dir: "/elsewhere", Ignored: func(path string) { ignored = append(ignored, filepath.Base(path)) }}
+	o := capture.ListOptions{Claude: claude, Dir: "/elsewhere", Ignored: func(_ state.Project, path string) { ignored = append(ignored, filepath.Base(path)) }}
 	list, err := capture.Pending(t.Context(), m.DB, state.Project{ID: p.ID, Name: p.Name, Identity: p.Identity}, o)
 	if err != nil {
 		t.Fatal(err)
@@ -64,7 +64,7 @@ func TestPending(t *testing.T) {
 	var names []string
 	all, err := capture.Untracked(t.Context(), m.DB, o)
 	for _, f := range all {
-		names = append(names, f.ID+" of "+f.Project.Name)
+		names = append(names, strings.TrimSuffix(filepath.Base(f.Path), ".jsonl")+" of "+f.Project.Name)
 	}
 	slices.Sort(names)
 	if want := []string{"below of shop", "foreign of shop-old", "new of shop", "other of other"}; err != nil || !slices.Equal(names, want) {

@@ -6,7 +6,6 @@ package sessions
 import (
 	"cmp"
 	"context"
-	"maps"
 	"slices"
 	"time"
 
@@ -16,6 +15,7 @@ import (
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/refs"
 )
 
 // Ended returns the time for the order of the list; see [records.Point.Ended].
@@ -58,8 +58,8 @@ type Item struct {
 	Session  *state.Session
 }
 
-// List returns the sessions of a project, in memory or only in Claude Code's files, the newest first.
-// It reads no transcript in memory and at most the start of untracked files.
+// List returns the sessions of a project in memory, the newest first, with the state of Claude Code's files of them. A further file of a
+// session, in another directory, that has other turns is listed as untracked. It reads no transcript in memory.
 func List(ctx context.Context, db *state.DB, p state.Project, o capture.ListOptions) ([]Item, *state.State, error) {
 	st, err := trust.Outline(ctx, db, p.ID)
 	if err != nil {
@@ -96,27 +96,33 @@ func List(ctx context.Context, db *state.DB, p state.Project, o capture.ListOpti
 		}
 		items = append(items, it)
 	}
-	maps.DeleteFunc(files, func(id string, _ capture.ClientFile) bool { return st.Session(id) != nil })
-	if err := capture.DropForeign(ctx, db, p, files); err != nil {
-		return nil, nil, err
-	}
-	for id, f := range files {
-		if st.Purged.Session(id, db.Refs.Device().ID) && !o.Forgotten {
-			continue
-		}
-		if capture.NoSession(f.Path) {
-			if o.Ignored != nil {
-				o.Ignored(f.Path)
-			}
-			continue
-		}
-		if _, ok := capture.SubagentOf(f.Path); !ok && !capture.IsFork(ctx, db, st, id, f, found) { // listed with its session
+	for id, f := range files { // others are not in memory: see ListUntracked
+		if other := (capture.Source{Path: f.Path}).SessionID() != id; other && st.Session(id) == nil &&
+			(o.Forgotten || !st.Purged.Session(id, db.Refs.Device().ID)) {
 			items = append(items, untracked(id, f, found))
 		}
 	}
 	capture.WriteFileCache(db, p.ID, found)
-	slices.SortFunc(items, func(a, b Item) int { return cmp.Or(b.Ended().Compare(a.Ended()), cmp.Compare(a.ID, b.ID)) })
+	slices.SortFunc(items, newestFirst)
 	return items, st, nil
+}
+
+func newestFirst(a, b Item) int { return cmp.Or(b.Ended().Compare(a.Ended()), cmp.Compare(a.ID, b.ID)) }
+
+// ListAll returns the sessions of a project like [List], with those that are only in Claude Code's files.
+func ListAll(ctx context.Context, db *state.DB, p state.Project, o capture.ListOptions) ([]Item, *state.State, error) {
+	items, st, err := List(ctx, db, p, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	more, of, err := ListUntracked(ctx, db, o)
+	for i, it := range more {
+		if of[i].ID == p.ID {
+			items = append(items, it)
+		}
+	}
+	slices.SortFunc(items, newestFirst)
+	return items, st, err
 }
 
 // versionsOf returns the listed versions by session.
@@ -169,17 +175,22 @@ func ListUntracked(ctx context.Context, db *state.DB, o capture.ListOptions) (it
 	if err != nil {
 		return nil, nil, err
 	}
-	caches := map[string]*capture.FileCache{} // by project
-	for _, u := range list {
-		if capture.NoSession(u.File.Path) {
-			continue // listed with its project
+	caches := map[refs.Project]*capture.FileCache{}
+	for _, f := range list {
+		p := f.Project
+		if capture.NoSession(f.Path) {
+			if o.Ignored != nil {
+				o.Ignored(p, f.Path)
+			}
+			continue
 		}
-		found := caches[string(u.Project.ID)]
-		if found == nil {
-			found = capture.ReadFileCache(db, u.Project.ID)
-			caches[string(u.Project.ID)] = found
+		if caches[p.ID] == nil {
+			caches[p.ID] = capture.ReadFileCache(db, p.ID)
 		}
-		items, of = append(items, untracked(u.ID, u.File, found)), append(of, u.Project)
+		items, of = append(items, untracked(capture.Source{Path: f.Path}.SessionID(), f, caches[p.ID])), append(of, p)
+	}
+	for p, found := range caches {
+		capture.WriteFileCache(db, p, found)
 	}
 	return items, of, nil
 }

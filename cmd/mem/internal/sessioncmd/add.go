@@ -177,7 +177,7 @@ func clientItems(ctx context.Context, e *app.Env, m *layers.Memory, p state.Proj
 	if err != nil {
 		return nil, err
 	}
-	items, _, err := sessions.List(ctx, m.DB, p, capture.ListOptions{Claude: claude, Dir: e.Dir, Removed: true, Forgotten: true})
+	items, _, err := sessions.ListAll(ctx, m.DB, p, capture.ListOptions{Claude: claude, Dir: e.Dir, Removed: true, Forgotten: true})
 	return items, unreadableClient(err)
 }
 

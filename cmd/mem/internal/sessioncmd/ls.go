@@ -182,46 +182,21 @@ func list(ctx context.Context, run app.Run, o capture.ListOptions) (all, elsewhe
 	if all, err = listKnown(ctx, run, o); err != nil {
 		return nil, nil, err
 	}
-	if elsewhere, err = otherUntracked(ctx, run, o, all); err != nil {
-		return nil, nil, err
-	}
-	here, elsewhere := splitElsewhere(run.Env, run.Scope, elsewhere)
-	if all = append(all, here...); len(here) > 0 || run.Opt.AllProjects {
-		slices.SortStableFunc(all, func(a, b Listed) int { return b.Ended().Compare(a.Ended()) })
-	}
-	return all, elsewhere, nil
-}
-
-// otherUntracked returns the untracked sessions of every project that are not in all.
-func otherUntracked(ctx context.Context, run app.Run, o capture.ListOptions, all []Listed) ([]Listed, error) {
 	o.Unreadable = func(error) error { return nil } // listing the project warns already
+	o.Dir = run.Dir
 	items, of, err := sessions.ListUntracked(ctx, run.DB, o)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	known := map[string]bool{}
-	for _, it := range all {
-		known[it.ID] = true
-	}
-	var out []Listed
 	for i, it := range items {
-		if !known[it.ID] {
-			out = append(out, Listed{Item: it, project: of[i]})
+		if listed := (Listed{Item: it, project: of[i]}); run.Opt.AllProjects || of[i].ID == run.Project.ID {
+			all = append(all, listed)
+		} else {
+			elsewhere = append(elsewhere, listed)
 		}
 	}
-	return out, nil
-}
-
-// splitElsewhere separates untracked sessions in the scope of the list from those of other projects.
-func splitElsewhere(e *app.Env, sc state.Scope, items []Listed) (here, elsewhere []Listed) {
-	for _, it := range items {
-		if e.Opt.AllProjects || it.project.ID == sc.Project.ID {
-			here = append(here, it)
-			continue
-		}
-		elsewhere = append(elsewhere, it)
-	}
-	return here, elsewhere
+	slices.SortStableFunc(all, func(a, b Listed) int { return b.Ended().Compare(a.Ended()) })
+	return all, elsewhere, nil
 }
 
 // elsewhereText returns the number of untracked sessions and of their projects.
@@ -245,7 +220,6 @@ func listKnown(ctx context.Context, run app.Run, o capture.ListOptions) ([]Liste
 		return nil, err
 	}
 	var all []Listed
-	files := map[string]bool{} // untracked; several projects may share a directory
 	left := int64(capture.CountAtOnce)
 	for _, p := range projects {
 		left = capture.CountMissing(ctx, run.DB, p.ID, left)
@@ -261,10 +235,6 @@ func listKnown(ctx context.Context, run app.Run, o capture.ListOptions) ([]Liste
 			newest = recent[0].ID
 		}
 		for _, it := range items {
-			if it.Status == sessions.Untracked && files[it.Path] {
-				continue
-			}
-			files[it.Path] = it.Status == sessions.Untracked
 			listed := Listed{Item: it, project: p, newest: it.ID == newest}
 			if it.Session != nil && it.Session.File != "" {
 				if listed.on, err = trust.DeviceName(ctx, run.DB, it.Session.Device()); err != nil {
@@ -273,9 +243,6 @@ func listKnown(ctx context.Context, run app.Run, o capture.ListOptions) ([]Liste
 			}
 			all = append(all, listed)
 		}
-	}
-	if len(projects) > 1 {
-		slices.SortStableFunc(all, func(a, b Listed) int { return b.Ended().Compare(a.Ended()) })
 	}
 	return all, nil
 }

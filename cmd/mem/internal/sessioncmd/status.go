@@ -119,7 +119,11 @@ func runStatus(ctx context.Context, e *app.Env, o statusOptions) error {
 // SessionsReport returns the part of mem status about sessions.
 func SessionsReport(ctx context.Context, run app.Run) (StatusReport, error) {
 	r := StatusReport{project: run.Project}
-	items, elsewhere, err := list(ctx, run, capture.ListOptions{Ignored: func(path string) { r.Ignored = append(r.Ignored, path) }})
+	items, elsewhere, err := list(ctx, run, capture.ListOptions{Ignored: func(p state.Project, path string) {
+		if run.Opt.AllProjects || p.ID == run.Project.ID {
+			r.Ignored = append(r.Ignored, path)
+		}
+	}})
 	if err != nil {
 		return r, err
 	}

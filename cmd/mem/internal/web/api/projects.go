@@ -92,7 +92,7 @@ func (s *API) List(ctx context.Context, p state.Project, o capture.ListOptions) 
 	if p.ID == s.Scope.Project.ID {
 		o.Dir = s.Dir
 	}
-	return sessions.List(ctx, s.Memory.DB, p, o)
+	return sessions.ListAll(ctx, s.Memory.DB, p, o)
 }
 
 func (s *API) apiSessions(c *call, p state.Project) (reply, error) {
