@@ -85,26 +85,26 @@ func endItem(xs []exchange.Exchange) (Item, bool) {
 	}
 	if len(e.Changed) > 0 {
 		const most = 4
-		var names []string
-		for _, f := range e.Changed[max(0, len(e.Changed)-most):] {
-			names = append(names, shortest(f.Path, e.Changed))
-		}
-		text := "changed, and no commit seen: "
+		files, text := e.Uncommitted(), "changed, and no commit seen: "
 		switch {
-		case !e.Uncommitted(): // somebody says so, or it may be: nothing is known of these files
-			text = "last changed: "
+		case len(files) == 0: // somebody says so, or it may be: nothing is known of these files
+			files, text = e.Changed, "last changed: "
 		case e.Commits > 0:
 			text = "changed after the commit: "
 		}
+		var names []string
+		for _, f := range files[max(0, len(files)-most):] {
+			names = append(names, shortest(f.Path, files))
+		}
 		text += strings.Join(names, ", ")
-		if more := len(e.Changed) - most; more > 0 {
+		if more := len(files) - most; more > 0 {
 			text += fmt.Sprintf(" and %d more", more)
 		}
-		parts = append(parts, text+at(e.Edited()))
+		parts = append(parts, text+at(exchange.Edited(files)))
 	}
 	if e.Check.N >= edited && e.Check.N > 0 { // an earlier one says nothing about the end
 		text := "last check: " + oneLine(shortCommand(e.Check.Cmd), 80) + " " + ending(e.Check) + at(e.Check.N)
-		if e.Edited() > e.Check.N {
+		if exchange.Edited(e.Changed) > e.Check.N {
 			text += ", before the last change"
 		}
 		parts = append(parts, text)

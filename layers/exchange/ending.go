@@ -23,7 +23,7 @@ type Ending struct {
 	// another session, or in another window. Pushed is also true if a command pushes and its exit status does not prove
 	// that it did. Nothing is proven then, either way.
 	Committed, Pushed bool
-	Told              int // the last message that says that it was committed, or that may have committed it
+	Told              int // the last message that says that it was committed, pushed or merged, or that may have committed it
 
 	Waiting bool // the last request has no answer
 	Asked   Said // the question to the user that the session ends with
@@ -57,13 +57,18 @@ func EndingOf(xs []Exchange) Ending {
 				if tells(s.Text, committed()) {
 					e.Committed, e.Told = true, max(e.Told, s.N)
 				}
-				e.Pushed = e.Pushed || tells(s.Text, pushed())
+				if tells(s.Text, pushed()) {
+					e.Pushed, e.Told = true, max(e.Told, s.N)
+				}
+				if tells(s.Text, merged()) {
+					e.Told = max(e.Told, s.N)
+				}
 			}
 		}
 	}
 	for i := range xs {
 		x := xs[i]
-		x.Edits = slices.DeleteFunc(slices.Clone(x.Edits), func(d Edit) bool { return d.N <= e.Commit.N || strings.HasPrefix(d.File, "/") })
+		x.Edits = slices.DeleteFunc(slices.Clone(x.Edits), func(d Edit) bool { return d.N <= e.Commit.N || Outside(d.File) })
 		for _, f := range x.Files() {
 			k := slices.IndexFunc(e.Changed, func(o File) bool { return o.Path == f.Path })
 			if k < 0 {
@@ -179,6 +184,7 @@ func checkOf(line string) string {
 var (
 	committed = pattern(`(?i)\b(already|been|was|were|are|is|I('ve)?|it's|now|all|and) (all |just |already )?committed\b|^\W*committed\b|\bcommit (has )?(succeeded|landed|went through)\b`)
 	pushed    = pattern(`(?i)\b(already|been|was|were|are|is|I('ve)?|it's|now|all|and) (all |just |already )?pushed\b|^\W*pushed\b`)
+	merged    = pattern(`(?i)\b(already|been|was|were|are|is|I('ve)?|it's|now|all|and) (all |just |already )?(squash[- ])?merged (to|into|in)\b|^\W*merged\b`)
 	commits   = pattern(`\bgit\b[^\n;&|]*\scommit\b`)
 	pushes    = pattern(`\bgit\b[^\n;&|]*\spush\b|\bgh pr create\b|\bgt (submit|ss)\b`)
 	announced = pattern(`(?i)(^|[.!?:] )\W*(now |first,? |next,? |then |ok(ay)?[.,] )?let me (check|look|see|find|read|search|explore|run|try|verify|trace|fix|update|add|start|begin|first|also|now|get|examine|investigate|understand|review|test|create|write|implement)\b[^.?!]*[.:…]?$`)
@@ -202,16 +208,27 @@ func tells(text string, done *regexp.Regexp) bool {
 	return false
 }
 
-// Uncommitted reports whether files were changed, and after the first of these changes no commit was seen, nobody says
-// that there was one, and no command ran that may have made one.
-func (e Ending) Uncommitted() bool {
-	return len(e.Changed) > 0 && !slices.ContainsFunc(e.Changed, func(f File) bool { return f.First < e.Told })
+// Uncommitted returns the changed files with a change after which no commit was seen, nobody says that there was one, and
+// no command ran that may have made one.
+func (e Ending) Uncommitted() (out []File) {
+	for _, f := range e.Changed {
+		if f.Last > e.Told {
+			out = append(out, f)
+		}
+	}
+	return out
 }
 
-// Edited returns the last message in which a changed file was edited, or 0.
-func (e Ending) Edited() int {
-	n := 0
-	for _, f := range e.Changed {
+// Outside reports whether a path, as L1 has it, is not below the root of its session.
+func Outside(p string) bool {
+	p = strings.ReplaceAll(p, `\`, "/")
+	return strings.HasPrefix(p, "/") || strings.HasPrefix(p, "../") || p == ".." || strings.HasPrefix(p, "~") ||
+		len(p) > 2 && p[1:3] == ":/"
+}
+
+// Edited returns the last message in which one of the files was edited, or 0.
+func Edited(files []File) (n int) {
+	for _, f := range files {
 		n = max(n, f.Last)
 	}
 	return n

@@ -80,7 +80,7 @@ func TestUncommitted(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := !exchange.EndingOf(xs).Uncommitted(); got != want {
+		if got := len(exchange.EndingOf(xs).Uncommitted()) == 0; got != want {
 			t.Errorf("%s: may be committed %t, want %t", line, got, want)
 		}
 	}

@@ -226,7 +226,6 @@ var (
 	doubtful = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?i)\b(not|isn't|aren't|don't|doesn't|fail\w*|still|except|but|should|once|until|if|when|will|would|make sure|verify|ensure|unrelated|remaining|broken|expected to|so that|to see|could|let me)\b|n't\b|\?`)
 	})
-	sent       = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)\b(merged|pushed)\b`) })
 	namesTests = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)\b(tests?|suites?|specs?)\b`) })
 	fixing     = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?i)\b(pass|passes|passed|passing|fixed|green|resolved|removed|renamed|deleted)\b`)

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/memvcs/mem/layers/brief"
+	"github.com/memvcs/mem/layers/exchange"
 	"github.com/memvcs/mem/layers/refine"
 	"github.com/memvcs/mem/layers/shell"
 )
@@ -20,7 +21,7 @@ func placed(e refine.Entry) (list []shell.Command, verdicts []shell.Verdict) {
 	if strings.Contains(dir, "worktree") { // of another branch
 		dir = ""
 	}
-	if dir != "" && brief.SafeFile(dir+"/x") == "" || outside(dir) {
+	if dir != "" && brief.SafeFile(dir+"/x") == "" || exchange.Outside(dir) {
 		return nil, nil
 	}
 	for i, c := range all {
@@ -31,11 +32,6 @@ func placed(e refine.Entry) (list []shell.Command, verdicts []shell.Verdict) {
 		list, verdicts = append(list, c), append(verdicts, ends[i])
 	}
 	return list, verdicts
-}
-
-// outside reports whether a path is not below the root of a session.
-func outside(p string) bool {
-	return strings.HasPrefix(p, "/") || strings.HasPrefix(p, "../") || p == ".." || strings.HasPrefix(p, "~")
 }
 
 // branch returns the name of a branch. Of one that may hold a sentence it is a pattern of git for it: its directories, the

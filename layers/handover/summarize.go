@@ -60,27 +60,14 @@ func Summarize(entries iter.Seq2[refine.Entry, error], echo func(n int) bool, ma
 	}
 	end := exchange.EndingOf(xs)
 	s.d.Committed = end.Commit.N
-	if end.Uncommitted() && !saidSent(xs, end.Edited()) {
+	for _, f := range end.Uncommitted() {
 		s.d.Uncommitted = "no commit seen"
 		if end.Commits > 0 {
 			s.d.Uncommitted = "changed after the commit"
 		}
-		for _, f := range end.Changed {
-			s.d.Changed = append(s.d.Changed, f.Last)
-		}
+		s.d.Changed = append(s.d.Changed, f.Last)
 	}
 	return s.finish(), nil
-}
-
-// saidSent reports whether the model says after a message that the work was merged or pushed: then somebody committed it.
-func saidSent(xs []exchange.Exchange, after int) bool {
-	return slices.ContainsFunc(xs, func(x exchange.Exchange) bool {
-		return slices.ContainsFunc(x.Texts, func(t exchange.Said) bool {
-			return t.N > after && slices.ContainsFunc(sentences(t.Text), func(s string) bool {
-				return sent().MatchString(s) && !doubtful().MatchString(s)
-			})
-		})
-	})
 }
 
 // A summary builds a digest.
@@ -365,9 +352,8 @@ func withoutLine(target string) string {
 // touch records that a file was read or edited.
 func (s *summary) touch(e refine.Entry, p string, read, edited bool) {
 	p = brief.SafeFile(slashed(p))
-	if p == "" || !read && !edited || strings.HasPrefix(p, "/") || strings.HasPrefix(p, "../") ||
-		strings.HasPrefix(p, "~") {
-		return // outside the project
+	if p == "" || !read && !edited || exchange.Outside(p) {
+		return
 	}
 	i, known := s.files[p]
 	if !known {
