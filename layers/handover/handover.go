@@ -17,7 +17,7 @@ import (
 )
 
 // Version changes when the digest of the same session changes.
-const Version = 28
+const Version = 29
 
 // A Digest summarises one session.
 type Digest struct {

@@ -460,13 +460,21 @@ func before(digests []Digest, last int) (out []brief.Item) {
 		if name := branch(d.Branch); name != "" && d.Branch != now && when != "" {
 			when = strings.TrimSuffix(when, ": ") + " [branch " + name + "]: "
 		}
-		text, end := when+about.verb()+" "+about.request(showEarlier), ending(d, last, showBefore)
+		text, end := about.verb()+" "+about.request(showEarlier), ending(d, last, showBefore)
 		if plan.Plan != "" && plan.Asked.N != about.Asked.N {
-			text = when + "asked " + plan.request(showEarlier) + "; " + about.then(showEarlier)
+			text = "asked " + plan.request(showEarlier) + "; " + about.then(showEarlier)
+		}
+		for _, w := range slices.Backward(chosen(d, 2)) {
+			if w.N < about.Asked.N {
+				text = w.text(showLittle) + "; " + text
+			}
 		}
 		for _, w := range chosen(d, 2) {
-			text += "; " + w.text(showLittle)
+			if w.N > about.Asked.N {
+				text += "; " + w.text(showLittle)
+			}
 		}
+		text = when + text
 		switch {
 		case last.Stopped > 0: // it is among what is open
 			text += "; a later request was interrupted by the user"
@@ -691,55 +699,39 @@ func commandsOf(list []Failure) (out []string) {
 // leastEdited is the number of edited files below which files that were only read are listed, too.
 const leastEdited = 4
 
-// workingSet lists the files that rank first, grouped by session, each with its last edit and what it changed. Of the
-// other files of a session it tells the number, also of those that stand with another session.
+// workingSet lists the files that rank first, grouped by session, the newest first, each group with its day and its last
+// touch. Of the other files of a session it tells the number, also of those that stand with another session.
 func workingSet(digests []Digest) (out []brief.Item) {
-	ranked, edited := Files(digests), 0
-	for _, r := range ranked {
-		if r.Edits > 0 {
-			edited++
-		}
+	ranked := Files(digests)
+	edited := slices.DeleteFunc(slices.Clone(ranked), func(r Ranked) bool { return r.Edits == 0 })
+	if len(edited) >= leastEdited {
+		ranked = edited
 	}
-	type group struct {
-		session string
-		edited  bool
-	}
-	at, newest := map[group]int{}, map[group]int{} // newest is the message of the last touch
-	room := maxSet
-	for _, r := range ranked {
-		g := group{r.Session, r.Edits > 0}
-		i, known := at[g]
-		switch {
-		case r.Edits == 0 && edited >= leastEdited, room == 0:
-			continue
-		}
-		room--
-		if !known {
-			i = len(out)
-			at[g] = i
-			out = append(out, brief.Item{Trust: brief.Assistant, Time: r.Time, Named: true,
-				Verbatim: true, Short: true,
-				Text: map[bool]string{true: "edited: ", false: "read: "}[r.Edits > 0]})
-		} else {
-			out[i].Text += ", "
-		}
-		out[i].Text += r.Path
-		if r.N > newest[g] {
-			newest[g], out[i].Source = r.N, citing(r.Session, r.N)
-		}
-		out[i].Keys = append(out[i].Keys, r.Path)
-		out[i].Why += fmt.Sprintf("%s: %s, %s, %s; ", r.Path, times(r.Edits, "edit"), times(r.Reads, "read"),
-			times(r.Sessions, "session"))
-	}
-	for g, i := range at {
-		more := -len(out[i].Keys)
-		for _, f := range digests[slices.IndexFunc(digests, func(d Digest) bool { return d.Session == g.session })].Files {
-			if f.Edits > 0 == g.edited {
-				more++
+	ranked = ranked[:min(maxSet, len(ranked))]
+	for _, d := range digests {
+		for _, verb := range []string{"edited", "read"} {
+			it, last := brief.Item{Trust: brief.Assistant, Time: d.Last, Named: true, Verbatim: true, Short: true}, 0
+			for _, r := range ranked {
+				if r.Session != d.Session || r.Edits > 0 != (verb == "edited") {
+					continue
+				}
+				it.Keys, last = append(it.Keys, r.Path), max(last, r.N)
+				it.Why += fmt.Sprintf("%s: %s, %s, %s; ", r.Path, times(r.Edits, "edit"), times(r.Reads, "read"), times(r.Sessions, "session"))
 			}
-		}
-		if more > 0 {
-			out[i].Text += fmt.Sprintf(" and %d more", more)
+			if len(it.Keys) == 0 {
+				continue
+			}
+			more := -len(it.Keys)
+			for _, f := range d.Files {
+				if f.Edits > 0 == (verb == "edited") {
+					more++
+				}
+			}
+			it.Source = citing(d.Session, last)
+			if it.Text = day(d) + verb + " " + strings.Join(it.Keys, ", "); more > 0 {
+				it.Text += fmt.Sprintf(" and %d more", more)
+			}
+			out = append(out, it)
 		}
 	}
 	return out
@@ -806,7 +798,7 @@ func commandItems(digests []Digest) (out []brief.Item) {
 	}
 	all = slices.DeleteFunc(all, func(r Run) bool {
 		return prepares(r.Name+" "+r.Args) || r.Part != "" && r.End != Broke && whole[r.Name] ||
-			r.End == Unknown && r.Task == "" && (!shell.IsTester(r.Name) || strings.HasSuffix(r.Name, " install"))
+			r.End == Unknown && r.Task == "" && !shell.IsTester(r.Name)
 	})
 	slices.SortStableFunc(all, func(a, b Run) int { return unseen(a) - unseen(b) })
 	for _, r := range all[:min(maxRun, len(all))] {
@@ -825,7 +817,7 @@ func commandItems(digests []Digest) (out []brief.Item) {
 
 // prepares reports whether a command prepares or looks at something and checks nothing.
 func prepares(line string) bool {
-	return preparing().MatchString(line) && (!shell.IsTester(line) || strings.Contains(line, " deps."))
+	return preparing().MatchString(line) && !shell.IsTester(line)
 }
 
 var preparing = sync.OnceValue(func() *regexp.Regexp {

@@ -220,7 +220,8 @@ func TestLasting(t *testing.T) {
 		"never log the price":                    "never log the price",
 		"when you add a rule, always add a test": "when you add a rule, always add a test",
 		"from now on, no mocks":                  "from now on, no mocks",
-		"ok, call it steps. read the old name, but always write the new one, and use \"steps\" in the manual": "read the old name, but always write the new one, and use \"steps\" in the manual",
+		"ok, call it steps. read the old name, but always write the new one, and use \"steps\" in the manual": "",
+		"yes, write it down, but make sure that claude asks before it pushes":                                 "yes, write it down, but make sure that claude asks before it pushes",
 		"In future, ask before a push":                                                        "In future, ask before a push",
 		"whenever you rename one, look into the manual":                                       "whenever you rename one, look into the manual",
 		"they need not exist in the future state":                                             "",
@@ -408,7 +409,7 @@ func TestMoreFiles(t *testing.T) {
 		t.Errorf("of two sessions: %+v", got)
 	}
 	got := workingSet([]Digest{d})
-	if len(got) != 1 || !strings.HasPrefix(got[0].Text, "edited: f14.go, ") || !strings.HasSuffix(got[0].Text, ", f03.go and 3 more") || got[0].Source != "s#15" {
+	if len(got) != 1 || !strings.HasPrefix(got[0].Text, "edited f14.go, ") || !strings.HasSuffix(got[0].Text, ", f03.go and 3 more") || got[0].Source != "s#15" {
 		t.Errorf("%+v", got)
 	}
 }

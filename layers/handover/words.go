@@ -89,43 +89,21 @@ func denies(text string, asked bool) bool {
 	return len(own) <= maxCorrection && (wrong().MatchString(own) || !asked && refusal().MatchString(own) && !accepted().MatchString(own)) || failed().MatchString(text)
 }
 
-// workVerbs are verbs of what is to be done.
-const workVerbs = `use|run|do|add|put|keep|write|commit|push|ask|check|prefer|make|call|return|include|start|test|touch|edit|change|create|delete|` +
-	`remove|be|have|go|show|log|say|tell`
-
 // rule matches words that say how something is to be done.
 var rule = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)\b(never|always (` + workVerbs + `)|instead of|rather than|from now on|make sure|don'?t (use|add|write|create|commit)|i('d| would) prefer|should (not|never|always|only|just))\b`)
+	return regexp.MustCompile(`(?i)\b(never|always (use|run|do|add|put|keep|write|commit|push|ask|check|call|test)|instead of|rather than|from now on|make sure|don'?t (use|add|write|create|commit)|i('d| would) prefer|should (not|never|always|only|just))\b`)
 })
 
-// forCases matches a sentence that says that it holds for more than one case, and oneCase one that reports or doubts.
-var (
-	forCases = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)\b(always (` + workVerbs + `)\b|never \w|from (now|here) on\b|going forward\b|henceforth\b|whenever\b|` +
-			`(every|each) ?time\b)|(^|[,;] ?)in (the )?future\b|\bin (the )?future\W*$`)
-	})
-	oneCase = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)(n['’]?t|\bnot|\bhas|\bhave|\bhad) (always|never)\b|\bnever (mind|been|had|has|was|were|is|are|did|does|got|gets|seen|saw|works?|happens?|again|\w+ed)\b|\bthis time\b|^\W*(why|what|how)\b`)
-	})
-)
-
-// lastingIn returns the sentences of a message that say how to work in more than the case at hand, "" if none does. What was
-// to be done at once is told as a request.
+// lastingIn returns the sentences of a message that say how to work from now on, "" if none does. What was to be done at once
+// is told as a request.
 func lastingIn(message string) string {
 	text, _ := ownWords(message)
 	if len(text) > maxCorrection {
 		return ""
 	}
 	var out []string
-	for line := range strings.Lines(text) {
-		for s := range strings.SplitSeq(ends().ReplaceAllString(line, "$1\n"), "\n") {
-			if s = strings.TrimSpace(s); question(s) || asking().MatchString(s) || oneCase().MatchString(s) {
-				continue
-			}
-			if forCases().MatchString(s) || len(permanent.FindRequests(s)) > 0 {
-				out = append(out, s)
-			}
-		}
+	for _, r := range permanent.FindRequests(text) {
+		out = append(out, r.Text)
 	}
 	return strings.Join(out, " ")
 }

@@ -285,8 +285,11 @@ var testers = strings.Fields("build test tests lint check checks vet fmt format 
 // IsTester reports whether the name of a command says that it builds, tests or checks.
 //
 // The name of a file that a program runs is not that of a task: "node assets/build.js" is a program like any other. It is one
-// if it is named for tests or a linter.
+// if it is named for tests or a linter. A subcommand that installs, fetches or clears something checks nothing.
 func IsTester(name string) bool {
+	if words := strings.Fields(name); len(words) > 1 && slices.ContainsFunc(words[1:], func(w string) bool { return slices.Contains(idle, w) }) {
+		return false
+	}
 	for i, word := range strings.Fields(strings.ToLower(name)) {
 		isFile := i > 0 && path.Ext(word) != "" && !strings.HasPrefix(word, "-") && !strings.Contains(path.Ext(word), ":")
 		for w := range strings.FieldsFuncSeq(word, func(r rune) bool { return strings.ContainsRune(":-_/.", r) }) {

@@ -186,7 +186,7 @@ var table = []summary{
 	{"compiled successfully", ends, `compiled successfully`, "build"},
 	// Flutter, Zig, R, busted
 	{"tests failed.", failsRun, `Some tests failed\.$`, ""},
-	{"tests passed!", ends, `All tests passed!$`, ""},
+	{"tests passed!", ends, `All tests passed!$|^\W*All tests passed!`, ""},
 	{"passed.", ends, `^All [1-9]\d* tests? passed\.`, ""},
 	{"failed.", failsRun, `\d+ passed; (\d+ skipped; )?[1-9]\d* failed\.`, ""},
 	{"[ FAIL", failsRun, `\[ FAIL [1-9]`, ""},

@@ -39,7 +39,7 @@ var languages = sync.OnceValue(func() [][]cue {
 			`(?P<cue>keep in mind)\b[\s,:]*(?:that|this|for)?\b.*\b(?:always|never|every|future|all|any)\b`)},
 		{match: re(lead + `(?:do\s*n[o']?t|never|do not) (?P<cue>(?:ever )?forget)\s+(?:that|this:|about the rule)\b`)},
 		{match: re(
-			`(?i)(?:^|[,;:—(-]\s*|\b(?:and|but|so|also|please)\s+)(?P<cue>from now on|from here on(?: out)?|from this point (?:on|onwards?|forward)|henceforth|(?:in|for) (?:the )?future (?:sessions|conversations|chats|work|tasks|prs|commits)|for future reference|in every (?:future )?session|every time you)\b`),
+			`(?i)(?:^|[,;:—(-]\s*|\b(?:and|but|so|also|please)\s+)(?P<cue>from now on|from here on(?: out)?|from this point (?:on|onwards?|forward)|henceforth|(?:in|for) (?:the )?future (?:sessions|conversations|chats|work|tasks|prs|commits)|for future reference|in every (?:future )?session|every time you|whenever you)\b`),
 			unless: re(`(?i)\b(?:will|would|does|is|was)\b[^,]*\b(?:every time you)\b|\bwhat (?:should|do|will|can)\b`)},
 		{match: re(lead + ought + verbs +
 			`\b[^,;?]*\b(?P<cue>from now on|from here on(?: out)?|going forward|in (?:the )?future)\s*[.!]*$`),
