@@ -131,3 +131,20 @@ func addStorage(db *state.DB, out *Stats, of []state.Project, u *used) error {
 	out.Storage.CacheMax = db.Opts.MaxCache
 	return err
 }
+
+// OwnRecords joins the kinds that a user does not know into one.
+func OwnRecords(all []KindStorage) (out []KindStorage) {
+	if len(all) == 0 {
+		return nil
+	}
+	own := KindStorage{Kind: "mem's own records"}
+	for _, k := range all {
+		switch k.Kind {
+		case "records", "trees", "commits", "points", "other":
+			own.Objects, own.Stored = own.Objects+k.Objects, own.Stored+k.Stored
+		default:
+			out = append(out, k)
+		}
+	}
+	return append(out, own)
+}

@@ -11,14 +11,14 @@ type List struct {
 }
 
 // List returns an empty list for the answer of the command what.
-func (e *Env) List(what, key string, columns ...Column) *List {
+func (e *Env) List(what, key string, columns ...any) *List {
 	return &List{Table: e.Table(columns...), what: what, key: key, elements: []any{}}
 }
 
-// Add adds a thing, with one cell for each column.
-func (l *List) Add(thing any, cells ...Cell) {
+// Add adds a thing, with one value for each column, as in [Table.Row].
+func (l *List) Add(thing any, values ...any) {
 	l.elements = append(l.elements, thing)
-	l.Row(cells...)
+	l.Row(values...)
 }
 
 // Len returns the number of things.

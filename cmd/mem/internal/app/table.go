@@ -1,11 +1,14 @@
 package app
 
 import (
+	"fmt"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/clipperhouse/displaywidth"
+
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/records"
 )
@@ -65,14 +68,18 @@ func IdCell(id string, unique int) Cell {
 	return Cell{Full: id, Short: short, Bold: unique}
 }
 
-// Table returns an empty table that prints to stdout.
-func (e *Env) Table(columns ...Column) *Table {
+// Table returns an empty table that prints to stdout. A column is a [Column], or only its name.
+func (e *Env) Table(columns ...any) *Table {
 	t := &Table{e: e}
 	for i, c := range columns {
-		if c.Absent {
+		column, ok := c.(Column)
+		if !ok {
+			column.Name = fmt.Sprint(c)
+		}
+		if column.Absent {
 			t.absent = append(t.absent, i)
 		} else {
-			t.Columns = append(t.Columns, c)
+			t.Columns = append(t.Columns, column)
 		}
 	}
 	return t
@@ -83,10 +90,21 @@ func (e *Env) ProjectColumn() Column {
 	return Column{Name: "project", Max: 16, Tail: true, Keep: true, Absent: !e.Opt.AllProjects}
 }
 
-// Row adds a row with one cell for each column.
-func (t *Table) Row(cells ...Cell) {
-	for _, i := range slices.Backward(t.absent) {
-		cells = slices.Delete(cells, i, i+1)
+// Row adds a row with one value for each column: a [Cell], a time, or what fmt.Sprint prints.
+func (t *Table) Row(values ...any) {
+	var cells []Cell
+	for i, v := range values {
+		if slices.Contains(t.absent, i) {
+			continue
+		}
+		switch v := v.(type) {
+		case Cell:
+			cells = append(cells, v)
+		case time.Time:
+			cells = append(cells, t.e.TimeCell(v))
+		default:
+			cells = append(cells, Cell{Full: fmt.Sprint(v)})
+		}
 	}
 	t.rows = append(t.rows, cells)
 }

@@ -161,13 +161,11 @@ func blameTable(e *app.Env, rev state.Rev, lines []provenance.BlameLine) error {
 	if err := e.Page("blame"); err != nil {
 		return err
 	}
-	t := e.Table(app.Column{Name: "from", Max: 10}, app.Column{Name: "said by", Max: 12}, app.Column{Name: "date"},
-		app.Column{Name: "keepit"}, app.Column{Name: "conf", Right: true},
-		app.Column{Name: "line", Right: true}, app.Column{Name: "text", Shrinks: true})
+	t := e.Table(app.Column{Name: "from", Max: 10}, app.Column{Name: "said by", Max: 12}, "date", "keepit",
+		app.Column{Name: "conf", Right: true}, app.Column{Name: "line", Right: true}, app.Column{Name: "text", Shrinks: true})
 	for _, l := range lines {
-		t.Row(blameFrom(e, rev, l), app.Cell{Full: speaker(l)}, blameDate(e, l.Time),
-			app.Cell{Full: strings.TrimSpace(l.Marker + " " + l.Keep)},
-			app.Cell{Full: confidence(l)}, app.Cell{Full: fmt.Sprint(l.Line)}, app.Cell{Full: l.Text})
+		t.Row(blameFrom(e, rev, l), speaker(l), blameDate(e, l.Time), strings.TrimSpace(l.Marker+" "+l.Keep), confidence(l),
+			l.Line, l.Text)
 	}
 	return t.Flush()
 }

@@ -292,11 +292,10 @@ func LogTable(e *app.Env, entries []refs.Entry, in LogScope) (printed bool, err 
 	if err := e.Page("log"); err != nil {
 		return false, err
 	}
-	t := e.Table(app.Column{Name: "commit"}, app.Column{Name: "when"}, app.Column{Name: "device"}, e.ProjectColumn(),
-		app.Column{Name: "operation", Shrinks: true})
+	t := e.Table("commit", "when", "device", e.ProjectColumn(), app.Column{Name: "operation", Shrinks: true})
 	for _, en := range entries {
-		t.Row(app.Cell{Full: en.Commit, Short: en.Commit[:shortCommit], Paint: e.Style().Yellow}, e.TimeCell(en.Time),
-			app.Cell{Full: en.Name}, app.Cell{Full: in.Names[en.Project]}, app.Cell{Full: en.Subject})
+		t.Row(app.Cell{Full: en.Commit, Short: en.Commit[:shortCommit], Paint: e.Style().Yellow}, en.Time, en.Name,
+			in.Names[en.Project], en.Subject)
 	}
 	return true, t.Flush()
 }

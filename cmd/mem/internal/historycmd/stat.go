@@ -53,14 +53,12 @@ func place(c provenance.Comparison, source string, src [][2]int) string {
 
 // diffKeepits prints the markers whose fate changed.
 func diffKeepits(e *app.Env, c provenance.Comparison) error {
-	t := e.Table(app.Column{Name: "weight"}, app.Column{Name: "before"}, app.Column{Name: "after"}, app.Column{Name: "at"},
-		app.Column{Name: "text", Shrinks: true})
+	t := e.Table("weight", "before", "after", "at", app.Column{Name: "text", Shrinks: true})
 	for _, g := range c.Groups {
 		for _, k := range g.Keepits {
 			if k.Changed {
-				t.Row(app.Cell{Full: weightsText(k)}, app.Cell{Full: placeText(k.Sides[0])}, app.Cell{Full: placeText(k.Sides[1])},
-					app.Cell{Full: place(c, k.Source, [][2]int{{k.Message, k.Message}})},
-					app.Cell{Full: tokens.OneLine(k.Text, 120)})
+				t.Row(weightsText(k), placeText(k.Sides[0]), placeText(k.Sides[1]),
+					place(c, k.Source, [][2]int{{k.Message, k.Message}}), tokens.OneLine(k.Text, 120))
 			}
 		}
 	}

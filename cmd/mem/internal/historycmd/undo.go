@@ -310,13 +310,12 @@ func runOpLog(ctx context.Context, run app.Run, n int) error {
 	if n > 0 {
 		ops = ops[:min(n, len(ops))]
 	}
-	l := run.List("op.log", "operations", app.Column{Name: "commit"}, app.Column{Name: "when"}, app.Column{Name: "undo"},
-		app.Column{Name: "operation", Shrinks: true})
+	l := run.List("op.log", "operations", "commit", "when", "undo", app.Column{Name: "operation", Shrinks: true})
 	l.Page = "op"
 	for _, op := range ops {
 		l.Add(app.Object{"commit", op.Commit, "operation", op.Subject, "time", term.TimeText(op.Time), "state", string(op.State)},
-			app.Cell{Full: op.Commit, Short: op.Commit[:7], Paint: run.Style().Yellow}, run.TimeCell(op.Time),
-			stateCell(op.State), app.Cell{Full: op.Subject})
+			app.Cell{Full: op.Commit, Short: op.Commit[:7], Paint: run.Style().Yellow}, op.Time,
+			stateCell(op.State), op.Subject)
 	}
 	return l.Print()
 }

@@ -196,15 +196,13 @@ func printPurposes(e *app.Env, list []hooks.Purpose) error {
 	if len(list) == 0 {
 		return nil
 	}
-	t := e.Table(app.Column{Name: "event"}, app.Column{Name: "does", Shrinks: true}, app.Column{Name: "costs at most"},
-		app.Column{Name: "time at most"})
+	t := e.Table("event", app.Column{Name: "does", Shrinks: true}, "costs at most", "time at most")
 	for _, h := range list {
 		took := fmt.Sprintf("%g s", float64(h.LimitMS)/1000)
 		if h.MS > 0 {
 			took += fmt.Sprintf(", took %.0f ms", h.MS)
 		}
-		t.Row(app.Cell{Full: string(h.Event)}, app.Cell{Full: h.Does},
-			app.Cell{Full: strings.TrimPrefix(h.Costs, "up to ")}, app.Cell{Full: took})
+		t.Row(string(h.Event), h.Does, strings.TrimPrefix(h.Costs, "up to "), took)
 	}
 	return t.Flush()
 }

@@ -60,9 +60,8 @@ func runConceptsList(ctx context.Context, run app.Run, all bool) error {
 	if err != nil {
 		return err
 	}
-	l := run.List("concepts.list", "concepts", app.Column{Name: "concept"}, app.Column{Name: "name"},
-		app.Column{Name: "sessions", Right: true}, app.Column{Name: "exchanges", Right: true}, app.Column{Name: "updated"},
-		run.ProjectColumn(), app.Column{Name: "topic", Shrinks: true})
+	l := run.List("concepts.list", "concepts", "concept", "name", app.Column{Name: "sessions", Right: true},
+		app.Column{Name: "exchanges", Right: true}, "updated", run.ProjectColumn(), app.Column{Name: "topic", Shrinks: true})
 	l.Page, l.None, l.Hint = "concepts", "no concepts", "list the unassigned exchanges: mem concepts candidates"
 	for _, p := range projects {
 		set, err := revision.Concepts(ctx, run.DB, p.ID)
@@ -76,9 +75,8 @@ func runConceptsList(ctx context.Context, run app.Run, all bool) error {
 		for _, c := range list {
 			x := conceptOf(run, set, c)
 			x.Project = app.ProjectName(run.Env, p)
-			l.Add(x, app.Cell{Full: x.As, Paint: run.Style().Yellow}, app.Cell{Full: c.Name}, app.Cell{Full: fmt.Sprint(len(c.Sessions))},
-				app.Cell{Full: fmt.Sprint(len(c.Exchanges))}, run.TimeCell(c.Updated), app.Cell{Full: p.Name},
-				app.Cell{Full: conceptText(set, c, run.Repo().Device().ID)})
+			l.Add(x, app.Cell{Full: x.As, Paint: run.Style().Yellow}, c.Name, len(c.Sessions), len(c.Exchanges),
+				c.Updated, p.Name, conceptText(set, c, run.Repo().Device().ID))
 		}
 	}
 	return l.Print()

@@ -125,16 +125,16 @@ func (o *FactOptions) list(ctx context.Context, run app.Run) error {
 	if o.number > 0 {
 		list = list[:min(len(list), o.number)]
 	}
-	l := run.List("facts.list", "facts", app.Column{Name: "fact"}, app.Column{Name: "kind"}, app.Column{Name: "verdict"},
-		app.Column{Name: "trust"}, app.Column{Name: "at"}, run.ProjectColumn(), app.Column{Name: "text", Shrinks: true})
+	l := run.List("facts.list", "facts", "fact", "kind", "verdict", "trust", "at", run.ProjectColumn(),
+		app.Column{Name: "text", Shrinks: true})
 	l.None, l.Hint = "no matching facts in any project", "mem facts draft"
 	if len(projects) == 1 {
 		l.None = "no matching facts in project " + projects[0].Name
 		l.Hint = "mem facts draft; of another project: -p NAME, of all: --all-projects"
 	}
 	for _, f := range list {
-		l.Add(f, app.Cell{Full: f.ID, Paint: run.Style().Yellow}, app.Cell{Full: string(f.Kind)}, verdictCell(run.Env, f.Fact),
-			app.Cell{Full: f.Trust.String()}, placeCell(f.Fact), app.Cell{Full: f.Project}, app.Cell{Full: f.Text})
+		l.Add(f, app.Cell{Full: f.ID, Paint: run.Style().Yellow}, string(f.Kind), verdictCell(run.Env, f.Fact), f.Trust,
+			placeCell(f.Fact), f.Project, f.Text)
 	}
 	return l.Print()
 }

@@ -2,7 +2,6 @@ package knowledgecmd
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/urfave/cli/v2"
 
@@ -40,17 +39,15 @@ func RunLayersStatus(ctx context.Context, run app.Run) error {
 	if d.L4 {
 		due = 1
 	}
-	l := run.List("layers.status", "layers", app.Column{Name: "layer"}, app.Column{Name: "holds"},
-		app.Column{Name: "have", Right: true}, app.Column{Name: "pending", Right: true}, app.Column{Name: "of"},
-		app.Column{Name: "next", Shrinks: true})
+	l := run.List("layers.status", "layers", "layer", "holds", app.Column{Name: "have", Right: true},
+		app.Column{Name: "pending", Right: true}, "of", app.Column{Name: "next", Shrinks: true})
 	add := func(layer, name string, have, pending int, of, next string) {
 		cell := app.Cell{Full: "-"}
 		if pending > 0 {
 			cell = app.Cell{Full: next, Paint: run.Style().Cyan}
 		}
-		l.Add(app.Object{"layer", layer, "name", name, "have", have, "pending", pending, "of", of, "next", next},
-			app.Cell{Full: layer}, app.Cell{Full: name}, app.Cell{Full: fmt.Sprint(have)}, app.Cell{Full: fmt.Sprint(pending)},
-			app.Cell{Full: of}, cell)
+		l.Add(app.Object{"layer", layer, "name", name, "have", have, "pending", pending, "of", of, "next", next}, layer, name,
+			have, pending, of, cell)
 	}
 	add("L1", "refined transcripts", d.Sessions-d.L1, d.L1, "sessions", "mem layers build")
 	add("L2", "facts", d.Facts, len(d.L2), "sessions", draft)

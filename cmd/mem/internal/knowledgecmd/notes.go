@@ -243,12 +243,11 @@ func (l *list) pending(ctx context.Context) (notes.Capture, error) {
 }
 
 func (l *list) table(files []*notes.File) error {
-	t := l.Table(app.Column{Name: "file", Shrinks: true}, app.Column{Name: "changed"}, app.Column{Name: "lines", Right: true},
+	t := l.Table(app.Column{Name: "file", Shrinks: true}, "changed", app.Column{Name: "lines", Right: true},
 		app.Column{Name: "states", Right: true}, app.Column{Name: "by", Shrinks: true})
 	for _, f := range files {
 		for _, s := range f.Heads() {
-			t.Row(app.Cell{Full: f.Name}, l.TimeCell(when(s)), app.Cell{Full: strconv.Itoa(lines(s.Text))},
-				app.Cell{Full: strconv.Itoa(len(f.States))}, app.Cell{Full: l.author(s)})
+			t.Row(f.Name, when(s), lines(s.Text), len(f.States), l.author(s))
 		}
 	}
 	return t.Flush()
@@ -295,14 +294,13 @@ func runLog(_ context.Context, l *list) error {
 			return app.Usagef("mem notes log takes a file")
 		}
 	}
-	out := l.List("notes.log", "states", app.Column{Name: "state", Shrinks: true}, app.Column{Name: "changed"},
+	out := l.List("notes.log", "states", app.Column{Name: "state", Shrinks: true}, "changed",
 		app.Column{Name: "lines", Right: true}, app.Column{Name: "by", Shrinks: true})
 	out.None = "no notes in memory"
 	for _, f := range files {
 		for n, s := range f.States {
 			added, removed := notes.Stat(f.Before(s), s.Text)
-			out.Add(l.object(f, n), app.Cell{Full: stateName(f, n)}, l.TimeCell(when(s)),
-				app.Cell{Full: fmt.Sprintf("+%d -%d", added, removed)}, app.Cell{Full: l.author(s)})
+			out.Add(l.object(f, n), stateName(f, n), when(s), fmt.Sprintf("+%d -%d", added, removed), l.author(s))
 		}
 	}
 	return out.Print()

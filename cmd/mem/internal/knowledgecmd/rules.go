@@ -99,14 +99,12 @@ func listRules(ctx context.Context, run app.Run, o rulesQuery) error {
 	slices.SortStableFunc(list, func(a, b view.Rule) int {
 		return slices.Index(o.states, a.State) - slices.Index(o.states, b.State)
 	})
-	l := run.List(o.what, "rules", app.Column{Name: "rule"}, app.Column{Name: "type"}, app.Column{Name: "state"},
-		app.Column{Name: "sure", Right: true}, app.Column{Name: "trust"}, app.Column{Name: "validated"}, run.ProjectColumn(),
-		app.Column{Name: "text", Shrinks: true})
+	l := run.List(o.what, "rules", "rule", "type", "state", app.Column{Name: "sure", Right: true}, "trust", "validated",
+		run.ProjectColumn(), app.Column{Name: "text", Shrinks: true})
 	l.Page, l.None, l.Hint = "rules", "no rules", "see what may become one: mem reflect"
 	for _, r := range list {
-		l.Add(r, app.Cell{Full: r.ID, Paint: run.Style().Yellow}, app.Cell{Full: r.Type}, app.Cell{Full: r.State},
-			app.Cell{Full: term.Hundredths(int(r.Confidence))}, app.Cell{Full: r.Trust.String()}, run.TimeCell(r.LastValidated),
-			app.Cell{Full: r.Project}, app.Cell{Full: app.HiddenText(ruleText(r.Rule), r.Revoked)})
+		l.Add(r, app.Cell{Full: r.ID, Paint: run.Style().Yellow}, r.Type, r.State, term.Hundredths(int(r.Confidence)), r.Trust,
+			r.LastValidated, r.Project, app.HiddenText(ruleText(r.Rule), r.Revoked))
 	}
 	return l.Print()
 }

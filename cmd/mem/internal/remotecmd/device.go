@@ -76,8 +76,8 @@ func runDeviceList(ctx context.Context, e *app.Env) error {
 	if e.Opt.JSON {
 		return e.PrintJSON("device.list", nil, "devices", list)
 	}
-	t := e.Table(app.Column{Name: ""}, app.Column{Name: "device", Shrinks: true}, app.Column{Name: "id"},
-		app.Column{Name: "trusted"}, app.Column{Name: "last"}, app.Column{Name: "fingerprint", Script: true}, app.Column{Name: "waiting"})
+	t := e.Table("", app.Column{Name: "device", Shrinks: true}, "id", "trusted", "last",
+		app.Column{Name: "fingerprint", Script: true}, "waiting")
 	for _, d := range list {
 		mark, trusted := app.Cell{Short: " "}, app.Cell{Full: "no", Paint: e.Style().Yellow}
 		if d.Own {
@@ -95,7 +95,7 @@ func runDeviceList(ctx context.Context, e *app.Env) error {
 		}
 		name, waiting := app.Cell{Full: d.Name}, app.Cell{Full: waitingCell(d.Waiting)}
 		id := app.Cell{Full: d.ID, Short: d.ID[:8]}
-		t.Row(mark, name, id, trusted, last, app.Cell{Full: d.Fingerprint}, waiting)
+		t.Row(mark, name, id, trusted, last, d.Fingerprint, waiting)
 		// One that is cut cannot be compared: for people it has a line of its own.
 		t.Below(cmp.Or(d.Fingerprint, "no fingerprint"))
 		t.Below(strings.TrimPrefix(calledText(d), ", "))

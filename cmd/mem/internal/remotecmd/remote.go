@@ -178,15 +178,14 @@ func runRemoteList(e *app.Env) error {
 		return err
 	}
 	remotes := []remoteAnswer{}
-	t := e.Table(app.Column{Name: "name"}, app.Column{Name: "url", Shrinks: true},
-		app.Column{Name: "projects", Right: true})
+	t := e.Table("name", app.Column{Name: "url", Shrinks: true}, app.Column{Name: "projects", Right: true})
 	for _, r := range all {
 		a := remoteAnswer{r.Name, r.URL, []string{}, r.Sealed != "", r.Originals}
 		for _, p := range slices.Sorted(maps.Keys(r.Projects)) {
 			a.Projects = append(a.Projects, string(p))
 		}
 		remotes = append(remotes, a)
-		t.Row(app.Cell{Full: r.Name}, app.Cell{Full: r.URL}, app.Cell{Full: fmt.Sprint(len(a.Projects))})
+		t.Row(r.Name, r.URL, len(a.Projects))
 	}
 	if e.Opt.JSON {
 		return e.PrintJSON("remote.list", nil, "remotes", remotes)
@@ -218,11 +217,9 @@ func runRemoteShow(ctx context.Context, e *app.Env, name string) error {
 	app.Field(e, "Remote", r.Name)
 	app.Field(e, "Url", r.URL)
 	fieldSeal(e, shown)
-	t := e.Table(app.Column{Name: "project", Shrinks: true}, app.Column{Name: "device"}, app.Column{Name: "here"},
-		app.Column{Name: "there"}, app.Column{Name: "state"})
+	t := e.Table(app.Column{Name: "project", Shrinks: true}, "device", "here", "there", "state")
 	for _, l := range shown.Lanes {
-		t.Row(app.Cell{Full: l.Project}, app.Cell{Full: l.Device}, app.Cell{Full: app.ShortCommit(l.Here)},
-			app.Cell{Full: app.ShortCommit(l.There)}, app.Cell{Full: l.State})
+		t.Row(l.Project, l.Device, app.ShortCommit(l.Here), app.ShortCommit(l.There), l.State)
 	}
 	return t.Flush()
 }

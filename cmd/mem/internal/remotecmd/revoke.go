@@ -218,15 +218,13 @@ func runRevocations(ctx context.Context, e *app.Env) error {
 			e.Hint("mem revoke --source SESSION, tool:NAME or host:NAME")
 			return nil
 		}
-		t := e.Table(app.Column{Name: "source"}, app.Column{Name: "when"},
-			app.Column{Name: "device"}, app.Column{Name: "reason", Shrinks: true})
+		t := e.Table("source", "when", "device", app.Column{Name: "reason", Shrinks: true})
 		for _, r := range list {
 			by, err := trust.DeviceName(ctx, run.DB, r.Device)
 			if err != nil {
 				return err
 			}
-			t.Row(app.Cell{Full: r.Origin.String(), Paint: e.Style().Yellow}, e.TimeCell(r.Time), app.Cell{Full: by},
-				app.Cell{Full: r.Reason})
+			t.Row(app.Cell{Full: r.Origin.String(), Paint: e.Style().Yellow}, r.Time, by, r.Reason)
 		}
 		return t.Flush()
 	})

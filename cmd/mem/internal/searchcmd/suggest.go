@@ -108,18 +108,17 @@ func suggestTable(e *app.Env, all []search.Suggested, asked bool, why func(searc
 	if !asked {
 		rank = app.Column{Name: "when"}
 	}
-	t := e.Table(app.Column{Name: "revision"}, rank, app.Column{Name: "version"}, app.Column{Name: "tokens", Right: true},
-		app.Column{Name: "topics", Max: 24}, app.Column{Name: "files", Max: 32}, app.Column{Name: "title", Shrinks: true})
+	t := e.Table("revision", rank, "version", app.Column{Name: "tokens", Right: true}, app.Column{Name: "topics", Max: 24},
+		app.Column{Name: "files", Max: 32}, app.Column{Name: "title", Shrinks: true})
 	for _, x := range all {
 		value := app.Cell{Full: strconv.FormatFloat(x.Score, 'f', 2, 64)}
 		if !asked {
 			value = e.TimeCell(time.Unix(x.Session.Last, 0))
 		}
 		full := x.Session.ID + strings.TrimPrefix(x.Rev, term.ShortID(x.Session.ID))
-		t.Row(app.Cell{Full: full, Short: x.Rev}, value, app.Cell{Full: x.Version},
-			app.Cell{Full: strconv.Itoa(x.Tokens), Short: tokens.Commas(x.Tokens)},
-			app.Cell{Full: strings.Join(x.Topics, ", ")}, app.Cell{Full: strings.Join(x.Files, ", ")},
-			app.Cell{Full: suggestTitle(x.Session.Title, why(x))})
+		t.Row(app.Cell{Full: full, Short: x.Rev}, value, x.Version,
+			app.Cell{Full: strconv.Itoa(x.Tokens), Short: tokens.Commas(x.Tokens)}, strings.Join(x.Topics, ", "),
+			strings.Join(x.Files, ", "), suggestTitle(x.Session.Title, why(x)))
 	}
 	return t.Flush()
 }

@@ -81,19 +81,14 @@ func printItems(e *app.Env, items []interchange.Item) error {
 	refused := func(it interchange.Item) bool {
 		return it.Status == interchange.Conflict || it.Status == interchange.NotMapped
 	}
-	columns := []app.Column{{Name: "status"}, {Name: "kind"}, {Name: "project", Max: 16}, {Name: "name", Shrinks: true},
-		{Name: "as"}}
-	if !e.Term.Stdout {
-		columns = append(columns, app.Column{Name: "why"})
-	}
-	t := e.Table(columns...)
+	t := e.Table("status", "kind", app.Column{Name: "project", Max: 16}, app.Column{Name: "name", Shrinks: true}, "as",
+		app.Column{Name: "why", Absent: e.Term.Stdout})
 	for _, it := range items {
 		if e.Opt.Quiet && !refused(it) || e.Term.Stdout && refused(it) {
 			continue
 		}
-		row := []app.Cell{{Full: it.Status, Paint: statusPaint(e, it.Status)}, {Full: it.Kind}, {Full: it.Project},
-			{Full: it.Name, Short: shortName(it.Name)}, {Full: it.As}, {Full: it.Why}}
-		t.Row(row[:len(columns)]...)
+		t.Row(app.Cell{Full: it.Status, Paint: statusPaint(e, it.Status)}, it.Kind, it.Project,
+			app.Cell{Full: it.Name, Short: shortName(it.Name)}, it.As, it.Why)
 	}
 	if err := t.Flush(); err != nil || !e.Term.Stdout {
 		return err

@@ -22,10 +22,9 @@ func runLsCompositions(ctx context.Context, e *app.Env, o lsOptions) error {
 			return err
 		}
 		list := []view.Composition{}
-		t := e.Table(app.Column{Name: "name"}, app.Column{Name: "when"},
-			app.Column{Name: "tokens", Right: true, Estimate: true}, app.Column{Name: "budget", Right: true},
-			app.Column{Name: "msgs", Right: true}, app.Column{Name: "parts", Right: true}, app.Column{Name: "used in"},
-			app.Column{Name: "project"}, app.Column{Name: "note", Shrinks: true})
+		t := e.Table("name", "when", app.Column{Name: "tokens", Right: true, Estimate: true},
+			app.Column{Name: "budget", Right: true}, app.Column{Name: "msgs", Right: true},
+			app.Column{Name: "parts", Right: true}, "used in", "project", app.Column{Name: "note", Shrinks: true})
 		for _, p := range projects {
 			st, err := trust.Outline(ctx, run.DB, p.ID)
 			if err != nil {
@@ -38,11 +37,10 @@ func runLsCompositions(ctx context.Context, e *app.Env, o lsOptions) error {
 			}
 			list = append(list, views...)
 			for i, c := range newest {
-				t.Row(app.Cell{Full: c.Name, Paint: e.Style().Cyan}, e.TimeCell(c.Time),
+				t.Row(app.Cell{Full: c.Name, Paint: e.Style().Cyan}, c.Time,
 					app.Cell{Full: fmt.Sprint(c.Tokens), Short: "~" + tokens.Format(c.Tokens)},
-					app.Cell{Full: fmt.Sprint(c.Budget), Short: tokens.Format(c.Budget)}, app.Cell{Full: fmt.Sprint(c.Messages)},
-					app.Cell{Full: fmt.Sprint(len(c.Parts))},
-					versioncmd.UsedCell(e, nil, c.Used), app.Cell{Full: p.Name}, app.Cell{Full: views[i].Hidden})
+					app.Cell{Full: fmt.Sprint(c.Budget), Short: tokens.Format(c.Budget)}, c.Messages, len(c.Parts),
+					versioncmd.UsedCell(e, nil, c.Used), p.Name, views[i].Hidden)
 			}
 		}
 		switch {

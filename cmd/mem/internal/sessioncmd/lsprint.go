@@ -62,9 +62,9 @@ func lsTable(e *app.Env, o lsOptions, items []Listed) error {
 	if err != nil {
 		return err
 	}
-	t := e.Table(app.Column{}, app.Column{Name: "id"}, app.Column{Name: "when"}, app.Column{Name: "msgs", Right: true},
-		app.Column{Name: "tokens", Right: true, Estimate: true}, app.Column{Name: "versions"},
-		app.Column{Name: "markers", Right: true}, e.ProjectColumn(), app.Column{Name: "title", Shrinks: true})
+	t := e.Table(app.Column{}, "id", "when", app.Column{Name: "msgs", Right: true},
+		app.Column{Name: "tokens", Right: true, Estimate: true}, "versions", app.Column{Name: "markers", Right: true},
+		e.ProjectColumn(), app.Column{Name: "title", Shrinks: true})
 	unique := uniquePrefixes(items)
 	month, months := "", conf.String("ui.defaultView") == "timeline" && o.sort != "tokens" &&
 		items[0].Last.Format("2006-01") != items[len(items)-1].Last.Format("2006-01")
@@ -87,8 +87,8 @@ func lsTable(e *app.Env, o lsOptions, items []Listed) error {
 			title.Short = "(on " + it.on + ") " + it.titleText()
 		}
 		t.Row(app.Cell{Full: it.mark(), Short: it.shortMark(), Paint: e.Style().Green}, app.IdCell(it.ID, unique[i]),
-			e.TimeCell(it.Last), app.Cell{Full: messagesText(it)}, tokensCell(it.Tokens, it.Counted), labelsCell(it),
-			app.Cell{Full: fmt.Sprint(it.Markers)}, app.Cell{Full: it.project.Name}, title)
+			it.Last, messagesText(it), tokensCell(it.Tokens, it.Counted), labelsCell(it), it.Markers,
+			it.project.Name, title)
 	}
 	return t.Flush()
 }

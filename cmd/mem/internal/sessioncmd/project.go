@@ -88,19 +88,16 @@ func runProjectList(ctx context.Context, e *app.Env, all bool) error {
 			e.Note("no projects in memory")
 			e.Hint("mem import")
 		}
-		t := e.Table(app.Column{Name: ""}, app.Column{Name: "id"}, app.Column{Name: "project", Max: 24},
-			app.Column{Name: "sessions", Right: true}, app.Column{Name: "subagents", Right: true},
-			app.Column{Name: "versions", Right: true}, app.Column{Name: "compositions", Right: true},
-			app.Column{Name: "identity", Shrinks: true, Tail: true})
+		t := e.Table("", "id", app.Column{Name: "project", Max: 24}, app.Column{Name: "sessions", Right: true},
+			app.Column{Name: "subagents", Right: true}, app.Column{Name: "versions", Right: true},
+			app.Column{Name: "compositions", Right: true}, app.Column{Name: "identity", Shrinks: true, Tail: true})
 		for _, a := range allProjects {
 			mark := app.Cell{Full: "", Short: " "}
 			if a.Current {
 				mark = app.Cell{Full: "*", Paint: e.Style().Green}
 			}
-			t.Row(mark, app.Cell{Full: a.ID, Short: a.ID[:8]}, app.Cell{Full: a.Name}, app.Cell{Full: fmt.Sprint(a.Sessions)},
-				app.Cell{Full: fmt.Sprint(a.Subagents)},
-				app.Cell{Full: fmt.Sprint(a.Versions)},
-				app.Cell{Full: fmt.Sprint(a.Compositions)}, app.Cell{Full: a.Identity})
+			t.Row(mark, app.Cell{Full: a.ID, Short: a.ID[:8]}, a.Name, a.Sessions, a.Subagents, a.Versions, a.Compositions,
+				a.Identity)
 		}
 		return t.Flush()
 	})

@@ -53,15 +53,15 @@ func runTagList(ctx context.Context, run app.Run) error {
 	if err != nil {
 		return err
 	}
-	l := run.List("tag", "tags", app.Column{Name: "tag"}, app.Column{Name: "rev"}, app.Column{Name: "title", Shrinks: true})
+	l := run.List("tag", "tags", "tag", "rev", app.Column{Name: "title", Shrinks: true})
 	for _, t := range tags {
 		rev, version := term.ShortID(t.Session.ID), ""
 		if t.Version != nil {
 			rev, version = app.Label(t.Version), t.Version.Name()
 		}
 		whole := t.Session.ID + strings.TrimPrefix(rev, term.ShortID(t.Session.ID))
-		l.Add(app.Object{"name", t.Name, "sessionId", t.Session.ID, "version,omitempty", version, "rev", rev,
-			"title", t.Session.Title()}, app.Cell{Full: t.Name}, app.Cell{Full: whole, Short: rev}, app.Cell{Full: t.Session.Title()})
+		l.Add(app.Object{"name", t.Name, "sessionId", t.Session.ID, "version,omitempty", version, "rev", rev, "title", t.Session.Title()},
+			t.Name, app.Cell{Full: whole, Short: rev}, t.Session.Title())
 	}
 	return l.Print()
 }

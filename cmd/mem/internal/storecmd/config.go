@@ -147,10 +147,10 @@ func runConfigList(e *app.Env) error {
 	if err != nil {
 		return err
 	}
-	l := e.List("config.list", "settings", app.Column{Name: "key"}, app.Column{Name: "value", Shrinks: true}, app.Column{Name: "origin"})
+	l := e.List("config.list", "settings", "key", app.Column{Name: "value", Shrinks: true}, "origin")
 	unknown := append([]string{}, c.Unknown()...)
 	for _, s := range c.List() {
-		l.Add(settingObject(s.Key, s.Value, s.Origin), app.Cell{Full: s.Key}, app.Cell{Full: s.Value}, app.Cell{Full: string(s.Origin)})
+		l.Add(settingObject(s.Key, s.Value, s.Origin), s.Key, s.Value, string(s.Origin))
 	}
 	l.After = app.Object{"unknown", unknown}
 	if err := l.Print(); err != nil || e.Opt.JSON {

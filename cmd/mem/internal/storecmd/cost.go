@@ -75,13 +75,12 @@ func (r costRow) object() app.Object {
 		"usdMicros", r.usage.Micros}
 }
 
-func (r costRow) cells(by string, dollars func(int64) string) []app.Cell {
+func (r costRow) cells(by string, dollars func(int64) string) []any {
 	name := app.Cell{Full: r.name}
 	if by == "session" && len(r.name) > 8 {
 		name.Short = term.ShortID(r.name)
 	}
-	return []app.Cell{name, countCell(r.requests), countCell(r.usage.Input), countCell(r.usage.Output),
-		{Full: dollars(r.usage.Micros)}}
+	return []any{name, countCell(r.requests), countCell(r.usage.Input), countCell(r.usage.Output), dollars(r.usage.Micros)}
 }
 
 // addUp sums costs by day, model or session, sorted by name.

@@ -64,9 +64,8 @@ func runCount(ctx context.Context, e *app.Env, names []string) error {
 	}
 	l := e.List("count", "parts", app.Column{Name: "tokens", Right: true}, app.Column{Name: "msgs", Right: true},
 		app.Column{Name: "size", Right: true}, app.Column{Name: "name", Shrinks: true})
-	cells := func(name string, n markers.Count) []app.Cell {
-		return []app.Cell{{Full: fmt.Sprint(n.Tokens), Short: "~" + tokens.Commas(n.Tokens)}, {Full: fmt.Sprint(n.Messages)},
-			{Full: fmt.Sprint(n.Bytes), Short: app.BytesText(n.Bytes)}, {Full: name}}
+	cells := func(name string, n markers.Count) []any {
+		return []any{app.Cell{Full: fmt.Sprint(n.Tokens), Short: "~" + tokens.Commas(n.Tokens)}, n.Messages, bytesCell(n.Bytes), name}
 	}
 	for i, n := range parts {
 		l.Add(object(names[i], n), cells(names[i], n)...)

@@ -58,11 +58,11 @@ func runSecretsScan(ctx context.Context, run app.Run, all bool) error {
 	if err != nil {
 		return err
 	}
-	l := e.List("secrets.scan", "leaks", app.Column{Name: "where", Shrinks: true}, app.Column{Name: "rule"},
-		app.Column{Name: "bytes", Right: true}, app.Column{Name: "hash"})
+	l := e.List("secrets.scan", "leaks", app.Column{Name: "where", Shrinks: true}, "rule",
+		app.Column{Name: "bytes", Right: true}, "hash")
 	l.None = "no secrets found"
 	for _, x := range leaks {
-		l.Add(x, app.Cell{Full: x.Where()}, app.Cell{Full: x.Rule}, app.Cell{Full: fmt.Sprint(x.Length)}, app.Cell{Full: x.Hash})
+		l.Add(x, x.Where(), x.Rule, x.Length, x.Hash)
 	}
 	err = l.Print("rules", redact.RulesVersion)
 	if err != nil || len(leaks) == 0 {
@@ -100,18 +100,15 @@ func runSecretsList(ctx context.Context, run app.Run) error {
 	if err != nil {
 		return err
 	}
-	l := run.List("secrets.list", "secrets", app.Column{Name: "session"}, app.Column{Name: "secret"}, app.Column{Name: "rule"},
-		app.Column{Name: "first", Shrinks: true}, app.Column{Name: "places", Right: true},
-		app.Column{Name: "bytes", Right: true}, app.Column{Name: "hash"})
+	l := run.List("secrets.list", "secrets", "session", "secret", "rule", app.Column{Name: "first", Shrinks: true},
+		app.Column{Name: "places", Right: true}, app.Column{Name: "bytes", Right: true}, "hash")
 	l.None = "no secrets were removed"
 	for _, s := range allSecrets {
 		first := fmt.Sprintf("#%d", s.Message)
 		if s.File != "" {
 			first = s.File
 		}
-		l.Add(s, app.Cell{Full: s.Session, Short: term.ShortID(s.Session)}, app.Cell{Full: fmt.Sprint(s.No)},
-			app.Cell{Full: s.Rule}, app.Cell{Full: first}, app.Cell{Full: fmt.Sprint(s.Places)},
-			app.Cell{Full: fmt.Sprint(s.Length)}, app.Cell{Full: s.Hash})
+		l.Add(s, app.Cell{Full: s.Session, Short: term.ShortID(s.Session)}, s.No, s.Rule, first, s.Places, s.Length, s.Hash)
 	}
 	return l.Print()
 }

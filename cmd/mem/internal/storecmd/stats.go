@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -112,28 +114,65 @@ func printStats(e *app.Env, s stats.Stats, all bool) error {
 		term.Count(s.Sessions, "session"), without,
 		tokens.Commas(s.Messages), term.Plural(s.Messages), tokens.Commas(s.Tokens), counted, app.BytesText(s.Bytes),
 		term.Count(s.Versions, "version"))
+	if err := storageSections(e, s.Storage, all); err != nil {
+		return err
+	}
+	weights := s.Weights
+	if s.Markers > 0 {
+		weights = append(slices.Clone(weights), stats.Weight{Weight: "all", Kept: s.Kept, Lost: s.Lost})
+	}
+	if s.Versions == 0 {
+		s.Ratios = nil
+	}
 	return cmp.Or(
-		printKinds(e, s),
-		printCaches(e, s),
-		printShares(e, s),
-		printLargest(e, s, all),
-		printMonths(e, s),
-		printRatios(e, s),
-		printMarkers(e, s),
-		printModels(e, s),
-		printLatencies(e, s),
-		printHandovers(e, s),
+		section(e, "By month: sessions by their last message, stored bytes by the time of storing",
+			"month, sessions, messages, tokens, stored", s.Months, func(x stats.Month) []any {
+				return []any{x.Month, x.Sessions, x.Messages, x.Tokens, x.Stored}
+			}),
+		section(e, "Versions by ratio", "ratio, versions, tokens", s.Ratios, func(x stats.Ratio) []any {
+			return []any{x.Ratio, x.Versions, x.Tokens}
+		}),
+		section(e, term.Count(s.Markers, "marker")+" in "+term.Count(s.Versions, "version"), "weight, kept, not protected", weights,
+			func(x stats.Weight) []any { return []any{x.Weight, x.Kept, x.Lost} }),
+		section(e, "Cost of models", "model, requests, tokens in, tokens out, dollars", s.Costs, func(x stats.Cost) []any {
+			return []any{x.Model, x.Requests, x.Input, x.Output, fmt.Sprintf("%.4f", x.Dollars)}
+		}),
+		section(e, "Latency of hooks", "event, runs, failed, p50 ms, p95 ms, last", s.Hooks, func(x stats.Hook) []any {
+			return []any{x.Event, x.Runs, x.Failed, fmt.Sprintf("%.1f", x.P50), fmt.Sprintf("%.1f", x.P95),
+				app.Cell{Full: x.Last, Short: agoText(e.Now(), x.Last)}}
+		}),
+		section(e, "Hand-overs", "event, count, sessions, characters", s.Handovers, func(x stats.Handover) []any {
+			return []any{x.Event, x.Count, x.Sessions, x.Characters}
+		}),
 	)
 }
 
-// section prints a heading and returns a table with one column of text and others of figures.
-func section(e *app.Env, title, first string, figures ...string) *app.Table {
-	e.Printf("\n%s\n", title)
-	columns := []app.Column{{Name: first, Shrinks: true}}
-	for _, name := range figures {
-		columns = append(columns, app.Column{Name: name, Right: true})
+// section prints a list under a heading, nothing if it is empty. Its first column is a text, the others are figures: an int
+// is a count, an int64 is a number of bytes. A column "title" is a text, too.
+func section[T any](e *app.Env, heading, names string, list []T, row func(T) []any) error {
+	if len(list) == 0 {
+		return nil
 	}
-	return e.Table(columns...)
+	e.Printf("\n%s\n", heading)
+	var columns []any
+	for i, name := range strings.Split(names, ", ") {
+		text := i == 0 || name == "title"
+		columns = append(columns, app.Column{Name: name, Right: !text, Shrinks: text})
+	}
+	t := e.Table(columns...)
+	for _, x := range list {
+		values := row(x)
+		for i, v := range values {
+			switch v := v.(type) {
+			case int:
+				values[i] = countCell(v)
+			case int64:
+				values[i] = bytesCell(v)
+			}
+		}
+		t.Row(values...)
+	}
+	return t.Flush()
 }
 
 func bytesCell(n int64) app.Cell {
@@ -142,75 +181,41 @@ func bytesCell(n int64) app.Cell {
 
 func countCell(n int) app.Cell { return app.Cell{Full: strconv.Itoa(n), Short: tokens.Commas(n)} }
 
-func printKinds(e *app.Env, s stats.Stats) error {
-	if len(s.Storage.Kinds) == 0 {
-		return nil
+// storageSections prints what takes space on the disk: of sessions and versions the largest, or all of them.
+func storageSections(e *app.Env, s stats.Storage, all bool) error {
+	if err := section(e, "Storage by kind", "kind, objects, stored", stats.OwnRecords(s.Kinds), func(k stats.KindStorage) []any {
+		return []any{k.Kind, k.Objects, k.Stored}
+	}); err != nil {
+		return err
 	}
-	t := section(e, "Storage by kind", "kind", "objects", "stored")
-	own := stats.KindStorage{Kind: "mem's own records"}
-	for _, k := range s.Storage.Kinds {
-		switch k.Kind {
-		case "records", "trees", "commits", "points":
-			own.Objects, own.Stored = own.Objects+k.Objects, own.Stored+k.Stored
-			continue
-		}
-		t.Row(app.Cell{Full: k.Kind}, countCell(k.Objects), bytesCell(k.Stored))
-	}
-	t.Row(app.Cell{Full: own.Kind}, countCell(own.Objects), bytesCell(own.Stored))
-	return t.Flush()
-}
-
-func printCaches(e *app.Env, s stats.Stats) error {
 	most := ""
-	if s.Storage.CacheMax > 0 {
-		most = " of at most " + app.BytesText(s.Storage.CacheMax)
+	if s.CacheMax > 0 {
+		most = " of at most " + app.BytesText(s.CacheMax)
 	}
-	e.Printf("\nCache: %s%s, deleted and made again at any time\n", app.BytesText(s.Storage.Cache), most)
-	return nil
-}
-
-func printShares(e *app.Env, s stats.Stats) error {
-	t := section(e, "Storage by project, "+app.BytesText(s.Storage.Packs)+" together", "project", "stored")
-	var all []state.Project
-	for _, p := range s.Storage.Projects {
-		all = append(all, state.Project{ID: refs.Project(p.Project), Name: p.Name})
+	e.Printf("\nCache: %s%s, deleted and made again at any time\n", app.BytesText(s.Cache), most)
+	var projects []state.Project
+	for _, p := range s.Projects {
+		projects = append(projects, state.Project{ID: refs.Project(p.Project), Name: p.Name})
 	}
-	for i, p := range s.Storage.Projects {
-		t.Row(app.Cell{Full: app.DistinctName(all[i], all)}, bytesCell(p.Stored))
+	sessions, versions := s.Sessions, s.Versions
+	if !all {
+		sessions, versions = sessions[:min(len(sessions), statsRows)], versions[:min(len(versions), statsRows)]
 	}
-	return t.Flush()
-}
-
-// printLargest lists the largest sessions and versions, or all of them.
-func printLargest(e *app.Env, s stats.Stats, all bool) error {
-	most := func(n int) int {
-		if all {
-			return n
-		}
-		return min(n, statsRows)
-	}
-	if list := s.Storage.Sessions; len(list) > 0 {
-		t := section(e, "Storage by session"+of(most(len(list)), len(list)), "session", "size", "stored", "versions", "title")
-		t.Columns[4] = app.Column{Name: "title", Shrinks: true}
-		for _, x := range list[:most(len(list))] {
-			t.Row(app.Cell{Full: x.Session, Short: term.ShortID(x.Session)}, bytesCell(x.Bytes), bytesCell(x.Stored),
-				bytesCell(x.Versions), app.Cell{Full: x.Title})
-		}
-		if err := t.Flush(); err != nil {
-			return err
-		}
-	}
-	list := s.Storage.Versions
-	if len(list) == 0 {
-		return nil
-	}
-	t := section(e, "Storage by version"+of(most(len(list)), len(list)), "version", "tokens", "ratio", "stored")
-	for _, v := range list[:most(len(list))] {
-		t.Row(app.Cell{Full: v.Session + ":" + v.Version, Short: term.ShortID(v.Session) + ":" + v.Version},
-			countCell(v.Tokens),
-			app.Cell{Full: strconv.FormatFloat(v.Ratio, 'f', 2, 64)}, bytesCell(v.Stored))
-	}
-	return t.Flush()
+	return cmp.Or(
+		section(e, "Storage by project, "+app.BytesText(s.Packs)+" together", "project, stored", s.Projects,
+			func(p stats.ProjectStorage) []any {
+				return []any{app.DistinctName(state.Project{ID: refs.Project(p.Project), Name: p.Name}, projects), p.Stored}
+			}),
+		section(e, "Storage by session"+of(len(sessions), len(s.Sessions)), "session, size, stored, versions, title", sessions,
+			func(x stats.SessionStorage) []any {
+				return []any{app.Cell{Full: x.Session, Short: term.ShortID(x.Session)}, x.Bytes, x.Stored, x.Versions, x.Title}
+			}),
+		section(e, "Storage by version"+of(len(versions), len(s.Versions)), "version, tokens, ratio, stored", versions,
+			func(v stats.VersionStorage) []any {
+				name := app.Cell{Full: v.Session + ":" + v.Version, Short: term.ShortID(v.Session) + ":" + v.Version}
+				return []any{name, v.Tokens, fmt.Sprintf("%.2f", v.Ratio), v.Stored}
+			}),
+	)
 }
 
 // of returns the number of listed rows if not all are listed.
@@ -219,78 +224,6 @@ func of(listed, all int) string {
 		return ""
 	}
 	return fmt.Sprintf(", %d of %d (mem stats -a lists all)", listed, all)
-}
-
-func printMonths(e *app.Env, s stats.Stats) error {
-	if len(s.Months) == 0 {
-		return nil
-	}
-	t := section(e, "By month: sessions by their last message, stored bytes by the time of storing",
-		"month", "sessions", "messages", "tokens", "stored")
-	for _, x := range s.Months {
-		t.Row(app.Cell{Full: x.Month}, countCell(x.Sessions), countCell(x.Messages), countCell(x.Tokens), bytesCell(x.Stored))
-	}
-	return t.Flush()
-}
-
-func printRatios(e *app.Env, s stats.Stats) error {
-	if s.Versions == 0 {
-		return nil
-	}
-	t := section(e, "Versions by ratio", "ratio", "versions", "tokens")
-	for _, x := range s.Ratios {
-		t.Row(app.Cell{Full: x.Ratio}, countCell(x.Versions), countCell(x.Tokens))
-	}
-	return t.Flush()
-}
-
-func printMarkers(e *app.Env, s stats.Stats) error {
-	if s.Markers == 0 {
-		return nil
-	}
-	t := section(e, fmt.Sprintf("%s in %s", term.Count(s.Markers, "marker"),
-		term.Count(s.Versions, "version")), "weight", "kept", "not protected")
-	for _, w := range s.Weights {
-		t.Row(app.Cell{Full: w.Weight}, countCell(w.Kept), countCell(w.Lost))
-	}
-	t.Row(app.Cell{Full: "all"}, countCell(s.Kept), countCell(s.Lost))
-	return t.Flush()
-}
-
-func printModels(e *app.Env, s stats.Stats) error {
-	if len(s.Costs) == 0 {
-		return nil
-	}
-	t := section(e, "Cost of models", "model", "requests", "tokens in", "tokens out", "dollars")
-	for _, c := range s.Costs {
-		t.Row(app.Cell{Full: c.Model}, countCell(c.Requests), countCell(c.Input), countCell(c.Output),
-			app.Cell{Full: strconv.FormatFloat(c.Dollars, 'f', 4, 64)})
-	}
-	return t.Flush()
-}
-
-func printLatencies(e *app.Env, s stats.Stats) error {
-	if len(s.Hooks) == 0 {
-		return nil
-	}
-	ms := func(f float64) app.Cell { return app.Cell{Full: strconv.FormatFloat(f, 'f', 1, 64)} }
-	t := section(e, "Latency of hooks", "event", "runs", "failed", "p50 ms", "p95 ms", "last")
-	for _, h := range s.Hooks {
-		t.Row(app.Cell{Full: h.Event}, countCell(h.Runs), countCell(h.Failed), ms(h.P50), ms(h.P95),
-			app.Cell{Full: h.Last, Short: agoText(e.Now(), h.Last)})
-	}
-	return t.Flush()
-}
-
-func printHandovers(e *app.Env, s stats.Stats) error {
-	if len(s.Handovers) == 0 {
-		return nil
-	}
-	t := section(e, "Hand-overs", "event", "count", "sessions", "characters")
-	for _, h := range s.Handovers {
-		t.Row(app.Cell{Full: h.Event}, countCell(h.Count), countCell(h.Sessions), countCell(h.Characters))
-	}
-	return t.Flush()
 }
 
 // agoText returns the age of a time in RFC 3339.

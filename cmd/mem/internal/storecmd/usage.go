@@ -50,11 +50,11 @@ func printUsage(e *app.Env, s stats.Spending, o stats.SpendingOptions) error {
 		if s.By == stats.BySession && r.Name != s.Total.Name {
 			name.Short = strings.TrimSpace(term.ShortID(r.Name) + " " + r.Title)
 		}
-		cells := []app.Cell{name, {Full: strconv.Itoa(r.Answers)}}
+		cells := []any{name, r.Answers}
 		for _, n := range []int64{r.Input, r.Output, r.CacheWrite, r.CacheRead} {
 			cells = append(cells, app.Cell{Full: strconv.FormatInt(n, 10), Short: tokens.Format(int(n))})
 		}
-		t.Row(append(cells, app.Cell{Full: usageCost(r, dollars)})...)
+		t.Row(append(cells, usageCost(r, dollars))...)
 	}
 	if err := t.Flush(); err != nil {
 		return err

@@ -309,24 +309,21 @@ func printComposed(e *app.Env, req derive.ComposeRequest, d derive.ComposeResult
 	if e.Opt.Quiet && !e.Opt.DryRun {
 		return nil
 	}
-	t := e.Table(app.Column{Name: "#", Right: true}, app.Column{Name: "SESSION"}, app.Column{Name: "PICK"},
-		app.Column{Name: "TOKENS", Right: true},
+	t := e.Table(app.Column{Name: "#", Right: true}, "SESSION", "PICK", app.Column{Name: "TOKENS", Right: true},
 		app.Column{Name: "SHARE OF BUDGET", Right: true}, app.Column{Name: "SCORE", Right: true, Script: true},
 		app.Column{Name: "WHY", Shrinks: true})
 	composed := view.ComposedOf(req, d)
 	for i, p := range composed.Parts {
-		t.Row(app.Cell{Full: strconv.Itoa(i + 1)}, app.Cell{Full: p.Session, Short: term.ShortID(p.Session)},
-			app.Cell{Full: p.Version}, app.Cell{Full: strconv.Itoa(p.Tokens), Short: tokens.Commas(p.Tokens)},
-			app.Cell{Full: strconv.Itoa(p.Share), Short: tokens.Commas(p.Share)},
-			app.Cell{Full: score(p)}, app.Cell{Full: why(e, p.Why)})
+		t.Row(i+1, app.Cell{Full: p.Session, Short: term.ShortID(p.Session)}, p.Version,
+			app.Cell{Full: strconv.Itoa(p.Tokens), Short: tokens.Commas(p.Tokens)},
+			app.Cell{Full: strconv.Itoa(p.Share), Short: tokens.Commas(p.Share)}, score(p), why(e, p.Why))
 	}
 	why := "with sources and tags"
 	if d.Recount > 0 {
 		why += fmt.Sprintf("; %s because a newer model counts more", tokens.Commas(d.Recount))
 	}
-	t.Row(app.Cell{Full: "-"}, app.Cell{Full: "headings"}, app.Cell{Full: "-"},
-		app.Cell{Full: strconv.Itoa(composed.Frame), Short: tokens.Commas(composed.Frame)},
-		app.Cell{Full: "-"}, app.Cell{Full: "-"}, app.Cell{Full: why})
+	t.Row("-", "headings", "-", app.Cell{Full: strconv.Itoa(composed.Frame), Short: tokens.Commas(composed.Frame)}, "-", "-",
+		why)
 	if err := t.Flush(); err != nil {
 		return err
 	}

@@ -18,8 +18,7 @@ func thresholdText(p keepit.Pressure) string {
 
 // fateTable prints the fate and margin of each marker.
 func fateTable(e *app.Env, fates []compress.Fate) error {
-	t := e.Table(app.Column{Name: "WEIGHT"}, app.Column{Name: "FATE"}, app.Column{Name: "MARGIN", Right: true},
-		app.Column{Name: "AT"}, app.Column{Name: "TEXT", Shrinks: true})
+	t := e.Table("WEIGHT", "FATE", app.Column{Name: "MARGIN", Right: true}, "AT", app.Column{Name: "TEXT", Shrinks: true})
 	for _, f := range fates {
 		fate, margin := "not protected", keepit.Thousandths(f.Margin)
 		switch {
@@ -34,9 +33,8 @@ func fateTable(e *app.Env, fates []compress.Fate) error {
 		if f.Margin > 0 && margin != "-" {
 			signed = "+" + margin
 		}
-		t.Row(app.Cell{Full: f.Mark.Weight.String()}, app.Cell{Full: fate}, app.Cell{Full: margin, Short: signed},
-			app.Cell{Full: fmt.Sprintf("#%d", f.Mark.Message)},
-			app.Cell{Full: tokens.OneLine(f.Mark.Text, 120)})
+		t.Row(f.Mark.Weight, fate, app.Cell{Full: margin, Short: signed}, fmt.Sprintf("#%d", f.Mark.Message),
+			tokens.OneLine(f.Mark.Text, 120))
 	}
 	return t.Flush()
 }

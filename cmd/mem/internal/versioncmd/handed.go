@@ -34,8 +34,8 @@ func runHanded(ctx context.Context, run app.Run) error {
 		return err
 	}
 	pins := handedPins(given)
-	l := markerList(run, "keepit.handed", app.Column{Name: "next session"}, app.Column{Name: "session"}, app.Column{Name: "marker"},
-		app.Column{Name: "weight"}, app.Column{Name: "why"}, app.Column{Name: "text", Shrinks: true})
+	l := markerList(run, "keepit.handed", "next session", "session", "marker", "weight", "why",
+		app.Column{Name: "text", Shrinks: true})
 	for _, in := range all {
 		for _, k := range in.marks {
 			s, gets := in.rev.Session, "no"
@@ -43,9 +43,8 @@ func runHanded(ctx context.Context, run app.Run) error {
 			if ok {
 				gets = "yes"
 			}
-			l.Add(app.Object{"", view.MarkerOf(s, k), "handed", ok, "why", why}, app.Cell{Full: gets},
-				app.Cell{Full: s.ID, Short: term.ShortID(s.ID)}, app.Cell{Full: k.ID}, app.Cell{Full: k.Mark.Weight.String()},
-				app.Cell{Full: why}, app.Cell{Full: tokens.OneLine(k.Mark.Text, 120)})
+			l.Add(app.Object{"", view.MarkerOf(s, k), "handed", ok, "why", why}, gets,
+				app.Cell{Full: s.ID, Short: term.ShortID(s.ID)}, k.ID, k.Mark.Weight, why, tokens.OneLine(k.Mark.Text, 120))
 		}
 	}
 	return l.Print()

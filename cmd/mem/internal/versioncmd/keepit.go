@@ -140,24 +140,21 @@ func runKeepitList(ctx context.Context, run app.Run) (err error) {
 	if err != nil {
 		return err
 	}
-	l := markerList(run, "keepit.list", app.Column{Name: "session"}, app.Column{Name: "marker"}, app.Column{Name: "weight"},
-		app.Column{Name: "at", Right: true}, app.Column{Name: "kept in"}, run.ProjectColumn(),
-		app.Column{Name: "text", Shrinks: true})
+	l := markerList(run, "keepit.list", "session", "marker", "weight", app.Column{Name: "at", Right: true}, "kept in",
+		run.ProjectColumn(), app.Column{Name: "text", Shrinks: true})
 	for _, in := range all {
 		for _, k := range in.marks {
 			a := view.MarkerOf(in.rev.Session, k)
 			a.Project = app.ProjectName(run.Env, in.rev.Project)
-			l.Add(a, app.Cell{Full: a.Session, Short: term.ShortID(a.Session)}, app.Cell{Full: k.ID},
-				app.Cell{Full: k.Mark.Weight.String()}, app.Cell{Full: fmt.Sprintf("#%d", k.Mark.Message)},
-				app.Cell{Full: fateText(k)}, app.Cell{Full: in.rev.Project.Name},
-				app.Cell{Full: tokens.OneLine(k.Mark.Text, 120)})
+			l.Add(a, app.Cell{Full: a.Session, Short: term.ShortID(a.Session)}, k.ID, k.Mark.Weight,
+				fmt.Sprintf("#%d", k.Mark.Message), fateText(k), in.rev.Project.Name, tokens.OneLine(k.Mark.Text, 120))
 		}
 	}
 	return l.Print()
 }
 
 // markerList returns an empty list of markers.
-func markerList(run app.Run, what string, columns ...app.Column) *app.List {
+func markerList(run app.Run, what string, columns ...any) *app.List {
 	l := run.List(what, "markers", columns...)
 	l.Page, l.None = "keepit", "no markers"
 	l.Hint = "type ##keepit1.00## before the text to pin, in a message to Claude; afterwards: mem keepit add SESSION#LINE TEXT"

@@ -143,8 +143,7 @@ func runKeepitLint(ctx context.Context, run app.Run) error {
 	if err != nil {
 		return err
 	}
-	l := run.List("keepit.lint", "findings", app.Column{Name: "session"}, app.Column{Name: "at"}, app.Column{Name: "what"},
-		app.Column{Name: "problem"}, app.Column{Name: "hint", Shrinks: true})
+	l := run.List("keepit.lint", "findings", "session", "at", "what", "problem", app.Column{Name: "hint", Shrinks: true})
 	for _, rev := range revs {
 		found, err := markers.LintKeepits(ctx, run.DB, rev)
 		if err != nil {
@@ -152,9 +151,8 @@ func runKeepitLint(ctx context.Context, run app.Run) error {
 		}
 		for _, f := range found {
 			l.Add(app.Object{"sessionId", f.Session.ID, "message", f.Message, "text", f.Text, "problem", f.Problem, "hint", f.Hint},
-				app.Cell{Full: f.Session.ID, Short: term.ShortID(f.Session.ID)},
-				app.Cell{Full: fmt.Sprintf("#%d", f.Message)}, app.Cell{Full: f.Text, Paint: run.Style().Yellow},
-				app.Cell{Full: f.Problem}, app.Cell{Full: f.Hint})
+				app.Cell{Full: f.Session.ID, Short: term.ShortID(f.Session.ID)}, fmt.Sprintf("#%d", f.Message),
+				app.Cell{Full: f.Text, Paint: run.Style().Yellow}, f.Problem, f.Hint)
 		}
 	}
 	if err := l.Print(); err != nil || l.Len() == 0 {

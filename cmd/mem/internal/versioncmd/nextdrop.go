@@ -60,8 +60,7 @@ func printDropped(ctx context.Context, run app.Run, o handover.ContextOptions) e
 		return fmt.Errorf("next session's context: %w", err)
 	}
 	lines := whole.Dropped(st)
-	l := run.List("next.dropped", "dropped", app.Column{Name: "source"}, app.Column{Name: "dropped"},
-		app.Column{Name: "line now", Shrinks: true})
+	l := run.List("next.dropped", "dropped", "source", "dropped", app.Column{Name: "line now", Shrinks: true})
 	l.None, l.Hint = "nothing was left out of the next session's text", "mem next --why, then mem next --drop HASH"
 	for _, d := range handover.Dropped(st) {
 		now := []string{} // the lines that it would have
@@ -72,8 +71,8 @@ func printDropped(ctx context.Context, run app.Run, o handover.ContextOptions) e
 		if !strings.Contains(d.Key, "#") {
 			source.Short = d.Key[:8]
 		}
-		l.Add(app.Object{"source", d.Key, "time", term.TimeText(d.Time), "device", d.Device, "lines", now},
-			source, run.TimeCell(d.Time), app.Cell{Full: strings.Join(now, " ")})
+		l.Add(app.Object{"source", d.Key, "time", term.TimeText(d.Time), "device", d.Device, "lines", now}, source,
+			d.Time, strings.Join(now, " "))
 	}
 	return l.Print()
 }

@@ -212,12 +212,11 @@ func (o *tierOptions) status(ctx context.Context, run app.Run) error {
 	if err != nil {
 		return err
 	}
-	l := run.List("tier.status", "tiers", app.Column{Name: "tier"}, app.Column{Name: "period"},
-		app.Column{Name: "sessions", Right: true}, app.Column{Name: "state"}, app.Column{Name: "summary", Shrinks: true})
+	l := run.List("tier.status", "tiers", "tier", "period", app.Column{Name: "sessions", Right: true}, "state",
+		app.Column{Name: "summary", Shrinks: true})
 	for _, r := range tierRows(states, todo) {
-		l.Add(app.Object{"tier", r.tier, "period,omitempty", r.period, "sessions", r.sessions, "summary,omitempty", r.summary,
-			"state", r.state}, app.Cell{Full: r.tier}, app.Cell{Full: r.period}, app.Cell{Full: fmt.Sprint(len(r.sessions))},
-			app.Cell{Full: r.state}, app.Cell{Full: r.summary, Paint: run.Style().Cyan})
+		l.Add(app.Object{"tier", r.tier, "period,omitempty", r.period, "sessions", r.sessions, "summary,omitempty", r.summary, "state", r.state},
+			r.tier, r.period, len(r.sessions), r.state, app.Cell{Full: r.summary, Paint: run.Style().Cyan})
 	}
 	l.After = app.Object{"todo", tieredObject(todo, true)}
 	if err := l.Print(); err != nil || run.Opt.JSON {

@@ -64,10 +64,9 @@ func RunVersions(ctx context.Context, run app.Run, name string, o VersionsOption
 		list = st.AllVersionsOf(rev.Session.ID)
 	}
 	hidden := func(v *records.Version) bool { return v.Deleted || v.Revoked != "" }
-	l := run.List("versions", "versions", app.Column{Name: "version"}, app.Column{Name: "made by", Shrinks: true},
+	l := run.List("versions", "versions", "version", app.Column{Name: "made by", Shrinks: true},
 		app.Column{Name: "tokens", Right: true, Estimate: true}, app.Column{Name: "to", Right: true, Estimate: true},
-		app.Column{Name: "ratio", Right: true}, app.Column{Name: "markers", Right: true}, app.Column{Name: "when"},
-		app.Column{Name: "engine"}, app.Column{Name: "used in"},
+		app.Column{Name: "ratio", Right: true}, app.Column{Name: "markers", Right: true}, "when", "engine", "used in",
 		app.Column{Name: "note", Keep: true, Absent: !slices.ContainsFunc(list, hidden)})
 	l.None, l.Hint = term.ShortID(rev.Session.ID)+" has no versions", term.Shell("mem", "compress", term.ShortID(rev.Session.ID))
 	for _, v := range list {
@@ -81,13 +80,12 @@ func RunVersions(ctx context.Context, run app.Run, name string, o VersionsOption
 		if hidden(v) {
 			note = strings.TrimSuffix("hidden: "+v.Revoked, ": ")
 		}
-		l.Add(shown, app.Cell{Full: app.Label(v), Short: v.Name(), Paint: run.Style().Cyan},
-			app.Cell{Full: app.SettingsText(v)},
+		l.Add(shown, app.Cell{Full: app.Label(v), Short: v.Name(), Paint: run.Style().Cyan}, app.SettingsText(v),
 			app.Cell{Full: fmt.Sprint(v.TokensIn), Short: "~" + tokens.Format(v.TokensIn)},
 			app.Cell{Full: fmt.Sprint(v.TokensOut), Short: "~" + tokens.Format(v.TokensOut)},
 			app.Cell{Full: fmt.Sprintf("%.2f", v.Ratio), Short: fmt.Sprintf("%.1f:1", v.Ratio)},
-			app.Cell{Full: fmt.Sprintf("%d/%d", v.Preserved, v.Preserved+v.Summarised)},
-			run.TimeCell(v.Time), app.Cell{Full: v.Engine}, UsedCell(run.Env, st.UsedBy(v), v.Used), app.Cell{Full: note})
+			fmt.Sprintf("%d/%d", v.Preserved, v.Preserved+v.Summarised), v.Time, v.Engine,
+			UsedCell(run.Env, st.UsedBy(v), v.Used), note)
 	}
 	return l.Print("sessionId", rev.Session.ID, "project", rev.Project.Name)
 }

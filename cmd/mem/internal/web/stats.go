@@ -28,7 +28,7 @@ func (s *Server) statsScreen(_ http.ResponseWriter, r *http.Request, p state.Pro
 	if b.Stats, err = s.API.Stats(r.Context(), p, r.FormValue("storage") != ""); err != nil {
 		return "", page{}, err
 	}
-	b.Storage.Kinds = foldKinds(b.Storage.Kinds)
+	b.Storage.Kinds = stats.OwnRecords(b.Storage.Kinds)
 	var months, ratios []column
 	for _, m := range b.Months {
 		months = append(months, column{m.Month[2:], m.Tokens})
@@ -41,20 +41,6 @@ func (s *Server) statsScreen(_ http.ResponseWriter, r *http.Request, p state.Pro
 	b.ByMonth, b.ByRatio = chart("Tokens of sessions by month", months, tokens.Format), chart("Versions by ratio", ratios, tokens.Commas)
 	return "stats", page{Title: "Statistics", Tab: "stats", Project: p, Crumbs: projectCrumbs(p, "Statistics"), Body: b},
 		nil
-}
-
-// foldKinds joins the kinds of objects that a user does not know into one row.
-func foldKinds(all []stats.KindStorage) (out []stats.KindStorage) {
-	own := stats.KindStorage{Kind: "mem's own records"}
-	for _, k := range all {
-		switch k.Kind {
-		case "records", "trees", "commits", "points", "other":
-			own.Objects, own.Stored = own.Objects+k.Objects, own.Stored+k.Stored
-		default:
-			out = append(out, k)
-		}
-	}
-	return append(out, own)
 }
 
 // StoredBytes returns the stored bytes of all kinds.

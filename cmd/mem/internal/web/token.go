@@ -55,10 +55,10 @@ func runTokenList(e *app.Env) error {
 		if err != nil {
 			return err
 		}
-		l := e.List("token.list", "tokens", app.Column{Name: "name"}, app.Column{Name: "created"})
+		l := e.List("token.list", "tokens", "name", "created")
 		l.None, l.Hint = "no tokens", "mem token add NAME"
 		for _, one := range all {
-			l.Add(storedToken{Name: one.Name, Created: one.Created}, app.Cell{Full: one.Name}, e.TimeCell(one.Created))
+			l.Add(storedToken{Name: one.Name, Created: one.Created}, one.Name, one.Created)
 		}
 		return l.Print()
 	})
