@@ -1,15 +1,11 @@
 package app
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/memvcs/mem/cmd/mem/internal/term"
-	"github.com/memvcs/mem/layers/engines"
-	"github.com/memvcs/mem/refs"
-	"github.com/memvcs/mem/refs/config"
 )
 
 // The exit statuses. Status 2 is not used: Claude Code reads it as "block".
@@ -57,25 +53,6 @@ func (e *Unreadable) Unwrap() error { return e.Err }
 func (e *Unwritable) Error() string { return e.Err.Error() }
 func (e *Unwritable) Unwrap() error { return e.Err }
 
-// statuses maps errors of other packages to exit statuses. The first match wins.
-func statuses() []struct {
-	err  error
-	code int
-} {
-	return []struct {
-		err  error
-		code int
-	}{
-		{ErrStdoutClosed, ExitDone},
-		{context.Canceled, ExitInterrupted},
-		{refs.ErrNotRepo, exitNoMemory},
-		{refs.ErrLocked, exitLocked},
-		{config.ErrLocked, exitLocked},
-		{engines.ErrAuth, ExitAuth},
-		{engines.ErrCap, ExitBudget},
-	}
-}
-
 // StatusOf returns the exit status for the error of a command.
 func StatusOf(err error) int {
 	var usage *usageError
@@ -83,7 +60,7 @@ func StatusOf(err error) int {
 	var own *coded
 	var silent *Quiet
 	switch {
-	case err == nil:
+	case err == nil, errors.Is(err, ErrStdoutClosed):
 		return ExitDone
 	case errors.As(err, &silent):
 		return silent.code
@@ -92,10 +69,8 @@ func StatusOf(err error) int {
 	case errors.As(err, &usage), errors.As(err, &missing):
 		return ExitUsage
 	}
-	for _, s := range statuses() {
-		if errors.Is(err, s.err) {
-			return s.code
-		}
+	if exit, _ := known(err); exit != 0 {
+		return exit
 	}
 	return ExitFatal
 }

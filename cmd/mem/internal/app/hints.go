@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,13 +12,18 @@ import (
 	"syscall"
 
 	"github.com/memvcs/mem/cmd/mem/internal/term"
+	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/engines"
 	"github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/projects"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/sync"
 	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/refs"
 	"github.com/memvcs/mem/refs/config"
+	"github.com/memvcs/mem/refs/disk"
+	"github.com/memvcs/mem/refs/remote"
+	"github.com/memvcs/mem/refs/sealed"
 )
 
 // A hintedError is an error with commands to type or short advice.
@@ -34,94 +40,132 @@ func WithHint(err error, hints ...string) error { return &hintedError{err, hints
 // HintsOf returns the hints of err and of the errors that it wraps.
 func HintsOf(err error) []string {
 	var h *hintedError
+	if !errors.As(err, &h) {
+		_, hints := known(err)
+		return hints
+	}
+	hints := slices.Clone(h.hints)
+	for _, more := range HintsOf(h.error) {
+		if !slices.ContainsFunc(hints, func(said string) bool { return strings.Contains(said, more) }) {
+			hints = append(hints, more)
+		}
+	}
+	return hints
+}
+
+const sessionFiles = "session files are ~/.claude/projects/*/*.jsonl; list them with \"mem ls --untracked\""
+
+// knownErrors have the exit status, 0 for that of any failure, and the hints of errors of other packages, whatever the
+// command. The first match wins.
+var knownErrors = []struct {
+	err   error
+	exit  int
+	hints []string
+}{
+	{context.Canceled, ExitInterrupted, nil},
+	{originals.ErrInputDeleted, 0, []string{"retry: a source was removed meanwhile"}},
+	{state.ErrNotTranscript, 0, []string{sessionFiles}},
+	{capture.ErrChanging, 0, []string{"retry when no program rewrites the file; a file that only grows can be added at any time"}},
+	{originals.ErrWithheld, 0, []string{`the clean transcript is here: "mem show SESSION --format text"`}},
+	{refs.ErrNotRepo, exitNoMemory, []string{"mem init"}},
+	{refs.ErrDamaged, 0, []string{"mem fsck --repair"}},
+	{refs.ErrLocked, exitLocked, []string{"wait longer with --lock-timeout"}},
+	{config.ErrLocked, exitLocked, []string{"wait longer with --lock-timeout"}},
+	{syscall.ENOSPC, 0, []string{"free some space and retry: the memory is intact"}},
+	{diskQuota, 0, []string{"free some space and retry: the memory is intact"}},
+	{syscall.EFBIG, 0, []string{"the limit on file sizes is too low: see ulimit -f"}},
+	{refs.ErrUnsafe, 0, []string{"mem doctor"}}, // it prints the exact command
+	{refs.ErrFormat, 0, []string{"install a newer mem"}},
+	{engines.ErrAuth, ExitAuth, []string{"set the environment variable of the key, or llm.apiKeyCommand: mem help environment"}},
+	{engines.ErrCap, ExitBudget, []string{"mem stats --by day", "a cap is a setting: mem config list"}},
+	{engines.ErrTimeout, 0, []string{"mem config set llm.timeout 30m"}},
+	{engines.ErrRecorded, 0, []string{"replay needs a recorded answer to the same question with the same settings"}},
+	{disk.ErrExists, 0, []string{"replace it with --force, or name another file or directory with -o"}},
+	{disk.ErrLink, 0, []string{"name another file or directory with -o"}},
+	{disk.ErrInWay, 0, []string{"name another file or directory with -o"}},
+	{disk.ErrName, 0, []string{"name another file or directory with -o"}},
+	{sync.ErrNoRemote, ExitNo, []string{"mem remote add origin git@host:me/memory.git"}},
+	{sync.ErrWhichRemote, ExitUsage, []string{"name one; without a name, the remote origin is used"}},
+	{sync.ErrRemoteExists, 0, []string{"mem remote list"}},
+	{sync.ErrIncomplete, 0, []string{"mem fsck --repair"}},
+	{sync.ErrPublic, ExitNo, []string{"make the repository private: memory contains your conversations with Claude"}},
+	{sync.ErrNotSealed, ExitNo, []string{"mem remote add --encrypt NAME URL"}},
+	{remote.ErrAuth, ExitAuth, []string{"for https: git credential approve, or a helper (git help credentials); for ssh: ssh-add, ssh -T"}},
+	{remote.ErrAbsent, 0, []string{"create an empty private repository there; in a directory: git init --bare DIR"}},
+	{remote.ErrTooMany, 0, []string{"git ls-remote --heads lists them: a memory has one for each device and project"}},
+	{remote.ErrDropped, 0, []string{"run the same command again: received data stays"}},
+	{remote.ErrURL, 0, []string{"mem remote set-url"}},
+	{sealed.ErrNoKey, ExitAuth, nil},
+	{sealed.ErrPlain, ExitNo, []string{"use an empty repository for an encrypted remote"}},
+	{sealed.ErrKeyring, ExitNo, []string{"nothing was fetched from it; if the remote was restored from a backup, mem push restores the newest keyring"}},
+}
+
+// known returns the exit status and the hints of an error of another package: of a type that says what is meant, or one of
+// [knownErrors].
+func known(err error) (exit int, hints []string) {
 	var unknown *config.UnknownKeyError
 	var value *config.ValueError
 	var missing *state.NotFoundError
 	var foreign *projects.ForeignError
 	var revoked *trust.RevokedError
-	switch {
-	case errors.As(err, &h):
-		hints := slices.Clone(h.hints)
-		for _, more := range HintsOf(h.error) {
-			if !slices.ContainsFunc(hints, func(said string) bool { return strings.Contains(said, more) }) {
-				hints = append(hints, more)
-			}
-		}
-		return hints
-	case errors.As(err, &revoked):
-		return []string{term.Shell("mem", "why", revoked.What) +
-			"; mem revoke lists the sources; mem revoke --undo --source SOURCE restores one",
-			"to write it anyway: mem checkout --force"}
-	case errors.As(err, &foreign):
-		return ShareHints(foreign)
-	case errors.As(err, &unknown):
-		if near := term.Suggest(unknown.Key, unknown.Keys); len(near) > 0 {
-			return []string{DidYouMean("", near)}
-		}
-		return []string{"mem config list"}
-	case errors.As(err, &value):
-		return []string{"mem config unset " + value.Key}
-	case errors.As(err, &missing):
-		return MissingHints(missing)
-	case errors.Is(err, originals.ErrInputDeleted):
-		return []string{"retry: a source was removed meanwhile"}
-	}
-	if hints := storeHints(err); hints != nil {
-		return hints
-	}
-	return engineHints(err)
-}
-
-// storeHints returns the hints for errors of the store.
-func storeHints(err error) []string {
+	var device *refs.DeviceError
 	var unwritten *refs.WriteError
 	var store *Unwritable
 	var unread *Unreadable
-	var device *refs.DeviceError
-	switch {
-	case errors.Is(err, refs.ErrNotRepo):
-		return []string{"mem init"}
-	case errors.As(err, &device):
-		return deviceHints(device)
-	case errors.Is(err, refs.ErrDamaged):
-		return []string{"mem fsck --repair"}
-	case errors.Is(err, refs.ErrLocked), errors.Is(err, config.ErrLocked):
-		return []string{"wait longer with --lock-timeout"}
-	case isFull(err):
-		return []string{"free some space and retry: the memory is intact"}
-	case errors.Is(err, syscall.EFBIG):
-		return []string{"the limit on file sizes is too low: see ulimit -f"}
-	case (errors.As(err, &unwritten) || errors.As(err, &store)) && IsReadOnly(err):
-		return []string{"the memory is read-only: make it writable (chmod -R u+w), or set MEM_DIR to another"}
-	case errors.As(err, &unread) && IsReadOnly(err):
-		return []string{"you may not read the memory: chown, chmod -R u+rwX, or set MEM_DIR to another"}
-	case errors.Is(err, refs.ErrUnsafe):
-		return []string{"mem doctor"} // it prints the exact command
-	case errors.Is(err, refs.ErrFormat):
-		return []string{"install a newer mem"}
-	}
-	return nil
-}
-
-// engineHints returns the hints for errors of an engine.
-func engineHints(err error) []string {
 	var call *url.Error
 	var program *engines.ExitError
+	var stalled *remote.StalledError
+	var waiting *sealed.NotMemberError
+	var behind *originals.BehindError
+	var src *capture.SourceError
 	switch {
-	case errors.Is(err, engines.ErrAuth):
-		return []string{"set the environment variable of the key, or llm.apiKeyCommand: mem help environment"}
-	case errors.Is(err, engines.ErrCap):
-		return []string{"mem stats --by day", "a cap is a setting: mem config list"}
-	case errors.Is(err, engines.ErrTimeout):
-		return []string{"mem config set llm.timeout 30m"}
-	case errors.As(err, &call) && call.Op == "Post":
-		return []string{"the address of the model server is a setting: mem config get llm.baseURL"}
+	case errors.As(err, &revoked):
+		return 0, []string{term.Shell("mem", "why", revoked.What) +
+			"; mem revoke lists the sources; mem revoke --undo --source SOURCE restores one",
+			"to write it anyway: mem checkout --force"}
+	case errors.As(err, &foreign):
+		return 0, ShareHints(foreign)
+	case errors.As(err, &unknown):
+		if near := term.Suggest(unknown.Key, unknown.Keys); len(near) > 0 {
+			return 0, []string{DidYouMean("", near)}
+		}
+		return 0, []string{"mem config list"}
+	case errors.As(err, &value):
+		return 0, []string{"mem config unset " + value.Key}
+	case errors.As(err, &missing):
+		return 0, MissingHints(missing)
+	case errors.As(err, &device):
+		return 0, deviceHints(device)
+	case errors.As(err, &behind):
+		return ExitPartial, []string{`run "` + term.Shell("mem", "checkout", term.ShortID(behind.Session.ID)+":original") + `" there`,
+			"the clean transcript of all of it is here: mem cat-file b3:" + behind.Session.Now().Original.String()}
+	case (errors.As(err, &unwritten) || errors.As(err, &store)) && IsReadOnly(err):
+		return 0, []string{"the memory is read-only: make it writable (chmod -R u+w), or set MEM_DIR to another"}
+	case errors.As(err, &unread) && IsReadOnly(err):
+		return 0, []string{"you may not read the memory: chown, chmod -R u+rwX, or set MEM_DIR to another"}
+	case errors.As(err, &stalled):
+		return 0, []string{"run the same command again: received data stays; a server that needs longer: mem -c remote.quiet=1m ..."}
+	case errors.As(err, &waiting):
+		return ExitAuth, []string{"on a device that can read it: mem device approve " + waiting.Request.String() +
+			" NAME; then here: mem pull",
+			"or with the recovery key: mem remote rm NAME, then mem remote add --encrypt --recovery-key FILE NAME URL"}
 	case errors.As(err, &program):
-		return []string{"the engine's command is a setting: mem config list"}
-	case errors.Is(err, engines.ErrRecorded):
-		return []string{"replay needs a recorded answer to the same question with the same settings"}
+		return 0, []string{"the engine's command is a setting: mem config list"}
 	}
-	return nil
+	for _, k := range knownErrors {
+		if errors.Is(err, k.err) {
+			return k.exit, k.hints
+		}
+	}
+	switch {
+	case errors.As(err, &src) && errors.Is(err, fs.ErrPermission):
+		return 0, []string{"make it readable: chmod u+r"}
+	case errors.As(err, &src):
+		return 0, []string{sessionFiles}
+	case errors.As(err, &call) && call.Op == "Post":
+		return 0, []string{"the address of the model server is a setting: mem config get llm.baseURL"}
+	}
+	return 0, nil
 }
 
 // deviceHints returns the hints for a memory whose device file is missing or damaged.
@@ -133,9 +177,6 @@ func deviceHints(e *refs.DeviceError) []string {
 	}
 	return append(hints, "otherwise continue as a new device, next to the old one's data: mem init")
 }
-
-// isFull reports whether the disk or the user's quota is full.
-func isFull(err error) bool { return errors.Is(err, syscall.ENOSPC) || errors.Is(err, diskQuota) }
 
 // IsReadOnly reports whether err is about missing permission or a read-only file system.
 func IsReadOnly(err error) bool {

@@ -2,13 +2,11 @@ package app
 
 import (
 	"cmp"
-	"errors"
 	"io"
 	"os"
 	"path/filepath"
 
 	"github.com/memvcs/mem/cmd/mem/internal/term"
-	"github.com/memvcs/mem/refs/disk"
 )
 
 // OutName returns "-" for /dev/stdout and every other name unchanged.
@@ -70,15 +68,4 @@ func NoteCreated(e *Env, dirs []string) {
 			e.Note("created directory %s", e.Safe(dir))
 		}
 	}
-}
-
-// FileError adds hints to an error of writing files.
-func FileError(err error) error {
-	switch {
-	case errors.Is(err, disk.ErrExists):
-		return WithHint(err, "replace it with --force, or name another file or directory with -o")
-	case errors.Is(err, disk.ErrLink), errors.Is(err, disk.ErrInWay), errors.Is(err, disk.ErrName):
-		return WithHint(err, "name another file or directory with -o")
-	}
-	return err
 }

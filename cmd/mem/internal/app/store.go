@@ -2,16 +2,11 @@ package app
 
 import (
 	"errors"
-	"fmt"
-	"io/fs"
 	"strings"
 
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers"
-	"github.com/memvcs/mem/layers/capture"
-	"github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/records"
-	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/objects"
 )
 
@@ -56,30 +51,4 @@ func HashText(e *Env, h objects.Hash) string {
 		return "b3:" + h.Short()
 	}
 	return "b3:" + h.String()
-}
-
-// StoreError adds hints to an error of the store.
-func StoreError(err error) error {
-	const sessionFiles = "session files are ~/.claude/projects/*/*.jsonl; list them with \"mem ls --untracked\""
-	var behind *originals.BehindError
-	var src *capture.SourceError
-	switch {
-	case errors.As(err, &behind):
-		id := term.ShortID(behind.Session.ID)
-		return WithCode(ExitPartial, WithHint(err, "run \""+
-			term.Shell("mem", "checkout", id+":original")+"\" there",
-			"the clean transcript of all of it is here: mem cat-file b3:"+behind.Session.Now().Original.String()))
-	case errors.Is(err, state.ErrNotTranscript):
-		return WithHint(err, sessionFiles)
-	case errors.Is(err, capture.ErrChanging):
-		return WithHint(err,
-			"retry when no program rewrites the file; a file that only grows can be added at any time")
-	case errors.Is(err, originals.ErrWithheld):
-		return WithHint(err, fmt.Sprintf("the clean transcript is here: %q", "mem show SESSION --format text"))
-	case errors.As(err, &src) && errors.Is(err, fs.ErrPermission):
-		return WithHint(err, "make it readable: chmod u+r")
-	case errors.As(err, &src):
-		return WithHint(err, sessionFiles)
-	}
-	return err
 }

@@ -78,7 +78,7 @@ func runCheckout(ctx context.Context, e *app.Env, o checkoutOptions, name string
 		}
 		if o.out == "-" {
 			if err := checkout.Write(ctx, run.DB, rev, format, app.Stdout(e)); err != nil {
-				return app.StoreError(err)
+				return err
 			}
 			return recordUse(ctx, run, rev)
 		}
@@ -97,14 +97,14 @@ func runCheckout(ctx context.Context, e *app.Env, o checkoutOptions, name string
 			return fmt.Errorf("%s: %w", name, err)
 		}
 		if len(done.Files) == 0 {
-			return app.StoreError(app.FileError(err))
+			return err
 		}
 		app.NoteCreated(e, done.Created)
 		if !o.files && (rev.Kind == state.IsSession || rev.Kind == state.IsOriginal) {
 			hintFiles(e, rev.Session)
 		}
 		versioncmd.Auto(ctx, e, run.Memory, rev.Project)
-		return errors.Join(printCheckout(e, rev, done.Files), app.StoreError(err), recordUse(ctx, run, rev))
+		return errors.Join(printCheckout(e, rev, done.Files), err, recordUse(ctx, run, rev))
 	})
 }
 

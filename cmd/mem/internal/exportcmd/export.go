@@ -93,7 +93,7 @@ func Export(e *app.Env) *cli.Command {
 func (o *exportOptions) writeL1(ctx context.Context, run app.Run) error {
 	done, err := interchange.L1Files(ctx, run.DB, run.Project, run.Path(o.l1), checkout.CheckoutOptions{Force: o.force, DryRun: run.Opt.DryRun})
 	if err != nil {
-		return app.StoreError(app.FileError(err))
+		return err
 	}
 	if run.Opt.JSON {
 		return run.PrintJSON("export.l1", nil, "files", append([]string{}, done.Files...),
@@ -134,7 +134,7 @@ func (o *exportOptions) write(ctx context.Context, run app.Run) error {
 		n, done, err := interchange.Write(ctx, run.DB, run.Project, format, checkout.Place{Path: path},
 			checkout.CheckoutOptions{Force: o.force, DryRun: run.Opt.DryRun})
 		if err != nil {
-			return app.FileError(err)
+			return err
 		}
 		app.NoteCreated(run.Env, done.Created)
 		file = done.Files[0]

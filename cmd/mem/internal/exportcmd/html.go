@@ -33,7 +33,7 @@ func (o *exportOptions) writeHTML(ctx context.Context, run app.Run) error {
 	}
 	page, err := htmlPage(ctx, run.Memory, rev)
 	if err != nil {
-		return app.StoreError(fmt.Errorf("export %s: %w", name, err))
+		return fmt.Errorf("export %s: %w", name, err)
 	}
 	if out = app.OutName(out); out == "" || out == "-" {
 		return printHTML(run.Env, page)
@@ -47,7 +47,7 @@ func (o *exportOptions) writeHTML(ctx context.Context, run app.Run) error {
 	}
 	done, err := capture.WriteTree(run.DB, filepath.Dir(path), force, run.Opt.DryRun, stage)
 	if err != nil {
-		return app.FileError(err)
+		return err
 	}
 	app.NoteCreated(run.Env, done.Created)
 	return printExported(run.Env, done.Files[0], app.Object{"format", "html", "file", done.Files[0], "dryRun", run.Opt.DryRun})

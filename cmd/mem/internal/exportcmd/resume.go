@@ -91,7 +91,7 @@ func runResume(ctx context.Context, e *app.Env, name string, start bool) error {
 				"to read the other: "+term.Shell("mem", "show", records.ShortID(rev.Session.ID))))
 		}
 		if err != nil {
-			return app.StoreError(app.FileError(err))
+			return err
 		}
 		answer = resumeAnswer{Session: done.ID, Dir: e.Dir, DryRun: e.Opt.DryRun, Command: []string{"claude", "--resume", done.ID},
 			Files: append([]string{}, done.Files...), From: done.From, Changed: done.Changed,

@@ -65,7 +65,7 @@ func runLayersBuild(ctx context.Context, run app.Run) error {
 	n, err := derive.Refine(ctx, run.DB, run.Project, bar.Add)
 	bar.End()
 	if err != nil {
-		return app.StoreError(err)
+		return err
 	}
 	if run.Opt.JSON {
 		return run.PrintJSON("layers.build", nil, "project", run.Project.Name, "l1", n)

@@ -98,7 +98,7 @@ func newList(ctx context.Context, run app.Run) (*list, error) {
 		return nil, err
 	}
 	l.here = here.ID == run.Project.ID
-	return l, app.StoreError(l.load(ctx))
+	return l, l.load(ctx)
 }
 
 // IsNote reports whether a name begins as the whole name of a note does.
@@ -435,10 +435,10 @@ func runRestore(ctx context.Context, l *list, name string) error {
 	if !l.Opt.DryRun && len(plan) > 0 {
 		// What is on disk is not lost. It is read again, as it may have changed since the question.
 		if _, err := notes.CaptureAll(ctx, l.DB, l.Project, l.client, l.Dir, notes.Options{}); err != nil {
-			return app.StoreError(err)
+			return err
 		}
 		if err := l.load(ctx); err != nil {
-			return app.StoreError(err)
+			return err
 		}
 		if plan, err = l.plan(states, name == ""); err != nil {
 			return err
@@ -532,10 +532,10 @@ func (l *list) agreed(plan []notes.Restore) (bool, error) {
 // write writes what was planned, and says how to undo it.
 func (l *list) write(ctx context.Context, plan []notes.Restore) error {
 	if err := notes.RestoreAll(ctx, l.DB, l.Project, plan); err != nil {
-		return app.StoreError(err)
+		return err
 	}
 	if err := l.load(ctx); err != nil { // with the numbers of the states as they are now
-		return app.StoreError(err)
+		return err
 	}
 	for _, r := range plan {
 		l.Note("wrote %s", l.Safe(r.Path))
@@ -568,7 +568,7 @@ func CaptureNotes(ctx context.Context, run app.Run) error {
 	if err == nil {
 		_, err = notes.CaptureAll(ctx, l.DB, l.Project, l.client, l.Dir, notes.Options{})
 	}
-	return app.StoreError(err)
+	return err
 }
 
 // wantHere returns an error if the working directory is not of the project.
@@ -587,7 +587,7 @@ func RestoreNotes(run app.Run, files []records.Note) error {
 		return err
 	}
 	if err := client.TakeBack(run.Dir, files); err != nil {
-		return app.FileError(err)
+		return err
 	}
 	for _, n := range files {
 		s := notes.State{Note: n}

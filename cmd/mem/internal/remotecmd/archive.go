@@ -56,7 +56,7 @@ func WriteArchive(ctx context.Context, e *app.Env, file string, o ArchiveOptions
 			return app.WithHint(fmt.Errorf("export: %w", err), "mem export --force "+term.Shell(file))
 		}
 		if err != nil {
-			return fmt.Errorf("export: %w", app.RemoteError(err))
+			return fmt.Errorf("export: %w", err)
 		}
 		app.NoteCreated(e, written.Created)
 		if done.Objects == 0 && len(projects) > 0 && !refusedAny(done) {
@@ -164,5 +164,5 @@ func archiveError(file string, err error) error {
 	case errors.Is(err, sync.ErrNewerArchive):
 		return app.WithHint(err, "update mem")
 	}
-	return app.RemoteError(err)
+	return err
 }

@@ -74,7 +74,7 @@ func runClone(ctx context.Context, e *app.Env, address string, o cloneOptions) e
 	}
 	s, err := remote.New(o.url, options.World).Open(ctx, remote.Upload)
 	if err != nil {
-		return app.RemoteError(fmt.Errorf("clone %s: %w", o.url, err))
+		return fmt.Errorf("clone %s: %w", o.url, err)
 	}
 	o.sealed = sync.IsSealed(s.Refs())
 	if !e.Opt.DryRun && !o.sealed && !o.seal.originals { // an interrupted clone continues
@@ -135,7 +135,7 @@ func makeClone(ctx context.Context, e *app.Env, o cloneOptions, options state.Op
 	defer m.Close()
 	out, err := runFetchOn(ctx, e, m, r, o.session)
 	if err != nil {
-		return app.WithHint(app.RemoteError(err), "run the same command again: it resumes")
+		return app.WithHint(err, "run the same command again: it resumes")
 	}
 	if o.resumed {
 		if out.Devices, err = untrusted(ctx, m); err != nil {
@@ -154,7 +154,7 @@ func makeClone(ctx context.Context, e *app.Env, o cloneOptions, options state.Op
 	if o.trust && r.Originals {
 		exact, err := runFetchOn(ctx, e, m, r, nil) // exact bytes are fetched from trusted devices alone
 		if err != nil {
-			return app.WithHint(app.RemoteError(err), "run the same command again: it resumes")
+			return app.WithHint(err, "run the same command again: it resumes")
 		}
 		out.Lanes = append(out.Lanes, exact.Lanes...)
 		out.Objects, out.Bytes = out.Objects+exact.Objects, out.Bytes+exact.Bytes
@@ -215,10 +215,10 @@ func addOrigin(ctx context.Context, e *app.Env, m *layers.Memory, o cloneOptions
 	}
 	j, err := sync.AddSealed(ctx, m.DB, "origin", o.url, sync.Seal{Recovery: o.seal.recovery})
 	if err != nil {
-		return app.WithHint(app.RemoteError(err), "run the same command again: it resumes")
+		return app.WithHint(err, "run the same command again: it resumes")
 	}
 	if !j.Readable {
-		return app.SealError(&sealed.NotMemberError{Request: j.Request})
+		return &sealed.NotMemberError{Request: j.Request}
 	}
 	warnReadOnly(e, j)
 	return nil

@@ -55,7 +55,7 @@ func fetching(e *app.Env, what string) func(c *cli.Context) error {
 		return withRemote(e, func(m *layers.Memory, r refs.Remote) error {
 			out, err := runFetch(c.Context, e, m, r)
 			if err != nil {
-				return app.RemoteError(err)
+				return err
 			}
 			if len(out.Devices) == 0 { // printFetch names the new ones
 				if err := app.HintUntrusted(c.Context, e, m); err != nil {
@@ -90,7 +90,7 @@ func withRemote(e *app.Env, f func(*layers.Memory, refs.Remote) error) error {
 	defer m.Close()
 	r, err := sync.Remote(m.DB, e.Operand(0))
 	if err != nil {
-		return app.RemoteError(err)
+		return err
 	}
 	return f(m, r)
 }
@@ -407,7 +407,7 @@ func warnLane(e *app.Env, r refs.Remote, l sync.FetchedLane) {
 func runSync(ctx context.Context, e *app.Env, m *layers.Memory, r refs.Remote) error {
 	in, err := runFetch(ctx, e, m, r)
 	if err != nil {
-		return app.RemoteError(err)
+		return err
 	}
 	if !e.Opt.JSON {
 		printFetched(e, "pull", r, in)

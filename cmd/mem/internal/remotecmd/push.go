@@ -43,7 +43,7 @@ func Push(e *app.Env) *cli.Command {
 			return app.WithMemory(c.Context, e, func(run app.Run) error {
 				r, err := sync.Remote(run.DB, e.Operand(0))
 				if err != nil {
-					return app.RemoteError(err)
+					return err
 				}
 				projects, err := projectsToPush(c.Context, run, &r, all || e.Opt.AllProjects)
 				if err != nil {
@@ -131,7 +131,7 @@ func runPush(ctx context.Context, e *app.Env, m *layers.Memory, r refs.Remote, p
 	if errors.As(err, &twin) && !e.Opt.DryRun {
 		out, err = pushAgain(ctx, e, m, o, twin)
 	}
-	return out, app.RemoteError(err)
+	return out, err
 }
 
 // ConsentTo returns the function that asks whether a project may be pushed to a remote. The answer is stored with the

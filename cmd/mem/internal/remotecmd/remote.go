@@ -76,7 +76,7 @@ func changeRemote(ctx context.Context, e *app.Env, args []string,
 	defer m.Close()
 	name, err := f(ctx, m, args)
 	if err != nil {
-		return app.RemoteError(err)
+		return err
 	}
 	if !e.Opt.JSON {
 		return nil
@@ -205,11 +205,11 @@ func runRemoteShow(ctx context.Context, e *app.Env, name string) error {
 	defer m.Close()
 	r, err := sync.Remote(m.DB, name)
 	if err != nil {
-		return app.RemoteError(err)
+		return err
 	}
 	shown, err := sync.ShowRemote(ctx, m.DB, r)
 	if err != nil {
-		return app.RemoteError(err)
+		return err
 	}
 	if e.Opt.JSON {
 		return e.PrintJSON("remote.show", shown)

@@ -51,7 +51,7 @@ func remoteAdd(e *app.Env) *cli.Command {
 			defer m.Close()
 			j, err := runRemoteAdd(c.Context, e, m, o)
 			if err != nil {
-				return app.RemoteError(err)
+				return err
 			}
 			return printRemoteAdded(e, e.Operand(0), j, o)
 		}),
@@ -135,7 +135,7 @@ func printRemoteAdded(e *app.Env, name string, j sealed.JoinResult, o sealOption
 		e.Note("%s is an encrypted remote now; this device can read it", name)
 		printRecovery(e, j.Recovery)
 	case !j.Readable:
-		return app.SealError(&sealed.NotMemberError{Request: j.Request})
+		return &sealed.NotMemberError{Request: j.Request}
 	default:
 		e.Note("%s is an encrypted remote; this device can read it", name)
 		warnReadOnly(e, j)
@@ -176,7 +176,7 @@ func runRecoveryKey(ctx context.Context, e *app.Env, name string) error {
 	defer m.Close()
 	r, err := sync.Remote(m.DB, name)
 	if err != nil {
-		return app.RemoteError(err)
+		return err
 	}
 	if ok, err := e.Confirm("replace the recovery key of %s", r.Name); err != nil || !ok {
 		return err
@@ -187,7 +187,7 @@ func runRecoveryKey(ctx context.Context, e *app.Env, name string) error {
 	}
 	key, err := sync.RenewRecovery(ctx, m.DB, r)
 	if err != nil {
-		return app.RemoteError(err)
+		return err
 	}
 	if e.Opt.JSON {
 		return e.PrintJSON("remote.recovery-key", nil, "name", r.Name, "recoveryKey", key)
@@ -249,14 +249,14 @@ func runDeviceApprove(ctx context.Context, e *app.Env, text, name, on string) er
 	defer m.Close()
 	r, err := sealedRemote(m, on)
 	if err != nil {
-		return app.RemoteError(err)
+		return err
 	}
 	if name == "" {
 		name = "device " + request.Device[:8]
 	}
 	if !e.Opt.DryRun {
 		if err := sync.Approve(ctx, m.DB, r, request, name); err != nil {
-			return app.RemoteError(fmt.Errorf("approve %s on %s: %w", name, r.Name, err))
+			return fmt.Errorf("approve %s on %s: %w", name, r.Name, err)
 		}
 	}
 	if e.Opt.JSON {

@@ -113,7 +113,7 @@ func captureNotes(ctx context.Context, e *app.Env, m *layers.Memory, dirs []stri
 		}
 		done, err := notes.CaptureAll(ctx, m.DB, p, client, dir, notes.Options{DryRun: e.Opt.DryRun})
 		if err != nil {
-			return app.StoreError(err)
+			return err
 		}
 		for _, c := range done.Changes {
 			files = append(files, c.File)
@@ -324,10 +324,10 @@ func addAll(ctx context.Context, e *app.Env, m *layers.Memory, a addition) error
 		if !errors.Is(fatal, context.Canceled) {
 			failed = append(failed, notCaptured(a.sources, added, failed)...)
 		}
-		return stoppedAdding(e, a.op, added, failed, app.StoreError(fatal))
+		return stoppedAdding(e, a.op, added, failed, fatal)
 	}
 	if len(added) == 0 && len(failed) == 1 {
-		return app.StoreError(failed[0])
+		return failed[0]
 	}
 	var after error // the stored sessions are printed in any case
 	if !e.Opt.DryRun {

@@ -38,7 +38,7 @@ func runImportStore(ctx context.Context, e *app.Env, o importOptions, store *int
 		report, err := interchange.Import(ctx, m.DB, store, opts)
 		bar.End()
 		if err != nil {
-			err = fmt.Errorf("import from %s: %w", store.Tool, app.StoreError(err))
+			err = fmt.Errorf("import from %s: %w", store.Tool, err)
 			if len(report.Items) == 0 { // interrupted
 				return err
 			}

@@ -126,7 +126,7 @@ func runShow(ctx context.Context, e *app.Env, o showOptions, name string) error 
 		if errors.Is(err, revision.ErrLayer) {
 			return app.WithHint(err, term.Shell("mem", "show", name+":L1", "--format", "lean"))
 		}
-		return app.StoreError(err)
+		return err
 	})
 }
 
@@ -146,7 +146,7 @@ func showTurns(ctx context.Context, run app.Run, rev state.Rev, w io.Writer) err
 		run.Note("no text in %s", rev.Name())
 		run.Hint("the lines of the session file: %s", term.Shell("mem", "show", rev.Name(), "--format", "jsonl"))
 	}
-	return app.StoreError(errors.Join(err, ferr))
+	return errors.Join(err, ferr)
 }
 
 // noteForgotten prints which of the messages were forgotten, and returns their number.
@@ -302,7 +302,7 @@ func contentOf(ctx context.Context, run app.Run, rev state.Rev) (app.Object, err
 		return app.Object{"composition", all[0]}, nil
 	case state.IsL1, state.IsL2, state.IsMessages:
 		var b strings.Builder
-		err := app.StoreError(checkout.Write(ctx, run.DB, rev, checkout.JSONL, &b))
+		err := checkout.Write(ctx, run.DB, rev, checkout.JSONL, &b)
 		return app.Object{"content,omitempty", b.String()}, err
 	}
 	return nil, nil

@@ -49,7 +49,7 @@ func runCost(ctx context.Context, e *app.Env, by string) error {
 	defer m.Close() // only what is cached could be lost
 	costs, err := derive.Costs(ctx, m.DB)
 	if err != nil {
-		return app.StoreError(err)
+		return err
 	}
 	rows, total := addUp(costs, by)
 	l := e.List("cost", "rows", app.Column{Name: by, Shrinks: true}, app.Column{Name: "requests", Right: true},

@@ -103,7 +103,7 @@ func sweepRemote(ctx context.Context, e *app.Env, name string, confirm bool) err
 	defer m.Close()
 	r, err := sync.Remote(m.DB, name)
 	if err != nil {
-		return app.RemoteError(err)
+		return err
 	}
 	if e.Opt.DryRun {
 		e.Printf("would delete unreachable data on %s\n", r.Name)
@@ -111,7 +111,7 @@ func sweepRemote(ctx context.Context, e *app.Env, name string, confirm bool) err
 	}
 	out, err := sync.SweepRemote(ctx, m.DB, r.Name, confirm)
 	if err != nil {
-		return app.RemoteError(err)
+		return err
 	}
 	if e.Opt.JSON {
 		if err := e.PrintJSON("gc.remote", nil, "remote", r.Name, "swept", out.Why == nil, "unswept", len(out.Unswept)); err != nil {

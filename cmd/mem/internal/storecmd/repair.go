@@ -38,7 +38,7 @@ func runRepair(ctx context.Context, e *app.Env, fo fsckOptions) error {
 			unasked = append(unasked, err)
 		}})
 	if err != nil {
-		return app.RemoteError(fmt.Errorf("repair: %w", err))
+		return fmt.Errorf("repair: %w", err)
 	}
 	out.Fixes = append(small, out.Fixes...)
 	if err := printRepair(e, out); err != nil {

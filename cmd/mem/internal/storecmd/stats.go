@@ -84,11 +84,11 @@ func runStats(ctx context.Context, e *app.Env, all bool) error {
 	return app.WithMemory(ctx, e, func(run app.Run) error {
 		projects, err := run.ListedProjects(ctx)
 		if err != nil {
-			return app.StoreError(err)
+			return err
 		}
 		found, err := hooks.Stats(ctx, run.DB, store, projects, e.Now().Location(), true)
 		if err != nil {
-			return app.StoreError(err)
+			return err
 		}
 		if e.Opt.JSON {
 			return e.PrintJSON("stats", found)

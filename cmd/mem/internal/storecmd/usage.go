@@ -19,12 +19,12 @@ func runUsage(ctx context.Context, run app.Run, o stats.SpendingOptions, asCSV b
 	o.Zone = run.Now().Location()
 	projects, err := run.ListedProjects(ctx)
 	if err != nil {
-		return app.StoreError(err)
+		return err
 	}
 	found, err := stats.ReadSpending(ctx, run.DB, projects, o)
 	switch {
 	case err != nil:
-		return app.StoreError(err)
+		return err
 	case run.Opt.JSON:
 		return run.PrintJSON("stats.usage", found)
 	case asCSV:

@@ -198,7 +198,7 @@ func compressError(err error) error {
 	case errors.Is(err, records.ErrNotCompressible):
 		return app.WithHint(err, "name a session or a version: mem compress SESSION")
 	}
-	return app.StoreError(err)
+	return err
 }
 
 // printCompressedJSON prints the result of a compression. A version that was made from another one or continues it has the
