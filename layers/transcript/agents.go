@@ -12,9 +12,8 @@ import (
 // An Agent is a coding agent other than Claude Code (Codex CLI, Gemini CLI, OpenCode) and its format.
 //
 // A session of any agent is stored as a stream of JSON values, one per line. The session file of Codex is such a
-// stream, so it is the original. Gemini writes one JSON document per session and OpenCode one file per message part;
-// their Values are lines made from these files, with each part unchanged, and the files themselves are stored with the
-// session, byte for byte.
+// stream, so it is the original. Gemini writes a file per session and OpenCode exports one; their Values are lines made from this
+// file, with each part unchanged, and the file itself is stored with the session, byte for byte.
 //
 // A value is converted to the record that Claude Code would have written: a prompt, an answer, a tool call or its result. All
 // readers of a session therefore handle one format. Tools that do the same as a tool of Claude Code get its name and

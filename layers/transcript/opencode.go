@@ -9,10 +9,8 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// openCode is opencode before version 1.2: storage/session/<project>/<session>.json,
-// storage/message/<session>/<message>.json and storage/part/<message>/<part>.json below its data directory. Later
-// versions keep sessions in a database, see [DatabaseError]; the output of "opencode export" is supported. The values
-// of a session are a line for the session and a line for each message with its parts.
+// openCode is opencode, by the output of "opencode export": it keeps sessions in a database, see [DatabaseError]. The
+// values of a session are a line for the session and a line for each message with its parts.
 type openCode struct{}
 
 // Detect reports whether a value was made by Values.
@@ -43,11 +41,11 @@ func (t openTime) text() string {
 // Unknown returns the type of a part, or the role of a message.
 func (openCode) Unknown(value []byte) string {
 	var l line
-	if json.Unmarshal(value, &l) != nil || l.Record == nil && l.Malformed == "" {
+	if json.Unmarshal(value, &l) != nil || l.Record == nil {
 		return ""
 	}
 	m, parts := parse(l.Record), parse(l.Parts)
-	if l.Malformed != "" || !m.IsObject() || l.Parts != nil && !parts.IsArray() {
+	if !m.IsObject() || l.Parts != nil && !parts.IsArray() {
 		return "malformed"
 	}
 	if role := m.Get("role").Str; role != "user" && role != "assistant" {
