@@ -10,7 +10,7 @@ import (
 // ChecksummedFiles returns the control files in dir that are JSON with a checksum ([disk.WithSum]), as paths in the
 // store. Some of them need not exist.
 func ChecksummedFiles(dir string) ([]string, error) {
-	out := []string{cloneFile, lane.DeviceFile, "forgetting.json", "forgotten.json", FormerFile, remotesFile}
+	out := []string{cloneFile, lane.DeviceFile, "forgotten.json", FormerFile, remotesFile}
 	keys, err := disk.Match(filepath.Join(dir, keysDir), "*.json")
 	for _, k := range keys {
 		out = append(out, keysDir+"/"+filepath.Base(k))

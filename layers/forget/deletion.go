@@ -130,7 +130,7 @@ type deletion struct {
 	answers []json.RawMessage // those of purges that this device has not answered yet
 	answer  bool              // answer them even if this device's lane does not change
 
-	writer  *refs.Writer // of the project, nil unless other writers are locked out during planning
+	writer  *refs.Writer // of the project, nil in a dry run
 	Stage   *refs.Stage
 	streams map[objects.Hash]bool            // deleted or rewritten streams
 	points  map[objects.Hash]bool            // their growth points
@@ -149,8 +149,8 @@ type deletion struct {
 	items   []DeletedItem
 }
 
-// NewDeletion returns an empty plan on the state of a project. purges has the purges of other devices to apply, nil
-// to apply o. The caller closes its Stage.
+// NewDeletion returns an empty plan on the state of a project, whose lanes it locks unless it is for a dry run. purges has
+// the purges of other devices to apply, nil to apply o. The caller closes it.
 func NewDeletion(ctx context.Context, db *state.DB, p state.Project, o ForgetOptions,
 	purges *state.Purges) (*deletion, error) {
 	f := &deletion{m: db, o: o, p: p, sessions: map[string]bool{}, direct: map[objects.Hash]bool{},
@@ -161,7 +161,13 @@ func NewDeletion(ctx context.Context, db *state.DB, p state.Project, o ForgetOpt
 		names: map[string]string{}, bodies: map[objects.Hash]json.RawMessage{}, patches: map[objects.Hash][]byte{},
 		purges: purges}
 	f.purge.Cause = o.cause()
-	err := db.Refs.View(ctx, p.ID, func(tx *refs.Tx) (err error) {
+	var err error
+	if !o.DryRun {
+		if f.writer, err = db.Refs.Writer(ctx, p.ID); err != nil {
+			return nil, err
+		}
+	}
+	err = db.Refs.View(ctx, p.ID, func(tx *refs.Tx) (err error) {
 		if f.records, err = tx.Records(ctx, nil); err != nil {
 			return err
 		}
@@ -172,11 +178,24 @@ func NewDeletion(ctx context.Context, db *state.DB, p state.Project, o ForgetOpt
 		}
 		return err
 	})
+	if err == nil {
+		f.Stage, err = db.Refs.Stage(ctx)
+	}
 	if err != nil {
+		f.Close()
 		return nil, err
 	}
-	f.Stage, err = db.Refs.Stage(ctx)
-	return f, err
+	return f, nil
+}
+
+// Close unlocks the lanes and drops what was staged.
+func (f *deletion) Close() {
+	if f.Stage != nil {
+		f.Stage.Close()
+	}
+	if f.writer != nil {
+		f.writer.Close()
+	}
 }
 
 func (f *deletion) own(device string) bool { return device == f.m.Refs.Device().ID }
@@ -522,42 +541,33 @@ func (f *deletion) found() bool { return f.changes() || len(f.items) > 0 }
 
 // Apply commits the plan: it rewrites this device's lane, or adds a purge if only the lanes of others change.
 func (f *deletion) Apply(ctx context.Context) error {
-	write := func(old, tx *refs.Tx) error {
-		if tips := old.Tips(); !slices.Equal(tips, f.st.Tips) {
-			return refs.ErrConflict
-		}
-		if f.purges == nil {
-			tx.Trailer("Op", "forget")
-			_, err := tx.Add(records.KindPurge, f.purge)
-			return err
-		}
-		tx.Trailer("Op", "purge")
-		for _, body := range f.answers {
-			if _, err := tx.Add(records.KindPurge, body); err != nil {
-				return err
-			}
-		}
-		if len(f.purge.Labels) == 0 {
-			return nil
-		}
-		_, err := tx.Add(records.KindPurge, records.Purge{Cause: f.purge.Cause, Labels: f.purge.Labels})
-		return err
-	}
-	w := f.writer
-	if w == nil {
-		var err error
-		if w, err = f.m.Refs.Writer(ctx, f.p.ID); err != nil {
-			return err
-		}
-		defer w.Close()
-	}
 	if !f.changes() {
-		return w.Update(ctx, "forget", func(tx *refs.Tx) error { return write(tx, tx) })
+		return f.writer.Update(ctx, "forget", f.note)
 	}
-	return w.Rewrite(ctx, "forget", func(old, tx *refs.Tx) error {
+	return f.writer.Rewrite(ctx, "forget", func(old, tx *refs.Tx) error {
 		if err := f.rewrite(old, tx); err != nil {
 			return err
 		}
-		return write(old, tx)
+		return f.note(tx)
 	})
+}
+
+// note adds the purge for other devices, or the answers to theirs.
+func (f *deletion) note(tx *refs.Tx) error {
+	if f.purges == nil {
+		tx.Trailer("Op", "forget")
+		_, err := tx.Add(records.KindPurge, f.purge)
+		return err
+	}
+	tx.Trailer("Op", "purge")
+	for _, body := range f.answers {
+		if _, err := tx.Add(records.KindPurge, body); err != nil {
+			return err
+		}
+	}
+	if len(f.purge.Labels) == 0 {
+		return nil
+	}
+	_, err := tx.Add(records.KindPurge, records.Purge{Cause: f.purge.Cause, Labels: f.purge.Labels})
+	return err
 }

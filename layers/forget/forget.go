@@ -2,12 +2,12 @@ package forget
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/memvcs/mem/layers/originals"
@@ -20,13 +20,9 @@ import (
 	"github.com/memvcs/mem/refs/repair"
 )
 
-// pendingFile exists while a deletion is in progress. Any process that finds it finishes the deletion.
-const pendingFile = "forgetting.json"
-
-// A pending is the rest of a deletion after the lanes were rewritten. It contains no text of a session.
-type pending struct {
-	Projects []refs.Project `json:"projects"`
-}
+// pendingFile exists while a deletion is in progress, from before the lanes are rewritten. Any process that finds it finishes
+// the deletion.
+const pendingFile = "forgetting"
 
 // Forget deletes what the options select, and everything derived from it, from this memory for good. It rewrites this
 // device's lanes and removes the bytes from the packs of both repositories and from the cache at once. Remotes lose
@@ -166,12 +162,13 @@ func (o ForgetOptions) identify(ctx context.Context, db *state.DB) (keys map[str
 		if len(o.Revs) == 0 {
 			break
 		}
+		o.DryRun = true
 		f, err := NewDeletion(ctx, db, p, o, nil)
 		if err != nil {
 			return nil, nil, err
 		}
 		err = f.identify(ctx, keys, text)
-		f.Stage.Close()
+		f.Close()
 		if err != nil {
 			return nil, nil, err
 		}
@@ -218,40 +215,14 @@ func remotesOf(db *state.DB, oldest map[string]uint64) (out []string, err error)
 	return out, err
 }
 
-// FreePlans is the number of plans made while other writers may commit. The next plan locks them out, so it cannot fail
-// with a conflict.
-const FreePlans = 2
-
-// forgetIn plans the deletion in a project and, unless it is a dry run, applies it. It starts again if another writer
-// commits meanwhile. purges has the purges of other devices to apply, nil to apply o.
-func forgetIn(ctx context.Context, db *state.DB, p state.Project, o ForgetOptions,
-	purges *state.Purges) (*deletion, error) {
-	for try := 0; ; try++ {
-		exclusive := try >= FreePlans && !o.DryRun
-		f, err := tryForget(ctx, db, p, o, purges, exclusive)
-		if !errors.Is(err, refs.ErrConflict) || exclusive {
-			return f, err
-		}
-	}
-}
-
-// tryForget makes and applies one plan. With exclusive it locks other writers of the project out.
-func tryForget(ctx context.Context, db *state.DB, p state.Project, o ForgetOptions, purges *state.Purges,
-	exclusive bool) (*deletion, error) {
-	var writer *refs.Writer
-	if exclusive {
-		var err error
-		if writer, err = db.Refs.Writer(ctx, p.ID); err != nil {
-			return nil, err
-		}
-		defer writer.Close()
-	}
+// forgetIn plans the deletion in a project and, unless it is a dry run, applies it. Other writers of the project wait
+// meanwhile. purges has the purges of other devices to apply, nil to apply o.
+func forgetIn(ctx context.Context, db *state.DB, p state.Project, o ForgetOptions, purges *state.Purges) (*deletion, error) {
 	f, err := NewDeletion(ctx, db, p, o, purges)
 	if err != nil {
 		return nil, err
 	}
-	f.writer = writer
-	defer f.Stage.Close()
+	defer f.Close()
 	if err := f.Plan(ctx); err != nil {
 		return f, err
 	}
@@ -270,7 +241,7 @@ func tryForget(ctx context.Context, db *state.DB, p state.Project, o ForgetOptio
 	if err := originals.AddSeals(db, f.Seals); err != nil {
 		return f, err
 	}
-	if err := NotePending(db, f); err != nil {
+	if err := NotePending(db); err != nil {
 		return f, err
 	}
 	return f, f.Apply(ctx)
@@ -282,54 +253,28 @@ func (f *deletion) goneNames() []string {
 	return slices.DeleteFunc(sortedKeys(f.gone), func(name string) bool { return kept[name] })
 }
 
-// NotePending stores durably that f is being applied.
-func NotePending(db *state.DB, f *deletion) error {
-	p, _, err := ReadPending(db)
-	if err != nil {
-		return err
-	}
-	if !slices.Contains(p.Projects, f.p.ID) {
-		p.Projects = append(p.Projects, f.p.ID)
-	}
-	b, err := p.encode()
-	if err != nil {
-		return err
-	}
-	return db.Refs.WriteNote(pendingFile, b)
-}
+// NotePending stores durably that a deletion is being applied.
+func NotePending(db *state.DB) error { return db.Refs.WriteNote(pendingFile, nil) }
 
-func (p pending) encode() ([]byte, error) {
-	b, err := json.MarshalIndent(p, "", "  ")
-	return append(b, '\n'), err
-}
-
-// ReadPending returns the unfinished deletion; ok is false if there is none.
-func ReadPending(db *state.DB) (p pending, ok bool, err error) {
-	ok, err = db.Refs.ReadNote(pendingFile, &p)
-	return p, ok, err
-}
-
-// RenewPending replaces a damaged note of an unfinished deletion by one that covers all projects. It returns the path to
-// which the damaged note was moved.
-func RenewPending(db *state.DB) (kept string, err error) {
-	var p pending
-	if p.Projects, err = db.Refs.Projects(); err != nil {
-		return "", err
+// Pending reports whether a deletion is unfinished.
+func Pending(db *state.DB) (bool, error) {
+	_, err := os.Stat(filepath.Join(db.Refs.Dir(), pendingFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
 	}
-	b, err := p.encode()
-	if err != nil {
-		return "", err
-	}
-	return db.Refs.ReplaceNote(pendingFile, b)
+	return err == nil, err
 }
 
 // finish deletes the bytes that no lane refers to any more. It reports whether a deletion was pending.
 func finish(ctx context.Context, db *state.DB) (found bool, err error) {
-	p, found, err := ReadPending(db)
-	if err != nil || !found {
+	if found, err = Pending(db); err != nil || !found {
 		return false, err
 	}
-	for _, id := range p.Projects {
+	ids, err := db.Refs.Projects()
+	if err != nil {
+		return true, err
+	}
+	for _, id := range ids {
 		if err := DropPatches(ctx, db, id); err != nil {
 			return true, err
 		}

@@ -33,7 +33,7 @@ func ApplyRemotePurges(ctx context.Context, db *state.DB, swept bool) (items []D
 			purged = append(purged, st)
 		}
 	}
-	_, unfinished, err := ReadPending(db)
+	unfinished, err := Pending(db)
 	if err != nil || len(purged) == 0 && !swept && !unfinished {
 		return nil, err
 	}

@@ -22,7 +22,7 @@ import (
 )
 
 // A busy reader of randomness calls write before each read. A plan of a forgetting makes a stage, which needs some, after it has read the
-// project: another writer always comes between the plan and its commit, unless it has to wait.
+// project: another writer would come between the plan and its commit.
 type busy struct {
 	io.Reader
 	write func()
@@ -33,7 +33,7 @@ func (b *busy) Read(p []byte) (int, error) {
 	return b.Reader.Read(p)
 }
 
-// TestForgetBusy forgets while another process writes during each plan: after a bounded number of plans that process waits.
+// TestForgetBusy forgets while another process wants to write during the plan: that process waits.
 func TestForgetBusy(t *testing.T) {
 	t.Parallel()
 	m := layerstest.NewMemory(t, layerstest.TestOptions())
@@ -73,8 +73,8 @@ func TestForgetBusy(t *testing.T) {
 	if err != nil || len(out.Proof.Left) > 0 {
 		t.Fatalf("Forget: %v, left %v; others wrote %d times, waited %d times", err, out.Proof.Left, wrote, waited)
 	}
-	if wrote < forget.FreePlans || waited == 0 {
-		t.Errorf("others wrote %d times and waited %d times, want at least %d and 1: else nothing was tried", wrote, waited, forget.FreePlans)
+	if waited == 0 {
+		t.Errorf("others wrote %d times and did not wait: nothing was tried", wrote)
 	}
 	if found := layerstest.Stays(t, "zaphod", []*layers.Memory{m}); len(found) > 0 {
 		t.Errorf("it stays in %v", found)

@@ -34,7 +34,6 @@ func TestControlFilesDamaged(t *testing.T) {
 		return []byte("{\n  \"format\": \"mem keys 1\",\n  \"keys\": [\n    \"AGE-SECRET-KEY-1\"\n  ]\n}\n"), nil
 	}))
 	must(r.WriteNote("forgotten.json", []byte("{\n  \"records\": [\n    \"ab12\"\n  ]\n}\n")))
-	must(r.WriteNote("forgetting.json", []byte("{\n  \"projects\": [\n    \"0000000000000001\"\n  ]\n}\n")))
 	_, err := r.AddFormer(ctx, refs.Home, []pack.ID{{1}, {2}})
 	must(err)
 	problems := func() (n int) {
@@ -45,7 +44,7 @@ func TestControlFilesDamaged(t *testing.T) {
 	if n := problems(); n != 0 {
 		t.Fatalf("%d problems in a good store", n)
 	}
-	for _, name := range []string{lane.DeviceFile, "remotes.json", "keys/0123456789abcdef.json", "forgotten.json", "forgetting.json", refs.FormerFile} {
+	for _, name := range []string{lane.DeviceFile, "remotes.json", "keys/0123456789abcdef.json", "forgotten.json", refs.FormerFile} {
 		file := filepath.Join(r.Dir(), name)
 		good, err := os.ReadFile(file)
 		must(err)
