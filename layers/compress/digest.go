@@ -40,6 +40,8 @@ func (w *writer) exchange(from, to int) {
 	for i := from; i < end; i++ {
 		if w.shown[i] {
 			w.unit(int32(i))
+		} else {
+			w.leftPaste(int32(i))
 		}
 	}
 	w.close()
@@ -217,19 +219,47 @@ func (w *writer) said(i int32, u *unit, it *Item) {
 
 // label returns the label of a unit of a text: that of its item, or what marks a text that the user pasted.
 func (w *writer) label(i int32, u *unit, it *Item) string {
-	if u.class != userClass && u.class != pasted || it.Kind != User {
-		return it.Label
+	switch {
+	case u.class != userClass && u.class != pasted || it.Kind != User:
+	case w.reads(u, it):
+		return linesOf("reads like pasted text", w.lines-w.review)
+	case u.class == pasted:
+		return linesOf("pasted", w.pastedLines(i))
 	}
+	return it.Label
+}
+
+// reads reports whether a unit of what the user typed is in a part that reads like pasted text.
+func (w *writer) reads(u *unit, it *Item) bool {
 	if w.typed != u.item+1 {
 		w.typed, w.review, w.lines = u.item+1, transcript.ReviewStart(it.Text), 1+strings.Count(it.Text, "\n")
 	}
-	switch {
-	case u.class == pasted:
-		return linesOf("pasted", w.pastedLines(i))
-	case w.review >= 0 && int(u.line) >= w.review:
-		return linesOf("reads like pasted text", w.lines-w.review)
+	return w.review >= 0 && int(u.line) >= w.review
+}
+
+// leftPaste marks what the user pasted and is left out, at its first unit: pastes from what is shown before of the text up
+// to what is shown next are one.
+func (w *writer) leftPaste(i int32) {
+	const few = 3 // lines
+	item := w.units[i].item
+	from, to := w.of(item)
+	gap := func(k int) bool { return from <= k && k < to && !w.shown[k] }
+	n := 0
+	for k := int(i); gap(k); k++ {
+		if u := &w.units[k]; u.class == pasted {
+			n += 1 + strings.Count(u.text, "\n")
+		}
 	}
-	return it.Label
+	for k := int(i) - 1; gap(k); k-- {
+		if w.units[k].class == pasted {
+			return // it is marked there
+		}
+	}
+	if n < few || w.units[i].class != pasted || w.reads(&w.units[i], &w.items[item]) || !slices.Contains(w.shown[from:to], true) {
+		return
+	}
+	w.close()
+	w.out = append(w.out, Segment{Role: "tool", Label: leftPaste, Text: strconv.Itoa(n) + " lines, left out", Src: w.items[item].sources()})
 }
 
 // pastedLines returns the number of lines of the paste that a unit is a part of.
@@ -309,12 +339,16 @@ func (w *writer) skipped(i int32) {
 
 func (w *writer) plan(i int32) bool { return strings.HasPrefix(w.items[w.units[i].item].Label, "plan") }
 
+// of returns the first unit of an item and the one behind its last.
+func (w *writer) of(item int32) (from, to int) {
+	from = sort.Search(len(w.units), func(k int) bool { return w.units[k].item >= item })
+	return from, sort.Search(len(w.units), func(k int) bool { return w.units[k].item > item })
+}
+
 // parts names the parts of a plan, or of an answer that says nothing yet, that are left out: a heading alone says too
 // little for a line.
 func (w *writer) parts() {
-	item := w.units[w.last-1].item
-	from := sort.Search(len(w.units), func(k int) bool { return w.units[k].item >= item })
-	to := sort.Search(len(w.units), func(k int) bool { return w.units[k].item > item })
+	from, to := w.of(w.units[w.last-1].item)
 	plan := w.plan(w.last - 1)
 	if !plan && !w.little(from, to) {
 		return

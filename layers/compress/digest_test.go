@@ -188,10 +188,26 @@ func TestNotMisleading(t *testing.T) {
 {"n":5,"role":"assistant","text":"The queue is mended."}`, 300, []string{"[failed go test ./queue, then passed] undefined: drain … --- FAIL: TestDrain\n"}, []string{`\n`}},
 		"what was pushed behind a long message": {user + `{"n":2,"role":"tool","name":"Bash","cmd":"git add queue.go && git commit -m \"$(cat <<'EOF'\nqueue: keep the jobs of the night\n\n` + sentences("The queue", 9) + `\nEOF\n)\" && git push","result":"ok"}
 {"n":3,"role":"assistant","text":"It is done."}`, 300,
-			[]string{`[commands] git add queue.go && git commit -m "queue: keep the jobs of the night…" && git push`, `[at the end: last commit "queue: keep the jobs of the night" (#1), pushed (#1)]`}, nil},
+			[]string{`[commands] git commit -m "queue: keep the jobs of the night…" && git push`, `[at the end: last commit "queue: keep the jobs of the night" (#1), pushed (#1)]`}, nil},
 		"a push of which nothing is known": {user + `{"n":2,"role":"tool","name":"Bash","cmd":"git commit -m x && echo done","result":"ok"}
 {"n":3,"role":"tool","name":"Bash","cmd":"git push 2>&1 | tail -3","result":"ok"}
 {"n":4,"role":"assistant","text":"It is done."}`, 300, nil, []string{"push seen", "pushed"}},
+		"a refusal whose reason is the next message": {user + `{"n":2,"role":"tool","name":"Bash","cmd":"git push","result":"refused by the user"}
+{"n":3,"role":"note","name":"","text":"[Request interrupted by user for tool use]"}
+{"n":4,"role":"user","text":"wait for the night"}
+{"n":5,"role":"tool","name":"Bash","cmd":"git push --force","result":"refused by the user"}`, 300,
+			[]string{"[refused by the user: git push]\n\n## #4", "[refused by the user: git push --force; no reason given]"}, []string{"interrupted: by"}},
+		"an issue that nobody names": {user + `{"n":2,"role":"tool","name":"mcp__linear__create_issue","target":"{\"title\":\"Drain the queue\",\"team\":\"x\"}","result":"ok"}`, 300,
+			[]string{"[created: issue \"Drain the queue\"]", "[at the end: created: issue \"Drain the queue\" (#1)]"}, []string{"team"}},
+		"a paste that is left out": {`{"n":1,"ts":"2026-02-11T15:39:00Z","role":"user","text":"we see this:\n\n` + strings.Repeat(`\n`, 1) + "```" + strings.Repeat(`\ngo panic(queue.drain(0x7f))`, 60) + "\\n```" + `\n\nwhich of the writers is it?"}
+{"n":2,"role":"assistant","text":"The second writer."}`, 60, []string{"[pasted: 62 lines, left out]\n\n> which of the writers is it?"}, nil},
+		"a heading of a part in bold": {user + `{"n":2,"role":"assistant","text":"**Scenario A: the server stops while the queue drains**\n\n` + code + `\n\nThe jobs of the night are kept in the table."}`, 130,
+			[]string{"**Scenario A: the server stops while the queue drains**\n\nThe jobs of the night are kept"}, nil},
+		"a heading of a part alone": {user + `{"n":2,"role":"assistant","text":"**Scenario A: the server stops while the queue drains**\n\n` + code + `"}`, 60,
+			nil, []string{"Scenario"}},
+		"a removed line that a later edit adds again": {user + `{"n":2,"role":"tool","name":"Edit","target":"queue.go:3","diff":"-first := one(table)\n-second := two(table)\n-third := three(table)\n-fourth := four(table)\n+fifth := five(table)","result":"ok"}
+{"n":3,"role":"tool","name":"Edit","target":"queue.go:9","diff":"+second := two(table)","result":"ok"}
+{"n":4,"role":"assistant","text":"` + sentences("The queue", 8) + `"}`, 330, []string{"-first := one(table)\n@@ changed again later @@\n-third"}, []string{"-second"}},
 		"a session that ends with a question": {user + `{"n":2,"role":"assistant","text":"There are two writers. Want me to remove the second one?"}`, 300,
 			[]string{`[at the end: asked and not answered: "Want me to remove the second one?" (#1)]`}, nil},
 		"a session that ends with a step": {user + `{"n":2,"role":"assistant","text":"There are two writers. Let me look at the second one."}`, 300,
@@ -209,7 +225,7 @@ func TestNotMisleading(t *testing.T) {
 		"a commit in a script, and the one before": {user + `{"n":2,"role":"tool","name":"Bash","cmd":"git commit -m \"queue: wait\"","result":"ok"}
 {"n":3,"role":"tool","name":"Bash","cmd":"git add .\ngit commit -m \"queue: drain\"\ngit push","result":"ok","done":["git commit"]}
 {"n":4,"role":"assistant","text":"Committed and pushed (76b7d17)."}`, 300,
-			[]string{`[at the end: last commit "queue: drain" (#1), pushed (#1)]`, `[commands] git commit -m "queue: wait"; git add .;git commit -m "queue: drain";git push`}, nil},
+			[]string{`[at the end: last commit "queue: drain" (#1), pushed (#1)]`, `[commands] git commit -m "queue: wait"; git commit -m "queue: drain";git push`}, nil},
 		"an output that only tells of its progress": {user + `{"n":2,"role":"tool","name":"Bash","cmd":"npm run check","exit":1,"result":"npm warn unknown setting\n$ biome check\nGetting extensions..."}
 {"n":3,"role":"tool","name":"Bash","cmd":"mix test","exit":2,"result":"==> fine\nCompiling 3 files\nthe queue has two writers"}
 {"n":4,"role":"tool","name":"Bash","cmd":"npm run check","verdict":"passed","result":"ok"}

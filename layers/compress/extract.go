@@ -5,6 +5,7 @@ import (
 	"context"
 	"math"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/memvcs/mem/layers/keepit"
@@ -15,7 +16,7 @@ import (
 type Extract struct{}
 
 // ID names the engine and its version.
-func (Extract) ID() string { return "extract/19" }
+func (Extract) ID() string { return "extract/20" }
 
 // IsExtract reports whether an ID is that of the engine without a model, of any version.
 func IsExtract(id string) bool { return strings.HasPrefix(id, "extract/") }
@@ -93,6 +94,19 @@ func newOrder(items []Item, level Level) *order {
 	lastX := exchangesOf(items)
 	outcomes := map[int32]int{} // pieces of the outcome of an item so far
 	plans := map[int32]int{}    // bytes of a plan so far
+	typed := map[int32]int{}    // bytes of what the user typed at once so far
+	mends := mendsOf(items)
+	place := make([]float64, len(items)) // in its exchange, from 0 to 1
+	for from := 0; from < len(items); {
+		to := from + 1
+		for to < len(items) && items[to].X == items[from].X {
+			to++
+		}
+		for i := from; i < to; i++ {
+			place[i] = float64(i-from) / float64(to-from)
+		}
+		from = to
+	}
 	reviews := reviewsOf(items) // the line from which on an item reads like pasted text
 	for i := range o.units {
 		u := &o.units[i]
@@ -134,20 +148,27 @@ func newOrder(items []Item, level Level) *order {
 			}
 			switch {
 			case level < keepit.Aggressive:
-			case again, u.flags&idle != 0:
+			case again, u.flags&idle != 0, u.class == prose && o.mutters(i):
 				v = 0
 				u.flags |= late
 			case u.flags&bulky != 0 && code(u.text):
 				u.flags |= late
+			}
+			if mends[u.item] {
+				v *= 1.5
+			}
+			if u.class == prose && !strings.HasPrefix(it.Label, "plan") {
+				v *= .85 + .3*place[u.item] // what was found last holds
 			}
 		case failed:
 			if o.entries[u.item].fixed {
 				v *= .5
 			}
 		case userClass:
-			if from, is := reviews[u.item]; is && int(u.line) > from {
-				v *= .3
+			if from, is := reviews[u.item]; is && int(u.line) > from || typed[u.item] > longTyped {
+				v *= .2
 			}
+			typed[u.item] += len(u.text)
 		case pasted:
 			if u.flags&late != 0 {
 				v = 0 // its beginning says what it is
@@ -198,6 +219,33 @@ func reviewsOf(items []Item) map[int32]int {
 		}
 	}
 	return out
+}
+
+// longTyped is the size in bytes from which on what the user typed at once tells details, or was pasted.
+const longTyped = 600
+
+// mendsOf returns the items of the assistant right before what had failed succeeds: they tell what was wrong.
+func mendsOf(items []Item) map[int32]bool {
+	out := map[int32]bool{}
+	for i, it := range items {
+		if it.Kind != Failure || it.Fixed == 0 {
+			continue
+		}
+		for k := sort.Search(len(items), func(k int) bool { return items[k].N >= it.Fixed }) - 1; k > i; k-- {
+			if items[k].Kind == Assistant && cue().MatchString(items[k].Text) {
+				out[int32(k)] = true
+				break
+			}
+		}
+	}
+	return out
+}
+
+// mutters reports whether a unit is a whole text between two steps that says next to nothing: "Clean compile."
+func (o *order) mutters(i int) bool {
+	u := &o.units[i]
+	const few = 60 // bytes
+	return len(u.text) < few && (i == 0 || o.units[i-1].item != u.item) && o.ends(i) && !strings.ContainsAny(u.text, "`0123456789") && !cue().MatchString(u.text)
 }
 
 // ends reports whether a unit is the last one of its text.

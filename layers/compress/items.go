@@ -25,7 +25,7 @@ func Items(entries iter.Seq2[refine.Entry, error], echo func(n int) bool) ([]Ite
 	}
 	var items []Item
 	for i := range xs {
-		items = append(items, itemsOf(&xs[i], i == 0)...)
+		items = append(items, itemsOf(&xs[i], i == 0, i+1 < len(xs) && xs[i+1].By == exchange.User)...)
 	}
 	withoutSuperseded(items)
 	noted := map[string]bool{}
@@ -109,6 +109,20 @@ func endItem(xs []exchange.Exchange) (Item, bool) {
 		}
 		parts = append(parts, text)
 	}
+	if n := len(e.Made); n > 0 {
+		const most = 3
+		text := "created: "
+		for i, m := range e.Made[max(0, n-most):] {
+			if i > 0 {
+				text += ", "
+			}
+			text += oneLine(m.Text, 100) + at(m.N)
+		}
+		if n > most {
+			text += fmt.Sprintf(" and %d before", n-most)
+		}
+		parts = append(parts, text)
+	}
 	switch {
 	case e.Asked.N > 0:
 		parts = append(parts, `asked and not answered: "`+oneLine(e.Asked.Text, 160)+`"`+at(e.Asked.N))
@@ -159,8 +173,9 @@ func withoutRetold(items []Item, first int) []Item {
 	return slices.DeleteFunc(slices.Clone(items), retells)
 }
 
-// itemsOf returns the items of an exchange, in the order of their messages.
-func itemsOf(x *exchange.Exchange, first bool) []Item {
+// itemsOf returns the items of an exchange, in the order of their messages. first: it is the first one; goesOn: the user
+// typed the next one.
+func itemsOf(x *exchange.Exchange, first, goesOn bool) []Item {
 	var out []Item
 	command := ""
 	switch {
@@ -192,6 +207,7 @@ func itemsOf(x *exchange.Exchange, first bool) []Item {
 		add(ask)
 	}
 	closing := closings(x)
+	refusedLast := slices.ContainsFunc(x.Refusals, func(r exchange.Refusal) bool { return stopsAt(x, r.N) })
 	for _, s := range x.Summaries {
 		add(Item{N: s.N, Kind: Recap, Text: s.Text, Label: summaryLabel(s), Covers: s.Covers})
 	}
@@ -242,7 +258,7 @@ func itemsOf(x *exchange.Exchange, first bool) []Item {
 		if strings.HasPrefix(r.Of, "ExitPlanMode") {
 			label = notYet
 		}
-		add(Item{N: cmp.Or(r.Call, r.N), Kind: Call, Label: label, Text: refusal(r) + later(x, r)})
+		add(Item{N: cmp.Or(r.Call, r.N), Kind: Call, Label: label, Text: refusal(r, goesOn && stopsAt(x, r.N)) + later(x, r)})
 		kind := User
 		if r.Script {
 			kind = Script
@@ -266,7 +282,7 @@ func itemsOf(x *exchange.Exchange, first bool) []Item {
 		if f.Tool == "Bash" && (f.Fixed > 0 && !does().MatchString(f.Of) || looks().MatchString(shortCommand(f.Of))) {
 			continue // a wrong path, put right
 		}
-		add(Item{N: f.N, Kind: Failure, Text: strings.Join(f.Lines, "\n"), Label: f.Of, Target: f.Tool, Fixed: f.Fixed > 0})
+		add(Item{N: f.N, Kind: Failure, Text: strings.Join(f.Lines, "\n"), Label: f.Of, Target: f.Tool, Fixed: f.Fixed})
 	}
 	for _, n := range x.Notes {
 		if n.Name == "plan" {
@@ -281,6 +297,9 @@ func itemsOf(x *exchange.Exchange, first bool) []Item {
 			continue // it is said below
 		}
 		if strings.Contains(n.Text, interrupted) {
+			if refusedLast {
+				continue
+			}
 			add(Item{N: n.N, Kind: Call, Label: stopped, Text: "by the user"})
 			continue
 		}
@@ -289,7 +308,10 @@ func itemsOf(x *exchange.Exchange, first bool) []Item {
 	for _, c := range x.Calls {
 		add(Item{N: c.N, Kind: Call, Target: c.Tool, Text: c.Target})
 	}
-	if len(x.Texts) == 0 && (x.By == exchange.User || x.By == exchange.Script) {
+	for _, m := range x.Made() {
+		add(Item{N: m.N, Kind: Call, Label: created, Text: oneLine(m.Text, 160)})
+	}
+	if len(x.Texts) == 0 && !refusedLast && (x.By == exchange.User || x.By == exchange.Script) {
 		add(Item{N: x.To, Kind: Call, Label: noAnswer, Text: unanswered(x)})
 	}
 	sort.SliceStable(out, func(i, j int) bool { return out[i].N < out[j].N })
@@ -298,13 +320,15 @@ func itemsOf(x *exchange.Exchange, first bool) []Item {
 
 // Labels of items. Under the first ones mem says something of its own, which is written within the brackets.
 const (
-	noAnswer = "no answer in words"
-	noReply  = "no answer" // of the user to a question
-	refused  = "refused by the user"
-	notYet   = "not accepted yet by the user" // a plan: he goes on to talk about it
-	client   = "the client"
-	atEnd    = "at the end"
-	stopped  = "interrupted" // the work, between two texts of the assistant
+	noAnswer  = "no answer in words"
+	noReply   = "no answer" // of the user to a question
+	refused   = "refused by the user"
+	notYet    = "not accepted yet by the user" // a plan: he goes on to talk about it
+	client    = "the client"
+	atEnd     = "at the end"
+	stopped   = "interrupted" // the work, between two texts of the assistant
+	created   = "created"     // by a call: an issue, a pull request
+	leftPaste = "pasted"      // by the user: it is left out between what he typed
 
 	interrupted = "[Request interrupted"
 	refusedPlan = "plan, not accepted yet by the user"
@@ -312,7 +336,8 @@ const (
 
 // remark reports whether mem says something of its own under a label.
 func remark(label string) bool {
-	return label == noAnswer || label == noReply || label == refused || label == notYet || label == client || label == atEnd || label == stopped
+	return label == noAnswer || label == noReply || label == refused || label == notYet || label == client || label == atEnd || label == stopped ||
+		label == created || label == leftPaste
 }
 
 // Gathered reports whether mem gathered the text of s from messages of an exchange: a list, a change, a failure or a remark.
@@ -376,13 +401,28 @@ func callName(call string) string {
 		if _, tool, found := strings.Cut(after, "__"); found {
 			call = tool
 		}
-		call, _, _ = strings.Cut(call, " {")
 	}
+	call, _, _ = strings.Cut(call, " {\"")
 	return strings.TrimSpace(call)
 }
 
-// refusal says what the user refused.
-func refusal(r exchange.Refusal) string {
+// stopsAt reports whether nothing was done in an exchange after a message: what the user typed next says why.
+func stopsAt(x *exchange.Exchange, n int) bool {
+	last := x.Outcome().N
+	for _, e := range x.Edits {
+		last = max(last, e.N)
+	}
+	for _, c := range x.Commands {
+		last = max(last, c.N)
+	}
+	for _, c := range x.Calls {
+		last = max(last, c.N)
+	}
+	return last <= n
+}
+
+// refusal says what the user refused; stopped: nothing followed.
+func refusal(r exchange.Refusal, stopped bool) string {
 	text := oneLine(shortCommand(callName(r.Of)), 100)
 	switch {
 	case strings.HasPrefix(r.Of, "ExitPlanMode"):
@@ -396,7 +436,7 @@ func refusal(r exchange.Refusal) string {
 	switch {
 	case r.Reason == "" && r.Told != "":
 		text += "; its result gives the reason: " + oneLine(r.Told, 400)
-	case r.Reason == "":
+	case r.Reason == "" && !stopped:
 		text += "; no reason given"
 	}
 	return text
@@ -436,33 +476,29 @@ var checkout = pattern(`^git -C \S+`)
 // changedLater is the label of an edit of which the changed lines are left out, and in its lines what stands for others.
 const changedLater = "changed again later"
 
-// withoutSuperseded removes the added lines that later edits of the session remove, and all of an edit if they are a third
-// or more: a reader would take them for what stands there.
+// withoutSuperseded removes the lines of edits that later edits of the session undo, and all of an edit if they are a third
+// or more: a reader would take what they added, or the lack of what they removed, for what stands there.
 func withoutSuperseded(items []Item) {
-	removed := map[string]map[string]int{} // lines that later edits remove, by file
+	undone := map[string]map[string]int{} // how often later edits remove a line, less how often they add it, by file
 	for i := len(items) - 1; i >= 0; i-- {
 		it := &items[i]
 		if it.Kind != Edit {
 			continue
 		}
-		gone := removed[it.Target]
-		if gone == nil {
-			gone = map[string]int{}
-			removed[it.Target] = gone
+		later := undone[it.Target]
+		if later == nil {
+			later = map[string]int{}
+			undone[it.Target] = later
 		}
-		added, replaced := 0, 0
+		changed, replaced := 0, 0
 		var kept []string
-		here := map[string]int{} // how often it removes a line, less how often it adds it
+		here := map[string]int{}
 		for line := range strings.SplitSeq(it.Diff, "\n") {
-			text := strings.TrimSpace(strings.TrimLeft(line, "+-"))
-			switch {
-			case len(text) < 12: // a brace, "return nil": it stands in many places
-			case strings.HasPrefix(line, "-"):
-				here[text]++
-			case strings.HasPrefix(line, "+"):
-				here[text]--
-				if added++; gone[text] > 0 {
-					gone[text]--
+			sign := map[byte]int{'-': 1, '+': -1}[(line + " ")[0]]
+			if text := strings.TrimSpace(strings.TrimLeft(line, "+-")); sign != 0 && len(text) >= 12 { // no brace, no "return nil": it stands in many places
+				here[text] += sign
+				if changed++; later[text]*sign < 0 {
+					later[text] += sign
 					replaced++
 					line = "@@ " + changedLater + " @@"
 				}
@@ -472,10 +508,10 @@ func withoutSuperseded(items []Item) {
 			}
 		}
 		for text, n := range here {
-			gone[text] += max(0, n)
+			later[text] += n
 		}
 		switch {
-		case replaced > 0 && 3*replaced >= added:
+		case replaced > 0 && 3*replaced >= changed:
 			it.Diff, it.Label = "", changedLater
 		case replaced > 0:
 			it.Diff = strings.Join(kept, "\n")

@@ -107,7 +107,10 @@ func tools(it Item, s Segment) []Item {
 		return []Item{it}
 	case "failed":
 		it.Kind = Failure
-		it.Label, it.Fixed = strings.CutSuffix(of, passedLater)
+		label, fixed := strings.CutSuffix(of, passedLater)
+		if it.Label = label; fixed {
+			it.Fixed = it.N
+		}
 		return []Item{it}
 	}
 	if it.Kind = Recap; remark(s.Label) {

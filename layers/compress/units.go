@@ -110,7 +110,7 @@ func split(items []Item) ([]unit, []*listed, [][]int32) {
 			if it.Label == noReply {
 				s.add(unit{text: it.Text, class: note, flags: late})
 			} else if it.Target == "" && (it.Label != "" || !clientNoise(it.Text)) {
-				s.add(unit{text: oneLine(it.Text, 400), class: note})
+				s.add(unit{text: oneLine(it.Text, 800), class: note})
 			}
 		}
 	}
@@ -568,11 +568,15 @@ func leadsIn(text string) bool {
 // fileLine matches a line that only names a file, for what follows.
 var fileLine = pattern("(?i)^\\**(?:[a-z]+ )?(?:files?|path|location)(?: to [a-z]+)?\\**:\\**\\s*`[^`]+`(?:,? (?:and )?`[^`]+`)*\\**\\s*(?:\\([^()]*\\))?$")
 
-// boldLine reports whether a line is a heading in bold.
+// boldLine reports whether a line is a heading in bold. "**Status: done**" says something and is none, "**Scenario A: a
+// commit**" is one.
 func boldLine(s string) bool {
-	return len(s) > 4 && len(s) < 80 && strings.HasPrefix(s, "**") && strings.HasSuffix(strings.TrimRight(s, ":"), "**") &&
-		strings.Count(s, "**") == 2 && !strings.Contains(s, ": ") // "**Status: done**" says something
+	return len(s) > 4 && len(s) < 120 && strings.HasPrefix(s, "**") && strings.HasSuffix(strings.TrimRight(s, ":"), "**") &&
+		strings.Count(s, "**") == 2 && (boldPart().MatchString(s) || len(s) < 80 && !strings.Contains(s, ": "))
 }
+
+// boldPart matches the beginning of a heading of one of several parts.
+var boldPart = pattern(`^\*\*[A-Z][a-z]+ (\d{1,2}|[A-H])\b`)
 
 func tableRule(s string) bool {
 	s = strings.TrimSpace(s)
@@ -642,13 +646,13 @@ func (s *splitter) failure(it *Item, l *listed) {
 	if l == nil || it.Target != "" && it.Target != "Bash" && it.Target != "PowerShell" && it.Target != "result" && it.Target != "recalled" {
 		return // a call of another tool that the client refused says nothing about the project
 	}
-	begin := tellingLine(strings.ReplaceAll(it.Text, `\n`, "\n"), it.Fixed)
+	begin := tellingLine(strings.ReplaceAll(it.Text, `\n`, "\n"), it.Fixed > 0)
 	if begin == "" {
 		return
 	}
 	begin = oneLine(begin, 200)
 	const most = 400 // bytes of the line
-	switch l.fixed = it.Fixed; {
+	switch l.fixed = it.Fixed > 0; {
 	case l.unit < 0:
 		l.unit = s.add(unit{text: begin, class: failed})
 	case !strings.Contains(s.units[l.unit].text, strings.Split(begin, " (")[0]) && len(s.units[l.unit].text)+len(begin) < most:
@@ -702,6 +706,7 @@ func commandText(it *Item) string {
 // shortCommand returns a command without what says little: a leading cd, and all but the beginning of quoted texts.
 func shortCommand(cmd string) string {
 	cmd = strings.TrimPrefix(ShortCommand("$ "+strings.TrimPrefix(cmd, "$ ")), "$ ")
+	cmd = staged().ReplaceAllString(cmd, "$1") // the files are in their own list
 	cmd = heredoc().ReplaceAllStringFunc(cmd, func(s string) string {
 		_, s, _ = strings.Cut(s, "\n")
 		end := strings.LastIndexByte(strings.TrimRight(s, "\n )\""), '\n')
@@ -725,6 +730,8 @@ var (
 	// heredoc matches a text in a here-document, quoted the text in quotes.
 	heredoc = pattern(`(?s)"\$\(cat <<-?\s*['"\\]?\w+['"]?\n.*?\n\s*\w+\n?\s*\)"`)
 	quoted  = pattern(`"(?:[^"\\]|\\.)*"`)
+	// staged matches what only prepares a commit.
+	staged = pattern(`^git (?:-C \S+ )?add [^&|;\n]*(?:&&|;|\n)\s*(git (?:-C \S+ )?commit\b)`)
 )
 
 // clientNoise reports whether a note of the client says nothing about the work.

@@ -17,6 +17,7 @@ type Ending struct {
 	Commit  Command // the last one
 	Push    Command // the last one
 	Check   Command // the last one that builds or tests and has a verdict, without the commands before it on its line
+	Made    []Said  // issues and pull requests, see [Exchange.Made]
 	Changed []File  // after the last commit, or since the beginning, and not restored or removed again
 
 	// Committed and Pushed report whether somebody says after the last commit, or without one, that it was done: in
@@ -33,6 +34,7 @@ type Ending struct {
 func EndingOf(xs []Exchange) Ending {
 	var e Ending
 	for i := range xs {
+		e.Made = append(e.Made, xs[i].Made()...)
 		for _, c := range xs[i].Commands {
 			if c.Commits {
 				e.Commits++

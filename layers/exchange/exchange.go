@@ -392,6 +392,11 @@ func (b *builder) tool(x *Exchange, e refine.Entry) {
 			c.Commits, c.Pushes = done(e, "commit"), done(e, "push")
 		}
 		x.Commands = append(x.Commands, c)
+		for _, file := range written(e.Cmd, e.Dir) {
+			if !failed {
+				x.Edits = append(x.Edits, Edit{N: e.N, File: file})
+			}
+		}
 	case fileTools[e.Name] || e.Diff != "":
 		if failed {
 			break

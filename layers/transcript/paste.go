@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"unicode"
@@ -65,6 +66,8 @@ func LineKinds(text string) []LineKind {
 		markDocument(lines, kinds)
 	case len(rest) == len(lines):
 		return nil
+	default:
+		markScattered(lines, kinds)
 	}
 	return kinds
 }
@@ -76,6 +79,30 @@ const longDocument, manyLines = 6000, 100
 func document(lines []string) bool {
 	text := strings.Join(lines, "\n")
 	return len(text) >= longDocument && len(lines) > manyLines && len(author().FindAllStringIndex(text, -1)) < len(text)/1500
+}
+
+// markScattered marks the lines between those that a program wrote if these are most of a long text and none of the
+// others asks for something: they are of the same paste.
+func markScattered(lines []string, kinds []LineKind) {
+	const long = 30
+	from, to := slices.Index(kinds, Pasted), len(kinds)
+	for to > 0 && kinds[to-1] != Pasted {
+		to--
+	}
+	pasted, rest := 0, 0
+	for i := max(0, from); i < to; i++ {
+		switch s := strings.TrimSpace(lines[i]); {
+		case kinds[i] == Pasted:
+			pasted++
+		case author().MatchString(s), strings.HasSuffix(s, "?"):
+			return
+		case s != "":
+			rest++
+		}
+	}
+	for i := from; pasted > rest && pasted+rest > long && i < to; i++ {
+		kinds[i] = Pasted
+	}
 }
 
 // author matches the words of somebody who speaks of himself.
