@@ -98,6 +98,23 @@ func (e *Env) Note(format string, args ...any) {
 	}
 }
 
+// Verb returns done, or with -n would.
+func (e *Env) Verb(done, would string) string {
+	if e.Opt.DryRun {
+		return would
+	}
+	return done
+}
+
+// Did prints the answer of a command that changes one thing: a note, or with --json the members and "dryRun".
+func (e *Env) Did(what string, members Object, format string, args ...any) error {
+	if e.Opt.JSON {
+		return e.PrintJSON(what, nil, append(members, "dryRun", e.Opt.DryRun)...)
+	}
+	e.Note(format, args...)
+	return nil
+}
+
 // Detail prints a note if -v is given.
 func (e *Env) Detail(format string, args ...any) {
 	if e.Opt.Verbose {

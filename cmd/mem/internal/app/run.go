@@ -39,6 +39,13 @@ func Action(e *Env, least, most int, f func(context.Context, Run) error) cli.Act
 	})
 }
 
+// StoreAction is [Action] for a command that needs no project: its run has no scope.
+func StoreAction(e *Env, least, most int, f func(context.Context, Run) error) cli.ActionFunc {
+	return e.Action(least, most, func(c *cli.Context) error {
+		return WithStore(e, func(m *layers.Memory) error { return f(c.Context, Run{Env: e, Memory: m}) })
+	})
+}
+
 // Resolve resolves a revision.
 func (run Run) Resolve(ctx context.Context, rev string) (state.Rev, error) {
 	r, err := revision.Resolve(ctx, run.DB, run.Scope, rev)

@@ -270,58 +270,6 @@ func forgetError(ctx context.Context, run app.Run, err error) error {
 	return err
 }
 
-// A ForgottenAnswer is the JSON form of a forgotten object or message.
-type ForgottenAnswer struct {
-	Project string `json:"project"`
-	Kind    string `json:"kind"`
-	Name    string `json:"name"`
-	Count   int    `json:"count"`
-	Device  string `json:"device,omitempty"` // the device whose lane contains it
-	Waits   string `json:"waits,omitempty"`  // the device that must sync before the rest of the session is shown again
-	Again   string `json:"again,omitempty"`  // the command that makes it again from what remains
-
-	Of       int             `json:"of,omitempty"`       // the messages of the session
-	Bytes    int64           `json:"bytes,omitempty"`    // of the session or of its deleted messages
-	Excerpts []excerptAnswer `json:"excerpts,omitempty"` // of messages, in a dry run
-}
-
-// An excerptAnswer is the JSON form of a part of a message.
-type excerptAnswer struct {
-	Message int    `json:"message,omitempty"`
-	Role    string `json:"role"`
-	Text    string `json:"text"`
-}
-
-// A heldAnswer is the JSON form of the number of places in another device's lane that contain forgotten data.
-type heldAnswer struct {
-	Device string `json:"device"`
-	Places int    `json:"places"`
-}
-
-// A keptAnswer is the JSON form of the number of records or commit messages of a device that contain forgotten data and
-// stay.
-type keptAnswer struct {
-	Device string `json:"device"`
-	Kind   string `json:"kind"`
-	Places int    `json:"places"`
-}
-
-func keptAnswers(kept []forget.Kept, names map[string]string) []keptAnswer {
-	out := []keptAnswer{}
-	for _, k := range kept {
-		out = append(out, keptAnswer{names[k.Device], k.Kind, k.Places})
-	}
-	return out
-}
-
-func heldAnswers(others map[string]int, names map[string]string) []heldAnswer {
-	out := []heldAnswer{}
-	for _, d := range sortedNames(others) {
-		out = append(out, heldAnswer{names[d], others[d]})
-	}
-	return out
-}
-
 // sameAnswers returns the messages with the same text as forgotten ones.
 func sameAnswers(same []forget.Remaining) []string {
 	out := []string{}
@@ -331,23 +279,17 @@ func sameAnswers(same []forget.Remaining) []string {
 	return out
 }
 
-func projectIDs(projects []refs.Project) []string {
-	out := []string{}
-	for _, p := range projects {
-		out = append(out, string(p))
-	}
-	return out
-}
-
-// ForgottenAnswers returns the JSON form of forgotten things.
-func ForgottenAnswers(things []forget.DeletedItem) (out []ForgottenAnswer) {
+// ForgottenAnswers returns the JSON of forgotten things.
+func ForgottenAnswers(things []forget.DeletedItem) []app.Object {
+	out := []app.Object{}
 	for _, t := range things {
-		a := ForgottenAnswer{Project: t.Project, Kind: t.Kind, Name: t.Name, Count: t.Count, Device: t.Device, Waits: t.Waits,
-			Again: againCommand(t), Of: t.Of, Bytes: t.Bytes}
+		var excerpts []app.Object
 		for _, x := range t.Excerpts {
-			a.Excerpts = append(a.Excerpts, excerptAnswer{x.Message, x.Role, x.Text})
+			excerpts = append(excerpts, app.Object{"message,omitempty", x.Message, "role", x.Role, "text", x.Text})
 		}
-		out = append(out, a)
+		out = append(out, app.Object{"project", t.Project, "kind", t.Kind, "name", t.Name, "count", t.Count,
+			"device,omitempty", t.Device, "waits,omitempty", t.Waits, "again,omitempty", againCommand(t), "of,omitempty", t.Of,
+			"bytes,omitempty", t.Bytes, "excerpts,omitempty", excerpts})
 	}
 	return out
 }
@@ -355,12 +297,19 @@ func ForgottenAnswers(things []forget.DeletedItem) (out []ForgottenAnswer) {
 // reportForgotten prints the receipt. The exit status is 3 if forgotten data remains in this store.
 func reportForgotten(run app.Run, f forget.ForgetOptions, out forget.Forgotten, names map[string]string) (err error) {
 	if run.Opt.JSON {
-		err = run.PrintJSON("forget", nil, "dryRun", f.DryRun,
-			"forgotten", append([]ForgottenAnswer{}, ForgottenAnswers(out.Things)...),
+		others, kept := []app.Object{}, []app.Object{}
+		for _, d := range sortedNames(out.Proof.Others) {
+			others = append(others, app.Object{"device", names[d], "places", out.Proof.Others[d]})
+		}
+		for _, k := range out.Proof.Kept {
+			kept = append(kept, app.Object{"device", names[k.Device], "kind", k.Kind, "places", k.Places})
+		}
+		err = run.PrintJSON("forget", nil, "dryRun", f.DryRun, "forgotten", ForgottenAnswers(out.Things),
 			"files", append([]string{}, out.Files...), "remotes", append([]string{}, out.Remotes...),
 			"bytesSearched", out.Proof.Bytes, "objectsSearched", out.Proof.Objects,
-			"left", append([]string{}, out.Proof.Left...), "others", heldAnswers(out.Proof.Others, names),
-			"kept", keptAnswers(out.Proof.Kept, names), "same", sameAnswers(out.Proof.Same), "unselected", projectIDs(out.Proof.Unselected),
+			"left", append([]string{}, out.Proof.Left...), "others", others,
+			"kept", kept, "same", sameAnswers(out.Proof.Same),
+			"unselected", append([]refs.Project{}, out.Proof.Unselected...),
 			"metadataOnly", out.MetadataOnly)
 	} else {
 		printForgotten(run.Env, out, f.DryRun)

@@ -34,8 +34,10 @@ func WriteArchive(ctx context.Context, e *app.Env, file string, o ArchiveOptions
 	if err != nil {
 		return err
 	}
-	if err := allowRawFile(e, path, o); err != nil {
-		return err
+	if o.Originals && !o.YesRaw {
+		if err := allowRaw(e, "writes secrets as they are to a file", "write", path, "confirm with --yes-raw"); err != nil {
+			return err
+		}
 	}
 	return app.WithMemory(ctx, e, func(run app.Run) error {
 		projects, err := projectsToPush(ctx, run, nil, o.All || e.Opt.AllProjects)
@@ -59,37 +61,12 @@ func WriteArchive(ctx context.Context, e *app.Env, file string, o ArchiveOptions
 			return fmt.Errorf("export: %w", err)
 		}
 		app.NoteCreated(e, written.Created)
-		if done.Objects == 0 && len(projects) > 0 && !refusedAny(done) {
+		refused := slices.ContainsFunc(done.Lanes, func(l sync.PushedLane) bool { return l.Status == "refused" })
+		if done.Objects == 0 && len(projects) > 0 && !refused {
 			return app.WithCode(app.ExitNo, fmt.Errorf("nothing to write to %s: the memory is empty", file))
 		}
 		return printPush(e, refs.Remote{Name: file, URL: path}, done)
 	})
-}
-
-func refusedAny(done sync.Pushed) bool {
-	for _, l := range done.Lanes {
-		if l.Status == "refused" {
-			return true
-		}
-	}
-	return false
-}
-
-// allowRawFile asks before exact bytes are written to a file.
-func allowRawFile(e *app.Env, path string, o ArchiveOptions) error {
-	if !o.Originals || o.YesRaw || e.Opt.DryRun {
-		return nil
-	}
-	if !e.Term.Stdin || !e.Term.Stderr {
-		return app.WithHint(app.Usagef("--originals writes secrets as they are to a file that is not encrypted"),
-			"confirm with --yes-raw")
-	}
-	ok, err := e.Ask("write the exact bytes of all sessions, with the secrets in them, to %s, which is not encrypted?",
-		path)
-	if err == nil && !ok {
-		err = app.Exit(app.ExitNo)
-	}
-	return err
 }
 
 // ReadArchive merges an archive into the memory, which it creates if there is none. It trusts the devices in the
@@ -105,17 +82,13 @@ func ReadArchive(ctx context.Context, e *app.Env, file string, trust bool) (err 
 		if err != nil {
 			return err
 		}
-		o := sync.ReadArchiveOptions{DryRun: e.Opt.DryRun}
-		if e.Opt.Project != "" && !e.Opt.AllProjects {
-			p, err := app.ProjectNamed(ctx, e, m, e.Opt.Project)
-			if err != nil {
-				return err
-			}
-			o.Projects = []refs.Project{p.ID}
+		only, err := wanted(ctx, app.Run{Env: e, Memory: m})
+		if err != nil {
+			return err
 		}
 		bar := e.ProgressBytes("unpacking", 0)
-		o.Progress = bar.Add
-		branches, out, err := sync.ReadArchive(ctx, m.DB, f, info.Size(), o)
+		branches, out, err := sync.ReadArchive(ctx, m.DB, f, info.Size(),
+			sync.ReadArchiveOptions{Projects: only, DryRun: e.Opt.DryRun, Progress: bar.Add})
 		bar.End()
 		if err != nil {
 			return archiveError(file, err)

@@ -90,7 +90,7 @@ func runClone(ctx context.Context, e *app.Env, address string, o cloneOptions) e
 	if o.sealed {
 		err = readRecovery(e, &o.seal)
 	} else {
-		err = allowRaw(e, o.url, o.seal)
+		err = o.seal.allow(e, o.url)
 	}
 	if err != nil {
 		return err
@@ -133,7 +133,8 @@ func makeClone(ctx context.Context, e *app.Env, o cloneOptions, options state.Op
 		return endSession(o.session, err)
 	}
 	defer m.Close()
-	out, err := runFetchOn(ctx, e, m, r, o.session)
+	run := app.Run{Env: e, Memory: m}
+	out, err := runFetchOn(ctx, run, r, o.session)
 	if err != nil {
 		return app.WithHint(err, "run the same command again: it resumes")
 	}
@@ -152,7 +153,7 @@ func makeClone(ctx context.Context, e *app.Env, o cloneOptions, options state.Op
 		}
 	}
 	if o.trust && r.Originals {
-		exact, err := runFetchOn(ctx, e, m, r, nil) // exact bytes are fetched from trusted devices alone
+		exact, err := runFetchOn(ctx, run, r, nil) // exact bytes are fetched from trusted devices alone
 		if err != nil {
 			return app.WithHint(err, "run the same command again: it resumes")
 		}
@@ -250,21 +251,14 @@ func printClone(e *app.Env, o cloneOptions, out sync.Fetched) error {
 	if err != nil {
 		return err
 	}
-	verb := "cloned"
-	if e.Opt.DryRun {
-		verb = "would clone"
-	}
 	if e.Opt.JSON {
-		return e.PrintJSON("clone", struct {
-			Dir string `json:"dir"`
-			fetchAnswer
-		}{dir, fetchAnswerOf(r, out, e.Opt.DryRun)})
+		return e.PrintJSON("clone", append(app.Object{"dir", dir}, fetched(r, out, e.Opt.DryRun)...))
 	}
 	what := r.URL
 	if o.sealed {
 		what = "the encrypted " + what
 	}
-	e.Note("%s %s into %s", verb, what, dir)
+	e.Note("%s %s into %s", e.Verb("cloned", "would clone"), what, dir)
 	if e.Opt.DryRun {
 		return nil
 	}

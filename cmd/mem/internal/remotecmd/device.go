@@ -21,12 +21,7 @@ import (
 
 // Device returns mem device.
 func Device(e *app.Env) *cli.Command {
-	list := e.Action(0, 0, func(c *cli.Context) error {
-		return runDeviceList(c.Context, e)
-	})
-	change := func(d deviceChange) cli.ActionFunc {
-		return e.Action(1, 1, func(c *cli.Context) error { return runDevice(c.Context, e, d) })
-	}
+	list := app.StoreAction(e, 0, 0, runDeviceList)
 	return &cli.Command{
 		Name:  "device",
 		Usage: "list devices and manage trust",
@@ -38,18 +33,18 @@ func Device(e *app.Env) *cli.Command {
 		Subcommands: []*cli.Command{
 			{Name: "list", Usage: "list the devices", Action: list},
 			{Name: "trust", Usage: "trust a device and use its data", ArgsUsage: "<device>",
-				Action: change(deviceChange{trusts: true, do: func(ctx context.Context, o *state.DB, d state.Device) error {
+				Action: deviceAction(e, deviceChange{trusts: true, do: func(ctx context.Context, o *state.DB, d state.Device) error {
 					return trustDevice(ctx, e, o, d)
 				}, done: "trusted"})},
 			{Name: "revoke", Usage: "stop trusting a device; it cannot read later pushes to encrypted remotes",
 				ArgsUsage: "<device>",
-				Action: change(deviceChange{readers: true, do: func(ctx context.Context, o *state.DB, d state.Device) error {
+				Action: deviceAction(e, deviceChange{readers: true, do: func(ctx context.Context, o *state.DB, d state.Device) error {
 					return trust.TrustDevice(ctx, o, d, false)
 				}, done: "not trusted any more"})},
 			deviceDrop(e),
 			deviceApprove(e),
 			{Name: "rename", Usage: "rename a device", ArgsUsage: "<device> <name>",
-				Action: e.Action(2, 2, func(c *cli.Context) error {
+				Action: app.StoreAction(e, 2, 2, func(ctx context.Context, run app.Run) error {
 					name := e.Operand(1)
 					if err := app.CheckDeviceName(name); err != nil {
 						return err
@@ -57,19 +52,15 @@ func Device(e *app.Env) *cli.Command {
 					rename := func(ctx context.Context, o *state.DB, d state.Device) error {
 						return trust.RenameDevice(ctx, o, d, name)
 					}
-					return runDevice(c.Context, e, deviceChange{do: rename, done: "called " + name})
+					return runDevice(ctx, run, deviceChange{do: rename, done: "called " + name})
 				})},
 		},
 	}
 }
 
-func runDeviceList(ctx context.Context, e *app.Env) error {
-	m, err := app.OpenMemory(e)
-	if err != nil {
-		return err
-	}
-	defer m.Close()
-	list, err := trust.Waiting(ctx, m.DB)
+func runDeviceList(ctx context.Context, run app.Run) error {
+	e := run.Env
+	list, err := trust.Waiting(ctx, run.DB)
 	if err != nil {
 		return err
 	}
@@ -93,9 +84,8 @@ func runDeviceList(ctx context.Context, e *app.Env) error {
 		if !d.Last.IsZero() {
 			last = app.Cell{Full: d.Last.UTC().Format("2006-01-02T15:04:05Z"), Short: app.Ago(e.Now(), d.Last)}
 		}
-		name, waiting := app.Cell{Full: d.Name}, app.Cell{Full: waitingCell(d.Waiting)}
 		id := app.Cell{Full: d.ID, Short: d.ID[:8]}
-		t.Row(mark, name, id, trusted, last, d.Fingerprint, waiting)
+		t.Row(mark, d.Name, id, trusted, last, d.Fingerprint, waitingCell(d.Waiting))
 		// One that is cut cannot be compared: for people it has a line of its own.
 		t.Below(cmp.Or(d.Fingerprint, "no fingerprint"))
 		t.Below(strings.TrimPrefix(calledText(d), ", "))
@@ -161,22 +151,22 @@ type deviceChange struct {
 	done    string // what the device is then
 }
 
-// runDevice applies a change to the named device.
-func runDevice(ctx context.Context, e *app.Env, change deviceChange) error {
-	m, err := app.OpenMemory(e)
-	if err != nil {
-		return err
-	}
-	defer m.Close()
-	d, err := trust.Device(ctx, m.DB, e.Operand(0))
+// deviceAction returns the action of a subcommand that applies a change to the named device.
+func deviceAction(e *app.Env, change deviceChange) cli.ActionFunc {
+	return app.StoreAction(e, 1, 1, func(ctx context.Context, run app.Run) error { return runDevice(ctx, run, change) })
+}
+
+func runDevice(ctx context.Context, run app.Run, change deviceChange) error {
+	find := trust.Device
 	if change.readers {
-		d, err = trust.Reader(ctx, m.DB, e.Operand(0))
+		find = trust.Reader
 	}
+	d, err := find(ctx, run.DB, run.Operand(0))
 	if err != nil {
 		return app.WithHint(err, "mem device list")
 	}
-	if !e.Opt.DryRun {
-		if err := change.do(ctx, m.DB, d); errors.Is(err, errDeclined) {
+	if !run.Opt.DryRun {
+		if err := change.do(ctx, run.DB, d); errors.Is(err, errDeclined) {
 			return nil
 		} else if errors.Is(err, trust.ErrOwnDevice) {
 			return app.WithHint(app.Usagef("%s: %v", d.Name, err), "mem device list")
@@ -184,18 +174,14 @@ func runDevice(ctx context.Context, e *app.Env, change deviceChange) error {
 			return err
 		}
 	}
-	if e.Opt.JSON {
-		return e.PrintJSON("device", nil, "id", d.ID, "name", d.Name, "dryRun", e.Opt.DryRun)
+	if err := run.Did("device", app.Object{"id", d.ID, "name", d.Name}, "device %s (%s) %s %s", d.Name, d.ID[:8],
+		run.Verb("is", "would be"), change.done); err != nil {
+		return err
 	}
-	would := "is"
-	if e.Opt.DryRun {
-		would = "would be"
-	}
-	e.Note("device %s (%s) %s %s", d.Name, d.ID[:8], would, change.done)
-	if !change.trusts || d.Trusted || e.Opt.DryRun {
+	if !change.trusts || d.Trusted || run.Opt.DryRun || run.Opt.JSON {
 		return nil
 	}
-	return noteBrought(ctx, e, m, d.ID)
+	return noteBrought(ctx, run.Env, run.Memory, d.ID)
 }
 
 // noteBrought prints what the lanes of a device bring that is trusted now: sessions, and those that went on differently.

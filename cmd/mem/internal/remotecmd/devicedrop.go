@@ -25,10 +25,9 @@ func deviceDrop(e *app.Env) *cli.Command {
 			"and excludes it from every fetch. Your own versions and compositions of its sessions\n" +
 			"stay. Remotes and other machines keep the data: \"mem device trust\" and \"mem pull\"\n" +
 			"restore it.",
-		Action: e.Action(1, 1, func(c *cli.Context) error {
-			drop := func(ctx context.Context, o *state.DB, d state.Device) error { return dropDevice(ctx, e, o, d) }
-			return runDevice(c.Context, e, deviceChange{do: drop, done: "dropped"})
-		}),
+		Action: deviceAction(e, deviceChange{do: func(ctx context.Context, o *state.DB, d state.Device) error {
+			return dropDevice(ctx, e, o, d)
+		}, done: "dropped"}),
 	}
 }
 

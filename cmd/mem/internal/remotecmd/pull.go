@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -13,7 +14,6 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/forgetcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
-	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/sync"
@@ -51,19 +51,17 @@ func Pull(e *app.Env) *cli.Command {
 
 // fetching returns the flags and action of mem fetch and mem pull, which differ in their output.
 func fetching(e *app.Env, what string) func(c *cli.Context) error {
-	return e.Action(0, 1, func(c *cli.Context) error {
-		return withRemote(e, func(m *layers.Memory, r refs.Remote) error {
-			out, err := runFetch(c.Context, e, m, r)
-			if err != nil {
+	return onRemote(e, func(ctx context.Context, run app.Run, r refs.Remote) error {
+		out, err := runFetch(ctx, run, r)
+		if err != nil {
+			return err
+		}
+		if len(out.Devices) == 0 { // printFetch names the new ones
+			if err := app.HintUntrusted(ctx, e, run.Memory); err != nil {
 				return err
 			}
-			if len(out.Devices) == 0 { // printFetch names the new ones
-				if err := app.HintUntrusted(c.Context, e, m); err != nil {
-					return err
-				}
-			}
-			return errors.Join(noteParted(c.Context, e, m, out), printFetch(e, what, r, out))
-		})
+		}
+		return errors.Join(noteParted(ctx, run, out), printFetch(e, what, r, out))
 	})
 }
 
@@ -75,60 +73,51 @@ func Sync(e *app.Env) *cli.Command {
 		ArgsUsage: "[<remote>]",
 		Description: "Pulls, then pushes this project and every project that was pushed to the remote before.\n" +
 			"It is safe at any time; there is nothing to resolve.",
-		Action: e.Action(0, 1, func(c *cli.Context) error {
-			return withRemote(e, func(m *layers.Memory, r refs.Remote) error { return runSync(c.Context, e, m, r) })
-		}),
+		Action: onRemote(e, runSync),
 	}
-}
-
-// withRemote opens the memory, resolves the named remote and calls f.
-func withRemote(e *app.Env, f func(*layers.Memory, refs.Remote) error) error {
-	m, err := app.OpenMemory(e)
-	if err != nil {
-		return err
-	}
-	defer m.Close()
-	r, err := sync.Remote(m.DB, e.Operand(0))
-	if err != nil {
-		return err
-	}
-	return f(m, r)
 }
 
 // runFetch fetches the project of -p, or all projects.
-func runFetch(ctx context.Context, e *app.Env, m *layers.Memory, r refs.Remote) (sync.Fetched, error) {
-	out, err := runFetchOn(ctx, e, m, r, nil)
-	if err == nil && !e.Opt.DryRun && e.Opt.Project == "" {
-		err = m.Repo().EndClone(r.URL) // an interrupted clone has all that it was to bring
+func runFetch(ctx context.Context, run app.Run, r refs.Remote) (sync.Fetched, error) {
+	out, err := runFetchOn(ctx, run, r, nil)
+	if err == nil && !run.Opt.DryRun && run.Opt.Project == "" {
+		err = run.Repo().EndClone(r.URL) // an interrupted clone has all that it was to bring
 	}
 	return out, err
 }
 
 // runFetchOn is runFetch on the open session s, if it is not nil, and closes it.
-func runFetchOn(ctx context.Context, e *app.Env, m *layers.Memory, r refs.Remote,
-	s remote.Session) (sync.Fetched, error) {
-	o := sync.FetchOptions{Remote: r, Session: s, DryRun: e.Opt.DryRun}
-	if e.Opt.Project != "" && !e.Opt.AllProjects {
-		p, err := app.ProjectNamed(ctx, e, m, e.Opt.Project)
-		if err != nil {
-			return sync.Fetched{}, endSession(s, err)
-		}
-		o.Projects = []refs.Project{p.ID}
+func runFetchOn(ctx context.Context, run app.Run, r refs.Remote, s remote.Session) (sync.Fetched, error) {
+	only, err := wanted(ctx, run)
+	if err != nil {
+		return sync.Fetched{}, endSession(s, err)
 	}
-	bar := e.ProgressBytes("fetching", 0)
-	if o.Progress = bar.Add; bar != nil {
+	bar := run.ProgressBytes("fetching", 0)
+	o := sync.FetchOptions{Remote: r, Session: s, Projects: only, DryRun: run.Opt.DryRun, Progress: bar.Add}
+	if bar != nil {
 		bar.Idle = "waiting for the remote"
 	}
-	out, err := sync.Fetch(ctx, m.DB, o)
+	out, err := sync.Fetch(ctx, run.DB, o)
 	bar.End()
 	if err != nil || !out.Twin {
 		return out, err
 	}
-	if err := split(ctx, e, m, r, true); err != nil {
+	if err := split(ctx, run, r, true); err != nil {
 		return out, err
 	}
-	out.Lanes = append(out.Lanes[:0:0], withoutTwins(out.Lanes)...)
+	out.Lanes = slices.DeleteFunc(out.Lanes, func(l sync.FetchedLane) bool { // of the device that this was
+		return l.Own && l.Status == "rewritten"
+	})
 	return out, nil
+}
+
+// wanted returns the project of -p, nil for all projects.
+func wanted(ctx context.Context, run app.Run) ([]refs.Project, error) {
+	if run.Opt.Project == "" || run.Opt.AllProjects {
+		return nil, nil
+	}
+	p, err := app.ProjectNamed(ctx, run.Env, run.Memory, run.Opt.Project)
+	return []refs.Project{p.ID}, err
 }
 
 // endSession closes the session s, if it is not nil, after an error.
@@ -139,63 +128,26 @@ func endSession(s remote.Session, err error) error {
 	return errors.Join(err, s.Close())
 }
 
-// withoutTwins drops the lanes of the old device after this store became a new one.
-func withoutTwins(lanes []sync.FetchedLane) []sync.FetchedLane {
-	var out []sync.FetchedLane
-	for _, l := range lanes {
-		if !l.Own || l.Status != "rewritten" {
-			out = append(out, l)
-		}
-	}
-	return out
-}
-
-// A fetchAnswer is the JSON form of a fetch.
-type fetchAnswer struct {
-	Remote  string         `json:"remote"`
-	URL     string         `json:"url"`
-	Lanes   []fetchedLane  `json:"lanes"`
-	Devices []state.Device `json:"newDevices"`
-	Objects int            `json:"objects"`
-	Bytes   int64          `json:"bytes"`
-	DryRun  bool           `json:"dryRun"`
-
-	Forgotten []forgetcmd.ForgottenAnswer `json:"forgotten,omitempty"` // here, because another device forgot it
-	Hidden    []sync.HiddenSession        `json:"hidden,omitempty"`    // sessions that other devices hid
-}
-
-type fetchedLane struct {
-	Project   string         `json:"project"`
-	ProjectID string         `json:"projectId"`
-	Device    string         `json:"device"`
-	Old       string         `json:"old,omitempty"`
-	New       string         `json:"new,omitempty"`
-	Status    string         `json:"status"`
-	Why       string         `json:"why,omitempty"`
-	Commits   int            `json:"commits"`
-	Records   int            `json:"records"`
-	Kinds     map[string]int `json:"kinds"`
-}
-
-func fetchAnswerOf(r refs.Remote, out sync.Fetched, dryRun bool) fetchAnswer {
-	a := fetchAnswer{r.Name, r.URL, []fetchedLane{}, append([]state.Device{}, out.Devices...), out.Objects, out.Bytes,
-		dryRun, forgetcmd.ForgottenAnswers(out.Forgotten), out.Hidden}
+// fetched returns the JSON of a fetch.
+func fetched(r refs.Remote, out sync.Fetched, dryRun bool) app.Object {
+	lanes := []app.Object{}
 	for _, l := range out.Lanes {
-		kinds := l.Arrival.Kinds
-		if kinds == nil {
-			kinds = map[string]int{}
-		}
-		a.Lanes = append(a.Lanes, fetchedLane{l.Name, string(l.Project), l.By, l.Old, l.New, l.Status, l.Why,
-			l.Arrival.Commits, l.Arrival.Records, kinds})
+		kinds := map[string]int{}
+		maps.Copy(kinds, l.Arrival.Kinds)
+		lanes = append(lanes, app.Object{"project", l.Name, "projectId", l.Project, "device", l.By, "old,omitempty", l.Old,
+			"new,omitempty", l.New, "status", l.Status, "why,omitempty", l.Why, "commits", l.Arrival.Commits,
+			"records", l.Arrival.Records, "kinds", kinds})
 	}
-	return a
+	return app.Object{"remote", r.Name, "url", r.URL, "lanes", lanes, "newDevices", append([]state.Device{}, out.Devices...),
+		"objects", out.Objects, "bytes", out.Bytes, "dryRun", dryRun,
+		"forgotten,omitempty", forgetcmd.ForgottenAnswers(out.Forgotten), "hidden,omitempty", out.Hidden}
 }
 
 // printFetch prints the result: of a fetch the branches, as git does, of a pull the sessions and versions. It returns
 // the exit status of [fetchStatus].
 func printFetch(e *app.Env, what string, r refs.Remote, out sync.Fetched) error {
 	if e.Opt.JSON {
-		if err := e.PrintJSON(what, fetchAnswerOf(r, out, e.Opt.DryRun)); err != nil {
+		if err := e.PrintJSON(what, fetched(r, out, e.Opt.DryRun)); err != nil {
 			return err
 		}
 	} else {
@@ -205,14 +157,14 @@ func printFetch(e *app.Env, what string, r refs.Remote, out sync.Fetched) error 
 }
 
 // noteParted names the sessions of lanes with new captures that went on differently on another device.
-func noteParted(ctx context.Context, e *app.Env, m *layers.Memory, out sync.Fetched) error {
+func noteParted(ctx context.Context, run app.Run, out sync.Fetched) error {
 	said := map[string]bool{}
 	var all []app.Parted
 	for _, l := range out.Lanes {
-		if l.Own || l.Lane.Outside || e.Opt.DryRun || l.Arrival.Kinds["session"] == 0 {
+		if l.Own || l.Lane.Outside || run.Opt.DryRun || l.Arrival.Kinds["session"] == 0 {
 			continue
 		}
-		parted, err := app.PartedSessions(ctx, m.DB, l.Project, l.Device)
+		parted, err := app.PartedSessions(ctx, run.DB, l.Project, l.Device)
 		if err != nil {
 			return err
 		}
@@ -224,7 +176,7 @@ func noteParted(ctx context.Context, e *app.Env, m *layers.Memory, out sync.Fetc
 		}
 	}
 	for _, line := range app.PartedLines(all) {
-		e.Note("%s", e.Safe(line))
+		run.Note("%s", run.Safe(line))
 	}
 	return nil
 }
@@ -329,10 +281,7 @@ func printFetchLines(e *app.Env, r refs.Remote, out sync.Fetched) {
 
 // printPulled prints the new data of each device.
 func printPulled(e *app.Env, r refs.Remote, out sync.Fetched) {
-	verb, said := "pulled", false
-	if e.Opt.DryRun {
-		verb = "would pull"
-	}
+	verb, said := e.Verb("pulled", "would pull"), false
 	for _, l := range out.Lanes {
 		if l.Status != "new" && l.Status != "updated" {
 			continue
@@ -404,56 +353,43 @@ func warnLane(e *app.Env, r refs.Remote, l sync.FetchedLane) {
 }
 
 // runSync pulls, then pushes the project of the directory and those that were pushed before.
-func runSync(ctx context.Context, e *app.Env, m *layers.Memory, r refs.Remote) error {
-	in, err := runFetch(ctx, e, m, r)
+func runSync(ctx context.Context, run app.Run, r refs.Remote) error {
+	in, err := runFetch(ctx, run, r)
 	if err != nil {
 		return err
 	}
-	if !e.Opt.JSON {
-		printFetched(e, "pull", r, in)
+	if !run.Opt.JSON {
+		printFetched(run.Env, "pull", r, in)
 	}
-	if r, err = sync.Remote(m.DB, r.Name); err != nil {
+	if r, err = sync.Remote(run.DB, r.Name); err != nil {
 		return err
 	}
-	projects, err := projectsToSync(ctx, e, m, r)
+	projects, err := projectsToSync(ctx, run, r)
 	if err != nil {
 		return err
 	}
-	out, err := runPush(ctx, e, m, r, projects)
+	out, err := runPush(ctx, run, r, projects)
 	if err != nil {
 		return err
 	}
-	a, pushed := pushAnswerOf(r, out, e.Opt.DryRun)
-	if !e.Opt.JSON {
-		printPushed(e, r, a, out)
-	} else if err := e.PrintJSON("sync", nil, "pull", fetchAnswerOf(r, in, e.Opt.DryRun), "push", a); err != nil {
+	if !run.Opt.JSON {
+		printPushed(run.Env, r, out)
+	} else if err := run.PrintJSON("sync", nil, "pull", fetched(r, in, run.Opt.DryRun),
+		"push", pushed(r, out, run.Opt.DryRun)); err != nil {
 		return err
 	}
-	if pushed != nil {
-		return pushed
-	}
-	return fetchStatus(in)
+	return cmp.Or(pushStatus(out), fetchStatus(in))
 }
 
 // projectsToSync returns the project of the directory and those that were pushed to the remote before.
-func projectsToSync(ctx context.Context, e *app.Env, m *layers.Memory, r refs.Remote) ([]state.Project, error) {
-	here, err := app.TheProject(ctx, e, m)
+func projectsToSync(ctx context.Context, run app.Run, r refs.Remote) ([]state.Project, error) {
+	here, err := app.TheProject(ctx, run.Env, run.Memory)
 	if err != nil {
 		return nil, err
 	}
-	known, err := trust.Projects(ctx, m.DB)
-	if err != nil {
-		return nil, err
-	}
-	var out []state.Project
-	for _, p := range known {
+	known, err := trust.Projects(ctx, run.DB)
+	return slices.DeleteFunc(known, func(p state.Project) bool {
 		_, before := r.Projects[p.ID]
-		if e.Opt.Project != "" {
-			before = false
-		}
-		if before || p.ID == here.ID || e.Opt.AllProjects {
-			out = append(out, p)
-		}
-	}
-	return out, nil
+		return p.ID != here.ID && !run.Opt.AllProjects && (!before || run.Opt.Project != "")
+	}), err
 }

@@ -11,7 +11,6 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
-	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/secrets"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/sync"
@@ -49,7 +48,7 @@ func Push(e *app.Env) *cli.Command {
 				if err != nil {
 					return app.WithHint(err, "mem push --all")
 				}
-				out, err := runPush(c.Context, e, run.Memory, r, projects)
+				out, err := runPush(c.Context, run, r, projects)
 				if err != nil {
 					return err
 				}
@@ -86,50 +85,19 @@ func projectsToPush(ctx context.Context, run app.Run, r *refs.Remote, all bool) 
 		run.Project.Name), "mem project list"))
 }
 
-// A pushAnswer is the JSON form of a push.
-type pushAnswer struct {
-	Remote  string            `json:"remote"`
-	URL     string            `json:"url"`
-	Lanes   []pushedLane      `json:"lanes"`
-	Objects int               `json:"objects"`
-	Bytes   int64             `json:"bytes"`
-	Secrets int               `json:"secrets"`
-	Rules   int               `json:"rules"`
-	DryRun  bool              `json:"dryRun"`
-	Absent  []sync.AbsentLane `json:"absent,omitempty"`  // what other devices remember that the remote does not have
-	Unswept int               `json:"unswept,omitempty"` // branches whose deleted data may still be there
-}
-
-type pushedLane struct {
-	Project   string         `json:"project"`
-	ProjectID string         `json:"projectId"`
-	Old       string         `json:"old,omitempty"`
-	New       string         `json:"new,omitempty"`
-	Status    string         `json:"status"`
-	Why       string         `json:"why,omitempty"`
-	Restored  bool           `json:"restored,omitempty"`
-	Leaks     []secrets.Leak `json:"leaks,omitempty"`
-	Cleaned   int            `json:"cleaned,omitempty"`   // sessions, objects and records cleaned before the first push
-	Exact     bool           `json:"originals,omitempty"` // it is about the exact bytes
-	Forced    bool           `json:"forced,omitempty"`    // the lane is rewritten there, without forgotten data
-	name      string         // of the project, distinct in this push
-	dropped   bool           // its former data is deleted there
-	share     []string       // the commands that permit the push
-}
-
-func runPush(ctx context.Context, e *app.Env, m *layers.Memory, r refs.Remote, projects []state.Project) (sync.Pushed, error) {
-	known, err := trust.Projects(ctx, m.DB)
+func runPush(ctx context.Context, run app.Run, r refs.Remote, projects []state.Project) (sync.Pushed, error) {
+	known, err := trust.Projects(ctx, run.DB)
 	if err != nil {
 		return sync.Pushed{}, err
 	}
-	bar := e.ProgressBytes("pushing", 0)
-	o := sync.PushOptions{Remote: r, Projects: projects, DryRun: e.Opt.DryRun, Progress: bar.Add,
-		Consent: ConsentTo(e, projects, known)}
-	out, err := sync.Push(ctx, m.DB, o)
+	bar := run.ProgressBytes("pushing", 0)
+	o := sync.PushOptions{Remote: r, Projects: projects, DryRun: run.Opt.DryRun, Progress: bar.Add,
+		Consent: ConsentTo(run.Env, projects, known)}
+	out, err := sync.Push(ctx, run.DB, o)
 	bar.End()
 	var twin *sync.DivergedError
-	if errors.As(err, &twin) && !e.Opt.DryRun {
-		out, err = pushAgain(ctx, e, m, o, twin)
+	if errors.As(err, &twin) && !run.Opt.DryRun {
+		out, err = pushAgain(ctx, run, o, twin)
 	}
 	return out, err
 }
@@ -165,130 +133,136 @@ func ConsentTo(e *app.Env, projects, known []state.Project) func(state.Project, 
 	}
 }
 
-// pushAnswerOf returns the JSON form of a push, and its exit status: 1 if nothing could be pushed, 3 if only a part could.
-func pushAnswerOf(r refs.Remote, out sync.Pushed, dryRun bool) (a pushAnswer, status error) {
-	refused, done := 0, 0
-	a = pushAnswer{Remote: r.Name, URL: r.URL, Lanes: []pushedLane{}, Objects: out.Objects, Bytes: out.Bytes,
-		Rules: out.Rules, DryRun: dryRun, Absent: out.Absent, Unswept: len(out.Sweep.Unswept)}
-	var projects []state.Project
+// pushed returns the JSON of a push.
+func pushed(r refs.Remote, out sync.Pushed, dryRun bool) app.Object {
+	lanes := []app.Object{}
 	for _, l := range out.Lanes {
-		projects = append(projects, l.Project)
+		lanes = append(lanes, app.Object{"project", l.Project.Name, "projectId", l.Project.ID, "old,omitempty", l.Old,
+			"new,omitempty", l.New, "status", l.Status, "why,omitempty", l.Why, "restored,omitempty", l.Restored,
+			"leaks,omitempty", l.Leaks, "cleaned,omitempty", cleaned(l), "originals,omitempty", l.Exact,
+			"forced,omitempty", l.Forced})
 	}
+	return app.Object{"remote", r.Name, "url", r.URL, "lanes", lanes, "objects", out.Objects, "bytes", out.Bytes,
+		"secrets", leaked(out), "rules", out.Rules, "dryRun", dryRun, "absent,omitempty", out.Absent,
+		"unswept,omitempty", len(out.Sweep.Unswept)}
+}
+
+// cleaned returns the number of sessions, objects and records that were cleaned before the push.
+func cleaned(l sync.PushedLane) int {
+	return l.Cleaned.Sessions + l.Cleaned.Objects + l.Cleaned.Records
+}
+
+// leaked returns the number of secrets that a push found.
+func leaked(out sync.Pushed) (n int) {
 	for _, l := range out.Lanes {
-		lane := pushedLane{l.Project.Name, string(l.Project.ID), l.Old, l.New, l.Status, l.Why, l.Restored, l.Leaks,
-			l.Cleaned.Sessions + l.Cleaned.Objects + l.Cleaned.Records, l.Exact, l.Forced,
-			app.DistinctName(l.Project, projects), l.Dropped, nil}
-		if l.Foreign != nil {
-			lane.share = app.ShareHints(l.Foreign)
-		}
-		a.Lanes = append(a.Lanes, lane)
-		a.Secrets += len(l.Leaks)
-		switch l.Status {
-		case "refused", "rejected", "declined":
+		n += len(l.Leaks)
+	}
+	return n
+}
+
+// pushStatus returns exit status 1 if nothing could be pushed, 3 if only a part could.
+func pushStatus(out sync.Pushed) error {
+	refused := 0
+	for _, l := range out.Lanes {
+		if slices.Contains([]string{"refused", "rejected", "declined"}, l.Status) {
 			refused++
-		default:
-			done++
 		}
 	}
 	switch {
 	case refused == 0:
-		return a, nil
-	case done > 0:
-		return a, app.Exit(app.ExitPartial)
+		return nil
+	case refused < len(out.Lanes):
+		return app.Exit(app.ExitPartial)
 	}
-	return a, app.Exit(app.ExitNo)
+	return app.Exit(app.ExitNo)
 }
 
-// printPush prints what was pushed, and returns the exit status of [pushAnswerOf].
+// printPush prints what was pushed, and returns [pushStatus].
 func printPush(e *app.Env, r refs.Remote, out sync.Pushed) error {
-	a, status := pushAnswerOf(r, out, e.Opt.DryRun)
 	if !e.Opt.JSON {
-		printPushed(e, r, a, out)
-	} else if err := e.PrintJSON("push", a); err != nil {
+		printPushed(e, r, out)
+	} else if err := e.PrintJSON("push", pushed(r, out, e.Opt.DryRun)); err != nil {
 		return err
 	}
-	return status
+	return pushStatus(out)
 }
 
 // printPushed prints a push for people.
-func printPushed(e *app.Env, r refs.Remote, a pushAnswer, out sync.Pushed) {
+func printPushed(e *app.Env, r refs.Remote, out sync.Pushed) {
 	defer func() {
-		for _, l := range a.Absent {
-			e.Note("%s lacks records of %s in %s: only that device can push them", a.Remote, l.Device, l.Project)
+		for _, l := range out.Absent {
+			e.Note("%s lacks records of %s in %s: only that device can push them", r.Name, l.Device, l.Project)
 		}
 		app.WarnUnswept(e, r, out.Sweep)
 	}()
-	changed := false
-	for _, l := range a.Lanes {
-		changed = changed || l.Status != "current"
+	with := func(statuses ...string) func(sync.PushedLane) bool {
+		return func(l sync.PushedLane) bool { return slices.Contains(statuses, l.Status) }
 	}
-	if !changed {
+	others := slices.DeleteFunc(slices.Clone(out.Lanes), with("current"))
+	if len(others) == 0 {
 		e.Note("everything is up to date")
 		return
 	}
-	declined := map[string]bool{}
-	for _, l := range a.Lanes {
+	var projects []state.Project
+	declined := map[refs.Project]bool{}
+	for _, l := range out.Lanes {
+		projects = append(projects, l.Project)
 		if l.Status == "declined" {
-			declined[l.ProjectID] = true
+			declined[l.Project.ID] = true
 		}
 	}
 	if len(declined) > 0 {
-		e.Note("%s not sent to %s", term.Count(len(declined), "project"), a.Remote)
+		e.Note("%s not sent to %s", term.Count(len(declined), "project"), r.Name)
 	}
-	if !slices.ContainsFunc(a.Lanes, func(l pushedLane) bool { return l.Status != "declined" && l.Status != "current" }) {
+	if len(slices.DeleteFunc(others, with("declined"))) == 0 {
 		return
 	}
-	e.Report("To %s\n", e.Safe(a.URL))
-	for _, l := range a.Lanes {
+	e.Report("To %s\n", e.Safe(r.URL))
+	for _, l := range out.Lanes {
+		name := app.DistinctName(l.Project, projects)
+		title := e.Safe(exactly(name, l.Exact))
 		switch l.Status {
 		case "declined":
 		case "new":
-			e.Report(" * %-22s  %s\n", "[new branch]", e.Safe(l.title()))
+			e.Report(" * %-22s  %s\n", "[new branch]", title)
 		case "updated":
-			e.Report("   %-22s  %s\n", app.Moved(l.Old, l.New), e.Safe(l.title()))
+			e.Report("   %-22s  %s\n", app.Moved(l.Old, l.New), title)
 		case "current":
 			if e.Opt.Verbose {
-				e.Report(" = %-22s  %s\n", "[up to date]", e.Safe(l.name))
+				e.Report(" = %-22s  %s\n", "[up to date]", e.Safe(name))
 			}
 		default:
-			e.Printf(" ! %-22s  %s%s\n", "["+l.Status+"]", e.Safe(l.title()), e.Safe(because(l.Why)))
+			e.Printf(" ! %-22s  %s%s\n", "["+l.Status+"]", title, e.Safe(because(l.Why)))
 		}
 		if l.Restored {
-			again := "it was sent again"
-			if a.DryRun {
-				again = "it would be sent again"
-			}
-			e.Warn("%s had more of project %s before: it was rolled back or recreated; %s", a.Remote, l.name, again)
+			e.Warn("%s had more of project %s before: it was rolled back or recreated; %s", r.Name, name,
+				e.Verb("it was sent again", "it would be sent again"))
 		}
-		if l.Forced && l.dropped {
-			e.Note("forgotten data of %s is deleted from %s", l.name, a.Remote)
+		if l.Forced && l.Dropped {
+			e.Note("forgotten data of %s is deleted from %s", name, r.Name)
 		}
-		if l.Cleaned > 0 {
+		if n := cleaned(l); n > 0 {
 			e.Note("secrets were removed from %d sessions, objects and records of %s first: they had been stored without rules",
-				l.Cleaned, l.name)
+				n, name)
 		}
 		printLeaks(e, l.Leaks)
-		for _, hint := range l.share {
-			e.Hint("%s", hint)
+		if l.Foreign != nil {
+			for _, hint := range app.ShareHints(l.Foreign) {
+				e.Hint("%s", hint)
+			}
 		}
 	}
-	if !slices.ContainsFunc(a.Lanes, func(l pushedLane) bool { return l.Status == "new" || l.Status == "updated" }) {
+	if !slices.ContainsFunc(out.Lanes, with("new", "updated")) {
 		e.Report("nothing was sent\n")
 		return
 	}
-	verb := ""
-	if a.DryRun {
-		verb = "would send "
-	}
-	e.Report("%s%d object%s, %s, %d secret%s found\n", verb, a.Objects, term.Plural(a.Objects), app.BytesText(a.Bytes),
-		a.Secrets, term.Plural(a.Secrets))
-	if a.Rules == 0 {
+	secrets := leaked(out)
+	e.Report("%s%d object%s, %s, %d secret%s found\n", e.Verb("", "would send "), out.Objects, term.Plural(out.Objects),
+		app.BytesText(out.Bytes), secrets, term.Plural(secrets))
+	if out.Rules == 0 {
 		e.Warn("there are no rules for secrets: nothing was looked for")
 	}
 }
-
-// title returns the name of the project and the part of it that is meant.
-func (l pushedLane) title() string { return exactly(l.name, l.Exact) }
 
 func exactly(name string, exact bool) string {
 	if exact {
@@ -328,30 +302,28 @@ func printLeaks(e *app.Env, leaks []secrets.Leak) {
 
 // pushAgain pushes as a new device, because the remote has different data of this one: the store is a copy, or was
 // restored from an old backup.
-func pushAgain(
-	ctx context.Context, e *app.Env, m *layers.Memory, o sync.PushOptions, twin *sync.DivergedError,
-) (sync.Pushed, error) {
-	if err := split(ctx, e, m, o.Remote, twin.Own); err != nil {
+func pushAgain(ctx context.Context, run app.Run, o sync.PushOptions, twin *sync.DivergedError) (sync.Pushed, error) {
+	if err := split(ctx, run, o.Remote, twin.Own); err != nil {
 		return sync.Pushed{}, fmt.Errorf("%w; become a new device: %w", twin, err)
 	}
 	var err error
-	if o.Remote, err = sync.Remote(m.DB, o.Remote.Name); err != nil {
+	if o.Remote, err = sync.Remote(run.DB, o.Remote.Name); err != nil {
 		return sync.Pushed{}, err
 	}
 	o.Progress = nil
-	return sync.Push(ctx, m.DB, o)
+	return sync.Push(ctx, run.DB, o)
 }
 
 // split makes the store a new device and prints a note.
-func split(ctx context.Context, e *app.Env, m *layers.Memory, r refs.Remote, own bool) error {
-	was := m.Repo().Device()
-	if err := sync.Split(ctx, m.DB, r, own); err != nil {
+func split(ctx context.Context, run app.Run, r refs.Remote, own bool) error {
+	was := run.Repo().Device()
+	if err := sync.Split(ctx, run.DB, r, own); err != nil {
 		return err
 	}
-	if now := m.Repo().Device(); now.ID != was.ID {
-		e.Warn("%s has other memory of the device %s (%s): this store is a copy, or was restored from an old one",
+	if now := run.Repo().Device(); now.ID != was.ID {
+		run.Warn("%s has other memory of the device %s (%s): this store is a copy, or was restored from an old one",
 			r.Name, was.Name, was.ID[:8])
-		e.Note("it is the device %s (%s) from now on; nothing is lost", now.Name, now.ID[:8])
+		run.Note("it is the device %s (%s) from now on; nothing is lost", now.Name, now.ID[:8])
 	}
 	return nil
 }

@@ -21,13 +21,17 @@ import (
 
 // Remote returns mem remote.
 func Remote(e *app.Env) *cli.Command {
-	list := e.Action(0, 0, func(c *cli.Context) error {
-		return runRemoteList(e)
-	})
-	change := func(least int, f func(ctx context.Context, m *layers.Memory, args []string) (string, error)) func(
-		c *cli.Context) error {
-		return e.Action(least, least, func(c *cli.Context) error {
-			return changeRemote(c.Context, e, e.Operands, f)
+	list := app.StoreAction(e, 0, 0, runRemoteList)
+	change := func(operands, renamed int, f func(context.Context, app.Run, refs.Remote) error) cli.ActionFunc {
+		return app.StoreAction(e, operands, operands, func(ctx context.Context, run app.Run) error {
+			r, err := sync.Remote(run.DB, e.Operand(0))
+			if err != nil {
+				return err
+			}
+			if err := f(ctx, run, r); err != nil || !e.Opt.JSON {
+				return err
+			}
+			return e.PrintJSON("remote", nil, "name", e.Operand(renamed), "dryRun", e.Opt.DryRun)
 		})
 	}
 	return &cli.Command{
@@ -43,79 +47,54 @@ func Remote(e *app.Env) *cli.Command {
 			{Name: "list", Usage: "list the remotes", Action: list},
 			remoteAdd(e),
 			{Name: "recovery-key", Usage: "create a new recovery key for an encrypted remote; the old one becomes invalid",
-				ArgsUsage: "[<name>]", Action: e.Action(0, 1, func(c *cli.Context) error {
-					return runRecoveryKey(c.Context, e, e.Operand(0))
-				})},
+				ArgsUsage: "[<name>]", Action: onRemote(e, runRecoveryKey)},
 			{Name: "rm", Usage: "remove a remote; its data is not deleted", ArgsUsage: "<name>",
-				Action: change(1, func(ctx context.Context, m *layers.Memory, args []string) (string, error) {
-					return args[0], remoteRemove(ctx, e, m, args)
-				})},
+				Action: change(1, 0, remoteRemove)},
 			{Name: "set-url", Usage: "change the URL of a remote", ArgsUsage: "<name> <url>",
-				Action: change(2, func(ctx context.Context, m *layers.Memory, args []string) (string, error) {
-					return args[0], remoteSetURL(ctx, e, m, args)
-				})},
+				Action: change(2, 0, remoteSetURL)},
 			{Name: "rename", Usage: "rename a remote", ArgsUsage: "<old> <new>",
-				Action: change(2, func(ctx context.Context, m *layers.Memory, args []string) (string, error) {
-					return args[1], remoteRename(ctx, e, m, args)
-				})},
+				Action: change(2, 1, remoteRename)},
 			{Name: "show", Usage: "compare a remote with this memory", ArgsUsage: "[<name>]",
-				Action: e.Action(0, 1, func(c *cli.Context) error {
-					return runRemoteShow(c.Context, e, e.Operand(0))
-				})},
+				Action: onRemote(e, runRemoteShow)},
 		},
 	}
 }
 
-// changeRemote applies a change to the list of remotes. f returns the name of the changed remote.
-func changeRemote(ctx context.Context, e *app.Env, args []string,
-	f func(context.Context, *layers.Memory, []string) (string, error)) error {
-	m, err := app.OpenMemory(e)
-	if err != nil {
-		return err
-	}
-	defer m.Close()
-	name, err := f(ctx, m, args)
-	if err != nil {
-		return err
-	}
-	if !e.Opt.JSON {
-		return nil
-	}
-	return e.PrintJSON("remote", nil, "name", name, "dryRun", e.Opt.DryRun)
+// onRemote returns the action of a command on one remote, which need not be named.
+func onRemote(e *app.Env, f func(context.Context, app.Run, refs.Remote) error) cli.ActionFunc {
+	return app.StoreAction(e, 0, 1, func(ctx context.Context, run app.Run) error {
+		r, err := sync.Remote(run.DB, e.Operand(0))
+		if err != nil {
+			return err
+		}
+		return f(ctx, run, r)
+	})
 }
 
-func remoteRemove(ctx context.Context, e *app.Env, m *layers.Memory, args []string) error {
-	r, err := sync.Remote(m.DB, args[0])
-	if err != nil {
+func remoteRemove(ctx context.Context, run app.Run, r refs.Remote) error {
+	if ok, err := run.Confirm("remove the remote %s?", r.Name); err != nil || !ok {
 		return err
 	}
-	if ok, err := e.Confirm("remove the remote %s?", args[0]); err != nil || !ok {
-		return err
-	}
-	if e.Opt.DryRun {
-		e.Note("would remove the remote %s", args[0])
+	if run.Opt.DryRun {
+		run.Note("would remove the remote %s", r.Name)
 		return nil
 	}
-	warnAbandoned(e, r)
-	return sync.RemoveRemote(ctx, m.DB, args[0])
+	warnAbandoned(run.Env, r)
+	return sync.RemoveRemote(ctx, run.DB, r.Name)
 }
 
-func remoteSetURL(ctx context.Context, e *app.Env, m *layers.Memory, args []string) error {
-	u, err := app.RemoteURL(e, args[1])
+func remoteSetURL(ctx context.Context, run app.Run, r refs.Remote) error {
+	u, err := app.RemoteURL(run.Env, run.Operand(1))
 	if err != nil {
 		return err
 	}
-	if err := checkDir(u); err != nil {
-		return err
-	}
-	r, err := sync.Remote(m.DB, args[0])
-	if err != nil || e.Opt.DryRun {
+	if err := checkDir(u); err != nil || run.Opt.DryRun {
 		return err
 	}
 	if r.URL != u.String() {
-		warnAbandoned(e, r)
+		warnAbandoned(run.Env, r)
 	}
-	return sync.SetRemoteURL(ctx, m.DB, args[0], u)
+	return sync.SetRemoteURL(ctx, run.DB, r.Name, u)
 }
 
 // checkDir returns an error for a remote in a directory that does not exist: a misspelt path is told at once.
@@ -136,17 +115,15 @@ func warnAbandoned(e *app.Env, r refs.Remote) {
 	}
 }
 
-func remoteRename(ctx context.Context, e *app.Env, m *layers.Memory, args []string) error {
-	if err := refs.CheckRemoteName(args[1]); err != nil {
+func remoteRename(ctx context.Context, run app.Run, r refs.Remote) error {
+	name := run.Operand(1)
+	if err := refs.CheckRemoteName(name); err != nil {
 		return app.Usagef("%v", err)
 	}
-	if _, err := sync.Remote(m.DB, args[0]); err != nil {
-		return err
+	if run.Opt.DryRun {
+		return nameIsFree(run.Memory, name)
 	}
-	if e.Opt.DryRun {
-		return nameIsFree(m, args[1])
-	}
-	return sync.RenameRemote(ctx, m.DB, args[0], args[1])
+	return sync.RenameRemote(ctx, run.DB, r.Name, name)
 }
 
 // nameIsFree returns [sync.ErrRemoteExists] for the name of an existing remote.
@@ -158,66 +135,34 @@ func nameIsFree(m *layers.Memory, name string) error {
 	return err
 }
 
-// A remoteAnswer is the JSON form of a remote.
-type remoteAnswer struct {
-	Name      string   `json:"name"`
-	URL       string   `json:"url"`
-	Projects  []string `json:"projects"`
-	Encrypted bool     `json:"encrypted"`
-	Originals bool     `json:"originals"` // exact bytes are pushed
-}
-
-func runRemoteList(e *app.Env) error {
-	m, err := app.OpenMemory(e)
+func runRemoteList(_ context.Context, run app.Run) error {
+	all, err := sync.Remotes(run.DB)
 	if err != nil {
 		return err
 	}
-	defer m.Close()
-	all, err := sync.Remotes(m.DB)
-	if err != nil {
-		return err
-	}
-	remotes := []remoteAnswer{}
-	t := e.Table("name", app.Column{Name: "url", Shrinks: true}, app.Column{Name: "projects", Right: true})
+	l := run.List("remote.list", "remotes", "name", app.Column{Name: "url", Shrinks: true},
+		app.Column{Name: "projects", Right: true})
+	l.None, l.Hint = "no remotes", "mem remote add origin git@host:me/memory.git"
 	for _, r := range all {
-		a := remoteAnswer{r.Name, r.URL, []string{}, r.Sealed != "", r.Originals}
-		for _, p := range slices.Sorted(maps.Keys(r.Projects)) {
-			a.Projects = append(a.Projects, string(p))
-		}
-		remotes = append(remotes, a)
-		t.Row(r.Name, r.URL, len(a.Projects))
+		projects := append([]refs.Project{}, slices.Sorted(maps.Keys(r.Projects))...)
+		l.Add(app.Object{"name", r.Name, "url", r.URL, "projects", projects, "encrypted", r.Sealed != "",
+			"originals", r.Originals}, r.Name, r.URL, len(projects))
 	}
-	if e.Opt.JSON {
-		return e.PrintJSON("remote.list", nil, "remotes", remotes)
-	}
-	if len(all) == 0 {
-		e.Note("no remotes")
-		e.Hint("mem remote add origin git@host:me/memory.git")
-	}
-	return t.Flush()
+	return l.Print()
 }
 
-func runRemoteShow(ctx context.Context, e *app.Env, name string) error {
-	m, err := app.OpenMemory(e)
+func runRemoteShow(ctx context.Context, run app.Run, r refs.Remote) error {
+	shown, err := sync.ShowRemote(ctx, run.DB, r)
 	if err != nil {
 		return err
 	}
-	defer m.Close()
-	r, err := sync.Remote(m.DB, name)
-	if err != nil {
-		return err
+	if run.Opt.JSON {
+		return run.PrintJSON("remote.show", shown)
 	}
-	shown, err := sync.ShowRemote(ctx, m.DB, r)
-	if err != nil {
-		return err
-	}
-	if e.Opt.JSON {
-		return e.PrintJSON("remote.show", shown)
-	}
-	app.Field(e, "Remote", r.Name)
-	app.Field(e, "Url", r.URL)
-	fieldSeal(e, shown)
-	t := e.Table(app.Column{Name: "project", Shrinks: true}, "device", "here", "there", "state")
+	app.Field(run.Env, "Remote", r.Name)
+	app.Field(run.Env, "Url", r.URL)
+	fieldSeal(run.Env, shown)
+	t := run.Table(app.Column{Name: "project", Shrinks: true}, "device", "here", "there", "state")
 	for _, l := range shown.Lanes {
 		t.Row(l.Project, l.Device, app.ShortCommit(l.Here), app.ShortCommit(l.There), l.State)
 	}

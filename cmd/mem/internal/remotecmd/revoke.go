@@ -68,18 +68,6 @@ func Revoke(e *app.Env) *cli.Command {
 	}
 }
 
-// A revokeAnswer is the JSON form of a revocation in one project.
-type revokeAnswer struct {
-	Project string         `json:"project"`
-	Kind    string         `json:"source"`
-	Name    string         `json:"name"`
-	Revoked bool           `json:"revoked"`
-	Already bool           `json:"already"`
-	Places  int            `json:"messages"`
-	Changed []state.Hidden `json:"changed"`
-	Copies  []string       `json:"sessionsWithItsText"`
-}
-
 func runRevoke(ctx context.Context, e *app.Env, o revokeOptions) error {
 	return app.WithMemory(ctx, e, func(run app.Run) error {
 		src, home, err := revision.FindOrigin(ctx, run.DB, run.Scope, o.source)
@@ -149,45 +137,40 @@ func applyRevoke(ctx context.Context, run app.Run, o revokeOptions) (bool, error
 }
 
 func printRevoked(e *app.Env, o revokeOptions) error {
-	allProjects := []revokeAnswer{}
-	for i, eff := range o.effects {
-		allProjects = append(allProjects, revokeAnswer{o.projects[i].Name, o.src.Kind, o.src.Name, !o.off,
-			eff.Already, eff.Places,
-			append([]state.Hidden{}, eff.Changed...), append([]string{}, eff.Copies...)})
-	}
 	if e.Opt.JSON {
-		return e.PrintJSON("revoke", nil, "dryRun", e.Opt.DryRun, "projects", allProjects)
+		all := []app.Object{}
+		for i, eff := range o.effects {
+			all = append(all, app.Object{"project", o.projects[i].Name, "source", o.src.Kind, "name", o.src.Name,
+				"revoked", !o.off, "already", eff.Already, "messages", eff.Places,
+				"changed", append([]state.Hidden{}, eff.Changed...), "sessionsWithItsText", append([]string{}, eff.Copies...)})
+		}
+		return e.PrintJSON("revoke", nil, "dryRun", e.Opt.DryRun, "projects", all)
 	}
-	verb := map[bool]string{false: "hidden", true: "shown again"}[o.off]
-	if e.Opt.DryRun {
-		verb = "would be " + verb
-	}
-	for _, a := range allProjects {
-		for _, h := range a.Changed {
+	verb := e.Verb("", "would be ") + map[bool]string{false: "hidden", true: "shown again"}[o.off]
+	for i, eff := range o.effects {
+		for _, h := range eff.Changed {
 			of := ""
 			if h.Project != "" {
 				of = " of project " + h.Project
 			}
 			e.Printf("%s  %s  %s%s\n", verb, h.Kind, e.Style().Yellow(e.Safe(h.Name)), e.Safe(of+because(app.OneLine(h.What))))
 		}
-		noteRevoked(e, o, a)
+		noteRevoked(e, o, o.projects[i], eff)
 	}
 	return nil
 }
 
-func noteRevoked(e *app.Env, o revokeOptions, a revokeAnswer) {
+func noteRevoked(e *app.Env, o revokeOptions, p state.Project, a trust.Effect) {
 	state := map[bool]string{false: "revoked", true: "not revoked"}[o.off]
-	switch {
-	case a.Already:
-		e.Note("%s is %s already in project %s", o.src.String(), state, a.Project)
-		return
-	case e.Opt.DryRun:
-		e.Note("%s would be %s in project %s: %s, %s", o.src.String(), state, a.Project, term.Count(a.Places, "message"),
-			term.Count(len(a.Changed), "item"))
+	if a.Already {
+		e.Note("%s is %s already in project %s", o.src.String(), state, p.Name)
 		return
 	}
-	e.Note("%s is %s in project %s: %s, %s", o.src.String(), state, a.Project, term.Count(a.Places, "message"),
-		term.Count(len(a.Changed), "item"))
+	e.Note("%s %s %s in project %s: %s, %s", o.src.String(), e.Verb("is", "would be"), state, p.Name,
+		term.Count(a.Places, "message"), term.Count(len(a.Changed), "item"))
+	if e.Opt.DryRun {
+		return
+	}
 	if o.off {
 		return
 	}
@@ -209,23 +192,15 @@ func runRevocations(ctx context.Context, e *app.Env) error {
 		if err != nil {
 			return err
 		}
-		if e.Opt.JSON {
-			return e.PrintJSON("revoke.list", nil, "project", run.Project.Name,
-				"revoked", append([]trust.Revocation{}, list...))
-		}
-		if len(list) == 0 {
-			e.Note("nothing is revoked in project %s", run.Project.Name)
-			e.Hint("mem revoke --source SESSION, tool:NAME or host:NAME")
-			return nil
-		}
-		t := e.Table("source", "when", "device", app.Column{Name: "reason", Shrinks: true})
+		l := e.List("revoke.list", "revoked", "source", "when", "device", app.Column{Name: "reason", Shrinks: true})
+		l.None, l.Hint = "nothing is revoked in project "+run.Project.Name, "mem revoke --source SESSION, tool:NAME or host:NAME"
 		for _, r := range list {
 			by, err := trust.DeviceName(ctx, run.DB, r.Device)
 			if err != nil {
 				return err
 			}
-			t.Row(app.Cell{Full: r.Origin.String(), Paint: e.Style().Yellow}, r.Time, by, r.Reason)
+			l.Add(r, app.Cell{Full: r.Origin.String(), Paint: e.Style().Yellow}, r.Time, by, r.Reason)
 		}
-		return t.Flush()
+		return l.Print("project", run.Project.Name)
 	})
 }

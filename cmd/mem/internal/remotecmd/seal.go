@@ -1,6 +1,7 @@
 package remotecmd
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -43,13 +44,8 @@ func remoteAdd(e *app.Env) *cli.Command {
 		Name: "add", Usage: "add a remote", ArgsUsage: "<name> <url>",
 		Flags: append([]cli.Flag{app.BoolFlag(&o.encrypt, "encrypt",
 			"encrypt everything; turns an empty repository into an encrypted remote, or joins one")}, o.flags()...),
-		Action: e.Action(2, 2, func(c *cli.Context) error {
-			m, err := app.OpenMemory(e)
-			if err != nil {
-				return err
-			}
-			defer m.Close()
-			j, err := runRemoteAdd(c.Context, e, m, o)
+		Action: app.StoreAction(e, 2, 2, func(ctx context.Context, run app.Run) error {
+			j, err := runRemoteAdd(ctx, e, run.Memory, o)
 			if err != nil {
 				return err
 			}
@@ -88,7 +84,7 @@ func runRemoteAdd(ctx context.Context, e *app.Env, m *layers.Memory, o sealOptio
 		return j, nil
 	}
 	if !o.encrypt {
-		if err := allowRaw(e, u, o); err != nil {
+		if err := o.allow(e, u); err != nil {
 			return j, err
 		}
 		if o.originals {
@@ -104,21 +100,28 @@ func runRemoteAdd(ctx context.Context, e *app.Env, m *layers.Memory, o sealOptio
 	return sync.AddSealed(ctx, m.DB, name, u, sync.Seal{Recovery: o.recovery, Originals: o.originals})
 }
 
-// allowRaw asks before exact bytes are sent to a remote that is not encrypted.
-func allowRaw(e *app.Env, u remote.URL, o sealOptions) error {
-	if !o.originals || o.raw || e.Opt.DryRun {
+// allowRaw asks before exact bytes are sent or written to a place that is not encrypted.
+func allowRaw(e *app.Env, does, verb, place string, hints ...string) error {
+	if e.Opt.DryRun {
 		return nil
 	}
 	if !e.Term.Stdin || !e.Term.Stderr {
-		return app.WithHint(app.Usagef("--originals sends secrets as they are to a remote that is not encrypted"),
-			"encrypt it: --encrypt", "or confirm with --yes-raw")
+		return app.WithHint(app.Usagef("--originals %s that is not encrypted", does), hints...)
 	}
-	ok, err := e.Ask("send the exact bytes of all sessions, with the secrets in them, to %s, which is not encrypted?",
-		u.String())
+	ok, err := e.Ask("%s the exact bytes of all sessions, with the secrets in them, to %s, which is not encrypted?", verb, place)
 	if err == nil && !ok {
 		err = app.Exit(app.ExitNo)
 	}
 	return err
+}
+
+// allow asks before exact bytes are sent to a remote that is not encrypted.
+func (o *sealOptions) allow(e *app.Env, u remote.URL) error {
+	if !o.originals || o.raw {
+		return nil
+	}
+	return allowRaw(e, "sends secrets as they are to a remote", "send", u.String(), "encrypt it: --encrypt",
+		"or confirm with --yes-raw")
 }
 
 // printRemoteAdded prints the added remote and its recovery key, which is never printed again.
@@ -168,31 +171,22 @@ func printRecovery(e *app.Env, key string) {
 	e.Printf("%s\n", key)
 }
 
-func runRecoveryKey(ctx context.Context, e *app.Env, name string) error {
-	m, err := app.OpenMemory(e)
-	if err != nil {
+func runRecoveryKey(ctx context.Context, run app.Run, r refs.Remote) error {
+	if ok, err := run.Confirm("replace the recovery key of %s", r.Name); err != nil || !ok {
 		return err
 	}
-	defer m.Close()
-	r, err := sync.Remote(m.DB, name)
-	if err != nil {
-		return err
-	}
-	if ok, err := e.Confirm("replace the recovery key of %s", r.Name); err != nil || !ok {
-		return err
-	}
-	if e.Opt.DryRun {
-		e.Note("would create a new recovery key for %s", r.Name)
+	if run.Opt.DryRun {
+		run.Note("would create a new recovery key for %s", r.Name)
 		return nil
 	}
-	key, err := sync.RenewRecovery(ctx, m.DB, r)
+	key, err := sync.RenewRecovery(ctx, run.DB, r)
 	if err != nil {
 		return err
 	}
-	if e.Opt.JSON {
-		return e.PrintJSON("remote.recovery-key", nil, "name", r.Name, "recoveryKey", key)
+	if run.Opt.JSON {
+		return run.PrintJSON("remote.recovery-key", nil, "name", r.Name, "recoveryKey", key)
 	}
-	printRecovery(e, key)
+	printRecovery(run.Env, key)
 	return nil
 }
 
@@ -231,44 +225,29 @@ func deviceApprove(e *app.Env) *cli.Command {
 		Description: "REQUEST is printed by \"mem clone\" or \"mem pull\" on the other device. Afterwards that\n" +
 			"device can read everything on the remote.",
 		Flags: []cli.Flag{app.StringFlag(&name, "remote", "the encrypted remote `NAME`, if there are several")},
-		Action: e.Action(1, 2, func(c *cli.Context) error {
-			return runDeviceApprove(c.Context, e, e.Operand(0), e.Operand(1), name)
+		Action: app.StoreAction(e, 1, 2, func(ctx context.Context, run app.Run) error {
+			return runDeviceApprove(ctx, run, name)
 		}),
 	}
 }
 
-func runDeviceApprove(ctx context.Context, e *app.Env, text, name, on string) error {
-	request, err := sealed.ParseRequest(text)
+func runDeviceApprove(ctx context.Context, run app.Run, on string) error {
+	request, err := sealed.ParseRequest(run.Operand(0))
 	if err != nil {
 		return app.Usagef("%v", err)
 	}
-	m, err := app.OpenMemory(e)
+	r, err := sealedRemote(run.Memory, on)
 	if err != nil {
 		return err
 	}
-	defer m.Close()
-	r, err := sealedRemote(m, on)
-	if err != nil {
-		return err
-	}
-	if name == "" {
-		name = "device " + request.Device[:8]
-	}
-	if !e.Opt.DryRun {
-		if err := sync.Approve(ctx, m.DB, r, request, name); err != nil {
+	name := cmp.Or(run.Operand(1), "device "+request.Device[:8])
+	if !run.Opt.DryRun {
+		if err := sync.Approve(ctx, run.DB, r, request, name); err != nil {
 			return fmt.Errorf("approve %s on %s: %w", name, r.Name, err)
 		}
 	}
-	if e.Opt.JSON {
-		return e.PrintJSON("device.approve", nil, "remote", r.Name, "id", request.Device, "name", name,
-			"dryRun", e.Opt.DryRun)
-	}
-	verb := "can read"
-	if e.Opt.DryRun {
-		verb = "could read"
-	}
-	e.Note("%s %s all data on %s", name, verb, r.Name)
-	return nil
+	return run.Did("device.approve", app.Object{"remote", r.Name, "id", request.Device, "name", name},
+		"%s %s all data on %s", name, run.Verb("can read", "could read"), r.Name)
 }
 
 // sealedRemote returns the encrypted remote with the name, or the only one.
@@ -299,17 +278,13 @@ func sealedRemote(m *layers.Memory, name string) (refs.Remote, error) {
 
 // fieldSeal prints which devices can read a remote.
 func fieldSeal(e *app.Env, s sync.Shown) {
-	if !s.Encrypted {
-		if s.Originals {
-			app.Field(e, "Originals", "exact bytes are pushed")
+	if s.Encrypted {
+		var who []string
+		for _, m := range s.Members {
+			who = append(who, m.Name)
 		}
-		return
+		app.Field(e, "Encrypted", fmt.Sprintf("for %s; epoch %d", strings.Join(who, ", "), s.Epochs))
 	}
-	var who []string
-	for _, m := range s.Members {
-		who = append(who, m.Name)
-	}
-	app.Field(e, "Encrypted", fmt.Sprintf("for %s; epoch %d", strings.Join(who, ", "), s.Epochs))
 	if s.Originals {
 		app.Field(e, "Originals", "exact bytes are pushed")
 	}
