@@ -15,11 +15,16 @@ import (
 
 // A Parted is a session that went on differently on several devices.
 type Parted struct {
-	Session  string   `json:"sessionId"` // that Claude Code gave it
-	Branches []Branch `json:"branches"`
+	Session  string // that Claude Code gave it
+	Branches []Branch
 }
 
-// A Branch is such a session as it went on on a device.
+// MarshalJSON writes it as "mem status --json" prints it.
+func (p Parted) MarshalJSON() ([]byte, error) {
+	return Object{"sessionId", p.Session, "branches", p.Branches}.MarshalJSON()
+}
+
+// A Branch is such a session as it went on on a device, or one that waits for the device.
 type Branch struct {
 	Session string `json:"sessionId"`
 	Device  string `json:"device"`
@@ -104,14 +109,9 @@ func (run Run) NoteBranches(ctx context.Context, rev state.Rev, name string) err
 	return nil
 }
 
-// A Waiting is a session that is hidden here until a device has deleted what was forgotten of it.
-type Waiting struct {
-	Session string `json:"sessionId"`
-	Device  string `json:"device"`
-}
-
-// WaitingSessions returns the sessions of a project that wait for another device.
-func WaitingSessions(ctx context.Context, db *state.DB, p refs.Project) (out []Waiting, err error) {
+// WaitingSessions returns the sessions of a project that are hidden here until a device has deleted what was forgotten of
+// them.
+func WaitingSessions(ctx context.Context, db *state.DB, p refs.Project) (out []Branch, err error) {
 	st, err := trust.Outline(ctx, db, p)
 	if err != nil || !slices.ContainsFunc(st.Purges, func(q state.StoredPurge) bool {
 		return len(q.Body.Passages) > 0 && slices.ContainsFunc(st.Tips, func(t refs.Tip) bool {
@@ -129,13 +129,13 @@ func WaitingSessions(ctx context.Context, db *state.DB, p refs.Project) (out []W
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, Waiting{s.ID, device})
+		out = append(out, Branch{s.ID, device})
 	}
 	return out, err
 }
 
 // WaitingLines returns a line for each of some sessions that wait, and one for the rest of many.
-func WaitingLines(all []Waiting) (out []string) {
+func WaitingLines(all []Branch) (out []string) {
 	const most = 4
 	for i, w := range all {
 		if i == most {

@@ -100,10 +100,7 @@ func (o *exportOptions) writeL1(ctx context.Context, run app.Run) error {
 			"unchanged", done.Unchanged, "removed", append([]string{}, done.Removed...),
 			"dryRun", run.Opt.DryRun)
 	}
-	verb := "wrote"
-	if run.Opt.DryRun {
-		verb = "would write"
-	}
+	verb := run.Verb("wrote", "would write")
 	run.Note("%s %s, %d unchanged, %d deleted", verb, term.Count(len(done.Files)-1, "page"), done.Unchanged, len(done.Removed))
 	run.Printf("%s\n", run.Safe(done.Files[len(done.Files)-1]))
 	return nil

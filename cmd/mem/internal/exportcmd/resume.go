@@ -45,24 +45,8 @@ func Resume(e *app.Env) *cli.Command {
 	}
 }
 
-// A resumeAnswer is the JSON form of mem resume.
-type resumeAnswer struct {
-	Session string         `json:"sessionId"`
-	Dir     string         `json:"dir"` // the working directory to resume in
-	Files   []string       `json:"files"`
-	From    string         `json:"from,omitempty"` // the former working directory, if paths were rewritten
-	Changed int            `json:"changedLines"`
-	Removed map[string]int `json:"removedSecrets"` // by rule
-	Command []string       `json:"command"`
-
-	Continued bool   `json:"continued"`        // the client's file had the beginning
-	Captured  bool   `json:"captured"`         // the client's file had more
-	Of        string `json:"forkOf,omitempty"` // the session, if a fork of it was written because a file with its ID has other turns
-	DryRun    bool   `json:"dryRun"`
-}
-
 func runResume(ctx context.Context, e *app.Env, name string, start bool) error {
-	var answer resumeAnswer
+	var done checkout.Resumed
 	err := app.WithMemory(ctx, e, func(run app.Run) error {
 		rev, err := run.Resolve(ctx, name)
 		if err != nil {
@@ -82,7 +66,7 @@ func runResume(ctx context.Context, e *app.Env, name string, start bool) error {
 		if err != nil {
 			return err
 		}
-		done, err := checkout.Resume(ctx, run.DB, rev, claude, e.Dir, projects.CheckoutOf(e.Dir), e.Opt.DryRun)
+		done, err = checkout.Resume(ctx, run.DB, rev, claude, e.Dir, projects.CheckoutOf(e.Dir), e.Opt.DryRun)
 		var there *disk.FileError
 		if errors.As(err, &there) && errors.Is(err, disk.ErrExists) {
 			return app.WithCode(app.ExitNo, app.WithHint(
@@ -93,31 +77,31 @@ func runResume(ctx context.Context, e *app.Env, name string, start bool) error {
 		if err != nil {
 			return err
 		}
-		answer = resumeAnswer{Session: done.ID, Dir: e.Dir, DryRun: e.Opt.DryRun, Command: []string{"claude", "--resume", done.ID},
-			Files: append([]string{}, done.Files...), From: done.From, Changed: done.Changed,
-			Continued: done.Continued, Captured: done.Captured}
-		if done.ID != done.Session.FileID() {
-			answer.Of = done.Session.ID
-		}
 		if rev.Session.File == "" {
 			rev.Session = done.Session
-			if err := run.NoteBranches(ctx, rev, name); err != nil {
-				return err
-			}
+			return run.NoteBranches(ctx, rev, name)
 		}
-		answer.Removed = map[string]int{}
-		maps.Copy(answer.Removed, done.Removed)
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	if e.Opt.JSON && !start {
-		return e.PrintJSON("resume", answer)
+	command, of := []string{"claude", "--resume", done.ID}, "" // the session, if a fork of it was written
+	if done.ID != done.Session.FileID() {
+		of = done.Session.ID
 	}
-	printResume(e, answer, start)
-	if start && !e.Opt.DryRun {
-		return startClaude(ctx, e, answer.Command)
+	if e.Opt.JSON && !start {
+		removed := map[string]int{}
+		maps.Copy(removed, done.Removed)
+		return e.PrintJSON("resume", nil, "sessionId", done.ID, "dir", e.Dir, "files", append([]string{}, done.Files...),
+			"from,omitempty", done.From, "changedLines", done.Changed, "removedSecrets", removed, "command", command,
+			"continued", done.Continued, "captured", done.Captured, "forkOf,omitempty", of, "dryRun", e.Opt.DryRun)
+	}
+	printResume(e, done, of)
+	if !start {
+		e.Printf("%s\n", term.Shell(command...))
+	} else if !e.Opt.DryRun {
+		return startClaude(ctx, e, command)
 	}
 	return nil
 }
@@ -149,23 +133,20 @@ func resumable(ctx context.Context, run app.Run, rev state.Rev) error {
 	return trust.MayUse(ctx, run.DB, rev)
 }
 
-func printResume(e *app.Env, a resumeAnswer, start bool) {
+func printResume(e *app.Env, a checkout.Resumed, of string) {
 	if a.Captured {
 		e.Note("captured the file of Claude Code, which has more than memory had")
 	}
 	for i, f := range a.Files {
-		verb := "wrote"
+		verb := e.Verb("wrote", "would write")
 		if a.Continued && i == 0 {
-			verb = "continued"
-		}
-		if a.DryRun {
-			verb = map[string]string{"wrote": "would write", "continued": "would continue"}[verb]
+			verb = e.Verb("continued", "would continue")
 		}
 		e.Note("%s %s", verb, e.Safe(f))
 	}
-	if a.Of != "" {
-		file, _ := records.CutDevice(a.Of)
-		e.Note("a file of %s here has other turns: %s is a fork of %s", term.ShortID(file), a.Session, term.ShortID(a.Of))
+	if of != "" {
+		file, _ := records.CutDevice(of)
+		e.Note("a file of %s here has other turns: %s is a fork of %s", term.ShortID(file), a.ID, term.ShortID(of))
 	} else if a.From != "" && a.Changed > 0 {
 		e.Note("paths in %s were changed from %s", term.Count(a.Changed, "line"), e.Safe(a.From))
 	}
@@ -175,9 +156,6 @@ func printResume(e *app.Env, a resumeAnswer, start bool) {
 			list = append(list, fmt.Sprintf("%d %s", a.Removed[rule], rule))
 		}
 		e.Note("without the secrets that only the capturing device has: %s", e.Safe(strings.Join(list, ", ")))
-	}
-	if !start {
-		e.Printf("%s\n", term.Shell(a.Command...))
 	}
 }
 

@@ -150,10 +150,7 @@ func assign(ctx context.Context, run app.Run, members []knowledge.Member, to kno
 		return run.PrintJSON("concepts.assign", nil, "dryRun", run.Opt.DryRun, "members", allMembers,
 			"concept", concept)
 	}
-	verb := "assigned"
-	if run.Opt.DryRun {
-		verb = "would assign"
-	}
+	verb := run.Verb("assigned", "would assign")
 	run.Note("%s %s %s", verb, strings.Join(allMembers, " "), where)
 	if n := len(strings.Fields(to.Topic)); n > maxTopicWords {
 		run.Warn("the topic has %d words: 3 to %d tell jobs apart", n, maxTopicWords)

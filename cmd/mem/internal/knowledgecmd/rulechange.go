@@ -340,10 +340,7 @@ func (o *ruleOptions) dismiss(ctx context.Context, run app.Run) error {
 	if run.Opt.JSON {
 		return run.PrintJSON("rules.dismiss", nil, "dryRun", run.Opt.DryRun, "dismissed", dismissed)
 	}
-	verb := "dismissed"
-	if run.Opt.DryRun {
-		verb = "would dismiss"
-	}
+	verb := run.Verb("dismissed", "would dismiss")
 	run.Note("%s %s", verb, strings.Join(dismissed, " "))
 	return nil
 }

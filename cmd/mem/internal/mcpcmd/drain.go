@@ -8,6 +8,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/tidwall/gjson"
 )
 
 // A drained transport delays the end of its input until each call has its answer. The SDK would drop the answers of
@@ -95,11 +96,6 @@ func ends(method string) bool {
 
 // cancelled returns the id of the call that a notification cancels.
 func cancelled(params json.RawMessage) (id jsonrpc.ID) {
-	var p struct {
-		ID any `json:"requestId"`
-	}
-	if json.Unmarshal(params, &p) == nil {
-		id, _ = jsonrpc.MakeID(p.ID) // the zero ID is no call's
-	}
+	id, _ = jsonrpc.MakeID(gjson.GetBytes(params, "requestId").Value()) // the zero ID is no call's
 	return id
 }

@@ -123,10 +123,7 @@ func captureNotes(ctx context.Context, e *app.Env, m *layers.Memory, dirs []stri
 		}
 	}
 	if len(files) > 0 {
-		verb := "captured"
-		if e.Opt.DryRun {
-			verb = "would capture"
-		}
+		verb := e.Verb("captured", "would capture")
 		e.Note("%s %s of Claude: mem notes", verb, term.Count(len(files), "changed note"))
 	}
 	return nil

@@ -94,10 +94,7 @@ func printAddedSession(e *app.Env, a capture.Added) {
 		e.Note("%s was forgotten: it is not captured again", id)
 		return
 	}
-	verb := map[string]string{"new": "add", "grown": "grow", "rewritten": "rewrite"}[a.Change]
-	if e.Opt.DryRun {
-		verb = "would " + verb
-	}
+	verb := e.Verb("", "would ") + map[string]string{"new": "add", "grown": "grow", "rewritten": "rewrite"}[a.Change]
 	title := ""
 	if t := a.Now.Scan.Title; t != "" {
 		title = " " + term.Quoted(t)
@@ -217,10 +214,7 @@ func printAddedProjects(e *app.Env, op string, added []capture.Added) {
 		s.bytes += a.NewBytes
 		s.marks += newMarkers(a)
 	}
-	verb := op
-	if e.Opt.DryRun {
-		verb = "would " + op
-	}
+	verb := e.Verb(op, "would "+op)
 	for _, p := range order {
 		s := sums[p.ID]
 		var what []string
@@ -267,10 +261,7 @@ func printAddedTotal(e *app.Env, op string, added []capture.Added, t addTotal) {
 			subagents++
 		}
 	}
-	verb := op
-	if e.Opt.DryRun {
-		verb = "would " + op
-	}
+	verb := e.Verb(op, "would "+op)
 	if len(added)+t.failed == 0 {
 		e.Note("nothing to %s", op)
 		return

@@ -64,10 +64,7 @@ func printStore(e *app.Env, r interchange.Report) error {
 	if err := printItems(e, r.Items); err != nil {
 		return err
 	}
-	verb := "imported"
-	if e.Opt.DryRun {
-		verb = "would import"
-	}
+	verb := e.Verb("imported", "would import")
 	e.Note("%s %s of %s from %s: %s unchanged, %s, %s not mapped", verb,
 		tokens.Commas(r.Count(interchange.New, interchange.Grown)), term.Count(len(r.Items), "item"), r.Tool,
 		tokens.Commas(r.Count(interchange.Unchanged)), term.Count(r.Count(interchange.Conflict), "conflict"),

@@ -20,53 +20,46 @@ func Mv(e *app.Env) *cli.Command {
 		Description: "Changes the title of a session; \"\" restores the title of its transcript. Renames a\n" +
 			"composition and its earlier states. Ids of sessions and hashes of compositions stay the\n" +
 			"same.",
-		Action: e.Action(2, 2, func(c *cli.Context) error {
-			return runMv(c.Context, e, e.Operand(0), e.Operand(1))
-		}),
+		Action: app.Action(e, 2, 2, runMv),
 	}
 }
 
-func runMv(ctx context.Context, e *app.Env, from, to string) error {
-	return app.WithMemory(ctx, e, func(run app.Run) error {
-		revs, err := run.ResolveAll(ctx, []string{from})
-		if err != nil {
+func runMv(ctx context.Context, run app.Run) error {
+	from, to := run.Operand(0), run.Operand(1)
+	revs, err := run.ResolveAll(ctx, []string{from})
+	if err != nil {
+		return err
+	}
+	rev := revs[0]
+	switch rev.Kind {
+	case state.IsSession:
+		if _, err = records.ParseTitle(to); to == "" {
+			err = nil
+		}
+	case state.IsComposition:
+		_, err = records.ParseName(to)
+	default:
+		err = sessions.ErrKind
+	}
+	if err != nil {
+		return app.Usagef("mv %s: %v", from, err)
+	}
+	if rev.Kind == state.IsComposition {
+		if hidden, err := versioncmd.HidesSession(ctx, run, to); err != nil {
 			return err
+		} else if hidden {
+			return app.Usagef("%q is the start of a session's id; it cannot be the name of a composition", to)
 		}
-		rev := revs[0]
-		switch rev.Kind {
-		case state.IsSession:
-			if _, err = records.ParseTitle(to); to == "" {
-				err = nil
-			}
-		case state.IsComposition:
-			_, err = records.ParseName(to)
-		default:
-			err = sessions.ErrKind
-		}
-		if err != nil {
-			return app.Usagef("mv %s: %v", from, err)
-		}
-		if rev.Kind == state.IsComposition {
-			if hidden, err := versioncmd.HidesSession(ctx, run, to); err != nil {
-				return err
-			} else if hidden {
-				return app.Usagef("%q is the start of a session's id; it cannot be the name of a composition", to)
-			}
-		}
-		if !e.Opt.DryRun {
-			if rev.Kind == state.IsSession {
-				err = sessions.Retitle(ctx, run.DB, rev, to, sessions.Edit{})
-			} else {
-				err = sessions.RenameComposition(ctx, run.DB, rev, to)
-			}
-		}
-		if err != nil {
-			return err
-		}
-		if e.Opt.JSON {
-			return e.PrintJSON("mv", nil, "dryRun", e.Opt.DryRun, "kind", string(rev.Kind), "from", revName(rev),
-				"to", to)
-		}
-		return nil
-	})
+	}
+	switch {
+	case run.Opt.DryRun:
+	case rev.Kind == state.IsSession:
+		err = sessions.Retitle(ctx, run.DB, rev, to, sessions.Edit{})
+	default:
+		err = sessions.RenameComposition(ctx, run.DB, rev, to)
+	}
+	if err != nil || !run.Opt.JSON {
+		return err
+	}
+	return run.PrintJSON("mv", nil, "dryRun", run.Opt.DryRun, "kind", rev.Kind, "from", revName(rev), "to", to)
 }

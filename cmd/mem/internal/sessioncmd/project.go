@@ -31,125 +31,99 @@ func Project(e *app.Env) *cli.Command {
 			"their project.",
 		Subcommands: []*cli.Command{
 			{Name: "list", Usage: "list the projects in memory", Flags: []cli.Flag{app.BoolFlag(&all, "all,a", "also list those whose sessions were moved, hidden or forgotten")},
-				Action: e.Action(0, 0, func(c *cli.Context) error { return runProjectList(c.Context, e, all) })},
+				Action: app.Action(e, 0, 0, func(ctx context.Context, run app.Run) error { return runProjectList(ctx, run, all) })},
 			{Name: "show", Usage: "show the project of a directory, or that of -p", ArgsUsage: "[<dir>]",
-				Action: e.Action(0, 1, func(c *cli.Context) error {
-					if dir := e.Operand(0); dir != "" || e.Opt.Project == "" {
-						return runProjectShow(c.Context, e, e.Path(dir))
-					}
-					return runProjectShow(c.Context, e, "")
-				})},
+				Action: app.StoreAction(e, 0, 1, runProjectShow)},
 			{Name: "link", Usage: "link a directory to a project on this device", ArgsUsage: "<project> [<dir>]",
-				Action: e.Action(1, 2, func(c *cli.Context) error {
-					return runProjectLink(c.Context, e, e.Operand(0), e.Path(e.Operand(1)))
-				})},
+				Action: app.StoreAction(e, 1, 2, runProjectLink)},
 			{Name: "unlink", Usage: "remove the link of a directory", ArgsUsage: "[<dir>]",
-				Action: e.Action(0, 1, func(c *cli.Context) error {
-					return runProjectUnlink(c.Context, e, e.Path(e.Operand(0)))
-				})},
+				Action: app.StoreAction(e, 0, 1, runProjectUnlink)},
 			projectMerge(e),
 			projectSplit(e),
 			projectRelate(e),
 			{Name: "share", Usage: "allow compositions of a pushed project to contain text of another",
 				ArgsUsage: "<from> <with>",
 				Flags:     []cli.Flag{app.BoolFlag(&off, "off", "no longer allow it")},
-				Action: e.Action(2, 2, func(c *cli.Context) error {
-					return runProjectShare(c.Context, e, e.Operand(0), e.Operand(1), !off)
-				})},
+				Action:    app.StoreAction(e, 2, 2, func(ctx context.Context, run app.Run) error { return runProjectShare(ctx, run, !off) })},
 		},
 	}
 }
 
-func runProjectList(ctx context.Context, e *app.Env, all bool) error {
-	return app.WithMemory(ctx, e, func(run app.Run) error {
-		projects, err := trust.Projects(ctx, run.DB)
+func runProjectList(ctx context.Context, run app.Run, all bool) error {
+	projects, err := trust.Projects(ctx, run.DB)
+	if err != nil {
+		return err
+	}
+	l := run.List("project.list", "projects", "", "id", app.Column{Name: "project", Max: 24},
+		app.Column{Name: "sessions", Right: true}, app.Column{Name: "subagents", Right: true},
+		app.Column{Name: "versions", Right: true}, app.Column{Name: "compositions", Right: true},
+		app.Column{Name: "identity", Shrinks: true, Tail: true})
+	l.None, l.Hint = "no projects in memory", "mem import"
+	for _, p := range projects {
+		left, err := trust.Left(ctx, run.DB, p.ID)
 		if err != nil {
 			return err
 		}
-		allProjects := []view.Project{}
-		for _, p := range projects {
-			left, err := trust.Left(ctx, run.DB, p.ID)
-			if err != nil {
-				return err
-			}
-			if left && !all && p.ID != run.Project.ID {
-				continue
-			}
-			a, err := view.ProjectOf(ctx, run.DB, p, p.ID == run.Project.ID)
-			if err != nil {
-				return err
-			}
-			allProjects = append(allProjects, a)
+		if left && !all && p.ID != run.Project.ID {
+			continue
 		}
-		if e.Opt.JSON {
-			return e.PrintJSON("project.list", nil, "projects", allProjects)
+		a, err := view.ProjectOf(ctx, run.DB, p, p.ID == run.Project.ID)
+		if err != nil {
+			return err
 		}
-		if len(allProjects) == 0 {
-			e.Note("no projects in memory")
-			e.Hint("mem import")
+		mark := app.Cell{Full: "", Short: " "}
+		if a.Current {
+			mark = app.Cell{Full: "*", Paint: run.Style().Green}
 		}
-		t := e.Table("", "id", app.Column{Name: "project", Max: 24}, app.Column{Name: "sessions", Right: true},
-			app.Column{Name: "subagents", Right: true}, app.Column{Name: "versions", Right: true},
-			app.Column{Name: "compositions", Right: true}, app.Column{Name: "identity", Shrinks: true, Tail: true})
-		for _, a := range allProjects {
-			mark := app.Cell{Full: "", Short: " "}
-			if a.Current {
-				mark = app.Cell{Full: "*", Paint: e.Style().Green}
-			}
-			t.Row(mark, app.Cell{Full: a.ID, Short: a.ID[:8]}, a.Name, a.Sessions, a.Subagents, a.Versions, a.Compositions,
-				a.Identity)
-		}
-		return t.Flush()
-	})
+		l.Add(a, mark, app.Cell{Full: a.ID, Short: a.ID[:8]}, a.Name, a.Sessions, a.Subagents, a.Versions, a.Compositions,
+			a.Identity)
+	}
+	return l.Print()
 }
 
-func runProjectShow(ctx context.Context, e *app.Env, dir string) error {
-	m, err := app.OpenMemory(e)
-	if err != nil {
-		return err
-	}
-	defer m.Close()
+func runProjectShow(ctx context.Context, run app.Run) (err error) {
 	var p state.Project
-	known := true
-	if dir == "" {
-		p, err = app.ProjectNamed(ctx, e, m, e.Opt.Project)
+	known, dir := true, ""
+	if run.Operand(0) == "" && run.Opt.Project != "" {
+		p, err = app.ProjectNamed(ctx, run.Env, run.Memory, run.Opt.Project)
 	} else {
-		p, known, err = projects.Locate(ctx, m.DB, dir)
+		dir = run.Path(run.Operand(0))
+		p, known, err = projects.Locate(ctx, run.DB, dir)
 	}
 	if err != nil {
 		return err
 	}
-	a, err := view.ProjectOf(ctx, m.DB, p, false)
+	a, err := view.ProjectOf(ctx, run.DB, p, dir != "")
 	if err != nil {
 		return err
 	}
-	a.Current = dir != ""
-	related, err := sessions.RelatedTo(ctx, m.DB, p.ID)
+	related, err := sessions.RelatedTo(ctx, run.DB, p.ID)
 	if err != nil {
 		return err
 	}
-	if e.Opt.JSON {
-		return e.PrintJSON("project.show", a, "dir", dir, "known", known, "related", relationObjects(related))
+	if run.Opt.JSON {
+		return run.PrintJSON("project.show", a, "dir", dir, "known", known, "related", relationObjects(related))
 	}
-	app.Field(e, "Project", a.Name)
-	app.Field(e, "Id", a.ID)
-	app.Field(e, "Identity", a.Identity)
+	app.Field(run.Env, "Project", a.Name)
+	app.Field(run.Env, "Id", a.ID)
+	app.Field(run.Env, "Identity", a.Identity)
 	if dir != "" {
-		app.Field(e, "Dir", dir)
+		app.Field(run.Env, "Dir", dir)
 	}
+	has := "nothing of this directory yet"
 	if known {
-		app.Field(e, "Memory", term.Sessions(a.Sessions, a.Subagents)+", "+term.Count(a.Versions, "version")+", "+
-			term.Count(a.Compositions, "composition"))
-	} else {
-		app.Field(e, "Memory", "nothing of this directory yet")
+		has = term.Sessions(a.Sessions, a.Subagents) + ", " + term.Count(a.Versions, "version") + ", " +
+			term.Count(a.Compositions, "composition")
 	}
+	app.Field(run.Env, "Memory", has)
 	for _, r := range related {
-		app.Field(e, "Related", fmt.Sprintf("%s of %s: %s", term.ShortID(r.Session.ID), r.From.Name, r.Reason))
+		app.Field(run.Env, "Related", fmt.Sprintf("%s of %s: %s", term.ShortID(r.Session.ID), r.From.Name, r.Reason))
 	}
 	return nil
 }
 
-func runProjectLink(ctx context.Context, e *app.Env, name, dir string) error {
+func runProjectLink(ctx context.Context, run app.Run) error {
+	dir := run.Path(run.Operand(1))
 	fi, err := os.Stat(dir) // a directory that was removed may have sessions
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -157,30 +131,21 @@ func runProjectLink(ctx context.Context, e *app.Env, name, dir string) error {
 	if err == nil && !fi.IsDir() {
 		return app.Usagef("%s is not a directory", dir)
 	}
-	m, err := app.OpenMemory(e)
+	p, err := app.ProjectNamed(ctx, run.Env, run.Memory, run.Operand(0))
 	if err != nil {
 		return err
 	}
-	defer m.Close()
-	p, err := app.ProjectNamed(ctx, e, m, name)
-	if err != nil {
-		return err
-	}
-	if !e.Opt.DryRun {
-		if err := projects.LinkProject(ctx, m.DB, p, dir); err != nil {
+	if !run.Opt.DryRun {
+		if err := projects.LinkProject(ctx, run.DB, p, dir); err != nil {
 			return err
 		}
 	}
-	return printLinked(e, "project.link", p, dir)
+	return printLinked(run, "project.link", p, dir)
 }
 
-func runProjectUnlink(ctx context.Context, e *app.Env, dir string) error {
-	m, err := app.OpenMemory(e)
-	if err != nil {
-		return err
-	}
-	defer m.Close()
-	p, err := projects.UnlinkProject(ctx, m.DB, dir, e.Opt.DryRun)
+func runProjectUnlink(ctx context.Context, run app.Run) error {
+	dir := run.Path(run.Operand(0))
+	p, err := projects.UnlinkProject(ctx, run.DB, dir, run.Opt.DryRun)
 	if errors.Is(err, projects.ErrNotLinked) {
 		return app.WithCode(app.ExitNo, app.WithHint(fmt.Errorf("%s: %w", dir, err),
 			term.Shell("mem", "project", "show", dir)))
@@ -188,18 +153,34 @@ func runProjectUnlink(ctx context.Context, e *app.Env, dir string) error {
 	if err != nil {
 		return err
 	}
-	return printLinked(e, "project.unlink", p, dir)
+	return printLinked(run, "project.unlink", p, dir)
 }
 
 // printLinked prints the new project of a directory.
-func printLinked(e *app.Env, op string, p state.Project, dir string) error {
-	if e.Opt.JSON {
-		return e.PrintJSON(op, nil, "id", string(p.ID), "name", p.Name, "dir", dir, "dryRun", e.Opt.DryRun)
+func printLinked(run app.Run, op string, p state.Project, dir string) error {
+	return run.Did(op, app.Object{"id", p.ID, "name", p.Name, "dir", dir}, "%s %s to project %s", dir,
+		run.Verb("belongs", "would belong"), p.Name)
+}
+
+// runProjectShare allows or forbids that compositions of one project with text of another are pushed.
+func runProjectShare(ctx context.Context, run app.Run, allowed bool) error {
+	a, err := app.ProjectNamed(ctx, run.Env, run.Memory, run.Operand(0))
+	if err != nil {
+		return err
 	}
-	verb := "belongs"
-	if e.Opt.DryRun {
-		verb = "would belong"
+	b, err := app.ProjectNamed(ctx, run.Env, run.Memory, run.Operand(1))
+	if err != nil {
+		return err
 	}
-	e.Note("%s %s to project %s", dir, verb, p.Name)
-	return nil
+	if a.ID == b.ID {
+		return app.Usagef("%s and %s are one project", run.Operand(0), run.Operand(1))
+	}
+	if !run.Opt.DryRun {
+		if err := projects.Share(ctx, run.DB, a, b, allowed); err != nil {
+			return err
+		}
+	}
+	return run.Did("project.share", app.Object{"from", a.ID, "with", b.ID, "allowed", allowed},
+		"%stext of %s %s be used in compositions of %s", run.Verb("", "would record: "), a.Name,
+		map[bool]string{true: "may", false: "must not"}[allowed], b.Name)
 }

@@ -21,43 +21,38 @@ func projectMerge(e *app.Env) *cli.Command {
 			"to this project. In the other project they stay, hidden, with what was derived from them\n" +
 			"there: \"mem undo\" moves them back. Each device moves its own sessions. To keep a project\n" +
 			"instead, link its directory to it: \"mem project link\".",
-		Action: e.Action(0, -1, func(c *cli.Context) error { return runProjectMerge(c.Context, e, e.Operands) }),
+		Action: app.Action(e, 0, -1, runProjectMerge),
 	}
 }
 
-func runProjectMerge(ctx context.Context, e *app.Env, list []string) error {
-	return app.WithMemory(ctx, e, func(run app.Run) error {
-		from, err := toMerge(ctx, run, list)
-		if err != nil {
-			return err
-		}
-		if len(from) == 0 && !e.Opt.JSON {
-			e.Note("no project seems to be of a removed worktree of %s", run.Project.Name)
-			return nil
-		}
-		merged := []splitAnswer{}
-		for _, p := range from {
-			s := projects.Stray{In: p, Owns: run.Project}
-			a, err := move(ctx, e, run.Memory, s, nil)
-			if err == nil && !e.Opt.DryRun {
-				err = linkAll(ctx, run, p)
-			}
-			if err != nil {
-				return fmt.Errorf("move the sessions of project %s: %w", p.Name, err)
-			}
-			merged = append(merged, a)
-			if !e.Opt.JSON {
-				printSplit(e, s, a)
-			}
-			if !e.Opt.JSON && !e.Opt.DryRun && len(a.Sessions) > 0 {
-				e.Hint("%s moves them back", run.Typed("mem", "undo"))
-			}
-		}
-		if e.Opt.JSON {
-			return e.PrintJSON("project.merge", nil, "merged", merged, "dryRun", e.Opt.DryRun)
-		}
+func runProjectMerge(ctx context.Context, run app.Run) error {
+	from, err := toMerge(ctx, run, run.Operands)
+	if err != nil {
+		return err
+	}
+	if len(from) == 0 && !run.Opt.JSON {
+		run.Note("no project seems to be of a removed worktree of %s", run.Project.Name)
 		return nil
-	})
+	}
+	merged := []app.Object{}
+	for _, p := range from {
+		s := projects.Stray{In: p, Owns: run.Project}
+		done, err := move(ctx, run, s, nil)
+		if err == nil && !run.Opt.DryRun {
+			err = linkAll(ctx, run, p)
+		}
+		if err != nil {
+			return fmt.Errorf("move the sessions of project %s: %w", p.Name, err)
+		}
+		merged = append(merged, printMoved(run.Env, s, done))
+		if !run.Opt.DryRun && len(done.Sessions) > 0 {
+			run.Hint("%s moves them back", run.Typed("mem", "undo"))
+		}
+	}
+	if run.Opt.JSON {
+		return run.PrintJSON("project.merge", nil, "merged", merged, "dryRun", run.Opt.DryRun)
+	}
+	return nil
 }
 
 // toMerge returns the named projects, or those of removed worktrees.

@@ -11,10 +11,8 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
-	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/forget"
 	"github.com/memvcs/mem/layers/projects"
-	"github.com/memvcs/mem/layers/state"
 )
 
 // projectSplit returns mem project split.
@@ -27,70 +25,49 @@ func projectSplit(e *app.Env) *cli.Command {
 			"deleted there, as \"mem forget\" does, and a remote loses them with the next push of that\n" +
 			"project. Each device moves its own sessions. To keep a directory in the project instead:\n" +
 			"\"mem project link\".",
-		Action: e.Action(0, -1, func(c *cli.Context) error { return runProjectSplit(c.Context, e, e.Operands) }),
+		Action: app.StoreAction(e, 0, -1, runProjectSplit),
 	}
 }
 
-// A splitAnswer is the JSON form of one move.
-type splitAnswer struct {
-	Dir      string   `json:"dir"`
-	From     string   `json:"from"`
-	To       string   `json:"to"`
-	ToName   string   `json:"toName"`
-	Sessions []string `json:"sessions"`
-	Deleted  []string `json:"deleted"` // names of what was derived from them
-	Removed  int      `json:"removed"`
-	Others   int      `json:"otherDevices"`
-	Remotes  []string `json:"remotes"`
-}
-
-func runProjectSplit(ctx context.Context, e *app.Env, dirs []string) error {
-	m, err := app.OpenMemory(e)
+func runProjectSplit(ctx context.Context, run app.Run) error {
+	strays, err := toSplit(ctx, run)
 	if err != nil {
 		return err
 	}
-	defer m.Close()
-	strays, err := toSplit(ctx, e, m, dirs)
-	if err != nil {
-		return err
-	}
-	if len(strays) == 0 && !e.Opt.JSON {
-		e.Note("each directory is in its own project")
+	if len(strays) == 0 && !run.Opt.JSON {
+		run.Note("each directory is in its own project")
 		return nil
 	}
-	moved := []splitAnswer{}
+	moved := []app.Object{}
 	for _, s := range strays {
-		a, err := split(ctx, e, m, s, strays)
+		done, err := split(ctx, run, s, strays)
 		if err != nil {
 			return fmt.Errorf("move the sessions of %s: %w", s.Dir, err)
 		}
-		moved = append(moved, a)
-		if !e.Opt.JSON {
-			printSplit(e, s, a)
-		}
+		moved = append(moved, printMoved(run.Env, s, done))
 	}
-	if e.Opt.JSON {
-		return e.PrintJSON("project.split", nil, "moved", moved, "dryRun", e.Opt.DryRun)
+	if run.Opt.JSON {
+		return run.PrintJSON("project.split", nil, "moved", moved, "dryRun", run.Opt.DryRun)
 	}
 	return nil
 }
 
 // toSplit returns the strays, or the given directories with the projects that have and own them.
-func toSplit(ctx context.Context, e *app.Env, m *layers.Memory, dirs []string) ([]projects.Stray, error) {
-	if len(dirs) == 0 {
-		return projects.Strays(ctx, m.DB)
+func toSplit(ctx context.Context, run app.Run) ([]projects.Stray, error) {
+	if len(run.Operands) == 0 {
+		return projects.Strays(ctx, run.DB)
 	}
 	var out []projects.Stray
-	for _, dir := range dirs {
-		dir = e.Path(dir)
-		in, known, err := projects.Locate(ctx, m.DB, dir)
+	for _, dir := range run.Operands {
+		dir = run.Path(dir)
+		in, known, err := projects.Locate(ctx, run.DB, dir)
 		if err != nil {
 			return nil, err
 		}
 		if !known {
 			return nil, app.WithCode(app.ExitNo, app.WithHint(fmt.Errorf("%s is in no project of this memory", dir), "mem project list"))
 		}
-		owner, err := projects.Owner(ctx, m.DB, dir)
+		owner, err := projects.Owner(ctx, run.DB, dir)
 		if err != nil {
 			return nil, err
 		}
@@ -103,7 +80,7 @@ func toSplit(ctx context.Context, e *app.Env, m *layers.Memory, dirs []string) (
 }
 
 // split moves the sessions of a stray directory and of the directories in it that are not strays themselves.
-func split(ctx context.Context, e *app.Env, m *layers.Memory, s projects.Stray, all []projects.Stray) (splitAnswer, error) {
+func split(ctx context.Context, run app.Run, s projects.Stray, all []projects.Stray) (forget.Moved, error) {
 	within := func(root, cwd string) bool {
 		rel, err := filepath.Rel(root, cwd)
 		return err == nil && filepath.IsLocal(rel)
@@ -113,57 +90,55 @@ func split(ctx context.Context, e *app.Env, m *layers.Memory, s projects.Stray, 
 			return len(o.Dir) > len(s.Dir) && within(o.Dir, cwd)
 		})
 	}
-	a, err := move(ctx, e, m, s, selected)
-	if err != nil || e.Opt.DryRun {
-		return a, err
+	done, err := move(ctx, run, s, selected)
+	if err != nil || run.Opt.DryRun {
+		return done, err
 	}
-	return a, projects.Meet(ctx, m.DB, state.Project{ID: s.Owns.ID, Name: s.Owns.Name, Identity: s.Owns.Identity}, s.Dir)
+	return done, projects.Meet(ctx, run.DB, s.Owns, s.Dir)
 }
 
 // move moves the sessions of selected directories from the project that has them to the one that owns them. Without a
 // selection it merges the projects.
-func move(ctx context.Context, e *app.Env, m *layers.Memory, s projects.Stray, selected func(cwd string) bool) (splitAnswer, error) {
-	a := splitAnswer{Dir: s.Dir, From: string(s.In.ID), To: string(s.Owns.ID), ToName: s.Owns.Name, Sessions: []string{},
-		Deleted: []string{}, Remotes: []string{}}
+func move(ctx context.Context, run app.Run, s projects.Stray, selected func(cwd string) bool) (done forget.Moved, err error) {
 	temp, err := os.MkdirTemp("", "mem-split-")
 	if err != nil {
-		return a, err
+		return done, err
 	}
 	defer os.RemoveAll(temp) // an error leaves a private directory
-	var moved forget.Moved
 	if selected == nil {
-		moved, err = forget.Merge(ctx, m.DB, s.In, s.Owns, temp, e.Opt.DryRun)
-	} else {
-		moved, err = forget.Move(ctx, m.DB, s.In, s.Owns, selected, temp, e.Opt.DryRun)
+		return forget.Merge(ctx, run.DB, s.In, s.Owns, temp, run.Opt.DryRun)
 	}
-	a.Removed, a.Others = moved.Removed, moved.Others
-	a.Sessions, a.Remotes = append(a.Sessions, moved.Sessions...), append(a.Remotes, moved.Remotes...)
-	for _, t := range moved.Things {
-		a.Deleted = append(a.Deleted, t.Kind+" "+t.Name)
-	}
-	return a, err
+	return forget.Move(ctx, run.DB, s.In, s.Owns, selected, temp, run.Opt.DryRun)
 }
 
-func printSplit(e *app.Env, s projects.Stray, a splitAnswer) {
-	verb, of := "moved", ""
-	if e.Opt.DryRun {
-		verb = "would move"
+// printMoved prints a move for people, and returns its JSON.
+func printMoved(e *app.Env, s projects.Stray, done forget.Moved) app.Object {
+	deleted := []string{}
+	for _, t := range done.Things {
+		deleted = append(deleted, t.Kind+" "+t.Name)
 	}
+	if e.Opt.JSON {
+		return app.Object{"dir", s.Dir, "from", s.In.ID, "to", s.Owns.ID, "toName", s.Owns.Name,
+			"sessions", append([]string{}, done.Sessions...), "deleted", deleted, "removed", done.Removed,
+			"otherDevices", done.Others, "remotes", append([]string{}, done.Remotes...)}
+	}
+	of := ""
 	if s.Dir != "" {
 		of = " of " + s.Dir
 	}
-	e.Printf("%s %s%s from project %s to %s\n", verb, term.Count(len(a.Sessions), "session"), e.Safe(of), e.Safe(s.In.Name),
-		e.Safe(s.Owns.Name))
-	for _, name := range a.Deleted {
+	e.Printf("%s %s%s from project %s to %s\n", e.Verb("moved", "would move"), term.Count(len(done.Sessions), "session"),
+		e.Safe(of), e.Safe(s.In.Name), e.Safe(s.Owns.Name))
+	for _, name := range deleted {
 		e.Printf("  deleted in %s: %s\n", e.Safe(s.In.Name), e.Safe(name))
 	}
-	if a.Removed > 0 {
-		e.Note("%s that you removed stay in %s: mem forget deletes them", term.Count(a.Removed, "session"), s.In.Name)
+	if done.Removed > 0 {
+		e.Note("%s that you removed stay in %s: mem forget deletes them", term.Count(done.Removed, "session"), s.In.Name)
 	}
-	if a.Others > 0 {
-		e.Note("%s of other devices stay in %s: run mem project split there", term.Count(a.Others, "session"), s.In.Name)
+	if done.Others > 0 {
+		e.Note("%s of other devices stay in %s: run mem project split there", term.Count(done.Others, "session"), s.In.Name)
 	}
-	for _, name := range a.Remotes {
+	for _, name := range done.Remotes {
 		e.Hint(term.Shell("mem", "push", name, "-p", string(s.In.ID[:8])))
 	}
+	return nil
 }

@@ -42,52 +42,44 @@ func projectRelate(e *app.Env) *cli.Command {
 			case o.reason != "" && o.off:
 				return app.Usagef("options --reason and --off cannot be combined")
 			}
-			return runProjectRelate(c.Context, e, o, e.Operand(0))
+			return app.WithMemory(c.Context, e, func(run app.Run) error { return runProjectRelate(c.Context, run, o) })
 		}),
 	}
 }
 
-func runProjectRelate(ctx context.Context, e *app.Env, o relateOptions, session string) error {
-	return app.WithMemory(ctx, e, func(run app.Run) error {
-		rev, err := run.ResolveSession(ctx, session)
-		if err != nil {
-			return err
-		}
-		to, err := app.ProjectNamed(ctx, e, run.Memory, o.to)
-		if err != nil {
-			return err
-		}
-		switch {
-		case rev.Project.ID == to.ID:
-			err = sessions.ErrOwn
-		case e.Opt.DryRun:
-		case o.off:
-			err = sessions.Unrelate(ctx, run.DB, rev, to.ID)
-		default:
-			err = sessions.Relate(ctx, run.DB, rev, to.ID, o.reason)
-		}
-		name := term.ShortID(rev.Session.ID)
-		switch {
-		case errors.Is(err, sessions.ErrOwn):
-			return app.Usagef("%s is a session of %s already", name, to.Name)
-		case errors.Is(err, sessions.ErrNotRelated):
-			return app.WithCode(app.ExitNo, app.WithHint(err, term.Shell("mem", "project", "show")))
-		case err != nil:
-			return err
-		case e.Opt.JSON:
-			made := sessions.Relation{From: rev.Project, Session: rev.Session, To: to.ID, Time: e.Now(), Reason: o.reason}
-			return e.PrintJSON("project.relate", nil, append(relationObject(made), "removed", o.off, "dryRun", e.Opt.DryRun)...)
-		}
-		verb := "is"
-		if e.Opt.DryRun {
-			verb = "would be"
-		}
-		if o.off {
-			verb = map[bool]string{false: "is no longer", true: "would no longer be"}[e.Opt.DryRun]
-		}
-		e.Note("%s of %s %s related to %s", name, rev.Project.Name, verb, to.Name)
-		return nil
-	})
+func runProjectRelate(ctx context.Context, run app.Run, o relateOptions) error {
+	rev, err := run.ResolveSession(ctx, run.Operand(0))
+	if err != nil {
+		return err
+	}
+	to, err := app.ProjectNamed(ctx, run.Env, run.Memory, o.to)
+	if err != nil {
+		return err
+	}
+	name, verb := term.ShortID(rev.Session.ID), run.Verb("is", "would be")
+	if o.off {
+		verb = run.Verb("is no longer", "would no longer be")
+	}
+	switch {
+	case rev.Project.ID == to.ID:
+		err = sessions.ErrOwn
+	case run.Opt.DryRun:
+	case o.off:
+		err = sessions.Unrelate(ctx, run.DB, rev, to.ID)
+	default:
+		err = sessions.Relate(ctx, run.DB, rev, to.ID, o.reason)
+	}
+	switch {
+	case errors.Is(err, sessions.ErrOwn):
+		return app.Usagef("%s is a session of %s already", name, to.Name)
+	case errors.Is(err, sessions.ErrNotRelated):
+		return app.WithCode(app.ExitNo, app.WithHint(err, term.Shell("mem", "project", "show")))
+	case err != nil:
+		return err
+	}
+	made := sessions.Relation{From: rev.Project, Session: rev.Session, To: to.ID, Time: run.Now(), Reason: o.reason}
+	return run.Did("project.relate", append(relationObject(made), "removed", o.off), "%s of %s %s related to %s", name,
+		rev.Project.Name, verb, to.Name)
 }
 
 // relationObject returns the JSON form of a relation, with the member names of the seeds.

@@ -3,7 +3,6 @@ package sessioncmd
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/urfave/cli/v2"
@@ -41,93 +40,82 @@ func Rm(e *app.Env) *cli.Command {
 			if err := e.WantOperands(c, 1, -1); err != nil {
 				return err
 			}
-			if again {
-				return runShowAgain(c.Context, e, e.Operands)
-			}
-			return runRm(c.Context, e, e.Operands, o.Force)
+			return app.WithMemory(c.Context, e, func(run app.Run) error {
+				revs, err := run.ResolveAll(c.Context, e.Operands)
+				switch {
+				case err != nil:
+					return err
+				case again:
+					return removeError(runShowAgain(c.Context, run, revs))
+				}
+				return removeError(runRm(c.Context, run, revs, o.Force))
+			})
 		},
 	}
 }
 
 // runShowAgain shows hidden things again.
-func runShowAgain(ctx context.Context, e *app.Env, operands []string) error {
-	return app.WithMemory(ctx, e, func(run app.Run) error {
-		revs, err := run.ResolveAll(ctx, operands)
-		if err == nil && !e.Opt.DryRun {
-			err = derive.ShowAll(ctx, run.DB, revs)
-		}
-		if err != nil {
-			return removeError(err)
-		}
-		shown := []app.Object{}
-		for _, rev := range revs {
-			what := fmt.Sprintf("%s %s", rev.Kind, revName(rev))
-			switch {
-			case !rev.Hidden():
-				e.Note("%s is not hidden", what)
-				continue
-			case e.Opt.DryRun:
-				e.Note("would show again: %s", what)
-			default:
-				e.Note("shown again: %s", what)
-			}
-			shown = append(shown, app.Object{"kind", string(rev.Kind), "name", revName(rev)})
-		}
-		if e.Opt.JSON {
-			return e.PrintJSON("rm", nil, "dryRun", e.Opt.DryRun, "shown", shown)
-		}
-		return nil
-	})
-}
-
-func runRm(ctx context.Context, e *app.Env, operands []string, force bool) error {
-	return app.WithMemory(ctx, e, func(run app.Run) error {
-		revs, err := run.ResolveAll(ctx, operands)
-		if err != nil {
+func runShowAgain(ctx context.Context, run app.Run, revs []state.Rev) error {
+	if !run.Opt.DryRun {
+		if err := derive.ShowAll(ctx, run.DB, revs); err != nil {
 			return err
 		}
-		if err := derive.RemoveAll(ctx, run.DB, revs, force, true); err != nil { // before the question
-			return removeError(err)
+	}
+	for _, rev := range revs {
+		if !rev.Hidden() {
+			run.Note("%s %s is not hidden", rev.Kind, revName(rev))
 		}
-		for _, rev := range revs {
-			if rev.Hidden() {
-				run.Note("%s %s is hidden already", rev.Kind, revName(rev))
-			}
+	}
+	return printHidden(run, "shown", slices.DeleteFunc(revs, func(r state.Rev) bool { return !r.Hidden() }),
+		run.Verb("shown again:", "would show again:"))
+}
+
+func runRm(ctx context.Context, run app.Run, revs []state.Rev, force bool) error {
+	if err := derive.RemoveAll(ctx, run.DB, revs, force, true); err != nil { // before the question
+		return err
+	}
+	for _, rev := range revs {
+		if rev.Hidden() {
+			run.Note("%s %s is hidden already", rev.Kind, revName(rev))
 		}
-		revs = slices.DeleteFunc(revs, state.Rev.Hidden)
-		if e.Term.Stdin && len(revs) > 0 { // scripts need no confirmation: rm can be undone
-			if ok, err := e.Confirm("hide %s?", rmNames(revs)); err != nil || !ok {
-				return err
-			}
+	}
+	revs = slices.DeleteFunc(revs, state.Rev.Hidden)
+	if run.Term.Stdin && len(revs) > 0 { // scripts need no confirmation: rm can be undone
+		if ok, err := run.Confirm("hide %s?", rmNames(revs)); err != nil || !ok {
+			return err
 		}
-		if !e.Opt.DryRun {
-			if err := derive.RemoveAll(ctx, run.DB, revs, force, false); err != nil {
-				return removeError(err)
-			}
+	}
+	if !run.Opt.DryRun {
+		if err := derive.RemoveAll(ctx, run.DB, revs, force, false); err != nil {
+			return err
 		}
-		if e.Opt.JSON {
-			removed := []app.Object{}
-			for _, rev := range revs {
-				removed = append(removed, app.Object{"kind", string(rev.Kind), "name", revName(rev)})
-			}
-			return e.PrintJSON("rm", nil, "dryRun", e.Opt.DryRun, "removed", removed)
+	}
+	if err := printHidden(run, "removed", revs, run.Verb("hidden:", "would hide:")); err != nil {
+		return err
+	}
+	if len(revs) > 0 && !run.Opt.DryRun {
+		undo := run.Typed("mem", "undo")
+		if p := revs[0].Project; run.Opt.Project == "" && p.ID != run.Project.ID {
+			undo = term.Shell("mem", "undo", "-p", p.Name)
 		}
-		verb := "hidden:"
-		if e.Opt.DryRun {
-			verb = "would hide:"
+		run.Hint("%s shows %s again", undo, map[bool]string{true: "it", false: "them"}[len(revs) == 1])
+	}
+	return nil
+}
+
+// printHidden prints what was hidden or is shown again, as the member key of the JSON.
+func printHidden(run app.Run, key string, revs []state.Rev, verb string) error {
+	things := []app.Object{}
+	for _, rev := range revs {
+		things = append(things, app.Object{"kind", rev.Kind, "name", revName(rev)})
+		if !run.Opt.JSON {
+			run.Note("%s %s %s", verb, rev.Kind, revName(rev))
 		}
-		for _, rev := range revs {
-			e.Note("%s %s %s", verb, rev.Kind, revName(rev))
-		}
-		if len(revs) > 0 && !e.Opt.DryRun {
-			undo := run.Typed("mem", "undo")
-			if p := revs[0].Project; e.Opt.Project == "" && p.ID != run.Project.ID {
-				undo = term.Shell("mem", "undo", "-p", p.Name)
-			}
-			e.Hint("%s shows %s again", undo, map[bool]string{true: "it", false: "them"}[len(revs) == 1])
-		}
+	}
+	if !run.Opt.JSON {
 		return nil
-	})
+	}
+	return run.PrintJSON("rm", nil, "dryRun", run.Opt.DryRun, key, things)
 }
 
 // rmNames returns the name of one thing, or the number of several.

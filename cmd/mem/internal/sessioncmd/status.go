@@ -72,7 +72,7 @@ type StatusReport struct {
 	progress           *knowledge.Progress // nil for several projects, or if nothing is in memory
 	revoked            int                 // sources, of this project
 	Parted             []app.Parted        // sessions that went on differently on several devices
-	Waiting            []app.Waiting       // sessions that wait for another device
+	Waiting            []app.Branch        // sessions that wait for another device
 	Notes              []notes.Change      // of Claude, on disk and not in memory
 }
 

@@ -43,7 +43,7 @@ func Tag(e *app.Env) *cli.Command {
 			if len(e.Operands) == 0 {
 				return app.WithMemory(c.Context, e, func(run app.Run) error { return runTagList(c.Context, run) })
 			}
-			return runTag(c.Context, e, e.Operands, o)
+			return runTag(c.Context, e, o)
 		},
 	}
 }
@@ -66,32 +66,26 @@ func runTagList(ctx context.Context, run app.Run) error {
 	return l.Print()
 }
 
-func runTag(ctx context.Context, e *app.Env, operands []string, o tagOptions) error {
-	name := operands[0]
+func runTag(ctx context.Context, e *app.Env, o tagOptions) error {
+	name := e.Operand(0)
 	if _, err := records.ParseName(name); err != nil {
 		return app.Usagef("tag: %q is not a valid tag: no blanks, no :#@~=^\\, not the form of a version (v001)", name)
 	}
 	return app.WithMemory(ctx, e, func(run app.Run) error {
-		var rev state.Rev
 		var err error
-		switch {
-		case o.remove:
-			if err = sessions.Untag(ctx, run.DB, run.Project, name, e.Opt.DryRun); err == nil && e.Opt.DryRun {
-				e.Message("would delete tag %s", e.Safe(name))
-			}
-		default:
-			of := "@"
-			if len(operands) > 1 {
-				of = operands[1]
-			}
+		did := ""
+		if o.remove {
+			err, did = sessions.Untag(ctx, run.DB, run.Project, name, e.Opt.DryRun), "delete tag "+name
+		} else {
 			var revs []state.Rev
-			if revs, err = run.ResolveAll(ctx, []string{of}); err != nil {
-				break
+			if revs, err = run.ResolveAll(ctx, []string{app.OrNewest(e.Operand(1))}); err != nil {
+				return err
 			}
-			rev = revs[0]
-			if err = sessions.Tag(ctx, run.DB, rev, name, sessions.Edit{Force: o.force, DryRun: e.Opt.DryRun}); err == nil && e.Opt.DryRun {
-				e.Message("would tag %s as %s", e.Safe(rev.Name()), e.Safe(name))
-			}
+			err = sessions.Tag(ctx, run.DB, revs[0], name, sessions.Edit{Force: o.force, DryRun: e.Opt.DryRun})
+			did = "tag " + revs[0].Name() + " as " + name
+		}
+		if err == nil && e.Opt.DryRun {
+			e.Message("would %s", did)
 		}
 		switch {
 		case errors.Is(err, sessions.ErrNoTag):

@@ -118,10 +118,7 @@ func printRepair(e *app.Env, out repair.Repaired) error {
 			e.Printf("    the damaged file is kept as %s\n", e.Safe(m.Kept))
 		}
 	}
-	word := "lost"
-	if e.Opt.DryRun {
-		word = "missing here"
-	}
+	word := e.Verb("lost", "missing here")
 	for _, l := range out.Lost {
 		e.Printf("%s: %s\n", word, e.Safe(lostText(l)))
 	}

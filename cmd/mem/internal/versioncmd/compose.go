@@ -359,10 +359,7 @@ func printComposed(e *app.Env, req derive.ComposeRequest, d derive.ComposeResult
 		printReceipt(e, r)
 	}
 	if before > 0 && !d.Existed {
-		verb := "replaced"
-		if e.Opt.DryRun {
-			verb = "would replace"
-		}
+		verb := e.Verb("replaced", "would replace")
 		e.Note("%s the composition %s of %s, which stays as %s", verb, req.Name, term.Count(before, "part"), req.Name+"@{1}")
 	}
 	if !e.Opt.DryRun {

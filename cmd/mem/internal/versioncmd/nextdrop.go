@@ -36,10 +36,7 @@ func runDrop(ctx context.Context, run app.Run, given handover.Given, hash string
 	if run.Opt.JSON {
 		return run.PrintJSON("next.drop", nil, "lines", lines, "dryRun", run.Opt.DryRun)
 	}
-	verb := "sessions are no longer told"
-	if run.Opt.DryRun {
-		verb = "sessions would no longer be told"
-	}
+	verb := run.Verb("sessions are no longer told", "sessions would no longer be told")
 	run.Note("%s:", verb)
 	for _, l := range lines {
 		run.Printf("%s\n", run.Safe(strings.TrimSpace(l)))
@@ -89,10 +86,7 @@ func runUndrop(ctx context.Context, run app.Run, name string, o handover.Context
 	if run.Opt.JSON {
 		return run.PrintJSON("next.undrop", nil, "source", d.Key, "dryRun", run.Opt.DryRun)
 	}
-	verb := "are told"
-	if run.Opt.DryRun {
-		verb = "would be told"
-	}
+	verb := run.Verb("are told", "would be told")
 	run.Note("sessions %s again what is from %s", verb, d.Key)
 	return nil
 }

@@ -145,10 +145,7 @@ func printPruned(e *app.Env, taken, spared []derive.PrunedVersion, asked bool) e
 	if e.Opt.JSON {
 		return e.PrintJSON("prune", nil, "dryRun", e.Opt.DryRun, "pruned", objects(taken), "spared", objects(spared))
 	}
-	verb := "hidden:"
-	if e.Opt.DryRun {
-		verb = "would hide:"
-	}
+	verb := e.Verb("hidden:", "would hide:")
 	for _, x := range taken {
 		e.Note("%s %s  %s", verb, app.Label(x.Version), app.ModeOf(x.Version))
 	}

@@ -97,10 +97,7 @@ func runTokenRemove(e *app.Env, name string) error {
 		if e.Opt.JSON {
 			return e.PrintJSON("token.rm", nil, "name", name, "dryRun", e.Opt.DryRun)
 		}
-		verb := "deleted"
-		if e.Opt.DryRun {
-			verb = "would delete"
-		}
+		verb := e.Verb("deleted", "would delete")
 		e.Note("%s token %s", verb, name)
 		return nil
 	})
