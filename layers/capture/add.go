@@ -363,7 +363,8 @@ func peek(src Source) (peeked, error) {
 type guesser struct {
 	m      *state.DB
 	others []peeked
-	names  map[string]string // working directories by the names of Claude Code's directories for them; nil until needed
+	names  map[string]string       // working directories by the names of Claude Code's directories for them; nil until needed
+	states map[string]*state.State // of the projects of directories of files
 }
 
 // dir returns the working directory of a source: the directory of the file if its project contains the session; or a
@@ -375,7 +376,7 @@ func (g *guesser) dir(ctx context.Context, src Source) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		g.names = map[string]string{}
+		g.names, g.states = map[string]string{}, map[string]*state.State{}
 		for _, l := range slices.Backward(g.others) {
 			if l.cwd != "" {
 				g.names[ClientDir(l.cwd)] = l.cwd
@@ -386,20 +387,21 @@ func (g *guesser) dir(ctx context.Context, src Source) (string, error) {
 		}
 	}
 	dir := filepath.Dir(src.Path)
-	if known, err := hasSession(ctx, g.m, dir, src.SessionID()); known || err != nil {
-		return dir, err
+	st := g.states[dir]
+	if st == nil {
+		p, _, err := projects.Locate(ctx, g.m, dir)
+		if err == nil {
+			st, err = trust.Outline(ctx, g.m, p.ID)
+		}
+		if err != nil {
+			return "", err
+		}
+		g.states[dir] = st
+	}
+	if st.Session(src.SessionID()) != nil {
+		return dir, nil
 	}
 	return cmp.Or(g.names[filepath.Base(dir)], dir), nil
-}
-
-// hasSession reports whether the project of a directory contains the session.
-func hasSession(ctx context.Context, db *state.DB, dir, id string) (bool, error) {
-	p, _, err := projects.Locate(ctx, db, dir)
-	if err != nil {
-		return false, err
-	}
-	st, err := trust.Outline(ctx, db, p.ID)
-	return err == nil && st.Session(id) != nil, err
 }
 
 // Batches divides the sources into commits of bounded size, none with two files of the same session.

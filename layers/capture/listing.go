@@ -140,6 +140,13 @@ func filesOf(ctx context.Context, db *state.DB, p state.Project, st *state.State
 		find = find.With(o.Dir, p) // as if it had been registered before
 	}
 	own, prefixes := clientNames(find, p, o.Dir)
+	device := db.Refs.Device().ID
+	add := func(f *ClientFile) {
+		addTo(files, device, st, *f)
+		if f.Dir {
+			parents = append(parents, f.Path)
+		}
+	}
 	var near []*ClientFile
 	for i := range dirs {
 		d := &dirs[i]
@@ -159,7 +166,13 @@ func filesOf(ctx context.Context, db *state.DB, p state.Project, st *state.State
 		nested := slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
 		for k := range d.files {
 			f := &d.files[k]
-			if (mine || nested || st.Session(fileID(st, f.Path)) != nil) && f.stat() {
+			s := st.Session(fileID(st, f.Path))
+			if s == nil && !mine && !nested || !f.stat() {
+				continue
+			}
+			if s != nil && SourceOn(s, device) == f.Path {
+				add(f)
+			} else {
 				near = append(near, f)
 			}
 		}
@@ -168,14 +181,8 @@ func filesOf(ctx context.Context, db *state.DB, p state.Project, st *state.State
 		return nil, nil, err
 	}
 	for _, f := range near {
-		s := st.Session(fileID(st, f.Path))
-		captured := s != nil && SourceOn(s, db.Refs.Device().ID) == f.Path
-		if starting := filepath.Dir(f.Path) == o.SessionDir && f.cwd == ""; f.Project.ID != p.ID && !starting && !captured {
-			continue
-		}
-		addTo(files, db.Refs.Device().ID, st, *f)
-		if f.Dir {
-			parents = append(parents, f.Path)
+		if starting := filepath.Dir(f.Path) == o.SessionDir && f.cwd == ""; f.Project.ID == p.ID || starting {
+			add(f)
 		}
 	}
 	return files, parents, nil
