@@ -1,10 +1,10 @@
 package sync
 
 import (
-	"archive/tar"
+	"bufio"
 	"bytes"
 	"context"
-	"encoding/json"
+	"crypto/sha1"
 	"errors"
 	"fmt"
 	"io"
@@ -12,11 +12,9 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"time"
-
-	"github.com/klauspost/compress/zstd"
 
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/objects/gitstore"
 	"github.com/memvcs/mem/objects/pack"
 	"github.com/memvcs/mem/refs"
@@ -24,24 +22,16 @@ import (
 	"github.com/memvcs/mem/refs/remote"
 )
 
-// An archive is a remote in one file: a push writes it, a fetch reads it. It is a compressed tar of what the push sent: the
-// packs and, as the last file, the branches. docs/formats.md describes it.
+// An archive is a remote in one file: a push writes it, a fetch reads it. It is a git bundle of the lanes of memory.git and, if the
+// exact bytes are included, a second one of those of originals.git. The first ref of each is no branch: its name has the version
+// of the archive, the size of the pack and a hash of the lines after it. docs/formats.md describes it.
 
 const (
-	archiveStart = "mem archive 1\n"
-	formatName   = "format" // the first file, with archiveStart
-	branchesName = "branches.json"
+	bundleStart  = "# v2 git bundle\n"
+	archiveRef   = "refs/mem-archive/" // and the version, the size and the hash
+	archiveMajor = 1
 
-	memoryPacks, originalPacks = "memory/", "originals/"
-)
-
-// Limits of an archive.
-const (
-	maxBranchesFile = 64 << 20
-	maxArchiveLanes = 40_000    // as on a remote
-	minUnpacked     = 64 << 20  // bytes that may always be unpacked
-	unpackRatio     = 100       // bytes that may be unpacked in addition for each byte of the archive
-	maxWindow       = 128 << 20 // memory of a decoder
+	maxArchiveLanes = 40_000 // as on a remote
 )
 
 var (
@@ -49,8 +39,6 @@ var (
 	ErrArchive = errors.New("the archive is damaged or cut short")
 	// ErrNewerArchive reports an archive written by a later version of mem.
 	ErrNewerArchive = errors.New("a later version of mem wrote the archive")
-
-	errBomb = errors.New("it unpacks to too many bytes")
 )
 
 func damaged(what string, err error) error {
@@ -59,9 +47,6 @@ func damaged(what string, err error) error {
 	}
 	return fmt.Errorf("%s: %w: %w", what, ErrArchive, err)
 }
-
-// zstdMagic is the start of a zstd frame (RFC 8878, 3.1.1).
-var zstdMagic = []byte{0x28, 0xb5, 0x2f, 0xfd}
 
 // IsArchive reports whether path is a regular file that starts like an archive.
 func IsArchive(path string) (bool, error) {
@@ -77,30 +62,11 @@ func IsArchive(path string) (bool, error) {
 		return false, err
 	}
 	defer f.Close()
-	head := make([]byte, len(zstdMagic))
-	if _, err := io.ReadFull(f, head); errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return false, nil
-	} else if err != nil {
+	head := make([]byte, len(bundleStart))
+	if _, err := io.ReadFull(f, head); err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return false, fmt.Errorf("read %s: %w", path, err)
 	}
-	return bytes.Equal(head, zstdMagic), nil
-}
-
-// Branches is the last file of an archive.
-type Branches struct {
-	Created time.Time         `json:"created"`
-	Device  string            `json:"device"` // name of the device that wrote it
-	Lanes   map[string]string `json:"lanes"`  // commits by branch
-}
-
-// originals reports whether an archive has exact bytes, secrets included.
-func (b Branches) originals() bool {
-	for ref := range b.Lanes {
-		if l, _ := lane.ParseRemoteRef(ref); l.Originals {
-			return true
-		}
-	}
-	return false
+	return string(head) == bundleStart, nil
 }
 
 // ArchiveOptions select the content of an archive.
@@ -115,118 +81,80 @@ type ArchiveOptions struct {
 // nothing, nothing is written and Pushed says why. Write is called with the function that writes the archive.
 func WriteArchive(ctx context.Context, db *state.DB, write func(func(io.Writer) error) error,
 	o ArchiveOptions) (Pushed, error) {
-	a := &archiveWriter{write: write, branches: Branches{Created: db.Opts.Now().UTC(), Device: db.Refs.Device().Name,
-		Lanes: map[string]string{}}}
+	a := &archiveWriter{}
 	out, err := Push(ctx, db, PushOptions{Remote: refs.Remote{Originals: o.Originals}, to: a, Projects: o.Projects,
 		DryRun: o.DryRun, Others: true, Progress: o.Progress,
 		Consent: func(state.Project, refs.Remote) (bool, error) { return true, nil }})
-	return out, a.finish(err)
+	if err == nil && len(a.batches[0])+len(a.batches[1]) > 0 {
+		err = write(a.writeTo)
+	}
+	return out, err
 }
 
-// An archiveWriter is the connection of a push to an archive. The file is created when the first data arrives.
+// An archiveWriter is the connection of a push to an archive. It only notes what to write.
 type archiveWriter struct {
-	write    func(func(io.Writer) error) error
-	branches Branches
-	packs    int
-
-	pipe *io.PipeWriter // nil before the first data
-	z    *zstd.Encoder
-	tar  *tar.Writer
-	done chan error // the result of write
+	batches [2][]remote.Batch // of memory.git and of originals.git
 }
 
-func (a *archiveWriter) Public(context.Context) (bool, error) { return false, nil }
-func (a *archiveWriter) Close() error                         { return nil }
+func (a *archiveWriter) Public(context.Context) (bool, error)                         { return false, nil }
+func (a *archiveWriter) Close() error                                                 { return nil }
+func (a *archiveWriter) Refs() []gitstore.Ref                                         { return nil }
+func (a *archiveWriter) Open(context.Context, remote.Service) (remote.Session, error) { return a, nil }
 
-func (a *archiveWriter) Open(context.Context, remote.Service) (remote.Session, error) {
-	return archiveWriting{a}, nil
-}
-
-// start creates the file.
-func (a *archiveWriter) start() (err error) {
-	var r *io.PipeReader
-	r, a.pipe = io.Pipe()
-	a.done = make(chan error, 1)
-	go func() {
-		err := a.write(func(w io.Writer) error { _, err := io.Copy(w, r); return err })
-		r.CloseWithError(err)
-		a.done <- err
-	}()
-	if a.z, err = zstd.NewWriter(a.pipe, zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(true)); err != nil {
-		return err
-	}
-	a.tar = tar.NewWriter(a.z)
-	return a.put(formatName, int64(len(archiveStart)), func(w io.Writer) error {
-		_, err := io.WriteString(w, archiveStart)
-		return err
-	})
-}
-
-// put writes one file. Its header has only name and size, so that the same memory gives the same bytes.
-func (a *archiveWriter) put(name string, size int64, content func(io.Writer) error) error {
-	h := tar.Header{Typeflag: tar.TypeReg, Name: name, Size: size, Mode: 0o600, Format: tar.FormatUSTAR}
-	if size > 1<<33-1 { // the limit of a ustar header
-		h.Format = tar.FormatPAX
-	}
-	if err := a.tar.WriteHeader(&h); err != nil {
-		return err
-	}
-	return content(a.tar)
-}
-
-// finish completes the file, or discards it after an error of the push.
-func (a *archiveWriter) finish(err error) error {
-	if a.pipe == nil {
-		return err
-	}
-	if err == nil {
-		var b []byte
-		if b, err = json.MarshalIndent(a.branches, "", "  "); err == nil {
-			err = a.put(branchesName, int64(len(b)), func(w io.Writer) error { _, err := w.Write(b); return err })
-		}
-		if err == nil {
-			err = errors.Join(a.tar.Close(), a.z.Close())
-		}
-	}
-	a.pipe.CloseWithError(err)
-	if werr := <-a.done; werr != nil {
-		return werr
-	}
-	return err
-}
-
-// archiveWriting is a session of a push.
-type archiveWriting struct{ a *archiveWriter }
-
-func (archiveWriting) Refs() []gitstore.Ref { return nil }
-func (archiveWriting) Close() error         { return nil }
-
-func (archiveWriting) Fetch(context.Context, []pack.ID, []pack.ID, *pack.Writer, pack.Limits) (pack.Receipt, error) {
+func (a *archiveWriter) Fetch(context.Context, []pack.ID, []pack.ID, *pack.Writer, pack.Limits) (pack.Receipt, error) {
 	return pack.Receipt{}, errors.ErrUnsupported
 }
 
-func (s archiveWriting) Push(_ context.Context, b remote.Batch) error {
-	if s.a.pipe == nil {
-		if err := s.a.start(); err != nil {
+func (a *archiveWriter) Push(_ context.Context, b remote.Batch) error {
+	i := 0
+	if l, _ := lane.ParseRemoteRef(b.Updates[0].Ref); l.Originals {
+		i = 1
+	}
+	a.batches[i] = append(a.batches[i], b)
+	return nil
+}
+
+// writeTo writes the archive.
+func (a *archiveWriter) writeTo(w io.Writer) error {
+	for _, batches := range a.batches {
+		if len(batches) == 0 {
+			continue
+		}
+		tips, n, size := map[string]pack.ID{}, 0, int64(0)
+		for _, b := range batches {
+			n, size = n+b.Objects, size+b.Size
+			for _, u := range b.Updates {
+				tips[u.Ref] = u.New
+			}
+		}
+		var lanes []string
+		for _, ref := range slices.Sorted(maps.Keys(tips)) {
+			lanes = append(lanes, tips[ref].String()+" "+ref)
+		}
+		head := headLine(pack.StreamSize(size), lanes)
+		if _, err := fmt.Fprintf(w, "%s%s\n%s\n\n", bundleStart, head, strings.Join(lanes, "\n")); err != nil {
+			return err
+		}
+		err := pack.Stream(w, n, size, func(yield func(pack.Entry) error) error {
+			for _, b := range batches {
+				if err := b.Entries(yield); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
 			return err
 		}
 	}
-	name := fmt.Sprintf("%s%06d.pack", packsOf(b.Updates[0].Ref), s.a.packs)
-	s.a.packs++
-	for _, u := range b.Updates {
-		s.a.branches.Lanes[u.Ref] = u.New.String()
-	}
-	return s.a.put(name, pack.StreamSize(b.Size), func(w io.Writer) error {
-		return pack.Stream(w, b.Objects, b.Size, b.Entries)
-	})
+	return nil
 }
 
-// packsOf returns the directory of the packs with a lane.
-func packsOf(ref string) string {
-	if l, _ := lane.ParseRemoteRef(ref); l.Originals {
-		return originalPacks
-	}
-	return memoryPacks
+// headLine returns the line of the first ref of a bundle with a pack of size bytes. The ref is at the commit of the first lane.
+func headLine(size int64, lanes []string) string {
+	commit, _, _ := strings.Cut(lanes[0], " ")
+	sum := objects.Sum(fmt.Appendf(nil, "%d\n%s\n", size, strings.Join(lanes, "\n")))
+	return fmt.Sprintf("%s %s%d/%d/%s", commit, archiveRef, archiveMajor, size, sum)
 }
 
 // ReadArchiveOptions select what is imported from an archive.
@@ -237,184 +165,129 @@ type ReadArchiveOptions struct {
 }
 
 // ReadArchive imports the lanes of an archive of size bytes like a fetch: existing data stays, forgotten data does not
-// return, and new devices are untrusted. The error wraps [ErrArchive] or [ErrNewerArchive] if the archive is the cause;
-// then nothing is imported.
-func ReadArchive(ctx context.Context, db *state.DB, from io.ReadSeeker, size int64,
-	o ReadArchiveOptions) (b Branches, out Fetched, err error) {
-	a := &archiveReader{file: from, size: size}
-	if err = a.check(ctx, o.Progress); err != nil {
-		return b, out, err
+// return, and new devices are untrusted. It returns the lanes of the archive. The error wraps [ErrArchive] or [ErrNewerArchive] if the
+// archive is the cause; then nothing is imported.
+func ReadArchive(ctx context.Context, db *state.DB, from io.ReaderAt, size int64,
+	o ReadArchiveOptions) (lanes []refs.Lane, out Fetched, err error) {
+	a := &archiveReader{file: from}
+	if err = a.read(ctx, size, o.Progress); err != nil {
+		return nil, out, err
 	}
-	fo := FetchOptions{Remote: refs.Remote{Originals: a.branches.originals()}, from: a, Projects: o.Projects, DryRun: o.DryRun}
+	fo := FetchOptions{from: a, Projects: o.Projects, DryRun: o.DryRun}
+	for _, ref := range a.Refs() {
+		l, _ := lane.ParseRemoteRef(ref.Name) // checked when it was read
+		lanes, fo.Remote.Originals = append(lanes, l), fo.Remote.Originals || l.Originals
+	}
 	out, err = Fetch(ctx, db, fo)
 	if err != nil || !out.Twin || o.DryRun {
-		return a.branches, out, err
+		return lanes, out, err
 	}
 	if err := db.Refs.NewDeviceID(ctx); err != nil { // the store is a copy or an old backup
-		return a.branches, out, fmt.Errorf("become a new device: %w", err)
+		return lanes, out, fmt.Errorf("become a new device: %w", err)
 	}
 	again, err := Fetch(ctx, db, fo)
 	again.Twin = true
-	return a.branches, again, err
+	return lanes, again, err
 }
 
 // An archiveReader is the connection of a fetch from an archive.
 type archiveReader struct {
-	file     io.ReadSeeker
-	size     int64
-	branches Branches
+	file    io.ReaderAt
+	bundles []bundle
 }
 
-func (a *archiveReader) Public(context.Context) (bool, error) { return false, nil }
-func (a *archiveReader) Close() error                         { return nil }
-
-func (a *archiveReader) Open(context.Context, remote.Service) (remote.Session, error) {
-	return archiveReading{a}, nil
+// A bundle is a part of an archive.
+type bundle struct {
+	lanes []gitstore.Ref
+	pack  *io.SectionReader
 }
 
-// check reads the whole file, so that nothing is imported from a damaged one, and the branches.
-func (a *archiveReader) check(ctx context.Context, progress func(int64)) error {
-	return a.each(func(name string, r io.Reader) error {
-		n, err := io.Copy(io.Discard, readerFunc(func(p []byte) (int, error) {
-			if err := ctx.Err(); err != nil {
-				return 0, err
-			}
-			return r.Read(p)
-		}))
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if err != nil {
-			return damaged(name, err)
-		}
-		progress(n)
-		return nil
-	})
-}
+func (a *archiveReader) Public(context.Context) (bool, error)                         { return false, nil }
+func (a *archiveReader) Close() error                                                 { return nil }
+func (a *archiveReader) Open(context.Context, remote.Service) (remote.Session, error) { return a, nil }
+func (a *archiveReader) Push(context.Context, remote.Batch) error                     { return errors.ErrUnsupported }
 
-type readerFunc func(p []byte) (int, error)
-
-func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
-
-// each calls f with each pack of the file, and reads the branches after the last one. The compressed stream has a checksum of
-// everything at its end.
-func (a *archiveReader) each(f func(name string, r io.Reader) error) error {
-	if _, err := a.file.Seek(0, io.SeekStart); err != nil {
-		return err
-	}
-	z, err := zstd.NewReader(a.file, zstd.WithDecoderMaxWindow(maxWindow), zstd.WithDecoderConcurrency(1))
-	if err != nil {
-		return err
-	}
-	defer z.Close()
-	t := tar.NewReader(z)
-	var unpacked int64
-	for i := 0; ; i++ {
-		h, err := t.Next()
-		if err != nil {
-			return damaged("its files", err)
-		}
-		if unpacked += h.Size; h.Typeflag != tar.TypeReg || unpacked > minUnpacked+unpackRatio*a.size {
-			return damaged(fmt.Sprintf("%.200q", h.Name), errBomb)
-		}
-		switch {
-		case i == 0:
-			err = checkStart(h, t)
-		case isArchivePack(h.Name):
-			err = f(h.Name, t)
-		case h.Name == branchesName && h.Size <= maxBranchesFile:
-			if a.branches, err = readBranches(t); err != nil {
-				return err
-			}
-			if _, err := t.Next(); !errors.Is(err, io.EOF) {
-				return damaged("it has data after its branches", err)
-			}
-			if _, err := io.Copy(io.Discard, z); err != nil {
-				return damaged("its end", err)
-			}
-			return nil
-		default:
-			err = damaged(fmt.Sprintf("it has a file %.200q", h.Name), nil)
-		}
-		if err != nil {
-			return err
-		}
-	}
-}
-
-// isArchivePack reports whether a file of an archive is a pack.
-func isArchivePack(name string) bool {
-	dir, file, _ := strings.Cut(name, "/")
-	digits, ok := strings.CutSuffix(file, ".pack")
-	return ok && (dir+"/" == memoryPacks || dir+"/" == originalPacks) && digits != "" && strings.Trim(digits, "0123456789") == ""
-}
-
-// checkStart checks the first file.
-func checkStart(h *tar.Header, r io.Reader) error {
-	b, err := io.ReadAll(io.LimitReader(r, 100))
-	switch start := string(b); {
-	case err != nil || h.Name != formatName || !strings.HasPrefix(start, archiveStart[:len("mem archive ")]):
-		return damaged("it does not begin like an archive of mem", err)
-	case start != archiveStart:
-		return fmt.Errorf("%.40q: %w", start, ErrNewerArchive)
-	}
-	return nil
-}
-
-func readBranches(r io.Reader) (b Branches, err error) {
-	text, err := io.ReadAll(r)
-	if err == nil {
-		err = json.Unmarshal(text, &b)
-	}
-	if err != nil {
-		return b, damaged(branchesName, err)
-	}
-	if len(b.Lanes) > maxArchiveLanes {
-		return b, damaged(fmt.Sprintf("it lists %d lanes", len(b.Lanes)), nil)
-	}
-	for ref, commit := range b.Lanes {
-		id, err := pack.ParseID(commit)
-		if _, ok := lane.ParseRemoteRef(ref); !ok || err != nil || id.IsZero() {
-			return b, damaged(fmt.Sprintf("it lists a lane %.200q at %.80q", ref, commit), nil)
-		}
-	}
-	return b, nil
-}
-
-// archiveReading is a session of a fetch.
-type archiveReading struct{ a *archiveReader }
-
-func (archiveReading) Close() error                             { return nil }
-func (archiveReading) Push(context.Context, remote.Batch) error { return errors.ErrUnsupported }
-
-func (s archiveReading) Refs() (out []gitstore.Ref) {
-	for _, ref := range slices.Sorted(maps.Keys(s.a.branches.Lanes)) {
-		id, _ := pack.ParseID(s.a.branches.Lanes[ref]) // checked when it was read
-		out = append(out, gitstore.Ref{Name: ref, ID: id})
+func (a *archiveReader) Refs() (out []gitstore.Ref) {
+	for _, b := range a.bundles {
+		out = append(out, b.lanes...)
 	}
 	return out
 }
 
-// Fetch receives all packs with lanes of the wanted kind.
-func (s archiveReading) Fetch(ctx context.Context, want, _ []pack.ID, w *pack.Writer, l pack.Limits) (got pack.Receipt,
-	err error) {
-	packs := ""
-	for ref, commit := range s.a.branches.Lanes {
-		if commit == want[0].String() {
-			packs = packsOf(ref)
-		}
-	}
-	err = s.a.each(func(name string, r io.Reader) error {
-		if err := ctx.Err(); err != nil || !strings.HasPrefix(name, packs) {
+// read reads the whole file, so that nothing is imported from a damaged one.
+func (a *archiveReader) read(ctx context.Context, size int64, progress func(int64)) error {
+	for at := int64(0); at < size || at == 0; {
+		b, start, err := a.readHead(at, size)
+		if err != nil {
 			return err
 		}
-		one, err := w.Receive(r, l)
-		got.Objects, got.Deltas, got.Bytes = got.Objects+one.Objects, got.Deltas+one.Deltas, got.Bytes+one.Bytes
-		l.Objects, l.Bytes = l.Objects-one.Objects, l.Bytes-one.Bytes
-		if errors.Is(err, pack.ErrCorrupt) || errors.Is(err, pack.ErrTooLarge) {
-			return damaged(name, err)
+		sum, body, n := sha1.New(), io.NewSectionReader(b.pack, 0, b.pack.Size()-sha1.Size), int64(0)
+		for err == nil {
+			n, err = io.CopyN(sum, body, 1<<20)
+			if progress(n); ctx.Err() != nil {
+				return ctx.Err()
+			}
 		}
-		return err
-	})
+		end := make([]byte, sha1.Size)
+		if errors.Is(err, io.EOF) {
+			_, err = io.ReadFull(io.NewSectionReader(b.pack, body.Size(), sha1.Size), end)
+		}
+		if err != nil || !bytes.Equal(sum.Sum(nil), end) {
+			return damaged("its pack", err)
+		}
+		at, a.bundles = start+b.pack.Size(), append(a.bundles, b)
+	}
+	return nil
+}
+
+// readHead reads the head of the bundle at an offset, and returns the offset of its pack.
+func (a *archiveReader) readHead(at, size int64) (b bundle, start int64, err error) {
+	r := bufio.NewReader(io.NewSectionReader(a.file, at, size-at))
+	var head []string
+	for start = at; ; {
+		s, err := r.ReadSlice('\n') // a longer line is damage
+		if err != nil || len(head) > maxArchiveLanes+2 || start == at && string(s) != bundleStart {
+			return b, 0, damaged("it does not begin like an archive of mem", err)
+		}
+		if start += int64(len(s)); len(s) == 1 {
+			break
+		}
+		head = append(head, string(s[:len(s)-1]))
+	}
+	if len(head) < 3 {
+		return b, 0, damaged("it has no lanes", nil)
+	}
+	var major, packSize int64
+	_, name, _ := strings.Cut(head[1], " ")
+	if _, err := fmt.Sscanf(name, archiveRef+"%d/%d/", &major, &packSize); err == nil && major > archiveMajor {
+		return b, 0, fmt.Errorf("version %d: %w", major, ErrNewerArchive)
+	}
+	if head[1] != headLine(packSize, head[2:]) || packSize < sha1.Size || packSize > size-start || len(a.bundles) == 2 {
+		return b, 0, damaged("its head", nil)
+	}
+	for _, s := range head[2:] {
+		hex, name, _ := strings.Cut(s, " ")
+		id, err := pack.ParseID(hex)
+		l, ok := lane.ParseRemoteRef(name)
+		if err != nil || !ok || id.IsZero() || l.Originals != (len(a.bundles) == 1) {
+			return b, 0, damaged(fmt.Sprintf("it lists a lane %.200q at %.80q", name, hex), nil)
+		}
+		b.lanes = append(b.lanes, gitstore.Ref{Name: name, ID: id})
+	}
+	b.pack = io.NewSectionReader(a.file, start, packSize)
+	return b, start, nil
+}
+
+// Fetch receives the pack with the wanted lanes.
+func (a *archiveReader) Fetch(_ context.Context, want, _ []pack.ID, w *pack.Writer, l pack.Limits) (got pack.Receipt,
+	err error) {
+	for _, b := range a.bundles {
+		if slices.ContainsFunc(b.lanes, func(r gitstore.Ref) bool { return r.ID == want[0] }) {
+			got, err = w.Receive(io.NewSectionReader(b.pack, 0, b.pack.Size()), l)
+		}
+	}
+	if errors.Is(err, pack.ErrCorrupt) || errors.Is(err, pack.ErrTooLarge) {
+		err = damaged("its pack", err)
+	}
 	return got, err
 }

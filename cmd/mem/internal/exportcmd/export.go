@@ -29,7 +29,7 @@ func Export(e *app.Env) *cli.Command {
 	return &cli.Command{
 		Name:      "export",
 		Usage:     "write an archive, a session as HTML, or facts as JSON",
-		ArgsUsage: "[<file>.tar.zst]",
+		ArgsUsage: "[<file>.bundle]",
 		Description: "With FILE, writes an archive of the project, or of all projects with --all, that\n" +
 			"\"mem import\" reads on another machine: sessions, versions, compositions, facts and\n" +
 			"their history, of all devices. It contains what \"mem push\" sends: detected secrets are\n" +
@@ -66,11 +66,11 @@ func Export(e *app.Env) *cli.Command {
 			case o.html != "":
 				return with(o.writeHTML)
 			case file != "" && (o.format != "" || o.out != ""):
-				return app.WithHint(app.Usagef("an archive has no format, and its file is named once"), "mem export FILE.tar.zst",
+				return app.WithHint(app.Usagef("an archive has no format, and its file is named once"), "mem export FILE.bundle",
 					"mem export --format facts -o FILE")
 			case file == "-":
 				return app.WithHint(app.Usagef("an archive is written to a file, not to standard output"),
-					"mem export FILE.tar.zst")
+					"mem export FILE.bundle")
 			case o.archive.All && e.Opt.Project != "":
 				return app.Usagef("--project cannot be combined with --all")
 			case o.archive.YesRaw && !o.archive.Originals:
@@ -79,9 +79,9 @@ func Export(e *app.Env) *cli.Command {
 				o.archive.Force = o.force
 				return remotecmd.WriteArchive(ctx, e, file, o.archive)
 			case o.archive.All || o.archive.Originals:
-				return app.WithHint(app.Usagef("--all and --originals are for archives"), "mem export --all FILE.tar.zst")
+				return app.WithHint(app.Usagef("--all and --originals are for archives"), "mem export --all FILE.bundle")
 			case o.format == "":
-				return app.WithHint(app.Usagef("mem export requires a file for an archive, or a format"), "mem export FILE.tar.zst",
+				return app.WithHint(app.Usagef("mem export requires a file for an archive, or a format"), "mem export FILE.bundle",
 					"mem export --html REV -o FILE.html", "mem export --format facts", "mem export --format memory")
 			}
 			return with(o.write)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,7 +16,6 @@ import (
 	"github.com/memvcs/mem/layers/sync"
 	"github.com/memvcs/mem/refs"
 	"github.com/memvcs/mem/refs/disk"
-	"github.com/memvcs/mem/refs/lane"
 )
 
 // ArchiveOptions select the content of an archive.
@@ -87,14 +85,14 @@ func ReadArchive(ctx context.Context, e *app.Env, file string, trust bool) (err 
 			return err
 		}
 		bar := e.ProgressBytes("unpacking", 0)
-		branches, out, err := sync.ReadArchive(ctx, m.DB, f, info.Size(),
+		lanes, out, err := sync.ReadArchive(ctx, m.DB, f, info.Size(),
 			sync.ReadArchiveOptions{Projects: only, DryRun: e.Opt.DryRun, Progress: bar.Add})
 		bar.End()
 		if err != nil {
 			return archiveError(file, err)
 		}
 		if trust && !e.Opt.DryRun {
-			if err := trustArchived(ctx, m, branches, &out); err != nil {
+			if err := trustArchived(ctx, m, lanes, &out); err != nil {
 				return err
 			}
 		}
@@ -103,16 +101,13 @@ func ReadArchive(ctx context.Context, e *app.Env, file string, trust bool) (err 
 }
 
 // trustArchived trusts the devices with a lane in an archive and prints a note for each new one.
-func trustArchived(ctx context.Context, m *layers.Memory, b sync.Branches, out *sync.Fetched) error {
+func trustArchived(ctx context.Context, m *layers.Memory, lanes []refs.Lane, out *sync.Fetched) error {
 	others, err := untrusted(ctx, m)
 	if err != nil {
 		return err
 	}
 	for _, d := range others {
-		if !slices.ContainsFunc(slices.Collect(maps.Keys(b.Lanes)), func(ref string) bool {
-			at, ok := lane.ParseRemoteRef(ref)
-			return ok && at.Device == d.ID
-		}) {
+		if !slices.ContainsFunc(lanes, func(l refs.Lane) bool { return l.Device == d.ID }) {
 			continue
 		}
 		forgotten, err := sync.Trust(ctx, m.DB, d)

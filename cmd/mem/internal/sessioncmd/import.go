@@ -40,7 +40,7 @@ func ImportCommand(e *app.Env, readArchive ArchiveReader) *cli.Command {
 	return &cli.Command{
 		Name:      "import",
 		Usage:     "capture all sessions of Claude Code, or an archive",
-		ArgsUsage: "[<dir>|<file>.tar.zst]",
+		ArgsUsage: "[<dir>|<file>.bundle]",
 		Description: "Without a directory, captures the sessions under ~/.claude, or CLAUDE_CONFIG_DIR.\n" +
 			"Subagents and overflow files of tool results are captured with their sessions.\n" +
 			"Importing again adds only new data. Hidden sessions stay hidden, but that of one\n" +
@@ -66,11 +66,11 @@ func ImportCommand(e *app.Env, readArchive ArchiveReader) *cli.Command {
 			} else if is && o.agent == "" {
 				return readArchive(c.Context, e, e.Operand(0), o.trust)
 			}
-			if strings.HasSuffix(e.Operand(0), ".zst") && o.agent == "" {
+			if strings.HasSuffix(e.Operand(0), ".bundle") && o.agent == "" {
 				return notArchive(e, e.Operand(0))
 			}
 			if o.trust {
-				return app.WithHint(app.Usagef("--trust is for archives"), "mem import --trust FILE.tar.zst")
+				return app.WithHint(app.Usagef("--trust is for archives"), "mem import --trust FILE.bundle")
 			}
 			if e.Operand(0) != "" && o.agent == "" {
 				if store, err := interchange.OpenStore(e.Path(e.Operand(0))); err == nil {
