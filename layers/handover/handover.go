@@ -17,7 +17,7 @@ import (
 )
 
 // Version changes when the digest of the same session changes.
-const Version = 29
+const Version = 30
 
 // A Digest summarises one session.
 type Digest struct {

@@ -85,6 +85,7 @@ type summary struct {
 	question               string // the last one of the model
 	answeredAt, answerSize int    // work of the current turn before its answer, and the size of that
 	noticed                bool   // the client told of a task in the background, and no file was changed since
+	over                   bool   // the turn had ended with an answer when the client told of something: what follows is about that
 	unasked                bool   // the request of what follows was forgotten
 }
 
@@ -95,7 +96,9 @@ func (s *summary) entry(e refine.Entry) {
 		s.calls++
 		s.tool(e)
 		if t := s.turn(); t != nil && !e.Side {
-			t.Working = e.N
+			if !s.over {
+				t.Working = e.N
+			}
 			s.did(e)
 		}
 	case e.Role == "summary" && e.Name == "boundary":
@@ -113,8 +116,9 @@ func (s *summary) entry(e refine.Entry) {
 		s.begin(Turn{Asked: said(e, planHeading(e.Said)), Plan: planHeading(e.Said)})
 	case e.Role == "note" && e.Name == "forgotten":
 		s.forgotten()
-	case e.Role == "note" && e.Name == "notice":
-		s.noticed = true
+	case e.Role == "note" && (e.Name == "notice" || e.Name == "" && strings.HasPrefix(e.Said, "<")): // of the client
+		t := s.turn()
+		s.noticed, s.over = true, s.over || t != nil && t.Answered.N > 0 && t.Working == 0
 		if e.Cmd != "" { // it ended in the background
 			s.ran(e)
 		}
@@ -166,7 +170,7 @@ func (s *summary) forgotten() {
 	if t := s.turn(); t != nil {
 		t.Asks = ""
 	}
-	s.unasked, s.noticed, s.question = true, false, ""
+	s.unasked, s.noticed, s.over, s.question = true, false, false, ""
 }
 
 // turn returns the current turn, nil before the first request and after one that was forgotten.
@@ -218,6 +222,7 @@ func (s *summary) replied(e refine.Entry, lead, to, text string) {
 	if t := s.turn(); t != nil && !e.Side {
 		t.Then = append(t.Then[max(0, len(t.Then)-maxThen+1):], w)
 		t.Answered, t.Long, t.Asks, t.Working = Said{}, false, "", 0
+		s.over = false
 	}
 	if !question(text) {
 		s.want(w)
@@ -286,7 +291,7 @@ func (s *summary) begin(t Turn) {
 	s.requests++
 	t.Seq = s.requests
 	s.d.Turns = append(s.d.Turns, t)
-	s.unasked, s.noticed, s.question = false, false, ""
+	s.unasked, s.noticed, s.over, s.question = false, false, false, ""
 }
 
 // planHeading returns the cut heading of a plan, or its first line, without URLs: the model may have copied it.

@@ -226,3 +226,20 @@ func TestForgottenRequest(t *testing.T) {
 		t.Errorf("the answer to a forgotten request is that to the request before: %+v", d.Turns)
 	}
 }
+
+// TestClientsOwnTurn has work that the client asked for after the answer: the request was answered nevertheless.
+func TestClientsOwnTurn(t *testing.T) {
+	t.Parallel()
+	ask := refine.Entry{Role: "user", Said: "Add the mailer to the deployment."}
+	event := refine.Entry{Role: "note", Said: "<create-pr-command>Create a pull request.</create-pr-command>"}
+	done := refine.Entry{Role: "assistant", Said: "Added the mailer to deploy/production.yml and pushed it; the deployment of staging runs with it."}
+	if d := summarized(t, ask, done, event, refine.Entry{Role: "assistant", Said: "Nothing to push."}, bash("gh pr view", "ok")); d.Turns[0].Working != 0 {
+		t.Errorf("an answered request did not end: %+v", d.Turns)
+	}
+	if d := summarized(t, ask, bash("git status", "ok"), event, bash("gh pr view", "ok")); d.Turns[0].Working == 0 {
+		t.Errorf("a request without an answer ended: %+v", d.Turns)
+	}
+	if d := summarized(t, ask, done, event, ask, done, bash("gh pr view", "ok")); d.Turns[1].Working == 0 {
+		t.Errorf("the next request ended during the work: %+v", d.Turns)
+	}
+}
