@@ -214,7 +214,7 @@ func called(t *testing.T, where string, fn *ast.FuncDecl, call *ast.CallExpr) []
 		}
 		return []string{term.Shell(words...)}
 	case name == "Edit":
-		return []string{doctor.Edit("path", linesOf(t, where, fn, call.Args[1])[0])}
+		return []string{app.EditCommand("path", linesOf(t, where, fn, call.Args[1])[0])}
 	case name == "UninstallFrom":
 		return []string{hookcmd.UninstallFrom([]string{"user", "local"})}
 	case name == "ShortID", name == "string": // of an ID
@@ -250,7 +250,7 @@ func TestMends(t *testing.T) {
 		{"damaged", doctor.FixOpen(evil, refs.ErrDamaged), "mem fsck --repair"},
 		{"anything", doctor.FixOpen(evil, errors.New("boom")), "mem fsck --repair"},
 		{"sum", doctor.FixConfig(evil, fmt.Errorf("x: %w", config.ErrSum)), "mem fsck --repair"},
-		{"no JSON", doctor.FixConfig(evil, &config.SyntaxError{}), doctor.Edit(evil, "")[:8]},
+		{"no JSON", doctor.FixConfig(evil, &config.SyntaxError{}), app.EditCommand(evil, "")[:8]},
 		{"no directory", doctor.FixConfig(evil, syscall.ENOTDIR), "export MEM_DIR="},
 		{"not to be read", doctor.FixConfig(evil, &fs.PathError{Err: syscall.EACCES}), "chmod 600 "},
 		{"an option", doctor.FixConfig(evil, errors.New("boom")), "mem doctor"},

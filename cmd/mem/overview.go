@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/hookcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/sessioncmd"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/capture"
@@ -39,7 +40,7 @@ func runOverview(ctx context.Context, e *app.Env) error {
 		}
 		o := overview{
 			Memory: true, Project: run.Project.Name, Stored: r.Stored, Subagents: r.Subagents, New: len(r.Untracked), Changed: len(r.Changed),
-			Hooks: sessioncmd.HooksFound(e).Any(), newest: r.Newest,
+			Hooks: hookcmd.Found(e), newest: r.Newest,
 		}
 		projects, err := app.Projects(ctx, run.Memory)
 		if err != nil {
@@ -68,7 +69,7 @@ func runOverview(ctx context.Context, e *app.Env) error {
 
 // overviewOfNothing prints the overview if there is no memory yet.
 func overviewOfNothing(e *app.Env) overview {
-	o := overview{Hooks: sessioncmd.HooksFound(e).Any(), Next: []example{
+	o := overview{Hooks: hookcmd.Found(e), Next: []example{
 		{"mem demo", "try it on your sessions, in a throwaway memory"},
 		{"mem init", "create the memory"},
 		{"mem import", "capture every session that Claude Code has"},

@@ -3,6 +3,7 @@ package app
 import (
 	"os/exec"
 	"path/filepath"
+	"runtime"
 
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/hooks"
@@ -56,4 +57,13 @@ func programName(e *Env) string {
 		return "mem"
 	}
 	return term.Shell(self)
+}
+
+// EditCommand returns the command that opens a file in an editor, with the change as a comment.
+func EditCommand(file, change string) string {
+	editor := "${EDITOR:-vi}"
+	if runtime.GOOS == "windows" {
+		editor = "notepad"
+	}
+	return editor + " " + term.Shell(file) + "  # " + change
 }

@@ -58,81 +58,50 @@ func (x *Exam) onPath(name string) []string {
 
 // hooks checks that sessions are captured automatically, and by this program.
 func (x *Exam) hooks() {
-	self, err := x.E.Executable()
-	if err != nil {
+	const check = "hooks"
+	r, err := hookcmd.Judge(x.E, "")
+	switch {
+	case r.Program == "":
 		return // program reports the error
+	case err != nil:
+		x.fail(check, "export CLAUDE_CONFIG_DIR=\"$HOME/.claude\"", "%v", err)
+		return
 	}
-	var where []string // scopes with good hooks
 	wrong := false
-	for _, scope := range hookcmd.DistinctScopes(x.E) {
-		f, err := hookcmd.SettingsOf(x.E, scope)
-		if err != nil {
-			x.fail("hooks", "export CLAUDE_CONFIG_DIR=\"$HOME/.claude\"", "%v", err)
-			return
-		}
-		switch in := hookcmd.HooksIn(scope, f, self); in.State {
-		case "installed":
-			where = append(where, scope)
-		case "none":
-		default:
-			x.wrongHooks(in, self)
-			wrong = true
+	for _, in := range r.Files {
+		wrong = wrong || in.Problem != ""
+		switch {
+		case in.Grave:
+			x.fail(check, in.Fix, "%s", in.Problem)
+		case in.Problem != "":
+			x.warn(check, in.Fix, "%s", in.Problem)
 		}
 	}
-	x.captures(where, wrong)
-	if lines := hookcmd.LastLines(hooks.LogFile(x.Dir), 1); len(lines) > 0 && lines[0] != "" {
-		x.warn("hooks", "mem hooks status; "+term.Shell("rm", hooks.LogFile(x.Dir)), "the last error: %s", lines[0])
+	p, scopes := r.Plugin, r.Scopes()
+	where := "(" + strings.Join(scopes, ", ") + ")"
+	by := where
+	if p != nil && p.Off == "" {
+		by = "by " + x.E.Safe(p.Name()) + " (" + p.Scope + ")"
+		if !p.Ran.IsZero() {
+			by += ", last run at " + p.Ran.Format("2006-01-02 15:04")
+		}
 	}
-}
-
-// wrongHooks reports the problem with the hooks of a scope.
-func (x *Exam) wrongHooks(in hookcmd.HooksInFile, self string) {
-	const check = "hooks"
-	again := "mem hooks install --scope " + in.Scope
-	switch in.State {
-	case "disabled":
-		x.warn(check, Edit(in.File, "remove \"disableAllHooks\""), "all hooks are disabled in %s", in.File)
-	case "unreadable":
-		x.fail(check, Edit(in.File, "make it valid JSON"), "%s: %s", in.File, in.Error)
-	case "another memory":
-		x.fail(check, again, "the hooks in %s write to %s, this memory is %s", in.File, strings.Join(in.Stores, ", "), x.Dir)
-	case "outdated":
-		x.warn(check, again, "the hooks in %s are of another version of mem", in.File)
-	case "incomplete":
-		x.fail(check, again, "hooks are missing in %s: %s", in.File, strings.Join(in.Missing, ", "))
-	default:
-		x.fail(check, again, "the hooks in %s run %s, this program is %s", in.File, strings.Join(in.Commands, ", "), self)
-	}
-}
-
-// captures reports which hooks capture sessions: those in the settings of scopes, or those of a plugin.
-func (x *Exam) captures(where []string, wrong bool) {
-	const check = "hooks"
-	p, called := hookcmd.Plugin(x.E), hooks.LastCaller(x.Dir)
 	switch s, err := app.HookSettings(x.E); {
 	case err != nil: // settings reports the error
-	case p.Twice(where):
-		x.warn(check, hookcmd.UninstallFrom(where), "each hook runs twice: from the settings (%s) and from the plugin %s",
-			strings.Join(where, ", "), p.ID)
-	case p == nil && len(where) > 0 && called.Both():
-		x.warn(check, hookcmd.UninstallFrom(where), "each hook runs twice: from the settings (%s) and from the plugin in %s",
-			strings.Join(where, ", "), x.E.Safe(called.Root))
+	case p.Twice(scopes):
+		x.warn(check, hookcmd.UninstallFrom(scopes), "each hook runs twice: from the settings %s and from %s", where, x.E.Safe(p.Name()))
 	case p != nil && p.Off != "" && !wrong:
-		x.warn(check, Edit(p.Off, "remove \"disableAllHooks\""), "all hooks are disabled in %s", p.Off)
-	case p != nil && p.Off == "" && s.Capture:
-		x.ok(check, "installed by the plugin %s (%s)", p.ID, p.Scope)
-	case p != nil && p.Off == "":
-		x.warn(check, "mem config set hooks.capture true", "installed by the plugin %s, but hooks.capture is off", p.ID)
-	case len(where) > 0 && !s.Capture:
-		x.warn(check, "mem config set hooks.capture true", "installed (%s), but hooks.capture is off",
-			strings.Join(where, ", "))
-	case len(where) > 0:
-		x.ok(check, "installed (%s)", strings.Join(where, ", "))
-	case !wrong && called.Plugin.After(called.Setting) && s.Capture:
-		x.ok(check, "installed by the plugin in %s (--plugin-dir), last run at %s", x.E.Safe(called.Root),
-			called.Plugin.Format("2006-01-02 15:04"))
-	case !wrong:
+		x.warn(check, app.EditCommand(p.Off, "remove \"disableAllHooks\""), "all hooks are disabled in %s", p.Off)
+	case !r.Installed() && !wrong:
 		x.warn(check, "mem hooks install", "not installed: only \"mem import\" and \"mem add\" capture sessions")
+	case !r.Installed():
+	case s.Capture:
+		x.ok(check, "installed %s", by)
+	default:
+		x.warn(check, "mem config set hooks.capture true", "installed %s, but hooks.capture is off", by)
+	}
+	if lines := hookcmd.LastLines(hooks.LogFile(x.Dir), 1); len(lines) > 0 && lines[0] != "" {
+		x.warn(check, "mem hooks status; "+term.Shell("rm", hooks.LogFile(x.Dir)), "the last error: %s", lines[0])
 	}
 }
 

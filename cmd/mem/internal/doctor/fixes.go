@@ -14,15 +14,6 @@ import (
 	"github.com/memvcs/mem/refs/remote"
 )
 
-// Edit returns the command that opens a file in an editor, with the change as a comment.
-func Edit(file, change string) string {
-	editor := "${EDITOR:-vi}"
-	if runtime.GOOS == "windows" {
-		editor = "notepad"
-	}
-	return editor + " " + term.Shell(file) + "  # " + change
-}
-
 // SetClock returns the command that sets the clock of a machine from the network.
 func SetClock() string {
 	switch runtime.GOOS {
@@ -62,7 +53,7 @@ func FixConfig(file string, err error) string {
 	case errors.Is(err, config.ErrSum):
 		return "mem fsck --repair"
 	case errors.As(err, &syntax):
-		return Edit(file, "make it valid JSON")
+		return app.EditCommand(file, "make it valid JSON")
 	case errors.Is(err, syscall.ENOTDIR):
 		return "export MEM_DIR=DIRECTORY"
 	case app.IsReadOnly(err):

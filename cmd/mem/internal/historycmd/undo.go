@@ -202,10 +202,7 @@ func runRevert(ctx context.Context, run app.Run, verb string, n int, hash string
 		}
 		return run.PrintJSON(verb, nil, "dryRun", run.Opt.DryRun, "operations", operations)
 	}
-	did := history.Participle(verb)
-	if run.Opt.DryRun {
-		did = "would be " + did
-	}
+	did := run.Verb("", "would be ") + history.Participle(verb)
 	for _, r := range done {
 		run.Note("%s: %s  (%s, %s)", did, r.Operation.Subject, r.Operation.Commit[:7], app.Ago(run.Now(), r.Operation.Time))
 		if len(r.Left) > 0 {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -83,7 +82,7 @@ func runHooksInstall(ctx context.Context, e *app.Env, scope, distill string) err
 	if err != nil {
 		return settingsError(err, f)
 	}
-	if plugin := Plugin(e); plugin != nil {
+	if plugin := enabledPlugin(e); plugin != nil {
 		e.Warn("the plugin %s is enabled in %s: with both, each hook runs twice", plugin.ID, plugin.File)
 	}
 	if scope == "project" && change.Changed() && !e.Opt.DryRun {
@@ -233,7 +232,7 @@ func runHooksStatus(_ context.Context, e *app.Env, only string) error {
 		printHooksStatus(e, r, installed)
 	}
 	if err == nil && len(installed) == 0 && (r.Plugin == nil || r.Plugin.Off != "") {
-		if only == "" && !e.Opt.JSON && !slices.ContainsFunc(r.Files, func(f HooksInFile) bool { return f.State != "none" }) {
+		if only == "" && !e.Opt.JSON && !r.Any() {
 			e.Hint("mem hooks install (-n shows what it would do; --scope project or local for this project alone)")
 		}
 		return app.Exit(app.ExitNo)
@@ -244,8 +243,8 @@ func runHooksStatus(_ context.Context, e *app.Env, only string) error {
 func printHooksStatus(e *app.Env, r Report, installed []string) {
 	for _, f := range r.Files {
 		e.Printf("%-8s %-15s %s\n", f.Scope, f.State, e.Safe(f.File))
-		for _, line := range f.Advice(r.Program) {
-			e.Printf("         %s\n", e.Safe(line))
+		if f.Problem != "" {
+			e.Printf("         %s\n         %s\n", e.Safe(f.Problem), e.Safe(f.Fix))
 		}
 	}
 	if r.Plugin != nil {

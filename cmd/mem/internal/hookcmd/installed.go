@@ -16,17 +16,18 @@ import (
 // hookScopes returns the scopes of Claude Code's settings, the narrowest last.
 func hookScopes() []string { return []string{"user", "project", "local"} }
 
-// DistinctScopes returns the scopes with a settings file of their own: in the home directory the file of the project is
-// that of the user.
-func DistinctScopes(e *app.Env) (out []string) {
+// scopesOf returns the named scope, or all scopes with a settings file of their own: in the home directory the file of the
+// project is that of the user.
+func scopesOf(e *app.Env, only string) (out []string) {
+	if only != "" {
+		return []string{only}
+	}
 	seen := map[string]bool{}
 	for _, scope := range hookScopes() {
-		f, err := SettingsOf(e, scope)
-		if err == nil && seen[f.Path] {
-			continue
+		if f, err := SettingsOf(e, scope); err != nil || !seen[f.Path] {
+			seen[f.Path] = true
+			out = append(out, scope)
 		}
-		seen[f.Path] = true
-		out = append(out, scope)
 	}
 	return out
 }
@@ -97,14 +98,23 @@ type HooksInFile struct {
 	Stores   []string `json:"stores,omitempty"` // the memories in the hooks' commands
 	Missing  []string `json:"missing"`
 	Error    string   `json:"error,omitempty"`
+
+	Problem string `json:"-"` // "" for none
+	Fix     string `json:"-"` // the command or edit that fixes it
+	Grave   bool   `json:"-"` // sessions are lost, not just older hooks
 }
 
-// HooksIn returns the state of the hooks in one settings file; self is the path of this program.
-func HooksIn(scope string, f settings.SettingsFile, self string) HooksInFile {
+func (in *HooksInFile) wrong(state string, grave bool, fix, format string, args ...any) {
+	in.State, in.Grave, in.Fix, in.Problem = state, grave, fix, fmt.Sprintf(format, args...)
+}
+
+// hooksIn returns the state of the hooks in one settings file; self is the path of this program.
+func hooksIn(scope string, f settings.SettingsFile, self string) HooksInFile {
 	in := HooksInFile{Scope: scope, File: f.Path, State: "none", Commands: []string{}, Missing: []string{}}
 	found, disabled, err := f.Installed()
 	if err != nil {
-		in.State, in.Error = "unreadable", err.Error()
+		in.Error = err.Error()
+		in.wrong("unreadable", true, app.EditCommand(f.Path, "make it valid JSON"), "%s: %v", f.Path, err)
 		return in
 	}
 	for _, h := range found {
@@ -120,19 +130,20 @@ func HooksIn(scope string, f settings.SettingsFile, self string) HooksInFile {
 			in.Missing = append(in.Missing, string(ev))
 		}
 	}
+	again := "mem hooks install --scope " + scope
 	switch {
 	case len(found) == 0:
 		in.Missing = []string{}
 	case disabled:
-		in.State = "disabled"
+		in.wrong("disabled", false, app.EditCommand(f.Path, "remove \"disableAllHooks\""), "all hooks are disabled in %s", f.Path)
 	case len(in.Missing) > 0:
-		in.State = "incomplete"
+		in.wrong("incomplete", true, again, "hooks are missing in %s: %s", f.Path, strings.Join(in.Missing, ", "))
 	case len(in.Commands) != 1 || in.Commands[0] != self:
-		in.State = "another program"
+		in.wrong("another program", true, again, "the hooks in %s run %s, this program is %s", f.Path, strings.Join(in.Commands, ", "), self)
 	case slices.ContainsFunc(in.Stores, func(s string) bool { return !term.SameFile(s, f.Store) && s != f.Store }):
-		in.State = "another memory"
+		in.wrong("another memory", true, again, "the hooks in %s write to %s, this memory is %s", f.Path, strings.Join(in.Stores, ", "), f.Store)
 	case slices.ContainsFunc(found, func(h settings.Found) bool { return !h.Current }):
-		in.State = "outdated"
+		in.wrong("outdated", false, again, "the hooks in %s are of another version of mem", f.Path)
 	default:
 		in.State = "installed"
 	}

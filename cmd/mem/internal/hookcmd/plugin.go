@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/hooks"
@@ -16,10 +17,20 @@ type HooksPlugin struct {
 	File  string `json:"file"`
 	State string `json:"state"` // enabled, disabled
 	Off   string `json:"-"`     // the file that disables all hooks
+
+	Ran time.Time `json:"-"` // of one that no settings name
 }
 
-// Plugin returns mem's plugin if it is enabled, else nil. The narrower scope wins; unreadable settings are ignored.
-func Plugin(e *app.Env) *HooksPlugin {
+// Name says which plugin it is.
+func (p *HooksPlugin) Name() string {
+	if p.File == "" {
+		return "the plugin in " + p.ID
+	}
+	return "the plugin " + p.ID
+}
+
+// enabledPlugin returns mem's plugin if it is enabled, else nil. The narrower scope wins; unreadable settings are ignored.
+func enabledPlugin(e *app.Env) *HooksPlugin {
 	on, off := map[string]HooksPlugin{}, ""
 	for _, scope := range hookScopes() {
 		f, err := SettingsOf(e, scope)
@@ -49,9 +60,9 @@ func Plugin(e *app.Env) *HooksPlugin {
 	return &p
 }
 
-// RunningPlugin is [Plugin], or the plugin that was given by --plugin-dir: no settings name it, but its hooks ran last.
-func RunningPlugin(e *app.Env) *HooksPlugin {
-	if p := Plugin(e); p != nil {
+// pluginOf is [enabledPlugin], or the plugin that was given by --plugin-dir: no settings name it, but its hooks ran last.
+func pluginOf(e *app.Env) *HooksPlugin {
+	if p := enabledPlugin(e); p != nil {
 		return p
 	}
 	store, err := e.MemoryDir()
@@ -62,7 +73,7 @@ func RunningPlugin(e *app.Env) *HooksPlugin {
 	if called.Root == "" || called.Setting.After(called.Plugin) && !called.Both() {
 		return nil
 	}
-	return &HooksPlugin{ID: called.Root, Scope: "--plugin-dir", State: "given"}
+	return &HooksPlugin{ID: called.Root, Scope: "--plugin-dir", State: "given", Ran: called.Plugin}
 }
 
 // Twice reports whether the hooks in the settings of scopes run in addition to those of the plugin.
@@ -84,13 +95,13 @@ func printPlugin(e *app.Env, p *HooksPlugin, installed []string) {
 		where = p.Scope
 	}
 	e.Printf("plugin   %-15s %s, %s\n", p.State, e.Safe(p.ID), e.Safe(where))
-	switch {
-	case p.File == "" && p.Twice(installed):
-		e.Printf("         each hook runs twice: remove one of the two\n         %s\n", UninstallFrom(installed))
-	case p.Off != "":
+	if p.Off != "" {
 		e.Printf("         \"disableAllHooks\" is true in %s: remove it\n", e.Safe(p.Off))
-	case p.Twice(installed):
-		e.Printf("         each hook runs twice: remove one of the two\n         %s\n         claude plugin disable %s\n",
-			UninstallFrom(installed), e.Safe(p.ID))
+	}
+	if p.Twice(installed) {
+		e.Printf("         each hook runs twice: remove one of the two\n         %s\n", UninstallFrom(installed))
+		if p.File != "" {
+			e.Printf("         claude plugin disable %s\n", e.Safe(p.ID))
+		}
 	}
 }

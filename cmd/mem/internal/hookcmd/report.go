@@ -1,7 +1,8 @@
 package hookcmd
 
 import (
-	"strings"
+	"errors"
+	"slices"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/hooks"
@@ -23,42 +24,37 @@ type Report struct {
 	LogFile  string         `json:"logFile"`
 }
 
+// Judge returns where hooks of a scope, or with "" of all scopes, are installed, also after an error about another scope.
+func Judge(e *app.Env, only string) (r Report, err error) {
+	r.Program, err = e.Executable() // "" if it was deleted meanwhile: hooks run another program
+	if only == "" {
+		r.Plugin = pluginOf(e)
+	}
+	for _, scope := range scopesOf(e, only) {
+		f, ferr := SettingsOf(e, scope)
+		if err = errors.Join(err, ferr); ferr == nil {
+			r.Files = append(r.Files, hooksIn(scope, f, r.Program))
+		}
+	}
+	return r, err
+}
+
 // ReportOf returns the state of the hooks of a scope, or with "" of all scopes.
-func ReportOf(e *app.Env, only string) (r Report, err error) {
+func ReportOf(e *app.Env, only string) (Report, error) {
+	r, err := Judge(e, only)
+	if err != nil {
+		return r, err
+	}
 	store, err := e.MemoryDir()
 	if err != nil {
 		return r, err
 	}
 	s, err := app.HookSettings(e)
-	if err != nil {
-		return r, err
-	}
-	self, err := e.Executable()
-	if err != nil {
-		return r, err
-	}
-	r = Report{Program: self, Capture: s.Capture, Blocking: s.Blocking, Every: s.Every, Distill: s.Distill, Spool: hooks.Spooled(store),
-		Behind: hooks.Backlogs(store), Runs: append([]hooks.Timing{}, hooks.Timings(store)...), LogFile: hooks.LogFile(store),
-		Log: LastLines(hooks.LogFile(store), 5)}
-	if only == "" {
-		r.Plugin = RunningPlugin(e)
-	}
-	for _, scope := range scopesOf(e, only) {
-		f, err := SettingsOf(e, scope)
-		if err != nil {
-			return r, err
-		}
-		r.Files = append(r.Files, HooksIn(scope, f, self))
-	}
-	return r, nil
-}
-
-// scopesOf returns the named scope, or all scopes.
-func scopesOf(e *app.Env, only string) []string {
-	if only != "" {
-		return []string{only}
-	}
-	return DistinctScopes(e)
+	r.Capture, r.Blocking, r.Every, r.Distill = s.Capture, s.Blocking, s.Every, s.Distill
+	r.Spool, r.Behind, r.Runs = hooks.Spooled(store), hooks.Backlogs(store), append([]hooks.Timing{}, hooks.Timings(store)...)
+	r.LogFile = hooks.LogFile(store)
+	r.Log = LastLines(r.LogFile, 5)
+	return r, err
 }
 
 // Scopes returns the scopes with correct hooks.
@@ -76,22 +72,13 @@ func (r Report) Installed() bool {
 	return len(r.Scopes()) > 0 || r.Plugin != nil && r.Plugin.Off == ""
 }
 
-// Advice returns the problem with the hooks in a file and the commands that fix it.
-func (f HooksInFile) Advice(self string) []string {
-	again := "mem hooks install --scope " + f.Scope
-	switch f.State {
-	case "disabled":
-		return []string{"\"disableAllHooks\" is true there: remove it"}
-	case "incomplete":
-		return []string{"missing: " + strings.Join(f.Missing, ", "), again}
-	case "another program":
-		return []string{"they run " + strings.Join(f.Commands, ", "), "this is " + self, again}
-	case "another memory":
-		return []string{"they write " + strings.Join(f.Stores, ", "), again}
-	case "outdated":
-		return []string{"another version of mem wrote them", again}
-	case "unreadable":
-		return []string{f.Error}
-	}
-	return nil
+// Any reports whether hooks are installed, even if they do not work.
+func (r Report) Any() bool {
+	return r.Plugin != nil || slices.ContainsFunc(r.Files, func(f HooksInFile) bool { return f.State != "none" })
+}
+
+// Found reports whether hooks are installed, even if they do not work: "mem doctor" explains that.
+func Found(e *app.Env) bool {
+	r, _ := Judge(e, "") // without a home there are no settings
+	return r.Any()
 }

@@ -146,16 +146,11 @@ func assign(ctx context.Context, run app.Run, members []knowledge.Member, to kno
 		x := conceptOf(run, set, c)
 		where, concept = fmt.Sprintf("to %s %s", x.As, c.Name), &x
 	}
-	if run.Opt.JSON {
-		return run.PrintJSON("concepts.assign", nil, "dryRun", run.Opt.DryRun, "members", allMembers,
-			"concept", concept)
-	}
-	verb := run.Verb("assigned", "would assign")
-	run.Note("%s %s %s", verb, strings.Join(allMembers, " "), where)
 	if n := len(strings.Fields(to.Topic)); n > maxTopicWords {
-		run.Warn("the topic has %d words: 3 to %d tell jobs apart", n, maxTopicWords)
+		defer run.Warn("the topic has %d words: 3 to %d tell jobs apart", n, maxTopicWords)
 	}
-	return nil
+	return run.Did("concepts.assign", app.Object{"members", allMembers, "concept", concept}, "%s %s %s",
+		run.Verb("assigned", "would assign"), strings.Join(allMembers, " "), where)
 }
 
 // change changes concepts and prints their new state.
@@ -170,13 +165,6 @@ func change(ctx context.Context, run app.Run, message, note string,
 	if err != nil {
 		return err
 	}
-	if !run.Opt.JSON {
-		if run.Opt.DryRun {
-			note = "would do: " + note
-		}
-		run.Note("%s", note)
-		return nil
-	}
 	changed := []view.Concept{}
 	for _, c := range changes {
 		if k := set.ByRecord(c.Concept); !slices.ContainsFunc(changed, func(a view.Concept) bool {
@@ -185,7 +173,7 @@ func change(ctx context.Context, run app.Run, message, note string,
 			changed = append(changed, conceptOf(run, set, k))
 		}
 	}
-	return run.PrintJSON("concepts.change", nil, "dryRun", run.Opt.DryRun, "concepts", changed)
+	return run.Did("concepts.change", app.Object{"concepts", changed}, "%s", run.Verb("", "would do: ")+note)
 }
 
 func (o *assignOptions) rename(ctx context.Context, run app.Run) (err error) {

@@ -195,24 +195,16 @@ func addFact(ctx context.Context, run app.Run, in knowledge.NewFact) error {
 	if err != nil && !rejected {
 		return silencedHint(err)
 	}
-	if run.Opt.JSON {
-		if err := run.PrintJSON("facts.change", nil, "fact", f, "dryRun", run.Opt.DryRun); err != nil {
-			return err
-		}
-	} else {
-		did := f.ID + " is " + string(f.Verdict)
-		if len(f.Notes) > 0 {
-			did += " (" + strings.Join(f.Notes, "; ") + ")"
-		}
-		if run.Opt.DryRun {
-			did = "would do: " + did
-		}
-		run.Note("%s: %s", did, tokens.OneLine(f.Text, 60))
+	notes := ""
+	if len(f.Notes) > 0 {
+		notes = " (" + strings.Join(f.Notes, "; ") + ")"
 	}
-	if rejected {
+	err = run.Did("facts.change", app.Object{"fact", f}, "%s%s is %s%s: %s", run.Verb("", "would do: "), f.ID, string(f.Verdict),
+		notes, tokens.OneLine(f.Text, 60))
+	if err == nil && rejected {
 		return app.Exit(app.ExitNo)
 	}
-	return nil
+	return err
 }
 
 // silencedHint adds the way to overrule a fact, if err is that the new fact has too little trust.
@@ -260,10 +252,7 @@ func judgeFacts(ctx context.Context, run app.Run, ids []string, j facts.Judgemen
 		if !j.Value {
 			did = f.ID + " is " + j.Says + " no more"
 		}
-		if run.Opt.DryRun {
-			did = "would do: " + did
-		}
-		run.Note("%s: %s", did, tokens.OneLine(f.Text, 60))
+		run.Note("%s%s: %s", run.Verb("", "would do: "), did, tokens.OneLine(f.Text, 60))
 	}
 	return nil
 }

@@ -359,10 +359,7 @@ func printSaved(e *app.Env, s knowledge.SavedFacts, by string, none bool) {
 	for _, d := range slices.Concat(s.Notes, s.Dropped, s.Refused) {
 		e.Printf("%s\n", e.Safe(d))
 	}
-	did, recorded := "saved", "recorded"
-	if e.Opt.DryRun {
-		did, recorded = "would save", "would record"
-	}
+	did, recorded := e.Verb("saved", "would save"), e.Verb("recorded", "would record")
 	if none {
 		did = "nothing saved"
 	}

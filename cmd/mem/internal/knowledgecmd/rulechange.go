@@ -164,7 +164,7 @@ func (o *ruleOptions) add(ctx context.Context, run app.Run) error {
 	if err := printRuleChange(run.Env, []*permanent.Rule{r}); err != nil || run.Opt.JSON {
 		return err
 	}
-	run.Note("%s project %s", map[bool]string{true: "it would be a rule of", false: "it is a rule of"}[run.Opt.DryRun], run.Project.Name)
+	run.Note("it %s a rule of project %s", run.Verb("is", "would be"), run.Project.Name)
 	return nil
 }
 
@@ -337,12 +337,8 @@ func (o *ruleOptions) dismiss(ctx context.Context, run app.Run) error {
 		}
 		dismissed = append(dismissed, c.ID)
 	}
-	if run.Opt.JSON {
-		return run.PrintJSON("rules.dismiss", nil, "dryRun", run.Opt.DryRun, "dismissed", dismissed)
-	}
-	verb := run.Verb("dismissed", "would dismiss")
-	run.Note("%s %s", verb, strings.Join(dismissed, " "))
-	return nil
+	return run.Did("rules.dismiss", app.Object{"dismissed", dismissed}, "%s %s", run.Verb("dismissed", "would dismiss"),
+		strings.Join(dismissed, " "))
 }
 
 // act applies the same act to several rules.

@@ -14,6 +14,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/hookcmd"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/derive"
@@ -96,7 +97,7 @@ func notArchive(e *app.Env, file string) error {
 // noClient returns the error for a device without sessions of Claude Code.
 func noClient(e *app.Env, dir string) error {
 	hints := []string{"capture the sessions of another directory: mem import DIR"}
-	if !HooksFound(e).Any() {
+	if !hookcmd.Found(e) {
 		hints = append([]string{"capture them automatically: mem hooks install"}, hints...)
 	}
 	return app.WithHint(fmt.Errorf("Claude Code has no sessions in %s", dir), hints...)
@@ -169,7 +170,7 @@ func runImport(ctx context.Context, e *app.Env, o importOptions, operand string)
 			if err == nil {
 				err = hintOtherAgents(ctx, e, m)
 			}
-			if err == nil && !HooksFound(e).Any() {
+			if err == nil && !hookcmd.Found(e) {
 				e.Hint("mem hooks install captures the next sessions, and briefs each of them")
 			}
 		}

@@ -367,54 +367,27 @@ func statusJSON(e *app.Env, r StatusReport) error {
 		"changedNotes,omitempty", changedNotes)
 }
 
-// installedHooks are the places where hooks were found.
-type installedHooks struct {
-	where, wrong []string // scopes with working hooks; scopes with a problem
-	plugin       *hookcmd.HooksPlugin
-}
-
-// Any reports whether hooks are installed, even if they do not work: "mem doctor" explains that.
-func (r installedHooks) Any() bool { return len(r.where)+len(r.wrong) > 0 || r.plugin != nil }
-
-// HooksFound looks for hooks in all settings of Claude Code.
-func HooksFound(e *app.Env) installedHooks {
-	self, err := e.Executable()
-	if err != nil {
-		self = "" // deleted meanwhile: hooks run another program
-	}
-	r := installedHooks{plugin: hookcmd.RunningPlugin(e)}
-	for _, scope := range hookcmd.DistinctScopes(e) {
-		f, err := hookcmd.SettingsOf(e, scope)
-		if err != nil {
-			continue // without a home there are no settings
-		}
-		switch in := hookcmd.HooksIn(scope, f, self); in.State {
-		case "none":
-		case "installed":
-			r.where = append(r.where, scope)
-		default:
-			r.wrong = append(r.wrong, scope+": "+in.State)
-		}
-	}
-	return r
-}
-
 // hooksLine returns the state of the hooks in one line.
 func hooksLine(e *app.Env) string {
-	r := HooksFound(e)
-	p := r.plugin
+	r, _ := hookcmd.Judge(e, "") // without a home there are no settings
+	p, scopes := r.Plugin, strings.Join(r.Scopes(), ", ")
+	var wrong []string
+	for _, f := range r.Files {
+		if f.Problem != "" {
+			wrong = append(wrong, f.Scope+": "+f.State)
+		}
+	}
 	switch {
-	case p.Twice(r.where):
-		return fmt.Sprintf("installed (%s), and by the plugin %s: each runs twice  (use \"mem doctor\")",
-			strings.Join(r.where, ", "), e.Safe(p.ID))
+	case p.Twice(r.Scopes()):
+		return fmt.Sprintf("installed (%s), and by the plugin %s: each runs twice  (use \"mem doctor\")", scopes, e.Safe(p.ID))
 	case p != nil && p.Off != "":
 		return fmt.Sprintf("by the plugin %s: disabled  (use \"mem doctor\")", e.Safe(p.ID))
 	case p != nil:
 		return fmt.Sprintf("by the plugin %s (%s)", e.Safe(p.ID), p.Scope)
-	case len(r.wrong) > 0:
-		return strings.Join(r.wrong, ", ") + "  (use \"mem doctor\")"
-	case len(r.where) > 0:
-		return "installed (" + strings.Join(r.where, ", ") + ")"
+	case len(wrong) > 0:
+		return strings.Join(wrong, ", ") + "  (use \"mem doctor\")"
+	case scopes != "":
+		return "installed (" + scopes + ")"
 	}
 	return "none  (use \"mem hooks install\")"
 }

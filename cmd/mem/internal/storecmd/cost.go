@@ -27,9 +27,7 @@ func Cost(e *app.Env) *cli.Command {
 		Flags: []cli.Flag{
 			app.ChoiceFlag(&by, "by", "add up by `WHAT`: day, model or session", "day", "model", "session"),
 		},
-		Action: e.Action(0, 0, func(c *cli.Context) error {
-			return runCost(c.Context, e, by)
-		}),
+		Action: app.StoreAction(e, 0, 0, func(ctx context.Context, run app.Run) error { return runCost(ctx, run, by) }),
 	}
 }
 
@@ -41,32 +39,27 @@ type costRow struct {
 }
 
 // runCost prints the cost of models by day, model or session.
-func runCost(ctx context.Context, e *app.Env, by string) error {
-	m, err := app.OpenMemory(e)
-	if err != nil {
-		return err
-	}
-	defer m.Close() // only what is cached could be lost
-	costs, err := derive.Costs(ctx, m.DB)
+func runCost(ctx context.Context, run app.Run, by string) error {
+	costs, err := derive.Costs(ctx, run.DB)
 	if err != nil {
 		return err
 	}
 	rows, total := addUp(costs, by)
-	l := e.List("cost", "rows", app.Column{Name: by, Shrinks: true}, app.Column{Name: "requests", Right: true},
+	l := run.List("cost", "rows", app.Column{Name: by, Shrinks: true}, app.Column{Name: "requests", Right: true},
 		app.Column{Name: "tokens in", Right: true}, app.Column{Name: "tokens out", Right: true}, app.Column{Name: "cost", Right: true})
 	l.None, l.Hint = "no costs: mem itself has asked no model", "what the sessions cost: mem stats --usage --all-projects"
 	dollars := engines.DollarColumn(total.usage.Micros)
 	for _, r := range rows {
 		l.Add(r.object(), r.cells(by, dollars)...)
 	}
-	if e.Term.Stdout && len(rows) > 1 {
+	if run.Term.Stdout && len(rows) > 1 {
 		l.Row(total.cells(by, dollars)...)
 	}
 	l.After = app.Object{"total", total.object()}
-	if err := l.Print("by", by); err != nil || e.Opt.JSON || len(rows) == 0 {
+	if err := l.Print("by", by); err != nil || run.Opt.JSON || len(rows) == 0 {
 		return err
 	}
-	e.Note("these are the models that mem itself asked; the sessions: mem stats --usage")
+	run.Note("these are the models that mem itself asked; the sessions: mem stats --usage")
 	return nil
 }
 

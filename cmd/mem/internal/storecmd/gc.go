@@ -32,33 +32,28 @@ func Gc(e *app.Env) *cli.Command {
 			"with \"git gc --prune=now\", and add --confirm.",
 		Flags: []cli.Flag{app.StringFlag(&remote, "remote", "delete unreachable data on the remote `NAME`"),
 			app.BoolFlag(&confirm, "confirm", "with --remote: the data is deleted there")},
-		Action: e.Action(0, 0, func(c *cli.Context) error {
+		Action: app.StoreAction(e, 0, 0, func(ctx context.Context, run app.Run) error {
 			if remote != "" {
-				return sweepRemote(c.Context, e, remote, confirm)
+				return sweepRemote(ctx, run, remote, confirm)
 			}
 			if confirm {
 				return app.Usagef("--confirm needs --remote")
 			}
-			return runGC(c.Context, e)
+			return runGC(ctx, run)
 		}),
 	}
 }
 
-func runGC(ctx context.Context, e *app.Env) error {
-	m, err := app.OpenMemory(e)
-	if err != nil {
-		return err
-	}
-	defer m.Close()
-	before, after, err := m.Repo().Compact(ctx, e.Opt.DryRun)
+func runGC(ctx context.Context, run app.Run) error {
+	before, after, err := run.Repo().Compact(ctx, run.Opt.DryRun)
 	if err != nil && !errors.Is(err, refs.ErrNoSpace) {
 		return &app.Unwritable{Err: err}
 	}
-	cache, evicting := m.EvictCache(e.Opt.DryRun)
+	cache, evicting := run.EvictCache(run.Opt.DryRun)
 	if evicting != nil {
 		evicting = fmt.Errorf("trim the cache: %w", evicting)
 	}
-	if err := errors.Join(printGC(e, before, after, cache), evicting); err != nil {
+	if err := errors.Join(printGC(run.Env, before, after, cache), evicting); err != nil {
 		return err
 	}
 	if err != nil {
@@ -95,26 +90,21 @@ func printGC(e *app.Env, before, after refs.Size, cache state.CacheSize) error {
 }
 
 // sweepRemote deletes the unreachable data on a remote.
-func sweepRemote(ctx context.Context, e *app.Env, name string, confirm bool) error {
-	m, err := app.OpenMemory(e)
+func sweepRemote(ctx context.Context, run app.Run, name string, confirm bool) error {
+	r, err := sync.Remote(run.DB, name)
 	if err != nil {
 		return err
 	}
-	defer m.Close()
-	r, err := sync.Remote(m.DB, name)
-	if err != nil {
-		return err
-	}
-	if e.Opt.DryRun {
-		e.Printf("would delete unreachable data on %s\n", r.Name)
+	if run.Opt.DryRun {
+		run.Printf("would delete unreachable data on %s\n", r.Name)
 		return nil
 	}
-	out, err := sync.SweepRemote(ctx, m.DB, r.Name, confirm)
+	out, err := sync.SweepRemote(ctx, run.DB, r.Name, confirm)
 	if err != nil {
 		return err
 	}
-	if e.Opt.JSON {
-		if err := e.PrintJSON("gc.remote", nil, "remote", r.Name, "swept", out.Why == nil, "unswept", len(out.Unswept)); err != nil {
+	if run.Opt.JSON {
+		if err := run.PrintJSON("gc.remote", nil, "remote", r.Name, "swept", out.Why == nil, "unswept", len(out.Unswept)); err != nil {
 			return err
 		}
 	}
@@ -122,8 +112,8 @@ func sweepRemote(ctx context.Context, e *app.Env, name string, confirm bool) err
 		return app.WithCode(app.ExitNo, app.WithHint(fmt.Errorf("delete unreachable data on %s: %w", r.Name, out.Why),
 			app.SweepHint(r, out.Why)))
 	}
-	if !e.Opt.JSON {
-		e.Report("no unreachable data is left on %s\n", r.Name)
+	if !run.Opt.JSON {
+		run.Report("no unreachable data is left on %s\n", r.Name)
 	}
 	return nil
 }

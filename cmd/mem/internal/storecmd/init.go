@@ -70,17 +70,11 @@ func RunInit(ctx context.Context, e *app.Env, o InitOptions) (made bool, err err
 		return false, app.WithHint(fmt.Errorf("the memory in %s exists, and this device is called %s there", dir, name),
 			term.Shell("mem", "device", "rename", name, given))
 	}
-	switch {
-	case e.Opt.JSON:
-		return made, e.PrintJSON("init", nil, "dir", dir, "device", id, "deviceName", name, "created", made, "dryRun", e.Opt.DryRun)
-	case !made:
-		e.Note("the memory is in %s already", dir)
-	case e.Opt.DryRun:
-		e.Note("would create an empty memory in %s", dir)
-	default:
-		e.Note("created an empty memory in %s", dir)
+	note := "the memory is in %s already"
+	if made {
+		note = e.Verb("created", "would create") + " an empty memory in %s"
 	}
-	return made, nil
+	return made, e.Did("init", app.Object{"dir", dir, "device", id, "deviceName", name, "created", made}, note, dir)
 }
 
 func makeMemory(ctx context.Context, e *app.Env, dir, device string) (*layers.Memory, error) {

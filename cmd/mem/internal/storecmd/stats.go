@@ -67,7 +67,7 @@ func Stats(e *app.Env) *cli.Command {
 			case by != "" && len(e.Operands) > 0:
 				return app.WithHint(app.Usagef("option --by of mem stats takes no operand"), "mem stats --by "+by)
 			case by != "":
-				return runCost(c.Context, e, by)
+				return app.StoreAction(e, 0, 0, func(ctx context.Context, run app.Run) error { return runCost(ctx, run, by) })(c)
 			case len(e.Operands) > 0:
 				return runCount(c.Context, e, e.Operands)
 			}

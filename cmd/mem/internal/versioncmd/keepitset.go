@@ -10,7 +10,6 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
-	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/keepit"
 	"github.com/memvcs/mem/layers/markers"
 	"github.com/memvcs/mem/layers/state"
@@ -27,16 +26,15 @@ func keepitChanges(e *app.Env) []*cli.Command {
 			Description: "The weight is a number from 0.00 to 1.00, or pinned (1.00), critical (0.90), " +
 				"important (0.75), notable (0.50),\n" +
 				"minor (0.25) or hint (0.10).",
-			Action: e.Action(2, 3, func(c *cli.Context) error {
-				args := e.Operands
-				w, err := keepit.ParseTyped(args[len(args)-1])
+			Action: app.Action(e, 2, 3, func(ctx context.Context, run app.Run) error {
+				last := len(e.Operands) - 1
+				w, err := keepit.ParseTyped(e.Operand(last))
 				if err != nil {
 					return app.Usagef("%v", err)
 				}
-				return changeKeepit(c.Context, e, args[:len(args)-1],
-					func(ctx context.Context, m *layers.Memory, rev state.Rev, id string) (state.Keepit, error) {
-						return markers.SetKeepit(ctx, m.DB, rev, id, w, markers.Edit{DryRun: e.Opt.DryRun})
-					})
+				return changeKeepit(ctx, run, e.Operands[:last], func(rev state.Rev, id string) (state.Keepit, error) {
+					return markers.SetKeepit(ctx, run.DB, rev, id, w, markers.Edit{DryRun: e.Opt.DryRun})
+				})
 			})},
 		{Name: "add", Usage: "pin a text that the user typed", ArgsUsage: "<rev> [<text>]",
 			Description: "REV names one message, such as abc1#234. Without TEXT, all typed text of the message is\n" +
@@ -52,10 +50,9 @@ func keepitChanges(e *app.Env) []*cli.Command {
 				return runKeepitAdd(ctx, run, e.Operand(0), e.Operand(1), weight)
 			})},
 		{Name: "rm", Usage: "remove a marker; its text is no longer pinned", ArgsUsage: "[<session>] <marker>",
-			Action: e.Action(1, 2, func(c *cli.Context) error {
-				return changeKeepit(c.Context, e, e.Operands, func(ctx context.Context, m *layers.Memory, rev state.Rev,
-					id string) (state.Keepit, error) {
-					return markers.RemoveKeepit(ctx, m.DB, rev, id, markers.Edit{DryRun: e.Opt.DryRun})
+			Action: app.Action(e, 1, 2, func(ctx context.Context, run app.Run) error {
+				return changeKeepit(ctx, run, e.Operands, func(rev state.Rev, id string) (state.Keepit, error) {
+					return markers.RemoveKeepit(ctx, run.DB, rev, id, markers.Edit{DryRun: e.Opt.DryRun})
 				})
 			})},
 		{Name: "lint", Usage: "find malformed markers", ArgsUsage: "[<rev>]",
@@ -64,30 +61,26 @@ func keepitChanges(e *app.Env) []*cli.Command {
 }
 
 // changeKeepit changes the marker that the last operand names, of the session before it or the newest.
-func changeKeepit(ctx context.Context, e *app.Env, args []string,
-	change func(context.Context, *layers.Memory, state.Rev, string) (state.Keepit, error)) error {
-	id := args[len(args)-1]
+func changeKeepit(ctx context.Context, run app.Run, args []string, change func(state.Rev, string) (state.Keepit, error)) error {
+	id, name := args[len(args)-1], ""
 	if !markerName(id) {
 		return app.WithHint(app.Usagef("%q is not a marker", id), "markers are k1, k2, a1, ...: mem keepit list")
 	}
-	name := "@"
 	if len(args) > 1 {
 		name = args[0]
 	}
-	return app.WithMemory(ctx, e, func(run app.Run) error {
-		rev, err := run.ResolveSession(ctx, name)
-		if err != nil {
-			return err
-		}
-		k, err := change(ctx, run.Memory, rev, id)
-		if errors.Is(err, markers.ErrMarked) {
-			return app.WithHint(err, "remove its marker first: mem keepit rm "+term.ShortID(rev.Session.ID)+" MARKER")
-		}
-		if err != nil {
-			return err
-		}
-		return printKeepitChange(e, rev, k, "set %s to %s")
-	})
+	rev, err := run.ResolveSession(ctx, app.OrNewest(name))
+	if err != nil {
+		return err
+	}
+	k, err := change(rev, id)
+	if errors.Is(err, markers.ErrMarked) {
+		return app.WithHint(err, "remove its marker first: mem keepit rm "+term.ShortID(rev.Session.ID)+" MARKER")
+	}
+	if err != nil {
+		return err
+	}
+	return printKeepitChange(run.Env, rev, k, "set %s to %s")
 }
 
 // printKeepitChange prints the change of a marker; format is that of its name and weight.
@@ -99,10 +92,7 @@ func printKeepitChange(e *app.Env, rev state.Rev, k state.Keepit, format string)
 	if k.Removed {
 		did = "removed " + k.ID
 	}
-	if e.Opt.DryRun {
-		did = "would have " + did
-	}
-	e.Note("%s: %s#%d %s", did, term.ShortID(rev.Session.ID), k.Mark.Message, tokens.OneLine(k.Mark.Text, 60))
+	e.Note("%s%s: %s#%d %s", e.Verb("", "would have "), did, term.ShortID(rev.Session.ID), k.Mark.Message, tokens.OneLine(k.Mark.Text, 60))
 	return nil
 }
 

@@ -36,8 +36,7 @@ func runDrop(ctx context.Context, run app.Run, given handover.Given, hash string
 	if run.Opt.JSON {
 		return run.PrintJSON("next.drop", nil, "lines", lines, "dryRun", run.Opt.DryRun)
 	}
-	verb := run.Verb("sessions are no longer told", "sessions would no longer be told")
-	run.Note("%s:", verb)
+	run.Note("%s:", run.Verb("sessions are no longer told", "sessions would no longer be told"))
 	for _, l := range lines {
 		run.Printf("%s\n", run.Safe(strings.TrimSpace(l)))
 	}
@@ -83,10 +82,6 @@ func runUndrop(ctx context.Context, run app.Run, name string, o handover.Context
 	if err != nil {
 		return err
 	}
-	if run.Opt.JSON {
-		return run.PrintJSON("next.undrop", nil, "source", d.Key, "dryRun", run.Opt.DryRun)
-	}
-	verb := run.Verb("are told", "would be told")
-	run.Note("sessions %s again what is from %s", verb, d.Key)
-	return nil
+	return run.Did("next.undrop", app.Object{"source", d.Key}, "sessions %s again what is from %s",
+		run.Verb("are told", "would be told"), d.Key)
 }

@@ -127,10 +127,7 @@ func (o *tierOptions) run(ctx context.Context, run app.Run) error {
 
 // printTiered prints the result of ageing.
 func printTiered(e *app.Env, t derive.TierResult) {
-	compressed, hid := "compressed", "hidden"
-	if e.Opt.DryRun {
-		compressed, hid = "would compress", "would hide"
-	}
+	compressed, hid := e.Verb("compressed", "would compress"), e.Verb("hidden", "would hide")
 	for _, v := range t.Compressed {
 		what := term.ShortID(v.Session.ID)
 		if v.Label != "" {

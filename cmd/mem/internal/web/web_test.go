@@ -84,9 +84,10 @@ func newRig(t testing.TB, change func(*api.World), extra map[string]string) *rig
 		Hooks: func() (hookcmd.Report, error) {
 			return hookcmd.Report{
 				Program: "/home/dev/go/bin/mem", Capture: true, Blocking: "off", Every: 20, Spool: 2,
-				Files: []hookcmd.HooksInFile{{Scope: "user", File: "/home/dev/.claude/settings.json", State: "incomplete", Missing: []string{"Stop"}}},
-				Runs:  hooks.Timings(store),
-				Log:   []string{"2026-01-30T10:00:00Z Stop 6ecd8c99 the store is locked"}, LogFile: "/home/dev/.claude-memory/cache/hooks.log",
+				Files: []hookcmd.HooksInFile{{Scope: "user", File: "/home/dev/.claude/settings.json", State: "incomplete", Missing: []string{"Stop"},
+					Problem: "hooks are missing", Fix: "mem hooks install --scope user"}},
+				Runs: hooks.Timings(store),
+				Log:  []string{"2026-01-30T10:00:00Z Stop 6ecd8c99 the store is locked"}, LogFile: "/home/dev/.claude-memory/cache/hooks.log",
 			}, nil
 		},
 	}
