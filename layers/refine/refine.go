@@ -36,7 +36,7 @@ import (
 )
 
 // Version is the version of the step. It changes when the same bytes give other entries.
-const Version = 23
+const Version = 24
 
 // A Mode selects how much of a tool call is kept.
 type Mode int

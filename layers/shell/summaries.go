@@ -31,6 +31,7 @@ var table = []summary{
 	// Jest, Pest
 	{"Test Suites:", failsRun, `^Test Suites:\s.*\b[1-9]\d* failed`, ""},
 	{"Test Suites:", passes, `^Test Suites:\s+(\d+ skipped, )?[1-9]\d* passed, (\d+ of )?\d+ total`, ""},
+	{"Snapshots:", failsRun, `^Snapshots:\s.*\b[1-9]\d* failed`, ""},
 	{"Tests:", failsRun, `^\s*Tests:\s.*\b[1-9]\d* failed`, ""},
 	{"Tests:", passes, `^\s*Tests:\s+[^,]*\b[1-9]\d* passed \(\d+ assertions?\)`, ""},
 	{"FAIL", failsRun, `^FAIL\s+\S`, ""},
@@ -43,6 +44,7 @@ var table = []summary{
 	{"failing", failsRun, `^\s*[1-9]\d* failing$`, ""},
 	{"passing", ends, `^\s*[1-9]\d* passing\b`, ""},
 	{"tests failed", failsRun, `^\s*[1-9]\d* tests? failed$`, ""},
+	{"un", failsRun, `^\s*[1-9]\d* (unhandled rejections?|uncaught exceptions?)$`, ""},
 	{"passed", ends, `^\s*[1-9]\d* tests? passed$`, ""},
 	{"All specs passed!", passes, `All specs passed!`, ""},
 	{"failed (", failsRun, `[1-9]\d* of \d+ failed \(\d+%\)`, ""},
@@ -51,13 +53,16 @@ var table = []summary{
 	// pytest, unittest
 	{" in ", failsRun, `^=*\s*(\d+ [a-z]+, )*[1-9]\d* (failed|errors?)\b.* in [\d.]+s`, ""},
 	{"passed", passes, `^=*\s*(\d+ (skipped|deselected|xfailed|xpassed|warnings?), )*[1-9]\d* passed\b.* in [\d.]+s`, ""},
-	{"FAIL Required", failsRun, `FAIL Required test coverage`, ""},
+	{"overage", failsRun, `FAIL Required test coverage|Coverage failure: total of`, ""},
+	{"Interrupted:", failsRun, `^!+ Interrupted: [1-9]\d* errors?`, ""},
 	{"FAILED (", failsRun, `^FAILED \((failures|errors|unexpected)`, ""},
 	{"OK", ends, `^OK( \([a-z]+=\d+(, [a-z ]+=\d+)*\))?$`, ""},
 	// ExUnit, RSpec, Minitest, Jasmine, Bats, hspec
 	{"failure", failsRun, `^(\d+ [a-z]+, )*\d+ (tests?|examples?|specs?|runs)\b.*\b[1-9]\d* (failures?|errors?)`, ""},
-	{"failure", passes, `^(\d+ [a-z]+, )*[1-9]\d* (tests?|examples?|specs?|runs)(, \d+ assertions)?, 0 failures(, 0 errors)?(, \d+ (skips|skipped|excluded|invalid|pending( specs?)?))*( \(.*\))?$`, ""},
+	{"failure", passes, `^(\d+ [a-z]+, )*[1-9]\d* (tests?|examples?|specs?|runs)(, \d+ assertions)?, 0 failures(, 0 errors)?(, \d+ (skips|skipped|excluded|pending( specs?)?))*( \(.*\))?$`, ""},
+	{"invalid", failsRun, `^(\d+ [a-z]+, )*\d+ tests?, .*\b[1-9]\d* invalid`, ""},
 	{"Coverage test failed", failsRun, `^Coverage test failed, threshold not met`, ""},
+	{"Incomplete:", failsRun, `^Incomplete: `, ""},
 	{"outside of examples", failsRun, `[1-9]\d* errors? occurred outside of examples`, ""},
 	{"** (", failsRun, `^\*\* \([A-Z]\w*`, "mix"},
 	{"Compilation error", failsRun, `^== Compilation error in file`, ""},
@@ -74,7 +79,7 @@ var table = []summary{
 	{"ELIFECYCLE", failsRun, `ELIFECYCLE.*(failed|[Tt]est)`, ""},
 	{"ERR_PNPM", failsRun, `ERR_PNPM_`, ""},
 	{"Command failed with exit code", failsRun, `^error Command failed with exit code [1-9]`, ""},
-	{"exited with code", failsRun, `^error: script ".*" exited with code [1-9]`, ""},
+	{"exited with code", failsRun, `^(error: script ".*"|\[[^\]]+\] .*) exited with code [1-9]`, ""},
 	{"fail", failsRun, `^\s*[1-9]\d* fail$`, ""},
 	{"fail", ends, `^\s*0 fail$`, ""},
 	{"error", failsRun, `^ [1-9]\d* errors?$`, ""},
@@ -83,6 +88,8 @@ var table = []summary{
 	// .NET
 	{"Failed!", failsRun, `^Failed!\s+- Failed:`, ""},
 	{"Passed!", alone, `^Passed!\s+- Failed:\s+0,`, ""},
+	{"Test summary:", failsRun, `^Test summary: total: \d+, failed: [1-9]`, ""},
+	{"Test summary:", passes, `^Test summary: total: [1-9]\d*, failed: 0, succeeded: [1-9]`, ""},
 	{"Test Run Failed.", failsRun, `^Test Run Failed\.`, ""},
 	{"Test Run Successful.", alone, `^Test Run Successful\.`, ""},
 	{"Build FAILED", failsRun, `^Build FAILED`, ""},
@@ -104,6 +111,7 @@ var table = []summary{
 	// Gradle, Maven, sbt
 	{"BUILD FAIL", failsRun, `\bBUILD FAIL(ED|URE)\b`, ""},
 	{"BUILD SUCCESS", passes, `^(\[INFO\] )?BUILD SUCCESS(FUL in .*)?$`, ""},
+	{"Failed to execute goal", failsRun, `^\[ERROR\] Failed to execute goal `, ""},
 	{"Tests run:", failsRun, `Tests run: \d+, +Failures: (\d+, +Errors: [1-9]|[1-9])`, ""},
 	{"[error]", failsRun, `^\[error\] (Failed: Total|.*TestsFailedException|.*Compilation failed)`, ""},
 	{"[success]", ends, `^\[success\] Total time`, ""},
@@ -146,7 +154,8 @@ var table = []summary{
 	// Playwright
 	{"failed", failsRun, `^\s+[1-9]\d* failed$`, ""},
 	{"interrupted", failsRun, `^\s+[1-9]\d* interrupted$`, ""},
-	{"passed (", alone, `^\s+[1-9]\d* passed \([\d.]+(ms|s|m|h)\)`, ""},
+	{"not a part of any test", failsRun, `.`, ""},
+	{"passed (", alone, `^\s+[1-9]\d* passed \([\d.]+(ms|s|m|h)\)`, "!--fail-on-flaky-tests"},
 	// ESLint, Biome, Prettier, Stylelint, svelte-check
 	{"problem", failsRun, `^✖ \d+ problems? \([1-9]\d* errors?`, ""},
 	{"too many warnings", failsRun, `^ESLint found too many warnings`, ""},
@@ -155,7 +164,7 @@ var table = []summary{
 	{"Checked", ends, `^Checked \d+ files? in .*(No fixes applied|Fixed \d+ files?)\.?$`, ""},
 	{" emitted while", failsRun, `× Some (errors|warnings) were emitted while`, ""},
 	{"svelte-check found", failsRun, `svelte-check found [1-9]\d* errors?`, ""},
-	{"svelte-check found", ends, `svelte-check found 0 errors`, ""},
+	{"svelte-check found", ends, `svelte-check found 0 errors`, "!--fail-on-warnings"},
 	// TypeScript, Ruff, mypy, Pyright, Black, RuboCop, PHPStan
 	{"Found", failsRun, `^(\[ERROR\] )?Found [1-9]\d* errors?\b`, ""},
 	{"Found", failsRun, `^Found \d+ warnings? and [1-9]\d* errors?`, ""},
@@ -165,7 +174,7 @@ var table = []summary{
 	{"already formatted", passes, `^\d+ files? already formatted$`, ""},
 	{"Success: no issues", passes, `^Success: no issues found`, ""},
 	{"errors,", failsRun, `^[1-9]\d* errors?, \d+ warnings?`, ""},
-	{"errors,", ends, `^0 errors, \d+ warnings?`, ""},
+	{"errors,", ends, `^0 errors, \d+ warnings?`, "!--warnings"},
 	{"offenses", failsRun, `files? inspected, [1-9]\d* offenses? detected$`, ""},
 	{"no offenses detected", passes, `files? inspected, no offenses detected`, ""},
 	// Make, just, Task, mise, pre-commit, tox, Turborepo, Bazel
@@ -237,7 +246,7 @@ func scan(out, ran string, sees view) (passed []hit, failed hit) {
 		sees = min(sees, start)
 	}
 	lines := strings.Split(out, "\n")
-	lastGo, tests, running := "", false, 0
+	lastGo, tests, running, last := "", false, 0, 0
 	multi := slices.ContainsFunc(many, func(m string) bool { return strings.Contains(ran+" ", m) })
 	for i, line := range lines {
 		line = strings.TrimRight(line, " \t\r")
@@ -278,14 +287,25 @@ func scan(out, ran string, sees view) (passed []hit, failed hit) {
 			k == alone && sees < whole && (running == 0 || !strings.HasPrefix(strings.TrimSpace(line), strconv.Itoa(running)+" ")),
 			k == passes && sees < filtered:
 		default:
-			passed = append(passed, hit{strings.TrimSpace(line), of})
+			passed, last = append(passed, hit{strings.TrimSpace(line), of}), i
 		}
+	}
+	if failed.line == "" && slices.ContainsFunc(lines[min(last+1, len(lines)):], endsBadly().MatchString) {
+		passed = nil
 	}
 	if lastGo == "FAIL" {
 		passed = slices.DeleteFunc(passed, func(h hit) bool { return goLine(h.line) })
 	}
 	return passed, failed
 }
+
+// endsBadly matches a line after a summary that says that the run failed for another reason: a status, an error, or a
+// coverage that is too low. Such a run has no verdict.
+var endsBadly = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)\b(exit(ed)?|status|code|ExitFailure)\b( with)?( code| status)?\W{0,3}[1-9]|` +
+		`^\W*([a-z]\S* ){0,3}(errors?|failed|failure|fail|fatal|panic|abort(ed|ing))\b[^|]*$|^ +Running \S|` +
+		`\b(failed|aborted)\W*$|\b(below|does not meet|less than)\b`)
+})
 
 // goLine reports whether go test ends a package, or all, with this line.
 func goLine(line string) bool {
@@ -296,7 +316,8 @@ func goLine(line string) bool {
 // match returns what a line proves, and of which checks.
 func match(line, ran string) (k kind, of checks, ok bool) {
 	for i, s := range table {
-		if !strings.Contains(line, s.need) || s.ran != "" && !strings.Contains(ran, s.ran) || excused(line) {
+		without, not := strings.CutPrefix(s.ran, "!")
+		if !strings.Contains(line, s.need) || not == strings.Contains(ran, without) && s.ran != "" || excused(line) {
 			continue
 		}
 		if compiled()[i].MatchString(line) {

@@ -290,6 +290,51 @@ func TestShapes(t *testing.T) {
 	}
 }
 
+// TestEndsBadly gives runs whose tests pass and that fail after them, as their last lines say: none of them passed.
+func TestEndsBadly(t *testing.T) {
+	t.Parallel()
+	const rspec, py, mocha = "12 examples, 0 failures\n", "=== 4 passed in 0.12s ===\n", "  12 passing (34ms)\n"
+	for _, c := range []struct {
+		line, out string
+		want      Verdict
+	}{
+		{"bundle exec rspec", rspec + "SimpleCov failed with exit 2 due to a coverage related error", ""},
+		{"bundle exec rspec", rspec + "Line coverage (61.20%) is below the expected minimum coverage (90.00%).", ""},
+		{"bundle exec rspec", rspec + "\nRandomized with seed 12\nLine Coverage: 83.0% (12 / 34)", Passed},
+		{"bundle exec rake", rspec + "Running RuboCop...\nRuboCop failed!", ""},
+		{"bundle exec rake", rspec + "rake aborted!\nCommand failed with status (1): [ruby lint.rb]", ""},
+		{"mix test", "2 tests, 0 failures, 2 invalid", Failed},
+		{"mix coveralls test", "2 tests, 0 failures\n[TOTAL]  61.2%\nFAILED: Expected minimum coverage of 80%, got 61.2%.", ""},
+		{"npm test", "3 specs, 0 failures\nFinished in 0.05 seconds\nIncomplete: fit() or fdescribe() was found", Failed},
+		{"cargo test", "test result: ok. 12 passed; 0 failed; 0 ignored\n     Running tests/it.rs", ""},
+		{"npx ava", "  12 tests passed\n  1 unhandled rejection", Failed},
+		{"zig build test", "All 3 tests passed.\n1 tests leaked memory.\nerror: the following test command failed with exit code 1:", ""},
+		{"swift test", "\t Executed 5 tests, with 0 failures (0 unexpected) in 0.1 seconds\nerror: Exited with unexpected signal code 11", ""},
+		{"nox", py + "nox > Session tests was successful.\nnox > Session lint failed.\nnox > * tests: success\nnox > * lint: failed", ""},
+		{"tox", py + "ERROR:   py38: commands failed", ""},
+		{"pytest --cov", "ERROR: Coverage failure: total of 61 is less than fail-under=80\n" + py, Failed},
+		{"stack test", "3 examples, 0 failures\nTest suite failure for package a-0.1\n    other:  exited with: ExitFailure 1", ""},
+		{"dotnet test", "Passed!  - Failed:     0, Passed:    12, Skipped:     0, Total:    12\na.targets(72,5): error : The minimum line coverage is below the specified 80", ""},
+		{"dotnet test", "Test summary: total: 12, failed: 0, succeeded: 12, skipped: 0, duration: 2.1s\nBuild succeeded in 3.1s", Passed},
+		{"dotnet test", "Test summary: total: 12, failed: 1, succeeded: 11, skipped: 0, duration: 2.1s", Failed},
+		{"sbt test", "[success] Total time: 3 s\n[error] Coverage is below minimum [61.0% < 80.0%]", ""},
+		{"npx next build", " ✓ Compiled successfully\n> Build error occurred\nError: Failed to collect page data for /x", ""},
+		{"composer test", "OK (12 tests, 34 assertions)\nScript stan handling the test event returned with error code 1", ""},
+		{"npm run test:all", "[lint] npm run lint exited with code 1\n[test] " + py + "[test] npm test exited with code 0", Failed},
+		{"npm test", mocha + "npm notice New version\nnpm exited with code 0", Passed},
+		{"npx playwright test", "Running 11 tests using 4 workers\n  1 error was not a part of any test, see above for details\n  11 passed (3.2s)", Failed},
+		{"pyright --warnings", "0 errors, 3 warnings, 0 informations", ""},
+		{"pyright", "0 errors, 3 warnings, 0 informations", Passed},
+		{"mvn test", "[ERROR] Failed to execute goal x:surefire:test on project a: There are test failures.", Failed},
+		{"npx jest", "Test Suites: 3 passed, 3 total\nTests:       12 passed, 12 total\nA worker process has failed to exit gracefully and has been force exited.", Passed},
+		{"npx vitest run --coverage", " Test Files  1 passed (1)\n      Tests  3 passed (3)\n errors.ts        |   61.2 |", Passed},
+	} {
+		if got := Judge(Run{Line: c.line + " 2>&1 | tail -40", Ended: true, Output: c.out}); got.Verdict != c.want {
+			t.Errorf("%s: %q (%q), want %q\n%s", c.line, got.Verdict, got.Proof, c.want, c.out)
+		}
+	}
+}
+
 // TestHiddenStatus gives lines that end with 0 whatever becomes of the tests in them, or that run them with a program which
 // has its own status.
 func TestHiddenStatus(t *testing.T) {
