@@ -403,9 +403,6 @@ func (p *pusher) ship(ctx context.Context, b *batch) error {
 	if p.o.DryRun {
 		return nil
 	}
-	if err := p.git.Packs().SortByOffset(b.ids); err != nil {
-		return err
-	}
 	b.Objects = len(b.ids)
 	b.Entries = func(yield func(pack.Entry) error) error { return p.entries(ctx, b.ids, yield) }
 	if p.session == nil {

@@ -1,14 +1,12 @@
 package pack
 
 import (
-	"cmp"
 	"crypto/sha1"
 	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
 	"os"
-	"slices"
 )
 
 // Entry returns an object in the encoding of its pack, to copy it to another pack without unpacking. The error wraps
@@ -84,32 +82,4 @@ func Stream(w io.Writer, n int, size int64, entries func(yield func(Entry) error
 	}
 	_, err = w.Write(sum.Sum(nil))
 	return err
-}
-
-// SortByOffset sorts ids by their position in the packs, so that reading them in order is sequential. Ids in no pack
-// come last.
-func (d *Dir) SortByOffset(ids []ID) error {
-	type place struct {
-		id   ID
-		base string
-		off  int64
-	}
-	places := make([]place, len(ids))
-	for i, id := range ids {
-		places[i] = place{id: id, base: "\xff"}
-		err := d.lookup(id, func(f *file, off int64) error {
-			places[i].base, places[i].off = f.base, off
-			return nil
-		})
-		if err != nil && !errors.Is(err, ErrNotFound) && !errors.Is(err, ErrDelta) {
-			return err
-		}
-	}
-	slices.SortStableFunc(places, func(a, b place) int {
-		return cmp.Or(cmp.Compare(a.base, b.base), cmp.Compare(a.off, b.off), a.id.Compare(b.id))
-	})
-	for i := range places {
-		ids[i] = places[i].id
-	}
-	return nil
 }

@@ -11,12 +11,8 @@ import (
 	"sync"
 )
 
-const (
-	// maxOpen is the maximum number of packs that a Dir keeps open. Indexes need no open file.
-	maxOpen = 64
-	// maxLists is the maximum number of times that one call lists the directory while others replace packs.
-	maxLists = 10
-)
+// maxLists is the maximum number of times that one call lists the directory while others replace packs.
+const maxLists = 10
 
 // A Dir reads objects from all packs of a directory. It may be used by several goroutines, while
 // other processes add and merge packs. Use [OpenDir].
@@ -68,7 +64,11 @@ func (d *Dir) Has(id ID) (bool, error) {
 // withData is lookup with the open pack and the end of its entries.
 func (d *Dir) withData(id ID, use func(f *file, p *os.File, off, end int64) error) error {
 	return d.lookup(id, func(f *file, off int64) error {
-		return f.withData(d.closeIdle, func(p *os.File, end int64) error { return use(f, p, off, end) })
+		p, end, err := f.open()
+		if err != nil {
+			return err
+		}
+		return use(f, p, off, end)
 	})
 }
 
@@ -162,22 +162,6 @@ func tryPack(f *file, id ID, use func(f *file, off int64) error) (ok bool, err e
 		err = use(f, off)
 	}
 	return ok, err
-}
-
-// closeIdle closes packs that nobody reads, the least recently used first, if too many are open.
-func (d *Dir) closeIdle() {
-	d.mu.Lock()
-	files := d.files
-	d.mu.Unlock()
-	open := 0
-	for _, o := range files {
-		if o.isOpen() {
-			open++
-		}
-		if open > maxOpen {
-			_ = o.closeIdle() // opened for reading only
-		}
-	}
 }
 
 // Count returns the number of packs in the directory now.

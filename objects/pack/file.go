@@ -11,103 +11,55 @@ import (
 	"sync"
 )
 
-// A file is one pack with its index. Both are opened when they are first needed. A replaced file that somebody still
-// reads is closed by the runtime.
+// A file is one pack with its index. Both are opened when they are first needed, and stay open; a file that is removed from the list is
+// closed by the runtime when nobody reads it.
 type file struct {
 	base string // path without ".pack"
 
-	mu   sync.RWMutex // readers of the pack share it; closing the pack excludes them
-	f    *os.File     // nil while the pack is closed
-	end  int64        // offset of the end of the entries
-	once sync.Mutex   // guards the fields below
-	idx  *index
-	all  []item // the entries by their offsets, ascending; nil until needed
+	mu  sync.Mutex
+	f   *os.File // nil until needed
+	end int64    // offset of the end of the entries
+	idx *index
+	all []item // the entries by their offsets, ascending; nil until needed
 }
 
 // index returns the index, which it reads once.
-func (f *file) index() (*index, error) {
-	f.once.Lock()
-	defer f.once.Unlock()
-	if f.idx != nil {
-		return f.idx, nil
+func (f *file) index() (x *index, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.idx == nil {
+		f.idx, err = openIndex(f.base + ".idx")
 	}
-	x, err := openIndex(f.base + ".idx")
-	f.idx = x
-	return x, err
+	return f.idx, err
 }
 
-// withData calls use with the pack, which it opens unless it is open. idle is called after it opened one and use returned:
-// before, it could close this pack again and again.
-func (f *file) withData(idle func(), use func(p *os.File, end int64) error) error {
-	was := f.isOpen()
-	err := f.read(use)
-	if !was {
-		idle()
-	}
-	return err
-}
-
-func (f *file) read(use func(p *os.File, end int64) error) error {
-	f.mu.RLock()
-	for f.f == nil {
-		f.mu.RUnlock()
-		if err := f.open(); err != nil {
-			return err
-		}
-		f.mu.RLock()
-	}
-	defer f.mu.RUnlock()
-	return use(f.f, f.end)
-}
-
-// open opens the pack unless it is open, and checks that the index belongs to it.
-func (f *file) open() error {
+// open returns the pack and the offset of the end of its entries. It opens it once, and checks that the index belongs to it.
+func (f *file) open() (*os.File, int64, error) {
 	x, err := f.index()
 	if err != nil {
-		return err
+		return nil, 0, err
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.f != nil {
-		return nil
+		return f.f, f.end, nil
 	}
 	p, err := OpenFile(f.base + ".pack")
 	if err != nil {
-		return err
+		return nil, 0, err
 	}
-	end, err := checkPack(p, x)
-	if err != nil {
+	if f.end, err = checkPack(p, x); err != nil {
 		p.Close() // the error before it is the cause
-		return fmt.Errorf("pack %s.pack: %w", f.base, err)
+		return nil, 0, fmt.Errorf("pack %s.pack: %w", f.base, err)
 	}
-	f.f, f.end = p, end
-	return nil
+	f.f = p
+	return p, f.end, nil
 }
 
-// isOpen reports whether the pack, not only the index, is open.
-func (f *file) isOpen() bool {
-	f.mu.RLock()
-	defer f.mu.RUnlock()
-	return f.f != nil
-}
-
-// close closes the pack when nobody reads it.
+// close closes the pack.
 func (f *file) close() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.closePack()
-}
-
-// closeIdle closes the pack unless somebody reads it.
-func (f *file) closeIdle() error {
-	if !f.mu.TryLock() {
-		return nil
-	}
-	defer f.mu.Unlock()
-	return f.closePack()
-}
-
-func (f *file) closePack() error {
 	if f.f == nil {
 		return nil
 	}
@@ -118,8 +70,8 @@ func (f *file) closePack() error {
 
 // entry returns the size of the entry at off, and its CRC-32 in the index. end is the end of the entries.
 func (f *file) entry(off, end int64) (size int64, sum uint32, err error) {
-	f.once.Lock()
-	defer f.once.Unlock()
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	if f.all == nil {
 		if f.all, err = f.idx.items(); err != nil {
 			return 0, 0, err

@@ -31,7 +31,6 @@ func (d *Dir) forget(packs []*file) {
 		if i < 0 {
 			continue // another goroutine has removed it
 		}
-		_ = f.closeIdle() // opened for reading only
 		d.files = slices.Delete(slices.Clone(d.files), i, i+1)
 		d.bases = slices.DeleteFunc(slices.Clone(d.bases), func(b string) bool { return b == f.base })
 		d.state++
@@ -57,8 +56,6 @@ func (d *Dir) list(again bool) ([]*file, int, error) {
 	for _, f := range d.files {
 		if _, ok := slices.BinarySearch(bases, f.base); ok {
 			next = append(next, f)
-		} else {
-			_ = f.closeIdle() // opened for reading only
 		}
 	}
 	var files []*file // new ones first: they have what was written last

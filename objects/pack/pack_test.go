@@ -84,7 +84,7 @@ func TestParseID(t *testing.T) {
 	}
 }
 
-// TestManyPacks reads from more packs than a directory keeps open, in every order: each is found.
+// TestManyPacks reads from many packs in every order: each object is found.
 func TestManyPacks(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -182,9 +182,6 @@ func (q *Quarantine) adoptPacks(verified map[pack.ID]struct{}) error {
 }
 
 func (q *Quarantine) copy(ids []pack.ID) error {
-	if err := q.git.Packs().SortByOffset(ids); err != nil {
-		return err
-	}
 	_, err := pack.Write(q.store.PackDir(), refs.FetchMark, func(w *pack.Writer) error {
 		for _, id := range ids {
 			e, err := q.git.Packs().Entry(id)

@@ -155,9 +155,6 @@ func InOrder(t testing.TB, from *refs.Repo) (ids []pack.ID) {
 		}
 		ids = append(ids, id)
 	}
-	if err := from.Git().Packs().SortByOffset(ids); err != nil {
-		t.Fatal(err)
-	}
 	return ids
 }
 

@@ -110,9 +110,6 @@ func (f *copier) lane(ctx context.Context, tip pack.ID, stop map[pack.ID]bool) e
 			return fmt.Errorf("more than %d objects: %w", f.l.Objects, pack.ErrTooLarge)
 		}
 	}
-	if err := f.git.Packs().SortByOffset(ids); err != nil {
-		return err
-	}
 	for _, id := range ids {
 		if err := f.copy(id); err != nil && !errors.Is(err, pack.ErrNotFound) { // the check refuses lanes that lack it
 			return err
