@@ -29,11 +29,8 @@ func TestNames(t *testing.T) {
 		`"said \"x\" and "y`:               {},
 		`"said \"" x"x"`:                   {call: true},
 	} {
-		if got := v.finds([]byte(text), nil); got != want.proof {
-			t.Errorf("finds(%q) = %v, want %v", text, got, want.proof)
-		}
-		if found, err := v.findsIn(strings.NewReader(text), 0, nil); err != nil || found != want.proof {
-			t.Errorf("findsIn(%q) = %v, %v, want %v", text, found, err, want.proof)
+		if found, err := v.finds(strings.NewReader(text), nil); err != nil || found != want.proof {
+			t.Errorf("finds(%q) = %v, %v, want %v", text, found, err, want.proof)
 		}
 		if got := namesOne([]byte(text), calls); got != want.call {
 			t.Errorf("namesOne(%q) = %v, want %v", text, got, want.call)

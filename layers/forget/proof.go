@@ -1,7 +1,6 @@
 package forget
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -13,7 +12,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/markers"
 	"github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/records"
@@ -167,15 +165,10 @@ func (v *Prover) Lane(ctx context.Context, l refs.Lane) error {
 		case "stream":
 			match = v.o.matcher().records
 		}
-		switch {
-		case piece.Kind == "record" || piece.Kind == "commit":
+		if piece.Kind == "record" || piece.Kind == "commit" {
 			found, err = v.metadata(l, piece)
-		case piece.Size <= originals.WindowSize: // a window would not use less memory
-			var b []byte
-			b, err = io.ReadAll(piece.Content)
-			found = err == nil && v.finds(b, match)
-		default:
-			found, err = v.findsIn(piece.Content, piece.Size, match)
+		} else {
+			found, err = v.finds(piece.Content, match)
 		}
 		if err != nil || !found {
 			return err
@@ -264,36 +257,24 @@ func containsName(b []byte, names map[string]bool) bool {
 	return false
 }
 
-// finds reports whether b contains a needle or, if match is not nil, a line that matches.
-func (v *Prover) finds(b []byte, match func(line []byte) bool) bool {
-	v.Out.Bytes += int64(len(b))
-	if v.contains(b) {
-		return true
+// finds reports whether r contains a needle or, with an expression and if match is not nil, a line that matches.
+func (v *Prover) finds(r io.Reader, match func(line []byte) bool) (bool, error) {
+	var look interface {
+		io.Writer
+		Done() bool
 	}
-	return match != nil && v.o.Match != nil && slices.ContainsFunc(bytes.Split(b, originals.Newline), match)
-}
-
-// lineLimit is the most bytes of a line that are searched in memory, which is longer than any known record.
-const lineLimit = 16 << 20
-
-// findsIn is [Prover.finds] for content of any length. A line above lineLimit matches as it is.
-func (v *Prover) findsIn(r io.Reader, size int64, match func(line []byte) bool) (bool, error) {
-	most := 2 * objects.Size
-	for _, n := range v.Needles {
-		most = max(most, len(n))
-	}
-	needles := originals.Windows(most, v.contains)
-	read := &capture.Counter{R: io.TeeReader(r, needles)}
-	matched := false
-	var err error
 	if match != nil && v.o.Match != nil {
-		matched, err = originals.MatchesLine(v.o.Match, read, int(min(size+1, lineLimit)), match)
+		look = originals.Lines(match)
+	} else {
+		most := 2 * objects.Size
+		for _, n := range v.Needles {
+			most = max(most, len(n))
+		}
+		look = originals.Windows(most, v.contains)
 	}
-	if err == nil {
-		_, err = io.Copy(io.Discard, read)
-	}
-	v.Out.Bytes += read.N
-	return needles.Done() || matched, err
+	n, err := io.Copy(look, r)
+	v.Out.Bytes += n
+	return look.Done(), err
 }
 
 // repositories checks that every object of both repositories is reachable, and searches those of originals.git.
@@ -307,7 +288,8 @@ func (v *Prover) repositories(ctx context.Context) error {
 			return nil
 		}
 		_, b, err := g.Read(id)
-		if err == nil && v.finds(b, nil) {
+		v.Out.Bytes += int64(len(b))
+		if err == nil && v.contains(b) {
 			v.Out.Left = append(v.Out.Left, repo+" object "+id.String()[:10])
 		}
 		return err
@@ -341,11 +323,7 @@ func (v *Prover) files() error {
 		if strings.HasPrefix(rel, "cache/") {
 			match = v.o.matcher().derived
 		}
-		st, err := f.Stat()
-		if err != nil {
-			return err
-		}
-		found, err := v.findsIn(f, st.Size(), match)
+		found, err := v.finds(f, match)
 		if found {
 			v.Out.Left = append(v.Out.Left, rel)
 		}

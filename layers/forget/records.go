@@ -247,7 +247,7 @@ func (f *deletion) textMatches(ctx context.Context, r refs.Record, text objects.
 		return false, fmt.Errorf("read a text of record %s: %w", r.ID.Short(), err)
 	}
 	v := Prover{o: f.o, Needles: f.needles}
-	return v.finds(b, f.o.matcher().derived), nil
+	return v.finds(bytes.NewReader(b), f.o.matcher().derived)
 }
 
 // dropRecord drops a record and the texts that belong to it.

@@ -1,7 +1,6 @@
 package forget
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -131,29 +130,13 @@ func (f *deletion) deletedFiles(ctx context.Context, s *state.Session, o *captur
 func (f *deletion) searchFile(ctx context.Context, s *state.Session, p *records.Point,
 	file records.FileRef) (sum objects.Hash, found bool, err error) {
 	h, needles := objects.NewHasher(), originals.NeedleWindows(f.needles)
-	to := []io.Writer{h, needles}
-	matched := func() bool { return false }
-	var pipe *io.PipeWriter
-	if f.o.Match != nil {
-		var r *io.PipeReader
-		r, pipe = io.Pipe()
-		answer := make(chan bool, 1)
-		go func() {
-			answer <- f.o.Match.MatchReader(bufio.NewReader(r))
-			_, _ = io.Copy(io.Discard, r) // the writer returns the error
-		}()
-		to, matched = append(to, pipe), func() bool { return <-answer }
-	}
-	w := io.MultiWriter(to...)
+	lines := originals.Lines(func(line []byte) bool { return f.o.Match != nil && f.o.Match.Match(line) })
+	w := io.MultiWriter(h, needles, lines)
 	err = capture.WriteFile(ctx, f.m, capture.SessionPoint{Project: f.p.ID, Session: s, Point: p}, file, w)
 	if errors.Is(err, originals.ErrWithheld) { // the patch was lost, and nothing was written
 		err = originals.WriteObject(ctx, f.m, f.p.ID, file.Hash, w)
 	}
-	if pipe != nil {
-		pipe.CloseWithError(err) // io.EOF if err is nil
-	}
-	found = matched()
-	return h.Sum(), needles.Done() || found, err
+	return h.Sum(), needles.Done() || lines.Done(), err
 }
 
 // otherStreams selects messages in the streams of other devices, which delete them themselves. This device deletes what

@@ -1,12 +1,7 @@
 package originals
 
 import (
-	"bufio"
 	"bytes"
-	"errors"
-	"io"
-	"regexp"
-	"slices"
 )
 
 // A windows calls look with overlapping windows of what is written to it. Any text of at most most bytes is in one of
@@ -63,58 +58,31 @@ func NeedleWindows(needles [][]byte) *windows {
 	return w
 }
 
-// MatchesLine reports whether a line of r matches: by match if the line has less than size bytes, and by re if it is
-// longer. It may not read r to its end.
-func MatchesLine(re *regexp.Regexp, r io.Reader, size int, match func(line []byte) bool) (bool, error) {
-	in := bufio.NewReaderSize(r, size)
-	for {
-		line, err := in.ReadSlice('\n')
-		switch {
-		case errors.Is(err, bufio.ErrBufferFull):
-			rest := &restOfLine{in: in}
-			long := io.MultiReader(bytes.NewReader(slices.Clone(line)), rest)
-			if re.MatchReader(bufio.NewReader(long)) {
-				return true, nil
-			}
-			if _, err := io.Copy(io.Discard, rest); err != nil || rest.last {
-				return false, err
-			}
-			continue
-		case err != nil && err != io.EOF:
-			return false, err
-		}
-		if match(bytes.TrimSuffix(line, Newline)) {
-			return true, nil
-		}
-		if err == io.EOF {
-			return false, nil
-		}
-	}
+// A lines calls match with the lines of what is written to it, without their line ends, until one matches.
+type lines struct {
+	match func(line []byte) bool
+	rest  []byte // of the line that has not ended
+	found bool
 }
 
-// A restOfLine reads the rest of a line without its line break, which it consumes.
-type restOfLine struct {
-	in    *bufio.Reader
-	ended bool
-	last  bool // the line is the last one and has no line break
+func (l *lines) Write(b []byte) (int, error) {
+	n := len(b)
+	for !l.found {
+		line, after, ended := bytes.Cut(b, Newline)
+		if !ended || len(l.rest) > 0 {
+			l.rest = append(l.rest, line...)
+			line = l.rest
+		}
+		if !ended {
+			break
+		}
+		l.found, l.rest, b = l.match(line), l.rest[:0], after
+	}
+	return n, nil
 }
 
-func (r *restOfLine) Read(p []byte) (int, error) {
-	if r.ended {
-		return 0, io.EOF
-	}
-	if _, err := r.in.Peek(1); err != nil {
-		r.ended, r.last = err == io.EOF, err == io.EOF
-		return 0, err
-	}
-	b, _ := r.in.Peek(min(len(p), r.in.Buffered())) // cannot fail: it is buffered
-	if i := bytes.IndexByte(b, '\n'); i >= 0 {
-		b, r.ended = b[:i], true
-		n := copy(p, b)
-		_, err := r.in.Discard(n + 1)
-		return n, err
-	}
-	n := copy(p, b)
-	_, err := r.in.Discard(n)
-	return n, err
-}
+// Done checks the last line and reports whether one matched.
+func (l *lines) Done() bool { return l.found || l.match(l.rest) }
+
+// Lines returns a writer whose Done reports whether match matched a line of what was written.
+func Lines(match func(line []byte) bool) *lines { return &lines{match: match} }

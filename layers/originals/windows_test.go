@@ -38,21 +38,25 @@ func TestWindows(t *testing.T) {
 	}
 }
 
-// FuzzMatchesLine compares what is found in a text of which a little is in memory with what is found in its lines.
-func FuzzMatchesLine(f *testing.F) {
-	f.Add("^b+$", "a\nbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb\nc")
-	f.Add("x$", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaax")
-	f.Add("한", "aaaaaaaaaaaaaaa한\n\n")
-	f.Add("", "")
-	f.Add("^$", strings.Repeat("0", 16)) // as long as what is in memory
-	f.Fuzz(func(t *testing.T, expr, text string) {
+// FuzzLines compares what is found in a text that is written in pieces with what is found in its lines.
+func FuzzLines(f *testing.F) {
+	f.Add("^b+$", "a\nbbbb\nc", 3)
+	f.Add("x$", "aaaaaax", 1)
+	f.Add("한", "aa한\n\n", 4)
+	f.Add("", "", 1)
+	f.Fuzz(func(t *testing.T, expr, text string, size int) {
 		re, err := regexp.Compile(expr)
-		if err != nil {
+		if err != nil || size < 1 {
 			t.Skip()
 		}
-		got, err := originals.MatchesLine(re, strings.NewReader(text), 16, re.Match) // the least that bufio has
-		if want := slices.ContainsFunc(strings.Split(text, "\n"), re.MatchString); err != nil || got != want {
-			t.Errorf("%q in %q: %v, %v, want %v", expr, text, got, err, want)
+		w := originals.Lines(re.Match)
+		for part := range slices.Chunk([]byte(text), size) {
+			if n, err := w.Write(part); n != len(part) || err != nil {
+				t.Fatal(n, err)
+			}
+		}
+		if got, want := w.Done(), slices.ContainsFunc(strings.Split(text, "\n"), re.MatchString); got != want {
+			t.Errorf("%q in %q: %v, want %v", expr, text, got, want)
 		}
 	})
 }
