@@ -1,9 +1,7 @@
 package secrets
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 
@@ -53,12 +51,11 @@ func ScanOutgoing(ctx context.Context, db *state.DB, p refs.Project, have func(c
 
 // ScanLane scans a lane with the current rules: messages of commits, records, objects, and decompressed streams of
 // sessions that no commit with have has. Nothing may be pushed unless it returns no leak and no error.
-func ScanLane(ctx context.Context, db *state.DB, l refs.Lane, have func(commit string) bool) ([]Leak, error) {
+func ScanLane(ctx context.Context, db *state.DB, l refs.Lane, have func(commit string) bool) (leaks []Leak, err error) {
 	sessions, err := streamNames(ctx, db, l.Project)
 	if err != nil {
 		return nil, err
 	}
-	g := newGatekeeper(Gate(db), db.Opts.Workers)
 	err = db.Refs.Outgoing(ctx, l, have, func(piece refs.Piece) error {
 		where := Leak{Kind: piece.Kind, Name: piece.Name, Commit: piece.Commit}
 		if piece.Kind == "stream" {
@@ -66,10 +63,13 @@ func ScanLane(ctx context.Context, db *state.DB, l refs.Lane, have func(commit s
 				where.Kind, where.Name = "object", piece.End
 			}
 		}
-		return errors.Join(g.take(piece, where), ctx.Err())
+		found, err := LeaksIn(piece.Content, piece.From, Gate(db), where)
+		if leaks = append(leaks, found...); err != nil {
+			return fmt.Errorf("scan %s %s: %w", piece.Kind, piece.Name.Short(), err)
+		}
+		return ctx.Err()
 	})
-	leaks, failed := g.done()
-	return leaks, cmp.Or(failed, err)
+	return leaks, err
 }
 
 // streamNames returns the session of each stream of p.

@@ -73,13 +73,17 @@ func Secrets(ctx context.Context, db *state.DB, p refs.Project, s *state.Session
 func secretsAt(ctx context.Context, db *state.DB, p refs.Project, content objects.Hash, cuts []redact.Cut) ([]Secret, error) {
 	byNo := map[int]*Secret{}
 	err := originals.Stream(ctx, db, p, content, func(r io.Reader) error {
-		marks := markWriter{cuts: cuts}
-		for v, err := range transcript.Stream(io.TeeReader(r, &marks), 0) {
+		for v, err := range transcript.Whole(r) {
 			if err != nil {
 				return err
 			}
 			for ; len(cuts) > 0 && cuts[0].At < v.Off+v.Size; cuts = cuts[1:] {
-				c, mark := cuts[0], marks.next()
+				c := cuts[0]
+				from := c.At - v.Off
+				if from < 0 || from+int64(c.Len) > v.Size {
+					return io.ErrUnexpectedEOF
+				}
+				mark := v.Raw[from : from+int64(c.Len)]
 				if s := byNo[c.No]; s != nil {
 					s.Places++
 					continue
@@ -99,37 +103,6 @@ func secretsAt(ctx context.Context, db *state.DB, p refs.Project, content object
 	}
 	slices.SortFunc(out, func(a, b Secret) int { return a.No - b.No })
 	return out, err
-}
-
-// A markWriter extracts the placeholders of sorted cuts from the clean content that is written to it.
-type markWriter struct {
-	cuts  []redact.Cut // whose placeholder has not been written completely
-	at    int64        // bytes written
-	mark  []byte       // the beginning of the next placeholder
-	marks [][]byte     // not returned yet
-}
-
-func (w *markWriter) Write(b []byte) (int, error) {
-	end := w.at + int64(len(b))
-	for len(w.cuts) > 0 && w.cuts[0].At < end {
-		from := w.cuts[0].At + int64(len(w.mark))
-		to := w.cuts[0].At + int64(w.cuts[0].Len)
-		w.mark = append(w.mark, b[from-w.at:min(to, end)-w.at]...)
-		if to > end {
-			break
-		}
-		w.marks, w.mark, w.cuts = append(w.marks, w.mark), nil, w.cuts[1:]
-	}
-	w.at = end
-	return len(b), nil
-}
-
-// next returns the next placeholder, nil if the content ended before it.
-func (w *markWriter) next() (mark []byte) {
-	if len(w.marks) > 0 {
-		mark, w.marks = w.marks[0], w.marks[1:]
-	}
-	return mark
 }
 
 // ScanStored scans stored data with the current rules: the content of a revision or, without one, this device's lane
