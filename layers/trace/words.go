@@ -1,7 +1,6 @@
 package trace
 
 import (
-	"iter"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -30,53 +29,34 @@ func (o Op) MarshalText() ([]byte, error) { return []byte{byte(o)}, nil }
 // texts have at most one edit. In a replacement, deleted text precedes added text.
 func Words(a, b string) []Edit {
 	known := map[string]int32{}
-	x, y := wordsOf(a, known), wordsOf(b, known)
+	numbers := func(s string) (out []int32) {
+		for s != "" {
+			n := wordLen(s)
+			out, s = append(out, number(known, s[:n])), s[n:]
+		}
+		return out
+	}
+	x, y := numbers(a), numbers(b)
 	var out []Edit
-	ops := editScript(x.ids, y.ids, len(known))
-	from, at := [2]uint32{}, [2]int{} // start of the edit; number of words processed
+	ops := editScript(x, y, len(known))
+	begin, at := 0, [2]int{} // the start of the edit; the bytes of both texts before the word
 	for i, op := range ops {
-		if op != Add {
-			at[0]++
-		}
-		if op != Del {
-			at[1]++
-		}
-		if i+1 < len(ops) && ops[i+1] == op {
-			continue
-		}
-		end := [2]uint32{x.end(at[0]), y.end(at[1])}
+		text, side := a, 0
 		if op == Add {
-			out = append(out, Edit{op, b[from[1]:end[1]]})
-		} else {
-			out = append(out, Edit{op, a[from[0]:end[0]]})
+			text, side = b, 1
 		}
-		from = end
+		if i == 0 || ops[i-1] != op {
+			begin = at[side]
+		}
+		n := wordLen(text[at[side]:])
+		if at[side] += n; op == Same {
+			at[1] += n
+		}
+		if i+1 == len(ops) || ops[i+1] != op {
+			out = append(out, Edit{op, text[begin:at[side]]})
+		}
 	}
 	return out
-}
-
-// words are the words of a text.
-type words struct {
-	ids  []int32  // equal words have equal numbers
-	ends []uint32 // end offsets
-}
-
-// end returns the end offset of the first n words.
-func (w words) end(n int) uint32 {
-	if n == 0 {
-		return 0
-	}
-	return w.ends[n-1]
-}
-
-func wordsOf(s string, known map[string]int32) words {
-	var w words
-	at := uint32(0)
-	for word := range splitWords(s) {
-		at += uint32(len(word))
-		w.ids, w.ends = append(w.ids, number(known, word)), append(w.ends, at)
-	}
-	return w
 }
 
 // number returns the number of an element, a new one if it is unknown.
@@ -89,23 +69,16 @@ func number[T comparable](known map[T]int32, x T) int32 {
 	return id
 }
 
-// splitWords splits a text into words, runs of white space, and single other characters. Characters of scripts without
-// spaces, such as Han and Kana, are separate.
-func splitWords(s string) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for s := s; s != ""; {
-			r, n := utf8.DecodeRuneInString(s)
-			if k := kindOf(r); k != alone {
-				if n = strings.IndexFunc(s, func(r rune) bool { return kindOf(r) != k }); n < 0 {
-					n = len(s)
-				}
-			}
-			if !yield(s[:n]) {
-				return
-			}
-			s = s[n:]
+// wordLen returns the length of the first word of a text: a word, a run of white space, or another character. Characters of
+// scripts without spaces, such as Han and Kana, are separate.
+func wordLen(s string) int {
+	r, n := utf8.DecodeRuneInString(s)
+	if k := kindOf(r); k != alone {
+		if n = strings.IndexFunc(s, func(r rune) bool { return kindOf(r) != k }); n < 0 {
+			n = len(s)
 		}
 	}
+	return n
 }
 
 type runeKind uint8
