@@ -90,19 +90,7 @@ func (s *Scan) cookieOption(at int, w *word) {
 			option = string(s.Text[from:end])
 			continue
 		}
-		for from < end {
-			n := nameChars.Run(s.Text[from:end], 128)
-			if from += n + 1; n == 0 || from > end || s.Text[from-1] != '=' {
-				return
-			}
-			k := cookieChars.Run(s.Text[from:end], end-from)
-			if v := s.Text[from : from+k]; len(v) >= 12 && Random(v) && !isPlaceholder(v) &&
-				!reference(v, loose) {
-				s.found(from, from+k, "cookie")
-			}
-			from += k + 1
-			from += spaces(s.Text[min(from, end):end])
-		}
+		s.cookies(from, end)
 		return
 	}
 }

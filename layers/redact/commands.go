@@ -2,6 +2,7 @@ package redact
 
 import (
 	"bytes"
+	"strings"
 )
 
 // maxCommand is the number of bytes of a command line that are examined.
@@ -9,7 +10,7 @@ const maxCommand = 400
 
 // A passwordCommand is a command that takes a password in an option with a short or unspecific name.
 type passwordCommand struct {
-	name   string // ends with a blank if other words begin with it
+	name   string // ends with a blank if other words begin with it; in the table several, between bars
 	flags  []string
 	joined bool // the value may follow the option directly
 	apart  bool // the value may be the next word
@@ -17,41 +18,29 @@ type passwordCommand struct {
 }
 
 // passwordCommands returns the commands that take passwords in options.
-func passwordCommands() []passwordCommand {
-	return []passwordCommand{
+func passwordCommands() (out []passwordCommand) {
+	for _, c := range []passwordCommand{
 		{"curl ", []string{"-u", "--user", "--proxy-user", "-U"}, true, true, true},
-		{"sshpass ", []string{"-p"}, true, true, false},
-		{"docker login", []string{"-p"}, false, true, false},
-		{"podman login", []string{"-p"}, false, true, false},
-		{"helm registry login", []string{"-p"}, false, true, false},
-		{"mysql ", []string{"-p"}, true, false, false},
-		{"mysqldump ", []string{"-p"}, true, false, false},
-		{"mysqladmin ", []string{"-p"}, true, false, false},
-		{"mariadb ", []string{"-p"}, true, false, false},
+		{"sshpass |mongosh |mongo |mongodump |mongorestore ", []string{"-p"}, true, true, false},
+		{"docker login|podman login|helm registry login|twine upload|az login", []string{"-p"}, false, true, false},
+		{"mysql |mysqldump |mysqladmin |mariadb |7z |7za ", []string{"-p"}, true, false, false},
 		{"redis-cli ", []string{"-a", "--pass"}, false, true, false},
-		{"sqlcmd ", []string{"-P"}, true, true, false},
-		{"ldapsearch ", []string{"-w"}, true, true, false},
-		{"ldapadd ", []string{"-w"}, true, true, false},
-		{"ldapmodify ", []string{"-w"}, true, true, false},
-		{"ldapwhoami ", []string{"-w"}, true, true, false},
-		{"twine upload", []string{"-p"}, false, true, false},
-		{"az login", []string{"-p"}, false, true, false},
+		{"sqlcmd |zip ", []string{"-P"}, true, true, false},
+		{"ldapsearch |ldapadd |ldapmodify |ldapwhoami ", []string{"-w"}, true, true, false},
 		{"gh secret set", []string{"--body", "-b"}, true, true, false},
-		{"mongosh ", []string{"-p"}, true, true, false},
-		{"mongo ", []string{"-p"}, true, true, false},
-		{"mongodump ", []string{"-p"}, true, true, false},
-		{"mongorestore ", []string{"-p"}, true, true, false},
-		{"http ", []string{"-a", "--auth"}, false, true, true},
-		{"https ", []string{"-a", "--auth"}, false, true, true},
+		{"http |https ", []string{"-a", "--auth"}, false, true, true},
 		{"openssl enc", []string{"-k"}, false, true, false},
-		{"zip ", []string{"-P"}, true, true, false},
-		{"7z ", []string{"-p"}, true, false, false},
-		{"7za ", []string{"-p"}, true, false, false},
 		{"keytool ", []string{"-storepass", "-keypass"}, false, true, false},
 		{"ssh-keygen ", []string{"-N"}, true, true, false},
 		{"ssm put-parameter", []string{"--value"}, false, true, false},
 		{"cargo login", []string{""}, true, false, false},
+	} {
+		for name := range strings.SplitSeq(c.name, "|") {
+			c.name = name
+			out = append(out, c)
+		}
 	}
+	return out
 }
 
 // match finds the password in the command at text[at:], up to the end of the line.

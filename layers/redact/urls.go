@@ -189,6 +189,12 @@ func (s *Scan) cookie(at int, w *word) {
 		for i += len("value"); i < len(text) && bytes.IndexByte([]byte(`"\: `), text[i]) >= 0; i++ {
 		}
 	}
+	s.cookies(i, len(text))
+}
+
+// cookies reports the values of "a=b; c=d" in text[i:limit] that are long and random.
+func (s *Scan) cookies(i, limit int) {
+	text := s.Text[:limit]
 	for range 64 {
 		n := nameChars.Run(text[i:], 128)
 		if n == 0 || i+n >= len(text) || text[i+n] != '=' {
