@@ -124,49 +124,39 @@ func exchanges(ctx context.Context, db *state.DB, p refs.Project, v *records.Ver
 	return xs, nil
 }
 
-// A Reproduction is the result of [Reproduce].
-type Reproduction struct {
-	Identical bool         // byte for byte
-	Output    objects.Hash // of the new body
-	Body      []byte
-}
-
-// Reproduce runs the recipe of a version again on its inputs, with recorded answers instead of a model. It costs and
-// writes nothing. The error is [compress.ErrEngineGone] if this program does not have the step or the engine of the
+// Reproduce runs the recipe of a version again on its inputs, with recorded answers instead of a model, and returns its
+// text. It costs and writes nothing. The error is [compress.ErrEngineGone] if this program does not have the step or the engine of the
 // version.
-func Reproduce(ctx context.Context, db *state.DB, rev state.Rev) (Reproduction, error) {
+func Reproduce(ctx context.Context, db *state.DB, rev state.Rev) ([]byte, error) {
 	v := rev.Version
 	if v == nil || rev.Session == nil || len(v.Derivation.Inputs) == 0 {
-		return Reproduction{}, records.ErrNotCompressible
+		return nil, records.ErrNotCompressible
 	}
-	var r Reproduction
 	if made := v.Derivation.Recipe; made.Step != compress.Step || made.Version != compress.StepVersion {
-		return r, fmt.Errorf("%s: %w: it was %s/%d, this is %s/%d", v.Label, compress.ErrEngineGone, made.Step,
+		return nil, fmt.Errorf("%s: %w: it was %s/%d, this is %s/%d", v.Label, compress.ErrEngineGone, made.Step,
 			made.Version, compress.Step, compress.StepVersion)
 	}
 	plan, err := v.Plan()
 	if err != nil {
-		return r, err
+		return nil, err
 	}
 	engine, err := replayEngine(ctx, db, rev.Project.ID, v, plan.Engine)
 	if err != nil {
-		return r, err
+		return nil, err
 	}
 	b, err := recordedBasis(rev.Session, v)
 	if err != nil {
-		return r, err
+		return nil, err
 	}
 	mat, err := materialOf(ctx, db, rev.Project.ID, rev.Session, b)
 	if err != nil {
-		return r, err
+		return nil, err
 	}
 	res, err := compress.Run(ctx, mat.Input, plan, engine)
 	if err != nil {
-		return r, fmt.Errorf("reproduce %s: %w", v.Label, err)
+		return nil, fmt.Errorf("reproduce %s: %w", v.Label, err)
 	}
-	r.Output, r.Body = objects.Sum(res.Body), res.Body
-	r.Identical = r.Output == v.Derivation.Output
-	return r, nil
+	return res.Body, nil
 }
 
 // replayEngine returns the engine that made a version, with recorded answers instead of a model.

@@ -34,8 +34,11 @@ type Node struct {
 	Missing   bool           `json:"missing,omitempty"`   // its record is missing
 	Next      []*Node        `json:"next"`                // its inputs, or the things made from it
 
-	record  objects.Hash // of a version
 	project refs.Project
+	record  objects.Hash   // of a version
+	inputs  []objects.Hash // of the derivation
+	text    objects.Hash   // record of the version whose text a version was made from
+	base    objects.Hash   // record of the version that a version continues
 }
 
 // ErrNoLineage means that a revision has no lineage.
@@ -61,24 +64,18 @@ type ancestry struct {
 	versions     map[objects.Hash][]*Node // by output
 	compositions map[objects.Hash][]*Node
 	originals    map[objects.Hash]*Node
-	inputs       map[*Node][]objects.Hash
 	users        map[objects.Hash][]*Node // by input
 	points       map[string][]objects.Hash
-	session      map[*Node]string // of an original
 	names        map[objects.Hash]string
 	records      map[objects.Hash]*Node   // versions
-	text         map[*Node]objects.Hash   // record of the version whose text a version was made from
-	base         map[*Node]objects.Hash   // record of the version that a version continues
-	followers    map[objects.Hash][]*Node // by that
+	followers    map[objects.Hash][]*Node // by the record of their base
 }
 
 func newAncestry(ctx context.Context, db *state.DB) (*ancestry, error) {
 	a := &ancestry{
 		versions: map[objects.Hash][]*Node{}, compositions: map[objects.Hash][]*Node{}, originals: map[objects.Hash]*Node{},
-		inputs: map[*Node][]objects.Hash{}, users: map[objects.Hash][]*Node{},
-		points: map[string][]objects.Hash{}, session: map[*Node]string{},
-		names: map[objects.Hash]string{}, records: map[objects.Hash]*Node{}, text: map[*Node]objects.Hash{},
-		base: map[*Node]objects.Hash{}, followers: map[objects.Hash][]*Node{},
+		users: map[objects.Hash][]*Node{}, points: map[string][]objects.Hash{}, names: map[objects.Hash]string{},
+		records: map[objects.Hash]*Node{}, followers: map[objects.Hash][]*Node{},
 	}
 	ids, err := db.Refs.Projects()
 	if err != nil {
@@ -110,36 +107,30 @@ func (a *ancestry) add(p state.Project, st *state.State) {
 			}
 			o := &Node{Kind: state.IsOriginal, Name: name, Session: s.ID, Project: p.Name, project: p.ID, Hash: q.Original, Time: q.Time,
 				Device: q.Stamp.Device}
-			a.originals[q.Original], a.session[o] = o, s.ID
+			a.originals[q.Original] = o
 			a.points[s.ID] = append(a.points[s.ID], q.Original)
 		}
 	}
+	var hidden []*Node
 	for _, v := range st.Versions {
-		if !v.Deleted {
-			x := &Node{Kind: state.IsVersion, Name: records.ShortID(v.Session) + ":" + v.Name(), Session: v.Session, Project: p.Name, project: p.ID,
-				Time: v.Time, Device: v.Device, Tokens: v.TokensOut, Engine: v.Engine, Since: v.Since, record: v.ID}
-			a.records[v.ID] = x
-			if v.Source != "" {
-				a.text[x] = v.Base
-			}
-			if v.Since != "" {
-				a.base[x], a.followers[v.Base] = v.Base, append(a.followers[v.Base], x)
-			}
-			a.derived(x, v.Derivation, a.versions)
+		x := derived(v.Derivation)
+		x.Kind, x.Name, x.Session, x.Project, x.project = state.IsVersion, records.ShortID(v.Session)+":"+v.Name(), v.Session, p.Name, p.ID
+		x.Time, x.Device, x.Tokens, x.Engine, x.record = v.Time, v.Device, v.TokensOut, v.Engine, v.ID
+		if a.records[v.ID] = x; v.Source != "" {
+			x.text = v.Base
 		}
-	}
-	for _, v := range st.Versions { // hidden versions count only as inputs
 		if v.Deleted {
-			x := &Node{Kind: state.IsVersion, Name: records.ShortID(v.Session) + ":" + v.Name(), Session: v.Session, Project: p.Name, project: p.ID,
-				Hash: v.Derivation.Output, Step: v.Derivation.Recipe.Step, Version: v.Derivation.Recipe.Version,
-				Engine: v.Engine, Tokens: v.TokensOut, Time: v.Time, Device: v.Device, Witnesses: v.Derivation.Witnesses}
-			a.records[v.ID], a.inputs[x] = x, v.Derivation.Inputs
-			if v.Source != "" {
-				a.text[x] = v.Base
-			}
-			if len(a.versions[x.Hash]) == 0 {
-				a.versions[x.Hash] = []*Node{x}
-			}
+			hidden = append(hidden, x)
+			continue
+		}
+		if v.Since != "" {
+			x.Since, x.base, a.followers[v.Base] = v.Since, v.Base, append(a.followers[v.Base], x)
+		}
+		a.use(x, a.versions)
+	}
+	for _, x := range hidden { // they count only as inputs
+		if len(a.versions[x.Hash]) == 0 {
+			a.versions[x.Hash] = []*Node{x}
 		}
 	}
 	names := state.StateNames(st)
@@ -147,8 +138,9 @@ func (a *ancestry) add(p state.Project, st *state.State) {
 		if c.Deleted {
 			continue
 		}
-		x := &Node{Kind: state.IsComposition, Name: names[c.ID], Project: p.Name, project: p.ID, Time: c.Time, Device: c.Device, Tokens: c.Tokens}
-		a.derived(x, c.Derivation, a.compositions)
+		x := derived(c.Derivation)
+		x.Kind, x.Name, x.Project, x.project, x.Time, x.Device, x.Tokens = state.IsComposition, names[c.ID], p.Name, p.ID, c.Time, c.Device, c.Tokens
+		a.use(x, a.compositions)
 		for i, part := range c.Parts {
 			if i < len(c.Derivation.Inputs) {
 				a.names[c.Derivation.Inputs[i]] = records.ShortID(part.Session) + ":" + part.Label
@@ -157,13 +149,16 @@ func (a *ancestry) add(p state.Project, st *state.State) {
 	}
 }
 
-// derived adds the output of a derivation to the graph.
-func (a *ancestry) derived(x *Node, d lineage.Derivation, by map[objects.Hash][]*Node) {
-	x.Hash, x.Step, x.Version, x.Witnesses = d.Output, d.Recipe.Step, d.Recipe.Version, d.Witnesses
-	by[d.Output] = append(by[d.Output], x)
-	a.inputs[x] = d.Inputs
-	for i, in := range d.Inputs {
-		if !slices.Contains(d.Inputs[:i], in) {
+// derived returns the node of a derivation.
+func derived(d lineage.Derivation) *Node {
+	return &Node{Hash: d.Output, Step: d.Recipe.Step, Version: d.Recipe.Version, Witnesses: d.Witnesses, inputs: d.Inputs}
+}
+
+// use adds a node to the graph.
+func (a *ancestry) use(x *Node, by map[objects.Hash][]*Node) {
+	by[x.Hash] = append(by[x.Hash], x)
+	for i, in := range x.inputs {
+		if !slices.Contains(x.inputs[:i], in) {
 			a.users[in] = append(a.users[in], x)
 		}
 	}
@@ -189,12 +184,11 @@ func (a *ancestry) start(rev state.Rev) (*Node, error) {
 		if x != nil && rev.Kind == state.IsSession {
 			all := *x
 			all.Kind, all.Name, all.Session = state.IsSession, records.ShortID(rev.Session.ID), rev.Session.ID
-			a.session[&all] = rev.Session.ID
 			x = &all
 		}
 	case state.IsL1:
 		l1 := a.refined(rev.Session.ID, rev.Project.Name)
-		a.inputs[l1] = []objects.Hash{rev.Session.Now().Original}
+		l1.inputs = []objects.Hash{rev.Session.Now().Original}
 		return l1, nil
 	case state.IsObject:
 		x = pick(slices.Concat(a.versions[rev.Hash], a.compositions[rev.Hash]))
@@ -239,7 +233,7 @@ func (a *ancestry) walk(x *Node, down bool, path map[*Node]bool) {
 
 // source returns the version whose text is the input of x, if its record names one with that output.
 func (a *ancestry) source(x *Node, in objects.Hash) *Node {
-	if from := a.records[a.text[x]]; from != nil && from.Hash == in {
+	if from := a.records[x.text]; from != nil && from.Hash == in {
 		return from
 	}
 	return nil
@@ -247,7 +241,7 @@ func (a *ancestry) source(x *Node, in objects.Hash) *Node {
 
 func (a *ancestry) up(x *Node) {
 	x.Next = []*Node{}
-	for i, in := range a.inputs[x] {
+	for i, in := range x.inputs {
 		switch {
 		case a.originals[in] != nil:
 			x.Next = append(x.Next, a.originals[in])
@@ -260,7 +254,7 @@ func (a *ancestry) up(x *Node) {
 				Hash: in, Missing: true, Next: []*Node{}})
 		}
 	}
-	if base := a.records[a.base[x]]; base != nil {
+	if base := a.records[x.base]; base != nil {
 		x.Next = append(x.Next, base)
 	}
 }
@@ -279,7 +273,7 @@ func (a *ancestry) down(x *Node) {
 	switch x.Kind {
 	case state.IsSession:
 		x.Next = append(x.Next, a.refined(x.Session, x.Project))
-		for _, h := range a.points[a.session[x]] {
+		for _, h := range a.points[x.Session] {
 			x.Next = append(x.Next, a.users[h]...)
 		}
 	case state.IsL1:

@@ -13,13 +13,13 @@ import (
 func TestRepeatedInputs(t *testing.T) {
 	t.Parallel()
 	const levels = 16
-	a := &ancestry{inputs: map[*Node][]objects.Hash{}, versions: map[objects.Hash][]*Node{}}
+	a := &ancestry{versions: map[objects.Hash][]*Node{}}
 	var x *Node
 	for n := range levels {
 		h := objects.Sum([]byte(fmt.Sprint(n)))
 		next := &Node{Kind: state.IsVersion, Hash: h}
 		if x != nil {
-			a.inputs[next] = []objects.Hash{x.Hash, x.Hash}
+			next.inputs = []objects.Hash{x.Hash, x.Hash}
 		}
 		a.versions[h], x = []*Node{next}, next
 	}

@@ -35,8 +35,7 @@ func Reproduce(ctx context.Context, db *state.DB, rev state.Rev) (Reproduction, 
 	var body []byte
 	switch rev.Kind {
 	case state.IsVersion:
-		r, err := derive.Reproduce(ctx, db, rev)
-		a.Err, body = err, r.Body
+		body, a.Err = derive.Reproduce(ctx, db, rev)
 	case state.IsComposition:
 		name, err := stateName(ctx, db, rev)
 		if err != nil {

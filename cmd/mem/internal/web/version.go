@@ -99,8 +99,8 @@ func (s *Server) versionPage(ctx context.Context, rev state.Rev, view string) (s
 // verifyVersion reproduces a version and shows whether it is identical.
 func (s *Server) verifyVersion(_ http.ResponseWriter, r *http.Request, rev state.Rev) (string, page, error) {
 	ctx := r.Context()
-	made, err := derive.Reproduce(ctx, s.Memory.DB, rev)
-	if err != nil {
+	made, err := provenance.Reproduce(ctx, s.Memory.DB, rev)
+	if err = cmp.Or(err, made.Err); err != nil {
 		return "", page{}, err
 	}
 	name, p, err := s.versionPage(ctx, rev, "")
@@ -112,7 +112,7 @@ func (s *Server) verifyVersion(_ http.ResponseWriter, r *http.Request, rev state
 		return name, p, nil
 	}
 	b.Checked = "Reproduced from its inputs: identical."
-	if made.Output != rev.Hash {
+	if !made.Identical {
 		b.Checked, b.Rejected = "Reproduced from its inputs: different, b3:"+made.Output.String(), true
 	}
 	p.Body = b
