@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -60,13 +59,6 @@ const (
 // store stops it. Adding a source again changes nothing.
 func Add(ctx context.Context, db *state.DB, sources []Source, o AddOptions) ([]Added, error) {
 	var failed []error
-	var same []Added
-	if o.DryRun && !o.Known && o.Only == nil && o.Within == nil && o.Into == nil {
-		var err error
-		if same, sources, err = withoutSame(ctx, db, sources); err != nil {
-			return nil, err
-		}
-	}
 	groups, err := group(ctx, db, sources, o, &failed)
 	if err != nil {
 		return nil, err
@@ -80,7 +72,7 @@ func Add(ctx context.Context, db *state.DB, sources []Source, o AddOptions) ([]A
 		}
 	}
 	ended := addGroups(ctx, db, groups, o)
-	out := same
+	var out []Added
 	for _, g := range groups {
 		out = append(out, g.added...)
 		failed = append(failed, g.failed...)
@@ -92,48 +84,6 @@ func Add(ctx context.Context, db *state.DB, sources []Source, o AddOptions) ([]A
 		return out, errors.Join(append(failed, err)...)
 	}
 	return out, errors.Join(failed...)
-}
-
-// withoutSame takes out the sources that have the size of their last capture and were not modified after it, as
-// "mem status" compares them: a dry run does not read those. A capture reads every file.
-func withoutSame(ctx context.Context, db *state.DB, sources []Source) (same []Added, rest []Source, err error) {
-	all, err := trust.Projects(ctx, db)
-	if err != nil {
-		return nil, nil, err
-	}
-	states, found := make([]*state.State, len(all)), make([]*FileCache, len(all))
-	at := map[string]int{}
-	for i, p := range all {
-		if states[i], err = trust.Outline(ctx, db, p.ID); err != nil {
-			return nil, nil, err
-		}
-		found[i] = ReadFileCache(db, p.ID)
-		found[i].ReadModified = true
-		for _, s := range states[i].Sessions {
-			at[s.ID] = i
-		}
-	}
-	for _, src := range sources {
-		i, known := at[src.SessionID()]
-		fi, err := os.Lstat(src.Path)
-		if !known || err != nil || !fi.Mode().IsRegular() || src.filesErr != nil || src.Origin != "" {
-			rest = append(rest, src)
-			continue
-		}
-		p, s := all[i], states[i].Session(src.SessionID())
-		file := ClientFile{Path: src.Path, Size: fi.Size(), Modified: fi.ModTime()}
-		extra, changed := ChangedFile(ctx, db, p.ID, s, file, found[i])
-		_, more := changedOverflow(ctx, db, p.ID, s, src, found[i])
-		if s.Deleted || changed || more || extra != 0 || isElsewhere(db, s, file) {
-			rest = append(rest, src)
-			continue
-		}
-		same = append(same, Added{Session: s.ID, Path: src.Path, Project: p, Change: "unchanged", Now: s.Now().Snapshot})
-	}
-	for i, p := range all {
-		WriteFileCache(db, p.ID, found[i])
-	}
-	return same, rest, nil
 }
 
 // knownOnly removes the sources of sessions that are not in memory.

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/capture"
@@ -63,42 +62,6 @@ func TestBatches(t *testing.T) {
 		}
 		if n == 100_000 && len(batches) > 100 {
 			t.Errorf("%d sources make %d commits", n, len(batches))
-		}
-	}
-}
-
-// A dry run compares sizes and times, as "mem status" does: it reads no file that has those of its capture.
-func TestDryRunReadsNothingUnchanged(t *testing.T) {
-	t.Parallel()
-	m := layerstest.NewMemory(t, layerstest.TestOptions())
-	dir := t.TempDir()
-	const text = "a message of a few words"
-	old, other := layerstest.UserLine(1, text), layerstest.UserLine(1, strings.ToUpper(text))
-	src := layerstest.Write(t, filepath.Join(dir, "aaaa0001.jsonl"), old)
-	layerstest.Add(t, m, src)
-	for _, tt := range []struct {
-		text  string
-		after time.Duration // of the capture
-		want  string
-	}{{old, -time.Hour, "unchanged"}, {old, time.Hour, "unchanged"}, {other, -time.Hour, "unchanged"}, {other, 2 * time.Hour, "rewritten"}, {old + layerstest.UserLine(2, text), time.Hour, "grown"}} {
-		layerstest.Write(t, src.Path, tt.text)
-		at := layerstest.TestOptions().Now().Add(tt.after)
-		if err := os.Chtimes(src.Path, at, at); err != nil {
-			t.Fatal(err)
-		}
-		added, err := capture.Add(t.Context(), m.DB, []capture.Source{src}, capture.AddOptions{DryRun: true})
-		if err != nil || len(added) != 1 || added[0].Change != tt.want || added[0].Session != "aaaa0001" {
-			t.Errorf("%.60q, modified %v after its capture: %+v, %v; want %s", tt.text, tt.after, added, err, tt.want)
-		}
-	}
-	layerstest.Write(t, src.Path, other)
-	at := layerstest.TestOptions().Now().Add(-time.Hour)
-	if err := os.Chtimes(src.Path, at, at); err != nil {
-		t.Fatal(err)
-	}
-	for _, o := range []capture.AddOptions{{DryRun: true, Known: true}, {}} { // the look before a capture, and a capture
-		if got, err := add(t, m, o, src); err != nil || got["aaaa0001"] != "rewritten" {
-			t.Errorf("%+v of a rewritten file with an old time: %v, %v", o, got, err)
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package state
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -56,6 +55,7 @@ type Options struct {
 	Caps        Caps         // limits on the cost of models; the zero value allows nothing
 	World       remote.World // for connections to remotes
 	MaxCache    int64        // bytes that the cache may take; 0 is no limit
+	PushBytes   int64        // sent at once; 0 is [PushBytes]
 	LargeFile   int64        // the size from which an overflow file is stored as a stream; 0 is [LargeFile]
 	Growing     func()       // called once, before the first transcript bytes are compressed; may be nil
 }
@@ -80,8 +80,6 @@ type DB struct {
 
 	CountedMu sync.Mutex
 	Counted   map[refs.Project]map[objects.Hash]int // tokens counted by this process, by original; see CountedMu
-
-	Parcels parcelSizes
 }
 
 // Refs returns the options of package refs.
@@ -146,24 +144,10 @@ func (e *AmbiguousError) Error() string {
 // whole.
 const LargeFile = 4 << 20
 
-const (
-	// wholeBytes is about how much one push sends at once. Before git answers a fetch it compares large objects in
-	// different packs, which takes about a second for each 20 MB and finds nothing: the first push should be one pack.
-	// Hosts accept up to 2 GB.
-	wholeBytes = 1 << 30
-	// parcelBytes is the limit after a larger push was interrupted, until a push succeeds. What has arrived stays, so
-	// that the next push continues from there.
-	parcelBytes = 64 << 20
-)
-
-// parcelSizes are the limits of one push in bytes; zero is wholeBytes and parcelBytes.
-type parcelSizes struct{ whole, Part int64 }
-
-// Largest returns the usual limit of one push in bytes.
-func (s parcelSizes) Largest() int64 { return cmp.Or(s.whole, wholeBytes) }
-
-// Smallest returns the limit after an interrupted push in bytes.
-func (s parcelSizes) Smallest() int64 { return cmp.Or(s.Part, parcelBytes) }
+// PushBytes is about how much one push sends at once, in bytes. A push that is interrupted continues after the last such part. Before git
+// answers a fetch it compares large objects in different packs, which takes about a second for each 20 MB and finds nothing: a first
+// push should be few packs.
+const PushBytes = 256 << 20
 
 // Caps limit what models may cost in one day (UTC), on all devices that this one knows of. Less than zero is no limit.
 type Caps struct {

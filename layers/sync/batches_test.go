@@ -245,9 +245,8 @@ func threeMachines(t *testing.T, seed uint64) {
 	layerstest.GitRun(t, h.Dir, "fsck", "--strict", "--full")
 }
 
-// TestParcels pushes more than a parcel: all at once, so that a server has one pack of it; in parcels after that broke off, until
-// they have gone through. What has arrived in a parcel is not sent once more.
-func TestParcels(t *testing.T) {
+// TestParts pushes more than is sent at once: what has arrived in a part is not sent once more after the push broke off.
+func TestParts(t *testing.T) {
 	t.Parallel()
 	h := layerstest.NewHub(t, "ssh")
 	layerstest.GitRun(t, h.Dir, "config", "receive.unpackLimit", "1")
@@ -255,7 +254,7 @@ func TestParcels(t *testing.T) {
 	w.cut(-1, -1)
 	a := h.Memory(t, "laptop")
 	const part = 256 << 10
-	a.Parcels.Part = part
+	a.Opts.PushBytes = part
 	grow := func(ids ...string) {
 		for _, id := range ids {
 			layerstest.Add(t, a, noise(t, id, part*3/4))
@@ -277,8 +276,8 @@ func TestParcels(t *testing.T) {
 		}
 	}
 	grow("s0", "s1", "s2")
-	push("the first push", 1)
-	grow("t0", "t1", "t2", "t3", "t4")
+	push("the first push", 2)
+	grow("t0", "t1", "t2", "t3", "t4", "t5", "t6")
 	w.cut(part*2, -1)
 	_, err := layerstest.TryPush(t, a)
 	complains(t, "a push that was cut", err, false)
@@ -292,7 +291,7 @@ func TestParcels(t *testing.T) {
 		t.Errorf("the third try sent %d bytes: what had arrived too", sent)
 	}
 	grow("u0", "u1", "u2")
-	push("a push after it", 1)
+	push("a push after it", 2)
 	b := h.Memory(t, "desk")
 	layerstest.FetchAll(t, b)
 	if layerstest.Roots(t, a) != layerstest.Roots(t, b) {

@@ -1,6 +1,7 @@
 package sync
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -338,7 +339,7 @@ func (p *pusher) send(ctx context.Context) error {
 		}
 	}
 	var b batch
-	git, limit := p.git, p.batchSize()
+	git, limit := p.git, cmp.Or(p.m.Opts.PushBytes, state.PushBytes)
 	for i := range p.out.Lanes {
 		l := &p.out.Lanes[i]
 		if l.Status != "new" && l.Status != "updated" {
@@ -374,13 +375,7 @@ func (p *pusher) send(ctx context.Context) error {
 		}
 		b, p.seen = batch{}, map[pack.ID]struct{}{}
 	}
-	if err := p.ship(ctx, &b); err != nil {
-		return err
-	}
-	if !p.o.DryRun {
-		p.pushEnded()
-	}
-	return nil
+	return p.ship(ctx, &b)
 }
 
 // to adds the move of a lane to a commit.
@@ -414,7 +409,6 @@ func (p *pusher) ship(ctx context.Context, b *batch) error {
 	}
 	s := p.session
 	p.session = nil
-	p.pushStarts(b.Size)
 	err := s.Push(ctx, b.Batch)
 	var rejected *remote.RejectedError
 	if errors.As(err, &rejected) && rejected.Unpack == "" {
