@@ -346,7 +346,7 @@ func (r *mcpRig) answers(s *sdk.ClientSession, id, word string, calls map[string
 			if failed { // an error may repeat the name that it was asked for
 				text = strings.ReplaceAll(text, id, "")
 			}
-			text = strings.ReplaceAll(text, `no text contains \"`+word+`\"`, "") // as an empty search does
+			text = strings.ReplaceAll(text, `no searched text contains \"`+word+`\"`, "") // as an empty search does
 			if tells.MatchString(text) {
 				told[tool] = append(told[tool], fmt.Sprintf("%s: %s", asked, text))
 			}

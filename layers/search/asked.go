@@ -2,6 +2,7 @@ package search
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -9,15 +10,21 @@ import (
 	"unicode"
 )
 
-// timePhrase matches the phrases for a time that a question may contain.
+// timePhrase matches the phrases for a time that a question may contain: the word before it, and the phrase. A day of the
+// week needs a word before it: "the monday report" names no time.
 var timePhrase = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)\b(?:(since|before|until)\s+|(?:from|on|in|during|of)\s+)?(?:the\s+)?` +
-		`(today|yesterday|(?:this|last)\s+(?:week|month|year|monday|tuesday|wednesday|thursday|friday|saturday|sunday)` +
-		`|\d{1,3}\s+(?:day|week|month)s?\s+ago|\d{4}-\d{2}-\d{2})\b`)
+	const (
+		day    = `(?:mon|tues|wednes|thurs|fri|satur|sun)day`
+		number = `(?:\d{1,3}|an?|one|two|three|four|five|six|seven|eight|nine|ten|(?:a\s+)?couple\s+of)\s+`
+		units  = `(?:minute|hour|day|week|month|year)s?`
+	)
+	return regexp.MustCompile(`(?i)\b(?:(since|before|until)\s+|(?:from|on|in|during|within|of|over)\s+)?(?:the\s+)?` +
+		`(today|yesterday|(?:this|last|past)\s+(?:week|month|year|` + day + `)|(?:last|past)\s+` + number + units +
+		`|` + number + units + `\s+ago|\d{4}-\d{2}-\d{2})\b|\b(since|before|until|on)\s+(` + day + `)\b`)
 })
 
-// Ask is [Parse] for a question of a person: a phrase such as "yesterday", "last week" or "since 3 days ago" restricts
-// the time, unless nothing was written then. What remains of "what did we do last week" asks for the requests of it.
+// Ask is [Parse] for a question of a person: a phrase such as "yesterday", "last two weeks" or "since monday" restricts
+// the time, unless no match was written then. What remains of "what did we do last week" asks for the requests of it.
 // "What is still open" and "what did I reject" ask for that. A question of words that are in nearly every text, which
 // the ranking does not count, is a phrase.
 func Ask(text string, now time.Time) Query {
@@ -40,19 +47,20 @@ func ask(text string, now time.Time) Query {
 	if at == nil {
 		return whole
 	}
-	phrase := text[at[4]:at[5]]
-	from, to, ok := Span(phrase, now)
+	word, phrase := at[2:4], at[4:6]
+	if phrase[0] < 0 {
+		word, phrase = at[6:8], at[8:10]
+	}
+	from, to, ok := Span(text[phrase[0]:phrase[1]], now)
 	if !ok {
 		return whole
 	}
 	since, until := from.Unix(), to.Unix()
-	if at[2] >= 0 {
-		switch strings.ToLower(text[at[2]:at[3]]) {
-		case "since":
-			until = 0
-		default:
-			since, until = 0, from.Unix()
-		}
+	switch strings.ToLower(text[max(0, word[0]):max(0, word[1])]) {
+	case "since":
+		until = 0
+	case "before", "until":
+		since, until = 0, from.Unix()
 	}
 	q := Parse(text[:at[0]] + " " + text[at[1]:])
 	q.Filter.Since, q.Filter.Until = since, until
@@ -61,7 +69,7 @@ func ask(text string, now time.Time) Query {
 		q.Words = ""
 	}
 	q.pending()
-	q.Phrase, q.without = strings.TrimSpace(text[at[0]:at[1]]), &whole
+	q.Phrase = strings.TrimSpace(text[at[0]:at[1]])
 	return q
 }
 
@@ -110,58 +118,93 @@ func onlyDoing(words string) bool {
 	return true
 }
 
-// Span returns the time that a phrase names, the end excluded: a day, week, month or year of the calendar of now.
+// Span returns the time that a phrase names, the end excluded: a day, week, month or year of the calendar of now, or the
+// last few of them, with today.
 func Span(phrase string, now time.Time) (from, to time.Time, ok bool) {
-	words := strings.Fields(strings.ToLower(phrase))
-	day := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
-	monday := day.AddDate(0, 0, -(int(day.Weekday())+6)%7)
-	month := day.AddDate(0, 0, 1-day.Day())
-	year := time.Date(now.Year(), 1, 1, 0, 0, 0, 0, now.Location())
-	switch strings.Join(words, " ") {
-	case "today":
-		return day, day.AddDate(0, 0, 1), true
-	case "yesterday":
-		return day.AddDate(0, 0, -1), day, true
-	case "this week":
-		return monday, monday.AddDate(0, 0, 7), true
-	case "last week":
-		return monday.AddDate(0, 0, -7), monday, true
-	case "this month":
-		return month, month.AddDate(0, 1, 0), true
-	case "last month":
-		return month.AddDate(0, -1, 0), month, true
-	case "this year":
-		return year, year.AddDate(1, 0, 0), true
-	case "last year":
-		return year.AddDate(-1, 0, 0), year, true
-	}
 	if t, err := time.ParseInLocation(time.DateOnly, phrase, now.Location()); err == nil {
 		return t, t.AddDate(0, 0, 1), true
 	}
-	if len(words) == 2 && (words[0] == "last" || words[0] == "this") {
-		for back := range 7 {
-			d := day.AddDate(0, 0, -back)
-			if back == 0 && words[0] == "last" {
-				d = day.AddDate(0, 0, -7)
-			}
-			if strings.ToLower(d.Weekday().String()) == words[1] {
-				return d, d.AddDate(0, 0, 1), true
-			}
-		}
+	words := strings.Fields(strings.ToLower(phrase))
+	lead, ago := "", len(words) > 2 && words[len(words)-1] == "ago"
+	switch {
+	case ago:
+		words = words[:len(words)-1]
+	case len(words) == 0:
+		return from, to, false
+	case len(words) > 1:
+		lead, words = words[0], words[1:]
 	}
-	if len(words) == 3 && words[2] == "ago" {
-		n, err := strconv.Atoi(words[0])
-		if err != nil {
-			return from, to, false
+	unit := strings.TrimSuffix(words[len(words)-1], "s")
+	n, counted := numberOf(words[:len(words)-1])
+	day := slices.IndexFunc(week, func(d time.Weekday) bool { return strings.ToLower(d.String()) == unit })
+	switch {
+	case len(words) > 1 && !counted:
+		return from, to, false
+	case lead == "" && unit == "today":
+		unit, n = "day", 0
+	case lead == "" && unit == "yesterday":
+		unit, n = "day", 1
+	case day >= 0 && !counted:
+		n = (int(now.Weekday()) - day + 7) % 7
+		if unit = "day"; n == 0 && lead == "last" {
+			n = 7
 		}
-		switch strings.TrimSuffix(words[1], "s") {
-		case "day":
-			return day.AddDate(0, 0, -n), day.AddDate(0, 0, 1-n), true
-		case "week":
-			return monday.AddDate(0, 0, -7*n), monday.AddDate(0, 0, 7-7*n), true
-		case "month":
-			return month.AddDate(0, -n, 0), month.AddDate(0, 1-n, 0), true
+	case lead == "this" && !counted:
+		n = 0
+	case lead == "past", lead == "last" && counted:
+		if days := map[string]int{"week": 7, "month": 30, "year": 365}[unit]; days > 0 {
+			unit, n = "day", n*days
 		}
+		from, ok = before(now, unit, n)
+		return from, now.AddDate(0, 0, 1), ok
+	case lead != "last" && !(ago && counted):
+		return from, to, false
 	}
-	return from, to, false
+	if from, ok = before(now, unit, n); ok {
+		to, ok = before(now, unit, n-1)
+	}
+	return from, to, ok
+}
+
+var week = []time.Weekday{0, 1, 2, 3, 4, 5, 6}
+
+// numberOf returns the number that some words are, and 1 for none.
+func numberOf(words []string) (n int, ok bool) {
+	if len(words) == 0 {
+		return 1, false
+	}
+	switch words[len(words)-1] {
+	case "a", "an":
+		return 1, true
+	case "of": // a couple
+		return 2, true
+	}
+	if n = slices.Index(numbers, words[0]); n > 0 {
+		return n, true
+	}
+	n, err := strconv.Atoi(words[0])
+	return n, err == nil
+}
+
+var numbers = []string{"", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"}
+
+// before returns the begin of the day, week, month or year that was n before that of now, or the time n minutes or
+// hours before.
+func before(now time.Time, unit string, n int) (time.Time, bool) {
+	day := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
+	switch unit {
+	case "minute":
+		return now.Add(-time.Duration(n) * time.Minute), true
+	case "hour":
+		return now.Add(-time.Duration(n) * time.Hour), true
+	case "day":
+		return day.AddDate(0, 0, -n), true
+	case "week":
+		return day.AddDate(0, 0, -(int(day.Weekday())+6)%7-7*n), true
+	case "month":
+		return time.Date(now.Year(), now.Month()-time.Month(n), 1, 0, 0, 0, 0, now.Location()), true
+	case "year":
+		return time.Date(now.Year()-n, 1, 1, 0, 0, 0, 0, now.Location()), true
+	}
+	return now, false
 }

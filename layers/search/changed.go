@@ -11,15 +11,26 @@ import (
 
 // A Change is a later edit of what a hit shows.
 type Change struct {
-	Session string // its id
-	N       int    // the message
+	Session  string // its id
+	N        int    // the message
+	exchange int
 }
 
 // mostEdits is how many later edits of a file, the newest, are compared with a hit.
 const mostEdits = 256
 
-// leastLine is the size from which a line tells where in a file it is: shorter ones, such as "return nil", are everywhere.
-const leastLine = 12
+// Sizes from which a line tells where in a file it is: shorter ones, such as "return nil", are everywhere. One that gives
+// a name a value, such as "ttl: 60", tells more.
+const (
+	leastLine  = 12
+	leastValue = 7
+)
+
+// tells reports whether a line tells where in a file it is.
+func tells(line string) bool {
+	return len(line) >= leastLine ||
+		len(line) >= leastValue && strings.ContainsAny(line, "=:") && strings.ContainsAny(line, "0123456789\"'")
+}
 
 // A fileEdit is a document that changes files.
 type fileEdit struct {
@@ -80,7 +91,35 @@ func (l *laterEdits) changed(x *found) (*Change, error) {
 	if newest == nil {
 		return nil, nil
 	}
-	return &Change{newest.session, newest.doc.N}, nil
+	return &Change{newest.session, newest.doc.N, newest.doc.Exchange}, nil
+}
+
+// outdated returns the newest change of the edits that a text of the assistant is about: those of its exchange that
+// match. It returns nil if one of them still stands.
+func (l *laterEdits) outdated(x *found) (newest *Change, err error) {
+	if x.Doc.Class != index.Assistant || x.Session == nil || !l.f.asked {
+		return nil, nil
+	}
+	p, s := l.f.find(x.doc)
+	doc := x.doc - p.base
+	for doc > s.First && !p.seg.Is(doc, index.Begins) {
+		doc--
+	}
+	for doc++; doc < s.First+s.Count && !p.seg.Is(doc, index.Begins); doc++ {
+		if !p.seg.Is(doc, index.Edit) || p.seg.Is(doc, index.Weak) || l.f.score[p.base+doc] == 0 {
+			continue
+		}
+		edit := found{Hit: Hit{Session: x.Session}, doc: p.base + doc}
+		if edit.Doc, err = p.seg.Doc(doc); err != nil {
+			return nil, err
+		}
+		c, err := l.changed(&edit)
+		if err != nil || c == nil {
+			return nil, err
+		}
+		newest = c
+	}
+	return newest, nil
 }
 
 // after reports whether an edit is of an exchange after that of a hit.
@@ -202,23 +241,23 @@ func (h *hunk) add(line string) {
 	if line[0] == '-' {
 		lines = &h.removed
 	}
-	if s := strings.TrimSpace(line[1:]); len(s) >= leastLine {
+	if s := strings.TrimSpace(line[1:]); tells(s) {
 		*lines = append(*lines, s)
 	}
 }
 
-// changes says of each hit by which newer exchange it was changed, and puts a newer one of the page above.
+// changes says of each hit by which newer exchange it was changed, and puts a newer one that is a hit above.
 func (p *page) changes() error {
 	later := laterEdits{f: p.f}
 	for i := range p.hits {
-		c, err := later.changed(&p.hits[i])
+		x := &p.hits[i]
+		var err error
+		if x.Changed, err = later.changed(x); err == nil && x.Changed == nil && p.short() {
+			x.Changed, err = later.outdated(x)
+		}
 		if err != nil {
 			return err
 		}
-		p.hits[i].Changed = c
-	}
-	if !p.short() {
-		return nil
 	}
 	for i := 0; i < len(p.hits); i++ {
 		c := p.hits[i].Changed
@@ -226,7 +265,7 @@ func (p *page) changes() error {
 			continue
 		}
 		k := slices.IndexFunc(p.hits[i+1:], func(x found) bool {
-			return x.Session != nil && x.Session.ID == c.Session && x.From <= c.N && c.N <= x.To
+			return x.Session != nil && x.Session.ID == c.Session && x.Doc.Exchange == c.exchange && !x.Context
 		})
 		if k < 0 {
 			continue

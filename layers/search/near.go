@@ -13,26 +13,73 @@ import (
 // mostNear is how many near words are listed.
 const mostNear = 3
 
-// missing returns the words of a text of which no term is in a document, with the nearest words that are.
-func (m *matcher) missing(text string, all []queryTerm) (out []Unknown, err error) {
+// missing returns the words of a text of which no term is in a document, and the identifiers and paths of which only
+// parts are, with the nearest words that are. found reports whether the other words have hits.
+func (m *matcher) missing(text string, all []queryTerm, found bool) (out []Unknown, err error) {
 	known := map[string]bool{}
 	for _, t := range all {
 		known[t.term] = t.docs > 0
 	}
 	for _, word := range strings.Fields(text) {
 		parts := queryTerms(word)
-		word = strings.Trim(word, `.,;:!?"'()`)
-		if len(parts) == 0 || slices.ContainsFunc(parts, func(t queryTerm) bool { return known[t.term] }) ||
-			slices.ContainsFunc(out, func(u Unknown) bool { return u.Word == word }) {
+		word = bare(word)
+		if len(parts) == 0 || slices.ContainsFunc(out, func(u Unknown) bool { return u.Word == word }) {
 			continue
 		}
-		u := Unknown{Word: word}
-		if u.Near, err = m.near(strings.ToLower(word), parts[0].term); err != nil {
+		u, term := Unknown{Word: word}, parts[0].term
+		if slices.ContainsFunc(parts, func(t queryTerm) bool { return known[t.term] }) {
+			k := slices.IndexFunc(parts, func(t queryTerm) bool { return t.exact && t.end-t.start == len(word) })
+			if k < 0 || known[parts[k].term] {
+				continue
+			}
+			file, err := m.hasFile(word)
+			if err != nil {
+				return nil, err
+			}
+			if file {
+				continue
+			}
+			term, u.Searched = parts[k].term, "its parts"
+		} else if found {
+			u.Searched = "the other words"
+		}
+		if u.Near, err = m.near(strings.ToLower(word), term); err != nil {
 			return nil, err
 		}
 		out = append(out, u)
 	}
 	return out, nil
+}
+
+// bare returns a word of a query without the punctuation around it.
+func bare(word string) string { return strings.Trim(word, `.,;:!?"'()`) }
+
+// hasFile reports whether a document is about a file of which a path is the end, or which is the end of an absolute path.
+func (m *matcher) hasFile(name string) (bool, error) {
+	for i := range m.parts {
+		p := &m.parts[i]
+		post, err := p.seg.Postings(index.FileTerm(name))
+		if err != nil {
+			return false, err
+		}
+		read := 0
+		for doc, _, ok := post.Next(); ok && read < maxCounted; doc, _, ok = post.Next() {
+			if !p.live(doc) || !m.allows(p, doc) {
+				continue
+			}
+			d, err := p.seg.Doc(doc)
+			if err != nil {
+				return false, err
+			}
+			read++
+			for file := range strings.SplitSeq(d.File, "\n") {
+				if fileFits(name, file) || strings.HasPrefix(name, "/") && fileFits(file, name) {
+					return true, nil
+				}
+			}
+		}
+	}
+	return false, nil
 }
 
 // Limits of what is read for the nearest words.

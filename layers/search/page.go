@@ -142,7 +142,8 @@ func (p *page) append(x found) {
 func (p *page) short() bool { return p.f.page }
 
 // covered reports whether one of some hits stands for a document: it is in the same part of the same exchange, or has
-// the same text. Of copies the oldest is kept.
+// the same or nearly the same text. Of copies the oldest is kept, of nearly equal texts the newest. Edits that differ a
+// little are different edits.
 func (p *page) covered(x *found, hits []found) bool {
 	for i := range hits {
 		h := &hits[i]
@@ -155,9 +156,10 @@ func (p *page) covered(x *found, hits []found) bool {
 		if h.Doc.Class != x.Doc.Class {
 			continue
 		}
-		if h.Doc.Text == x.Doc.Text || near(p.termsOf(h), p.termsOf(x)) {
-			if h.Doc.Text == x.Doc.Text && x.Doc.Time > 0 && x.Doc.Time < h.Doc.Time {
-				x.Score, h.Hit, h.doc = h.Score, x.Hit, x.doc
+		same := h.Doc.Text == x.Doc.Text
+		if same || h.Doc.Flags&x.Doc.Flags&index.Edit == 0 && near(p.termsOf(h), p.termsOf(x)) {
+			if x.Doc.Time > 0 && x.Doc.Time != h.Doc.Time && x.Doc.Time < h.Doc.Time == same {
+				x.Score, h.Hit, h.doc, h.match, h.terms = h.Score, x.Hit, x.doc, x.match, x.terms
 			}
 			return true
 		}

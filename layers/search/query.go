@@ -47,7 +47,6 @@ type Query struct {
 	Phrase    string // of the time in a question, which [Ask] read
 	Common    bool   // the only phrase consists of words that are in nearly every text, which [Ask] made a phrase
 	uncounted bool   // the hits beyond the limit do not matter
-	without   *Query // the question without this reading, if nothing was written then
 }
 
 // A Filter restricts the results. The zero Filter accepts everything.
@@ -207,32 +206,46 @@ type Results struct {
 	InAll   int       // sessions with these exchanges; 0 if Total counts something else
 	AtLeast bool      // Total is a lower bound: not all texts were read
 	Phrase  string    // the phrase of the question by which the time was restricted
+	AnyTime bool      // nothing was found at the time of Phrase: the hits are of any time
 	Missing []Unknown // words of the query that are in no text of the projects
 }
 
 // An Unknown is a word that is in no text, with the words of texts that are nearest to it.
 type Unknown struct {
-	Word string   `json:"word"`
-	Near []string `json:"near"`
+	Word     string   `json:"word"`
+	Near     []string `json:"near"`
+	Searched string   `json:"searched,omitempty"` // what was searched for instead
 }
 
-// String says it in a sentence.
-func (u Unknown) String() string { return u.In("") }
-
-// In says it in a sentence about the texts of a place, such as "project shop".
-func (u Unknown) In(place string) string {
-	no := "no text contains "
+// Notes says in sentences how the query was read: as a time, and without the words that are in no text of a place, such
+// as "project shop".
+func (r Results) Notes(place string) (out []string) {
+	no := "no searched text"
 	if place != "" {
-		no = "no text of " + place + " contains "
+		no = "no text of " + place
 	}
-	if len(u.Near) == 0 {
-		return no + strconv.Quote(u.Word)
+	switch phrase := strconv.Quote(r.Phrase); {
+	case r.AnyTime:
+		out = append(out, "no match was written "+phrase+": searched any time")
+	case r.Phrase != "" && len(r.Hits) == 0:
+		out = append(out, "nothing was written "+phrase)
+	case r.Phrase != "":
+		out = append(out, "only what was written "+phrase)
 	}
-	var near []string
-	for _, w := range u.Near {
-		near = append(near, strconv.Quote(w))
+	for _, u := range r.Missing {
+		text := no + " contains " + strconv.Quote(u.Word)
+		for i, w := range u.Near {
+			text += []string{" (nearest: ", ", "}[min(i, 1)] + strconv.Quote(w)
+		}
+		if len(u.Near) > 0 {
+			text += ")"
+		}
+		if u.Searched != "" && len(r.Hits) > 0 {
+			text += ": searched for " + u.Searched
+		}
+		out = append(out, text)
 	}
-	return no + strconv.Quote(u.Word) + " (nearest: " + strings.Join(near, ", ") + ")"
+	return out
 }
 
 // Time returns the time of the text; the zero time if its record has none, like a title.

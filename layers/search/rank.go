@@ -351,12 +351,17 @@ func (m *matcher) terms(all []queryTerm) error {
 	return err
 }
 
-// path raises the documents about a file that is all of the query, most the changes of it.
+// path raises the changes of a file that is all of the query, the newest most.
 func (m *matcher) path(q *Query) error {
 	name := strings.TrimSpace(q.text())
 	if strings.ContainsAny(name, " \t\n*?[") || !strings.ContainsAny(name, "./\\") {
 		return nil
 	}
+	type change struct {
+		doc  int
+		time int64
+	}
+	var all []change
 	for i := range m.parts {
 		p := &m.parts[i]
 		post, err := p.seg.Postings(index.FileTerm(name))
@@ -364,10 +369,19 @@ func (m *matcher) path(q *Query) error {
 			return err
 		}
 		for doc, _, ok := post.Next(); ok; doc, _, ok = post.Next() {
-			if v := &m.score[p.base+doc]; *v > 0 && p.seg.Is(doc, index.Edit) && !p.seg.Is(doc, index.Weak) {
-				*v *= editOfPath
+			if m.score[p.base+doc] == 0 || !p.seg.Is(doc, index.Edit) || p.seg.Is(doc, index.Weak) {
+				continue
 			}
+			t, err := p.seg.Time(doc)
+			if err != nil {
+				return err
+			}
+			all = append(all, change{p.base + doc, t})
 		}
+	}
+	slices.SortStableFunc(all, func(a, b change) int { return cmp.Compare(a.time, b.time) })
+	for i, c := range all {
+		m.score[c.doc] *= editOfPath * (1 + float32(i+1)/float32(len(all)))
 	}
 	return nil
 }

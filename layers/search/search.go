@@ -3,6 +3,7 @@ package search
 import (
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"golang.org/x/text/unicode/norm"
@@ -13,28 +14,53 @@ import (
 // maxCounted is the number of documents that are read at most to count matches.
 const maxCounted = 1000
 
-// Search answers a query. If no text has its phrases, they count as words, and the hits are loose. The error is
-// [index.ErrDamaged] if an index cannot be read.
+// Search answers a query. If no text has its phrases, they count as words, and the hits are loose. If nothing is found
+// in the time of a question, any time is searched, and if no text has a word of the query, the words nearest to them
+// are. The error is [index.ErrDamaged] if an index cannot be read.
 func Search(corpora []Corpus, q Query) (Results, error) {
 	q = composed(q)
 	out, err := find(corpora, q)
-	if err == nil && len(out.Hits) == 0 && q.without != nil {
-		other := *q.without
-		other.By, other.Limit, other.Width, other.Patterns = q.By, q.Limit, q.Width, q.Patterns
-		f := q.Filter
-		f.Since, f.Until, f.Requests = other.Filter.Since, other.Filter.Until, false
-		other.Filter = f
-		return Search(corpora, other)
-	}
 	out.Phrase = q.Phrase
-	if err != nil || len(out.Hits) > 0 || len(q.Phrases) == 0 {
+	if err != nil || len(out.Hits) > 0 {
 		return out, err
 	}
-	q.Words, q.Phrases = q.text(), nil
-	out, err = find(corpora, q)
-	for i := range out.Hits {
-		out.Hits[i].Loose = true
+	if q.Phrase != "" {
+		q.Filter.Since, q.Filter.Until, q.Phrase = 0, 0, ""
+		if q.Filter.Requests || q.Blank() {
+			return out, nil
+		}
+		other, err := Search(corpora, q)
+		other.Phrase, other.AnyTime = out.Phrase, true
+		return other, err
 	}
+	if len(q.Phrases) > 0 {
+		q.Words, q.Phrases = q.text(), nil
+		out, err = find(corpora, q)
+		for i := range out.Hits {
+			out.Hits[i].Loose = true
+		}
+		return out, err
+	}
+	return nearest(corpora, q, out)
+}
+
+// nearest searches for the words nearest to those of a query that no text has.
+func nearest(corpora []Corpus, q Query, none Results) (Results, error) {
+	words := strings.Fields(q.Words)
+	for i, w := range words {
+		k := slices.IndexFunc(none.Missing, func(u Unknown) bool { return u.Word == bare(w) })
+		if k < 0 || len(none.Missing[k].Near) == 0 {
+			continue
+		}
+		words[i] = none.Missing[k].Near[0]
+		none.Missing[k].Searched = strconv.Quote(words[i])
+	}
+	q.Words = strings.Join(words, " ")
+	if !slices.ContainsFunc(none.Missing, func(u Unknown) bool { return u.Searched != "" }) {
+		return none, nil
+	}
+	out, err := find(corpora, q)
+	out.Missing = none.Missing
 	return out, err
 }
 
@@ -83,7 +109,7 @@ func find(corpora []Corpus, q Query) (out Results, err error) {
 		err = f.messages()
 	}
 	if err == nil && !q.uncounted && m.live > 0 {
-		f.out.Missing, err = m.missing(q.text(), all)
+		f.out.Missing, err = m.missing(q.text(), all, len(f.out.Hits) > 0)
 	}
 	return f.out, err
 }

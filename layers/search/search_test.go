@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/memvcs/mem/layers/search/index"
@@ -139,6 +140,44 @@ func TestSearch(t *testing.T) {
 	} {
 		if got := names(t, c, x.q); got != x.want {
 			t.Errorf("%+v: %q, want %q", x.q, got, x.want)
+		}
+	}
+}
+
+// TestNotes checks how a query is read that has no text of its time, or words that no text has.
+func TestNotes(t *testing.T) {
+	t.Parallel()
+	c := corpus(t, map[string][]index.Doc{
+		"a": {{Text: "Edit hens/door.go", File: "hens/door.go", Class: index.Tool, Time: 100}, {Text: "The scheduler opens openDoor.", Time: 100}},
+	})
+	now := time.Date(2026, 1, 21, 15, 0, 0, 0, time.UTC)
+	for text, want := range map[string]string{
+		"door yesterday":          `a#1; no match was written "yesterday": searched any time`,
+		"what happened yesterday": `; nothing was written "yesterday"`,
+		"yesterday":               `; nothing was written "yesterday"`,
+		"schedulr":                `a#2; no text of p contains "schedulr" (nearest: "scheduler"): searched for "scheduler"`,
+		"xylophone":               `; no text of p contains "xylophone"`,
+		"door xylophone":          `a#1; no text of p contains "xylophone": searched for the other words`,
+		"hens/nosuch.go":          `a#1; no text of p contains "hens/nosuch.go": searched for its parts`,
+		"door.go":                 "a#1",
+		"/home/me/hens/door.go":   "a#1",
+		"shutDoor":                `a#1; no text of p contains "shutDoor": searched for its parts`,
+		"openDoor":                "a#2",
+	} {
+		q := Ask(text, now)
+		q.Limit = 10
+		found, err := Search(c, q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var ids []string
+		for _, h := range found.Hits {
+			ids = append(ids, fmt.Sprintf("%s#%d", h.Session.ID, h.Doc.N))
+		}
+		slices.Sort(ids)
+		got := strings.Join(append([]string{strings.Join(ids, " ")}, found.Notes("p")...), "; ")
+		if got != want {
+			t.Errorf("%s: %s, want %s", text, got, want)
 		}
 	}
 }

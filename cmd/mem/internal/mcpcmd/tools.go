@@ -64,10 +64,7 @@ func (s served) Search(ctx context.Context, in SearchIn) (out SearchOut, err err
 			out.Hits = append(out.Hits, Hit{Ref: refOf(h), Who: term.SanitizeLine(x.Who()), Date: dayOf(h.Time()),
 				Request: term.SanitizeLine(h.Request), Line: term.SanitizeLine(h.Passage.Text), Changed: x.Changed})
 		}
-		for _, u := range found.Missing {
-			out.Note += term.SanitizeLine(u.String()) + ". "
-		}
-		if out.Note = strings.TrimSpace(out.Note); len(found.Hits) == 0 && out.Note == "" {
+		if out.Note = term.SanitizeLine(strings.Join(found.Notes(""), ". ")); len(found.Hits) == 0 && out.Note == "" {
 			out.Note, err = sc.note(ctx, m, "nothing is found")
 		}
 		return err

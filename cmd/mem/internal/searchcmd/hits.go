@@ -31,10 +31,7 @@ func printHits(e *app.Env, o Options, q search.Query, place string, found search
 	if found.Hits[0].Loose {
 		e.Note("no match for the whole phrase; these match some of its words")
 	}
-	if found.Phrase != "" {
-		e.Note("only what was written %s", term.Quoted(found.Phrase))
-	}
-	noteMissing(e, found, place, ": searched for the other words")
+	notes(e, found, place)
 	if q.Filter.Pending != 0 && !o.Open {
 		e.Note("only what %s; put words in double quotes to look for them", map[search.Pending]string{
 			search.Open: "is open, as with --open", search.Rejected: "the user rejected"}[q.Filter.Pending])
@@ -70,10 +67,10 @@ func noteCommon(e *app.Env, q search.Query) {
 	}
 }
 
-// noteMissing says which words of a query are in no text of the place, and what is nearest to them.
-func noteMissing(e *app.Env, found search.Results, place, then string) {
-	for _, u := range found.Missing {
-		e.Note("%s%s", term.SanitizeLine(u.In(place)), then)
+// notes says how a query was read.
+func notes(e *app.Env, found search.Results, place string) {
+	for _, text := range found.Notes(place) {
+		e.Note("%s", term.SanitizeLine(text))
 	}
 }
 

@@ -266,7 +266,7 @@ func runSearch(ctx context.Context, e *app.Env, o Options, q search.Query) error
 		if len(found.Hits) == 0 {
 			if !e.Opt.JSON {
 				noteCommon(e, q)
-				noteMissing(e, found, place, "")
+				notes(e, found, place)
 				e.Note("no match in %s", place)
 				if !whole {
 					if err := noteElsewhere(ctx, e, m, q); err != nil {

@@ -299,12 +299,12 @@ func TestNoHits(t *testing.T) {
 	r := newRig(t, nil, map[string]string{"5106a000-0000-4000-8000-000000000004": `{"uuid":"u","sessionId":"5106a000-0000-4000-8000-000000000004",` +
 		`"cwd":"/home/user/extra","timestamp":"2026-01-20T10:00:00Z","type":"user","message":{"role":"user","content":"Tune the harpsichord."}}` + "\n"})
 	body := r.get("/search?q=xylophonist")
-	if !strings.Contains(body, "0 hits") || !strings.Contains(body, "no text of all projects contains &#34;xylophonist&#34;") {
+	if !strings.Contains(body, "0 hits") || !strings.Contains(body, "no searched text contains &#34;xylophonist&#34;") {
 		t.Errorf("a word that is nowhere: %s", between(body, `id="hits"`, "</main>"))
 	}
 	body = r.get("/search?q=harpsichord&project=" + string(r.project.ID))
 	link := regexp.MustCompile(`<a href="([^"]+)">[1-9][0-9]* hits? in other projects</a>`).FindStringSubmatch(body)
-	if link == nil || !strings.Contains(body, "no text of project shop contains &#34;harpsichord&#34;") {
+	if link == nil || !strings.Contains(body, "no searched text contains &#34;harpsichord&#34;") {
 		t.Fatalf("a word of another project: %s", between(body, `id="hits"`, "</main>"))
 	}
 	if body = r.get(html.UnescapeString(link[1])); !strings.Contains(body, "<mark>harpsichord</mark>") {

@@ -27,9 +27,8 @@ type searchBody struct {
 	Names    map[string]string // of projects, by id
 	Asked    bool
 	Problem  *api.Problem
-	Missing  []string // sentences about words that are in no text
-	Others   int      // hits in other projects, if the searched one has none
-	Wider    string   // link to the search in all projects
+	Others   int    // hits in other projects, if the searched one has none
+	Wider    string // link to the search in all projects
 }
 
 // maxHits is the maximum number of hits on the page.
@@ -57,23 +56,9 @@ func (s *Server) searchScreen(_ http.ResponseWriter, r *http.Request) (string, p
 	return "search", page{Title: "Search", Crumbs: []crumb{{"Memory", "/"}, {"Search", ""}}, Body: b}, nil
 }
 
-// explain says why there are no hits, as mem search does: which words are in no text, and what other projects have.
+// explain says what other projects have, as mem search does, if the searched one has nothing.
 func (b *searchBody) explain(s *Server, r *http.Request) error {
-	if len(b.Hits) > 0 {
-		return nil
-	}
-	place, asked := "all projects", b.Form.Get("project")
-	if asked != "" {
-		p, err := s.Project(r.Context(), asked)
-		if err != nil {
-			return err
-		}
-		place = "project " + p.Name
-	}
-	for _, u := range b.SearchAnswer.Missing {
-		b.Missing = append(b.Missing, u.In(place))
-	}
-	if asked == "" {
+	if len(b.Hits) > 0 || b.Form.Get("project") == "" {
 		return nil
 	}
 	wider, to := maps.Clone(b.Form), *r.URL

@@ -25,7 +25,7 @@ func searchParams() []param {
 		{"role", "string", "user, script, assistant, plan, agent, tool, summary or note; may be repeated"},
 		{"minWeight", "number", "minimum weight of a marker in the message"},
 		{"maxWeight", "number", "maximum weight of a marker in the message"}, {"branch", "string", "a git branch"},
-		{"by", "string", "message, session or file"}, {"limit", "integer", "maximum number of hits; default 20"},
+		{"by", "string", "message, session or file"}, {"limit", "integer", "maximum number of hits; at most 10, the default, are a page: an exchange once, three hits of a session"},
 	}
 }
 
@@ -33,7 +33,8 @@ func searchParams() []param {
 type SearchAnswer struct {
 	Hits  []view.Hit `json:"hits"`
 	Loose bool       `json:"loose"` // no text contains the phrases; these contain some of the words
-	// Missing are the words that are in no text, if there are no hits.
+	Notes []string   `json:"notes,omitempty"`
+	// Missing are the words that are in no text.
 	Missing []search.Unknown `json:"missing,omitempty"`
 }
 
@@ -100,11 +101,8 @@ func (s *API) Find(ctx context.Context, r *http.Request, limit int) (SearchAnswe
 	if err != nil {
 		return SearchAnswer{}, err
 	}
-	out := SearchAnswer{Hits: view.Hits(found), Loose: len(found.Hits) > 0 && found.Hits[0].Loose}
-	if len(found.Hits) == 0 {
-		out.Missing = found.Missing
-	}
-	return out, nil
+	return SearchAnswer{Hits: view.Hits(found), Loose: len(found.Hits) > 0 && found.Hits[0].Loose, Notes: found.Notes(""),
+		Missing: found.Missing}, nil
 }
 
 // searchScope returns the projects to search: the named one, or all that this server shows.
@@ -122,7 +120,7 @@ func (s *API) searchScope(ctx context.Context, r *http.Request) ([]refs.Project,
 }
 
 func (s *API) apiSearch(c *call) (reply, error) {
-	limit, err := c.number("limit", 20, maxPage)
+	limit, err := c.number("limit", 10, maxPage)
 	if err != nil {
 		return reply{}, err
 	}
