@@ -50,14 +50,19 @@ type Query struct {
 	words   []string        // distinct, lower case, without stop words
 	said    map[string]bool // all words, lower case
 	spelled map[string]bool // names of files and symbols, as written
+	chore   bool            // it asks for no work of its own
 }
 
-// Empty reports whether the prompt has too few words to match.
-func (q Query) Empty() bool { return len(q.words) < 2 && len(q.spelled) == 0 }
+// Empty reports whether nothing can answer the prompt: it has too few words to match, or ends with the request to commit, push
+// or merge.
+func (q Query) Empty() bool { return len(q.words) < 2 && len(q.spelled) == 0 || q.chore }
 
 // ParsePrompt parses a prompt.
 func ParsePrompt(text string) Query {
 	q := Query{spelled: map[string]bool{}, said: map[string]bool{}}
+	if list := sentences(text); len(text) <= maxCorrection && len(list) > 0 {
+		q.chore = housekeeping().MatchString(list[len(list)-1])
+	}
 	if i := strings.Index(text, "```"); i > 0 {
 		text = text[:i] + " " + text[i:min(len(text), i+2000)]
 	}
@@ -142,6 +147,9 @@ func Prompt(q Query, digests []Digest, asked [][][]string, found []search.Passag
 // passageItems lists passages of the index, each with what it answered. Of a call of a tool only the file is named.
 func passageItems(found []search.Passage) (out []brief.Item) {
 	for _, p := range found {
+		if checks(p.Text) {
+			continue // whether they pass now, it does not know
+		}
 		it := brief.Item{Source: citing(p.Session, p.To), Time: p.Time, Keys: []string{passageKey(p)}, Trust: brief.Assistant,
 			Why: fmt.Sprintf("has %.0f %% of the prompt's words by weight", 100*p.Share)}
 		day, asked := "", ""
@@ -246,7 +254,7 @@ func (m *matcher) fit(i int, r Ranked) (score float64, why string) {
 	return score, why
 }
 
-// names reports whether half of the words of a file's name are in the prompt. The word "test" does not count.
+// names reports whether most of the words of a file's name are in the prompt. The word "test" does not count.
 func (q Query) names(file string) bool {
 	name, _, _ := strings.Cut(baseOf(file), ".")
 	n, in := 0, 0
@@ -259,7 +267,7 @@ func (q Query) names(file string) bool {
 			in++
 		}
 	})
-	return in > 0 && 2*in >= n
+	return 2*in > n
 }
 
 // files lists the files that the prompt names, the best first.

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/memvcs/mem/layers/brief"
+	"github.com/memvcs/mem/layers/search"
 )
 
 func TestCut(t *testing.T) {
@@ -23,7 +24,8 @@ func TestCut(t *testing.T) {
 // TestIdle gives prompts that ask for nothing.
 func TestIdle(t *testing.T) {
 	t.Parallel()
-	for _, p := range []string{"yes", "continue", "ok, commit this", "thanks, looks good", "go on", "please push", "run the tests again", ""} {
+	for _, p := range []string{"yes", "continue", "ok, commit this", "thanks, looks good", "go on", "please push", "run the tests again", "",
+		"I have renamed the parser of the prices. Please push to main and merge it."} {
 		if q := ParsePrompt(p); !q.Empty() {
 			t.Errorf("%q asks for %v", p, q)
 		}
@@ -43,6 +45,12 @@ func TestIdle(t *testing.T) {
 	if again := prompt("why does roundPrice in lib/price.go round the price twice?", map[string]bool{"lib/price.go": true, "s#1": true}); len(again) > 0 {
 		t.Errorf("it is told twice: %+v", again)
 	}
+	if q := ParsePrompt("Merge the two parsers of the prices into one, and keep the rounding of the old one."); q.Empty() {
+		t.Error("a request for work asks for nothing")
+	}
+	if got := passageItems([]search.Passage{{Session: "s", Who: "assistant", Text: "Build, tests, and lint all pass."}, {Session: "s", Who: "assistant", Text: "The lint fails in the parser."}}); len(got) != 1 {
+		t.Errorf("that checks passed once answers a prompt: %+v", got)
+	}
 	if other := prompt("Deploy kubernetes ingress certificates for staging", nil); len(other) > 0 {
 		t.Errorf("a prompt about something else is answered: %+v", other)
 	}
@@ -54,7 +62,7 @@ func TestNamed(t *testing.T) {
 	list := []Digest{
 		{Session: "c", Turns: []Turn{{Asked: Said{N: 1, Text: "Mend the layout of the settings page"}}}, Files: []File{{Path: "web/layout.css", Edits: 1, N: 2}}},
 		{Session: "b", Turns: []Turn{{Asked: Said{N: 1, Text: "Retry invoices that the payment gateway refused"}}},
-			Files: []File{{Path: "billing/retry_queue.go", Edits: 3, N: 2}, {Path: "billing/ledger.go", Reads: 1, N: 3, Symbols: []string{"bookInvoice"}}, {Path: "billing/tax_table.go", Edits: 1, N: 4}}},
+			Files: []File{{Path: "billing/retry_queue.go", Edits: 3, N: 2}, {Path: "web/queue-logo.svg", Reads: 1, N: 2}, {Path: "billing/ledger.go", Reads: 1, N: 3, Symbols: []string{"bookInvoice"}}, {Path: "billing/tax_table.go", Edits: 1, N: 4}}},
 	}
 	f := digestFile{List: []storedDigest{{Digest: list[0]}, {Digest: list[1]}}}
 	f.Words = post(f.List)
