@@ -390,14 +390,17 @@ func failsHere(digests []Digest) (out []brief.Item) {
 // maxWantsShown is the number of wants of the user that are listed.
 const maxWantsShown = 5
 
-// wantItems returns all that the user corrected, chose and refused, the newest first.
+// wantItems returns all that the user corrected, chose, refused and asked for from then on, the newest first.
 func wantItems(digests []Digest) (out []brief.Item) {
 	for _, d := range digests[:min(len(digests), ageSessions)] {
-		for _, w := range slices.Backward(d.Wants) {
-			if len(out) < maxActions {
-				out = append(out, brief.Item{Text: w.text(showWant), Source: citing(d.Session, w.source()),
-					Trust: brief.User, Time: d.Last, Why: "a correction, a choice or a refusal"})
-			}
+		list := slices.Clone(d.Wants)
+		for _, s := range d.Lasting {
+			list = append(list, Want{Said: s})
+		}
+		slices.SortStableFunc(list, func(a, b Want) int { return b.N - a.N })
+		for _, w := range list[:min(len(list), maxActions-len(out))] {
+			out = append(out, brief.Item{Text: w.text(showWant), Source: citing(d.Session, w.source()),
+				Trust: brief.User, Time: d.Last, Why: "a correction, a choice or a refusal"})
 		}
 	}
 	return out

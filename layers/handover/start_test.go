@@ -95,31 +95,6 @@ func TestSettled(t *testing.T) {
 	}
 }
 
-func TestWish(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]string{
-		`why are the errors changed to return "" here`:                    "",
-		"do we log the deleted items?":                                    "",
-		"Always use tabs. Is this an easy change?":                        "Always use tabs.",
-		"no, use the other parser":                                        "no, use the other parser",
-		"can we not print it?":                                            "can we not print it?",
-		"how do we make sure it never fails?":                             "",
-		"hmm, why is it red?":                                             "",
-		"Make sure that the name is the agent's. how long would it take?": "Make sure that the name is the agent's.",
-		"look at the parser":                                              "",
-		"find a way to make the url always visible":                       "",
-		"hmm, that is affected by the state machine, no?":                 "",
-		"hmm, we should use the other parser":                             "hmm, we should use the other parser",
-		"prices are cents, never floats":                                  "prices are cents, never floats",
-		"do not log the price":                                            "do not log the price",
-		"when you add a rule, always add a test":                          "when you add a rule, always add a test",
-	} {
-		if got := wish(text); got != want {
-			t.Errorf("wish(%q) = %q, want %q", text, got, want)
-		}
-	}
-}
-
 func TestMends(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -270,7 +270,7 @@ func (s *summary) asked(e refine.Entry) {
 	s.lasting(e)
 	next := Turn{Asked: said(e, Cut(Own(e.Said), maxAsked)), Plan: Cut(transcript.PlanHeading(strings.TrimSpace(e.Said)), maxAsked)}
 	if t := s.turn(); t != nil {
-		if text := wish(e.Said); text != "" {
+		if text := correctedIn(e.Said); text != "" {
 			s.want(Want{Said: said(e, Cut(text, maxWant))})
 		}
 		if t.Answered.N > 0 && denies(e.Said, t.Asks != "") {

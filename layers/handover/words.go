@@ -51,11 +51,6 @@ func Own(text string) string {
 	return "(" + times(len(pasted), "pasted line") + strings.TrimSuffix(": "+Cut(telling, showPasted), ": ") + ")"
 }
 
-// correction matches the start of a request that corrects what the model did, or says how it should work.
-var correction = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)^(no[,. ]|nope\b|not (like|what|the|that)|don'?t\b|do not\b|stop\b|wait\b|instead\b|actually\b|i (don'?t|didn'?t|said|meant|want|prefer|would prefer|'d prefer)\b|that'?s (not|wrong)|this is (not|wrong)|you (should|shouldn'?t|must|need|forgot|missed|didn'?t|don'?t)\b|please (don'?t|always|never|use|keep|only)\b|(always|never|only) \w|revert\b|undo\b|rather\b|but (i|we|you|it|the|that|this)\b|we (should|shouldn'?t|don'?t|want|need|use)\b|can we (not|instead)\b|let'?s (not|keep|use|rather|instead)\b|hm+\b|use \S+ instead|nein\b|nicht\b)`)
-})
-
 // refusal matches the start of a message that does not accept an answer, unless accepted matches it, and wrong what
 // contradicts an answer anywhere in it.
 var (
@@ -89,68 +84,31 @@ func denies(text string, asked bool) bool {
 	return len(own) <= maxCorrection && (wrong().MatchString(own) || !asked && refusal().MatchString(own) && !accepted().MatchString(own)) || failed().MatchString(text)
 }
 
-// rule matches words that say how something is to be done.
-var rule = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)\b(never|always (use|run|do|add|put|keep|write|commit|push|ask|check|call|test)|instead of|rather than|from now on|make sure|don'?t (use|add|write|create|commit)|i('d| would) prefer|should (not|never|always|only|just))\b`)
-})
-
 // lastingIn returns the sentences of a message that say how to work from now on, "" if none does. What was to be done at once
 // is told as a request.
 func lastingIn(message string) string {
-	text, _ := ownWords(message)
-	if len(text) > maxCorrection {
-		return ""
-	}
 	var out []string
-	for _, r := range permanent.FindRequests(text) {
+	for _, r := range permanent.FindRequests(shortOwn(message)) {
 		out = append(out, r.Text)
 	}
 	return strings.Join(out, " ")
 }
 
+// correctedIn returns the sentences of a message that correct what the model did.
+func correctedIn(message string) string {
+	return strings.Join(permanent.Corrections(shortOwn(message)), " ")
+}
+
+// shortOwn returns the user's own words, "" if they are long: a long message is a request.
+func shortOwn(message string) string {
+	if text, _ := ownWords(message); len(text) <= maxCorrection {
+		return text
+	}
+	return ""
+}
+
 // maxCorrection is the size of a correction. A longer text is a request.
 const maxCorrection = 400
-
-// asking matches the start of a question, also of one without its mark.
-var asking = sync.OnceValue(func() *regexp.Regexp {
-	const does = `(is|are|was|were|do|does|did|have|has|should|could|would|will)(n'?t)?\b`
-	return regexp.MustCompile(`(?i)^(and |but |so |hm+,? |ok(ay)?,? )*((why|any)\b|(what|how|when|where|who|which)('s\b| ` + does + `)|` +
-		does + ` (not )?(i|we|you|he|she|they|it|there|this|that|these|those|the|a|my|our|your|all|any|some)\b)`)
-})
-
-// hm matches a doubt before a sentence, which makes no correction of a question.
-var hm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)^hm+\W+`) })
-
-// ends matches the end of a sentence, also before a small letter.
-var ends = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`([.!?])\s+`) })
-
-// wish returns what of a request corrects what the model did, or says how it should work: without questions. It is ""
-// if nothing does.
-func wish(text string) string {
-	text, _ = ownWords(text)
-	if text = strings.TrimSpace(text); len(text) > maxCorrection {
-		return ""
-	}
-	said := statements(text)
-	if len(said) < 12 || !correction().MatchString(said) && !rule().MatchString(said) {
-		return ""
-	}
-	return said
-}
-
-// statements returns the sentences of a text of the user that ask nothing, on one line.
-func statements(text string) string {
-	var out []string
-	for line := range strings.Lines(text) {
-		for s := range strings.SplitSeq(ends().ReplaceAllString(line, "$1\n"), "\n") {
-			s = strings.TrimSpace(s)
-			if s != "" && !asking().MatchString(s) && (!question(s) || correction().MatchString(hm().ReplaceAllString(s, ""))) {
-				out = append(out, s)
-			}
-		}
-	}
-	return strings.Join(out, " ")
-}
 
 // question reports whether a text ends with a question to the user.
 func question(text string) bool {
