@@ -30,8 +30,7 @@ type Digest struct {
 	Turns    []Turn    // the first and the newest, in order
 	Files    []File    // in order of first touch
 	Commands []Command // in order of first run
-	Failed   []Failure // tests whose last known run failed, in order
-	Cleared  Cleared   // what says that tests of earlier sessions pass
+	Passes   []string  // the last sentences of the model that say that checks pass, after the last failure
 	Broken   []Form    // commands that failed for a reason of their form and did not succeed later
 	Worked   []int     // the keys of commands that succeeded, as [hashKey] shortens them; sorted
 	Wants    []Want    // what the user corrected, chose and refused, the newest last
@@ -104,17 +103,15 @@ type File struct {
 type Outcome int
 
 // The outcomes. Unknown is a command whose end nothing proves: one behind a pipe, in the background, or interrupted.
-// Settled is one that failed and of which the model said later that it passes.
 const (
 	Unknown Outcome = iota
 	Passed
 	Broke
-	Settled
 )
 
 // A Command is a command that a session ran. What selects some of the tests belongs to it: a run of one test says nothing of
-// all. The other arguments, N, End and Exit are those of the last run, whose outcome may be unknown: a verdict from before
-// says nothing of it.
+// all. The other arguments and N are those of the last run. End and Exit are, too, but for a run with an unknown end after one
+// that failed.
 type Command struct {
 	Name string // program and subcommand: "go test"; see [placed]
 	Part string // the arguments that select some of the tests and where they are, in names, or ""
@@ -124,4 +121,9 @@ type Command struct {
 	Runs int
 	End  Outcome
 	Exit int
+
+	// of one that failed: how many tests did, the names of the first, and what passed later or was said to pass, or ""
+	Tests  int
+	Failed []string
+	Later  string
 }

@@ -21,7 +21,7 @@ import (
 const (
 	maxSet     = 12 // files
 	maxRun     = 8  // commands
-	maxTests   = 6
+	maxTests   = 4
 	failedBack = 5  // sessions whose failures are listed
 	openBack   = 10 // sessions whose open items are listed
 
@@ -261,7 +261,7 @@ func open(digests []Digest, shown int, limits statusLimits) (out []brief.Item) {
 			say(t.N, brief.Assistant, "Open todo: "+quoted(t.Text, showTodo), "on the model's list and not completed")
 		}
 	}
-	return append(out, failures(digests)...)
+	return out
 }
 
 // settled reports whether a later session did something about a text: a request that it answered has half of its words.
@@ -284,7 +284,7 @@ func ranSince(request string, later []Digest) bool {
 	return slices.ContainsFunc(later, func(d Digest) bool {
 		return slices.ContainsFunc(d.Commands, func(c Command) bool {
 			_, name := dirOf(c.Name)
-			ran := c.End == Passed || c.End == Settled || c.End == Unknown && !shell.IsTester(name)
+			ran := c.End == Passed || c.Later != "" || c.End == Unknown && !shell.IsTester(name)
 			return ran && strings.Contains(name, " ") && strings.Contains(" "+request+" ", name+" ")
 		})
 	})
@@ -641,64 +641,6 @@ func ending(d Digest, t Turn, most int) brief.Item {
 	return it
 }
 
-// failures lists tests and commands that failed in a session, and neither it nor a later one says that they pass.
-func failures(digests []Digest) (out []brief.Item) {
-	for i, d := range digests[:min(failedBack, len(digests))] {
-		var open []Failure
-		for _, f := range d.Failed {
-			if !slices.ContainsFunc(digests[:i], func(later Digest) bool { return later.Cleared.ends(f) }) {
-				open = append(open, f)
-			}
-		}
-		for _, command := range commandsOf(open) {
-			shows := command
-			if dir, name := dirOf(command); dir != "" {
-				shows = name + " in " + dir + "/"
-			}
-			var tests []string
-			n, all := 0, 0
-			for _, f := range open {
-				if f.Command != command {
-					continue
-				}
-				n = max(n, f.N)
-				if f.Test != "" {
-					all++
-				}
-				if name := brief.SafeTest(f.Test); name != "" && !slices.Contains(tests, name) {
-					tests = append(tests, name)
-				}
-			}
-			it := brief.Item{Text: "[failed] " + shows, Source: citing(d.Session, n), Trust: brief.Tool, Named: true,
-				Time: d.Last, Why: "failed last and was not seen to pass"}
-			shown := tests[:min(len(tests), maxTests)]
-			switch more := all - len(shown); {
-			case len(shown) == 0 && all > 0:
-				it.Text = fmt.Sprintf("[failed] %s in %s", records.Numbered(all, "test", "tests"), shows)
-			case len(shown) > 0 && more > 0:
-				it.Text = fmt.Sprintf("[failed] %s and %d more in %s", strings.Join(shown, ", "), more, shows)
-			case len(shown) > 0:
-				it.Text = fmt.Sprintf("[failed] %s in %s", strings.Join(shown, ", "), shows)
-			}
-			if slices.ContainsFunc(d.Commands, func(c Command) bool { return c.Name == command && c.N > n && c.End == Unknown }) {
-				it.Text += "; run again since, no result seen"
-			}
-			out = append(out, it)
-		}
-	}
-	return out
-}
-
-// commandsOf returns the commands of failures, in order.
-func commandsOf(list []Failure) (out []string) {
-	for _, f := range list {
-		if !slices.Contains(out, f.Command) {
-			out = append(out, f.Command)
-		}
-	}
-	return out
-}
-
 // leastEdited is the number of edited files below which files that were only read are listed, too.
 const leastEdited = 4
 
@@ -746,6 +688,7 @@ func times(n int, what string) string { return records.Numbered(n, what, what+"s
 type Run struct {
 	Command
 	Session string
+	Back    int // sessions ago
 	Score   float64
 	Total   int
 }
@@ -764,16 +707,12 @@ func Commands(digests []Digest) []Run {
 	for back, d := range digests[:min(ageSessions, len(digests))] {
 		fade := math.Pow(fadeCommand, float64(back))
 		for _, c := range d.Commands {
-			if c.End == Broke && slices.ContainsFunc(digests[:back], func(later Digest) bool {
-				return later.Cleared.ends(Failure{Command: c.Name, Tags: c.Task})
-			}) {
-				c.End = Settled
-			}
+			c.Later = cmp.Or(c.Later, c.laterIn(digests[:back]))
 			i, known := at[c.Name+"\n"+c.Part]
 			if !known {
 				i = len(out)
 				at[c.Name+"\n"+c.Part] = i
-				out = append(out, Run{Command: c, Session: d.Session})
+				out = append(out, Run{Command: c, Session: d.Session, Back: back})
 			}
 			r := &out[i]
 			r.Task = cmp.Or(r.Task, c.Task)
@@ -800,10 +739,10 @@ func commandItems(digests []Digest) (out []brief.Item) {
 		whole[r.Name] = whole[r.Name] || r.Part == ""
 	}
 	all = slices.DeleteFunc(all, func(r Run) bool {
-		return prepares(r.Name+" "+r.Args) || r.Part != "" && r.End != Broke && whole[r.Name] ||
+		return prepares(r.Name+" "+r.Args) || r.Part != "" && !r.broken() && whole[r.Name] ||
 			r.End == Unknown && r.Task == "" && !shell.IsTester(r.Name)
 	})
-	slices.SortStableFunc(all, func(a, b Run) int { return unseen(a) - unseen(b) })
+	slices.SortStableFunc(all, func(a, b Run) int { return urgency(a) - urgency(b) })
 	for _, r := range all[:min(maxRun, len(all))] {
 		text := r.Name
 		if with := cmp.Or(r.Part, r.Args); with != "" {
@@ -827,26 +766,63 @@ var preparing = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\b(go tool|go get|go mod download|cache|codegen|migrate|deps)\b`)
 })
 
-func unseen(r Run) int {
-	if r.End == Unknown {
-		return 1
+// urgency sorts what still fails before the rest, and last what has no verdict.
+func urgency(r Run) int {
+	switch {
+	case r.broken() && r.Back < failedBack:
+		return 0
+	case r.End == Unknown:
+		return 2
 	}
-	return 0
+	return 1
+}
+
+// broken reports whether a check failed, and nothing says that it passes since.
+func (c Command) broken() bool { return c.End == Broke && c.Later == "" && shell.IsTester(c.Name) }
+
+// laterIn returns what later sessions, the newest first, say of a check that failed.
+func (c Command) laterIn(later []Digest) string {
+	if c.End != Broke {
+		return ""
+	}
+	dir, own := dirOf(c.Name)
+	for _, d := range slices.Backward(later) {
+		for _, o := range d.Commands {
+			if of, other := dirOf(o.Name); o.End == Passed && of == dir && o.checksAll(other, own) {
+				return o.shown(other) + " passed"
+			}
+		}
+		if c.saidToPass(d.Passes) {
+			return saidLater
+		}
+	}
+	return ""
 }
 
 // result returns the outcome of a command as text.
 func result(c Command) string {
-	switch {
-	case c.End == Passed:
+	switch c.End {
+	case Passed:
 		return ": passed"
-	case c.End == Broke && c.Exit != 0:
-		return fmt.Sprintf(": failed, exit %d", c.Exit)
-	case c.End == Broke:
-		return ": failed"
-	case c.End == Settled:
-		return ": failed, later said or seen to pass"
+	case Unknown:
+		return ": no result seen"
 	}
-	return ": no result seen"
+	text := ": failed"
+	if c.Exit != 0 {
+		text += fmt.Sprintf(", exit %d", c.Exit)
+	}
+	switch more := c.Tests - len(c.Failed); {
+	case len(c.Failed) > 0 && more > 0:
+		text += fmt.Sprintf(" (%s and %d more)", strings.Join(c.Failed, ", "), more)
+	case len(c.Failed) > 0:
+		text += " (" + strings.Join(c.Failed, ", ") + ")"
+	case c.Tests > 0:
+		text += " (" + times(c.Tests, "test") + ")"
+	}
+	if c.Later != "" {
+		text += "; later " + c.Later
+	}
+	return text
 }
 
 // Rebase returns the digest with file names relative to a directory above or below that of the session. For any other

@@ -26,7 +26,6 @@ const (
 	maxTodo     = 160
 	maxTodos    = 20
 	maxMarked   = 40
-	maxFailed   = 40
 	maxWants    = 12
 	maxWant     = 240
 	maxQuestion = 160
@@ -78,7 +77,6 @@ type summary struct {
 	open     exchange.Pending
 	calls    int
 	marked   []int
-	tests    tests
 	forms    forms
 
 	requests               int
@@ -113,7 +111,7 @@ func (s *summary) entry(e refine.Entry) {
 	case e.Request() && e.Script:
 		s.begin(Turn{Script: true, Asked: Said{N: e.N}})
 	case e.Role == "note" && e.Name == "plan" && !e.Side: // the client sends back a plan that the user accepted
-		s.begin(Turn{Asked: said(e, planHeading(e.Said)), Plan: planHeading(e.Said)})
+		s.begin(Turn{Asked: saidIn(e, planHeading(e.Said)), Plan: planHeading(e.Said)})
 	case e.Role == "note" && e.Name == "forgotten":
 		s.forgotten()
 	case e.Role == "note" && (e.Name == "notice" || e.Name == "" && strings.HasPrefix(e.Said, "<")): // of the client
@@ -131,18 +129,7 @@ func (s *summary) entry(e refine.Entry) {
 			s.answer(t, e)
 			t.Working = 0
 		}
-		s.tests.said(e.Said)
-		s.settle()
-	}
-}
-
-// settle takes the verdict from commands that failed, if the model said later that what they check passes.
-func (s *summary) settle() {
-	for i := range s.d.Commands {
-		c := &s.d.Commands[i]
-		if c.End == Broke && shell.IsTester(c.Name) && s.tests.cleared.settles(c.Name, c.Task) {
-			c.End = Settled
-		}
+		s.said(e.Said)
 	}
 }
 
@@ -218,7 +205,7 @@ func (s *summary) replied(e refine.Entry, lead, to, text string) {
 	if text == "" || e.Script {
 		return
 	}
-	w := Want{Said: said(e, Cut(text, maxWant)), Lead: lead, To: to}
+	w := Want{Said: saidIn(e, Cut(text, maxWant)), Lead: lead, To: to}
 	if t := s.turn(); t != nil && !e.Side {
 		t.Then = append(t.Then[max(0, len(t.Then)-maxThen+1):], w)
 		t.Answered, t.Long, t.Asks, t.Working = Said{}, false, "", 0
@@ -229,8 +216,8 @@ func (s *summary) replied(e refine.Entry, lead, to, text string) {
 	}
 }
 
-// said returns a text of an entry.
-func said(e refine.Entry, text string) Said { return Said{N: e.N, Text: text, At: e.At} }
+// saidIn returns a text of an entry.
+func saidIn(e refine.Entry, text string) Said { return Said{N: e.N, Text: text, At: e.At} }
 
 // want records words of the user that say what he wants.
 func (s *summary) want(w Want) {
@@ -243,7 +230,7 @@ func (s *summary) want(w Want) {
 // lasting records what a message of the user says of how to work.
 func (s *summary) lasting(e refine.Entry) {
 	if text := lastingIn(e.Said); text != "" {
-		s.d.Lasting = append(s.d.Lasting[max(0, len(s.d.Lasting)-maxWants+1):], said(e, Cut(text, maxWant)))
+		s.d.Lasting = append(s.d.Lasting[max(0, len(s.d.Lasting)-maxWants+1):], saidIn(e, Cut(text, maxWant)))
 	}
 }
 
@@ -265,13 +252,13 @@ func (s *summary) asked(e refine.Entry) {
 		return
 	}
 	if (strings.Contains(e.Said, "##keepit") || slices.Contains(s.marked, e.N)) && len(s.d.Marked) < maxMarked {
-		s.d.Marked = append(s.d.Marked, said(e, strings.Clone(e.Said)))
+		s.d.Marked = append(s.d.Marked, saidIn(e, strings.Clone(e.Said)))
 	}
 	s.lasting(e)
-	next := Turn{Asked: said(e, Cut(Own(e.Said), maxAsked)), Plan: Cut(transcript.PlanHeading(strings.TrimSpace(e.Said)), maxAsked)}
+	next := Turn{Asked: saidIn(e, Cut(Own(e.Said), maxAsked)), Plan: Cut(transcript.PlanHeading(strings.TrimSpace(e.Said)), maxAsked)}
 	if t := s.turn(); t != nil {
 		if text := correctedIn(e.Said); text != "" {
-			s.want(Want{Said: said(e, Cut(text, maxWant))})
+			s.want(Want{Said: saidIn(e, Cut(text, maxWant))})
 		}
 		if t.Answered.N > 0 && denies(e.Said, t.Asks != "") {
 			t.Denied = e.N
@@ -382,31 +369,6 @@ func (s *summary) touch(e refine.Entry, p string, read, edited bool) {
 	}
 }
 
-// ran records the commands of a shell line and their verdicts.
-func (s *summary) ran(e refine.Entry) {
-	if strings.HasPrefix(e.Result, "refused by the user") {
-		return
-	}
-	if e.Exit == 0 && e.Result == "ok" && len(e.Cmd) <= maxForm {
-		for _, c := range shell.Parse(e.Cmd) {
-			switch hooks, sends := hooked(c); {
-			case sends && !hooks:
-				s.d.Unhooked = e.N
-			case sends:
-				s.d.Unhooked = 0
-			}
-		}
-	}
-	list, verdicts := placed(e)
-	if s.forms.ran(e) && len(e.Failed) == 0 {
-		return // a command that could not run checked nothing
-	}
-	for i, c := range list {
-		s.command(e, c, outcomes[verdicts[i]])
-	}
-	s.tests.ran(e, list, verdicts)
-}
-
 // hooked reports whether a command commits or pushes, and whether the hooks of the repository run then: an option turns them
 // off, or a variable of a program that manages them.
 func hooked(c shell.Simple) (hooks, sends bool) {
@@ -462,11 +424,18 @@ func (s *summary) command(e refine.Entry, c shell.Command, end Outcome) {
 	}
 	x := &s.d.Commands[i]
 	x.Runs++
-	x.N, x.Args, x.End, x.Exit = e.N, brief.SafeArgs(c.Args), end, e.Exit
-	for k := range s.d.Commands {
-		if p := &s.d.Commands[k]; of == "" && end == Passed && p.Name == c.Name && p.Part != "" && p.End == Broke {
-			p.End = Settled
-		}
+	x.N, x.Args = e.N, brief.SafeArgs(c.Args)
+	switch {
+	case end == Unknown && x.End == Broke:
+		x.Later = "run again, no result seen"
+	case end == Broke:
+		x.End, x.Exit, x.Later, s.d.Passes = Broke, e.Exit, "", nil
+		x.failed(e.Failed)
+	default:
+		x.End, x.Exit = end, e.Exit
+	}
+	if end == Passed {
+		s.passed(*x, e.Passed)
 	}
 	_, own := dirOf(c.Name)
 	for _, t := range e.Tasks {
@@ -497,7 +466,7 @@ func (s *summary) placeForCommand() int {
 }
 
 func (s *summary) finish() Digest {
-	s.d.Failed, s.d.Cleared, s.d.Broken = s.tests.failed, s.tests.cleared, s.forms.broken
+	s.d.Broken = s.forms.broken
 	s.d.Worked = slices.Sorted(maps.Keys(s.forms.worked))
 	for _, o := range s.open.List() {
 		switch o.Kind {

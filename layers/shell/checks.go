@@ -60,3 +60,27 @@ func checksOf(s Simple) (of checks) {
 	}
 	return of
 }
+
+// Checks returns what a command line checks, as its first command says.
+func Checks(line string) checks {
+	list := Parse(line)
+	if len(list) == 0 {
+		return 0
+	}
+	return checksOf(list[0])
+}
+
+// ChecksIn returns the checks that a sentence speaks of: any if it names none.
+func ChecksIn(sentence string) (of checks) {
+	for _, w := range strings.FieldsFunc(sentence, func(r rune) bool { return strings.ContainsRune(" ,;:.`()", r) }) {
+		for k, re := range kinds() {
+			if re.MatchString(w) {
+				of |= k
+			}
+		}
+	}
+	if of == 0 {
+		return anything
+	}
+	return of
+}
