@@ -17,7 +17,7 @@ import (
 )
 
 // Version changes when the digest of the same session changes.
-const Version = 30
+const Version = 31
 
 // A Digest summarises one session.
 type Digest struct {

@@ -631,6 +631,9 @@ func ending(d Digest, t Turn, most int) brief.Item {
 	case t.Denied > 0:
 		it.Text, it.Source = outcomeLead+"contradicted by the user's next message.", citing(d.Session, t.Denied)
 		it.Trust, it.Why = brief.User, "the user did not accept it"
+	case t.Working > 0 && t.Seq < d.Turns[len(d.Turns)-1].Seq:
+		it.Text = "No answer before the next request; the last words were: " + outcome(t.Answered.Text, most)
+		it.Why = "the user wrote while the model worked"
 	case t.Working > 0:
 		it.Text = "Ended during the work, after: " + outcome(t.Answered.Text, most)
 		it.Why = "the model's last words, before its last tool call"

@@ -51,7 +51,10 @@ func TestStands(t *testing.T) {
 		{"an announcement with what it announces", []refine.Entry{user("How is it called?"), {Role: "assistant", Said: "Let me show you:\n```\nprice 12.5\n```"}},
 			"Asked last: “How is it called?” / Outcome: “Let me show you: ``` price 12.5 ```”"},
 		{"a remark before work", []refine.Entry{user("Mend the price parser"), {Role: "assistant", Said: "The constants are there. Let me look at the rest:"}, bash("make", "ok"), user("Use mills"), bash("make", "ok"), model},
-			"Asked last: “Use mills” / Outcome: “The parser rounds.” / Asked before: “Mend the price parser” / Ended during the work, after: “The constants are there.”"},
+			"Asked last: “Use mills” / Outcome: “The parser rounds.” / Asked before: “Mend the price parser” / No answer before the next request; the last words were: “The constants are there.”"},
+		{"a guess before its change", []refine.Entry{user("Mend the price parser"), bash("make", "ok"), {Role: "assistant", Said: "I see! It rounds twice.\n\nThe fix is to round once:"}, user("the shop rounds as well")},
+			"Asked last: “the shop rounds as well” / Ended before an answer. / Asked before: “Mend the price parser” / " +
+				"No answer before the next request; the last words were: “I see! It rounds twice.”"},
 		{"a task behind an introduction", []refine.Entry{user("I have put the logos of the three shops into assets/logos . " + strings.Repeat("Show them in the list of the shops, please, ", 3) + "and on the page of each shop, too, with their names."), bash("make", "ok"), model},
 			"Asked last: “I have put the logos of the three shops into assets/logos . Show them in the list of the shops, please, Show them in the list of the shops, please, …” / Outcome: “The parser rounds.”"},
 		{"a pasted log", []refine.Entry{user("$ make\n" + strings.Repeat("[12:00:01] start of another step\n", 20) + "Error: no rule for x\n[12:00:02] end"), bash("make", "ok"), model},

@@ -83,7 +83,7 @@ type summary struct {
 	question               string // the last one of the model
 	answeredAt, answerSize int    // work of the current turn before its answer, and the size of that
 	noticed                bool   // the client told of a task in the background, and no file was changed since
-	over                   bool   // the turn had ended with an answer when the client told of something: what follows is about that
+	noticedAt              int    // work of the current turn before that
 	unasked                bool   // the request of what follows was forgotten
 }
 
@@ -94,9 +94,7 @@ func (s *summary) entry(e refine.Entry) {
 		s.calls++
 		s.tool(e)
 		if t := s.turn(); t != nil && !e.Side {
-			if !s.over {
-				t.Working = e.N
-			}
+			t.Working = e.N
 			s.did(e)
 		}
 	case e.Role == "summary" && e.Name == "boundary":
@@ -114,9 +112,10 @@ func (s *summary) entry(e refine.Entry) {
 		s.begin(Turn{Asked: saidIn(e, planHeading(e.Said)), Plan: planHeading(e.Said)})
 	case e.Role == "note" && e.Name == "forgotten":
 		s.forgotten()
-	case e.Role == "note" && (e.Name == "notice" || e.Name == "" && strings.HasPrefix(e.Said, "<")): // of the client
-		t := s.turn()
-		s.noticed, s.over = true, s.over || t != nil && t.Answered.N > 0 && t.Working == 0
+	case e.Role == "note" && e.Name == "notice":
+		if t := s.turn(); t != nil {
+			s.noticed, s.noticedAt = true, t.Did
+		}
 		if e.Cmd != "" { // it ended in the background
 			s.ran(e)
 		}
@@ -127,15 +126,17 @@ func (s *summary) entry(e refine.Entry) {
 	case e.Role == "assistant" && !e.Side && strings.TrimSpace(e.Said) != "":
 		if t := s.turn(); t != nil {
 			s.answer(t, e)
-			t.Working = 0
+			if t.Working = 0; strings.HasSuffix(strings.TrimRight(e.Said, " \n*_"), ":") {
+				t.Working = e.N // it was about to do something
+			}
 		}
 		s.said(e.Said)
 	}
 }
 
 // answer records a text of the model. After a long answer without work after it, a short text is a remark on something
-// else, and a shorter one on the end of a task in the background; the answer stays. So does one before the announcement
-// of a call.
+// else, and a shorter one with little work on the end of a task in the background; the answer stays. So does one before the
+// announcement of a call.
 func (s *summary) answer(t *Turn, e refine.Entry) {
 	t.Stopped, t.Asks, s.question = 0, "", lastQuestion(e.Said)
 	if question(e.Said) {
@@ -143,7 +144,7 @@ func (s *summary) answer(t *Turn, e refine.Entry) {
 	}
 	switch {
 	case t.Long && t.Did == s.answeredAt && 3*len(e.Said) < s.answerSize,
-		t.Long && s.noticed && len(e.Said) < s.answerSize,
+		t.Long && s.noticed && t.Did-s.noticedAt <= aLook && len(e.Said) < s.answerSize,
 		t.Answered.N > 0 && announces(e.Said) && !announces(t.Answered.Text):
 		return
 	}
@@ -157,7 +158,7 @@ func (s *summary) forgotten() {
 	if t := s.turn(); t != nil {
 		t.Asks = ""
 	}
-	s.unasked, s.noticed, s.over, s.question = true, false, false, ""
+	s.unasked, s.noticed, s.question = true, false, ""
 }
 
 // turn returns the current turn, nil before the first request and after one that was forgotten.
@@ -167,6 +168,9 @@ func (s *summary) turn() *Turn {
 	}
 	return nil
 }
+
+// aLook is the number of calls that look at a task that ended.
+const aLook = 2
 
 // longAnswer is the size of an answer that counts as work.
 const longAnswer = 400
@@ -209,7 +213,6 @@ func (s *summary) replied(e refine.Entry, lead, to, text string) {
 	if t := s.turn(); t != nil && !e.Side {
 		t.Then = append(t.Then[max(0, len(t.Then)-maxThen+1):], w)
 		t.Answered, t.Long, t.Asks, t.Working = Said{}, false, "", 0
-		s.over = false
 	}
 	if !question(text) {
 		s.want(w)
@@ -278,7 +281,7 @@ func (s *summary) begin(t Turn) {
 	s.requests++
 	t.Seq = s.requests
 	s.d.Turns = append(s.d.Turns, t)
-	s.unasked, s.noticed, s.over, s.question = false, false, false, ""
+	s.unasked, s.noticed, s.question = false, false, ""
 }
 
 // planHeading returns the cut heading of a plan, or its first line, without URLs: the model may have copied it.
