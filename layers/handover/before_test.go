@@ -82,15 +82,15 @@ func TestChangedPlan(t *testing.T) {
 	plan := func(result string) refine.Entry {
 		return refine.Entry{Role: "tool", Name: "ExitPlanMode", Said: "# Mills", Result: result}
 	}
-	refused, accepted := plan("refused by the user: use mills"), plan("ok")
+	refused, accepted, why := plan("refused by the user"), plan("ok"), refine.Entry{Role: "user", Name: "refusal", Target: "ExitPlanMode", Said: "use mills"}
 	for name, c := range map[string]struct {
 		entries []refine.Entry
 		want    string
 	}{
-		"refused":              {[]refine.Entry{ask, refused}, "refused a plan: “use mills”"},
-		"accepted then":        {[]refine.Entry{ask, refused, accepted}, "asked for a change of the plan, and then accepted it: “use mills”"},
-		"of a later request":   {[]refine.Entry{ask, refused, {Role: "user", Said: "Log it"}, accepted}, "refused a plan: “use mills”"},
-		"without a result yet": {[]refine.Entry{ask, refused, plan("")}, "refused a plan: “use mills”"},
+		"refused":              {[]refine.Entry{ask, refused, why}, "refused a plan: “use mills”"},
+		"accepted then":        {[]refine.Entry{ask, refused, why, accepted}, "asked for a change of the plan, and then accepted it: “use mills”"},
+		"of a later request":   {[]refine.Entry{ask, refused, why, {Role: "user", Said: "Log it"}, accepted}, "refused a plan: “use mills”"},
+		"without a result yet": {[]refine.Entry{ask, refused, why, plan("")}, "refused a plan: “use mills”"},
 	} {
 		var got []string
 		for _, it := range wantItems([]Digest{summarized(t, c.entries...)}) {

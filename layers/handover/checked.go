@@ -51,8 +51,8 @@ func (c Command) shown(own string) string {
 	return "`" + strings.TrimSpace(own+" "+cmp.Or(c.Part, c.Args)) + "`"
 }
 
-// said tells what the model wrote to the commands that failed before.
-func (s *summary) said(text string) {
+// reported tells what the model wrote to the commands that failed before.
+func (s *summary) reported(text string) {
 	passes := passesIn(text)
 	if len(passes) > 0 {
 		s.d.Passes = passes

@@ -458,7 +458,7 @@ func before(digests []Digest, last int) (out []brief.Item) {
 			}
 		}
 		last, plan := acted[0], d.Turns[0]
-		later := last.Asked.N != about.Asked.N
+		later := last.Asked.N != about.Asked.N && last.request(maxAsked) != about.request(maxAsked)
 		when := day(d)
 		if name := branch(d.Branch); name != "" && d.Branch != now && when != "" {
 			when = strings.TrimSuffix(when, ": ") + " [branch " + name + "]: "

@@ -59,6 +59,12 @@ func TestStands(t *testing.T) {
 			"Asked last: “I have put the logos of the three shops into assets/logos . Show them in the list of the shops, please, Show them in the list of the shops, please, …” / Outcome: “The parser rounds.”"},
 		{"a pasted log", []refine.Entry{user("$ make\n" + strings.Repeat("[12:00:01] start of another step\n", 20) + "Error: no rule for x\n[12:00:02] end"), bash("make", "ok"), model},
 			"Asked last: “(23 pasted lines: Error: no rule for x)” / Outcome: “The parser rounds.”"},
+		{"a command of the client that starts work", []refine.Entry{{Role: "note", Name: "command", Said: "/mend the price parser"}, bash("make", "ok"), model},
+			"Asked last: “/mend the price parser” / Outcome: “The parser rounds.”"},
+		{"a command of the client that starts none", []refine.Entry{{Role: "note", Name: "command", Said: "/plan mend it"}, user("Mend the price parser"), bash("make", "ok"), model},
+			"Asked last: “Mend the price parser” / Outcome: “The parser rounds.”"},
+		{"a call that the user refused without a word", []refine.Entry{user("Mend the price parser"), bash("make", "ok"), model, {Role: "tool", Name: "Bash", Cmd: "git push", Result: "refused by the user"}, user("log it"), bash("make", "ok"), model},
+			"Asked last: “log it” / Outcome: “The parser rounds.” / Asked before: “Mend the price parser” / No answer before the next request; the last words were: “The parser rounds.”"},
 		{"a headless run", []refine.Entry{{Role: "user", Script: true, Said: "deploy to eu-west-1"}, bash("make", "ok"), model},
 			"Asked last: (a headless run) / Outcome: “The parser rounds.”"},
 	} {

@@ -11,7 +11,6 @@ import (
 	"github.com/memvcs/mem/layers/exchange"
 	"github.com/memvcs/mem/layers/refine"
 	"github.com/memvcs/mem/layers/shell"
-	"github.com/memvcs/mem/layers/transcript"
 )
 
 // Limits of a digest.
@@ -38,7 +37,7 @@ const (
 // Summarize makes a digest from the entries of a session's L1. Echo reports whether a message is a copy from another
 // session. Marked are messages with an added marker, which is not in their text.
 func Summarize(entries iter.Seq2[refine.Entry, error], echo func(n int) bool, marked []int) (Digest, error) {
-	s := &summary{files: map[string]int{}, commands: map[string]int{}, marked: marked,
+	s := &summary{files: map[string]int{}, commands: map[string]int{}, at: map[int]int{}, marked: marked,
 		forms: forms{worked: map[int]bool{}}}
 	xs, err := exchange.Of(func(yield func(refine.Entry, error) bool) {
 		for e, err := range entries {
@@ -57,6 +56,7 @@ func Summarize(entries iter.Seq2[refine.Entry, error], echo func(n int) bool, ma
 	if err != nil {
 		return Digest{}, err
 	}
+	s.turns(xs)
 	end := exchange.EndingOf(xs)
 	s.d.Committed = end.Commit.N
 	for _, f := range end.Uncommitted() {
@@ -79,209 +79,34 @@ type summary struct {
 	marked   []int
 	forms    forms
 
-	requests               int
-	question               string // the last one of the model
-	answeredAt, answerSize int    // work of the current turn before its answer, and the size of that
-	noticed                bool   // the client told of a task in the background, and no file was changed since
-	noticedAt              int    // work of the current turn before that
-	unasked                bool   // the request of what follows was forgotten
+	requests int
+	at       map[int]int // of messages whose words are in another one
+	accepted []int       // messages with plans that the user accepted
 }
 
 func (s *summary) entry(e refine.Entry) {
+	if e.At > 0 {
+		s.at[e.N] = e.At
+	}
 	switch {
 	case e.Rewound:
 	case e.Role == "tool":
 		s.calls++
 		s.tool(e)
-		if t := s.turn(); t != nil && !e.Side {
-			t.Working = e.N
-			s.did(e)
-		}
 	case e.Role == "summary" && e.Name == "boundary":
 		s.d.Compact = e.N
-	case e.Role == "user" && e.Name == "answer":
-		s.answered(e)
-	case e.Role == "user" && e.Name == "refusal":
-		s.replied(e, "refused "+refusedName(e.Target), "", strings.TrimSpace(e.Said))
-		s.lasting(e)
-	case e.Typed() && !e.Side:
-		s.asked(e)
-	case e.Request() && e.Script:
-		s.begin(Turn{Script: true, Asked: Said{N: e.N}})
-	case e.Role == "note" && e.Name == "plan" && !e.Side: // the client sends back a plan that the user accepted
-		s.begin(Turn{Asked: saidIn(e, planHeading(e.Said)), Plan: planHeading(e.Said)})
-	case e.Role == "note" && e.Name == "forgotten":
-		s.forgotten()
-	case e.Role == "note" && e.Name == "notice":
-		if t := s.turn(); t != nil {
-			s.noticed, s.noticedAt = true, t.Did
+	case e.Typed() && e.Name != "answer":
+		if text := lastingIn(e.Said); text != "" {
+			s.d.Lasting = append(s.d.Lasting[max(0, len(s.d.Lasting)-maxWants+1):], s.said(e.N, Cut(text, maxWant)))
 		}
-		if e.Cmd != "" { // it ended in the background
-			s.ran(e)
+		if e.Request() && (strings.Contains(e.Said, "##keepit") || slices.Contains(s.marked, e.N)) && len(s.d.Marked) < maxMarked {
+			s.d.Marked = append(s.d.Marked, s.said(e.N, strings.Clone(e.Said)))
 		}
-	case e.Role == "note" && strings.HasPrefix(e.Said, "[Request interrupted by user"):
-		if t := s.turn(); t != nil {
-			t.Stopped = e.N
-		}
-	case e.Role == "assistant" && !e.Side && strings.TrimSpace(e.Said) != "":
-		if t := s.turn(); t != nil {
-			s.answer(t, e)
-			if t.Working = 0; strings.HasSuffix(strings.TrimRight(e.Said, " \n*_"), ":") {
-				t.Working = e.N // it was about to do something
-			}
-		}
-		s.said(e.Said)
+	case e.Role == "note" && e.Name == "notice" && e.Cmd != "": // it ended in the background
+		s.ran(e)
+	case e.Role == "assistant" && !e.Side:
+		s.reported(e.Said)
 	}
-}
-
-// answer records a text of the model. After a long answer without work after it, a short text is a remark on something
-// else, and a shorter one with little work on the end of a task in the background; the answer stays. So does one before the
-// announcement of a call.
-func (s *summary) answer(t *Turn, e refine.Entry) {
-	t.Stopped, t.Asks, s.question = 0, "", lastQuestion(e.Said)
-	if question(e.Said) {
-		t.Asks = s.question
-	}
-	switch {
-	case t.Long && t.Did == s.answeredAt && 3*len(e.Said) < s.answerSize,
-		t.Long && s.noticed && t.Did-s.noticedAt <= aLook && len(e.Said) < s.answerSize,
-		t.Answered.N > 0 && announces(e.Said) && !announces(t.Answered.Text):
-		return
-	}
-	t.Answered = Said{N: e.N, Text: Gist(e.Said, maxAnswered)}
-	t.Long = len(e.Said) > longAnswer
-	s.answeredAt, s.answerSize = t.Did, len(e.Said)
-}
-
-// forgotten ends a turn where the next request was forgotten: what follows is an answer to that.
-func (s *summary) forgotten() {
-	if t := s.turn(); t != nil {
-		t.Asks = ""
-	}
-	s.unasked, s.noticed, s.question = true, false, ""
-}
-
-// turn returns the current turn, nil before the first request and after one that was forgotten.
-func (s *summary) turn() *Turn {
-	if n := len(s.d.Turns); n > 0 && !s.unasked {
-		return &s.d.Turns[n-1]
-	}
-	return nil
-}
-
-// aLook is the number of calls that look at a task that ended.
-const aLook = 2
-
-// longAnswer is the size of an answer that counts as work.
-const longAnswer = 400
-
-// did counts the work of a turn.
-func (s *summary) did(e refine.Entry) {
-	t := s.turn()
-	if t == nil || e.Result == "" && e.Name != "AskUserQuestion" || strings.HasPrefix(e.Result, "refused by the user") {
-		return
-	}
-	t.Did++
-}
-
-// did reports whether the turn did something: a greeting and its answer did not. A short request, such as "ship it",
-// may be answered without a call.
-func (t Turn) did() bool {
-	asks := len(strings.Fields(t.Asked.Text)) > 2 && len(ParsePrompt(t.Asked.Text).words) > 0
-	return t.Did > 0 || t.Long || (asks || t.Answered.N > 0) && !greeting().MatchString(t.Asked.Text)
-}
-
-// answered records the answers in a dialog: they are what the user wants.
-func (s *summary) answered(e refine.Entry) {
-	if e.Script {
-		return
-	}
-	if t := s.turn(); t != nil {
-		t.Did++
-	}
-	for _, a := range e.Dialog {
-		s.replied(e, "answered", Cut(a.Question, maxQuestion), strings.TrimSpace(a.Answer+" "+a.Notes))
-	}
-}
-
-// replied records what the user said while the model worked at a request: the answer to it is what follows.
-func (s *summary) replied(e refine.Entry, lead, to, text string) {
-	if text == "" || e.Script {
-		return
-	}
-	w := Want{Said: saidIn(e, Cut(text, maxWant)), Lead: lead, To: to}
-	if t := s.turn(); t != nil && !e.Side {
-		t.Then = append(t.Then[max(0, len(t.Then)-maxThen+1):], w)
-		t.Answered, t.Long, t.Asks, t.Working = Said{}, false, "", 0
-	}
-	if !question(text) {
-		s.want(w)
-	}
-}
-
-// saidIn returns a text of an entry.
-func saidIn(e refine.Entry, text string) Said { return Said{N: e.N, Text: text, At: e.At} }
-
-// want records words of the user that say what he wants.
-func (s *summary) want(w Want) {
-	if len(s.d.Wants) == maxWants {
-		s.d.Wants = s.d.Wants[1:]
-	}
-	s.d.Wants = append(s.d.Wants, w)
-}
-
-// lasting records what a message of the user says of how to work.
-func (s *summary) lasting(e refine.Entry) {
-	if text := lastingIn(e.Said); text != "" {
-		s.d.Lasting = append(s.d.Lasting[max(0, len(s.d.Lasting)-maxWants+1):], saidIn(e, Cut(text, maxWant)))
-	}
-}
-
-// refusedName returns the name of the tool of a refused call.
-func refusedName(target string) string {
-	name, _, _ := strings.Cut(target, " ")
-	switch {
-	case name == "ExitPlanMode":
-		return "a plan"
-	case brief.IsSafeWord(name):
-		return name
-	}
-	return "a call"
-}
-
-// asked starts a turn.
-func (s *summary) asked(e refine.Entry) {
-	if strings.TrimSpace(e.Said) == "" {
-		return
-	}
-	if (strings.Contains(e.Said, "##keepit") || slices.Contains(s.marked, e.N)) && len(s.d.Marked) < maxMarked {
-		s.d.Marked = append(s.d.Marked, saidIn(e, strings.Clone(e.Said)))
-	}
-	s.lasting(e)
-	next := Turn{Asked: saidIn(e, Cut(Own(e.Said), maxAsked)), Plan: Cut(transcript.PlanHeading(strings.TrimSpace(e.Said)), maxAsked)}
-	if t := s.turn(); t != nil {
-		if text := correctedIn(e.Said); text != "" {
-			s.want(Want{Said: saidIn(e, Cut(text, maxWant))})
-		}
-		if t.Answered.N > 0 && denies(e.Said, t.Asks != "") {
-			t.Denied = e.N
-		}
-		if len(strings.Fields(next.Asked.Text)) <= maxReply {
-			next.To = askedIn(s.question, maxTo)
-		}
-	}
-	s.begin(next)
-}
-
-// begin starts a turn.
-func (s *summary) begin(t Turn) {
-	if len(s.d.Turns) == maxTurns { // keep the first request
-		s.d.Turns = slices.Delete(s.d.Turns, 1, 2)
-	}
-	s.requests++
-	t.Seq = s.requests
-	s.d.Turns = append(s.d.Turns, t)
-	s.unasked, s.noticed, s.question = false, false, ""
 }
 
 // planHeading returns the cut heading of a plan, or its first line, without URLs: the model may have copied it.
@@ -294,7 +119,6 @@ func (s *summary) tool(e refine.Entry) {
 		s.touch(e, e.Target, !failed, false)
 	case "Edit", "MultiEdit", "Write", "NotebookEdit":
 		s.touch(e, withoutLine(e.Target), false, !failed)
-		s.noticed = false
 	case "Grep", "Glob":
 		if i := strings.LastIndex(e.Target, " in "); i >= 0 {
 			where, _, _ := strings.Cut(e.Target[i+4:], " ")
@@ -305,30 +129,11 @@ func (s *summary) tool(e refine.Entry) {
 	case "Bash", "PowerShell", "TaskOutput", "BashOutput":
 		s.ran(e)
 	case "ExitPlanMode":
-		reason, refused := strings.CutPrefix(e.Result, "refused by the user")
-		if refused {
-			s.replied(e, refusedPlan, "", strings.TrimLeft(reason, ": "))
-		} else if t := s.turn(); t != nil && e.Result != "" && !e.Side {
-			for _, list := range [][]Want{t.Then, s.d.Wants} {
-				for i := range list {
-					if w := &list[i]; w.N > t.Asked.N && w.Lead == refusedPlan {
-						w.Lead = "asked for a change of the plan, and then accepted it"
-					}
-				}
-			}
-		}
-	case "AskUserQuestion":
-		switch text, ok := strings.CutPrefix(e.Result, "refused by the user"); {
-		case e.Result == "":
-		case ok:
-			s.replied(e, "answered", Cut(e.Target, maxQuestion), strings.TrimLeft(text, ": "))
-		default:
-			s.replied(e, "answered", Cut(e.Target, maxQuestion), e.Result)
+		if e.Result != "" && !strings.HasPrefix(e.Result, "refused by the user") {
+			s.accepted = append(s.accepted, e.N)
 		}
 	}
 }
-
-const refusedPlan = "refused a plan"
 
 // slashed returns a path with slashes, also one of Windows that is read on another system.
 func slashed(p string) string { return strings.ReplaceAll(p, `\`, "/") }

@@ -1,0 +1,179 @@
+package handover
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/memvcs/mem/layers/brief"
+	"github.com/memvcs/mem/layers/exchange"
+	"github.com/memvcs/mem/layers/transcript"
+)
+
+// turns makes the turns of exchanges. What a session says before its first request, and after one that was forgotten, belongs
+// to none.
+func (s *summary) turns(xs []exchange.Exchange) {
+	asked := "" // the question with which the exchange before ended
+	for i := range xs {
+		x := &xs[i]
+		t, ok := s.request(x)
+		if !ok {
+			if n := len(s.d.Turns); n > 0 && i > 0 { // what follows may answer the question
+				s.d.Turns[n-1].Asks = ""
+			}
+			asked = ""
+			continue
+		}
+		if n := len(s.d.Turns); n > 0 && x.By == exchange.User {
+			if text := correctedIn(x.Request.Text); text != "" {
+				s.want(Want{Said: s.said(x.Request.N, Cut(text, maxWant))})
+			}
+			if before := &s.d.Turns[n-1]; i > 0 && xs[i-1].By != exchange.Nobody {
+				if before.Answered.N > 0 && denies(x.Request.Text, before.Asks != "") {
+					before.Denied = x.Request.N
+				}
+			}
+			if len(strings.Fields(t.Asked.Text)) <= maxReply {
+				t.To = askedIn(asked, maxTo)
+			}
+		}
+		asked = s.work(&t, x)
+		if x.By == exchange.Slash && t.Did == 0 && t.Answered.N == 0 {
+			continue // it only changed how the client works
+		}
+		if len(s.d.Turns) == maxTurns { // keep the first request
+			s.d.Turns = slices.Delete(s.d.Turns, 1, 2)
+		}
+		s.requests++
+		t.Seq = s.requests
+		s.d.Turns = append(s.d.Turns, t)
+	}
+}
+
+// said returns a text with the message to cite.
+func (s *summary) said(n int, text string) Said { return Said{N: n, Text: text, At: s.at[n]} }
+
+// request begins the turn of an exchange.
+func (s *summary) request(x *exchange.Exchange) (t Turn, ok bool) {
+	switch x.By {
+	case exchange.User, exchange.Slash:
+		text := x.Request.Text
+		return Turn{Asked: s.said(x.Request.N, Cut(Own(text), maxAsked)), Plan: Cut(transcript.PlanHeading(strings.TrimSpace(text)), maxAsked)}, true
+	case exchange.Script:
+		return Turn{Script: true, Asked: Said{N: x.Request.N}}, true
+	case exchange.Nobody:
+		for _, n := range x.Notes {
+			if n.Name == "plan" { // the client sends back a plan that the user accepted
+				return Turn{Asked: s.said(n.N, planHeading(n.Text)), Plan: planHeading(n.Text)}, true
+			}
+		}
+	}
+	return t, false
+}
+
+// work adds to a turn what the model did and answered, and what the user said meanwhile: the answer is what follows the last
+// of that. It returns the question of the last text.
+func (s *summary) work(t *Turn, x *exchange.Exchange) (asked string) {
+	calls := x.Work()
+	between := func(from, to int) (n int) {
+		for _, c := range calls {
+			if c > from && c < to {
+				n++
+			}
+		}
+		return n
+	}
+	t.Did = len(calls)
+	after := 0
+	for _, w := range s.replies(x) {
+		t.Then, after = append(t.Then[max(0, len(t.Then)-maxThen+1):], w), w.N
+		if !question(w.Text) {
+			s.want(w)
+		}
+	}
+	said := exchange.Said{} // the last text
+	last, size := 0, 0      // of the answer
+	for _, text := range x.Texts {
+		if text.N < after {
+			continue
+		}
+		said = text
+		noticed := x.Noticed(text.N)
+		switch {
+		case t.Long && between(last, text.N) == 0 && 3*len(text.Text) < size, // a remark on something else
+			t.Long && noticed > last && between(noticed, text.N) <= aLook && len(text.Text) < size, // on a task that ended in the background
+			t.Answered.N > 0 && announces(text.Text) && !announces(t.Answered.Text):
+			continue
+		}
+		t.Answered, t.Long = Said{N: text.N, Text: Gist(text.Text, maxAnswered)}, len(text.Text) > longAnswer
+		last, size = text.N, len(text.Text)
+	}
+	if strings.HasSuffix(strings.TrimRight(said.Text, " \n*_"), ":") {
+		t.Working = said.N // it was about to do something
+	}
+	if n := len(calls); n > 0 && calls[n-1] > max(said.N, after) {
+		t.Working = calls[n-1]
+	}
+	if asked = lastQuestion(said.Text); question(said.Text) && t.Working == 0 {
+		t.Asks = asked
+	}
+	for _, r := range x.Refusals {
+		if r.Reason == "" && r.Call > max(said.N, after) {
+			t.Working = max(t.Working, r.Call)
+		}
+	}
+	for _, n := range x.Notes {
+		if n.N > max(said.N, t.Working) && strings.HasPrefix(n.Text, "[Request interrupted by user") {
+			t.Stopped = n.N
+		}
+	}
+	return asked
+}
+
+// longAnswer is the size of an answer that counts as work, and aLook the number of calls that look at a task that ended.
+const (
+	longAnswer = 400
+	aLook      = 2
+)
+
+// did reports whether the turn did something: a greeting and its answer did not. A short request, such as "ship it",
+// may be answered without a call.
+func (t Turn) did() bool {
+	asks := len(strings.Fields(t.Asked.Text)) > 2 && len(ParsePrompt(t.Asked.Text).words) > 0
+	return t.Did > 0 || t.Long || (asks || t.Answered.N > 0) && !greeting().MatchString(t.Asked.Text)
+}
+
+// replies returns what the user said in an exchange: answers in dialogs and the reasons of refusals, in order.
+func (s *summary) replies(x *exchange.Exchange) (out []Want) {
+	for _, d := range x.Dialogs {
+		if !d.Script {
+			out = append(out, Want{Said: s.said(d.N, Cut(d.Answer, maxWant)), Lead: "answered", To: Cut(d.Question, maxQuestion)})
+		}
+	}
+	for _, r := range x.Refusals {
+		if r.Script || strings.TrimSpace(r.Reason) == "" {
+			continue
+		}
+		w := Want{Said: s.said(r.N, Cut(strings.TrimSpace(r.Reason), maxWant)), Lead: "refused " + refusedName(r.Of)}
+		if strings.HasPrefix(r.Of, "ExitPlanMode") && slices.ContainsFunc(s.accepted, func(n int) bool { return r.N < n && n <= x.To }) {
+			w.Lead = "asked for a change of the plan, and then accepted it"
+		}
+		out = append(out, w)
+	}
+	slices.SortStableFunc(out, func(a, b Want) int { return a.N - b.N })
+	return slices.DeleteFunc(out, func(w Want) bool { return w.Text == "" })
+}
+
+// want records words of the user that say what he wants.
+func (s *summary) want(w Want) { s.d.Wants = append(s.d.Wants[max(0, len(s.d.Wants)-maxWants+1):], w) }
+
+// refusedName returns the name of the tool of a refused call.
+func refusedName(target string) string {
+	name, _, _ := strings.Cut(target, " ")
+	switch {
+	case name == "ExitPlanMode":
+		return "a plan"
+	case brief.IsSafeWord(name):
+		return name
+	}
+	return "a call"
+}
