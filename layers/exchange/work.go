@@ -1,6 +1,9 @@
 package exchange
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Work returns the messages of an exchange's calls of tools and answered dialogs, in order.
 func (x *Exchange) Work() (out []int) {
@@ -28,16 +31,7 @@ func (x *Exchange) Work() (out []int) {
 	return slices.Compact(out)
 }
 
-// Noticed returns the last message before n with which the client told that a task in the background ended, 0 if there is none
-// or a file was changed since.
-func (x *Exchange) Noticed(n int) (at int) {
-	for _, note := range x.Notes {
-		if note.Name == "notice" && note.N < n {
-			at = note.N
-		}
-	}
-	if slices.ContainsFunc(x.Edits, func(e Edit) bool { return at < e.N && e.N < n }) {
-		return 0
-	}
-	return at
+// Noticed reports whether the client wrote n on its own account: that a task in the background ended, or what is to be done next.
+func (n Note) Noticed() bool {
+	return n.Name == "notice" || n.Name == "" && strings.HasPrefix(n.Text, "<")
 }

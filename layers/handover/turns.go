@@ -92,32 +92,40 @@ func (s *summary) work(t *Turn, x *exchange.Exchange) (asked string) {
 	}
 	said := exchange.Said{} // the last text
 	last, size := 0, 0      // of the answer
-	for _, text := range x.Texts {
-		if text.N < after {
-			continue
+	texts := slices.DeleteFunc(slices.Clone(x.Texts), func(text exchange.Said) bool { return text.N < after })
+	for _, said = range texts {
+		noticed := 0 // the last message since the answer in which the client told of something; no file was changed after it
+		for _, n := range x.Notes {
+			if n.Noticed() && last < n.N && n.N < said.N {
+				noticed = n.N
+			}
 		}
-		said = text
-		noticed := x.Noticed(text.N)
+		if slices.ContainsFunc(x.Edits, func(e exchange.Edit) bool { return noticed < e.N && e.N < said.N }) {
+			noticed = 0
+		}
 		switch {
-		case t.Long && between(last, text.N) == 0 && 3*len(text.Text) < size, // a remark on something else
-			t.Long && noticed > last && between(noticed, text.N) <= aLook && len(text.Text) < size, // on a task that ended in the background
-			t.Answered.N > 0 && announces(text.Text) && !announces(t.Answered.Text):
+		case t.Long && between(last, said.N) == 0 && 3*len(said.Text) < size, // a remark on something else
+			t.Long && noticed > 0 && between(noticed, said.N) <= aLook && len(said.Text) < size, // on a task that ended in the background
+			t.Answered.N > 0 && announces(said.Text) && !announces(t.Answered.Text):
 			continue
 		}
-		t.Answered, t.Long = Said{N: text.N, Text: Gist(text.Text, maxAnswered)}, len(text.Text) > longAnswer
-		last, size = text.N, len(text.Text)
+		t.Answered, t.Long = Said{N: said.N, Text: Gist(said.Text, maxAnswered)}, len(said.Text) > longAnswer
+		last, size = said.N, len(said.Text)
 	}
 	if strings.HasSuffix(strings.TrimRight(said.Text, " \n*_"), ":") {
 		t.Working = said.N // it was about to do something
 	}
-	if n := len(calls); n > 0 && calls[n-1] > max(said.N, after) {
+	over := slices.ContainsFunc(x.Notes, func(n exchange.Note) bool { // there was an answer then: what follows is about the note
+		return n.Noticed() && slices.ContainsFunc(texts, func(text exchange.Said) bool { return text.N < n.N && between(text.N, n.N) == 0 })
+	})
+	if n := len(calls); n > 0 && calls[n-1] > max(said.N, after) && !over {
 		t.Working = calls[n-1]
 	}
 	if asked = lastQuestion(said.Text); question(said.Text) && t.Working == 0 {
 		t.Asks = asked
 	}
 	for _, r := range x.Refusals {
-		if r.Reason == "" && r.Call > max(said.N, after) {
+		if r.Reason == "" && r.Call > max(said.N, after) && !over {
 			t.Working = max(t.Working, r.Call)
 		}
 	}
