@@ -160,3 +160,23 @@ func TestErrorLines(t *testing.T) {
 		}
 	}
 }
+
+// TestCauses has outputs of tests with the errors that passing tests provoke: they are not why the run failed.
+func TestCauses(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]string{
+		`"cmd":"bun test","verdict":"failed","proof":"3 fail","result":"ok","errors":["error: Item 3 failed"]`:                                    "3 fail",
+		`"cmd":"bun test","verdict":"failed","failed":["queue > retries"],"result":"ok","errors":["error: Item 3 failed"]`:                        "failed: queue > retries",
+		`"cmd":"go test","verdict":"failed","failed":["TestX"],"result":"ok","errors":["--- FAIL: TestX","x_test.go:12: got 3","ERROR provoked"]`: "--- FAIL: TestX|x_test.go:12: got 3",
+		`"cmd":"go test","verdict":"failed","proof":"FAIL x [build failed]","result":"ok","errors":["x.go:3:2: undefined: y"]`:                    "x.go:3:2: undefined: y",
+		`"cmd":"cargo build","verdict":"failed","proof":"error: could not compile","result":"ok","errors":["error: no such crate"]`:               "error: no such crate",
+	} {
+		xs, err := exchange.Of(refine.Entries(strings.NewReader(`{"n":1,"role":"tool","name":"Bash",`+line+"}\n")), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(xs[0].Failures[0].Lines, "|"); got != want {
+			t.Errorf("%s: %q, want %q", line, got, want)
+		}
+	}
+}

@@ -27,7 +27,7 @@ func (b *builder) ran(at int, x *Exchange, e refine.Entry, of string, failed boo
 		if e.Result != "" && e.Result != "ok" {
 			f.Lines = strings.Split(strings.TrimRight(e.Result, "\n"), "\n")
 		}
-		for _, line := range e.Errors {
+		for _, line := range causes(e) {
 			if !strings.Contains(e.Result, line) {
 				f.Lines = append(f.Lines, line)
 			}
@@ -36,6 +36,33 @@ func (b *builder) ran(at int, x *Exchange, e refine.Entry, of string, failed boo
 	}
 	b.runs = append(b.runs, r)
 }
+
+// causes returns the lines of an output that say why it failed. Tests print the errors that they provoke, too: of a run of
+// tests those are the lines that name a test or a package that failed, a place in a file or an expectation, with the names
+// of the other tests, or the line that counts them.
+func causes(e refine.Entry) []string {
+	proof := strings.ToLower(e.Proof)
+	if len(e.Failed) == 0 && (!strings.Contains(proof, "fail") || strings.Contains(proof, "error")) {
+		return e.Errors
+	}
+	var out []string
+	for _, line := range e.Errors {
+		if placed().MatchString(line) || slices.ContainsFunc(e.Failed, func(name string) bool { return strings.Contains(line, name) }) {
+			out = append(out, line)
+		}
+	}
+	for _, name := range e.Failed[:min(len(e.Failed), 3)] {
+		if !slices.ContainsFunc(out, func(line string) bool { return strings.Contains(line, name) }) {
+			out = append(out, "failed: "+name)
+		}
+	}
+	if len(out) == 0 && e.Proof != "" {
+		out = append(out, e.Proof)
+	}
+	return out
+}
+
+var placed = pattern(`^FAIL\s+\S|\.\w+[:(]\d+|(?i)assert|expect`)
 
 // fix looks for the first later success of what failed.
 func (b *builder) fix() {
