@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/memvcs/mem/layers/forms"
+	"github.com/memvcs/mem/objects"
 )
 
 // Anthropic is a model behind the Messages API.
@@ -22,35 +23,18 @@ type Anthropic struct {
 // ID returns the name of the engine and the model.
 func (a *Anthropic) ID() string { return "anthropic " + a.Model }
 
-type messagesRequest struct {
-	Model     string         `json:"model"`
-	MaxTokens int            `json:"max_tokens,omitempty"`
-	System    string         `json:"system"`
-	Messages  []chatMessage  `json:"messages"`
-	Output    *outputOptions `json:"output_config,omitempty"`
-	Stream    bool           `json:"stream,omitempty"`
-}
-
-type chatMessage struct {
-	Role    string `json:"role"`
-	Content string `json:"content"`
-}
-
-type outputOptions struct {
-	Format outputFormat `json:"format"`
-}
-
-type outputFormat struct {
-	Type   string          `json:"type"`
-	Schema json.RawMessage `json:"schema"`
-}
-
-func (a *Anthropic) request(q Question) messagesRequest {
-	r := messagesRequest{Model: a.Model, System: q.System, Messages: []chatMessage{{"user", q.Prompt}}}
+// request returns the body of a request for an answer of at most so many tokens, or with 0 for the count of the question.
+func (a *Anthropic) request(q Question, most int) objects.Object {
+	r := objects.Object{"model", a.Model, "max_tokens,omitempty", most, "system", q.System,
+		"messages", []objects.Object{chatMessage("user", q.Prompt)}}
 	if !a.noSchema {
-		r.Output = &outputOptions{outputFormat{"json_schema", q.Schema}}
+		r = append(r, "output_config", objects.Object{"format", objects.Object{"type", "json_schema", "schema", q.Schema}})
 	}
-	return r
+	return append(r, "stream,omitempty", most > 0)
+}
+
+func chatMessage(role, content string) objects.Object {
+	return objects.Object{"role", role, "content", content}
 }
 
 func (a *Anthropic) header() http.Header {
@@ -64,9 +48,7 @@ func (a *Anthropic) header() http.Header {
 // Ask sends the question and reads the streamed answer.
 func (a *Anthropic) Ask(ctx context.Context, q Question) (Answer, error) {
 	return a.Server.retry(ctx, func(ctx context.Context) (Answer, error) {
-		r := a.request(q)
-		r.MaxTokens, r.Stream = q.MaxTokens, true
-		resp, err := a.Server.post(ctx, "/v1/messages", a.header(), r)
+		resp, err := a.Server.post(ctx, "/v1/messages", a.header(), a.request(q, q.MaxTokens))
 		if rejects(err, "output_config", "output_format", "json_schema", "structured") && !a.noSchema {
 			a.noSchema = true
 			return Answer{}, &temporary{err, 0}
@@ -85,7 +67,7 @@ func (a *Anthropic) CountTokens(ctx context.Context, q Question) (int, error) {
 		Tokens *int `json:"input_tokens"`
 	}
 	_, err := a.Server.retry(ctx, func(ctx context.Context) (Answer, error) {
-		resp, err := a.Server.post(ctx, "/v1/messages/count_tokens", a.header(), a.request(q))
+		resp, err := a.Server.post(ctx, "/v1/messages/count_tokens", a.header(), a.request(q, 0))
 		if err != nil {
 			return Answer{}, err
 		}

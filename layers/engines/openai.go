@@ -7,6 +7,8 @@ import (
 	"io"
 	"net/http"
 	"strings"
+
+	"github.com/memvcs/mem/objects"
 )
 
 // OpenAI is a model behind the chat completions API, which Ollama, vLLM, LM Studio and others support.
@@ -27,47 +29,21 @@ type dialect struct {
 // ID returns the name of the engine and the model.
 func (o *OpenAI) ID() string { return "openai " + o.Model }
 
-type chatRequest struct {
-	Model     string         `json:"model"`
-	Messages  []chatMessage  `json:"messages"`
-	Length    int            `json:"max_tokens,omitempty"`
-	NewLength int            `json:"max_completion_tokens,omitempty"`
-	Format    *chatFormat    `json:"response_format,omitempty"`
-	Options   *streamOptions `json:"stream_options,omitempty"`
-	Stream    bool           `json:"stream"`
-}
-
-type chatFormat struct {
-	Type   string     `json:"type"`
-	Schema chatSchema `json:"json_schema"`
-}
-
-type chatSchema struct {
-	Name   string          `json:"name"`
-	Strict bool            `json:"strict"`
-	Schema json.RawMessage `json:"schema"`
-}
-
-type streamOptions struct {
-	Usage bool `json:"include_usage"`
-}
-
-func (o *OpenAI) request(q Question) chatRequest {
-	r := chatRequest{
-		Model: o.Model, Messages: []chatMessage{{"system", q.System}, {"user", q.Prompt}}, Stream: true,
-		Length: q.MaxTokens, Options: &streamOptions{true},
-		Format: &chatFormat{"json_schema", chatSchema{"summary", true, q.Schema}},
-	}
+func (o *OpenAI) request(q Question) objects.Object {
+	length := "max_tokens,omitempty"
 	if o.dialect.newLength {
-		r.Length, r.NewLength = 0, r.Length
+		length = "max_completion_tokens,omitempty"
 	}
-	if o.dialect.noUsage {
-		r.Options = nil
+	r := objects.Object{"model", o.Model, "messages", []objects.Object{chatMessage("system", q.System), chatMessage("user", q.Prompt)},
+		length, q.MaxTokens}
+	if !o.dialect.noSchema {
+		r = append(r, "response_format", objects.Object{"type", "json_schema",
+			"json_schema", objects.Object{"name", "summary", "strict", true, "schema", q.Schema}})
 	}
-	if o.dialect.noSchema {
-		r.Format = nil
+	if !o.dialect.noUsage {
+		r = append(r, "stream_options", objects.Object{"include_usage", true})
 	}
-	return r
+	return append(r, "stream", true)
 }
 
 // Ask sends the question and reads the streamed answer. If the server rejects a part of the request, the request is
