@@ -191,25 +191,15 @@ func completeCommand(e *app.Env, _ context.Context, _ string) []app.Candidate {
 }
 
 func completeTopic(*app.Env, context.Context, string) []app.Candidate {
-	var list []app.Candidate
-	for _, t := range topics() {
-		list = append(list, app.Candidate{Value: t, About: topicTitle(t)})
-	}
-	return list
+	return app.Each(topics(), func(t string) app.Candidate { return app.Candidate{Value: t, About: topicTitle(t)} })
 }
 
 func completeKey(_ *app.Env, _ context.Context, _ string) []app.Candidate {
-	var list []app.Candidate
-	for _, k := range config.Keys() {
-		list = append(list, app.Candidate{Value: strings.TrimSuffix(k.Name, "*"), About: k.Usage})
-	}
-	return list
+	return app.Each(config.Keys(), func(k config.Key) app.Candidate {
+		return app.Candidate{Value: strings.TrimSuffix(k.Name, "*"), About: k.Usage}
+	})
 }
 
 func words(values []string) []app.Candidate {
-	var list []app.Candidate
-	for _, v := range values {
-		list = append(list, app.Candidate{Value: v})
-	}
-	return list
+	return app.Each(values, func(v string) app.Candidate { return app.Candidate{Value: v} })
 }

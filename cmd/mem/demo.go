@@ -103,10 +103,7 @@ type demoStep struct {
 
 // steps returns the commands of the demo on the session files, the newest last.
 func (d *demo) steps(files []string) []demoStep {
-	var names []string
-	for _, f := range files {
-		names = append(names, term.ShortID(capture.SourceOf(f).SessionID()))
-	}
+	names := app.Each(files, func(f string) string { return term.ShortID(capture.SourceOf(f).SessionID()) })
 	first, newest := names[0], files[len(files)-1]
 	original, composed := filepath.Join(d.dir, "original.jsonl"), filepath.Join(d.dir, "context")
 	return []demoStep{

@@ -18,12 +18,9 @@ func report(e *app.Env, err error) int {
 	if code == app.ExitDone || errors.As(err, &silent) {
 		return code
 	}
-	p := app.Problem{Code: code, Message: app.OneLine(err.Error()), Hints: []string{}}
+	p := app.Problem{Code: code, Message: app.OneLine(err.Error()), Hints: app.Each(app.HintsOf(err), app.OneLine)}
 	if code == app.ExitInterrupted {
 		p.Message = "interrupted"
-	}
-	for _, h := range app.HintsOf(err) {
-		p.Hints = append(p.Hints, app.OneLine(h))
 	}
 	printProblem(e, p)
 	return code

@@ -125,9 +125,7 @@ const helpWidth = 80
 
 // showHelp prints a page through the pager, wrapped to [helpWidth] or to a narrower terminal.
 func showHelp(e *app.Env, text string) error {
-	if err := e.Page("help"); err != nil {
-		return err
-	}
+	e.Page("help")
 	width := helpWidth
 	if e.Term.Stdout && e.Term.Width != nil && e.Term.Width() > 0 {
 		width = min(width, e.Term.Width())
@@ -264,11 +262,7 @@ func helpOn(e *app.Env, path []string, c *cli.Command) error {
 	}
 	known["own"] = func() []optionHelp { return append(slices.Clone(d.Options), d.Changing...) }
 	known["global"] = func() string {
-		var names []string
-		for _, o := range d.Global {
-			names = append(names, o.briefly())
-		}
-		return strings.Join(names, " ")
+		return strings.Join(app.Each(d.Global, optionHelp.briefly), " ")
 	}
 	var b strings.Builder
 	cli.HelpPrinterCustom(&b, commandTemplate, c, known)

@@ -92,11 +92,7 @@ func CompleteProject(e *Env, ctx context.Context, _ string) []Candidate {
 	if err != nil {
 		return nil
 	}
-	var list []Candidate
-	for _, p := range projects {
-		list = append(list, Candidate{p.Name, p.Identity})
-	}
-	return list
+	return Each(projects, func(p state.Project) Candidate { return Candidate{p.Name, p.Identity} })
 }
 
 // withProject calls f with the memory and the project, for completion. Without them nothing is completed.

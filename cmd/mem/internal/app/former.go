@@ -178,10 +178,7 @@ func GoneWorktrees(ctx context.Context, run Run) (out []state.Project, err error
 		if err != nil {
 			return nil, err
 		}
-		var branches []string
-		for _, s := range st.Recent() {
-			branches = append(branches, s.Now().Scan.Branch)
-		}
+		branches := Each(st.Recent(), func(s *state.Session) string { return s.Now().Scan.Branch })
 		slices.Sort(branches)
 		if g.Of.ID != run.Project.ID && find.WereWorktrees(ctx, run.Dir, g.Dirs, slices.Compact(branches)) {
 			out = append(out, g.Of)
@@ -203,10 +200,7 @@ func FormerWorktrees(ctx context.Context, run Run) ([]Former, error) {
 			term.Shell("mem", "project", "merge", string(found[0].ID[:8])),
 		}}, nil
 	}
-	var list []string
-	for _, p := range found[:min(len(found), maxGone)] {
-		list = append(list, p.Name)
-	}
+	list := Each(found[:min(len(found), maxGone)], func(p state.Project) string { return p.Name })
 	named := strings.Join(list, ", ")
 	if more := len(found) - len(list); more > 0 {
 		named += fmt.Sprintf(" and %d more", more)

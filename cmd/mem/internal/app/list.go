@@ -38,9 +38,16 @@ func (l *List) Print(more ...any) error {
 		}
 		return nil
 	case l.Page != "":
-		if err := l.e.Page(l.Page); err != nil {
-			return err
-		}
+		l.e.Page(l.Page)
 	}
 	return l.Flush()
+}
+
+// Each returns what f returns for each element of a list, never nil.
+func Each[T, U any](list []T, f func(T) U) []U {
+	out := make([]U, 0, len(list))
+	for _, x := range list {
+		out = append(out, f(x))
+	}
+	return out
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"strings"
 	"syscall"
 
 	"github.com/memvcs/mem/cmd/mem/internal/term"
@@ -83,6 +84,20 @@ func gone(err error) bool {
 
 // Printf writes to stdout. A write error is reported when the command ends.
 func (e *Env) Printf(format string, args ...any) { fmt.Fprintf(e.Out, format, args...) }
+
+// Diff prints a line of a unified diff in its colour.
+func (e *Env) Diff(line string) {
+	paint := func(s string) string { return s }
+	switch style := e.Style(); {
+	case strings.HasPrefix(line, "-"):
+		paint = style.Red
+	case strings.HasPrefix(line, "+"):
+		paint = style.Green
+	case strings.HasPrefix(line, "@"):
+		paint = style.Cyan
+	}
+	e.Printf("%s\n", paint(e.Safe(line)))
+}
 
 // Report prints the outcome of a command that writes, or with -n what it would do. With -q it prints nothing.
 func (e *Env) Report(format string, args ...any) {

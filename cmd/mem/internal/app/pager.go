@@ -19,48 +19,41 @@ type pager struct {
 
 // Page sends the results through the user's pager if stdout is a terminal and the setting pager.NAME allows it.
 // A command with long output calls it before it prints.
-func (e *Env) Page(name string) error {
-	program, err := e.PagerProgram(name)
-	if err != nil || program == "" || e.Out.pager != nil {
-		return err
-	}
-	if err := e.Out.Flush(); err != nil {
-		return err
+func (e *Env) Page(name string) {
+	program := e.PagerProgram(name)
+	if program == "" || e.Out.pager != nil || e.Out.Flush() != nil { // the flush at the end fails, too
+		return
 	}
 	p, err := e.startPager(program)
 	if err != nil {
 		e.Detail("cannot start the pager %s: %v", program, err)
-		return nil // continue without a pager
+		return // continue without a pager
 	}
 	e.Out.pager = p
 	e.Out.buf.Reset(p.stdin)
-	return nil
 }
 
 // PagerProgram returns the pager: MEM_PAGER, core.pager, PAGER or less, in this order; "" means none.
-func (e *Env) PagerProgram(name string) (string, error) {
+func (e *Env) PagerProgram(name string) string {
 	if !e.Term.Stdout || e.Opt.NoPager || e.Getenv("TERM") == "dumb" {
-		return "", nil
+		return ""
 	}
 	conf, err := e.Settings()
-	if err != nil {
-		return "", err
-	}
-	if !conf.Bool("pager." + name) {
-		return "", nil
+	if err != nil || !conf.Bool("pager."+name) {
+		return ""
 	}
 	for _, p := range []string{e.Getenv("MEM_PAGER"), conf.String("core.pager"), e.Getenv("PAGER")} {
 		if p == "cat" {
-			return "", nil
+			return ""
 		}
 		if p != "" {
-			return p, nil
+			return p
 		}
 	}
 	if _, err := exec.LookPath("less"); err != nil {
-		return "", nil // not installed
+		return "" // not installed
 	}
-	return "less", nil
+	return "less"
 }
 
 // startPager starts program through a shell, so it may have arguments.

@@ -141,10 +141,9 @@ func ProjectNamed(ctx context.Context, e *Env, m *layers.Memory, name string) (s
 	case 1:
 		return found[0], nil
 	}
-	var ids []string
-	for _, p := range found {
-		ids = append(ids, string(p.ID[:8])+" ("+strings.TrimPrefix(p.Identity, "path ")+")")
-	}
+	ids := Each(found, func(p state.Project) string {
+		return string(p.ID[:8]) + " (" + strings.TrimPrefix(p.Identity, "path ") + ")"
+	})
 	return state.Project{}, WithHint(&state.AmbiguousError{What: "project", Name: name, Candidates: ids},
 		"name it by the start of its id: -p "+string(found[0].ID[:8]))
 }

@@ -108,10 +108,7 @@ func (run Run) noSessions(ctx context.Context, missing *state.NotFoundError) err
 	if err != nil {
 		return err
 	}
-	var hints []string
-	for _, f := range found {
-		hints = append(hints, f.Briefly+": "+f.Command)
-	}
+	hints := Each(found, func(f Former) string { return f.Briefly + ": " + f.Command })
 	if len(hints) == 0 {
 		hints = []string{"capture all of Claude Code's sessions with \"mem import\""}
 		if has, err := projects.HasProject(ctx, run.DB, run.Project.ID); err != nil {

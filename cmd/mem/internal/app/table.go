@@ -393,8 +393,8 @@ func (t *Table) hideColumn(i int) {
 	t.Columns = slices.Delete(t.Columns, i, i+1)
 }
 
-// Columns returns the width of s on a terminal.
-func Columns(s string) int { return displaywidth.String(s) }
+// Columns returns the width of s on a terminal, without its colours.
+func Columns(s string) int { return displaywidth.Options{ControlSequences: true}.String(s) }
 
 // Cut returns s, shortened at the end if it is wider than width columns.
 func Cut(s string, width int) string { return displaywidth.TruncateString(s, width, "…") }

@@ -65,10 +65,7 @@ func (run Run) concerned(listed Listing) []refs.Project {
 // them.
 func (run Run) Undecided(ctx context.Context, listed Listing) (names []string, err error) {
 	found, err := trust.Undecided(ctx, run.DB, run.concerned(listed))
-	for _, d := range found {
-		names = append(names, d.Name)
-	}
-	return names, err
+	return Each(found, func(d state.Device) string { return d.Name }), err
 }
 
 // withUntrustedHint adds the hint of [HintUntrusted] to the error of a name that was not found.

@@ -166,10 +166,7 @@ func (x *Exam) settings() {
 		x.ok(check, "all valid")
 		return
 	}
-	var names []string
-	for _, k := range config.Keys() {
-		names = append(names, k.Name)
-	}
+	names := app.Each(config.Keys(), func(k config.Key) string { return k.Name })
 	for _, key := range unknown {
 		fix := term.Shell("mem", "config", "unset", key)
 		if near := term.Suggest(key, names); len(near) > 0 {

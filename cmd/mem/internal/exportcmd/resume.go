@@ -151,10 +151,9 @@ func printResume(e *app.Env, a checkout.Resumed, of string) {
 		e.Note("paths in %s were changed from %s", term.Count(a.Changed, "line"), e.Safe(a.From))
 	}
 	if len(a.Removed) > 0 {
-		var list []string
-		for _, rule := range slices.Sorted(maps.Keys(a.Removed)) {
-			list = append(list, fmt.Sprintf("%d %s", a.Removed[rule], rule))
-		}
+		list := app.Each(slices.Sorted(maps.Keys(a.Removed)), func(rule string) string {
+			return fmt.Sprintf("%d %s", a.Removed[rule], rule)
+		})
 		e.Note("without the secrets that only the capturing device has: %s", e.Safe(strings.Join(list, ", ")))
 	}
 }

@@ -283,10 +283,9 @@ func sameAnswers(same []forget.Remaining) []string {
 func ForgottenAnswers(things []forget.DeletedItem) []app.Object {
 	out := []app.Object{}
 	for _, t := range things {
-		var excerpts []app.Object
-		for _, x := range t.Excerpts {
-			excerpts = append(excerpts, app.Object{"message,omitempty", x.Message, "role", x.Role, "text", x.Text})
-		}
+		excerpts := app.Each(t.Excerpts, func(x forget.Excerpt) app.Object {
+			return app.Object{"message,omitempty", x.Message, "role", x.Role, "text", x.Text}
+		})
 		out = append(out, app.Object{"project", t.Project, "kind", t.Kind, "name", t.Name, "count", t.Count,
 			"device,omitempty", t.Device, "waits,omitempty", t.Waits, "again,omitempty", againCommand(t), "of,omitempty", t.Of,
 			"bytes,omitempty", t.Bytes, "excerpts,omitempty", excerpts})

@@ -158,9 +158,7 @@ func unsupportedLines(lines []provenance.BlameLine) string {
 }
 
 func blameTable(e *app.Env, rev state.Rev, lines []provenance.BlameLine) error {
-	if err := e.Page("blame"); err != nil {
-		return err
-	}
+	e.Page("blame")
 	t := e.Table(app.Column{Name: "from", Max: 10}, app.Column{Name: "said by", Max: 12}, "date", "keepit",
 		app.Column{Name: "conf", Right: true}, app.Column{Name: "line", Right: true}, app.Column{Name: "text", Shrinks: true})
 	for _, l := range lines {

@@ -125,9 +125,7 @@ func printDiff(ctx context.Context, run app.Run, o diffOptions, c provenance.Com
 	if run.Opt.JSON {
 		return diffJSON(run.Env, c)
 	}
-	if err := run.Page("diff"); err != nil {
-		return err
-	}
+	run.Page("diff")
 	switch {
 	case o.text:
 		return diffText(ctx, run, c)
@@ -153,21 +151,11 @@ func printDiff(ctx context.Context, run app.Run, o diffOptions, c provenance.Com
 
 // diffText prints the line differences.
 func diffText(ctx context.Context, run app.Run, c provenance.Comparison) error {
-	style := run.Style()
 	for line, err := range provenance.Lines(ctx, run.DB, c) {
 		if err != nil {
 			return err
 		}
-		line = run.Safe(line)
-		switch line[0] {
-		case '-':
-			line = style.Red(line)
-		case '+':
-			line = style.Green(line)
-		case '@':
-			line = style.Cyan(line)
-		}
-		run.Printf("%s\n", line)
+		run.Diff(line)
 	}
 	return nil
 }

@@ -30,9 +30,7 @@ func runLineage(ctx context.Context, run app.Run, name string, down bool) error 
 		return run.PrintJSON("lineage", nil, "direction", map[bool]string{true: "down", false: "up"}[down],
 			"root", made)
 	}
-	if err := run.Page("lineage"); err != nil {
-		return err
-	}
+	run.Page("lineage")
 	tree[*provenance.Node]{run.Env, func(x *provenance.Node) []string { return madeWords(run.Env, x) },
 		func(x *provenance.Node) []*provenance.Node { return x.Next }}.print(made, "", "")
 	return nil
@@ -83,14 +81,14 @@ func wrapped(words []string, width int) (lines []string) {
 		switch {
 		case line == "":
 			line = word
-		case visible(line)+len(gap)+visible(word) <= width:
+		case app.Columns(line)+len(gap)+app.Columns(word) <= width:
 			line += gap + word
 		default:
 			lines, line = append(lines, line), word
 		}
 	}
 	for _, word := range words {
-		if visible(word) <= width {
+		if app.Columns(word) <= width {
 			add(word, "  ")
 			continue
 		}
@@ -113,17 +111,6 @@ func unpainted(s string) (start, text, end string) {
 	code, text, _ := strings.Cut(rest, "m")
 	text, _ = strings.CutSuffix(text, "\x1b[0m")
 	return "\x1b[" + code + "m", text, "\x1b[0m"
-}
-
-// visible returns the width of a text without its colours.
-func visible(s string) int {
-	n := 0
-	for s != "" {
-		before, after, _ := strings.Cut(s, "\x1b[")
-		n += app.Columns(before)
-		_, s, _ = strings.Cut(after, "m")
-	}
-	return n
 }
 
 func madeWords(e *app.Env, x *provenance.Node) []string {

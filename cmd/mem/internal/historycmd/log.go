@@ -142,9 +142,7 @@ func logDetails(ctx context.Context, d *details, o LogOptions, entries []refs.En
 		noteNothingLogged(d.Run, o)
 		return nil
 	}
-	if err := d.Page("log"); err != nil {
-		return err
-	}
+	d.Page("log")
 	return d.print(ctx, o, entries)
 }
 
@@ -238,9 +236,7 @@ func PrintLog(e *app.Env, o LogOptions, found []refs.Entry, in LogScope) (printe
 	var b []byte
 	for i := range found {
 		if i == 0 {
-			if err := e.Page("log"); err != nil {
-				return false, err
-			}
+			e.Page("log")
 		}
 		if o.Oneline {
 			b = appendShort(e, b, &found[i], in)
@@ -289,9 +285,7 @@ func LogTable(e *app.Env, entries []refs.Entry, in LogScope) (printed bool, err 
 	if len(entries) == 0 {
 		return false, nil
 	}
-	if err := e.Page("log"); err != nil {
-		return false, err
-	}
+	e.Page("log")
 	t := e.Table("commit", "when", "device", e.ProjectColumn(), app.Column{Name: "operation", Shrinks: true})
 	for _, en := range entries {
 		t.Row(app.Cell{Full: en.Commit, Short: en.Commit[:shortCommit], Paint: e.Style().Yellow}, en.Time, en.Name,

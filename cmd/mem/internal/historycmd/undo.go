@@ -194,12 +194,11 @@ func runRevert(ctx context.Context, run app.Run, verb string, n int, hash string
 		}
 	}
 	if run.Opt.JSON {
-		operations := []app.Object{}
-		for _, r := range done {
-			operations = append(operations, app.Object{"commit", r.Operation.Commit, "operation", r.Operation.Subject,
+		operations := app.Each(done, func(r history.Reverted) app.Object {
+			return app.Object{"commit", r.Operation.Commit, "operation", r.Operation.Subject,
 				"time", term.TimeText(r.Operation.Time), "changed", append([]string{}, r.Changed...),
-				"left", append([]string{}, r.Left...)})
-		}
+				"left", append([]string{}, r.Left...)}
+		})
 		return run.PrintJSON(verb, nil, "dryRun", run.Opt.DryRun, "operations", operations)
 	}
 	did := run.Verb("", "would be ") + history.Participle(verb)

@@ -81,9 +81,7 @@ func runWhy(ctx context.Context, run app.Run, name string) error {
 	if run.Opt.JSON {
 		return run.PrintJSON("why", nil, "root", withEmptyLists(r))
 	}
-	if err := run.Page("why"); err != nil {
-		return err
-	}
+	run.Page("why")
 	tree[*provenance.Reason]{run.Env, func(r *provenance.Reason) []string { return reasonWords(run.Env, r) },
 		func(r *provenance.Reason) []*provenance.Reason { return r.Next }}.print(r, "", "")
 	return nil
@@ -110,9 +108,7 @@ func reasonWords(e *app.Env, r *provenance.Reason) []string {
 	if r.Text != "" {
 		words = append(words, fmt.Sprintf("%q", e.Safe(app.OneLine(r.Text))))
 	}
-	for _, n := range r.Notes {
-		words = append(words, style.Dim(e.Safe(n)))
-	}
+	words = append(words, app.Each(r.Notes, func(n string) string { return style.Dim(e.Safe(n)) })...)
 	if r.By != "" {
 		words = append(words, "by "+e.Safe(r.By))
 	}

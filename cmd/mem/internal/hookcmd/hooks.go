@@ -182,7 +182,7 @@ func printHooks(e *app.Env, op, file string, p settings.Program, purposes []hook
 		return nil
 	}
 	for line := range strings.Lines(diff) {
-		e.Printf("%s\n", e.Safe(strings.TrimSuffix(line, "\n")))
+		e.Diff(strings.TrimSuffix(line, "\n"))
 	}
 	if op == "install" && change.Changed() && !e.Opt.DryRun {
 		e.Hint("mem next shows the text that the next session receives")

@@ -81,11 +81,7 @@ func (p *HooksPlugin) Twice(scopes []string) bool { return p != nil && p.Off == 
 
 // UninstallFrom returns the commands that remove the hooks from the settings of scopes.
 func UninstallFrom(scopes []string) string {
-	var lines []string
-	for _, s := range scopes {
-		lines = append(lines, "mem hooks uninstall --scope "+s)
-	}
-	return strings.Join(lines, "; ")
+	return strings.Join(app.Each(scopes, func(s string) string { return "mem hooks uninstall --scope " + s }), "; ")
 }
 
 // printPlugin prints the state of the plugin and warns if its hooks run twice.

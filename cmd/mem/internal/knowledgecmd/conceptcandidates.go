@@ -55,9 +55,7 @@ func runConceptsCandidates(ctx context.Context, run app.Run) error {
 	if len(open) == 0 {
 		return noCandidates(run.Env, set, known, session)
 	}
-	if err := run.Page("concepts"); err != nil {
-		return err
-	}
+	run.Page("concepts")
 	run.Printf("%s\n", topicTask)
 	run.Printf("Concepts:\n%s\n", conceptLines(run, set))
 	run.Printf("Exchanges without a concept:\n")
@@ -107,10 +105,7 @@ func noCandidates(e *app.Env, set *concepts.Set, known *facts.Set, session strin
 }
 
 func candidatesJSON(run app.Run, set *concepts.Set, open []*facts.Exchange, session string) error {
-	allConcepts := []view.Concept{}
-	for _, c := range set.Live() {
-		allConcepts = append(allConcepts, conceptOf(run, set, c))
-	}
+	allConcepts := app.Each(set.Live(), func(c *concepts.Concept) view.Concept { return conceptOf(run, set, c) })
 	return run.PrintJSON("concepts.candidates", nil, "sessionId,omitempty", session, "task", topicTask,
 		"concepts", allConcepts, "exchanges", append([]*facts.Exchange{}, open...))
 }

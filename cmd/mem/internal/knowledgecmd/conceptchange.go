@@ -136,11 +136,8 @@ func assign(ctx context.Context, run app.Run, members []knowledge.Member, to kno
 	if err != nil {
 		return err
 	}
-	allMembers := []string{}
 	var concept *view.Concept
-	for _, x := range members {
-		allMembers = append(allMembers, x.String())
-	}
+	allMembers := app.Each(members, knowledge.Member.String)
 	where := "to no concept"
 	if c != nil {
 		x := conceptOf(run, set, c)

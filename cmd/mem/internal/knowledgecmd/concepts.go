@@ -122,9 +122,7 @@ func ShowConcept(ctx context.Context, run app.Run, c *concepts.Concept) error {
 	if run.Opt.JSON {
 		return run.PrintJSON("concepts.show", conceptOf(run, set, c))
 	}
-	if err := run.Page("concepts"); err != nil {
-		return err
-	}
+	run.Page("concepts")
 	run.Printf("%s  %s\n", run.Style().Yellow(set.DisplayLabel(c, run.Repo().Device().ID)+" "+c.ID),
 		run.Style().Bold(run.Safe(c.Name)))
 	app.OptionalField(run.Env, "Topic", c.Topic)

@@ -163,11 +163,7 @@ func distillRules(ctx context.Context, run app.Run, o DistillOptions, any bool) 
 
 // reflectedObject returns the JSON form of the model's decisions on candidates.
 func reflectedObject(p knowledge.RuleDistillation) app.Object {
-	rules := []view.Rule{}
-	for _, r := range p.Rules {
-		rules = append(rules, view.RuleOf(r))
-	}
-	return app.Object{"candidates", p.Candidates, "rules", rules, "dismissed", append([]string{}, p.Dismissed...),
+	return app.Object{"candidates", p.Candidates, "rules", app.Each(p.Rules, view.RuleOf), "dismissed", append([]string{}, p.Dismissed...),
 		"doubted", append([]string{}, p.Changed...), "left", append([]knowledge.SkippedCandidate{}, p.Skipped...), "receipt", p.Receipt}
 }
 
@@ -187,10 +183,9 @@ func toDistill(ctx context.Context, run *app.Run, o DistillOptions, name string)
 	if err != nil {
 		return nil, err
 	}
-	var revs []state.Rev
-	for _, s := range sessions {
-		revs = append(revs, state.Rev{Kind: state.IsSession, Project: run.Project, Session: s})
-	}
+	revs := app.Each(sessions, func(s *state.Session) state.Rev {
+		return state.Rev{Kind: state.IsSession, Project: run.Project, Session: s}
+	})
 	return revs, nil
 }
 

@@ -241,10 +241,7 @@ func judgeFacts(ctx context.Context, run app.Run, ids []string, j facts.Judgemen
 		return err
 	}
 	if run.Opt.JSON {
-		all := []string{}
-		for _, f := range list {
-			all = append(all, f.ID)
-		}
+		all := app.Each(list, func(f facts.Fact) string { return f.ID })
 		return run.PrintJSON("facts.judge", nil, "facts", all, "says", j.Says, "value", j.Value, "dryRun", run.Opt.DryRun)
 	}
 	for _, f := range list {

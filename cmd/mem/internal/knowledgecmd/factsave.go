@@ -312,11 +312,9 @@ func decodeInputs(b []byte, session string) (list []facts.Input, err error) {
 
 // savedObjects returns the JSON form of facts that were saved or rejected.
 func savedObjects(list []knowledge.SavedFact) []app.Object {
-	out := []app.Object{}
-	for _, f := range list {
-		out = append(out, app.Object{"at", f.Path, "known,omitempty", f.Known, "", f.Fact})
-	}
-	return out
+	return app.Each(list, func(f knowledge.SavedFact) app.Object {
+		return app.Object{"at", f.Path, "known,omitempty", f.Known, "", f.Fact}
+	})
 }
 
 func printSavedFacts(e *app.Env, s knowledge.SavedFacts, by string, failed error) error {

@@ -45,9 +45,7 @@ func runMemory(ctx context.Context, run app.Run, budget int) error {
 		return run.PrintJSON("memory", nil, "project", run.Project.Name, "budget", budget, "tokens", page.Tokens,
 			"counter", page.Counter, "leftOut", page.Omitted, "text", page.Text)
 	}
-	if err := run.Page("memory"); err != nil {
-		return err
-	}
+	run.Page("memory")
 	run.Printf("%s", run.Safe(page.Text))
 	if page.Omitted > 0 {
 		run.Detail("~%s tokens; %d items left out", tokens.Format(page.Tokens), page.Omitted)

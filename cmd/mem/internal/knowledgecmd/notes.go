@@ -210,14 +210,8 @@ func runList(ctx context.Context, l *list) error {
 		return err
 	}
 	if l.Opt.JSON {
-		out := []app.Object{}
-		for _, f := range l.files {
-			out = append(out, l.object(f, 0))
-		}
-		changed := []string{}
-		for _, c := range pending.Changes {
-			changed = append(changed, c.File)
-		}
+		out := app.Each(l.files, func(f *notes.File) app.Object { return l.object(f, 0) })
+		changed := app.Each(pending.Changes, func(c notes.Change) string { return c.File })
 		return l.PrintJSON("notes.list", nil, "notes", out, "changed", changed)
 	}
 	if len(l.files) == 0 {
@@ -327,18 +321,8 @@ func runShow(l *list, name string) error {
 }
 
 func (l *list) printDiff(lines []string) {
-	style := l.Style()
 	for _, line := range lines {
-		line = l.Safe(line)
-		switch {
-		case strings.HasPrefix(line, "-"):
-			line = style.Red(line)
-		case strings.HasPrefix(line, "+"):
-			line = style.Green(line)
-		case strings.HasPrefix(line, "@"):
-			line = style.Cyan(line)
-		}
-		l.Printf("%s\n", line)
+		l.Diff(line)
 	}
 }
 
@@ -612,9 +596,6 @@ func runForget(ctx context.Context, l *list) error {
 	if n >= 0 {
 		states = states[n : n+1]
 	}
-	var all []objects.Hash
-	for _, s := range states {
-		all = append(all, s.Stamp.Record)
-	}
+	all := app.Each(states, func(s *notes.State) objects.Hash { return s.Stamp.Record })
 	return forgetcmd.States(ctx, l.Run, all)
 }

@@ -75,9 +75,7 @@ func runReflect(ctx context.Context, run app.Run, since time.Time) error {
 	if err != nil {
 		return err
 	}
-	if err := run.Page("reflect"); err != nil {
-		return err
-	}
+	run.Page("reflect")
 	kind := ""
 	for _, c := range found.Candidates {
 		if c.Kind != kind {

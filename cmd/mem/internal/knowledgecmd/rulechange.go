@@ -128,9 +128,7 @@ func (o *ruleOptions) add(ctx context.Context, run app.Run) error {
 	if err != nil {
 		return err
 	}
-	for _, f := range evidence {
-		made.Evidence = append(made.Evidence, f.Key().String())
-	}
+	made.Evidence = append(made.Evidence, app.Each(evidence, func(f facts.Fact) string { return f.Key().String() })...)
 	set, err := revision.Rules(ctx, run.DB, run.Project.ID)
 	if err != nil {
 		return err
@@ -209,11 +207,7 @@ func stateText(r *permanent.Rule) string {
 // printRuleChange prints the changed rules.
 func printRuleChange(e *app.Env, list []*permanent.Rule) error {
 	if e.Opt.JSON {
-		rules := []view.Rule{}
-		for _, r := range list {
-			rules = append(rules, view.RuleOf(r))
-		}
-		return e.PrintJSON("rules.change", nil, "dryRun", e.Opt.DryRun, "rules", rules)
+		return e.PrintJSON("rules.change", nil, "dryRun", e.Opt.DryRun, "rules", app.Each(list, view.RuleOf))
 	}
 	for _, r := range list {
 		if e.Opt.DryRun {

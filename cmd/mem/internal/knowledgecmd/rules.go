@@ -126,9 +126,7 @@ func ShowRule(ctx context.Context, run app.Run, r *permanent.Rule) error {
 	if err != nil {
 		return err
 	}
-	if err := run.Page("rules"); err != nil {
-		return err
-	}
+	run.Page("rules")
 	run.Printf("%s  %s  %s\n", run.Style().Yellow(r.ID), r.Type, run.Style().Bold(run.Safe(app.OneLine(r.Text))))
 	app.OptionalField(run.Env, "About", app.OneLine(r.Problem))
 	app.Field(run.Env, "State", r.State)

@@ -121,10 +121,7 @@ func ConsentTo(e *app.Env, projects, known []state.Project) func(state.Project, 
 		if asked {
 			return answer, nil
 		}
-		var list []string
-		for _, p := range pending {
-			list = append(list, app.DistinctName(p, known))
-		}
+		list := app.Each(pending, func(p state.Project) string { return app.DistinctName(p, known) })
 		var err error
 		answer, err = e.Ask("send the memory of %d projects (%s) to %s (%s)?",
 			len(list), strings.Join(list, ", "), r.Name, r.URL)
@@ -135,13 +132,12 @@ func ConsentTo(e *app.Env, projects, known []state.Project) func(state.Project, 
 
 // pushed returns the JSON of a push.
 func pushed(r refs.Remote, out sync.Pushed, dryRun bool) app.Object {
-	lanes := []app.Object{}
-	for _, l := range out.Lanes {
-		lanes = append(lanes, app.Object{"project", l.Project.Name, "projectId", l.Project.ID, "old,omitempty", l.Old,
+	lanes := app.Each(out.Lanes, func(l sync.PushedLane) app.Object {
+		return app.Object{"project", l.Project.Name, "projectId", l.Project.ID, "old,omitempty", l.Old,
 			"new,omitempty", l.New, "status", l.Status, "why,omitempty", l.Why, "restored,omitempty", l.Restored,
 			"leaks,omitempty", l.Leaks, "cleaned,omitempty", cleaned(l), "originals,omitempty", l.Exact,
-			"forced,omitempty", l.Forced})
-	}
+			"forced,omitempty", l.Forced}
+	})
 	return app.Object{"remote", r.Name, "url", r.URL, "lanes", lanes, "objects", out.Objects, "bytes", out.Bytes,
 		"secrets", leaked(out), "rules", out.Rules, "dryRun", dryRun, "absent,omitempty", out.Absent,
 		"unswept,omitempty", len(out.Sweep.Unswept)}

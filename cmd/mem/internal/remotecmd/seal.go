@@ -279,10 +279,7 @@ func sealedRemote(m *layers.Memory, name string) (refs.Remote, error) {
 // fieldSeal prints which devices can read a remote.
 func fieldSeal(e *app.Env, s sync.Shown) {
 	if s.Encrypted {
-		var who []string
-		for _, m := range s.Members {
-			who = append(who, m.Name)
-		}
+		who := app.Each(s.Members, func(m sealed.Member) string { return m.Name })
 		app.Field(e, "Encrypted", fmt.Sprintf("for %s; epoch %d", strings.Join(who, ", "), s.Epochs))
 	}
 	if s.Originals {

@@ -36,9 +36,7 @@ func printHits(e *app.Env, o Options, q search.Query, place string, found search
 		e.Note("only what %s; put words in double quotes to look for them", map[search.Pending]string{
 			search.Open: "is open, as with --open", search.Rejected: "the user rejected"}[q.Filter.Pending])
 	}
-	if err := e.Page("search"); err != nil {
-		return err
-	}
+	e.Page("search")
 	p := &hitPrinter{e: e, o: o, cut: search.NewSnippets(q)}
 	switch {
 	case o.list:

@@ -115,9 +115,7 @@ func captureNotes(ctx context.Context, e *app.Env, m *layers.Memory, dirs []stri
 		if err != nil {
 			return err
 		}
-		for _, c := range done.Changes {
-			files = append(files, c.File)
-		}
+		files = append(files, app.Each(done.Changes, func(c notes.Change) string { return c.File })...)
 		for _, path := range done.Skipped {
 			e.Warn("%s is not text or is longer than %s: not captured", e.Safe(path), app.BytesText(records.MaxNote))
 		}
@@ -236,10 +234,7 @@ func sourceNamed(ctx context.Context, e *app.Env, m *layers.Memory, scope func()
 		}
 		return src, err
 	}
-	var candidates []string
-	for _, it := range found {
-		candidates = append(candidates, term.ShortID(it.ID)+" "+it.Title)
-	}
+	candidates := app.Each(found, func(it sessions.Item) string { return term.ShortID(it.ID) + " " + it.Title })
 	return capture.Source{}, app.WithHint(&state.AmbiguousError{What: "session", Name: name, Candidates: candidates},
 		"write more of the id")
 }
@@ -362,10 +357,9 @@ func noteElsewhere(ctx context.Context, e *app.Env, m *layers.Memory, added []ca
 	if e.Opt.AllProjects || len(counts) == 0 {
 		return nil
 	}
-	var of []string
-	for _, name := range slices.Sorted(maps.Keys(counts)) {
-		of = append(of, fmt.Sprintf("%s of %s", term.Count(counts[name], "session"), name))
-	}
+	of := app.Each(slices.Sorted(maps.Keys(counts)), func(name string) string {
+		return fmt.Sprintf("%s of %s", term.Count(counts[name], "session"), name)
+	})
 	if n := len(of) - 5; n > 0 {
 		of = append(of[:5], term.Count(n, "more project"))
 	}

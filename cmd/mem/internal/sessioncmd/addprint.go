@@ -16,14 +16,8 @@ import (
 
 func printAdded(e *app.Env, op string, added []capture.Added, failed []error) error {
 	if e.Opt.JSON {
-		objects, errs := []app.Object{}, []string{}
-		for _, a := range added {
-			objects = append(objects, addedObject(a))
-		}
-		for _, err := range failed {
-			errs = append(errs, err.Error())
-		}
-		return e.PrintJSON(op, nil, "dryRun", e.Opt.DryRun, "added", objects, "errors", errs)
+		return e.PrintJSON(op, nil, "dryRun", e.Opt.DryRun, "added", app.Each(added, addedObject),
+			"errors", app.Each(failed, error.Error))
 	}
 	many := len(added) > 20 && !e.Opt.Verbose
 	for _, a := range added {

@@ -136,9 +136,7 @@ func runLs(ctx context.Context, e *app.Env, o lsOptions) error {
 		if len(items) == 0 {
 			return listed, noteNothingListed(ctx, run, len(all) > 0, len(elsewhere) > 0)
 		}
-		if err := e.Page("ls"); err != nil {
-			return listed, err
-		}
+		e.Page("ls")
 		return listed, lsTable(e, o, items)
 	})
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/memvcs/mem/layers/sessions"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tokens"
-	"github.com/memvcs/mem/layers/view"
 )
 
 // noteNothingListed notes that a list is empty; some reports whether the options excluded all sessions, new whether other projects
@@ -194,9 +193,5 @@ func tokensText(n int, counted bool) string {
 }
 
 func lsJSON(e *app.Env, sc state.Scope, items []Listed) error {
-	allSessions := []view.Session{}
-	for _, it := range items {
-		allSessions = append(allSessions, it.view())
-	}
-	return e.PrintJSON("ls", nil, "project", sc.Project.Name, "sessions", allSessions)
+	return e.PrintJSON("ls", nil, "project", sc.Project.Name, "sessions", app.Each(items, Listed.view))
 }

@@ -113,10 +113,7 @@ func move(ctx context.Context, run app.Run, s projects.Stray, selected func(cwd 
 
 // printMoved prints a move for people, and returns its JSON.
 func printMoved(e *app.Env, s projects.Stray, done forget.Moved) app.Object {
-	deleted := []string{}
-	for _, t := range done.Things {
-		deleted = append(deleted, t.Kind+" "+t.Name)
-	}
+	deleted := app.Each(done.Things, func(t forget.DeletedItem) string { return t.Kind + " " + t.Name })
 	if e.Opt.JSON {
 		return app.Object{"dir", s.Dir, "from", s.In.ID, "to", s.Owns.ID, "toName", s.Owns.Name,
 			"sessions", append([]string{}, done.Sessions...), "deleted", deleted, "removed", done.Removed,

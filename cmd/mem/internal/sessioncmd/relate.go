@@ -89,11 +89,7 @@ func relationObject(r sessions.Relation) app.Object {
 }
 
 func relationObjects(list []sessions.Relation) []app.Object {
-	out := []app.Object{}
-	for _, r := range list {
-		out = append(out, relationObject(r))
-	}
-	return out
+	return app.Each(list, relationObject)
 }
 
 // relationReason checks a reason: one line of at most 200 bytes.

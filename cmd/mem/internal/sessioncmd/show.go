@@ -96,9 +96,7 @@ func runShow(ctx context.Context, e *app.Env, o showOptions, name string) error 
 		if e.Opt.JSON {
 			return showJSON(ctx, run, rev)
 		}
-		if err := e.Page("show"); err != nil {
-			return err
-		}
+		e.Page("show")
 		unformatted := o.format == ""
 		if unformatted && rev.Kind == state.IsL2 {
 			return knowledgecmd.ShowDistilled(ctx, run, rev)
@@ -284,10 +282,7 @@ func contentOf(ctx context.Context, run app.Run, rev state.Rev) (app.Object, err
 		if err != nil {
 			return nil, err
 		}
-		var keepits []view.Fate
-		for _, f := range fates {
-			keepits = append(keepits, view.FateOf(f.Fate, f.Judged))
-		}
+		keepits := app.Each(fates, func(f markers.Judgement) view.Fate { return view.FateOf(f.Fate, f.Judged) })
 		st, err := trust.State(ctx, run.DB, rev.Project.ID)
 		if err != nil {
 			return nil, err
@@ -378,10 +373,7 @@ func usedLine(e *app.Env, r records.Rehearsal) {
 	if len(r.By) == 0 {
 		return
 	}
-	var by []string
-	for _, id := range r.By {
-		by = append(by, app.SessionID(e, id))
-	}
+	by := app.Each(r.By, func(id string) string { return app.SessionID(e, id) })
 	app.Field(e, "Used in", fmt.Sprintf("%s, last %s", strings.Join(by, ", "),
 		e.Local(r.Last).Format("2 Jan 2006 15:04")))
 }

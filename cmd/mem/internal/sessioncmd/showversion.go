@@ -57,11 +57,7 @@ func showVersion(ctx context.Context, run app.Run, rev state.Rev) error {
 		recipeFields(run, rev)
 	}
 	fates, err := markers.Fates(ctx, run.DB, rev)
-	var rows [][]string
-	for _, f := range fates {
-		rows = append(rows, fateRow(f))
-	}
-	app.Fields(run.Env, "Marker", rows)
+	app.Fields(run.Env, "Marker", app.Each(fates, fateRow))
 	run.Printf("\n")
 	return err
 }

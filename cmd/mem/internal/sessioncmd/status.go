@@ -340,31 +340,19 @@ func statusPart(e *app.Env, heading, use string, items []Listed, about func(List
 func statusJSON(e *app.Env, r StatusReport) error {
 	var newest string
 	var messages *int
-	changed := []view.Session{}
-	untracked := []view.Session{}
 	var progress *view.Progress
-	var changedNotes []string
 	if r.Newest != nil {
 		newest, messages = r.Newest.ID, &r.Newest.Messages
-	}
-	for _, it := range r.Changed {
-		changed = append(changed, it.view())
-	}
-	for _, it := range r.Untracked {
-		untracked = append(untracked, it.view())
-	}
-	for _, c := range r.Notes {
-		changedNotes = append(changedNotes, c.File)
 	}
 	if d := r.progress; d != nil {
 		layers := view.ProgressOf(*d)
 		progress = &layers
 	}
 	return e.PrintJSON("status", nil, "project", r.project.Name, "stored", r.Stored, "subagents", r.Subagents,
-		"clean", r.clean(), "newest,omitempty", newest, "newestMessages,omitempty", messages, "changed", changed,
-		"untracked", untracked, "untrackedElsewhere,omitempty", len(r.Elsewhere),
+		"clean", r.clean(), "newest,omitempty", newest, "newestMessages,omitempty", messages, "changed", app.Each(r.Changed, Listed.view),
+		"untracked", app.Each(r.Untracked, Listed.view), "untrackedElsewhere,omitempty", len(r.Elsewhere),
 		"parted,omitempty", r.Parted, "waiting,omitempty", r.Waiting, "revokedSources,omitempty", r.revoked, "layers,omitempty", progress,
-		"changedNotes,omitempty", changedNotes)
+		"changedNotes,omitempty", app.Each(r.Notes, func(c notes.Change) string { return c.File }))
 }
 
 // hooksLine returns the state of the hooks in one line.

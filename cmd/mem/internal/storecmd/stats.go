@@ -193,10 +193,9 @@ func storageSections(e *app.Env, s stats.Storage, all bool) error {
 		most = " of at most " + app.BytesText(s.CacheMax)
 	}
 	e.Printf("\nCache: %s%s, deleted and made again at any time\n", app.BytesText(s.Cache), most)
-	var projects []state.Project
-	for _, p := range s.Projects {
-		projects = append(projects, state.Project{ID: refs.Project(p.Project), Name: p.Name})
-	}
+	projects := app.Each(s.Projects, func(p stats.ProjectStorage) state.Project {
+		return state.Project{ID: refs.Project(p.Project), Name: p.Name}
+	})
 	sessions, versions := s.Sessions, s.Versions
 	if !all {
 		sessions, versions = sessions[:min(len(sessions), statsRows)], versions[:min(len(versions), statsRows)]

@@ -218,9 +218,7 @@ func runKeepitShow(ctx context.Context, run app.Run) error {
 		run.Note("%s has no markers", term.ShortID(in.rev.Session.ID))
 		return nil
 	}
-	if err := run.Page("keepit"); err != nil {
-		return err
-	}
+	run.Page("keepit")
 	for i, k := range marks {
 		if i > 0 {
 			run.Printf("\n")

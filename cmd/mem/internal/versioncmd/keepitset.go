@@ -161,9 +161,8 @@ func lintRevs(ctx context.Context, run app.Run, name string) ([]state.Rev, error
 	if err != nil {
 		return nil, err
 	}
-	var revs []state.Rev
-	for _, s := range st.Recent() {
-		revs = append(revs, state.Rev{Kind: state.IsSession, Project: run.Project, Session: s})
-	}
+	revs := app.Each(st.Recent(), func(s *state.Session) state.Rev {
+		return state.Rev{Kind: state.IsSession, Project: run.Project, Session: s}
+	})
 	return revs, nil
 }

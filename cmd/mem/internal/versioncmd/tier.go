@@ -182,7 +182,7 @@ func summaryLine(s derive.TierSummary, would bool) string {
 
 // tieredObject returns the JSON form of the result of ageing.
 func tieredObject(t derive.TierResult, dryRun bool) app.Object {
-	compressed, summaries, failed := []app.Object{}, []app.Object{}, []string{}
+	compressed, summaries := []app.Object{}, []app.Object{}
 	for _, v := range t.Compressed {
 		compressed = append(compressed, app.Object{"sessionId", v.Session.ID, "label,omitempty", v.Label, "preset", v.Preset,
 			"tokens", v.Tokens, "why", v.Why})
@@ -192,11 +192,8 @@ func tieredObject(t derive.TierResult, dryRun bool) app.Object {
 			"start", term.TimeText(s.Start), "end", term.TimeText(s.End), "sessions", s.Sessions, "anew", s.Replaced,
 			"tokensIn", s.TokensIn, "tokens", s.Tokens, "leftOut", s.Omitted})
 	}
-	for _, f := range t.Failed {
-		failed = append(failed, f.Error())
-	}
 	return app.Object{"dryRun", dryRun, "compressed", compressed, "summaries", summaries,
-		"hidden", append([]string{}, t.Hidden...), "failed", failed}
+		"hidden", append([]string{}, t.Hidden...), "failed", app.Each(t.Failed, error.Error)}
 }
 
 // status prints the tiers of sessions.

@@ -209,17 +209,8 @@ func (s *Server) turns(ctx context.Context, rev state.Rev, entries []refine.Entr
 			t.Marks = marks[e.N]
 		}
 		for line := range strings.SplitSeq(e.Diff, "\n") {
-			class := ""
-			switch {
-			case strings.HasPrefix(line, "+"):
-				class = "plus"
-			case strings.HasPrefix(line, "-"):
-				class = "minus"
-			case strings.HasPrefix(line, "@@"):
-				class = "at"
-			}
 			if e.Diff != "" {
-				t.Diff = append(t.Diff, diffLine{class, line})
+				t.Diff = append(t.Diff, diffLine{differenceClass(line), line})
 			}
 		}
 		out = append(out, t)

@@ -39,10 +39,7 @@ type param struct{ name, kind, about string }
 
 // check returns an error if a query has a parameter that the endpoint does not define.
 func (e endpoint) check(query url.Values) error {
-	var names []string
-	for _, p := range e.query {
-		names = append(names, p.name)
-	}
+	names := app.Each(e.query, func(p param) string { return p.name })
 	for name := range query {
 		if !slices.Contains(names, name) {
 			return NewProblem(http.StatusBadRequest, "bad_request", "unknown parameter "+strconv.Quote(name),

@@ -49,11 +49,10 @@ type describer struct{ schemas map[string]any }
 
 func (d *describer) operation(e endpoint) map[string]any {
 	op := map[string]any{"summary": e.summary, "operationId": operationID(e)}
-	params := []any{}
-	for _, name := range pathParams(e.path) {
-		params = append(params, map[string]any{"name": name, "in": "path", "required": true,
-			"schema": map[string]any{"type": "string"}})
-	}
+	params := app.Each(pathParams(e.path), func(name string) any {
+		return map[string]any{"name": name, "in": "path", "required": true,
+			"schema": map[string]any{"type": "string"}}
+	})
 	for _, q := range e.query {
 		params = append(params, map[string]any{"name": q.name, "in": "query", "description": q.about,
 			"schema": map[string]any{"type": q.kind}})
