@@ -368,7 +368,7 @@ func (s *Server) selected(w http.ResponseWriter, r *http.Request, p state.Projec
 				return "", page{}, err
 			}
 		}
-		return s.changed(w, r, back)
+		return s.changed(w, r, nil, back)
 	}
 	return "confirm", page{Title: "Confirm", Project: p, Body: b}, nil
 }
@@ -383,5 +383,5 @@ func (s *Server) addSessions(w http.ResponseWriter, r *http.Request, p state.Pro
 			return "", page{}, err
 		}
 	}
-	return s.changed(w, r, r.FormValue("back"))
+	return s.changed(w, r, nil, r.FormValue("back"))
 }

@@ -141,11 +141,7 @@ func (s *Server) builder(_ http.ResponseWriter, r *http.Request, p state.Project
 		f.Set("part-"+strconv.Itoa(n), add)
 	}
 	b, err := s.builderBody(r.Context(), p, f)
-	if err != nil {
-		return "", page{}, err
-	}
-	return "builder", page{Title: "Compose", Tab: "compositions", Project: p, Crumbs: projectCrumbs(p, "Compose"),
-		Body: b}, nil
+	return projectPage("builder", "compositions", "Compose", p, b, err)
 }
 
 func (s *Server) builderBody(ctx context.Context, p state.Project, f url.Values) (builderBody, error) {
@@ -253,8 +249,7 @@ func (s *Server) createComposition(w http.ResponseWriter, r *http.Request, p sta
 		if b.NoName = in.Name == ""; err != nil {
 			b.Problem = s.ProblemOf(err)
 		}
-		return "builder", page{Title: "Compose", Tab: "compositions", Project: p, Crumbs: projectCrumbs(p, "Compose"),
-			Body: b}, nil
+		return projectPage("builder", "compositions", "Compose", p, b, nil)
 	}
 	j := s.Jobs.Start("compose "+in.Name, func(ctx context.Context) (string, error) {
 		done, err := s.Compose(ctx, p, in)
@@ -280,8 +275,7 @@ func (s *Server) compositions(_ http.ResponseWriter, r *http.Request, p state.Pr
 	if err != nil {
 		return "", page{}, err
 	}
-	return "compositions", page{Title: "Compositions", Tab: "compositions", Project: p,
-		Crumbs: projectCrumbs(p, "Compositions"), Body: compositionsBody{All: st.Named()}}, nil
+	return projectPage("compositions", "compositions", "Compositions", p, compositionsBody{All: st.Named()}, nil)
 }
 
 // An earlierState is an earlier state of a composition, with its revision.

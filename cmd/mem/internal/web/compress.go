@@ -188,10 +188,7 @@ func (s *Server) createCompression(w http.ResponseWriter, r *http.Request, rev s
 		return redirect(w, r, "/jobs/"+s.Jobs.Start("compress "+records.ShortID(rev.Session.ID), work).ID)
 	}
 	to, err := work(ctx)
-	if err != nil {
-		return "", page{}, err
-	}
-	return s.changed(w, r, to)
+	return s.changed(w, r, err, to)
 }
 
 // jobScreen shows a job, or redirects to its result.

@@ -34,10 +34,7 @@ func (s *Server) editConcept(w http.ResponseWriter, r *http.Request, p state.Pro
 	default:
 		err = api.BadRequest("a concept can be renamed, merged, split or deleted")
 	}
-	if err != nil {
-		return "", page{}, err
-	}
-	return s.changed(w, r, "/p/"+string(p.ID)+"/facts?show=concepts")
+	return s.changed(w, r, err, "/p/"+string(p.ID)+"/facts?show=concepts")
 }
 
 // liveConcept finds a concept that is neither deleted nor merged into another one.

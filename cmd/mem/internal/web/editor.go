@@ -98,15 +98,11 @@ func (s *Server) setMarker(w http.ResponseWriter, r *http.Request, rev state.Rev
 		}
 		_, err = markers.SetKeepit(ctx, s.Memory.DB, rev, id, weight, markers.Edit{})
 	}
-	if err != nil {
-		return "", page{}, err
-	}
 	done := id + " is removed."
 	if r.PostFormValue("remove") == "" {
 		done = id + " has the weight " + cmp.Or(r.PostFormValue("preset"), r.PostFormValue("weight")) + " now."
 	}
-	leaveNotice(w, done, s.lastOperation(ctx, rev.Project))
-	return s.changed(w, r, cmp.Or(r.PostFormValue("back"), "/s/"+rev.Session.ID+"/keepits/"+id))
+	return s.did(w, r, rev.Project, err, done, cmp.Or(r.PostFormValue("back"), "/s/"+rev.Session.ID+"/keepits/"+id))
 }
 
 // addMarker marks a text in a message that the user typed.
@@ -123,13 +119,9 @@ func (s *Server) addMarker(w http.ResponseWriter, r *http.Request, rev state.Rev
 	rev.Kind, rev.From, rev.To = state.IsMessages, n, n
 	k, err := markers.AddKeepit(ctx, s.Memory.DB, rev, r.PostFormValue("text"), weight, markers.Edit{})
 	if errors.Is(err, markers.ErrNotTyped) || errors.Is(err, markers.ErrNoText) || errors.Is(err, markers.ErrManyTexts) {
-		return "", page{}, api.BadRequest(err.Error())
+		err = api.BadRequest(err.Error())
 	}
-	if err != nil {
-		return "", page{}, err
-	}
-	leaveNotice(w, "The text is pinned as "+k.ID+".", s.lastOperation(ctx, rev.Project))
-	return s.changed(w, r, cmp.Or(r.PostFormValue("back"), "/s/"+rev.Session.ID+"/keepits/"+k.ID))
+	return s.did(w, r, rev.Project, err, "The text is pinned as "+k.ID+".", cmp.Or(r.PostFormValue("back"), "/s/"+rev.Session.ID+"/keepits/"+k.ID))
 }
 
 // A boardBody lists the markers of a project.
@@ -192,7 +184,7 @@ func (s *Server) board(_ http.ResponseWriter, r *http.Request, p state.Project) 
 		b.Findings = append(b.Findings, found...)
 	}
 	slices.SortStableFunc(b.Rows, func(x, y boardRow) int { return cmp.Compare(y.Mark.Weight, x.Mark.Weight) })
-	return "board", page{Title: "Markers", Tab: "markers", Project: p, Crumbs: projectCrumbs(p, "Markers"), Body: b}, nil
+	return projectPage("board", "markers", "Markers", p, b, nil)
 }
 
 // Now returns the fate in a row of the preview at the current distance of the session.

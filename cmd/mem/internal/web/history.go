@@ -64,7 +64,7 @@ func (s *Server) history(_ http.ResponseWriter, r *http.Request, p state.Project
 	for _, e := range entries {
 		b.Rows = append(b.Rows, historyRow{e, states[e.Commit]})
 	}
-	return "history", page{Title: "History", Tab: "history", Project: p, Crumbs: projectCrumbs(p, "History"), Body: b}, nil
+	return projectPage("history", "history", "History", p, b, nil)
 }
 
 // undoRedo undoes or redoes the operation that the button named, and no other.
@@ -96,7 +96,7 @@ func (s *Server) undoRedo(w http.ResponseWriter, r *http.Request, p state.Projec
 		said += " Left as it is, because it was changed since: " + strings.Join(left, ", ") + "."
 	}
 	leaveNotice(w, said, "")
-	return s.changed(w, r, cmp.Or(r.PostFormValue("back"), "/p/"+string(p.ID)+"/history"))
+	return s.changed(w, r, nil, cmp.Or(r.PostFormValue("back"), "/p/"+string(p.ID)+"/history"))
 }
 
 // inTerminal returns the command that undoes or redoes an operation in a terminal.

@@ -53,8 +53,7 @@ func (s *Server) knowledge(_ http.ResponseWriter, r *http.Request, p state.Proje
 		slices.Sort(b.Kinds)
 		b.Facts = api.Valid(set, b.Kind)
 	}
-	return "knowledge", page{Title: "Facts, concepts and rules", Tab: "facts", Project: p,
-		Crumbs: projectCrumbs(p, "Facts, concepts and rules"), Body: b}, nil
+	return projectPage("knowledge", "facts", "Facts, concepts and rules", p, b, nil)
 }
 
 // judgeFact removes a fact, or resolves an issue.
@@ -71,11 +70,9 @@ func (s *Server) judgeFact(w http.ResponseWriter, r *http.Request, p state.Proje
 	if says == facts.Resolves && f.Kind != facts.Issue {
 		return "", page{}, api.BadRequest("only an issue can be resolved")
 	}
-	if err := knowledge.JudgeFacts(ctx, s.Memory.DB, p.ID, []facts.Fact{f},
-		facts.Judgement{Says: says, Value: true, Reason: "on the page of facts"}, false); err != nil {
-		return "", page{}, err
-	}
-	return s.changed(w, r, r.PostFormValue("back"))
+	err = knowledge.JudgeFacts(ctx, s.Memory.DB, p.ID, []facts.Fact{f},
+		facts.Judgement{Says: says, Value: true, Reason: "on the page of facts"}, false)
+	return s.changed(w, r, err, r.PostFormValue("back"))
 }
 
 // actOnRule confirms or rejects a rule.
@@ -91,10 +88,7 @@ func (s *Server) actOnRule(w http.ResponseWriter, r *http.Request, p state.Proje
 	}
 	_, err = knowledge.Act(ctx, s.Memory.DB, p, rule, permanent.Act{Act: act, ByUser: byUser(r),
 		Reason: "on the page of rules"}, false)
-	if err != nil {
-		return "", page{}, err
-	}
-	return s.changed(w, r, r.PostFormValue("back"))
+	return s.changed(w, r, err, r.PostFormValue("back"))
 }
 
 // byUser reports whether a request is a form of a page, signed in with the cookie and not with a token.

@@ -96,7 +96,7 @@ func (s *Server) notesScreen(_ http.ResponseWriter, r *http.Request, p state.Pro
 		}
 		b.Diff = notes.Diff(b.From, f.Name, before, now.Text)
 	}
-	return "notes", page{Title: "Claude's notes", Tab: "notes", Project: p, Crumbs: projectCrumbs(p, "Claude's notes"), Body: b}, nil
+	return projectPage("notes", "notes", "Claude's notes", p, b, nil)
 }
 
 // By says who made the state.

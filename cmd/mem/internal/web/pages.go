@@ -299,10 +299,21 @@ func (s *Server) setTheme(w http.ResponseWriter, r *http.Request) (string, page,
 	return redirect(w, r, r.PostFormValue("back"))
 }
 
-// changed notifies other pages of a change and redirects.
-func (s *Server) changed(w http.ResponseWriter, r *http.Request, to string) (string, page, error) {
+// changed notifies other pages of a change and redirects, unless the change failed.
+func (s *Server) changed(w http.ResponseWriter, r *http.Request, err error, to string) (string, page, error) {
+	if err != nil {
+		return "", page{}, err
+	}
 	s.Events.Changed()
 	return redirect(w, r, to)
+}
+
+// did is changed with a notice, which offers to undo the change.
+func (s *Server) did(w http.ResponseWriter, r *http.Request, p state.Project, err error, said, to string) (string, page, error) {
+	if err == nil {
+		leaveNotice(w, said, s.lastOperation(r.Context(), p))
+	}
+	return s.changed(w, r, err, to)
 }
 
 // redirect sends a browser to a page of this server, never to another host. It returns no page.

@@ -165,18 +165,14 @@ func (s *Server) nextScreen(_ http.ResponseWriter, r *http.Request, p state.Proj
 		b.Sections[i].Lines = append(b.Sections[i].Lines, l)
 		b.Sections[i].Units += len([]rune(l.Text)) + 1
 	}
-	return "next", page{Title: "Next session", Tab: "next", Project: p, Crumbs: projectCrumbs(p, "Next session"), Body: b},
-		nil
+	return projectPage("next", "next", "Next session", p, b, nil)
 }
 
 // dropLine drops a line from what sessions are handed.
 func (s *Server) dropLine(w http.ResponseWriter, r *http.Request, p state.Project) (string, page, error) {
 	lines, err := s.DropLine(r.Context(), p, r.PostFormValue("drop"))
-	if err != nil {
-		return "", page{}, err
-	}
-	leaveNotice(w, "Sessions are no longer told: "+tokens.OneLine(strings.Join(lines, " "), 120), s.lastOperation(r.Context(), p))
-	return s.changed(w, r, "/p/"+string(p.ID)+"/next")
+	said := "Sessions are no longer told: " + tokens.OneLine(strings.Join(lines, " "), 120)
+	return s.did(w, r, p, err, said, "/p/"+string(p.ID)+"/next")
 }
 
 func projectCrumbs(p state.Project, last ...string) []crumb {
@@ -185,6 +181,11 @@ func projectCrumbs(p state.Project, last ...string) []crumb {
 		out = append(out, crumb{name, ""})
 	}
 	return out
+}
+
+// projectPage returns the page of a project with a screen, or the error of what it shows.
+func projectPage(screen, tab, title string, p state.Project, body any, err error) (string, page, error) {
+	return screen, page{Title: title, Tab: tab, Project: p, Crumbs: projectCrumbs(p, title), Body: body}, err
 }
 
 // lineText returns a line without its sign and without the source at its end, which the page shows as a link.

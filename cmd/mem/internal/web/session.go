@@ -250,12 +250,9 @@ func (s *Server) nameSession(w http.ResponseWriter, r *http.Request, rev state.R
 		err = sessions.Tag(ctx, s.Memory.DB, rev, tag, sessions.Edit{})
 	}
 	if errors.Is(err, sessions.ErrTaken) || errors.Is(err, sessions.ErrNoTag) {
-		return "", page{}, api.NewProblem(http.StatusConflict, "conflict", err.Error())
+		err = api.NewProblem(http.StatusConflict, "conflict", err.Error())
 	}
-	if err != nil {
-		return "", page{}, err
-	}
-	return s.changed(w, r, "/s/"+rev.Session.ID+"?view="+viewDetails)
+	return s.changed(w, r, err, "/s/"+rev.Session.ID+"?view="+viewDetails)
 }
 
 // relate sets the related projects, and those that can be related.
@@ -302,10 +299,7 @@ func (s *Server) relateSession(w http.ResponseWriter, r *http.Request, rev state
 		err = sessions.Relate(ctx, s.Memory.DB, rev, to.ID, reason)
 	}
 	if errors.Is(err, sessions.ErrOwn) || errors.Is(err, sessions.ErrNotRelated) {
-		return "", page{}, api.NewProblem(http.StatusConflict, "conflict", err.Error())
+		err = api.NewProblem(http.StatusConflict, "conflict", err.Error())
 	}
-	if err != nil {
-		return "", page{}, err
-	}
-	return s.changed(w, r, "/s/"+rev.Session.ID+"?view="+viewDetails)
+	return s.changed(w, r, err, "/s/"+rev.Session.ID+"?view="+viewDetails)
 }

@@ -39,8 +39,7 @@ func (s *Server) statsScreen(_ http.ResponseWriter, r *http.Request, p state.Pro
 				x.Versions})
 	}
 	b.ByMonth, b.ByRatio = chart("Tokens of sessions by month", months, tokens.Format), chart("Versions by ratio", ratios, tokens.Commas)
-	return "stats", page{Title: "Statistics", Tab: "stats", Project: p, Crumbs: projectCrumbs(p, "Statistics"), Body: b},
-		nil
+	return projectPage("stats", "stats", "Statistics", p, b, nil)
 }
 
 // StoredBytes returns the stored bytes of all kinds.
@@ -161,7 +160,7 @@ func (s *Server) changeSettings(w http.ResponseWriter, r *http.Request) (string,
 			return s.settingsPage(settingsBody{Problem: s.ProblemOf(err), Failed: key, Tried: tried})
 		}
 	}
-	return s.changed(w, r, "/settings")
+	return s.changed(w, r, nil, "/settings")
 }
 
 func (s *Server) keys(http.ResponseWriter, *http.Request) (string, page, error) {

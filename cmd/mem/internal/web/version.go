@@ -168,6 +168,5 @@ func (s *Server) deleteVersions(w http.ResponseWriter, r *http.Request, rev stat
 			return "", page{}, err
 		}
 	}
-	leaveNotice(w, "Removed: "+strings.Join(names, ", ")+".", s.lastOperation(r.Context(), rev.Project))
-	return s.changed(w, r, back+"?view="+viewDetails)
+	return s.did(w, r, rev.Project, nil, "Removed: "+strings.Join(names, ", ")+".", back+"?view="+viewDetails)
 }

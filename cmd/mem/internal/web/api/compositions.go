@@ -23,16 +23,16 @@ func compositionEndpoints() []endpoint {
 			lists("compositions", []view.Composition{}), with(pathProject, (*API).apiCompositions)},
 		{http.MethodPost, "/projects/{projectId}/compositions",
 			"Create a composition: 202 and a job whose result is its URL", nil,
-			CompositionRequest{}, map[int]any{http.StatusAccepted: JobAnswer{}}, with(pathProject, (*API).apiCompose)},
+			CompositionRequest{}, map[int]any{http.StatusAccepted: JobAnswer{}}, taking(pathProject, (*API).apiCompose)},
 		{http.MethodPost, "/projects/{projectId}/compositions/preview",
 			"Preview a composition without writing or calling a model", nil,
-			CompositionRequest{}, answers(view.Composed{}), with(pathProject, (*API).apiComposePreview)},
+			CompositionRequest{}, answers(view.Composed{}), taking(pathProject, (*API).apiComposePreview)},
 		{http.MethodGet, "/compositions/{compositionId}", "Get composition details, by id or name",
 			[]param{{"format", "string", "md or jsonl: only the content"}}, nil, answers(view.Composition{}),
 			with(pathComposition, (*API).apiComposition)},
 		{http.MethodDelete, "/compositions/{compositionId}", "Delete a composition: hide it",
 			[]param{{"force", "boolean", "even if it is used"}}, nil, answers(removed("")),
-			with(pathComposition, (*API).apiDeleteComposition)},
+			with(pathComposition, (*API).remove)},
 	}
 }
 
@@ -167,11 +167,7 @@ func (s *API) checkSettings(ctx context.Context, rev state.Rev, in CompressionSe
 	return err
 }
 
-func (s *API) apiCompose(c *call, p state.Project) (reply, error) {
-	var in CompositionRequest
-	if err := c.into(&in); err != nil {
-		return reply{}, err
-	}
+func (s *API) apiCompose(c *call, p state.Project, in CompositionRequest) (reply, error) {
 	if _, err := s.ComposeRequest(c, p, in, true); err != nil { // reports errors before the job starts
 		return reply{}, err
 	}
@@ -194,11 +190,7 @@ func (s *API) Compose(ctx context.Context, p state.Project, in CompositionReques
 	return derive.Compose(ctx, s.Memory.DB, req)
 }
 
-func (s *API) apiComposePreview(c *call, p state.Project) (reply, error) {
-	var in CompositionRequest
-	if err := c.into(&in); err != nil {
-		return reply{}, err
-	}
+func (s *API) apiComposePreview(c *call, p state.Project, in CompositionRequest) (reply, error) {
 	return result(s.PreviewComposition(c, p, in))
 }
 
@@ -227,8 +219,4 @@ func (s *API) apiComposition(c *call, rev state.Rev) (reply, error) {
 	out, err := s.compositionView(c, rev.Project, rev.Composition)
 	out.Content = text
 	return result(out, err)
-}
-
-func (s *API) apiDeleteComposition(c *call, rev state.Rev) (reply, error) {
-	return s.remove(c, rev)
 }

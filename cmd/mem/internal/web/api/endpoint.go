@@ -79,6 +79,18 @@ func with[T any](find func(*API, *call) (T, error),
 	}
 }
 
+// taking is [with] for a request with a body.
+func taking[T, B any](find func(*API, *call) (T, error),
+	do func(*API, *call, T, B) (reply, error)) func(*API, *call) (reply, error) {
+	return with(find, func(s *API, c *call, subject T) (reply, error) {
+		var in B
+		if err := c.into(&in); err != nil {
+			return reply{}, err
+		}
+		return do(s, c, subject, in)
+	})
+}
+
 func pathProject(s *API, c *call) (state.Project, error) {
 	return s.Project(c, c.r.PathValue("projectId"))
 }

@@ -15,7 +15,7 @@ func keepitEndpoints() []endpoint {
 			with(pathSession, (*API).apiKeepits)},
 		{http.MethodPut, "/sessions/{sessionId}/keepits/{markerId}",
 			"Update a keepit weight; existing versions do not change", nil,
-			WeightRequest{}, answers(view.Marker{}), (*API).apiSetKeepit},
+			WeightRequest{}, answers(view.Marker{}), with(pathSession, (*API).apiSetKeepit)},
 	}
 }
 
@@ -29,17 +29,13 @@ func (s *API) apiKeepits(c *call, rev state.Rev) (reply, error) {
 	return result(listOf("markers", man.Markers, ""), err)
 }
 
-func (s *API) apiSetKeepit(c *call) (reply, error) {
+func (s *API) apiSetKeepit(c *call, rev state.Rev) (reply, error) {
 	in := WeightRequest{-1}
 	if err := c.into(&in); err != nil {
 		return reply{}, err
 	}
 	if in.Weight < 0 {
 		return reply{}, BadRequest("the body has no weight", `{"weight": 0.80}`)
-	}
-	rev, err := s.Session(c, c.r.PathValue("sessionId"))
-	if err != nil {
-		return reply{}, err
 	}
 	k, err := markers.SetKeepit(c, s.Memory.DB, rev, c.r.PathValue("markerId"), keepit.Weight(in.Weight), markers.Edit{})
 	if err != nil {

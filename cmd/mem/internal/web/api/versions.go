@@ -26,13 +26,14 @@ func versionEndpoints() []endpoint {
 			answers(view.Versions{}), with(pathSession, (*API).apiVersions)},
 		{http.MethodPost, "/sessions/{sessionId}/versions",
 			"Create a compression: 201; 200 if the recipe was used before; 202 and a job if it needs a model", nil,
-			CompressionSettings{}, made, (*API).apiCompress},
+			CompressionSettings{}, made, taking(pathSession, (*API).apiCompress)},
 		{http.MethodPost, "/sessions/{sessionId}/versions/preview",
 			"Preview a compression without writing or calling a model", nil,
-			CompressionSettings{}, answers(previewOf(derive.CompressResult{Version: &records.Version{}})), (*API).apiCompressPreview},
+			CompressionSettings{}, answers(previewOf(derive.CompressResult{Version: &records.Version{}})),
+			taking(pathSession, (*API).apiCompressPreview)},
 		{http.MethodDelete, "/sessions/{sessionId}/versions/{versionId}", "Delete a version: hide it",
 			[]param{{"force", "boolean", "even if compositions use it"}}, nil, answers(removed("")),
-			with(pathVersion, (*API).apiDeleteVersion)},
+			with(pathVersion, (*API).remove)},
 		{http.MethodGet, "/sessions/{sessionId}/versions/{versionId}", "Get version content",
 			[]param{{"format", "string", "md, jsonl or text: only the content"}}, nil, answers(view.Version{}),
 			with(pathVersion, (*API).apiVersion)},
@@ -146,15 +147,7 @@ func (s *API) CallsModel(ctx context.Context, rev state.Rev, in CompressionSetti
 	return engine != nil, err
 }
 
-func (s *API) apiCompress(c *call) (reply, error) {
-	var in CompressionSettings
-	if err := c.into(&in); err != nil {
-		return reply{}, err
-	}
-	rev, err := s.Session(c, c.r.PathValue("sessionId"))
-	if err != nil {
-		return reply{}, err
-	}
+func (s *API) apiCompress(c *call, rev state.Rev, in CompressionSettings) (reply, error) {
 	long, err := s.CallsModel(c, rev, in)
 	if err != nil {
 		return reply{}, err
@@ -181,15 +174,7 @@ func (s *API) apiCompress(c *call) (reply, error) {
 	return reply{http.StatusCreated, out}, err
 }
 
-func (s *API) apiCompressPreview(c *call) (reply, error) {
-	var in CompressionSettings
-	if err := c.into(&in); err != nil {
-		return reply{}, err
-	}
-	rev, err := s.Session(c, c.r.PathValue("sessionId"))
-	if err != nil {
-		return reply{}, err
-	}
+func (s *API) apiCompressPreview(c *call, rev state.Rev, in CompressionSettings) (reply, error) {
 	done, err := s.Compress(c, rev, in, true)
 	if err != nil {
 		return reply{}, err
@@ -216,10 +201,7 @@ func previewOf(d derive.CompressResult) app.Object {
 
 func (s *API) apiVersions(c *call, rev state.Rev) (reply, error) {
 	man, err := view.DetailsOf(c, s.Memory.DB, rev)
-	if err != nil {
-		return reply{}, err
-	}
-	return ok(man.Versions())
+	return result(man.Versions(), err)
 }
 
 func (s *API) apiVersion(c *call, rev state.Rev) (reply, error) {
@@ -279,10 +261,6 @@ func FileName(s string) string {
 		}
 		return '-'
 	}, s)
-}
-
-func (s *API) apiDeleteVersion(c *call, rev state.Rev) (reply, error) {
-	return s.remove(c, rev)
 }
 
 // A DecayRequest is the request for a decay preview.
