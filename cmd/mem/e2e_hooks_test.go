@@ -193,7 +193,7 @@ func (d *desk) compacts(id string) {
 		return wrong
 	})
 	d.print("And now the tests.", "--resume", id)
-	if n, text := d.told(); n != 1 || !strings.Contains(text, "Files of the work") {
+	if n, text := d.told(); n != 1 || !strings.Contains(text, "Edited files") {
 		d.t.Errorf("after the compaction the request holds the context %d times: %s", n, text)
 	}
 	d.captured(id, "after compaction")

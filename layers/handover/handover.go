@@ -17,7 +17,7 @@ import (
 )
 
 // Version changes when the digest of the same session changes.
-const Version = 36
+const Version = 37
 
 // A Digest summarises one session.
 type Digest struct {

@@ -64,7 +64,7 @@ func Start(digests []Digest) []brief.Section {
 		{Title: "Fails here", Items: failsHere(digests), MaxUnits: capFails},
 		{Title: wantsTitle, Items: wants(digests, slices.Concat(now, waits)), MaxUnits: capWants, Rank: 1},
 		{Title: "Sessions before", Items: before(digests, last), MaxUnits: capBefore, Rank: 1},
-		{Title: "Files of the work", Items: workingSet(digests), MaxUnits: capFiles},
+		{Title: "Edited files", Items: workingSet(digests), MaxUnits: capFiles},
 		{Title: "Commands and their last results", Items: commandItems(digests), MaxUnits: capCommands},
 	}
 }
@@ -553,7 +553,7 @@ func Compaction(d Digest) []brief.Section {
 		{Title: "Where this session stands", Items: now},
 		{Title: "Open", Items: waits},
 		{Title: wantsTitle, Items: wants(one, slices.Concat(now, waits))},
-		{Title: "Files of the work", Items: workingSet(one)},
+		{Title: "Edited files", Items: workingSet(one)},
 		{Title: "Commands and their last results", Items: commandItems(one), Rank: 1},
 	}
 }
@@ -657,10 +657,10 @@ func workingSet(digests []Digest) (out []brief.Item) {
 	}
 	ranked = ranked[:min(maxSet, len(ranked))]
 	for _, d := range digests {
-		for _, verb := range []string{"edited", "read"} {
+		for _, verb := range []string{"", "only read "} {
 			it, last := brief.Item{Trust: brief.Assistant, Time: d.Last, Named: true, Verbatim: true, Short: true}, 0
 			for _, r := range ranked {
-				if r.Session != d.Session || r.Edits > 0 != (verb == "edited") {
+				if r.Session != d.Session || r.Edits > 0 != (verb == "") {
 					continue
 				}
 				it.Keys, last = append(it.Keys, r.Path), max(last, r.N)
@@ -671,12 +671,12 @@ func workingSet(digests []Digest) (out []brief.Item) {
 			}
 			more := -len(it.Keys)
 			for _, f := range d.Files {
-				if f.Edits > 0 == (verb == "edited") {
+				if f.Edits > 0 == (verb == "") {
 					more++
 				}
 			}
 			it.Source = citing(d.Session, last)
-			if it.Text = day(d) + verb + " " + strings.Join(it.Keys, ", "); more > 0 {
+			if it.Text = day(d) + verb + strings.Join(it.Keys, ", "); more > 0 {
 				it.Text += fmt.Sprintf(" and %d more", more)
 			}
 			out = append(out, it)

@@ -361,7 +361,7 @@ func TestMoreFiles(t *testing.T) {
 		t.Errorf("of two sessions: %+v", got)
 	}
 	got := workingSet([]Digest{d})
-	if len(got) != 1 || !strings.HasPrefix(got[0].Text, "edited f14.go, ") || !strings.HasSuffix(got[0].Text, ", f03.go and 3 more") || got[0].Source != "s#15" {
+	if len(got) != 1 || !strings.HasPrefix(got[0].Text, "f14.go, ") || !strings.HasSuffix(got[0].Text, ", f03.go and 3 more") || got[0].Source != "s#15" {
 		t.Errorf("%+v", got)
 	}
 }
