@@ -245,7 +245,7 @@ func (d *desk) taken(name string, e settings.Event, out string) {
 	switch {
 	case out == "":
 	case e == settings.PreCompact:
-		if !strings.HasPrefix(out, "mem has stored this session word for word") {
+		if !strings.HasPrefix(out, "<mem-context ") {
 			d.t.Errorf("%s: %s", name, out)
 		}
 	case e == settings.SessionStart || e == settings.PostToolUse || e == settings.PostToolUseFailure:

@@ -10,32 +10,8 @@ import (
 	"github.com/memvcs/mem/hooks/settings"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/brief"
-	"github.com/memvcs/mem/layers/handover"
 	"github.com/memvcs/mem/layers/state"
 )
-
-// TestCompaction tells a compaction of many long markers: the heaviest come first, what does not fit is counted, and the text stays below
-// what the client takes whole, in UTF-16 units.
-func TestCompaction(t *testing.T) {
-	t.Parallel()
-	for _, piece := range []string{"never round prices ", "가격을 반올림하지 마세요 ", "🙂🙃"} {
-		for _, n := range []int{0, 1, 10, 500} {
-			h := handover.Contents{Messages: 7, Facts: 2}
-			for i := range n {
-				h.Pinned = append(h.Pinned, handover.PinnedText{Weight: 90, Text: fmt.Sprintf("%d %s", i, strings.Repeat(piece, 100))})
-			}
-			text := compaction(h, "mem", "aaaa1111")
-			told := strings.Count(text, "\n- (0.90) ")
-			if units := brief.Units(text); units > maxAnswer || !strings.HasPrefix(text, "mem has stored this session word for word up to its message 7, and 2 facts of it; ") {
-				t.Errorf("%d of %q: %d units: %.100s", n, piece, units, text)
-			}
-			left := fmt.Sprintf("\n%d more are in `mem keepit list aaaa1111`.\n", n-told)
-			if told > n || (told < n) != strings.HasSuffix(text, left) || n > 0 && !strings.Contains(text, "\n- (0.90) 0 ") {
-				t.Errorf("%d of %q: %d are told: ...%s", n, piece, told, text[max(0, len(text)-100):])
-			}
-		}
-	}
-}
 
 // TestContextFits lets a session start in a project with far more to say than fits, in scripts of every width: the answer stays below the
 // limit of the settings in UTF-16 units, and says how much was left out.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/memvcs/mem/hooks/settings"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/handover"
 	"github.com/memvcs/mem/layers/state"
@@ -56,10 +57,10 @@ func (r *run) context(ctx context.Context, m *layers.Memory, p state.Project, s 
 		Session: r.p.Session, Dir: r.p.Cwd, Program: r.Program(), Limit: min(s.ContextSize, maxAnswer),
 		Behind: left, Decay: s.Decay,
 	}
-	if r.p.Source == sourceCompact {
-		return handover.AtCompaction(ctx, m.DB, p, o)
-	}
 	end := r.Uptime() + digestTime
 	o.Late = func() bool { return r.Uptime() > end }
+	if r.p.Source == sourceCompact || r.event == settings.PreCompact {
+		return handover.AtCompaction(ctx, m.DB, p, o)
+	}
 	return handover.Context(ctx, m.DB, p, o)
 }

@@ -162,8 +162,5 @@ func Subagent(ctx context.Context, db *state.DB, p state.Project, o ContextOptio
 	if _, err := b.digest(ctx, p); err != nil {
 		return Given{}, err
 	}
-	return give(db, b.st, brief.Sheet{Project: b.st.Name, Sections: []brief.Section{
-		{Title: "Rules", Stated: true, Items: b.ruleItems(), More: o.Program + " rules list"},
-		{Title: "Pinned by the user, word for word", Stated: true, Items: b.pinItems(), More: o.Program + " keepit list"},
-	}}, o.Limit), nil
+	return give(db, b.st, brief.Sheet{Project: b.st.Name, Sections: b.stated(o.Program + " ")}, o.Limit), nil
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/memvcs/mem/layers/state"
 )
 
-// AtCompaction returns what a compaction of a session loses: pinned text, requests, todos, files, commands and failures.
-// The text is empty if memory does not have the session.
+// AtCompaction returns what a compaction of a session loses: rules and pinned text, also what it was told of other sessions,
+// and its requests, todos, files and commands. The text is empty if memory does not have the session.
 func AtCompaction(ctx context.Context, db *state.DB, p state.Project, o ContextOptions) (Given, error) {
 	s, err := knowledge.SessionOf(ctx, db, p.ID, o.Session)
 	if err != nil || s == nil || !s.Shown() {
@@ -21,21 +21,15 @@ func AtCompaction(ctx context.Context, db *state.DB, p state.Project, o ContextO
 	if err != nil {
 		return Given{}, err
 	}
-	sheet := brief.Sheet{Project: p.Name, More: "`" + o.Program + " show " + records.ShortID(s.ID) +
-		":L1` prints all of it."}
-	if !o.Unpinned {
-		held, err := ReadContents(ctx, db, p, o.Session)
-		if err != nil {
-			return Given{}, err
-		}
-		var pins []brief.Item
-		for _, k := range held.Pinned {
-			pins = append(pins, brief.Item{Text: k.Text, Source: records.ShortID(s.ID) + ", " + k.Weight.String(),
-				Trust: brief.User, Verbatim: true, Why: "a marker of this session"})
-		}
-		sheet.Sections = append(sheet.Sections, brief.Section{Title: "Pinned by the user, word for word", Stated: true, Items: pins})
+	b, err := newBriefing(ctx, db, p, o)
+	if err != nil {
+		return Given{}, err
 	}
-	sheet.Sections = append(sheet.Sections, Compaction(d)...)
-	sheet.Project = cmp.Or(sheet.Project, "project")
-	return give(db, nil, sheet, o.Limit), nil
+	if _, err := b.digest(ctx, p); err != nil {
+		return Given{}, err
+	}
+	b.digests = append([]Digest{d}, b.digests...)
+	sheet := brief.Sheet{Project: cmp.Or(b.st.Name, p.Name, "project"), More: "`" + o.Program + " show " + records.ShortID(s.ID) + ":L1` prints all of it.",
+		Sections: append(b.stated(o.Program+" "), Compaction(d)...)}
+	return give(db, b.st, sheet, o.Limit), nil
 }

@@ -24,7 +24,6 @@ type ContextOptions struct {
 	Program   string // this program in a command line
 	Limit     int    // in UTF-16 units
 	Decay     keepit.Decay
-	Unpinned  bool            // without markers
 	Delivered map[string]bool // keys that the session has got already
 	Late      func() bool     // reports whether to stop reading sessions; nil never stops
 	Behind    int             // files of the project that are not captured yet
@@ -115,10 +114,7 @@ func (b *briefing) sheet(p state.Project) brief.Sheet {
 	if len(index) == 0 {
 		mem = b.o.Program + " "
 	}
-	sections := slices.Concat([]brief.Section{
-		{Title: "Rules", Stated: true, Items: b.ruleItems(), MaxUnits: 800, More: mem + "rules list"},
-		{Title: "Pinned by the user, word for word", Stated: true, Items: pins, MaxUnits: 1000, More: mem + "keepit list"},
-	}, unpinned(Start(b.digests), pins), []brief.Section{
+	sections := slices.Concat(b.stated(mem), unpinned(Start(b.digests), pins), []brief.Section{
 		{Title: "Open issues", Items: b.issueItems(), MaxUnits: 600, Rank: 1, More: mem + "facts list --open"},
 		{Title: "Decisions", Items: b.decisionItems(), MaxUnits: 700, Rank: 1, More: mem + "facts list"},
 		{Title: "Not done yet", Items: b.behindItems()},
@@ -127,6 +123,14 @@ func (b *briefing) sheet(p state.Project) brief.Sheet {
 	sections = b.againstNotes(sections)
 	return brief.Sheet{Project: cmp.Or(b.st.Name, p.Name), Sections: sections,
 		More: fmt.Sprintf("`%sls` lists the sessions.", mem)}
+}
+
+// stated returns the rules and the pinned texts; mem is the program in the commands that list them.
+func (b *briefing) stated(mem string) []brief.Section {
+	return []brief.Section{
+		{Title: "Rules", Stated: true, Items: b.ruleItems(), MaxUnits: 800, More: mem + "rules list"},
+		{Title: "Pinned by the user, word for word", Stated: true, Items: b.pinItems(), MaxUnits: 1000, More: mem + "keepit list"},
+	}
 }
 
 // pinnedStart is how much of a pinned text is compared.

@@ -17,7 +17,7 @@ import (
 )
 
 // Version changes when the digest of the same session changes.
-const Version = 37
+const Version = 38
 
 // A Digest summarises one session.
 type Digest struct {

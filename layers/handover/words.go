@@ -159,7 +159,7 @@ var announcement = sync.OnceValue(func() *regexp.Regexp {
 
 // announces reports whether a text only says what the model does next.
 func announces(text string) bool {
-	if len(text) > maxCorrection {
+	if len(text) > maxCorrection || strings.HasPrefix(strings.ToLower(text), "done") {
 		return false
 	}
 	for _, c := range clauses(strings.Join(strings.Fields(strings.NewReplacer("’", "'", restSign, "").Replace(text)), " ")) {
