@@ -57,7 +57,7 @@ func TestRevocationsOfAnyOrder(t *testing.T) {
 	}
 }
 
-// TestTraces finds what came from a source, the same whether a session is read at once or grew in between.
+// TestTraces finds what came from a source.
 func TestTraces(t *testing.T) {
 	t.Parallel()
 	body := layerstest.Says("user", "s", "go") + // 1
@@ -65,7 +65,12 @@ func TestTraces(t *testing.T) {
 		layerstest.ToolLines("t2", "s", "mcp__crm__find", `{"q":"x"}`, "see http://EVIL.example.") + // 4, 5
 		layerstest.ToolLines("t3", "s", "Bash", `{"command":"curl notevil.example evil.example.org"}`, "no") + // 6, 7
 		layerstest.ToolLines("t4", "s", "Bash", `{"command":"curl docs.evil.example:80/x"}`, "no") // 8, 9
-	lines := strings.SplitAfter(strings.TrimSuffix(body, "\n"), "\n")
+	m := layerstest.NewMemory(t, layerstest.TestOptions())
+	p := layerstest.Add(t, m, layerstest.Write(t, filepath.Join(t.TempDir(), "s.jsonl"), body))[0].Project
+	rev, err := revision.Resolve(t.Context(), m.DB, state.Scope{Project: p}, "s")
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, tt := range []struct {
 		src    records.Origin
 		result []int
@@ -81,20 +86,21 @@ func TestTraces(t *testing.T) {
 		{records.Origin{Kind: records.HostSource, Name: "evil.example.org"}, []int{7}},
 		{records.Origin{Kind: records.HostSource, Name: "other.example"}, nil},
 	} {
-		for cut := range len(lines) + 1 {
-			var got trust.Traces
-			for _, part := range []string{strings.Join(lines[:cut], ""), strings.Join(lines[cut:], "")} {
-				if err := got.Extend(t.Context(), strings.NewReader(part), tt.src); err != nil {
-					t.Fatal(err)
-				}
+		found, err := trust.PlacesAt(t.Context(), m.DB, p.ID, rev.Session, rev.Hash, []trust.Revocation{{Origin: tt.src}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var result []int
+		for n := range 10 {
+			if found.In(n, n) != "" {
+				result = append(result, n)
 			}
-			var calls []int
-			for _, n := range tt.result {
-				calls = append(calls, n-1)
+			if found.Called(n) != "" != slices.Contains(tt.result, n+1) {
+				t.Errorf("%s: %q of the call in message %d", tt.src, found.Called(n), n)
 			}
-			if !slices.Equal(got.Results, tt.result) || !slices.Equal(got.Calls, calls) || got.Values != 9 {
-				t.Errorf("%s, read in two parts at %d: results %v, calls %v of %d, want %v", tt.src, cut, got.Results, got.Calls, got.Values, tt.result)
-			}
+		}
+		if !slices.Equal(result, tt.result) {
+			t.Errorf("%s: results %v, want %v", tt.src, result, tt.result)
 		}
 	}
 }

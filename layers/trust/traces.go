@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"unicode"
@@ -90,7 +91,7 @@ func PlacesAt(ctx context.Context, db *state.DB, p refs.Project, s *state.Sessio
 		if r.Kind == records.SessionSource {
 			continue
 		}
-		t, err := traces(ctx, db, p, s, last, r.Origin)
+		t, err := traces(ctx, db, p, last.Original, r.Origin)
 		if err != nil {
 			return nil, fmt.Errorf("look for %s in %s: %w", r.Origin, records.ShortID(s.ID), err)
 		}
@@ -106,123 +107,89 @@ func PlacesAt(ctx context.Context, db *state.DB, p refs.Project, s *state.Sessio
 	return out, nil
 }
 
-// Traces are the messages of a session that come from a source. They are cached, and extended when the session grows.
-type Traces struct {
-	Size    int64          `json:"size"`
-	Values  int            `json:"values"`
-	Results []int          // messages with results from it
-	Calls   []int          // messages with the calls of these results
-	Open    map[string]int // messages of calls without a result
-	Named   map[string]int // of a host: those calls that name it
+// A traceList is the messages of a session that come from a source.
+type traceList struct {
+	Results []int // messages with results from it
+	Calls   []int // messages with the calls of these results
 }
 
 // tracesVersion changes with what is recognised; cached results of another version are not used.
-const tracesVersion = 3
+const tracesVersion = 4
 
-func tracesPath(db *state.DB, original objects.Hash, src records.Origin) string {
-	return db.CachePath("traces", fmt.Sprintf("%s-%s", original, objects.Sum([]byte(src.Kind+"\n"+src.Name)).Short()))
-}
-
-func traces(ctx context.Context, db *state.DB, p refs.Project, s *state.Session, at *records.Point,
-	src records.Origin) (*Traces, error) {
-	file := tracesPath(db, at.Original, src)
+func traces(ctx context.Context, db *state.DB, p refs.Project, original objects.Hash, src records.Origin) (*traceList,
+	error) {
+	file := db.CachePath("traces", fmt.Sprintf("%s-%s", original, objects.Sum([]byte(src.Kind+"\n"+src.Name)).Short()))
 	if t, ok := db.Traced.Load(file); ok {
-		return t.(*Traces), nil
+		return t.(*traceList), nil
 	}
-	t := &Traces{}
-	if state.ReadCache(file, tracesVersion, t) && t.Size == at.Size {
+	t := &traceList{}
+	if state.ReadCache(file, tracesVersion, t) {
 		db.Touch(file)
-		db.Traced.Store(file, t)
-		return t, nil
-	}
-	t = &Traces{}
-	for _, q := range slices.Backward(s.Chain(at)) {
-		earlier := &Traces{}
-		if state.ReadCache(tracesPath(db, q.Original, src), tracesVersion, earlier) && earlier.Size == q.Size {
-			t = earlier
-			break
+	} else {
+		f := finder{src: src, open: map[string]call{}}
+		if err := toolBlocks(ctx, db, p, original, f.block); err != nil {
+			return nil, err
 		}
+		t = &f.found
+		db.WriteCache(file, tracesVersion, t)
 	}
-	err := originals.Stream(ctx, db, p, at.Original, func(r io.Reader) error {
-		if _, err := io.CopyN(io.Discard, r, t.Size); err != nil {
-			return err
-		}
-		return t.Extend(ctx, r, src)
-	})
-	if err != nil {
-		return nil, err
-	}
-	t.Size = at.Size
-	db.WriteCache(file, tracesVersion, t)
 	db.Traced.Store(file, t)
 	return t, nil
 }
 
-// Extend adds the traces in r, which continues the text read before.
-func (t *Traces) Extend(ctx context.Context, r io.Reader, src records.Origin) error {
-	base := t.Values
-	for v, err := range transcript.Stream(r, originals.HugeValue) {
-		if err != nil {
-			return err
+// toolBlocks passes the calls of tools in a session and their results, with the numbers of their messages.
+func toolBlocks(ctx context.Context, db *state.DB, p refs.Project, original objects.Hash,
+	each func(n int, b transcript.Block)) error {
+	return originals.Stream(ctx, db, p, original, func(r io.Reader) error {
+		for v, err := range transcript.Stream(r, originals.HugeValue) {
+			if err = cmp.Or(err, ctx.Err()); err != nil {
+				return err
+			}
+			if v.Opaque || !bytes.Contains(v.Raw, []byte(`"tool_`)) && !transcript.Foreign(v.Raw) {
+				continue
+			}
+			msg, err := transcript.Decode(v)
+			if err != nil {
+				continue // not a record
+			}
+			for _, b := range msg.Blocks {
+				each(v.N, b)
+			}
 		}
-		t.Values = base + v.N
-		if v.Opaque || !bytes.Contains(v.Raw, []byte(`"tool_`)) && !transcript.Foreign(v.Raw) {
-			continue
-		}
-		msg, err := transcript.Decode(v)
-		if err != nil {
-			continue // not a record
-		}
-		for _, b := range msg.Blocks {
-			t.block(base+v.N, b, src)
-		}
-		if v.N%1000 == 0 && ctx.Err() != nil {
-			return ctx.Err()
-		}
-	}
-	return ctx.Err()
+		return nil
+	})
 }
 
-func (t *Traces) block(n int, b transcript.Block, src records.Origin) {
+// A finder finds the traces of a source.
+type finder struct {
+	src   records.Origin
+	open  map[string]call // those without a result, by id
+	found traceList
+}
+
+// A call is that of a tool.
+type call struct {
+	n     int  // its message
+	names bool // the source, a host
+}
+
+func (f *finder) block(n int, b transcript.Block) {
+	host := f.src.Kind == records.HostSource
 	switch b.Kind {
 	case transcript.ToolUse:
-		if src.Kind == records.HostSource || ToolMatches(b.Name, src.Name) {
-			t.open(b.ToolID, n)
-			if src.Kind == records.HostSource && NamesHost(string(b.Input), src.Name) {
-				t.named(b.ToolID, n)
-			}
+		if host || ToolMatches(b.Name, f.src.Name) {
+			f.open[b.ToolID] = call{n, host && namesHost(string(b.Input), f.src.Name)}
 		}
 	case transcript.ToolResult:
-		call, ok := t.Open[b.ToolID]
-		_, asked := t.Named[b.ToolID]
-		delete(t.Open, b.ToolID)
-		delete(t.Named, b.ToolID)
-		if src.Kind == records.HostSource {
-			if !asked && !NamesHost(b.Text, src.Name) && !NamesHost(string(b.Content), src.Name) {
-				return
+		c, ok := f.open[b.ToolID]
+		delete(f.open, b.ToolID)
+		if host && (c.names || namesHost(b.Text, f.src.Name) || namesHost(string(b.Content), f.src.Name)) || !host && ok {
+			f.found.Results = appendOnce(f.found.Results, n)
+			if ok {
+				f.found.Calls = appendOnce(f.found.Calls, c.n)
 			}
-		} else if !ok {
-			return
-		}
-		t.Results = appendOnce(t.Results, n)
-		if ok {
-			t.Calls = appendOnce(t.Calls, call)
 		}
 	}
-}
-
-func (t *Traces) open(id string, n int) {
-	if t.Open == nil {
-		t.Open = map[string]int{}
-	}
-	t.Open[id] = n
-}
-
-func (t *Traces) named(id string, n int) {
-	if t.Named == nil {
-		t.Named = map[string]int{}
-	}
-	t.Named[id] = n
 }
 
 func appendOnce(list []int, n int) []int {
@@ -243,9 +210,9 @@ func ToolMatches(tool, name string) bool {
 	return ok && server == strings.TrimPrefix(name, "mcp__")
 }
 
-// NamesHost reports whether a text names a host, in lower case, or a subdomain of it. The name must be a word: neither
+// namesHost reports whether a text names a host, in lower case, or a subdomain of it. The name must be a word: neither
 // notevil.example nor evil.example.org is evil.example.
-func NamesHost(text, host string) bool {
+func namesHost(text, host string) bool {
 	text = strings.ToLower(text) // may change the length
 	for from := 0; ; {
 		i := strings.Index(text[from:], host)
@@ -309,34 +276,14 @@ func Tools(ctx context.Context, db *state.DB, p refs.Project) ([]string, error) 
 	}
 	found := map[string]bool{}
 	for _, s := range st.Sessions {
-		err := originals.Stream(ctx, db, p, s.Now().Original, func(r io.Reader) error {
-			for v, err := range transcript.Stream(r, originals.HugeValue) {
-				if err != nil {
-					return err
-				}
-				if v.Opaque || !bytes.Contains(v.Raw, []byte(`"tool_use"`)) && !transcript.Foreign(v.Raw) {
-					continue
-				}
-				msg, err := transcript.Decode(v)
-				if err != nil {
-					continue // not a record
-				}
-				for _, b := range msg.Blocks {
-					if b.Kind == transcript.ToolUse {
-						found[strings.ToLower(b.Name)] = true
-					}
-				}
+		err := toolBlocks(ctx, db, p, s.Now().Original, func(_ int, b transcript.Block) {
+			if b.Kind == transcript.ToolUse {
+				found[strings.ToLower(b.Name)] = true
 			}
-			return ctx.Err()
 		})
 		if err != nil {
 			return nil, err
 		}
 	}
-	var out []string
-	for name := range found {
-		out = append(out, name)
-	}
-	slices.Sort(out)
-	return out, nil
+	return slices.Sorted(maps.Keys(found)), nil
 }
