@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/memvcs/mem/layers/refine"
 	"github.com/memvcs/mem/layers/search/index"
@@ -34,6 +36,7 @@ type Searcher struct {
 	all      bool // all projects that have a lane when they are opened
 	projects []refs.Project
 	corpora  []Corpus
+	building sync.Mutex // one index after the other, for the memory it takes
 }
 
 // NewSearcher brings the indexes of projects up to date and opens them.
@@ -60,40 +63,17 @@ func (s *Searcher) open(ctx context.Context) error {
 		}
 		tips = func(p refs.Project) ([]refs.Tip, error) { return all[p], nil }
 	}
-	ready := make([]*index.Reader, len(s.projects))
-	if len(s.projects) > 1 {
-		state.Parallel(len(ready), runtime.GOMAXPROCS(0), func(i int) { ready[i] = openFresh(s.m, s.projects[i], tips) })
-	}
-	for i, p := range s.projects {
-		c := Corpus{string(p), ready[i]}
-		if c.Reader == nil {
-			var err error
-			if c, err = corpusOf(ctx, s.m, p, tips); err != nil {
-				s.Close()
-				return err
-			}
-		}
-		if c.Reader != nil {
-			s.corpora = append(s.corpora, c)
-		}
-	}
-	return nil
-}
-
-// openFresh opens the index of a project if it is up to date and undamaged, else it returns nil.
-func openFresh(db *state.DB, p refs.Project, tips tipsOf) *index.Reader {
-	head, err := index.ReadHead(searchDir(db, p))
+	s.corpora = make([]Corpus, len(s.projects))
+	errs := make([]error, len(s.projects))
+	state.Parallel(len(errs), runtime.GOMAXPROCS(0), func(i int) {
+		s.corpora[i], errs[i] = s.corpusOf(ctx, s.projects[i], tips)
+	})
+	s.corpora = slices.DeleteFunc(s.corpora, func(c Corpus) bool { return c.Reader == nil })
+	err := cmp.Or(errs...)
 	if err != nil {
-		return nil
+		s.Close()
 	}
-	if fresh, err := searchFresh(p, head.Key, tips); err != nil || !fresh {
-		return nil
-	}
-	r, err := index.Open(searchDir(db, p), head)
-	if err != nil {
-		return nil // told when it is opened again
-	}
-	return r
+	return err
 }
 
 // Close releases the indexes.
@@ -136,56 +116,42 @@ func currentTips(ctx context.Context, db *state.DB) tipsOf {
 	}
 }
 
-// corpusOf opens the index of a project. If the index cannot be written, it is built in a temporary directory.
-func corpusOf(ctx context.Context, db *state.DB, p refs.Project, tips tipsOf) (Corpus, error) {
-	c := Corpus{Project: string(p)}
-	head, err := updateSearch(ctx, db, p, tips)
-	if err == nil {
-		c.Reader, err = index.Open(searchDir(db, p), head)
-	}
-	if errors.Is(err, index.ErrDamaged) {
-		os.RemoveAll(searchDir(db, p)) // it is built again
-		if err = buildSearch(ctx, db, p); err == nil {
-			c.Reader, err = index.Open(searchDir(db, p), nil)
+// corpusOf opens the index of a project, which it brings up to date unless another process does. If the index cannot be
+// written, it is built in a temporary directory.
+func (s *Searcher) corpusOf(ctx context.Context, p refs.Project, tips tipsOf) (Corpus, error) {
+	c, dir := Corpus{Project: string(p)}, searchDir(s.m, p)
+	if head, err := index.ReadHead(dir); err == nil {
+		if fresh, err := searchFresh(p, head.Key, tips); err != nil {
+			return c, err
+		} else if fresh {
+			if c.Reader, err = index.Open(dir, head); err == nil {
+				return c, nil
+			}
 		}
 	}
-	if err == nil || ctx.Err() != nil {
-		return c, err
-	}
-	plan, err := newSearchPlan(ctx, db, p)
-	if err == nil {
-		c.Reader, err = index.Temporary(plan)
-	}
-	return c, err
-}
-
-// updateSearch brings the search index of a project up to date, unless another process does. The lanes have the given
-// tips. It returns the head of the index if that was up to date.
-func updateSearch(ctx context.Context, db *state.DB, p refs.Project, tips tipsOf) (*index.Head, error) {
-	head, err := index.ReadHead(searchDir(db, p))
-	if err == nil {
-		if fresh, err := searchFresh(p, head.Key, tips); err != nil || fresh {
-			return head, err
+	s.building.Lock()
+	defer s.building.Unlock()
+	for try := 0; ; try++ {
+		plan, err := newSearchPlan(ctx, s.m, p)
+		if err != nil {
+			return c, err
+		}
+		err = index.Update(dir, plan, s.m.SameCache)
+		damaged := errors.Is(err, index.ErrDamaged) || errors.Is(err, fs.ErrNotExist)
+		if err == nil || errors.Is(err, index.ErrBusy) { // its previous state can be searched
+			c.Reader, err = index.Open(dir, nil)
+			damaged = errors.Is(err, index.ErrDamaged)
+		}
+		switch {
+		case err == nil || ctx.Err() != nil:
+			return c, err
+		case damaged && try == 0:
+			os.RemoveAll(dir) // it is built again
+		default:
+			c.Reader, err = index.Temporary(plan)
+			return c, err
 		}
 	}
-	return nil, buildSearch(ctx, db, p)
-}
-
-// buildSearch makes an index of the project as it is now.
-func buildSearch(ctx context.Context, db *state.DB, p refs.Project) error {
-	plan, err := newSearchPlan(ctx, db, p)
-	if err != nil {
-		return err
-	}
-	err = index.Update(searchDir(db, p), plan, db.SameCache)
-	if errors.Is(err, index.ErrDamaged) || errors.Is(err, fs.ErrNotExist) {
-		os.RemoveAll(searchDir(db, p)) // it is built again
-		err = index.Update(searchDir(db, p), plan, db.SameCache)
-	}
-	if errors.Is(err, index.ErrBusy) {
-		return nil // its previous state can be searched
-	}
-	return err
 }
 
 // searchKey names the state of the projects that an index is made from: the first is its own, then that of this
