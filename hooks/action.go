@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/memvcs/mem/layers/handover"
+	"github.com/memvcs/mem/layers/projects"
 )
 
 // actionsExt ends the names of files with what a session is told before it acts. SessionStart writes the file, so that
@@ -55,8 +57,11 @@ func (r *run) action() error {
 			list = append(list, a)
 		}
 	}
-	found := handover.ActionsFor(list, handover.Call{Command: r.p.Command, File: r.p.File,
-		Lines: r.p.Before + "\n" + r.p.After})
+	call := handover.Call{Command: r.p.Command, File: r.p.File, Lines: r.p.Before + "\n" + r.p.After}
+	if outside(r.p.Cwd, call.File) {
+		call.File = ""
+	}
+	found := handover.ActionsFor(list, call)
 	if len(found) == 0 {
 		return nil
 	}
@@ -69,6 +74,18 @@ func (r *run) action() error {
 		}
 	}
 	return nil
+}
+
+// outside reports whether a file is outside of the checkout that a directory is in, or of the directory if it is in none.
+func outside(dir, file string) bool {
+	for d := dir; d != ""; d = projects.Parent(d) {
+		if projects.IsRepo(d) {
+			dir = d
+			break
+		}
+	}
+	path, err := filepath.Rel(dir, file)
+	return filepath.IsAbs(file) && (err != nil || !filepath.IsLocal(path))
 }
 
 // subagent is SubagentStart: it hands over rules and pinned texts.

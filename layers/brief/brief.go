@@ -227,7 +227,11 @@ func lines(s Sheet) []line {
 				told[it.Text] = true
 			}
 			if text := it.line(); text != "" && said && ok {
-				out = append(out, line{Item: it, text: text, item: true, section: k, rank: sec.Rank})
+				rank := sec.Rank
+				if sec.Stated {
+					rank = statedRank
+				}
+				out = append(out, line{Item: it, text: text, item: true, section: k, rank: rank})
 			}
 		}
 	}
@@ -261,8 +265,11 @@ func (it Item) line() string {
 	}
 }
 
+// statedRank is the rank of what the user states for every session.
+const statedRank = -1
+
 // dropOrder returns the remaining items that may be omitted in the order of omission: by the rank of the section, then
-// the least trusted, then the oldest.
+// the least trusted, then the oldest. What the user states is omitted last, from its end.
 func dropOrder(list []line, gone map[int]bool) []int {
 	var order []int
 	for i, l := range list {
@@ -271,8 +278,12 @@ func dropOrder(list []line, gone map[int]bool) []int {
 		}
 	}
 	slices.SortStableFunc(order, func(a, b int) int {
-		return cmp.Or(cmp.Compare(list[b].rank, list[a].rank), cmp.Compare(list[a].Trust, list[b].Trust),
-			list[a].Time.Compare(list[b].Time), cmp.Compare(b, a))
+		x, y := &list[a], &list[b]
+		age := x.Time.Compare(y.Time)
+		if x.rank == statedRank {
+			age = 0
+		}
+		return cmp.Or(cmp.Compare(y.rank, x.rank), cmp.Compare(x.Trust, y.Trust), age, cmp.Compare(b, a))
 	})
 	return order
 }

@@ -73,6 +73,23 @@ func TestOverflow(t *testing.T) {
 	}
 }
 
+// TestStated leaves out the last of what the user states, however old the first is, and only after the rest.
+func TestStated(t *testing.T) {
+	t.Parallel()
+	s := Sheet{Project: "shop", Sections: []Section{{Title: "Pins", Stated: true}, {Title: "Things"}}}
+	for i := range 10 {
+		s.Sections[0].Items = append(s.Sections[0].Items, Item{Text: fmt.Sprintf("pin %d %s", i, strings.Repeat("x", 60)), Source: "s", Trust: User, Time: day(1 + i)})
+		s.Sections[1].Items = append(s.Sections[1].Items, Item{Text: fmt.Sprintf("thing %d %s", i, strings.Repeat("x", 60)), Source: "s", Trust: User, Time: day(20 + i)})
+	}
+	for limit := 700; limit < 2400; limit += 100 {
+		got := write(s, limit, seal)
+		pins, things := strings.Count(got, "- pin"), strings.Count(got, "- thing")
+		if pins == 0 || pins < 10 && things > 0 || !strings.Contains(got, fmt.Sprintf("- pin %d", pins-1)) {
+			t.Errorf("limit %d: %d pins, %d things:\n%s", limit, pins, things, got)
+		}
+	}
+}
+
 // TestPoison puts hostile text everywhere: nothing of it leaves the fence, and none of it is a tag.
 func TestPoison(t *testing.T) {
 	t.Parallel()

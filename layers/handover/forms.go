@@ -5,6 +5,7 @@ import (
 	"path"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -34,7 +35,7 @@ type reason struct {
 const noOption = "there is no option"
 
 var reasons = []reason{
-	{"prog", "there is no program", "(?:command not found: |env: ‘?|exec: \"|\\bspawn )([\\w.@+-]+)(?:\"?: executable file not found|’?: No such file| ENOENT|\\s*$)"},
+	{"prog", "there is no program", "(?:[Cc]ommand not found: |env: ‘?|exec: \"|\\bspawn )([\\w.@+-]+)(?:\"?: executable file not found|’?: No such file| ENOENT|\\s*$)"},
 	{"prog", "there is no program", "(?:^|[: ])([\\w.@+-]+): (?:command not found|not found)$"},
 	{"cd", "there is no directory", "\\bcd: (?:no such file or directory: )?([^\\s:]+)(?:: No such file or directory)?$"},
 	{"opt", noOption, "(?i)(?:unknown|unrecognized|unrecognised|invalid|illegal|unsupported|unexpected|no such) (?:command[- ]line )?(?:shorthand )?(?:option|flag|argument|arguments)s?:? (?:provided )?(?:-- )?['\"`‘]?(-{0,2}[A-Za-z][\\w-]*)"},
@@ -42,11 +43,13 @@ var reasons = []reason{
 	{"sub", "there is no subcommand", "(?i)(?:unknown|unrecognized|unrecognised|invalid|no such) (?:sub)?command:? ['\"`‘]?([\\w:.-]+)"},
 	{"sub", "there is no subcommand", "['\"`‘]([\\w:.-]+)['\"`’] is not a (?:\\S+ )?(?:sub)?command"},
 	{"sub", "there is no script", "(?i)missing script:? ['\"]?([\\w:.-]+)"},
-	{"sub", "there is no script", "(?i)script not found ['\"]?([\\w:.-]+)"},
+	{"sub", "there is no task", "(?i)(?:script|task|recipe|target|job) not found:? ['\"]?([\\w:.-]+)"},
 	{"sub", "there is no script", "(?i)command ['\"]([\\w:.-]+)['\"] not found"},
 	{"sub", "there is no target", "No rule to make target [`'‘]([^'’]+)['’]"},
+	{"sub", "there is no task", "Don't know how to (?:build|make|run) (?:task )?['\"`]?([\\w:.-]+)"},
+	{"form", "this is not a form of", "^(\\w+): .*\\binvalid command code\\b"},
 	{"sub", "there is no task", "(?i)no task(?: named)? ['\"`]?([\\w:.-]+)['\"`]? (?:found|exists)"},
-	{"sub", "there is no task", "(?i)(?:task|recipe) ['\"`]?([\\w:.-]+)['\"`]? (?:does not exist|not found)"},
+	{"sub", "there is no task", "(?i)(?:task|recipe) ['\"`]?([\\w:.-]+)['\"`]? (?:does not exist|(?:was |could )?not (?:be )?found)"},
 	{"sub", "there is no recipe", "(?i)does not contain recipe [`'\"]([\\w:.-]+)"},
 	{"file", "there is no file", "(?:can't open file|Cannot find module) ['\"]([^'\"]+)['\"]"},
 	{"file", "there is no file", "^(?:\\(eval\\):\\d+: |[a-z]*sh: (?:line \\d+: )?)?(?:no such file or directory: )?(\\.{0,2}/[\\w./@-]+)(?:: No such file or directory)?$"},
@@ -88,14 +91,20 @@ func formKeys(s shell.Simple, moved bool) (out []string) {
 	}
 	p := path.Base(w[0])
 	out = append(out, "prog "+p)
+	if first := s.Words[0]; first == "timeout" || first == "gtimeout" {
+		out = append(out, "prog "+first)
+	}
 	if strings.Contains(w[0], "/") {
 		out = append(out, "file "+w[0])
 	}
 	if p == "cd" && len(w) > 1 {
 		return append(out, "cd "+w[1])
 	}
-	sub := ""
+	sub, form := "", "form "+p
 	for i, a := range w[1:] {
+		if a == "" || a[0] == '-' {
+			form += " " + strconv.Quote(a)
+		}
 		switch {
 		case strings.HasPrefix(a, "-"):
 			flag, _, _ := strings.Cut(a, "=")
@@ -121,7 +130,7 @@ func formKeys(s shell.Simple, moved bool) (out []string) {
 	if !moved {
 		out = append(out, "dir "+p+" "+sub)
 	}
-	return out
+	return append(out, form)
 }
 
 // lineKeys returns the keys of all commands of a line.
@@ -157,7 +166,11 @@ func formOf(e refine.Entry, list []shell.Simple) (f Form, ok bool) {
 			if m == nil || r.kind == "opt" && another(line, list) {
 				continue
 			}
-			if key := keyFor(r.kind, m[1], keys); key != "" {
+			key := keyFor(r.kind, m[1], keys)
+			if key == "" && r.kind == "prog" { // of a program that runs others
+				key = keyFor("sub", m[1], keys)
+			}
+			if key != "" {
 				f = Form{Key: key, N: e.N, Why: r.why, Line: inNames(list, key)}
 				if r.kind != "dir" && (brief.IsSafeWord(m[1]) || brief.SafeFile(m[1]) != "") {
 					f.Why += " " + m[1]
@@ -191,7 +204,7 @@ func keyFor(kind, subject string, keys []string) string {
 		}
 		last := rest[strings.LastIndexByte(rest, ' ')+1:]
 		switch {
-		case kind == "dir", rest == subject, last == subject:
+		case kind == "dir", rest == subject, last == subject, kind == "form" && strings.HasPrefix(rest, subject+" "):
 			return k
 		case kind == "file" && (strings.HasSuffix(subject, "/"+strings.TrimPrefix(rest, "./")) || strings.Split(rest, ".")[0] == subject):
 			return k
@@ -205,7 +218,11 @@ func inNames(list []shell.Simple, key string) string {
 	moved := false
 	for _, s := range list {
 		if slices.Contains(formKeys(s, moved), key) {
-			return brief.SafeCommand(bare(s), maxShown)
+			w := bare(s)
+			if key == "prog "+s.Words[0] {
+				w = s.Words
+			}
+			return brief.SafeCommand(w, maxShown)
 		}
 		moved = moved || s.Words[0] == "cd"
 	}
@@ -287,24 +304,30 @@ func (f *forms) fixedBy(list []shell.Simple, keys []string) {
 	}
 	for _, s := range list {
 		w := bare(s)
-		if len(w) == 0 || !s.Acts() && w[0] != "cd" {
+		if len(w) == 0 || !s.Acts() && w[0] != "cd" && !strings.HasPrefix(last.Line, w[0]+" ") {
 			continue
 		}
 		show := brief.SafeCommand(w, maxShown)
-		if show == last.Line || !mends(last.Line, show) || common(last.Line, show) <= common(last.Line, last.Fix) {
+		if show == last.Line || !mends(last.Line, show) && !last.runs(w) || common(last.Line, show) <= common(last.Line, last.Fix) {
 			continue
 		}
 		last.Fix = show
 	}
 }
 
+// runs reports whether a command runs the module that there was not.
+func (f *Form) runs(w []string) bool {
+	file, ok := strings.CutPrefix(f.Key, "file ")
+	return ok && slices.Contains(w, file)
+}
+
 // mends reports whether a command does what another one was meant to do: it has all of its words but one, and if it has
-// another word in its place, one that resembles it.
+// another word in its place, one that resembles it. Numbers do not count.
 func mends(broken, fix string) bool {
 	without := func(a, b string) (out []string) {
 		has := strings.Fields(b)
 		for _, w := range strings.Fields(a) {
-			if !strings.HasPrefix(w, "-") && !slices.Contains(has, w) {
+			if !strings.HasPrefix(w, "-") && strings.Trim(w, "0123456789") != "" && !slices.Contains(has, w) {
 				out = append(out, w)
 			}
 		}
@@ -317,14 +340,25 @@ func mends(broken, fix string) bool {
 	return len(lost) == 1 && slices.ContainsFunc(new, func(w string) bool { return resembles(lost[0], w) })
 }
 
-// resembles reports whether one of two words begins or ends with the other one, or they begin or end with the same half.
+// resembles reports whether one of two words begins or ends with the other one, they begin or end with the same half, have
+// the same letters, or name the same kind of checks.
 func resembles(a, b string) bool {
 	if len(a) > len(b) {
 		a, b = b, a
 	}
+	if of := shell.ChecksIn(a); letters(a) == letters(b) || !strings.Contains(a+b, "/") && of != shell.ChecksIn("") && of == shell.ChecksIn(b) {
+		return true
+	}
 	half := (len(a) + 1) / 2
 	return len(a) > 1 && (strings.HasPrefix(b, a) || strings.HasSuffix(b, a)) ||
 		len(a) > 3 && !strings.Contains(a, "/") && (b[:half] == a[:half] || b[len(b)-half:] == a[len(a)-half:])
+}
+
+// letters returns the bytes of a word in order.
+func letters(s string) string {
+	b := []byte(s)
+	slices.Sort(b)
+	return string(b)
 }
 
 // common returns how many words of a command another one has, without flags.

@@ -112,7 +112,7 @@ func TestMends(t *testing.T) {
 	}{
 		{"rtk bun run test", "bun run test", true},
 		{"rtk bun run test", "bun run lint", false},
-		{"npm run tset", "npm run test", false},
+		{"npm run tset", "npm run test", true},
 		{"npm run tests", "npm run test", true},
 		{"npm run deploy", "npm run build", false},
 		{"python x.py", "python3 x.py", true},
