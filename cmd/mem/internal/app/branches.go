@@ -100,10 +100,7 @@ func (run Run) NoteBranches(ctx context.Context, rev state.Rev, name string) err
 		if err != nil {
 			return err
 		}
-		hidden := ""
-		if !b.Shown() {
-			hidden = ", which is hidden"
-		}
+		hidden := If(!b.Shown(), ", which is hidden")
 		run.Note("%s also went on on %s: %s%s", records.ShortID(rev.Session.File), run.Safe(device), b.Name(), hidden)
 	}
 	return nil

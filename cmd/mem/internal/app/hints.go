@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -233,10 +234,7 @@ func MissingHints(missing *state.NotFoundError) []string {
 	case n > most:
 		return []string{fmt.Sprintf("%sthere are %s and %d more", short, strings.Join(missing.Candidates[:most], ", "), n-most)}
 	}
-	verb := "is"
-	if len(missing.Candidates) > 1 {
-		verb = "are"
-	}
+	verb := cmp.Or(If(len(missing.Candidates) > 1, "are"), "is")
 	return []string{short + "there " + verb + " " + strings.Join(missing.Candidates, ", ")}
 }
 

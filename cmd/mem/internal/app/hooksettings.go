@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"os/exec"
 	"path/filepath"
 	"runtime"
@@ -61,9 +62,6 @@ func programName(e *Env) string {
 
 // EditCommand returns the command that opens a file in an editor, with the change as a comment.
 func EditCommand(file, change string) string {
-	editor := "${EDITOR:-vi}"
-	if runtime.GOOS == "windows" {
-		editor = "notepad"
-	}
+	editor := cmp.Or(If(runtime.GOOS == "windows", "notepad"), "${EDITOR:-vi}")
 	return editor + " " + term.Shell(file) + "  # " + change
 }

@@ -48,11 +48,16 @@ func AppendTime(b []byte, t time.Time) []byte {
 // Local returns t in the user's time zone. Times for people are local, times for scripts are in UTC.
 func (e *Env) Local(t time.Time) time.Time { return t.In(e.Now().Location()) }
 
-// DateText returns t in local time for people, as git prints dates.
-func (e *Env) DateText(t time.Time) string { return e.Local(t).Format("Mon Jan 2 15:04:05 2006 -0700") }
+// DateText returns t in local time for people, as git prints dates; "" for none.
+func (e *Env) DateText(t time.Time) string {
+	return If(!t.IsZero(), e.Local(t).Format("Mon Jan 2 15:04:05 2006 -0700"))
+}
 
-// SpanText returns the period from first to last for people.
+// SpanText returns the period from first to last for people, "" for none.
 func (e *Env) SpanText(first, last time.Time) string {
+	if first.IsZero() {
+		return ""
+	}
 	first, last = e.Local(first), e.Local(last)
 	const date, minute = "2 Jan 2006", "15:04"
 	if first.Format(date) == last.Format(date) {

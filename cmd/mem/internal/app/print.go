@@ -23,14 +23,21 @@ func HeadLine(e *Env, what, more string) {
 	e.Printf("%s   %s\n", e.Style().Yellow(e.Safe(what)), e.Safe(more))
 }
 
-// Field prints one line of a description.
-func Field(e *Env, name, value string) { e.Printf("%-9s %s\n", name+":", e.Safe(value)) }
-
-// OptionalField prints a field unless its value is empty.
-func OptionalField(e *Env, name, value string) {
-	if value != "" {
-		Field(e, name, value)
+// Describe prints a description, a line for each name and its value; an empty value has none.
+func (e *Env) Describe(pairs ...string) {
+	for i := 0; i < len(pairs); i += 2 {
+		if pairs[i+1] != "" {
+			e.Printf("%-9s %s\n", pairs[i]+":", e.Safe(pairs[i+1]))
+		}
 	}
+}
+
+// If returns text if it holds, else nothing.
+func If(holds bool, text string) string {
+	if holds {
+		return text
+	}
+	return ""
 }
 
 // Fields prints lines of a description with the same name, with their cells in columns.
@@ -48,7 +55,7 @@ func Fields(e *Env, name string, rows [][]string) {
 		for i, cell := range row[:len(row)-1] {
 			row[i] = cell + strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell))
 		}
-		Field(e, name, strings.Join(row, "  "))
+		e.Describe(name, strings.Join(row, "  "))
 	}
 }
 

@@ -159,10 +159,7 @@ func hiddenDir(name string) bool { return strings.HasPrefix(name, ".") || string
 
 func printCheckout(e *app.Env, rev state.Rev, files []string) error {
 	if e.Opt.JSON {
-		hash := ""
-		if !rev.Hash.IsZero() {
-			hash = rev.Hash.String()
-		}
+		hash := app.If(!rev.Hash.IsZero(), rev.Hash.String())
 		return e.PrintJSON("checkout", nil, "kind", string(rev.Kind), "hash,omitempty", hash, "files", files, "dryRun", e.Opt.DryRun)
 	}
 	if e.Opt.DryRun {

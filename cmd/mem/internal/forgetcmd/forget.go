@@ -325,15 +325,9 @@ func printForgotten(e *app.Env, out forget.Forgotten, would bool) {
 	if out.Finished {
 		e.Note("finished an interrupted forget")
 	}
-	verb := "forgot"
-	if would {
-		verb = "would forget"
-	}
+	verb := cmp.Or(app.If(would, "would forget"), "forgot")
 	for _, t := range out.Things {
-		of := ""
-		if t.Project != "" && t.Project != out.Things[0].Project && t.Kind != "part of a record" {
-			of = "[" + t.Project + "] "
-		}
+		of := app.If(t.Project != "" && t.Project != out.Things[0].Project && t.Kind != "part of a record", "["+t.Project+"] ")
 		e.Printf("%s\n", e.Safe(of+forgottenLine(verb, t)))
 		if would {
 			printSize(e, t)
@@ -397,10 +391,7 @@ func forgottenLine(verb string, t forget.DeletedItem) string {
 	case "part of a record":
 		line = fmt.Sprintf("%s parts of %s", verb, term.Count(t.Count, t.Name+" record"))
 	case "messages":
-		of := "of"
-		if t.Copy {
-			of = "also in"
-		}
+		of := cmp.Or(app.If(t.Copy, "also in"), "of")
 		line = fmt.Sprintf("%s %s %s %s", verb, term.Count(t.Count, "message"), of, t.Name)
 	case "damaged file":
 		line = fmt.Sprintf("%s damaged file %s, whatever is in it", verb, t.Name)
@@ -434,10 +425,7 @@ func printProof(e *app.Env, out forget.Forgotten, dry bool, names map[string]str
 			if len(p.Same) > 0 {
 				places = append(places, "the same text in other messages")
 			}
-			but := ""
-			if len(places) > 0 {
-				but = " but " + strings.Join(places, ", and ")
-			}
+			but := app.If(len(places) > 0, " but "+strings.Join(places, ", and "))
 			e.Printf("searched %s in %s of this store, unpacked: nothing is left of it%s\n", app.BytesText(p.Bytes),
 				term.Count(p.Objects, "object"), but)
 		} else {
@@ -488,10 +476,7 @@ func printKept(e *app.Env, kept []forget.Kept, names map[string]string) {
 			}
 			kinds, n = append(kinds, term.Count(kept[i].Places, what)), n+kept[i].Places
 		}
-		verb := "keep"
-		if n == 1 {
-			verb = "keeps"
-		}
+		verb := cmp.Or(app.If(n == 1, "keeps"), "keep")
 		e.Note("%s of device %s %s it: names, directories and identities of projects stay", strings.Join(kinds, ", "),
 			names[device], verb)
 	}
@@ -509,10 +494,7 @@ func sortedNames(m map[string]int) []string {
 // PrintHeeded prints what this device forgot because another device had forgotten it, or because it was forgotten before.
 func PrintHeeded(e *app.Env, items []forget.DeletedItem) {
 	for _, t := range items {
-		of := ""
-		if t.Project != "" {
-			of = "[" + t.Project + "] "
-		}
+		of := app.If(t.Project != "", "["+t.Project+"] ")
 		e.Printf("%s\n", e.Safe(of+forgottenLine("forgot", t)))
 	}
 }

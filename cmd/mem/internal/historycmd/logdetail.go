@@ -79,10 +79,7 @@ func (d *details) print(ctx context.Context, o LogOptions, entries []refs.Entry)
 			own += " "
 			beside = g.indent() + " "
 		}
-		when := ""
-		if !o.Oneline {
-			when = "  " + d.when(en)
-		}
+		when := app.If(!o.Oneline, "  "+d.when(en))
 		commit := en.Commit
 		if d.Term.Stdout || o.Oneline {
 			commit = commit[:shortCommit]

@@ -125,21 +125,16 @@ func ShowConcept(ctx context.Context, run app.Run, c *concepts.Concept) error {
 	run.Page("concepts")
 	run.Printf("%s  %s\n", run.Style().Yellow(set.DisplayLabel(c, run.Repo().Device().ID)+" "+c.ID),
 		run.Style().Bold(run.Safe(c.Name)))
-	app.OptionalField(run.Env, "Topic", c.Topic)
-	app.OptionalField(run.Env, "Summary", c.Summary)
+	merged := ""
 	if c.MergedInto != "" {
-		app.Field(run.Env, "Merged", "into "+set.DisplayLabel(set.ByRecord(c.MergedInto), run.Repo().Device().ID))
+		merged = "into " + set.DisplayLabel(set.ByRecord(c.MergedInto), run.Repo().Device().ID)
 	}
-	if c.Removed {
-		app.Field(run.Env, "Removed", "yes")
-	}
-	app.OptionalField(run.Env, "Files", strings.Join(c.Files, " "))
-	app.OptionalField(run.Env, "Words", strings.Join(c.Keywords, ", "))
-	app.Field(run.Env, "Made", term.TimeText(c.Created))
-	app.Field(run.Env, "Updated", term.TimeText(c.Updated))
+	run.Describe("Topic", c.Topic, "Summary", c.Summary, "Merged", merged, "Removed", app.If(c.Removed, "yes"),
+		"Files", strings.Join(c.Files, " "), "Words", strings.Join(c.Keywords, ", "),
+		"Made", term.TimeText(c.Created), "Updated", term.TimeText(c.Updated))
 	for _, id := range c.Sessions {
 		if got := set.SessionMembership(id); got.Concept == c {
-			app.Field(run.Env, "Session", strings.TrimSpace(term.ShortID(id)+"  "+got.Reason))
+			run.Describe("Session", strings.TrimSpace(term.ShortID(id)+"  "+got.Reason))
 		}
 	}
 	for i := range known.Exchanges {

@@ -195,10 +195,7 @@ func addFact(ctx context.Context, run app.Run, in knowledge.NewFact) error {
 	if err != nil && !rejected {
 		return silencedHint(err)
 	}
-	notes := ""
-	if len(f.Notes) > 0 {
-		notes = " (" + strings.Join(f.Notes, "; ") + ")"
-	}
+	notes := app.If(len(f.Notes) > 0, " ("+strings.Join(f.Notes, "; ")+")")
 	err = run.Did("facts.change", app.Object{"fact", f}, "%s%s is %s%s: %s", run.Verb("", "would do: "), f.ID, string(f.Verdict),
 		notes, tokens.OneLine(f.Text, 60))
 	if err == nil && rejected {

@@ -146,10 +146,7 @@ func printTask(e *app.Env, t knowledge.Task, backlog bool, seen knowledge.Seen) 
 		}
 		e.Printf("\n")
 	}
-	command := "mem facts save --next <<'END'"
-	if backlog {
-		command = "mem facts save --backlog <<'END'"
-	}
+	command := cmp.Or(app.If(backlog, "mem facts save --backlog <<'END'"), "mem facts save --next <<'END'")
 	e.Printf("\n%s", e.Safe(t.Instruction(command, seen)))
 }
 
@@ -369,10 +366,7 @@ func printSaved(e *app.Env, s knowledge.SavedFacts, by string, none bool) {
 		e.Hint("correct the rejected facts and save them again: quotes must be exact copies")
 	}
 	if answersOf(s.Verification) > 0 && !none {
-		removed := ""
-		if len(s.Removed) > 0 {
-			removed = " (" + strings.Join(s.Removed, ", ") + ")"
-		}
+		removed := app.If(len(s.Removed) > 0, " ("+strings.Join(s.Removed, ", ")+")")
 		e.Note("%s, asked %s: %d verified, %d reworded, %d removed%s", recorded, by, len(s.Verified), len(s.Reworded), len(s.Removed), removed)
 	}
 }

@@ -38,35 +38,18 @@ func ShowFact(ctx context.Context, run app.Run, f facts.Fact) error {
 		return run.PrintJSON("facts.show", f)
 	}
 	app.HeadLine(run.Env, "fact "+f.ID, string(f.Kind)+"  "+FateOf(f))
-	app.Field(run.Env, "Text", f.Text)
-	app.OptionalField(run.Env, "Reason", f.Reason)
+	run.Describe("Text", f.Text, "Reason", f.Reason)
 	for _, n := range f.Notes {
-		app.Field(run.Env, "Note", n)
+		run.Describe("Note", n)
 	}
-	if f.VerifiedBy != "" {
-		app.Field(run.Env, "Verified", "by "+f.VerifiedBy+", "+run.DateText(f.VerifiedAt))
-	}
-	app.Field(run.Env, "Trust", f.Trust.String())
-	if f.Confirmed {
-		app.Field(run.Env, "Confirmed", "by the user")
-	}
-	app.OptionalField(run.Env, "Hidden", f.Revoked)
+	run.Describe("Verified", app.If(f.VerifiedBy != "", "by "+f.VerifiedBy+", "+run.DateText(f.VerifiedAt)),
+		"Trust", f.Trust.String(), "Confirmed", app.If(f.Confirmed, "by the user"), "Hidden", f.Revoked)
 	for _, v := range f.Evidence {
-		app.Field(run.Env, "Evidence",
-			fmt.Sprintf("%s#%d  %s: %s", term.ShortID(f.Session), v.Message, v.By, quoteText(v.Quote)))
+		run.Describe("Evidence", fmt.Sprintf("%s#%d  %s: %s", term.ShortID(f.Session), v.Message, v.By, quoteText(v.Quote)))
 	}
-	for _, line := range [][2]string{
-		{"Keywords", strings.Join(f.Keywords, ", ")}, {"Files", strings.Join(f.Files, ", ")}, {"Superseded", f.SupersededBy},
-		{"Refuted", byWhom(f.Refuted, f.RefutedBy)}, {"Resolved", byWhom(f.Resolved, f.ResolvedBy)},
-		{"Resolution", f.Resolution},
-	} {
-		if line[1] != "" {
-			app.Field(run.Env, line[0], line[1])
-		}
-	}
-	if !f.Time.IsZero() {
-		app.Field(run.Env, "Date", run.DateText(f.Time))
-	}
+	run.Describe("Keywords", strings.Join(f.Keywords, ", "), "Files", strings.Join(f.Files, ", "), "Superseded", f.SupersededBy,
+		"Refuted", byWhom(f.Refuted, f.RefutedBy), "Resolved", byWhom(f.Resolved, f.ResolvedBy), "Resolution", f.Resolution,
+		"Date", run.DateText(f.Time))
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package knowledgecmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -575,10 +576,7 @@ func RestoreNotes(run app.Run, files []records.Note) error {
 	}
 	for _, n := range files {
 		s := notes.State{Note: n}
-		verb := "wrote"
-		if n.Deleted {
-			verb = "removed"
-		}
+		verb := cmp.Or(app.If(n.Deleted, "removed"), "wrote")
 		run.Note("%s %s", verb, run.Safe(s.Path()))
 		if n.Cut > 0 {
 			run.Note("%s has placeholders for %s that redaction removed", run.Safe(n.File), term.Count(n.Cut, "secret"))

@@ -128,22 +128,12 @@ func ShowRule(ctx context.Context, run app.Run, r *permanent.Rule) error {
 	}
 	run.Page("rules")
 	run.Printf("%s  %s  %s\n", run.Style().Yellow(r.ID), r.Type, run.Style().Bold(run.Safe(app.OneLine(r.Text))))
-	app.OptionalField(run.Env, "About", app.OneLine(r.Problem))
-	app.Field(run.Env, "State", r.State)
-	app.OptionalField(run.Env, "Hidden", r.Revoked)
-	app.Field(run.Env, "Sure", fmt.Sprintf("%s, contradicted %d times since it was validated",
-		term.Hundredths(r.Confidence), r.Contradictions))
-	by := r.Trust.String()
-	if r.Stated {
-		by += ", who stated it"
-	}
-	app.Field(run.Env, "Trust", by)
-	app.Field(run.Env, "Made", term.TimeText(r.Created))
-	app.Field(run.Env, "Valid", term.TimeText(r.LastValidated))
-	app.OptionalField(run.Env, "Files", strings.Join(r.Files, " "))
-	app.OptionalField(run.Env, "Reason", app.OneLine(r.Reason))
+	run.Describe("About", app.OneLine(r.Problem), "State", r.State, "Hidden", r.Revoked,
+		"Sure", fmt.Sprintf("%s, contradicted %d times since it was validated", term.Hundredths(r.Confidence), r.Contradictions),
+		"Trust", r.Trust.String()+app.If(r.Stated, ", who stated it"), "Made", term.TimeText(r.Created),
+		"Valid", term.TimeText(r.LastValidated), "Files", strings.Join(r.Files, " "), "Reason", app.OneLine(r.Reason))
 	for _, w := range r.Quotes {
-		app.Field(run.Env, "Said", fmt.Sprintf("%s#%d  %q", term.ShortID(w.Session), w.Message, w.Text))
+		run.Describe("Said", fmt.Sprintf("%s#%d  %q", term.ShortID(w.Session), w.Message, w.Text))
 	}
 	for _, id := range r.Evidence {
 		line := id + "  has not arrived"
@@ -153,7 +143,7 @@ func ShowRule(ctx context.Context, run app.Run, r *permanent.Rule) error {
 				line += " (no longer active)"
 			}
 		}
-		app.Field(run.Env, "Evidence", line)
+		run.Describe("Evidence", line)
 	}
 	return nil
 }

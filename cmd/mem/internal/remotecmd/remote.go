@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -17,6 +18,7 @@ import (
 	"github.com/memvcs/mem/layers/sync"
 	"github.com/memvcs/mem/refs"
 	"github.com/memvcs/mem/refs/remote"
+	"github.com/memvcs/mem/refs/sealed"
 )
 
 // Remote returns mem remote.
@@ -159,9 +161,9 @@ func runRemoteShow(ctx context.Context, run app.Run, r refs.Remote) error {
 	if run.Opt.JSON {
 		return run.PrintJSON("remote.show", shown)
 	}
-	app.Field(run.Env, "Remote", r.Name)
-	app.Field(run.Env, "Url", r.URL)
-	fieldSeal(run.Env, shown)
+	who := strings.Join(app.Each(shown.Members, func(m sealed.Member) string { return m.Name }), ", ")
+	run.Describe("Remote", r.Name, "Url", r.URL, "Encrypted", app.If(shown.Encrypted, fmt.Sprintf("for %s; epoch %d", who, shown.Epochs)),
+		"Originals", app.If(shown.Originals, "exact bytes are pushed"))
 	t := run.Table(app.Column{Name: "project", Shrinks: true}, "device", "here", "there", "state")
 	for _, l := range shown.Lanes {
 		t.Row(l.Project, l.Device, app.ShortCommit(l.Here), app.ShortCommit(l.There), l.State)

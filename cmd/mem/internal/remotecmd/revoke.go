@@ -149,10 +149,7 @@ func printRevoked(e *app.Env, o revokeOptions) error {
 	verb := e.Verb("", "would be ") + map[bool]string{false: "hidden", true: "shown again"}[o.off]
 	for i, eff := range o.effects {
 		for _, h := range eff.Changed {
-			of := ""
-			if h.Project != "" {
-				of = " of project " + h.Project
-			}
+			of := app.If(h.Project != "", " of project "+h.Project)
 			e.Printf("%s  %s  %s%s\n", verb, h.Kind, e.Style().Yellow(e.Safe(h.Name)), e.Safe(of+because(app.OneLine(h.What))))
 		}
 		noteRevoked(e, o, o.projects[i], eff)

@@ -76,10 +76,7 @@ func runRemoteAdd(ctx context.Context, e *app.Env, m *layers.Memory, o sealOptio
 		return j, err
 	}
 	if e.Opt.DryRun {
-		kind := "remote"
-		if o.encrypt {
-			kind = "encrypted remote"
-		}
+		kind := cmp.Or(app.If(o.encrypt, "encrypted remote"), "remote")
 		e.Note("would add the %s %s at %s", kind, name, u.String())
 		return j, nil
 	}
@@ -274,15 +271,4 @@ func sealedRemote(m *layers.Memory, name string) (refs.Remote, error) {
 	}
 	return refs.Remote{}, app.WithHint(app.Usagef("there are several encrypted remotes: %s", strings.Join(names, ", ")),
 		"mem device approve --remote "+names[0]+" ...")
-}
-
-// fieldSeal prints which devices can read a remote.
-func fieldSeal(e *app.Env, s sync.Shown) {
-	if s.Encrypted {
-		who := app.Each(s.Members, func(m sealed.Member) string { return m.Name })
-		app.Field(e, "Encrypted", fmt.Sprintf("for %s; epoch %d", strings.Join(who, ", "), s.Epochs))
-	}
-	if s.Originals {
-		app.Field(e, "Originals", "exact bytes are pushed")
-	}
 }

@@ -128,10 +128,7 @@ func printAddedSession(e *app.Env, a capture.Added) {
 func warnAdded(e *app.Env, a capture.Added) {
 	id, scan := term.ShortID(a.Session), a.Now.Scan
 	if n := len(a.Malformed); n > 0 {
-		more := ""
-		if n > 1 {
-			more = fmt.Sprintf(" and %d more", n-1)
-		}
+		more := app.If(n > 1, fmt.Sprintf(" and %d more", n-1))
 		e.Warn("%s in #%d of %s%s is not a keepit marker: two decimals are required, such as ##keepit0.80##",
 			term.Quoted(a.Malformed[0].Tag), a.Malformed[0].Message, id, more)
 	}

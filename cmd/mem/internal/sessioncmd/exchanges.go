@@ -1,6 +1,7 @@
 package sessioncmd
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -77,10 +78,7 @@ func showExchanges(ctx context.Context, run app.Run, rev state.Rev) error {
 	id := term.ShortID(rev.Session.ID)
 	switch {
 	case left > 0:
-		missing := "is not shown"
-		if left > 1 {
-			missing = "are not shown"
-		}
+		missing := cmp.Or(app.If(left > 1, "are not shown"), "is not shown")
 		if cut > 0 {
 			missing += ", long texts are shortened"
 		}
@@ -129,10 +127,7 @@ func turnLine(e *app.Env, t checkout.Turn) bool {
 func TurnWriter(w io.Writer) func(checkout.Turn) error {
 	between, last := "", checkout.Turn{}
 	return func(t checkout.Turn) error {
-		head := ""
-		if t.Message != last.Message || t.Author != last.Author {
-			head = fmt.Sprintf("%s#%d %s\n", between, t.Message, authorOf(t))
-		}
+		head := app.If(t.Message != last.Message || t.Author != last.Author, fmt.Sprintf("%s#%d %s\n", between, t.Message, authorOf(t)))
 		between, last = "\n", t
 		_, err := io.WriteString(w, head+strings.TrimRight(t.Text, "\n")+"\n")
 		return err

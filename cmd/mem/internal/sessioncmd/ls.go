@@ -203,10 +203,7 @@ func elsewhereText(items []Listed) string {
 	for _, it := range items {
 		projects[it.project.ID] = true
 	}
-	verb := "are"
-	if len(items) == 1 {
-		verb = "is"
-	}
+	verb := cmp.Or(app.If(len(items) == 1, "is"), "are")
 	return fmt.Sprintf("%s of %s %s not in memory", term.Count(len(items), "session"),
 		term.Count(len(projects), "other project"), verb)
 }

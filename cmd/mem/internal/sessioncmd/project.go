@@ -104,20 +104,14 @@ func runProjectShow(ctx context.Context, run app.Run) (err error) {
 	if run.Opt.JSON {
 		return run.PrintJSON("project.show", a, "dir", dir, "known", known, "related", relationObjects(related))
 	}
-	app.Field(run.Env, "Project", a.Name)
-	app.Field(run.Env, "Id", a.ID)
-	app.Field(run.Env, "Identity", a.Identity)
-	if dir != "" {
-		app.Field(run.Env, "Dir", dir)
-	}
 	has := "nothing of this directory yet"
 	if known {
 		has = term.Sessions(a.Sessions, a.Subagents) + ", " + term.Count(a.Versions, "version") + ", " +
 			term.Count(a.Compositions, "composition")
 	}
-	app.Field(run.Env, "Memory", has)
+	run.Describe("Project", a.Name, "Id", a.ID, "Identity", a.Identity, "Dir", dir, "Memory", has)
 	for _, r := range related {
-		app.Field(run.Env, "Related", fmt.Sprintf("%s of %s: %s", term.ShortID(r.Session.ID), r.From.Name, r.Reason))
+		run.Describe("Related", fmt.Sprintf("%s of %s: %s", term.ShortID(r.Session.ID), r.From.Name, r.Reason))
 	}
 	return nil
 }

@@ -119,10 +119,7 @@ func printMoved(e *app.Env, s projects.Stray, done forget.Moved) app.Object {
 			"sessions", append([]string{}, done.Sessions...), "deleted", deleted, "removed", done.Removed,
 			"otherDevices", done.Others, "remotes", append([]string{}, done.Remotes...)}
 	}
-	of := ""
-	if s.Dir != "" {
-		of = " of " + s.Dir
-	}
+	of := app.If(s.Dir != "", " of "+s.Dir)
 	e.Printf("%s %s%s from project %s to %s\n", e.Verb("moved", "would move"), term.Count(len(done.Sessions), "session"),
 		e.Safe(of), e.Safe(s.In.Name), e.Safe(s.Owns.Name))
 	for _, name := range deleted {

@@ -56,11 +56,7 @@ func Show(e *app.Env) *cli.Command {
 			if err := e.WantOperands(c, 0, most); err != nil {
 				return err
 			}
-			rev := "@"
-			if len(e.Operands) > 0 {
-				rev = e.Operand(0)
-			}
-			return runShow(c.Context, e, o, rev)
+			return runShow(c.Context, e, o, app.OrNewest(e.Operand(0)))
 		},
 	}
 }
@@ -321,10 +317,9 @@ func showHead(ctx context.Context, run app.Run, rev state.Rev) error {
 				tokens.Commas(p.Tokens) + " tok", p.Period(), p.Title})
 		}
 		app.Fields(run.Env, "Part", parts)
-		app.Field(run.Env, "Frame", tokens.Commas(c.Frame())+" tok")
-		app.Field(run.Env, "Result", fmt.Sprintf("%s tok of %s, %s, shares %s", tokens.Commas(c.Tokens),
-			tokens.Commas(c.Budget), term.Count(c.Messages, "message"), c.Strategy))
-		app.Field(run.Env, "Date", run.DateText(c.Time))
+		run.Describe("Frame", tokens.Commas(c.Frame())+" tok", "Result", fmt.Sprintf("%s tok of %s, %s, shares %s",
+			tokens.Commas(c.Tokens), tokens.Commas(c.Budget), term.Count(c.Messages, "message"), c.Strategy),
+			"Date", run.DateText(c.Time))
 		usedLine(run.Env, c.Used)
 		run.Printf("\n")
 	case state.IsSession:
@@ -348,9 +343,7 @@ func showOperation(ctx context.Context, run app.Run, rev state.Rev) error {
 	if o == nil {
 		return nil
 	}
-	app.Field(run.Env, "Project", rev.Project.Name)
-	app.Field(run.Env, "Device", o.Entry.Name)
-	app.Field(run.Env, "Date", run.DateText(o.Entry.Time))
+	run.Describe("Project", rev.Project.Name, "Device", o.Entry.Name, "Date", run.DateText(o.Entry.Time))
 	var sessions, versions [][]string
 	for _, c := range o.Captured {
 		sessions = append(sessions, []string{app.SessionID(run.Env, c.Session.ID),
@@ -363,7 +356,7 @@ func showOperation(ctx context.Context, run app.Run, rev state.Rev) error {
 	app.Fields(run.Env, "Session", sessions)
 	app.Fields(run.Env, "Version", versions)
 	for _, c := range o.Compositions {
-		app.Field(run.Env, "Made", c.Name+", "+tokens.Commas(c.Tokens)+" tok")
+		run.Describe("Made", c.Name+", "+tokens.Commas(c.Tokens)+" tok")
 	}
 	return nil
 }
@@ -374,7 +367,7 @@ func usedLine(e *app.Env, r records.Rehearsal) {
 		return
 	}
 	by := app.Each(r.By, func(id string) string { return app.SessionID(e, id) })
-	app.Field(e, "Used in", fmt.Sprintf("%s, last %s", strings.Join(by, ", "),
+	e.Describe("Used in", fmt.Sprintf("%s, last %s", strings.Join(by, ", "),
 		e.Local(r.Last).Format("2 Jan 2006 15:04")))
 }
 
@@ -382,30 +375,14 @@ func usedLine(e *app.Env, r records.Rehearsal) {
 func showSession(ctx context.Context, run app.Run, rev state.Rev) error {
 	now := rev.Session.Now()
 	app.HeadLine(run.Env, "session "+rev.Session.ID, app.HashText(run.Env, now.Original))
-	if title := rev.Session.Title(); title != "" {
-		app.Field(run.Env, "Title", title)
-	}
-	if len(rev.Session.Tags) > 0 {
-		app.Field(run.Env, "Tags", strings.Join(rev.Session.Tags, ", "))
-	}
-	app.Field(run.Env, "Project", rev.Project.Name)
-	if !now.Scan.First.IsZero() {
-		app.Field(run.Env, "Date", run.SpanText(now.Scan.First, now.Scan.Last))
-	}
-	app.Field(run.Env, "Messages", fmt.Sprintf("%s (#N is line N of %s)", tokens.Commas(now.Scan.Messages),
-		tokens.Commas(now.Scan.Values)))
+	size := "?"
 	if n, ok := capture.TokensOf(run.DB, rev.Project.ID, rev.Session); ok {
-		app.Field(run.Env, "Tokens", "~"+tokens.Commas(n))
-	} else {
-		app.Field(run.Env, "Tokens", "?")
+		size = "~" + tokens.Commas(n)
 	}
-	app.Field(run.Env, "Size", app.BytesText(now.Size))
-	if now.Scan.Branch != "" {
-		app.Field(run.Env, "Branch", now.Scan.Branch)
-	}
-	if parent := rev.Session.Parent(); parent != "" {
-		app.Field(run.Env, "Parent", parent)
-	}
+	run.Describe("Title", rev.Session.Title(), "Tags", strings.Join(rev.Session.Tags, ", "), "Project", rev.Project.Name,
+		"Date", run.SpanText(now.Scan.First, now.Scan.Last), "Messages", fmt.Sprintf("%s (#N is line N of %s)",
+			tokens.Commas(now.Scan.Messages), tokens.Commas(now.Scan.Values)), "Tokens", size,
+		"Size", app.BytesText(now.Size), "Branch", now.Scan.Branch, "Parent", rev.Session.Parent())
 	st, err := trust.State(ctx, run.DB, rev.Project.ID)
 	if err != nil {
 		return err
@@ -419,9 +396,9 @@ func showSession(ctx context.Context, run app.Run, rev state.Rev) error {
 	}
 	usedLine(run.Env, rev.Session.Used)
 	used := st.Users(state.Rev{Kind: state.IsSession, Session: rev.Session})
-	app.OptionalField(run.Env, "Used by", strings.Join(used, ", "))
+	run.Describe("Used by", strings.Join(used, ", "))
 	for i, p := range rev.Session.Earlier() {
-		app.Field(run.Env, "Earlier", fmt.Sprintf("original@{%d}  %s, %s, captured %s", i+1,
+		run.Describe("Earlier", fmt.Sprintf("original@{%d}  %s, %s, captured %s", i+1,
 			term.Count(p.Scan.Messages, "message"), app.BytesText(p.Size), run.Local(p.Time).Format("2 Jan 2006 15:04")))
 	}
 	var versions, marked [][]string

@@ -23,13 +23,7 @@ func showVersion(ctx context.Context, run app.Run, rev state.Rev) error {
 	}
 	v := rev.Version
 	app.HeadLine(run.Env, "version "+app.LabelFor(run.Env, v), rev.Session.Title())
-	if v.Deleted {
-		app.Field(run.Env, "Hidden",
-			"not listed; \"mem undo\" restores it, \"mem log --undo\" lists what can be undone")
-	}
 	scan := rev.Session.Now().Scan
-	app.Field(run.Env, "Period", run.DateText(scan.First)+" to "+run.DateText(scan.Last))
-	app.Field(run.Env, "Source", sourceOf(run.Env, v, from, to))
 	of := ""
 	if v.TokensL1 > 0 && v.Source == "" {
 		of = fmt.Sprintf(" of the session%s, %.1f:1 without tool output", versioncmd.AskedOf(v), float64(v.TokensL1)/float64(max(1, v.TokensOut)))
@@ -37,20 +31,18 @@ func showVersion(ctx context.Context, run app.Run, rev state.Rev) error {
 	if n := v.Preserved + v.Summarised; n > 0 {
 		of += fmt.Sprintf(", %d of %d markers kept", v.Preserved, n)
 	}
-	app.Field(run.Env, "Result", fmt.Sprintf("%s tok, %s, %.1f:1%s", tokens.Commas(v.TokensOut), term.Count(v.MessagesOut, "message"), v.Ratio, of))
-	if r := v.Receipt; r.Requests > 0 {
-		app.Field(run.Env, "Cost", fmt.Sprintf("%s, %s tok in, %s out, %s", term.Count(r.Requests, "request"),
-			tokens.Commas(r.Usage.Input), tokens.Commas(r.Usage.Output), engines.FormatDollars(r.Usage.Micros)))
+	r, support := v.Receipt, fmt.Sprintf("%d of %d lines of the model have no supporting message", v.Receipt.Baseless, v.Receipt.Lines)
+	if s := versioncmd.Checked(r); s != "" {
+		support += "; " + s
 	}
-	if r := v.Receipt; r.Lines > 0 {
-		text := fmt.Sprintf("%d of %d lines of the model have no supporting message", r.Baseless, r.Lines)
-		if s := versioncmd.Checked(r); s != "" {
-			text += "; " + s
-		}
-		app.Field(run.Env, "Support", text)
-	}
+	run.Describe("Hidden", app.If(v.Deleted, "not listed; \"mem undo\" restores it, \"mem log --undo\" lists what can be undone"),
+		"Period", run.DateText(scan.First)+" to "+run.DateText(scan.Last), "Source", sourceOf(run.Env, v, from, to),
+		"Result", fmt.Sprintf("%s tok, %s, %.1f:1%s", tokens.Commas(v.TokensOut), term.Count(v.MessagesOut, "message"), v.Ratio, of),
+		"Cost", app.If(r.Requests > 0, fmt.Sprintf("%s, %s tok in, %s out, %s", term.Count(r.Requests, "request"),
+			tokens.Commas(r.Usage.Input), tokens.Commas(r.Usage.Output), engines.FormatDollars(r.Usage.Micros))),
+		"Support", app.If(r.Lines > 0, support))
 	for _, name := range usedBy {
-		app.Field(run.Env, "Used by", name)
+		run.Describe("Used by", name)
 	}
 	usedLine(run.Env, v.Used)
 	if run.Env.Opt.Verbose {
@@ -65,21 +57,17 @@ func showVersion(ctx context.Context, run app.Run, rev state.Rev) error {
 // recipeFields prints how a version was made and the hashes of it.
 func recipeFields(run app.Run, rev state.Rev) {
 	v := rev.Version
-	app.Field(run.Env, "Hash", app.HashText(run.Env, rev.Hash))
-	app.Field(run.Env, "Date", run.DateText(v.Time))
-	app.Field(run.Env, "Recipe", fmt.Sprintf("%s, markers %s at distance %d, skip %d", app.ModeOf(v),
-		v.Settings.Keepit, v.Settings.Distance, v.Settings.Skip))
-	key := v.Derivation.Key().String()
+	key, evidence := v.Derivation.Key().String(), ""
 	if run.Term.Stdout {
 		key = key[:16]
 	}
-	app.Field(run.Env, "Key", fmt.Sprintf("%s of %s/%d", key, v.Derivation.Recipe.Step,
-		v.Derivation.Recipe.Version))
-	app.Field(run.Env, "Engine", v.Engine+", tokens "+v.Counter)
 	if n := len(v.Derivation.Witnesses); n > 0 {
-		app.Field(run.Env, "Evidence", term.Count(n, "object")+" of requests and answers, the first "+
-			app.HashText(run.Env, v.Derivation.Witnesses[0]))
+		evidence = term.Count(n, "object") + " of requests and answers, the first " + app.HashText(run.Env, v.Derivation.Witnesses[0])
 	}
+	run.Describe("Hash", app.HashText(run.Env, rev.Hash), "Date", run.DateText(v.Time),
+		"Recipe", fmt.Sprintf("%s, markers %s at distance %d, skip %d", app.ModeOf(v), v.Settings.Keepit, v.Settings.Distance, v.Settings.Skip),
+		"Key", fmt.Sprintf("%s of %s/%d", key, v.Derivation.Recipe.Step, v.Derivation.Recipe.Version),
+		"Engine", v.Engine+", tokens "+v.Counter, "Evidence", evidence)
 }
 
 // sourceOf returns the input of a version.

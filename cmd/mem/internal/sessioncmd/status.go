@@ -1,6 +1,7 @@
 package sessioncmd
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -198,10 +199,7 @@ func printStatus(e *app.Env, o statusOptions, r StatusReport) error {
 	case e.Opt.JSON:
 		return statusJSON(e, r)
 	case o.porcelain != "":
-		end := "\n"
-		if o.zero {
-			end = "\x00"
-		}
+		end := cmp.Or(app.If(o.zero, "\x00"), "\n")
 		for _, it := range r.lines() {
 			e.Printf("%s %s%s", code(it.Status), it.ID, end)
 		}

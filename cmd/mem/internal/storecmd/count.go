@@ -55,10 +55,7 @@ func runCount(ctx context.Context, e *app.Env, names []string) error {
 		if e.Opt.JSON {
 			return e.PrintJSON("count", nil, object(names[0], total)...)
 		}
-		messages := ""
-		if total.Messages > 0 {
-			messages = ", " + term.Count(total.Messages, "message")
-		}
+		messages := app.If(total.Messages > 0, ", "+term.Count(total.Messages, "message"))
 		e.Printf("~%s tokens%s, %s\n", tokens.Commas(total.Tokens), messages, app.BytesText(total.Bytes))
 		return nil
 	}

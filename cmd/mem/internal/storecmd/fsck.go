@@ -181,10 +181,7 @@ func printFsck(e *app.Env, o fsckOptions, c repair.Checked) error {
 	if n := len(c.Problems); n > 0 {
 		verdict = tokens.Commas(n) + " problem" + term.Plural(n)
 	}
-	read := ""
-	if o.full {
-		read = fmt.Sprintf(", %s read and hashed", app.BytesText(c.Bytes))
-	}
+	read := app.If(o.full, fmt.Sprintf(", %s read and hashed", app.BytesText(c.Bytes)))
 	e.Printf("checked %s, with %s and %s%s: %s\n", term.Count(c.Objects, "object"), term.Count(c.Versions, "version"),
 		term.Count(c.Compositions, "composition"), read, verdict)
 	e.Detail("%s, %s, %s", term.Count(c.Records, "record"), term.Count(c.Commits, "commit"), term.Count(c.Segments, "segment"))

@@ -2,6 +2,7 @@ package storecmd
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/urfave/cli/v2"
 
@@ -85,21 +86,19 @@ func revObject(name, is string, rev state.Rev) app.Object {
 
 // explainRev prints how a name was resolved, one step per line.
 func explainRev(e *app.Env, name, is string, rev state.Rev) {
-	app.Field(e, "Name", name)
-	app.Field(e, "Kind", string(rev.Kind))
-	app.OptionalField(e, "Project", rev.Project.Name)
+	session, version, made, messages := "", "", "", ""
 	if rev.Session != nil {
-		app.Field(e, "Session", rev.Session.ID+"  "+rev.Session.Title())
+		session = rev.Session.ID + "  " + rev.Session.Title()
 	}
 	if rev.Version != nil {
-		app.Field(e, "Version", rev.Version.Label+", "+app.ModeOf(rev.Version)+", made "+term.TimeText(rev.Version.Time))
+		version = rev.Version.Label + ", " + app.ModeOf(rev.Version) + ", made " + term.TimeText(rev.Version.Time)
 	}
 	if rev.Composition != nil {
-		app.Field(e, "Made", term.TimeText(rev.Composition.Time))
+		made = term.TimeText(rev.Composition.Time)
 	}
-	app.OptionalField(e, "How", rev.How)
 	if rev.Kind == state.IsMessages {
-		e.Printf("%-9s %d to %d\n", "Messages:", rev.From, rev.To)
+		messages = fmt.Sprintf("%d to %d", rev.From, rev.To)
 	}
-	app.Field(e, "Is", is)
+	e.Describe("Name", name, "Kind", string(rev.Kind), "Project", rev.Project.Name, "Session", session, "Version", version,
+		"Made", made, "How", rev.How, "Messages", messages, "Is", is)
 }

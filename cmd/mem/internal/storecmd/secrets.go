@@ -171,10 +171,7 @@ func runSecretsRules(e *app.Env) error {
 		return e.PrintJSON("secrets.rules", nil, "id", rules.ID, "rules", allRules, "own", own, "allow", allow)
 	}
 	for _, name := range slices.Concat(allRules, own) {
-		mark := ""
-		if slices.Contains(allow, name) {
-			mark = "  (allowed)"
-		}
+		mark := app.If(slices.Contains(allow, name), "  (allowed)")
 		e.Printf("%s%s\n", e.Safe(name), mark)
 	}
 	return nil

@@ -102,14 +102,8 @@ func printStats(e *app.Env, s stats.Stats, all bool) error {
 	if s.Project != "" {
 		of = "project " + s.Name
 	}
-	without := ""
-	if s.Subagents > 0 {
-		without = fmt.Sprintf(" (without %d of subagents)", s.Subagents)
-	}
-	counted := ""
-	if s.Counted < s.Sessions {
-		counted = fmt.Sprintf(" in %d of them", s.Counted)
-	}
+	without := app.If(s.Subagents > 0, fmt.Sprintf(" (without %d of subagents)", s.Subagents))
+	counted := app.If(s.Counted < s.Sessions, fmt.Sprintf(" in %d of them", s.Counted))
 	e.Printf("%s: %s%s, %s message%s, ~%s tokens%s, %s of transcripts, %s\n", e.Safe(of),
 		term.Count(s.Sessions, "session"), without,
 		tokens.Commas(s.Messages), term.Plural(s.Messages), tokens.Commas(s.Tokens), counted, app.BytesText(s.Bytes),
@@ -188,10 +182,7 @@ func storageSections(e *app.Env, s stats.Storage, all bool) error {
 	}); err != nil {
 		return err
 	}
-	most := ""
-	if s.CacheMax > 0 {
-		most = " of at most " + app.BytesText(s.CacheMax)
-	}
+	most := app.If(s.CacheMax > 0, " of at most "+app.BytesText(s.CacheMax))
 	e.Printf("\nCache: %s%s, deleted and made again at any time\n", app.BytesText(s.Cache), most)
 	projects := app.Each(s.Projects, func(p stats.ProjectStorage) state.Project {
 		return state.Project{ID: refs.Project(p.Project), Name: p.Name}

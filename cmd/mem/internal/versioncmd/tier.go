@@ -1,6 +1,7 @@
 package versioncmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -161,10 +162,7 @@ func shortList(names []string, most int) string {
 
 // summaryLine describes a summary.
 func summaryLine(s derive.TierSummary, would bool) string {
-	verb := "summarised"
-	if s.Replaced {
-		verb = "summarised again"
-	}
+	verb := cmp.Or(app.If(s.Replaced, "summarised again"), "summarised")
 	if would {
 		verb = "would have " + verb
 		verb = strings.Replace(verb, "would have summarised", "would summarise", 1)

@@ -76,10 +76,7 @@ func RunVersions(ctx context.Context, run app.Run, name string, o VersionsOption
 				return err
 			}
 		}
-		note := ""
-		if hidden(v) {
-			note = strings.TrimSuffix("hidden: "+v.Revoked, ": ")
-		}
+		note := app.If(hidden(v), strings.TrimSuffix("hidden: "+v.Revoked, ": "))
 		l.Add(shown, app.Cell{Full: app.Label(v), Short: v.Name(), Paint: run.Style().Cyan}, app.SettingsText(v),
 			app.Cell{Full: fmt.Sprint(v.TokensIn), Short: "~" + tokens.Format(v.TokensIn)},
 			app.Cell{Full: fmt.Sprint(v.TokensOut), Short: "~" + tokens.Format(v.TokensOut)},
