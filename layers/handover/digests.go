@@ -14,6 +14,7 @@ import (
 
 	"github.com/memvcs/mem/layers/brief"
 	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/exchange"
 	"github.com/memvcs/mem/layers/keepit"
 	"github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/records"
@@ -217,7 +218,7 @@ func digest(ctx context.Context, db *state.DB, p refs.Project, s *state.Session,
 		_, is := slices.BinarySearch(echo, n)
 		return is
 	}, addedMarkers(s))
-	d.Session, d.First, d.Last = s.ID, now.Scan.First, now.Ended()
+	d.Session, d.Last = s.ID, now.Ended()
 	d.Dir, d.Branch = now.Scan.Cwd, now.Scan.Branch
 	if err != nil {
 		return d, err
@@ -234,9 +235,6 @@ func (d *Digest) cutCopies(r io.Reader) error {
 		for k := range d.Turns[i].Then {
 			texts = append(texts, &d.Turns[i].Then[k].To)
 		}
-	}
-	for i := range d.Todos {
-		texts = append(texts, &d.Todos[i].Text)
 	}
 	for i := range d.Open {
 		texts = append(texts, &d.Open[i].Text)
@@ -255,10 +253,7 @@ func (d *Digest) cutCopies(r io.Reader) error {
 	for i, t := range texts {
 		*t = joinGaps(passages.Cut(i))
 	}
-	for i, t := range d.Todos {
-		d.Todos[i].Text = withoutHosts(t.Text)
-	}
-	d.Todos = slices.DeleteFunc(d.Todos, func(t Said) bool { return t.Text == "" })
+	d.Open = slices.DeleteFunc(d.Open, func(o Open) bool { return o.What == exchange.Todo && withoutHosts(o.Text) == "" })
 	return nil
 }
 

@@ -17,28 +17,26 @@ import (
 )
 
 // Version changes when the digest of the same session changes.
-const Version = 38
+const Version = 39
 
 // A Digest summarises one session.
 type Digest struct {
-	Session     string
-	First, Last time.Time
-	Dir         string // working directory
-	Branch      string
-	Copies      [][2]int // messages of another session, which are left out
+	Session string
+	Last    time.Time
+	Dir     string // working directory
+	Branch  string
+	Copies  [][2]int // messages of another session, which are left out
 
-	Turns    []Turn    // the first and the newest, in order
-	Files    []File    // in order of first touch
+	Turns    []Turn // the first and the newest, in order
+	Files    []File
 	Commands []Command // in order of first run
 	Passes   []string  // the last sentences of the model that say that checks pass, after the last failure
 	Broken   []Form    // commands that failed for a reason of their form and did not succeed later
 	Worked   []int     // the keys of commands that succeeded, as [hashKey] shortens them; sorted
 	Wants    []Want    // what the user corrected, chose and refused, the newest last
 	Lasting  []Said    // his sentences that say how to work, not what to do at once, the newest last
-	Open     []Open    // refused plans and questions without an answer
-	Todos    []Said    // not completed, in order
+	Open     []Open    // refused plans, questions without an answer and todos
 	Marked   []Said    // typed messages with a marker, in their text or added; whole
-	Compact  int       // the message of the last compaction, 0 if there was none
 
 	Uncommitted string // that no commit was seen after the last change of a file, or ""
 	Changed     []int  // messages of the last changes of the files that were not committed
@@ -90,13 +88,12 @@ type Open struct {
 
 // A File is a file that a session read or edited.
 type File struct {
-	Path     string
-	Edits    int
-	Reads    int
-	First, N int // the first and the last message that touched it
-	Edited   int // the last message that edited it
-	Call     int // number of the tool call that touched it first
-	Symbols  []string
+	Path    string
+	Edits   int
+	Reads   int
+	N       int // the last message that touched it
+	Edited  int // the last message that edited it
+	Symbols []string
 }
 
 // An Outcome is the result of a command.

@@ -217,18 +217,17 @@ func open(digests []Digest, shown int, limits statusLimits) (out []brief.Item) {
 				say(t.Stopped, brief.User, day(d)+"interrupted by the user: "+t.request(showEarlier), "the model did not go on")
 			}
 			out[len(out)-1].Keys = []string{t.key(d.Session)}
-		} else if k >= 0 && d.Turns[k].Asks != "" && d.Turns[k].Stopped == 0 && i == 0 {
-			say(d.Turns[k].Answered.N, brief.Assistant, "Asked the user and got no answer: "+
-				quoted(d.Turns[k].Asks, showQuestion), "the session ended with a question")
-		} else if k >= 0 && d.Turns[k].Asks != "" && d.Turns[k].Stopped == 0 && i > shown && i <= shown+maxBefore &&
-			(d.Uncommitted != "" || len(ParsePrompt(d.Turns[k].Asks).words) > 0) && !settled(d.Turns[k].Asks, digests[:i]) {
-			list := clauses(d.Turns[k].Asks)
-			asked := list[len(list)-1]
-			if len(ParsePrompt(asked).words) == 0 {
-				asked = askedIn(d.Turns[k].Asks, showQuestion)
+		} else if k >= 0 && d.Turns[k].Asks != "" && d.Turns[k].Stopped == 0 && (i == 0 || i > shown && i <= shown+maxBefore &&
+			(d.Uncommitted != "" || len(ParsePrompt(d.Turns[k].Asks).words) > 0) && !settled(d.Turns[k].Asks, digests[:i])) {
+			text := "Asked the user and got no answer: " + quoted(d.Turns[k].Asks, showQuestion)
+			if i > 0 { // what precedes the question is told as the end of the session
+				asked := clauses(d.Turns[k].Asks)
+				if last := asked[len(asked)-1]; len(ParsePrompt(last).words) > 0 {
+					asked = []string{last}
+				}
+				text = day(d) + "asked the user and got no answer: " + quoted(strings.Join(asked, " "), showQuestion)
 			}
-			say(d.Turns[k].Answered.N, brief.Assistant, day(d)+"asked the user and got no answer: "+quoted(asked, showQuestion),
-				"the session ended with a question")
+			say(d.Turns[k].Answered.N, brief.Assistant, text, "the session ended with a question")
 		}
 		if i == shown && len(d.Changed) > 0 {
 			say(slices.Max(d.Changed), brief.Assistant, "Not committed in the session: "+times(len(d.Changed), "file")+" changed, "+d.Uncommitted,
@@ -237,9 +236,14 @@ func open(digests []Digest, shown int, limits statusLimits) (out []brief.Item) {
 		if i == shown && d.Unhooked > 0 {
 			say(d.Unhooked, brief.Assistant, "The last commit or push of the session skipped the hooks of the repository"+brokeThere(d), "no later one ran them")
 		}
-		for _, o := range d.Open {
+		todos := 0
+		for _, o := range slices.Backward(d.Open) {
 			switch {
 			case o.N == rejected:
+			case o.What == exchange.Todo:
+				if todos++; todos <= limits.todos && i == 0 {
+					say(o.N, brief.Assistant, "Open todo: "+quoted(o.Text, showTodo), "on the model's list and not completed")
+				}
 			case o.What == exchange.AcceptedPlan:
 				if text := planned(digests[:i+1], o); text != "" && i < 2 {
 					say(o.N, brief.Assistant, text, "the last plan that the user accepted")
@@ -255,10 +259,6 @@ func open(digests []Digest, shown int, limits statusLimits) (out []brief.Item) {
 				}
 				say(o.N, brief.Assistant, strings.TrimRight(what, ": "), "nothing later settles it")
 			}
-		}
-		for k := len(d.Todos) - 1; k >= 0 && k >= len(d.Todos)-limits.todos && i == 0; k-- {
-			t := d.Todos[k]
-			say(t.N, brief.Assistant, "Open todo: "+quoted(t.Text, showTodo), "on the model's list and not completed")
 		}
 	}
 	return out

@@ -23,7 +23,6 @@ const (
 	maxSelects  = 60
 	maxSymbols  = 12
 	maxTodo     = 160
-	maxTodos    = 20
 	maxMarked   = 40
 	maxWants    = 12
 	maxWant     = 240
@@ -57,6 +56,7 @@ func Summarize(entries iter.Seq2[refine.Entry, error], echo func(n int) bool, ma
 		return Digest{}, err
 	}
 	s.turns(xs)
+	s.touched(xs)
 	end := exchange.EndingOf(xs)
 	s.d.Committed = end.Commit.N
 	for _, f := range end.Uncommitted() {
@@ -75,7 +75,6 @@ type summary struct {
 	files    map[string]int
 	commands map[string]int
 	open     exchange.Pending
-	calls    int
 	marked   []int
 	forms    forms
 
@@ -90,11 +89,10 @@ func (s *summary) entry(e refine.Entry) {
 	}
 	switch {
 	case e.Rewound:
-	case e.Role == "tool":
-		s.calls++
-		s.tool(e)
-	case e.Role == "summary" && e.Name == "boundary":
-		s.d.Compact = e.N
+	case e.Role == "tool" && e.Cmd != "":
+		s.ran(e)
+	case e.Name == "ExitPlanMode" && e.Result != "" && !strings.HasPrefix(e.Result, "refused by the user"):
+		s.accepted = append(s.accepted, e.N)
 	case e.Typed() && e.Name != "answer":
 		if text := lastingIn(e.Said); text != "" {
 			s.d.Lasting = append(s.d.Lasting[max(0, len(s.d.Lasting)-maxWants+1):], s.said(e.N, Cut(text, maxWant)))
@@ -112,69 +110,66 @@ func (s *summary) entry(e refine.Entry) {
 // planHeading returns the cut heading of a plan, or its first line, without URLs: the model may have copied it.
 func planHeading(plan string) string { return withoutHosts(Cut(exchange.PlanHeading(plan), maxPlan)) }
 
-func (s *summary) tool(e refine.Entry) {
-	failed := e.Result != "" && e.Result != "ok"
-	switch e.Name {
-	case "Read", "LS":
-		s.touch(e, e.Target, !failed, false)
-	case "Edit", "MultiEdit", "Write", "NotebookEdit":
-		s.touch(e, withoutLine(e.Target), false, !failed)
-	case "Grep", "Glob":
-		if i := strings.LastIndex(e.Target, " in "); i >= 0 {
-			where, _, _ := strings.Cut(e.Target[i+4:], " ")
-			if strings.Contains(baseOf(where), ".") && !strings.Contains(where, "*") {
-				s.touch(e, where, !failed, false)
-			}
-		}
-	case "Bash", "PowerShell", "TaskOutput", "BashOutput":
-		s.ran(e)
-	case "ExitPlanMode":
-		if e.Result != "" && !strings.HasPrefix(e.Result, "refused by the user") {
-			s.accepted = append(s.accepted, e.N)
-		}
-	}
-}
-
 // slashed returns a path with slashes, also one of Windows that is read on another system.
 func slashed(p string) string { return strings.ReplaceAll(p, `\`, "/") }
 
 func baseOf(p string) string { return p[strings.LastIndexByte(p, '/')+1:] }
 
-// withoutLine returns the target of an edit without its line number.
-func withoutLine(target string) string {
-	i := strings.LastIndexByte(target, ':')
-	if i < 0 || i == len(target)-1 || strings.Trim(target[i+1:], "0123456789") != "" {
-		return target
+// touched records the files that exchanges edited and read.
+func (s *summary) touched(xs []exchange.Exchange) {
+	for _, x := range xs {
+		for _, e := range x.Edits {
+			if f := s.file(e.File, e.N); f != nil {
+				f.Edits, f.Edited = f.Edits+1, e.N
+				for _, symbol := range e.Symbols {
+					if len(f.Symbols) < maxSymbols && brief.IsSafeWord(symbol) && !slices.Contains(f.Symbols, symbol) {
+						f.Symbols = append(f.Symbols, symbol)
+					}
+				}
+			}
+		}
+		for _, c := range x.Calls {
+			if slices.ContainsFunc(x.Failures, func(f exchange.Failure) bool { return f.N == c.N }) {
+				continue
+			}
+			if f := s.file(readIn(c), c.N); f != nil {
+				f.Reads++
+			}
+		}
 	}
-	return target[:i]
 }
 
-// touch records that a file was read or edited.
-func (s *summary) touch(e refine.Entry, p string, read, edited bool) {
+// readIn returns the file that a call reads or searches, "" if it is another call or searches several.
+func readIn(c exchange.Call) string {
+	switch c.Tool {
+	case "Read", "LS":
+		return c.Target
+	case "Grep", "Glob":
+		if i := strings.LastIndex(c.Target, " in "); i >= 0 {
+			where, _, _ := strings.Cut(c.Target[i+4:], " ")
+			if strings.Contains(baseOf(where), ".") && !strings.Contains(where, "*") {
+				return where
+			}
+		}
+	}
+	return ""
+}
+
+// file returns the file with a path, which message n touched, nil if it is outside the project or may not be told.
+func (s *summary) file(p string, n int) *File {
 	p = brief.SafeFile(slashed(p))
-	if p == "" || !read && !edited || exchange.Outside(p) {
-		return
+	if p == "" || exchange.Outside(p) {
+		return nil
 	}
 	i, known := s.files[p]
 	if !known {
 		i = len(s.d.Files)
 		s.files[p] = i
-		s.d.Files = append(s.d.Files, File{Path: p, First: e.N, Call: s.calls})
+		s.d.Files = append(s.d.Files, File{Path: p})
 	}
 	f := &s.d.Files[i]
-	f.N = e.N
-	if read {
-		f.Reads++
-	}
-	if edited {
-		f.Edits++
-		f.Edited = e.N
-	}
-	for _, sym := range e.Symbols {
-		if len(f.Symbols) < maxSymbols && brief.IsSafeWord(sym) && !slices.Contains(f.Symbols, sym) {
-			f.Symbols = append(f.Symbols, sym)
-		}
-	}
+	f.N = max(f.N, n)
+	return f
 }
 
 // hooked reports whether a command commits or pushes, and whether the hooks of the repository run then: an option turns them
@@ -283,9 +278,7 @@ func (s *summary) finish() Digest {
 		case exchange.Unanswered:
 			s.d.Open = append(s.d.Open, Open{N: o.N, What: o.Kind, Text: Cut(o.Text, maxWant)})
 		case exchange.Todo:
-			if len(s.d.Todos) < maxTodos {
-				s.d.Todos = append(s.d.Todos, Said{N: o.N, Text: Cut(o.Text, maxTodo)})
-			}
+			s.d.Open = append(s.d.Open, Open{N: o.N, What: o.Kind, Text: withoutHosts(Cut(o.Text, maxTodo))})
 		}
 	}
 	if n := len(s.d.Files) - maxFiles; n > 0 { // keep those touched last, and all that were edited: they are counted
