@@ -40,15 +40,17 @@ func (p Parted) String() string {
 }
 
 // PartedLines returns a line for each of some sessions that went on differently, and one for the rest of many.
-func PartedLines(all []Parted) (out []string) {
+func PartedLines(all []Parted) []string {
+	return someLines(Each(all, Parted.String), "%s went on differently on several devices: mem ls")
+}
+
+// someLines returns the first lines, and in place of the others the line rest with their number.
+func someLines(lines []string, rest string) []string {
 	const most = 4
-	for i, p := range all {
-		if i == most {
-			return append(out, fmt.Sprintf("%s went on differently on several devices: mem ls", term.Count(len(all)-most, "more session")))
-		}
-		out = append(out, p.String())
+	if n := len(lines) - most; n > 0 {
+		lines = append(lines[:most], fmt.Sprintf(rest, term.Count(n, "more session")))
 	}
-	return out
+	return lines
 }
 
 // PartedSessions returns the sessions of a project that went on differently on several devices. If device is not empty, it
@@ -132,13 +134,8 @@ func WaitingSessions(ctx context.Context, db *state.DB, p refs.Project) (out []B
 }
 
 // WaitingLines returns a line for each of some sessions that wait, and one for the rest of many.
-func WaitingLines(all []Branch) (out []string) {
-	const most = 4
-	for i, w := range all {
-		if i == most {
-			return append(out, term.Count(len(all)-most, "more session")+" also wait for a device to sync")
-		}
-		out = append(out, records.ShortID(w.Session)+" waits for "+w.Device+" to sync: messages of it were forgotten")
-	}
-	return out
+func WaitingLines(all []Branch) []string {
+	return someLines(Each(all, func(w Branch) string {
+		return records.ShortID(w.Session) + " waits for " + w.Device + " to sync: messages of it were forgotten"
+	}), "%s also wait for a device to sync")
 }

@@ -200,11 +200,7 @@ func FormerWorktrees(ctx context.Context, run Run) ([]Former, error) {
 			term.Shell("mem", "project", "merge", string(found[0].ID[:8])),
 		}}, nil
 	}
-	list := Each(found[:min(len(found), maxGone)], func(p state.Project) string { return p.Name })
-	named := strings.Join(list, ", ")
-	if more := len(found) - len(list); more > 0 {
-		named += fmt.Sprintf(" and %d more", more)
-	}
+	named := term.Some(Each(found, func(p state.Project) string { return p.Name }), maxGone)
 	return []Former{{
 		"Projects " + named + " seem to be of worktrees of this repository, which are gone",
 		"removed worktrees have projects of their own: " + named, "mem project merge",

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"net/url"
 	"slices"
@@ -227,15 +226,11 @@ func MissingHints(missing *state.NotFoundError) []string {
 	if missing.What == "session" && len(missing.Name) < 4 && strings.Trim(missing.Name, "0123456789abcdef") == "" {
 		short = "the start of an id needs four characters; "
 	}
-	n := len(missing.Candidates)
-	switch {
-	case n > most && missing.What == "session":
+	if len(missing.Candidates) > most && missing.What == "session" {
 		return []string{short + "mem ls lists the sessions, mem search WORDS finds them by what was said"}
-	case n > most:
-		return []string{fmt.Sprintf("%sthere are %s and %d more", short, strings.Join(missing.Candidates[:most], ", "), n-most)}
 	}
 	verb := cmp.Or(If(len(missing.Candidates) > 1, "are"), "is")
-	return []string{short + "there " + verb + " " + strings.Join(missing.Candidates, ", ")}
+	return []string{short + "there " + verb + " " + term.Some(missing.Candidates, most)}
 }
 
 // IsRecent reports whether name has the form "@" or "@~3".

@@ -94,11 +94,7 @@ func (run Run) OthersNamed(ctx context.Context) (string, error) {
 			list = append(list, p.Name)
 		}
 	}
-	const most = 5
-	if len(list) > most {
-		return fmt.Sprintf("%s and %d more", strings.Join(list[:most], ", "), len(list)-most), nil
-	}
-	return strings.Join(list, ", "), nil
+	return term.Some(list, 5), nil
 }
 
 // DistinctName returns the name of p, with the start of its id if another project in the list has the same name.

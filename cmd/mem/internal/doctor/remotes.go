@@ -2,7 +2,6 @@ package doctor
 
 import (
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -138,13 +137,8 @@ func backText(state string) string {
 
 // notPushedText lists the projects that are on no remote, "" for none.
 func notPushedText(names []string) string {
-	const limit = 3
 	if len(names) == 0 {
 		return ""
 	}
-	text := strings.Join(names[:min(limit, len(names))], ", ")
-	if len(names) > limit {
-		text += fmt.Sprintf(" and %d more", len(names)-limit)
-	}
-	return "; never pushed: " + text
+	return "; never pushed: " + term.Some(names, 3)
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"os/exec"
-	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -151,7 +150,7 @@ func printResume(e *app.Env, a checkout.Resumed, of string) {
 		e.Note("paths in %s were changed from %s", term.Count(a.Changed, "line"), e.Safe(a.From))
 	}
 	if len(a.Removed) > 0 {
-		list := app.Each(slices.Sorted(maps.Keys(a.Removed)), func(rule string) string {
+		list := app.Each(app.SortedKeys(a.Removed), func(rule string) string {
 			return fmt.Sprintf("%d %s", a.Removed[rule], rule)
 		})
 		e.Note("without the secrets that only the capturing device has: %s", e.Safe(strings.Join(list, ", ")))

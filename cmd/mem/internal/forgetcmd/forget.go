@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"regexp"
-	"slices"
 	"strings"
 	"time"
 
@@ -84,7 +83,7 @@ func Forget(e *app.Env) *cli.Command {
 				return app.WithHint(app.Usagef("mem forget requires a revision, or one of --match, --secret, --tool, --since and --until"),
 					"mem forget -n @", "mem help forgetting")
 			}
-			return runForget(c.Context, e, o)
+			return app.WithMemory(c.Context, e, func(run app.Run) error { return runForget(c.Context, run, o) })
 		},
 	}
 }
@@ -147,14 +146,12 @@ func secretValue(e *app.Env, s string) ([]byte, error) {
 	return value, nil
 }
 
-func runForget(ctx context.Context, e *app.Env, o forgetOptions) error {
-	return app.WithMemory(ctx, e, func(run app.Run) error {
-		f, err := toForget(ctx, run, o)
-		if err != nil {
-			return forgetError(ctx, run, err)
-		}
-		return forgetSelected(ctx, run, o, f)
-	})
+func runForget(ctx context.Context, run app.Run, o forgetOptions) error {
+	f, err := toForget(ctx, run, o)
+	if err != nil {
+		return forgetError(ctx, run, err)
+	}
+	return forgetSelected(ctx, run, o, f)
 }
 
 // States forgets states of notes of the project, after a question.
@@ -297,7 +294,7 @@ func ForgottenAnswers(things []forget.DeletedItem) []app.Object {
 func reportForgotten(run app.Run, f forget.ForgetOptions, out forget.Forgotten, names map[string]string) (err error) {
 	if run.Opt.JSON {
 		others, kept := []app.Object{}, []app.Object{}
-		for _, d := range sortedNames(out.Proof.Others) {
+		for _, d := range app.SortedKeys(out.Proof.Others) {
 			others = append(others, app.Object{"device", names[d], "places", out.Proof.Others[d]})
 		}
 		for _, k := range out.Proof.Kept {
@@ -432,7 +429,7 @@ func printProof(e *app.Env, out forget.Forgotten, dry bool, names map[string]str
 			e.Warn("something is left of it: %s", strings.Join(p.Left[:min(len(p.Left), 10)], ", "))
 		}
 	}
-	for _, d := range sortedNames(p.Others) {
+	for _, d := range app.SortedKeys(p.Others) {
 		e.Note(
 			"the data of %s here contains it at %s: the next pull after that device has synced deletes it here",
 			names[d], term.Count(p.Others[d], "place"))
@@ -480,15 +477,6 @@ func printKept(e *app.Env, kept []forget.Kept, names map[string]string) {
 		e.Note("%s of device %s %s it: names, directories and identities of projects stay", strings.Join(kinds, ", "),
 			names[device], verb)
 	}
-}
-
-func sortedNames(m map[string]int) []string {
-	var out []string
-	for k := range m {
-		out = append(out, k)
-	}
-	slices.Sort(out)
-	return out
 }
 
 // PrintHeeded prints what this device forgot because another device had forgotten it, or because it was forgotten before.

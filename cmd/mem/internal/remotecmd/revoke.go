@@ -61,40 +61,38 @@ func Revoke(e *app.Env) *cli.Command {
 				if o.off || o.reason != "" {
 					return app.WithHint(app.Usagef("name the source"), "mem revoke lists those that are revoked")
 				}
-				return runRevocations(c.Context, e)
+				return app.WithMemory(c.Context, e, func(run app.Run) error { return runRevocations(c.Context, run) })
 			}
-			return runRevoke(c.Context, e, o)
+			return app.WithMemory(c.Context, e, func(run app.Run) error { return runRevoke(c.Context, run, o) })
 		}),
 	}
 }
 
-func runRevoke(ctx context.Context, e *app.Env, o revokeOptions) error {
-	return app.WithMemory(ctx, e, func(run app.Run) error {
-		src, home, err := revision.FindOrigin(ctx, run.DB, run.Scope, o.source)
+func runRevoke(ctx context.Context, run app.Run, o revokeOptions) error {
+	src, home, err := revision.FindOrigin(ctx, run.DB, run.Scope, o.source)
+	if err != nil {
+		return originError(err, o.source)
+	}
+	o.src, o.projects = src, []state.Project{home}
+	if run.Opt.AllProjects && src.Kind != records.SessionSource {
+		if o.projects, err = app.Projects(ctx, run.Memory); err != nil {
+			return err
+		}
+	}
+	for _, p := range o.projects {
+		eff, err := trust.Revoke(ctx, run.DB, p, o.body(), true)
 		if err != nil {
-			return originError(err, o.source)
+			return fmt.Errorf("revoke %s: %w", src, err)
 		}
-		o.src, o.projects = src, []state.Project{home}
-		if e.Opt.AllProjects && src.Kind != records.SessionSource {
-			if o.projects, err = app.Projects(ctx, run.Memory); err != nil {
-				return err
-			}
+		o.effects = append(o.effects, eff)
+	}
+	if !run.Opt.DryRun {
+		done, err := applyRevoke(ctx, run, o)
+		if err != nil || !done {
+			return err
 		}
-		for _, p := range o.projects {
-			eff, err := trust.Revoke(ctx, run.DB, p, o.body(), true)
-			if err != nil {
-				return fmt.Errorf("revoke %s: %w", src, err)
-			}
-			o.effects = append(o.effects, eff)
-		}
-		if !e.Opt.DryRun {
-			done, err := applyRevoke(ctx, run, o)
-			if err != nil || !done {
-				return err
-			}
-		}
-		return printRevoked(e, o)
-	})
+	}
+	return printRevoked(run.Env, o)
 }
 
 // originError adds hints to the error of an unknown source.
@@ -183,21 +181,19 @@ func noteRevoked(e *app.Env, o revokeOptions, p state.Project, a trust.Effect) {
 }
 
 // runRevocations lists the revoked sources.
-func runRevocations(ctx context.Context, e *app.Env) error {
-	return app.WithMemory(ctx, e, func(run app.Run) error {
-		list, err := trust.RevocationsOf(ctx, run.DB, run.Project.ID)
+func runRevocations(ctx context.Context, run app.Run) error {
+	list, err := trust.RevocationsOf(ctx, run.DB, run.Project.ID)
+	if err != nil {
+		return err
+	}
+	l := run.List("revoke.list", "revoked", "source", "when", "device", app.Column{Name: "reason", Shrinks: true})
+	l.None, l.Hint = "nothing is revoked in project "+run.Project.Name, "mem revoke --source SESSION, tool:NAME or host:NAME"
+	for _, r := range list {
+		by, err := trust.DeviceName(ctx, run.DB, r.Device)
 		if err != nil {
 			return err
 		}
-		l := e.List("revoke.list", "revoked", "source", "when", "device", app.Column{Name: "reason", Shrinks: true})
-		l.None, l.Hint = "nothing is revoked in project "+run.Project.Name, "mem revoke --source SESSION, tool:NAME or host:NAME"
-		for _, r := range list {
-			by, err := trust.DeviceName(ctx, run.DB, r.Device)
-			if err != nil {
-				return err
-			}
-			l.Add(r, app.Cell{Full: r.Origin.String(), Paint: e.Style().Yellow}, r.Time, by, r.Reason)
-		}
-		return l.Print("project", run.Project.Name)
-	})
+		l.Add(r, app.Cell{Full: r.Origin.String(), Paint: run.Style().Yellow}, r.Time, by, r.Reason)
+	}
+	return l.Print("project", run.Project.Name)
 }

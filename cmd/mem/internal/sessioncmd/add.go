@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -357,9 +356,7 @@ func noteElsewhere(ctx context.Context, e *app.Env, m *layers.Memory, added []ca
 	if e.Opt.AllProjects || len(counts) == 0 {
 		return nil
 	}
-	of := app.Each(slices.Sorted(maps.Keys(counts)), func(name string) string {
-		return fmt.Sprintf("%s of %s", term.Count(counts[name], "session"), name)
-	})
+	of := sessionsOf(counts)
 	if n := len(of) - 5; n > 0 {
 		of = append(of[:5], term.Count(n, "more project"))
 	}

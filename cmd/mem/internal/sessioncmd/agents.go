@@ -3,8 +3,6 @@ package sessioncmd
 import (
 	"context"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
@@ -37,7 +35,7 @@ func warnUnknown(e *app.Env, agent string, added []capture.Added) error {
 		return nil
 	}
 	var list []string
-	for _, kind := range slices.Sorted(maps.Keys(all)) {
+	for _, kind := range app.SortedKeys(all) {
 		if len(list) == 5 {
 			list = append(list, "...")
 			break
@@ -65,11 +63,13 @@ func hintOtherAgents(ctx context.Context, e *app.Env, m *layers.Memory) error {
 	if err != nil || len(found) == 0 {
 		return err
 	}
-	var list []string
-	names := slices.Sorted(maps.Keys(found))
-	for _, name := range names {
-		list = append(list, fmt.Sprintf("%s of %s", term.Count(found[name], "session"), name))
-	}
-	e.Hint("not in memory: %s in this project; mem import --agent %s", strings.Join(list, ", "), names[0])
+	e.Hint("not in memory: %s in this project; mem import --agent %s", strings.Join(sessionsOf(found), ", "), app.SortedKeys(found)[0])
 	return nil
+}
+
+// sessionsOf says how many sessions each name has.
+func sessionsOf(counts map[string]int) []string {
+	return app.Each(app.SortedKeys(counts), func(name string) string {
+		return fmt.Sprintf("%s of %s", term.Count(counts[name], "session"), name)
+	})
 }

@@ -56,72 +56,72 @@ func Show(e *app.Env) *cli.Command {
 			if err := e.WantOperands(c, 0, most); err != nil {
 				return err
 			}
-			return runShow(c.Context, e, o, app.OrNewest(e.Operand(0)))
+			return app.WithMemory(c.Context, e, func(run app.Run) error {
+				return runShow(c.Context, run, o, app.OrNewest(e.Operand(0)))
+			})
 		},
 	}
 }
 
-func runShow(ctx context.Context, e *app.Env, o showOptions, name string) error {
-	return app.WithMemory(ctx, e, func(run app.Run) error {
-		if o.manifest {
-			return showManifest(ctx, run)
-		}
-		rev, err := run.Resolve(ctx, name)
-		var missing *state.NotFoundError
-		if errors.As(err, &missing) && o.format == "" && knowledgecmd.IsNote(name) { // as a search names it
-			return knowledgecmd.ShowNote(ctx, run, name)
-		}
-		if err != nil {
-			return err
-		}
-		run.Project = rev.Project
-		if err := trust.MayUse(ctx, run.DB, rev); errors.Is(err, trust.ErrRevoked) {
-			e.Warn("%v", err)
-		} else if err != nil {
-			return err
-		}
-		if rev.Session != nil && rev.Session.Deleted {
-			run.Note("%s is hidden; to show it again: %s", rev.Session.Name(), term.Shell("mem", "rm", "--undo", rev.Session.Name()))
-		}
-		if rev.Kind == state.IsConcept && o.format == "" {
-			return knowledgecmd.ShowConcept(ctx, run, rev.Concept)
-		}
-		if rev.Kind == state.IsRule && o.format == "" {
-			return knowledgecmd.ShowRule(ctx, run, rev.Rule)
-		}
-		if e.Opt.JSON {
-			return showJSON(ctx, run, rev)
-		}
-		e.Page("show")
-		unformatted := o.format == ""
-		if unformatted && rev.Kind == state.IsL2 {
-			return knowledgecmd.ShowDistilled(ctx, run, rev)
-		}
-		if unformatted {
-			if err := showHead(ctx, run, rev); err != nil {
-				return err
-			}
-			o.format = "text"
-			if rev.Kind == state.IsVersion || rev.Kind == state.IsComposition {
-				o.format = "md"
-			}
-			if rev.Kind == state.IsSession || rev.Kind == state.IsCommit || rev.Kind == state.IsFact {
-				return nil
-			}
-		}
-		w := app.Stdout(e)
-		if o.raw {
-			w = e.Out
-		}
-		if rev.Kind == state.IsMessages && unformatted {
-			return showTurns(ctx, run, rev, w)
-		}
-		err = checkout.Write(ctx, run.DB, rev, checkout.Format(o.format), w)
-		if errors.Is(err, revision.ErrLayer) {
-			return app.WithHint(err, term.Shell("mem", "show", name+":L1", "--format", "lean"))
-		}
+func runShow(ctx context.Context, run app.Run, o showOptions, name string) error {
+	if o.manifest {
+		return showManifest(ctx, run)
+	}
+	rev, err := run.Resolve(ctx, name)
+	var missing *state.NotFoundError
+	if errors.As(err, &missing) && o.format == "" && knowledgecmd.IsNote(name) { // as a search names it
+		return knowledgecmd.ShowNote(ctx, run, name)
+	}
+	if err != nil {
 		return err
-	})
+	}
+	run.Project = rev.Project
+	if err := trust.MayUse(ctx, run.DB, rev); errors.Is(err, trust.ErrRevoked) {
+		run.Warn("%v", err)
+	} else if err != nil {
+		return err
+	}
+	if rev.Session != nil && rev.Session.Deleted {
+		run.Note("%s is hidden; to show it again: %s", rev.Session.Name(), term.Shell("mem", "rm", "--undo", rev.Session.Name()))
+	}
+	if rev.Kind == state.IsConcept && o.format == "" {
+		return knowledgecmd.ShowConcept(ctx, run, rev.Concept)
+	}
+	if rev.Kind == state.IsRule && o.format == "" {
+		return knowledgecmd.ShowRule(ctx, run, rev.Rule)
+	}
+	if run.Opt.JSON {
+		return showJSON(ctx, run, rev)
+	}
+	run.Page("show")
+	unformatted := o.format == ""
+	if unformatted && rev.Kind == state.IsL2 {
+		return knowledgecmd.ShowDistilled(ctx, run, rev)
+	}
+	if unformatted {
+		if err := showHead(ctx, run, rev); err != nil {
+			return err
+		}
+		o.format = "text"
+		if rev.Kind == state.IsVersion || rev.Kind == state.IsComposition {
+			o.format = "md"
+		}
+		if rev.Kind == state.IsSession || rev.Kind == state.IsCommit || rev.Kind == state.IsFact {
+			return nil
+		}
+	}
+	w := app.Stdout(run.Env)
+	if o.raw {
+		w = run.Out
+	}
+	if rev.Kind == state.IsMessages && unformatted {
+		return showTurns(ctx, run, rev, w)
+	}
+	err = checkout.Write(ctx, run.DB, rev, checkout.Format(o.format), w)
+	if errors.Is(err, revision.ErrLayer) {
+		return app.WithHint(err, term.Shell("mem", "show", name+":L1", "--format", "lean"))
+	}
+	return err
 }
 
 // showTurns prints messages of a session. Lines without text, such as a snapshot of files, print nothing: a note says

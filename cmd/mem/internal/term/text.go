@@ -28,6 +28,14 @@ func Branches(n int) string {
 	return tokens.Commas(n) + " branches"
 }
 
+// Some writes the first names of a list, and how many others there are: "a, b and 3 more".
+func Some(names []string, most int) string {
+	if n := len(names) - most; n > 0 {
+		return strings.Join(names[:most], ", ") + " and " + tokens.Commas(n) + " more"
+	}
+	return strings.Join(names, ", ")
+}
+
 // Plural returns "s" unless n is 1.
 func Plural(n int) string {
 	if n == 1 {

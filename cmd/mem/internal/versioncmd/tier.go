@@ -140,7 +140,7 @@ func printTiered(e *app.Env, t derive.TierResult) {
 		e.Report("%s\n", e.Safe(summaryLine(s, e.Opt.DryRun)))
 	}
 	if len(t.Hidden) > 0 {
-		e.Report("%s %s\n", hid, e.Safe(shortList(t.Hidden, 8)))
+		e.Report("%s %s\n", hid, e.Safe(term.Some(t.Hidden, 8)))
 	}
 	switch {
 	case t.Empty():
@@ -150,14 +150,6 @@ func printTiered(e *app.Env, t derive.TierResult) {
 	case !e.Opt.DryRun && len(t.Summaries) > 0:
 		e.Hint("mem show %s", t.Summaries[len(t.Summaries)-1].Label)
 	}
-}
-
-// shortList returns the first names of a list, and the number of the others.
-func shortList(names []string, most int) string {
-	if len(names) <= most {
-		return strings.Join(names, ", ")
-	}
-	return fmt.Sprintf("%s and %s more", strings.Join(names[:most], ", "), tokens.Commas(len(names)-most))
 }
 
 // summaryLine describes a summary.
