@@ -2,6 +2,7 @@ package handover
 
 import (
 	"cmp"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -25,18 +26,28 @@ func (c *Command) failed(names []string) {
 	}
 }
 
-// passed tells of a run that passed to the commands that failed before it and check the same: the same command, or all of
-// what another one checks a part of.
+// passed tells of a run that passed to the commands that failed before it and check the same: the same command, all of
+// what another one checks a part of, or the tests that failed there.
 func (s *summary) passed(c Command, names []string) {
 	dir, own := dirOf(c.Name)
 	for i := range s.d.Commands {
 		x := &s.d.Commands[i]
-		x.Failed = slices.DeleteFunc(x.Failed, func(test string) bool { return slices.Contains(names, test) })
+		again := x.drop(func(test string) bool {
+			return slices.ContainsFunc(names, func(name string) bool { return test == name || strings.HasPrefix(test, name+":") })
+		})
 		of, other := dirOf(x.Name)
-		if x.End == Broke && of == dir && (x.Name != c.Name || x.Part != c.Part) && (x.Name == c.Name || c.checksAll(own, other)) {
+		if x.End == Broke && (again || of == dir && (x.Name != c.Name || x.Part != c.Part) && (x.Name == c.Name || c.checksAll(own, other))) {
 			x.Later = c.shown(own) + " passed"
 		}
 	}
+}
+
+// drop removes tests from those that failed. It reports whether none remains.
+func (c *Command) drop(is func(test string) bool) bool {
+	n := len(c.Failed)
+	c.Failed = slices.DeleteFunc(c.Failed, is)
+	c.Tests -= n - len(c.Failed)
+	return len(c.Failed) < n && c.Tests == 0
 }
 
 // checksAll reports whether a command, which is called own in its directory, is a check of the whole project and of the same
@@ -44,6 +55,17 @@ func (s *summary) passed(c Command, names []string) {
 func (c Command) checksAll(own, other string) bool {
 	return c.Part == "" && !shell.Command{Name: own}.Part() && shell.IsTester(own) && shell.IsTester(other) &&
 		shell.Checks(own)&shell.Checks(other) != 0
+}
+
+// repeats reports whether a part of a command is the same part as one that failed, a wider one, or has all tests that failed, such as
+// those that failed last.
+func (c Command) repeats(failed Command) bool {
+	if c.Name != failed.Name || c.Part == "" || (shell.Command{Name: c.Name, Args: strings.Fields(c.Part)}).Excludes() {
+		return false
+	}
+	return slices.Contains([]string{"--lf", "--last-failed", "--only-failures", "--onlyFailures", "--rerun-failed"}, c.Part) ||
+		failed.Part != "" && strings.HasPrefix(failed.Part, c.Part) || len(failed.Failed) > 0 && failed.Tests == len(failed.Failed) &&
+		!slices.ContainsFunc(failed.Failed, func(test string) bool { return !namesTest(c.Part, test) })
 }
 
 // shown returns the command as it is shown in a sentence.
@@ -54,59 +76,126 @@ func (c Command) shown(own string) string {
 // reported tells what the model wrote to the commands that failed before.
 func (s *summary) reported(text string) {
 	passes := passesIn(text)
-	if len(passes) > 0 {
-		s.d.Passes = passes
+	if len(passes) == 0 {
+		return
 	}
+	s.d.Passes = passes
 	for i := range s.d.Commands {
-		if c := &s.d.Commands[i]; c.End == Broke && c.saidToPass(passes) {
-			c.Later = saidLater
+		c := &s.d.Commands[i]
+		if c.End != Broke {
+			continue
 		}
+		if c.saidToPass(passes) || shell.IsTester(c.Name) && slices.ContainsFunc(passes, c.calledFailing) {
+			c.Later = saidLater
+			continue
+		}
+		c.drop(func(test string) bool {
+			return slices.ContainsFunc(passes, func(s string) bool { return namesTest(s, test) })
+		})
 	}
+}
+
+// calledFailing reports whether a sentence speaks of the tests that failed, without their names.
+func (c Command) calledFailing(s string) bool {
+	return past().MatchString(s) && len(testsIn(s)) == 0 && (c.Tests <= 1 || strings.Contains(s, "tests") || strings.Contains(s, "specs"))
 }
 
 // saidLater is told of a command that failed if the model said later that it passes.
 const saidLater = "said to pass"
 
-// saidToPass reports whether sentences say that the command passes.
+// saidToPass reports whether sentences say that the command passes, or each test that failed.
 func (c Command) saidToPass(sentences []string) bool {
+	left := slices.Clone(c.Failed)
 	_, own := dirOf(c.Name)
-	return shell.IsTester(own) && slices.ContainsFunc(sentences, func(s string) bool {
-		for _, kind := range []string{"unit", "integration", "e2e"} {
-			if strings.Contains(s, kind) && !strings.Contains(own+c.Task, kind) {
-				return false
-			}
+	for _, s := range sentences {
+		left = slices.DeleteFunc(left, func(test string) bool { return namesTest(s, test) })
+		if !passing().MatchString(s) || !shell.IsTester(own) {
+			continue
 		}
-		return shell.Checks(own+" "+c.Task)&shell.ChecksIn(s) != 0
-	})
+		other := slices.ContainsFunc([]string{"unit", "integration", "e2e"}, func(kind string) bool {
+			return strings.Contains(strings.ToLower(s), kind) && !strings.Contains(own+c.Task, kind)
+		})
+		if !other && shell.Checks(own+" "+c.Task)&shell.ChecksIn(s) != 0 {
+			return true
+		}
+	}
+	return len(left) == 0 && c.Tests > 0 && c.Tests == len(c.Failed)
 }
 
-// passing and doubtful match sentences that say that checks pass, and those that say it with a reservation.
 var (
+	// passing matches sentences that say that all checks of a kind pass, and fixing those that say it of one.
 	passing = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?i)\ball\b[^.!\n]{0,60}\b(pass|passes|passed|passing|green)\b|\b(tests?|suite|everything|checks) (now |all |is |are )*(pass|passes|passed|passing|green|succeeds?)\b|\b(lint(ing|er)?|type.?check(s|ing)?|build) (now |is |also )*(clean|pass|passes|passed|green|succeeds)\b`)
 	})
-	doubtful = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)\b(not|isn't|aren't|don't|doesn't|fail\w*|still|except|but|should|once|until|if|when|will|would|make sure|verify|ensure|unrelated|remaining|broken|expected to|so that|to see|could|let me)\b|n't\b|\?`)
+	fixing = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)\b(pass|passes|passed|passing|fixed|green|resolved|solved|succeeds?|works|repaired|corrected|behoben)\b|\b(removed|deleted|renamed)( (the|test|tests))* \W?\w*test|\bl(ä|ae)uft( jetzt| wieder)? durch\b`)
 	})
+	// mended matches what says that something fails no longer, and past what says that it did: neither is a doubt.
+	mended = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)\b(no longer|stopped|doesn['’]t|does not|don['’]t|do not) fail\w*( any ?more)?\b`)
+	})
+	past = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)\bfail(ing|ed) (\w+ )?(tests?|specs?|suites?|checks?|cases?)\b|` +
+			`\b(was|were|been|previously|formerly|earlier|the|these|those|both|that) (failing|failed|broken)\b|\bfailed (because|since|due|before|earlier|as)\b|` +
+			`\b(the|this|that|its) (\w+ )?failures?\b|\b(0|no|zero|without( any)?) (\w+ )?(fail\w*|errors?)\b`)
+	})
+	// doubtful matches sentences with a reservation.
+	doubtful = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)\b(not|fail\w*|still|except|but|should|once|until|if|when|will|would|make sure|verify|ensure|unrelated|remaining|broken|expected to|so that|to see|could|cannot|unable|skip\w*|disabled|try|tried|hope\w*|before|let me|nicht)\b|n['’]t\b|\?`)
+	})
+	others   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)\b(others?|rest|most|else)\b`) })
+	failsNow = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)\b(still|tests?|specs?|suites?|cases?|checks?|lint|build|ci|one|two|three|some|it|they|which|\d+)\b( \w+){0,2} (fails?|failing|failed|broken)\b`)
+	})
+	pronoun = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)^\W*(and |now |so )*(it|they|this|that|both|these)\b`)
+	})
+	testName = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`[\pL\d_./:-]*(test_|_test|::|\.(test|spec)\.|_spec\.)[\pL\d_./:-]*|\bTest[\pL\d_]+|\btest\p{Lu}[\pL\d_]*|[\pL\d_]+Tests?\b`)
+	})
+	halves = strings.NewReplacer(". ", "\n", "; ", "\n", "! ", "\n", "? ", "?\n", ", but ", "\n", "。", "\n")
 )
 
-// sentences divides a text.
+// sentences divides a text at what ends a sentence, or the half of one.
 func sentences(text string) []string {
-	return strings.FieldsFunc(strings.ReplaceAll(text, ". ", ".\n"), func(r rune) bool { return strings.ContainsRune("\n!。", r) })
+	return strings.FieldsFunc(halves.Replace(text), func(r rune) bool { return r == '\n' || r == '!' })
 }
 
-// passesIn returns the sentences of a text that say that checks pass, none if one of them has a reservation.
+// testsIn returns the names of tests in a sentence.
+func testsIn(s string) []string { return testName().FindAllString(s, -1) }
+
+// namesTest reports whether a sentence names a test, or the last part of its name.
+func namesTest(s, test string) bool {
+	last := test[strings.LastIndexByte(test, ':')+1:]
+	return slices.ContainsFunc(testsIn(s), func(name string) bool {
+		name = strings.TrimRight(name, ".:")
+		return name == test || name == last || path.Base(test) == name
+	})
+}
+
+// passesIn returns the sentences of a text that say that checks pass, or tests that are named or called failing: none of the
+// first if there is a reservation, and none about what a later one doubts.
 func passesIn(text string) (out []string) {
+	before, doubted := "", false
 	for _, s := range sentences(text) {
+		about := s
+		if pronoun().MatchString(s) {
+			about = before + " " + s
+		}
+		before = about
+		bare := past().ReplaceAllString(mended().ReplaceAllString(s, "passes"), "")
+		all, doubt := passing().MatchString(s), doubtful().MatchString(bare)
+		doubted = doubted || all && (doubt || others().MatchString(s)) || failsNow().MatchString(bare)
 		switch {
-		case !passing().MatchString(s):
-		case doubtful().MatchString(s):
-			return nil
-		default:
-			out = append(out, strings.ToLower(s))
+		case doubt:
+			out = slices.DeleteFunc(out, func(o string) bool {
+				return past().MatchString(o) && past().MatchString(about) || slices.ContainsFunc(testsIn(about), func(name string) bool { return slices.Contains(testsIn(o), name) })
+			})
+		case all, fixing().MatchString(bare) && (len(testsIn(about)) > 0 || past().MatchString(about)):
+			out = append(out, about)
 		}
 	}
-	return out
+	return slices.DeleteFunc(out, func(s string) bool { return doubted && passing().MatchString(s) })
 }
 
 // ran records the commands of a shell line and their verdicts.

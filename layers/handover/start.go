@@ -791,7 +791,7 @@ func (c Command) laterIn(later []Digest) string {
 	dir, own := dirOf(c.Name)
 	for _, d := range slices.Backward(later) {
 		for _, o := range d.Commands {
-			if of, other := dirOf(o.Name); o.End == Passed && of == dir && o.checksAll(other, own) {
+			if of, other := dirOf(o.Name); o.End == Passed && of == dir && (o.checksAll(other, own) || o.repeats(c)) {
 				return o.shown(other) + " passed"
 			}
 		}

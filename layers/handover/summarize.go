@@ -237,7 +237,7 @@ func (s *summary) command(e refine.Entry, c shell.Command, end Outcome) {
 	default:
 		x.End, x.Exit = end, e.Exit
 	}
-	if end == Passed {
+	if end == Passed && !c.Excludes() {
 		s.passed(*x, e.Passed)
 	}
 	_, own := dirOf(c.Name)

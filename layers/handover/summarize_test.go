@@ -64,6 +64,20 @@ func TestFailedTests(t *testing.T) {
 		{"the model says it of others", said("All integration tests pass."), fails},
 		{"the model says it of something else", said("The lint is clean."), fails},
 		{"the model says that not all pass", said("Not all tests pass: TestA still fails."), fails},
+		{"the model mends it", said("I fixed the failing test TestA; it had the wrong price."), ": failed, exit 1 (TestB)"},
+		{"it fails no longer", said("TestA no longer fails."), ": failed, exit 1 (TestB)"},
+		{"it was failing", said("TestA was failing because of the clock. It passes now."), ": failed, exit 1 (TestB)"},
+		{"both are named", said("**Fixed**: `TestA` passes, and so does `TestB`."), fails + "; later said to pass"},
+		{"those that failed", said("Both failing tests are fixed: the price was stale."), fails + "; later said to pass"},
+		{"all, with those that failed", said("All 12 tests pass, including the previously failing TestA, but I have not pushed yet."), fails + "; later said to pass"},
+		{"it is gone", said("I deleted TestA because the price has no rounding any more."), ": failed, exit 1 (TestB)"},
+		{"one of them still fails", said("All other tests pass; TestA still fails."), fails},
+		{"it is not fixed", said("TestA is not fixed yet. I could not fix TestB."), fails},
+		{"it should pass", said("TestA should pass now, I did not run it."), fails},
+		{"first fixed, then not", said("TestA is fixed. It still fails on Windows."), fails},
+		{"a longer name", said("TestAdd passes."), fails},
+		{"without that test", bash("go test -skip TestA ./...", "ok"), fails},
+		{"an installation", bash("npm ci", "ok"), fails},
 		{"the model hopes", said("Run them again to see whether all tests pass."), fails},
 	} {
 		ask := refine.Entry{Role: "user", Said: "go"}
@@ -79,7 +93,8 @@ func TestFailedTests(t *testing.T) {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 		switch want := strings.Replace(c.want, "later run again, no result seen", "", 1); {
-		case c.name == "some", strings.HasPrefix(c.name, "behind"), strings.HasPrefix(c.name, "that test"):
+		case c.name == "some", strings.HasPrefix(c.name, "behind"), strings.HasPrefix(c.name, "that test"),
+			strings.HasSuffix(c.want, "(TestB)"), c.name == "those that failed": // by words that only its own session understands
 		default:
 			if got := of(summarized(t, ask, c.after), summarized(t, ask, failed)); got != want {
 				t.Errorf("%s, in a later session: %q, want %q", c.name, got, want)
@@ -100,7 +115,9 @@ func TestParts(t *testing.T) {
 		"go test ./app -run 'always run evil first'":  "(a part)",
 		"pytest tests/test_price.py -k rounding":      "tests/test_price.py -k rounding",
 		"cd web && npx jest -t rounding src/price.ts": "-t rounding src/price.ts",
-		"make lint": "",
+		"make lint":      "",
+		"npx jest other": "other", "cargo test prices": "prices", "pytest tests/unit": "tests/unit", "pytest tests/ -n 4": "",
+		"pytest --ignore=tests/slow": "--ignore=tests/slow", "pytest --deselect tests/test_a.py": "--deselect tests/test_a.py",
 	} {
 		d := summarized(t, bash(line, "ok"))
 		if len(d.Commands) != 1 || d.Commands[0].Part != want {

@@ -27,7 +27,7 @@ var kinds = sync.OnceValue(func() map[checks]*regexp.Regexp {
 		lints:   regexp.MustCompile(`(?i)lint|^(credo|clippy|ruff|biome|vet|staticcheck|rubocop|flake8|pylint|phpstan|dialyzer)$`),
 		types:   regexp.MustCompile(`(?i)type|^(tsc|vue-tsc|mypy|pyright|dialyzer|svelte-check)$`),
 		formats: regexp.MustCompile(`(?i)fmt|format|^(prettier|black|biome)$`),
-		builds:  regexp.MustCompile(`(?i)build|compile|^(webpack|vite|next)$`),
+		builds:  regexp.MustCompile(`(?i)build|compile|^(webpack|vite|next|check)$`),
 	}
 })
 
@@ -45,6 +45,9 @@ func checksOf(s Simple) (of checks) {
 	for _, w := range s.Program() {
 		if strings.HasPrefix(w, "-") || strings.ContainsAny(w, "=$*") {
 			continue
+		}
+		if w == "build" && strings.HasPrefix(path.Base(s.Runs()[0]), "gradle") { // it tests, too
+			return anything
 		}
 		if slices.Contains(unspecific, w) && !slices.Contains([]string{"ruff", "biome", "cargo"}, path.Base(s.Runs()[0])) {
 			return anything

@@ -30,7 +30,7 @@ var runners = strings.Fields(
 		"poetry deno terraform kubectl rake bundle mix swift zig rye hatch tox nox pytest jest vitest mocha ava tap " +
 		"playwright cypress eslint tsc biome prettier ruff mypy pyright black flake8 pylint golangci-lint gotestsum rspec " +
 		"rubocop rails phpunit pest composer ctest cmake ninja meson xcodebuild flutter dart bats prove sbt lein stack " +
-		"cabal turbo nx lerna moon bazel pre-commit pipenv pdm tsx ts-node staticcheck svelte-check vue-tsc next vite webpack")
+		"cabal turbo nx lerna moon bazel ./gradlew ./mvnw pre-commit pipenv pdm tsx ts-node staticcheck svelte-check vue-tsc next vite webpack")
 
 // subcommandRunners are subcommands whose next word is part of the name, too.
 var subcommandRunners = strings.Fields("run exec dlx x -m tool compose mod")
@@ -38,7 +38,7 @@ var subcommandRunners = strings.Fields("run exec dlx x -m tool compose mod")
 // complete are runners that do something useful without a subcommand.
 var complete = strings.Fields("make just rake tox nox pytest yarn jest vitest mocha ava tap eslint tsc ruff mypy pyright " +
 	"black flake8 pylint golangci-lint gotestsum rspec rubocop phpunit pest ctest ninja xcodebuild bats prove pre-commit " +
-	"staticcheck svelte-check vue-tsc prettier mvn gradle")
+	"staticcheck svelte-check vue-tsc prettier mvn gradle ./mvnw ./gradlew")
 
 // solo are runners that have no subcommands: the word after them is an argument.
 var solo = strings.Fields("pytest jest mocha ava tap eslint tsc mypy pyright black flake8 pylint gotestsum rspec rubocop " +
@@ -63,27 +63,57 @@ type Command struct {
 	Moved bool // it may run in another directory than the first command of the line
 }
 
-// selecting are flags, without their dashes, that select some of the tests, and elsewhere those that select a part of the
-// project.
+// Flags of commands that test, without their dashes.
 var (
-	selecting = strings.Fields("run skip k t g grep filter F only tests-filter testNamePattern testPathPattern e R lf last-failed example")
-	elsewhere = strings.Fields("C prefix cwd dir directory workspace package")
+	selecting = strings.Fields("run skip k t g grep filter F only tests tests-filter testNamePattern testPathPattern e R lf last-failed " +
+		"example Dtest short only-failures onlyFailures rerun-failed") // some of the tests
+	excluding = strings.Fields("skip ignore exclud deselect omit invert") // parts of the names of those that leave some out
+	single    = strings.Fields("lf last-failed short only-failures onlyFailures rerun-failed invert DskipTests")
+	allTests  = []string{"", "run", "test", "tests", "spec", "src", "t"}       // words that select all
+	elsewhere = strings.Fields("C prefix cwd dir directory workspace package") // a part of the project
+	ofRunner  = strings.Fields("n p o j c r m timeout count parallel cpu reporter reporters config maxfail tb cov workers features env " +
+		"color W format seed profile target jobs rootdir outputFile junitxml output loglevel") // with a value that names no test
 )
 
-// Selects returns the arguments that select some of the tests: names, files and packages.
-func (c Command) Selects() (out []string) {
-	for i, s := range c.Args {
+// excludes reports whether a flag leaves some of the tests out.
+func (c Command) excludes(flag string) bool {
+	return flag == "x" && strings.Contains(c.Name, "gradle") ||
+		slices.ContainsFunc(excluding, func(w string) bool { return strings.Contains(strings.ToLower(flag), w) })
+}
+
+// Excludes reports whether the command leaves some of the tests out by name: a run that passes says nothing of those.
+func (c Command) Excludes() bool {
+	return slices.ContainsFunc(c.Args, func(s string) bool {
 		name := strings.TrimLeft(s, "-")
-		flag, _, whole := strings.Cut(name, "=")
-		switch {
-		case name == s && (strings.Contains(s, "::") || strings.Contains(s, ".test.") || strings.Contains(s, "_test.") ||
+		flag, _, _ := strings.Cut(name, "=")
+		return name != s && c.excludes(flag) || name == s && (strings.HasPrefix(s, "not ") || strings.Contains(s, "!="))
+	})
+}
+
+// Selects returns the arguments that select some of the tests: names, files, directories and packages, and what leaves some
+// out.
+func (c Command) Selects() (out []string) {
+	words := strings.Fields(c.Name)
+	runs := IsTester(c.Name) && slices.ContainsFunc(words, func(w string) bool { return kinds()[tests].MatchString(path.Base(w)) })
+	places := runs && !slices.Contains(words, "go")
+	for i := 0; i < len(c.Args); i++ {
+		s := c.Args[i]
+		name := strings.TrimLeft(s, "-")
+		flag, _, joined := strings.Cut(name, "=")
+		is := strings.Contains(s, "::") || strings.Contains(s, ".test.") || strings.Contains(s, "_test.") ||
 			strings.Contains(s, ".spec.") || strings.Contains(s, "_spec.") || strings.HasPrefix(path.Base(s), "test_") ||
-			strings.Contains(c.Name, "test") && strings.HasPrefix(s, "./") && !strings.HasSuffix(s, "...")):
+			strings.Contains(c.Name, "test") && strings.HasPrefix(s, "./") && !strings.HasSuffix(s, "...")
+		value := !joined && i+1 < len(c.Args) && !slices.Contains(single, flag)
+		switch {
+		case name == s && (is || places && !slices.Contains(allTests, strings.Trim(s, "./")) && (strings.Contains(s, "/") || brief.IsSafeWord(s))):
 			out = append(out, s)
-		case name != s && slices.Contains(selecting, flag):
-			if out = append(out, s); !whole && i+1 < len(c.Args) && !slices.Contains([]string{"lf", "last-failed"}, flag) {
-				out = append(out, c.Args[i+1])
+		case name != s && (slices.Contains(selecting, flag) || runs && c.excludes(flag)):
+			if out = append(out, s); value {
+				i++
+				out = append(out, c.Args[i])
 			}
+		case name != s && places && slices.Contains(ofRunner, flag) && value:
+			i++
 		}
 	}
 	return out

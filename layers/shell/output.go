@@ -280,14 +280,14 @@ func known(program string) bool { return slices.Contains(summarizers, path.Base(
 
 // testers are words of commands that build, test or check.
 var testers = strings.Fields("build test tests lint check checks vet fmt format compile typecheck tsc verify ci install " +
-	"generate e2e unit integration spec specs jest mocha rspec phpunit cypress playwright bats")
+	"generate e2e unit integration spec specs jest mocha ava tap rspec phpunit pest cypress playwright karma bats prove busted tox nox")
 
 // IsTester reports whether the name of a command says that it builds, tests or checks.
 //
 // The name of a file that a program runs is not that of a task: "node assets/build.js" is a program like any other. It is one
 // if it is named for tests or a linter. A subcommand that installs, fetches or clears something checks nothing.
 func IsTester(name string) bool {
-	if words := strings.Fields(name); len(words) > 1 && slices.ContainsFunc(words[1:], func(w string) bool { return slices.Contains(idle, w) }) {
+	if words := strings.Fields(name); len(words) > 1 && slices.ContainsFunc(words[1:], func(w string) bool { return slices.Contains(idle, w) || w == "ci" && words[0] == "npm" }) {
 		return false
 	}
 	for i, word := range strings.Fields(strings.ToLower(name)) {
