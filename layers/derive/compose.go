@@ -72,6 +72,23 @@ type ComposeResult struct {
 // ErrNoParts means that a request names no session.
 var ErrNoParts = errors.New("nothing to compose")
 
+// ErrRepeated means that a session is there twice and not in two versions that the request names.
+var ErrRepeated = errors.New("a session can be there twice only in different versions that are named")
+
+// CheckParts returns [ErrRepeated] if a session is there twice in one version, or in a form that is still to be chosen,
+// which can turn out to be the other one.
+func CheckParts(parts []ComposePart) error {
+	for i, p := range parts {
+		for _, q := range parts[:i] {
+			same := p.Rev.Hash == q.Rev.Hash || p.Rev.Kind == state.IsSession || q.Rev.Kind == state.IsSession
+			if p.Rev.Session.ID == q.Rev.Session.ID && same {
+				return fmt.Errorf("compose %s: %w", records.ShortID(p.Rev.Session.ID), ErrRepeated)
+			}
+		}
+	}
+	return nil
+}
+
 // A composer executes one request.
 type composer struct {
 	m         *state.DB
@@ -104,6 +121,9 @@ func Compose(ctx context.Context, db *state.DB, req ComposeRequest) (ComposeResu
 func ComposeParts(ctx context.Context, db *state.DB, req ComposeRequest) (*composer, ComposeResult, error) {
 	if len(req.Parts) == 0 {
 		return nil, ComposeResult{}, ErrNoParts
+	}
+	if err := CheckParts(req.Parts); err != nil {
+		return nil, ComposeResult{}, err
 	}
 	if st, err := trust.State(ctx, db, req.Project.ID); err != nil {
 		return nil, ComposeResult{}, err

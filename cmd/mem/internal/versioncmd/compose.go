@@ -236,12 +236,6 @@ func ComposeParts(ctx context.Context, run app.Run, o ComposeOptions, revs []str
 			return nil, app.WithHint(fmt.Errorf("%s is not a session or version", rev),
 				"name sessions, or versions such as abc1:v001")
 		}
-		for _, other := range parts {
-			if other.Rev.Session.ID == r.Session.ID && other.Rev.Hash == r.Hash {
-				return nil, app.WithHint(app.Usagef("%s is the same as an earlier part, %s", rev, term.ShortID(r.Session.ID)),
-					"name each session once, or other versions of it")
-			}
-		}
 		run.Last, part.Rev = r.Session, r
 		parts = append(parts, part)
 	}
@@ -283,7 +277,7 @@ func ComposeError(err error) error {
 	if errors.As(err, &pins) {
 		return app.WithCode(app.ExitBudget, app.WithHint(err, fmt.Sprintf("mem compose ... SESSION=%d", pins.Need)))
 	}
-	if errors.Is(err, derive.ErrNoParts) {
+	if errors.Is(err, derive.ErrNoParts) || errors.Is(err, derive.ErrRepeated) {
 		return app.WithCode(app.ExitUsage, err)
 	}
 	return compressError(err)

@@ -390,8 +390,11 @@ func TestJourneyByForms(t *testing.T) {
 	if body := r.get(p + "/compose?" + build.Encode()); !strings.Contains(body, "of 4,000 tokens") {
 		t.Errorf("the builder says %s", between(body, `id="built"`, "</div>"))
 	}
-	if body := r.get(p + "/compose?part-1=" + sampleSession + "&part-2=" + sampleSession); !strings.Contains(body, "is there twice in the same version") {
-		t.Errorf("the same version twice: the builder says %s", between(body, `id="built"`, "</div>"))
+	for _, version := range []string{"", "&version-1=v001", "&version-1=v001&version-2=v001"} {
+		body := r.get(p + "/compose?part-1=" + sampleSession + "&part-2=" + sampleSession + version)
+		if !strings.Contains(body, "only in different versions that are named") {
+			t.Errorf("the same session twice%s: the builder says %s", version, between(body, `id="built"`, "</div>"))
+		}
 	}
 	if body := r.get(p + "/compose?" + build.Encode()); !strings.Contains(body, `name="export" value="md"`) {
 		t.Error("the builder cannot export")

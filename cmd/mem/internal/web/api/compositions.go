@@ -96,7 +96,7 @@ func (s *API) ComposeRequest(ctx context.Context, p state.Project, in Compositio
 	if out.Strategy, err = compose.ParseStrategy(in.Strategy); err != nil {
 		return out, BadRequest(err.Error())
 	}
-	engines, seen := map[string]CompressionSettings{}, map[string]bool{}
+	engines := map[string]CompressionSettings{}
 	for _, c := range in.Components {
 		part, err := s.part(ctx, p, c, dryRun)
 		if err != nil {
@@ -105,15 +105,10 @@ func (s *API) ComposeRequest(ctx context.Context, p state.Project, in Compositio
 		if c.Recompress != nil {
 			engines[part.Rev.Session.ID] = *c.Recompress
 		}
-		if !dryRun || c.Recompress == nil || !c.Recompress.sized() { // else its version is not known yet
-			name := part.Rev.Session.ID + " " + part.Rev.Hash.String()
-			if seen[name] {
-				return out, BadRequest(fmt.Sprintf("%s is there twice in the same version", records.ShortID(part.Rev.Session.ID)),
-					"name each session once, or other versions of it")
-			}
-			seen[name] = true
-		}
 		out.Parts = append(out.Parts, part)
+	}
+	if err := derive.CheckParts(out.Parts); err != nil {
+		return out, err
 	}
 	out.Engine = func(ctx context.Context, part state.Rev) (compress.Summarizer, error) {
 		part.Kind, part.Version = state.IsSession, nil

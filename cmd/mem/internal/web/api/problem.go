@@ -81,6 +81,7 @@ func causes() []struct {
 		{engines.ErrTimeout, http.StatusGatewayTimeout, "engine"},
 		{compress.ErrSettings, http.StatusBadRequest, "bad_request"},
 		{derive.ErrNoParts, http.StatusBadRequest, "bad_request"},
+		{derive.ErrRepeated, http.StatusBadRequest, "bad_request"},
 		{records.ErrNotCompressible, http.StatusBadRequest, "bad_request"},
 		{state.ErrNotRemovable, http.StatusBadRequest, "bad_request"},
 		{provenance.ErrNotComparable, http.StatusBadRequest, "bad_request"},
