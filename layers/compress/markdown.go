@@ -3,6 +3,9 @@ package compress
 import (
 	"strconv"
 	"strings"
+	"unicode"
+
+	"github.com/memvcs/mem/layers/transcript"
 )
 
 // A Line is a line of the text of a segment.
@@ -13,7 +16,8 @@ type Line struct {
 }
 
 // Lines returns the lines of a segment in Markdown. Text of the user is quoted, text that was kept is as it was typed,
-// quoted in its first line, and a label or a heading is mem's. Every block of code ends in it.
+// quoted in its first line, and a label or a heading is mem's. Every block of code ends in it. One in a list item whose
+// lines leave the item moves to the left edge: the end of the item would end the block, and its fence begin another.
 func (s Segment) Lines() []Line {
 	text := strings.Split(s.Text, "\n")
 	out := make([]Line, 0, len(text)+3)
@@ -24,11 +28,17 @@ func (s Segment) Lines() []Line {
 		said := strings.NewReplacer("[", "(", "]", ")").Replace(oneLine(s.Text, 1000))
 		return append(out, Line{Text: "[" + s.Label + ": " + said + "]"})
 	case s.Keep != "":
+		open := ""
 		for i, l := range text {
 			out = append(out, Line{Text: l, Content: l})
 			if i == 0 {
 				out[0].Text = "> " + l
+			} else {
+				open = openAfter(open, strings.TrimSpace(l))
 			}
+		}
+		if open != "" {
+			out = append(out, Line{Text: open, Frame: true})
 		}
 		return out
 	case s.Code != "":
@@ -51,26 +61,38 @@ func (s Segment) Lines() []Line {
 			out = append(out, Line{Text: "[" + s.Label + "]", Frame: true})
 		}
 	}
-	open := "" // the fence of the block of code that is open
+	open, left := "", 0 // of the block of code that is open: its fence, and what is cut off before its lines, or -1
 	for i, l := range text {
 		shown := l
-		trimmed := strings.TrimSpace(l)
-		switch {
+		n := itemIndent(l)
+		switch rest := strings.TrimRight(l[n:], " \t"); {
 		case open != "":
-			if closes(trimmed, open) {
-				open = ""
+			if open = openAfter(open, strings.TrimSpace(l)); open == "" && left >= 0 {
+				shown = strings.TrimSpace(l)
+			} else if left > 0 && len(l) >= left && strings.TrimSpace(l[:left]) == "" {
+				shown = l[left:]
 			}
-		case strings.HasPrefix(trimmed, "```"), strings.HasPrefix(trimmed, "~~~"):
-			open = fenceOf(trimmed)
-		case prefix == "" && s.Role != "script" && strings.HasPrefix(trimmed, ">"):
-			shown = strings.Replace(l, ">", "│", 1) // what the assistant quotes is not what the user said
+		case openAfter("", rest) != "":
+			if i > 0 && n > indent(l) {
+				out = append(out, Line{Text: strings.TrimSpace(prefix), Frame: true}) // within a paragraph, only 1. begins a list
+			}
+			if open, left = openAfter("", rest), n; within(text[i+1:], strings.Repeat(" ", n), rest) {
+				left = -1
+			} else {
+				shown = l[n:]
+			}
+		case prefix == "" && s.Role != "script" && strings.HasPrefix(l[n:], ">"):
+			shown = l[:n] + "│" + l[n+1:] // what the assistant quotes is not what the user said
+		case prefix == "" && isTag(rest):
+			shown = l[:n] + "\\" + l[n:] // a block of HTML would hide what follows
 		case prefix == "" && strings.HasPrefix(l, "#") && strings.HasPrefix(strings.TrimLeft(l, "#"), " "):
 			shown = "**" + strings.Trim(strings.ReplaceAll(strings.TrimLeft(l, "#"), "**", ""), " ") + "**" // headings are those of exchanges
 		}
 		if i == 0 && label != "" {
-			if shown = "[" + label + "] " + shown; open != "" {
+			if open != "" {
 				out = append(out, Line{Text: "[" + label + "]", Frame: true}, Line{Frame: true})
-				shown = l
+			} else {
+				shown = "[" + label + "] " + shown
 			}
 		}
 		out = append(out, Line{Text: prefix + shown, Content: l})
@@ -82,6 +104,58 @@ func (s Segment) Lines() []Line {
 		out = append(out, Line{Text: "", Frame: true}, Line{Text: "[summary ends]", Frame: true})
 	}
 	return out
+}
+
+// itemIndent returns the length of the white space and the signs of list items at the beginning of a line.
+func itemIndent(line string) int {
+	for n := 0; ; {
+		rest := strings.TrimLeft(line[n:], " \t")
+		n = len(line) - len(rest)
+		sign := strings.TrimLeft(rest, "0123456789")
+		signs := ".)"
+		if len(sign) == len(rest) {
+			signs = "-*+"
+		}
+		if len(sign) < 2 || !strings.Contains(signs, sign[:1]) || !strings.Contains(" \t", sign[1:2]) {
+			return n
+		}
+		n += len(rest) - len(sign) + 1
+	}
+}
+
+// openAfter returns the fence of the block of code that is open after a line, if open was open before it.
+func openAfter(open, line string) string {
+	switch {
+	case open != "" && closes(line, open):
+		return ""
+	case open == "" && transcript.IsFence(line):
+		return fenceOf(line)
+	}
+	return open
+}
+
+// within reports whether the lines of the block of code that open begins, up to its end, are as far to the right as it is.
+func within(lines []string, space, open string) bool {
+	for _, l := range lines {
+		if !strings.HasPrefix(l, space) && strings.TrimSpace(l) != "" {
+			return false
+		}
+		if closes(l, open) {
+			return strings.HasPrefix(strings.TrimPrefix(l, space), open[:1])
+		}
+	}
+	return false
+}
+
+// isTag reports whether a line begins with a tag, a comment or another sign with which a block of HTML begins.
+func isTag(line string) bool {
+	rest, ok := strings.CutPrefix(line, "<")
+	if !ok || rest == "" {
+		return false
+	}
+	name := strings.TrimPrefix(rest, "/")
+	end := strings.TrimLeftFunc(name, func(r rune) bool { return r == '-' || r < 0x80 && (unicode.IsLetter(r) || unicode.IsDigit(r)) })
+	return strings.ContainsAny(rest[:1], "!?") || len(end) < len(name) && (end == "" || strings.ContainsAny(end[:1], " \t/>"))
 }
 
 // SummaryBy is the label of what an author, a model or another tool, wrote about messages.

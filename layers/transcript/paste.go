@@ -270,9 +270,9 @@ func listItem(s string) bool {
 	return len(rest) < len(s) && (strings.HasPrefix(rest, ". ") || strings.HasPrefix(rest, ") "))
 }
 
-// IsFence reports whether a line begins or ends a block of code.
+// IsFence reports whether a line begins or ends a block of code. ```a``` is code within a line.
 func IsFence(line string) bool {
-	return strings.HasPrefix(line, "```") || strings.HasPrefix(line, "~~~")
+	return strings.HasPrefix(line, "```") && !strings.Contains(strings.TrimLeft(line, "`"), "`") || strings.HasPrefix(line, "~~~")
 }
 
 func firstRune(s string) rune {
