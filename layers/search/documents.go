@@ -46,10 +46,14 @@ func (t *transcript) opened() {
 		}
 		todos = index.Doc{}
 	}
-	for _, o := range t.open.List() {
+	list := t.open.List()
+	for _, o := range list {
 		d := openDoc(o)
 		switch {
 		case o.Kind == exchange.AcceptedPlan:
+		case o.Kind == exchange.Interrupted && slices.ContainsFunc(list, func(p exchange.Open) bool {
+			return p.Kind == exchange.RefusedPlan && p.N > o.N
+		}): // the plan of the request says it
 		case o.Kind != exchange.Todo:
 			t.add(d)
 		case todos.N == 0 || d.N-todos.N > togetherTodos:

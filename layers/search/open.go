@@ -91,7 +91,8 @@ func (f *finder) unsettled(all *[]found) error {
 	return err
 }
 
-// dealtWith reports whether a later session has a request that was answered, or a plan, with half of some words.
+// dealtWith reports whether a later session has a request that was answered, or a plan, with half of some words. What
+// follows in a long request was pasted.
 func (m *matcher) dealtWith(x found, words []string) (bool, error) {
 	if len(words) == 0 {
 		return false, nil
@@ -118,8 +119,22 @@ func (m *matcher) dealtWith(x found, words []string) (bool, error) {
 			if s.Session < 0 || m.corpora[p.corpus].Sessions[s.Session].ID == x.Session.ID {
 				continue
 			}
-			if t, err := p.seg.Time(doc); err != nil || t > x.Doc.Time {
-				return err == nil, err
+			d, err := p.seg.Doc(doc)
+			if err != nil {
+				return false, err
+			}
+			own := map[string]bool{}
+			for _, t := range queryTerms(cutText(d.Text, openSize)) {
+				own[t.term] = true
+			}
+			n = 0
+			for _, w := range words {
+				if own[w] {
+					n++
+				}
+			}
+			if d.Time > x.Doc.Time && 2*n >= len(words) {
+				return true, nil
 			}
 		}
 	}

@@ -181,7 +181,13 @@ func (p *page) stands(h, x *found) bool {
 		x.Score, h.Hit, h.doc, h.terms = h.Score, x.Hit, x.doc, nil
 		return true
 	}
-	return -stretch < d && d < stretch && within(h.match, x.match)
+	if d <= -stretch || d >= stretch || !within(h.match, x.match) {
+		return false
+	}
+	if h.Doc.Class == index.Note && x.Doc.Class == index.Assistant {
+		x.Score, h.Hit, h.doc, h.match, h.terms = h.Score, x.Hit, x.doc, x.match, nil // nobody said the note, such as a prompt of the client
+	}
+	return true
 }
 
 // shown reports whether a message is a request that is shown whole with each hit of its exchange.

@@ -268,3 +268,33 @@ func FuzzSnippet(f *testing.F) {
 		}
 	})
 }
+
+// TestNote checks that a text of the client does not stand for the answer of its exchange.
+func TestNote(t *testing.T) {
+	t.Parallel()
+	c := corpus(t, map[string][]index.Doc{"a": {
+		{Text: "yes, put them there", Flags: index.Begins, Exchange: 1},
+		{Text: "Pushed, and the PR is open.", Class: index.Assistant, Exchange: 1},
+		{Text: "To open a PR: open it, then say which PR is open.", Class: index.Note, Exchange: 1},
+	}})
+	if got := names(t, c, Query{Words: "which PR did we open", Limit: 10}); got != "a#2" {
+		t.Errorf("got %s", got)
+	}
+}
+
+// TestDealtWith checks that what a long request goes on with, which was pasted, does not deal with what is open.
+func TestDealtWith(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"put it on the nixos host": "",
+		"read this: " + strings.Repeat("lorem ipsum ", 60) + " on the nixos host": "a#1",
+	} {
+		c := corpus(t, map[string][]index.Doc{
+			"a": {{Text: "Interrupted by the user: “on the nixos host”", Class: index.Pending, Name: "request", Time: 10}},
+			"b": {{Text: text, Flags: index.Begins, Time: 20}, {Text: "Done.", Class: index.Assistant, Flags: index.Outcome, Time: 20}},
+		})
+		if got := names(t, c, Query{Filter: Filter{Pending: Open}}); got != want {
+			t.Errorf("%.20s: got %q, want %q", text, got, want)
+		}
+	}
+}

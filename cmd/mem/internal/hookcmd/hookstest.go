@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
@@ -91,7 +92,7 @@ func runTrials(ctx context.Context, e *app.Env, program settings.Program) (out [
 }
 
 // measure adds to purposes how many milliseconds their hooks took: most of their runs here, or one in an empty memory
-// if there were none.
+// of a hook that never ran.
 func measure(ctx context.Context, e *app.Env, purposes []hooks.Purpose) {
 	ms := map[settings.Event]float64{}
 	if store, err := e.MemoryDir(); err == nil {
@@ -99,7 +100,7 @@ func measure(ctx context.Context, e *app.Env, purposes []hooks.Purpose) {
 			ms[t.Event] = t.P95
 		}
 	}
-	if len(ms) == 0 {
+	if slices.ContainsFunc(purposes, func(p hooks.Purpose) bool { return ms[p.Event] == 0 }) {
 		program, err := installedProgram(e, "")
 		if err != nil {
 			return // the hooks are not there yet
@@ -109,7 +110,7 @@ func measure(ctx context.Context, e *app.Env, purposes []hooks.Purpose) {
 			return // without a temporary directory nothing is measured
 		}
 		for _, t := range trials {
-			if t.err == "" {
+			if t.err == "" && ms[t.event] == 0 {
 				ms[t.event] = t.ms
 			}
 		}

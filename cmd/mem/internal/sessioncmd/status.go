@@ -290,10 +290,10 @@ func longStatus(e *app.Env, r StatusReport) {
 	if r.revoked > 0 {
 		e.Printf("\n%s revoked: its data is hidden  (use \"mem revoke\")\n", term.Count(r.revoked, "source"))
 	}
+	e.Printf("\nHooks    %s\n", hooksLine(e))
 	if r.progress == nil {
 		return
 	}
-	e.Printf("\nHooks    %s\n", hooksLine(e))
 	if d := r.progress; d.Distilled > 0 { // only for users who distil
 		e.Printf("Facts    %s, %s without  (use \"mem status --layers\")\n", term.Count(d.Facts, "fact"),
 			term.Count(len(d.L2), "session"))
