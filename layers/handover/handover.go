@@ -1,8 +1,8 @@
 // Package handover chooses what the next session, a prompt or a compaction gets from earlier sessions.
 //
 // A [Digest] summarises a session in a few kilobytes: requests and answers, files read and edited, commands and their
-// results, failed tests, todos. [Summarize] makes it from the session's L1 and it is cached, so that choosing reads no
-// transcript. [Start], [Prompt] and [Compaction] are pure functions from digests to sections of a [brief.Sheet]. Each
+// results, what is open. [Summarize] takes it from the session's exchanges, which say what was asked, done and answered, and
+// it is cached, so that choosing reads no transcript. [Start], [Prompt] and [Compaction] are pure functions from digests to sections of a [brief.Sheet]. Each
 // section has a limit, and each line names its source, who said it and why it was chosen.
 //
 // Output of tools is never quoted. Names of files, commands and tests must pass the grammar of package brief. Free text

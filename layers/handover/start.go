@@ -467,13 +467,10 @@ func before(digests []Digest, last int) (out []brief.Item) {
 		if plan.Plan != "" && plan.Asked.N != about.Asked.N {
 			text = "asked " + plan.request(showEarlier) + "; " + about.then(showEarlier)
 		}
-		for _, w := range slices.Backward(chosen(d, 2)) {
-			if w.N < about.Asked.N {
-				text = w.text(showLittle) + "; " + text
-			}
-		}
 		for _, w := range chosen(d, 2) {
-			if w.N > about.Asked.N {
+			if w.N < about.Asked.N {
+				when += w.text(showLittle) + "; "
+			} else {
 				text += "; " + w.text(showLittle)
 			}
 		}
