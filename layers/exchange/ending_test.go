@@ -86,6 +86,30 @@ func TestUncommitted(t *testing.T) {
 	}
 }
 
+// TestChangedAfter holds that files which changed after somebody told of a commit, a push or a merge are not committed, and that
+// files elsewhere do not count.
+func TestChangedAfter(t *testing.T) {
+	t.Parallel()
+	edit := func(n int, file string) exchange.Edit { return exchange.Edit{N: n, File: file} }
+	for text, want := range map[string]string{
+		"The changes were already committed in a previous session.": "b.go",
+		"Merged and pushed.":               "b.go",
+		"The PR is now merged to main.":    "b.go",
+		"It will be merged next week.":     "a.go b.go",
+		"The two parsers became one file.": "a.go b.go",
+	} {
+		e := exchange.EndingOf([]exchange.Exchange{{From: 1, To: 9, Texts: []exchange.Said{{N: 3, Text: text}},
+			Edits: []exchange.Edit{edit(2, "a.go"), edit(4, "b.go"), edit(5, "~/.claude/plans/x.md"), edit(6, "../other/y.go"), edit(7, `C:\x\z.go`)}}})
+		var got []string
+		for _, f := range e.Uncommitted() {
+			got = append(got, f.Path)
+		}
+		if s := strings.Join(got, " "); s != want {
+			t.Errorf("%q: not committed %q, want %q", text, s, want)
+		}
+	}
+}
+
 // TestEndingCheck holds that the last check is a command that tests, lints or builds.
 func TestEndingCheck(t *testing.T) {
 	t.Parallel()

@@ -89,3 +89,16 @@ func TestTo(t *testing.T) {
 		}
 	}
 }
+
+// TestIsTester names commands: what installs, fetches or clears something checks nothing.
+func TestIsTester(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]bool{
+		"go test": true, "npm run lint": true, "golangci-lint run": true, "make ci": true, "golangci-lint cache": false,
+		"npm install": false, "go mod download": false, "node assets/build.js": false,
+	} {
+		if got := IsTester(name); got != want {
+			t.Errorf("IsTester(%q) = %v, want %v", name, got, want)
+		}
+	}
+}

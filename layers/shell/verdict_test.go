@@ -68,6 +68,7 @@ var summaryRunners = []runner{
 	{line: "cargo clippy", pass: "    Checking a v0.1.0\n    Finished `dev` profile target(s) in 0.3s", fail: "error: unused variable: `x`\nerror: could not compile `a` (lib) due to 1 previous error"},
 	{line: "make test", silent: true, fail: "make: *** [Makefile:3: test] Error 1"},
 	{line: "flutter test", pass: "00:01 +12: All tests passed!", fail: "00:01 +11 -1: Some tests failed."},
+	{line: "bun run test", pass: "✨ All tests passed! The page is ready to use.", fail: "2 tests failed"},
 }
 
 // TestRunners runs each runner with its own exit status, and behind pipes and other operators that hide it: then only
