@@ -44,21 +44,19 @@ func Search(corpora []Corpus, q Query) (Results, error) {
 	return nearest(corpora, q, out)
 }
 
-// nearest searches for the words nearest to those of a query that no text has.
+// nearest searches for the words nearest to those of a query that no text has, if each of them has one.
 func nearest(corpora []Corpus, q Query, none Results) (Results, error) {
-	words := strings.Fields(q.Words)
-	for i, w := range words {
-		k := slices.IndexFunc(none.Missing, func(u Unknown) bool { return u.Word == bare(w) })
-		if k < 0 || len(none.Missing[k].Near) == 0 {
-			continue
-		}
-		words[i] = none.Missing[k].Near[0]
-		none.Missing[k].Searched = strconv.Quote(words[i])
-	}
-	q.Words = strings.Join(words, " ")
-	if !slices.ContainsFunc(none.Missing, func(u Unknown) bool { return u.Searched != "" }) {
+	if len(none.Missing) == 0 || slices.ContainsFunc(none.Missing, func(u Unknown) bool { return len(u.Near) == 0 }) {
 		return none, nil
 	}
+	words := strings.Fields(q.Words)
+	for i, w := range words {
+		if k := slices.IndexFunc(none.Missing, func(u Unknown) bool { return u.Word == bare(w) }); k >= 0 {
+			words[i] = none.Missing[k].Near[0]
+			none.Missing[k].Searched = strconv.Quote(words[i])
+		}
+	}
+	q.Words = strings.Join(words, " ")
 	out, err := find(corpora, q)
 	out.Missing = none.Missing
 	return out, err
