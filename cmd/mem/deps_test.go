@@ -117,7 +117,7 @@ func imports() map[string]string {
 func outside() map[string]string {
 	return map[string]string{
 		"github.com/zeebo/blake3":                "objects",
-		"github.com/go-git/go-git/v5":            "objects/gitstore",
+		"github.com/go-git/go-git/v5":            "objects/gitstore objects/pack",
 		"github.com/urfave/cli/v2":               "cmd/mem cmd/mem/internal/app cmd/mem/internal/cmdline cmd/mem/internal/doctor cmd/mem/internal/exportcmd cmd/mem/internal/forgetcmd cmd/mem/internal/historycmd cmd/mem/internal/hookcmd cmd/mem/internal/knowledgecmd cmd/mem/internal/mcpcmd cmd/mem/internal/remotecmd cmd/mem/internal/searchcmd cmd/mem/internal/sessioncmd cmd/mem/internal/storecmd cmd/mem/internal/versioncmd cmd/mem/internal/web",
 		"golang.org/x/term":                      "cmd/mem/internal/app",
 		"github.com/clipperhouse/displaywidth":   "cmd/mem cmd/mem/internal/app",

@@ -202,7 +202,7 @@ func fetchLost(ctx context.Context, db *state.DB, r refs.Remote, branches []stri
 			byTip[ref.ID] = append(byTip[ref.ID], ref.Name)
 		}
 	}
-	if want := slices.SortedFunc(maps.Keys(byTip), pack.ID.Compare); len(want) > 0 {
+	if want := slices.SortedFunc(maps.Keys(byTip), pack.Compare); len(want) > 0 {
 		err = remote.FetchAll(ctx, s, client.Open, want, func(s remote.Session, want []pack.ID) error {
 			_, err := s.Fetch(ctx, want, nil, w, sync.Limits(nil))
 			if err != nil {

@@ -380,7 +380,7 @@ func (f *fetcher) take(ctx context.Context, s remote.Session) (took []FetchedLan
 	for _, l := range f.want {
 		want = append(want, l.Lane.Tip)
 	}
-	slices.SortFunc(want, pack.ID.Compare)
+	slices.SortFunc(want, pack.Compare)
 	if err := f.receive(ctx, s, q, slices.Compact(want)); err != nil {
 		return nil, err
 	}

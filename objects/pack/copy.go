@@ -29,7 +29,7 @@ func (d *Dir) Entry(id ID) (e Entry, err error) {
 		if e = (Entry{ID: id, Kind: entryKind(raw[0]), crc: crc32.ChecksumIEEE(raw), raw: raw}); e.crc != sum {
 			return fmt.Errorf("wrong CRC-32: %w", ErrCorrupt)
 		}
-		if e.Kind.isDelta() {
+		if e.Kind.IsDelta() {
 			return ErrDelta
 		}
 		return nil

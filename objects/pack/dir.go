@@ -35,7 +35,8 @@ func OpenDir(path string) *Dir { return &Dir{path: path} }
 func (d *Dir) Get(id ID) (k Kind, data []byte, err error) {
 	err = d.withData(id, func(f *file, p *os.File, off, end int64) error {
 		var err error
-		if k, data, err = f.idx.read(p, off, end); err != nil {
+		u := unpacker{p: p, end: end, find: f.idx.find}
+		if k, data, err = u.object(off); err != nil {
 			return err
 		}
 		if got := Name(k, data); got != id {

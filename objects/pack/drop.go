@@ -56,11 +56,7 @@ func hasUnwanted(base string, keep func(ID) bool) (some bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	items, err := x.items()
-	if err != nil {
-		return false, err
-	}
-	if !slices.ContainsFunc(items, func(it item) bool { return !keep(it.id) }) {
+	if !slices.ContainsFunc(x.ids(), func(id ID) bool { return !keep(id) }) {
 		return false, nil
 	}
 	kept, err := isKept(base)

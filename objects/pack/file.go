@@ -1,11 +1,8 @@
 package pack
 
 import (
-	"bufio"
 	"cmp"
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"slices"
 	"sync"
@@ -88,73 +85,6 @@ func (f *file) entry(off, end int64) (size int64, sum uint32, err error) {
 	return next - off, f.all[i].crc, nil
 }
 
-// maxChain is the maximum length of a delta chain; git creates none longer than 4095.
-const maxChain = 4095
-
-// read returns the object at off of the pack p, with deltas resolved. It does not compare it with its name. It follows the
-// chain to the whole object before it unpacks a delta: the size of an entry is not that of its delta, so a small pack
-// could have a chain that fills the memory.
-func (x *index) read(p io.ReaderAt, off, end int64) (Kind, []byte, error) {
-	var chain []int64
-	k, data, base, err := x.readEntry(p, off, end, false)
-	for err == nil && k.isDelta() {
-		if chain = append(chain, off); len(chain) > maxChain {
-			return 0, nil, fmt.Errorf("entry at byte %d: a chain of more than %d deltas: %w", chain[0], maxChain, ErrTooLarge)
-		}
-		if off = base; slices.Contains(chain, off) {
-			return 0, nil, fmt.Errorf("entry at byte %d is its own base: %w", off, ErrCorrupt)
-		}
-		k, data, base, err = x.readEntry(p, off, end, false)
-	}
-	for i := len(chain) - 1; i >= 0 && err == nil; i-- {
-		var delta []byte
-		if _, delta, _, err = x.readEntry(p, chain[i], end, true); err == nil {
-			data, err = applyDelta(data, delta, MaxSize)
-		}
-	}
-	return k, data, err
-}
-
-// readEntry reads the entry at off. For a delta it returns the offset of its base, and its data only if unpack is set.
-func (x *index) readEntry(p io.ReaderAt, off, end int64, unpack bool) (k Kind, data []byte, base int64, err error) {
-	br := entryReaders.Get().(*bufio.Reader)
-	defer entryReaders.Put(br)
-	h, err := readEntryHeader(br, p, off, end)
-	if err != nil && !errors.Is(err, ErrDelta) {
-		return 0, nil, 0, err
-	}
-	if h.size > MaxSize {
-		return 0, nil, 0, fmt.Errorf("entry at byte %d: %d bytes: %w", off, h.size, ErrTooLarge)
-	}
-	if h.kind.isDelta() {
-		if base, err = x.baseOf(br, h.kind, off); err != nil || !unpack {
-			return h.kind, nil, base, err
-		}
-	}
-	data, err = inflate(br, h)
-	return h.kind, data, base, err
-}
-
-// baseOf reads the offset of the base of a delta at off.
-func (x *index) baseOf(br *bufio.Reader, k Kind, off int64) (int64, error) {
-	if k == offsetDelta {
-		back, err := readDistance(br)
-		if err == nil && back <= 0 {
-			err = ErrCorrupt
-		}
-		return off - back, err
-	}
-	var id ID
-	if _, err := io.ReadFull(br, id[:]); err != nil {
-		return 0, asCorrupt(err)
-	}
-	from, ok, err := x.find(id)
-	if err == nil && !ok {
-		err = fmt.Errorf("base %s: %w", id, ErrCorrupt)
-	}
-	return from, err
-}
-
 // checkPack checks, by header and checksum, that p is a pack and that x is its index.
 func checkPack(p *os.File, x *index) (end int64, err error) {
 	st, err := p.Stat()
@@ -169,7 +99,7 @@ func checkPack(p *os.File, x *index) (end int64, err error) {
 	if err := readAt(p, head[:], 0); err != nil {
 		return 0, err
 	}
-	if got, want := string(head[:]), packHeader(x.n); got != want {
+	if got, want := string(head[:]), packHeader(x.n()); got != want {
 		return 0, fmt.Errorf("header %x, want %x: %w", got, want, ErrCorrupt)
 	}
 	var sum ID

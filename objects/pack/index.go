@@ -1,14 +1,17 @@
 package pack
 
 import (
+	"bufio"
+	"bytes"
 	"cmp"
-	"crypto/sha1"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
-	"sort"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/format/idxfile"
 )
 
 // An item is one line of an index: an object, and the CRC-32 and the offset of its entry.
@@ -19,62 +22,34 @@ type item struct {
 }
 
 const (
-	idxMagic    = "\xfftOc\x00\x00\x00\x02"
-	fanAt       = len(idxMagic)
-	namesAt     = fanAt + 256*4
-	idSize      = len(ID{})
-	largeOffset = 1 << 31 // marks an offset in the table of 64-bit offsets
+	idxMagic = "\xfftOc\x00\x00\x00\x02"
+	idSize   = len(ID{})
+	// maxIndex is the size of the largest index that is read, that of 20 million objects: it is in memory as a whole.
+	maxIndex = 600 << 20
 )
 
-// encodeIndex returns an index (version 2) of the pack with the checksum sum. It sorts items.
-func encodeIndex(items []item, sum ID) []byte {
-	slices.SortFunc(items, func(a, b item) int { return a.id.Compare(b.id) })
-	b := append(make([]byte, 0, namesAt+len(items)*28+2*idSize), idxMagic...)
-	k := 0
-	for first := range 256 {
-		for k < len(items) && int(items[k].id[0]) <= first {
-			k++
-		}
-		b = binary.BigEndian.AppendUint32(b, uint32(k))
-	}
+// encodeIndex returns an index (version 2) of the pack with the checksum sum.
+func encodeIndex(items []item, sum ID) ([]byte, error) {
+	var w idxfile.Writer
 	for _, it := range items {
-		b = append(b, it.id[:]...)
+		w.Add(it.id, uint64(it.off), it.crc)
 	}
-	for _, it := range items {
-		b = binary.BigEndian.AppendUint32(b, it.crc)
+	if err := w.OnFooter(sum); err != nil {
+		return nil, err
 	}
-	var large []int64
-	for _, it := range items {
-		o := uint32(it.off)
-		if it.off >= largeOffset {
-			o = largeOffset | uint32(len(large))
-			large = append(large, it.off)
-		}
-		b = binary.BigEndian.AppendUint32(b, o)
+	x, err := w.Index()
+	if err != nil {
+		return nil, err
 	}
-	for _, o := range large {
-		b = binary.BigEndian.AppendUint64(b, uint64(o))
-	}
-	b = append(b, sum[:]...)
-	own := sha1.Sum(b)
-	return append(b, own[:]...)
+	var b bytes.Buffer
+	_, err = idxfile.NewEncoder(&b).Encode(x)
+	return b.Bytes(), err
 }
 
-// checkedIndex is the size up to which the checksum of an index is compared when it is opened.
-const checkedIndex = 256 << 10
+// An index finds objects in a pack.
+type index struct{ *idxfile.MemoryIndex }
 
-// An index finds objects in a pack. It is the index file in memory.
-type index struct {
-	b []byte
-	n int // objects
-}
-
-// maxObjects is the maximum number of objects of a pack that is read: its index is in memory as a whole.
-const maxObjects = 20_000_000
-
-// openIndex reads an index file. It verifies the checksum of a small one; of a large one it checks only the structure.
-// The file may be of any size in a directory that others write to, so it is read only if it has the size for its number
-// of objects.
+// openIndex reads an index file and verifies its checksum.
 func openIndex(path string) (*index, error) {
 	f, size, err := openFile(path)
 	if err != nil {
@@ -87,49 +62,92 @@ func openIndex(path string) (*index, error) {
 	return x, nil
 }
 
-func readIndex(r io.ReaderAt, size int64) (*index, error) {
-	x := &index{b: make([]byte, min(size, int64(namesAt)))}
-	if err := readAt(r, x.b, 0); err != nil {
-		return nil, err
+func readIndex(f *os.File, size int64) (*index, error) {
+	if size > maxIndex {
+		return nil, fmt.Errorf("%d bytes: %w", size, ErrTooLarge)
 	}
-	if err := x.checkHead(size); err != nil {
-		return nil, err
-	}
-	x.b = append(x.b, make([]byte, size-int64(namesAt))...)
-	if err := readAt(r, x.b[namesAt:], int64(namesAt)); err != nil {
-		return nil, err
-	}
-	if body := x.b[:size-int64(idSize)]; size <= checkedIndex && ID(sha1.Sum(body)) != ID(x.b[len(body):]) {
-		return nil, fmt.Errorf("wrong checksum: %w", ErrCorrupt)
-	}
-	return x, nil
+	src := &faultReader{Reader: f}
+	x := &index{idxfile.NewMemoryIndex()}
+	// The decoder compares the number of objects with the size of the file before it allocates memory for them.
+	err := idxfile.NewDecoder(struct {
+		io.Reader
+		fileSize
+	}{bufio.NewReaderSize(src, 64<<10), f}).Decode(x.MemoryIndex)
+	return x, src.damage(err)
 }
 
-// checkHead checks the magic number and the counts, from which it sets x.n, and that an index of size bytes can have them.
-func (x *index) checkHead(size int64) error {
-	if size < int64(namesAt+2*idSize) {
-		return fmt.Errorf("%d bytes: %w", size, ErrCorrupt)
+// fileSize is the method of a file with which go-git's decoder learns its size.
+type fileSize interface{ Stat() (os.FileInfo, error) }
+
+// A faultReader remembers an error of the disk or the connection: go-git's decoders report it as malformed data.
+type faultReader struct {
+	io.Reader
+	err error
+}
+
+func (r *faultReader) Read(p []byte) (int, error) {
+	n, err := r.Reader.Read(p)
+	if err != nil && err != io.EOF {
+		r.err = err
 	}
-	if string(x.b[:fanAt]) != idxMagic {
-		return fmt.Errorf("not an index of version 2: %w", ErrCorrupt)
+	return n, err
+}
+
+// damage returns the cause of an error of decoding what r has read: the error of reading it, or else [ErrCorrupt].
+func (r *faultReader) damage(err error) error {
+	if err == nil || r.err != nil || errors.Is(err, ErrCorrupt) || errors.Is(err, ErrTooLarge) {
+		return cmp.Or(r.err, err)
 	}
-	for i := range 257 {
-		n := x.before(i)
-		if n < x.n {
-			return fmt.Errorf("counts are not in order: %w", ErrCorrupt)
+	return fmt.Errorf("%v: %w", err, ErrCorrupt)
+}
+
+// sum returns the checksum of the pack of the index.
+func (x *index) sum() ID { return ID(x.PackfileChecksum) }
+
+// n returns the number of objects.
+func (x *index) n() int { return int(x.Fanout[len(x.Fanout)-1]) }
+
+// ids returns the names of all objects, sorted.
+func (x *index) ids() (ids []ID) {
+	for _, bucket := range x.Names {
+		for ; len(bucket) > 0; bucket = bucket[idSize:] {
+			ids = append(ids, ID(bucket))
 		}
-		x.n = n
 	}
-	// At most every object has a 64-bit offset in addition to the 32-bit one.
-	n := int64(x.n)
-	rest := size - int64(namesAt) - n*28 - int64(2*idSize)
-	if rest < 0 || rest%8 != 0 || rest > n*8 {
-		return fmt.Errorf("%d bytes for %d objects: %w", size, n, ErrCorrupt)
+	return ids
+}
+
+// find returns the offset of the entry of id.
+func (x *index) find(id ID) (off int64, ok bool, err error) {
+	off, err = x.FindOffset(id)
+	if errors.Is(err, plumbing.ErrObjectNotFound) {
+		return 0, false, nil
 	}
-	if n > maxObjects {
-		return fmt.Errorf("%d objects: %w", n, ErrTooLarge)
+	if err != nil || off < 0 {
+		return 0, false, fmt.Errorf("object %s has no offset (%v): %w", id, err, ErrCorrupt)
 	}
-	return nil
+	return off, true, nil
+}
+
+// items returns all objects, in the order of the pack.
+func (x *index) items() ([]item, error) {
+	entries, err := x.Entries()
+	if err != nil {
+		return nil, err
+	}
+	items := make([]item, 0, x.n())
+	for {
+		e, err := entries.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", err, ErrCorrupt)
+		}
+		items = append(items, item{e.Hash, e.CRC32, int64(e.Offset)})
+	}
+	slices.SortFunc(items, func(a, b item) int { return cmp.Compare(a.off, b.off) })
+	return items, nil
 }
 
 // readAt fills b. An end of the file before that is damage, not io.EOF.
@@ -142,59 +160,4 @@ func readAt(r io.ReaderAt, b []byte, off int64) error {
 		return fmt.Errorf("ends at byte %d: %w", off+int64(n), ErrCorrupt)
 	}
 	return err
-}
-
-// before returns the number of names that begin with a byte below first.
-func (x *index) before(first int) int {
-	if first == 0 {
-		return 0
-	}
-	return int(binary.BigEndian.Uint32(x.b[fanAt+4*(first-1):]))
-}
-
-// sum returns the checksum of the pack of the index.
-func (x *index) sum() ID { return ID(x.b[len(x.b)-2*idSize:]) }
-
-// name returns the name of the i-th object.
-func (x *index) name(i int) ID { return ID(x.b[namesAt+i*idSize:]) }
-
-// offset returns the offset of the entry of the i-th object.
-func (x *index) offset(i int) (int64, error) {
-	off := int64(binary.BigEndian.Uint32(x.b[namesAt+x.n*24+i*4:]))
-	if off < largeOffset {
-		return off, nil
-	}
-	at := int64(namesAt) + int64(x.n)*28 + (off-largeOffset)*8
-	if at+8 > int64(len(x.b)-2*idSize) {
-		return 0, fmt.Errorf("object %d has no offset: %w", i, ErrCorrupt)
-	}
-	if off = int64(binary.BigEndian.Uint64(x.b[at:])); off < 0 {
-		return 0, fmt.Errorf("object %d has no offset: %w", i, ErrCorrupt)
-	}
-	return off, nil
-}
-
-// find returns the offset of the entry of id.
-func (x *index) find(id ID) (off int64, ok bool, err error) {
-	lo, hi := x.before(int(id[0])), x.before(int(id[0])+1)
-	at, ok := sort.Find(hi-lo, func(i int) int { return id.Compare(x.name(lo + i)) })
-	if !ok {
-		return 0, false, nil
-	}
-	off, err = x.offset(lo + at)
-	return off, err == nil, err
-}
-
-// items returns all objects, in the order of the pack.
-func (x *index) items() ([]item, error) {
-	items := make([]item, x.n)
-	for i := range items {
-		off, err := x.offset(i)
-		if err != nil {
-			return nil, err
-		}
-		items[i] = item{x.name(i), binary.BigEndian.Uint32(x.b[namesAt+x.n*idSize+4*i:]), off}
-	}
-	slices.SortFunc(items, func(a, b item) int { return cmp.Compare(a.off, b.off) })
-	return items, nil
 }

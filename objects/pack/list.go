@@ -98,18 +98,14 @@ func (d *Dir) All() iter.Seq2[ID, error] {
 			yield(ID{}, fmt.Errorf("list objects: %w", err))
 			return
 		}
-		for first := range 256 {
-			var ids []ID
-			for _, x := range xs {
-				for i := x.before(first); i < x.before(first+1); i++ {
-					ids = append(ids, x.name(i))
-				}
-			}
-			slices.SortFunc(ids, ID.Compare)
-			for _, id := range slices.Compact(ids) {
-				if !yield(id, nil) {
-					return
-				}
+		var ids []ID
+		for _, x := range xs {
+			ids = append(ids, x.ids()...)
+		}
+		slices.SortFunc(ids, Compare)
+		for _, id := range slices.Compact(ids) {
+			if !yield(id, nil) {
+				return
 			}
 		}
 	}

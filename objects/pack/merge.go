@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -190,6 +191,11 @@ func copyKept(w *Writer, base string, keep func(ID) bool) (err error) {
 	if err != nil {
 		return asPackError(base, err)
 	}
+	return asPackError(base, copyEntries(w, p, end, items, keep))
+}
+
+// copyEntries adds the entries for which keep returns true to w. items are those of the pack p, whose entries end at end.
+func copyEntries(w *Writer, p io.ReaderAt, end int64, items []item, keep func(ID) bool) error {
 	var buf []byte // a part of the pack, from offset at
 	at := int64(0)
 	for i, it := range items {
@@ -198,7 +204,7 @@ func copyKept(w *Writer, base string, keep func(ID) bool) (err error) {
 			next = items[i+1].off
 		}
 		if it.off < headerSize || next <= it.off || next > end {
-			return asPackError(base, fmt.Errorf("object %s from byte %d to %d: %w", it.id, it.off, next, ErrCorrupt))
+			return fmt.Errorf("object %s from byte %d to %d: %w", it.id, it.off, next, ErrCorrupt)
 		}
 		if !keep(it.id) {
 			continue
@@ -207,15 +213,15 @@ func copyKept(w *Writer, base string, keep func(ID) bool) (err error) {
 			n := int(min(max(next-it.off, mergeRead), end-it.off))
 			buf, at = slices.Grow(buf[:0], n)[:n], it.off
 			if err := readAt(p, buf, at); err != nil {
-				return asPackError(base, err)
+				return err
 			}
 		}
 		raw := buf[it.off-at : next-at]
 		if crc32.ChecksumIEEE(raw) != it.crc {
-			return asPackError(base, fmt.Errorf("object %s: wrong CRC-32: %w", it.id, ErrCorrupt))
+			return fmt.Errorf("object %s: wrong CRC-32: %w", it.id, ErrCorrupt)
 		}
-		if entryKind(raw[0]).isDelta() {
-			return asPackError(base, errSkip)
+		if entryKind(raw[0]).IsDelta() {
+			return errSkip
 		}
 		if err := w.add(it.id, it.crc, raw); err != nil {
 			return err

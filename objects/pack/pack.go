@@ -17,11 +17,10 @@ package pack
 
 import (
 	"bytes"
-	"crypto/sha1"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"strconv"
+
+	"github.com/go-git/go-git/v5/plumbing"
 )
 
 // MaxSize is the size of the largest object, which is in memory as a whole. Larger content is stored in parts.
@@ -39,80 +38,38 @@ var (
 )
 
 // An ID is git's name of an object, its SHA-1. The zero ID names nothing.
-type ID [20]byte
+type ID = plumbing.Hash
 
 // ParseID reads the 40 hexadecimal digits that [ID.String] writes.
 func ParseID(s string) (ID, error) {
-	var id ID
-	if len(s) != 2*len(id) {
-		return id, fmt.Errorf("object name %.60q: want 40 hexadecimal digits", s)
+	if !plumbing.IsHash(s) {
+		return ID{}, fmt.Errorf("object name %.60q: want 40 hexadecimal digits", s)
 	}
-	if _, err := hex.Decode(id[:], []byte(s)); err != nil {
-		return ID{}, fmt.Errorf("object name %q: %w", s, err)
-	}
-	return id, nil
+	return plumbing.NewHash(s), nil
 }
 
-// String returns id as 40 lower-case hexadecimal digits.
-func (id ID) String() string { return hex.EncodeToString(id[:]) }
-
-// IsZero reports whether id names nothing.
-func (id ID) IsZero() bool { return id == ID{} }
-
 // Compare orders names by their bytes.
-func (id ID) Compare(o ID) int { return bytes.Compare(id[:], o[:]) }
+func Compare(a, b ID) int { return bytes.Compare(a[:], b[:]) }
 
 // A Kind is the type of an object, as numbered in the pack format.
-type Kind byte
+type Kind = plumbing.ObjectType
 
 // The kinds of objects. We write no tags, but can read and copy them.
 const (
-	Commit Kind = 1
-	Tree   Kind = 2
-	Blob   Kind = 3
-	Tag    Kind = 4
+	Commit = plumbing.CommitObject
+	Tree   = plumbing.TreeObject
+	Blob   = plumbing.BlobObject
+	Tag    = plumbing.TagObject
 )
 
 // The kinds of pack entries that are deltas.
 const (
-	offsetDelta Kind = 6
-	refDelta    Kind = 7
+	offsetDelta = plumbing.OFSDeltaObject
+	refDelta    = plumbing.REFDeltaObject
 )
 
 // entryKind returns the kind in the first byte of a pack entry.
 func entryKind(c byte) Kind { return Kind(c >> 4 & 7) }
 
-func (k Kind) isDelta() bool { return k == offsetDelta || k == refDelta }
-
-// String returns git's word for k.
-func (k Kind) String() string {
-	switch k {
-	case Commit:
-		return "commit"
-	case Tree:
-		return "tree"
-	case Blob:
-		return "blob"
-	case Tag:
-		return "tag"
-	}
-	return "kind " + strconv.Itoa(int(k))
-}
-
 // Name returns git's name of an object: the SHA-1 of its kind, its size and its content.
-func Name(k Kind, data []byte) (id ID) {
-	h := sha1.New()
-	h.Write(preamble(k, int64(len(data))))
-	h.Write(data)
-	h.Sum(id[:0])
-	return id
-}
-
-// preamble returns the header that git hashes before the content of an object.
-func preamble(k Kind, size int64) []byte {
-	b := make([]byte, 0, 32)
-	b = append(b, k.String()...)
-	b = append(b, ' ')
-	b = strconv.AppendInt(b, size, 10)
-	return append(b, 0)
-}
+func Name(k Kind, data []byte) ID { return plumbing.ComputeHash(k, data) }

@@ -140,7 +140,7 @@ func TestRoundTrip(t *testing.T) {
 	var last pack.ID
 	n := 0
 	for id, err := range d.All() {
-		if err != nil || content[id] == nil || id.Compare(last) <= 0 {
+		if err != nil || content[id] == nil || pack.Compare(id, last) <= 0 {
 			t.Fatalf("All gave %s after %s, %v", id, last, err)
 		}
 		last = id

@@ -513,15 +513,3 @@ func FuzzReceive(f *testing.F) {
 		}
 	})
 }
-
-// FuzzApplyDelta never makes more than is allowed.
-func FuzzApplyDelta(f *testing.F) {
-	f.Add([]byte("hello"), []byte{5, 1, 1, 'x'})
-	f.Add([]byte("hello"), []byte{5, 3, 0x91, 1, 3})
-	f.Fuzz(func(t *testing.T, base, delta []byte) {
-		out, err := applyDelta(base, delta, 1<<16)
-		if err != nil && !errors.Is(err, ErrCorrupt) && !errors.Is(err, ErrTooLarge) || len(out) > 1<<16 {
-			t.Errorf("applyDelta = %d bytes, %v", len(out), err)
-		}
-	})
-}

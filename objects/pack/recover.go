@@ -195,14 +195,15 @@ func openSalvage(f *os.File, base string, r *Recovery) (*salvager, error) {
 			return nil, err
 		}
 	}
-	slices.SortFunc(r.Lost, ID.Compare)
+	slices.SortFunc(r.Lost, Compare)
 	r.Objects = len(s.good)
 	return s, nil
 }
 
 // read returns an object, with deltas resolved, if its content has its name.
 func (s *salvager) read(it item) (Kind, []byte, error) {
-	k, data, err := s.x.read(s.f, it.off, s.end)
+	u := unpacker{p: s.f, end: s.end, find: s.x.find}
+	k, data, err := u.object(it.off)
 	if err == nil && Name(k, data) != it.id {
 		err = fmt.Errorf("object %s: %w", it.id, ErrCorrupt)
 	}

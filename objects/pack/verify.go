@@ -104,11 +104,11 @@ func verifyFile(file, magic string) (int64, error) {
 	}
 	h := sha1.New()
 	if n, err := io.CopyN(h, r, body); err != nil {
-		return n, asCorrupt(err)
+		return n, err
 	}
 	var sum ID
 	if _, err := io.ReadFull(r, sum[:]); err != nil {
-		return body, asCorrupt(err)
+		return body, err
 	}
 	if !bytes.Equal(h.Sum(nil), sum[:]) {
 		return fi.Size(), fmt.Errorf("checksum does not match: %w", ErrCorrupt)

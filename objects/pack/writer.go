@@ -25,7 +25,6 @@ type Writer struct {
 	size      int64  // of the pack so far, without its checksum
 	items     []item
 	seen      map[ID]struct{}
-	places    map[ID]int64 // of the items; built on first use
 	err       error
 	done      bool
 }
@@ -166,7 +165,10 @@ func (w *Writer) finish() (string, error) {
 	if err := syncAndClose(w.f); err != nil {
 		return "", err
 	}
-	idx := encodeIndex(w.items, sum)
+	idx, err := encodeIndex(w.items, sum)
+	if err != nil {
+		return "", err
+	}
 	x, err := w.writeIndex(idx)
 	if err != nil {
 		return "", err

@@ -144,7 +144,7 @@ func (x *repair) restoreOne(name, what string, found []lostTip) error {
 		return nil
 	}
 	newest := slices.MaxFunc(found, func(a, b lostTip) int {
-		return cmp.Or(cmp.Compare(a.lamport, b.lamport), a.at.Compare(b.at), a.id.Compare(b.id))
+		return cmp.Or(cmp.Compare(a.lamport, b.lamport), a.at.Compare(b.at), pack.Compare(a.id, b.id))
 	})
 	fix.Done = "set to the newest commit that its device signed, " + newest.id.String()[:10]
 	if x.dryRun {
@@ -216,7 +216,7 @@ func (x *repair) findTips(g *gitstore.Repo, good []gitstore.Ref) ([]lostTip, err
 			heads = append(heads, lostTip{id, ref, n, c.Time})
 		}
 	}
-	slices.SortFunc(heads, func(a, b lostTip) int { return a.id.Compare(b.id) })
+	slices.SortFunc(heads, func(a, b lostTip) int { return pack.Compare(a.id, b.id) })
 	return heads, nil
 }
 

@@ -71,7 +71,7 @@ func wideOf(t *testing.T, r *refs.Repo, l refs.Lane) (out []pack.ID) {
 	if err := lane.AddReachable(context.Background(), r.Git(), l.Tip, all); err != nil {
 		t.Fatal(err)
 	}
-	for _, id := range slices.SortedFunc(maps.Keys(all), pack.ID.Compare) {
+	for _, id := range slices.SortedFunc(maps.Keys(all), pack.Compare) {
 		k, err := r.Git().Packs().Kind(id)
 		if err != nil {
 			t.Fatal(err)

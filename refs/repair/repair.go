@@ -465,7 +465,7 @@ func Restore(ctx context.Context, r *refs.Repo, blobs map[pack.ID][]byte) error 
 	}
 	defer unlock()
 	_, err = pack.Write(r.Git().PackDir(), refs.RepairMark, func(w *pack.Writer) error {
-		for _, id := range slices.SortedFunc(maps.Keys(blobs), pack.ID.Compare) {
+		for _, id := range slices.SortedFunc(maps.Keys(blobs), pack.Compare) {
 			e := pack.Encode(pack.Blob, blobs[id], 0)
 			if e.ID != id {
 				return fmt.Errorf("%d bytes are not %s: %w", len(blobs[id]), id, pack.ErrCorrupt)

@@ -108,7 +108,7 @@ func (v *Vault) download(ctx context.Context, s remote.Session, want, have []pac
 		}
 		defer func() { err = errors.Join(err, s.Close()) }()
 	}
-	slices.SortFunc(want, pack.ID.Compare)
+	slices.SortFunc(want, pack.Compare)
 	want = slices.Compact(want)
 	return remote.FetchAll(ctx, s, v.client.Open, want, func(s remote.Session, want []pack.ID) error {
 		_, err := pack.Write(v.downloaded.PackDir(), "fetch", func(w *pack.Writer) error {
