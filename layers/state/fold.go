@@ -104,7 +104,7 @@ func (st *State) Finish(own string) {
 	Order(st.Relations, func(a, b *StoredRelation) int { return a.Stamp.Compare(b.Stamp) })
 	st.applySets()
 	st.applyUses()
-	st.markNamesakes()
+	st.tellApart()
 	st.nameVersions()
 }
 

@@ -3,10 +3,12 @@ package state
 import (
 	"cmp"
 	"fmt"
-	"github.com/memvcs/mem/layers/transcript"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/transcript"
 	"github.com/memvcs/mem/objects"
 )
 
@@ -114,32 +116,45 @@ func (st *State) Forked(id string) *Session {
 	return nil
 }
 
-// Title returns the title that the user gave to the session, or else the one in its transcript. If another session of the
-// project has the same, the next request of the transcript follows.
+// Title returns the title that the user gave to the session, or else the one in its transcript. If other sessions of the
+// project have the same, what tells them apart follows: the next request, or else the day, or else the ID.
 func (s *Session) Title() string {
-	scan := s.Now().Scan
-	switch {
-	case s.Renamed != "":
+	if s.Renamed != "" {
 		return s.Renamed
-	case s.Namesake && scan.Second != "":
-		return scan.Title + " · " + scan.Second
 	}
-	return scan.Title
+	return s.told()
 }
 
-// markNamesakes finds the sessions whose transcripts have equal titles.
-func (st *State) markNamesakes() {
-	first := make(map[string]*Session, len(st.Sessions))
+// told returns the title in the transcript with what tells it apart.
+func (s *Session) told() string {
+	return strings.Join(append([]string{s.Now().Scan.Title}, s.Apart...), " · ")
+}
+
+// tellApart adds to equal titles of transcripts what differs in their sessions.
+func (st *State) tellApart() {
+	equal := map[string][]*Session{}
 	for _, s := range st.Sessions {
-		title := s.Now().Scan.Title
-		if title == "" || s.Deleted {
-			continue
+		s.Apart = nil
+		if s.Now().Scan.Title != "" && !s.Deleted {
+			equal[s.told()] = append(equal[s.told()], s)
 		}
-		if other := first[title]; other != nil {
-			s.Namesake, other.Namesake = true, true
-		} else {
-			first[title] = s
+	}
+	for _, add := range []func(*Session) string{
+		func(s *Session) string { return s.Now().Scan.Second },
+		func(s *Session) string { return s.Now().Scan.Last.UTC().Format(time.DateOnly) },
+		(*Session).Name,
+	} {
+		next := map[string][]*Session{}
+		for _, list := range equal {
+			same := !slices.ContainsFunc(list, func(s *Session) bool { return add(s) != add(list[0]) })
+			for _, s := range list {
+				if text := add(s); !same && text != "" {
+					s.Apart = append(s.Apart, text)
+				}
+				next[s.told()] = append(next[s.told()], s)
+			}
 		}
+		equal = next
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/capture"
@@ -19,6 +20,7 @@ import (
 	"github.com/memvcs/mem/layers/revision"
 	"github.com/memvcs/mem/layers/sessions"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/transcript"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/refs"
 )
@@ -207,5 +209,39 @@ func TestNowOfOneDevice(t *testing.T) {
 	layerstest.Add(t, m, layerstest.Write(t, one, text))
 	if got, err := exactNow(t, m, p); err != nil || got != text {
 		t.Errorf("now is %q, %v", got, err)
+	}
+}
+
+// TestEqualTitles names sessions whose transcripts have one title by what differs in them, and finds all of them by it.
+func TestEqualTitles(t *testing.T) {
+	t.Parallel()
+	day := func(n int) time.Time { return time.Date(2026, 1, n, 10, 0, 0, 0, time.UTC) }
+	for _, c := range []struct {
+		name string
+		of   []transcript.Carry
+		want []string
+	}{
+		{"different", []transcript.Carry{{Title: "one", Second: "more"}, {Title: "two"}}, []string{"one", "two"}},
+		{"by the next request", []transcript.Carry{{Title: "fix"}, {Title: "fix", Second: "lint"}}, []string{"fix", "fix · lint"}},
+		{"by the day", []transcript.Carry{{Title: "fix", Second: "lint", Last: day(1)}, {Title: "fix", Second: "lint", Last: day(2)}},
+			[]string{"fix · 2026-01-01", "fix · 2026-01-02"}},
+		{"copies", []transcript.Carry{{Title: "fix", Last: day(1)}, {Title: "fix", Last: day(1)}}, []string{"fix · session0", "fix · session1"}},
+		{"without a title", []transcript.Carry{{}, {}}, []string{"", ""}},
+	} {
+		st := state.NewState("0123456789abcdef")
+		for i, scan := range c.of {
+			st.AddPoint(records.Point{Snapshot: records.Snapshot{Session: fmt.Sprintf("session%d", i), Scan: scan}})
+		}
+		for range 2 { // a state is finished after each pull
+			st.Finish("here")
+		}
+		for i, s := range st.Sessions {
+			if s.Title() != c.want[i] {
+				t.Errorf("%s: session %d is called %q, want %q", c.name, i, s.Title(), c.want[i])
+			}
+			if title := c.of[i].Title; title != "" && s.Matches(title) != "title" {
+				t.Errorf("%s: session %d is not found as %q", c.name, i, title)
+			}
+		}
 	}
 }

@@ -93,7 +93,7 @@ type Session struct {
 	Revoked   string             `cache:"-"` // why it is hidden, "" if it is not
 	Overrides []records.Override `cache:"-"` // of its markers, in the order of their first records
 	Used      records.Rehearsal  `cache:"-"`
-	Namesake  bool               `cache:"-"` // another session has the same title in its transcript
+	Apart     []string           `cache:"-"` // what tells it from sessions with the same title in their transcripts
 	File      string             `cache:"-"` // of a branch: the ID of its file, see branches.go; "" for others
 	Under     string             `cache:"-"` // the session that started it as a subagent, if that is a branch
 
