@@ -324,7 +324,7 @@ func (c *composer) source(ctx context.Context, i int, p ComposePart) (compose.So
 	c.mats = append(c.mats, mat)
 	raw := mat.Stats.After(c.after[i]).Raw()
 	c.out.Parts = append(c.out.Parts, compose.Part{
-		Session: s.ID, Project: p.Rev.Project.Name, Title: s.Title(), Begin: now.Scan.First, Date: now.Ended(),
+		Session: s.ID, Project: p.Rev.Project.Name, Title: s.OwnTitle(), Begin: now.Scan.First, Date: now.Ended(),
 		Messages: now.Scan.Messages, After: c.after[i], Of: c.beginning(i),
 	})
 	src.Distance = max(1, st.Distance(st.Session(s.ID)))

@@ -169,7 +169,7 @@ func (s *Session) Matches(name string) string {
 		return SubagentPrefix
 	case name != "" && slices.Contains(s.Tags, name):
 		return "tag"
-	case name != "" && (strings.EqualFold(s.Title(), name) || s.Renamed == "" && strings.EqualFold(s.Now().Scan.Title, name)):
+	case name != "" && (strings.EqualFold(s.Title(), name) || strings.EqualFold(s.OwnTitle(), name)):
 		return "title"
 	case strings.HasSuffix(name, "…") && strings.HasPrefix(s.Title(), strings.TrimSuffix(name, "…")):
 		return "beginning of a title" // as a list prints it

@@ -116,14 +116,17 @@ func (st *State) Forked(id string) *Session {
 	return nil
 }
 
-// Title returns the title that the user gave to the session, or else the one in its transcript. If other sessions of the
-// project have the same, what tells them apart follows: the next request, or else the day, or else the ID.
+// Title returns the title of the session in lists: its [Session.OwnTitle], and if the transcripts of other sessions of the
+// project have the same, what tells them apart: the next request, or else the day, or else the ID.
 func (s *Session) Title() string {
 	if s.Renamed != "" {
 		return s.Renamed
 	}
 	return s.told()
 }
+
+// OwnTitle returns the title that the user gave to the session, or else the one in its transcript.
+func (s *Session) OwnTitle() string { return cmp.Or(s.Renamed, s.Now().Scan.Title) }
 
 // told returns the title in the transcript with what tells it apart.
 func (s *Session) told() string {

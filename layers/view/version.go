@@ -142,7 +142,7 @@ func named(s *state.Session) (title, period string) {
 	if s == nil {
 		return "", ""
 	}
-	return s.Title(), compose.Period(s.Now().Scan.First, s.Now().Ended())
+	return s.OwnTitle(), compose.Period(s.Now().Scan.First, s.Now().Ended())
 }
 
 // A Composed is the result of composing, or with a dry run the plan of it.

@@ -18,7 +18,7 @@ func diffStat(e *app.Env, c provenance.Comparison) {
 	wide, most := 0, 1
 	places := make([]string, len(c.Groups))
 	for i, g := range c.Groups {
-		places[i] = tokens.Shorten(place(c, g.Source, g.Src), widest)
+		places[i] = strings.ReplaceAll(tokens.Shorten(place(c, g.Source, g.Src), widest), "……", "…")
 		wide, most = max(wide, app.Columns(places[i])), max(most, g.Tokens[0], g.Tokens[1])
 	}
 	for i, g := range c.Groups {

@@ -317,7 +317,7 @@ func showHead(ctx context.Context, run app.Run, rev state.Rev) error {
 				tokens.Commas(p.Tokens) + " tok", p.Period(), p.Title})
 		}
 		app.Fields(run.Env, "Part", parts)
-		run.Describe("Frame", tokens.Commas(c.Frame())+" tok", "Result", fmt.Sprintf("%s tok of %s, %s, shares %s",
+		run.Describe("Headings", tokens.Commas(c.Frame())+" tok", "Result", fmt.Sprintf("%s tok of %s, %s, %s allocation",
 			tokens.Commas(c.Tokens), tokens.Commas(c.Budget), term.Count(c.Messages, "message"), c.Strategy),
 			"Date", run.DateText(c.Time))
 		usedLine(run.Env, c.Used)

@@ -96,7 +96,7 @@ func fateRow(f markers.Judgement) []string {
 	case f.Mark.Weight >= keepit.Pinned, f.Judged && f.Pinned():
 		why = "pinned"
 	case f.Judged:
-		why = fmt.Sprintf("threshold %s, margin %s", keepit.Thousandths(f.Threshold), keepit.Thousandths(f.Margin))
+		why = fmt.Sprintf("kept from %s on", keepit.Thousandths(f.Threshold))
 	}
 	return []string{f.Mark.Weight.String(), fate, why, fmt.Sprintf("#%d", f.Mark.Message),
 		tokens.OneLine(f.Mark.Text, 60)}

@@ -16,9 +16,9 @@ func thresholdText(p keepit.Pressure) string {
 		term.Plural(p.Distance), keepit.Thousandths(p.Threshold()), p)
 }
 
-// fateTable prints the fate and margin of each marker.
+// fateTable prints the fate of each marker, and how far its weight is above the threshold.
 func fateTable(e *app.Env, fates []compress.Fate) error {
-	t := e.Table("WEIGHT", "FATE", app.Column{Name: "MARGIN", Right: true}, "AT", app.Column{Name: "TEXT", Shrinks: true})
+	t := e.Table("WEIGHT", "FATE", app.Column{Name: "TO THRESHOLD", Right: true}, "AT", app.Column{Name: "TEXT", Shrinks: true})
 	for _, f := range fates {
 		fate, margin := "not protected", keepit.Thousandths(f.Margin)
 		switch {

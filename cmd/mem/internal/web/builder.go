@@ -33,6 +33,8 @@ type builderBody struct {
 	Sessions []sessionChoice // that can be added: the newest of those that match
 	More     int             // others that match
 	NoName   bool            // the form was sent without a name
+	Exists   bool            // a composition has the name
+	Refused  bool            // the form was sent with that name, and without the box that replaces it
 	Old      []*records.Composition
 	Preview  *view.Composed
 	Problem  *api.Problem
@@ -155,6 +157,7 @@ func (s *Server) builderBody(ctx context.Context, p state.Project, f url.Values)
 		return b, err
 	}
 	b.Old = st.Named()
+	b.Exists = slices.ContainsFunc(b.Old, func(c *records.Composition) bool { return c.Name == strings.TrimSpace(b.Name) })
 	in, wrong := builderRequest(f)
 	b.Budget = cmp.Or(strings.TrimSpace(f.Get("budget")), strconv.Itoa(defaultBudget))
 	for _, n := range partNumbers(f) {
@@ -241,12 +244,13 @@ func (s *Server) createComposition(w http.ResponseWriter, r *http.Request, p sta
 	if err == nil && in.Name != "" {
 		_, err = s.ComposeRequest(r.Context(), p, in, true) // reports errors before the job starts
 	}
-	if err != nil || in.Name == "" { // the form again, as it was
-		b, broken := s.builderBody(r.Context(), p, r.PostForm)
-		if broken != nil {
-			return "", page{}, cmp.Or(err, broken)
-		}
-		if b.NoName = in.Name == ""; err != nil {
+	b, broken := s.builderBody(r.Context(), p, r.PostForm)
+	if broken != nil {
+		return "", page{}, cmp.Or(err, broken)
+	}
+	b.NoName, b.Refused = in.Name == "", b.Exists && r.PostForm.Get("replace") != in.Name
+	if err != nil || b.NoName || b.Refused { // the form again, as it was
+		if err != nil {
 			b.Problem = s.ProblemOf(err)
 		}
 		return projectPage("builder", "compositions", "Compose", p, b, nil)
@@ -267,7 +271,13 @@ func (s *Server) createComposition(w http.ResponseWriter, r *http.Request, p sta
 
 // A compositionsBody lists the compositions of a project.
 type compositionsBody struct {
-	All []*records.Composition
+	All []listedComposition
+}
+
+// A listedComposition is a composition with the titles and days of its parts.
+type listedComposition struct {
+	*records.Composition
+	Components []view.Component
 }
 
 func (s *Server) compositions(_ http.ResponseWriter, r *http.Request, p state.Project) (string, page, error) {
@@ -275,7 +285,15 @@ func (s *Server) compositions(_ http.ResponseWriter, r *http.Request, p state.Pr
 	if err != nil {
 		return "", page{}, err
 	}
-	return projectPage("compositions", "compositions", "Compositions", p, compositionsBody{All: st.Named()}, nil)
+	views, err := view.CompositionsOf(r.Context(), s.Memory.DB, p, st.Named())
+	if err != nil {
+		return "", page{}, err
+	}
+	var b compositionsBody
+	for i, c := range st.Named() {
+		b.All = append(b.All, listedComposition{c, views[i].Components})
+	}
+	return projectPage("compositions", "compositions", "Compositions", p, b, nil)
 }
 
 // An earlierState is an earlier state of a composition, with its revision.

@@ -377,6 +377,9 @@ func TestJourneyByForms(t *testing.T) {
 		t.Fatalf("create: %d %v %.300s", a.status, a.header, a.body)
 	}
 	r.get(s + "/v/v001?view=blame")
+	if text := between(r.get(s+"/m/31"), `aria-label="Text"`, "</section>"); !strings.Contains(text, "Prices are int64 cents everywhere") {
+		t.Errorf("the page of a message has the text %q", text)
+	}
 	if a := r.post(s+"/keepits/k2", url.Values{"weight": {"0.10"}}); a.status != 303 {
 		t.Fatalf("set: %d %.300s", a.status, a.body)
 	}
@@ -505,6 +508,8 @@ func TestFormsKeepWhatWasTyped(t *testing.T) {
 			[]string{"A composition needs a name", `value="3210"`, `value="777"`, `id="k-name" name="name"`, `aria-invalid="true"`}},
 		{p + "/compose", url.Values{"part-1": {sampleSession}, "budget": {"none"}, "name": {"feature-y"}},
 			[]string{"number of tokens", `value="feature-y"`, sampleSession}},
+		{p + "/compose", url.Values{"part-1": {sampleSession}, "budget": {"3210"}, "name": {"ctx"}, "replace": {"other"}},
+			[]string{`class="error" role="alert">ctx exists`, `name="replace" value="ctx">`, `value="3210"`}},
 		{"/settings", url.Values{"hooks.contextSize": {"many"}, "ui.defaultView": {"list"}},
 			[]string{`role="alert"`, `value="many"`, `aria-describedby="e-hooks.contextSize"`, "<option value=\"list\" selected>"}},
 		{s + "/keepits", url.Values{"message": {"31"}, "text": {"words that nobody typed"}, "weight": {"0.70"}},
@@ -519,6 +524,10 @@ func TestFormsKeepWhatWasTyped(t *testing.T) {
 	}
 	if body := r.get("/settings"); strings.Contains(body, `<option value="list" selected>`) {
 		t.Error("a form with a mistake was saved in part")
+	}
+	sure := url.Values{"part-1": {sampleSession}, "version-1": {"auto"}, "budget": {"3210"}, "name": {"ctx"}, "replace": {"ctx"}}
+	if a := r.post(p+"/compose", sure); a.status != 303 || !strings.HasPrefix(a.header.Get("Location"), "/jobs/") {
+		t.Errorf("a name is replaced on request: %d %.300s", a.status, a.body)
 	}
 }
 

@@ -218,10 +218,11 @@ func (s *Server) turns(ctx context.Context, rev state.Rev, entries []refine.Entr
 	return out, nil
 }
 
-// A rawBody is the JSON of one message, with the versions that contain text from it.
+// A rawBody is one message as text and as JSON, with the versions that contain text from it.
 type rawBody struct {
 	Name string
 	N    int
+	Text string
 	JSON string
 	Kept []keptIn
 	Prev int
@@ -237,7 +238,7 @@ type keptIn struct {
 // maxRawBytes is the maximum number of bytes shown of a message.
 const maxRawBytes = 512 << 10
 
-// message shows the JSON of one message, and the versions that contain text from it.
+// message shows one message, its JSON, and the versions that contain text from it.
 func (s *Server) message(_ http.ResponseWriter, r *http.Request) (string, page, error) {
 	ctx := r.Context()
 	n, err := strconv.Atoi(r.PathValue("n"))
@@ -253,11 +254,13 @@ func (s *Server) message(_ http.ResponseWriter, r *http.Request) (string, page, 
 	}
 	one := rev
 	one.Kind, one.From, one.To = state.IsMessages, n, n
-	var raw bytes.Buffer
-	if err := checkout.Write(ctx, s.Memory.DB, one, checkout.JSONL, &limitedWriter{&raw, maxRawBytes}); err != nil {
-		return "", page{}, err
+	var raw, text bytes.Buffer
+	for format, to := range map[checkout.Format]*bytes.Buffer{checkout.JSONL: &raw, checkout.Text: &text} {
+		if err := checkout.Write(ctx, s.Memory.DB, one, format, &limitedWriter{to, maxRawBytes}); err != nil {
+			return "", page{}, err
+		}
 	}
-	b := rawBody{Name: rev.Session.ID, N: n, JSON: raw.String(), Prev: n - 1, Next: n + 1}
+	b := rawBody{Name: rev.Session.ID, N: n, JSON: raw.String(), Text: text.String(), Prev: n - 1, Next: n + 1}
 	if n == rev.Session.Now().Scan.Values {
 		b.Next = 0
 	}
