@@ -13,8 +13,11 @@ import (
 	"github.com/memvcs/mem/layers/shell"
 )
 
-// A command that failed stays one that failed until it passes: what passed later is told with it, and the reader decides what
-// that says of it.
+// A command that failed stays one that failed until what it checks passes: by itself, as a part of another one, or as the model
+// says. A run that checks less is told with the failure.
+
+// clear records what says that a command that failed passes since.
+func (c *Command) clear(since string) { c.End, c.Later = Passed, since }
 
 // failed records the names of the tests that failed in a run.
 func (c *Command) failed(names []string) {
@@ -36,7 +39,11 @@ func (s *summary) passed(c Command, names []string) {
 			return slices.ContainsFunc(names, func(name string) bool { return test == name || strings.HasPrefix(test, name+":") })
 		})
 		of, other := dirOf(x.Name)
-		if x.End == Broke && (again || of == dir && (x.Name != c.Name || x.Part != c.Part) && (x.Name == c.Name || c.checksAll(own, other))) {
+		switch {
+		case x.End != Broke:
+		case again, of == dir && (c.checksAll(own, other) || x.Name == c.Name && x.Part != c.Part && (c.Part == "" || c.repeats(*x))):
+			x.clear(c.shown(own) + " passed since")
+		case of == dir && x.Name == c.Name && x.Part != c.Part:
 			x.Later = c.shown(own) + " passed"
 		}
 	}
@@ -86,7 +93,7 @@ func (s *summary) reported(text string) {
 			continue
 		}
 		if c.saidToPass(passes) || shell.IsTester(c.Name) && slices.ContainsFunc(passes, c.calledFailing) {
-			c.Later = saidLater
+			c.clear(saidSince)
 			continue
 		}
 		c.drop(func(test string) bool {
@@ -100,8 +107,8 @@ func (c Command) calledFailing(s string) bool {
 	return past().MatchString(s) && len(testsIn(s)) == 0 && (c.Tests <= 1 || strings.Contains(s, "tests") || strings.Contains(s, "specs"))
 }
 
-// saidLater is told of a command that failed if the model said later that it passes.
-const saidLater = "said to pass"
+// saidSince is told of a command that failed if the model said later that it passes.
+const saidSince = "said to pass since"
 
 // saidToPass reports whether sentences say that the command passes, or each test that failed.
 func (c Command) saidToPass(sentences []string) bool {

@@ -29,7 +29,7 @@ import (
 )
 
 // digestVersion is the version of the file of digests in the cache. A file of another version is rebuilt.
-const digestVersion = 11<<8 | Version
+const digestVersion = 12<<8 | Version
 
 // Digests are made on demand and cached, one file for each project. The newest sessions of a project have digests, and
 // those older ones with the heaviest markers, because pinned text does not expire.

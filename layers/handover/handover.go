@@ -119,7 +119,7 @@ type Command struct {
 	End  Outcome
 	Exit int
 
-	// of one that failed: how many tests did, the names of the first, and what passed later or was said to pass, or ""
+	// of one that failed: how many tests did, the names of the first, and what passed later; of one that passes since, what says so
 	Tests  int
 	Failed []string
 	Later  string

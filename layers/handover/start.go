@@ -284,7 +284,7 @@ func ranSince(request string, later []Digest) bool {
 	return slices.ContainsFunc(later, func(d Digest) bool {
 		return slices.ContainsFunc(d.Commands, func(c Command) bool {
 			_, name := dirOf(c.Name)
-			ran := c.End == Passed || c.Later != "" || c.End == Unknown && !shell.IsTester(name)
+			ran := c.End == Passed || c.End == Unknown && !shell.IsTester(name)
 			return ran && strings.Contains(name, " ") && strings.Contains(" "+request+" ", name+" ")
 		})
 	})
@@ -707,7 +707,9 @@ func Commands(digests []Digest) []Run {
 	for back, d := range digests[:min(ageSessions, len(digests))] {
 		fade := math.Pow(fadeCommand, float64(back))
 		for _, c := range d.Commands {
-			c.Later = cmp.Or(c.Later, c.laterIn(digests[:back]))
+			if since := c.passedSince(digests[:back]); since != "" {
+				c.clear(since)
+			}
 			i, known := at[c.Name+"\n"+c.Part]
 			if !known {
 				i = len(out)
@@ -778,22 +780,22 @@ func urgency(r Run) int {
 }
 
 // broken reports whether a check failed, and nothing says that it passes since.
-func (c Command) broken() bool { return c.End == Broke && c.Later == "" && shell.IsTester(c.Name) }
+func (c Command) broken() bool { return c.End == Broke && shell.IsTester(c.Name) }
 
-// laterIn returns what later sessions, the newest first, say of a check that failed.
-func (c Command) laterIn(later []Digest) string {
+// passedSince returns what says in later sessions, the newest first, that a check that failed passes.
+func (c Command) passedSince(later []Digest) string {
 	if c.End != Broke {
 		return ""
 	}
 	dir, own := dirOf(c.Name)
 	for _, d := range slices.Backward(later) {
 		for _, o := range d.Commands {
-			if of, other := dirOf(o.Name); o.End == Passed && of == dir && (o.checksAll(other, own) || o.repeats(c)) {
-				return o.shown(other) + " passed"
+			if of, other := dirOf(o.Name); o.End == Passed && o.Later == "" && of == dir && (o.checksAll(other, own) || o.repeats(c)) {
+				return o.shown(other) + " passed since"
 			}
 		}
 		if c.saidToPass(d.Passes) {
-			return saidLater
+			return saidSince
 		}
 	}
 	return ""
@@ -803,7 +805,7 @@ func (c Command) laterIn(later []Digest) string {
 func result(c Command) string {
 	switch c.End {
 	case Passed:
-		return ": passed"
+		return ": " + cmp.Or(c.Later, "passed")
 	case Unknown:
 		return ": no result seen"
 	}

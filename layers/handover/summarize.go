@@ -235,7 +235,7 @@ func (s *summary) command(e refine.Entry, c shell.Command, end Outcome) {
 		x.End, x.Exit, x.Later, s.d.Passes = Broke, e.Exit, "", nil
 		x.failed(e.Failed)
 	default:
-		x.End, x.Exit = end, e.Exit
+		x.End, x.Exit, x.Later = end, e.Exit, ""
 	}
 	if end == Passed && !c.Excludes() {
 		s.passed(*x, e.Passed)

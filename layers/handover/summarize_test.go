@@ -38,8 +38,8 @@ func bash(line, result string, output ...string) refine.Entry {
 	return e
 }
 
-// TestFailedTests runs tests that fail, and then something else or has the model report: what passed later, or was said to
-// pass, is told with the command that failed, also if it was in a later session.
+// TestFailedTests runs tests that fail, and then something else or has the model report: what covers them and passed, or was
+// said to pass, is told in place of the failure, also if it was in a later session.
 func TestFailedTests(t *testing.T) {
 	t.Parallel()
 	said := func(text string) refine.Entry { return refine.Entry{Role: "assistant", Said: text} }
@@ -57,19 +57,19 @@ func TestFailedTests(t *testing.T) {
 		{"that test, by its output", bash("go test ./x -v", "Exit code 1", "--- PASS: TestA (0.00s)", "--- FAIL: TestB (0.00s)"), fails},
 		{"behind a pipe, without a word", bash("go test ./... -race 2>&1 | tail -3", "ok"), fails + "; later run again, no result seen"},
 		{"behind a pipe, with the summary", bash("go test ./... -race 2>&1 | tail -3", "ok", ok), ": passed"},
-		{"a wider task", bash("mise run test:ci", "ok"), fails + "; later `mise run test:ci` passed"},
+		{"a wider task", bash("mise run test:ci", "ok"), ": `mise run test:ci` passed since"},
 		{"a check of something else", bash("go vet ./...", "ok"), fails},
 		{"another directory", bash("make -C other test", "ok"), fails},
-		{"the model says it", said("I renamed it. All tests pass now."), fails + "; later said to pass"},
+		{"the model says it", said("I renamed it. All tests pass now."), ": said to pass since"},
 		{"the model says it of others", said("All integration tests pass."), fails},
 		{"the model says it of something else", said("The lint is clean."), fails},
 		{"the model says that not all pass", said("Not all tests pass: TestA still fails."), fails},
 		{"the model mends it", said("I fixed the failing test TestA; it had the wrong price."), ": failed, exit 1 (TestB)"},
 		{"it fails no longer", said("TestA no longer fails."), ": failed, exit 1 (TestB)"},
 		{"it was failing", said("TestA was failing because of the clock. It passes now."), ": failed, exit 1 (TestB)"},
-		{"both are named", said("**Fixed**: `TestA` passes, and so does `TestB`."), fails + "; later said to pass"},
-		{"those that failed", said("Both failing tests are fixed: the price was stale."), fails + "; later said to pass"},
-		{"all, with those that failed", said("All 12 tests pass, including the previously failing TestA, but I have not pushed yet."), fails + "; later said to pass"},
+		{"both are named", said("**Fixed**: `TestA` passes, and so does `TestB`."), ": said to pass since"},
+		{"those that failed", said("Both failing tests are fixed: the price was stale."), ": said to pass since"},
+		{"all, with those that failed", said("All 12 tests pass, including the previously failing TestA, but I have not pushed yet."), ": said to pass since"},
 		{"it is gone", said("I deleted TestA because the price has no rounding any more."), ": failed, exit 1 (TestB)"},
 		{"one of them still fails", said("All other tests pass; TestA still fails."), fails},
 		{"it is not fixed", said("TestA is not fixed yet. I could not fix TestB."), fails},
