@@ -76,9 +76,9 @@ type Sheet struct {
 	Dropped  func(Item) bool // items that the user does not want; nil drops none
 }
 
-// Maximum lengths of texts in characters.
+// Maximum lengths of texts in characters; MaxText is that of an item.
 const (
-	maxText    = 440
+	MaxText    = 440
 	maxWhole   = 2000
 	maxSource  = 60
 	maxProject = 60
@@ -218,7 +218,7 @@ func lines(s Sheet) []line {
 	var out []line
 	told := map[string]bool{} // no text twice
 	for k, sec := range s.Sections {
-		out = append(out, line{title: Plain(sec.Title, maxText), section: k})
+		out = append(out, line{title: Plain(sec.Title, MaxText), section: k})
 		said := true
 		for _, it := range sec.Items {
 			ok := (it.Trust > Tool || it.Always || it.Named) && (it.Always || s.Dropped == nil || !s.Dropped(it))
@@ -240,7 +240,7 @@ func lines(s Sheet) []line {
 
 // line returns the line of the item, "" if it has no text.
 func (it Item) line() string {
-	text := Plain(it.Text, maxText)
+	text := Plain(it.Text, MaxText)
 	if it.Verbatim {
 		var b []string
 		for l := range strings.Lines(it.Text) {
@@ -314,14 +314,14 @@ func body(s Sheet, list []line, gone map[int]bool) string {
 		if n == 0 {
 			continue
 		}
-		part := fmt.Sprintf("%d of %q", n, Plain(s.Sections[k].Title, maxText))
+		part := fmt.Sprintf("%d of %q", n, Plain(s.Sections[k].Title, MaxText))
 		if more := s.Sections[k].More; more != "" {
-			part += " (`" + Plain(more, maxText) + "`)"
+			part += " (`" + Plain(more, MaxText) + "`)"
 		}
 		parts = append(parts, part)
 	}
 	if len(parts) > 0 {
-		fmt.Fprintf(&b, "\nLeft out, because it did not fit: %s. %s\n", strings.Join(parts, ", "), Plain(s.More, maxText))
+		fmt.Fprintf(&b, "\nLeft out, because it did not fit: %s. %s\n", strings.Join(parts, ", "), Plain(s.More, MaxText))
 	}
 	return b.String()
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/memvcs/mem/layers/brief"
 	"github.com/memvcs/mem/layers/refine"
 )
 
@@ -47,7 +48,7 @@ func TestSessionsBefore(t *testing.T) {
 		later := summarized(t, refine.Entry{Role: "user", Said: c.later}, bash("make", "ok"), done)
 		later.Session, later.Branch = "b", "main"
 		var got []string
-		for _, it := range slices.Concat(before([]Digest{later, old}, 0), open([]Digest{later, old}, 0, atStart)) {
+		for _, it := range slices.Concat(before([]Digest{later, old}, 0, atStart[0].before), open([]Digest{later, old}, 0, atStart[0])) {
 			got = append(got, it.Text)
 		}
 		if !slices.Equal(got, c.want) {
@@ -69,7 +70,7 @@ func TestRanSince(t *testing.T) {
 		old := summarized(t, refine.Entry{Role: "user", Said: "mix phx.server doesnt seem to start"},
 			refine.Entry{Role: "note", Said: "[Request interrupted by user]"})
 		now := summarized(t, refine.Entry{Role: "user", Said: "Show the panes"}, bash(later, "ok"), refine.Entry{Role: "assistant", Said: "They are shown."})
-		if got := len(open([]Digest{now, old}, 0, atStart)) == 1; got != want {
+		if got := len(open([]Digest{now, old}, 0, atStart[0])) == 1; got != want {
 			t.Errorf("after %q it is open: %v, want %v", later, got, want)
 		}
 	}
@@ -149,14 +150,26 @@ func TestUncommitted(t *testing.T) {
 	} {
 		var got []string
 		d := summarized(t, c.entries...)
-		for _, it := range open([]Digest{d}, 0, atStart) {
+		for _, it := range open([]Digest{d}, 0, atStart[0]) {
 			got = append(got, it.Text+" "+it.Source)
 		}
 		if s := strings.Join(got, " / "); s != c.want {
 			t.Errorf("%s: %q, want %q", c.name, s, c.want)
 		}
-		if s := before([]Digest{{}, d}, 0)[0].Text; strings.Contains(s, "skipped") != strings.Contains(c.want, "skipped") {
+		if s := before([]Digest{{}, d}, 0, atStart[0].before)[0].Text; strings.Contains(s, "skipped") != strings.Contains(c.want, "skipped") {
 			t.Errorf("%s, in a session before: %q", c.name, s)
 		}
+	}
+}
+
+// TestLongBefore gives a session before with long words in every place: its ending is told whole.
+func TestLongBefore(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("a very long name ", 20)
+	d := Digest{Session: "a", Branch: "feature/" + strings.Repeat("x", 40), Uncommitted: "no commit seen", Last: time.Date(2026, 2, 18, 9, 0, 0, 0, time.UTC),
+		Wants: []Want{{Said{N: 4, Text: long}, "answered", long}, {Said{N: 5, Text: long}, "answered", long}},
+		Turns: []Turn{{Asked: Said{N: 1, Text: long}, Answered: Said{N: 6, Text: long}, Did: 3}, {Asked: Said{N: 7, Text: long + "?"}, Answered: Said{N: 9, Text: long}, Did: 1}}}
+	if got := before([]Digest{{}, d}, 0, 220)[0].Text; brief.Units(got) > brief.MaxText || !strings.HasSuffix(got, "; no commit seen") {
+		t.Errorf("%d units: %s", brief.Units(got), got)
 	}
 }

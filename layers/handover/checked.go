@@ -116,7 +116,7 @@ func (c Command) saidToPass(sentences []string) bool {
 	_, own := dirOf(c.Name)
 	for _, s := range sentences {
 		left = slices.DeleteFunc(left, func(test string) bool { return namesTest(s, test) })
-		if !passing().MatchString(s) || !shell.IsTester(own) {
+		if !passing().MatchString(s) && !mendedCheck().MatchString(s) || !shell.IsTester(own) {
 			continue
 		}
 		other := slices.ContainsFunc([]string{"unit", "integration", "e2e"}, func(kind string) bool {
@@ -137,6 +137,11 @@ var (
 	fixing = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?i)\b(pass|passes|passed|passing|fixed|green|resolved|solved|succeeds?|works|repaired|corrected|behoben)\b|\b(removed|deleted|renamed)( (the|test|tests))* \W?\w*test|\bl(ä|ae)uft( jetzt| wieder)? durch\b`)
 	})
+	// mendedCheck matches sentences that say that what a check of a kind complained of is fixed.
+	mendedCheck = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)\b(fixed|resolved|solved|addressed|corrected)\b[^.]{0,40}\b(\w*lint\w*|types?|typescript|tsc|format\w*|build|compil\w*|` +
+			`credo|dialyzer|clippy|ruff|biome|mypy|pyright|rubocop|staticcheck|vet|prettier)\b( \w+)? (issues?|errors?|warnings?|problems?|failures?|violations?|complaints?)\b`)
+	})
 	// mended matches what says that something fails no longer, and past what says that it did: neither is a doubt.
 	mended = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?i)\b(no longer|stopped|doesn['’]t|does not|don['’]t|do not) fail\w*( any ?more)?\b`)
@@ -150,7 +155,7 @@ var (
 	doubtful = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?i)\b(not|fail\w*|still|except|but|should|once|until|if|when|will|would|make sure|verify|ensure|unrelated|remaining|broken|expected to|so that|to see|could|cannot|unable|skip\w*|disabled|try|tried|hope\w*|before|let me|nicht)\b|n['’]t\b|\?`)
 	})
-	others   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)\b(others?|rest|most|else)\b`) })
+	others   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)\b(others?|rest|most|else|some)\b`) })
 	failsNow = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`(?i)\b(still|tests?|specs?|suites?|cases?|checks?|lint|build|ci|one|two|three|some|it|they|which|\d+)\b( \w+){0,2} (fails?|failing|failed|broken)\b`)
 	})
@@ -198,7 +203,7 @@ func passesIn(text string) (out []string) {
 			out = slices.DeleteFunc(out, func(o string) bool {
 				return past().MatchString(o) && past().MatchString(about) || slices.ContainsFunc(testsIn(about), func(name string) bool { return slices.Contains(testsIn(o), name) })
 			})
-		case all, fixing().MatchString(bare) && (len(testsIn(about)) > 0 || past().MatchString(about)):
+		case all, mendedCheck().MatchString(bare) && !others().MatchString(s), fixing().MatchString(bare) && (len(testsIn(about)) > 0 || past().MatchString(about)):
 			out = append(out, about)
 		}
 	}

@@ -97,7 +97,12 @@ func Context(ctx context.Context, db *state.DB, p state.Project, o ContextOption
 	if o.Dropped {
 		from = nil
 	}
-	out := give(db, from, b.sheet(p), o.Limit)
+	out := Given{}
+	for detail := MostDetail; detail >= 0; detail-- { // room that is left is for how exchanges ended
+		if out = give(db, from, b.sheet(p, detail), o.Limit); out.Units <= o.Limit*3/4 {
+			break
+		}
+	}
 	out.Left, out.Actions = left, b.actions()
 	for _, s := range b.sessions {
 		if strings.Contains(out.Text, records.ShortID(s.ID)) { // not if the limit cut it
@@ -108,13 +113,13 @@ func Context(ctx context.Context, db *state.DB, p state.Project, o ContextOption
 }
 
 // sheet returns the sections of a context, the most important first.
-func (b *briefing) sheet(p state.Project) brief.Sheet {
+func (b *briefing) sheet(p state.Project, detail int) brief.Sheet {
 	pins, index := b.pinItems(), b.index()
 	mem := "mem " // the index says where it is
 	if len(index) == 0 {
 		mem = b.o.Program + " "
 	}
-	sections := slices.Concat(b.stated(mem), unpinned(Start(b.digests), pins), []brief.Section{
+	sections := slices.Concat(b.stated(mem), unpinned(Start(b.digests, detail), pins), []brief.Section{
 		{Title: "Open issues", Items: b.issueItems(), MaxUnits: 600, Rank: 1, More: mem + "facts list --open"},
 		{Title: "Decisions", Items: b.decisionItems(), MaxUnits: 700, Rank: 1, More: mem + "facts list"},
 		{Title: "Not done yet", Items: b.behindItems()},

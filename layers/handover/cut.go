@@ -55,7 +55,7 @@ func stops(s string) bool {
 	if !strings.HasSuffix(s, ".") {
 		return true
 	}
-	if strings.HasSuffix(s, "..") {
+	if strings.HasSuffix(s, "..") || len(s) == len("A.") { // dots, or the letter of an item
 		return false
 	}
 	word := strings.ToLower(strings.TrimLeft(s[strings.LastIndexByte(s, ' ')+1:], "("))

@@ -49,10 +49,14 @@ func (u unit) String() string {
 }
 
 // announces reports whether the unit says only that something follows.
-func (u unit) announces() bool { return u.level == prose && strings.HasSuffix(u.text, ":") }
+func (u unit) announces() bool { return u.level == prose && endsInColon(u.text) }
+
+func endsInColon(s string) bool { return strings.HasSuffix(s, ":") || strings.HasSuffix(s, "：") }
 
 // mark matches the mark of an item or a heading.
-var mark = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(#{1,6}|[-*+•◦]|\d+[.)])\s+(\[[ xX]\] )?`) })
+var mark = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(#{1,6}|[-*+•◦]|(\*\*)?\d+[.)])\s+(\[[ xX]\] )?`)
+})
 
 // numbered matches a heading that is one of several: "Issue #2: no retry", "Option B: a queue".
 var numbered = sync.OnceValue(func() *regexp.Regexp {
@@ -95,6 +99,7 @@ func unitsOf(text string) (out []unit) {
 			}
 			continue
 		case fenced, strings.Trim(line, "-=*_ ") == "":
+			under = under && line == "" // a rule ends what is below a heading
 			continue
 		case heading(line):
 			bare = strings.TrimRight(strings.TrimLeftFunc(bare, isMark), ": ")
@@ -142,7 +147,7 @@ func unitsOf(text string) (out []unit) {
 		case u.level == prose && lead().MatchString(strings.TrimLeftFunc(u.text, isMark)), u.announces() && last && i > 0, u.head && apart:
 			continue
 		case apart:
-			u.text = strings.TrimSuffix(u.text, ":") + "."
+			u.text = strings.TrimRight(u.text, ":：") + "."
 		}
 		kept = append(kept, u)
 	}
@@ -234,7 +239,7 @@ func outcome(gist string, limit int) string {
 }
 
 // ended matches a text after which another one can follow.
-var ended = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[.:;,!?…]$`) })
+var ended = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[.:;,!?…。：；，、！？]$`) })
 
 // joined returns units in one line of at most limit bytes.
 func joined(list []unit, limit int) string {
@@ -256,7 +261,7 @@ func joined(list []unit, limit int) string {
 		}
 		b.WriteString(u.words())
 	}
-	if whole {
+	if whole || strings.HasSuffix(b.String(), missing) {
 		return b.String()
 	}
 	return b.String() + ellipsis
@@ -342,7 +347,11 @@ func nameOf(text string) string {
 	if s := clauses(text)[0]; len(s) < len(text) {
 		text = strings.TrimSuffix(s, ".")
 	}
-	return compress.Brief(text)
+	name := compress.Brief(text)
+	if strings.HasSuffix(name, "…") {
+		return Cut(text, len(name)) // it is cut within a word
+	}
+	return name
 }
 
 // words returns the unit without its sign.

@@ -13,6 +13,8 @@ func TestGist(t *testing.T) {
 		"1. One.\n2. Two\n   - nested\n3. **Three**":                            "• One.\n• Two\n◦ nested\n• Three",
 		"Now:\n```\nx\n```\nIt works.":                                          "Now:\n…\nIt works.",
 		"## Issue #1: slow\nIt reads all.\n## Issue #2: wrong\n- It adds twice": "• Issue #1: slow\n◦ It reads all.\n• Issue #2: wrong\n◦ It adds twice",
+		"### 1. One\nIt is.\n\n---\nShall I?":                                   "• One\n◦ It is.\nShall I?",
+		"**1. One** - it is\n**2. Two** - too":                                  "• One - it is\n• Two - too",
 		"**Changes**\nSee [a.go](src/a.go).":                                    "See a.go.",
 	} {
 		if got := Gist(text, 400); got != want {
@@ -39,6 +41,7 @@ func TestOutcome(t *testing.T) {
 		{"Without a cache it takes 15 ms. With a cache it takes 135 ms, of which 100 are the pause at the end.\n\nThe fix works: it was 800 ms.", "Without a cache it takes 15 ms. … The fix works: it was 800 ms."},
 		{"The parser rounds half up, as the shop does. It did not before, and the tests did not see it, since they had no halves in them.", "The parser rounds half up, as the shop does. It did not before, and the tests did not see it, …"},
 		{"All green. Want me to push?", "All green."},
+		{"The parser rounds half up. 主な更新：\n- half up\n- once", "The parser rounds half up. 主な更新： half up; once"},
 		{"Fixed. All tests pass.", "Fixed. All tests pass."},
 		{"254 passed, 0 failed, 51.5s. All clean.", "254 passed, 0 failed, 51.5s. All clean."},
 		{"The PR has three commits:\n1. `x` - a new type of the parser\n\nWant to review it?", "The PR has three commits: `x` - a new type of the parser"},

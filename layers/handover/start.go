@@ -30,14 +30,12 @@ const (
 	capFails    = 400
 	capWants    = 400
 	capBefore   = 900
+	capMore     = 400 // of the status and of the sessions before, for each level of detail
 	capFiles    = 800
 	capCommands = 550
 
 	showRequest  = 180
-	showOutcome  = 270
 	showEarlier  = 120 // of an earlier exchange or session
-	showEnding   = 140
-	showBefore   = 150 // of the ending of a session before
 	showLittle   = 70  // of the last of two requests of one line
 	showTodo     = 100
 	showWant     = 220
@@ -51,19 +49,21 @@ const wantsTitle = "What the user wants, in their words"
 // citing returns the source of a message.
 func citing(session string, n int) string { return fmt.Sprintf("%s#%d", records.ShortID(session), n) }
 
-// Start returns what a new session is told of earlier ones. Digests are sorted, the newest first.
-func Start(digests []Digest) []brief.Section {
+// Start returns what a new session is told of earlier ones. Digests are sorted, the newest first. Detail is how much it is told of
+// how exchanges ended: from 0 up to [MostDetail].
+func Start(digests []Digest, detail int) []brief.Section {
 	if len(digests) == 0 {
 		return nil
 	}
 	last := lastWork(digests)
-	now, waits := stands(digests[last], atStart), open(digests[:min(last+openBack, len(digests))], last, atStart)
+	limits := atStart[detail]
+	now, waits := stands(digests[last], limits), open(digests[:min(last+openBack, len(digests))], last, limits)
 	return []brief.Section{
-		{Title: "Where things stand", Items: now, MaxUnits: capStatus},
+		{Title: "Where things stand", Items: now, MaxUnits: capStatus + detail*capMore},
 		{Title: "Open", Items: waits, MaxUnits: capOpen},
 		{Title: "Fails here", Items: failsHere(digests), MaxUnits: capFails},
 		{Title: wantsTitle, Items: wants(digests, slices.Concat(now, waits)), MaxUnits: capWants, Rank: 1},
-		{Title: "Sessions before", Items: before(digests, last), MaxUnits: capBefore, Rank: 1},
+		{Title: "Sessions before", Items: before(digests, last, limits.before), MaxUnits: capBefore + detail*capMore, Rank: 1},
 		{Title: "Edited files", Items: workingSet(digests), MaxUnits: capFiles},
 		{Title: "Commands and their last results", Items: commandItems(digests), MaxUnits: capCommands},
 	}
@@ -74,14 +74,22 @@ func lastWork(digests []Digest) int {
 	return max(0, slices.IndexFunc(digests, func(d Digest) bool { return slices.ContainsFunc(d.Turns, Turn.did) }))
 }
 
-// statusLimits are the limits of the status of a session.
+// statusLimits are the limits of the status of a session: numbers of exchanges and todos, and bytes of the outcome of the last
+// exchange, of those before, and of the sessions before.
 type statusLimits struct {
-	requests, todos int
+	requests, todos, outcome, ending, before int
 }
 
+// MostDetail is the highest level of detail of [Start].
+const MostDetail = 2
+
 var (
-	atStart   = statusLimits{requests: 3, todos: 3}
-	atCompact = statusLimits{requests: 5, todos: 10}
+	atStart = [MostDetail + 1]statusLimits{
+		{3, 3, 270, 140, 150},
+		{3, 3, 340, 220, 180},
+		{3, 3, 400, 300, 220},
+	}
+	atCompact = statusLimits{5, 10, 270, 140, 150}
 )
 
 // stands returns the last exchanges of a session that did something, the newest first: each with its request and its
@@ -92,9 +100,9 @@ func stands(d Digest, limits statusLimits) (out []brief.Item) {
 		list = d.Turns[len(d.Turns)-1:]
 	}
 	for i, t := range list {
-		lead, request, outcome := t.verb()+" last: ", showRequest, showOutcome
+		lead, request, outcome := t.verb()+" last: ", showRequest, limits.outcome
 		if i > 0 {
-			lead, request, outcome = t.verb()+" before: ", showEarlier, showEnding
+			lead, request, outcome = t.verb()+" before: ", showEarlier, limits.ending
 			if between := list[i-1].Seq - t.Seq - 1; between > 0 {
 				lead = t.verb() + " before (" + times(between, "request") + " between): "
 			}
@@ -212,7 +220,7 @@ func open(digests []Digest, shown int, limits statusLimits) (out []brief.Item) {
 			if p >= 0 {
 				rejected = d.Open[p].N
 				say(rejected, brief.Assistant, day(d)+t.verb()+" "+t.request(showEarlier)+"; the user rejected the plan "+
-					plan(d.Open[p].Text, showEarlier)+" and interrupted", "the model did not go on")
+					plan(d.Open[p].Text, showEarlier)+reasonOf(d, rejected)+" and interrupted", "the model did not go on")
 			} else {
 				say(t.Stopped, brief.User, day(d)+"interrupted by the user: "+t.request(showEarlier), "the model did not go on")
 			}
@@ -252,8 +260,13 @@ func open(digests []Digest, shown int, limits statusLimits) (out []brief.Item) {
 			default:
 				what := exchange.Open{Kind: o.What}.Lead()
 				switch {
-				case o.Text != "" && o.What == exchange.RefusedPlan:
-					what += plan(o.Text, showQuestion)
+				case o.What == exchange.RefusedPlan:
+					if o.Text != "" {
+						what += plan(o.Text, showQuestion)
+					}
+					if i != shown { // there it is told with the request
+						what += reasonOf(d, o.N)
+					}
 				case o.Text != "":
 					what += quoted(o.Text, showQuestion)
 				}
@@ -262,6 +275,16 @@ func open(digests []Digest, shown int, limits statusLimits) (out []brief.Item) {
 		}
 	}
 	return out
+}
+
+// reasonOf returns what the user typed when he refused the plan of a message, after a colon, or "".
+func reasonOf(d Digest, n int) string {
+	for _, w := range d.Wants {
+		if w.Lead == refusedPlan && w.N >= n {
+			return ": " + quoted(w.Text, showQuestion)
+		}
+	}
+	return ""
 }
 
 // settled reports whether a later session did something about a text: a request that it answered has half of its words.
@@ -436,65 +459,65 @@ const maxBefore = 3
 
 // before lists the sessions before the newest that did something, each with what it was about and how it ended. Only the
 // last exchange tells that: a later one may have changed what an earlier one came to.
-func before(digests []Digest, last int) (out []brief.Item) {
-	var now string
-	if last < len(digests) {
-		now = digests[last].Branch
-	}
+func before(digests []Digest, last, size int) (out []brief.Item) {
 	for _, d := range digests[min(last+1, len(digests)):] {
-		if len(out) == maxBefore {
-			break
-		}
-		about := mainTurn(d.Turns)
-		if about == nil {
-			continue
-		}
-		acted := recent(d.Turns, len(d.Turns))
-		commit := ""
-		if t := acted[0]; len(acted) > 1 && t.Stopped == 0 && t.Working == 0 && housekeeping().MatchString(t.Asked.Text) {
-			acted, commit = acted[1:], "; last "+t.verb()+" "+t.request(showLittle) // it changed nothing
-			if d.Committed > t.Asked.N {
-				commit = "; then committed, as asked"
+		if about := mainTurn(d.Turns); about != nil && len(out) < maxBefore {
+			it := sessionBefore(d, *about, digests[last].Branch, 2, size)
+			for most := 1; most >= 0 && brief.Units(it.Text) > brief.MaxText; most-- {
+				it = sessionBefore(d, *about, digests[last].Branch, most, showEarlier)
 			}
+			out = append(out, it)
 		}
-		last, plan := acted[0], d.Turns[0]
-		later := last.Asked.N != about.Asked.N && last.request(maxAsked) != about.request(maxAsked)
-		when := day(d)
-		if name := branch(d.Branch); name != "" && d.Branch != now && when != "" {
-			when = strings.TrimSuffix(when, ": ") + " [branch " + name + "]: "
-		}
-		text, end := about.verb()+" "+about.request(showEarlier), ending(d, last, showBefore)
-		if plan.Plan != "" && plan.Asked.N != about.Asked.N {
-			text = "asked " + plan.request(showEarlier) + "; " + about.then(showEarlier)
-		}
-		for _, w := range chosen(d, 2) {
-			if w.N < about.Asked.N {
-				when += w.text(showLittle) + "; "
-			} else {
-				text += "; " + w.text(showLittle)
-			}
-		}
-		text = when + text
-		switch {
-		case last.Stopped > 0: // it is among what is open
-			text += "; a later request was interrupted by the user"
-		case later && commit != "":
-			text += "; " + last.then(showLittle) + "; " + asClause(end.Text) + commit
-		case later:
-			text += "; last " + last.verb() + " " + last.request(showLittle) + "; " + asClause(end.Text)
-		default:
-			text += "; " + asClause(end.Text) + commit
-		}
-		switch {
-		case d.Unhooked > 0:
-			text += "; the hooks of the repository were skipped" + brokeThere(d)
-		case d.Uncommitted != "":
-			text += "; " + d.Uncommitted
-		}
-		out = append(out, brief.Item{Text: text, Source: end.Source, Trust: end.Trust, Time: d.Last,
-			Why: "a session before, with its last outcome"})
 	}
 	return out
+}
+
+// sessionBefore tells of a session whose main turn is about, with the last choices of the user in dialogs, most of them, and at
+// most size bytes of its ending. The branch is named unless it is now.
+func sessionBefore(d Digest, about Turn, now string, most, size int) brief.Item {
+	acted := recent(d.Turns, len(d.Turns))
+	commit := ""
+	if t := acted[0]; len(acted) > 1 && t.Stopped == 0 && t.Working == 0 && housekeeping().MatchString(t.Asked.Text) {
+		acted, commit = acted[1:], "; last "+t.verb()+" "+t.request(showLittle) // it changed nothing
+		if d.Committed > t.Asked.N {
+			commit = "; then committed, as asked"
+		}
+	}
+	last, plan := acted[0], d.Turns[0]
+	when := day(d)
+	if name := branch(d.Branch); name != "" && d.Branch != now && when != "" {
+		when = strings.TrimSuffix(when, ": ") + " [branch " + name + "]: "
+	}
+	text, end := about.verb()+" "+about.request(showEarlier), ending(d, last, size)
+	if plan.Plan != "" && plan.Asked.N != about.Asked.N {
+		text = "asked " + plan.request(showEarlier) + "; " + about.then(showEarlier)
+	}
+	for _, w := range chosen(d, most) {
+		if w.N < about.Asked.N {
+			when += w.text(showLittle) + "; "
+		} else {
+			text += "; " + w.text(showLittle)
+		}
+	}
+	text = when + text
+	later := last.Asked.N != about.Asked.N && last.request(maxAsked) != about.request(maxAsked)
+	switch {
+	case last.Stopped > 0: // it is among what is open
+		text += "; a later request was interrupted by the user"
+	case later && commit != "":
+		text += "; " + last.then(showLittle) + "; " + asClause(end.Text) + commit
+	case later:
+		text += "; last " + last.verb() + " " + last.request(showLittle) + "; " + asClause(end.Text)
+	default:
+		text += "; " + asClause(end.Text) + commit
+	}
+	switch {
+	case d.Unhooked > 0:
+		text += "; the hooks of the repository were skipped" + brokeThere(d)
+	case d.Uncommitted != "":
+		text += "; " + d.Uncommitted
+	}
+	return brief.Item{Text: text, Source: end.Source, Trust: end.Trust, Time: d.Last, Why: "a session before, with its last outcome"}
 }
 
 // brokeThere names the checks that failed last in a session, in brackets.
@@ -629,7 +652,11 @@ func ending(d Digest, t Turn, most int) brief.Item {
 		it.Text, it.Source = outcomeLead+"contradicted by the user's next message.", citing(d.Session, t.Denied)
 		it.Trust, it.Why = brief.User, "the user did not accept it"
 	case t.Working > 0 && t.Seq < d.Turns[len(d.Turns)-1].Seq:
-		it.Text = "No answer before the next request; the last words were: " + outcome(t.Answered.Text, most)
+		if it.Text = "No answer before the next request"; announces(t.Answered.Text) {
+			it.Text += "."
+		} else {
+			it.Text += "; the last words were: " + outcome(t.Answered.Text, most)
+		}
 		it.Why = "the user wrote while the model worked"
 	case t.Working > 0:
 		it.Text = "Ended during the work, after: " + outcome(t.Answered.Text, most)

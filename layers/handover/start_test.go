@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/memvcs/mem/layers/brief"
 	"github.com/memvcs/mem/layers/exchange"
 	"github.com/memvcs/mem/layers/refine"
 )
@@ -69,7 +70,7 @@ func TestStands(t *testing.T) {
 			"Asked last: (a headless run) / Outcome: “The parser rounds.”"},
 	} {
 		var got []string
-		for _, it := range stands(summarized(t, c.entries...), atStart) {
+		for _, it := range stands(summarized(t, c.entries...), atStart[0]) {
 			got = append(got, it.Text)
 		}
 		if s := strings.Join(got, " / "); s != c.want {
@@ -88,6 +89,8 @@ func TestSaid(t *testing.T) {
 		"All unit tests pass.":                     "bun run lint bun run test",
 		"The icons are green now.":                 "bun run lint bun run test",
 		"1309 tests pass, lint clean.":             "",
+		"I also fixed old biome/lint issues in x.": "bun run test",
+		"I fixed some lint errors, others remain.": "bun run lint bun run test",
 		"All tests should pass once it is merged.": "bun run lint bun run test",
 	} {
 		d := summarized(t, refine.Entry{Role: "user", Said: "go"}, bash("bun run lint", "Exit code 1"),
@@ -130,7 +133,7 @@ func TestNotTwice(t *testing.T) {
 	t.Parallel()
 	d := summarized(t, refine.Entry{N: 1, Role: "user", Said: "Mend the price parser"}, refine.Entry{N: 2, Role: "assistant", Said: "It rounds."},
 		refine.Entry{N: 3, Role: "user", Said: "always use the other parser"}, refine.Entry{N: 4, Role: "assistant", Said: "It is in use."})
-	now := stands(d, atStart)
+	now := stands(d, atStart[0])
 	if got := wants([]Digest{d}, nil); len(got) != 1 {
 		t.Fatalf("%d wants, want 1", len(got))
 	}
@@ -223,7 +226,7 @@ func TestQueued(t *testing.T) {
 	t.Parallel()
 	d := summarized(t, refine.Entry{Role: "user", Said: "mend it"}, bash("make", "ok"), bash("make", "ok"),
 		refine.Entry{At: 2, Role: "user", Said: "always use tabs from now on, also in the tests of the shop"}, bash("make", "ok"))
-	if got := stands(d, atStart)[0].Source; got != "#2" {
+	if got := stands(d, atStart[0])[0].Source; got != "#2" {
 		t.Errorf("the source of the request is %s, want #2", got)
 	}
 	if got := wants([]Digest{d}, nil)[0].Source; got != "#2" {
@@ -237,17 +240,36 @@ func TestInterruptedPlan(t *testing.T) {
 	stopped := Digest{Session: "a", Last: time.Date(2026, 2, 18, 9, 0, 0, 0, time.UTC), Turns: []Turn{{Asked: Said{N: 2, Text: "show the address at the top"}, Stopped: 9}},
 		Open: []Open{{N: 7, What: exchange.RefusedPlan, Text: "Address in the header"}}}
 	later := Digest{Session: "b", Turns: []Turn{{Asked: Said{N: 1, Text: "parse the prices"}, Answered: Said{N: 5, Text: "Done."}, Did: 3}}}
-	got := open([]Digest{later, stopped}, 0, atStart)
+	got := open([]Digest{later, stopped}, 0, atStart[0])
 	want := "2026-02-18: asked “show the address at the top”; the user rejected the plan “Address in the header” and interrupted"
 	if len(got) != 1 || got[0].Text != want {
 		t.Errorf("%+v, want one line %q", got, want)
 	}
 	began := Digest{Session: "c", Turns: []Turn{{Asked: Said{N: 1, Text: "Address in the header"}, Plan: "Address in the header", Answered: Said{N: 5, Text: "Done."}, Did: 3}}}
-	if got := open([]Digest{later, began, stopped}, 0, atStart); len(got) != 0 {
+	if got := open([]Digest{later, began, stopped}, 0, atStart[0]); len(got) != 0 {
 		t.Errorf("of a plan that a later session carried out: %+v", got)
 	}
-	if got := open([]Digest{stopped}, 0, atStart); len(got) != 1 || got[0].Text != "Plan that the user rejected: “Address in the header”" {
+	stopped.Wants = []Want{{Said: Said{N: 8, Text: "no new component"}, Lead: refusedPlan}}
+	if got := open([]Digest{later, stopped}, 0, atStart[0]); len(got) != 1 || got[0].Text != strings.Replace(want, "” and", "”: “no new component” and", 1) {
+		t.Errorf("with the reason: %+v", got)
+	}
+	if got := open([]Digest{stopped}, 0, atStart[0]); len(got) != 1 || got[0].Text != "Plan that the user rejected: “Address in the header”" {
 		t.Errorf("of the session that is shown: %+v", got)
+	}
+}
+
+// TestDetail gives a long outcome: with more detail there is more of it.
+func TestDetail(t *testing.T) {
+	t.Parallel()
+	d := summarized(t, refine.Entry{Role: "user", Said: "Mend the price parser"}, bash("make", "ok"),
+		refine.Entry{Role: "assistant", Said: "The parser keeps cents.\n" + strings.Repeat("- The list of prices keeps them, too, as the shop wants it\n", 9)})
+	size := 0
+	for detail := range MostDetail + 1 {
+		text := Start([]Digest{d}, detail)[0].Items[1].Text
+		if len(text) <= size || brief.Units(text) > brief.MaxText {
+			t.Errorf("detail %d: %d bytes after %d", detail, len(text), size)
+		}
+		size = len(text)
 	}
 }
 
@@ -274,7 +296,7 @@ func TestInterruptedOnce(t *testing.T) {
 	d := summarized(t, refine.Entry{N: 1, Role: "user", Said: "Mend the price parser"}, bash("make", "ok"),
 		refine.Entry{N: 3, Role: "note", Said: "[Request interrupted by user]"})
 	n := 0
-	for _, s := range Start([]Digest{d}) {
+	for _, s := range Start([]Digest{d}, 0) {
 		for _, it := range s.Items {
 			n += strings.Count(it.Text, "Mend the price parser")
 		}
@@ -316,7 +338,7 @@ func TestBefore(t *testing.T) {
 			"asked “Mend the price parser”; last asked “Use mills, the shop has fuel”; ended during the work, after: “The shop has two parsers, and the other one rounds the price as well.”"},
 	} {
 		d := summarized(t, slices.Concat(begin, c.then)...)
-		got := before([]Digest{{}, d}, 0)
+		got := before([]Digest{{}, d}, 0, atStart[0].before)
 		if len(got) != 1 || got[0].Text != c.want {
 			t.Errorf("%s:\n got %+v\nwant %s", c.name, got, c.want)
 		}
@@ -392,7 +414,7 @@ func TestDenied(t *testing.T) {
 			refine.Entry{Role: "assistant", Said: "The cause is the order of the blocks."},
 			refine.Entry{Role: "user", Said: next}, bash("make", "ok"), refine.Entry{Role: "assistant", Said: "The cause is the second parser."})
 		var got []string
-		for _, it := range stands(d, atStart) {
+		for _, it := range stands(d, atStart[0]) {
 			got = append(got, it.Text+" "+it.Source)
 		}
 		last := "Outcome: “The cause is the order of the blocks.” #3"

@@ -30,7 +30,8 @@ const (
 	maxThen     = 2
 	maxPlan     = 120
 	maxTo       = 110
-	maxReply    = 4 // words of a request that says nothing without the question that it answers
+	maxChosen   = 180 // of the items that a request names by their numbers
+	maxReply    = 4   // words of a request that says nothing without the question that it answers
 )
 
 // Summarize makes a digest from the entries of a session's L1. Echo reports whether a message is a copy from another

@@ -32,7 +32,10 @@ func (s *summary) turns(xs []exchange.Exchange) {
 					before.Denied = x.Request.N
 				}
 			}
-			if len(strings.Fields(t.Asked.Text)) <= maxReply {
+			if i > 0 {
+				t.To = Cut(chosenItems(t.Asked.Text, xs[i-1].Outcome().Text), maxChosen)
+			}
+			if t.To == "" && len(strings.Fields(t.Asked.Text)) <= maxReply {
 				t.To = askedIn(asked, maxTo)
 			}
 		}
@@ -162,7 +165,7 @@ func (s *summary) replies(x *exchange.Exchange) (out []Want) {
 			continue
 		}
 		w := Want{Said: s.said(r.N, Cut(strings.TrimSpace(r.Reason), maxWant)), Lead: "refused " + refusedName(r.Of)}
-		if strings.HasPrefix(r.Of, "ExitPlanMode") && slices.ContainsFunc(s.accepted, func(n int) bool { return r.N < n && n <= x.To }) {
+		if w.Lead == refusedPlan && slices.ContainsFunc(s.accepted, func(n int) bool { return r.N < n && n <= x.To }) {
 			w.Lead = "asked for a change of the plan, and then accepted it"
 		}
 		out = append(out, w)
@@ -173,6 +176,9 @@ func (s *summary) replies(x *exchange.Exchange) (out []Want) {
 
 // want records words of the user that say what he wants.
 func (s *summary) want(w Want) { s.d.Wants = append(s.d.Wants[max(0, len(s.d.Wants)-maxWants+1):], w) }
+
+// refusedPlan is the lead of the reason of a plan that the user refused.
+const refusedPlan = "refused a plan"
 
 // refusedName returns the name of the tool of a refused call.
 func refusedName(target string) string {

@@ -146,6 +146,45 @@ func askedIn(text string, limit int) string {
 	return last
 }
 
+// maxChoice is the number of words of a request that chooses from a list.
+const maxChoice = 14
+
+// choice matches the numbers by which a request chooses from a list, not those that count something, and choices a line with the
+// number of an item: of a list, a heading or a table.
+var (
+	choice = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)(?:^|\b(?:options?|approach|items?|numbers?|points?|do|skip|fix|implement|address|go (?:for|with)|choose|pick|try|take|yes,?) )#?` +
+			`(\d\d?(?:(?:,? and |, ?| & |\+)#?\d\d?)*)(?:\W*$|[.,;:!?)]|,? (?:and|but|then|please|first|now|too|only|for|with|as|is|looks|sounds)\b)`)
+	})
+	choices = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)^[#>*|\s-]*(?:(?:option|approach|issue|item|step|bug|fix) )?#?(\d\d?)(?:[.):]|\*\*| \||:? [—–-]) *(\S.*)$`)
+	})
+)
+
+// chosenItems returns the items of a text that a short request names by their numbers, "" if it names none, or one that
+// does not stand there once.
+func chosenItems(request, text string) string {
+	m := choice().FindStringSubmatch(request)
+	if m == nil || len(strings.Fields(request)) > maxChoice || choices().MatchString(request) {
+		return ""
+	}
+	items := map[string][]string{}
+	for line := range strings.Lines(text) {
+		if c := choices().FindStringSubmatch(strings.TrimRight(line, " \r\n|")); c != nil {
+			items[c[1]] = append(items[c[1]], c[1]+". "+strings.Trim(strings.ReplaceAll(c[2], "**", ""), " :|"))
+		}
+	}
+	var out []string
+	wanted := strings.FieldsFunc(m[1], func(r rune) bool { return !unicode.IsDigit(r) })
+	for _, n := range wanted {
+		if len(items[n]) != 1 {
+			return ""
+		}
+		out = append(out, Cut(items[n][0], max(leastShown, maxChosen/len(wanted))))
+	}
+	return strings.Join(out, "; ")
+}
+
 // lead matches a clause that only announces what follows.
 var lead = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)^(nothing (else|more) to do|here'?s|here is|here are|summary|the (following|changes|fix|problem|result)|what (i|was|changed)|changes|let me|now (let|i)|i'?ll|perfect|great|excellent|done|all done)\b[^.:!]{0,60}[:!.]?$|^here(’s|'s| is| are)\b.*:$`)
@@ -163,7 +202,7 @@ func announces(text string) bool {
 		return false
 	}
 	for _, c := range clauses(strings.Join(strings.Fields(strings.NewReplacer("’", "'", restSign, "").Replace(text)), " ")) {
-		if c != "" && !announcement().MatchString(c) && !lead().MatchString(c) && !strings.HasSuffix(c, ":") {
+		if c != "" && !announcement().MatchString(c) && !lead().MatchString(c) && !endsInColon(c) {
 			return false
 		}
 	}
@@ -172,7 +211,7 @@ func announces(text string) bool {
 
 // housekeeping matches a request that asks for no work of its own.
 var housekeeping = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)^\W*(please |now |ok(ay)?,? |yes,? |and )*(let's |can you )?(git )?(com+it?|push|merge|ship|open a pr|create a pr|make a pr)\b.{0,24}$`)
+	return regexp.MustCompile(`(?i)^\W*(please |now |ok(ay)?,? |yes,? |and )*(let's |can you )?(git )?(com+it?|push|merge|ship|open a pr|create a pr|make a pr)\b.{0,40}$`)
 })
 
 // clauses divides a line into sentences.

@@ -24,6 +24,30 @@ func TestWords(t *testing.T) {
 	}
 }
 
+// TestChosenItems has requests that choose from a list by number, and others with a number.
+func TestChosenItems(t *testing.T) {
+	t.Parallel()
+	const list = "Two ways:\n\n1. **Round once** - at the end\n2. Keep mills\n\n### Option 3: a table\nIt is big.\n\n- 4 shops use it"
+	for request, want := range map[string]string{
+		"2":                             "2. Keep mills",
+		"ok let's do 1 and create a PR": "1. Round once - at the end",
+		"do 1, 2 and 3":                 "1. Round once - at the end; 2. Keep mills; 3. a table",
+		"go with option 3 please":       "3. a table",
+		"fix 2 tests":                   "", // it counts
+		"2. Keep the old one":           "", // an item of his own
+		"do 4":                          "", // no item
+		"do 1 and 9":                    "",
+		"round at 2 digits":             "",
+	} {
+		if got := chosenItems(request, list); got != want {
+			t.Errorf("chosenItems(%q) = %q, want %q", request, got, want)
+		}
+	}
+	if got := chosenItems("do 1", list+"\n1. another list"); got != "" {
+		t.Errorf("of two lists: %q", got)
+	}
+}
+
 // TestPostings holds the words that are found by the postings, read back from the bytes of the file, against those of the texts.
 func TestPostings(t *testing.T) {
 	t.Parallel()

@@ -75,7 +75,7 @@ func Checks(line string) checks {
 
 // ChecksIn returns the checks that a sentence speaks of: any if it names none.
 func ChecksIn(sentence string) (of checks) {
-	for _, w := range strings.FieldsFunc(sentence, func(r rune) bool { return strings.ContainsRune(" ,;:.`()", r) }) {
+	for _, w := range strings.FieldsFunc(sentence, func(r rune) bool { return strings.ContainsRune(" ,;:.`()/", r) }) {
 		for k, re := range kinds() {
 			if re.MatchString(w) {
 				of |= k
