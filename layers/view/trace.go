@@ -63,7 +63,7 @@ type Comparison struct {
 	Same    bool            `json:"same"`
 	Both    int             `json:"messagesInBoth"`
 	Anchors []trace.Anchors `json:"anchors"`
-	Groups  []Difference    `json:"groups,omitzero"` // a command prints them one by one
+	Groups  []Difference    `json:"groups"`
 }
 
 // A ComparisonSide is one of the texts.
@@ -78,7 +78,7 @@ type ComparisonSide struct {
 	Keepits  int    `json:"keepits"`
 }
 
-// ComparisonOf returns a comparison without its groups, which may be long: see [DifferenceOf].
+// ComparisonOf returns a comparison.
 func ComparisonOf(c provenance.Comparison) Comparison {
 	s := c.Summary
 	side := func(i int, x provenance.Operand) ComparisonSide {
@@ -89,7 +89,11 @@ func ComparisonOf(c provenance.Comparison) Comparison {
 		}
 		return out
 	}
-	return Comparison{side(0, c.A), side(1, c.B), c.Same(), s.Both, list(s.Anchors), nil}
+	groups := []Difference{}
+	for _, g := range c.Groups {
+		groups = append(groups, differenceOf(c, g))
+	}
+	return Comparison{side(0, c.A), side(1, c.B), c.Same(), s.Both, list(s.Anchors), groups}
 }
 
 // A Difference is a run of messages in which two texts differ.
@@ -122,8 +126,8 @@ type SideFate struct {
 	Margin    *Thousandths `json:"margin,omitempty"`
 }
 
-// DifferenceOf returns one group of a comparison.
-func DifferenceOf(c provenance.Comparison, g trace.Group) Difference {
+// differenceOf returns one group of a comparison.
+func differenceOf(c provenance.Comparison, g trace.Group) Difference {
 	out := Difference{Messages: list(g.Src), Segments: g.Pieces, Tokens: g.Tokens, Changes: list(g.Changes()),
 		Keepits: []FateChange{}}
 	if s := c.Sessions[g.Source]; s != nil {

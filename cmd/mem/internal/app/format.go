@@ -11,15 +11,15 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 )
 
-// A Format prints answers with the template of --format.
-type Format struct {
+// A format prints answers with the template of --format.
+type format struct {
 	e    *Env
 	tmpl *template.Template
 }
 
-// ParseFormat parses the argument of --format: a Go template over the members of --json, in which \n, \t and \0
+// parseFormat parses the argument of --format: a Go template over the members of --json, in which \n, \t and \0
 // are a line feed, a tab and a NUL.
-func (e *Env) ParseFormat(text string) (*Format, error) {
+func (e *Env) parseFormat(text string) (*format, error) {
 	text = strings.NewReplacer(`\n`, "\n", `\t`, "\t", `\0`, "\x00").Replace(text)
 	tmpl, err := template.New("--format").Option("missingkey=error").Funcs(
 		template.FuncMap{"short": term.ShortID}).Parse(text)
@@ -27,11 +27,11 @@ func (e *Env) ParseFormat(text string) (*Format, error) {
 		return nil, WithHint(Usagef("option --format: %v", err),
 			"docs/json.md lists the members, such as {{.title}}")
 	}
-	return &Format{e, tmpl}, nil
+	return &format{e, tmpl}, nil
 }
 
-// Print prints one answer, with a line feed unless the output ends with one or with a NUL.
-func (f *Format) Print(answer any) error {
+// print prints one answer, with a line feed unless the output ends with one or with a NUL.
+func (f *format) print(answer any) error {
 	b, err := json.Marshal(answer)
 	if err != nil {
 		return fmt.Errorf("encode the answer: %w", err)

@@ -37,14 +37,6 @@ func (e *Env) TimeCell(t time.Time) Cell {
 	return Cell{Full: t.UTC().Format(time.RFC3339), Short: Ago(e.Now(), t)}
 }
 
-// AppendTime appends the text of [Env.TimeCell] for scripts.
-func AppendTime(b []byte, t time.Time) []byte {
-	if t.IsZero() {
-		return append(b, '-')
-	}
-	return t.UTC().AppendFormat(b, time.RFC3339)
-}
-
 // Local returns t in the user's time zone. Times for people are local, times for scripts are in UTC.
 func (e *Env) Local(t time.Time) time.Time { return t.In(e.Now().Location()) }
 

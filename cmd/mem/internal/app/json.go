@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"iter"
 
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/objects"
@@ -47,48 +46,6 @@ func (e *Env) WriteJSON(b []byte) error {
 	_, err := e.Out.Write(b)
 	return err
 }
-
-// PrintJSONList is [PrintJSONWith] for an answer that has only a list.
-func PrintJSONList[T any](e *Env, what, key string, elements iter.Seq[T]) error {
-	return PrintJSONWith(e, what, struct{}{}, key, elements)
-}
-
-// PrintJSONWith prints the members of v followed by a list called key. It writes the list in pieces, so a long
-// one is never in memory as a whole, unless stdout is a terminal.
-func PrintJSONWith[T any](e *Env, what string, v any, key string, elements iter.Seq[T]) error {
-	head, err := EncodeJSON(what, v)
-	if err != nil {
-		return err
-	}
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	b.Write(bytes.TrimSuffix(head, []byte("}\n")))
-	b.WriteString(`,"` + key + `":[`)
-	comma := false
-	for x := range elements {
-		if comma {
-			b.WriteByte(',')
-		}
-		comma = true
-		if err := enc.Encode(x); err != nil {
-			return fmt.Errorf("encode the answer: %w", err)
-		}
-		b.Truncate(b.Len() - 1) // the newline
-		if b.Len() < jsonPiece || e.Term.Stdout {
-			continue
-		}
-		if _, err := e.Out.Write(term.EscapeJSON(b.Bytes())); err != nil {
-			return err
-		}
-		b.Reset()
-	}
-	b.WriteString("]}\n")
-	return e.WriteJSON(term.EscapeJSON(b.Bytes()))
-}
-
-// jsonPiece is the size in bytes at which a piece of a list is written.
-const jsonPiece = 16 << 10
 
 // EncodeJSON encodes v, which must be a JSON object, with the member "schema" in front.
 func EncodeJSON(what string, v any) ([]byte, error) {

@@ -7,6 +7,7 @@ type List struct {
 	elements   []any
 	None, Hint string // what an empty list notes, and the command that it suggests; "" for nothing
 	Page       string // of the setting pager.PAGE; "" for no pager
+	Format     string // the template of --format that prints each thing instead; "" for none
 	After      Object // members of the answer after the list
 }
 
@@ -29,6 +30,12 @@ func (l *List) Print(more ...any) error {
 	switch {
 	case l.e.Opt.JSON:
 		return l.e.PrintJSON(l.what, nil, append(append(more, l.key, l.elements), l.After...)...)
+	case l.Format != "":
+		f, err := l.e.parseFormat(l.Format)
+		for i := 0; err == nil && i < len(l.elements); i++ {
+			err = f.print(l.elements[i])
+		}
+		return err
 	case len(l.elements) == 0:
 		if l.None != "" {
 			l.e.Note("%s", l.None)

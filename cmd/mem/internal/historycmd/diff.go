@@ -15,6 +15,7 @@ import (
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tokens"
 	"github.com/memvcs/mem/layers/trace"
+	"github.com/memvcs/mem/layers/view"
 )
 
 type diffOptions struct {
@@ -123,7 +124,7 @@ func diffError(err error, operands []string) error {
 
 func printDiff(ctx context.Context, run app.Run, o diffOptions, c provenance.Comparison) error {
 	if run.Opt.JSON {
-		return diffJSON(run.Env, c)
+		return run.PrintJSON("diff", view.ComparisonOf(c))
 	}
 	run.Page("diff")
 	switch {

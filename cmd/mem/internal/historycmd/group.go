@@ -8,7 +8,6 @@ import (
 	"github.com/memvcs/mem/layers/provenance"
 	"github.com/memvcs/mem/layers/tokens"
 	"github.com/memvcs/mem/layers/trace"
-	"github.com/memvcs/mem/layers/view"
 )
 
 // Group prints the differences of two texts in a group of messages, in full if whole is set.
@@ -123,15 +122,4 @@ func trimUnchanged(text string, before, after bool) string {
 		tail = string(r[len(r)-near:])
 	}
 	return head + " … " + tail
-}
-
-func diffJSON(e *app.Env, c provenance.Comparison) error {
-	err := app.PrintJSONWith(e, "diff", view.ComparisonOf(c), "groups", func(yield func(view.Difference) bool) {
-		for _, g := range c.Groups {
-			if !yield(view.DifferenceOf(c, g)) {
-				return
-			}
-		}
-	})
-	return err
 }

@@ -108,17 +108,7 @@ func runLog(ctx context.Context, e *app.Env, o LogOptions) error {
 		if o.Limited {
 			found = found[:min(o.Number, len(found))]
 		}
-		switch {
-		case e.Opt.JSON:
-			return listed, d.json(o, found)
-		case o.Format != "":
-			return listed, d.format(o, found)
-		}
-		printed, err := PrintLog(e, o, found, in)
-		if err == nil && !printed {
-			noteNothingLogged(run, o)
-		}
-		return listed, err
+		return listed, d.printLog(o, found)
 	})
 }
 
@@ -133,14 +123,8 @@ func logDetails(ctx context.Context, d *details, o LogOptions, entries []refs.En
 	if o.Limited {
 		entries = entries[:min(o.Number, len(entries))]
 	}
-	switch {
-	case d.Opt.JSON:
-		return d.json(o, entries)
-	case o.Format != "":
-		return d.format(o, entries)
-	case len(entries) == 0:
-		noteNothingLogged(d.Run, o)
-		return nil
+	if d.Opt.JSON || o.Format != "" || len(entries) == 0 {
+		return d.printLog(o, entries)
 	}
 	d.Page("log")
 	return d.print(ctx, o, entries)
@@ -228,34 +212,32 @@ func nameDevices(ctx context.Context, run app.Run, found []refs.Entry) error {
 	return nil
 }
 
-// PrintLog prints entries, one per line, and reports whether there were any.
-func PrintLog(e *app.Env, o LogOptions, found []refs.Entry, in LogScope) (printed bool, err error) {
-	if e.Term.Stdout && !o.Oneline {
-		return LogTable(e, found, in)
+// printLog prints entries in the form of the options.
+func (d *details) printLog(o LogOptions, found []refs.Entry) error {
+	people := !d.Opt.JSON && o.Format == ""
+	if people && len(found) == 0 {
+		noteNothingLogged(d.Run, o)
+		return nil
 	}
-	var b []byte
-	for i := range found {
-		if i == 0 {
-			e.Page("log")
+	if !people || !o.Oneline {
+		l := d.List("log", "operations", "commit", "when", "device", d.ProjectColumn(), app.Column{Name: "operation", Shrinks: true})
+		l.Page, l.Format = "log", o.Format
+		for i := range found {
+			en := &found[i]
+			l.Add(d.answer(o, en), app.Cell{Full: en.Commit, Short: en.Commit[:shortCommit], Paint: d.Style().Yellow}, en.Time,
+				en.Name, d.Names[en.Project], en.Subject)
 		}
-		if o.Oneline {
-			b = appendShort(e, b, &found[i], in)
-		} else {
-			b = appendEntry(e, b, &found[i], in)
+		return l.Print()
+	}
+	d.Page("log")
+	for _, en := range found {
+		subject := d.Safe(d.subject(d.Env, &en))
+		if width := d.Width() - shortCommit - 1; width > 0 {
+			subject = app.Cut(subject, width)
 		}
+		d.Printf("%s %s\n", d.Style().Yellow(en.Commit[:shortCommit]), subject)
 	}
-	_, err = e.Out.Write(b)
-	return len(found) > 0, err
-}
-
-// appendShort appends the line of an entry for --oneline. On a terminal it fits the width.
-func appendShort(e *app.Env, b []byte, en *refs.Entry, in LogScope) []byte {
-	subject := e.Safe(in.subject(e, en))
-	if width := e.Width() - shortCommit - 1; width > 0 {
-		subject = app.Cut(subject, width)
-	}
-	b = append(append(b, e.Style().Yellow(en.Commit[:shortCommit])...), ' ')
-	return append(append(b, subject...), '\n')
+	return nil
 }
 
 // shortCommit is the number of digits of a commit for people.
@@ -267,55 +249,6 @@ func (in LogScope) subject(e *app.Env, en *refs.Entry) string {
 		return in.Names[en.Project] + ": " + en.Subject
 	}
 	return en.Subject
-}
-
-// appendEntry appends the line of an entry for scripts.
-func appendEntry(e *app.Env, b []byte, en *refs.Entry, in LogScope) []byte {
-	b = append(append(b, en.Commit...), '\t')
-	b = append(app.AppendTime(b, en.Time), '\t')
-	b = append(append(b, term.SanitizeLine(en.Name)...), '\t')
-	if e.Opt.AllProjects {
-		b = append(append(b, term.SanitizeLine(in.Names[en.Project])...), '\t')
-	}
-	return append(append(b, term.SanitizeLine(en.Subject)...), '\n')
-}
-
-// LogTable prints entries for people, and reports whether there are any.
-func LogTable(e *app.Env, entries []refs.Entry, in LogScope) (printed bool, err error) {
-	if len(entries) == 0 {
-		return false, nil
-	}
-	e.Page("log")
-	t := e.Table("commit", "when", "device", e.ProjectColumn(), app.Column{Name: "operation", Shrinks: true})
-	for _, en := range entries {
-		t.Row(app.Cell{Full: en.Commit, Short: en.Commit[:shortCommit], Paint: e.Style().Yellow}, en.Time, en.Name,
-			in.Names[en.Project], en.Subject)
-	}
-	return true, t.Flush()
-}
-
-func (d *details) json(o LogOptions, found []refs.Entry) error {
-	return app.PrintJSONList(d.Env, "log", "operations", func(yield func(view.Operation) bool) {
-		for i := range found {
-			if !yield(d.answer(o, &found[i])) {
-				return
-			}
-		}
-	})
-}
-
-// format prints each entry by the template of --format.
-func (d *details) format(o LogOptions, found []refs.Entry) error {
-	f, err := d.ParseFormat(o.Format)
-	if err != nil {
-		return err
-	}
-	for i := range found {
-		if err := f.Print(d.answer(o, &found[i])); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 func (d *details) answer(o LogOptions, en *refs.Entry) view.Operation {

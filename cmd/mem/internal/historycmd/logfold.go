@@ -2,9 +2,10 @@ package historycmd
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
-	"strings"
+	"sync"
 
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/refs"
@@ -28,8 +29,7 @@ func (f fold) subject() string {
 	if f.captures < 2 {
 		return f.Subject
 	}
-	what, _ := rewound(f.first)
-	what, _ = grown(what)
+	what, _, _ := growth(f.first)
 	if f.lines > 0 {
 		what += fmt.Sprintf("  +%d line%s", f.lines, term.Plural(f.lines))
 	}
@@ -43,33 +43,20 @@ func (f fold) subject() string {
 	return fmt.Sprintf("%s%s(%d captures)", what, space, f.captures)
 }
 
-// rewound parses the turns that a capture found withdrawn: 2 for "add 6ecd8c99  +12 lines, 2 turns rewound".
-func rewound(subject string) (what string, turns int) {
-	rest, ok := strings.CutSuffix(subject, " rewound")
-	i := strings.LastIndex(rest, ", ")
-	if !ok || i < 0 {
-		return subject, 0
-	}
-	number, unit, _ := strings.Cut(rest[i+len(", "):], " ")
-	n, err := strconv.Atoi(number)
-	if err != nil || unit != "turn" && unit != "turns" {
-		return subject, 0
-	}
-	return subject[:i], n
-}
+// captured has the parts of the subject of a capture: "add 6ecd8c99  +12 lines, 2 turns rewound".
+var captured = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(.*?)(?:  \+(\d+) lines?)?(?:, (\d+) turns? rewound)?$`)
+})
 
-// grown parses the growth in the subject of a capture: 12 for "add 6ecd8c99  +12 lines".
-func grown(subject string) (what string, lines int) {
-	i := strings.LastIndex(subject, "  +")
-	if i < 0 {
-		return subject, 0
+// growth returns what a subject names, and the lines and the withdrawn turns that it counts.
+func growth(subject string) (what string, lines, turns int) {
+	parts := captured().FindStringSubmatch(subject)
+	if parts == nil {
+		return subject, 0, 0
 	}
-	number, unit, _ := strings.Cut(subject[i+len("  +"):], " ")
-	n, err := strconv.Atoi(number)
-	if err != nil || unit != "line" && unit != "lines" {
-		return subject, 0
-	}
-	return subject[:i], n
+	lines, _ = strconv.Atoi(parts[2]) // digits, or nothing
+	turns, _ = strconv.Atoi(parts[3])
+	return parts[1], lines, turns
 }
 
 // Folded merges all captures of one session by one device on one day into one entry at the place of the newest.
@@ -104,9 +91,8 @@ func (d *folds) add(en refs.Entry) {
 		f := &d.list[i]
 		f.captures++
 		f.first = en.Subject
-		what, turns := rewound(en.Subject)
-		_, n := grown(what)
-		f.lines, f.rewound = f.lines+n, f.rewound+turns
+		_, lines, turns := growth(en.Subject)
+		f.lines, f.rewound = f.lines+lines, f.rewound+turns
 		return
 	}
 	d.list = append(d.list, fold{Entry: en})

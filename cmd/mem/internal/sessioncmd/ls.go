@@ -112,14 +112,8 @@ func runLs(ctx context.Context, e *app.Env, o lsOptions) error {
 			}
 		}
 		switch {
-		case e.Opt.JSON:
-			return listed, lsJSON(e, run.Scope, items)
-		case o.format != "":
-			f, err := e.ParseFormat(o.format)
-			for i := 0; err == nil && i < len(items); i++ {
-				err = f.Print(items[i].view())
-			}
-			return listed, err
+		case e.Opt.JSON || o.format != "":
+			return listed, lsTable(run, o, items)
 		case o.one:
 			for _, it := range items {
 				e.Printf("%s\n", e.Safe(it.ID))
@@ -136,8 +130,7 @@ func runLs(ctx context.Context, e *app.Env, o lsOptions) error {
 		if len(items) == 0 {
 			return listed, noteNothingListed(ctx, run, len(all) > 0, len(elsewhere) > 0)
 		}
-		e.Page("ls")
-		return listed, lsTable(e, o, items)
+		return listed, lsTable(run, o, items)
 	})
 }
 

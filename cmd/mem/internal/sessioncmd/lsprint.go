@@ -10,7 +10,6 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/sessions"
-	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tokens"
 )
 
@@ -56,16 +55,17 @@ func noteNothingListed(ctx context.Context, run app.Run, some, new bool) error {
 }
 
 // lsTable prints the list. For people months have headings, unless it is sorted by tokens or ui.defaultView is list.
-func lsTable(e *app.Env, o lsOptions, items []Listed) error {
-	conf, err := e.Settings()
+func lsTable(run app.Run, o lsOptions, items []Listed) error {
+	conf, err := run.Settings()
 	if err != nil {
 		return err
 	}
-	t := e.Table(app.Column{}, "id", "when", app.Column{Name: "msgs", Right: true},
+	t := run.List("ls", "sessions", app.Column{}, "id", "when", app.Column{Name: "msgs", Right: true},
 		app.Column{Name: "tokens", Right: true, Estimate: true}, "versions", app.Column{Name: "markers", Right: true},
-		e.ProjectColumn(), app.Column{Name: "title", Shrinks: true})
+		run.ProjectColumn(), app.Column{Name: "title", Shrinks: true})
+	t.Page, t.Format = "ls", o.format
 	unique := uniquePrefixes(items)
-	month, months := "", conf.String("ui.defaultView") == "timeline" && o.sort != "tokens" &&
+	month, months := "", conf.String("ui.defaultView") == "timeline" && o.sort != "tokens" && len(items) > 0 &&
 		items[0].Last.Format("2006-01") != items[len(items)-1].Last.Format("2006-01")
 	for i, it := range items {
 		if name := it.Last.Format("January 2006"); months && name != month {
@@ -85,11 +85,11 @@ func lsTable(e *app.Env, o lsOptions, items []Listed) error {
 		if it.on != "" {
 			title.Short = "(on " + it.on + ") " + it.titleText()
 		}
-		t.Row(app.Cell{Full: it.mark(), Short: it.shortMark(), Paint: e.Style().Green}, app.IdCell(it.ID, unique[i]),
+		t.Add(it.view(), app.Cell{Full: it.mark(), Short: it.shortMark(), Paint: run.Style().Green}, app.IdCell(it.ID, unique[i]),
 			it.Last, messagesText(it), tokensCell(it.Tokens, it.Counted), labelsCell(it), it.Markers,
 			it.project.Name, title)
 	}
-	return t.Flush()
+	return t.Print("project", run.Project.Name)
 }
 
 // mark returns the mark of a session for scripts.
@@ -190,8 +190,4 @@ func tokensText(n int, counted bool) string {
 		return "?"
 	}
 	return "~" + tokens.Format(n)
-}
-
-func lsJSON(e *app.Env, sc state.Scope, items []Listed) error {
-	return e.PrintJSON("ls", nil, "project", sc.Project.Name, "sessions", app.Each(items, Listed.view))
 }

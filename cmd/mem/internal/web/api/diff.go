@@ -31,12 +31,7 @@ func (s *API) apiDiff(c *call, p state.Project) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	out := view.ComparisonOf(d)
-	out.Groups = []view.Difference{}
-	for _, g := range d.Groups {
-		out.Groups = append(out.Groups, view.DifferenceOf(d, g))
-	}
-	return ok(out)
+	return ok(view.ComparisonOf(d))
 }
 
 func (s *API) apiBlame(c *call, p state.Project) (reply, error) {
