@@ -10,30 +10,44 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/knowledge"
+	"github.com/memvcs/mem/layers/knowledge/concepts"
 	"github.com/memvcs/mem/layers/knowledge/facts"
+	"github.com/memvcs/mem/layers/knowledge/permanent"
 	"github.com/memvcs/mem/layers/revision"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tokens"
 	"github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/refs"
 )
 
 // A Candidate is a completion with a short description.
 type Candidate struct{ Value, About string }
 
-// outline returns the state of the project, for completion: an empty one without a readable memory.
-func outline(ctx context.Context, e *Env) *state.State {
-	out := &state.State{}
-	withProject(ctx, e, func(m *layers.Memory, p state.Project) {
-		if st, err := trust.Outline(ctx, m.DB, p.ID); err == nil {
-			out = st
-		}
-	})
-	return out
+// offer returns what list makes of what the project has, nothing without a readable memory.
+func offer[T any](ctx context.Context, e *Env, read func(context.Context, *state.DB, refs.Project) (T, error),
+	list func(T, *layers.Memory) []Candidate) []Candidate {
+	m, err := OpenMemory(e)
+	if err != nil {
+		return nil
+	}
+	defer m.Close()
+	p, err := TheProject(ctx, e, m)
+	if err != nil {
+		return nil
+	}
+	found, err := read(ctx, m.DB, p.ID)
+	if err != nil {
+		return nil
+	}
+	return list(found, m)
 }
+
+// about returns the description of a thing: its kind and the start of its text.
+func about(kind, text string) string { return kind + ": " + tokens.OneLine(text, 60) }
 
 // CompleteSession offers the ids of the project's sessions, the newest first.
 func CompleteSession(e *Env, ctx context.Context, typed string) []Candidate {
-	return sessionsOf(outline(ctx, e), typed)
+	return offer(ctx, e, trust.Outline, func(st *state.State, _ *layers.Memory) []Candidate { return sessionsOf(st, typed) })
 }
 
 func sessionsOf(st *state.State, typed string) []Candidate {
@@ -50,15 +64,16 @@ func sessionsOf(st *state.State, typed string) []Candidate {
 
 // CompleteRev offers sessions and compositions, and after a colon the versions and layers of a session.
 func CompleteRev(e *Env, ctx context.Context, typed string) []Candidate {
-	st := outline(ctx, e)
-	if name, _, ok := strings.Cut(typed, ":"); ok {
-		return partsOf(st, name)
-	}
-	list := append([]Candidate{{"@", "the newest session"}}, sessionsOf(st, typed)...)
-	for _, c := range st.Named() {
-		list = append(list, Candidate{c.Name, "a composition"})
-	}
-	return list
+	return offer(ctx, e, trust.Outline, func(st *state.State, _ *layers.Memory) []Candidate {
+		if name, _, ok := strings.Cut(typed, ":"); ok {
+			return partsOf(st, name)
+		}
+		list := append([]Candidate{{"@", "the newest session"}}, sessionsOf(st, typed)...)
+		for _, c := range st.Named() {
+			list = append(list, Candidate{c.Name, "a composition"})
+		}
+		return list
+	})
 }
 
 // partsOf offers the versions and layers of the session name.
@@ -83,101 +98,59 @@ func partsOf(st *state.State, name string) []Candidate {
 
 // CompleteProject offers the projects in memory by name.
 func CompleteProject(e *Env, ctx context.Context, _ string) []Candidate {
-	m, err := OpenMemory(e)
-	if err != nil {
-		return nil
+	all := func(ctx context.Context, db *state.DB, _ refs.Project) ([]state.Project, error) {
+		return trust.Projects(ctx, db)
 	}
-	defer m.Close()
-	projects, err := trust.Projects(ctx, m.DB)
-	if err != nil {
-		return nil
-	}
-	return Each(projects, func(p state.Project) Candidate { return Candidate{p.Name, p.Identity} })
-}
-
-// withProject calls f with the memory and the project, for completion. Without them nothing is completed.
-func withProject(ctx context.Context, e *Env, f func(*layers.Memory, state.Project)) {
-	m, err := OpenMemory(e)
-	if err != nil {
-		return
-	}
-	defer m.Close()
-	if p, err := TheProject(ctx, e, m); err == nil {
-		f(m, p)
-	}
+	return offer(ctx, e, all, func(list []state.Project, _ *layers.Memory) []Candidate {
+		return Each(list, func(p state.Project) Candidate { return Candidate{p.Name, p.Identity} })
+	})
 }
 
 // CompleteConcept offers the concepts of the project by label.
-func CompleteConcept(e *Env, ctx context.Context, _ string) (list []Candidate) {
-	withProject(ctx, e, func(m *layers.Memory, p state.Project) {
-		set, err := revision.Concepts(ctx, m.DB, p.ID)
-		if err != nil {
-			return
-		}
-		for _, c := range set.Live() {
-			list = append(list, Candidate{set.DisplayLabel(c, m.Repo().Device().ID), c.Name})
-		}
+func CompleteConcept(e *Env, ctx context.Context, _ string) []Candidate {
+	return offer(ctx, e, revision.Concepts, func(set *concepts.Set, m *layers.Memory) []Candidate {
+		return Each(set.Live(), func(c *concepts.Concept) Candidate {
+			return Candidate{set.DisplayLabel(c, m.Repo().Device().ID), c.Name}
+		})
 	})
-	return list
 }
 
 // CompleteRule offers the rules of the project by id.
-func CompleteRule(e *Env, ctx context.Context, _ string) (list []Candidate) {
-	withProject(ctx, e, func(m *layers.Memory, p state.Project) {
-		set, err := revision.Rules(ctx, m.DB, p.ID)
-		if err != nil {
-			return
-		}
-		for _, r := range set.Rules {
-			list = append(list, Candidate{r.ID, r.State + ": " + tokens.OneLine(r.Text, 60)})
-		}
+func CompleteRule(e *Env, ctx context.Context, _ string) []Candidate {
+	return offer(ctx, e, revision.Rules, func(set *permanent.Set, _ *layers.Memory) []Candidate {
+		return Each(set.Rules, func(r *permanent.Rule) Candidate { return Candidate{r.ID, about(r.State, r.Text)} })
 	})
-	return list
 }
 
 // mostCompleted is the maximum number of completions from a long list.
 const mostCompleted = 200
 
 // CompleteFact offers the ids of the newest live facts of the project.
-func CompleteFact(e *Env, ctx context.Context, _ string) (list []Candidate) {
-	withProject(ctx, e, func(m *layers.Memory, p state.Project) {
-		set, err := revision.Facts(ctx, m.DB, p.ID)
-		if err != nil {
-			return
-		}
+func CompleteFact(e *Env, ctx context.Context, _ string) []Candidate {
+	return offer(ctx, e, revision.Facts, func(set *facts.Set, _ *layers.Memory) []Candidate {
 		live := set.Live()
 		slices.SortStableFunc(live, func(a, b facts.Fact) int { return b.Time.Compare(a.Time) })
-		for _, f := range live[:min(len(live), mostCompleted)] {
-			list = append(list, Candidate{f.ID, string(f.Kind) + ": " + tokens.OneLine(f.Text, 60)})
-		}
+		return Each(live[:min(len(live), mostCompleted)], func(f facts.Fact) Candidate {
+			return Candidate{f.ID, about(string(f.Kind), f.Text)}
+		})
 	})
-	return list
 }
 
 // CompleteExchange offers the newest exchanges of the project, by id.
-func CompleteExchange(e *Env, ctx context.Context, _ string) (list []Candidate) {
-	withProject(ctx, e, func(m *layers.Memory, p state.Project) {
-		set, err := revision.Facts(ctx, m.DB, p.ID)
-		if err != nil {
-			return
-		}
-		for _, x := range set.Exchanges[max(0, len(set.Exchanges)-mostCompleted):] {
-			list = append(list, Candidate{x.ID, tokens.OneLine(cmp.Or(x.Topic, x.Summary), 60)})
-		}
+func CompleteExchange(e *Env, ctx context.Context, _ string) []Candidate {
+	return offer(ctx, e, revision.Facts, func(set *facts.Set, _ *layers.Memory) []Candidate {
+		return Each(set.Exchanges[max(0, len(set.Exchanges)-mostCompleted):], func(x facts.Exchange) Candidate {
+			return Candidate{x.ID, tokens.OneLine(cmp.Or(x.Topic, x.Summary), 60)}
+		})
 	})
-	return list
 }
 
 // CompleteCandidate offers the ids of candidates for rules.
-func CompleteCandidate(e *Env, ctx context.Context, _ string) (list []Candidate) {
-	withProject(ctx, e, func(m *layers.Memory, p state.Project) {
-		found, err := knowledge.Reflect(ctx, m.DB, p, time.Time{}, true)
-		if err != nil {
-			return
-		}
-		for _, c := range found.Candidates {
-			list = append(list, Candidate{c.ID, c.Type + ": " + tokens.OneLine(c.Text, 60)})
-		}
+func CompleteCandidate(e *Env, ctx context.Context, _ string) []Candidate {
+	found := func(ctx context.Context, db *state.DB, p refs.Project) (knowledge.Candidates, error) {
+		return knowledge.Reflect(ctx, db, state.Project{ID: p}, time.Time{}, true)
+	}
+	return offer(ctx, e, found, func(r knowledge.Candidates, _ *layers.Memory) []Candidate {
+		return Each(r.Candidates, func(c permanent.Candidate) Candidate { return Candidate{c.ID, about(c.Type, c.Text)} })
 	})
-	return list
 }

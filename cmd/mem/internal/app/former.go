@@ -96,26 +96,14 @@ func renamed(ctx context.Context, run Run) (out []Former, err error) {
 // namesakes finds projects with sessions and the name of the working directory's, that with the most first: without a remote, the same work has
 // another path on another machine.
 func namesakes(ctx context.Context, run Run) (out []Former, err error) {
-	all, err := trust.Projects(ctx, run.DB)
+	all, sessions, err := run.others(ctx)
 	if err != nil {
 		return nil, err
 	}
-	all = slices.DeleteFunc(all, func(p state.Project) bool { return p.ID == run.Project.ID || !namesake(p, run.Project) })
-	sessions := map[refs.Project]int{}
-	for _, p := range all {
-		st, err := trust.Outline(ctx, run.DB, p.ID)
-		if err != nil {
-			return nil, err
-		}
-		sessions[p.ID] = len(st.Recent())
-	}
+	all = slices.DeleteFunc(all, func(p state.Project) bool { return !namesake(p, run.Project) })
 	slices.SortStableFunc(all, func(p, q state.Project) int { return cmp.Compare(sessions[q.ID], sessions[p.ID]) })
 	for _, p := range all {
-		n := sessions[p.ID]
-		if n == 0 {
-			break
-		}
-		where := strings.TrimPrefix(p.Identity, "path ")
+		n, where := sessions[p.ID], strings.TrimPrefix(p.Identity, "path ")
 		out = append(out, Former{
 			fmt.Sprintf("If this directory is of the other project %s: it has %s, from %s", p.Name, term.Count(n, "session"), where),
 			fmt.Sprintf("if this is the other project %s, with %s", p.Name, term.Count(n, "session")),
@@ -125,25 +113,31 @@ func namesakes(ctx context.Context, run Run) (out []Former, err error) {
 	return out, nil
 }
 
+// others returns the other projects with sessions, and how many each has.
+func (run Run) others(ctx context.Context) (out []state.Project, sessions map[refs.Project]int, err error) {
+	all, err := trust.Projects(ctx, run.DB)
+	sessions = map[refs.Project]int{}
+	for _, p := range all {
+		st, err := trust.Outline(ctx, run.DB, p.ID)
+		if err != nil {
+			return nil, nil, err
+		}
+		if n := len(st.Recent()); n > 0 && p.ID != run.Project.ID {
+			out, sessions[p.ID] = append(out, p), n
+		}
+	}
+	return out, sessions, err
+}
+
 // AnyFormer returns how to link the working directory, of which nothing is known, to a project with sessions. It returns false
 // if there is none.
 func AnyFormer(ctx context.Context, run Run) (f Former, ok bool, err error) {
 	if run.Opt.Project != "" || run.Opt.AllProjects {
 		return f, false, nil
 	}
-	all, err := trust.Projects(ctx, run.DB)
+	others, _, err := run.others(ctx)
 	if err != nil {
 		return f, false, err
-	}
-	var others []state.Project
-	for _, p := range all {
-		st, err := trust.Outline(ctx, run.DB, p.ID)
-		if err != nil {
-			return f, false, err
-		}
-		if p.ID != run.Project.ID && len(st.Recent()) > 0 {
-			others = append(others, p)
-		}
 	}
 	switch len(others) {
 	case 0:

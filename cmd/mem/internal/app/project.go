@@ -80,21 +80,9 @@ func Projects(ctx context.Context, m *layers.Memory) ([]state.Project, error) {
 // OthersNamed returns the names of up to five other projects with sessions, and how many more there are: "shop, blog and
 // 3 more", or "".
 func (run Run) OthersNamed(ctx context.Context) (string, error) {
-	all, err := Projects(ctx, run.Memory)
-	if err != nil {
-		return "", err
-	}
-	var list []string
-	for _, p := range all {
-		st, err := trust.Outline(ctx, run.DB, p.ID)
-		if err != nil {
-			return "", err
-		}
-		if p.ID != run.Project.ID && len(st.Recent()) > 0 {
-			list = append(list, p.Name)
-		}
-	}
-	return term.Some(list, 5), nil
+	all, _, err := run.others(ctx)
+	known := append(slices.Clone(all), run.Project)
+	return term.Some(Each(all, func(p state.Project) string { return DistinctName(p, known) }), 5), err
 }
 
 // DistinctName returns the name of p, with the start of its id if another project in the list has the same name.
