@@ -79,26 +79,15 @@ func groups() []group {
 
 // commands returns the table of commands, in the order of "mem help". Only the command that runs is built.
 func commands() []command {
-	return slices.Concat(captureCommands(), inspectCommands(), composeCommands(), syncCommands(), maintainCommands(),
-		scriptCommands(), settingsCommands())
-}
-
-// captureCommands returns the commands that create a memory and capture sessions.
-func captureCommands() []command {
 	return []command{
 		{name: "init", group: groupStart, common: true, writes: []string{""}, make: storecmd.Init},
 		{name: "demo", group: groupStart, make: demoCommand},
 		{name: "add", under: "import", group: groupStart, writes: []string{""}, across: []string{""}, make: sessioncmd.Add},
 		{name: "import", group: groupStart, common: true, writes: []string{""}, across: []string{""},
-			make: importCommand},
+			make: func(e *app.Env) *cli.Command { return sessioncmd.ImportCommand(e, remotecmd.ReadArchive) }},
 		{name: "hooks", group: groupStart, common: true, bare: "status", writes: []string{"install", "uninstall"},
 			make: hookcmd.HooksCommand},
-	}
-}
 
-// inspectCommands returns the commands that only read.
-func inspectCommands() []command {
-	return []command{
 		{name: "status", group: groupLook, common: true, across: []string{""}, make: sessioncmd.Status},
 		{name: "layers", group: groupHidden, bare: "status", make: knowledgecmd.LayersCommand},
 		{name: "ls", group: groupLook, common: true, across: []string{""}, make: sessioncmd.Ls},
@@ -126,12 +115,7 @@ func inspectCommands() []command {
 		{name: "count", group: groupHidden, make: storecmd.Count},
 		{name: "cost", group: groupHidden, across: []string{""}, make: storecmd.Cost},
 		{name: "stats", group: groupLook, common: true, across: []string{""}, make: storecmd.Stats},
-	}
-}
 
-// composeCommands returns the commands that compress and compose.
-func composeCommands() []command {
-	return []command{
 		{name: "compress", group: groupMake, common: true, writes: []string{""}, across: []string{""},
 			make: versioncmd.Compress},
 		{name: "compose", group: groupMake, common: true, writes: []string{""}, across: []string{""},
@@ -140,12 +124,7 @@ func composeCommands() []command {
 		{name: "distill", under: "facts", group: groupMake, writes: []string{""}, make: knowledgecmd.Distill},
 		{name: "resume", group: groupMake, common: true, writes: []string{""}, make: exportcmd.Resume},
 		{name: "checkout", group: groupMake, common: true, writes: []string{""}, across: []string{""}, make: exportcmd.Checkout},
-	}
-}
 
-// syncCommands returns the commands for remotes and devices.
-func syncCommands() []command {
-	return []command{
 		{name: "remote", group: groupShare, writes: []string{"add", "recovery-key", "rm", "set-url", "rename"},
 			make: remotecmd.Remote},
 		{name: "push", group: groupShare, common: true, writes: []string{""}, across: []string{""}, make: remotecmd.Push},
@@ -155,12 +134,7 @@ func syncCommands() []command {
 		{name: "clone", group: groupShare, common: true, writes: []string{""}, make: remotecmd.Clone},
 		{name: "device", group: groupShare, common: true, writes: []string{"trust", "approve", "drop", "revoke", "rename"},
 			make: remotecmd.Device},
-	}
-}
 
-// maintainCommands returns the commands that maintain the memory.
-func maintainCommands() []command {
-	return []command{
 		{name: "secrets", group: groupKeep, bare: "list", writes: []string{"allow"}, across: []string{"scan", "list"},
 			make: storecmd.Secrets},
 		{name: "export", group: groupMake, writes: []string{""}, make: exportcmd.Export},
@@ -178,12 +152,7 @@ func maintainCommands() []command {
 		{name: "gc", under: "doctor", group: groupKeep, writes: []string{""}, make: storecmd.Gc},
 		{name: "doctor", group: groupKeep, writes: []string{""}, make: doctor.Doctor},
 		{name: "fsck", alias: "verify", under: "doctor", group: groupKeep, writes: []string{""}, across: []string{""}, make: storecmd.Fsck},
-	}
-}
 
-// scriptCommands returns the plumbing, for scripts and programs.
-func scriptCommands() []command {
-	return []command{
 		{name: "cat-file", group: groupPlumbing, plain: true, make: storecmd.CatFile},
 		{name: "hash-object", group: groupPlumbing, plain: true, make: storecmd.HashObject},
 		{name: "ls-objects", group: groupPlumbing, plain: true, across: []string{""}, make: storecmd.LsObjects},
@@ -191,12 +160,7 @@ func scriptCommands() []command {
 		{name: "plugin-path", group: groupPlumbing, plain: true, make: hookcmd.PluginPath},
 		{name: "mcp", group: groupPlumbing, make: mcpcmd.Command},
 		{name: "hook", group: groupPlumbing, make: hookcmd.Hook},
-	}
-}
 
-// settingsCommands returns the commands for settings and help.
-func settingsCommands() []command {
-	return []command{
 		{name: "token", under: "serve", group: groupHelp, bare: "list", writes: []string{"add", "rm"}, make: web.Token},
 		{name: "config", group: groupHelp, writes: []string{"", "set", "unset"}, make: storecmd.Config},
 		{name: "completion", under: "help", group: groupHelp, plain: true, make: completion},
@@ -228,8 +192,4 @@ func visible(table []command) []string {
 		}
 	}
 	return names
-}
-
-func importCommand(e *app.Env) *cli.Command {
-	return sessioncmd.ImportCommand(e, remotecmd.ReadArchive)
 }

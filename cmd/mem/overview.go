@@ -47,7 +47,7 @@ func runOverview(ctx context.Context, e *app.Env) error {
 			return err
 		}
 		o.projects = len(projects)
-		undecided, err := run.Undecided(ctx, app.ListingOf(r.Stored))
+		undecided, err := run.Undecided(ctx, r.Stored)
 		if err != nil {
 			return err
 		}

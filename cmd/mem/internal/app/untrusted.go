@@ -23,48 +23,28 @@ func HintUntrusted(ctx context.Context, e *Env, m *layers.Memory, projects ...re
 	return err
 }
 
-// A Listing is what a command has listed.
-type Listing int
-
-const (
-	Named      Listing = iota // what its operands name
-	Everything                // of the project, or of all projects
-	Nothing
-)
-
-// ListingOf returns the listing of n things: [Everything] or [Nothing].
-func ListingOf(n int) Listing {
-	if n == 0 {
-		return Nothing
+// Listed ends a command that has listed n things. If data of devices that the user has not decided about is missing in the list, it
+// prints a hint: in a list of nothing, data of any project is missing. It returns err; an error that was not printed yet has no hint.
+func (run Run) Listed(ctx context.Context, n int, err error) error {
+	var quiet *Quiet
+	if err != nil && !errors.As(err, &quiet) {
+		return err
 	}
-	return Everything
+	return cmp.Or(HintUntrusted(ctx, run.Env, run.Memory, run.concerned(n)...), err)
 }
 
-// WithListing is [WithMemory] for a command that lists data. If data of devices that the user has not decided about is missing
-// in the list, it prints a hint: in a list of nothing, data of any project is missing.
-func WithListing(ctx context.Context, e *Env, f func(Run) (Listing, error)) error {
-	return WithMemory(ctx, e, func(run Run) error {
-		listed, err := f(run)
-		var quiet *Quiet
-		if listed == Named || err != nil && !errors.As(err, &quiet) {
-			return err
-		}
-		return cmp.Or(HintUntrusted(ctx, e, run.Memory, run.concerned(listed)...), err)
-	})
-}
-
-// concerned returns the projects of a listing, none for all.
-func (run Run) concerned(listed Listing) []refs.Project {
-	if listed == Nothing || run.Opt.AllProjects {
+// concerned returns the projects of a list of n things, none for all.
+func (run Run) concerned(n int) []refs.Project {
+	if n == 0 || run.Opt.AllProjects {
 		return nil
 	}
 	return []refs.Project{run.Project.ID}
 }
 
-// Undecided returns the names of the devices whose data is missing in a listing because the user has not decided about
+// Undecided returns the names of the devices whose data is missing in a list of n things because the user has not decided about
 // them.
-func (run Run) Undecided(ctx context.Context, listed Listing) (names []string, err error) {
-	found, err := trust.Undecided(ctx, run.DB, run.concerned(listed))
+func (run Run) Undecided(ctx context.Context, n int) (names []string, err error) {
+	found, err := trust.Undecided(ctx, run.DB, run.concerned(n))
 	return Each(found, func(d state.Device) string { return d.Name }), err
 }
 

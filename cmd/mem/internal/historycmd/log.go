@@ -74,19 +74,18 @@ func Log(e *app.Env) *cli.Command {
 
 func runLog(ctx context.Context, e *app.Env, o LogOptions) error {
 	app.SpendMemory()
-	return app.WithListing(ctx, e, func(run app.Run) (app.Listing, error) {
-		fold := !o.All && !o.Asks() && !e.Opt.JSON
+	return app.WithMemory(ctx, e, func(run app.Run) error {
 		n := 0
-		if o.Limited && o.Since.IsZero() && o.Search == "" && !fold {
+		if o.Limited && o.Since.IsZero() && o.Search == "" && (o.All || o.Asks() || e.Opt.JSON) { // else captures are folded
 			n = max(o.Number, 1)
 		}
 		found, in, err := logEntries(ctx, run, o.Rev, n)
 		if err != nil {
-			return app.Named, patchHint(ctx, run, o, err)
+			return patchHint(ctx, run, o, err)
 		}
 		found = slices.Clone(found)
 		if err := nameDevices(ctx, run, found); err != nil {
-			return app.Named, err
+			return err
 		}
 		if !o.Graph {
 			slices.SortStableFunc(found, func(a, b refs.Entry) int { return b.Time.Compare(a.Time) })
@@ -94,36 +93,31 @@ func runLog(ctx context.Context, e *app.Env, o LogOptions) error {
 		if !o.Since.IsZero() {
 			found = slices.DeleteFunc(found, func(en refs.Entry) bool { return en.Time.Before(o.Since) })
 		}
-		listed := app.ListingOf(len(found))
+		err = logDetails(ctx, &details{Run: run, LogScope: in}, o, found)
 		if o.Rev != "" {
-			listed = app.Named
+			return err
 		}
-		d := &details{Run: run, LogScope: in}
-		if o.Asks() {
-			return listed, logDetails(ctx, d, o, found)
-		}
-		if fold {
-			found = Folded(found)
-		}
-		if o.Limited {
-			found = found[:min(o.Number, len(found))]
-		}
-		return listed, d.printLog(o, found)
+		return run.Listed(ctx, len(found), err)
 	})
 }
 
 // logDetails prints entries with the details that the options select.
 func logDetails(ctx context.Context, d *details, o LogOptions, entries []refs.Entry) error {
-	if err := d.look(ctx, o, entries); err != nil {
-		return err
-	}
-	if o.Search != "" {
-		entries = d.mentioned(entries)
+	switch {
+	case !o.Asks() && !o.All && !d.Opt.JSON:
+		entries = Folded(entries)
+	case o.Asks():
+		if err := d.look(ctx, o, entries); err != nil {
+			return err
+		}
+		if o.Search != "" { // keep those in which the text appears or disappears
+			entries = slices.DeleteFunc(slices.Clone(entries), func(en refs.Entry) bool { return len(d.mentions[en.Commit]) == 0 })
+		}
 	}
 	if o.Limited {
 		entries = entries[:min(o.Number, len(entries))]
 	}
-	if d.Opt.JSON || o.Format != "" || len(entries) == 0 {
+	if !o.Asks() || d.Opt.JSON || o.Format != "" || len(entries) == 0 {
 		return d.printLog(o, entries)
 	}
 	d.Page("log")

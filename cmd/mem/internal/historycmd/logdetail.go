@@ -60,11 +60,6 @@ func (d *details) look(ctx context.Context, o LogOptions, entries []refs.Entry) 
 	return nil
 }
 
-// mentioned keeps the entries in which the text of -S appears or disappears.
-func (d *details) mentioned(entries []refs.Entry) []refs.Entry {
-	return slices.DeleteFunc(slices.Clone(entries), func(en refs.Entry) bool { return len(d.mentions[en.Commit]) == 0 })
-}
-
 // print prints each entry on a line, with the graph on the left and the details below.
 func (d *details) print(ctx context.Context, o LogOptions, entries []refs.Entry) error {
 	var g Graph

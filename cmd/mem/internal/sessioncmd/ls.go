@@ -92,13 +92,12 @@ type Listed struct {
 func (it Listed) view() view.Session { return view.SessionOf(it.Item, it.project, it.newest) }
 
 func runLs(ctx context.Context, e *app.Env, o lsOptions) error {
-	return app.WithListing(ctx, e, func(run app.Run) (app.Listing, error) {
+	return app.WithMemory(ctx, e, func(run app.Run) error {
 		all, elsewhere, err := list(ctx, run, capture.ListOptions{Subagents: o.subagents, Removed: o.removed || o.all,
 			Revoked: o.all})
 		if err != nil {
-			return app.Named, err
+			return err
 		}
-		listed := app.ListingOf(len(all))
 		if o.untracked && len(elsewhere) > 0 {
 			e.Hint("%s: mem ls -u --all-projects", elsewhereText(elsewhere))
 		}
@@ -111,26 +110,27 @@ func runLs(ctx context.Context, e *app.Env, o lsOptions) error {
 				defer e.Note("the newest %d; mem ls lists all", o.number)
 			}
 		}
+		form := e.Opt.JSON || o.format != ""
+		if !form && !o.one {
+			waiting, err := app.WaitingSessions(ctx, run.DB, run.Project.ID)
+			if err != nil {
+				return err
+			}
+			for _, line := range app.WaitingLines(waiting) {
+				e.Note("%s", e.Safe(line))
+			}
+		}
 		switch {
-		case e.Opt.JSON || o.format != "":
-			return listed, lsTable(run, o, items)
-		case o.one:
+		case o.one && !form:
 			for _, it := range items {
 				e.Printf("%s\n", e.Safe(it.ID))
 			}
-			return listed, nil
+		case len(items) == 0 && !form:
+			err = noteNothingListed(ctx, run, len(all) > 0, len(elsewhere) > 0)
+		default:
+			err = lsTable(run, o, items)
 		}
-		waiting, err := app.WaitingSessions(ctx, run.DB, run.Project.ID)
-		if err != nil {
-			return listed, err
-		}
-		for _, line := range app.WaitingLines(waiting) {
-			e.Note("%s", e.Safe(line))
-		}
-		if len(items) == 0 {
-			return listed, noteNothingListed(ctx, run, len(all) > 0, len(elsewhere) > 0)
-		}
-		return listed, lsTable(run, o, items)
+		return run.Listed(ctx, len(all), err)
 	})
 }
 

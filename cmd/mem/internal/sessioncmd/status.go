@@ -80,40 +80,39 @@ type StatusReport struct {
 func (r StatusReport) clean() bool { return len(r.Changed)+len(r.Untracked)+len(r.Notes) == 0 }
 
 func runStatus(ctx context.Context, e *app.Env, o statusOptions) error {
-	return app.WithListing(ctx, e, func(run app.Run) (app.Listing, error) {
+	return app.WithMemory(ctx, e, func(run app.Run) error {
 		r, err := SessionsReport(ctx, run)
 		if err != nil {
-			return app.Named, err
+			return err
 		}
 		if !e.Opt.AllProjects && r.Stored > 0 && o.porcelain == "" {
 			d, err := knowledge.ReadProgress(ctx, run.DB, run.Project.ID)
 			if err != nil {
-				return app.Named, err
+				return err
 			}
 			r.progress = &d
 		}
 		if list, err := trust.RevocationsOf(ctx, run.DB, run.Project.ID); err != nil {
-			return app.Named, err
+			return err
 		} else if !e.Opt.AllProjects {
 			r.revoked = len(list)
 			if r.Parted, err = app.PartedSessions(ctx, run.DB, run.Project.ID, ""); err != nil {
-				return app.Named, err
+				return err
 			}
 			if r.Waiting, err = app.WaitingSessions(ctx, run.DB, run.Project.ID); err != nil {
-				return app.Named, err
+				return err
 			}
 		}
 		if err := printStatus(e, o, r); err != nil {
-			return app.Named, err
-		}
-		listed := app.ListingOf(r.Stored)
-		if o.porcelain != "" {
-			listed = app.Named
+			return err
 		}
 		if o.exitCode && !r.clean() {
-			return listed, app.Exit(app.ExitNo)
+			err = app.Exit(app.ExitNo)
 		}
-		return listed, nil
+		if o.porcelain != "" {
+			return err
+		}
+		return run.Listed(ctx, r.Stored, err)
 	})
 }
 

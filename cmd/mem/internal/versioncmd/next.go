@@ -63,35 +63,34 @@ func runNext(ctx context.Context, e *app.Env, o nextOptions) error {
 	if err != nil {
 		return err
 	}
-	return app.WithListing(ctx, e, func(run app.Run) (app.Listing, error) {
+	return app.WithMemory(ctx, e, func(run app.Run) error {
 		switch {
 		case o.dropped:
-			return app.Named, printDropped(ctx, run, options)
+			return printDropped(ctx, run, options)
 		case o.undrop != "":
-			return app.Named, runUndrop(ctx, run, o.undrop, options)
+			return runUndrop(ctx, run, o.undrop, options)
 		}
 		given, err := handover.Context(ctx, run.DB, run.Project, options)
 		if err != nil {
-			return app.Named, fmt.Errorf("next session's context: %w", err)
+			return fmt.Errorf("next session's context: %w", err)
 		}
 		if o.drop != "" {
-			return app.Named, runDrop(ctx, run, given, o.drop)
+			return runDrop(ctx, run, given, o.drop)
 		}
-		listed := app.ListingOf(len(given.Text))
 		answer := view.NextOf(given)
 		switch {
 		case e.Opt.JSON:
-			return listed, e.PrintJSON("next", answer)
+			err = e.PrintJSON("next", answer)
 		case given.Text == "":
-			return listed, noteNoText(ctx, run, options)
+			err = noteNoText(ctx, run, options)
 		case o.why:
-			return listed, printWhyNext(e, answer)
+			err = printWhyNext(e, answer)
 		default:
 			for line := range strings.Lines(given.Text) {
 				e.Printf("%s\n", e.Safe(strings.TrimSuffix(line, "\n")))
 			}
 		}
-		return listed, nil
+		return run.Listed(ctx, len(given.Text), err)
 	})
 }
 
