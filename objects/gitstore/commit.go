@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"strconv"
+	"io"
 	"strings"
 	"time"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/object"
 
 	"github.com/memvcs/mem/objects/pack"
 )
@@ -51,86 +54,61 @@ func EncodeCommit(c Commit) ([]byte, error) {
 func (c Commit) Payload() []byte { return c.encode("") }
 
 func (c Commit) encode(sig string) []byte {
-	b := make([]byte, 0, 256+len(c.Message)+len(sig))
-	b = fmt.Appendf(b, "tree %s\n", c.Tree)
+	who := object.Signature{Name: c.Name, Email: c.Email, When: c.Time.UTC()}
+	o := object.Commit{Author: who, Committer: who, Message: c.Message, TreeHash: c.Tree, PGPSignature: sig}
 	if !c.Parent.IsZero() {
-		b = fmt.Appendf(b, "parent %s\n", c.Parent)
+		o.ParentHashes = []pack.ID{c.Parent}
 	}
-	person := fmt.Sprintf("%s <%s> %d +0000\n", c.Name, c.Email, c.Time.Unix())
-	b = append(append(b, "author "...), person...)
-	b = append(append(b, "committer "...), person...)
-	prefix := "gpgsig "
-	for line := range strings.Lines(sig) {
-		b = append(append(b, prefix...), line...)
-		prefix = " "
+	b, err := encode(o.Encode)
+	if err != nil {
+		panic(err) // memory takes everything
 	}
-	b = append(b, '\n')
-	return append(b, c.Message...)
+	return b
+}
+
+// encode returns what go-git's encoder of an object writes.
+func encode(encoder func(plumbing.EncodedObject) error) ([]byte, error) {
+	var m plumbing.MemoryObject
+	if err := encoder(&m); err != nil {
+		return nil, err
+	}
+	r, err := m.Reader()
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(r)
+}
+
+// decode calls go-git's decoder of an object with its content.
+func decode(k pack.Kind, b []byte, decoder func(plumbing.EncodedObject) error) error {
+	var m plumbing.MemoryObject
+	m.SetType(k)
+	if _, err := m.Write(b); err != nil {
+		return err
+	}
+	return decoder(&m)
 }
 
 // DecodeCommit decodes a commit. The error wraps [ErrCommit] unless [EncodeCommit] returns the same bytes: a lane has
 // only commits of this package, so there is one reading of what is signed.
 func DecodeCommit(b []byte) (Commit, error) {
-	c, err := parseCommit(string(b))
-	if err == nil {
-		var again []byte
-		if again, err = EncodeCommit(c); err == nil && !bytes.Equal(again, b) {
-			err = fmt.Errorf("not in the form that mem writes: %w", ErrCommit)
-		}
+	var o object.Commit
+	if err := decode(pack.Commit, b, o.Decode); err != nil {
+		return Commit{}, fmt.Errorf("%v: %w", err, ErrCommit)
+	}
+	c := Commit{Tree: o.TreeHash, Name: o.Author.Name, Email: o.Author.Email, Time: o.Author.When.UTC(), Message: o.Message,
+		Signature: o.PGPSignature}
+	if len(o.ParentHashes) > 0 {
+		c.Parent = o.ParentHashes[0]
+	}
+	again, err := EncodeCommit(c)
+	if err == nil && !bytes.Equal(again, b) {
+		err = fmt.Errorf("not in the form that mem writes: %w", ErrCommit)
 	}
 	if err != nil {
 		return Commit{}, err
 	}
 	return c, nil
-}
-
-// parseCommit reads the fields of a commit, without a check that nothing else is in it.
-func parseCommit(s string) (c Commit, err error) {
-	var head string
-	head, c.Message, _ = strings.Cut(s, "\n\n")
-	lines := strings.Split(head, "\n")
-	next := func(key string) (value string) {
-		if rest, ok := strings.CutPrefix(lines[0], key+" "); ok {
-			value, lines = rest, append(lines[1:], "")
-		}
-		return value
-	}
-	if c.Tree, err = parseID(next("tree")); err != nil {
-		return c, err
-	}
-	if parent := next("parent"); parent != "" {
-		if c.Parent, err = parseID(parent); err != nil {
-			return c, err
-		}
-	}
-	author := next("author")
-	name, rest, _ := strings.Cut(author, " <")
-	email, at, ok := strings.Cut(rest, "> ")
-	seconds, terr := strconv.ParseInt(strings.TrimSuffix(at, " +0000"), 10, 64)
-	if !ok || terr != nil {
-		return c, fmt.Errorf("author %.200q: %w", author, ErrCommit)
-	}
-	c.Name, c.Email, c.Time = name, email, time.Unix(seconds, 0).UTC()
-	next("committer") // equal to the author
-	if first := next("gpgsig"); first != "" {
-		c.Signature = first + "\n"
-		for strings.HasPrefix(lines[0], " ") {
-			c.Signature += lines[0][1:] + "\n"
-			lines = append(lines[1:], "")
-		}
-	}
-	return c, nil
-}
-
-func parseID(s string) (pack.ID, error) {
-	id, err := pack.ParseID(s)
-	if err == nil && id.IsZero() {
-		err = errors.New("names no object")
-	}
-	if err != nil {
-		err = fmt.Errorf("%w: %w", err, ErrCommit)
-	}
-	return id, err
 }
 
 // maxTime is the end of the year 9999. Later times are refused.

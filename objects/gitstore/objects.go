@@ -9,9 +9,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing"
 
 	"github.com/memvcs/mem/objects/pack"
 )
@@ -84,17 +85,15 @@ func looseHead(z io.Reader) (pack.Kind, int64, error) {
 		}
 	}
 	name, digits, _ := strings.Cut(string(head), " ")
-	size, err := strconv.ParseInt(digits, 10, 64)
-	k := slices.IndexFunc([]pack.Kind{pack.Commit, pack.Tree, pack.Blob, pack.Tag}, func(k pack.Kind) bool {
-		return k.String() == name
-	})
+	k, err := plumbing.ParseObjectType(name)
+	size, serr := strconv.ParseInt(digits, 10, 64)
 	switch {
-	case err != nil || size < 0 || k < 0:
+	case err != nil || serr != nil || size < 0:
 		return 0, 0, fmt.Errorf("it begins with %.40q: %w", head, pack.ErrCorrupt)
 	case size > pack.MaxSize:
 		return 0, 0, fmt.Errorf("%d bytes: %w", size, pack.ErrTooLarge)
 	}
-	return pack.Kind(k + 1), size, nil
+	return k, size, nil
 }
 
 // asCorrupt adds [pack.ErrCorrupt] to an error of a decoder, unless it is an I/O error.

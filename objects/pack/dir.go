@@ -7,12 +7,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"sync"
 )
 
 // maxLists is the maximum number of times that one call lists the directory while others replace packs.
-const maxLists = 10
+const maxLists = 1000
 
 // A Dir reads objects from all packs of a directory. It may be used by several goroutines, while
 // other processes add and merge packs. Use [OpenDir].
@@ -22,7 +21,7 @@ type Dir struct {
 	mu    sync.Mutex
 	state int      // number of listings that differed from the one before; 0: not listed yet
 	bases []string // of the last listing, sorted
-	files []*file  // most recently used first; the slice is replaced, never changed
+	files []*file  // those written last first; the slice is replaced, never changed
 }
 
 // OpenDir returns a reader of the packs in path, the directory objects/pack of a git repository.
@@ -74,50 +73,32 @@ func (d *Dir) withData(id ID, use func(f *file, p *os.File, off, end int64) erro
 }
 
 // lookup calls use with each pack that contains id until it succeeds. A listing of the directory during a merge may
-// show neither the old packs nor the new one. So lookup returns [ErrNotFound] only after two consecutive listings have
-// shown the searched packs: a pack that the first one missed existed before the second one began. Added packs are
-// searched but need no second listing; only packs that disappear can have moved their objects elsewhere.
+// show neither the old packs nor the new one. So lookup returns [ErrNotFound] only if two more listings show the packs
+// that it has searched: a pack that the first one missed existed before the second one began.
 func (d *Dir) lookup(id ID, use func(f *file, off int64) error) error {
 	files, state, err := d.list(false)
-	var before []*file // packs of the listing before the last one, if made here
-	listed, reopened := false, false
+	reopened := false
 	for range maxLists {
 		if err != nil {
 			return err
 		}
-		r := d.search(files, id, use)
+		r := search(files, id, use)
 		if r.found || errors.Is(r.err, ErrDelta) {
 			return r.err
 		}
 		if len(r.corrupt) > 0 && !reopened {
-			reopened, before = true, nil // another process may have repaired it under the same name since it was opened
+			reopened = true // another process may have repaired it under the same name since it was opened
 			d.forget(r.corrupt)
-		}
-		if before != nil && !r.vanished && subset(before, files) {
-			return cmp.Or(r.err, ErrNotFound)
-		}
-		if before = nil; listed && !r.vanished {
-			before = files
 		}
 		searched := state
 		for try := 0; try < 2 && err == nil && state == searched; try++ {
 			files, state, err = d.list(true)
-			listed = true
 		}
 		if err == nil && state == searched && !r.vanished {
 			return cmp.Or(r.err, ErrNotFound)
 		}
 	}
 	return fmt.Errorf("%s changed during each of %d searches", d.path, maxLists)
-}
-
-// subset reports whether all files of some are in all.
-func subset(some, all []*file) bool {
-	has := make(map[*file]bool, len(all))
-	for _, f := range all {
-		has[f] = true
-	}
-	return !slices.ContainsFunc(some, func(f *file) bool { return !has[f] })
 }
 
 // A searchResult is the outcome of a search.
@@ -129,14 +110,11 @@ type searchResult struct {
 }
 
 // search tries the packs one by one.
-func (d *Dir) search(files []*file, id ID, use func(f *file, off int64) error) (r searchResult) {
-	for i, f := range files {
+func search(files []*file, id ID, use func(f *file, off int64) error) (r searchResult) {
+	for _, f := range files {
 		ok, err := tryPack(f, id, use)
 		switch {
 		case err == nil && ok:
-			if i > 0 {
-				d.toFront(f)
-			}
 			return searchResult{found: true}
 		case err == nil:
 		case errors.Is(err, fs.ErrNotExist):

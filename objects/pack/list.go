@@ -10,18 +10,6 @@ import (
 	"strings"
 )
 
-func (d *Dir) toFront(f *file) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	i := slices.Index(d.files, f)
-	if i <= 0 {
-		return // another goroutine has moved it, or the pack was removed
-	}
-	next := make([]*file, 0, len(d.files))
-	next = append(append(append(next, f), d.files[:i]...), d.files[i+1:]...)
-	d.files = next
-}
-
 // forget removes packs from the list, so that the next listing opens them again.
 func (d *Dir) forget(packs []*file) {
 	d.mu.Lock()
