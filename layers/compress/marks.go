@@ -50,12 +50,17 @@ func (s Settings) fates(tiers []Tier, parts []Part, marks []Mark) []Fate {
 		i := sort.Search(len(parts), func(i int) bool { return parts[i].To >= m.Message })
 		if m.Message < parts[0].From || i == len(parts) {
 			if m.Message < parts[0].From {
-				if s.Skip > 0 && m.Message > s.Since {
-					out = append(out, Fate{Mark: m, Skipped: true})
+				if s.Skip == 0 || m.Message <= s.Since {
+					continue
 				}
-				continue
+				if m.Weight < keepit.Pinned {
+					out = append(out, Fate{Mark: m, Skipped: true})
+					continue
+				}
+				i = 0 // a pin is kept also of a skipped message
+			} else {
+				i = len(parts) - 1
 			}
-			i = len(parts) - 1
 		}
 		p := keepit.Pressure{Level: tiers[i].Level, Ratio: tiers[i].Ratio, Distance: max(s.Distance, 1), Decay: s.Decay}
 		f := Fate{Mark: m, Pressure: p, Threshold: p.Threshold(), Margin: p.Margin(m.Weight), Kept: p.Keeps(m.Weight)}

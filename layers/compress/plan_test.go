@@ -187,7 +187,8 @@ func TestFates(t *testing.T) {
 		{Settings{Ratio: 50, Distance: 10}, "1.00 1.00"},
 		{Settings{Ratio: 30, Distance: 5, Keepit: PreserveAll}, "1.00 1.00 0.80 0.80 0.50 0.50 0.25"},
 		{Settings{Ratio: 30, Distance: 5, Keepit: Ignore}, ""},
-		{Settings{Ratio: 30, Distance: 5, Skip: 6}, "0.80 0.80"},
+		{Settings{Ratio: 30, Distance: 5, Skip: 6}, "1.00 1.00 0.80 0.80"},
+		{Settings{Ratio: 30, Distance: 5, Skip: 11}, "1.00 1.00 0.80"},
 		{Settings{Preset: "aggressive", Distance: 10}, "1.00 1.00"}, // all in the tier of 50:1
 	} {
 		p, fates, err := Resolve(c.s, st, marks)
@@ -203,14 +204,14 @@ func TestFates(t *testing.T) {
 		}
 		skipped := 0
 		for _, f := range fates {
-			if f.Skipped != p.Skips(f.Mark.Message) {
+			if f.Skipped != (p.Skips(f.Mark.Message) && f.Mark.Weight < keepit.Pinned) {
 				t.Errorf("%+v: the mark in message %d: skipped %v", c.s, f.Mark.Message, f.Skipped)
 			}
 			if f.Skipped {
 				skipped++
 			}
 		}
-		if (skipped > 0) != (c.s.Skip > 0) {
+		if (skipped > 0) != (c.s.Skip > 10) {
 			t.Errorf("%+v: %d skipped marks", c.s, skipped)
 		}
 		if c.s.Keepit != Ignore && len(p.Kept)+len(p.Summarised)+skipped != len(fates) {

@@ -64,7 +64,7 @@ func Compress(e *app.Env) *cli.Command {
 				app.Positive("a distance", "5")),
 			app.ChoiceFlag(&o.keepit, "keepit", "keep pinned text by `MODE`: decay, preserve-all or ignore", "decay",
 				"preserve-all", "ignore"),
-			app.ParsedFlag(&o.skip, "skip", "leave out the first `N` messages", app.NotNegative),
+			app.ParsedFlag(&o.skip, "skip", "leave out the first `N` messages, except pinned text", app.NotNegative),
 			app.StringFlag(&o.after, "after", "compress only the messages after those of the version `REV`, such as v002"),
 			app.ChoiceFlag(&o.engine.Name, "engine",
 				"use the engine `NAME`: extract, claude, anthropic, openai, command or replay",
@@ -229,7 +229,7 @@ func printCompressed(e *app.Env, c derive.CompressResult) error {
 		e.Report("%s\n", existing(e, c))
 	default:
 		kept := ""
-		if n := v.Preserved + v.Summarised + skippedOf(c.Fates); n > 0 {
+		if n := v.Preserved + v.Summarised; n > 0 {
 			kept = fmt.Sprintf(", %d of %d markers kept", v.Preserved, n)
 		}
 		e.Report("[%s] compress %s%s  %s -> %s tokens (%.1f:1%s)%s\n", e.Safe(c.Project.Name), e.Safe(app.Label(v)),
