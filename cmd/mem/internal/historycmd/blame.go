@@ -162,8 +162,8 @@ func blameTable(e *app.Env, rev state.Rev, lines []provenance.BlameLine) error {
 	t := e.Table(app.Column{Name: "from", Max: 10}, app.Column{Name: "said by", Max: 12}, "date", "keepit",
 		app.Column{Name: "conf", Right: true}, app.Column{Name: "line", Right: true}, app.Column{Name: "text", Shrinks: true})
 	for _, l := range lines {
-		t.Row(blameFrom(e, rev, l), speaker(l), blameDate(e, l.Time), strings.TrimSpace(l.Marker+" "+l.Keep), confidence(l),
-			l.Line, l.Text)
+		who, confidence := speaker(l)
+		t.Row(blameFrom(e, rev, l), who, blameDate(e, l.Time), strings.TrimSpace(l.Marker+" "+l.Keep), confidence, l.Line, l.Text)
 	}
 	return t.Flush()
 }
@@ -184,23 +184,19 @@ func blameFrom(e *app.Env, rev state.Rev, l provenance.BlameLine) app.Cell {
 	return app.Cell{Full: text, Paint: e.Style().Yellow}
 }
 
-func speaker(l provenance.BlameLine) string {
+// speaker returns who said a line, and the confidence in that.
+func speaker(l provenance.BlameLine) (who, confidence string) {
 	switch {
 	case l.Frame:
-		return ""
+		return "", ""
 	case !l.Supported:
-		return "no source"
+		who = "no source"
 	case l.Role == "":
-		return fmt.Sprintf("%d messages", trace.Messages(l.Messages))
+		who = fmt.Sprintf("%d messages", trace.Messages(l.Messages))
+	default:
+		who = l.Role
 	}
-	return l.Role
-}
-
-func confidence(l provenance.BlameLine) string {
-	if l.Frame {
-		return ""
-	}
-	return fmt.Sprint(l.Confidence)
+	return who, fmt.Sprint(l.Confidence)
 }
 
 // blameDate returns the date of a message for people.

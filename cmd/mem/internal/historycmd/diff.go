@@ -1,6 +1,7 @@
 package historycmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -129,7 +130,13 @@ func printDiff(ctx context.Context, run app.Run, o diffOptions, c provenance.Com
 	run.Page("diff")
 	switch {
 	case o.text:
-		return diffText(ctx, run, c)
+		for line, err := range provenance.Lines(ctx, run.DB, c) {
+			if err != nil {
+				return err
+			}
+			run.Diff(line)
+		}
+		return nil
 	case c.Same() && c.Since:
 		run.Note("no message came after %s", run.Safe(c.A.Name))
 		return nil
@@ -146,17 +153,6 @@ func printDiff(ctx context.Context, run app.Run, o diffOptions, c provenance.Com
 	for _, g := range c.Groups {
 		run.Printf("\n")
 		Group(run.Env, c, g, o.word)
-	}
-	return nil
-}
-
-// diffText prints the line differences.
-func diffText(ctx context.Context, run app.Run, c provenance.Comparison) error {
-	for line, err := range provenance.Lines(ctx, run.DB, c) {
-		if err != nil {
-			return err
-		}
-		run.Diff(line)
 	}
 	return nil
 }
@@ -208,11 +204,5 @@ func tally(anchors []trace.Anchors) (lost, gained string) {
 			g = append(g, term.Count(len(a.Gained), word))
 		}
 	}
-	if l == nil {
-		l = []string{"nothing"}
-	}
-	if g == nil {
-		g = []string{"nothing"}
-	}
-	return strings.Join(l, ", "), strings.Join(g, ", ")
+	return cmp.Or(strings.Join(l, ", "), "nothing"), cmp.Or(strings.Join(g, ", "), "nothing")
 }

@@ -14,9 +14,14 @@ import (
 // shortestHanded is the minimum length of a hash prefix of a hand-over.
 const shortestHanded = 8
 
+// isHanded reports whether a name may be the hash of a hand-over or of a line of one.
+func isHanded(name string) bool {
+	return len(name) >= shortestHanded && strings.Trim(name, "0123456789abcdef") == ""
+}
+
 // handedLines returns the lines for a hash of "mem log --handed", of a text or a line, and their event.
 func handedLines(e *app.Env, name string) (at hooks.Handover, lines []handover.Line, err error) {
-	if len(name) < shortestHanded || strings.Trim(name, "0123456789abcdef") != "" {
+	if !isHanded(name) {
 		return at, nil, nil
 	}
 	dir, err := e.MemoryDir()
@@ -42,7 +47,7 @@ func handedLines(e *app.Env, name string) (at hooks.Handover, lines []handover.L
 
 // nextLines returns the lines for a hash of "mem next --why", which no session has got yet.
 func nextLines(ctx context.Context, run app.Run, name string) (lines []handover.Line, err error) {
-	if len(name) < shortestHanded || strings.Trim(name, "0123456789abcdef") != "" {
+	if !isHanded(name) {
 		return nil, nil
 	}
 	o, err := app.ContextOptions(run.Env)
@@ -68,10 +73,15 @@ func sourceRev(source string) string {
 	return source
 }
 
-// printHandedTo prints the event and session of a hand-over.
-func printHandedTo(e *app.Env, h hooks.Handover) {
-	e.Printf("%s  %s  %s to %s\n", h.Hash, h.Time.UTC().Format("2006-01-02 15:04:05"), h.Event,
+// printHanded prints the event and session of a hand-over, and lines of it with their sources.
+func printHanded(e *app.Env, h hooks.Handover, about string, lines []handover.Line) {
+	e.Printf("%s  %s  %s%s to %s\n", h.Hash, h.Time.UTC().Format("2006-01-02 15:04:05"), h.Event, about,
 		e.Safe(app.SessionID(e, h.Session)))
+	for _, l := range lines {
+		if l.Source != "" {
+			e.Printf("  %s  %s: %s %s\n", l.Hash[:min(8, len(l.Hash))], e.Safe(l.Section), e.Safe(l.Said), e.Safe(l.Source))
+		}
+	}
 }
 
 // blameHanded prints the source of each handed-over line.
@@ -79,9 +89,6 @@ func blameHanded(e *app.Env, h hooks.Handover, lines []handover.Line) error {
 	if e.Opt.JSON {
 		return e.PrintJSON("blame", map[string]any{"handed": h.Hash, "sessionId": h.Session, "time": h.Time, "lines": lines})
 	}
-	printHandedTo(e, h)
-	for _, l := range lines {
-		e.Printf("  %s  %s: %s %s\n", l.Hash[:min(8, len(l.Hash))], e.Safe(l.Section), e.Safe(l.Said), e.Safe(l.Source))
-	}
+	printHanded(e, h, "", lines)
 	return nil
 }

@@ -2,6 +2,7 @@ package historycmd
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
@@ -35,13 +36,7 @@ func runHanded(ctx context.Context, e *app.Env, o LogOptions, session string) er
 			return nil
 		}
 		for _, h := range list {
-			e.Printf("%s  %s  %s  %d characters in %d lines to %s\n", h.Hash, h.Time.UTC().Format("2006-01-02 15:04:05"),
-				h.Event, h.Units, len(h.Lines), e.Safe(app.SessionID(e, h.Session)))
-			for _, l := range h.Lines {
-				if l.Source != "" {
-					e.Printf("  %s  %s: %s %s\n", l.Hash[:min(8, len(l.Hash))], e.Safe(l.Section), e.Safe(l.Said), e.Safe(l.Source))
-				}
-			}
+			printHanded(e, h, fmt.Sprintf("  %d characters in %d lines", h.Units, len(h.Lines)), h.Lines)
 		}
 		return nil
 	})

@@ -166,7 +166,7 @@ func runRevert(ctx context.Context, run app.Run, verb string, n int, hash string
 			return err
 		}
 	}
-	if asksRevert(run.Env, n) {
+	if n > 1 && run.Term.Stdin && !run.Opt.Yes && !run.Opt.DryRun { // several are listed and asked about first
 		for _, r := range done {
 			run.Message("%s  (%s, %s)", r.Operation.Subject, r.Operation.Commit[:7], app.Ago(run.Now(), r.Operation.Time))
 		}
@@ -260,9 +260,6 @@ func noteSkipped(ctx context.Context, run app.Run, first history.Reverted) error
 	return nil
 }
 
-// asksRevert reports whether the operations are listed and asked about first: several at once, on a terminal.
-func asksRevert(e *app.Env, n int) bool { return n > 1 && e.Term.Stdin && !e.Opt.Yes && !e.Opt.DryRun }
-
 // forgot reports whether the last operation of this device is a forget.
 func forgot(ctx context.Context, run app.Run) bool {
 	ops, err := history.Operations(ctx, run.DB, run.Project.ID)
@@ -291,13 +288,6 @@ func Op(e *app.Env) *cli.Command {
 	}
 }
 
-// stateCell returns whether an operation can be undone or redone.
-func stateCell(s history.OpState) app.Cell {
-	words := map[history.OpState]string{history.OpNext: "next", history.OpUndoable: "yes",
-		history.OpRedoable: "undone, can be redone", history.OpUndone: "undone", history.OpFixed: "-"}
-	return app.Cell{Full: string(s), Short: words[s]}
-}
-
 func runOpLog(ctx context.Context, run app.Run, n int) error {
 	ops, err := history.Operations(ctx, run.DB, run.Project.ID)
 	if err != nil {
@@ -308,10 +298,12 @@ func runOpLog(ctx context.Context, run app.Run, n int) error {
 	}
 	l := run.List("op.log", "operations", "commit", "when", "undo", app.Column{Name: "operation", Shrinks: true})
 	l.Page = "op"
+	words := map[history.OpState]string{history.OpNext: "next", history.OpUndoable: "yes",
+		history.OpRedoable: "undone, can be redone", history.OpUndone: "undone", history.OpFixed: "-"}
 	for _, op := range ops {
 		l.Add(app.Object{"commit", op.Commit, "operation", op.Subject, "time", term.TimeText(op.Time), "state", string(op.State)},
 			app.Cell{Full: op.Commit, Short: op.Commit[:7], Paint: run.Style().Yellow}, op.Time,
-			stateCell(op.State), op.Subject)
+			app.Cell{Full: string(op.State), Short: words[op.State]}, op.Subject)
 	}
 	return l.Print()
 }

@@ -71,7 +71,7 @@ func runWhy(ctx context.Context, run app.Run, name string) error {
 			return err
 		}
 		if !run.Opt.JSON && h.Hash != "" {
-			printHandedTo(run.Env, h)
+			printHanded(run.Env, h, "", nil)
 		}
 	}
 	r, err := provenance.Why(ctx, run.DB, rev)

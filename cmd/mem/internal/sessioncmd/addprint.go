@@ -10,7 +10,6 @@ import (
 	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
-	"github.com/memvcs/mem/layers/tokens"
 	"github.com/memvcs/mem/refs"
 )
 
@@ -29,7 +28,7 @@ func printAdded(e *app.Env, op string, added []capture.Added, failed []error) er
 		printAddedProjects(e, op, added)
 	}
 	if len(added) != 1 || len(failed) > 0 {
-		printAddedTotal(e, op, added, addTotal{failed: len(failed), opaque: many})
+		printAddedTotal(e, op, added, len(failed), many)
 	}
 	for i, err := range failed {
 		if i == maxFailures && !e.Opt.Verbose {
@@ -89,20 +88,13 @@ func printAddedSession(e *app.Env, a capture.Added) {
 		return
 	}
 	verb := e.Verb("", "would ") + map[string]string{"new": "add", "grown": "grow", "rewritten": "rewrite"}[a.Change]
-	title := ""
-	if t := a.Now.Scan.Title; t != "" {
-		title = " " + term.Quoted(t)
-	}
-	at := ""
-	if a.Commit != "" {
-		at = " " + a.Commit[:7]
-	}
+	title := app.If(a.Now.Scan.Title != "", " "+term.Quoted(a.Now.Scan.Title))
+	at := app.If(a.Commit != "", " "+a.Commit[:min(7, len(a.Commit))])
 	e.Report("[%s%s] %s %s%s\n", term.SanitizeLine(a.Project.Name), at, verb, term.SanitizeLine(id), title)
 	scan := a.Now.Scan
-	line := fmt.Sprintf(" %s message%s, %s tokens", tokens.Commas(scan.Messages), term.Plural(scan.Messages),
-		tokensText(a.Tokens, a.Counted))
+	line := fmt.Sprintf(" %s, %s tokens", term.Count(scan.Messages, "message"), tokensText(a.Tokens, a.Counted))
 	if a.Change == "grown" {
-		line = fmt.Sprintf(" +%s, %s message%s in all", a.Growth(), tokens.Commas(scan.Messages), term.Plural(scan.Messages))
+		line = fmt.Sprintf(" +%s, %s in all", a.Growth(), term.Count(scan.Messages, "message"))
 	}
 	if !scan.First.IsZero() {
 		line += ", " + e.SpanText(scan.First, scan.Last)
@@ -111,7 +103,7 @@ func printAddedSession(e *app.Env, a capture.Added) {
 		line += ", branch " + scan.Branch
 	}
 	if a.Rewound > 0 {
-		line += fmt.Sprintf(", %d turn%s rewound", a.Rewound, term.Plural(a.Rewound))
+		line += ", " + term.Count(a.Rewound, "turn") + " rewound"
 	}
 	e.Report("%s\n", term.SanitizeLine(line))
 	e.Report(" %s of transcript%s\n", app.BytesText(a.Now.Size+a.Tail), storedText(a.Stored))
@@ -151,12 +143,7 @@ func warnAdded(e *app.Env, a capture.Added) {
 const tooLong = "over 16 MiB long, stored unchanged, but not part of versions, L1 and counts"
 
 // storedText returns the size of the new data in the store.
-func storedText(n int64) string {
-	if n == 0 {
-		return ""
-	}
-	return ", " + app.BytesText(n) + " stored"
-}
+func storedText(n int64) string { return app.If(n > 0, ", "+app.BytesText(n)+" stored") }
 
 // weights returns the numbers of markers by weight, the heaviest first.
 func weights(marks []records.Mark) string {
@@ -226,14 +213,8 @@ func printAddedProjects(e *app.Env, op string, added []capture.Added) {
 // ofSubagent reports whether a session is that of a subagent.
 func ofSubagent(a capture.Added) bool { return cmp.Or(a.Now.Parent, a.Now.Scan.Parent()) != "" }
 
-// addTotal has what [printAddedTotal] prints in addition to the sums.
-type addTotal struct {
-	failed int  // sessions that were not stored
-	opaque bool // warn of unreadable records
-}
-
-// printAddedTotal prints the totals of all sessions for people.
-func printAddedTotal(e *app.Env, op string, added []capture.Added, t addTotal) {
+// printAddedTotal prints the totals of all sessions for people; of many, also how much could not be read.
+func printAddedTotal(e *app.Env, op string, added []capture.Added, failed int, many bool) {
 	var bytes, stored int64
 	opaque, long, unchanged, hidden, forgotten, subagents := 0, 0, 0, 0, 0, 0
 	for _, a := range added {
@@ -253,7 +234,7 @@ func printAddedTotal(e *app.Env, op string, added []capture.Added, t addTotal) {
 		}
 	}
 	verb := e.Verb(op, "would "+op)
-	if len(added)+t.failed == 0 {
+	if len(added)+failed == 0 {
 		e.Note("nothing to %s", op)
 		return
 	}
@@ -264,15 +245,15 @@ func printAddedTotal(e *app.Env, op string, added []capture.Added, t addTotal) {
 	if forgotten > 0 {
 		also += fmt.Sprintf(", %d forgotten", forgotten)
 	}
-	if t.failed > 0 {
-		also += fmt.Sprintf(", %d failed", t.failed)
+	if failed > 0 {
+		also += fmt.Sprintf(", %d failed", failed)
 	}
 	e.Report("%s: %s new or changed, %d unchanged%s, %s%s\n", verb, term.Sessions(changed, subagents), unchanged, also,
 		app.BytesText(bytes), storedText(stored))
-	if opaque > 0 && t.opaque {
+	if opaque > 0 && many {
 		e.Warn("not JSON, stored as is: %s (-v prints where)", term.Count(opaque, "line"))
 	}
-	if long > 0 && t.opaque {
+	if long > 0 && many {
 		e.Warn("%s: %s (-v prints where)", term.Count(long, "new line"), tooLong)
 	}
 }

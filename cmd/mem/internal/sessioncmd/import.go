@@ -21,6 +21,7 @@ import (
 	"github.com/memvcs/mem/layers/handover"
 	"github.com/memvcs/mem/layers/interchange"
 	"github.com/memvcs/mem/layers/projects"
+	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/sync"
 	"github.com/memvcs/mem/layers/transcript"
 	"github.com/memvcs/mem/refs"
@@ -68,7 +69,10 @@ func ImportCommand(e *app.Env, readArchive ArchiveReader) *cli.Command {
 				return readArchive(c.Context, e, e.Operand(0), o.trust)
 			}
 			if strings.HasSuffix(e.Operand(0), ".bundle") && o.agent == "" {
-				return notArchive(e, e.Operand(0))
+				if _, err := os.Stat(e.Path(e.Operand(0))); err != nil {
+					return fmt.Errorf("import: %w", err)
+				}
+				return app.WithHint(fmt.Errorf("%s is not an archive of mem", e.Operand(0)), "mem export writes one")
 			}
 			if o.trust {
 				return app.WithHint(app.Usagef("--trust is for archives"), "mem import --trust FILE.bundle")
@@ -84,14 +88,6 @@ func ImportCommand(e *app.Env, readArchive ArchiveReader) *cli.Command {
 			return runImport(c.Context, e, o, e.Operand(0))
 		}),
 	}
-}
-
-// notArchive returns the error for a file with the name of an archive that is not one.
-func notArchive(e *app.Env, file string) error {
-	if _, err := os.Stat(e.Path(file)); err != nil {
-		return fmt.Errorf("import: %w", err)
-	}
-	return app.WithHint(fmt.Errorf("%s is not an archive of mem", file), "mem export writes one")
 }
 
 // noClient returns the error for a device without sessions of Claude Code.
@@ -116,7 +112,7 @@ func runImport(ctx context.Context, e *app.Env, o importOptions, operand string)
 		defer os.RemoveAll(temp)
 	}
 	return app.WithStore(e, func(m *layers.Memory) error {
-		sources, err := importSources(ctx, e, m, importFrom{o.agent, dir, temp})
+		sources, err := importSources(ctx, e, m, o.agent, dir, temp)
 		if errors.Is(err, os.ErrNotExist) {
 			if o.agent == "" && operand == "" {
 				return noClient(e, dir)
@@ -136,16 +132,13 @@ func runImport(ctx context.Context, e *app.Env, o importOptions, operand string)
 		if fatal != nil {
 			return fmt.Errorf("import %s: %w", dir, fatal)
 		}
-		if len(sources) == 0 && len(failed) == 0 && o.agent != "" {
-			return app.WithHint(fmt.Errorf("no sessions of %s under %s", o.agent, dir),
-				"name their directory")
-		}
-		if len(sources) == 0 && len(failed) == 0 && operand == "" {
+		switch none := len(sources) == 0 && len(failed) == 0; {
+		case none && o.agent != "":
+			return app.WithHint(fmt.Errorf("no sessions of %s under %s", o.agent, dir), "name their directory")
+		case none && operand == "":
 			return noClient(e, dir)
-		}
-		if len(sources) == 0 && len(failed) == 0 {
-			return app.WithHint(fmt.Errorf("no session files (*.jsonl) under %s", dir),
-				"name their directory")
+		case none:
+			return app.WithHint(fmt.Errorf("no session files (*.jsonl) under %s", dir), "name their directory")
 		}
 		fi, serr := os.Stat(dir)
 		show := serr == nil && fi.Mode().IsRegular() // the user names the session
@@ -156,15 +149,11 @@ func runImport(ctx context.Context, e *app.Env, o importOptions, operand string)
 			return refineAdded(ctx, e, m, added)
 		}})
 		if o.agent == "" && operand == "" {
-			paths, perr := projects.Paths(ctx, m.DB)
-			if perr != nil {
-				return errors.Join(err, perr)
+			dirs, more := projectDirs(ctx, m)
+			if more == nil {
+				more = captureNotes(ctx, e, m, dirs)
 			}
-			var dirs []string
-			for _, p := range paths {
-				dirs = append(dirs, p.Path)
-			}
-			if more := captureNotes(ctx, e, m, dirs); more != nil {
+			if more != nil {
 				return errors.Join(err, more)
 			}
 			if err == nil {
@@ -192,7 +181,11 @@ func warnTorn(e *app.Env, err error) bool {
 
 // refineAdded derives L1, token counts and digests of the added sessions.
 func refineAdded(ctx context.Context, e *app.Env, m *layers.Memory, added []capture.Added) error {
-	bar := e.ProgressBytes("reading", totalAdded(added))
+	var size int64
+	for _, a := range added {
+		size += a.Now.Size
+	}
+	bar := e.ProgressBytes("reading", size)
 	defer bar.End()
 	return errors.Join(derive.CacheL1(ctx, m.DB, added, bar.Add), capture.CountAdded(ctx, m.DB, added),
 		makeDigests(ctx, m, added))
@@ -239,27 +232,20 @@ func importDir(e *app.Env, agent, dir string) (string, error) {
 	return e.Path(dir), err
 }
 
-// importFrom is the agent and directory to import from, and a directory for temporary files.
-type importFrom struct{ agent, dir, temp string }
-
-func importSources(ctx context.Context, e *app.Env, m *layers.Memory, from importFrom) ([]capture.Source, error) {
-	if from.agent == "" {
-		return capture.Sources(from.dir)
+// importSources returns the sessions in dir of Claude Code or another agent, whose are written to the directory temp.
+func importSources(ctx context.Context, e *app.Env, m *layers.Memory, agent, dir, temp string) ([]capture.Source, error) {
+	if agent == "" {
+		return capture.Sources(dir)
 	}
-	directories := []string{e.Dir}
-	paths, err := projects.Paths(ctx, m.DB)
+	dirs, err := projectDirs(ctx, m)
 	if err != nil {
 		return nil, err
 	}
-	for _, p := range paths {
-		directories = append(directories, p.Path)
-	}
-	return capture.AgentSources(from.agent, from.dir, from.temp, directories)
+	return capture.AgentSources(agent, dir, temp, append([]string{e.Dir}, dirs...))
 }
 
-func totalAdded(added []capture.Added) (n int64) {
-	for _, a := range added {
-		n += a.Now.Size
-	}
-	return n
+// projectDirs returns the directories of all projects.
+func projectDirs(ctx context.Context, m *layers.Memory) ([]string, error) {
+	paths, err := projects.Paths(ctx, m.DB)
+	return app.Each(paths, func(p records.PathBody) string { return p.Path }), err
 }

@@ -48,10 +48,10 @@ func runImportStore(ctx context.Context, e *app.Env, o importOptions, store *int
 		if err != nil && report.Count(interchange.New, interchange.Grown) > 0 && app.StatusOf(err) == app.ExitFatal {
 			err = app.WithCode(app.ExitPartial, err)
 		}
-		if err = errors.Join(err, printStore(e, report)); err != nil {
-			return err
+		if err = errors.Join(err, printStore(e, report)); err == nil && report.Count(interchange.Conflict, interchange.NotMapped) > 0 {
+			err = app.Exit(app.ExitPartial)
 		}
-		return storeStatus(report)
+		return err
 	})
 }
 
@@ -117,12 +117,4 @@ func statusPaint(e *app.Env, status string) func(string) string {
 		return e.Style().Red
 	}
 	return e.Style().Dim
-}
-
-// storeStatus returns the exit status of an import with conflicts or items that were not mapped.
-func storeStatus(r interchange.Report) error {
-	if r.Count(interchange.Conflict, interchange.NotMapped) > 0 {
-		return app.Exit(app.ExitPartial)
-	}
-	return nil
 }

@@ -1,6 +1,7 @@
 package sessioncmd
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -85,20 +86,13 @@ func lsTable(run app.Run, o lsOptions, items []Listed) error {
 		if it.on != "" {
 			title.Short = "(on " + it.on + ") " + it.titleText()
 		}
-		t.Add(it.view(), app.Cell{Full: it.mark(), Short: it.shortMark(), Paint: run.Style().Green}, app.IdCell(it.ID, unique[i]),
-			it.Last, messagesText(it), tokensCell(it.Tokens, it.Counted), labelsCell(it), it.Markers,
+		mark := it.mark()
+		mark.Paint = run.Style().Green
+		t.Add(it.view(), mark, app.IdCell(it.ID, unique[i]),
+			it.Last, cmp.Or(app.If(it.Status == sessions.Untracked, "-"), fmt.Sprint(it.Messages)), tokensCell(it.Tokens, it.Counted), labelsCell(it), it.Markers,
 			it.project.Name, title)
 	}
 	return t.Print("project", run.Project.Name)
-}
-
-// mark returns the mark of a session for scripts.
-func (it Listed) mark() string {
-	mark := string(it.Status)
-	if it.newest {
-		mark += ",newest"
-	}
-	return mark
 }
 
 // titleText returns the title of a session, with the reason if it is hidden.
@@ -109,22 +103,14 @@ func (it Listed) titleText() string {
 	return it.Title
 }
 
-// shortMark returns the mark of a session for people.
-func (it Listed) shortMark() string {
-	mark := map[sessions.Status]string{sessions.Changed: "M", sessions.Untracked: "?", sessions.Removed: "D",
+// mark returns the mark of a session: for scripts its status, for people a letter.
+func (it Listed) mark() app.Cell {
+	letter := map[sessions.Status]string{sessions.Changed: "M", sessions.Untracked: "?", sessions.Removed: "D",
 		sessions.Revoked: "R"}[it.Status]
 	if it.newest {
-		return "*" + mark
+		return app.Cell{Full: string(it.Status) + ",newest", Short: "*" + letter}
 	}
-	return " " + mark
-}
-
-// messagesText returns the number of messages, "-" for an untracked file, whose messages are not counted.
-func messagesText(it Listed) string {
-	if it.Status == sessions.Untracked {
-		return "-"
-	}
-	return fmt.Sprint(it.Messages)
+	return app.Cell{Full: string(it.Status), Short: " " + letter}
 }
 
 // labelsCell returns the labels of the versions; for people those of the newest and their number, if there are more.

@@ -102,7 +102,7 @@ func runProjectShow(ctx context.Context, run app.Run) (err error) {
 		return err
 	}
 	if run.Opt.JSON {
-		return run.PrintJSON("project.show", a, "dir", dir, "known", known, "related", relationObjects(related))
+		return run.PrintJSON("project.show", a, "dir", dir, "known", known, "related", app.Each(related, relationObject))
 	}
 	has := "nothing of this directory yet"
 	if known {

@@ -88,10 +88,6 @@ func relationObject(r sessions.Relation) app.Object {
 		"linkedAt", term.TimeText(r.Time), "reason", r.Reason}
 }
 
-func relationObjects(list []sessions.Relation) []app.Object {
-	return app.Each(list, relationObject)
-}
-
 // relationReason checks a reason: one line of at most 200 bytes.
 func relationReason(s string) (string, error) {
 	t, err := records.ParseTitle(strings.Join(strings.Fields(s), " "))

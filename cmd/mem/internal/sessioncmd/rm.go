@@ -1,6 +1,7 @@
 package sessioncmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -81,7 +82,8 @@ func runRm(ctx context.Context, run app.Run, revs []state.Rev, force bool) error
 	}
 	revs = slices.DeleteFunc(revs, state.Rev.Hidden)
 	if run.Term.Stdin && len(revs) > 0 { // scripts need no confirmation: rm can be undone
-		if ok, err := run.Confirm("hide %s?", rmNames(revs)); err != nil || !ok {
+		one := app.If(len(revs) == 1, string(revs[0].Kind)+" "+revName(revs[0]))
+		if ok, err := run.Confirm("hide %s?", cmp.Or(one, term.Count(len(revs), "thing"))); err != nil || !ok {
 			return err
 		}
 	}
@@ -116,14 +118,6 @@ func printHidden(run app.Run, key string, revs []state.Rev, verb string) error {
 		return nil
 	}
 	return run.PrintJSON("rm", nil, "dryRun", run.Opt.DryRun, key, things)
-}
-
-// rmNames returns the name of one thing, or the number of several.
-func rmNames(revs []state.Rev) string {
-	if len(revs) == 1 {
-		return string(revs[0].Kind) + " " + revName(revs[0])
-	}
-	return term.Count(len(revs), "thing")
 }
 
 // removeError adds hints to an error of a removal.
