@@ -14,7 +14,7 @@ import (
 )
 
 // Transcript calls add with the documents of the session that is read from r, in order: one for each message of which
-// L1 has something. A last sentence that only announces the call after it ("Let me run the tests:") is in the document
+// L1 has something. Last sentences that only announce the call after them ("Let me run the tests:") are in the document
 // of the call. Messages that hidden reports are left out; those of rewound, which the user withdrew, and of same,
 // which another session has too, are marked.
 func Transcript(r io.Reader, rewound, same [][2]int, hidden func(n int) bool, add func(index.Doc)) error {
@@ -221,8 +221,8 @@ func (m *message) document() index.Doc {
 	return d
 }
 
-// announcement removes from a text of the assistant the last sentence if it only says that the call e comes. It returns
-// a message with this sentence, the zero message if there is none.
+// announcement removes from a text of the assistant the last sentences if they only say that the call e comes. It
+// returns a message with them, the zero message if there is none.
 func (m *message) announcement(e *refine.Entry) (lead message) {
 	if m.doc.Class != index.Assistant || m.calls > 0 || e.Role != "tool" || e.Name == "result" || len(m.said) != 1 ||
 		(m.doc.Flags&index.Rewound != 0) != e.Rewound {

@@ -40,6 +40,9 @@ func (m *matcher) missing(text string, all []queryTerm, found bool) (out []Unkno
 				continue
 			}
 			term, u.Searched = parts[k].term, "its parts"
+			if u.longer, err = m.longer(term); err != nil {
+				return nil, err
+			}
 		} else if found {
 			u.Searched = "the other words"
 		}
@@ -49,6 +52,16 @@ func (m *matcher) missing(text string, all []queryTerm, found bool) (out []Unkno
 		out = append(out, u)
 	}
 	return out, nil
+}
+
+// longer reports whether a term that no document has is a part of one.
+func (m *matcher) longer(term string) (found bool, err error) {
+	for i := range m.parts {
+		if err := m.parts[i].seg.Each("", func(t string, _ int) { found = found || strings.Contains(t, term) }); err != nil || found {
+			return found, err
+		}
+	}
+	return false, nil
 }
 
 // bare returns a word of a query without the punctuation around it.

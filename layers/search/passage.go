@@ -300,15 +300,12 @@ func (s *Snippets) Passage(d index.Doc, width int) Snippet {
 	}
 	from, to := p.units[p.first].start, p.units[p.last-1].end
 	w.out.Line = strings.Count(d.Text[:from], "\n")
-	if p.first > 0 && !(after && p.first == 1 && p.units[0].start < p.from) {
-		w.mark("… ")
-	}
 	limit := max(width-(p.head-p.from), width/3)
 	if over := to - from - limit; over > limit/3 && p.last-p.first == 1 {
 		from, to = s.within(d.Text, p, limit)
-		if from > p.units[p.first].start {
-			w.mark("… ")
-		}
+	}
+	if p.first > 0 && !(after && p.first == 1 && p.units[0].start < p.from) || from > p.units[p.first].start {
+		w.mark("… ")
 	}
 	for i := p.first; i < p.last; i++ {
 		if !after && p.units[i].start >= p.from {

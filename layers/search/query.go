@@ -22,7 +22,7 @@ import (
 )
 
 // Version changes when the same records make other documents, so that indexes are built again.
-const Version = 12
+const Version = 13
 
 // A Unit is the kind of thing that a search returns.
 type Unit string
@@ -215,6 +215,7 @@ type Unknown struct {
 	Word     string   `json:"word"`
 	Near     []string `json:"near"`
 	Searched string   `json:"searched,omitempty"` // what was searched for instead
+	longer   bool     // it is an identifier, and a part of longer ones
 }
 
 // Notes says in sentences how the query was read: as a time, and without the words that are in no text of a place, such

@@ -16,10 +16,13 @@ const maxCounted = 1000
 
 // Search answers a query. If no text has its phrases, they count as words, and the hits are loose. If nothing is found
 // in the time of a question, any time is searched, and if no text has a word of the query, the words nearest to them
-// are. The error is [index.ErrDamaged] if an index cannot be read.
+// are. An identifier that is only a part of longer ones is a phrase. The error is [index.ErrDamaged] if an index cannot be read.
 func Search(corpora []Corpus, q Query) (Results, error) {
 	q = composed(q)
 	out, err := find(corpora, q)
+	if k := slices.IndexFunc(out.Missing, func(u Unknown) bool { return u.longer }); k >= 0 && err == nil {
+		out, err = literal(corpora, q, out.Missing[k].Word, out)
+	}
 	out.Phrase = q.Phrase
 	if err != nil || len(out.Hits) > 0 {
 		return out, err
@@ -42,6 +45,21 @@ func Search(corpora []Corpus, q Query) (Results, error) {
 		return out, err
 	}
 	return nearest(corpora, q, out)
+}
+
+// literal searches for a word of a query as a phrase. It returns others if there are no hits.
+func literal(corpora []Corpus, q Query, word string, others Results) (Results, error) {
+	words := slices.DeleteFunc(strings.Fields(q.Words), func(w string) bool { return bare(w) == word })
+	if len(words) == len(strings.Fields(q.Words)) {
+		return others, nil // it is in a phrase
+	}
+	q.Words, q.Phrases = strings.Join(words, " "), append(slices.Clone(q.Phrases), word)
+	out, err := find(corpora, q)
+	if err != nil || len(out.Hits) == 0 {
+		return others, err
+	}
+	out.Missing = slices.DeleteFunc(out.Missing, func(u Unknown) bool { return u.Word == word })
+	return out, nil
 }
 
 // nearest searches for the words nearest to those of a query that no text has, if each of them has one.

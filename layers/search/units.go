@@ -1,6 +1,7 @@
 package search
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -113,11 +114,15 @@ func sentences(out []unit, text string, from, to int) []unit {
 			first = false
 		}
 	}
-	start := from
-	for i := from; i < to; {
+	start, i := from, from
+	if isItem(text[from:to]) {
+		i += strings.IndexByte(text[from:to], ' ') // "2." is no sentence
+	}
+	for i < to {
 		r, n := utf8.DecodeRuneInString(text[i:])
 		i += n
 		if endsSentence(r) && begins(text[i:to]) || strings.ContainsRune("。！？", r) {
+			i = to - len(strings.TrimLeft(text[i:to], closing))
 			add(start, i)
 			start = i
 		}
@@ -128,9 +133,12 @@ func sentences(out []unit, text string, from, to int) []unit {
 
 func endsSentence(r rune) bool { return r == '.' || r == '!' || r == '?' }
 
+// closing are the characters that belong to the sentence before them.
+const closing = "*_)\"'`"
+
 // begins reports whether a sentence may begin after a full stop: blanks, then anything but a small letter.
 func begins(rest string) bool {
-	trimmed := strings.TrimLeft(rest, " \t\n*_)\"'`")
+	trimmed := strings.TrimLeft(rest, " \t\n"+closing)
 	if trimmed == "" || len(trimmed) == len(rest) || strings.IndexAny(rest[:len(rest)-len(trimmed)], " \t\n") < 0 {
 		return false
 	}
@@ -157,23 +165,41 @@ func lines(text string) (out []unit) {
 // leadWords begin a sentence of the assistant that says what it does next.
 var leadWords = []string{"let me ", "let's ", "i'll ", "i will ", "i need to ", "i should ", "i'm going to ", "we need to ", "time to "}
 
-// fillers come before such words.
-var fillers = map[string]bool{"ok": true, "okay": true, "good": true, "great": true, "perfect": true, "excellent": true,
-	"and": true, "so": true, "now": true, "next": true, "first": true, "then": true, "but": true}
+// fillers come before such words; those of sequence, before a verb of doing.
+var (
+	fillers  = setOf("ok okay good great perfect excellent and so now next first then but")
+	sequence = setOf("now next first then")
+)
 
-// cutLeadIn cuts the last sentence from a text if it only announces what follows: "Let me run the tests:".
+// doing are verbs of what the assistant does next: "Now add the handler."
+var doing = setOf("add change check commit create define delete do edit explore extend find fix format get implement import " +
+	"install look make modify move push re-run read refactor register remove rename replace rerun rewrite run search see start " +
+	"test try update use verify view wire write")
+
+func setOf(words string) map[string]bool {
+	out := map[string]bool{}
+	for w := range strings.FieldsSeq(words) {
+		out[w] = true
+	}
+	return out
+}
+
+// cutLeadIn cuts the last sentences from a text that only announce what follows: "Let me fix this. First, the test:".
 func cutLeadIn(text string) (before, last string) {
 	tail := strings.TrimRightFunc(text, unicode.IsSpace)
-	from := strings.LastIndexByte(tail, '\n') + 1
-	line := sentences(nil, tail, from, len(tail))
-	if len(line) == 0 {
+	line := sentences(nil, tail, strings.LastIndexByte(tail, '\n')+1, len(tail))
+	at := len(tail)
+	for _, u := range slices.Backward(line) {
+		s := tail[u.start:u.end]
+		if len(s) > longItem || !introduces(s) || at < len(tail) && u.heading {
+			break
+		}
+		at = u.start
+	}
+	if at == len(tail) {
 		return text, ""
 	}
-	u := line[len(line)-1]
-	if u.end-u.start > longItem || !introduces(tail[u.start:u.end]) {
-		return text, ""
-	}
-	return strings.TrimSpace(tail[:u.start]), tail[u.start:u.end]
+	return strings.TrimSpace(tail[:at]), tail[at:]
 }
 
 // introduces reports whether a sentence announces what follows.
@@ -182,9 +208,12 @@ func introduces(s string) bool {
 		return true
 	}
 	low := strings.ToLower(strings.ReplaceAll(s, "’", "'"))
-	for {
+	for filler := ""; ; {
 		word, rest, more := strings.Cut(low, " ")
-		if !more || !fillers[strings.TrimRight(word, ",.!")] {
+		if more && sequence[filler] && doing[word] {
+			return true
+		}
+		if filler = strings.TrimRight(word, ",.!"); !more || !fillers[filler] {
 			break
 		}
 		low = strings.TrimLeft(rest, "-– ")
