@@ -27,7 +27,9 @@ func Transcript(r io.Reader, rewound, same [][2]int, hidden func(n int) bool, ad
 	_, err := refine.Each(r, refine.Full, rewound, nil, func(e *refine.Entry) (int, error) {
 		if e.Role != "opaque" && (hidden == nil || !hidden(e.N)) {
 			t.open.Add(e)
-			t.entry(e)
+			if e.Role != "summary" || e.Name != "boundary" { // nobody said the place of a compaction
+				t.entry(e)
+			}
 		}
 		return 0, nil
 	})

@@ -47,3 +47,16 @@ func TestVersionOfSources(t *testing.T) {
 		}
 	}
 }
+
+// TestBoundary checks that the place of a compaction, which nobody wrote, is no document.
+func TestBoundary(t *testing.T) {
+	t.Parallel()
+	var got []string
+	err := Transcript(strings.NewReader(`{"type":"user","uuid":"u1","message":{"role":"user","content":"keep the tokens"}}
+{"type":"system","subtype":"compact_boundary","uuid":"u2","content":"Conversation compacted","compactMetadata":{"trigger":"auto","preTokens":9000}}
+{"type":"assistant","uuid":"u3","message":{"role":"assistant","content":[{"type":"text","text":"Kept."}]}}
+`), nil, nil, nil, func(d index.Doc) { got = append(got, d.Text) })
+	if want := "keep the tokens|Kept."; err != nil || strings.Join(got, "|") != want {
+		t.Errorf("got %q, %v", got, err)
+	}
+}

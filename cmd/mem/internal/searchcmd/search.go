@@ -103,7 +103,7 @@ func Search(e *app.Env) *cli.Command {
 // Query builds the query from words and options.
 func Query(e *app.Env, words string, o Options) (q search.Query, err error) {
 	if o.Number < 0 || o.context < 0 {
-		return q, app.Usagef("options --number and --context require a whole number from 0")
+		return q, app.Usagef("the numbers of hits and of lines around them are whole numbers from 0")
 	}
 	q = search.Ask(words, e.Now())
 	q.By, q.Limit = search.Unit(o.By), o.Number
@@ -113,7 +113,7 @@ func Query(e *app.Env, words string, o Options) (q search.Query, err error) {
 	for _, p := range o.Patterns {
 		re, err := regexp.Compile(p)
 		if err != nil {
-			return q, app.Usagef("option -e cannot be %q: %v", p, err)
+			return q, app.Usagef("regular expression %q: %v", p, err)
 		}
 		q.Patterns = append(q.Patterns, re)
 	}
@@ -130,11 +130,10 @@ func Query(e *app.Env, words string, o Options) (q search.Query, err error) {
 		q.Filter.Pending = asked.Pending
 	}
 	if q.Filter.Pending != 0 && q.By == search.ByFile {
-		return q, app.Usagef("what is open has no files: use --by message or session")
+		return q, app.Usagef("what is open has no files: search by message or session")
 	}
 	if o.batch == "" && q.Blank() {
-		return q, app.WithHint(app.Usagef("mem search needs words, a regular expression or a filter"),
-			"mem search -h")
+		return q, app.Usagef("a search needs words, a regular expression or a filter")
 	}
 	return q, nil
 }
@@ -152,7 +151,7 @@ func searchFilter(e *app.Env, o Options) (f search.Filter, err error) {
 	}
 	for _, r := range o.Roles {
 		if !f.Role(r) {
-			return f, app.Usagef("option --role cannot be %q: want user, script, assistant, plan, agent, tool, summary or note", r)
+			return f, app.Usagef("role %q is unknown: want user, script, assistant, plan, agent, tool, summary or note", r)
 		}
 	}
 	return f, layersOf(o.In, &f)
@@ -182,13 +181,13 @@ func layersOf(in string, f *search.Filter) error {
 			classes = append(classes, index.ClaudeNote)
 		default:
 			return app.Usagef(
-				"option --in cannot be %q: want L1, original, L2, L3, L4, versions, compositions or notes, separated by commas", in)
+				"layer %q is unknown: want L1, original, L2, L3, L4, versions, compositions or notes, separated by commas", in)
 		}
 	}
 	if len(f.Classes) > 0 { // of the roles
 		classes = slices.DeleteFunc(classes, func(c index.Class) bool { return !slices.Contains(f.Classes, c) })
 		if len(classes) == 0 {
-			return app.Usagef("options --role and --in have nothing in common")
+			return app.Usagef("the roles and the layers have nothing in common")
 		}
 	}
 	f.Classes = classes
