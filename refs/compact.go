@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
+	"slices"
 	"time"
 
 	"github.com/memvcs/mem/objects/pack"
@@ -111,50 +111,36 @@ const maxPacks = 32
 // each later.
 const grace = 15 * time.Minute
 
-// mergePacks merges small packs when there are many, and removes superseded packs after a while, unless another process
-// is doing so.
-func (r *Repo) mergePacks(ctx context.Context, dir string) error {
-	packs := filepath.Join(r.dir, dir, "objects", "pack")
-	n, old, leftovers, err := countPacks(packs)
-	due := n > maxPacks || leftovers || old > 0 && n%8 == 0 // every eighth pack, check the age of the superseded ones
-	if err != nil || !due {
+// mergePacks merges small packs when there are many, unless another process is doing so. It removes the packs that were
+// superseded a while ago.
+func (r *Repo) mergePacks(ctx context.Context, p Part) error {
+	packs := p.Git.PackDir()
+	n, err := p.Git.Packs().Count()
+	if err != nil {
 		return err
 	}
-	unlock, free, err := disk.TryLock(filepath.Join(r.dir, dir, "mem", "merge.lock"))
+	marks, err := pack.Marks(packs)
+	if err != nil || n <= maxPacks && !slices.Contains(marks, mergeMark) { // a killed merge left its mark
+		return err
+	}
+	unlock, free, err := disk.TryLock(filepath.Join(r.dir, p.Dir, "mem", "merge.lock"))
 	if err != nil || !free {
 		return err
 	}
 	defer unlock()
-	if err := pack.Sweep(packs, mergeMark); err != nil {
-		return fmt.Errorf("merge packs: %w", err)
+	if err = pack.Sweep(packs, mergeMark); err == nil {
+		err = pack.Expire(packs, grace)
 	}
-	if err := pack.Expire(packs, grace); err != nil || n <= maxPacks {
-		return err
+	if err == nil && n > maxPacks {
+		_, err = pack.Merge(packs, mergeMark)
 	}
-	if _, err := pack.Merge(packs, mergeMark); err != nil {
+	if err != nil {
 		return fmt.Errorf("merge packs: %w", err)
 	}
 	return ctx.Err()
 }
 
-// countPacks counts the packs in use and the superseded ones. leftovers reports whether there are temporary files of a
-// running or killed merge.
-func countPacks(dir string) (n, old int, leftovers bool, err error) {
-	files, err := os.ReadDir(dir)
-	if err != nil {
-		return 0, 0, false, err
-	}
-	for _, f := range files {
-		leftovers = leftovers || strings.HasPrefix(f.Name(), "tmp_") && strings.Contains(f.Name(), "_"+mergeMark+"_")
-		switch filepath.Ext(f.Name()) {
-		case ".pack":
-			n++
-		case ".superseded":
-			old++
-		}
-	}
-	return n - old, old, leftovers, nil
-}
-
 // MergePacks merges small packs of a lane's repository when there are many.
-func (r *Repo) MergePacks(ctx context.Context, l Lane) error { return r.mergePacks(ctx, dirOf(l)) }
+func (r *Repo) MergePacks(ctx context.Context, l Lane) error {
+	return r.mergePacks(ctx, Part{dirOf(l), r.GitOf(l)})
+}

@@ -92,8 +92,8 @@ func (r *Repo) update(ctx context.Context, p Project, message string, fn func(*T
 	if err := tx.commit(message); err != nil {
 		return disk.AsWriteError(fmt.Errorf("commit: %w", err))
 	}
-	for _, dir := range []string{MemoryDir, OriginalsDir} {
-		if err := r.mergePacks(ctx, dir); err != nil && !disk.IsFull(err) {
+	for _, p := range r.Parts() {
+		if err := r.mergePacks(ctx, p); err != nil && !disk.IsFull(err) {
 			return disk.AsWriteError(err) // on a full disk only the merge is skipped: the commit is done
 		}
 	}

@@ -122,7 +122,7 @@ func (x *lossExplainer) stream(p *projectRecords, l repair.Loss, digits string) 
 		}
 		sc := transcript.NewScanner(transcript.Carry{}, func(b []byte) [32]byte { return objects.Sum(b) })
 		// the stream ends where the damage begins
-		_, _ = repair.ReadableStream(x.repo, l.Lane, name).WriteTo(struct{ io.Writer }{sc})
+		_, _ = io.Copy(struct{ io.Writer }{sc}, repair.ReadableStream(x.repo, l.Lane, name))
 		read := sc.Summary().Carry.Values
 		x.out = append(x.out, LostData{p.name, s.Session, read + 1, max(s.Scan.Values, read+1),
 			"the transcript from there on"})

@@ -45,28 +45,6 @@ func (r *Reader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// WriteTo writes the remaining content to w without a copy. w must not keep the slices that it gets.
-func (r *Reader) WriteTo(w io.Writer) (int64, error) {
-	var total int64
-	for {
-		n, err := w.Write(r.rest)
-		total += int64(n)
-		r.rest = r.rest[n:]
-		if err != nil {
-			return total, err
-		}
-		if r.i == r.n {
-			return total, nil
-		}
-		if err := r.next(); err != nil {
-			return total, err
-		}
-	}
-}
-
-// Close does nothing; a Reader has no open files.
-func (r *Reader) Close() error { return nil }
-
 // Sum returns the name of the content of the segments read so far.
 func (r *Reader) Sum() objects.Hash { return r.hash.Sum() }
 
@@ -105,45 +83,22 @@ func (r *Reader) next() error {
 	return nil
 }
 
-// decoders contains idle decoders: creating one takes as long as decoding a short segment.
-var decoders = make(chan *zstd.Decoder, 8)
-
-func decoder() (*zstd.Decoder, error) {
-	select {
-	case d := <-decoders:
-		return d, nil
-	default:
-		return zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(MaxSegment),
-			zstd.WithDecoderMaxWindow(window),
-			zstd.WithDecodeAllCapLimit(true))
-	}
-}
-
 // decode appends the content of a segment to dst. It never unpacks more than the capacity of dst, whatever the frames
 // declare.
 func decode(h Head, frame, dict, dst []byte) ([]byte, error) {
-	d, err := decoder()
+	opts := []zstd.DOption{zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(MaxSegment),
+		zstd.WithDecoderMaxWindow(window), zstd.WithDecodeAllCapLimit(true)}
+	if len(dict) > 0 {
+		opts = append(opts, zstd.WithDecoderDictRaw(0, dict))
+	}
+	d, err := zstd.NewReader(nil, opts...)
 	if err != nil {
 		return nil, err
 	}
-	if len(dict) > 0 {
-		if err := d.ResetWithOptions(nil, zstd.WithDecoderDictRaw(0, dict)); err != nil {
-			return nil, err
-		}
-	}
+	defer d.Close()
 	raw, err := d.DecodeAll(frame, dst)
 	if err != nil {
 		return nil, err // the error of the decoder is the cause
-	}
-	if len(dict) > 0 {
-		if err := d.ResetWithOptions(nil, zstd.WithDecoderDictDelete()); err != nil {
-			return nil, err
-		}
-	}
-	select {
-	case decoders <- d:
-	default:
-		d.Close()
 	}
 	if int64(len(raw)) != h.Length {
 		return nil, fmt.Errorf("%d bytes, want %d", len(raw), h.Length)

@@ -79,7 +79,7 @@ func restores(t *testing.T, content []byte, lengths []int) {
 		t.Fatalf("split %v: read %d bytes, %v, want %d", lengths, len(got), err, len(content))
 	}
 	var first bytes.Buffer
-	if _, err := reader(blobs, counts[0]).WriteTo(&first); err != nil || !bytes.Equal(first.Bytes(), content[:lengths[0]]) {
+	if _, err := io.Copy(&first, reader(blobs, counts[0])); err != nil || !bytes.Equal(first.Bytes(), content[:lengths[0]]) {
 		t.Fatalf("split %v: first point: %d bytes, %v", lengths, first.Len(), err)
 	}
 }
@@ -315,7 +315,7 @@ func BenchmarkRead(b *testing.B) {
 	blobs, _, _ := grow(b, content, []int{len(content)})
 	b.SetBytes(int64(len(content)))
 	for b.Loop() {
-		if _, err := reader(blobs, len(blobs)).WriteTo(io.Discard); err != nil {
+		if _, err := io.Copy(io.Discard, reader(blobs, len(blobs))); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -252,8 +252,8 @@ func (v *verifier) dir(path []string) error {
 
 // blob verifies one new file of a lane.
 func (v *verifier) blob(path []string, id pack.ID) error {
-	m := lane.PathPattern().FindStringSubmatch(strings.Join(path, "/"))
-	if m == nil || m[1] == "" && (m[2] == "patches") != v.lane.Originals {
+	kind := path[0]
+	if !lane.PathPattern().MatchString(strings.Join(path, "/")) || kind != "format" && (kind == "patches") != v.lane.Originals {
 		return errors.New("path not allowed in a lane")
 	}
 	size, err := v.size(id)
@@ -263,13 +263,13 @@ func (v *verifier) blob(path []string, id pack.ID) error {
 	if err != nil {
 		return err
 	}
-	if m[14] != "" && size > stream.MaxBlob {
-		return fmt.Errorf("%d bytes: %w", size, pack.ErrTooLarge)
+	if kind == "streams" {
+		if size > stream.MaxBlob {
+			return fmt.Errorf("%d bytes: %w", size, pack.ErrTooLarge)
+		}
+		return v.segment(path)
 	}
-	if m[14] != "" {
-		return v.segment(m)
-	}
-	if m[2] == "objects" && !v.full {
+	if kind == "objects" && !v.full {
 		v.counts.Objects++
 		if has, err := v.q.git.Has(id); err != nil || has {
 			return err
@@ -280,32 +280,29 @@ func (v *verifier) blob(path []string, id pack.ID) error {
 	if err != nil {
 		return err
 	}
-	if m[1] != "" {
+	switch kind {
+	case "format":
 		if string(b) != lane.Format {
 			return fmt.Errorf("format %.40q: %w", b, refs.ErrFormat)
 		}
 		return nil
-	}
-	if m[2] == "patches" {
+	case "patches":
 		v.counts.Patches++
 		return nil // the hash of the restored original is checked when a patch is applied
 	}
-	name := strings.Join(m[3:8], "")
-	if m[8] != "" {
-		name = strings.Join(m[9:14], "")
+	h, err := lane.PathHash(path)
+	if err != nil {
+		return err
 	}
-	h, err := objects.ParseHash(name)
-	if err == nil && m[8] != "" {
+	if kind == "records" {
 		return v.record(b, h)
 	}
 	v.counts.Objects++
-	switch {
-	case err != nil:
-		return err
-	case m[2] == "points":
+	if kind == "points" {
 		v.points[h] = id
 		return nil
-	case objects.Sum(b) != h:
+	}
+	if objects.Sum(b) != h {
 		return objects.ErrCorrupt
 	}
 	v.counts.Bytes += int64(len(b))
@@ -321,20 +318,16 @@ func (v *verifier) size(id pack.ID) (int64, error) {
 	return n, err
 }
 
-func (v *verifier) segment(m []string) error {
-	h, err := objects.ParseHash(m[15] + m[16] + m[17] + m[18])
+func (v *verifier) segment(path []string) error {
+	h, err := lane.PathHash(path)
 	if err != nil {
 		return err
 	}
-	dir, err := strconv.Atoi(m[19])
+	i, err := strconv.Atoi(path[6])
 	if err != nil {
 		return err
 	}
-	i, err := strconv.Atoi(m[20])
-	if err != nil {
-		return err
-	}
-	if i/lane.SegmentsPerDir != dir {
+	if !slices.Equal(path, lane.SegmentPath(h, i)) {
 		return errors.New("segment in the wrong directory")
 	}
 	v.grown[h] = append(v.grown[h], i)
@@ -432,7 +425,7 @@ func (v *verifier) streams(l *lane.Snapshot) error {
 		wait.Go(func() {
 			defer func() { <-slots }()
 			if v.full {
-				sizes[i], errs[i] = stream.NewReader(n, blobs).WriteTo(io.Discard)
+				sizes[i], errs[i] = io.Copy(io.Discard, stream.NewReader(n, blobs))
 			} else {
 				errs[i] = checkHeads(n, blobs)
 			}

@@ -60,6 +60,6 @@ func PointBlob(name objects.Hash, segments int) []byte {
 // PathPattern matches every valid path of a lane. All other paths are refused. H is a hexadecimal digit.
 var PathPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(strings.ReplaceAll(
-		`^(?:(format)|(objects|points|patches)/(H)/(H)/(H)/(H)/(H{60})|(records)/(H)/(H)/(H)/(H)/(H{60})\.json|(streams)/(H)/(H)/(H)/(H{61})/s(\d{4})/(\d{6}))$`,
+		`^(?:format|(?:objects|points|patches)/H/H/H/H/H{60}|records/H/H/H/H/H{60}\.json|streams/H/H/H/H{61}/s\d{4}/\d{6})$`,
 		"H", "[0-9a-f]"))
 })

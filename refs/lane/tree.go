@@ -175,24 +175,14 @@ func (n *Dir) WalkNew(g *gitstore.Repo, old *Dir, path []string, f func(path []s
 	return nil
 }
 
-// WalkReadable is [Dir.Walk] that skips unreadable directories. It stops when f returns false.
-func WalkReadable(g *gitstore.Repo, n *Dir, f func(path []string, id pack.ID) bool) {
-	walkReadable(g, n, nil, f)
-}
-
-func walkReadable(g *gitstore.Repo, n *Dir, path []string, f func([]string, pack.ID) bool) bool {
+// WalkReadable is [Dir.Walk] that skips unreadable directories. It stops when f returns false, and reports false then.
+func WalkReadable(g *gitstore.Repo, n *Dir, path []string, f func(path []string, id pack.ID) bool) bool {
 	if n.load(g) != nil {
 		return true
 	}
 	for _, e := range n.entries {
 		p := append(path[:len(path):len(path)], e.name)
-		more := true
-		if e.Dir == nil {
-			more = f(p, e.ID)
-		} else {
-			more = walkReadable(g, e.Dir, p, f)
-		}
-		if !more {
+		if e.Dir == nil && !f(p, e.ID) || e.Dir != nil && !WalkReadable(g, e.Dir, p, f) {
 			return false
 		}
 	}

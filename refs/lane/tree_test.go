@@ -178,7 +178,7 @@ func TestWalkReadable(t *testing.T) {
 	}
 	lose(t, g, e.Dir.ID)
 	var got []string
-	WalkReadable(g, DirAt(l.Commit.Tree), func(path []string, _ pack.ID) bool {
+	WalkReadable(g, DirAt(l.Commit.Tree), nil, func(path []string, _ pack.ID) bool {
 		got = append(got, strings.Join(path, "/"))
 		return true
 	})
@@ -186,7 +186,7 @@ func TestWalkReadable(t *testing.T) {
 		t.Errorf("WalkReadable = %v, want %v", got, want)
 	}
 	n := 0
-	WalkReadable(g, DirAt(l.Commit.Tree), func([]string, pack.ID) bool { n++; return false })
+	WalkReadable(g, DirAt(l.Commit.Tree), nil, func([]string, pack.ID) bool { n++; return false })
 	if n != 1 {
 		t.Errorf("WalkReadable sees %d files after it was stopped at the first", n)
 	}

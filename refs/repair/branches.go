@@ -262,7 +262,7 @@ func (x *repair) records(g *gitstore.Repo, tree pack.ID, f func(refs.Record) boo
 	if err != nil || !ok || e.Dir == nil {
 		return
 	}
-	lane.WalkReadable(g, e.Dir, func(path []string, id pack.ID) bool {
+	lane.WalkReadable(g, e.Dir, nil, func(path []string, id pack.ID) bool {
 		h, err := objects.ParseHash(strings.TrimSuffix(strings.Join(path, ""), ".json"))
 		if err != nil {
 			return true
