@@ -25,7 +25,7 @@ var (
 	ErrKind = errors.New("object is of another kind")
 	// ErrMoved means that a branch is not at the old commit that the caller of [Repo.Update] expects.
 	ErrMoved = errors.New("branch has moved")
-	// ErrLocked means that another process did not release the lock of a branch in time. The error is a [*LockedError].
+	// ErrLocked means that another process did not release the lock of a branch in time.
 	ErrLocked = errors.New("branch is locked")
 	// ErrNoRepository means that a directory is not a repository that this package can use.
 	ErrNoRepository = errors.New("not a usable bare git repository")

@@ -57,7 +57,7 @@ func (r *Repo) removePacked(ref string) error {
 	}
 	lock := path + ".lock"
 	if err := writeSynced(lock, ""); errors.Is(err, fs.ErrExist) {
-		return &LockedError{lock}
+		return lockedError(lock)
 	} else if err != nil {
 		return err
 	}

@@ -13,17 +13,10 @@ import (
 	"github.com/memvcs/mem/objects/pack"
 )
 
-// A LockedError names the lock that another process did not release.
-type LockedError struct {
-	File string // the lock
+// lockedError returns [ErrLocked] with the lock that another process did not release.
+func lockedError(file string) error {
+	return fmt.Errorf("%w: another process holds %s (if no git command runs there, remove that file)", ErrLocked, file)
 }
-
-func (e *LockedError) Error() string {
-	return fmt.Sprintf("%v: another process holds %s (if no git command runs there, remove that file)", ErrLocked, e.File)
-}
-
-// Unwrap returns [ErrLocked].
-func (e *LockedError) Unwrap() error { return ErrLocked }
 
 // Update moves a branch from old to new; a zero old means that the branch does not exist yet. When it returns nil, the
 // move is durable. The error wraps [ErrMoved] if the branch is not at old, and [ErrLocked] if another program kept
@@ -200,13 +193,13 @@ func (l lock) wait(ctx context.Context) error {
 			return err
 		}
 		if waited >= maxWait {
-			return &LockedError{l.path}
+			return lockedError(l.path)
 		}
 		timer := time.NewTimer(pause)
 		select {
 		case <-ctx.Done():
 			timer.Stop()
-			return fmt.Errorf("%w: %w", &LockedError{l.path}, context.Cause(ctx))
+			return fmt.Errorf("%w: %w", lockedError(l.path), context.Cause(ctx))
 		case <-timer.C:
 		}
 		waited += pause

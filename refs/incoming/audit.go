@@ -41,7 +41,7 @@ func (e *IgnoredError) Unwrap() error { return e.Err }
 func Audit(ctx context.Context, r *refs.Repo, g *gitstore.Repo, l refs.Lane, key string, full bool, n *Counts,
 	report func(path string, err error)) (string, error) {
 	q := &Quarantine{r: r, store: g, git: g}
-	q.unpack.n.Store(math.MaxInt64)
+	q.unpack.Store(math.MaxInt64)
 	v := q.verifier(ctx, &FetchedLane{Lane: l, Key: key, Kinds: map[string]int{}})
 	v.report, v.full, v.counts = report, full, n
 	n.Lanes++

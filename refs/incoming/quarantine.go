@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/memvcs/mem/objects/gitstore"
 	"github.com/memvcs/mem/objects/pack"
@@ -26,7 +27,26 @@ type Quarantine struct {
 	unlock func()
 	seen   map[refs.Lane]map[pack.ID]struct{} // verified objects of the checked lanes
 
-	unpack allowance // for all lanes together
+	// unpack is the number of bytes that may still be unpacked, for all lanes together. It protects against decompression
+	// bombs: a signature proves authorship, not size.
+	unpack atomic.Int64
+}
+
+const (
+	// minUnpacked is the number of bytes that may always be unpacked, whatever the size of the packs, because repetitive
+	// text compresses to almost nothing. A processor verifies as many in a few seconds.
+	minUnpacked = 8 << 30
+	// unpackRatio is the number of bytes that may be unpacked in addition for each byte of the packs. Transcripts compress
+	// to a tenth.
+	unpackRatio = 100
+)
+
+// spend reduces the bytes that may still be unpacked by n, before they are unpacked.
+func (q *Quarantine) spend(n int64) error {
+	if q.unpack.Add(-n) < 0 {
+		return fmt.Errorf("the received data unpacks to too many bytes: %w", pack.ErrTooLarge)
+	}
+	return nil
 }
 
 // Begin creates the quarantine for memory.git. The error wraps [refs.ErrLocked] if another process uses it for longer
@@ -50,7 +70,7 @@ func begin(ctx context.Context, r *refs.Repo, store *gitstore.Repo) (*Quarantine
 		return nil, err
 	}
 	q := &Quarantine{r: r, unlock: unlock, store: store, seen: map[refs.Lane]map[pack.ID]struct{}{}}
-	q.unpack.n.Store(minUnpacked)
+	q.unpack.Store(minUnpacked)
 	if err = pack.Sweep(store.PackDir(), refs.FetchMark); err == nil {
 		q.temp, err = r.Scratch(ctx, "fetch")
 	}
@@ -79,7 +99,7 @@ func (q *Quarantine) Writer() (*pack.Writer, error) {
 
 // Finish ends a pack.
 func (q *Quarantine) Finish(w *pack.Writer) error {
-	q.unpack.add(w.Size())
+	q.unpack.Add(unpackRatio * w.Size())
 	_, err := w.Close()
 	return err
 }

@@ -120,7 +120,7 @@ func TestMuchOfNothing(t *testing.T) {
 			if err := q.Finish(w); err != nil {
 				t.Fatal(err)
 			}
-			q.unpack.n.Store(allowed)
+			q.unpack.Store(allowed)
 			_, err = q.Check(ctx, refstest.OwnLane(t, a), "")
 			if small := allowed < 24<<20; small != errors.Is(err, pack.ErrTooLarge) || small != errors.Is(err, ErrRefused) || !small && err != nil {
 				t.Errorf("%s, %d bytes allowed: %v", order, allowed, err)

@@ -258,7 +258,7 @@ func (v *verifier) blob(path []string, id pack.ID) error {
 	}
 	size, err := v.size(id)
 	if err == nil {
-		err = v.q.unpack.spend(size)
+		err = v.q.spend(size)
 	}
 	if err != nil {
 		return err
@@ -475,7 +475,7 @@ func (v *verifier) segments(l *lane.Snapshot, h objects.Hash) (int, stream.Blobs
 		}
 		sums[i] = head.Sum
 		if i >= n-len(added) { // older segments were counted when they arrived
-			err = v.q.unpack.spend(head.Length)
+			err = v.q.spend(head.Length)
 		}
 		return b, err
 	}, nil
