@@ -3,6 +3,7 @@ package sessioncmd
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
@@ -31,16 +32,16 @@ func showVersion(ctx context.Context, run app.Run, rev state.Rev) error {
 	if n := v.Preserved + v.Summarised; n > 0 {
 		of += fmt.Sprintf(", %d of %d markers kept", v.Preserved, n)
 	}
-	r, support := v.Receipt, fmt.Sprintf("%d of %d lines of the model have no supporting message", v.Receipt.Baseless, v.Receipt.Lines)
-	if s := versioncmd.Checked(r); s != "" {
-		support += "; " + s
+	r, support := v.Receipt, versioncmd.Checked(v.Receipt)
+	if r.Lines > 0 {
+		support = strings.TrimSuffix(fmt.Sprintf("%d of %d lines of the model have no supporting message; %s", r.Baseless, r.Lines, support), "; ")
 	}
 	run.Describe("Hidden", app.If(v.Deleted, "not listed; \"mem undo\" restores it, \"mem log --undo\" lists what can be undone"),
 		"Period", run.DateText(scan.First)+" to "+run.DateText(scan.Last), "Source", sourceOf(run.Env, v, from, to),
 		"Result", fmt.Sprintf("%s tok, %s, %.1f:1%s", tokens.Commas(v.TokensOut), term.Count(v.MessagesOut, "message"), v.Ratio, of),
 		"Cost", app.If(r.Requests > 0, fmt.Sprintf("%s, %s tok in, %s out, %s", term.Count(r.Requests, "request"),
 			tokens.Commas(r.Usage.Input), tokens.Commas(r.Usage.Output), engines.FormatDollars(r.Usage.Micros))),
-		"Support", app.If(r.Lines > 0, support))
+		"Support", support)
 	for _, name := range usedBy {
 		run.Describe("Used by", name)
 	}

@@ -460,9 +460,13 @@ func printReceipt(e *app.Env, r engines.Receipt) {
 	}
 }
 
-// Checked says what became of the lines of a model that its messages do not support, "" if they support all of them.
+// Checked says that no answer of a model could be used, and what became of the lines that its messages do not support,
+// "" if they support all of them.
 func Checked(r engines.Receipt) string {
 	var out []string
+	if r.Windows > 0 && r.Replaced == r.Windows {
+		out = append(out, "no answer of the model could be used: extract wrote the whole version")
+	}
 	for _, n := range []struct {
 		of        int
 		one, many string
