@@ -11,12 +11,7 @@ import (
 )
 
 // ProjectName returns the name of the project if lists of this run span all projects, else "".
-func ProjectName(e *Env, p state.Project) string {
-	if e.Opt.AllProjects {
-		return p.Name
-	}
-	return ""
-}
+func ProjectName(e *Env, p state.Project) string { return If(e.Opt.AllProjects, p.Name) }
 
 // HeadLine prints the first line of a description: the thing, in colour, and its hash or state.
 func HeadLine(e *Env, what, more string) {

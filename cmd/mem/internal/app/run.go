@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -161,9 +162,4 @@ func (run Run) ListedProjects(ctx context.Context) ([]state.Project, error) {
 }
 
 // OrNewest returns rev, or "@" (the newest session) if it is empty.
-func OrNewest(rev string) string {
-	if rev == "" {
-		return "@"
-	}
-	return rev
-}
+func OrNewest(rev string) string { return cmp.Or(rev, "@") }

@@ -137,8 +137,5 @@ func backText(state string) string {
 
 // notPushedText lists the projects that are on no remote, "" for none.
 func notPushedText(names []string) string {
-	if len(names) == 0 {
-		return ""
-	}
-	return "; never pushed: " + term.Some(names, 3)
+	return app.If(len(names) > 0, "; never pushed: "+term.Some(names, 3))
 }

@@ -235,12 +235,7 @@ func noteMetadata(e *app.Env, out forget.Forgotten) {
 	}
 }
 
-func matchText(n int) string {
-	if n == 1 {
-		return "1 message matches"
-	}
-	return term.Count(n, "message") + " match"
-}
+func matchText(n int) string { return term.Count(n, "message") + " match" + app.If(n == 1, "es") }
 
 // forgetError adds hints and an exit status to an error. An interrupted forget is finished first, because its target
 // may have no name any more; the exit status still reports that this command did not find the name.

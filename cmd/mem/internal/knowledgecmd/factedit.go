@@ -242,11 +242,7 @@ func judgeFacts(ctx context.Context, run app.Run, ids []string, j facts.Judgemen
 		return run.PrintJSON("facts.judge", nil, "facts", all, "says", j.Says, "value", j.Value, "dryRun", run.Opt.DryRun)
 	}
 	for _, f := range list {
-		did := f.ID + " is " + j.Says
-		if !j.Value {
-			did = f.ID + " is " + j.Says + " no more"
-		}
-		run.Note("%s%s: %s", run.Verb("", "would do: "), did, tokens.OneLine(f.Text, 60))
+		run.Note("%s%s is %s%s: %s", run.Verb("", "would do: "), f.ID, j.Says, app.If(!j.Value, " no more"), tokens.OneLine(f.Text, 60))
 	}
 	return nil
 }

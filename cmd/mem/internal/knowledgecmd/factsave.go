@@ -150,12 +150,7 @@ func printTask(e *app.Env, t knowledge.Task, backlog bool, seen knowledge.Seen) 
 	e.Printf("\n%s", e.Safe(t.Instruction(command, seen)))
 }
 
-func titleText(title string) string {
-	if title == "" {
-		return ""
-	}
-	return " " + term.Quoted(title)
-}
+func titleText(title string) string { return app.If(title != "", " "+term.Quoted(title)) }
 
 func taskJSON(e *app.Env, t knowledge.Task) error {
 	if len(t.Questions) > 0 && t.Draft.To == 0 {

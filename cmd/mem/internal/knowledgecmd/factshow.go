@@ -1,6 +1,7 @@
 package knowledgecmd
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -53,12 +54,7 @@ func ShowFact(ctx context.Context, run app.Run, f facts.Fact) error {
 	return nil
 }
 
-func byWhom(is bool, by string) string {
-	if is && by == "" {
-		return "by hand"
-	}
-	return by
-}
+func byWhom(is bool, by string) string { return cmp.Or(by, app.If(is, "by hand")) }
 
 func quoteText(s string) string { return `"` + strings.Join(strings.Fields(s), " ") + `"` }
 

@@ -198,10 +198,7 @@ func sourceOf(r *permanent.Rule) string {
 
 // stateText says in which state a rule is, after "is".
 func stateText(r *permanent.Rule) string {
-	if r.State == permanent.Review {
-		return "under review"
-	}
-	return r.State
+	return cmp.Or(app.If(r.State == permanent.Review, "under review"), r.State)
 }
 
 // printRuleChange prints the changed rules.

@@ -103,12 +103,7 @@ func waitingCell(w *state.Waiting) string {
 }
 
 // calledText returns the name that a device has for itself, if it has another one here.
-func calledText(d state.Device) string {
-	if d.OwnName == "" {
-		return ""
-	}
-	return ", calls itself " + d.OwnName
-}
+func calledText(d state.Device) string { return app.If(d.OwnName != "", ", calls itself "+d.OwnName) }
 
 // trustDevice trusts a device and prints what is forgotten then. On a terminal it shows whose data that is, and asks first.
 func trustDevice(ctx context.Context, e *app.Env, o *state.DB, d state.Device) error {

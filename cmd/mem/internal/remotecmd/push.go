@@ -260,19 +260,9 @@ func printPushed(e *app.Env, r refs.Remote, out sync.Pushed) {
 	}
 }
 
-func exactly(name string, exact bool) string {
-	if exact {
-		return name + " (exact bytes)"
-	}
-	return name
-}
+func exactly(name string, exact bool) string { return name + app.If(exact, " (exact bytes)") }
 
-func because(why string) string {
-	if why == "" {
-		return ""
-	}
-	return "  " + why
-}
+func because(why string) string { return app.If(why != "", "  "+why) }
 
 // printLeaks prints the places of secrets, never their values.
 func printLeaks(e *app.Env, leaks []secrets.Leak) {

@@ -222,12 +222,7 @@ func (r StatusReport) lines() []Listed {
 }
 
 // code returns the status code of a session, as in git status --short.
-func code(s sessions.Status) string {
-	if s == sessions.Untracked {
-		return "??"
-	}
-	return " M"
-}
+func code(s sessions.Status) string { return cmp.Or(app.If(s == sessions.Untracked, "??"), " M") }
 
 func longStatus(e *app.Env, r StatusReport) {
 	name := "project " + r.project.Name

@@ -1,6 +1,7 @@
 package storecmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -211,12 +212,7 @@ func printIgnored(e *app.Env, all []refsrepair.Problem) {
 	}
 }
 
-func areIs(n int) string {
-	if n == 1 {
-		return "is"
-	}
-	return "are"
-}
+func areIs(n int) string { return cmp.Or(app.If(n == 1, "is"), "are") }
 
 // noteMissingInputs reports derived data whose input is in a lane that is not here, and how to fetch it.
 func noteMissingInputs(e *app.Env, apart []repair.MissingInput) {

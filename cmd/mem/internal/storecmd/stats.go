@@ -210,10 +210,7 @@ func storageSections(e *app.Env, s stats.Storage, all bool) error {
 
 // of returns the number of listed rows if not all are listed.
 func of(listed, all int) string {
-	if listed == all {
-		return ""
-	}
-	return fmt.Sprintf(", %d of %d (mem stats -a lists all)", listed, all)
+	return app.If(listed < all, fmt.Sprintf(", %d of %d (mem stats -a lists all)", listed, all))
 }
 
 // agoText returns the age of a time in RFC 3339.

@@ -1,6 +1,7 @@
 package storecmd
 
 import (
+	"cmp"
 	"context"
 	"encoding/csv"
 	"fmt"
@@ -71,10 +72,7 @@ func printUsage(e *app.Env, s stats.Spending, o stats.SpendingOptions) error {
 
 // inRange says that the answers were selected by time.
 func inRange(o stats.SpendingOptions) string {
-	if o.Since.IsZero() && o.Until.IsZero() {
-		return " in memory"
-	}
-	return " in that time"
+	return cmp.Or(app.If(o.Since.IsZero() && o.Until.IsZero(), " in memory"), " in that time")
 }
 
 // usageCost returns the cost of a row, with a plus if it has answers without a known price.
