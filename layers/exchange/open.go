@@ -238,12 +238,23 @@ func (p *Pending) List() (out []Open) {
 	return out
 }
 
+// courtesy matches the end of a text that offers help or asks for the next request: it leaves nothing open.
+var courtesy = pattern(`(?i)(^|[.!?,:\n–—-]\s*|\b(so|and|now) )(how|what|where) (can|may|could|shall|should) (i|we) (help|assist|do|work on|start|begin)\b[^.!?\n]{0,40}\?$|` +
+	`(^|[.!?,\n]\s*|\b(is there|need|want|help with|do) )(anything|something) else\b[^.!?\n]{0,60}\?$|\bwhat('s| is) next\?$|\bwhat (would|do) you (like|want)( me)?( to)? (do|work on|tackle|start with|explore|see)\b( next| now| today| first)*\?$|` +
+	`\b(kann|darf) ich\b[^.!?\n]{0,20}\b(helfen|(für|fuer) (dich|sie) tun)\?$`)
+
+// Asks reports whether a text of the model ends with a question to the user that he has to answer: not with an offer to help.
+func Asks(text string) bool {
+	text = strings.TrimRight(strings.TrimSpace(text), "*_` ")
+	return (strings.HasSuffix(text, "?") || strings.HasSuffix(text, "？")) && !courtesy().MatchString(text)
+}
+
 // lastQuestion returns the question to the user that a text of the model ends with, or "".
 func lastQuestion(text string) string {
-	text = strings.TrimRight(strings.TrimSpace(text), "*_` ")
-	if !strings.HasSuffix(text, "?") && !strings.HasSuffix(text, "？") {
+	if !Asks(text) {
 		return ""
 	}
+	text = strings.TrimRight(strings.TrimSpace(text), "*_` ")
 	line := text[strings.LastIndexByte(text, '\n')+1:]
 	for _, end := range []string{". ", "! ", "? "} {
 		if k := strings.LastIndex(line, end); k >= 0 {

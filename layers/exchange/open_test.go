@@ -82,3 +82,28 @@ func TestPending(t *testing.T) {
 		}
 	}
 }
+
+// TestAsks has ends of texts of the model: an offer to help is no question that is open.
+func TestAsks(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{
+		"It rounds. Shall I log it?":                               true,
+		"It rounds. **Ready to commit?**":                          true,
+		"Which of the two do you want?":                            true,
+		"How can I reproduce the wrong price?":                     true,
+		"What would you like to do with the old cents?":            true,
+		"Should I change something else than the parser?":          true,
+		"日本語で書きますか？":                                               true,
+		"It rounds.":                                               false,
+		"Hi! How can I help you today?":                            false,
+		"It rounds. Anything else?":                                false,
+		"You're welcome! Is there anything else you'd like to do?": false,
+		"It rounds. What would you like to work on next?":          false,
+		"It rounds. So what's next?":                               false,
+		"Hallo! Wie kann ich helfen?":                              false,
+	} {
+		if got := Asks(text); got != want {
+			t.Errorf("Asks(%q) = %v, want %v", text, got, want)
+		}
+	}
+}

@@ -96,8 +96,8 @@ var (
 // outcome.
 func stands(d Digest, limits statusLimits) (out []brief.Item) {
 	list := recent(d.Turns, limits.requests)
-	if len(list) == 0 && len(d.Turns) > 0 {
-		list = d.Turns[len(d.Turns)-1:]
+	if n := len(d.Turns); len(list) == 0 && n > 0 && (d.Turns[n-1].Script || !greeting().MatchString(d.Turns[n-1].Asked.Text)) {
+		list = d.Turns[n-1:]
 	}
 	for i, t := range list {
 		lead, request, outcome := t.verb()+" last: ", showRequest, limits.outcome

@@ -109,7 +109,8 @@ func (s *summary) work(t *Turn, x *exchange.Exchange) (asked string) {
 		switch {
 		case t.Long && between(last, said.N) == 0 && 3*len(said.Text) < size, // a remark on something else
 			t.Long && noticed > 0 && between(noticed, said.N) <= aLook && len(said.Text) < size, // on a task that ended in the background
-			t.Answered.N > 0 && announces(said.Text) && !announces(t.Answered.Text):
+			t.Answered.N > 0 && announces(said.Text) && !announces(t.Answered.Text),
+			t.Answered.N > 0 && noticed > 0 && waits(said.Text) && !waits(t.Answered.Text):
 			continue
 		}
 		t.Answered, t.Long = Said{N: said.N, Text: Gist(said.Text, maxAnswered)}, len(said.Text) > longAnswer
@@ -124,7 +125,7 @@ func (s *summary) work(t *Turn, x *exchange.Exchange) (asked string) {
 	if n := len(calls); n > 0 && calls[n-1] > max(said.N, after) && !over {
 		t.Working = calls[n-1]
 	}
-	if asked = lastQuestion(said.Text); question(said.Text) && t.Working == 0 {
+	if asked = lastQuestion(said.Text); exchange.Asks(said.Text) && t.Working == 0 {
 		t.Asks = asked
 	}
 	for _, r := range x.Refusals {

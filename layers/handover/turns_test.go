@@ -23,3 +23,33 @@ func TestNotices(t *testing.T) {
 		}
 	}
 }
+
+// TestWaits has an answer, and after a notice a text that says only that the model waits: the answer stays.
+func TestWaits(t *testing.T) {
+	t.Parallel()
+	for status, stays := range map[string]bool{
+		"Still waiting for the checks.":                           true,
+		"The checks are still running. I'll wait for the next.":   true,
+		"Routine pass, nothing to do.":                            true,
+		"The checks fail on main as well.":                        false,
+		"Still waiting for one. The others fail on main as well.": false,
+	} {
+		d := summarized(t, refine.Entry{Role: "user", Said: "Mend the price parser"}, bash("make", "ok"), refine.Entry{Role: "assistant", Said: "It rounds once now."},
+			refine.Entry{Role: "note", Name: "notice", Said: "the checks"}, bash("gh run list", "ok"), bash("gh run view", "ok"), bash("gh pr checks", "ok"),
+			refine.Entry{Role: "assistant", Said: status})
+		if got := d.Turns[0].Answered.Text == "It rounds once now."; got != stays {
+			t.Errorf("after %q the answer is %q", status, d.Turns[0].Answered.Text)
+		}
+	}
+}
+
+// TestGreeting gives a session that is only a greeting, with the offer of help that answers it: nothing of it is told.
+func TestGreeting(t *testing.T) {
+	t.Parallel()
+	d := summarized(t, refine.Entry{Role: "user", Said: "hi"}, refine.Entry{Role: "assistant", Said: "Hi! How can I help you today?"})
+	for _, s := range Start([]Digest{d}, 0) {
+		if len(s.Items) > 0 {
+			t.Errorf("%s: %+v", s.Title, s.Items)
+		}
+	}
+}

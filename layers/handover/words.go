@@ -209,6 +209,22 @@ func announces(text string) bool {
 	return true
 }
 
+// waiting matches a clause that says only that something is not over, or of no concern.
+var waiting = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)\b(still (waiting|running|pending|queued|going|in (progress|flight))|waiting (for|on)|(i'll|i will) (wait|keep|check|report|continue)|standing by|` +
+		`nothing (to|new|else)|no (action|change|news)\b|not (done|over|finished) yet|(is|are) (running|pending|queued)|routine)\b`)
+})
+
+// waits reports whether a text of the model says only that it waits.
+func waits(text string) bool {
+	for _, c := range clauses(strings.Join(strings.Fields(strings.ReplaceAll(text, "’", "'")), " ")) {
+		if c != "" && !waiting().MatchString(c) && !announcement().MatchString(c) {
+			return false
+		}
+	}
+	return len(text) < longAnswer
+}
+
 // housekeeping matches a request that asks for no work of its own.
 var housekeeping = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)^\W*(please |now |ok(ay)?,? |yes,? |and )*(let's |can you )?(git )?(com+it?|push|merge|ship|open a pr|create a pr|make a pr)\b.{0,40}$`)
