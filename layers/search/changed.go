@@ -252,7 +252,7 @@ func (p *page) changes() error {
 	for i := range p.hits {
 		x := &p.hits[i]
 		var err error
-		if x.Changed, err = later.changed(x); err == nil && x.Changed == nil && p.short() {
+		if x.Changed, err = later.changed(x); err == nil && x.Changed == nil && p.f.page {
 			x.Changed, err = later.outdated(x)
 		}
 		if err != nil {

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -101,15 +102,7 @@ type page struct {
 func (p *page) full() bool { return len(p.hits) >= p.f.q.Limit }
 
 func (p *page) offerAll(all []found) {
-	slices.SortStableFunc(all, func(a, b found) int {
-		switch {
-		case a.Score > b.Score:
-			return -1
-		case a.Score < b.Score:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(all, func(a, b found) int { return cmp.Compare(b.Score, a.Score) })
 	for _, x := range all {
 		p.offer(x)
 	}
@@ -122,7 +115,7 @@ func (p *page) offer(x found) {
 			return
 		}
 		p.n++
-		if p.short() && p.crowded(x) {
+		if p.f.page && p.crowded(x) {
 			p.deferred = append(p.deferred, x)
 			return
 		}
@@ -137,9 +130,6 @@ func (p *page) append(x found) {
 		p.hits = append(p.hits, x)
 	}
 }
-
-// short reports whether the hits are a page, which is to show different things, and not a list, which is to be complete.
-func (p *page) short() bool { return p.f.page }
 
 // covered reports whether one of some hits stands for a document: it is in the same part of the same exchange, or has
 // the same or nearly the same text. Of copies the oldest is kept, of nearly equal texts the newest. Edits that differ a
@@ -171,7 +161,7 @@ func (p *page) covered(x *found, hits []found) bool {
 // exchange, so the message that answers takes its place.
 func (p *page) stands(h, x *found) bool {
 	d := h.Doc.N - x.Doc.N
-	if d == 0 || !p.short() {
+	if d == 0 || !p.f.page {
 		return d == 0
 	}
 	if p.shown(x) {
@@ -295,7 +285,7 @@ func (p *page) finish() error {
 
 // outcome shows the outcome of the exchange with a hit that is its request.
 func (p *page) outcome(x *found) error {
-	if !p.f.asked || !p.short() || !p.shown(x) || x.Request != "" {
+	if !p.f.asked || !p.f.page || !p.shown(x) || x.Request != "" {
 		return nil
 	}
 	part, s := p.f.find(x.doc)

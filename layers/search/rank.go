@@ -85,7 +85,7 @@ type matcher struct {
 	rewound bool      // also what the user withdrew
 	pending bool      // what is open or was rejected, and nothing else
 	only    []bool    // corpora that are restricted to some sessions, in which copies of messages of others are found, too
-	page    bool      // the hits are a page, not a list
+	page    bool      // the hits are a page, which is to show different things, not a list, which is to be complete
 
 	has       []uint32  // of documents: the first terms of the query that are in it, by bit
 	share     []float64 // of these terms: their part of the worth of the query

@@ -27,11 +27,10 @@ func jsonHits(e *app.Env, found search.Results) error {
 }
 
 func printHits(e *app.Env, o Options, q search.Query, place string, found search.Results) error {
-	noteCommon(e, q)
 	if found.Hits[0].Loose {
 		e.Note("no match for the whole phrase; these match some of its words")
 	}
-	notes(e, found, place)
+	notes(e, q, found, place)
 	if q.Filter.Pending != 0 && !o.Open {
 		e.Note("only what %s; put words in double quotes to look for them", map[search.Pending]string{
 			search.Open: "is open, as with --open", search.Rejected: "the user rejected"}[q.Filter.Pending])
@@ -58,15 +57,11 @@ func printHits(e *app.Env, o Options, q search.Query, place string, found search
 	return nil
 }
 
-// noteCommon says that a query of common words was searched as a phrase.
-func noteCommon(e *app.Env, q search.Query) {
+// notes says how a query was read.
+func notes(e *app.Env, q search.Query, found search.Results, place string) {
 	if q.Common {
 		e.Note("only common words: searched for the phrase %s", term.Quoted(q.Phrases[0]))
 	}
-}
-
-// notes says how a query was read.
-func notes(e *app.Env, found search.Results, place string) {
 	for _, text := range found.Notes(place) {
 		e.Note("%s", term.SanitizeLine(text))
 	}
@@ -74,11 +69,16 @@ func notes(e *app.Env, found search.Results, place string) {
 
 // counted returns the numbers of all hits and their sessions.
 func counted(q search.Query, found search.Results) string {
+	return total(q, found) + inSessions(q, found)
+}
+
+// total returns the number of all hits, which is not exact if some were left out.
+func total(q search.Query, found search.Results) string {
 	text := term.Count(found.Total, unitOf(q, found))
 	if found.AtLeast && len(found.Hits) < found.Total {
 		text = "at least " + text
 	}
-	return text + inSessions(q, found)
+	return text
 }
 
 // unitOf returns the name of what is counted.
@@ -109,15 +109,10 @@ func inSessions(q search.Query, found search.Results) string {
 
 // summary returns the numbers of hits and sessions of the place, and how to list the other hits.
 func summary(q search.Query, place string, found search.Results) string {
-	unit := unitOf(q, found)
-	text := term.Count(len(found.Hits), unit)
+	text := total(q, found)
 	cut := len(found.Hits) < found.Total
 	if cut {
-		text = tokens.Commas(len(found.Hits)) + " of "
-		if found.AtLeast {
-			text += "at least "
-		}
-		text += term.Count(found.Total, unit)
+		text = tokens.Commas(len(found.Hits)) + " of " + text
 	}
 	context := 0
 	for _, h := range found.Hits {

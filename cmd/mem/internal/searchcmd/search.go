@@ -264,8 +264,7 @@ func runSearch(ctx context.Context, e *app.Env, o Options, q search.Query) error
 		}
 		if len(found.Hits) == 0 {
 			if !e.Opt.JSON {
-				noteCommon(e, q)
-				notes(e, found, place)
+				notes(e, q, found, place)
 				e.Note("no match in %s", place)
 				if !whole {
 					if err := noteElsewhere(ctx, e, m, q); err != nil {
