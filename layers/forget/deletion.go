@@ -71,6 +71,8 @@ type DeletedItem struct {
 
 	Copy     bool      // of messages: selected in another session
 	Waits    string    // of messages: the device that must sync before the rest of the session is shown again; after a fetch its name
+	Newer    int       // of messages: how many newer ones are hidden until the device NewerOf has synced; 0 if Waits is set
+	NewerOf  string    // a device, like Waits
 	Of       int       // of a session or its messages: how many messages the session has
 	Bytes    int64     // of a session or its messages
 	Excerpts []Excerpt // of the same, in a dry run
@@ -384,8 +386,16 @@ func (f *deletion) dropSession(s *state.Session) {
 		}
 		f.markGone(p.Original)
 	}
-	if src := s.Source(); src != "" && f.own(s.Now().Stamp.Device) {
-		f.files = append(f.files, src)
+	f.noteSources(s)
+}
+
+// noteSources adds the files from which this device captured a session. Those of other devices have paths that mean
+// something else here.
+func (f *deletion) noteSources(s *state.Session) {
+	for _, p := range s.Points {
+		if f.own(p.Stamp.Device) && p.Source != "" && !slices.Contains(f.files, p.Source) {
+			f.files = append(f.files, p.Source)
+		}
 	}
 }
 

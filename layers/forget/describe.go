@@ -87,10 +87,28 @@ func (f *deletion) describeSession(s *state.Session, add func(DeletedItem)) {
 			Copy: f.o.copies != nil && f.ranges[s.ID] == nil}
 		if f.purges == nil && !f.remains(s.ID) {
 			t.Waits = s.Now().Stamp.Device
+		} else if f.purges == nil {
+			t.Newer, t.NewerOf = f.newerElsewhere(s)
 		}
 		f.size(s, &t)
 		add(t)
 	}
+}
+
+// newerElsewhere returns how many messages at the end of a session only another device captured, and that device. Its lane
+// is hidden as soon as a message before them is deleted, because it has that message too.
+func (f *deletion) newerElsewhere(s *state.Session) (int, string) {
+	now := s.Now()
+	if f.own(now.Stamp.Device) {
+		return 0, ""
+	}
+	own := 0
+	for _, p := range s.Points {
+		if f.own(p.Stamp.Device) && p.Generation == now.Generation {
+			own = max(own, p.Scan.Values)
+		}
+	}
+	return now.Scan.Values - own, now.Stamp.Device
 }
 
 func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }

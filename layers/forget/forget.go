@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/memvcs/mem/layers/markers"
 	"github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/secrets"
@@ -97,10 +98,7 @@ func Forget(ctx context.Context, db *state.DB, o ForgetOptions) (out Forgotten, 
 		return out, err
 	}
 	out.Things = append(out.Things, damaged...)
-	out.Files = slices.DeleteFunc(out.Files, func(file string) bool {
-		_, err := os.Lstat(file)
-		return errors.Is(err, fs.ErrNotExist)
-	})
+	out.Files = slices.DeleteFunc(out.Files, o.isClean)
 	if out.Remotes, err = remotesOf(db, oldest); err != nil || o.DryRun {
 		return out, err
 	}
@@ -116,6 +114,20 @@ func Forget(ctx context.Context, db *state.DB, o ForgetOptions) (out Forgotten, 
 	}
 	out.Proof.Same, err = deleted.remaining(ctx, db)
 	return out, err
+}
+
+// isClean reports whether a file is known to contain nothing of what was forgotten: it is gone, or has no spelling of the
+// secret.
+func (o ForgetOptions) isClean(file string) bool {
+	if o.Secret == nil {
+		_, err := os.Lstat(file)
+		return errors.Is(err, fs.ErrNotExist)
+	}
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return errors.Is(err, fs.ErrNotExist)
+	}
+	return !originals.Holds(b, markers.Spellings(o.Secret))
 }
 
 // addFiles adds the files that are not in the list yet.

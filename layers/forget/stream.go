@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"slices"
 
 	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/originals"
@@ -56,9 +55,8 @@ func (f *deletion) stream(ctx context.Context, s *state.Session, o *capture.OwnS
 	if w == nil {
 		w = &capture.Rewriting{Cuts: o.Cuts()}
 	}
-	if f.streams[stream.Name(s.FileID(), o.Generation)] = true; s.Source() != "" && !slices.Contains(f.files, s.Source()) {
-		f.files = append(f.files, s.Source())
-	}
+	f.streams[stream.Name(s.FileID(), o.Generation)] = true
+	f.noteSources(s)
 	made, err := capture.Regrow(ctx, f.Stage, o, w, func(r records.FileRef) bool { return !bad[r.Hash] })
 	if err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -175,6 +176,7 @@ func withNames(items []forget.DeletedItem, names map[string]string) {
 	for i := range items {
 		t := &items[i]
 		t.Device, t.Waits = cmp.Or(names[t.Device], t.Device), cmp.Or(names[t.Waits], t.Waits)
+		t.NewerOf = cmp.Or(names[t.NewerOf], t.NewerOf)
 	}
 }
 
@@ -279,7 +281,8 @@ func ForgottenAnswers(things []forget.DeletedItem) []app.Object {
 			return app.Object{"message,omitempty", x.Message, "role", x.Role, "text", x.Text}
 		})
 		out = append(out, app.Object{"project", t.Project, "kind", t.Kind, "name", t.Name, "count", t.Count,
-			"device,omitempty", t.Device, "waits,omitempty", t.Waits, "again,omitempty", againCommand(t), "of,omitempty", t.Of,
+			"device,omitempty", t.Device, "waits,omitempty", t.Waits,
+			"newer,omitempty", t.Newer, "newerOf,omitempty", t.NewerOf, "again,omitempty", againCommand(t), "of,omitempty", t.Of,
 			"bytes,omitempty", t.Bytes, "excerpts,omitempty", excerpts})
 	}
 	return out
@@ -304,6 +307,10 @@ func reportForgotten(run app.Run, f forget.ForgetOptions, out forget.Forgotten, 
 			"metadataOnly", out.MetadataOnly)
 	} else {
 		printForgotten(run.Env, out, f.DryRun)
+		if len(names) > 1 && f.Secret != nil && slices.ContainsFunc(out.Things, ofMessages) {
+			run.Note("only the value %s overwritten here: other devices do not know it, and delete these messages whole",
+				run.Verb("is", "would be"))
+		}
 		printProof(run.Env, out, f.DryRun, names)
 	}
 	if err == nil && len(out.Proof.Left) > 0 {
@@ -311,6 +318,8 @@ func reportForgotten(run app.Run, f forget.ForgetOptions, out forget.Forgotten, 
 	}
 	return err
 }
+
+func ofMessages(t forget.DeletedItem) bool { return t.Kind == "messages" }
 
 // printForgotten lists the forgotten things.
 func printForgotten(e *app.Env, out forget.Forgotten, would bool) {
@@ -394,6 +403,9 @@ func forgottenLine(verb string, t forget.DeletedItem) string {
 	case t.Waits != "":
 		session, _, _ := strings.Cut(t.Name, "#")
 		line += fmt.Sprintf("  (%s is hidden here until %s has synced)", session, t.Waits)
+	case t.Newer > 0:
+		line += fmt.Sprintf("  (%s of %s %s hidden here until it has synced)", term.Count(t.Newer, "newer message"), t.NewerOf,
+			cmp.Or(app.If(t.Newer == 1, "is"), "are"))
 	case t.Device != "":
 		line += fmt.Sprintf("  (in the data of %s, hidden here; gone when it syncs)", t.Device)
 	case againCommand(t) != "":

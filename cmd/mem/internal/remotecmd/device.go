@@ -164,7 +164,7 @@ func runDevice(ctx context.Context, run app.Run, change deviceChange) error {
 		if err := change.do(ctx, run.DB, d); errors.Is(err, errDeclined) {
 			return nil
 		} else if errors.Is(err, trust.ErrOwnDevice) {
-			return app.WithHint(app.Usagef("%s: %v", d.Name, err), "mem device list")
+			return app.WithHint(app.Usagef("%s: %v%s", d.Name, err, othersCalled(ctx, run, d.Name)), "mem device list")
 		} else if err != nil {
 			return err
 		}
@@ -177,6 +177,21 @@ func runDevice(ctx context.Context, run app.Run, change deviceChange) error {
 		return nil
 	}
 	return noteBrought(ctx, run.Env, run.Memory, d.ID)
+}
+
+// othersCalled returns the names of the other devices with the name of this one, as an addition to an error.
+func othersCalled(ctx context.Context, run app.Run, name string) string {
+	devices, err := trust.Devices(ctx, run.DB)
+	if err != nil {
+		return ""
+	}
+	var names []string
+	for _, d := range devices {
+		if base, _, _ := strings.Cut(d.Name, "~"); !d.Own && base == name {
+			names = append(names, d.Name)
+		}
+	}
+	return app.If(len(names) > 0, "; the other one is "+strings.Join(names, " or "))
 }
 
 // noteBrought prints what the lanes of a device bring that is trusted now: sessions, and those that went on differently.
