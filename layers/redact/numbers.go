@@ -17,7 +17,8 @@ type Numbers struct {
 	known knowns // the secrets that are found wherever they occur from now on
 }
 
-// know has a secret found wherever it occurs from now on, if it is so random that nothing else looks like it.
+// know has a secret found wherever it occurs from now on, if it is no word: it has digits, or is so random that nothing else
+// looks like it.
 func (n *Numbers) know(secret []byte) {
 	secret = Plain(secret)
 	n.knowWord(secret)
@@ -27,8 +28,12 @@ func (n *Numbers) know(secret []byte) {
 }
 
 func (n *Numbers) knowWord(secret []byte) {
-	if t := traitsOf(secret); len(secret) < 12 || !unguessable(secret) &&
-		(t.Upper == 0 || t.Lower == 0 || t.Digits == 0) {
+	t := traitsOf(secret)
+	letters := t.Upper + t.Lower
+	switch {
+	case len(secret) >= 10 && t.Digits > 1 && letters > 2 && !bytes.ContainsAny(secret, " \t\r\n"):
+	case len(secret) >= 12 && unguessable(secret):
+	default:
 		return // it may be an ordinary word elsewhere
 	}
 	if k, ok := Know(seenRule, secret); ok {

@@ -85,3 +85,32 @@ func TestKeywordInValue(t *testing.T) {
 		t.Errorf("without the name: %s", clean)
 	}
 }
+
+// TestSeen finds a secret that a rule found once wherever the session names it later, unless it may be a word.
+func TestSeen(t *testing.T) {
+	t.Parallel()
+	rules, err := New(Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		value string
+		again bool
+	}{
+		{"hunter2-acme-9917", true},
+		{"tr0ub4dor99", true},
+		{"blue-horse-42-stable", true},
+		{"Xk93hTq0Lm2vRw8s", true},
+		{"otters9x", false},
+	} {
+		var n Numbers
+		first, cuts := rules.Redact([]byte(`{"password":"`+c.value+`"}`+"\n"), &n)
+		if len(cuts) != 1 {
+			t.Fatalf("the first message became %s", first)
+		}
+		later, _ := rules.Redact([]byte(`{"text":"I stored `+c.value+` in .env.staging"}`+"\n"), &n)
+		if got := !strings.Contains(string(later), c.value); got != c.again {
+			t.Errorf("%s is removed from a later message: %v, want %v", c.value, got, c.again)
+		}
+	}
+}
