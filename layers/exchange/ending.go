@@ -54,7 +54,8 @@ func EndingOf(xs []Exchange) Ending {
 		}
 	}
 	for i := range xs {
-		for _, s := range append([]Said{xs[i].Request}, xs[i].Texts...) {
+		own, _ := OwnWords(xs[i].Request.Text) // what a log in it says was done, was done elsewhere
+		for _, s := range append([]Said{{xs[i].Request.N, own}}, xs[i].Texts...) {
 			if s.N > e.Commit.N {
 				if tells(s.Text, committed()) {
 					e.Committed, e.Told = true, max(e.Told, s.N)

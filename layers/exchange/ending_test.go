@@ -110,6 +110,19 @@ func TestChangedAfter(t *testing.T) {
 	}
 }
 
+// TestCommittedInLog holds that a log which the user pasted says nothing of the changes of the session.
+func TestCommittedInLog(t *testing.T) {
+	t.Parallel()
+	log := "--- FAIL: TestA (0.1s)\n    hooks.go:209: output: Copied a.go\n        Created branch x and committed changes\n    a_test.go:3: got 1\nFAIL"
+	for request, want := range map[string]int{log: 1, "I committed it, and it was pushed.": 0} {
+		e := exchange.EndingOf([]exchange.Exchange{{From: 1, To: 2, Edits: []exchange.Edit{{N: 2, File: "a.go"}}},
+			{From: 3, To: 4, Request: exchange.Said{N: 3, Text: request}}})
+		if got := len(e.Uncommitted()); got != want {
+			t.Errorf("after %q %d files are not committed, want %d", request, got, want)
+		}
+	}
+}
+
 // TestEndingCheck holds that the last check is a command that tests, lints or builds.
 func TestEndingCheck(t *testing.T) {
 	t.Parallel()

@@ -17,7 +17,7 @@ import (
 )
 
 // Version changes when the digest of the same session changes.
-const Version = 39
+const Version = 40
 
 // A Digest summarises one session.
 type Digest struct {

@@ -5,58 +5,9 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
+
+	"github.com/memvcs/mem/layers/exchange"
 )
-
-// Words returns the words of a text or a path in lower case and in the singular. It splits at marks and camelCase.
-func Words(s string) (out []string) {
-	eachWord(s, func(w []byte) { out = append(out, string(w)) })
-	return out
-}
-
-// eachWord calls each with the words of [Words]; w is valid during the call.
-func eachWord(s string, each func(w []byte)) {
-	b := make([]byte, 0, 64)
-	lower := false
-	flush := func() {
-		if len(b) >= shortestWord {
-			each(b[:singular(b)])
-		}
-		b = b[:0]
-	}
-	for _, r := range s {
-		switch {
-		case !unicode.IsLetter(r) && !unicode.IsDigit(r):
-			flush()
-			lower = false
-			continue
-		case unicode.IsUpper(r) && lower:
-			flush()
-		}
-		lower = !unicode.IsUpper(r)
-		b = utf8.AppendRune(b, unicode.ToLower(r))
-	}
-	flush()
-}
-
-// singular returns the length of a word without the s of its plural.
-func singular(w []byte) int {
-	if n := len(w); n > 4 && w[n-1] == 's' && w[n-2] != 's' {
-		return n - 1
-	}
-	return len(w)
-}
-
-// shared returns the distinct words of a text that are in a set.
-func shared(text string, wanted map[string]bool) (out []string) {
-	eachWord(text, func(w []byte) {
-		if wanted[string(w)] && !slices.Contains(out, string(w)) {
-			out = append(out, string(w))
-		}
-	})
-	return out
-}
 
 // A posting lists the turns with a word. Turns are numbered through all digests of a file; the list has the distance of
 // each turn from the previous one, as varints.
@@ -73,7 +24,7 @@ func post(list []storedDigest) (out []posting) {
 	for i := range list {
 		for _, t := range list[i].Turns {
 			n++
-			eachWord(t.Asked.Text+" "+t.Answered.Text, func(w []byte) {
+			exchange.EachWord(t.Asked.Text+" "+t.Answered.Text, func(w []byte) {
 				if at := last[string(w)]; at != n {
 					turns[string(w)] = binary.AppendUvarint(turns[string(w)], uint64(n-at))
 					last[string(w)] = n

@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"github.com/memvcs/mem/layers/brief"
+	"github.com/memvcs/mem/layers/exchange"
 	"github.com/memvcs/mem/layers/search"
 )
 
@@ -20,7 +21,6 @@ const (
 	capPassages     = 1000
 	capPromptFiles  = 300
 	showOn          = 70
-	shortestWord    = 3
 	shortestSpelled = 4
 )
 
@@ -75,9 +75,9 @@ func ParsePrompt(text string) Query {
 			q.spelled[baseOf(token)] = true
 		}
 	}
-	for _, w := range Words(text) {
+	for _, w := range exchange.Words(text) {
 		q.said[w] = true
-		if len(q.words) < maxPromptWords && !slices.Contains(q.words, w) && !stopWords[w] {
+		if len(q.words) < maxPromptWords && !slices.Contains(q.words, w) && !exchange.StopWords[w] {
 			q.words = append(q.words, w)
 		}
 	}
@@ -92,24 +92,6 @@ func spells(token string) bool {
 	inner := token[1:]
 	return strings.ContainsAny(inner, "._/") || strings.ToLower(inner) != inner && strings.ToUpper(token) != token
 }
-
-// stopWords are words without meaning for the topic of a prompt.
-var stopWords = func() map[string]bool {
-	out := map[string]bool{}
-	for _, w := range strings.Fields(
-		`the and for you that this with have are was not but can could would should will what when where which who
-		why how does did doing done from into out about there their they them then than its our your please yes yeah
-		okay thank great good nice look need want like just also some any all now let make made run again test tests
-		commit push pull continue start stop fix add change update use using used work working file files code line
-		lines new old see show tell think check try get got set put take give go going here more most other only
-		same still very well been being were had has may might must shall each every message request command user
-		caveat local image error issue problem help sure after before over because while first last next one two
-		three thing things way know implement implementation plan following review create remove delete write read
-		open close call don isn doesn http https www com github org html`) {
-		out[w[:singular([]byte(w))]] = true
-	}
-	return out
-}()
 
 // A matcher weighs words by their rarity in the digests.
 type matcher struct {
@@ -198,7 +180,7 @@ func newMatcher(q Query, asked [][][]string, ranked []Ranked) *matcher {
 		wanted[w] = true
 	}
 	for i, r := range ranked {
-		m.inPath[i] = shared(r.Path, wanted)
+		m.inPath[i] = exchange.Shared(r.Path, wanted)
 		for _, w := range m.inPath[i] {
 			m.paths[w]++
 		}
@@ -258,7 +240,7 @@ func (m *matcher) fit(i int, r Ranked) (score float64, why string) {
 func (q Query) names(file string) bool {
 	name, _, _ := strings.Cut(baseOf(file), ".")
 	n, in := 0, 0
-	eachWord(name, func(w []byte) {
+	exchange.EachWord(name, func(w []byte) {
 		if string(w) == "test" {
 			return
 		}

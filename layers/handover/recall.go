@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/memvcs/mem/layers/brief"
+	"github.com/memvcs/mem/layers/exchange"
 	"github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/search"
 	"github.com/memvcs/mem/layers/shell"
@@ -100,7 +101,7 @@ func commandsIn(given string, q Query) string {
 		out = append(out, c)
 	}
 	text := strings.TrimSpace(strings.TrimSpace(lead) + " ran: " + strings.Join(out, "; "))
-	if len(out) == 0 || len(shared(text, q.said)) == 0 {
+	if len(out) == 0 || len(exchange.Shared(text, q.said)) == 0 {
 		return ""
 	}
 	return text

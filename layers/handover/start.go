@@ -287,16 +287,12 @@ func reasonOf(d Digest, n int) string {
 	return ""
 }
 
-// settled reports whether a later session did something about a text: a request that it answered has half of its words.
+// settled reports whether a later session did something about a text.
 func settled(text string, later []Digest) bool {
-	q := ParsePrompt(text)
-	wanted := map[string]bool{}
-	for _, w := range q.words {
-		wanted[w] = true
-	}
-	return len(wanted) > 0 && slices.ContainsFunc(later, func(d Digest) bool {
+	topic := exchange.Topic(text)
+	return slices.ContainsFunc(later, func(d Digest) bool {
 		return slices.ContainsFunc(d.Turns, func(t Turn) bool {
-			return t.Stopped == 0 && t.Answered.N > 0 && 2*len(shared(t.Asked.Text, wanted)) >= len(wanted)
+			return t.Stopped == 0 && t.Answered.N > 0 && exchange.Settles(topic, t.Asked.Text)
 		})
 	})
 }

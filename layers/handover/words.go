@@ -7,27 +7,9 @@ import (
 	"sync"
 	"unicode"
 
+	"github.com/memvcs/mem/layers/exchange"
 	"github.com/memvcs/mem/layers/knowledge/permanent"
-	"github.com/memvcs/mem/layers/transcript"
 )
-
-// ownWords returns the user's own words in a message, without logs, code and output that he pasted, and those.
-func ownWords(text string) (own string, pasted []string) {
-	kinds := transcript.LineKinds(text)
-	if kinds == nil {
-		return text, nil
-	}
-	var said []string
-	for i, line := range strings.Split(text, "\n") {
-		switch {
-		case kinds[i] == transcript.Pasted:
-			pasted = append(pasted, line)
-		case strings.TrimSpace(line) != "":
-			said = append(said, line)
-		}
-	}
-	return strings.Join(said, "\n"), pasted
-}
 
 // showPasted is the size of the line that stands for pasted ones.
 const showPasted = 110
@@ -35,7 +17,7 @@ const showPasted = 110
 // Own returns the user's own words in a message. Of a message that is all paste, it returns how much that is, with the
 // first line that tells of an error, or its first line.
 func Own(text string) string {
-	own, pasted := ownWords(text)
+	own, pasted := exchange.OwnWords(text)
 	if own != "" || len(pasted) == 0 {
 		return own
 	}
@@ -80,7 +62,7 @@ var (
 // denies reports whether a message of the user contradicts the answer before it, in his words or by an error that he
 // pasted. A bare no to a question is an answer.
 func denies(text string, asked bool) bool {
-	own, _ := ownWords(text)
+	own, _ := exchange.OwnWords(text)
 	return len(own) <= maxCorrection && (wrong().MatchString(own) || !asked && refusal().MatchString(own) && !accepted().MatchString(own)) || failed().MatchString(text)
 }
 
@@ -101,7 +83,7 @@ func correctedIn(message string) string {
 
 // shortOwn returns the user's own words, "" if they are long: a long message is a request.
 func shortOwn(message string) string {
-	if text, _ := ownWords(message); len(text) <= maxCorrection {
+	if text, _ := exchange.OwnWords(message); len(text) <= maxCorrection {
 		return text
 	}
 	return ""

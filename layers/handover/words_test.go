@@ -6,23 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/memvcs/mem/layers/exchange"
 	"github.com/memvcs/mem/layers/state"
 )
-
-func TestWords(t *testing.T) {
-	t.Parallel()
-	for in, want := range map[string]string{
-		"roundPrice in lib/price_parser.go": "round price lib price parser",
-		"HTTPServer XMLs classes boss is":   "httpserver xmls classe boss",
-		"Größen ändern: 가격표를 v2":            "größen ändern 가격표를",
-		strings.Repeat("a", 200):            strings.Repeat("a", 200),
-		"":                                  "",
-	} {
-		if got := strings.Join(Words(in), " "); got != want {
-			t.Errorf("Words(%q) = %q, want %q", in, got, want)
-		}
-	}
-}
 
 // TestChosenItems has requests that choose from a list by number, and others with a number.
 func TestChosenItems(t *testing.T) {
@@ -83,7 +69,7 @@ func TestPostings(t *testing.T) {
 			t.Fatalf("digest %d has %d turns, want %d", i, len(got[i]), len(d.Turns))
 		}
 		for k, turn := range d.Turns {
-			want := shared(turn.Asked.Text+" "+turn.Answered.Text, wanted)
+			want := exchange.Shared(turn.Asked.Text+" "+turn.Answered.Text, wanted)
 			slices.Sort(want)
 			have := slices.Sorted(slices.Values(got[i][k]))
 			if !slices.Equal(have, want) {

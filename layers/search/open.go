@@ -68,77 +68,54 @@ func (f *finder) wants(k exchange.Kind) bool {
 	return f.q.Filter.Pending == Open
 }
 
-// unsettled removes what a later session dealt with: it answered a request, or was given a plan, with half of the words.
+// unsettled removes what a later session dealt with: it answered a request, or was given a plan, that settles it. A
+// question without a topic is open until another session begins.
 func (f *finder) unsettled(all *[]found) error {
+	if len(*all) == 0 {
+		return nil
+	}
 	later := &matcher{corpora: f.corpora, parts: f.parts, rewound: false, only: f.only}
-	var err error
+	requests, err := later.requests()
 	*all = slices.DeleteFunc(*all, func(x found) bool {
-		if err != nil || x.Session == nil || x.Doc.ID != "" { // an issue says itself whether it is resolved
+		if x.Session == nil || x.Doc.ID != "" { // an issue says itself whether it is resolved
 			return false
 		}
 		_, text, _ := strings.Cut(x.Doc.Text, ": ")
 		text, _, _ = strings.Cut(text, because)
-		var words []string
-		for _, t := range queryTerms(text) {
-			if !t.whole {
-				words = append(words, t.term)
-			}
-		}
-		var gone bool
-		gone, err = later.dealtWith(x, words)
-		return gone
+		topic := exchange.Topic(text)
+		return slices.ContainsFunc(requests, func(r request) bool {
+			settles := exchange.Settles(topic, r.asked) || len(topic) == 0 && exchange.Kind(x.Doc.Name) == exchange.Asked
+			return settles && r.session != x.Session.ID && r.time > x.Doc.Time
+		})
 	})
 	return err
 }
 
-// dealtWith reports whether a later session has a request that was answered, or a plan, with half of some words. What
-// follows in a long request was pasted.
-func (m *matcher) dealtWith(x found, words []string) (bool, error) {
-	if len(words) == 0 {
-		return false, nil
-	}
+// A request is one that was answered, or a plan.
+type request struct {
+	session string
+	time    int64
+	asked   string // see [exchange.AskedFor]
+}
+
+// requests returns the requests of all sessions.
+func (m *matcher) requests() (out []request, err error) {
 	for i := range m.parts {
 		p := &m.parts[i]
-		count := map[int]int{}
-		for _, w := range words {
-			post, err := p.seg.Postings(w)
-			if err != nil {
-				return false, err
-			}
-			for doc, _, ok := post.Next(); ok; doc, _, ok = post.Next() {
-				if p.seg.Is(doc, index.Begins) {
-					count[doc]++
+		for _, s := range p.spans {
+			for doc := s.First; s.Session >= 0 && doc < s.First+s.Count; doc++ {
+				if !p.seg.Is(doc, index.Begins) || !m.allows(p, doc) || !answered(p, doc) {
+					continue
 				}
-			}
-		}
-		for doc, n := range count {
-			if 2*n < len(words) || !m.allows(p, doc) || !answered(p, doc) {
-				continue
-			}
-			_, s := m.find(p.base + doc)
-			if s.Session < 0 || m.corpora[p.corpus].Sessions[s.Session].ID == x.Session.ID {
-				continue
-			}
-			d, err := p.seg.Doc(doc)
-			if err != nil {
-				return false, err
-			}
-			own := map[string]bool{}
-			for _, t := range queryTerms(cutText(d.Text, openSize)) {
-				own[t.term] = true
-			}
-			n = 0
-			for _, w := range words {
-				if own[w] {
-					n++
+				d, err := p.seg.Doc(doc)
+				if err != nil {
+					return nil, err
 				}
-			}
-			if d.Time > x.Doc.Time && 2*n >= len(words) {
-				return true, nil
+				out = append(out, request{m.corpora[p.corpus].Sessions[s.Session].ID, d.Time, exchange.AskedFor(d.Text)})
 			}
 		}
 	}
-	return false, nil
+	return out, nil
 }
 
 // answered reports whether the exchange that a document begins has an outcome.
