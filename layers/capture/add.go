@@ -47,11 +47,12 @@ func (e *SourceError) Error() string { return e.Err.Error() }
 func (e *SourceError) Unwrap() error { return e.Err }
 
 // Limits of one commit of a large import, which is the work that a kill can lose. Each commit reads and caches the
-// whole project, so the number of files grows to an eighth of those that were committed before.
+// whole project, so the number of files and of bytes grows to an eighth of those that were committed before.
 const (
 	BatchFiles = 256
 	BatchMost  = 4096
-	BatchBytes = 256 << 20
+	BatchBytes = 4 << 20
+	BytesMost  = 256 << 20
 )
 
 // Add captures sources, each into the project it belongs to. A source that cannot be captured does not stop the
@@ -357,13 +358,13 @@ func (g *guesser) dir(ctx context.Context, src Source) (string, error) {
 // Batches divides the sources into commits of bounded size, none with two files of the same session.
 func (g *Group) Batches() [][]Source {
 	var out [][]Source
-	start, bytes := 0, int64(0)
+	start, bytes, before := 0, int64(0), int64(0)
 	ids := map[string]bool{}
 	for i, src := range g.Sources {
-		if i-start == min(max(BatchFiles, start/8), BatchMost) || i > start && bytes+g.Sizes[i] > BatchBytes ||
+		if i-start == min(max(BatchFiles, start/8), BatchMost) || i > start && bytes+g.Sizes[i] > min(max(BatchBytes, before/8), BytesMost) ||
 			ids[src.SessionID()] {
 			out = append(out, g.Sources[start:i])
-			start, bytes = i, 0
+			start, bytes, before = i, 0, before+bytes
 			clear(ids)
 		}
 		bytes += g.Sizes[i]

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/memvcs/mem/layers"
@@ -37,9 +38,9 @@ func TestBatches(t *testing.T) {
 			g.Sizes = append(g.Sizes, int64(rnd.IntN(8000)))
 		}
 		if n == 3000 {
-			g.Sizes[7], g.Sizes[2000] = capture.BatchBytes+1, capture.BatchBytes
+			g.Sizes[7], g.Sizes[2000] = capture.BytesMost+1, capture.BytesMost
 		}
-		at, batches := 0, g.Batches()
+		at, before, batches := 0, int64(0), g.Batches()
 		for _, b := range batches {
 			ids, bytes := map[string]bool{}, int64(0)
 			for i, src := range b {
@@ -52,16 +53,49 @@ func TestBatches(t *testing.T) {
 				ids[src.SessionID()] = true
 				bytes += g.Sizes[at+i]
 			}
-			if most := min(max(capture.BatchFiles, at/8), capture.BatchMost); len(b) == 0 || len(b) > most || bytes > capture.BatchBytes && len(b) > 1 {
-				t.Errorf("of %d sources, after %d: a commit of %d, %d bytes; want at most %d, %d bytes", n, at, len(b), bytes, most, int64(capture.BatchBytes))
+			if most := min(max(capture.BatchFiles, at/8), capture.BatchMost); len(b) == 0 || len(b) > most || bytes > min(max(capture.BatchBytes, before/8), capture.BytesMost) && len(b) > 1 {
+				t.Errorf("of %d sources, after %d: a commit of %d, %d bytes; want at most %d, and an eighth of %d bytes", n, at, len(b), bytes, most, before)
 			}
-			at += len(b)
+			at, before = at+len(b), before+bytes
 		}
 		if at != n {
 			t.Errorf("%d of %d sources are in commits", at, n)
 		}
 		if n == 100_000 && len(batches) > 100 {
 			t.Errorf("%d sources make %d commits", n, len(batches))
+		}
+	}
+}
+
+// An import that is interrupted keeps the sessions that it has captured, and the next one goes on.
+func TestInterruptedAdd(t *testing.T) {
+	t.Parallel()
+	m := layerstest.NewMemory(t, layerstest.TestOptions())
+	dir := t.TempDir()
+	var sources []capture.Source
+	for i := range 6 {
+		line := fmt.Sprintf(`{"type":"user","cwd":"/w/shop","sessionId":"s%d","message":{"role":"user","content":"%s"}}`+"\n",
+			i, strings.Repeat("deploy it ", capture.BatchBytes/16))
+		sources = append(sources, layerstest.Write(t, filepath.Join(dir, fmt.Sprintf("s%d.jsonl", i)), line))
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	var done atomic.Int32
+	added, err := capture.Add(ctx, m.DB, sources, capture.AddOptions{Progress: func(int64) {
+		if done.Add(1) == 4 {
+			stop()
+		}
+	}})
+	if !errors.Is(err, context.Canceled) || len(added) < 2 || len(added) == len(sources) {
+		t.Fatalf("%d sessions are stored, error %v", len(added), err)
+	}
+	changes, err := add(t, m, capture.AddOptions{}, sources...)
+	for i, src := range sources {
+		want := "new"
+		if i < len(added) {
+			want = "unchanged"
+		}
+		if got := changes[src.SessionID()]; got != want || err != nil {
+			t.Errorf("session %d: %q, want %q, error %v", i, got, want, err)
 		}
 	}
 }

@@ -422,11 +422,19 @@ func notCaptured(sources []capture.Source, added []capture.Added, failed []error
 	return out
 }
 
-// stoppedAdding prints the sessions stored before a fatal error, and those that were not, if any was stored.
+// stoppedAdding prints the sessions stored before a fatal error, and those that were not, if any was stored. After an
+// interrupt it says how many are in memory.
 func stoppedAdding(e *app.Env, op string, added []capture.Added, failed []error, fatal error) error {
-	stored := slices.ContainsFunc(added, func(a capture.Added) bool {
-		return a.Change != "unchanged" && a.Change != "forgotten"
-	})
+	stored, kept := false, 0
+	for _, a := range added {
+		stored = stored || a.Change != "unchanged" && a.Change != "forgotten"
+		if a.Change != "forgotten" {
+			kept++
+		}
+	}
+	if errors.Is(fatal, context.Canceled) && !e.Opt.DryRun {
+		fatal = app.WithHint(fatal, fmt.Sprintf("%s in memory; the next mem %s goes on", term.Count(kept, "session"), op))
+	}
 	if !stored {
 		return fatal // one error, not one for each session
 	}
