@@ -210,14 +210,16 @@ func (k kind) spelled(s string) bool {
 }
 
 // wordsOf yields the words of a name in lower case: runs of at least two letters, where a capital after a small letter
-// begins a word.
+// begins a word. Two letters between digits are none: "1to1".
 func wordsOf(s string) func(func(string) bool) {
 	return func(yield func(string) bool) {
 		start, last := -1, rune(0)
 		for i, r := range s + "/" {
 			begins := unicode.IsUpper(r) && unicode.IsLower(last)
 			if start >= 0 && (begins || !unicode.IsLetter(r)) {
-				if w := s[start:i]; len(w) > 1 && !yield(strings.ToLower(w)) {
+				w := s[start:i]
+				counted := len(w) == 2 && start > 0 && digit(s[start-1]) && digit((s + "/")[i])
+				if len(w) > 1 && !counted && !yield(strings.ToLower(w)) {
 					return
 				}
 				start = -1

@@ -83,7 +83,7 @@ func TestNames(t *testing.T) {
 		}
 	}
 	for _, s := range []string{"main", "feature/ENT-12", "release/1.2", "dependabot/npm_and_yarn/lodash-4.17.21", "fix-negative-price-rounding",
-		"user/add-support-for-webhooks", "v2.x"} {
+		"user/add-support-for-webhooks", "v2.x", "soph/1to1-bugs-found-by-e2e"} {
 		if SafeBranch(s) != s {
 			t.Errorf("Branch(%q) = %q", s, SafeBranch(s))
 		}
