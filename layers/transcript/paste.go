@@ -270,8 +270,9 @@ func listItem(s string) bool {
 	return len(rest) < len(s) && (strings.HasPrefix(rest, ". ") || strings.HasPrefix(rest, ") "))
 }
 
-// IsFence reports whether a line begins or ends a block of code. ```a``` is code within a line.
-func IsFence(line string) bool {
+// IsFence reports whether a text's first line begins or ends a block of code. ```a``` is code within a line.
+func IsFence(text string) bool {
+	line, _, _ := strings.Cut(text, "\n")
 	return strings.HasPrefix(line, "```") && !strings.Contains(strings.TrimLeft(line, "`"), "`") || strings.HasPrefix(line, "~~~")
 }
 

@@ -58,3 +58,16 @@ func TestShort(t *testing.T) {
 		}
 	}
 }
+
+// TestIsFence tells a block of code, also a whole one, from code within a line.
+func TestIsFence(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{
+		"```": true, "```go": true, "~~~": true, "```go\nx := `a`\n```": true, "~~~\n```a```\n~~~": true,
+		"```a```": false, "```a``` runs": false, "`a`": false, "text\n```": false, "": false,
+	} {
+		if got := IsFence(text); got != want {
+			t.Errorf("IsFence(%q) = %v", text, got)
+		}
+	}
+}
