@@ -223,7 +223,7 @@ type Unknown struct {
 func (r Results) Notes(place string) (out []string) {
 	no := "no searched text"
 	if place != "" {
-		no = "no text of " + place
+		no += " of " + place
 	}
 	switch phrase := strconv.Quote(r.Phrase); {
 	case r.AnyTime:

@@ -155,13 +155,13 @@ func TestNotes(t *testing.T) {
 		"door yesterday":          `a#1; no match was written "yesterday": searched any time`,
 		"what happened yesterday": `; nothing was written "yesterday"`,
 		"yesterday":               `; nothing was written "yesterday"`,
-		"schedulr":                `a#2; no text of p contains "schedulr" (nearest: "scheduler"): searched for "scheduler"`,
-		"xylophone":               `; no text of p contains "xylophone"`,
-		"door xylophone":          `a#1; no text of p contains "xylophone": searched for the other words`,
-		"hens/nosuch.go":          `a#1; no text of p contains "hens/nosuch.go": searched for its parts`,
+		"schedulr":                `a#2; no searched text of p contains "schedulr" (nearest: "scheduler"): searched for "scheduler"`,
+		"xylophone":               `; no searched text of p contains "xylophone"`,
+		"door xylophone":          `a#1; no searched text of p contains "xylophone": searched for the other words`,
+		"hens/nosuch.go":          `a#1; no searched text of p contains "hens/nosuch.go": searched for its parts`,
 		"door.go":                 "a#1",
 		"/home/me/hens/door.go":   "a#1",
-		"shutDoor":                `a#1; no text of p contains "shutDoor": searched for its parts`,
+		"shutDoor":                `a#1; no searched text of p contains "shutDoor": searched for its parts`,
 		"openDoor":                "a#2",
 	} {
 		q := Ask(text, now)

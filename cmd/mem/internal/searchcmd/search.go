@@ -266,6 +266,10 @@ func runSearch(ctx context.Context, e *app.Env, o Options, q search.Query) error
 			if !e.Opt.JSON {
 				notes(e, q, found, place)
 				e.Note("no match in %s", place)
+				if q.Filter.Pending == 0 {
+					e.Hint("what a successful command or tool printed is not searched; to look there: " +
+						"mem show SESSION --format text | grep WORD")
+				}
 				if !whole {
 					if err := noteElsewhere(ctx, e, m, q); err != nil {
 						return err
