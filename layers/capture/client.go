@@ -3,7 +3,6 @@ package capture
 import (
 	"bytes"
 	"io"
-	"math"
 	"strconv"
 	"unicode/utf16"
 
@@ -61,22 +60,15 @@ func (o ListOptions) NoteUnreadable(err error) error {
 	return o.Unreadable(err)
 }
 
-// startOf returns the title of a session if the first 64 KiB of its file contain one, and the session that it is a fork of.
-func startOf(path string) (title, forkOf string) {
-	f, _, err := OpenSource(path)
+// titleOf returns the title of the session in a file, and the session that it is a fork of.
+func titleOf(path string) (title, forkOf string) {
+	f, size, err := OpenSource(path)
 	if err != nil {
 		return "", "" // the listing continues; adding the file reports the error
 	}
 	defer f.Close()
-	sc := transcript.NewScanner(transcript.Carry{}, func([]byte) [32]byte { return [32]byte{} })
-	buf := make([]byte, 64<<10)
-	n, err := f.Read(buf)
-	if err != nil {
-		return "", ""
-	}
-	sc.Write(buf[:n])
-	forkOf, _ = transcript.ForkedFrom(io.NewSectionReader(f, 0, math.MaxInt64)) // adding the file reports the error
-	return sc.Summary().Title, forkOf
+	forkOf, _ = transcript.ForkedFrom(io.NewSectionReader(f, 0, size)) // adding the file reports the error
+	return transcript.Title(io.NewSectionReader(f, 0, size)), forkOf
 }
 
 // clientNameMax is the length of the longest name of [ClientDir] without a hash.

@@ -64,20 +64,20 @@ func TestNoSession(t *testing.T) {
 	}
 }
 
-// TestFirstTitle reads the title from the beginning of a file.
-func TestFirstTitle(t *testing.T) {
+// TestTitleOf reads the title of a session from its file.
+func TestTitleOf(t *testing.T) {
 	t.Parallel()
 	line := `{"type":"user","uuid":"u","message":{"role":"user","content":"Mend the discount of the cart."}}`
 	for text, want := range map[string]string{
 		line + "\n": "Mend the discount of the cart.", line: "Mend the discount of the cart.",
-		`{"type":"summary","summary":"x` + strings.Repeat("y", 100<<10) + `"}` + "\n" + line + "\n": "",
+		`{"type":"summary","summary":"x` + strings.Repeat("y", 100<<10) + `"}` + "\n" + line + "\n": "Mend the discount of the cart.",
 		"no json\n": "",
 	} {
 		path := filepath.Join(t.TempDir(), "a.jsonl")
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if got, _ := startOf(path); got != want {
+		if got, _ := titleOf(path); got != want {
 			t.Errorf("the title of %.60q = %q, want %q", text, got, want)
 		}
 	}

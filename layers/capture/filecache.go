@@ -43,7 +43,7 @@ type FilePrefix struct {
 }
 
 // fileCacheVersion is the version of the encoding of a [FileCache].
-const fileCacheVersion = 7
+const fileCacheVersion = 8
 
 // ReadFileCache returns the cache of a project, empty if there is none.
 func ReadFileCache(db *state.DB, p refs.Project) *FileCache {
@@ -65,13 +65,13 @@ func WriteFileCache(db *state.DB, p refs.Project, s *FileCache) {
 // Title returns the title of a file that is not in memory.
 func (s *FileCache) Title(f ClientFile) string { return s.start(f).Title }
 
-// start returns what the start of a file that is not in memory says.
+// start returns what a file that is not in memory says of itself.
 func (s *FileCache) start(f ClientFile) FileTitle {
 	at := FileTitle{Size: f.Size, Modified: f.Modified.UnixNano()}
 	if t, ok := s.Titles[f.Path]; ok && t.Size == at.Size && t.Modified == at.Modified {
 		return t
 	}
-	at.Title, at.ForkOf = startOf(f.Path)
+	at.Title, at.ForkOf = titleOf(f.Path)
 	s.Titles[f.Path], s.changed = at, true
 	return at
 }

@@ -1,6 +1,11 @@
 package transcript
 
 import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -9,6 +14,36 @@ import (
 
 // titleSource is the number of bytes at the start of a text that a title is made from.
 const titleSource = 8 << 10
+
+// titleRecord are in the records that may change a title after the first request that names a subject.
+var titleRecord = [][]byte{[]byte(`"summary"`), []byte(`"ai-title"`), []byte(`"custom-title"`)}
+
+// Title returns the title of a session without reading the records that cannot change it, "" if it has none: of the turns that
+// the user withdrew it knows nothing. An error of r ends the session.
+func Title(r io.Reader) string {
+	sc := NewScanner(Carry{}, func([]byte) [32]byte { return [32]byte{} })
+	in := bufio.NewReaderSize(r, 64<<10)
+	var turn []byte // the last one, which a summary may be of
+	for whole, feeds := true, true; ; {
+		part, err := in.ReadSlice('\n')
+		contains := func(b []byte) bool { return bytes.Contains(part, b) }
+		if whole { // the part begins a line
+			change := slices.ContainsFunc(titleRecord, contains)
+			if feeds = change || sc.carry.TitleFrom < FromTyped; change {
+				sc.Write(turn)
+			}
+		}
+		whole = err == nil
+		if feeds {
+			sc.Write(part)
+		} else if whole && (contains([]byte(`"user"`)) || contains([]byte(`"assistant"`))) {
+			turn = append(turn[:0], part...)
+		}
+		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
+			return sc.Summary().Title
+		}
+	}
+}
 
 // titleOf returns the first sentence of a typed text, without markers, or the heading of the plan that the text asks to
 // implement; "" for a text from the composition that the session was resumed from.

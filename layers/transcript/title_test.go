@@ -1,6 +1,9 @@
 package transcript
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestTitleOf(t *testing.T) {
 	t.Parallel()
@@ -161,6 +164,29 @@ func TestOfSession(t *testing.T) {
 		m, err := Skim(Value{N: 1, Raw: []byte(raw)})
 		if got := err == nil && m.OfSession(); got != want {
 			t.Errorf("%s: %v, want %v", raw, got, want)
+		}
+	}
+}
+
+// TestTitleOfFile checks that Title, which skips records, returns what a scanner says that has read them all.
+func TestTitleOfFile(t *testing.T) {
+	t.Parallel()
+	user := func(id, text string) string {
+		return `{"type":"user","uuid":"` + id + `","message":{"role":"user","content":"` + text + `"}}` + "\n"
+	}
+	answer := `{"type":"assistant","uuid":"b","message":{"id":"m","role":"assistant","content":[{"type":"text","text":"I read the cart."}]}}` + "\n"
+	long := answer[:len(answer)-5] + `","x":"` + strings.Repeat("x", 200<<10) + `"}}` + "\n"
+	for name, lines := range map[string]string{
+		"none": "", "no request": answer, "a vague one": user("a", "go on") + answer, "typed": user("a", "Mend the cart."),
+		"typed late":       user("a", "go on") + answer + strings.Repeat(answer, 1000) + user("c", "Mend the cart."),
+		"a summary of it":  user("a", "Mend the cart.") + answer + `{"type": "summary", "summary":"The cart", "leafUuid":"b"}` + "\n",
+		"of another":       user("a", "Mend the cart.") + answer + `{"type":"summary","summary":"The cart","leafUuid":"z"}` + "\n",
+		"after a long one": user("a", "Mend the cart.") + long + `{"type":"custom-title","customTitle":"Cart"}` + "\n",
+	} {
+		sc := NewScanner(Carry{}, func([]byte) [32]byte { return [32]byte{} })
+		sc.Write([]byte(lines))
+		if got, want := Title(strings.NewReader(lines)), sc.Summary().Title; got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
 		}
 	}
 }

@@ -246,10 +246,8 @@ func longStatus(e *app.Env, r StatusReport) {
 	case r.clean():
 		e.Printf("nothing to add, memory is up to date\n")
 	}
-	statusPart(e, "Sessions changed since they were added:", `use "mem import"`, r.Changed, func(it Listed) string {
-		return changeText(it)
-	})
-	statusPart(e, "Untracked sessions:", `use "mem import"; "mem add <session>" for one`, r.Untracked, func(it Listed) string {
+	statusPart(e, "Sessions changed since they were added:", `use "mem import"`, "mem status --short", r.Changed, changeText)
+	statusPart(e, "Untracked sessions:", `use "mem import"; "mem add <session>" for one`, "mem ls -u", r.Untracked, func(it Listed) string {
 		about := fmt.Sprintf("%s, %s", app.BytesText(it.Bytes), app.Ago(e.Now(), it.Last))
 		if it.OtherOf != "" {
 			about += fmt.Sprintf(", not %s: its file has other turns", term.ShortID(it.OtherOf))
@@ -306,12 +304,15 @@ func changeText(it Listed) string {
 	return s
 }
 
-// statusPart prints a heading and the sessions under it, in columns.
-func statusPart(e *app.Env, heading, use string, items []Listed, about func(Listed) string) {
+// statusPart prints a heading and the newest ten of the sessions under it, in columns. The command all lists them.
+func statusPart(e *app.Env, heading, use, all string, items []Listed, about func(Listed) string) {
 	if len(items) == 0 {
 		return
 	}
 	e.Printf("\n%s  (%s)\n", heading, use)
+	const most = 10
+	more := len(items) - most
+	items = items[:min(most, len(items))]
 	idWidth, aboutWidth := 0, 0
 	for _, it := range items {
 		idWidth, aboutWidth = max(idWidth, len(term.ShortID(it.ID))), max(aboutWidth, len(about(it)))
@@ -319,13 +320,17 @@ func statusPart(e *app.Env, heading, use string, items []Listed, about func(List
 	for _, it := range items {
 		id := fmt.Sprintf("%-*s", idWidth, term.ShortID(it.ID))
 		e.Printf("    %s  %-*s", e.Style().Red(term.SanitizeLine(id)), aboutWidth, about(it))
-		if title := term.Quoted(it.Title); it.Title != "" {
-			if width := e.Width() - idWidth - aboutWidth - len("      ") - len("  "); width > 0 {
-				title = app.Cut(title, width)
-			}
-			e.Printf("  %s", title)
+		title := "(no request)"
+		if it.Title != "" {
+			title = term.Quoted(it.Title)
 		}
-		e.Printf("\n")
+		if width := e.Width() - idWidth - aboutWidth - len("      ") - len("  "); width > 0 {
+			title = app.Cut(title, width)
+		}
+		e.Printf("  %s\n", title)
+	}
+	if more > 0 {
+		e.Printf("    and %d more  (use \"%s\")\n", more, all)
 	}
 }
 
