@@ -395,8 +395,6 @@ func (a *messagesAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case err != nil:
 		a.others = append(a.others, fmt.Sprintf("%s %s: %v", r.Method, r.URL.Path, err))
 		http.Error(w, `{"type":"error","error":{"type":"invalid_request_error","message":"mock"}}`, http.StatusBadRequest)
-	case r.Method == http.MethodPost && r.URL.Path == "/v1/messages/count_tokens":
-		fmt.Fprintf(w, `{"input_tokens":%d}`, len(body)/4)
 	case r.Method == http.MethodPost && r.URL.Path == "/v1/messages":
 		req.body = string(body)
 		a.requests = append(a.requests, req)

@@ -23,14 +23,13 @@ type Anthropic struct {
 // ID returns the name of the engine and the model.
 func (a *Anthropic) ID() string { return "anthropic " + a.Model }
 
-// request returns the body of a request for an answer of at most so many tokens, or with 0 for the count of the question.
-func (a *Anthropic) request(q Question, most int) objects.Object {
-	r := objects.Object{"model", a.Model, "max_tokens,omitempty", most, "system", q.System,
+func (a *Anthropic) request(q Question) objects.Object {
+	r := objects.Object{"model", a.Model, "max_tokens", q.MaxTokens, "system", q.System,
 		"messages", []objects.Object{chatMessage("user", q.Prompt)}}
 	if !a.noSchema {
 		r = append(r, "output_config", objects.Object{"format", objects.Object{"type", "json_schema", "schema", q.Schema}})
 	}
-	return append(r, "stream,omitempty", most > 0)
+	return append(r, "stream", true)
 }
 
 func chatMessage(role, content string) objects.Object {
@@ -48,7 +47,7 @@ func (a *Anthropic) header() http.Header {
 // Ask sends the question and reads the streamed answer.
 func (a *Anthropic) Ask(ctx context.Context, q Question) (Answer, error) {
 	return a.Server.retry(ctx, func(ctx context.Context) (Answer, error) {
-		resp, err := a.Server.post(ctx, "/v1/messages", a.header(), a.request(q, q.MaxTokens))
+		resp, err := a.Server.post(ctx, "/v1/messages", a.header(), a.request(q))
 		if rejects(err, "output_config", "output_format", "json_schema", "structured") && !a.noSchema {
 			a.noSchema = true
 			return Answer{}, &temporary{err, 0}
@@ -59,28 +58,6 @@ func (a *Anthropic) Ask(ctx context.Context, q Question) (Answer, error) {
 		defer resp.Body.Close()
 		return readMessage(resp.Body)
 	})
-}
-
-// CountTokens asks the server for the number of tokens of the question. This is free.
-func (a *Anthropic) CountTokens(ctx context.Context, q Question) (int, error) {
-	var n struct {
-		Tokens *int `json:"input_tokens"`
-	}
-	_, err := a.Server.retry(ctx, func(ctx context.Context) (Answer, error) {
-		resp, err := a.Server.post(ctx, "/v1/messages/count_tokens", a.header(), a.request(q, 0))
-		if err != nil {
-			return Answer{}, err
-		}
-		defer resp.Body.Close()
-		return Answer{}, json.NewDecoder(resp.Body).Decode(&n)
-	})
-	if err == nil && n.Tokens == nil {
-		err = fmt.Errorf("count tokens: the answer has no number")
-	}
-	if err != nil {
-		return 0, err
-	}
-	return *n.Tokens, nil
 }
 
 // rejects reports whether a server rejected a request because of one of the fields.

@@ -109,7 +109,7 @@ func (a *Asker) ask(ctx context.Context, f Form) (Answer, error) {
 	q := a.question(f)
 	if a.opts.Meter != nil {
 		var err error
-		if q.MaxMicros, err = a.opts.Meter.Allow(ctx, a.estimateCost(ctx, q)); err != nil {
+		if q.MaxMicros, err = a.opts.Meter.Allow(ctx, a.maxUsage(questionTokens(q), q.MaxTokens)); err != nil {
 			return Answer{}, err
 		}
 	}
@@ -132,22 +132,6 @@ func (a *Asker) ask(ctx context.Context, f Form) (Answer, error) {
 	}
 	a.exchanges = append(a.exchanges, Exchange{q, answer})
 	return answer, nil
-}
-
-// A tokenCounter counts the tokens of a question exactly.
-type tokenCounter interface {
-	CountTokens(ctx context.Context, q Question) (int, error)
-}
-
-// estimateCost returns the maximum cost of an answer, with the model's own count of the question if it has one.
-func (a *Asker) estimateCost(ctx context.Context, q Question) Usage {
-	n := questionTokens(q)
-	if c, ok := a.model.(tokenCounter); ok {
-		if exact, err := c.CountTokens(ctx, q); err == nil { // on error the request itself will fail and say why
-			n = min(max(exact, 0), maxTokens)
-		}
-	}
-	return a.maxUsage(n, q.MaxTokens)
 }
 
 // EstimateCost returns the maximum cost of a question without asking it.

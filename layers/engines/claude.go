@@ -9,7 +9,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/memvcs/mem/layers/forms"
@@ -22,61 +21,16 @@ type Claude struct {
 	Model   string  // a name or an alias, such as opus
 	Temp    string  // parent of the empty directories; "" is the system's default
 	Timeout time.Duration
-
-	once  sync.Once
-	flags map[string]bool
-	err   error
 }
 
 // ID returns the name of the engine and the model.
 func (c *Claude) ID() string { return "claude " + c.Model }
 
-// requiredFlags are the options without which the client would do more than answer.
-var requiredFlags = [...]string{"--print", "--safe-mode", "--tools", "--no-session-persistence", "--output-format",
-	"--model"}
-
-// probe reads the options of the client from its help.
-func (c *Claude) probe(ctx context.Context, p Program) error {
-	c.once.Do(func() {
-		out, err := p.run(ctx, nil, "--help")
-		if err != nil {
-			c.err = fmt.Errorf("%w: %w", ErrSetup, err)
-			return
-		}
-		c.flags = map[string]bool{}
-		for line := range strings.SplitSeq(string(out), "\n") {
-			line = strings.TrimSpace(line)
-			if !strings.HasPrefix(line, "-") {
-				continue
-			}
-			for _, w := range strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(" ,=[<", r) }) {
-				if !strings.HasPrefix(w, "-") {
-					break
-				}
-				c.flags[w] = true
-			}
-		}
-		for _, f := range requiredFlags {
-			if !c.flags[f] {
-				c.err = fmt.Errorf("%w: %s has no option %s: it is too old", ErrSetup, p.Path, f)
-				return
-			}
-		}
-	})
-	return c.err
-}
-
 // arguments returns the command line for a question.
 func (c *Claude) arguments(q Question) []string {
 	args := []string{"-p", "--safe-mode", "--tools", "", "--no-session-persistence", "--output-format", "json",
-		"--model", c.Model}
-	if c.flags["--json-schema"] {
-		args = append(args, "--json-schema", string(q.Schema))
-	}
-	if c.flags["--system-prompt"] {
-		args = append(args, "--system-prompt", q.System)
-	}
-	if c.flags["--max-budget-usd"] && q.MaxMicros >= 0 {
+		"--model", c.Model, "--json-schema", string(q.Schema), "--system-prompt", q.System}
+	if q.MaxMicros >= 0 {
 		args = append(args, "--max-budget-usd", decimal(max(q.MaxMicros, 1)))
 	}
 	return args
@@ -93,16 +47,13 @@ func (c *Claude) Ask(ctx context.Context, q Question) (Answer, error) {
 		p := c.Program
 		p.Dir = dir
 		p.Settings = append(slices.Clone(p.Settings), "MEM_HOOK=off") // its session must not be captured
-		if err := c.probe(ctx, p); err != nil {
+		out, err := p.run(ctx, []byte(q.Prompt), c.arguments(q)...)
+		var exit *ExitError
+		switch {
+		case ctx.Err() != nil:
 			return Answer{}, err
-		}
-		prompt := q.Prompt
-		if !c.flags["--system-prompt"] {
-			prompt = q.System + "\n\n" + prompt
-		}
-		out, err := p.run(ctx, []byte(prompt), c.arguments(q)...)
-		if ctx.Err() != nil {
-			return Answer{}, err
+		case errors.As(err, &exit) && strings.Contains(exit.Message, "unknown option"):
+			return Answer{}, fmt.Errorf("%w: the client is too old: %w", ErrSetup, err)
 		}
 		a, errResult := readResult(out)
 		if a.Model == "" {

@@ -32,31 +32,9 @@ func TestMain(m *testing.M) {
 	}
 }
 
-const help = `Usage: claude [options] [command] [prompt]
-Options:
-  --json-schema <schema>                JSON Schema for structured output
-  --max-budget-usd <amount>             Maximum dollar amount
-  --model <model>                       Model for the current session
-  --no-session-persistence              Don't save sessions to disk, see
-                                        --output-format
-  --output-format <format>              Output format
-  -p, --print                           Print response and exit
-  --safe-mode                           Start with all customizations off
-  --system-prompt <prompt>              System prompt to use
-  --tools <tools...>                    Built-in tools
-`
-
 // fakeClaude behaves as the client does, or as MEM_FAKE_MODE says, and leaves what it was given in MEM_FAKE_LOG.
 func fakeClaude(args []string) {
 	mode := os.Getenv("MEM_FAKE_MODE")
-	if len(args) == 1 && args[0] == "--help" {
-		if mode == "old" {
-			fmt.Println(strings.ReplaceAll(help, "--safe-mode ", "--bare "))
-			return
-		}
-		fmt.Print(help)
-		return
-	}
 	prompt, err := io.ReadAll(os.Stdin)
 	if err != nil {
 		panic(err)
@@ -79,6 +57,9 @@ func fakeClaude(args []string) {
 		}
 	}
 	switch mode {
+	case "old":
+		fmt.Fprintln(os.Stderr, "error: unknown option '--safe-mode'")
+		os.Exit(1)
 	case "hang":
 		child := exec.Command("sleep", "300")
 		child.Stdout = os.Stdout
@@ -201,7 +182,7 @@ func TestClaudeFailures(t *testing.T) {
 		is   error
 		says string
 	}{
-		"old":    {ErrSetup, "no option --safe-mode"},
+		"old":    {ErrSetup, "too old: run "},
 		"login":  {ErrAuth, "Please run /login"},
 		"budget": {ErrCap, "error_max_budget_usd"},
 		"error":  {nil, "claude failed with error_during_execution: no such model"},

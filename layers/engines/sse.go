@@ -16,13 +16,12 @@ const maxLine = 4 << 20
 
 var errStream = errors.New("not a stream of events")
 
-// events parses server-sent events. Lines end with LF, CRLF or CR; a last event without an empty line after it is
+// events parses server-sent events. Lines end with LF or CRLF; a last event without an empty line after it is
 // dropped.
 func events(r io.Reader) iter.Seq2[event, error] {
 	return func(yield func(event, error) bool) {
 		sc := bufio.NewScanner(r)
 		sc.Buffer(make([]byte, 0, 64<<10), maxLine)
-		sc.Split(splitLine)
 		var e event
 		var data []string
 		for first := true; sc.Scan(); first = false {
@@ -52,22 +51,4 @@ func events(r io.Reader) iter.Seq2[event, error] {
 			yield(event{}, err)
 		}
 	}
-}
-
-// splitLine is a [bufio.SplitFunc] for lines that end with LF, CRLF or CR.
-func splitLine(b []byte, end bool) (int, []byte, error) {
-	for i, c := range b {
-		switch {
-		case c == '\n':
-			return i + 1, b[:i], nil
-		case c == '\r' && i+1 < len(b) && b[i+1] == '\n':
-			return i + 2, b[:i], nil
-		case c == '\r' && (i+1 < len(b) || end):
-			return i + 1, b[:i], nil
-		}
-	}
-	if end && len(b) > 0 {
-		return len(b), b, nil
-	}
-	return 0, nil, nil
 }
