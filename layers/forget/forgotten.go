@@ -36,7 +36,7 @@ func ForgottenMessages(ctx context.Context, db *state.DB, p refs.Project, s *sta
 		}
 		var b records.Purge
 		if err := json.Unmarshal(r.Body, &b); err != nil {
-			return nil, fmt.Errorf("record %s: %w", r.Stamp.Record.Short(), err)
+			return nil, fmt.Errorf("record %s: %w", r.ID.Short(), err)
 		}
 		for _, x := range b.Passages {
 			if slices.Contains(keys, x.Session) && x.Generation == generation && from <= x.N && x.N <= to {

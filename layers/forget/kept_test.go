@@ -89,7 +89,7 @@ func TestForgetReflection(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		records = slices.DeleteFunc(records, func(r state.UpperRecord) bool { return r.Kind != permanent.KindReflect })
+		records = slices.DeleteFunc(records, func(r refs.Record) bool { return r.Kind != permanent.KindReflect })
 		if n := len(records); n != len(witnesses)-len(c.goes) {
 			t.Errorf("%s: %d reflections stay, want %d", name, n, len(witnesses)-len(c.goes))
 		}

@@ -54,7 +54,7 @@ func TestPostings(t *testing.T) {
 	}
 	f.Words = post(f.List)
 	var read digestFile
-	if !state.Decode(string(state.Encode(digestVersion, &f)), digestVersion, &read) {
+	if !state.Decode(state.Encode(digestVersion, &f), digestVersion, &read) {
 		t.Fatal("what was written cannot be read")
 	}
 	asked := []string{"price", "cache", "turn7", "merge", "nowhere"}

@@ -8,7 +8,6 @@ package notes
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -88,9 +87,9 @@ func Files(ctx context.Context, db *state.DB, p refs.Project) ([]*File, error) {
 	byName := map[string]*File{}
 	var out []*File
 	for _, r := range slices.Backward(all) {
-		s := &State{Stamp: r.Stamp, Time: r.Time}
-		if err := json.Unmarshal(r.Body, &s.Note); err != nil {
-			return nil, fmt.Errorf("record %s: note body: %w", r.Stamp.Record.Short(), err)
+		s := &State{Stamp: state.StampOf(r), Time: r.Time}
+		if err := state.ApplyTo(r, func(n records.Note) { s.Note = n }); err != nil {
+			return nil, err
 		}
 		f := byName[s.File]
 		if f == nil {

@@ -39,7 +39,7 @@ func Share(ctx context.Context, db *state.DB, from, with state.Project, allowed 
 // Shares returns which pairs of projects (from, with) are allowed.
 func Shares(ctx context.Context, db *state.DB) (map[[2]refs.Project]bool, error) {
 	out := map[[2]refs.Project]bool{}
-	return out, state.Home(ctx, db, records.KindShare, func(_ records.Stamp, b records.ShareBody) {
+	return out, state.Home(ctx, db, records.KindShare, func(b records.ShareBody) {
 		out[[2]refs.Project{b.From, b.With}] = b.Allowed
 	})
 }

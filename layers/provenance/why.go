@@ -166,7 +166,7 @@ func (w *explainer) rule(ctx context.Context, rev state.Rev) (*Reason, error) {
 // act explains an act on a rule by its quote or fact.
 func (w *explainer) act(ctx context.Context, project refs.Project, known *facts.Set, a ruleAct) (*Reason, error) {
 	out := w.setDevice(&Reason{Kind: "act", Name: a.body.Act, Text: a.body.Reason, Time: a.Time,
-		Trust: facts.Assistant.String()}, a.Stamp.Device)
+		Trust: facts.Assistant.String()}, a.Device)
 	if a.body.ByUser || a.body.Quote != nil {
 		out.Trust = facts.User.String()
 	}

@@ -2,7 +2,6 @@ package provenance
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
 	"github.com/memvcs/mem/layers/knowledge/facts"
@@ -18,27 +17,26 @@ import (
 
 // A ruleAct is a record of an act on a rule.
 type ruleAct struct {
-	state.UpperRecord
+	refs.Record
 	body permanent.Act
 }
 
 // ruleRecords returns the definition of a rule and the acts on it.
-func ruleRecords(records []state.UpperRecord, rule string) (made permanent.Definition, acts []ruleAct, err error) {
+func ruleRecords(records []refs.Record, rule string) (made permanent.Definition, acts []ruleAct, err error) {
 	for _, r := range records {
 		switch {
-		case r.Kind == permanent.Kind && r.Stamp.Record.String() == rule:
-			err = json.Unmarshal(r.Body, &made)
+		case err != nil:
+		case r.Kind == permanent.Kind && r.ID.String() == rule:
+			err = state.ApplyTo(r, func(b permanent.Definition) { made = b })
 		case r.Kind == permanent.KindAct:
-			a := ruleAct{UpperRecord: r}
-			if err = json.Unmarshal(r.Body, &a.body); err == nil && a.body.Rule == rule {
-				acts = append(acts, a)
-			}
-		}
-		if err != nil {
-			return made, acts, fmt.Errorf("record %s: %s body: %w", r.Stamp.Record.Short(), r.Kind, err)
+			err = state.ApplyTo(r, func(b permanent.Act) {
+				if b.Rule == rule {
+					acts = append(acts, ruleAct{r, b})
+				}
+			})
 		}
 	}
-	return made, acts, nil
+	return made, acts, err
 }
 
 // quote explains a sentence that the user typed.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"unsafe"
 
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/objects/pack"
@@ -54,7 +53,7 @@ func ReadCacheBytes(file string) ([]byte, bool) {
 // it could not, v is not valid.
 func ReadCache(file string, version int, v any) bool {
 	b, ok := ReadCacheBytes(file)
-	return ok && Decode(unsafe.String(unsafe.SliceData(b), len(b)), version, v) // nothing else refers to b
+	return ok && Decode(b, version, v)
 }
 
 // WriteCache stores v, a pointer, as [Encode] does. It returns no error: a store that cannot be written works without a

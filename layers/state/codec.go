@@ -10,7 +10,11 @@ import (
 	"slices"
 	"sync"
 	"time"
+	"unsafe"
 )
+
+// form is the version of the encoding itself.
+const form = 1000
 
 // Encode returns v, a pointer, in the compact form of the cache: a version, a table of all texts, then the values. It
 // contains the exported fields, but none with the tag cache:"-", or with json:"-" and no tag of the cache. The version is that of the fields and of
@@ -18,7 +22,8 @@ import (
 func Encode(version int, v any) []byte {
 	c := &codec{index: map[string]uint64{}}
 	c.value(reflect.ValueOf(v).Elem())
-	out := binary.AppendUvarint(make([]byte, 0, 2*len(c.b)), uint64(version))
+	out := binary.AppendUvarint(make([]byte, 0, 2*len(c.b)), form)
+	out = binary.AppendUvarint(out, uint64(version))
 	out = binary.AppendUvarint(out, uint64(len(c.table)))
 	for _, w := range c.table {
 		out = binary.AppendUvarint(out, uint64(len(w)))
@@ -30,10 +35,10 @@ func Encode(version int, v any) []byte {
 }
 
 // Decode sets v, a pointer to a zero value, to what was encoded with the same version, and reports whether b was that.
-// Otherwise v is not valid. Texts in v share the memory of b.
-func Decode(b string, version int, v any) bool {
+// Otherwise v is not valid. Texts and byte slices in v share the memory of b, which must not change any more.
+func Decode(b []byte, version int, v any) bool {
 	c := &codec{in: b, reading: true}
-	if uint64(len(b)) > math.MaxUint32 || c.uint(0) != uint64(version) { // offsets have 32 bits
+	if uint64(len(b)) > math.MaxUint32 || c.uint(0) != form || c.uint(0) != uint64(version) { // offsets have 32 bits
 		return false
 	}
 	c.ends = make([]uint32, c.count())
@@ -42,23 +47,23 @@ func Decode(b string, version int, v any) bool {
 		total += c.count()
 		c.ends[i] = uint32(total)
 	}
-	c.text = c.take(total)
+	text := c.take(total)
+	c.text = unsafe.String(unsafe.SliceData(text), len(text))
 	c.value(reflect.ValueOf(v).Elem())
-	return !c.failed && c.in == ""
+	return !c.failed && len(c.in) == 0
 }
 
 // A codec encodes values, or decodes them in the same order. Malformed input sets failed and never allocates much more
 // memory than the input has bytes.
 type codec struct {
 	b       []byte // encoded so far
-	in      string // not decoded yet
+	in      []byte // not decoded yet
 	reading bool
 	failed  bool
 	table   []string          // texts, to encode
 	index   map[string]uint64 // of the texts in table
 	text    string            // all texts in order, to decode
 	ends    []uint32          // of the texts in text
-	raw     []byte            // a copy of the end of in, for byte slices
 }
 
 func (c *codec) value(v reflect.Value) {
@@ -148,7 +153,7 @@ func (c *codec) array(v reflect.Value) {
 	}
 }
 
-// slice codes a slice. A nil slice stays nil. Decoded byte slices share memory.
+// slice codes a slice. A nil slice stays nil.
 func (c *codec) slice(v reflect.Value) {
 	n := 0
 	switch {
@@ -165,12 +170,7 @@ func (c *codec) slice(v reflect.Value) {
 	}
 	switch isBytes := v.Type().Elem().Kind() == reflect.Uint8; {
 	case isBytes && c.reading:
-		if c.raw == nil {
-			c.raw = []byte(c.in)
-		}
-		at := len(c.raw) - len(c.in)
-		n = len(c.take(n))
-		v.SetBytes(c.raw[at : at+n : at+n])
+		v.SetBytes(c.take(n))
 	case isBytes:
 		c.b = append(c.b, v.Bytes()...)
 	case c.reading:
@@ -227,21 +227,13 @@ func (c *codec) uint(n uint64) uint64 {
 		c.b = binary.AppendUvarint(c.b, n)
 		return n
 	}
-	n = 0
-	for i := 0; i < len(c.in) && i < binary.MaxVarintLen64; i++ {
-		x := c.in[i]
-		n |= uint64(x&0x7f) << (7 * i)
-		if x >= 0x80 {
-			continue
-		}
-		if i == binary.MaxVarintLen64-1 && x > 1 {
-			break // more than 64 bits
-		}
-		c.in = c.in[i+1:]
-		return n
+	n, size := binary.Uvarint(c.in)
+	if size <= 0 {
+		c.failed, c.in = true, nil
+		return 0
 	}
-	c.failed, c.in = true, ""
-	return 0
+	c.in = c.in[size:]
+	return n
 }
 
 // int is uint for a number with a sign. Small numbers take few bytes.
@@ -261,12 +253,12 @@ func (c *codec) count() int {
 }
 
 // take returns the next n bytes.
-func (c *codec) take(n int) string {
+func (c *codec) take(n int) []byte {
 	if n > len(c.in) {
 		c.failed = true
 		n = len(c.in)
 	}
-	out := c.in[:n]
+	out := c.in[:n:n]
 	c.in = c.in[n:]
 	return out
 }
@@ -293,30 +285,14 @@ func (c *codec) readText() string {
 	return c.text[from:c.ends[n]]
 }
 
-// time codes an instant and, unless it is UTC, the offset, as JSON does.
+// time codes an instant and its offset from UTC, as JSON does.
 func (c *codec) time(t *time.Time) {
-	const zero, utc, zoned = 0, 1, 2
-	kind, offset := int64(utc), 0
+	_, zone := t.Zone()
+	sec, nsec, offset := c.int(t.Unix()), c.int(int64(t.Nanosecond())), c.int(int64(zone))
 	if !c.reading {
-		_, offset = t.Zone()
-		switch {
-		case t.IsZero():
-			kind = zero
-		case offset != 0 || t.Location() != time.UTC:
-			kind = zoned
-		}
-	}
-	if kind = c.int(kind); kind == zero {
-		*t = time.Time{}
 		return
 	}
-	sec, nsec := c.int(t.Unix()), c.int(int64(t.Nanosecond()))
-	if c.reading {
-		*t = time.Unix(sec, nsec).UTC()
-	}
-	if kind == zoned {
-		if offset = int(c.int(int64(offset))); c.reading {
-			*t = t.In(time.FixedZone("", offset))
-		}
+	if *t = time.Unix(sec, nsec).UTC(); offset != 0 {
+		*t = t.In(time.FixedZone("", int(offset)))
 	}
 }

@@ -30,7 +30,7 @@ func (m *DB) Trust(ctx context.Context) (Trust, error) {
 	for _, d := range selves {
 		t.Trusted[d] = true
 	}
-	err = Home(ctx, m, records.KindPeer, func(_ records.Stamp, b records.PeerBody) { t.Trusted[b.Device] = b.Trusted })
+	err = Home(ctx, m, records.KindPeer, func(b records.PeerBody) { t.Trusted[b.Device] = b.Trusted })
 	return t, err
 }
 

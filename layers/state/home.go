@@ -2,15 +2,12 @@ package state
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 
-	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/refs"
 )
 
 // Home calls f with the bodies of a kind of record of this device's own project, in their order.
-func Home[T any](ctx context.Context, m *DB, kind string, f func(records.Stamp, T)) error {
+func Home[T any](ctx context.Context, m *DB, kind string, f func(T)) error {
 	all, err := m.Upper(ctx, refs.Home)
 	if err != nil {
 		return err
@@ -19,11 +16,9 @@ func Home[T any](ctx context.Context, m *DB, kind string, f func(records.Stamp, 
 		if r.Kind != kind {
 			continue
 		}
-		var b T
-		if err := json.Unmarshal(r.Body, &b); err != nil {
-			return fmt.Errorf("record %s: %s body: %w", r.Stamp.Record.Short(), kind, err)
+		if err := ApplyTo(r, f); err != nil {
+			return err
 		}
-		f(r.Stamp, b)
 	}
 	return nil
 }

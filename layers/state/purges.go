@@ -201,14 +201,7 @@ func (m *DB) purgesOf(ctx context.Context, tx *refs.Tx, p refs.Project) (*Purges
 	if err != nil {
 		return nil, err
 	}
-	var list []refs.Record
-	for _, u := range up {
-		if u.Kind == records.KindPurge {
-			list = append(list, refs.Record{ID: u.Stamp.Record, Kind: u.Kind, Device: u.Stamp.Device,
-				Lamport: u.Stamp.Lamport, Body: u.Body})
-		}
-	}
-	all, err := PurgesIn(list)
+	all, err := PurgesIn(up)
 	return NewPurges(all), err
 }
 

@@ -194,22 +194,6 @@ func (st *State) Recent() []*Session {
 	return out
 }
 
-// Newest returns the first session of [State.Recent] without sorting the others, nil if there is none.
-func (st *State) Newest() *Session {
-	var best *Session
-	for _, s := range st.Sessions {
-		if best != nil {
-			if c := best.Now().Ended().Compare(s.Now().Ended()); c > 0 || c == 0 && best.ID < s.ID {
-				continue
-			}
-		}
-		if s.Shown() && s.Parent() == "" {
-			best = s
-		}
-	}
-	return best
-}
-
 // VersionsOf returns the versions of a session in the order they were made, without deleted and hidden ones.
 func (st *State) VersionsOf(session string) []*records.Version {
 	return slices.DeleteFunc(st.AllVersionsOf(session), func(v *records.Version) bool {

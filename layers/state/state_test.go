@@ -208,14 +208,14 @@ func (m *merged) is(rng *rand.Rand) string {
 		fmt.Fprintln(&b, c.Name, c.Deleted, c.Used)
 	}
 	fmt.Fprintln(&b, trust.Revocations(m.state.Revokes))
-	var upper []state.UpperRecord
+	var upper []refs.Record
 	for _, id := range slices.SortedFunc(maps.Keys(m.has), objects.Hash.Compare) {
 		if r := m.has[id]; slices.Contains(state.UpperKinds, r.Kind) {
-			upper = append(upper, state.UpperRecord{Kind: r.Kind, Stamp: state.StampOf(r), Time: r.Time, Body: r.Body})
+			upper = append(upper, r)
 		}
 	}
 	rng.Shuffle(len(upper), func(i, k int) { upper[i], upper[k] = upper[k], upper[i] })
-	state.Order(upper, func(a, b *state.UpperRecord) int { return a.Stamp.Compare(b.Stamp) })
+	state.Order(upper, func(a, b *refs.Record) int { return a.Compare(*b) })
 	known, err := facts.Fold(state.Statements(upper))
 	m.must(err)
 	of, err := concepts.Fold(state.Statements(upper), known)

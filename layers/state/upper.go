@@ -2,10 +2,8 @@ package state
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/memvcs/mem/layers/knowledge/concepts"
 	"github.com/memvcs/mem/layers/knowledge/facts"
@@ -141,16 +139,8 @@ func (s *Session) OwnEvidence(in RuleEvidence) RuleEvidence {
 	return in
 }
 
-// An UpperRecord is a record of the layers above L1: about facts, concepts and rules. The outline omits these records;
+// UpperKinds are the kinds of records that [DB.Upper] returns: those of the layers above L1. The outline omits them;
 // callers that need them fold them in their order.
-type UpperRecord struct {
-	Kind  string
-	Stamp records.Stamp
-	Time  time.Time
-	Body  json.RawMessage
-}
-
-// UpperKinds are the kinds of records that [DB.Upper] returns.
 var UpperKinds = []string{
 	facts.KindExchange, facts.KindDistilled, facts.KindJudgement,
 	concepts.Kind, concepts.KindAssign, concepts.KindSet,
@@ -161,14 +151,14 @@ var UpperKinds = []string{
 // uppers are the cached records of the upper layers of a project.
 type uppers struct {
 	Tips    []refs.Tip
-	Records []UpperRecord
+	Records []refs.Record
 }
 
 // upperVersion is the version of the cache file; another one is rebuilt. It changes with upperKinds.
-const upperVersion = 9
+const upperVersion = 10
 
 // Upper returns the records of the upper layers of a project in their order: (lamport, device, id).
-func (m *DB) Upper(ctx context.Context, p refs.Project) (out []UpperRecord, err error) {
+func (m *DB) Upper(ctx context.Context, p refs.Project) (out []refs.Record, err error) {
 	err = m.Refs.ViewRetry(ctx, p, func(tx *refs.Tx) error {
 		out, err = m.UpperAt(ctx, tx, p)
 		return err
@@ -177,9 +167,9 @@ func (m *DB) Upper(ctx context.Context, p refs.Project) (out []UpperRecord, err 
 }
 
 // UpperAt is [DB.Upper] in a transaction.
-func (m *DB) UpperAt(ctx context.Context, tx *refs.Tx, p refs.Project) ([]UpperRecord, error) {
+func (m *DB) UpperAt(ctx context.Context, tx *refs.Tx, p refs.Project) ([]refs.Record, error) {
 	list, err := m.upperRecords(ctx, tx, p, upperLayers)
-	if err != nil || !slices.ContainsFunc(list, func(r UpperRecord) bool { return r.Kind == records.KindPurge }) {
+	if err != nil || !slices.ContainsFunc(list, func(r refs.Record) bool { return r.Kind == records.KindPurge }) {
 		return list, err
 	}
 	return m.unhidden(ctx, tx, p, list)
@@ -187,7 +177,7 @@ func (m *DB) UpperAt(ctx context.Context, tx *refs.Tx, p refs.Project) ([]UpperR
 
 // Notes returns the records of Claude Code's notes in a project in their order. They are kept apart, because hooks read
 // the upper layers and need no notes.
-func (m *DB) Notes(ctx context.Context, p refs.Project) (out []UpperRecord, err error) {
+func (m *DB) Notes(ctx context.Context, p refs.Project) (out []refs.Record, err error) {
 	err = m.Refs.ViewRetry(ctx, p, func(tx *refs.Tx) error {
 		if out, err = m.upperRecords(ctx, tx, p, noteLayer); err == nil && len(out) > 0 {
 			out, err = m.unhidden(ctx, tx, p, out)
@@ -203,20 +193,16 @@ func (m *DB) Undoable(ctx context.Context, tx *refs.Tx, p refs.Project) ([]refs.
 	if err == nil && len(all) > 0 {
 		all, err = m.unhidden(ctx, tx, p, all)
 	}
-	out := make([]refs.Record, len(all))
-	for i, r := range all {
-		out[i] = refs.Record{ID: r.Stamp.Record, Kind: r.Kind, Device: r.Stamp.Device, Lamport: r.Stamp.Lamport, Time: r.Time, Body: r.Body}
-	}
-	return out, err
+	return all, err
 }
 
 // unhidden returns the records that no purge hides.
-func (m *DB) unhidden(ctx context.Context, tx *refs.Tx, p refs.Project, list []UpperRecord) ([]UpperRecord, error) {
+func (m *DB) unhidden(ctx context.Context, tx *refs.Tx, p refs.Project, list []refs.Record) ([]refs.Record, error) {
 	q, err := m.purgesOf(ctx, tx, p)
 	if err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(slices.Clone(list), func(r UpperRecord) bool { return q.Hides(r.Kind, r.Stamp, r.Body) }),
+	return slices.DeleteFunc(slices.Clone(list), func(r refs.Record) bool { return q.Hides(r.Kind, StampOf(r), r.Body) }),
 		nil
 }
 
@@ -237,7 +223,7 @@ var (
 )
 
 // upperRecords returns the records of some kinds including those that purges hide.
-func (m *DB) upperRecords(ctx context.Context, tx *refs.Tx, p refs.Project, of layerCache) ([]UpperRecord, error) {
+func (m *DB) upperRecords(ctx context.Context, tx *refs.Tx, p refs.Project, of layerCache) ([]refs.Record, error) {
 	tips := tx.Tips()
 	file := m.CachePath(of.dir, string(p))
 	u := &uppers{}
@@ -258,24 +244,22 @@ func (m *DB) upperRecords(ctx context.Context, tx *refs.Tx, p refs.Project, of l
 		if !slices.Contains(of.kinds, r.Kind) {
 			continue
 		}
-		x := UpperRecord{Kind: r.Kind, Stamp: StampOf(r), Time: r.Time}
-		if r.Kind != of.bare {
-			x.Body = json.RawMessage(r.Body)
+		if r.Kind == of.bare {
+			r.Body = nil
 		}
-		u.Records = append(u.Records, x)
+		u.Records = append(u.Records, r)
 	}
-	Order(u.Records, func(a, b *UpperRecord) int { return a.Stamp.Compare(b.Stamp) })
+	Order(u.Records, func(a, b *refs.Record) int { return a.Compare(*b) })
 	u.Tips = tips
 	m.WriteCache(file, upperVersion, u)
 	return u.Records, nil
 }
 
 // Statements returns the records in the form from which facts, concepts and rules are folded.
-func Statements(list []UpperRecord) []facts.Record {
+func Statements(list []refs.Record) []facts.Record {
 	out := make([]facts.Record, len(list))
 	for i, r := range list {
-		out[i] = facts.Record{Kind: r.Kind, ID: r.Stamp.Record.String(), Lamport: r.Stamp.Lamport, Device: r.Stamp.Device,
-			Time: r.Time, Body: r.Body}
+		out[i] = facts.Record{Kind: r.Kind, ID: r.ID.String(), Lamport: r.Lamport, Device: r.Device, Time: r.Time, Body: r.Body}
 	}
 	return out
 }

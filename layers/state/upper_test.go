@@ -8,21 +8,21 @@ import (
 	"testing"
 
 	"github.com/memvcs/mem/layers/knowledge/facts"
-	bodies "github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/objects"
+	"github.com/memvcs/mem/refs"
 )
 
 // TestFactsOfAnyOrder: whichever way records arrive, and whichever lane they are of, the facts are the same.
 func TestFactsOfAnyOrder(t *testing.T) {
 	t.Parallel()
-	var records []state.UpperRecord
+	var records []refs.Record
 	add := func(lamport uint64, device, kind string, body any) {
 		b, err := json.Marshal(body)
 		if err != nil {
 			t.Fatal(err)
 		}
-		records = append(records, state.UpperRecord{Kind: kind, Stamp: bodies.Stamp{Lamport: lamport, Device: device, Record: objects.Sum(b)}, Body: b})
+		records = append(records, refs.Record{Kind: kind, Lamport: lamport, Device: device, ID: objects.Sum(b), Body: b})
 	}
 	fact := func(n int) facts.Fact {
 		return facts.Fact{Session: "s", Kind: facts.Issue, Text: fmt.Sprint(n), Verdict: facts.Verified, Evidence: []facts.Evidence{{Message: n, Quote: "q"}}}
@@ -42,7 +42,7 @@ func TestFactsOfAnyOrder(t *testing.T) {
 		}
 	}
 	folded := func() string {
-		state.Order(records, func(a, b *state.UpperRecord) int { return a.Stamp.Compare(b.Stamp) })
+		state.Order(records, func(a, b *refs.Record) int { return a.Compare(*b) })
 		set, err := facts.Fold(state.Statements(records))
 		if err != nil {
 			t.Fatal(err)
@@ -60,7 +60,7 @@ func TestFactsOfAnyOrder(t *testing.T) {
 			t.Fatalf("in another order\n%s\nwant\n%s", got, want)
 		}
 	}
-	if slices.IndexFunc(records, func(r state.UpperRecord) bool { return r.Kind == facts.KindExchange }) < 0 {
+	if slices.IndexFunc(records, func(r refs.Record) bool { return r.Kind == facts.KindExchange }) < 0 {
 		t.Fatal("no exchange was made")
 	}
 }

@@ -199,7 +199,7 @@ func TestForgetNewerPurge(t *testing.T) {
 	var answers []string
 	for _, r := range all {
 		// The device has not deleted the message from its own lane: a purge of this device says so.
-		if r.Kind == records.KindPurge && r.Stamp.Device == b.Refs.Device().ID && strings.Contains(string(r.Body), `"match"`) {
+		if r.Kind == records.KindPurge && r.Device == b.Refs.Device().ID && strings.Contains(string(r.Body), `"match"`) {
 			answers = append(answers, string(r.Body))
 		}
 	}

@@ -85,7 +85,7 @@ func waiting(ctx context.Context, db *state.DB, lanes []refs.Lane) (*state.Waiti
 // Peers returns the user's last settings for each device, by ID.
 func Peers(ctx context.Context, db *state.DB) (map[string]records.PeerBody, error) {
 	out := map[string]records.PeerBody{}
-	return out, state.Home(ctx, db, records.KindPeer, func(_ records.Stamp, b records.PeerBody) { out[b.Device] = b })
+	return out, state.Home(ctx, db, records.KindPeer, func(b records.PeerBody) { out[b.Device] = b })
 }
 
 // Devices returns this device, the devices with lanes here, and dropped ones. This device is the first; the others
@@ -381,16 +381,14 @@ func peerAt(ctx context.Context, db *state.DB, tx *refs.Tx, device string) (last
 		return last, err
 	}
 	for _, r := range all {
-		if r.Kind != records.KindPeer {
+		if r.Kind != records.KindPeer || err != nil {
 			continue
 		}
-		var b records.PeerBody
-		if err := json.Unmarshal(r.Body, &b); err != nil {
-			return last, fmt.Errorf("record %s: %s body: %w", r.Stamp.Record.Short(), r.Kind, err)
-		}
-		if b.Device == device {
-			last = b
-		}
+		err = state.ApplyTo(r, func(b records.PeerBody) {
+			if b.Device == device {
+				last = b
+			}
+		})
 	}
-	return last, nil
+	return last, err
 }

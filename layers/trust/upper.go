@@ -35,7 +35,7 @@ func Known(ctx context.Context, db *state.DB, p refs.Project) (UpperState, error
 }
 
 // Folded folds the records of the upper layers of a project.
-func Folded(ctx context.Context, db *state.DB, p refs.Project, records []state.UpperRecord) (UpperState, error) {
+func Folded(ctx context.Context, db *state.DB, p refs.Project, records []refs.Record) (UpperState, error) {
 	st, by, err := InForceOf(ctx, db, p)
 	if err != nil {
 		return UpperState{}, err
@@ -44,7 +44,7 @@ func Folded(ctx context.Context, db *state.DB, p refs.Project, records []state.U
 }
 
 // KnownFacts folds only the facts.
-func KnownFacts(ctx context.Context, db *state.DB, p refs.Project, records []state.UpperRecord) (*facts.Set, error) {
+func KnownFacts(ctx context.Context, db *state.DB, p refs.Project, records []refs.Record) (*facts.Set, error) {
 	st, by, err := InForceOf(ctx, db, p)
 	if err != nil {
 		return nil, err
@@ -66,7 +66,7 @@ func InForceOf(ctx context.Context, db *state.DB, p refs.Project) (*state.State,
 }
 
 // foldUpper folds the records of the upper layers of a project and marks what revocations hide.
-func foldUpper(ctx context.Context, db *state.DB, records []state.UpperRecord, st *state.State,
+func foldUpper(ctx context.Context, db *state.DB, records []refs.Record, st *state.State,
 	by []Revocation) (out UpperState, err error) {
 	statements := state.Statements(records)
 	for _, r := range records {

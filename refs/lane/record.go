@@ -17,7 +17,7 @@ var ErrRecord = errors.New("not a valid record")
 // A Record is one immutable statement of a device. Its name is the BLAKE3 hash of its canonical JSON.
 // docs/formats.md defines the body of each kind; a reader keeps records of unknown kinds.
 type Record struct {
-	ID      objects.Hash    `json:"-"`
+	ID      objects.Hash    `json:"-" cache:"+"`
 	Kind    string          `json:"kind"`
 	Device  string          `json:"device"`
 	Lamport uint64          `json:"lamport"` // greater than that of all records that the device had seen

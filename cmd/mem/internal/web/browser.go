@@ -112,8 +112,8 @@ func (s *Server) browser(_ http.ResponseWriter, r *http.Request, p state.Project
 		return "", page{}, err
 	}
 	newest := ""
-	if s := st.Newest(); s != nil {
-		newest = s.ID
+	if recent := st.Recent(); len(recent) > 0 {
+		newest = recent[0].ID
 	}
 	for _, it := range items {
 		b.count(it)

@@ -61,10 +61,10 @@ func (s *Server) steps(b homeBody, st *state.State) (out []step) {
 			out = append(out, step{"Send " + count(r.Unpushed, "operation") + " to " + r.Remote.Name, "/sync", s.Program + " sync " + r.Remote.Name})
 		}
 	}
-	if newest := st.Newest(); newest != nil {
+	if recent := st.Recent(); len(recent) > 0 {
 		out = append(out, step{"Read what the next session is told", p + "/next", s.Program + " next"})
-		if len(st.VersionsOf(newest.ID)) == 0 {
-			out = append(out, step{"Make a shorter version of the newest session", "/s/" + newest.ID + "/compress", s.Program + " compress @"})
+		if len(st.VersionsOf(recent[0].ID)) == 0 {
+			out = append(out, step{"Make a shorter version of the newest session", "/s/" + recent[0].ID + "/compress", s.Program + " compress @"})
 		}
 		if len(st.Named()) == 0 {
 			out = append(out, step{"Build one context from several sessions", p + "/compose", ""})
