@@ -1,18 +1,13 @@
 package capture
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 
-	"github.com/memvcs/mem/layers/projects"
 	"github.com/memvcs/mem/layers/records"
-	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/transcript"
-	"github.com/memvcs/mem/layers/trust"
 )
 
 // AgentSources finds the sessions of another agent under dir. A session that is not a file of JSON lines is converted
@@ -76,51 +71,6 @@ func unreadSources(err error) (unread []error, fatal error) {
 	return unread, fatal
 }
 
-// OtherSessions counts the sessions of other agents in the project of dir that are not in memory, by agent. roots has
-// the directory of each agent's sessions. For each project it returns them only once, until the cache is deleted.
-func OtherSessions(ctx context.Context, db *state.DB, dir string, roots map[string]string) (map[string]int, error) {
-	find, err := projects.LoadFinder(ctx, db)
-	if err != nil {
-		return nil, err
-	}
-	p, _ := find.Locate(ctx, dir, "")
-	marker := db.CachePath("others", string(p.ID)) // exists once they were returned
-	if _, ok := state.ReadCacheBytes(marker); ok {
-		return nil, nil
-	}
-	dirs := []string{dir}
-	for _, b := range find.Known {
-		if b.Project == p.ID {
-			dirs = append(dirs, b.Path)
-		}
-	}
-	st, err := trust.Outline(ctx, db, p.ID)
-	if err != nil {
-		return nil, err
-	}
-	out, own := map[string]int{}, map[string]bool{} // own: by working directory, whether it belongs to the project
-	for name, root := range roots {
-		sessions, _ := transcript.AgentByName(name).Sessions(root) // an agent that cannot be read is not mentioned
-		for _, s := range sessions {
-			if s.Parent != "" || st.Session(Source{ID: s.ID}.SessionID()) != nil {
-				continue
-			}
-			within := func(d string) bool { return s.Cwd != "" && isWithin(d, s.Cwd) }
-			if _, known := own[s.Cwd]; !known && slices.ContainsFunc(dirs, within) {
-				of, _ := find.Locate(ctx, s.Cwd, "")
-				own[s.Cwd] = of.ID == p.ID
-			}
-			if own[s.Cwd] {
-				out[name]++
-			}
-		}
-	}
-	if len(out) > 0 {
-		db.WriteCacheBytes(marker, nil)
-	}
-	return out, nil
-}
-
 // geminiDirectory returns the directory in directories whose hash names the directory of a chat, or else Gemini's
 // directory itself.
 func geminiDirectory(chat string, directories []string) string {
@@ -167,10 +117,4 @@ func writeValues(a transcript.Agent, s transcript.AgentSession, path string) (re
 		}
 	}
 	return nil, f.Close()
-}
-
-// isWithin reports whether path is root or is nested in it. It compares names only.
-func isWithin(root, path string) bool {
-	rel, err := filepath.Rel(root, path)
-	return err == nil && filepath.IsLocal(rel)
 }

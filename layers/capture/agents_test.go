@@ -40,20 +40,3 @@ func TestConvertAll(t *testing.T) {
 		t.Errorf("agentSources = %v, want %s", out, want)
 	}
 }
-
-// TestIsWithin compares names of directories.
-func TestIsWithin(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		root, path string
-		want       bool
-	}{
-		{"/w/shop", "/w/shop", true}, {"/w/shop", "/w/shop/api/v1", true}, {"/", "/w", true},
-		{"/w/shop", "/w/shopping", false}, {"/w/shop", "/w", false}, {"/w/shop", "/w/shop/../other", false},
-		{"/w/shop", "relative", false}, {"/w/shop", "/w/shop/..x", true},
-	} {
-		if got := isWithin(filepath.FromSlash(c.root), filepath.FromSlash(c.path)); got != c.want {
-			t.Errorf("isWithin(%q, %q) = %v, want %v", c.root, c.path, got, c.want)
-		}
-	}
-}

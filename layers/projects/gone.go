@@ -26,10 +26,7 @@ func GoneProjects(ctx context.Context, db *state.DB) (out []Gone, err error) {
 		return nil, err
 	}
 	exist := map[refs.Project]bool{}
-	for i, b := range paths {
-		if lastWord(paths[i+1:], b.Path) != nil {
-			continue // a later record decides
-		}
+	for _, b := range newest(paths) {
 		_, err := os.Lstat(localPath(b.Path))
 		if b.Linked || !errors.Is(err, fs.ErrNotExist) || !strings.HasPrefix(b.Identity, "path ") {
 			exist[b.Project] = true
@@ -48,8 +45,8 @@ func GoneProjects(ctx context.Context, db *state.DB) (out []Gone, err error) {
 // DirsOf returns the directories of a project on this device.
 func DirsOf(ctx context.Context, db *state.DB, p refs.Project) (out []string, err error) {
 	paths, err := Paths(ctx, db)
-	for i, b := range paths {
-		if b.Project == p && lastWord(paths[i+1:], b.Path) == nil {
+	for _, b := range newest(paths) {
+		if b.Project == p {
 			out = append(out, b.Path)
 		}
 	}

@@ -136,6 +136,16 @@ func knowsPath(known []records.PathBody, b records.PathBody) bool {
 	return p != nil && p.Project == b.Project && (p.Linked || !b.Linked)
 }
 
+// newest returns the newest record of each directory in paths.
+func newest(paths []records.PathBody) (out []records.PathBody) {
+	for i, b := range paths {
+		if lastWord(paths[i+1:], b.Path) == nil {
+			out = append(out, b)
+		}
+	}
+	return out
+}
+
 // lastWord returns the newest record of a directory in paths, nil if there is none.
 func lastWord(paths []records.PathBody, dir string) *records.PathBody {
 	for i := len(paths) - 1; i >= 0; i-- {

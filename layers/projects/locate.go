@@ -6,7 +6,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
@@ -172,33 +171,6 @@ func (f *Finder) otherCheckout(ctx context.Context, p refs.Project, r repo) stri
 		}
 	}
 	return ""
-}
-
-// SameStart returns the project that has the first commit of the repository of dir, if dir is a project of its own
-// although its repository begins with the same commit: a clone of a template, or a copy.
-func (f *Finder) SameStart(ctx context.Context, dir string) (of state.Project, ok bool) {
-	here, _ := f.Locate(ctx, dir, "")
-	if !strings.HasPrefix(here.Identity, "path ") {
-		return of, false
-	}
-	for d := localPath(dir); d != ""; d = Parent(d) {
-		if !IsRepo(d) {
-			continue
-		}
-		r := f.repo(ctx, d)
-		root := f.rootCommit(ctx, r)
-		if b := f.record(d); root == "" || f.remoteOf(ctx, r) != "" || b != nil && b.Linked {
-			return of, false
-		}
-		of = ProjectOf("root "+root, r.main)
-		for _, b := range slices.Concat(f.Known, f.learned) {
-			if b.Project == of.ID {
-				return projectOf(&b), true
-			}
-		}
-		return of, false
-	}
-	return of, false
 }
 
 // Parent returns the parent directory of d, "" if there is none.

@@ -303,8 +303,8 @@ func TestShallow(t *testing.T) {
 	}
 }
 
-// TestSameStart holds that copies of a repository without a remote are projects of their own, and that this is said.
-func TestSameStart(t *testing.T) {
+// TestCopies holds that copies of a repository without a remote are projects of their own.
+func TestCopies(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)
 	m.repo("template")
@@ -322,12 +322,6 @@ func TestSameStart(t *testing.T) {
 	f = m.finder(known(one, m.path("one")))
 	if got, _ := f.Locate(t.Context(), m.path("two"), ""); got != two {
 		t.Errorf("two is %+v, want %+v", got, two)
-	}
-	if of, ok := f.SameStart(t.Context(), m.path("two")); !ok || of != one {
-		t.Errorf("SameStart(two) = %+v, %v", of, ok)
-	}
-	if of, ok := f.SameStart(t.Context(), m.path("one")); ok {
-		t.Errorf("SameStart(one) = %+v", of)
 	}
 	// A worktree of the first is the first, and a directory that moved is still the same.
 	m.git("one", "worktree", "add", "-q", m.path("one-w"))

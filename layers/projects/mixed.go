@@ -3,6 +3,7 @@ package projects
 import (
 	"context"
 	"os"
+	"slices"
 
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
@@ -27,11 +28,8 @@ func Strays(ctx context.Context, db *state.DB) ([]Stray, error) {
 	find := NewFinder(links(paths), world(db))
 	var order []refs.Project
 	dirs := map[refs.Project][]records.PathBody{}
-	for i, b := range paths {
-		if lastWord(paths[i+1:], b.Path) != nil || b.Linked {
-			continue // a later record decides
-		}
-		if _, err := os.Stat(localPath(b.Path)); err != nil {
+	for _, b := range newest(paths) {
+		if _, err := os.Stat(localPath(b.Path)); err != nil || b.Linked {
 			continue
 		}
 		if dirs[b.Project] == nil {
@@ -49,13 +47,8 @@ func Strays(ctx context.Context, db *state.DB) ([]Stray, error) {
 }
 
 // links returns the newest records of the directories that the user linked.
-func links(paths []records.PathBody) (out []records.PathBody) {
-	for i, b := range paths {
-		if b.Linked && lastWord(paths[i+1:], b.Path) == nil {
-			out = append(out, b)
-		}
-	}
-	return out
+func links(paths []records.PathBody) []records.PathBody {
+	return slices.DeleteFunc(newest(paths), func(b records.PathBody) bool { return !b.Linked })
 }
 
 // strays returns the strays among the directories of one project. One directory of a project is none: it may have become

@@ -34,8 +34,8 @@ func Renamed(ctx context.Context, db *state.DB, dir string) ([]Renaming, error) 
 }
 
 func renamed(paths []records.PathBody, dir string) (out []Renaming) {
-	for i, b := range slices.Backward(paths) {
-		if lastWord(paths[i+1:], b.Path) != nil || !strings.HasPrefix(b.Identity, "path ") || !filepath.IsAbs(b.Path) {
+	for _, b := range slices.Backward(newest(paths)) {
+		if !strings.HasPrefix(b.Identity, "path ") || !filepath.IsAbs(b.Path) {
 			continue
 		}
 		if _, err := os.Lstat(b.Path); !errors.Is(err, fs.ErrNotExist) {

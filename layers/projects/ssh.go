@@ -1,12 +1,12 @@
 package projects
 
 import (
-	"bufio"
 	"os"
 	"path"
 	"path/filepath"
 	"runtime"
 	"strings"
+	"unicode"
 )
 
 // sshHosts are the names of hosts in the settings of ssh, in the order of the file: the first that matches counts.
@@ -27,7 +27,7 @@ func (f *Finder) sshHost(host string) string {
 		f.hosts = &sshHosts{}
 		if home := f.home(); home != "" {
 			left := maxIncludes
-			f.hosts.read(home, filepath.Join(home, ".ssh", "config"), []string{"*"}, &left)
+			f.hosts.read(home, filepath.Join(home, ".ssh", "config"), &left)
 		}
 	}
 	for _, r := range f.hosts.rules {
@@ -49,20 +49,16 @@ func (f *Finder) home() string {
 	return f.world.Getenv("HOME")
 }
 
-// read reads a file of settings and those that it includes. The patterns are those of the block that includes it. A file
-// that cannot be read has none; a block "Match", whose conditions may run programs, counts only for a host or for all.
-func (h *sshHosts) read(home, name string, patterns []string, left *int) {
-	if *left--; *left < 0 {
+// read reads the blocks "Host" of a file of settings and of those that it includes. The conditions of a block "Match" may
+// run programs, so it does not count.
+func (h *sshHosts) read(home, name string, left *int) {
+	b, err := os.ReadFile(name)
+	if *left--; *left < 0 || err != nil {
 		return
 	}
-	file, err := os.Open(name)
-	if err != nil {
-		return
-	}
-	defer file.Close()
-	outer := patterns
-	for sc := bufio.NewScanner(file); sc.Scan(); {
-		words := sshWords(sc.Text())
+	patterns := []string{"*"}
+	for line := range strings.Lines(string(b)) {
+		words := strings.FieldsFunc(line, func(r rune) bool { return unicode.IsSpace(r) || r == '=' || r == '"' })
 		if len(words) < 2 {
 			continue
 		}
@@ -70,9 +66,9 @@ func (h *sshHosts) read(home, name string, patterns []string, left *int) {
 		case "host":
 			patterns = words[1:]
 		case "match":
-			patterns = matchPatterns(words[1:])
+			patterns = nil
 		case "hostname":
-			h.rules = append(h.rules, sshRule{within(outer, patterns), words[1]})
+			h.rules = append(h.rules, sshRule{patterns, words[1]})
 		case "include":
 			for _, p := range words[1:] {
 				if rest, ok := strings.CutPrefix(p, "~/"); ok {
@@ -82,61 +78,11 @@ func (h *sshHosts) read(home, name string, patterns []string, left *int) {
 				}
 				names, _ := filepath.Glob(p) // a malformed pattern names no file
 				for _, name := range names {
-					h.read(home, name, patterns, left)
+					h.read(home, name, left)
 				}
 			}
 		}
 	}
-}
-
-// within returns the patterns of a block in a file that a block with the patterns outer includes.
-func within(outer, patterns []string) []string {
-	if len(outer) == 1 && outer[0] == "*" {
-		return patterns
-	}
-	if len(patterns) == 1 && patterns[0] == "*" {
-		return outer
-	}
-	return nil // both must match, which no setting that names a host needs
-}
-
-// matchPatterns returns the patterns of the hosts for which a block "Match" counts, none if it has other conditions.
-func matchPatterns(words []string) []string {
-	switch first := strings.ToLower(words[0]); {
-	case first == "all" && len(words) == 1:
-		return []string{"*"}
-	case (first == "host" || first == "originalhost") && len(words) == 2:
-		return strings.Split(words[1], ",")
-	}
-	return nil
-}
-
-// sshWords splits a line of settings: a keyword, and arguments after spaces or "=", which may be quoted.
-func sshWords(line string) []string {
-	line = strings.TrimSpace(line)
-	if strings.HasPrefix(line, "#") {
-		return nil
-	}
-	if i := strings.IndexAny(line, " \t="); i > 0 {
-		line = line[:i] + " " + strings.TrimLeft(line[i:], " \t=")
-	}
-	var words []string
-	for line != "" {
-		if line[0] == '"' {
-			word, rest, _ := strings.Cut(line[1:], `"`)
-			words, line = append(words, word), strings.TrimLeft(rest, " \t")
-			continue
-		}
-		if line[0] == '#' {
-			break
-		}
-		i := strings.IndexAny(line, " \t")
-		if i < 0 {
-			i = len(line)
-		}
-		words, line = append(words, line[:i]), strings.TrimLeft(line[i:], " \t")
-	}
-	return words
 }
 
 // matchesHost reports whether one of the patterns matches a host, and none that excludes.
@@ -144,8 +90,7 @@ func matchesHost(patterns []string, host string) bool {
 	matched := false
 	for _, p := range patterns {
 		not, excluded := strings.CutPrefix(p, "!")
-		ok, err := path.Match(not, host)
-		if err != nil || !ok {
+		if ok, err := path.Match(not, host); err != nil || !ok {
 			continue
 		}
 		if excluded {

@@ -24,8 +24,6 @@ import (
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/sessions"
 	"github.com/memvcs/mem/layers/state"
-	"github.com/memvcs/mem/layers/trust"
-	"github.com/memvcs/mem/refs"
 )
 
 type addOptions struct {
@@ -328,9 +326,6 @@ func addAll(ctx context.Context, e *app.Env, m *layers.Memory, a addition) error
 		return err
 	}
 	versioncmd.AutoAll(ctx, e, m, added)
-	if err := noteCopies(ctx, e, m, added); err != nil {
-		return err
-	}
 	switch {
 	case len(failed) == 0:
 		return nil
@@ -362,43 +357,6 @@ func noteElsewhere(ctx context.Context, e *app.Env, m *layers.Memory, added []ca
 	}
 	e.Note("not of project %s, by the working directory in the file: %s", e.Safe(here.Name), e.Safe(strings.Join(of, ", ")))
 	e.Hint("mem ls --all-projects")
-	return nil
-}
-
-// noteCopies says of each new project that its repository begins as that of another project does: it may be a clone of a
-// template, or the same project.
-func noteCopies(ctx context.Context, e *app.Env, m *layers.Memory, added []capture.Added) error {
-	fresh := map[refs.Project]int{} // new sessions
-	var of []state.Project
-	for _, a := range added {
-		if strings.HasPrefix(a.Project.Identity, "path ") && a.Change == "new" {
-			if fresh[a.Project.ID]++; fresh[a.Project.ID] == 1 {
-				of = append(of, a.Project)
-			}
-		}
-	}
-	if len(of) == 0 {
-		return nil
-	}
-	find, err := projects.LoadFinder(ctx, m.DB)
-	if err != nil {
-		return err
-	}
-	for _, p := range of {
-		dir := strings.TrimPrefix(p.Identity, "path ")
-		same, ok := find.SameStart(ctx, dir)
-		if !ok {
-			continue
-		}
-		st, err := trust.Outline(ctx, m.DB, p.ID)
-		if err != nil {
-			return err
-		}
-		if !e.Opt.DryRun && len(st.Sessions) == fresh[p.ID] { // it is said once
-			e.Note("%s has the same first commit as project %s and no remote: it is a project of its own", e.Safe(dir), e.Safe(same.Name))
-			e.Hint("if they are one project: %s", term.Shell("mem", "project", "link", string(same.ID[:8]), dir))
-		}
-	}
 	return nil
 }
 

@@ -1,15 +1,12 @@
 package sessioncmd
 
 import (
-	"context"
 	"fmt"
 	"strings"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
-	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/capture"
-	"github.com/memvcs/mem/layers/transcript"
 )
 
 // warnUnknown warns in one line of values of another agent that were stored but not understood.
@@ -44,26 +41,6 @@ func warnUnknown(e *app.Env, agent string, added []capture.Added) error {
 	}
 	e.Warn("%s of %s of types that mem does not know, stored unchanged and not read: %s", term.Count(total, "value"),
 		agent, strings.Join(list, ", "))
-	return nil
-}
-
-// hintOtherAgents prints a hint, once for each project, if other agents have sessions of it.
-func hintOtherAgents(ctx context.Context, e *app.Env, m *layers.Memory) error {
-	if e.Opt.JSON || e.Opt.Quiet || e.Opt.DryRun || e.Getenv("MEM_ADVICE") == "0" {
-		return nil
-	}
-	roots := map[string]string{}
-	for _, name := range transcript.AgentNames() {
-		dir, err := importDir(e, name, "")
-		if err == nil && capture.IsDir(dir) { // without a home there are no sessions
-			roots[name] = dir
-		}
-	}
-	found, err := capture.OtherSessions(ctx, m.DB, e.Dir, roots)
-	if err != nil || len(found) == 0 {
-		return err
-	}
-	e.Hint("not in memory: %s in this project; mem import --agent %s", strings.Join(sessionsOf(found), ", "), app.SortedKeys(found)[0])
 	return nil
 }
 

@@ -156,9 +156,6 @@ func runImport(ctx context.Context, e *app.Env, o importOptions, operand string)
 			if more != nil {
 				return errors.Join(err, more)
 			}
-			if err == nil {
-				err = hintOtherAgents(ctx, e, m)
-			}
 			if err == nil && !hookcmd.Found(e) {
 				e.Hint("mem hooks install captures the next sessions, and briefs each of them")
 			}
