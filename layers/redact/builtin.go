@@ -68,40 +68,19 @@ var builtin = sync.OnceValue(func() *dictionary {
 		`auth"`, `auth\"`, "identitytoken", "client-key", "presharedkey", "preshared_key", "_pat", "secret_key_base",
 		"requirepass", "masterauth", "bindpw", "rootpw", "-setcookie", "psk=", "psk =", "psk:", `psk"`, ".psk", "pass =",
 		"pass=", "pass:", `pass":`, "primarykey", "secondarykey", "primary_key", "secondary_key")
-	add((*Scan).jwt, "eyj")
 	add((*Scan).userinfo, "://")
-	add((*Scan).dsn, "@tcp(")
 	add((*Scan).authorization, "authorization", "bearer ", "basic ", "x-api-key", "x-auth-token")
-	add((*Scan).cookie, "cookie")
-	add((*Scan).block, "-----begin")
+	add((*Scan).cookie, "cookie", " -b") // the option is of curl
+	add((*Scan).block, "-----begin", "---- begin ssh2")
 	add((*Scan).kubernetes, "kind: secret", `kind: "secret`, "kind: 'secret", `kind":"secret`, `kind": "secret`,
 		`kind\":\"secret`, `kind\": \"secret`)
 	commands := passwordCommands()
 	for i := range commands {
 		add(commands[i].match, commands[i].name)
 	}
-	add((*Scan).awsSecret, "akia", "asia")
-	add((*Scan).passwordLine, ":5432:", ":5433:", ":5434:", ":6432:", ":6543:", ":15432:", ":25060:", ":26257:", ":54321:",
-		":54322:", "*:*:")
-	add((*Scan).masterKey, "master.key")
-	add((*Scan).putty, "private-lines:")
-	add((*Scan).ssh2, "---- begin ssh2")
-	add((*Scan).pipedPassword, "--password-stdin", "sudo -s", "chpasswd")
-	add((*Scan).htpasswd, "htpasswd ")
-	add((*Scan).cookieOption, "curl ")
-	add((*Scan).gemSource, "bundle config")
-	add((*Scan).spokenKey, "api key", "access key", "secret key", "license key")
 	add((*Scan).foreignPassword, "kennwort", "mot de passe", "contraseñ", "contrasena", "senha", "wachtwoord",
 		"пароль", "密码", "パスワード", "비밀번호")
-	add((*Scan).oracleLogin, "sqlplus ", "impdp ", "expdp ", "sqlldr ", "rman target ")
-	add((*Scan).redisAuth, "auth ")
-	add((*Scan).nextWord, "::add-mask::", "securestring\t")
-	add((*Scan).terraformPassword, "random_password")
-	add((*Scan).httpBasic, "http-basic.")
-	add((*Scan).zeroWidth, zeroWidthChars[:]...)
-	add((*Scan).privateKeyEnd, "-----end")
 	add((*Scan).sqlInsert, "insert into", "replace into")
-	add((*Scan).sqlCopy, "from stdin")
 	all := forms()
 	for i := range all {
 		add(all[i].match, all[i].words...)
@@ -141,7 +120,7 @@ func RuleNames() []string {
 }
 
 // RulesVersion is the version of the built-in rules. It changes whenever their findings change.
-const RulesVersion = "mem-16 gitleaks-" + gitleaksVersion
+const RulesVersion = "mem-17 gitleaks-" + gitleaksVersion
 
 // newScan returns a scan with the given rules.
 func newScan(rules *ruleset) *Scan {

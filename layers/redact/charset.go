@@ -4,9 +4,6 @@ import (
 	"cmp"
 )
 
-// hostChars are the characters of the host name in a line of .pgpass.
-var hostChars = dottedChars.With("*")
-
 // isUUID reports whether value is a UUID. A UUID usually identifies something and is not a secret.
 func isUUID(value []byte) bool {
 	if len(value) != 36 {

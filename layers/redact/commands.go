@@ -100,6 +100,13 @@ func (f *passwordCommand) value(s *Scan, from, end int) {
 	s.password(from, end)
 }
 
+// password reports text[from:end], an argument of a command, if it may be a password.
+func (s *Scan) password(from, end int) {
+	if value := s.Text[from:end]; Plausible("password", value, env) && !common(value) {
+		s.found(from, end, "password")
+	}
+}
+
 // afterQuote returns the offset after the word of a command that ends at end: after its closing quote, if it has one.
 func afterQuote(text []byte, end int) int {
 	if end < len(text) && Quote(text[end]) {

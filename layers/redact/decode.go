@@ -45,3 +45,42 @@ func nibble(c byte) byte {
 	}
 	return lower[c] - 'a' + 10
 }
+
+// minLine is the minimum length of a base64 line that continues on the next line.
+const minLine = 40
+
+// lines sets s.joined to the base64 text[start:end] and its continuation on the next lines, and s.where to the offset
+// of each of its characters. It returns the end of the block.
+func (s *Scan) lines(start, end int) int {
+	s.joined, s.where = s.joined[:0], s.where[:0]
+	add := func(from, to int) {
+		s.joined = append(s.joined, s.Text[from:to]...)
+		for i := from; i < to; i++ {
+			s.where = append(s.where, i)
+		}
+	}
+	add(start, end)
+	if end-start < minLine {
+		return end
+	}
+	for {
+		n := Newline(s.Text[end:])
+		if hasFold(s.Text[end:], `\r\n`) {
+			n = len(`\r\n`)
+		}
+		if n == 0 {
+			return end
+		}
+		from := lineStart(s.Text, end+n)
+		to := from + Base64.Run(s.Text[from:], len(s.Text))
+		if to-from < minLine {
+			if to > from && to-from >= 4 && (to == len(s.Text) || s.Text[to] == '=' || endsLine(s.Text[to:])) {
+				add(from, to)
+				end = to
+			}
+			return end
+		}
+		add(from, to)
+		end = to
+	}
+}

@@ -180,3 +180,12 @@ func closingQuote(text []byte, i int, q byte, slashes int) (end int, ok bool) {
 
 // sentenceMarks are the punctuation marks after the last word of a sentence.
 const sentenceMarks = ".?!:,;"
+
+// lineRun returns the length of the text without blanks at the start of text, up to the end of its line.
+func lineRun(text []byte) int {
+	n := visibleLine.Run(text, maxValue)
+	if k := bytes.Index(text[:n], []byte(`\n`)); k >= 0 {
+		n = k
+	}
+	return n
+}

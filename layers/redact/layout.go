@@ -5,27 +5,15 @@ import (
 	"slices"
 )
 
-// blockValue returns the value at i of "password: |" or "password = <<EOT": the next line, if it is one word.
+// blockValue returns the value at i of "password: |" in YAML: the next line, if it is one word.
 func (s *Scan) blockValue(i int) (v Span, st Style, ok bool) {
 	text := s.Text
-	n := 0
-	switch {
-	case i < len(text) && (text[i] == '|' || text[i] == '>'):
-		for n = 1; i+n < len(text) && bytes.IndexByte([]byte("+-123456789"), text[i+n]) >= 0; n++ {
-		}
-	case bytes.HasPrefix(text[i:], []byte("<<")):
-		n = 2
-		for n < 6 && i+n < len(text) && bytes.IndexByte([]byte(`-~"'`), text[i+n]) >= 0 {
-			n++
-		}
-		n += nameChars.Run(text[i+n:], 32)
-		n += spaces(text[i+n:])
-		for i+n < len(text) && Quote(text[i+n]) {
-			n++
-		}
-	}
-	if n == 0 {
+	if i >= len(text) || text[i] != '|' && text[i] != '>' {
 		return v, st, false
+	}
+	n := 1
+	for i+n < len(text) && bytes.IndexByte([]byte("+-123456789"), text[i+n]) >= 0 {
+		n++
 	}
 	i += n + spaces(text[i+n:])
 	end := Newline(text[i:])
@@ -171,13 +159,4 @@ func (s *Scan) items(i int, kind string) {
 // setter reports whether a function of this name stores the secret that it receives.
 func setter(name []byte) bool {
 	return slices.ContainsFunc(nameWords(name), func(w string) bool { return w == "set" || w == "with" || w == "use" })
-}
-
-// directive reports whether name is a configuration directive whose argument is a password.
-func directive(name []byte) bool {
-	switch string(bytes.ToLower(name)) {
-	case "requirepass", "masterauth", "bindpw", "rootpw", "-setcookie":
-		return true
-	}
-	return false
 }

@@ -124,34 +124,11 @@ func skipClosers(text []byte, end int) (i, painted int, closed bool) {
 			Newline(text[i+c+n:]) == 0 {
 			n++
 		}
-		n += entity(text[i+c+n:]) + ZeroWidth(text[i+c+n:]) + dimension(text[i+c+n:])
 		if n+c == 0 {
 			return i, painted, i-painted > end
 		}
 		i, painted = i+n+c, painted+c
 	}
-}
-
-// dimension returns the length of an array dimension of C at the start of text, such as [16].
-func dimension(text []byte) int {
-	if len(text) > 1 && text[0] == '[' {
-		if n := 1 + Digits.Run(text[1:], 5); n != 2 && n < len(text) && text[n] == ']' {
-			return n + 1
-		}
-	}
-	return 0
-}
-
-// entity returns the length of the HTML entity of a quote at the start of text.
-func entity(text []byte) int {
-	if len(text) > 0 && text[0] == '&' {
-		for _, e := range [...]string{"&quot;", "&#34;", "&#39;", "&#x27;", "&apos;"} {
-			if hasFold(text, e) {
-				return len(e)
-			}
-		}
-	}
-	return 0
 }
 
 // skipDecoration returns the offset of the value after i: it skips blanks, colours, Markdown bold, and YAML anchors and
@@ -219,23 +196,6 @@ func strong(value []byte) bool {
 	return t.Digits > 1 && t.Lower > 1 && (t.Upper > 1 || t.Digits > 3 && t.Lower > 3 && len(value) >= 20) && Random(value)
 }
 
-// braced returns the bounds of a bracketed value at i: {value}; as in ODBC or [[value]] as in Lua.
-func braced(text []byte, i int) (v Span, ok bool) {
-	open, end := 1, byte('}')
-	switch {
-	case bytes.HasPrefix(text[i:], []byte("[[")):
-		open, end = 2, ']'
-	case text[i] != '{':
-		return v, false
-	}
-	n := unquotedChars.Run(text[i+open:], 128)
-	at := i + open + n
-	if n == 0 || at+1 >= len(text) || text[at] != end || text[at+1] != ';' && text[at+1] != end {
-		return v, false
-	}
-	return Span{Start: i + open, End: at}, true
-}
-
 // nameChars are the characters of the name in name = value.
 var nameChars = dottedChars
 
@@ -244,12 +204,6 @@ const maxValue = 4 << 10
 
 // leading are characters that a password in a sentence may begin with, and that otherwise precede a value.
 var leading = setOf(":=<>?!|;,{")
-
-// opensQuote reports whether text begins with a quote, which may be escaped.
-func opensQuote(text []byte) bool {
-	rest := bytes.TrimLeft(text, `\`)
-	return len(rest) > 0 && Quote(rest[0])
-}
 
 // headerEnd returns the length of the value of a quoted HTTP header, which ends before the quote that closes it; 0 if
 // before does not end with the quote of a header option or of a JSON string.

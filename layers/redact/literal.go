@@ -11,11 +11,6 @@ func (s *Scan) literal(i int) (v Span, st Style, ok bool) {
 		(text[i+1] == '"' || text[i+1] == '\'' || text[i+1] == '\\') {
 		i++
 	}
-	if n := entity(text[min(i, len(text)):]); n > 0 {
-		from := i + n
-		end := bytes.Index(text[from:min(len(text), from+maxValue)], text[i:from])
-		return Span{Start: from, End: from + end}, Quoted, end > 0
-	}
 	if i+2 < len(text) && text[i] == 'r' && text[i+1] == '#' {
 		i += 2 // Rust
 	}

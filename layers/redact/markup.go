@@ -52,27 +52,3 @@ func element(text []byte) bool {
 	}
 	return n > 0 && text[n-1] == '<'
 }
-
-// propertyInitialiser returns the value of { get; set; } = "value" in C#.
-func (s *Scan) propertyInitialiser(i int) (v Span, st Style, ok bool) {
-	n := bytes.IndexByte(s.Text[i:min(len(s.Text), i+48)], '}')
-	if n < 0 {
-		return v, st, false
-	}
-	i += n + 1
-	if i += spaces(s.Text[i:]); i >= len(s.Text) || s.Text[i] != '=' {
-		return v, st, false
-	}
-	return s.literal(i + 1 + spaces(s.Text[i+1:]))
-}
-
-// property returns the string after <key>password</key> in a property list. The key ends at i.
-func (s *Scan) property(i int) (v Span, st Style, ok bool) {
-	rest := s.Text[i:min(len(s.Text), i+80)]
-	const open = "<string>"
-	n := bytes.Index(rest, []byte(open))
-	if n < 0 || !bytes.HasPrefix(rest, []byte("</key>")) || len(bytes.Trim(rest[len("</key>"):n], " \t\r\n\\")) > 1 {
-		return v, st, false
-	}
-	return s.elementText(i + n + len(open))
-}

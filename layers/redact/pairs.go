@@ -34,19 +34,27 @@ func (s *Scan) pair(at int, _ *word) {
 		s.secretList(name, end)
 		return
 	}
-	if s.wordDiff(kind, end) {
-		return
-	}
 	v, st, ok := s.value(name, start, end)
 	if ok && s.plausible(kind, v, st) {
 		s.found(v.Start, v.End, kind)
-		s.replacement(kind, v.End)
+		s.changed(kind, v.End)
 		return
 	}
 	if !ok || st == Sentence { // elsewhere the value is there, and no secret
 		s.inSentence(name, end)
 	}
 	s.table(start, end)
+}
+
+// changed finds the value that an arrow after the quoted one ending at end shows as its replacement, as a plan of
+// terraform does.
+func (s *Scan) changed(kind string, end int) {
+	i, _, closed := skipClosers(s.Text, end)
+	if rest, arrow := bytes.CutPrefix(s.Text[i:], []byte(" -> ")); closed && arrow {
+		if v, st, ok := s.literal(len(s.Text) - len(rest)); ok && s.plausible(kind, v, st) {
+			s.found(v.Start, v.End, kind)
+		}
+	}
 }
 
 // plausible reports whether the value v of that style may be a secret of the kind. The punctuation at the end of a
@@ -139,12 +147,8 @@ func (s *Scan) enclosed(p *pairPlace, c byte) (v Span, st Style, ok, done bool) 
 	switch {
 	case c == '>' && p.closed: // the name is in a tag
 		v, st, ok = s.elementText(i + 1)
-	case c == '<':
-		v, st, ok = s.property(i)
 	case c == '{' && p.closed:
 		v, st, ok = s.nestedValue(i + 1)
-	case c == '{' && p.blanks > 0 && hasFold(text[i:], "{ get"): // of C#
-		v, st, ok = s.propertyInitialiser(i)
 	case c == ';' && p.closed && hasFold(text[i+1:], "s:"): // of PHP
 		n := i + len(";s:")
 		n += Digits.Run(text[n:], 6)
@@ -222,7 +226,7 @@ func (s *Scan) behindBlanks(p *pairPlace, c byte) (v Span, st Style, ok bool) {
 		return s.afterBlanks(p.name, p.start, i, p.blanks)
 	case p.blanks == 0 || p.closed:
 		return v, st, false
-	case bytes.HasPrefix(p.name, []byte("-")) || directive(p.name) || netrc(text[:p.start]) ||
+	case bytes.HasPrefix(p.name, []byte("-")) || netrc(text[:p.start]) ||
 		Assigns(text[:p.start]):
 		if st = env; string(p.name) == "-pass" && bytes.HasSuffix(text[:p.start], []byte("\n")) {
 			st = Line // of a patch: the verb, more often than the option
@@ -385,15 +389,12 @@ func (s *Scan) delimited(a *assignment) (v Span, st Style, ok, done bool) {
 		v, st, ok = s.nestedValue(i + 1)
 		return v, st, ok, true
 	}
-	if v, ok = braced(text, i); ok {
-		return v, loose, ok, true
-	}
 	if text[a.op] == '=' && !a.raw {
 		if v, ok = s.connection(a.start, i); ok {
 			return v, env, ok, true
 		}
 	}
-	if !a.raw && (text[i] == '"' || text[i] == '\'' || text[i] == '`' || text[i] == '\\' && opensQuote(text[i:])) {
+	if !a.raw && (text[i] == '"' || text[i] == '\'' || text[i] == '`' || text[i] == '\\') {
 		return v, st, false, true
 	}
 	return v, st, false, false

@@ -21,13 +21,12 @@ type Scan struct {
 
 	unquoted []byte // buffer for an unescaped JSON string
 
-	joined       []byte   // consecutive lines of base64, without line ends
-	base64End    int      // the end of the last block of base64
-	hasZeroWidth bool     // the text contains zero-width characters
-	tableEnd     int      // the end of the last table
-	cells        []Span   // buffer for a row
-	kinds        []string // the kinds of the columns
-	Names        nameCache
+	joined    []byte   // consecutive lines of base64, without line ends
+	base64End int      // the end of the last block of base64
+	tableEnd  int      // the end of the last table
+	cells     []Span   // buffer for a row
+	kinds     []string // the kinds of the columns
+	Names     nameCache
 }
 
 // found reports text[start:end] as a secret unless it is allowed.
@@ -45,7 +44,7 @@ const maxDepth = 2
 // the next call.
 func (s *Scan) Run(text []byte, depth int) []Span {
 	s.Text, s.Spans, s.name, s.depth = text, s.Spans[:0], 0, depth
-	s.base64End, s.hasZeroWidth, s.tableEnd = 0, false, 0
+	s.base64End, s.tableEnd = 0, 0
 	s.words.set.Each(text, func(at, n int) {
 		w := &s.words.words[n]
 		w.do(s, at, w)
@@ -85,9 +84,6 @@ func (s *Scan) encoded() {
 			s.base64(inner, start, end)
 		}
 		i = max(i, end-minEncoded)
-	}
-	if s.hasZeroWidth {
-		s.withoutZeroWidth(inner)
 	}
 	s.percent(inner)
 }

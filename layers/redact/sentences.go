@@ -69,49 +69,6 @@ func (s *Scan) foreignPassword(at int, w *word) {
 	s.sentence(i)
 }
 
-// oracleLogin finds the password in user/password@host, an argument of Oracle's tools.
-func (s *Scan) oracleLogin(at int, w *word) {
-	for from, end := range s.arguments(at + len(w.text)) {
-		word := s.Text[from:end]
-		n := bytes.IndexByte(word, '/')
-		if n < 1 || wordChars.Run(word, n) < n {
-			continue
-		}
-		if h := bytes.LastIndexByte(word, '@'); h > n {
-			end = from + h
-		}
-		s.password(from+n+1, end)
-		return
-	}
-}
-
-// redisAuth finds the password in a line "AUTH password" or "AUTH user password".
-func (s *Scan) redisAuth(at int, w *word) {
-	text := s.Text
-	if !bytes.HasPrefix(text[at:], []byte("AUTH ")) || at > 0 && !opensLine(text[:at], false) {
-		return
-	}
-	end := at + lineLength(text[at:min(len(text), at+maxValue)])
-	var words [][]byte
-	for word := range bytes.FieldsSeq(text[at:end]) {
-		if words = append(words, word); len(words) > 3 {
-			return
-		}
-	}
-	if len(words) < 2 {
-		return
-	}
-	last := trimCell(text, end-len(words[len(words)-1]), end)
-	if string(words[1]) == "PLAIN" || string(words[1]) == "LOGIN" { // of SMTP
-		plain := decode64(nil, bytes.TrimRight(text[last.Start:last.End], "="))
-		if value := plain[bytes.LastIndexByte(plain, 0)+1:]; len(value) == 0 ||
-			!Plausible("password", value, env) || common(value) {
-			return
-		}
-	}
-	s.password(last.Start, last.End)
-}
-
 // lineLength returns the length of the first line of text without its trailing blanks.
 func lineLength(text []byte) int {
 	n := len(text)
@@ -121,51 +78,4 @@ func lineLength(text []byte) int {
 		}
 	}
 	return len(bytes.TrimRight(text[:n], " \t\r"))
-}
-
-// nextWord finds the secret that is the whole word after the keyword.
-func (s *Scan) nextWord(at int, w *word) {
-	i := at + len(w.text)
-	end := i + lineRun(s.Text[i:])
-	for end > i && bytes.IndexByte([]byte("\"'\\"), s.Text[end-1]) >= 0 {
-		end--
-	}
-	s.password(i, end)
-}
-
-// terraformPassword finds the password of a random_password resource of terraform.
-func (s *Scan) terraformPassword(at int, w *word) {
-	const name = "result"
-	from := at + len(w.text)
-	rest := s.Text[from:min(len(s.Text), from+2000)]
-	if n := bytes.Index(rest, []byte("resource ")); n >= 0 {
-		rest = rest[:n]
-	}
-	i := 0
-	for range 8 {
-		n := bytes.Index(rest[i:], []byte(name))
-		if n < 0 {
-			return
-		}
-		i += n + len(name)
-		k, _, _ := skipClosers(s.Text, from+i)
-		if k += spaces(s.Text[k:]); k >= len(s.Text) || s.Text[k] != ':' && s.Text[k] != '=' {
-			continue
-		}
-		if v, _, ok := s.literal(k + 1 + spaces(s.Text[k+1:])); ok {
-			s.password(v.Start, v.End)
-			return
-		}
-	}
-}
-
-// httpBasic finds the second word after "http-basic.name", which poetry and composer use as a password.
-func (s *Scan) httpBasic(at int, w *word) {
-	i, words := at+len(w.text), 0
-	for from, end := range s.arguments(i + dottedChars.Run(s.Text[i:], 64)) {
-		if words++; words == 2 {
-			s.password(from, end)
-			return
-		}
-	}
 }

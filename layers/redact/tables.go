@@ -2,7 +2,6 @@ package redact
 
 import (
 	"bytes"
-	"slices"
 )
 
 // maxHead is the maximum length of the head of a table.
@@ -370,31 +369,5 @@ func (s *Scan) tuple(i int) (end int, ok bool) {
 		if i += n + 1; text[i-1] == ')' {
 			return i, true
 		}
-	}
-}
-
-// sqlCopy finds the secrets in the rows of an SQL COPY from stdin.
-func (s *Scan) sqlCopy(at int, w *word) {
-	text := s.Text
-	to := bytes.LastIndexByte(text[max(0, at-4):at], ')')
-	if at < s.tableEnd || to < 0 {
-		return
-	}
-	to += max(0, at-4)
-	from := bytes.LastIndexByte(text[max(0, to-maxHead):to], '(') + 1 + max(0, to-maxHead)
-	g := grid{newline: "\n", between: "\t", style: Quoted}
-	i := at + len(w.text)
-	if i < len(text) && text[i] == ';' {
-		i++
-	}
-	if i < len(text) && text[i] == '\r' {
-		i++
-	}
-	if !bytes.HasPrefix(text[i:], []byte("\n")) {
-		g.newline, g.between = `\n`, `\t`
-	}
-	if s.columns(from, to) {
-		g.kinds = slices.Clone(s.kinds)
-		s.tableEnd = max(s.tableEnd, s.rows(&g, i))
 	}
 }

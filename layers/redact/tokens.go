@@ -141,29 +141,3 @@ func (t *tokenShape) match(s *Scan, at int, _ *word) {
 func escaped(text []byte, at int) bool {
 	return at >= 2 && text[at-2] == '\\' && (text[at-1] == 'n' || text[at-1] == 't' || text[at-1] == 'r')
 }
-
-// jwt finds a JSON web token at text[at:]: two parts that begin like base64 of JSON, and a signature.
-func (s *Scan) jwt(at int, _ *word) {
-	text := s.Text
-	if text[at] != 'e' || text[at+1] != 'y' || text[at+2] != 'J' || at > 0 && urlChars.Has(text[at-1]) &&
-		!escaped(text, at) {
-		return
-	}
-	end, parts := at, 0
-	for parts < 3 {
-		n := urlChars.Run(text[end:], 16<<10)
-		if n < 8 || parts == 1 && (n < 12 || text[end] != 'e' || text[end+1] != 'y') {
-			break
-		}
-		end += n
-		if parts++; parts < 3 {
-			if end == len(text) || text[end] != '.' {
-				break
-			}
-			end++
-		}
-	}
-	if parts == 3 && !isPlaceholder(text[at:end]) {
-		s.found(at, end, "jwt")
-	}
-}

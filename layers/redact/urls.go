@@ -39,7 +39,6 @@ func (s *Scan) userinfo(at int, _ *word) {
 var (
 	// authority are the characters of user, password and host of a URL.
 	authority = Visible.Without(`/?#\()|,`)
-	slashed   = authority.With("/")
 	mailChars = dottedChars.With("%+")
 	scheme    = setOf("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+.-")
 )
@@ -112,24 +111,6 @@ func laterHost(text []byte, from, end, at int) int {
 func isURLPassword(password []byte) bool {
 	return len(password) >= 4 && !isPlaceholder(password) && !interpolated(password) &&
 		!common(password)
-}
-
-// dsn finds the password in user:password@tcp(host), the format of Go's MySQL driver.
-func (s *Scan) dsn(at int, _ *word) {
-	text := s.Text
-	start := at - authority.RunBack(text[:at], 256)
-	colon := bytes.IndexByte(text[start:at], ':')
-	if colon < 0 && start > 0 && text[start-1] == '/' { // in the password
-		start = at - slashed.RunBack(text[:at], 256)
-		colon = bytes.IndexByte(text[start:at], ':')
-	}
-	if colon < 1 {
-		return
-	}
-	password := text[start+colon+1 : at]
-	if isURLPassword(password) {
-		s.found(start+colon+1, at, "database-url")
-	}
 }
 
 // authorization finds the credentials after "Authorization:", and after "Bearer" anywhere.
@@ -219,8 +200,8 @@ var cookieChars = Visible.Without(`;,\`)
 // maxBlock is the maximum length of a private key that is found whole.
 const maxBlock = 64 << 10
 
-// block finds a private key: from -----BEGIN to its END line or, if that is missing, to the end of the text that may
-// be a part of it.
+// block finds a private key: from "-----BEGIN", or the "---- BEGIN" of ssh.com, to its END line or, if that is missing, to
+// the end of the text that may be a part of it.
 func (s *Scan) block(at int, w *word) {
 	text := s.Text[at:min(len(s.Text), at+maxBlock)]
 	head := text[:min(len(text), 80)]
@@ -229,7 +210,8 @@ func (s *Scan) block(at int, w *word) {
 		return
 	}
 	i += len("PRIVATE KEY")
-	end := bytes.Index(text[i:], []byte("-----END"))
+	mark := append(bytes.Clone(text[:5]), "END"...)
+	end := bytes.Index(text[i:], mark)
 	if end >= 0 {
 		end += i
 	} else {
@@ -244,9 +226,10 @@ func (s *Scan) block(at int, w *word) {
 	if body < 64 || bytes.Contains(text[i:end], []byte("...")) || repeats(bytes.Trim(text[i:end], "-\r\n \\")) {
 		return
 	}
-	if bytes.HasPrefix(text[end:], []byte("-----END")) {
-		if n := bytes.Index(text[end+8:min(len(text), end+80)], []byte("-----")); n >= 0 {
-			end += 8 + n + 5
+	if bytes.HasPrefix(text[end:], mark) {
+		if n := bytes.Index(text[end+8:min(len(text), end+80)], []byte("----")); n >= 0 {
+			end += 8 + n
+			end += dashes.Run(text[end:], 5)
 		}
 	}
 	s.found(at, at+end, "private-key")
@@ -275,6 +258,8 @@ func endOfBlock(text []byte, i int) int {
 		i = next
 	}
 }
+
+var dashes = setOf("-")
 
 // blockChars are the characters of a private key, including quotes and escapes around its lines.
 var blockChars = Base64.With("=\r\n \\:,.")

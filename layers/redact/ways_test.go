@@ -119,7 +119,6 @@ var ways = [][2]string{
 	{"rust raw", "let token = r\"%40\";"},
 	{"rust raw hash", "let token = r#\"%40\"#;"},
 	{"define", "#define DB_PASSWORD \"%s\""},
-	{"lua", "password = [[%s]]"},
 	{"setter", "ds.setPassword(\"%s\");"},
 	{"setter 2", "client.set_api_key('%40')"},
 	{"identified by", "CREATE USER 'app'@'h' IDENTIFIED BY '%s';"},
@@ -155,7 +154,6 @@ var ways = [][2]string{
 	{"process list", "me 12 0.0 mysqld --password=%s --port=3"},
 	{"html entity", "value=&quot;x&quot; password=&quot;%s&quot;"},
 	{"html input", "<input type=\"password\" name=\"password\" value=\"%s\">"},
-	{"plist", "<key>password</key>\n<string>%s</string>"},
 	{"properties xml", "<property name=\"password\" value=\"%s\"/>"},
 	{"entry xml", "<entry key=\"db.password\">%s</entry>"},
 	{"env xml", "<env name=\"API_TOKEN\" value=\"%s\"/>"},
@@ -215,7 +213,6 @@ var ways = [][2]string{
 	{"jsonnet", "password:: '%s',"},
 	{"nix", "password = \"%s\";"},
 	{"hcl", "variable \"db_password\" {\n  default = \"%s\"\n}"},
-	{"hcl heredoc", "password = <<EOT\n%s\nEOT\n"},
 }
 
 // plainWays is what looks like it and is none.
