@@ -2,7 +2,6 @@ package sync
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -56,15 +55,8 @@ type Fetched struct {
 	Bytes   int64          // of the packs with them
 
 	Forgotten []forget.DeletedItem // deleted here because another device deleted it
-	Hidden    []HiddenSession
-}
-
-// A HiddenSession is a session that another device has hidden.
-type HiddenSession struct {
-	Session string `json:"sessionId"`
-	Title   string `json:"title"`
-	Project string `json:"project"`
-	By      string `json:"device"`
+	Sessions  []SessionChange      // captured by other devices
+	Hidden    []SessionChange
 }
 
 // Limits returns the limits of a pack from a remote.
@@ -105,47 +97,25 @@ func Fetch(ctx context.Context, db *state.DB, o FetchOptions) (out Fetched, err 
 		}
 	}
 	if err = errors.Join(err, f.describe(ctx)); err == nil && !o.DryRun {
-		err = f.hidden(ctx)
+		err = f.changes(ctx)
 	}
 	return out, err
 }
 
-// hidden records the sessions that the lanes which have grown have hidden.
-func (f *fetcher) hidden(ctx context.Context) error {
+// changes records the sessions that the lanes of other devices have captured and, if they have grown, hidden.
+func (f *fetcher) changes(ctx context.Context) error {
 	for _, l := range f.out.Lanes {
-		if l.Own || l.Exact || l.Lane.Outside || l.Status != "updated" || l.Arrival.Kinds[records.KindSet] == 0 {
+		if l.Own || l.Exact || l.Lane.Outside || l.Status != "new" && l.Status != "updated" ||
+			l.Arrival.Kinds[records.KindSet]+l.Arrival.Kinds[records.KindSession] == 0 {
 			continue
 		}
-		var news []refs.Record
-		err := f.m.Refs.View(ctx, l.Project, func(tx *refs.Tx) (err error) {
-			since := slices.Clone(tx.Tips())
-			for i := range since {
-				if since[i].Device == l.Device {
-					since[i].Commit = l.Old
-				}
-			}
-			news, err = tx.Records(ctx, since)
-			return err
-		})
+		moved, hidden, err := changes(ctx, f.m, l.Project, l.Name, l.Device, l.By, l.Old)
 		if err != nil {
 			return err
 		}
-		st, err := trust.Outline(ctx, f.m, l.Project)
-		if err != nil {
-			return err
-		}
-		for _, r := range news {
-			var b records.SetBody
-			if r.Kind != records.KindSet || json.Unmarshal(r.Body, &b) != nil || !b.Value || b.Field != "deleted" {
-				continue
-			}
-			id, ok := strings.CutPrefix(b.Target, "session/")
-			for _, s := range st.SessionsNamed(id) {
-				x := HiddenSession{s.ID, s.Title(), l.Name, l.By}
-				if ok && s.Deleted && s.Parent() == "" && !slices.Contains(f.out.Hidden, x) {
-					f.out.Hidden = append(f.out.Hidden, x)
-				}
-			}
+		f.out.Sessions = append(f.out.Sessions, moved...)
+		if l.Status == "updated" {
+			f.out.Hidden = append(f.out.Hidden, hidden...)
 		}
 	}
 	return nil

@@ -59,12 +59,13 @@ type PushedLane struct {
 
 // A Pushed is the result of a push.
 type Pushed struct {
-	Lanes   []PushedLane
-	Absent  []AbsentLane
-	Objects int
-	Bytes   int64
-	Rules   int // number of redaction rules that scanned the data
-	Sweep   Sweep
+	Lanes    []PushedLane
+	Absent   []AbsentLane
+	Sessions []SessionChange // that the remote got
+	Objects  int
+	Bytes    int64
+	Rules    int // number of redaction rules that scanned the data
+	Sweep    Sweep
 }
 
 // An AbsentLane is a lane of a trusted device that is missing on a remote which has this device's lane of the
@@ -147,7 +148,26 @@ func Push(ctx context.Context, db *state.DB, o PushOptions) (out Pushed, err err
 	if err != nil {
 		return out, fmt.Errorf("push to %s: %w", nameOf(o.Remote), err)
 	}
-	return out, nil
+	return out, p.changes(ctx)
+}
+
+// changes records the sessions that the remote got, or would get.
+func (p *pusher) changes(ctx context.Context) error {
+	for _, l := range p.out.Lanes {
+		if l.Exact || l.Forced || l.Status != "new" && l.Status != "updated" {
+			continue
+		}
+		by, err := trust.DeviceName(ctx, p.m, l.Device)
+		if err != nil {
+			return err
+		}
+		moved, _, err := changes(ctx, p.m, l.Project.ID, l.Project.Name, l.Device, by, l.Old)
+		if err != nil {
+			return err
+		}
+		p.out.Sessions = append(p.out.Sessions, moved...)
+	}
+	return nil
 }
 
 // A pusher runs one push.

@@ -140,7 +140,7 @@ func fetched(r refs.Remote, out sync.Fetched, dryRun bool) app.Object {
 	}
 	return app.Object{"remote", r.Name, "url", r.URL, "lanes", lanes, "newDevices", append([]state.Device{}, out.Devices...),
 		"objects", out.Objects, "bytes", out.Bytes, "dryRun", dryRun,
-		"forgotten,omitempty", forgetcmd.ForgottenAnswers(out.Forgotten), "hidden,omitempty", out.Hidden}
+		"forgotten,omitempty", forgetcmd.ForgottenAnswers(out.Forgotten), "sessions,omitempty", out.Sessions, "hidden,omitempty", out.Hidden}
 }
 
 // printFetch prints the result: of a fetch the branches, as git does, of a pull the sessions and versions. It returns
@@ -298,8 +298,21 @@ func printPulled(e *app.Env, r refs.Remote, out sync.Fetched) {
 		}
 		e.Report("[%s] %s %s from %s\n", e.Safe(l.Name), verb, arrived(l), e.Safe(l.By))
 	}
+	reportSessions(e, out.Sessions)
 	if !said && !troubled(out) {
 		e.Note("already up to date with %s", r.Name)
+	}
+}
+
+// reportSessions lists ten of the sessions that moved.
+func reportSessions(e *app.Env, moved []sync.SessionChange) {
+	const most = 10
+	for i, s := range moved {
+		if i == most {
+			e.Report("    and %d more\n", len(moved)-most)
+			return
+		}
+		e.Report("    %-9s  %s  %s\n", s.Change, e.Safe(term.ShortID(s.Session)), e.Safe(cmp.Or(s.Title, "(no title)")))
 	}
 }
 

@@ -139,7 +139,7 @@ func pushed(r refs.Remote, out sync.Pushed, dryRun bool) app.Object {
 			"forced,omitempty", l.Forced}
 	})
 	return app.Object{"remote", r.Name, "url", r.URL, "lanes", lanes, "objects", out.Objects, "bytes", out.Bytes,
-		"secrets", leaked(out), "rules", out.Rules, "dryRun", dryRun, "absent,omitempty", out.Absent,
+		"secrets", leaked(out), "rules", out.Rules, "dryRun", dryRun, "sessions,omitempty", out.Sessions, "absent,omitempty", out.Absent,
 		"unswept,omitempty", len(out.Sweep.Unswept)}
 }
 
@@ -252,6 +252,7 @@ func printPushed(e *app.Env, r refs.Remote, out sync.Pushed) {
 		e.Report("nothing was sent\n")
 		return
 	}
+	reportSessions(e, out.Sessions)
 	secrets := leaked(out)
 	e.Report("%s%d object%s, %s, %d secret%s found\n", e.Verb("", "would send "), out.Objects, term.Plural(out.Objects),
 		app.BytesText(out.Bytes), secrets, term.Plural(secrets))
