@@ -3,6 +3,7 @@ package historycmd
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 
@@ -60,6 +61,9 @@ func runWhy(ctx context.Context, run app.Run, name string) error {
 				return bad
 			}
 			hint = "mem next --why"
+		}
+		if len(lines) == 0 && strings.Contains(name, " ") {
+			return app.WithHint(err, "to ask in words: "+run.Typed("mem", "search", name))
 		}
 		if len(lines) == 0 {
 			return err

@@ -117,8 +117,13 @@ func cloneBegun(e *app.Env, u remote.URL) (bool, error) {
 	m, err := app.OpenMemory(e)
 	if err == nil {
 		defer m.Close()
-		return false, app.WithHint(fmt.Errorf("a memory already exists in %s", dir), "mem remote add origin "+u.String()+
-			", then mem pull", "or choose another place: --mem-dir")
+		add := term.Shell("mem", "remote", "add", "origin", u.String()) + ", then mem pull"
+		if r, err := sync.Remote(m.DB, "origin"); err == nil && r.URL == u.String() {
+			add = "mem pull"
+		} else if err == nil {
+			add = term.Shell("mem", "remote", "add") + " NAME " + term.Shell(u.String()) + ", then mem pull NAME"
+		}
+		return false, app.WithHint(fmt.Errorf("a memory already exists in %s", dir), add, "or choose another place: --mem-dir")
 	}
 	if !errors.Is(err, refs.ErrNotRepo) {
 		return false, err

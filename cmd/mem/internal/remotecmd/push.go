@@ -25,9 +25,9 @@ func Push(e *app.Env) *cli.Command {
 		Name:      "push",
 		Usage:     "send the memory of a project to a remote",
 		ArgsUsage: "[<remote>]",
-		Description: "Pushes this project, the project of --project, or all of them with --all. Only lanes of\n" +
-			"this device, the branches that it writes, are sent, as fast-forwards; the exception is\n" +
-			"a lane that \"mem forget\" rewrote, which replaces exactly the known state of the remote.\n" +
+		Description: "Pushes this project, the project of --project, or all of them with --all. Only the\n" +
+			"branches that this device writes are sent, as fast-forwards; the exception is one that\n" +
+			"\"mem forget\" rewrote, which replaces exactly the known state of the remote.\n" +
 			"All data is scanned for secrets first, and a project with a secret is not pushed. The\n" +
 			"first push of a project to a remote asks once. A public repository is refused.",
 		Flags: []cli.Flag{app.BoolFlag(&all, "all", "push every project")},
@@ -214,13 +214,17 @@ func printPushed(e *app.Env, r refs.Remote, out sync.Pushed) {
 		return
 	}
 	e.Report("To %s\n", e.Safe(r.URL))
+	created := map[string]bool{}
 	for _, l := range out.Lanes {
 		name := app.DistinctName(l.Project, projects)
 		title := e.Safe(exactly(name, l.Exact))
 		switch l.Status {
 		case "declined":
 		case "new":
-			e.Report(" * %-22s  %s\n", "[new branch]", title)
+			if !created[title] { // an archive has a branch of each device
+				e.Report(" * %-22s  %s\n", "[new branch]", title)
+			}
+			created[title] = true
 		case "updated":
 			e.Report("   %-22s  %s\n", app.Moved(l.Old, l.New), title)
 		case "current":

@@ -37,7 +37,9 @@ func runMv(ctx context.Context, run app.Run) error {
 			err = nil
 		}
 	case state.IsComposition:
-		_, err = records.ParseName(to)
+		if err := versioncmd.CheckName(to); err != nil {
+			return err
+		}
 	default:
 		err = sessions.ErrKind
 	}

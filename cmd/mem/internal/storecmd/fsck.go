@@ -44,7 +44,7 @@ func Fsck(e *app.Env) *cli.Command {
 			"nothing: damaged files are moved to the directory \"damaged\" of the memory. The exit\n" +
 			"status is 0 if everything was repaired, else 3. With -n it only prints the repairs,\n" +
 			"and exits with 1 if there are any. With --forget it continues without\n" +
-			"lost data: the lanes of this device start again with all valid data.\n\n" +
+			"lost data: the branches of this device start again with all valid data.\n\n" +
 			"--reproduce runs the recipe of a version or composition again, or of all of the\n" +
 			"project, and compares every byte; recorded answers are used in place of models. The\n" +
 			"exit status is 1 if one differs, 3 if one cannot be reproduced.",
@@ -218,7 +218,7 @@ func areIs(n int) string { return cmp.Or(app.If(n == 1, "is"), "are") }
 func noteMissingInputs(e *app.Env, apart []repair.MissingInput) {
 	for _, a := range apart {
 		e.Note(
-			"[%s] %s is valid, but its input %s is in the lane of another device, which the remote does not have",
+			"[%s] %s is valid, but its input %s is in the data of another device, which the remote does not have",
 			term.SanitizeLine(a.Project), a.Name, a.Input.Short())
 	}
 	if len(apart) > 0 {

@@ -37,8 +37,9 @@ func Keepit(e *app.Env) *cli.Command {
 			"marker, ##/keepit## or the end of the message. A compression keeps pinned text word for\n" +
 			"word if the weight of the marker, here 0.80, reaches its threshold, which rises with the\n" +
 			"ratio and with the number of sessions since (the distance). Weight 1.00 is\n" +
-			"always kept. add pins a text without a marker in it. set, add and rm change new\n" +
-			"versions only.",
+			"always kept. add pins a text without a marker in it: a1, a2 and so on are the markers\n" +
+			"that were added to a session, k1, k2 and so on those typed in it. set, add and rm change\n" +
+			"new versions only.",
 		Subcommands: append(keepitChanges(e), []*cli.Command{
 			{Name: "list", Usage: "list the markers of a session or the project", ArgsUsage: "[<rev>]",
 				Flags: []cli.Flag{app.BoolFlag(&given, "handed", "list what the next session gets, and why it does not get the rest")},

@@ -124,7 +124,7 @@ func runKeepitAdd(ctx context.Context, run app.Run, name, text string, w keepit.
 	if err := printKeepitChange(run.Env, rev, k, "pinned %s with %s"); err != nil || run.Opt.JSON || k.Mark.Weight >= keepit.Pinned {
 		return err
 	}
-	run.Hint("it is kept in versions until more sessions follow; for good: mem keepit set %s %s 1", term.ShortID(rev.Session.ID), k.ID)
+	run.Hint("its marker is %s; it is kept in versions until more sessions follow; for good: mem keepit set %s %[1]s 1", k.ID, term.ShortID(rev.Session.ID))
 	return nil
 }
 

@@ -66,8 +66,8 @@ func chart(title string, columns []column, format func(int) string) template.HTM
 	fmt.Fprintf(&b, `<svg class="%s" viewBox="0 0 %d %d" preserveAspectRatio="xMinYMid" role="img"><title>%s</title>`,
 		class, width, top+height+20, template.HTMLEscapeString(title))
 	ticks := []int{0, most / 2, most}
-	if most == 1 {
-		ticks = []int{0, 1}
+	if most%2 != 0 { // the middle is no number of what is counted
+		ticks = []int{0, most}
 	}
 	for _, n := range ticks {
 		y := top + height - float64(n)/float64(most)*height
