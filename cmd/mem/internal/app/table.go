@@ -221,7 +221,11 @@ func (t *Table) line(b *strings.Builder, row []Cell, widths []int) {
 		if t.Columns[i].Tail {
 			text = CutFront(text, widths[i])
 		}
-		text = displaywidth.TruncateString(text, widths[i], "…")
+		if at := strings.LastIndex(text, " · "); at > 0 && t.Columns[i].Shrinks && Columns(text) > widths[i] {
+			apart := Cut(text[at:], widths[i]*2/3) // tells it from others with the same title
+			text = Cut(text[:at], widths[i]-Columns(apart)) + apart
+		}
+		text = Cut(text, widths[i])
 		pad := strings.Repeat(" ", max(0, widths[i]-displaywidth.String(text)))
 		if t.Columns[i].Right {
 			b.WriteString(pad)

@@ -116,6 +116,21 @@ func TestLongIDsGiveWay(t *testing.T) {
 	}
 }
 
+// TestTitlesStayApart checks that a cut title keeps what tells it from others.
+func TestTitlesStayApart(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, true)
+	w.vars["NO_COLOR"] = "1"
+	w.Env.Term.Width = func() int { return 30 }
+	tab := w.Env.Table(app.Column{Name: "title", Shrinks: true})
+	tab.Row(app.Cell{Full: "a request that two sessions begin with · and another"})
+	tab.Row(app.Cell{Full: "short · 2026-01-02"})
+	want := "TITLE\na request that … · and another\nshort · 2026-01-02\n"
+	if err := tab.Flush(); err != nil || w.out.String() != want {
+		t.Errorf("got\n%s%v, want\n%s", w.out.String(), err, want)
+	}
+}
+
 // TestTitleIsCutLast checks that a title has at least a third of the line, and that blank columns go before it is cut.
 func TestTitleIsCutLast(t *testing.T) {
 	t.Parallel()

@@ -2,6 +2,7 @@ package storecmd
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -39,9 +40,8 @@ func Config(e *app.Env) *cli.Command {
 				Action: e.Action(1, 1, func(c *cli.Context) error {
 					return runConfigUnset(c.Context, e, e.Operand(0))
 				})},
-			{Name: "list", Usage: "list all settings and their sources", Action: e.Action(0, 0, func(c *cli.Context) error {
-				return runConfigList(e)
-			})},
+			{Name: "list", Usage: "list all settings, or those that begin with KEY, and their sources", ArgsUsage: "[<key>]",
+				Action: e.Action(0, 1, func(c *cli.Context) error { return runConfigList(e, e.Operand(0)) })},
 		},
 	}
 }
@@ -64,7 +64,7 @@ func runConfig(c *cli.Context, e *app.Env, o configOptions) error {
 	}
 	switch {
 	case len(e.Operands) == 0:
-		return runConfigList(e)
+		return runConfigList(e, "")
 	case o.unset:
 		return runConfigUnset(c.Context, e, e.Operand(0))
 	case len(e.Operands) == 2:
@@ -141,7 +141,7 @@ func changeSetting(ctx context.Context, e *app.Env, what, key string, fn func(*c
 	return nil
 }
 
-func runConfigList(e *app.Env) error {
+func runConfigList(e *app.Env, start string) error {
 	e.Lenient = true
 	c, err := e.Settings()
 	if err != nil {
@@ -149,14 +149,18 @@ func runConfigList(e *app.Env) error {
 	}
 	l := e.List("config.list", "settings", "key", app.Column{Name: "value", Shrinks: true}, "origin")
 	unknown := append([]string{}, c.Unknown()...)
-	for _, s := range c.List() {
+	settings := slices.DeleteFunc(c.List(), func(s config.Setting) bool { return !strings.HasPrefix(s.Key, start) })
+	if len(settings) == 0 {
+		return app.WithHint(app.Usagef("no setting begins with %q", start), "mem config list")
+	}
+	for _, s := range settings {
 		l.Add(settingObject(s.Key, s.Value, s.Origin), s.Key, s.Value, string(s.Origin))
 	}
 	l.After = app.Object{"unknown", unknown}
 	if err := l.Print(); err != nil || e.Opt.JSON {
 		return err
 	}
-	if len(unknown) > 0 {
+	if len(unknown) > 0 && start == "" {
 		e.Warn("config.json contains unknown keys: %s", strings.Join(unknown, ", "))
 	}
 	return nil

@@ -117,6 +117,11 @@ func runCompose(ctx context.Context, e *app.Env, o ComposeOptions, name string, 
 			return ComposeError(err)
 		}
 		Auto(ctx, e, run.Memory, done.Project)
+		for _, part := range parts {
+			if part.Rev.Session.Deleted {
+				e.Note("%s is hidden by mem rm; %s has its text", e.Safe(term.ShortID(part.Rev.Session.ID)), e.Safe(name))
+			}
+		}
 		if f := done.Foreign; f != nil {
 			e.Warn("with text of project %s in %s, project %s cannot be pushed or exported", f.From, name, f.With)
 			e.Hint("%s", app.ShareHints(f)[0])

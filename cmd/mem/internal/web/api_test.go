@@ -237,6 +237,10 @@ func (c *checker) compositions(p []any, session string) {
 	c.call("DELETE", "/jobs/{jobId}", []any{j.ID}, "", nil, nil, 200)
 	var list struct{ Compositions []view.Composition }
 	c.call("GET", "/projects/{projectId}/compositions", p, "", nil, &list, 200)
+	c.call("POST", "/projects/{projectId}/compositions", p, "", req, &j, 202)
+	if j = c.ended(j); !strings.HasSuffix(j.What, "that stays as ctx@{1}") {
+		c.t.Errorf("composed again: %+v", j)
+	}
 	id := list.Compositions[0].ID
 	var details view.Composition
 	c.call("GET", "/compositions/{compositionId}", []any{id}, "", nil, &details, 200)

@@ -133,7 +133,7 @@ func (s *Server) compressScreen(_ http.ResponseWriter, r *http.Request) (string,
 
 // compressPage shows the form with its preview, or with the error of the form.
 func (s *Server) compressPage(ctx context.Context, id string, form url.Values) (string, page, error) {
-	rev, p, err := s.sessionPage(ctx, id, "Create compression")
+	rev, p, err := s.sessionPage(ctx, id, "Create version")
 	if err != nil {
 		return "", page{}, err
 	}

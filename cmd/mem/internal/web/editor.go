@@ -45,7 +45,7 @@ func weightPresets() []weightPreset {
 func (s *Server) editor(_ http.ResponseWriter, r *http.Request) (string, page, error) {
 	ctx := r.Context()
 	id := r.PathValue("marker")
-	rev, p, err := s.sessionPage(ctx, r.PathValue("session"), "Marker "+id)
+	rev, p, err := s.sessionPage(ctx, r.PathValue("session"), "Pinned text "+id)
 	if err != nil {
 		return "", page{}, err
 	}
@@ -184,7 +184,7 @@ func (s *Server) board(_ http.ResponseWriter, r *http.Request, p state.Project) 
 		b.Findings = append(b.Findings, found...)
 	}
 	slices.SortStableFunc(b.Rows, func(x, y boardRow) int { return cmp.Compare(y.Mark.Weight, x.Mark.Weight) })
-	return projectPage("board", "markers", "Markers", p, b, nil)
+	return projectPage("board", "markers", "Pinned text", p, b, nil)
 }
 
 // Now returns the fate in a row of the preview at the current distance of the session.

@@ -891,7 +891,7 @@ func TestAdding(t *testing.T) {
 	must(t, os.WriteFile(file, []byte(line(1, "Begin. ##keepit1.00## Never float.")+line(2, "##keepit0.80## Say why.")+line(3, "##keepit0.25## And how.")), 0o600))
 	p := "/p/" + string(r.project.ID)
 	body := between(r.get(p+"?s="+id), `id="details"`, "</aside>")
-	for _, want := range []string{"<dt>Messages</dt><dd>3</dd>", "25 Jan 2026 10:01", "25 Jan 2026 10:03", "Markers: 3", "##keepit1.00##</code> 1 <span class=\"dim\">Pinned",
+	for _, want := range []string{"<dt>Messages</dt><dd>3</dd>", "25 Jan 2026 10:01", "25 Jan 2026 10:03", "Pinned texts: 3", "##keepit1.00##</code> 1 <span class=\"dim\">Pinned",
 		"##keepit0.80##</code> 1 <span class=\"dim\">Important", "##keepit0.25##</code> 1 <span class=\"dim\">Minor", "Cancel"} {
 		if !strings.Contains(body, want) {
 			t.Errorf("the card lacks %q: %s", want, body)
@@ -906,7 +906,7 @@ func TestAdding(t *testing.T) {
 	if a := r.post(p+"/add", url.Values{"id": {id}, "back": {p + "?s=" + id}}); a.status != 303 {
 		t.Fatalf("add: %d %.300s", a.status, a.body)
 	}
-	if body = r.get(p + "?s=" + id); !strings.Contains(body, "Create compression") {
+	if body = r.get(p + "?s=" + id); !strings.Contains(body, "Create version") {
 		t.Error("the session is not in memory")
 	}
 }

@@ -22,7 +22,7 @@ func compositionEndpoints() []endpoint {
 		{http.MethodGet, "/projects/{projectId}/compositions", "List compositions", pageParams(), nil,
 			lists("compositions", []view.Composition{}), with(pathProject, (*API).apiCompositions)},
 		{http.MethodPost, "/projects/{projectId}/compositions",
-			"Create a composition: 202 and a job whose result is its URL", nil,
+			"Create a composition: 202 and a job whose result is its URL. One of that name is replaced and stays as NAME@{1}", nil,
 			CompositionRequest{}, map[int]any{http.StatusAccepted: JobAnswer{}}, taking(pathProject, (*API).apiCompose)},
 		{http.MethodPost, "/projects/{projectId}/compositions/preview",
 			"Preview a composition without writing or calling a model", nil,
@@ -166,7 +166,15 @@ func (s *API) apiCompose(c *call, p state.Project, in CompositionRequest) (reply
 	if _, err := s.ComposeRequest(c, p, in, true); err != nil { // reports errors before the job starts
 		return reply{}, err
 	}
-	j := s.Jobs.Start("compose "+in.Name, func(ctx context.Context) (string, error) {
+	st, err := trust.Outline(c, s.Memory.DB, p.ID)
+	if err != nil {
+		return reply{}, err
+	}
+	what := "compose " + in.Name
+	if st.Composition(in.Name) != nil {
+		what += ", which replaces the composition of that name; that stays as " + in.Name + "@{1}"
+	}
+	j := s.Jobs.Start(what, func(ctx context.Context) (string, error) {
 		done, err := s.Compose(ctx, p, in)
 		if err != nil {
 			return "", err
