@@ -1,6 +1,7 @@
 package stats
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -207,6 +208,9 @@ func readAnswers(r io.Reader) (out []answer, err error) {
 	for v, err := range transcript.Stream(r, originals.HugeValue) {
 		if err != nil {
 			return nil, err
+		}
+		if !bytes.Contains(v.Raw, []byte(`"usage"`)) {
+			continue // most bytes are results of tools
 		}
 		msg, err := transcript.Decode(v)
 		if v.Opaque || err != nil || msg.Type != "assistant" || msg.Usage == (transcript.Usage{}) {
