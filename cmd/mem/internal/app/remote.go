@@ -67,6 +67,3 @@ func SweepHint(r refs.Remote, why error) string {
 
 // ShortCommit returns the first digits of a commit id.
 func ShortCommit(id string) string { return id[:min(10, len(id))] }
-
-// Moved returns the old and new commit of a branch, in git's form.
-func Moved(old, now string) string { return ShortCommit(old) + ".." + ShortCommit(now) }

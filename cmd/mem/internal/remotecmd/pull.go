@@ -30,8 +30,8 @@ func Fetch(e *app.Env) *cli.Command {
 		ArgsUsage: "[<remote>]",
 		Description: "Fetched data goes to a quarantine, where every object, signature and record is\n" +
 			"verified. Data of a device that violates a rule is refused alone; the others join the memory.\n" +
-			"There are no merges and no conflicts. \"mem pull\" does the same and lists the sessions\n" +
-			"that arrived. Without -p, fetches every project of the remote.",
+			"There are no merges and no conflicts, and so \"mem pull\" is the same. Without -p, fetches\n" +
+			"every project of the remote.",
 		Action: fetching(e, "fetch"),
 	}
 }
@@ -49,7 +49,7 @@ func Pull(e *app.Env) *cli.Command {
 	}
 }
 
-// fetching returns the flags and action of mem fetch and mem pull, which differ in their output.
+// fetching returns the action of mem fetch and mem pull, which differ in the schema of their JSON.
 func fetching(e *app.Env, what string) func(c *cli.Context) error {
 	return onRemote(e, func(ctx context.Context, run app.Run, r refs.Remote) error {
 		out, err := runFetch(ctx, run, r)
@@ -143,15 +143,14 @@ func fetched(r refs.Remote, out sync.Fetched, dryRun bool) app.Object {
 		"forgotten,omitempty", forgetcmd.ForgottenAnswers(out.Forgotten), "sessions,omitempty", out.Sessions, "hidden,omitempty", out.Hidden}
 }
 
-// printFetch prints the result: of a fetch the branches, as git does, of a pull the sessions and versions. It returns
-// the exit status of [fetchStatus].
+// printFetch prints the sessions and versions that arrived. It returns the exit status of [fetchStatus].
 func printFetch(e *app.Env, what string, r refs.Remote, out sync.Fetched) error {
 	if e.Opt.JSON {
 		if err := e.PrintJSON(what, fetched(r, out, e.Opt.DryRun)); err != nil {
 			return err
 		}
 	} else {
-		printFetched(e, what, r, out)
+		printFetched(e, r, out)
 	}
 	return fetchStatus(out)
 }
@@ -208,12 +207,8 @@ func unsound(l sync.FetchedLane) bool {
 
 func troubled(out sync.Fetched) bool { return slices.ContainsFunc(out.Lanes, unsound) }
 
-func printFetched(e *app.Env, what string, r refs.Remote, out sync.Fetched) {
-	if what == "fetch" {
-		printFetchLines(e, r, out)
-	} else {
-		printPulled(e, r, out)
-	}
+func printFetched(e *app.Env, r refs.Remote, out sync.Fetched) {
+	printPulled(e, r, out)
 	hinted := map[string]bool{}
 	for _, l := range out.Lanes {
 		warnLane(e, r, l)
@@ -249,34 +244,6 @@ func waitingText(d state.Device) string {
 	}
 	return fmt.Sprintf("%s in %s (%s) not used until you trust it", term.Count(w.Sessions, "session"),
 		term.Count(w.Projects, "project"), app.BytesText(w.Bytes))
-}
-
-// printFetchLines prints a line for each changed lane.
-func printFetchLines(e *app.Env, r refs.Remote, out sync.Fetched) {
-	said := false
-	for _, l := range out.Lanes {
-		line := ""
-		switch l.Status {
-		case "new":
-			line = fmt.Sprintf(" * %-22s", "[new branch]")
-		case "updated":
-			line = fmt.Sprintf("   %-22s", app.Moved(l.Old, l.New))
-		default:
-			continue
-		}
-		if !said {
-			e.Report("From %s\n", e.Safe(r.URL))
-			said = true
-		}
-		by := e.Safe(l.By)
-		if l.Lane.Outside {
-			by += ", not trusted"
-		}
-		e.Report("%s  %s (%s)\n", line, e.Safe(exactly(l.Name, l.Exact)), by)
-	}
-	if !said && !troubled(out) {
-		e.Note("already up to date")
-	}
 }
 
 // printPulled prints the new data of each device.
@@ -372,7 +339,7 @@ func runSync(ctx context.Context, run app.Run, r refs.Remote) error {
 		return err
 	}
 	if !run.Opt.JSON {
-		printFetched(run.Env, "pull", r, in)
+		printFetched(run.Env, r, in)
 	}
 	if r, err = sync.Remote(run.DB, r.Name); err != nil {
 		return err

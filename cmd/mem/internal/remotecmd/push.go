@@ -226,7 +226,7 @@ func printPushed(e *app.Env, r refs.Remote, out sync.Pushed) {
 			}
 			created[title] = true
 		case "updated":
-			e.Report("   %-22s  %s\n", app.Moved(l.Old, l.New), title)
+			e.Report("   %-22s  %s\n", app.ShortCommit(l.Old)+".."+app.ShortCommit(l.New), title)
 		case "current":
 			if e.Opt.Verbose {
 				e.Report(" = %-22s  %s\n", "[up to date]", e.Safe(name))
