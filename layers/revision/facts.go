@@ -2,7 +2,6 @@ package revision
 
 import (
 	"context"
-	"errors"
 	"io"
 	"maps"
 	"slices"
@@ -27,24 +26,6 @@ func Facts(ctx context.Context, db *state.DB, p refs.Project) (*facts.Set, error
 		return nil, err
 	}
 	return trust.KnownFacts(ctx, db, p, upper)
-}
-
-// FactNamed returns the fact whose ID starts with id, from the scope's project or else from another one.
-func FactNamed(ctx context.Context, db *state.DB, sc state.Scope, id string) (f facts.Fact, home state.Project, err error) {
-	missing := error(&state.NotFoundError{What: "fact", Name: id})
-	err = eachScoped(ctx, db, sc, func(p state.Project) (bool, error) {
-		found, err := FindFact(ctx, db, p.ID, id)
-		var none *state.NotFoundError
-		if errors.As(err, &none) {
-			return false, nil
-		}
-		f, home = found, p
-		return true, err
-	})
-	if err == nil && home.ID == "" {
-		err = missing
-	}
-	return f, home, err
 }
 
 // A Quoted is a session in which evidence can be looked up.
@@ -296,13 +277,4 @@ func (q *Quoted) Check(f *facts.Fact) {
 		}
 	}
 	facts.Check(f, q.Text, scene)
-}
-
-// resolveFact finds a fact by the start of its ID.
-func resolveFact(ctx context.Context, db *state.DB, sc state.Scope, id string) (state.Rev, error) {
-	f, p, err := FactNamed(ctx, db, sc, id)
-	if err != nil {
-		return state.Rev{}, err
-	}
-	return state.Rev{Kind: state.IsFact, Project: p, Fact: &f, How: "fact"}, nil
 }

@@ -53,65 +53,56 @@ func Rules(ctx context.Context, db *state.DB, p refs.Project) (*permanent.Set, e
 	return all.Rules, err
 }
 
-// upperPrefixes maps prefixes of IDs above L1 to kinds.
-var upperPrefixes = [][2]string{{"f:", "fact"}, {"c:", "concept"}, {"r:", "rule"}, {"e:", "exchange"}}
-
 // upperNamed returns the kind of an ID: "fact", "concept", "rule", "exchange" or "".
 func upperNamed(s string) string {
-	for _, p := range upperPrefixes {
-		if rest, ok := strings.CutPrefix(s, p[0]); ok && rest != "" {
-			return p[1]
-		}
+	prefix, rest, ok := strings.Cut(s, ":")
+	if !ok || rest == "" {
+		return ""
 	}
-	return ""
+	return map[string]string{"f": "fact", "c": "concept", "r": "rule", "e": "exchange"}[prefix]
 }
 
-// resolveUpper resolves an ID above L1.
+// FactNamed returns the fact whose ID starts with id, from the scope's project or else from another one.
+func FactNamed(ctx context.Context, db *state.DB, sc state.Scope, id string) (facts.Fact, state.Project, error) {
+	rev, err := resolveUpper(ctx, db, sc, "fact", id)
+	if err != nil {
+		return facts.Fact{}, rev.Project, err
+	}
+	return *rev.Fact, rev.Project, nil
+}
+
+// resolveUpper resolves an ID above L1 in the scope's project, or else in another one.
 func resolveUpper(ctx context.Context, db *state.DB, sc state.Scope, what, s string) (rev state.Rev, err error) {
-	if what == "fact" {
-		return resolveFact(ctx, db, sc, s)
-	}
 	missing := error(&state.NotFoundError{What: what, Name: s})
-	find, ok := map[string]func(state.Project) (state.Rev, error){
-		"concept": func(p state.Project) (state.Rev, error) {
-			c, err := FindConcept(ctx, db, p.ID, s)
-			return state.Rev{Kind: state.IsConcept, Project: p, Concept: c, How: "id of a concept"}, err
-		},
-		"rule": func(p state.Project) (state.Rev, error) {
-			r, err := FindRule(ctx, db, p.ID, s)
-			return state.Rev{Kind: state.IsRule, Project: p, Rule: r, How: "id of a rule"}, err
-		},
-	}[what]
-	if !ok {
-		return rev, missing
-	}
-	err = eachScoped(ctx, db, sc, func(p state.Project) (bool, error) {
-		found, err := find(p)
-		var none *state.NotFoundError
-		if errors.As(err, &none) {
+	var failed error
+	err = Scoped(ctx, db, sc, func(p state.Project, _ *state.State) bool {
+		found := state.Rev{Kind: state.Kind(what), Project: p, How: "id of a " + what}
+		var err error
+		switch what {
+		case "fact":
+			var f facts.Fact
+			f, err = FindFact(ctx, db, p.ID, s)
+			found.Fact = &f
+		case "concept":
+			found.Concept, err = FindConcept(ctx, db, p.ID, s)
+		case "rule":
+			found.Rule, err = FindRule(ctx, db, p.ID, s)
+		default:
+			return true
+		}
+		if none := (*state.NotFoundError)(nil); errors.As(err, &none) {
 			if p.ID == sc.Project.ID {
 				missing = err // it lists what exists
 			}
-			return false, nil
+			return false
 		}
-		rev = found
-		return true, err
+		rev, failed = found, err
+		return true
 	})
-	if err == nil && rev.Kind == "" {
+	if err = errors.Join(failed, err); err == nil && rev.Kind == "" {
 		err = missing
 	}
 	return rev, err
-}
-
-// eachScoped calls f for the scope's project and then for all others, until f returns true.
-func eachScoped(ctx context.Context, db *state.DB, sc state.Scope, f func(state.Project) (done bool, err error)) error {
-	var failed error
-	err := Scoped(ctx, db, sc, func(p state.Project, _ *state.State) bool {
-		done, err := f(p)
-		failed = err
-		return done || err != nil
-	})
-	return errors.Join(failed, err)
 }
 
 // FindRule returns the rule of a project with an ID such as r:9f2c61ab, or the one whose text begins with the name.

@@ -3,20 +3,18 @@ package state
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 )
 
-// The size of the cache is limited by [Options.MaxCache]. A process that wrote to the cache trims it when it closes the
-// store, and each time it has written a tenth of the limit: it deletes the least recently read files until a tenth of
-// the limit is free. Other processes are not disturbed, as they make a missing file again.
+// The size of the cache is limited by [Options.MaxCache]. A process trims it once an hour, when it closes the store, and
+// each time it has written a tenth of the limit: it deletes the least recently read files until a tenth of the limit is
+// free. Other processes are not disturbed, as they make a missing file again.
 
 // evictable are the directories of the cache with a file for each growth point. The others have a file for each
 // project, which every command reads.
@@ -44,70 +42,27 @@ func (m *DB) Touch(file string) {
 	}
 }
 
-// EvictSometimes trims the cache if no process did so for an hour, or if the cache may be over its limit. A file has
-// the size at the last measurement, and its time is that of the measurement. Each process appends the number of bytes
-// that it wrote, so that the cache is measured as soon as their sum is over the limit.
+// EvictSometimes trims the cache if no process did so for an hour, or if this one wrote more than a tenth of its limit.
 func (m *DB) EvictSometimes() {
 	if m.Opts.MaxCache <= 0 {
 		return
 	}
 	mark, now, wrote := m.CachePath(".evicted"), m.Opts.Now(), m.cacheGrew.Swap(0)
 	fi, err := os.Stat(mark)
-	if err == nil && now.Sub(fi.ModTime()).Abs() < evictEvery && !m.overLimit(mark, wrote) {
+	if err == nil && now.Sub(fi.ModTime()).Abs() < evictEvery && wrote <= m.Opts.MaxCache/10 {
 		return
 	}
-	f, err := os.OpenFile(mark, os.O_CREATE|os.O_WRONLY, 0o600)
-	if err != nil || errors.Join(f.Close(), os.Chtimes(mark, now, now)) != nil {
+	if os.WriteFile(mark, nil, 0o600) != nil || os.Chtimes(mark, now, now) != nil {
 		return // the store cannot be written, so its cache does not grow
 	}
-	size, err := m.EvictCache(false) // doctor reports files that cannot be removed
-	if err != nil || os.WriteFile(mark, fmt.Appendf(nil, "%d\n", size.Bytes), 0o600) != nil ||
-		os.Chtimes(mark, now, now) != nil {
-		os.Remove(mark) // the next process measures again
+	if _, err := m.EvictCache(false); err != nil { // doctor reports files that cannot be removed
+		os.Remove(mark) // the next process tries again
 	}
-}
-
-// overLimit appends wrote to the file of the last measurement, and reports whether the sum is over the limit, or the
-// file cannot be read.
-func (m *DB) overLimit(mark string, wrote int64) bool {
-	if wrote == 0 {
-		return false
-	}
-	f, err := os.OpenFile(mark, os.O_RDWR|os.O_APPEND, 0o600)
-	if err != nil {
-		return true
-	}
-	defer f.Close() // a lost line is measured an hour later
-	fi, err := f.Stat()
-	if err != nil {
-		return true
-	}
-	const line = 16 // at most, and in the cache as well
-	if _, err := fmt.Fprintf(f, "%d\n", wrote+line); err != nil {
-		return true
-	}
-	at := fi.ModTime()
-	if err := os.Chtimes(mark, at, at); err != nil { // the time is that of the measurement
-		return true
-	}
-	b, err := os.ReadFile(mark)
-	if err != nil || len(b) == 0 {
-		return true
-	}
-	var sum int64
-	for line := range strings.Lines(string(b)) {
-		n, err := strconv.ParseInt(strings.TrimSpace(line), 10, 64)
-		if err != nil || n < 0 {
-			return true
-		}
-		sum += n
-	}
-	return sum > m.Opts.MaxCache
 }
 
 // grew records that n bytes were written to the cache. A process that writes much trims it before it ends.
 func (m *DB) grew(n int64) {
-	if m.cacheGrew.Add(n) > max(m.Opts.MaxCache/10, 1) && m.Opts.MaxCache > 0 {
+	if m.cacheGrew.Add(n) > m.Opts.MaxCache/10 {
 		m.EvictSometimes()
 	}
 }

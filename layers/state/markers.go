@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/memvcs/mem/layers/compress"
@@ -27,16 +26,8 @@ type Keepit struct {
 
 // LastWords returns the end of s in one line of at most n characters. It reads only the end of s.
 func LastWords(s string, n int) string {
-	at, space, left := len(s), true, n+2 // characters that are still wanted: one more than fits, and a space before it
-	for at > 0 && left > 0 {
-		r, size := utf8.DecodeLastRuneInString(s[:at])
-		at -= size
-		if is := unicode.IsSpace(r); !is || !space {
-			left--
-			space = is
-		}
-	}
-	r := []rune(strings.Join(strings.Fields(s[at:]), " "))
+	const most = 16 // bytes of a character with the spaces around it
+	r := []rune(strings.Join(strings.Fields(strings.ToValidUTF8(s[max(0, len(s)-most*n):], "")), " "))
 	if len(r) > n {
 		return "…" + string(r[len(r)-n+1:])
 	}

@@ -7,30 +7,6 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// The names of projects are cached in a file of their own, because outlines are megabytes to decode in a large memory.
-
-// Names are the projects of a memory with their names.
-type Names struct {
-	Of      map[refs.Project]StoredName
-	Changed bool `cache:"-"`
-}
-
-const namesVersion = 4
-
-func (m *DB) ReadNames() *Names {
-	n := &Names{}
-	if ReadCache(m.CachePath("names"), namesVersion, n) {
-		return n
-	}
-	return &Names{Of: map[refs.Project]StoredName{}}
-}
-
-func (m *DB) WriteNames(n *Names) {
-	if n.Changed {
-		m.WriteCache(m.CachePath("names"), namesVersion, n)
-	}
-}
-
 // PathsOf returns the directories of a device, later records last. On another device a path is another directory.
 func (st *State) PathsOf(device string) []records.PathBody {
 	var out []records.PathBody

@@ -175,12 +175,6 @@ type StoredUse struct {
 	Stamp records.Stamp
 }
 
-// A StoredName is the name of a project at some tips.
-type StoredName struct {
-	Tips           []refs.Tip
-	Name, Identity string
-}
-
 // Purges is an index of purges.
 type Purges struct {
 	All      []StoredPurge

@@ -4,7 +4,7 @@ import "slices"
 
 // A matcher finds pairs of equal elements of two lists, ascending in both. It splits the lists at elements that occur
 // once on each side, which gives more readable results for prose than the shortest script. Between them, and when the
-// splitting has taken too long, it uses Myers' algorithm within a limit of steps.
+// splitting has taken too long, it finds the longest list of pairs, if the parts are not too large.
 type matcher struct {
 	a, b  []int32
 	runs  []run
@@ -29,8 +29,8 @@ func (m *matcher) pair(i, j int) {
 }
 
 const (
-	// maxSteps limits Myers' algorithm; texts that differ more have little in common.
-	maxSteps = 600
+	// maxCells is the largest product of the lengths of two parts in which the longest list of pairs is searched.
+	maxCells = 1 << 22
 	// maxReads is how many times the lists are read for splitting. Texts of people need few; without a limit, lists in
 	// which every split leaves two elements fewer would take quadratic time.
 	maxReads = 64
@@ -58,7 +58,7 @@ func (m *matcher) match(i, n, j, k int) {
 func (m *matcher) inner(i, n, j, k int) {
 	const small = 48
 	if n-i <= small && k-j <= small {
-		m.myers(i, n, j, k)
+		m.longest(i, n, j, k)
 		return
 	}
 	var anchors [][2]int32
@@ -66,7 +66,7 @@ func (m *matcher) inner(i, n, j, k int) {
 		anchors = m.unique(i, n, j, k)
 	}
 	if len(anchors) == 0 {
-		m.myers(i, n, j, k)
+		m.longest(i, n, j, k)
 		return
 	}
 	for _, p := range anchors {
@@ -129,65 +129,30 @@ func ascending(pairs [][2]int32) [][2]int32 {
 	return out
 }
 
-// myers finds the longest list of pairs, or none if the parts differ too much.
-func (m *matcher) myers(i, n, j, k int) {
-	a, b := m.a[i:n], m.b[j:k]
-	limit := min(len(a)+len(b), maxSteps)
-	v := make([]int32, 2*limit+2)
-	var trace [][]int32
-	for d := 0; d <= limit; d++ {
-		trace = append(trace, slices.Clone(v[limit-d:limit+d+1]))
-		for diag := -d; diag <= d; diag += 2 {
-			at := limit + diag
-			x := int32(0)
-			switch {
-			case d == 0:
-			case diag == -d || diag != d && v[at-1] < v[at+1]:
-				x = v[at+1]
-			default:
-				x = v[at-1] + 1
-			}
-			y := x - int32(diag)
-			for int(x) < len(a) && int(y) < len(b) && a[x] == b[y] {
-				x, y = x+1, y+1
-			}
-			v[at] = x
-			if diag == len(a)-len(b) && int(x) >= len(a) {
-				m.back(trace, i, j, len(a), len(b))
-				return
+// longest finds the longest list of pairs, or none if the parts are too large.
+func (m *matcher) longest(i, n, j, k int) {
+	if (n-i)*(k-j) > maxCells {
+		return
+	}
+	row := k - j + 1
+	pairs := make([]int32, (n-i+1)*row) // the most pairs of what follows the elements x of a and y of b
+	at := func(x, y int) *int32 { return &pairs[(x-i)*row+y-j] }
+	for x := n - 1; x >= i; x-- {
+		for y := k - 1; y >= j; y-- {
+			if *at(x, y) = max(*at(x+1, y), *at(x, y+1)); m.a[x] == m.b[y] {
+				*at(x, y) = *at(x+1, y+1) + 1
 			}
 		}
 	}
-}
-
-// back follows the trace of [matcher.myers] from its end and adds the pairs. trace[d] is the frontier before step d,
-// from diagonal -d to d.
-func (m *matcher) back(trace [][]int32, i, j, x, y int) {
-	var pairs [][2]int // from the end
-	for d := len(trace) - 1; d > 0; d-- {
-		v := func(diag int) int { return int(trace[d][d+diag]) }
-		diag := x - y
-		prev := diag - 1
-		if diag == -d || diag != d && v(diag-1) < v(diag+1) {
-			prev = diag + 1
+	for x, y := i, j; x < n && y < k; {
+		switch {
+		case m.a[x] == m.b[y]:
+			m.pair(x, y)
+			x, y = x+1, y+1
+		case *at(x+1, y) >= *at(x, y+1):
+			x++
+		default:
+			y++
 		}
-		px := v(prev)
-		py := px - prev
-		sx, sy := px+1, py // start of the run of equal elements that ends at x, y
-		if prev > diag {
-			sx, sy = px, py+1
-		}
-		for x > sx && y > sy {
-			x, y = x-1, y-1
-			pairs = append(pairs, [2]int{i + x, j + y})
-		}
-		x, y = px, py
-	}
-	for x > 0 && y > 0 {
-		x, y = x-1, y-1
-		pairs = append(pairs, [2]int{i + x, j + y})
-	}
-	for _, p := range slices.Backward(pairs) {
-		m.pair(p[0], p[1])
 	}
 }

@@ -120,7 +120,7 @@ func TestHostileLists(t *testing.T) {
 	}
 }
 
-func TestMyersIsShortest(t *testing.T) {
+func TestLongestCommon(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 300 {

@@ -2,7 +2,6 @@ package trust
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"strings"
 
@@ -86,38 +85,20 @@ func LogOf(ctx context.Context, db *state.DB, rev state.Rev) ([]refs.Entry, erro
 	return history.Touching(entries, st.StampsOf(rev)), nil
 }
 
-// nameOf returns the project with an ID, from the known names or else from its outline.
-func nameOf(ctx context.Context, db *state.DB, id refs.Project, tips []refs.Tip, known *state.Names) (state.Project, error) {
-	if n := known.Of[id]; len(tips) > 0 && slices.Equal(n.Tips, tips) {
-		return state.Project{ID: id, Name: n.Name, Identity: n.Identity}, nil
-	}
-	st, err := Outline(ctx, db, id)
-	if err != nil {
-		return state.Project{}, err
-	}
-	p := st.AsProject()
-	known.Of[id] = state.StoredName{Tips: st.Tips, Name: p.Name, Identity: p.Identity}
-	known.Changed = true
-	return p, nil
-}
-
 // Projects returns all projects of the memory, sorted by name.
 func Projects(ctx context.Context, db *state.DB) ([]state.Project, error) {
-	tips, err := db.Refs.Tips()
+	ids, err := db.Refs.Projects()
 	if err != nil {
 		return nil, err
 	}
-	delete(tips, refs.Home)
-	known := db.ReadNames()
 	var out []state.Project
-	for _, id := range slices.Sorted(maps.Keys(tips)) {
-		p, err := nameOf(ctx, db, id, tips[id], known)
+	for _, id := range ids {
+		st, err := Bare(ctx, db, id)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, p)
+		out = append(out, st.AsProject())
 	}
-	db.WriteNames(known)
 	slices.SortFunc(out, func(a, b state.Project) int {
 		return strings.Compare(a.Name+"\x00"+string(a.ID), b.Name+"\x00"+string(b.ID))
 	})
