@@ -35,11 +35,13 @@ func (st *State) Apply(r refs.Record) error {
 			st.Stored.Compositions = append(st.Stored.Compositions, StoredItem[records.Composition]{StampOf(r), r.Time, &b})
 		})
 	case records.KindSet:
-		return ApplyTo(r, func(b records.SetBody) { st.assign(assignment{b, StampOf(r)}) })
+		return ApplyTo(r, func(b records.SetBody) { st.Sets = append(st.Sets, assignment{b, StampOf(r)}) })
 	case records.KindName:
-		return ApplyTo(r, func(b records.NameBody) { st.name(StoredNaming{b, StampOf(r)}) })
+		return ApplyTo(r, func(b records.NameBody) { st.Names = append(st.Names, StoredNaming{b, StampOf(r)}) })
 	case records.KindRelation:
-		return ApplyTo(r, func(b records.RelationBody) { st.relate(StoredRelation{b, StampOf(r), r.Time}) })
+		return ApplyTo(r, func(b records.RelationBody) {
+			st.Relations = append(st.Relations, StoredRelation{b, StampOf(r), r.Time})
+		})
 	case records.KindKeepit:
 		return ApplyTo(r, func(b records.Override) { st.override(override{b, StampOf(r), StampOf(r)}) })
 	case records.KindUse:
@@ -71,10 +73,15 @@ func (st *State) Finish(own string) {
 	Order(st.Stored.Versions, func(a, b *StoredItem[records.Version]) int { return a.Stamp.Compare(b.Stamp) })
 	Order(st.Stored.Compositions, func(a, b *StoredItem[records.Composition]) int { return a.Stamp.Compare(b.Stamp) })
 	Order(st.Paths, func(a, b *StoredPath) int { return a.Stamp.Compare(b.Stamp) })
-	Order(st.Sets, func(a, b *assignment) int { return a.Stamp.Compare(b.Stamp) })
+	st.Sets = lastOf(st.Sets, func(a *assignment) string { return a.Field + "\x00" + a.Target },
+		func(a *assignment) records.Stamp { return a.Stamp })
+	st.Names = lastOf(st.Names, func(n *StoredNaming) string { return n.Slot() },
+		func(n *StoredNaming) records.Stamp { return n.Stamp })
+	st.Relations = lastOf(st.Relations, func(r *StoredRelation) string { return r.Slot() },
+		func(r *StoredRelation) records.Stamp { return r.Stamp })
 	Order(st.Costs, func(a, b *records.Cost) int { return a.Compare(*b) })
 	Order(st.Revokes, func(a, b *StoredRevoke) int { return a.Stamp.Compare(b.Stamp) })
-	st.setAt, st.relationAt, st.costAt = nil, nil, nil
+	st.costAt = nil
 	st.Versions = slices.Grow(st.Versions[:0], len(st.Stored.Versions))
 	made := map[objects.Hash]string{} // sessions of the outputs of versions
 	for _, v := range st.Stored.Versions {
@@ -101,7 +108,6 @@ func (st *State) Finish(own string) {
 		st.Compositions = append(st.Compositions, b)
 	}
 	st.applyNames()
-	Order(st.Relations, func(a, b *StoredRelation) int { return a.Stamp.Compare(b.Stamp) })
 	st.applySets()
 	st.applyUses()
 	st.tellApart()
@@ -188,34 +194,22 @@ func (st *State) AddPoint(p records.Point) {
 	s.Points = append(s.Points, p)
 }
 
-// keepLast adds an item to list, unless list has a later item of the same slot; an earlier one is replaced. index maps
-// slots to positions in list. It is built if it is nil.
-func keepLast[T interface {
-	key() (string, records.Stamp)
-}](list *[]T, index *map[string]int, item T) {
-	if *index == nil {
-		*index = map[string]int{}
-		for i, x := range *list {
-			slot, _ := x.key()
-			(*index)[slot] = i
+// lastOf brings a list into the order of records, and keeps the last item of each slot.
+func lastOf[T any](list []T, slot func(*T) string, stamp func(*T) records.Stamp) []T {
+	Order(list, func(a, b *T) int { return stamp(a).Compare(stamp(b)) })
+	last := make(map[string]int, len(list))
+	for i := range list {
+		last[slot(&list[i])] = i
+	}
+	n := 0
+	for i := range list {
+		if last[slot(&list[i])] == i {
+			list[n] = list[i]
+			n++
 		}
 	}
-	slot, stamp := item.key()
-	i, ok := (*index)[slot]
-	if !ok {
-		(*index)[slot] = len(*list)
-		*list = append(*list, item)
-		return
-	}
-	if _, last := (*list)[i].key(); stamp.Compare(last) > 0 {
-		(*list)[i] = item
-	}
+	return list[:n]
 }
-
-// assign keeps the last assignment to each field.
-func (st *State) assign(a assignment) { keepLast(&st.Sets, &st.setAt, a) }
-
-func (a assignment) key() (string, records.Stamp) { return a.Field + "\x00" + a.Target, a.Stamp }
 
 // nameVersions sets the names under which versions are shown: the label, with the device if another device has the same
 // label. A pull never changes what a bare label means on this device.

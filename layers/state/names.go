@@ -8,15 +8,8 @@ import (
 	"github.com/memvcs/mem/layers/records"
 )
 
-// name keeps the last name of each slot.
-func (st *State) name(n StoredNaming) { keepLast(&st.Names, &st.nameAt, n) }
-
-func (n StoredNaming) key() (string, records.Stamp) { return n.Slot(), n.Stamp }
-
 // applyNames sets the titles and tags of sessions.
 func (st *State) applyNames() {
-	Order(st.Names, func(a, b *StoredNaming) int { return a.Stamp.Compare(b.Stamp) })
-	st.nameAt = nil
 	for _, n := range st.Names {
 		id, _ := strings.CutPrefix(n.Target, "session/")
 		for _, s := range st.SessionsNamed(id) {

@@ -4,11 +4,6 @@ import (
 	"github.com/memvcs/mem/layers/records"
 )
 
-// relate keeps the last relation of each session and project.
-func (st *State) relate(r StoredRelation) { keepLast(&st.Relations, &st.relationAt, r) }
-
-func (r StoredRelation) key() (string, records.Stamp) { return r.Slot(), r.Stamp }
-
 // relationCell returns the cell of a relation.
 func relationCell(b records.RelationBody) Cell {
 	value := func(b records.RelationBody) string {

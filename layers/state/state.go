@@ -36,15 +36,12 @@ type State struct {
 	Unknown      int                    // the number of records of unknown kinds
 	Purges       []StoredPurge          // in the order of records
 
-	own        string                    // this device
-	ByID       map[string]*Session       `cache:"-"` // Sessions
-	branches   map[string][]*Session     // of Sessions by the ID of their file, if there are several
-	fileAt     map[string]*Session       // Files
-	setAt      map[string]int            // positions in Sets
-	nameAt     map[string]int            // positions in Names
-	relationAt map[string]int            // positions in Relations
-	costAt     map[records.Cost]int      // positions in Costs
-	Typed      map[transcript.Key]string `cache:"-"` // the first session or composition with a typed message
+	own      string                    // this device
+	ByID     map[string]*Session       `cache:"-"` // Sessions
+	branches map[string][]*Session     // of Sessions by the ID of their file, if there are several
+	fileAt   map[string]*Session       // Files
+	costAt   map[records.Cost]int      // positions in Costs
+	Typed    map[transcript.Key]string `cache:"-"` // the first session or composition with a typed message
 
 	Purged *Purges `cache:"-"` // the index of Purges
 }
