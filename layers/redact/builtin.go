@@ -120,7 +120,7 @@ func RuleNames() []string {
 }
 
 // RulesVersion is the version of the built-in rules. It changes whenever their findings change.
-const RulesVersion = "mem-17 gitleaks-" + gitleaksVersion
+const RulesVersion = "mem-18 gitleaks-" + gitleaksVersion
 
 // newScan returns a scan with the given rules.
 func newScan(rules *ruleset) *Scan {

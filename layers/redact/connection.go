@@ -14,7 +14,7 @@ func (s *Scan) connection(start, i int) (v Span, ok bool) {
 	o := openBefore(text[:i])
 	for k := i; k < end; k++ {
 		if c := text[k]; c == ';' || (c == '"' || c == '\'' || c == '`') && o.Quotes.Has(c) || c == '\\' && k+1 < end &&
-			(text[k+1] == 'n' || text[k+1] == 'r' || o.Quotes.Has(text[k+1])) || c == '<' && tag(text[k:]) {
+			(text[k+1] == 'n' || text[k+1] == 'r' || o.Quotes.Has(text[k+1])) {
 			end = k
 		}
 	}

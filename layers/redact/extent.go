@@ -73,9 +73,6 @@ func wordEnd(text []byte, i int) int {
 		case 0x1b:
 			return k
 		case '(', '[', '{', '<':
-			if c == '<' && tag(text[k:]) {
-				return k
-			}
 			inner[bytes.IndexByte([]byte(openers), c)]++
 		case ')', ']', '}', '>':
 			n := bytes.IndexByte([]byte(enders), c)
@@ -89,18 +86,6 @@ func wordEnd(text []byte, i int) int {
 		}
 	}
 	return end
-}
-
-// tag reports whether text begins with a closing HTML tag or <br>.
-func tag(text []byte) bool {
-	if hasFold(text, "<br") {
-		return true
-	}
-	n := len(text)
-	if n > 2 && text[1] == '/' {
-		n = 2 + nameChars.Run(text[2:], 32)
-	}
-	return n > 2 && n < len(text) && text[n] == '>'
 }
 
 // slashesBefore returns the number of backslashes at the end of text.

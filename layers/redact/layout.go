@@ -2,7 +2,6 @@ package redact
 
 import (
 	"bytes"
-	"slices"
 )
 
 // blockValue returns the value at i of "password: |" in YAML: the next line, if it is one word.
@@ -154,9 +153,4 @@ func (s *Scan) items(i int, kind string) {
 		for i = v.End; i < len(s.Text) && closers.Has(s.Text[i]) && Newline(s.Text[i:]) == 0; i++ {
 		}
 	}
-}
-
-// setter reports whether a function of this name stores the secret that it receives.
-func setter(name []byte) bool {
-	return slices.ContainsFunc(nameWords(name), func(w string) bool { return w == "set" || w == "with" || w == "use" })
 }

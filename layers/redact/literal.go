@@ -69,17 +69,13 @@ func literalEnd(rest []byte, q byte, slashes int) (end int, ok bool) {
 	return odd, odd > 0
 }
 
-// member returns the value in {"name": "DB_PASSWORD", "value": "..."}. i is the offset after the first comma. If
-// named is set, the key of the name is one such as "name", and other members may stand between the two.
-func (s *Scan) member(i int, named bool) (v Span, st Style, ok bool) {
+// member returns the value in {"name": "DB_PASSWORD", "value": "..."}. i is the offset after the first comma. Other
+// members may stand between the two.
+func (s *Scan) member(i int) (v Span, st Style, ok bool) {
 	text := s.Text
-	reach := 64
-	if named {
-		reach = 200
-	}
-	rest := text[i:min(len(text), i+reach)]
+	rest := text[i:min(len(text), i+200)]
 	n := indexFold(rest, "value")
-	if n < 0 || bytes.ContainsAny(rest[:n], "{}") || !named && bytes.IndexByte(rest[:n], ':') >= 0 {
+	if n < 0 || bytes.ContainsAny(rest[:n], "{}") {
 		return v, st, false
 	}
 	i += n + len("value")

@@ -153,7 +153,7 @@ func (s *Scan) enclosed(p *pairPlace, c byte) (v Span, st Style, ok, done bool) 
 		n := i + len(";s:")
 		n += Digits.Run(text[n:], 6)
 		v, st, ok = s.literal(min(n+1, len(text)))
-	case c == '(' && i == p.end && (setter(p.name) || bytes.HasSuffix(text[:p.start], []byte("= "))):
+	case c == '(' && i == p.end:
 		v, st, ok = s.literal(i + 1)
 	default:
 		return v, st, false, false
@@ -203,7 +203,7 @@ func (s *Scan) listed(p *pairPlace) (v Span, st Style, ok, done bool) {
 		}
 		v, st, ok = s.literal(i)
 	default:
-		v, st, ok = s.member(i+1, endsWithNameKey(text[:p.start]))
+		v, st, ok = s.member(i + 1)
 	}
 	return v, st, ok, true
 }

@@ -20,7 +20,7 @@ func isPlaceholder(value []byte) bool {
 			return true
 		}
 	}
-	if inAngleBrackets(value) || bytes.HasSuffix(value, []byte("EXAMPLE")) ||
+	if bytes.HasSuffix(value, []byte("EXAMPLE")) ||
 		bytes.HasSuffix(value, []byte("EXAMPLEKEY")) {
 		return true
 	}
@@ -49,31 +49,6 @@ func isExample(low string, value []byte) bool {
 	return rest != "" && !Random([]byte(rest)) && traitsOf([]byte(rest)).Strange < 4
 }
 
-// inAngleBrackets reports whether value contains a name in angle brackets, as in <your-password>.
-func inAngleBrackets(value []byte) bool {
-	for at := 0; ; {
-		n := bytes.IndexAny(value[at:], `<\`)
-		if n < 0 {
-			return false
-		}
-		at += n
-		open := 1
-		if value[at] == '\\' {
-			if open = len(`\u003c`); !hasFold(value[at:], `\u003c`) {
-				at++
-				continue
-			}
-		}
-		at += open
-		if n := dottedChars.Run(value[at:], 48); n > 2 && (at+n == len(value) && at == open || at+n < len(value) &&
-			value[at+n] == '>' || hasFold(value[at+n:], `\u003e`)) && variable(value[at:at+n]) &&
-			traitsOf(value[at:at+n]).Digits == 0 && value[at] > '9' &&
-			traitsOf(value[:at-open]).Strange+traitsOf(value[min(len(value), at+n+open):]).Strange < 3 {
-			return true
-		}
-	}
-}
-
 // common reports whether password is a common one, such as the default of a local server.
 func common(password []byte) bool {
 	if weak(password) {
@@ -88,17 +63,6 @@ func common(password []byte) bool {
 		}
 	}
 	return false
-}
-
-// encodedExample reports whether value is the base64 of a placeholder or of a common password.
-func encodedExample(value []byte) bool {
-	if value[len(value)-1] != '=' || len(value)%4 != 0 || len(value) > 64 {
-		return false
-	}
-	body := bytes.TrimRight(value, "=")
-	plain := decode64(nil, body)
-	return Base64.Run(body, len(body)) == len(body) && len(plain) > 0 && readable(plain) &&
-		(isPlaceholder(plain) || common(plain))
 }
 
 // weak reports whether value consists mostly of words that tests and examples use.

@@ -331,7 +331,7 @@ var plainPrintouts = []string{
 	"user,password,token\nalice,secret,none\nbob,hunter,none\n", "name,token count,price\na,12345,3.50\n", "| Field | Token | Notes |\n|---|---|---|\n| a | string | required |\n",
 	"a, token, err := f(x)\nb, other1, err := g(y)\n", "  username,\n  password,\n  email1,\n", "Process\n\tProcessAccessToken\n\tProcessLdtInformationEx\n\tProcessLdtSize2\n",
 	"c.Assert(e.Password, Equals, \"\")\nc.Assert(e.Host, Equals, \"github1.com\")\n", "\t\"password\",\n\t\"salt123\",\n\t16777216,\n", "--- PASS: TestAddr/ipv6+zone (0.00s)\n", "PASS: Test1/a-b\n",
-	"gprBlock.Psw[6] = byte(pswAddr >> 8)\n", "password: [-old-]{+new+}\n", "password: [-required-]{+optional+}\n", "INSERT INTO users (id, password) VALUES (1, 'secret');", "INSERT INTO t (token) VALUES (?)",
+	"gprBlock.Psw[6] = byte(pswAddr >> 8)\n", "password: [-old-]{+new+}\n", "INSERT INTO users (id, password) VALUES (1, 'secret');", "INSERT INTO t (token) VALUES (?)",
 	"COPY t (id, password) FROM stdin;\n1\tsecret\n\\.\n", "AUTH LOGIN\n", "AUTH required", "the password is set to expire in 30 days", "the password has to be at least 12 characters long", "password - required, 8 to 64 characters",
 	"Enter password for user admin: ", "Kennwort: vergessen?", "mot de passe : oublié", "{\"lines\":[\"-----BEGIN CERTIFICATE-----\",\"MIIB\"]}", "-----END CERTIFICATE-----", "NAME    TOKEN   AGE\nbot     none    3d\n",
 	"Key                 Value\n---                 -----\npassword            required\n", "pass: true", "`pass = false`", "proxy-user = me", "user = \"me:$PW\"", "stats auth admin:$PW", "sqlplus /nolog", "sqlplus scott/tiger@db",

@@ -19,7 +19,7 @@ func reference(value []byte, st Style) bool {
 		return (end == ')' || end == ']') && hasCall(value) && code(value)
 	case Line:
 		return code(value) && bytes.Count(value, []byte("(")) <= bytes.Count(value, []byte(")")) &&
-			(hasCall(value) || fromProgram(value) || !unwordly(value, 52, 3))
+			(hasCall(value) || !unwordly(value, 52, 3))
 	case Sentence:
 		return value[0] == '[' && value[len(value)-1] == ']' || hasCall(value) && code(value)
 	}
@@ -45,9 +45,6 @@ func interpolated(value []byte) bool {
 			return true
 		}
 	}
-	if whole, yes := substituted(value); whole {
-		return yes
-	}
 	return bytes.Contains(value, []byte("‹secret:")) || verbs(value)
 }
 
@@ -55,35 +52,6 @@ func interpolated(value []byte) bool {
 func opensName(text []byte) bool {
 	return len(text) > 0 &&
 		(text[0] == ' ' || text[0] == '.' || text[0] == '_' || text[0] > '9' && Alnum.Has(text[0]))
-}
-
-// substituted reports whether value as a whole has the form of a placeholder or a variable, and whether it is one.
-func substituted(value []byte) (whole, yes bool) {
-	switch n := len(value); {
-	case value[0] == '{' && value[n-1] == '}':
-		return true, dottedChars.Run(value[1:], n) == n-2 && !Random(value)
-	case value[0] == '%' && value[n-1] == '%':
-		return true, wordChars.Run(value[1:], n) == n-2
-	case value[0] == '$' || value[0] == '@' || value[0] == ':': // a variable
-		at := 1
-		if value[0] == '$' && hasFold(value[1:], "env:") {
-			at += len("env:")
-		}
-		return true, n > at && wordChars.Has(value[at]) && variable(value[at:])
-	}
-	return false, false
-}
-
-// variable reports whether name may be a variable or a member of one: words with at most one digit, at the end.
-func variable(name []byte) bool {
-	for part := range bytes.SplitSeq(name, []byte(".")) {
-		if len(part) == 0 || urlChars.Run(part, len(part)) < len(part) ||
-			!plainName(bytes.ReplaceAll(part, []byte("-"), []byte("_"))) {
-			return false
-		}
-	}
-	n := traitsOf(name).Digits
-	return n == 0 || n == 1 && Digits.Has(name[len(name)-1])
 }
 
 // encodedText reports whether value is percent-encoded text with blanks. Such text is scanned after decoding.
@@ -129,7 +97,7 @@ func isLocation(value []byte) bool {
 		at := bytes.IndexByte(value, '/')
 		return pathChars.Run(value, len(value)) == len(value) && !base64Key(value[at:])
 	}
-	return path(value)
+	return false
 }
 
 // pathChars are the characters of paths.
@@ -146,24 +114,6 @@ func base64Key(value []byte) bool {
 		if len(piece) >= 10 && bytes.ContainsAny(piece, "ghijklmnopqrstuvwxyz") && Random(piece) {
 			return true
 		}
-	}
-	return false
-}
-
-// path reports whether value is a file path or a file name.
-func path(value []byte) bool {
-	if bytes.Contains(value, []byte(":\\")) && pathChars.Run(bytes.ReplaceAll(value, []byte(`\`), nil),
-		len(value)) >= len(value)-4 || bytes.Count(value, []byte("/")) >= 2 && dashedWords(value) && !unwordly(value, 52, 3) {
-		return true
-	}
-	dot := bytes.LastIndexByte(value, '.')
-	if dot < 1 || traitsOf(value).Strange > 1 || Random(value[:dot]) {
-		return false
-	}
-	switch string(bytes.ToLower(value[dot+1:])) {
-	case "txt", "json", "yaml", "yml", "env", "key", "pem", "crt", "ts", "js", "tsx", "jsx", "py", "go", "rs", "md", "sh",
-		"sql", "html", "css", "com", "org", "net", "io", "dev", "length", "test":
-		return true
 	}
 	return false
 }
@@ -227,7 +177,7 @@ func code(value []byte) bool {
 			quotes[c>>6] ^= 1 << (c & 63)
 			marks++
 		default:
-			if !isOperator(value[i:]) || i > 0 && operatorSigns.Has(value[i-1]) && !isOperatorPair(value[i-1], c) {
+			if !isOperator(value[i:]) {
 				return false
 			}
 			marks += boolInt(bytes.IndexByte([]byte("<>|&!*?"), c) >= 0)
@@ -247,12 +197,6 @@ var operatorSigns = setOf("<>|&!*?.,:;-+=/")
 // isOperator reports whether the character at the start of text may be an operator.
 func isOperator(text []byte) bool {
 	return operatorSigns.Has(text[0]) && (text[0] != ';' || len(text) == 1)
-}
-
-// isOperatorPair reports whether two characters form one operator.
-func isOperatorPair(a, b byte) bool {
-	return a == b || b == '=' || b == '>' && (a == '-' || a == '=') || a == '?' && b == '.' || a == '!' && b == '.' ||
-		a == '=' && (b == '!' || b == '*' || b == '&' || b == '-') || a == ',' && b == '*' || a == '.' && b == '?'
 }
 
 func boolByte(b bool) byte { return byte(boolInt(b)) }
@@ -316,25 +260,10 @@ func referenceInCode(value []byte) bool {
 	case '%':
 		return value[len(value)-1] == '%' || !hexAny.Has(value[1])
 	}
-	if fromProgram(value) {
-		return true
-	}
 	if value[len(value)-1] == ']' && bytes.IndexByte(value, '[') > 0 {
 		return true // an element of something
 	}
 	return member(value)
-}
-
-// fromProgram reports whether value contains an operator, or the name of a place where programs keep secrets.
-func fromProgram(value []byte) bool {
-	for _, s := range [...]string{"}}", "process.env", "os.environ", "getenv", "import.meta", "secrets.", "config.",
-		"env.", "self.",
-		"this.", "()", "->", "=>", "::", "&&", "||", "</"} {
-		if bytes.Contains(value, []byte(s)) {
-			return true
-		}
-	}
-	return false
 }
 
 // call reports whether value is a call of a named function, such as hexB(psk): words with optional trailing digits,

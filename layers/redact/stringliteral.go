@@ -4,19 +4,6 @@ import (
 	"bytes"
 )
 
-// endsWithNameKey reports whether text ends with a key such as "name": or "key":, whose value is the name of something.
-func endsWithNameKey(text []byte) bool {
-	text = bytes.TrimRight(text[max(0, len(text)-64):],
-		"/ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
-	text = bytes.TrimRight(text, "\"'\\: ")
-	for _, key := range [...]string{"name", "Name", "key", "Key"} {
-		if bytes.HasSuffix(text, []byte(key)) {
-			return true
-		}
-	}
-	return false
-}
-
 // escapedQuote returns the length of an escaped quote at the start of rest, the text after a quote q: 0 if q closes its
 // literal. A quote is escaped by doubling (YAML, SQL, ADO.NET) or, in a shell, by a quoted quote between two
 // literals. slashes is the number of backslashes before each quote of the literal.

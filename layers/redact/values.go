@@ -2,7 +2,6 @@ package redact
 
 import (
 	"bytes"
-	"strings"
 )
 
 // Style is the syntax in which a value follows its name. It determines how much evidence is needed that the value is
@@ -33,7 +32,7 @@ func Plausible(kind string, value []byte, st Style) bool {
 	if t.Digits == 0 && t.Symbols == 0 && t.Upper == 0 && st != env && !Unwordly(value) && (kind != "password" || !lettersAlone(value, t, st)) {
 		return false // one word
 	}
-	if weak(value) || encodedExample(value) || st == Line && call(value) {
+	if weak(value) || st == Line && call(value) {
 		return false
 	}
 	switch kind {
@@ -67,8 +66,6 @@ func passwordLike(value []byte, t traits, st Style) bool {
 	switch {
 	case t.Digits == len(value):
 		return st >= Line && len(value) >= 8
-	case keychainPassword(value):
-		return true
 	case Entropy(value) <= 2.2 || technicalTerm(value) || validation(value):
 		return false
 	case st > Sentence && Unwordly(value), st > Line && t.Upper > 0 && unwordly(value, 40, 3.5) && !(identifier(value) && aboutPasswords(value)):
@@ -86,7 +83,7 @@ func passwordLike(value []byte, t traits, st Style) bool {
 	case t.Upper > 1 && t.Lower > 1 && Random(value):
 		return !dashedWords(value)
 	}
-	return st == env && len(value) >= 8 && (t.Symbols == 0 || t.Upper > 1 && dashedWords(value)) && !aboutPasswords(value) && !answer(value)
+	return st == env && len(value) >= 8 && (t.Symbols == 0 || t.Upper > 1 && dashedWords(value)) && !aboutPasswords(value)
 }
 
 // scrambled reports whether value is eight letters or more that mix capitals and small ones as no name of several words
@@ -107,7 +104,7 @@ func scrambled(value []byte, t traits, st Style) bool {
 // own a type or a variable may stand: a word in small letters counts if it is no usual one there, and others if a piece has
 // no vowel.
 func lettersAlone(value []byte, t traits, st Style) bool {
-	if t.Upper+t.Lower < len(value) || t.Lower == 0 || aboutPasswords(value) || smallWord(value) || answer(value) {
+	if t.Upper+t.Lower < len(value) || t.Lower == 0 || aboutPasswords(value) || smallWord(value) || technicalTerm(value) {
 		return false
 	}
 	if st > Line {
@@ -122,37 +119,9 @@ func lettersAlone(value []byte, t traits, st Style) bool {
 			continue
 		}
 		piece := value[start:i]
-		if start = i; len(piece) > 1 && !bytes.ContainsAny(piece, "aeiouyAEIOUY") && !abbreviation(piece) {
+		if start = i; len(piece) > 1 && !bytes.ContainsAny(piece, "aeiouyAEIOUY") {
 			return true
 		}
-	}
-	return false
-}
-
-// answer reports whether value is what stands for a password or describes one: a type, a state, a place.
-func answer(value []byte) bool {
-	switch strings.ToLower(string(value)) {
-	case "string", "strings", "varchar", "nvarchar", "number", "integer", "boolean", "object", "optional", "nullable", "unknown",
-		"undefined", "hidden", "masked", "prompt", "prompted", "ignored", "ignore", "disabled", "enabled", "missing", "absent", "removed",
-		"filtered", "omitted", "unset", "cleared", "blank", "strong", "mismatch", "expired", "hashed", "hashing", "updated", "changed",
-		"accepted", "rejected", "verified", "verify", "stored", "plaintext", "cleartext", "keyring", "keychain", "vault", "environment",
-		"variable", "stdin", "inputs", "input", "output", "static", "dynamic", "random", "generated", "minimum", "maximum", "length",
-		"property", "parameter", "argument", "option", "options", "setting", "settings", "config", "configured", "column", "fields", "field",
-		"label", "visible", "toggle", "button", "nothing", "always", "manual", "managed", "binary", "base64", "literal", "regexp", "pattern",
-		"validator", "validation", "policy", "algorithm", "method", "function", "module", "schema", "format", "bytes", "username", "email":
-		return true
-	}
-	return false
-}
-
-// abbreviation reports whether piece is a usual part without a vowel of the names in code.
-func abbreviation(piece []byte) bool {
-	switch strings.ToLower(string(piece)) {
-	case "db", "ctx", "cfg", "str", "msg", "btn", "txt", "tmp", "src", "dst", "pwd", "pw", "ptr", "num", "http", "https", "html", "css",
-		"js", "ts", "sql", "jwt", "dns", "rpc", "tls", "ssl", "ssh", "ftp", "sftp", "smtp", "xml", "json", "jdbc", "jsx", "tsx", "pg", "my",
-		"ms", "kms", "aws", "gcp", "vm", "vpn", "ldap", "gpg", "pgp", "rsa", "hmac", "md", "sh", "fn", "cb", "cmd", "grpc", "mqtt", "tcp", "ttl",
-		"mfa", "pk", "sk", "hr", "crm", "cms", "st", "th", "nd", "rd", "sms", "dto", "pdf", "png", "svg", "csv":
-		return true
 	}
 	return false
 }
@@ -187,17 +156,7 @@ func passwordInSentence(value []byte, t traits) bool {
 	case t.Symbols > 0:
 		return letters >= 6 && !code(value)
 	}
-	return letters >= 8 && (t.Upper > 1 && t.Lower > 1 && len(value) >= 12 || digitsBetweenWords(value))
-}
-
-// digitsBetweenWords reports whether value contains digits between two words.
-func digitsBetweenWords(value []byte) bool {
-	n := 0
-	for n < len(value) && value[n] > '9' {
-		n++
-	}
-	k := n + Digits.Run(value[n:], 4)
-	return n > 3 && k > n && len(value)-k > 3 && value[k] > '9'
+	return letters >= 8 && t.Upper > 1 && t.Lower > 1 && len(value) >= 12
 }
 
 // validation reports whether value is a list of rules for a field, as in required|string|min:8.
@@ -211,18 +170,8 @@ func validation(value []byte) bool {
 	return false
 }
 
-// keychainPassword reports whether value has the form of a password generated by Apple's keychain: three groups of six
-// characters, mostly lower-case letters, with one capital and at most one digit.
-func keychainPassword(value []byte) bool {
-	if len(value) != 20 || value[6] != '-' || value[13] != '-' {
-		return false
-	}
-	t := traitsOf(value)
-	return t.Symbols == 2 && t.Upper == 1 && t.Digits <= 1
-}
-
-// technicalTerm reports whether value is a technical term, a version or a date that often follows a password's name:
-// sha-256, utf8, v1.2, 2026-01-02.
+// technicalTerm reports whether value is what often follows a password's name: a technical term, a version or a date, as
+// sha-256, utf8, v1.2, 2026-01-02, or what describes a password, as a type, a state, a place.
 func technicalTerm(value []byte) bool {
 	for part := range bytes.FieldsFuncSeq(bytes.ToLower(value), func(r rune) bool {
 		return r == '-' || r == '_' || r == '.' || r == '/' || r == ':' || r == '+'
@@ -237,7 +186,15 @@ func technicalTerm(value []byte) bool {
 			"encoded", "encrypted", "hashed", "bit", "byte", "bytes", "char", "chars", "character", "characters", "letters",
 			"digits", "factor", "step", "based", "hash", "ntlmv", "cbc", "gcm", "ctr", "pkcs", "pem", "hex", "east", "west",
 			"north", "south", "central",
-			"version", "level", "type", "of", "and", "to", "min", "max", "length", "plaintext", "text", "string", "pre", "post":
+			"version", "level", "type", "of", "and", "to", "min", "max", "length", "plaintext", "text", "string", "pre", "post",
+			"strings", "varchar", "nvarchar", "number", "integer", "boolean", "object", "optional", "nullable", "unknown",
+			"undefined", "hidden", "masked", "prompt", "prompted", "ignored", "ignore", "disabled", "enabled", "missing", "absent", "removed",
+			"filtered", "omitted", "unset", "cleared", "blank", "strong", "mismatch", "expired", "hashing", "updated", "changed",
+			"accepted", "rejected", "verified", "verify", "stored", "cleartext", "keyring", "keychain", "vault", "environment",
+			"variable", "stdin", "inputs", "input", "output", "static", "dynamic", "random", "generated", "minimum", "maximum",
+			"property", "parameter", "argument", "option", "options", "setting", "settings", "config", "configured", "column", "fields", "field",
+			"label", "visible", "toggle", "button", "nothing", "always", "manual", "managed", "binary", "literal", "regexp", "pattern",
+			"validator", "validation", "policy", "algorithm", "method", "function", "module", "schema", "format", "username", "email":
 			continue
 		}
 		return false

@@ -402,7 +402,7 @@ func TestKubernetes(t *testing.T) {
 		{"escaped", `kind: Secret\ndata:\n  one: ` + a + `\n  two: ` + b + `\ntype: Opaque`, []string{a, b}},
 		{"another kind", "kind: SecretStore\ndata:\n  one: " + a + "\n", nil},
 		{"another document", "kind: Secret\n---\nkind: ConfigMap\ndata:\n  one: " + a + "\n", nil},
-		{"words", "kind: Secret\ndata:\n  user: YWRtaW4=\n  pass: Y2hhbmdlbWU=\n  ref: {{ .Values.x }}\n  file: /etc/shop/key\n", nil},
+		{"words", "kind: Secret\ndata:\n  user: YWRtaW4=\n  note: Y2hhbmdlbWU=\n  ref: {{ .Values.x }}\n  file: /etc/shop/key\n", nil},
 		{"an end", "kind: Secret\ndata:", nil},
 		{"half", `{"kind":"Secret","data":{"one":"` + a, nil},
 	} {

@@ -46,27 +46,6 @@ func Unwordly(value []byte) bool {
 	return unwordly(value, 43, 3)
 }
 
-// caseChanges is the sum of [CaseChanges] of the runs of letters in value.
-func caseChanges(value []byte) (n int) {
-	for i := 0; i < len(value); i++ {
-		k := Letters.Run(value[i:], len(value))
-		n += CaseChanges(value[i : i+k])
-		i += k
-	}
-	return n
-}
-
-// encoded reports whether value has several percent escapes. It is judged after decoding.
-func encoded(value []byte) bool {
-	n := 0
-	for i := 0; i+2 < len(value); i++ {
-		if value[i] == '%' && hexAny.Has(value[i+1]) && hexAny.Has(value[i+2]) {
-			n++
-		}
-	}
-	return n > 1
-}
-
 // identifier reports whether value is a name of several words of two letters or more, as in dbConn or DB_CONN.
 func identifier(value []byte) bool {
 	pieces, size := 0, 0
@@ -112,11 +91,11 @@ func unwordly(value []byte, most int, size float64) bool {
 		}
 		last = c
 	}
-	if letters < 8 || encoded(value) {
+	if letters < 8 {
 		return false
 	}
 	return pairs > 3 && cost*10 >= most*pairs || pieces > 3 && float64(letters) < size*float64(pieces) ||
-		letters >= 12 && caseChanges(value) > 1
+		letters >= 12 && CaseChanges(value) > 1
 }
 
 // Groups returns the length of an application password at the start of text, four groups of four small letters with
