@@ -15,12 +15,17 @@ import (
 // settings, and the names of its members. A damaged record is one text. A member that Content does not know is content.
 func Content(raw []byte) iter.Seq[string] {
 	return func(yield func(string) bool) {
-		c := content{yield: yield}
-		if !json.Valid(raw) || tooDeep(raw) >= 0 {
+		var c content
+		if json.Valid(raw) && tooDeep(raw) < 0 {
+			c.record(raw)
+		} else {
 			c.text(string(raw))
-			return
 		}
-		c.record(raw)
+		for _, s := range c.texts {
+			if !yield(s) {
+				return
+			}
+		}
 	}
 }
 
@@ -67,49 +72,41 @@ func words(s string) map[string]bool {
 	return set
 }
 
-// A content yields the texts of a record until its consumer stops it.
-type content struct {
-	yield   func(string) bool
-	stopped bool
-}
+// A content collects the texts of a record.
+type content struct{ texts []string }
 
-func (c *content) text(s string) bool {
-	c.stopped = c.stopped || s != "" && !c.yield(s)
-	return !c.stopped
-}
-
-func (c *content) members(raw []byte, fn func(key string, value []byte)) {
-	_ = members(raw, func(key, value []byte) bool { // anything else has no members
-		fn(string(key), value)
-		return !c.stopped
-	})
+func (c *content) text(s string) {
+	if s != "" {
+		c.texts = append(c.texts, s)
+	}
 }
 
 func (c *content) elements(raw []byte, fn func(value []byte)) {
 	elements(raw, func(value []byte) bool {
 		fn(value)
-		return !c.stopped
+		return true
 	})
 }
 
 // object calls fn for the members of an object that are not in omit. Other values are content.
-func (c *content) object(raw []byte, omit map[string]bool, fn func(key string, value []byte)) bool {
+func (c *content) object(raw []byte, omit map[string]bool, fn func(key string, value []byte)) {
 	if len(raw) == 0 || raw[0] != '{' {
-		return c.any(raw, omit)
+		c.any(raw, omit)
+		return
 	}
-	c.members(raw, func(key string, value []byte) {
-		if !omit[key] {
-			fn(key, value)
+	_ = members(raw, func(key, value []byte) bool { // the whole record is valid
+		if k := string(key); !omit[k] {
+			fn(k, value)
 		}
+		return true
 	})
-	return !c.stopped
 }
 
 func (c *content) record(raw []byte) {
 	ofHook := sync.OnceValue(func() bool { return strings.HasPrefix(member(raw, "type"), "hook_") })
-	c.members(raw, func(k string, value []byte) {
+	c.object(raw, clientFields, func(k string, value []byte) {
 		switch {
-		case clientFields[k], k == "command" && ofHook(): // of the settings
+		case k == "command" && ofHook(): // of the settings
 		case k == "message":
 			c.message(value)
 		case k == "data" || k == "payload": // of a progress record; of a record of another agent
@@ -174,18 +171,20 @@ func (c *content) block(raw []byte) {
 	})
 }
 
-// any yields the strings, the numbers and the unknown member names of a value, without the members in omit.
-func (c *content) any(raw []byte, omit map[string]bool) bool {
+// any adds the strings, the numbers and the unknown member names of a value, without the members in omit.
+func (c *content) any(raw []byte, omit map[string]bool) {
 	if len(raw) == 0 {
-		return !c.stopped
+		return
 	}
 	switch raw[0] {
 	case '"':
-		return c.text(quoted(raw))
+		c.text(quoted(raw))
 	case '{':
-		return c.object(raw, omit, func(key string, value []byte) {
-			number := value[0] == '-' || '0' <= value[0] && value[0] <= '9'
-			if known := toolFields[key]; !known && !c.text(quoted([]byte(`"`+key+`"`))) || known && number {
+		c.object(raw, omit, func(key string, value []byte) {
+			switch number := value[0] == '-' || '0' <= value[0] && value[0] <= '9'; {
+			case !toolFields[key]:
+				c.text(quoted([]byte(`"` + key + `"`)))
+			case number:
 				return
 			}
 			c.any(value, omit)
@@ -196,5 +195,4 @@ func (c *content) any(raw []byte, omit map[string]bool) bool {
 	default:
 		c.text(string(raw))
 	}
-	return !c.stopped
 }

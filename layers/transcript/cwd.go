@@ -1,6 +1,9 @@
 package transcript
 
-import "io"
+import (
+	"cmp"
+	"io"
+)
 
 // Cwd returns the first working directory named at the start of a session, "" if there is none. See [Start].
 func Cwd(r io.Reader) (string, error) {
@@ -9,45 +12,22 @@ func Cwd(r io.Reader) (string, error) {
 }
 
 // Start returns the first working directory named at the start of a session, and the branch that was named up to there,
-// each "" if there is none. It reads at most 1 MiB of r, plus the rest of a longer record. The error is one of r.
+// each "" if there is none. It reads the records that begin in the first MiB of r. The error is one of r.
 func Start(r io.Reader) (cwd, branch string, err error) {
-	const start = 1 << 20
-	sc := NewScanner(Carry{}, func([]byte) (sum [32]byte) { return sum })
-	buf := make([]byte, 16<<10)
-	for read, values := 0, -1; ; {
-		n, err := r.Read(buf)
-		read += n
-		sc.Write(buf[:n])
-		if cwd := sc.carry.Cwd; cwd != "" {
-			return cwd, sc.carry.Branch, nil
-		}
-		if read >= start {
-			if values < 0 {
-				values = sc.carry.Values
-			}
-			cwd, open := sc.open()
-			if cwd != "" || !open || sc.carry.Values > values {
-				return cwd, sc.carry.Branch, nil
-			}
-		}
-		if err == io.EOF {
-			sc.s.close(false, sc.value)
-			return sc.carry.Cwd, sc.carry.Branch, nil
-		}
+	for v, err := range Whole(r) {
 		if err != nil {
 			return "", "", err
 		}
+		if m, err := decode(v, false); err == nil { // else it is no record
+			if branch = cmp.Or(m.Branch, branch); m.Cwd != "" {
+				return m.Cwd, branch, nil
+			}
+		}
+		if v.Off+v.Size >= 1<<20 {
+			break
+		}
 	}
-}
-
-// open reports whether the scan is inside a record that is not closed yet, and returns the directory named in it so
-// far.
-func (sc *Scanner) open() (cwd string, open bool) {
-	line := sc.s.line
-	if at := space(line, 0); at == len(line) || line[at] != '{' {
-		return "", false
-	}
-	return member(line, "cwd"), true
+	return "", branch, nil
 }
 
 // ForkedFrom returns the session that a fork was made from, which the client notes in each copied record: in the first record

@@ -15,7 +15,6 @@ func TestCwd(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"before", `{"type":"user","cwd":"/w",` + long + "}\n" + next, "/w"},
 		{"behind", `{"type":"user",` + long + `,"cwd":"/w"}` + "\n" + next, "/w"},
-		{"not closed", `{"cwd":"/w",` + long, "/w"},
 		{"none", `{"type":"user",` + long + "}\n" + strings.Repeat(`{"type":"progress"}`+"\n", 1000) + next, ""},
 		{"without a line end", `{"cwd":"/w"}`, "/w"},
 		{"short", `{"type":"summary"}` + "\n" + next, "/other"},
