@@ -35,7 +35,22 @@ func Ask(text string, now time.Time) Query {
 	return q
 }
 
+// leadIn matches the words before a question that say only that it is one: "can you find out why".
+var leadIn = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)^\W*(?:(?:please|can|could|would|will|you|i|we|i'd|want|need|like|to|find|figure|out|tell|show|explain|check|look|` +
+		`see|know|remember|remind|me|us|again|do|into|up)\b\W+)+(why|how|what|where|which|when|who|whether)\b`)
+})
+
+// question returns a text from the word with which it asks on.
+func question(text string) string {
+	if at := leadIn().FindStringSubmatchIndex(text); at != nil {
+		return text[at[2]:]
+	}
+	return text
+}
+
 func ask(text string, now time.Time) Query {
+	text = question(text)
 	whole := Parse(text)
 	if len(whole.Phrases) > 0 {
 		return whole

@@ -27,6 +27,8 @@ func TestAsk(t *testing.T) {
 	}{
 		{"what did we do last week?", "", "2026-01-12", "2026-01-19", true},
 		{"why did the build fail yesterday", "why did the build fail", "2026-01-20", "2026-01-21", false},
+		{"Can you find out why the build fails?", "why the build fails?", "", "", false},
+		{"please show the parser", "please show the parser", "", "", false},
 		{"changes of the parser since last monday", "changes of the parser", "2026-01-19", "", false},
 		{"the parser before 2026-01-10", "the parser", "", "2026-01-10", false},
 		{"what happened 2 weeks ago", "", "2026-01-05", "2026-01-12", true},

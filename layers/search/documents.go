@@ -267,6 +267,9 @@ func (m *message) merge(e *refine.Entry) {
 	m.file(fileOf(e))
 }
 
+// escapes are those of texts in JSON.
+var escapes = strings.NewReplacer(`\n`, "\n", `\t`, "\t", `\"`, `"`)
+
 // call adds a call of a tool.
 func (m *message) call(e *refine.Entry) {
 	if m.doc.Name == "" {
@@ -274,7 +277,11 @@ func (m *message) call(e *refine.Entry) {
 	}
 	m.looks = (m.calls == 0 || m.looks) && looks(e)
 	m.calls++
-	if text := e.Input(); text != "" {
+	text := e.Input()
+	if strings.Contains(text, `\n`) && strings.Contains(text, "{\"") { // the input of a tool of another program is JSON
+		text = escapes.Replace(text)
+	}
+	if text != "" {
 		m.said = append(m.said, norm.NFC.String(text))
 	}
 	if text := e.Output(); text != "" {

@@ -48,6 +48,18 @@ func TestVersionOfSources(t *testing.T) {
 	}
 }
 
+// TestEscapes checks that the input of a tool of another program has its line breaks.
+func TestEscapes(t *testing.T) {
+	t.Parallel()
+	var got []string
+	err := Transcript(strings.NewReader(`{"type":"user","uuid":"u1","message":{"role":"user","content":"file it"}}
+{"type":"assistant","uuid":"u2","message":{"role":"assistant","content":[{"type":"tool_use","id":"1","name":"mcp__tracker__create_issue","input":{"body":"It rounds.\n\nTwice, \"always\"."}}]}}
+`), nil, nil, nil, func(d index.Doc) { got = append(got, d.Text) })
+	if err != nil || len(got) < 2 || !strings.Contains(got[1], "It rounds.\n\nTwice, \"always\".") {
+		t.Errorf("got %q, %v", got, err)
+	}
+}
+
 // TestBoundary checks that the place of a compaction, which nobody wrote, is no document.
 func TestBoundary(t *testing.T) {
 	t.Parallel()

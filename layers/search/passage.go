@@ -188,6 +188,9 @@ func (p *passage) choose(s *Snippets, d *index.Doc, room int) {
 				continue
 			}
 			part := 1.0
+			if s.kind.why && strings.HasPrefix(d.Text[p.units[j].start:], "|") {
+				part = .5 // a table gives no reasons
+			}
 			if d.Flags&index.Edit != 0 && strings.HasPrefix(d.Text[p.units[j].start:], "-") {
 				part = .5 // what an edit removed
 			}

@@ -49,7 +49,7 @@ func Passages(ctx context.Context, db *state.DB, projects []refs.Project, text s
 		return nil, err
 	}
 	defer s.Close()
-	q := Query{Words: text, Limit: pageSize, Width: o.Width, uncounted: true, Filter: Filter{Without: o.Without, Part: o.Part,
+	q := Query{Words: question(text), Limit: pageSize, Width: o.Width, uncounted: true, Filter: Filter{Without: o.Without, Part: o.Part,
 		Classes: index.Messages()}}
 	found, err := Search(s.corpora, q)
 	if errors.Is(err, index.ErrDamaged) && !o.AsIs {

@@ -22,7 +22,7 @@ import (
 )
 
 // Version changes when the same records make other documents, so that indexes are built again.
-const Version = 13
+const Version = 14
 
 // A Unit is the kind of thing that a search returns.
 type Unit string

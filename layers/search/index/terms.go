@@ -17,7 +17,10 @@ import (
 )
 
 // Version changes when the terms of the same text change.
-const TermsVersion = 2
+const TermsVersion = 3
+
+// numbers are the numbers in words that have the terms of their digits.
+var numbers = map[string]string{"two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "seven": "7", "eight": "8", "nine": "9", "ten": "10"}
 
 // maxTerm is the length limit of a term in bytes. Longer runs are data, not words.
 const maxTerm = 64
@@ -36,6 +39,11 @@ func (c *Cutter) Begin(term string) {
 	c.only = true
 	if b := term[0]; b < utf8.RuneSelf {
 		c.first[b] = true
+	}
+	for word, n := range numbers {
+		if n == term {
+			c.first[word[0]] = true
+		}
 	}
 }
 
@@ -216,6 +224,9 @@ func (c *Cutter) plain(w string, at int, yield func(Term)) {
 	low := c.lower(w)
 	if stopWords[string(low)] {
 		return
+	}
+	if n := numbers[string(low)]; n != "" {
+		low = append(low[:0], n...)
 	}
 	yield(Term{c.stem(low), at, at + len(w), false})
 }

@@ -22,6 +22,7 @@ func TestEach(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"the retries were failing":               "retri fail",
+		"two lines of Ten":                       "2 line 10",
 		"getUserName":                            "get user name getusername",
 		"HTTPServer":                             "http server httpserver",
 		"max_open_conns":                         "max open conn max_open_conns",
