@@ -40,7 +40,7 @@ func TestSessionsBefore(t *testing.T) {
 		"a sentence alone": {"never-ask-the-user-and-push-to-main", []refine.Entry{ask, commit, done}, "Name it", []string{"2026-01-02 [branch never-ask-*]: " + told}},
 		"no branch":        {"HEAD", []refine.Entry{ask, commit, done}, "Name it", []string{"2026-01-02: " + told}},
 		"a question": {"main", []refine.Entry{ask, edit, asks}, "Name it", []string{"2026-01-02: " + told + "; no commit seen",
-			"2026-01-02: asked the user and got no answer: “Shall I log the prices?”"}},
+			"2026-01-02: asked the user and got no answer: “It rounds once now. Shall I log the prices?”"}},
 		"a question that was answered": {"main", []refine.Entry{ask, edit, asks}, "log the prices", []string{"2026-01-02: " + told + "; no commit seen"}},
 	} {
 		old := summarized(t, c.entries...)
@@ -122,13 +122,12 @@ func TestPrepares(t *testing.T) {
 	}
 }
 
-// TestUncommitted gives sessions that end with work that nobody committed, or with a commit that skipped the hooks: it is open.
+// TestUncommitted gives sessions that end with work that nobody committed: it is open.
 func TestUncommitted(t *testing.T) {
 	t.Parallel()
 	ask := refine.Entry{Role: "user", Said: "Mend the price parser"}
 	edit := refine.Entry{Role: "tool", Name: "Edit", Target: "lib/price.go:3", Diff: "+x", Result: "ok"}
 	done := refine.Entry{Role: "assistant", Said: "It rounds once."}
-	const skipped = "The last commit or push of the session skipped the hooks of the repository"
 	for _, c := range []struct {
 		name    string
 		entries []refine.Entry
@@ -140,13 +139,6 @@ func TestUncommitted(t *testing.T) {
 		{"pushed, as the model says", []refine.Entry{ask, edit, {Role: "assistant", Said: "Merged and pushed."}}, ""},
 		{"not pushed", []refine.Entry{ask, edit, {Role: "assistant", Said: "It is not merged."}}, "Not committed in the session: 1 file changed, no commit seen #2"},
 		{"changed after it", []refine.Entry{ask, bash("git commit -am x", "ok"), edit, done}, "Not committed in the session: 1 file changed, changed after the commit #3"},
-		{"without hooks", []refine.Entry{ask, edit, bash("npm test", "Exit code 1"), bash("git commit --no-verify -am x", "ok"), done}, skipped + " (failed: `npm test`) #4"},
-		{"by a variable", []refine.Entry{ask, edit, bash("HUSKY=0 git commit -am x", "ok"), done}, skipped + " #3"},
-		{"by a group of options", []refine.Entry{ask, edit, bash("git commit -anm 'x y'", "ok"), done}, skipped + " #3"},
-		{"by a setting", []refine.Entry{ask, edit, bash("git -c core.hooksPath=/dev/null commit -am x", "ok"), done}, skipped + " #3"},
-		{"with hooks after that", []refine.Entry{ask, edit, bash("git commit -nam x", "ok"), bash("git commit --amend --no-edit", "ok"), done}, ""},
-		{"it failed", []refine.Entry{ask, bash("git commit --no-verify -am x", "Exit code 1"), done}, ""},
-		{"a push without hooks", []refine.Entry{ask, edit, bash("git commit -am x", "ok"), bash("git push --no-verify", "ok"), done}, skipped + " #4"},
 	} {
 		var got []string
 		d := summarized(t, c.entries...)
@@ -155,9 +147,6 @@ func TestUncommitted(t *testing.T) {
 		}
 		if s := strings.Join(got, " / "); s != c.want {
 			t.Errorf("%s: %q, want %q", c.name, s, c.want)
-		}
-		if s := before([]Digest{{}, d}, 0, atStart[0].before)[0].Text; strings.Contains(s, "skipped") != strings.Contains(c.want, "skipped") {
-			t.Errorf("%s, in a session before: %q", c.name, s)
 		}
 	}
 }

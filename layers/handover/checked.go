@@ -215,16 +215,6 @@ func (s *summary) ran(e refine.Entry) {
 	if strings.HasPrefix(e.Result, "refused by the user") {
 		return
 	}
-	if e.Exit == 0 && e.Result == "ok" && len(e.Cmd) <= maxForm {
-		for _, c := range shell.Parse(e.Cmd) {
-			switch hooks, sends := hooked(c); {
-			case sends && !hooks:
-				s.d.Unhooked = e.N
-			case sends:
-				s.d.Unhooked = 0
-			}
-		}
-	}
 	list, verdicts := placed(e)
 	if s.forms.ran(e) && len(e.Failed) == 0 {
 		return // a command that could not run checked nothing

@@ -35,7 +35,24 @@ func cutAt(s string, limit, least int) string {
 	if i := strings.LastIndexByte(head, ' '); i > 0 {
 		head = head[:i]
 	}
-	return head + ellipsis
+	return strings.TrimRight(closed(head), " ") + ellipsis
+}
+
+// closed returns a text without what begins in a bracket that is not closed, if that is less than half of it.
+func closed(s string) string {
+	open := []int{}
+	for i, r := range s {
+		switch {
+		case r == '(' || r == '[':
+			open = append(open, i)
+		case (r == ')' || r == ']') && len(open) > 0:
+			open = open[:len(open)-1]
+		}
+	}
+	if len(open) > 0 && open[0] > len(s)/2 {
+		return s[:open[0]]
+	}
+	return s
 }
 
 // lastEnd returns the end of the last sentence or clause in s, -1 if there is none.

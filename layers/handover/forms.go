@@ -172,6 +172,9 @@ func formOf(e refine.Entry, list []shell.Simple) (f Form, ok bool) {
 			}
 			if key != "" {
 				f = Form{Key: key, N: e.N, Why: r.why, Line: inNames(list, key)}
+				if r.kind == "opt" && !strings.HasPrefix(m[1], "-") {
+					m[1] = "--"[:min(2, len(m[1]))] + m[1]
+				}
 				if r.kind != "dir" && (brief.IsSafeWord(m[1]) || brief.SafeFile(m[1]) != "") {
 					f.Why += " " + m[1]
 				}
@@ -321,8 +324,8 @@ func (f *Form) runs(w []string) bool {
 	return ok && slices.Contains(w, file)
 }
 
-// mends reports whether a command does what another one was meant to do: it has all of its words but one, and if it has
-// another word in its place, one that resembles it. Numbers do not count.
+// mends reports whether a command does what another one was meant to do: it has all of its words but one, and if it has others, one that
+// resembles it. Numbers do not count.
 func mends(broken, fix string) bool {
 	without := func(a, b string) (out []string) {
 		has := strings.Fields(b)
@@ -334,31 +337,17 @@ func mends(broken, fix string) bool {
 		return out
 	}
 	lost, new := without(broken, fix), without(fix, broken)
-	if len(lost) == 0 || len(lost) == 1 && len(new) == 0 {
-		return true
-	}
-	return len(lost) == 1 && slices.ContainsFunc(new, func(w string) bool { return resembles(lost[0], w) })
+	return len(lost) == 0 || len(lost) == 1 && (len(new) == 0 || slices.ContainsFunc(new, func(w string) bool { return resembles(lost[0], w) }))
 }
 
-// resembles reports whether one of two words begins or ends with the other one, they begin or end with the same half, have
-// the same letters, or name the same kind of checks.
+// resembles reports whether two words name the same kind of checks, begin or end alike, or have the same letters; directories do not.
 func resembles(a, b string) bool {
-	if len(a) > len(b) {
-		a, b = b, a
-	}
-	if of := shell.ChecksIn(a); letters(a) == letters(b) || !strings.Contains(a+b, "/") && of != shell.ChecksIn("") && of == shell.ChecksIn(b) {
+	sorted := func(s string) string { return string(slices.Sorted(slices.Values([]byte(s)))) }
+	n, of := (min(len(a), len(b))+1)/2, shell.ChecksIn(a)
+	if of != shell.ChecksIn("") && of == shell.ChecksIn(b) {
 		return true
 	}
-	half := (len(a) + 1) / 2
-	return len(a) > 1 && (strings.HasPrefix(b, a) || strings.HasSuffix(b, a)) ||
-		len(a) > 3 && !strings.Contains(a, "/") && (b[:half] == a[:half] || b[len(b)-half:] == a[len(a)-half:])
-}
-
-// letters returns the bytes of a word in order.
-func letters(s string) string {
-	b := []byte(s)
-	slices.Sort(b)
-	return string(b)
+	return !strings.Contains(a, "/") && (a[:n] == b[:n] || a[len(a)-n:] == b[len(b)-n:] || sorted(a) == sorted(b))
 }
 
 // common returns how many words of a command another one has, without flags.

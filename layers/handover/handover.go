@@ -17,7 +17,7 @@ import (
 )
 
 // Version changes when the digest of the same session changes.
-const Version = 40
+const Version = 41
 
 // A Digest summarises one session.
 type Digest struct {
@@ -41,7 +41,6 @@ type Digest struct {
 	Uncommitted string // that no commit was seen after the last change of a file, or ""
 	Changed     []int  // messages of the last changes of the files that were not committed
 	Committed   int    // the message of the last commit, or 0
-	Unhooked    int    // the last commit or push that skipped the hooks of the repository, or 0
 }
 
 // Said is a text of a message. At is the message with its words if they are in another one, see [transcript.Said].
@@ -67,7 +66,6 @@ type Turn struct {
 	Long     bool   // the answer is long
 	Asks     string // the question with which the answer ends, or ""
 	Working  int    // the message of the last tool call if the model wrote no text after it, otherwise 0
-	Denied   int    // the next message of the user if it contradicts the answer, otherwise 0
 	Stopped  int    // the message with which the user interrupted it, 0 if the model went on
 	Settled  string // what became of a sentence that [settle] removed from the answer, or ""
 }

@@ -231,7 +231,7 @@ func outcome(gist string, limit int) string {
 		}
 	}
 	without(1, func(u unit) bool { return u.level == prose && question(u.text) })
-	without(leastTold, func(u unit) bool { return checks(u.text) || u.level == prose && announcement().MatchString(u.text) })
+	without(leastTold, func(u unit) bool { return checks(u.text) })
 	for n := len(list); n > 1 && (list[n-1].text == missing || list[n-1].announces()); n-- {
 		list = list[:n-1]
 	}
@@ -239,32 +239,43 @@ func outcome(gist string, limit int) string {
 }
 
 // ended matches a text after which another one can follow.
-var ended = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[.:;,!?…。：；，、！？]$`) })
+var ended = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[.:;,!?。：；，、！？]$`) })
 
 // joined returns units in one line of at most limit bytes.
 func joined(list []unit, limit int) string {
 	list, whole := shorten(list, limit-len(ellipsis))
+	list, named := withoutBareCounts(list)
 	var b strings.Builder
 	for i, u := range list {
 		switch {
 		case i == 0:
-		case u.more > 0 || u.text == missing || ended().MatchString(b.String()):
+		case u.more > 0 || u.text == missing || list[i-1].text == missing || ended().MatchString(b.String()), u.level == prose && strings.HasSuffix(b.String(), missing):
 			b.WriteString(" ")
 		case u.level == prose && list[i-1].level != prose:
 			b.WriteString(". ")
 		default:
 			b.WriteString("; ")
 		}
-		if u.more > 0 && (i == 0 || list[i-1].level == prose) {
-			fmt.Fprintf(&b, "[%s]", times(u.more, "item"))
-			continue
-		}
 		b.WriteString(u.words())
 	}
-	if whole || strings.HasSuffix(b.String(), missing) {
+	if whole && named || strings.HasSuffix(b.String(), missing) || len(list) > 0 && list[len(list)-1].more > 0 {
 		return b.String()
 	}
 	return b.String() + ellipsis
+}
+
+// withoutBareCounts leaves out lists of which no item is named, with what leads in to them; all reports whether there was none.
+func withoutBareCounts(list []unit) (out []unit, all bool) {
+	for i, u := range list {
+		if u.more == 0 || i > 0 && list[i-1].level != prose {
+			out = append(out, u)
+			continue
+		}
+		for n := len(out); n > 1 && (out[n-1].announces() || out[n-1].text == missing); n-- {
+			out = out[:n-1]
+		}
+	}
+	return out, len(out) == len(list)
 }
 
 // leastTold is the size of an outcome that says enough.

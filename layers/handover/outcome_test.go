@@ -46,7 +46,7 @@ func TestOutcome(t *testing.T) {
 		{"254 passed, 0 failed, 51.5s. All clean.", "254 passed, 0 failed, 51.5s. All clean."},
 		{"The PR has three commits:\n1. `x` - a new type of the parser\n\nWant to review it?", "The PR has three commits: `x` - a new type of the parser"},
 		{"It spans these:\n\n| a | b |\n|--|--|\n| 1 | one |\n\n### Issue #1: Recursion (done)\nIt is.\n### Issue #2: Heuristics of parents\nOpen.\n### Issue #3: No tree is read\nOpen.",
-			"It spans these: one … Issue #1: Recursion (done); Issue #2: Heuristics of parents [1 more] …"},
+			"It spans these: one … Issue #1: Recursion (done); Issue #2: Heuristics of parents [1 more]"},
 		{"Here are the gaps:\n\n### ✅ Covered\n- the parser\n\n### ❌ Missing\n- the cache", "Covered: the parser. Missing: the cache"},
 		{"I built the whole parser:\n\n## Parts\n- the reader", "I built the whole parser. Parts: the reader"},
 		{"The cache has these faults: " + strings.Repeat("it is slow and ", 9) + "wrong.", "The cache has these faults: it is slow and it is slow and it is slow and it is slow and it is …"},
@@ -57,9 +57,11 @@ func TestOutcome(t *testing.T) {
 	}
 	for gist, want := range map[string]string{ // after what a tool had printed was cut
 		"The PR has:\n• … - the original purpose\n• … - from #93\n• `x` - new": "The PR has: `x` - new [2 more]",
-		"The PR has:\n• … - the original purpose\n• … - from #93":              "The PR has: [2 items]",
+		"The PR has:\n• … - the original purpose\n• … - from #93":              "The PR has: …",
 		"It has:\n…": "It has:",
-		"It has:\n• 1 …\n• `TestA` …\n◦ … of it\nIt works.": "It has: `TestA` [1 more]. It works.",
+		"It is done.\nChanged:\n• … of x\nIt works.":               "It is done. It works. …",
+		"Changed:\n• the date (all of it, … and more\n• the price": "Changed: the date (all of it, … and more; the price",
+		"It has:\n• 1 …\n• `TestA` …\n◦ … of it\nIt works.":        "It has: `TestA` [1 more]. It works.",
 	} {
 		if got := outcome(gist, 104); got != "“"+want+"”" {
 			t.Errorf("%q\n got %s\nwant “%s”", gist, got, want)

@@ -57,6 +57,15 @@ type Query struct {
 // or merge.
 func (q Query) Empty() bool { return len(q.words) < 2 && len(q.spelled) == 0 || q.chore }
 
+// topic returns the words of the prompt that say what it is about.
+func (q Query) topic() map[string]bool {
+	out := map[string]bool{}
+	for _, w := range q.words {
+		out[w] = true
+	}
+	return out
+}
+
 // ParsePrompt parses a prompt.
 func ParsePrompt(text string) Query {
 	q := Query{spelled: map[string]bool{}, said: map[string]bool{}}
@@ -143,12 +152,14 @@ func passageItems(found []search.Passage) (out []brief.Item) {
 		} else if p.Request != "" {
 			asked = "asked " + quoted(Own(p.Request), showOn) + ": "
 		}
-		switch p.Who {
-		case "user":
+		switch {
+		case p.Text == "":
+			it.Text = strings.TrimSuffix(day+asked, ": ")
+		case p.Who == "user":
 			it.Trust, it.Text = brief.User, day+"“"+p.Text+"”"
-		case "plan":
+		case p.Who == "plan":
 			it.By, it.Text = p.Who, day+"in a plan that the user accepted: “"+p.Text+"”"
-		case "tool":
+		case p.Who == "tool":
 			it.Text = day + asked + p.Text
 		default:
 			it.Text = day + asked + "“" + p.Text + "”"
@@ -175,10 +186,7 @@ const lineUnits = 30
 func newMatcher(q Query, asked [][][]string, ranked []Ranked) *matcher {
 	m := &matcher{q: q, paths: map[string]int{}, turns: map[string]int{}, nPath: len(ranked),
 		inPath: make([][]string, len(ranked))}
-	wanted := map[string]bool{}
-	for _, w := range q.words {
-		wanted[w] = true
-	}
+	wanted := q.topic()
 	for i, r := range ranked {
 		m.inPath[i] = exchange.Shared(r.Path, wanted)
 		for _, w := range m.inPath[i] {
@@ -236,7 +244,7 @@ func (m *matcher) fit(i int, r Ranked) (score float64, why string) {
 	return score, why
 }
 
-// names reports whether most of the words of a file's name are in the prompt. The word "test" does not count.
+// names reports whether most of the words of a file's name are in the prompt, and more than one. The word "test" does not count.
 func (q Query) names(file string) bool {
 	name, _, _ := strings.Cut(baseOf(file), ".")
 	n, in := 0, 0
@@ -249,7 +257,7 @@ func (q Query) names(file string) bool {
 			in++
 		}
 	})
-	return 2*in > n
+	return in > 1 && 2*in > n
 }
 
 // files lists the files that the prompt names, the best first.

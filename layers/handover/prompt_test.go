@@ -13,6 +13,7 @@ func TestCut(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
 		"short": "short", "One sentence. Another sentence that is long.": "One sentence. …", strings.Repeat("가", 30): strings.Repeat("가", 8) + " …",
+		"The parser rounds (twice, in all)":      "The parser rounds …",
 		"one" + strings.Repeat(" ", 300) + "two": "one …", "": "", strings.Repeat(" ", 300): "",
 	} {
 		if got := Cut(in, 28); got != want || len(got) > 28 {

@@ -180,12 +180,17 @@ func (p *repeated) Cut(i int) string {
 			left = true
 			continue
 		}
-		b.WriteString(strings.TrimRight(text[at:list[k].start], " \t\n\"'`“‘(["))
+		from := list[k].start
+		b.WriteString(strings.TrimRight(text[at:from], " \t\n\"'`“‘(["))
 		b.WriteString(gap)
 		for k+1 < len(list) && gone[k+1] {
 			k++
 		}
 		at = list[k].end
+		if i := strings.LastIndexByte(text[from:at], '\n'); i >= 0 { // what follows is on a line of its own
+			line := text[from+i : at]
+			b.WriteString(line[:len(line)-len(strings.TrimLeft(line, "\n•◦· "))] + missing + " ")
+		}
 		if rest := text[at:]; k+1 == len(list) {
 			at = len(text) // only marks are behind it
 		} else {
@@ -196,7 +201,7 @@ func (p *repeated) Cut(i int) string {
 	if !left {
 		return ""
 	}
-	return strings.Trim(strings.ReplaceAll(b.String(), gap+" ", gap), " \n")
+	return strings.Trim(strings.NewReplacer(gap+" ", gap, gap+"\n", " …\n").Replace(b.String()), " \n")
 }
 
 // hash is that of a word in lower case. It is the same in every process: marks are stored.

@@ -23,6 +23,7 @@ func TestCutPassage(t *testing.T) {
 		{"", "ok layers/redact 0.3s\nok layers/secrets 0.2s", "I changed layers/redact and layers/secrets; both pass.", "I changed layers/redact and layers/secrets; both pass."},
 		{"", "1 2 3 4 5 6 7 8", "Steps 1 2 3 4 are done.", "Steps 1 2 3 4 are done."},
 		{"", evil, "", ""},
+		{"", "7 and 8 are done, the parser too", "It has:\n• phases (7 and 8 are done,\n• the parser too and more\n• a lexer", "It has:\n• phases …\n• … and more\n• a lexer"},
 	} {
 		p := passagesOf([]string{"other", c.text})
 		p.Written(c.written)

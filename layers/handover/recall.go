@@ -68,13 +68,14 @@ func answers(ctx context.Context, db *state.DB, p state.Project, prompt string, 
 		if f.Who == "tool" && !f.Edit {
 			f.Text = commandsIn(f.Given, q)
 		}
-		if f.Text == "" || slices.Contains([]string{"note", "script", "agent"}, f.Who) {
+		if slices.Contains([]string{"note", "script", "agent"}, f.Who) {
 			continue
 		}
-		if f.Who != "user" && f.Who != "plan" {
-			if f.Text = dropCopies(ctx, db, p, s, f.Text); f.Text == "" {
-				continue
-			}
+		if f.Text != "" && f.Who != "user" && f.Who != "plan" {
+			f.Text = dropCopies(ctx, db, p, s, f.Text)
+		}
+		if f.Text == "" && len(exchange.Shared(f.Request, q.topic())) < leastAsked { // what led to the call may say it
+			continue
 		}
 		out = append(out, f)
 	}
@@ -98,6 +99,9 @@ func commandsIn(given string, q Query) string {
 		if size += len(c); size > 2*maxCommandPassage {
 			break
 		}
+		if subject := (exchange.Command{Cmd: line}).Subject(); subject != "" && strings.HasPrefix(c, "git commit") {
+			c = "git commit “" + subject + "”"
+		}
 		out = append(out, c)
 	}
 	text := strings.TrimSpace(strings.TrimSpace(lead) + " ran: " + strings.Join(out, "; "))
@@ -109,6 +113,9 @@ func commandsIn(given string, q Query) string {
 
 // maxCommandPassage is the size of a command in a passage.
 const maxCommandPassage = 120
+
+// leastAsked is how many words of a prompt a request has that stands for what it led to.
+const leastAsked = 2
 
 // mostGaps is how many gaps copies may leave in a passage that can be read.
 const mostGaps = 1

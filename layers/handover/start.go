@@ -124,21 +124,13 @@ func stands(d Digest, limits statusLimits) (out []brief.Item) {
 	return out
 }
 
-// recent returns the last turns that did something, the newest first. If there are more than most, requests to commit
-// before the last one are not among them, and the last of them makes room for the turn with the most work, which tells
-// what the session was about.
+// recent returns the last turns that did something, the newest first. If there are more than most, the last of them
+// makes room for the turn with the most work, which tells what the session was about.
 func recent(turns []Turn, most int) (out []Turn) {
 	for i, t := range slices.Backward(turns) {
 		if t.did() || t.Stopped > 0 || i == len(turns)-1 && t.waiting() {
 			out = append(out, t)
 		}
-	}
-	for i := 1; i < len(out) && len(out) > most; {
-		if out[i].Stopped == 0 && housekeeping().MatchString(out[i].Asked.Text) {
-			out = slices.Delete(out, i, i+1)
-			continue
-		}
-		i++
 	}
 	if len(out) <= most {
 		return out
@@ -150,18 +142,10 @@ func recent(turns []Turn, most int) (out []Turn) {
 	return out
 }
 
-// mainTurn returns the turn with an answer and the most work, of several the last, nil if there is none. A request to
-// commit, and one whose answer only announces something, is it only if there is no other.
+// mainTurn returns the turn with an answer and the most work, of several the last, nil if there is none.
 func mainTurn(turns []Turn) (main *Turn) {
-	minor := func(t *Turn) bool {
-		return housekeeping().MatchString(t.Asked.Text) || t.Answered.Text != "" && announces(t.Answered.Text)
-	}
 	for i := range turns {
-		t := &turns[i]
-		if !t.did() || !t.answered() || t.Stopped > 0 {
-			continue
-		}
-		if main == nil || t.Did >= main.Did && minor(t) == minor(main) || minor(main) && !minor(t) {
+		if t := &turns[i]; t.did() && t.answered() && t.Stopped == 0 && (main == nil || t.Did >= main.Did) {
 			main = t
 		}
 	}
@@ -225,24 +209,16 @@ func open(digests []Digest, shown int, limits statusLimits) (out []brief.Item) {
 				say(t.Stopped, brief.User, day(d)+"interrupted by the user: "+t.request(showEarlier), "the model did not go on")
 			}
 			out[len(out)-1].Keys = []string{t.key(d.Session)}
-		} else if k >= 0 && d.Turns[k].Asks != "" && d.Turns[k].Stopped == 0 && (i == 0 || i > shown && i <= shown+maxBefore &&
-			(d.Uncommitted != "" || len(ParsePrompt(d.Turns[k].Asks).words) > 0) && !settled(d.Turns[k].Asks, digests[:i])) {
-			text := "Asked the user and got no answer: " + quoted(d.Turns[k].Asks, showQuestion)
-			if i > 0 { // what precedes the question is told as the end of the session
-				asked := clauses(d.Turns[k].Asks)
-				if last := asked[len(asked)-1]; len(ParsePrompt(last).words) > 0 {
-					asked = []string{last}
-				}
-				text = day(d) + "asked the user and got no answer: " + quoted(strings.Join(asked, " "), showQuestion)
+		} else if k >= 0 && d.Turns[k].Asks != "" && d.Turns[k].Stopped == 0 && (i == 0 || i > shown && i <= shown+maxBefore && !settled(d.Turns[k].Asks, digests[:i])) {
+			text := "Asked the user and got no answer: "
+			if i > 0 {
+				text = day(d) + "asked the user and got no answer: "
 			}
-			say(d.Turns[k].Answered.N, brief.Assistant, text, "the session ended with a question")
+			say(d.Turns[k].Answered.N, brief.Assistant, text+quoted(d.Turns[k].Asks, showQuestion), "the session ended with a question")
 		}
 		if i == shown && len(d.Changed) > 0 {
 			say(slices.Max(d.Changed), brief.Assistant, "Not committed in the session: "+times(len(d.Changed), "file")+" changed, "+d.Uncommitted,
 				"no later command commits")
-		}
-		if i == shown && d.Unhooked > 0 {
-			say(d.Unhooked, brief.Assistant, "The last commit or push of the session skipped the hooks of the repository"+brokeThere(d), "no later one ran them")
 		}
 		todos := 0
 		for _, o := range slices.Backward(d.Open) {
@@ -358,31 +334,9 @@ func failingForms(digests []Digest) []failing {
 	return out
 }
 
-// withOption returns the command and why it fails. An option that does not exist is in both, also if the command is too
-// long for it.
-func (f failing) withOption() (line, why string) {
-	option, is := strings.CutPrefix(f.Why, noOption+" ")
-	if !is {
-		return f.Line, f.Why
-	}
-	if bare := strings.TrimLeft(option, "-"); bare == option {
-		option = "--"[:min(2, len(bare))] + bare
-	}
-	for w := range strings.FieldsSeq(f.Line) {
-		name, _, _ := strings.Cut(w, "=")
-		group := len(option) == 2 && strings.HasPrefix(w, "-") && !strings.HasPrefix(w, "--") && strings.Contains(w, option[1:])
-		if name == option || group {
-			return f.Line, noOption + " " + option
-		}
-	}
-	line, _, _ = strings.Cut(f.Line, " -")
-	return line + " … " + option, noOption + " " + option
-}
-
 // text tells a form that fails.
 func (f failing) text() string {
-	line, why := f.withOption()
-	text := fmt.Sprintf("`%s`: %s", line, why)
+	text := fmt.Sprintf("`%s`: %s", f.Line, f.Why)
 	if f.sessions > 1 {
 		text += fmt.Sprintf(", in %d sessions", f.sessions)
 	}
@@ -500,34 +454,15 @@ func sessionBefore(d Digest, about Turn, now string, most, size int) brief.Item 
 	switch {
 	case last.Stopped > 0: // it is among what is open
 		text += "; a later request was interrupted by the user"
-	case later && commit != "":
-		text += "; " + last.then(showLittle) + "; " + asClause(end.Text) + commit
 	case later:
-		text += "; last " + last.verb() + " " + last.request(showLittle) + "; " + asClause(end.Text)
+		text += "; last " + last.verb() + " " + last.request(showLittle) + "; " + asClause(end.Text) + commit
 	default:
 		text += "; " + asClause(end.Text) + commit
 	}
-	switch {
-	case d.Unhooked > 0:
-		text += "; the hooks of the repository were skipped" + brokeThere(d)
-	case d.Uncommitted != "":
+	if d.Uncommitted != "" {
 		text += "; " + d.Uncommitted
 	}
 	return brief.Item{Text: text, Source: end.Source, Trust: end.Trust, Time: d.Last, Why: "a session before, with its last outcome"}
-}
-
-// brokeThere names the checks that failed last in a session, in brackets.
-func brokeThere(d Digest) string {
-	var out []string
-	for _, c := range d.Commands {
-		if c.End == Broke && shell.IsTester(c.Name) {
-			out = append(out, "`"+c.Name+"`")
-		}
-	}
-	if len(out) == 0 {
-		return ""
-	}
-	return " (failed: " + strings.Join(out[:min(len(out), 3)], ", ") + ")"
 }
 
 // chosen returns the last answers of the user in dialogs of a session.
@@ -644,9 +579,6 @@ func ending(d Digest, t Turn, most int) brief.Item {
 	case t.Answered.Text == "":
 		it.Text, it.Source = "Ended before an answer.", citing(d.Session, max(t.Asked.N, t.Working))
 		it.Why = "the model wrote no text after the request"
-	case t.Denied > 0:
-		it.Text, it.Source = outcomeLead+"contradicted by the user's next message.", citing(d.Session, t.Denied)
-		it.Trust, it.Why = brief.User, "the user did not accept it"
 	case t.Working > 0 && t.Seq < d.Turns[len(d.Turns)-1].Seq:
 		if it.Text = "No answer before the next request"; announces(t.Answered.Text) {
 			it.Text += "."

@@ -158,8 +158,8 @@ func TestMainTurn(t *testing.T) {
 		turns []Turn
 		want  []int
 	}{
-		{work, []int{40, 25, 1}},
-		{work[:5], []int{30, 25, 1}},
+		{work, []int{40, 30, 25}},
+		{work[:5], []int{30, 25, 20}},
 		{work[3:], []int{40, 30, 25}},
 		{work[:3], []int{20, 10, 1}},
 		{work[1:3], []int{20, 10}},
@@ -273,23 +273,6 @@ func TestDetail(t *testing.T) {
 	}
 }
 
-// TestOption tells of an option that does not exist: the command that is shown has it.
-func TestOption(t *testing.T) {
-	t.Parallel()
-	for _, c := range [][3]string{
-		{"cat -A", "there is no option -A", "`cat -A`: there is no option -A"},
-		{"ls -laZ", "there is no option Z", "`ls -laZ`: there is no option -Z"},
-		{"rg -n", "there is no option g", "`rg … -g`: there is no option -g"},
-		{"lint run --new=main", "there is no option --disable-all", "`lint run … --disable-all`: there is no option --disable-all"},
-		{"lint run --new=main", "there is no option --new", "`lint run --new=main`: there is no option --new"},
-		{"npm tset", "there is no subcommand tset", "`npm tset`: there is no subcommand tset"},
-	} {
-		if got := (failing{Form: Form{Line: c[0], Why: c[1]}}).text(); got != c[2] {
-			t.Errorf("got %s, want %s", got, c[2])
-		}
-	}
-}
-
 // TestInterruptedOnce gives a session that ended with an interrupted request: it is there once.
 func TestInterruptedOnce(t *testing.T) {
 	t.Parallel()
@@ -325,7 +308,7 @@ func TestBefore(t *testing.T) {
 		{"one that says little", []refine.Entry{user("Use mills, the shop has fuel"), bash("make", "ok"), model("PR updated.")},
 			"asked “Mend the price parser”; last asked “Use mills, the shop has fuel”; ended with “PR updated.”"},
 		{"a commit after another exchange", []refine.Entry{user("Use mills, the shop has fuel"), bash("make", "ok"), model("Prices are in mills now."), user("commit"), bash("git commit -m x", "ok"), model("Committed.")},
-			"asked “Mend the price parser”; then “Use mills, the shop has fuel”; ended with “Prices are in mills now.”; then committed, as asked"},
+			"asked “Mend the price parser”; last asked “Use mills, the shop has fuel”; ended with “Prices are in mills now.”; then committed, as asked"},
 		{"a commit", []refine.Entry{user("commit"), bash("git commit -m x", "ok"), model("Committed as 50d8160, and the hooks of the repository passed.")},
 			"asked “Mend the price parser”; ended with “" + cents + "”; then committed, as asked"},
 		{"a contradiction without an answer", []refine.Entry{user("no")},
@@ -385,50 +368,6 @@ func TestMoreFiles(t *testing.T) {
 	got := workingSet([]Digest{d})
 	if len(got) != 1 || !strings.HasPrefix(got[0].Text, "f14.go, ") || !strings.HasSuffix(got[0].Text, ", f03.go and 3 more") || got[0].Source != "s#15" {
 		t.Errorf("%+v", got)
-	}
-}
-
-// TestDenied gives answers that the next message contradicts: none is quoted as the outcome.
-func TestDenied(t *testing.T) {
-	t.Parallel()
-	for next, want := range map[string]bool{
-		"hmm no, the blocks are in order so that's wrong": true,
-		"no":                           true,
-		"no, it rounds twice":          true,
-		"this is not what I asked for": true,
-		"it doesn't work":              true,
-		"I still get 12 for 12.5":      true,
-		"I've reverted your changes, look at the parser only": true,
-		"$ price 12.5\nprice: 12.5: Invalid argument":         true,
-		"src/price.ts(3,1): error TS2339: no such property":   true,
-		"I concede defeat. let's go back":                     true,
-		"let's go back to how it was":                         true,
-		"let's go back to the parser":                         false,
-		"ok, now use mills":                                   false,
-		"no problem, now use mills":                           false,
-		"what is a mill?":                                     false,
-		"commit this":                                         false,
-		"log an error if it fails":                            false,
-	} {
-		d := summarized(t, refine.Entry{Role: "user", Said: "Mend the price parser"}, bash("make", "ok"),
-			refine.Entry{Role: "assistant", Said: "The cause is the order of the blocks."},
-			refine.Entry{Role: "user", Said: next}, bash("make", "ok"), refine.Entry{Role: "assistant", Said: "The cause is the second parser."})
-		var got []string
-		for _, it := range stands(d, atStart[0]) {
-			got = append(got, it.Text+" "+it.Source)
-		}
-		last := "Outcome: “The cause is the order of the blocks.” #3"
-		if want {
-			last = "Outcome: contradicted by the user's next message. #4"
-		}
-		if len(got) != 4 || got[3] != last {
-			t.Errorf("after %q: %q, want %q at the end", next, got, last)
-		}
-	}
-	d := summarized(t, refine.Entry{Role: "user", Said: "Mend the price parser"},
-		refine.Entry{Role: "assistant", Said: "It rounds once. Shall I log it as well?"}, refine.Entry{Role: "user", Said: "no"})
-	if d.Turns[0].Denied != 0 {
-		t.Error("an answer to a question contradicts it")
 	}
 }
 

@@ -173,23 +173,6 @@ func (s *summary) file(p string, n int) *File {
 	return f
 }
 
-// hooked reports whether a command commits or pushes, and whether the hooks of the repository run then: an option turns them
-// off, or a variable of a program that manages them.
-func hooked(c shell.Simple) (hooks, sends bool) {
-	w := c.Program()
-	if len(w) < 2 || w[0] != "git" || !slices.Contains(w, "commit") && !slices.Contains(w, "push") {
-		return false, false
-	}
-	off := slices.ContainsFunc(w, func(s string) bool {
-		short := slices.Contains(w, "commit") && len(s) > 1 && s[0] == '-' && strings.Trim(s[1:], "abcdefghijklmnopqrstuvwxyz") == "" &&
-			strings.Contains(s, "n")
-		return s == "--no-verify" || short || strings.HasPrefix(s, "core.hooksPath=")
-	}) || slices.ContainsFunc(c.Words, func(s string) bool {
-		return s == "HUSKY=0" || s == "LEFTHOOK=0" || s == "OVERCOMMIT_DISABLE=1" || strings.HasPrefix(s, "SKIP=")
-	})
-	return !off, true
-}
-
 var outcomes = map[shell.Verdict]Outcome{shell.Passed: Passed, shell.Failed: Broke}
 
 // part returns the arguments of a command that select some of the tests, with the places of these, in names.

@@ -27,11 +27,6 @@ func (s *summary) turns(xs []exchange.Exchange) {
 			if text := correctedIn(x.Request.Text); text != "" {
 				s.want(Want{Said: s.said(x.Request.N, Cut(text, maxWant))})
 			}
-			if before := &s.d.Turns[n-1]; i > 0 && xs[i-1].By != exchange.Nobody {
-				if before.Answered.N > 0 && denies(x.Request.Text, before.Asks != "") {
-					before.Denied = x.Request.N
-				}
-			}
 			if i > 0 {
 				t.To = Cut(chosenItems(t.Asked.Text, xs[i-1].Outcome().Text), maxChosen)
 			}

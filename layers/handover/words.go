@@ -33,38 +33,12 @@ func Own(text string) string {
 	return "(" + times(len(pasted), "pasted line") + strings.TrimSuffix(": "+Cut(telling, showPasted), ": ") + ")"
 }
 
-// refusal matches the start of a message that does not accept an answer, unless accepted matches it, and wrong what
-// contradicts an answer anywhere in it.
-var (
-	refusal = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)^\W*((hm+|well|oh|ok(ay)?|but|and|so|sorry|ah|uh|um|wait|actually)\W+)*` +
-			`(no([,.!]| (it|that|this|you|i|we|not)\b|\W*$)|nope\b|nah\b|nein\b|not (like|what|that|this|it)\b)`)
-	})
-	accepted = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)\b(this|that|it|all)( is|['’]?s) (fine|good|great|ok|okay|right|correct)\b`)
-	})
-	wrong = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)^\W*(wrong|incorrect|revert|undo)\b|` +
-			`\b(that|this|it|which|you|answer)( is| are| was| were|['’]?s|['’]?re)( just| still| all| simply| totally| completely| also)? (wrong|incorrect|untrue|broken|not (right|true|correct|it|what|how|\w+ed|\w+ing))\b|` +
-			`\b(that|this|it|which) (isn|wasn)['’]?t (right|true|correct|it|what|working|the)\b|` +
-			`\b(doesn['’]?t|does not|didn['’]?t|did not|isn['’]?t|is not|not) (really |actually |seem to |even )?(work|working|help)\b|` +
-			`\bstill (broken|wrong|fail\w*|not|the same|doesn|does not|can['’]?t|cannot|get|getting|see|seeing|have|having|happen\w*|shows?|errors?)\b|` +
-			`\bsame error\b|\b(you|it|that|this|something) broke\b|\breverted (it|that|this|your)\b|\b(go|went|roll|rolled|change|changed|put|switch) (it |that |this |everything )?back\b(\W*$|[.,!;]| to (how|what|the (old|previous|original|earlier|first)))|\bnot true\b|\bstimmt nicht\b`)
-	})
-	// failed matches a line that a program printed when it failed.
-	failed = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?m)^\W*(?i:[\w.]*(error|exception)|fatal|panic)(\[\w+\])?:|(?i:\berror [A-Z]+\d+:)|^Traceback \(most|` +
-			`: (?i:invalid argument|no such file or directory|(command )?not found|permission denied|operation not (permitted|supported))\s*$|` +
-			`(?i:\bexit(ed with)? (code|status):? [1-9])|^\s*(FAIL|--- FAIL|ERROR|npm ERR!)`)
-	})
-)
-
-// denies reports whether a message of the user contradicts the answer before it, in his words or by an error that he
-// pasted. A bare no to a question is an answer.
-func denies(text string, asked bool) bool {
-	own, _ := exchange.OwnWords(text)
-	return len(own) <= maxCorrection && (wrong().MatchString(own) || !asked && refusal().MatchString(own) && !accepted().MatchString(own)) || failed().MatchString(text)
-}
+// failed matches a line that a program printed when it failed.
+var failed = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?m)^\W*(?i:[\w.]*(error|exception)|fatal|panic)(\[\w+\])?:|(?i:\berror [A-Z]+\d+:)|^Traceback \(most|` +
+		`: (?i:invalid argument|no such file or directory|(command )?not found|permission denied|operation not (permitted|supported))\s*$|` +
+		`(?i:\bexit(ed with)? (code|status):? [1-9])|^\s*(FAIL|--- FAIL|ERROR|npm ERR!)`)
+})
 
 // lastingIn returns the sentences of a message that say how to work from now on, "" if none does. What was to be done at once
 // is told as a request.
