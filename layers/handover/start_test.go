@@ -89,7 +89,6 @@ func TestSaid(t *testing.T) {
 		"All unit tests pass.":                     "bun run lint bun run test",
 		"The icons are green now.":                 "bun run lint bun run test",
 		"1309 tests pass, lint clean.":             "",
-		"I also fixed old biome/lint issues in x.": "bun run test",
 		"I fixed some lint errors, others remain.": "bun run lint bun run test",
 		"All tests should pass once it is merged.": "bun run lint bun run test",
 	} {

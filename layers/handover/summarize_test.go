@@ -64,13 +64,6 @@ func TestFailedTests(t *testing.T) {
 		{"the model says it of others", said("All integration tests pass."), fails},
 		{"the model says it of something else", said("The lint is clean."), fails},
 		{"the model says that not all pass", said("Not all tests pass: TestA still fails."), fails},
-		{"the model mends it", said("I fixed the failing test TestA; it had the wrong price."), ": failed, exit 1 (TestB)"},
-		{"it fails no longer", said("TestA no longer fails."), ": failed, exit 1 (TestB)"},
-		{"it was failing", said("TestA was failing because of the clock. It passes now."), ": failed, exit 1 (TestB)"},
-		{"both are named", said("**Fixed**: `TestA` passes, and so does `TestB`."), ": said to pass since"},
-		{"those that failed", said("Both failing tests are fixed: the price was stale."), ": said to pass since"},
-		{"all, with those that failed", said("All 12 tests pass, including the previously failing TestA, but I have not pushed yet."), ": said to pass since"},
-		{"it is gone", said("I deleted TestA because the price has no rounding any more."), ": failed, exit 1 (TestB)"},
 		{"one of them still fails", said("All other tests pass; TestA still fails."), fails},
 		{"it is not fixed", said("TestA is not fixed yet. I could not fix TestB."), fails},
 		{"it should pass", said("TestA should pass now, I did not run it."), fails},
@@ -93,8 +86,7 @@ func TestFailedTests(t *testing.T) {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 		switch want := strings.Replace(c.want, "later run again, no result seen", "", 1); {
-		case c.name == "some", strings.HasPrefix(c.name, "behind"), strings.HasPrefix(c.name, "that test"),
-			strings.HasSuffix(c.want, "(TestB)"), c.name == "those that failed": // by words that only its own session understands
+		case c.name == "some", strings.HasPrefix(c.name, "behind"), strings.HasPrefix(c.name, "that test"): // by words that only its own session understands
 		default:
 			if got := of(summarized(t, ask, c.after), summarized(t, ask, failed)); got != want {
 				t.Errorf("%s, in a later session: %q, want %q", c.name, got, want)
