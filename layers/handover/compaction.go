@@ -3,6 +3,7 @@ package handover
 import (
 	"cmp"
 	"context"
+	"slices"
 
 	"github.com/memvcs/mem/layers/brief"
 	"github.com/memvcs/mem/layers/knowledge"
@@ -32,4 +33,17 @@ func AtCompaction(ctx context.Context, db *state.DB, p state.Project, o ContextO
 	sheet := brief.Sheet{Project: cmp.Or(b.st.Name, p.Name, "project"), More: "`" + o.Program + " show " + records.ShortID(s.ID) + ":L1` prints all of it.",
 		Sections: append(b.stated(o.Program+" "), Compaction(d)...)}
 	return give(db, b.st, sheet, o.Limit), nil
+}
+
+// Compaction returns what a compaction of the session loses: requests, todos, files, commands and failures.
+func Compaction(d Digest) []brief.Section {
+	one := []Digest{d}
+	now, waits := stands(d, atCompact), open(one, 0, atCompact)
+	return []brief.Section{
+		{Title: "Where this session stands", Items: now},
+		{Title: "Open", Items: waits},
+		{Title: wantsTitle, Items: wants(one, slices.Concat(now, waits))},
+		{Title: "Edited files", Items: workingSet(one)},
+		{Title: "Commands and their last results", Items: commandItems(one), Rank: 1},
+	}
 }

@@ -3,6 +3,7 @@ package handover
 import (
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -79,4 +80,40 @@ func under(below, name string) string {
 		return in(strings.Trim(rest, "/"), command)
 	}
 	return in(path.Join(strings.Repeat("../", strings.Count(below, "/")+1), dir), command)
+}
+
+// Rebase returns the digest with file names relative to a directory above or below that of the session. For any other
+// directory, such as another worktree, the names stay.
+func (d Digest) Rebase(dir string) Digest {
+	from, to := path.Clean(slashed(d.Dir)), path.Clean(slashed(dir))
+	if d.Dir == "" || dir == "" || from == to {
+		return d
+	}
+	below, isBelow := strings.CutPrefix(from, to+"/")
+	above, isAbove := strings.CutPrefix(to, from+"/")
+	if !isBelow && !isAbove || strings.Contains(below, "worktrees/") {
+		return d
+	}
+	var files []File
+	for _, f := range d.Files {
+		if isBelow {
+			f.Path = below + "/" + f.Path
+		} else if rest, ok := strings.CutPrefix(f.Path, above+"/"); ok {
+			f.Path = rest
+		} else {
+			continue // outside the directory
+		}
+		files = append(files, f)
+	}
+	d.Files = files
+	d.Commands = slices.Clone(d.Commands)
+	for i := range d.Commands {
+		if isBelow {
+			dir, command := dirOf(d.Commands[i].Name)
+			d.Commands[i].Name = in(path.Join(below, dir), command)
+		} else {
+			d.Commands[i].Name = under(above, d.Commands[i].Name)
+		}
+	}
+	return d
 }

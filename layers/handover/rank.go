@@ -2,8 +2,12 @@ package handover
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
+	"strings"
 	"time"
+
+	"github.com/memvcs/mem/layers/brief"
 )
 
 // A Ranked is a file with its history over all sessions.
@@ -65,5 +69,46 @@ func Files(digests []Digest) []Ranked {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), b.Time.Compare(a.Time), cmp.Compare(b.N, a.N),
 			cmp.Compare(a.Path, b.Path))
 	})
+	return out
+}
+
+// leastEdited is the number of edited files below which files that were only read are listed, too.
+const leastEdited = 4
+
+// workingSet lists the files that rank first, grouped by session, the newest first, each group with its day and its last
+// touch. Of the other files of a session it tells the number, also of those that stand with another session.
+func workingSet(digests []Digest) (out []brief.Item) {
+	ranked := Files(digests)
+	edited := slices.DeleteFunc(slices.Clone(ranked), func(r Ranked) bool { return r.Edits == 0 })
+	if len(edited) >= leastEdited {
+		ranked = edited
+	}
+	ranked = ranked[:min(maxSet, len(ranked))]
+	for _, d := range digests {
+		for _, verb := range []string{"", "only read "} {
+			it, last := brief.Item{Trust: brief.Assistant, Time: d.Last, Named: true, Verbatim: true, Short: true}, 0
+			for _, r := range ranked {
+				if r.Session != d.Session || r.Edits > 0 != (verb == "") {
+					continue
+				}
+				it.Keys, last = append(it.Keys, r.Path), max(last, r.N)
+				it.Why += fmt.Sprintf("%s: %s, %s, %s; ", r.Path, times(r.Edits, "edit"), times(r.Reads, "read"), times(r.Sessions, "session"))
+			}
+			if len(it.Keys) == 0 {
+				continue
+			}
+			more := -len(it.Keys)
+			for _, f := range d.Files {
+				if f.Edits > 0 == (verb == "") {
+					more++
+				}
+			}
+			it.Source = citing(d.Session, last)
+			if it.Text = day(d) + verb + strings.Join(it.Keys, ", "); more > 0 {
+				it.Text += fmt.Sprintf(" and %d more", more)
+			}
+			out = append(out, it)
+		}
+	}
 	return out
 }
