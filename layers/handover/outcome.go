@@ -264,14 +264,15 @@ func joined(list []unit, limit int) string {
 	return b.String() + ellipsis
 }
 
-// withoutBareCounts leaves out lists of which no item is named, with what leads in to them; all reports whether there was none.
+// withoutBareCounts leaves out lists of which no item is named, with what leads in to them unless it names something; all reports
+// whether there was none.
 func withoutBareCounts(list []unit) (out []unit, all bool) {
 	for i, u := range list {
 		if u.more == 0 || i > 0 && list[i-1].level != prose {
 			out = append(out, u)
 			continue
 		}
-		for n := len(out); n > 1 && (out[n-1].announces() || out[n-1].text == missing); n-- {
+		for n := len(out); n > 1 && (out[n-1].announces() && !strings.ContainsAny(out[n-1].text, "/`") || out[n-1].text == missing); n-- {
 			out = out[:n-1]
 		}
 	}

@@ -59,6 +59,7 @@ func TestOutcome(t *testing.T) {
 		"The PR has:\n• … - the original purpose\n• … - from #93\n• `x` - new": "The PR has: `x` - new [2 more]",
 		"The PR has:\n• … - the original purpose\n• … - from #93":              "The PR has: …",
 		"It has:\n…": "It has:",
+		"It is done.\ndocs/price.md:\n• … of x":                    "It is done. docs/price.md: …",
 		"It is done.\nChanged:\n• … of x\nIt works.":               "It is done. It works. …",
 		"Changed:\n• the date (all of it, … and more\n• the price": "Changed: the date (all of it, … and more; the price",
 		"It has:\n• 1 …\n• `TestA` …\n◦ … of it\nIt works.":        "It has: `TestA` [1 more]. It works.",
