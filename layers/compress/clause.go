@@ -8,133 +8,105 @@ import (
 	"unicode/utf8"
 )
 
-// A textPiece is an unbroken part of a line of prose: a sentence, or some clauses of a very long one. No word
-// within a piece is ever left out. Pieces of a line that do not follow each other are written with [gap]
-// between them.
-type textPiece struct {
-	Text  string
-	Edges pieceEdges
-}
-
-// pieceEdges describe how a piece is connected to its neighbours in the line.
-type pieceEdges uint8
-
 const (
-	startsMidway pieceEdges = 1 << iota // it begins inside a sentence
-	endsMidway                          // it ends inside a sentence
-	closeBy                             // no space between it and the piece before
-	afterGap                            // what was between it and the piece before is left out already
+	gap       = " … " // marks omitted text in a line
+	shortLine = 60    // bytes; shorter lines are not split
+	fewest    = 12    // of a sentence
+	longUnit  = 600   // bytes; longer sentences are split at a comma, and what is longer still between words
 )
 
-// gap marks omitted text in a line.
-const gap = " … "
-
-const (
-	shortLine = 60  // bytes; shorter lines are not split
-	longUnit  = 600 // bytes; longer sentences are split into clauses, and what is longer still between words
-)
-
-// eachPiece yields the pieces of a line of prose in order. A line that was cut before is split where it was.
-func eachPiece(line string, yield func(textPiece)) {
-	e := pieceEdges(0)
-	for part := range strings.SplitSeq(line, gap) {
-		eachSentence(part, e, yield)
-		e = afterGap
+// sentence returns the length of the sentence that s starts with, with the space behind it, or of its beginning if that is
+// very long: more of it follows then. No word within a sentence is ever left out.
+func sentence(s string) (n int, more bool) {
+	comma, space, depth := 0, 0, 0 // behind the last comma and space; open brackets
+	if len(s) <= shortLine && !strings.HasSuffix(s, ":") && !strings.Contains(s, ". Let me ") && !strings.Contains(s, ". Now ") {
+		return len(s), false
 	}
-}
-
-// eachSentence yields the pieces of a text without gaps.
-func eachSentence(s string, e pieceEdges, yield func(textPiece)) {
-	for s != "" {
-		n, within := len(s), pieceEdges(0)
-		if n > shortLine {
-			n, within = sentence(s, 20)
-		} else if strings.HasSuffix(s, ":") || strings.Contains(s, ". Let me ") || strings.Contains(s, ". Now ") {
-			n, within = sentence(s, 12) // what is done, before what comes next
-		}
-		text, next := strings.TrimRight(s[:n], " \t"), strings.TrimLeft(s[n:], " \t")
-		if next == "" {
-			within = 0
-		}
-		yield(textPiece{text, e | within&endsMidway})
-		if e = within & startsMidway; len(text) == n && len(next) == len(s)-n {
-			e |= closeBy
-		}
-		s = next
-	}
-}
-
-// sentence returns the length of the sentence that s starts with, or of its beginning if that is very long, and how the
-// text behind it goes on. A sentence has at least so many bytes.
-func sentence(s string, least int) (n int, within pieceEdges) {
-	comma, space := 0, 0 // behind the last of each
-	depth := 0           // of open brackets
 	for i, r := range s {
 		if i >= longUnit {
-			return cmp.Or(comma, space, i), startsMidway | endsMidway
+			return cmp.Or(comma, space, i), true
 		}
 		switch r {
 		case '.', '!', '?':
-			j := i + 1
-			within := depth
-			for ; j < len(s) && strings.IndexByte(`"')]*`+"`", s[j]) >= 0; j++ {
-				if s[j] == ')' || s[j] == ']' {
-					within--
-				}
-			}
-			if j < len(s) && s[j] == ' ' && j >= least && !(within > 0 && closesAgain(s[j:], within)) && !goesOn(s[:i], s[i+1:j], s[j:]) {
-				return j + 1, 0
+			rest := strings.TrimLeft(s[i+1:], `"')]*`+"`")
+			closing := s[i+1 : len(s)-len(rest)]
+			open := depth - strings.Count(closing, ")") - strings.Count(closing, "]")
+			if j := len(s) - len(rest); j >= fewest && strings.HasPrefix(rest, " ") && !goesOn(s[:i], rest) &&
+				(open <= 0 || strings.Count(rest, ")") <= strings.Count(rest, "(")) {
+				return len(s) - len(strings.TrimLeft(rest, " ")), false
 			}
 		case '(', '[':
 			depth++
 		case ')', ']':
-			depth = max(0, depth-1)
+			depth--
 		case '。', '！', '？':
-			return i + utf8.RuneLen(r), 0
+			return i + utf8.RuneLen(r), false
 		case '，', '；':
 			comma = i + utf8.RuneLen(r)
 		case ' ':
-			space = i + 1
-			if i > 0 && strings.IndexByte(",;:", s[i-1]) >= 0 {
+			if space = i + 1; i > 0 && strings.IndexByte(",;:", s[i-1]) >= 0 {
 				comma = space
 			}
 		}
 	}
-	return len(s), 0
+	return len(s), false
 }
 
-// closesAgain reports whether as many brackets as depth are closed soon in a text: one that stays open, as in a list of
-// signs, holds no sentence together.
-func closesAgain(s string, depth int) bool {
-	for i := 0; i < min(len(s), longUnit); i++ {
-		switch s[i] {
-		case '(', '[':
-			depth++
-		case ')', ']':
-			if depth--; depth == 0 {
-				return true
+// abbreviations are what a sentence goes on after.
+var abbreviations = []string{"vs", "e.g", "i.e", "cf", "eg", "ie", "approx", "incl"}
+
+// goesOn reports whether a sentence goes on behind a stop: a small letter follows, or an abbreviation is before it.
+func goesOn(before, next string) bool {
+	r, _ := utf8.DecodeRuneInString(strings.TrimLeft(next, " "))
+	word := strings.TrimLeft(before[strings.LastIndexAny(before, " \t(")+1:], `"'*_[`+"`")
+	return unicode.IsLower(r) || slices.Contains(abbreviations, strings.ToLower(word))
+}
+
+// Brief returns a text of one line, or of a long one the beginning up to the end of a clause.
+func Brief(s string) string {
+	const short, long = 10, 80 // bytes
+	if len(s) <= long {
+		return s
+	}
+	closed := func(s string) bool { // code, quotations and brackets end in it
+		return strings.Count(s, "`")%2 == 0 && strings.Count(s, `"`)%2 == 0 && strings.Count(s, "(") == strings.Count(s, ")")
+	}
+	at := 0
+	for _, end := range []string{", ", "; ", ": ", " - ", " — ", " – ", " → ", " ("} {
+		for k := strings.LastIndex(s[:long], end); k > max(at, short); k = strings.LastIndex(s[:k], end) {
+			if closed(s[:k]) {
+				at = k
 			}
 		}
 	}
-	return false
+	if at > 0 {
+		return s[:at]
+	}
+	if s = oneLine(s, long); strings.Count(s, "`")%2 != 0 {
+		s = strings.ReplaceAll(s, "`", "")
+	}
+	return s
 }
 
-// The abbreviations that a text goes on after: always, or if a small letter follows.
-var (
-	abbreviations    = []string{"vs", "e.g", "i.e", "cf", "eg", "ie", "approx", "incl"}
-	abbreviationsLow = []string{"etc", "al", "resp", "ca"}
-)
+// oneLine joins the lines of s and cuts it to at most n bytes, between words where there is a place.
+func oneLine(s string, n int) string {
+	s = strings.Join(strings.Fields(cut(s, 4*n)), " ")
+	if len(s) <= n {
+		return s
+	}
+	s = cut(s, n)
+	if k := strings.LastIndexByte(s, ' '); k > n*3/4 {
+		s = s[:k]
+	}
+	return s + "…"
+}
 
-// goesOn reports whether a sentence goes on behind the stop after a text: the stop is that of an abbreviation, or the
-// closing signs after it end a sentence in brackets, and a small letter follows.
-func goesOn(before, closing, next string) bool {
-	r, _ := utf8.DecodeRuneInString(strings.TrimLeft(next, " "))
-	if closing != "" {
-		return strings.ContainsAny(closing, ")]") && unicode.IsLower(r)
+func cut(s string, n int) string {
+	if len(s) <= n {
+		return s
 	}
-	word := strings.ToLower(strings.TrimLeft(before[strings.LastIndexAny(before, " \t(")+1:], `"'*_[`+"`"))
-	if slices.Contains(abbreviations, word) {
-		return true
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
 	}
-	return unicode.IsLower(r) && slices.Contains(abbreviationsLow, word)
+	return s[:n]
 }

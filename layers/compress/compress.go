@@ -71,9 +71,11 @@ type Item struct {
 	Fixed   int  // of Failure: the message in which the same thing succeeded later, or 0
 	Weight  int  // hundredths: a mark that is not kept still makes its text more important
 	Kept    bool // of User: Text is that of a mark which a version kept, see [Recall]
-	Partial bool // of Answer: Text is not one unbroken piece of what the user typed
+	Partial bool // of Answer: Text is not one unbroken piece of what the user typed; of Edit: Diff is not all that changed
 
 	Src [][2]int // its messages, if they are not all of N to To
+
+	hunks []string // of an Edit: the changed lines of all edits of the file in its exchange
 }
 
 // String returns the item as text, without its number: what was said, or what was done.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"iter"
-	"path"
 	"slices"
 	"sort"
 	"strconv"
@@ -34,13 +33,6 @@ func Items(entries iter.Seq2[refine.Entry, error], echo func(n int) bool) ([]Ite
 		noted[it.Text] = true
 		return again
 	})
-	last := -1 // the plan that was proposed last: the user went on to talk about the others
-	for i := range items {
-		if items[i].Label == notYet {
-			last = items[i].N
-		}
-	}
-	items = slices.DeleteFunc(items, func(it Item) bool { return it.Label == notYet && it.N < last })
 	if end, ok := endItem(xs); ok {
 		items = append(items, end)
 	}
@@ -94,7 +86,7 @@ func endItem(xs []exchange.Exchange) (Item, bool) {
 		}
 		var names []string
 		for _, f := range files[max(0, len(files)-most):] {
-			names = append(names, shortest(f.Path, files))
+			names = append(names, f.Path)
 		}
 		text += strings.Join(names, ", ")
 		if more := len(files) - most; more > 0 {
@@ -135,18 +127,6 @@ func endItem(xs []exchange.Exchange) (Item, bool) {
 	slices.SortFunc(src, func(a, b [2]int) int { return a[0] - b[0] })
 	return Item{N: last.To, X: last.From, Time: last.Start, Kind: Call, Label: atEnd, Text: strings.Join(parts, "; "),
 		Src: merge(src)}, true
-}
-
-// shortest returns the end of a path that no other of the files has.
-func shortest(file string, files []exchange.File) string {
-	short := path.Base(file)
-	for short != file && slices.ContainsFunc(files, func(f exchange.File) bool {
-		return f.Path != file && strings.HasSuffix("/"+f.Path, "/"+short)
-	}) {
-		dir := strings.TrimSuffix(strings.TrimSuffix(file, short), "/")
-		short = path.Join(path.Base(dir), short)
-	}
-	return short
 }
 
 // Raw returns the plain tokens of all that a version of the items can keep.
@@ -212,16 +192,12 @@ func itemsOf(x *exchange.Exchange, first, goesOn bool) []Item {
 		add(Item{N: s.N, Kind: Recap, Text: s.Text, Label: summaryLabel(s), Covers: s.Covers})
 	}
 	said := map[string]bool{}
-	last := x.Outcome().N
 	for _, s := range x.Texts {
 		if len(s.Text) > 80 && said[s.Text] { // the client asked for it again
 			continue
 		}
 		said[s.Text] = true
 		add(Item{N: s.N, Kind: Assistant, Text: s.Text, Closing: closing[s.N]})
-		if s.N < last && !answered(x, s.N) && offers().MatchString(s.Text) {
-			add(Item{N: s.N, Kind: Call, Label: noReply, Text: "it went on"})
-		}
 	}
 	if len(x.Plans) > 1 {
 		x.Plans = x.Plans[len(x.Plans)-1:] // the others are earlier forms of it
@@ -258,7 +234,7 @@ func itemsOf(x *exchange.Exchange, first, goesOn bool) []Item {
 		if strings.HasPrefix(r.Of, "ExitPlanMode") {
 			label = notYet
 		}
-		add(Item{N: cmp.Or(r.Call, r.N), Kind: Call, Label: label, Text: refusal(r, goesOn && stopsAt(x, r.N)) + later(x, r)})
+		add(Item{N: cmp.Or(r.Call, r.N), Kind: Call, Label: label, Text: refusal(r, goesOn && stopsAt(x, r.N))})
 		kind := User
 		if r.Script {
 			kind = Script
@@ -279,10 +255,16 @@ func itemsOf(x *exchange.Exchange, first, goesOn bool) []Item {
 		add(Item{N: c.N, Kind: Command, Text: c.Cmd, Label: ending(c)})
 	}
 	for _, f := range x.Failures {
-		if f.Tool == "Bash" && (f.Fixed > 0 && !does().MatchString(f.Of) || looks().MatchString(shortCommand(f.Of))) {
-			continue // a wrong path, put right
+		switch f.Tool {
+		case "Bash", "PowerShell":
+			if f.Fixed > 0 && !does().MatchString(f.Of) || looks().MatchString(shortCommand(f.Of)) {
+				continue // a wrong path, put right
+			}
+		case "result":
+		default:
+			continue // a call that the client refused says nothing about the project
 		}
-		add(Item{N: f.N, Kind: Failure, Text: strings.Join(f.Lines, "\n"), Label: f.Of, Target: f.Tool, Fixed: f.Fixed})
+		add(Item{N: f.N, Kind: Failure, Text: strings.Join(f.Lines, "\n"), Label: f.Of, Fixed: f.Fixed})
 	}
 	for _, n := range x.Notes {
 		if n.Name == "plan" {
@@ -303,7 +285,9 @@ func itemsOf(x *exchange.Exchange, first, goesOn bool) []Item {
 			add(Item{N: n.N, Kind: Call, Label: stopped, Text: "by the user"})
 			continue
 		}
-		add(Item{N: n.N, Kind: Call, Text: strings.TrimSpace(n.Name + " " + n.Text)})
+		if n.Name == "pull request" {
+			add(Item{N: n.N, Kind: Call, Text: n.Name + " " + n.Text})
+		}
 	}
 	for _, c := range x.Calls {
 		add(Item{N: c.N, Kind: Call, Target: c.Tool, Text: c.Target})
@@ -321,7 +305,6 @@ func itemsOf(x *exchange.Exchange, first, goesOn bool) []Item {
 // Labels of items. Under the first ones mem says something of its own, which is written within the brackets.
 const (
 	noAnswer  = "no answer in words"
-	noReply   = "no answer" // of the user to a question
 	refused   = "refused by the user"
 	notYet    = "not accepted yet by the user" // a plan: he goes on to talk about it
 	client    = "the client"
@@ -336,7 +319,7 @@ const (
 
 // remark reports whether mem says something of its own under a label.
 func remark(label string) bool {
-	return label == noAnswer || label == noReply || label == refused || label == notYet || label == client || label == atEnd || label == stopped ||
+	return label == noAnswer || label == refused || label == notYet || label == client || label == atEnd || label == stopped ||
 		label == created || label == leftPaste
 }
 
@@ -354,45 +337,15 @@ func (s Segment) Gathered() bool {
 // Remark reports whether the text of s is mem's own.
 func (s Segment) Remark() bool { return remark(s.Label) }
 
-// offers matches a text that ends with a question whether to do something.
-var offers = pattern(`(?i)\b(want me to|shall I|should I|would you like|do you want|would you prefer)\b[^?\n]*\?[*_ \t\r\n]*$`)
-
-// answered reports whether the user said something after a message of the exchange and before the next text.
-func answered(x *exchange.Exchange, n int) bool {
-	next := x.To + 1
-	for _, s := range x.Texts {
-		if s.N > n {
-			next = min(next, s.N)
-		}
-	}
-	in := func(m int) bool { return n <= m && m < next }
-	return slices.ContainsFunc(x.Dialogs, func(d exchange.Dialog) bool { return in(d.N) }) ||
-		slices.ContainsFunc(x.Questions, func(q exchange.Said) bool { return in(q.N) }) ||
-		slices.ContainsFunc(x.Plans, func(p exchange.Said) bool { return in(p.N) }) ||
-		slices.ContainsFunc(x.Refusals, func(r exchange.Refusal) bool { return in(r.N) })
-}
-
-// unanswered says what is known of an exchange in which the assistant said nothing: its last call.
+// unanswered says what is known of an exchange in which the assistant said nothing.
 func unanswered(x *exchange.Exchange) string {
-	if slices.ContainsFunc(x.Notes, func(n exchange.Note) bool { return strings.Contains(n.Text, interrupted) }) {
+	switch {
+	case slices.ContainsFunc(x.Notes, func(n exchange.Note) bool { return strings.Contains(n.Text, interrupted) }):
 		return "the user interrupted"
+	case len(x.Edits)+len(x.Commands)+len(x.Calls) > 0:
+		return "only calls of tools followed"
 	}
-	text, last := "nothing followed", 0
-	use := func(n int, call string) {
-		if n > last {
-			text, last = "it called "+oneLine(call, 60), n
-		}
-	}
-	for _, e := range x.Edits {
-		use(e.N, "Edit "+e.File)
-	}
-	for _, c := range x.Commands {
-		use(c.N, shortCommand(c.Cmd))
-	}
-	for _, c := range x.Calls {
-		use(c.N, callName(c.Tool+" "+c.Target))
-	}
-	return text
+	return "nothing followed"
 }
 
 // callName returns a call without what names the server of its tool and the members of its input.
@@ -442,79 +395,22 @@ func refusal(r exchange.Refusal, stopped bool) string {
 	return text
 }
 
-// later says whether what the user refused was done later in the exchange, so that no result stands behind a refusal
-// without a reason.
-func later(x *exchange.Exchange, r exchange.Refusal) string {
-	tool, target, _ := strings.Cut(r.Of, " ")
-	for _, e := range x.Edits {
-		if file, _, _ := strings.Cut(target, ":"); e.N > r.N && e.File == file {
-			return "; done later"
-		}
-	}
-	verb := func(cmd string) string { // the program and its subcommand
-		w := strings.Fields(checkout().ReplaceAllString(shortCommand(strings.TrimPrefix(cmd, "Bash ")), "git"))
-		return strings.Join(w[:min(2, len(w))], " ")
-	}
-	for _, c := range x.Commands {
-		switch {
-		case c.N <= r.N || c.Exit != 0 || c.Verdict == exchange.Failed:
-		case c.Cmd == r.Of:
-			return "; done later"
-		case verb(c.Cmd) == verb(r.Of):
-			return "; later it ran " + oneLine(shortCommand(c.Cmd), 100)
-		}
-	}
-	if slices.ContainsFunc(x.Calls, func(c exchange.Call) bool { return c.N > r.N && c.Tool == tool && strings.HasPrefix(tool, "mcp__") }) {
-		return "; called again later"
-	}
-	return ""
-}
-
-// checkout matches the beginning of a command of git for another directory.
-var checkout = pattern(`^git -C \S+`)
-
-// changedLater is the label of an edit of which the changed lines are left out, and in its lines what stands for others.
-const changedLater = "changed again later"
-
-// withoutSuperseded removes the lines of edits that later edits of the session undo, and all of an edit if they are a third
-// or more: a reader would take what they added, or the lack of what they removed, for what stands there.
+// withoutSuperseded leaves out the changes that add a line which a later edit of the session removes: a reader would take it
+// for what stands there.
 func withoutSuperseded(items []Item) {
-	undone := map[string]map[string]int{} // how often later edits remove a line, less how often they add it, by file
+	const least = 12 // bytes of a line: a brace stands in many places
+	removed := map[string]bool{}
 	for i := len(items) - 1; i >= 0; i-- {
 		it := &items[i]
-		if it.Kind != Edit {
-			continue
+		lines := strings.Split(it.Diff, "\n")
+		it.Partial = it.Kind == Edit && slices.ContainsFunc(lines, func(l string) bool { return strings.HasPrefix(l, "+") && removed[it.Target+strings.TrimSpace(l[1:])] })
+		if it.Partial {
+			it.Diff = ""
 		}
-		later := undone[it.Target]
-		if later == nil {
-			later = map[string]int{}
-			undone[it.Target] = later
-		}
-		changed, replaced := 0, 0
-		var kept []string
-		here := map[string]int{}
-		for line := range strings.SplitSeq(it.Diff, "\n") {
-			sign := map[byte]int{'-': 1, '+': -1}[(line + " ")[0]]
-			if text := strings.TrimSpace(strings.TrimLeft(line, "+-")); sign != 0 && len(text) >= 12 { // no brace, no "return nil": it stands in many places
-				here[text] += sign
-				if changed++; later[text]*sign < 0 {
-					later[text] += sign
-					replaced++
-					line = "@@ " + changedLater + " @@"
-				}
+		for _, l := range lines {
+			if it.Kind == Edit && strings.HasPrefix(l, "-") && len(strings.TrimSpace(l[1:])) >= least {
+				removed[it.Target+strings.TrimSpace(l[1:])] = true
 			}
-			if n := len(kept); n == 0 || line != kept[n-1] || !strings.HasSuffix(line, changedLater+" @@") {
-				kept = append(kept, line)
-			}
-		}
-		for text, n := range here {
-			later[text] += n
-		}
-		switch {
-		case replaced > 0 && 3*replaced >= changed:
-			it.Diff, it.Label = "", changedLater
-		case replaced > 0:
-			it.Diff = strings.Join(kept, "\n")
 		}
 	}
 }

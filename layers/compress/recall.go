@@ -32,7 +32,7 @@ func Recall(segs []Segment) []Item {
 			it.Kind, it.Partial, it.Label = Answer, s.Partial, "" // there are no marks in it
 		case s.Role == "script":
 			it.Kind = Script
-		case s.Role == "assistant" && (s.Label == "asked" || s.Label == steps):
+		case s.Role == "assistant" && s.Label == "asked":
 			it.Kind = Assistant
 		case s.Role == "assistant":
 			it.Kind, it.Closing = Assistant, true
@@ -71,9 +71,6 @@ func headingOf(text string, day time.Time) (x int, at, by string, of time.Time) 
 
 var entry = pattern(`^(.*?)(?: \(\+(\d+) −(\d+)\))?$`)
 
-// ofEdits matches a file of which not all edits are shown.
-var ofEdits = pattern(`^(.*) \((\d+ of \d+ edits)\)$`)
-
 // tools converts a segment in the role of tools: a list, a change, a failure or other text.
 func tools(it Item, s Segment) []Item {
 	kind, of, _ := strings.Cut(s.Label, " ")
@@ -100,10 +97,7 @@ func tools(it Item, s Segment) []Item {
 		return items
 	case "changes":
 		it.Kind, it.Label, it.Diff, it.Text = Edit, "", s.Text, ""
-		it.Target = of
-		if m := ofEdits().FindStringSubmatch(of); m != nil {
-			it.Target, it.Label = m[1], m[2]
-		}
+		it.Target, it.Partial = strings.CutSuffix(of, inPart)
 		return []Item{it}
 	case "failed":
 		it.Kind = Failure

@@ -137,35 +137,20 @@ func lastSaid(items []Item) int {
 	return -1
 }
 
-// summarizeTiers lets the engine work, twice at most more: what some tiers leave over goes to those that used up
-// theirs.
+// summarizeTiers lets the engine work; what some tiers leave over goes to the newest of the others.
 func (r *run) summarizeTiers(ctx context.Context) error {
-	todo := r.parts
-	for range 3 {
-		for _, p := range todo {
-			if err := r.summarize(ctx, p); err != nil {
-				return err
-			}
-		}
-		left, hungry := r.plan.Budget-r.tokens(), 0
-		todo = nil
-		for _, p := range r.parts {
-			if !p.whole && p.used > 0 {
-				todo = append(todo, p)
-				hungry += p.room
-				left -= p.room - p.used
-			}
-		}
-		if left < r.plan.Budget/20+8 || hungry == 0 {
-			break
-		}
-		for _, p := range todo {
-			p.room += int(int64(left) * int64(p.room) / int64(hungry))
+	for _, p := range r.parts {
+		if err := r.summarize(ctx, p); err != nil {
+			return err
 		}
 	}
-	if last := r.newest(); last != nil && r.largest().used == 0 { // no line fits into the part of any tier
-		last.room = max(0, r.plan.Budget-pinTokens(r.count, r.sizes, pinSegments(r.pins)))
-		if err := r.summarize(ctx, last); err != nil {
+	for _, p := range slices.Backward(r.parts) {
+		left := r.plan.Budget - r.tokens()
+		if left < r.plan.Budget/20+8 || p.whole || len(p.items) == 0 {
+			continue
+		}
+		p.room = p.used + left
+		if err := r.summarize(ctx, p); err != nil {
 			return err
 		}
 	}
@@ -177,16 +162,6 @@ func (r *run) summarizeTiers(ctx context.Context) error {
 		p.room = max(0, min(p.room, p.used)-excess)
 		if err := r.summarize(ctx, p); err != nil {
 			return err
-		}
-	}
-	return nil
-}
-
-// newest returns the last tier with items.
-func (r *run) newest() *part {
-	for _, p := range slices.Backward(r.parts) {
-		if len(p.items) > 0 {
-			return p
 		}
 	}
 	return nil

@@ -1,0 +1,150 @@
+package compress
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// gather joins the edits of a file, the runs of a command and the failures of one in each exchange, at the first of them,
+// and leaves out commands that only look around.
+func gather(items []Item) (out []Item) {
+	type key struct {
+		x    int
+		kind Kind
+		name string
+	}
+	at := map[key]int{}
+	for _, it := range items {
+		switch it.Kind {
+		case Edit:
+			it.Target = oneLine(strings.ReplaceAll(it.Target, `\`, "/"), 200)
+			if diff := strings.Trim(it.Diff, "\n"); diff != "" {
+				if !strings.HasPrefix(diff, "@@") {
+					diff = strings.Replace("@@ "+strconv.Itoa(it.Line)+" @@\n", "@@ 0 @@", "@@", 1) + diff
+				}
+				it.hunks = []string{diff}
+			}
+		case Command:
+			if it.Text = commandText(it.Text); it.Text == "" {
+				continue
+			}
+		case Failure:
+			it.Label = oneLine(shortCommand(it.Label), 100)
+			if it.Text = tellingLine(it.Text, it.Fixed > 0); it.Text == "" {
+				continue
+			}
+		default:
+			out = append(out, it)
+			continue
+		}
+		name := it.Target
+		if it.Kind != Edit {
+			name = map[Kind]string{Command: it.Text, Failure: it.Label}[it.Kind]
+		}
+		k, known := at[key{it.X, it.Kind, name}]
+		if !known || unnamed(name) > 0 {
+			at[key{it.X, it.Kind, name}] = len(out)
+			out = append(out, it)
+			continue
+		}
+		first := &out[k]
+		first.Src = append(slices.Clone(first.sources()), it.sources()...)
+		first.Fixed = it.Fixed
+		switch {
+		case it.Kind == Edit:
+			first.Added, first.Removed, first.Partial = first.Added+it.Added, first.Removed+it.Removed, first.Partial || it.Partial
+			first.hunks = append(first.hunks, it.hunks...)
+		case it.Kind == Failure && !strings.Contains(first.Text, it.Text) && len(first.Text)+len(it.Text) < 400:
+			first.Text += gap + it.Text
+		case it.Kind == Command && it.Label != "" && !strings.HasSuffix(first.Label, it.Label):
+			first.Label = strings.TrimPrefix(first.Label+", then "+it.Label, ", then ")
+		}
+	}
+	return out
+}
+
+// arrow stands before how a command ended.
+const arrow = " → "
+
+// entry returns an edit or a command as it stands in a list.
+func (it *Item) entry() string {
+	switch {
+	case it.Kind == Edit && it.Added+it.Removed > 0:
+		return fmt.Sprintf("%s (+%d −%d)", it.Target, it.Added, it.Removed)
+	case it.Kind == Edit:
+		return it.Target
+	case it.Label != "":
+		return it.Text + arrow + it.Label
+	}
+	return it.Text
+}
+
+// unnamed returns the number of entries that an entry stands for which ends a list of an earlier version: "3 more".
+func unnamed(entry string) int {
+	number, is := strings.CutSuffix(entry, " more")
+	n, err := strconv.Atoi(number)
+	if !is || err != nil {
+		return 0
+	}
+	return n
+}
+
+var tells = pattern(`(?i)error|fail|panic|fatal|cannot|can't|could not|unable|undefined|denied|not found|unknown|invalid|assert|expected|exception|missing|refused|[✘✗×]`)
+
+// tellingLine returns the first line of an output that tells of an error, or else the last one; of what passed later it is
+// "" if there is no error.
+func tellingLine(text string, fixed bool) (last string) {
+	for line := range strings.Lines(strings.ReplaceAll(text, `\n`, "\n")) {
+		if line = oneLine(line, 200); tells().MatchString(line) {
+			return line
+		} else if line != "" && !fixed {
+			last = line
+		}
+	}
+	return last
+}
+
+// commandText returns the entry of a command in the list of commands, or "" if it only looks around.
+func commandText(cmd string) string {
+	if cmd = shortCommand(cmd); unnamed(cmd) > 0 {
+		return cmd
+	}
+	if !does().MatchString(cmd) {
+		return ""
+	}
+	cmd = strings.ReplaceAll(strings.TrimSpace(cmd), "\\\n", " ")
+	return oneLine(strings.ReplaceAll(lineEnds().ReplaceAllString(cmd, ";"), "; ", ";"), 120) // a list is divided there
+}
+
+// shortCommand returns a command without what says little: a leading cd, and all but the beginning of quoted texts.
+func shortCommand(cmd string) string {
+	cmd = strings.TrimPrefix(ShortCommand("$ "+strings.TrimPrefix(cmd, "$ ")), "$ ")
+	cmd = staged().ReplaceAllString(cmd, "$1") // the files are in their own list
+	cmd = heredoc().ReplaceAllStringFunc(cmd, func(s string) string {
+		_, s, _ = strings.Cut(s, "\n")
+		end := strings.LastIndexByte(strings.TrimRight(s, "\n )\""), '\n')
+		return `"` + strings.ReplaceAll(s[:max(0, end)], `"`, "'") + `"`
+	})
+	return quoted().ReplaceAllStringFunc(cmd, func(s string) string {
+		line, _, more := strings.Cut(strings.TrimSpace(s[1:len(s)-1]), "\n")
+		if line = oneLine(line, 72); more && !strings.HasSuffix(line, "…") {
+			line += "…"
+		}
+		return `"` + line + `"`
+	})
+}
+
+var (
+	// does matches commands that build, test, check or change something.
+	does = pattern(`(?:^|[\s;&|:/.-])(test|tests|pytest|jest|vitest|lint|build|check|fmt|format|commit|push|merge|rebase|tag|release|deploy|publish|install|migrate|vet|tsc|make|gh pr (create|merge)|gh issue create)(?:$|[\s;&|:.])`)
+	// looks matches commands that only look around: that one failed says nothing.
+	looks    = pattern(`^(cat|head|tail|ls|grep|rg|find|sed|awk|jq|wc|which|echo|stat|file|tree)\b`)
+	lineEnds = pattern(`\s*\n\s*`)
+	// heredoc matches a text in a here-document, quoted the text in quotes.
+	heredoc = pattern(`(?s)"\$\(cat <<-?\s*['"\\]?\w+['"]?\n.*?\n\s*\w+\n?\s*\)"`)
+	quoted  = pattern(`"(?:[^"\\]|\\.)*"`)
+	// staged matches what only prepares a commit.
+	staged = pattern(`^git (?:-C \S+ )?add [^&|;\n]*(?:&&|;|\n)\s*(git (?:-C \S+ )?commit\b)`)
+)
