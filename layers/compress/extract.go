@@ -205,13 +205,13 @@ func (o *order) lines() [][]int {
 	}
 	turns, more = append(turns, turn.line()), append(more, turn.more())
 	last := len(turns) - 1
-	out := [][]int{turns[last], ends}
+	out := [][]int{turns[last]}
 	if k := slices.IndexFunc(turns, func(t []int) bool { return len(t) > 0 }); k >= 0 {
 		out = append(out, turns[k])
 	}
 	slices.Reverse(turns)
 	slices.Reverse(more)
-	return slices.Concat(out, turns, more)
+	return slices.Concat(out, turns, [][]int{ends}, more)
 }
 
 // A turn is what the user says at once, and what follows up to the next time that he speaks.
@@ -252,13 +252,20 @@ func (t *turn) request(from, to int) {
 func (t *turn) answer(from, to int, closing bool) {
 	const few, little, enough = 50, 80, 200 // bytes
 	var line, second []int
-	size := 0
+	size, led := 0, from // led: the words that a paragraph of the line ends on, which lead in
 	for i := from; i < to; i++ {
 		u := &t.units[i]
-		if u.flags&(lead|idle|late) != 0 || transcript.IsFence(u.text) && len(u.text) > longCode || u.flags&begins == 0 && u.list > 0 {
+		goesOn := i > from && u.parent == i-1 && t.units[i-1].flags&lead == 0
+		if u.flags&lead != 0 && goesOn && size > 0 {
+			led = i
+		}
+		if u.flags&(lead|late) != 0 || u.flags&idle != 0 && (size == 0 || size >= little || !goesOn) ||
+			transcript.IsFence(u.text) && len(u.text) > longCode || u.flags&begins == 0 && u.list > 0 {
 			continue
 		}
-		switch follows := i > from && u.parent == i-1 && t.units[i-1].flags&lead == 0 && size+len(u.text) <= enough; {
+		switch follows := goesOn && size+len(u.text) <= enough; {
+		case u.flags&idle != 0, led > from && u.parent == led && size+len(u.text) <= enough+little:
+			line = append(line, i)
 		case size < few || size < little && follows:
 			if b := &t.units[max(i-1, from)]; size == 0 && b.flags&idle != 0 && b.from+len(b.text)+1 == u.from && len(b.text) <= little {
 				line = append(line, i-1) // the line begins with it

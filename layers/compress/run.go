@@ -219,13 +219,28 @@ func (r *run) insertPins() []Segment {
 	out := make([]Segment, 0, len(segs)+len(r.pins))
 	pins := r.pins
 	for _, s := range segs {
-		for len(pins) > 0 && len(s.Src) > 0 && pins[0].Message < s.Src[0][0] {
+		for len(pins) > 0 && len(s.Src) > 0 && r.before(pins[0], s) {
 			out = append(out, pins[0].segment())
 			pins = pins[1:]
 		}
 		out = append(out, s)
 	}
 	return append(out, pinSegments(pins)...)
+}
+
+// before reports whether a pin stands before a segment: in an earlier message, or before it in the text of its message.
+func (r *run) before(p pin, s Segment) bool {
+	if n := s.Src[0][0]; p.Message != n || s.Role != "user" {
+		return p.Message < n
+	}
+	for _, it := range r.in.Items {
+		if it.N == p.Message && it.Kind == User && !it.Kept {
+			line, _, _ := strings.Cut(s.Text, "\n")
+			at := strings.LastIndex(it.Text, line)
+			return at >= p.End
+		}
+	}
+	return false
 }
 
 // markPartial marks the segments of the user that are not a contiguous part of the typed text, ignoring white space.

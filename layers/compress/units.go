@@ -148,7 +148,7 @@ func (s *splitter) settle(from int) {
 
 // agrees matches the beginning of a reply, picks a reply that chooses something by its number, letter or place.
 var (
-	agrees = pattern(`(?i)^\W*(yes|yep|yeah|yup|ok|okay|sure|no|nope|go|do it|do that|let'?s|please|sounds good|perfect|great|option|i agree|agreed|correct|right|neither|both|all of)\b`)
+	agrees = pattern(`(?i)^\W*(yes|yep|yeah|yup|ok|okay|sure|no|nope|go|do it|do that|let'?s|please|sounds good|perfect|great|option|i agree|agreed|i'?d (like|prefer|go)|correct|right|neither|both|all of)\b`)
 	picks  = pattern(`(?:^|[\s(,#])(\d|[B-F]|A(?:$|[.,)]))(?:$|[\s.,):&+])|(?i:\b(option|first|second|third|fourth|last|former|latter|both|neither|either|all of|all three)\b)`)
 )
 
@@ -267,7 +267,9 @@ func (s *splitter) prose(text string, c class) {
 		default:
 			u.from += len(lines[i].text) - len(l)
 			if parent == heading && before != none && c != typed && refers().MatchString(l) {
-				parent = before
+				if parent = before; s.units[before].flags&late != 0 {
+					parent = s.units[before].parent // it does not bring a long block
+				}
 			}
 			before = s.sentences(l, u, parent)
 			if s.units[before].flags&lead != 0 {
@@ -345,7 +347,9 @@ func (s *splitter) list(text string, lines []line, u unit, parent int) {
 			u.text, u.from = whole(text, item[1:]), item[1].at
 			s.add(u, rest)
 		}
-		parent = first
+		if parent = first; s.units[first].flags&lead != 0 {
+			parent = len(s.units) - 1
+		}
 		s.units[first].flags |= begins
 		lines = lines[n:]
 	}
