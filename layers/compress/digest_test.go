@@ -131,6 +131,10 @@ func TestNotMisleading(t *testing.T) {
 		"a heading over words that lead in": {user + `{"n":2,"role":"assistant","text":"## The worker\n\n` + code + `\n\nSteps of the worker:\n\n` +
 			strings.Repeat("1. **Read the job**: it reads, and it waits for the writer of the table, and it goes on when that is done\\n", 12) + `"}
 {"n":3,"role":"user","text":"thanks, that is all"}`, 400, []string{"**The worker**\n\nSteps of the worker:\n"}, nil},
+		"a refused edit that was made later": {user + `{"n":2,"role":"tool","name":"Edit","target":"queue.go:3","diff":"-go write()","result":"refused by the user"}
+{"n":3,"role":"user","name":"refusal","text":"does that lose jobs?","target":"Edit queue.go"}
+{"n":4,"role":"tool","name":"Edit","target":"queue.go:3","diff":"-go write()","result":"ok"}
+{"n":5,"role":"assistant","text":"It loses none, and the second writer is gone."}`, 300, []string{"[refused by the user: Edit queue.go:3 (+0 −1); done later]"}, nil},
 		"a refused command": {user + `{"n":2,"role":"tool","name":"Bash","cmd":"git push","result":"refused by the user"}
 {"n":3,"role":"user","name":"refusal","text":"not yet","target":"Bash git push"}
 {"n":4,"role":"tool","name":"Bash","cmd":"git status","result":"ok"}

@@ -234,7 +234,7 @@ func itemsOf(x *exchange.Exchange, first, goesOn bool) []Item {
 		if strings.HasPrefix(r.Of, "ExitPlanMode") {
 			label = notYet
 		}
-		add(Item{N: cmp.Or(r.Call, r.N), Kind: Call, Label: label, Text: refusal(r, goesOn && stopsAt(x, r.N))})
+		add(Item{N: cmp.Or(r.Call, r.N), Kind: Call, Label: label, Text: refusal(r, goesOn && stopsAt(x, r.N)) + later(x, r)})
 		kind := User
 		if r.Script {
 			kind = Script
@@ -393,6 +393,20 @@ func refusal(r exchange.Refusal, stopped bool) string {
 		text += "; no reason given"
 	}
 	return text
+}
+
+// later says whether what the user refused was done later in the exchange.
+func later(x *exchange.Exchange, r exchange.Refusal) string {
+	_, target, _ := strings.Cut(r.Of, " ")
+	file, _, _ := strings.Cut(target, ":")
+	edited := slices.ContainsFunc(x.Edits, func(e exchange.Edit) bool { return e.N > r.N && e.File == file })
+	ran := slices.ContainsFunc(x.Commands, func(c exchange.Command) bool {
+		return c.N > r.N && c.Exit == 0 && c.Verdict != exchange.Failed && shortCommand(c.Cmd) == shortCommand(r.Of)
+	})
+	if edited || ran {
+		return "; done later"
+	}
+	return ""
 }
 
 // withoutSuperseded leaves out the changes that add a line which a later edit of the session removes: a reader would take it
