@@ -42,7 +42,7 @@ type order struct {
 }
 
 // worth is the value of a token of each class.
-var worth = [classes]float64{typed: 3, pasted: .3, asked: 1.6, closing: 1.5, prose: 1, plan: .2, summary: .5, report: .3, file: 1.6,
+var worth = [classes]float64{typed: 3, pasted: .3, asked: 1.6, closing: 1.5, prose: 1, plan: .2, summary: .5, report: .1, file: 1.6,
 	command: .6, failed: 1, note: .8, change: 1}
 
 var (
@@ -56,9 +56,9 @@ var (
 	opening = pattern(`(?i)^\W{0,3}((that's|this is) )?(an? )?(very )?(good|great|fair|excellent|interesting|important|key|valid) ([a-z]+ ){0,2}(questions?|points?|catch|insights?|observation|feedback|scenarios?)\b.{0,12}$|` +
 		`^\W{0,3}(good|great|perfect|excellent|ah|i see|got it|sure|interesting|absolutely|agreed|now i)\b.{0,12}$`)
 	// interjections matches what stands before the announcement of a step.
-	interjections = pattern(`^\W{0,3}(((Good|Great|Excellent)( [a-z]+)?|Perfect|OK|Okay|Right|Found it|I found it|There it is|I see|Expected|All (clear|green|clean))[.,!:—–-]+\s*)+`)
+	interjections = pattern(`^\W{0,3}(((That's |This is )?(an? )?(very )?([Gg]ood|[Gg]reat|[Ff]air|Excellent)( [a-z]+)?|Perfect|OK|Okay|Right|Found it|I found it|There it is|I see|Expected|You're right( to question this)?|All (clear|green|clean))\s*[.,!:—–-]+\s*)+`)
 	// announcement matches the beginning of an announcement of a step.
-	announcement = pattern(`(?i)^\W{0,3}(Let me\b|Now,? let me\b|Now let's|Next,|First,|Also,? let me|Now I see\b|I see\b|I can see\b|I need to (see|check|look|find|read)|I'll |I will |Now,? I'll|Now I |Let's |Continuing with|(Now )?I (now )?have (a |the |all |enough )?([a-z]+ ){0,2}(understanding|picture|context|information)\b|` +
+	announcement = pattern(`(?i)^\W{0,3}(Let me\b|Now,? let me\b|Now let's|Next,|First,|Also,? let me|Now I see\b|I see\b|I can see\b|I need to (see|check|look|find|read)|I'll |I will |Now,? I'll|Now I |Let's |Continuing with|let me (address|trace|break|think|walk|check|look|explain|summari)|(Now )?I (now )?have (a |the |all |enough )?([a-z]+ ){0,2}(understanding|picture|context|information)\b|` +
 		`Now,? (also |to )?(the|update|add|fix|run|check|commit|push|sync|rebuild|close|create|write|test|verify|replace|remove|implement|install|continue|file|apply|wire|move|set|make|build|compile|look|rename|read|use|finish|start)\b)`)
 )
 
@@ -98,8 +98,14 @@ func newOrder(items []Item, level Level) *order {
 			byWorth = append(byWorth, i)
 		}
 	}
-	for _, line := range o.lines() {
-		if step := o.take(line...); len(step) > 0 {
+	lines, rests, more := o.lines()
+	for _, line := range lines {
+		if step := o.take(false, line...); len(step) > 0 {
+			o.said = append(o.said, step)
+		}
+	}
+	for _, line := range slices.Concat(rests, o.answered(lines), more) {
+		if step := o.take(true, line...); len(step) > 0 {
 			o.said = append(o.said, step)
 		}
 	}
@@ -113,7 +119,7 @@ func newOrder(items []Item, level Level) *order {
 		return 0
 	})
 	for _, i := range byWorth {
-		step := o.take(i)
+		step := o.take(true, i)
 		switch {
 		case len(step) == 0:
 		case o.units[i].flags&late != 0:
@@ -162,13 +168,13 @@ func (o *order) score(u *unit, n int) float64 {
 // longTyped is the size in bytes from which on what the user typed at once tells details, or was pasted.
 const longTyped = 600
 
-// take takes units with their parents, and returns those that were not taken before.
-func (o *order) take(units ...int) (step []int) {
+// take takes units with their parents, and returns those that were not taken before. far: also with parents in other items.
+func (o *order) take(far bool, units ...int) (step []int) {
 	for _, i := range units {
 		if !o.taken[i] {
 			o.taken[i] = true
-			if p := o.units[i].parent; p >= 0 {
-				step = append(step, o.take(p)...)
+			if p := o.units[i].parent; p >= 0 && (far || o.units[p].item == o.units[i].item) {
+				step = append(step, o.take(far, p)...)
 			}
 			step = append(step, i)
 		}
@@ -176,21 +182,36 @@ func (o *order) take(units ...int) (step []int) {
 	return step
 }
 
+// answered returns what the replies in lines answer.
+func (o *order) answered(lines [][]int) (out [][]int) {
+	for _, i := range slices.Concat(lines...) {
+		if p := o.units[i].parent; p >= 0 && o.units[p].item != o.units[i].item {
+			out = append(out, []int{p})
+		}
+	}
+	return out
+}
+
 // lines returns the units of the lines that every exchange gets first, one for each time that the user speaks: the beginning
 // of what he said, and of what came of it. The last exchange comes first, then the first, then later ones before earlier ones.
-func (o *order) lines() [][]int {
-	var turns, more [][]int
+// rests and more go on from them.
+func (o *order) lines() (lines, rests, more [][]int) {
+	var turns [][]int
 	var ends []int // how the session left the work
 	said := false  // the item before is of the user
 	turn := turn{order: o}
+	end := func() {
+		line, rest := turn.line()
+		turns, rests, more = append(turns, line), append(rests, rest), append(more, turn.more())
+		turn.begin()
+	}
 	for from, to := 0, 0; from < len(o.units); from = to {
 		for to = from; to < len(o.units) && o.units[to].item == o.units[from].item; to++ {
 		}
 		it := &o.items[o.units[from].item]
 		asks := it.Kind == User || it.Kind == Answer || it.Kind == Script || it.Kind == Recap && (it.Label == "" || it.Label == "copied")
 		if asks && !said || from > 0 && it.X != o.items[o.units[from-1].item].X {
-			turns, more = append(turns, turn.line()), append(more, turn.more())
-			turn.begin()
+			end()
 		}
 		switch said = asks; {
 		case asks:
@@ -203,21 +224,23 @@ func (o *order) lines() [][]int {
 			ends = append(ends, from)
 		}
 	}
-	turns, more = append(turns, turn.line()), append(more, turn.more())
+	end()
 	last := len(turns) - 1
 	out := [][]int{turns[last]}
 	if k := slices.IndexFunc(turns, func(t []int) bool { return len(t) > 0 }); k >= 0 {
 		out = append(out, turns[k])
 	}
 	slices.Reverse(turns)
+	slices.Reverse(rests)
 	slices.Reverse(more)
-	return slices.Concat(out, turns, [][]int{ends}, more)
+	return append(out, turns...), append([][]int{ends}, rests...), more
 }
 
 // A turn is what the user says at once, and what follows up to the next time that he speaks.
 type turn struct {
 	*order
 	asked, outcome []int
+	meant          []int // short texts that the user pasted, of which he talks
 	second         []int // what follows the beginning of the outcome
 	first          []int // the first answer to a question
 	finding        []int // the last thing that the assistant found before there was an outcome
@@ -225,8 +248,17 @@ type turn struct {
 }
 
 func (t *turn) begin()      { *t = turn{order: t.order} }
-func (t *turn) line() []int { return slices.Concat(t.asked, t.outcome, t.finding) }
-func (t *turn) more() []int { return slices.Concat(t.first, t.second) }
+func (t *turn) more() []int { return slices.Concat(t.first, t.meant, t.second) }
+
+// line returns what was asked and what came of it, or what was found, as far as it says something; and the rest of that.
+func (t *turn) line() (line, rest []int) {
+	const few = 25 // bytes
+	line, rest = t.asked, slices.Concat(t.outcome, t.finding)
+	for size := 0; size < few && len(rest) > 0; line, rest = append(line, rest[0]), rest[1:] {
+		size += len(t.units[rest[0]].text)
+	}
+	return line, rest
+}
 
 // request takes the beginning of what the user typed, and of what he pasted if that is most of it.
 func (t *turn) request(from, to int) {
@@ -239,7 +271,12 @@ func (t *turn) request(from, to int) {
 	}
 	for i := from; i < to && size < enough; i++ {
 		u := &t.units[i]
-		if u.class == pasted && (u.flags&late != 0 || words >= few) || size > 0 && size+len(u.text) > 2*enough {
+		meant := u.flags&late == 0 && (u.parent >= from && t.units[u.parent].flags&lead != 0 && len(u.text) <= longTyped || u.lines > 0 && len(u.text) <= longCode)
+		switch {
+		case u.class == pasted && words >= few && meant:
+			t.meant = append(t.meant, i)
+			continue
+		case u.class == pasted && (u.flags&late != 0 || words >= few), size > 0 && size+len(u.text) > 2*enough:
 			continue
 		}
 		t.question = t.question || strings.Contains(u.text, "?")

@@ -20,7 +20,7 @@ func gather(items []Item) (out []Item) {
 		switch it.Kind {
 		case Edit:
 			it.Target = oneLine(strings.ReplaceAll(it.Target, `\`, "/"), 200)
-			if diff := strings.Trim(it.Diff, "\n"); diff != "" {
+			if diff := strings.Trim(it.Diff, "\n"); strings.Contains(diff, "\n") { // one line says little
 				if !strings.HasPrefix(diff, "@@") {
 					diff = strings.Replace("@@ "+strconv.Itoa(it.Line)+" @@\n", "@@ 0 @@", "@@", 1) + diff
 				}

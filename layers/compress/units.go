@@ -63,7 +63,8 @@ const (
 	shortItem = 300  // the same for an item of a list
 	planAim   = 600  // bytes in which a plan says what it is for
 
-	shortReply, longReply = 60, 100 // bytes of a reply that is not understood without what it answers; the longer ones agree
+	shortReply, longReply = 60, 100  // bytes of a reply that is not understood without what it answers; the longer ones agree
+	shortPick, longPick   = 120, 400 // the same of one that chooses; the longer ones name what they choose
 )
 
 const none = -1
@@ -146,9 +147,11 @@ func (s *splitter) settle(from int) {
 	}
 }
 
-// agrees matches the beginning of a reply, picks a reply that chooses something by its number, letter or place.
+// agrees matches the beginning of a reply, picks a reply that chooses something by its number, letter or place, option one
+// that says what the number or letter is of.
 var (
 	agrees = pattern(`(?i)^\W*(yes|yep|yeah|yup|ok|okay|sure|no|nope|go|do it|do that|let'?s|please|sounds good|perfect|great|option|i agree|agreed|i'?d (like|prefer|go)|correct|right|neither|both|all of)\b`)
+	option = pattern(`(?i)\b(options?|approach|choice|alternative|variant|scenario|number|items?|steps?|points?) #?([A-F]|\d{1,2})\b`)
 	picks  = pattern(`(?:^|[\s(,#])(\d|[B-F]|A(?:$|[.,)]))(?:$|[\s.,):&+])|(?i:\b(option|first|second|third|fourth|last|former|latter|both|neither|either|all of|all three)\b)`)
 )
 
@@ -163,15 +166,18 @@ func (s *splitter) question(it *Item, from int) int {
 	switch {
 	case before.Label == refused || last.class == asked && before.N == it.N:
 		return from - 1
-	case last.class != closing || len(it.Text) > shortReply && !(len(it.Text) <= longReply && agrees().MatchString(it.Text)):
+	case last.class != closing:
 		return none
 	}
 	const most = 2400 // bytes between the options and the end
-	size := 0
-	for k := from - 1; k >= 0 && s.units[k].item == last.item && size < most && picks().MatchString(it.Text); k-- {
-		if size += len(s.units[k].text); listMark().MatchString(s.units[k].text) {
+	size, picks := 0, len(it.Text) <= shortPick && picks().MatchString(it.Text) || len(it.Text) <= longPick && option().MatchString(it.Text)
+	for k := from - 1; k >= 0 && s.units[k].item == last.item && size < most && picks; k-- {
+		if size += len(s.units[k].text); isItem(s.units[k].text) {
 			return k
 		}
+	}
+	if len(it.Text) > shortReply && !(len(it.Text) <= longReply && agrees().MatchString(it.Text)) {
+		return none
 	}
 	for k := from - 1; k >= max(0, from-3) && !strings.Contains(it.Text, "?") && s.units[k].item == last.item; k-- {
 		if strings.HasSuffix(strings.TrimRight(s.units[k].text, " *_)"), "?") {
@@ -244,7 +250,7 @@ func (s *splitter) prose(text string, c class) {
 			if transcript.IsFence(l) {
 				to = max(to, fenceEnd(lines, i)+1)
 			}
-			s.paste(text, lines[i:to], u)
+			s.paste(text, lines[i:to], u, parent)
 		case transcript.IsFence(l):
 			to = fenceEnd(lines, i) + 1
 			if u.text = whole(text, lines[i:to]); len(u.text) > longBlock || c != typed && len(u.text) > longCode && strings.Trim(l, "`~ ") != "" {
@@ -280,15 +286,18 @@ func (s *splitter) prose(text string, c class) {
 }
 
 // paste makes two units of what the user pasted: its beginning shows what it is.
-func (s *splitter) paste(text string, lines []line, u unit) {
-	const head = 5 // lines
+func (s *splitter) paste(text string, lines []line, u unit, parent int) {
+	head := 5 // lines
+	if parent != none && s.units[parent].flags&lead != 0 {
+		head = 16 // it is what he means
+	}
 	for len(lines) > 1 && lines[len(lines)-1].text == "" {
 		lines = lines[:len(lines)-1]
 	}
 	n := min(head, len(lines))
 	u.class, u.lines, u.text = pasted, len(lines), whole(text, lines[:n])
 	u.label = "pasted, " + count(len(lines), "line")
-	first := s.add(u, none)
+	first := s.add(u, parent)
 	if n < len(lines) {
 		u.from, u.text, u.flags, u.lines = lines[n].at, whole(text, lines[n:]), late, 0
 		s.add(u, first)
