@@ -48,6 +48,9 @@ func (w *writer) exchange(from, to int) {
 			w.add(Segment{Role: "tool", Label: label, Text: it.Text, Src: it.sources()})
 		case it.Kind != Edit && it.Kind != Command && it.Kind != Failure:
 			w.said(i, next)
+			if last := &w.units[next-1]; w.shown[next-1] && it.Kind == Assistant && it.Label == "" && asks(last.text) && w.wentOn(next, to) {
+				w.add(Segment{Role: "tool", Label: ignored, Text: "it went on", Src: it.sources()})
+			}
 		}
 	}
 	w.changes(from, to)
@@ -56,6 +59,22 @@ func (w *writer) exchange(from, to int) {
 	if end < to {
 		w.said(end, end+1)
 	}
+}
+
+// asks reports whether a text ends with a question.
+func asks(text string) bool { return strings.HasSuffix(strings.TrimRight(text, " *_)"), "?") }
+
+// wentOn reports whether the assistant speaks next in an exchange, of which the units from one up to another are left.
+func (w *writer) wentOn(from, to int) bool {
+	for _, u := range w.units[from:to] {
+		switch it := &w.items[u.item]; it.Kind {
+		case Assistant:
+			return it.Label == ""
+		case User, Answer, Script, Recap, Call:
+			return false
+		}
+	}
+	return false
 }
 
 // passedLater ends the label of a failure if the same thing succeeded later.

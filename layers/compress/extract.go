@@ -15,7 +15,7 @@ import (
 type Extract struct{}
 
 // ID names the engine and its version.
-func (Extract) ID() string { return "extract/22" }
+func (Extract) ID() string { return "extract/23" }
 
 // IsExtract reports whether an ID is that of the engine without a model, of any version.
 func IsExtract(id string) bool { return strings.HasPrefix(id, "extract/") }
@@ -35,7 +35,7 @@ type order struct {
 	units []unit
 	said  [][]int // the lines of the exchanges, then the rest of what was said, and lists
 	code  [][]int // changes, and long blocks of code
-	share int     // what was said may have this part of its size as code; 0: no limit
+	share int     // what was said may have this part of its size as code, one in share; 0: no limit
 	taken []bool
 
 	continued bool // the first exchange began before the first item
@@ -77,7 +77,7 @@ func newOrder(items []Item, level Level) *order {
 	case keepit.Minimal:
 		o.share = 0 // as much as there is room
 	case keepit.Aggressive:
-		o.share = 10 // code is in the repository
+		o.share = codeShare // code is in the repository
 	}
 	o.taken = make([]bool, len(o.units))
 	byWorth := make([]int, 0, len(o.units))
@@ -87,13 +87,13 @@ func newOrder(items []Item, level Level) *order {
 		if i == 0 || o.units[i-1].item != u.item {
 			first = i
 		}
-		if u.class == plan && level == keepit.Aggressive {
+		if u.class == plan && level == keepit.Aggressive || u.class == report {
 			u.flags |= late // what was done says it again
 		}
 		if u.score = o.score(u, i-first); u.parent >= 0 && u.flags&late == 0 { // what it waits for comes before it
 			u.score = min(u.score, o.units[u.parent].score)
 		}
-		left := level == keepit.Aggressive && (u.flags&idle != 0 || u.class == report || u.class == change || u.class == pasted && u.flags&late != 0)
+		left := level == keepit.Aggressive && (u.flags&idle != 0 || u.class == report || u.class == change || u.class == plan && transcript.IsFence(u.text) || u.class == pasted && u.flags&late != 0)
 		if !left && u.flags&lead == 0 && unnamed(u.text) == 0 {
 			byWorth = append(byWorth, i)
 		}
@@ -134,7 +134,7 @@ func newOrder(items []Item, level Level) *order {
 // score is the value of a unit, the nth of its item, for each token.
 func (o *order) score(u *unit, n int) float64 {
 	it := &o.items[u.item]
-	v := worth[u.class] * float64(100+it.Weight) / 100 * (1 + .5*float64(u.item)/float64(len(o.items))) // later ones first
+	v := worth[u.class] * float64(100+it.Weight) / 100 * (1 + .25*float64(u.item)/float64(len(o.items))) // later ones first
 	switch u.class {
 	case closing, prose, plan, summary, report:
 		v *= max(.6, 1-.02*float64(n))
@@ -165,15 +165,18 @@ func (o *order) score(u *unit, n int) float64 {
 	return v
 }
 
+// codeShare is the share of code at the aggressive level.
+const codeShare = 10
+
 // longTyped is the size in bytes from which on what the user typed at once tells details, or was pasted.
 const longTyped = 600
 
-// take takes units with their parents, and returns those that were not taken before. far: also with parents in other items.
+// take takes units with their parents, and returns those that were not taken before. far: also with those that are not near.
 func (o *order) take(far bool, units ...int) (step []int) {
 	for _, i := range units {
 		if !o.taken[i] {
 			o.taken[i] = true
-			if p := o.units[i].parent; p >= 0 && (far || o.units[p].item == o.units[i].item) {
+			if p := o.units[i].parent; p >= 0 && (far || o.near(p, i)) {
 				step = append(step, o.take(far, p)...)
 			}
 			step = append(step, i)
@@ -182,10 +185,19 @@ func (o *order) take(far bool, units ...int) (step []int) {
 	return step
 }
 
+// near reports whether the parent of a unit is in its text, or is short with what it waits for.
+func (o *order) near(parent, i int) bool {
+	size := 0
+	for k := parent; k >= 0 && size <= longTyped/2; k = o.units[k].parent {
+		size += len(o.units[k].text)
+	}
+	return o.units[parent].item == o.units[i].item || size <= longTyped/2
+}
+
 // answered returns what the replies in lines answer.
 func (o *order) answered(lines [][]int) (out [][]int) {
 	for _, i := range slices.Concat(lines...) {
-		if p := o.units[i].parent; p >= 0 && o.units[p].item != o.units[i].item {
+		if p := o.units[i].parent; p >= 0 && !o.near(p, i) {
 			out = append(out, []int{p})
 		}
 	}
@@ -202,7 +214,7 @@ func (o *order) lines() (lines, rests, more [][]int) {
 	turn := turn{order: o}
 	end := func() {
 		line, rest := turn.line()
-		turns, rests, more = append(turns, line), append(rests, rest), append(more, turn.more())
+		turns, rests, more = append(turns, line), append(rests, slices.Concat(rest, turn.first)), append(more, turn.more())
 		turn.begin()
 	}
 	for from, to := 0, 0; from < len(o.units); from = to {
@@ -233,7 +245,7 @@ func (o *order) lines() (lines, rests, more [][]int) {
 	slices.Reverse(turns)
 	slices.Reverse(rests)
 	slices.Reverse(more)
-	return append(out, turns...), append([][]int{ends}, rests...), more
+	return append(out, turns...), append(rests, ends), more
 }
 
 // A turn is what the user says at once, and what follows up to the next time that he speaks.
@@ -248,7 +260,7 @@ type turn struct {
 }
 
 func (t *turn) begin()      { *t = turn{order: t.order} }
-func (t *turn) more() []int { return slices.Concat(t.first, t.meant, t.second) }
+func (t *turn) more() []int { return slices.Concat(t.meant, t.second) }
 
 // line returns what was asked and what came of it, or what was found, as far as it says something; and the rest of that.
 func (t *turn) line() (line, rest []int) {
@@ -319,7 +331,7 @@ func (t *turn) answer(from, to int, closing bool) {
 	case len(line) == 0:
 	case closing:
 		t.outcome, t.second, t.finding = line, second, nil
-	case t.question && t.first == nil:
+	case t.question && t.first == nil && len(t.units[line[0]].text) <= enough/2:
 		t.first = line[:1]
 	case size >= few:
 		t.finding = line
@@ -372,6 +384,9 @@ func (o *order) fit(z sizer, room int) Summary {
 	limit := room
 	if o.share > 0 {
 		limit = min(room, used+used/o.share)
+		if o.share == codeShare {
+			limit = min(room, max(limit, room*5/8)) // a plan comes back
+		}
 	}
 	all := most(o.code, limit) == len(o.code)
 	return Summary{Segments: o.digest(shown), Whole: all || limit < room}

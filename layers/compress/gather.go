@@ -20,6 +20,13 @@ func gather(items []Item) (out []Item) {
 		switch it.Kind {
 		case Edit:
 			it.Target = oneLine(strings.ReplaceAll(it.Target, `\`, "/"), 200)
+			for _, o := range slices.Backward(out) { // a file is named from the root, too
+				if o.X == it.X && o.Kind == Edit && (strings.HasSuffix(it.Target, "/"+o.Target) || strings.HasSuffix(o.Target, "/"+it.Target)) {
+					it.Target = o.Target
+				} else if o.X != it.X {
+					break
+				}
+			}
 			if diff := strings.Trim(it.Diff, "\n"); strings.Contains(diff, "\n") { // one line says little
 				if !strings.HasPrefix(diff, "@@") {
 					diff = strings.Replace("@@ "+strconv.Itoa(it.Line)+" @@\n", "@@ 0 @@", "@@", 1) + diff
@@ -56,6 +63,7 @@ func gather(items []Item) (out []Item) {
 		case it.Kind == Edit:
 			first.Added, first.Removed, first.Partial = first.Added+it.Added, first.Removed+it.Removed, first.Partial || it.Partial
 			first.hunks = append(first.hunks, it.hunks...)
+			slices.SortStableFunc(first.hunks, func(a, b string) int { return lineOf(a) - lineOf(b) })
 		case it.Kind == Failure && !strings.Contains(first.Text, it.Text) && len(first.Text)+len(it.Text) < 400:
 			first.Text += gap + it.Text
 		case it.Kind == Command && it.Label != "" && !strings.HasSuffix(first.Label, it.Label):
@@ -63,6 +71,12 @@ func gather(items []Item) (out []Item) {
 		}
 	}
 	return out
+}
+
+// lineOf returns the line that a hunk begins with, or 0.
+func lineOf(hunk string) (n int) {
+	fmt.Sscanf(hunk, "@@ %d", &n) // 0 without one
+	return n
 }
 
 // arrow stands before how a command ended.

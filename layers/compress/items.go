@@ -305,6 +305,7 @@ func itemsOf(x *exchange.Exchange, first, goesOn bool) []Item {
 // Labels of items. Under the first ones mem says something of its own, which is written within the brackets.
 const (
 	noAnswer  = "no answer in words"
+	ignored   = "no answer" // to the question at the end of a text
 	refused   = "refused by the user"
 	notYet    = "not accepted yet by the user" // a plan: he goes on to talk about it
 	client    = "the client"
@@ -319,7 +320,7 @@ const (
 
 // remark reports whether mem says something of its own under a label.
 func remark(label string) bool {
-	return label == noAnswer || label == refused || label == notYet || label == client || label == atEnd || label == stopped ||
+	return label == noAnswer || label == ignored || label == refused || label == notYet || label == client || label == atEnd || label == stopped ||
 		label == created || label == leftPaste
 }
 
@@ -404,7 +405,7 @@ func later(x *exchange.Exchange, r exchange.Refusal) string {
 		return c.N > r.N && c.Exit == 0 && c.Verdict != exchange.Failed && shortCommand(c.Cmd) == shortCommand(r.Of)
 	})
 	if edited || ran {
-		return "; done later"
+		return "; allowed later"
 	}
 	return ""
 }

@@ -180,7 +180,7 @@ func (s *splitter) question(it *Item, from int) int {
 		return none
 	}
 	for k := from - 1; k >= max(0, from-3) && !strings.Contains(it.Text, "?") && s.units[k].item == last.item; k-- {
-		if strings.HasSuffix(strings.TrimRight(s.units[k].text, " *_)"), "?") {
+		if asks(s.units[k].text) {
 			return k
 		}
 	}
@@ -397,6 +397,9 @@ func isItem(l string) bool {
 func isHeading(l string) bool {
 	if strings.HasPrefix(l, "#") {
 		return strings.HasPrefix(strings.TrimLeft(l, "#"), " ")
+	}
+	if k := strings.LastIndex(l, "** ("); k > 0 && strings.HasSuffix(l, ")") {
+		l = l[:k+2]
 	}
 	return len(l) > 4 && len(l) < 120 && strings.HasPrefix(l, "**") && strings.HasSuffix(strings.TrimRight(l, ":"), "**") && strings.Count(l, "**") == 2
 }
