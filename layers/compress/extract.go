@@ -34,6 +34,7 @@ type order struct {
 	items []Item
 	units []unit
 	said  [][]int // the lines of the exchanges, then the rest of what was said, and lists
+	lined int     // how many steps of said are the lines of the exchanges, and what goes on from them
 	code  [][]int // changes, and long blocks of code
 	share int     // what was said may have this part of its size as code, one in share; 0: no limit
 	taken []bool
@@ -109,6 +110,7 @@ func newOrder(items []Item, level Level) *order {
 			o.said = append(o.said, step)
 		}
 	}
+	o.lined = len(o.said)
 	slices.SortStableFunc(byWorth, func(a, b int) int {
 		switch x, y := o.units[a].score, o.units[b].score; {
 		case x > y:
@@ -375,6 +377,11 @@ func (o *order) fit(z sizer, room int) Summary {
 			}
 		}
 		set([][]int{next[part:]}, false)
+		for k := n + 1; k < o.lined; k++ { // no exchange waits for a long one
+			if set(o.said[k:k+1], true); size() > room {
+				set(o.said[k:k+1], false)
+			}
+		}
 		if n == 0 && !slices.Contains(shown, true) {
 			return Summary{Segments: o.oneLine(z, shown, room)}
 		}

@@ -834,12 +834,12 @@ func TestAggressive(t *testing.T) {
 		}
 	}
 	got = at(keepit.Aggressive, 400)
-	for _, s := range whole {
+	for _, s := range whole[1:] {
 		if strings.Contains(got, s) {
 			t.Errorf("aggressive has %q:\n%s", s, got)
 		}
 	}
-	for _, s := range []string{"**Drain**\n\nDrain stops the readers first.", "Steps:\n[2 items: Stop readers; Flush", "All tests pass."} {
+	for _, s := range []string{"**Drain**\n\nDrain stops the readers first.", "All tests pass."} {
 		if !strings.Contains(got, s) {
 			t.Errorf("aggressive lacks %q:\n%s", s, got)
 		}
