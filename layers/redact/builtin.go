@@ -72,6 +72,7 @@ var builtin = sync.OnceValue(func() *dictionary {
 	add((*Scan).authorization, "authorization", "bearer ", "basic ", "x-api-key", "x-auth-token")
 	add((*Scan).cookie, "cookie", " -b") // the option is of curl
 	add((*Scan).block, "-----begin", "---- begin ssh2")
+	add((*Scan).privateKeyEnd, "-----end")
 	add((*Scan).kubernetes, "kind: secret", `kind: "secret`, "kind: 'secret", `kind":"secret`, `kind": "secret`,
 		`kind\":\"secret`, `kind\": \"secret`)
 	commands := passwordCommands()
@@ -120,7 +121,7 @@ func RuleNames() []string {
 }
 
 // RulesVersion is the version of the built-in rules. It changes whenever their findings change.
-const RulesVersion = "mem-18 gitleaks-" + gitleaksVersion
+const RulesVersion = "mem-19 gitleaks-" + gitleaksVersion
 
 // newScan returns a scan with the given rules.
 func newScan(rules *ruleset) *Scan {

@@ -129,6 +129,7 @@ var printouts = [][2]string{
 	{"pem crlf", "-----BEGIN RSA PRIVATE KEY-----\r\n%b64\r\n%b64\r\n-----END RSA PRIVATE KEY-----\r\n"},
 	{"openssh", "-----BEGIN OPENSSH PRIVATE KEY-----\n%b70\n%b70\n-----END OPENSSH PRIVATE KEY-----\n"},
 	{"openssh diff removed", "------BEGIN OPENSSH PRIVATE KEY-----\n-%b70\n-%b70\n------END OPENSSH PRIVATE KEY-----\n"},
+	{"pem no begin", "%b64\n%b64\n%b64\n-----END RSA PRIVATE KEY-----\n"},
 	{"pem indented", "    -----BEGIN PRIVATE KEY-----\n    %b64\n    %b64\n    -----END PRIVATE KEY-----\n"},
 	{"pem quoted lines", "\"-----BEGIN PRIVATE KEY-----\\n\" +\n\"%b64\\n\" +\n\"%b64\\n\" +\n\"-----END PRIVATE KEY-----\""},
 	{"pem commented", "# -----BEGIN PRIVATE KEY-----\n# %b64\n# %b64\n# -----END PRIVATE KEY-----\n"},

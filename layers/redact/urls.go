@@ -263,3 +263,57 @@ var dashes = setOf("-")
 
 // blockChars are the characters of a private key, including quotes and escapes around its lines.
 var blockChars = Base64.With("=\r\n \\:,.")
+
+// privateKeyEnd finds the end of a private key whose beginning is missing. at is the offset of "-----END".
+func (s *Scan) privateKeyEnd(at int, w *word) {
+	text := s.Text
+	head := text[at:min(len(text), at+80)]
+	label := head[len(w.text):]
+	if n := bytes.Index(label, []byte("-----")); n < 0 || !bytes.Contains(label[:n], []byte("PRIVATE KEY")) {
+		return
+	}
+	start, body := at, 0
+	for i := at; ; {
+		end := len(bytes.TrimRight(text[:i], " #+>|*/"))
+		switch n := beforeLineNumber(text[:end]); {
+		case n < end:
+			end = n
+		case end > 0 && text[end-1] == '\n':
+			end--
+		case bytes.HasSuffix(text[:end], []byte(`\n`)):
+			end -= 2
+		default:
+			end = 0
+		}
+		line := bytes.TrimRight(text[:end], "\r=")
+		k := Base64.RunBack(line, 100)
+		if k > 0 && k < len(line) && line[len(line)-k-1] == '\\' {
+			k-- // of \n
+		}
+		if k < 16 || k > 80 || bytes.Contains(line[len(line)-k:], []byte("-----")) {
+			break
+		}
+		i = len(line) - k
+		start, body = i, body+k
+	}
+	if body >= 64 && Random(text[start:at]) {
+		s.found(start, at, "private-key")
+	}
+}
+
+// beforeLineNumber returns the end of the line before the line number at the end of text, as in the output of cat -n;
+// len(text) if text does not end with a line number.
+func beforeLineNumber(text []byte) int {
+	end := len(text)
+	for _, mark := range [...]string{"→", "\t"} {
+		if bytes.HasSuffix(text, []byte(mark)) {
+			end -= len(mark)
+			d := Digits.RunBack(text[:end], 8)
+			t := bytes.TrimRight(text[:end-d], " ")
+			if d > 0 && len(t) > 0 && t[len(t)-1] == '\n' {
+				return len(t) - 1
+			}
+		}
+	}
+	return len(text)
+}
