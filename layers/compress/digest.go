@@ -207,14 +207,17 @@ func named(n int, names []string) string {
 }
 
 // nameOf returns what stands for an item of a list: its first sentence, to the end of a clause if it is long. Of a row of a
-// table it is the first cell.
+// table of three columns and more it is the first two cells.
 func nameOf(text string) string {
 	s, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	if m := leftOut().FindStringSubmatch(s); m != nil {
 		return m[2]
 	}
 	if strings.HasPrefix(s, "|") {
-		s, _, _ = strings.Cut(strings.Trim(s, "| "), "|")
+		cells := strings.Split(strings.Trim(s, "| "), "|")
+		if s = cells[0]; len(cells) > 2 && len(cells[1]) <= 40 {
+			s = strings.TrimSpace(s) + ": " + strings.TrimSpace(cells[1])
+		}
 	}
 	s = strings.ReplaceAll(s, "**", "")
 	s = strings.TrimSpace(s[len(listMark().FindString(s)):])

@@ -34,7 +34,6 @@ type order struct {
 	items []Item
 	units []unit
 	said  [][]int // the lines of the exchanges, then the rest of what was said, and lists
-	lined int     // how many steps of said are the lines of the exchanges, and what goes on from them
 	code  [][]int // changes, and long blocks of code
 	share int     // what was said may have this part of its size as code, one in share; 0: no limit
 	taken []bool
@@ -43,7 +42,7 @@ type order struct {
 }
 
 // worth is the value of a token of each class.
-var worth = [classes]float64{typed: 3, pasted: .3, asked: 1.6, closing: 1.5, prose: 1, plan: .2, summary: .5, report: .1, file: 1.6,
+var worth = [classes]float64{typed: 3, pasted: .3, asked: 1.6, closing: 1.5, prose: 1, plan: .2, summary: .5, report: .1, file: .8,
 	command: .6, failed: 1, note: .8, change: 1}
 
 var (
@@ -110,7 +109,6 @@ func newOrder(items []Item, level Level) *order {
 			o.said = append(o.said, step)
 		}
 	}
-	o.lined = len(o.said)
 	slices.SortStableFunc(byWorth, func(a, b int) int {
 		switch x, y := o.units[a].score, o.units[b].score; {
 		case x > y:
@@ -139,12 +137,15 @@ func (o *order) score(u *unit, n int) float64 {
 	v := worth[u.class] * float64(100+it.Weight) / 100 * (1 + .25*float64(u.item)/float64(len(o.items))) // later ones first
 	switch u.class {
 	case closing, prose, plan, summary, report:
-		v *= max(.6, 1-.02*float64(n))
-		if cue().MatchString(u.text) {
+		v *= 1 / (1 + float64(u.from)/2000)
+		switch {
+		case cue().MatchString(u.text):
 			v *= 1.5
+		case u.parent >= 0 && o.units[u.parent].flags&lead != 0 && cue().MatchString(o.units[u.parent].text):
+			v *= 1.3
 		}
-		if transcript.IsFence(u.text) || strings.HasPrefix(u.text, "|") {
-			v *= .6
+		if transcript.IsFence(u.text) {
+			v *= .85
 		}
 		v *= .7 + min(1, 4*float64(len(names().FindAllString(u.text, 9)))/float64(10+u.cost))
 	case typed:
@@ -266,9 +267,9 @@ func (t *turn) more() []int { return slices.Concat(t.meant, t.second) }
 
 // line returns what was asked and what came of it, or what was found, as far as it says something; and the rest of that.
 func (t *turn) line() (line, rest []int) {
-	const few = 25 // bytes
+	const few, most = 25, 240 // bytes
 	line, rest = t.asked, slices.Concat(t.outcome, t.finding)
-	for size := 0; size < few && len(rest) > 0; line, rest = append(line, rest[0]), rest[1:] {
+	for size := 0; size < few && len(rest) > 0 && len(t.units[rest[0]].text) <= most; line, rest = append(line, rest[0]), rest[1:] {
 		size += len(t.units[rest[0]].text)
 	}
 	return line, rest
@@ -285,7 +286,7 @@ func (t *turn) request(from, to int) {
 	}
 	for i := from; i < to && size < enough; i++ {
 		u := &t.units[i]
-		meant := u.flags&late == 0 && (u.parent >= from && t.units[u.parent].flags&lead != 0 && len(u.text) <= longTyped || u.lines > 0 && len(u.text) <= longCode)
+		meant := u.flags&late == 0 && (u.parent >= from && t.units[u.parent].flags&lead != 0 && len(u.text) <= longTyped+300 || u.lines > 0 && len(u.text) <= longCode)
 		switch {
 		case u.class == pasted && words >= few && meant:
 			t.meant = append(t.meant, i)
@@ -377,11 +378,6 @@ func (o *order) fit(z sizer, room int) Summary {
 			}
 		}
 		set([][]int{next[part:]}, false)
-		for k := n + 1; k < o.lined; k++ { // no exchange waits for a long one
-			if set(o.said[k:k+1], true); size() > room {
-				set(o.said[k:k+1], false)
-			}
-		}
 		if n == 0 && !slices.Contains(shown, true) {
 			return Summary{Segments: o.oneLine(z, shown, room)}
 		}

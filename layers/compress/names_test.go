@@ -17,7 +17,7 @@ func TestNameOf(t *testing.T) {
 		{"* Redis: faster, and one more server", "Redis: faster, and one more server"},
 		{"2) Parse the answer (JSON only)", "Parse the answer (JSON only)"},
 		{"- Retries when the lock of the store is lost by its holder, and gives up after nine of them", "Retries when the lock of the store is lost by its holder"},
-		{"| Create | `cart.go` | the cart |", "Create"},
+		{"| Create | `cart.go` | the cart |", "Create: `cart.go`"},
 		{"- **Medium**: the prefix of the hash of a branch is compared with that of another one by its length", "Medium: the prefix of the hash of a branch is compared with that of another one…"},
 		{"[4 more: a; b]", "a; b"},
 	} {

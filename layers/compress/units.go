@@ -222,6 +222,7 @@ func (s *splitter) prose(text string, c class) {
 			review = from
 		}
 	}
+	section := none                            // the heading with a sign; those in bold are under it
 	heading, above, before := none, none, none // the heading, the words that lead in, and the last unit above the line
 	isPasted := func(i int) bool { return kinds != nil && kinds[i] == transcript.Pasted }
 	for i, to := 0, 0; i < len(lines); i = to {
@@ -262,7 +263,13 @@ func (s *splitter) prose(text string, c class) {
 			before = s.add(u, parent)
 		case isHeading(l) && !(strings.HasPrefix(l, "**") && leadsIn(l)):
 			u.text, u.flags = lines[i].text, lead
-			heading, before = s.add(u, none), none
+			if strings.HasPrefix(l, "#") {
+				section = none
+			}
+			heading, before = s.add(u, section), none
+			if strings.HasPrefix(l, "#") {
+				section = heading
+			}
 		case isItem(l):
 			if i > 0 && parent == heading && before != none && lines[i-1].text != "" {
 				parent = before
