@@ -149,6 +149,8 @@ type deletion struct {
 	Seals   originals.Seals
 	files   []string
 	items   []DeletedItem
+
+	cleaner *laneCleaner // moves secrets to patches; nil for a deletion
 }
 
 // NewDeletion returns an empty plan on the state of a project, whose lanes it locks unless it is for a dry run. purges has

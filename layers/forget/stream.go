@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 
 	"github.com/memvcs/mem/layers/capture"
@@ -175,6 +176,11 @@ func (f *deletion) rewrite(old, tx *refs.Tx) error {
 	if err := tx.Adopt(f.Stage); err != nil {
 		return err
 	}
+	if f.cleaner != nil {
+		if err := f.cleaner.objects(old, tx); err != nil {
+			return err
+		}
+	}
 	var snapshots []records.Snapshot // of the new lane
 	for _, r := range f.records {
 		if !f.own(r.Device) || f.drop[r.ID] {
@@ -187,6 +193,15 @@ func (f *deletion) rewrite(old, tx *refs.Tx) error {
 		}
 		if b, ok := f.bodies[was]; ok {
 			body = b
+		}
+		if f.cleaner != nil {
+			clean, err := f.cleaner.body(r.Kind, body)
+			if err != nil {
+				return fmt.Errorf("record %s: %w", was.Short(), err)
+			}
+			if !bytes.Equal(clean, body) {
+				body, f.bodies[was] = clean, clean
+			}
 		}
 		if r.Body = body; r.Kind != records.KindSession { // a session names only its own content
 			r.Body = json.RawMessage(objects.Rename(string(body), f.names))
@@ -305,7 +320,11 @@ func (f *deletion) copyPatches(tx *refs.Tx, was objects.Hash, now refs.Record, g
 		if errors.Is(err, originals.ErrWithheld) { // the patch was lost before
 			continue
 		}
-		if err == nil && b != nil && (own || snap.Files[i].Name != old.Name) {
+		changed := false
+		if err == nil && f.cleaner != nil {
+			b, changed, err = f.cleaner.filePatch(b, old)
+		}
+		if err == nil && b != nil && (own || changed || snap.Files[i].Name != old.Name) {
 			err = tx.PutPatch(secrets.FilePatchID(now.ID, snap.Files[i].Name), b)
 		}
 		if err != nil {
