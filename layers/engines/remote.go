@@ -234,21 +234,13 @@ func errorMessage(body []byte) string {
 	return oneLine(v.Message)
 }
 
-// retryAfter parses the time to wait: seconds, or a date relative to the Date of the response.
+// retryAfter returns the time to wait, less than zero if the server names no number of seconds.
 func retryAfter(h http.Header) time.Duration {
-	if ms, err := strconv.ParseUint(h.Get("Retry-After-Ms"), 10, 31); err == nil {
-		return time.Duration(ms) * time.Millisecond
-	}
-	v := h.Get("Retry-After")
-	if s, err := strconv.ParseUint(v, 10, 31); err == nil {
-		return time.Duration(s) * time.Second
-	}
-	then, err := http.ParseTime(v)
-	now, errNow := http.ParseTime(h.Get("Date"))
-	if err != nil || errNow != nil {
+	s, err := strconv.ParseUint(h.Get("Retry-After"), 10, 31)
+	if err != nil {
 		return -1
 	}
-	return max(0, then.Sub(now))
+	return time.Duration(s) * time.Second
 }
 
 // interrupted returns the error for a stream that ended too early.

@@ -113,16 +113,13 @@ func writeFile(dir, name, text string) (err error) {
 	return tree.Commit(nil)
 }
 
-// ErrElsewhere reports a state of a note in a directory that is no place of the working directory.
-var ErrElsewhere = errors.New("Claude's notes of this directory are elsewhere")
-
 // TakeBack writes states of notes to the files of this device that they name, without recording that: those that undo or
 // redo a restore. A deleted state removes the file.
 func (c Client) TakeBack(cwd string, all []records.Note) error {
 	places := c.Places(cwd)
 	for _, n := range all {
 		if !slices.ContainsFunc(places, func(p Place) bool { return p.Dir == n.Dir }) {
-			return fmt.Errorf("write %s: %w", pathOf(n.Dir, n.File), ErrElsewhere)
+			return fmt.Errorf("write %s: Claude's notes of this directory are elsewhere", pathOf(n.Dir, n.File))
 		}
 	}
 	for _, n := range all {

@@ -78,8 +78,6 @@ type AbsentLane struct {
 var (
 	// ErrPublic reports a remote that anybody can read.
 	ErrPublic = errors.New("anybody can read the remote")
-	// ErrSecrets reports secrets in the data to send.
-	ErrSecrets = errors.New("secrets would be sent")
 	// ErrIncomplete reports damaged or missing data.
 	ErrIncomplete = errors.New("data is damaged or missing here")
 )

@@ -59,7 +59,7 @@ func receive(t testing.TB, p []byte, l Limits) (map[ID]string, Receipt, error) {
 		}
 		all[id] = k.String() + " " + string(data)
 	}
-	if _, err := Verify(dir, func(file string, err error) { t.Errorf("%s: %v", file, err) }); err != nil {
+	if _, err := Verify(dir, func(d Damage) { t.Errorf("%s: %v %v", d.Name, d.Pack, d.Index) }); err != nil {
 		t.Fatal(err)
 	}
 	return all, got, nil
@@ -103,7 +103,7 @@ func TestReceiveKeepsThePack(t *testing.T) {
 		if want := "pack-" + ID(packs[0][len(packs[0])-idSize:]).String(); (got == want) != (name == "one" || name == "nothing" || name == "the same") {
 			t.Errorf("%s: it is called %s, what came was %s", name, got, want)
 		}
-		if _, err := Verify(dir, func(file string, err error) { t.Errorf("%s: %s: %v", name, file, err) }); err != nil {
+		if _, err := Verify(dir, func(d Damage) { t.Errorf("%s: %v", name, d) }); err != nil {
 			t.Fatal(err)
 		}
 	}

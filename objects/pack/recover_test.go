@@ -115,7 +115,7 @@ func TestRecover(t *testing.T) {
 func saved(t *testing.T, what, dir, aside string, want map[ID]string, part []string) {
 	t.Helper()
 	var found []Damage
-	if _, err := VerifyEach(dir, func(d Damage) { found = append(found, d) }); err != nil {
+	if _, err := Verify(dir, func(d Damage) { found = append(found, d) }); err != nil {
 		t.Fatalf("%s: %v", what, err)
 	}
 	if len(found) != 1 || found[0].Pack == nil && part[0] == ".pack" || found[0].Index == nil && part[len(part)-1] == ".idx" {
@@ -155,7 +155,7 @@ func saved(t *testing.T, what, dir, aside string, want map[ID]string, part []str
 	if err != nil || len(files) != kept {
 		t.Errorf("%s: %d files were kept, %v", what, len(files), err)
 	}
-	if _, err := VerifyEach(dir, func(d Damage) { t.Errorf("%s: still %v", what, d) }); err != nil {
+	if _, err := Verify(dir, func(d Damage) { t.Errorf("%s: still %v", what, d) }); err != nil {
 		t.Error(err)
 	}
 }

@@ -21,21 +21,8 @@ type Damage struct {
 }
 
 // Verify reads all packs and indexes of dir and compares them with their checksums, so it finds every flipped bit. It
-// calls bad for each file that is damaged or whose pack or index is missing, and returns the number of bytes read.
-func Verify(dir string, bad func(file string, err error)) (int64, error) {
-	total, err := VerifyEach(dir, func(d Damage) {
-		if d.Pack != nil {
-			bad(d.Name+".pack", d.Pack)
-		}
-		if d.Index != nil {
-			bad(d.Name+".idx", d.Index)
-		}
-	})
-	return total, err
-}
-
-// VerifyEach is [Verify] with one call for each damaged pack.
-func VerifyEach(dir string, bad func(Damage)) (int64, error) {
+// calls bad for each pack of which a file is damaged or missing, and returns the number of bytes read.
+func Verify(dir string, bad func(Damage)) (int64, error) {
 	names, err := readNames(dir)
 	if err != nil {
 		return 0, err

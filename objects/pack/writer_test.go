@@ -211,7 +211,14 @@ func TestVerify(t *testing.T) {
 	name := writePack(t, dir, pack.Encode(pack.Blob, randomBytes(1, 300), 6))
 	verify := func() (bad []string) {
 		t.Helper()
-		if _, err := pack.Verify(dir, func(file string, err error) { bad = append(bad, fmt.Sprint(file, ": ", err)) }); err != nil {
+		if _, err := pack.Verify(dir, func(d pack.Damage) {
+			if d.Pack != nil {
+				bad = append(bad, fmt.Sprint(d.Name, ".pack: ", d.Pack))
+			}
+			if d.Index != nil {
+				bad = append(bad, fmt.Sprint(d.Name, ".idx: ", d.Index))
+			}
+		}); err != nil {
 			t.Fatal(err)
 		}
 		return bad

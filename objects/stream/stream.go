@@ -60,17 +60,15 @@ type Head struct {
 // End returns the length of the stream after the segment.
 func (h Head) End() int64 { return h.Offset + h.Length }
 
-// dictLen returns the dictionary size of a segment that starts at off.
-func dictLen(off int64) int64 {
-	return min(MaxDict, off%KeyFrame)
-}
+// DictLen returns the number of bytes before off that a segment starting there needs as its dictionary.
+func DictLen(off int64) int64 { return min(MaxDict, off%KeyFrame) }
 
 // check reports whether the head is valid. The writer chooses the size of the dictionary; the format only limits it.
 func (h Head) check() error {
 	switch {
 	case h.Offset < 0 || h.Length <= 0 || h.Length > MaxSegment:
 		return fmt.Errorf("%w: %d bytes at %d", ErrFormat, h.Length, h.Offset)
-	case h.Dict < 0 || h.Dict > min(MaxDict, h.Offset%KeyFrame):
+	case h.Dict < 0 || h.Dict > DictLen(h.Offset):
 		return fmt.Errorf("%w: dictionary of %d bytes at %d", ErrFormat, h.Dict, h.Offset)
 	case h.Offset/KeyFrame != (h.End()-1)/KeyFrame:
 		return fmt.Errorf("%w: %d bytes at %d cross a key frame", ErrFormat, h.Length, h.Offset)

@@ -30,9 +30,6 @@ type Tail struct {
 	Final  bool            // nothing is appended later: Append leaves Dict empty at the end
 }
 
-// DictLen returns the number of bytes before off that a segment starting there needs as its dictionary.
-func DictLen(off int64) int64 { return dictLen(off) }
-
 // Append reads content from r until its end and yields, in order, the segments that append it to the stream that ends
 // in t. One segment is in memory at a time. When it has finished, t describes the longer stream. The caller owns the
 // blobs of the segments.
@@ -84,7 +81,7 @@ func (a *appender) segment() (Segment, error) {
 	t, raw := a.t, a.raw.Bytes()
 	h := Head{Offset: t.Length, Length: int64(len(raw))}
 	if !a.bulk {
-		h.Dict = dictLen(t.Length)
+		h.Dict = DictLen(t.Length)
 	}
 	if int64(len(t.Dict)) < h.Dict {
 		return Segment{}, fmt.Errorf("append at %d: dictionary of %d bytes, want %d", t.Length, len(t.Dict), h.Dict)

@@ -59,16 +59,11 @@ func DecodeDevice(b []byte) (Device, error) {
 	if err := disk.CheckSum(b); err != nil {
 		return Device{}, err
 	}
-	var j map[string]any // every command reads this file, and a struct would need reflection
-	if err := json.Unmarshal(b, &j); err != nil {
-		return Device{}, err
-	}
-	text := func(key string) string { s, _ := j[key].(string); return s }
-	seed, err := base64.StdEncoding.DecodeString(text("seed"))
-	if err != nil || !ValidDevice(text("id")) || len(seed) != ed25519.SeedSize {
+	var j deviceJSON
+	if err := json.Unmarshal(b, &j); err != nil || !ValidDevice(j.ID) || len(j.Seed) != ed25519.SeedSize {
 		return Device{}, errors.New("it contains no valid device id and key")
 	}
-	return Device{text("id"), CleanName(text("name")), seed}, nil
+	return Device{j.ID, CleanName(j.Name), j.Seed}, nil
 }
 
 // EnsureDevice creates device.json unless it exists.

@@ -174,17 +174,3 @@ func (n *Dir) WalkNew(g *gitstore.Repo, old *Dir, path []string, f func(path []s
 	}
 	return nil
 }
-
-// WalkReadable is [Dir.Walk] that skips unreadable directories. It stops when f returns false, and reports false then.
-func WalkReadable(g *gitstore.Repo, n *Dir, path []string, f func(path []string, id pack.ID) bool) bool {
-	if n.load(g) != nil {
-		return true
-	}
-	for _, e := range n.entries {
-		p := append(path[:len(path):len(path)], e.name)
-		if e.Dir == nil && !f(p, e.ID) || e.Dir != nil && !WalkReadable(g, e.Dir, p, f) {
-			return false
-		}
-	}
-	return true
-}

@@ -162,35 +162,3 @@ func TestWalkNew(t *testing.T) {
 		t.Errorf("Walk after an error: %v after %d files", err, n)
 	}
 }
-
-// TestWalkReadable loses one of three directories: the files of the others are seen, and Walk fails.
-func TestWalkReadable(t *testing.T) {
-	t.Parallel()
-	g := newGit(t)
-	tip := commit(t, g, pack.ID{}, "", files{"a/1": "1", "b/2": "2", "c/3": "3"})
-	l, err := At(g, tip, "dd")
-	if err != nil {
-		t.Fatal(err)
-	}
-	e, _, err := l.Find("b")
-	if err != nil {
-		t.Fatal(err)
-	}
-	lose(t, g, e.Dir.ID)
-	var got []string
-	WalkReadable(g, DirAt(l.Commit.Tree), nil, func(path []string, _ pack.ID) bool {
-		got = append(got, strings.Join(path, "/"))
-		return true
-	})
-	if want := []string{"a/1", "c/3", "format"}; !slices.Equal(got, want) {
-		t.Errorf("WalkReadable = %v, want %v", got, want)
-	}
-	n := 0
-	WalkReadable(g, DirAt(l.Commit.Tree), nil, func([]string, pack.ID) bool { n++; return false })
-	if n != 1 {
-		t.Errorf("WalkReadable sees %d files after it was stopped at the first", n)
-	}
-	if err := DirAt(l.Commit.Tree).Walk(g, nil, func([]string, pack.ID) error { return nil }); !errors.Is(err, pack.ErrNotFound) {
-		t.Errorf("Walk over a lost directory = %v", err)
-	}
-}

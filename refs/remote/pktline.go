@@ -65,18 +65,10 @@ func (l *pktReader) rest() *bufio.Reader {
 // unexpectedEnd turns the end of a stream into an error: the connection was interrupted, or the server gave up.
 func unexpectedEnd(err error) error {
 	if errors.Is(err, io.EOF) || isDisconnect(err) {
-		return fmt.Errorf("%w in the middle of %w", ErrDropped, errAnswer)
+		return fmt.Errorf("%w in the middle of the remote's answer", ErrDropped)
 	}
 	return err
 }
-
-// errAnswer wraps [ErrProtocol] with another text.
-var errAnswer error = answerError{}
-
-type answerError struct{}
-
-func (answerError) Error() string { return "the remote's answer" }
-func (answerError) Unwrap() error { return ErrProtocol }
 
 // isDisconnect reports whether err means that the connection has ended.
 func isDisconnect(err error) bool {

@@ -247,7 +247,7 @@ func TestHostileServers(t *testing.T) {
 		"cut off": {func(w http.ResponseWriter, r *http.Request) {
 			fmt.Fprintf(w, "%s0000", pkt(nil, "# service=%s\n", r.FormValue("service")))
 			w.Write(pkt(nil, "%040d %s\n", 1, laneName(1)))
-		}, nil, ErrProtocol},
+		}, nil, ErrDropped},
 		"an error": {func(w http.ResponseWriter, r *http.Request) { w.Write(pkt(nil, "ERR Repository not found.")) }, nil, ErrAbsent},
 		"a bomb": {oneLane, func(w http.ResponseWriter, r *http.Request) {
 			nak(w, r)
@@ -263,7 +263,7 @@ func TestHostileServers(t *testing.T) {
 			band(w, []byte("PACK\x00\x00\x00\x02\x00\x00\x00\x01garbage garbage"))
 			io.WriteString(w, flush)
 		}, pack.ErrCorrupt},
-		"no pack": {oneLane, func(w http.ResponseWriter, r *http.Request) { nak(w, r) }, ErrProtocol},
+		"no pack": {oneLane, func(w http.ResponseWriter, r *http.Request) { nak(w, r) }, ErrDropped},
 		"a refusal": {oneLane, func(w http.ResponseWriter, r *http.Request) {
 			w.Write(pkt(nil, "ERR upload-pack: not our ref"))
 		}, nil},

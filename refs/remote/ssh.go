@@ -121,7 +121,7 @@ func (c *sshSession) failed(err error) error {
 		return fmt.Errorf("%w: %s", ErrMissing, message)
 	case errors.Is(err, io.EOF) && message == "" && !c.started:
 		return fmt.Errorf("%w: ssh ended without a message (%v)", ErrProtocol, wait)
-	case !errors.Is(err, io.EOF) && !errors.Is(err, ErrProtocol) && !errors.As(wait, &exit):
+	case !errors.Is(err, io.EOF) && !errors.Is(err, ErrProtocol) && !errors.Is(err, ErrDropped) && !errors.As(wait, &exit):
 		return err
 	case strings.Contains(message, "Permission denied"), strings.Contains(message, "Host key verification failed"),
 		strings.Contains(message, "Too many authentication failures"):

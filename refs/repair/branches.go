@@ -255,6 +255,9 @@ func (x *repair) declaresKey(g *gitstore.Repo, c gitstore.Commit, device, key st
 	return found
 }
 
+// errDone ends a walk.
+var errDone = errors.New("done")
+
 // records calls f for the readable records of a tree until it returns false.
 func (x *repair) records(g *gitstore.Repo, tree pack.ID, f func(refs.Record) bool) {
 	root := lane.DirAt(tree)
@@ -262,18 +265,22 @@ func (x *repair) records(g *gitstore.Repo, tree pack.ID, f func(refs.Record) boo
 	if err != nil || !ok || e.Dir == nil {
 		return
 	}
-	lane.WalkReadable(g, e.Dir, nil, func(path []string, id pack.ID) bool {
+	v := newWalker(g)
+	v.onObject = func(id pack.ID, path []string, file bool) error {
 		h, err := objects.ParseHash(strings.TrimSuffix(strings.Join(path, ""), ".json"))
-		if err != nil {
-			return true
+		if err != nil || !file {
+			return nil
 		}
 		b, err := g.Get(id, pack.Blob)
 		if err != nil {
-			return true
+			return nil
 		}
-		r, err := lane.CheckRecord(b, h)
-		return err != nil || f(r)
-	})
+		if r, err := lane.CheckRecord(b, h); err == nil && !f(r) {
+			return errDone
+		}
+		return nil
+	}
+	_ = v.tree(e.Dir.ID, nil) // what cannot be read is skipped
 }
 
 // ReadableRecords returns the readable records of a project, sorted. Unreadable objects are skipped.

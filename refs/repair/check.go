@@ -88,7 +88,14 @@ func (c *checker) part(r *refs.Repo, p refs.Part) error {
 		}
 	}
 	c.where = p.Dir
-	if _, err := pack.Verify(p.Git.PackDir(), func(file string, err error) { c.bad(file, "%v", err) }); err != nil {
+	if _, err := pack.Verify(p.Git.PackDir(), func(d pack.Damage) {
+		if d.Pack != nil {
+			c.bad(d.Name+".pack", "%v", d.Pack)
+		}
+		if d.Index != nil {
+			c.bad(d.Name+".idx", "%v", d.Index)
+		}
+	}); err != nil {
 		return fmt.Errorf("verify packs of %s: %w", p.Dir, err)
 	}
 	return p.Git.VerifyLoose(func(file string, err error) { c.bad(file, "%v", err) })

@@ -239,7 +239,7 @@ func (x *repair) packs() error {
 		}
 	}
 	var bad []pack.Damage
-	if _, err := pack.VerifyEach(dir, func(d pack.Damage) { bad = append(bad, d) }); err != nil {
+	if _, err := pack.Verify(dir, func(d pack.Damage) { bad = append(bad, d) }); err != nil {
 		return err
 	}
 	x.damagedPacks = len(bad) > 0
