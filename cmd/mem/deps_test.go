@@ -128,7 +128,7 @@ func outside() map[string]string {
 		"github.com/kljensen/snowball":           "layers/compress layers/search/index",
 		"filippo.io/age":                         "refs/sealed",
 		"golang.org/x/text":                      "layers/search",
-		"github.com/tailscale/hujson":            "hooks/settings",
+		"github.com/tailscale/hujson":            "hooks/settings refs/config",
 		"github.com/yuin/goldmark":               "cmd/mem/internal/web/markdown",
 		"github.com/modelcontextprotocol/go-sdk": "cmd/mem/internal/mcpcmd",
 	}

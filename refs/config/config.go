@@ -3,7 +3,7 @@
 //
 // Every setting is one row of a table ([Keys]): a dotted name, a kind that checks values, a default and a one-line
 // description. A value has one text form, used by "mem config set" and "mem config get"; a typed getter such as
-// [Config.Bool] reads it. The file is edited and not rewritten: unknown members keep their place and their bytes
+// [Config.Bool] reads it. The file is edited and not rewritten: unknown members and comments keep their place and their bytes
 // ([Config.Unknown] names them), so an older mem never destroys settings of a newer one. A file that is not JSON is
 // an error with its position ([SyntaxError]) and is never overwritten.
 //
@@ -18,6 +18,8 @@ import (
 	"os"
 	"slices"
 	"strings"
+
+	"github.com/tailscale/hujson"
 )
 
 // An Origin is the source of the value of a setting.
@@ -39,7 +41,7 @@ type Setting struct {
 
 // A Config contains the effective settings: overrides, else values of a file, else defaults.
 type Config struct {
-	root     *object
+	doc      hujson.Value // an object
 	override map[string]string
 }
 
@@ -51,7 +53,7 @@ func Load(file string) (*Config, error) {
 	}
 	b, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
-		return &Config{root: &object{}}, nil
+		return Parse(nil)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read settings: %w", err)
@@ -65,12 +67,14 @@ func Load(file string) (*Config, error) {
 
 // Parse reads settings from the text of a config.json. An empty text is an empty object.
 func Parse(b []byte) (*Config, error) {
-	root, err := parse(b)
+	doc, err := parse(b)
 	if err != nil {
 		return nil, err
 	}
-	return &Config{root: root}, nil
+	return &Config{doc: doc}, nil
 }
+
+func (c *Config) root() *hujson.Object { return c.doc.Value.(*hujson.Object) } // as parse has checked
 
 // Get returns the effective value of key and its origin. It fails with an [*UnknownKeyError] for a key that is not in
 // the table, and with a [*ValueError] if the file contains an invalid value.
@@ -82,7 +86,7 @@ func (c *Config) Get(key string) (string, Origin, error) {
 	if v, ok := c.override[key]; ok {
 		return v, Override, nil
 	}
-	raw, ok := c.root.get(path(key))
+	raw, ok := get(c.root(), path(key))
 	if !ok {
 		return k.Default, Default, nil
 	}
@@ -99,13 +103,13 @@ func (c *Config) Set(key, value string) error {
 	if err != nil {
 		return err
 	}
-	return c.root.set(path(key), k.Kind.json(v))
+	return set(c.root(), path(key), k.Kind.json(v))
 }
 
 // Unset removes key from the file's settings, so that its default applies, and reports whether it was set. Unknown keys
 // can be removed too.
 func (c *Config) Unset(key string) (bool, error) {
-	if c.root.unset(path(key)) {
+	if unset(c.root(), path(key)) {
 		return true, nil
 	}
 	_, err := Lookup(key)
@@ -153,7 +157,7 @@ func (c *Config) family() []string {
 	for name := range c.override {
 		names = append(names, name)
 	}
-	for _, leaf := range c.root.leaves() {
+	for _, leaf := range leaves(c.root()) {
 		if _, err := Lookup(leaf); err == nil {
 			names = append(names, leaf)
 		}
@@ -165,9 +169,9 @@ func (c *Config) family() []string {
 // member instead of nested ones, such as "color.ui".
 func (c *Config) Unknown() []string {
 	var names []string
-	for _, leaf := range c.root.leaves() {
+	for _, leaf := range leaves(c.root()) {
 		_, err := Lookup(leaf)
-		if _, nested := c.root.get(path(leaf)); err != nil || !nested {
+		if _, nested := get(c.root(), path(leaf)); err != nil || !nested {
 			names = append(names, leaf)
 		}
 	}
@@ -177,7 +181,7 @@ func (c *Config) Unknown() []string {
 
 // Check returns the [*ValueError] of the first invalid value in the file, or nil.
 func (c *Config) Check() error {
-	for _, leaf := range c.root.leaves() {
+	for _, leaf := range leaves(c.root()) {
 		if _, err := Lookup(leaf); err != nil {
 			continue
 		}

@@ -114,7 +114,7 @@ func TestSet(t *testing.T) {
 		{"nonsense", "1", ""},
 		{"", "1", ""},
 	} {
-		c := &Config{root: &object{}}
+		c, _ := Parse(nil)
 		err := c.Set(tt.key, tt.value)
 		if (err == nil) != (tt.json != "") {
 			t.Errorf("Set(%q, %q) = %v, want %q", tt.key, tt.value, err, tt.json)
@@ -123,7 +123,7 @@ func TestSet(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		if raw, _ := c.root.get(path(tt.key)); string(raw) != tt.json {
+		if raw, _ := get(c.root(), path(tt.key)); string(raw) != tt.json {
 			t.Errorf("Set(%q, %q) stores %s, want %s", tt.key, tt.value, raw, tt.json)
 		}
 		if _, from, err := c.Get(tt.key); err != nil || from != File {
@@ -233,7 +233,7 @@ func TestUnset(t *testing.T) {
 			t.Errorf("Unset(%q) = %v, %v", tt.key, was, err)
 		}
 	}
-	if b, err := c.root.encode(); err != nil || string(b) != "{}\n" {
+	if b, err := encode(c.doc); err != nil || string(b) != "{}\n" {
 		t.Errorf("left %q, %v", b, err)
 	}
 }
@@ -256,7 +256,7 @@ func TestDottedNames(t *testing.T) {
 			t.Errorf("Unset(%q) = %v, %v", key, was, err)
 		}
 	}
-	if b, err := c.root.encode(); err != nil || string(b) != "{\n  \"pager\": {\n    \"log\": false\n  }\n}\n" {
+	if b, err := encode(c.doc); err != nil || string(b) != "{\n  \"pager\": {\n    \"log\": false\n  }\n}\n" {
 		t.Errorf("left %q, %v", b, err)
 	}
 }
@@ -290,8 +290,8 @@ func TestSyntax(t *testing.T) {
 		{"{\n  \"a\": 1,\n  b\n}", "line 3, column 3"},
 		{"{\"a\": 1", "line 1, column 8"},
 		{"[1]", "line 1, column 1: the settings are not a JSON object"},
-		{"{}\n\n {}", "line 3, column 2: unexpected text after the settings"},
-		{"{} }", "line 1, column 4: unexpected text after the settings"},
+		{"{}\n\n {}", "line 3, column 2"},
+		{"{} }", "line 1, column 4"},
 		{`{"a":1,"a":2}`, `duplicate key "a"`},
 		{`{"a":{"b":1,"b":2}}`, `duplicate key "a.b"`},
 		{"\ufeff{\n x", "line 2, column 2"},
@@ -306,6 +306,26 @@ func TestSyntax(t *testing.T) {
 		if _, err := Parse([]byte(in)); err != nil {
 			t.Errorf("Parse(%q) = %v", in, err)
 		}
+	}
+}
+
+// TestComments edits a file with comments: they stay.
+func TestComments(t *testing.T) {
+	t.Parallel()
+	c, err := Parse([]byte("// mine\n{\n\t\"color\": {\"ui\": \"never\"}, // quiet\n}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Set("hooks.every", "9"); err != nil {
+		t.Fatal(err)
+	}
+	b, err := encode(c.doc)
+	again, perr := Parse(b)
+	if err != nil || perr != nil || !strings.Contains(string(b), "// mine") || !strings.Contains(string(b), "// quiet") {
+		t.Fatalf("%q, %v, %v", b, err, perr)
+	}
+	if ui, every := again.String("color.ui"), again.Int("hooks.every"); ui != "never" || every != 9 {
+		t.Errorf("color.ui %q, hooks.every %d", ui, every)
 	}
 }
 
@@ -350,7 +370,7 @@ func TestEditLosesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := len(c.root.leaves()); n != 16 {
+	if n := len(leaves(c.root())); n != 16 {
 		t.Errorf("%d settings after 16 edits", n)
 	}
 	left, err := filepath.Glob(filepath.Join(dir, disk.Temporary+"*"))
@@ -393,7 +413,7 @@ func FuzzParse(f *testing.F) {
 		if err := c.Check(); err != nil && err.Error() == "" {
 			t.Error("an error without words")
 		}
-		out, err := c.root.encode()
+		out, err := encode(c.doc)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -401,10 +421,10 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			t.Fatalf("its own text %q does not parse: %v", out, err)
 		}
-		if !slices.Equal(c.root.leaves(), again.root.leaves()) {
-			t.Errorf("leaves %q became %q", c.root.leaves(), again.root.leaves())
+		if !slices.Equal(leaves(c.root()), leaves(again.root())) {
+			t.Errorf("leaves %q became %q", leaves(c.root()), leaves(again.root()))
 		}
-		if twice, err := again.root.encode(); err != nil || !bytes.Equal(twice, out) {
+		if twice, err := encode(again.doc); err != nil || !bytes.Equal(twice, out) {
 			t.Errorf("%q encodes again as %q, %v", out, twice, err)
 		}
 	})

@@ -48,7 +48,7 @@ func withLock(ctx context.Context, file string, fn func() error) error {
 // Save atomically and durably writes the settings to file, without overrides. It may overwrite a change of another
 // process since [Load]; [Edit] prevents that.
 func (c *Config) Save(file string) error {
-	b, err := c.root.encode()
+	b, err := encode(c.doc)
 	if err != nil {
 		return err
 	}
