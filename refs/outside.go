@@ -27,17 +27,23 @@ func (r *Repo) Outside() ([]Lane, error) {
 	return lanes, nil
 }
 
-// Place moves lanes of trusted devices in and lanes of other devices out. It can be repeated after an interruption.
-func (r *Repo) Place(ctx context.Context, trusted func(device string) bool) error {
+// AllLanes returns the lanes of [Repo.Lanes] and [Repo.Outside].
+func (r *Repo) AllLanes() ([]Lane, error) {
 	inside, err := r.Lanes()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	outside, err := r.Outside()
+	return append(inside, outside...), err
+}
+
+// Place moves lanes of trusted devices in and lanes of other devices out. It can be repeated after an interruption.
+func (r *Repo) Place(ctx context.Context, trusted func(device string) bool) error {
+	lanes, err := r.AllLanes()
 	if err != nil {
 		return err
 	}
-	for _, l := range append(inside, outside...) {
+	for _, l := range lanes {
 		if trusted(l.Device) != l.Outside {
 			continue
 		}

@@ -109,7 +109,7 @@ func NewSource(source string) Source {
 			}
 		}
 	})
-	for i, w := range strings.Fields("one two three four five six seven eight nine ten eleven twelve") {
+	for i, w := range numberWords {
 		if containsWord(x.lower, w) {
 			x.numbers[strconv.Itoa(i+1)] = true
 		}
@@ -293,16 +293,17 @@ func isIdentifier(c string) bool {
 // quantity reports whether a word is one for a number or an amount, and returns the number, "" for an amount.
 func quantity(word string) (number string, ok bool) {
 	switch word {
-	case "two", "both":
+	case "both":
 		return "2", true
-	case "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve":
-		n := slices.Index([]string{"three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"}, word)
-		return strconv.Itoa(n + 3), true
 	case "all", "every", "each", "none", "never", "always", "only":
 		return "", true
 	}
-	return "", false
+	n := slices.Index(numberWords[:], word)
+	return strconv.Itoa(n + 1), n > 0
 }
+
+// numberWords are the words for the numbers from 1. The first one is seldom a number.
+var numberWords = [...]string{"one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"}
 
 // Quantities returns the words of text for numbers and amounts, such as five, both and all, for which source has neither
 // the word nor the number.

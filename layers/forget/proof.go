@@ -103,15 +103,10 @@ type Prover struct {
 
 // AllLanes returns the lanes of all projects, including [refs.Home] and those of untrusted devices.
 func AllLanes(db *state.DB) ([]refs.Lane, error) {
-	lanes, err := db.Refs.Lanes()
+	lanes, err := db.Refs.AllLanes()
 	if err != nil {
 		return nil, err
 	}
-	outside, err := db.Refs.Outside()
-	if err != nil {
-		return nil, err
-	}
-	lanes = append(lanes, outside...)
 	devices, err := db.Refs.OwnDevices()
 	for _, d := range devices {
 		lanes = append(lanes, refs.Lane{Project: refs.Home, Device: d})

@@ -145,17 +145,7 @@ func (f *fetcher) lanes() ([]refs.Lane, error) {
 	if f.originals {
 		return f.m.Refs.OriginalLanes()
 	}
-	return allLanes(f.m)
-}
-
-// allLanes returns all lanes of memory.git that were fetched or written here.
-func allLanes(db *state.DB) ([]refs.Lane, error) {
-	lanes, err := db.Refs.Lanes()
-	if err != nil {
-		return nil, err
-	}
-	outside, err := db.Refs.Outside()
-	return append(lanes, outside...), err
+	return f.m.Refs.AllLanes()
 }
 
 func (f *fetcher) quarantine(ctx context.Context) (*incoming.Quarantine, error) {

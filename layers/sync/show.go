@@ -55,7 +55,7 @@ func ShowRemote(ctx context.Context, db *state.DB, r refs.Remote) (out Shown, er
 	if v, ok := client.(*sealed.Vault); ok {
 		out.Members, out.Epochs = v.Keyring().Members, len(v.Keyring().Epochs)
 	}
-	lanes, err := allLanes(db)
+	lanes, err := db.Refs.AllLanes()
 	if err != nil {
 		return out, err
 	}

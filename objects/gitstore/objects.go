@@ -62,10 +62,11 @@ func readLoose(f *os.File) (k pack.Kind, data []byte, err error) {
 	if err != nil {
 		return 0, nil, asCorrupt(err)
 	}
-	k, size, err := looseHead(z)
+	r := bufio.NewReader(z)
+	k, size, err := looseHead(r)
 	if err == nil {
 		// The size in the file may be wrong, so it is only a limit.
-		data, err = io.ReadAll(io.LimitReader(z, size+1))
+		data, err = io.ReadAll(io.LimitReader(r, size+1))
 	}
 	if err = errors.Join(err, z.Close()); err != nil {
 		return 0, nil, asCorrupt(err)
@@ -73,18 +74,13 @@ func readLoose(f *os.File) (k pack.Kind, data []byte, err error) {
 	return k, data, nil
 }
 
-// looseHead reads the header of a loose object: its kind and size. It reads no more than the longest valid header.
-func looseHead(z io.Reader) (pack.Kind, int64, error) {
-	var head []byte
-	for c := make([]byte, 1); len(head) < len("commit 9223372036854775807\x00"); head = append(head, c[0]) {
-		if _, err := io.ReadFull(z, c); err != nil {
-			return 0, 0, err
-		}
-		if c[0] == 0 {
-			break
-		}
+// looseHead reads the header of a loose object: its kind and size.
+func looseHead(r *bufio.Reader) (pack.Kind, int64, error) {
+	head, err := r.ReadSlice(0) // at most what the buffer holds
+	if err != nil && err != bufio.ErrBufferFull {
+		return 0, 0, err
 	}
-	name, digits, _ := strings.Cut(string(head), " ")
+	name, digits, _ := strings.Cut(strings.TrimSuffix(string(head), "\x00"), " ")
 	k, err := plumbing.ParseObjectType(name)
 	size, serr := strconv.ParseInt(digits, 10, 64)
 	switch {
