@@ -9,16 +9,16 @@
 // with a mark such as [files]. No word is removed from within a sentence. What is said comes before code, which appears
 // only as whole changes in code blocks; of a failure there is the line that tells most.
 //
-// The engine orders everything that a version could say, first a line for the request and one for the outcome of each
-// exchange, then by value for each token: what adds names and words that the version does not have, reasons, decisions
-// and problems before the narration of steps, later exchanges before earlier ones. The items of a list that are left out
-// are named. The order does not depend on the budget, so that a version is a beginning of it: a larger budget keeps all
-// that a smaller one says.
+// The engine orders everything that a version could say: first a short line of each exchange with what was asked and what
+// came of it, then the rest of these lines and the first answers to questions, then what long replies choose from, and
+// then by value: reasons, decisions and problems before the narration of steps, later exchanges before earlier ones. The
+// items of a list that are left out are named. The order does not depend on the budget, so that a version is a beginning
+// of it: a larger budget keeps all that a smaller one says.
 //
 // Long blocks of code and the announcements of steps come last, and of a long paste there is the beginning. When
 // everything was said, code follows, up to a third of the version. At the aggressive level there are no announcements, no
-// reports of agents and no changed lines, and of a plan the beginnings of its parts, unless there is much room. A version is smaller than its budget when there is
-// nothing left that is worth reading.
+// reports of agents and no changed lines, and of a plan only its beginning, unless there is much room. A version is
+// smaller than its budget when there is nothing left that is worth reading.
 package compress
 
 import (
