@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"unicode/utf16"
 
+	"github.com/memvcs/mem/layers/redact"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/transcript"
 )
@@ -68,7 +69,11 @@ func titleOf(path string) (title, forkOf string) {
 	}
 	defer f.Close()
 	forkOf, _ = transcript.ForkedFrom(io.NewSectionReader(f, 0, size)) // adding the file reports the error
-	return transcript.Title(io.NewSectionReader(f, 0, size)), forkOf
+	var numbers redact.Numbers
+	return transcript.Title(io.NewSectionReader(f, 0, size), func(b []byte) []byte {
+		clean, _ := builtinRules().Redact(b, &numbers)
+		return clean
+	}), forkOf
 }
 
 // clientNameMax is the length of the longest name of [ClientDir] without a hash.

@@ -43,7 +43,7 @@ type FilePrefix struct {
 }
 
 // fileCacheVersion is the version of the encoding of a [FileCache].
-const fileCacheVersion = 8
+const fileCacheVersion = 9
 
 // ReadFileCache returns the cache of a project, empty if there is none.
 func ReadFileCache(db *state.DB, p refs.Project) *FileCache {

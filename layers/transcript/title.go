@@ -19,8 +19,8 @@ const titleSource = 8 << 10
 var titleRecord = [][]byte{[]byte(`"summary"`), []byte(`"ai-title"`), []byte(`"custom-title"`)}
 
 // Title returns the title of a session without reading the records that cannot change it, "" if it has none: of the turns that
-// the user withdrew it knows nothing. An error of r ends the session.
-func Title(r io.Reader) string {
+// the user withdrew it knows nothing. clean takes the secrets out of the records that it reads. An error of r ends the session.
+func Title(r io.Reader, clean func([]byte) []byte) string {
 	sc := NewScanner(Carry{}, func([]byte) [32]byte { return [32]byte{} })
 	in := bufio.NewReaderSize(r, 64<<10)
 	var turn []byte // the last one, which a summary may be of
@@ -30,12 +30,12 @@ func Title(r io.Reader) string {
 		if whole { // the part begins a line
 			change := slices.ContainsFunc(titleRecord, contains)
 			if feeds = change || sc.carry.TitleFrom < FromTyped; change {
-				sc.Write(turn)
+				sc.Write(clean(turn))
 			}
 		}
 		whole = err == nil
 		if feeds {
-			sc.Write(part)
+			sc.Write(clean(part))
 		} else if whole && (contains([]byte(`"user"`)) || contains([]byte(`"assistant"`))) {
 			turn = append(turn[:0], part...)
 		}

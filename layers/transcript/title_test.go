@@ -185,7 +185,7 @@ func TestTitleOfFile(t *testing.T) {
 	} {
 		sc := NewScanner(Carry{}, func([]byte) [32]byte { return [32]byte{} })
 		sc.Write([]byte(lines))
-		if got, want := Title(strings.NewReader(lines)), sc.Summary().Title; got != want {
+		if got, want := Title(strings.NewReader(lines), func(b []byte) []byte { return b }), sc.Summary().Title; got != want {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}
 	}
