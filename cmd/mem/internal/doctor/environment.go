@@ -129,6 +129,8 @@ func (x *Exam) client() {
 		x.warn(check, "claude doctor", "%s --version: %v", on[0], err)
 	case !isVersion(version):
 		x.warn(check, "claude doctor", "%s printed an unknown version: %q", on[0], version)
+	case hookcmd.ClientError(version) != nil:
+		x.warn(check, "claude update", "%v", hookcmd.ClientError(version))
 	default:
 		x.ok(check, "%s, %s", version, on[0])
 	}

@@ -73,6 +73,11 @@ func runHooksInstall(ctx context.Context, e *app.Env, scope, distill string) err
 	} else if err != nil {
 		return err
 	}
+	if !p.Bare {
+		if err := checkClient(ctx, e); err != nil {
+			return err
+		}
+	}
 	if !e.Opt.DryRun {
 		if err := readyForHooks(ctx, e); err != nil {
 			return err
