@@ -58,7 +58,7 @@ var (
 	// interjections matches what stands before the announcement of a step.
 	interjections = pattern(`^\W{0,3}(((That's |This is )?(an? )?(very )?([Gg]ood|[Gg]reat|[Ff]air|Excellent)( [a-z]+)?|Perfect|OK|Okay|Right|Found it|I found it|There it is|I see|Expected|You're right( to question this)?|All (clear|green|clean))\s*[.,!:—–-]+\s*)+`)
 	// announcement matches the beginning of an announcement of a step.
-	announcement = pattern(`(?i)^\W{0,3}(Let me\b|Now,? let me\b|Now let's|Next,|First,|Also,? let me|Now I see\b|I see\b|I can see\b|I need to (see|check|look|find|read)|I'll |I will |Now,? I'll|Now I |Let's |Continuing with|let me (address|trace|break|think|walk|check|look|explain|summari)|(Now )?I (now )?have (a |the |all |enough )?([a-z]+ ){0,2}(understanding|picture|context|information)\b|` +
+	announcement = pattern(`(?i)^\W{0,3}(Let me\b|Now,? let me\b|Now let's|Next,|First,|Also,? let me|Now I see\b|I see\b|I can see\b|I need to (see|check|look|find|read)|I'll |I will |Now,? I'll|Now I |Let's |Continuing with|(Now )?I (now )?have (a |the |all |enough )?([a-z]+ ){0,2}(understanding|picture|context|information)\b|` +
 		`Now,? (also |to )?(the|update|add|fix|run|check|commit|push|sync|rebuild|close|create|write|test|verify|replace|remove|implement|install|continue|file|apply|wire|move|set|make|build|compile|look|rename|read|use|finish|start)\b)`)
 )
 
@@ -81,16 +81,12 @@ func newOrder(items []Item, level Level) *order {
 	}
 	o.taken = make([]bool, len(o.units))
 	byWorth := make([]int, 0, len(o.units))
-	first := 0 // unit of the item
 	for i := range o.units {
 		u := &o.units[i]
-		if i == 0 || o.units[i-1].item != u.item {
-			first = i
-		}
 		if u.class == plan && level == keepit.Aggressive || u.class == report {
 			u.flags |= late // what was done says it again
 		}
-		if u.score = o.score(u, i-first); u.parent >= 0 && u.flags&late == 0 { // what it waits for comes before it
+		if u.score = o.score(u); u.parent >= 0 && u.flags&late == 0 { // what it waits for comes before it
 			u.score = min(u.score, o.units[u.parent].score)
 		}
 		left := level == keepit.Aggressive && (u.flags&idle != 0 || u.class == report || u.class == change || u.class == plan && transcript.IsFence(u.text) || u.class == pasted && u.flags&late != 0)
@@ -131,13 +127,13 @@ func newOrder(items []Item, level Level) *order {
 	return o
 }
 
-// score is the value of a unit, the nth of its item, for each token.
-func (o *order) score(u *unit, n int) float64 {
+// score is the value of a unit for each token.
+func (o *order) score(u *unit) float64 {
 	it := &o.items[u.item]
 	v := worth[u.class] * float64(100+it.Weight) / 100 * (1 + .25*float64(u.item)/float64(len(o.items))) // later ones first
 	switch u.class {
 	case closing, prose, plan, summary, report:
-		v *= 1 / (1 + float64(u.from)/2000)
+		v /= 1 + float64(u.from)/2000
 		switch {
 		case cue().MatchString(u.text):
 			v *= 1.5

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-	"time"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/hookcmd"
@@ -105,9 +104,6 @@ func (x *Exam) hooks() {
 	}
 }
 
-// clientTimeout is the time limit for the client to print its version.
-const clientTimeout = 5 * time.Second
-
 // client checks the version of Claude Code.
 func (x *Exam) client() {
 	const check = "client"
@@ -116,15 +112,10 @@ func (x *Exam) client() {
 		x.ok(check, "Claude Code is not on PATH; mem works without it")
 		return
 	}
-	ctx, cancel := context.WithTimeout(x.Ctx, clientTimeout)
-	defer cancel()
-	cmd := x.E.Command(ctx, []string{"MEM_HOOK=off"}, on[0], "--version")
-	cmd.WaitDelay = time.Second
-	out, err := cmd.Output()
-	version := strings.TrimSpace(string(out))
+	version, err := hookcmd.ClientVersion(x.Ctx, x.E, on[0])
 	switch {
-	case ctx.Err() != nil && x.Ctx.Err() == nil:
-		x.warn(check, "claude doctor", "%s did not print its version in %v", on[0], clientTimeout)
+	case errors.Is(err, context.DeadlineExceeded):
+		x.warn(check, "claude doctor", "%s did not print its version in %v", on[0], hookcmd.ClientTimeout)
 	case err != nil:
 		x.warn(check, "claude doctor", "%s --version: %v", on[0], err)
 	case !isVersion(version):

@@ -15,13 +15,13 @@ import (
 // which would take the event, with what was typed, for its script.
 var leastClient = [3]int{2, 1, 139}
 
-// clientTimeout is the time limit for the client to print its version.
-const clientTimeout = 5 * time.Second
+// ClientTimeout is the time limit for the client to print its version.
+const ClientTimeout = 5 * time.Second
 
 // ClientError says why a version of Claude Code ("2.1.229 (Claude Code)") cannot run the hooks, or nil. A text that is no
 // version says nothing.
 func ClientError(version string) error {
-	number, _, _ := strings.Cut(strings.TrimSpace(version), " ")
+	number, _, _ := strings.Cut(version, " ")
 	number, _, _ = strings.Cut(number, "-")
 	parts := strings.Split(number, ".")
 	for i, p := range parts {
@@ -43,13 +43,22 @@ func checkClient(ctx context.Context, e *app.Env) error {
 	if err != nil {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, clientTimeout)
-	defer cancel()
-	cmd := e.Command(ctx, []string{"MEM_HOOK=off"}, path, "--version")
-	cmd.WaitDelay = time.Second
-	out, _ := cmd.Output() // without an answer there is no version
-	if err := ClientError(string(out)); err != nil {
+	version, _ := ClientVersion(ctx, e, path) // without an answer there is no version
+	if err := ClientError(version); err != nil {
 		return app.WithHint(err, "claude update")
 	}
 	return nil
+}
+
+// ClientVersion returns what the client at a path prints as its version. It waits [ClientTimeout].
+func ClientVersion(ctx context.Context, e *app.Env, path string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, ClientTimeout)
+	defer cancel()
+	cmd := e.Command(ctx, []string{"MEM_HOOK=off"}, path, "--version")
+	cmd.WaitDelay = time.Second
+	out, err := cmd.Output()
+	if ctx.Err() != nil {
+		err = ctx.Err()
+	}
+	return strings.TrimSpace(string(out)), err
 }
