@@ -125,6 +125,8 @@ func TestNotMisleading(t *testing.T) {
 {"n":3,"role":"tool","name":"Edit","target":"queue.go:3","diff":"-go write()","result":"ok"}
 {"n":4,"role":"assistant","text":"Perfect! The second writer is gone."}`, 300,
 			[]string{"Want me to remove the second one?\n\n[no answer: it went on]\n\nPerfect!"}, nil},
+		"what another agent asked": {`{"n":1,"side":true,"role":"user","text":"Find the two writers of the queue."}` + "\n" + `{"n":2,"side":true,"role":"assistant","text":"They are in queue.go."}`, 300,
+			[]string{"[asked by another agent] Find the two writers"}, nil},
 		"an answered question": {user + `{"n":2,"role":"assistant","text":"The queue has two writers. Want me to remove the second one?"}
 {"n":3,"role":"user","name":"answer","text":"yes","dialog":[{"question":"Which?","answer":"the second"}]}
 {"n":4,"role":"assistant","text":"Perfect! The second writer is gone."}`, 300, nil, []string{"no answer"}},
@@ -141,7 +143,7 @@ func TestNotMisleading(t *testing.T) {
 		"a refused edit that was made later": {user + `{"n":2,"role":"tool","name":"Edit","target":"queue.go:3","diff":"-go write()","result":"refused by the user"}
 {"n":3,"role":"user","name":"refusal","text":"does that lose jobs?","target":"Edit queue.go"}
 {"n":4,"role":"tool","name":"Edit","target":"queue.go:3","diff":"-go write()","result":"ok"}
-{"n":5,"role":"assistant","text":"It loses none, and the second writer is gone."}`, 300, []string{"[refused by the user: Edit queue.go:3 (+0 −1); allowed later]"}, nil},
+{"n":5,"role":"assistant","text":"It loses none, and the second writer is gone."}`, 300, []string{"[refused by the user: Edit queue.go:3 (+0 −1); done later]"}, nil},
 		"a refused command": {user + `{"n":2,"role":"tool","name":"Bash","cmd":"git push","result":"refused by the user"}
 {"n":3,"role":"user","name":"refusal","text":"not yet","target":"Bash git push"}
 {"n":4,"role":"tool","name":"Bash","cmd":"git status","result":"ok"}

@@ -15,7 +15,7 @@ import (
 type Extract struct{}
 
 // ID names the engine and its version.
-func (Extract) ID() string { return "extract/23" }
+func (Extract) ID() string { return "extract/24" }
 
 // IsExtract reports whether an ID is that of the engine without a model, of any version.
 func IsExtract(id string) bool { return strings.HasPrefix(id, "extract/") }
@@ -220,7 +220,7 @@ func (o *order) lines() (lines, rests, more [][]int) {
 		for to = from; to < len(o.units) && o.units[to].item == o.units[from].item; to++ {
 		}
 		it := &o.items[o.units[from].item]
-		asks := it.Kind == User || it.Kind == Answer || it.Kind == Script || it.Kind == Recap && (it.Label == "" || it.Label == "copied")
+		asks := it.Kind == User || it.Kind == Answer || it.Kind == Script || it.Kind == Recap && (it.Label == task || it.Label == "copied")
 		if asks && !said || from > 0 && it.X != o.items[o.units[from-1].item].X {
 			end()
 		}

@@ -181,7 +181,7 @@ func itemsOf(x *exchange.Exchange, first, goesOn bool) []Item {
 	case exchange.Copy:
 		ask.Kind, ask.Label = Recap, "copied"
 	case exchange.Agent:
-		ask.Kind = Recap
+		ask.Kind, ask.Label = Recap, task
 	}
 	if x.By != exchange.Nobody && x.By != exchange.Slash {
 		add(ask)
@@ -304,6 +304,7 @@ func itemsOf(x *exchange.Exchange, first, goesOn bool) []Item {
 
 // Labels of items. Under the first ones mem says something of its own, which is written within the brackets.
 const (
+	task      = "asked by another agent" // the request of a session that is an agent's
 	noAnswer  = "no answer in words"
 	ignored   = "no answer" // to the question at the end of a text
 	refused   = "refused by the user"
@@ -405,7 +406,7 @@ func later(x *exchange.Exchange, r exchange.Refusal) string {
 		return c.N > r.N && c.Exit == 0 && c.Verdict != exchange.Failed && shortCommand(c.Cmd) == shortCommand(r.Of)
 	})
 	if edited || ran {
-		return "; allowed later"
+		return "; done later"
 	}
 	return ""
 }

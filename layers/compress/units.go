@@ -2,6 +2,7 @@ package compress
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -152,7 +153,9 @@ func (s *splitter) settle(from int) {
 var (
 	agrees = pattern(`(?i)^\W*(yes|yep|yeah|yup|ok|okay|sure|no|nope|go|do it|do that|let'?s|please|sounds good|perfect|great|option|i agree|agreed|i'?d (like|prefer|go)|correct|right|neither|both|all of)\b`)
 	option = pattern(`(?i)\b(options?|approach|choice|alternative|variant|scenario|number|items?|steps?|points?) #?([A-F]|\d{1,2})\b`)
-	picks  = pattern(`(?:^|[\s(,#])(\d|[B-F]|A(?:$|[.,)]))(?:$|[\s.,):&+])|(?i:\b(option|first|second|third|fourth|last|former|latter|both|neither|either|all of|all three)\b)`)
+	// offered matches the beginning of a line with an option: its number or letter.
+	offered = pattern(`(?im)^[\s*|#•+-]*(?:(?:option|approach|choice|alternative|variant|scenario)\s+)?([A-F]|\d{1,2})(?:[.):*]|\s*[—–:-]|\s*\|)`)
+	picks   = pattern(`(?:^|[\s(,#])(\d|[B-F]|A(?:$|[.,)]))(?:$|[\s.,):&+])|(?i:\b(option|first|second|third|fourth|last|former|latter|both|neither|either|all of|all three)\b)`)
 )
 
 // question returns the unit that a text of the user answers, or -1: the question of a dialog, a refused call, and for a few
@@ -170,9 +173,12 @@ func (s *splitter) question(it *Item, from int) int {
 		return none
 	}
 	const most = 2400 // bytes between the options and the end
-	size, picks := 0, len(it.Text) <= shortPick && picks().MatchString(it.Text) || len(it.Text) <= longPick && option().MatchString(it.Text)
-	for k := from - 1; k >= 0 && s.units[k].item == last.item && size < most && picks; k-- {
-		if size += len(s.units[k].text); isItem(s.units[k].text) {
+	names := chosen(it.Text)
+	for k, size := from-1, 0; k >= 0 && s.units[k].item == last.item && size < most && len(names) > 0; k-- {
+		if size += len(s.units[k].text); offers(s.units[k].text, names) {
+			for k+1 < from && s.units[k].list > 0 && s.units[k+1].list == s.units[k].list {
+				k++ // with the options after it
+			}
 			return k
 		}
 	}
@@ -188,6 +194,36 @@ func (s *splitter) question(it *Item, from int) int {
 		return from - 1
 	}
 	return none
+}
+
+// chosen returns the numbers and letters that a reply chooses, in small letters; "" is any item of a list.
+func chosen(reply string) (names []string) {
+	if len(reply) > longPick {
+		return nil
+	}
+	for _, m := range option().FindAllStringSubmatch(reply, -1) {
+		names = append(names, strings.ToLower(m[2]))
+	}
+	if len(reply) > shortPick {
+		return names
+	}
+	for _, m := range picks().FindAllStringSubmatch(reply, -1) {
+		names = append(names, strings.ToLower(strings.TrimRight(m[1], ".,)"))) // "" of a place
+	}
+	return names
+}
+
+// offers reports whether a line of a text begins with one of the names of options.
+func offers(text string, names []string) bool {
+	if slices.Contains(names, "") && isItem(text) {
+		return true
+	}
+	for _, m := range offered().FindAllStringSubmatch(text, -1) {
+		if slices.Contains(names, strings.ToLower(m[1])) {
+			return true
+		}
+	}
+	return false
 }
 
 // A line of a text, with its offset in it.
