@@ -3,6 +3,7 @@ package redact
 import (
 	"bytes"
 	"encoding/base64"
+	"sort"
 	"unicode/utf8"
 )
 
@@ -49,15 +50,16 @@ func nibble(c byte) byte {
 // minLine is the minimum length of a base64 line that continues on the next line.
 const minLine = 40
 
-// lines sets s.joined to the base64 text[start:end] and its continuation on the next lines, and s.where to the offset
-// of each of its characters. It returns the end of the block.
+// A blockLine is where a line of a block of base64 begins, in s.joined and in s.Text.
+type blockLine struct{ joined, text int }
+
+// lines sets s.joined to the base64 text[start:end] and its continuation on the next lines, and s.blockLines to where each
+// of these lines begins. It returns the end of the block.
 func (s *Scan) lines(start, end int) int {
-	s.joined, s.where = s.joined[:0], s.where[:0]
+	s.joined, s.blockLines = s.joined[:0], s.blockLines[:0]
 	add := func(from, to int) {
+		s.blockLines = append(s.blockLines, blockLine{len(s.joined), from})
 		s.joined = append(s.joined, s.Text[from:to]...)
-		for i := from; i < to; i++ {
-			s.where = append(s.where, i)
-		}
 	}
 	add(start, end)
 	if end-start < minLine {
@@ -83,4 +85,10 @@ func (s *Scan) lines(start, end int) int {
 		add(from, to)
 		end = to
 	}
+}
+
+// offset returns where in s.Text the i-th byte of s.joined is.
+func (s *Scan) offset(i int) int {
+	n := sort.Search(len(s.blockLines), func(n int) bool { return s.blockLines[n].joined > i }) - 1
+	return s.blockLines[n].text + i - s.blockLines[n].joined
 }

@@ -7,15 +7,16 @@ import (
 // A Scan scans one text at a time: a decoded string, a line that is not JSON, or decoded base64 or percent encoding.
 // It is not safe for use by several goroutines.
 type Scan struct {
-	Rules   *ruleset
-	words   *dictionary // of the built-in rules
-	session *knowns     // known values of the session; may be nil
-	Text    []byte
-	Spans   []Span // the findings, in no order
-	name    int    // the end of the last name that pair examined
-	depth   int    // how often the text was decoded
-	plain   []byte // buffer for decoded text
-	where   []int  // the offset in Text of each byte of plain or joined
+	Rules      *ruleset
+	words      *dictionary // of the built-in rules
+	session    *knowns     // known values of the session; may be nil
+	Text       []byte
+	Spans      []Span      // the findings, in no order
+	name       int         // the end of the last name that pair examined
+	depth      int         // how often the text was decoded
+	plain      []byte      // buffer for decoded text
+	where      []int       // the offset in Text of each byte of plain, without percent escapes
+	blockLines []blockLine // the lines of joined
 
 	decoder *Scan // scans decoded parts; made on first use
 
@@ -102,7 +103,7 @@ func (s *Scan) base64(inner *Scan, start, end int) {
 		s.base64End = s.lines(from, end)
 		s.plain = decode64(s.plain[:0], s.joined)
 		for _, f := range inner.Run(s.plain, s.depth+1) {
-			s.found(s.where[f.Start*4/3], s.where[min(len(s.joined), (f.End*4+2)/3)-1]+1, f.Rule)
+			s.found(s.offset(f.Start*4/3), s.offset(min(len(s.joined), (f.End*4+2)/3)-1)+1, f.Rule)
 		}
 		return
 	}
