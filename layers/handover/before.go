@@ -3,6 +3,7 @@ package handover
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/memvcs/mem/layers/brief"
 )
@@ -37,7 +38,7 @@ func sessionBefore(d Digest, about Turn, now string, most, size int) brief.Item 
 		}
 	}
 	last, plan := acted[0], d.Turns[0]
-	when := day(d)
+	when := d.day(max(last.Asked.N, last.Answered.N, last.Working))
 	if name := branch(d.Branch); name != "" && d.Branch != now && when != "" {
 		when = strings.TrimSuffix(when, ": ") + " [branch " + name + "]: "
 	}
@@ -88,10 +89,16 @@ func asClause(how string) string {
 	return strings.ToLower(how[:1]) + how[1:]
 }
 
-// day returns the day on which a session ended, to stand before a text.
-func day(d Digest) string {
+// day returns the day of message n, to stand before a text. It is not after the session's end, which no clock that is ahead moves.
+func (d Digest) day(n int) string {
 	if d.Last.IsZero() {
 		return ""
 	}
-	return d.Last.UTC().Format("2006-01-02") + ": "
+	end := d.Last.UTC().Format(time.DateOnly)
+	for _, day := range slices.Backward(d.Days) {
+		if day.N <= n {
+			return min(day.Date, end) + ": "
+		}
+	}
+	return end + ": "
 }

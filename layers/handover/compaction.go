@@ -18,11 +18,11 @@ func AtCompaction(ctx context.Context, db *state.DB, p state.Project, o ContextO
 	if err != nil || s == nil || !s.Shown() {
 		return Given{}, err
 	}
-	d, err := digest(ctx, db, p.ID, s, nil)
+	b, err := newBriefing(ctx, db, p, o)
 	if err != nil {
 		return Given{}, err
 	}
-	b, err := newBriefing(ctx, db, p, o)
+	d, err := digest(ctx, db, b.st, s, nil)
 	if err != nil {
 		return Given{}, err
 	}

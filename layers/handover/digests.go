@@ -89,8 +89,9 @@ func addedMarkers(s *state.Session) (out []int) {
 
 // digests returns the digests of sessions in their order. It makes the missing ones until late reports true; left is
 // the number of those that are then outdated or missing. An outdated digest is returned, too.
-func digests(ctx context.Context, db *state.DB, p refs.Project, group []*state.Session, late func() bool) (out []Digest,
+func digests(ctx context.Context, db *state.DB, st *state.State, group []*state.Session, late func() bool) (out []Digest,
 	left int, err error) {
+	p := st.Project
 	file := db.CachePath("digests", string(p))
 	kept := readDigests(file)
 	at := make(map[string]int, len(kept.List))
@@ -125,7 +126,7 @@ func digests(ctx context.Context, db *state.DB, p refs.Project, group []*state.S
 			}
 			continue
 		}
-		d, err := digest(ctx, db, p, s, same[s.ID])
+		d, err := digest(ctx, db, st, s, same[s.ID])
 		if ctx.Err() != nil {
 			return nil, 0, ctx.Err()
 		}
@@ -154,7 +155,7 @@ func MakeDigests(ctx context.Context, db *state.DB, p state.Project) error {
 		return err
 	}
 	b.sessions = b.recent()
-	if _, _, err = digests(ctx, db, p.ID, b.sessions, func() bool { return ctx.Err() != nil }); err != nil {
+	if _, _, err = digests(ctx, db, b.st, b.sessions, func() bool { return ctx.Err() != nil }); err != nil {
 		return err
 	}
 	for _, s := range b.sessions {
@@ -202,9 +203,9 @@ func withoutCopies(entries iter.Seq2[refine.Entry, error], same transcript.Spans
 }
 
 // digest makes the current digest of a session, without the messages in same.
-func digest(ctx context.Context, db *state.DB, p refs.Project, s *state.Session, same transcript.Spans) (Digest, error) {
+func digest(ctx context.Context, db *state.DB, st *state.State, s *state.Session, same transcript.Spans) (Digest, error) {
 	now := s.Now()
-	l1, err := originals.L1(ctx, db, p, now.Original, refine.Full)
+	l1, err := originals.L1(ctx, db, st.Project, now.Original, refine.Full)
 	if err != nil {
 		return Digest{}, err
 	}
@@ -217,13 +218,13 @@ func digest(ctx context.Context, db *state.DB, p refs.Project, s *state.Session,
 	d, err := Summarize(withoutCopies(refine.Entries(l1), same, addedMarkers(s)), func(n int) bool {
 		_, is := slices.BinarySearch(echo, n)
 		return is
-	}, addedMarkers(s))
+	}, addedMarkers(s), st.Purged.Gone(s))
 	d.Session, d.Last = s.ID, now.Ended()
 	d.Dir, d.Branch = now.Scan.Cwd, now.Scan.Branch
 	if err != nil {
 		return d, err
 	}
-	err = originals.Stream(ctx, db, p, now.Original, d.cutCopies)
+	err = originals.Stream(ctx, db, st.Project, now.Original, d.cutCopies)
 	return d, err
 }
 
@@ -305,7 +306,7 @@ func withoutHosts(text string) string {
 
 // digest sets the digests of the sessions. It returns how many are missing.
 func (b *briefing) digest(ctx context.Context, p state.Project) (left int, err error) {
-	b.digests, left, err = digests(ctx, b.m, p.ID, b.sessions, b.o.Late)
+	b.digests, left, err = digests(ctx, b.m, b.st, b.sessions, b.o.Late)
 	dir := b.o.Dir
 	if dir == "" && len(b.digests) > 0 {
 		dir = b.digests[0].Dir // all names are relative to one directory

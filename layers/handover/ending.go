@@ -16,7 +16,7 @@ func citing(session string, n int) string { return fmt.Sprintf("%s#%d", records.
 
 // waiting reports whether the user asked something and got no answer.
 func (t Turn) waiting() bool {
-	return t.Answered.N == 0 && !t.Script && !greeting().MatchString(t.Asked.Text)
+	return t.Answered.N == 0 && t.Gone == 0 && !t.Script && !greeting().MatchString(t.Asked.Text)
 }
 
 // greeting matches a request that asks for nothing: greetings, thanks and praise.
@@ -113,6 +113,12 @@ func ending(d Digest, t Turn, most int) brief.Item {
 	case t.Stopped > 0:
 		it.Text, it.Source = "Interrupted by the user.", citing(d.Session, t.Stopped)
 		it.Trust, it.Why = brief.User, "the model did not go on"
+	case t.Gone > 0:
+		it.Text, it.Source = "What followed was forgotten.", citing(d.Session, t.Gone)
+		if t.Answered.Text != "" {
+			it.Text = "The rest was forgotten, after: " + outcome(t.Answered.Text, most)
+		}
+		it.Trust, it.Why = brief.User, "mem forget deleted it"
 	case t.Answered.Text == "" && t.Settled != "":
 		it.Text, it.Why = outcomeLead+t.Settled+".", "a fact tells it"
 	case t.Answered.Text == "" && t.Answered.N > 0:

@@ -17,7 +17,7 @@ import (
 )
 
 // Version changes when the digest of the same session changes.
-const Version = 41
+const Version = 42
 
 // A Digest summarises one session.
 type Digest struct {
@@ -25,6 +25,7 @@ type Digest struct {
 	Last    time.Time
 	Dir     string // working directory
 	Branch  string
+	Days    []Day    // on which it was worked on, in order
 	Copies  [][2]int // messages of another session, which are left out
 
 	Turns    []Turn // the first and the newest, in order
@@ -41,6 +42,12 @@ type Digest struct {
 	Uncommitted string // that no commit was seen after the last change of a file, or ""
 	Changed     []int  // messages of the last changes of the files that were not committed
 	Committed   int    // the message of the last commit, or 0
+}
+
+// A Day is a day of UTC with the first message of it: a session may be continued on another one.
+type Day struct {
+	N    int
+	Date string // "2026-01-15"
 }
 
 // Said is a text of a message. At is the message with its words if they are in another one, see [transcript.Said].
@@ -67,6 +74,7 @@ type Turn struct {
 	Asks     string // the question with which the answer ends, or ""
 	Working  int    // the message of the last tool call if the model wrote no text after it, otherwise 0
 	Stopped  int    // the message with which the user interrupted it, 0 if the model went on
+	Gone     int    // the last message after the answer that the user had forgotten, or 0
 	Settled  string // what became of a sentence that [settle] removed from the answer, or ""
 }
 

@@ -27,16 +27,16 @@ func open(digests []Digest, shown int, limits statusLimits) (out []brief.Item) {
 			}
 			if p >= 0 {
 				rejected = d.Open[p].N
-				say(rejected, brief.Assistant, day(d)+t.verb()+" "+t.request(showEarlier)+"; the user rejected the plan "+
+				say(rejected, brief.Assistant, d.day(rejected)+t.verb()+" "+t.request(showEarlier)+"; the user rejected the plan "+
 					plan(d.Open[p].Text, showEarlier)+reasonOf(d, rejected)+" and interrupted", "the model did not go on")
 			} else {
-				say(t.Stopped, brief.User, day(d)+"interrupted by the user: "+t.request(showEarlier), "the model did not go on")
+				say(t.Stopped, brief.User, d.day(t.Stopped)+"interrupted by the user: "+t.request(showEarlier), "the model did not go on")
 			}
 			out[len(out)-1].Keys = []string{t.key(d.Session)}
 		} else if k >= 0 && d.Turns[k].Asks != "" && d.Turns[k].Stopped == 0 && (i == 0 || i > shown && i <= shown+maxBefore && !settled(d.Turns[k].Asks, digests[:i])) {
 			text := "Asked the user and got no answer: "
 			if i > 0 {
-				text = day(d) + "asked the user and got no answer: "
+				text = d.day(d.Turns[k].Answered.N) + "asked the user and got no answer: "
 			}
 			say(d.Turns[k].Answered.N, brief.Assistant, text+quoted(d.Turns[k].Asks, showQuestion), "the session ended with a question")
 		}

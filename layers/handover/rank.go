@@ -104,7 +104,7 @@ func workingSet(digests []Digest) (out []brief.Item) {
 				}
 			}
 			it.Source = citing(d.Session, last)
-			if it.Text = day(d) + verb + strings.Join(it.Keys, ", "); more > 0 {
+			if it.Text = d.day(last) + verb + strings.Join(it.Keys, ", "); more > 0 {
 				it.Text += fmt.Sprintf(" and %d more", more)
 			}
 			out = append(out, it)

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/memvcs/mem/layers/brief"
 	"github.com/memvcs/mem/layers/exchange"
@@ -35,9 +36,9 @@ const (
 )
 
 // Summarize makes a digest from the entries of a session's L1. Echo reports whether a message is a copy from another
-// session. Marked are messages with an added marker, which is not in their text.
-func Summarize(entries iter.Seq2[refine.Entry, error], echo func(n int) bool, marked []int) (Digest, error) {
-	s := &summary{files: map[string]int{}, commands: map[string]int{}, at: map[int]int{}, marked: marked,
+// session. Marked are messages with an added marker, which is not in their text, and gone are those that were forgotten, sorted.
+func Summarize(entries iter.Seq2[refine.Entry, error], echo func(n int) bool, marked, gone []int) (Digest, error) {
+	s := &summary{files: map[string]int{}, commands: map[string]int{}, at: map[int]int{}, marked: marked, gone: gone,
 		forms: forms{worked: map[int]bool{}}}
 	xs, err := exchange.Of(func(yield func(refine.Entry, error) bool) {
 		for e, err := range entries {
@@ -77,6 +78,7 @@ type summary struct {
 	commands map[string]int
 	open     exchange.Pending
 	marked   []int
+	gone     []int
 	forms    forms
 
 	requests int
@@ -87,6 +89,12 @@ type summary struct {
 func (s *summary) entry(e refine.Entry) {
 	if e.At > 0 {
 		s.at[e.N] = e.At
+	}
+	if at, err := time.Parse(time.RFC3339, e.TS); err == nil {
+		date := at.UTC().Format(time.DateOnly)
+		if n := len(s.d.Days); n == 0 || date > s.d.Days[n-1].Date {
+			s.d.Days = append(s.d.Days, Day{e.N, date})
+		}
 	}
 	switch {
 	case e.Rewound:

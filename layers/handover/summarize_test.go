@@ -20,7 +20,7 @@ func summarized(t *testing.T, entries ...refine.Entry) Digest {
 				return
 			}
 		}
-	}, func(int) bool { return false }, nil)
+	}, func(int) bool { return false }, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -248,5 +248,55 @@ func TestClientsOwnTurn(t *testing.T) {
 	}
 	if d := summarized(t, ask, done, event, ask, done, bash("gh pr view", "ok")); d.Turns[1].Working == 0 {
 		t.Errorf("the next request ended during the work: %+v", d.Turns)
+	}
+}
+
+// TestContinued continues a session on another day: a file and an interruption have the day on which they were, not that of the end.
+func TestContinued(t *testing.T) {
+	t.Parallel()
+	edit := refine.Entry{Role: "tool", Name: "Edit", Target: "shop/till.go", Diff: "-a\n+b", Result: "ok", TS: "2026-01-15T23:30:00+02:00"}
+	d := summarized(t, refine.Entry{Role: "user", Said: "change the till of the shop", TS: "2026-01-15T10:00:00Z"}, edit,
+		refine.Entry{Role: "assistant", Said: "The till is changed.", TS: "2026-01-15T21:31:00Z"},
+		refine.Entry{Role: "user", Said: "what is the till?", TS: "2026-02-01T10:00:00Z"},
+		refine.Entry{Role: "assistant", Said: "It counts.", TS: "not aTtime"})
+	d.Session, d.Last = "s", time.Date(2026, 2, 1, 10, 0, 0, 0, time.UTC)
+	got := workingSet([]Digest{d})
+	if len(got) != 1 || got[0].Text != "2026-01-15: shop/till.go" {
+		t.Errorf("edited files: %+v, want those of 2026-01-15", got)
+	}
+}
+
+// TestForgottenAnswer forgets the answer of a request: it is no question that waits, and what is left is told as what came before.
+func TestForgottenAnswer(t *testing.T) {
+	t.Parallel()
+	ask := refine.Entry{N: 1, Role: "user", Said: "commit the change of the till"}
+	run := bash("git status", "ok")
+	run.N = 2
+	for _, c := range []struct {
+		gone    int
+		entries []refine.Entry
+		want    string
+	}{
+		{0, []refine.Entry{ask, run}, "Ended before an answer. s#2"},
+		{3, []refine.Entry{ask, run}, "What followed was forgotten. s#3"},
+		{4, []refine.Entry{ask, run, {N: 3, Role: "assistant", Said: "I committed it."}}, "The rest was forgotten, after: “I committed it.” s#4"},
+		{2, []refine.Entry{ask, {N: 3, Role: "assistant", Said: "I committed it."}}, "Outcome: “I committed it.” s#3"},
+		{4, []refine.Entry{ask, {N: 5, Role: "user", Said: "and the lamp of the shop?"}}, "Ended before an answer. s#5"},
+	} {
+		d, err := Summarize(func(yield func(refine.Entry, error) bool) {
+			for _, e := range c.entries {
+				if !yield(e, nil) {
+					return
+				}
+			}
+		}, func(int) bool { return false }, nil, []int{c.gone})
+		if err != nil {
+			t.Fatal(err)
+		}
+		d.Session = "s"
+		it := ending(d, d.Turns[len(d.Turns)-1], 200)
+		if got := it.Text + " " + it.Source; got != c.want {
+			t.Errorf("forgotten #%d: %s, want %s", c.gone, got, c.want)
+		}
 	}
 }

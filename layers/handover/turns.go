@@ -35,6 +35,11 @@ func (s *summary) turns(xs []exchange.Exchange) {
 			}
 		}
 		asked = s.work(&t, x)
+		for _, n := range s.gone {
+			if n > max(t.Asked.N, t.Answered.N) && (i == len(xs)-1 || n < xs[i+1].From) {
+				t.Gone = n
+			}
+		}
 		if x.By == exchange.Slash && t.Did == 0 && t.Answered.N == 0 {
 			continue // it only changed how the client works
 		}

@@ -94,6 +94,21 @@ func (p *Purges) Place(session, device string, n int) bool {
 	})
 }
 
+// Gone returns the messages of a session that were deleted as a whole, by their numbers, sorted.
+func (p *Purges) Gone(s *Session) (out []int) {
+	for _, key := range KeysOf(s.FileID(), s.Now().Stamp.Device) {
+		for _, i := range p.Passages[key] {
+			for _, x := range p.All[i].Body.Passages {
+				if x.Session == key && x.Generation == s.Now().Generation && !x.Part {
+					out = append(out, x.N)
+				}
+			}
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
 // Session reports whether a whole session of a device was deleted.
 func (p *Purges) Session(id, device string) bool {
 	return len(p.sessions) > 0 && slices.ContainsFunc(KeysOf(id, device), p.Deleted)

@@ -358,7 +358,7 @@ func runSync(ctx context.Context, run app.Run, r refs.Remote) error {
 		"push", pushed(r, out, run.Opt.DryRun)); err != nil {
 		return err
 	}
-	return cmp.Or(pushStatus(out), fetchStatus(in))
+	return cmp.Or(noteUnstored(ctx, run), pushStatus(out), fetchStatus(in))
 }
 
 // projectsToSync returns the project of the directory and those that were pushed to the remote before.

@@ -1,6 +1,7 @@
 package remotecmd
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,7 +12,9 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
+	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/secrets"
+	"github.com/memvcs/mem/layers/sessions"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/sync"
 	"github.com/memvcs/mem/layers/trust"
@@ -52,7 +55,8 @@ func Push(e *app.Env) *cli.Command {
 				if err != nil {
 					return err
 				}
-				return printPush(e, r, out)
+				err = printPush(e, r, out)
+				return cmp.Or(noteUnstored(c.Context, run), err)
 			})
 		}),
 	}
@@ -100,6 +104,23 @@ func runPush(ctx context.Context, run app.Run, r refs.Remote, projects []state.P
 		out, err = pushAgain(ctx, run, o, twin)
 	}
 	return out, err
+}
+
+// noteUnstored prints a note about the session files of the project that are new or have grown: only what is in memory
+// is sent.
+func noteUnstored(ctx context.Context, run app.Run) error {
+	claude, err := run.ClaudeDir()
+	here, perr := app.TheProject(ctx, run.Env, run.Memory)
+	if err != nil || perr != nil {
+		return nil //nolint:nilerr // without a home or a directory there are no session files of it
+	}
+	items, _, err := sessions.ListAll(ctx, run.DB, here, capture.ListOptions{Claude: claude, Dir: run.Dir,
+		Unreadable: func(error) error { return nil }}) // mem status reports it
+	stored := func(it sessions.Item) bool { return it.Status != sessions.Changed && it.Status != sessions.Untracked }
+	if n := len(slices.DeleteFunc(items, stored)); n > 0 {
+		run.Note("not sent: the turns of %s that are not in memory  (use \"mem import\")", term.Count(n, "session"))
+	}
+	return err
 }
 
 // ConsentTo returns the function that asks whether a project may be pushed to a remote. The answer is stored with the
