@@ -20,17 +20,13 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// A Regrown is a growth point that was made again without the forgotten text.
+// A Regrown is a growth point that was made again.
 type Regrown struct {
 	Body  json.RawMessage
 	Patch []byte // nil for none
 	Was   records.Snapshot
 	Now   records.Snapshot
 }
-
-// An edit decides what to delete from a value of a stream, given the exact bytes: the whole value, which becomes a
-// placeholder, or some spots, which are overwritten. The length of the value does not change.
-type edit func(v transcript.Value) (whole bool, spots [][2]int)
 
 // An OwnStream is a stream that this device captured, with its patches.
 type OwnStream struct {
@@ -106,28 +102,29 @@ func (o *OwnStream) Cuts() (out []redact.Cut) {
 	return slices.CompactFunc(out, func(a, b redact.Cut) bool { return a.At == b.At })
 }
 
-// Values calls f with each value of the stream as it was in the file, its start and end in the clean bytes, and the
-// cuts in it. The bytes of the value are valid until f returns.
-func (o *OwnStream) Values(f func(v transcript.Value, start, end int64, cuts []redact.Cut)) error {
-	cuts := o.Cuts()
+// Values calls f with each value of the stream as it was in the file. Its bytes are valid until f returns. Values are
+// numbered as in the clean bytes.
+func (o *OwnStream) Values(f func(v transcript.Value)) error {
+	cuts, longer := o.Cuts(), int64(0) // how much longer the exact bytes are so far
 	return o.read(func(r io.Reader) error {
 		for v, err := range transcript.Whole(r) {
 			if err != nil {
 				return err
 			}
-			end := v.Off + v.Size
-			var in []redact.Cut
-			for len(cuts) > 0 && cuts[0].At < end {
-				in = append(in, cuts[0])
-				cuts = cuts[1:]
-			}
-			start := v.Off
-			v.Raw = uncut(v.Raw, start, in)
-			v.Size = int64(len(v.Raw))
-			f(v, start, end, in)
+			in := before(cuts, v.Off+v.Size)
+			raw := uncut(v.Raw, v.Off, cuts[:in])
+			v.Off, longer = v.Off+longer, longer+int64(len(raw))-v.Size
+			v.Raw, v.Size, cuts = raw, int64(len(raw)), cuts[in:]
+			f(v)
 		}
 		return nil
 	})
+}
+
+// before returns the number of cuts before the offset end.
+func before(cuts []redact.Cut, end int64) int {
+	n, _ := slices.BinarySearchFunc(cuts, end, func(c redact.Cut, end int64) int { return cmp.Compare(c.At, end) })
+	return n
 }
 
 // uncut returns the exact bytes of the clean bytes that begin at start.
@@ -144,260 +141,142 @@ func uncut(clean []byte, start int64, cuts []redact.Cut) []byte {
 	return append(out, clean[at-start:]...)
 }
 
-// recut is the inverse of uncut for edited exact bytes of the same length: it makes the same cuts.
-func recut(raw, clean []byte, start int64, cuts []redact.Cut) (out []byte) {
-	at := start
-	for _, c := range cuts {
-		n := c.At - at
-		out = append(append(out, raw[:n]...), clean[c.At-start:c.At-start+int64(c.Len)]...)
-		raw, at = raw[n+int64(len(c.Bytes)):], c.At+int64(c.Len)
-	}
-	return append(out, raw...)
-}
+// A Rewrite returns the new clean bytes of the growth point i, given the old ones. After they were read, finish completes
+// the new snapshot, whose fields that follow from these bytes are set, and returns the exact bytes, the cuts and the tail as
+// a patch, nil if the patch was lost.
+type Rewrite func(i int, old io.Reader) (clean io.Reader, finish func(now *records.Snapshot) (*redact.Patch, error))
 
-// recuts returns the cuts of recut, with the edited bytes, for clean bytes that begin at base.
-func recuts(raw []byte, start int64, cuts []redact.Cut, base int64) (again []redact.Cut) {
-	at := start
-	for _, c := range cuts {
-		raw, at = raw[c.At-at:], c.At+int64(c.Len)
-		now := c
-		now.At, now.Bytes = c.At-start+base, bytes.Clone(raw[:len(c.Bytes)])
-		again, raw = append(again, now), raw[len(c.Bytes):]
-	}
-	return again
-}
-
-// A Rewriting describes a stream without the forgotten text. The new bytes are made when they are read.
-type Rewriting struct {
-	changes []change
-	Cuts    []redact.Cut // of the new clean bytes
-}
-
-// A change is the edit of one value.
-type change struct {
-	start, end int64        // in the old clean bytes
-	base, now  int64        // start and end in the new clean bytes
-	exact      int          // length in the file
-	whole      bool         // replace it by a placeholder
-	opaque     bool         // the value is not JSON
-	prompt     bool         // it is a prompt
-	spots      [][2]int     // else overwrite these
-	cuts       []redact.Cut // in the old value
-}
-
-// Without returns the stream without the text that the edit deletes, nil if it deletes nothing.
-func (o *OwnStream) Without(e edit) (*Rewriting, error) {
-	w := &Rewriting{}
-	moved := int64(0) // the distance between the new and the old offset
-	err := o.Values(func(v transcript.Value, start, end int64, cuts []redact.Cut) {
-		whole, spots := e(v)
-		if !whole && len(spots) == 0 {
-			w.Cuts = append(w.Cuts, redact.Shift(cuts, moved)...)
-			return
-		}
-		c := change{start: start, end: end, base: start + moved, now: end + moved, exact: len(v.Raw), whole: whole,
-			opaque: v.Opaque, prompt: whole && originals.IsPrompt(v.Raw), spots: spots, cuts: cuts}
-		if whole {
-			c.now = c.base + v.Size
-		} else {
-			w.Cuts = append(w.Cuts, recuts(masked(v.Raw, spots), start, cuts, c.base)...)
-		}
-		moved = c.now - end
-		w.changes = append(w.changes, c)
-	})
-	if err != nil || len(w.changes) == 0 {
-		return nil, err
-	}
-	return w, nil
-}
-
-func masked(raw []byte, spots [][2]int) []byte {
-	raw = bytes.Clone(raw)
-	originals.Mask(raw, spots)
-	return raw
-}
-
-// bytes returns the new clean bytes of a value.
-func (w *Rewriting) bytes(c change, clean []byte) []byte {
-	if c.whole {
-		return originals.Placeholder(c.exact, c.opaque, c.prompt)
-	}
-	return recut(masked(uncut(clean, c.start, c.cuts), c.spots), clean, c.start, c.cuts)
-}
-
-// reader returns the new clean bytes, given the old ones.
-func (w *Rewriting) reader(old io.Reader) io.Reader {
-	return &rewritten{w: w, old: old, left: w.changes}
-}
-
-type rewritten struct {
-	w    *Rewriting
-	old  io.Reader
-	at   int64 // bytes read from old
-	left []change
-	out  []byte // of the current change, not returned yet
-}
-
-func (r *rewritten) Read(p []byte) (n int, err error) {
-	for len(r.out) == 0 && len(r.left) > 0 && r.at == r.left[0].start && len(p) > 0 {
-		c := r.left[0]
-		clean := make([]byte, c.end-c.start)
-		if _, err := io.ReadFull(r.old, clean); err != nil {
-			return 0, unexpected(err)
-		}
-		r.out, r.at, r.left = r.w.bytes(c, clean), c.end, r.left[1:]
-	}
-	if len(r.out) > 0 {
-		n = copy(p, r.out)
-		r.out = r.out[n:]
-		return n, nil
-	}
-	if len(r.left) > 0 {
-		p = p[:min(int64(len(p)), r.left[0].start-r.at)]
-	}
-	n, err = r.old.Read(p)
-	r.at += int64(n)
-	if len(r.left) > 0 {
-		err = unexpected(err)
-	}
-	return n, err
-}
-
-// unexpected turns io.EOF into [io.ErrUnexpectedEOF].
-func unexpected(err error) error {
-	if err == io.EOF {
-		return io.ErrUnexpectedEOF
-	}
-	return err
-}
-
-// moved returns the offset in the new clean bytes for the offset at in the old ones.
-func (w *Rewriting) moved(at int64) int64 {
-	now := at
-	for _, c := range w.changes {
-		// a growth point within a long value: the placeholder is as long as the exact bytes
-		if c.whole && c.start < at && at < c.end {
-			off := at - c.start
-			for _, cut := range c.cuts {
-				if cut.At < at {
-					off += int64(len(cut.Bytes) - cut.Len)
-				}
-			}
-			return c.base + off
-		}
-		if c.end <= at {
-			now = at - c.end + c.now
-		}
-	}
-	return now
-}
-
-// Regrow stages the growth points of a rewritten stream and returns them by their old records. Their exact bytes are
-// those that a capture reads through an [originals.Guard].
-func Regrow(ctx context.Context, stage *refs.Stage, o *OwnStream, w *Rewriting,
-	keepFile func(records.FileRef) bool) (map[objects.Hash]Regrown, error) {
+// Regrow stages the growth points of the stream again and returns them by their old records.
+func (o *OwnStream) Regrow(ctx context.Context, stage *refs.Stage, rewrite Rewrite) (map[objects.Hash]Regrown, error) {
 	out := map[objects.Hash]Regrown{}
 	err := o.read(func(r io.Reader) error {
-		a := regrowing{stage: stage, name: stream.Name(o.session, o.Generation), r: w.reader(r),
-			tail: stream.Tail{Hash: objects.NewHasher()}, cuts: w.Cuts, exact: uncutter{to: objects.NewHasher()}}
+		tail := stream.Tail{Hash: objects.NewHasher()}
+		var carry transcript.Carry
+		var prev redact.Patch
+		segments, size := 0, int64(0)
 		for i, p := range o.Points {
-			a.lost = p.Withheld && i >= o.kept
-			made, err := a.point(ctx, p, w.moved(p.Size), keepFile)
+			old := &io.LimitedReader{R: r, N: p.Size - size}
+			clean, finish := rewrite(i, old)
+			sc := transcript.NewScanner(carry, func(b []byte) [32]byte { return objects.Sum(b) })
+			start := tail.Length
+			g, err := stage.Grow(ctx, stream.Name(o.session, o.Generation), segments, &tail, io.TeeReader(clean, sc))
+			if err == nil && old.N > 0 {
+				err = io.ErrUnexpectedEOF
+			}
 			if err != nil {
+				return err
+			}
+			sc.Withdraw(p.Rewound)
+			sum := sc.Summary()
+			carry, segments, size = sum.Carry, g.Segments, p.Size
+			made := Regrown{Was: p.Snapshot, Now: p.Snapshot}
+			now := &made.Now
+			now.Original, now.Size, now.Segments, now.Scan = g.Sum, g.Size, g.Segments, sum.Carry
+			now.Retype(sum.Prompts, sum.Waiting)
+			patch, err := finish(now)
+			if err != nil {
+				return err
+			}
+			chained := prev.RawLen > 0
+			now.Withheld = patch == nil || chained || len(patch.Cuts)+len(patch.Tail) > 0
+			if now.Withheld && patch != nil {
+				patch.Rules, patch.After, patch.Clean = now.Rules, g.Size, g.Sum
+				if patch.Before, patch.Prev = 0, (objects.Hash{}); chained {
+					patch.Before, patch.Prev = start, prev.Name()
+				}
+				made.Patch = patch.Encode()
+				if chained || len(patch.Cuts) > 0 {
+					prev = *patch
+				}
+			}
+			if made.Body, err = objects.EncodeJSON(*now); err != nil {
 				return err
 			}
 			out[p.Stamp.Record] = made
 		}
-		_, err := io.Copy(io.Discard, a.r) // reading to the end checks the hash
+		_, err := io.Copy(io.Discard, r) // reading to the end checks the hash
 		return err
 	})
 	return out, err
 }
 
-// A regrowing makes the growth points of a stream again, one after the other.
-type regrowing struct {
-	stage    *refs.Stage
-	name     objects.Hash
-	r        io.Reader
-	tail     stream.Tail
-	segments int
-	carry    transcript.Carry
-	cuts     []redact.Cut
-	exact    uncutter
-	prev     redact.Patch
-	lost     bool // the patch of the point was lost: it gets no new one
+// Masked rewrites the stream with masks over its exact bytes, which are then those that a capture reads through an
+// [originals.Guard], and without the overflow files that keepFile refuses.
+func (o *OwnStream) Masked(masks originals.Masks, keepFile func(records.FileRef) bool) Rewrite {
+	m := &masked{masks: masks, exact: objects.NewHasher()}
+	cuts := o.Cuts()
+	return func(i int, old io.Reader) (io.Reader, func(*records.Snapshot) (*redact.Patch, error)) {
+		in := before(cuts, o.Points[i].Size)
+		m.clean, m.cuts, m.made, cuts = old, cuts[:in], nil, cuts[in:]
+		return m, func(now *records.Snapshot) (*redact.Patch, error) {
+			now.Files = slices.DeleteFunc(slices.Clone(now.Files), func(f records.FileRef) bool { return !keepFile(f) })
+			if now.Withheld && i >= o.kept {
+				return nil, nil
+			}
+			return &redact.Patch{RawLen: m.size, Raw: m.exact.Sum(), Cuts: m.made}, nil
+		}
+	}
 }
 
-// point makes the growth point p again. Its clean bytes end at end.
-func (a *regrowing) point(ctx context.Context, p records.Point, end int64,
-	keepFile func(records.FileRef) bool) (out Regrown, err error) {
-	before := a.tail.Length
-	n, _ := slices.BinarySearchFunc(a.cuts, end, func(c redact.Cut, end int64) int { return cmp.Compare(c.At, end) })
-	own := slices.Clone(a.cuts[:n])
-	a.cuts, a.exact.cuts = a.cuts[n:], own
-	sc := transcript.NewScanner(a.carry, func(b []byte) [32]byte { return objects.Sum(b) })
-	part := io.LimitReader(a.r, end-before)
-	g, err := a.stage.Grow(ctx, a.name, a.segments, &a.tail, io.TeeReader(part, io.MultiWriter(sc, &a.exact)))
-	if err == nil && a.tail.Length != end {
+// A masked reads clean bytes with masks over the exact ones. What was cut from a value that is masked as a whole is in its
+// placeholder; other cuts are made again.
+type masked struct {
+	clean io.Reader
+	cuts  []redact.Cut // not reached yet
+	at    int64        // read from clean
+	masks originals.Masks
+	exact *objects.Hasher
+	size  int64        // exact bytes so far
+	made  []redact.Cut // in the bytes that were returned
+	out   int64        // bytes that were returned
+	rest  []byte       // returned next
+}
+
+func (m *masked) Read(p []byte) (n int, err error) {
+	if len(m.rest) == 0 && len(m.cuts) > 0 && m.cuts[0].At == m.at {
+		if err := m.cut(m.cuts[0]); err != nil {
+			return 0, err
+		}
+	}
+	if len(m.rest) > 0 {
+		n = copy(p, m.rest)
+		m.rest, m.out = m.rest[n:], m.out+int64(n)
+		return n, nil
+	}
+	if len(m.cuts) > 0 {
+		p = p[:min(int64(len(p)), m.cuts[0].At-m.at)]
+	}
+	n, err = m.clean.Read(p)
+	m.mask(p[:n])
+	m.at, m.out = m.at+int64(n), m.out+int64(n)
+	if err == io.EOF && len(m.cuts) > 0 {
 		err = io.ErrUnexpectedEOF
 	}
-	sc.Withdraw(p.Rewound)
-	sum := sc.Summary()
-	if err != nil {
-		return out, err
-	}
-	a.carry, a.segments = sum.Carry, g.Segments
-	out.Was, out.Now = p.Snapshot, p.Snapshot
-	s := &out.Now
-	s.Original, s.Size, s.Segments, s.Scan = a.tail.Hash.Sum(), a.tail.Length, g.Segments, sum.Carry
-	s.Retype(sum.Prompts, sum.Waiting)
-	s.Files = slices.DeleteFunc(slices.Clone(s.Files), func(f records.FileRef) bool { return !keepFile(f) })
-	patch := redact.Patch{Rules: s.Rules, After: s.Size, Clean: s.Original, RawLen: a.exact.n,
-		Raw: a.exact.to.Sum(), Cuts: own}
-	chained := a.prev.RawLen > 0
-	if chained {
-		patch.Before, patch.Prev = before, a.prev.Name()
-	}
-	if s.Withheld = a.lost || chained || len(own) > 0; s.Withheld && !a.lost {
-		out.Patch, a.prev = patch.Encode(), patch
-	}
-	out.Body, err = objects.EncodeJSON(*s)
-	return out, err
+	return n, err
 }
 
-// An uncutter is a writer of clean bytes that hashes the exact ones.
-type uncutter struct {
-	to   *objects.Hasher
-	cuts []redact.Cut // not reached yet, in order
-	at   int64        // the offset in the clean bytes
-	skip int64        // the rest of a placeholder in the clean bytes
-	n    int64        // exact bytes written
-}
-
-func (u *uncutter) Write(b []byte) (int, error) {
-	size := len(b)
-	for len(b) > 0 {
-		n := int64(len(b))
-		switch {
-		case u.skip > 0:
-			n = min(n, u.skip)
-			u.skip -= n
-		case len(u.cuts) > 0 && u.cuts[0].At == u.at:
-			n = 0
-			u.pass(u.cuts[0].Bytes)
-			u.skip, u.cuts = int64(u.cuts[0].Len), u.cuts[1:]
-		default:
-			if len(u.cuts) > 0 {
-				n = min(n, u.cuts[0].At-u.at)
-			}
-			u.pass(b[:n])
-		}
-		b, u.at = b[n:], u.at+n
+// cut reads a placeholder and makes the bytes to return for it.
+func (m *masked) cut(c redact.Cut) error {
+	mark := make([]byte, c.Len)
+	if _, err := io.ReadFull(m.clean, mark); err == io.EOF {
+		return io.ErrUnexpectedEOF
+	} else if err != nil {
+		return err
 	}
-	return size, nil
+	c.At, c.Bytes = m.out, bytes.Clone(c.Bytes)
+	m.at, m.cuts = m.at+int64(c.Len), m.cuts[1:]
+	if m.mask(c.Bytes) {
+		m.rest = c.Bytes
+	} else {
+		m.rest, m.made = mark, append(m.made, c)
+	}
+	return nil
 }
 
-func (u *uncutter) pass(b []byte) {
-	u.to.Write(b)
-	u.n += int64(len(b))
+// mask puts the masks over exact bytes. It reports whether they are in a placeholder.
+func (m *masked) mask(b []byte) (whole bool) {
+	whole = m.masks.Put(b, m.size)
+	m.exact.Write(b)
+	m.size += int64(len(b))
+	return whole
 }

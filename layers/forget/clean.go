@@ -16,7 +16,6 @@ import (
 	"github.com/memvcs/mem/layers/redact"
 	"github.com/memvcs/mem/layers/secrets"
 	"github.com/memvcs/mem/layers/state"
-	"github.com/memvcs/mem/layers/transcript"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/objects/stream"
 	"github.com/memvcs/mem/refs"
@@ -119,65 +118,37 @@ func (l *laneCleaner) stream(o *capture.OwnStream) error {
 	}
 	l.streams[stream.Name(last.Session, last.Generation)] = true
 	l.done.Sessions++
-	return originals.Stream(l.ctx, l.m, l.p.ID, last.Original, func(r io.Reader) error { return l.grow(r, o) })
+	made, err := o.Regrow(l.ctx, l.Stage, l.cleaned(o))
+	for record, r := range made {
+		l.regrown[record] = r
+		if r.Now.Original != r.Was.Original {
+			l.rename(r.Was.Original, r.Now.Original)
+		}
+	}
+	return err
 }
 
-// grow rewrites the growth points of a stream from its old content.
-func (l *laneCleaner) grow(r io.Reader, o *capture.OwnStream) error {
+// cleaned rewrites a stream without the secrets that the rules find. It keeps what was cut before.
+func (l *laneCleaner) cleaned(o *capture.OwnStream) capture.Rewrite {
 	var numbers redact.Numbers
 	numbers.Learn(o.Cuts())
-	tail := stream.Tail{Hash: objects.NewHasher()}
-	var carry transcript.Carry
-	var prev redact.Patch
-	var size int64 // of the old stream
-	segments := 0
-	for i, p := range o.Points {
-		old := redact.Patch{RawLen: p.Size, Raw: p.Original}
-		if o.Patches[i] != nil {
-			old = *o.Patches[i]
-		} else if p.Withheld {
-			return fmt.Errorf("patch of %s: %w", p.Original.Short(), objects.ErrNotFound)
+	was, now := int64(0), int64(0) // sizes of the old and the new stream
+	return func(i int, old io.Reader) (io.Reader, func(*records.Snapshot) (*redact.Patch, error)) {
+		p := o.Points[i]
+		c := &secrets.Cleaner{R: old, Rules: l.rules, Numbers: numbers}
+		return c, func(snap *records.Snapshot) (*redact.Patch, error) {
+			patch := redact.Patch{RawLen: p.Size, Raw: p.Original}
+			if o.Patches[i] != nil {
+				patch = *o.Patches[i]
+			} else if p.Withheld {
+				return nil, fmt.Errorf("patch of %s: %w", p.Original.Short(), objects.ErrNotFound)
+			}
+			cuts, err := redact.Compose(redact.Shift(slices.Clone(patch.Cuts), -was), c.Cuts)
+			patch.Cuts = redact.Shift(cuts, now)
+			numbers, snap.Rules, was, now = c.Numbers, l.rules.ID, p.Size, snap.Size
+			return &patch, err
 		}
-		sc := transcript.NewScanner(carry, func(b []byte) [32]byte { return objects.Sum(b) })
-		c := &secrets.Cleaner{R: io.LimitReader(r, p.Size-size), Rules: l.rules, Numbers: numbers}
-		before := tail.Length
-		g, err := l.Stage.Grow(l.ctx, stream.Name(p.Session, p.Generation), segments, &tail, io.TeeReader(c, sc))
-		if err != nil {
-			return err
-		}
-		sc.Withdraw(p.Rewound)
-		sum := sc.Summary()
-		numbers, carry, segments = c.Numbers, sum.Carry, g.Segments
-		snap := p.Snapshot
-		snap.Original, snap.Size, snap.Segments, snap.Scan, snap.Rules = g.Sum, g.Size, g.Segments, sum.Carry, l.rules.ID
-		snap.Retype(sum.Prompts, sum.Waiting)
-		cuts, err := redact.Compose(redact.Shift(slices.Clone(old.Cuts), -size), c.Cuts)
-		if err != nil {
-			return err
-		}
-		patch := redact.Patch{Rules: l.rules.ID, After: g.Size, Clean: g.Sum, RawLen: old.RawLen, Raw: old.Raw, Tail: old.Tail,
-			Cuts: redact.Shift(cuts, before)}
-		chained := prev.RawLen > 0
-		if chained {
-			patch.Before, patch.Prev = before, prev.Name()
-		}
-		made := capture.Regrown{Was: p.Snapshot, Now: snap}
-		if snap.Withheld = chained || len(cuts) > 0 || len(patch.Tail) > 0; snap.Withheld {
-			made.Patch = patch.Encode()
-		}
-		if chained || len(cuts) > 0 {
-			prev = patch
-		}
-		if made.Body, err = objects.EncodeJSON(snap); err != nil {
-			return err
-		}
-		l.regrown[p.Stamp.Record] = made
-		if g.Sum != p.Original {
-			l.rename(p.Original, g.Sum)
-		}
-		size = p.Size
 	}
-	return nil
 }
 
 // longFiles rewrites the overflow files that are stored as streams and contain secrets.

@@ -11,7 +11,6 @@ import (
 	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/records"
-	"github.com/memvcs/mem/layers/redact"
 	"github.com/memvcs/mem/layers/secrets"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/transcript"
@@ -23,25 +22,23 @@ import (
 // stream rewrites a stream of this device if something in it is selected. names collects the overflow files that
 // deleted messages name.
 func (f *deletion) stream(ctx context.Context, s *state.Session, o *capture.OwnStream, names map[string]bool) error {
-	selects, err := f.selector(s, &o.Points[len(o.Points)-1], func(yield func(transcript.Value)) error {
-		return o.Values(func(v transcript.Value, _, _ int64, _ []redact.Cut) { yield(v) })
-	})
+	selects, err := f.selector(s, &o.Points[len(o.Points)-1], o.Values)
 	if err != nil {
 		return err
 	}
-	w, err := o.Without(func(v transcript.Value) (bool, [][2]int) {
+	var masks originals.Masks
+	err = o.Values(func(v transcript.Value) {
 		whole, spots := selects(v)
-		if !whole && len(spots) == 0 {
-			return false, nil
+		masks.Add(v, whole, spots)
+		if whole || len(spots) > 0 {
+			f.markDeleted(s, o.Generation, v, spots)
 		}
-		f.markDeleted(s, o.Generation, v, spots)
 		if whole {
 			if originals.KeyOf(v) == "" {
 				f.Seals.Records = append(f.Seals.Records, originals.SealRecord(f.m, v.Raw))
 			}
 			f.noteFiles(s, v.Raw, names)
 		}
-		return whole, spots
 	})
 	if err != nil {
 		return err
@@ -50,15 +47,12 @@ func (f *deletion) stream(ctx context.Context, s *state.Session, o *capture.OwnS
 	if err != nil {
 		return err
 	}
-	if w == nil && len(bad) == 0 && !f.tornMatch(o) {
+	if len(masks) == 0 && len(bad) == 0 && !f.tornMatch(o) {
 		return nil
-	}
-	if w == nil {
-		w = &capture.Rewriting{Cuts: o.Cuts()}
 	}
 	f.streams[stream.Name(s.FileID(), o.Generation)] = true
 	f.noteSources(s)
-	made, err := capture.Regrow(ctx, f.Stage, o, w, func(r records.FileRef) bool { return !bad[r.Hash] })
+	made, err := o.Regrow(ctx, f.Stage, o.Masked(masks, func(r records.FileRef) bool { return !bad[r.Hash] }))
 	if err != nil {
 		return err
 	}

@@ -157,15 +157,56 @@ type SourceFile interface {
 	io.Closer
 }
 
-// A guarded file is a file with overlays over deleted text.
-type guarded struct {
-	SourceFile
-	over []overlay // in order
-}
+// Masks are put over deleted text in a file, in order.
+type Masks []mask
 
-type overlay struct {
+type mask struct {
 	at    int64
 	bytes []byte
+	whole bool // the placeholder of a value
+}
+
+// Add adds the masks over a value: over all of it, or over spots in it.
+func (m *Masks) Add(v transcript.Value, whole bool, spots [][2]int) {
+	if whole {
+		*m = append(*m, mask{v.Off, Placeholder(int(v.Size), v.Opaque, IsPrompt(v.Raw)), true})
+		return
+	}
+	if len(spots) == 0 {
+		return
+	}
+	raw := slices.Clone(v.Raw)
+	Mask(raw, spots)
+	for _, s := range spots {
+		*m = append(*m, mask{v.Off + int64(s[0]), raw[s[0]:s[1]], false})
+	}
+}
+
+// Put puts the masks over b, the bytes of the file from off on. It reports whether all of b is in a placeholder.
+func (m Masks) Put(b []byte, off int64) (whole bool) {
+	end := off + int64(len(b))
+	i, _ := slices.BinarySearchFunc(m, off, func(o mask, off int64) int {
+		if o.at+int64(len(o.bytes)) <= off {
+			return -1
+		}
+		return 1
+	})
+	for ; i < len(m) && m[i].at < end; i++ {
+		o := m[i]
+		if o.at < off {
+			copy(b, o.bytes[off-o.at:])
+		} else {
+			copy(b[o.at-off:], o.bytes)
+		}
+		whole = o.whole && o.at <= off && end <= o.at+int64(len(o.bytes))
+	}
+	return whole
+}
+
+// A guarded file is a file with masks.
+type guarded struct {
+	SourceFile
+	masks Masks
 }
 
 // Through returns a session's file of the given size without deleted text.
@@ -176,20 +217,9 @@ func (g *Guard) Through(session string, f SourceFile, size int64) (SourceFile, e
 			return nil, err
 		}
 		whole, spots := g.Covers(session, v)
-		if whole {
-			out.over = append(out.over, overlay{v.Off, Placeholder(int(v.Size), v.Opaque, IsPrompt(v.Raw))})
-			continue
-		}
-		if len(spots) == 0 {
-			continue
-		}
-		raw := slices.Clone(v.Raw)
-		Mask(raw, spots)
-		for _, s := range spots {
-			out.over = append(out.over, overlay{v.Off + int64(s[0]), raw[s[0]:s[1]]})
-		}
+		out.masks.Add(v, whole, spots)
 	}
-	if len(out.over) == 0 {
+	if len(out.masks) == 0 {
 		return f, nil
 	}
 	return out, nil
@@ -197,19 +227,6 @@ func (g *Guard) Through(session string, f SourceFile, size int64) (SourceFile, e
 
 func (g *guarded) ReadAt(p []byte, off int64) (int, error) {
 	n, err := g.SourceFile.ReadAt(p, off)
-	i, _ := slices.BinarySearchFunc(g.over, off, func(o overlay, off int64) int {
-		if o.at+int64(len(o.bytes)) <= off {
-			return -1
-		}
-		return 1
-	})
-	for ; i < len(g.over) && g.over[i].at < off+int64(n); i++ {
-		o := g.over[i]
-		if o.at < off {
-			copy(p[:n], o.bytes[off-o.at:])
-		} else {
-			copy(p[o.at-off:n], o.bytes)
-		}
-	}
+	g.masks.Put(p[:n], off)
 	return n, err
 }
