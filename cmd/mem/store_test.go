@@ -23,11 +23,11 @@ import (
 	capturing "github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/checkout"
 	"github.com/memvcs/mem/layers/compose"
-	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/forget"
 	"github.com/memvcs/mem/layers/history"
 	sources "github.com/memvcs/mem/layers/originals"
+	"github.com/memvcs/mem/layers/planning"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/redact"
 	"github.com/memvcs/mem/layers/repair"
@@ -438,7 +438,7 @@ func (s *storeMaker) otherDevice() {
 	s.store, s.name, s.m = "laptop", "laptop", nil
 	s.open(redact.Rules{})
 	s.add(s.write(elsewhere, userRecord(id(elsewhere), 0, "on the laptop ##keepit0.90## this stays ##/keepit##")+`{"type":"user","torn`))
-	s.compress(elsewhere, compress.Settings{Tokens: 100})
+	s.compress(elsewhere, planning.Settings{Tokens: 100})
 	must(s.t, s.m.Close())
 	for _, pattern := range []string{"objects/pack/*", "refs/heads/p/*/*"} {
 		files, err := filepath.Glob(filepath.Join("laptop/memory.git", pattern))
@@ -458,11 +458,11 @@ func (s *storeMaker) otherDevice() {
 
 // derive makes versions and compositions, and takes some things out of the lists.
 func (s *storeMaker) derive() {
-	s.compress(grows, compress.Settings{Ratio: 10})
-	s.compress(grows, compress.Settings{Preset: "standard"})
-	s.compress(grows, compress.Settings{Tokens: 1500, Keepit: compress.PreserveAll})
-	s.compress(agents, compress.Settings{Tiers: []compress.Tier{{End: 50, Ratio: 20}, {End: 100, Ratio: 4}}, Skip: 2})
-	s.compress(removed, compress.Settings{Ratio: 3})
+	s.compress(grows, planning.Settings{Ratio: 10})
+	s.compress(grows, planning.Settings{Preset: "standard"})
+	s.compress(grows, planning.Settings{Tokens: 1500, Keepit: planning.PreserveAll})
+	s.compress(agents, planning.Settings{Tiers: []planning.Tier{{End: 50, Ratio: 20}, {End: 100, Ratio: 4}}, Skip: 2})
+	s.compress(removed, planning.Settings{Ratio: 3})
 	s.compose("shop-context", 4000, "recency", grows, agents)
 	s.compose("shop-context", 6000, "equal", grows, agents, rewrite)
 	s.compose("given-up", 3000, "proportional", agents)
@@ -481,7 +481,7 @@ func (s *storeMaker) rev(name string) state.Rev {
 	return rev
 }
 
-func (s *storeMaker) compress(file string, settings compress.Settings) {
+func (s *storeMaker) compress(file string, settings planning.Settings) {
 	s.now = s.now.Add(time.Hour)
 	_, err := derive.Compress(s.t.Context(), s.m.DB, s.rev(id(file)), settings, false)
 	must(s.t, err)

@@ -16,7 +16,6 @@ import (
 
 	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/compose"
-	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/refine"
@@ -24,6 +23,7 @@ import (
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/transcript"
 	"github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/layers/version"
 	"github.com/memvcs/mem/refs"
 	"github.com/memvcs/mem/refs/disk"
 )
@@ -140,20 +140,20 @@ func WriteSaid(ctx context.Context, db *state.DB, rev state.Rev, f Format, w io.
 func writeConversation(ctx context.Context, db *state.DB, rev state.Rev, f Format, w io.Writer) error {
 	between := ""
 	return said(ctx, db, rev, false, func(s originals.Spoken) error {
-		if _, err := io.WriteString(w, between+compress.Text([]compress.Segment{s.Segment})); err != nil {
+		if _, err := io.WriteString(w, between+version.Text([]version.Segment{s.Segment})); err != nil {
 			return err
 		}
 		if f != Text {
-			between = "\n" // as in [compress.Markdown]
+			between = "\n" // as in [version.Markdown]
 		}
 		return nil
 	})
 }
 
-func writeSegments(segs []compress.Segment, f Format, w io.Writer) error {
-	text := compress.Markdown(segs)
+func writeSegments(segs []version.Segment, f Format, w io.Writer) error {
+	text := version.Markdown(segs)
 	if f == Text {
-		text = compress.Text(segs)
+		text = version.Text(segs)
 	}
 	_, err := io.WriteString(w, text)
 	return err
@@ -483,12 +483,12 @@ func (o whileOn) Write(p []byte) (int, error) {
 
 // VersionSegments returns the text of a version.
 func VersionSegments(ctx context.Context, db *state.DB, project refs.Project,
-	v *records.Version) ([]compress.Segment, error) {
+	v *records.Version) ([]version.Segment, error) {
 	b, err := originals.Object(ctx, db, project, v.Derivation.Output)
 	if err != nil {
 		return nil, err
 	}
-	return compress.Decode(b)
+	return version.Decode(b)
 }
 
 // Composed returns a stored composition with its texts.

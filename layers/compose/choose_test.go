@@ -11,13 +11,13 @@ import (
 	"github.com/memvcs/mem/objects"
 )
 
-func version(label string, tokens, kept, summarised int) Version {
+func offered(label string, tokens, kept, summarised int) Version {
 	return Version{Label: label, Hash: objects.Sum([]byte(label)), Tokens: tokens, Kept: kept, Summarised: summarised}
 }
 
 func TestChoose(t *testing.T) {
 	t.Parallel()
-	v := version
+	v := offered
 	tests := []struct {
 		name string
 		req  Request
@@ -108,7 +108,7 @@ func TestChoose(t *testing.T) {
 
 func TestChooseFails(t *testing.T) {
 	t.Parallel()
-	pinned := Source{Session: "abc", Original: 900, Pin: "v002", Versions: []Version{version("v002", 600, 0, 0)}}
+	pinned := Source{Session: "abc", Original: 900, Pin: "v002", Versions: []Version{offered("v002", 600, 0, 0)}}
 	for _, tt := range []struct {
 		name, want string
 		req        Request
@@ -146,7 +146,7 @@ func randomRequest(rnd *rand.Rand) Request {
 	for i := range rnd.IntN(6) {
 		s := Source{Session: fmt.Sprint("s", i), Original: rnd.IntN(40_000), Distance: rnd.IntN(4)}
 		for k := range rnd.IntN(5) {
-			v := version(fmt.Sprintf("v%03d", k), rnd.IntN(9000), rnd.IntN(4), rnd.IntN(4))
+			v := offered(fmt.Sprintf("v%03d", k), rnd.IntN(9000), rnd.IntN(4), rnd.IntN(4))
 			v.Ratio = 1 + rnd.IntN(60)
 			s.Versions = append(s.Versions, v)
 		}

@@ -24,7 +24,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/version"
 	"github.com/memvcs/mem/objects"
 )
 
@@ -76,7 +76,7 @@ func (c *Composition) Measure(counter Counter) error {
 	for i := range c.Parts {
 		p := &c.Parts[i]
 		if p.Tokens == 0 {
-			p.Tokens = counter.Count(compress.Text(p.Segments))
+			p.Tokens = counter.Count(version.Text(p.Segments))
 		}
 		c.Tokens += p.Cost(counter, i) - Charge(counter, i, p.Segments)
 	}

@@ -15,8 +15,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/tokens"
+	"github.com/memvcs/mem/layers/version"
 	"github.com/memvcs/mem/objects"
 )
 
@@ -194,13 +194,13 @@ func TestRendering(t *testing.T) {
 		for i, p := range c.Parts {
 			bound += p.Cost(counter, i)
 			own += p.Tokens
-			if want := counter.Count(compress.Text(p.Segments)); p.Tokens != want {
+			if want := counter.Count(version.Text(p.Segments)); p.Tokens != want {
 				t.Fatalf("seed %d: part %d has %d tokens, want those of its text, %d", seed, i, p.Tokens, want)
 			}
 			for _, s := range p.Segments {
 				text := s.Text
 				if s.Role != "user" {
-					text = strings.TrimRight(compress.Text([]compress.Segment{s}), "\n") // headings in it are bold lines
+					text = strings.TrimRight(version.Text([]version.Segment{s}), "\n") // headings in it are bold lines
 				}
 				if s.Role != "heading" && !strings.Contains(md, text) && strings.TrimSpace(s.Text) != "" {
 					t.Fatalf("seed %d: text %q is not in composed.md", seed, text)

@@ -6,8 +6,8 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/tokens"
+	"github.com/memvcs/mem/layers/version"
 )
 
 // Markdown returns composed.md: a heading with the sources, a section for each part, and before each piece a tag with
@@ -62,7 +62,7 @@ func (c Composition) heading() string {
 	fmt.Fprintf(&b, "# Memory: %s\n\n", oneLine(c.Name, 200))
 	b.WriteString(
 		"This is context from earlier sessions, put together by mem. [mem 1#12..14 user] above a text means: said by " +
-			"the user in messages 12 to 14 of source 1; tool: what a tool printed; without a name: by the assistant, " + compress.Signs + ".\n")
+			"the user in messages 12 to 14 of source 1; tool: what a tool printed; without a name: by the assistant, " + version.Signs + ".\n")
 	for i, p := range c.Parts {
 		fmt.Fprintf(&b, "\n%d. %s:%s b3:%s", i+1, oneLine(p.Session, 200), oneLine(p.Version, 80), p.Hash.Short())
 		if p.Project != "" {

@@ -5,11 +5,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/version"
 )
 
 // A Segment is a piece of a version.
-type Segment = compress.Segment
+type Segment = version.Segment
 
 // body returns the text of part i below its heading.
 func body(i int, segments []Segment) string {

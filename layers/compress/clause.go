@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/memvcs/mem/layers/tokens"
 )
 
 const (
@@ -82,31 +84,8 @@ func Brief(s string) string {
 	if at > 0 {
 		return s[:at]
 	}
-	if s = oneLine(s, long); strings.Count(s, "`")%2 != 0 {
+	if s = tokens.Clip(s, long); strings.Count(s, "`")%2 != 0 {
 		s = strings.ReplaceAll(s, "`", "")
 	}
 	return s
-}
-
-// oneLine joins the lines of s and cuts it to at most n bytes, between words where there is a place.
-func oneLine(s string, n int) string {
-	s = strings.Join(strings.Fields(cut(s, 4*n)), " ")
-	if len(s) <= n {
-		return s
-	}
-	s = cut(s, n)
-	if k := strings.LastIndexByte(s, ' '); k > n*3/4 {
-		s = s[:k]
-	}
-	return s + "…"
-}
-
-func cut(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n]
 }

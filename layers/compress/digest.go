@@ -7,11 +7,14 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/memvcs/mem/layers/transcript"
+	"github.com/memvcs/mem/layers/version"
 )
 
 // digest writes the shown units as segments: each exchange under its heading, its parts in the order of the session,
 // and then the lists of changes, of files and of commands.
-func (o *order) digest(shown []bool) []Segment {
+func (o *order) digest(shown []bool) []version.Segment {
 	w := writer{order: o, shown: shown}
 	for from, to := 0, 0; from < len(o.units); from = to {
 		for to = from; to < len(o.units) && o.items[o.units[to].item].X == o.items[o.units[from].item].X; to++ {
@@ -27,7 +30,7 @@ func (o *order) digest(shown []bool) []Segment {
 type writer struct {
 	*order
 	shown []bool
-	out   []Segment
+	out   []version.Segment
 	day   string // of the last heading
 }
 
@@ -38,18 +41,18 @@ func (w *writer) exchange(from, to int) {
 		for next = i; next < to && w.units[next].item == w.units[i].item; next++ {
 		}
 		switch it := &w.items[w.units[i].item]; {
-		case it.Label == atEnd:
+		case it.Label == version.AtEnd:
 			end = i
-		case it.Kind == Failure && w.shown[i]:
+		case it.Kind == version.Failure && w.shown[i]:
 			label := "failed " + it.Label
 			if it.Fixed > 0 {
 				label += passedLater
 			}
-			w.add(Segment{Role: "tool", Label: label, Text: it.Text, Src: it.sources()})
-		case it.Kind != Edit && it.Kind != Command && it.Kind != Failure:
+			w.add(version.Segment{Role: "tool", Label: label, Text: it.Text, Src: it.Sources()})
+		case it.Kind != version.Edit && it.Kind != version.Command && it.Kind != version.Failure:
 			w.said(i, next)
-			if last := &w.units[next-1]; w.shown[next-1] && it.Kind == Assistant && it.Label == "" && asks(last.text) && w.wentOn(next, to) {
-				w.add(Segment{Role: "tool", Label: ignored, Text: "it went on", Src: it.sources()})
+			if last := &w.units[next-1]; w.shown[next-1] && it.Kind == version.Assistant && it.Label == "" && asks(last.text) && w.wentOn(next, to) {
+				w.add(version.Segment{Role: "tool", Label: version.Ignored, Text: "it went on", Src: it.Sources()})
 			}
 		}
 	}
@@ -68,9 +71,9 @@ func asks(text string) bool { return strings.HasSuffix(strings.TrimRight(text, "
 func (w *writer) wentOn(from, to int) bool {
 	for _, u := range w.units[from:to] {
 		switch it := &w.items[u.item]; it.Kind {
-		case Assistant:
+		case version.Assistant:
 			return it.Label == ""
-		case User, Answer, Script, Recap, Call:
+		case version.User, version.Answer, version.Script, version.Recap, version.Call:
 			return false
 		}
 	}
@@ -90,7 +93,7 @@ const (
 )
 
 // heading begins an exchange.
-func (w *writer) heading(it *Item) {
+func (w *writer) heading(it *version.Item) {
 	if it.X == 0 {
 		return
 	}
@@ -109,7 +112,7 @@ func (w *writer) heading(it *Item) {
 	if w.continued && it.X == w.items[0].X {
 		text += continued
 	}
-	w.out = append(w.out, Segment{Role: "heading", Text: text, Src: [][2]int{{it.X, it.X}}})
+	w.out = append(w.out, version.Segment{Role: "heading", Text: text, Src: [][2]int{{it.X, it.X}}})
 }
 
 // said writes the units of an item: text under a label each.
@@ -120,7 +123,7 @@ func (w *writer) said(from, to int) {
 	last, label := none, ""  // its last unit, and its label
 	end := func() {
 		if last != none {
-			w.add(Segment{Role: roleOf(it.Kind), Label: label, Src: it.sources(), Text: text.String()})
+			w.add(version.Segment{Role: roleOf(it.Kind), Label: label, Src: it.Sources(), Text: text.String()})
 			text.Reset()
 			last = none
 		}
@@ -131,7 +134,7 @@ func (w *writer) said(from, to int) {
 		if !w.shown[i] {
 			if any && u.lines > 2 {
 				end()
-				w.add(Segment{Role: "tool", Label: leftPaste, Text: count(u.lines, "line") + ", left out", Src: it.sources()})
+				w.add(version.Segment{Role: "tool", Label: version.LeftPaste, Text: count(u.lines, "line") + ", left out", Src: it.Sources()})
 			}
 			continue
 		}
@@ -186,7 +189,7 @@ func (w *writer) rest(i, next, to int) string {
 	}
 	switch {
 	case n > 0 && u.class != typed: // what the user typed stands alone
-		return "\n" + strings.Repeat(" ", indent(u.text)) + named(n, names)
+		return "\n" + strings.Repeat(" ", transcript.Indent(u.text)) + named(n, names)
 	case n > 0, u.flags&ends != 0 && next != i+1:
 		return strings.TrimRight(gap, " ")
 	}
@@ -238,7 +241,7 @@ func count(n int, what string) string {
 
 // entries writes what is shown of the entries of a list, and how many are left out: a reader takes a list for complete.
 func (w *writer) entries(label string, c class, from, to int) {
-	s := Segment{Role: "tool", Label: label}
+	s := version.Segment{Role: "tool", Label: label}
 	var list []string
 	rest := 0
 	for i := from; i < to; i++ {
@@ -246,7 +249,7 @@ func (w *writer) entries(label string, c class, from, to int) {
 		case u.class != c:
 		case w.shown[i]:
 			list = append(list, u.text)
-			s.Src = append(s.Src, w.items[u.item].sources()...)
+			s.Src = append(s.Src, w.items[u.item].Sources()...)
 		default:
 			rest += max(unnamed(u.text), 1)
 		}
@@ -277,27 +280,27 @@ func (w *writer) changes(from, to int) {
 		if len(shown) == 0 {
 			continue
 		}
-		s := Segment{Role: "tool", Label: "changes " + it.Target, Code: "diff", Text: strings.Join(shown, "\n"), Src: it.sources()}
-		if it.Partial || len(shown) < len(it.hunks) {
+		s := version.Segment{Role: "tool", Label: "changes " + it.Target, Code: "diff", Text: strings.Join(shown, "\n"), Src: it.Sources()}
+		if it.Partial || len(shown) < len(it.Hunks) {
 			s.Label += inPart
 		}
 		w.add(s)
 	}
 }
 
-func (w *writer) add(s Segment) {
+func (w *writer) add(s version.Segment) {
 	sort.SliceStable(s.Src, func(a, b int) bool { return s.Src[a][0] < s.Src[b][0] })
 	s.Src = merge(s.Src)
 	w.out = append(w.out, s)
 }
 
-func roleOf(k Kind) string {
+func roleOf(k version.Kind) string {
 	switch k {
-	case User, Answer:
+	case version.User, version.Answer:
 		return "user"
-	case Script:
+	case version.Script:
 		return "script"
-	case Assistant:
+	case version.Assistant:
 		return "assistant"
 	}
 	return "tool"

@@ -8,8 +8,10 @@ import (
 	"testing"
 
 	"github.com/memvcs/mem/layers/keepit"
+	"github.com/memvcs/mem/layers/planning"
 	"github.com/memvcs/mem/layers/refine"
 	"github.com/memvcs/mem/layers/tokens"
+	"github.com/memvcs/mem/layers/version"
 )
 
 // countOf returns how many entries a list under a label stands for in a version, or 0 if there is none.
@@ -48,9 +50,9 @@ func TestListsCount(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		run := func(items []Item, budget int) Result {
-			r, err := Run(t.Context(), Input{Items: items}, Plan{Engine: Extract{}.ID(), Tokenizer: tokens.For("").ID(), Budget: budget,
-				Tiers: []Part{{From: 1, To: n, Budget: budget, Level: 1}}}, Extract{})
+		run := func(items []version.Item, budget int) Result {
+			r, err := Run(t.Context(), Input{Items: items}, planning.Plan{Engine: Extract{}.ID(), Tokenizer: tokens.For("").ID(), Budget: budget,
+				Tiers: []planning.Part{{From: 1, To: n, Budget: budget, Level: 1}}}, Extract{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -58,7 +60,7 @@ func TestListsCount(t *testing.T) {
 		}
 		r := run(items, budget)
 		smaller := run(Recall(r.Segments), budget*3/4)
-		for k, text := range []string{Text(r.Segments), Text(smaller.Segments)} {
+		for k, text := range []string{version.Text(r.Segments), version.Text(smaller.Segments)} {
 			for _, label := range []string{"files", "commands"} {
 				got := countOf(text, label)
 				if got != 0 && got != 6 {
@@ -91,14 +93,14 @@ func TestSteps(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := Run(t.Context(), Input{Items: items}, Plan{Engine: Extract{}.ID(), Tokenizer: tokens.For("").ID(), Budget: 400,
-		Tiers: []Part{{From: 1, To: 7, Budget: 400, Level: keepit.Aggressive}}}, Extract{})
+	r, err := Run(t.Context(), Input{Items: items}, planning.Plan{Engine: Extract{}.ID(), Tokenizer: tokens.For("").ID(), Budget: 400,
+		Tiers: []planning.Part{{From: 1, To: 7, Budget: 400, Level: keepit.Aggressive}}}, Extract{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := "## #1\n\n> Please mend the queue of the night.\n\nThe queue has two writers, and both of them drain it.\n\nAll 19 tests pass.\n\n" +
 		"Expected — the table is empty until the first night.\n\nThe queue is mended.\n"
-	if got := Text(r.Segments); got != want {
+	if got := version.Text(r.Segments); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }

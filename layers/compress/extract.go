@@ -8,30 +8,29 @@ import (
 	"strings"
 
 	"github.com/memvcs/mem/layers/keepit"
+	"github.com/memvcs/mem/layers/planning"
 	"github.com/memvcs/mem/layers/transcript"
+	"github.com/memvcs/mem/layers/version"
 )
 
 // Extract is the engine without a model: see the package comment. Its zero value is ready.
 type Extract struct{}
 
 // ID names the engine and its version.
-func (Extract) ID() string { return "extract/24" }
-
-// IsExtract reports whether an ID is that of the engine without a model, of any version.
-func IsExtract(id string) bool { return strings.HasPrefix(id, "extract/") }
+func (Extract) ID() string { return planning.Extract }
 
 // Summarize returns the beginning of the order of everything that fits into the budget.
-func (Extract) Summarize(ctx context.Context, req Request) (Summary, error) {
+func (Extract) Summarize(ctx context.Context, req version.Request) (version.Summary, error) {
 	room := req.Count.Unscale(req.Budget)
 	if room <= 0 || len(req.Items) == 0 {
-		return Summary{}, ctx.Err()
+		return version.Summary{}, ctx.Err()
 	}
-	return newOrder(req.Items, req.Level).fit(sizer{}, room), ctx.Err()
+	return newOrder(req.Items, req.Level).fit(version.Sizer{}, room), ctx.Err()
 }
 
 // An order is everything that items say, the most valuable first. A step is what is taken at once: units with their parents.
 type order struct {
-	items []Item
+	items []version.Item
 	units []unit
 	said  [][]int // the lines of the exchanges, then the rest of what was said, and lists
 	code  [][]int // changes, and long blocks of code
@@ -70,7 +69,7 @@ func idles(text string) bool {
 }
 
 // newOrder puts everything that items say into the order in which it is taken.
-func newOrder(items []Item, level Level) *order {
+func newOrder(items []version.Item, level keepit.Level) *order {
 	items = gather(items)
 	o := &order{items: items, units: split(items), share: 2}
 	switch level {
@@ -220,18 +219,18 @@ func (o *order) lines() (lines, rests, more [][]int) {
 		for to = from; to < len(o.units) && o.units[to].item == o.units[from].item; to++ {
 		}
 		it := &o.items[o.units[from].item]
-		asks := it.Kind == User || it.Kind == Answer || it.Kind == Script || it.Kind == Recap && (it.Label == task || it.Label == "copied")
+		asks := it.Kind == version.User || it.Kind == version.Answer || it.Kind == version.Script || it.Kind == version.Recap && (it.Label == task || it.Label == "copied")
 		if asks && !said || from > 0 && it.X != o.items[o.units[from-1].item].X {
 			end()
 		}
 		switch said = asks; {
 		case asks:
 			turn.request(from, to)
-		case it.Kind == Assistant && it.Label != "asked":
+		case it.Kind == version.Assistant && it.Label != "asked":
 			turn.answer(from, to, it.Closing)
-		case it.Label == noAnswer:
+		case it.Label == version.NoAnswer:
 			turn.outcome = []int{from}
-		case it.Label == atEnd:
+		case it.Label == version.AtEnd:
 			ends = append(ends, from)
 		}
 	}
@@ -338,9 +337,9 @@ func (t *turn) answer(from, to int, closing bool) {
 }
 
 // fit returns the longest beginning of the order that fits into room, in plain tokens.
-func (o *order) fit(z sizer, room int) Summary {
+func (o *order) fit(z version.Sizer, room int) version.Summary {
 	shown := make([]bool, len(o.units))
-	size := func() int { return z.size(o.digest(shown)) }
+	size := func() int { return z.Size(o.digest(shown)) }
 	set := func(steps [][]int, on bool) {
 		for _, step := range steps {
 			for _, i := range step {
@@ -375,9 +374,9 @@ func (o *order) fit(z sizer, room int) Summary {
 		}
 		set([][]int{next[part:]}, false)
 		if n == 0 && !slices.Contains(shown, true) {
-			return Summary{Segments: o.oneLine(z, shown, room)}
+			return version.Summary{Segments: o.oneLine(z, shown, room)}
 		}
-		return Summary{Segments: o.digest(shown)}
+		return version.Summary{Segments: o.digest(shown)}
 	}
 	used := size()
 	limit := room
@@ -388,23 +387,23 @@ func (o *order) fit(z sizer, room int) Summary {
 		}
 	}
 	all := most(o.code, limit) == len(o.code)
-	return Summary{Segments: o.digest(shown), Whole: all || limit < room}
+	return version.Summary{Segments: o.digest(shown), Whole: all || limit < room}
 }
 
 // xOf returns the exchange of a unit.
 func (o *order) xOf(i int) int { return o.items[o.units[i].item].X }
 
 // oneLine returns the first unit that fits without its heading, if it can be one that says something.
-func (o *order) oneLine(z sizer, shown []bool, room int) (out []Segment) {
+func (o *order) oneLine(z version.Sizer, shown []bool, room int) (out []version.Segment) {
 	for _, i := range slices.Concat(o.said...) {
 		if o.units[i].cost > room+8 {
 			continue
 		}
 		clear(shown)
 		shown[i] = true
-		segs := slices.DeleteFunc(o.digest(shown), func(s Segment) bool { return s.Role == "heading" })
+		segs := slices.DeleteFunc(o.digest(shown), func(s version.Segment) bool { return s.Role == "heading" })
 		switch {
-		case z.size(segs) > room:
+		case z.Size(segs) > room:
 		case say(segs):
 			return segs
 		case out == nil:

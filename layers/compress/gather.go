@@ -5,23 +5,27 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/memvcs/mem/layers/shell"
+	"github.com/memvcs/mem/layers/tokens"
+	"github.com/memvcs/mem/layers/version"
 )
 
 // gather joins the edits of a file, the runs of a command and the failures of one in each exchange, at the first of them,
 // and leaves out commands that only look around.
-func gather(items []Item) (out []Item) {
+func gather(items []version.Item) (out []version.Item) {
 	type key struct {
 		x    int
-		kind Kind
+		kind version.Kind
 		name string
 	}
 	at := map[key]int{}
 	for _, it := range items {
 		switch it.Kind {
-		case Edit:
-			it.Target = oneLine(strings.ReplaceAll(it.Target, `\`, "/"), 200)
+		case version.Edit:
+			it.Target = tokens.Clip(strings.ReplaceAll(it.Target, `\`, "/"), 200)
 			for _, o := range slices.Backward(out) { // a file is named from the root, too
-				if o.X == it.X && o.Kind == Edit && (strings.HasSuffix(it.Target, "/"+o.Target) || strings.HasSuffix(o.Target, "/"+it.Target)) {
+				if o.X == it.X && o.Kind == version.Edit && (strings.HasSuffix(it.Target, "/"+o.Target) || strings.HasSuffix(o.Target, "/"+it.Target)) {
 					it.Target = o.Target
 				} else if o.X != it.X {
 					break
@@ -31,14 +35,14 @@ func gather(items []Item) (out []Item) {
 				if !strings.HasPrefix(diff, "@@") {
 					diff = strings.Replace("@@ "+strconv.Itoa(it.Line)+" @@\n", "@@ 0 @@", "@@", 1) + diff
 				}
-				it.hunks = []string{diff}
+				it.Hunks = []string{diff}
 			}
-		case Command:
+		case version.Command:
 			if it.Text = commandText(it.Text); it.Text == "" {
 				continue
 			}
-		case Failure:
-			it.Label = oneLine(shortCommand(it.Label), 100)
+		case version.Failure:
+			it.Label = tokens.Clip(shell.Short(it.Label), 100)
 			if it.Text = tellingLine(it.Text, it.Fixed > 0); it.Text == "" {
 				continue
 			}
@@ -47,8 +51,8 @@ func gather(items []Item) (out []Item) {
 			continue
 		}
 		name := it.Target
-		if it.Kind != Edit {
-			name = map[Kind]string{Command: it.Text, Failure: it.Label}[it.Kind]
+		if it.Kind != version.Edit {
+			name = map[version.Kind]string{version.Command: it.Text, version.Failure: it.Label}[it.Kind]
 		}
 		k, known := at[key{it.X, it.Kind, name}]
 		if !known || unnamed(name) > 0 {
@@ -57,16 +61,16 @@ func gather(items []Item) (out []Item) {
 			continue
 		}
 		first := &out[k]
-		first.Src = append(slices.Clone(first.sources()), it.sources()...)
+		first.Src = append(slices.Clone(first.Sources()), it.Sources()...)
 		first.Fixed = it.Fixed
 		switch {
-		case it.Kind == Edit:
+		case it.Kind == version.Edit:
 			first.Added, first.Removed, first.Partial = first.Added+it.Added, first.Removed+it.Removed, first.Partial || it.Partial
-			first.hunks = append(first.hunks, it.hunks...)
-			slices.SortStableFunc(first.hunks, func(a, b string) int { return lineOf(a) - lineOf(b) })
-		case it.Kind == Failure && !strings.Contains(first.Text, it.Text) && len(first.Text)+len(it.Text) < 400:
+			first.Hunks = append(first.Hunks, it.Hunks...)
+			slices.SortStableFunc(first.Hunks, func(a, b string) int { return lineOf(a) - lineOf(b) })
+		case it.Kind == version.Failure && !strings.Contains(first.Text, it.Text) && len(first.Text)+len(it.Text) < 400:
 			first.Text += gap + it.Text
-		case it.Kind == Command && it.Label != "" && !strings.HasSuffix(first.Label, it.Label):
+		case it.Kind == version.Command && it.Label != "" && !strings.HasSuffix(first.Label, it.Label):
 			first.Label = strings.TrimPrefix(first.Label+", then "+it.Label, ", then ")
 		}
 	}
@@ -82,12 +86,12 @@ func lineOf(hunk string) (n int) {
 // arrow stands before how a command ended.
 const arrow = " → "
 
-// entry returns an edit or a command as it stands in a list.
-func (it *Item) entry() string {
+// entryOf returns an edit or a command as it stands in a list.
+func entryOf(it *version.Item) string {
 	switch {
-	case it.Kind == Edit && it.Added+it.Removed > 0:
+	case it.Kind == version.Edit && it.Added+it.Removed > 0:
 		return fmt.Sprintf("%s (+%d −%d)", it.Target, it.Added, it.Removed)
-	case it.Kind == Edit:
+	case it.Kind == version.Edit:
 		return it.Target
 	case it.Label != "":
 		return it.Text + arrow + it.Label
@@ -111,7 +115,7 @@ var tells = pattern(`(?i)error|fail|panic|fatal|cannot|can't|could not|unable|un
 // "" if there is no error.
 func tellingLine(text string, fixed bool) (last string) {
 	for line := range strings.Lines(strings.ReplaceAll(text, `\n`, "\n")) {
-		if line = oneLine(line, 200); tells().MatchString(line) {
+		if line = tokens.Clip(line, 200); tells().MatchString(line) {
 			return line
 		} else if line != "" && !fixed {
 			last = line
@@ -122,32 +126,14 @@ func tellingLine(text string, fixed bool) (last string) {
 
 // commandText returns the entry of a command in the list of commands, or "" if it only looks around.
 func commandText(cmd string) string {
-	if cmd = shortCommand(cmd); unnamed(cmd) > 0 {
+	if cmd = shell.Short(cmd); unnamed(cmd) > 0 {
 		return cmd
 	}
 	if !does().MatchString(cmd) {
 		return ""
 	}
 	cmd = strings.ReplaceAll(strings.TrimSpace(cmd), "\\\n", " ")
-	return oneLine(strings.ReplaceAll(lineEnds().ReplaceAllString(cmd, ";"), "; ", ";"), 120) // a list is divided there
-}
-
-// shortCommand returns a command without what says little: a leading cd, and all but the beginning of quoted texts.
-func shortCommand(cmd string) string {
-	cmd = strings.TrimPrefix(ShortCommand("$ "+strings.TrimPrefix(cmd, "$ ")), "$ ")
-	cmd = staged().ReplaceAllString(cmd, "$1") // the files are in their own list
-	cmd = heredoc().ReplaceAllStringFunc(cmd, func(s string) string {
-		_, s, _ = strings.Cut(s, "\n")
-		end := strings.LastIndexByte(strings.TrimRight(s, "\n )\""), '\n')
-		return `"` + strings.ReplaceAll(s[:max(0, end)], `"`, "'") + `"`
-	})
-	return quoted().ReplaceAllStringFunc(cmd, func(s string) string {
-		line, _, more := strings.Cut(strings.TrimSpace(s[1:len(s)-1]), "\n")
-		if line = oneLine(line, 72); more && !strings.HasSuffix(line, "…") {
-			line += "…"
-		}
-		return `"` + line + `"`
-	})
+	return tokens.Clip(strings.ReplaceAll(lineEnds().ReplaceAllString(cmd, ";"), "; ", ";"), 120) // a list is divided there
 }
 
 var (
@@ -156,9 +142,4 @@ var (
 	// looks matches commands that only look around: that one failed says nothing.
 	looks    = pattern(`^(cat|head|tail|ls|grep|rg|find|sed|awk|jq|wc|which|echo|stat|file|tree)\b`)
 	lineEnds = pattern(`\s*\n\s*`)
-	// heredoc matches a text in a here-document, quoted the text in quotes.
-	heredoc = pattern(`(?s)"\$\(cat <<-?\s*['"\\]?\w+['"]?\n.*?\n\s*\w+\n?\s*\)"`)
-	quoted  = pattern(`"(?:[^"\\]|\\.)*"`)
-	// staged matches what only prepares a commit.
-	staged = pattern(`^git (?:-C \S+ )?add [^&|;\n]*(?:&&|;|\n)\s*(git (?:-C \S+ )?commit\b)`)
 )

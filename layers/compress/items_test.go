@@ -7,8 +7,10 @@ import (
 	"testing"
 
 	"github.com/memvcs/mem/layers/keepit"
+	"github.com/memvcs/mem/layers/planning"
 	"github.com/memvcs/mem/layers/refine"
 	"github.com/memvcs/mem/layers/tokens"
+	"github.com/memvcs/mem/layers/version"
 )
 
 func TestSupersededEdits(t *testing.T) {
@@ -25,7 +27,7 @@ func TestSupersededEdits(t *testing.T) {
 	}
 	shown := map[int]bool{}
 	for _, it := range items {
-		if it.Kind == Edit {
+		if it.Kind == version.Edit {
 			shown[it.N] = it.Diff != ""
 		}
 	}
@@ -50,16 +52,16 @@ func TestCodeByLevel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for level, most := range map[Level]int{keepit.Minimal: 6, keepit.Moderate: 1, keepit.Aggressive: 0} {
+	for level, most := range map[keepit.Level]int{keepit.Minimal: 6, keepit.Moderate: 1, keepit.Aggressive: 0} {
 		const budget = 5000
-		r, err := Run(context.Background(), Input{Items: items}, Plan{Engine: Extract{}.ID(), Tokenizer: tokens.For("").ID(), Budget: budget,
-			Tiers: []Part{{From: 1, To: 9, Budget: budget, Level: level}}}, Extract{})
+		r, err := Run(context.Background(), Input{Items: items}, planning.Plan{Engine: Extract{}.ID(), Tokenizer: tokens.For("").ID(), Budget: budget,
+			Tiers: []planning.Part{{From: 1, To: 9, Budget: budget, Level: level}}}, Extract{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		shown := 0
 		for n := range 6 {
-			if strings.Contains(Text(r.Segments), fmt.Sprintf("+func moveJob%d(", n)) {
+			if strings.Contains(version.Text(r.Segments), fmt.Sprintf("+func moveJob%d(", n)) {
 				shown++
 			}
 		}

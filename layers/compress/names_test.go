@@ -3,6 +3,9 @@ package compress
 import (
 	"strings"
 	"testing"
+
+	"github.com/memvcs/mem/layers/planning"
+	"github.com/memvcs/mem/layers/version"
 )
 
 func TestNameOf(t *testing.T) {
@@ -30,7 +33,7 @@ func TestNameOf(t *testing.T) {
 // TestNamesAgain holds that the names of what was left out stay in a version of a version, and that their number counts.
 func TestNamesAgain(t *testing.T) {
 	t.Parallel()
-	segs := []Segment{
+	segs := []version.Segment{
 		{Role: "heading", Text: "#1 · Feb 11 15:39", Src: [][2]int{{1, 1}}},
 		{Role: "user", Text: "What changed in the queue?", Src: [][2]int{{1, 1}}},
 		{Role: "assistant", Src: [][2]int{{2, 2}}, Text: "These parts changed:\n\n1. **Reader** - " + strings.Repeat("it reads the jobs of a night in one piece, ", 9) +
@@ -40,12 +43,12 @@ func TestNamesAgain(t *testing.T) {
 	const all = "[4 more: Writer - it writes each of the jobs to the table once; Lock; Log; Table]"
 	seen := map[string]bool{}
 	for budget := 30; budget < 520; budget += 5 {
-		r, err := Run(t.Context(), Input{Items: items}, Plan{Engine: Extract{}.ID(), Tokenizer: "o200k*1.60/1", Budget: budget,
-			Tiers: []Part{{From: 1, To: 2, Budget: budget, Level: 2}}}, Extract{})
+		r, err := Run(t.Context(), Input{Items: items}, planning.Plan{Engine: Extract{}.ID(), Tokenizer: "o200k*1.60/1", Budget: budget,
+			Tiers: []planning.Part{{From: 1, To: 2, Budget: budget, Level: 2}}}, Extract{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		text := Text(r.Segments)
+		text := version.Text(r.Segments)
 		for _, names := range []string{all, "[3 more: Lock; Log; Table]"} {
 			seen[names] = seen[names] || strings.Contains(text, names)
 		}

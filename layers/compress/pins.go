@@ -6,44 +6,49 @@ import (
 	"strings"
 
 	"github.com/memvcs/mem/layers/keepit"
+	"github.com/memvcs/mem/layers/planning"
+	"github.com/memvcs/mem/layers/tokens"
+	"github.com/memvcs/mem/layers/version"
 )
 
 // pin is a kept text on its way around the engine.
 type pin struct {
-	Span
+	planning.Span
 	text string
 }
 
-func (p pin) segment() Segment {
-	return Segment{Role: "user", Text: p.text, Src: [][2]int{{p.Message, p.Message}}, Keep: p.Weight.String()}
+func (p pin) segment() version.Segment {
+	return version.Segment{Role: "user", Text: p.text, Src: [][2]int{{p.Message, p.Message}}, Keep: p.Weight.String()}
 }
 
-func pinSegments(pins []pin) []Segment {
-	var out []Segment
+func pinSegments(pins []pin) []version.Segment {
+	var out []version.Segment
 	for _, p := range pins {
 		out = append(out, p.segment())
 	}
 	return out
 }
 
-// PinTokens returns the smallest budget that a [Plan] may have which keeps the texts of these segments, in their order.
-func PinTokens(c Counter, kept []Segment) int { return pinTokens(c, sizer{}, kept) }
+// PinTokens returns the smallest budget that a [planning.Plan] may have which keeps the texts of these segments, in their order.
+func PinTokens(c tokens.Counter, kept []version.Segment) int {
+	return pinTokens(c, version.Sizer{}, kept)
+}
 
 // pinTokens is the tokens that kept texts take at most, wherever they stand among others.
-func pinTokens(c Counter, z sizer, kept []Segment) int {
+func pinTokens(c tokens.Counter, z version.Sizer, kept []version.Segment) int {
 	if len(kept) == 0 {
 		return 0
 	}
-	return c.Scale(z.size(kept) + len(kept))
+	return c.Scale(z.Size(kept) + len(kept))
 }
 
 // sortedSpans returns the spans of all marks in the order of the text, and which of them are kept.
-func sortedSpans(p Plan) (spans []Span, kept map[Span]bool) {
-	spans = append(append([]Span(nil), p.Kept...), p.Summarised...)
+func sortedSpans(p planning.Plan) (spans []planning.Span, kept map[planning.Span]bool) {
+	spans = append(append([]planning.Span(nil), p.Kept...), p.Summarised...)
 	sort.SliceStable(spans, func(a, b int) bool {
 		return spans[a].Message < spans[b].Message || spans[a].Message == spans[b].Message && spans[a].Start < spans[b].Start
 	})
-	kept = map[Span]bool{}
+	kept = map[planning.Span]bool{}
 	for _, s := range p.Kept {
 		kept[s] = true
 	}
@@ -52,15 +57,15 @@ func sortedSpans(p Plan) (spans []Span, kept map[Span]bool) {
 
 // extractPins takes the kept spans out of the items of the user, and the tags of all marks. What is left between them
 // are items of their own; a mark that is not kept gives its item its weight.
-func extractPins(in Input, p Plan) ([]Item, []pin, error) {
+func extractPins(in Input, p planning.Plan) ([]version.Item, []pin, error) {
 	spans, kept := sortedSpans(p)
-	out := make([]Item, 0, len(in.Items)+2*len(spans))
+	out := make([]version.Item, 0, len(in.Items)+2*len(spans))
 	var pins []pin
 	for _, it := range in.Items {
 		for len(spans) > 0 && spans[0].Message < it.N {
 			return nil, nil, fmt.Errorf("the marker in message %d is in no text that the user typed", spans[0].Message)
 		}
-		if it.Kind != User {
+		if it.Kind != version.User {
 			out = append(out, it)
 			continue
 		}

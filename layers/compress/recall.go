@@ -5,13 +5,15 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/memvcs/mem/layers/version"
 )
 
 // Recall converts the segments of a version to items, to make a smaller version of it. The items name the messages of
 // the original. A kept text becomes an item of the user. A plan for these items must have the spans of all kept texts,
 // in order, or none.
-func Recall(segs []Segment) []Item {
-	var items []Item
+func Recall(segs []version.Segment) []version.Item {
+	var items []version.Item
 	x, at, by := 0, "", ""
 	var day time.Time // of the last heading with a date
 	closing := -1
@@ -21,21 +23,21 @@ func Recall(segs []Segment) []Item {
 			closing = -1
 			continue
 		}
-		it := Item{N: s.Src[0][0], To: s.Src[len(s.Src)-1][1], X: x, Time: at, By: by, Text: s.Text, Label: s.Label}
+		it := version.Item{N: s.Src[0][0], To: s.Src[len(s.Src)-1][1], X: x, Time: at, By: by, Text: s.Text, Label: s.Label}
 		if len(s.Src) > 1 {
 			it.Src = s.Src
 		}
 		switch {
 		case s.Keep != "":
-			it.Kind, it.Kept = User, true
+			it.Kind, it.Kept = version.User, true
 		case s.Role == "user":
-			it.Kind, it.Partial, it.Label = Answer, s.Partial, "" // there are no marks in it
+			it.Kind, it.Partial, it.Label = version.Answer, s.Partial, "" // there are no marks in it
 		case s.Role == "script":
-			it.Kind = Script
+			it.Kind = version.Script
 		case s.Role == "assistant" && s.Label == "asked":
-			it.Kind = Assistant
+			it.Kind = version.Assistant
 		case s.Role == "assistant":
-			it.Kind, it.Closing = Assistant, true
+			it.Kind, it.Closing = version.Assistant, true
 			if closing >= 0 {
 				items[closing].Closing = false
 			}
@@ -44,7 +46,7 @@ func Recall(segs []Segment) []Item {
 			items = append(items, tools(it, s)...)
 			continue
 		}
-		if it.Kind != Assistant {
+		if it.Kind != version.Assistant {
 			closing = -1
 		}
 		items = append(items, it)
@@ -72,43 +74,43 @@ func headingOf(text string, day time.Time) (x int, at, by string, of time.Time) 
 var entry = pattern(`^(.*?)(?: \(\+(\d+) −(\d+)\))?$`)
 
 // tools converts a segment in the role of tools: a list, a change, a failure or other text.
-func tools(it Item, s Segment) []Item {
+func tools(it version.Item, s version.Segment) []version.Item {
 	kind, of, _ := strings.Cut(s.Label, " ")
 	switch kind {
 	case "files":
-		var items []Item
+		var items []version.Item
 		for e := range strings.SplitSeq(s.Text, "; ") {
 			m := entry().FindStringSubmatch(e)
 			x := it
-			x.Kind, x.Label, x.Target, x.Text = Edit, "", m[1], ""
+			x.Kind, x.Label, x.Target, x.Text = version.Edit, "", m[1], ""
 			x.Added, _ = strconv.Atoi(m[2])
 			x.Removed, _ = strconv.Atoi(m[3])
 			items = append(items, x)
 		}
 		return items
 	case "commands":
-		var items []Item
+		var items []version.Item
 		for e := range strings.SplitSeq(s.Text, "; ") {
 			x := it
-			x.Kind = Command
+			x.Kind = version.Command
 			x.Text, x.Label, _ = strings.Cut(e, arrow)
 			items = append(items, x)
 		}
 		return items
 	case "changes":
-		it.Kind, it.Label, it.Diff, it.Text = Edit, "", s.Text, ""
+		it.Kind, it.Label, it.Diff, it.Text = version.Edit, "", s.Text, ""
 		it.Target, it.Partial = strings.CutSuffix(of, inPart)
-		return []Item{it}
+		return []version.Item{it}
 	case "failed":
-		it.Kind = Failure
+		it.Kind = version.Failure
 		label, fixed := strings.CutSuffix(of, passedLater)
 		if it.Label = label; fixed {
 			it.Fixed = it.N
 		}
-		return []Item{it}
+		return []version.Item{it}
 	}
-	if it.Kind = Recap; remark(s.Label) {
-		it.Kind = Call
+	if it.Kind = version.Recap; version.IsRemark(s.Label) {
+		it.Kind = version.Call
 	}
-	return []Item{it}
+	return []version.Item{it}
 }

@@ -9,20 +9,22 @@ import (
 	"testing"
 
 	"github.com/memvcs/mem/layers/keepit"
+	"github.com/memvcs/mem/layers/planning"
 	"github.com/memvcs/mem/layers/tokens"
+	"github.com/memvcs/mem/layers/version"
 )
 
 // keptOf returns the kept segments, in order.
-func keptOf(segs []Segment) []Segment {
-	return slices.DeleteFunc(slices.Clone(segs), func(s Segment) bool { return s.Keep == "" })
+func keptOf(segs []version.Segment) []version.Segment {
+	return slices.DeleteFunc(slices.Clone(segs), func(s version.Segment) bool { return s.Keep == "" })
 }
 
 // marksOf returns the marks that kept segments stand for, as a plan says where they are.
-func marksOf(segs []Segment, spans []Span) []Mark {
-	var out []Mark
+func marksOf(segs []version.Segment, spans []planning.Span) []planning.Mark {
+	var out []planning.Mark
 	for i, s := range keptOf(segs) {
 		x := spans[i]
-		out = append(out, Mark{Message: x.Message, Marker: keepit.Marker{Weight: x.Weight, Start: x.Start, End: x.End, TextStart: x.Start, TextEnd: x.End, Text: s.Text}})
+		out = append(out, planning.Mark{Message: x.Message, Marker: keepit.Marker{Weight: x.Weight, Start: x.Start, End: x.End, TextStart: x.Start, TextEnd: x.End, Text: s.Text}})
 	}
 	return out
 }
@@ -33,7 +35,7 @@ func TestRecompressedTwentyTimes(t *testing.T) {
 	notShort(t)
 	t.Parallel()
 	for seed := range int64(3) {
-		for _, mode := range []KeepitMode{Decay, PreserveAll} {
+		for _, mode := range []planning.KeepitMode{planning.Decay, planning.PreserveAll} {
 			items, st, marks := session(seed, 250)
 			for i := 0; i < len(marks); i += 3 {
 				marks[i].Weight = keepit.Pinned
@@ -41,10 +43,10 @@ func TestRecompressedTwentyTimes(t *testing.T) {
 			c := tokens.For("")
 			in := Input{Items: items}
 			var before Result
-			var pinned []Segment
+			var pinned []version.Segment
 			budget := c.Scale(st.Raw()) / 4
 			for n := range 21 {
-				p, fates, err := Resolve(Settings{Tokens: budget, Counter: c, Keepit: mode, Distance: 1 + n/3}, st, marks)
+				p, fates, err := planning.Resolve(planning.Settings{Tokens: budget, Counter: c, Keepit: mode, Distance: 1 + n/3}, st, marks)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -52,7 +54,7 @@ func TestRecompressedTwentyTimes(t *testing.T) {
 				if err != nil {
 					t.Fatalf("seed %d, %s, round %d: %v", seed, mode, n, err)
 				}
-				if got := c.Count(Text(r.Segments)); got > budget {
+				if got := c.Count(version.Text(r.Segments)); got > budget {
 					t.Fatalf("seed %d, round %d: %d tokens of %d", seed, n, got, budget)
 				}
 				checkSegments(t, r, len(items))
@@ -60,7 +62,7 @@ func TestRecompressedTwentyTimes(t *testing.T) {
 				if len(kept) != len(p.Kept) || len(kept) != survivors(fates) {
 					t.Fatalf("seed %d, round %d: %d texts kept, %d planned", seed, n, len(kept), len(p.Kept))
 				}
-				pins := slices.DeleteFunc(slices.Clone(kept), func(s Segment) bool { return s.Keep != "1.00" && mode == Decay })
+				pins := slices.DeleteFunc(slices.Clone(kept), func(s version.Segment) bool { return s.Keep != "1.00" && mode == planning.Decay })
 				if n == 0 {
 					pinned = pins
 				} else {
@@ -71,7 +73,7 @@ func TestRecompressedTwentyTimes(t *testing.T) {
 				}
 				before, in = r, Input{Items: Recall(r.Segments)}
 				marks = marksOf(r.Segments, p.Kept)
-				if floor := c.Scale(sizer{}.size(kept)) + 40; budget*9/10 > floor {
+				if floor := c.Scale(version.Sizer{}.Size(kept)) + 40; budget*9/10 > floor {
 					budget = budget * 9 / 10
 				}
 			}
@@ -79,7 +81,7 @@ func TestRecompressedTwentyTimes(t *testing.T) {
 	}
 }
 
-func survivors(fates []Fate) int {
+func survivors(fates []planning.Fate) int {
 	n := 0
 	for _, f := range fates {
 		if f.Kept {
@@ -113,7 +115,7 @@ func checkNamed(t *testing.T, before, r Result) {
 
 func TestRecall(t *testing.T) {
 	t.Parallel()
-	segs := []Segment{
+	segs := []version.Segment{
 		{Role: "user", Text: "fix the lock", Src: [][2]int{{1, 1}}},
 		{Role: "user", Text: "never ##sleep##", Src: [][2]int{{1, 1}}, Keep: "0.80"},
 		{Role: "assistant", Text: "Fixed.", Src: [][2]int{{4, 6}}},
@@ -125,78 +127,65 @@ func TestRecall(t *testing.T) {
 	}
 	want := []struct {
 		n    int
-		kind Kind
+		kind version.Kind
 		text string
-	}{{1, Answer, "fix the lock"}, {1, User, "never ##sleep##"}, {3, Edit, "lock.go"}, {3, Edit, "lock_test.go"}, {4, Assistant, "Fixed."},
-		{5, Command, "go test ./..."}, {5, Answer, "Then … once more."}, {5, Failure, "--- FAIL: TestLock"}, {7, Edit, "lock.go"}}
+	}{{1, version.Answer, "fix the lock"}, {1, version.User, "never ##sleep##"}, {3, version.Edit, "lock.go"}, {3, version.Edit, "lock_test.go"}, {4, version.Assistant, "Fixed."},
+		{5, version.Command, "go test ./..."}, {5, version.Answer, "Then … once more."}, {5, version.Failure, "--- FAIL: TestLock"}, {7, version.Edit, "lock.go"}}
 	got := Recall(segs)
 	if len(got) != len(want) {
 		t.Fatalf("%d items, want %d: %+v", len(got), len(want), got)
 	}
 	for i, w := range want {
-		if g := got[i]; g.N != w.n || g.Kind != w.kind || g.Text+g.Target != w.text || g.Kept != (w.kind == User) {
+		if g := got[i]; g.N != w.n || g.Kind != w.kind || g.Text+g.Target != w.text || g.Kept != (w.kind == version.User) {
 			t.Errorf("item %d is %+v, want %+v", i, g, w)
 		}
 	}
-	if got[2].sources()[1] != [2]int{7, 7} || got[4].sources()[0] != [2]int{4, 6} {
-		t.Errorf("the messages of items are %v and %v", got[2].sources(), got[4].sources())
+	if got[2].Sources()[1] != [2]int{7, 7} || got[4].Sources()[0] != [2]int{4, 6} {
+		t.Errorf("the messages of items are %v and %v", got[2].Sources(), got[4].Sources())
 	}
 
 	// A plan for them must name the kept texts as they are.
-	p := Plan{Tiers: []Part{{From: 1, To: 7}}, Kept: []Span{{Message: 1, Start: 20, End: 35, Weight: 80}}}
+	p := planning.Plan{Tiers: []planning.Part{{From: 1, To: 7}}, Kept: []planning.Span{{Message: 1, Start: 20, End: 35, Weight: 80}}}
 	if _, pins, err := extractPins(Input{Items: got}, p); err != nil || len(pins) != 1 || pins[0].text != "never ##sleep##" {
 		t.Errorf("pins are %v, %v", pins, err)
 	}
-	for _, wrong := range []Span{{Message: 1, Start: 20, End: 34, Weight: 80}, {Message: 2, Start: 20, End: 35, Weight: 80}} {
-		if _, _, err := extractPins(Input{Items: got}, Plan{Kept: []Span{wrong}}); err == nil {
+	for _, wrong := range []planning.Span{{Message: 1, Start: 20, End: 34, Weight: 80}, {Message: 2, Start: 20, End: 35, Weight: 80}} {
+		if _, _, err := extractPins(Input{Items: got}, planning.Plan{Kept: []planning.Span{wrong}}); err == nil {
 			t.Errorf("a plan that keeps %+v is accepted", wrong)
 		}
 	}
 }
 
-func TestStatsAfter(t *testing.T) {
-	t.Parallel()
-	st := Stats{Messages: []Message{{First: 1, Last: 1, Raw: 10}, {First: 2, Last: 5, Raw: 40}, {First: 6, Last: 6, Raw: 7}}}
-	for _, c := range []struct{ after, messages, raw, first int }{{0, 3, 57, 1}, {1, 2, 47, 2}, {3, 2, 27, 4}, {5, 1, 7, 6}, {6, 0, 0, 0}} {
-		got := st.After(c.after)
-		if len(got.Messages) != c.messages || got.Raw() != c.raw || c.messages > 0 && got.Messages[0].First != c.first {
-			t.Errorf("After(%d) = %+v, want %d messages from %d, %d tokens", c.after, got, c.messages, c.first, c.raw)
-		}
-	}
-}
-
-// FuzzRecall makes versions of whatever can be read as a version: within the budget, all kept texts in it, and the same
-// again.
 func FuzzRecall(f *testing.F) {
 	f.Add([]byte(`{"role":"user","text":"fix it","src":[[1,1]]}`+"\n"+`{"role":"tool","label":"files","text":"a.go (+1 −2); b.go: x, y","src":[[1,2],[4,4]]}`), 40)
 	f.Add([]byte(`{"role":"user","text":"##keepit0.50##x","src":[[3,9]],"keep":"1.00"}`+"\n"+`{"role":"assistant","text":"","src":[[2,2]]}`), 9)
 	f.Add([]byte(`{"role":"tool","text":"$ go test","src":[[1,1000000]]}`), 1)
 	f.Fuzz(func(t *testing.T, body []byte, budget int) {
-		segs, err := Decode(body)
+		segs, err := version.Decode(body)
 		if err != nil || len(segs) == 0 || budget < 1 || budget > 1e6 {
 			return
 		}
 		last := 0
-		p := Plan{Engine: Extract{}.ID(), Tokenizer: tokens.For("").ID(), Budget: budget}
+		p := planning.Plan{Engine: Extract{}.ID(), Tokenizer: tokens.For("").ID(), Budget: budget}
 		items := Recall(segs)
 		for _, it := range items {
 			if last = max(last, it.N, it.To); last > 1<<20 {
 				return // naming a million messages takes its time
 			}
 			if it.Kept {
-				p.Kept = append(p.Kept, Span{Message: it.N, Start: len(p.Kept) << 20, End: len(p.Kept)<<20 + len(it.Text), Weight: keepit.Pinned})
+				p.Kept = append(p.Kept, planning.Span{Message: it.N, Start: len(p.Kept) << 20, End: len(p.Kept)<<20 + len(it.Text), Weight: keepit.Pinned})
 			}
 		}
-		p.Tiers = []Part{{From: 1, To: last, Budget: budget, Level: keepit.Moderate}}
+		p.Tiers = []planning.Part{{From: 1, To: last, Budget: budget, Level: keepit.Moderate}}
 		r, err := Run(context.Background(), Input{Items: items}, p, Extract{})
 		if err != nil {
-			var pins *PinError
+			var pins *planning.PinError
 			if !errors.As(err, &pins) {
 				t.Fatalf("%v", err)
 			}
 			return
 		}
-		if n := tokens.For("").Count(Text(r.Segments)); n > budget {
+		if n := tokens.For("").Count(version.Text(r.Segments)); n > budget {
 			t.Fatalf("%d tokens of %d", n, budget)
 		}
 		if kept := keptOf(r.Segments); len(kept) != len(p.Kept) {
@@ -211,12 +200,12 @@ func FuzzRecall(f *testing.F) {
 // TestRecallOfEndlessRuns compresses segments that name more messages than any session has.
 func TestRecallOfEndlessRuns(t *testing.T) {
 	t.Parallel()
-	items := Recall([]Segment{
+	items := Recall([]version.Segment{
 		{Role: "assistant", Text: "The cache in auth/cache.go leaks.", Src: [][2]int{{1, 2}, {5, math.MaxInt}}},
 		{Role: "user", Text: "Fix the cache in auth/cache.go, please.", Src: [][2]int{{6, 7}}},
 	})
-	st := Stats{Messages: []Message{{First: 1, Last: 1, Raw: 200}}}
-	p, _, err := Resolve(Settings{Preset: "gentle", Counter: tokens.For("")}, st, nil)
+	st := planning.Stats{Messages: []planning.Message{{First: 1, Last: 1, Raw: 200}}}
+	p, _, err := planning.Resolve(planning.Settings{Preset: "gentle", Counter: tokens.For("")}, st, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

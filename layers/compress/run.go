@@ -9,21 +9,23 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/memvcs/mem/layers/planning"
 	"github.com/memvcs/mem/layers/tokens"
+	"github.com/memvcs/mem/layers/version"
 )
 
 // Input is a session, ready to compress.
 type Input struct {
 	// Items are the entries of L1 in order, as [Items] makes them. The Text of a User item is exactly what was
 	// typed in its message: the offsets of spans count in it.
-	Items []Item
+	Items []version.Item
 }
 
 // A Result is a finished version.
 type Result struct {
-	Segments []Segment
+	Segments []version.Segment
 	Body     []byte // the segments as they are stored
-	Tokens   int    // of [Text], by the plan's counter
+	Tokens   int    // of [version.Text], by the plan's counter
 	Messages int    // how many messages the segments name
 	Whole    bool   // a larger budget would change nothing
 }
@@ -32,9 +34,9 @@ type Result struct {
 var ErrEngineGone = errors.New("made by another version of the engine")
 
 // Run carries out a plan. Run promises that the tokens of the result are at most p.Budget, measured by the plan's
-// counter on [Text] of the segments, and that every kept span is there byte for byte, in
+// counter on [version.Text] of the segments, and that every kept span is there byte for byte, in
 // order; otherwise it fails. The error is a [*PinError] if the kept spans alone are too large.
-func Run(ctx context.Context, in Input, p Plan, engine Summarizer) (Result, error) {
+func Run(ctx context.Context, in Input, p planning.Plan, engine version.Summarizer) (Result, error) {
 	if engine.ID() != p.Engine {
 		return Result{}, fmt.Errorf("%w: it was %s, this is %s", ErrEngineGone, p.Engine, engine.ID())
 	}
@@ -46,7 +48,7 @@ func Run(ctx context.Context, in Input, p Plan, engine Summarizer) (Result, erro
 	if err != nil {
 		return Result{}, err
 	}
-	r := &run{in: in, plan: p, count: c, sizes: sizer{}, engine: engine, pins: pins}
+	r := &run{in: in, plan: p, count: c, sizes: version.Sizer{}, engine: engine, pins: pins}
 	if err := r.shareBudget(items); err != nil {
 		return Result{}, err
 	}
@@ -59,33 +61,33 @@ func Run(ctx context.Context, in Input, p Plan, engine Summarizer) (Result, erro
 // A run executes a plan.
 type run struct {
 	in     Input
-	plan   Plan
-	count  Counter
-	engine Summarizer
+	plan   planning.Plan
+	count  tokens.Counter
+	engine version.Summarizer
 	pins   []pin
 	parts  []*part
-	sizes  sizer
+	sizes  version.Sizer
 }
 
 // A part is a tier of a run.
 type part struct {
-	Part
-	items []Item
+	planning.Part
+	items []version.Item
 	order *order // of [Extract]: it does not depend on the room
 	room  int    // tokens that are not for pins
 	used  int
 	whole bool // more room would change nothing
-	segs  []Segment
+	segs  []version.Segment
 
 	continued bool // its first exchange began before it
 }
 
 // shareBudget gives every tier its items, without those before the first tier, and the tokens that its pins leave; what
 // the pins of a tier exceed it by, the others lose.
-func (r *run) shareBudget(items []Item) error {
+func (r *run) shareBudget(items []version.Item) error {
 	pinned := pinTokens(r.count, r.sizes, pinSegments(r.pins))
 	if pinned > r.plan.Budget {
-		e := &PinError{Need: pinned, Budget: r.plan.Budget}
+		e := &planning.PinError{Need: pinned, Budget: r.plan.Budget}
 		for _, p := range r.pins {
 			e.Pins, e.Texts = append(e.Pins, p.Span), append(e.Texts, p.text)
 		}
@@ -128,9 +130,9 @@ func (r *run) shareBudget(items []Item) error {
 }
 
 // lastSaid returns the index of the last item that somebody said, or -1.
-func lastSaid(items []Item) int {
+func lastSaid(items []version.Item) int {
 	for i, it := range slices.Backward(items) {
-		if it.Kind == User || it.Kind == Assistant || it.Kind == Script {
+		if it.Kind == version.User || it.Kind == version.Assistant || it.Kind == version.Script {
 			return i
 		}
 	}
@@ -178,17 +180,17 @@ func (r *run) largest() *part {
 }
 
 // tokens is the length of the version as it stands.
-func (r *run) tokens() int { return r.count.Scale(r.sizes.size(r.insertPins())) }
+func (r *run) tokens() int { return r.count.Scale(r.sizes.Size(r.insertPins())) }
 
 func (r *run) summarize(ctx context.Context, p *part) error {
 	p.segs, p.used = nil, 0
 	if p.room == 0 || len(p.items) == 0 {
 		return nil
 	}
-	var s Summary
+	var s version.Summary
 	err := ctx.Err()
 	if _, own := r.engine.(Extract); !own {
-		s, err = r.engine.Summarize(ctx, Request{Items: p.items, Budget: p.room, Count: r.count, Level: p.Level})
+		s, err = r.engine.Summarize(ctx, version.Request{Items: p.items, Budget: p.room, Count: r.count, Level: p.Level})
 	} else if room := r.count.Unscale(p.room); room > 0 && err == nil {
 		if p.order == nil {
 			p.order = newOrder(p.items, p.Level)
@@ -200,7 +202,7 @@ func (r *run) summarize(ctx context.Context, p *part) error {
 		return fmt.Errorf("compress messages %d to %d: %w", p.From, p.To, err)
 	}
 	p.segs, p.whole = s.Segments, s.Whole
-	if p.used = r.count.Scale(r.sizes.size(p.segs)); p.used > p.room {
+	if p.used = r.count.Scale(r.sizes.Size(p.segs)); p.used > p.room {
 		return fmt.Errorf("compress messages %d to %d: engine %s used %d tokens of %d", p.From, p.To, r.engine.ID(),
 			p.used, p.room)
 	}
@@ -208,15 +210,15 @@ func (r *run) summarize(ctx context.Context, p *part) error {
 }
 
 // insertPins puts the pins back where they were.
-func (r *run) insertPins() []Segment {
-	var segs []Segment
+func (r *run) insertPins() []version.Segment {
+	var segs []version.Segment
 	for _, p := range r.parts {
 		segs = append(segs, p.segs...)
 	}
 	if len(r.pins) == 0 {
 		return segs
 	}
-	out := make([]Segment, 0, len(segs)+len(r.pins))
+	out := make([]version.Segment, 0, len(segs)+len(r.pins))
 	pins := r.pins
 	for _, s := range segs {
 		for len(pins) > 0 && len(s.Src) > 0 && r.before(pins[0], s) {
@@ -229,12 +231,12 @@ func (r *run) insertPins() []Segment {
 }
 
 // before reports whether a pin stands before a segment: in an earlier message, or before it in the text of its message.
-func (r *run) before(p pin, s Segment) bool {
+func (r *run) before(p pin, s version.Segment) bool {
 	if n := s.Src[0][0]; p.Message != n || s.Role != "user" {
 		return p.Message < n
 	}
 	for _, it := range r.in.Items {
-		if it.N == p.Message && it.Kind == User && !it.Kept {
+		if it.N == p.Message && it.Kind == version.User && !it.Kept {
 			line, _, _ := strings.Cut(s.Text, "\n")
 			at := strings.LastIndex(it.Text, line)
 			return at >= p.End
@@ -244,7 +246,7 @@ func (r *run) before(p pin, s Segment) bool {
 }
 
 // markPartial marks the segments of the user that are not a contiguous part of the typed text, ignoring white space.
-func (r *run) markPartial(segs []Segment) {
+func (r *run) markPartial(segs []version.Segment) {
 	items := r.in.Items
 	typed, item := "", -1 // the single-spaced text of items[item]; consecutive segments are often of the same item
 	for i := range segs {
@@ -256,7 +258,7 @@ func (r *run) markPartial(segs []Segment) {
 		s.Partial = true
 		for k := sort.Search(len(items), func(k int) bool { return items[k].N >= s.Src[0][0] }); s.Partial && k < len(items) && items[k].N <= last; k++ {
 			it := &items[k]
-			if it.Kind != User && it.Kind != Answer || it.Partial {
+			if it.Kind != version.User && it.Kind != version.Answer || it.Partial {
 				continue
 			}
 			if item != k {
@@ -288,19 +290,19 @@ func (r *run) finish(pins []pin) (Result, error) {
 	if len(pins) > 0 {
 		return Result{}, fmt.Errorf("pinned text of message %d was lost", pins[0].Message)
 	}
-	res.Tokens = r.count.Scale(r.sizes.size(res.Segments))
+	res.Tokens = r.count.Scale(r.sizes.Size(res.Segments))
 	if res.Tokens > r.plan.Budget {
 		return Result{}, fmt.Errorf("compress to %d tokens: the result has %d", r.plan.Budget, res.Tokens)
 	}
 	res.Messages = countMessages(res.Segments)
 	var err error
-	res.Body, err = Encode(res.Segments)
+	res.Body, err = version.Encode(res.Segments)
 	return res, err
 }
 
 // countMessages returns the number of messages that segments name. The runs of a version of another device can be of
 // any length.
-func countMessages(segs []Segment) int {
+func countMessages(segs []version.Segment) int {
 	var all [][2]int
 	for _, s := range segs {
 		all = append(all, s.Src...)

@@ -12,15 +12,18 @@ import (
 	"testing"
 
 	"github.com/memvcs/mem/layers/keepit"
+	"github.com/memvcs/mem/layers/planning"
 	"github.com/memvcs/mem/layers/refine"
 	"github.com/memvcs/mem/layers/tokens"
+	"github.com/memvcs/mem/layers/transcript"
+	"github.com/memvcs/mem/layers/version"
 )
 
 var nouns = strings.Fields("parser cache index lock budget session branch commit retry queue schema token buffer window handler migration timeout digest ledger segment")
 var verbs = strings.Fields("rejects drops rewrites holds misses doubles checks opens closes renames merges splits counts keeps loses")
 
 // session makes a made-up session of about n messages, with n/10 marks, the same for the same seed.
-func session(seed int64, n int) ([]Item, Stats, []Mark) {
+func session(seed int64, n int) ([]version.Item, planning.Stats, []planning.Mark) {
 	r := rand.New(rand.NewSource(seed))
 	pick := func(list []string) string { return list[r.Intn(len(list))] }
 	sentence := func() string {
@@ -33,40 +36,40 @@ func session(seed int64, n int) ([]Item, Stats, []Mark) {
 		}
 		return strings.Join(s, " ")
 	}
-	var items []Item
-	var st Stats
-	var marks []Mark
+	var items []version.Item
+	var st planning.Stats
+	var marks []planning.Mark
 	x := 1
 	for i := 1; i <= n; i++ {
-		var it Item
+		var it version.Item
 		switch r.Intn(8) {
 		case 0:
-			it = Item{Kind: User, Text: "Please make sure that " + para(3)}
+			it = version.Item{Kind: version.User, Text: "Please make sure that " + para(3)}
 			if r.Intn(2) == 0 {
 				it.Text += fmt.Sprintf("\n##keepit0.%02d##Decided: %s\n  keep  %d  spaces##/keepit## and go on: %s", r.Intn(100), sentence(), i, sentence())
 			}
 		case 1, 2:
-			it = Item{Kind: Assistant, Text: para(6) + "\n\n- " + sentence() + "\n- 決定：" + pick(nouns) + "を使う。", Closing: r.Intn(2) == 0}
+			it = version.Item{Kind: version.Assistant, Text: para(6) + "\n\n- " + sentence() + "\n- 決定：" + pick(nouns) + "を使う。", Closing: r.Intn(2) == 0}
 		case 3:
-			it = Item{Kind: Edit, Target: "internal/" + pick(nouns) + "/" + pick(nouns) + ".go", Text: pick(nouns) + "Of " + pick(nouns) + "_max"}
+			it = version.Item{Kind: version.Edit, Target: "internal/" + pick(nouns) + "/" + pick(nouns) + ".go", Text: pick(nouns) + "Of " + pick(nouns) + "_max"}
 		case 4:
-			it = Item{Kind: Command, Text: "go test ./" + pick(nouns) + " -run Test" + pick(nouns), Label: "exit 1"}
+			it = version.Item{Kind: version.Command, Text: "go test ./" + pick(nouns) + " -run Test" + pick(nouns), Label: "exit 1"}
 		case 5:
-			it = Item{Kind: Failure, Label: "go test ./...", Text: "--- FAIL: Test_" + pick(nouns) + " (0.01s)\nundefined: " + pick(nouns)}
+			it = version.Item{Kind: version.Failure, Label: "go test ./...", Text: "--- FAIL: Test_" + pick(nouns) + " (0.01s)\nundefined: " + pick(nouns)}
 		case 6:
-			it = Item{Kind: Recap, Label: "report of an agent: look", Text: strings.Repeat(sentence()+"\n", 1+r.Intn(20))}
+			it = version.Item{Kind: version.Recap, Label: "report of an agent: look", Text: strings.Repeat(sentence()+"\n", 1+r.Intn(20))}
 		default:
-			it = Item{Kind: Call, Text: "Read " + pick(nouns) + ".go"}
+			it = version.Item{Kind: version.Call, Text: "Read " + pick(nouns) + ".go"}
 		}
-		if it.Kind == User {
+		if it.Kind == version.User {
 			x = i
 		}
 		it.N, it.X, it.Time = i, x, "2026-02-11T15:39:00Z"
-		if it.Kind == User {
-			marks = append(marks, Marks(i, it.Text)...)
+		if it.Kind == version.User {
+			marks = append(marks, planning.Marks(i, it.Text)...)
 		}
 		items = append(items, it)
-		st.Messages = append(st.Messages, Message{First: i, Last: i, Raw: tokens.Raw(it.Text) * 4})
+		st.Messages = append(st.Messages, planning.Message{First: i, Last: i, Raw: tokens.Raw(it.Text) * 4})
 	}
 	return items, st, marks
 }
@@ -87,7 +90,7 @@ func TestBudgetIsKept(t *testing.T) {
 		for _, model := range []string{"", "claude-opus-4-6"} {
 			c := tokens.For(model)
 			for n := 1; n < 2*c.Scale(st.Raw()); n = n*3/2 + 1 {
-				p, _, err := Resolve(Settings{Tokens: n, Counter: c, Keepit: Ignore}, st, marks)
+				p, _, err := planning.Resolve(planning.Settings{Tokens: n, Counter: c, Keepit: planning.Ignore}, st, marks)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -95,7 +98,7 @@ func TestBudgetIsKept(t *testing.T) {
 				if err != nil {
 					t.Fatalf("seed %d, %d tokens: %v", seed, n, err)
 				}
-				if got := c.Count(Text(r.Segments)); got > n || got != r.Tokens {
+				if got := c.Count(version.Text(r.Segments)); got > n || got != r.Tokens {
 					t.Fatalf("seed %d: %d tokens asked, %d returned, %d reported", seed, n, got, r.Tokens)
 				}
 				checkSegments(t, r, len(items))
@@ -118,7 +121,7 @@ func TestBudgetsDownToThePins(t *testing.T) {
 		in := Input{Items: withDiffs(items)}
 		c := tokens.For("")
 		try := func(budget int) error {
-			p, fates, err := Resolve(Settings{Tokens: budget, Counter: c, Keepit: PreserveAll, Level: &aggressive}, st, marks)
+			p, fates, err := planning.Resolve(planning.Settings{Tokens: budget, Counter: c, Keepit: planning.PreserveAll, Level: &aggressive}, st, marks)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -126,7 +129,7 @@ func TestBudgetsDownToThePins(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			if n := c.Count(Text(r.Segments)); n > budget {
+			if n := c.Count(version.Text(r.Segments)); n > budget {
 				t.Fatalf("seed %d: %d tokens of %d", seed, n, budget)
 			}
 			kept := keptOf(r.Segments)
@@ -141,7 +144,7 @@ func TestBudgetsDownToThePins(t *testing.T) {
 			checkSegments(t, r, 60)
 			return nil
 		}
-		var pins *PinError
+		var pins *planning.PinError
 		if err := try(1); !errors.As(err, &pins) {
 			t.Fatalf("seed %d, 1 token: %v", seed, err)
 		}
@@ -156,7 +159,7 @@ func TestBudgetsDownToThePins(t *testing.T) {
 
 func checkSegments(t *testing.T, r Result, last int) {
 	t.Helper()
-	back, err := Decode(r.Body)
+	back, err := version.Decode(r.Body)
 	if err != nil || len(back) != len(r.Segments) {
 		t.Fatalf("stored segments: %d of %d read back, %v", len(back), len(r.Segments), err)
 	}
@@ -172,13 +175,13 @@ func TestKeptIsByteExact(t *testing.T) {
 	t.Parallel()
 	for seed := range int64(8) {
 		items, st, marks := session(seed, 200)
-		for _, s := range []Settings{{Ratio: 5, Distance: 3}, {Ratio: 20, Distance: 10}, {Preset: "standard", Distance: 4}, {Preset: "gentle", Keepit: PreserveAll}, {Ratio: 10, Skip: 50}} {
-			p, fates, err := Resolve(s, st, marks)
+		for _, s := range []planning.Settings{{Ratio: 5, Distance: 3}, {Ratio: 20, Distance: 10}, {Preset: "standard", Distance: 4}, {Preset: "gentle", Keepit: planning.PreserveAll}, {Ratio: 10, Skip: 50}} {
+			p, fates, err := planning.Resolve(s, st, marks)
 			if err != nil {
 				t.Fatal(err)
 			}
 			r, err := Run(context.Background(), Input{Items: items}, p, Extract{})
-			var pins *PinError
+			var pins *planning.PinError
 			if errors.As(err, &pins) {
 				continue
 			}
@@ -186,7 +189,7 @@ func TestKeptIsByteExact(t *testing.T) {
 				t.Fatal(err)
 			}
 			i := 0
-			var kept []Segment
+			var kept []version.Segment
 			for _, x := range r.Segments {
 				if x.Keep != "" {
 					kept = append(kept, x)
@@ -201,7 +204,7 @@ func TestKeptIsByteExact(t *testing.T) {
 				if i >= len(kept) || kept[i].Text != f.Mark.Text || kept[i].Keep != f.Mark.Weight.String() || kept[i].Src[0][0] != f.Mark.Message {
 					t.Fatalf("seed %d, %+v: kept text %d is not %q", seed, s, i, f.Mark.Text)
 				}
-				if !strings.Contains(Text(r.Segments), f.Mark.Text) {
+				if !strings.Contains(version.Text(r.Segments), f.Mark.Text) {
 					t.Fatalf("%q is not in the rendered text", f.Mark.Text)
 				}
 				i++
@@ -215,14 +218,14 @@ func TestKeptIsByteExact(t *testing.T) {
 
 func TestPinsTooLarge(t *testing.T) {
 	t.Parallel()
-	items := []Item{{N: 1, Kind: User, Text: "##keepit1.00##" + strings.Repeat("never forget this ", 50)}}
-	st := Stats{Messages: []Message{{First: 1, Last: 1, Raw: 200}}}
-	p, _, err := Resolve(Settings{Tokens: 40}, st, Marks(1, items[0].Text))
+	items := []version.Item{{N: 1, Kind: version.User, Text: "##keepit1.00##" + strings.Repeat("never forget this ", 50)}}
+	st := planning.Stats{Messages: []planning.Message{{First: 1, Last: 1, Raw: 200}}}
+	p, _, err := planning.Resolve(planning.Settings{Tokens: 40}, st, planning.Marks(1, items[0].Text))
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, err = Run(context.Background(), Input{Items: items}, p, Extract{})
-	var pins *PinError
+	var pins *planning.PinError
 	if !errors.As(err, &pins) || len(pins.Pins) != 1 || pins.Budget != 40 || pins.Need <= 40 {
 		t.Fatalf("%v, want a PinError", err)
 	}
@@ -239,15 +242,15 @@ func TestPinsTooLarge(t *testing.T) {
 func TestRunRejects(t *testing.T) {
 	t.Parallel()
 	items, st, _ := session(1, 30)
-	good, _, err := Resolve(Settings{Ratio: 5}, st, nil)
+	good, _, err := planning.Resolve(planning.Settings{Ratio: 5}, st, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, change := range map[string]func(*Plan){
-		"engine":          func(p *Plan) { p.Engine = "other/1" },
-		"tokenizer":       func(p *Plan) { p.Tokenizer = "words" },
-		"no such message": func(p *Plan) { p.Kept = []Span{{Message: 99, Start: 0, End: 1}} },
-		"no such bytes":   func(p *Plan) { p.Kept = []Span{{Message: 3, Start: 5, End: 1 << 20}} },
+	for name, change := range map[string]func(*planning.Plan){
+		"engine":          func(p *planning.Plan) { p.Engine = "other/1" },
+		"tokenizer":       func(p *planning.Plan) { p.Tokenizer = "words" },
+		"no such message": func(p *planning.Plan) { p.Kept = []planning.Span{{Message: 99, Start: 0, End: 1}} },
+		"no such bytes":   func(p *planning.Plan) { p.Kept = []planning.Span{{Message: 3, Start: 5, End: 1 << 20}} },
 	} {
 		p := good
 		change(&p)
@@ -265,14 +268,14 @@ func TestRunRejects(t *testing.T) {
 type chatty struct{}
 
 func (chatty) ID() string { return "chatty" }
-func (chatty) Summarize(context.Context, Request) (Summary, error) {
-	return Summary{Segments: []Segment{{Role: "assistant", Text: strings.Repeat("too long ", 1000), Src: [][2]int{{1, 1}}}}}, nil
+func (chatty) Summarize(context.Context, version.Request) (version.Summary, error) {
+	return version.Summary{Segments: []version.Segment{{Role: "assistant", Text: strings.Repeat("too long ", 1000), Src: [][2]int{{1, 1}}}}}, nil
 }
 
 func TestEngineMustKeepTheBudget(t *testing.T) {
 	t.Parallel()
 	items, st, _ := session(1, 30)
-	p, _, err := Resolve(Settings{Ratio: 50, Engine: chatty{}}, st, nil)
+	p, _, err := planning.Resolve(planning.Settings{Ratio: 50, Engine: chatty{}}, st, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -286,8 +289,8 @@ func TestSameBytes(t *testing.T) {
 	items, st, marks := session(3, 150)
 	in := Input{Items: withDiffs(items)}
 	aggressive := keepit.Aggressive
-	for _, s := range []Settings{{Preset: "standard"}, {Ratio: 6, Level: &aggressive}} {
-		p, _, err := Resolve(s, st, marks)
+	for _, s := range []planning.Settings{{Preset: "standard"}, {Ratio: 6, Level: &aggressive}} {
+		p, _, err := planning.Resolve(s, st, marks)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -310,10 +313,10 @@ func TestSameBytes(t *testing.T) {
 }
 
 // withDiffs gives edits their changed lines.
-func withDiffs(items []Item) []Item {
+func withDiffs(items []version.Item) []version.Item {
 	out := slices.Clone(items)
 	for i := range out {
-		if it := &out[i]; it.Kind == Edit {
+		if it := &out[i]; it.Kind == version.Edit {
 			it.Line, it.Added, it.Removed = 90+it.N, 1, 1
 			it.Diff = fmt.Sprintf("-\t\told%dLimit = 3\n+\t\tnew%dLimit := queue.Size(4)", it.N, it.N)
 		}
@@ -326,18 +329,18 @@ func TestHardInputs(t *testing.T) {
 	notShort(t)
 	t.Parallel()
 	long := strings.Repeat("supercalifragilistic ", 100_000)
-	for name, items := range map[string][]Item{
-		"one message of 2 MB":      {{N: 1, Kind: User, Text: long}},
-		"one word of 2 MB":         {{N: 1, Kind: Assistant, Text: strings.Repeat("x", 2<<20)}},
-		"back-ticks":               {{N: 1, Kind: Assistant, Text: strings.Repeat("`", 1<<20)}},
-		"one line of signs":        {{N: 1, Kind: User, Text: strings.Repeat("-_./#@", 1<<18)}},
-		"Korean without a space":   {{N: 1, Kind: User, Text: strings.Repeat("데이터베이스를선택했다", 50_000)}},
-		"only results of tools":    {{N: 1, Kind: Failure, Text: "exit status 1"}, {N: 2, Kind: Recap, Text: "b\nc"}},
-		"the same line many times": {{N: 1, Kind: Assistant, Text: strings.Repeat("Running the tests again.\n", 50_000)}},
+	for name, items := range map[string][]version.Item{
+		"one message of 2 MB":      {{N: 1, Kind: version.User, Text: long}},
+		"one word of 2 MB":         {{N: 1, Kind: version.Assistant, Text: strings.Repeat("x", 2<<20)}},
+		"back-ticks":               {{N: 1, Kind: version.Assistant, Text: strings.Repeat("`", 1<<20)}},
+		"one line of signs":        {{N: 1, Kind: version.User, Text: strings.Repeat("-_./#@", 1<<18)}},
+		"Korean without a space":   {{N: 1, Kind: version.User, Text: strings.Repeat("데이터베이스를선택했다", 50_000)}},
+		"only results of tools":    {{N: 1, Kind: version.Failure, Text: "exit status 1"}, {N: 2, Kind: version.Recap, Text: "b\nc"}},
+		"the same line many times": {{N: 1, Kind: version.Assistant, Text: strings.Repeat("Running the tests again.\n", 50_000)}},
 		"nothing":                  nil,
 	} {
-		st := Stats{Messages: []Message{{First: 1, Last: 2, Raw: 600_000}}}
-		p, _, err := Resolve(Settings{Tokens: 500}, st, nil)
+		st := planning.Stats{Messages: []planning.Message{{First: 1, Last: 2, Raw: 600_000}}}
+		p, _, err := planning.Resolve(planning.Settings{Tokens: 500}, st, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -361,14 +364,14 @@ func FuzzRun(f *testing.F) {
 		if n < 1 || n > 1<<20 {
 			return
 		}
-		items := []Item{{N: 1, Kind: User, Text: user}, {N: 2, Kind: Assistant, Text: said, Closing: true}, {N: 3, Kind: Failure, Text: failed}, {N: 4, Kind: Edit, Target: failed, Text: said}}
-		st := Stats{Messages: []Message{{First: 1, Last: 1, Raw: tokens.Raw(user)}, {First: 2, Last: 4, Raw: tokens.Raw(said) + 1}}}
-		p, _, err := Resolve(Settings{Tokens: n}, st, Marks(1, user))
+		items := []version.Item{{N: 1, Kind: version.User, Text: user}, {N: 2, Kind: version.Assistant, Text: said, Closing: true}, {N: 3, Kind: version.Failure, Text: failed}, {N: 4, Kind: version.Edit, Target: failed, Text: said}}
+		st := planning.Stats{Messages: []planning.Message{{First: 1, Last: 1, Raw: tokens.Raw(user)}, {First: 2, Last: 4, Raw: tokens.Raw(said) + 1}}}
+		p, _, err := planning.Resolve(planning.Settings{Tokens: n}, st, planning.Marks(1, user))
 		if err != nil {
 			t.Fatal(err)
 		}
 		r, err := Run(context.Background(), Input{Items: items}, p, Extract{})
-		var pins *PinError
+		var pins *planning.PinError
 		if errors.As(err, &pins) {
 			return
 		}
@@ -376,57 +379,11 @@ func FuzzRun(f *testing.F) {
 			t.Fatal(err)
 		}
 		for _, k := range p.Kept {
-			if !strings.Contains(Text(r.Segments), user[k.Start:k.End]) {
+			if !strings.Contains(version.Text(r.Segments), user[k.Start:k.End]) {
 				t.Fatalf("%q was not kept", user[k.Start:k.End])
 			}
 		}
 	})
-}
-
-func FuzzDecode(f *testing.F) {
-	f.Add([]byte(`{"role":"user","text":"a","src":[[1,2]],"keep":"0.80"}` + "\n"))
-	f.Add([]byte(`{"role":"tool","text":"a","src":[]}`))
-	f.Fuzz(func(t *testing.T, b []byte) {
-		segs, err := Decode(b)
-		if err != nil {
-			return
-		}
-		out, err := Encode(segs)
-		if err != nil {
-			t.Fatalf("decoded %q but cannot encode it: %v", b, err)
-		}
-		again, err := Decode(out)
-		if err != nil || len(again) != len(segs) {
-			t.Fatalf("%q: %v", out, err)
-		}
-	})
-}
-
-func TestDecodeRejects(t *testing.T) {
-	t.Parallel()
-	for _, s := range []string{`{"role":"system","text":"a","src":[[1,1]]}`, `{"role":"user","text":"a","src":[[2,1]]}`, `{"role":"user","text":"a","src":[[0,1]]}`,
-		`{"role":"user","text":"a","src":[[3,3],[1,1]]}`, `{"role":"user","text":"a"}`, `{"role":"user","txt":"a","src":[[1,1]]}`, `{"role":`, `[]`,
-		`{"role":"user","text":"a","src":[[1,1]],"keep":"0.8"}`} {
-		if segs, err := Decode([]byte(s)); err == nil {
-			t.Errorf("Decode(%s) = %+v, want an error", s, segs)
-		}
-	}
-}
-
-func TestAnchors(t *testing.T) {
-	t.Parallel()
-	for in, want := range map[string]string{
-		"see internal/store/cache.go and `go test ./x`": "go test ./x,cache.go",
-		"parseWeight HTTPServer max_size Plain word":    "parseWeight,HTTPServer,max_size",
-		"fix #123 in ABC-45 at 9f2c61a, v1.2.3, 8080":   "#123,9f2c61a,8080",
-		"a.b e.g. 12 is it's":                           "",
-	} {
-		var got []string
-		eachAnchor(in, func(a string) { got = append(got, a) })
-		if g := strings.Join(got, ","); g != want {
-			t.Errorf("anchors of %q = %q, want %q", in, g, want)
-		}
-	}
 }
 
 func BenchmarkRun(b *testing.B) {
@@ -436,7 +393,7 @@ func BenchmarkRun(b *testing.B) {
 		for _, it := range items {
 			size += len(it.Text)
 		}
-		p, _, err := Resolve(Settings{Ratio: 30, Level: new(keepit.Level), Keepit: Ignore}, st, marks)
+		p, _, err := planning.Resolve(planning.Settings{Ratio: 30, Level: new(keepit.Level), Keepit: planning.Ignore}, st, marks)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -456,7 +413,7 @@ func BenchmarkRun(b *testing.B) {
 func TestEngineGone(t *testing.T) {
 	t.Parallel()
 	items, st, _ := session(5, 20)
-	p, _, err := Resolve(Settings{Ratio: 3, Keepit: Ignore, Counter: tokens.For("")}, st, nil)
+	p, _, err := planning.Resolve(planning.Settings{Ratio: 3, Keepit: planning.Ignore, Counter: tokens.For("")}, st, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -465,32 +422,12 @@ func TestEngineGone(t *testing.T) {
 		if _, err := Run(context.Background(), Input{Items: items}, p, Extract{}); !errors.Is(err, ErrEngineGone) || !strings.Contains(err.Error(), id) {
 			t.Errorf("%s: %v", id, err)
 		}
-		if !IsExtract(id) {
+		if !planning.IsExtract(id) {
 			t.Errorf("%s is no engine without a model", id)
 		}
 	}
-	if IsExtract("claude/1") {
+	if planning.IsExtract("claude/1") {
 		t.Error("claude is an engine without a model")
-	}
-}
-
-// TestShortCommand holds what is taken off the ends of commands, and that nothing is taken out of their middle.
-func TestShortCommand(t *testing.T) {
-	t.Parallel()
-	for in, want := range map[string]string{
-		"$ cd /home/dev/shop && go test ./... 2>&1 | tail -20": "$ go test ./...",
-		"$ go vet ./cart/price/sum.go | head -3 -> exit 1":     "$ go vet ./cart/price/sum.go -> exit 1",
-		"$ cat a.txt | tail -5 | sort":                         "$ cat a.txt | tail -5 | sort",
-		"$ rm -f x || true":                                    "$ rm -f x",
-		"$ make 2>&1 | tee log":                                "$ make 2>&1 | tee log",
-		"$ a || true && b":                                     "$ a || true && b",
-		"$ cd a; cd b && ls":                                   "$ cd a; cd b && ls",
-		`$ echo "a | head b"`:                                  `$ echo "a | head b"`,
-		"":                                                     "",
-	} {
-		if got := ShortCommand(in); got != want {
-			t.Errorf("ShortCommand(%q) = %q, want %q", in, got, want)
-		}
 	}
 }
 
@@ -504,7 +441,7 @@ func TestSaidAsSaid(t *testing.T) {
 		items, st, _ := session(seed, 200)
 		items = withDiffs(items)
 		for i := range items {
-			if items[i].Kind == User && items[i].N%4 == 0 {
+			if items[i].Kind == version.User && items[i].N%4 == 0 {
 				items[i].Text += " It must not round twice unless the tax office asks for it. Only then may you add a second step to it. Please tell me first."
 			}
 		}
@@ -512,9 +449,9 @@ func TestSaidAsSaid(t *testing.T) {
 		for _, it := range items {
 			source[it.N] += it.Text + "\n" + withoutTags(it.Text) + "\n" + it.Diff + "\n"
 		}
-		for _, s := range []Settings{{Ratio: 3}, {Ratio: 10}, {Ratio: 20}, {Ratio: 50}, {Tokens: 60}, {Tokens: 25}, {Preset: "standard"}} {
-			s.Keepit, s.Counter = Ignore, tokens.For("")
-			p, _, err := Resolve(s, st, nil)
+		for _, s := range []planning.Settings{{Ratio: 3}, {Ratio: 10}, {Ratio: 20}, {Ratio: 50}, {Tokens: 60}, {Tokens: 25}, {Preset: "standard"}} {
+			s.Keepit, s.Counter = planning.Ignore, tokens.For("")
+			p, _, err := planning.Resolve(s, st, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -557,7 +494,7 @@ func TestMonotone(t *testing.T) {
 		items, st, _ := session(seed, 150)
 		before := map[string]int{}
 		for n := 100; n < 6000; n = n*5/4 + 1 {
-			p, _, err := Resolve(Settings{Tokens: n, Level: new(Level), Keepit: Ignore, Counter: tokens.For("")}, st, nil)
+			p, _, err := planning.Resolve(planning.Settings{Tokens: n, Level: new(keepit.Level), Keepit: planning.Ignore, Counter: tokens.For("")}, st, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -582,7 +519,7 @@ func TestMonotone(t *testing.T) {
 					}
 				}
 			}
-			all := Text(r.Segments)
+			all := version.Text(r.Segments)
 			for piece := range before {
 				if !strings.Contains(all, piece) {
 					t.Errorf("seed %d: %d tokens lack %q", seed, n, piece)
@@ -600,12 +537,12 @@ func versionOf(t *testing.T, l1 string, budget int) string {
 		t.Fatal(err)
 	}
 	last := items[len(items)-1].N
-	r, err := Run(context.Background(), Input{Items: items}, Plan{Engine: Extract{}.ID(), Tokenizer: tokens.For("").ID(),
-		Budget: budget, Tiers: []Part{{From: 1, To: last, Budget: budget, Level: 1}}}, Extract{})
+	r, err := Run(context.Background(), Input{Items: items}, planning.Plan{Engine: Extract{}.ID(), Tokenizer: tokens.For("").ID(),
+		Budget: budget, Tiers: []planning.Part{{From: 1, To: last, Budget: budget, Level: 1}}}, Extract{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Text(r.Segments)
+	return version.Text(r.Segments)
 }
 
 const loginL1 = `
@@ -702,12 +639,12 @@ func TestRetold(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		res, err := Run(t.Context(), Input{Items: items}, Plan{Engine: Extract{}.ID(), Tokenizer: tokens.For("").ID(), Budget: 1000,
-			Tiers: []Part{{From: c.first, To: 11, Budget: 1000, Level: 1}}}, Extract{})
+		res, err := Run(t.Context(), Input{Items: items}, planning.Plan{Engine: Extract{}.ID(), Tokenizer: tokens.For("").ID(), Budget: 1000,
+			Tiers: []planning.Part{{From: c.first, To: 11, Budget: 1000, Level: 1}}}, Extract{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := strings.Contains(Text(res.Segments), "the cart was examined"); got != c.want {
+		if got := strings.Contains(version.Text(res.Segments), "the cart was examined"); got != c.want {
 			t.Errorf("%s: the summary is there: %v, want %v", name, got, c.want)
 		}
 	}
@@ -833,17 +770,17 @@ func TestAggressive(t *testing.T) {
 {"n":6,"role":"tool","name":"Edit","target":"jobs.go","diff":"+func Drain() {\n+\tflush(queue)\n+\tclose(queue)\n+}"}
 {"n":7,"role":"assistant","text":"All tests pass."}
 `
-	at := func(level Level, budget int) string {
+	at := func(level keepit.Level, budget int) string {
 		items, err := Items(refine.Entries(strings.NewReader(strings.TrimLeft(l1, "\n"))), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := Run(t.Context(), Input{Items: items}, Plan{Engine: Extract{}.ID(), Tokenizer: tokens.For("").ID(), Budget: budget,
-			Tiers: []Part{{From: 1, To: 7, Budget: budget, Level: level}}}, Extract{})
+		r, err := Run(t.Context(), Input{Items: items}, planning.Plan{Engine: Extract{}.ID(), Tokenizer: tokens.For("").ID(), Budget: budget,
+			Tiers: []planning.Part{{From: 1, To: 7, Budget: budget, Level: level}}}, Extract{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		return Text(r.Segments)
+		return version.Text(r.Segments)
 	}
 	whole := []string{"Then it waits for the writer", "each of them gives its job back", "There are nine readers in the code.", "Let me run the tests", "Let me write it down:", "flush(queue)"}
 	got := at(keepit.Moderate, 4000)
@@ -962,14 +899,58 @@ func TestFencesBalanced(t *testing.T) {
 		for line := range strings.SplitSeq(versionOf(t, l1, budget), "\n") {
 			line = strings.TrimPrefix(line, "> ")
 			switch {
-			case open != "" && closes(line, open):
+			case open != "" && transcript.ClosesFence(line, open):
 				open = ""
 			case open == "" && strings.HasPrefix(line, "```"):
-				open = fenceOf(line)
+				open = transcript.FenceSign(line)
 			}
 		}
 		if open != "" {
 			t.Errorf("%d tokens: a block of code is open:\n%s", budget, versionOf(t, l1, budget))
+		}
+	}
+}
+
+// TestRequestAroundPaste checks that a version contains the request of a message with a long paste, at each ratio and in
+// each order of the two.
+func TestRequestAroundPaste(t *testing.T) {
+	notShort(t)
+	t.Parallel()
+	var log, code strings.Builder
+	for i := range 120 {
+		fmt.Fprintf(&log, "2026-11-20T09:00:%02d ERROR worker[%d]: pkg/server/handler_%d.go:%d reset by peer latency=%dms\n",
+			i%60, 1000+i, i%17, 3*i, 7*i)
+		fmt.Fprintf(&code, "func handle%d(w http.ResponseWriter) error {\n\tif w == nil { return errMethod%d }\n}\n", i, i)
+	}
+	const first, second, third = "Please find out why the nightly import stalls after the second retry.",
+		"Do not touch the billing module.", "Write a regression test first and keep the public API unchanged."
+	pastes := map[string]string{"log": log.String(), "code": code.String(), "fence": "```go\n" + code.String() + "```\n"}
+	for name, paste := range pastes {
+		for _, typed := range []string{
+			first + " " + second + "\n\n" + paste + "\n" + third,
+			first + "\n" + paste + second + " " + third,
+			paste + "\n" + first + " " + second + "\n" + third,
+			first + "\n" + second + " " + third + "\n" + paste,
+		} {
+			items := []version.Item{{N: 1, Kind: version.User, Text: typed}}
+			for i := 2; i < 40; i++ {
+				items = append(items, version.Item{N: i, Kind: version.Assistant, Text: fmt.Sprintf(
+					"The cause in `pkg/server/handler_%d.go` is the pool of service %d, which slow readers exhaust.", i, i)})
+			}
+			for _, budget := range []int{100, 200, 400, 1000} {
+				p := planning.Plan{Engine: Extract{}.ID(), Tokenizer: tokens.For("").ID(), Budget: budget,
+					Tiers: []planning.Part{{From: 1, To: 40, Budget: budget, Level: 2}}}
+				r, err := Run(context.Background(), Input{Items: items}, p, Extract{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				text := version.Text(r.Segments)
+				for _, want := range []string{first, second, third} {
+					if !strings.Contains(text, want) {
+						t.Errorf("%s of %d bytes, %d tokens: %q is missing in\n%s", name, len(paste), budget, want, text)
+					}
+				}
+			}
 		}
 	}
 }

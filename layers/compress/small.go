@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/memvcs/mem/layers/planning"
 	"github.com/memvcs/mem/layers/tokens"
+	"github.com/memvcs/mem/layers/version"
 )
 
 // ErrTooSmall reports that not one line fits into the budget.
@@ -33,7 +35,7 @@ const enough = 64
 
 // CheckSize returns a [*SmallError] if the segments that a plan made of an input are empty, or if they say nothing, such
 // as a single bracket or two words, at a tenth of the input or less.
-func CheckSize(in Input, p Plan, segs []Segment) error {
+func CheckSize(in Input, p planning.Plan, segs []version.Segment) error {
 	if say(segs) || len(segs) > 0 && (p.Budget >= enough || size(in.Items) < bytesPerToken*10*p.Budget) {
 		return nil
 	}
@@ -44,7 +46,7 @@ func CheckSize(in Input, p Plan, segs []Segment) error {
 const bytesPerToken = 4
 
 // size returns the size of the text of items in bytes.
-func size(items []Item) (n int) {
+func size(items []version.Item) (n int) {
 	for i := range items {
 		n += len(items[i].Text)
 	}
@@ -55,7 +57,7 @@ func size(items []Item) (n int) {
 const least = 16
 
 // say reports whether segments have a kept text, or enough of another.
-func say(segs []Segment) bool {
+func say(segs []version.Segment) bool {
 	n := 0
 	for _, s := range segs {
 		if s.Keep != "" {

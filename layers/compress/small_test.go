@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/memvcs/mem/layers/planning"
 	"github.com/memvcs/mem/layers/tokens"
+	"github.com/memvcs/mem/layers/version"
 )
 
 // TestCheckSize checks that a version of a bracket is refused with a budget that is large enough, and that a short
@@ -17,10 +19,10 @@ func TestCheckSize(t *testing.T) {
 		t.Helper()
 		in := Input{}
 		for i, s := range texts {
-			in.Items = append(in.Items, Item{N: i + 1, Kind: User, Text: s})
+			in.Items = append(in.Items, version.Item{N: i + 1, Kind: version.User, Text: s})
 		}
-		p := Plan{Engine: Extract{}.ID(), Tokenizer: tokens.For("").ID(), Budget: budget,
-			Tiers: []Part{{From: 1, To: len(texts), Budget: budget, Level: 2}}}
+		p := planning.Plan{Engine: Extract{}.ID(), Tokenizer: tokens.For("").ID(), Budget: budget,
+			Tiers: []planning.Part{{From: 1, To: len(texts), Budget: budget, Level: 2}}}
 		r, err := Run(context.Background(), in, p, Extract{})
 		if err != nil {
 			t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/memvcs/mem/layers/tokens"
 	"github.com/memvcs/mem/layers/transcript"
+	"github.com/memvcs/mem/layers/version"
 )
 
 // A unit is the smallest thing that the engine takes or leaves: a sentence, an item of a list, a block of code, an entry of
@@ -71,18 +72,18 @@ const (
 const none = -1
 
 // split makes the units of items.
-func split(items []Item) []unit {
+func split(items []version.Item) []unit {
 	s := splitter{items: items}
 	for i := range items {
 		it := &items[i]
 		from := len(s.units)
 		switch s.item = i; it.Kind {
-		case User, Answer, Script:
+		case version.User, version.Answer, version.Script:
 			s.prose(it.Text, typed)
 			if from < len(s.units) && s.units[from].parent == none {
 				s.units[from].parent = s.question(it, from)
 			}
-		case Assistant:
+		case version.Assistant:
 			switch {
 			case it.Label == "asked":
 				s.add(unit{text: strings.TrimSpace(it.Text), class: asked}, none)
@@ -91,24 +92,24 @@ func split(items []Item) []unit {
 			default:
 				s.prose(it.Text, prose)
 			}
-		case Recap:
+		case version.Recap:
 			if strings.HasPrefix(it.Label, "report") {
 				s.prose(it.Text, report)
 			} else {
 				s.prose(it.Text, summary)
 			}
-		case Edit:
-			s.add(unit{text: it.entry(), class: file}, none)
-			for _, hunk := range it.hunks {
+		case version.Edit:
+			s.add(unit{text: entryOf(it), class: file}, none)
+			for _, hunk := range it.Hunks {
 				s.add(unit{text: hunk, class: change, flags: late}, from)
 			}
-		case Command:
-			s.add(unit{text: it.entry(), class: command}, none)
-		case Failure:
+		case version.Command:
+			s.add(unit{text: entryOf(it), class: command}, none)
+		case version.Failure:
 			s.add(unit{text: it.Text, class: failed}, none)
-		case Call:
+		case version.Call:
 			if it.Target == "" && it.Text != "" {
-				s.add(unit{text: oneLine(it.Text, 800), class: note}, none)
+				s.add(unit{text: tokens.Clip(it.Text, 800), class: note}, none)
 			}
 		}
 		s.settle(from)
@@ -121,7 +122,7 @@ func split(items []Item) []unit {
 }
 
 type splitter struct {
-	items []Item
+	items []version.Item
 	units []unit
 	item  int
 	lists int
@@ -160,14 +161,14 @@ var (
 
 // question returns the unit that a text of the user answers, or -1: the question of a dialog, a refused call, and for a few
 // words the list that they choose from or what the assistant ended on.
-func (s *splitter) question(it *Item, from int) int {
+func (s *splitter) question(it *version.Item, from int) int {
 	if from == 0 {
 		return none
 	}
 	last := &s.units[from-1]
 	before := &s.items[last.item]
 	switch {
-	case before.Label == refused || last.class == asked && before.N == it.N:
+	case before.Label == version.Refused || last.class == asked && before.N == it.N:
 		return from - 1
 	case last.class != closing:
 		return none
@@ -384,7 +385,7 @@ func (s *splitter) list(text string, lines []line, u unit, parent int) {
 	s.lists++
 	for len(lines) > 0 {
 		n := 1
-		for n < len(lines) && (!isItem(strings.TrimLeft(lines[n].text, " \t")) || indent(lines[n].text) > indent(lines[0].text)) {
+		for n < len(lines) && (!isItem(strings.TrimLeft(lines[n].text, " \t")) || transcript.Indent(lines[n].text) > transcript.Indent(lines[0].text)) {
 			n++
 		}
 		item := lines[:n]
@@ -409,14 +410,14 @@ func (s *splitter) list(text string, lines []line, u unit, parent int) {
 
 // listEnd returns how many lines the list has that they begin with.
 func listEnd(lines []line) (n int) {
-	base, open, blank := indent(lines[0].text), "", false
+	base, open, blank := transcript.Indent(lines[0].text), "", false
 	for i, l := range lines {
 		t := strings.TrimSpace(l.text)
-		if open == "" && i > 0 && t != "" && indent(l.text) <= base && (!isItem(t) || strings.HasPrefix(t, "|") != strings.HasPrefix(lines[0].text, "|") ||
+		if open == "" && i > 0 && t != "" && transcript.Indent(l.text) <= base && (!isItem(t) || strings.HasPrefix(t, "|") != strings.HasPrefix(lines[0].text, "|") ||
 			blank && strings.HasPrefix(t, "|")) {
 			break
 		}
-		open = openAfter(open, t[itemIndent(t):])
+		open = transcript.OpenFence(open, t[transcript.ItemIndent(t):])
 		if blank = t == ""; !blank {
 			n = i + 1
 		}
@@ -458,30 +459,12 @@ func tableRule(s string) bool {
 	return strings.HasPrefix(s, "|") && strings.Contains(s, "-") && strings.Trim(s, "|-: ") == ""
 }
 
-func indent(s string) int { return len(s) - len(strings.TrimLeft(s, " \t")) }
-
-// fenceOf returns the sign of a fence: its first characters that are the same.
-func fenceOf(line string) string {
-	n := 0
-	for n < len(line) && line[n] == line[0] {
-		n++
-	}
-	return line[:n]
-}
-
-// closes reports whether a line ends the block that open begins.
-func closes(line, open string) bool {
-	line = strings.TrimSpace(line)
-	f := fenceOf(open)
-	return strings.HasPrefix(line, f) && strings.Trim(line, f[:1]) == ""
-}
-
 // fenceEnd returns the line that ends the block of code that begins at line i: its fence, or else the last line before
 // a blank one.
 func fenceEnd(lines []line, i int) int {
 	open := strings.TrimLeft(lines[i].text, " \t")
 	for k := i + 1; k < len(lines); k++ {
-		if closes(lines[k].text, open) {
+		if transcript.ClosesFence(lines[k].text, open) {
 			return k
 		}
 	}

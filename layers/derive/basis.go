@@ -10,9 +10,11 @@ import (
 	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/markers"
 	"github.com/memvcs/mem/layers/originals"
+	"github.com/memvcs/mem/layers/planning"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/layers/version"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/refs"
 )
@@ -101,25 +103,25 @@ func materialOf(ctx context.Context, db *state.DB, project refs.Project, s *stat
 }
 
 // segments reads the text of a version.
-func segments(ctx context.Context, db *state.DB, project refs.Project, h objects.Hash) ([]compress.Segment, error) {
+func segments(ctx context.Context, db *state.DB, project refs.Project, h objects.Hash) ([]version.Segment, error) {
 	b, err := originals.Object(ctx, db, project, h)
 	if err != nil {
 		return nil, err
 	}
-	return compress.Decode(b)
+	return version.Decode(b)
 }
 
 // keptMarks returns the markers whose texts a version kept, with their current weights; a removed marker has weight 0.
-func keptMarks(v *records.Version, segs []compress.Segment, now []state.Keepit) ([]compress.Mark, error) {
+func keptMarks(v *records.Version, segs []version.Segment, now []state.Keepit) ([]planning.Mark, error) {
 	plan, err := v.Plan()
 	if err != nil {
 		return nil, err
 	}
 	spans := slices.Clone(plan.Kept)
-	slices.SortStableFunc(spans, func(a, b compress.Span) int {
+	slices.SortStableFunc(spans, func(a, b planning.Span) int {
 		return cmp.Or(cmp.Compare(a.Message, b.Message), cmp.Compare(a.Start, b.Start))
 	})
-	var out []compress.Mark
+	var out []planning.Mark
 	for _, s := range segs {
 		if s.Keep == "" {
 			continue
@@ -128,12 +130,12 @@ func keptMarks(v *records.Version, segs []compress.Segment, now []state.Keepit) 
 			return nil, fmt.Errorf("%s keeps more texts than its plan names", v.Label)
 		}
 		span := spans[len(out)]
-		k := compress.Mark{Message: span.Message}
+		k := planning.Mark{Message: span.Message}
 		k.Weight, k.Text = span.Weight, s.Text
 		k.Start, k.End, k.TextStart, k.TextEnd = span.Start, span.End, span.Start, span.End
 		same := markers.SpanOf(k)
 		for _, x := range now {
-			if !same(compress.Span{Message: x.Mark.Message, Start: x.Mark.TextStart, End: x.Mark.TextEnd}) {
+			if !same(planning.Span{Message: x.Mark.Message, Start: x.Mark.TextStart, End: x.Mark.TextEnd}) {
 				continue
 			}
 			if k = x.Mark; !x.Removed {

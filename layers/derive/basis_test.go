@@ -3,10 +3,11 @@ package derive
 import (
 	"testing"
 
-	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/keepit"
+	"github.com/memvcs/mem/layers/planning"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/version"
 	"github.com/memvcs/mem/lineage"
 )
 
@@ -15,7 +16,7 @@ func TestKeptMarks(t *testing.T) {
 	t.Parallel()
 	v := &records.Version{Label: "v001"}
 	v.Derivation.Recipe = lineage.Recipe{Params: []byte(`{"kept":[{"message":3,"start":5,"end":9,"weight":"0.80"}]}`)}
-	segs := []compress.Segment{{Keep: "k1", Text: "text"}}
+	segs := []version.Segment{{Keep: "k1", Text: "text"}}
 	removed := state.Keepit{Removed: true, Mark: markAt(80)}
 	for _, tt := range []struct {
 		name string
@@ -34,8 +35,8 @@ func TestKeptMarks(t *testing.T) {
 	}
 }
 
-func markAt(w keepit.Weight) compress.Mark {
-	m := compress.Mark{Message: 3}
+func markAt(w keepit.Weight) planning.Mark {
+	m := planning.Mark{Message: 3}
 	m.Weight, m.TextStart, m.TextEnd = w, 5, 9
 	return m
 }

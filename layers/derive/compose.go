@@ -8,11 +8,11 @@ import (
 	"strings"
 
 	"github.com/memvcs/mem/layers/compose"
-	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/engines"
 	"github.com/memvcs/mem/layers/keepit"
 	"github.com/memvcs/mem/layers/markers"
 	"github.com/memvcs/mem/layers/originals"
+	"github.com/memvcs/mem/layers/planning"
 	"github.com/memvcs/mem/layers/projects"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/sessions"
@@ -21,6 +21,7 @@ import (
 	"github.com/memvcs/mem/layers/tokens"
 	"github.com/memvcs/mem/layers/transcript"
 	"github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/layers/version"
 	"github.com/memvcs/mem/lineage"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/refs"
@@ -52,7 +53,7 @@ type ComposeRequest struct {
 
 	// Engine returns the engine for a part that must be compressed, nil for [compress.Extract]. It is called only for
 	// such parts, and may be nil itself.
-	Engine func(ctx context.Context, part state.Rev) (compress.Summarizer, error)
+	Engine func(ctx context.Context, part state.Rev) (version.Summarizer, error)
 }
 
 // A ComposeResult is the result of [Compose].
@@ -104,7 +105,7 @@ type composer struct {
 	shortfall error // a [*compose.BudgetError] if the surviving markers do not fit
 
 	tier    tier.Tier       // of a summary: its parts are compressed in it, and no versions
-	digests []compress.Plan // of a summary: how each part was compressed
+	digests []planning.Plan // of a summary: how each part was compressed
 }
 
 // Compose chooses a form for each session, creates missing versions, and stores the composition under its name. The
@@ -181,7 +182,7 @@ func ComposeParts(ctx context.Context, db *state.DB, req ComposeRequest) (*compo
 	done.Receipt = c.receipt
 	for i, p := range c.out.Parts {
 		if c.counterOf(i).ID() != c.counter.ID() {
-			done.Recount += max(0, c.counter.Count(compress.Text(p.Segments))-p.Tokens)
+			done.Recount += max(0, c.counter.Count(version.Text(p.Segments))-p.Tokens)
 		}
 	}
 	if err := c.out.Measure(c.counter); err != nil {
@@ -234,7 +235,7 @@ func (c *composer) findCopies(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			if (compress.Stats{Messages: counted.Messages}).After(after).Raw() == 0 {
+			if (planning.Stats{Messages: counted.Messages}).After(after).Raw() == 0 {
 				c.copies = append(c.copies, p.Rev.Session.ID)
 				continue
 			}
@@ -320,7 +321,7 @@ func (c *composer) source(ctx context.Context, i int, p ComposePart) (compose.So
 	if err != nil {
 		return src, err
 	}
-	mat.Marks = slices.DeleteFunc(mat.Marks, func(k compress.Mark) bool { return k.Message <= c.after[i] })
+	mat.Marks = slices.DeleteFunc(mat.Marks, func(k planning.Mark) bool { return k.Message <= c.after[i] })
 	c.mats = append(c.mats, mat)
 	raw := mat.Stats.After(c.after[i]).Raw()
 	c.out.Parts = append(c.out.Parts, compose.Part{
@@ -376,7 +377,7 @@ func (c *composer) versions(ctx context.Context, i int, st *state.State, p Compo
 
 // pinnedCost returns the cost of a session's pinned texts, which no compression may drop.
 func (c *composer) pinnedCost(i int, mat markers.Material) int {
-	var pins []compress.Segment
+	var pins []version.Segment
 	for _, k := range mat.Marks {
 		if k.Weight >= keepit.Pinned {
 			pins = append(pins, keptSegment(k))
@@ -386,7 +387,7 @@ func (c *composer) pinnedCost(i int, mat markers.Material) int {
 }
 
 // original returns the whole conversation as segments, as a model would read it.
-func (c *composer) original(ctx context.Context, i int) ([]compress.Segment, error) {
+func (c *composer) original(ctx context.Context, i int) ([]version.Segment, error) {
 	rev := c.req.Parts[i].Rev
 	return originals.Composed(ctx, c.m, rev.Project.ID, rev.Session.Now(), c.after[i], c.without[i])
 }

@@ -8,11 +8,11 @@ import (
 	"testing"
 
 	"github.com/memvcs/mem/layers"
-	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/forget"
 	"github.com/memvcs/mem/layers/layerstest"
 	"github.com/memvcs/mem/layers/originals"
+	"github.com/memvcs/mem/layers/planning"
 	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/objects"
 )
@@ -26,7 +26,7 @@ func TestForgetMeanwhile(t *testing.T) {
 	lines := layerstest.UserLine(1, "call me zaphod") + layerstest.UserLine(2, "and go on with the tests. They are slow. Find out why they are slow. Then make them fast.")
 	p := layerstest.Add(t, m, layerstest.Write(t, filepath.Join(t.TempDir(), "aaaa0001.jsonl"), lines))[0].Project
 	rev := layerstest.RevOf(t, m, "aaaa0001")
-	version, err := derive.Compress(ctx, m.DB, rev, compress.Settings{Ratio: 2}, false)
+	version, err := derive.Compress(ctx, m.DB, rev, planning.Settings{Ratio: 2}, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +63,7 @@ func TestForgetTexts(t *testing.T) {
 	layerstest.FetchAll(t, b)
 	layerstest.TrustAll(t, b)
 	for _, m := range []*layers.Memory{a, b} {
-		c, err := derive.Compress(ctx, m.DB, layerstest.RevOf(t, m, "aaaa0001"), compress.Settings{Ratio: 2}, false)
+		c, err := derive.Compress(ctx, m.DB, layerstest.RevOf(t, m, "aaaa0001"), planning.Settings{Ratio: 2}, false)
 		if err != nil {
 			t.Fatal(err)
 		}

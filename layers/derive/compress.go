@@ -13,10 +13,12 @@ import (
 	"github.com/memvcs/mem/layers/keepit"
 	"github.com/memvcs/mem/layers/markers"
 	"github.com/memvcs/mem/layers/originals"
+	"github.com/memvcs/mem/layers/planning"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tokens"
 	"github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/layers/version"
 	"github.com/memvcs/mem/lineage"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/refs"
@@ -32,22 +34,22 @@ type CompressResult struct {
 	Existed  bool             // a version with the same recipe and input exists, or SameText
 	SameText bool             // Version is one of another recipe: this one would have no other text
 	Whole    bool             // of a new version: a larger budget would change nothing
-	Plan     compress.Plan
-	Fates    []compress.Fate
-	Segments []compress.Segment // only of a new version; in a dry run, those that it would have without a model
-	Receipt  engines.Receipt    // usage of a model; in a dry run, the minimum estimate
+	Plan     planning.Plan
+	Fates    []planning.Fate
+	Segments []version.Segment // only of a new version; in a dry run, those that it would have without a model
+	Receipt  engines.Receipt   // usage of a model; in a dry run, the minimum estimate
 }
 
 // Compress creates a version of the session or of the version that rev names. It returns the existing version if there
 // is one with the same recipe and input. A dry run computes the plan and writes nothing.
-func Compress(ctx context.Context, db *state.DB, rev state.Rev, s compress.Settings, dryRun bool) (CompressResult, error) {
+func Compress(ctx context.Context, db *state.DB, rev state.Rev, s planning.Settings, dryRun bool) (CompressResult, error) {
 	switch {
 	case rev.Session == nil:
 	case rev.Kind == state.IsSession || rev.Kind == state.IsOriginal:
 		now := rev.Session.Now()
 		return compressBasis(ctx, db, rev, trust.Basis{Point: now, Input: now.Original}, s, dryRun)
 	case rev.Kind == state.IsVersion && s.Skip > 0:
-		return CompressResult{}, fmt.Errorf("%w: %w", compress.ErrSettings, ErrSkip)
+		return CompressResult{}, fmt.Errorf("%w: %w", planning.ErrSettings, ErrSkip)
 	case rev.Kind == state.IsVersion:
 		b, err := versionBasis(rev)
 		if err != nil {
@@ -60,26 +62,26 @@ func Compress(ctx context.Context, db *state.DB, rev state.Rev, s compress.Setti
 
 // CompressSince creates a version of the messages of a session after those that the version base covers. The error is
 // an [*UpToDateError] if there are none.
-func CompressSince(ctx context.Context, db *state.DB, rev, base state.Rev, s compress.Settings,
+func CompressSince(ctx context.Context, db *state.DB, rev, base state.Rev, s planning.Settings,
 	dryRun bool) (CompressResult, error) {
 	if rev.Session == nil || rev.Kind != state.IsSession && rev.Kind != state.IsOriginal {
 		return CompressResult{}, records.ErrNotCompressible
 	}
 	if s.Skip > 0 {
-		return CompressResult{}, fmt.Errorf("%w: %w", compress.ErrSettings, ErrSkip)
+		return CompressResult{}, fmt.Errorf("%w: %w", planning.ErrSettings, ErrSkip)
 	}
 	b, err := incrementalBasis(rev, base)
 	if err != nil {
 		return CompressResult{}, err
 	}
 	c, err := compressBasis(ctx, db, rev, b, s, dryRun)
-	if errors.Is(err, compress.ErrEmpty) {
+	if errors.Is(err, planning.ErrEmpty) {
 		err = &UpToDateError{rev.Session.ID, base.Version.Label, b.After}
 	}
 	return c, err
 }
 
-func compressBasis(ctx context.Context, db *state.DB, rev state.Rev, b trust.Basis, s compress.Settings,
+func compressBasis(ctx context.Context, db *state.DB, rev state.Rev, b trust.Basis, s planning.Settings,
 	dryRun bool) (CompressResult, error) {
 	st, err := trust.State(ctx, db, rev.Project.ID)
 	if err != nil {
@@ -94,7 +96,7 @@ func compressBasis(ctx context.Context, db *state.DB, rev state.Rev, b trust.Bas
 
 // makeVersion compresses in a given state of the project and returns the new version with the objects to store, without them
 // if there is such a version, and in a dry run.
-func makeVersion(ctx context.Context, db *state.DB, st *state.State, rev state.Rev, b trust.Basis, s compress.Settings,
+func makeVersion(ctx context.Context, db *state.DB, st *state.State, rev state.Rev, b trust.Basis, s planning.Settings,
 	dryRun bool) (CompressResult, [][]byte, error) {
 	c := CompressResult{Project: rev.Project, Session: rev.Session, Point: b.Point, From: b.After + 1}
 	if s.Distance == 0 {
@@ -114,7 +116,7 @@ func makeVersion(ctx context.Context, db *state.DB, st *state.State, rev state.R
 		return c, nil, err
 	}
 	s.Since = b.After
-	if c.Plan, c.Fates, err = compress.Resolve(s, mat.Stats, mat.Marks); err != nil {
+	if c.Plan, c.Fates, err = planning.Resolve(s, mat.Stats, mat.Marks); err != nil {
 		return c, nil, err
 	}
 	c.Plan.Without = b.Without
@@ -164,12 +166,12 @@ func makeVersion(ctx context.Context, db *state.DB, st *state.State, rev state.R
 // sameText reports whether a version of the same session has the same text, as where little was said, and puts it in
 // place of the new one. The answers of models and versions of versions are versions of their own.
 func (c *CompressResult) sameText(st *state.State) bool {
-	if !compress.IsExtract(c.Version.Engine) || c.Version.Source != "" {
+	if !planning.IsExtract(c.Version.Engine) || c.Version.Source != "" {
 		return false
 	}
 	for _, v := range st.VersionsOf(c.Session.ID) {
 		if d := v.Derivation; d.Output == c.Version.Derivation.Output && !d.Output.IsZero() && slices.Equal(d.Inputs, c.Version.Derivation.Inputs) &&
-			compress.IsExtract(v.Engine) && v.Source == "" && v.Since == c.Version.Since && v.Preserved == c.Version.Preserved && v.Summarised == c.Version.Summarised {
+			planning.IsExtract(v.Engine) && v.Source == "" && v.Since == c.Version.Since && v.Preserved == c.Version.Preserved && v.Summarised == c.Version.Summarised {
 			c.Version, c.Existed, c.SameText = v, true, true
 			return true
 		}
@@ -179,7 +181,7 @@ func (c *CompressResult) sameText(st *state.State) bool {
 
 // preview fills in the cost and the number of messages of the result: an engine without a model is run, a model is
 // estimated.
-func (c *CompressResult) preview(ctx context.Context, in compress.Input, engine compress.Summarizer) error {
+func (c *CompressResult) preview(ctx context.Context, in compress.Input, engine version.Summarizer) error {
 	v := c.Version
 	if model, asks := engine.(*engines.Summarizer); asks {
 		e := model.Estimator()
@@ -208,7 +210,7 @@ func checkExisting(ctx context.Context, db *state.DB, c CompressResult, b trust.
 	return b.Accept(segs)
 }
 
-func newVersion(c CompressResult, s compress.Settings, stats compress.Stats, recipe lineage.Recipe,
+func newVersion(c CompressResult, s planning.Settings, stats planning.Stats, recipe lineage.Recipe,
 	input objects.Hash) *records.Version {
 	v := &records.Version{
 		Session: c.Session.ID, Engine: c.Plan.Engine, Counter: s.Counter.ID(), Settings: settingsOf(s, c.Plan),
@@ -231,11 +233,11 @@ func newVersion(c CompressResult, s compress.Settings, stats compress.Stats, rec
 func ratio(in, out int) float64 { return math.Round(100*float64(in)/float64(max(1, out))) / 100 }
 
 // settingsOf describes the requested settings for the record.
-func settingsOf(s compress.Settings, p compress.Plan) records.VersionSettings {
+func settingsOf(s planning.Settings, p planning.Plan) records.VersionSettings {
 	v := records.VersionSettings{Mode: "uniform", Ratio: s.Ratio, Tokens: s.Tokens, Preset: s.Preset, Skip: s.Skip,
 		Keepit: string(s.Keepit), Distance: s.Distance, Requested: s.Model}
 	if v.Keepit == "" {
-		v.Keepit = string(compress.Decay)
+		v.Keepit = string(planning.Decay)
 	}
 	if s.Decay != keepit.DefaultDecay {
 		v.Decay = s.Decay

@@ -6,10 +6,10 @@ import (
 	"testing"
 
 	"github.com/memvcs/mem/layers/checkout"
-	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/layerstest"
 	"github.com/memvcs/mem/layers/markers"
+	"github.com/memvcs/mem/layers/planning"
 	"github.com/memvcs/mem/layers/provenance"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/repair"
@@ -26,14 +26,14 @@ func TestVersionsOfVersions(t *testing.T) {
 		if len(rev.Session.Markers()) < 3 {
 			continue
 		}
-		c, err := derive.Compress(ctx, m.DB, rev, compress.Settings{Ratio: 3}, false)
+		c, err := derive.Compress(ctx, m.DB, rev, planning.Settings{Ratio: 3}, false)
 		if err != nil {
 			t.Fatal(err)
 		}
 		tokens, first := c.Version.TokensIn, c.Version
 		for n := range 20 {
 			from := layerstest.VersionRev(rev, c)
-			s := compress.Settings{Tokens: max(120, c.Version.TokensOut*9/10), Distance: 1 + n}
+			s := planning.Settings{Tokens: max(120, c.Version.TokensOut*9/10), Distance: 1 + n}
 			if c, err = derive.Compress(ctx, m.DB, from, s, false); err != nil {
 				t.Fatal(err)
 			}
@@ -95,12 +95,12 @@ func TestSinceWrongVersions(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	m, revs := layerstest.SampleSessions(t)
-	c, err := derive.Compress(ctx, m.DB, revs[0], compress.Settings{Ratio: 3}, false)
+	c, err := derive.Compress(ctx, m.DB, revs[0], planning.Settings{Ratio: 3}, false)
 	if err != nil {
 		t.Fatal(err)
 	}
 	base := layerstest.VersionRev(revs[0], c)
-	s := compress.Settings{Ratio: 3}
+	s := planning.Settings{Ratio: 3}
 	if _, err := derive.CompressSince(ctx, m.DB, revs[1], base, s, false); !errors.Is(err, derive.ErrOtherSession) {
 		t.Errorf("of another session: %v", err)
 	}
@@ -114,7 +114,7 @@ func TestSinceWrongVersions(t *testing.T) {
 	if _, err := derive.CompressSince(ctx, m.DB, base, base, s, false); !errors.Is(err, records.ErrNotCompressible) {
 		t.Errorf("since of a version: %v", err)
 	}
-	if _, err := derive.Compress(ctx, m.DB, base, compress.Settings{Ratio: 3, Skip: 2}, false); !errors.Is(err, derive.ErrSkip) {
+	if _, err := derive.Compress(ctx, m.DB, base, planning.Settings{Ratio: 3, Skip: 2}, false); !errors.Is(err, derive.ErrSkip) {
 		t.Errorf("skip in a version: %v", err)
 	}
 }

@@ -12,10 +12,12 @@ import (
 	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/engines"
 	"github.com/memvcs/mem/layers/keepit"
+	"github.com/memvcs/mem/layers/planning"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tier"
 	"github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/layers/version"
 )
 
 // A part of a composition that is compressed to its share must contain the markers that survive there. How many
@@ -23,25 +25,25 @@ import (
 // small for its markers although a smaller one is not.
 
 // settings returns the settings for compressing part i to ask tokens.
-func (c *composer) settings(i, ask, distance int) compress.Settings {
+func (c *composer) settings(i, ask, distance int) planning.Settings {
 	level := keepit.Moderate
 	if c.tier == tier.Monthly {
 		level = keepit.Aggressive
 	}
-	return compress.Settings{Tokens: ask, Level: &level, Distance: distance, Counter: c.counterOf(i),
+	return planning.Settings{Tokens: ask, Level: &level, Distance: distance, Counter: c.counterOf(i),
 		Since: c.after[i]}
 }
 
 // surviving returns the markers that survive if part i is compressed to n tokens.
-func (c *composer) surviving(i, n, distance int) ([]compress.Segment, error) {
+func (c *composer) surviving(i, n, distance int) ([]version.Segment, error) {
 	if n < 1 || len(c.mats[i].Marks) == 0 {
 		return nil, nil
 	}
-	_, fates, err := compress.Resolve(c.settings(i, n, distance), c.mats[i].Stats, c.mats[i].Marks)
+	_, fates, err := planning.Resolve(c.settings(i, n, distance), c.mats[i].Stats, c.mats[i].Marks)
 	if err != nil {
 		return nil, err
 	}
-	var segs []compress.Segment
+	var segs []version.Segment
 	for _, f := range fates {
 		if f.Kept {
 			segs = append(segs, keptSegment(f.Mark))
@@ -51,7 +53,7 @@ func (c *composer) surviving(i, n, distance int) ([]compress.Segment, error) {
 }
 
 // charge returns the cost of texts in part i of the composition.
-func (c *composer) charge(i int, segs []compress.Segment) int {
+func (c *composer) charge(i int, segs []version.Segment) int {
 	if len(segs) == 0 {
 		return 0
 	}
@@ -59,17 +61,17 @@ func (c *composer) charge(i int, segs []compress.Segment) int {
 }
 
 // required returns the smallest size to which part i can be compressed if it keeps the texts.
-func (c *composer) required(i int, segs []compress.Segment) int {
+func (c *composer) required(i int, segs []version.Segment) int {
 	return max(c.charge(i, segs), compress.PinTokens(c.counter, segs))
 }
 
-func keptSegment(k compress.Mark) compress.Segment {
-	return compress.Segment{Role: "user", Text: k.Text, Src: [][2]int{{k.Message, k.Message}}, Keep: k.Weight.String()}
+func keptSegment(k planning.Mark) version.Segment {
+	return version.Segment{Role: "user", Text: k.Text, Src: [][2]int{{k.Message, k.Message}}, Keep: k.Weight.String()}
 }
 
 // minShare returns the smallest share from n on that has room, by cost, for the markers that survive in it. It exists:
 // the surviving markers grow with the share, but never beyond all markers.
-func (c *composer) minShare(i, n, distance int, cost func(int, []compress.Segment) int) (int, error) {
+func (c *composer) minShare(i, n, distance int, cost func(int, []version.Segment) int) (int, error) {
 	for {
 		segs, err := c.surviving(i, n, distance)
 		need := cost(i, segs)
@@ -161,7 +163,7 @@ func (c *composer) useRest(ctx context.Context, ask *compose.Request, plan compo
 		}
 		if engine, err := c.engine(ctx, i); err != nil {
 			return plan, false, err
-		} else if engine == nil || compress.IsExtract(engine.ID()) {
+		} else if engine == nil || planning.IsExtract(engine.ID()) {
 			s.Most, more = fits[i].cost, true
 			rest += p.Tokens - fits[i].cost
 		}
@@ -187,7 +189,7 @@ const mostTries = 40
 // enough returns err with a budget that is large enough, found by trying, if err says that one is too small.
 func (c *composer) enough(ctx context.Context, ask compose.Request, err error) error {
 	var short *compose.BudgetError
-	var pins *compress.PinError
+	var pins *planning.PinError
 	fixed := errors.As(err, &short) && short.Frame == 0 // the share of a part
 	if fixed || short == nil && !errors.As(err, &pins) && !errors.Is(err, compress.ErrTooSmall) {
 		return err
@@ -215,7 +217,7 @@ type fitted struct {
 }
 
 // fitAll fits each part that will be compressed into its share, or into the largest size up to it in which the markers
-// that survive there fit. A part that already costs its share is not changed. The error is a [*compress.PinError] if
+// that survive there fit. A part that already costs its share is not changed. The error is a [*planning.PinError] if
 // the markers of a part fit in none, or a [*compose.BudgetError] with a sufficient share for a fixed one.
 func (c *composer) fitAll(ctx context.Context, plan compose.Plan, known []fitted) ([]fitted, error) {
 	out := make([]fitted, len(plan.Picks))
@@ -241,7 +243,7 @@ func (c *composer) fitAll(ctx context.Context, plan compose.Plan, known []fitted
 
 // enoughShare returns err with a share that is large enough for part i, found by trying.
 func (c *composer) enoughShare(ctx context.Context, i, share, distance int, err error) error {
-	var pins *compress.PinError
+	var pins *planning.PinError
 	n := share
 	if errors.As(err, &pins) {
 		n = max(n, pins.Need)
@@ -280,8 +282,8 @@ func (c *composer) fitPart(ctx context.Context, i, share, distance int) (fitted,
 }
 
 // run compresses part i to ask tokens by extract.
-func (c *composer) run(ctx context.Context, i, ask, distance int) (compress.Plan, compress.Result, error) {
-	plan, _, err := compress.Resolve(c.settings(i, ask, distance), c.mats[i].Stats, c.mats[i].Marks)
+func (c *composer) run(ctx context.Context, i, ask, distance int) (planning.Plan, compress.Result, error) {
+	plan, _, err := planning.Resolve(c.settings(i, ask, distance), c.mats[i].Stats, c.mats[i].Marks)
 	if err != nil {
 		return plan, compress.Result{}, err
 	}
@@ -298,16 +300,16 @@ func (c *composer) wrapError(i int, err error) error {
 func (c *composer) fit(ctx context.Context, i, limit, distance int) (fitted, error) {
 	f, size := fitted{limit: limit}, 0
 	err := compose.Fit(limit,
-		func(segs []compress.Segment) int {
+		func(segs []version.Segment) int {
 			cost := c.charge(i, segs)
 			f.cost = max(cost, size)
 			return cost
 		},
-		func(ask int) ([]compress.Segment, error) {
+		func(ask int) ([]version.Segment, error) {
 			for {
 				f.ask = ask
 				_, r, err := c.run(ctx, i, ask, distance)
-				var pins *compress.PinError
+				var pins *planning.PinError
 				if !errors.As(err, &pins) || pins.Need <= ask || pins.Need > limit {
 					size = r.Tokens
 					return r.Segments, err
@@ -339,7 +341,7 @@ func (c *composer) compress(ctx context.Context, i int, f fitted, distance int) 
 }
 
 // engine returns the engine for part i, nil for extract.
-func (c *composer) engine(ctx context.Context, i int) (compress.Summarizer, error) {
+func (c *composer) engine(ctx context.Context, i int) (version.Summarizer, error) {
 	if c.req.Engine == nil {
 		return nil, nil
 	}
@@ -351,14 +353,14 @@ const modelTries = 3
 
 // compressWithin compresses part i to f.ask tokens, or fewer if the tags of a model's answer exceed f.limit.
 func (c *composer) compressWithin(ctx context.Context, i int, f fitted, distance int,
-	engine compress.Summarizer) (CompressResult, error) {
+	engine version.Summarizer) (CompressResult, error) {
 	rev, now := c.req.Parts[i].Rev, c.req.Parts[i].Rev.Session.Now()
 	for try := 1; ; try++ {
 		s := c.settings(i, f.ask, distance)
 		s.Engine = engine
 		var over *compose.BudgetError
 		made, err := compressBasis(ctx, c.m, rev, trust.Basis{Point: now, Input: now.Original, After: c.after[i], Purpose: records.ForComposition,
-			Accept: func(segs []compress.Segment) error {
+			Accept: func(segs []version.Segment) error {
 				if n := c.charge(i, segs); n > f.limit {
 					return &compose.BudgetError{Budget: f.limit, Need: n}
 				}

@@ -17,8 +17,10 @@ import (
 	"github.com/memvcs/mem/layers/keepit"
 	"github.com/memvcs/mem/layers/layerstest"
 	"github.com/memvcs/mem/layers/markers"
+	"github.com/memvcs/mem/layers/planning"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/version"
 )
 
 // TestGuess compares what capture says of the size of sessions with what they count.
@@ -45,7 +47,7 @@ func TestGuess(t *testing.T) {
 }
 
 // TestCompressKeepsItsPromises compresses every session of the sample to random sizes: never above the
-// budget, every kept marker in it to the byte, the same version for the same recipe; or a [compress.PinError]
+// budget, every kept marker in it to the byte, the same version for the same recipe; or a [planning.PinError]
 // that says the truth.
 func TestCompressKeepsItsPromises(t *testing.T) {
 	layerstest.SkipShort(t)
@@ -58,7 +60,7 @@ func TestCompressKeepsItsPromises(t *testing.T) {
 		s := randomSettings(rng)
 		name := fmt.Sprintf("%s %+v", records.ShortID(rev.Session.ID), s)
 		c, err := derive.Compress(ctx, m.DB, rev, s, false)
-		var pins *compress.PinError
+		var pins *planning.PinError
 		switch {
 		case errors.As(err, &pins):
 			if pins.Need <= pins.Budget {
@@ -78,7 +80,7 @@ func TestCompressKeepsItsPromises(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n := markers.Counter(m.DB, c.Point).Count(compress.Text(segs)); n > c.Plan.Budget {
+		if n := markers.Counter(m.DB, c.Point).Count(version.Text(segs)); n > c.Plan.Budget {
 			t.Errorf("%s: %d tokens of %d", name, n, c.Plan.Budget)
 		}
 		checkKept(t, name, c.Fates, segs)
@@ -89,13 +91,13 @@ func TestCompressKeepsItsPromises(t *testing.T) {
 	}
 }
 
-func randomSettings(rng *rand.Rand) compress.Settings {
-	s := compress.Settings{Distance: rng.IntN(12)}
+func randomSettings(rng *rand.Rand) planning.Settings {
+	s := planning.Settings{Distance: rng.IntN(12)}
 	switch rng.IntN(4) {
 	case 0:
 		s.Ratio = 1 + rng.IntN(60)
 	case 1:
-		s.Preset = compress.Presets[rng.IntN(len(compress.Presets))]
+		s.Preset = planning.Presets[rng.IntN(len(planning.Presets))]
 	default:
 		s.Tokens = 1 + rng.IntN(1<<rng.IntN(13))
 	}
@@ -103,12 +105,12 @@ func randomSettings(rng *rand.Rand) compress.Settings {
 		level := keepit.Level(rng.IntN(3))
 		s.Level = &level
 	}
-	s.Keepit = []compress.KeepitMode{compress.Decay, compress.PreserveAll, compress.Ignore}[rng.IntN(3)]
+	s.Keepit = []planning.KeepitMode{planning.Decay, planning.PreserveAll, planning.Ignore}[rng.IntN(3)]
 	return s
 }
 
 // checkKept looks for the text of each kept marker, byte for byte and in order.
-func checkKept(t *testing.T, name string, fates []compress.Fate, segs []compress.Segment) {
+func checkKept(t *testing.T, name string, fates []planning.Fate, segs []version.Segment) {
 	t.Helper()
 	at := 0
 	for _, f := range fates {

@@ -10,10 +10,12 @@ import (
 	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/engines"
 	"github.com/memvcs/mem/layers/originals"
+	"github.com/memvcs/mem/layers/planning"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/trace"
 	"github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/layers/version"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/refs"
 )
@@ -21,7 +23,7 @@ import (
 // run executes the plan of c. The requests to a model and its answers become witnesses of the version and are returned
 // for storing; the cost is recorded when run returns, also after an error.
 func run(ctx context.Context, db *state.DB, in compress.Input, c *CompressResult,
-	engine compress.Summarizer) (compress.Result, [][]byte, error) {
+	engine version.Summarizer) (compress.Result, [][]byte, error) {
 	asking, ok := engine.(*engines.Summarizer)
 	if !ok {
 		res, err := compress.Run(ctx, in, c.Plan, engine)
@@ -41,7 +43,7 @@ func run(ctx context.Context, db *state.DB, in compress.Input, c *CompressResult
 }
 
 // support counts the lines of a version that a model wrote, and those of them that no message supports.
-func support(segs []compress.Segment, items []compress.Item) (lines, baseless int) {
+func support(segs []version.Segment, items []version.Item) (lines, baseless int) {
 	var pieces []trace.Piece
 	for _, s := range segs {
 		if strings.HasPrefix(s.Label, "summary by ") {
@@ -132,9 +134,9 @@ func Reproduce(ctx context.Context, db *state.DB, rev state.Rev) ([]byte, error)
 	if v == nil || rev.Session == nil || len(v.Derivation.Inputs) == 0 {
 		return nil, records.ErrNotCompressible
 	}
-	if made := v.Derivation.Recipe; made.Step != compress.Step || made.Version != compress.StepVersion {
+	if made := v.Derivation.Recipe; made.Step != planning.Step || made.Version != planning.StepVersion {
 		return nil, fmt.Errorf("%s: %w: it was %s/%d, this is %s/%d", v.Label, compress.ErrEngineGone, made.Step,
-			made.Version, compress.Step, compress.StepVersion)
+			made.Version, planning.Step, planning.StepVersion)
 	}
 	plan, err := v.Plan()
 	if err != nil {
@@ -161,11 +163,11 @@ func Reproduce(ctx context.Context, db *state.DB, rev state.Rev) ([]byte, error)
 
 // replayEngine returns the engine that made a version, with recorded answers instead of a model.
 func replayEngine(ctx context.Context, db *state.DB, p refs.Project, v *records.Version,
-	id string) (compress.Summarizer, error) {
+	id string) (version.Summarizer, error) {
 	if own := (compress.Extract{}); id == own.ID() {
 		return own, nil
 	}
-	var engine compress.Summarizer = compress.Extract{}
+	var engine version.Summarizer = compress.Extract{}
 	if model, window, ok := engines.ModelOf(id); ok {
 		xs, err := exchanges(ctx, db, p, v)
 		if err != nil {

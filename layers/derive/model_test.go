@@ -11,14 +11,15 @@ import (
 	"testing"
 	"time"
 
-	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/engines"
 	"github.com/memvcs/mem/layers/history"
 	"github.com/memvcs/mem/layers/layerstest"
+	"github.com/memvcs/mem/layers/planning"
 	"github.com/memvcs/mem/layers/repair"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/layers/version"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/refs"
 )
@@ -59,8 +60,8 @@ func (p *parrot) Ask(_ context.Context, q engines.Question) (engines.Answer, err
 	return a, err
 }
 
-func settingsBy(p *parrot) compress.Settings {
-	return compress.Settings{Ratio: 3, Engine: engines.New(p, engines.Options{Window: 2000, Price: engines.Price{Input: 1e6, Output: 1e6}})}
+func settingsBy(p *parrot) planning.Settings {
+	return planning.Settings{Ratio: 3, Engine: engines.New(p, engines.Options{Window: 2000, Price: engines.Price{Input: 1e6, Output: 1e6}})}
 }
 
 func TestCompressByModel(t *testing.T) {
@@ -83,7 +84,7 @@ func TestCompressByModel(t *testing.T) {
 	if c.Version.Engine != settingsBy(p).Engine.ID() || len(c.Version.Derivation.Witnesses) != 2*r.Requests {
 		t.Errorf("engine %s, %d witnesses", c.Version.Engine, len(c.Version.Derivation.Witnesses))
 	}
-	if !strings.Contains(compress.Text(c.Segments), "Never use channels in pkg/hot.") {
+	if !strings.Contains(version.Text(c.Segments), "Never use channels in pkg/hot.") {
 		t.Error("the pinned text is gone")
 	}
 	asked := p.asked
@@ -113,7 +114,7 @@ func TestCompressByModel(t *testing.T) {
 	if err != nil || objects.Sum(made) != v.Derivation.Output || p.asked != asked {
 		t.Errorf("reproduced %q, %v", made, err)
 	}
-	replayed, err := derive.Compress(ctx, m.DB, rev, compress.Settings{Ratio: 3, Engine: engines.New(engines.NewReplay("", xs), engines.Options{Window: 2000})}, false)
+	replayed, err := derive.Compress(ctx, m.DB, rev, planning.Settings{Ratio: 3, Engine: engines.New(engines.NewReplay("", xs), engines.Options{Window: 2000})}, false)
 	if err != nil || replayed.Version.Derivation.Output != c.Version.Derivation.Output || replayed.Version.Label != "v002" {
 		t.Errorf("replayed as %v: %v", replayed.Version, err)
 	}
@@ -130,7 +131,7 @@ func TestReproduceExtract(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	m, rev := layerstest.TalkMemory(t, 50, layerstest.NoCaps)
-	c, err := derive.Compress(ctx, m.DB, rev, compress.Settings{Ratio: 3}, false)
+	c, err := derive.Compress(ctx, m.DB, rev, planning.Settings{Ratio: 3}, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,7 +139,7 @@ func TestReproduceExtract(t *testing.T) {
 	if err != nil || objects.Sum(body) != c.Version.Derivation.Output {
 		t.Errorf("other bytes, %v", err)
 	}
-	if b, err := compress.Encode(c.Segments); err != nil || !bytes.Equal(b, body) {
+	if b, err := version.Encode(c.Segments); err != nil || !bytes.Equal(b, body) {
 		t.Errorf("other bytes, %v", err)
 	}
 	if _, err := derive.Recorded(ctx, m.DB, rev); !errors.Is(err, derive.ErrNoWitnesses) {
@@ -231,7 +232,7 @@ func TestComposeEstimate(t *testing.T) {
 	for _, extracted := range []string{"", st.Sessions[0].ID, st.Sessions[1].ID} {
 		done, err := derive.Compose(ctx, m.DB, derive.ComposeRequest{Project: rev.Project, Name: "both", Budget: 2000, DryRun: true,
 			Parts: []derive.ComposePart{{Rev: rev}, {Rev: other}},
-			Engine: func(_ context.Context, part state.Rev) (compress.Summarizer, error) {
+			Engine: func(_ context.Context, part state.Rev) (version.Summarizer, error) {
 				if part.Session.ID == extracted {
 					return nil, nil
 				}

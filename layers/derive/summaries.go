@@ -9,10 +9,12 @@ import (
 	"github.com/memvcs/mem/layers/compose"
 	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/markers"
+	"github.com/memvcs/mem/layers/planning"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tier"
 	"github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/layers/version"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/refs"
 )
@@ -88,7 +90,7 @@ func (c *composer) summarise(ctx context.Context) error {
 		}
 		for {
 			var short *compose.BudgetError
-			var pins *compress.PinError
+			var pins *planning.PinError
 			plan, fits, err := c.plan(ctx, ask)
 			if err == nil {
 				err = c.digest(ctx, plan, fits)
@@ -143,7 +145,7 @@ func (c *composer) dropSmallest(ask *compose.Request) bool {
 
 // Digest returns the text of a part of a summary: a session, compressed as the plan says.
 func Digest(ctx context.Context, db *state.DB, p refs.Project, session string, input objects.Hash,
-	plan compress.Plan) ([]compress.Segment, error) {
+	plan planning.Plan) ([]version.Segment, error) {
 	st, err := trust.State(ctx, db, p)
 	if err != nil {
 		return nil, err

@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"github.com/memvcs/mem/layers/capture"
-	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/keepit"
 	"github.com/memvcs/mem/layers/markers"
 	"github.com/memvcs/mem/layers/originals"
+	"github.com/memvcs/mem/layers/planning"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tier"
@@ -96,7 +96,7 @@ func newTierRun(ctx context.Context, db *state.DB, p state.Project, o TierOption
 		}
 		versions[v.Session] = append(versions[v.Session], tier.Version{
 			ID: v.ID.String(), Preset: v.Settings.Preset, Asked: v.Asked(), Hidden: v.Deleted || v.Revoked != "",
-			Free:    compress.IsExtract(v.Engine),
+			Free:    planning.IsExtract(v.Engine),
 			Current: v.Origin() == s.Now().Original && v.Whole() && v.Source == "", Used: len(a.st.UsedBy(v)) > 0,
 		})
 	}
@@ -175,7 +175,7 @@ func (a *tierRun) compressAll(ctx context.Context, stage *refs.Stage, todo []tie
 			var bodies [][]byte
 			one, bodies, err = a.compress(ctx, v)
 			switch {
-			case errors.Is(err, compress.ErrEmpty) || err != nil && ctx.Err() != nil:
+			case errors.Is(err, planning.ErrEmpty) || err != nil && ctx.Err() != nil:
 				continue // nothing to compress: it stays as it is
 			case err != nil:
 				out.Failed = append(out.Failed, fmt.Errorf("compress %s: %w", records.ShortID(c.Session), err))
@@ -196,11 +196,11 @@ func (a *tierRun) compressAll(ctx context.Context, stage *refs.Stage, todo []tie
 // compress makes a version that is due, in the size of its markers if they need more than its preset gives.
 func (a *tierRun) compress(ctx context.Context, v TierVersion) (CompressResult, [][]byte, error) {
 	s := v.Session
-	settings := compress.Settings{Preset: v.Preset, Decay: a.o.Decay}
+	settings := planning.Settings{Preset: v.Preset, Decay: a.o.Decay}
 	for {
 		made, bodies, err := makeVersion(ctx, a.m, a.st, state.Rev{Kind: state.IsSession, Project: a.p, Session: s},
 			trust.Basis{Point: s.Now(), Input: s.Now().Original, Purpose: records.ForTier}, settings, a.o.DryRun)
-		var pins *compress.PinError
+		var pins *planning.PinError
 		if !errors.As(err, &pins) || pins.Need <= settings.Tokens {
 			return made, bodies, err
 		}

@@ -20,6 +20,7 @@ import (
 	"github.com/memvcs/mem/layers/history"
 	"github.com/memvcs/mem/layers/layerstest"
 	"github.com/memvcs/mem/layers/markers"
+	"github.com/memvcs/mem/layers/planning"
 	"github.com/memvcs/mem/layers/provenance"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/repair"
@@ -363,16 +364,16 @@ func TestReproduceForgedSummary(t *testing.T) {
 		`{"type":"user","uuid":"u","timestamp":"2026-01-02T10:00:00Z","cwd":"/home/dev/shop","sessionId":"s","message":{"role":"user","content":"Hello there."}}`+"\n"))[0]
 	part := compose.Part{Session: s.Session, Version: "original", Hash: s.Now.Original}
 	record := records.CompositionPart{Project: s.Project.ID, Session: s.Session, Label: "original", Output: s.Now.Original}
-	good := compress.Plan{Engine: compress.Extract{}.ID(), Tokenizer: tokens.For("").ID(), Budget: 500}
+	good := planning.Plan{Engine: compress.Extract{}.ID(), Tokenizer: tokens.For("").ID(), Budget: 500}
 	bad := good
 	bad.Budget = -5
 	for name, tt := range map[string]struct {
-		digests []compress.Plan
+		digests []planning.Plan
 		parts   int // of the text
 	}{
 		"no digest":          {nil, 1},
-		"parts without text": {[]compress.Plan{good}, 0},
-		"negative budget":    {[]compress.Plan{bad}, 1},
+		"parts without text": {[]planning.Plan{good}, 0},
+		"negative budget":    {[]planning.Plan{bad}, 1},
 	} {
 		text := compose.Composition{Name: "weekly-2026-W01", Budget: 1000, Parts: slices.Repeat([]compose.Part{part}, tt.parts)}
 		if err := text.Measure(tokens.For("")); err != nil {

@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"github.com/memvcs/mem/layers/claims"
-	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/forms"
 	"github.com/memvcs/mem/layers/keepit"
+	"github.com/memvcs/mem/layers/version"
 )
 
 // A summary is an answer about a window.
@@ -25,13 +25,13 @@ type answerSegment struct {
 
 // check converts the answer of an author for a window to segments in the order of their messages. The error lists the bad
 // segments with the reasons.
-func check(author, answer string, w window) ([]compress.Segment, error) {
+func check(author, answer string, w window) ([]version.Segment, error) {
 	const most = 12 // reasons
 	list, err := forms.Decode[summary]([]byte(answer))
 	if err != nil {
 		return nil, err
 	}
-	var segs []compress.Segment
+	var segs []version.Segment
 	var bad forms.Problems
 	known := newSources(w.items)
 	for i, s := range list.Segments {
@@ -45,13 +45,13 @@ func check(author, answer string, w window) ([]compress.Segment, error) {
 	if len(list.Segments) == 0 {
 		bad.Add("segments", "there are none")
 	}
-	slices.SortStableFunc(segs, func(a, b compress.Segment) int { return a.Src[0][0] - b.Src[0][0] })
+	slices.SortStableFunc(segs, func(a, b version.Segment) int { return a.Src[0][0] - b.Src[0][0] })
 	return segs, bad.Err()
 }
 
 // sources are the messages of a window.
 type sources struct {
-	items  []compress.Item
+	items  []version.Item
 	key    string
 	unread int // bytes that may still be read
 
@@ -63,7 +63,7 @@ type sources struct {
 // the one before them need no reading, so a good answer needs one or two; a useless one must not take hours.
 const maxReads = 100
 
-func newSources(items []compress.Item) *sources {
+func newSources(items []version.Item) *sources {
 	size := 0
 	for _, it := range items {
 		size += len(itemText(it)) + 1
@@ -72,17 +72,17 @@ func newSources(items []compress.Item) *sources {
 }
 
 // segment checks and converts one segment. Whoever it is about, the words are the author's.
-func (s *sources) segment(author string, a answerSegment) (compress.Segment, error) {
+func (s *sources) segment(author string, a answerSegment) (version.Segment, error) {
 	src, err := s.read(a.Messages)
 	if err != nil {
-		return compress.Segment{}, err
+		return version.Segment{}, err
 	}
 	text, err := s.checkText(a.Text)
-	return compress.Segment{Role: "tool", Label: compress.SummaryBy(author, src), Text: text, Src: src}, err
+	return version.Segment{Role: "tool", Label: version.SummaryBy(author, src), Text: text, Src: src}, err
 }
 
 // reword gives a segment another text, unless it is worse than an answer may be.
-func (s *sources) reword(seg *compress.Segment, text string) error {
+func (s *sources) reword(seg *version.Segment, text string) error {
 	var list []int
 	for _, r := range seg.Src {
 		for n := r[0]; n <= r[1]; n++ {

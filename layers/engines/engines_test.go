@@ -17,7 +17,9 @@ import (
 	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/forms"
 	"github.com/memvcs/mem/layers/keepit"
+	"github.com/memvcs/mem/layers/planning"
 	"github.com/memvcs/mem/layers/tokens"
+	"github.com/memvcs/mem/layers/version"
 )
 
 // A fake is a model made of a function. Without verdict it stands by what it wrote.
@@ -56,14 +58,14 @@ func says(answers ...string) *fake {
 }
 
 // talk is a session about a token cache.
-func talk() []compress.Item {
-	return []compress.Item{
-		{N: 1, Kind: compress.User, Text: "The token cache in auth/cache.go leaks. Please fix it, the limit is 500 entries."},
-		{N: 2, Kind: compress.Assistant, Text: "I will look at auth/cache.go first. `evictOldest` is never called."},
-		{N: 4, Kind: compress.Edit, Target: "/home/u/app/auth/cache.go", Text: "evictOldest putToken"},
-		{N: 5, Kind: compress.Command, Text: "$ go test ./auth/... -> exit 1"},
-		{N: 5, Kind: compress.Failure, Text: "--- FAIL: TestEvict (0.02s): got 501, want 500"},
-		{N: 6, To: 8, Kind: compress.Assistant, Text: "An off-by-one error: the check ran before the insert. Fixed, all tests pass now.", Closing: true},
+func talk() []version.Item {
+	return []version.Item{
+		{N: 1, Kind: version.User, Text: "The token cache in auth/cache.go leaks. Please fix it, the limit is 500 entries."},
+		{N: 2, Kind: version.Assistant, Text: "I will look at auth/cache.go first. `evictOldest` is never called."},
+		{N: 4, Kind: version.Edit, Target: "/home/u/app/auth/cache.go", Text: "evictOldest putToken"},
+		{N: 5, Kind: version.Command, Text: "$ go test ./auth/... -> exit 1"},
+		{N: 5, Kind: version.Failure, Text: "--- FAIL: TestEvict (0.02s): got 501, want 500"},
+		{N: 6, To: 8, Kind: version.Assistant, Text: "An off-by-one error: the check ran before the insert. Fixed, all tests pass now.", Closing: true},
 	}
 }
 
@@ -73,23 +75,23 @@ const good = `{"segments":[
  {"role":"tool","messages":[4,5],"text":"Changed auth/cache.go; ` + "`go test ./auth/...`" + ` failed in TestEvict: got 501, want 500."},
  {"role":"assistant","messages":[2,6,7,8],"text":"evictOldest was never called. Fixed an off-by-one error; all tests pass."}]}`
 
-func request(budget int, items ...compress.Item) compress.Request {
+func request(budget int, items ...version.Item) version.Request {
 	if len(items) == 0 {
 		items = talk()
 	}
-	return compress.Request{Items: items, Budget: budget, Count: tokens.For(""), Level: keepit.Moderate}
+	return version.Request{Items: items, Budget: budget, Count: tokens.For(""), Level: keepit.Moderate}
 }
 
-func summarize(t *testing.T, s *Summarizer, req compress.Request) []compress.Segment {
+func summarize(t *testing.T, s *Summarizer, req version.Request) []version.Segment {
 	t.Helper()
 	sum, err := s.Summarize(context.Background(), req)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if used := req.Count.Scale(segmentTokens(sum.Segments)); used > req.Budget {
-		t.Fatalf("%d tokens, budget %d:\n%s", used, req.Budget, compress.Text(sum.Segments))
+		t.Fatalf("%d tokens, budget %d:\n%s", used, req.Budget, version.Text(sum.Segments))
 	}
-	if _, err := compress.Encode(sum.Segments); err != nil {
+	if _, err := version.Encode(sum.Segments); err != nil {
 		t.Fatal(err)
 	}
 	return sum.Segments
@@ -230,8 +232,8 @@ func TestRefusedAnswers(t *testing.T) {
 				t.Errorf("receipt %+v, asked %d times", r, len(m.asked))
 			}
 			want, err := extract(context.Background(), New(m, Options{}).pieces(), tokens.For("").Unscale(100)-1, keepit.Moderate)
-			if err != nil || compress.Text(segs) != compress.Text(want) {
-				t.Errorf("not the extract, %v:\n%s", err, compress.Text(segs))
+			if err != nil || version.Text(segs) != version.Text(want) {
+				t.Errorf("not the extract, %v:\n%s", err, version.Text(segs))
 			}
 		})
 	}
@@ -240,11 +242,11 @@ func TestRefusedAnswers(t *testing.T) {
 // TestManyReads checks answers of which every segment lists a long message. Without a limit it takes minutes.
 func TestManyReads(t *testing.T) {
 	t.Parallel()
-	items := []compress.Item{{N: 1, Text: strings.Repeat("It took 12 s to test file.go.\n", 500)}}
+	items := []version.Item{{N: 1, Text: strings.Repeat("It took 12 s to test file.go.\n", 500)}}
 	var same, others []string
 	for n := range 5000 {
 		const segment = `{"role":"tool","messages":[%s],"text":"12 s"}`
-		items = append(items, compress.Item{N: n + 2, Text: "x"})
+		items = append(items, version.Item{N: n + 2, Text: "x"})
 		same = append(same, fmt.Sprintf(segment, "1"))
 		others = append(others, fmt.Sprintf(segment, fmt.Sprint("1,", n+2)))
 	}
@@ -264,7 +266,7 @@ func TestManyReads(t *testing.T) {
 }
 
 // pieces are the items of talk as a window has them.
-func (s *Summarizer) pieces() []compress.Item { return windowsOf(request(100), s.opts.Window)[0].items }
+func (s *Summarizer) pieces() []version.Item { return windowsOf(request(100), s.opts.Window)[0].items }
 
 // What is too long is cut by coverage, and the cut names the same messages.
 func TestTrimmed(t *testing.T) {
@@ -303,10 +305,10 @@ func echo() *fake {
 }
 
 // long is a session of n messages.
-func long(n int) []compress.Item {
-	var items []compress.Item
+func long(n int) []version.Item {
+	var items []version.Item
 	for i := 1; i <= n; i++ {
-		items = append(items, compress.Item{N: i, Kind: compress.Kind(i % 3), Text: fmt.Sprintf("Step%d does thing%d with file%d.go.\nIt took %d seconds and changed pkg/part%d/file%d.go.", i, i, i, i*7, i, i)})
+		items = append(items, version.Item{N: i, Kind: version.Kind(i % 3), Text: fmt.Sprintf("Step%d does thing%d with file%d.go.\nIt took %d seconds and changed pkg/part%d/file%d.go.", i, i, i, i*7, i, i)})
 	}
 	return items
 }
@@ -355,7 +357,7 @@ func TestWindows(t *testing.T) {
 func TestHugeMessage(t *testing.T) {
 	t.Parallel()
 	text := strings.Repeat("word of a pasted page\n", 20_000)
-	ws := splitWindows([]compress.Item{{N: 3, Text: text}}, 1000, 1)
+	ws := splitWindows([]version.Item{{N: 3, Text: text}}, 1000, 1)
 	var b strings.Builder
 	for _, w := range ws {
 		if w.raw > 1000 {
@@ -378,7 +380,7 @@ func TestHugeMessage(t *testing.T) {
 // TestAnswerLength checks that no answer is asked for that is much longer than maxAnswer, also about long items.
 func TestAnswerLength(t *testing.T) {
 	t.Parallel()
-	items := append(long(100), compress.Item{N: 101, Text: strings.Repeat("word of a pasted page\n", 12_000)})
+	items := append(long(100), version.Item{N: 101, Text: strings.Repeat("word of a pasted page\n", 12_000)})
 	m := says(`{"segments":[]}`)
 	s := New(m, Options{Window: 100_000})
 	summarize(t, s, request(60_000, items...))
@@ -460,7 +462,7 @@ func TestReplay(t *testing.T) {
 // What is not UTF-8 is asked as it is stored.
 func TestReplayOfBadText(t *testing.T) {
 	t.Parallel()
-	items := []compress.Item{{N: 1, Kind: compress.User, Text: "fix the \xff\xfe \x1b[31mparser\u2028please"}}
+	items := []version.Item{{N: 1, Kind: version.User, Text: "fix the \xff\xfe \x1b[31mparser\u2028please"}}
 	first := New(echo(), Options{})
 	want := summarize(t, first, request(50, items...))
 	stored, err := EncodeExchanges(first.Exchanges())
@@ -471,19 +473,19 @@ func TestReplayOfBadText(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := summarize(t, New(NewReplay("", recorded), Options{}), request(50, items...)); compress.Text(got) != compress.Text(want) || len(got) == 0 {
-		t.Errorf("replayed %q, want %q", compress.Text(got), compress.Text(want))
+	if got := summarize(t, New(NewReplay("", recorded), Options{}), request(50, items...)); version.Text(got) != version.Text(want) || len(got) == 0 {
+		t.Errorf("replayed %q, want %q", version.Text(got), version.Text(want))
 	}
 }
 
 // input makes a session with a plan for about a tenth of it.
-func input(t *testing.T, items []compress.Item) (compress.Input, compress.Plan) {
+func input(t *testing.T, items []version.Item) (compress.Input, planning.Plan) {
 	t.Helper()
-	var st compress.Stats
+	var st planning.Stats
 	for _, it := range items {
-		st.Messages = append(st.Messages, compress.Message{First: it.N, Last: it.N, Raw: tokens.Raw(it.Text)})
+		st.Messages = append(st.Messages, planning.Message{First: it.N, Last: it.N, Raw: tokens.Raw(it.Text)})
 	}
-	p, _, err := compress.Resolve(compress.Settings{Preset: "gentle", Counter: tokens.For("")}, st, nil)
+	p, _, err := planning.Resolve(planning.Settings{Preset: "gentle", Counter: tokens.For("")}, st, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -667,7 +669,7 @@ func FuzzAnswer(f *testing.F) {
 		if err == nil && len(segs) == 0 {
 			t.Fatal("no segments")
 		}
-		if _, err := compress.Encode(segs); err != nil {
+		if _, err := version.Encode(segs); err != nil {
 			t.Fatal(err)
 		}
 		for _, g := range segs {

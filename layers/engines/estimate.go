@@ -5,6 +5,7 @@ import (
 
 	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/tokens"
+	"github.com/memvcs/mem/layers/version"
 	"github.com/memvcs/mem/objects"
 )
 
@@ -27,7 +28,7 @@ func (e *Estimator) ID() string { return e.of.ID() }
 func (e *Estimator) Receipt() Receipt { return e.sum }
 
 // Summarize counts the requests and answers with an extract.
-func (e *Estimator) Summarize(ctx context.Context, req compress.Request) (compress.Summary, error) {
+func (e *Estimator) Summarize(ctx context.Context, req version.Request) (version.Summary, error) {
 	room := req.Count.Unscale(req.Budget)
 	if key := itemsKey(req); room > 0 && len(req.Items) > 0 && !e.seen[key] {
 		e.seen[key] = true

@@ -5,9 +5,9 @@ import (
 	"strings"
 
 	"github.com/memvcs/mem/layers/claims"
-	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/forms"
 	"github.com/memvcs/mem/layers/keepit"
+	"github.com/memvcs/mem/layers/version"
 	"github.com/memvcs/mem/objects"
 )
 
@@ -32,14 +32,14 @@ Rules:
 // promptID changes with the text of the prompts.
 func promptID() string {
 	text := system + string(forms.AnswerSchema[summary]()) + verifySystem + claims.Instructions
-	for _, l := range []compress.Level{keepit.Minimal, keepit.Moderate, keepit.Aggressive} {
+	for _, l := range []keepit.Level{keepit.Minimal, keepit.Moderate, keepit.Aggressive} {
 		text += levelInstruction(l)
 	}
 	return objects.Sum([]byte(text)).String()[:8]
 }
 
 // levelInstruction is the part of the prompt that depends on the level.
-func levelInstruction(l compress.Level) string {
+func levelInstruction(l keepit.Level) string {
 	switch l {
 	case keepit.Minimal:
 		return "Keep most detail; drop repetition."
@@ -50,14 +50,14 @@ func levelInstruction(l compress.Level) string {
 }
 
 // summaryForm returns the request for a window: a summary of at most budget plain tokens.
-func summaryForm(w window, budget int, level compress.Level) Form {
+func summaryForm(w window, budget int, level keepit.Level) Form {
 	prompt := fmt.Sprintf("Shorten the record below to at most %d words (%d tokens) in all. %s\n\n", max(1, budget*5/8),
 		max(1, budget*5/6), levelInstruction(level)) // the labels of the segments take the rest
 	return Form{system, prompt + record(w.items), forms.AnswerSchema[summary](), min(8_192+4*budget, 32_000)}
 }
 
 // record returns items between fences with a key, which stands before each message, too.
-func record(items []compress.Item) string {
+func record(items []version.Item) string {
 	var b strings.Builder
 	key := recordKey(items)
 	fmt.Fprintf(&b, "=== record %s ===\n", key)
@@ -70,7 +70,7 @@ func record(items []compress.Item) string {
 }
 
 // recordKey returns a key that does not occur in the texts of the items, always the same for the same items.
-func recordKey(items []compress.Item) string {
+func recordKey(items []version.Item) string {
 	var b strings.Builder
 	for _, it := range items {
 		fmt.Fprintf(&b, "%d %s\n", it.N, itemText(it))
@@ -78,22 +78,22 @@ func recordKey(items []compress.Item) string {
 	return claims.FenceKey(b.String())
 }
 
-func speaker(k compress.Kind) string {
+func speaker(k version.Kind) string {
 	switch k {
-	case compress.User, compress.Answer:
+	case version.User, version.Answer:
 		return "user"
-	case compress.Assistant:
+	case version.Assistant:
 		return "assistant"
-	case compress.Script:
+	case version.Script:
 		return "script"
-	case compress.Recap:
+	case version.Recap:
 		return "recap"
 	}
 	return "tool"
 }
 
 // importance returns a note for the text of a marker that did not survive.
-func importance(it compress.Item) string {
+func importance(it version.Item) string {
 	if it.Weight == 0 {
 		return ""
 	}

@@ -8,13 +8,15 @@ import (
 	"strings"
 
 	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/keepit"
 	"github.com/memvcs/mem/layers/tokens"
+	"github.com/memvcs/mem/layers/version"
 	"github.com/memvcs/mem/objects"
 )
 
-// version is the version of all code that determines the bytes of a summary, except for the prompt: the windows, the
+// edition is the version of all code that determines the bytes of a summary, except for the prompt: the windows, the
 // checks, the cutting of answers. A new version gives recipes new keys.
-const version = 3
+const edition = 3
 
 // Options are the options of a Summarizer.
 type Options struct {
@@ -57,12 +59,12 @@ type Summarizer struct {
 // An answeredWindow is a window with the segments of the answer.
 type answeredWindow struct {
 	window
-	segs     []compress.Segment
+	segs     []version.Segment
 	replaced bool // the model failed: extract is used for every budget
 	trimmed  bool // already counted as trimmed
 }
 
-var _ compress.Summarizer = (*Summarizer)(nil)
+var _ version.Summarizer = (*Summarizer)(nil)
 
 // New returns an engine for m.
 func New(m Model, o Options) *Summarizer {
@@ -88,15 +90,15 @@ func engineID(m Model, window int) string {
 	if model != "" {
 		model += ", "
 	}
-	return fmt.Sprintf("%s/%d (%swindow %d, prompt %s)", name, version, model, window, promptID())
+	return fmt.Sprintf("%s/%d (%swindow %d, prompt %s)", name, edition, model, window, promptID())
 }
 
 // Summarize asks the model about the windows of the items. Answers for the same items are reused: a new budget only
 // cuts them.
-func (s *Summarizer) Summarize(ctx context.Context, req compress.Request) (compress.Summary, error) {
+func (s *Summarizer) Summarize(ctx context.Context, req version.Request) (version.Summary, error) {
 	room := req.Count.Unscale(req.Budget)
 	if room <= 0 || len(req.Items) == 0 {
-		return compress.Summary{}, ctx.Err()
+		return version.Summary{}, ctx.Err()
 	}
 	key := itemsKey(req)
 	ws, ok := s.done[key]
@@ -106,7 +108,7 @@ func (s *Summarizer) Summarize(ctx context.Context, req compress.Request) (compr
 		for _, w := range windows {
 			one, err := s.write(ctx, w, max(1, w.share(room, total)), req.Level)
 			if err != nil {
-				return compress.Summary{}, err
+				return version.Summary{}, err
 			}
 			ws = append(ws, one)
 		}
@@ -116,7 +118,7 @@ func (s *Summarizer) Summarize(ctx context.Context, req compress.Request) (compr
 }
 
 // itemsKey identifies items and level, independent of the budget.
-func itemsKey(req compress.Request) objects.Hash {
+func itemsKey(req version.Request) objects.Hash {
 	h := objects.NewHasher()
 	for _, it := range req.Items {
 		t := itemText(it)
@@ -127,14 +129,14 @@ func itemsKey(req compress.Request) objects.Hash {
 }
 
 // windowsOf cuts a request into windows of at most size tokens.
-func windowsOf(req compress.Request, size int) []window {
+func windowsOf(req version.Request, size int) []window {
 	return splitWindows(req.Items, req.Count.Unscale(size), req.Count.Unscale(req.Budget))
 }
 
 // write asks the model about a window, and whether its answer is true. After two malformed answers the window is left to extract.
-func (s *Summarizer) write(ctx context.Context, w window, budget int, level compress.Level) (answeredWindow, error) {
+func (s *Summarizer) write(ctx context.Context, w window, budget int, level keepit.Level) (answeredWindow, error) {
 	s.receipt.Windows++
-	segs, err := Ask(ctx, s.Asker, summaryForm(w, budget, level), func(a Answer) ([]compress.Segment, error) {
+	segs, err := Ask(ctx, s.Asker, summaryForm(w, budget, level), func(a Answer) ([]version.Segment, error) {
 		return check(cmp.Or(a.Model, author(s.model)), a.Text, w)
 	})
 	if errors.Is(err, ErrAnswer) {
@@ -148,13 +150,13 @@ func (s *Summarizer) write(ctx context.Context, w window, budget int, level comp
 }
 
 // join concatenates the windows and cuts them to room plain tokens.
-func (s *Summarizer) join(ctx context.Context, ws []answeredWindow, req compress.Request, room int) (compress.Summary,
+func (s *Summarizer) join(ctx context.Context, ws []answeredWindow, req version.Request, room int) (version.Summary,
 	error) {
 	total := 0
 	for _, w := range ws {
 		total += w.raw
 	}
-	var out []compress.Segment
+	var out []version.Segment
 	left := room - len(ws) // one token for the empty line between windows
 	for i := range ws {
 		w := &ws[i]
@@ -172,7 +174,7 @@ func (s *Summarizer) join(ctx context.Context, ws []answeredWindow, req compress
 			segs, err = trim(ctx, segs, part, req.Level)
 		}
 		if err != nil {
-			return compress.Summary{}, err
+			return version.Summary{}, err
 		}
 		left -= segmentTokens(segs)
 		out = append(out, segs...)
@@ -180,27 +182,27 @@ func (s *Summarizer) join(ctx context.Context, ws []answeredWindow, req compress
 	if left < 0 && segmentTokens(out) > room {
 		var err error
 		if out, err = trim(ctx, out, room, req.Level); err != nil {
-			return compress.Summary{}, err
+			return version.Summary{}, err
 		}
 	}
-	return compress.Summary{Segments: out}, nil
+	return version.Summary{Segments: out}, nil
 }
 
 // segmentTokens returns the plain tokens of segments, in Markdown.
-func segmentTokens(segs []compress.Segment) int {
-	return tokens.Raw(compress.Text(segs))
+func segmentTokens(segs []version.Segment) int {
+	return tokens.Raw(version.Text(segs))
 }
 
-func extract(ctx context.Context, items []compress.Item, room int, level compress.Level) ([]compress.Segment, error) {
-	sum, err := compress.Extract{}.Summarize(ctx, compress.Request{Items: items, Budget: room, Level: level})
+func extract(ctx context.Context, items []version.Item, room int, level keepit.Level) ([]version.Segment, error) {
+	sum, err := compress.Extract{}.Summarize(ctx, version.Request{Items: items, Budget: room, Level: level})
 	return sum.Segments, err
 }
 
 // trim cuts segments to room plain tokens by coverage.
-func trim(ctx context.Context, segs []compress.Segment, room int, level compress.Level) ([]compress.Segment, error) {
-	items := make([]compress.Item, len(segs))
+func trim(ctx context.Context, segs []version.Segment, room int, level keepit.Level) ([]version.Segment, error) {
+	items := make([]version.Item, len(segs))
 	for i, s := range segs {
-		items[i] = compress.Item{N: i + 1, Kind: compress.Recap, Label: s.Label, Text: s.Text}
+		items[i] = version.Item{N: i + 1, Kind: version.Recap, Label: s.Label, Text: s.Text}
 	}
 	short, err := extract(ctx, items, room, level)
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/memvcs/mem/layers/claims"
-	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/forms"
+	"github.com/memvcs/mem/layers/version"
 )
 
 const verifySystem = `You check sentences about the record of a coding session against it, and believe none of them.
@@ -50,7 +50,7 @@ func (s *Summarizer) verified(ctx context.Context, aw answeredWindow) (answeredW
 		}
 	}
 	known := newSources(aw.items)
-	var kept []compress.Segment
+	var kept []version.Segment
 	for i, seg := range aw.segs {
 		lines := 1 + strings.Count(seg.Text, "\n")
 		v, ok := said[fmt.Sprintf("s:%d", i+1)]

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/tokens"
+	"github.com/memvcs/mem/layers/version"
 )
 
 // defaultWindow is the default number of tokens of a session in one request, as the model counts them.
@@ -21,13 +21,13 @@ const headerTokens = 12
 
 // A window is a run of items in one request.
 type window struct {
-	items []compress.Item
+	items []version.Item
 	raw   int // plain tokens
 }
 
 // splitWindows splits items into windows of about the same length, each of at most size plain tokens and so many that
 // an answer of room plain tokens needs about maxAnswer for each at most. An item longer than a window is split, too.
-func splitWindows(items []compress.Item, size, room int) []window {
+func splitWindows(items []version.Item, size, room int) []window {
 	total := 0
 	for _, it := range items {
 		total += itemTokens(it)
@@ -51,7 +51,7 @@ func splitWindows(items []compress.Item, size, room int) []window {
 	return append(out, w)
 }
 
-func itemTokens(it compress.Item) int {
+func itemTokens(it version.Item) int {
 	return tokens.Raw(it.Text) + tokens.Raw(it.Target) + headerTokens
 }
 
@@ -86,10 +86,10 @@ func splitText(s string, size int) []string {
 }
 
 // lastMessage returns the last message of an item.
-func lastMessage(it compress.Item) int { return max(it.N, it.To) }
+func lastMessage(it version.Item) int { return max(it.N, it.To) }
 
 // messageRange formats the messages of an item: "12" or "12-14".
-func messageRange(it compress.Item) string {
+func messageRange(it version.Item) string {
 	if lastMessage(it) == it.N {
 		return fmt.Sprint(it.N)
 	}
@@ -97,6 +97,6 @@ func messageRange(it compress.Item) string {
 }
 
 // itemText returns the text of an item in the prompt.
-func itemText(it compress.Item) string {
+func itemText(it version.Item) string {
 	return visible(it.String()) // hidden characters are not allowed in answers
 }

@@ -11,10 +11,10 @@ import (
 	"testing"
 
 	"github.com/memvcs/mem/layers/capture"
-	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/forget"
 	"github.com/memvcs/mem/layers/layerstest"
+	"github.com/memvcs/mem/layers/planning"
 	"github.com/memvcs/mem/layers/redact"
 	"github.com/memvcs/mem/layers/repair"
 	"github.com/memvcs/mem/layers/secrets"
@@ -60,7 +60,7 @@ func TestCleanLane(t *testing.T) {
 		t.Fatal(err)
 	}
 	rev := state.Rev{Kind: state.IsSession, Project: other.Project, Session: st.Session("s1"), Hash: st.Session("s1").Now().Original}
-	if _, err := derive.Compress(ctx, m.DB, rev, compress.Settings{Ratio: 2}, false); err != nil {
+	if _, err := derive.Compress(ctx, m.DB, rev, planning.Settings{Ratio: 2}, false); err != nil {
 		t.Fatal(err)
 	}
 	m.Opts.Rules = rules

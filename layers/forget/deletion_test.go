@@ -17,12 +17,12 @@ import (
 
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/capture"
-	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/forget"
 	"github.com/memvcs/mem/layers/layerstest"
 	"github.com/memvcs/mem/layers/markers"
 	"github.com/memvcs/mem/layers/originals"
+	"github.com/memvcs/mem/layers/planning"
 	"github.com/memvcs/mem/layers/redact"
 	"github.com/memvcs/mem/layers/repair"
 	"github.com/memvcs/mem/layers/state"
@@ -59,7 +59,7 @@ func TestForgetSecret(t *testing.T) {
 			layerstest.Add(t, m, src)
 		}
 		layerstest.Add(t, m, layerstest.Write(t, filepath.Join(dir, "s2.jsonl"), layerstest.UserLine(1, "nothing to hide")))
-		if _, err := derive.Compress(context.Background(), m.DB, layerstest.RevOf(t, m, "s1"), compress.Settings{Ratio: 2}, false); err != nil {
+		if _, err := derive.Compress(context.Background(), m.DB, layerstest.RevOf(t, m, "s1"), planning.Settings{Ratio: 2}, false); err != nil {
 			t.Fatal(err)
 		}
 		layerstest.ForgetText(t, m, forget.ForgetOptions{Secret: []byte(secret)})
@@ -231,7 +231,7 @@ func TestForgetOrder(t *testing.T) {
 			layerstest.Add(t, m, layerstest.Write(t, filepath.Join(t.TempDir(), fmt.Sprintf("dddd%04d.jsonl", i)), layerstest.UserLine(1, fmt.Sprintf("own of %d", i))))
 			layerstest.TrustAll(t, m)
 			rev := layerstest.RevOf(t, m, "aaaa0001")
-			if _, err := derive.Compress(context.Background(), m.DB, rev, compress.Settings{Ratio: 2, Distance: 1}, false); err != nil {
+			if _, err := derive.Compress(context.Background(), m.DB, rev, planning.Settings{Ratio: 2, Distance: 1}, false); err != nil {
 				t.Fatal(err)
 			}
 			layerstest.Add(t, m, layerstest.Write(t, filepath.Join(t.TempDir(), "aaaa0001.jsonl"), text)) // it has the file too

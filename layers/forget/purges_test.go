@@ -12,10 +12,10 @@ import (
 
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/capture"
-	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/forget"
 	"github.com/memvcs/mem/layers/layerstest"
+	"github.com/memvcs/mem/layers/planning"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/refs"
@@ -94,7 +94,7 @@ func TestForgetVersionElsewhere(t *testing.T) {
 			text += layerstest.UserLine(i, fmt.Sprintf("message %d says a good deal about the tables of module %d and who writes them", i, i))
 		}
 		layerstest.Add(t, a, layerstest.Write(t, filepath.Join(t.TempDir(), "aaaa0001.jsonl"), text))
-		made, err := derive.Compress(t.Context(), a.DB, layerstest.RevOf(t, a, "aaaa0001"), compress.Settings{Ratio: 4}, false)
+		made, err := derive.Compress(t.Context(), a.DB, layerstest.RevOf(t, a, "aaaa0001"), planning.Settings{Ratio: 4}, false)
 		if err != nil {
 			t.Fatal(err)
 		}

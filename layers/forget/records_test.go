@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/memvcs/mem/layers"
-	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/forget"
 	"github.com/memvcs/mem/layers/knowledge"
@@ -16,6 +15,7 @@ import (
 	"github.com/memvcs/mem/layers/knowledge/facts"
 	"github.com/memvcs/mem/layers/knowledge/permanent"
 	"github.com/memvcs/mem/layers/layerstest"
+	"github.com/memvcs/mem/layers/planning"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/lineage"
@@ -175,7 +175,7 @@ func TestForgetDerived(t *testing.T) {
 	text := layerstest.UserLine(1, "The shop moves to the new database. It has three tables. All of them are small. We keep their names.")
 	p := layerstest.Add(t, m, layerstest.Write(t, path, text))[0].Project
 	rev := layerstest.RevOf(t, m, "s1")
-	settings := compress.Settings{Ratio: 2}
+	settings := planning.Settings{Ratio: 2}
 	if _, err := derive.Compress(ctx, m.DB, rev, settings, false); err != nil {
 		t.Fatal(err)
 	}

@@ -24,6 +24,7 @@ import (
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/transcript"
 	"github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/layers/version"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/refs"
 )
@@ -351,7 +352,7 @@ func (b *briefing) pinItems() (out []brief.Item) {
 // markedInput returns the messages of a digest with markers as input of an engine.
 func markedInput(d Digest) (in compress.Input) {
 	for _, m := range d.Marked {
-		in.Items = append(in.Items, compress.Item{N: m.N, Kind: compress.User, Text: m.Text})
+		in.Items = append(in.Items, version.Item{N: m.N, Kind: version.User, Text: m.Text})
 	}
 	return in
 }

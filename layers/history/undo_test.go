@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/memvcs/mem/layers"
-	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/history"
 	"github.com/memvcs/mem/layers/keepit"
@@ -20,6 +19,7 @@ import (
 	"github.com/memvcs/mem/layers/knowledge/permanent"
 	"github.com/memvcs/mem/layers/layerstest"
 	"github.com/memvcs/mem/layers/markers"
+	"github.com/memvcs/mem/layers/planning"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/revision"
 	"github.com/memvcs/mem/layers/state"
@@ -253,7 +253,7 @@ func anyOperation(t *testing.T, m *layers.Memory, sessions []state.Rev, rng *ran
 		must(derive.Remove(ctx, m.DB, rev, true, false))
 		return "rm version"
 	case 2:
-		c, err := derive.Compress(ctx, m.DB, rev, compress.Settings{Ratio: 4 + rng.IntN(4)}, false)
+		c, err := derive.Compress(ctx, m.DB, rev, planning.Settings{Ratio: 4 + rng.IntN(4)}, false)
 		must(err)
 		if c.Existed {
 			return ""

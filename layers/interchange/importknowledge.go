@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/knowledge"
 	"github.com/memvcs/mem/layers/knowledge/concepts"
 	"github.com/memvcs/mem/layers/knowledge/facts"
@@ -16,6 +15,7 @@ import (
 	"github.com/memvcs/mem/layers/redact"
 	"github.com/memvcs/mem/layers/revision"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/version"
 )
 
 // Limits of texts, the same as for facts and rules that are added by hand.
@@ -36,7 +36,7 @@ type knowledgeImport struct {
 	taken     map[string]bool             // keys of facts in out
 	of        map[string][]facts.Exchange // by exchange ID of the store
 	ambiguous map[string]bool             // exchange IDs that several sessions use
-	items     map[string][]compress.Item  // of sessions, by id
+	items     map[string][]version.Item   // of sessions, by id
 }
 
 // knowledge imports facts, concepts and rules in one commit.
@@ -49,7 +49,7 @@ func (w *projectImport) knowledge(ctx context.Context) error {
 		return err
 	}
 	g := &knowledgeImport{projectImport: w, project: p, of: map[string][]facts.Exchange{}, ambiguous: map[string]bool{},
-		items: map[string][]compress.Item{}, taken: map[string]bool{}}
+		items: map[string][]version.Item{}, taken: map[string]bool{}}
 	g.out.Tool = w.store.Tool
 	if g.facts, err = revision.Facts(ctx, w.m, p.ID); err != nil {
 		return err
@@ -179,7 +179,7 @@ func (g *knowledgeImport) factOf(ctx context.Context, f storeFact) (given facts.
 		g.items[h.id] = items
 	}
 	for _, it := range items {
-		if it.Kind <= compress.Assistant && strings.Contains(it.Text, given.Text) {
+		if it.Kind <= version.Assistant && strings.Contains(it.Text, given.Text) {
 			given.Evidence = []facts.Evidence{{Message: it.N, Quote: given.Text}}
 			return given, s, nil
 		}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/keepit"
 	"github.com/memvcs/mem/layers/markers"
 	"github.com/memvcs/mem/layers/originals"
@@ -15,6 +14,7 @@ import (
 	"github.com/memvcs/mem/layers/redact"
 	"github.com/memvcs/mem/layers/sessions"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/version"
 )
 
 // unchecked is why a dry run does not check the markers of a new session.
@@ -166,7 +166,7 @@ func (w *projectImport) readText(ctx context.Context, rev state.Rev) (*sessionTe
 		return nil, err
 	}
 	for _, it := range items {
-		if it.Kind == compress.User {
+		if it.Kind == version.User {
 			t.typed[it.N] = it.Text
 		}
 	}

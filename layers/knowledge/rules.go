@@ -9,7 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/knowledge/facts"
 	"github.com/memvcs/mem/layers/knowledge/permanent"
 	"github.com/memvcs/mem/layers/markers"
@@ -18,6 +17,7 @@ import (
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tokens"
 	"github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/layers/version"
 	"github.com/memvcs/mem/refs"
 )
 
@@ -79,7 +79,7 @@ func typedIn(ctx context.Context, db *state.DB, rev state.Rev) (permanent.Quote,
 	}
 	said := ""
 	for _, it := range items {
-		if it.N == rev.From && it.Kind == compress.User && s.Parent() == "" {
+		if it.N == rev.From && it.Kind == version.User && s.Parent() == "" {
 			said += markerTag().ReplaceAllString(it.Text, "") + "\n"
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/memvcs/mem/layers/keepit"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/version"
 	"github.com/memvcs/mem/refs"
 )
 
@@ -70,7 +71,7 @@ func AddKeepit(ctx context.Context, db *state.DB, rev state.Rev, text string, w 
 	if err != nil {
 		return state.Keepit{}, err
 	}
-	i := slices.IndexFunc(items, func(it compress.Item) bool { return it.N == rev.From && it.Kind == compress.User })
+	i := slices.IndexFunc(items, func(it version.Item) bool { return it.N == rev.From && it.Kind == version.User })
 	if i < 0 {
 		return state.Keepit{}, fmt.Errorf("message %d of %s: %w", rev.From, records.ShortID(rev.Session.ID), ErrNotTyped)
 	}
@@ -188,7 +189,7 @@ func LintKeepits(ctx context.Context, db *state.DB, rev state.Rev) ([]NearMiss, 
 	}
 	var out []NearMiss
 	for _, it := range items {
-		if it.Kind != compress.User || rev.Kind == state.IsMessages && (it.N < rev.From || it.N > rev.To) {
+		if it.Kind != version.User || rev.Kind == state.IsMessages && (it.N < rev.From || it.N > rev.To) {
 			continue
 		}
 		for _, f := range keepit.Lint(it.Text) {

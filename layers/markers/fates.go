@@ -6,7 +6,7 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/planning"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/revision"
 	"github.com/memvcs/mem/layers/state"
@@ -15,7 +15,7 @@ import (
 
 // A Judgement is the fate of a marker in a version.
 type Judgement struct {
-	compress.Fate
+	planning.Fate
 	Judged bool // Pressure, Threshold and Margin are valid
 }
 
@@ -32,7 +32,7 @@ func Fates(ctx context.Context, db *state.DB, rev state.Rev) ([]Judgement, error
 		return nil, err
 	}
 	if len(plan.Kept)+len(plan.Summarised)+plan.Skip == 0 &&
-		(v.Settings.Keepit != string(compress.Ignore) || len(rev.Session.Markers()) == 0) {
+		(v.Settings.Keepit != string(planning.Ignore) || len(rev.Session.Markers()) == 0) {
 		return before, nil
 	}
 	mat, err := ReadMaterial(ctx, db, rev.Project.ID, rev.Session, p, plan.Without)
@@ -42,14 +42,14 @@ func Fates(ctx context.Context, db *state.DB, rev state.Rev) ([]Judgement, error
 	marks := recorded(rev.Session.Keepits(mat.Input, p), plan)
 	settings, err := v.Settings.Asked(v.Counter)
 	if settings.Since = plan.Since; err == nil {
-		_, fates, wrong := compress.Resolve(settings, mat.Stats, marks)
+		_, fates, wrong := planning.Resolve(settings, mat.Stats, marks)
 		if wrong == nil {
 			return inOrder(append(before, judged(fates, plan)...)), nil
 		}
 	}
 	out := before
 	for _, k := range marks {
-		out = append(out, Judgement{Fate: compress.Fate{Mark: k, Kept: slices.ContainsFunc(plan.Kept, SpanOf(k))}})
+		out = append(out, Judgement{Fate: planning.Fate{Mark: k, Kept: slices.ContainsFunc(plan.Kept, SpanOf(k))}})
 	}
 	return inOrder(out), nil
 }
@@ -94,16 +94,16 @@ func inOrder(js []Judgement) []Judgement {
 }
 
 // SpanOf returns a function that reports whether a span is the span of a mark.
-func SpanOf(k compress.Mark) func(compress.Span) bool {
-	return func(s compress.Span) bool {
+func SpanOf(k planning.Mark) func(planning.Span) bool {
+	return func(s planning.Span) bool {
 		return s.Message == k.Message && s.Start == k.TextStart && s.End == k.TextEnd
 	}
 }
 
 // recorded returns the marks in a plan with the weights at that time. A plan that ignored markers lists none; then the
 // current ones are returned.
-func recorded(all []state.Keepit, plan compress.Plan) []compress.Mark {
-	var out []compress.Mark
+func recorded(all []state.Keepit, plan planning.Plan) []planning.Mark {
+	var out []planning.Mark
 	for _, k := range all {
 		if k.Removed && slices.ContainsFunc(all, func(x state.Keepit) bool {
 			return !x.Removed && state.PlaceOf(x.Mark) == state.PlaceOf(k.Mark)
@@ -111,7 +111,7 @@ func recorded(all []state.Keepit, plan compress.Plan) []compress.Mark {
 			continue // the text has another marker
 		}
 		known := (len(plan.Kept)+len(plan.Summarised) == 0 || plan.Skips(k.Mark.Message)) && !k.Removed
-		for _, spans := range [][]compress.Span{plan.Kept, plan.Summarised} {
+		for _, spans := range [][]planning.Span{plan.Kept, plan.Summarised} {
 			if at := slices.IndexFunc(spans, SpanOf(k.Mark)); at >= 0 {
 				k.Mark.Weight, known = spans[at].Weight, true
 			}
@@ -124,7 +124,7 @@ func recorded(all []state.Keepit, plan compress.Plan) []compress.Mark {
 }
 
 // judged compares fates with the recorded ones. If they differ, the decay had other constants.
-func judged(fates []compress.Fate, plan compress.Plan) []Judgement {
+func judged(fates []planning.Fate, plan planning.Plan) []Judgement {
 	var out []Judgement
 	for _, f := range fates {
 		kept, summarised := slices.ContainsFunc(plan.Kept, SpanOf(f.Mark)),

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/planning"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/trust"
@@ -47,7 +48,7 @@ func keepitsIn(ctx context.Context, db *state.DB, st *state.State, rev state.Rev
 	out := s.Keepits(compress.Input{Items: items}, p)
 	for _, v := range st.VersionsOf(s.ID) {
 		fates := v.MarkFates()
-		ignored := v.Settings.Keepit == string(compress.Ignore) && state.PointOf(s, v.Origin()) == p
+		ignored := v.Settings.Keepit == string(planning.Ignore) && state.PointOf(s, v.Origin()) == p
 		for i := range out {
 			switch kept, ok := fates[state.PlaceOf(out[i].Mark)]; {
 			case !ok && ignored && !out[i].Added: // it records no markers

@@ -11,13 +11,14 @@ import (
 
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/checkout"
-	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/keepit"
 	"github.com/memvcs/mem/layers/layerstest"
 	"github.com/memvcs/mem/layers/markers"
+	"github.com/memvcs/mem/layers/planning"
 	"github.com/memvcs/mem/layers/provenance"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/version"
 )
 
 // TestAnyMarkers adds, sets and removes markers at random and compresses: what counts is kept byte for byte and in order,
@@ -42,11 +43,11 @@ func TestAnyMarkers(t *testing.T) {
 		if got := len(rev.Session.Markers()); got != len(marks) {
 			t.Errorf("%s: %d markers in lists, %d in the session", rev.Name(), got, len(marks))
 		}
-		c, err := derive.Compress(ctx, m.DB, rev, compress.Settings{Ratio: 1, Keepit: compress.PreserveAll}, false)
-		if errors.Is(err, compress.ErrEmpty) {
+		c, err := derive.Compress(ctx, m.DB, rev, planning.Settings{Ratio: 1, Keepit: planning.PreserveAll}, false)
+		if errors.Is(err, planning.ErrEmpty) {
 			continue
 		}
-		var pin *compress.PinError
+		var pin *planning.PinError
 		if errors.As(err, &pin) {
 			continue
 		}
@@ -119,9 +120,9 @@ func changeAny(t *testing.T, m *layers.Memory, rev state.Rev, rng *rand.Rand) {
 	rev.Kind, rev.From, rev.To = state.IsMessages, it.N, it.N
 	k, err := markers.AddKeepit(ctx, m.DB, rev, text, w, markers.Edit{})
 	switch {
-	case err == nil && it.Kind == compress.User && text != "" && provenance.CollapseSpace(k.Mark.Text) != provenance.CollapseSpace(text):
+	case err == nil && it.Kind == version.User && text != "" && provenance.CollapseSpace(k.Mark.Text) != provenance.CollapseSpace(text):
 		t.Fatalf("marked %q, want %q", k.Mark.Text, text)
-	case errors.Is(err, markers.ErrNotTyped) && it.Kind == compress.User, errors.Is(err, markers.ErrNoText) && it.Kind == compress.User && utf8.ValidString(text):
+	case errors.Is(err, markers.ErrNotTyped) && it.Kind == version.User, errors.Is(err, markers.ErrNoText) && it.Kind == version.User && utf8.ValidString(text):
 		t.Fatal(err)
 	}
 }
@@ -136,7 +137,7 @@ func TestAddKeepitRefuses(t *testing.T) {
 	}
 	typed := map[int]bool{}
 	for _, it := range items {
-		typed[it.N] = typed[it.N] || it.Kind == compress.User
+		typed[it.N] = typed[it.N] || it.Kind == version.User
 	}
 	for _, it := range items {
 		at := rev

@@ -11,12 +11,14 @@ import (
 
 	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/originals"
+	"github.com/memvcs/mem/layers/planning"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/refine"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tokens"
 	"github.com/memvcs/mem/layers/transcript"
 	"github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/layers/version"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/refs"
 )
@@ -73,7 +75,7 @@ func Objects(ctx context.Context, db *state.DB, p refs.Project) ([]objects.Hash,
 // Counted contains the plain tokens of the messages of a session, as a model reads them. It is cached and extended when
 // the session grows, so each message is counted once.
 type Counted struct {
-	Messages []compress.Message
+	Messages []planning.Message
 	Raw      int // of all messages
 	Size     int64
 	Values   int
@@ -175,7 +177,7 @@ func (c *Counted) Extend(ctx context.Context, r io.Reader, workers int) error {
 		opens := c.Open && (begins || msg.Type == "assistant") // an answer starts with a record of thinking
 		for text := range transcript.Read(msg) {
 			if len(c.Messages) == 0 || opens && !c.Lead {
-				c.Messages = append(c.Messages, compress.Message{First: base + v.N})
+				c.Messages = append(c.Messages, planning.Message{First: base + v.N})
 				c.Lead = !opens
 			}
 			if opens {
@@ -245,8 +247,8 @@ func Counter(db *state.DB, p *records.Point) tokens.Counter {
 
 // Material is the input of a compression.
 type Material struct {
-	Stats compress.Stats
-	Marks []compress.Mark
+	Stats planning.Stats
+	Marks []planning.Mark
 	Input compress.Input
 }
 
@@ -274,7 +276,7 @@ func ReadMaterial(ctx context.Context, db *state.DB, project refs.Project, s *st
 		}
 	}
 	for _, it := range items {
-		if it.Kind == compress.User || it.Kind == compress.Script {
+		if it.Kind == version.User || it.Kind == version.Script {
 			out.Stats.Typed = append(out.Stats.Typed, it.N)
 		}
 	}
@@ -285,13 +287,13 @@ func ReadMaterial(ctx context.Context, db *state.DB, project refs.Project, s *st
 
 // Items returns the L1 of the session as items of a compression.
 func Items(ctx context.Context, db *state.DB, project refs.Project, s *state.Session,
-	p *records.Point) ([]compress.Item, error) {
+	p *records.Point) ([]version.Item, error) {
 	return ItemsWithout(ctx, db, project, s, p, nil)
 }
 
 // ItemsWithout is [Items] without the tool calls in some messages.
 func ItemsWithout(ctx context.Context, db *state.DB, project refs.Project, s *state.Session, p *records.Point,
-	without [][2]int) ([]compress.Item, error) {
+	without [][2]int) ([]version.Item, error) {
 	l1, err := originals.L1(ctx, db, project, p.Original, refine.Full)
 	if err != nil {
 		return nil, err

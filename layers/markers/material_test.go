@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/markers"
+	"github.com/memvcs/mem/layers/planning"
 )
 
 // TestCountedMessages counts a conversation whose answers begin with what was only thought, whole and grown by a line at a time.
@@ -43,7 +43,7 @@ func TestCountedMessages(t *testing.T) {
 	if got := spans(whole); !slices.Equal(got, want) {
 		t.Errorf("messages are %v, want %v", got, want)
 	}
-	if !slices.EqualFunc(grown.Messages, whole.Messages, func(a, b compress.Message) bool { return a == b }) {
+	if !slices.EqualFunc(grown.Messages, whole.Messages, func(a, b planning.Message) bool { return a == b }) {
 		t.Errorf("grown line by line messages are %v, at once %v", grown.Messages, whole.Messages)
 	}
 }

@@ -7,30 +7,30 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/refine"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/transcript"
+	"github.com/memvcs/mem/layers/version"
 	"github.com/memvcs/mem/refs"
 )
 
 // ReadConversation returns the whole conversation of a session at p as segments.
-func ReadConversation(ctx context.Context, db *state.DB, project refs.Project, p *records.Point) ([]compress.Segment, error) {
-	return conversation(ctx, db, project, p, nil, func(s Spoken) (compress.Segment, bool) { return s.Segment, true })
+func ReadConversation(ctx context.Context, db *state.DB, project refs.Project, p *records.Point) ([]version.Segment, error) {
+	return conversation(ctx, db, project, p, nil, func(s Spoken) (version.Segment, bool) { return s.Segment, true })
 }
 
 // Composed returns the conversation of a session for a composition: without the messages up to number after, without the
 // tool calls of the messages in without, and with labels as [Spoken.Labelled] gives them.
 func Composed(ctx context.Context, db *state.DB, project refs.Project, p *records.Point, after int,
-	without [][2]int) ([]compress.Segment, error) {
+	without [][2]int) ([]version.Segment, error) {
 	out, err := conversation(ctx, db, project, p, without, Spoken.Labelled)
-	return slices.DeleteFunc(out, func(s compress.Segment) bool { return s.Src[0][0] <= after }), err
+	return slices.DeleteFunc(out, func(s version.Segment) bool { return s.Src[0][0] <= after }), err
 }
 
 func conversation(ctx context.Context, db *state.DB, project refs.Project, p *records.Point, without [][2]int,
-	segment func(Spoken) (compress.Segment, bool)) ([]compress.Segment, error) {
-	var out []compress.Segment
+	segment func(Spoken) (version.Segment, bool)) ([]version.Segment, error) {
+	var out []version.Segment
 	add := func(spoken []Spoken) {
 		for _, s := range spoken {
 			if seg, ok := segment(s); ok {
@@ -44,7 +44,7 @@ func conversation(ctx context.Context, db *state.DB, project refs.Project, p *re
 		return nil
 	})
 	add(c.SpokenRest())
-	slices.SortStableFunc(out, func(a, b compress.Segment) int { return cmp.Compare(a.Src[0][0], b.Src[0][0]) })
+	slices.SortStableFunc(out, func(a, b version.Segment) int { return cmp.Compare(a.Src[0][0], b.Src[0][0]) })
 	return out, err
 }
 
@@ -92,7 +92,7 @@ func (c *Conversation) Pending() int { return c.queue.Pending() }
 
 // A Spoken is a segment with its author in the words of [transcript.Author], of which its role has only the side.
 type Spoken struct {
-	compress.Segment
+	version.Segment
 	Author  string
 	Printed bool // by a tool
 	Meta    bool // a text of the client for the model alone
@@ -101,7 +101,7 @@ type Spoken struct {
 
 // Labelled returns the segment with a label that says what it is if nobody said it, and false if it does not belong in
 // a conversation: a text of the client for the model. What a tool printed is a block of code.
-func (s Spoken) Labelled() (seg compress.Segment, ok bool) {
+func (s Spoken) Labelled() (seg version.Segment, ok bool) {
 	seg = s.Segment
 	if seg.Role != "tool" {
 		return seg, true
@@ -134,7 +134,7 @@ func (c *Conversation) Spoken(n int, msg transcript.Message) []Spoken {
 	printed := false
 	put := func(role, author, text string, n int) {
 		if strings.TrimSpace(text) != "" {
-			out = append(out, Spoken{compress.Segment{Role: role, Text: text, Src: [][2]int{{n, n}}}, author, printed, msg.Meta, 0})
+			out = append(out, Spoken{version.Segment{Role: role, Text: text, Src: [][2]int{{n, n}}}, author, printed, msg.Meta, 0})
 		}
 	}
 	add := func(role, text string, n int) { put(role, role, text, n) }
@@ -183,7 +183,7 @@ func typed(said []transcript.Said) (out []Spoken) {
 			role = "script"
 		}
 		if strings.TrimSpace(s.Text) != "" {
-			out = append(out, Spoken{Segment: compress.Segment{Role: role, Text: s.Text, Src: [][2]int{{s.N, s.N}}}, Author: role, At: s.At})
+			out = append(out, Spoken{Segment: version.Segment{Role: role, Text: s.Text, Src: [][2]int{{s.N, s.N}}}, Author: role, At: s.At})
 		}
 	}
 	return out

@@ -10,6 +10,7 @@ import (
 	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/markers"
 	"github.com/memvcs/mem/layers/originals"
+	"github.com/memvcs/mem/layers/planning"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/refine"
 	"github.com/memvcs/mem/layers/state"
@@ -135,7 +136,7 @@ type sourceText struct {
 	sent    map[int]int // from a message that queued text to that in which it left the queue
 	role    map[int]string
 	time    map[int]string
-	markers []compress.Mark
+	markers []planning.Mark
 }
 
 // messageText returns the text of a message. The first error is stored; a message that cannot be read has no text.
@@ -220,7 +221,7 @@ func (b *blamer) load(v *sourceText, at sourcePoint) error {
 }
 
 // marks returns the markers of a session up to a growth point.
-func (b *blamer) marks(at sourcePoint) ([]compress.Mark, error) {
+func (b *blamer) marks(at sourcePoint) ([]planning.Mark, error) {
 	ops := b.t.m
 	items, err := markers.Items(b.ctx, ops, at.project, at.session, at.point)
 	if err != nil {

@@ -5,8 +5,8 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/trace"
+	"github.com/memvcs/mem/layers/version"
 )
 
 // TestMessagesThatDoNotExist traces pieces that name more messages than their session has.
@@ -14,7 +14,7 @@ func TestMessagesThatDoNotExist(t *testing.T) {
 	t.Parallel()
 	b := &blamer{sources: map[string]*sourceText{"s": {last: 10, results: map[int]int{2: 7}}}}
 	piece := func(keep string, src ...[2]int) trace.Piece {
-		return trace.Piece{Source: "s", Segment: compress.Segment{Keep: keep, Src: src}}
+		return trace.Piece{Source: "s", Segment: version.Segment{Keep: keep, Src: src}}
 	}
 	got := b.withResults([]trace.Piece{
 		piece("", [2]int{1, 2}), piece("", [2]int{2, 3}, [2]int{9, math.MaxInt}), piece("1.00", [2]int{2, math.MaxInt}),

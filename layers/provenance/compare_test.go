@@ -4,9 +4,9 @@ import (
 	"context"
 	"testing"
 
-	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/layerstest"
+	"github.com/memvcs/mem/layers/planning"
 	"github.com/memvcs/mem/layers/provenance"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
@@ -19,7 +19,7 @@ func TestVersionWithoutSession(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	m, revs := layerstest.SampleSessions(t)
-	c, err := derive.Compress(ctx, m.DB, revs[0], compress.Settings{Ratio: 3}, false)
+	c, err := derive.Compress(ctx, m.DB, revs[0], planning.Settings{Ratio: 3}, false)
 	if err != nil {
 		t.Fatal(err)
 	}

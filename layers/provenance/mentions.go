@@ -5,12 +5,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/revision"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/layers/version"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/refs"
 )
@@ -146,7 +146,7 @@ func (s *mentionFinder) contains(kind state.Kind, h objects.Hash) (bool, error) 
 	if err != nil {
 		return false, err
 	}
-	s.has[h] = slices.ContainsFunc(segs, func(x compress.Segment) bool {
+	s.has[h] = slices.ContainsFunc(segs, func(x version.Segment) bool {
 		return strings.Contains(CollapseSpace(x.Text), s.text)
 	})
 	return s.has[h], nil

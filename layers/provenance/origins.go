@@ -14,6 +14,7 @@ import (
 	"github.com/memvcs/mem/layers/keepit"
 	"github.com/memvcs/mem/layers/markers"
 	"github.com/memvcs/mem/layers/originals"
+	"github.com/memvcs/mem/layers/planning"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/revision"
 	"github.com/memvcs/mem/layers/state"
@@ -21,6 +22,7 @@ import (
 	"github.com/memvcs/mem/layers/trace"
 	"github.com/memvcs/mem/layers/transcript"
 	"github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/layers/version"
 )
 
 // A tracer builds the sides of a comparison.
@@ -114,7 +116,7 @@ func (t *tracer) original(ctx context.Context, rev state.Rev, p *records.Point, 
 		}
 		for _, b := range msg.Blocks {
 			if b.Kind == transcript.ToolResult {
-				items = append(items, compress.Item{N: msg.N, Kind: compress.Call, Text: b.Result()})
+				items = append(items, version.Item{N: msg.N, Kind: version.Call, Text: b.Result()})
 			}
 		}
 	}
@@ -138,10 +140,10 @@ func (t *tracer) refined(ctx context.Context, rev state.Rev) (trace.Side, error)
 }
 
 // fromItems adds the items of the messages in span to a side that contains their texts; all markers count as kept.
-func (t *tracer) fromItems(side *trace.Side, of *state.Session, p *records.Point, items []compress.Item, span [2]int) {
+func (t *tracer) fromItems(side *trace.Side, of *state.Session, p *records.Point, items []version.Item, span [2]int) {
 	in, source := compress.Input{Items: items}, t.source(of, p)
 	marks := of.Marks(in, p)
-	put := func(it *compress.Item, role, text, keep string) {
+	put := func(it *version.Item, role, text, keep string) {
 		if keep != "" || strings.TrimSpace(text) != "" {
 			side.Pieces = append(side.Pieces, pieceOf(source, it, role, text, keep))
 		}
@@ -152,7 +154,7 @@ func (t *tracer) fromItems(side *trace.Side, of *state.Session, p *records.Point
 			continue
 		}
 		these := marks[sort.Search(len(marks), func(k int) bool { return marks[k].Message >= it.N }):]
-		marked := it.Kind == compress.User && len(these) > 0 && these[0].Message == it.N
+		marked := it.Kind == version.User && len(these) > 0 && these[0].Message == it.N
 		if !marked {
 			put(it, roleOf(it.Kind), it.String(), "")
 			continue
@@ -168,25 +170,25 @@ func (t *tracer) fromItems(side *trace.Side, of *state.Session, p *records.Point
 			put(it, "user", text[at:k.Start], "")
 			put(it, "user", k.Text, k.Weight.String())
 			at = k.End
-			side.Marks = append(side.Marks, trace.Mark{Source: source, Fate: compress.Fate{Mark: k, Kept: true}})
+			side.Marks = append(side.Marks, trace.Mark{Source: source, Fate: planning.Fate{Mark: k, Kept: true}})
 		}
 		put(it, "user", text[at:], "")
 	}
 }
 
-func pieceOf(source string, it *compress.Item, role, text, keep string) trace.Piece {
-	return trace.Piece{Source: source, Segment: compress.Segment{Role: role, Text: text,
+func pieceOf(source string, it *version.Item, role, text, keep string) trace.Piece {
+	return trace.Piece{Source: source, Segment: version.Segment{Role: role, Text: text,
 		Src: [][2]int{{it.N, max(it.N, it.To)}}, Keep: keep}}
 }
 
 // roleOf returns the role of a segment of an item.
-func roleOf(k compress.Kind) string {
+func roleOf(k version.Kind) string {
 	switch k {
-	case compress.User, compress.Answer:
+	case version.User, version.Answer:
 		return "user"
-	case compress.Script:
+	case version.Script:
 		return "script"
-	case compress.Assistant, compress.Recap:
+	case version.Assistant, version.Recap:
 		return "assistant"
 	}
 	return "tool"
@@ -196,7 +198,7 @@ func (t *tracer) version(ctx context.Context, rev state.Rev) (trace.Side, error)
 	side, source := trace.Side{}, t.source(rev.Session, pointOf(rev))
 	side.Tokens = rev.Version.TokensOut
 	err := originals.Stream(ctx, t.m, rev.Project.ID, rev.Version.Derivation.Output, func(r io.Reader) error {
-		for s, err := range compress.Segments(r) {
+		for s, err := range version.Segments(r) {
 			if err != nil {
 				return err
 			}
@@ -292,14 +294,14 @@ func partRev(ctx context.Context, db *state.DB, p records.CompositionPart) (stat
 }
 
 // keptMarks returns the markers that a text shows to have been kept.
-func keptMarks(source string, segs []compress.Segment) []trace.Mark {
+func keptMarks(source string, segs []version.Segment) []trace.Mark {
 	marks := []trace.Mark{}
 	for _, s := range segs {
 		w, err := keepit.ParseWeight(s.Keep)
 		if err != nil {
 			continue
 		}
-		f := compress.Fate{Kept: true, Mark: compress.Mark{Message: s.Src[0][0],
+		f := planning.Fate{Kept: true, Mark: planning.Mark{Message: s.Src[0][0],
 			Marker: keepit.Marker{Weight: w, Text: s.Text, TextEnd: len(s.Text)}}}
 		marks = append(marks, trace.Mark{Source: source, Fate: f})
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tokens"
 	"github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/layers/version"
 	"github.com/memvcs/mem/objects"
 )
 
@@ -129,7 +130,7 @@ func rebuildComposition(ctx context.Context, db *state.DB, rev state.Rev) ([]byt
 
 // partSegments returns the text of part i of a composition, as the step had it.
 func partSegments(ctx context.Context, db *state.DB, c *records.Composition, i int,
-	label string) ([]compress.Segment, error) {
+	label string) ([]version.Segment, error) {
 	p, h := c.Parts[i].Project, c.Derivation.Inputs[i]
 	if c.Tier != "" {
 		plan, err := c.Plan()
@@ -150,7 +151,7 @@ func partSegments(ctx context.Context, db *state.DB, c *records.Composition, i i
 	if err != nil {
 		return nil, err
 	}
-	return compress.Decode(b)
+	return version.Decode(b)
 }
 
 // explainDifference says where two bodies of one recipe differ first, and why they may.
@@ -175,9 +176,9 @@ func explainDifference(kind state.Kind, stored, again []byte) string {
 }
 
 // SegmentsOf decodes the body of a version or, for another kind, of a composition.
-func SegmentsOf(kind state.Kind, body []byte) ([]compress.Segment, error) {
+func SegmentsOf(kind state.Kind, body []byte) ([]version.Segment, error) {
 	if kind == state.IsVersion {
-		return compress.Decode(body)
+		return version.Decode(body)
 	}
 	c, err := compose.Decode(body)
 	return allSegments(c), err

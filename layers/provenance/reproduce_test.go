@@ -9,6 +9,7 @@ import (
 	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/layerstest"
+	"github.com/memvcs/mem/layers/planning"
 	"github.com/memvcs/mem/layers/provenance"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
@@ -20,11 +21,11 @@ func TestAgain(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	m, rev := layerstest.TalkMemory(t, 50, layerstest.NoCaps)
-	first, err := derive.Compress(ctx, m.DB, rev, compress.Settings{Ratio: 3}, false)
+	first, err := derive.Compress(ctx, m.DB, rev, planning.Settings{Ratio: 3}, false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, err := derive.Compress(ctx, m.DB, rev, compress.Settings{Ratio: 6}, false)
+	second, err := derive.Compress(ctx, m.DB, rev, planning.Settings{Ratio: 6}, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +73,7 @@ func TestCompareSample(t *testing.T) {
 		l1 := s
 		l1.Kind = state.IsL1
 		revs = append(revs, l1)
-		for _, settings := range []compress.Settings{{Ratio: 3}, {Preset: "standard"}} {
+		for _, settings := range []planning.Settings{{Ratio: 3}, {Preset: "standard"}} {
 			c, err := derive.Compress(ctx, m.DB, s, settings, false)
 			if err != nil {
 				continue // too short for that
@@ -80,7 +81,7 @@ func TestCompareSample(t *testing.T) {
 			v := s
 			v.Kind, v.Version, v.Hash = state.IsVersion, c.Version, c.Version.Derivation.Output
 			revs = append(revs, v)
-			if again, err := derive.Compress(ctx, m.DB, v, compress.Settings{Tokens: c.Version.TokensOut * 2 / 3}, false); err == nil {
+			if again, err := derive.Compress(ctx, m.DB, v, planning.Settings{Tokens: c.Version.TokensOut * 2 / 3}, false); err == nil {
 				w := v
 				w.Version, w.Hash = again.Version, again.Version.Derivation.Output
 				revs, v = append(revs, w), w

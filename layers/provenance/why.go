@@ -10,13 +10,13 @@ import (
 
 	"github.com/memvcs/mem/layers/checkout"
 	"github.com/memvcs/mem/layers/compose"
-	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/knowledge"
 	"github.com/memvcs/mem/layers/knowledge/facts"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/revision"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/layers/version"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/refs"
 )
@@ -369,7 +369,7 @@ func spansText(spans [][2]int) string {
 }
 
 // leastTrust returns the lowest trust of the speakers in a text.
-func leastTrust(segs []compress.Segment) string {
+func leastTrust(segs []version.Segment) string {
 	if len(segs) == 0 {
 		return ""
 	}
@@ -420,7 +420,7 @@ func (w *explainer) composition(ctx context.Context, rev state.Rev) (*Reason, er
 	return out, nil
 }
 
-func allSegments(c compose.Composition) (out []compress.Segment) {
+func allSegments(c compose.Composition) (out []version.Segment) {
 	for _, p := range c.Parts {
 		out = append(out, p.Segments...)
 	}

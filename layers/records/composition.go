@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/planning"
 )
 
 // A ComposePlan has the parameters of a composition's recipe.
@@ -20,7 +20,7 @@ type ComposePlan struct {
 	// Of the summary of a week or month.
 	Asked   int             `json:"asked,omitempty"`   // tokens; Budget may be more, for pinned text
 	Of      []string        `json:"of,omitempty"`      // its sessions and their originals, those without room too
-	Digests []compress.Plan `json:"digests,omitempty"` // by part: how the session is compressed
+	Digests []planning.Plan `json:"digests,omitempty"` // by part: how the session is compressed
 }
 
 // Plan decodes the parameters of the recipe.

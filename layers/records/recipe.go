@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/planning"
 )
 
 // RecipeSettings are the settings of a version for JSON output. Model is the engine.
@@ -25,7 +25,7 @@ type RecipeTier struct {
 // readable reports whether v has a plan and tiers of this mem. Those of a later mem are unknown.
 func (v *Version) readable() bool {
 	r := v.Derivation.Recipe
-	return r.Step == compress.Step && r.Version == compress.StepVersion
+	return r.Step == planning.Step && r.Version == planning.StepVersion
 }
 
 // Compression returns the settings of v, without the tiers of a later mem.
@@ -35,7 +35,7 @@ func (v *Version) Compression() (RecipeSettings, error) {
 		return out, nil
 	}
 	for _, text := range strings.Fields(v.Settings.Tiers) {
-		t, err := compress.ParseTier(text)
+		t, err := planning.ParseTier(text)
 		if err != nil {
 			return out, fmt.Errorf("version %s: %w", v.Label, err)
 		}

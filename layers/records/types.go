@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/engines"
 	"github.com/memvcs/mem/layers/keepit"
+	"github.com/memvcs/mem/layers/planning"
 	"github.com/memvcs/mem/layers/transcript"
 	"github.com/memvcs/mem/lineage"
 	"github.com/memvcs/mem/objects"
@@ -304,8 +304,8 @@ type Override struct {
 }
 
 // Plan decodes the plan of the compression.
-func (v *Version) Plan() (compress.Plan, error) {
-	var p compress.Plan
+func (v *Version) Plan() (planning.Plan, error) {
+	var p planning.Plan
 	if err := json.Unmarshal(v.Derivation.Recipe.Params, &p); err != nil {
 		return p, fmt.Errorf("plan of %s: %w", v.Label, err)
 	}

@@ -4,18 +4,18 @@ import (
 	"slices"
 	"time"
 
-	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/keepit"
+	"github.com/memvcs/mem/layers/planning"
 )
 
 // Of reports whether the override applies to a mark of the session at p.
-func (o Override) Of(k compress.Mark, p *Point) bool {
+func (o Override) Of(k planning.Mark, p *Point) bool {
 	return o.Generation == p.Generation && o.Message == k.Message && o.Start == k.TextStart && o.End == k.TextEnd
 }
 
 // Mark returns the mark that the override adds to a text.
-func (o Override) Mark(text string) compress.Mark {
-	return compress.Mark{Message: o.Message, Marker: keepit.Marker{
+func (o Override) Mark(text string) planning.Mark {
+	return planning.Mark{Message: o.Message, Marker: keepit.Marker{
 		Weight: o.Weight, Start: o.Start, End: o.End, TextStart: o.Start, TextEnd: o.End, Text: text[o.Start:o.End],
 		Closed: true,
 	}}

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/keepit"
+	"github.com/memvcs/mem/layers/planning"
 	"github.com/memvcs/mem/layers/tokens"
 )
 
@@ -37,8 +37,8 @@ func (v *Version) MarkFates() map[[3]int]bool {
 }
 
 // Asked converts v to the settings of a compression.
-func (v VersionSettings) Asked(counter string) (compress.Settings, error) {
-	s := compress.Settings{Ratio: v.Ratio, Tokens: v.Tokens, Skip: v.Skip, Keepit: compress.KeepitMode(v.Keepit),
+func (v VersionSettings) Asked(counter string) (planning.Settings, error) {
+	s := planning.Settings{Ratio: v.Ratio, Tokens: v.Tokens, Skip: v.Skip, Keepit: planning.KeepitMode(v.Keepit),
 		Distance: v.Distance, Decay: v.Decay}
 	var err error
 	if s.Counter, err = tokens.ByID(counter); err != nil {
@@ -47,7 +47,7 @@ func (v VersionSettings) Asked(counter string) (compress.Settings, error) {
 	switch {
 	case v.Tiers != "":
 		for t := range strings.FieldsSeq(v.Tiers) {
-			tier, err := compress.ParseTier(t)
+			tier, err := planning.ParseTier(t)
 			if err != nil {
 				return s, err
 			}

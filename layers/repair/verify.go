@@ -11,13 +11,13 @@ import (
 
 	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/compose"
-	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/knowledge"
 	"github.com/memvcs/mem/layers/knowledge/facts"
 	"github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/secrets"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/version"
 	"github.com/memvcs/mem/lineage"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/refs"
@@ -364,7 +364,7 @@ func checkVersion(ctx context.Context, tx *refs.Tx, v *records.Version) error {
 		return err
 	}
 	return readObject(ctx, tx, v.Derivation.Output, func(b []byte) error {
-		_, err := compress.Decode(b)
+		_, err := version.Decode(b)
 		return err
 	})
 }

@@ -10,11 +10,11 @@ import (
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/checkout"
-	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/layerstest"
 	"github.com/memvcs/mem/layers/markers"
 	"github.com/memvcs/mem/layers/originals"
+	"github.com/memvcs/mem/layers/planning"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/repair"
 	"github.com/memvcs/mem/layers/state"
@@ -70,7 +70,7 @@ func TestRealTranscripts(t *testing.T) {
 			t.Fatal(err)
 		}
 		rev := state.Rev{Kind: state.IsSession, Project: a.Project, Session: st.Session(a.Session)}
-		c, err := derive.Compress(ctx, m.DB, rev, compress.Settings{Ratio: 10}, false)
+		c, err := derive.Compress(ctx, m.DB, rev, planning.Settings{Ratio: 10}, false)
 		if err != nil {
 			t.Errorf("compress %s: %v", a.Session, err)
 			continue

@@ -8,9 +8,9 @@ import (
 
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/capture"
-	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/layerstest"
+	"github.com/memvcs/mem/layers/planning"
 	"github.com/memvcs/mem/layers/projects"
 	"github.com/memvcs/mem/layers/revision"
 	"github.com/memvcs/mem/layers/state"
@@ -41,7 +41,7 @@ func FuzzResolve(f *testing.F) {
 		f.Fatal(err)
 	}
 	for _, ratio := range []int{2, 3} {
-		if _, err := derive.Compress(ctx, m.DB, rev, compress.Settings{Ratio: ratio}, false); err != nil {
+		if _, err := derive.Compress(ctx, m.DB, rev, planning.Settings{Ratio: ratio}, false); err != nil {
 			f.Fatal(err)
 		}
 	}

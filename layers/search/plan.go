@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/notes"
 	"github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/provenance"
@@ -19,6 +18,7 @@ import (
 	"github.com/memvcs/mem/layers/sessions"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/layers/version"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/refs"
 )
@@ -226,7 +226,7 @@ func (s *searchPlan) addDerived(name string, session int, h objects.Hash, d inde
 			if err != nil {
 				return unlessMissing(err)
 			}
-			segs, err := compress.Decode(b)
+			segs, err := version.Decode(b)
 			if d.Class == index.Composition {
 				segs, err = provenance.SegmentsOf(state.IsComposition, b)
 			}

@@ -12,9 +12,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/layerstest"
+	"github.com/memvcs/mem/layers/planning"
 	"github.com/memvcs/mem/layers/redact"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/trust"
@@ -59,7 +59,7 @@ func TestPlantedRemote(t *testing.T) {
 	}
 	for _, s := range st.Sessions {
 		rev := state.Rev{Kind: state.IsSession, Project: projects[0], Session: s}
-		if _, err := derive.Compress(ctx, m.DB, rev, compress.Settings{Ratio: 2}, false); err != nil {
+		if _, err := derive.Compress(ctx, m.DB, rev, planning.Settings{Ratio: 2}, false); err != nil {
 			t.Fatal(err)
 		}
 	}

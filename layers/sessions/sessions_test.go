@@ -14,10 +14,10 @@ import (
 
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/capture"
-	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/history"
 	"github.com/memvcs/mem/layers/keepit"
 	"github.com/memvcs/mem/layers/layerstest"
+	"github.com/memvcs/mem/layers/planning"
 	"github.com/memvcs/mem/layers/projects"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/sessions"
@@ -93,9 +93,9 @@ func bigRecord(tx *refs.Tx, i int, rng *rand.Rand) error {
 		_, err := tx.Add(records.KindSession, s)
 		return err
 	}
-	plan := compress.Plan{Engine: "extract-1", Budget: 3300}
+	plan := planning.Plan{Engine: "extract-1", Budget: 3300}
 	for n := range 12 {
-		plan.Kept = append(plan.Kept, compress.Span{Message: 40 * n, Start: 12, End: 600, Weight: 80})
+		plan.Kept = append(plan.Kept, planning.Span{Message: 40 * n, Start: 12, End: 600, Weight: 80})
 	}
 	recipe, err := plan.Recipe()
 	if err != nil {

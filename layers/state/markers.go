@@ -8,14 +8,16 @@ import (
 	"unicode/utf8"
 
 	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/planning"
 	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/version"
 )
 
 // A Keepit is a marker of a session with its text and position. Its ID is k1, k2, ... in the order of the session, or
 // a1, a2, ... in the order in which markers.AddKeepit added it. A removed marker retains its ID.
 type Keepit struct {
 	ID      string
-	Mark    compress.Mark
+	Mark    planning.Mark
 	Context string // the text before it in the message
 	Set     bool   // its weight was changed
 	Added   bool   // it was added later, without a tag
@@ -35,8 +37,8 @@ func LastWords(s string, n int) string {
 }
 
 // Marks returns the markers in the items of the session at p, in order, without removed ones.
-func (s *Session) Marks(in compress.Input, p *records.Point) []compress.Mark {
-	var out []compress.Mark
+func (s *Session) Marks(in compress.Input, p *records.Point) []planning.Mark {
+	var out []planning.Mark
 	for _, k := range s.Keepits(in, p) {
 		if !k.Removed {
 			out = append(out, k.Mark)
@@ -50,11 +52,11 @@ func (s *Session) Keepits(in compress.Input, p *records.Point) []Keepit {
 	var out []Keepit
 	for i := range in.Items {
 		it := &in.Items[i]
-		if it.Kind != compress.User {
+		if it.Kind != version.User {
 			continue
 		}
 		text := it.Text
-		for _, mark := range compress.Marks(it.N, text) {
+		for _, mark := range planning.Marks(it.N, text) {
 			k := Keepit{ID: fmt.Sprintf("k%d", len(out)+1), Mark: mark, Context: LastWords(text[:mark.Start], 60)}
 			for _, o := range s.Overrides {
 				if o.Of(mark, p) && !o.Added {
@@ -89,7 +91,7 @@ func (s *Session) Keepits(in compress.Input, p *records.Point) []Keepit {
 func typedAt(in compress.Input, o records.Override) (string, bool) {
 	for i := range in.Items {
 		it := &in.Items[i]
-		if it.N != o.Message || it.Kind != compress.User {
+		if it.N != o.Message || it.Kind != version.User {
 			continue
 		}
 		if text := it.Text; 0 <= o.Start && o.Start < o.End && o.End <= len(text) &&
@@ -101,7 +103,7 @@ func typedAt(in compress.Input, o records.Override) (string, bool) {
 }
 
 // Overlap reports whether two marks overlap.
-func Overlap(a, b compress.Mark) bool {
+func Overlap(a, b planning.Mark) bool {
 	return a.Message == b.Message && a.Start < b.End && b.Start < a.End
 }
 

@@ -3,8 +3,8 @@ package state_test
 import (
 	"testing"
 
-	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/keepit"
+	"github.com/memvcs/mem/layers/planning"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/refs"
@@ -28,11 +28,11 @@ func TestLastWords(t *testing.T) {
 
 func TestOverlap(t *testing.T) {
 	t.Parallel()
-	at := func(message, start, end int) compress.Mark {
-		return compress.Mark{Message: message, Marker: keepit.Marker{Start: start, End: end}}
+	at := func(message, start, end int) planning.Mark {
+		return planning.Mark{Message: message, Marker: keepit.Marker{Start: start, End: end}}
 	}
 	for _, tt := range []struct {
-		a, b compress.Mark
+		a, b planning.Mark
 		want bool
 	}{
 		{at(1, 0, 5), at(1, 4, 9), true}, {at(1, 0, 5), at(1, 5, 9), false}, {at(1, 0, 5), at(2, 0, 5), false}, {at(1, 0, 9), at(1, 3, 4), true},

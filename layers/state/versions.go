@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/planning"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/lineage"
 )
@@ -86,7 +86,7 @@ func (st *State) Free(session, device, label string) bool {
 }
 
 // PlaceOf is where a mark stands, as a plan names it: message, start and end of its text.
-func PlaceOf(mark compress.Mark) [3]int { return [3]int{mark.Message, mark.TextStart, mark.TextEnd} }
+func PlaceOf(mark planning.Mark) [3]int { return [3]int{mark.Message, mark.TextStart, mark.TextEnd} }
 
 // LackingOf returns those of the compositions and removals that a project does not have already.
 func (st *State) LackingOf(made []*records.Composition, sets []records.SetBody) ([]*records.Composition,

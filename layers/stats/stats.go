@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/memvcs/mem/layers/capture"
-	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/markers"
+	"github.com/memvcs/mem/layers/planning"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/trust"
@@ -162,7 +162,7 @@ func (out *Stats) addFates(v *records.Version) error {
 	if err != nil {
 		return err
 	}
-	at := func(mark compress.Span) *Weight {
+	at := func(mark planning.Span) *Weight {
 		name := mark.Weight.String()
 		i := slices.IndexFunc(out.Weights, func(w Weight) bool { return w.Weight == name })
 		if i < 0 {

@@ -19,6 +19,7 @@ import (
 	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/layerstest"
 	"github.com/memvcs/mem/layers/originals"
+	"github.com/memvcs/mem/layers/planning"
 	"github.com/memvcs/mem/layers/state"
 	syncing "github.com/memvcs/mem/layers/sync"
 	"github.com/memvcs/mem/layers/trust"
@@ -138,7 +139,7 @@ func (c *computer) derive(rng *mrand.Rand) {
 	if rng.IntN(3) == 0 {
 		err = derive.Remove(c.t.Context(), c.m.DB, rev, true, false)
 	} else {
-		_, err = derive.Compress(c.t.Context(), c.m.DB, rev, compress.Settings{Tokens: 100 + rng.IntN(300)}, false)
+		_, err = derive.Compress(c.t.Context(), c.m.DB, rev, planning.Settings{Tokens: 100 + rng.IntN(300)}, false)
 	}
 	var behind *originals.BehindError
 	if err != nil && !errors.As(err, &behind) && !errors.Is(err, compress.ErrTooSmall) {

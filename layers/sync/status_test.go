@@ -14,10 +14,10 @@ import (
 	"testing"
 
 	"github.com/memvcs/mem/layers"
-	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/forget"
 	"github.com/memvcs/mem/layers/layerstest"
+	"github.com/memvcs/mem/layers/planning"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/sync"
 	"github.com/memvcs/mem/layers/trust"
@@ -85,7 +85,7 @@ func compressSession(t testing.TB, m *layers.Memory, p refs.Project, id string) 
 	if s == nil {
 		t.Fatalf("no session %s", id)
 	}
-	_, err = derive.Compress(context.Background(), m.DB, state.Rev{Kind: state.IsSession, Project: state.Project{ID: p, Name: st.Name, Identity: st.Identity}, Session: s}, compress.Settings{Tokens: 200}, false)
+	_, err = derive.Compress(context.Background(), m.DB, state.Rev{Kind: state.IsSession, Project: state.Project{ID: p, Name: st.Name, Identity: st.Identity}, Session: s}, planning.Settings{Tokens: 200}, false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/shell"
 )
 
 // The kinds of anchors in the order of the output.
@@ -63,18 +63,18 @@ func eachAnchor(p *Piece, met seenSet, yield func(anchor)) {
 		for _, s := range statements(p, line) {
 			said := s.text
 			if p.Role == "tool" && strings.HasPrefix(line, "$ ") {
-				said = compress.ShortCommand("$ " + said) // one that only lost its pager is not lost
+				said = shell.ShortLine("$ " + said) // one that only lost its pager is not lost
 			}
 			if met.add(s.kind, said) {
 				yield(anchor{s, said})
 			}
 		}
-		compress.EachAnchor(line, func(a string) {
+		eachName(line, func(a string) {
 			kind := symbols
 			switch {
-			case compress.IsFile(a):
+			case fileName(a):
 				kind = files
-			case !compress.IsSymbol(a):
+			case !symbol(a):
 				return
 			}
 			if met.add(kind, a) {

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/version"
 )
 
 // A Line is a line of a text that was assembled from pieces.
@@ -14,12 +14,12 @@ type Line struct {
 	Piece   int    // index of its piece; -1 for a heading or an empty line
 }
 
-// VersionLines returns the lines of [compress.Markdown] of the segments.
+// VersionLines returns the lines of [version.Markdown] of the segments.
 func VersionLines(pieces []Piece) []Line {
 	var out []Line
 	for i, p := range pieces {
 		if i == 0 {
-			out = append(out, Line{Text: compress.Legend, Piece: -1})
+			out = append(out, Line{Text: version.Legend, Piece: -1})
 		}
 		out = append(out, Line{Piece: -1})
 		for _, l := range p.Lines() {
@@ -45,10 +45,10 @@ func Locate(text string, pieces []Piece) []Line {
 		if strings.TrimSpace(p.Text) == "" {
 			continue
 		}
-		parts := []compress.Line{}
+		parts := []version.Line{}
 		if p.Role == "user" && p.Label == "" {
 			for l := range strings.SplitSeq(p.Text, "\n") {
-				parts = append(parts, compress.Line{Text: l, Content: l})
+				parts = append(parts, version.Line{Text: l, Content: l})
 			}
 		} else {
 			parts = p.Lines()
@@ -106,7 +106,7 @@ const maxSources = 8
 // Blame finds the messages that each line comes from. said returns the text of a message of a conversation, with
 // everything that a summary may repeat.
 func Blame(lines []Line, pieces []Piece, said func(source string, n int) string) []Origin {
-	b := &blamer{said: said, vocabulary: compress.NewVocabulary(), cache: map[place]message{}}
+	b := &blamer{said: said, vocabulary: NewVocabulary(), cache: map[place]message{}}
 	out := make([]Origin, len(lines))
 	for i, l := range lines {
 		out[i] = Origin{Line: i + 1, Text: l.Text, Frame: true, Piece: -1}
@@ -136,7 +136,7 @@ func (m message) has(term int32) bool {
 
 type blamer struct {
 	said       func(source string, n int) string
-	vocabulary *compress.Vocabulary
+	vocabulary *Vocabulary
 	cache      map[place]message
 }
 

@@ -4,7 +4,6 @@ import (
 	"iter"
 	"slices"
 
-	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/keepit"
 	"github.com/memvcs/mem/layers/tokens"
 )
@@ -75,13 +74,13 @@ func (d Difference) Same() bool { return len(d.Groups) == 0 }
 type differ struct {
 	sides      [2]Side
 	count      tokens.Counter
-	vocabulary *compress.Vocabulary
+	vocabulary *Vocabulary
 	out        Difference
 }
 
 // Diff compares two sides; count counts the tokens of both. The sides must not change while the difference is used.
 func Diff(a, b Side, count tokens.Counter) Difference {
-	d := &differ{sides: [2]Side{a, b}, count: count, vocabulary: compress.NewVocabulary()}
+	d := &differ{sides: [2]Side{a, b}, count: count, vocabulary: NewVocabulary()}
 	for _, x := range align(d.sides) {
 		g := Group{Source: x.source, Src: x.src, Pieces: [2]int{len(x.pieces[0]), len(x.pieces[1])}, Keepits: d.keepits(x),
 			d: d, x: x}

@@ -2,8 +2,6 @@ package trace
 
 import (
 	"iter"
-
-	"github.com/memvcs/mem/layers/compress"
 )
 
 // summarise computes the summary from the groups.
@@ -105,7 +103,7 @@ func (d *differ) countOf(a *Anchors, side int) *int {
 }
 
 // aboutOf returns the terms of pieces.
-func aboutOf(v *compress.Vocabulary, pieces iter.Seq[*Piece]) map[int32]bool {
+func aboutOf(v *Vocabulary, pieces iter.Seq[*Piece]) map[int32]bool {
 	out := map[int32]bool{}
 	for p := range pieces {
 		for _, t := range v.Terms(p.Text) {

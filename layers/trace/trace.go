@@ -17,19 +17,20 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/planning"
+	"github.com/memvcs/mem/layers/version"
 )
 
 // A Piece is a segment with its conversation.
 type Piece struct {
 	Source string // names the conversation
-	compress.Segment
+	version.Segment
 }
 
 // A Mark is a marker of a conversation and its fate in a text.
 type Mark struct {
 	Source string
-	compress.Fate
+	planning.Fate
 	Judged bool // Threshold and Margin of the fate are known
 }
 

@@ -8,13 +8,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/keepit"
 	"github.com/memvcs/mem/layers/tokens"
+	"github.com/memvcs/mem/layers/version"
 )
 
 func piece(role, text string, src ...int) Piece {
-	p := Piece{Source: "s", Segment: compress.Segment{Role: role, Text: text}}
+	p := Piece{Source: "s", Segment: version.Segment{Role: role, Text: text}}
 	for i := 0; i+1 < len(src); i += 2 {
 		p.Src = append(p.Src, [2]int{src[i], src[i+1]})
 	}
@@ -124,7 +124,7 @@ func randomSide(rng *rand.Rand, n int) Side {
 	var s Side
 	at := 1
 	for at < n {
-		p := Piece{Source: "s", Segment: compress.Segment{Role: []string{"user", "assistant", "tool"}[rng.IntN(3)]}}
+		p := Piece{Source: "s", Segment: version.Segment{Role: []string{"user", "assistant", "tool"}[rng.IntN(3)]}}
 		if at > n/2 {
 			p.Source = "t"
 		}
@@ -203,7 +203,7 @@ func TestBlame(t *testing.T) {
 		piece("user", "...\nLet us talk.", 12, 12),
 	}
 	lines := VersionLines(pieces)
-	var segs []compress.Segment
+	var segs []version.Segment
 	for _, p := range pieces {
 		segs = append(segs, p.Segment)
 	}
@@ -211,7 +211,7 @@ func TestBlame(t *testing.T) {
 	for _, l := range lines {
 		text = append(text, l.Text+"\n")
 	}
-	if got, want := strings.Join(text, ""), compress.Markdown(segs); got != want {
+	if got, want := strings.Join(text, ""), version.Markdown(segs); got != want {
 		t.Errorf("lines %q, want %q", got, want)
 	}
 	var got []string
@@ -304,7 +304,7 @@ func FuzzBlame(f *testing.F) {
 			return
 		}
 		for _, o := range Blame(lines, pieces, func(string, int) string { return said }) {
-			if o.Text == compress.Legend || o.Text == "" { // the first line says how to read
+			if o.Text == version.Legend || o.Text == "" { // the first line says how to read
 				continue
 			}
 			if !o.Supported {

@@ -11,10 +11,10 @@ import (
 	"testing"
 
 	"github.com/memvcs/mem/layers"
-	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/layerstest"
 	"github.com/memvcs/mem/layers/originals"
+	"github.com/memvcs/mem/layers/planning"
 	"github.com/memvcs/mem/layers/provenance"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/revision"
@@ -126,7 +126,7 @@ func TestRevokeAnyOrder(t *testing.T) {
 		return r
 	}
 	make := func(id string, tokens int) *records.Version {
-		c, err := derive.Compress(ctx, m.DB, rev(id), compress.Settings{Tokens: tokens}, false)
+		c, err := derive.Compress(ctx, m.DB, rev(id), planning.Settings{Tokens: tokens}, false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -157,7 +157,7 @@ func TestRevokeAnyOrder(t *testing.T) {
 		t.Errorf("made once more: %+v, %v", r, err)
 	}
 	revoke(session, false)
-	if _, err := derive.Compress(ctx, m.DB, rev("s2bbbbbb"), compress.Settings{Tokens: 300}, false); err == nil {
+	if _, err := derive.Compress(ctx, m.DB, rev("s2bbbbbb"), planning.Settings{Tokens: 300}, false); err == nil {
 		t.Error("a revoked session was compressed")
 	}
 	want := hiddenAfter(t, m, p.ID, nil)

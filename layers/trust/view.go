@@ -5,10 +5,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/history"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/version"
 	"github.com/memvcs/mem/objects"
 	"github.com/memvcs/mem/refs"
 )
@@ -23,8 +23,8 @@ type Basis struct {
 	Again   bool             // compress the text of Version
 	Without [][2]int         // messages whose tool calls are excluded
 
-	Purpose string                         // see [records.Version.For]
-	Accept  func([]compress.Segment) error // may reject the text before it is stored; may be nil
+	Purpose string                        // see [records.Version.For]
+	Accept  func([]version.Segment) error // may reject the text before it is stored; may be nil
 }
 
 // Note stores the basis in a version.

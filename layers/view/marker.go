@@ -3,8 +3,8 @@ package view
 import (
 	"strings"
 
-	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/keepit"
+	"github.com/memvcs/mem/layers/planning"
 	"github.com/memvcs/mem/layers/state"
 )
 
@@ -55,7 +55,7 @@ type Fate struct {
 }
 
 // FateOf returns the fate of a marker. If judged is false, its threshold is unknown.
-func FateOf(f compress.Fate, judged bool) Fate {
+func FateOf(f planning.Fate, judged bool) Fate {
 	out := Fate{Message: f.Mark.Message, Weight: Weight(f.Mark.Weight), Survives: f.Kept, Skipped: f.Skipped,
 		Content: strings.TrimSpace(f.Mark.Text)}
 	if judged {
@@ -66,7 +66,7 @@ func FateOf(f compress.Fate, judged bool) Fate {
 }
 
 // FatesOf returns the fates of the markers of a new version.
-func FatesOf(fates []compress.Fate) []Fate {
+func FatesOf(fates []planning.Fate) []Fate {
 	out := []Fate{}
 	for _, f := range fates {
 		out = append(out, FateOf(f, true))
@@ -88,12 +88,12 @@ type DecayPreview struct {
 }
 
 // DecayOf returns what p does with the markers of s, and their fates.
-func DecayOf(s *state.Session, marks []state.Keepit, p keepit.Pressure) (DecayPreview, []compress.Fate) {
+func DecayOf(s *state.Session, marks []state.Keepit, p keepit.Pressure) (DecayPreview, []planning.Fate) {
 	out := DecayPreview{Session: s.ID, Ratio: p.Ratio, Level: p.Level.String(), Distance: p.Distance,
 		Threshold: Thousandths(p.Threshold()), Sum: p.String(), Markers: []Fate{}}
-	var fates []compress.Fate
+	var fates []planning.Fate
 	for _, k := range marks {
-		f := compress.Fate{Mark: k.Mark, Pressure: p, Threshold: p.Threshold(), Margin: p.Margin(k.Mark.Weight),
+		f := planning.Fate{Mark: k.Mark, Pressure: p, Threshold: p.Threshold(), Margin: p.Margin(k.Mark.Weight),
 			Kept: p.Keeps(k.Mark.Weight)}
 		x := FateOf(f, true)
 		x.ID = k.ID

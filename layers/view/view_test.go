@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/keepit"
+	"github.com/memvcs/mem/layers/planning"
 	"github.com/memvcs/mem/layers/search"
 	"github.com/memvcs/mem/layers/search/index"
 )
@@ -71,7 +71,7 @@ func TestHit(t *testing.T) {
 // TestFate checks that a fate without a threshold has neither a margin nor a pin.
 func TestFate(t *testing.T) {
 	t.Parallel()
-	f := compress.Fate{Mark: compress.Mark{Message: 3, Marker: keepit.Marker{Weight: keepit.Pinned, Text: " whole cents "}}, Kept: true, Threshold: 330, Margin: 670}
+	f := planning.Fate{Mark: planning.Mark{Message: 3, Marker: keepit.Marker{Weight: keepit.Pinned, Text: " whole cents "}}, Kept: true, Threshold: 330, Margin: 670}
 	for judged, want := range map[bool]string{
 		true:  `{"message":3,"weight":1.00,"survives":true,"pinned":true,"threshold":0.33,"margin":0.67,"content":"whole cents"}`,
 		false: `{"message":3,"weight":1.00,"survives":true,"content":"whole cents"}`,

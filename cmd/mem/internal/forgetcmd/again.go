@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"github.com/memvcs/mem/cmd/mem/internal/term"
-	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/forget"
+	"github.com/memvcs/mem/layers/planning"
 	"github.com/memvcs/mem/layers/records"
 )
 
@@ -50,11 +50,11 @@ func compressWords(v records.Version) []string {
 	default:
 		add("-a", s.Aggressiveness)
 	}
-	if s.Keepit != string(compress.Decay) {
+	if s.Keepit != string(planning.Decay) {
 		add("--keepit", s.Keepit)
 	}
 	add("--skip", fmt.Sprint(s.Skip))
-	if engine, _, _ := strings.Cut(v.Engine, "/"); !compress.IsExtract(v.Engine) && engine != "imported" {
+	if engine, _, _ := strings.Cut(v.Engine, "/"); !planning.IsExtract(v.Engine) && engine != "imported" {
 		add("--engine", engine)
 	}
 	return words

@@ -16,13 +16,14 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/compose"
-	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/engines"
+	"github.com/memvcs/mem/layers/planning"
 	"github.com/memvcs/mem/layers/revision"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tokens"
 	"github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/layers/version"
 	"github.com/memvcs/mem/layers/view"
 )
 
@@ -150,13 +151,13 @@ func composedAs(ctx context.Context, run app.Run, name string) (int, error) {
 // ComposeEngine returns a function that returns the engine for a part. An engine from the command line is set up at
 // once, so that mistakes are reported even if nothing must be compressed.
 func ComposeEngine(ctx context.Context, run app.Run, parts []derive.ComposePart,
-	choice EngineChoice) (func(context.Context, state.Rev) (compress.Summarizer, error), error) {
+	choice EngineChoice) (func(context.Context, state.Rev) (version.Summarizer, error), error) {
 	if choice != (EngineChoice{}) && choice.Name != "replay" {
 		if _, err := Engine(ctx, run, parts[0].Rev, choice); err != nil {
 			return nil, err
 		}
 	}
-	return func(ctx context.Context, part state.Rev) (compress.Summarizer, error) {
+	return func(ctx context.Context, part state.Rev) (version.Summarizer, error) {
 		part.Kind, part.Version = state.IsSession, nil
 		return Engine(ctx, run, part, choice)
 	}, nil
@@ -278,7 +279,7 @@ func ComposeError(err error) error {
 	if errors.As(err, &budget) {
 		return app.WithCode(app.ExitBudget, app.WithHint(err, fmt.Sprintf("mem compose ... --budget %d", budget.Need)))
 	}
-	var pins *compress.PinError
+	var pins *planning.PinError
 	if errors.As(err, &pins) {
 		return app.WithCode(app.ExitBudget, app.WithHint(err, fmt.Sprintf("mem compose ... SESSION=%d", pins.Need)))
 	}

@@ -16,9 +16,11 @@ import (
 	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/engines"
 	"github.com/memvcs/mem/layers/keepit"
+	"github.com/memvcs/mem/layers/planning"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tokens"
+	"github.com/memvcs/mem/layers/version"
 	"github.com/memvcs/mem/layers/view"
 	"github.com/memvcs/mem/refs/config"
 )
@@ -56,7 +58,7 @@ func Compress(e *app.Env) *cli.Command {
 		Flags: []cli.Flag{
 			app.ParsedFlag(&o.ratio, "ratio,r", "compress at the ratio `N`: 10 or 10:1", parseRatio),
 			app.ParsedFlag(&o.tokens, "tokens", "compress to at most `T` tokens, such as 3000 or 3k", app.ParseTokens),
-			app.ChoiceFlag(&o.preset, "preset", "use the tiers of `NAME`: gentle, standard or aggressive", compress.Presets[:]...),
+			app.ChoiceFlag(&o.preset, "preset", "use the tiers of `NAME`: gentle, standard or aggressive", planning.Presets[:]...),
 			app.RepeatedFlag(&o.tiers, "tier", "add a tier: `END:RATIO:LEVEL`, such as 25:10:moderate; repeat up to 100"),
 			app.ChoiceFlag(&o.level, "aggressiveness,a", "compress at the aggressiveness `LEVEL`: minimal, moderate or aggressive",
 				"minimal", "light", "moderate", "aggressive"),
@@ -81,13 +83,13 @@ func parseRatio(s string) (int, error) {
 }
 
 // settings returns the settings of the compression.
-func (o *compressOptions) settings() (compress.Settings, error) {
-	s := compress.Settings{Ratio: o.ratio, Tokens: o.tokens, Preset: o.preset, Skip: o.skip,
-		Keepit: compress.KeepitMode(o.keepit), Distance: o.distance}
+func (o *compressOptions) settings() (planning.Settings, error) {
+	s := planning.Settings{Ratio: o.ratio, Tokens: o.tokens, Preset: o.preset, Skip: o.skip,
+		Keepit: planning.KeepitMode(o.keepit), Distance: o.distance}
 	for _, t := range o.tiers {
-		tier, err := compress.ParseTier(t)
+		tier, err := planning.ParseTier(t)
 		if err != nil {
-			if slices.Contains(compress.Presets[:], t) {
+			if slices.Contains(planning.Presets[:], t) {
 				return s, app.WithHint(app.Usagef("%s is a preset, not one tier", t), "--preset "+t)
 			}
 			return s, app.WithHint(app.Usagef("%v", err),
@@ -106,10 +108,10 @@ func (o *compressOptions) settings() (compress.Settings, error) {
 }
 
 // SetDefaults sets what a compression does not say from the settings of the memory.
-func SetDefaults(conf *config.Config, s *compress.Settings) {
+func SetDefaults(conf *config.Config, s *planning.Settings) {
 	s.Decay = app.DecayOf(conf)
 	if s.Keepit == "" && !conf.Bool("defaults.keepitDecayEnabled") {
-		s.Keepit = compress.PreserveAll
+		s.Keepit = planning.PreserveAll
 	}
 	if s.Ratio == 0 && s.Tokens == 0 && s.Preset == "" && len(s.Tiers) == 0 {
 		s.Preset = conf.String("defaults.compressionPreset")
@@ -146,7 +148,7 @@ func (o *compressOptions) run(ctx context.Context, run app.Run) error {
 }
 
 // compressRev compresses a session or version, or the messages of a session since a version.
-func compressRev(ctx context.Context, run app.Run, rev state.Rev, s compress.Settings,
+func compressRev(ctx context.Context, run app.Run, rev state.Rev, s planning.Settings,
 	since string) (derive.CompressResult, error) {
 	if since == "" {
 		return derive.Compress(ctx, run.DB, rev, s, run.Opt.DryRun)
@@ -173,7 +175,7 @@ func compressRev(ctx context.Context, run app.Run, rev state.Rev, s compress.Set
 
 // compressError adds hints and an exit status to an error of a compression.
 func compressError(err error) error {
-	var pins *compress.PinError
+	var pins *planning.PinError
 	var nothing *derive.UpToDateError
 	var small *compress.SmallError
 	switch {
@@ -191,9 +193,9 @@ func compressError(err error) error {
 			fmt.Sprintf("%d tokens are enough: --tokens %d", small.Least, small.Least)))
 	case errors.Is(err, compress.ErrTooSmall):
 		return app.WithCode(app.ExitBudget, app.WithHint(err, "allow more tokens or a smaller ratio"))
-	case errors.Is(err, compress.ErrEmpty):
+	case errors.Is(err, planning.ErrEmpty):
 		return app.WithHint(err, "there must be messages left to compress")
-	case errors.Is(err, compress.ErrSettings):
+	case errors.Is(err, planning.ErrSettings):
 		return app.WithCode(app.ExitUsage, app.WithHint(err, "mem compress -h"))
 	case errors.Is(err, records.ErrNotCompressible):
 		return app.WithHint(err, "name a session or a version: mem compress SESSION")
@@ -277,7 +279,7 @@ func AskedOf(v *records.Version) string {
 		return ""
 	case v.Ratio < 1.1*float64(asked):
 		return fmt.Sprintf(" (%d:1 asked)", asked)
-	case !compress.IsExtract(v.Engine):
+	case !planning.IsExtract(v.Engine):
 		return fmt.Sprintf(" (%d:1 asked: the model wrote less)", asked)
 	case v.Settings.Aggressiveness == keepit.Aggressive.String():
 		return fmt.Sprintf(" (%d:1 asked: code, reports of agents and announcements of steps are left out)", asked)
@@ -290,7 +292,7 @@ func whyShort(c derive.CompressResult) string {
 	switch {
 	case c.Receipt.Contradicted > 0:
 		return "what the source contradicts is left out"
-	case !compress.IsExtract(c.Version.Engine):
+	case !planning.IsExtract(c.Version.Engine):
 		return "the model wrote less"
 	case c.Whole && len(c.Plan.Tiers) > 1:
 		return "its older parts are without code, reports of agents and announcements of steps; -r 10 keeps more"
@@ -360,13 +362,13 @@ func printPreview(e *app.Env, c derive.CompressResult) error {
 	if len(c.Fates) == 0 {
 		return nil
 	}
-	switch mode := compress.KeepitMode(v.Settings.Keepit); {
-	case mode == compress.PreserveAll:
+	switch mode := planning.KeepitMode(v.Settings.Keepit); {
+	case mode == planning.PreserveAll:
 		e.Printf("  threshold  none: every marker is kept\n")
-	case mode == compress.Ignore:
+	case mode == planning.Ignore:
 		e.Printf("  threshold  none: no marker is kept\n")
 	case len(c.Plan.Tiers) == 1:
-		judged := slices.IndexFunc(c.Fates, func(f compress.Fate) bool { return !f.Skipped })
+		judged := slices.IndexFunc(c.Fates, func(f planning.Fate) bool { return !f.Skipped })
 		if judged < 0 {
 			e.Printf("  threshold  none: every marker is in a message that --skip leaves out\n")
 			break
@@ -382,7 +384,7 @@ func printPreview(e *app.Env, c derive.CompressResult) error {
 }
 
 // contents says what a version has.
-func contents(segs []compress.Segment) string {
+func contents(segs []version.Segment) string {
 	var exchanges, user, said, code, lists int
 	for _, s := range segs {
 		switch {
@@ -414,9 +416,9 @@ func rangeOf(c derive.CompressResult) string {
 }
 
 // skippedText lists the heaviest markers in messages that --skip leaves out.
-func skippedText(fates []compress.Fate) string {
+func skippedText(fates []planning.Fate) string {
 	var out []string
-	for _, f := range slices.SortedStableFunc(slices.Values(fates), func(a, b compress.Fate) int {
+	for _, f := range slices.SortedStableFunc(slices.Values(fates), func(a, b planning.Fate) int {
 		return cmp.Compare(b.Mark.Weight, a.Mark.Weight)
 	}) {
 		if f.Skipped && len(out) < 3 {
@@ -430,7 +432,7 @@ func skippedText(fates []compress.Fate) string {
 }
 
 // tierThreshold returns the threshold of a tier with markers, else "".
-func tierThreshold(fates []compress.Fate, from, to int) string {
+func tierThreshold(fates []planning.Fate, from, to int) string {
 	for _, f := range fates {
 		if f.Mark.Message >= from && f.Mark.Message <= to {
 			return ", marker threshold " + keepit.Thousandths(f.Threshold)
@@ -487,7 +489,7 @@ func Checked(r engines.Receipt) string {
 }
 
 // skippedOf counts the markers in messages that --skip leaves out.
-func skippedOf(fates []compress.Fate) (n int) {
+func skippedOf(fates []planning.Fate) (n int) {
 	for _, f := range fates {
 		if f.Skipped {
 			n++

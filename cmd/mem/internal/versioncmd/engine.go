@@ -14,10 +14,10 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers"
-	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/engines"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/version"
 	"github.com/memvcs/mem/refs/config"
 )
 
@@ -34,7 +34,7 @@ type EngineChoice struct {
 }
 
 // Engine returns the engine for a compression, nil for extract. It sends no request yet.
-func Engine(ctx context.Context, run app.Run, rev state.Rev, choice EngineChoice) (compress.Summarizer, error) {
+func Engine(ctx context.Context, run app.Run, rev state.Rev, choice EngineChoice) (version.Summarizer, error) {
 	conf, err := run.Settings()
 	if err != nil {
 		return nil, err

@@ -5,8 +5,8 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
-	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/keepit"
+	"github.com/memvcs/mem/layers/planning"
 	"github.com/memvcs/mem/layers/tokens"
 )
 
@@ -17,7 +17,7 @@ func thresholdText(p keepit.Pressure) string {
 }
 
 // fateTable prints the fate of each marker, and how far its weight is above the threshold.
-func fateTable(e *app.Env, fates []compress.Fate) error {
+func fateTable(e *app.Env, fates []planning.Fate) error {
 	t := e.Table("WEIGHT", "FATE", app.Column{Name: "TO THRESHOLD", Right: true}, "AT", app.Column{Name: "TEXT", Shrinks: true})
 	for _, f := range fates {
 		fate, margin := "not protected", keepit.Thousandths(f.Margin)

@@ -11,8 +11,8 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
 	"github.com/memvcs/mem/cmd/mem/internal/web/api"
-	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/derive"
+	"github.com/memvcs/mem/layers/planning"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
 )
@@ -54,7 +54,7 @@ func (s *Server) compressForm(ctx context.Context, rev state.Rev, form url.Value
 		return compressBody{}, err
 	}
 	b := compressBody{Name: rev.Session.ID, Session: rev.Session, Form: defaultForm(conf.String("defaults.compressionPreset")),
-		Presets: compress.Presets[:], Engines: versioncmd.EngineNames(), Engine: conf.String("engine")}
+		Presets: planning.Presets[:], Engines: versioncmd.EngineNames(), Engine: conf.String("engine")}
 	for k, v := range form {
 		if k != "part" {
 			b.Form[k] = v
@@ -78,7 +78,7 @@ func tierRows(f url.Values) []tierRow {
 		}
 	}
 	if len(rows) == 0 {
-		tiers, err := compress.Preset("standard")
+		tiers, err := planning.Preset("standard")
 		if err != nil {
 			return nil
 		}
@@ -118,7 +118,7 @@ func settingsOf(f url.Values) (api.CompressionSettings, error) {
 		if row.End == "" {
 			continue
 		}
-		t, err := compress.ParseTier(fmt.Sprintf("%s:%s:%s", row.End, row.Ratio, row.Level))
+		t, err := planning.ParseTier(fmt.Sprintf("%s:%s:%s", row.End, row.Ratio, row.Level))
 		if err != nil {
 			return out, api.BadRequest(err.Error())
 		}
@@ -160,7 +160,7 @@ func (s *Server) compressPage(ctx context.Context, id string, form url.Values) (
 
 func previewOf(d derive.CompressResult) *compressPreview {
 	out := &compressPreview{CompressResult: d}
-	if len(d.Plan.Tiers) == 1 && len(d.Fates) > 0 && compress.KeepitMode(d.Version.Settings.Keepit) == compress.Decay {
+	if len(d.Plan.Tiers) == 1 && len(d.Fates) > 0 && planning.KeepitMode(d.Version.Settings.Keepit) == planning.Decay {
 		out.Sum, out.Threshold = d.Fates[0].Pressure.String(), d.Fates[0].Threshold
 	}
 	return out

@@ -13,10 +13,10 @@ import (
 	"time"
 
 	"github.com/memvcs/mem/cmd/mem/internal/web/api"
-	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/engines"
 	"github.com/memvcs/mem/layers/layerstest"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/version"
 	"github.com/memvcs/mem/layers/view"
 )
 
@@ -70,7 +70,7 @@ func (p *parrot) Ask(ctx context.Context, q engines.Question) (engines.Answer, e
 // withModel gives a world an engine "claude" that asks p.
 func withModel(p *parrot) func(*api.World) {
 	return func(w *api.World) {
-		w.Engine = func(_ context.Context, _ state.Rev, name, _ string) (compress.Summarizer, error) {
+		w.Engine = func(_ context.Context, _ state.Rev, name, _ string) (version.Summarizer, error) {
 			if name != "claude" {
 				return nil, nil
 			}

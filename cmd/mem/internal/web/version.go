@@ -11,13 +11,13 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/web/api"
 	"github.com/memvcs/mem/layers/checkout"
-	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/markers"
 	"github.com/memvcs/mem/layers/provenance"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/tokens"
+	"github.com/memvcs/mem/layers/version"
 )
 
 // A versionBody is one version: its text in one of several views, and its derivation.
@@ -88,8 +88,8 @@ func (s *Server) versionPage(ctx context.Context, rev state.Rev, view string) (s
 			return "", page{}, err
 		}
 		b.Text = text.String()
-		if rest, ok := strings.CutPrefix(b.Text, compress.Legend); ok && view != "source" {
-			b.Legend, b.Text = strings.Trim(compress.Legend, "[]"), rest
+		if rest, ok := strings.CutPrefix(b.Text, version.Legend); ok && view != "source" {
+			b.Legend, b.Text = strings.Trim(version.Legend, "[]"), rest
 		}
 	}
 	p.Body = b

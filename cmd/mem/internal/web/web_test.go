@@ -26,9 +26,9 @@ import (
 	"github.com/memvcs/mem/hooks"
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/capture"
-	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/layers/version"
 	"github.com/memvcs/mem/testdata"
 )
 
@@ -74,7 +74,7 @@ func newRig(t testing.TB, change func(*api.World), extra map[string]string) *rig
 		}}
 	w := api.World{
 		Run: app.Run{Env: env, Memory: m, Scope: state.Scope{Project: p}}, Store: store, Claude: claude, Program: "mem",
-		Engine: func(context.Context, state.Rev, string, string) (compress.Summarizer, error) { return nil, nil },
+		Engine: func(context.Context, state.Rev, string, string) (version.Summarizer, error) { return nil, nil },
 		Examine: func(_ context.Context, fix bool) ([]doctor.Finding, error) {
 			if fix {
 				return []doctor.Finding{{Check: "permissions", Level: "fixed", What: "3 files private again"}}, nil

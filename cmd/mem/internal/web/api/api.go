@@ -19,9 +19,9 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/doctor"
 	"github.com/memvcs/mem/cmd/mem/internal/hookcmd"
 	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
-	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/keepit"
 	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/layers/version"
 	"github.com/memvcs/mem/refs/config"
 )
 
@@ -33,7 +33,7 @@ type World struct {
 	Program  string // how to call mem, for the commands shown on pages
 	ReadOnly bool   // refuse all changes
 	// Engine returns the engine of that name, nil for extract; "" is the engine of the settings.
-	Engine func(ctx context.Context, rev state.Rev, name, model string) (compress.Summarizer, error)
+	Engine func(ctx context.Context, rev state.Rev, name, model string) (version.Summarizer, error)
 	// Examine runs the checks of "mem doctor"; with fix it repairs what is safe to repair.
 	Examine func(ctx context.Context, fix bool) ([]doctor.Finding, error)
 	Hooks   func() (hookcmd.Report, error)
@@ -49,7 +49,7 @@ func WorldOf(run app.Run) (World, error) {
 	if w.Claude, err = run.ClaudeDir(); err != nil {
 		w.Claude = "" // the pages show what is in memory
 	}
-	w.Engine = func(ctx context.Context, rev state.Rev, name, model string) (compress.Summarizer, error) {
+	w.Engine = func(ctx context.Context, rev state.Rev, name, model string) (version.Summarizer, error) {
 		return requestedEngine(ctx, app.Run{Env: w.fresh(), Memory: run.Memory, Scope: run.Scope}, rev, name, model)
 	}
 	w.Hooks = func() (hookcmd.Report, error) { return hookcmd.ReportOf(w.Lenient(), "") }
@@ -94,7 +94,7 @@ func (w World) Decay() (keepit.Decay, error) { return app.Decay(w.fresh()) }
 
 // requestedEngine returns the engine of a request. A model is no error for an engine without one: the settings of a
 // version name one in every request. Faults of the request are its own, and not the server's.
-func requestedEngine(ctx context.Context, run app.Run, rev state.Rev, name, model string) (compress.Summarizer, error) {
+func requestedEngine(ctx context.Context, run app.Run, rev state.Rev, name, model string) (version.Summarizer, error) {
 	if name != "" && !slices.Contains(versioncmd.EngineNames(), name) {
 		return nil, BadRequest(fmt.Sprintf("engine is %s", strings.Join(versioncmd.EngineNames(), ", ")))
 	}

@@ -7,13 +7,13 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
 	"github.com/memvcs/mem/layers/compose"
-	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/provenance"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/revision"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/trust"
+	"github.com/memvcs/mem/layers/version"
 	"github.com/memvcs/mem/layers/view"
 )
 
@@ -110,7 +110,7 @@ func (s *API) ComposeRequest(ctx context.Context, p state.Project, in Compositio
 	if err := derive.CheckParts(out.Parts); err != nil {
 		return out, err
 	}
-	out.Engine = func(ctx context.Context, part state.Rev) (compress.Summarizer, error) {
+	out.Engine = func(ctx context.Context, part state.Rev) (version.Summarizer, error) {
 		part.Kind, part.Version = state.IsSession, nil
 		set := engines[part.Session.ID]
 		return s.Engine(ctx, part, set.Engine, set.Model)

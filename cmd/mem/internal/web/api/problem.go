@@ -16,6 +16,7 @@ import (
 	"github.com/memvcs/mem/layers/knowledge"
 	"github.com/memvcs/mem/layers/markers"
 	"github.com/memvcs/mem/layers/originals"
+	"github.com/memvcs/mem/layers/planning"
 	"github.com/memvcs/mem/layers/provenance"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/revision"
@@ -68,7 +69,7 @@ func causes() []struct {
 		{knowledge.ErrUsersRule, http.StatusForbidden, "users_rule"},
 		{trust.ErrRevoked, http.StatusForbidden, "revoked"},
 		{compress.ErrTooSmall, http.StatusUnprocessableEntity, "budget"},
-		{compress.ErrEmpty, http.StatusUnprocessableEntity, "empty"},
+		{planning.ErrEmpty, http.StatusUnprocessableEntity, "empty"},
 		{engines.ErrCap, http.StatusUnprocessableEntity, "budget"},
 		{engines.ErrSetup, http.StatusUnprocessableEntity, "engine"},
 		{engines.ErrRecorded, http.StatusUnprocessableEntity, "engine"},
@@ -79,7 +80,7 @@ func causes() []struct {
 		{derive.ErrSkip, http.StatusBadRequest, "bad_request"},
 		{engines.ErrAuth, http.StatusBadGateway, "engine"},
 		{engines.ErrTimeout, http.StatusGatewayTimeout, "engine"},
-		{compress.ErrSettings, http.StatusBadRequest, "bad_request"},
+		{planning.ErrSettings, http.StatusBadRequest, "bad_request"},
 		{derive.ErrNoParts, http.StatusBadRequest, "bad_request"},
 		{derive.ErrRepeated, http.StatusBadRequest, "bad_request"},
 		{records.ErrNotCompressible, http.StatusBadRequest, "bad_request"},
@@ -110,7 +111,7 @@ func statusOf(err error) (int, string) {
 	var missing *state.NotFoundError
 	var ambiguous *state.AmbiguousError
 	var used *derive.UsedError
-	var pins *compress.PinError
+	var pins *planning.PinError
 	var budget *compose.BudgetError
 	var value *config.ValueError
 	var unknown *config.UnknownKeyError

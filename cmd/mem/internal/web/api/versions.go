@@ -8,10 +8,10 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/versioncmd"
 	"github.com/memvcs/mem/layers/checkout"
-	"github.com/memvcs/mem/layers/compress"
 	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/keepit"
 	"github.com/memvcs/mem/layers/markers"
+	"github.com/memvcs/mem/layers/planning"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/trust"
@@ -67,16 +67,16 @@ func (in CompressionSettings) sized() bool {
 const maxNumber = 1_000_000_000
 
 // settings converts a request to the options of package derive.
-func (s *API) settings(in CompressionSettings) (compress.Settings, error) {
-	out := compress.Settings{Ratio: in.Ratio, Tokens: in.Tokens, Preset: in.Preset, Skip: in.Skip,
-		Keepit: compress.KeepitMode(in.Keepit), Distance: in.Distance}
+func (s *API) settings(in CompressionSettings) (planning.Settings, error) {
+	out := planning.Settings{Ratio: in.Ratio, Tokens: in.Tokens, Preset: in.Preset, Skip: in.Skip,
+		Keepit: planning.KeepitMode(in.Keepit), Distance: in.Distance}
 	for _, n := range []int{in.Ratio, in.Tokens, in.Skip, in.Distance} {
 		if n < 0 || n > maxNumber {
 			return out, BadRequest("a number is negative or too large")
 		}
 	}
 	switch in.Keepit {
-	case "", string(compress.Decay), string(compress.PreserveAll), string(compress.Ignore):
+	case "", string(planning.Decay), string(planning.PreserveAll), string(planning.Ignore):
 	default:
 		return out, BadRequest("keepitMode is decay, preserve-all or ignore")
 	}
@@ -108,7 +108,7 @@ func (s *API) settings(in CompressionSettings) (compress.Settings, error) {
 		if err != nil {
 			return out, BadRequest(err.Error())
 		}
-		out.Tiers = append(out.Tiers, compress.Tier{End: t.End, Ratio: t.Ratio, Level: level})
+		out.Tiers = append(out.Tiers, planning.Tier{End: t.End, Ratio: t.Ratio, Level: level})
 	}
 	conf, err := s.Settings()
 	if err != nil {

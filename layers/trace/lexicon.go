@@ -1,4 +1,4 @@
-package compress
+package trace
 
 import (
 	"strings"
@@ -42,7 +42,7 @@ func (v *Vocabulary) Terms(text string) (out []int32) {
 			add(v.id("w", s, false))
 		}
 	})
-	eachAnchor(text, func(a string) { add(v.id("a", a, true)) })
+	eachName(text, func(a string) { add(v.id("a", a, true)) })
 	return out
 }
 
@@ -73,12 +73,3 @@ func (v *Vocabulary) word(w string) int32 {
 	v.words[strings.Clone(w)] = id
 	return id
 }
-
-// EachAnchor yields the anchors of a text in order; one that occurs twice is yielded twice.
-func EachAnchor(text string, yield func(string)) { eachAnchor(text, yield) }
-
-// IsFile reports whether an anchor looks like the name of a file.
-func IsFile(anchor string) bool { return fileName(anchor) }
-
-// IsSymbol reports whether an anchor is written like a symbol: camelCase, PascalCase or snake_case.
-func IsSymbol(anchor string) bool { return symbol(anchor) }

@@ -1,4 +1,4 @@
-package compress
+package version
 
 import (
 	"strings"
@@ -20,9 +20,9 @@ func FuzzSizer(f *testing.F) {
 			role = "user"
 		}
 		segs := []Segment{{Role: "assistant", Text: a}, {Role: role, Text: b}, {Role: "tool", Text: c}, {Role: "assistant", Text: a}}
-		z := sizer{}
+		z := Sizer{}
 		for n := range len(segs) + 1 {
-			if got, want := z.size(segs[:n]), tokens.Raw(Text(segs[:n])); got != want {
+			if got, want := z.Size(segs[:n]), tokens.Raw(Text(segs[:n])); got != want {
 				t.Fatalf("%q: %d, want %d", Text(segs[:n]), got, want)
 			}
 		}

@@ -1,8 +1,10 @@
-package compress
+package trace
 
 import (
 	"path"
+	"regexp"
 	"strings"
+	"sync"
 	"unicode"
 	"unicode/utf8"
 )
@@ -57,9 +59,9 @@ var (
 	aNumber  = pattern(`^(?:#\d+|\d{3,})$`)
 )
 
-// eachAnchor yields the anchors of text: base names of paths, symbols in camelCase or snake_case, hashes, numbers
+// eachName yields the anchors of text: base names of paths, symbols in camelCase or snake_case, hashes, numbers
 // of issues or of three digits or more, and short spans in back-ticks.
-func eachAnchor(text string, yield func(string)) {
+func eachName(text string, yield func(string)) {
 	give := func(a string) {
 		if a = strings.Trim(a, "`.,:;()[]{}\"'*"); len(a) >= 3 && len(a) <= 60 {
 			yield(a)
@@ -94,3 +96,8 @@ func fileName(s string) bool {
 
 // symbol reports whether s is in camelCase, PascalCase with a second capital, or snake_case.
 func symbol(s string) bool { return len(s) >= 3 && aSymbol().MatchString(s) }
+
+// pattern returns a regular expression that is compiled when it is first used.
+func pattern(s string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(s) })
+}

@@ -1,4 +1,4 @@
-package compress
+package version
 
 import (
 	"strings"
@@ -8,13 +8,13 @@ import (
 	"github.com/memvcs/mem/layers/tokens"
 )
 
-// A sizer counts the plain tokens of segments, and remembers those of lines: most of them come again in the next round.
+// A Sizer counts the plain tokens of segments, and remembers those of lines: most of them come again in the next round.
 // The tokens of a text are those of its parts where a line ends and the next begins with something that no token takes
 // together with a line end.
-type sizer map[string]int
+type Sizer map[string]int
 
-// size returns the plain tokens of [Text] of segments.
-func (z sizer) size(segs []Segment) (sum int) {
+// Size returns the plain tokens of [Text] of segments.
+func (z Sizer) Size(segs []Segment) (sum int) {
 	text := Text(segs)
 	from := 0
 	for i := 1; i <= len(text); i++ {

@@ -1,4 +1,6 @@
-package compress
+// Package planning makes all decisions of a compression before it begins: [Resolve] turns settings and the sizes of a session into a
+// [Plan], and says which markers survive it.
+package planning
 
 import (
 	"errors"
@@ -8,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/memvcs/mem/layers/keepit"
+	"github.com/memvcs/mem/layers/tokens"
+	"github.com/memvcs/mem/layers/version"
 	"github.com/memvcs/mem/lineage"
 )
 
@@ -16,6 +20,12 @@ var ErrSettings = errors.New("compression settings")
 
 // ErrEmpty reports that there is nothing to compress.
 var ErrEmpty = errors.New("no conversation to compress")
+
+// extractID names the engine without a model, that of package compress, and its version.
+const Extract = "extract/24"
+
+// IsExtract reports whether an ID is that of the engine without a model, of any version.
+func IsExtract(id string) bool { return strings.HasPrefix(id, "extract/") }
 
 // KeepitMode sets how a compression treats markers.
 type KeepitMode string
@@ -31,7 +41,7 @@ const (
 type Tier struct {
 	End   int // 1 to 100; tiers ascend and the last ends at 100
 	Ratio int
-	Level Level
+	Level keepit.Level
 }
 
 // ParseTier reads END:RATIO:LEVEL, such as "25:10:moderate".
@@ -84,19 +94,19 @@ func Preset(name string) ([]Tier, error) {
 // Settings are the options of a compression. One of Ratio, Tokens, Preset and Tiers determines the size. Tokens may
 // also be given with Preset or Tiers; then it scales their budgets.
 type Settings struct {
-	Ratio    int    // uniform: tokens of the original for one of the output
-	Tokens   int    // greatest number of tokens of the output
-	Preset   string // tiered, by a table
-	Tiers    []Tier // tiered, as given
-	Level    *Level // of a uniform compression; nil: the one that goes with the ratio
-	Skip     int    // messages at the start that are left out altogether, with their marks
-	Since    int    // number of the last message that is left out because it was compressed before
+	Ratio    int           // uniform: tokens of the original for one of the output
+	Tokens   int           // greatest number of tokens of the output
+	Preset   string        // tiered, by a table
+	Tiers    []Tier        // tiered, as given
+	Level    *keepit.Level // of a uniform compression; nil: the one that goes with the ratio
+	Skip     int           // messages at the start that are left out altogether, with their marks
+	Since    int           // number of the last message that is left out because it was compressed before
 	Keepit   KeepitMode
 	Distance int          // how many sessions ago, 1 = the newest; 0 counts as 1
 	Decay    keepit.Decay // zero: the default constants
-	Counter  Counter
-	Engine   Summarizer // nil: Extract
-	Model    string     // that was asked for, if the engine uses none: it changes nothing and is recorded
+	Counter  tokens.Counter
+	Engine   version.Summarizer // nil: Extract
+	Model    string             // that was asked for, if the engine uses none: it changes nothing and is recorded
 }
 
 // Tiered reports whether the settings name tiers.
@@ -150,10 +160,10 @@ type Span struct {
 
 // Part is a tier of a plan: a run of messages and the tokens it gets, kept texts included.
 type Part struct {
-	From   int   `json:"from"`
-	To     int   `json:"to"`
-	Budget int   `json:"budget"`
-	Level  Level `json:"level"`
+	From   int          `json:"from"`
+	To     int          `json:"to"`
+	Budget int          `json:"budget"`
+	Level  keepit.Level `json:"level"`
 }
 
 // A Plan is a compression with all decisions made. It is the parameters of the recipe: equal plans on equal input give
@@ -198,7 +208,7 @@ func Resolve(s Settings, st Stats, marks []Mark) (Plan, []Fate, error) {
 	if s.Skip >= len(st.Messages) {
 		return Plan{}, nil, fmt.Errorf("%w: %d messages, %d skipped", ErrEmpty, len(st.Messages), s.Skip)
 	}
-	p := Plan{Engine: Extract{}.ID(), Tokenizer: s.Counter.ID(), Skip: s.Skip, Since: s.Since, Kept: []Span{},
+	p := Plan{Engine: Extract, Tokenizer: s.Counter.ID(), Skip: s.Skip, Since: s.Since, Kept: []Span{},
 		Summarised: []Span{}}
 	if s.Engine != nil {
 		p.Engine = s.Engine.ID()
@@ -223,9 +233,9 @@ func Resolve(s Settings, st Stats, marks []Mark) (Plan, []Fate, error) {
 		switch {
 		case s.Keepit == Ignore, f.Skipped:
 		case f.Kept:
-			p.Kept = append(p.Kept, f.Mark.span())
+			p.Kept = append(p.Kept, f.Mark.Span())
 		default:
-			p.Summarised = append(p.Summarised, f.Mark.span())
+			p.Summarised = append(p.Summarised, f.Mark.Span())
 		}
 	}
 	return p, fates, nil
@@ -316,7 +326,7 @@ func (s Settings) first(st Stats) int {
 
 // parts divides messages from a first record on into tiers. It returns a part for each tier, even one without messages
 // (From > To, no budget).
-func parts(tiers []Tier, msgs []Message, first int, c Counter) []Part {
+func parts(tiers []Tier, msgs []Message, first int, c tokens.Counter) []Part {
 	out := make([]Part, 0, len(tiers))
 	at, prev := 0, first-1
 	for _, t := range tiers {

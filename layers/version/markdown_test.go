@@ -1,4 +1,4 @@
-package compress
+package version
 
 import (
 	"math/rand/v2"

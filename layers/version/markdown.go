@@ -1,10 +1,11 @@
-package compress
+package version
 
 import (
 	"strconv"
 	"strings"
 	"unicode"
 
+	"github.com/memvcs/mem/layers/tokens"
 	"github.com/memvcs/mem/layers/transcript"
 )
 
@@ -24,8 +25,8 @@ func (s Segment) Lines() []Line {
 	switch {
 	case s.Role == "heading":
 		return append(out, Line{Text: "## " + s.Text, Frame: true})
-	case remark(s.Label):
-		said := strings.NewReplacer("[", "(", "]", ")").Replace(oneLine(s.Text, 1000))
+	case IsRemark(s.Label):
+		said := strings.NewReplacer("[", "(", "]", ")").Replace(tokens.Clip(s.Text, 1000))
 		return append(out, Line{Text: "[" + s.Label + ": " + said + "]"})
 	case s.Keep != "":
 		open := ""
@@ -34,7 +35,7 @@ func (s Segment) Lines() []Line {
 			if i == 0 {
 				out[0].Text = "> " + l
 			} else {
-				open = openAfter(open, strings.TrimSpace(l))
+				open = transcript.OpenFence(open, strings.TrimSpace(l))
 			}
 		}
 		if open != "" {
@@ -64,19 +65,19 @@ func (s Segment) Lines() []Line {
 	open, left := "", 0 // of the block of code that is open: its fence, and what is cut off before its lines, or -1
 	for i, l := range text {
 		shown := l
-		n := itemIndent(l)
+		n := transcript.ItemIndent(l)
 		switch rest := strings.TrimRight(l[n:], " \t"); {
 		case open != "":
-			if open = openAfter(open, strings.TrimSpace(l)); open == "" && left >= 0 {
+			if open = transcript.OpenFence(open, strings.TrimSpace(l)); open == "" && left >= 0 {
 				shown = strings.TrimSpace(l)
 			} else if left > 0 && len(l) >= left && strings.TrimSpace(l[:left]) == "" {
 				shown = l[left:]
 			}
-		case openAfter("", rest) != "":
-			if i > 0 && n > indent(l) {
+		case transcript.OpenFence("", rest) != "":
+			if i > 0 && n > transcript.Indent(l) {
 				out = append(out, Line{Text: strings.TrimSpace(prefix), Frame: true}) // within a paragraph, only 1. begins a list
 			}
-			if open, left = openAfter("", rest), n; within(text[i+1:], strings.Repeat(" ", n), rest) {
+			if open, left = transcript.OpenFence("", rest), n; within(text[i+1:], strings.Repeat(" ", n), rest) {
 				left = -1
 			} else {
 				shown = l[n:]
@@ -106,41 +107,13 @@ func (s Segment) Lines() []Line {
 	return out
 }
 
-// itemIndent returns the length of the white space and the signs of list items at the beginning of a line.
-func itemIndent(line string) int {
-	for n := 0; ; {
-		rest := strings.TrimLeft(line[n:], " \t")
-		n = len(line) - len(rest)
-		sign := strings.TrimLeft(rest, "0123456789")
-		signs := ".)"
-		if len(sign) == len(rest) {
-			signs = "-*+"
-		}
-		if len(sign) < 2 || !strings.Contains(signs, sign[:1]) || !strings.Contains(" \t", sign[1:2]) {
-			return n
-		}
-		n += len(rest) - len(sign) + 1
-	}
-}
-
-// openAfter returns the fence of the block of code that is open after a line, if open was open before it.
-func openAfter(open, line string) string {
-	switch {
-	case open != "" && closes(line, open):
-		return ""
-	case open == "" && transcript.IsFence(line):
-		return fenceOf(line)
-	}
-	return open
-}
-
 // within reports whether the lines of the block of code that open begins, up to its end, are as far to the right as it is.
 func within(lines []string, space, open string) bool {
 	for _, l := range lines {
 		if !strings.HasPrefix(l, space) && strings.TrimSpace(l) != "" {
 			return false
 		}
-		if closes(l, open) {
+		if transcript.ClosesFence(l, open) {
 			return strings.HasPrefix(strings.TrimPrefix(l, space), open[:1])
 		}
 	}
@@ -160,7 +133,7 @@ func isTag(line string) bool {
 
 // SummaryBy is the label of what an author, a model or another tool, wrote about messages.
 func SummaryBy(author string, src [][2]int) string {
-	label := "summary by " + oneLine(author, 80)
+	label := "summary by " + tokens.Clip(author, 80)
 	if len(src) == 0 {
 		return label
 	}

@@ -1,4 +1,4 @@
-package compress
+package planning
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/memvcs/mem/layers/keepit"
+	"github.com/memvcs/mem/layers/tokens"
 )
 
 // Mark is a marker of a session, with its message.
@@ -24,7 +25,7 @@ func Marks(n int, typed string) []Mark {
 	return out
 }
 
-func (m Mark) span() Span { return Span{m.Message, m.TextStart, m.TextEnd, m.Weight} }
+func (m Mark) Span() Span { return Span{m.Message, m.TextStart, m.TextEnd, m.Weight} }
 
 // A Fate is the decision about a marker.
 type Fate struct {
@@ -94,7 +95,7 @@ func (e *PinError) Error() string {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		fmt.Fprintf(&b, " %s in message %d (%q)", p.Weight, p.Message, oneLine(e.Texts[i], 40))
+		fmt.Fprintf(&b, " %s in message %d (%q)", p.Weight, p.Message, tokens.Clip(e.Texts[i], 40))
 	}
 	return b.String()
 }

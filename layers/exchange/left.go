@@ -1,0 +1,111 @@
+package exchange
+
+import (
+	"fmt"
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+
+	"github.com/memvcs/mem/layers/shell"
+	"github.com/memvcs/mem/layers/tokens"
+)
+
+// LeftAt says how a session left the work, and of which messages that is, in their order: the last commit, what changed after it,
+// the last check, what was created, and what was asked and not answered. It is "" if there is none of that.
+func LeftAt(xs []Exchange) (text string, src [][2]int) {
+	if len(xs) == 0 {
+		return "", nil
+	}
+	e := EndingOf(xs)
+	var parts []string
+	at := func(n int) string { // the number is that of a heading
+		src = append(src, [2]int{n, n})
+		k := sort.Search(len(xs), func(k int) bool { return xs[k].From > n })
+		return fmt.Sprintf(" (#%d)", xs[max(0, k-1)].From)
+	}
+	edited := 0 // the first message of the exchange with the last edit
+	for _, x := range xs {
+		if len(x.Edits) > 0 {
+			edited = x.From
+		}
+	}
+	if e.Commits > 0 {
+		text := "last commit"
+		if subject := e.Commit.Subject(); subject != "" {
+			text += ` "` + tokens.Clip(subject, 80) + `"`
+		}
+		text += at(e.Commit.N)
+		switch {
+		case e.Pushed && e.Push.N < e.Commit.N: // somebody says so, and nothing proves it
+		case e.Push.N >= e.Commit.N:
+			text += ", pushed" + at(e.Push.N)
+		case e.Push.N > 0:
+			text += "; no push seen after it, the last one before" + at(e.Push.N)
+		default:
+			text += "; no push seen"
+		}
+		parts = append(parts, text)
+	}
+	if len(e.Changed) > 0 {
+		const most = 4
+		files, text := e.Uncommitted(), "changed, and no commit seen: "
+		switch {
+		case len(files) == 0: // somebody says so, or it may be: nothing is known of these files
+			files, text = e.Changed, "last changed: "
+		case e.Commits > 0:
+			text = "changed after the commit: "
+		}
+		var names []string
+		for _, f := range files[max(0, len(files)-most):] {
+			names = append(names, f.Path)
+		}
+		text += strings.Join(names, ", ")
+		if more := len(files) - most; more > 0 {
+			text += fmt.Sprintf(" and %d more", more)
+		}
+		parts = append(parts, text+at(Edited(files)))
+	}
+	if e.Check.N >= edited && e.Check.N > 0 { // an earlier one says nothing about the end
+		text := "last check: " + tokens.Clip(shell.Short(e.Check.Cmd), 80) + " " + e.Check.Ended() + at(e.Check.N)
+		if Edited(e.Changed) > e.Check.N {
+			text += ", before the last change"
+		}
+		parts = append(parts, text)
+	}
+	if n := len(e.Made); n > 0 {
+		const most = 3
+		text := "created: "
+		for i, m := range e.Made[max(0, n-most):] {
+			if i > 0 {
+				text += ", "
+			}
+			text += tokens.Clip(m.Text, 100) + at(m.N)
+		}
+		if n > most {
+			text += fmt.Sprintf(" and %d before", n-most)
+		}
+		parts = append(parts, text)
+	}
+	switch {
+	case e.Asked.N > 0:
+		parts = append(parts, `asked and not answered: "`+tokens.Clip(e.Asked.Text, 160)+`"`+at(e.Asked.N))
+	case e.Waiting:
+		parts = append(parts, "the last request has no answer"+at(xs[len(xs)-1].From))
+	}
+	slices.SortFunc(src, func(a, b [2]int) int { return a[0] - b[0] })
+	return strings.Join(parts, "; "), src
+}
+
+// Ended says how a command ended, if that is known.
+func (c Command) Ended() string {
+	switch {
+	case c.Exit != 0:
+		return "exit " + strconv.Itoa(c.Exit)
+	case c.Verdict == Failed:
+		return "failed"
+	case c.Verdict == Passed:
+		return "passed"
+	}
+	return ""
+}
