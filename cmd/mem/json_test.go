@@ -109,7 +109,7 @@ remote rename origin backup
 remote set-url backup hub.git
 --mem-dir laptop clone hub.git
 --mem-dir laptop device list
---mem-dir laptop device trust desk
+--mem-dir laptop device trust -y desk
 --mem-dir laptop device rename desk tower
 --mem-dir laptop device drop tower -y
 device list

@@ -184,7 +184,7 @@ func (p *pair) trust(ctx context.Context) error {
 			if d.Own {
 				continue
 			}
-			if err := m.Do(ctx, "device", "trust", d.ID); err != nil {
+			if err := m.Do(ctx, "device", "trust", "--yes", d.ID); err != nil {
 				return err
 			}
 		}

@@ -90,6 +90,7 @@ type Reverted struct {
 	Operation refs.Entry
 	Changed   []string       // things restored to their state before (undo) or after (redo) the operation
 	Left      []string       // things changed by later operations, left alone
+	Stated    bool           // the user's word is among what changed: see [state.Cell]
 	Notes     []records.Note // states of files of Claude Code on this device
 }
 
@@ -478,7 +479,7 @@ func (u *UndoLog) Plan(op *UndoOp, verb string) (Reverted, []state.Cell) {
 				n = u.note(n, c, verb)
 				to.Restore.Body, r.Notes = n, append(r.Notes, n)
 			}
-			r.Changed = append(r.Changed, c.What)
+			r.Changed, r.Stated = append(r.Changed, c.What), r.Stated || c.Stated
 			out = append(out, to)
 		}
 	}

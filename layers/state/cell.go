@@ -7,6 +7,7 @@ type Cell struct {
 	Slot    string
 	What    string // the name of the slot for display
 	Value   string // the value, for comparison with other cells of the slot
+	Stated  bool   // it is the user's word about a rule or a fact: only the user can take it back
 	Stamp   records.Stamp
 	Restore Statement // the record that sets the value again
 	Empty   emptyCell // the value before the first record about the slot

@@ -48,7 +48,11 @@ func (st *State) Cells(r refs.Record) ([]Cell, error) {
 	case records.KindRevoke:
 		err = ApplyTo(r, func(b records.RevokeBody) { out = []Cell{revokeCell(b)} })
 	case facts.KindJudgement:
-		err = ApplyTo(r, func(b facts.Judgement) { out = []Cell{judgementCell(b)} })
+		err = ApplyTo(r, func(b facts.Judgement) {
+			c := judgementCell(b)
+			c.Stated = b.Says == facts.Confirms
+			out = []Cell{c}
+		})
 	case facts.KindExchange:
 		err = ApplyTo(r, func(b facts.Exchange) { out = exchangeCells(b) })
 	default:

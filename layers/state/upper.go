@@ -23,7 +23,11 @@ func lastingCells(r refs.Record) (out []Cell, err error) {
 	case concepts.KindSet:
 		err = ApplyTo(r, func(b concepts.Change) { out = []Cell{conceptCell(b)} })
 	case permanent.Kind:
-		err = ApplyTo(r, func(b permanent.Definition) { out = []Cell{voidCell(r.ID.String(), "rule r:"+r.ID.Short())} })
+		err = ApplyTo(r, func(b permanent.Definition) {
+			c := voidCell(r.ID.String(), "rule r:"+r.ID.Short())
+			c.Stated = b.ByUser || len(b.Quotes) > 0 && !b.Derived
+			out = []Cell{c}
+		})
 	case permanent.KindAct:
 		err = ApplyTo(r, func(b permanent.Act) {
 			if b.Act == permanent.Void || b.Act == permanent.Restore {
@@ -34,7 +38,9 @@ func lastingCells(r refs.Record) (out []Cell, err error) {
 				out = []Cell{c}
 				return
 			}
-			out = []Cell{voidCell(r.ID.String(), b.Act+" "+b.Rule[:min(8, len(b.Rule))])}
+			c := voidCell(r.ID.String(), b.Act+" "+b.Rule[:min(8, len(b.Rule))])
+			c.Stated = (b.ByUser || b.Quote != nil) && (b.Act == permanent.Promote || b.Act == permanent.Retire)
+			out = []Cell{c}
 		})
 	}
 	return out, err

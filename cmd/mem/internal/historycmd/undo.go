@@ -35,7 +35,8 @@ func Undo(e *app.Env) *cli.Command {
 			"the files are written as they were. Things that another operation or device has changed\n" +
 			"since are left alone; if that is all, nothing is undone, and no older operation in its\n" +
 			"place. \"mem log --undo\" lists the operations that can be undone. Several at once are\n" +
-			"listed on a terminal, and asked about, first.",
+			"listed on a terminal, and asked about, first. What the user states about rules and\n" +
+			"facts only the user can undo, at a terminal.",
 		Action: func(c *cli.Context) error {
 			return doRevert(e, c, "undo", history.Undo)
 		},
@@ -160,6 +161,12 @@ func runRevert(ctx context.Context, run app.Run, verb string, n int, hash string
 	if len(done) < n {
 		return app.WithHint(app.WithCode(app.ExitNo, fmt.Errorf("project %s has only %s to %s, not %d", run.Project.Name,
 			term.Count(len(done), "operation"), verb, n)), run.Typed("mem", verb, strconv.Itoa(len(done))), run.Typed("mem", "log", "--undo"))
+	}
+	for _, r := range done {
+		if r.Stated && !run.Opt.DryRun && !app.UserTypes(run.Env) {
+			return app.WithCode(app.ExitNo, app.WithHint(fmt.Errorf("%s: the user stated it: only the user can %s it", r.Operation.Subject, verb),
+				"the user types, at a terminal: "+run.Typed("mem", verb, r.Operation.Commit[:7])))
+		}
 	}
 	if verb == "undo" && hash == "" {
 		if err := noteSkipped(ctx, run, done[0]); err != nil {

@@ -28,7 +28,7 @@ func Device(e *app.Env) *cli.Command {
 		Description: "Every installation of mem is a device with an id, a name and a signing key. Data of an\n" +
 			"untrusted device is put aside: the list counts it, and nothing else reads it. Before you\n" +
 			"trust a device, compare the fingerprints that \"mem device list\" prints on both machines;\n" +
-			"they are the same, or the data is not of that machine. trust asks on a terminal.",
+			"they are the same, or the data is not of that machine. trust asks, unless --yes is given.",
 		Action: list,
 		Subcommands: []*cli.Command{
 			{Name: "list", Usage: "list the devices", Action: list},
@@ -105,7 +105,7 @@ func waitingCell(w *state.Waiting) string {
 // calledText returns the name that a device has for itself, if it has another one here.
 func calledText(d state.Device) string { return app.If(d.OwnName != "", ", calls itself "+d.OwnName) }
 
-// trustDevice trusts a device and prints what is forgotten then. On a terminal it shows whose data that is, and asks first.
+// trustDevice trusts a device and prints what is forgotten then. It shows whose data that is, and asks first.
 func trustDevice(ctx context.Context, e *app.Env, o *state.DB, d state.Device) error {
 	trusted := func() error {
 		forgotten, err := sync.Trust(ctx, o, d)
@@ -114,7 +114,7 @@ func trustDevice(ctx context.Context, e *app.Env, o *state.DB, d state.Device) e
 		}
 		return err
 	}
-	if d.Own || d.Trusted || !e.Term.Stdin || e.Opt.Yes {
+	if d.Own || d.Trusted || e.Opt.Yes {
 		return trusted()
 	}
 	list, err := trust.Waiting(ctx, o)
