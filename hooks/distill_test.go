@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/memvcs/mem/layers"
-	"github.com/memvcs/mem/layers/claims"
+	"github.com/memvcs/mem/layers/answers"
 	"github.com/memvcs/mem/layers/engines"
 	"github.com/memvcs/mem/layers/knowledge"
 	"github.com/memvcs/mem/layers/knowledge/facts"
@@ -168,9 +168,9 @@ func (g *gull) looksBack(shown string) string {
 }
 
 // believes says that all of it was said.
-func (g *gull) believes(shown string) (list []claims.Answer) {
+func (g *gull) believes(shown string) (list []answers.Answer) {
 	for _, m := range regexp.MustCompile(`(?m)^([ef]:[0-9a-f]{8,}) `).FindAllStringSubmatch(shown, -1) {
-		list = append(list, claims.Answer{ID: m[1], Answer: claims.Supported})
+		list = append(list, answers.Answer{ID: m[1], Answer: answers.Supported})
 		if m[1][0] == 'f' {
 			g.facts = append(g.facts, m[1])
 		}

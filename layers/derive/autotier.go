@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/memvcs/mem/layers/planning"
 	"github.com/memvcs/mem/layers/state"
-	"github.com/memvcs/mem/layers/tier"
 )
 
 // A TierSchedule determines when a project ages automatically.
@@ -22,7 +22,7 @@ const (
 // lastTier records in the cache when a project aged last. Without it the project ages again, which changes nothing.
 type lastTier struct {
 	At     time.Time
-	Policy tier.Policy
+	Policy planning.Policy
 }
 
 const lastTierVersion = 2
@@ -43,7 +43,7 @@ func AutoTier(ctx context.Context, db *state.DB, p state.Project, schedule TierS
 		return out, false, nil
 	case schedule == TierDaily && known && last.At.Format(time.DateOnly) == now.Format(time.DateOnly):
 		return out, false, nil
-	case schedule == TierWeekly && known && tier.Week(last.At) == tier.Week(now):
+	case schedule == TierWeekly && known && planning.Week(last.At) == planning.Week(now):
 		return out, false, nil
 	}
 	o.MaxVersions = maxAutoVersions

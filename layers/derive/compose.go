@@ -17,7 +17,6 @@ import (
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/sessions"
 	"github.com/memvcs/mem/layers/state"
-	"github.com/memvcs/mem/layers/tier"
 	"github.com/memvcs/mem/layers/tokens"
 	"github.com/memvcs/mem/layers/transcript"
 	"github.com/memvcs/mem/layers/trust"
@@ -104,7 +103,7 @@ type composer struct {
 	receipt   engines.Receipt
 	shortfall error // a [*compose.BudgetError] if the surviving markers do not fit
 
-	tier    tier.Tier       // of a summary: its parts are compressed in it, and no versions
+	tier    planning.Age    // of a summary: its parts are compressed in it, and no versions
 	digests []planning.Plan // of a summary: how each part was compressed
 }
 

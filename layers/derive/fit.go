@@ -15,7 +15,6 @@ import (
 	"github.com/memvcs/mem/layers/planning"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
-	"github.com/memvcs/mem/layers/tier"
 	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/layers/version"
 )
@@ -27,7 +26,7 @@ import (
 // settings returns the settings for compressing part i to ask tokens.
 func (c *composer) settings(i, ask, distance int) planning.Settings {
 	level := keepit.Moderate
-	if c.tier == tier.Monthly {
+	if c.tier == planning.Monthly {
 		level = keepit.Aggressive
 	}
 	return planning.Settings{Tokens: ask, Level: &level, Distance: distance, Counter: c.counterOf(i),

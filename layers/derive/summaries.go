@@ -12,7 +12,6 @@ import (
 	"github.com/memvcs/mem/layers/planning"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
-	"github.com/memvcs/mem/layers/tier"
 	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/layers/version"
 	"github.com/memvcs/mem/objects"
@@ -23,9 +22,9 @@ import (
 // session may be gone, or be those of another budget.
 
 // summarise computes a summary that is due and stages it. It returns nil if the summary is up to date.
-func (a *tierRun) summarise(ctx context.Context, stage *refs.Stage, due tier.Due) (*TierSummary, *records.Composition, error) {
+func (a *tierRun) summarise(ctx context.Context, stage *refs.Stage, due planning.Due) (*TierSummary, *records.Composition, error) {
 	plan := records.ComposePlan{Asked: a.o.Policy.WeeklyTokens}
-	if due.Tier == tier.Monthly {
+	if due.Age == planning.Monthly {
 		plan.Asked = a.o.Policy.MonthlyTokens
 	}
 	var sessions []*state.Session
@@ -36,7 +35,7 @@ func (a *tierRun) summarise(ctx context.Context, stage *refs.Stage, due tier.Due
 	slices.Sort(plan.Of)
 	out := &TierSummary{Due: due, Label: due.Label(), TokensIn: a.estimate(due)}
 	if was := a.st.Composition(out.Label); was != nil {
-		if was.Tier != string(due.Tier) {
+		if was.Tier != string(due.Age) {
 			return nil, nil, errors.New("a composition with that name exists and is not a summary")
 		}
 		old, err := was.Plan()
@@ -48,7 +47,7 @@ func (a *tierRun) summarise(ctx context.Context, stage *refs.Stage, due tier.Due
 	if a.o.DryRun {
 		return out, nil, nil
 	}
-	c := &composer{m: a.m, counter: largestCounter(a.m, sessions), tier: due.Tier,
+	c := &composer{m: a.m, counter: largestCounter(a.m, sessions), tier: due.Age,
 		req: ComposeRequest{Project: a.p, Name: out.Label, Budget: plan.Asked, Strategy: compose.Proportional}}
 	for _, s := range sessions {
 		c.req.Parts = append(c.req.Parts, ComposePart{Rev: state.Rev{Kind: state.IsSession, Project: a.p, Session: s}})
@@ -69,7 +68,7 @@ func (a *tierRun) summarise(ctx context.Context, stage *refs.Stage, due tier.Due
 }
 
 // estimate returns the estimated tokens of the sessions of a summary.
-func (a *tierRun) estimate(due tier.Due) (n int) {
+func (a *tierRun) estimate(due planning.Due) (n int) {
 	for _, s := range a.sessions {
 		if slices.Contains(due.Sessions, s.ID) {
 			n += s.Tokens

@@ -16,14 +16,13 @@ import (
 	"github.com/memvcs/mem/layers/planning"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
-	"github.com/memvcs/mem/layers/tier"
 	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/refs"
 )
 
 // TierOptions are the options of [Tier].
 type TierOptions struct {
-	Policy tier.Policy
+	Policy planning.Policy
 	Decay  keepit.Decay // zero: the default
 	DryRun bool
 	// MaxVersions limits the versions of one run; 0 is no limit. The next run makes the others. Summaries wait for the
@@ -57,7 +56,7 @@ type TierVersion struct {
 
 // A TierSummary is the summary of a week or month.
 type TierSummary struct {
-	tier.Due
+	planning.Due
 	Label    string // the name of the composition
 	Replaced bool   // an older summary with other inputs existed
 	TokensIn int
@@ -73,8 +72,8 @@ type tierRun struct {
 	planOnly bool // in a dry run: do not check whether sessions can be compressed
 	now      time.Time
 	st       *state.State
-	sessions []tier.Session
-	plan     tier.Work
+	sessions []planning.Session
+	plan     planning.Work
 }
 
 // newTierRun reads the input of the decision and decides.
@@ -88,13 +87,13 @@ func newTierRun(ctx context.Context, db *state.DB, p state.Project, o TierOption
 		return nil, err
 	}
 	known := capture.KnownTokens(a.m, a.p.ID)
-	versions := map[string][]tier.Version{}
+	versions := map[string][]planning.Version{}
 	for _, v := range a.st.Versions {
 		s := a.st.Session(v.Session)
 		if s == nil {
 			continue
 		}
-		versions[v.Session] = append(versions[v.Session], tier.Version{
+		versions[v.Session] = append(versions[v.Session], planning.Version{
 			ID: v.ID.String(), Preset: v.Settings.Preset, Asked: v.Asked(), Hidden: v.Deleted || v.Revoked != "",
 			Free:    planning.IsExtract(v.Engine),
 			Current: v.Origin() == s.Now().Original && v.Whole() && v.Source == "", Used: len(a.st.UsedBy(v)) > 0,
@@ -106,10 +105,10 @@ func newTierRun(ctx context.Context, db *state.DB, p state.Project, o TierOption
 			continue
 		}
 		n := markers.Estimate(a.m, now, known)
-		a.sessions = append(a.sessions, tier.Session{ID: s.ID, End: now.Ended(), Accessed: s.Accessed(), Tokens: n,
+		a.sessions = append(a.sessions, planning.Session{ID: s.ID, End: now.Ended(), Accessed: s.Accessed(), Tokens: n,
 			Versions: versions[s.ID]})
 	}
-	a.plan = tier.Decide(a.o.Policy, a.sessions, a.now)
+	a.plan = planning.Decide(a.o.Policy, a.sessions, a.now)
 	return a, nil
 }
 
@@ -156,12 +155,12 @@ func (a *tierRun) run(ctx context.Context) (out TierResult, err error) {
 type aged struct {
 	versions  []CompressResult // of the entries of TierResult.Compressed
 	summaries []*records.Composition
-	hide      []tier.Hiding // versions; the ID of a new one is its preset after [tier.Unmade]
-	over      []string      // weekly summaries
+	hide      []planning.Hiding // versions; the ID of a new one is its preset after [planning.Unmade]
+	over      []string          // weekly summaries
 }
 
 // compressAll makes the versions that are due and stages them. The error is one of the store; others are added to the result.
-func (a *tierRun) compressAll(ctx context.Context, stage *refs.Stage, todo []tier.Compression, out *TierResult) (made []CompressResult, err error) {
+func (a *tierRun) compressAll(ctx context.Context, stage *refs.Stage, todo []planning.Compression, out *TierResult) (made []CompressResult, err error) {
 	for i, c := range todo {
 		if ctx.Err() != nil {
 			return made, nil
@@ -240,11 +239,11 @@ func (a *tierRun) hide(made *aged, out *TierResult) {
 		if lacks[h.Session] {
 			continue
 		}
-		label := cmp.Or(labels[h.Version], strings.TrimPrefix(h.Version, tier.Unmade))
+		label := cmp.Or(labels[h.Version], strings.TrimPrefix(h.Version, planning.Unmade))
 		made.hide, out.Hidden = append(made.hide, h), append(out.Hidden, records.ShortID(h.Session)+":"+label)
 	}
 	for _, label := range a.plan.Over {
-		if c := a.st.Composition(label); c != nil && c.Tier == string(tier.Weekly) && len(out.Failed) == 0 {
+		if c := a.st.Composition(label); c != nil && c.Tier == string(planning.Weekly) && len(out.Failed) == 0 {
 			made.over, out.Hidden = append(made.over, label), append(out.Hidden, label)
 		}
 	}
@@ -269,7 +268,7 @@ func (a *tierRun) commit(ctx context.Context, stage *refs.Stage, made aged, out 
 				return err
 			}
 		}
-		fresh, versions := map[tier.Hiding]*records.Version{}, 0
+		fresh, versions := map[planning.Hiding]*records.Version{}, 0
 		for i, c := range made.versions {
 			v := c.Version
 			if k := there(c); k >= 0 {
@@ -283,7 +282,7 @@ func (a *tierRun) commit(ctx context.Context, stage *refs.Stage, made aged, out 
 				versions++
 			}
 			out.Compressed[i].Label = v.Label
-			fresh[tier.Hiding{Session: c.Session.ID, Version: tier.Unmade + out.Compressed[i].Preset}] = v
+			fresh[planning.Hiding{Session: c.Session.ID, Version: planning.Unmade + out.Compressed[i].Preset}] = v
 		}
 		for _, c := range summaries {
 			if err := originals.CheckParts(ctx, a.m, tx, c); err != nil {
@@ -323,8 +322,8 @@ func (a *tierRun) commit(ctx context.Context, stage *refs.Stage, made aged, out 
 // A TierState is the tier of a session.
 type TierState struct {
 	Session *state.Session
-	Tier    tier.Tier
-	Period  tier.Period
+	Tier    planning.Age
+	Period  planning.Period
 	Summary string // the summary that replaces it, "" if there is none
 }
 
@@ -344,18 +343,18 @@ func TierStatus(ctx context.Context, db *state.DB, p state.Project, o TierOption
 	for _, s := range a.sessions {
 		x := TierState{Session: a.st.Session(s.ID), Tier: o.Policy.Of(s.Accessed, a.now)}
 		switch x.Tier {
-		case tier.Weekly:
-			x.Period = tier.Week(s.End)
-		case tier.Monthly:
-			x.Period = tier.Month(s.End)
+		case planning.Weekly:
+			x.Period = planning.Week(s.End)
+		case planning.Monthly:
+			x.Period = planning.Month(s.End)
 		}
-		for _, label := range []string{tier.Week(s.End).Label(), tier.Month(s.End).Label()} {
+		for _, label := range []string{planning.Week(s.End).Label(), planning.Month(s.End).Label()} {
 			if c := a.st.Composition(label); c != nil && c.Tier == string(x.Tier) {
 				x.Summary = label
 			}
 		}
-		if x.Summary == "" && x.Tier == tier.Monthly { // its month is not over or not summarised
-			if c := a.st.Composition(tier.Week(s.End).Label()); c != nil && c.Tier == string(tier.Weekly) {
+		if x.Summary == "" && x.Tier == planning.Monthly { // its month is not over or not summarised
+			if c := a.st.Composition(planning.Week(s.End).Label()); c != nil && c.Tier == string(planning.Weekly) {
 				x.Summary = c.Name
 			}
 		}

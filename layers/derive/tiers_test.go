@@ -25,7 +25,6 @@ import (
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/repair"
 	"github.com/memvcs/mem/layers/state"
-	"github.com/memvcs/mem/layers/tier"
 	"github.com/memvcs/mem/layers/tokens"
 	"github.com/memvcs/mem/layers/trust"
 	"github.com/memvcs/mem/lineage"
@@ -34,7 +33,7 @@ import (
 )
 
 func tierOptions() derive.TierOptions {
-	return derive.TierOptions{Policy: tier.Policy{
+	return derive.TierOptions{Policy: planning.Policy{
 		WeeklyAfter: 7, MonthlyAfter: 30, WeeklyTokens: 1500, MonthlyTokens: 2500,
 		CreateAfter: 7, CreatePreset: "standard", AggressiveAfter: 30, AggressivePreset: "aggressive", IntermediateAfter: 60,
 	}}
@@ -67,7 +66,7 @@ func TestAgeing(t *testing.T) {
 			t.Fatalf("%v: %v, %v", clock, err, did.Failed)
 		}
 		for _, s := range did.Summaries {
-			if s.Replaced && made[s.Label] && s.Tier == tier.Monthly {
+			if s.Replaced && made[s.Label] && s.Age == planning.Monthly {
 				t.Errorf("%v: %s was made anew although nothing has changed", clock, s.Label)
 			}
 			made[s.Label] = true

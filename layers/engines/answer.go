@@ -6,8 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/memvcs/mem/layers/claims"
-	"github.com/memvcs/mem/layers/forms"
+	"github.com/memvcs/mem/layers/answers"
 	"github.com/memvcs/mem/layers/keepit"
 	"github.com/memvcs/mem/layers/version"
 )
@@ -27,12 +26,12 @@ type answerSegment struct {
 // segments with the reasons.
 func check(author, answer string, w window) ([]version.Segment, error) {
 	const most = 12 // reasons
-	list, err := forms.Decode[summary]([]byte(answer))
+	list, err := answers.Decode[summary]([]byte(answer))
 	if err != nil {
 		return nil, err
 	}
 	var segs []version.Segment
-	var bad forms.Problems
+	var bad answers.Problems
 	known := newSources(w.items)
 	for i, s := range list.Segments {
 		seg, err := known.segment(author, s)
@@ -56,7 +55,7 @@ type sources struct {
 	unread int // bytes that may still be read
 
 	listed []int // the messages of the previous segment, and their text
-	text   claims.Source
+	text   answers.Source
 }
 
 // maxReads is how many times the text of a window is read to check an answer. Segments that list the same messages as
@@ -100,7 +99,7 @@ func (s *sources) reword(seg *version.Segment, text string) error {
 }
 
 // unsupported returns at most five claims of text that source does not contain, quoted.
-func unsupported(text string, source claims.Source) []string {
+func unsupported(text string, source answers.Source) []string {
 	var bad []string
 	for _, c := range source.Missing(text) {
 		if q := quote(c); len(bad) < 5 && !slices.Contains(bad, q) {
@@ -172,9 +171,9 @@ func (s *sources) readList(list []int) error {
 	if s.unread -= b.Len(); s.unread < 0 {
 		return errors.New("the segments list the same messages too often")
 	}
-	s.listed, s.text = list, claims.NewSource(b.String())
+	s.listed, s.text = list, answers.NewSource(b.String())
 	return nil
 }
 
 // quote formats a part of an answer for a message.
-func quote(s string) string { return "`" + strings.ReplaceAll(forms.Printable(s), "`", " ") + "`" }
+func quote(s string) string { return "`" + strings.ReplaceAll(answers.Printable(s), "`", " ") + "`" }

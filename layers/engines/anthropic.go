@@ -8,7 +8,7 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/memvcs/mem/layers/forms"
+	"github.com/memvcs/mem/layers/answers"
 	"github.com/memvcs/mem/objects"
 )
 
@@ -118,7 +118,7 @@ func readMessage(r io.Reader) (a Answer, err error) {
 		}
 		var m messageEvent
 		if err := json.Unmarshal([]byte(ev.data), &m); err != nil {
-			return a, interrupted(fmt.Errorf("event %s: %w", forms.Printable(ev.name), err))
+			return a, interrupted(fmt.Errorf("event %s: %w", answers.Printable(ev.name), err))
 		}
 		switch m.Type {
 		case "message_start":
@@ -142,7 +142,7 @@ func readMessage(r io.Reader) (a Answer, err error) {
 
 // streamError converts an error event in a stream.
 func streamError(kind, text string) error {
-	err := fmt.Errorf("the server interrupted the answer: %s: %s", forms.Printable(kind), oneLine(text))
+	err := fmt.Errorf("the server interrupted the answer: %s: %s", answers.Printable(kind), oneLine(text))
 	switch kind {
 	case "authentication_error", "permission_error":
 		return fmt.Errorf("%w: %w", ErrAuth, err)

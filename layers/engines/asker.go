@@ -7,8 +7,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/memvcs/mem/layers/claims"
-	"github.com/memvcs/mem/layers/forms"
+	"github.com/memvcs/mem/layers/answers"
 	"github.com/memvcs/mem/layers/tokens"
 )
 
@@ -79,7 +78,7 @@ func Ask[T any](ctx context.Context, a *Asker, f Form, decode func(Answer) (T, e
 		}
 		// the faults may quote the record, so they stand between fences
 		f.Prompt = prompt + "\nAn earlier answer was refused:\n" +
-			claims.Fenced("faults", tokens.OneLine(visible(wrong.Error()), 2000)+"\n") +
+			answers.Fenced("faults", tokens.OneLine(visible(wrong.Error()), 2000)+"\n") +
 			"Write the whole answer again, without these faults.\n"
 	}
 	return none, fmt.Errorf("%w: %w", ErrAnswer, wrong)
@@ -87,11 +86,11 @@ func Ask[T any](ctx context.Context, a *Asker, f Form, decode func(Answer) (T, e
 
 // visible returns a text without hidden characters.
 func visible(s string) string {
-	if !strings.ContainsFunc(s, forms.Hidden) {
+	if !strings.ContainsFunc(s, answers.Hidden) {
 		return s
 	}
 	return strings.Map(func(r rune) rune {
-		if forms.Hidden(r) {
+		if answers.Hidden(r) {
 			return -1
 		}
 		return r

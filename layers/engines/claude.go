@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/memvcs/mem/layers/forms"
+	"github.com/memvcs/mem/layers/answers"
 )
 
 // Claude is a model behind the user's own client: it runs "claude -p" without tools, customizations, hooks and session
@@ -107,7 +107,7 @@ func readResult(out []byte) (Answer, error) {
 		return a, nil
 	}
 	text := oneLine(strings.Join(append([]string{r.Result}, r.Errors...), " "))
-	err := fmt.Errorf("claude failed with %s: %s", forms.Printable(r.Subtype), text)
+	err := fmt.Errorf("claude failed with %s: %s", answers.Printable(r.Subtype), text)
 	switch {
 	case strings.Contains(r.Subtype, "budget"):
 		return a, fmt.Errorf("%w: %w", ErrCap, err)

@@ -5,7 +5,7 @@
 // of it: it cuts long sessions into windows that fit the model, assigns each a part of the budget, and verifies
 // every answer. A segment must name its messages, and each path, number or identifier in it must occur in those
 // messages. Otherwise the window is requested once more and then left to [compress.Extract]. The model is then asked whether
-// the messages support what it wrote, with [claims.Instructions]: a segment that they contradict is left out. An answer that is too
+// the messages support what it wrote, with [answers.Instructions]: a segment that they contradict is left out. An answer that is too
 // long is cut by coverage. The [Receipt] counts all of this.
 //
 // The text of a transcript is data. It is inside a fence whose key is computed from the text and does not occur in

@@ -13,9 +13,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/memvcs/mem/layers/claims"
+	"github.com/memvcs/mem/layers/answers"
 	"github.com/memvcs/mem/layers/compress"
-	"github.com/memvcs/mem/layers/forms"
 	"github.com/memvcs/mem/layers/keepit"
 	"github.com/memvcs/mem/layers/planning"
 	"github.com/memvcs/mem/layers/tokens"
@@ -650,7 +649,7 @@ func TestInvented(t *testing.T) {
 		strings.Repeat("z", 200) + "_q":              "`" + strings.Repeat("z", 59) + "…`",
 		"the value is `secret thing`":                "`secret thing`",
 	} {
-		if got := strings.Join(unsupported(text, claims.NewSource(source)), ", "); got != want {
+		if got := strings.Join(unsupported(text, answers.NewSource(source)), ", "); got != want {
 			t.Errorf("invented(%q) = %s, want %s", text, got, want)
 		}
 	}
@@ -679,11 +678,11 @@ func FuzzAnswer(f *testing.F) {
 					source += itemText(it) + "\n"
 				}
 			}
-			if bad := unsupported(g.Text, claims.NewSource(source)); len(bad) > 0 {
+			if bad := unsupported(g.Text, answers.NewSource(source)); len(bad) > 0 {
 				t.Fatalf("accepted %v", bad)
 			}
 		}
-		if err != nil && (strings.ContainsFunc(err.Error(), forms.Hidden) || len(err.Error()) > 40_000) {
+		if err != nil && (strings.ContainsFunc(err.Error(), answers.Hidden) || len(err.Error()) > 40_000) {
 			t.Fatalf("reasons %q", err)
 		}
 	})
@@ -696,7 +695,7 @@ func FuzzClaims(f *testing.F) {
 		if !utf8.ValidString(s) {
 			return
 		}
-		if bad := unsupported(s, claims.NewSource(s)); len(bad) > 0 {
+		if bad := unsupported(s, answers.NewSource(s)); len(bad) > 0 {
 			t.Fatalf("%q does not contain %v", s, bad)
 		}
 	})

@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/memvcs/mem/layers/forms"
+	"github.com/memvcs/mem/layers/answers"
 )
 
 // TestMain is also the programs that the tests run: MEM_FAKE says which.
@@ -160,7 +160,7 @@ func TestClaude(t *testing.T) {
 	if err := json.Unmarshal(b, &got); err != nil {
 		t.Fatal(err)
 	}
-	want := "-p --safe-mode --tools  --no-session-persistence --output-format json --model opus --json-schema " + string(forms.AnswerSchema[verdicts]()) + " --system-prompt " + verifySystem + " --max-budget-usd 2.5"
+	want := "-p --safe-mode --tools  --no-session-persistence --output-format json --model opus --json-schema " + string(answers.AnswerSchema[verdicts]()) + " --system-prompt " + verifySystem + " --max-budget-usd 2.5"
 	if line := strings.Join(got.Args, " "); line != want {
 		t.Errorf("arguments %s\nwant %s", line, want)
 	}

@@ -4,8 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/memvcs/mem/layers/claims"
-	"github.com/memvcs/mem/layers/forms"
+	"github.com/memvcs/mem/layers/answers"
 	"github.com/memvcs/mem/layers/keepit"
 	"github.com/memvcs/mem/layers/version"
 	"github.com/memvcs/mem/objects"
@@ -31,7 +30,7 @@ Rules:
 
 // promptID changes with the text of the prompts.
 func promptID() string {
-	text := system + string(forms.AnswerSchema[summary]()) + verifySystem + claims.Instructions
+	text := system + string(answers.AnswerSchema[summary]()) + verifySystem + answers.Instructions
 	for _, l := range []keepit.Level{keepit.Minimal, keepit.Moderate, keepit.Aggressive} {
 		text += levelInstruction(l)
 	}
@@ -53,7 +52,7 @@ func levelInstruction(l keepit.Level) string {
 func summaryForm(w window, budget int, level keepit.Level) Form {
 	prompt := fmt.Sprintf("Shorten the record below to at most %d words (%d tokens) in all. %s\n\n", max(1, budget*5/8),
 		max(1, budget*5/6), levelInstruction(level)) // the labels of the segments take the rest
-	return Form{system, prompt + record(w.items), forms.AnswerSchema[summary](), min(8_192+4*budget, 32_000)}
+	return Form{system, prompt + record(w.items), answers.AnswerSchema[summary](), min(8_192+4*budget, 32_000)}
 }
 
 // record returns items between fences with a key, which stands before each message, too.
@@ -75,7 +74,7 @@ func recordKey(items []version.Item) string {
 	for _, it := range items {
 		fmt.Fprintf(&b, "%d %s\n", it.N, itemText(it))
 	}
-	return claims.FenceKey(b.String())
+	return answers.FenceKey(b.String())
 }
 
 func speaker(k version.Kind) string {

@@ -5,8 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/memvcs/mem/layers/claims"
-	"github.com/memvcs/mem/layers/forms"
+	"github.com/memvcs/mem/layers/answers"
 	"github.com/memvcs/mem/layers/version"
 )
 
@@ -22,7 +21,7 @@ Answer with one JSON object and nothing else, with an answer for each sentence:
 
 // verdicts are the answers about the segments of a window.
 type verdicts struct {
-	Answers []claims.Answer `json:"answers" form:"required,items=20000"`
+	Answers []answers.Answer `json:"answers" form:"required,items=20000"`
 }
 
 // verified asks whether the messages of a window support the segments that the model wrote of it. It returns them without those
@@ -37,13 +36,13 @@ func (s *Summarizer) verified(ctx context.Context, aw answeredWindow) (answeredW
 	if err != nil {
 		return aw, err
 	}
-	got, err := forms.Decode[verdicts]([]byte(a.Text))
+	got, err := answers.Decode[verdicts]([]byte(a.Text))
 	if err == nil {
-		var c forms.Problems
-		claims.CheckAnswers(got.Answers, "answers", &c)
+		var c answers.Problems
+		answers.CheckAnswers(got.Answers, "answers", &c)
 		err = c.Err()
 	}
-	said := map[string]claims.Answer{}
+	said := map[string]answers.Answer{}
 	if err == nil { // of an answer with a fault nothing is believed
 		for _, v := range got.Answers {
 			said[v.ID] = v
@@ -57,9 +56,9 @@ func (s *Summarizer) verified(ctx context.Context, aw answeredWindow) (answeredW
 		switch {
 		case !ok:
 			s.receipt.Unchecked += lines
-		case v.Answer == claims.Partly && known.reword(&seg, v.Text) == nil:
+		case v.Answer == answers.Partly && known.reword(&seg, v.Text) == nil:
 			s.receipt.Reworded += lines
-		case v.Answer != claims.Supported:
+		case v.Answer != answers.Supported:
 			s.receipt.Contradicted += lines
 			continue
 		}
@@ -74,8 +73,8 @@ func (s *Summarizer) verified(ctx context.Context, aw answeredWindow) (answeredW
 
 // verifyForm asks about n sentences on the messages of a window.
 func verifyForm(w window, sentences string, n int) Form {
-	prompt := claims.Instructions + "\n" + record(w.items) + "\n" + claims.Fenced("sentences", sentences)
-	return Form{verifySystem, prompt, forms.AnswerSchema[verdicts](), min(8_192+60*n, 32_000)}
+	prompt := answers.Instructions + "\n" + record(w.items) + "\n" + answers.Fenced("sentences", sentences)
+	return Form{verifySystem, prompt, answers.AnswerSchema[verdicts](), min(8_192+60*n, 32_000)}
 }
 
 // numbers lists runs of messages: "#2, #6 to #8".

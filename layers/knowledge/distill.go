@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/memvcs/mem/layers/answers"
 	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/engines"
-	"github.com/memvcs/mem/layers/forms"
 	"github.com/memvcs/mem/layers/knowledge/facts"
 	"github.com/memvcs/mem/layers/knowledge/permanent"
 	"github.com/memvcs/mem/layers/originals"
@@ -66,7 +66,7 @@ type distiller struct {
 
 // distillForm returns the question for a task of size tokens.
 func distillForm(t Task, size int) engines.Form {
-	return engines.Form{System: distillSystem, Prompt: t.Instruction("", Seen{}), Schema: forms.AnswerSchema[facts.Input](),
+	return engines.Form{System: distillSystem, Prompt: t.Instruction("", Seen{}), Schema: answers.AnswerSchema[facts.Input](),
 		MaxTokens: answerTokens(size)}
 }
 
@@ -172,7 +172,7 @@ func (d *distiller) ask(ctx context.Context, task Task) (facts.Input, error) {
 // validate checks that an answer refers only to messages of the session and to sentences that were asked about, and removes ids
 // of facts that were not shown.
 func validate(g *facts.Input, task Task) error {
-	var bad forms.Problems
+	var bad answers.Problems
 	known, part := map[string]bool{}, task.Draft
 	for _, f := range part.Open {
 		known[f.ID] = true
@@ -184,7 +184,7 @@ func validate(g *facts.Input, task Task) error {
 	}
 	for i, a := range g.Answers {
 		if !slices.ContainsFunc(task.Questions, func(n *Questionnaire) bool { return slices.Contains(n.IDs(), a.ID) }) {
-			bad.Add(fmt.Sprintf("answers[%d].id", i), "no question is about `%s`", forms.Printable(a.ID))
+			bad.Add(fmt.Sprintf("answers[%d].id", i), "no question is about `%s`", answers.Printable(a.ID))
 		}
 	}
 	if part.To == 0 {
@@ -213,7 +213,7 @@ func validate(g *facts.Input, task Task) error {
 // shortTopics returns an error about the topics of one or two words: they say little, so the model is asked once for
 // better ones.
 func shortTopics(g facts.Input) error {
-	var bad forms.Problems
+	var bad answers.Problems
 	for i, x := range g.Exchanges {
 		if shortTopic(x.Topic) {
 			bad.Add(fmt.Sprintf("exchanges[%d].topic", i), "`%s` says little: want 3 to 5 words", x.Topic)

@@ -7,10 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/memvcs/mem/layers/claims"
+	"github.com/memvcs/mem/layers/answers"
 	"github.com/memvcs/mem/layers/derive"
 	"github.com/memvcs/mem/layers/engines"
-	"github.com/memvcs/mem/layers/forms"
 	"github.com/memvcs/mem/layers/knowledge/facts"
 	"github.com/memvcs/mem/layers/knowledge/permanent"
 	"github.com/memvcs/mem/layers/originals"
@@ -96,7 +95,7 @@ func (w *ruleDistiller) run(ctx context.Context) (err error) {
 		batches = [][]permanent.Candidate{nil}
 	}
 	for i, some := range batches {
-		q := engines.Form{System: reflectSystem, Prompt: w.prompt(some, i == 0), Schema: forms.AnswerSchema[permanent.Answer](),
+		q := engines.Form{System: reflectSystem, Prompt: w.prompt(some, i == 0), Schema: answers.AnswerSchema[permanent.Answer](),
 			MaxTokens: answerTokens(len(some) * 100)}
 		if w.o.DryRun {
 			w.out.Receipt.Requests++
@@ -171,7 +170,7 @@ func (w *ruleDistiller) prompt(some []permanent.Candidate, recent bool) string {
 			fmt.Fprintf(&body, "  %s %s of %s: %s\n", f.ID, f.Kind, records.ShortID(f.Session), oneLine(f.Shown()))
 		}
 	}
-	return claims.Fenced("record", body.String())
+	return answers.Fenced("record", body.String())
 }
 
 // decide appends the outcomes: of each candidate, which is left without a verdict, and of each rule that the model saw behind

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/memvcs/mem/layers/claims"
+	"github.com/memvcs/mem/layers/answers"
 	"github.com/memvcs/mem/layers/knowledge/concepts"
 	"github.com/memvcs/mem/layers/knowledge/facts"
 	"github.com/memvcs/mem/layers/knowledge/permanent"
@@ -342,9 +342,9 @@ func (d FactDraft) text() string {
 	}
 	head := ""
 	if known.Len() > 0 {
-		head = "Known already. Is an issue solved now, a decision changed?\n" + claims.Fenced("known", known.String()) + "\n"
+		head = "Known already. Is an issue solved now, a decision changed?\n" + answers.Fenced("known", known.String()) + "\n"
 	}
-	return head + claims.Fenced("transcript", lines.String())
+	return head + answers.Fenced("transcript", lines.String())
 }
 
 // maxConcepts is the number of concepts in a draft.

@@ -9,8 +9,7 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/memvcs/mem/layers/claims"
-	"github.com/memvcs/mem/layers/forms"
+	"github.com/memvcs/mem/layers/answers"
 	"github.com/memvcs/mem/layers/knowledge/concepts"
 	"github.com/memvcs/mem/layers/knowledge/facts"
 	"github.com/memvcs/mem/layers/originals"
@@ -47,8 +46,8 @@ type SavedFacts struct {
 	Session   *state.Session
 	Exchanges []facts.Exchange // as saved, without rejected facts
 	Facts     []SavedFact      // all facts, also the rejected ones
-	Dropped   forms.Problems   // other parts of the input that were dropped, each with path and reason
-	Notes     forms.Problems   // on exchanges
+	Dropped   answers.Problems // other parts of the input that were dropped, each with path and reason
+	Notes     answers.Problems // on exchanges
 	Through   int              // the last distilled message
 	Assigned  int              // exchanges that were assigned to a concept
 	Verification
@@ -86,7 +85,7 @@ var ErrAllRejected = errors.New("no fact was saved")
 
 // SaveFacts checks facts about the session that rev names, and saves the accepted ones with the answers about others and the
 // concepts of the exchanges, in one commit. The result contains the reason of each rejection. If all facts are rejected,
-// nothing is written and the error is [ErrAllRejected]; malformed input is a [*forms.Error]. The session may be nil if there are
+// nothing is written and the error is [ErrAllRejected]; malformed input is a [*answers.Error]. The session may be nil if there are
 // only answers.
 func SaveFacts(ctx context.Context, db *state.DB, rev state.Rev, g facts.Input, o SaveOptions) (SavedFacts, error) {
 	out := SavedFacts{Session: rev.Session, Verification: NewVerification()}
@@ -401,7 +400,7 @@ type batch struct {
 	saver
 	local     map[string]facts.Fact // by their names in the input
 	out       SavedFacts
-	problems  forms.Problems
+	problems  answers.Problems
 	given     int   // the last message that was read, 0 if the input does not say
 	factCount int   // valid facts of the session, saved and new
 	jobs      []job // of the exchanges
@@ -425,7 +424,7 @@ func (s *batch) addExchange(i int, g facts.InputExchange) {
 		x.Summary, x.Details, x.Topic, x.Keywords = g.Summary, g.Details, g.Topic, g.Keywords
 	}
 	scene := s.q.Scene(x.From, x.To)
-	if bad := claims.Missing(x.Summary+"\n"+x.Details, scene.Text); len(bad) > 0 {
+	if bad := answers.Missing(x.Summary+"\n"+x.Details, scene.Text); len(bad) > 0 {
 		s.out.Notes.Add(at+".summary", "not in its messages %d to %d: `%s`", x.From, x.To, strings.Join(bad, "`, `"))
 	}
 	if shortTopic(x.Topic) {

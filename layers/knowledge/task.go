@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/memvcs/mem/layers/claims"
+	"github.com/memvcs/mem/layers/answers"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
 )
@@ -166,7 +166,7 @@ func (t Task) Instruction(command string, seen Seen) string {
 		switch {
 		case i > 0:
 		case !seen.Questions:
-			b.WriteString(claims.Instructions + "\n")
+			b.WriteString(answers.Instructions + "\n")
 		default:
 			b.WriteString("Answer as before: does the transcript support these sentences?\n\n")
 		}

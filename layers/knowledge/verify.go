@@ -9,8 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/memvcs/mem/layers/claims"
-	"github.com/memvcs/mem/layers/forms"
+	"github.com/memvcs/mem/layers/answers"
 	"github.com/memvcs/mem/layers/knowledge/facts"
 	"github.com/memvcs/mem/layers/markers"
 	"github.com/memvcs/mem/layers/refine"
@@ -141,7 +140,7 @@ func questionsIn(set *facts.Set, session string, o QuestionOptions) (out []Quest
 func (n *Questionnaire) add(all []Question, c tokens.Counter, most int) {
 	q, echo := n.q, n.Session.Echoes(n.q.Point)
 	shown := map[int]DraftLine{} // by index in L1
-	n.Tokens = c.Estimate(int64(len(claims.Instructions) + len(answerForm) + maxCommand))
+	n.Tokens = c.Estimate(int64(len(answers.Instructions) + len(answerForm) + maxCommand))
 	for i, x := range all {
 		size := len(x.text())
 		fresh := map[int]DraftLine{}
@@ -287,7 +286,7 @@ func (n *Questionnaire) text() string {
 	for _, q := range n.Questions {
 		sentences.WriteString(q.text())
 	}
-	return claims.Fenced("messages", lines.String()) + "\n" + claims.Fenced("sentences", sentences.String())
+	return answers.Fenced("messages", lines.String()) + "\n" + answers.Fenced("sentences", sentences.String())
 }
 
 // text returns the question: the sentence with its quotes and what code did not find.
@@ -337,8 +336,8 @@ func (v *Verification) Add(o Verification) {
 }
 
 // answers adds the records of answers about facts of any session of the project.
-func (s *batch) answers(ctx context.Context, list []claims.Answer) error {
-	groups := map[string][]claims.Answer{}
+func (s *batch) answers(ctx context.Context, list []answers.Answer) error {
+	groups := map[string][]answers.Answer{}
 	var sessions []string
 	for i, a := range list {
 		id, ok := "", false
@@ -348,7 +347,7 @@ func (s *batch) answers(ctx context.Context, list []claims.Answer) error {
 			}
 		}
 		if !ok {
-			s.problems.Add(fmt.Sprintf("answers[%d].id", i), "no question is about `%s`", forms.Printable(a.ID))
+			s.problems.Add(fmt.Sprintf("answers[%d].id", i), "no question is about `%s`", answers.Printable(a.ID))
 			continue
 		}
 		if groups[id] == nil {
@@ -379,16 +378,16 @@ func (s *batch) answers(ctx context.Context, list []claims.Answer) error {
 }
 
 // answer adds the records of one answer.
-func (s *saver) answer(v *Verification, q Question, a claims.Answer) {
+func (s *saver) answer(v *Verification, q Question, a answers.Answer) {
 	key := q.exchange.Key()
 	if q.fact != nil {
 		key = q.fact.Key()
 	}
 	yes := facts.Judgement{Fact: key, Says: facts.Verifies, Value: true, Asked: s.o.Asked, Reason: a.Why}
 	switch {
-	case a.Answer == claims.Supported:
+	case a.Answer == answers.Supported:
 		v.Verified = append(v.Verified, q.ID)
-	case a.Answer == claims.Not:
+	case a.Answer == answers.Not:
 		v.Removed = append(v.Removed, q.ID)
 		yes.Says = facts.Removes
 	case q.fact == nil:
@@ -402,7 +401,7 @@ func (s *saver) answer(v *Verification, q Question, a claims.Answer) {
 }
 
 // reword adds a fact with the better wording, which takes the place of the old one.
-func (s *saver) reword(v *Verification, q Question, a claims.Answer, yes facts.Judgement) {
+func (s *saver) reword(v *Verification, q Question, a answers.Answer, yes facts.Judgement) {
 	f := *q.fact
 	made := s.fact(facts.InputFact{Kind: f.Kind, Text: a.Text, Evidence: f.Evidence, Keywords: f.Keywords})
 	made.Files, made.Time = f.Files, f.Time

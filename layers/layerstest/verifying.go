@@ -5,7 +5,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/memvcs/mem/layers/claims"
+	"github.com/memvcs/mem/layers/answers"
 	"github.com/memvcs/mem/layers/engines"
 )
 
@@ -13,7 +13,7 @@ import (
 func Supported(q engines.Question) string {
 	var list []string
 	for _, m := range regexp.MustCompile(`(?m)^(s:[0-9]+) summary: `).FindAllStringSubmatch(q.Prompt, -1) {
-		list = append(list, fmt.Sprintf(`{"id":%q,"answer":%q,"text":"","why":""}`, m[1], claims.Supported))
+		list = append(list, fmt.Sprintf(`{"id":%q,"answer":%q,"text":"","why":""}`, m[1], answers.Supported))
 	}
 	if list == nil {
 		return ""

@@ -1,5 +1,13 @@
-// Package planning makes all decisions of a compression before it begins: [Resolve] turns settings and the sizes of a session into a
-// [Plan], and says which markers survive it.
+// Package planning decides what is compressed, and how, before it begins. Nothing in it reads or writes.
+//
+// [Resolve] turns settings and the sizes of a session into the [Plan] of a compression, and says which markers survive it.
+//
+// [Decide] plans how sessions are summarised with age: after some days the summary of their week replaces them, later that of
+// their month. Superseded versions are hidden. It gets the known state of the sessions of a project and returns the actions
+// to take. Finished actions are recognised by their results, so a second call returns nothing. Weeks are ISO weeks
+// and months are calendar months, in UTC, on every machine. A session belongs to the week and month of its last
+// message. Its age counts from that message or from its latest use, so a used session is recent again. A summary
+// covers its whole week or month, and is made once, after the end of that period.
 package planning
 
 import (

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/memvcs/mem/layers/answers"
 	"github.com/memvcs/mem/layers/brief"
-	"github.com/memvcs/mem/layers/claims"
 	"github.com/memvcs/mem/layers/knowledge/facts"
 	"github.com/memvcs/mem/layers/knowledge/permanent"
 	"github.com/memvcs/mem/layers/state"
@@ -17,9 +17,9 @@ import (
 // files and pages must not choose them: a name is short, is no instruction, contains only names, numbers and paths
 // that the user or the model mentioned, and is not copied from other text.
 type Namer struct {
-	known claims.Source // text of the user and the model
-	words string        // letters of that text
-	heard string        // letters of all other text
+	known answers.Source // text of the user and the model
+	words string         // letters of that text
+	heard string         // letters of all other text
 }
 
 // Limits of a name that a model gives.
@@ -55,7 +55,7 @@ func LoadNamer(ctx context.Context, db *state.DB, p refs.Project, s *state.Sessi
 }
 
 func NewNamer(said, heard string) Namer {
-	return Namer{known: claims.NewSource(said), words: letters(said), heard: letters(heard)}
+	return Namer{known: answers.NewSource(said), words: letters(said), heard: letters(heard)}
 }
 
 // Takes reports whether a name is allowed.

@@ -9,7 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/memvcs/mem/layers/claims"
+	"github.com/memvcs/mem/layers/answers"
 	"github.com/memvcs/mem/layers/tokens"
 )
 
@@ -269,7 +269,7 @@ func (f *Fact) trust(speakers []Speaker, scene Scene) Trust {
 
 // names reports whether a text contains the names and numbers of the fact.
 func (f *Fact) names(text string) bool {
-	return len(claims.Missing(f.Text+"\n"+f.Reason, text+"\n"+Plain(text))) == 0
+	return len(answers.Missing(f.Text+"\n"+f.Reason, text+"\n"+Plain(text))) == 0
 }
 
 // noteSpeaker notes a fact about the user that does not quote the user, and an action that only the user mentions.
@@ -302,13 +302,13 @@ var passes = sync.OnceValue(func() *regexp.Regexp {
 func (f *Fact) noteClaims(t *Transcript, scene Scene) {
 	text := f.Text + "\n" + f.Reason
 	quoted := t.Of(f.Evidence)
-	outside := claims.NewSource(quoted + "\n" + Plain(quoted)).Missing(text)
-	outside = append(outside, claims.Quantities(text, quoted)...)
+	outside := answers.NewSource(quoted + "\n" + Plain(quoted)).Missing(text)
+	outside = append(outside, answers.Quantities(text, quoted)...)
 	if len(outside) == 0 {
 		return
 	}
 	all := quoted + scene.Text
-	nowhere := append(claims.NewSource(all+"\n"+Plain(all)).Missing(text), claims.Quantities(text, all)...)
+	nowhere := append(answers.NewSource(all+"\n"+Plain(all)).Missing(text), answers.Quantities(text, all)...)
 	near := slices.DeleteFunc(outside, func(s string) bool { return slices.Contains(nowhere, s) })
 	if len(nowhere) > 0 {
 		f.note("not in its exchange: %s", quoteList(nowhere))

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/memvcs/mem/layers/forms"
+	"github.com/memvcs/mem/layers/answers"
 )
 
 // talk is a session with every kind of speaker.
@@ -116,7 +116,7 @@ func TestSchemaAndDecode(t *testing.T) {
 		}
 		Required []string
 	}
-	for _, b := range [][]byte{Schema(), forms.AnswerSchema[Input]()} {
+	for _, b := range [][]byte{Schema(), answers.AnswerSchema[Input]()} {
 		if err := json.Unmarshal(b, &s); err != nil || s.Properties.Exchanges.Items.Properties["facts"] == nil {
 			t.Errorf("schema %s: %v", b, err)
 		}
@@ -161,7 +161,7 @@ func TestDecodeErrors(t *testing.T) {
 		`{"exchanges":[{"facts":[{"kind":"issue","text":"a","evidence":[{"message":1,"quote":"q"}],"supersedes":["f:1",2]}]}]}`: "exchanges[0].facts[0].supersedes[1]: want text, not a number",
 	} {
 		_, err := Decode([]byte(in))
-		var bad *forms.Error
+		var bad *answers.Error
 		if !errors.As(err, &bad) || err.Error() != want {
 			t.Errorf("Decode(%s): %v, want %s", in, err, want)
 		}
@@ -176,7 +176,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add([]byte(`{"exchanges":[{"facts":[{"kind":"preference","text":"Don't use memcached.","evidence":[{"message":1,"quote":"Don't use memcached."}]}]}]}`))
 	f.Fuzz(func(t *testing.T, in []byte) {
 		g, err := Decode(in)
-		var bad *forms.Error
+		var bad *answers.Error
 		if err != nil && (!errors.As(err, &bad) || len(bad.Problems) == 0) {
 			t.Fatalf("no field: %v", err)
 		}

@@ -6,17 +6,16 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/memvcs/mem/layers/claims"
-	"github.com/memvcs/mem/layers/forms"
+	"github.com/memvcs/mem/layers/answers"
 )
 
 // An Input is the input of "mem facts save", usually written by a model: exchanges of a session, and answers about saved
 // facts.
 type Input struct {
-	Session   string          `json:"session,omitempty" form:"human" about:"the session; needed if the command does not name it"`
-	Through   int             `json:"through,omitempty" form:"human" about:"the last message that was read, also if no fact is about it"`
-	Exchanges []InputExchange `json:"exchanges,omitempty" form:"items=2000" about:"requests of the user with their results"`
-	Answers   []claims.Answer `json:"answers,omitempty" form:"items=1000" about:"one for each sentence that was asked about"`
+	Session   string           `json:"session,omitempty" form:"human" about:"the session; needed if the command does not name it"`
+	Through   int              `json:"through,omitempty" form:"human" about:"the last message that was read, also if no fact is about it"`
+	Exchanges []InputExchange  `json:"exchanges,omitempty" form:"items=2000" about:"requests of the user with their results"`
+	Answers   []answers.Answer `json:"answers,omitempty" form:"items=1000" about:"one for each sentence that was asked about"`
 }
 
 // An InputExchange is an exchange of an [Input]. At most one of Messages and L1Range is set; without both, the evidence
@@ -52,16 +51,16 @@ const maxText = 1000
 
 // Schema is the JSON schema of the input of [Decode].
 func Schema() json.RawMessage {
-	return forms.Schema[Input]("facts of a session: the input of \"mem facts save\"")
+	return answers.Schema[Input]("facts of a session: the input of \"mem facts save\"")
 }
 
-// Decode parses an input with [forms.Decode], checks what a form cannot say, and brings the texts into their form.
+// Decode parses an input with [answers.Decode], checks what a form cannot say, and brings the texts into their form.
 func Decode(b []byte) (Input, error) {
-	g, err := forms.Decode[Input](b)
+	g, err := answers.Decode[Input](b)
 	if err != nil {
 		return Input{}, err
 	}
-	var c forms.Problems
+	var c answers.Problems
 	g.Session = strings.TrimSpace(g.Session)
 	for i := range g.Exchanges {
 		x, at := &g.Exchanges[i], fmt.Sprintf("exchanges[%d]", i)
@@ -91,7 +90,7 @@ func Decode(b []byte) (Input, error) {
 			}
 		}
 	}
-	claims.CheckAnswers(g.Answers, "answers", &c)
+	answers.CheckAnswers(g.Answers, "answers", &c)
 	if g.Exchanges == nil && g.Answers == nil {
 		c.Add("exchanges", "missing: want a list")
 	}

@@ -7,8 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/memvcs/mem/layers/claims"
-	"github.com/memvcs/mem/layers/forms"
+	"github.com/memvcs/mem/layers/answers"
 	"github.com/memvcs/mem/layers/knowledge/facts"
 	"github.com/memvcs/mem/layers/tokens"
 )
@@ -45,13 +44,13 @@ type Answer struct {
 const maxReason = 500
 
 // DecodeVerdicts parses verdicts on the candidates in asked. Each verdict must name one of them, and no two the same.
-// The error is a [*forms.Error] that names the wrong fields.
+// The error is a [*answers.Error] that names the wrong fields.
 func DecodeVerdicts(b []byte, asked []Candidate) (Answer, error) {
-	v, err := forms.Decode[Answer](b)
+	v, err := answers.Decode[Answer](b)
 	if err != nil {
 		return v, err
 	}
-	var bad forms.Problems
+	var bad answers.Problems
 	seen := map[string]bool{}
 	for i := range v.Verdicts {
 		x := &v.Verdicts[i]
@@ -158,7 +157,7 @@ func (in Input) derived(p Pattern, list []facts.Fact, said string) (*Definition,
 	if n, need := len(in.independentSessions(list)), minSessions(p.Type); n < need {
 		return nil, fmt.Errorf("its evidence is from %d sessions, and %d are needed", n, need)
 	}
-	if bad := claims.Missing(p.Text+"\n"+p.Problem, said); len(bad) > 0 {
+	if bad := answers.Missing(p.Text+"\n"+p.Problem, said); len(bad) > 0 {
 		return nil, fmt.Errorf("its evidence does not contain `%s`", strings.Join(bad, "`, `"))
 	}
 	made := &Definition{Type: p.Type, Text: p.Text, Problem: p.Problem, Derived: true, Trust: facts.Assistant, Confidence: 70,

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/memvcs/mem/cmd/mem/internal/web/markdown"
+	"github.com/memvcs/mem/cmd/mem/internal/web"
 	"github.com/memvcs/mem/layers/refine"
 )
 
@@ -37,7 +37,7 @@ type turn struct {
 
 // Write writes a page.
 func (p Page) Write(w io.Writer) error {
-	md := markdown.New()
+	md := web.NewMarkdown()
 	t, err := template.New("page").Funcs(template.FuncMap{"md": md.HTML, "diff": diff, "when": when}).Parse(source)
 	if err != nil {
 		return fmt.Errorf("the template: %w", err)

@@ -18,7 +18,7 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
-	"github.com/memvcs/mem/layers/forms"
+	"github.com/memvcs/mem/layers/answers"
 	"github.com/memvcs/mem/layers/knowledge"
 	"github.com/memvcs/mem/layers/knowledge/facts"
 	"github.com/memvcs/mem/layers/state"
@@ -243,7 +243,7 @@ func runFactsSave(ctx context.Context, e *app.Env, o factsSaveOptions, file stri
 			by := o.reader(e)
 			saved, err := knowledge.SaveFacts(ctx, run.DB, rev, given, knowledge.SaveOptions{MaxFacts: most, Asked: by, Local: local,
 				DryRun: e.Opt.DryRun})
-			var input *forms.Error
+			var input *answers.Error
 			switch {
 			case errors.As(err, &input) && i > 0:
 				return app.WithHint(err, fmt.Sprintf("the first %d objects were saved: hand the others in again", i))

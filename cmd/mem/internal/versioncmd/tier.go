@@ -15,8 +15,8 @@ import (
 	"github.com/memvcs/mem/layers"
 	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/derive"
+	"github.com/memvcs/mem/layers/planning"
 	"github.com/memvcs/mem/layers/state"
-	"github.com/memvcs/mem/layers/tier"
 	"github.com/memvcs/mem/layers/tokens"
 	"github.com/memvcs/mem/layers/trust"
 )
@@ -178,7 +178,7 @@ func tieredObject(t derive.TierResult, dryRun bool) app.Object {
 			"tokens", v.Tokens, "why", v.Why})
 	}
 	for _, s := range t.Summaries {
-		summaries = append(summaries, app.Object{"name", s.Label, "tier", s.Tier, "period", s.Name,
+		summaries = append(summaries, app.Object{"name", s.Label, "tier", s.Age, "period", s.Name,
 			"start", term.TimeText(s.Start), "end", term.TimeText(s.End), "sessions", s.Sessions, "anew", s.Replaced,
 			"tokensIn", s.TokensIn, "tokens", s.Tokens, "leftOut", s.Omitted})
 	}
@@ -228,7 +228,7 @@ func tierRows(states []derive.TierState, todo derive.TierResult) (rows []tierRow
 		r := tierRow{tier: string(s.Tier), period: s.Period.Name, summary: s.Summary, state: "summarised"}
 		due := slices.ContainsFunc(todo.Summaries, func(t derive.TierSummary) bool { return t.Label == s.Period.Label() })
 		switch {
-		case s.Tier == tier.Recent:
+		case s.Tier == planning.Recent:
 			r.state = "as they are"
 		case due:
 			r.state = "due"

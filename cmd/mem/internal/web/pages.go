@@ -19,7 +19,6 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/cmd/mem/internal/web/api"
-	"github.com/memvcs/mem/cmd/mem/internal/web/markdown"
 	"github.com/memvcs/mem/layers/history"
 	"github.com/memvcs/mem/layers/knowledge"
 	"github.com/memvcs/mem/layers/state"
@@ -33,7 +32,7 @@ var files embed.FS
 type pages struct {
 	screens map[string]*template.Template
 	assets  map[string]asset
-	md      *markdown.Renderer
+	md      *Markdown
 }
 
 // An asset is a static file. Its URL contains a hash of its content, so browsers may cache it forever.
@@ -102,7 +101,7 @@ func hiddenField(name string) bool {
 type crumb struct{ Name, Link string }
 
 func parsePages(s *Server) (*pages, error) {
-	p := &pages{screens: map[string]*template.Template{}, assets: map[string]asset{}, md: markdown.New()}
+	p := &pages{screens: map[string]*template.Template{}, assets: map[string]asset{}, md: NewMarkdown()}
 	entries, err := fs.ReadDir(files, "assets")
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package tier
+package planning
 
 import (
 	"fmt"
@@ -69,7 +69,7 @@ func TestOf(t *testing.T) {
 	now := at("2026-03-20 12:00")
 	for _, tt := range []struct {
 		at   string
-		want Tier
+		want Age
 	}{
 		{"2026-03-21 00:00", Recent}, {"2026-03-20 12:00", Recent}, {"2026-03-13 12:01", Recent}, {"2026-03-13 12:00", Weekly},
 		{"2026-02-18 12:01", Weekly}, {"2026-02-18 12:00", Monthly}, {"2020-01-01 00:00", Monthly},

@@ -1,10 +1,9 @@
-package claims
+package answers
 
 import (
 	"fmt"
 	"strings"
 
-	"github.com/memvcs/mem/layers/forms"
 	"github.com/memvcs/mem/layers/tokens"
 	"github.com/memvcs/mem/objects"
 )
@@ -44,13 +43,13 @@ type Answer struct {
 const maxWhy = 1000
 
 // CheckAnswers checks a list of answers at a place of an input, and brings their texts into their form.
-func CheckAnswers(list []Answer, at string, c *forms.Problems) {
+func CheckAnswers(list []Answer, at string, c *Problems) {
 	seen := map[string]bool{}
 	for i := range list {
 		a, at := &list[i], fmt.Sprintf("%s[%d].", at, i)
 		a.Text, a.Why = strings.Join(strings.Fields(a.Text), " "), tokens.OneLine(a.Why, maxWhy)
 		if seen[a.ID] {
-			c.Add(at+"id", "%s is answered twice", forms.Printable(a.ID))
+			c.Add(at+"id", "%s is answered twice", Printable(a.ID))
 		}
 		if seen[a.ID] = true; a.Answer == Partly && a.Text == "" {
 			c.Add(at+"text", "missing: say what the messages support")

@@ -1,12 +1,4 @@
-// Package tier plans how sessions are summarised with age: after some days the summary of their week replaces them,
-// later that of their month. Superseded versions are hidden.
-//
-// Nothing here reads or writes. [Decide] gets the known state of the sessions of a project and returns the actions
-// to take. Finished actions are recognised by their results, so a second call returns nothing. Weeks are ISO weeks
-// and months are calendar months, in UTC, on every machine. A session belongs to the week and month of its last
-// message. Its age counts from that message or from its latest use, so a used session is recent again. A summary
-// covers its whole week or month, and is made once, after the end of that period.
-package tier
+package planning
 
 import (
 	"cmp"
@@ -15,14 +7,14 @@ import (
 	"time"
 )
 
-// A Tier says how a session is represented.
-type Tier string
+// An Age says how a session is represented.
+type Age string
 
-// The tiers.
+// The ages.
 const (
-	Recent  Tier = "recent"  // by itself
-	Weekly  Tier = "weekly"  // by the summary of its week
-	Monthly Tier = "monthly" // by the summary of its month
+	Recent  Age = "recent"  // by itself
+	Weekly  Age = "weekly"  // by the summary of its week
+	Monthly Age = "monthly" // by the summary of its month
 )
 
 // A Policy contains the ages of all actions in days. An age of 0 in the rules for versions means never.
@@ -51,8 +43,8 @@ func (p Policy) Check() error {
 
 const day = 24 * time.Hour
 
-// Of returns the tier of a session that was last used at t.
-func (p Policy) Of(t, now time.Time) Tier {
+// Of returns the age of a session that was last used at t.
+func (p Policy) Of(t, now time.Time) Age {
 	switch age := now.Sub(t); {
 	case age < time.Duration(p.WeeklyAfter)*day:
 		return Recent
@@ -69,13 +61,13 @@ func past(t, now time.Time, days int) bool {
 
 // A Period is a week or a month.
 type Period struct {
-	Tier       Tier
+	Age        Age
 	Name       string // 2026-W03, 2026-01
 	Start, End time.Time
 }
 
 // Label is the name of the summary.
-func (p Period) Label() string { return string(p.Tier) + "-" + p.Name }
+func (p Period) Label() string { return string(p.Age) + "-" + p.Name }
 
 // Week returns the ISO week of t, in UTC.
 func Week(t time.Time) Period {
@@ -201,8 +193,8 @@ func (w *Work) hide(p Policy, s Session, now time.Time) {
 	}
 }
 
-// due returns the finished periods with a session of the tier.
-func due(p Policy, sessions []Session, now time.Time, t Tier) []Due {
+// due returns the finished periods with a session of the age.
+func due(p Policy, sessions []Session, now time.Time, t Age) []Due {
 	of := Week
 	if t == Monthly {
 		of = Month
@@ -228,7 +220,7 @@ func due(p Policy, sessions []Session, now time.Time, t Tier) []Due {
 func (w *Work) over(p Policy, sessions []Session, now time.Time) {
 	months := map[string]bool{}
 	for _, d := range w.Due {
-		if d.Tier == Monthly {
+		if d.Age == Monthly {
 			months[d.Name] = true
 		}
 	}

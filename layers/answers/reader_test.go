@@ -1,11 +1,9 @@
-package claims
+package answers
 
 import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/memvcs/mem/layers/forms"
 )
 
 // TestFence encloses a long text in a key that is not in it, in linear time.
@@ -25,7 +23,7 @@ func TestFence(t *testing.T) {
 // TestCheck: an id is answered once, and "partly" has a better wording.
 func TestCheck(t *testing.T) {
 	t.Parallel()
-	var c forms.Problems
+	var c Problems
 	list := []Answer{{ID: "a", Answer: Supported}, {ID: "b", Answer: Partly, Text: " "}, {ID: "a", Answer: Not, Why: " so\n it  is "}}
 	CheckAnswers(list, "answers", &c)
 	want := "answers[1].text: missing: say what the messages support; answers[2].id: a is answered twice"

@@ -1,11 +1,17 @@
-// Package claims tells whether a source supports what a text says about it. Code finds the checkable terms of the text: paths,
-// numbers, identifiers, flags, and everything in back-ticks. An invented term is an invented fact, so each term must occur in
-// the source. Plain words are not claims, because a writer may choose them freely.
+// Package answers reads what a model or a person hands in: whether its JSON has the form that was asked for, and whether a source
+// supports what its texts say.
+//
+// The form is a Go type: names, descriptions, values and limits stand in the tags of its fields. The schema that is handed out,
+// and the errors that name every wrong field at once, follow from them ([Schema], [Decode]).
+//
+// Code finds the checkable terms of a text ([Missing]): paths, numbers, identifiers, flags, and everything in back-ticks. An
+// invented term is an invented fact, so each term must occur in the source. Plain words are not claims, because a writer may
+// choose them freely.
 //
 // Whether the source means what a sentence says, only a reader can tell. Facts and summaries of a model are asked back in the
 // same words ([Instructions]), and the answers have one form ([Answer]). Text that a question contains is data: it stands
 // between fences with a key that does not occur in it, see [Fenced].
-package claims
+package answers
 
 import (
 	"slices"

@@ -1,4 +1,4 @@
-package markdown
+package web
 
 import (
 	"strings"
@@ -11,7 +11,7 @@ func TestHard(t *testing.T) {
 	t.Parallel()
 	start := time.Now()
 	for _, part := range []string{"> ", ">", "- ", "1. ", "[", "[a](", "![a](b", "**a_ ", "*a ", "[a](\n", "**a_ \n"} {
-		if got := New().HTML(strings.Repeat(part, maxMarkdown/len(part))); !strings.HasPrefix(string(got), "<pre>") {
+		if got := NewMarkdown().HTML(strings.Repeat(part, maxMarkdown/len(part))); !strings.HasPrefix(string(got), "<pre>") {
 			t.Errorf("%q many times is rendered", part)
 		}
 	}
@@ -22,7 +22,7 @@ func TestHard(t *testing.T) {
 		strings.Repeat("Use `a[i]` and **b**, see [c](d.md).\n\n", 2000), // many paragraphs
 		strings.Repeat("-", 1000), strings.Repeat("1 ", 500), "> a\n>> b\n> > > c", strings.Repeat("- a\n", 2000),
 	} {
-		if got := New().HTML(text); strings.HasPrefix(string(got), "<pre>") {
+		if got := NewMarkdown().HTML(text); strings.HasPrefix(string(got), "<pre>") {
 			t.Errorf("%.40q is not rendered", text)
 		}
 	}
@@ -31,7 +31,7 @@ func TestHard(t *testing.T) {
 // TestTable renders a table. HTML of its cells is text.
 func TestTable(t *testing.T) {
 	t.Parallel()
-	got := string(New().HTML("| A | B |\n|---|:-:|\n| **1** `<i>` | <b>x</b> |\n"))
+	got := string(NewMarkdown().HTML("| A | B |\n|---|:-:|\n| **1** `<i>` | <b>x</b> |\n"))
 	if want := "<table><tr><th>A</th><th>B</th></tr><tr><td>1 <code>&lt;i&gt;</code></td><td>&lt;b&gt;x&lt;/b&gt;</td></tr></table>"; !strings.Contains(got, want) {
 		t.Errorf("got %s, want %s", got, want)
 	}

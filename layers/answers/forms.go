@@ -1,7 +1,4 @@
-// Package forms decodes the JSON that a model or a person hands in, whose form is a Go type: names, descriptions, values and
-// limits stand in the tags of its fields. The schema that is handed out, and the errors that name every wrong field at
-// once, follow from them.
-package forms
+package answers
 
 import (
 	"bytes"

@@ -1,5 +1,4 @@
-// Package markdown renders untrusted Markdown of transcripts as harmless HTML.
-package markdown
+package web
 
 import (
 	"bytes"
@@ -17,18 +16,18 @@ import (
 // plain text.
 const maxMarkdown = 256 << 10
 
-// A Renderer renders texts. It is safe for concurrent use.
-type Renderer struct{ md goldmark.Markdown }
+// Markdown renders untrusted Markdown of transcripts as harmless HTML. It is safe for concurrent use.
+type Markdown struct{ md goldmark.Markdown }
 
-// New returns a renderer.
-func New() *Renderer {
-	return &Renderer{goldmark.New(goldmark.WithParserOptions(parser.WithASTTransformers(util.Prioritized(sanitizer{}, 100))))}
+// NewMarkdown returns a renderer.
+func NewMarkdown() *Markdown {
+	return &Markdown{goldmark.New(goldmark.WithParserOptions(parser.WithASTTransformers(util.Prioritized(sanitizer{}, 100))))}
 }
 
 // HTML renders a text of a transcript. Raw HTML becomes visible text, dangerous URLs such as javascript: are removed,
 // and images, which would load from other hosts, become links. Tables have plain cells: goldmark's extension for tables
 // compiles regular expressions when the program starts, which would slow down every command.
-func (r *Renderer) HTML(source string) template.HTML {
+func (r *Markdown) HTML(source string) template.HTML {
 	if len(source) > maxMarkdown || isHard(source) {
 		return plainHTML(source)
 	}
