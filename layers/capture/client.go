@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"unicode/utf16"
 
+	"github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/redact"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/transcript"
@@ -19,7 +20,7 @@ type ListOptions struct {
 	Subagents  bool
 	Removed    bool
 	Revoked    bool
-	Forgotten  bool // list the files of deleted sessions, which are not captured again, as untracked
+	Forgotten  bool // list the files of deleted sessions, which are not captured again, as untracked, without what they say
 	// Unreadable is called with the error of a file or directory that cannot be read; the listing continues if it
 	// returns nil. If it is nil, the listing ends with that error.
 	Unreadable func(error) error
@@ -61,13 +62,19 @@ func (o ListOptions) NoteUnreadable(err error) error {
 	return o.Unreadable(err)
 }
 
-// titleOf returns the title of the session in a file, and the session that it is a fork of.
-func titleOf(path string) (title, forkOf string) {
-	f, size, err := OpenSource(path)
+// titleOf returns the title of the session in a file, and the session that it is a fork of. The guard may be nil.
+func titleOf(path string, g *originals.Guard) (title, forkOf string) {
+	file, size, err := OpenSource(path)
 	if err != nil {
 		return "", "" // the listing continues; adding the file reports the error
 	}
-	defer f.Close()
+	defer file.Close()
+	var f originals.SourceFile = file
+	if g != nil {
+		if f, err = g.Through(Source{Path: path}.SessionID(), file, size); err != nil {
+			return "", ""
+		}
+	}
 	forkOf, _ = transcript.ForkedFrom(io.NewSectionReader(f, 0, size)) // adding the file reports the error
 	var numbers redact.Numbers
 	return transcript.Title(io.NewSectionReader(f, 0, size), func(b []byte) []byte {

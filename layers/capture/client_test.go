@@ -77,7 +77,7 @@ func TestTitleOf(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if got, _ := titleOf(path); got != want {
+		if got, _ := titleOf(path, nil); got != want {
 			t.Errorf("the title of %.60q = %q, want %q", text, got, want)
 		}
 	}

@@ -22,6 +22,7 @@ type FileCache struct {
 	Prefixes     map[string]FilePrefix  // of files that became shorter or were modified, by path
 	Sizes        map[objects.Hash]int64 // of the exact bytes of snapshots with a patch, by record
 	changed      bool
+	db           *state.DB
 }
 
 // A FileTitle is the title of a session in a file of the given size and time.
@@ -43,16 +44,16 @@ type FilePrefix struct {
 }
 
 // fileCacheVersion is the version of the encoding of a [FileCache].
-const fileCacheVersion = 9
+const fileCacheVersion = 10
 
 // ReadFileCache returns the cache of a project, empty if there is none.
 func ReadFileCache(db *state.DB, p refs.Project) *FileCache {
 	s := &FileCache{}
-	if state.ReadCache(db.CachePath("seen", string(p)), fileCacheVersion, s) {
-		return s
+	if !state.ReadCache(db.CachePath("seen", string(p)), fileCacheVersion, s) {
+		s = &FileCache{Titles: map[string]FileTitle{}, Prefixes: map[string]FilePrefix{}, Sizes: map[objects.Hash]int64{}}
 	}
-	return &FileCache{Titles: map[string]FileTitle{}, Prefixes: map[string]FilePrefix{},
-		Sizes: map[objects.Hash]int64{}}
+	s.db = db
+	return s
 }
 
 // WriteFileCache stores the cache of a project if it has changed.
@@ -65,13 +66,17 @@ func WriteFileCache(db *state.DB, p refs.Project, s *FileCache) {
 // Title returns the title of a file that is not in memory.
 func (s *FileCache) Title(f ClientFile) string { return s.start(f).Title }
 
-// start returns what a file that is not in memory says of itself.
+// start returns what a file that is not in memory says of itself, without deleted text.
 func (s *FileCache) start(f ClientFile) FileTitle {
 	at := FileTitle{Size: f.Size, Modified: f.Modified.UnixNano()}
 	if t, ok := s.Titles[f.Path]; ok && t.Size == at.Size && t.Modified == at.Modified {
 		return t
 	}
-	at.Title, at.ForkOf = titleOf(f.Path)
+	g, err := originals.NewGuard(s.db, &state.Purges{})
+	if err != nil || f.Forgotten {
+		return at // adding the file reports the error
+	}
+	at.Title, at.ForkOf = titleOf(f.Path, g)
 	s.Titles[f.Path], s.changed = at, true
 	return at
 }

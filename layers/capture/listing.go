@@ -24,8 +24,10 @@ type ClientFile struct {
 	Modified time.Time
 	Dir      bool          // a directory of the same name exists, for subagents and overflow files
 	Project  state.Project // to which [Add] adds it, for those of [Untracked]
-	cwd      string        // the working directory, "" if it is not known
-	also     []ClientFile  // further files of the session, in other directories
+	// Forgotten: the session was deleted. Lists do not read its file.
+	Forgotten bool
+	cwd       string       // the working directory, "" if it is not known
+	also      []ClientFile // further files of the session, in other directories
 }
 
 // A clientDir is a directory with the sessions of working directories.
@@ -320,23 +322,32 @@ func Untracked(ctx context.Context, db *state.DB, o ListOptions) ([]ClientFile, 
 	return list, err
 }
 
-// dropKnown removes the files of sessions that a project contains or has forgotten, and of forks in which nothing was said.
+// dropKnown removes the files of sessions that a project contains, and of forks in which nothing was said. Files of forgotten
+// sessions are removed or marked; nothing is read from them.
 func dropKnown(ctx context.Context, db *state.DB, files map[string]ClientFile, forgotten bool) error {
 	all, err := trust.Projects(ctx, db)
 	if err != nil {
 		return err
 	}
-	const every = refs.Project("every") // the name of the cache
-	found := ReadFileCache(db, every)
-	found.Prune(files)
+	var states []*state.State
 	for _, p := range all {
 		st, err := trust.Outline(ctx, db, p.ID)
 		if err != nil {
 			return err
 		}
-		maps.DeleteFunc(files, func(id string, f ClientFile) bool {
-			return st.Session(id) != nil || !forgotten && st.Purged.Session(id, db.Refs.Device().ID) || IsFork(ctx, db, st, id, f, found)
-		})
+		states = append(states, st)
+		for id, f := range files {
+			f.Forgotten = f.Forgotten || st.Purged.Session(id, db.Refs.Device().ID)
+			if files[id] = f; st.Session(id) != nil || f.Forgotten && !forgotten {
+				delete(files, id)
+			}
+		}
+	}
+	const every = refs.Project("every") // the name of the cache
+	found := ReadFileCache(db, every)
+	found.Prune(files)
+	for _, st := range states {
+		maps.DeleteFunc(files, func(id string, f ClientFile) bool { return !f.Forgotten && IsFork(ctx, db, st, id, f, found) })
 	}
 	WriteFileCache(db, every, found)
 	return nil

@@ -97,8 +97,9 @@ func List(ctx context.Context, db *state.DB, p state.Project, o capture.ListOpti
 		items = append(items, it)
 	}
 	for id, f := range files { // others are not in memory: see ListUntracked
+		f.Forgotten = st.Purged.Session(id, db.Refs.Device().ID)
 		if other := (capture.Source{Path: f.Path}).SessionID() != id; other && st.Session(id) == nil &&
-			(o.Forgotten || !st.Purged.Session(id, db.Refs.Device().ID)) {
+			(o.Forgotten || !f.Forgotten) {
 			items = append(items, untracked(id, f, found))
 		}
 	}
