@@ -24,36 +24,6 @@ import (
 // capture reads the new bytes.
 var ErrChanging = errors.New("the file changed while it was read")
 
-// Exact returns the hash of the captured exact bytes: those up to end, and the tail. read is the hash of the input of
-// the cleaner, which begins at the place at, and includes at.Exact if that is set. If the first cuts of the session
-// are in the new bytes, Exact reads the file again; the error is [ErrChanging] if it reads other bytes.
-func (c *Capture) Exact(at Place, end int64, cuts bool, read *objects.Hasher) (objects.Hash, error) {
-	var whole *objects.Hasher
-	switch {
-	case !cuts && !at.Cuts: // the clean bytes are the exact ones
-		whole = at.Clean.Hash.Clone()
-	case at.Exact != nil:
-		whole = read.Clone()
-	default:
-		whole = objects.NewHasher()
-		if err := copyRange(whole, c.File, 0, at.Raw); err != nil {
-			return objects.Hash{}, err
-		}
-		if whole.Sum() != c.Base.Original {
-			return objects.Hash{}, ErrChanging
-		}
-		added := objects.NewHasher()
-		if err := copyRange(io.MultiWriter(whole, added), c.File, at.Raw, end); err != nil {
-			return objects.Hash{}, err
-		}
-		if added.Sum() != read.Sum() {
-			return objects.Hash{}, ErrChanging
-		}
-	}
-	whole.Write(c.tail)
-	return whole.Sum(), nil
-}
-
 // errTruncated returns the error of a file that became shorter while it was read.
 func errTruncated() error {
 	return fmt.Errorf("%w: it became shorter", ErrChanging)
@@ -332,6 +302,7 @@ func (c *Capture) continuesClean(base *records.Point, at *Place, end int64) (boo
 		read = io.MultiWriter(read, &last) // of one reading: the file may change before another
 	}
 	err := copyRange(read, c.File, 0, base.Size)
+	at.Exact = at.Clean.Hash.Clone()
 	return err == nil && at.Clean.Hash.Sum() == base.Original, err
 }
 

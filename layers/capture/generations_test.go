@@ -11,11 +11,9 @@ import (
 	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/layerstest"
 	"github.com/memvcs/mem/layers/originals"
-	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/redact"
 	"github.com/memvcs/mem/layers/transcript"
 	"github.com/memvcs/mem/layers/trust"
-	"github.com/memvcs/mem/objects"
 )
 
 // TestChangingFile adds a file again and again while another writes it anew, longer and shorter and with other
@@ -84,33 +82,5 @@ func TestChangingFile(t *testing.T) {
 		}
 		t.Logf("%d growth points with rules %q", len(got), rules.ID)
 		layerstest.CheckClean(t, m)
-	}
-}
-
-// TestExactIsWhatWasRead gives a capture whose first cuts are in what is new of a file another file by the time its patch is made.
-func TestExactIsWhatWasRead(t *testing.T) {
-	t.Parallel()
-	o := layerstest.TestOptions()
-	o.Rules = layerstest.ToyRules()
-	m := layerstest.NewMemory(t, o)
-	path := filepath.Join(t.TempDir(), "s1.jsonl")
-	before := layerstest.UserLine(0, "nothing")
-	one, two := before+layerstest.UserLine(1, "TOKEN_aaaaaaaa"), before+layerstest.UserLine(1, "TOKEN_bbbbbbbb")
-	base := &records.Point{}
-	base.Original, base.Size = objects.Sum([]byte(before)), int64(len(before))
-	c := &capture.Capture{M: m.DB, Rules: o.Rules, Base: base}
-	read := objects.NewHasher()
-	read.Write([]byte(one[len(before):]))
-	at := capture.Place{Raw: base.Size}
-	for text, want := range map[string]error{one: nil, two: capture.ErrChanging, layerstest.UserLine(9, "nothing") + one[len(before):]: capture.ErrChanging, one[:len(one)-1]: capture.ErrChanging} {
-		var err error
-		if c.File, err = os.Open(layerstest.Write(t, path, text).Path); err != nil {
-			t.Fatal(err)
-		}
-		sum, err := c.Exact(at, int64(len(one)), true, read)
-		if !errors.Is(err, want) || err == nil && sum != objects.Sum([]byte(one)) {
-			t.Errorf("exact of %q: %v, want %v", text, err, want)
-		}
-		c.File.Close()
 	}
 }

@@ -1,7 +1,6 @@
 package capture
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -163,38 +162,6 @@ func (c *Capture) putPatches(tx *refs.Tx, record objects.Hash) error {
 		}
 	}
 	return nil
-}
-
-// A FileChain is the overflow files of a snapshot and the records that may have their patches.
-type FileChain struct {
-	Files   []records.FileRef
-	records []objects.Hash // of the snapshot and its predecessors, the newest first
-}
-
-// ChainOf returns the overflow files of a growth point of a session.
-func ChainOf(s *state.Session, p *records.Point) FileChain {
-	c := FileChain{Files: p.Files}
-	if len(p.Files) > 0 {
-		for _, q := range slices.Backward(s.Chain(p)) {
-			c.records = append(c.records, q.Stamp.Record)
-		}
-	}
-	return c
-}
-
-// Patch returns the patch of a file of the chain, and whether it belongs to the newest record. The patch is nil if the
-// clean bytes are the exact ones. The error wraps [originals.ErrWithheld] if this device does not have the patch.
-func (c FileChain) Patch(tx *refs.Tx, device string, f records.FileRef) (b []byte, own bool, err error) {
-	if !f.Withheld {
-		return nil, false, nil
-	}
-	for i, record := range c.records {
-		b, err := tx.Patch(device, secrets.FilePatchID(record, f.Name))
-		if !errors.Is(err, objects.ErrNotFound) {
-			return bytes.Clone(b), i == 0, err
-		}
-	}
-	return nil, false, fmt.Errorf("file %s: %w", f.Name, originals.ErrWithheld)
 }
 
 // WriteFile writes the exact bytes of an overflow file at a growth point. If it returns an error, it may have written

@@ -15,7 +15,7 @@ type Place struct {
 	Segments int
 	Carry    transcript.Carry
 	Cuts     bool            // the stored part has cuts
-	Exact    *objects.Hasher // of the exact bytes before Raw; nil if they are the clean ones
+	Exact    *objects.Hasher // of the exact bytes before Raw
 }
 
 // A beginning hashes the next left bytes that are written to it; then Write returns errEnough.

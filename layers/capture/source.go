@@ -338,15 +338,8 @@ func (c *Capture) grow(ctx context.Context, s *refs.Stage, at Place, end int64) 
 	c.M.Growing()
 	sc := transcript.NewScanner(at.Carry, func(b []byte) [32]byte { return objects.Sum(b) })
 	rules := c.Rules
-	read := at.Exact // continues with the input of the cleaner
-	if read == nil {
-		read = objects.NewHasher()
-	}
 	given := &Counter{R: io.NewSectionReader(c.File, at.Raw, end-at.Raw)}
-	var r io.Reader = given
-	if rules.Any() || at.Cuts {
-		r = io.TeeReader(given, read)
-	}
+	var r io.Reader = io.TeeReader(given, at.Exact)
 	clean := &secrets.Cleaner{R: r, Rules: rules}
 	if rules.Any() {
 		for _, p := range c.prev {
@@ -377,30 +370,27 @@ func (c *Capture) grow(ctx context.Context, s *refs.Stage, at Place, end int64) 
 	c.added.NewBytes, c.added.NewValues, c.added.Tail = g.Size-before, sum.Values-at.Carry.Values, int64(len(c.tail))
 	c.added.Long = sum.Long
 	c.added.Stored = g.Stored
-	cuts := redact.Shift(clean.Cuts, before)
-	raw, err := c.Exact(at, end, len(cuts) > 0, read)
-	if err != nil {
-		return err
-	}
-	return c.makePatch(at, cuts, raw)
+	at.Exact.Write(c.tail)
+	c.makePatch(at, redact.Shift(clean.Cuts, before), at.Exact.Sum())
+	return nil
 }
 
 // makePatch makes the patch that turns the clean bytes into the exact ones, whose hash is raw, if they differ. It sets
 // the change to "unchanged" if neither the clean nor the exact bytes have changed.
-func (c *Capture) makePatch(at Place, cuts []redact.Cut, raw objects.Hash) error {
+func (c *Capture) makePatch(at Place, cuts []redact.Cut, raw objects.Hash) {
 	grown := c.added.NewBytes > 0 || len(c.files) > 0
 	if c.snap.Withheld = len(c.tail) > 0 || len(cuts) > 0 || at.Cuts; !c.snap.Withheld {
 		if !grown && c.added.Change == "grown" && !c.Base.Withheld {
 			c.added.Change = "unchanged"
 		}
-		return nil
+		return
 	}
 	p := redact.Patch{Rules: c.snap.Rules, After: c.snap.Size, Clean: c.snap.Original, RawLen: c.size, Raw: raw,
 		Cuts: cuts, Tail: c.tail}
 	if n := len(c.prev); n > 0 && !grown && c.added.Change == "grown" && c.prev[n-1].Raw == p.Raw {
 		if !c.restored {
 			c.added.Change = "unchanged"
-			return nil
+			return
 		}
 		c.added.Change = "rewritten"
 	}
@@ -408,5 +398,4 @@ func (c *Capture) makePatch(at Place, cuts []redact.Cut, raw objects.Hash) error
 		p.Before, p.Prev = c.Base.Size, c.prev[len(c.prev)-1].Name()
 	}
 	c.patch = p.Encode()
-	return nil
 }

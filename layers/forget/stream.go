@@ -295,12 +295,14 @@ func (f *deletion) relink(tx *refs.Tx, snapshots []records.Snapshot) error {
 // copyPatches stores the patches of the remaining overflow files under the new names of the record and the files. It
 // returns the patch of the session: given, or the old one if its stream has not changed.
 func (f *deletion) copyPatches(tx *refs.Tx, was objects.Hash, now refs.Record, given []byte) ([]byte, error) {
+	chain := f.chain(was)
 	point, anew := f.regrown[was]
-	chain, device := f.chain(was), f.m.Refs.Device().ID
-	if anew {
-		chain.Files = point.Now.Files
-	} else if given == nil {
-		b, err := tx.Patch(device, was)
+	files := point.Now.Files
+	if !anew && len(chain) > 0 {
+		files = chain[len(chain)-1].Files
+	}
+	if !anew && given == nil {
+		b, err := tx.Patch(now.Device, was)
 		if given = bytes.Clone(b); err != nil && !errors.Is(err, objects.ErrNotFound) {
 			return nil, err
 		}
@@ -309,8 +311,13 @@ func (f *deletion) copyPatches(tx *refs.Tx, was objects.Hash, now refs.Record, g
 	if err := json.Unmarshal(now.Body, &snap); err != nil {
 		return given, err
 	}
-	for i, old := range chain.Files {
-		b, own, err := chain.Patch(tx, device, old)
+	for i, old := range files {
+		var b []byte
+		var record objects.Hash
+		var err error
+		if old.Withheld {
+			b, record, err = secrets.FindFilePatch(tx, chain, old.Name)
+		}
 		if errors.Is(err, originals.ErrWithheld) { // the patch was lost before
 			continue
 		}
@@ -318,7 +325,7 @@ func (f *deletion) copyPatches(tx *refs.Tx, was objects.Hash, now refs.Record, g
 		if err == nil && f.cleaner != nil {
 			b, changed, err = f.cleaner.filePatch(b, old)
 		}
-		if err == nil && b != nil && (own || changed || snap.Files[i].Name != old.Name) {
+		if err == nil && b != nil && (record == was || changed || snap.Files[i].Name != old.Name) {
 			err = tx.PutPatch(secrets.FilePatchID(now.ID, snap.Files[i].Name), b)
 		}
 		if err != nil {
@@ -328,14 +335,14 @@ func (f *deletion) copyPatches(tx *refs.Tx, was objects.Hash, now refs.Record, g
 	return given, nil
 }
 
-// chain returns the overflow files of an old snapshot of this device.
-func (f *deletion) chain(record objects.Hash) capture.FileChain {
+// chain returns an old growth point of this device after those before it in its stream.
+func (f *deletion) chain(record objects.Hash) []records.Point {
 	for _, s := range f.st.Sessions {
 		for i := range s.Points {
 			if s.Points[i].Stamp.Record == record {
-				return capture.ChainOf(s, &s.Points[i])
+				return s.Chain(&s.Points[i])
 			}
 		}
 	}
-	return capture.FileChain{}
+	return nil
 }

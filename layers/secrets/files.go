@@ -1,6 +1,7 @@
 package secrets
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -21,24 +22,30 @@ func FilePatchID(record objects.Hash, name string) objects.Hash {
 	return lane.FilePatch(record, name)
 }
 
-// FilePatch returns the patch of an overflow file of a session at the growth point p, from the snapshot with the
-// last capture of the file. The error wraps [originals.ErrWithheld] if this device does not have it.
+// FilePatch returns the patch of an overflow file of a session at the growth point p. The error wraps
+// [originals.ErrWithheld] if this device does not have it.
 func FilePatch(ctx context.Context, db *state.DB, project refs.Project, s *state.Session, p *records.Point,
 	name string) (patch redact.Patch, err error) {
 	err = db.Refs.View(ctx, project, func(tx *refs.Tx) error {
-		for _, q := range slices.Backward(s.Chain(p)) {
-			b, err := tx.Patch(q.Stamp.Device, FilePatchID(q.Stamp.Record, name))
-			if errors.Is(err, objects.ErrNotFound) {
-				continue
-			}
-			if err == nil {
-				patch, err = redact.Decode(b)
-			}
-			return err
+		b, _, err := FindFilePatch(tx, s.Chain(p), name)
+		if err == nil {
+			patch, err = redact.Decode(b)
 		}
-		return fmt.Errorf("file %s of session %s: %w", name, records.ShortID(s.ID), originals.ErrWithheld)
+		return err
 	})
 	return patch, err
+}
+
+// FindFilePatch returns the encoded patch of an overflow file and the record of the growth point that captured the file: the
+// last one of a chain with a patch of it. The error wraps [originals.ErrWithheld] if there is none.
+func FindFilePatch(tx *refs.Tx, chain []records.Point, name string) (b []byte, record objects.Hash, err error) {
+	for _, q := range slices.Backward(chain) {
+		b, err := tx.Patch(q.Stamp.Device, FilePatchID(q.Stamp.Record, name))
+		if !errors.Is(err, objects.ErrNotFound) {
+			return bytes.Clone(b), q.Stamp.Record, err
+		}
+	}
+	return nil, objects.Hash{}, fmt.Errorf("file %s: %w", name, originals.ErrWithheld)
 }
 
 // OpenRegular opens a regular file without waiting for FIFOs or devices.
