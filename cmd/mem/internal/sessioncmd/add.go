@@ -315,6 +315,12 @@ func addAll(ctx context.Context, e *app.Env, m *layers.Memory, a addition) error
 		}
 		return stoppedAdding(e, a.op, added, failed, fatal)
 	}
+	var ignored []error
+	if !a.show && len(added) > 0 { // nobody named the files: what is no session is no failure
+		none := func(err error) bool { return errors.Is(err, state.ErrNotTranscript) }
+		ignored = slices.DeleteFunc(slices.Clone(failed), func(err error) bool { return !none(err) })
+		failed = slices.DeleteFunc(failed, none)
+	}
 	if len(added) == 0 && len(failed) == 1 {
 		return failed[0]
 	}
@@ -322,7 +328,7 @@ func addAll(ctx context.Context, e *app.Env, m *layers.Memory, a addition) error
 	if !e.Opt.DryRun {
 		after = a.then(added)
 	}
-	if err := errors.Join(after, printAdded(e, a.op, added, failed)); err != nil {
+	if err := errors.Join(after, printAdded(e, a.op, added, failed, ignored)); err != nil {
 		return err
 	}
 	versioncmd.AutoAll(ctx, e, m, added)
@@ -396,7 +402,7 @@ func stoppedAdding(e *app.Env, op string, added []capture.Added, failed []error,
 	if !stored {
 		return fatal // one error, not one for each session
 	}
-	if err := printAdded(e, op, added, failed); err != nil {
+	if err := printAdded(e, op, added, failed, nil); err != nil {
 		return err
 	}
 	if app.StatusOf(fatal) == app.ExitFatal {

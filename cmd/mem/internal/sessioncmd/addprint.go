@@ -13,10 +13,11 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-func printAdded(e *app.Env, op string, added []capture.Added, failed []error) error {
+// printAdded prints the captured sessions, the errors of others, and those of files that are no sessions.
+func printAdded(e *app.Env, op string, added []capture.Added, failed, ignored []error) error {
 	if e.Opt.JSON {
 		return e.PrintJSON(op, nil, "dryRun", e.Opt.DryRun, "added", app.Each(added, addedObject),
-			"errors", app.Each(failed, error.Error))
+			"errors", app.Each(failed, error.Error), "ignored,omitempty", app.Each(ignored, error.Error))
 	}
 	many := len(added) > 20 && !e.Opt.Verbose
 	for _, a := range added {
@@ -30,14 +31,22 @@ func printAdded(e *app.Env, op string, added []capture.Added, failed []error) er
 	if len(added) != 1 || len(failed) > 0 {
 		printAddedTotal(e, op, added, len(failed), many)
 	}
-	for i, err := range failed {
-		if i == maxFailures && !e.Opt.Verbose {
-			e.Message("%s %d more (-v lists all)", e.StderrStyle().Red("error:"), len(failed)-i)
-			break
-		}
-		e.Message("%s %v", e.StderrStyle().Red("error:"), err)
+	printErrors(e, e.StderrStyle().Red("error:"), failed)
+	if !e.Opt.Quiet {
+		printErrors(e, "ignored:", ignored)
 	}
 	return nil
+}
+
+// printErrors prints the first errors, with -v all of them, each after a word.
+func printErrors(e *app.Env, word string, list []error) {
+	for i, err := range list {
+		if i == maxFailures && !e.Opt.Verbose {
+			e.Message("%s %d more (-v lists all)", word, len(list)-i)
+			break
+		}
+		e.Message("%s %v", word, err)
+	}
 }
 
 // maxFailures is the number of failed sessions that are listed without -v.
