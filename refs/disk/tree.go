@@ -22,7 +22,7 @@ import (
 var (
 	ErrName   = errors.New("not a valid file name")
 	ErrLink   = errors.New("is a symbolic link")
-	ErrExists = errors.New("file exists and was not written by mem, or was changed since")
+	ErrExists = errors.New("the file exists, and mem has no record that it wrote these bytes")
 	ErrInWay  = errors.New("is not a regular file")
 )
 
