@@ -18,8 +18,9 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
-// Of returns the figures of some projects together. Months are in the time zone. Storage is left out on
-// request: what the packs take is added up from all commits.
+// Of returns the figures of some projects together. Months are in the time zone. With storage, what the packs take is
+// added up from all commits, and the tokens of every session are counted; otherwise those of [capture.CountAtOnce] bytes
+// more.
 func Of(ctx context.Context, db *state.DB, projects []state.Project, zone *time.Location, storage bool) (Stats, error) {
 	out := empty()
 	if len(projects) == 1 {
@@ -44,7 +45,12 @@ func Of(ctx context.Context, db *state.DB, projects []state.Project, zone *time.
 			return out, err
 		}
 	}
+	left := int64(capture.CountAtOnce)
+	if storage {
+		left = math.MaxInt64
+	}
 	for i, p := range projects {
+		left = capture.CountMissing(ctx, db, p.ID, left)
 		st := states[i]
 		for _, s := range st.Sessions {
 			if s.Parent() != "" && s.Shown() {

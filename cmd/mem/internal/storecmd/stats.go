@@ -103,7 +103,7 @@ func printStats(e *app.Env, s stats.Stats, all bool) error {
 		of = "project " + s.Name
 	}
 	without := app.If(s.Subagents > 0, fmt.Sprintf(" (without %d of subagents)", s.Subagents))
-	counted := app.If(s.Counted < s.Sessions, fmt.Sprintf(" in %d of them", s.Counted))
+	counted := app.If(s.Counted < s.Sessions, fmt.Sprintf(" in %s of them", tokens.Commas(s.Counted)))
 	e.Printf("%s: %s%s, %s message%s, ~%s tokens%s, %s of transcripts, %s\n", e.Safe(of),
 		term.Count(s.Sessions, "session"), without,
 		tokens.Commas(s.Messages), term.Plural(s.Messages), tokens.Commas(s.Tokens), counted, app.BytesText(s.Bytes),

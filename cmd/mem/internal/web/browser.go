@@ -53,6 +53,7 @@ type month struct {
 	Name, Key string
 	Open      bool
 	Tokens    int
+	Counted   int // sessions whose tokens are known
 	Sessions  int
 	Link      string // to the sessions of the month, if Rows is incomplete
 	Rows      []browserRow
@@ -182,7 +183,9 @@ func (b *browserBody) row(s *Server, it sessions.Item, newest string) {
 			b.Filter.Get("q") != "" || b.Filter.Get("month") == key})
 	}
 	m := &b.Months[len(b.Months)-1]
-	m.Tokens += it.Tokens
+	if m.Tokens += it.Tokens; it.Counted {
+		m.Counted++
+	}
 	m.Sessions++
 	switch chosen := b.Filter.Get("month"); {
 	case b.View == "list" || chosen == key:
