@@ -12,6 +12,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
+	"github.com/memvcs/mem/cmd/mem/internal/cmdline"
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 )
 
@@ -73,6 +74,9 @@ func runHelp(e *app.Env, words []string, all bool) error {
 	}
 	word := strings.Join(words, " ")
 	err := app.Usagef("there is no help on %q", word)
+	if hint := cmdline.ForeignCommand(word, false); hint != "" {
+		return app.WithHint(err, hint)
+	}
 	if near := term.Suggest(word, append(visible(commands()), topics()...)); len(near) > 0 {
 		return app.WithHint(err, app.DidYouMean("mem help ", near))
 	}

@@ -63,7 +63,7 @@ func (o ListOptions) NoteUnreadable(err error) error {
 }
 
 // titleOf returns the title of the session in a file, and the session that it is a fork of. The guard may be nil.
-func titleOf(path string, g *originals.Guard) (title, forkOf string) {
+func titleOf(path string, g *originals.Guard, rules redact.Rules) (title, forkOf string) {
 	file, size, err := OpenSource(path)
 	if err != nil {
 		return "", "" // the listing continues; adding the file reports the error
@@ -78,7 +78,7 @@ func titleOf(path string, g *originals.Guard) (title, forkOf string) {
 	forkOf, _ = transcript.ForkedFrom(io.NewSectionReader(f, 0, size)) // adding the file reports the error
 	var numbers redact.Numbers
 	return transcript.Title(io.NewSectionReader(f, 0, size), func(b []byte) []byte {
-		clean, _ := builtinRules().Redact(b, &numbers)
+		clean, _ := rules.Redact(b, &numbers)
 		return clean
 	}), forkOf
 }

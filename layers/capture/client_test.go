@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/memvcs/mem/layers/redact"
 )
 
 // TestClientDir names directories as Claude Code does.
@@ -77,7 +79,7 @@ func TestTitleOf(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if got, _ := titleOf(path, nil); got != want {
+		if got, _ := titleOf(path, nil, redact.Rules{}); got != want {
 			t.Errorf("the title of %.60q = %q, want %q", text, got, want)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/memvcs/mem/layers/originals"
 	"github.com/memvcs/mem/layers/records"
+	"github.com/memvcs/mem/layers/secrets"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/transcript"
 	"github.com/memvcs/mem/objects"
@@ -28,7 +29,8 @@ type FileCache struct {
 // A FileTitle is the title of a session in a file of the given size and time.
 type FileTitle struct {
 	Size     int64
-	Modified int64 // nanoseconds
+	Modified int64  // nanoseconds
+	Rules    string // that removed the secrets: [redact.Rules]
 	Title    string
 	ForkOf   string // see [transcript.ForkedFrom]
 }
@@ -44,7 +46,7 @@ type FilePrefix struct {
 }
 
 // fileCacheVersion is the version of the encoding of a [FileCache].
-const fileCacheVersion = 10
+const fileCacheVersion = 11
 
 // ReadFileCache returns the cache of a project, empty if there is none.
 func ReadFileCache(db *state.DB, p refs.Project) *FileCache {
@@ -68,15 +70,16 @@ func (s *FileCache) Title(f ClientFile) string { return s.start(f).Title }
 
 // start returns what a file that is not in memory says of itself, without deleted text.
 func (s *FileCache) start(f ClientFile) FileTitle {
-	at := FileTitle{Size: f.Size, Modified: f.Modified.UnixNano()}
-	if t, ok := s.Titles[f.Path]; ok && t.Size == at.Size && t.Modified == at.Modified {
+	rules := secrets.RulesIn(s.db, f.cwd)
+	at := FileTitle{Size: f.Size, Modified: f.Modified.UnixNano(), Rules: rules.ID}
+	if t, ok := s.Titles[f.Path]; ok && t.Size == at.Size && t.Modified == at.Modified && t.Rules == at.Rules {
 		return t
 	}
 	g, err := originals.NewGuard(s.db, &state.Purges{})
 	if err != nil || f.Forgotten {
 		return at // adding the file reports the error
 	}
-	at.Title, at.ForkOf = titleOf(f.Path, g)
+	at.Title, at.ForkOf = titleOf(f.Path, g, rules)
 	s.Titles[f.Path], s.changed = at, true
 	return at
 }

@@ -35,7 +35,7 @@ func TestChoose(t *testing.T) {
 		{"score too low", Request{Budget: 1000, Sources: []Source{{Session: "a", Original: 9000, Versions: []Version{v("v001", 100, 0, 4)}}}},
 			"(new) 1000", "v001 scores only 0.27: would compress 9.0k at 9:1"},
 		{"a score of 0.5 is enough", Request{Budget: 1000, Sources: []Source{{Session: "a", Original: 9000, Versions: []Version{v("v001", 10, 4, 0)}}}},
-			"v001 10", "fits, 4/4 markers kept"},
+			"v001 10", "fits, 4/4 pinned texts kept"},
 		{"a score below 0.5 is not", Request{Budget: 1000, Sources: []Source{{Session: "a", Original: 9000, Versions: []Version{v("v001", 300, 2, 2)}}}},
 			"(new) 1000", "v001 scores only 0.48: would compress 9.0k at 9:1"},
 		{"the freshest that is wanted", Request{Budget: 100, MaxDistance: 3, Sources: []Source{{Session: "a", Original: 999, Versions: []Version{
@@ -47,7 +47,7 @@ func TestChoose(t *testing.T) {
 			"v001 90", "pinned"},
 		{"kept markers count", Request{Budget: 100, Sources: []Source{{Session: "a", Original: 999,
 			Versions: []Version{v("v001", 90, 0, 7), v("v002", 80, 7, 0), v("v003", 120, 7, 0)}}}},
-			"v002 80", "fits, 7/7 markers kept; v003 is 20 over"},
+			"v002 80", "fits, 7/7 pinned texts kept; v003 is 20 over"},
 		{"preferred ratio", Request{Budget: 100, Ratio: 30, Sources: []Source{{Session: "a", Original: 999, Versions: []Version{
 			{Label: "v001", Tokens: 90, Ratio: 5}, {Label: "v002", Tokens: 80, Ratio: 30}}}}},
 			"v002 80", "fits"},
@@ -56,7 +56,7 @@ func TestChoose(t *testing.T) {
 		{"pinned", Request{Budget: 100, Sources: []Source{
 			{Session: "a", Original: 999, Pin: "v001", Versions: []Version{v("v001", 40, 1, 1), v("v002", 90, 0, 0)}},
 			{Session: "b", Original: 50, Pin: Original}}},
-			"v001 40, original 50", "pinned, 1/2 markers kept"},
+			"v001 40, original 50", "pinned, 1/2 pinned texts kept"},
 		{"fixed share", Request{Budget: 1000, Sources: []Source{{Session: "a", Original: 5000, Share: 100}, {Session: "b", Original: 5000}}},
 			"(new) 100, (new) 900", "no version yet: would compress 5.0k at 50:1"},
 		{"a fixed share leaves over", Request{Budget: 1000, Sources: []Source{{Session: "a", Original: 30, Share: 500}, {Session: "b", Original: 5000}}},
@@ -65,7 +65,7 @@ func TestChoose(t *testing.T) {
 			{Session: "a", Original: 100_234, Versions: []Version{v("v001", 10_234, 7, 0), v("v002", 3_012, 7, 0)}},
 			{Session: "b", Original: 45_000, Versions: []Version{v("v001", 6_500, 0, 0)}},
 			{Session: "c", Original: 78_000}}},
-			"v002 3012, v001 6500, (new) 6488", "fits, 7/7 markers kept; v001 is 4,900 over"},
+			"v002 3012, v001 6500, (new) 6488", "fits, 7/7 pinned texts kept; v001 is 4,900 over"},
 		{"leftover lets the original fit", Request{Budget: 1000, Sources: []Source{{Session: "a", Original: 800}, {Session: "b", Original: 100}}},
 			"original 800, original 100", "fits whole; with what others left"},
 		{"overhead", Request{Budget: 1000, Overhead: 200, Sources: []Source{{Session: "a", Original: 5000}}}, "(new) 800", ""},

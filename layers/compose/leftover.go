@@ -112,7 +112,7 @@ func markers(p Pick) string {
 	if p.Kind != PickVersion || n == 0 {
 		return ""
 	}
-	return fmt.Sprintf(", %d/%d markers kept", p.Version.Kept, n)
+	return fmt.Sprintf(", %d/%d pinned texts kept", p.Version.Kept, n)
 }
 
 // nextLarger names the smallest version of s that did not fit where p did.

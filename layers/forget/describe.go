@@ -46,7 +46,7 @@ func (f *deletion) describe() {
 		add(DeletedItem{Kind: k.kind, Name: k.name, Device: k.device, Count: n})
 	}
 	for id := range f.patches {
-		add(DeletedItem{Kind: "part of a patch", Name: id.Short()})
+		add(DeletedItem{Kind: "part of an exact copy", Name: id.Short()})
 	}
 	for _, n := range f.Seals.Files {
 		add(DeletedItem{Kind: "file", Name: n[:8]})

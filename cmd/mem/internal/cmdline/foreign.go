@@ -71,9 +71,9 @@ var foreigners = [...]foreign{
 	{"scan redact secret", "mem secrets scan"},
 }
 
-// foreignCommand returns a hint for a command that mem does not have, but a program that people know does, or one spelled
+// ForeignCommand returns a hint for a command that mem does not have, but a program that people know does, or one spelled
 // like it if near is set; "" if there is none.
-func foreignCommand(word string, near bool) string {
+func ForeignCommand(word string, near bool) string {
 	var all []string
 	for _, f := range foreigners {
 		words := strings.Fields(f.words)
@@ -83,7 +83,7 @@ func foreignCommand(word string, near bool) string {
 		all = append(all, words...)
 	}
 	if like := term.Suggest(word, all); near && len(like) == 1 {
-		return foreignCommand(like[0], false)
+		return ForeignCommand(like[0], false)
 	}
 	return ""
 }

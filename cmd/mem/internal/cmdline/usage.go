@@ -43,13 +43,13 @@ func (p *Parser) unknownOption(spelled string, others ...string) error {
 func (p *Parser) unknownCommand(word string, names []string) error {
 	line := p.line.String()
 	err := app.Usagef("%q is not a %s command", word, line)
-	if hint := foreignCommand(word, false); p.line.Command == nil && hint != "" {
+	if hint := ForeignCommand(word, false); p.line.Command == nil && hint != "" {
 		return app.WithHint(err, hint)
 	}
 	if near := term.Suggest(word, names); len(near) > 0 {
 		return app.WithHint(err, app.DidYouMean(line+" ", near))
 	}
-	if hint := foreignCommand(word, true); p.line.Command == nil && hint != "" {
+	if hint := ForeignCommand(word, true); p.line.Command == nil && hint != "" {
 		return app.WithHint(err, hint)
 	}
 	if p.line.Command != nil {

@@ -172,7 +172,7 @@ func Head(e *app.Env, c provenance.Comparison) {
 		e.Printf("%s\n", paint(e.Safe(fmt.Sprintf("%s %s%s  %s tok, %s", sign, x.Name, how, tokens.Commas(s.Tokens[i]),
 			term.Count(s.Segments[i], "segment")))))
 	}
-	e.Printf("tokens %s -> %s%s, messages covered %d -> %d (%d in both), markers kept %d -> %d\n",
+	e.Printf("tokens %s -> %s%s, messages covered %d -> %d (%d in both), pinned texts kept %d -> %d\n",
 		tokens.Commas(s.Tokens[0]), tokens.Commas(s.Tokens[1]),
 		percent(s.Tokens), s.Messages[0], s.Messages[1], s.Both, s.Kept[0], s.Kept[1])
 	lost, gained := tally(s.Anchors)

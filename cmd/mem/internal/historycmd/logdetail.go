@@ -166,7 +166,7 @@ func statLines(people bool, w *revision.Operation) []string {
 		line := fmt.Sprintf("%s  +%s, %s", name(c.Session.ID), term.Count(messages, "message"),
 			app.BytesText(values))
 		if n := len(c.Now.Markers); n > 0 {
-			line += ", " + term.Count(n, "new marker")
+			line += ", " + term.Count(n, "new pinned text")
 		}
 		out = append(out, line)
 	}

@@ -36,7 +36,7 @@ func diffStat(e *app.Env, c provenance.Comparison) {
 	}
 	s := c.Summary
 	lost, gained := tally(s.Anchors)
-	e.Printf(" %s changed, %s %s tokens -> %s %s tokens%s, markers kept %d -> %d\n", term.Count(len(c.Groups), "part"),
+	e.Printf(" %s changed, %s %s tokens -> %s %s tokens%s, pinned texts kept %d -> %d\n", term.Count(len(c.Groups), "part"),
 		e.Safe(c.A.Name), tokens.Commas(s.Tokens[0]), e.Safe(c.B.Name), tokens.Commas(s.Tokens[1]), percent(s.Tokens),
 		s.Kept[0], s.Kept[1])
 	e.Printf(" lost %s; gained %s\n", lost, gained)

@@ -120,7 +120,7 @@ func printAddedSession(e *app.Env, a capture.Added) {
 		e.Report(" not %s: its file %s has other turns\n", term.ShortID(a.OtherOf), e.Safe(a.Path))
 	}
 	if n := len(a.Now.Markers); n > 0 {
-		e.Report(" %d new marker%s: %s\n", n, term.Plural(n), weights(a.Now.Markers))
+		e.Report(" %d new pinned text%s: %s\n", n, term.Plural(n), weights(a.Now.Markers))
 	}
 	warnAdded(e, a)
 }
@@ -209,7 +209,7 @@ func printAddedProjects(e *app.Env, op string, added []capture.Added) {
 			n    int
 			what string
 		}{{s.fresh, "new session"}, {s.subagents, "new subagent"}, {s.grown, "changed session"},
-			{s.marks, "new marker"}} {
+			{s.marks, "new pinned text"}} {
 			if part.n > 0 {
 				what = append(what, term.Count(part.n, part.what))
 			}

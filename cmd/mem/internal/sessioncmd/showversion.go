@@ -30,7 +30,7 @@ func showVersion(ctx context.Context, run app.Run, rev state.Rev) error {
 		of = fmt.Sprintf(" of the session%s, %.1f:1 without tool output", versioncmd.AskedOf(v), float64(v.TokensL1)/float64(max(1, v.TokensOut)))
 	}
 	if n := v.Preserved + v.Summarised; n > 0 {
-		of += fmt.Sprintf(", %d of %d markers kept", v.Preserved, n)
+		of += fmt.Sprintf(", %d of %d pinned texts kept", v.Preserved, n)
 	}
 	r, support := v.Receipt, versioncmd.Checked(v.Receipt)
 	if r.Lines > 0 {

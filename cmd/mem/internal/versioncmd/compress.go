@@ -232,7 +232,7 @@ func printCompressed(e *app.Env, c derive.CompressResult) error {
 	default:
 		kept := ""
 		if n := v.Preserved + v.Summarised; n > 0 {
-			kept = fmt.Sprintf(", %d of %d markers kept", v.Preserved, n)
+			kept = fmt.Sprintf(", %d of %d pinned texts kept", v.Preserved, n)
 		}
 		e.Report("[%s] compress %s%s  %s -> %s tokens (%.1f:1%s)%s\n", e.Safe(c.Project.Name), e.Safe(app.Label(v)),
 			e.Safe(rangeOf(c)), tokens.Commas(v.TokensIn), tokens.Commas(v.TokensOut), v.Ratio, ofL1(v), kept)
