@@ -160,16 +160,21 @@ type SourceFile interface {
 // Masks are put over deleted text in a file, in order.
 type Masks []mask
 
+// A mask is size bytes long. If that is more than bytes, the last but one of these is repeated: blanks of a placeholder, which
+// may be as long as the message.
 type mask struct {
-	at    int64
-	bytes []byte
-	whole bool // the placeholder of a value
+	at, size int64
+	bytes    []byte
+	whole    bool // the placeholder of a value
 }
+
+// longMask is the number of bytes that are kept of a placeholder.
+const longMask = 64
 
 // Add adds the masks over a value: over all of it, or over spots in it.
 func (m *Masks) Add(v transcript.Value, whole bool, spots [][2]int) {
 	if whole {
-		*m = append(*m, mask{v.Off, Placeholder(int(v.Size), v.Opaque, IsPrompt(v.Raw)), true})
+		*m = append(*m, mask{v.Off, v.Size, Placeholder(int(min(v.Size, longMask)), v.Opaque, IsPrompt(v.Raw)), true})
 		return
 	}
 	if len(spots) == 0 {
@@ -178,7 +183,7 @@ func (m *Masks) Add(v transcript.Value, whole bool, spots [][2]int) {
 	raw := slices.Clone(v.Raw)
 	Mask(raw, spots)
 	for _, s := range spots {
-		*m = append(*m, mask{v.Off + int64(s[0]), raw[s[0]:s[1]], false})
+		*m = append(*m, mask{v.Off + int64(s[0]), int64(s[1] - s[0]), slices.Clone(raw[s[0]:s[1]]), false})
 	}
 }
 
@@ -186,21 +191,31 @@ func (m *Masks) Add(v transcript.Value, whole bool, spots [][2]int) {
 func (m Masks) Put(b []byte, off int64) (whole bool) {
 	end := off + int64(len(b))
 	i, _ := slices.BinarySearchFunc(m, off, func(o mask, off int64) int {
-		if o.at+int64(len(o.bytes)) <= off {
+		if o.at+o.size <= off {
 			return -1
 		}
 		return 1
 	})
 	for ; i < len(m) && m[i].at < end; i++ {
 		o := m[i]
-		if o.at < off {
-			copy(b, o.bytes[off-o.at:])
-		} else {
-			copy(b[o.at-off:], o.bytes)
+		for at := max(off, o.at); at < min(end, o.at+o.size); at++ {
+			b[at-off] = o.byte(at - o.at)
 		}
-		whole = o.whole && o.at <= off && end <= o.at+int64(len(o.bytes))
+		whole = o.whole && o.at <= off && end <= o.at+o.size
 	}
 	return whole
+}
+
+// byte returns the n-th byte of a mask.
+func (o *mask) byte(n int64) byte {
+	last := int64(len(o.bytes) - 1)
+	switch {
+	case n < last:
+		return o.bytes[n]
+	case n < o.size-1:
+		return o.bytes[last-1]
+	}
+	return o.bytes[last]
 }
 
 // A guarded file is a file with masks.
