@@ -238,8 +238,7 @@ func (r *run) before(p pin, s version.Segment) bool {
 	for _, it := range r.in.Items {
 		if it.N == p.Message && it.Kind == version.User && !it.Kept {
 			line, _, _ := strings.Cut(s.Text, "\n")
-			at := strings.LastIndex(it.Text, line)
-			return at >= p.End
+			return p.End <= len(it.Text) && strings.Contains(it.Text[p.End:], line)
 		}
 	}
 	return false
