@@ -178,7 +178,7 @@ func TestHostileLengths(t *testing.T) {
 		"redirections":   repeat("make", " 2>&1", "", 1<<17),
 		"subshells":      repeat(strings.Repeat("(", 1<<18), "make;", "", 1<<17),
 		"conjunctions":   repeat("", "make&&", "go vet", 1<<17),
-		"long line":      repeat("", `"$(`, "", 5<<20),
+		"long line":      repeat("", `"$(`, "", 2<<20),
 		"todos": func(part int) refine.Entry {
 			var todos strings.Builder
 			for i := range 100_000 / part {
