@@ -94,7 +94,7 @@ func materialOf(ctx context.Context, db *state.DB, project refs.Project, s *stat
 		return mat, fmt.Errorf("text of a version of %s: %w", records.ShortID(s.ID), err)
 	}
 	if b.Version != nil {
-		if mat.Marks, err = keptMarks(b.Version, segs, s.Keepits(mat.Input, b.Point)); err != nil {
+		if mat.Marks, err = KeptMarks(b.Version, segs, s.Keepits(mat.Input, b.Point)); err != nil {
 			return mat, err
 		}
 	}
@@ -111,8 +111,8 @@ func segments(ctx context.Context, db *state.DB, project refs.Project, h objects
 	return version.Decode(b)
 }
 
-// keptMarks returns the markers whose texts a version kept, with their current weights; a removed marker has weight 0.
-func keptMarks(v *records.Version, segs []version.Segment, now []state.Keepit) ([]planning.Mark, error) {
+// KeptMarks returns the markers whose texts a version kept, with their current weights; a removed marker has weight 0.
+func KeptMarks(v *records.Version, segs []version.Segment, now []state.Keepit) ([]planning.Mark, error) {
 	plan, err := v.Plan()
 	if err != nil {
 		return nil, err

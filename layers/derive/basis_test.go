@@ -1,7 +1,9 @@
-package derive
+package derive_test
 
 import (
 	"testing"
+
+	"github.com/memvcs/mem/layers/derive"
 
 	"github.com/memvcs/mem/layers/keepit"
 	"github.com/memvcs/mem/layers/planning"
@@ -28,7 +30,7 @@ func TestKeptMarks(t *testing.T) {
 		{"removed, another added", []state.Keepit{removed, {Mark: markAt(100)}}, 100},
 		{"another added, removed", []state.Keepit{{Mark: markAt(100)}, removed}, 100},
 	} {
-		got, err := keptMarks(v, segs, tt.now)
+		got, err := derive.KeptMarks(v, segs, tt.now)
 		if err != nil || len(got) != 1 || got[0].Weight != tt.want {
 			t.Errorf("%s: %+v, %v, want the weight %d", tt.name, got, err, tt.want)
 		}

@@ -75,7 +75,7 @@ func AddKeepit(ctx context.Context, db *state.DB, rev state.Rev, text string, w 
 	if i < 0 {
 		return state.Keepit{}, fmt.Errorf("message %d of %s: %w", rev.From, records.ShortID(rev.Session.ID), ErrNotTyped)
 	}
-	start, end, err := find(items[i].Text, text)
+	start, end, err := Find(items[i].Text, text)
 	if err != nil {
 		return state.Keepit{}, fmt.Errorf("message %d of %s: %w", rev.From, records.ShortID(rev.Session.ID), err)
 	}
@@ -112,8 +112,8 @@ func nextAdded(s *state.Session, o records.Override) string {
 // space matches what [strings.Fields] splits at.
 const space = `[\s\v\x{85}\p{Z}]+`
 
-// find returns the offsets of text in what the user typed.
-func find(typed, text string) (start, end int, err error) {
+// Find returns the offsets of text in what the user typed.
+func Find(typed, text string) (start, end int, err error) {
 	words := strings.Fields(text)
 	if len(words) == 0 {
 		return 0, len(typed), nil

@@ -1,8 +1,10 @@
-package markers
+package markers_test
 
 import (
 	"errors"
 	"testing"
+
+	"github.com/memvcs/mem/layers/markers"
 )
 
 func TestFind(t *testing.T) {
@@ -18,11 +20,11 @@ func TestFind(t *testing.T) {
 		{"決定\u3000保存", "決定\u3000保存", "決定\u3000保存", nil},
 		{"a\u0085b\vc\u2028d", "a b c d", "a\u0085b\vc\u2028d", nil},
 		{"whole", "", "whole", nil},
-		{"one two one two", "one two", "", ErrManyTexts},
-		{"one", "onetwo", "", ErrNoText},
-		{"one", "\xff", "", ErrNoText},
+		{"one two one two", "one two", "", markers.ErrManyTexts},
+		{"one", "onetwo", "", markers.ErrNoText},
+		{"one", "\xff", "", markers.ErrNoText},
 	} {
-		start, end, err := find(c.typed, c.text)
+		start, end, err := markers.Find(c.typed, c.text)
 		if got := c.typed[start:end]; got != c.want || !errors.Is(err, c.err) {
 			t.Errorf("find(%q, %q) = %q, %v, want %q, %v", c.typed, c.text, got, err, c.want, c.err)
 		}

@@ -39,7 +39,7 @@ func Fates(ctx context.Context, db *state.DB, rev state.Rev) ([]Judgement, error
 	if err != nil {
 		return nil, err
 	}
-	marks := recorded(rev.Session.Keepits(mat.Input, p), plan)
+	marks := Recorded(rev.Session.Keepits(mat.Input, p), plan)
 	settings, err := v.Settings.Asked(v.Counter)
 	if settings.Since = plan.Since; err == nil {
 		_, fates, wrong := planning.Resolve(settings, mat.Stats, marks)
@@ -100,9 +100,9 @@ func SpanOf(k planning.Mark) func(planning.Span) bool {
 	}
 }
 
-// recorded returns the marks in a plan with the weights at that time. A plan that ignored markers lists none; then the
+// Recorded returns the marks in a plan with the weights at that time. A plan that ignored markers lists none; then the
 // current ones are returned.
-func recorded(all []state.Keepit, plan planning.Plan) []planning.Mark {
+func Recorded(all []state.Keepit, plan planning.Plan) []planning.Mark {
 	var out []planning.Mark
 	for _, k := range all {
 		if k.Removed && slices.ContainsFunc(all, func(x state.Keepit) bool {

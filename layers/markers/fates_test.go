@@ -1,7 +1,9 @@
-package markers
+package markers_test
 
 import (
 	"testing"
+
+	"github.com/memvcs/mem/layers/markers"
 
 	"github.com/memvcs/mem/layers/keepit"
 	"github.com/memvcs/mem/layers/planning"
@@ -22,7 +24,7 @@ func TestRecorded(t *testing.T) {
 	}
 	plan := planning.Plan{Kept: []planning.Span{{Message: 1, Start: 14, End: 20, Weight: 100},
 		{Message: 1, Start: 44, End: 50, Weight: 80}}}
-	got := recorded(all, plan)
+	got := markers.Recorded(all, plan)
 	if len(got) != 2 || got[0].Start != 14 || got[0].Weight != 100 || got[1].Start != 30 {
 		t.Errorf("recorded = %+v", got)
 	}

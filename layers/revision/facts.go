@@ -52,7 +52,7 @@ func Quotable(ctx context.Context, db *state.DB, project refs.Project, s *state.
 			return nil, err
 		}
 		q.Entries = append(q.Entries, e)
-		for _, part := range partsOf(e, echo[e.N]) {
+		for _, part := range PartsOf(e, echo[e.N]) {
 			q.Text.Add(e.N, part)
 		}
 	}
@@ -63,8 +63,8 @@ func Quotable(ctx context.Context, db *state.DB, project refs.Project, s *state.
 	return q, err
 }
 
-// partsOf splits an entry of L1 by speaker.
-func partsOf(e refine.Entry, echo bool) []facts.Part {
+// PartsOf splits an entry of L1 by speaker.
+func PartsOf(e refine.Entry, echo bool) []facts.Part {
 	said := func(by facts.Speaker) []facts.Part { return []facts.Part{{Speaker: by, Text: e.Said}} }
 	switch {
 	case e.Prompt() && echo:

@@ -1,8 +1,10 @@
-package revision
+package revision_test
 
 import (
 	"slices"
 	"testing"
+
+	"github.com/memvcs/mem/layers/revision"
 
 	"github.com/memvcs/mem/layers/knowledge/facts"
 	"github.com/memvcs/mem/layers/refine"
@@ -26,7 +28,7 @@ func TestPartsOf(t *testing.T) {
 			{Question: "Which?", Answer: "A"}}}, nil},
 	} {
 		var got []string
-		for _, p := range partsOf(tt.e, false) {
+		for _, p := range revision.PartsOf(tt.e, false) {
 			if p.Speaker == facts.ByUser && p.Text != "" {
 				got = append(got, p.Text)
 			}

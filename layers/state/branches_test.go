@@ -1,11 +1,15 @@
-package state
+package state_test
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/memvcs/mem/layers/state"
+	"github.com/memvcs/mem/refs"
 
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/objects"
@@ -13,8 +17,8 @@ import (
 
 // captures returns a session as devices captured it one after the other: each text has a letter for a typed message and a dot
 // for an answer. The records arrive from the first-th on, and then those before it.
-func captures(texts [][2]string, first int) *State {
-	st := NewState("0123456789abcdef")
+func captures(texts [][2]string, first int) *state.State {
+	st := state.NewState("0123456789abcdef")
 	for k := range texts {
 		i := (first + k) % len(texts)
 		x := texts[i]
@@ -96,7 +100,7 @@ func TestBranchesOfAnyRecords(t *testing.T) {
 		}
 		first := ""
 		for range 3 {
-			st := NewState("0123456789abcdef")
+			st := state.NewState("0123456789abcdef")
 			for _, i := range rng.Perm(len(points)) {
 				st.AddPoint(points[i])
 			}
@@ -132,7 +136,7 @@ func TestRecordsOfBranches(t *testing.T) {
 		v := &records.Version{Session: session, Label: fmt.Sprintf("v%03d", n)}
 		v.Derivation.Inputs, v.Derivation.Output = []objects.Hash{objects.Sum([]byte(text))}, objects.Sum([]byte{byte(n)})
 		stamp := records.Stamp{Lamport: n, Device: device, Record: objects.Sum([]byte{byte(n)})}
-		st.Stored.Versions = append(st.Stored.Versions, StoredItem[records.Version]{Stamp: stamp, Body: v})
+		st.Stored.Versions = append(st.Stored.Versions, state.StoredItem[records.Version]{Stamp: stamp, Body: v})
 	}
 	version(10, "s1", b, "x.")   // a text that a has
 	version(11, "s1", b, "x.y.") // its own
@@ -140,10 +144,15 @@ func TestRecordsOfBranches(t *testing.T) {
 	version(13, "s1", b, "gone") // what no device has is of the device's branch
 	made := &records.Composition{Name: "c", Parts: []records.CompositionPart{{Project: st.Project, Session: "s1", Output: objects.Sum([]byte{11})},
 		{Project: st.Project, Session: "s1", Output: objects.Sum([]byte("x.z"))}}}
-	st.Stored.Compositions = []StoredItem[records.Composition]{{Stamp: records.Stamp{Lamport: 14, Device: a}, Body: made}}
-	st.Sets = []assignment{
-		{records.SetBody{Target: "session/s1", Field: "deleted", Value: true}, records.Stamp{Lamport: 15, Device: a}},
-		{records.SetBody{Target: "session/s1~bbbbbbbb", Field: "deleted"}, records.Stamp{Lamport: 16, Device: a}},
+	st.Stored.Compositions = []state.StoredItem[records.Composition]{{Stamp: records.Stamp{Lamport: 14, Device: a}, Body: made}}
+	for i, set := range []records.SetBody{{Target: "session/s1", Field: "deleted", Value: true}, {Target: "session/s1~bbbbbbbb", Field: "deleted"}} {
+		body, err := json.Marshal(set)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := st.Apply(refs.Record{Kind: records.KindSet, Device: a, Lamport: uint64(15 + i), Body: body}); err != nil {
+			t.Fatal(err)
+		}
 	}
 	for range 2 { // again, as the cache does
 		st.Finish(b)

@@ -1,4 +1,4 @@
-package state
+package state_test
 
 import (
 	"encoding/json"
@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/memvcs/mem/layers/state"
 
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/refs"
@@ -20,12 +22,12 @@ const (
 // the device in its name.
 func TestNameVersions(t *testing.T) {
 	t.Parallel()
-	version := func(device, label string) *records.Version {
-		return &records.Version{Session: "s1", Label: label, Device: device}
+	st := state.NewState("0123456789abcdef")
+	for i, v := range [][2]string{{here, "v001"}, {desk, "v001"}, {desk, "v002"}} {
+		stamp := records.Stamp{Lamport: uint64(i + 1), Device: v[0]}
+		st.Stored.Versions = append(st.Stored.Versions, state.StoredItem[records.Version]{Stamp: stamp, Body: &records.Version{Session: "s1", Label: v[1]}})
 	}
-	st := &State{Versions: []*records.Version{version(here, "v001"), version(desk, "v001"), version(desk, "v002")}}
-	st.own = here
-	st.nameVersions()
+	st.Finish(here)
 	var got []string
 	for _, v := range st.Versions {
 		got = append(got, v.Name())
@@ -38,14 +40,14 @@ func TestNameVersions(t *testing.T) {
 // TestFamilies holds that sessions with the same typed message are one conversation.
 func TestFamilies(t *testing.T) {
 	t.Parallel()
-	session := func(id, parent string, typed ...byte) *Session {
+	session := func(id, parent string, typed ...byte) *state.Session {
 		p := records.Point{Snapshot: records.Snapshot{Session: id, Parent: parent}}
 		for i, k := range typed {
 			p.Typed = append(p.Typed, records.TypedKey{N: i + 1, Key: [8]byte{k}})
 		}
-		return &Session{ID: id, Points: []records.Point{p}}
+		return &state.Session{ID: id, Points: []records.Point{p}}
 	}
-	st := &State{Sessions: []*Session{session("a", "", 1), session("b", "", 2), session("c", ""), session("d", "", 1)}}
+	st := &state.State{Sessions: []*state.Session{session("a", "", 1), session("b", "", 2), session("c", ""), session("d", "", 1)}}
 	of := st.Families()
 	if of("a") != of("d") {
 		t.Error("a and its copy d are two conversations")
@@ -59,7 +61,7 @@ func TestFamilies(t *testing.T) {
 func TestNameOfProject(t *testing.T) {
 	t.Parallel()
 	for _, lamports := range [][2]uint64{{3, 5}, {5, 3}} {
-		st := NewState("0123456789abcdef")
+		st := state.NewState("0123456789abcdef")
 		for _, n := range lamports {
 			b, err := json.Marshal(records.ProjectBody{Name: map[uint64]string{3: "shop"}[n]})
 			if err != nil {
@@ -80,7 +82,7 @@ func TestNameOfProject(t *testing.T) {
 func TestManyCompositions(t *testing.T) {
 	t.Parallel()
 	const n = 200_000
-	st := &State{Project: "0123456789abcdef"}
+	st := &state.State{Project: "0123456789abcdef"}
 	for i := range n {
 		part := records.CompositionPart{Project: refs.Project(fmt.Sprintf("%016x", i))}
 		st.Compositions = append(st.Compositions,

@@ -191,7 +191,7 @@ func Device(ctx context.Context, db *state.DB, name string) (state.Device, error
 	if err != nil {
 		return state.Device{}, err
 	}
-	return deviceNamed(all, name)
+	return DeviceNamed(all, name)
 }
 
 // Reader is [Device] for devices without data here that can read an encrypted remote, too.
@@ -216,12 +216,12 @@ func Reader(ctx context.Context, db *state.DB, name string) (state.Device, error
 			all[i].Name += "~" + all[i].ID[:min(8, len(all[i].ID))]
 		}
 	}
-	return deviceNamed(all, name)
+	return DeviceNamed(all, name)
 }
 
-// deviceNamed finds a device. Any device can take a name that looks like the ID or the name of another one, so such a
+// DeviceNamed finds a device. Any device can take a name that looks like the ID or the name of another one, so such a
 // name is ambiguous. A whole ID, a fingerprint and the name of this device are not.
-func deviceNamed(all []state.Device, name string) (state.Device, error) {
+func DeviceNamed(all []state.Device, name string) (state.Device, error) {
 	var found, bare []state.Device
 	var names []string
 	for _, d := range all {

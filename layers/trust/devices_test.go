@@ -1,4 +1,4 @@
-package trust
+package trust_test
 
 import (
 	"crypto/rand"
@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/memvcs/mem/layers/trust"
 
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
@@ -33,7 +35,7 @@ func TestDeviceNamed(t *testing.T) {
 		"cccc3": "cccc3", id("cccc3"): "cccc3", "aaaa": "aaaa1",
 		"desk": "ambiguous", "desk~bbbb2000": "ambiguous", "dddd4": "ambiguous", "0bad": "ambiguous", "tablet": "none",
 	} {
-		d, err := deviceNamed(all, name)
+		d, err := trust.DeviceNamed(all, name)
 		got := strings.TrimRight(d.ID, "0")
 		if ambiguous := (*state.AmbiguousError)(nil); errors.As(err, &ambiguous) {
 			got = "ambiguous"
@@ -61,14 +63,14 @@ func store(t *testing.T) *state.DB {
 func TestSetPeerMeanwhile(t *testing.T) {
 	t.Parallel()
 	m, d := store(t), state.Device{ID: strings.Repeat("b", 32), Key: "key"}
-	if err := TrustDevice(t.Context(), m, d, true); err != nil {
+	if err := trust.TrustDevice(t.Context(), m, d, true); err != nil {
 		t.Fatal(err)
 	}
 	revoked := false
-	err := SetPeer(t.Context(), m, d, "rename", func(b *records.PeerBody) {
+	err := trust.SetPeer(t.Context(), m, d, "rename", func(b *records.PeerBody) {
 		if !revoked {
 			revoked = true
-			if err := TrustDevice(t.Context(), m, d, false); err != nil {
+			if err := trust.TrustDevice(t.Context(), m, d, false); err != nil {
 				t.Error(err)
 			}
 		}
@@ -77,7 +79,7 @@ func TestSetPeerMeanwhile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	peers, err := Peers(t.Context(), m)
+	peers, err := trust.Peers(t.Context(), m)
 	if got := peers[d.ID]; err != nil || got.Trusted || !got.Revoked || got.Name != "desk" {
 		t.Errorf("the settings are %+v, %v, want desk, revoked", got, err)
 	}
@@ -91,11 +93,11 @@ func TestDropDeviceLocked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := DropDevice(t.Context(), m, d); !errors.Is(err, refs.ErrLocked) {
+	if err := trust.DropDevice(t.Context(), m, d); !errors.Is(err, refs.ErrLocked) {
 		t.Errorf("DropDevice = %v, want ErrLocked", err)
 	}
 	unlock()
-	if err := DropDevice(t.Context(), m, d); err != nil {
+	if err := trust.DropDevice(t.Context(), m, d); err != nil {
 		t.Error(err)
 	}
 }

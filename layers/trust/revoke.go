@@ -70,11 +70,11 @@ func Revoke(ctx context.Context, db *state.DB, p state.Project, b records.Revoke
 // changed lists what one list of revocations hides and another does not.
 func changed(ctx context.Context, db *state.DB, p state.Project, st *state.State, now,
 	then []Revocation) ([]state.Hidden, error) {
-	before, err := hiddenBy(ctx, db, p, st, now)
+	before, err := HiddenBy(ctx, db, p, st, now)
 	if err != nil {
 		return nil, err
 	}
-	after, err := hiddenBy(ctx, db, p, st, then)
+	after, err := HiddenBy(ctx, db, p, st, then)
 	if err != nil {
 		return nil, err
 	}
@@ -91,8 +91,8 @@ func changed(ctx context.Context, db *state.DB, p state.Project, st *state.State
 	return out, nil
 }
 
-// hiddenBy lists what revocations hide in a project.
-func hiddenBy(ctx context.Context, db *state.DB, p state.Project, st *state.State,
+// HiddenBy lists what revocations hide in a project.
+func HiddenBy(ctx context.Context, db *state.DB, p state.Project, st *state.State,
 	by []Revocation) ([]state.Hidden, error) {
 	from, err := foreigns(ctx, db, st)
 	if err != nil {

@@ -178,12 +178,12 @@ func (f *finder) block(n int, b transcript.Block) {
 	switch b.Kind {
 	case transcript.ToolUse:
 		if host || ToolMatches(b.Name, f.src.Name) {
-			f.open[b.ToolID] = call{n, host && namesHost(string(b.Input), f.src.Name)}
+			f.open[b.ToolID] = call{n, host && NamesHost(string(b.Input), f.src.Name)}
 		}
 	case transcript.ToolResult:
 		c, ok := f.open[b.ToolID]
 		delete(f.open, b.ToolID)
-		if host && (c.names || namesHost(b.Text, f.src.Name) || namesHost(string(b.Content), f.src.Name)) || !host && ok {
+		if host && (c.names || NamesHost(b.Text, f.src.Name) || NamesHost(string(b.Content), f.src.Name)) || !host && ok {
 			f.found.Results = appendOnce(f.found.Results, n)
 			if ok {
 				f.found.Calls = appendOnce(f.found.Calls, c.n)
@@ -210,9 +210,9 @@ func ToolMatches(tool, name string) bool {
 	return ok && server == strings.TrimPrefix(name, "mcp__")
 }
 
-// namesHost reports whether a text names a host, in lower case, or a subdomain of it. The name must be a word: neither
+// NamesHost reports whether a text names a host, in lower case, or a subdomain of it. The name must be a word: neither
 // notevil.example nor evil.example.org is evil.example.
-func namesHost(text, host string) bool {
+func NamesHost(text, host string) bool {
 	text = strings.ToLower(text) // may change the length
 	for from := 0; ; {
 		i := strings.Index(text[from:], host)

@@ -1,9 +1,11 @@
-package trust
+package trust_test
 
 import (
 	"strings"
 	"testing"
 	"unicode"
+
+	"github.com/memvcs/mem/layers/trust"
 )
 
 func TestNamesHostBesideText(t *testing.T) {
@@ -24,13 +26,13 @@ func TestNamesHostBesideText(t *testing.T) {
 		"\xffevil.example":              true,
 		"访evil.example is another host": false,
 	} {
-		if got := namesHost(text, "evil.example"); got != want {
+		if got := trust.NamesHost(text, "evil.example"); got != want {
 			t.Errorf("namesHost(%q) = %v, want %v", text, got, want)
 		}
 	}
 }
 
-// FuzzNamesHost compares namesHost with a search that examines each place.
+// FuzzNamesHost compares NamesHost with a search that examines each place.
 func FuzzNamesHost(f *testing.F) {
 	for _, s := range []string{"https://evil.example/x", "evil.example.", "notevil.example", "evil.example.org",
 		`\nevil.example`, "EVIL.EXAMPLE", "a.evil.example:8080", "evil.example-x", "“evil.example”"} {
@@ -55,7 +57,7 @@ func FuzzNamesHost(f *testing.F) {
 			free := n == 0 || !label(before[n-1]) || n > 1 && before[n-2] == '\\'
 			want = want || free && (len(after) == 0 || !label(after[0]))
 		}
-		if got := namesHost(text, host); got != want {
+		if got := trust.NamesHost(text, host); got != want {
 			t.Errorf("namesHost(%q, %q) = %t, want %t", text, host, got, want)
 		}
 	})
