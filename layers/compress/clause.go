@@ -6,8 +6,6 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"github.com/memvcs/mem/layers/tokens"
 )
 
 const (
@@ -57,35 +55,10 @@ func sentence(s string) (n int, more bool) {
 // abbreviations are what a sentence goes on after.
 var abbreviations = []string{"vs", "e.g", "i.e", "cf", "eg", "ie", "approx", "incl"}
 
-// goesOn reports whether a sentence goes on behind a stop: a small letter follows, or an abbreviation is before it.
+// goesOn reports whether a sentence goes on behind a stop: a small letter follows, or it is within code
+// or after an abbreviation.
 func goesOn(before, next string) bool {
 	r, _ := utf8.DecodeRuneInString(strings.TrimLeft(next, " "))
 	word := strings.TrimLeft(before[strings.LastIndexAny(before, " \t(")+1:], `"'*_[`+"`")
-	return unicode.IsLower(r) || slices.Contains(abbreviations, strings.ToLower(word))
-}
-
-// Brief returns a text of one line, or of a long one the beginning up to the end of a clause.
-func Brief(s string) string {
-	const short, long = 10, 80 // bytes
-	if len(s) <= long {
-		return s
-	}
-	closed := func(s string) bool { // code, quotations and brackets end in it
-		return strings.Count(s, "`")%2 == 0 && strings.Count(s, `"`)%2 == 0 && strings.Count(s, "(") == strings.Count(s, ")")
-	}
-	at := 0
-	for _, end := range []string{", ", "; ", ": ", " - ", " — ", " – ", " → ", " ("} {
-		for k := strings.LastIndex(s[:long], end); k > max(at, short); k = strings.LastIndex(s[:k], end) {
-			if closed(s[:k]) {
-				at = k
-			}
-		}
-	}
-	if at > 0 {
-		return s[:at]
-	}
-	if s = tokens.Clip(s, long); strings.Count(s, "`")%2 != 0 {
-		s = strings.ReplaceAll(s, "`", "")
-	}
-	return s
+	return unicode.IsLower(r) || strings.Count(before, "`")%2 != 0 || slices.Contains(abbreviations, strings.ToLower(word))
 }

@@ -8,12 +8,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/memvcs/mem/layers/tokens"
 	"github.com/memvcs/mem/layers/transcript"
 	"github.com/memvcs/mem/layers/version"
 )
 
 // digest writes the shown units as segments: each exchange under its heading, its parts in the order of the session,
-// and then the lists of changes, of files and of commands.
+// and then the lists of files and of commands.
 func (o *order) digest(shown []bool) []version.Segment {
 	w := writer{order: o, shown: shown}
 	for from, to := 0, 0; from < len(o.units); from = to {
@@ -32,6 +33,7 @@ type writer struct {
 	shown []bool
 	out   []version.Segment
 	day   string // of the last heading
+	steps bool   // the last segment only announces steps
 }
 
 // exchange writes an exchange: the units from one up to another.
@@ -49,14 +51,15 @@ func (w *writer) exchange(from, to int) {
 				label += passedLater
 			}
 			w.add(version.Segment{Role: "tool", Label: label, Text: it.Text, Src: it.Sources()})
-		case it.Kind != version.Edit && it.Kind != version.Command && it.Kind != version.Failure:
+		case it.Kind == version.Edit:
+			w.changes(i, next)
+		case it.Kind != version.Command && it.Kind != version.Failure:
 			w.said(i, next)
 			if last := &w.units[next-1]; w.shown[next-1] && it.Kind == version.Assistant && it.Label == "" && asks(last.text) && w.wentOn(next, to) {
 				w.add(version.Segment{Role: "tool", Label: version.Ignored, Text: "it went on", Src: it.Sources()})
 			}
 		}
 	}
-	w.changes(from, to)
 	w.entries("files", file, from, to)
 	w.entries("commands", command, from, to)
 	if end < to {
@@ -119,26 +122,34 @@ func (w *writer) heading(it *version.Item) {
 func (w *writer) said(from, to int) {
 	it := &w.items[w.units[from].item]
 	any := slices.Contains(w.shown[from:to], true)
+	if n := len(w.out) - 1; it.Kind == version.Assistant && it.Label == "" && any && w.idle(from, to) {
+		before := w.steps
+		defer func() { w.join(n, before) }()
+	}
 	var text strings.Builder // of the segment that is open
 	last, label := none, ""  // its last unit, and its label
+	left := 0                // lines of pastes that are left out
 	end := func() {
 		if last != none {
 			w.add(version.Segment{Role: roleOf(it.Kind), Label: label, Src: it.Sources(), Text: text.String()})
 			text.Reset()
 			last = none
 		}
+		if left > 2 {
+			w.add(version.Segment{Role: "tool", Label: version.LeftPaste, Text: count(left, "line") + ", left out", Src: it.Sources()})
+		}
+		left = 0
 	}
 	for i, next := from, 0; i < to; i = next {
 		next = i + 1
 		u := &w.units[i]
 		if !w.shown[i] {
-			if any && u.lines > 2 {
-				end()
-				w.add(version.Segment{Role: "tool", Label: version.LeftPaste, Text: count(u.lines, "line") + ", left out", Src: it.Sources()})
+			if any {
+				left += u.lines
 			}
 			continue
 		}
-		if of := cmp.Or(u.label, it.Label); last == none || of != label {
+		if of := cmp.Or(u.label, it.Label); last == none || of != label || left > 2 {
 			end()
 			label = of
 		} else {
@@ -156,6 +167,28 @@ func (w *writer) said(from, to int) {
 	end()
 }
 
+// idle reports whether all that is shown of the units from one up to another only announces steps.
+func (w *writer) idle(from, to int) bool {
+	for i := from; i < to; i++ {
+		if w.shown[i] && w.units[i].flags&idle == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// join makes one paragraph of a segment that only announces a step and of the one before it, if that does the same.
+func (w *writer) join(before int, same bool) {
+	w.steps = true
+	if !same || before < 0 || len(w.out) != before+2 {
+		return
+	}
+	a, b := &w.out[before], w.out[before+1]
+	a.Label, a.Text = version.Steps, a.Text+gap+b.Text
+	a.Src = merge(append(slices.Clone(a.Src), b.Src...))
+	w.out = w.out[:before+1]
+}
+
 // between returns what stands between two units of a text that are shown.
 func (w *writer) between(text string, a, b int) string {
 	last, next := &w.units[a], &w.units[b]
@@ -165,6 +198,8 @@ func (w *writer) between(text string, a, b int) string {
 		return space
 	case lines == 0:
 		return gap
+	case last.class == pasted && next.class == pasted && b > a+1:
+		return "\n…\n"
 	case b == a+1 && lines == 1 && strings.TrimSpace(space) == "", last.list > 0 && last.list == next.list:
 		return "\n"
 	}
@@ -228,7 +263,7 @@ func nameOf(text string) string {
 	if k := strings.Index(s, ". "); k > 2 {
 		s = s[:k]
 	}
-	return Brief(s)
+	return tokens.Brief(s)
 }
 
 // count returns a number with what is counted.
@@ -264,34 +299,29 @@ func (w *writer) entries(label string, c class, from, to int) {
 	w.add(s)
 }
 
-// changes writes the shown changes, a block for each file.
+// changes writes the shown changes of a file.
 func (w *writer) changes(from, to int) {
+	it := &w.items[w.units[from].item]
+	var shown []string
 	for i := from; i < to; i++ {
-		it := &w.items[w.units[i].item]
-		if w.units[i].class != file {
-			continue
+		if w.units[i].class == change && w.shown[i] {
+			shown = append(shown, w.units[i].text)
 		}
-		var shown []string
-		for k := i + 1; k < to && w.units[k].class == change && w.units[k].item == w.units[i].item; k++ {
-			if w.shown[k] {
-				shown = append(shown, w.units[k].text)
-			}
-		}
-		if len(shown) == 0 {
-			continue
-		}
-		s := version.Segment{Role: "tool", Label: "changes " + it.Target, Code: "diff", Text: strings.Join(shown, "\n"), Src: it.Sources()}
-		if it.Partial || len(shown) < len(it.Hunks) {
-			s.Label += inPart
-		}
-		w.add(s)
 	}
+	if len(shown) == 0 {
+		return
+	}
+	s := version.Segment{Role: "tool", Label: "changes " + it.Target, Code: "diff", Text: strings.Join(shown, "\n"), Src: it.Sources()}
+	if it.Partial || len(shown) < len(it.Hunks) {
+		s.Label += inPart
+	}
+	w.add(s)
 }
 
 func (w *writer) add(s version.Segment) {
 	sort.SliceStable(s.Src, func(a, b int) bool { return s.Src[a][0] < s.Src[b][0] })
 	s.Src = merge(s.Src)
-	w.out = append(w.out, s)
+	w.out, w.steps = append(w.out, s), false
 }
 
 func roleOf(k version.Kind) string {

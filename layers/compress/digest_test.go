@@ -98,7 +98,7 @@ func TestSteps(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "## #1\n\n> Please mend the queue of the night.\n\nThe queue has two writers, and both of them drain it.\n\nAll 19 tests pass.\n\n" +
+	want := "## #1\n\n> Please mend the queue of the night.\n\nThe queue has two writers, and both of them drain it.\n\n" +
 		"Expected — the table is empty until the first night.\n\nThe queue is mended.\n"
 	if got := version.Text(r.Segments); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
@@ -196,6 +196,20 @@ func TestNotMisleading(t *testing.T) {
 			[]string{"[refused by the user: git push]\n\n## #4", "[refused by the user: git push --force; no reason given]"}, []string{"interrupted: by"}},
 		"an issue that nobody names": {user + `{"n":2,"role":"tool","name":"mcp__linear__create_issue","target":"{\"title\":\"Drain the queue\",\"team\":\"x\"}","result":"ok"}`, 300,
 			[]string{"[created: issue \"Drain the queue\"]", "[at the end: created: issue \"Drain the queue\" (#1)]"}, []string{"team"}},
+		"steps one after the other": {user + `{"n":2,"role":"assistant","text":"Let me look at the queue."}
+{"n":3,"role":"assistant","text":"**Step 2: Add the lock**"}
+{"n":4,"role":"assistant","text":"All 12 tests pass. Now add the log:"}
+{"n":5,"role":"assistant","text":"The queue has two writers."}`, 300,
+			[]string{"[steps] Let me look at the queue. … **Step 2: Add the lock** … All 12 tests pass. Now add the log:\n\nThe queue has"}, nil},
+		"a log with its error far below": {`{"n":1,"ts":"2026-02-11T15:39:00Z","role":"user","text":"why does it fail?\n\n` + "```" + `\n$ make release` + strings.Repeat(`\nfetch the next part of the release`, 40) + `\nupload the parts\nerror: the table is locked\nstop` + strings.Repeat(`\nclean the next part up`, 40) + "\\n```" + `"}
+{"n":2,"role":"assistant","text":"The second writer."}`, 140, []string{"> $ make release\n> …\n> upload the parts\n> error: the table is locked\n> stop\n"}, nil},
+		"two of three options, far apart": {user + `{"n":2,"role":"assistant","text":"**1. Keep the queue**\n\nIt stays as it is.\n\n**2. Drop the table**\n\n` + sentences("The table", 6) + `\n\n**3. Split the writers**\n\nOne for the night.\n\n` + sentences("The rest", 6) + `"}
+{"n":3,"role":"user","text":"do 1 and 3"}`, 110, []string{"**1. Keep the queue**\n\nIt stays", "**3. Split the writers**\n\nOne for"}, []string{"**2."}},
+		"lines that a terminal ended": {`{"n":1,"ts":"2026-02-11T15:39:00Z","role":"user","text":"like so:\rcommit 1\r\rcommit 2"}
+{"n":2,"role":"assistant","text":"The second writer."}`, 140, []string{"> like so:\n> commit 1\n> \n> commit 2"}, nil},
+		"a file named from two directories": {user + `{"n":2,"role":"tool","name":"Edit","target":"../api/queue.go:3","diff":"-a","result":"ok"}
+{"n":3,"role":"tool","name":"Edit","target":"/src/api/queue.go:4","diff":"-a","result":"ok"}
+{"n":4,"role":"assistant","text":"Both are gone."}`, 140, []string{"[files] ../api/queue.go (+0 −2)"}, nil},
 		"a paste that is left out": {`{"n":1,"ts":"2026-02-11T15:39:00Z","role":"user","text":"we see this:\n\n` + strings.Repeat(`\n`, 1) + "```" + strings.Repeat(`\ngo panic(queue.drain(0x7f))`, 60) + "\\n```" + `\n\nwhich of the writers is it?"}
 {"n":2,"role":"assistant","text":"The second writer."}`, 60, []string{"[pasted: 62 lines, left out]\n\n> which of the writers is it?"}, nil},
 		"a heading of a part in bold": {user + `{"n":2,"role":"assistant","text":"**Scenario A: the server stops while the queue drains**\n\n` + code + `\n\nThe jobs of the night are kept in the table."}`, 130,

@@ -46,27 +46,19 @@ var worth = [classes]float64{typed: 3, pasted: .3, asked: 1.6, closing: 1.5, pro
 
 var (
 	// cue matches reasons, decisions, problems and findings.
-	cue = pattern(`(?i)\b(because|instead|root cause|caused? by|the (real |actual )?(issue|problem|bug|reason|cause) (is|was|with)|turns out|found|fix(ed|es)?|can'?t|cannot|fails?|failed|failing|decid|decision|should|must|never|always|only|better|reason|so that|however|but|wrong|actually|recommend|option|prefer|trade-?offs?|risk|missing|not |n't|whether|pending|remaining|todo|next step|still|until|unless|rather than)`)
+	cue = pattern(`(?i)\b(because|instead|root cause|caused? by|the (real |actual )?(issue|problem|bug|reason|cause) (is|was|with)|turns out|found|fix(ed|es)?|can'?t|cannot|fails?|failed|failing|decid|decision|should|must|never|always|only|better|reason|so that|however|but|wrong|actually|recommend|option|prefer|trade-?offs?|risk|missing|not |\w+n't|whether|pending|remaining|todo|next step|still|until|unless|rather than)`)
 	// names matches what is called by its name: files, symbols, numbers.
 	names = pattern("`[^`]+`|\\w+[./_#]\\w+|\\b\\d+\\b|\\*\\*[^*]+\\*\\*")
-	// causes matches the finding of a reason.
-	causes = pattern(`(?i)\b(because|root cause|caused? by|the (real |actual )?(issue|problem|bug|reason|cause) (is|was)|turns out|which means|needs to|should)\b`)
-	// opening matches a sentence that only begins an answer.
-	opening = pattern(`(?i)^\W{0,3}((that's|this is) )?(an? )?(very )?(good|great|fair|excellent|interesting|important|key|valid) ([a-z]+ ){0,2}(questions?|points?|catch|insights?|observation|feedback|scenarios?)\b.{0,12}$|` +
-		`^\W{0,3}(good|great|perfect|excellent|ah|i see|got it|sure|interesting|absolutely|agreed|now i)\b.{0,12}$`)
-	// interjections matches what stands before the announcement of a step.
-	interjections = pattern(`^\W{0,3}(((That's |This is )?(an? )?(very )?([Gg]ood|[Gg]reat|[Ff]air|Excellent)( [a-z]+)?|Perfect|OK|Okay|Right|Found it|I found it|There it is|I see|Expected|You're right( to question this)?|All (clear|green|clean))\s*[.,!:—–-]+\s*)+`)
-	// announcement matches the beginning of an announcement of a step.
-	announcement = pattern(`(?i)^\W{0,3}(Let me\b|Now,? let me\b|Now let's|Next,|First,|Also,? let me|Now I see\b|I see\b|I can see\b|I need to (see|check|look|find|read)|I'll |I will |Now,? I'll|Now I |Let's |Continuing with|(Now )?I (now )?have (a |the |all |enough )?([a-z]+ ){0,2}(understanding|picture|context|information)\b|` +
-		`Now,? (also |to )?(the|update|add|fix|run|check|commit|push|sync|rebuild|close|create|write|test|verify|replace|remove|implement|install|continue|file|apply|wire|move|set|make|build|compile|look|rename|read|use|finish|start)\b)`)
 )
 
-// idles reports whether a text announces a step, or only begins an answer, and says nothing else.
-func idles(text string) bool {
-	rest := text[len(interjections().FindString(text)):]
-	narrates := rest == "" || announcement().MatchString(rest) && !strings.HasPrefix(rest, "Let me know")
-	return len(text) <= 200 && (narrates || opening().MatchString(text)) && !causes().MatchString(text)
+// isRemark reports whether a paragraph on the way is a short remark without a name, a reason or a verdict: nobody understands
+// it without what it is about.
+func isRemark(text string) bool {
+	return len(text) <= 40 && !names().MatchString(text) && !cue().MatchString(text) && !verdict().MatchString(text) && !asks(text)
 }
+
+// verdict matches the beginning of an answer.
+var verdict = pattern(`(?i)^\W{0,3}(yes|no|nope|correct|exactly|right)\b`)
 
 // newOrder puts everything that items say into the order in which it is taken.
 func newOrder(items []version.Item, level keepit.Level) *order {
@@ -147,6 +139,10 @@ func (o *order) score(u *unit) float64 {
 		if u.label != "" || u.from > longTyped {
 			v *= .2
 		}
+	case pasted:
+		if u.flags&telling != 0 {
+			v *= 4
+		}
 	case failed:
 		if it.Fixed > 0 {
 			v *= .5
@@ -164,7 +160,7 @@ func (o *order) score(u *unit) float64 {
 }
 
 // codeShare is the share of code at the aggressive level.
-const codeShare = 10
+const codeShare = 12
 
 // longTyped is the size in bytes from which on what the user typed at once tells details, or was pasted.
 const longTyped = 600
@@ -197,6 +193,9 @@ func (o *order) answered(lines [][]int) (out [][]int) {
 	for _, i := range slices.Concat(lines...) {
 		if p := o.units[i].parent; p >= 0 && !o.near(p, i) {
 			out = append(out, []int{p})
+		}
+		for _, k := range o.units[i].also {
+			out = append(out, []int{k})
 		}
 	}
 	return out
@@ -383,7 +382,7 @@ func (o *order) fit(z version.Sizer, room int) version.Summary {
 	if o.share > 0 {
 		limit = min(room, used+used/o.share)
 		if o.share == codeShare {
-			limit = min(room, max(limit, room*5/8)) // a plan comes back
+			limit = min(room, max(limit, room*9/16)) // a plan comes back
 		}
 	}
 	all := most(o.code, limit) == len(o.code)

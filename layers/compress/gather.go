@@ -21,11 +21,14 @@ func gather(items []version.Item) (out []version.Item) {
 	}
 	at := map[key]int{}
 	for _, it := range items {
+		if strings.Contains(it.Text, "\r") { // a terminal pastes lines that end so
+			it.Text = strings.ReplaceAll(strings.ReplaceAll(it.Text, "\r\n", " \n"), "\r", "\n")
+		}
 		switch it.Kind {
 		case version.Edit:
 			it.Target = tokens.Clip(strings.ReplaceAll(it.Target, `\`, "/"), 200)
 			for _, o := range slices.Backward(out) { // a file is named from the root, too
-				if o.X == it.X && o.Kind == version.Edit && (strings.HasSuffix(it.Target, "/"+o.Target) || strings.HasSuffix(o.Target, "/"+it.Target)) {
+				if o.X == it.X && o.Kind == version.Edit && sameFile(it.Target, o.Target) {
 					it.Target = o.Target
 				} else if o.X != it.X {
 					break
@@ -75,6 +78,18 @@ func gather(items []version.Item) (out []version.Item) {
 		}
 	}
 	return out
+}
+
+// sameFile reports whether one path ends with the other: a file is named from the root, from where the session began, and
+// from the directory that a command changed to.
+func sameFile(a, b string) bool {
+	up := func(p string) string {
+		for strings.HasPrefix(p, "../") {
+			p = p[len("../"):]
+		}
+		return "/" + p
+	}
+	return strings.HasSuffix(a, up(b)) || strings.HasSuffix(b, up(a))
 }
 
 // lineOf returns the line that a hunk begins with, or 0.

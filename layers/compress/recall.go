@@ -34,7 +34,7 @@ func Recall(segs []version.Segment) []version.Item {
 			it.Kind, it.Partial, it.Label = version.Answer, s.Partial, "" // there are no marks in it
 		case s.Role == "script":
 			it.Kind = version.Script
-		case s.Role == "assistant" && s.Label == "asked":
+		case s.Role == "assistant" && (s.Label == "asked" || s.Label == version.Steps):
 			it.Kind = version.Assistant
 		case s.Role == "assistant":
 			it.Kind, it.Closing = version.Assistant, true

@@ -573,6 +573,10 @@ Let me look.
 
 [failed go test ./login, then passed] --- FAIL: TestLogin
 
+[changes login.go]
+
+` + "```diff\n@@ 12 @@\n-\treturn old\n+\treturn fresh\n+\t// tokens expire\n```" + `
+
 [refused by the user: git push]
 
 > not yet
@@ -586,10 +590,6 @@ It is read again:
 - in ` + "`login.go`" + `
 
 ` + "```go\nreturn fresh\n```" + `
-
-[changes login.go]
-
-` + "```diff\n@@ 12 @@\n-\treturn old\n+\treturn fresh\n+\t// tokens expire\n```" + `
 
 [files] login.go (+2 −1)
 
@@ -681,31 +681,6 @@ func TestAsked(t *testing.T) {
 	for _, want := range []string{"[plan, not accepted yet by the user] **Plan**", "[no answer in words: nothing followed]"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("there is no %q:\n%s", want, got)
-		}
-	}
-}
-
-// TestOffers has lines with and without the option that a reply chooses.
-func TestOffers(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		reply, text string
-		want        bool
-	}{
-		{"A", "1. **Context loss** - the agent knows more", false},
-		{"A", "A trivial page would do.", false},
-		{"A", "**A)** one agent", true},
-		{"I'd like it to do B", "| **B. Branch-only** | commits of the branch |", true},
-		{"let's go with option c, and for main all of them", "### Option C: both", true},
-		{"do 2 and 3", "1. a table\n2. a file\n3. Redis", true},
-		{"do 4", "1. a table\n2. a file\n3. Redis", false},
-		{"both please", "- a file", true},
-		{"both please", "Two ways are left.", false},
-		{"thanks", "1. a table", false},
-		{strings.Repeat("long ", 40) + "A", "A) one agent", false},
-	} {
-		if got := offers(c.text, chosen(c.reply)); got != c.want {
-			t.Errorf("%q chooses %q: %t", c.reply, c.text, got)
 		}
 	}
 }

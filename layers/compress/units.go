@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/memvcs/mem/layers/exchange"
 	"github.com/memvcs/mem/layers/tokens"
 	"github.com/memvcs/mem/layers/transcript"
 	"github.com/memvcs/mem/layers/version"
@@ -19,6 +20,7 @@ type unit struct {
 	item   int    // index of its Item
 	from   int    // offset in the text of the item
 	parent int    // index of a unit, or -1
+	also   []int  // other options that it chooses
 	list   int    // the number of the long list that it is a part of, from 1, or 0
 	lines  int    // of the beginning of a paste: lines of all of it
 	cost   int    // plain tokens, about
@@ -31,11 +33,12 @@ type unit struct {
 type flags uint8
 
 const (
-	lead   flags = 1 << iota // it says nothing without what follows
-	idle                     // it announces a step, or says nothing but that an answer begins
-	late                     // it comes after everything that was said: code
-	ends                     // it ends within a sentence
-	begins                   // it begins an item of a long list
+	lead    flags = 1 << iota // it says nothing without what follows
+	idle                      // it announces a step, or says nothing but that an answer begins
+	late                      // it comes after everything that was said: code
+	ends                      // it ends within a sentence
+	begins                    // it begins an item of a long list
+	telling                   // it tells of an error: a part of a paste
 )
 
 // class is what a unit is for.
@@ -63,10 +66,10 @@ const (
 	longCode  = 240  // the same for one of code
 	shortList = 480  // bytes up to which a list is one unit
 	shortItem = 300  // the same for an item of a list
+	longNote  = 500  // bytes of a text on the way from which on it tells more than a step
 	planAim   = 600  // bytes in which a plan says what it is for
 
-	shortReply, longReply = 60, 100  // bytes of a reply that is not understood without what it answers; the longer ones agree
-	shortPick, longPick   = 120, 400 // the same of one that chooses; the longer ones name what they choose
+	shortReply, longReply = 60, 100 // bytes of a reply that is not understood without what it answers; the longer ones agree
 )
 
 const none = -1
@@ -81,7 +84,7 @@ func split(items []version.Item) []unit {
 		case version.User, version.Answer, version.Script:
 			s.prose(it.Text, typed)
 			if from < len(s.units) && s.units[from].parent == none {
-				s.units[from].parent = s.question(it, from)
+				s.units[from].parent, s.units[from].also = s.question(it, from)
 			}
 		case version.Assistant:
 			switch {
@@ -142,48 +145,64 @@ func (s *splitter) settle(from int) {
 	}
 	for i := from; i < len(s.units); i++ {
 		if u := &s.units[i]; u.flags&lead != 0 && !leads[i] && !strings.HasPrefix(u.text, "#") {
-			if u.flags &^= lead; leadsIn(u.text) && u.class != typed {
+			if u.flags &^= lead; u.class == prose && isHeading(u.text) || u.class != typed && leadsIn(u.text) {
 				u.flags |= idle
 			}
 		}
 	}
 }
 
-// agrees matches the beginning of a reply, picks a reply that chooses something by its number, letter or place, option one
-// that says what the number or letter is of.
-var (
-	agrees = pattern(`(?i)^\W*(yes|yep|yeah|yup|ok|okay|sure|no|nope|go|do it|do that|let'?s|please|sounds good|perfect|great|option|i agree|agreed|i'?d (like|prefer|go)|correct|right|neither|both|all of)\b`)
-	option = pattern(`(?i)\b(options?|approach|choice|alternative|variant|scenario|number|items?|steps?|points?) #?([A-F]|\d{1,2})\b`)
-	// offered matches the beginning of a line with an option: its number or letter.
-	offered = pattern(`(?im)^[\s*|#•+-]*(?:(?:option|approach|choice|alternative|variant|scenario)\s+)?([A-F]|\d{1,2})(?:[.):*]|\s*[—–:-]|\s*\|)`)
-	picks   = pattern(`(?:^|[\s(,#])(\d|[B-F]|A(?:$|[.,)]))(?:$|[\s.,):&+])|(?i:\b(option|first|second|third|fourth|last|former|latter|both|neither|either|all of|all three)\b)`)
-)
-
 // question returns the unit that a text of the user answers, or -1: the question of a dialog, a refused call, and for a few
-// words the list that they choose from or what the assistant ended on.
-func (s *splitter) question(it *version.Item, from int) int {
+// words the option that they choose or what the assistant ended on. also are the other options.
+func (s *splitter) question(it *version.Item, from int) (unit int, also []int) {
 	if from == 0 {
-		return none
+		return none, nil
 	}
 	last := &s.units[from-1]
 	before := &s.items[last.item]
 	switch {
 	case before.Label == version.Refused || last.class == asked && before.N == it.N:
-		return from - 1
+		return from - 1, nil
 	case last.class != closing:
-		return none
+		return none, nil
 	}
-	const most = 2400 // bytes between the options and the end
-	names := chosen(it.Text)
-	for k, size := from-1, 0; k >= 0 && s.units[k].item == last.item && size < most && len(names) > 0; k-- {
-		if size += len(s.units[k].text); offers(s.units[k].text, names) {
-			for k+1 < from && s.units[k].list > 0 && s.units[k+1].list == s.units[k].list {
-				k++ // with the options after it
-			}
-			return k
+	if options := s.options(exchange.Chosen(it.Text), from); len(options) > 0 {
+		return options[0], options[1:]
+	}
+	return s.endedOn(it, from), nil
+}
+
+// options returns the units with the options of these names in the text before a unit, the last one first.
+func (s *splitter) options(names []string, from int) (found []int) {
+	const most = 4000 // bytes between the options and the end
+	for k, size := from-1, 0; k >= 0 && s.units[k].item == s.units[from-1].item && size < most && len(names) > 0; k-- {
+		size += len(s.units[k].text)
+		name, ok := exchange.Offers(s.units[k].text, names)
+		if slices.Contains(names, "") && isItem(s.units[k].text) {
+			name, ok = "", true
 		}
+		if !ok {
+			continue
+		}
+		option := k
+		if list := s.units[k].list; list > 0 && name == "" {
+			for option+1 < from && s.units[option+1].list == list {
+				option++ // with the options after it
+			}
+		}
+		if s.units[k].flags&lead != 0 && k+1 < from && s.units[k+1].parent == k {
+			option = k + 1 // a heading says little
+		}
+		found = append(found, option)
+		names = slices.DeleteFunc(names, func(n string) bool { return n == name })
 	}
-	if len(it.Text) > shortReply && !(len(it.Text) <= longReply && agrees().MatchString(it.Text)) {
+	return found
+}
+
+// endedOn returns the unit that the assistant ended on, if a few words answer it, or -1.
+func (s *splitter) endedOn(it *version.Item, from int) int {
+	last := &s.units[from-1]
+	if len(it.Text) > shortReply && !(len(it.Text) <= longReply && exchange.Agrees(it.Text)) {
 		return none
 	}
 	for k := from - 1; k >= max(0, from-3) && !strings.Contains(it.Text, "?") && s.units[k].item == last.item; k-- {
@@ -191,40 +210,10 @@ func (s *splitter) question(it *version.Item, from int) int {
 			return k
 		}
 	}
-	if agrees().MatchString(it.Text) && last.flags == 0 {
+	if exchange.Agrees(it.Text) && last.flags == 0 {
 		return from - 1
 	}
 	return none
-}
-
-// chosen returns the numbers and letters that a reply chooses, in small letters; "" is any item of a list.
-func chosen(reply string) (names []string) {
-	if len(reply) > longPick {
-		return nil
-	}
-	for _, m := range option().FindAllStringSubmatch(reply, -1) {
-		names = append(names, strings.ToLower(m[2]))
-	}
-	if len(reply) > shortPick {
-		return names
-	}
-	for _, m := range picks().FindAllStringSubmatch(reply, -1) {
-		names = append(names, strings.ToLower(strings.TrimRight(m[1], ".,)"))) // "" of a place
-	}
-	return names
-}
-
-// offers reports whether a line of a text begins with one of the names of options.
-func offers(text string, names []string) bool {
-	if slices.Contains(names, "") && isItem(text) {
-		return true
-	}
-	for _, m := range offered().FindAllStringSubmatch(text, -1) {
-		if slices.Contains(names, strings.ToLower(m[1])) {
-			return true
-		}
-	}
-	return false
 }
 
 // A line of a text, with its offset in it.
@@ -272,7 +261,7 @@ func (s *splitter) prose(text string, c class) {
 		if i >= review {
 			u.label = "reads like pasted text"
 		}
-		if c == prose && strings.HasPrefix(s.items[s.item].Label, "plan") && lines[i].at > planAim {
+		if c == prose && strings.HasPrefix(s.items[s.item].Label, "plan") && (lines[i].at > planAim || transcript.IsFence(l)) {
 			u.class = plan
 		}
 		parent := above
@@ -329,7 +318,8 @@ func (s *splitter) prose(text string, c class) {
 	}
 }
 
-// paste makes two units of what the user pasted: its beginning shows what it is.
+// paste makes units of what the user pasted: its beginning shows what it is, and the first lines that tell of an error what
+// is meant.
 func (s *splitter) paste(text string, lines []line, u unit, parent int) {
 	head := 5 // lines
 	if parent != none && s.units[parent].flags&lead != 0 {
@@ -338,19 +328,40 @@ func (s *splitter) paste(text string, lines []line, u unit, parent int) {
 	for len(lines) > 1 && lines[len(lines)-1].text == "" {
 		lines = lines[:len(lines)-1]
 	}
-	n := min(head, len(lines))
-	u.class, u.lines, u.text = pasted, len(lines), whole(text, lines[:n])
-	u.label = "pasted, " + count(len(lines), "line")
-	first := s.add(u, parent)
-	if n < len(lines) {
-		u.from, u.text, u.flags, u.lines = lines[n].at, whole(text, lines[n:]), late, 0
-		s.add(u, first)
+	u.class, u.lines, u.label = pasted, len(lines), "pasted, "+count(len(lines), "line")
+	add := func(from, to int, more flags) {
+		if from < to {
+			u.text, u.from = whole(text, lines[from:to]), lines[from].at
+			u.flags |= more
+			k := s.add(u, parent)
+			if u.lines > 0 {
+				parent, u.lines = k, 0 // the others are under the beginning
+			}
+			u.flags &^= more
+		}
 	}
+	n, all := min(head, len(lines)), len(lines)
+	first := slices.IndexFunc(lines, func(l line) bool { return tells().MatchString(l.text) })
+	if first < n {
+		add(0, n, 0)
+		add(n, all, late)
+		return
+	}
+	n = min(2, n)
+	from, to := max(n, first-1), min(all, first+head)
+	for from > n && lines[from].text == "" {
+		from--
+	}
+	add(0, n, telling)
+	add(n, from, late)
+	add(from, to, telling)
+	add(to, all, late)
 }
 
 // sentences makes units of a line, each under the one before it, and returns the last.
 func (s *splitter) sentences(text string, u unit, parent int) (last int) {
-	at := u.from
+	at, first := u.from, len(s.units)
+	brief := u.class == prose && len(s.items[s.item].Text) <= longNote
 	for text != "" {
 		n, more := sentence(text)
 		u.text, u.from = strings.TrimRight(text[:n], " \t"), at
@@ -360,13 +371,18 @@ func (s *splitter) sentences(text string, u unit, parent int) (last int) {
 			u.flags |= ends
 		case leadsIn(u.text):
 			u.flags |= lead
-		case (u.class == prose || u.class == closing) && idles(u.text):
+		case (u.class == prose || u.class == closing) && exchange.Announces(u.text), brief && exchange.TellsStep(u.text):
 			u.flags |= idle
 		}
 		if last = s.add(u, parent); u.flags&idle == 0 {
 			parent = last // nothing waits for an announcement
 		}
 		text, at = text[n:], at+n
+	}
+	if told := slices.DeleteFunc(slices.Clone(s.units[first:]), func(u unit) bool { return u.flags&idle != 0 }); brief && len(told) == 1 && isRemark(told[0].text) {
+		for i := first; i <= last; i++ {
+			s.units[i].flags |= idle
+		}
 	}
 	return last
 }

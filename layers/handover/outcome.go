@@ -9,7 +9,7 @@ import (
 	"sync"
 	"unicode"
 
-	"github.com/memvcs/mem/layers/compress"
+	"github.com/memvcs/mem/layers/tokens"
 )
 
 // A unit is a sentence, an item of a list, or what is below an item.
@@ -359,7 +359,7 @@ func nameOf(text string) string {
 	if s := clauses(text)[0]; len(s) < len(text) {
 		text = strings.TrimSuffix(s, ".")
 	}
-	name := compress.Brief(text)
+	name := tokens.Brief(text)
 	if strings.HasSuffix(name, "…") {
 		return Cut(text, len(name)) // it is cut within a word
 	}

@@ -27,3 +27,29 @@ func cut(s string, n int) string {
 	}
 	return s[:n]
 }
+
+// Brief returns a text of one line, or of a long one the beginning up to the end of a clause.
+func Brief(s string) string {
+	const short, long = 10, 80 // bytes
+	if len(s) <= long {
+		return s
+	}
+	closed := func(s string) bool { // code, quotations and brackets end in it
+		return strings.Count(s, "`")%2 == 0 && strings.Count(s, `"`)%2 == 0 && strings.Count(s, "(") == strings.Count(s, ")")
+	}
+	at := 0
+	for _, end := range []string{", ", "; ", ": ", " - ", " — ", " – ", " → ", " ("} {
+		for k := strings.LastIndex(s[:long], end); k > max(at, short); k = strings.LastIndex(s[:k], end) {
+			if closed(s[:k]) {
+				at = k
+			}
+		}
+	}
+	if at > 0 {
+		return s[:at]
+	}
+	if s = Clip(s, long); strings.Count(s, "`")%2 != 0 {
+		s = strings.ReplaceAll(s, "`", "")
+	}
+	return s
+}

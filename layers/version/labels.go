@@ -12,6 +12,7 @@ const (
 	AtEnd     = "at the end"
 	Stopped   = "interrupted" // the work, between two texts of the assistant
 	Created   = "created"     // by a call: an issue, a pull request
+	Steps     = "steps"       // that the assistant announced, one after the other
 	LeftPaste = "pasted"      // by the user: it is left out between what he typed
 )
 

@@ -1,0 +1,80 @@
+package exchange
+
+import (
+	"slices"
+	"strings"
+)
+
+var (
+	// finds matches the finding of a reason.
+	finds = pattern(`(?i)\b(because|root cause|caused? by|the (real |actual )?(issue|problem|bug|reason|cause) (is|was)|turns out|which means|needs to|should)\b`)
+	// opening matches a sentence that only begins an answer.
+	opening = pattern(`(?i)^\W{0,3}((that's|this is) )?(an? )?(very )?(good|great|fair|excellent|interesting|important|key|valid) ([a-z]+ ){0,2}(questions?|points?|catch|insights?|observation|feedback|scenarios?)\b.{0,12}$|` +
+		`^\W{0,3}(good|great|perfect|excellent|ah|i see|got it|sure|interesting|absolutely|agreed|now i)\b.{0,12}$`)
+	// interjections matches what stands before the announcement of a step.
+	interjections = pattern(`^\W{0,3}(((That's |This is )?(an? )?(very )?([Gg]ood|[Gg]reat|[Ff]air|Excellent)( [a-z]+)?|Perfect|OK|Okay|Right|Found it|I found it|There it is|I see|Expected|You're right( to question this)?|All (clear|green|clean))\s*[.,!:—–-]+\s*)+`)
+	// announcement matches the beginning of an announcement of a step.
+	announcement = pattern(`(?i)^\W{0,3}(Let me\b|Now,? let me\b|Now let's|Next,|First,|Also,? let me|Now I see\b|I see\b|I can see\b|I need to (see|check|look|find|read)|I'll |I will |Now,? I'll|Now I |Let's |Continuing with|(Now )?I (now )?have (a |the |all |enough )?([a-z]+ ){0,2}(understanding|picture|context|information)\b|` +
+		`Now,? (also |to )?(the|update|add|fix|run|check|commit|push|sync|rebuild|close|create|write|test|verify|replace|remove|implement|install|continue|file|apply|wire|move|set|make|build|compile|look|rename|read|use|finish|start)\b)`)
+	// step matches the beginning of a sentence that tells a step.
+	step = pattern(`(?i)^\W{0,3}((also|and|then|next|finally|right|good)\W{1,4})?((I|we) (also |just |still |actually )*need to \w+|` +
+		`(add|update|replace|fix|remove|create|register|close|run|start|starting|continue|continuing|mark|move|rename|wire|write|apply|commit|push|check|verify)\b)`)
+	// status matches a sentence that tells how a check ended.
+	status = pattern(`(?i)^\W{0,3}(all |the |both |now )*(\d+ (of \d+ )?)?([\w./]+ ){0,3}(tests?|checks?|suite|lint(er)?|credo|type ?check(s|ing)?|types?|build|compilation|migration|compile|it|everything|all)` +
+		`( all| now| is| are| ran| runs| still)*( \d+)? (pass(es|ed|ing)?|clean(ly)?|green|succeed(s|ed)?|compiles?|works?)\b[^.]{0,60}[.!]?$|` +
+		`^\W{0,3}(all )?(clean|green|clear|good|done|expected|pushed|committed)\b[^.]{0,40}[.!]?$|^\W{0,3}still (compiling|running|waiting)\b`)
+)
+
+// Announces reports whether a sentence announces a step, or only begins an answer, and says nothing else.
+func Announces(text string) bool {
+	rest := text[len(interjections().FindString(text)):]
+	next := rest == "" || announcement().MatchString(rest) && !strings.HasPrefix(rest, "Let me know")
+	return len(text) <= 200 && (next || opening().MatchString(text)) && !finds().MatchString(text)
+}
+
+// TellsStep reports whether a sentence on the way to an outcome only tells a step, or how a check ended.
+func TellsStep(text string) bool {
+	rest := text[len(interjections().FindString(text)):]
+	return len(text) <= 160 && !finds().MatchString(text) && (step().MatchString(rest) || status().MatchString(rest))
+}
+
+var (
+	// agrees matches the beginning of a reply.
+	agrees = pattern(`(?i)^\W*(yes|yep|yeah|yup|ok|okay|sure|no|nope|go|do it|do that|let'?s|please|sounds good|perfect|great|option|i agree|agreed|i'?d (like|prefer|go)|correct|right|neither|both|all of)\b`)
+	// picks matches what chooses by a number, a letter or a place, option what says what the number or letter is of.
+	picks  = pattern(`(?:^|[\s(,#+&])(?:(\d|[B-F])\b|(A)(?:$|[.,)]))|(?i:\b(option|first|second|third|fourth|last|former|latter|both|neither|either|all of|all three)\b)`)
+	option = pattern(`(?i)\b(options?|approach|choice|alternative|variant|scenario|number|items?|steps?|points?) #?([A-F]|\d{1,2})\b`)
+	// offered matches the beginning of a line with an option: its number or letter.
+	offered = pattern(`(?im)^[\s*|#•+-]*(?:(?:option|approach|choice|alternative|variant|scenario)\s+)?([A-F]|\d{1,2})(?:[.):*]|\s*[—–:-]|\s*\|)`)
+)
+
+// Agrees reports whether a reply begins with a yes or no, or with a choice.
+func Agrees(reply string) bool { return agrees().MatchString(reply) }
+
+// Chosen returns the numbers and letters that a reply chooses, in small letters; "" is a place, such as the first.
+func Chosen(reply string) (names []string) {
+	const short, long = 120, 400 // bytes; of the longer ones only what they name counts
+	if len(reply) > long {
+		return nil
+	}
+	for _, m := range option().FindAllStringSubmatch(reply, -1) {
+		names = append(names, strings.ToLower(m[2]))
+	}
+	if len(reply) > short {
+		return names
+	}
+	for _, m := range picks().FindAllStringSubmatch(reply, -1) {
+		names = append(names, strings.ToLower(m[1]+m[2]))
+	}
+	return names
+}
+
+// Offers returns the first of the names of options with which a line of a text begins.
+func Offers(text string, names []string) (name string, ok bool) {
+	for _, m := range offered().FindAllStringSubmatch(text, -1) {
+		if name = strings.ToLower(m[1]); slices.Contains(names, name) {
+			return name, true
+		}
+	}
+	return "", false
+}
