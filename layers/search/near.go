@@ -10,6 +10,9 @@ import (
 	"github.com/memvcs/mem/layers/search/index"
 )
 
+// OtherWords is what was searched for in place of a query with a word that no text has.
+const OtherWords = "the other words"
+
 // mostNear is how many near words are listed.
 const mostNear = 3
 
@@ -44,7 +47,7 @@ func (m *matcher) missing(text string, all []queryTerm, found bool) (out []Unkno
 				return nil, err
 			}
 		} else if found {
-			u.Searched = "the other words"
+			u.Searched = OtherWords
 		}
 		if u.Near, err = m.near(strings.ToLower(word), term); err != nil {
 			return nil, err

@@ -156,10 +156,10 @@ func ruleError(err error, name string) error {
 	case errors.Is(err, markers.ErrNotTyped):
 		return app.WithHint(err, "only typed text counts as the user's word")
 	case errors.Is(err, knowledge.ErrUsersRule):
-		return app.WithHint(err, "the user types, at a terminal: mem rules retire "+name,
+		return app.WithHint(err, "the user types, at a terminal: "+term.Shell("mem", "rules", "retire", name),
 			"or name a message of the user that speaks of it: --said abc1#12")
 	case errors.Is(err, knowledge.ErrNeedsUser):
-		return app.WithHint(err, "the user types, at a terminal: mem rules promote "+name,
+		return app.WithHint(err, "the user types, at a terminal: "+term.Shell("mem", "rules", "promote", name),
 			"or name a message of the user that states it: --said abc1#12")
 	}
 	return err

@@ -267,8 +267,7 @@ func runSearch(ctx context.Context, e *app.Env, o Options, q search.Query) error
 				notes(e, q, found, place)
 				e.Note("no match in %s", place)
 				if q.Filter.Pending == 0 {
-					e.Hint("what a successful command or tool printed is not searched; to look there: " +
-						"mem show SESSION --format text | grep WORD")
+					hintOutput(e)
 				}
 				if !whole {
 					if err := noteElsewhere(ctx, e, m, q); err != nil {
@@ -291,8 +290,24 @@ func runSearch(ctx context.Context, e *app.Env, o Options, q search.Query) error
 		if e.Opt.JSON {
 			return jsonHits(e, found)
 		}
-		return printHits(e, o, q, place, found)
+		lacking := slices.ContainsFunc(found.Missing, func(u search.Unknown) bool { return u.Searched == search.OtherWords })
+		if lacking && !o.limited { // the word that tells most is in no text: what the others find is a guess
+			found.Hits = found.Hits[:min(len(found.Hits), mostGuesses)]
+		}
+		if err := printHits(e, o, q, place, found); err != nil || !lacking {
+			return err
+		}
+		hintOutput(e)
+		return nil
 	})
+}
+
+// mostGuesses is the number of hits that are listed for a query with a word that no text has.
+const mostGuesses = 3
+
+// hintOutput says where else a word can be, which no searched text has.
+func hintOutput(e *app.Env) {
+	e.Hint("what a successful command or tool printed is not searched; to look there: mem show SESSION --format text | grep WORD")
 }
 
 // placeOf returns what was searched, in words, and whether that is the whole memory.
