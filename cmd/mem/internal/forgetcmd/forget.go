@@ -192,7 +192,7 @@ func forgetSelected(ctx context.Context, run app.Run, o forgetOptions, f forget.
 		would, err := forget.Forget(ctx, run.DB, plan)
 		if err == nil {
 			withNames(would.Things, devices)
-			printForgotten(e, would, true)
+			printForgotten(e, would, f.Secret != nil, true)
 			noteMetadata(e, would)
 			if ok, err := e.Confirm("forget this for ever?"); err != nil || !ok {
 				return err
@@ -306,7 +306,7 @@ func reportForgotten(run app.Run, f forget.ForgetOptions, out forget.Forgotten, 
 			"unselected", append([]refs.Project{}, out.Proof.Unselected...),
 			"metadataOnly", out.MetadataOnly)
 	} else {
-		printForgotten(run.Env, out, f.DryRun)
+		printForgotten(run.Env, out, f.Secret != nil, f.DryRun)
 		if len(names) > 1 && f.Secret != nil && slices.ContainsFunc(out.Things, ofMessages) {
 			run.Note("only the value %s overwritten here: other devices do not know it, and delete these messages whole",
 				run.Verb("is", "would be"))
@@ -321,15 +321,19 @@ func reportForgotten(run app.Run, f forget.ForgetOptions, out forget.Forgotten, 
 
 func ofMessages(t forget.DeletedItem) bool { return t.Kind == "messages" }
 
-// printForgotten lists the forgotten things.
-func printForgotten(e *app.Env, out forget.Forgotten, would bool) {
+// printForgotten lists the forgotten things. Of a value only that is deleted, in messages that stay.
+func printForgotten(e *app.Env, out forget.Forgotten, value, would bool) {
 	if out.Finished {
 		e.Note("finished an interrupted forget")
 	}
 	verb := cmp.Or(app.If(would, "would forget"), "forgot")
 	for _, t := range out.Things {
 		of := app.If(t.Project != "" && t.Project != out.Things[0].Project && t.Kind != "part of a record", "["+t.Project+"] ")
-		e.Printf("%s\n", e.Safe(of+forgottenLine(verb, t)))
+		line := forgottenLine(verb, t)
+		if value && ofMessages(t) {
+			line = strings.Replace(line, verb, verb+" the value in", 1)
+		}
+		e.Printf("%s\n", e.Safe(of+line))
 		if would {
 			printSize(e, t)
 		}
