@@ -156,6 +156,25 @@ func TestRecall(t *testing.T) {
 	}
 }
 
+// TestRecallOfSteps holds that the steps of a version are in a smaller one as they are, or not at all.
+func TestRecallOfSteps(t *testing.T) {
+	t.Parallel()
+	const steps = "Let me look at the queue. … All 12 tests pass. Now add the log:"
+	items := Recall([]version.Segment{{Role: "user", Text: "mend the queue", Src: [][2]int{{1, 1}}},
+		{Role: "assistant", Label: version.Steps, Text: steps, Src: [][2]int{{2, 4}}},
+		{Role: "assistant", Text: "The queue has two writers.", Src: [][2]int{{5, 5}}}})
+	for level, want := range map[keepit.Level]string{keepit.Moderate: "[steps] " + steps + "\n\n", keepit.Aggressive: ""} {
+		r, err := Run(t.Context(), Input{Items: items}, planning.Plan{Engine: Extract{}.ID(), Tokenizer: tokens.For("").ID(), Budget: 400,
+			Tiers: []planning.Part{{From: 1, To: 5, Budget: 400, Level: level}}}, Extract{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := version.Text(r.Segments); got != "> mend the queue\n\n"+want+"The queue has two writers.\n" {
+			t.Errorf("level %v: %q", level, got)
+		}
+	}
+}
+
 func FuzzRecall(f *testing.F) {
 	f.Add([]byte(`{"role":"user","text":"fix it","src":[[1,1]]}`+"\n"+`{"role":"tool","label":"files","text":"a.go (+1 −2); b.go: x, y","src":[[1,2],[4,4]]}`), 40)
 	f.Add([]byte(`{"role":"user","text":"##keepit0.50##x","src":[[3,9]],"keep":"1.00"}`+"\n"+`{"role":"assistant","text":"","src":[[2,2]]}`), 9)

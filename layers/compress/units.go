@@ -88,6 +88,8 @@ func split(items []version.Item) []unit {
 			}
 		case version.Assistant:
 			switch {
+			case it.Label == version.Steps: // of an earlier version
+				s.add(unit{text: it.Text, class: prose, flags: idle}, none)
 			case it.Label == "asked":
 				s.add(unit{text: strings.TrimSpace(it.Text), class: asked}, none)
 			case it.Closing:
