@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"time"
@@ -35,6 +36,7 @@ type ForgetOptions struct {
 	Until    time.Time       // and before this time, if it is not zero
 	Moved    bool            // with Revs: another project has the same text, so that nothing is proved
 	DryRun   bool
+	Claude   string // Claude Code's directory, in which the files of resumed sessions are looked for; "" for none
 
 	copies *originals.Guard // also the messages that it covers, in sessions that news selects
 	news   func(*state.Session) bool
@@ -391,12 +393,22 @@ func (f *deletion) dropSession(s *state.Session) {
 	f.noteSources(s)
 }
 
-// noteSources adds the files from which this device captured a session. Those of other devices have paths that mean
-// something else here.
+// noteSources adds the files from which this device captured a session, and those that Claude Code has of it here, which
+// a resume wrote. The files of other devices have paths that mean something else here.
 func (f *deletion) noteSources(s *state.Session) {
+	var files []string
 	for _, p := range s.Points {
-		if f.own(p.Stamp.Device) && p.Source != "" && !slices.Contains(f.files, p.Source) {
-			f.files = append(f.files, p.Source)
+		if f.own(p.Stamp.Device) && p.Source != "" {
+			files = append(files, p.Source)
+		}
+	}
+	if f.o.Claude != "" {
+		here, _ := filepath.Glob(filepath.Join(f.o.Claude, "projects", "*", s.FileID()+".jsonl")) // an error is one of the pattern
+		files = append(files, here...)
+	}
+	for _, file := range files {
+		if !slices.Contains(f.files, file) {
+			f.files = append(f.files, file)
 		}
 	}
 }

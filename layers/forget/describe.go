@@ -92,6 +92,7 @@ func (f *deletion) describeSession(s *state.Session, add func(DeletedItem)) {
 		}
 		f.size(s, &t)
 		add(t)
+		f.noteSources(s)
 	}
 }
 

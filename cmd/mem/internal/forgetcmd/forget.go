@@ -186,6 +186,9 @@ func forgetSelected(ctx context.Context, run app.Run, o forgetOptions, f forget.
 	if err != nil {
 		return err
 	}
+	if f.Claude, err = run.ClaudeDir(); err != nil {
+		return err
+	}
 	if !f.DryRun && !e.Opt.Yes { // without a question, one plan is enough
 		plan := f
 		plan.DryRun = true
