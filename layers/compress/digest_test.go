@@ -198,9 +198,10 @@ func TestNotMisleading(t *testing.T) {
 			[]string{"[created: issue \"Drain the queue\"]", "[at the end: created: issue \"Drain the queue\" (#1)]"}, []string{"team"}},
 		"steps one after the other": {user + `{"n":2,"role":"assistant","text":"Let me look at the queue."}
 {"n":3,"role":"assistant","text":"**Step 2: Add the lock**"}
-{"n":4,"role":"assistant","text":"All 12 tests pass. Now add the log:"}
-{"n":5,"role":"assistant","text":"The queue has two writers."}`, 300,
-			[]string{"[steps] Let me look at the queue. … **Step 2: Add the lock** … All 12 tests pass. Now add the log:\n\nThe queue has"}, nil},
+{"n":4,"role":"assistant","text":"Good, ` + "`lock`" + ` is already imported."}
+{"n":5,"role":"assistant","text":"All 12 tests pass. Now add the log:"}
+{"n":6,"role":"assistant","text":"The queue has two writers."}`, 300,
+			[]string{"[steps] Let me look at the queue. … **Step 2: Add the lock** … Good, `lock` is already imported. … All 12 tests pass. Now add the log:\n\nThe queue has"}, nil},
 		"a log with its error far below": {`{"n":1,"ts":"2026-02-11T15:39:00Z","role":"user","text":"why does it fail?\n\n` + "```" + `\n$ make release` + strings.Repeat(`\nfetch the next part of the release`, 40) + `\nupload the parts\nerror: the table is locked\nstop` + strings.Repeat(`\nclean the next part up`, 40) + "\\n```" + `"}
 {"n":2,"role":"assistant","text":"The second writer."}`, 140, []string{"> $ make release\n> …\n> upload the parts\n> error: the table is locked\n> stop\n"}, nil},
 		"two of three options, far apart": {user + `{"n":2,"role":"assistant","text":"**1. Keep the queue**\n\nIt stays as it is.\n\n**2. Drop the table**\n\n` + sentences("The table", 6) + `\n\n**3. Split the writers**\n\nOne for the night.\n\n` + sentences("The rest", 6) + `"}
@@ -210,6 +211,8 @@ func TestNotMisleading(t *testing.T) {
 		"a file named from two directories": {user + `{"n":2,"role":"tool","name":"Edit","target":"../api/queue.go:3","diff":"-a","result":"ok"}
 {"n":3,"role":"tool","name":"Edit","target":"/src/api/queue.go:4","diff":"-a","result":"ok"}
 {"n":4,"role":"assistant","text":"Both are gone."}`, 140, []string{"[files] ../api/queue.go (+0 −2)"}, nil},
+		"a plan that was refused without a word": {user + `{"n":2,"role":"tool","name":"ExitPlanMode","target":"**Plan**\n\nDrain the queue at night.","result":"refused by the user"}
+{"n":3,"role":"note","name":"","text":"[Request interrupted by user for tool use]"}`, 300, []string{"[refused by the user: the plan"}, []string{"not accepted"}},
 		"a paste that is left out": {`{"n":1,"ts":"2026-02-11T15:39:00Z","role":"user","text":"we see this:\n\n` + strings.Repeat(`\n`, 1) + "```" + strings.Repeat(`\ngo panic(queue.drain(0x7f))`, 60) + "\\n```" + `\n\nwhich of the writers is it?"}
 {"n":2,"role":"assistant","text":"The second writer."}`, 60, []string{"[pasted: 62 lines, left out]\n\n> which of the writers is it?"}, nil},
 		"a heading of a part in bold": {user + `{"n":2,"role":"assistant","text":"**Scenario A: the server stops while the queue drains**\n\n` + code + `\n\nThe jobs of the night are kept in the table."}`, 130,

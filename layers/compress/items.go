@@ -125,10 +125,11 @@ func itemsOf(x *exchange.Exchange, first, goesOn bool) []version.Item {
 	if len(x.Plans) > 1 {
 		x.Plans = x.Plans[len(x.Plans)-1:] // the others are earlier forms of it
 	}
+	over := func(r exchange.Refusal) bool { return r.Reason == "" && stopsAt(x, r.N) }
 	for _, s := range x.Plans {
 		label := "plan"
-		if slices.ContainsFunc(x.Refusals, func(r exchange.Refusal) bool { return r.Call == s.N }) {
-			label = refusedPlan
+		if i := slices.IndexFunc(x.Refusals, func(r exchange.Refusal) bool { return r.Call == s.N }); i >= 0 {
+			label = map[bool]string{true: refusedPlan, false: talkedPlan}[over(x.Refusals[i])]
 		}
 		add(version.Item{N: s.N, Kind: version.Assistant, Text: s.Text, Label: label})
 	}
@@ -154,7 +155,7 @@ func itemsOf(x *exchange.Exchange, first, goesOn bool) []version.Item {
 	}
 	for _, r := range x.Refusals {
 		label := version.Refused
-		if strings.HasPrefix(r.Of, "ExitPlanMode") {
+		if strings.HasPrefix(r.Of, "ExitPlanMode") && !over(r) {
 			label = version.NotYet
 		}
 		add(version.Item{N: cmp.Or(r.Call, r.N), Kind: version.Call, Label: label, Text: refusal(r, goesOn && stopsAt(x, r.N)) + later(x, r)})
@@ -228,7 +229,8 @@ func itemsOf(x *exchange.Exchange, first, goesOn bool) []version.Item {
 const (
 	task        = "asked by another agent" // the request of a session that is an agent's
 	interrupted = "[Request interrupted"
-	refusedPlan = "plan, not accepted yet by the user"
+	refusedPlan = "plan, refused by the user"
+	talkedPlan  = "plan, not accepted yet by the user" // he said more, or it went on
 )
 
 // unanswered says what is known of an exchange in which the assistant said nothing.

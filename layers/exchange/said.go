@@ -19,6 +19,8 @@ var (
 	// step matches the beginning of a sentence that tells a step.
 	step = pattern(`(?i)^\W{0,3}((also|and|then|next|finally|right|good)\W{1,4})?((I|we) (also |just |still |actually )*need to \w+|` +
 		`(add|update|replace|fix|remove|create|register|close|run|start|starting|continue|continuing|mark|move|rename|wire|write|apply|commit|push|check|verify)\b)`)
+	// expected matches the beginning of a sentence that confirms what was looked at.
+	expected = pattern(`(?i)^\W{0,3}(good|great|perfect|excellent|nice)( news)?\s?[,!—–-]`)
 	// status matches a sentence that tells how a check ended.
 	status = pattern(`(?i)^\W{0,3}(all |the |both |now )*(\d+ (of \d+ )?)?([\w./]+ ){0,3}(tests?|checks?|suite|lint(er)?|credo|type ?check(s|ing)?|types?|build|compilation|migration|compile|it|everything|all)` +
 		`( all| now| is| are| ran| runs| still)*( \d+)? (pass(es|ed|ing)?|clean(ly)?|green|succeed(s|ed)?|compiles?|works?)\b[^.]{0,60}[.!]?$|` +
@@ -32,10 +34,11 @@ func Announces(text string) bool {
 	return len(text) <= 200 && (next || opening().MatchString(text)) && !finds().MatchString(text)
 }
 
-// TellsStep reports whether a sentence on the way to an outcome only tells a step, or how a check ended.
+// TellsStep reports whether a sentence on the way to an outcome only tells a step, how a check ended, or that something is
+// as expected.
 func TellsStep(text string) bool {
 	rest := text[len(interjections().FindString(text)):]
-	return len(text) <= 160 && !finds().MatchString(text) && (step().MatchString(rest) || status().MatchString(rest))
+	return len(text) <= 160 && !finds().MatchString(text) && (step().MatchString(rest) || status().MatchString(rest) || expected().MatchString(text))
 }
 
 var (
