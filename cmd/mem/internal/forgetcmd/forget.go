@@ -311,8 +311,8 @@ func reportForgotten(run app.Run, f forget.ForgetOptions, out forget.Forgotten, 
 	} else {
 		printForgotten(run.Env, out, f.Secret != nil, f.DryRun)
 		if len(names) > 1 && f.Secret != nil && slices.ContainsFunc(out.Things, ofMessages) {
-			run.Note("only the value %s overwritten here: other devices do not know it, and delete these messages whole",
-				run.Verb("is", "would be"))
+			run.Note("only the value %s overwritten here: a device that captured these messages too does not know it, and deletes them whole, "+
+				"with what is pinned in them; when it has synced, they are gone here, too", run.Verb("is", "would be"))
 		}
 		printProof(run.Env, out, f.DryRun, names)
 	}
