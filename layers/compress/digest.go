@@ -33,7 +33,7 @@ type writer struct {
 	shown []bool
 	out   []version.Segment
 	day   string // of the last heading
-	steps bool   // the last segment only announces steps
+	steps int    // the number of segments up to the last one that only announces steps
 }
 
 // exchange writes an exchange: the units from one up to another.
@@ -54,7 +54,11 @@ func (w *writer) exchange(from, to int) {
 		case it.Kind == version.Edit:
 			w.changes(i, next)
 		case it.Kind != version.Command && it.Kind != version.Failure:
+			n := len(w.out)
 			w.said(i, next)
+			if len(w.out) == n+1 && it.Kind == version.Assistant && it.Label == "" && w.idle(i, next) {
+				w.join()
+			}
 			if last := &w.units[next-1]; w.shown[next-1] && it.Kind == version.Assistant && it.Label == "" && asks(last.text) && w.wentOn(next, to) {
 				w.add(version.Segment{Role: "tool", Label: version.Ignored, Text: "it went on", Src: it.Sources()})
 			}
@@ -122,10 +126,6 @@ func (w *writer) heading(it *version.Item) {
 func (w *writer) said(from, to int) {
 	it := &w.items[w.units[from].item]
 	any := slices.Contains(w.shown[from:to], true)
-	if n := len(w.out) - 1; it.Kind == version.Assistant && it.Label == "" && any && w.idle(from, to) {
-		before := w.steps
-		defer func() { w.join(n, before) }()
-	}
 	var text strings.Builder // of the segment that is open
 	last, label := none, ""  // its last unit, and its label
 	left := 0                // lines of pastes that are left out
@@ -177,16 +177,17 @@ func (w *writer) idle(from, to int) bool {
 	return true
 }
 
-// join makes one paragraph of a segment that only announces a step and of the one before it, if that does the same.
-func (w *writer) join(before int, same bool) {
-	w.steps = true
-	if !same || before < 0 || len(w.out) != before+2 {
+// join makes one paragraph of the last segment, which only announces a step, and of the one before it, if that does the same.
+func (w *writer) join() {
+	n := len(w.out) - 1
+	if w.steps < n || n == 0 {
+		w.steps = n + 1
 		return
 	}
-	a, b := &w.out[before], w.out[before+1]
+	a, b := &w.out[n-1], w.out[n]
 	a.Label, a.Text = version.Steps, a.Text+gap+b.Text
 	a.Src = merge(append(slices.Clone(a.Src), b.Src...))
-	w.out = w.out[:before+1]
+	w.out = w.out[:n]
 }
 
 // between returns what stands between two units of a text that are shown.
@@ -321,7 +322,7 @@ func (w *writer) changes(from, to int) {
 func (w *writer) add(s version.Segment) {
 	sort.SliceStable(s.Src, func(a, b int) bool { return s.Src[a][0] < s.Src[b][0] })
 	s.Src = merge(s.Src)
-	w.out, w.steps = append(w.out, s), false
+	w.out = append(w.out, s)
 }
 
 func roleOf(k version.Kind) string {

@@ -213,6 +213,15 @@ func TestNotMisleading(t *testing.T) {
 {"n":4,"role":"assistant","text":"Both are gone."}`, 140, []string{"[files] ../api/queue.go (+0 −2)"}, nil},
 		"a plan that was refused without a word": {user + `{"n":2,"role":"tool","name":"ExitPlanMode","target":"**Plan**\n\nDrain the queue at night.","result":"refused by the user"}
 {"n":3,"role":"note","name":"","text":"[Request interrupted by user for tool use]"}`, 300, []string{"[refused by the user: the plan"}, []string{"not accepted"}},
+		"a pull request that the client names": {user + `{"n":2,"role":"note","name":"pull request","text":"https://example.com/pull/7"}
+{"n":3,"role":"note","name":"pull request","text":"https://example.com/pull/7"}
+{"n":4,"role":"assistant","text":"It is merged."}`, 300, []string{"[pull request: https://example.com/pull/7]\n\nIt is merged."}, []string{"\npull request"}},
+		"a file that is changed again after a word": {user + `{"n":2,"role":"tool","name":"Edit","target":"queue.go:3","diff":"-one()\n+two(table)","result":"ok"}
+{"n":3,"role":"assistant","text":"The second writer needs the lock of the table, too."}
+{"n":4,"role":"tool","name":"Edit","target":"queue.go:9","diff":"-three()\n+four(table)","result":"ok"}
+{"n":5,"role":"assistant","text":"Both are locked."}`, 300, []string{"the table, too.\n\n[changes queue.go]"}, nil},
+		"a file that a command wrote": {user + `{"n":2,"role":"tool","name":"Bash","cmd":"cat > test.ts << 'EOF'\nrun the test\nEOF\nnpm test","verdict":"passed","result":"ok"}
+{"n":3,"role":"assistant","text":"It passes."}`, 300, []string{"[commands] cat > test.ts <<…;npm test → passed"}, []string{"run the test"}},
 		"a paste that is left out": {`{"n":1,"ts":"2026-02-11T15:39:00Z","role":"user","text":"we see this:\n\n` + strings.Repeat(`\n`, 1) + "```" + strings.Repeat(`\ngo panic(queue.drain(0x7f))`, 60) + "\\n```" + `\n\nwhich of the writers is it?"}
 {"n":2,"role":"assistant","text":"The second writer."}`, 60, []string{"[pasted: 62 lines, left out]\n\n> which of the writers is it?"}, nil},
 		"a heading of a part in bold": {user + `{"n":2,"role":"assistant","text":"**Scenario A: the server stops while the queue drains**\n\n` + code + `\n\nThe jobs of the night are kept in the table."}`, 130,

@@ -3,6 +3,7 @@ package compress
 import (
 	"fmt"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 
@@ -46,7 +47,7 @@ func gather(items []version.Item) (out []version.Item) {
 			}
 		case version.Failure:
 			it.Label = tokens.Clip(shell.Short(it.Label), 100)
-			if it.Text = tellingLine(it.Text, it.Fixed > 0); it.Text == "" {
+			if it.Text = shell.TellingLine(it.Text, it.Fixed > 0); it.Text == "" {
 				continue
 			}
 		default:
@@ -69,7 +70,7 @@ func gather(items []version.Item) (out []version.Item) {
 		switch {
 		case it.Kind == version.Edit:
 			first.Added, first.Removed, first.Partial = first.Added+it.Added, first.Removed+it.Removed, first.Partial || it.Partial
-			first.Hunks = append(first.Hunks, it.Hunks...)
+			first.Hunks, first.N = append(first.Hunks, it.Hunks...), it.N // what stands after the last of them
 			slices.SortStableFunc(first.Hunks, func(a, b string) int { return lineOf(a) - lineOf(b) })
 		case it.Kind == version.Failure && !strings.Contains(first.Text, it.Text) && len(first.Text)+len(it.Text) < 400:
 			first.Text += gap + it.Text
@@ -77,6 +78,7 @@ func gather(items []version.Item) (out []version.Item) {
 			first.Label = strings.TrimPrefix(first.Label+", then "+it.Label, ", then ")
 		}
 	}
+	sort.SliceStable(out, func(i, j int) bool { return out[i].N < out[j].N })
 	return out
 }
 
@@ -124,26 +126,12 @@ func unnamed(entry string) int {
 	return n
 }
 
-var tells = pattern(`(?i)error|fail|panic|fatal|cannot|can't|could not|unable|undefined|denied|not found|unknown|invalid|assert|expected|exception|missing|refused|[✘✗×]`)
-
-// tellingLine returns the first line of an output that tells of an error, or else the last one; of what passed later it is
-// "" if there is no error.
-func tellingLine(text string, fixed bool) (last string) {
-	for line := range strings.Lines(strings.ReplaceAll(text, `\n`, "\n")) {
-		if line = tokens.Clip(line, 200); tells().MatchString(line) {
-			return line
-		} else if line != "" && !fixed {
-			last = line
-		}
-	}
-	return last
-}
-
 // commandText returns the entry of a command in the list of commands, or "" if it only looks around.
 func commandText(cmd string) string {
 	if cmd = shell.Short(cmd); unnamed(cmd) > 0 {
 		return cmd
 	}
+	cmd = fed().ReplaceAllString(cmd, "<<…$1\n")
 	if !does().MatchString(cmd) {
 		return ""
 	}
@@ -157,4 +145,6 @@ var (
 	// looks matches commands that only look around: that one failed says nothing.
 	looks    = pattern(`^(cat|head|tail|ls|grep|rg|find|sed|awk|jq|wc|which|echo|stat|file|tree)\b`)
 	lineEnds = pattern(`\s*\n\s*`)
+	// fed matches the text of a here-document.
+	fed = pattern(`(?s)<<-?\s*['"\\]?[A-Z_]\w*['"]?([^\n]*)\n.*\n\s*[A-Z_]\w*\s*(?:\n|$)`)
 )

@@ -30,7 +30,7 @@ func Items(entries iter.Seq2[refine.Entry, error], echo func(n int) bool) ([]ver
 	withoutSuperseded(items)
 	noted := map[string]bool{}
 	items = slices.DeleteFunc(items, func(it version.Item) bool { // the client writes the name of a pull request again and again
-		again := it.Kind == version.Call && it.Label == "" && it.Target == "" && noted[it.Text]
+		again := it.Label == version.Linked && noted[it.Text]
 		noted[it.Text] = true
 		return again
 	})
@@ -176,7 +176,11 @@ func itemsOf(x *exchange.Exchange, first, goesOn bool) []version.Item {
 			Removed: e.Removed})
 	}
 	for _, c := range x.Commands {
-		add(version.Item{N: c.N, Kind: version.Command, Text: c.Cmd, Label: c.Ended()})
+		label := c.Ended()
+		if label == "" && slices.ContainsFunc(x.Failures, func(f exchange.Failure) bool { return f.N == c.N }) {
+			label = "failed" // as its output says
+		}
+		add(version.Item{N: c.N, Kind: version.Command, Text: c.Cmd, Label: label})
 	}
 	for _, f := range x.Failures {
 		switch f.Tool {
@@ -210,7 +214,7 @@ func itemsOf(x *exchange.Exchange, first, goesOn bool) []version.Item {
 			continue
 		}
 		if n.Name == "pull request" {
-			add(version.Item{N: n.N, Kind: version.Call, Text: n.Name + " " + n.Text})
+			add(version.Item{N: n.N, Kind: version.Call, Label: version.Linked, Text: n.Text})
 		}
 	}
 	for _, c := range x.Calls {

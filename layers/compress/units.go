@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/memvcs/mem/layers/exchange"
+	"github.com/memvcs/mem/layers/shell"
 	"github.com/memvcs/mem/layers/tokens"
 	"github.com/memvcs/mem/layers/transcript"
 	"github.com/memvcs/mem/layers/version"
@@ -343,7 +344,7 @@ func (s *splitter) paste(text string, lines []line, u unit, parent int) {
 		}
 	}
 	n, all := min(head, len(lines)), len(lines)
-	first := slices.IndexFunc(lines, func(l line) bool { return tells().MatchString(l.text) })
+	first := slices.IndexFunc(lines, func(l line) bool { return shell.TellsError(l.text) })
 	if first < n {
 		add(0, n, 0)
 		add(n, all, late)

@@ -10,16 +10,17 @@ const (
 	NotYet    = "not accepted yet by the user" // a plan: he goes on to talk about it
 	Client    = "the client"
 	AtEnd     = "at the end"
-	Stopped   = "interrupted" // the work, between two texts of the assistant
-	Created   = "created"     // by a call: an issue, a pull request
-	Steps     = "steps"       // that the assistant announced, one after the other
-	LeftPaste = "pasted"      // by the user: it is left out between what he typed
+	Stopped   = "interrupted"  // the work, between two texts of the assistant
+	Created   = "created"      // by a call: an issue, a pull request
+	Linked    = "pull request" // that the client names
+	Steps     = "steps"        // that the assistant announced, one after the other
+	LeftPaste = "pasted"       // by the user: it is left out between what he typed
 )
 
 // IsRemark reports whether mem says something of its own under a label.
 func IsRemark(label string) bool {
 	return label == NoAnswer || label == Ignored || label == Refused || label == NotYet || label == Client || label == AtEnd || label == Stopped ||
-		label == Created || label == LeftPaste
+		label == Created || label == Linked || label == LeftPaste
 }
 
 // Gathered reports whether mem gathered the text of s from messages of an exchange: a list, a change, a failure or a remark.
