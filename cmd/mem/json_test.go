@@ -128,7 +128,7 @@ notes list
 notes log MEMORY.md
 notes show MEMORY.md
 project unlink
-project merge
+project merge pricing -n
 project split
 project relate 6ecd8c99 --to pricing --reason "shared code"
 project share shop pricing

@@ -51,13 +51,6 @@ func runOverview(ctx context.Context, e *app.Env) error {
 		if err != nil {
 			return err
 		}
-		if o.Stored == 0 && o.New == 0 && len(r.Formers) == 0 {
-			if f, ok, err := app.AnyFormer(ctx, run); err != nil {
-				return err
-			} else if ok {
-				r.Formers = append(r.Formers, f)
-			}
-		}
 		o.Next = o.commands(r, undecided)
 		return printOverview(e, o)
 	})
@@ -107,8 +100,8 @@ func (o overview) commands(r sessioncmd.StatusReport, undecided []string) []exam
 	}
 	add(len(undecided) > 2, "mem device list", fmt.Sprintf("list the %d devices that are not trusted yet", len(undecided)))
 	unseen := o.New + o.Changed
-	for _, f := range r.Formers[:min(2, len(r.Formers))] {
-		add(true, f.Command, f.Briefly)
+	if h := r.Link; h != nil {
+		add(true, h.Command, h.Why)
 	}
 	elsewhere := len(r.Elsewhere)
 	switch {

@@ -169,16 +169,16 @@ func placesOf(ctx context.Context, db *state.DB, looked []peeked) (map[string]*p
 	for _, gone := range []bool{false, true} {
 		for _, l := range looked {
 			if places[l.cwd] == nil && gone != IsDir(l.cwd) {
-				places[l.cwd] = placeOf(ctx, find, l.cwd, l.branch)
+				places[l.cwd] = placeOf(ctx, find, l.cwd)
 			}
 		}
 	}
 	return places, nil
 }
 
-func placeOf(ctx context.Context, find *projects.Finder, dir, branch string) *place {
+func placeOf(ctx context.Context, find *projects.Finder, dir string) *place {
 	at := &place{}
-	at.project, at.known = find.Locate(ctx, dir, branch)
+	at.project, at.known = find.Locate(ctx, dir)
 	for d := dir; d != ""; d = projects.Parent(d) {
 		for _, b := range find.Known {
 			if b.Path == d && b.Project != at.project.ID {
@@ -272,11 +272,11 @@ func dirName(s string) string {
 	return s
 }
 
-// A peeked is a source and the working directory and the branch that its start names.
+// A peeked is a source and the working directory that its start names.
 type peeked struct {
-	src         Source
-	cwd, branch string
-	size        int64
+	src  Source
+	cwd  string
+	size int64
 }
 
 // peekAll reads the start of each source. Sources that cannot be read go to failed.
@@ -303,11 +303,11 @@ func peek(src Source) (peeked, error) {
 		return peeked{}, err
 	}
 	defer f.Close()
-	cwd, branch, err := transcript.Start(f)
+	cwd, err := transcript.Cwd(f)
 	if err != nil {
 		return peeked{}, fmt.Errorf("read %s: %w", src.Path, err)
 	}
-	return peeked{src, dirName(cwd), branch, size}, nil
+	return peeked{src, dirName(cwd), size}, nil
 }
 
 // A guesser finds the working directories of sources that do not name one yet.

@@ -135,7 +135,7 @@ func filesOf(ctx context.Context, db *state.DB, p state.Project, st *state.State
 	if err != nil {
 		return nil, nil, err
 	}
-	here, known := find.Locate(ctx, o.Dir, "")
+	here, known := find.Locate(ctx, o.Dir)
 	if here.ID != p.ID {
 		o.Dir = "" // the command runs in another project
 	} else if !known && filepath.IsAbs(o.Dir) && filepath.Clean(o.Dir) == o.Dir {
@@ -269,7 +269,7 @@ func locateFiles(ctx context.Context, db *state.DB, find *projects.Finder, files
 			}
 		}
 		if places[dir] == nil {
-			places[dir] = placeOf(ctx, find, dir, "")
+			places[dir] = placeOf(ctx, find, dir)
 		}
 		var err error
 		if f.Project, err = homeOf(ctx, db, places[dir], src); err != nil {

@@ -24,6 +24,17 @@ func Paths(ctx context.Context, db *state.DB) ([]records.PathBody, error) {
 	return paths, err
 }
 
+// DirsOf returns the directories of a project on this device.
+func DirsOf(ctx context.Context, db *state.DB, p refs.Project) (out []string, err error) {
+	paths, err := Paths(ctx, db)
+	for _, b := range newest(paths) {
+		if b.Project == p {
+			out = append(out, b.Path)
+		}
+	}
+	return out, err
+}
+
 // HasProject reports whether the memory has records of a project.
 func HasProject(ctx context.Context, db *state.DB, p refs.Project) (has bool, err error) {
 	err = db.Refs.ViewRetry(ctx, p, func(tx *refs.Tx) error {
@@ -70,7 +81,7 @@ func UnlinkProject(ctx context.Context, db *state.DB, dir string, dryRun bool) (
 		return p, ErrNotLinked
 	}
 	unlinked := slices.DeleteFunc(slices.Clone(paths), func(b records.PathBody) bool { return b.Path == dir && b.Linked })
-	p, _ = NewFinder(unlinked, world(db)).Locate(ctx, dir, "")
+	p, _ = NewFinder(unlinked, world(db)).Locate(ctx, dir)
 	if dryRun {
 		return p, nil
 	}

@@ -30,19 +30,18 @@ func world(db *state.DB) World { return World{db.Opts.World.Command, db.Opts.Wor
 type Finder struct {
 	Known []records.PathBody // the directories known to this device, later records last
 
-	world    World
-	index    map[string]int      // the newest record in Known by the portable path of its directory
-	learned  []records.PathBody  // located by this finder
-	hosts    *sshHosts           // nil until needed
-	repos    map[string]repo     // by the root of a checkout
-	branched map[string][]string // names of branches by the directory of a repository
-	located  map[string]state.Project
+	world   World
+	index   map[string]int     // the newest record in Known by the portable path of its directory
+	learned []records.PathBody // located by this finder
+	hosts   *sshHosts          // nil until needed
+	repos   map[string]repo    // by the root of a checkout
+	located map[string]state.Project
 }
 
 // NewFinder returns a finder that knows the directories of paths.
 func NewFinder(paths []records.PathBody, world World) *Finder {
 	f := &Finder{Known: paths, world: world, index: map[string]int{}, repos: map[string]repo{},
-		branched: map[string][]string{}, located: map[string]state.Project{}}
+		located: map[string]state.Project{}}
 	for i, b := range paths {
 		f.index[portablePath(b.Path)] = i
 	}
@@ -67,15 +66,14 @@ func Locate(ctx context.Context, db *state.DB, dir string) (p state.Project, kno
 	if err != nil {
 		return state.Project{}, false, err
 	}
-	p, known = f.Locate(ctx, dir, "")
+	p, known = f.Locate(ctx, dir)
 	return p, known, nil
 }
 
 // Locate returns the project of the directory dir: that of dir or of its nearest known parent in the same repository,
 // that of the main checkout if dir is in another worktree of a repository, else one identified by the remote of the
-// repository, its first commit, or its path. Known says that this memory knows dir or such a parent. The branch, which
-// may be "", is one that was checked out in dir: it helps to find the repository of a worktree that is gone.
-func (f *Finder) Locate(ctx context.Context, dir, branch string) (p state.Project, known bool) {
+// repository, its first commit, or its path. Known says that this memory knows dir or such a parent.
+func (f *Finder) Locate(ctx context.Context, dir string) (p state.Project, known bool) {
 	here := localPath(dir)
 	if b := f.nearest(here); b != nil {
 		return projectOf(b), true
@@ -83,7 +81,7 @@ func (f *Finder) Locate(ctx context.Context, dir, branch string) (p state.Projec
 	if p, ok := f.located[here]; ok {
 		return p, false
 	}
-	p = f.identify(ctx, here, branch)
+	p = f.identify(ctx, here)
 	f.located[here] = p
 	f.learned = append(f.learned, records.PathBody{Path: here, Project: p.ID, Identity: p.Identity, Name: p.Name})
 	return p, false
@@ -116,10 +114,10 @@ func (f *Finder) record(dir string) *records.PathBody {
 }
 
 // identify identifies the project of a directory that no record decides.
-func (f *Finder) identify(ctx context.Context, dir, branch string) state.Project {
+func (f *Finder) identify(ctx context.Context, dir string) state.Project {
 	if _, err := os.Lstat(dir); err != nil {
-		if owner := f.worktreeOwner(ctx, dir, branch); owner != dir {
-			p, _ := f.Locate(ctx, owner, "")
+		if owner := f.worktreeOwner(ctx, dir); owner != dir {
+			p, _ := f.Locate(ctx, owner)
 			return p
 		}
 	}
@@ -129,7 +127,7 @@ func (f *Finder) identify(ctx context.Context, dir, branch string) state.Project
 		}
 	}
 	if owner := namedOwner(dir); owner != dir {
-		p, _ := f.Locate(ctx, owner, "")
+		p, _ := f.Locate(ctx, owner)
 		return p
 	}
 	return ProjectOf("path "+portablePath(dir), dir)

@@ -79,7 +79,7 @@ func (m *machine) finder(known ...records.PathBody) *Finder { return NewFinder(k
 
 // locate returns the project of a directory for a finder that knows nothing.
 func (m *machine) locate(name string) state.Project {
-	p, _ := m.finder().Locate(m.t.Context(), m.path(name), "")
+	p, _ := m.finder().Locate(m.t.Context(), m.path(name))
 	return p
 }
 
@@ -92,7 +92,7 @@ func known(p state.Project, dir string) records.PathBody {
 func TestDeletedWorktree(t *testing.T) {
 	t.Parallel()
 	identify := func(dir string) state.Project {
-		p, _ := NewFinder(nil, World{}).Locate(t.Context(), dir, "")
+		p, _ := NewFinder(nil, World{}).Locate(t.Context(), dir)
 		return p
 	}
 	root := filepath.Join(t.TempDir(), "shop")
@@ -152,32 +152,17 @@ func TestWorktrees(t *testing.T) {
 	}
 	shop := known(want, m.path("src/shop"))
 	for _, w := range append(places, "elsewhere/detached/sub/dir") {
-		if got, _ := m.finder(shop).Locate(t.Context(), m.path(w), ""); got != want {
+		if got, _ := m.finder(shop).Locate(t.Context(), m.path(w)); got != want {
 			t.Errorf("%s, removed: %+v, want %+v", w, got, want)
 		}
 	}
 	// Git does not list them any more.
 	m.git("src/shop", "worktree", "prune")
-	for _, w := range places {
-		got, _ := m.finder(shop).Locate(t.Context(), m.path(w), "")
-		if detached := strings.HasSuffix(w, "detached"); (got == want) == detached {
+	for i, w := range places { // only the place says it now
+		got, _ := m.finder(shop).Locate(t.Context(), m.path(w))
+		if place := i != 1 && i != 5 && i != 6; (got == want) != place {
 			t.Errorf("%s, pruned: %+v", w, got)
 		}
-	}
-	// The branches are deleted: only the place says it now.
-	m.git("src/shop", "branch", "-q", "-D", "in-claude", "shop-feature", "lisbon", "fix", "calm-otter", "feature/login")
-	for i, w := range places {
-		got, _ := m.finder(shop).Locate(t.Context(), m.path(w), "")
-		if place := i != 1 && i != 5 && i != 6; (got == want) != place {
-			t.Errorf("%s, branch deleted: %+v", w, got)
-		}
-	}
-	m.git("src/shop", "branch", "-q", "topic")
-	if got, _ := m.finder(shop).Locate(t.Context(), m.path("src/shop-xyz"), "topic"); got != want {
-		t.Errorf("a session on a branch of the repository: %+v", got)
-	}
-	if got, _ := m.finder(shop).Locate(t.Context(), m.path("src/shop-xyz"), "main"); got == want {
-		t.Error("main is a branch of each repository")
 	}
 	m.repo("src/shop-api")
 	if got := m.locate("src/shop-api"); got == want {
@@ -193,7 +178,7 @@ func TestTwoOwners(t *testing.T) {
 	m.repo("b/shop")
 	a, b := m.locate("a/shop"), m.locate("b/shop")
 	dir := m.path("workspaces/shop/oslo")
-	got, _ := m.finder(known(a, m.path("a/shop")), known(b, m.path("b/shop"))).Locate(t.Context(), dir, "")
+	got, _ := m.finder(known(a, m.path("a/shop")), known(b, m.path("b/shop"))).Locate(t.Context(), dir)
 	if got.Identity != "path "+dir {
 		t.Errorf("it is %+v", got)
 	}
@@ -248,7 +233,7 @@ func TestNestedRepository(t *testing.T) {
 	home := m.locate("home")
 	f := m.finder(known(home, m.path("home")))
 	at := func(f *Finder, dir string) state.Project {
-		p, _ := f.Locate(t.Context(), m.path(dir), "")
+		p, _ := f.Locate(t.Context(), m.path(dir))
 		return p
 	}
 	if at(f, "home/notes/2026") != home || at(f, "home/work/api") == home || at(f, "home/work/api/v1") != m.locate("home/work/api") {
@@ -313,25 +298,25 @@ func TestCopies(t *testing.T) {
 		m.git(name, "remote", "remove", "origin")
 	}
 	f := m.finder()
-	one, _ := f.Locate(t.Context(), m.path("one"), "")
-	two, _ := f.Locate(t.Context(), m.path("two"), "")
+	one, _ := f.Locate(t.Context(), m.path("one"))
+	two, _ := f.Locate(t.Context(), m.path("two"))
 	if one == two || !strings.HasPrefix(one.Identity, "root ") || two.Identity != "path "+m.path("two") {
 		t.Fatalf("one %+v, two %+v", one, two)
 	}
 	// The same in another run, which knows the first.
 	f = m.finder(known(one, m.path("one")))
-	if got, _ := f.Locate(t.Context(), m.path("two"), ""); got != two {
+	if got, _ := f.Locate(t.Context(), m.path("two")); got != two {
 		t.Errorf("two is %+v, want %+v", got, two)
 	}
 	// A worktree of the first is the first, and a directory that moved is still the same.
 	m.git("one", "worktree", "add", "-q", m.path("one-w"))
-	if got, _ := f.Locate(t.Context(), m.path("one-w"), ""); got != one {
+	if got, _ := f.Locate(t.Context(), m.path("one-w")); got != one {
 		t.Errorf("its worktree is %+v", got)
 	}
 	if err := os.Rename(m.path("one"), m.path("moved")); err != nil {
 		t.Fatal(err)
 	}
-	if got, _ := m.finder(known(one, m.path("one"))).Locate(t.Context(), m.path("moved"), ""); got.ID != one.ID {
+	if got, _ := m.finder(known(one, m.path("one"))).Locate(t.Context(), m.path("moved")); got.ID != one.ID {
 		t.Errorf("moved, it is %+v", got)
 	}
 	// With remotes they are what the remotes say.

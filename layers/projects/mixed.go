@@ -57,7 +57,7 @@ func (f *Finder) strays(ctx context.Context, dirs []records.PathBody) (out []Str
 	owners := make([]state.Project, len(dirs))
 	home := refs.Project("")
 	for i, b := range dirs {
-		owners[i], _ = f.Locate(ctx, b.Path, "")
+		owners[i], _ = f.Locate(ctx, b.Path)
 		if owners[i].ID == b.Project {
 			home = b.Project
 		}
@@ -80,6 +80,6 @@ func Owner(ctx context.Context, db *state.DB, dir string) (state.Project, error)
 	if err != nil {
 		return state.Project{}, err
 	}
-	p, _ := NewFinder(links(paths), world(db)).Locate(ctx, dir, "")
+	p, _ := NewFinder(links(paths), world(db)).Locate(ctx, dir)
 	return p, nil
 }

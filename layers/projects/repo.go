@@ -4,12 +4,9 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
-	"sync"
 )
 
 // A repo is a git repository with all its worktrees.
@@ -160,52 +157,4 @@ func (f *Finder) rootCommit(ctx context.Context, r repo) string {
 		}
 	}
 	return "" // no git or no commit: use the path
-}
-
-// maxMerges is the number of merges whose messages are read.
-const maxMerges = 2000
-
-// branches returns the names of the branches of a repository: those that it has, here or of a remote, and those that were
-// deleted after their merge, according to the messages of merges and to the log of what was checked out.
-func (f *Finder) branches(ctx context.Context, r repo) []string {
-	if list, ok := f.branched[r.git]; ok {
-		return list
-	}
-	var list []string
-	if out, err := f.run(ctx, r.git, "for-each-ref", "--format=%(refname)", "refs/heads", "refs/remotes"); err == nil { // without git nothing is known
-		for name := range strings.FieldsSeq(string(out)) {
-			name, here := strings.CutPrefix(name, "refs/heads/")
-			if !here {
-				_, name, _ = strings.Cut(strings.TrimPrefix(name, "refs/remotes/"), "/")
-			}
-			list = append(list, name)
-		}
-	}
-	if out, err := f.run(ctx, r.git, "log", "--merges", "-n", fmt.Sprint(maxMerges), "--format=%s", "HEAD", "--"); err == nil {
-		list = append(list, namedIn(string(out), mergedBranch())...)
-	}
-	if log, err := os.ReadFile(filepath.Join(r.git, "logs", "HEAD")); err == nil {
-		list = append(list, namedIn(string(log), visitedBranch())...)
-	}
-	f.branched[r.git] = list
-	return list
-}
-
-// mergedBranch matches the first line of a merge, visitedBranch a line of the log of what was checked out.
-var (
-	mergedBranch = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?m)^(?:Merge (?:remote-tracking )?branch '(?:origin/)?([^']+)'|Merge pull request #\d+ from [^/\s]+/(\S+)|Merged in (\S+) \()`)
-	})
-	// A commit that was checked out without a branch is in it too, which is the name of no branch.
-	visitedBranch = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?m)\t(?:checkout: moving from \S+ to (\S+)$|merge (\S+): )`)
-	})
-)
-
-// namedIn returns the names that an expression finds in a text, each in one of its groups.
-func namedIn(text string, re *regexp.Regexp) (out []string) {
-	for _, m := range re.FindAllStringSubmatch(text, -1) {
-		out = append(out, strings.Join(m[1:], ""))
-	}
-	return out
 }

@@ -50,7 +50,7 @@ func TestSpellings(t *testing.T) {
 	t.Parallel()
 	m := newMachine(t)
 	locate := func(f *Finder, dir string) string {
-		p, _ := f.Locate(t.Context(), dir, "")
+		p, _ := f.Locate(t.Context(), dir)
 		return string(p.ID)
 	}
 	f := m.finder()
@@ -60,13 +60,13 @@ func TestSpellings(t *testing.T) {
 			t.Errorf("%s is %s, want %s", dir, got, drive)
 		}
 	}
-	p, _ := f.Locate(t.Context(), `D:\nowhere\shop`, "")
+	p, _ := f.Locate(t.Context(), `D:\nowhere\shop`)
 	if p.Name != "shop" {
 		t.Errorf("it is called %q", p.Name)
 	}
 	k := m.finder(known(p, `D:\nowhere\shop`))
 	for _, dir := range []string{"/mnt/d/nowhere/shop", "/mnt/d/nowhere/shop/sub", `d:\Nowhere\shop\sub`} {
-		if got, found := k.Locate(t.Context(), dir, ""); got != p || !found {
+		if got, found := k.Locate(t.Context(), dir); got != p || !found {
 			t.Errorf("%s is %+v, %v", dir, got, found)
 		}
 	}
@@ -76,7 +76,7 @@ func TestSpellings(t *testing.T) {
 	m.repo("shop")
 	want := m.locate("shop")
 	unc := `\\wsl.localhost\Ubuntu` + m.path("shop")
-	if got, _ := m.finder().Locate(t.Context(), unc, ""); got != want {
+	if got, _ := m.finder().Locate(t.Context(), unc); got != want {
 		t.Errorf("%s is %+v, want %+v", unc, got, want)
 	}
 }

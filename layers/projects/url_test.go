@@ -104,7 +104,7 @@ func TestRemoteWithoutGit(t *testing.T) {
 	m.write("shop/.git/config", "[core] ; x\n\tbare = false\n[remote \"origin\"] # mine\n\turl = \"git@github.com:dev/shop.git\" ; old\n\tfetch = +refs/heads/*\n# [remote \"origin\"]\n")
 	f := m.finder()
 	f.world.Command = nil
-	if p, _ := f.Locate(t.Context(), m.path("shop"), ""); p.Identity != "origin github.com/dev/shop" {
+	if p, _ := f.Locate(t.Context(), m.path("shop")); p.Identity != "origin github.com/dev/shop" {
 		t.Errorf("it is %+v", p)
 	}
 }

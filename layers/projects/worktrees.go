@@ -9,10 +9,9 @@ import (
 )
 
 // worktreeOwner returns the directory of the repository whose worktree the removed directory dir was, or dir. A
-// repository says so itself until it is pruned. Otherwise its name must be part of the path, and either the path is one
-// where tools keep worktrees, or the repository has the branch that the directory is named after or that a session there
-// was on. If two repositories qualify, none does.
-func (f *Finder) worktreeOwner(ctx context.Context, dir, branch string) string {
+// repository says so itself until it is pruned. Otherwise the path must be one where tools keep the worktrees of a
+// repository. If two repositories qualify, none does.
+func (f *Finder) worktreeOwner(ctx context.Context, dir string) string {
 	if owner := namedOwner(dir); owner != dir {
 		return owner
 	}
@@ -22,7 +21,7 @@ func (f *Finder) worktreeOwner(ctx context.Context, dir, branch string) string {
 		switch {
 		case slices.ContainsFunc(worktreesOf(r), func(w string) bool { return w == dir || isBelow(w, dir) }):
 			return r.main
-		case !slices.Contains(found, r.main) && f.isNamedWorktree(ctx, r, dir, branch):
+		case !slices.Contains(found, r.main) && isPlacedWorktree(r, dir):
 			found = append(found, r.main)
 		}
 	}
@@ -113,8 +112,8 @@ func isBelow(root, dir string) bool { return strings.HasPrefix(dir, root+string(
 // name or as REPOSITORY-worktrees.
 var worktreePlaces = []string{"worktrees", ".worktrees", ".claude-worktrees", "workspaces", "worktree", ".trees"}
 
-// isNamedWorktree reports whether dir looks like a worktree of r that was removed.
-func (f *Finder) isNamedWorktree(ctx context.Context, r repo, dir, branch string) bool {
+// isPlacedWorktree reports whether dir is where tools keep the worktrees of r.
+func isPlacedWorktree(r repo, dir string) bool {
 	repoName := filepath.Base(r.main)
 	elements := strings.Split(filepath.ToSlash(dir), "/")
 	for i, e := range elements[:len(elements)-1] {
@@ -126,19 +125,5 @@ func (f *Finder) isNamedWorktree(ctx context.Context, r repo, dir, branch string
 			return true // REPOSITORY-worktrees/NAME
 		}
 	}
-	last := elements[len(elements)-1]
-	names := []string{last}
-	rest, beside := strings.CutPrefix(last, repoName)
-	if beside = beside && len(rest) > 1 && strings.ContainsRune(nameEnds, rune(rest[0])); beside {
-		names = append(names, rest[1:])
-	}
-	if !beside && !slices.Contains(elements[:len(elements)-1], repoName) {
-		return false
-	}
-	has := f.branches(ctx, r)
-	return slices.ContainsFunc(has, func(b string) bool {
-		flat := strings.ReplaceAll(b, "/", "-")
-		return slices.Contains(names, flat) || slices.Contains(names, b[strings.LastIndexByte(b, '/')+1:]) ||
-			b == branch && b != "main" && b != "master"
-	})
+	return false
 }

@@ -1,33 +1,22 @@
 package transcript
 
-import (
-	"cmp"
-	"io"
-)
+import "io"
 
-// Cwd returns the first working directory named at the start of a session, "" if there is none. See [Start].
+// Cwd returns the first working directory named at the start of a session, "" if there is none. It reads the records that
+// begin in the first MiB of r. The error is one of r.
 func Cwd(r io.Reader) (string, error) {
-	cwd, _, err := Start(r)
-	return cwd, err
-}
-
-// Start returns the first working directory named at the start of a session, and the branch that was named up to there,
-// each "" if there is none. It reads the records that begin in the first MiB of r. The error is one of r.
-func Start(r io.Reader) (cwd, branch string, err error) {
 	for v, err := range Whole(r) {
 		if err != nil {
-			return "", "", err
+			return "", err
 		}
-		if m, err := decode(v, false); err == nil { // else it is no record
-			if branch = cmp.Or(m.Branch, branch); m.Cwd != "" {
-				return m.Cwd, branch, nil
-			}
+		if m, err := decode(v, false); err == nil && m.Cwd != "" { // else it is no record
+			return m.Cwd, nil
 		}
 		if v.Off+v.Size >= 1<<20 {
 			break
 		}
 	}
-	return "", branch, nil
+	return "", nil
 }
 
 // ForkedFrom returns the session that a fork was made from, which the client notes in each copied record: in the first record

@@ -80,7 +80,7 @@ func Projects(ctx context.Context, m *layers.Memory) ([]state.Project, error) {
 // OthersNamed returns the names of up to five other projects with sessions, and how many more there are: "shop, blog and
 // 3 more", or "".
 func (run Run) OthersNamed(ctx context.Context) (string, error) {
-	all, _, err := run.others(ctx)
+	all, err := run.others(ctx)
 	known := append(slices.Clone(all), run.Project)
 	return term.Some(Each(all, func(p state.Project) string { return DistinctName(p, known) }), 5), err
 }

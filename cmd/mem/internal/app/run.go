@@ -8,7 +8,6 @@ import (
 
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers"
-	"github.com/memvcs/mem/layers/projects"
 	"github.com/memvcs/mem/layers/revision"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/urfave/cli/v2"
@@ -102,21 +101,14 @@ type emptyError struct {
 func (e *emptyError) Error() string { return "project " + e.project + " has no sessions in memory" }
 func (e *emptyError) Unwrap() error { return e.missing }
 
-// noSessions returns the error for the newest session of a project without any, with the projects that the directory may
-// be of.
+// noSessions returns the error for the newest session of a project without any, with the project that the directory may be
+// of.
 func (run Run) noSessions(ctx context.Context, missing *state.NotFoundError) error {
-	found, err := Formers(ctx, run)
-	if err != nil {
+	hints := []string{"capture all of Claude Code's sessions with \"mem import\""}
+	if h, ok, err := Unlinked(ctx, run); err != nil {
 		return err
-	}
-	hints := Each(found, func(f Former) string { return f.Briefly + ": " + f.Command })
-	if len(hints) == 0 {
-		hints = []string{"capture all of Claude Code's sessions with \"mem import\""}
-		if has, err := projects.HasProject(ctx, run.DB, run.Project.ID); err != nil {
-			return err
-		} else if !has && run.Opt.Project == "" {
-			hints = append(hints, "if this directory is of a project in memory: mem project link PROJECT")
-		}
+	} else if ok {
+		hints = append(hints, h.Why+": "+h.Command)
 	}
 	return WithHint(withUntrustedHint(ctx, run.Memory, &emptyError{run.Project.Name, missing}), hints...)
 }

@@ -35,19 +35,12 @@ func noteNothingListed(ctx context.Context, run app.Run, some, new bool) error {
 		return nil
 	}
 	run.Note("no sessions of project %s", run.Project.Name)
-	found, err := app.Formers(ctx, run)
-	for _, f := range found {
-		run.Hint("%s: %s", f.Briefly, f.Command)
-	}
-	if err != nil || len(found) > 0 {
-		return err
-	}
-	other, ok, err := app.AnyFormer(ctx, run)
+	h, ok, err := app.Unlinked(ctx, run)
 	if err != nil {
 		return err
 	}
 	if ok {
-		run.Hint("%s: %s", other.Briefly, other.Command)
+		run.Hint("%s: %s", h.Why, h.Command)
 	}
 	if new || !ok {
 		run.Hint("capture all of Claude Code's sessions with \"mem import\", or list other projects with --all-projects")

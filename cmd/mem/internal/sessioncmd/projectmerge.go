@@ -14,14 +14,12 @@ import (
 // projectMerge returns mem project merge.
 func projectMerge(e *app.Env) *cli.Command {
 	return &cli.Command{
-		Name: "merge", Usage: "move the sessions of other projects into this one", ArgsUsage: "[<project>...]",
-		Description: "Without a project, of those that \"mem status\" names: their directories are gone, and their\n" +
-			"sessions were on branches of this repository, so they seem to have been worktrees of it.\n" +
-			"The sessions keep their exact bytes, subagents and files, and the directories are linked\n" +
+		Name: "merge", Usage: "move the sessions of other projects into this one", ArgsUsage: "<project>...",
+		Description: "For example those of a worktree that was removed before its sessions were captured. The sessions\nkeep their exact bytes, subagents and files, and the directories are linked\n" +
 			"to this project. In the other project they stay, hidden, with what was derived from them\n" +
 			"there: \"mem undo\" moves them back. Each device moves its own sessions. To keep a project\n" +
 			"instead, link its directory to it: \"mem project link\".",
-		Action: app.Action(e, 0, -1, runProjectMerge),
+		Action: app.Action(e, 1, -1, runProjectMerge),
 	}
 }
 
@@ -29,10 +27,6 @@ func runProjectMerge(ctx context.Context, run app.Run) error {
 	from, err := toMerge(ctx, run, run.Operands)
 	if err != nil {
 		return err
-	}
-	if len(from) == 0 && !run.Opt.JSON {
-		run.Note("no project seems to be of a removed worktree of %s", run.Project.Name)
-		return nil
 	}
 	merged := []app.Object{}
 	for _, p := range from {
@@ -55,11 +49,8 @@ func runProjectMerge(ctx context.Context, run app.Run) error {
 	return nil
 }
 
-// toMerge returns the named projects, or those of removed worktrees.
+// toMerge returns the named projects.
 func toMerge(ctx context.Context, run app.Run, list []string) (out []state.Project, err error) {
-	if len(list) == 0 {
-		return app.GoneWorktrees(ctx, run)
-	}
 	for _, name := range list {
 		p, err := app.ProjectNamed(ctx, run.Env, run.Memory, name)
 		if err != nil {

@@ -67,7 +67,7 @@ type StatusReport struct {
 	Subagents          int // sessions of subagents in memory, which Stored does not count
 	Newest             *Listed
 	Changed, Untracked []Listed
-	Formers            []app.Former        // projects that this directory may belong to, if it has no sessions, or that may belong to it
+	Link               *app.LinkHint       // if nothing is known of this directory; or nil
 	Elsewhere          []Listed            // untracked sessions of other projects
 	Ignored            []string            // files with the name of a session file that are none
 	progress           *knowledge.Progress // nil for several projects, or if nothing is in memory
@@ -149,12 +149,14 @@ func SessionsReport(ctx context.Context, run app.Run) (StatusReport, error) {
 			return r, err
 		}
 	}
-	find := app.FormerWorktrees
-	if r.Stored == 0 {
-		find = app.Formers
+	if r.Stored == 0 && len(r.Untracked) == 0 {
+		if h, ok, err := app.Unlinked(ctx, run); err != nil {
+			return r, err
+		} else if ok {
+			r.Link = &h
+		}
 	}
-	r.Formers, err = find(ctx, run)
-	return r, err
+	return r, nil
 }
 
 // changedNotes returns the notes of Claude on disk that are not in memory.
@@ -260,8 +262,8 @@ func longStatus(e *app.Env, r StatusReport) {
 			e.Printf("  %s\n", e.Safe(knowledgecmd.PendingText(c)))
 		}
 	}
-	for _, f := range r.Formers {
-		e.Printf("\n%s  (use \"%s\")\n", e.Safe(f.Why), e.Safe(f.Command))
+	if h := r.Link; h != nil {
+		e.Printf("\nI%s  (use \"%s\")\n", e.Safe(h.Why[1:]), e.Safe(h.Command))
 	}
 	if len(r.Elsewhere) > 0 {
 		e.Printf("\n%s  (use \"mem import\"; \"mem status --all-projects\" lists them)\n", elsewhereText(r.Elsewhere))

@@ -102,12 +102,10 @@ func noteNoText(ctx context.Context, run app.Run, o handover.ContextOptions) err
 	}
 	if len(st.Recent()) == 0 {
 		run.Note("the next session receives no text: no session of project %s is in memory", run.Project.Name)
-		found, err := app.Formers(ctx, run)
-		for _, f := range found {
-			run.Hint("%s: %s", f.Briefly, f.Command)
-		}
-		if err != nil || len(found) > 0 {
+		if h, ok, err := app.Unlinked(ctx, run); err != nil {
 			return err
+		} else if ok {
+			run.Hint("%s: %s", h.Why, h.Command)
 		}
 		others, err := run.OthersNamed(ctx)
 		switch {
