@@ -81,7 +81,7 @@ func UnlinkProject(ctx context.Context, db *state.DB, dir string, dryRun bool) (
 		return p, ErrNotLinked
 	}
 	unlinked := slices.DeleteFunc(slices.Clone(paths), func(b records.PathBody) bool { return b.Path == dir && b.Linked })
-	p, _ = NewFinder(unlinked, world(db)).Locate(ctx, dir)
+	p, _ = NewFinder(unlinked, db.Opts.World.Command).Locate(ctx, dir)
 	if dryRun {
 		return p, nil
 	}

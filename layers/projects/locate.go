@@ -18,29 +18,23 @@ func ProjectOf(identity, dir string) state.Project {
 	return state.Project{ID: lane.ProjectOf(identity), Name: baseName(dir), Identity: identity}
 }
 
-// A World is what a [Finder] needs from outside. Without Command it works as on a machine without git.
-type World struct {
-	Command func(ctx context.Context, settings []string, name string, args ...string) *exec.Cmd
-	Getenv  func(string) string
-}
-
-func world(db *state.DB) World { return World{db.Opts.World.Command, db.Opts.World.Getenv} }
+// A Command prepares a program to run. A [Finder] without one works as on a machine without git.
+type Command func(ctx context.Context, settings []string, name string, args ...string) *exec.Cmd
 
 // A Finder finds the projects of directories. It asks git once for each repository, so it must not outlive a command.
 type Finder struct {
 	Known []records.PathBody // the directories known to this device, later records last
 
-	world   World
+	command Command
 	index   map[string]int     // the newest record in Known by the portable path of its directory
 	learned []records.PathBody // located by this finder
-	hosts   *sshHosts          // nil until needed
 	repos   map[string]repo    // by the root of a checkout
 	located map[string]state.Project
 }
 
 // NewFinder returns a finder that knows the directories of paths.
-func NewFinder(paths []records.PathBody, world World) *Finder {
-	f := &Finder{Known: paths, world: world, index: map[string]int{}, repos: map[string]repo{},
+func NewFinder(paths []records.PathBody, command Command) *Finder {
+	f := &Finder{Known: paths, command: command, index: map[string]int{}, repos: map[string]repo{},
 		located: map[string]state.Project{}}
 	for i, b := range paths {
 		f.index[portablePath(b.Path)] = i
@@ -51,13 +45,13 @@ func NewFinder(paths []records.PathBody, world World) *Finder {
 // With returns a finder to which dir is known as a directory of the project p.
 func (f *Finder) With(dir string, p state.Project) *Finder {
 	return NewFinder(append(slices.Clone(f.Known), records.PathBody{Path: dir, Project: p.ID, Identity: p.Identity,
-		Name: p.Name}), f.world)
+		Name: p.Name}), f.command)
 }
 
 // LoadFinder returns a finder with the directories known to this device.
 func LoadFinder(ctx context.Context, db *state.DB) (*Finder, error) {
 	paths, err := Paths(ctx, db)
-	return NewFinder(paths, world(db)), err
+	return NewFinder(paths, db.Opts.World.Command), err
 }
 
 // Locate is [Finder.Locate] for a single directory.
@@ -74,16 +68,15 @@ func Locate(ctx context.Context, db *state.DB, dir string) (p state.Project, kno
 // that of the main checkout if dir is in another worktree of a repository, else one identified by the remote of the
 // repository, its first commit, or its path. Known says that this memory knows dir or such a parent.
 func (f *Finder) Locate(ctx context.Context, dir string) (p state.Project, known bool) {
-	here := localPath(dir)
-	if b := f.nearest(here); b != nil {
+	if b := f.nearest(dir); b != nil {
 		return projectOf(b), true
 	}
-	if p, ok := f.located[here]; ok {
+	if p, ok := f.located[dir]; ok {
 		return p, false
 	}
-	p = f.identify(ctx, here)
-	f.located[here] = p
-	f.learned = append(f.learned, records.PathBody{Path: here, Project: p.ID, Identity: p.Identity, Name: p.Name})
+	p = f.identify(ctx, dir)
+	f.located[dir] = p
+	f.learned = append(f.learned, records.PathBody{Path: dir, Project: p.ID, Identity: p.Identity, Name: p.Name})
 	return p, false
 }
 
@@ -159,7 +152,7 @@ func (f *Finder) otherCheckout(ctx context.Context, p refs.Project, r repo) stri
 		if b.Project != p || b.Linked {
 			continue
 		}
-		for d := localPath(b.Path); d != ""; d = Parent(d) {
+		for d := b.Path; d != ""; d = Parent(d) {
 			if IsRepo(d) {
 				if f.repo(ctx, d).main != r.main {
 					return b.Path

@@ -30,15 +30,10 @@ func newMachine(t *testing.T) *machine {
 	return &machine{t, home}
 }
 
-func (m *machine) world() World {
-	return World{
-		Command: func(ctx context.Context, settings []string, name string, args ...string) *exec.Cmd {
-			cmd := exec.CommandContext(ctx, name, args...)
-			cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + m.home, "GIT_CONFIG_NOSYSTEM=1"}, settings...)
-			return cmd
-		},
-		Getenv: func(name string) string { return map[string]string{"HOME": m.home, "USERPROFILE": m.home}[name] },
-	}
+func (m *machine) command(ctx context.Context, settings []string, name string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + m.home, "GIT_CONFIG_NOSYSTEM=1"}, settings...)
+	return cmd
 }
 
 func (m *machine) path(name string) string { return filepath.Join(m.home, filepath.FromSlash(name)) }
@@ -46,7 +41,7 @@ func (m *machine) path(name string) string { return filepath.Join(m.home, filepa
 func (m *machine) git(dir string, args ...string) {
 	m.t.Helper()
 	args = append([]string{"-C", m.path(dir), "-c", "user.name=a", "-c", "user.email=a@b", "-c", "protocol.file.allow=always"}, args...)
-	cmd := m.world().Command(m.t.Context(), nil, "git", args...)
+	cmd := m.command(m.t.Context(), nil, "git", args...)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		m.t.Fatalf("git %v: %v\n%s", args, err, out)
 	}
@@ -75,7 +70,7 @@ func (m *machine) write(name, text string) {
 	}
 }
 
-func (m *machine) finder(known ...records.PathBody) *Finder { return NewFinder(known, m.world()) }
+func (m *machine) finder(known ...records.PathBody) *Finder { return NewFinder(known, m.command) }
 
 // locate returns the project of a directory for a finder that knows nothing.
 func (m *machine) locate(name string) state.Project {
@@ -92,7 +87,7 @@ func known(p state.Project, dir string) records.PathBody {
 func TestDeletedWorktree(t *testing.T) {
 	t.Parallel()
 	identify := func(dir string) state.Project {
-		p, _ := NewFinder(nil, World{}).Locate(t.Context(), dir)
+		p, _ := NewFinder(nil, nil).Locate(t.Context(), dir)
 		return p
 	}
 	root := filepath.Join(t.TempDir(), "shop")

@@ -25,11 +25,11 @@ func Strays(ctx context.Context, db *state.DB) ([]Stray, error) {
 	if err != nil {
 		return nil, err
 	}
-	find := NewFinder(links(paths), world(db))
+	find := NewFinder(links(paths), db.Opts.World.Command)
 	var order []refs.Project
 	dirs := map[refs.Project][]records.PathBody{}
 	for _, b := range newest(paths) {
-		if _, err := os.Stat(localPath(b.Path)); err != nil || b.Linked {
+		if _, err := os.Stat(b.Path); err != nil || b.Linked {
 			continue
 		}
 		if dirs[b.Project] == nil {
@@ -80,6 +80,6 @@ func Owner(ctx context.Context, db *state.DB, dir string) (state.Project, error)
 	if err != nil {
 		return state.Project{}, err
 	}
-	p, _ := NewFinder(links(paths), world(db)).Locate(ctx, dir)
+	p, _ := NewFinder(links(paths), db.Opts.World.Command).Locate(ctx, dir)
 	return p, nil
 }

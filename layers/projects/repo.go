@@ -47,9 +47,9 @@ func openRepo(checkout string) repo {
 	return r
 }
 
-// gitPath returns the path in a file of git, which may be relative to base, as this system spells it.
+// gitPath returns the path in a file of git, which may be relative to base.
 func gitPath(base, path string) string {
-	path = localPath(strings.TrimSpace(path))
+	path = strings.TrimSpace(path)
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(base, path)
 	}
@@ -68,11 +68,11 @@ func (f *Finder) mainOf(ctx context.Context, git string) string {
 // run runs git on a repository. The error says that it failed, or that there is no git here. The repository is named, so
 // that neither the environment nor the owner of the directory matters; nothing is fetched for a partial clone.
 func (f *Finder) run(ctx context.Context, git string, args ...string) ([]byte, error) {
-	if f.world.Command == nil {
+	if f.command == nil {
 		return nil, os.ErrNotExist
 	}
 	settings := []string{"GIT_NO_LAZY_FETCH=1", "GIT_OPTIONAL_LOCKS=0", "GIT_NO_REPLACE_OBJECTS=1", "GIT_TERMINAL_PROMPT=0"}
-	cmd := f.world.Command(ctx, settings, "git", append([]string{"--git-dir=" + git}, args...)...)
+	cmd := f.command(ctx, settings, "git", append([]string{"--git-dir=" + git}, args...)...)
 	cmd.Dir = filepath.Dir(git)
 	return cmd.Output()
 }

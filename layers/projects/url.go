@@ -27,7 +27,7 @@ func (f *Finder) remoteOf(ctx context.Context, r repo) string {
 	}
 	for _, u := range settings["remote."+name+".url"] {
 		if u = strings.TrimSpace(u); u != "" {
-			return NormalURL(insteadOf(settings, u), f.sshHost)
+			return NormalURL(insteadOf(settings, u))
 		}
 	}
 	return ""
@@ -55,8 +55,8 @@ func insteadOf(settings map[string][]string, u string) string {
 
 // NormalURL normalises the URL of a remote to host/path: without scheme, user, password, port, trailing ".git" and
 // slashes, and with the host in lower case. The forges that everybody uses have other hosts for the same repository, and
-// no case in its name. The function alias, which may be nil, returns the host that the settings of ssh name for another.
-func NormalURL(s string, alias func(string) string) string {
+// no case in its name.
+func NormalURL(s string) string {
 	s = strings.TrimPrefix(s, "git+")
 	if host, path, ok := cutHost(s); ok {
 		s = "ssh://" + host + "/" + strings.TrimPrefix(path, "/")
@@ -66,9 +66,6 @@ func NormalURL(s string, alias func(string) string) string {
 		return ""
 	}
 	if u.Opaque != "" { // a host or a drive of one letter
-		if alias != nil && alias(u.Scheme) != "" {
-			return NormalURL("ssh://"+alias(u.Scheme)+"/"+u.Opaque, nil)
-		}
 		return u.Scheme + "/" + strings.TrimSuffix(strings.Trim(u.Opaque, "/"), ".git")
 	}
 	path := strings.TrimSuffix(strings.Trim(path.Clean("/"+u.Path), "/"), ".git")
@@ -79,11 +76,6 @@ func NormalURL(s string, alias func(string) string) string {
 		return "/" + path
 	}
 	host := strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
-	if alias != nil && strings.HasSuffix(u.Scheme, "ssh") {
-		if to := alias(u.Hostname()); to != "" {
-			host = strings.TrimSuffix(strings.ToLower(to), ".")
-		}
-	}
 	return onForge(host, path)
 }
 

@@ -71,7 +71,7 @@ func (f *Finder) checkouts(dir string) (out []string) {
 		}
 	}
 	for _, b := range slices.Concat(f.Known, f.learned) {
-		for d := localPath(b.Path); d != ""; d = Parent(d) {
+		for d := b.Path; d != ""; d = Parent(d) {
 			if IsRepo(d) {
 				add(d)
 				break
