@@ -61,7 +61,7 @@ func TestClientNames(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(repo, ".git"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	find := projects.NewFinder([]records.PathBody{{Path: "/w/shop", Project: "p"}, {Path: "/w/other", Project: "q"}}, projects.World{})
+	find := projects.NewFinder([]records.PathBody{{Path: "/w/shop", Project: "p"}, {Path: "/w/other", Project: "q"}}, nil)
 	for at, want := range map[string][]string{dir: {"/w/shop", repo, dir}, "": {"/w/shop"}, "relative": {"/w/shop"}} {
 		own, prefixes := clientNames(find, state.Project{ID: "p"}, at)
 		for _, root := range want {
