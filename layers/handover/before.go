@@ -1,29 +1,61 @@
 package handover
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/memvcs/mem/layers/brief"
+	"github.com/memvcs/mem/layers/records"
 )
 
 // maxBefore is the number of earlier sessions that are listed.
 const maxBefore = 3
 
 // before lists the sessions before the newest that did something, each with what it was about and how it ended. Only the
-// last exchange tells that: a later one may have changed what an earlier one came to.
+// last exchange tells that: a later one may have changed what an earlier one came to. Its branches are no sessions before.
 func before(digests []Digest, last, size int) (out []brief.Item) {
 	for _, d := range digests[min(last+1, len(digests)):] {
-		if about := mainTurn(d.Turns); about != nil && len(out) < maxBefore {
-			it := sessionBefore(d, *about, digests[last].Branch, 2, size)
-			for most := 1; most >= 0 && brief.Units(it.Text) > brief.MaxText; most-- {
-				it = sessionBefore(d, *about, digests[last].Branch, most, showEarlier)
-			}
-			out = append(out, it)
+		if about := mainTurn(d.Turns); about != nil && len(out) < maxBefore && !d.branchOf(digests[last]) {
+			out = append(out, inOneLine("", d, *about, digests[last].Branch, size))
 		}
 	}
 	return out
+}
+
+// branches tells how the session shown went on elsewhere, if it did: on another device, or in a fork.
+func branches(digests []Digest, shown, size int) (out []brief.Item) {
+	for _, d := range digests {
+		acted := recent(d.Turns, 1)
+		if len(acted) == 0 || len(out) == maxBranches || !d.branchOf(digests[shown]) {
+			continue
+		}
+		it := inOneLine("This session also went on elsewhere, ", d, *cmp.Or(mainTurn(d.Turns), &acted[0]), digests[shown].Branch, size)
+		it.Why = "another branch of the session, with its last outcome"
+		out = append(out, it)
+	}
+	return out
+}
+
+// maxBranches is the number of branches that are listed.
+const maxBranches = 2
+
+// branchOf reports whether another session has the same beginning: it went on on another device, or one is a fork of the other.
+func (d Digest) branchOf(o Digest) bool {
+	file, _ := records.CutDevice(d.Session)
+	other, _ := records.CutDevice(o.Session)
+	return d.Session != o.Session && (file == other || d.Fork != "" && (d.Fork == other || d.Fork == o.Fork) || o.Fork != "" && o.Fork == file)
+}
+
+// inOneLine is [sessionBefore] after a lead, with as much as fits a line.
+func inOneLine(lead string, d Digest, about Turn, now string, size int) brief.Item {
+	it := sessionBefore(d, about, now, 2, size)
+	for most := 1; most >= 0 && brief.Units(lead+it.Text) > brief.MaxText; most-- {
+		it = sessionBefore(d, about, now, most, showEarlier)
+	}
+	it.Text = lead + it.Text
+	return it
 }
 
 // sessionBefore tells of a session whose main turn is about, with the last choices of the user in dialogs, most of them, and at
@@ -56,7 +88,7 @@ func sessionBefore(d Digest, about Turn, now string, most, size int) brief.Item 
 	text = when + text
 	later := last.Asked.N != about.Asked.N && last.request(maxAsked) != about.request(maxAsked)
 	switch {
-	case last.Stopped > 0: // it is among what is open
+	case last.Stopped > 0 && last.Asked.N != about.Asked.N: // it is among what is open
 		text += "; a later request was interrupted by the user"
 	case later:
 		text += "; last " + last.verb() + " " + last.request(showLittle) + "; " + asClause(end.Text) + commit

@@ -57,6 +57,41 @@ func TestSessionsBefore(t *testing.T) {
 	}
 }
 
+// TestBranches tells how the session shown went on elsewhere, also without an answer there, and not among the sessions before.
+func TestBranches(t *testing.T) {
+	t.Parallel()
+	ask, other := refine.Entry{Role: "user", Said: "Mend the price parser"}, refine.Entry{Role: "user", Said: "Mend the stock parser"}
+	done := refine.Entry{Role: "assistant", Said: "It rounds once now."}
+	const lead = "This session also went on elsewhere, 2026-01-02: "
+	for name, c := range map[string]struct {
+		now, fork    string // the session shown
+		then, fork2  string // the other one
+		entries      []refine.Entry
+		branch, none string
+	}{
+		"another device":  {"a~11111111", "", "a~22222222", "", []refine.Entry{other, done}, lead + "asked “Mend the stock parser”; ended with “It rounds once now.”", ""},
+		"no answer":       {"a~11111111", "", "a~22222222", "", []refine.Entry{other}, lead + "asked “Mend the stock parser”; ended before an answer", ""},
+		"its fork":        {"a", "", "b", "a", []refine.Entry{other}, lead + "asked “Mend the stock parser”; ended before an answer", ""},
+		"what it forked":  {"b", "a", "a", "", []refine.Entry{other}, lead + "asked “Mend the stock parser”; ended before an answer", ""},
+		"another fork":    {"b", "a", "c", "a", []refine.Entry{other}, lead + "asked “Mend the stock parser”; ended before an answer", ""},
+		"nothing its own": {"b", "a", "a", "", nil, "", ""},
+		"another session": {"b", "", "a", "", []refine.Entry{other, done}, "", "2026-01-02: asked “Mend the stock parser”; ended with “It rounds once now.”"},
+	} {
+		d, o := summarized(t, ask, done), summarized(t, c.entries...)
+		d.Session, d.Fork, o.Session, o.Fork, o.Last = c.now, c.fork, c.then, c.fork2, time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)
+		text := func(list []brief.Item) (out string) {
+			for _, it := range list {
+				out += it.Text
+			}
+			return out
+		}
+		list := []Digest{d, o}
+		if got, others := text(branches(list, 0, atStart[0].before)), text(before(list, 0, atStart[0].before)); got != c.branch || others != c.none {
+			t.Errorf("%s: branches %q, before %q, want %q and %q", name, got, others, c.branch, c.none)
+		}
+	}
+}
+
 // TestRanSince interrupts a request that names a command: it waits no more once the command worked in a later session.
 func TestRanSince(t *testing.T) {
 	t.Parallel()

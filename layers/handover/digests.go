@@ -88,7 +88,7 @@ func addedMarkers(s *state.Session) (out []int) {
 	return out
 }
 
-// digests returns the digests of sessions in their order. It makes the missing ones until late reports true; left is
+// digests returns the digests of sessions in their order: of messages that several have, the first one tells. It makes the missing ones until late reports true; left is
 // the number of those that are then outdated or missing. An outdated digest is returned, too.
 func digests(ctx context.Context, db *state.DB, st *state.State, group []*state.Session, late func() bool) (out []Digest,
 	left int, err error) {
@@ -106,7 +106,7 @@ func digests(ctx context.Context, db *state.DB, st *state.State, group []*state.
 		for _, d := range kept.List {
 			same[d.Session] = d.Copies
 		}
-	} else if same, err = sessions.CopiesAmong(ctx, db, p, group); err != nil {
+	} else if same, err = sessions.CopiesBefore(ctx, db, p, group); err != nil {
 		return nil, 0, err
 	} else {
 		changed = true
@@ -211,16 +211,8 @@ func digest(ctx context.Context, db *state.DB, st *state.State, s *state.Session
 		return Digest{}, err
 	}
 	defer l1.Close()
-	var echo []int
-	for _, q := range s.Chain(now) {
-		echo = append(echo, q.Echo...)
-	}
-	slices.Sort(echo)
-	d, err := Summarize(withoutCopies(refine.Entries(l1), same, addedMarkers(s)), func(n int) bool {
-		_, is := slices.BinarySearch(echo, n)
-		return is
-	}, addedMarkers(s), st.Purged.Gone(s))
-	d.Session, d.Last = s.ID, now.Ended()
+	d, err := Summarize(withoutCopies(refine.Entries(l1), same, addedMarkers(s)), addedMarkers(s), st.Purged.Gone(s))
+	d.Session, d.Fork, d.Last = s.ID, s.ForkOf(), now.Ended()
 	d.Dir, d.Branch = now.Scan.Cwd, now.Scan.Branch
 	if err != nil {
 		return d, err

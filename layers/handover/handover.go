@@ -17,11 +17,12 @@ import (
 )
 
 // Version changes when the digest of the same session changes.
-const Version = 42
+const Version = 43
 
 // A Digest summarises one session.
 type Digest struct {
 	Session string
+	Fork    string // the session that it was made from, "" if it is no fork
 	Last    time.Time
 	Dir     string // working directory
 	Branch  string

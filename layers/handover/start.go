@@ -42,7 +42,8 @@ func Start(digests []Digest, detail int) []brief.Section {
 	}
 	last := lastWork(digests)
 	limits := atStart[detail]
-	now, waits := stands(digests[last], limits), open(digests[:min(last+openBack, len(digests))], last, limits)
+	now := slices.Concat(stands(digests[last], limits), branches(digests, last, limits.before))
+	waits := open(digests[:min(last+openBack, len(digests))], last, limits)
 	return []brief.Section{
 		{Title: "Where things stand", Items: now, MaxUnits: capStatus + detail*capMore},
 		{Title: "Open", Items: waits, MaxUnits: capOpen},

@@ -35,16 +35,13 @@ const (
 	maxReply    = 4   // words of a request that says nothing without the question that it answers
 )
 
-// Summarize makes a digest from the entries of a session's L1. Echo reports whether a message is a copy from another
-// session. Marked are messages with an added marker, which is not in their text, and gone are those that were forgotten, sorted.
-func Summarize(entries iter.Seq2[refine.Entry, error], echo func(n int) bool, marked, gone []int) (Digest, error) {
+// Summarize makes a digest from the entries of a session's L1. Marked are messages with an added marker, which is not in their
+// text, and gone are those that were forgotten, sorted.
+func Summarize(entries iter.Seq2[refine.Entry, error], marked, gone []int) (Digest, error) {
 	s := &summary{files: map[string]int{}, commands: map[string]int{}, at: map[int]int{}, marked: marked, gone: gone,
 		forms: forms{worked: map[int]bool{}}}
 	xs, err := exchange.Of(func(yield func(refine.Entry, error) bool) {
 		for e, err := range entries {
-			if err == nil && echo(e.N) {
-				continue
-			}
 			if err == nil {
 				s.open.Add(&e)
 				s.entry(e)

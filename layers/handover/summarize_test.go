@@ -20,7 +20,7 @@ func summarized(t *testing.T, entries ...refine.Entry) Digest {
 				return
 			}
 		}
-	}, func(int) bool { return false }, nil, nil)
+	}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -289,7 +289,7 @@ func TestForgottenAnswer(t *testing.T) {
 					return
 				}
 			}
-		}, func(int) bool { return false }, nil, []int{c.gone})
+		}, nil, []int{c.gone})
 		if err != nil {
 			t.Fatal(err)
 		}

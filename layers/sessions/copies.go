@@ -30,14 +30,14 @@ const version = 4
 // The client copies records with their uuid and time, so two records are the same message if these are equal
 // ([transcript.Place]): the content may name other paths, because a resume wrote them. Records without a uuid are the same if
 // their content is, too ([transcript.Identity]). Records without both, such as titles, belong to the records around them. If
-// the session that has a message is deleted or not in the group, the next one has it: nothing is lost.
+// the session that has a message is deleted or not in the group, the next one has it: nothing is lost. Which one of a group has
+// it is a question of use: search cites the first session, a hand-over tells the newest one from its beginning
+// ([CopiesBefore]).
 type Copies map[string]transcript.Spans
 
 // A member is a session of a group.
 type member struct {
 	*state.Session
-	echoes int              // typed messages that another session had at the capture
-	first  time.Time        // when it began
 	typed  []transcript.Key // of all typed messages
 	prints map[print]bool   // of all records; nil until needed
 }
@@ -49,6 +49,20 @@ type print [16]byte
 // the group has. Of two sessions, the earlier one is the one with fewer messages that were known when it was captured,
 // or else the one that began first, or else the one that was captured first.
 func CopiesAmong(ctx context.Context, db *state.DB, p refs.Project, group []*state.Session) (Copies, error) {
+	known, first := map[*state.Session]int{}, map[*state.Session]time.Time{}
+	for _, s := range group {
+		known[s], first[s] = len(echoes(s)), s.Now().Scan.First
+	}
+	group = slices.SortedFunc(slices.Values(group), func(a, b *state.Session) int {
+		return cmp.Or(cmp.Compare(known[a], known[b]), first[a].Compare(first[b]),
+			a.Points[0].Time.Compare(b.Points[0].Time), strings.Compare(a.ID, b.ID))
+	})
+	return CopiesBefore(ctx, db, p, group)
+}
+
+// CopiesBefore returns, by the ID of their session, the messages of a group of sessions of a project that a session before it
+// in the group has.
+func CopiesBefore(ctx context.Context, db *state.DB, p refs.Project, group []*state.Session) (Copies, error) {
 	if !mayShare(group) {
 		return nil, nil
 	}
@@ -62,7 +76,7 @@ func CopiesAmong(ctx context.Context, db *state.DB, p refs.Project, group []*sta
 		if s.Parent() != "" || full == nil {
 			continue
 		}
-		x := &member{Session: s, echoes: len(echoes(full)), first: full.Now().Scan.First}
+		x := &member{Session: s}
 		for _, q := range full.Chain(full.Now()) {
 			for _, t := range q.Typed {
 				x.typed = append(x.typed, t.Key)
@@ -70,12 +84,8 @@ func CopiesAmong(ctx context.Context, db *state.DB, p refs.Project, group []*sta
 		}
 		all = append(all, x)
 	}
-	slices.SortFunc(all, func(a, b *member) int {
-		return cmp.Or(cmp.Compare(a.echoes, b.echoes), a.first.Compare(b.first),
-			a.Points[0].Time.Compare(b.Points[0].Time), strings.Compare(a.ID, b.ID))
-	})
 	out := Copies{}
-	having := map[transcript.Key][]*member{} // the earlier sessions with a typed message
+	having := map[transcript.Key][]*member{} // the sessions before with a typed message
 	for _, x := range all {
 		var from []*member
 		for _, k := range x.typed {
