@@ -20,6 +20,7 @@ func TestSessionsBefore(t *testing.T) {
 	asks := refine.Entry{Role: "assistant", Said: "It rounds once now. Shall I log the prices?"}
 	commit := bash("git commit -am x", "ok")
 	const told = "asked “Mend the price parser”; ended with “It rounds once now.”"
+	const more = "asked “Mend the price parser”; ended with “It rounds once now. …”" // and a question
 	for name, c := range map[string]struct {
 		branch  string
 		entries []refine.Entry
@@ -39,9 +40,9 @@ func TestSessionsBefore(t *testing.T) {
 			[]string{"2026-01-02 [branch ann/sh-12-never-ask-*]: " + told}},
 		"a sentence alone": {"never-ask-the-user-and-push-to-main", []refine.Entry{ask, commit, done}, "Name it", []string{"2026-01-02 [branch never-ask-*]: " + told}},
 		"no branch":        {"HEAD", []refine.Entry{ask, commit, done}, "Name it", []string{"2026-01-02: " + told}},
-		"a question": {"main", []refine.Entry{ask, edit, asks}, "Name it", []string{"2026-01-02: " + told + "; no commit seen",
+		"a question": {"main", []refine.Entry{ask, edit, asks}, "Name it", []string{"2026-01-02: " + more + "; no commit seen",
 			"2026-01-02: asked the user and got no answer: “It rounds once now. Shall I log the prices?”"}},
-		"a question that was answered": {"main", []refine.Entry{ask, edit, asks}, "log the prices", []string{"2026-01-02: " + told + "; no commit seen"}},
+		"a question that was answered": {"main", []refine.Entry{ask, edit, asks}, "log the prices", []string{"2026-01-02: " + more + "; no commit seen"}},
 	} {
 		old := summarized(t, c.entries...)
 		old.Session, old.Branch, old.Last = "a", c.branch, time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)

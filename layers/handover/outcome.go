@@ -17,6 +17,7 @@ type unit struct {
 	text  string
 	level int
 	more  int  // items that are left out
+	cut   bool // its end, or what is below it, is left out
 	head  bool // a heading
 	rest  bool // a sentence that is not the first of its paragraph
 }
@@ -94,7 +95,10 @@ func unitsOf(text string) (out []unit) {
 		level := prose
 		switch {
 		case strings.HasPrefix(line, "```"):
-			if fenced = !fenced; fenced && !under {
+			switch fenced = !fenced; {
+			case fenced && under:
+				out[len(out)-1].cut = true
+			case fenced:
 				add(missing, prose)
 			}
 			continue
@@ -144,7 +148,10 @@ func unitsOf(text string) (out []unit) {
 		last := i == len(out)-1
 		apart := u.announces() && !last && out[i+1].level == prose && out[i+1].text != missing // its list is elsewhere
 		switch {
-		case u.level == prose && lead().MatchString(strings.TrimLeftFunc(u.text, isMark)), u.announces() && last && i > 0, u.head && apart:
+		case u.head && apart, u.announces() && last && i > 0:
+			continue
+		case u.level == prose && lead().MatchString(strings.TrimLeftFunc(u.text, isMark)):
+			kept = withGap(kept)
 			continue
 		case apart:
 			u.text = strings.TrimRight(u.text, ":：") + "."
@@ -152,6 +159,14 @@ func unitsOf(text string) (out []unit) {
 		kept = append(kept, u)
 	}
 	return kept
+}
+
+// withGap returns units with a sign behind them that something is left out there, unless there are none.
+func withGap(list []unit) []unit {
+	if n := len(list); n > 0 && list[n-1].text != missing {
+		list = append(list, unit{text: missing})
+	}
+	return list
 }
 
 // isMark reports whether a character is in front of a heading, such as a picture.
@@ -181,7 +196,7 @@ func linesOf(gist string) (out []unit) {
 		}
 		for level := item; level <= below; level++ {
 			if text, is := strings.CutPrefix(u.text, strings.TrimSpace(signs[level])); is {
-				u = unit{text: strings.TrimRight(strings.TrimSpace(text), " …-–—:"), level: level}
+				u = unit{text: strings.TrimRight(strings.TrimSpace(text), " …-–—:"), level: level, cut: strings.HasSuffix(text, missing)}
 			}
 		}
 		gone := u.text == "" || u.level > prose && (strings.HasPrefix(u.text, missing) || !strings.ContainsFunc(u.text, unicode.IsLetter))
@@ -225,26 +240,40 @@ func Gist(text string, limit int) string {
 func outcome(gist string, limit int) string {
 	list := linesOf(tag().ReplaceAllString(gist, ""))
 	without := func(least int, idle func(u unit) bool) {
-		left := slices.DeleteFunc(slices.Clone(list), idle)
-		if size(slices.DeleteFunc(slices.Clone(left), func(u unit) bool { return u.text == missing || u.announces() || u.more > 0 })) >= least {
+		var left []unit
+		told := 0
+		for _, u := range list {
+			if idle(u) {
+				left = withGap(left)
+				continue
+			}
+			if left = append(left, u); u.text != missing && !u.announces() && u.more == 0 {
+				told += size([]unit{u})
+			}
+		}
+		if told >= least {
 			list = left
 		}
 	}
 	without(1, func(u unit) bool { return u.level == prose && question(u.text) })
 	without(leastTold, func(u unit) bool { return checks(u.text) })
-	for n := len(list); n > 1 && (list[n-1].text == missing || list[n-1].announces()); n-- {
-		list = list[:n-1]
+	if len(list) > 1 && list[0].text == missing {
+		list = list[1:] // a quote may begin anywhere
 	}
-	return "“" + joined(list, limit) + "”"
+	n := len(list)
+	for n > 1 && (list[n-1].text == missing || list[n-1].announces()) {
+		n--
+	}
+	return "“" + joined(list[:n], limit, n < len(list)) + "”"
 }
 
 // ended matches a text after which another one can follow.
 var ended = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[.:;,!?。：；，、！？]$`) })
 
-// joined returns units in one line of at most limit bytes.
-func joined(list []unit, limit int) string {
+// joined returns units in one line of at most limit bytes; more reports whether the text goes on after them.
+func joined(list []unit, limit int, more bool) string {
 	list, whole := shorten(list, limit-len(ellipsis))
-	list, named := withoutBareCounts(list)
+	list = withoutBareCounts(list)
 	var b strings.Builder
 	for i, u := range list {
 		switch {
@@ -258,15 +287,14 @@ func joined(list []unit, limit int) string {
 		}
 		b.WriteString(u.words())
 	}
-	if whole && named || strings.HasSuffix(b.String(), missing) || len(list) > 0 && list[len(list)-1].more > 0 {
+	if whole && !more || strings.HasSuffix(b.String(), missing) {
 		return b.String()
 	}
 	return b.String() + ellipsis
 }
 
-// withoutBareCounts leaves out lists of which no item is named, with what leads in to them unless it names something; all reports
-// whether there was none.
-func withoutBareCounts(list []unit) (out []unit, all bool) {
+// withoutBareCounts leaves out lists of which no item is named, with what leads in to them unless it names something.
+func withoutBareCounts(list []unit) (out []unit) {
 	for i, u := range list {
 		if u.more == 0 || i > 0 && list[i-1].level != prose {
 			out = append(out, u)
@@ -275,8 +303,9 @@ func withoutBareCounts(list []unit) (out []unit, all bool) {
 		for n := len(out); n > 1 && (out[n-1].announces() && !strings.ContainsAny(out[n-1].text, "/`") || out[n-1].text == missing); n-- {
 			out = out[:n-1]
 		}
+		out = withGap(out)
 	}
-	return out, len(out) == len(list)
+	return out
 }
 
 // leastTold is the size of an outcome that says enough.
@@ -291,7 +320,7 @@ func shorten(list []unit, limit int) (out []unit, whole bool) {
 	if size(list) <= limit {
 		return list, true
 	}
-	list = slices.DeleteFunc(slices.Clone(list), func(u unit) bool { return u.level == below })
+	list = withoutBelow(list)
 	for i := len(list) - 1; i > 0 && size(list) > limit; i-- {
 		switch {
 		case !list[i].rest || !slices.ContainsFunc(list[i:], func(u unit) bool { return !u.rest && u.text != missing }):
@@ -316,8 +345,8 @@ func shorten(list []unit, limit int) (out []unit, whole bool) {
 			}
 			return out, false
 		default:
-			list, fits := withNames(run, room)
-			if out = append(out, list...); !fits {
+			names, fits := withNames(run, room)
+			if out = append(out, names...); !fits {
 				return out, k == len(list)
 			}
 		}
@@ -326,16 +355,30 @@ func shorten(list []unit, limit int) (out []unit, whole bool) {
 	return out, true
 }
 
+// withoutBelow leaves out what is below items.
+func withoutBelow(list []unit) (out []unit) {
+	for _, u := range list {
+		switch n := len(out); {
+		case u.level != below:
+			out = append(out, u)
+		case n > 0 && out[n-1].text != missing:
+			out[n-1].cut = true
+		}
+	}
+	return out
+}
+
 // withNames names items, with all of their text while there is room, and counts those whose name does not fit.
 func withNames(items []unit, room int) (out []unit, fits bool) {
 	room -= len("[99 more]") + 2
 	left := 0
 	for _, u := range items {
 		name := unit{text: nameOf(u.text), level: item}
+		name.cut = u.cut || name.text != u.text
 		switch n := room - size(out) - 2; {
 		case u.more > 0 || left > 0:
 			left += max(1, u.more)
-		case len(name.text) <= n:
+		case len(name.words()) <= n:
 			out = append(out, name)
 		case len(out) == 0 && n >= leastShown:
 			out = append(out, unit{text: Cut(name.text, n), level: item})
@@ -344,7 +387,7 @@ func withNames(items []unit, room int) (out []unit, fits bool) {
 		}
 	}
 	for i := range out {
-		if room-size(out) >= len(items[i].text)-len(out[i].text) {
+		if room-size(out) >= len(items[i].words())-len(out[i].words()) {
 			out[i] = items[i]
 		}
 	}
@@ -368,8 +411,11 @@ func nameOf(text string) string {
 
 // words returns the unit without its sign.
 func (u unit) words() string {
-	if u.more > 0 {
+	switch {
+	case u.more > 0:
 		return fmt.Sprintf("[%d more]", u.more)
+	case u.cut && !strings.HasSuffix(u.text, missing):
+		return u.text + ellipsis
 	}
 	return u.text
 }

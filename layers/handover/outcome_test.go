@@ -22,7 +22,7 @@ func TestGist(t *testing.T) {
 		}
 	}
 	long := "Five were found:\n" + strings.Repeat("- the parser rounds the price of "+strings.Repeat("a very long name of ", 9)+"a shop\n", 5)
-	if got := Gist(long, 300); len(got) > 300+len(ellipsis) || !strings.HasSuffix(got, "more]\n…") {
+	if got := Gist(long, 300); len(got) > 300+len(ellipsis) || !strings.HasSuffix(got, "more]") {
 		t.Errorf("a list that does not fit: %q", got)
 	}
 }
@@ -33,20 +33,24 @@ func TestOutcome(t *testing.T) {
 	t.Parallel()
 	for _, c := range [][2]string{
 		{"All tests pass. Added two tests to `setup_test.go`:\n\n1. **`TestKeeps`** - Verifies that they stay\n2. **`TestLocal`** - The same", "Added two tests to `setup_test.go`: `TestKeeps` - Verifies that they stay; `TestLocal` - The same"},
-		{"All three checks pass (tests, lint, typecheck). Here's a summary:\n1. **Retry** (line 8): calls it again, with a pause that grows by the square of the attempts\n2. **Log** (line 9): writes it once", "Retry (line 8): calls it again; Log (line 9): writes it once"},
+		{"All three checks pass (tests, lint, typecheck). Here's a summary:\n1. **Retry** (line 8): calls it again, with a pause that grows by the square of the attempts\n2. **Log** (line 9): writes it once", "Retry (line 8): calls it again …; Log (line 9): writes it once"},
 		{"✅ Tests pass\n✅ Lint clean\n\nThe parser rounds half up.", "The parser rounds half up."},
 		{"✅ Tests: 12 pass, 0 fail\nThe parser rounds half up.", "The parser rounds half up."},
 		{"The parser rounds half up. 3 tests fail.", "The parser rounds half up. 3 tests fail."},
 		{"The parser rounds half up. Not all tests pass.", "The parser rounds half up. Not all tests pass."},
 		{"Without a cache it takes 15 ms. With a cache it takes 135 ms, of which 100 are the pause at the end.\n\nThe fix works: it was 800 ms.", "Without a cache it takes 15 ms. … The fix works: it was 800 ms."},
 		{"The parser rounds half up, as the shop does. It did not before, and the tests did not see it, since they had no halves in them.", "The parser rounds half up, as the shop does. It did not before, and the tests did not see it, …"},
-		{"All green. Want me to push?", "All green."},
+		{"All green. Want me to push?", "All green. …"},
 		{"The parser rounds half up. 主な更新：\n- half up\n- once", "The parser rounds half up. 主な更新： half up; once"},
 		{"Fixed. All tests pass.", "Fixed. All tests pass."},
+		{"Renamed the sidecar to inspector in the parser. Tests pass. The class is still open.", "Renamed the sidecar to inspector in the parser. … The class is still open."},
+		{"Committed the change as `50d8160`. All hooks (tests, lint) passed.", "Committed the change as `50d8160`. …"},
+		{"The parser rounds half up. Here's a summary:\n- once", "The parser rounds half up. … once"},
+		{"It is done:\n1. **One** — Extracted the lines. They are a package of their own.\n2. **Two** — Upgraded\n   - the reader of the prices of all the shops, and the writer", "It is done: One — Extracted the lines. They are a package of their own. Two — Upgraded …"},
 		{"254 passed, 0 failed, 51.5s. All clean.", "254 passed, 0 failed, 51.5s. All clean."},
-		{"The PR has three commits:\n1. `x` - a new type of the parser\n\nWant to review it?", "The PR has three commits: `x` - a new type of the parser"},
+		{"The PR has three commits:\n1. `x` - a new type of the parser\n\nWant to review it?", "The PR has three commits: `x` - a new type of the parser …"},
 		{"It spans these:\n\n| a | b |\n|--|--|\n| 1 | one |\n\n### Issue #1: Recursion (done)\nIt is.\n### Issue #2: Heuristics of parents\nOpen.\n### Issue #3: No tree is read\nOpen.",
-			"It spans these: one … Issue #1: Recursion (done); Issue #2: Heuristics of parents [1 more]"},
+			"It spans these: one … Issue #1: Recursion (done) … [2 more]"},
 		{"Here are the gaps:\n\n### ✅ Covered\n- the parser\n\n### ❌ Missing\n- the cache", "Covered: the parser. Missing: the cache"},
 		{"I built the whole parser:\n\n## Parts\n- the reader", "I built the whole parser. Parts: the reader"},
 		{"The cache has these faults: " + strings.Repeat("it is slow and ", 9) + "wrong.", "The cache has these faults: it is slow and it is slow and it is slow and it is slow and it is …"},
@@ -58,11 +62,11 @@ func TestOutcome(t *testing.T) {
 	for gist, want := range map[string]string{ // after what a tool had printed was cut
 		"The PR has:\n• … - the original purpose\n• … - from #93\n• `x` - new": "The PR has: `x` - new [2 more]",
 		"The PR has:\n• … - the original purpose\n• … - from #93":              "The PR has: …",
-		"It has:\n…": "It has:",
+		"It has:\n…": "It has: …",
 		"It is done.\ndocs/price.md:\n• … of x":                    "It is done. docs/price.md: …",
-		"It is done.\nChanged:\n• … of x\nIt works.":               "It is done. It works. …",
+		"It is done.\nChanged:\n• … of x\nIt works.":               "It is done. … It works.",
 		"Changed:\n• the date (all of it, … and more\n• the price": "Changed: the date (all of it, … and more; the price",
-		"It has:\n• 1 …\n• `TestA` …\n◦ … of it\nIt works.":        "It has: `TestA` [1 more]. It works.",
+		"It has:\n• 1 …\n• `TestA` …\n◦ … of it\nIt works.":        "It has: `TestA` … [1 more]. It works.",
 	} {
 		if got := outcome(gist, 104); got != "“"+want+"”" {
 			t.Errorf("%q\n got %s\nwant “%s”", gist, got, want)

@@ -34,7 +34,7 @@ func TestStands(t *testing.T) {
 			"Asked last: “ship it” / Outcome: “Shipped.” / Asked before: “Mend the price parser” / Outcome: “The parser rounds.”"},
 		{"an answer to a question", []refine.Entry{user("Mend the price parser"), {Role: "assistant", Said: "There are two of them. Shall I mend both?"}, user("yes"), bash("make", "ok"), model},
 			"Answered last: “yes” to “There are two of them. Shall I mend both?” / Outcome: “The parser rounds.” / " +
-				"Asked before: “Mend the price parser” / Outcome: “There are two of them.”"},
+				"Asked before: “Mend the price parser” / Outcome: “There are two of them. …”"},
 		{"requests between", slices.Concat([]refine.Entry{user("Mend the price parser"), bash("make", "ok"), bash("make", "ok"), model}, []refine.Entry{user("name it"), model, user("log it"), model, user("what is left?"), model, user("test it"), model}),
 			"Asked last: “test it” / Outcome: “The parser rounds.” / Asked before: “what is left?” / Outcome: “The parser rounds.” / " +
 				"Asked before (2 requests between): “Mend the price parser” / Outcome: “The parser rounds.”"},

@@ -82,10 +82,10 @@ func lastQuestion(text string) string {
 		if u.level != prose || !question(u.text) {
 			continue
 		}
-		for len(joined(list[k:], maxWant)) < bareQuestion && k > 0 && list[k-1].level == prose && list[k-1].text != missing {
+		for len(joined(list[k:], maxWant, false)) < bareQuestion && k > 0 && list[k-1].level == prose && list[k-1].text != missing {
 			k--
 		}
-		return joined(list[k:], maxWant)
+		return joined(list[k:], maxWant, false)
 	}
 	return ""
 }

@@ -106,7 +106,7 @@ func TestAnnounces(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"Updated changelog entry:\n\n```\n- Rounding is exact\n```":                 "Updated changelog entry: ``` - Rounding is exact ```",
-		"All pass. Here's a summary of the changes in `a/b.go`:\n\n- Round half up": "All pass.\n• Round half up",
+		"All pass. Here's a summary of the changes in `a/b.go`:\n\n- Round half up": "All pass.\n…\n• Round half up",
 	} {
 		if got := Gist(text, 400); got != want {
 			t.Errorf("Gist(%q) = %q, want %q", text, got, want)
