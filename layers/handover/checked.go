@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/memvcs/mem/layers/brief"
+	"github.com/memvcs/mem/layers/exchange"
 	"github.com/memvcs/mem/layers/refine"
 	"github.com/memvcs/mem/layers/shell"
 )
@@ -44,6 +45,42 @@ func (s *summary) passed(c Command, names []string) {
 			x.clear(c.shown(own) + " passed since")
 		case of == dir && x.Name == c.Name && x.Part != c.Part:
 			x.Later = c.shown(own) + " passed"
+		}
+	}
+}
+
+// mended tells the commands that failed what suggests that they pass since: files were edited, and then a commit passed its hooks,
+// or all tests passed, if what failed is a build.
+func (s *summary) mended(xs []exchange.Exchange) {
+	var edits, commits []int
+	for _, x := range xs {
+		for _, e := range x.Edits {
+			edits = append(edits, e.N)
+		}
+		for _, c := range x.Commands {
+			if c.Commits && !strings.Contains(c.Cmd, "--no-verify") {
+				commits = append(commits, c.N)
+			}
+		}
+	}
+	for i := range s.d.Commands {
+		c := &s.d.Commands[i]
+		k := slices.IndexFunc(edits, func(n int) bool { return n > c.Since })
+		if c.End != Broke || k < 0 {
+			continue
+		}
+		after := func(n int) bool { return n > edits[k] }
+		if slices.ContainsFunc(commits, after) {
+			c.Mended = "files edited and committed since"
+		}
+		dir, own := dirOf(c.Name)
+		if !shell.IsTester(own) || shell.Checks(own) != shell.ChecksIn("build") {
+			continue
+		}
+		for _, o := range s.d.Commands {
+			if of, other := dirOf(o.Name); o.End == Passed && after(o.N) && of == dir && o.checksAll(other, "test") {
+				c.Mended = "files edited since, and then " + o.shown(other) + " passed"
+			}
 		}
 	}
 }

@@ -61,8 +61,8 @@ func Commands(digests []Digest) []Run {
 	return out
 }
 
-// commandItems lists the commands that rank first, before those of which the end is unknown. Of one that checks nothing
-// that says nothing, and so does a part that passed of a command that is listed.
+// commandItems lists the commands that rank first, before those of which the end is unknown. That says nothing, unless it is
+// known what the command stands for; and so does a part that passed of a command that is listed.
 func commandItems(digests []Digest) (out []brief.Item) {
 	all := Commands(digests)
 	whole := map[string]bool{}
@@ -71,7 +71,7 @@ func commandItems(digests []Digest) (out []brief.Item) {
 	}
 	all = slices.DeleteFunc(all, func(r Run) bool {
 		return prepares(r.Name+" "+r.Args) || r.Part != "" && !r.broken() && whole[r.Name] ||
-			r.End == Unknown && r.Task == "" && !shell.IsTester(r.Name)
+			r.End == Unknown && r.Task == ""
 	})
 	slices.SortStableFunc(all, func(a, b Run) int { return urgency(a) - urgency(b) })
 	for _, r := range all[:min(maxRun, len(all))] {
@@ -108,8 +108,8 @@ func urgency(r Run) int {
 	return 1
 }
 
-// broken reports whether a check failed, and nothing says that it passes since.
-func (c Command) broken() bool { return c.End == Broke && shell.IsTester(c.Name) }
+// broken reports whether a check failed, and nothing says or suggests that it passes since.
+func (c Command) broken() bool { return c.End == Broke && c.Mended == "" && shell.IsTester(c.Name) }
 
 // passedSince returns what says in later sessions, the newest first, that a check that failed passes.
 func (c Command) passedSince(later []Digest) string {
@@ -150,7 +150,10 @@ func result(c Command) string {
 	case c.Tests > 0:
 		text += " (" + times(c.Tests, "test") + ")"
 	}
-	if c.Later != "" {
+	switch {
+	case c.Mended != "":
+		text += "; " + c.Mended
+	case c.Later != "":
 		text += "; later " + c.Later
 	}
 	return text

@@ -130,4 +130,6 @@ type Command struct {
 	Tests  int
 	Failed []string
 	Later  string
+	Since  int    // the message of the run that failed
+	Mended string // what suggests that it passes since, though no run shows it, or ""
 }

@@ -370,7 +370,8 @@ func TestMoreFiles(t *testing.T) {
 	}
 }
 
-// TestNewestRun gives runs of a command in two sessions, the newest last: it is the one that is told, with its own verdict.
+// TestNewestRun gives runs of a command in two sessions, the newest last: it is the one that is told, with its own verdict, if it
+// has one.
 func TestNewestRun(t *testing.T) {
 	t.Parallel()
 	fails, passes, unproven := bash("bun run typecheck", "Exit code 1"), bash("bun run typecheck", "ok"), bash("bun run typecheck | tail -3", "ok")
@@ -381,9 +382,9 @@ func TestNewestRun(t *testing.T) {
 	}{
 		{"a run that passed", []refine.Entry{fails}, []refine.Entry{passes}, "bun run typecheck: passed b#2"},
 		{"unproven after a failure", []refine.Entry{fails, unproven}, nil, "bun run typecheck: failed, exit 1; later run again, no result seen a#3"},
-		{"unproven after one that passed", []refine.Entry{passes, unproven}, nil, "bun run typecheck: no result seen a#3"},
+		{"unproven after one that passed", []refine.Entry{passes, unproven}, nil, ""},
 		{"a failure after an unproven one", []refine.Entry{unproven, fails}, nil, "bun run typecheck: failed, exit 1 a#3"},
-		{"unproven in a later session", []refine.Entry{fails}, []refine.Entry{passes, unproven}, "bun run typecheck: no result seen b#3"},
+		{"unproven in a later session", []refine.Entry{fails}, []refine.Entry{passes, unproven}, ""},
 		{"of the earlier session alone", []refine.Entry{passes}, []refine.Entry{bash("make", "ok")}, "bun run typecheck: passed a#2"},
 	} {
 		ask := refine.Entry{Role: "user", Said: "go"}
@@ -395,7 +396,7 @@ func TestNewestRun(t *testing.T) {
 				got = append(got, it.Text+" "+it.Source)
 			}
 		}
-		if len(got) != 1 || got[0] != c.want {
+		if strings.Join(got, " / ") != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}

@@ -56,6 +56,7 @@ func Summarize(entries iter.Seq2[refine.Entry, error], marked, gone []int) (Dige
 	}
 	s.turns(xs)
 	s.touched(xs)
+	s.mended(xs)
 	end := exchange.EndingOf(xs)
 	s.d.Committed = end.Commit.N
 	for _, f := range end.Uncommitted() {
@@ -221,7 +222,7 @@ func (s *summary) command(e refine.Entry, c shell.Command, end Outcome) {
 	case end == Unknown && x.End == Broke:
 		x.Later = "run again, no result seen"
 	case end == Broke:
-		x.End, x.Exit, x.Later, s.d.Passes = Broke, e.Exit, "", nil
+		x.End, x.Exit, x.Later, x.Since, s.d.Passes = Broke, e.Exit, "", e.N, nil
 		x.failed(e.Failed)
 	default:
 		x.End, x.Exit, x.Later = end, e.Exit, ""

@@ -95,6 +95,43 @@ func TestFailedTests(t *testing.T) {
 	}
 }
 
+// TestMended fails a check: what follows an edit suggests that it passes since, and it no longer comes first.
+func TestMended(t *testing.T) {
+	t.Parallel()
+	edit := refine.Entry{Role: "tool", Name: "Edit", Target: "a.go:3", Result: "ok"}
+	lint, build := bash("npx eslint", "Exit code 1"), bash("go build -tags=e2e ./e2e/...", "Exit code 1")
+	again := bash("npx eslint 2>&1 | grep x", "ok")
+	commit, unchecked := bash("git commit -am x", "ok"), bash("git commit --no-verify -am x", "ok")
+	test, other := bash("mise run test", "ok"), bash("node assets/build.js", "Exit code 1")
+	for _, c := range []struct {
+		name    string
+		entries []refine.Entry
+		want    string
+	}{
+		{"edited and committed", []refine.Entry{lint, edit, again, commit}, ": failed, exit 1; files edited and committed since"},
+		{"committed alone", []refine.Entry{edit, lint, commit}, "! : failed, exit 1"},
+		{"edited alone", []refine.Entry{lint, edit, again}, "! : failed, exit 1; later run again, no result seen"},
+		{"without hooks", []refine.Entry{lint, edit, unchecked}, "! : failed, exit 1"},
+		{"it failed again", []refine.Entry{lint, edit, commit, lint}, "! : failed, exit 1"},
+		{"tests for a linter", []refine.Entry{lint, edit, test}, "! : failed, exit 1"},
+		{"tests for a build", []refine.Entry{build, edit, test}, ": failed, exit 1; files edited since, and then `mise run test` passed"},
+		{"tests for a program", []refine.Entry{other, edit, test}, ": failed, exit 1"},
+		{"tests before the edit", []refine.Entry{build, test, edit}, "! : failed, exit 1"},
+	} {
+		got := ""
+		for _, r := range Commands([]Digest{summarized(t, append([]refine.Entry{{Role: "user", Said: "go"}}, c.entries...)...)}) {
+			if r.End == Broke {
+				if got = result(r.Command); urgency(r) == 0 {
+					got = "! " + got
+				}
+			}
+		}
+		if got != c.want {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
 // TestParts runs all tests and some of them: what selects tests, and where, belongs to the command, whatever its runner.
 func TestParts(t *testing.T) {
 	t.Parallel()
