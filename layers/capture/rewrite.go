@@ -121,6 +121,24 @@ func (o *OwnStream) Values(f func(v transcript.Value)) error {
 	})
 }
 
+// Redacted returns a function that reports whether spots of a value, as [OwnStream.Values] gives it, are all in cuts, so that
+// the clean bytes have none of them.
+func (o *OwnStream) Redacted() func(v transcript.Value, spots [][2]int) bool {
+	var cut [][2]int64 // in the exact bytes
+	longer := int64(0)
+	for _, c := range o.Cuts() {
+		start, n := c.At+longer, int64(len(c.Bytes))
+		cut, longer = append(cut, [2]int64{start, start + n}), longer+n-int64(c.Len)
+	}
+	return func(v transcript.Value, spots [][2]int) bool {
+		return !slices.ContainsFunc(spots, func(s [2]int) bool {
+			from, to := v.Off+int64(s[0]), v.Off+int64(s[1])
+			i, _ := slices.BinarySearchFunc(cut, from, func(c [2]int64, from int64) int { return cmp.Compare(c[1], from+1) })
+			return i == len(cut) || from < cut[i][0] || cut[i][1] < to
+		})
+	}
+}
+
 // before returns the number of cuts before the offset end.
 func before(cuts []redact.Cut, end int64) int {
 	n, _ := slices.BinarySearchFunc(cuts, end, func(c redact.Cut, end int64) int { return cmp.Compare(c.At, end) })

@@ -71,6 +71,8 @@ type DeletedItem struct {
 	Version     *records.Version
 	Composition *records.Composition
 
+	Redacted bool      // of messages: no clean text had what is deleted
+	Pins     []int     // of a session or its messages: those with texts that the user pinned, unless Redacted
 	Copy     bool      // of messages: selected in another session
 	Waits    string    // of messages: the device that must sync before the rest of the session is shown again; after a fetch its name
 	Newer    int       // of messages: how many newer ones are hidden until the device NewerOf has synced; 0 if Waits is set
@@ -89,6 +91,8 @@ type Forgotten struct {
 	Remotes  []string // names of remotes that contain the deleted text until the next push
 	// MetadataOnly is the number of messages that match only in fields that the client writes. They stay.
 	MetadataOnly int
+	// Exact are the devices that may have a deleted value in exact bytes of their own, where only they can find it.
+	Exact []string
 }
 
 // ErrNothingToForget reports that the options select nothing.
@@ -139,18 +143,21 @@ type deletion struct {
 	streams map[objects.Hash]bool            // deleted or rewritten streams
 	points  map[objects.Hash]bool            // their growth points
 	regrown map[objects.Hash]capture.Regrown // rewritten growth points by record
-	passed  map[string]map[int]map[int]bool  // deleted messages by session and generation
-	matched map[objects.Hash]bool            // records of this device that contain selected text, see searchTexts
-	drop    map[objects.Hash]bool            // deleted records
-	gone    map[string]bool                  // names of deleted objects and records
-	fresh   []string                         // of these, the ones whose users were not dropped yet
-	names   map[string]string                // new names by old names
-	bodies  map[objects.Hash]json.RawMessage // changed records
-	patches map[objects.Hash][]byte          // changed patches of unchanged records
-	purge   records.Purge                    // for other devices
-	Seals   originals.Seals
-	files   []string
-	items   []DeletedItem
+	passed  messages                         // deleted messages
+	// redacted are the messages of which only what a capture had replaced is deleted: no clean text changes.
+	redacted messages
+	matched  map[objects.Hash]bool            // records of this device that contain selected text, see searchTexts
+	drop     map[objects.Hash]bool            // deleted records
+	gone     map[string]bool                  // names of deleted objects and records
+	fresh    []string                         // of these, the ones whose users were not dropped yet
+	names    map[string]string                // new names by old names
+	bodies   map[objects.Hash]json.RawMessage // changed records
+	patches  map[objects.Hash][]byte          // changed patches of unchanged records
+	purge    records.Purge                    // for other devices
+	Seals    originals.Seals
+	files    []string
+	items    []DeletedItem
+	exact    []string // devices that have exact bytes of their own of sessions with redacted messages
 
 	cleaner *laneCleaner // moves secrets to patches; nil for a deletion
 }
@@ -162,7 +169,7 @@ func NewDeletion(ctx context.Context, db *state.DB, p state.Project, o ForgetOpt
 	f := &deletion{m: db, o: o, p: p, sessions: map[string]bool{}, direct: map[objects.Hash]bool{},
 		ranges: map[string][][3]int{}, sizes: map[string]int64{}, excerpts: map[string][]Excerpt{},
 		streams: map[objects.Hash]bool{}, points: map[objects.Hash]bool{}, regrown: map[objects.Hash]capture.Regrown{},
-		passed: map[string]map[int]map[int]bool{}, guards: map[string]*originals.Guard{},
+		passed: messages{}, redacted: messages{}, guards: map[string]*originals.Guard{},
 		tools: map[string]bool{}, matched: map[objects.Hash]bool{}, drop: map[objects.Hash]bool{}, gone: map[string]bool{},
 		names: map[string]string{}, bodies: map[objects.Hash]json.RawMessage{}, patches: map[objects.Hash][]byte{},
 		purges: purges}
@@ -506,23 +513,41 @@ func IsForgotten(raw []byte) bool {
 	return bytes.Equal(raw, originals.Placeholder(len(raw), raw[0] != '{', originals.IsPrompt(raw)))
 }
 
-// mark marks a message as deleted, and reports whether it was marked before.
-func (f *deletion) mark(session string, generation, n int) (before bool) {
-	if f.passed[session] == nil {
-		f.passed[session] = map[int]map[int]bool{}
+// messages are numbers of messages by session and generation.
+type messages map[string]map[int]map[int]bool
+
+// add adds a message, and reports whether it was there before.
+func (m messages) add(session string, generation, n int) (before bool) {
+	if m[session] == nil {
+		m[session] = map[int]map[int]bool{}
 	}
-	messages := f.passed[session][generation]
-	if messages == nil {
-		messages = map[int]bool{}
-		f.passed[session][generation] = messages
+	numbers := m[session][generation]
+	if numbers == nil {
+		numbers = map[int]bool{}
+		m[session][generation] = numbers
 	}
-	before, messages[n] = messages[n], true
+	before, numbers[n] = numbers[n], true
 	return before
 }
 
-// markDeleted marks a message as deleted and adds it to the purge. If spots is not nil, only they are deleted.
-func (f *deletion) markDeleted(s *state.Session, generation int, v transcript.Value, spots [][2]int) {
-	before := f.mark(s.ID, generation, v.N)
+// count returns the number of messages of a session.
+func (m messages) count(session string) (n int) {
+	for _, numbers := range m[session] {
+		n += len(numbers)
+	}
+	return n
+}
+
+// markDeleted marks a message as deleted and adds it to the purge. If spots is not nil, only they are deleted. If they were
+// redacted, no other device has them, and the purge does not name the message.
+func (f *deletion) markDeleted(s *state.Session, generation int, v transcript.Value, spots [][2]int, redacted bool) {
+	if redacted {
+		if !f.redacted.add(s.ID, generation, v.N) {
+			f.sample(s, v, spots)
+		}
+		return
+	}
+	before := f.passed.add(s.ID, generation, v.N)
 	if !before {
 		f.sample(s, v, spots)
 	} else if f.purges == nil {
@@ -550,23 +575,33 @@ func (f *deletion) purgeLabels() {
 	slices.SortFunc(f.purge.Labels, func(a, b records.LabelMark) int { return cmp.Compare(a.Session, b.Session) })
 }
 
-// changes reports whether this device's lane changes.
-func (f *deletion) changes() bool {
+// changes reports whether this device's lane or one of its patches changes.
+func (f *deletion) changes() bool { return f.changesLane() || len(f.patches) > 0 }
+
+// changesLane reports whether what is deleted is in this device's lane.
+func (f *deletion) changesLane() bool {
 	for _, r := range f.records {
 		if _, anew := f.bodies[r.ID]; f.own(r.Device) && (f.drop[r.ID] || anew) {
 			return true
 		}
 	}
-	return len(f.regrown)+len(f.patches) > 0
+	return len(f.regrown) > 0
 }
 
 // found reports whether anything is deleted in any lane.
 func (f *deletion) found() bool { return f.changes() || len(f.items) > 0 }
 
-// Apply commits the plan: it rewrites this device's lane, or adds a purge if only the lanes of others change.
+// Apply commits the plan: it rewrites this device's lane, or adds a purge if only patches or the lanes of others change.
 func (f *deletion) Apply(ctx context.Context) error {
-	if !f.changes() {
-		return f.writer.Update(ctx, "forget", f.note)
+	if !f.changesLane() {
+		return f.writer.Update(ctx, "forget", func(tx *refs.Tx) error {
+			for id, patch := range f.patches {
+				if err := tx.PutPatch(id, patch); err != nil {
+					return err
+				}
+			}
+			return f.note(tx)
+		})
 	}
 	return f.writer.Rewrite(ctx, "forget", func(old, tx *refs.Tx) error {
 		if err := f.rewrite(old, tx); err != nil {

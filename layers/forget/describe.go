@@ -45,9 +45,6 @@ func (f *deletion) describe() {
 	for k, n := range counts {
 		add(DeletedItem{Kind: k.kind, Name: k.name, Device: k.device, Count: n})
 	}
-	for id := range f.patches {
-		add(DeletedItem{Kind: "part of an exact copy", Name: id.Short()})
-	}
 	for _, n := range f.Seals.Files {
 		add(DeletedItem{Kind: "file", Name: n[:8]})
 	}
@@ -75,24 +72,33 @@ func (f *deletion) describeSession(s *state.Session, add func(DeletedItem)) {
 	}
 	for _, d := range sortedKeys(devices) {
 		t := DeletedItem{Kind: "session", Name: records.ShortID(s.ID), Device: d}
+		f.pins(s, &t)
 		f.sizeOfSession(s, &t)
 		add(t)
 	}
-	n := 0
-	for _, messages := range f.passed[s.ID] {
-		n += len(messages)
-	}
-	if n > 0 && (f.purges == nil || f.touched(s)) {
-		t := DeletedItem{Kind: "messages", Name: f.places(s), Count: n,
+	if n := f.passed.count(s.ID) + f.redacted.count(s.ID); n > 0 && (f.purges == nil || f.touched(s)) {
+		t := DeletedItem{Kind: "messages", Name: f.places(s), Count: n, Redacted: f.passed.count(s.ID) == 0,
 			Copy: f.o.copies != nil && f.ranges[s.ID] == nil}
-		if f.purges == nil && !f.remains(s.ID) {
+		if t.Redacted {
+			t.Waits = ""
+		} else if f.purges == nil && !f.remains(s.ID) {
 			t.Waits = s.Now().Stamp.Device
 		} else if f.purges == nil {
 			t.Newer, t.NewerOf = f.newerElsewhere(s)
 		}
+		f.pins(s, &t)
 		f.size(s, &t)
 		add(t)
 		f.noteSources(s)
+	}
+}
+
+// pins sets the numbers of the deleted messages with pinned texts.
+func (f *deletion) pins(s *state.Session, t *DeletedItem) {
+	for _, k := range s.Markers() {
+		if (t.Kind == "session" || f.passed[s.ID][s.Now().Generation][k.N]) && !slices.Contains(t.Pins, k.N) {
+			t.Pins = append(t.Pins, k.N)
+		}
 	}
 }
 
@@ -130,8 +136,10 @@ func (f *deletion) elsewhere(device string) string {
 // places returns the deleted messages of a session as text.
 func (f *deletion) places(s *state.Session) string {
 	var all []int
-	for _, messages := range f.passed[s.ID] {
-		all = append(all, sortedKeys(messages)...)
+	for _, m := range []messages{f.passed, f.redacted} {
+		for _, numbers := range m[s.ID] {
+			all = append(all, sortedKeys(numbers)...)
+		}
 	}
 	return numbered(s, all)
 }

@@ -65,6 +65,7 @@ func Forget(ctx context.Context, db *state.DB, o ForgetOptions) (out Forgotten, 
 		maps.Copy(tools, f.tools)
 		maps.Copy(oldest, f.oldest())
 		out.addFiles(f.files)
+		out.Exact = slices.Compact(slices.Sorted(slices.Values(append(out.Exact, f.exact...))))
 		gone, purges = append(gone, f.goneNames()...), append(purges, f.purge)
 		for _, x := range f.purge.Passages {
 			if x.ID != "" && !x.Part {

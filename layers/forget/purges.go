@@ -171,7 +171,7 @@ func (f *deletion) selectPurged(ctx context.Context) error {
 				f.sessions[id] = true
 			}
 			for p := range f.passages(s) {
-				f.mark(id, p.Generation, p.N)
+				f.passed.add(id, p.Generation, p.N)
 			}
 		}
 		if f.own(r.Device) && f.purges.Hides(r.Kind, state.StampOf(r), r.Body) {

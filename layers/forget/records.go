@@ -301,9 +301,7 @@ func (f *deletion) markGone(names ...objects.Hash) {
 func (f *deletion) withoutDeleted(r refs.Record) error {
 	body := []byte(r.Body)
 	if point, ok := f.regrown[r.ID]; ok {
-		if body = point.Body; bytes.Equal(body, r.Body) && point.Patch != nil { // only the patch has changed
-			f.patches[r.ID] = point.Patch
-		}
+		body = point.Body
 	}
 	body, err := f.withoutReferences(r, body)
 	if err != nil || f.drop[r.ID] {

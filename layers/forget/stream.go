@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/memvcs/mem/layers/capture"
 	"github.com/memvcs/mem/layers/originals"
@@ -27,11 +28,12 @@ func (f *deletion) stream(ctx context.Context, s *state.Session, o *capture.OwnS
 		return err
 	}
 	var masks originals.Masks
+	redacted := o.Redacted()
 	err = o.Values(func(v transcript.Value) {
 		whole, spots := selects(v)
 		masks.Add(v, whole, spots)
 		if whole || len(spots) > 0 {
-			f.markDeleted(s, o.Generation, v, spots)
+			f.markDeleted(s, o.Generation, v, spots, !whole && redacted(v, spots))
 		}
 		if whole {
 			if originals.KeyOf(v) == "" {
@@ -50,12 +52,23 @@ func (f *deletion) stream(ctx context.Context, s *state.Session, o *capture.OwnS
 	if len(masks) == 0 && len(bad) == 0 && !f.tornMatch(o) {
 		return nil
 	}
-	f.streams[stream.Name(s.FileID(), o.Generation)] = true
 	f.noteSources(s)
 	made, err := o.Regrow(ctx, f.Stage, o.Masked(masks, func(r records.FileRef) bool { return !bad[r.Hash] }))
 	if err != nil {
 		return err
 	}
+	if onlyPatches(o, made) {
+		for id, r := range made {
+			if r.Patch != nil {
+				f.patches[id] = r.Patch
+			}
+		}
+		if len(masks) == 0 {
+			f.items = append(f.items, DeletedItem{Project: f.p.Name, Kind: "part of an exact copy", Name: records.ShortID(s.ID), Count: 1})
+		}
+		return nil
+	}
+	f.streams[stream.Name(s.FileID(), o.Generation)] = true
 	now := map[objects.Hash]bool{}
 	for _, r := range made {
 		now[r.Now.Original] = true
@@ -71,6 +84,14 @@ func (f *deletion) stream(ctx context.Context, s *state.Session, o *capture.OwnS
 		f.markGone(h)
 	}
 	return nil
+}
+
+// onlyPatches reports whether the growth points of a stream stayed the same when they were made again.
+func onlyPatches(o *capture.OwnStream, made map[objects.Hash]capture.Regrown) bool {
+	return !slices.ContainsFunc(o.Points, func(p records.Point) bool {
+		was, err := objects.EncodeJSON(p.Snapshot)
+		return err != nil || !bytes.Equal(was, made[p.Stamp.Record].Body)
+	})
 }
 
 // tornMatch reports whether the incomplete end of a file, which is in a patch, contains selected text.
@@ -139,6 +160,11 @@ func (f *deletion) otherStreams(ctx context.Context, s *state.Session) error {
 		if f.own(last.Stamp.Device) {
 			continue
 		}
+		for n := range f.redacted[s.ID][last.Generation] {
+			if last.Withheld && n <= last.Scan.Values {
+				f.exact = append(f.exact, last.Stamp.Device)
+			}
+		}
 		values := func(yield func(transcript.Value)) error { return eachMessage(ctx, f.m, f.p.ID, last, yield) }
 		selects, err := f.selector(s, last, values)
 		if err != nil {
@@ -147,7 +173,7 @@ func (f *deletion) otherStreams(ctx context.Context, s *state.Session) error {
 		first := 0 // the first deleted message
 		err = values(func(v transcript.Value) {
 			if whole, spots := selects(v); whole || len(spots) > 0 {
-				f.markDeleted(s, last.Generation, v, spots)
+				f.markDeleted(s, last.Generation, v, spots, false)
 				if first == 0 {
 					first = v.N
 				}

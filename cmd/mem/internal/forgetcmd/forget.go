@@ -285,7 +285,7 @@ func ForgottenAnswers(things []forget.DeletedItem) []app.Object {
 		})
 		out = append(out, app.Object{"project", t.Project, "kind", t.Kind, "name", t.Name, "count", t.Count,
 			"device,omitempty", t.Device, "waits,omitempty", t.Waits,
-			"newer,omitempty", t.Newer, "newerOf,omitempty", t.NewerOf, "again,omitempty", againCommand(t), "of,omitempty", t.Of,
+			"newer,omitempty", t.Newer, "newerOf,omitempty", t.NewerOf, "pins,omitempty", t.Pins, "again,omitempty", againCommand(t), "of,omitempty", t.Of,
 			"bytes,omitempty", t.Bytes, "excerpts,omitempty", excerpts})
 	}
 	return out
@@ -307,12 +307,15 @@ func reportForgotten(run app.Run, f forget.ForgetOptions, out forget.Forgotten, 
 			"left", append([]string{}, out.Proof.Left...), "others", others,
 			"kept", kept, "same", sameAnswers(out.Proof.Same),
 			"unselected", append([]refs.Project{}, out.Proof.Unselected...),
-			"metadataOnly", out.MetadataOnly)
+			"metadataOnly", out.MetadataOnly, "exact,omitempty", app.Each(out.Exact, func(d string) string { return names[d] }))
 	} else {
 		printForgotten(run.Env, out, f.Secret != nil, f.DryRun)
-		if len(names) > 1 && f.Secret != nil && slices.ContainsFunc(out.Things, ofMessages) {
+		if len(names) > 1 && f.Secret != nil && slices.ContainsFunc(out.Things, isNamed) {
 			run.Note("only the value %s overwritten here: a device that captured these messages too does not know it, and deletes them whole, "+
-				"with what is pinned in them; when it has synced, they are gone here, too", run.Verb("is", "would be"))
+				"with what is pinned in them%s; when it has synced, they are gone here, too", run.Verb("is", "would be"), pinned(out.Things...))
+		}
+		for _, d := range out.Exact {
+			run.Note("%s has exact bytes of its own of these sessions: if the value was typed there, too, forget it there, too", names[d])
 		}
 		printProof(run.Env, out, f.DryRun, names)
 	}
@@ -323,6 +326,20 @@ func reportForgotten(run app.Run, f forget.ForgetOptions, out forget.Forgotten, 
 }
 
 func ofMessages(t forget.DeletedItem) bool { return t.Kind == "messages" }
+
+// pinned returns the numbers of the deleted messages with pinned texts in parentheses, "" if there are none.
+func pinned(things ...forget.DeletedItem) string {
+	var places []string
+	for _, t := range things {
+		for _, n := range t.Pins {
+			places = append(places, fmt.Sprintf("#%d", n))
+		}
+	}
+	return app.If(len(places) > 0, " ("+strings.Join(slices.Compact(places), ", ")+")")
+}
+
+// isNamed reports whether other devices are told of deleted messages.
+func isNamed(t forget.DeletedItem) bool { return ofMessages(t) && !t.Redacted }
 
 // printForgotten lists the forgotten things. Of a value only that is deleted, in messages that stay.
 func printForgotten(e *app.Env, out forget.Forgotten, value, would bool) {
@@ -337,6 +354,9 @@ func printForgotten(e *app.Env, out forget.Forgotten, value, would bool) {
 			line = strings.Replace(line, verb, verb+" the value in", 1)
 		}
 		e.Printf("%s\n", e.Safe(of+line))
+		if !value && len(t.Pins) > 0 {
+			e.Printf("    with what is pinned in it%s\n", pinned(t))
+		}
 		if would {
 			printSize(e, t)
 		}
@@ -445,7 +465,7 @@ func printProof(e *app.Env, out forget.Forgotten, dry bool, names map[string]str
 	}
 	for _, d := range app.SortedKeys(p.Others) {
 		e.Note(
-			"the data of %s here contains it at %s: the next pull after that device has synced deletes it here",
+			"the data of %s here contains it, or was made of it, at %s: the next pull after that device has synced deletes it here",
 			names[d], term.Count(p.Others[d], "place"))
 	}
 	const most = 5
