@@ -58,8 +58,11 @@ func failingForms(digests []Digest) []failing {
 }
 
 // text tells a form that fails.
-func (f failing) text() string {
-	text := fmt.Sprintf("`%s`: %s", f.Line, f.Why)
+func (f failing) text() string { return fmt.Sprintf("`%s`: %s", f.Line, f.why()) }
+
+// why tells why a form fails, and what worked instead.
+func (f failing) why() string {
+	text := f.Why
 	if f.sessions > 1 {
 		text += fmt.Sprintf(", in %d sessions", f.sessions)
 	}

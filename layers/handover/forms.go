@@ -265,7 +265,12 @@ func (f *forms) ran(e refine.Entry) bool {
 		return false
 	}
 	if form, ok := formOf(e, list); ok {
-		f.broken = slices.DeleteFunc(f.broken, func(o Form) bool { return o.Key == form.Key })
+		f.broken = slices.DeleteFunc(f.broken, func(o Form) bool {
+			if o.Key == form.Key {
+				form.Fix = o.Fix
+			}
+			return o.Key == form.Key
+		})
 		if len(f.broken) == maxForms {
 			f.broken = f.broken[1:]
 		}

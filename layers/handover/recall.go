@@ -59,20 +59,31 @@ func answers(ctx context.Context, db *state.DB, p state.Project, prompt string, 
 	if err != nil {
 		return nil, nil // a damaged index is made again by the next search; the digests answer
 	}
-	best := 0.0
+	best, ran := 0.0, map[string]bool{}
 	for _, f := range found {
 		s := known[f.Session]
 		if best = max(best, f.Share); s == nil || f.Share < max(leastShare, shareOfFirst*best) || o.Delivered[passageKey(f)] || len(out) == maxPassages {
 			continue
 		}
 		if f.Who == "tool" && !f.Edit {
-			f.Text = commandsIn(f.Given, q)
+			var commands string
+			if f.Text, commands = commandsIn(f.Given, q); commands != "" && ran[commands] {
+				continue // a passage tells of them
+			}
+			ran[commands] = true
 		}
 		if slices.Contains([]string{"note", "script", "agent"}, f.Who) {
 			continue
 		}
 		if f.Text != "" && f.Who != "user" && f.Who != "plan" {
 			f.Text = dropCopies(ctx, db, p, s, f.Text)
+		}
+		if f.Text != "" && f.Failure != nil {
+			var broken []Form
+			if k := slices.IndexFunc(b.digests, func(d Digest) bool { return d.Session == s.ID }); k >= 0 {
+				broken = b.digests[k].Broken
+			}
+			f.Text += failureOf(f.Failure, f.Text, broken, func(text string) string { return dropCopies(ctx, db, p, s, text) })
 		}
 		if f.Text == "" && len(exchange.Shared(f.Request, q.topic())) < leastAsked { // what led to the call may say it
 			continue
@@ -82,12 +93,30 @@ func answers(ctx context.Context, db *state.DB, p state.Project, prompt string, 
 	return out, nil
 }
 
-// commandsIn returns the commands of a shell line that a call runs, in names, after the sentence that announced it: ""
-// if no word of the prompt is in them.
-func commandsIn(given string, q Query) string {
+// failureOf says that a call failed, and why: by the form of one of its commands, or as the model said next. own removes what is
+// not its own from a text.
+func failureOf(f *search.Failure, commands string, broken []Form, own func(string) string) string {
+	if k := slices.IndexFunc(broken, func(b Form) bool { return strings.Contains(commands, b.Line) }); k >= 0 {
+		return "; failed: " + failing{Form: broken[k], sessions: 1}.why()
+	}
+	text := "; failed"
+	if f.Exit != "" {
+		text += ", exit " + f.Exit
+	}
+	if said := Gist(f.Said, passageWidth); said != "" && !announces(said) && len(passesIn(said)) == 0 {
+		if said = own(said); said != "" {
+			text += "; said next: " + outcome(said, showWant)
+		}
+	}
+	return text
+}
+
+// commandsIn returns the commands of a shell line that a call runs, in names, and text with the sentence that announced it before
+// them: "" if no word of the prompt is in it.
+func commandsIn(given string, q Query) (text, commands string) {
 	lead, line, ok := strings.Cut("\n"+given, "\nBash ")
 	if !ok {
-		return ""
+		return "", ""
 	}
 	var out []string
 	size := 0
@@ -104,11 +133,12 @@ func commandsIn(given string, q Query) string {
 		}
 		out = append(out, c)
 	}
-	text := strings.TrimSpace(strings.TrimSpace(lead) + " ran: " + strings.Join(out, "; "))
+	commands = strings.Join(out, "; ")
+	text = strings.TrimSpace(strings.TrimSpace(lead) + " ran: " + commands)
 	if len(out) == 0 || len(exchange.Shared(text, q.said)) == 0 {
-		return ""
+		return "", ""
 	}
-	return text
+	return text, commands
 }
 
 // maxCommandPassage is the size of a command in a passage.

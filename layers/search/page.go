@@ -2,8 +2,10 @@ package search
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/memvcs/mem/layers/search/index"
@@ -263,6 +265,11 @@ func (p *page) finish() error {
 		if err := p.outcome(&x); err != nil {
 			return err
 		}
+		if f.q.uncounted {
+			if err := p.failure(&x); err != nil {
+				return err
+			}
+		}
 		if x.Context && x.Request == "" && x.Session != nil {
 			x.Request = x.Session.Title // which matches
 		}
@@ -299,6 +306,37 @@ func (p *page) outcome(x *found) error {
 		}
 		x.Request, x.Passage = oneLine(x.Doc.Text, requestSize), p.f.cut.Passage(d, p.f.width())
 		x.Doc, x.To = d, d.To
+	}
+	return nil
+}
+
+// exits matches the status of a call that failed, at the start of what it printed.
+var exits = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*\[(?:exit (\d+)|failed)\]`) })
+
+// failure says of a call that failed how it ended, and what the assistant said next of it.
+func (p *page) failure(x *found) error {
+	part, s := p.f.find(x.doc)
+	first := x.doc - part.base
+	if x.Doc.Class != index.Tool {
+		return nil
+	}
+	d, err := part.seg.Doc(first)
+	if err != nil {
+		return err
+	}
+	m := exits().FindStringSubmatch(d.Text[d.Said:])
+	if m == nil {
+		return nil
+	}
+	x.Failure = &Failure{Exit: m[1]}
+	for doc := first + 1; doc < s.First+s.Count && !part.seg.Is(doc, index.Begins); doc++ {
+		if part.seg.Class(doc) != index.Assistant || !p.f.allows(part, doc) {
+			continue
+		}
+		if d, err = part.seg.Doc(doc); err == nil && d.N-x.Doc.To <= stretch {
+			x.Failure.Said = d.Text
+		}
+		return err
 	}
 	return nil
 }

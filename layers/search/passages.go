@@ -27,13 +27,14 @@ type Passage struct {
 	Exchange                int    // first message of the exchange
 	Who                     string // its author in the words of [transcript.Author]
 	Time                    time.Time
-	Request                 string  // of the exchange, in one line; "" if Text is the request
-	Text                    string  // whole sentences, items or changed lines, on one line
-	File                    string  // that the call changes or reads
-	Name                    string  // of the tool of a call
-	Given                   string  // what the model gave to the tool, after what announced it
-	Edit                    bool    // the call changes a file
-	Share                   float64 // the part of the words of the text, by their rarity, that Text contains: 0 to 1
+	Request                 string   // of the exchange, in one line; "" if Text is the request
+	Text                    string   // whole sentences, items or changed lines, on one line
+	File                    string   // that the call changes or reads
+	Name                    string   // of the tool of a call
+	Given                   string   // what the model gave to the tool, after what announced it
+	Edit                    bool     // the call changes a file
+	Failure                 *Failure // of a call that failed; nil for another
+	Share                   float64  // the part of the words of the text, by their rarity, that Text contains: 0 to 1
 }
 
 // passagesPerSession is how many passages come from one session.
@@ -71,7 +72,7 @@ func Passages(ctx context.Context, db *state.DB, projects []refs.Project, text s
 		of[h.Session.ID]++
 		out = append(out, Passage{Project: h.Project, Session: h.Session.ID, Title: h.Session.Title, From: h.From, To: h.To,
 			Exchange: h.Doc.Exchange, Who: h.Doc.Class.Role(), Time: h.Time(), Request: h.Request, Text: h.Passage.Text,
-			File: h.Doc.File, Share: h.Share, Name: h.Doc.Name, Given: h.Doc.Text[:h.Doc.Said], Edit: h.Doc.Flags&index.Edit != 0})
+			File: h.Doc.File, Share: h.Share, Name: h.Doc.Name, Given: h.Doc.Text[:h.Doc.Said], Edit: h.Doc.Flags&index.Edit != 0, Failure: h.Failure})
 	}
 	return out, nil
 }

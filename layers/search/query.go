@@ -192,11 +192,18 @@ type Hit struct {
 	Loose   bool   // the text has words of the phrases, but not the phrases
 	Context bool   // the text has no word of the query: a message next to it has, or the title of the session
 
-	Passage  Snippet // the part of the text that answers; if a request matches, of the outcome of its exchange
-	Request  string  // of the exchange, in one line; "" if Passage is the request
-	From, To int     // messages that Request and Passage come from, if they are near; else of Passage
-	Changed  *Change // the newest edit, of a later exchange, of what an edit wrote; nil if nothing did
-	Share    float64 // the part of the query's words, by their rarity, that Passage contains: 0 to 1
+	Passage  Snippet  // the part of the text that answers; if a request matches, of the outcome of its exchange
+	Request  string   // of the exchange, in one line; "" if Passage is the request
+	From, To int      // messages that Request and Passage come from, if they are near; else of Passage
+	Changed  *Change  // the newest edit, of a later exchange, of what an edit wrote; nil if nothing did
+	Share    float64  // the part of the query's words, by their rarity, that Passage contains: 0 to 1
+	Failure  *Failure // of [Passages]: how a call failed; nil if it did not
+}
+
+// A Failure is how a call of a tool failed.
+type Failure struct {
+	Exit string // its status, "" if none is known
+	Said string // the text of the assistant that follows in the exchange, or ""
 }
 
 // Results are the answer to a query.
