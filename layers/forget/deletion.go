@@ -146,6 +146,7 @@ type deletion struct {
 	passed  messages                         // deleted messages
 	// redacted are the messages of which only what a capture had replaced is deleted: no clean text changes.
 	redacted messages
+	sources  map[objects.Hash]bool            // growth points, and outputs of versions
 	matched  map[objects.Hash]bool            // records of this device that contain selected text, see searchTexts
 	drop     map[objects.Hash]bool            // deleted records
 	gone     map[string]bool                  // names of deleted objects and records
@@ -169,7 +170,7 @@ func NewDeletion(ctx context.Context, db *state.DB, p state.Project, o ForgetOpt
 	f := &deletion{m: db, o: o, p: p, sessions: map[string]bool{}, direct: map[objects.Hash]bool{},
 		ranges: map[string][][3]int{}, sizes: map[string]int64{}, excerpts: map[string][]Excerpt{},
 		streams: map[objects.Hash]bool{}, points: map[objects.Hash]bool{}, regrown: map[objects.Hash]capture.Regrown{},
-		passed: messages{}, redacted: messages{}, guards: map[string]*originals.Guard{},
+		passed: messages{}, redacted: messages{}, sources: map[objects.Hash]bool{}, guards: map[string]*originals.Guard{},
 		tools: map[string]bool{}, matched: map[objects.Hash]bool{}, drop: map[objects.Hash]bool{}, gone: map[string]bool{},
 		names: map[string]string{}, bodies: map[objects.Hash]json.RawMessage{}, patches: map[objects.Hash][]byte{},
 		purges: purges}
@@ -269,12 +270,20 @@ func (f *deletion) Plan(ctx context.Context) error {
 		return err
 	}
 	for _, s := range f.st.Sessions {
+		for _, p := range s.Points {
+			if f.purges == nil || f.own(p.Stamp.Device) { // a purge is not looked for in streams of other devices
+				f.sources[p.Original] = true
+			}
+		}
 		if err := f.session(ctx, s); err != nil {
 			return fmt.Errorf("session %s: %w", records.ShortID(s.ID), err)
 		}
 		if f.sessions[s.ID] {
 			f.purge.Sessions = append(f.purge.Sessions, purgeKeys(s)...)
 		}
+	}
+	for _, v := range f.st.Versions {
+		f.sources[v.Derivation.Output] = true
 	}
 	slices.Sort(f.purge.Sessions)
 	if err := f.searchTexts(ctx); err != nil {

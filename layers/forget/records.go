@@ -101,8 +101,8 @@ var unforgettable = []string{"device", records.KindProject, records.KindPath, re
 	records.KindCost, records.KindPurge}
 
 // derived are the kinds of records that are made of the whole text of the sessions that they name. Of a session of which
-// text is deleted all of them are dropped, whether that text is in them or not: they can be made again. See also
-// [state.Purges.Hides].
+// text is deleted all of them are dropped that were made of it, whether it is in them or not: they can be made again. See
+// also [state.Purges.Hides].
 var derived = []string{records.KindVersion, records.KindComposition, facts.KindExchange, facts.KindDistilled,
 	permanent.KindReflect}
 
@@ -121,8 +121,22 @@ func (f *deletion) naming(r refs.Record) bool {
 	if slices.ContainsFunc(about, func(id string) bool { return f.sessions[id] }) {
 		return true
 	}
-	return slices.Contains(derived, r.Kind) &&
+	return slices.Contains(derived, r.Kind) && !f.earlier(r) &&
 		slices.ContainsFunc(about, func(id string) bool { return len(f.passed[id]) > 0 }) || f.aboutDeleted(r)
+}
+
+// earlier reports whether a version or a composition was made of what has no deleted text: of growth points before it, or of
+// a version, with which it is dropped.
+func (f *deletion) earlier(r refs.Record) bool {
+	var made struct {
+		Derivation lineage.Derivation `json:"derivation"`
+	}
+	if r.Kind != records.KindVersion && r.Kind != records.KindComposition || json.Unmarshal(r.Body, &made) != nil {
+		return false
+	}
+	return len(made.Derivation.Inputs) > 0 && !slices.ContainsFunc(made.Derivation.Inputs, func(h objects.Hash) bool {
+		return f.gone[h.String()] || !f.sources[h]
+	})
 }
 
 // origins yields the names of the objects and records that a record is deleted with.
