@@ -38,8 +38,17 @@ type ForgetOptions struct {
 	DryRun   bool
 	Claude   string // Claude Code's directory, in which the files of resumed sessions are looked for; "" for none
 
+	Progress func(bytes int64) // called with what was searched, from any goroutine; may be nil
+
 	copies *originals.Guard // also the messages that it covers, in sessions that news selects
 	news   func(*state.Session) bool
+}
+
+// searched reports that bytes were searched.
+func (o ForgetOptions) searched(bytes int64) {
+	if o.Progress != nil {
+		o.Progress(bytes)
+	}
 }
 
 func (o ForgetOptions) cause() string {

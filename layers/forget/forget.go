@@ -82,7 +82,7 @@ func Forget(ctx context.Context, db *state.DB, o ForgetOptions) (out Forgotten, 
 	others, err := o.otherProjects(ctx, db)
 	for _, p := range others {
 		if len(keys) > 0 && err == nil {
-			err = forget(p, ForgetOptions{DryRun: o.DryRun, copies: originals.OfMessages(keys)})
+			err = forget(p, ForgetOptions{DryRun: o.DryRun, Progress: o.Progress, copies: originals.OfMessages(keys)})
 		}
 	}
 	if err != nil {

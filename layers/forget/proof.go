@@ -269,6 +269,7 @@ func (v *Prover) finds(r io.Reader, match func(line []byte) bool) (bool, error) 
 	}
 	n, err := io.Copy(look, r)
 	v.Out.Bytes += n
+	v.o.searched(n)
 	return look.Done(), err
 }
 

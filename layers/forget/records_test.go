@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"regexp"
+	"sync/atomic"
 	"testing"
 
 	"github.com/memvcs/mem/layers"
@@ -200,7 +201,11 @@ func TestForgetDerived(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out := layerstest.ForgetText(t, m, forget.ForgetOptions{Match: regexp.MustCompile("zaphod")})
+	var searched atomic.Int64
+	out := layerstest.ForgetText(t, m, forget.ForgetOptions{Match: regexp.MustCompile("zaphod"), Progress: func(n int64) { searched.Add(n) }})
+	if n := searched.Load(); n < out.Proof.Bytes+int64(len(text)) {
+		t.Errorf("progress of %d bytes, searched %d in the proof alone", n, out.Proof.Bytes)
+	}
 	again := 0
 	for _, x := range out.Things {
 		if x.Version != nil && x.Version.Settings.Ratio == 2 {

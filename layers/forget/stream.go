@@ -45,6 +45,7 @@ func (f *deletion) stream(ctx context.Context, s *state.Session, o *capture.OwnS
 	if err != nil {
 		return err
 	}
+	f.o.searched(o.Points[len(o.Points)-1].Size)
 	bad, err := f.deletedFiles(ctx, s, o, names)
 	if err != nil {
 		return err
@@ -182,6 +183,7 @@ func (f *deletion) otherStreams(ctx context.Context, s *state.Session) error {
 		if err != nil {
 			return err
 		}
+		f.o.searched(last.Size)
 		for _, p := range s.Points {
 			if first > 0 && p.Stamp.Device == last.Stamp.Device && p.Generation == last.Generation && p.Scan.Values >= first {
 				f.markGone(p.Original)

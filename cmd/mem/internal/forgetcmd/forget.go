@@ -192,7 +192,7 @@ func forgetSelected(ctx context.Context, run app.Run, o forgetOptions, f forget.
 	if !f.DryRun && !e.Opt.Yes { // without a question, one plan is enough
 		plan := f
 		plan.DryRun = true
-		would, err := forget.Forget(ctx, run.DB, plan)
+		would, err := forgetWatched(ctx, run, plan)
 		if err == nil {
 			withNames(would.Things, devices)
 			printForgotten(e, would, f.Secret != nil, true)
@@ -202,7 +202,7 @@ func forgetSelected(ctx context.Context, run app.Run, o forgetOptions, f forget.
 			}
 		}
 	}
-	out, err := forget.Forget(ctx, run.DB, f)
+	out, err := forgetWatched(ctx, run, f)
 	if err != nil {
 		if out.Finished {
 			e.Note("finished an interrupted forget")
@@ -217,6 +217,14 @@ func forgetSelected(ctx context.Context, run app.Run, o forgetOptions, f forget.
 	}
 	withNames(out.Things, devices)
 	return reportForgotten(run, f, out, devices)
+}
+
+// forgetWatched forgets, and shows how much was searched.
+func forgetWatched(ctx context.Context, run app.Run, f forget.ForgetOptions) (forget.Forgotten, error) {
+	bar := run.ProgressBytes("searched", 0)
+	defer bar.End()
+	f.Progress = bar.Add
+	return forget.Forget(ctx, run.DB, f)
 }
 
 // nothing adds the likely reason to an error that nothing is selected.
