@@ -47,7 +47,7 @@ func (v *Prover) metadata(l refs.Lane, piece refs.Piece) (found bool, err error)
 	if err != nil {
 		return false, err
 	}
-	v.Out.Bytes += int64(len(b))
+	v.count(int64(len(b)))
 	secret := v.contains(b)
 	own := l.Device == v.M.Refs.Device().ID
 	if !secret && v.o.Match == nil || secret && own {

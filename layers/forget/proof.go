@@ -268,9 +268,14 @@ func (v *Prover) finds(r io.Reader, match func(line []byte) bool) (bool, error) 
 		look = originals.Windows(most, v.contains)
 	}
 	n, err := io.Copy(look, r)
+	v.count(n)
+	return look.Done(), err
+}
+
+// count counts searched bytes.
+func (v *Prover) count(n int64) {
 	v.Out.Bytes += n
 	v.o.searched(n)
-	return look.Done(), err
 }
 
 // repositories checks that every object of both repositories is reachable, and searches those of originals.git.
@@ -284,7 +289,7 @@ func (v *Prover) repositories(ctx context.Context) error {
 			return nil
 		}
 		_, b, err := g.Read(id)
-		v.Out.Bytes += int64(len(b))
+		v.count(int64(len(b)))
 		if err == nil && v.contains(b) {
 			v.Out.Left = append(v.Out.Left, repo+" object "+id.String()[:10])
 		}
