@@ -137,10 +137,10 @@ func (s *Searcher) corpusOf(ctx context.Context, p refs.Project, tips tipsOf) (C
 			return c, err
 		}
 		err = index.Update(dir, plan, s.m.SameCache)
-		damaged := errors.Is(err, index.ErrDamaged) || errors.Is(err, fs.ErrNotExist)
-		if err == nil || errors.Is(err, index.ErrBusy) { // its previous state can be searched
+		damaged, busy := errors.Is(err, index.ErrDamaged) || errors.Is(err, fs.ErrNotExist), errors.Is(err, index.ErrBusy)
+		if err == nil || busy { // its previous state can be searched
 			c.Reader, err = index.Open(dir, nil)
-			damaged = errors.Is(err, index.ErrDamaged)
+			damaged = errors.Is(err, index.ErrDamaged) && !busy // there may be none
 		}
 		switch {
 		case err == nil || ctx.Err() != nil:

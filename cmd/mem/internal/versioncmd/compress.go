@@ -243,9 +243,8 @@ func printCompressed(e *app.Env, c derive.CompressResult) error {
 			e.Warn("%s tokens tell little of %s; a version of use has about %d: -r %d", tokens.Commas(v.TokensOut),
 				term.Count(v.MessagesIn, "message"), least, v.TokensIn/least)
 		}
-		if wanted := c.Plan.Budget; 10*v.TokensOut < 9*wanted && v.Source == "" { // a version has no more than it has
-			e.Report("  %s of the %s tokens that were asked for: %s\n", tokens.Commas(v.TokensOut), tokens.Commas(wanted),
-				whyShort(c))
+		if why := Shortfall(c); why != "" {
+			e.Report("  %s\n", why)
 		}
 		printReceipt(e, c.Receipt)
 		printSupport(e, v)
@@ -285,6 +284,15 @@ func AskedOf(v *records.Version) string {
 		return fmt.Sprintf(" (%d:1 asked: code, reports of agents and announcements of steps are left out)", asked)
 	}
 	return fmt.Sprintf(" (%d:1 asked: the rest is code and long pastes)", asked)
+}
+
+// Shortfall says that a version is much smaller than asked, and why; "" if it is not.
+func Shortfall(c derive.CompressResult) string {
+	v, wanted := c.Version, c.Plan.Budget
+	if 10*v.TokensOut >= 9*wanted || v.Source != "" { // a version has no more than it has
+		return ""
+	}
+	return fmt.Sprintf("%s of the %s tokens that were asked for: %s", tokens.Commas(v.TokensOut), tokens.Commas(wanted), whyShort(c))
 }
 
 // whyShort says why a version is smaller than asked.

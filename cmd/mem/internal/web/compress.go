@@ -40,6 +40,7 @@ type compressPreview struct {
 	derive.CompressResult
 	Sum       string // calculation of the threshold, for a single tier
 	Threshold int
+	Shortfall string // that it is much smaller than asked, and why; or ""
 }
 
 // defaultForm returns the initial values of the form.
@@ -160,6 +161,9 @@ func (s *Server) compressPage(ctx context.Context, id string, form url.Values) (
 
 func previewOf(d derive.CompressResult) *compressPreview {
 	out := &compressPreview{CompressResult: d}
+	if d.Existed || len(d.Segments) > 0 { // its size is known
+		out.Shortfall = strings.NewReplacer("-r ", "ratio ", "-a ", "aggressiveness ").Replace(versioncmd.Shortfall(d))
+	}
 	if len(d.Plan.Tiers) == 1 && len(d.Fates) > 0 && planning.KeepitMode(d.Version.Settings.Keepit) == planning.Decay {
 		out.Sum, out.Threshold = d.Fates[0].Pressure.String(), d.Fates[0].Threshold
 	}

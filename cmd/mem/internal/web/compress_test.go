@@ -226,3 +226,16 @@ func TestModelJobByForms(t *testing.T) {
 		t.Errorf("the page of a cancelled job: %s", between(body, "<h1>", "</section>"))
 	}
 }
+
+// TestShortfall previews a version that is much smaller than asked: the page says so, and why.
+func TestShortfall(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, nil, nil)
+	body := r.get("/s/" + sampleSession + "/compress?mode=uniform&ratio=1&level=aggressive")
+	if !strings.Contains(body, " of the 9,653 tokens that were asked for: ") {
+		t.Errorf("the preview: %s", between(body, `id="estimate"`, "</section>"))
+	}
+	if body = r.get("/s/" + sampleSession + "/compress?mode=uniform&ratio=30&level=aggressive"); strings.Contains(body, "that were asked for") {
+		t.Errorf("the preview of a small version: %s", between(body, `id="estimate"`, "</section>"))
+	}
+}

@@ -302,6 +302,10 @@ func TestNoHits(t *testing.T) {
 	if !strings.Contains(body, "0 hits") || !strings.Contains(body, "no searched text contains &#34;xylophonist&#34;") {
 		t.Errorf("a word that is nowhere: %s", between(body, `id="hits"`, "</main>"))
 	}
+	if here, all := r.get("/search?q=harpsichord"), r.get("/search?q=harpsichord&project="); strings.Contains(here, "<mark>") || !strings.Contains(all, "<mark>harpsichord</mark>") ||
+		!strings.Contains(here, `value="`+string(r.project.ID)+`" selected`) || strings.Contains(all, `" selected`) {
+		t.Errorf("the search is not that of this project, or that of all is not that of all: %s, %s", between(here, `id="hits"`, "</main>"), between(all, `id="hits"`, "</main>"))
+	}
 	body = r.get("/search?q=harpsichord&project=" + string(r.project.ID))
 	link := regexp.MustCompile(`<a href="([^"]+)">[1-9][0-9]* hits? in other projects</a>`).FindStringSubmatch(body)
 	if link == nil || !strings.Contains(body, "no searched text contains &#34;harpsichord&#34;") {

@@ -1,6 +1,8 @@
 package web
 
 import (
+	"context"
+	"errors"
 	"html/template"
 	"maps"
 	"net/http"
@@ -29,45 +31,71 @@ type searchBody struct {
 	Problem  *api.Problem
 	Others   int    // hits in other projects, if the searched one has none
 	Wider    string // link to the search in all projects
+	Building string // link to the hits, if the index is not ready yet
 }
 
 // maxHits is the maximum number of hits on the page.
 const maxHits = 50
 
-func (s *Server) searchScreen(_ http.ResponseWriter, r *http.Request) (string, page, error) {
+func (s *Server) searchScreen(w http.ResponseWriter, r *http.Request) (string, page, error) {
 	b := searchBody{Form: r.URL.Query(), Names: map[string]string{}}
 	var err error
 	if b.Projects, err = s.Listed(r.Context()); err != nil {
 		return "", page{}, err
 	}
-	for _, p := range b.Projects {
-		b.Names[string(p.ID)] = p.Name
+	if own := s.Scope.Project.ID; !b.Form.Has("project") && slices.ContainsFunc(b.Projects, func(p state.Project) bool { return p.ID == own }) {
+		b.Form.Set("project", string(own)) // "" are all
+	}
+	p := page{Title: "Search", Crumbs: []crumb{{"Memory", "/"}, {"Search", ""}}}
+	for _, x := range b.Projects {
+		b.Names[string(x.ID)] = x.Name
+		if string(x.ID) == b.Form.Get("project") {
+			p.Project = x
+		}
 	}
 	for k := range b.Form {
-		b.Asked = b.Asked || k != "part" && k != "by" && strings.TrimSpace(b.Form.Get(k)) != ""
+		b.Asked = b.Asked || !slices.Contains([]string{"part", "by", "project"}, k) && strings.TrimSpace(b.Form.Get(k)) != ""
 	}
 	if b.Asked {
-		if b.SearchAnswer, err = s.Find(r.Context(), r, maxHits); err != nil {
-			b.Problem = s.ProblemOf(err)
-		} else if err := b.explain(s, r); err != nil {
+		if err := b.search(s, r); errors.Is(err, context.DeadlineExceeded) {
+			b.Form.Set("part", "hits")
+			b.Building = "/search?" + b.Form.Encode()
+			if r.Header.Get("HX-Request") == "" {
+				w.Header().Set("Refresh", "3") // works without JavaScript
+			}
+		} else if err != nil {
 			return "", page{}, err
 		}
 	}
-	return "search", page{Title: "Search", Crumbs: []crumb{{"Memory", "/"}, {"Search", ""}}, Body: b}, nil
+	p.Body = b
+	return "search", p, nil
+}
+
+// search sets the hits, or the problem with the form. The error is [context.DeadlineExceeded] if the index is not ready in time.
+func (b *searchBody) search(s *Server, r *http.Request) (err error) {
+	ctx, cancel := context.WithTimeout(r.Context(), patience)
+	defer cancel()
+	if b.SearchAnswer, err = s.Find(ctx, &http.Request{URL: &url.URL{RawQuery: b.Form.Encode()}}, maxHits); errors.Is(err, context.DeadlineExceeded) {
+		return err
+	} else if err != nil {
+		b.Problem = s.ProblemOf(err)
+		return nil
+	}
+	return b.explain(ctx, s)
 }
 
 // explain says what other projects have, as mem search does, if the searched one has nothing.
-func (b *searchBody) explain(s *Server, r *http.Request) error {
+func (b *searchBody) explain(ctx context.Context, s *Server) error {
 	if len(b.Hits) > 0 || b.Form.Get("project") == "" {
 		return nil
 	}
-	wider, to := maps.Clone(b.Form), *r.URL
-	wider.Del("project")
+	wider := maps.Clone(b.Form)
+	wider.Set("project", "")
 	wider.Del("part")
-	to.RawQuery = wider.Encode()
-	found, err := s.Find(r.Context(), &http.Request{URL: &to}, maxHits)
+	query := wider.Encode()
+	found, err := s.Find(ctx, &http.Request{URL: &url.URL{RawQuery: query}}, maxHits)
 	if len(found.Hits) > 0 {
-		b.Others, b.Wider = found.Hits[0].Total, "/search?"+to.RawQuery
+		b.Others, b.Wider = found.Hits[0].Total, "/search?"+query
 	}
 	return err
 }

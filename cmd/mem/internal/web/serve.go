@@ -32,6 +32,7 @@ func (s *Server) Serve(ctx context.Context, port int, ready func(address string)
 	done := make(chan error, 1)
 	go func() { done <- hs.Serve(l) }()
 	ready(s.guard.SignInURL())
+	go s.Index(ctx) // the first search does not wait for all of it
 	select {
 	case err := <-done:
 		s.Close()

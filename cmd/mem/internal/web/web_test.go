@@ -201,6 +201,9 @@ func (r *rig) do(method, path, body string, edit func(*http.Request)) answered {
 	defer res.Body.Close()
 	b, err := io.ReadAll(res.Body)
 	must(r.t, err)
+	if strings.Contains(string(b), "The sessions are being indexed") { // as the page does
+		return r.do(method, path, body, edit)
+	}
 	return answered{res.StatusCode, res.Header, string(b)}
 }
 

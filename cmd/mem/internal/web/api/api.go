@@ -112,10 +112,11 @@ func requestedEngine(ctx context.Context, run app.Run, rev state.Rev, name, mode
 // An API serves the endpoints, and the operations that the pages share with them. Create one with [New].
 type API struct {
 	World
-	Events *Events
-	Jobs   *Jobs
-	quit   chan struct{} // closed when the server ends: streams end at once
-	ended  sync.Once
+	Events   *Events
+	Jobs     *Jobs
+	indexing sync.Map      // of projects whose index is brought up to date: a mutex each
+	quit     chan struct{} // closed when the server ends: streams end at once
+	ended    sync.Once
 }
 
 // New returns the API of a world.

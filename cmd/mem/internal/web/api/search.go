@@ -6,11 +6,13 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/memvcs/mem/cmd/mem/internal/searchcmd"
 	"github.com/memvcs/mem/layers/keepit"
 	"github.com/memvcs/mem/layers/search"
+	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/view"
 	"github.com/memvcs/mem/refs"
 )
@@ -97,12 +99,60 @@ func (s *API) Find(ctx context.Context, r *http.Request, limit int) (SearchAnswe
 	if err != nil {
 		return SearchAnswer{}, err
 	}
-	found, err := search.Find(ctx, s.Memory.DB, projects, q)
+	x, err := s.searcher(ctx, projects)
+	if err != nil {
+		return SearchAnswer{}, err
+	}
+	defer x.Close()
+	found, err := x.Search(ctx, q)
 	if err != nil {
 		return SearchAnswer{}, err
 	}
 	return SearchAnswer{Hits: view.Hits(found), Loose: len(found.Hits) > 0 && found.Hits[0].Loose, Notes: found.Notes(""),
 		Missing: found.Missing}, nil
+}
+
+// searcher opens the indexes of projects. Each is brought up to date once at a time, also if the request that began it ends before:
+// then the error is that of its context.
+func (s *API) searcher(ctx context.Context, projects []refs.Project) (*search.Searcher, error) {
+	type opened struct {
+		*search.Searcher
+		err error
+	}
+	done := make(chan opened, 1)
+	go func() {
+		for _, p := range slices.Sorted(slices.Values(projects)) { // in one order: no two wait for each other
+			one, _ := s.indexing.LoadOrStore(p, new(sync.Mutex))
+			lock := one.(*sync.Mutex) //nolint:forcetypeassert // it has no others
+			lock.Lock()
+			defer lock.Unlock()
+		}
+		x, err := search.NewSearcher(context.WithoutCancel(ctx), s.Memory.DB, projects)
+		done <- opened{x, err}
+	}()
+	select {
+	case o := <-done:
+		return o.Searcher, o.err
+	case <-ctx.Done():
+		go func() { (<-done).Close() }()
+		return nil, ctx.Err()
+	}
+}
+
+// Index brings the indexes of all projects that the server shows up to date, before somebody searches: that of its own first.
+func (s *API) Index(ctx context.Context) {
+	all, err := s.Projects(ctx)
+	if err != nil {
+		return // the first search says it
+	}
+	if own := slices.IndexFunc(all, func(p state.Project) bool { return p.ID == s.Scope.Project.ID }); own > 0 {
+		all[0], all[own] = all[own], all[0]
+	}
+	for _, p := range all {
+		if x, err := s.searcher(ctx, []refs.Project{p.ID}); err == nil {
+			x.Close()
+		}
+	}
 }
 
 // searchScope returns the projects to search: the named one, or all that this server shows.
