@@ -47,7 +47,7 @@ func TestChoose(t *testing.T) {
 			"v001 90", "pinned"},
 		{"kept markers count", Request{Budget: 100, Sources: []Source{{Session: "a", Original: 999,
 			Versions: []Version{v("v001", 90, 0, 7), v("v002", 80, 7, 0), v("v003", 120, 7, 0)}}}},
-			"v002 80", "fits, 7/7 pinned texts kept; v003 is 20 over"},
+			"v002 80", "fits, 7/7 pinned texts kept; v003 is 20 tokens too large"},
 		{"preferred ratio", Request{Budget: 100, Ratio: 30, Sources: []Source{{Session: "a", Original: 999, Versions: []Version{
 			{Label: "v001", Tokens: 90, Ratio: 5}, {Label: "v002", Tokens: 80, Ratio: 30}}}}},
 			"v002 80", "fits"},
@@ -65,7 +65,7 @@ func TestChoose(t *testing.T) {
 			{Session: "a", Original: 100_234, Versions: []Version{v("v001", 10_234, 7, 0), v("v002", 3_012, 7, 0)}},
 			{Session: "b", Original: 45_000, Versions: []Version{v("v001", 6_500, 0, 0)}},
 			{Session: "c", Original: 78_000}}},
-			"v002 3012, v001 6500, (new) 6488", "fits, 7/7 pinned texts kept; v001 is 4,900 over"},
+			"v002 3012, v001 6500, (new) 6488", "fits, 7/7 pinned texts kept; v001 is 4,900 tokens too large"},
 		{"leftover lets the original fit", Request{Budget: 1000, Sources: []Source{{Session: "a", Original: 800}, {Session: "b", Original: 100}}},
 			"original 800, original 100", "fits whole; with what others left"},
 		{"overhead", Request{Budget: 1000, Overhead: 200, Sources: []Source{{Session: "a", Original: 5000}}}, "(new) 800", ""},

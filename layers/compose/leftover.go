@@ -128,5 +128,5 @@ func (r Request) nextLarger(s Source, p Pick) []string {
 	if over == nil || s.Pin != "" {
 		return nil
 	}
-	return []string{fmt.Sprintf("%s is %s over", over.Label, tokens.Commas(over.cost()-room))}
+	return []string{fmt.Sprintf("%s is %s tokens too large", over.Label, tokens.Commas(over.cost()-room))}
 }

@@ -187,7 +187,7 @@ func IsReadOnly(err error) bool {
 func MissingHints(missing *state.NotFoundError) []string {
 	switch {
 	case missing.What == "message":
-		return []string{"its messages are " + strings.Join(missing.Candidates, ", ")}
+		return []string{"#N is a line of the session's file; those that are kept are " + strings.Join(missing.Candidates, ", ")}
 	case strings.HasPrefix(missing.Name, "@") && !IsRecent(missing.Name):
 		return []string{"@ is the newest session, @~3 three sessions earlier: mem help revisions"}
 	case strings.HasPrefix(missing.Name, "@") && len(missing.Candidates) > 0:

@@ -63,7 +63,7 @@ func ruleChanges(e *app.Env) []*cli.Command {
 				app.ChoiceFlag(&o.kind, "type", "change the `TYPE`: rule, solution or core_logic", permanent.Types()...),
 				said, reason,
 			},
-			Action: app.Action(e, 1, -1, o.promote)},
+			Action: app.Action(e, 0, -1, o.promote)},
 		{Name: "dismiss", Usage: "dismiss candidates", ArgsUsage: "<candidate>...", Flags: []cli.Flag{reason},
 			Action: app.Action(e, 1, -1, o.dismiss)},
 		{Name: "validate", Usage: "confirm rules", ArgsUsage: "<rule>...", Flags: []cli.Flag{said, reason},
@@ -223,6 +223,9 @@ func (o *ruleOptions) promote(ctx context.Context, run app.Run) error {
 	if o.text != "" && len(run.Operands) > 1 {
 		return app.Usagef("--text is for one candidate, not %d", len(run.Operands))
 	}
+	if len(run.Operands) == 0 {
+		return nothingNamed(ctx, run)
+	}
 	for _, name := range run.Operands { // all or none
 		if _, err := promote(ctx, run, *o, name, true); err != nil {
 			return err
@@ -237,6 +240,26 @@ func (o *ruleOptions) promote(ctx context.Context, run app.Run) error {
 		done = append(done, r)
 	}
 	return printRuleChange(run.Env, done)
+}
+
+// nothingNamed is the error of a promotion of nothing; its hints are the proposed rules.
+func nothingNamed(ctx context.Context, run app.Run) error {
+	err := app.Usagef("mem rules promote requires <candidate|rule>...")
+	set, serr := revision.Rules(ctx, run.DB, run.Project.ID)
+	if serr != nil {
+		return serr
+	}
+	const most = 5
+	var hints []string
+	for _, r := range set.Rules {
+		if r.State == permanent.Proposed && r.Revoked == "" && len(hints) < most {
+			hints = append(hints, fmt.Sprintf("mem rules promote %s  # %s", r.ID, tokens.OneLine(r.Text, 60)))
+		}
+	}
+	if len(hints) == 0 {
+		hints = []string{"no rule is proposed; candidates are in: mem reflect -n"}
+	}
+	return app.WithHint(err, hints...)
 }
 
 func promote(ctx context.Context, run app.Run, o ruleOptions, name string, dryRun bool) (*permanent.Rule, error) {

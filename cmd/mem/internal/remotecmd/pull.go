@@ -232,6 +232,9 @@ func printFetched(e *app.Env, r refs.Remote, out sync.Fetched) {
 		if !d.Trusted {
 			e.Note("new device %s (%s): %s", d.Name, d.Fingerprint, waitingText(d))
 			e.Hint("%s", term.Shell("mem", "device", "trust", d.Name))
+			if name, _, same := strings.Cut(d.Name, "~"); same {
+				e.Hint("this device is called %s, too; to tell them apart: %s NAME", name, term.Shell("mem", "device", "rename", name))
+			}
 		}
 	}
 }

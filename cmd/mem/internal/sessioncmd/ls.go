@@ -53,7 +53,7 @@ func Ls(e *app.Env) *cli.Command {
 			app.ParsedFlag(&o.month, "month", "list the sessions of `MONTH` only, such as 2026-01", term.ParseMonth),
 			app.BoolFlag(&o.untracked, "untracked,u", "list only sessions that are not in memory"),
 			app.BoolFlag(&o.subagents, "subagents", "list the sessions of subagents too"),
-			app.BoolFlag(&o.removed, "removed", "list hidden sessions too"),
+			app.BoolFlag(&o.removed, "hidden,removed", "list hidden sessions too"),
 			app.BoolFlag(&o.all, "all,a", "list hidden and revoked sessions and versions too"),
 			app.ChoiceFlag(&o.sort, "sort", "sort by `WHAT`: when or tokens", "when", "tokens"),
 			app.BoolFlag(&o.composed, "compositions", "list the compositions of the project instead"),
