@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/memvcs/mem/layers/capture"
@@ -612,7 +613,7 @@ func (f *deletion) found() bool { return f.changes() || len(f.items) > 0 }
 // Apply commits the plan: it rewrites this device's lane, or adds a purge if only patches or the lanes of others change.
 func (f *deletion) Apply(ctx context.Context) error {
 	if !f.changesLane() {
-		return f.writer.Update(ctx, "forget", func(tx *refs.Tx) error {
+		return f.writer.Update(ctx, f.subject(), func(tx *refs.Tx) error {
 			for id, patch := range f.patches {
 				if err := tx.PutPatch(id, patch); err != nil {
 					return err
@@ -621,12 +622,28 @@ func (f *deletion) Apply(ctx context.Context) error {
 			return f.note(tx)
 		})
 	}
-	return f.writer.Rewrite(ctx, "forget", func(old, tx *refs.Tx) error {
+	return f.writer.Rewrite(ctx, f.subject(), func(old, tx *refs.Tx) error {
 		if err := f.rewrite(old, tx); err != nil {
 			return err
 		}
 		return f.note(tx)
 	})
+}
+
+// subject returns the line of the log: the deleted messages of sessions that remain, by their numbers.
+func (f *deletion) subject() string {
+	out := "forget"
+	for _, t := range f.items {
+		if t.Kind == "messages" && t.Device == "" {
+			session, numbers, _ := strings.Cut(t.Name, "#")
+			session, _, _ = strings.Cut(session, "~") // the branches may be one when they have all deleted the messages
+			out += " " + session + "#" + numbers
+		}
+	}
+	if b := []byte(out); originals.Holds(b, f.needles) || f.o.Match != nil && f.o.Match.Match(b) {
+		return "forget"
+	}
+	return out
 }
 
 // note adds the purge for other devices, or the answers to theirs.

@@ -105,6 +105,15 @@ func runLog(ctx context.Context, e *app.Env, o LogOptions) error {
 			return patchHint(ctx, run, o, err)
 		}
 		found = slices.Clone(found)
+		if o.Rev == "" && !o.Asks() && !e.Opt.JSON && o.Format == "" {
+			for p := range in.Names {
+				earlier, err := history.Earlier(ctx, run.DB, p)
+				if err != nil {
+					return err
+				}
+				found = append(found, earlier...)
+			}
+		}
 		if err := nameDevices(ctx, run, found); err != nil {
 			return err
 		}
