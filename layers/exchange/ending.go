@@ -57,13 +57,13 @@ func EndingOf(xs []Exchange) Ending {
 		own, _ := OwnWords(xs[i].Request.Text) // what a log in it says was done, was done elsewhere
 		for _, s := range append([]Said{{xs[i].Request.N, own}}, xs[i].Texts...) {
 			if s.N > e.Commit.N {
-				if tells(s.Text, committed()) {
+				if tells(s.Text, "commit", committed()) {
 					e.Committed, e.Told = true, max(e.Told, s.N)
 				}
-				if tells(s.Text, pushed()) {
+				if tells(s.Text, "hed", pushed()) {
 					e.Pushed, e.Told = true, max(e.Told, s.N)
 				}
-				if tells(s.Text, merged()) {
+				if tells(s.Text, "merged", merged()) {
 					e.Told = max(e.Told, s.N)
 				}
 			}
@@ -199,9 +199,13 @@ func pattern(s string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(s) })
 }
 
-// tells reports whether a text says that something was done, and not that it was not, or will be.
-func tells(text string, done *regexp.Regexp) bool {
+// tells reports whether a text says that something was done, and not that it was not, or will be. The expression is slow on a
+// long line, and matches only those with the letters word, of which none has another form that it takes for the same.
+func tells(text, word string, done *regexp.Regexp) bool {
 	for line := range strings.Lines(text) {
+		if !strings.Contains(strings.ToLower(line), word) {
+			continue
+		}
 		for _, m := range done.FindAllStringIndex(line, -1) {
 			if !denied().MatchString(line[:m[0]]) {
 				return true
