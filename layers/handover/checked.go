@@ -65,15 +65,15 @@ func (s *summary) mended(xs []exchange.Exchange) {
 	}
 	for i := range s.d.Commands {
 		c := &s.d.Commands[i]
+		dir, own := dirOf(c.Name)
 		k := slices.IndexFunc(edits, func(n int) bool { return n > c.Since })
-		if c.End != Broke || k < 0 {
+		if c.End != Broke || k < 0 || shell.Checks(own) == shell.ChecksIn("") && !shell.IsTester(own) { // it is no check
 			continue
 		}
 		after := func(n int) bool { return n > edits[k] }
 		if slices.ContainsFunc(commits, after) {
 			c.Mended = "files edited and committed since"
 		}
-		dir, own := dirOf(c.Name)
 		if !shell.IsTester(own) || shell.Checks(own) != shell.ChecksIn("build") {
 			continue
 		}

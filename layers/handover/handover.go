@@ -17,7 +17,7 @@ import (
 )
 
 // Version changes when the digest of the same session changes.
-const Version = 43
+const Version = 44
 
 // A Digest summarises one session.
 type Digest struct {

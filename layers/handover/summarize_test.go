@@ -109,6 +109,7 @@ func TestMended(t *testing.T) {
 		want    string
 	}{
 		{"edited and committed", []refine.Entry{lint, edit, again, commit}, ": failed, exit 1; files edited and committed since"},
+		{"a program that checks nothing", []refine.Entry{bash("./tools/search", "Exit code 1"), edit, commit}, ": failed, exit 1"},
 		{"committed alone", []refine.Entry{edit, lint, commit}, "! : failed, exit 1"},
 		{"edited alone", []refine.Entry{lint, edit, again}, "! : failed, exit 1; later run again, no result seen"},
 		{"without hooks", []refine.Entry{lint, edit, unchecked}, "! : failed, exit 1"},
