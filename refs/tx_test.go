@@ -99,7 +99,9 @@ func TestHasUnloaded(t *testing.T) {
 
 func TestObjects(t *testing.T) {
 	t.Parallel()
-	t.Run("map", func(t *testing.T) { agreesWithMap(t, txStore{newRepo(t)}) })
+	if !testing.Short() { // the race detector is for goroutines
+		t.Run("map", func(t *testing.T) { agreesWithMap(t, txStore{newRepo(t)}) })
+	}
 	t.Run("missing", func(t *testing.T) { missingObject(t, txStore{newRepo(t)}) })
 	t.Run("together", func(t *testing.T) { putTogether(t, txStore{newRepo(t)}) })
 }
