@@ -129,6 +129,7 @@ func (w *writer) said(from, to int) {
 	var text strings.Builder // of the segment that is open
 	last, label := none, ""  // its last unit, and its label
 	left := 0                // lines of pastes that are left out
+	typing := 0              // words that the user typed which are
 	end := func() {
 		if last != none {
 			w.add(version.Segment{Role: roleOf(it.Kind), Label: label, Src: it.Sources(), Text: text.String()})
@@ -140,12 +141,12 @@ func (w *writer) said(from, to int) {
 		}
 		left = 0
 	}
-	for i, next := from, 0; i < to; i = next {
+	for i, next := from, 0; any && i < to; i = next {
 		next = i + 1
 		u := &w.units[i]
 		if !w.shown[i] {
-			if any {
-				left += u.lines
+			if left += u.lines; u.class == typed {
+				typing += len(strings.Fields(u.text))
 			}
 			continue
 		}
@@ -165,6 +166,10 @@ func (w *writer) said(from, to int) {
 		}
 	}
 	end()
+	const few = 15 // words
+	if typing > few {
+		w.add(version.Segment{Role: "tool", Label: version.LeftTyped, Text: count(typing, "word") + ", left out", Src: it.Sources()})
+	}
 }
 
 // idle reports whether all that is shown of the units from one up to another only announces steps.

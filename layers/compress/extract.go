@@ -285,7 +285,7 @@ func (t *turn) request(from, to int) {
 		case u.class == pasted && words >= few && meant:
 			t.meant = append(t.meant, i)
 			continue
-		case u.class == pasted && (u.flags&late != 0 || words >= few), size > 0 && size+len(u.text) > 2*enough:
+		case u.class == pasted && (u.flags&late != 0 || words >= few), size > 0 && size+len(u.text) > 2*enough && !(u.parent >= from && t.units[u.parent].flags&lead != 0 && len(u.text) <= longTyped):
 			continue
 		}
 		t.question = t.question || strings.Contains(u.text, "?")

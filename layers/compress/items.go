@@ -114,13 +114,13 @@ func itemsOf(x *exchange.Exchange, first, goesOn bool) []version.Item {
 	for _, s := range x.Summaries {
 		add(version.Item{N: s.N, Kind: version.Recap, Text: s.Text, Label: summaryLabel(s), Covers: s.Covers})
 	}
-	said := map[string]bool{}
+	said, replaced := map[string]bool{}, x.Replaced()
 	for _, s := range x.Texts {
 		if len(s.Text) > 80 && said[s.Text] { // the client asked for it again
 			continue
 		}
 		said[s.Text] = true
-		add(version.Item{N: s.N, Kind: version.Assistant, Text: s.Text, Closing: closing[s.N]})
+		add(version.Item{N: s.N, Kind: version.Assistant, Text: s.Text, Closing: closing[s.N], Passing: replaced[s.N]})
 	}
 	if len(x.Plans) > 1 {
 		x.Plans = x.Plans[len(x.Plans)-1:] // the others are earlier forms of it

@@ -169,8 +169,20 @@ func (s *splitter) question(it *version.Item, from int) (unit int, also []int) {
 	case last.class != closing:
 		return none, nil
 	}
-	if options := s.options(exchange.Chosen(it.Text), from); len(options) > 0 {
-		return options[0], options[1:]
+	if names := exchange.Chosen(it.Text); len(names) > 0 {
+		const back = 3 // texts
+		for end, texts := from, 0; end > 0 && texts < back; {
+			item := s.units[end-1].item
+			if s.units[end-1].class == closing {
+				texts++
+				if options := s.options(names, end); len(options) > 0 {
+					return options[0], options[1:]
+				}
+			}
+			for end > 0 && s.units[end-1].item == item {
+				end--
+			}
+		}
 	}
 	return s.endedOn(it, from), nil
 }
@@ -308,6 +320,9 @@ func (s *splitter) prose(text string, c class) {
 			before = len(s.units) - 1
 		default:
 			u.from += len(lines[i].text) - len(l)
+			if parent != none && s.units[parent].flags&lead != 0 && exchange.Announces(s.units[parent].text) {
+				parent = heading // it announced a step, and no paragraph
+			}
 			if parent == heading && before != none && c != typed && refers().MatchString(l) {
 				if parent = before; s.units[before].flags&late != 0 {
 					parent = s.units[before].parent // it does not bring a long block
@@ -364,7 +379,8 @@ func (s *splitter) paste(text string, lines []line, u unit, parent int) {
 // sentences makes units of a line, each under the one before it, and returns the last.
 func (s *splitter) sentences(text string, u unit, parent int) (last int) {
 	at, first := u.from, len(s.units)
-	brief := u.class == prose && len(s.items[s.item].Text) <= longNote
+	it := &s.items[s.item]
+	brief := u.class == prose && len(it.Text) <= longNote
 	for text != "" {
 		n, more := sentence(text)
 		u.text, u.from = strings.TrimRight(text[:n], " \t"), at
@@ -374,7 +390,7 @@ func (s *splitter) sentences(text string, u unit, parent int) (last int) {
 			u.flags |= ends
 		case leadsIn(u.text):
 			u.flags |= lead
-		case (u.class == prose || u.class == closing) && exchange.Announces(u.text), brief && exchange.TellsStep(u.text):
+		case (u.class == prose || u.class == closing) && exchange.Announces(u.text), brief && (it.Passing || exchange.TellsStep(u.text)):
 			u.flags |= idle
 		}
 		if last = s.add(u, parent); u.flags&idle == 0 {

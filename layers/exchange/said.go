@@ -51,13 +51,36 @@ var (
 	offered = pattern(`(?im)^[\s*|#•+-]*(?:(?:option|approach|choice|alternative|variant|scenario)\s+)?([A-F]|\d{1,2})(?:[.):*]|\s*[—–:-]|\s*\|)`)
 )
 
+// supposes matches a text that says what the cause of something is, or may be.
+var supposes = pattern(`(?i)\b(issue|problem|cause|reason|bug|culprit|error) (here |there )?(is|was|might|may|could|must|seems|comes|appears)\b|\broot cause|\bcaused by|\bit (looks like|seems)|\b(maybe|probably|likely|might be|may be)\b`)
+
+// Replaced returns the messages of texts that state a cause which a later text of the exchange replaces: it states one, too, and
+// nothing passed and nothing was committed between the two.
+func (x *Exchange) Replaced() map[int]bool {
+	out := map[int]bool{}
+	last := 0 // the message of the cause that stands
+	for _, t := range x.Texts {
+		if !supposes().MatchString(t.Text) {
+			continue
+		}
+		proven := slices.ContainsFunc(x.Commands, func(c Command) bool {
+			return last < c.N && c.N < t.N && (c.Verdict == Passed || c.Commits)
+		})
+		if last > 0 && !proven {
+			out[last] = true
+		}
+		last = t.N
+	}
+	return out
+}
+
 // Agrees reports whether a reply begins with a yes or no, or with a choice.
 func Agrees(reply string) bool { return agrees().MatchString(reply) }
 
 // Chosen returns the numbers and letters that a reply chooses, in small letters; "" is a place, such as the first.
 func Chosen(reply string) (names []string) {
 	const short, long = 120, 400 // bytes; of the longer ones only what they name counts
-	if len(reply) > long {
+	if reply = strings.TrimSpace(reply); len(reply) > long {
 		return nil
 	}
 	for _, m := range option().FindAllStringSubmatch(reply, -1) {

@@ -15,12 +15,13 @@ const (
 	Linked    = "pull request" // that the client names
 	Steps     = "steps"        // that the assistant announced, one after the other
 	LeftPaste = "pasted"       // by the user: it is left out between what he typed
+	LeftTyped = "said more"    // the user, in the same text: it is left out
 )
 
 // IsRemark reports whether mem says something of its own under a label.
 func IsRemark(label string) bool {
 	return label == NoAnswer || label == Ignored || label == Refused || label == NotYet || label == Client || label == AtEnd || label == Stopped ||
-		label == Created || label == Linked || label == LeftPaste
+		label == Created || label == Linked || label == LeftPaste || label == LeftTyped
 }
 
 // Gathered reports whether mem gathered the text of s from messages of an exchange: a list, a change, a failure or a remark.

@@ -101,8 +101,8 @@ func (s Segment) Lines() []Line {
 	if open != "" {
 		out = append(out, Line{Text: prefix + open, Frame: true})
 	}
-	if summaries(s.Label) {
-		out = append(out, Line{Text: "", Frame: true}, Line{Text: "[summary ends]", Frame: true})
+	if what := longKind(s.Label); what == "summary" || what != "" && strings.Contains(s.Text, "\n\n") {
+		out = append(out, Line{Text: "", Frame: true}, Line{Text: "[" + what + " ends]", Frame: true})
 	}
 	return out
 }
@@ -144,9 +144,16 @@ func SummaryBy(author string, src [][2]int) string {
 	return label
 }
 
-// summaries reports whether the end of the text under a label is marked: it is long and reads like what is around it.
-func summaries(label string) bool {
-	return strings.HasPrefix(label, "summary") && !strings.HasPrefix(label, "summary by ")
+// longKind returns what the text under a label is, if it is long and reads like what is around it: its end is marked.
+func longKind(label string) string {
+	kind, rest, _ := strings.Cut(label, " ")
+	switch kind = strings.TrimSuffix(kind, ","); kind {
+	case "summary", "plan", "report":
+		if !strings.HasPrefix(rest, "by ") {
+			return kind
+		}
+	}
+	return ""
 }
 
 // Text returns segments as Markdown, with an empty line between them. Budgets are measured on it.
