@@ -223,22 +223,40 @@ func (w *writer) rest(i, next, to int) string {
 			n++
 			names = append(names, nameOf(v.text))
 			if m := leftOut().FindStringSubmatch(strings.TrimSpace(v.text)); m != nil {
-				more, _ := strconv.Atoi(m[1]) // digits
-				n += more - 1
+				also, _ := strconv.Atoi(m[1]) // digits
+				n += also - 1
 			}
 		}
 	}
 	switch {
 	case n > 0 && u.class != typed: // what the user typed stands alone
-		return "\n" + strings.Repeat(" ", transcript.Indent(u.text)) + named(n, names)
+		return "\n" + strings.Repeat(" ", transcript.Indent(u.text)) + more(n, names)
+	case w.cut(i, next):
+		return "\n[...]"
 	case n > 0, u.flags&ends != 0 && next != i+1:
 		return strings.TrimRight(gap, " ")
 	}
 	return ""
 }
 
-// named returns a remark that names items of a list.
-func named(n int, names []string) string {
+// cut reports whether sentences are left out of what the assistant said between a sentence and the next unit that is shown.
+func (w *writer) cut(i, next int) bool {
+	const few = 15 // words
+	u := &w.units[i]
+	if u.class == typed || u.class == pasted || u.list > 0 || !strings.HasSuffix(strings.TrimRight(u.text, "*_)\"`"), ".") || strings.Contains(u.text, "\n") {
+		return false
+	}
+	words := 0
+	for _, v := range w.units[i+1 : next] {
+		if v.flags&idle == 0 {
+			words += len(strings.Fields(v.text))
+		}
+	}
+	return words > few
+}
+
+// more returns a remark that names items of a list.
+func more(n int, names []string) string {
 	const most = 400 // bytes
 	size := 0
 	for i, name := range names {

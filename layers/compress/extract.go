@@ -49,6 +49,8 @@ var (
 	cue = pattern(`(?i)\b(because|instead|root cause|caused? by|the (real |actual )?(issue|problem|bug|reason|cause) (is|was|with)|turns out|found|fix(ed|es)?|can'?t|cannot|fails?|failed|failing|decid|decision|should|must|never|always|only|better|reason|so that|however|but|wrong|actually|recommend|option|prefer|trade-?offs?|risk|missing|not |\w+n't|whether|pending|remaining|todo|next step|still|until|unless|rather than)`)
 	// names matches what is called by its name: files, symbols, numbers.
 	names = pattern("`[^`]+`|\\w+[./_#]\\w+|\\b\\d+\\b|\\*\\*[^*]+\\*\\*")
+	// named matches what is called by its name, without numbers.
+	named = pattern("`[^`]+`|\\w[./_#]\\w|\\*\\*[^*]")
 )
 
 // isRemark reports whether a paragraph on the way is a short remark without a name, a reason or a verdict: nobody understands
@@ -76,6 +78,10 @@ func newOrder(items []version.Item, level keepit.Level) *order {
 		u := &o.units[i]
 		if u.class == plan && level == keepit.Aggressive || u.class == report {
 			u.flags |= late // what was done says it again
+		}
+		it := &o.items[u.item]
+		if level == keepit.Aggressive && u.class == prose && (it.Passing || len(it.Text) <= shortNote && !named().MatchString(it.Text)) {
+			u.flags |= idle
 		}
 		if u.score = o.score(u); u.parent >= 0 && u.flags&late == 0 { // what it waits for comes before it
 			u.score = min(u.score, o.units[u.parent].score)
@@ -143,6 +149,8 @@ func (o *order) score(u *unit) float64 {
 		if u.flags&telling != 0 {
 			v *= 4
 		}
+	case file:
+		v *= 1 + min(1, float64(it.Added+it.Removed)/40)
 	case failed:
 		if it.Fixed > 0 {
 			v *= .5

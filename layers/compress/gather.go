@@ -45,8 +45,11 @@ func gather(items []version.Item) (out []version.Item) {
 			if it.Text = commandText(it.Text); it.Text == "" {
 				continue
 			}
+			if !strings.HasPrefix(it.Label, "exit") { // that is the status of the filter
+				it.Text = filtered().ReplaceAllString(it.Text, "")
+			}
 		case version.Failure:
-			it.Label = tokens.Clip(shell.Short(it.Label), 100)
+			it.Label = tokens.Clip(filtered().ReplaceAllString(shell.Short(it.Label), ""), 100)
 			if it.Text = shell.TellingLine(it.Text, it.Fixed > 0); it.Text == "" {
 				continue
 			}
@@ -66,7 +69,9 @@ func gather(items []version.Item) (out []version.Item) {
 		}
 		first := &out[k]
 		first.Src = append(slices.Clone(first.Sources()), it.Sources()...)
-		first.Fixed = it.Fixed
+		if it.Fixed > 0 || first.Fixed < it.N {
+			first.Fixed = it.Fixed
+		}
 		switch {
 		case it.Kind == version.Edit:
 			first.Added, first.Removed, first.Partial = first.Added+it.Added, first.Removed+it.Removed, first.Partial || it.Partial
@@ -145,6 +150,8 @@ var (
 	// looks matches commands that only look around: that one failed says nothing.
 	looks    = pattern(`^(cat|head|tail|ls|grep|rg|find|sed|awk|jq|wc|which|echo|stat|file|tree)\b`)
 	lineEnds = pattern(`\s*\n\s*`)
+	// filtered matches what shows a part of the output of a command.
+	filtered = pattern(`( 2>&1)?\s*\|\s*(grep|rg|head|tail)\b[^;&]*$`)
 	// fed matches the text of a here-document.
 	fed = pattern(`(?s)<<-?\s*['"\\]?[A-Z_]\w*['"]?([^\n]*)\n.*\n\s*[A-Z_]\w*\s*(?:\n|$)`)
 )

@@ -68,6 +68,7 @@ const (
 	shortList = 480  // bytes up to which a list is one unit
 	shortItem = 300  // the same for an item of a list
 	longNote  = 500  // bytes of a text on the way from which on it tells more than a step
+	shortNote = 160  // bytes of one that tells nothing without a name
 	planAim   = 600  // bytes in which a plan says what it is for
 
 	shortReply, longReply = 60, 100 // bytes of a reply that is not understood without what it answers; the longer ones agree
@@ -205,8 +206,8 @@ func (s *splitter) options(names []string, from int) (found []int) {
 				option++ // with the options after it
 			}
 		}
-		if s.units[k].flags&lead != 0 && k+1 < from && s.units[k+1].parent == k {
-			option = k + 1 // a heading says little
+		for s.units[option].flags&lead != 0 && option+1 < from && !isHeading(s.units[option+1].text) {
+			option++ // a heading says little
 		}
 		found = append(found, option)
 		names = slices.DeleteFunc(names, func(n string) bool { return n == name })
@@ -379,8 +380,7 @@ func (s *splitter) paste(text string, lines []line, u unit, parent int) {
 // sentences makes units of a line, each under the one before it, and returns the last.
 func (s *splitter) sentences(text string, u unit, parent int) (last int) {
 	at, first := u.from, len(s.units)
-	it := &s.items[s.item]
-	brief := u.class == prose && len(it.Text) <= longNote
+	brief := u.class == prose && len(s.items[s.item].Text) <= longNote
 	for text != "" {
 		n, more := sentence(text)
 		u.text, u.from = strings.TrimRight(text[:n], " \t"), at
@@ -390,7 +390,7 @@ func (s *splitter) sentences(text string, u unit, parent int) (last int) {
 			u.flags |= ends
 		case leadsIn(u.text):
 			u.flags |= lead
-		case (u.class == prose || u.class == closing) && exchange.Announces(u.text), brief && (it.Passing || exchange.TellsStep(u.text)):
+		case (u.class == prose || u.class == closing) && exchange.Announces(u.text), brief && exchange.TellsStep(u.text):
 			u.flags |= idle
 		}
 		if last = s.add(u, parent); u.flags&idle == 0 {

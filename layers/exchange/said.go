@@ -54,22 +54,50 @@ var (
 // supposes matches a text that says what the cause of something is, or may be.
 var supposes = pattern(`(?i)\b(issue|problem|cause|reason|bug|culprit|error) (here |there )?(is|was|might|may|could|must|seems|comes|appears)\b|\broot cause|\bcaused by|\bit (looks like|seems)|\b(maybe|probably|likely|might be|may be)\b`)
 
-// Replaced returns the messages of texts that state a cause which a later text of the exchange replaces: it states one, too, and
-// nothing passed and nothing was committed between the two.
+// intends matches what says what is to be done.
+var intends = pattern(`(?im)(^|[.!?] )[^.!?\n]{0,60}\b(I('ll| will| need)\b|(the|my) ([a-z]+ )?(plan|approach|steps|changes)\b|(changes|steps) needed)`)
+
+// Replaced returns the messages of texts that a later text of the exchange replaces: they say what is to be done, and it has
+// most of their words; or both are short, state a cause of the same thing, and nothing passed and nothing was committed between
+// the two.
 func (x *Exchange) Replaced() map[int]bool {
+	const (
+		few   = 500 // bytes of a text that only states a cause
+		least = 8   // words that say what a text is about
+		far   = 40  // texts
+		share = .6  // of the words
+		same  = 2   // words that two causes of the same thing share
+	)
 	out := map[int]bool{}
-	last := 0 // the message of the cause that stands
-	for _, t := range x.Texts {
-		if !supposes().MatchString(t.Text) {
+	topics := make([]map[string]bool, len(x.Texts))
+	shared := func(a, b int) (n int) {
+		for w := range topics[a] {
+			if topics[b][w] {
+				n++
+			}
+		}
+		return n
+	}
+	cause := -1 // the last one
+	for i, t := range x.Texts {
+		topics[i] = Topic(t.Text)
+		if len(t.Text) > few || !supposes().MatchString(t.Text) {
 			continue
 		}
-		proven := slices.ContainsFunc(x.Commands, func(c Command) bool {
-			return last < c.N && c.N < t.N && (c.Verdict == Passed || c.Commits)
-		})
-		if last > 0 && !proven {
-			out[last] = true
+		if cause >= 0 && shared(cause, i) >= same && !slices.ContainsFunc(x.Commands, func(c Command) bool {
+			return x.Texts[cause].N < c.N && c.N < t.N && (c.Verdict == Passed || c.Commits)
+		}) {
+			out[x.Texts[cause].N] = true
 		}
-		last = t.N
+		cause = i
+	}
+	for i, t := range x.Texts {
+		if !intends().MatchString(t.Text[:min(len(t.Text), few)]) {
+			continue
+		}
+		for k := i + 1; k < min(len(x.Texts), i+far) && len(topics[i]) >= least && !out[t.N]; k++ {
+			out[t.N] = float64(shared(i, k)) >= share*float64(len(topics[i]))
+		}
 	}
 	return out
 }

@@ -43,7 +43,7 @@ type Item struct {
 	Removed int
 	Covers  int  // of the Recap of a compaction: how many messages before N it retells, 0 if none of this session
 	Closing bool // of Assistant: the last words before the user speaks again
-	Passing bool // of Assistant: it states a cause that the next one replaces
+	Passing bool // of Assistant: a later text of its exchange says the same, or another cause
 	Fixed   int  // of Failure: the message in which the same thing succeeded later, or 0
 	Weight  int  // hundredths: a mark that is not kept still makes its text more important
 	Kept    bool // of User: Text is that of a mark which a version kept, see Recall of package compress
