@@ -90,7 +90,7 @@ func (w *writer) wentOn(from, to int) bool {
 // passedLater ends the label of a failure if the same thing succeeded later.
 const passedLater = ", then passed"
 
-// inPart ends the label of changes that are not all of a file.
+// inPart ends the label of a plan and of changes that are not all of it.
 const inPart = ", in part"
 
 // Parts of a heading.
@@ -98,6 +98,9 @@ const (
 	headingGap = " · "
 	continued  = ", continued"
 )
+
+// gap marks omitted text in a line.
+const gap = " … "
 
 // heading begins an exchange.
 func (w *writer) heading(it *version.Item) {
@@ -130,6 +133,10 @@ func (w *writer) said(from, to int) {
 	last, label := none, ""  // its last unit, and its label
 	left := 0                // lines of pastes that are left out
 	typing := 0              // words that the user typed which are
+	whose := it.Label
+	if strings.HasPrefix(whose, "plan") && !strings.HasSuffix(whose, inPart) && slices.Contains(w.shown[from:to], false) {
+		whose += inPart
+	}
 	end := func() {
 		if last != none {
 			w.add(version.Segment{Role: roleOf(it.Kind), Label: label, Src: it.Sources(), Text: text.String()})
@@ -150,7 +157,7 @@ func (w *writer) said(from, to int) {
 			}
 			continue
 		}
-		if of := cmp.Or(u.label, it.Label); last == none || of != label || left > 2 {
+		if of := cmp.Or(u.label, whose); last == none || of != label || left > 2 {
 			end()
 			label = of
 		} else {
@@ -191,7 +198,7 @@ func (w *writer) join() {
 	}
 	a, b := &w.out[n-1], w.out[n]
 	a.Label, a.Text = version.Steps, a.Text+gap+b.Text
-	a.Src = merge(append(slices.Clone(a.Src), b.Src...))
+	a.Src = version.Merge(append(slices.Clone(a.Src), b.Src...))
 	w.out = w.out[:n]
 }
 
@@ -243,7 +250,7 @@ func (w *writer) rest(i, next, to int) string {
 func (w *writer) cut(i, next int) bool {
 	const few = 15 // words
 	u := &w.units[i]
-	if u.class == typed || u.class == pasted || u.list > 0 || !strings.HasSuffix(strings.TrimRight(u.text, "*_)\"`"), ".") || strings.Contains(u.text, "\n") {
+	if u.class == typed || u.class == pasted || u.list > 0 || strings.HasPrefix(w.items[u.item].Label, "plan") || !strings.HasSuffix(strings.TrimRight(u.text, "*_)\"`"), ".") || strings.Contains(u.text, "\n") {
 		return false
 	}
 	words := 0
@@ -344,7 +351,7 @@ func (w *writer) changes(from, to int) {
 
 func (w *writer) add(s version.Segment) {
 	sort.SliceStable(s.Src, func(a, b int) bool { return s.Src[a][0] < s.Src[b][0] })
-	s.Src = merge(s.Src)
+	s.Src = version.Merge(s.Src)
 	w.out = append(w.out, s)
 }
 
@@ -358,17 +365,4 @@ func roleOf(k version.Kind) string {
 		return "assistant"
 	}
 	return "tool"
-}
-
-// merge joins runs of messages that touch or overlap. They are in the order of their first messages.
-func merge(src [][2]int) [][2]int {
-	var out [][2]int
-	for _, r := range src {
-		if n := len(out); n > 0 && r[0]-1 <= out[n-1][1] {
-			out[n-1][1] = max(out[n-1][1], r[1])
-			continue
-		}
-		out = append(out, r)
-	}
-	return out
 }

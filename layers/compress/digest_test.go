@@ -79,28 +79,32 @@ func TestListsCount(t *testing.T) {
 	}
 }
 
-// TestSteps holds that an aggressive version says what was found, without the announcements of steps around it.
+// TestSteps holds that an aggressive version says the causes that were found and stand, without the announcements of steps, the
+// remarks and the causes that turned out to be others around them.
 func TestSteps(t *testing.T) {
 	t.Parallel()
 	l1 := `{"n":1,"role":"user","text":"Please mend the queue of the night."}
 {"n":2,"role":"assistant","text":"I see the issue now. The queue has two writers, and both of them drain it. Let me look at the second one."}
 {"n":3,"role":"assistant","text":"Good questions. Let me check."}
-{"n":4,"role":"assistant","text":"All 19 tests pass. Now commit and push."}
+{"n":4,"role":"assistant","text":"The issue is that jobs.go drains the queue in both writers."}
 {"n":5,"role":"assistant","text":"Expected — the table is empty until the first night. Let me fill it now."}
-{"n":6,"role":"assistant","text":"Now commit and push:"}
-{"n":7,"role":"assistant","text":"The queue is mended."}`
+{"n":6,"role":"assistant","text":"The problem is the queue that jobs.go opens twice, once for each writer."}
+{"n":7,"role":"tool","name":"Bash","cmd":"go test ./...","result":"ok","verdict":"passed"}
+{"n":8,"role":"assistant","text":"Now the log. The issue is that jobs.go names the writer of the queue before it."}
+{"n":9,"role":"assistant","text":"Now commit and push:"}
+{"n":10,"role":"assistant","text":"The queue is mended."}`
 	items, err := Items(refine.Entries(strings.NewReader(l1)), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	r, err := Run(t.Context(), Input{Items: items}, planning.Plan{Engine: Extract{}.ID(), Tokenizer: tokens.For("").ID(), Budget: 400,
-		Tiers: []planning.Part{{From: 1, To: 7, Budget: 400, Level: keepit.Aggressive}}}, Extract{})
+		Tiers: []planning.Part{{From: 1, To: 10, Budget: 400, Level: keepit.Aggressive}}}, Extract{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "## #1\n\n> Please mend the queue of the night.\n\nThe queue has two writers, and both of them drain it.\n\n" +
-		"Expected — the table is empty until the first night.\n\nThe queue is mended.\n"
-	if got := version.Text(r.Segments); got != want {
+	want := "## #1\n\n> Please mend the queue of the night.\n\nThe problem is the queue that jobs.go opens twice, once for each writer.\n\n" +
+		"The issue is that jobs.go names the writer of the queue before it.\n\nThe queue is mended.\n\n[commands] go test ./... → passed\n"
+	if got, _, _ := strings.Cut(version.Text(r.Segments), "\n[at the end"); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }
@@ -174,7 +178,7 @@ func TestNotMisleading(t *testing.T) {
 		"a plan as a row of headings": {`{"n":1,"ts":"2026-02-11T15:39:00Z","role":"note","name":"plan","text":"# Drain the queue\n\n## Context\n\nThe queue loses jobs when the server stops.\n\n## 1. Backend: move the lock\n\n**File: ` + "`src/lock.go`" + `**\n\n` +
 			code + `\n\n## 2. Backend: close the table\n\n**File: ` + "`src/table.go`" + `** (twice)\n\n` + code + `\n\n## Files to modify\n\n| File | Change |\n|---|---|\n| ` + "`src/lock.go`" + ` | ` + strings.Repeat("moved ", 40) + `|\n| ` + "`src/table.go`" + ` | ` + strings.Repeat("closed ", 40) + `|\n"}
 {"n":2,"role":"assistant","text":"The queue keeps its jobs now."}`, 120,
-			[]string{"[plan, accepted by the user] **Context**\n\nThe queue loses jobs when the server stops.\n"}, []string{"File", "Drain the queue"}},
+			[]string{"[plan, accepted by the user, in part] **Context**\n\nThe queue loses jobs when the server stops.\n"}, []string{"File", "Drain the queue"}},
 		"lines that a later edit replaced": {user + `{"n":2,"role":"tool","name":"Edit","target":"queue.go:3","diff":"+first := one(table)\n+second := two(table)\n+third := three(table)\n+fourth := four(table)\n+fifth := five(table)","result":"ok"}
 {"n":3,"role":"tool","name":"Edit","target":"queue.go:4","diff":"-second := two(table)\n+second := two(paths.table)","result":"ok"}
 {"n":4,"role":"assistant","text":"` + sentences("The queue", 8) + `"}`, 330,
@@ -205,7 +209,19 @@ func TestNotMisleading(t *testing.T) {
 		"a log with its error far below": {`{"n":1,"ts":"2026-02-11T15:39:00Z","role":"user","text":"why does it fail?\n\n` + "```" + `\n$ make release` + strings.Repeat(`\nfetch the next part of the release`, 40) + `\nupload the parts\nerror: the table is locked\nstop` + strings.Repeat(`\nclean the next part up`, 40) + "\\n```" + `"}
 {"n":2,"role":"assistant","text":"The second writer."}`, 140, []string{"> $ make release\n> …\n> upload the parts\n> error: the table is locked\n> stop\n"}, nil},
 		"two of three options, far apart": {user + `{"n":2,"role":"assistant","text":"**1. Keep the queue**\n\nIt stays as it is.\n\n**2. Drop the table**\n\n` + sentences("The table", 6) + `\n\n**3. Split the writers**\n\nOne for the night.\n\n` + sentences("The rest", 6) + `"}
-{"n":3,"role":"user","text":"do 1 and 3"}`, 110, []string{"**1. Keep the queue**\n\nIt stays", "**3. Split the writers**\n\nOne for"}, []string{"**2."}},
+{"n":3,"role":"user","text":"do 1 and 3"}`, 120, []string{"**1. Keep the queue**\n\nIt stays", "**3. Split the writers**\n\nOne for"}, []string{"**2."}},
+		"a letter whose options are in an earlier text": {user + `{"n":2,"role":"assistant","text":"Do you want to:\n\n**A) Keep the queue** - as it is?\n\n**B) Split the writers** - one for the night?"}
+{"n":3,"role":"user","text":"are two writers really needed"}
+{"n":4,"role":"assistant","text":"You are right, one is enough.\n\nDoes this match?"}
+{"n":5,"role":"user","text":"A "}`, 140, []string{"**A) Keep the queue**", "**B) Split the writers**"}, nil},
+		"what the user lists": {`{"n":1,"ts":"2026-02-11T15:39:00Z","role":"user","text":"Can you address the following items:\n\n1. The queue is drained twice in the night\n2. The table has no lock for its writers\n3. The log names the wrong writer"}
+{"n":2,"role":"assistant","text":"The three are done."}`, 100, []string{"1. The queue is", "3. The log"}, []string{"left out"}},
+		"more that the user said": {`{"n":1,"ts":"2026-02-11T15:39:00Z","role":"user","text":"Please mend the queue of the night.\n\n` + sentences("The writer", 12) + `"}
+{"n":2,"role":"assistant","text":"The three are done."}`, 120, []string{"words, left out]\n"}, nil},
+		"what is left out of an answer": {user + `{"n":2,"role":"assistant","text":"The queue is mended now.\n\n` + sentences("The writer", 6) + `"}`, 64, []string{"mended now.\n[...]"}, nil},
+		"a filter of a command": {user + `{"n":2,"role":"tool","name":"Bash","cmd":"go test ./... 2>&1 | grep FAIL","result":"ok","verdict":"failed"}
+{"n":3,"role":"tool","name":"Bash","cmd":"go test ./...","result":"ok","verdict":"passed"}
+{"n":4,"role":"assistant","text":"The three are done."}`, 140, []string{"[commands] go test ./... → failed, then passed"}, []string{"grep"}},
 		"lines that a terminal ended": {`{"n":1,"ts":"2026-02-11T15:39:00Z","role":"user","text":"like so:\rcommit 1\r\rcommit 2"}
 {"n":2,"role":"assistant","text":"The second writer."}`, 140, []string{"> like so:\n> commit 1\n> \n> commit 2"}, nil},
 		"a file named from two directories": {user + `{"n":2,"role":"tool","name":"Edit","target":"../api/queue.go:3","diff":"-a","result":"ok"}

@@ -7,6 +7,7 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/memvcs/mem/layers/exchange"
 	"github.com/memvcs/mem/layers/keepit"
 	"github.com/memvcs/mem/layers/planning"
 	"github.com/memvcs/mem/layers/transcript"
@@ -72,16 +73,15 @@ func newOrder(items []version.Item, level keepit.Level) *order {
 	case keepit.Aggressive:
 		o.share = codeShare // code is in the repository
 	}
+	if level == keepit.Aggressive {
+		o.quiet()
+	}
 	o.taken = make([]bool, len(o.units))
 	byWorth := make([]int, 0, len(o.units))
 	for i := range o.units {
 		u := &o.units[i]
 		if u.class == plan && level == keepit.Aggressive || u.class == report {
 			u.flags |= late // what was done says it again
-		}
-		it := &o.items[u.item]
-		if level == keepit.Aggressive && u.class == prose && (it.Passing || len(it.Text) <= shortNote && !named().MatchString(it.Text)) {
-			u.flags |= idle
 		}
 		if u.score = o.score(u); u.parent >= 0 && u.flags&late == 0 { // what it waits for comes before it
 			u.score = min(u.score, o.units[u.parent].score)
@@ -122,6 +122,25 @@ func newOrder(items []version.Item, level keepit.Level) *order {
 		}
 	}
 	return o
+}
+
+// quiet takes what the assistant said on the way for an announcement, if a later text replaces it, or if it is short and
+// names nothing, or shorter and states no cause, and does not begin like an answer: nobody understands it without what it is about.
+func (o *order) quiet() {
+	for from, to := 0, 0; from < len(o.units); from = to {
+		told := ""
+		for to = from; to < len(o.units) && o.units[to].item == o.units[from].item; to++ {
+			if o.units[to].flags&idle == 0 {
+				told += o.units[to].text + "\n"
+			}
+		}
+		if o.units[from].class == prose && !verdict().MatchString(told) && (o.items[o.units[from].item].Passing || len(told) <= shortNote && !named().MatchString(told) ||
+			len(told) <= 100 && !exchange.Supposes(told)) {
+			for i := from; i < to; i++ {
+				o.units[i].flags |= idle
+			}
+		}
+	}
 }
 
 // score is the value of a unit for each token.

@@ -47,7 +47,7 @@ func endItem(xs []exchange.Exchange) (version.Item, bool) {
 		return version.Item{}, false
 	}
 	last := xs[len(xs)-1]
-	return version.Item{N: last.To, X: last.From, Time: last.Start, Kind: version.Call, Label: version.AtEnd, Text: text, Src: merge(src)}, true
+	return version.Item{N: last.To, X: last.From, Time: last.Start, Kind: version.Call, Label: version.AtEnd, Text: text, Src: version.Merge(src)}, true
 }
 
 // Raw returns the plain tokens of all that a version of the items can keep.

@@ -1,7 +1,6 @@
 package compress
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -293,23 +292,8 @@ func (r *run) finish(pins []pin) (Result, error) {
 	if res.Tokens > r.plan.Budget {
 		return Result{}, fmt.Errorf("compress to %d tokens: the result has %d", r.plan.Budget, res.Tokens)
 	}
-	res.Messages = countMessages(res.Segments)
+	res.Messages = version.Messages(res.Segments)
 	var err error
 	res.Body, err = version.Encode(res.Segments)
 	return res, err
-}
-
-// countMessages returns the number of messages that segments name. The runs of a version of another device can be of
-// any length.
-func countMessages(segs []version.Segment) int {
-	var all [][2]int
-	for _, s := range segs {
-		all = append(all, s.Src...)
-	}
-	slices.SortFunc(all, func(a, b [2]int) int { return cmp.Compare(a[0], b[0]) })
-	n := 0
-	for _, r := range merge(all) {
-		n += r[1] - r[0] + 1
-	}
-	return n
 }

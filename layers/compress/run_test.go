@@ -460,7 +460,7 @@ func TestSaidAsSaid(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, seg := range r.Segments {
-				if seg.Role == "heading" || seg.Label == "files" || seg.Label == "commands" || seg.Code == "diff" {
+				if seg.Role == "heading" || seg.Remark() || seg.Label == "files" || seg.Label == "commands" || seg.Code == "diff" {
 					seen[seg.Role+seg.Label]++
 					continue
 				}
@@ -504,8 +504,8 @@ func TestMonotone(t *testing.T) {
 			}
 			said := map[string]int{}
 			for _, s := range r.Segments {
-				if s.Label == "files" || s.Label == "commands" {
-					continue // one line of many entries
+				if s.Label == "files" || s.Label == "commands" || s.Label == version.LeftTyped {
+					continue // one line of many entries; a larger version has the words
 				}
 				if s.Role == "heading" { // the date is in the first of a day
 					s.Text, _, _ = strings.Cut(s.Text, " · ")
@@ -934,7 +934,7 @@ func TestRequestAroundPaste(t *testing.T) {
 func saidAs(line, source string) string {
 	line = strings.TrimLeft(strings.TrimPrefix(singleSpaced(line), "$ "), "+-")
 	source = singleSpaced(source)
-	if strings.Contains(source, strings.TrimSpace(line)) {
+	if strings.Contains(source, strings.TrimSpace(line)) || line == "[...]" {
 		return "verbatim"
 	}
 	if !strings.Contains(line, "…") {

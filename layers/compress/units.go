@@ -176,7 +176,11 @@ func (s *splitter) question(it *version.Item, from int) (unit int, also []int) {
 			item := s.units[end-1].item
 			if s.units[end-1].class == closing {
 				texts++
-				if options := s.options(names, end); len(options) > 0 {
+				options := s.options(names, end)
+				if len(options) == 1 && len(strings.TrimSpace(it.Text)) == 1 {
+					options = append(options, s.beside(options[0], end)...) // what it did not choose says what it is
+				}
+				if len(options) > 0 {
 					return options[0], options[1:]
 				}
 			}
@@ -211,6 +215,18 @@ func (s *splitter) options(names []string, from int) (found []int) {
 		}
 		found = append(found, option)
 		names = slices.DeleteFunc(names, func(n string) bool { return n == name })
+	}
+	return found
+}
+
+// beside returns the units up to one that begin with a number or letter, near an option of the same text.
+func (s *splitter) beside(option, to int) (found []int) {
+	const near = 700 // bytes
+	for k, u := range s.units[:to] {
+		_, ok := exchange.Offers(u.text, strings.Split("abcdef12345", ""))
+		if o := &s.units[option]; ok && k != option && u.item == o.item && u.from > o.from-near && u.from < o.from+near {
+			found = append(found, k)
+		}
 	}
 	return found
 }
@@ -382,7 +398,7 @@ func (s *splitter) sentences(text string, u unit, parent int) (last int) {
 	at, first := u.from, len(s.units)
 	brief := u.class == prose && len(s.items[s.item].Text) <= longNote
 	for text != "" {
-		n, more := sentence(text)
+		n, more := tokens.Sentence(text)
 		u.text, u.from = strings.TrimRight(text[:n], " \t"), at
 		u.flags &^= lead | idle | ends
 		switch {

@@ -54,6 +54,9 @@ var (
 // supposes matches a text that says what the cause of something is, or may be.
 var supposes = pattern(`(?i)\b(issue|problem|cause|reason|bug|culprit|error) (here |there )?(is|was|might|may|could|must|seems|comes|appears)\b|\broot cause|\bcaused by|\bit (looks like|seems)|\b(maybe|probably|likely|might be|may be)\b`)
 
+// Supposes reports whether a text says what the cause of something is, or may be.
+func Supposes(text string) bool { return supposes().MatchString(text) || finds().MatchString(text) }
+
 // intends matches what says what is to be done.
 var intends = pattern(`(?im)(^|[.!?] )[^.!?\n]{0,60}\b(I('ll| will| need)\b|(the|my) ([a-z]+ )?(plan|approach|steps|changes)\b|(changes|steps) needed)`)
 
@@ -78,18 +81,22 @@ func (x *Exchange) Replaced() map[int]bool {
 		}
 		return n
 	}
-	cause := -1 // the last one
+	proven := func(from, to int) bool {
+		return slices.ContainsFunc(x.Commands, func(c Command) bool { return from < c.N && c.N < to && (c.Verdict == Passed || c.Commits) })
+	}
+	var causes []int // since something passed
 	for i, t := range x.Texts {
 		topics[i] = Topic(t.Text)
 		if len(t.Text) > few || !supposes().MatchString(t.Text) {
 			continue
 		}
-		if cause >= 0 && shared(cause, i) >= same && !slices.ContainsFunc(x.Commands, func(c Command) bool {
-			return x.Texts[cause].N < c.N && c.N < t.N && (c.Verdict == Passed || c.Commits)
-		}) {
-			out[x.Texts[cause].N] = true
+		if n := len(causes); n > 0 && proven(x.Texts[causes[n-1]].N, t.N) {
+			causes = nil
 		}
-		cause = i
+		for _, k := range causes {
+			out[x.Texts[k].N] = out[x.Texts[k].N] || shared(k, i) >= same
+		}
+		causes = append(causes, i)
 	}
 	for i, t := range x.Texts {
 		if !intends().MatchString(t.Text[:min(len(t.Text), few)]) {

@@ -2,10 +2,12 @@ package version
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
 	"iter"
+	"slices"
 	"strings"
 
 	"github.com/memvcs/mem/layers/keepit"
@@ -92,4 +94,32 @@ func (s Segment) check() error {
 		last = r[1]
 	}
 	return nil
+}
+
+// Merge joins runs of messages that touch or overlap. They are in the order of their first messages.
+func Merge(src [][2]int) [][2]int {
+	var out [][2]int
+	for _, r := range src {
+		if n := len(out); n > 0 && r[0]-1 <= out[n-1][1] {
+			out[n-1][1] = max(out[n-1][1], r[1])
+			continue
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+// Messages returns the number of messages that segments name. The runs of a version of another device can be of
+// any length.
+func Messages(segs []Segment) int {
+	var all [][2]int
+	for _, s := range segs {
+		all = append(all, s.Src...)
+	}
+	slices.SortFunc(all, func(a, b [2]int) int { return cmp.Compare(a[0], b[0]) })
+	n := 0
+	for _, r := range Merge(all) {
+		n += r[1] - r[0] + 1
+	}
+	return n
 }

@@ -1,4 +1,4 @@
-package compress
+package tokens
 
 import (
 	"cmp"
@@ -9,15 +9,14 @@ import (
 )
 
 const (
-	gap       = " … " // marks omitted text in a line
-	shortLine = 60    // bytes; shorter lines are not split
-	fewest    = 12    // of a sentence
-	longUnit  = 600   // bytes; longer sentences are split at a comma, and what is longer still between words
+	shortLine = 60  // bytes; shorter lines are not split
+	fewest    = 12  // of a sentence
+	longUnit  = 600 // bytes; longer sentences are split at a comma, and what is longer still between words
 )
 
-// sentence returns the length of the sentence that s starts with, with the space behind it, or of its beginning if that is
+// Sentence returns the length of the sentence that s starts with, with the space behind it, or of its beginning if that is
 // very long: more of it follows then. No word within a sentence is ever left out.
-func sentence(s string) (n int, more bool) {
+func Sentence(s string) (n int, more bool) {
 	comma, space, depth := 0, 0, 0 // behind the last comma and space; open brackets
 	if len(s) <= shortLine && !strings.HasSuffix(s, ":") && !strings.Contains(s, ". Let me ") && !strings.Contains(s, ". Now ") {
 		return len(s), false

@@ -1,4 +1,4 @@
-package compress
+package tokens
 
 import (
 	"slices"
@@ -29,7 +29,7 @@ func TestSentences(t *testing.T) {
 	} {
 		var got []string
 		for rest := c.line; rest != ""; {
-			n, _ := sentence(rest)
+			n, _ := Sentence(rest)
 			got, rest = append(got, strings.TrimSpace(rest[:n])), rest[n:]
 		}
 		if !slices.Equal(got, c.want) {
