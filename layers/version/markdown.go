@@ -170,9 +170,9 @@ func Text(segs []Segment) string {
 
 // Legend says how to read a version, and Signs what in it is not speech.
 const (
-	Legend = "[How to read: > the user said, plain text the assistant said, brackets hold a list or remark by mem; … marks a cut, also in brackets, " +
+	Legend = "[How to read: > the user said, plain text the assistant said, brackets hold a list or remark by mem; … marks a cut, " +
 		"\"3 more: a; b\" the rest of a list, and ends of paragraphs or whole ones may be left out]"
-	Signs = "[name] a list or remark by mem; … marks a cut, also in brackets, [3 more: a; b] the rest of a list, and ends of paragraphs or whole ones may be left out"
+	Signs = "[name] a list or remark by mem; … marks a cut, [3 more: a; b] the rest of a list, and ends of paragraphs or whole ones may be left out"
 )
 
 // Markdown is [Text] under the [Legend].
