@@ -263,6 +263,7 @@ func TestMends(t *testing.T) {
 		{"not mine", doctor.FixOpen(evil, &fs.PathError{Err: syscall.EACCES}), "chmod -R u+rwX "},
 		{"damaged", doctor.FixOpen(evil, refs.ErrDamaged), "mem fsck --repair"},
 		{"anything", doctor.FixOpen(evil, errors.New("boom")), "mem fsck --repair"},
+		{"sum", doctor.FixConfig(evil, fmt.Errorf("x: %w", config.ErrSum)), "mem fsck --repair"},
 		{"no JSON", doctor.FixConfig(evil, &config.SyntaxError{}), app.EditCommand(evil, "")[:8]},
 		{"no directory", doctor.FixConfig(evil, syscall.ENOTDIR), "export MEM_DIR="},
 		{"not to be read", doctor.FixConfig(evil, &fs.PathError{Err: syscall.EACCES}), "chmod 600 "},

@@ -107,11 +107,9 @@ func (s *damagedStore) files() (meaning, none []string) {
 		if fi, ferr := d.Info(); ferr != nil || fi.Size() == 0 {
 			return errors.Join(err, ferr)
 		}
-		switch rel = filepath.ToSlash(rel); {
-		case rel == "config.json": // which the user edits
-		case meaningless.MatchString(rel):
+		if rel = filepath.ToSlash(rel); meaningless.MatchString(rel) {
 			none = append(none, rel)
-		default:
+		} else {
 			meaning = append(meaning, rel)
 		}
 		return err
@@ -234,7 +232,7 @@ func TestRepairBranchAndCommits(t *testing.T) {
 }
 
 // mayGo are files that may be deleted: there is no telling whether the user did it.
-var mayGo = regexp.MustCompile(`^remotes\.json$|\.idx$`)
+var mayGo = regexp.MustCompile(`^config\.json(\.sum)?$|^remotes\.json$|\.idx$`)
 
 func (s *damagedStore) repaired(dir, file string, h harm) {
 	s.t.Helper()
@@ -273,7 +271,7 @@ func (s *damagedStore) repaired(dir, file string, h harm) {
 		if !strings.Contains(out, "problem: ") {
 			code = app.ExitDone // the lane began anew, and lacks nothing that anybody needs
 		}
-	} else if own := strings.Contains(out, "lost: [this device's own]"); code == app.ExitPartial && own {
+	} else if own := strings.Contains(out, "lost: [this device's own]") || file == "config.json"; code == app.ExitPartial && own {
 		code = app.ExitDone // what no remote has: it begins anew without
 	} else if code != app.ExitDone {
 		s.t.Errorf("%s: repair: exit status %d\n%s", what, code, out)

@@ -17,6 +17,20 @@ var ErrLocked = errors.New("the settings are being changed by another process")
 // Edit locks the settings in file, loads them, calls fn and saves them. If fn fails, nothing is written. The lock ends
 // with the process. Edit fails with [ErrLocked] when ctx ends first.
 func Edit(ctx context.Context, file string, fn func(*Config) error) error {
+	return withLock(ctx, file, func() error {
+		c, err := Load(file)
+		if err == nil {
+			err = fn(c)
+		}
+		if err == nil {
+			err = c.Save(file)
+		}
+		return err
+	})
+}
+
+// withLock calls fn while the settings in file are locked.
+func withLock(ctx context.Context, file string, fn func() error) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return fmt.Errorf("make the directory of the settings: %w", err)
 	}
@@ -28,14 +42,7 @@ func Edit(ctx context.Context, file string, fn func(*Config) error) error {
 		return fmt.Errorf("lock the settings: %w", err)
 	}
 	defer unlock()
-	c, err := Load(file)
-	if err == nil {
-		err = fn(c)
-	}
-	if err == nil {
-		err = c.Save(file)
-	}
-	return err
+	return fn()
 }
 
 // Save atomically and durably writes the settings to file, without overrides. It may overwrite a change of another
@@ -48,6 +55,7 @@ func (c *Config) Save(file string) error {
 	if err := replace(file, b); err != nil {
 		return fmt.Errorf("save settings: %w", err)
 	}
+	_ = replace(file+sumSuffix, sumLine(file, b)) // a checksum older than its file is ignored
 	return nil
 }
 

@@ -15,8 +15,8 @@ import (
 )
 
 // TestControlFilesDamaged flips a bit of each byte of each control file: fsck finds it. A repair
-// reports it and changes nothing: what a byte was is not guessed. The
-// notes of hooks have tests of their own (hooks); settings have no sum; the files in mem/known and hooks/*.off are empty.
+// reports it and changes nothing: what a byte was is not guessed. config.json and the
+// notes of hooks have tests of their own (refs/config, hooks); the files in mem/known and hooks/*.off are empty.
 func TestControlFilesDamaged(t *testing.T) {
 	t.Parallel()
 	r := refstest.New(t)

@@ -50,6 +50,8 @@ func FixOpen(dir string, err error) string {
 func FixConfig(file string, err error) string {
 	var syntax *config.SyntaxError
 	switch {
+	case errors.Is(err, config.ErrSum):
+		return "mem fsck --repair"
 	case errors.As(err, &syntax):
 		return app.EditCommand(file, "make it valid JSON")
 	case errors.Is(err, syscall.ENOTDIR):

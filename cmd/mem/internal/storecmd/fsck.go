@@ -142,7 +142,7 @@ func check(ctx context.Context, e *app.Env, full bool) (c repair.Checked, err er
 		return c, err
 	}
 	var small []refsrepair.Problem
-	if err := spoolNotes(dir, true, func(m refsrepair.Fix) {
+	if err := smallFiles(ctx, e, dir, true, func(m refsrepair.Fix) {
 		small = append(small, refsrepair.Problem{Where: m.Where, What: m.What})
 	}); err != nil {
 		return c, err

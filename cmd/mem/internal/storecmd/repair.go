@@ -2,14 +2,17 @@ package storecmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/memvcs/mem/cmd/mem/internal/app"
 	"github.com/memvcs/mem/hooks"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/repair"
+	"github.com/memvcs/mem/refs/config"
 	refsrepair "github.com/memvcs/mem/refs/repair"
 )
 
@@ -21,7 +24,7 @@ func runRepair(ctx context.Context, e *app.Env, fo fsckOptions) error {
 		return err
 	}
 	var small []refsrepair.Fix
-	if err := spoolNotes(dir, e.Opt.DryRun, func(m refsrepair.Fix) { small = append(small, m) }); err != nil {
+	if err := smallFiles(ctx, e, dir, e.Opt.DryRun, func(m refsrepair.Fix) { small = append(small, m) }); err != nil {
 		return err
 	}
 	o, err := app.MemoryOptions(e)
@@ -43,7 +46,7 @@ func runRepair(ctx context.Context, e *app.Env, fo fsckOptions) error {
 	}
 	left := unwhole(out)
 	for _, m := range out.Fixes {
-		left = left || m.Done == ""
+		left = left || m.Done == "" || m.Done == settingsGone
 	}
 	switch {
 	case e.Opt.DryRun && len(out.Fixes)+len(out.Lost) > 0:
@@ -139,8 +142,25 @@ func lostText(l repair.LostData) string {
 	return s + l.What
 }
 
-// spoolNotes checks the notes of hooks, and removes damaged ones unless it is a dry run.
-func spoolNotes(dir string, look bool, found func(refsrepair.Fix)) error {
+// smallFiles checks the settings and the notes of hooks, and repairs them unless it is a dry run.
+func smallFiles(ctx context.Context, e *app.Env, dir string, look bool, found func(refsrepair.Fix)) error {
+	file := filepath.Join(dir, "config.json")
+	wait, err := app.LockTimeout(e)
+	if err != nil {
+		wait = 10 * time.Second // the settings cannot be read
+	}
+	ctx, cancel := context.WithTimeout(ctx, max(wait, time.Millisecond))
+	defer cancel()
+	err = config.Damaged(ctx, file, func(damage error) error {
+		m, err := mendSettings(dir, file, damage, look)
+		if err == nil {
+			found(m)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
 	return hooks.DamagedNotes(dir, func(name string, damage error) {
 		m := refsrepair.Fix{Where: "spool/" + name, What: damage.Error(), Done: "removed; SessionStart captures its session"}
 		path := filepath.Join(dir, "spool", name)
@@ -158,4 +178,35 @@ func spoolNotes(dir string, look bool, found func(refsrepair.Fix)) error {
 		}
 		found(m)
 	})
+}
+
+const settingsGone = "removed; the defaults apply until you set them again"
+
+func mendSettings(dir, file string, damage error, look bool) (refsrepair.Fix, error) {
+	m := refsrepair.Fix{Where: "config.json", What: damage.Error()}
+	if !errors.Is(damage, config.ErrSum) {
+		return m, nil
+	}
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return m, err
+	}
+	m.Done = "accepted, with a new checksum: mem config list"
+	if _, err = config.Parse(b); err != nil {
+		m.Done = settingsGone
+	}
+	if look {
+		return m, nil
+	}
+	kept, err := refsrepair.SetAside(file, filepath.Join(dir, "damaged"))
+	if err != nil {
+		return m, err
+	}
+	if kept != "" {
+		m.Kept = filepath.Join("damaged", kept)
+	}
+	if m.Done == settingsGone {
+		return m, errors.Join(os.Remove(file), os.Remove(file+".sum"))
+	}
+	return m, config.Replace(file, b)
 }
