@@ -236,7 +236,7 @@ func TestMakeStoreWords(t *testing.T) {
 		must(t, err)
 		return state.Rev{Kind: state.IsSession, Project: p, Session: st.Session(id(name))}
 	}
-	must(t, sessions.Retitle(ctx, s.m.DB, rev(lib, libSession), "The cache"))
+	must(t, sessions.Retitle(ctx, s.m.DB, rev(lib, libSession), "The cache", sessions.Edit{}))
 	must(t, sessions.Tag(ctx, s.m.DB, rev(lib, libSession), "cache-work", sessions.Edit{}))
 	must(t, sessions.Relate(ctx, s.m.DB, rev(lib, libSession), app.ID, "shared code"))
 	must(t, sessions.Relate(ctx, s.m.DB, rev(app, appSession), lib.ID, "by mistake"))

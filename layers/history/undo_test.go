@@ -279,9 +279,9 @@ func anyOperation(t *testing.T, m *layers.Memory, sessions []state.Rev, rng *ran
 		if len(marks) > 0 {
 			k := marks[rng.IntN(len(marks))]
 			if rng.IntN(2) == 0 {
-				_, err = markers.RemoveKeepit(ctx, m.DB, rev, k.ID, false)
+				_, err = markers.RemoveKeepit(ctx, m.DB, rev, k.ID, markers.Edit{})
 			} else {
-				_, err = markers.SetKeepit(ctx, m.DB, rev, k.ID, (k.Mark.Weight+keepit.Weight(1+rng.IntN(50)))%100, false)
+				_, err = markers.SetKeepit(ctx, m.DB, rev, k.ID, (k.Mark.Weight+keepit.Weight(1+rng.IntN(50)))%100, markers.Edit{})
 			}
 			must(err)
 			return "keepit"

@@ -109,7 +109,8 @@ func (c *contextReader) sessions(listed map[string]object) {
 }
 
 func (c *contextReader) session(id string, o object) storeSession {
-	out := storeSession{ID: id, Outside: cmp.Or(o.text("linkedFile"), o.text("originalFile"))}
+	out := storeSession{ID: id, Title: cmp.Or(o.text("title"), o.text("customTitle")), Tags: o.texts("tags"),
+		Outside: cmp.Or(o.text("linkedFile"), o.text("originalFile"))}
 	name := path.Join(c.dir, "originals", id+".jsonl")
 	fi, err := c.s.root.Lstat(filepath.FromSlash(name))
 	if err == nil && fi.Mode()&fs.ModeSymlink != 0 {
@@ -124,13 +125,25 @@ func (c *contextReader) session(id string, o object) storeSession {
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		out.Problem = err.Error()
 	}
-	if len(o.list("keepitMarkers")) > 0 {
-		c.derived("markers", id, "mem reads those that the user typed from the session: mem keepit list "+id)
+	for _, k := range o.list("keepitMarkers") {
+		out.Markers = append(out.Markers, c.marker(id, k)...)
 	}
 	if len(o.list("compressions")) > 0 || c.s.isDir(path.Join(c.dir, "summaries", id)) {
 		c.derived("versions", id, "mem makes its own from the session: mem compress "+id)
 	}
 	return out
+}
+
+// marker reads a marker. It returns none if the marker is incomplete.
+func (c *contextReader) marker(session string, o object) []storeMarker {
+	m := storeMarker{ID: o.text("markerId"), UUID: o.text("messageUuid"), Text: o.text("content")}
+	w, ok := o.hundredths("weight")
+	if !ok || m.UUID == "" || m.Text == "" {
+		c.omit("marker", session+" "+m.ID, "it lacks its message, its weight or its text")
+		return nil
+	}
+	m.Weight = min(w, 100)
+	return []storeMarker{m}
 }
 
 // compositions reports the compositions, which mem makes of the sessions.

@@ -106,7 +106,7 @@ type target struct {
 }
 
 func (w *projectImport) run(ctx context.Context) error {
-	for _, step := range []func(context.Context) error{w.sessions, w.knowledge} {
+	for _, step := range []func(context.Context) error{w.sessions, w.sessionParts, w.knowledge} {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -183,8 +183,9 @@ func (w *projectImport) project(ctx context.Context) (state.Project, error) {
 	return p, err
 }
 
-// redacted returns a text of the store with its secrets replaced.
-func (w *projectImport) redacted(text string) string {
-	clean, _ := secrets.RulesIn(w.m, w.p.Dir).Redact([]byte(text), &redact.Numbers{})
+// redacted returns a text of the store with its secrets replaced. Numbers gives secrets of the session their numbers
+// there.
+func (w *projectImport) redacted(text string, numbers *redact.Numbers) string {
+	clean, _ := secrets.RulesIn(w.m, w.p.Dir).Redact([]byte(text), numbers)
 	return string(clean)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/memvcs/mem/layers/knowledge/facts"
 	"github.com/memvcs/mem/layers/knowledge/permanent"
 	"github.com/memvcs/mem/layers/markers"
+	"github.com/memvcs/mem/layers/redact"
 	"github.com/memvcs/mem/layers/revision"
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/version"
@@ -152,7 +153,7 @@ func (g *knowledgeImport) addFact(it Item, f storeFact, found knowledge.ForeignF
 func (g *knowledgeImport) factOf(ctx context.Context, f storeFact) (given facts.Fact, s *state.Session, err error) {
 	kinds := map[string]facts.Kind{decisionKind: facts.Decision, patternKind: facts.Decision,
 		issueKind: facts.Issue, actionKind: facts.Action}
-	given = facts.Fact{From: g.store.Tool, Kind: kinds[f.Kind], Text: flat(g.redacted(f.Text)),
+	given = facts.Fact{From: g.store.Tool, Kind: kinds[f.Kind], Text: flat(g.redacted(f.Text, &redact.Numbers{})),
 		Keywords: g.words(f.Keywords), Files: g.words(f.Files)}
 	if g.forgotten(f.Text) {
 		return given, nil, errForgotten
@@ -201,7 +202,7 @@ func (g *knowledgeImport) text(s string, most int) string {
 	if g.forgotten(s) {
 		return ""
 	}
-	if s = flat(g.redacted(s)); len(s) > most {
+	if s = flat(g.redacted(s, &redact.Numbers{})); len(s) > most {
 		return ""
 	}
 	return s
@@ -299,6 +300,3 @@ func (g *knowledgeImport) importRules(ctx context.Context) error {
 	}
 	return nil
 }
-
-// flat returns a text with single spaces.
-func flat(s string) string { return strings.Join(strings.Fields(s), " ") }

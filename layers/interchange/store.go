@@ -52,6 +52,17 @@ type storeSession struct {
 	Size    int64
 	Outside string // the path of the transcript outside the store; it may be gone
 	Problem string // why its transcript cannot be read
+	Title   string
+	Tags    []string
+	Markers []storeMarker
+}
+
+// A storeMarker is a keepit marker.
+type storeMarker struct {
+	ID     string
+	UUID   string // of the message
+	Weight int    // hundredths
+	Text   string
 }
 
 // The kinds of a [storeFact].

@@ -17,9 +17,15 @@ import (
 	"github.com/memvcs/mem/refs"
 )
 
+// An Edit says how a marker is changed.
+type Edit struct {
+	DryRun bool
+	Tool   string // from which the marker is imported; "" for mem
+}
+
 // SetKeepit sets the weight of a marker of a session, also of a removed one. The transcript does not change.
 func SetKeepit(ctx context.Context, db *state.DB, rev state.Rev, id string, w keepit.Weight,
-	dryRun bool) (state.Keepit, error) {
+	how Edit) (state.Keepit, error) {
 	k, all, err := keepitByID(ctx, db, rev, id)
 	if err != nil {
 		return k, err
@@ -34,18 +40,18 @@ func SetKeepit(ctx context.Context, db *state.DB, rev state.Rev, id string, w ke
 	}
 	k.Mark.Weight, k.Removed = w, false
 	o := overrideOf(rev.Session, k)
-	return k, write(ctx, db, rev, o, fmt.Sprintf("keepit set %s %s %s", records.ShortID(rev.Session.ID), id, w), dryRun)
+	return k, write(ctx, db, rev, o, fmt.Sprintf("keepit set %s %s %s", records.ShortID(rev.Session.ID), id, w), how)
 }
 
 // RemoveKeepit removes a marker of a session: its text counts like any other. SetKeepit restores it.
-func RemoveKeepit(ctx context.Context, db *state.DB, rev state.Rev, id string, dryRun bool) (state.Keepit, error) {
+func RemoveKeepit(ctx context.Context, db *state.DB, rev state.Rev, id string, how Edit) (state.Keepit, error) {
 	k, _, err := keepitByID(ctx, db, rev, id)
 	if err != nil {
 		return k, err
 	}
 	k.Removed = true
 	return k, write(ctx, db, rev, overrideOf(rev.Session, k), fmt.Sprintf("keepit rm %s %s", records.ShortID(rev.Session.ID),
-		id), dryRun)
+		id), how)
 }
 
 // Errors of AddKeepit.
@@ -59,7 +65,7 @@ var (
 // AddKeepit pins a text in the message that rev names, or the whole typed message if text is empty. White space in the
 // text matches any white space.
 func AddKeepit(ctx context.Context, db *state.DB, rev state.Rev, text string, w keepit.Weight,
-	dryRun bool) (state.Keepit, error) {
+	how Edit) (state.Keepit, error) {
 	p := rev.Session.Now()
 	items, err := Items(ctx, db, rev.Project.ID, rev.Session, p)
 	if err != nil {
@@ -85,7 +91,7 @@ func AddKeepit(ctx context.Context, db *state.DB, rev state.Rev, text string, w 
 	}
 	k.ID = nextAdded(rev.Session, o)
 	return k, write(ctx, db, rev, o, fmt.Sprintf("keepit add %s#%d %s", records.ShortID(rev.Session.ID), rev.From, w),
-		dryRun)
+		how)
 }
 
 // nextAdded returns the ID of an added marker.
@@ -153,9 +159,12 @@ func keepitByID(ctx context.Context, db *state.DB, rev state.Rev, id string) (st
 		Candidates: have}
 }
 
-func write(ctx context.Context, db *state.DB, rev state.Rev, o records.Override, message string, dryRun bool) error {
-	if dryRun {
+func write(ctx context.Context, db *state.DB, rev state.Rev, o records.Override, message string, how Edit) error {
+	if how.DryRun {
 		return nil
+	}
+	if how.Tool != "" {
+		message += ", imported from " + how.Tool
 	}
 	return db.Refs.Update(ctx, rev.Project.ID, message, func(tx *refs.Tx) error {
 		tx.Trailer("Op", "keepit")

@@ -15,6 +15,7 @@ import (
 type Edit struct {
 	Force  bool // take the name away from another target
 	DryRun bool
+	Tool   string // from which the name is imported; "" for mem
 }
 
 // Errors of naming.
@@ -25,7 +26,7 @@ var (
 )
 
 // Retitle sets the title of a session. An empty title restores that of the transcript.
-func Retitle(ctx context.Context, db *state.DB, rev state.Rev, title string) error {
+func Retitle(ctx context.Context, db *state.DB, rev state.Rev, title string, how Edit) error {
 	body := records.NameBody{Target: "session/" + rev.Session.ID, Field: records.FieldTitle, Removed: title == ""}
 	if title != "" {
 		t, err := records.ParseTitle(title)
@@ -34,7 +35,7 @@ func Retitle(ctx context.Context, db *state.DB, rev state.Rev, title string) err
 		}
 		body.Name = string(t)
 	}
-	return record(ctx, db, rev, "mv "+rev.Session.Name(), "mv", body)
+	return record(ctx, db, rev, how.Tool, "mv "+rev.Session.Name(), "mv", body)
 }
 
 // Tag tags a session or a version. A dry run only checks. The error wraps [ErrTaken] if another target has the tag
@@ -67,7 +68,7 @@ func Tag(ctx context.Context, db *state.DB, rev state.Rev, name string, how Edit
 	if how.DryRun {
 		return nil
 	}
-	return record(ctx, db, rev, "tag "+name+"  "+what, "tag", records.NameBody{Target: target, Field: records.FieldTag,
+	return record(ctx, db, rev, how.Tool, "tag "+name+"  "+what, "tag", records.NameBody{Target: target, Field: records.FieldTag,
 		Name: name})
 }
 
@@ -87,7 +88,7 @@ func Untag(ctx context.Context, db *state.DB, p state.Project, name string, dryR
 			if dryRun {
 				return nil
 			}
-			return record(ctx, db, rev, "tag -d "+name, "tag", records.NameBody{Target: target, Field: records.FieldTag, Name: name,
+			return record(ctx, db, rev, "", "tag -d "+name, "tag", records.NameBody{Target: target, Field: records.FieldTag, Name: name,
 				Removed: true})
 		}
 	}
@@ -144,7 +145,10 @@ func RenameComposition(ctx context.Context, db *state.DB, rev state.Rev, name st
 }
 
 // record writes a name.
-func record(ctx context.Context, db *state.DB, rev state.Rev, message, op string, body records.NameBody) error {
+func record(ctx context.Context, db *state.DB, rev state.Rev, tool, message, op string, body records.NameBody) error {
+	if tool != "" {
+		message += ", imported from " + tool
+	}
 	return db.Refs.Update(ctx, rev.Project.ID, message, func(tx *refs.Tx) error {
 		tx.Trailer("Op", op)
 		tx.Trailer("Session", rev.Session.ID)

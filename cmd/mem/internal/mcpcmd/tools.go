@@ -114,7 +114,7 @@ func (s served) AddKeepit(ctx context.Context, in KeepitIn) (out KeepitOut, err 
 		if rev.Kind != state.IsMessages || rev.From != rev.To {
 			return app.Usagef("%s is not a message: want one such as 6ecd8c99#12", in.Ref)
 		}
-		k, err := markers.AddKeepit(ctx, run.DB, rev, in.Text, w, false)
+		k, err := markers.AddKeepit(ctx, run.DB, rev, in.Text, w, markers.Edit{})
 		if errors.Is(err, markers.ErrNotTyped) {
 			return fmt.Errorf("%w: only text that the user typed can be pinned", err)
 		}

@@ -56,7 +56,7 @@ func runMv(ctx context.Context, run app.Run) error {
 	switch {
 	case run.Opt.DryRun:
 	case rev.Kind == state.IsSession:
-		err = sessions.Retitle(ctx, run.DB, rev, to)
+		err = sessions.Retitle(ctx, run.DB, rev, to, sessions.Edit{})
 	default:
 		err = sessions.RenameComposition(ctx, run.DB, rev, to)
 	}

@@ -33,7 +33,7 @@ func keepitChanges(e *app.Env) []*cli.Command {
 					return app.Usagef("%v", err)
 				}
 				return changeKeepit(ctx, run, e.Operands[:last], func(rev state.Rev, id string) (state.Keepit, error) {
-					return markers.SetKeepit(ctx, run.DB, rev, id, w, e.Opt.DryRun)
+					return markers.SetKeepit(ctx, run.DB, rev, id, w, markers.Edit{DryRun: e.Opt.DryRun})
 				})
 			})},
 		{Name: "add", Usage: "pin a text that the user typed", ArgsUsage: "<rev> [<text>]",
@@ -52,7 +52,7 @@ func keepitChanges(e *app.Env) []*cli.Command {
 		{Name: "rm", Usage: "remove a marker; its text is no longer pinned", ArgsUsage: "[<session>] <marker>",
 			Action: app.Action(e, 1, 2, func(ctx context.Context, run app.Run) error {
 				return changeKeepit(ctx, run, e.Operands, func(rev state.Rev, id string) (state.Keepit, error) {
-					return markers.RemoveKeepit(ctx, run.DB, rev, id, e.Opt.DryRun)
+					return markers.RemoveKeepit(ctx, run.DB, rev, id, markers.Edit{DryRun: e.Opt.DryRun})
 				})
 			})},
 		{Name: "lint", Usage: "find malformed markers", ArgsUsage: "[<rev>]",
@@ -109,7 +109,7 @@ func runKeepitAdd(ctx context.Context, run app.Run, name, text string, w keepit.
 		return app.WithHint(app.Usagef("%s is not a message", name),
 			"name one by its number: mem keepit add abc1#234 \"its text\"")
 	}
-	k, err := markers.AddKeepit(ctx, run.DB, rev, text, w, run.Opt.DryRun)
+	k, err := markers.AddKeepit(ctx, run.DB, rev, text, w, markers.Edit{DryRun: run.Opt.DryRun})
 	switch {
 	case errors.Is(err, markers.ErrNotTyped):
 		return app.WithHint(err, "only text that the user typed can be pinned")

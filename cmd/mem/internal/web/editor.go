@@ -90,13 +90,13 @@ func (s *Server) setMarker(w http.ResponseWriter, r *http.Request, rev state.Rev
 	ctx := r.Context()
 	id := r.PathValue("marker")
 	if r.PostFormValue("remove") != "" {
-		_, err = markers.RemoveKeepit(ctx, s.Memory.DB, rev, id, false)
+		_, err = markers.RemoveKeepit(ctx, s.Memory.DB, rev, id, markers.Edit{})
 	} else {
 		var weight keepit.Weight
 		if weight, err = keepit.ParseTyped(cmp.Or(r.PostFormValue("preset"), r.PostFormValue("weight"))); err != nil {
 			return "", page{}, api.BadRequest(err.Error())
 		}
-		_, err = markers.SetKeepit(ctx, s.Memory.DB, rev, id, weight, false)
+		_, err = markers.SetKeepit(ctx, s.Memory.DB, rev, id, weight, markers.Edit{})
 	}
 	done := id + " is removed."
 	if r.PostFormValue("remove") == "" {
@@ -117,7 +117,7 @@ func (s *Server) addMarker(w http.ResponseWriter, r *http.Request, rev state.Rev
 		return "", page{}, api.BadRequest(err.Error())
 	}
 	rev.Kind, rev.From, rev.To = state.IsMessages, n, n
-	k, err := markers.AddKeepit(ctx, s.Memory.DB, rev, r.PostFormValue("text"), weight, false)
+	k, err := markers.AddKeepit(ctx, s.Memory.DB, rev, r.PostFormValue("text"), weight, markers.Edit{})
 	if errors.Is(err, markers.ErrNotTyped) || errors.Is(err, markers.ErrNoText) || errors.Is(err, markers.ErrManyTexts) {
 		err = api.BadRequest(err.Error())
 	}

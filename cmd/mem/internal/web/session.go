@@ -242,7 +242,7 @@ func (s *Server) nameSession(w http.ResponseWriter, r *http.Request, rev state.R
 		if _, wrong := records.ParseTitle(title); wrong != nil && title != "" {
 			return "", page{}, api.BadRequest("title: " + wrong.Error())
 		}
-		err = sessions.Retitle(ctx, s.Memory.DB, rev, title)
+		err = sessions.Retitle(ctx, s.Memory.DB, rev, title, sessions.Edit{})
 	default:
 		if _, wrong := records.ParseName(tag); wrong != nil {
 			return "", page{}, api.BadRequest("tag: " + wrong.Error())

@@ -37,7 +37,7 @@ func (s *API) apiSetKeepit(c *call, rev state.Rev) (reply, error) {
 	if in.Weight < 0 {
 		return reply{}, BadRequest("the body has no weight", `{"weight": 0.80}`)
 	}
-	k, err := markers.SetKeepit(c, s.Memory.DB, rev, c.r.PathValue("markerId"), keepit.Weight(in.Weight), false)
+	k, err := markers.SetKeepit(c, s.Memory.DB, rev, c.r.PathValue("markerId"), keepit.Weight(in.Weight), markers.Edit{})
 	if err != nil {
 		return reply{}, err
 	}
