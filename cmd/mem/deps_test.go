@@ -123,7 +123,7 @@ func outside() map[string]string {
 		"github.com/dustin/go-humanize":          "cmd/mem/internal/app",
 		"github.com/gofrs/flock":                 "hooks layers/search/index refs/disk",
 		"github.com/klauspost/compress":          "layers/search/index layers/transcript objects/pack objects/stream",
-		"github.com/tidwall/gjson":               "cmd/mem/internal/web layers/interchange layers/notes layers/originals layers/refine layers/revision layers/transcript",
+		"github.com/tidwall/gjson":               "cmd/mem/internal/mcpcmd cmd/mem/internal/web layers/interchange layers/notes layers/originals layers/refine layers/revision layers/transcript",
 		"github.com/kljensen/snowball":           "layers/search/index layers/trace",
 		"filippo.io/age":                         "refs/sealed",
 		"golang.org/x/text":                      "layers/search",

@@ -1,11 +1,8 @@
 package main
 
 import (
-	"bufio"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -116,41 +113,6 @@ func (r *mcpRig) call(s *sdk.ClientSession, name string, in, out any) (text stri
 		}
 	}
 	return text, res.IsError
-}
-
-// sendCalls is a program that sends the calls in a file to mem, prints the answers, and ends the input of mem when each call
-// that is no subscription has one.
-func sendCalls() {
-	calls, err := os.ReadFile(os.Args[1])
-	cmd := exec.Command("mem", os.Args[2:]...)
-	cmd.Stderr = os.Stderr
-	in, err2 := cmd.StdinPipe()
-	out, err3 := cmd.StdoutPipe()
-	if err = errors.Join(err, err2, err3); err == nil {
-		err = cmd.Start()
-	}
-	if err == nil {
-		_, err = in.Write(calls)
-	}
-	answers := bufio.NewReader(out)
-	for open := strings.Count(string(calls), `"id":`) - strings.Count(string(calls), `"subscriptions/listen"`); err == nil && open > 0; {
-		var line string
-		line, err = answers.ReadString('\n')
-		fmt.Print(line)
-		if strings.Contains(line, `"id":`) {
-			open--
-		}
-	}
-	if err == nil {
-		err = in.Close()
-	}
-	if err == nil {
-		_, err = io.Copy(os.Stdout, answers)
-	}
-	if err = errors.Join(err, cmd.Wait()); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
 }
 
 // TestMCP calls the tools of a server that may not write.

@@ -37,7 +37,6 @@ func TestMain(m *testing.M) {
 		"mem-panic":  panicInCommand,
 		"mem-thread": panicInGoroutine,
 		"mem-model":  fakeModel,
-		"mem-calls":  sendCalls,
 
 		"mem-hook-panic":  panicInHook,
 		"mem-hook-thread": panicInHookGoroutine,

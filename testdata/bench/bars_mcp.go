@@ -19,9 +19,7 @@ func (b *bench) barMCP() ([]row, error) {
 		return nil, err
 	}
 	version := &probe{name: "mem version", argv: []string{b.mem, "version"}}
-	// The input stays open until the answer: calls that run when it ends get none.
-	serve := &probe{name: "mem mcp", argv: []string{"sh", "-c", `rm -f "$1.fifo"; mkfifo "$1.fifo"; "$0" mcp <"$1.fifo" | { exec 3>"$1.fifo"; cat "$1" >&3; head -n 1; }`,
-		b.mem, input}, keep: true}
+	serve := &probe{name: "mem mcp", argv: []string{b.mem, "mcp"}, in: input, keep: true}
 	if err := b.repeat(5, version, serve); err != nil {
 		return nil, err
 	}

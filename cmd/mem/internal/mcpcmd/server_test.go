@@ -1,8 +1,11 @@
 package mcpcmd
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"io"
+	"strings"
 	"testing"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -44,6 +47,48 @@ func TestFit(t *testing.T) {
 			if size := tokens.Raw(text); size <= searchTokens {
 				t.Errorf("%d hits: one more would fit", n)
 			}
+		}
+	}
+}
+
+type nopWriteCloser struct{ io.Writer }
+
+func (nopWriteCloser) Close() error { return nil }
+
+// TestInput checks which lines are passed on, and that each other line has an answer.
+func TestInput(t *testing.T) {
+	t.Parallel()
+	long := `"` + strings.Repeat("x", maxLine) + `"`
+	for _, tt := range []struct {
+		in, want string
+		refused  []int
+	}{
+		{"", "", nil},
+		{"\n \r\n", "", nil},
+		{"{}\n[1]\r\n 2 \n", "{}\n[1]\n2\n", nil},
+		{"{}", "{}\n", nil},
+		{"{\n{}\n", "{}\n", []int{codeNotJSON}},
+		{"{} {}\n{}\n{", "{}\n", []int{codeNotJSON, codeNotJSON}},
+		{long + "\n{}\n", "{}\n", []int{codeInvalid}},
+		{`"` + strings.Repeat("x", 200_000) + "\"\n", `"` + strings.Repeat("x", 200_000) + "\"\n", nil},
+	} {
+		var answers bytes.Buffer
+		out := &output{WriteCloser: nopWriteCloser{&answers}}
+		got, err := io.ReadAll(newInput(io.NopCloser(strings.NewReader(tt.in)), out))
+		if err != nil || string(got) != tt.want {
+			t.Errorf("%.40q: %.40q, %v, want %.40q", tt.in, got, err, tt.want)
+		}
+		want := ""
+		for _, code := range tt.refused {
+			want += fmt.Sprintf(`{"jsonrpc":"2.0","id":null,"error":{"code":%d,"message":`, code)
+		}
+		var heads strings.Builder
+		for line := range strings.Lines(answers.String()) {
+			head, _, _ := strings.Cut(line, `"message":`)
+			heads.WriteString(head + `"message":`)
+		}
+		if heads.String() != want {
+			t.Errorf("%.40q: the answers are %s", tt.in, answers.String())
 		}
 	}
 }
