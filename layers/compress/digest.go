@@ -239,7 +239,7 @@ func (w *writer) rest(i, next, to int) string {
 	case n > 0 && u.class != typed: // what the user typed stands alone
 		return "\n" + strings.Repeat(" ", transcript.Indent(u.text)) + more(n, names)
 	case w.cut(i, next):
-		return "\n[...]"
+		return "\n" + version.LeftOut
 	case n > 0, u.flags&ends != 0 && next != i+1:
 		return strings.TrimRight(gap, " ")
 	}

@@ -934,7 +934,7 @@ func TestRequestAroundPaste(t *testing.T) {
 func saidAs(line, source string) string {
 	line = strings.TrimLeft(strings.TrimPrefix(singleSpaced(line), "$ "), "+-")
 	source = singleSpaced(source)
-	if strings.Contains(source, strings.TrimSpace(line)) || line == "[...]" {
+	if strings.Contains(source, strings.TrimSpace(line)) || line == version.LeftOut {
 		return "verbatim"
 	}
 	if !strings.Contains(line, "…") {

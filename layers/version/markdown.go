@@ -66,6 +66,10 @@ func (s Segment) Lines() []Line {
 	for i, l := range text {
 		shown := l
 		n := transcript.ItemIndent(l)
+		if l == LeftOut && prefix == "" && i > 0 {
+			out = append(out, Line{Text: l, Frame: true})
+			continue
+		}
 		switch rest := strings.TrimRight(l[n:], " \t"); {
 		case open != "":
 			if open = transcript.OpenFence(open, strings.TrimSpace(l)); open == "" && left >= 0 {
@@ -167,6 +171,9 @@ func Text(segs []Segment) string {
 	}
 	return b.String()
 }
+
+// LeftOut is a line of what the assistant said for the sentences below the one before it that are left out.
+const LeftOut = "[...]"
 
 // Legend says how to read a version, and Signs what in it is not speech.
 const (
