@@ -60,6 +60,9 @@ func isRemark(text string) bool {
 	return len(text) <= 40 && !names().MatchString(text) && !cue().MatchString(text) && !verdict().MatchString(text) && !asks(text)
 }
 
+// reason matches what gives a reason.
+var reason = pattern(`(?i)\b(because|turns out|root cause|caused by)\b`)
+
 // verdict matches the beginning of an answer.
 var verdict = pattern(`(?i)^\W{0,3}(yes|no|nope|correct|exactly|right)\b`)
 
@@ -134,7 +137,7 @@ func (o *order) quiet() {
 				told += o.units[to].text + "\n"
 			}
 		}
-		if o.units[from].class == prose && !verdict().MatchString(told) && (o.items[o.units[from].item].Passing || len(told) <= shortNote && !named().MatchString(told) ||
+		if o.units[from].class == prose && !verdict().MatchString(told) && (o.items[o.units[from].item].Passing || len(told) <= shortNote && !named().MatchString(told) && !reason().MatchString(told) ||
 			len(told) <= 100 && !exchange.Supposes(told)) {
 			for i := from; i < to; i++ {
 				o.units[i].flags |= idle
@@ -168,8 +171,6 @@ func (o *order) score(u *unit) float64 {
 		if u.flags&telling != 0 {
 			v *= 4
 		}
-	case file:
-		v *= 1 + min(1, float64(it.Added+it.Removed)/40)
 	case failed:
 		if it.Fixed > 0 {
 			v *= .5

@@ -44,8 +44,8 @@ func Forget(e *app.Env) *cli.Command {
 		ArgsUsage: "[<rev>...]",
 		Description: "Everything that was derived from them is deleted too: versions, compositions, facts,\n" +
 			"concepts, rules. The bytes disappear from this device at once, from a remote with the\n" +
-			"next push, and from other devices when they sync. \"mem undo\" cannot restore them, and\n" +
-			"they are never captured again. A session can be deleted in part: the remaining messages\n" +
+			"next push, and from other devices when they sync. \"mem undo\" can restore neither them\n" +
+			"nor what was done before, and they are never captured again. A session can be deleted in part: the remaining messages\n" +
 			"keep their numbers. -n lists what would be deleted, with excerpts.\n\n" +
 			"--match searches what was said and done: prompts, answers, thinking, tool calls and their\n" +
 			"results, attachments, summaries and titles. It ignores the fields that Claude Code writes\n" +

@@ -30,15 +30,23 @@ func (s *Server) statsScreen(_ http.ResponseWriter, r *http.Request, p state.Pro
 	}
 	b.Storage.Kinds = stats.OwnRecords(b.Storage.Kinds)
 	var months, ratios []column
+	what, format := "Tokens", tokens.Format
+	if b.Counted < b.Sessions { // the months would not compare
+		what, format = "Messages", tokens.Commas
+	}
 	for _, m := range b.Months {
-		months = append(months, column{m.Month[2:], m.Tokens})
+		n := m.Tokens
+		if b.Counted < b.Sessions {
+			n = m.Messages
+		}
+		months = append(months, column{m.Month[2:], n})
 	}
 	for _, x := range b.Ratios {
 		ratios = append(ratios,
 			column{strings.TrimSuffix(strings.NewReplacer("up to ", "≤", "above ", ">", " to ", "-").Replace(x.Ratio), ":1"),
 				x.Versions})
 	}
-	b.ByMonth, b.ByRatio = chart("Tokens of sessions by month", months, tokens.Format), chart("Versions by ratio", ratios, tokens.Commas)
+	b.ByMonth, b.ByRatio = chart(what+" of sessions by month", months, format), chart("Versions by ratio", ratios, tokens.Commas)
 	return projectPage("stats", "stats", "Statistics", p, b, nil)
 }
 
