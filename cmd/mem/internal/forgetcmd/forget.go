@@ -476,8 +476,13 @@ func printProof(e *app.Env, out forget.Forgotten, dry bool, names map[string]str
 			"the data of %s here contains it, or was made of it, at %s: the next pull after that device has synced deletes it here",
 			names[d], term.Count(p.Others[d], "place"))
 	}
-	const most = 5
+	const most, few = 5, 3
 	for _, r := range p.Same[:min(len(p.Same), most)] {
+		if n := len(r.Revs); n > few {
+			e.Note("%s and %s of the session have a text in common with what is forgotten, and stay; to see one: %s",
+				strings.Join(r.Revs[:few], " "), term.Count(n-few, "more message"), term.Shell("mem", "show", "-p", r.Project, r.Revs[0]))
+			continue
+		}
 		words := append([]string{"mem", "forget", "-p", r.Project}, r.Revs...)
 		e.Note("%s has the same text, and stays; to forget it: %s", strings.Join(r.Revs, " "), term.Shell(words...))
 	}
