@@ -227,10 +227,11 @@ func DeviceNamed(all []state.Device, name string) (state.Device, error) {
 	for _, d := range all {
 		names = append(names, d.Name)
 		base, _, _ := strings.Cut(d.Name, "~")
+		named, id, long := strings.Cut(name, "~") // as the name was while another device had it, too
 		switch {
 		case d.ID == name || d.Fingerprint == name && name != "" || d.Own && d.Name == name:
 			return d, nil
-		case d.Name == name || len(name) >= 4 && strings.HasPrefix(d.ID, name):
+		case d.Name == name || len(name) >= 4 && strings.HasPrefix(d.ID, name), long && len(id) >= 4 && d.Name == named && strings.HasPrefix(d.ID, id):
 			found = append(found, d)
 		case base == name:
 			bare = append(bare, d)

@@ -32,7 +32,7 @@ func TestDeviceNamed(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		"laptop": "aaaa1", "desk~cccc3000": "cccc3", "phone": "dddd4", "SHA256:d": "dddd4", id("dddd4"): "dddd4",
-		"cccc3": "cccc3", id("cccc3"): "cccc3", "aaaa": "aaaa1",
+		"cccc3": "cccc3", id("cccc3"): "cccc3", "aaaa": "aaaa1", "phone~dddd4000": "dddd4", "phone~cccc3000": "none",
 		"desk": "ambiguous", "desk~bbbb2000": "ambiguous", "dddd4": "ambiguous", "0bad": "ambiguous", "tablet": "none",
 	} {
 		d, err := trust.DeviceNamed(all, name)
