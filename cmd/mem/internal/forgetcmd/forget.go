@@ -319,8 +319,8 @@ func reportForgotten(run app.Run, f forget.ForgetOptions, out forget.Forgotten, 
 	} else {
 		printForgotten(run.Env, out, f.Secret != nil, f.DryRun)
 		if len(names) > 1 && f.Secret != nil && slices.ContainsFunc(out.Things, isNamed) {
-			run.Note("only the value %s overwritten here: a device that captured these messages too does not know it, and deletes them whole, "+
-				"with what is pinned in them%s; when it has synced, they are gone here, too", run.Verb("is", "would be"), pinned(out.Things...))
+			run.Note("only the value %s overwritten here: a device that has these messages in a file of its own, also one that \"mem resume\" wrote, "+
+				"does not know it, and deletes them whole, with what is pinned in them%s; when it has synced, they are gone here, too", run.Verb("is", "would be"), pinned(out.Things...))
 		}
 		for _, d := range out.Exact {
 			run.Note("%s has exact bytes of its own of these sessions: if the value was typed there, too, forget it there, too", names[d])
