@@ -3,7 +3,6 @@ package compress
 import (
 	"cmp"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
 	"time"
@@ -198,7 +197,7 @@ func (w *writer) join() {
 	}
 	a, b := &w.out[n-1], w.out[n]
 	a.Label, a.Text = version.Steps, a.Text+gap+b.Text
-	a.Src = version.Merge(append(slices.Clone(a.Src), b.Src...))
+	a.Src = version.Runs(append(slices.Clone(a.Src), b.Src...)...)
 	w.out = w.out[:n]
 }
 
@@ -250,7 +249,8 @@ func (w *writer) rest(i, next, to int) string {
 func (w *writer) cut(i, next int) bool {
 	const few = 15 // words
 	u := &w.units[i]
-	if u.class == typed || u.class == pasted || u.list > 0 || strings.HasPrefix(w.items[u.item].Label, "plan") || !strings.HasSuffix(strings.TrimRight(u.text, "*_)\"`"), ".") || strings.Contains(u.text, "\n") {
+	sentence := strings.HasSuffix(strings.TrimRight(u.text, "*_)\"`"), ".") && !strings.Contains(u.text, "\n") && u.list == 0
+	if u.class == typed || u.class == pasted || strings.HasPrefix(w.items[u.item].Label, "plan") || !sentence {
 		return false
 	}
 	words := 0
@@ -350,8 +350,7 @@ func (w *writer) changes(from, to int) {
 }
 
 func (w *writer) add(s version.Segment) {
-	sort.SliceStable(s.Src, func(a, b int) bool { return s.Src[a][0] < s.Src[b][0] })
-	s.Src = version.Merge(s.Src)
+	s.Src = version.Runs(s.Src...)
 	w.out = append(w.out, s)
 }
 

@@ -222,6 +222,9 @@ func TestNotMisleading(t *testing.T) {
 		"a filter of a command": {user + `{"n":2,"role":"tool","name":"Bash","cmd":"go test ./... 2>&1 | grep FAIL","result":"ok","verdict":"failed"}
 {"n":3,"role":"tool","name":"Bash","cmd":"go test ./...","result":"ok","verdict":"passed"}
 {"n":4,"role":"assistant","text":"The three are done."}`, 140, []string{"[commands] go test ./... → failed, then passed"}, []string{"grep"}},
+		"a filter that found nothing": {user + `{"n":2,"role":"tool","name":"Bash","cmd":"go test ./... 2>&1 | grep FAIL","result":"exit 1","exit":1,"errors":["Exit code 1"]}
+{"n":3,"role":"tool","name":"Bash","cmd":"mix credo | grep warning","result":"ok"}
+{"n":4,"role":"assistant","text":"The three are done."}`, 160, []string{"go test ./... 2>&1 | grep FAIL → exit 1"}, []string{"[failed go test ./...]", "[commands] go test ./... →", "mix credo;", "mix credo\n"}},
 		"lines that a terminal ended": {`{"n":1,"ts":"2026-02-11T15:39:00Z","role":"user","text":"like so:\rcommit 1\r\rcommit 2"}
 {"n":2,"role":"assistant","text":"The second writer."}`, 140, []string{"> like so:\n> commit 1\n> \n> commit 2"}, nil},
 		"a file named from two directories": {user + `{"n":2,"role":"tool","name":"Edit","target":"../api/queue.go:3","diff":"-a","result":"ok"}

@@ -52,6 +52,9 @@ var (
 	names = pattern("`[^`]+`|\\w+[./_#]\\w+|\\b\\d+\\b|\\*\\*[^*]+\\*\\*")
 	// named matches what is called by its name, without numbers.
 	named = pattern("`[^`]+`|\\w[./_#]\\w|\\*\\*[^*]")
+	// reason matches what gives a reason, verdict the beginning of an answer.
+	reason  = pattern(`(?i)\b(because|turns out|root cause|caused by)\b`)
+	verdict = pattern(`(?i)^\W{0,3}(yes|no|nope|correct|exactly|right)\b`)
 )
 
 // isRemark reports whether a paragraph on the way is a short remark without a name, a reason or a verdict: nobody understands
@@ -59,12 +62,6 @@ var (
 func isRemark(text string) bool {
 	return len(text) <= 40 && !names().MatchString(text) && !cue().MatchString(text) && !verdict().MatchString(text) && !asks(text)
 }
-
-// reason matches what gives a reason.
-var reason = pattern(`(?i)\b(because|turns out|root cause|caused by)\b`)
-
-// verdict matches the beginning of an answer.
-var verdict = pattern(`(?i)^\W{0,3}(yes|no|nope|correct|exactly|right)\b`)
 
 // newOrder puts everything that items say into the order in which it is taken.
 func newOrder(items []version.Item, level keepit.Level) *order {
@@ -75,8 +72,6 @@ func newOrder(items []version.Item, level keepit.Level) *order {
 		o.share = 0 // as much as there is room
 	case keepit.Aggressive:
 		o.share = codeShare // code is in the repository
-	}
-	if level == keepit.Aggressive {
 		o.quiet()
 	}
 	o.taken = make([]bool, len(o.units))
@@ -137,11 +132,14 @@ func (o *order) quiet() {
 				told += o.units[to].text + "\n"
 			}
 		}
-		if o.units[from].class == prose && !verdict().MatchString(told) && (o.items[o.units[from].item].Passing || len(told) <= shortNote && !named().MatchString(told) && !reason().MatchString(told) ||
-			len(told) <= 100 && !exchange.Supposes(told)) {
-			for i := from; i < to; i++ {
-				o.units[i].flags |= idle
-			}
+		const few = 100 // bytes
+		nameless := len(told) <= shortNote && !named().MatchString(told) && !reason().MatchString(told)
+		if o.units[from].class != prose || verdict().MatchString(told) ||
+			!o.items[o.units[from].item].Replaced && !nameless && (len(told) > few || exchange.Supposes(told)) {
+			continue
+		}
+		for i := from; i < to; i++ {
+			o.units[i].flags |= idle
 		}
 	}
 }
@@ -308,12 +306,13 @@ func (t *turn) request(from, to int) {
 	}
 	for i := from; i < to && size < enough; i++ {
 		u := &t.units[i]
-		meant := u.flags&late == 0 && (u.parent >= from && t.units[u.parent].flags&lead != 0 && len(u.text) <= longTyped+300 || u.lines > 0 && len(u.text) <= longCode)
+		ledIn := u.parent >= from && t.units[u.parent].flags&lead != 0
+		meant := u.flags&late == 0 && (ledIn && len(u.text) <= longTyped+300 || u.lines > 0 && len(u.text) <= longCode)
 		switch {
 		case u.class == pasted && words >= few && meant:
 			t.meant = append(t.meant, i)
 			continue
-		case u.class == pasted && (u.flags&late != 0 || words >= few), size > 0 && size+len(u.text) > 2*enough && !(u.parent >= from && t.units[u.parent].flags&lead != 0 && len(u.text) <= longTyped):
+		case u.class == pasted && (u.flags&late != 0 || words >= few), size > 0 && size+len(u.text) > 2*enough && !(ledIn && len(u.text) <= longTyped):
 			continue
 		}
 		t.question = t.question || strings.Contains(u.text, "?")

@@ -45,11 +45,12 @@ func gather(items []version.Item) (out []version.Item) {
 			if it.Text = commandText(it.Text); it.Text == "" {
 				continue
 			}
-			if !strings.HasPrefix(it.Label, "exit") { // that is the status of the filter
-				it.Text = filtered().ReplaceAllString(it.Text, "")
+			bare := filtered().ReplaceAllString(it.Text, "")
+			if _, known := at[key{it.X, it.Kind, bare}]; it.Label == "passed" || it.Label == "failed" || known && it.Label == "" { // an exit status is that of the filter
+				it.Text = bare
 			}
 		case version.Failure:
-			it.Label = tokens.Clip(filtered().ReplaceAllString(shell.Short(it.Label), ""), 100)
+			it.Label = tokens.Clip(shell.Short(it.Label), 100)
 			if it.Text = shell.TellingLine(it.Text, it.Fixed > 0); it.Text == "" {
 				continue
 			}

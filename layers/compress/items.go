@@ -47,7 +47,7 @@ func endItem(xs []exchange.Exchange) (version.Item, bool) {
 		return version.Item{}, false
 	}
 	last := xs[len(xs)-1]
-	return version.Item{N: last.To, X: last.From, Time: last.Start, Kind: version.Call, Label: version.AtEnd, Text: text, Src: version.Merge(src)}, true
+	return version.Item{N: last.To, X: last.From, Time: last.Start, Kind: version.Call, Label: version.AtEnd, Text: text, Src: version.Runs(src...)}, true
 }
 
 // Raw returns the plain tokens of all that a version of the items can keep.
@@ -120,7 +120,7 @@ func itemsOf(x *exchange.Exchange, first, goesOn bool) []version.Item {
 			continue
 		}
 		said[s.Text] = true
-		add(version.Item{N: s.N, Kind: version.Assistant, Text: s.Text, Closing: closing[s.N], Passing: replaced[s.N]})
+		add(version.Item{N: s.N, Kind: version.Assistant, Text: s.Text, Closing: closing[s.N], Replaced: replaced[s.N]})
 	}
 	if len(x.Plans) > 1 {
 		x.Plans = x.Plans[len(x.Plans)-1:] // the others are earlier forms of it
@@ -191,6 +191,9 @@ func itemsOf(x *exchange.Exchange, first, goesOn bool) []version.Item {
 		case "result":
 		default:
 			continue // a call that the client refused says nothing about the project
+		}
+		if slices.ContainsFunc(x.Commands, func(c exchange.Command) bool { return c.N == f.N && c.Exit == 0 }) { // its output says so
+			f.Of = filtered().ReplaceAllString(f.Of, "")
 		}
 		add(version.Item{N: f.N, Kind: version.Failure, Text: strings.Join(f.Lines, "\n"), Label: f.Of, Fixed: f.Fixed})
 	}

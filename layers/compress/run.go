@@ -292,7 +292,7 @@ func (r *run) finish(pins []pin) (Result, error) {
 	if res.Tokens > r.plan.Budget {
 		return Result{}, fmt.Errorf("compress to %d tokens: the result has %d", r.plan.Budget, res.Tokens)
 	}
-	res.Messages = version.Messages(res.Segments)
+	res.Messages = version.Messages(version.Sources(res.Segments))
 	var err error
 	res.Body, err = version.Encode(res.Segments)
 	return res, err

@@ -221,10 +221,9 @@ func (s *splitter) options(names []string, from int) (found []int) {
 
 // beside returns the units up to one that begin with a number or letter, near an option of the same text.
 func (s *splitter) beside(option, to int) (found []int) {
-	const near = 700 // bytes
-	for k, u := range s.units[:to] {
-		_, ok := exchange.Offers(u.text, strings.Split("abcdef12345", ""))
-		if o := &s.units[option]; ok && k != option && u.item == o.item && u.from > o.from-near && u.from < o.from+near {
+	const near = 12 // units
+	for k := max(0, option-near); k < min(to, option+near); k++ {
+		if _, ok := exchange.Offers(s.units[k].text, strings.Split("abcdef12345", "")); ok && k != option && s.units[k].item == s.units[option].item {
 			found = append(found, k)
 		}
 	}

@@ -96,7 +96,7 @@ func (x *Exchange) Replaced() map[int]bool {
 		for _, k := range causes {
 			out[x.Texts[k].N] = out[x.Texts[k].N] || shared(k, i) >= same
 		}
-		causes = append(causes, i)
+		causes = append(causes[max(0, len(causes)-far):], i)
 	}
 	for i, t := range x.Texts {
 		if !intends().MatchString(t.Text[:min(len(t.Text), few)]) {

@@ -29,7 +29,7 @@ var ErrSettings = errors.New("compression settings")
 // ErrEmpty reports that there is nothing to compress.
 var ErrEmpty = errors.New("no conversation to compress")
 
-// extractID names the engine without a model, that of package compress, and its version.
+// Extract names the engine without a model, that of package compress, and its version.
 const Extract = "extract/28"
 
 // IsExtract reports whether an ID is that of the engine without a model, of any version.

@@ -16,6 +16,7 @@ import (
 	"github.com/memvcs/mem/layers/state"
 	"github.com/memvcs/mem/layers/trace"
 	"github.com/memvcs/mem/layers/transcript"
+	"github.com/memvcs/mem/layers/version"
 	"github.com/memvcs/mem/refs"
 )
 
@@ -119,7 +120,7 @@ func (b *blamer) withResults(pieces []trace.Piece) []trace.Piece {
 				}
 			}
 		}
-		out[i].Src = trace.Runs(src...)
+		out[i].Src = version.Runs(src...)
 	}
 	return out
 }
@@ -255,7 +256,7 @@ func (b *blamer) lineOf(o trace.Origin, pieces []trace.Piece) BlameLine {
 	out.Session = b.t.sessions[o.Source]
 	if len(o.Messages) > 0 && !o.Frame {
 		out.Time = v.time[o.Messages[0][0]]
-		if trace.Messages(o.Messages) == 1 {
+		if version.Messages(o.Messages) == 1 {
 			out.Role = v.role[o.Messages[0][0]]
 		}
 		if said := out.Role == "user" || out.Role == "script"; said && (p.Role == "assistant" || p.Role == "tool") {
@@ -265,9 +266,9 @@ func (b *blamer) lineOf(o trace.Origin, pieces []trace.Piece) BlameLine {
 			out.Role = "mem" // it says it of these messages
 		}
 	}
-	if trace.Messages(o.Messages) == 1 {
+	if version.Messages(o.Messages) == 1 {
 		if to, ok := v.sent[o.Messages[0][0]]; ok {
-			out.Messages = trace.Runs(o.Messages[0], [2]int{to, to})
+			out.Messages = version.Runs(o.Messages[0], [2]int{to, to})
 		}
 	}
 	if p.Keep == "" || o.Frame {

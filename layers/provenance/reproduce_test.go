@@ -13,7 +13,7 @@ import (
 	"github.com/memvcs/mem/layers/provenance"
 	"github.com/memvcs/mem/layers/records"
 	"github.com/memvcs/mem/layers/state"
-	"github.com/memvcs/mem/layers/trace"
+	"github.com/memvcs/mem/layers/version"
 )
 
 // TestAgain makes versions once more whose bytes are those of the recipe, those of another, or lost their engine.
@@ -106,7 +106,7 @@ func TestCompareSample(t *testing.T) {
 					t.Errorf("%s differs from itself: %+v", a.Name(), c.Groups[0])
 				}
 				for _, g := range c.Groups {
-					if last := s.Session.Now().Scan.Values; g.Src[0][0] < 1 || g.Src[len(g.Src)-1][1] > last || trace.Messages(g.Src) > last {
+					if last := s.Session.Now().Scan.Values; g.Src[0][0] < 1 || g.Src[len(g.Src)-1][1] > last || version.Messages(g.Src) > last {
 						t.Errorf("%s with %s: messages %v of %d", a.Name(), b.Name(), g.Src, last)
 					}
 				}

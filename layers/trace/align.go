@@ -3,6 +3,8 @@ package trace
 import (
 	"cmp"
 	"slices"
+
+	"github.com/memvcs/mem/layers/version"
 )
 
 // A group contains the pieces and marks of both sides that share messages.
@@ -64,7 +66,7 @@ func align(sides [2]Side) []group {
 	}
 	order := sources(nodes)
 	for i := range out {
-		out[i].src = Runs(out[i].src...)
+		out[i].src = version.Runs(out[i].src...)
 	}
 	slices.SortStableFunc(out, func(a, b group) int {
 		return cmp.Or(cmp.Compare(order[a.source], order[b.source]), cmp.Compare(a.first(), b.first()))
@@ -83,7 +85,7 @@ func nodesOf(sides [2]Side) []node {
 	var nodes []node
 	for s, side := range sides {
 		for i, p := range side.Pieces {
-			src := Runs(p.Src...)
+			src := version.Runs(p.Src...)
 			nodes = append(nodes, node{source: p.Source, wide: len(src) >= scatteredRuns, src: src, side: s, index: i})
 		}
 		for i, m := range side.Marks {

@@ -156,7 +156,7 @@ func singleSpaced(s string) string { return strings.Join(strings.Fields(s), " ")
 
 // trace fills in the origin of a line of a piece.
 func (b *blamer) trace(o *Origin, l Line, p Piece) {
-	o.Frame, o.Source, o.Messages = false, p.Source, Runs(p.Src...)
+	o.Frame, o.Source, o.Messages = false, p.Source, version.Runs(p.Src...)
 	content := singleSpaced(l.Content)
 	terms := b.vocabulary.Terms(l.Content)
 	if len(terms) == 0 { // without terms it cannot be wrong
@@ -235,6 +235,6 @@ func (b *blamer) cover(o *Origin, terms []int32) {
 	}
 	o.Confidence = covered * 100 / total
 	if o.Supported = o.Confidence >= minConfidence; o.Supported {
-		o.Messages = Runs(chosen...)
+		o.Messages = version.Runs(chosen...)
 	}
 }

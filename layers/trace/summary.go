@@ -2,6 +2,8 @@ package trace
 
 import (
 	"iter"
+
+	"github.com/memvcs/mem/layers/version"
 )
 
 // summarise computes the summary from the groups.
@@ -14,8 +16,8 @@ func (d *differ) summarise() {
 			covered[i][p.Source] = append(covered[i][p.Source], p.Src...)
 		}
 		for source, src := range covered[i] {
-			covered[i][source] = Runs(src...)
-			s.Messages[i] += Messages(covered[i][source])
+			covered[i][source] = version.Runs(src...)
+			s.Messages[i] += version.Messages(covered[i][source])
 		}
 		s.Segments[i] = len(side.Pieces)
 		if s.Tokens[i] = side.Tokens; s.Tokens[i] == 0 {
@@ -29,8 +31,8 @@ func (d *differ) summarise() {
 		}
 	}
 	for source, runs := range covered[0] {
-		s.Both += Messages(runs) + Messages(covered[1][source]) - Messages(
-			Runs(append(runs[:len(runs):len(runs)], covered[1][source]...)...))
+		s.Both += version.Messages(runs) + version.Messages(covered[1][source]) - version.Messages(
+			version.Runs(append(runs[:len(runs):len(runs)], covered[1][source]...)...))
 	}
 	s.Anchors = d.anchors()
 }

@@ -14,7 +14,6 @@
 package trace
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/memvcs/mem/layers/planning"
@@ -39,30 +38,6 @@ type Side struct {
 	Pieces []Piece // in the order of the text
 	Marks  []Mark  // all markers that the text was made from, kept or not
 	Tokens int     // of the whole text; 0 counts those of the pieces
-}
-
-// Runs merges runs of messages and sorts them.
-func Runs(src ...[2]int) [][2]int {
-	all := slices.Clone(src)
-	slices.SortFunc(all, func(a, b [2]int) int { return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1])) })
-	var out [][2]int
-	for _, r := range all {
-		if n := len(out); n > 0 && r[0]-1 <= out[n-1][1] {
-			out[n-1][1] = max(out[n-1][1], r[1])
-			continue
-		}
-		out = append(out, r)
-	}
-	return out
-}
-
-// Messages returns the number of messages in runs.
-func Messages(runs [][2]int) int {
-	n := 0
-	for _, r := range runs {
-		n += r[1] - r[0] + 1
-	}
-	return n
 }
 
 // In reports whether message n is in one of the runs.

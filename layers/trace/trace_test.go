@@ -175,7 +175,7 @@ func TestDiffProperties(t *testing.T) {
 			}
 		}
 		for _, g := range d.Groups {
-			if len(g.Src) == 0 || g.Src[0][0] < 1 || !reflect.DeepEqual(g.Src, Runs(g.Src...)) {
+			if len(g.Src) == 0 || g.Src[0][0] < 1 || !reflect.DeepEqual(g.Src, version.Runs(g.Src...)) {
 				t.Fatalf("group of messages %v", g.Src)
 			}
 			for _, c := range g.Changes() {
@@ -273,7 +273,7 @@ func TestBlameProperties(t *testing.T) {
 			}
 			p := side.Pieces[o.Piece]
 			odd := false
-			for n := range eachMessage(Runs(p.Src...)) {
+			for n := range eachMessage(version.Runs(p.Src...)) {
 				odd = odd || n%2 == 1
 			}
 			if odd && !o.Supported {

@@ -28,26 +28,26 @@ const (
 
 // An Item is one part of an exchange as a compression sees it.
 type Item struct {
-	N       int    // number of its message, from 1; never falls from item to item
-	To      int    // last of its messages, if there are several; 0 means N
-	X       int    // first message of its exchange; 0: no heading is written
-	Time    string // of the exchange, as in L1
-	By      string // of the exchange: the command of the client that began it, or why it has no request
-	Kind    Kind
-	Label   string // see [Segment.Label]
-	Text    string
-	Target  string // of an Edit: the file
-	Line    int    // of an Edit: that of the first change, if it is known
-	Diff    string // of an Edit: the changed lines
-	Added   int    // of an Edit: lines
-	Removed int
-	Covers  int  // of the Recap of a compaction: how many messages before N it retells, 0 if none of this session
-	Closing bool // of Assistant: the last words before the user speaks again
-	Passing bool // of Assistant: a later text of its exchange says the same, or another cause
-	Fixed   int  // of Failure: the message in which the same thing succeeded later, or 0
-	Weight  int  // hundredths: a mark that is not kept still makes its text more important
-	Kept    bool // of User: Text is that of a mark which a version kept, see Recall of package compress
-	Partial bool // of Answer: Text is not one unbroken piece of what the user typed; of Edit: Diff is not all that changed
+	N        int    // number of its message, from 1; never falls from item to item
+	To       int    // last of its messages, if there are several; 0 means N
+	X        int    // first message of its exchange; 0: no heading is written
+	Time     string // of the exchange, as in L1
+	By       string // of the exchange: the command of the client that began it, or why it has no request
+	Kind     Kind
+	Label    string // see [Segment.Label]
+	Text     string
+	Target   string // of an Edit: the file
+	Line     int    // of an Edit: that of the first change, if it is known
+	Diff     string // of an Edit: the changed lines
+	Added    int    // of an Edit: lines
+	Removed  int
+	Covers   int  // of the Recap of a compaction: how many messages before N it retells, 0 if none of this session
+	Closing  bool // of Assistant: the last words before the user speaks again
+	Replaced bool // of Assistant: a later text of its exchange says the same, or another cause
+	Fixed    int  // of Failure: the message in which the same thing succeeded later, or 0
+	Weight   int  // hundredths: a mark that is not kept still makes its text more important
+	Kept     bool // of User: Text is that of a mark which a version kept, see Recall of package compress
+	Partial  bool // of Answer: Text is not one unbroken piece of what the user typed; of Edit: Diff is not all that changed
 
 	Src [][2]int // its messages, if they are not all of N to To
 

@@ -96,10 +96,12 @@ func (s Segment) check() error {
 	return nil
 }
 
-// Merge joins runs of messages that touch or overlap. They are in the order of their first messages.
-func Merge(src [][2]int) [][2]int {
+// Runs sorts runs of messages and joins those that touch or overlap.
+func Runs(src ...[2]int) [][2]int {
+	all := slices.Clone(src)
+	slices.SortFunc(all, func(a, b [2]int) int { return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1])) })
 	var out [][2]int
-	for _, r := range src {
+	for _, r := range all {
 		if n := len(out); n > 0 && r[0]-1 <= out[n-1][1] {
 			out[n-1][1] = max(out[n-1][1], r[1])
 			continue
@@ -109,16 +111,18 @@ func Merge(src [][2]int) [][2]int {
 	return out
 }
 
-// Messages returns the number of messages that segments name. The runs of a version of another device can be of
-// any length.
-func Messages(segs []Segment) int {
+// Sources returns the messages that segments name. The runs of a version of another device can be of any length.
+func Sources(segs []Segment) [][2]int {
 	var all [][2]int
 	for _, s := range segs {
 		all = append(all, s.Src...)
 	}
-	slices.SortFunc(all, func(a, b [2]int) int { return cmp.Compare(a[0], b[0]) })
-	n := 0
-	for _, r := range Merge(all) {
+	return Runs(all...)
+}
+
+// Messages returns the number of messages in runs.
+func Messages(runs [][2]int) (n int) {
+	for _, r := range runs {
 		n += r[1] - r[0] + 1
 	}
 	return n

@@ -14,7 +14,7 @@ import (
 	"github.com/memvcs/mem/cmd/mem/internal/term"
 	"github.com/memvcs/mem/layers/provenance"
 	"github.com/memvcs/mem/layers/state"
-	"github.com/memvcs/mem/layers/trace"
+	"github.com/memvcs/mem/layers/version"
 	"github.com/memvcs/mem/layers/view"
 )
 
@@ -192,7 +192,7 @@ func speaker(l provenance.BlameLine) (who, confidence string) {
 	case !l.Supported:
 		who = "no source"
 	case l.Role == "":
-		who = fmt.Sprintf("%d messages", trace.Messages(l.Messages))
+		who = fmt.Sprintf("%d messages", version.Messages(l.Messages))
 	default:
 		who = l.Role
 	}
